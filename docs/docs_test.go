@@ -46,7 +46,7 @@ var pages = []string{
 	"decisions/git.md", "decisions/parsers.md", "decisions/search.md", "decisions/warnings.md", "decisions/yaml.md", "dialects.md",
 	"editors.md", "exceptions.md", "fleets.md", "github-action.md", "gitlab.md", "glossary.md", "install.md", "keys.md", "kubernetes.md", "limits.md", "matching.md",
 	"organisation.md", "performance.md", "pre-commit.md", "reliability.md", "reports.md", "rules.md", "scopes.md", "session.md",
-	"troubleshooting.md", "tutorial.md", "verdict.md",
+	"troubleshooting.md", "tutorial.md", "verdict.md", "way-of-a-scan.md",
 }
 
 // program is the path of policyscan, built once.

@@ -64,8 +64,8 @@ func readAllowances(text []byte) (*ruleFile, error) {
 	l := newLoader(nil)
 	f := l.parse(AllowancesFile, text)
 	l.read(f)
-	if len(l.Errors) > 0 {
-		return nil, l.Errors
+	if len(l.batch.Errors) > 0 {
+		return nil, l.batch.Errors
 	}
 	return f, nil
 }

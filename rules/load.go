@@ -88,7 +88,7 @@ func kindOf(mode fs.FileMode) string {
 
 // A loader holds what the files of one bundle have in common.
 type loader struct {
-	document.Batch
+	batch      document.Batch
 	globs      map[globOf]*document.Error // each distinct glob, and its mistake if it has one
 	expansions int
 	count      int // of rules, seen so far
@@ -122,15 +122,15 @@ func load(open func(name string) ([]byte, error), listed []stray) (*Bundle, erro
 	l.absent(absent, listed, &strays)
 	l.checkBoundaries()
 	if !l.unknown && l.newer() == "" && !slices.ContainsFunc(l.files, (*ruleFile).enforces) {
-		l.Errors = append(l.Errors, noRules("the bundle has no enforced rule",
+		l.batch.Errors = append(l.batch.Errors, noRules("the bundle has no enforced rule",
 			"write one in "+BoundariesFile+" or "+InvariantsFile))
 	}
 	for _, s := range strays {
-		l.Errors = append(l.Errors, s.mistake(l.newer() != ""))
+		l.batch.Errors = append(l.batch.Errors, s.mistake(l.newer() != ""))
 	}
-	if len(l.Errors) > 0 {
+	if len(l.batch.Errors) > 0 {
 		l.sort()
-		return nil, l.Errors
+		return nil, l.batch.Errors
 	}
 	return l.bundle(), nil
 }
@@ -170,14 +170,14 @@ func (l *loader) named() (absent []string) {
 // read reads a file's rules.
 func (l *loader) read(f *ruleFile) {
 	f.list()
-	l.Add(f.doc)
+	l.batch.Add(f.doc)
 	l.files = append(l.files, f)
 	l.unknown = l.unknown || mayEnforce(f.name) && f.holds != deprecated && f.items < 0
 }
 
 // refuse adds an error because of which a file was not read, that could have enforced rules or could not.
 func (l *loader) refuse(e *document.Error, enforced bool) {
-	l.Errors = append(l.Errors, e)
+	l.batch.Errors = append(l.batch.Errors, e)
 	l.unknown = l.unknown || enforced
 }
 
@@ -258,7 +258,7 @@ func (l *loader) sort() {
 	for i, name := range names {
 		rank[name] = i - len(names)
 	}
-	slices.SortStableFunc(l.Errors, func(a, b *document.Error) int {
+	slices.SortStableFunc(l.batch.Errors, func(a, b *document.Error) int {
 		if order := cmp.Compare(rank[a.File], rank[b.File]); order != 0 || rank[a.File] == 0 {
 			return order
 		}
@@ -292,7 +292,7 @@ func (l *loader) bundle() *Bundle {
 		b.Files[name] = sha256.Sum256(content)
 	}
 	b.Allowances, b.spots = l.allowances, l.spots
-	b.notes = l.Notes
+	b.notes = l.batch.Notes
 	return b
 }
 

@@ -30,7 +30,7 @@ type ruleFile struct {
 // parse reads a rule file as YAML, and of which version it is. Nothing else is read.
 func (l *loader) parse(name string, content []byte) *ruleFile {
 	f := &ruleFile{loader: l, shape: shapeOf(name), items: -1, each: map[*keyitem.Item][]document.Place{}}
-	f.doc = l.YAML(&document.Source{Name: name, Text: content}, f.form())
+	f.doc = l.batch.YAML(&document.Source{Name: name, Text: content}, f.form())
 	if f.is02 = means02(f.doc, content); f.is02 {
 		f.doc.Reform(f.form())
 	}

@@ -21,6 +21,19 @@ func New(enforced, deprecated []Rule) *Bundle {
 	return b
 }
 
+// Only returns a bundle with some of the enforced rules, and all else of this one but what it was loaded from.
+func (b *Bundle) Only(keep func(*Rule) bool) *Bundle {
+	var kept []Rule
+	for i := range b.Rules {
+		if keep(&b.Rules[i]) {
+			kept = append(kept, b.Rules[i])
+		}
+	}
+	some := New(kept, b.Deprecated)
+	some.SHA256, some.Is02, some.FileExcludes, some.Allowances = b.SHA256, b.Is02, b.FileExcludes, b.Allowances
+	return some
+}
+
 func (r *Rule) compile() {
 	r.files = newGlobs(r.Files, r.PathCase)
 	r.forbidden = newGlobs(r.ForbiddenFiles, r.PathCase)

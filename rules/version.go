@@ -57,7 +57,7 @@ func (l *loader) checkBoundaries() {
 	default:
 		return
 	}
-	l.Errors = append(l.Errors, e)
+	l.batch.Errors = append(l.batch.Errors, e)
 }
 
 // noVersion is the error that a file of a 0.2 bundle, whose name does not say what it holds, does not say it either.

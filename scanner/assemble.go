@@ -13,17 +13,17 @@ import (
 
 // assemble makes the verdict of what was found: by one run in the whole tree, or by all shards of one together. It is
 // the only place where that is done, so that both have the same bytes. The findings are its own from then on.
-func assemble(run *shard.Run, f *shard.Findings) *verdict.Verdict {
-	v := verdict.New(run.Tool.Version)
-	v.Scope, v.Allowed, v.AsOf = run.Scope, run.Options.Allow, run.AsOf
-	v.Partial = run.Options.Partial || run.Options.Earlier
-	v.PolicyChanges, v.EndingAllowances = run.PolicyChanges, run.EndingAllowances
-	v.Policy = takenBy(run.Policy, f.Taken)
+func assemble(about *shard.Run, f *shard.Findings) *verdict.Verdict {
+	v := verdict.New(about.Tool.Version)
+	v.Scope, v.Allowed, v.AsOf = about.Scope, about.Options.Allow, about.AsOf
+	v.Partial = about.Options.Partial || about.Options.Earlier
+	v.PolicyChanges, v.EndingAllowances = about.PolicyChanges, about.EndingAllowances
+	v.Policy = takenBy(about.Policy, f.Taken)
 	v.Coverage = f.Coverage
-	v.Coverage.LeftOut = append(v.Coverage.LeftOut, run.NotLookedFor...)
+	v.Coverage.LeftOut = append(v.Coverage.LeftOut, about.NotLookedFor...)
 	all := f.Violations
 	if f.RequiredWhole {
-		all = append(all, missing(run, f.Found)...)
+		all = append(all, missing(about, f.Found)...)
 	}
 	slices.SortFunc(all, byPlace)
 	allowed := 0
@@ -44,7 +44,7 @@ func assemble(run *shard.Run, f *shard.Findings) *verdict.Verdict {
 			v.Violations = append(v.Violations, one.Violation)
 		}
 	}
-	for i, r := range run.Rules {
+	for i, r := range about.Rules {
 		r.Rule.Files = f.RuleFiles[i]
 		if r.Paths {
 			r.Rule.Files = max(r.Rule.Files, f.Coverage.Files)
@@ -54,7 +54,7 @@ func assemble(run *shard.Run, f *shard.Findings) *verdict.Verdict {
 		}
 		v.Rules = append(v.Rules, r.Rule)
 	}
-	v.Errors = append(wholeErrors(run, f, v.Rules), f.FileErrors...)
+	v.Errors = append(wholeErrors(about, f, v.Rules), f.FileErrors...)
 	byFile := func(a, b verdict.Omission) int { return cmp.Compare(a.File, b.File) }
 	slices.SortFunc(v.Coverage.LeftOut, byFile)
 	slices.SortFunc(v.Coverage.NotScanned, byFile)
@@ -77,23 +77,23 @@ func byError(a, b verdict.Error) int {
 }
 
 // wholeErrors returns the errors about the tree as a whole: also what it lacks, and what keeps the run from a PASS.
-func wholeErrors(run *shard.Run, f *shard.Findings, enforced []verdict.Rule) []verdict.Error {
+func wholeErrors(about *shard.Run, f *shard.Findings, enforced []verdict.Rule) []verdict.Error {
 	all := f.TreeErrors
 	empty := func(message string) { all = append(all, verdict.Error{Code: code.Empty, Message: message}) }
 	looks := func(r verdict.Rule) bool { return r.Files > 0 }
 	switch {
-	case !f.Listed || len(all) > 0 || run.Options.Allows(check.AllowEmpty):
-	case isEmpty(run, f):
+	case !f.Listed || len(all) > 0 || about.Options.Allows(check.AllowEmpty):
+	case isEmpty(about, f):
 		empty("there is no file to scan; check the path, or allow an empty tree with --allow empty")
-	case run.Options.FoundBundle && !run.Options.RequireGoverned && !run.Options.Partial &&
+	case about.Options.FoundBundle && !about.Options.RequireGoverned && !about.Options.Partial &&
 		!slices.ContainsFunc(enforced, looks):
 		empty("the rules of this tree's bundle cover none of its files; check their globs, or use --allow empty")
 	}
-	if f.Listed && f.Coverage.Governed == 0 && run.Options.RequireGoverned {
+	if f.Listed && f.Coverage.Governed == 0 && about.Options.RequireGoverned {
 		all = append(all, verdict.Error{Code: code.NoGoverned, Message: "no file of this tree is covered by a rule, " +
 			"and --require-governed is set; check the path and the rules' globs"})
 	}
-	if o := &run.Options; (o.Partial || o.Earlier) && !o.Allows(check.AllowPartial) {
+	if o := &about.Options; (o.Partial || o.Earlier) && !o.Allows(check.AllowPartial) {
 		all = append(all, isPartial(o))
 	}
 	return all
@@ -102,11 +102,11 @@ func wholeErrors(run *shard.Run, f *shard.Findings, enforced []verdict.Rule) []v
 // isEmpty reports whether the tree should have had files and has none. A change can
 // leave nothing to scan, and a list or --stdin-path can name rule files or the output alone: what is git's own is no
 // file.
-func isEmpty(run *shard.Run, f *shard.Findings) bool {
+func isEmpty(about *shard.Run, f *shard.Findings) bool {
 	if f.Coverage.Files > 0 {
 		return false
 	}
-	switch run.Scope.Mode {
+	switch about.Scope.Mode {
 	case "full", "tracked":
 		return true
 	case "files", "stdin":
@@ -115,7 +115,7 @@ func isEmpty(run *shard.Run, f *shard.Findings) bool {
 	return false
 }
 
-// isPartial is the error of a partial run.
+// isPartial is the error of a partial about.
 func isPartial(o *shard.Options) verdict.Error {
 	flags, them := "--rule or --exclude makes", "them"
 	switch {
@@ -142,10 +142,10 @@ func takenBy(policies []verdict.Policy, taken []int) []verdict.Policy {
 }
 
 // missing returns the violations of what the tree lacks. It is not to be asked of a tree of which not all was seen:
-// that is an error of the run.
-func missing(run *shard.Run, found []int) []shard.Violation {
+// that is an error of the about.
+func missing(about *shard.Run, found []int) []shard.Violation {
 	var all []shard.Violation
-	for i, q := range run.Required {
+	for i, q := range about.Required {
 		if !has(found, i) {
 			all = append(all, shard.Violation{
 				Rule: q.Rule, Part: int(rules.RequiredFile), Index: q.Index, Violation: q.Violation,

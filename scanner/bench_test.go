@@ -8,7 +8,6 @@ import (
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner/check"
-	"github.com/policyscan/policyscan/scanner/judges"
 	"github.com/policyscan/policyscan/scanner/tree"
 )
 
@@ -57,7 +56,7 @@ func BenchmarkScan(b *testing.B) {
 		b.Run(fmt.Sprint("workers=", workers), func(b *testing.B) {
 			b.SetBytes(bytes)
 			for b.Loop() {
-				if v := Scan(b.Context(), one(bundle), tree.Folder(root), Options{Workers: workers}); len(v.Violations) != 20 {
+				if v := scanWith(b.Context(), bundle, tree.Folder(root), testOptions{Workers: workers}); len(v.Violations) != 20 {
 					b.Fatalf("%d violations", len(v.Violations))
 				}
 			}
@@ -80,4 +79,3 @@ func BenchmarkCheck(b *testing.B) {
 }
 
 // one is a bundle that judges alone, as one from disk does.
-func one(b *rules.Bundle) []judges.Judge { return []judges.Judge{{From: "disk", Bundle: b}} }

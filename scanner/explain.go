@@ -9,7 +9,7 @@ import (
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner/check"
-	"github.com/policyscan/policyscan/scanner/judges"
+	"github.com/policyscan/policyscan/scanner/run"
 	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/scanner/worktree"
 	"github.com/policyscan/policyscan/verdict"
@@ -89,9 +89,8 @@ func (o *pathObserver) observe(r *check.Result) {
 
 // Explain says what a scan of the tree does with the file of a path, by scanning that file alone. It is an error if
 // the tree has no such file.
-func Explain(ctx context.Context, by []judges.Judge, t tree.Tree, path string, o Options) (*Explanation, error) {
-	o.Workers = 1
-	s, observer := newScan(by, t, o), &pathObserver{path: path}
+func Explain(ctx context.Context, r *run.Run, path string) (*Explanation, error) {
+	s, observer := newScan(r), &pathObserver{path: path}
 	s.required, s.only, s.observe = nil, path, observer.observe
 	s.checker.Explains, s.checker.Cache = true, nil
 	if err := s.runOrGiveUp(ctx); err != nil {
@@ -105,11 +104,11 @@ func Explain(ctx context.Context, by []judges.Judge, t tree.Tree, path string, o
 		}
 	}
 	if x.LeftOut == "" {
-		if err := x.found(observer.entries, t); err != nil {
+		if err := x.found(observer.entries, r.Tree); err != nil {
 			return nil, err
 		}
 	}
-	x.explain(s.set.Bundle, observer.result)
+	x.explain(r.Rules.Bundle, observer.result)
 	return x, nil
 }
 

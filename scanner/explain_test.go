@@ -12,7 +12,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/policyscan/policyscan/rules"
-	"github.com/policyscan/policyscan/scanner/judges"
 	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/verdict"
 )
@@ -63,7 +62,7 @@ func TestExplainIsScan(t *testing.T) {
 					AtMost: rapid.IntRange(1, 9).Draw(rt, "at_most"), Owner: "o", Reason: "r",
 				})
 			}
-			whole := scanFolder(t, dir, b, Options{})
+			whole := scanFolder(t, dir, b, testOptions{})
 			covered, scanned, bytes := 0, 0, int64(0)
 			err := filepath.WalkDir(dir, func(name string, d os.DirEntry, err error) error {
 				if err != nil || d.IsDir() {
@@ -73,7 +72,7 @@ func TestExplainIsScan(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				x, err := Explain(t.Context(), []judges.Judge{{From: "disk", Bundle: b}}, tree.Folder(openRoot(t, dir)), path, Options{})
+				x, err := Explain(t.Context(), testOptions{Workers: 1}.run(one(b), tree.Folder(openRoot(t, dir))), path)
 				if err != nil {
 					rt.Fatalf("%s: %v", path, err)
 				}

@@ -67,15 +67,15 @@ func openRoot(t testing.TB, dir string) *worktree.Root {
 }
 
 // scanFolder is a full scan of dir, checked by [scanTree].
-func scanFolder(t testing.TB, dir string, b *rules.Bundle, o Options) *verdict.Verdict {
+func scanFolder(t testing.TB, dir string, b *rules.Bundle, o testOptions) *verdict.Verdict {
 	t.Helper()
 	return scanTree(t, b, tree.Folder(openRoot(t, dir)), o)
 }
 
 // scanTree scans, and holds the verdict to what is true of every one.
-func scanTree(t testing.TB, b *rules.Bundle, files tree.Tree, o Options) *verdict.Verdict {
+func scanTree(t testing.TB, b *rules.Bundle, files tree.Tree, o testOptions) *verdict.Verdict {
 	t.Helper()
-	v := Scan(context.Background(), one(b), files, o)
+	v := scanWith(context.Background(), b, files, o)
 	checkVerdict(t, b, v)
 	return v
 }

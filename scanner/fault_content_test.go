@@ -26,7 +26,7 @@ import (
 func found(t *testing.T, content, pattern string) verdict.Evidence {
 	t.Helper()
 	dir := writeTree(t, map[string]string{"main.tf": content})
-	v := scanFolder(t, dir, testBundle(pattern), Options{})
+	v := scanFolder(t, dir, testBundle(pattern), testOptions{})
 	wantOutcome(t, v, "F")
 	if len(v.Violations) != 1 || v.Coverage.Bytes != int64(len(content)) {
 		t.Fatalf("%d violations, %d of %d bytes scanned", len(v.Violations), v.Coverage.Bytes, len(content))
@@ -37,7 +37,7 @@ func found(t *testing.T, content, pattern string) verdict.Evidence {
 // notFound scans one file that must not hold the pattern.
 func notFound(t *testing.T, content, pattern string) {
 	t.Helper()
-	v := scanFolder(t, writeTree(t, map[string]string{"main.tf": content}), testBundle(pattern), Options{})
+	v := scanFolder(t, writeTree(t, map[string]string{"main.tf": content}), testBundle(pattern), testOptions{})
 	wantOutcome(t, v, "P")
 	if v.Coverage.Scanned != 1 || v.Coverage.Bytes != int64(len(content)) {
 		t.Errorf("%d of %d bytes scanned", v.Coverage.Bytes, len(content))
@@ -74,7 +74,7 @@ func TestFault_002_ChunkBoundaries(t *testing.T) {
 	}
 	for i, wrap := range wraps {
 		input := fakeFiles(func(string) (tree.Content, error) { return newReadContent(text, wrap), nil }, "main.tf")
-		v := scanTree(t, testBundle("0.0.0.0/0"), input, Options{})
+		v := scanTree(t, testBundle("0.0.0.0/0"), input, testOptions{})
 		wantOutcome(t, v, "F")
 		if len(v.Violations) != 1 || !reflect.DeepEqual(v.Violations[0], want[0]) {
 			t.Errorf("reader %d: %+v, want %+v", i, v.Violations, want)
@@ -170,7 +170,7 @@ func TestFault_009_LineEndInPattern(t *testing.T) {
 }
 
 func TestFault_014_Empty(t *testing.T) {
-	v := scanFolder(t, writeTree(t, map[string]string{"empty.tf": ""}), testBundle("key"), Options{})
+	v := scanFolder(t, writeTree(t, map[string]string{"empty.tf": ""}), testBundle("key"), testOptions{})
 	wantOutcome(t, v, "P")
 	if c := v.Coverage; c.Files != 1 || c.Scanned != 1 || c.Bytes != 0 {
 		t.Errorf("%+v", c)
@@ -185,12 +185,12 @@ func TestFault_015_SizeZero(t *testing.T) {
 		t.Skip("needs Linux's procfs")
 	}
 	input := tree.List(openRoot(t, dir), []string{"ostype"})
-	v := scanTree(t, testBundle("Linux"), input, Options{})
+	v := scanTree(t, testBundle("Linux"), input, testOptions{})
 	wantOutcome(t, v, "F")
 	if v.Coverage.Bytes != int64(len(text)) {
 		t.Errorf("%d of %d bytes", v.Coverage.Bytes, len(text))
 	}
-	wantOutcome(t, scanTree(t, testBundle("Linux"), input, Options{MaxFileBytes: 3}), "I(E_LIMIT)")
+	wantOutcome(t, scanTree(t, testBundle("Linux"), input, testOptions{MaxFileBytes: 3}), "I(E_LIMIT)")
 }
 
 func TestFault_016_Magic(t *testing.T) {
@@ -207,7 +207,7 @@ func TestFault_017_EveryName(t *testing.T) {
 	} {
 		files[name] = "key"
 	}
-	v := scanFolder(t, writeTree(t, files), testBundle("key"), Options{})
+	v := scanFolder(t, writeTree(t, files), testBundle("key"), testOptions{})
 	wantOutcome(t, v, "F")
 	if got := violated(v); len(got) != len(files) {
 		t.Errorf("%d of %d files are found: %q", len(got), len(files), got)
@@ -245,7 +245,7 @@ func TestFault_020_NoNormalisation(t *testing.T) {
 func TestFault_021_ManyMatches(t *testing.T) {
 	const n = 100_000
 	dir := writeTree(t, map[string]string{"one-line.tf": strings.Repeat("key", n), "lines.tf": strings.Repeat("key\n", n), "wide.tf": string(oracleEncodeAll(2, strings.Repeat("key", n)))})
-	v := scanFolder(t, dir, testBundle("key"), Options{})
+	v := scanFolder(t, dir, testBundle("key"), testOptions{})
 	wantOutcome(t, v, "F")
 	if len(v.Violations) != 3 {
 		t.Fatalf("%d violations, want one for each file", len(v.Violations))
@@ -274,7 +274,7 @@ func TestFault_022_OverlappingPatterns(t *testing.T) {
 	patterns := []string{"0.0.0.0/0", "0.0.0.0", ".0.0/0", "0", "0.0.0.0/0 ", "absent"}
 	r := []rules.Rule{testRule("R-1", patterns...), testRule("R-2", patterns[1:]...)}
 	const content = "cidr = 0.0.0.0/0 \n"
-	v := scanFolder(t, writeTree(t, map[string]string{"main.tf": content}), rules.New(r, nil), Options{})
+	v := scanFolder(t, writeTree(t, map[string]string{"main.tf": content}), rules.New(r, nil), testOptions{})
 	want := oracle(r, "main.tf", []byte(content))
 	if len(want) != 9 || fmt.Sprint(v.Violations) != fmt.Sprint(want) {
 		t.Errorf("got %d violations\n%+v\nwant %d\n%+v", len(v.Violations), v.Violations, len(want), want)

@@ -113,7 +113,7 @@ func TestFault_010_BigFile(t *testing.T) {
 				})
 			}), nil
 		}, "main.tf")
-		wantOutcome(t, scanTree(t, testBundle("0.0.0.0/0"), input, Options{}), "F")
+		wantOutcome(t, scanTree(t, testBundle("0.0.0.0/0"), input, testOptions{}), "F")
 		if most > 4*match.WindowSize {
 			t.Errorf("%d bytes of it are asked for at once", most)
 		}
@@ -153,7 +153,7 @@ func TestFault_012_Hole(t *testing.T) {
 		if err := errors.Join(f.Truncate(1<<40), f.Close()); err != nil {
 			t.Skipf("no such file can be had: %v", err)
 		}
-		v := scanFolder(t, dir, testBundle("0.0.0.0/0"), Options{MaxFileBytes: 1 << 30})
+		v := scanFolder(t, dir, testBundle("0.0.0.0/0"), testOptions{MaxFileBytes: 1 << 30})
 		wantOutcome(t, v, "I(E_LIMIT)")
 	})
 }

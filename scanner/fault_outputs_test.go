@@ -31,7 +31,7 @@ const nobody = 65534
 func asNobody(t *testing.T, dir string) *verdict.Verdict {
 	t.Helper()
 	if os.Getuid() != 0 {
-		return scanFolder(t, dir, testBundle("key"), Options{})
+		return scanFolder(t, dir, testBundle("key"), testOptions{})
 	}
 	v, _ := scanInChild(t, childScan{Dir: dir, Patterns: []string{"key"}, UID: nobody})
 	return v
@@ -87,21 +87,21 @@ func TestFault_053_Root(t *testing.T) {
 		writeFile(t, dir+"/main.tf", "key")
 		root := openRoot(t, dir)
 		must(t, os.RemoveAll(dir))
-		wantOutcome(t, scanTree(t, testBundle("key"), tree.Folder(root), Options{Allow: []string{check.AllowEmpty}}), "I(E_CHANGED)")
-		wantOutcome(t, scanTree(t, testBundle("key"), tree.List(root, []string{"main.tf"}), Options{}), "I(E_FILES_FROM)")
+		wantOutcome(t, scanTree(t, testBundle("key"), tree.Folder(root), testOptions{Allow: []string{check.AllowEmpty}}), "I(E_CHANGED)")
+		wantOutcome(t, scanTree(t, testBundle("key"), tree.List(root, []string{"main.tf"}), testOptions{}), "I(E_FILES_FROM)")
 	})
 	t.Run("moved", func(t *testing.T) {
 		base := writeTree(t, map[string]string{"old/main.tf": "key"})
 		root := openRoot(t, base+"/old")
 		must(t, os.Rename(base+"/old", base+"/new"))
-		wantOutcome(t, scanTree(t, testBundle("key"), tree.Folder(root), Options{}), "F")
+		wantOutcome(t, scanTree(t, testBundle("key"), tree.Folder(root), testOptions{}), "F")
 	})
 }
 
 // What the caller skips is named in coverage, and changes nothing else.
 func TestFault_066_OwnOutputs(t *testing.T) {
 	dir := writeTree(t, map[string]string{"main.tf": "x", "sub/b.tf": "x"})
-	o := Options{LeaveOut: map[string]string{"out/verdict.json": "output"}}
+	o := testOptions{LeaveOut: map[string]string{"out/verdict.json": "output"}}
 	first := encoded(t, scanFolder(t, dir, testBundle("key"), o))
 	writeFile(t, dir+"/out/verdict.json", "key")
 	v := scanFolder(t, dir, testBundle("key"), o)
@@ -123,7 +123,7 @@ func TestFault_066_OwnOutputs(t *testing.T) {
 
 func TestFault_067_RuleFiles(t *testing.T) {
 	dir := writeTree(t, map[string]string{"rules/boundaries.yml": "key", "rules/invariants.yml": "key", "rules/other.yml": "key", "policy/rules/boundaries.yml": "key"})
-	o := Options{LeaveOut: map[string]string{"rules/boundaries.yml": "rules", "rules/invariants.yml": "rules", "rules/deprecated.yml": "rules"}}
+	o := testOptions{LeaveOut: map[string]string{"rules/boundaries.yml": "rules", "rules/invariants.yml": "rules", "rules/deprecated.yml": "rules"}}
 	for _, input := range []tree.Tree{tree.Folder(openRoot(t, dir)), tree.List(openRoot(t, dir), []string{"rules/boundaries.yml", "./rules//invariants.yml", "rules/other.yml", "policy/rules/boundaries.yml"})} {
 		v := scanTree(t, testBundle("key"), input, o)
 		if got := violated(v); !slices.Equal(got, []string{"policy/rules/boundaries.yml", "rules/other.yml"}) {
@@ -148,7 +148,7 @@ func TestFault_068_ManyViolations(t *testing.T) {
 	}
 	lines := []byte(text.String())
 	input := fakeFiles(func(string) (tree.Content, error) { return tree.InMemory(lines), nil }, numberedFiles(files)...)
-	v := Scan(t.Context(), one(testBundle(list...)), input, Options{})
+	v := scanWith(t.Context(), testBundle(list...), input, testOptions{})
 	if len(v.Violations) != patterns*files || v.Complete != true {
 		t.Fatalf("%d violations", len(v.Violations))
 	}
@@ -161,7 +161,7 @@ func TestFault_068_ManyViolations(t *testing.T) {
 func TestFault_069_ViolationsAndErrors(t *testing.T) {
 	dir := writeTree(t, map[string]string{"bad.tf": "key", "long.tf": strings.Repeat("x", 1000), "pointer.tf": "version https://git-lfs.github.com/spec/v1\noid key\n"})
 	writeFIFO(t, dir+"/pipe.tf")
-	v := scanFolder(t, dir, testBundle("key"), Options{MaxFileBytes: 999})
+	v := scanFolder(t, dir, testBundle("key"), testOptions{MaxFileBytes: 999})
 	wantOutcome(t, v, "F")
 	var codes []string
 	for _, e := range v.Errors {
@@ -188,7 +188,7 @@ func TestFault_070_Excerpt(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		v := Scan(t.Context(), one(rules.New([]rules.Rule{r}, nil)), input, Options{})
+		v := scanWith(t.Context(), rules.New([]rules.Rule{r}, nil), input, testOptions{})
 		if len(v.Violations) != 1 || !strings.Contains(v.Violations[0].Evidence.Excerpt, pattern) {
 			rt.Fatalf("%+v", v.Violations)
 		}
@@ -299,7 +299,7 @@ func TestFault_064_AnotherRunsTemporaryFile(t *testing.T) {
 					}
 				}
 			}
-			v := scanTree(t, testBundle("key"), disturbed{tree.Folder(root), only(c.before), only(c.between)}, Options{LeaveOut: c.leaveOut})
+			v := scanTree(t, testBundle("key"), disturbed{tree.Folder(root), only(c.before), only(c.between)}, testOptions{LeaveOut: c.leaveOut})
 			if wantOutcome(t, v, c.want); v.Coverage.Files != c.files || v.Coverage.Governed != c.files {
 				t.Errorf("coverage %+v", v.Coverage)
 			}

@@ -105,9 +105,9 @@ func TestFault_034_Swapped(t *testing.T) {
 			n := 0
 			race(t, func(int) error { return exchange(base+"/tree/sub/main.tf", base+"/other") }, func() *verdict.Verdict {
 				if n++; n%2 == 0 {
-					return scanTree(t, testBundle("key", "OUTSIDE"), tree.Folder(root), Options{})
+					return scanTree(t, testBundle("key", "OUTSIDE"), tree.Folder(root), testOptions{})
 				}
-				return scanTree(t, testBundle("key", "OUTSIDE"), tree.List(root, []string{"sub/main.tf"}), Options{})
+				return scanTree(t, testBundle("key", "OUTSIDE"), tree.List(root, []string{"sub/main.tf"}), testOptions{})
 			}, foundOr(c.codes...))
 		})
 	}
@@ -118,7 +118,7 @@ func TestFault_034_Swapped(t *testing.T) {
 		writeLink(t, outside+"/key-dir", base+"/other")
 		root := openRoot(t, base+"/tree")
 		race(t, func(int) error { return exchange(base+"/tree/sub/dir", base+"/other") }, func() *verdict.Verdict {
-			return scanTree(t, testBundle("key", "OUTSIDE"), tree.Folder(root), Options{})
+			return scanTree(t, testBundle("key", "OUTSIDE"), tree.Folder(root), testOptions{})
 		}, foundOr(code.Changed))
 	})
 }
@@ -141,7 +141,7 @@ func TestFault_051_Rewritten(t *testing.T) {
 		}
 		return errors.Join(put("key\n", 0), put("---\n", last))
 	}, func() *verdict.Verdict {
-		return scanFolder(t, dir, testBundle("key"), Options{})
+		return scanFolder(t, dir, testBundle("key"), testOptions{})
 	}, foundOr(code.Changed))
 }
 
@@ -162,7 +162,7 @@ func TestFault_051_TruncatedAndGrown(t *testing.T) {
 		_, err := f.WriteAt(whole, 0)
 		return err
 	}, func() *verdict.Verdict {
-		return scanFolder(t, dir, testBundle("key", "KEY"), Options{})
+		return scanFolder(t, dir, testBundle("key", "KEY"), testOptions{})
 	}, func(v *verdict.Verdict) error {
 		for _, e := range v.Errors {
 			if e.Code != code.Changed {
@@ -186,7 +186,7 @@ func TestFault_051_RenamedOver(t *testing.T) {
 		}
 		return errors.Join(os.WriteFile(next, []byte(content), 0o666), os.Rename(next, dir+"/tree/main.tf"))
 	}, func() *verdict.Verdict {
-		return scanFolder(t, dir+"/tree", testBundle("key"), Options{})
+		return scanFolder(t, dir+"/tree", testBundle("key"), testOptions{})
 	}, foundOr(code.Changed))
 }
 
@@ -195,7 +195,7 @@ func TestFault_051_Deleted(t *testing.T) {
 	race(t, func(int) error {
 		return errors.Join(os.RemoveAll(dir+"/sub"), os.MkdirAll(dir+"/sub/deep", 0o777), os.WriteFile(dir+"/sub/deep/main.tf", []byte("key"), 0o666))
 	}, func() *verdict.Verdict {
-		return scanFolder(t, dir, testBundle("key"), Options{})
+		return scanFolder(t, dir, testBundle("key"), testOptions{})
 	}, func(v *verdict.Verdict) error {
 		for _, e := range v.Errors {
 			if e.Code != code.Changed {
@@ -216,7 +216,7 @@ func TestFault_051_MovedWhileListed(t *testing.T) {
 	var order []string // of the folders' listing
 	scan := func(onFirst func()) *verdict.Verdict {
 		order = nil
-		return scanFolder(t, dir, testBundle("key"), Options{
+		return scanFolder(t, dir, testBundle("key"), testOptions{
 			Allow:   []string{check.AllowPartial},
 			Workers: 1, // one folder after the other
 			Exclude: func(path string) bool {
@@ -242,7 +242,7 @@ func TestFault_051_MovedWhileListed(t *testing.T) {
 func TestFault_065_AnotherRunsOutput(t *testing.T) {
 	dir := writeTree(t, map[string]string{"main.tf": "x", "verdict.json": "old"})
 	replaced := false
-	v := scanFolder(t, dir, testBundle("key"), Options{
+	v := scanFolder(t, dir, testBundle("key"), testOptions{
 		Allow:    []string{check.AllowPartial},
 		LeaveOut: map[string]string{"verdict.json": "output"},
 		Exclude: func(string) bool {

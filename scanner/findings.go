@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner/allowance"
 	"github.com/policyscan/policyscan/scanner/baseline"
 	"github.com/policyscan/policyscan/scanner/check"
 	"github.com/policyscan/policyscan/verdict"
@@ -13,9 +14,9 @@ import (
 // end ends the collection: what comes later does not count. It returns what the verdict is made of: what the run is,
 // and what was found. See [assemble].
 func (s *scan) end() (*shard.Run, *shard.Findings) {
-	run := s.about()
+	about := s.about()
 	f := &shard.Findings{
-		Taken: make([]int, s.set.Takers()), RuleFiles: make([]int, len(s.set.Bundle.Rules)),
+		Taken: make([]int, s.run.Rules.ExcludeCount()), RuleFiles: make([]int, len(s.run.Rules.Bundle.Rules)),
 	}
 
 	s.mu.Lock() // a worker may still hang in a read
@@ -60,13 +61,13 @@ func (s *scan) end() (*shard.Run, *shard.Findings) {
 	for i := range broken {
 		br := broken[i]
 		broken[i] = check.Finding{}
-		v := br.Violation(s.set.Bundle)
-		v.Note = joinNotes(br.Note, s.set.Note(br.Rule, br.Ref, br.Path))
+		v := br.Violation(s.run.Rules.Bundle)
+		v.Note = joinNotes(br.Note, s.run.Rules.Note(br.Rule, br.Ref, br.Path))
 		if br.Ref.Of == rules.RequiredFile {
 			if s.required.Has(br.Rule, br.Ref.Index) {
-				f.Found = append(f.Found, len(run.Required))
+				f.Found = append(f.Found, len(about.Required))
 			}
-			run.Required = append(run.Required, shard.Required{Rule: br.Rule, Index: br.Ref.Index, Violation: v})
+			about.Required = append(about.Required, shard.Required{Rule: br.Rule, Index: br.Ref.Index, Violation: v})
 			continue
 		}
 		one := shard.Violation{Rule: br.Rule, Part: int(br.Ref.Of), Index: br.Ref.Index, Violation: v}
@@ -76,33 +77,34 @@ func (s *scan) end() (*shard.Run, *shard.Findings) {
 		}
 		f.Violations = append(f.Violations, one)
 	}
-	return run, f
+	return about, f
 }
 
 // about says what the run is.
 func (s *scan) about() *shard.Run {
-	run := &shard.Run{
-		Tool: verdict.New(s.opt.Version).Tool, Scope: s.tree.Scope(),
+	set, dated := s.run.Rules, s.run.Rules.HasDates()
+	about := &shard.Run{
+		Tool: verdict.New(s.run.Version).Tool, Scope: s.run.Tree.Scope(),
 		Options: shard.Options{
-			Allow: s.checker.Allowed, Rule: s.opt.Rules, Exclude: s.opt.Excluded,
-			Partial: s.opt.Partial || s.opt.Exclude != nil, Earlier: s.opt.Earlier && s.set.HasDates(),
-			RequireGoverned: s.opt.RequireGoverned, FoundBundle: s.opt.FoundBundle, MaxFileBytes: s.opt.MaxFileBytes,
+			Allow: s.checker.Allowed, Rule: s.run.Options.Rules, Exclude: s.run.Exclude,
+			Partial: len(s.run.Options.Rules) > 0 || s.run.Excludes != nil, Earlier: s.run.Backdated && dated,
+			RequireGoverned: s.run.RequireGoverned, FoundBundle: s.run.Found, MaxFileBytes: s.run.MaxFileBytes,
 		},
-		Policy: slices.Clone(s.set.Policies), PolicyChanges: s.set.Changes(),
-		NotLookedFor: s.notLookedFor(),
+		Policy: set.Excluded(), PolicyChanges: set.Changes(), NotLookedFor: s.notLookedFor(),
 	}
-	if s.set.HasDates() {
-		run.AsOf = s.opt.Day
-		run.EndingAllowances = baseline.Ending(s.set, s.opt.Day)
+	if set.IsCompared() {
+		about.PolicyChanges = append(about.PolicyChanges, allowance.PolicyChanges(set.OwnAllowances())...)
 	}
-	s.set.Count(run.Policy, make([]int, s.set.Takers()))
-	for i := range s.set.Bundle.Rules {
-		r := &s.set.Bundle.Rules[i]
-		run.Rules = append(run.Rules, shard.Rule{
-			Rule: describe(r, s.set.From[i]), Paths: len(r.ForbiddenFiles) > 0, Required: len(r.RequiredFiles) > 0,
+	if dated {
+		about.AsOf, about.EndingAllowances = s.run.Day, baseline.Ending(set, s.run.Day)
+	}
+	for i := range set.Bundle.Rules {
+		r := &set.Bundle.Rules[i]
+		about.Rules = append(about.Rules, shard.Rule{
+			Rule: describe(r, set.From[i]), Paths: len(r.ForbiddenFiles) > 0, Required: len(r.RequiredFiles) > 0,
 		})
 	}
-	return run
+	return about
 }
 
 // verdict puts together what was found.
@@ -118,12 +120,12 @@ func describe(r *rules.Rule, from string) verdict.Rule {
 
 // notLookedFor returns the globs of required files in a scope that does not have the whole tree, each once.
 func (s *scan) notLookedFor() []verdict.Omission {
-	if hasWholeTree(s.tree.Scope().Mode) {
+	if hasWholeTree(s.run.Tree.Scope().Mode) {
 		return nil
 	}
 	var all []verdict.Omission
-	for i := range s.set.Bundle.Rules {
-		for _, g := range s.set.Bundle.Rules[i].RequiredFiles {
+	for i := range s.run.Rules.Bundle.Rules {
+		for _, g := range s.run.Rules.Bundle.Rules[i].RequiredFiles {
 			o := verdict.Omission{File: verdict.Path(g), Reason: verdict.LeftRequiredFile}
 			if !slices.Contains(all, o) {
 				all = append(all, o)

@@ -104,10 +104,10 @@ func (j judgement) hold(t *testing.T) {
 		dir := t.TempDir()
 		must(t, os.Mkdir(filepath.Join(dir, "dir"), 0o777))
 		must(t, os.WriteFile(filepath.Join(dir, path), data, 0o666))
-		v := scanTree(t, b, tree.Folder(openRoot(t, dir)), Options{})
+		v := scanTree(t, b, tree.Folder(openRoot(t, dir)), testOptions{})
 		compare("Scan from disk", v.Violations)
 	}
-	v := scanTree(t, b, input, Options{})
+	v := scanTree(t, b, input, testOptions{})
 	compare("Scan by "+way, v.Violations)
 	pointer := len(data) < 1024 && bytes.HasPrefix(data, []byte("version https://git-lfs.github.com/spec/"))
 	if v.Coverage.Scanned == 1 && v.Coverage.Bytes != int64(len(data)) || (v.Coverage.Scanned == 1) == pointer {

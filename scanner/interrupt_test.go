@@ -17,7 +17,7 @@ import (
 	"github.com/policyscan/policyscan/rules"
 
 	"github.com/policyscan/policyscan/scanner/check"
-	"github.com/policyscan/policyscan/scanner/failure"
+	"github.com/policyscan/policyscan/scanner/run"
 	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/scanner/worktree"
 	"github.com/policyscan/policyscan/verdict"
@@ -26,7 +26,7 @@ import (
 
 func TestInterrupted(t *testing.T) {
 	cancelled, cancel := context.WithCancelCause(t.Context())
-	cancel(&failure.Interruption{Code: code.Timeout, Message: "the time is over"})
+	cancel(&run.InterruptedError{Code: code.Timeout, Message: "the time is over"})
 	plain, stop := context.WithCancel(t.Context())
 	stop()
 	dir := writeTree(t, map[string]string{"a.tf": "x"})
@@ -35,7 +35,7 @@ func TestInterrupted(t *testing.T) {
 		code string
 	}{{cancelled, code.Timeout}, {plain, code.Interrupted}} {
 		for _, input := range []tree.Tree{tree.Folder(openRoot(t, dir)), tree.List(openRoot(t, dir), []string{"a.tf"}), fakeFiles(same("x"), "a.tf")} {
-			v := Scan(c.ctx, one(testBundle("key")), input, Options{})
+			v := scanWith(c.ctx, testBundle("key"), input, testOptions{})
 			checkVerdict(t, testBundle("key"), v)
 			wantOutcome(t, v, "I("+c.code+")")
 		}
@@ -74,9 +74,9 @@ func TestFault_140_StuckRead(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	go func() {
 		<-reading
-		cancel(&failure.Interruption{Code: code.Timeout, Message: "the time is over"})
+		cancel(&run.InterruptedError{Code: code.Timeout, Message: "the time is over"})
 	}()
-	v := Scan(ctx, one(testBundle("key")), input, Options{Workers: 1})
+	v := scanWith(ctx, testBundle("key"), input, testOptions{Workers: 1})
 	checkVerdict(t, testBundle("key"), v)
 	want := []verdict.Omission{{File: "stuck", Reason: "not-reached"}} // the one worker never came to the last
 	if got := violated(v); !slices.Equal(got, []string{"first"}) || !slices.Equal(v.Coverage.NotScanned, want) || v.Complete || v.Errors[0].Code != code.Timeout {
@@ -92,7 +92,7 @@ func TestReadEndedByScan(t *testing.T) {
 			return readerFunc(func([]byte) (int, error) { cancel(); return 0, fs.ErrClosed })
 		}), nil
 	}, "a")
-	v := Scan(ctx, one(testBundle("key")), input, Options{Workers: 1})
+	v := scanWith(ctx, testBundle("key"), input, testOptions{Workers: 1})
 	want := []verdict.Omission{{File: "a", Reason: "not-reached"}}
 	if wantOutcome(t, v, "I(E_INTERRUPTED)"); !slices.Equal(v.Coverage.NotScanned, want) {
 		t.Errorf("%+v, %+v", v.Coverage, v.Errors)
@@ -106,7 +106,7 @@ func TestFault_140_StuckList(t *testing.T) {
 	input.onList = func(context.Context) error { close(listing); <-until; return nil }
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { <-listing; cancel() }()
-	v := Scan(ctx, one(testBundle("key")), input, Options{})
+	v := scanWith(ctx, testBundle("key"), input, testOptions{})
 	checkVerdict(t, testBundle("key"), v)
 	wantOutcome(t, v, "I(E_INTERRUPTED)")
 }
@@ -145,7 +145,7 @@ func TestFault_139_PanicInAFile(t *testing.T) {
 			}
 			return c, nil
 		}, "a", "b", "c")
-		v := scanTree(t, testBundle("key"), input, Options{MaxFileBytes: 10})
+		v := scanTree(t, testBundle("key"), input, testOptions{MaxFileBytes: 10})
 		wantOutcome(t, v, "I(E_INTERNAL)")
 		if want := []verdict.Omission{{File: "b", Reason: "internal"}}; !slices.Equal(v.Coverage.NotScanned, want) || v.Coverage.Scanned != 2 || v.Errors[0].File != "b" {
 			t.Errorf("in %s: %+v, %+v", in, v.Coverage, v.Errors)
@@ -156,7 +156,7 @@ func TestFault_139_PanicInAFile(t *testing.T) {
 func TestFault_139_PanicWhileListing(t *testing.T) {
 	input := fakeFiles(same("key"), numberedFiles(100)...)
 	var n atomic.Int32
-	v := Scan(t.Context(), one(testBundle("key")), input, Options{Exclude: func(string) bool {
+	v := scanWith(t.Context(), testBundle("key"), input, testOptions{Exclude: func(string) bool {
 		if n.Add(1) == 80 {
 			panic("at the 80th")
 		}
@@ -184,7 +184,7 @@ func TestFault_139_PanicAnywhere(t *testing.T) {
 			return &pointContent{tree.InMemory(text), point}, nil
 		}, "a", "b", "c")
 		input.onList = func(context.Context) error { point(); return nil }
-		v := Scan(t.Context(), one(testBundle("nowhere", "a key")), input, Options{Workers: 1, MaxFileBytes: 1 << 30, Allow: []string{check.AllowPartial}, Exclude: func(string) bool { point(); return false }})
+		v := scanWith(t.Context(), testBundle("nowhere", "a key"), input, testOptions{Workers: 1, MaxFileBytes: 1 << 30, Allow: []string{check.AllowPartial}, Exclude: func(string) bool { point(); return false }})
 		checkVerdict(t, testBundle("nowhere", "a key"), v)
 		return v, int(calls.Load())
 	}
@@ -226,7 +226,7 @@ func TestFault_139_PanicInTree(t *testing.T) {
 	r.RequiredFiles = []string{"LICENSE"}
 	b := rules.New([]rules.Rule{r}, nil)
 	for _, in := range []string{"files", "history"} {
-		v := Scan(t.Context(), one(b), panicTree{fakeFiles(same("x"), "a"), in}, Options{})
+		v := scanWith(t.Context(), b, panicTree{fakeFiles(same("x"), "a"), in}, testOptions{})
 		wantOutcome(t, v, "I(E_INTERNAL)")
 	}
 }
@@ -236,7 +236,7 @@ func TestErrorsOutliveTheEnd(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	input := fakeFiles(func(string) (tree.Content, error) { cancel(); return tree.InMemory(nil), nil }, "a", "b")
 	input.onList = func(context.Context) error { e := tree.FileError("c", os.ErrPermission); return &e }
-	v := Scan(ctx, one(testBundle("key")), input, Options{Workers: 1})
+	v := scanWith(ctx, testBundle("key"), input, testOptions{Workers: 1})
 	if len(v.Errors) != 2 || !slices.ContainsFunc(v.Errors, func(e verdict.Error) bool { return e.File == "c" }) {
 		t.Errorf("%+v", v.Errors)
 	}
@@ -275,7 +275,7 @@ func TestFault_046_ReadErrors(t *testing.T) {
 			input := fakeFiles(func(string) (tree.Content, error) {
 				return newReadContent([]byte(strings.Repeat("key ", 5000)), c.wrap), nil
 			}, "a")
-			v := scanTree(t, testBundle("nowhere"), input, Options{})
+			v := scanTree(t, testBundle("nowhere"), input, testOptions{})
 			wantOutcome(t, v, "I("+c.code+")")
 			if v.Coverage.Bytes != 0 || v.Coverage.Scanned != 0 {
 				t.Errorf("%+v", v.Coverage)
@@ -295,7 +295,7 @@ func TestFault_046_ReadErrors(t *testing.T) {
 				return r
 			}), nil
 		}, "a")
-		v := scanTree(t, testBundle("key"), input, Options{})
+		v := scanTree(t, testBundle("key"), input, testOptions{})
 		if reading < failing {
 			if wantOutcome(t, v, "F"); reading < 5 {
 				t.Errorf("%d readings", reading)
@@ -320,7 +320,7 @@ func TestFault_051_CutAtEachSeek(t *testing.T) {
 		for seek := 1; seek <= 8; seek++ {
 			c := &cutContent{Content: tree.InMemory(whole), whole: whole, left: left, at: seek}
 			input := fakeFiles(func(string) (tree.Content, error) { return c, nil }, "a")
-			v := scanTree(t, testBundle("key"), input, Options{})
+			v := scanTree(t, testBundle("key"), input, testOptions{})
 			if c.at > 0 {
 				break // it is done with fewer seeks
 			}
@@ -359,7 +359,7 @@ func (c *cutContent) Changed() error {
 func TestNoGoroutineIsLeft(t *testing.T) {
 	before := runtime.NumGoroutine()
 	for range 20 {
-		scanTree(t, testBundle("key"), fakeFiles(same("key"), numberedFiles(200)...), Options{Workers: 8})
+		scanTree(t, testBundle("key"), fakeFiles(same("key"), numberedFiles(200)...), testOptions{Workers: 8})
 	}
 	for range 100 {
 		if runtime.NumGoroutine() <= before {

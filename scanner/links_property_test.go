@@ -222,7 +222,7 @@ func TestFault_150_Naive(t *testing.T) {
 	}
 	for n := range trees {
 		input, b := drawLinkTree(r), drawLinkRules(r)
-		stray := strayLinks(t, scanTree(t, b, mapTree{input}, Options{Workers: 1, Allow: []string{check.AllowEmpty}}))
+		stray := strayLinks(t, scanTree(t, b, mapTree{input}, testOptions{Workers: 1, Allow: []string{check.AllowEmpty}}))
 		certain := !slices.ContainsFunc(b.Rules, func(r rules.Rule) bool {
 			return strings.Contains(strings.Join(append(slices.Clone(r.Files), r.Exclude...), " "), "[!a]")
 		})
@@ -256,7 +256,7 @@ func TestFault_150_Naive(t *testing.T) {
 				writeLink(t, text, path)
 			}
 		}
-		got := strayLinks(t, scanFolder(t, dir, b, Options{Allow: []string{check.AllowEmpty}}))
+		got := strayLinks(t, scanFolder(t, dir, b, testOptions{Allow: []string{check.AllowEmpty}}))
 		for _, link := range slices.Sorted(maps.Keys(input)) {
 			budget := 40
 			if _, within := input.resolve("", link, &budget); within && slices.Contains(got, link) != slices.Contains(stray, link) {

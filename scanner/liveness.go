@@ -9,8 +9,7 @@ import (
 	"github.com/policyscan/policyscan/rules/document"
 	"github.com/policyscan/policyscan/rules/glob"
 	"github.com/policyscan/policyscan/scanner/check"
-	"github.com/policyscan/policyscan/scanner/judges"
-	"github.com/policyscan/policyscan/scanner/tree"
+	"github.com/policyscan/policyscan/scanner/run"
 	"github.com/policyscan/policyscan/scanner/worktree"
 	"github.com/policyscan/policyscan/verdict"
 )
@@ -47,14 +46,22 @@ type Dead struct {
 	files bool // the rules were tried on files, too
 }
 
-// Alive tries the judges' rules on their own examples and, unless it is nil, on a tree.
-func Alive(ctx context.Context, by []judges.Judge, t tree.Tree, o Options) (*Life, error) {
-	s := newScan(by, t, o)
-	life, pulse := &Life{Of: make([]JudgeLife, len(by))}, newPulse(s.set.Bundle)
-	if err := life.examples(ctx, by, pulse); err != nil {
+// Alive tries the rules of some bundles on their own examples and, unless it is nil, on the tree of a run of them.
+func Alive(ctx context.Context, sources []run.RuleSource, r *run.Run) (*Life, error) {
+	var set *run.RuleSet
+	if r != nil {
+		sources, set = r.Sources, r.Rules
+	} else {
+		set = run.NewRuleSet(sources)
+	}
+	life, pulse := &Life{Of: make([]JudgeLife, len(sources))}, newPulse(set.Bundle)
+	if err := life.examples(ctx, sources, pulse); err != nil {
 		return nil, err
 	}
-	if t != nil {
+	if r != nil {
+		tried := *r
+		tried.Found = false // that no rule covers a file is what is asked
+		s := newScan(&tried)
 		s.observe, s.checker.Traces = pulse.observe, true
 		if err := s.runOrGiveUp(ctx); err != nil {
 			return nil, err
@@ -62,14 +69,14 @@ func Alive(ctx context.Context, by []judges.Judge, t tree.Tree, o Options) (*Lif
 		v := s.verdict()
 		life.Files, life.Errors = v.Coverage.Files, v.Errors
 	}
-	life.count(by, pulse, t != nil)
+	life.count(sources, pulse, r != nil)
 	return life, nil
 }
 
 // examples tries the judges' rules on their own examples, each on those of its own.
-func (l *Life) examples(ctx context.Context, by []judges.Judge, p *pulse) error {
+func (l *Life) examples(ctx context.Context, sources []run.RuleSource, p *pulse) error {
 	number := p.numbers()
-	for judge, j := range by {
+	for judge, j := range sources {
 		for _, r := range j.Bundle.Rules {
 			if len(r.Examples) == 0 {
 				continue
@@ -96,9 +103,9 @@ func (l *Life) examples(ctx context.Context, by []judges.Judge, p *pulse) error 
 }
 
 // count says which parts of the judges' rules are dead. files is that they were tried on files, too.
-func (l *Life) count(by []judges.Judge, p *pulse, files bool) {
+func (l *Life) count(sources []run.RuleSource, p *pulse, files bool) {
 	number := p.numbers()
-	for judge, j := range by {
+	for judge, j := range sources {
 		var parts []Dead
 		var found []sign // of each of the parts
 		ofFiles := map[string]int{}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner/check"
+	"github.com/policyscan/policyscan/scanner/run"
 	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/scanner/worktree"
 )
@@ -19,16 +20,16 @@ import (
 // deadParts are the dead parts of a bundle's rules, tried on their examples and on the files of a folder; "": none.
 func deadParts(t testing.TB, b *rules.Bundle, dir string) []string {
 	t.Helper()
-	var input tree.Tree
+	var input *run.Run
 	if dir != "" {
 		opened, done, err := tree.OpenFolder(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer done()
-		input = opened
+		input = testOptions{Allow: []string{check.AllowEmpty}}.run(one(b), opened)
 	}
-	life, err := Alive(context.Background(), one(b), input, Options{Allow: []string{check.AllowEmpty}})
+	life, err := Alive(context.Background(), one(b), input)
 	if err != nil || len(life.Errors) > 0 || len(life.Of[0].Mistakes) > 0 {
 		t.Fatalf("%v, %+v", err, life)
 	}
@@ -153,7 +154,7 @@ func TestAliveUnread(t *testing.T) {
 	b := newBundle(r)
 	dir := writeTree(t, map[string]string{"a": "version https://git-lfs.github.com/spec/v1\noid sha256:" +
 		strings.Repeat("0", 64) + "\nsize 12\n"})
-	life, err := Alive(context.Background(), one(b), tree.Folder(openRoot(t, dir)), Options{Allow: []string{check.AllowLFSPointer}})
+	life, err := Alive(context.Background(), one(b), testOptions{Allow: []string{check.AllowLFSPointer}}.run(one(b), tree.Folder(openRoot(t, dir))))
 	if err != nil || len(life.Errors) > 0 {
 		t.Fatalf("%v, %+v", err, life)
 	}

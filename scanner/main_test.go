@@ -62,7 +62,7 @@ func childMain(text string) error {
 	if err := json.Unmarshal([]byte(text), &c); err != nil {
 		return err
 	}
-	o := Options{MaxFileBytes: c.MaxBytes}
+	o := testOptions{MaxFileBytes: c.MaxBytes}
 	if c.Panic {
 		n := 0
 		o.Exclude = func(string) bool {
@@ -81,7 +81,7 @@ func childMain(text string) error {
 	if c.Entries != nil {
 		input = tree.List(root, c.Entries)
 	}
-	v := Scan(context.Background(), one(testBundle(c.Patterns...)), input, o)
+	v := scanWith(context.Background(), testBundle(c.Patterns...), input, o)
 	out, err := v.Encode()
 	if err != nil {
 		return err

@@ -17,9 +17,10 @@ import (
 	"testing"
 
 	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/glob"
 	"github.com/policyscan/policyscan/scanner/check"
-	"github.com/policyscan/policyscan/scanner/judges"
 	"github.com/policyscan/policyscan/scanner/repo"
+	"github.com/policyscan/policyscan/scanner/run"
 	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/report"
@@ -39,8 +40,8 @@ type shardTree struct {
 	dir     string
 	repo    *repo.Repository
 	head    repo.Hash
-	by      []judges.Judge
-	options Options
+	by      []run.RuleSource
+	options testOptions
 	list    []string
 }
 
@@ -159,9 +160,11 @@ func drawShardTree(t *testing.T, r *rand.Rand) *shardTree {
 			ids = append(ids, id)
 		}
 	}
-	must(t, judges.Narrow(s.by, ids))
+	if len(ids) > 0 {
+		s.by[0].Bundle = b.Only(func(r *rules.Rule) bool { return slices.Contains(ids, r.ID) })
+	}
 
-	o := Options{Version: "1", Day: "2027-01-01", RequireGoverned: r.IntN(3) == 0}
+	o := testOptions{Version: "1", Day: "2027-01-01", RequireGoverned: r.IntN(3) == 0}
 	var allow []string
 	for _, reason := range []string{
 		check.AllowLFSPointer, check.AllowSpecialFile, check.AllowEmpty, check.AllowSubmodule, check.AllowPartial, check.AllowEncoding, check.AllowEncrypted, check.AllowSymlink,
@@ -170,12 +173,11 @@ func drawShardTree(t *testing.T, r *rand.Rand) *shardTree {
 			allow = append(allow, reason)
 		}
 	}
-	o.Allow, o.AllowLink, err = ParseAllow(allow)
+	o.Allow, o.AllowLink, err = run.ParseAllow(allow)
 	must(t, err)
 	if r.IntN(4) == 0 {
 		o.Excluded = []string{"b/**"}
-		o.Exclude, err = ParseExclude(o.Excluded)
-		must(t, err)
+		o.Exclude = glob.Compile(o.Excluded).Match
 	}
 	o.Earlier = r.IntN(5) == 0
 	if r.IntN(4) == 0 {
@@ -212,7 +214,7 @@ func (s *shardTree) shards(t *testing.T, input tree.Tree, n int) [][]byte {
 	t.Helper()
 	var all [][]byte
 	for i := range n {
-		text, err := Shard(t.Context(), s.by, input, s.options, shard.Split{Index: i, Count: n}).Encode()
+		text, err := Shard(t.Context(), s.options.run(s.by, input), shard.Split{Index: i, Count: n}, &Progress{}).Encode()
 		must(t, err)
 		all = append(all, text)
 	}
@@ -245,8 +247,9 @@ func TestShardsOfListWithOutputs(t *testing.T) {
 	var files []ShardFile
 	for i := range 2 {
 		out := fmt.Sprint("s", i)
-		d := Shard(t.Context(), one(testBundle("key")), tree.List(openRoot(t, dir), []string{"a", "b", "s0", "s1"}),
-			Options{Version: "1", LeaveOut: map[string]string{out: tree.Output}}, shard.Split{Index: i, Count: 2})
+		input := tree.List(openRoot(t, dir), []string{"a", "b", "s0", "s1"})
+		o := testOptions{Version: "1", LeaveOut: map[string]string{out: tree.Output}}
+		d := Shard(t.Context(), o.run(one(testBundle("key")), input), shard.Split{Index: i, Count: 2}, &Progress{})
 		files = append(files, ShardFile{Name: out, Document: d})
 	}
 	if v, wrong := Merge("1", files); len(wrong) > 0 || v.Verdict != verdict.Pass {
@@ -270,7 +273,7 @@ func TestShards(t *testing.T) {
 				if *oneScope && i != k%len(trees) {
 					continue
 				}
-				single := Scan(t.Context(), s.by, input, s.options)
+				single := Scan(t.Context(), s.options.run(s.by, input), nil)
 				want := reports(t, single)
 				outcomes[outcome(single)]++
 				for _, n := range r.Perm(16)[:*shardCounts] {
@@ -407,7 +410,7 @@ func TestDamagedShards(t *testing.T) {
 func TestProblemsOfShards(t *testing.T) {
 	dir := writeTree(t, map[string]string{"a.tf": "x", "b.tf": "x"})
 	part := func(i, n int, state string) ShardFile {
-		d := Shard(t.Context(), one(testBundle("key")), tree.Folder(openRoot(t, dir)), Options{Version: "1"}, shard.Split{Index: i, Count: n})
+		d := Shard(t.Context(), testOptions{Version: "1"}.run(one(testBundle("key")), tree.Folder(openRoot(t, dir))), shard.Split{Index: i, Count: n}, &Progress{})
 		if d.State != shard.Done {
 			t.Fatal(d.State)
 		}

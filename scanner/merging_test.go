@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/policyscan/policyscan/rules"
-	"github.com/policyscan/policyscan/scanner/judges"
 	"github.com/policyscan/policyscan/scanner/repo"
+	"github.com/policyscan/policyscan/scanner/run"
 	"github.com/policyscan/policyscan/scanner/tree"
 )
 
@@ -158,8 +158,9 @@ func TestMergedIsNaive(t *testing.T) {
 		}
 		before, after := base.bundle(t), own.bundle(t)
 		input := tree.Staged(r, indexes[index], commits[head], func() ([]repo.Hash, error) { return merges, nil })
-		v := Scan(context.Background(), []judges.Judge{{From: "base", Bundle: before}, {From: "index", Bundle: after}}, input,
-			Options{Starts: [][]rules.Allowance{before.Allowances}, Workers: 1})
+		o := testOptions{Starts: [][]rules.Allowance{before.Allowances}, Workers: 1}
+		sources := []run.RuleSource{{From: "base", Bundle: before}, {From: "index", Bundle: after}}
+		v := Scan(context.Background(), o.run(sources, input), nil)
 		if !v.Complete {
 			t.Fatalf("%+v", v.Errors)
 		}

@@ -57,7 +57,7 @@ func TestForbiddenBeneathLinks(t *testing.T) {
 	} {
 		r := testRule("R-1")
 		r.Files, r.Patterns, r.ForbiddenFiles, r.Exclude, r.PathCase = nil, nil, c.globs, c.exclude, c.fold
-		v := scanFolder(t, dir, rules.New([]rules.Rule{r}, nil), Options{})
+		v := scanFolder(t, dir, rules.New([]rules.Rule{r}, nil), testOptions{})
 		wantOutcome(t, v, c.want)
 		var codes []string
 		for _, e := range v.Errors {
@@ -80,9 +80,9 @@ func TestPathsOfPartialRuns(t *testing.T) {
 	r := testRule("R-1")
 	r.Files, r.Patterns, r.ForbiddenFiles, r.RequiredFiles = nil, nil, []string{"*.pem"}, []string{"LICENSE"}
 	b := rules.New([]rules.Rule{r}, nil)
-	v := scanFolder(t, dir, b, Options{Exclude: glob.Compile([]string{"*.pem"}).Match, Allow: []string{check.AllowPartial}})
+	v := scanFolder(t, dir, b, testOptions{Exclude: glob.Compile([]string{"*.pem"}).Match, Allow: []string{check.AllowPartial}})
 	wantOutcome(t, v, "P")
-	v = scanFolder(t, dir, b, Options{Exclude: glob.Compile([]string{"**"}).Match, Allow: []string{check.AllowPartial}})
+	v = scanFolder(t, dir, b, testOptions{Exclude: glob.Compile([]string{"**"}).Match, Allow: []string{check.AllowPartial}})
 	if len(v.Violations) != 1 || v.Violations[0].File != "" {
 		t.Errorf("%+v", v.Violations)
 	}
@@ -137,15 +137,15 @@ func TestRequiredFilesOfBrokenTrees(t *testing.T) {
 	r.Files, r.Patterns, r.RequiredFiles = nil, nil, []string{"LICENSE"}
 	b := rules.New([]rules.Rule{r}, nil)
 	files := fakeFiles(func(string) (tree.Content, error) { return tree.InMemory([]byte("a")), nil }, "a.txt")
-	wantOutcome(t, scanTree(t, b, files, Options{}), "F")
-	wantOutcome(t, scanTree(t, b, brokenTree{files}, Options{}), "I(E_READ)")
+	wantOutcome(t, scanTree(t, b, files, testOptions{}), "F")
+	wantOutcome(t, scanTree(t, b, brokenTree{files}, testOptions{}), "I(E_READ)")
 	files.files = append(files.files, tree.File{Path: "LICENSE"})
-	wantOutcome(t, scanTree(t, b, files, Options{}), "P")
+	wantOutcome(t, scanTree(t, b, files, testOptions{}), "P")
 	files.files[1].Kind = worktree.Symlink
-	wantOutcome(t, scanTree(t, b, files, Options{}), "F")
-	wantOutcome(t, scanTree(t, b, files, Options{LeaveOut: map[string]string{"LICENSE": "rules"}}), "F")
+	wantOutcome(t, scanTree(t, b, files, testOptions{}), "F")
+	wantOutcome(t, scanTree(t, b, files, testOptions{LeaveOut: map[string]string{"LICENSE": "rules"}}), "F")
 	files.onList = func(context.Context) error { return context.Canceled }
-	if v := scanTree(t, b, files, Options{}); len(v.Violations) != 0 {
+	if v := scanTree(t, b, files, testOptions{}); len(v.Violations) != 0 {
 		t.Errorf("of a listing that did not end: %+v", v.Violations)
 	}
 }

@@ -85,7 +85,7 @@ func TestOracle02(t *testing.T) {
 		b := rules.New(slices.Clone(list), nil)
 		inTempDir(t, rt, func(dir string) {
 			names := slices.Sorted(slices.Values(drawTree(rt, dir)))
-			v := scanFolder(t, dir, b, Options{})
+			v := scanFolder(t, dir, b, testOptions{})
 			var want, ofFiles []verdict.Violation
 			governed := map[string]bool{}
 			for i := range list {
@@ -126,7 +126,7 @@ func TestOracle02(t *testing.T) {
 			if v.Coverage.Governed != len(governed) || v.Coverage.Scanned != len(governed) || !v.Complete {
 				rt.Fatalf("%+v, and %d files are covered", v.Coverage, len(governed))
 			}
-			some := scanTree(t, b, tree.List(openRoot(t, dir), names), Options{})
+			some := scanTree(t, b, tree.List(openRoot(t, dir), names), testOptions{})
 			if d := cmp.Diff(ofFiles, small(some.Violations), cmpopts.EquateEmpty()); d != "" {
 				rt.Fatalf("listed: -oracle +got: %s", d)
 			}
@@ -200,16 +200,16 @@ func TestOneVerdict(t *testing.T) {
 		b := rules.New(list, nil)
 		inTempDir(t, rt, func(dir string) {
 			names := drawTree(rt, dir)
-			v := scanFolder(t, dir, b, Options{Workers: 1})
+			v := scanFolder(t, dir, b, testOptions{Workers: 1})
 			first := encoded(t, v)
 			for _, workers := range []int{2, 3, 5, 8} {
 				runtime.GOMAXPROCS(1 + workers%4)
-				if again := encoded(t, scanFolder(t, dir, b, Options{Workers: workers})); !bytes.Equal(first, again) {
+				if again := encoded(t, scanFolder(t, dir, b, testOptions{Workers: workers})); !bytes.Equal(first, again) {
 					rt.Fatalf("%d workers: %s", workers, cmp.Diff(string(first), string(again)))
 				}
 			}
 			shuffled := rapid.Permutation(names).Draw(rt, "order")
-			listed := scanTree(t, b, tree.List(openRoot(t, dir), append(shuffled, names[0], "./"+names[0])), Options{})
+			listed := scanTree(t, b, tree.List(openRoot(t, dir), append(shuffled, names[0], "./"+names[0])), testOptions{})
 			listed.Scope = v.Scope
 			if again := encoded(t, listed); !bytes.Equal(first, again) {
 				rt.Fatalf("listed in another order: %s", cmp.Diff(string(first), string(again)))
@@ -251,7 +251,7 @@ func TestUnionOfBundles(t *testing.T) {
 			drawTree(rt, dir)
 			set := func(list []rules.Rule) map[string]verdict.Violation {
 				found := map[string]verdict.Violation{}
-				for _, v := range scanFolder(t, dir, rules.New(list, nil), Options{}).Violations {
+				for _, v := range scanFolder(t, dir, rules.New(list, nil), testOptions{}).Violations {
 					found[v.RuleID+"\x00"+v.File+"\x00"+v.Evidence.Pattern] = v
 				}
 				return found
@@ -293,7 +293,7 @@ func TestManySelections(t *testing.T) {
 		}
 		input.files = append(input.files, tree.File{Path: name})
 	}
-	v := scanTree(t, rules.New(list, nil), input, Options{})
+	v := scanTree(t, rules.New(list, nil), input, testOptions{})
 	if len(v.Violations) != want || v.Coverage.Governed != 1<<n-1 {
 		t.Errorf("%d violations, want %d; %+v", len(v.Violations), want, v.Coverage)
 	}

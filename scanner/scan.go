@@ -11,9 +11,8 @@ import (
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner/baseline"
 	"github.com/policyscan/policyscan/scanner/check"
-	"github.com/policyscan/policyscan/scanner/failure"
-	"github.com/policyscan/policyscan/scanner/judges"
 	"github.com/policyscan/policyscan/scanner/match"
+	"github.com/policyscan/policyscan/scanner/run"
 	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/scanner/worktree"
 	"github.com/policyscan/policyscan/verdict"
@@ -22,16 +21,16 @@ import (
 
 // A scan is a run while its files are checked. The order in which its workers do that does not show in the end.
 type scan struct {
-	set     *judges.Set
-	tree    tree.Tree
-	opt     Options
+	run     *run.Run
 	checker *check.Checker
 
-	required   *check.RequiredFiles // nil: no rule requires any, or the scope is not a whole tree
-	base       *baseline.Baseline   // nil: nothing is compared
-	allowances *baseline.Allowances // nil: nothing is allowed
-	only       string               // the one file that is checked; "": all
-	observe    func(*check.Result)  // nil, or called by all workers with each file, covered or not
+	required   *check.RequiredFiles   // nil: no rule requires any, or the scope is not a whole tree
+	base       *baseline.Baseline     // nil: nothing is compared
+	allowances *baseline.Allowances   // nil: nothing is allowed
+	only       string                 // the one file that is checked; "": all
+	inShard    func(path string) bool // files that this shard checks; nil: all
+	observe    func(*check.Result)    // nil, or called by all workers with each file, covered or not
+	progress   *Progress
 
 	mu            sync.Mutex // guards the fields below
 	closed        bool       // later results are dropped
@@ -43,35 +42,28 @@ type scan struct {
 	errors        []verdict.Error
 }
 
-func newScan(by []judges.Judge, t tree.Tree, o Options) *scan {
-	set, plans := o.Prepared.of(by)
-	if o.Progress == nil {
-		o.Progress = &Progress{}
-	}
-	s := &scan{set: set, tree: t, opt: o, errors: slices.Clone(o.Errors), requiredFiles: -1}
-	if t == nil { // nothing is scanned
-		return s
-	}
-	mode := t.Scope().Mode
+func newScan(r *run.Run) *scan {
+	s := &scan{run: r, progress: &Progress{}, errors: slices.Clone(r.Errors), requiredFiles: -1}
+	mode := r.Tree.Scope().Mode
 	compares := mode == "diff" || mode == "staged"
 	s.checker = &check.Checker{
-		Bundle: set.Bundle, Plans: plans, Limiter: o.Prepared.budget(),
-		Allowed: slices.Compact(slices.Sorted(slices.Values(o.Allow))),
-		Exclude: o.Exclude, RuleFiles: o.InUse,
-		MaxFileBytes: o.MaxFileBytes, Compares: compares, Rewritten: o.Rewritten,
+		Bundle: r.Rules.Bundle, Plans: r.Plans, Limiter: r.Limiter,
+		Allowed: slices.Compact(slices.Sorted(slices.Values(r.Allow))),
+		Exclude: r.Excludes, RuleFiles: r.RuleFiles,
+		MaxFileBytes: r.MaxFileBytes, Compares: compares, Rewritten: r.FilterReport,
 	}
-	if o.Reuse != nil && !compares {
-		s.checker.Cache = &check.Cache{Reuse: o.Reuse, Depend: []string{o.Version}, Commit: t.Scope().HeadCommit}
-		for i := range set.Policies {
-			s.checker.Cache.Depend = append(s.checker.Cache.Depend, set.Policies[i].SHA256)
+	if r.Reuse != nil && !compares {
+		s.checker.Cache = &check.Cache{Reuse: r.Reuse, Depend: []string{r.Version}, Commit: r.Tree.Scope().HeadCommit}
+		for i := range r.Rules.Policies {
+			s.checker.Cache.Depend = append(s.checker.Cache.Depend, r.Rules.Policies[i].SHA256)
 		}
 	}
-	if set.Bundle.RequiresFiles() && hasWholeTree(mode) {
+	if r.Rules.Bundle.RequiresFiles() && hasWholeTree(mode) {
 		s.required = check.NewRequiredFiles(s.checker)
 	}
-	s.allowances = baseline.NewAllowances(set, baseline.Comparison{Day: s.day(), Starts: o.Starts, Changes: compares})
+	s.allowances = baseline.NewAllowances(r, compares)
 	if compares {
-		s.base = baseline.New(t, s.checker, s.allowances.List())
+		s.base = baseline.New(r.Tree, s.checker, s.allowances.List())
 	}
 	return s
 }
@@ -81,33 +73,25 @@ func hasWholeTree(mode string) bool {
 	return mode == "full" || mode == "tracked" || mode == "diff" || mode == "staged"
 }
 
-// day is the day that counts for allowances. Without one all that end have ended.
-func (s *scan) day() string {
-	if s.opt.Day == "" {
-		return "9999-12-31"
-	}
-	return s.opt.Day
-}
-
-// run checks the files of the tree with several workers, as long as ctx lasts, and then what needs all of them.
-func (s *scan) run(ctx context.Context) {
+// all checks the files of the tree with several workers, as long as ctx lasts, and then what needs all of them.
+func (s *scan) all(ctx context.Context) {
 	defer s.recover("")
-	n := s.opt.Workers
+	n := s.run.Workers
 	if n == 0 {
 		n = runtime.GOMAXPROCS(0)
 	}
 	query := tree.Query{
-		LeaveOut: s.opt.LeaveOut, InShard: s.opt.Owns, Only: s.only, Uniform: s.set.Bundle.Uniform,
+		LeaveOut: s.run.Skip, InShard: s.inShard, Only: s.only, Uniform: s.run.Rules.Bundle.Uniform,
 	}
 	if s.base != nil {
 		query.Touched = s.allowances.Files()
 	}
 	var partly atomic.Bool // not all that the tree has was listed
 	var done sync.WaitGroup
-	for _, files := range s.tree.Files(ctx, n, query) {
+	for _, files := range s.run.Tree.Files(ctx, n, query) {
 		w := &worker{
 			scan: s, ctx: ctx, query: &query, sum: s.newSum(), plans: map[string]*check.Plan{},
-			x: match.Examiner{Limit: s.opt.MaxFileBytes, Mark: s.base != nil},
+			x: match.Examiner{Limit: s.run.MaxFileBytes, Mark: s.base != nil},
 		}
 		done.Go(func() {
 			if !w.checkAll(files) {
@@ -127,7 +111,7 @@ func (s *scan) run(ctx context.Context) {
 	}
 	findings, incomplete := s.findings()
 	if err := s.allowances.Decide(ctx, s.base, findings, incomplete); err != nil && ctx.Err() == nil {
-		s.failAll(failure.OfRepo(err))
+		s.failAll(tree.RepoError(err))
 	}
 }
 
@@ -137,7 +121,7 @@ func (s *scan) searchRequired(ctx context.Context, whole bool) {
 	if s.required == nil {
 		return
 	}
-	history, err := s.tree.History()
+	history, err := s.run.Tree.History()
 	if history != nil {
 		whole = true
 		if err := s.required.AddSnapshot(ctx, history.Now); err != nil {
@@ -170,7 +154,7 @@ type worker struct {
 func (w *worker) checkAll(files iter.Seq2[tree.File, error]) (whole bool) {
 	defer func() {
 		if r := recover(); r != nil {
-			w.scan.fail(failure.Panic("", r))
+			w.scan.fail(tree.PanicError("", r))
 			whole = false
 		}
 	}()
@@ -194,7 +178,7 @@ func (w *worker) check(f tree.File) {
 	defer w.scan.recover(f.Path)
 	switch {
 	case f.State == tree.LeftOut:
-		if w.scan.opt.Owns == nil || f.Reason != tree.Output { // the output of one shard is not another's
+		if w.scan.inShard == nil || f.Reason != tree.Output { // the output of one shard is not another's
 			w.scan.leftOut(f.Path, f.Reason)
 		}
 		if f.Named {
@@ -215,7 +199,7 @@ func (w *worker) check(f tree.File) {
 	r := check.Result{File: f}
 	if w.cover(&r) && w.sum.begin(r) {
 		w.read(&r)
-		if r.Settle(w.scan.set.Bundle); w.scan.base != nil && len(r.Findings) > 0 {
+		if r.Settle(w.scan.run.Rules.Bundle); w.scan.base != nil && len(r.Findings) > 0 {
 			w.scan.base.Label(w.ctx, &w.x, &r)
 		}
 		w.sum.add(&r)
@@ -239,13 +223,13 @@ func (w *worker) cover(r *check.Result) bool {
 	if f.Path == "." { // which is no file
 		w.forbidden = w.forbidden[:0]
 	} else {
-		w.forbidden = s.set.Bundle.Forbidding(f.Path, w.forbidden[:0])
+		w.forbidden = s.run.Rules.Bundle.Forbidding(f.Path, w.forbidden[:0])
 	}
 	if !checkedOut {
 		if f.Kind == worktree.Submodule { // of which only the place is known
-			w.selected = s.set.Bundle.SelectingBeneath(f.Path, w.selected)
+			w.selected = s.run.Rules.Bundle.SelectingBeneath(f.Path, w.selected)
 		} else {
-			if w.excluding = s.set.Taken(f.Path, w.excluding[:0]); len(w.excluding) > 0 {
+			if w.excluding = s.run.Rules.Excluding(f.Path, w.excluding[:0]); len(w.excluding) > 0 {
 				w.sum.countExcluded(w.excluding)
 			}
 			if e := s.required.Add(f); e != nil {
@@ -254,7 +238,7 @@ func (w *worker) cover(r *check.Result) bool {
 			if f.Kind == worktree.Symlink {
 				return w.coverLink(r)
 			}
-			w.selected = s.set.Bundle.Selecting(f.Path, w.selected)
+			w.selected = s.run.Rules.Bundle.Selecting(f.Path, w.selected)
 		}
 	}
 	if len(w.selected) > 0 {
@@ -300,7 +284,7 @@ func (w *worker) plan(selected []int) *check.Plan {
 // recover makes an error of a panic. file is "" if it is about none.
 func (s *scan) recover(file string) {
 	if r := recover(); r != nil {
-		s.fail(failure.Panic(file, r))
+		s.fail(tree.PanicError(file, r))
 	}
 }
 
@@ -316,7 +300,7 @@ func (s *scan) fail(e verdict.Error) {
 
 // failAll notes the errors that an error of the run is, as far as they are not allowed.
 func (s *scan) failAll(err error) {
-	for _, e := range failure.Errors(err) {
+	for _, e := range run.Errors(err) {
 		s.fail(e)
 	}
 }

@@ -31,47 +31,18 @@ import (
 	"errors"
 	"time"
 
-	"github.com/policyscan/policyscan/rules"
-	"github.com/policyscan/policyscan/scanner/check"
-	"github.com/policyscan/policyscan/scanner/checkout"
-	"github.com/policyscan/policyscan/scanner/failure"
-	"github.com/policyscan/policyscan/scanner/judges"
-	"github.com/policyscan/policyscan/scanner/tree"
+	"github.com/policyscan/policyscan/scanner/run"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/code"
 )
 
-// Options narrow or limit a scan. The zero value does neither.
-type Options struct {
-	Version         string              // of the program, for the verdict
-	Errors          []verdict.Error     // what was wrong before the scan, though it can go on
-	Allow           []string            // the Allow constants, and what AllowLink means: "symlink=GLOB"
-	AllowLink       func(string) bool   // links for which check.AllowSymlink holds; nil: none. Called by all workers
-	Partial         bool                // the bundle was narrowed by the caller
-	Day             string              // that counts for allowances, such as 2027-03-01: today in UTC, or another
-	Earlier         bool                // Day is before today: the run is partial if a bundle has dates
-	Starts          [][]rules.Allowance // of the bundles where a change starts from; see judges.Chosen
-	Exclude         func(string) bool   // paths that no rule selects: the run is partial. Called by all workers
-	LeaveOut        map[string]string   // paths that are no part of a tree on disk, and the reason
-	InUse           []check.RuleFile    // of the judges' bundles: no part of a tree of git's objects
-	RequireGoverned bool                // no covered file is an error
-	FoundBundle     bool                // the bundle was found in the tree, all of which is scanned
-	MaxFileBytes    int64               // a longer covered file is an error; 0: no limit
-	Owns            func(string) bool   // paths of the files that this shard looks at; nil: all. Called by all workers
-	Rules           []string            // to which the caller narrowed the bundle, for a shard file
-	Excluded        []string            // the globs that Exclude is of, likewise
-	Workers         int                 // files examined at a time; 0: as many as processors
-	Progress        *Progress           // nil: no one watches
-	Rewritten       *checkout.Rewritten // nil: no one asks
-	Reuse           *check.Reuse        // nil: every file is read
-	Prepared        *Prepared           // what other scans with these judges compiled; nil: nothing is kept
-}
-
-// Scan checks every file of the tree against every rule of the judges' bundles; see
-// [judges.Judge]. When ctx ends, so does the scan: what was found until then is in the
-// verdict, and the cause is its error.
-func Scan(ctx context.Context, by []judges.Judge, t tree.Tree, o Options) *verdict.Verdict {
-	s := newScan(by, t, o)
+// Scan checks every file of the run's tree against every rule of its rule set. When ctx ends, so does the scan: what
+// was found until then is in the verdict, and the cause is its error. p, if it is not nil, can be read meanwhile.
+func Scan(ctx context.Context, r *run.Run, p *Progress) *verdict.Verdict {
+	s := newScan(r)
+	if p != nil {
+		s.progress = p
+	}
 	s.runUntil(ctx)
 	return s.verdict()
 }
@@ -92,7 +63,7 @@ func (s *scan) runOrGiveUp(ctx context.Context) *verdict.Error {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		s.run(ctx)
+		s.all(ctx)
 	}()
 	select {
 	case <-done:
@@ -106,7 +77,7 @@ func (s *scan) runOrGiveUp(ctx context.Context) *verdict.Error {
 		return nil
 	}
 	cause := context.Cause(ctx)
-	var i *failure.Interruption
+	var i *run.InterruptedError
 	if errors.As(cause, &i) {
 		return &verdict.Error{Code: i.Code, Message: i.Message}
 	}

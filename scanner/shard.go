@@ -3,21 +3,20 @@ package scanner
 import (
 	"context"
 
-	"github.com/policyscan/policyscan/scanner/judges"
-	"github.com/policyscan/policyscan/scanner/tree"
+	"github.com/policyscan/policyscan/scanner/run"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/shard"
 )
 
 // Shard is [Scan] of the files that one shard of several owns. It lists the whole tree, looks at its part, and returns
 // what it found there. [Merge] makes the verdict of the documents of all shards. A change has no shards.
-func Shard(ctx context.Context, by []judges.Judge, t tree.Tree, o Options, of shard.Split) *shard.Document {
-	o.Owns = of.Owns
-	s := newScan(by, t, o)
+func Shard(ctx context.Context, r *run.Run, of shard.Split, p *Progress) *shard.Document {
+	s := newScan(r)
+	s.inShard, s.progress = of.Owns, p
 	s.runUntil(ctx)
 	d := &shard.Document{Shard: of, State: shard.Done, Tree: s.digest()}
-	run, findings := s.end()
-	d.Run, d.Findings = *run, *findings
+	about, findings := s.end()
+	d.Run, d.Findings = *about, *findings
 	if ctx.Err() != nil || !d.Findings.Listed {
 		d.State = shard.Interrupted
 	}

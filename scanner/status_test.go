@@ -244,7 +244,7 @@ func TestStatusAgainstNaive(t *testing.T) {
 		if len(compared.MergeBases) != 2 {
 			t.Fatalf("%d merge bases", len(compared.MergeBases))
 		}
-		v := Scan(t.Context(), one(b), tree.Changes(r, compared, "a", "x"), Options{})
+		v := scanWith(t.Context(), b, tree.Changes(r, compared, "a", "x"), testOptions{})
 		wantOutcome(t, v, "F")
 		for i := range v.Violations {
 			x := &v.Violations[i]
@@ -321,7 +321,7 @@ func TestJoinedStatus(t *testing.T) {
 		compared, err := r.Compare(hashes[0].String(), hashes[1].String())
 		must(t, err)
 		change := tree.Changes(r, compared, "a", "x")
-		p := newScan(one(b), change, Options{})
+		p := newScan(testOptions{}.run(one(b), change))
 		joined := func(path string) (all []string) {
 			for i := range 4 {
 				all = append(all, fmt.Sprint(path[:3], i))
@@ -340,7 +340,7 @@ func TestJoinedStatus(t *testing.T) {
 			}
 		}
 		p.base = baseline.New(change, p.checker, allowance.Compare(allowance.Comparison{Head: entries}))
-		p.run(t.Context())
+		p.all(t.Context())
 		v := p.verdict()
 		for i := range v.Violations {
 			x := &v.Violations[i]
@@ -413,11 +413,11 @@ func BenchmarkStatus(b *testing.B) {
 				must(b, err)
 				compared, err := r.Compare(hashes[0].String(), hashes[1].String())
 				must(b, err)
-				p := newScan(one(bundle), tree.Changes(r, compared, "a", "x"), Options{})
+				p := newScan(testOptions{}.run(one(bundle), tree.Changes(r, compared, "a", "x")))
 				if !compares {
 					p.base = nil
 				}
-				p.run(b.Context())
+				p.all(b.Context())
 				if v := p.verdict(); len(v.Violations) < 400 {
 					b.Fatalf("%d violations, %+v", len(v.Violations), v.Errors)
 				}

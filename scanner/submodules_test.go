@@ -31,7 +31,7 @@ func TestSubmodules(t *testing.T) {
 	} {
 		dir := writeTree(t, map[string]string{"a.tf": "x", c.file: "x", ".gitmodules": c.modules})
 		must(t, os.MkdirAll(filepath.Join(dir, "lib"), 0o777))
-		if got := outcome(scanFolder(t, dir, testBundle("key"), Options{})); got != c.want {
+		if got := outcome(scanFolder(t, dir, testBundle("key"), testOptions{})); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
 	}
@@ -77,7 +77,7 @@ func TestSubmodules(t *testing.T) {
 		if c.scan != "" {
 			input = tree.FolderIn(openRoot(t, filepath.Join(dir, c.scan)), openRoot(t, dir), c.scan)
 		}
-		v := scanTree(t, testBundle("key"), input, Options{})
+		v := scanTree(t, testBundle("key"), input, testOptions{})
 		var at []string
 		for _, o := range v.Coverage.NotScanned {
 			at = append(at, o.File)
@@ -99,7 +99,7 @@ func TestSubmodules(t *testing.T) {
 			t.Logf("%s: %v", name, err) // Windows lets not everyone make a link
 			continue
 		}
-		v := scanFolder(t, dir, testBundle("key"), Options{})
+		v := scanFolder(t, dir, testBundle("key"), testOptions{})
 		if got := outcome(v); got != "P" {
 			t.Errorf("%s: %s, want P: %+v", name, got, v.Errors)
 		}
@@ -127,7 +127,7 @@ func TestSubmoduleForbidden(t *testing.T) {
 		if c.exclude != "" {
 			r.Exclude = []string{c.exclude}
 		}
-		v := scanFolder(t, dir, rules.New([]rules.Rule{r}, nil), Options{})
+		v := scanFolder(t, dir, rules.New([]rules.Rule{r}, nil), testOptions{})
 		if got := outcome(v); got != c.want || v.Coverage.Files != c.listed {
 			t.Errorf("%+v: %s, %d files, %+v", c, got, v.Coverage.Files, v.Errors)
 		}

@@ -18,7 +18,7 @@ type sum struct {
 	digest   digest              // of the files that were listed, in whatever shard; used by shards
 	current  *check.Result       // the file that is being checked, as it was begun; nil: none
 	plans    map[*check.Plan]int // how many files were checked by each
-	excluded []int               // by the excludes of rule files, as judges.Set.Taken numbers them
+	excluded []int               // by the excludes of rule files, as run.RuleSet.Excluding numbers them
 	coverage verdict.Coverage
 	findings []check.Finding
 	errors   []verdict.Error
@@ -30,7 +30,7 @@ func (s *scan) newSum() *sum {
 	defer s.mu.Unlock()
 	t := &sum{closed: s.closed, plans: map[*check.Plan]int{}}
 	s.sums = append(s.sums, t)
-	s.opt.Progress.watch(t)
+	s.progress.watch(t)
 	return t
 }
 

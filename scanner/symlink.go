@@ -24,7 +24,7 @@ type linkTarget struct {
 // content, or else those that could check what is read under its name and do not check the target.
 func (w *worker) coverLink(r *check.Result) bool {
 	w.link = linkTarget{}
-	if applying := w.scan.set.Bundle.LookingInto(r.File.Path, nil); len(applying) > 0 {
+	if applying := w.scan.run.Rules.Bundle.LookingInto(r.File.Path, nil); len(applying) > 0 {
 		target, err := r.File.Target()
 		if err == nil {
 			if w.link.missed, w.link.message, err = w.scan.missedBy(&r.File, target, applying); err != nil {
@@ -35,7 +35,7 @@ func (w *worker) coverLink(r *check.Result) bool {
 			w.link.missed = applying // as far as is known
 		}
 		w.link.err = err
-		w.selected = w.scan.set.Bundle.Selecting(r.File.Path, w.selected)
+		w.selected = w.scan.run.Rules.Bundle.Selecting(r.File.Path, w.selected)
 		covering := w.selected
 		if w.link.selected = len(covering) > 0; !w.link.selected {
 			covering = w.link.missed
@@ -56,7 +56,7 @@ func (w *worker) readLink(r *check.Result) {
 		}
 	}
 	r.Reached, r.Scanned, r.Bytes, r.Reason = true, false, 0, check.AllowSymlink
-	allows := w.scan.opt.AllowLink
+	allows := w.scan.run.AllowsLink
 	if !w.scan.checker.Allows(check.AllowSymlink) && (allows == nil || !allows(r.File.Path)) {
 		r.Err = &verdict.Error{Code: code.Link, File: verdict.Path(r.File.Path), Message: w.link.message}
 	}
@@ -85,17 +85,17 @@ func (s *scan) missedBy(f *tree.File, target string, applying []int) (missed []i
 	case s.isLeftOut(to.Path):
 		says.leads, wrong = to.Path, "is excluded from the scan"
 		if to.IsFile { // beneath which there is nothing
-			missed = s.set.Bundle.Selecting(f.Path, nil)
+			missed = s.run.Rules.Bundle.Selecting(f.Path, nil)
 		}
 	default:
 		says.leads = to.Path
-		missed = s.set.Bundle.LosingSight(f.Path, to.Path, to.IsFile, nil)
+		missed = s.run.Rules.Bundle.LosingSight(f.Path, to.Path, to.IsFile, nil)
 	}
 	if len(missed) == 0 {
 		return nil, "", nil
 	}
 	number := slices.Min(missed)
-	first := &s.set.Bundle.Rules[number]
+	first := &s.run.Rules.Bundle.Rules[number]
 	switch {
 	case wrong != "":
 		says.wrong = ", which " + wrong
@@ -104,7 +104,7 @@ func (s *scan) missedBy(f *tree.File, target string, applying []int) (missed []i
 	default:
 		says.rule = "could select files under its path that it would not select under that one"
 		says.fix = "have the rule select them there too"
-		switch lost, excluded := s.set.Bundle.LostBy(number, f.Path, to.Path); {
+		switch lost, excluded := s.run.Rules.Bundle.LostBy(number, f.Path, to.Path); {
 		case excluded:
 			says.rule += fmt.Sprintf(" (its exclude %q)", clip(lost))
 			says.fix = "have the rule exclude the same under the link"
@@ -123,12 +123,12 @@ func (s *scan) isLeftOut(path string) bool {
 			return true
 		}
 	}
-	for out := range s.opt.LeaveOut {
+	for out := range s.run.Skip {
 		if rest, ok := strings.CutPrefix(path, out); ok && (rest == "" || rest[0] == '/') {
 			return true
 		}
 	}
-	return slices.ContainsFunc(s.opt.InUse, func(f check.RuleFile) bool { return f.Path == path })
+	return slices.ContainsFunc(s.run.RuleFiles, func(f check.RuleFile) bool { return f.Path == path })
 }
 
 // A linkMessage says what is wrong with a link, and the two ways out.

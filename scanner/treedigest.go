@@ -38,7 +38,7 @@ func mix(n uint64) uint64 {
 
 // addToDigest adds a file of the tree, in whatever shard, if the scan is one of several shards.
 func (w *worker) addToDigest(f *tree.File) {
-	if w.scan.opt.Owns == nil {
+	if w.scan.inShard == nil {
 		return
 	}
 	w.sum.mu.Lock()

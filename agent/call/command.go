@@ -12,7 +12,7 @@ import (
 
 // A Command is one of those that a call runs, as the native rules see them.
 type Command struct {
-	shell.Command
+	Parsed    shell.Command
 	Called    []string // Word, and what else the program can be called; nil if there is no word
 	Arguments []*Value // Args
 }
@@ -33,7 +33,7 @@ func (c *Call) Commands() []Command {
 	list, _ := v.texts()
 	switch {
 	case len(list) == 0:
-		return []Command{{Command: shell.Command{Unseen: shell.Syntax}}}
+		return []Command{{Parsed: shell.Command{Unseen: shell.Syntax}}}
 	case isScript(list):
 		return commandsOf(list[2])
 	}
@@ -82,7 +82,7 @@ func facing(all []shell.Command) []Command {
 	out := make([]Command, len(all))
 	values := map[*string][]*Value{} // of arguments that several commands share: env nice git push
 	for i, c := range all {
-		out[i] = Command{Command: c, Called: c.Names()}
+		out[i] = Command{Parsed: c, Called: c.Names()}
 		if len(c.Args) == 0 {
 			continue
 		}
@@ -102,7 +102,7 @@ func facing(all []shell.Command) []Command {
 
 // String is a command for a person, at most a line.
 func (c *Command) String() string {
-	text := strings.TrimSpace(c.Word + " " + strings.Join(c.Args[:min(len(c.Args), 20)], " "))
+	text := strings.TrimSpace(c.Parsed.Word + " " + strings.Join(c.Parsed.Args[:min(len(c.Parsed.Args), 20)], " "))
 	if utf8.RuneCountInString(text) > 80 {
 		text = string([]rune(text)[:80]) + "…"
 	}

@@ -28,25 +28,25 @@ func TestCommands(t *testing.T) {
 		for _, x := range all {
 			var args []string
 			for i, a := range x.Arguments {
-				if args = append(args, a.Str()); a.Str() != x.Args[i] {
-					t.Errorf("%s: argument %d is %q and %q", c.input, i, a.Str(), x.Args[i])
+				if args = append(args, a.Str()); a.Str() != x.Parsed.Args[i] {
+					t.Errorf("%s: argument %d is %q and %q", c.input, i, a.Str(), x.Parsed.Args[i])
 				}
 			}
-			word := x.Word
+			word := x.Parsed.Word
 			if len(x.Called) == 0 {
 				word = "-"
 			}
 			text := fmt.Sprintf("%s(%s)[%s]", word, strings.Join(x.Called, " "), strings.Join(args, "|"))
-			if x.Unseen != "" {
-				text += "!" + x.Unseen
+			if x.Parsed.Unseen != "" {
+				text += "!" + x.Parsed.Unseen
 			}
 			said = append(said, text)
 		}
 		if got := strings.Join(said, " "); got != c.want {
 			t.Errorf("%s %s: got %s, want %s", c.tool, c.input, got, c.want)
 		}
-		if c.tool == "Bash" && strings.Contains(c.want, "!") && !slices.Contains(Unseen(), all[0].Unseen) {
-			t.Errorf("%q is none of %q", all[0].Unseen, Unseen())
+		if c.tool == "Bash" && strings.Contains(c.want, "!") && !slices.Contains(Unseen(), all[0].Parsed.Unseen) {
+			t.Errorf("%q is none of %q", all[0].Parsed.Unseen, Unseen())
 		}
 	}
 }

@@ -20,10 +20,10 @@ func (f *facts) each() []call.Command {
 func commandFact(c *call.Command, of Source) *call.Value {
 	switch {
 	case c == nil:
-	case of == FromUnseen && c.Unseen != "":
-		return call.Text(c.Unseen)
+	case of == FromUnseen && c.Parsed.Unseen != "":
+		return call.Text(c.Parsed.Unseen)
 	case of == FromProgram && c.Called != nil:
-		return call.Text(c.Word)
+		return call.Text(c.Parsed.Word)
 	case of == FromArguments && c.Called != nil:
 		return call.NewList(c.Arguments)
 	}
@@ -33,7 +33,7 @@ func commandFact(c *call.Command, of Source) *call.Value {
 // hidden reports whether a rule that allows is asked about a command that is not seen in full, and does not say that
 // it knows.
 func (f *facts) hidden() bool {
-	return f.allows && !f.accepts && f.command != nil && f.command.Unseen != ""
+	return f.allows && !f.accepts && f.command != nil && f.command.Parsed.Unseen != ""
 }
 
 // ofProgram makes a test of the program's name. A rule that denies or asks is met by any of its names: /usr/bin/git
@@ -44,15 +44,15 @@ func (t *Test) ofProgram(f *facts) bool {
 		return t.Absent == Holds
 	}
 	if f.allows && !t.Not {
-		return t.asks(f.command.Word)
+		return t.asks(f.command.Parsed.Word)
 	}
 	return t.ofWords(f, f.command.Called)
 }
 
 // ofUnseen makes a test of why something is not seen. A command for which a variable is set can have two reasons.
 func (t *Test) ofUnseen(f *facts) bool {
-	words := []string{f.command.Unseen}
-	if f.command.Set && f.command.Unseen != shell.Environment {
+	words := []string{f.command.Parsed.Unseen}
+	if f.command.Parsed.Set && f.command.Parsed.Unseen != shell.Environment {
 		words = append(words, shell.Environment)
 	}
 	return t.ofWords(f, words)
@@ -89,14 +89,14 @@ func (w *walk) matchesEach(r *Rule, all []call.Command) bool {
 	var failed *Test
 	for i := range all {
 		f.command = &all[i]
-		if f.allows && f.command.Through {
+		if f.allows && f.command.Parsed.Through {
 			continue
 		}
 		asked := []string{shell.Argument, shell.Code, shell.Script} // for these the rule is asked all the same
-		if f.hidden() && (f.command.Set || !slices.Contains(asked, f.command.Unseen)) {
+		if f.hidden() && (f.command.Parsed.Set || !slices.Contains(asked, f.command.Parsed.Unseen)) {
 			w.asked(r, false, func() string { return "" })
-			why := f.command.Unseen
-			if f.command.Set {
+			why := f.command.Parsed.Unseen
+			if f.command.Parsed.Set {
 				why = shell.Environment
 			}
 			of(i, fmt.Sprintf(" cannot be read in full (%s)", why))

@@ -136,7 +136,7 @@ func (t *Test) holds(f *facts) bool {
 		if t.Fact.Source == FromProgram && f.command != nil {
 			return t.ofProgram(f)
 		}
-		if t.Fact.Source == FromUnseen && f.command != nil && f.command.Unseen != "" {
+		if t.Fact.Source == FromUnseen && f.command != nil && f.command.Parsed.Unseen != "" {
 			return t.ofUnseen(f)
 		}
 		var text string

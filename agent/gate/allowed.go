@@ -14,15 +14,15 @@ import (
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner/allowance"
 	"github.com/policyscan/policyscan/scanner/check"
-	"github.com/policyscan/policyscan/scanner/judges"
 	"github.com/policyscan/policyscan/scanner/repo"
+	"github.com/policyscan/policyscan/scanner/run"
 	"github.com/policyscan/policyscan/verdict"
 )
 
 // A bundleIn is a bundle of the gate, and the folder that it was loaded from, without links.
 type bundleIn struct {
-	*rules.Bundle
-	dir string
+	bundle *rules.Bundle
+	dir    string
 }
 
 // A counted is how often rules are broken in a file.
@@ -193,7 +193,7 @@ func (g *Gate) committed(in inTree) ([]rules.Allowance, *commit, error) {
 	}
 	var all []rules.Allowance
 	for _, b := range g.bundles {
-		entries := b.Allowances
+		entries := b.bundle.Allowances
 		around, err := rootAround(b.dir)
 		if err != nil {
 			return nil, nil, err
@@ -203,7 +203,7 @@ func (g *Gate) committed(in inTree) ([]rules.Allowance, *commit, error) {
 			if err != nil {
 				return nil, nil, err
 			}
-			if entries, err = judges.AllowancesIn(r, hash, filepath.ToSlash(dir)); err != nil {
+			if entries, err = run.AllowancesIn(r, hash, filepath.ToSlash(dir)); err != nil {
 				return nil, nil, err
 			}
 		}

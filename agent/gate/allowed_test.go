@@ -16,7 +16,7 @@ import (
 	"github.com/policyscan/policyscan/agent/callrules"
 	"github.com/policyscan/policyscan/scanner"
 	"github.com/policyscan/policyscan/scanner/repo"
-	"github.com/policyscan/policyscan/scanner/scope"
+	"github.com/policyscan/policyscan/scanner/run"
 )
 
 const allowedRules = `bundle: "0.2"
@@ -318,17 +318,15 @@ func TestAllowedAsStaged(t *testing.T) {
 // stagedRules are the rules that a file as it is staged violates.
 func stagedRules(t rapid.TB, root, name string) map[string]bool {
 	t.Helper()
-	q := scope.Request{
+	r, err := run.Open(context.Background(), run.Options{
 		Path: root, Policies: []string{""}, Staged: true, Git: repo.Environment{},
-		Getenv: func(string) string { return "" },
-	}
-	s, err := q.Subject(context.Background())
+		Getenv: func(string) string { return "" }, Now: time.Date(2027, 3, 1, 0, 0, 0, 0, time.UTC),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close()
-	v := scanner.Scan(context.Background(), s.Judges, s.Tree,
-		scanner.Options{Starts: s.Starts, InUse: s.InUse, LeaveOut: s.LeaveOut, Day: "2027-03-01"})
+	defer r.Close()
+	v := scanner.Scan(context.Background(), r, nil)
 	violates := map[string]bool{}
 	for i := range v.Violations {
 		if v.Violations[i].File == name {

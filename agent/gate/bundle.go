@@ -24,7 +24,7 @@ func (g *Gate) judgeFiles(ctx context.Context, files []file, r *Result) error {
 	for i := range files {
 		f := &files[i]
 		failed = errors.Join(failed, g.noteRequired(f, r))
-		if f.Remove {
+		if f.edit.Remove {
 			continue
 		}
 		if err := ctx.Err(); err != nil {
@@ -90,10 +90,10 @@ func (g *Gate) judgeFile(ctx context.Context, checker *check.ContentChecker, f *
 	source, there := before, exists
 	if from := cmp.Or(f.from, f.real); from != place {
 		if source, there, err = read(from); err != nil {
-			return fmt.Errorf("%s cannot be read: %w", verdict.Visible(cmp.Or(f.From, f.named)), cause(err))
+			return fmt.Errorf("%s cannot be read: %w", verdict.Visible(cmp.Or(f.edit.From, f.named)), cause(err))
 		}
 	}
-	contents, err := f.Change.After(source, there)
+	contents, err := f.edit.Change.After(source, there)
 	if err != nil {
 		return fmt.Errorf("cannot determine what %s would hold after the edit: %w", shown, err)
 	}

@@ -29,7 +29,7 @@ const maxPath = 1 << 15
 
 // A file is one that a call edits.
 type file struct {
-	edit.Edit
+	edit  edit.Edit
 	named string // as the call has it
 	// real is where the file is, links followed; beside is where its name is, if that is a link and leads
 	// elsewhere: an agent that writes a new file and renames it replaces the link.
@@ -49,7 +49,7 @@ func (f *file) places() []string {
 func located(edits []edit.Edit, dir string) ([]file, error) {
 	files := make([]file, len(edits))
 	for i, e := range edits {
-		f := file{Edit: e, named: e.Path}
+		f := file{edit: e, named: e.Path}
 		var err error
 		if f.real, f.beside, err = locate(e.Path, dir); err != nil {
 			return nil, err

@@ -310,7 +310,7 @@ func TestGuardNames(t *testing.T) {
 			want := guarded && tree && (dir == root || !strings.HasPrefix(path, "nested/") ||
 				strings.Contains(path, ".agent"))
 			named := filepath.Join(dir, path)
-			if got, err := g.guarded([]file{{Edit: edit.Edit{Path: named}, named: named, real: named}},
+			if got, err := g.guarded([]file{{edit: edit.Edit{Path: named}, named: named, real: named}},
 				root); err != nil || (got == named) != want {
 				t.Errorf("%s: %q, %v, want %v", named, got, err, want)
 			}
@@ -344,7 +344,7 @@ func TestGuardNames(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := g.guarded([]file{{Edit: edit.Edit{Path: name}, named: name, real: real, beside: beside}}, root)
+		got, err := g.guarded([]file{{edit: edit.Edit{Path: name}, named: name, real: real, beside: beside}}, root)
 		if err != nil || (got == name) != want {
 			t.Errorf("%s: %q, %v, want %v", name, got, err, want)
 		}
@@ -363,7 +363,7 @@ func TestGuardNames(t *testing.T) {
 
 	broken := *g
 	broken.Root = filepath.Join(root, "nested") // whose .git says nothing
-	if got, err := broken.guarded([]file{{Edit: edit.Edit{Path: "x"}, named: "x", real: filepath.Join(beside, "x")}},
+	if got, err := broken.guarded([]file{{edit: edit.Edit{Path: "x"}, named: "x", real: filepath.Join(beside, "x")}},
 		beside); err == nil {
 		t.Errorf("of a broken repository: %q", got)
 	}
@@ -371,7 +371,7 @@ func TestGuardNames(t *testing.T) {
 		{GuardedRootNames: []string{"x"}}} {
 		any := len(g.Guarded) == 1 || len(g.GuardedNames) == 1 || len(g.GuardedRootNames) == 1
 		g.Root = root
-		if got, err := g.guarded([]file{{Edit: edit.Edit{Path: "x"}, named: "x",
+		if got, err := g.guarded([]file{{edit: edit.Edit{Path: "x"}, named: "x",
 			real: filepath.Join(root, ".git", "config")}}, root); (got == "x") != any || err != nil {
 			t.Errorf("%+v guards .git: %q, %v", g, got, err)
 		}

@@ -35,17 +35,17 @@ func (g *Gate) guarded(files []file, dir string) (string, error) {
 	all = foldedWithLinks(all)
 	for i := range files {
 		f := &files[i]
-		for _, p := range append(f.places(), filepath.Clean(absolute(f.Path, dir))) {
-			if guarded, err := g.guards(p, all, f.Remove); err != nil || guarded {
+		for _, p := range append(f.places(), filepath.Clean(absolute(f.edit.Path, dir))) {
+			if guarded, err := g.guards(p, all, f.edit.Remove); err != nil || guarded {
 				return f.named, err
 			}
 		}
 		if f.from == "" {
 			continue
 		}
-		for _, p := range []string{f.from, filepath.Clean(absolute(f.From, dir))} {
+		for _, p := range []string{f.from, filepath.Clean(absolute(f.edit.From, dir))} {
 			if guarded, err := g.guards(p, all, true); err != nil || guarded {
-				return f.From, err
+				return f.edit.From, err
 			}
 		}
 	}

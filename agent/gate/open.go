@@ -8,15 +8,14 @@ import (
 	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/rules/document"
-	"github.com/policyscan/policyscan/scanner/judges"
-	"github.com/policyscan/policyscan/scanner/scope"
+	"github.com/policyscan/policyscan/scanner/run"
 	"github.com/policyscan/policyscan/scanner/worktree"
 )
 
 // Root returns the folder from which a bundle's globs count: the one that --root names or, without it, the root of the
 // repository around the current folder.
 func Root(flag string) (string, error) {
-	at, err := scope.Find(flag)
+	at, err := run.Find(flag)
 	if err != nil && flag != "" {
 		err = fmt.Errorf("--root %s: %w", flag, err)
 	}
@@ -25,8 +24,8 @@ func Root(flag string) (string, error) {
 
 // Open returns a gate with the bundles that --policy names; "" is the one that root holds. They must be those that are
 // pinned, if any are.
-func Open(names []string, pins judges.Pins, root string) (*Gate, error) {
-	all, err := scope.LoadPolicies(names, root)
+func Open(names []string, pins run.Pins, root string) (*Gate, error) {
+	all, err := run.LoadRules(names, root)
 	if n := len(all); err != nil && n > 0 && names[n-1] != "" && all[n-1].Bundle == nil {
 		err = fmt.Errorf("%s: %w", all[n-1].Name, err)
 	}
@@ -54,7 +53,7 @@ func OfRepository(root string) (*Gate, error) {
 }
 
 // New returns a gate with bundles that are loaded. Their own files are guarded.
-func New(all scope.Policies, root string) (*Gate, error) {
+func New(all run.RuleSources, root string) (*Gate, error) {
 	root, err := disk.Real(root)
 	if err != nil {
 		return nil, worktree.NoRoot(err)

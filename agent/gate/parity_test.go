@@ -19,7 +19,8 @@ import (
 	"github.com/policyscan/policyscan/agent/edit"
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner"
-	"github.com/policyscan/policyscan/scanner/judges"
+	"github.com/policyscan/policyscan/scanner/check"
+	"github.com/policyscan/policyscan/scanner/run"
 	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/scanner/worktree"
 	"github.com/policyscan/policyscan/verdict"
@@ -33,8 +34,10 @@ func scan(t rapid.TB, b *rules.Bundle, root, file string) []verdict.Violation {
 		t.Fatal(err)
 	}
 	defer dir.Close()
-	v := scanner.Scan(context.Background(), []judges.Judge{{From: "disk", Bundle: b}}, tree.Folder(dir),
-		scanner.Options{})
+	v := scanner.Scan(context.Background(), &run.Run{
+		Rules: run.NewRuleSet([]run.RuleSource{{From: "disk", Bundle: b}}), Plans: check.NewPlanCache(b),
+		Limiter: check.NewParseLimiter(), Tree: tree.Folder(dir),
+	}, nil)
 	if !v.Complete {
 		t.Fatalf("the scan is not complete: %+v", v.Errors)
 	}

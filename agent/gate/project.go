@@ -90,7 +90,7 @@ func (p *Project) others(files []file) ([]otherRepository, error) {
 			}
 			named := f.named
 			if place == f.from {
-				named = f.From
+				named = f.edit.From
 			}
 			own, within, err := p.own(place)
 			if err != nil {
@@ -159,7 +159,7 @@ func unjudged(files []file, others []otherRepository) []string {
 		other := &others[i]
 		var names []string
 		for k, place := range other.places {
-			isWritten := func(f file) bool { return slices.Contains(f.places(), place) && !f.Remove }
+			isWritten := func(f file) bool { return slices.Contains(f.places(), place) && !f.edit.Remove }
 			judges := func(o otherRepository) bool { return o.bundled && slices.Contains(o.places, place) }
 			isNearer := func(o otherRepository) bool { return slices.Contains(o.places, place) }
 			if name := verdict.Visible(other.files[k]); !other.within && slices.ContainsFunc(files, isWritten) &&

@@ -303,13 +303,13 @@ func TestGuardsWhatIsRemoved(t *testing.T) {
 	for name, want := range map[string]bool{"home": true, "Home/.claude": true, "home/.claude/settings.json/x": true,
 		"ho": false, "home/.clau": false, "home/other": false} {
 		p := filepath.Join(root, filepath.FromSlash(name))
-		for _, f := range []file{{Edit: edit.Edit{Path: p, Remove: true}, real: p, named: p},
-			{Edit: edit.Edit{Path: "new", From: p}, real: filepath.Join(root, "new"), from: p, named: "new"}} {
+		for _, f := range []file{{edit: edit.Edit{Path: p, Remove: true}, real: p, named: p},
+			{edit: edit.Edit{Path: "new", From: p}, real: filepath.Join(root, "new"), from: p, named: "new"}} {
 			if got, err := g.guarded([]file{f}, root); err != nil || (got != "") != want {
 				t.Errorf("%+v: %q, %v; want %v", f, got, err, want)
 			}
 		}
-		got, err := g.guarded([]file{{Edit: edit.Edit{Path: p}, real: p, named: p}}, root)
+		got, err := g.guarded([]file{{edit: edit.Edit{Path: p}, real: p, named: p}}, root)
 		if err != nil || (got != "") != strings.HasSuffix(name, "/x") {
 			t.Errorf("a write of %s: %q, %v", name, got, err)
 		}

@@ -20,8 +20,8 @@ type ruling struct {
 
 // ruling maps a judgement to the answer.
 func (h *Hook) ruling(person context.Context, e *protocol.Event, j judgement) ruling {
-	r := ruling{of: j.Result}
-	out, reason := j.Outcome(), "policyscan: "+j.Reason()
+	r := ruling{of: j.result}
+	out, reason := j.result.Outcome(), "policyscan: "+j.result.Reason()
 	switch {
 	case out.Effect.Rank() == 2:
 		r.decision = protocol.Decision{Permission: protocol.Deny, Reason: reason}
@@ -30,9 +30,9 @@ func (h *Hook) ruling(person context.Context, e *protocol.Event, j judgement) ru
 	case out.Effect == callrules.Ask:
 		r.decision, r.approved = h.askedAtTerminal(person, e, j)
 	case h.SendAllow && out.Explicit():
-		r.decision = protocol.Decision{Permission: protocol.Allow, Reason: j.Allowed(), Note: j.Note()}
+		r.decision = protocol.Decision{Permission: protocol.Allow, Reason: j.result.Allowed(), Note: j.result.Note()}
 	default:
-		r.decision = protocol.Decision{Note: j.Note()}
+		r.decision = protocol.Decision{Note: j.result.Note()}
 	}
 	return r
 }
@@ -42,7 +42,7 @@ func (h *Hook) ruling(person context.Context, e *protocol.Event, j judgement) ru
 func (h *Hook) askedAtTerminal(
 	ctx context.Context, e *protocol.Event, j judgement,
 ) (d protocol.Decision, approved *bool) {
-	reason := j.Reason()
+	reason := j.result.Reason()
 	question := ask.Question{Call: e.Call, Reason: reason, Safe: h.Safe}
 	yes, err := question.Person(ctx)
 	switch {
@@ -54,9 +54,9 @@ func (h *Hook) askedAtTerminal(
 		d.Permission, d.Reason = protocol.Deny, "policyscan: the person at the terminal did not approve: "+reason
 	case h.SendAllow:
 		d.Permission, d.Reason = protocol.Allow, "policyscan: a person at the terminal approved it: "+reason
-		d.Note = j.Note()
+		d.Note = j.result.Note()
 	default:
-		d.Note = j.Note()
+		d.Note = j.result.Note()
 	}
 	return d, &yes
 }

@@ -32,7 +32,7 @@ import (
 	"github.com/policyscan/policyscan/agent/gate"
 	"github.com/policyscan/policyscan/agent/protocol"
 	"github.com/policyscan/policyscan/internal/disk"
-	"github.com/policyscan/policyscan/scanner/judges"
+	"github.com/policyscan/policyscan/scanner/run"
 )
 
 // A Hook says how the calls of an agent are answered.
@@ -42,7 +42,7 @@ type Hook struct {
 
 	Calls  dialect.Files // call rules; their names count from the root
 	Policy []string      // bundles, or only [NoPolicy]; their names count from the root. None: the bundle in the root
-	Pins   judges.Pins   // what these bundles must be; those of other repositories are not pinned
+	Pins   run.Pins      // what these bundles must be; those of other repositories are not pinned
 	Root   string        // from which globs count; "": the root of the repository around the agent's project
 
 	SendAllow      bool     // answer allow if a rule allows the call or a person approved it
@@ -132,7 +132,7 @@ func (h *Hook) answer(
 		h.Warn(err)
 		return h.answered(e, ruling{decision: denialOf(err), err: err}), nil
 	}
-	j.Recorded = h.Log != ""
+	j.result.Recorded = h.Log != ""
 	return h.answered(e, h.ruling(person, e, j)), nil
 }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/rules/document"
 	"github.com/policyscan/policyscan/scanner/repo"
-	"github.com/policyscan/policyscan/scanner/scope"
+	"github.com/policyscan/policyscan/scanner/run"
 )
 
 // NoPolicy is the one item of [Hook.Policy] if edits are not checked.
@@ -24,7 +24,7 @@ const NoPolicy = "none"
 
 // A judgement is the result of judging a call, before a person is asked, and how one would be asked.
 type judgement struct {
-	*gate.Result
+	result  *gate.Result
 	askMode ask.Mode
 }
 
@@ -142,7 +142,7 @@ func (h *Hook) bundleGate(root string) (*gate.Gate, error) {
 		names = slices.Clone(h.Policy)
 	}
 	for i, name := range names {
-		if name != "" && name != scope.Builtin {
+		if name != "" && name != run.Builtin {
 			names[i] = disk.Under(root, name)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/policyscan/policyscan/scanner/ci"
+	"github.com/policyscan/policyscan/scanner/action"
 )
 
 // actionCmd is the step of action.yml: a scan in this process, whose flags are the action's
@@ -32,18 +32,18 @@ func (*actionCmd) Run(std streams) error {
 	return err
 }
 
-func actionStep(std streams) *ci.Step {
+func actionStep(std streams) *action.Step {
 	free := func(args []string) error { return onlyFree(args, std) }
-	return ci.NewStep(ci.Step{Getenv: getenv, Refuse: free, Status: exitStatus, Version: version()})
+	return action.NewStep(action.Step{Getenv: getenv, Refuse: free, Status: exitStatus, Version: version()})
 }
 
 // stepFailed tells the runner about a run that failed before the scan.
-func stepFailed(step *ci.Step, err error, std streams) error {
+func stepFailed(step *action.Step, err error, std streams) error {
 	return outcome{exitUndecided, step.Failed(err, std.out)}
 }
 
 // scanOf returns the scan that the inputs ask for.
-func scanOf(step *ci.Step, std streams) (*scanCmd, error) {
+func scanOf(step *action.Step, std streams) (*scanCmd, error) {
 	args, err := step.Args()
 	if err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ func onlyFree(args []string, std streams) error {
 	}
 	for _, p := range ctx.Path {
 		switch {
-		case p.Flag != nil && slices.Contains(ci.ActionFlags(), p.Flag.Name):
+		case p.Flag != nil && slices.Contains(action.ActionFlags(), p.Flag.Name):
 			return fmt.Errorf("--%s is not for args; use the input for it, if there is one", p.Flag.Name)
 		case p.Positional != nil:
 			return errors.New("it may contain only flags; the folder is the input path")

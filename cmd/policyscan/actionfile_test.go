@@ -14,7 +14,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/policyscan/policyscan/scanner/ci"
+	"github.com/policyscan/policyscan/scanner/action"
 )
 
 // metadata is as much of action.yml as the tests need.
@@ -78,7 +78,7 @@ func TestFault_135_ActionFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "outputs")
 	writeFile(t, file, "")
 	env := map[string]string{"INPUT_ANNOTATIONS": "false", "INPUT_SUMMARY": "false", "GITHUB_OUTPUT": file}
-	step := ci.NewStep(ci.Step{Getenv: func(name string) string { return env[name] }, Status: exitStatus})
+	step := action.NewStep(action.Step{Getenv: func(name string) string { return env[name] }, Status: exitStatus})
 	if err := step.Failed(errors.New("broken"), io.Discard); err == nil || err.Error() != "broken" {
 		t.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func TestFault_135_ActionFile(t *testing.T) {
 		t.Errorf("action.yml has the inputs %q, and hands on %q", inputs, handed)
 	}
 	// Each is read: by the program, or by the script that installs it.
-	source := readFile(t, "../../scanner/ci/runner.go") + readFile(t, "../../scanner/ci/step.go") + readFile(t, "../../.github/action/install.sh")
+	source := readFile(t, "../../scanner/action/runner.go") + readFile(t, "../../scanner/action/step.go") + readFile(t, "../../.github/action/install.sh")
 	for _, name := range inputs {
 		if !strings.Contains(source, `"`+name+`"`) && !strings.Contains(source, "INPUT_"+strings.ToUpper(name)) {
 			t.Errorf("nothing reads the input %s", name)

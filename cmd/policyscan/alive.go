@@ -5,12 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"time"
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner"
-	"github.com/policyscan/policyscan/scanner/judges"
-	"github.com/policyscan/policyscan/scanner/scope"
+	"github.com/policyscan/policyscan/scanner/run"
 )
 
 // aliveFlag has the flags that ask which rules are alive.
@@ -32,18 +30,21 @@ func (c *aliveFlag) check() error {
 func (c *validateCmd) alive(std streams) error {
 	ctx, _, stop := interruptible(0)
 	defer stop()
-	q := scope.Request{Policies: eachLine(c.Policy), Git: gitEnvironment(), Getenv: getenv, Commands: obeyed()}
+	o := run.Options{
+		Version: version(), Policies: eachLine(c.Policy), Allow: c.Allow,
+		Git: gitEnvironment(), Getenv: getenv, Commands: obeyed(),
+	}
 	root := ""
 	if !c.ExamplesOnly {
 		const tree = "with --alive the argument is the tree to try the rules on"
-		if c.Dir == scope.Builtin {
+		if c.Dir == run.Builtin {
 			return fmt.Errorf("%s is a bundle, and %s; write --policy %s, or add --examples-only", c.Dir, tree, c.Dir)
 		}
 		if st, err := os.Stat(c.Dir); c.Dir != "" && err == nil && !st.IsDir() {
 			return fmt.Errorf("%s is not a folder, and %s; name a folder", quoted(c.Dir), tree)
 		}
-		q.Path, c.Dir = c.Dir, "" // which says where the bundle is, if --policy does not
-		place, err := scope.Find(q.Path)
+		o.Path, c.Dir = c.Dir, "" // which says where the bundle is, if --policy does not
+		place, err := run.Find(o.Path)
 		if err != nil {
 			return err
 		}
@@ -53,7 +54,7 @@ func (c *validateCmd) alive(std streams) error {
 	if err != nil {
 		return err
 	}
-	life, tried, err := c.try(ctx, &q, all)
+	life, tried, err := c.try(ctx, o, all)
 	if err != nil {
 		return err
 	}
@@ -61,48 +62,36 @@ func (c *validateCmd) alive(std streams) error {
 }
 
 // try tries the rules of the bundles, and says on what.
-func (c *validateCmd) try(ctx context.Context, q *scope.Request, all scope.Policies) (*scanner.Life, string, error) {
-	o := scanner.Options{Version: version()}
+func (c *validateCmd) try(ctx context.Context, o run.Options, all run.RuleSources) (*scanner.Life, string, error) {
 	if c.ExamplesOnly {
-		var by []judges.Judge
-		for i := range all {
-			by = append(by, all[i].Judge)
-		}
-		life, err := scanner.Alive(ctx, by, nil, o)
+		life, err := scanner.Alive(ctx, all, nil)
 		if err != nil {
 			return nil, "", err
 		}
 		return life, plural(life.Examples, "example"), nil
 	}
 	var err error
-	if o.Day, _, err = asOf("", time.Now()); err == nil {
-		o.Allow, o.AllowLink, err = scanner.ParseAllow(c.Allow)
+	if o.Output, err = o.VerdictFile(); err != nil {
+		return nil, "", err
 	}
-	if err == nil {
-		q.Verdict, err = q.VerdictFile()
+	if len(o.Policies) == 0 {
+		o.Policies = []string{""}
 	}
+	about, err := run.Open(ctx, o)
 	if err != nil {
 		return nil, "", err
 	}
-	if len(q.Policies) == 0 {
-		q.Policies = []string{""}
-	}
-	s, err := q.Subject(ctx)
-	if err != nil {
-		return nil, "", err
-	}
-	defer s.Close()
-	o.LeaveOut, o.InUse = s.LeaveOut, s.InUse
-	life, err := scanner.Alive(ctx, s.Judges, s.Tree, o)
+	defer about.Close()
+	life, err := scanner.Alive(ctx, all, about)
 	if err != nil {
 		return nil, "", err
 	}
 	return life, fmt.Sprintf("%s and %s of %s",
-		plural(life.Examples, "example"), plural(life.Files, "file"), safe(s.Place.Shown)), nil
+		plural(life.Examples, "example"), plural(life.Files, "file"), safe(about.Place.Shown)), nil
 }
 
 // showLife prints which parts of the rules of the bundles are dead, and on what the rules were tried.
-func showLife(std streams, all scope.Policies, life *scanner.Life, tried string) error {
+func showLife(std streams, all run.RuleSources, life *scanner.Life, tried string) error {
 	word, dead := "dead", 0
 	if len(life.Errors) > 0 {
 		word = "not known to be alive"
@@ -114,7 +103,7 @@ func showLife(std streams, all scope.Policies, life *scanner.Life, tried string)
 			list = append(list, of.Dead[k].Mistake(word))
 		}
 		rules.SortMistakes(list)
-		if err := showMistakes(std.out, list.In(all[i].Lead())); err != nil {
+		if err := showMistakes(std.out, list.In(all[i].PathPrefix())); err != nil {
 			return err
 		}
 		if err := print(std.out, "%s: %d alive, %d %s; tried on %s\n",

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/policyscan/policyscan/scanner"
-	"github.com/policyscan/policyscan/scanner/grant"
-	"github.com/policyscan/policyscan/scanner/scope"
+	"github.com/policyscan/policyscan/scanner/allowance"
+	"github.com/policyscan/policyscan/scanner/run"
 )
 
 // allowCmd writes the allowances of a bundle.
@@ -52,7 +52,7 @@ entries end; 2 nothing was written, because of an error.`
 
 // Run does the one of the three that is asked for.
 func (c *allowCmd) Run(std streams) error {
-	day, _, err := asOf(c.AsOf, time.Now())
+	day, _, err := run.ParseDay(c.AsOf, time.Time{})
 	if err == nil {
 		err = c.check()
 	}
@@ -60,7 +60,7 @@ func (c *allowCmd) Run(std streams) error {
 	case err != nil:
 		return err
 	case c.Tighten:
-		return c.tighten(std, day)
+		return c.tighten(std)
 	case c.Due != "":
 		return c.due(std, day)
 	}
@@ -103,12 +103,12 @@ func (c *allowCmd) check() error {
 }
 
 // policies returns the bundles in use, loaded, and the folder that is scanned.
-func (c *allowCmd) policies() (scope.Policies, string, error) {
-	place, err := scope.Find(c.Path)
+func (c *allowCmd) policies() (run.RuleSources, string, error) {
+	place, err := run.Find(c.Path)
 	if err != nil {
 		return nil, "", err
 	}
-	all, err := scope.LoadPolicies(c.named(), place.Root)
+	all, err := run.LoadRules(c.named(), place.Root)
 	return all, place.Root, err
 }
 
@@ -130,56 +130,51 @@ func (c *allowCmd) add(std streams, day string) error {
 	if err != nil {
 		return err
 	}
-	ledger, err := grant.Open(all, root, c.Into)
+	file, err := allowance.Open(all, root, c.Into)
 	if err != nil {
 		return err
 	}
-	o, err := ledger.Add(v, grant.Grant{Owner: c.Owner, Reason: c.Reason, Until: c.Until, Raise: c.Raise, Day: day})
+	o, err := file.Add(v, allowance.AddOptions{
+		Owner: c.Owner, Reason: c.Reason, Until: c.Until, Raise: c.Raise, Day: day,
+	})
 	if err != nil {
 		return err
 	}
-	return showOutcome(std, ledger, &o, "commit it in a separate change (with its rules, if they are new), "+
+	return showOutcome(std, file, &o, "commit it in a separate change (with its rules, if they are new), "+
 		"for its owner to review, before any other: a change cannot allow its own violations")
 }
 
 // tighten scans, and lowers the entries.
-func (c *allowCmd) tighten(std streams, day string) error {
-	allow, allowLink, err := scanner.ParseAllow(c.Allow)
-	if err != nil {
+func (c *allowCmd) tighten(std streams) error {
+	o := run.Options{
+		Version: version(), Path: c.Path, Policies: c.named(), Tracked: c.Tracked, Rev: c.Rev, Allow: c.Allow,
+		AsOf: c.AsOf, Git: gitEnvironment(), Getenv: getenv, Commands: obeyed(),
+	}
+	var err error
+	if o.Output, err = o.VerdictFile(); err != nil {
 		return err
-	}
-	q := scope.Request{
-		Path: c.Path, Policies: c.named(), Tracked: c.Tracked, Rev: c.Rev,
-		Git: gitEnvironment(), Getenv: getenv, Commands: obeyed(),
-	}
-	if q.Verdict, err = q.VerdictFile(); err != nil {
-		return err
-	}
-	t := grant.Tightening{
-		Request: q, Into: c.Into, Base: c.Base,
-		Options: scanner.Options{Version: version(), Day: day, Allow: allow, AllowLink: allowLink},
 	}
 	ctx, caught, stop := interruptible(0)
 	defer stop()
-	ledger, o, err := t.Run(ctx)
+	file, result, err := scanner.Tighten(ctx, o, c.Into, c.Base)
 	if sig := caught(); sig != 0 && err != nil {
 		return outcome{status: 128 + sig, err: err}
 	}
 	if err != nil {
 		return err
 	}
-	return showOutcome(std, ledger, &o, "commit it together with the change that removed or moved what it is about")
+	return showOutcome(std, file, &result, "commit it together with the change that removed or moved what it is about")
 }
 
 // showOutcome prints what was done, and what to do next.
-func showOutcome(std streams, l *grant.Ledger, o *grant.Outcome, next string) error {
+func showOutcome(std streams, l *allowance.File, o *allowance.EditResult, next string) error {
 	var b strings.Builder
 	for i := range o.Changes {
 		ch := &o.Changes[i]
 		fmt.Fprintf(&b, "%-8s %s  %s: %s\n", ch.Word, safe(ch.Rule), safe(ch.File), safe(ch.Numbers()))
 	}
-	for i := range o.Not {
-		x := &o.Not[i]
+	for i := range o.Skipped {
+		x := &o.Skipped[i]
 		at := safe(x.Rule)
 		if x.File != "" {
 			at += "  " + safe(x.File)
@@ -199,7 +194,7 @@ func showOutcome(std streams, l *grant.Ledger, o *grant.Outcome, next string) er
 		fmt.Fprintf(&b, "%s: nothing to change\n", name)
 	}
 	err := print(std.out, "%s", b.String())
-	if len(o.Not) > 0 {
+	if len(o.Skipped) > 0 {
 		return outcome{status: exitViolation, err: err}
 	}
 	return err
@@ -207,7 +202,7 @@ func showOutcome(std streams, l *grant.Ledger, o *grant.Outcome, next string) er
 
 // due prints the entries that end.
 func (c *allowCmd) due(std streams, day string) error {
-	days, err := grant.ParseDays(c.Due)
+	days, err := allowance.ParseDays(c.Due)
 	if err != nil {
 		return err
 	}
@@ -215,7 +210,7 @@ func (c *allowCmd) due(std streams, day string) error {
 	if err != nil {
 		return err
 	}
-	due, err := grant.Due(all, day, days)
+	due, err := allowance.Due(all, day, days)
 	if err != nil {
 		return err
 	}
@@ -224,16 +219,16 @@ func (c *allowCmd) due(std streams, day string) error {
 	}
 	var b strings.Builder
 	for i := range due {
-		e := &due[i]
+		e := &due[i].Allowance
 		fmt.Fprintf(&b, "%s  %s  %s: %d, %s, %s%s (%s)\n", e.Until, safe(e.Rule), safe(e.File), e.AtMost, safe(e.Owner),
-			safe(e.Reason), inBundle(e, len(all)), e.When())
+			safe(e.Reason), inBundle(&due[i], len(all)), due[i].When())
 	}
 	err = print(std.out, "%sfix what they allow, or write a later \"until\", in a separate change\n", b.String())
 	return outcome{status: exitViolation, err: err}
 }
 
 // inBundle names the bundle of an entry if there are several.
-func inBundle(e *grant.Ending, bundles int) string {
+func inBundle(e *allowance.Expiring, bundles int) string {
 	if bundles < 2 {
 		return ""
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/policyscan/policyscan/agent/dialect"
 	"github.com/policyscan/policyscan/agent/dialect/sigmashake"
 	"github.com/policyscan/policyscan/rules/document"
-	"github.com/policyscan/policyscan/scanner/scope"
+	"github.com/policyscan/policyscan/scanner/run"
 )
 
 // callsFlag has the flags that name call rules.
@@ -70,7 +70,7 @@ func (c *callsFlag) validateOne(std streams, name string) (configured bool, err 
 // validateSigmashake checks the settings that the hook reads if there are rules of sigmashake: those in the root of
 // the repository around the current folder.
 func validateSigmashake(std streams) error {
-	at, err := scope.Find("")
+	at, err := run.Find("")
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/policyscan/policyscan/cmd/policyscan/manual"
-	"github.com/policyscan/policyscan/scanner/scope"
+	"github.com/policyscan/policyscan/scanner/run"
 	"github.com/policyscan/policyscan/verdict/output"
 )
 
@@ -149,7 +149,7 @@ func voidOutputs(parser *kong.Kong, command string, args []string) {
 		files = []string{flag.Target.String()} // as its variable says
 	}
 	if verdicts {
-		replaceOldVerdict(scope.VerdictFiles(gitEnvironment(), files...)...)
+		replaceOldVerdict(run.VerdictFiles(gitEnvironment(), files...)...)
 	}
 	if fleets {
 		for _, dir := range files {

@@ -8,8 +8,8 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/policyscan/policyscan/scanner/ci"
 	"github.com/policyscan/policyscan/scanner/repo"
+	"github.com/policyscan/policyscan/scanner/run"
 	"github.com/policyscan/policyscan/verdict/shard"
 )
 
@@ -31,7 +31,7 @@ func gitEnvironment() repo.Environment {
 func obeyed() bool { return getenv("GITHUB_ACTIONS") != "" }
 
 // inWorkflow reports whether the program runs in a workflow of GitHub Actions.
-func inWorkflow() bool { return ci.InGitHub(getenv) }
+func inWorkflow() bool { return run.InGitHub(getenv) }
 
 // monochrome reports whether a terminal is not to be sent colours.
 func monochrome() bool { return getenv("NO_COLOR") != "" || getenv("TERM") == "dumb" }

@@ -29,8 +29,8 @@ func exitStatus(v *verdict.Verdict) int {
 // stop is the panic value that replaces kong's own exits: --help was printed.
 type stop struct{}
 
-// run is the program: arguments in, exit status out.
-func run(args []string, std streams) int {
+// runMain is the program: arguments in, exit status out.
+func runMain(args []string, std streams) int {
 	if status, is := runHook(args, std); is {
 		return status
 	}

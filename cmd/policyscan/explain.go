@@ -5,15 +5,13 @@ import (
 	"errors"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner"
 	"github.com/policyscan/policyscan/scanner/check"
 	"github.com/policyscan/policyscan/scanner/checkout"
-	"github.com/policyscan/policyscan/scanner/judges"
 	"github.com/policyscan/policyscan/scanner/repo"
-	"github.com/policyscan/policyscan/scanner/scope"
+	"github.com/policyscan/policyscan/scanner/run"
 	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/verdict"
 )
@@ -45,28 +43,22 @@ file, it cannot be read, or the rules are not valid.`
 func (c *explainCmd) Run(std streams) error {
 	ctx, _, stop := interruptible(0)
 	defer stop()
-	s, path, err := c.subject(ctx, std)
+	about, path, err := c.open(ctx, std)
 	if err != nil {
 		return err
 	}
-	defer s.Close()
-	o := scanner.Options{
-		Version: version(), LeaveOut: s.LeaveOut, InUse: s.InUse, Allow: []string{check.AllowPartial},
-	}
-	if o.Day, o.Earlier, err = asOf(c.AsOf, time.Now()); err != nil {
-		return err
-	}
-	x, err := scanner.Explain(ctx, s.Judges, s.Tree, path, o)
+	defer about.Close()
+	x, err := scanner.Explain(ctx, about, path)
 	if err != nil {
 		return err
 	}
-	e := explained(x, &s)
+	e := explained(x, about)
 	e.forms()
-	e.rev, e.Commit = c.Rev, s.Tree.Scope().HeadCommit
+	e.rev, e.Commit = c.Rev, about.Tree.Scope().HeadCommit
 	if e.Kind == "file" && !c.Stdin {
-		forms := func() error { return e.indexForms(s.Place, path) }
+		forms := func() error { return e.indexForms(about.Place, path) }
 		if e.Commit != "" {
-			forms = func() error { return e.commitForms(&s, path) }
+			forms = func() error { return e.commitForms(about, path) }
 		}
 		if err := forms(); err != nil {
 			e.GitUnknown = err.Error()
@@ -80,7 +72,7 @@ func (c *explainCmd) Run(std streams) error {
 		if err != nil {
 			return err
 		}
-	} else if err := print(std.out, "%s", e.text(s.Policy)); err != nil {
+	} else if err := print(std.out, "%s", e.text(about.Policy)); err != nil {
 		return err
 	}
 	if x.Failed {
@@ -89,40 +81,40 @@ func (c *explainCmd) Run(std streams) error {
 	return nil
 }
 
-// subject returns what a scan would be about, and the path of the file in it.
-func (c *explainCmd) subject(ctx context.Context, std streams) (s scope.Subject, path string, err error) {
-	s.Close = func() {}
+// open opens what a scan would be about, and returns the path of the file in it.
+func (c *explainCmd) open(ctx context.Context, std streams) (about *run.Run, path string, err error) {
 	if c.Rev != "" && c.Stdin {
-		return s, "", errors.New("--rev and --stdin are both given; choose one")
+		return nil, "", errors.New("--rev and --stdin are both given; choose one")
 	}
-	q := scope.Request{
-		Path: c.Root, Policies: c.flags(), Rev: c.Rev, Git: gitEnvironment(), Getenv: getenv, Commands: obeyed(),
+	o := run.Options{
+		Version: version(), Path: c.Root, Policies: c.flags(), Rules: c.Rule, Rev: c.Rev, AsOf: c.AsOf,
+		Allow: []string{check.AllowPartial}, Workers: 1, Git: gitEnvironment(), Getenv: getenv, Commands: obeyed(),
 	}
-	if q.Pins, err = c.pins(len(q.Policies)); err != nil {
-		return s, "", err
+	if o.Pins, err = c.pins(len(o.Policies)); err != nil {
+		return nil, "", err
 	}
-	if q.Verdict, err = q.VerdictFile(); err != nil {
-		return s, "", err
+	if o.Output, err = o.VerdictFile(); err != nil {
+		return nil, "", err
 	}
 	if c.Stdin {
-		q.ContentPath = c.Path
-		q.Content = func(ctx context.Context) ([]byte, error) { return readStdin(ctx, std.in, 0) }
+		o.ContentPath = c.Path
+		o.Content = func(ctx context.Context) ([]byte, error) { return readStdin(ctx, std.in, 0) }
 	}
-	if s, err = q.Subject(ctx); err != nil {
-		return s, "", err
-	}
-	if err = judges.Narrow(s.Judges, c.Rule); err != nil {
-		return s, "", err
+	if about, err = run.Open(ctx, o); err != nil {
+		return nil, "", err
 	}
 	switch {
 	case c.Stdin:
 		path, err = tree.CleanPath(c.Path)
 	case c.Rev != "":
-		path, err = s.Place.PathInCommit(c.Path)
+		path, err = about.Place.PathInCommit(c.Path)
 	default:
-		path, err = s.Place.Path(c.Path)
+		path, err = about.Place.Path(c.Path)
 	}
-	return s, path, err
+	if err != nil {
+		about.Close()
+	}
+	return about, path, err
 }
 
 // An explanation is what policyscan explain --json prints. Its lists are never null.
@@ -190,7 +182,7 @@ type explainedItem struct {
 }
 
 // explained puts together what is printed.
-func explained(x *scanner.Explanation, s *scope.Subject) *explanation {
+func explained(x *scanner.Explanation, s *run.Run) *explanation {
 	e := &explanation{
 		Path: verdict.Path(x.Path), Kind: x.Kind, Result: x.Result().String(), LeftOut: x.LeftOut, NotScanned: x.Reason,
 		Bytes: x.Bytes, Mark: x.Mark, AsOf: x.Verdict.AsOf, Forms: []explainedForm{}, Rules: []explainedRule{},
@@ -252,7 +244,7 @@ func (e *explanation) forms() {
 
 // indexForms adds the forms that git has of a file on disk, if .gitattributes makes it write another one than it
 // stores. Without a repository around the place there are none.
-func (e *explanation) indexForms(place scope.Place, path string) error {
+func (e *explanation) indexForms(place run.Place, path string) error {
 	r, err := gitEnvironment().Open(place.Root)
 	if errors.Is(err, repo.ErrNotRepository) {
 		return nil
@@ -260,7 +252,7 @@ func (e *explanation) indexForms(place scope.Place, path string) error {
 	if err != nil {
 		return err
 	}
-	top := scope.At(r.WorkTree)
+	top := run.At(r.WorkTree)
 	inRepository, err := top.Path(filepath.Join(place.Root, filepath.FromSlash(path)))
 	if err != nil {
 		return nil // it is the repository of other files
@@ -273,16 +265,16 @@ func (e *explanation) indexForms(place scope.Place, path string) error {
 }
 
 // commitForms adds the forms that git has of a file of a commit: a scan of the commit checks them all.
-func (e *explanation) commitForms(s *scope.Subject, path string) error {
-	head, err := s.Repository.Commit(e.Commit)
+func (e *explanation) commitForms(s *run.Run, path string) error {
+	head, err := s.Repo.Commit(e.Commit)
 	if err != nil {
 		return err
 	}
-	tree, err := s.Repository.Tree(head)
+	tree, err := s.Repo.Tree(head)
 	if err != nil {
 		return err
 	}
-	return e.gitForms(s.Repository, checkout.Snapshot{Tree: tree}, path)
+	return e.gitForms(s.Repo, checkout.Snapshot{Tree: tree}, path)
 }
 
 func (e *explanation) gitForms(r *repo.Repository, at checkout.Snapshot, path string) error {
@@ -300,10 +292,10 @@ func (e *explanation) gitForms(r *repo.Repository, at checkout.Snapshot, path st
 }
 
 // bundleOf names the bundle that a rule is from.
-func bundleOf(r *rules.Rule, s *scope.Subject) string {
-	for i, j := range s.Judges {
-		if slices.ContainsFunc(j.Bundle.Rules, func(other rules.Rule) bool { return other.ID == r.ID }) {
-			return s.Bundles[i]
+func bundleOf(r *rules.Rule, s *run.Run) string {
+	for i := range s.Sources {
+		if slices.ContainsFunc(s.Sources[i].Bundle.Rules, func(other rules.Rule) bool { return other.ID == r.ID }) {
+			return s.Sources[i].Name
 		}
 	}
 	return ""

@@ -50,7 +50,7 @@ func rulesIn(t *testing.T) (dir string) {
 // fed runs the program with a standard input.
 func fed(in string, args ...string) (status int, out, said string) {
 	var o, e strings.Builder
-	status = run(args, streams{strings.NewReader(in), &o, &e})
+	status = runMain(args, streams{strings.NewReader(in), &o, &e})
 	return status, o.String(), e.String()
 }
 

@@ -15,11 +15,9 @@ import (
 
 	"github.com/policyscan/policyscan/cmd/policyscan/manual"
 	"github.com/policyscan/policyscan/internal/disk"
-	"github.com/policyscan/policyscan/scanner"
 	"github.com/policyscan/policyscan/scanner/check"
-	"github.com/policyscan/policyscan/scanner/failure"
 	"github.com/policyscan/policyscan/scanner/fleet"
-	"github.com/policyscan/policyscan/scanner/scope"
+	"github.com/policyscan/policyscan/scanner/run"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/code"
 	"github.com/policyscan/policyscan/verdict/output"
@@ -139,7 +137,7 @@ func (r *fleetRun) scan(ctx context.Context) {
 	wrong, err := r.prepare(ctx, f)
 	*r.summary = *f.Start()
 	if err != nil {
-		wrong = append(wrong, failure.Errors(err)...)
+		wrong = append(wrong, run.Errors(err)...)
 		if mistakes := fleet.Mistakes(err); mistakes != nil {
 			wrong = mistakes
 		}
@@ -166,8 +164,9 @@ func boundMemory(repositories int) {
 
 // prepare sets what the flags choose. wrong is what is missing, though the run can go on.
 func (r *fleetRun) prepare(ctx context.Context, f *fleet.Run) (wrong []verdict.Error, err error) {
-	f.Options = scanner.Options{
-		Version: version(), RequireGoverned: r.RequireGoverned, MaxFileBytes: r.MaxFileBytes,
+	f.Options = run.Options{
+		Version: version(), AsOf: r.AsOf, Now: time.Now(), RequireGoverned: r.RequireGoverned,
+		MaxFileBytes: r.MaxFileBytes,
 	}
 	names := eachLine(r.Policy)
 	switch {
@@ -186,29 +185,29 @@ func (r *fleetRun) prepare(ctx context.Context, f *fleet.Run) (wrong []verdict.E
 		return nil, fmt.Errorf("--workers is %d; give a number of repositories, or 0 for one for each processor",
 			r.Workers)
 	}
-	if f.Options.Day, f.Options.Earlier, err = asOf(r.AsOf, time.Now()); err != nil {
+	if _, _, err = run.ParseDay(r.AsOf, f.Options.Now); err != nil {
 		return nil, err
 	}
-	if f.Options.Allow, f.Options.AllowLink, err = scanner.ParseAllow(r.Allow); err != nil {
+	if f.Options.Allow, _, err = run.ParseAllow(r.Allow); err != nil {
 		return nil, err
 	}
 	f.Options.Allow = slices.Compact(slices.Sorted(slices.Values(f.Options.Allow)))
-	if f.Pins, err = r.pins(len(names)); err != nil {
+	if f.Options.Pins, err = r.pins(len(names)); err != nil {
 		return nil, err
 	}
-	all, err := scope.LoadPolicies(names, "")
+	all, err := run.LoadRules(names, "")
 	r.policy = all.String()
 	if err != nil {
 		return nil, err
 	}
 	f.Policies = all
-	if err := f.Pins.Check(f.Policies.Bundles()); err != nil {
+	if err := f.Options.Pins.Check(f.Policies.Bundles()); err != nil {
 		return nil, err
 	}
 	if r.reuse, err = r.open(); err != nil {
 		return nil, err
 	}
-	f.Options.Reuse = r.reuse
+	f.Reuse = r.reuse
 	f.Entries, wrong, err = r.entries(ctx)
 	if n := int64(len(f.Entries)); err == nil && n > 0 && n < r.Expect {
 		message := fmt.Sprintf("--repos has %d repositories, fewer than --expect %d; "+

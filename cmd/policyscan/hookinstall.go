@@ -13,7 +13,7 @@ import (
 	"github.com/policyscan/policyscan/agent/hook"
 	"github.com/policyscan/policyscan/agent/protocol"
 	"github.com/policyscan/policyscan/agent/settings"
-	"github.com/policyscan/policyscan/scanner/scope"
+	"github.com/policyscan/policyscan/scanner/run"
 )
 
 // hookInstallAgentCmd puts the hook into the settings of the agent that the command is named after.
@@ -164,7 +164,7 @@ func openSettings(agent string, user bool) (*settings.File, error) {
 	if user {
 		return of.OpenUser(surroundings().Getenv, os.UserHomeDir)
 	}
-	p, err := scope.Find("")
+	p, err := run.Find("")
 	if err != nil {
 		return nil, err
 	}

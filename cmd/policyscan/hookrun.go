@@ -17,7 +17,7 @@ import (
 	"github.com/policyscan/policyscan/agent/hook"
 	"github.com/policyscan/policyscan/agent/protocol"
 	"github.com/policyscan/policyscan/internal/disk"
-	"github.com/policyscan/policyscan/scanner/judges"
+	"github.com/policyscan/policyscan/scanner/run"
 	"github.com/policyscan/policyscan/verdict/output"
 )
 
@@ -37,7 +37,7 @@ type agentHookCmd struct {
 	LogInput       bool          `help:"@hook_log_input"`
 	Serve          bool          `env:"-" help:"@hook_serve"`
 
-	pinned judges.Pins // by check
+	pinned run.Pins // by check
 }
 
 // Help returns the text below the flags.

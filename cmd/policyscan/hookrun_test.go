@@ -176,7 +176,7 @@ func TestReadInTime(t *testing.T) {
 		whole := time.Since(began)
 		out.Reset()
 		began = time.Now()
-		status = run([]string{"hook", "claude-code", "--timeout", "50ms"}, streams{strings.NewReader(text), &out, &said})
+		status = runMain([]string{"hook", "claude-code", "--timeout", "50ms"}, streams{strings.NewReader(text), &out, &said})
 		took := time.Since(began)
 		if took < whole {
 			break
@@ -198,7 +198,7 @@ func TestAnswerToNobody(t *testing.T) {
 	}
 	defer null.Close()
 	var said strings.Builder
-	if status := run([]string{"hook", "codex"}, streams{strings.NewReader("{}"), null, &said}); status != exitUndecided || !strings.Contains(said.String(), "standard output is closed") {
+	if status := runMain([]string{"hook", "codex"}, streams{strings.NewReader("{}"), null, &said}); status != exitUndecided || !strings.Contains(said.String(), "standard output is closed") {
 		t.Errorf("status %d: %s", status, said.String())
 	}
 }

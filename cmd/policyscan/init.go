@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/policyscan/policyscan/scanner/scope"
+	"github.com/policyscan/policyscan/scanner/run"
 	"github.com/policyscan/policyscan/scanner/setup"
 )
 
@@ -25,7 +25,7 @@ to the repository's .gitignore. Overwrites nothing.`
 
 // Run writes the starter bundle's rules for the topics that the repository contains.
 func (c *initCmd) Run(std streams) error {
-	place, err := scope.Find(c.Path)
+	place, err := run.Find(c.Path)
 	if err != nil {
 		return err
 	}

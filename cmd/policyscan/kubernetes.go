@@ -15,7 +15,7 @@ import (
 
 	"github.com/policyscan/policyscan/cmd/policyscan/manifest"
 	"github.com/policyscan/policyscan/scanner/fleet"
-	"github.com/policyscan/policyscan/scanner/scope"
+	"github.com/policyscan/policyscan/scanner/run"
 	"github.com/policyscan/policyscan/verdict/summary"
 )
 
@@ -182,7 +182,7 @@ func (k *kubernetesFlags) print(std streams, entries []fleet.Entry, bundles, fla
 
 // policyOf returns the rule files of a valid bundle, as they were when it was read.
 func policyOf(name string) (manifest.Policy, error) {
-	found, err := scope.FindPolicy(name, "")
+	found, err := run.FindRules(name, "")
 	if err == nil {
 		err = found.Load()
 	}

@@ -7,7 +7,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/policyscan/policyscan/rules"
-	"github.com/policyscan/policyscan/scanner/scope"
+	"github.com/policyscan/policyscan/scanner/run"
 	"github.com/policyscan/policyscan/verdict"
 )
 
@@ -109,7 +109,7 @@ type listedExample struct {
 }
 
 // listing returns the rules of the bundles, which are loaded, in order of evaluation, the deprecated ones last.
-func listing(ps scope.Policies) []listedRule {
+func listing(ps run.RuleSources) []listedRule {
 	all := []listedRule{}
 	for _, t := range []rules.Type{rules.Boundary, rules.Invariant} {
 		for i := range ps {

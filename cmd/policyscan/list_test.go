@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/policyscan/policyscan/scanner/scope"
+	"github.com/policyscan/policyscan/scanner/run"
 )
 
 // TestListing: the boundaries of all bundles come first, in their order, then the invariants, and no rule is missing.
@@ -31,8 +31,8 @@ func TestListing(t *testing.T) {
 			}
 		}
 	}
-	names := []string{filepath.Join(dir, "B-1"), scope.Builtin, filepath.Join(dir, "A-1")}
-	all, err := scope.LoadPolicies(names, dir)
+	names := []string{filepath.Join(dir, "B-1"), run.Builtin, filepath.Join(dir, "A-1")}
+	all, err := run.LoadRules(names, dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/policyscan/policyscan/rules"
-	"github.com/policyscan/policyscan/scanner/scope"
+	"github.com/policyscan/policyscan/scanner/run"
 	"github.com/policyscan/policyscan/verdict"
 )
 
@@ -35,7 +35,7 @@ func (a listedAllowance) String() string {
 }
 
 // giveAllowances adds to each rule the entries for it, in the order of the bundles: those for a path, or with "" all.
-func giveAllowances(list []listedRule, ps scope.Policies, path string) {
+func giveAllowances(list []listedRule, ps run.RuleSources, path string) {
 	byRule := map[string][]listedAllowance{}
 	for i := range ps {
 		for _, a := range ps[i].Bundle.Allowances {
@@ -54,7 +54,7 @@ func giveAllowances(list []listedRule, ps scope.Policies, path string) {
 }
 
 // printAllowances prints the entries of the bundles, if they have some, each in the order of its file.
-func printAllowances(std streams, ps scope.Policies) error {
+func printAllowances(std streams, ps run.RuleSources) error {
 	w := tabwriter.NewWriter(std.out, 0, 0, 2, ' ', 0)
 	row := func(cells ...string) { _, _ = fmt.Fprintln(w, strings.Join(cells, "\t")) } // Flush has the error
 	any := false

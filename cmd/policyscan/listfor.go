@@ -6,7 +6,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/policyscan/policyscan/rules"
-	"github.com/policyscan/policyscan/scanner/scope"
+	"github.com/policyscan/policyscan/scanner/run"
 	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/verdict"
 )
@@ -31,7 +31,7 @@ func listedChoiceOf(c *rules.Choice) *listedChoice {
 
 // listingFor returns the enforced rules that look at a path, or would but for an exclude, and why, in the order of
 // evaluation.
-func listingFor(ps scope.Policies, path string) (all []listedRule, why [][]string) {
+func listingFor(ps run.RuleSources, path string) (all []listedRule, why [][]string) {
 	all = []listedRule{}
 	for _, t := range []rules.Type{rules.Boundary, rules.Invariant} {
 		for i := range ps {
@@ -51,7 +51,7 @@ func listingFor(ps scope.Policies, path string) (all []listedRule, why [][]strin
 }
 
 // printFor prints the rules that look at a path.
-func (c *listCmd) printFor(std streams, ps scope.Policies) error {
+func (c *listCmd) printFor(std streams, ps run.RuleSources) error {
 	path, err := tree.CleanPath(c.For)
 	if err != nil {
 		return fmt.Errorf("--for: %w", err)

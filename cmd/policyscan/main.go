@@ -16,7 +16,7 @@ func main() {
 	// A report that is piped into a program that has ended is a write error. It must not
 	// decide the exit status of a FAIL, as the signal would without this.
 	signal.Ignore(syscall.SIGPIPE)
-	os.Exit(run(os.Args[1:], streams{os.Stdin, output.Stdout(), os.Stderr}))
+	os.Exit(runMain(os.Args[1:], streams{os.Stdin, output.Stdout(), os.Stderr}))
 }
 
 // streams are the process's own, or a test's.

@@ -11,7 +11,7 @@ import (
 	"github.com/policyscan/policyscan/cmd/policyscan/manual"
 	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/scanner"
-	"github.com/policyscan/policyscan/scanner/scope"
+	"github.com/policyscan/policyscan/scanner/run"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/code"
 	"github.com/policyscan/policyscan/verdict/shard"
@@ -50,11 +50,11 @@ func (c *mergeCmd) Run(std streams) error {
 	if st, err := os.Stat(c.Files[0]); err == nil && st.IsDir() {
 		return c.mergeFleet(std, began)
 	}
-	q := &scope.Request{Git: gitEnvironment(), Getenv: getenv, Commands: obeyed()}
+	o := run.Options{Git: gitEnvironment(), Getenv: getenv, Commands: obeyed()}
 	if c.Output == "" {
 		var err error
-		if c.Output, err = q.VerdictFile(); err != nil {
-			replaceOldVerdict(scope.VerdictFiles(q.Git)...)
+		if c.Output, err = o.VerdictFile(); err != nil {
+			replaceOldVerdict(run.VerdictFiles(o.Git)...)
 			return err
 		}
 	}
@@ -62,7 +62,7 @@ func (c *mergeCmd) Run(std streams) error {
 		return fmt.Errorf("%s is one of the shard files, and would be overwritten; write to another file", safe(name))
 	}
 	about := &scanCmd{Output: c.Output, reportFlag: c.reportFlag, Quiet: c.Quiet}
-	r := reporter{scanCmd: about, request: q, std: std, began: began}
+	r := reporter{scanCmd: about, options: o, about: &run.Run{Options: o}, std: std, began: began}
 	if err := r.begin(nil); err != nil {
 		return err
 	}

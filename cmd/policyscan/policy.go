@@ -7,8 +7,7 @@ import (
 	"strings"
 
 	"github.com/policyscan/policyscan/rules/document"
-	"github.com/policyscan/policyscan/scanner/judges"
-	"github.com/policyscan/policyscan/scanner/scope"
+	"github.com/policyscan/policyscan/scanner/run"
 )
 
 // A policyFlag names the bundles that a command enforces.
@@ -25,8 +24,8 @@ type pinFlag struct {
 }
 
 // pins returns the hashes, of which there must be one for each of so many bundles, or none.
-func (f *pinFlag) pins(bundles int) (judges.Pins, error) {
-	return judges.ParsePins(eachLine(f.SHA256), bundles)
+func (f *pinFlag) pins(bundles int) (run.Pins, error) {
+	return run.ParsePins(eachLine(f.SHA256), bundles)
 }
 
 // named returns the bundles that are named: by the flag, or one on each line of the variable or the action's input.
@@ -64,7 +63,7 @@ type bundleArg struct {
 }
 
 // find returns where the bundles are. If none is named it is in a root; "" is the root around the current folder.
-func (b *bundleArg) find(root string) (scope.Policies, error) {
+func (b *bundleArg) find(root string) (run.RuleSources, error) {
 	names := eachLine(b.Policy)
 	if b.Dir != "" {
 		if len(names) > 0 && !slices.Equal(names, []string{b.Dir}) {
@@ -74,15 +73,15 @@ func (b *bundleArg) find(root string) (scope.Policies, error) {
 		names = []string{b.Dir}
 	}
 	if len(names) == 0 {
-		place, err := scope.Find(root)
+		place, err := run.Find(root)
 		if err != nil {
 			return nil, err
 		}
 		root, names = place.Root, []string{""}
 	}
-	var all scope.Policies
+	var all run.RuleSources
 	for _, name := range names {
-		p, err := scope.FindPolicy(name, root)
+		p, err := run.FindRules(name, root)
 		if err != nil {
 			return nil, err
 		}
@@ -92,7 +91,7 @@ func (b *bundleArg) find(root string) (scope.Policies, error) {
 }
 
 // load returns the bundles; an error names the one that it is about.
-func (b *bundleArg) load() (scope.Policies, error) {
+func (b *bundleArg) load() (run.RuleSources, error) {
 	all, err := b.find("")
 	for i := range all {
 		err := all[i].Load()
@@ -105,7 +104,7 @@ func (b *bundleArg) load() (scope.Policies, error) {
 		}
 	}
 	if err == nil {
-		err = all.Together()
+		err = all.CheckCombined()
 	}
 	return all, err
 }

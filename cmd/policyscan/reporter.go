@@ -13,8 +13,7 @@ import (
 
 	"github.com/policyscan/policyscan/rules/document"
 	"github.com/policyscan/policyscan/scanner"
-	"github.com/policyscan/policyscan/scanner/failure"
-	"github.com/policyscan/policyscan/scanner/scope"
+	"github.com/policyscan/policyscan/scanner/run"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/output"
 	"github.com/policyscan/policyscan/verdict/report"
@@ -23,9 +22,9 @@ import (
 // A reporter has what the report for a person shows.
 type reporter struct {
 	*scanCmd
-	request *scope.Request
+	options run.Options
 	std     streams
-	about   scope.Subject // what is known about it
+	about   *run.Run // as much as is known
 	began   time.Time
 
 	advice []string // what to do about the error that kept the run from scanning: commands for the current folder
@@ -43,7 +42,7 @@ func (r *reporter) begin(begun output.Document) error {
 		return err
 	}
 	r.outputs = &output.Run{
-		Version: version(), Scope: r.request.Scope(), Output: r.Output, Reports: append(reports, r.also...),
+		Version: version(), Scope: r.options.Scope(), Output: r.Output, Reports: append(reports, r.also...),
 		Tracks: tracks, Stdout: r.std.out, Show: r.show, Begun: begun,
 	}
 	return r.outputs.Begin()
@@ -52,12 +51,12 @@ func (r *reporter) begin(begun output.Document) error {
 // undecided returns the verdict of a run that failed before the scan. Each mistake in a
 // bundle becomes one of its errors.
 func (r *reporter) undecided(err error) *verdict.Verdict {
-	r.about.Mistakes = failure.Mistakes(err)
-	var a *scope.Advised
+	r.about.Mistakes = run.Mistakes(err)
+	var a *run.AdvisedError
 	if errors.As(err, &a) {
 		r.advice = a.Advice
 	}
-	return r.request.Undecided(&r.about, version(), err)
+	return r.about.Undecided(err)
 }
 
 // show writes the report for a person.

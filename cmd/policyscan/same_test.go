@@ -132,7 +132,7 @@ func TestFault_139_Panic(t *testing.T) {
 	t.Setenv("GITHUB_ACTIONS", "")
 	for _, tree := range []string{"good", "bad"} {
 		var said bytes.Buffer
-		status := run([]string{"--policy", "policy", tree}, streams{in: strings.NewReader(""), out: panics{}, err: &said})
+		status := runMain([]string{"--policy", "policy", tree}, streams{in: strings.NewReader(""), out: panics{}, err: &said})
 		if status != exitUndecided || !strings.Contains(said.String(), "policyscan: a bug in policyscan, please report it: no one expected this") {
 			t.Errorf("%s: status %d: %s", tree, status, said.String())
 		}

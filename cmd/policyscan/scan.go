@@ -11,9 +11,7 @@ import (
 	"github.com/policyscan/policyscan/cmd/policyscan/manual"
 	"github.com/policyscan/policyscan/scanner"
 	"github.com/policyscan/policyscan/scanner/checkout"
-	"github.com/policyscan/policyscan/scanner/failure"
-	"github.com/policyscan/policyscan/scanner/judges"
-	"github.com/policyscan/policyscan/scanner/scope"
+	"github.com/policyscan/policyscan/scanner/run"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/code"
 	"github.com/policyscan/policyscan/verdict/output"
@@ -78,17 +76,17 @@ func (c *scanCmd) Run(std streams) error {
 // run is Run, and returns the verdict that is in the outputs: nil if they could not be
 // started.
 func (c *scanCmd) run(std streams) (*verdict.Verdict, error) {
-	q := c.request(std)
+	o := c.options(std)
 	given := c.Output
 	of, err := c.split()
 	if err != nil {
-		replaceOldVerdict(scope.VerdictFiles(q.Git, given)...)
+		replaceOldVerdict(run.VerdictFiles(o.Git, given)...)
 		return nil, err
 	}
 	if given == "" {
 		var err error
-		if c.Output, err = q.VerdictFile(); err != nil {
-			replaceOldVerdict(scope.VerdictFiles(q.Git)...)
+		if c.Output, err = o.VerdictFile(); err != nil {
+			replaceOldVerdict(run.VerdictFiles(o.Git)...)
 			return nil, err
 		}
 		if of.Count > 0 {
@@ -96,10 +94,10 @@ func (c *scanCmd) run(std streams) (*verdict.Verdict, error) {
 		}
 	}
 	if word := c.Path; isMistyped(word) {
-		replaceOldVerdict(scope.VerdictFiles(q.Git, given)...)
+		replaceOldVerdict(run.VerdictFiles(o.Git, given)...)
 		return nil, seeHelp(fmt.Errorf("%q is neither a folder nor a command%s", word, meant(word, commandTree())), "")
 	}
-	r := reporter{scanCmd: c, request: q, std: std, began: time.Now()}
+	r := reporter{scanCmd: c, options: o, about: &run.Run{Options: o}, std: std, began: time.Now()}
 	if of.Count > 0 {
 		return nil, c.runShard(&r, of)
 	}
@@ -121,90 +119,60 @@ func (c *scanCmd) run(std streams) (*verdict.Verdict, error) {
 
 // scan returns the verdict, which also has the error that kept it from scanning.
 func (c *scanCmd) scan(ctx context.Context, r *reporter) *verdict.Verdict {
-	o, err := c.subject(ctx, r)
-	if err != nil {
+	if err := c.open(ctx, r); err != nil {
 		return r.undecided(err)
 	}
-	s := &r.about
-	defer s.Close()
-	defer closeReuse(o.Reuse)
-	defer r.watch(o.Progress)()
-	v := scanner.Scan(ctx, s.Judges, s.Tree, o)
-	s.Notes = slices.Concat(s.Notes, s.Uncovered(v), o.Rewritten.Notes(), notesOnReuse(o.Reuse))
+	about := r.about
+	defer about.Close()
+	defer closeReuse(about.Reuse)
+	progress := &scanner.Progress{}
+	defer r.watch(progress)()
+	v := scanner.Scan(ctx, about, progress)
+	about.Notes = slices.Concat(about.Notes, about.UncoveredHints(v), about.FilterReport.Notes(),
+		notesOnReuse(about.Reuse))
 	if !c.Quiet {
-		s.Notes = append(s.Notes, s.BundleNotes()...)
+		about.Notes = append(about.Notes, about.LintNotes()...)
 	}
 	return v
 }
 
-// subject opens what is to be scanned, and returns the options of the scan. Without an error it is to be closed.
-func (c *scanCmd) subject(ctx context.Context, r *reporter) (scanner.Options, error) {
-	o, err := c.options()
-	if err == nil {
-		r.request.Pins, err = c.pins(len(c.flags()))
-	}
-	if err != nil {
-		return o, err
-	}
-	r.request.Verdict = r.outputs.File()
-	r.about, err = r.request.Subject(ctx)
-	s := &r.about
-	if err != nil {
-		return o, err
-	}
-	if err := judges.Narrow(s.Judges, c.Rule); err != nil {
-		s.Close()
-		return o, err
-	}
-	if o.Reuse, err = c.open(); err != nil {
-		s.Close()
-		return o, err
-	}
-	s.Limit(&o)
-	return o, nil
-}
-
-// request returns what the flags choose to scan.
-func (c *scanCmd) request(std streams) *scope.Request {
-	q := &scope.Request{
-		Path: c.Path, Policies: c.flags(),
-		Rev: c.Rev, Base: c.DiffBase, Head: c.Head, PolicyRef: c.PolicyRef, Staged: c.Staged,
-		RequireMerged: c.RequireMerged,
-		Tracked:       c.Tracked, ContentPath: c.StdinPath,
-		Uncommitted: !c.Quiet, Git: gitEnvironment(), Getenv: getenv, Commands: obeyed(),
-	}
-	if c.FilesFrom != "" {
-		q.List = func(ctx context.Context) ([]string, error) { return readList(ctx, c.FilesFrom, std.in) }
-	}
-	if c.Stdin {
-		q.Content = func(ctx context.Context) ([]byte, error) { return readStdin(ctx, std.in, c.MaxFileBytes) }
-	}
-	return q
-}
-
-// options returns what the flags allow, limit and narrow.
-func (c *scanCmd) options() (scanner.Options, error) {
-	o := scanner.Options{
-		Version:         version(),
-		Partial:         len(c.Rule) > 0,
-		Rules:           c.Rule,
-		Excluded:        c.Exclude,
-		RequireGoverned: c.RequireGoverned,
-		MaxFileBytes:    c.MaxFileBytes,
-		Progress:        &scanner.Progress{},
-		Rewritten:       &checkout.Rewritten{},
-	}
+// open opens what is to be scanned. Without an error it is to be closed.
+func (c *scanCmd) open(ctx context.Context, r *reporter) error {
 	err := c.check()
 	if err == nil {
-		o.Day, o.Earlier, err = asOf(c.AsOf, time.Now())
+		r.options.Pins, err = c.pins(len(c.flags()))
 	}
-	if err == nil {
-		o.Allow, o.AllowLink, err = scanner.ParseAllow(c.Allow)
+	if err != nil {
+		return err
 	}
-	if err == nil {
-		o.Exclude, err = scanner.ParseExclude(c.Exclude)
+	r.options.Output = r.outputs.File()
+	if r.about, err = run.Open(ctx, r.options); err != nil {
+		return err
 	}
-	return o, err
+	r.about.FilterReport = &checkout.Rewritten{}
+	if r.about.Reuse, err = c.reuseFlag.open(); err != nil {
+		r.about.Close()
+	}
+	return err
+}
+
+// options returns what the flags choose to scan, allow, limit and narrow.
+func (c *scanCmd) options(std streams) run.Options {
+	o := run.Options{
+		Version: version(), Path: c.Path, Policies: c.flags(), Rules: c.Rule,
+		Rev: c.Rev, Base: c.DiffBase, Head: c.Head, PolicyRef: c.PolicyRef, RequireMerged: c.RequireMerged,
+		Staged: c.Staged, Tracked: c.Tracked, ContentPath: c.StdinPath,
+		Allow: c.Allow, Exclude: c.Exclude, AsOf: c.AsOf, RequireGoverned: c.RequireGoverned,
+		MaxFileBytes: c.MaxFileBytes, Uncommitted: !c.Quiet,
+		Git: gitEnvironment(), Getenv: getenv, Commands: obeyed(),
+	}
+	if c.FilesFrom != "" {
+		o.List = func(ctx context.Context) ([]string, error) { return readList(ctx, c.FilesFrom, std.in) }
+	}
+	if c.Stdin {
+		o.Content = func(ctx context.Context) ([]byte, error) { return readStdin(ctx, std.in, c.MaxFileBytes) }
+	}
+	return o
 }
 
 // check returns an error for flags that contradict each other.
@@ -245,30 +213,17 @@ func (c *scanCmd) check() error {
 	return nil
 }
 
-// asOf returns the day that counts for allowances, which --as-of names or is today in UTC, and whether it is before
-// today.
-func asOf(flag string, now time.Time) (day string, earlier bool, err error) {
-	today := now.UTC().Format(time.DateOnly)
-	if flag == "" {
-		return today, false, nil
-	}
-	if _, err := time.Parse(time.DateOnly, flag); err != nil {
-		return "", false, fmt.Errorf("--as-of is %q; write a day of the calendar as 2027-03-01", flag)
-	}
-	return flag, flag < today, nil
-}
-
 // interruptible returns a context that ends after the timeout (0: none) or at a
 // signal. caught returns the signal's number, 0 if there was none.
 func interruptible(timeout time.Duration) (ctx context.Context, caught func() int, stop func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	caught, stopSignals := onSignal(func(name string) {
-		cancel(&failure.Interruption{Code: code.Interrupted,
+		cancel(&run.InterruptedError{Code: code.Interrupted,
 			Message: "the run was stopped by " + name + "; run it again"})
 	})
 	release := func() {}
 	if timeout > 0 {
-		ctx, release = context.WithTimeoutCause(ctx, timeout, &failure.Interruption{
+		ctx, release = context.WithTimeoutCause(ctx, timeout, &run.InterruptedError{
 			Code: code.Timeout, Message: fmt.Sprintf("the run did not end within --timeout %s; raise it, or scan less",
 				timeout),
 		})

@@ -7,7 +7,7 @@ import (
 	"io"
 
 	"github.com/policyscan/policyscan/scanner"
-	"github.com/policyscan/policyscan/scanner/scope"
+	"github.com/policyscan/policyscan/scanner/run"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/code"
 	"github.com/policyscan/policyscan/verdict/output"
@@ -50,7 +50,7 @@ func (c *scanCmd) split() (shard.Split, error) {
 // runShard scans one part of the tree, and writes its shard file.
 func (c *scanCmd) runShard(r *reporter, of shard.Split) error {
 	begun := &shard.Document{Verdict: shard.Undecided, Shard: of, State: shard.InProgress}
-	begun.Run.Tool, begun.Run.Scope = verdict.New(version()).Tool, r.request.Scope()
+	begun.Run.Tool, begun.Run.Scope = verdict.New(version()).Tool, r.options.Scope()
 	begun.Findings.TreeErrors = []verdict.Error{{Code: code.InProgress, Message: output.InProgress}}
 	if err := r.begin(begun); err != nil {
 		return err
@@ -58,16 +58,16 @@ func (c *scanCmd) runShard(r *reporter, of shard.Split) error {
 	ctx, caught, stop := interruptible(c.Timeout)
 	defer stop()
 	var d *shard.Document
-	o, err := c.subject(ctx, r)
-	if err != nil {
+	if err := c.open(ctx, r); err != nil {
 		d = scanner.ShardStopped(r.undecided(err), of)
 	} else {
 		defer r.about.Close()
-		defer closeReuse(o.Reuse)
-		unwatch := r.watch(o.Progress)
-		d = scanner.Shard(ctx, r.about.Judges, r.about.Tree, o, of)
+		defer closeReuse(r.about.Reuse)
+		progress := &scanner.Progress{}
+		unwatch := r.watch(progress)
+		d = scanner.Shard(ctx, r.about, of, progress)
 		unwatch()
-		d.Tree.Head = scope.CheckedOut(r.about.Place.Root)
+		d.Tree.Head = run.CheckedOut(r.about.Place.Root)
 	}
 	failed := r.outputs.EndPart(d)
 	if err := r.showShard(d); failed == nil {

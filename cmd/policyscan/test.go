@@ -64,7 +64,7 @@ func (c *testCmd) examples(std streams) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if err := showMistakes(std.out, t.Mistakes.In(p.Lead())); err != nil {
+		if err := showMistakes(std.out, t.Mistakes.In(p.PathPrefix())); err != nil {
 			return false, err
 		}
 		if err := print(std.out, "%s: %s, %d wrong; %s without one\n",

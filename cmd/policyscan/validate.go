@@ -8,7 +8,7 @@ import (
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/rules/document"
-	"github.com/policyscan/policyscan/scanner/scope"
+	"github.com/policyscan/policyscan/scanner/run"
 )
 
 // validateCmd checks a bundle, or call rules.
@@ -80,7 +80,7 @@ func isOfBundle(dir, name string) bool {
 
 // bundles checks the bundles, each by itself and then together. If none is named it is that of a root; "" is the root
 // around the current folder.
-func (c *validateCmd) bundles(std streams, root string) (scope.Policies, error) {
+func (c *validateCmd) bundles(std streams, root string) (run.RuleSources, error) {
 	all, err := c.bundleArg.find(root)
 	if err != nil {
 		return nil, err
@@ -93,7 +93,7 @@ func (c *validateCmd) bundles(std streams, root string) (scope.Policies, error) 
 		return nil, failed
 	}
 	var list document.Errors
-	if errors.As(all.Together(), &list) {
+	if errors.As(all.CheckCombined(), &list) {
 		return nil, mistaken(std, all.String(), list)
 	}
 	if len(all) == 1 {
@@ -108,10 +108,10 @@ func (c *validateCmd) bundles(std streams, root string) (scope.Policies, error) 
 }
 
 // bundle checks a bundle, which may be alone.
-func (c *validateCmd) bundle(std streams, p *scope.Policy, alone bool) error {
+func (c *validateCmd) bundle(std streams, p *run.RuleSource, alone bool) error {
 	err := p.Load()
 	if err == nil && alone {
-		err = scope.Policies{*p}.Together()
+		err = run.RuleSources{*p}.CheckCombined()
 	}
 	var list document.Errors
 	if errors.As(err, &list) {
@@ -122,7 +122,7 @@ func (c *validateCmd) bundle(std streams, p *scope.Policy, alone bool) error {
 	}
 	notes := rules.Notes(p.Bundle)
 	if alone {
-		notes = append(notes, scope.Policies{*p}.AllowanceNotes()[0]...)
+		notes = append(notes, run.RuleSources{*p}.AllowanceNotes()[0]...)
 	}
 	if err := showNotes(std, p, notes); err != nil {
 		return err
@@ -145,9 +145,9 @@ func (c *validateCmd) bundle(std streams, p *scope.Policy, alone bool) error {
 }
 
 // showNotes prints notes on a bundle.
-func showNotes(std streams, p *scope.Policy, notes []document.Note) error {
+func showNotes(std streams, p *run.RuleSource, notes []document.Note) error {
 	for _, n := range notes {
-		e := &document.Error{Bundle: p.Lead(), File: n.File, Line: n.Line,
+		e := &document.Error{Bundle: p.PathPrefix(), File: n.File, Line: n.Line,
 			Column: n.Column, Rule: n.Rule, Found: n.Text}
 		if err := showMistakes(std.out, document.Errors{e}); err != nil {
 			return err

@@ -160,7 +160,8 @@ func allRooms() ([]string, error) {
 // testsOf returns the packages whose tests hold a room: its own, and those of a room that it was cut out of.
 func testsOf(room string) []string {
 	switch room {
-	case "scanner/checkout", "scanner/failure", "scanner/judges", "scanner/match":
+	case "scanner/allowance", "scanner/baseline", "scanner/check", "scanner/checkout", "scanner/match", "scanner/run",
+		"scanner/tree":
 		return []string{"./" + room, "./scanner"}
 	case "verdict":
 		return []string{"./verdict", "./verdict/report"}

@@ -13,7 +13,7 @@ import (
 	"github.com/policyscan/policyscan/rules/starter"
 	"github.com/policyscan/policyscan/scanner"
 	"github.com/policyscan/policyscan/scanner/check"
-	"github.com/policyscan/policyscan/scanner/judges"
+	"github.com/policyscan/policyscan/scanner/run"
 )
 
 // load reads the bundle of these topics as the program does: strictly, so that
@@ -198,8 +198,8 @@ func TestExamples(t *testing.T) {
 
 // Every rule, pattern, glob, exclude and each is alive by the examples alone.
 func TestAlive(t *testing.T) {
-	by := []judges.Judge{{From: "builtin", Bundle: load(t)}}
-	life, err := scanner.Alive(t.Context(), by, nil, scanner.Options{})
+	by := []run.RuleSource{{From: "builtin", Bundle: load(t)}}
+	life, err := scanner.Alive(t.Context(), by, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

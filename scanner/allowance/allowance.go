@@ -5,9 +5,9 @@
 //	                                                                   +--Decide--> Decision
 //	a rule, a file, and how often it occurs, now and before -----------+
 //
-// It counts nothing itself, and knows neither files nor git: the caller says how often a rule occurs in a file now and
-// at each [Reference], the states that a change is compared with. What was not there, not selected, left out of the
-// scan or could not be read or parsed at a reference had none there.
+// To decide, it counts nothing itself, and reads neither files nor git: the caller says how often a rule occurs in a
+// file now and at each [Reference], the states that a change is compared with. What was not there, not selected, left
+// out of the scan or could not be read or parsed at a reference had none there.
 //
 // # What is allowed
 //
@@ -42,6 +42,41 @@
 // Both are a matter of what the caller passes: a staged file that is as in MERGE_HEAD had what it has now, and
 // [Comparison.Merged] is true of it, and [Count.Merging] bounds what a group had; an agent's edit is compared with
 // the larger count of the disk and HEAD, and has HEAD's entries on both sides.
+//
+// # The file
+//
+//	a verdict of the whole tree, who signs ------------ File.Add --+
+//	a scan of the whole tree, and a commit before --File.Tighten --+--> rules/allowances.yml, an EditResult
+//	the entries of the bundles, a day --Due--> the entries that end
+//
+// [Open] finds the file: of several bundles that of the repository itself. This room alone writes to a bundle.
+// f. [File.Add] adds entries for what a verdict
+// says is there, and raises one only if it is asked to. [File.Tighten] lowers entries to what is there, removes the
+// empty ones, and says with "from" where occurrences came from. [Due] only reads.
+//
+// Each of them does all or nothing: the file is replaced whole, if it is still as it was read, and one without an entry
+// is deleted. Comments, the order of the entries and everything else in it stay. A file that is a link, or not a
+// regular file, is an error.
+//
+// # What tightening recognises
+//
+// No number of an entry without a new "from" grows, and the numbers of a rule never grow together. What one entry may
+// lose, another file's may have, up to what is there, if content shows where it went:
+//
+//   - A file that is gone was renamed to one that is new, if at least half of the larger one is the same: compared
+//     as git does, by lines, each counted once, in pieces of 64 bytes. Pairs that are most alike come first; of
+//     equal ones those whose base names are the same, then in the order of the paths.
+//   - An occurrence moved between other files, if its line is gone from one since the commit before, and is new in the
+//     other, or came back to where the entry of the first says it was. Spaces and tabs in it do not count.
+//
+// What a file was is what it had in any of the branch's commits: the last [maxSteps] by their first parents. What an
+// entry's "from" names stands for a file that was in none of them.
+//
+// An entry with may_grow is left alone, and so are one for a file that was not scanned and one for a rule that is not
+// enforced. Files over [MaxCompared] bytes are not compared. Where many files are gone and new, a new one is compared
+// with those that have lines of it that no other has.
+//
+// Nothing that is returned for a person is escaped.
 package allowance
 
 import "github.com/policyscan/policyscan/rules"

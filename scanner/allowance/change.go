@@ -3,6 +3,8 @@ package allowance
 import (
 	"cmp"
 	"slices"
+
+	"github.com/policyscan/policyscan/verdict"
 )
 
 // A Change is what a change does to what is signed for a rule and a file.
@@ -22,6 +24,26 @@ const (
 	Shortened = "shortened"
 	Altered   = "changed" // anything else
 )
+
+// PolicyChanges returns what the head's entries say otherwise than the base's, by rule, then file.
+func PolicyChanges(base, head []Entry) []verdict.PolicyChange {
+	const never = "" // no day has passed: that an entry ends is no change
+	var all []verdict.PolicyChange
+	for _, c := range Changes(NewList(base, never), NewList(head, never)) {
+		p := verdict.PolicyChange{Kind: verdict.ChangedAllowance, RuleID: c.Rule, File: c.File, Change: c.What()}
+		if c.Before != nil {
+			p.Before = c.Before.AtMost
+		}
+		if c.After != nil {
+			p.After = c.After.AtMost
+		}
+		for _, f := range c.Fields() {
+			p.Fields = append(p.Fields, verdict.FieldChange{Name: f.Name, Removed: f.Removed, Added: f.Added})
+		}
+		all = append(all, p)
+	}
+	return all
+}
 
 // A Field is a key of an entry whose value differs.
 type Field struct {

@@ -11,12 +11,13 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
 	"github.com/policyscan/policyscan/scanner"
 	"github.com/policyscan/policyscan/scanner/allowance"
-	"github.com/policyscan/policyscan/scanner/scope"
+	"github.com/policyscan/policyscan/scanner/run"
 	"github.com/policyscan/policyscan/verdict"
 )
 
@@ -102,16 +103,17 @@ func keysOf(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }
 // scanned is the verdict on a change.
 func scanned(t *rapid.T, dir string, base, head int) *verdict.Verdict {
 	ctx := context.Background()
-	q := scope.Request{
-		Path: dir, Policies: []string{""}, Base: fmt.Sprintf("c%d", base), Head: fmt.Sprintf("c%d", head),
-		Getenv: func(string) string { return "" },
+	today, err := time.Parse(time.DateOnly, allowance.Today)
+	if err != nil {
+		t.Fatal(err)
 	}
-	s, err := q.Subject(ctx)
+	r, err := run.Open(ctx, run.Options{
+		Path: dir, Policies: []string{""}, Base: fmt.Sprintf("c%d", base), Head: fmt.Sprintf("c%d", head),
+		Getenv: func(string) string { return "" }, Now: today,
+	})
 	if err != nil {
 		t.Fatalf("from %d to %d: %v", base, head, err)
 	}
-	defer s.Close()
-	return scanner.Scan(ctx, s.Judges, s.Tree, scanner.Options{
-		LeaveOut: s.LeaveOut, InUse: s.InUse, Starts: s.Starts, Errors: s.Errors, Day: allowance.Today,
-	})
+	defer r.Close()
+	return scanner.Scan(ctx, r, nil)
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner/allowance"
 	"github.com/policyscan/policyscan/scanner/check"
-	"github.com/policyscan/policyscan/scanner/failure"
-	"github.com/policyscan/policyscan/scanner/judges"
+	"github.com/policyscan/policyscan/scanner/run"
+	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/verdict"
 )
 
@@ -21,7 +21,7 @@ type ruleFile struct {
 
 // Allowances decides which findings are allowed. All others are violations.
 type Allowances struct {
-	set     *judges.Set
+	set     *run.RuleSet
 	list    *allowance.Book
 	base    *Baseline       // nil: nothing is compared
 	rules   map[string]bool // that have an entry, by their ids
@@ -29,35 +29,29 @@ type Allowances struct {
 	failed  error // why it is not known what was there before
 }
 
-// A Comparison says what the allowances of a run are compared with.
-type Comparison struct {
-	Day     string              // that counts for allowances
-	Starts  [][]rules.Allowance // of the bundles at each commit that a change starts from
-	Changes bool                // the run is about a change
-}
-
-// NewAllowances returns nil if no bundle of the set has an allowance, nor had one where the change starts: a file whose
-// allowance both sides have removed since is part of the change.
-func NewAllowances(set *judges.Set, c Comparison) *Allowances {
-	base, head := set.Allowances()
-	if len(slices.Concat(slices.Concat(c.Starts...), base, head)) == 0 {
+// NewAllowances returns nil if no bundle of the run has an allowance, nor had one where the change starts: a file whose
+// allowance both sides have removed since is part of the change. changes reports whether the run is about a change.
+func NewAllowances(r *run.Run, changes bool) *Allowances {
+	base, head := r.Rules.Allowances()
+	starts := r.BaselineAllowances
+	if len(slices.Concat(slices.Concat(starts...), base, head)) == 0 {
 		return nil
 	}
-	a := &Allowances{set: set, rules: map[string]bool{}, decided: map[ruleFile]allowance.Decision{}}
+	a := &Allowances{set: r.Rules, rules: map[string]bool{}, decided: map[ruleFile]allowance.Decision{}}
 	for _, e := range slices.Concat(base, head) {
 		a.rules[e.Rule] = true
 	}
 	switch {
-	case c.Changes:
-		a.list = allowance.Compare(allowance.Comparison{Day: c.Day, Base: base, Head: head, MergeBases: c.Starts})
-		if set.HasBase() && len(c.Starts) == 0 { // what the change lowers would not be seen
-			e := failure.Panic("", "it is not known which allowances there were where the change starts")
+	case changes:
+		a.list = allowance.Compare(allowance.Comparison{Day: r.Day, Base: base, Head: head, MergeBases: starts})
+		if r.Rules.HasBase() && len(starts) == 0 { // what the change lowers would not be seen
+			e := tree.PanicError("", "it is not known which allowances there were where the change starts")
 			a.failed = &e
 		}
-	case set.Based(): // a push that drops commits: the base's numbers judge all files
-		a.list = allowance.Compare(allowance.Comparison{Day: c.Day, Base: base, Head: head, Whole: true})
+	case r.Rules.HasTwoSides(): // a push that drops commits: the base's limits hold for all files
+		a.list = allowance.Compare(allowance.Comparison{Day: r.Day, Base: base, Head: head, Whole: true})
 	default:
-		a.list = allowance.Whole(head, c.Day)
+		a.list = allowance.Whole(head, r.Day)
 	}
 	return a
 }
@@ -216,7 +210,7 @@ func allowanceOf(s *allowance.Signed) verdict.Allowance {
 
 // Ending returns the allowances of the head that end soon after a day, for rules that the set enforces. A day that
 // cannot be parsed has none.
-func Ending(set *judges.Set, day string) []verdict.EndingAllowance {
+func Ending(set *run.RuleSet, day string) []verdict.EndingAllowance {
 	today, err := time.Parse(time.DateOnly, day)
 	if err != nil {
 		return nil

@@ -223,7 +223,7 @@ func keptOf(s *Result) *kept {
 // fits reports whether what is stored can be of a file: its indices are of that job's patterns. What is forged may be
 // wrong, but must not end the run.
 func (k *kept) fits(r *Result) bool {
-	n := r.Plan.engine.Len()
+	n := r.Plan.engine.engine.Len()
 	in := func(i int) bool { return i >= 0 && i < n }
 	for _, f := range k.Finds {
 		if !in(f.Pattern) {

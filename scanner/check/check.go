@@ -81,7 +81,7 @@ func (c *ContentChecker) Result(ctx context.Context, path string, content []byte
 	if selected := c.bundle.Selecting(path, nil); len(selected) > 0 {
 		r.Plan = c.plan(selected, content)
 		c.examiner.Window = c.Window
-		rep, err := c.examiner.Examine(ctx, r.Plan.engine.Engine, bytes.NewReader(content))
+		rep, err := c.examiner.Examine(ctx, r.Plan.engine.engine, bytes.NewReader(content))
 		if err != nil {
 			return r, err
 		}
@@ -109,7 +109,7 @@ func (c *ContentChecker) plan(selected []int, content []byte) *Plan {
 		if screen := match.NewScreen(content); screen != nil {
 			s := c.plans.unprepared(selected)
 			s.engine = c.plans.engine(selected, screen)
-			c.screened += len(content) + screenBytes*s.engine.Len()
+			c.screened += len(content) + screenBytes*s.engine.engine.Len()
 			return s
 		}
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner/checkout"
-	"github.com/policyscan/policyscan/scanner/failure"
 	"github.com/policyscan/policyscan/scanner/match"
 	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/scanner/tree"
@@ -60,7 +59,7 @@ func (c *Checker) keys() *keyChecker {
 func (c *Checker) Check(ctx context.Context, x *match.Examiner, r *Result) {
 	defer func() {
 		if p := recover(); p != nil {
-			e := failure.Panic(r.File.Path, p)
+			e := tree.PanicError(r.File.Path, p)
 			r.Scanned, r.Reason, r.finds, r.Err = false, "internal", nil, &e
 			r.Reached = true
 		}
@@ -212,7 +211,7 @@ func (c *Checker) readOnce(ctx context.Context, x *match.Examiner, r *Result, wa
 		return match.Report{}, match.ErrLimit
 	}
 	x.Keep = r.asksKeys()
-	rep, err := x.Examine(ctx, r.Plan.engine.Engine, content)
+	rep, err := x.Examine(ctx, r.Plan.engine.engine, content)
 	if r.keys = (keyResult{}); err == nil && x.Keep && !standsForOther(&rep) {
 		r.keys, err = c.keys().examine(ctx, x, r.Plan, r.File.Path, content, &rep)
 	}

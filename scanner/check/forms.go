@@ -91,7 +91,7 @@ func (c *Checker) examineForm(
 	x.Limit = 0 // it is about the file, which was within it
 	reader := recode.NewReader(content, form)
 	x.Keep = r.asksKeys()
-	rep, err := x.Examine(ctx, r.Plan.engine.Engine, reader)
+	rep, err := x.Examine(ctx, r.Plan.engine.engine, reader)
 	x.Limit = limit
 	if err != nil {
 		return reader.Lacks(), err

@@ -34,7 +34,7 @@ func (r *Result) Explain(rule *rules.Rule, ref rules.PatternRef) (s ItemState) {
 	case required && r.File.Kind == worktree.Symlink:
 		s.Note = "not asked of links"
 	case item.Kind != rules.Key:
-		s.Encodings = r.Plan.engine.Encodings(r.Plan.engine.index[item], r.shape, required)
+		s.Encodings = r.Plan.engine.engine.Encodings(r.Plan.engine.index[item], r.shape, required)
 	case !r.asksKeys():
 		s.Note = "not asked of links"
 	default:

@@ -20,9 +20,9 @@ type Plan struct {
 
 // A patternSet finds the texts and expressions of some rules.
 type patternSet struct {
-	*match.Engine
-	index map[rules.Item]int // of each item that is no key, in it
-	all   bool               // it is of all rules, and the plans that share it have some of them
+	engine *match.Engine
+	index  map[rules.Item]int // of each item that is no key, in it
+	all    bool               // it is of all rules, and the plans that share it have some of them
 }
 
 // A PlanCache is the plans of a bundle, made when they are first met. Several goroutines
@@ -134,10 +134,10 @@ func (es *PlanCache) engine(selected []int, screen *match.Screen) *patternSet {
 		add(es.bundle.Rules[i].Patterns, &forbidden, screen)
 		add(es.bundle.Rules[i].Required, &required, nil)
 	}
-	e.Engine = match.NewEngine(patterns)
+	e.engine = match.NewEngine(patterns)
 	for at := range patterns {
 		if required[at] {
-			e.Require(at, !forbidden[at])
+			e.engine.Require(at, !forbidden[at])
 		}
 	}
 	return e

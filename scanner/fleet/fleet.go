@@ -12,16 +12,15 @@ package fleet
 import (
 	"context"
 	"errors"
-	"fmt"
 	"runtime"
 	"sync"
 	"sync/atomic"
 
 	"github.com/policyscan/policyscan/scanner"
-	"github.com/policyscan/policyscan/scanner/failure"
-	"github.com/policyscan/policyscan/scanner/judges"
+	"github.com/policyscan/policyscan/scanner/check"
 	"github.com/policyscan/policyscan/scanner/repo"
-	"github.com/policyscan/policyscan/scanner/scope"
+	"github.com/policyscan/policyscan/scanner/run"
+	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/code"
 	"github.com/policyscan/policyscan/verdict/shard"
@@ -30,18 +29,19 @@ import (
 
 // A Run is a fleet that is to be scanned.
 type Run struct {
-	Entries  []Entry        // in the order of their names
-	Policies scope.Policies // the bundles that all are checked with, loaded
-	Pins     judges.Pins    // of Policies; nil: none is pinned
-	Own      bool           // each is checked with its own bundle, too
-	Options  scanner.Options
-	Workers  int         // repositories at a time; 0: as many as processors
-	Shard    shard.Split // whose entries alone are scanned; the zero Split: all
+	Entries  []Entry         // in the order of their names
+	Policies run.RuleSources // the bundles that all are checked with, loaded
+	Own      bool            // each is checked with its own bundle, too
+	Options  run.Options     // of each; Pins are those of Policies
+	Workers  int             // repositories at a time; 0: as many as processors
+	Shard    shard.Split     // whose entries alone are scanned; the zero Split: all
 
 	// Keep keeps the verdict of an entry, and returns the hash of its document. It is called by several goroutines.
 	Keep func(e Entry, v *verdict.Verdict) (sha256 string, err error)
 
-	prepared                scanner.Prepared
+	Reuse *check.Reuse // nil: every file is read
+
+	cache                   run.Cache
 	done, failed, undecided atomic.Int64
 }
 
@@ -69,7 +69,7 @@ func (r *Run) Start() *summary.Fleet {
 	f := summary.New(r.Options.Version)
 	f.OwnPolicy = r.Own
 	for i := range r.Policies {
-		p := judges.NewSet([]judges.Judge{r.Policies[i].Judge}).Policies[0]
+		p := run.NewRuleSet(r.Policies[i : i+1]).Policies[0]
 		f.Policy = append(f.Policy, summary.Policy{
 			From: p.From, SHA256: p.SHA256,
 			Boundaries: p.Boundaries, Invariants: p.Invariants, Deprecated: p.Deprecated,
@@ -112,7 +112,7 @@ func (r *Run) Scan(ctx context.Context, f *summary.Fleet) {
 	}
 	workers.Wait()
 	if ctx.Err() != nil {
-		f.Errors = append(f.Errors, failure.Errors(context.Cause(ctx))...)
+		f.Errors = append(f.Errors, run.Errors(context.Cause(ctx))...)
 	}
 }
 
@@ -146,48 +146,52 @@ func (r *Run) notReached(ctx context.Context) *verdict.Verdict {
 	if ctx.Err() == nil {
 		return nil
 	}
-	return failure.Verdict(r.Options.Version, (&scope.Request{Rev: "HEAD"}).Scope(), context.Cause(ctx))
+	return run.Verdict(r.Options.Version, (&run.Options{Rev: "HEAD"}).Scope(), context.Cause(ctx))
 }
 
 // Verdict scans one repository: it is the verdict of policyscan --rev, with the same bundles and flags.
 func (r *Run) Verdict(ctx context.Context, e Entry, workers int) (v *verdict.Verdict) {
-	q := &scope.Request{Rev: e.Revision, Path: e.Dir, Load: r.load}
+	o := r.Options
+	o.Rev, o.Path, o.Load, o.Workers, o.Cache = e.Revision, e.Dir, r.load, workers, &r.cache
 	for i := range r.Policies {
-		q.Policies = append(q.Policies, r.Policies[i].Name)
+		o.Policies = append(o.Policies, r.Policies[i].Name)
 	}
-	q.Pins = r.Pins
 	if r.Own {
-		q.Policies = append(q.Policies, "")
-		if q.Pins != nil {
-			q.Pins = append(q.Pins[:len(q.Pins):len(q.Pins)], "")
+		o.Policies = append(o.Policies, "")
+		if o.Pins != nil {
+			o.Pins = append(o.Pins[:len(o.Pins):len(o.Pins)], "")
 		}
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			v = failure.Verdict(r.Options.Version, q.Scope(), &verdict.Error{
-				Code: code.Internal, Message: fmt.Sprintf("a bug in policyscan, please report it: %v", p),
-			})
+			e := tree.PanicError("", p)
+			v = run.Verdict(o.Version, o.Scope(), &e)
 		}
 	}()
 	var err error
-	if q.Repository, err = repo.At(e.Dir); err != nil {
-		return failure.Verdict(r.Options.Version, q.Scope(), failure.OfRepo(err))
+	if o.Repository, err = repo.At(e.Dir); err != nil {
+		return run.Verdict(o.Version, o.Scope(), tree.RepoError(err))
 	}
-	o := r.Options
-	o.Workers, o.Prepared = workers, &r.prepared
-	v = q.Scan(ctx, o)
+	one, err := run.Open(ctx, o)
+	if err != nil {
+		v = one.Undecided(err)
+	} else {
+		one.Reuse = r.Reuse
+		v = scanner.Scan(ctx, one, nil)
+		one.Close()
+	}
 	if ctx.Err() == nil { // else a read may be under way
-		q.Repository.Close()
+		o.Repository.Close()
 	}
 	return v
 }
 
 // load returns one of the run's bundles.
-func (r *Run) load(name string) (scope.Policy, error) {
+func (r *Run) load(name string) (run.RuleSource, error) {
 	for i := range r.Policies {
 		if r.Policies[i].Name == name {
 			return r.Policies[i], nil
 		}
 	}
-	return scope.Policy{}, errors.New("the bundle " + name + " is not loaded") // not reached
+	return run.RuleSource{}, errors.New("the bundle " + name + " is not loaded") // not reached
 }

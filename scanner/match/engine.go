@@ -38,8 +38,8 @@ type formOf struct {
 
 // wideForms are the forms of an engine whose needle has a NUL byte.
 type wideForms struct {
-	*needle.Set
-	of []formOf // the form of each needle
+	set *needle.Set
+	of  []formOf // the form of each needle
 }
 
 // lookBack is how much is before the places that are looked at, and behind the longest match, where
@@ -147,8 +147,8 @@ func (e *Engine) look(s *seen, w window) {
 	if bytes.IndexByte(w.data, 0) >= 0 {
 		s.nul = true
 		if s.wide == nil {
-			s.wide = e.wide().NewSeen()
+			s.wide = e.wide().set.NewSeen()
 		}
-		e.wide().Find(w.data, s.wide)
+		e.wide().set.Find(w.data, s.wide)
 	}
 }

@@ -17,7 +17,7 @@ import (
 
 // A seen topic is one of the starter bundle's, and what of it a tree contains.
 type seen struct {
-	starter.Topic
+	topic   starter.Topic
 	bundle  *rules.Bundle
 	held    bool // a file shows that it is in use
 	covered bool // one of its rules selects a file
@@ -37,7 +37,7 @@ func detect(dir string) (found []starter.Topic, covered bool, err error) {
 		if err != nil {
 			return nil, false, err
 		}
-		all = append(all, seen{Topic: t, bundle: bundle})
+		all = append(all, seen{topic: t, bundle: bundle})
 	}
 	var failed error
 	head := make([]byte, starter.HeadBytes)
@@ -57,7 +57,7 @@ func detect(dir string) (found []starter.Topic, covered bool, err error) {
 			for i := range all {
 				t := &all[i]
 				t.covered = t.covered || len(t.bundle.Selecting(e.Path, nil)) > 0
-				t.held = t.held || t.Holds(e.Path, start)
+				t.held = t.held || t.topic.Holds(e.Path, start)
 			}
 		},
 	})
@@ -68,7 +68,7 @@ func detect(dir string) (found []starter.Topic, covered bool, err error) {
 	for _, t := range all {
 		anyCovered = anyCovered || t.covered
 		if t.held {
-			found = append(found, t.Topic)
+			found = append(found, t.topic)
 			covered = covered || t.covered
 		}
 	}

@@ -10,13 +10,13 @@ import (
 
 	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/scanner/repo"
-	"github.com/policyscan/policyscan/scanner/scope"
+	"github.com/policyscan/policyscan/scanner/run"
 	"github.com/policyscan/policyscan/scanner/worktree"
 )
 
 // ignoreLine keeps the verdict out of commits: a change could come with its own verdict, so a scan refuses to write
 // to a file that git tracks.
-const ignoreLine = "/" + scope.VerdictName
+const ignoreLine = "/" + run.VerdictName
 
 // IgnoreVerdict makes git ignore the verdict in the root of the repository around a folder, and returns what it
 // did, as a line for a person; "" if there was nothing to do. It does not write through a .gitignore that is a link,
@@ -55,7 +55,7 @@ func IgnoreVerdict(dir string) (string, error) {
 	if err != nil {
 		return "", failed(err)
 	}
-	if repo.IgnoredBy(text, scope.VerdictName) {
+	if repo.IgnoredBy(text, run.VerdictName) {
 		return "", nil
 	}
 	if err := appendTo(file, st, ignoreAfter(text)); err != nil {

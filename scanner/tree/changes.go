@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"github.com/policyscan/policyscan/scanner/checkout"
-	"github.com/policyscan/policyscan/scanner/failure"
 	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/scanner/worktree"
 	"github.com/policyscan/policyscan/verdict"
@@ -126,7 +125,7 @@ func (t *gitTree) Files(ctx context.Context, n int, q Query) []iter.Seq2[File, e
 			err = newChanges(t.repo, head, bases).files(ctx, &q, func(f File) { found(f, nil) })
 		}
 		if err != nil && ctx.Err() == nil {
-			found(File{}, failure.OfRepo(err))
+			found(File{}, RepoError(err))
 		}
 	})
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/policyscan/policyscan/internal/disk"
-	"github.com/policyscan/policyscan/scanner/failure"
+	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/scanner/worktree"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/code"
@@ -28,11 +28,71 @@ func FileError(path string, err error) verdict.Error {
 	case errors.Is(err, worktree.ErrChanged):
 		e.Code, e.Message = code.Changed, "it changed while it was scanned; scan again when nothing writes to it"
 	default:
-		if is, hint, known := failure.RepoCode(err); known {
+		if is, hint, known := repoCode(err); known {
 			e.Code, e.Message = is, e.Message+hint
 		}
 	}
 	return e
+}
+
+// PanicError is the error of a panic, to be called with what recover returned. file is "" if it is about none.
+func PanicError(file string, p any) verdict.Error {
+	return verdict.Error{
+		Code: code.Internal, File: verdict.Path(file),
+		Message: fmt.Sprintf("a bug in policyscan, please report it: %v", p),
+	}
+}
+
+// RepoError returns a *[verdict.Error] for an error of a repository: which code it has, and what to do about it.
+func RepoError(err error) error {
+	var known *verdict.Error
+	var shallow *repo.ShallowError
+	is, hint, coded := repoCode(err)
+	switch {
+	case errors.As(err, &known):
+		return err
+	case errors.As(err, &shallow):
+		is, hint = code.Shallow, "; fetch the history "+
+			"(git fetch --unshallow; actions/checkout: fetch-depth: 0; GitLab: GIT_DEPTH: 0)"
+	case !coded:
+		return &verdict.Error{
+			Code: code.Read, Message: "the repository cannot be read: " + disk.Cause(err).Error(),
+		}
+	}
+	return &verdict.Error{Code: is, Message: err.Error() + hint}
+}
+
+// repoCodes are the codes of what can be wrong with a repository, the more exact first.
+var repoCodes = []struct {
+	err  error
+	code string
+	hint string
+}{
+	{repo.ErrLimit, code.Limit, ""},
+	{repo.ErrHash, code.ObjectHash, "; run git fsck"},
+	{repo.ErrMalformed, code.TreeMalformed, "; run git fsck"},
+	{repo.ErrMissing, code.Object, "; in a partial clone fetch it, or clone without --filter"},
+	{repo.ErrCorrupt, code.Object, "; run git fsck"},
+	{
+		repo.ErrNoMergeBase, code.NoMergeBase,
+		"; the base and the head are unrelated: name a base that the head grew from",
+	},
+	{repo.ErrAmbiguous, code.RevAmbiguous, ""},
+	{repo.ErrSyntax, code.RevSyntax, ""},
+	{repo.ErrUnknown, code.BaseMissing, ""},
+	{repo.ErrIndex, code.Index, ""},
+	{repo.ErrFormat, code.RepoFormat, ""},
+	{repo.ErrNotRepository, code.RepoFormat, ""},
+}
+
+// repoCode returns the code of what is wrong with a repository, and what to do about it.
+func repoCode(err error) (is, hint string, known bool) {
+	for _, c := range repoCodes {
+		if errors.Is(err, c.err) {
+			return c.code, c.hint, true
+		}
+	}
+	return "", "", false
 }
 
 // ErrSpecial says that what git lists as a file is a FIFO, socket or device on disk.

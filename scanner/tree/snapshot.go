@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"github.com/policyscan/policyscan/scanner/checkout"
-	"github.com/policyscan/policyscan/scanner/failure"
 	"github.com/policyscan/policyscan/scanner/repo"
 )
 
@@ -124,7 +123,7 @@ func (s *Snapshot) Files(ctx context.Context) iter.Seq2[File, error] {
 			return context.Cause(ctx)
 		})
 		if err != nil && more && ctx.Err() == nil {
-			yield(File{}, failure.OfRepo(err))
+			yield(File{}, RepoError(err))
 		}
 	}
 }

@@ -22,7 +22,6 @@ import (
 
 	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/scanner/checkout"
-	"github.com/policyscan/policyscan/scanner/failure"
 	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/scanner/worktree"
 	"github.com/policyscan/policyscan/verdict"
@@ -262,7 +261,7 @@ func listBatches(
 	defer send()
 	defer func() {
 		if r := recover(); r != nil {
-			e := failure.Panic("", r)
+			e := PanicError("", r)
 			next = append(next, listItem{err: &e})
 		}
 	}()

@@ -7,6 +7,6 @@ const NoRules = "E_NO_RULES"
 
 // OfBundle reports whether a code is that of a mistake in a bundle.
 //
-// The codes themselves are in rules/document: rules and verdicts do not import each other. A test in scanner/failure,
+// The codes themselves are in rules/document: rules and verdicts do not import each other. A test in scanner/run,
 // which imports both, checks that they agree.
 func OfBundle(code string) bool { return code == NoRules || strings.HasPrefix(code, "E_POLICY_") }

@@ -87,10 +87,10 @@ func (r *Run) apartFromVerdict() error {
 		switch {
 		case p.file == "" && r.Output == "-":
 			return fmt.Errorf("--output - and --report %s both go to standard output; name a file for one of them",
-				p.Name)
+				p.Format.Name)
 		case p.file != "" && r.path != "" && sameFile(p.file, r.path):
 			return fmt.Errorf("--report %s and --output are the same file, %s; name another file for one of them",
-				p.Name, p.file)
+				p.Format.Name, p.file)
 		}
 	}
 	return nil

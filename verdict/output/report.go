@@ -16,8 +16,8 @@ import (
 
 // A Report is a format, and where it is to be written.
 type Report struct {
-	report.Format
-	file string // "": standard output
+	Format report.Format
+	file   string // "": standard output
 	// What others began to write, and read on from: such a file is added to, from this many
 	// bytes on, and not replaced.
 	added bool
@@ -43,7 +43,7 @@ func ReportsOf(formats []report.Format, specs []string, tracks Tracks) ([]Report
 			}
 		}
 		switch {
-		case r.Name == "":
+		case r.Format.Name == "":
 			return nil, fmt.Errorf(`--report "%s": unknown format; choose one of %s`,
 				verdict.Visible(name), strings.Join(names, ", "))
 		case named && file == "":
@@ -105,10 +105,10 @@ func (r *Report) overOwn() error {
 		return fmt.Errorf("%s: the file that the report would replace cannot be read: %w",
 			verdict.Visible(r.file), disk.Cause(err))
 	}
-	if len(text) > 0 && !r.Wrote(string(text)) {
+	if len(text) > 0 && !r.Format.Wrote(string(text)) {
 		return fmt.Errorf("%s: the report %s would overwrite a file that is not such a report; "+
 			"remove it or name another file",
-			verdict.Visible(r.file), r.Name)
+			verdict.Visible(r.file), r.Format.Name)
 	}
 	return nil
 }
@@ -116,7 +116,7 @@ func (r *Report) overOwn() error {
 // telling reads the part of a file by which the format knows its own: the begin, or of the text report the end.
 func (r *Report) telling(file *os.File) ([]byte, error) {
 	const enough = 64 << 10
-	if r.Name == "text" {
+	if r.Format.Name == "text" {
 		st, err := file.Stat()
 		if err != nil {
 			return nil, err
@@ -144,7 +144,7 @@ func checkDistinct(reports []Report) error {
 			if p.file != "" && q.file != "" && sameFile(p.file, q.file) {
 				return fmt.Errorf("--report %s and --report %s are the same file, %s; "+
 					"name another file for one of them",
-					q.Name, p.Name, p.file)
+					q.Format.Name, p.Format.Name, p.file)
 			}
 		}
 	}
@@ -196,7 +196,7 @@ func (r *Report) Write(v *verdict.Verdict, stdout io.Writer) error {
 		err = r.writeAtOnce(v, stdout)
 	}
 	if err != nil {
-		return fmt.Errorf("the %s report: %w", r.Name, err)
+		return fmt.Errorf("the %s report: %w", r.Format.Name, err)
 	}
 	return nil
 }
@@ -239,7 +239,8 @@ func Rewrite(
 	}
 	for _, r := range reports {
 		if r.file != "" && sameFile(r.file, resolved(file)) {
-			return fmt.Errorf("the %s report would replace the verdict that it is about; name another file", r.Name)
+			return fmt.Errorf("the %s report would replace the verdict that it is about; name another file",
+				r.Format.Name)
 		}
 	}
 	v, err := read()

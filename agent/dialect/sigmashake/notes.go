@@ -21,7 +21,7 @@ func notes(all []rule) []callrules.Note {
 	enabled := make([]*rule, 0, len(all))
 	for i := range all {
 		list = append(list, all[i].notes...)
-		if !all[i].Disabled {
+		if !all[i].callRule.Disabled {
 			enabled = append(enabled, &all[i])
 		}
 	}
@@ -39,7 +39,7 @@ func ties(all []*rule) []callrules.Note {
 	var places []place
 	groups := map[place][]*rule{}
 	for _, r := range all {
-		at := place{r.Priority, r.target}
+		at := place{r.callRule.Priority, r.target}
 		if groups[at] == nil {
 			places = append(places, at)
 		}
@@ -51,16 +51,17 @@ func ties(all []*rule) []callrules.Note {
 	for _, at := range places {
 		var before [3]int // rules of the place, by the rank of their effect
 		for i, r := range groups[at] {
-			rank := r.Effect.Rank()
+			rank := r.callRule.Effect.Rank()
 			if others := i - before[rank]; others > 0 {
 				pairs += others
-				last = r.Origin
+				last = r.callRule.Origin
 				for _, first := range groups[at][:i] {
-					if first.Effect.Rank() != rank && len(list) < maxTies {
-						list = append(list, callrules.Note{Origin: r.Origin, Text: fmt.Sprintf(
+					if first.callRule.Effect.Rank() != rank && len(list) < maxTies {
+						list = append(list, callrules.Note{Origin: r.callRule.Origin, Text: fmt.Sprintf(
 							"rule %q: priority %d and target %s are also those of %q in %s:%d, which decides "+
 								"differently and comes first where both fire; give one of them another priority",
-							r.ID, at.priority, at.target, first.ID, first.Origin.File, first.Origin.Line)})
+							r.callRule.ID, at.priority, at.target, first.callRule.ID, first.callRule.Origin.File,
+							first.callRule.Origin.Line)})
 					}
 				}
 			}
@@ -86,7 +87,7 @@ func hidden(all []*rule) []callrules.Note {
 	by := map[string][]*rule{} // rules that let a call go on, by their conditions
 	for _, r := range all {
 		switch {
-		case restrictive(r.Effect):
+		case restrictive(r.callRule.Effect):
 		case always(&r.condition):
 			by[""] = append(by[""], r)
 		default:
@@ -98,24 +99,25 @@ func hidden(all []*rule) []callrules.Note {
 	var last callrules.Origin
 	pairs := 0
 	for _, r := range all {
-		if r.Effect.Rank() < callrules.Deny.Rank() || len(by) == 0 {
+		if r.callRule.Effect.Rank() < callrules.Deny.Rank() || len(by) == 0 {
 			continue
 		}
 		for _, key := range []string{"", canonical(&r.condition)} {
 			i := slices.IndexFunc(by[key], func(over *rule) bool {
-				return over.Priority > r.Priority && covers(over.target, r.target)
+				return over.callRule.Priority > r.callRule.Priority && covers(over.target, r.target)
 			})
 			if i < 0 {
 				continue
 			}
 			over := by[key][i]
 			pairs++
-			last = r.Origin
+			last = r.callRule.Origin
 			if len(list) < maxHidden {
-				list = append(list, callrules.Note{Origin: r.Origin, Text: fmt.Sprintf(
+				list = append(list, callrules.Note{Origin: r.callRule.Origin, Text: fmt.Sprintf(
 					"rule %q: it never fires, because %q in %s:%d has a higher priority (%d, this one %d), fires on "+
 						"all that this one does, and lets the call go on; the first rule that fires decides",
-					r.ID, over.ID, over.Origin.File, over.Origin.Line, over.Priority, r.Priority)})
+					r.callRule.ID, over.callRule.ID, over.callRule.Origin.File, over.callRule.Origin.Line,
+					over.callRule.Priority, r.callRule.Priority)})
 			}
 			break
 		}

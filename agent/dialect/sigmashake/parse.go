@@ -103,7 +103,7 @@ func (p *parser) fail(at token, code, found, fix string) {
 	}
 	e := p.src.Error(code, at.at, found, fix)
 	if p.rule != nil {
-		e.Rule = p.rule.ID
+		e.Rule = p.rule.callRule.ID
 	}
 	p.errs = append(p.errs, e)
 }
@@ -129,14 +129,14 @@ func (p *parser) file() {
 			p.fail(id, document.CodeValue, fmt.Sprintf("the id %q has a dot in it", id.text),
 				"an id is made of letters, digits, - and _")
 		}
-		p.rule.ID = id.text
+		p.rule.callRule.ID = id.text
 		if first, twice := ids[id.text]; twice {
 			p.fail(id, document.CodeDuplicate,
 				fmt.Sprintf("the id %q is also that of the rule in line %d", id.text, first.line),
 				"give this rule another")
 		}
 		ids[id.text] = id
-		p.rule.Origin = callrules.Origin{File: p.src.Name, Line: id.line}
+		p.rule.callRule.Origin = callrules.Origin{File: p.src.Name, Line: id.line}
 		p.body(id)
 		p.rules = append(p.rules, *p.rule)
 		p.rule = nil
@@ -162,7 +162,7 @@ func (p *parser) begins() bool {
 // body reads a rule from after its { to its }, and says what is missing in it.
 func (p *parser) body(id token) {
 	r := p.rule
-	r.Priority, r.Severity = defaultPriority, defaultSeverity
+	r.callRule.Priority, r.callRule.Severity = defaultPriority, defaultSeverity
 	p.seen = map[string]token{}
 	mistakes := len(p.errs)
 	var message, context string
@@ -180,24 +180,24 @@ func (p *parser) body(id token) {
 		}
 	}
 	p.take()
-	r.Reason = strings.Trim(message+"\n"+context, "\n")
+	r.callRule.Reason = strings.Trim(message+"\n"+context, "\n")
 	if len(p.errs) > mistakes {
 		return // what is missing may be in what could not be read
 	}
 	switch {
-	case r.Effect == "":
+	case r.callRule.Effect == "":
 		p.fail(id, document.CodeValue, "the rule has no decision",
 			"write one of DENY, ALLOW, LOG, SHADOW, ASK and FORCE and its target, such as DENY execution")
-	case r.Effect == callrules.Ask && r.Prompt == "":
+	case r.callRule.Effect == callrules.Ask && r.callRule.Prompt == "":
 		p.fail(id, document.CodeValue, "ASK without PROMPT", "write what the person is asked, PROMPT \"…\"")
-	case r.Effect == callrules.Force && r.Instead == "":
+	case r.callRule.Effect == callrules.Force && r.callRule.Instead == "":
 		p.fail(id, document.CodeValue, "FORCE without SUBSTITUTE",
 			"write what is to be done instead, SUBSTITUTE \"…\"")
 	}
-	if at, ok := p.seen["PROMPT"]; ok && r.Effect != callrules.Ask {
+	if at, ok := p.seen["PROMPT"]; ok && r.callRule.Effect != callrules.Ask {
 		p.fail(at, document.CodeKey, "PROMPT in a rule that does not ASK", "remove it")
 	}
-	if at, ok := p.seen["SUBSTITUTE"]; ok && r.Effect != callrules.Force {
+	if at, ok := p.seen["SUBSTITUTE"]; ok && r.callRule.Effect != callrules.Force {
 		p.fail(at, document.CodeKey, "SUBSTITUTE in a rule that does not FORCE", "remove it")
 	}
 	if _, ok := p.seen["IF"]; !ok {
@@ -212,7 +212,7 @@ func (p *parser) finish(silent bool) {
 	r := p.rule
 	for _, t := range p.broken {
 		said := "as not matching, so the rule lets no call through because of it"
-		if restrictive(r.Effect) {
+		if restrictive(r.callRule.Effect) {
 			t.IfBroken = callrules.Holds
 			said = "as matching, whatever the call, also after NOT"
 		}
@@ -221,9 +221,9 @@ func (p *parser) finish(silent bool) {
 	if silent {
 		p.note("the rule has no MESSAGE; add one that says why it fires")
 	}
-	r.When = r.condition
+	r.callRule.When = r.condition
 	if t := targetTest(r.target); t != nil {
-		r.When = callrules.Predicate{All: []callrules.Predicate{{Test: t}, r.condition}}
+		r.callRule.When = callrules.Predicate{All: []callrules.Predicate{{Test: t}, r.condition}}
 	}
 }
 
@@ -244,7 +244,9 @@ func targetTest(name string) *callrules.Test {
 func (p *parser) note(format string, args ...any) {
 	r := p.rule
 	r.notes = append(r.notes,
-		callrules.Note{Origin: r.Origin, Text: fmt.Sprintf("rule %q: ", r.ID) + fmt.Sprintf(format, args...)})
+		callrules.Note{
+			Origin: r.callRule.Origin, Text: fmt.Sprintf("rule %q: ", r.callRule.ID) + fmt.Sprintf(format, args...),
+		})
 }
 
 // skip goes to the next key of the rule, to its end or to the next rule.
@@ -292,7 +294,7 @@ func (p *parser) key(message, context *string) bool {
 		return false
 	case t.kind != word:
 	case effect != "":
-		p.rule.Effect = effect
+		p.rule.callRule.Effect = effect
 		return p.value(t, "one of execution, read, write, edit, search, agent, network and any", func(v string) bool {
 			p.rule.target = v
 			_, ok := target(v)
@@ -300,18 +302,18 @@ func (p *parser) key(message, context *string) bool {
 		})
 	case name == "enabled":
 		return p.value(t, "true or false", func(v string) bool {
-			p.rule.Disabled = v == "false"
+			p.rule.callRule.Disabled = v == "false"
 			return v == "true" || v == "false"
 		})
 	case name == "priority":
 		return p.value(t, "a whole number of at most nine digits", func(v string) bool {
 			n, err := strconv.Atoi(v)
-			p.rule.Priority = n
+			p.rule.callRule.Priority = n
 			return err == nil && len(strings.TrimPrefix(v, "-")) <= 9
 		})
 	case name == "severity":
 		return p.value(t, "error, warning or info", func(v string) bool {
-			p.rule.Severity = v
+			p.rule.callRule.Severity = v
 			return v == "error" || v == "warning" || v == "info"
 		})
 	case name == "IF":
@@ -323,9 +325,9 @@ func (p *parser) key(message, context *string) bool {
 	case name == "CONTEXT":
 		return p.said(t, context)
 	case name == "PROMPT":
-		return p.said(t, &p.rule.Prompt)
+		return p.said(t, &p.rule.callRule.Prompt)
 	case name == "SUBSTITUTE":
-		return p.said(t, &p.rule.Instead)
+		return p.said(t, &p.rule.callRule.Instead)
 	case name == "AMBIENT":
 		p.fail(t, document.CodeKey, "AMBIENT, which is knowledge for the agent and decides no call",
 			"keep it in the agent's own instructions")

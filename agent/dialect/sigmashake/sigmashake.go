@@ -65,7 +65,7 @@ func Read(name string, files []*document.Source) (*callrules.Set, error) {
 		return nil, errs
 	}
 	for i := range read {
-		set.Rules = append(set.Rules, read[i].Rule)
+		set.Rules = append(set.Rules, read[i].callRule)
 	}
 	set.Notes = notes(read)
 	return set, nil
@@ -73,7 +73,7 @@ func Read(name string, files []*document.Source) (*callrules.Set, error) {
 
 // A rule is a rule of the set and what of its file the notes about it ask for.
 type rule struct {
-	callrules.Rule
+	callRule  callrules.Rule
 	target    string
 	condition callrules.Predicate // without the target
 	notes     []callrules.Note    // about its own text

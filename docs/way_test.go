@@ -1,0 +1,24 @@
+package docs
+
+import (
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestWay: each function that way-of-a-scan.md names is in the file that it names.
+func TestWay(t *testing.T) {
+	step := regexp.MustCompile("(?s)`([A-Za-z.]+)`\\*{0,2}[^`]{0,60}?\\(`([a-z/]+\\.go)`")
+	all := step.FindAllStringSubmatch(read(t, "way-of-a-scan.md"), -1)
+	if len(all) < 6 {
+		t.Fatalf("%d functions: %q", len(all), all)
+	}
+	for _, m := range all {
+		name := m[1][strings.LastIndex(m[1], ".")+1:]
+		text := read(t, filepath.Join("..", filepath.FromSlash(m[2])))
+		if !regexp.MustCompile(`(?m)^func (\([^)]*\) )?` + name + `\(`).MatchString(text) {
+			t.Errorf("%s is not in %s", m[1], m[2])
+		}
+	}
+}

@@ -1,0 +1,194 @@
+package allowance
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/policyscan/policyscan/internal/disk"
+	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner/repo"
+	"github.com/policyscan/policyscan/scanner/run"
+)
+
+// A File is the rules/allowances.yml that is written to, and the bundles in use.
+type File struct {
+	Name string // of the file, as a person would name it
+
+	policies run.RuleSources
+	own      int    // the bundle that the file is, or will be, part of
+	file     string // as the system opens it
+	text     []byte // nil: there is no file yet
+	was      fs.FileInfo
+	rules    map[string]*rules.Rule // the enforced ones of all bundles, by id
+}
+
+// Open returns the file of bundles, which are loaded. into names the one to write to; "" is that of the repository
+// that the folder root is in, of which there must be one.
+func Open(all run.RuleSources, root, into string) (*File, error) {
+	own, err := choose(all, root, into)
+	if err != nil {
+		return nil, err
+	}
+	p := &all[own]
+	l := &File{
+		Name: p.PathPrefix() + rules.AllowancesFile, policies: all, own: own,
+		file: filepath.Join(p.Dir, filepath.FromSlash(rules.AllowancesFile)),
+	}
+	l.rules = map[string]*rules.Rule{}
+	for _, b := range all.Bundles() {
+		for i := range b.Rules {
+			l.rules[b.Rules[i].ID] = &b.Rules[i]
+		}
+	}
+	return l, l.read()
+}
+
+// read reads the file as the bundle was loaded from it.
+func (l *File) read() error {
+	sum, loaded := l.bundle().Files[rules.AllowancesFile]
+	was, err := os.Lstat(l.file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && !loaded:
+		return nil
+	case err == nil && !was.Mode().IsRegular():
+		return fmt.Errorf("%s is not a regular file; put one there, or remove it", l.Name)
+	case err == nil:
+		l.was = was
+		l.text, err = os.ReadFile(l.file)
+	}
+	if err != nil {
+		return fmt.Errorf("%s cannot be read: %w", l.Name, disk.Cause(err))
+	}
+	if !loaded || sha256.Sum256(l.text) != sum {
+		return l.changed()
+	}
+	return nil
+}
+
+// changed is the error that the file is not as it was read.
+func (l *File) changed() error {
+	return fmt.Errorf("%s changed meanwhile, so nothing was written; run it again", l.Name)
+}
+
+// bundle is the one that is written to.
+func (l *File) bundle() *rules.Bundle { return l.policies[l.own].Bundle }
+
+// Entries are those of the file.
+func (l *File) Entries() []rules.Allowance { return l.bundle().Allowances }
+
+// write replaces the file, or deletes it if there is no text.
+func (l *File) write(text []byte) error {
+	if bytes.Equal(text, l.text) && (text == nil) == (l.was == nil) {
+		return nil // as it is
+	}
+	unchanged := func() error {
+		now, err := os.Lstat(l.file)
+		switch {
+		case l.was == nil && errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err != nil && !errors.Is(err, fs.ErrNotExist):
+			return err
+		case l.was == nil || err != nil || !os.SameFile(l.was, now) || now.Size() != l.was.Size() ||
+			!now.ModTime().Equal(l.was.ModTime()):
+			return l.changed()
+		}
+		return nil
+	}
+	var err error
+	if text == nil {
+		if err = unchanged(); err == nil {
+			err = os.Remove(l.file)
+		}
+	} else {
+		err = disk.ReplaceIf(l.file, text, l.was, unchanged)
+	}
+	if err != nil {
+		return fmt.Errorf("%s cannot be written: %w", l.Name, disk.Cause(err))
+	}
+	return nil
+}
+
+// choose returns the bundle to write to.
+func choose(all run.RuleSources, root, into string) (int, error) {
+	if into != "" {
+		for i := range all {
+			if all[i].Dir != "" && disk.Same(all[i].Dir, into) {
+				return i, nil
+			}
+		}
+		return 0, fmt.Errorf("--into is %q, which is none of the folders of the bundles in use (%s)", into, all)
+	}
+	here, err := places(root)
+	if err != nil {
+		return 0, err
+	}
+	var own, with []int // of the repository, and of these the ones that have the file
+	for i := range all {
+		if !within(all[i].Dir, here) {
+			continue
+		}
+		own = append(own, i)
+		if _, has := all[i].Bundle.Files[rules.AllowancesFile]; has {
+			with = append(with, i)
+		}
+	}
+	switch {
+	case len(own) == 1:
+		return own[0], nil
+	case len(with) == 1:
+		return with[0], nil
+	case len(own) > 1:
+		var names []string
+		for _, i := range own {
+			names = append(names, "--into "+all[i].Name)
+		}
+		return 0, fmt.Errorf("several bundles of this repository could have the allowances; give %s",
+			strings.Join(names, " or "))
+	}
+	return 0, notHere(all)
+}
+
+// notHere is the error that no bundle is the repository's own.
+func notHere(all run.RuleSources) error {
+	const beginOne = `begin one for the allowances of this repository (.policyscan/rules/boundaries.yml with the ` +
+		`lines bundle: "0.2" and rules: []), scan with both (--policy for each), and run this with both`
+	if i := slices.IndexFunc(all, func(p run.RuleSource) bool { return p.Dir != "" }); i >= 0 {
+		return fmt.Errorf("the bundle %s is outside of this repository; %s, or give --into %s to write there",
+			all[i].Name, beginOne, all[i].Name)
+	}
+	return fmt.Errorf("the bundle %s is part of the program and cannot have allowances; "+
+		"policyscan init writes one that can; or %s", all, beginOne)
+}
+
+// places returns the folders whose bundles are the repository's own: its root, or outside of any repository the
+// folder that is scanned and the current one.
+func places(root string) ([]string, error) {
+	var all []string
+	for _, dir := range []string{root, "."} {
+		at, _, err := repo.Around(dir)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, at)
+	}
+	return all, nil
+}
+
+// within reports whether a bundle's folder is one of some folders, without links, or beneath one.
+func within(dir string, folders []string) bool {
+	if dir == "" {
+		return false
+	}
+	at, err := disk.Real(dir)
+	return err == nil && slices.ContainsFunc(folders, func(folder string) bool {
+		rel, err := filepath.Rel(folder, at)
+		return err == nil && filepath.IsLocal(rel)
+	})
+}

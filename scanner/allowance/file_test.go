@@ -1,0 +1,462 @@
+package allowance
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner/run"
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// threeRules is a bundle of three rules, one of which has no allowances, and one that is deprecated.
+func threeRules() map[string]string {
+	rule := func(id, more string) string {
+		return "  - id: " + id + "\n    title: t\n    enforcement: {mode: fail}\n" +
+			"    match: {files: [\"**/*.tf\"], forbidden_patterns: [" + strings.ToLower(id) + "x]}\n" + more
+	}
+	return map[string]string{
+		rules.BoundariesFile: "bundle: \"0.2\"\nrules:\n" + rule("A", "") + rule("B", "") +
+			rule("NEVER", "    allowances: never\n"),
+		rules.DeprecatedFile: "rules:\n" + rule("OLD", ""),
+	}
+}
+
+// fataler is what ends a test.
+type fataler interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}
+
+// withEntries writes a bundle of three rules with entries, and opens its ledger.
+func withEntries(t fataler, dir string, entries []byte) *File {
+	t.Helper()
+	files := threeRules()
+	files[rules.AllowancesFile] = string(entries)
+	for name, text := range files {
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		err := os.MkdirAll(filepath.Dir(file), 0o777)
+		if err == nil && text != "" {
+			err = os.WriteFile(file, []byte(text), 0o666)
+		}
+		if err != nil {
+			t.Fatalf("%v", err)
+		}
+	}
+	return opened(t, dir)
+}
+
+// opened opens the ledger of a bundle that is there.
+func opened(t fataler, dir string) *File {
+	t.Helper()
+	all, err := run.LoadRules([]string{dir}, dir)
+	var l *File
+	if err == nil {
+		l, err = Open(all, dir, dir)
+	}
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	return l
+}
+
+// of is a complete verdict of the ledger's bundle that counts these.
+func (l *File) of(n map[pair]int) *verdict.Verdict {
+	v := verdict.New("test")
+	v.Scope.Mode, v.Rules = "full", []verdict.Rule{{ID: "A"}}
+	for _, b := range l.policies.Bundles() {
+		v.Policy = append(v.Policy, verdict.Policy{SHA256: b.SHA256})
+	}
+	for _, p := range slices.SortedFunc(maps.Keys(n), pair.compare) {
+		for _, part := range []int{n[p] / 2, n[p] - n[p]/2} { // two items, as it were
+			o := verdict.Violation{RuleID: p.rule, File: p.file}
+			if o.Evidence.Occurrences = int64(part); part > 0 {
+				o.Evidence.Pattern = strings.ToLower(p.rule) + "x"
+				v.Violations = append(v.Violations, o)
+			}
+		}
+	}
+	v.Decide()
+	return v
+}
+
+func anyFile(t *rapid.T, name string) string {
+	return rapid.SampledFrom([]string{"a.tf", "b.tf", "d/a.tf", "d/\"q\".tf", "# x.tf", `\xff\\.tf`, "é: y.tf"}).Draw(t, name)
+}
+
+// anyLedger draws the text of an allowances.yml, with comments; nil if it has no entry.
+func anyLedger(t *rapid.T) []byte {
+	var all []rules.Allowance
+	for range rapid.IntRange(0, 8).Draw(t, "entries") {
+		all = append(all, rules.Allowance{
+			Rule: rapid.SampledFrom([]string{"A", "A", "B", "OLD"}).Draw(t, "rule"), File: anyFile(t, "file"),
+			AtMost: rapid.IntRange(1, 5).Draw(t, "at most"), Owner: "o", Reason: "r",
+			Until:   rapid.SampledFrom([]string{"", "", "2026-01-01", "2030-01-01"}).Draw(t, "until"),
+			MayGrow: rapid.IntRange(0, 4).Draw(t, "may grow") == 0,
+		})
+	}
+	var b bytes.Buffer
+	for line := range bytes.Lines(rules.FormatAllowances(all)) {
+		if rapid.IntRange(0, 2).Draw(t, "comment") == 0 {
+			fmt.Fprintf(&b, "# comment %d\n", b.Len())
+		}
+		b.Write(line)
+	}
+	return b.Bytes()
+}
+
+func anyCounts(t *rapid.T) map[pair]int {
+	n := map[pair]int{}
+	for range rapid.IntRange(0, 8).Draw(t, "violations") {
+		p := pair{rapid.SampledFrom([]string{"A", "A", "B"}).Draw(t, "rule"), anyFile(t, "file")}
+		n[p] = rapid.IntRange(1, 6).Draw(t, "count")
+	}
+	return n
+}
+
+// comments are the lines of a file that are comments.
+func comments(text []byte) []string {
+	var all []string
+	for line := range strings.Lines(string(text)) {
+		if strings.HasPrefix(line, "#") {
+			all = append(all, line)
+		}
+	}
+	return all
+}
+
+func textOf(t fataler, l *File) []byte {
+	text, err := os.ReadFile(l.file)
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatalf("%v", err)
+	}
+	return text
+}
+
+// means is what the entries of a ledger come to, as RULES-0.2 says it of several for one rule and file.
+type means struct {
+	atMost  int
+	until   string
+	mayGrow bool
+}
+
+func meansOf(all []rules.Allowance) map[pair]means {
+	m := map[pair]means{}
+	for _, a := range all {
+		one, several := m[pairOf(&a)]
+		if !several {
+			one = means{a.AtMost, a.Until, a.MayGrow}
+		}
+		one.atMost, one.mayGrow = min(one.atMost, a.AtMost), one.mayGrow && a.MayGrow
+		if one.until == "" || a.Until != "" && a.Until < one.until {
+			one.until = a.Until
+		}
+		m[pairOf(&a)] = one
+	}
+	return m
+}
+
+const fileDay = "2027-06-01"
+
+// TestAdd: what is added are exactly the counts of the verdict, where there was no entry; nothing else changes, and
+// what is raised has the number of the verdict.
+func TestAdd(t *testing.T) {
+	root := t.TempDir()
+	rapid.Check(t, func(t *rapid.T) {
+		dir, err := os.MkdirTemp(root, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, n := anyLedger(t), anyCounts(t)
+		l := withEntries(t, dir, text)
+		g := AddOptions{
+			Owner: "new", Reason: "new", Raise: rapid.Bool().Draw(t, "raise"), Day: fileDay,
+			Until: rapid.SampledFrom([]string{"", "2031-01-01"}).Draw(t, "until"),
+		}
+		o, err := l.Add(l.of(n), g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		was, is := l.Entries(), opened(t, dir)
+		now := is.Entries()
+		refused := 0
+		for p, count := range n {
+			var olds, news []rules.Allowance
+			for _, a := range was {
+				if pairOf(&a) == p {
+					olds = append(olds, a)
+				}
+			}
+			for _, a := range now {
+				if pairOf(&a) == p {
+					news = append(news, a)
+				}
+			}
+			if len(olds) == 0 {
+				want := rules.Allowance{
+					Rule: p.rule, File: p.file, AtMost: count, Owner: "new", Reason: "new", Until: g.Until,
+				}
+				if len(news) != 1 || !news[0].Same(want) {
+					t.Errorf("%v: %+v, want %+v", p, news, want)
+				}
+				continue
+			}
+			low := func(a rules.Allowance) bool { return a.AtMost < count || a.Until != "" && a.Until < fileDay }
+			ended := func(a rules.Allowance) bool { return a.Until != "" && a.Until < fileDay }
+			raised := g.Raise && (g.Until != "" || !slices.ContainsFunc(olds, ended))
+			if slices.ContainsFunc(olds, low) && !raised {
+				refused++
+			}
+			for i, a := range olds {
+				if low(a) && raised {
+					a.AtMost, a.Owner, a.Reason = count, "new", "new"
+					if g.Until != "" {
+						a.Until = g.Until
+					}
+				}
+				if !news[i].Same(a) {
+					t.Errorf("%v: %+v, want %+v", p, news[i], a)
+				}
+			}
+		}
+		for p, m := range meansOf(was) {
+			if n[p] == 0 && meansOf(now)[p] != m {
+				t.Errorf("%v was not asked for, and is now %+v", p, meansOf(now)[p])
+			}
+		}
+		if len(o.Skipped) != refused || !slices.Equal(comments(text), comments(textOf(t, l))) {
+			t.Errorf("%d refused, want %d: %+v\n%s", len(o.Skipped), refused, o.Skipped, textOf(t, l))
+		}
+		again, err := is.Add(is.of(n), g)
+		if err != nil || len(again.Changes) > 0 {
+			t.Errorf("a second time: %v, %+v", err, again.Changes)
+		}
+	})
+}
+
+// TestTighten: each entry has the smaller of its number and what is there, and none is left of what is not there; an
+// exception, one of a rule that is not enforced and one of a file that was not scanned stay. Comments stay, and a
+// second time nothing changes.
+func TestTighten(t *testing.T) {
+	root := t.TempDir()
+	rapid.Check(t, func(t *rapid.T) {
+		dir, err := os.MkdirTemp(root, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, n := anyLedger(t), anyCounts(t)
+		l := withEntries(t, dir, text)
+		v := l.of(n)
+		unseen := anyFile(t, "unseen")
+		v.Coverage.NotScanned = []verdict.Omission{{File: unseen, Reason: "lfs-pointer"}}
+		var left []rules.Allowance
+		for _, a := range l.Entries() {
+			if p := pairOf(&a); !a.MayGrow && a.Rule != "OLD" && a.File != unseen {
+				a.AtMost = min(a.AtMost, n[p])
+			}
+			if a.AtMost > 0 {
+				left = append(left, a)
+			}
+		}
+		want := meansOf(left)
+		o, err := l.Tighten(v, &History{}, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		is := opened(t, dir)
+		if got := meansOf(is.Entries()); !maps.Equal(got, want) {
+			t.Errorf("%+v, want %+v", got, want)
+		}
+		if o.Deleted != (len(left) == 0 && len(l.Entries()) > 0) || len(is.Entries()) > len(left) {
+			t.Errorf("deleted %t, %d entries of %d", o.Deleted, len(is.Entries()), len(left))
+		}
+		after := textOf(t, l)
+		if len(left) > 0 && !slices.Equal(comments(text), comments(after)) {
+			t.Errorf("comments of\n%s\nare now\n%s", text, after)
+		}
+		v = is.of(n)
+		v.Coverage.NotScanned = []verdict.Omission{{File: unseen, Reason: "lfs-pointer"}}
+		if o, err := is.Tighten(v, &History{}, ""); err != nil || len(o.Changes) > 0 || !bytes.Equal(textOf(t, l), after) {
+			t.Errorf("a second time: %v, %+v", err, o.Changes)
+		}
+	})
+}
+
+// TestScanned: what a scan says nothing about is not taken for nothing.
+func TestScanned(t *testing.T) {
+	v := &verdict.Verdict{Coverage: verdict.Coverage{
+		NotScanned: []verdict.Omission{{File: "sub", Reason: "submodule"}, {File: "d/x.bin", Reason: "lfs-pointer"}},
+		LeftOut:    []verdict.Omission{{File: "verdict.json", Reason: "output"}},
+		Unparsed:   []string{"t.yaml"},
+	}}
+	for file, want := range map[string]bool{
+		"sub": false, "sub/a": false, "sub/d/a": false, "subs/a": true, "d/x.bin": false, "d/x": true, "d": true,
+		"verdict.json": false, "t.yaml": false, "a/t.yaml": true,
+	} {
+		if got := scanned(v)(file); got != want {
+			t.Errorf("%s: %t", file, got)
+		}
+	}
+}
+
+// TestMany: ten thousand entries are added, lowered and removed.
+func TestMany(t *testing.T) {
+	const many = 10_000
+	dir := t.TempDir()
+	l := withEntries(t, dir, nil)
+	n := map[pair]int{}
+	for i := range many {
+		n[pair{"A", fmt.Sprintf("d%d/f%d.tf", i%100, i)}] = i%7 + 2
+	}
+	if o, err := l.Add(l.of(n), AddOptions{Owner: "o", Reason: "r", Day: fileDay}); err != nil || len(o.Changes) != many {
+		t.Fatalf("%v, %d added", err, len(o.Changes))
+	}
+	l = opened(t, dir)
+	if len(l.Entries()) != many || meansOf(l.Entries())[pair{"A", "d6/f6.tf"}].atMost != 8 {
+		t.Fatalf("%d entries", len(l.Entries()))
+	}
+	for p := range n {
+		if n[p]--; n[p] == 1 {
+			delete(n, p)
+		}
+	}
+	o, err := l.Tighten(l.of(n), &History{}, "")
+	if err != nil || len(o.Changes) != many {
+		t.Fatalf("%v, %d changed", err, len(o.Changes))
+	}
+	if left := opened(t, dir).Entries(); len(left) != len(n) {
+		t.Errorf("%d are left of %d", len(left), len(n))
+	}
+}
+
+// TestWriteIsSafe: a file that has changed since it was read is not replaced, nor deleted, nor one that has appeared.
+func TestWriteIsSafe(t *testing.T) {
+	dir := t.TempDir()
+	l := withEntries(t, dir, nil)
+	if err := os.WriteFile(l.file, []byte("theirs"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range []*File{l, {Name: "x", file: l.file, was: mustLstat(t, dir), text: []byte("x")}} {
+		for _, text := range []string{"mine", ""} {
+			var with []byte
+			if text != "" {
+				with = []byte(text)
+			}
+			if with == nil && l.was == nil {
+				continue // there is nothing to delete
+			}
+			if err := l.write(with); err == nil || !strings.Contains(err.Error(), "changed meanwhile") {
+				t.Errorf("%q: %v", text, err)
+			}
+		}
+	}
+	if got := string(textOf(t, l)); got != "theirs" {
+		t.Errorf("the file has %q", got)
+	}
+	entries, err := os.ReadDir(filepath.Dir(l.file))
+	if err != nil || len(entries) != 3 {
+		t.Errorf("%v, %v", entries, err)
+	}
+}
+
+func mustLstat(t *testing.T, name string) os.FileInfo {
+	st, err := os.Lstat(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st
+}
+
+// TestDue: the last day counts, and the number of days is that of the calendar, however far away it is.
+func TestDue(t *testing.T) {
+	b := rules.New(nil, nil)
+	for _, until := range []string{"", "2027-06-01", "2027-05-31", "2027-07-01", "2027-07-02", "0001-01-01", "9999-12-31"} {
+		b.Allowances = append(b.Allowances, rules.Allowance{Rule: "A", File: "a", AtMost: 1, Until: until})
+	}
+	b.Allowances = append(b.Allowances, rules.Allowance{Rule: "A", File: "a", Until: fileDay}) // withdraws
+	var p run.RuleSource
+	p.Bundle, p.Name = b, "n"
+	for days, want := range map[int]string{
+		0:  "0001-01-01 ended 740132 days ago, 2027-05-31 ended yesterday, 2027-06-01 ends today",
+		29: "0001-01-01 ended 740132 days ago, 2027-05-31 ended yesterday, 2027-06-01 ends today",
+		30: "0001-01-01 ended 740132 days ago, 2027-05-31 ended yesterday, 2027-06-01 ends today, 2027-07-01 ends in 30 days",
+	} {
+		due, err := Due(run.RuleSources{p}, fileDay, days)
+		var got []string
+		for i := range due {
+			got = append(got, due[i].Allowance.Until+" "+due[i].When())
+		}
+		if text := strings.Join(got, ", "); err != nil || text != want {
+			t.Errorf("%d: %s, %v", days, text, err)
+		}
+	}
+	for text, want := range map[string]int{"30d": 30, "0d": 0, "4w": 28, "": -1, "30": -1, "d": -1, "-1d": -1, "+1d": -1, "1m": -1, "9999999d": -1} {
+		n, err := ParseDays(text)
+		if err != nil {
+			n = -1
+		}
+		if n != want {
+			t.Errorf("%q: %d", text, n)
+		}
+	}
+}
+
+// TestRenames: the most alike are a pair, of equal ones those with the same base name, and half of the larger one must
+// be the same. Where there are too many to compare all, those that share what is rare are found, too.
+func TestRenames(t *testing.T) {
+	text := func(lines ...string) chunkHashes { return chunksOf([]byte(strings.Join(lines, "\n") + "\n")) }
+	find := func(before, after map[string]chunkHashes) string {
+		var all []string
+		for _, one := range (&renameDetector{before: before, after: after}).renames() {
+			all = append(all, one.from+">"+one.to)
+		}
+		return strings.Join(all, " ")
+	}
+	for name, c := range map[string]struct {
+		before, after map[string]chunkHashes
+		want          string
+	}{
+		"half":      {map[string]chunkHashes{"a": text("1", "2")}, map[string]chunkHashes{"b": text("1", "3")}, "a>b"},
+		"less":      {map[string]chunkHashes{"a": text("1", "2", "4")}, map[string]chunkHashes{"b": text("1", "3", "5")}, ""},
+		"larger":    {map[string]chunkHashes{"a": text("1")}, map[string]chunkHashes{"b": text("1", "2", "3")}, ""},
+		"base name": {map[string]chunkHashes{"x/a": text("1"), "x/b": text("1")}, map[string]chunkHashes{"y/a": text("1"), "y/b": text("1")}, "x/a>y/a x/b>y/b"},
+		"best":      {map[string]chunkHashes{"a": text("1", "2", "3"), "b": text("1", "2", "4")}, map[string]chunkHashes{"c": text("1", "2", "4", "5")}, "b>c"},
+		"twice":     {map[string]chunkHashes{"a": text("1", "1")}, map[string]chunkHashes{"b": text("1", "2", "3", "4")}, ""},
+	} {
+		if got := find(c.before, c.after); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+	const many = 400 // times itself is more than maxPairs
+	for _, same := range []bool{false, true} {
+		before, after := map[string]chunkHashes{}, map[string]chunkHashes{}
+		for i := range many {
+			own := fmt.Sprint("own line of this file ", i)
+			if same {
+				own = "x"
+			}
+			before[fmt.Sprintf("old/%03d/main.tf", i)] = text("a", own)
+			after[fmt.Sprintf("new/%03d/main.tf", i)] = text("a", own)
+			if !same {
+				after[fmt.Sprintf("new/%03d/main.tf", i)] = text("b", own)
+			}
+		}
+		got := strings.Fields(find(before, after))
+		for i, one := range got {
+			if want := fmt.Sprintf("old/%03d/main.tf>new/%03d/main.tf", i, i); one != want {
+				t.Fatalf("%s, want %s", one, want)
+			}
+		}
+		if len(got) != many {
+			t.Errorf("same %t: %d of %d", same, len(got), many)
+		}
+	}
+}

@@ -1,0 +1,326 @@
+package allowance
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/policyscan/policyscan/internal/disk"
+	"github.com/policyscan/policyscan/scanner/repo"
+	"github.com/policyscan/policyscan/scanner/worktree"
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// MaxCompared is the length in bytes of the longest file that is compared with others.
+const MaxCompared = 32 << 20
+
+// A History is what files had in a commit, and have now: on disk, or in a later commit. Files are called as the verdict
+// calls them.
+type History struct {
+	repo   *repo.Repository // nil: nothing is known
+	finder *repo.Finder
+	bases  []repo.Hash // the trees that the change starts from
+	steps  []repo.Hash // those of the commits since, HEAD's first
+	within string      // from the root of the repository to that of the scan: "", or a path that ends in /
+	root   *worktree.Root
+	reader *worktree.Reader
+	now    repo.Hash // the tree of the later commit; zero: now is on disk
+	note   string    // what was not looked for, and why
+}
+
+// OpenHistory returns the past of rev since a commit; the rev "" is HEAD, and what is on disk now. A sparse checkout is
+// an error then, and so is a commit that cannot be related to rev.
+func OpenHistory(git repo.Environment, root, rev, base string) (*History, error) {
+	p := &History{}
+	r, err := git.Open(root)
+	switch {
+	case errors.Is(err, repo.ErrNotRepository) && base == "":
+		p.note = "there is no git repository here, so renames were not looked for"
+		return p, nil
+	case err != nil:
+		return nil, err
+	case r.WorkTree == "":
+		return nil, errors.New("a bare repository has no files; run this in a work tree of it")
+	}
+	if err := p.place(r.WorkTree, root); err != nil {
+		return nil, err
+	}
+	if rev == "" {
+		if err := p.refuseSparse(r); err != nil {
+			return nil, err
+		}
+	}
+	head, err := r.Commit(cmp.Or(rev, "HEAD"))
+	if errors.Is(err, repo.ErrUnborn) && base == "" {
+		p.note = "there is no commit yet, so renames were not looked for"
+		return p, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	since, err := began(r, head, cmp.Or(rev, "HEAD"), base)
+	if err != nil {
+		return nil, err
+	}
+	for _, commit := range since {
+		tree, err := r.Tree(commit)
+		if err != nil {
+			return nil, err
+		}
+		p.bases = append(p.bases, tree)
+	}
+	for _, commit := range steps(r, head, since) {
+		tree, err := r.Tree(commit)
+		if err != nil {
+			return nil, err
+		}
+		p.steps = append(p.steps, tree)
+	}
+	p.repo, p.finder = r, r.Finder()
+	if rev != "" {
+		p.now, err = r.Tree(head)
+		return p, err
+	}
+	if p.root, err = worktree.Open(root); err != nil {
+		return nil, worktree.NoRoot(err)
+	}
+	p.reader = p.root.Reader()
+	return p, nil
+}
+
+// Close closes what is open on disk.
+func (p *History) Close() {
+	if p.root != nil {
+		p.reader.Close()
+		p.root.Close()
+	}
+}
+
+// place finds out where the scan's root is in the repository.
+func (p *History) place(workTree, root string) error {
+	real, err := disk.Real(root)
+	if err != nil {
+		return worktree.NoRoot(err)
+	}
+	path, in, err := worktree.PathIn(workTree, filepath.Join(real, "x"))
+	if err == nil && !in {
+		err = fmt.Errorf("the folder to scan is not in the work tree %s", workTree)
+	}
+	p.within = strings.TrimSuffix(path, "x")
+	return err
+}
+
+// refuseSparse is an error if a file of the scan is not checked out: it would look as if nothing were in it.
+func (p *History) refuseSparse(r *repo.Repository) error {
+	idx, err := r.Index()
+	if err != nil {
+		return err
+	}
+	for _, f := range idx.Files {
+		if !f.SkipWorktree || !strings.HasPrefix(f.Path, p.within) {
+			continue
+		}
+		if _, err := os.Lstat(filepath.Join(r.WorkTree, filepath.FromSlash(f.Path))); err != nil {
+			return fmt.Errorf("the checkout is sparse, and %q is not in it, so what is there cannot be counted; "+
+				"run this in a full checkout (git sparse-checkout disable)", f.Path)
+		}
+	}
+	return nil
+}
+
+// began returns where head, which a person calls name, left a commit's history, or that of the default branch if none
+// is named.
+func began(r *repo.Repository, head repo.Hash, name, base string) ([]repo.Hash, error) {
+	from, known := repo.Hash{}, base != ""
+	var err error
+	if known {
+		if from, err = r.Commit(base); err != nil {
+			return nil, err
+		}
+	} else if from, known, err = defaultBranch(r); err != nil {
+		return nil, err
+	}
+	if !known {
+		return []repo.Hash{head}, nil
+	}
+	related, err := r.Relate(from, head)
+	switch {
+	case errors.Is(err, repo.ErrNoMergeBase) && base == "":
+		return []repo.Hash{head}, nil
+	case err != nil && base == "":
+		return nil, fmt.Errorf("cannot determine where %s left the default branch: %w; "+
+			"name the commit that it is compared with by --base, such as --base %s", name, err, name)
+	case err != nil:
+		return nil, err
+	}
+	return related.MergeBases, nil
+}
+
+// maxSteps is how many commits of a branch are looked at for what a file was on it.
+const maxSteps = 100
+
+// steps returns the commits from HEAD, by their first parents, to where the change starts: the last ones if there are
+// many, or if a clone does not have all.
+func steps(r *repo.Repository, head repo.Hash, bases []repo.Hash) []repo.Hash {
+	var all []repo.Hash
+	for at := head; len(all) < maxSteps && !slices.Contains(bases, at); {
+		all = append(all, at)
+		parents, err := r.Parents(at)
+		if err != nil || len(parents) == 0 {
+			break
+		}
+		at = parents[0]
+	}
+	// A branch that its base was merged into leaves it in an older commit than where the change starts.
+	return all[:sort.Search(len(all), func(i int) bool {
+		return slices.ContainsFunc(bases, func(base repo.Hash) bool {
+			related, err := r.Relate(all[i], base)
+			return err == nil && slices.Equal(related.MergeBases, all[i:i+1])
+		})
+	})]
+}
+
+// defaultBranch returns the commit of the default branch, as far as a clone knows which that is: the one that the
+// remote names, or main or master, whichever there is alone.
+func defaultBranch(r *repo.Repository) (tip repo.Hash, known bool, err error) {
+	for _, names := range [][]string{
+		{"refs/remotes/origin/HEAD"},
+		{"refs/remotes/origin/main", "refs/remotes/origin/master"},
+		{"refs/heads/main", "refs/heads/master"},
+	} {
+		found := 0
+		for _, name := range names {
+			at, err := r.Ref(name)
+			switch {
+			case err == nil:
+				tip = at
+				found++
+			case !errors.Is(err, repo.ErrUnknown):
+				return tip, false, err
+			}
+		}
+		if found == 1 {
+			return tip, true, nil
+		}
+	}
+	return tip, false, nil
+}
+
+// gone reports whether there is now nothing at a path.
+func (p *History) gone(file string) bool {
+	if p.repo == nil {
+		return false
+	}
+	if !p.now.IsZero() {
+		leaf, found, err := p.finder.Lookup(p.now, p.within+verdict.RawPath(file))
+		return err == nil && (!found || !leaf.Mode.IsLeaf())
+	}
+	_, err := p.reader.Stat(verdict.RawPath(file))
+	return disk.Absent(err) || errors.Is(err, worktree.ErrNotFile) || errors.Is(err, worktree.ErrPath)
+}
+
+// isNew reports whether a file was not there before.
+func (p *History) isNew(file string) (bool, error) {
+	for _, tree := range p.bases {
+		if _, found, err := p.finder.Lookup(tree, p.within+verdict.RawPath(file)); found || err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// contentBefore returns what a file had where the change starts; nil if it was no file that could be compared.
+func (p *History) contentBefore(file string) ([]byte, error) {
+	all, err := p.contentsIn(file, p.bases)
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	return all[0], nil
+}
+
+// versions returns what a file had since then, the last one first, and where the change starts.
+func (p *History) versions(file string) ([][]byte, error) {
+	return p.contentsIn(file, slices.Concat(p.steps, p.bases))
+}
+
+// contentsIn returns what a file has in some trees, each once and without what could not be compared.
+func (p *History) contentsIn(file string, trees []repo.Hash) ([][]byte, error) {
+	var all [][]byte
+	known := map[repo.Hash]bool{}
+	for _, tree := range trees {
+		leaf, found, err := p.finder.Lookup(tree, p.within+verdict.RawPath(file))
+		if err != nil {
+			return nil, err
+		}
+		if !found || leaf.Mode != repo.File && leaf.Mode != repo.Executable || known[leaf.Hash] {
+			continue
+		}
+		known[leaf.Hash] = true
+		content, err := p.blob(leaf.Hash)
+		if err != nil {
+			return nil, err
+		}
+		if content != nil {
+			all = append(all, content)
+		}
+	}
+	return all, nil
+}
+
+func (p *History) blob(h repo.Hash) ([]byte, error) {
+	b, err := p.repo.Blob(h)
+	if err != nil {
+		return nil, err
+	}
+	defer b.Close()
+	if b.Size() > MaxCompared {
+		return nil, nil
+	}
+	return plain(io.ReadAll(b))
+}
+
+// contentNow returns what a file has now; nil if it is no file that could be compared.
+func (p *History) contentNow(file string) []byte {
+	if !p.now.IsZero() {
+		all, err := p.contentsIn(file, []repo.Hash{p.now})
+		if err != nil || len(all) == 0 {
+			return nil
+		}
+		return all[0]
+	}
+	content, err := p.read(verdict.RawPath(file))
+	if err != nil {
+		return nil
+	}
+	return content
+}
+
+func (p *History) read(path string) ([]byte, error) {
+	f, err := p.reader.Open(path, true)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if f.Size() > MaxCompared {
+		return nil, nil
+	}
+	return plain(io.ReadAll(io.LimitReader(f, MaxCompared)))
+}
+
+// plain returns a content with LF for CRLF, which git may have written on checkout; never nil without an error.
+func plain(content []byte, err error) ([]byte, error) {
+	if err != nil {
+		return nil, err
+	}
+	if content == nil {
+		content = []byte{}
+	}
+	return bytes.ReplaceAll(content, []byte("\r\n"), []byte("\n")), nil
+}

@@ -1,0 +1,306 @@
+package allowance
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// Tighten writes the entries as a scan of the whole tree, and what files were before, say they can be: it lowers them
+// to what is there. rev is the commit that was scanned; "": what is on disk.
+func (l *File) Tighten(v *verdict.Verdict, past *History, rev string) (EditResult, error) {
+	if rev != "" && !l.sameBundles(v) {
+		return EditResult{}, fmt.Errorf("the bundle on disk is not that of the commit %s (%s, there %s), so its "+
+			"entries are not about what is there; check that commit out, or commit the bundle first",
+			rev, l.hashes(), hashes(v))
+	}
+	if !v.Complete {
+		return EditResult{}, fmt.Errorf("nothing was written: the scan is incomplete, so it does not count "+
+			"all there is (%s)", firstErrors(v.Errors))
+	}
+	if err := l.usable(v); err != nil {
+		return EditResult{}, err
+	}
+	t := newTighter(l, v)
+	t.lower()
+	if err := t.move(v, past); err != nil {
+		return EditResult{}, err
+	}
+	t.drop()
+	t.forget(v.AsOf)
+	i := -1
+	text, err := rules.EditAllowances(l.text, func(rules.Allowance) (rules.Allowance, bool) {
+		i++
+		return t.entries[i].now, !t.entries[i].gone
+	}, t.added())
+	if err == nil {
+		err = l.write(text)
+	}
+	if err != nil {
+		return EditResult{}, err
+	}
+	o := t.outcome()
+	o.Deleted = text == nil && l.was != nil
+	if past.note != "" {
+		o.Notes = append(o.Notes, past.note)
+	}
+	if n := t.over(); n == 1 {
+		o.Notes = append(o.Notes, "1 file has more than it may keep; policyscan lists them")
+	} else if n > 1 {
+		o.Notes = append(o.Notes, fmt.Sprintf("%d files have more than they may keep; policyscan lists them", n))
+	}
+	return o, nil
+}
+
+// An entry is one of the file, or a new one.
+type entry struct {
+	was, now rules.Allowance // was is zero of a new one
+	gone     bool
+	expected bool // the scan says how many there are, so that it can be lowered
+}
+
+// tightener is the entries while they are tightened.
+type tightener struct {
+	ledger  *File
+	there   map[pair]int64
+	entries []*entry // those of the file, in its order, then new ones
+	byPair  map[pair][]*entry
+	spare   map[pair]int        // what the entries of a file could have more than what is there
+	origins map[string][]string // by file, the paths that its entries say it had before
+	known   func(file string) bool
+	others  map[pair]bool // what the other bundles have entries for
+}
+
+func newTighter(l *File, v *verdict.Verdict) *tightener {
+	t := &tightener{
+		ledger: l, there: counts(v), byPair: map[pair][]*entry{}, spare: map[pair]int{}, known: scanned(v),
+		origins: map[string][]string{}, others: map[pair]bool{},
+	}
+	for i, b := range l.policies.Bundles() {
+		for k := range b.Allowances {
+			if i != l.own {
+				t.others[pairOf(&b.Allowances[k])] = true
+			}
+		}
+	}
+	for _, a := range l.Entries() {
+		e := &entry{was: a, now: a, expected: !a.MayGrow && l.rule(a.Rule).rule != nil && t.known(a.File)}
+		t.entries = append(t.entries, e)
+		t.byPair[pairOf(&a)] = append(t.byPair[pairOf(&a)], e)
+		for _, from := range a.From {
+			if !slices.Contains(t.origins[a.File], from) {
+				t.origins[a.File] = append(t.origins[a.File], from)
+			}
+		}
+	}
+	return t
+}
+
+// scanned returns whether a scan says how many occurrences a file has: not of one that was excluded, that is beneath a
+// folder which was not scanned, such as a submodule, or of which only the text was checked.
+func scanned(v *verdict.Verdict) func(file string) bool {
+	not := map[string]bool{}
+	for _, o := range slices.Concat(v.Coverage.NotScanned, v.Coverage.LeftOut) {
+		not[o.File] = true
+	}
+	for _, file := range v.Coverage.Unparsed {
+		not[file] = true
+	}
+	return func(file string) bool {
+		for i, c := range file {
+			if c == '/' && not[file[:i]] {
+				return false
+			}
+		}
+		return !not[file]
+	}
+}
+
+// lower lowers each entry to what is there, and says what that leaves.
+func (t *tightener) lower() {
+	for p, all := range t.byPair {
+		least := -1 // of the numbers of the entries
+		for _, e := range all {
+			if least < 0 || e.was.AtMost < least {
+				least = e.was.AtMost
+			}
+		}
+		n := t.there[p]
+		if left := int64(least) - n; left > 0 && !slices.ContainsFunc(all, func(e *entry) bool { return !e.expected }) {
+			t.spare[p] = int(left)
+		}
+		for _, e := range all {
+			if e.expected && int64(e.now.AtMost) > n {
+				e.now.AtMost, e.gone = int(n), n == 0
+			}
+		}
+	}
+}
+
+// number is how many occurrences the entries let a file have; 0 if it has none.
+func (t *tightener) number(p pair) int {
+	least, found := 0, false
+	for _, e := range t.byPair[p] {
+		if !e.gone && (!found || e.now.AtMost < least) {
+			least, found = e.now.AtMost, true
+		}
+	}
+	return least
+}
+
+// movable reports whether occurrences may be counted with those of other files: there is no entry that is an exception,
+// or of another bundle.
+func (t *tightener) movable(p pair) bool {
+	r := t.ledger.rule(p.rule)
+	return r.rule != nil && !r.rule.NeverAllowed && t.known(p.file) && !t.others[p] &&
+		!slices.ContainsFunc(t.byPair[p], func(e *entry) bool { return e.was.MayGrow || e.withdraws() })
+}
+
+// transfer lets the last of some files have n of the occurrences that the entries of the first one let that have, and
+// says so with "from": each of them had them before the next. It ends with the earliest of their entries.
+func (t *tightener) transfer(way []pair, n int) {
+	t.spare[way[0]] -= n
+	for i, to := range way[1:] {
+		live := t.join(way[i], to)
+		if i == len(way)-2 {
+			number := t.number(to) + n
+			for _, e := range live {
+				e.now.AtMost = max(e.now.AtMost, number)
+			}
+		}
+		for _, s := range t.byPair[way[i]] {
+			for _, e := range live {
+				if until := s.now.Until; until != "" && (e.now.Until == "" || until < e.now.Until) {
+					e.now.Until = until
+				}
+			}
+		}
+	}
+}
+
+// join says with "from" that a file has occurrences of another one, and returns its entries: a new one, without a
+// number, if it has none.
+func (t *tightener) join(from, to pair) []*entry {
+	source := t.byPair[from][0]
+	origins := []string{from.file}
+	for _, e := range t.byPair[from] {
+		origins = append(origins, e.was.From...) // who moves a file again keeps the older ones
+		if e.was.AtMost < source.was.AtMost {
+			source = e
+		}
+	}
+	live := slices.DeleteFunc(slices.Clone(t.byPair[to]), func(e *entry) bool { return e.gone })
+	if len(live) == 0 {
+		e := &entry{now: rules.Allowance{
+			Rule: to.rule, File: to.file,
+			Owner: source.was.Owner, Reason: source.was.Reason, Until: source.was.Until,
+		}}
+		t.entries, t.byPair[to] = append(t.entries, e), append(t.byPair[to], e)
+		live = []*entry{e}
+	}
+	for _, e := range live {
+		for _, f := range origins {
+			if f != to.file && !slices.Contains(e.now.From, f) {
+				e.now.From = append(slices.Clone(e.now.From), f)
+			}
+		}
+	}
+	return live
+}
+
+// drop removes entries that say no more than another one for the same rule and file.
+func (t *tightener) drop() {
+	for _, all := range t.byPair {
+		for i, e := range slices.Backward(all) { // so that of equal ones the first stays
+			for k, o := range all {
+				if i != k && !e.gone && !o.gone && (e.expected || o.withdraws()) && o.implies(e) {
+					e.gone = true
+				}
+			}
+		}
+	}
+}
+
+// withdraws reports whether an entry says that its file may have nothing.
+func (e *entry) withdraws() bool { return !e.gone && e.now.AtMost == 0 }
+
+// forget removes the entries that withdraw others, which are gone, once their last day has passed: no branch that
+// still has the others is expected then.
+func (t *tightener) forget(day string) {
+	for _, e := range t.entries {
+		if e.withdraws() && e.now.Until != "" && e.now.Until < day {
+			e.gone = true
+		}
+	}
+}
+
+// implies reports whether an entry makes another one needless.
+func (o *entry) implies(e *entry) bool {
+	a, b := &o.now, &e.now
+	if o.withdraws() {
+		return !e.withdraws() || a.Until == "" || b.Until != "" && a.Until >= b.Until // the one that is kept longest
+	}
+	return !a.MayGrow && !b.MayGrow && a.AtMost <= b.AtMost &&
+		(b.Until == "" || a.Until != "" && a.Until <= b.Until) &&
+		!slices.ContainsFunc(b.From, func(f string) bool { return !slices.Contains(a.From, f) })
+}
+
+// over is how many files have more than their entries let them have.
+func (t *tightener) over() int {
+	over := map[string]bool{}
+	for p := range t.there {
+		if p.file != "" && !t.others[p] && t.need(p) > 0 {
+			over[p.file] = true
+		}
+	}
+	return len(over)
+}
+
+// added are the new entries.
+func (t *tightener) added() []rules.Allowance {
+	var all []rules.Allowance
+	for _, e := range t.entries[len(t.ledger.Entries()):] {
+		all = append(all, e.now)
+	}
+	return all
+}
+
+// outcome says what was done. Of several entries for a rule and a file the numbers are those that count.
+func (t *tightener) outcome() EditResult {
+	var o EditResult
+	for p, all := range t.byPair {
+		c := Edit{Rule: p.rule, File: p.file, Before: -1, After: t.number(p)}
+		dropped, changed := false, false
+		for _, e := range all {
+			if n := e.was.AtMost; e.was.Rule != "" && (c.Before < 0 || n < c.Before) {
+				c.Before = n
+			}
+			dropped = dropped || e.gone
+			changed = changed || !e.gone && !e.now.Same(e.was)
+			for _, f := range e.now.From {
+				if !e.gone && !slices.Contains(e.was.From, f) && !slices.Contains(c.From, f) {
+					c.From = append(c.From, f)
+				}
+			}
+		}
+		c.Before = max(c.Before, 0)
+		live := slices.ContainsFunc(all, func(e *entry) bool { return !e.gone })
+		switch {
+		case len(c.From) > 0:
+			c.Word = Moved
+		case !live:
+			c.Word = Removed
+		case changed || c.After < c.Before:
+			c.Word = Lowered
+		case dropped:
+			c.Word = Merged
+		default:
+			continue
+		}
+		o.Changes = append(o.Changes, c)
+	}
+	o.sort()
+	return o
+}

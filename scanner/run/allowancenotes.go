@@ -1,0 +1,84 @@
+package run
+
+import (
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+
+	"github.com/policyscan/policyscan/internal/disk"
+	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/document"
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// AllowanceNotes returns notes on the allowances of bundles that loaded together, a list for each bundle: on entries
+// for rules that no bundle enforces for their file, and for files that are gone from the tree that the bundle is in.
+func (all RuleSources) AllowanceNotes() [][]document.Note {
+	bundles := all.Bundles()
+	_, notes := rules.CheckAllowances(bundles)
+	enforced := map[string]*rules.Rule{}
+	for _, b := range bundles {
+		for i := range b.Rules {
+			enforced[b.Rules[i].ID] = &b.Rules[i]
+		}
+	}
+	for i := range all {
+		if len(bundles[i].Allowances) == 0 {
+			continue
+		}
+		root, shown := all.treeOf(&all[i])
+		for k := range bundles[i].Allowances {
+			raw := verdict.RawPath(bundles[i].Allowances[k].File)
+			r := enforced[bundles[i].Allowances[k].Rule]
+			switch {
+			case r == nil || r.NeverAllowed:
+			case !r.Selects(raw) && !r.Forbids(raw):
+				notes[i] = append(notes[i], bundles[i].AllowanceNote(k, "the rule does not look at this file, so "+
+					"nothing is allowed; correct the path, or remove the entry"))
+			case root == "" || !gone(filepath.Join(root, filepath.FromSlash(raw))):
+			case bundles[i].Allowances[k].MayGrow:
+				notes[i] = append(notes[i], bundles[i].AllowanceNote(k, fmt.Sprintf("there is no such file in %q yet: "+
+					"this exception is for a change that adds it; if none will, remove the entry", shown)))
+			default:
+				notes[i] = append(notes[i], bundles[i].AllowanceNote(k, fmt.Sprintf("there is no such file in %q, so "+
+					"nothing is allowed; remove the entry, or, if the file was moved, write its new path and name the "+
+					`old one with "from"`, shown)))
+			}
+		}
+	}
+	return notes
+}
+
+// gone reports whether there is nothing at a path. What cannot be looked at is not gone.
+func gone(name string) bool {
+	_, err := os.Lstat(name)
+	return disk.Absent(err)
+}
+
+// treeOf returns the root of the tree that a bundle's allowances are about, and how a person names it; "" if it is not
+// known: the folder that its .policyscan is in, or the tree around the current folder, if the bundle is in that or
+// another one is enforced, too.
+func (all RuleSources) treeOf(s *RuleSource) (root, shown string) {
+	if s.Dir == "" {
+		return "", ""
+	}
+	dir, err := disk.Real(s.Dir)
+	if err != nil {
+		return "", ""
+	}
+	if filepath.Base(dir) == rules.HiddenBundle {
+		return filepath.Dir(dir), path.Dir(s.Name)
+	}
+	place, err := Find("")
+	if err != nil {
+		return "", ""
+	}
+	if root, err = disk.Real(place.Root); err != nil {
+		return "", ""
+	}
+	if rel, err := filepath.Rel(root, dir); len(all) == 1 && (err != nil || !filepath.IsLocal(rel)) {
+		return "", ""
+	}
+	return root, place.Shown
+}

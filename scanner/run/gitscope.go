@@ -1,0 +1,202 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/policyscan/policyscan/scanner/repo"
+	"github.com/policyscan/policyscan/scanner/tree"
+	"github.com/policyscan/policyscan/scanner/uncommitted"
+	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/code"
+)
+
+// openChange opens --diff-base: the head's files that differ from a merge base, checked by the bundles of the base and
+// of the head.
+func (r *Run) openChange(ctx context.Context) error {
+	if err := r.openRepository(); err != nil {
+		return err
+	}
+	commits, err := chooseCommits(r.Repo, r.Getenv, r.Base, r.Head)
+	if err != nil {
+		return err
+	}
+	compared, err := commits.compareAll(r.Repo)
+	if err != nil {
+		return tree.RepoError(err)
+	}
+	r.Notes = compared.notes
+	switch {
+	case r.RequireMerged:
+		r.Errors = append(r.Errors, checkMerged(&compared)...)
+	case compared.stale != "":
+		r.Notes = append(r.Notes, compared.stale)
+	}
+	if r.Uncommitted {
+		r.Notes = append(r.Notes, uncommitted.Notes(ctx, r.Repo, compared.commits.Head, r.Output)...)
+	}
+	if compared.whole {
+		r.Tree = tree.Whole(r.Repo, compared.commits.Head, commits.strategy)
+	} else {
+		r.Tree = tree.Changes(r.Repo, compared.commits, commits.base, commits.strategy)
+	}
+	c := change{head: side{name: "the head", commit: compared.commits.Head}, starts: startsOf(compared.commits)}
+	if !compared.commits.Base.IsZero() {
+		hint := "to use only the head's deliberately, give --policy-ref " + commits.head
+		c.base = &side{name: "the base", commit: compared.commits.Base, hint: hint}
+	}
+	return r.loadBothSides(c)
+}
+
+// checkMerged returns the error of --require-merged, if the head may not contain all commits of the base.
+func checkMerged(c *comparison) []verdict.Error {
+	var message string
+	switch {
+	case c.stale != "":
+		message = "--require-merged is set, and " + c.stale
+	case c.commits.Behind == 0:
+		return nil
+	case c.commits.Behind > 0:
+		commits := "1 commit"
+		if c.commits.Behind > 1 {
+			commits = fmt.Sprintf("%d commits", c.commits.Behind)
+		}
+		message = fmt.Sprintf("the head does not contain %s of the base, and --require-merged is set: "+
+			"what both do together was not checked; merge the base into the branch, or rebase it", commits)
+	case c.whole:
+		message = "the head was not compared with a base whose commits it could contain, " +
+			"and --require-merged is set; " +
+			"set it for pull and merge requests, not for pushes of new or rewritten branches"
+	default:
+		message = "this clone does not show whether the head contains all commits of the base, " +
+			"and --require-merged is set; fetch the history " +
+			"(git fetch --unshallow; actions/checkout: fetch-depth: 0; GitLab: GIT_DEPTH: 0)"
+	}
+	return []verdict.Error{{Code: code.Behind, Message: message}}
+}
+
+// openStaged opens --staged: the index's files that differ from HEAD's, checked by the bundles of HEAD and of the
+// index.
+func (r *Run) openStaged() error {
+	if err := r.openRepository(); err != nil {
+		return err
+	}
+	idx, head, err := stagedState(r.Repo)
+	if err == nil && !head.IsZero() {
+		err = idx.Missing()
+	}
+	if err != nil {
+		return tree.RepoError(err)
+	}
+	merging := sync.OnceValues(func() ([]repo.Hash, error) { return r.Repo.Merging(head) })
+	r.Tree = tree.Staged(r.Repo, idx, head, merging)
+	const hint = "to use the bundle of another commit deliberately, give --policy-ref; " +
+		"to commit the fixed one, git commit --no-verify"
+	c := change{base: &side{name: "HEAD", commit: head, hint: hint}, head: side{name: "the index", index: idx}}
+	if !head.IsZero() {
+		c.starts = []repo.Hash{head}
+	}
+	if err := r.loadBothSides(c); err != nil {
+		return err
+	}
+	r.noteMerge(merging)
+	return nil
+}
+
+// stagedState returns the index as it would be committed, and HEAD: zero before the first commit.
+func stagedState(r *repo.Repository) (idx *repo.Index, head repo.Hash, err error) {
+	if idx, err = r.Index(); err == nil {
+		idx, err = idx.Committed()
+	}
+	if err == nil {
+		if head, err = r.Commit("HEAD"); errors.Is(err, repo.ErrUnborn) {
+			err = nil
+		}
+	}
+	return idx, head, err
+}
+
+// noteMerge notes that a merge in progress matters to the allowances, if there are any. The scan reports what cannot be
+// read of it.
+func (r *Run) noteMerge(merging func() ([]repo.Hash, error)) {
+	if !slices.ContainsFunc(r.Sources, func(s RuleSource) bool { return len(s.Bundle.Allowances) > 0 }) {
+		return
+	}
+	commits, err := merging()
+	if err != nil || len(commits) == 0 {
+		return
+	}
+	var names []string
+	for _, c := range commits {
+		names = append(names, repo.Short(c))
+	}
+	r.Notes = append(r.Notes, fmt.Sprintf("a merge of %s is in progress: a file that is staged as it is there "+
+		"counts as having had before what it has", strings.Join(names, " and ")))
+}
+
+// openTracked opens --tracked: the files on disk that are in the index.
+func (r *Run) openTracked() error {
+	if err := r.openRepository(); err != nil {
+		return err
+	}
+	if r.Repo.WorkTree == "" {
+		return errors.New("--tracked reads the work tree, and a bare repository has none; " +
+			"scan a commit of it with --rev, or a change with --diff-base")
+	}
+	idx, err := r.Repo.Index()
+	if err != nil {
+		return tree.RepoError(err)
+	}
+	if err := r.loadFromDisk(); err != nil {
+		return err
+	}
+	var closeTree func()
+	r.Tree, closeTree, err = tree.OpenTracked(r.Place.Root, idx)
+	if closeTree != nil {
+		r.closers = append(r.closers, closeTree)
+	}
+	return err
+}
+
+// openPreCommit opens a run of pre-commit without commits to compare: what is staged, or, if nothing is, as in
+// "pre-commit run --all-files" in CI, the tracked files.
+func (r *Run) openPreCommit() error {
+	if r.Head != "" || r.PolicyRef != "" || r.RequireMerged {
+		return errors.New("--diff-base auto: this pre-commit run has no commits to compare, which --head, " +
+			"--policy-ref and --require-merged need; run pre-commit with --from-ref and --to-ref")
+	}
+	if err := r.openRepository(); err != nil {
+		return err
+	}
+	changed, err := hasStaged(r.Repo)
+	switch {
+	case err != nil:
+		return tree.RepoError(err)
+	case changed:
+		return r.openStaged()
+	}
+	r.Notes = append(r.Notes, "nothing is staged: all tracked files were checked")
+	return r.openTracked()
+}
+
+// hasStaged reports whether the index differs from HEAD.
+func hasStaged(r *repo.Repository) (bool, error) {
+	idx, head, err := stagedState(r)
+	var t repo.Hash
+	if err == nil && !head.IsZero() {
+		t, err = r.Tree(head)
+	}
+	if err != nil {
+		return false, err
+	}
+	errFound := errors.New("found")
+	err = r.DiffIndex(t, idx, func(repo.Change) error { return errFound })
+	if errors.Is(err, errFound) {
+		return true, nil
+	}
+	return false, err
+}

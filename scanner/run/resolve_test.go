@@ -1,0 +1,237 @@
+package run
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/policyscan/policyscan/internal/memdir"
+	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/document"
+	"github.com/policyscan/policyscan/scanner/repo"
+)
+
+func TestMain(m *testing.M) { os.Exit(memdir.Run(m.Run, 1<<30)) }
+
+// A gitRepo is a repository whose commits are the states of changes.
+type gitRepo struct {
+	*testing.T
+	dir  string
+	repo *repo.Repository
+}
+
+func newGit(t *testing.T) *gitRepo {
+	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed")
+	}
+	g := &gitRepo{T: t, dir: t.TempDir()}
+	g.git("init", "-q")
+	var err error
+	if g.repo, err = repo.Find(g.dir); err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func (g *gitRepo) git(args ...string) {
+	g.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir = g.dir
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1",
+		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com",
+		"GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		g.Fatalf("git %q: %v: %s", args, err, out)
+	}
+}
+
+// state commits a bundle in each of the folders, and nothing else: one rule, whose id is the folder's value. "" is a
+// bundle with a mistake.
+func (g *gitRepo) state(bundles map[string]string) repo.Hash {
+	g.Helper()
+	g.git("rm", "-rqf", "--ignore-unmatch", ".")
+	for dir, id := range bundles {
+		folder := filepath.Join(g.dir, filepath.FromSlash(dir), "rules")
+		if err := os.MkdirAll(folder, 0o777); err != nil {
+			g.Fatal(err)
+		}
+		for name, text := range map[string]string{"boundaries.yml": boundary(id), "invariants.yml": "rules: []\n"} {
+			if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o666); err != nil {
+				g.Fatal(err)
+			}
+		}
+	}
+	g.git("add", "-A")
+	g.git("commit", "-q", "--allow-empty", "-m", "state")
+	h, err := g.repo.Commit("HEAD")
+	if err != nil {
+		g.Fatal(err)
+	}
+	return h
+}
+
+func boundary(id string) string {
+	return "rules:\n  - id: \"" + id + "\"\n    title: t\n    enforcement: {mode: fail}\n" +
+		"    match: {files: [\"**\"], forbidden_patterns: [\"x\"]}\n"
+}
+
+// rulesOf are the judges' rules, each with where it is from.
+func rulesOf(judges []RuleSource) string {
+	var words []string
+	for _, j := range judges {
+		for _, r := range j.Bundle.Rules {
+			words = append(words, j.From+":"+r.ID)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// TestChangeJudges: a change is judged by the base's rules as they were, and by its own.
+func TestChangeJudges(t *testing.T) {
+	g := newGit(t)
+	strict, lax := g.state(map[string]string{".policyscan": "S"}), g.state(map[string]string{".policyscan": "L"})
+	none, broken := g.state(nil), g.state(map[string]string{".policyscan": ""})
+	root, twice := g.state(map[string]string{".": "R"}), g.state(map[string]string{".": "R", ".policyscan": "S"})
+	moved := g.state(map[string]string{"policy": "M"})
+	const removed, mistake, two = "E_POLICY_MISSING", "E_POLICY_VALUE", "E_POLICY_TWO"
+	for name, c := range map[string]struct {
+		base, head repo.Hash // the zero base: there is none
+		policies   []string
+		ref        repo.Hash
+		want       string // the rules of the judges
+		named      string // what the name of their bundles ends in
+		inUse      int    // rule files
+		wrong, err string // the codes of mistakes, of the head and of the run
+	}{
+		"both":               {base: strict, head: lax, want: "base:S head:L", named: ")", inUse: 4},
+		"bundle moved":       {base: strict, head: root, want: "base:S head:R", named: ")", inUse: 4},
+		"bundle introduced":  {base: none, head: lax, want: "bootstrap:L", named: ", which introduces it", inUse: 2},
+		"bundle removed":     {base: strict, head: none, want: "base:S", named: ")", inUse: 2, wrong: removed},
+		"bundle broken":      {base: strict, head: broken, want: "base:S", named: ")", inUse: 2, wrong: mistake},
+		"two in the head":    {base: strict, head: twice, want: "base:S", named: ")", inUse: 2, wrong: two},
+		"two in the base":    {base: twice, head: root, want: "base:S base:R head:R", named: ")", inUse: 6},
+		"broken base":        {base: broken, head: strict, err: mistake},
+		"no bundle":          {base: none, head: none, err: removed},
+		"no base":            {head: lax, want: "head:L", named: ")", inUse: 2},
+		"no base, no bundle": {head: none, err: removed},
+		"another commit's":   {base: broken, head: none, ref: strict, want: "commit:S", named: ")", inUse: 2},
+		"named, not in base": {
+			base: strict, head: moved, policies: []string{"policy"},
+			want: "base:S head:M", named: ")", inUse: 4,
+		},
+		"named, in no base": {
+			base: none, head: moved, policies: []string{"policy"},
+			want: "bootstrap:M", named: "it", inUse: 2,
+		},
+		"the program's": {
+			base: strict, head: lax, policies: []string{Builtin},
+			want: "outside:O", named: "the outside",
+		},
+		"the program's, too": {
+			base: strict, head: lax, policies: []string{Builtin, ""},
+			want: "outside:O base:S head:L", named: ")", inUse: 4,
+		},
+		"the program's, and a commit": {base: strict, head: lax, policies: []string{Builtin}, ref: strict, err: "not mistakes"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := Options{Policies: []string{""}}
+			if c.policies != nil {
+				o.Policies = slices.Clone(c.policies)
+				for i, p := range o.Policies {
+					if p != "" && p != Builtin {
+						o.Policies[i] = filepath.Join(g.repo.WorkTree, p)
+					}
+				}
+			}
+			change := change{head: side{name: "the head", commit: c.head}}
+			if !c.base.IsZero() {
+				change.base = &side{name: "the base", commit: c.base, hint: "the way out"}
+			}
+			if !c.ref.IsZero() {
+				o.PolicyRef = c.ref.String()
+			}
+			o.Load = func(string) (RuleSource, error) {
+				own := rules.Rule{ID: "O", Type: rules.Boundary, Files: []string{"**"}, Patterns: rules.PlainItems("x")}
+				return RuleSource{From: "outside", Name: "the outside", Bundle: rules.New([]rules.Rule{own}, nil)}, nil
+			}
+			got, err := o.resolve(g.repo, g.dir, change)
+			if code := codeOf(err); code != c.err {
+				t.Fatalf("%v: got %s, want %s", err, code, c.err)
+			}
+			if err != nil {
+				if strings.Contains(name, "broken base") && !strings.HasSuffix(err.Error(), "; the way out") {
+					t.Errorf("%v: the way out is missing", err)
+				}
+				if got.sources != nil || got.noCommitted != (name == "no bundle") {
+					t.Errorf("%+v", got)
+				}
+				return
+			}
+			r := rulesOf(got.sources)
+			if r != c.want || !strings.HasSuffix(got.name, c.named) || len(got.ruleFiles) != c.inUse {
+				t.Errorf("judged by %s of %q with %d files, want %s", r, got.name, len(got.ruleFiles), c.want)
+			}
+			var wrong []string
+			for _, err := range got.wrong {
+				wrong = append(wrong, codeOf(err))
+			}
+			if w := strings.Join(wrong, " "); w != c.wrong {
+				t.Errorf("wrong with the head is %v: %s, want %s", got.wrong, w, c.wrong)
+			}
+			for _, j := range got.sources {
+				if want := map[string]repo.Hash{
+					"base": c.base, "head": c.head, "bootstrap": c.head, "commit": c.ref, "outside": {},
+				}[j.From]; j.Commit != want.String() && (!want.IsZero() || j.Commit != "") {
+					t.Errorf("the bundle from the %s is of commit %q, want %s", j.From, j.Commit, want)
+				}
+			}
+		})
+	}
+}
+
+// codeOf is the code of the first mistake that an error is about; "" for no error.
+func codeOf(err error) string {
+	var mistakes document.Errors
+	var mistake *document.Error
+	switch {
+	case errors.As(err, &mistakes):
+		return mistakes[0].Code
+	case errors.As(err, &mistake):
+		return mistake.Code
+	case err != nil:
+		return "not mistakes"
+	}
+	return ""
+}
+
+// TestStagedJudges: what is staged is judged by the bundle of HEAD and by the one that is staged; before the first
+// commit, by the latter.
+func TestStagedJudges(t *testing.T) {
+	g := newGit(t)
+	head := g.state(map[string]string{".policyscan": "S"})
+	file := filepath.Join(g.dir, ".policyscan", "rules", "boundaries.yml")
+	if err := os.WriteFile(file, []byte(boundary("L")), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	g.git("add", "-A")
+	idx, err := g.repo.Index()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, commit := range map[string]repo.Hash{"base:S index:L": head, "bootstrap:L": {}} {
+		base := side{name: "HEAD", commit: commit}
+		o := Options{Policies: []string{""}}
+		got, err := o.resolve(g.repo, g.dir, change{base: &base, head: side{name: "the index", index: idx}})
+		if r := rulesOf(got.sources); err != nil || r != want || got.sources[len(got.sources)-1].Commit != "" {
+			t.Errorf("judged by %s, %v; want %s", r, err, want)
+		}
+		if base != (side{name: "HEAD", commit: commit}) {
+			t.Errorf("the caller's side is now %+v", base)
+		}
+	}
+}

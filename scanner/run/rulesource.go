@@ -1,0 +1,185 @@
+package run
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/policyscan/policyscan/internal/disk"
+	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/document"
+	"github.com/policyscan/policyscan/rules/starter"
+	"github.com/policyscan/policyscan/scanner/check"
+)
+
+// Builtin is the name of the starter bundle, which is embedded in the program.
+const Builtin = "builtin:infra"
+
+// Where a bundle came from, in the words of verdict.Policy.
+const (
+	fromDisk      = "disk"
+	fromBuiltin   = "builtin"
+	fromBase      = "base"      // the state before the change
+	fromHead      = "head"      // the commit after it
+	fromIndex     = "index"     // what is staged
+	fromBootstrap = "bootstrap" // the state after it, where the one before has no bundle
+	fromCommit    = "commit"    // one that the user names
+)
+
+// A RuleSource is a bundle that a run enforces, and where it came from.
+type RuleSource struct {
+	From   string // as in verdict.Policy
+	Commit string // the hash; "" if it is from none
+	Name   string // for display: a directory, builtin:infra, or as git shows it, such as 1234567:.policyscan
+	Dir    string // on disk; in git's trees from the root, "." for that; "" for the builtin bundle
+	Bundle *rules.Bundle
+
+	files []check.RuleFile // in git's trees
+}
+
+// FindRules returns where the bundle is that --policy names; "" is the one that root contains. It is not loaded.
+func FindRules(name, root string) (RuleSource, error) {
+	dir := ""
+	switch {
+	case name == Builtin:
+		return RuleSource{Name: Builtin, From: fromBuiltin}, nil
+	case name == "":
+		var err error
+		if dir, err = rules.Discover(root); err != nil {
+			return RuleSource{}, err
+		}
+	case strings.HasPrefix(name, "builtin:"):
+		return RuleSource{}, fmt.Errorf("--policy is %q; choose one of %s", name, Builtin)
+	default:
+		dir = disk.Physical(name)
+	}
+	return RuleSource{Name: filepath.ToSlash(filepath.Clean(dir)), Dir: dir, From: fromDisk}, nil
+}
+
+// Load loads the bundle from disk. Its mistakes have paths from the current directory.
+func (s *RuleSource) Load() (err error) {
+	if s.Dir == "" {
+		s.Bundle, err = rules.Load(rules.Files(starter.Files()))
+		return err
+	}
+	s.Bundle, err = rules.LoadDir(s.Dir)
+	var mistakes document.Errors
+	if errors.As(err, &mistakes) {
+		err = mistakes.In(s.PathPrefix())
+	}
+	return err
+}
+
+// loadRules finds and loads a bundle.
+func loadRules(name, root string) (RuleSource, error) {
+	s, err := FindRules(name, root)
+	if err == nil {
+		err = s.Load()
+	}
+	return s, err
+}
+
+// PathPrefix returns the path from the current directory to the bundle's files, or "" with a slash at its end. Of a
+// bundle in git's trees it is from their root.
+func (s *RuleSource) PathPrefix() string {
+	dir := s.Name
+	if s.From != fromDisk {
+		dir = s.Dir
+	}
+	if s.Dir == "" || dir == "." {
+		return ""
+	}
+	return strings.TrimSuffix(dir, "/") + "/"
+}
+
+// whose says which sides have the bundle's rules and allowances: a change can touch only those of its base and head.
+func (s *RuleSource) whose() ruleSides {
+	switch s.From {
+	case fromBase:
+		return ruleSides{base: true}
+	case fromHead, fromIndex, fromBootstrap:
+		return ruleSides{head: true}
+	}
+	return ruleSides{true, true}
+}
+
+// RuleSources are the bundles that are enforced together.
+type RuleSources []RuleSource
+
+// LoadRules finds and loads bundles, and checks that they can be enforced together. With an error, it returns them up
+// to the one that cannot be loaded.
+func LoadRules(names []string, root string) (RuleSources, error) {
+	var all RuleSources
+	for _, name := range names {
+		s, err := loadRules(name, root)
+		all = append(all, s)
+		if err != nil {
+			return all, err
+		}
+	}
+	return all, all.CheckCombined()
+}
+
+// CheckCombined returns an error if the bundles cannot be enforced together. The mistakes of a single one have paths
+// from the current directory.
+func (all RuleSources) CheckCombined() error {
+	err := rules.Together(all.Bundles())
+	var mistakes document.Errors
+	if len(all) == 1 && errors.As(err, &mistakes) {
+		return mistakes.In(all[0].PathPrefix())
+	}
+	return err
+}
+
+// Bundles returns the bundles, which are loaded.
+func (all RuleSources) Bundles() []*rules.Bundle {
+	var bundles []*rules.Bundle
+	for i := range all {
+		bundles = append(bundles, all[i].Bundle)
+	}
+	return bundles
+}
+
+// String names the bundles for display.
+func (all RuleSources) String() string {
+	var names []string
+	for i := range all {
+		names = append(names, all[i].Name)
+	}
+	return strings.Join(names, " and ")
+}
+
+// narrow removes all rules but those with the ids that --rule names; without ids, none. An id that no bundle has is an
+// error.
+func (all RuleSources) narrow(ids []string) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	var known []string
+	seen := map[string]bool{} // base and head have most in common
+	for i := range all {
+		for k := range all[i].Bundle.Rules {
+			if id := all[i].Bundle.Rules[k].ID; !seen[id] {
+				seen[id] = true
+				known = append(known, id)
+			}
+		}
+	}
+	for _, id := range ids {
+		if seen[id] {
+			continue
+		}
+		const most = 12
+		more := ""
+		if len(known) > most {
+			known, more = known[:most], ", … (see policyscan list)"
+		}
+		return fmt.Errorf("--rule is %q; choose one of %s%s", id, strings.Join(known, ", "), more)
+	}
+	for i := range all {
+		all[i].Bundle = all[i].Bundle.Only(func(r *rules.Rule) bool { return slices.Contains(ids, r.ID) })
+	}
+	return nil
+}

@@ -1,0 +1,340 @@
+// Package run finds out what a run is about, before anything is scanned: the files, the bundles that are enforced, and
+// what is compared with what.
+//
+//	flags, environment --Open--> Run{Rules, Tree, ...}
+//
+// [Options] are what the user asks for. [Open] opens the files and loads the bundles: those on disk or, for a change,
+// those of both of its states, each found in git's objects, so that a change can tighten the rules that check it, never
+// loosen them. In CI, the base "auto" is chosen from the variables of the CI system; an environment that it does not
+// know, or that names no base, is an error.
+//
+// It leaves out of a scan the rule files in use and the file of the verdict, and nothing else. It reads the disk, git's
+// objects, and the variables that it is given. It writes and prints nothing. It knows nothing of what is in the files
+// that are checked.
+package run
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/document"
+	"github.com/policyscan/policyscan/scanner/check"
+	"github.com/policyscan/policyscan/scanner/checkout"
+	"github.com/policyscan/policyscan/scanner/repo"
+	"github.com/policyscan/policyscan/scanner/tree"
+	"github.com/policyscan/policyscan/scanner/worktree"
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// Options are what a run is asked to do. Of Rev, Base, Staged, Tracked, List and Content at most one is set; without
+// any the run is about a directory.
+type Options struct {
+	Version string // of the program, for the verdict
+
+	Path     string   // the directory; "": the root of the repository around the current one, or that itself
+	Policies []string // the names of the bundles; "" among them is the one that the root contains
+	Pins     Pins
+	Rules    []string // the ids of the rules that are enforced; none: all
+
+	Rev        string // the commit all of whose files are meant, read from git's objects
+	Base, Head string // the commits to compare, or "auto"; the Head "" is HEAD
+	PolicyRef  string // the commit whose bundle alone checks a change; "": those of both states
+	// RequireMerged makes it an error of the run if the head does not contain all commits of the Base.
+	RequireMerged bool
+	Staged        bool
+	Tracked       bool
+	List          func(context.Context) ([]string, error) // reads the paths of the files
+	Content       func(context.Context) ([]byte, error)   // reads the one file, whose path is ContentPath
+	// ContentPath is a path from the root.
+	ContentPath string
+
+	Allow           []string  // reasons that are explicitly allowed: values of --allow
+	Exclude         []string  // globs of paths that no rule applies to: the run is partial
+	AsOf            string    // the day that counts for allowances, such as 2027-03-01; "": today
+	Now             time.Time // zero: the present
+	RequireGoverned bool      // no covered file is an error
+	MaxFileBytes    int64     // a longer covered file is an error; 0: no limit
+
+	Output      string // the file of the verdict; "" if it goes to none
+	Uncommitted bool   // whether a note says which files of the work tree a comparison does not see
+
+	Git      repo.Environment
+	Getenv   func(name string) string // for what a CI system says
+	Commands bool                     // a GitHub Actions runner reads what is printed
+
+	Repository *repo.Repository // the one that Rev is about; nil: the one that Path and Git mean
+	Workers    int              // files checked at a time; 0: as many as processors
+	Cache      *Cache           // of what bundles are compiled to, for many runs; nil: none
+	// Load loads a bundle that is named, for many runs; nil: it is read from disk.
+	Load func(name string) (RuleSource, error)
+}
+
+// A Run is what is scanned, and by which rules. [Open] fills it.
+type Run struct {
+	Options
+
+	Place   Place
+	Policy  string // the bundles, for display
+	Sources []RuleSource
+	Rules   *RuleSet
+	Plans   *check.PlanCache
+	Limiter *check.ParseLimiter
+	Tree    tree.Tree
+	// BaselineAllowances are those of the bundles at each commit that a change starts from.
+	BaselineAllowances [][]rules.Allowance
+
+	AllowsLink func(path string) bool // symbolic links that are allowed; nil: none
+	Excludes   func(path string) bool // nil: nothing is excluded
+	Day        string                 // that counts for allowances
+	Backdated  bool                   // Day is before today: the run is partial if a bundle has dates
+
+	Skip      map[string]string // paths on disk that are not part of the tree, and the reason
+	RuleFiles []check.RuleFile  // in use: not part of git's trees
+	Errors    []verdict.Error   // what is wrong, although the scan can go on
+	Mistakes  document.Errors   // those of Errors that are about a bundle
+	Notes     []string          // for the report
+	Found     bool              // the bundle is the one that the tree contains, and all of the tree is scanned
+	// Repository is the one that a git scope is about; nil in the others.
+	Repo *repo.Repository
+
+	FilterReport *checkout.Rewritten // nil, or what to tell about filters
+	Reuse        *check.Reuse        // nil: every file is read
+
+	closers  []func()
+	onDisk   []RuleSource                 // of the sources of a commit or a change
+	ruleSums map[string][sha256.Size]byte // of the rule files on disk that are skipped, by path
+}
+
+// Scope returns what is known about the scope before there is a tree.
+func (o *Options) Scope() verdict.Scope {
+	switch {
+	case o.Content != nil:
+		return verdict.Scope{Mode: "stdin"}
+	case o.Rev != "":
+		return verdict.Scope{Mode: "full", Strategy: strategyRev}
+	case o.Base != "":
+		return verdict.Scope{Mode: "diff", Base: o.Base}
+	case o.Staged:
+		return verdict.Scope{Mode: "staged"}
+	case o.Tracked:
+		return verdict.Scope{Mode: "tracked"}
+	case o.List != nil:
+		return verdict.Scope{Mode: "files"}
+	}
+	return verdict.Scope{Mode: "full"}
+}
+
+// Open opens the files and loads the bundles. The run is to be closed. With an error it has as much as is known, for
+// the report, and is closed.
+func Open(ctx context.Context, o Options) (*Run, error) {
+	r := &Run{Options: o, Skip: map[string]string{}, ruleSums: map[string][sha256.Size]byte{}}
+	err := r.parse()
+	if err == nil {
+		err = r.open(ctx)
+	}
+	if err == nil {
+		err = RuleSources(r.Sources).narrow(o.Rules)
+	}
+	if err != nil {
+		r.Close()
+		return r, err
+	}
+	r.Rules, r.Plans, r.Limiter = o.Cache.of(r.Sources)
+	return r, nil
+}
+
+// Close closes the files, at the end of the scan.
+func (r *Run) Close() {
+	for _, closeOne := range r.closers {
+		closeOne()
+	}
+	r.closers = nil
+}
+
+// parse parses the values of flags.
+func (r *Run) parse() (err error) {
+	if r.Day, r.Backdated, err = ParseDay(r.AsOf, r.Now); err != nil {
+		return err
+	}
+	if r.Allow, r.AllowsLink, err = ParseAllow(r.Allow); err != nil {
+		return err
+	}
+	r.Excludes, err = matcher("--exclude ", r.Exclude)
+	return err
+}
+
+// ParseDay returns the day that counts for allowances, which the flag --as-of names or is today in UTC, and whether it
+// is before today. A zero now is the present.
+func ParseDay(flag string, now time.Time) (day string, backdated bool, err error) {
+	if now.IsZero() {
+		now = time.Now()
+	}
+	today := now.UTC().Format(time.DateOnly)
+	if flag == "" {
+		return today, false, nil
+	}
+	if _, err := time.Parse(time.DateOnly, flag); err != nil {
+		return "", false, fmt.Errorf("--as-of is %q; write a day of the calendar as 2027-03-01", flag)
+	}
+	return flag, flag < today, nil
+}
+
+// open opens what the scope is about.
+func (r *Run) open(ctx context.Context) error {
+	switch {
+	case r.Rev != "":
+		return r.openCommit(ctx)
+	case InPreCommit(r.Getenv, r.Base):
+		return r.openPreCommit()
+	case r.Base != "":
+		return r.openChange(ctx)
+	case r.Staged:
+		return r.openStaged()
+	case r.Tracked:
+		return r.openTracked()
+	}
+	return r.openDisk(ctx)
+}
+
+// openDisk opens the scopes whose files are on disk.
+func (r *Run) openDisk(ctx context.Context) (err error) {
+	if r.Place, err = Find(r.Path); err != nil {
+		return r.advisePath(err)
+	}
+	if err := r.loadFromDisk(); err != nil {
+		return err
+	}
+	var closeTree func()
+	switch {
+	case r.Content != nil:
+		r.Tree, err = r.openContent(ctx)
+	case r.List != nil:
+		var entries []string
+		if entries, err = r.List(ctx); err == nil {
+			r.Tree, closeTree, err = tree.OpenListed(r.Place.Root, entries)
+		}
+	default:
+		r.Tree, closeTree, err = tree.OpenFolder(r.Place.Root)
+	}
+	if closeTree != nil {
+		r.closers = append(r.closers, closeTree)
+	}
+	return err
+}
+
+// loadFromDisk loads the bundles on disk, and leaves their rule files and the verdict out of the scan.
+func (r *Run) loadFromDisk() error {
+	all, err := LoadRules(r.Policies, r.Place.Root)
+	r.Policy, r.Found = all.String(), r.discovers() && r.Content == nil && r.List == nil
+	if err != nil {
+		return r.adviseBundle(err, r.Place)
+	}
+	if err := r.Pins.Check(all.Bundles()); err != nil {
+		return err
+	}
+	r.Sources = all
+	for i := range all {
+		s := &all[i]
+		if s.Dir == "" {
+			continue
+		}
+		for name, sum := range s.Bundle.Files {
+			path, in, err := worktree.PathIn(r.Place.Root, filepath.Join(s.Dir, filepath.FromSlash(name)))
+			if err != nil {
+				return err
+			}
+			if in {
+				r.Skip[path], r.ruleSums[path] = "rules", sum
+			}
+		}
+	}
+	if r.Content != nil || r.Output == "" { // the file at that path on disk is not the one on standard input
+		return nil
+	}
+	path, in, err := worktree.PathIn(r.Place.Root, r.Output)
+	if in {
+		r.Skip[path] = tree.Output
+	}
+	return err
+}
+
+// discovers reports whether the bundle is the one that the tree contains.
+func (o *Options) discovers() bool { return len(o.Policies) == 1 && o.Policies[0] == "" }
+
+// openContent returns the one file. If it has the path of a rule file, it is left out only if it is that file's current
+// content, and not a new version of it.
+func (r *Run) openContent(ctx context.Context) (tree.Tree, error) {
+	content, err := r.Content(ctx)
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(content)
+	maps.DeleteFunc(r.Skip, func(file, _ string) bool { return r.ruleSums[file] != sum })
+	return tree.Single(r.ContentPath, content)
+}
+
+// loadBothSides loads the bundles of both states of a change, or those that are named.
+func (r *Run) loadBothSides(c change) error {
+	found, err := r.resolve(r.Repo, r.Place.Root, c)
+	r.Sources, r.BaselineAllowances, r.Policy = found.sources, found.starts, found.name
+	r.RuleFiles, r.onDisk = found.ruleFiles, found.onDisk
+	for _, wrong := range found.wrong {
+		r.Errors = append(r.Errors, Errors(wrong)...)
+		r.Mistakes = append(r.Mistakes, Mistakes(wrong)...)
+	}
+	if found.noCommitted {
+		err = r.adviseCommit(err, r.Place)
+	}
+	return err
+}
+
+// load loads a bundle that a commit or a change cannot touch.
+func (o *Options) load(name, root string) (RuleSource, error) {
+	if o.Load != nil {
+		return o.Load(name)
+	}
+	return loadRules(name, root)
+}
+
+// openRepository opens the repository that a git scope is about.
+func (r *Run) openRepository() (err error) {
+	if r.Repo == nil {
+		r.Repo = r.Repository
+	}
+	if r.Repo != nil {
+		r.Place, err = placeOf(r.Repo)
+		return err
+	}
+	if st, err := os.Stat(r.Path); r.Path != "" && err == nil && !st.IsDir() {
+		return errors.New("PATH is not a folder; " +
+			"with --rev, --diff-base, --staged and --tracked it only says which repository is meant, so remove it")
+	}
+	found, err := r.Git.Open(r.Path)
+	if err != nil {
+		return tree.RepoError(err)
+	}
+	if r.Rev != "" {
+		if err := r.checkNotNested(found); err != nil {
+			return err
+		}
+	}
+	r.Repo = found
+	r.Place, err = placeOf(found)
+	return err
+}
+
+// Undecided returns the verdict of a run that an error kept from scanning, of which this much is known.
+func (r *Run) Undecided(err error) *verdict.Verdict {
+	scope := r.Scope()
+	if r.Rev != "" && r.Tree != nil {
+		scope = r.Tree.Scope() // which names the commit
+	}
+	return Verdict(r.Version, scope, err)
+}
