@@ -10,8 +10,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 
+	"github.com/policyscan/policyscan/agent/call"
 	"github.com/policyscan/policyscan/agent/edit"
 	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/scanner/repo"
@@ -43,6 +45,42 @@ func (f *file) places() []string {
 		return []string{f.real, f.beside}
 	}
 	return []string{f.real}
+}
+
+// A proposal is a call with the files that it edits, which are found once for all gates.
+type proposal struct {
+	call         *call.Call
+	paths, whole func() ([]file, error)
+}
+
+func newProposal(c *call.Call) *proposal {
+	return &proposal{
+		call:  c,
+		paths: sync.OnceValues(func() ([]file, error) { return editedFiles(c, edit.Paths) }),
+		whole: sync.OnceValues(func() ([]file, error) {
+			files, err := editedFiles(c, edit.Of)
+			if err == nil {
+				err = eachOnce(files)
+			}
+			return files, err
+		}),
+	}
+}
+
+// files returns the files that the call edits. What they would hold is determined if there is a bundle.
+func (p *proposal) files(hasBundle bool) ([]file, error) {
+	if hasBundle {
+		return p.whole()
+	}
+	return p.paths()
+}
+
+func editedFiles(c *call.Call, read func(*call.Call) ([]edit.Edit, error)) ([]file, error) {
+	edits, err := read(c)
+	if err != nil {
+		return nil, fmt.Errorf("cannot determine what the call of %s would write: %w", verdict.Visible(c.Tool), err)
+	}
+	return located(edits, c.Dir)
 }
 
 // located finds the files of edits. dir is the call's working folder.

@@ -32,7 +32,6 @@ import (
 
 	"github.com/policyscan/policyscan/agent/call"
 	"github.com/policyscan/policyscan/agent/callrules"
-	"github.com/policyscan/policyscan/agent/edit"
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/verdict"
 )
@@ -158,16 +157,16 @@ func (g *Gate) Judges() []*callrules.Set {
 // needs it: the call must then not run. If a rule denies the call all the same, that is the result, and the error is
 // one of the reasons.
 func (g *Gate) Judge(ctx context.Context, c *call.Call, o callrules.Options) (*Result, error) {
-	r, err := g.judge(ctx, c, o)
+	r, err := g.judge(ctx, newProposal(c), o)
 	return r.settled(err)
 }
 
 // judge checks a call as far as possible. The error says why not all of it is.
-func (g *Gate) judge(ctx context.Context, c *call.Call, o callrules.Options) (*Result, error) {
+func (g *Gate) judge(ctx context.Context, p *proposal, o callrules.Options) (*Result, error) {
 	r := &Result{bundle: g.Bundle, root: g.Root}
-	err := g.judgeEdits(ctx, c, o, r)
+	err := g.judgeEdits(ctx, p, o, r)
 	for _, s := range g.Sets {
-		r.Outcomes = append(r.Outcomes, s.Decide(c, o))
+		r.Outcomes = append(r.Outcomes, s.Decide(p.call, o))
 	}
 	return r, err
 }
@@ -190,23 +189,23 @@ func (r *Result) settled(err error) (*Result, error) {
 }
 
 // judgeEdits checks what a call would write against the bundle and the guard, and computes only what they need.
-func (g *Gate) judgeEdits(ctx context.Context, c *call.Call, o callrules.Options, r *Result) error {
+func (g *Gate) judgeEdits(ctx context.Context, p *proposal, o callrules.Options, r *Result) error {
 	if g.Bundle == nil && !g.guardsAny() {
 		return nil
 	}
-	files, err := g.edited(c)
+	files, err := p.files(g.Bundle != nil)
 	if err != nil {
 		return err
 	}
 	if g.elsewhere != nil {
-		files = slices.DeleteFunc(files, func(f file) bool {
+		files = slices.DeleteFunc(slices.Clone(files), func(f file) bool {
 			isThere := func(place string) bool { return slices.Contains(g.elsewhere, place) }
 			return !slices.ContainsFunc(append(f.places(), f.from), isThere)
 		})
 	}
-	if g.ByFolder && filepath.IsAbs(c.Dir) && len(files) > 0 {
+	if g.ByFolder && filepath.IsAbs(p.call.Dir) && len(files) > 0 {
 		at := *g
-		if at.Root, err = rootAround(c.Dir); err != nil {
+		if at.Root, err = rootAround(p.call.Dir); err != nil {
 			return err
 		}
 		g, r.root = &at, at.Root
@@ -217,28 +216,11 @@ func (g *Gate) judgeEdits(ctx context.Context, c *call.Call, o callrules.Options
 			r.Outcomes = append(r.Outcomes, r.ofBundle(g, o))
 		}
 	}
-	guarded, unguarded := g.guarded(files, c.Dir)
+	guarded, unguarded := g.guarded(files, p.call.Dir)
 	if guarded != "" {
 		r.Outcomes = append(r.Outcomes, ofGuard(guarded))
 	}
 	return errors.Join(err, unguarded)
-}
-
-// edited are the files that a call edits. What they would hold is determined if there is a bundle.
-func (g *Gate) edited(c *call.Call) ([]file, error) {
-	read := edit.Paths
-	if g.Bundle != nil {
-		read = edit.Of
-	}
-	edits, err := read(c)
-	if err != nil {
-		return nil, fmt.Errorf("cannot determine what the call of %s would write: %w", verdict.Visible(c.Tool), err)
-	}
-	files, err := located(edits, c.Dir)
-	if err == nil && g.Bundle != nil {
-		err = eachOnce(files)
-	}
-	return files, err
 }
 
 // Add takes what another gate says of the same call. Which files are outside a root is said of one gate alone.

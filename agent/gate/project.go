@@ -30,7 +30,7 @@ type Project struct {
 // Judge checks a call as [Gate.Judge] does, by the gates of the project and those of the other repositories that the
 // files of the call are in.
 func (p *Project) Judge(ctx context.Context, c *call.Call, o callrules.Options) (*Result, error) {
-	all := &Result{}
+	all, proposed := &Result{}, newProposal(c)
 	var failed []error
 	add := func(r *Result, err error) {
 		if r != nil {
@@ -46,10 +46,10 @@ func (p *Project) Judge(ctx context.Context, c *call.Call, o callrules.Options) 
 		if i > 0 { // they check the call, wherever its files are
 			at.Sets = nil
 		}
-		add(at.judge(ctx, c, o))
+		add(at.judge(ctx, proposed, o))
 	}
 	if p.Other != nil && len(failed) == 0 {
-		files, err := p.Gates[0].edited(c)
+		files, err := proposed.files(p.Gates[0].Bundle != nil)
 		if err != nil {
 			return nil, err // which the gates must have said
 		}
@@ -57,7 +57,7 @@ func (p *Project) Judge(ctx context.Context, c *call.Call, o callrules.Options) 
 		add(nil, err)
 		for i := range others {
 			other := &others[i]
-			r, err := p.judgeOther(ctx, c, o, other)
+			r, err := p.judgeOther(ctx, proposed, o, other)
 			if err != nil {
 				err = fmt.Errorf("%s is in the repository %s: %w",
 					verdict.Visible(other.files[0]), verdict.Visible(other.root), err)
@@ -140,15 +140,16 @@ func (p *Project) own(place string) (roots []string, within bool, err error) {
 }
 
 // judgeOther checks the files of a call that are in another repository.
-func (p *Project) judgeOther(ctx context.Context, c *call.Call, o callrules.Options,
-	other *otherRepository) (*Result, error) {
+func (p *Project) judgeOther(
+	ctx context.Context, proposed *proposal, o callrules.Options, other *otherRepository,
+) (*Result, error) {
 	g, err := p.Other(other.root, other.within)
 	if other.bundled = err != nil || g != nil && g.Bundle != nil; err != nil || g == nil {
 		return nil, err
 	}
 	at := *g
 	at.Sets, at.elsewhere = nil, other.places
-	return at.judge(ctx, c, o)
+	return at.judge(ctx, proposed, o)
 }
 
 // unjudged says which files no bundle judged, because the repositories that they are in have none: a line for each
