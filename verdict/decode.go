@@ -9,7 +9,8 @@ import (
 )
 
 // Decode reads a document that [Verdict.Encode] wrote, byte for byte. One whose outcome does not follow from what it
-// holds is refused. A consistent edit is not noticed: a verdict has no signature, and that a document is as policyscan writes it does not show that policyscan wrote it.
+// holds is refused. A consistent edit is not noticed: a verdict has no signature, and that a document is as policyscan
+// writes it does not show that policyscan wrote it.
 func Decode(text []byte) (*Verdict, error) {
 	var shape struct {
 		SchemaVersion string `json:"schema_version"`
