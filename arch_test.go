@@ -31,7 +31,7 @@ const module = "github.com/policyscan/policyscan"
 func rooms() map[string][]string {
 	return map[string][]string{
 		"cmd/policyscan": {
-			"cmd/policyscan/manifest", "cmd/policyscan/manual", "agent/ask", "agent/call", "agent/callrules",
+			"cmd/policyscan/manual", "agent/ask", "agent/call", "agent/callrules",
 			"agent/dialect", "agent/dialect/sigmashake", "agent/gate", "agent/hook", "agent/protocol",
 			"agent/settings", "scanner", "scanner/check", "scanner/checkout", "scanner/ci", "scanner/failure",
 			"scanner/fleet", "scanner/grant", "scanner/judges", "scanner/repo", "scanner/reuse", "scanner/scope",
@@ -39,8 +39,7 @@ func rooms() map[string][]string {
 			"verdict/report", "verdict/shard", "verdict/summary", "internal/disk", "github.com/alecthomas/kong",
 			"golang.org/x/term",
 		},
-		"cmd/policyscan/manifest": {},
-		"cmd/policyscan/manual":   {"github.com/alecthomas/kong"},
+		"cmd/policyscan/manual": {"github.com/alecthomas/kong"},
 		"rules": {
 			"rules/document", "rules/glob", "rules/keyitem", "rules/regex", "golang.org/x/sys/unix",
 			"golang.org/x/text/unicode/norm",
@@ -384,7 +383,7 @@ func withoutSeconds(report string) string {
 // pure are the rooms that know no files.
 func pure() []string {
 	return []string{
-		"cmd/policyscan/manifest", "scanner/allowance", "scanner/attributes", "scanner/checkout", "scanner/failure", "scanner/keys",
+		"scanner/allowance", "scanner/attributes", "scanner/checkout", "scanner/failure", "scanner/keys",
 		"scanner/keys/formats", "scanner/match", "scanner/needle", "scanner/recode",
 		"agent/call", "agent/call/shell", "agent/callrules", "rules/document", "rules/keyitem", "rules/regex",
 		"verdict", "verdict/code", "verdict/linehash", "verdict/report", "verdict/shard", "verdict/summary",
@@ -659,7 +658,6 @@ agent/record 367 5
 agent/session 402 9
 agent/settings 1266 14
 cmd/policyscan 5584 0 a FIFO as shard.json is refused
-cmd/policyscan/manifest 587 11
 cmd/policyscan/manual 602 4
 internal/cputime 71 3
 internal/disk 257 14
