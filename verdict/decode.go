@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Decode reads a document that [Verdict.Encode] wrote, byte for byte, of this version's shape or of version 1. One
-// whose outcome does not follow from what it holds is refused. A consistent edit is not noticed: a verdict has no
-// signature, and that a document is as policyscan writes it does not show that policyscan wrote it.
+// Decode reads a document that [Verdict.Encode] wrote, byte for byte. One whose outcome does not follow from what it
+// holds is refused. A consistent edit is not noticed: a verdict has no signature, and that a document is as policyscan
+// writes it does not show that policyscan wrote it.
 func Decode(text []byte) (*Verdict, error) {
 	var shape struct {
 		SchemaVersion string `json:"schema_version"`
@@ -18,18 +18,11 @@ func Decode(text []byte) (*Verdict, error) {
 	if err := json.Unmarshal(text, &shape); err != nil {
 		return nil, fmt.Errorf("it is not a verdict: %w", err)
 	}
-	v := &Verdict{}
-	var err error
-	switch shape.SchemaVersion {
-	case SchemaVersion:
-		err = json.Unmarshal(text, v)
-	case version1:
-		v, err = fromVersion1(text)
-	default:
-		return nil, fmt.Errorf("its schema_version is %q; this policyscan reads %q and %q",
-			shape.SchemaVersion, version1, SchemaVersion)
+	if shape.SchemaVersion != SchemaVersion {
+		return nil, fmt.Errorf("its schema_version is %q; this policyscan reads %q", shape.SchemaVersion, SchemaVersion)
 	}
-	if err != nil {
+	v := &Verdict{}
+	if err := json.Unmarshal(text, v); err != nil {
 		return nil, fmt.Errorf("it is not a verdict: %w", err)
 	}
 	decided := *v

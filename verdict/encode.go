@@ -22,12 +22,8 @@ func (v *Verdict) Encode() ([]byte, error) {
 }
 
 // Write writes the document's canonical bytes: one JSON object, keys in the
-// order of [Verdict], as [JSON] has it. Equal verdicts have equal bytes. One that was
-// read from a document of version 1 is written as such a document.
+// order of [Verdict], as [JSON] has it. Equal verdicts have equal bytes.
 func (v *Verdict) Write(w io.Writer) error {
-	if v.SchemaVersion == version1 {
-		return writeJSON(w, v.toVersion1(), noNull)
-	}
 	return writeJSON(w, v, noNull)
 }
 

@@ -11,8 +11,6 @@ package verdict
 
 // SchemaVersion is the version of the document's shape. It changes when a
 // consumer that read the old shape rightly would read the new one wrongly.
-//
-// Version 1 had fewer members; see version1.go. A document of it can still be read.
 const SchemaVersion = "2"
 
 // Outcome is PASS or FAIL; there is nothing between.

@@ -153,7 +153,7 @@ func voidOutputs(parser *kong.Kong, command string, args []string) {
 	}
 	if fleets {
 		for _, dir := range files {
-			voidFleet(cmp.Or(dir, fleetOutput), command == "fleet")
+			voidFleet(cmp.Or(dir, "policyscan-fleet"), command == "fleet")
 		}
 	}
 }

@@ -48,8 +48,6 @@ type fleetCmd struct {
 	AsOf            string        `placeholder:"DATE" help:"@scan_as_of"`
 	reuseFlag
 	Workers int64 `placeholder:"N" help:"Repositories at a time. Default: as many as processors."`
-
-	kubernetesFlags `embed:""`
 }
 
 // Help returns the text below the flags.
@@ -79,9 +77,6 @@ type fleetRun struct {
 
 // Run scans, and reports.
 func (c *fleetCmd) Run(std streams) error {
-	if done, err := c.kubernetes(std); done || err != nil {
-		return err
-	}
 	r := &fleetRun{fleetCmd: c, std: std, began: time.Now(), summary: summary.New(version())}
 	tracks := gitEnvironment().Tracks
 	reports, err := output.ReportsOf(report.FleetFormats(r.summary), c.Report, tracks)

@@ -54,18 +54,6 @@ func helpTexts() map[string]string {
 		"merge_wait": "Wait until every shard has been written, but no longer than this, such as 2h. " +
 			"What is missing then is named, as without the flag.",
 
-		"kubernetes": "Print the Kubernetes objects that scan this fleet in a cluster, and scan nothing. " +
-			"NAME is that of the run.",
-		"kubernetes_shards": "With --kubernetes: the number of shards, and so of pods. " +
-			"Default: one for each 100 repositories.",
-		"kubernetes_parallelism": "With --kubernetes: how many pods run at the same time. Default: 8.",
-		"kubernetes_mirrors": "With --kubernetes: the claim of the volume with the repositories. " +
-			"The list's paths begin in it. Default: mirrors.",
-		"kubernetes_results":   "With --kubernetes: the claim of the volume for the results. Default: results.",
-		"kubernetes_image":     "With --kubernetes: the image. Default: that of this release.",
-		"kubernetes_namespace": "With --kubernetes: the namespace. Default: that of kubectl.",
-		"kubernetes_schedule":  "With --kubernetes: scan at these times, in UTC, such as \"0 2 * * *\". Default: once.",
-
 		"pin": "The hash that the bundle must have, as validate prints it; of a change, that of the base. " +
 			"Once for each --policy, in order; any: that one is not pinned.",
 		"reuse": "Of commits: keep the results of files in this folder, and read only content that it has none of.",

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	batch "k8s.io/api/batch/v1"
-	core "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
 )
 
@@ -64,11 +63,10 @@ func TestCluster(t *testing.T) {
 	t.Log("NOT RUN, for want of more than one node: a node that is lost; an eviction stands in for it")
 }
 
-// objects gives the expected objects of cmd/policyscan/manifest to the API server, which checks them and keeps nothing.
+// objects gives the objects of the examples to the API server, which checks them and keeps nothing.
 func (c *cluster) objects(t *testing.T) {
-	c.kubectl(t, "", "create", "namespace", "policy")
-	for _, text := range expected(t) {
-		c.kubectl(t, text, "apply", "--server-side", "--dry-run=server", "--validate=strict", "-f", "-")
+	for _, dir := range []string{"kubernetes", "kubernetes-nightly"} {
+		c.kubectl(t, "", "apply", "--server-side", "--dry-run=server", "--validate=strict", "-k", root+"/examples/"+dir)
 	}
 }
 
@@ -320,14 +318,20 @@ func (c *cluster) missing(t *testing.T) {
 	f.wantExit(t, 2, f.missingShard(2, 4))
 }
 
-// cut returns the objects before the merge, and the merge.
-func cut(t *testing.T, text string) (string, string) {
+// cut returns the objects without the merge, and the merge.
+func cut(t *testing.T, text string) (others, merge string) {
 	t.Helper()
-	at := strings.LastIndex(text, "\n---\n")
-	if at < 0 {
-		t.Fatal("one object only")
+	for document := range strings.SplitSeq(text, "\n---\n") {
+		if strings.Contains(document, "name: merge\n") {
+			merge = document + "\n"
+		} else {
+			others += "---\n" + document + "\n"
+		}
 	}
-	return text[:at+1], text[at+5:]
+	if others == "" || merge == "" {
+		t.Fatal("no scan or no merge")
+	}
+	return others, merge
 }
 
 // nights: CronJobs that run each minute. A merge finds the folder of its own night; when a scan does not begin, the
@@ -402,45 +406,15 @@ func (c *cluster) many(t *testing.T) {
 		scanned, 100/scanned, time.Since(began).Seconds()-scanned)
 }
 
-// TestTypes decodes the expected objects of cmd/policyscan/manifest strictly, with Kubernetes' own types: a key that
-// they do not have is an error, and so is one that is there twice.
+// TestTypes decodes the Jobs and CronJobs of the examples strictly, with Kubernetes' own types: a key that they do not
+// have is an error, and so is one that is there twice.
 func TestTypes(t *testing.T) {
-	seen := map[string]int{}
-	for _, file := range expected(t) {
-		for i, document := range strings.Split(file, "\n---\n")[1:] {
-			var object struct {
-				Kind string `json:"kind"`
-			}
-			if err := yaml.Unmarshal([]byte(document), &object); err != nil {
-				t.Fatalf("%.30s, object %d: %v", file, i+1, err)
-			}
-			into, ok := map[string]any{
-				"ConfigMap": &core.ConfigMap{}, "Job": &batch.Job{}, "CronJob": &batch.CronJob{},
-			}[object.Kind]
-			if !ok {
-				t.Fatalf("%.30s, object %d: unknown kind %q", file, i+1, object.Kind)
-			}
-			if err := yaml.UnmarshalStrict([]byte(document), into); err != nil {
-				t.Errorf("%.30s, object %d: %v", file, i+1, err)
-			}
-			seen[object.Kind]++
+	for name, into := range map[string]any{
+		"kubernetes/scan.yaml": &batch.Job{}, "kubernetes/merge.yaml": &batch.Job{},
+		"kubernetes-nightly/scan.yaml": &batch.CronJob{}, "kubernetes-nightly/merge.yaml": &batch.CronJob{},
+	} {
+		if err := yaml.UnmarshalStrict([]byte(readFile(t, root+"/examples/"+name)), into); err != nil {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if seen["ConfigMap"] == 0 || seen["Job"] == 0 || seen["CronJob"] == 0 {
-		t.Errorf("not every kind was there: %v", seen)
-	}
-}
-
-// expected returns the expected objects of cmd/policyscan/manifest, one file after the other.
-func expected(t *testing.T) []string {
-	t.Helper()
-	text, err := os.ReadFile(root + "/cmd/policyscan/manifest/testdata/objects.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	files := regexp.MustCompile(`(?m)^=== \w+ ===\n`).Split(string(text), -1)[1:]
-	if len(files) < 3 {
-		t.Fatalf("%d files", len(files))
-	}
-	return files
 }

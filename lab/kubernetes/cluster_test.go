@@ -1,8 +1,8 @@
-// Package kubernetes_test runs the objects that policyscan fleet --kubernetes prints on a real cluster of one node, which
-// it builds and starts itself: "make kubernetes", as root. It is a module of its own, since it needs all of Kubernetes.
+// Package kubernetes_test runs the objects of examples/kubernetes and examples/kubernetes-nightly on a real cluster of
+// one node, which it builds and starts itself: "make kubernetes", as root. It is a module of its own, since it needs all
+// of Kubernetes.
 //
-// Without -cluster only TestTypes runs: it decodes the expected objects of cmd/policyscan/manifest with Kubernetes' own
-// types. What cannot be run is listed at the end, and never counts as passed.
+// Without -cluster only TestTypes runs: it decodes the objects of the examples with Kubernetes' own types. What cannot be run is listed at the end, and never counts as passed.
 //
 // Limits: one node, so no node is ever lost (an eviction stands in for that); the volumes are folders of the machine.
 // The network between nodes, a storage driver and a registry are not part of it.

@@ -147,33 +147,73 @@ func (f *fleet) list() string { return filepath.Join(f.dir, "repositories.txt") 
 // entry is the line of a repository in the list.
 func (f *fleet) entry(repo string) string { return repo + "\n" }
 
-// objects returns what policyscan prints for this fleet, with changes: what is to be replaced, and by what. The node is
-// small, so its pods ask for little.
+// print returns the objects of examples/kubernetes for this fleet, with changes: what is to be replaced, and by what. The
+// node is small, so its pods ask for little.
 func (f *fleet) print(t *testing.T, shards, parallelism int, changes ...string) string {
 	t.Helper()
-	args := []string{"fleet", "--kubernetes", f.name, "--namespace", f.name,
-		"--image", "policyscan.test/policyscan:1", "--shards", fmt.Sprint(shards), "--parallelism", fmt.Sprint(parallelism),
-		"--repos", f.list(), "--policy", root + "/examples/policy"}
+	count := fmt.Sprint(shards)
+	changes = append([]string{
+		"scan-fleet", "scan-" + f.name, "name: fleet", "name: " + f.name, "instance: fleet", "instance: " + f.name,
+		"completions: 8", "completions: " + count, "maxFailedIndexes: 8", "maxFailedIndexes: " + count,
+		`value: "8"`, `value: "` + count + `"`, "parallelism: 8", "parallelism: " + fmt.Sprint(parallelism),
+		`nameSuffix: "-1"`, "namespace: " + f.name,
+		"{name: ghcr.io/policyscan/policyscan, newTag: v1.2.3}",
+		`{name: ghcr.io/policyscan/policyscan, newName: policyscan.test/policyscan, newTag: "1"}`,
+		"cpu: 500m", "cpu: 10m", "memory: 256Mi", "memory: 32Mi",
+	}, changes...)
+	folder := "kubernetes"
 	if f.schedule != "" {
-		args = append(args, "--schedule", f.schedule)
+		folder = "kubernetes-nightly"
+		changes = append(changes, `schedule: "0 2 * * *"`, fmt.Sprintf("schedule: %q", f.schedule))
 	}
 	if f.reuse != "" {
-		args = append(args, "--reuse", f.reuse)
+		changes = append(changes, `- "--shard"`, fmt.Sprintf(`- "--reuse=/results/%s"`+"\n        "+`- "--shard"`, f.reuse))
 	}
-	cmd := exec.Command(filepath.Join(f.state, "policyscan"), args...)
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("%v: %v\n%s", cmd.Args, err, err.(*exec.ExitError).Stderr)
+	dir, found := t.TempDir(), map[string]bool{}
+	for _, from := range []string{
+		"kubernetes/kustomization.yaml", "kubernetes/scan.yaml", "kubernetes/merge.yaml",
+		"kubernetes-nightly/kustomization.yaml", "kubernetes-nightly/scan.yaml", "kubernetes-nightly/merge.yaml",
+	} {
+		text := readFile(t, filepath.Join(root, "examples", from))
+		for i := 0; i < len(changes); i += 2 {
+			found[changes[i]] = found[changes[i]] || strings.Contains(text, changes[i])
+			text = strings.ReplaceAll(text, changes[i], changes[i+1])
+		}
+		writeFile(t, filepath.Join(dir, from), text)
 	}
-	text := string(out)
-	changes = append([]string{"cpu: 500m", "cpu: 10m", "memory: 256Mi", "memory: 32Mi"}, changes...)
 	for i := 0; i < len(changes); i += 2 {
-		if !strings.Contains(text, changes[i]) {
+		if !found[changes[i]] {
 			t.Fatalf("the objects have no %q", changes[i])
 		}
-		text = strings.ReplaceAll(text, changes[i], changes[i+1])
 	}
-	return text
+	list := ""
+	for _, line := range strings.Split(strings.TrimSpace(readFile(t, f.list())), "\n") {
+		list += "/mirrors/" + line + "\t\t" + line + "\n"
+	}
+	writeFile(t, filepath.Join(dir, "kubernetes/repositories.txt"), list)
+	for _, name := range []string{"boundaries.yml", "deprecated.yml", "invariants.yml"} {
+		writeFile(t, filepath.Join(dir, "kubernetes/rules", name), readFile(t, filepath.Join(root, "examples/policy/rules", name)))
+	}
+	return f.kubectl(t, "", "kustomize", filepath.Join(dir, folder))
+}
+
+func readFile(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func writeFile(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func (f *fleet) apply(t *testing.T, text string) {

@@ -54,7 +54,7 @@ func writeYAML(out *writer) *Parsed {
 
 const lineSeparator = "\u2028"
 
-// remark mentions what all remarks do, but not the separator of lines, which YAML refuses there.
+// remark mentions what all remarks do, but not the separator of lines, which is refused in YAML.
 func (w *yamlWriter) remark() string {
 	if text := w.writer.remark(); !strings.Contains(text, lineSeparator) {
 		return text
@@ -521,7 +521,7 @@ func (w *yamlWriter) style(text string, indent int, flow bool) {
 
 // single writes a text in single quotes, if it can.
 func (w *yamlWriter) single(text string) {
-	if strings.ContainsAny(text, "\n\r\t") {
+	if strings.ContainsAny(text, "\n\r\t"+lineSeparator) {
 		w.double(text, 0, true)
 		return
 	}

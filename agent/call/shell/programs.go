@@ -141,11 +141,15 @@ func (r *reader) builtin(name string, rest []word) (why string, ok bool) {
 		}
 	case "zpty", "sched", "at", "batch", "crontab", "tmux", "screen":
 		return Code, true
-	case "docker", "podman", "nerdctl", "kubectl", "oc", "lxc", "docker-compose", "start-stop-daemon", "capsh":
+	}
+	if slices.Contains(containers, name) {
 		return r.container(name, rest), true
 	}
 	return "", false
 }
+
+// containers are programs that run a command in another place.
+var containers = []string{"docker", "podman", "nerdctl", "kubectl", "oc", "lxc", "docker-compose"}
 
 // container lists what a program after -- or after exec and run is told to run in another place. How many of the
 // words are its own is not known, so that each word could be the program.
@@ -209,6 +213,9 @@ func given(name string, rest []word) string {
 		case (name == "sed" || name == "gsed") && executes(w.text):
 			return Code
 		}
+	}
+	if mayRun(name, rest) {
+		return Program
 	}
 	return arguments(rest)
 }

@@ -3,7 +3,8 @@
 // [Read] sees through what combines commands: && || ; | & and newlines, ( ) and { }, if, for, while, case and
 // functions, $( ), backquotes, <( ) and here-documents. It also sees through what runs another command: sh -c and
 // its kind, eval, env, sudo, xargs, find -exec and the others of [wrappers]. Each of those is in the list, and so is
-// what it runs. Quotes are removed, and braces that list words ({push,--force}) are expanded.
+// what it runs. Quotes are removed, and braces that list words ({push,--force}) are expanded. Any other program is
+// [Program] if one of its words names a program that is known here.
 //
 // # Limits
 //
@@ -34,6 +35,7 @@ const (
 	Depth    = "depth"    // or that has too many commands within commands
 	Variable = "variable" // the program, or a script that a shell is given, is a variable, a substitution or a glob
 	Eval     = "eval"     // eval runs a text that is made when it runs
+	Program  = "program"  // a word of an unknown program names a known one, which it may run
 	Input    = "stdin"    // a shell reads its commands from standard input
 	Script   = "script"   // a shell reads its commands from a file
 	Code     = "code"     // an interpreter is given code of another language
@@ -45,7 +47,7 @@ const (
 
 // Reasons are all values of [Command.Unseen] but "".
 func Reasons() []string {
-	return []string{Variable, Argument, Eval, Code, Script, Input, Environment, Syntax, Depth, Length}
+	return []string{Variable, Argument, Eval, Program, Code, Script, Input, Environment, Syntax, Depth, Length}
 }
 
 // What a line may have at most. Linux gives a program no argument that is longer, so "sh -c" cannot run such a line.

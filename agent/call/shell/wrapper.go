@@ -14,88 +14,30 @@ type wrapper struct {
 	own     int      // how many of its own words come before the program
 	assigns bool     // and settings of variables
 	through bool     // see Command.Through
-	joined  bool     // what it runs is a script: its words, joined by spaces
-	late    bool     // options may be after its own words
-	fills   bool     // it adds arguments that are not in the line
-	starts  bool     // without a program it starts a shell
 }
 
-// wrappers are those that are known, except for shells, su, find and eval.
+// wrappers are those that agents use, except for shells, su, find, ssh and eval.
 var wrappers = sync.OnceValue(func() map[string]wrapper {
 	return map[string]wrapper{
 		"env": {short: "uCSaP", long: []string{"unset", "chdir", "split-string", "argv0"},
 			assigns: true, through: true},
-		"time":       {short: "fo", long: []string{"format", "output"}, through: true},
-		"nice":       {short: "n", long: []string{"adjustment"}, through: true},
-		"nohup":      {through: true},
-		"timeout":    {short: "sk", long: []string{"signal", "kill-after"}, own: 1, through: true},
-		"gtimeout":   {short: "sk", long: []string{"signal", "kill-after"}, own: 1, through: true},
-		"command":    {through: true},
-		"builtin":    {through: true},
-		"exec":       {short: "a", through: true},
-		"setsid":     {through: true},
-		"stdbuf":     {short: "ioe", long: []string{"input", "output", "error"}, through: true},
-		"ionice":     {short: "cnpPu", long: []string{"class", "classdata", "pid", "pgid", "uid"}, through: true},
-		"chrt":       {short: "TPD", own: 1},
-		"taskset":    {own: 1},
-		"caffeinate": {short: "tw"},
-		"noglob":     {through: true}, // zsh's
-		"nocorrect":  {through: true},
-		"-":          {through: true},
-		"repeat":     {own: 1},
-		"coproc":     {through: true},
+		"time":     {short: "fo", long: []string{"format", "output"}, through: true},
+		"nice":     {short: "n", long: []string{"adjustment"}, through: true},
+		"nohup":    {through: true},
+		"timeout":  {short: "sk", long: []string{"signal", "kill-after"}, own: 1, through: true},
+		"gtimeout": {short: "sk", long: []string{"signal", "kill-after"}, own: 1, through: true},
+		"command":  {through: true},
+		"builtin":  {through: true},
+		"exec":     {short: "a", through: true},
 		"sudo": {short: "ugpCDhRrtTU", long: []string{
 			"user", "group", "prompt", "close-from", "chdir", "host", "chroot", "role", "type",
 			"command-timeout", "other-user",
 		}, assigns: true},
-		"doas":    {short: "uCa"},
-		"runuser": {short: "ugGcs", long: []string{"user", "group", "supp-group", "command", "shell"}, starts: true},
-		"pkexec":  {long: []string{"user"}},
-		"chroot":  {long: []string{"userspec", "groups"}, own: 1, starts: true},
-		"unshare": {short: "RSGw", long: []string{
-			"root", "wd", "setuid", "setgid", "propagation", "map-user", "map-group", "map-users", "map-groups",
-			"setgroups", "monotonic", "boottime",
-		}, starts: true},
-		"nsenter": {short: "tSG", long: []string{"target", "setuid", "setgid"}, starts: true},
-		"prlimit": {short: "po", long: []string{"pid", "output"}},
-		"choom":   {short: "np", long: []string{"adjust", "pid"}},
-		"setpriv": {long: []string{
-			"ambient-caps", "inh-caps", "bounding-set", "ruid", "euid", "rgid", "egid", "reuid", "regid",
-			"groups", "securebits", "pdeathsig",
-			"selinux-label", "apparmor-profile", "landlock-access", "landlock-rule", "seccomp-filter", "ptracer",
-		}},
-		"uclampset": {short: "mMp", long: []string{"pid"}},
-		"cpulimit":  {short: "lpe", long: []string{"limit", "pid", "exe"}},
-		"faketime":  {own: 1}, "pipesz": {short: "snf", long: []string{"set", "stdin", "stdout", "stderr"}},
-		"setarch": {starts: true}, "linux32": {starts: true}, "linux64": {starts: true}, "i386": {starts: true},
-		"i686": {starts: true}, "x86_64": {starts: true},
-		"ld.so": {long: []string{"library-path", "preload", "audit", "argv0", "inhibit-rpath",
-			"glibc-hwcaps-prepend", "glibc-hwcaps-mask"}},
-		"strace": {short: "abeEIoOpPsSuUX"},
-		"ltrace": {short: "aAeFlnopsuwx"},
-		"flock":  {short: "wE", long: []string{"timeout", "wait", "conflict-exit-code"}, own: 1},
-		"script": {short: "cEIBOTmo",
-			long: []string{"command", "echo", "log-in", "log-out", "log-io", "log-timing", "output-limit"}, own: 1,
-			starts: true},
-		"systemd-run": {short: "pEuHMGt", long: []string{
-			"property", "setenv", "unit", "host", "machine", "slice", "description", "uid", "gid", "nice",
-			"working-directory", "on-active", "on-calendar",
-		}},
-		"unbuffer": {}, "fakeroot": {}, "torsocks": {}, "proxychains": {short: "f"}, "proxychains4": {short: "f"},
-		"firejail": {}, "rlwrap": {}, "dbus-run-session": {}, "entr": {},
-		"xvfb-run": {short: "efnpsw"}, "arch": {short: "de"},
-		"busybox": {},
-		"toybox":  {},
-		"watch":   {short: "nqs", long: []string{"interval", "equexit", "shotsdir"}, joined: true},
-		"hyperfine": {short: "wrmMpcSNuPDLns",
-			long: []string{"warmup", "runs", "min-runs", "max-runs", "prepare", "cleanup", "shell"}, joined: true},
-		"ssh": {short: "BbcDEeFIiJLlmOopQRSWw", own: 1, joined: true, late: true, starts: true},
+		"doas": {short: "uCa"},
+		"ssh":  {short: "BbcDEeFIiJLlmOopQRSWw", own: 1},
 		"xargs": {short: "aEILnPsdRJS", long: []string{
 			"arg-file", "delimiter", "max-args", "max-procs", "max-chars", "process-slot-var",
-		}, fills: true},
-		"parallel": {short: "jPIaNnLsCdXS",
-			long:   []string{"jobs", "max-procs", "arg-file", "max-args", "sshlogin", "colsep", "delay", "timeout"},
-			joined: true, fills: true},
+		}},
 	}
 })
 
@@ -167,23 +109,16 @@ func (r *reader) within(at int, name string, rest []word, in *input) string {
 			return Input
 		}
 		return Script
-	case name == "su" || name == "runuser" && !slices.ContainsFunc(rest, namesUser):
+	case name == "su":
 		if !slices.ContainsFunc(rest, namesCommand) {
 			return r.shell("sh", nil, in)
 		}
 		return r.option(rest, "c", "command", "session-command")
-	case name == "script" && slices.ContainsFunc(rest, hasC):
-		return r.option(rest, "c", "command")
 	case name == "find" || name == "gfind" || name == "fd" || name == "fdfind":
 		r.find(name, rest)
 		return ""
 	case name == "git":
 		return r.git(at, rest)
-	// the architecture, which may be left out
-	case name == "setarch" && len(rest) > 0 && !strings.HasPrefix(rest[0].text, "-"):
-		rest = rest[1:]
-	case strings.HasPrefix(name, "ld-linux") || strings.HasPrefix(name, "ld-musl"):
-		w, known = wrappers()["ld.so"], true
 	case (name == "sudo" || name == "doas") && r.interactive(&w, rest):
 		return r.shell("sh", nil, in)
 	case !known:
@@ -192,25 +127,12 @@ func (r *reader) within(at int, name string, rest []word, in *input) string {
 		}
 		return code(name, rest)
 	}
-	why := ""
-	if name == "flock" || name == "watch" {
-		done := false
-		if why, done = r.alone(name, rest); done {
-			return why
-		}
-	}
-	if more := r.wrapped(at, name, &w, rest, in); more != "" {
-		why = more
-	}
-	return why
+	return r.wrapped(at, name, &w, rest, in)
 }
 
 // wrapped lists what a wrapper runs.
 func (r *reader) wrapped(at int, name string, w *wrapper, rest []word, in *input) string {
-	var fill string // what xargs replaces
-	if w.fills {
-		fill = "{}"
-	}
+	fill := "{}" // what xargs replaces
 	for {
 		o, ok := w.option(rest)
 		rest = o.rest
@@ -234,48 +156,32 @@ func (r *reader) wrapped(at int, name string, w *wrapper, rest []word, in *input
 			fill = o.value.text
 		}
 	}
-	own := w.own
-	for ; own > 0 && len(rest) > 0; own-- {
-		rest = rest[1:]
-	}
-	if w.late {
-		for more := true; more; {
-			var o option
-			o, more = w.option(rest)
-			rest = o.rest
-		}
+	rest = rest[min(w.own, len(rest)):]
+	for more := name == "ssh"; more; { // whose options may also be behind the host
+		var o option
+		o, more = w.option(rest)
+		rest = o.rest
 	}
 	for w.assigns && len(rest) > 0 && strings.Contains(rest[0].text, "=") {
 		rest = rest[1:]
 		defer r.set(at)
 	}
-	if len(rest) == 0 {
-		switch {
-		case w.fills:
-			return Argument
-		case w.starts:
-			return r.shell("sh", nil, in)
-		}
-		return ""
-	}
-	if w.fills {
-		return r.filled(name, w, rest, fill)
-	}
-	if w.joined {
+	switch {
+	case name == "xargs":
+		return r.filled(rest, fill)
+	case name == "ssh" && len(rest) > 0:
 		return r.join(rest, Variable)
+	case name == "ssh":
+		return r.shell("sh", nil, in)
+	case len(rest) > 0:
+		r.out[at].Through = w.through
+		r.run(rest, in)
 	}
-	r.out[at].Through = w.through
-	r.run(rest, in)
 	return ""
 }
 
-// filled lists what xargs or parallel runs, with arguments that are not in the line.
-func (r *reader) filled(name string, w *wrapper, rest []word, fill string) string {
-	if name == "parallel" {
-		if i := slices.IndexFunc(rest, func(w word) bool { return strings.HasPrefix(w.text, ":::") }); i >= 0 {
-			rest = rest[:i]
-		}
-	}
+// filled lists what xargs runs, with arguments that are not in the line.
+func (r *reader) filled(rest []word, fill string) string {
 	words := slices.Clone(rest)
 	replaced := false
 	for i := range words {
@@ -283,11 +189,7 @@ func (r *reader) filled(name string, w *wrapper, rest []word, fill string) strin
 			words[i].whole, replaced = false, true
 		}
 	}
-	if w.joined {
-		r.join(words, Variable)
-		return Code // parallel has its own language
-	}
-	if !replaced {
+	if !replaced && len(rest) > 0 {
 		words = append(words, word{text: fill, added: true})
 	}
 	r.run(words, nil)
@@ -329,29 +231,6 @@ func (r *reader) option(rest []word, short string, long ...string) string {
 		}
 	}
 	return why
-}
-
-// alone reads the arguments of flock, script and watch, which differ from the others. done means that there is no
-// more.
-func (r *reader) alone(name string, rest []word) (why string, done bool) {
-	for i, w := range rest {
-		script, long := strings.CutPrefix(w.text, "--command=")
-		switch {
-		case name == "watch" && (w.text == "-x" || w.text == "--exec"):
-			r.run(rest[i+1:], nil)
-			return "", true
-		case name == "watch":
-		case long:
-			return r.join([]word{{text: script, whole: w.whole}}, Variable), false
-		case w.text == "--command" ||
-			strings.HasPrefix(w.text, "-") && !strings.HasPrefix(w.text, "--") && strings.HasSuffix(w.text, "c"):
-			// What follows it may be a script, or this is an option of the program that is run: "flock f cc -c x".
-			if i+1 < len(rest) {
-				return r.join(rest[i+1:i+2], Variable), false
-			}
-		}
-	}
-	return "", false
 }
 
 // find lists what find runs for each file: -exec PROGRAM … ; or +. fd has -x and -X.
@@ -434,15 +313,7 @@ func (w *wrapper) option(words []word) (o option, ok bool) {
 	return o, true
 }
 
-// namesUser reports whether a word is runuser's option -u, with which the command is not one of a shell.
-func namesUser(w word) bool {
-	return strings.HasPrefix(w.text, "-u") || strings.HasPrefix(w.text, "--user")
-}
-
 // namesCommand reports whether a word is su's option for a command, or may be.
 func namesCommand(w word) bool {
 	return strings.HasPrefix(w.text, "-c") || strings.Contains(w.text, "command")
 }
-
-// hasC reports whether a word is script's option -c, perhaps among others.
-func hasC(w word) bool { return strings.HasPrefix(w.text, "-") && strings.Contains(w.text, "c") }

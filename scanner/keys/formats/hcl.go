@@ -1,7 +1,6 @@
 package formats
 
 import (
-	"bytes"
 	"cmp"
 	"slices"
 	"strconv"
@@ -15,35 +14,27 @@ import (
 )
 
 func readHCL(m *meter) ([]keys.Document, error) {
-	items, err := scanHCL(m)
-	if err != nil {
+	if err := checkHCL(m); err != nil {
 		return nil, err
 	}
 	h := &hclReader{meter: m}
-	root := &keys.Node{Kind: keys.Mapping}
-	named := map[string]bool{} // the arguments so far
-	for len(items) > 0 {
-		body, n, err := h.parse(items)
-		if err != nil {
-			return nil, err
-		}
-		for name, argument := range body.Attributes {
-			if named[name] {
-				return nil, m.bad(argument.NameRange.Start.Byte, "not HCL: the argument %q is there twice", name)
-			}
-			named[name] = true
-		}
-		entries, err := h.entries(body, 0)
-		if err != nil {
-			return nil, err
-		}
-		root.Entries = append(root.Entries, entries...)
-		items = items[n:]
+	file, problems := hclsyntax.ParseConfig(m.text, "", hcl.InitialPos)
+	if err := h.failed(problems); err != nil {
+		return nil, err
 	}
-	if len(root.Entries) == 0 {
+	body, ok := file.Body.(*hclsyntax.Body)
+	if !ok {
+		return nil, m.bad(0, "not HCL: %T", file.Body)
+	}
+	entries, err := h.entries(body, 0)
+	if err != nil {
+		return nil, err
+	}
+	root := &keys.Node{Kind: keys.Mapping, Entries: entries}
+	if len(entries) == 0 {
 		return []keys.Document{{Root: root}}, nil
 	}
-	first, last := root.Entries[0], root.Entries[len(root.Entries)-1]
+	first, last := entries[0], entries[len(entries)-1]
 	root.At = keys.Span{Start: first.At.Start, End: h.end(last)}
 	return []keys.Document{{Root: root, Head: m.head(first.At.Start)}}, nil
 }
@@ -56,86 +47,8 @@ func (h *hclReader) end(e keys.Entry) int {
 	return e.Value.At.End
 }
 
-// hclPiece is how many bytes of whole items are parsed at once, for their tokens take forty times the memory.
-const hclPiece = 1 << 20
-
-// emptyHCL reports whether a line has nothing, or a comment to its end.
-func emptyHCL(line []byte) bool {
-	line = bytes.TrimLeft(line, " \t")
-	return slices.ContainsFunc([]string{"\n", "\r\n", "#", "//"}, func(start string) bool {
-		return bytes.HasPrefix(line, []byte(start))
-	})
-}
-
-// skipHCLSpace skips spaces, line ends and comments.
-func skipHCLSpace(text []byte) []byte {
-	for {
-		text = bytes.TrimLeft(text, " \t\r\n")
-		var found bool
-		switch {
-		case bytes.HasPrefix(text, []byte("/*")):
-			_, text, found = bytes.Cut(text, []byte("*/"))
-		case bytes.HasPrefix(text, []byte("#")), bytes.HasPrefix(text, []byte("//")):
-			_, text, found = bytes.Cut(text, []byte("\n"))
-		}
-		if !found {
-			return text
-		}
-	}
-}
-
 // An hclReader makes nodes of the syntax tree.
 type hclReader struct{ *meter }
-
-// parse parses the first items, and says how many it was.
-func (h *hclReader) parse(items []hclItem) (*hclsyntax.Body, int, error) {
-	n, piece := 0, items[0]
-	if piece.braces > hclBraces {
-		body, err := h.argument(piece)
-		return body, 1, err
-	}
-	for n++; n < len(items); n++ {
-		if piece.braces+items[n].braces > hclBraces || items[n].end-piece.start > hclPiece {
-			break
-		}
-		piece.braces += items[n].braces
-		piece.end = items[n].end
-	}
-	file, problems := hclsyntax.ParseConfig(h.text[piece.start:piece.end], "", position(piece.start))
-	if err := h.failed(problems); err != nil {
-		return nil, 0, err
-	}
-	body, ok := file.Body.(*hclsyntax.Body)
-	if !ok {
-		return nil, 0, h.bad(piece.start, "not HCL: %T", file.Body)
-	}
-	return body, n, nil
-}
-
-// argument parses an item with very many braces, which must be an argument: in an expression hclsyntax goes no deeper
-// than the levels that were counted.
-func (h *hclReader) argument(item hclItem) (*hclsyntax.Body, error) {
-	name, expr, ok := bytes.Cut(h.text[item.start:item.end], []byte("="))
-	trimmed := strings.TrimSpace(string(name))
-	if !ok || !hclsyntax.ValidIdentifier(trimmed) {
-		return nil, h.limit(item.start, "the file has a block with more than %d others in it", hclBraces)
-	}
-	start := item.start + len(name) + 1
-	value, problems := hclsyntax.ParseExpression(expr, "", position(start))
-	if err := h.failed(problems); err != nil {
-		return nil, err
-	}
-	at := item.start + strings.Index(string(name), trimmed)
-	argument := &hclsyntax.Attribute{
-		Name: trimmed, Expr: value,
-		NameRange: hcl.Range{Start: position(at), End: position(at + len(trimmed))},
-		SrcRange:  hcl.Range{Start: position(at), End: value.Range().End},
-	}
-	return &hclsyntax.Body{Attributes: hclsyntax.Attributes{trimmed: argument}}, nil
-}
-
-// position is a place of which only the offset is asked.
-func position(offset int) hcl.Pos { return hcl.Pos{Line: 1, Column: 1, Byte: offset} }
 
 func place(r hcl.Range) keys.Span { return keys.Span{Start: r.Start.Byte, End: r.End.Byte} }
 

@@ -26,7 +26,7 @@ func (h *hclReader) written(expr hclsyntax.Expression) []string {
 	if heredoc {
 		source = append(bytes.Clone(text), '\n') // without which its marker does not end it
 	}
-	tokens, _ := hclsyntax.LexExpression(source, "", position(0))
+	tokens, _ := hclsyntax.LexExpression(source, "", hcl.Pos{Line: 1, Column: 1})
 	var exact, tight []byte
 	last := 0
 	for _, t := range tokens {

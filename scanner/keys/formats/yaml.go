@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
 
@@ -15,6 +16,12 @@ import (
 
 // readYAML reads every document of a text.
 func readYAML(m *meter) ([]keys.Document, error) {
+	if i := firstLineEnd(m.text); i >= 0 {
+		r, _ := utf8.DecodeRune(m.text[i:])
+		m.disputed(i, "%U ends a line for some YAML parsers and not for others; "+
+			"remove it, or write it as an escape in double quotes", r)
+		return m.settled(nil)
+	}
 	// yaml.v3 makes all nodes of a document before one can be counted, at half a kilobyte each.
 	if yamlMarks(m.text) > m.bounds.Nodes {
 		return nil, m.limit(0, "the file has more than %d commas, brackets, lines and lists in them", m.bounds.Nodes)
@@ -54,57 +61,28 @@ func (m *meter) asJSON() ([]keys.Document, bool) {
 	return documents, err == nil
 }
 
-// all reads every document. Where the text has a character that YAML 1.1 takes for the end of a line and YAML 1.2 does
-// not, it is read both ways: all of these must be within quoted and block scalars, and the two readings the same but
-// for the texts of values.
+// all reads every document.
 func (y *yamlReader) all() ([]keys.Document, error) {
 	hasMarks := bytes.Contains(y.text, []byte(byteOrderMark))
 	y.text = y.prepare(y.text)
 	documents, err := y.documents()
 	var parse *ParseError
 	switch {
-	case err != nil && !errors.As(err, &parse):
-		return nil, err
-	case err != nil && hasMarks: // which other parsers may take for a part of a text
+	case err == nil:
+		return y.settled(documents)
+	case errors.As(err, &parse) && hasMarks: // which other parsers may take for a part of a text
 		y.disputed(parse.Offset, "%s", parse.Reason)
 		return y.settled(nil)
 	}
-	if n := countLineEnds(y.text); n > 0 && (err != nil || y.differs || n > y.countQuoted()) {
-		lines := &yamlReader{meter: &meter{text: asLines(y.text), bounds: y.bounds}}
-		more, err2 := lines.all()
-		if err != nil && more == nil && err2 != nil {
-			return nil, err // as no reader reads it
-		}
-		y.dispute = nil // this is the reason that counts
-		y.disputeLineEnd()
-		return y.settled(append(documents, more...))
-	}
-	if err != nil {
-		return nil, err
-	}
-	return y.settled(documents)
+	return nil, err
 }
 
-// documents reads every document, and compares them with those that YAML 1.1 has.
 func (y *yamlReader) documents() (documents []keys.Document, err error) {
 	text := y.hideSlashes(y.text)
-	var second *yaml.Decoder
-	if countLineEnds(text) > 0 {
-		second = yaml.NewDecoder(bytes.NewReader(text))
-		if text, err = y.hideLineEnds(text); err != nil {
-			return nil, err
-		}
-	}
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	y.anchors, y.within = map[*yaml.Node]*built{}, map[string]int{}
 	for ; ; y.document++ {
 		document, err := nextYAML(decoder)
-		if second != nil && !y.differs {
-			twin, err2 := nextYAML(second)
-			y.twins = map[*yaml.Node]string{}
-			y.differs = (err == nil) != (err2 == nil) || errors.Is(err, io.EOF) != errors.Is(err2, io.EOF) ||
-				err == nil && !y.same(document, twin, false)
-		}
 		switch {
 		case errors.Is(err, io.EOF):
 			return documents, nil
@@ -147,12 +125,8 @@ func nextYAML(d *yaml.Decoder) (document *yaml.Node, err error) {
 // A yamlReader makes nodes of those of yaml.v3, one document after the other.
 type yamlReader struct {
 	*meter
-	slash    string                // "", or what hides "\/"
-	restore  *strings.Replacer     // nil, or what puts back the line ends of YAML 1.1
-	tabs     map[int]bool          // where a tab is hidden, and has not been put back
-	twins    map[*yaml.Node]string // texts of this document that are others in YAML 1.1
-	quoted   []keys.Span           // quoted and block scalars, if there are such line ends
-	differs  bool                  // YAML 1.1 has other documents
+	slash    string       // "", or what hides "\/"
+	tabs     map[int]bool // where a tab is hidden, and has not been put back
 	anchors  map[*yaml.Node]*built
 	within   map[string]int // by anchor, how many nodes with it are being read
 	document int

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// yamlMarks counts what stands between the values of a text: commas, brackets, the ends of lines in any version of
-// YAML, and each - or ? that follows another indicator in its line, as in "- - - a", which is three lists.
+// yamlMarks counts what stands between the values of a text: commas, brackets, the ends of lines, and each - or ? that
+// follows another indicator in its line, as in "- - - a", which is three lists.
 func yamlMarks(text []byte) int {
-	marks := countLineEnds(text)
+	marks := 0
 	before := byte('\n') // the last byte that is no space
 	for i, c := range text {
 		end := i+1 == len(text)
@@ -49,7 +49,7 @@ func checkTagDirectives(m *meter) error {
 		if i < 0 {
 			break
 		}
-		if at += i; at > 0 && !endsLine(m.text[at-1]) {
+		if at += i; at > 0 && m.text[at-1] != '\n' && m.text[at-1] != '\r' {
 			continue
 		}
 		if lines++; lines > maxTagDirectives {
@@ -67,6 +67,3 @@ func checkTagDirectives(m *meter) error {
 	}
 	return nil
 }
-
-// endsLine reports whether a byte is the last one of what ends a line in any version of YAML.
-func endsLine(c byte) bool { return strings.IndexByte("\n\r\x85\xa8\xa9", c) >= 0 }

@@ -4,67 +4,14 @@ import (
 	"bytes"
 	"encoding/base64"
 	"strings"
-	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
-
-	"github.com/policyscan/policyscan/scanner/keys"
 )
 
 // What some YAML parsers read in one way and some in another is disputed here, with its place: a rule that is asked of
 // the one reading says nothing about a program that has the other.
 
-// same reports whether two readings of a node differ in the texts of quoted and block scalars that are values at most,
-// and keeps these.
-func (y *yamlReader) same(a, b *yaml.Node, isKey bool) bool {
-	if a.Kind != b.Kind || a.Style != b.Style || a.Anchor != b.Anchor || len(a.Content) != len(b.Content) ||
-		a.Style&yaml.TaggedStyle != 0 && a.Tag != b.Tag {
-		return false
-	}
-	if text := y.value(b); text != y.value(a) {
-		if isKey || !hasEnd(a) {
-			return false
-		}
-		y.twins[a] = text
-	}
-	for i := range a.Content {
-		if !y.same(a.Content[i], b.Content[i], isKey || a.Kind == yaml.MappingNode && i%2 == 0) {
-			return false
-		}
-	}
-	return true
-}
-
-// hasEnd reports whether a scalar is in quotes or in block style, so that a line end is a part of it.
-func hasEnd(n *yaml.Node) bool { return n.Style&^yaml.TaggedStyle != 0 }
-
-// countQuoted counts the line ends of YAML 1.1 that are within quoted and block scalars.
-func (y *yamlReader) countQuoted() (n int) {
-	for _, s := range y.quoted {
-		n += countLineEnds(y.text[s.Start:s.End])
-	}
-	return n
-}
-
-// disputeLineEnd reports the first line end of YAML 1.1 that is not within a quoted or block scalar, else the first.
-func (y *yamlReader) disputeLineEnd() {
-	first, after := -1, 0
-	for _, s := range append(y.quoted, keys.Span{Start: len(y.text), End: len(y.text)}) {
-		if i := firstLineEnd(y.text[after:max(s.Start, after)]); i >= 0 {
-			first = after + i
-			break
-		}
-		after = max(after, s.End)
-	}
-	if first < 0 {
-		first = firstLineEnd(y.text)
-	}
-	r, _ := utf8.DecodeRune(y.text[first:])
-	y.disputed(first, "%U ends a line for some YAML parsers and not for others: they read this file differently; "+
-		"remove it", r)
-}
-
-// firstLineEnd returns where the first line end of YAML 1.1 is, or -1.
+// firstLineEnd returns where the first character is that ends a line in YAML 1.1 and not in 1.2, or -1.
 func firstLineEnd(text []byte) int {
 	return bytes.IndexFunc(text, func(r rune) bool { return r == '\u0085' || r == '\u2028' || r == '\u2029' })
 }

@@ -2,7 +2,6 @@ package formats
 
 import (
 	"bytes"
-	"fmt"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -126,34 +125,25 @@ func (y *yamlReader) disputeMark(at int) {
 		"remove it")
 }
 
-// standIn returns a character that a text does not have, of as many bytes as another text.
-func standIn(text []byte, of string) (string, bool) {
-	char, last := '\u0100', '\u07ff'
-	if len(of) == 3 {
-		char, last = '\ue000', '\uf8ff'
-	}
-	for char <= last && bytes.ContainsRune(text, char) {
-		char++
-	}
-	return string(char), char <= last
-}
-
 // hideSlashes puts a character in the place of each "\/" that would be an escape in double quotes, of which yaml.v3
 // knows nothing.
 func (y *yamlReader) hideSlashes(text []byte) []byte {
 	if !bytes.Contains(text, []byte(`\/`)) {
 		return text
 	}
-	slash, ok := standIn(text, `\/`)
-	if !ok {
+	slash := '\u0100' // or another of two bytes that the text does not have
+	for bytes.ContainsRune(text, slash) {
+		slash++
+	}
+	if slash > '\u07ff' {
 		return text
 	}
-	y.slash = slash
+	y.slash = string(slash)
 	text = bytes.Clone(text)
 	for i := 0; i+1 < len(text); i++ {
 		if text[i] == '\\' {
 			if text[i+1] == '/' {
-				copy(text[i:], slash)
+				copy(text[i:], y.slash)
 			}
 			i++
 		}
@@ -164,9 +154,6 @@ func (y *yamlReader) hideSlashes(text []byte) []byte {
 // value is the text of a scalar as the file has it.
 func (y *yamlReader) value(n *yaml.Node) string {
 	value := n.Value
-	if y.restore != nil {
-		value = y.restore.Replace(value)
-	}
 	if y.slash != "" {
 		slash := `\/`
 		if n.Style&yaml.DoubleQuotedStyle != 0 {
@@ -227,42 +214,4 @@ func (y *yamlReader) withTab(value string, i int) string {
 	}
 	delete(y.tabs, i)
 	return value[:at] + "\t" + value[at+1:]
-}
-
-// lineEnds are the characters at which a line ends in YAML 1.1, and so for yaml.v3, and not in YAML 1.2.
-func lineEnds() []string { return []string{"\u0085", "\u2028", "\u2029"} }
-
-// countLineEnds counts these in a text.
-func countLineEnds(text []byte) (n int) {
-	for _, end := range lineEnds() {
-		n += bytes.Count(text, []byte(end))
-	}
-	return n
-}
-
-// hideLineEnds puts another character in the place of each of these.
-func (y *yamlReader) hideLineEnds(text []byte) ([]byte, error) {
-	var back []string
-	for _, end := range lineEnds() {
-		if !bytes.Contains(text, []byte(end)) {
-			continue
-		}
-		instead, ok := standIn(text, end)
-		if !ok {
-			first := bytes.Index(text, []byte(end))
-			return nil, y.limit(first, "the file has %+q and every letter of other scripts", end)
-		}
-		text = bytes.ReplaceAll(text, []byte(end), []byte(instead))
-		back = append(back, instead, end)
-	}
-	y.restore = strings.NewReplacer(back...)
-	return text, nil
-}
-
-// asLines ends a line at each of these, as YAML 1.1 does.
-func asLines(text []byte) []byte {
-	for _, end := range lineEnds() {
-		text = bytes.ReplaceAll(text, []byte(end), fmt.Appendf(nil, "%*s\n", len(end)-1, ""))
-	}
-	return text
 }

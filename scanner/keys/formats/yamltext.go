@@ -65,7 +65,6 @@ func (y *yamlReader) scalar(b *built, n *yaml.Node, after int) {
 			value = y.withTab(value, start)
 			b.text = value
 		}
-		start = y.lineEnd(start) // a comment may follow the indicator
 	case value == "":
 		b.end = properties
 	default:
@@ -76,16 +75,9 @@ func (y *yamlReader) scalar(b *built, n *yaml.Node, after int) {
 		b.end = properties
 		y.disputed(b.start, "the text of this value is not where yaml.v3 says it is")
 	}
-	if y.restore != nil && style != 0 && start < b.end {
-		y.quoted = append(y.quoted, keys.Span{Start: start, End: b.end})
-	}
 	b.node.Kind, b.node.Scalar = yamlScalar(tag, value)
 	if tag == "!!binary" && len(b.node.Scalar.Texts) == 1 {
 		y.disputed(b.start, "a value with the tag !!binary that is not base64, which programs read differently")
-	}
-	if twin, ok := y.twins[n]; ok {
-		b.node.Kind = keys.ScalarNode
-		b.node.Scalar = keys.Scalar{Texts: []string{value, twin}}
 	}
 }
 
