@@ -111,7 +111,7 @@ func endings(v *verdict.Verdict) []string {
 	var lines []string
 	for i := range v.EndingAllowances {
 		if i == mostEndings {
-			lines = append(lines, "and "+more(len(v.EndingAllowances)-i, "allowance")+"; verdict.json has all")
+			lines = append(lines, "and "+count(len(v.EndingAllowances)-i, "more allowance")+"; verdict.json has all")
 			break
 		}
 		e := &v.EndingAllowances[i]

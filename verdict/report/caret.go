@@ -2,19 +2,10 @@ package report
 
 import (
 	"strings"
-	"unicode"
 	"unicode/utf8"
-
-	"golang.org/x/text/width"
 
 	"github.com/policyscan/policyscan/verdict"
 )
-
-// excerptLimit is the longest excerpt, in characters.
-const excerptLimit = 200
-
-// tabWidth is how many columns a tab of the source line is drawn as.
-const tabWidth = 4
 
 // source returns the line that a match begins in, as far as the excerpt holds it,
 // and a line of carets under the match. gutter is the columns that go
@@ -107,8 +98,6 @@ type cell struct {
 	cut  bool
 }
 
-const ellipsis = "…"
-
 func (c cell) lead() string {
 	if c.cut {
 		return ellipsis + c.text
@@ -128,7 +117,7 @@ func (c cell) String() string {
 func fit(left, mid, right *cell, room int) {
 	room = max(room, 20)
 	if columns(mid.String()) > room-2 {
-		mid.text, mid.cut = head(mid.text, room-3), true
+		mid.text, mid.cut = prefix(mid.text, room-3, runeColumns), true
 	}
 	free := room - columns(mid.String())
 	l, r := columns(left.lead()), columns(right.String())
@@ -137,39 +126,8 @@ func fit(left, mid, right *cell, room int) {
 		left.text, left.cut = tail(left.text, forLeft-1), true
 	}
 	if forRight := free - forLeft; r > forRight {
-		right.text, right.cut = head(right.text, forRight-1), true
+		right.text, right.cut = prefix(right.text, forRight-1, runeColumns), true
 	}
-}
-
-// drawn is text as the report shows it: tabs as spaces, what is hidden made visible.
-func drawn(s string) string {
-	return verdict.Visible(strings.ReplaceAll(s, "\t", strings.Repeat(" ", tabWidth)))
-}
-
-// wrap cuts a line at its spaces into lines of so many columns; a word that is longer
-// stays whole, as an address must, and a room under 20 columns is not worth it.
-func wrap(line string, room int) []string {
-	if room < 20 || columns(line) <= room {
-		return []string{line}
-	}
-	return fill(strings.Fields(line), room)
-}
-
-// fill puts words on lines of room columns, with a space between two. A word is never broken, whatever is in it.
-func fill(words []string, room int) []string {
-	var lines []string
-	now := ""
-	for _, word := range words {
-		switch {
-		case now == "":
-			now = word
-		case columns(now)+1+columns(word) <= room:
-			now += " " + word
-		default:
-			lines, now = append(lines, now), word
-		}
-	}
-	return append(lines, now)
 }
 
 // wrapIndented is [wrap], with an indent before every line but the first.
@@ -183,90 +141,4 @@ func wrapIndented(line string, room int, indent string) []string {
 		rest[i] = indent + rest[i]
 	}
 	return append(lines[:1], rest...)
-}
-
-// head returns as much of the beginning of s as n columns hold.
-func head(s string, n int) string {
-	for i, r := range s {
-		if n -= runeColumns(r); n < 0 {
-			return s[:i]
-		}
-	}
-	return s
-}
-
-// tail returns as much of the end of s as n columns hold.
-func tail(s string, n int) string {
-	skip := columns(s) - n
-	for i, r := range s {
-		if skip <= 0 && runeColumns(r) > 0 {
-			return s[i:]
-		}
-		skip -= runeColumns(r)
-	}
-	return ""
-}
-
-// columns is how wide a terminal draws s.
-func columns(s string) int {
-	n := 0
-	for _, r := range s {
-		n += runeColumns(r)
-	}
-	return n
-}
-
-func runeColumns(r rune) int {
-	if r < 0x300 {
-		return 1
-	}
-	if unicode.In(r, unicode.Mn, unicode.Me) {
-		return 0
-	}
-	switch width.LookupRune(r).Kind() {
-	case width.EastAsianWide, width.EastAsianFullwidth:
-		return 2
-	}
-	return 1
-}
-
-func utf16Len(s string) int64 {
-	n := int64(0)
-	for _, r := range s {
-		n++
-		if r > 0xffff {
-			n++
-		}
-	}
-	return n
-}
-
-// cutLine cuts s at its first line end: LF, CRLF or a lone CR.
-func cutLine(s string) (line, rest string, found bool) {
-	i := strings.IndexAny(s, "\r\n")
-	if i < 0 {
-		return s, "", false
-	}
-	return s[:i], strings.TrimPrefix(strings.TrimPrefix(s[i:], "\r"), "\n"), true
-}
-
-// matchHere reports whether text begins with pattern, or is the beginning of it,
-// and how many bytes of text that takes.
-func matchHere(text, pattern string) (int, bool) {
-	n := 0
-	for i := 0; i < len(pattern); i++ {
-		rest := text[n:]
-		if pattern[i] == '\n' && strings.HasPrefix(rest, "\r\n") {
-			n += len("\r\n")
-			continue
-		}
-		if rest == "" || pattern[i] == '\n' && rest == "\r" {
-			return len(text), true
-		}
-		if rest[0] != pattern[i] {
-			return 0, false
-		}
-		n++
-	}
-	return n, true
 }

@@ -105,7 +105,7 @@ func WriteFleetText(w io.Writer, f *summary.Fleet, o FleetTextOptions) error {
 			t.line("  %s %s %s", t.paint(bold, at), flow(e.Message), t.paint(red, "["+e.Code+"]"))
 		}
 		if n := r.ErrorCount - len(r.Errors); n > 0 {
-			t.line("  %s and %s", t.paint(bold, verdict.Visible(r.Name)+":"), more(n, "error"))
+			t.line("  %s and %s", t.paint(bold, verdict.Visible(r.Name)+":"), count(n, "more error"))
 		}
 	})
 	t.list("with violations", "repository", "repositories", len(worst), func(i int) {
@@ -120,7 +120,7 @@ func WriteFleetText(w io.Writer, f *summary.Fleet, o FleetTextOptions) error {
 	broken := f.Broken()
 	t.list("violated", "rule", "rules", len(broken), func(i int) {
 		r := broken[i]
-		t.line("  %s %s, %s: %s", t.paint(bold, verdict.Visible(r.ID)+":"), repositories(r.Repositories),
+		t.line("  %s %s, %s: %s", t.paint(bold, verdict.Visible(r.ID)+":"), count(r.Repositories, "repository"),
 			count(r.Violations, "violation"), flow(clip(r.Title, 200)))
 	})
 	t.end()
@@ -198,7 +198,7 @@ func fleetCounts(f *summary.Fleet) string {
 	if c.Repositories == 0 {
 		return "no repository was scanned"
 	}
-	s := repositories(c.Repositories)
+	s := count(c.Repositories, "repository")
 	if c.Repositories != f.List.Repositories {
 		s += fmt.Sprintf(" of %d in the list", f.List.Repositories)
 	}
@@ -213,11 +213,4 @@ func fleetCounts(f *summary.Fleet) string {
 		s += fmt.Sprintf(" (%d of the failed could not be decided in part)", n)
 	}
 	return s
-}
-
-func repositories(n int) string {
-	if n == 1 {
-		return "1 repository"
-	}
-	return fmt.Sprintf("%d repositories", n)
 }

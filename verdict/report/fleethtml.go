@@ -164,7 +164,7 @@ func newFleetRow(r *summary.Repository) fleetRow {
 	}
 	slices.SortStableFunc(row.Rules, func(a, b fleetCount) int { return b.N - a.N })
 	if n := r.ErrorCount - len(r.Errors); n > 0 {
-		row.More = "and " + more(n, "error")
+		row.More = "and " + count(n, "more error")
 	}
 	return row
 }
@@ -221,7 +221,7 @@ func (p *fleetPage) headline(f *summary.Fleet) {
 	}
 	p.Headline = "no repository was scanned"
 	if t.Repositories > 0 {
-		p.Headline = fleetSize(t.Repositories) + ": " + strings.Join(parts, ", ")
+		p.Headline = some(t.Repositories, "repository") + ": " + strings.Join(parts, ", ")
 	}
 	switch {
 	case f.Verdict == verdict.Pass:
@@ -237,7 +237,7 @@ func (p *fleetPage) headline(f *summary.Fleet) {
 	}
 	if t.Repositories != f.List.Repositories {
 		p.Notes = append(p.Notes, fmt.Sprintf("The list has %s, and this page has %s.",
-			fleetSize(f.List.Repositories), grouped(int64(t.Repositories))))
+			some(f.List.Repositories, "repository"), grouped(int64(t.Repositories))))
 	}
 	if n := t.Incomplete - t.Undecided; n > 0 {
 		p.Notes = append(p.Notes, "Of the repositories with violations, "+grouped(int64(n))+
@@ -257,13 +257,6 @@ func (p *fleetPage) headline(f *summary.Fleet) {
 	figure("files covered by a rule", int64(t.Governed))
 }
 
-func fleetSize(n int) string {
-	if n == 1 {
-		return "1 repository"
-	}
-	return grouped(int64(n)) + " repositories"
-}
-
 // facts say what was checked with what.
 func (p *fleetPage) facts(f *summary.Fleet) {
 	fact := func(name, value string, code bool) {
@@ -277,7 +270,7 @@ func (p *fleetPage) facts(f *summary.Fleet) {
 		b := &f.Policy[i]
 		fact("Bundle from "+verdict.Visible(b.From), b.SHA256, true)
 		fact("Its rules", fmt.Sprintf("%s, %s, %d deprecated",
-			boundaries(b.Boundaries), some(b.Invariants, "invariant"), b.Deprecated), false)
+			some(b.Boundaries, "boundary"), some(b.Invariants, "invariant"), b.Deprecated), false)
 	}
 	if f.OwnPolicy {
 		fact("Bundle of each repository", "enforced", false)
@@ -285,11 +278,4 @@ func (p *fleetPage) facts(f *summary.Fleet) {
 	if f.AsOf != "" {
 		fact("Day of the rules", f.AsOf, false)
 	}
-}
-
-func boundaries(n int) string {
-	if n == 1 {
-		return "1 boundary"
-	}
-	return grouped(int64(n)) + " boundaries"
 }

@@ -31,7 +31,7 @@ func writeFleetMarkdown(w io.Writer, f *summary.Fleet) error {
 			undecided = append(undecided, fleetError(name, &r.Errors[i]))
 		}
 		if n := r.ErrorCount - len(r.Errors); n > 0 {
-			undecided = append(undecided, fmt.Sprintf("* %s: and %s", name, more(n, "error")))
+			undecided = append(undecided, fmt.Sprintf("* %s: and %s", name, count(n, "more error")))
 		}
 		if r.Violations > 0 {
 			broken = append(broken, fmt.Sprintf("| %s | %d | %s |", name, r.Violations, fleetRules(r)))

@@ -26,8 +26,8 @@ func (h *htmlViolation) excerpt(e *verdict.Evidence) {
 	start, end := matchInExcerpt(e)
 	h.Before = utf16Len(e.Excerpt[:start]) < e.UTF16Column-1
 	h.After = utf8.RuneCountInString(e.Excerpt) >= excerptLimit
-	if text := namedText(e); start == end || end-start < len(text) && !strings.Contains(text, "\r\n") {
-		h.Found, h.Pattern = "Pattern: ", verdict.Visible(text)
+	if n := named(e); start == end || end-start < len(n.plain) && !strings.Contains(n.plain, "\r\n") {
+		h.Found, h.Pattern = "Pattern: ", verdict.Visible(n.plain)
 	}
 
 	line := htmlLine{Number: e.Line}
@@ -83,8 +83,9 @@ func (h *htmlViolation) found(x *verdict.Violation) {
 	const mark = "\x00"
 	name, value := foundOf(x, mark)
 	before, after, _ := strings.Cut(value, mark)
-	pattern := namedText(&x.Evidence)
-	if n := named(&x.Evidence); n.isMapping() {
+	n := named(&x.Evidence)
+	pattern := n.plain
+	if n.isMapping() {
 		before, pattern, after = n.words()
 	}
 	h.Found = strings.ToUpper(name[:1]) + name[1:] + ": " + before

@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"fmt"
 	"html/template"
 	"iter"
 	"slices"
@@ -141,19 +140,6 @@ func newHTMLPage(v *verdict.Verdict) *htmlPage {
 			htmlError{verdict.Visible(e.Code), verdict.Visible(e.File), visibleLines(e.Message)})
 	}
 	return p
-}
-
-// visibleLines is [verdict.Visible] for a text that may have several lines.
-func visibleLines(s string) []string {
-	s = strings.Trim(strings.ReplaceAll(s, "\r\n", "\n"), "\n")
-	if strings.TrimSpace(s) == "" {
-		return nil
-	}
-	lines := strings.Split(s, "\n")
-	for i, l := range lines {
-		lines[i] = drawn(strings.TrimRight(l, " \t"))
-	}
-	return lines
 }
 
 func (p *htmlPage) rules(v *verdict.Verdict) {
@@ -346,33 +332,4 @@ func (p *htmlPage) bars(v *verdict.Verdict) {
 		}
 		return cmp.Or(rank(a)-rank(b), strings.Compare(a, b))
 	})
-}
-
-// with returns a list with one more text, if that is one and not there yet.
-func with(all []string, s string) []string {
-	if s == "" || slices.Contains(all, s) {
-		return all
-	}
-	return append(all, s)
-}
-
-// grouped is a number with its thousands apart.
-func grouped(n int64) string {
-	s := strconv.FormatInt(n, 10)
-	first := 0
-	if n < 0 {
-		first = 1
-	}
-	for i := len(s) - 3; i > first; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
-
-// some is a count in words.
-func some(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%s %ss", grouped(int64(n)), thing)
 }

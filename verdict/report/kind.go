@@ -36,18 +36,6 @@ func placeOf(v *verdict.Violation) string {
 	return fmt.Sprintf("%s:%d:%d", fileOf(v), p.Line, p.Column)
 }
 
-// quotedName puts the pattern of a violation in quotes, as it is shown: a text or a glob, but not a mapping, nor a text
-// that is in quotes already.
-func quotedName(e *verdict.Evidence, shown string) string {
-	if n := named(e); n.isMapping() {
-		return shown
-	}
-	if _, ok := bracedText(e); ok {
-		return shown
-	}
-	return `"` + shown + `"`
-}
-
 // foundOf says what was found, or is missing, as a name and a value: "found" and the pattern. pattern is that, as the
 // report shows it.
 func foundOf(v *verdict.Violation, pattern string) (name, value string) {
@@ -74,8 +62,9 @@ func foundLine(v *verdict.Violation) string {
 func foundSentence(v *verdict.Violation) string {
 	e := &v.Evidence
 	clipped := func(s string) string { return clip(verdict.Visible(s), 200) }
-	pattern := quotedName(e, clipped(e.Pattern))
-	if n := named(e); n.isMapping() {
+	n := named(e)
+	pattern := n.quote(clipped(e.Pattern))
+	if n.isMapping() {
 		before, value, after := n.words()
 		pattern = before + `"` + clipped(value) + `"` + clipped(after)
 	}

@@ -172,7 +172,7 @@ func (p *markdownPage) facts() {
 		p.line("- **Behind**: " + prose(clip(note, 1000), codeMarkdown))
 	}
 	s := fmt.Sprintf("%s, %d covered, %d scanned in full (%s)", count(c.Files, "file"), c.Governed,
-		c.Scanned, bytesWords(c.Bytes))
+		c.Scanned, count(int(c.Bytes), "byte"))
 	if c.Deleted > 0 {
 		s += fmt.Sprintf(", %d deleted", c.Deleted)
 	}
@@ -208,13 +208,6 @@ func (p *markdownPage) facts() {
 	if len(v.Allowed) > 0 {
 		p.line("- **Allowed** by `--allow`: " + prose(clip(strings.Join(v.Allowed, ", "), 300), codeMarkdown))
 	}
-}
-
-func bytesWords(n int64) string {
-	if n == 1 {
-		return "1 byte"
-	}
-	return fmt.Sprintf("%d bytes", n)
 }
 
 func (p *markdownPage) omitted(what string, files []verdict.Omission) {

@@ -88,7 +88,7 @@ func (p *pointer) units() (column, end int64, exact bool) {
 		return near, nearEnd, false
 	}
 	if n := named(&p.Evidence); !n.isMapping() {
-		start, stop := textInExcerpt(p.Excerpt, namedText(&p.Evidence))
+		start, stop := textInExcerpt(p.Excerpt, n.plain)
 		if start == stop {
 			return near, nearEnd, false
 		}

@@ -119,12 +119,3 @@ func fieldChange(f *verdict.FieldChange) string {
 	}
 	return name + " " + strings.Join(parts, ", ")
 }
-
-// firstOf joins words, the first ten of them.
-func firstOf(words []string) string {
-	const most = 10
-	if n := len(words); n > most {
-		return strings.Join(words[:most], ", ") + fmt.Sprintf(" and %d more", n-most)
-	}
-	return strings.Join(words, ", ")
-}

@@ -5,7 +5,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/code"
@@ -116,37 +115,8 @@ func elsewhere(v *verdict.Violation) string {
 	return s
 }
 
-// full ends a sentence.
-func full(s string) string {
-	if s == "" || strings.ContainsAny(s[len(s)-1:], ".!?") {
-		return s
-	}
-	return s + "."
-}
-
-// clip cuts s to at most n characters, the last of which then says so.
-func clip(s string, n int) string {
-	if utf8.RuneCountInString(s) <= n {
-		return s
-	}
-	for i := range s {
-		if n--; n == 0 {
-			return s[:i] + ellipsis
-		}
-	}
-	return s
-}
-
 // nothingCovered is what a PASS says that looked at nothing.
 const nothingCovered = "No file is covered by a rule: no rule selects any file of this tree, so nothing was checked."
-
-// selects agrees with the number of rules before it.
-func selects(n int) string {
-	if n == 1 {
-		return "selects"
-	}
-	return "select"
-}
 
 // ofWholeTree reports whether the run was about a tree and not about a choice of its files,
 // of which it is usual that no rule selects any.

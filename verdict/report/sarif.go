@@ -327,11 +327,12 @@ func regions(e *verdict.Evidence) (match, context *sarifRegion) {
 
 // whole reports whether text is the match to its end. Of a text, LF matches CRLF.
 func whole(text string, e *verdict.Evidence) bool {
-	if n := named(e); n.isMapping() {
+	n := named(e)
+	if n.isMapping() {
 		return utf8.RuneCountInString(text) < excerptLimit
 	}
 	lines := func(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
-	return lines(text) == lines(namedText(e))
+	return lines(text) == lines(n.plain)
 }
 
 // notes writes the notifications that are not errors.

@@ -104,7 +104,8 @@ func aboutFile(e *verdict.Error) bool { return e.File != "" && e.File != "." }
 
 // quotedPattern is the pattern as reports show it.
 func quotedPattern(e *verdict.Evidence) string {
-	return quotedName(e, cut(verdict.Visible(e.Pattern), 1000))
+	n := named(e)
+	return n.quote(cut(verdict.Visible(e.Pattern), 1000))
 }
 
 // lastLineOf is the last line that a match touches: one that ends with a line end does not
@@ -114,42 +115,4 @@ func lastLineOf(e *verdict.Evidence) int64 {
 		return e.EndLine - 1
 	}
 	return e.EndLine
-}
-
-// textLines returns the lines of a text, each safe to print, without spaces at their ends
-// and without empty lines before and after them. There is at least one.
-func textLines(s string) []string {
-	var all []string
-	for more := true; more; {
-		var line string
-		line, s, more = cutLine(s)
-		if line = strings.TrimRight(drawn(line), " "); line != "" || len(all) > 0 {
-			all = append(all, line)
-		}
-	}
-	for len(all) > 0 && all[len(all)-1] == "" {
-		all = all[:len(all)-1]
-	}
-	if len(all) == 0 {
-		return []string{""}
-	}
-	return all
-}
-
-// cut shortens s to at most n UTF-16 code units, the last of them an ellipsis, without
-// cutting a character.
-func cut(s string, n int) string {
-	if utf16Len(s) <= int64(n) {
-		return s
-	}
-	n -= len([]rune(ellipsis))
-	for i, r := range s {
-		if n--; r > 0xffff {
-			n--
-		}
-		if n < 0 {
-			return s[:i] + ellipsis
-		}
-	}
-	return s
 }

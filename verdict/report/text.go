@@ -78,20 +78,6 @@ func (t *textWriter) line(format string, args ...any) {
 	_, _ = t.w.WriteString(s + "\n") // the error is Flush's
 }
 
-// flow makes text of several lines one line. Spaces within a line stay as they are, for they may be those of a pattern.
-func flow(s string) string {
-	var lines []string
-	for line := range strings.FieldsFuncSeq(s, isLineEnd) {
-		if line = strings.TrimSpace(line); line != "" {
-			lines = append(lines, line)
-		}
-	}
-	return verdict.Visible(strings.ReplaceAll(strings.Join(lines, " "), "\t", " "))
-}
-
-// isLineEnd reports whether Unicode ends a line at a character.
-func isLineEnd(r rune) bool { return '\n' <= r && r <= '\r' || r == 0x85 || r == 0x2028 || r == 0x2029 }
-
 // note says more about the lines above it, in lines that are indented alike.
 func (t *textWriter) note(margin, name, text string) {
 	if text = strings.TrimSpace(text); text == "" {

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/policyscan/policyscan/verdict"
 )
@@ -63,20 +61,12 @@ func (t *textWriter) group(g *ruleGroup) {
 	t.say("  ", "docs", r.DocsURL)
 	for i, v := range g.violations {
 		if i == t.Most && t.Most > 0 {
-			t.rest(more(len(g.violations)-i, "violation"))
+			t.rest(count(len(g.violations)-i, "more violation"))
 			break
 		}
 		t.violation(v, reason == "", found == "")
 	}
 	t.line("")
-}
-
-// sentence begins a clause with a capital letter.
-func sentence(s string) string {
-	if first, n := utf8.DecodeRuneInString(s); n > 0 {
-		return string(unicode.ToUpper(first)) + s[n:]
-	}
-	return s
 }
 
 // hasPlaces reports whether a violation of the rule is at a place in a file.
@@ -191,14 +181,6 @@ func (t *textWriter) inert(place string) string {
 // rest says how much is not shown on a terminal, and how to see it.
 func (t *textWriter) rest(more string) {
 	t.say("    ", "", "and "+more+"; --report text shows all")
-}
-
-// more is how many there are besides what was shown.
-func more(n int, thing string) string {
-	if n == 1 {
-		return "1 more " + thing
-	}
-	return fmt.Sprintf("%d more %ss", n, thing)
 }
 
 // newButAllowed is what is said of a violation that is new and that an allowance lets be.

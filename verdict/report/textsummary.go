@@ -43,7 +43,7 @@ func (t *textWriter) summary(v *verdict.Verdict) {
 	for i, o := range v.Coverage.NotScanned {
 		const most = 20
 		if i == most {
-			t.remark(fmt.Sprintf("and %s not scanned", more(len(v.Coverage.NotScanned)-most, "file")))
+			t.remark(fmt.Sprintf("and %s not scanned", count(len(v.Coverage.NotScanned)-most, "more file")))
 			break
 		}
 		t.remark(fmt.Sprintf("%s: not scanned: %s", t.Prefix+o.File, o.Reason))
@@ -51,7 +51,7 @@ func (t *textWriter) summary(v *verdict.Verdict) {
 	for i, file := range v.Coverage.Unparsed {
 		const most = 20
 		if i == most {
-			t.remark(fmt.Sprintf("and %s that cannot be parsed", more(len(v.Coverage.Unparsed)-most, "file")))
+			t.remark(fmt.Sprintf("and %s that cannot be parsed", count(len(v.Coverage.Unparsed)-most, "more file")))
 			break
 		}
 		t.remark(t.Prefix + file + ": cannot be parsed: only its text was checked")
@@ -247,10 +247,3 @@ func compared(v *verdict.Verdict) string {
 }
 
 func abbreviated(hash string) string { return hash[:min(len(hash), 7)] }
-
-func count(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
-}
