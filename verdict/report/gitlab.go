@@ -30,9 +30,6 @@ type gitlabLines struct {
 	Begin int64 `json:"begin"` // 1-based
 }
 
-// noFile is the file, in a report that needs one, of what is not about one file.
-const noFile = "verdict.json"
-
 // writeGitLab writes a Code Quality report for GitLab: an entry for each violation, and
 // one of severity "blocker" for each thing that could not be decided, first. A PASS is an
 // empty array, but for a whole tree in which no rule selects a file: that is an entry of

@@ -189,7 +189,7 @@ func (p *htmlPage) violations(v *verdict.Verdict) {
 	}
 	taken := map[string]bool{}
 	number := 0
-	groups, _ := ruleGroups(v)
+	groups, _ := ruleGroups(v, ruleIndexes(v))
 	for i, g := range groups {
 		r, listed := at[g.rule]
 		if !listed { // of a verdict that was not written by a scan

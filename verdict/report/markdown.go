@@ -31,7 +31,7 @@ func writeMarkdown(w io.Writer, v *verdict.Verdict) error {
 	p.line("## policyscan " + p.headline())
 	p.errors()
 	p.facts()
-	groups, held := ruleGroups(v)
+	groups, held := ruleGroups(v, ruleIndexes(v))
 	p.broken(groups)
 	tail := p.allowed() + p.held(held)
 	p.violations(groups, markdownLimit-len(tail))

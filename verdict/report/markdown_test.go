@@ -309,8 +309,8 @@ func TestMarkdownRoom(t *testing.T) {
 	}
 	for room := range 4000 {
 		p := markdownPage{v: v}
-		groups, _ := ruleGroups(p.v)
-		fold := markdownFold{page: &p, group: groups[0], reason: groups[0].reason()}
+		groups, _ := ruleGroups(p.v, ruleIndexes(p.v))
+		fold := markdownFold{page: &p, group: groups[0], reason: groups[0].reason}
 		used := fold.take(room, len(v.Violations))
 		if fold.write(); p.b.Len() > used || used > room || room > 1000 && fold.shown == 0 {
 			t.Fatalf("%d violations take %d bytes of %d, %d of them used", fold.shown, p.b.Len(), room, used)

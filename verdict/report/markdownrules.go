@@ -78,7 +78,7 @@ func (p *markdownPage) violations(groups []*ruleGroup, upto int) {
 	left := upto - rest - p.b.Len()
 	folds := make([]*markdownFold, len(groups))
 	for i, g := range groups {
-		folds[i] = &markdownFold{page: p, group: g, reason: g.reason(), fresh: countNew(g.violations)}
+		folds[i] = &markdownFold{page: p, group: g, reason: g.reason, fresh: countNew(g.violations)}
 	}
 	all := true // of the new ones that are not too long are shown
 	for i, f := range folds {
@@ -181,7 +181,7 @@ func (p *markdownPage) groupHead(g *ruleGroup) string {
 			fmt.Fprintf(&b, "\n**%s**: %s\n", name, text)
 		}
 	}
-	note("Why", prose(clip(g.reason(), 1000), codeMarkdown))
+	note("Why", prose(clip(g.reason, 1000), codeMarkdown))
 	note("Fix", lines(clip(r.Remediation, 2000)))
 	note("Docs", link(codeMarkdown(clip(r.DocsURL, 2000)), r.DocsURL))
 	return b.String()

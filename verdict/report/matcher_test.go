@@ -83,7 +83,7 @@ func TestProblemMatcher(t *testing.T) {
 			if want := len(f.verdict.Violations) - inTree(f.verdict) + len(f.verdict.Errors); len(got) != want {
 				t.Fatalf("%s, %s: found %d, want %d\n%s", name, kind, len(got), want, strings.Join(got, "\n"))
 			}
-			groups, _ := ruleGroups(f.verdict)
+			groups, _ := ruleGroups(f.verdict, ruleIndexes(f.verdict))
 			for _, g := range groups {
 				for _, v := range g.violations {
 					if v.File == "" {

@@ -31,7 +31,7 @@ type TextOptions struct {
 func WriteText(w io.Writer, v *verdict.Verdict, o TextOptions) error {
 	t := textWriter{w: bufio.NewWriter(w), TextOptions: o, carets: len(v.Violations) <= fewViolations}
 	t.policyChanges(v)
-	groups, _ := ruleGroups(v)
+	groups, _ := ruleGroups(v, ruleIndexes(v))
 	for _, g := range groups {
 		t.group(g)
 	}

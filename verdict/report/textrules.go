@@ -11,9 +11,6 @@ import (
 // Of so many violations each has a line of carets under its match; of more each has one line.
 const fewViolations = 25
 
-// mostLines is how many lines are named in which else something is.
-const mostLines = 5
-
 // policyChanges says what the change does to the policy that checks it.
 func (t *textWriter) policyChanges(v *verdict.Verdict) {
 	changes := policyChanges(v)
@@ -29,7 +26,8 @@ func (t *textWriter) policyChanges(v *verdict.Verdict) {
 func (t *textWriter) group(g *ruleGroup) {
 	r := g.rule
 	about := g.counts()
-	g, also := g.folded()
+	shown, also := g.fold()
+	g = &ruleGroup{rule: g.rule, files: g.files, reason: g.reason, violations: shown}
 	if owner := flow(r.Owner); owner != "" {
 		about += "; owner: " + owner
 	}
@@ -42,7 +40,7 @@ func (t *textWriter) group(g *ruleGroup) {
 		}
 		t.line("%s", line)
 	}
-	reason, found := g.reason(), ""
+	reason, found := g.reason, ""
 	switch {
 	case r.Message != "" && reason == r.Message:
 		t.say("  ", "", flow(r.Message))
@@ -182,9 +180,6 @@ func (t *textWriter) inert(place string) string {
 func (t *textWriter) rest(more string) {
 	t.say("    ", "", "and "+more+"; --report text shows all")
 }
-
-// newButAllowed is what is said of a violation that is new and that an allowance lets be.
-const newButAllowed = "new but allowed"
 
 // allowed says how much is allowed, and lists what of it is new.
 func (t *textWriter) allowed(v *verdict.Verdict) {
