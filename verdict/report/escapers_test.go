@@ -308,7 +308,8 @@ func TestSource(t *testing.T) {
 		{"", "nineteen columns.!!", "", "nineteen columns.…", "^^^^^^^^^^^^^^^^^^"},
 	} {
 		w := textWriter{TextOptions: TextOptions{Width: 10 + room}}
-		src, carets := w.source(&verdict.Evidence{Excerpt: c.before + c.match + c.after, Pattern: c.match, UTF16Column: utf16Len(c.before) + 1}, 10)
+		left, match, right := sourceLine(&verdict.Evidence{Excerpt: c.before + c.match + c.after, Pattern: c.match, UTF16Column: utf16Len(c.before) + 1})
+		src, carets := w.snippet(left, match, right, room)
 		if src != c.src || carets != c.carets || drawnWidth(src) > room {
 			t.Errorf("got\n%s\n%s\nwant\n%s\n%s", src, carets, c.src, c.carets)
 		}

@@ -110,12 +110,12 @@ func WriteFleetText(w io.Writer, f *summary.Fleet, o FleetTextOptions) error {
 	})
 	t.list("with violations", "repository", "repositories", len(worst), func(i int) {
 		r := worst[i]
-		var rules []tallied
+		var rules []tally
 		for _, c := range r.Rules {
-			rules = append(rules, tallied{c.RuleID, c.Violations})
+			rules = append(rules, tally{c.RuleID, c.Violations})
 		}
 		t.line("  %s %s: %s", t.paint(bold, verdict.Visible(r.Name)+":"), count(r.Violations, "violation"),
-			strings.Join(tallies(rules), " "))
+			strings.Join(tallyWords(rules), " "))
 	})
 	broken := f.Broken()
 	t.list("violated", "rule", "rules", len(broken), func(i int) {
@@ -174,22 +174,15 @@ func (t *fleetText) end() {
 		t.labelled("results: ", t.o.Output)
 	}
 	for _, note := range t.o.Notes {
-		t.remark(flow(note))
-	}
-	outcome := t.paint(green, string(verdict.Pass)+":")
-	if f.Verdict != verdict.Pass {
-		outcome = t.paint(red, string(verdict.Fail)+":")
+		t.labelled("note: ", flow(note))
 	}
 	c := &f.Totals
-	tail := fmt.Sprintf("%s, %d covered by a rule, %d bytes scanned", count(c.Files, "file"), c.Governed, c.Bytes)
-	if t.o.Elapsed > 0 {
-		tail += fmt.Sprintf(", %.2f s", t.o.Elapsed.Seconds())
-	}
 	if c.Repositories == 0 {
-		t.line("%s could not decide (%s); no repository was scanned", outcome, count(len(f.Errors), "error"))
+		t.last(f.Verdict, fmt.Sprintf("could not decide (%s); no repository was scanned", count(len(f.Errors), "error")), 0)
 		return
 	}
-	t.line("%s %s; %s", outcome, fleetCounts(f), tail)
+	t.last(f.Verdict, fmt.Sprintf("%s; %s, %d covered by a rule, %d bytes scanned", fleetCounts(f), count(c.Files, "file"),
+		c.Governed, c.Bytes), t.o.Elapsed)
 }
 
 // fleetCounts says how many repositories have which outcome.

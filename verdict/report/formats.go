@@ -78,11 +78,6 @@ func Names() string {
 	return strings.Join(names, ", ")
 }
 
-// writePlainText writes the text report as it is in a file, which a CI system may print.
-func writePlainText(w io.Writer, v *verdict.Verdict) error {
-	return WriteText(w, v, TextOptions{Commands: true})
-}
-
 // WriteJSON writes the document, as [verdict.Verdict.Write] does.
 func WriteJSON(w io.Writer, v *verdict.Verdict) error {
 	return v.Write(w)

@@ -58,7 +58,6 @@ func endings(v *verdict.Verdict) []string                       { return newView
 func endingsNote(v *verdict.Verdict) string                     { return newView(v).endingsNote() }
 func policyChanges(v *verdict.Verdict) []string                 { return newView(v).policyChanges() }
 func compared(v *verdict.Verdict) string                        { return newView(v).compared() }
-func tally(v *verdict.Verdict) string                           { return newView(v).summaryLine() }
 func coversNothing(v *verdict.Verdict) bool                     { return newView(v).coversNothing() }
 func onlyPaths(v *verdict.Verdict) bool                         { return newView(v).onlyPaths() }
 func ofWholeTree(v *verdict.Verdict) bool                       { return newView(v).ofWholeTree() }

@@ -50,7 +50,7 @@ func writeGitHub(w io.Writer, v *verdict.Verdict) error {
 		all[i].write(b, "error")
 	}
 	if but := caveats(v); v.Verdict == verdict.Pass && len(but) > 0 {
-		a := annotation{title: "policyscan: PASS, but " + but[0], lines: append(but, tally(v))}
+		a := annotation{title: "policyscan: PASS, but " + but[0], lines: append(but, newView(v).summaryLine())}
 		a.write(b, "notice")
 	}
 	if note := allowedNote(v); note != "" {
@@ -189,7 +189,7 @@ func restAnnotation(v *verdict.Verdict, errs, spots int) annotation {
 	return annotation{title: "policyscan: " + more, lines: []string{
 		more + " not shown: GitHub keeps 10 annotations per step. " +
 			"All are in the verdict (--output, verdict.json) and in the text report.",
-		tally(v),
+		newView(v).summaryLine(),
 	}}
 }
 

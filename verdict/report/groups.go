@@ -13,8 +13,7 @@ type ruleGroup struct {
 	rule       *verdict.Rule
 	violations []*verdict.Violation // new ones first, else in the verdict's order
 	files      int
-	fresh      int    // of the violations
-	reason     string // of all of them; "" if they differ
+	fresh      int // of the violations
 }
 
 // ruleIndexes returns, for each violation, the index in v.Rules of the rule that it is of, or -1 if there is none.
@@ -80,16 +79,13 @@ func ruleGroups(v *verdict.Verdict, ruleOf []int) (groups []*ruleGroup, passed [
 		}
 		g := byRule[r]
 		if g == nil {
-			g = &ruleGroup{rule: r, reason: x.Reason}
+			g = &ruleGroup{rule: r}
 			byRule[r] = g
 			groups = append(groups, g)
 		}
 		// Violations of a rule are in the order of their paths.
 		if n := len(g.violations); x.File != "" && (n == 0 || g.violations[n-1].File != x.File) {
 			g.files++
-		}
-		if x.Reason != g.reason {
-			g.reason = ""
 		}
 		g.fresh += 1 - newFirst(x)
 		g.violations = append(g.violations, x)
@@ -106,6 +102,16 @@ func ruleGroups(v *verdict.Verdict, ruleOf []int) (groups []*ruleGroup, passed [
 		}
 	}
 	return groups, passed
+}
+
+// commonReason is what all of these give as their reason, "" if they differ.
+func commonReason(all []*verdict.Violation) string {
+	for _, x := range all {
+		if x.Reason != all[0].Reason {
+			return ""
+		}
+	}
+	return all[0].Reason
 }
 
 // newNote is how many of the violations are new; "" where there was nothing to compare with.

@@ -255,7 +255,7 @@ func (j *junitWriter) suite(id int, s *junitSuite) {
 	for i := range s.cases {
 		j.testCase(s.name, &s.cases[i])
 	}
-	lines := []string{tally(j.v)}
+	lines := []string{newView(j.v).summaryLine()}
 	for _, but := range caveats(j.v) {
 		lines = append(lines, "note: "+but)
 	}

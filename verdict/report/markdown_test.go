@@ -310,7 +310,7 @@ func TestMarkdownRoom(t *testing.T) {
 	for room := range 4000 {
 		p := markdownPage{v: v}
 		groups, _ := ruleGroups(p.v, ruleIndexes(p.v))
-		fold := markdownFold{page: &p, group: groups[0], reason: groups[0].reason}
+		fold := markdownFold{page: &p, group: groups[0], reason: commonReason(groups[0].violations)}
 		used := fold.take(room, len(v.Violations))
 		if fold.write(); p.b.Len() > used || used > room || room > 1000 && fold.shown == 0 {
 			t.Fatalf("%d violations take %d bytes of %d, %d of them used", fold.shown, p.b.Len(), room, used)

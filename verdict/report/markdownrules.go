@@ -78,7 +78,7 @@ func (p *markdownPage) violations(groups []*ruleGroup, upto int) {
 	left := upto - rest - p.b.Len()
 	folds := make([]*markdownFold, len(groups))
 	for i, g := range groups {
-		folds[i] = &markdownFold{page: p, group: g, reason: g.reason, fresh: countNew(g.violations)}
+		folds[i] = &markdownFold{page: p, group: g, reason: commonReason(g.violations), fresh: countNew(g.violations)}
 	}
 	all := true // of the new ones that are not too long are shown
 	for i, f := range folds {
@@ -181,7 +181,7 @@ func (p *markdownPage) groupHead(g *ruleGroup) string {
 			fmt.Fprintf(&b, "\n**%s**: %s\n", name, text)
 		}
 	}
-	note("Why", prose(clip(g.reason, 1000), codeMarkdown))
+	note("Why", prose(clip(commonReason(g.violations), 1000), codeMarkdown))
 	note("Fix", lines(clip(r.Remediation, 2000)))
 	note("Docs", link(codeMarkdown(clip(r.DocsURL, 2000)), r.DocsURL))
 	return b.String()
@@ -220,7 +220,8 @@ func (p *markdownPage) violation(x *verdict.Violation, status, reason string) st
 	// Every line begins with a gutter, so none can end the block. The fence is longer than
 	// any run in it all the same, for renderers that look no closer.
 	number := fmt.Sprintf("%5d", e.Line)
-	src, carets := p.source.source(e, len(number)+len(" | "))
+	left, match, right := sourceLine(e)
+	src, carets := p.source.snippet(left, match, right, p.source.Width-len(number+" | "))
 	fence := "```"
 	for strings.Contains(src, fence) {
 		fence += "`"

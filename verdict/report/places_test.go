@@ -494,7 +494,7 @@ func TestTextByFolder(t *testing.T) {
 		for _, file := range c.files {
 			v.Violations = append(v.Violations, verdict.Violation{File: file})
 		}
-		if got := strings.Join(tallies(byFolder(v, c.prefix)), " "); got != c.want {
+		if got := strings.Join(tallyWords(byDir(v, c.prefix)), " "); got != c.want {
 			t.Errorf("%q: %q, want %q", c.files, got, c.want)
 		}
 	}
@@ -551,7 +551,7 @@ func TestTallyUnbroken(t *testing.T) {
 	for width := 20; width < 140; width++ {
 		var out strings.Builder
 		w := &textWriter{w: bufio.NewWriter(&out), TextOptions: TextOptions{Width: width}}
-		w.tallies(v, groups)
+		w.tallies(&view{Verdict: v, groups: groups})
 		if err := w.w.Flush(); err != nil {
 			t.Fatal(err)
 		}

@@ -90,7 +90,7 @@ func writeDiagnostics(v *verdict.Verdict, yield func(rdDiagnostic) bool) {
 		text := "PASS, but " + strings.Join(but, "; ")
 		if !yield(rdDiagnostic{
 			Message: text, Location: rdLocation{rdNowhere, rdFirstLine()}, Severity: "INFO",
-			Original: text + "\n" + tally(v),
+			Original: text + "\n" + newView(v).summaryLine(),
 		}) {
 			return
 		}
