@@ -176,7 +176,7 @@ func newFleetRule(r *summary.Rule, users []*summary.Repository) fleetRule {
 		Severity: verdict.Visible(r.Severity), Docs: verdict.Visible(r.DocsURL),
 		Enforced: r.Enforced, Repositories: r.Repositories, Violations: r.Violations,
 	}
-	if followed(r.DocsURL) {
+	if isSafeURL(r.DocsURL) {
 		h.DocsLink = r.DocsURL
 	}
 	if slices.Contains(gravity(), r.Severity) {

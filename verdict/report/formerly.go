@@ -1,9 +1,6 @@
 package report
 
 import (
-	"net/url"
-	"strings"
-
 	"github.com/policyscan/policyscan/verdict"
 )
 
@@ -88,17 +85,4 @@ func inFiles(v *verdict.Verdict, words func(n int, thing string) string) string 
 		return " in " + words(w.files, "file")
 	}
 	return ""
-}
-
-// followed reports whether an address may be a link: https, a host and nobody's name before it, and of the characters of
-// RFC 3986 those that mean nothing in Markdown and HTML and look like themselves. Anything else is shown, to judge.
-func followed(address string) bool {
-	const marks = "-._~:/?#@!&'()*+,;=%"
-	for _, r := range address {
-		if !('0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || strings.ContainsRune(marks, r)) {
-			return false
-		}
-	}
-	u, err := url.Parse(address)
-	return err == nil && u.Scheme == "https" && u.Hostname() != "" && u.User == nil && len(address) <= 1000
 }

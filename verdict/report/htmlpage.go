@@ -158,7 +158,7 @@ func newHTMLRule(r *verdict.Rule, several, complete bool) htmlRule {
 		Tags:     verdict.Visible(strings.Join(r.Tags, ", ")), Docs: verdict.Visible(r.DocsURL),
 		Message: visibleLines(r.Message), Remediation: visibleLines(r.Remediation), Files: grouped(int64(r.Files)),
 	}
-	if followed(r.DocsURL) {
+	if isSafeURL(r.DocsURL) {
 		h.DocsLink = r.DocsURL
 	}
 	if several {
