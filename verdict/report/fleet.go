@@ -104,8 +104,8 @@ func WriteFleetText(w io.Writer, f *summary.Fleet, o FleetTextOptions) error {
 			}
 			t.line("  %s %s %s", t.paint(bold, at), flow(e.Message), t.paint(red, "["+e.Code+"]"))
 		}
-		if n := r.ErrorCount - len(r.Errors); n > 0 {
-			t.line("  %s and %s", t.paint(bold, verdict.Visible(r.Name)+":"), count(n, "more error"))
+		if more := moreErrors(r); more != "" {
+			t.line("  %s %s", t.paint(bold, verdict.Visible(r.Name)+":"), more)
 		}
 	})
 	t.list("with violations", "repository", "repositories", len(worst), func(i int) {
@@ -206,4 +206,12 @@ func fleetCounts(f *summary.Fleet) string {
 		s += fmt.Sprintf(" (%d of the failed could not be decided in part)", n)
 	}
 	return s
+}
+
+// moreErrors says how many errors of a repository the summary does not have; "" if it has all.
+func moreErrors(r *summary.Repository) string {
+	if n := r.ErrorCount - len(r.Errors); n > 0 {
+		return "and " + count(n, "more error")
+	}
+	return ""
 }

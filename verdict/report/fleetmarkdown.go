@@ -30,8 +30,8 @@ func writeFleetMarkdown(w io.Writer, f *summary.Fleet) error {
 		for i := range r.Errors {
 			undecided = append(undecided, fleetError(name, &r.Errors[i]))
 		}
-		if n := r.ErrorCount - len(r.Errors); n > 0 {
-			undecided = append(undecided, fmt.Sprintf("* %s: and %s", name, count(n, "more error")))
+		if more := moreErrors(r); more != "" {
+			undecided = append(undecided, "* "+name+": "+more)
 		}
 		if r.Violations > 0 {
 			broken = append(broken, fmt.Sprintf("| %s | %d | %s |", name, r.Violations, fleetRules(r)))

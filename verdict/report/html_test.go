@@ -616,7 +616,7 @@ func TestCommandless(t *testing.T) {
 	for i := range len(text) + 1 {
 		for k := i; k <= len(text); k++ {
 			var got strings.Builder
-			c := &commandless{to: &got}
+			c := &commandEscaper{to: &got}
 			for _, part := range []string{text[:i], text[i:k], text[k:]} {
 				if n, err := c.Write([]byte(part)); n != len(part) || err != nil {
 					t.Fatal(n, err)

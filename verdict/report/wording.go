@@ -1,7 +1,6 @@
 package report
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -226,12 +225,4 @@ func fill(words []string, room int) []string {
 		}
 	}
 	return lines
-}
-
-// with returns a list with one more text, if that is one and new.
-func with(all []string, s string) []string {
-	if s == "" || slices.Contains(all, s) {
-		return all
-	}
-	return append(all, s)
 }
