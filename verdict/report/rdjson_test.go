@@ -85,7 +85,7 @@ func wantRDJSON(t *testing.T, v *verdict.Verdict) {
 			continue
 		}
 		x := v.Violations[i-len(v.Errors)]
-		if d.Location.Path != cmp.Or(realPath(x.File), rdNowhere) || d.Code.Value != verdict.Visible(x.RuleID) || !strings.HasPrefix(d.Original, verdict.Defuse(placeOf(&x)+": ")) {
+		if d.Location.Path != cmp.Or(realPath(x.File), noFile) || d.Code.Value != verdict.Visible(x.RuleID) || !strings.HasPrefix(d.Original, verdict.Defuse(placeOf(&x)+": ")) {
 			t.Errorf("a violation of %q in %q is %+v", x.RuleID, x.File, d)
 		}
 		e := pointed(&x).Evidence

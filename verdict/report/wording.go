@@ -183,6 +183,13 @@ func textLines(s string) []string {
 	return all[:last]
 }
 
+// namedLines are the [textLines] of a text behind a name.
+func namedLines(name, text string) []string {
+	lines := textLines(strings.TrimSpace(text))
+	lines[0] = name + lines[0]
+	return lines
+}
+
 // visibleLines is [textLines] where only LF and CRLF end a line; a blank text has none.
 func visibleLines(s string) []string {
 	s = strings.Trim(strings.ReplaceAll(s, "\r\n", "\n"), "\n")
