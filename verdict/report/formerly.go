@@ -9,8 +9,6 @@ import (
 const (
 	introduced  = verdict.Introduced
 	preExisting = verdict.PreExisting
-
-	nothingCovered = "No file is covered by a rule: no rule selects any file of this tree, so nothing was checked."
 )
 
 type pointer struct {

@@ -224,11 +224,7 @@ func codeSpan(line string) string {
 	if line == "" {
 		return ""
 	}
-	longest := 0
-	for _, run := range strings.FieldsFunc(line, func(r rune) bool { return r != '`' }) {
-		longest = max(longest, len(run))
-	}
-	fence := strings.Repeat("`", longest+1)
+	fence := strings.Repeat("`", longestRun(line, '`')+1)
 	first, last := line[0], line[len(line)-1]
 	// The reader removes one space at each end, if both have one.
 	if first == '`' || last == '`' || first == ' ' && last == ' ' && strings.TrimSpace(line) != "" {

@@ -233,3 +233,12 @@ func fill(words []string, room int) []string {
 	}
 	return lines
 }
+
+// longestRun is how often a character follows itself at most.
+func longestRun(s string, of rune) int {
+	longest := 0
+	for _, run := range strings.FieldsFunc(s, func(r rune) bool { return r != of }) {
+		longest = max(longest, len(run))
+	}
+	return longest
+}
