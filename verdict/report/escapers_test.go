@@ -69,13 +69,15 @@ func FuzzEscapeXML(f *testing.F) {
 	hostileTexts(f)
 	f.Fuzz(func(t *testing.T, s string) {
 		lines := strings.Split(s, "\n")
-		var b strings.Builder
-		x := xmlWriter{enc: xml.NewEncoder(&b)}
-		x.element("e", append([]string{""}, lines...), "a", s)
-		if err := x.end(); err != nil {
+		wrote, err := xml.Marshal(&struct {
+			XMLName xml.Name `xml:"e"`
+			A       string   `xml:"a,attr"`
+			Text    string   `xml:",chardata"`
+		}{A: verdict.Visible(s), Text: joinVisible(append([]string{""}, lines...))})
+		if err != nil {
 			t.Fatal(err)
 		}
-		text := inertXML(b.String())
+		text := inertXML(string(wrote))
 		wantSafe(t, text, false)
 		wantNoCommand(t, text)
 		var got struct {

@@ -1,14 +1,12 @@
 package report
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/xml"
 	"fmt"
 	"io"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/policyscan/policyscan/verdict"
@@ -31,103 +29,162 @@ const junitMost = 100
 // same bytes: they are the epoch, "localhost", as that schema asks for an unknown host, and 0.
 func writeJUnit(w io.Writer, document *verdict.Verdict) error {
 	v := newView(document)
-	var b bytes.Buffer
-	x := xmlWriter{enc: xml.NewEncoder(&b)}
-	x.enc.Indent("", "  ")
-	x.open("testsuites")
-	suites := junitSuites(v)
-	for i := range suites {
-		suites[i].write(&x, i, v)
-	}
-	x.close("testsuites")
-	if err := x.end(); err != nil {
+	text, err := xml.MarshalIndent(junitSuites(v), "", "  ")
+	if err != nil {
 		return err
 	}
-	_, err := io.WriteString(w, `<?xml version="1.0" encoding="UTF-8"?>`+"\n"+inertXML(b.String())+"\n")
+	_, err = io.WriteString(w, `<?xml version="1.0" encoding="UTF-8"?>`+"\n"+inertXML(string(text))+"\n")
 	return err
 }
 
-// inertXML writes as a reference of XML what GitHub's runner would take for a command.
+// inertXML writes the line ends of a text as they are, since none of ours is in an attribute, and as a reference what
+// GitHub's runner would take for a command.
 func inertXML(text string) string {
+	text = strings.ReplaceAll(text, "&#xA;", "\n")
 	text = regexp.MustCompile(`(?m)^([ \t]*)::`).ReplaceAllString(text, "$1&#58;:")
 	return strings.ReplaceAll(text, "##[", "##&#91;")
 }
 
-// An xmlWriter writes elements, until there is an error.
-type xmlWriter struct {
-	enc *xml.Encoder
-	err error
-}
-
-func (x *xmlWriter) token(t xml.Token) {
-	if x.err == nil {
-		x.err = x.enc.EncodeToken(t)
+// The elements. XML has no way to write most control characters: all texts are [verdict.Visible], line by line.
+type (
+	junitDocument struct {
+		XMLName xml.Name      `xml:"testsuites"`
+		Suites  []*junitSuite `xml:"testsuite"`
 	}
-}
-
-func (x *xmlWriter) end() error { return cmp.Or(x.err, x.enc.Close()) }
-
-// open begins an element with these attributes, each a name and a value. XML has no way to write most control characters:
-// they are written as [verdict.Visible] writes them.
-func (x *xmlWriter) open(name string, attrs ...string) {
-	start := xml.StartElement{Name: xml.Name{Local: name}}
-	for pair := range slices.Chunk(attrs, 2) {
-		start.Attr = append(start.Attr, xml.Attr{Name: xml.Name{Local: pair[0]}, Value: verdict.Visible(pair[1])})
+	junitSuite struct {
+		Name       string          `xml:"name,attr"`
+		Package    string          `xml:"package,attr"`
+		ID         int             `xml:"id,attr"`
+		Timestamp  string          `xml:"timestamp,attr"`
+		Host       string          `xml:"hostname,attr"`
+		Tests      int             `xml:"tests,attr"`
+		Failures   int             `xml:"failures,attr"`
+		Errors     int             `xml:"errors,attr"`
+		Skipped    int             `xml:"skipped,attr"`
+		Time       int             `xml:"time,attr"`
+		Properties []junitProperty `xml:"properties>property"`
+		Cases      []junitCase     `xml:"testcase"`
+		Out        string          `xml:"system-out"`
+		Err        string          `xml:"system-err"`
 	}
-	x.token(start)
+	junitProperty struct {
+		Name  string `xml:"name,attr"`
+		Value string `xml:"value,attr"`
+	}
+	// A junitCase has one of the three, or passed.
+	junitCase struct {
+		Name    string       `xml:"name,attr"`
+		Class   string       `xml:"classname,attr"`
+		Time    int          `xml:"time,attr"`
+		Failure *junitResult `xml:"failure"`
+		Error   *junitResult `xml:"error"`
+		Skipped *junitResult `xml:"skipped"`
+	}
+	junitResult struct {
+		Message string  `xml:"message,attr"`
+		Type    *string `xml:"type,attr"` // Ant's schema knows none of what is skipped
+		Text    string  `xml:",chardata"`
+	}
+)
+
+func newJUnitResult(message, kind string, lines []string) *junitResult {
+	kind = verdict.Visible(kind)
+	return &junitResult{cut(flow(message), 1000), &kind, joinVisible(lines)}
 }
 
-func (x *xmlWriter) close(name string) { x.token(xml.EndElement{Name: xml.Name{Local: name}}) }
-
-// element writes one that holds lines, or nothing.
-func (x *xmlWriter) element(name string, lines []string, attrs ...string) {
-	x.open(name, attrs...)
+func joinVisible(lines []string) string {
 	for i, line := range lines {
-		if i > 0 {
-			x.token(xml.CharData("\n"))
-		}
-		x.token(xml.CharData(verdict.Visible(line)))
+		lines[i] = verdict.Visible(line)
 	}
-	x.close(name)
+	return strings.Join(lines, "\n")
 }
 
-type junitSuite struct {
-	name  string
-	cases []junitCase
-}
-
-// A junitCase is a test case with one child, or none: it passed.
-type junitCase struct {
-	name    string
-	result  string // the child's name: "", "failure", "error" or "skipped"
-	kind    string // its type
-	message string
-	lines   []string // its text
+// add adds a case.
+func (s *junitSuite) add(name string, failure, undecided, skipped *junitResult) {
+	s.Cases = append(s.Cases, junitCase{cut(flow(name), 500), s.Name, 0, failure, undecided, skipped})
+	s.Tests++
+	for n, result := range map[*int]*junitResult{&s.Failures: failure, &s.Errors: undecided, &s.Skipped: skipped} {
+		if result != nil {
+			*n++
+		}
+	}
 }
 
 // junitSuites returns the suites in order. There is at least one with a case: a PASS has a rule, and any other verdict a
 // violation or something that could not be decided.
-func junitSuites(v *view) []junitSuite {
-	var suites []junitSuite
-	for i := range v.undecided {
-		if i == 0 {
-			suites = []junitSuite{{name: "could-not-decide"}}
+func junitSuites(v *view) *junitDocument {
+	d := &junitDocument{}
+	properties, out := junitProperties(v), joinVisible(junitNotes(v))
+	suites := map[string]*junitSuite{}
+	suite := func(key, name string) *junitSuite {
+		if suites[key] == nil {
+			suites[key] = &junitSuite{
+				Name: "policyscan." + verdict.Visible(name), Package: "policyscan", ID: len(d.Suites),
+				Timestamp: "1970-01-01T00:00:00", Host: "localhost", Properties: properties, Out: out,
+			}
+			d.Suites = append(d.Suites, suites[key])
 		}
-		suites[0].cases = append(suites[0].cases, errorCase(&v.undecided[i]))
+		return suites[key]
+	}
+	for i := range v.undecided {
+		e := &v.undecided[i]
+		name, lines := e.Code+": "+e.Message, textLines(e.Message)
+		if aboutFile(e) {
+			name = e.Code + ": " + e.File
+			lines[0] = verdict.Visible(e.File) + ": " + lines[0]
+		}
+		suite("", "could-not-decide").add(name, nil, newJUnitResult(e.Message, e.Code, lines), nil)
 	}
 	rules, found := junitRules(v)
-	at := map[string]int{} // of a type's suite
 	for i := range rules {
-		r := &rules[i]
-		n, known := at[r.Type]
-		if !known {
-			n = len(suites)
-			at[r.Type] = n
-			suites = append(suites, junitSuite{name: r.Type})
+		r, skipped := &rules[i], ""
+		switch {
+		case len(found[i]) > 0:
+			suite("rules of "+r.Type, r.Type).add(r.ID+": "+r.Title, junitFailure(r, found[i]), nil, nil)
+			continue
+		case len(v.undecided) > 0:
+			skipped = "not decided: the run is incomplete"
+		case r.Files == 0:
+			skipped = "this rule selects no file"
+		case v.Coverage.Scanned == 0 && !v.onlyPaths():
+			skipped = "no file that it selects was scanned"
 		}
-		suites[n].cases = append(suites[n].cases, ruleCase(v, r, found[i]))
+		var result *junitResult
+		if skipped != "" {
+			result = &junitResult{Message: skipped}
+		}
+		suite("rules of "+r.Type, r.Type).add(r.ID+": "+r.Title, nil, nil, result)
 	}
-	return suites
+	return d
+}
+
+func junitProperties(v *view) []junitProperty {
+	c := &v.Coverage
+	all := []junitProperty{
+		{"policyscan.version", verdict.Visible(v.Tool.Version)}, {"verdict", string(v.Verdict.Verdict)},
+		{"complete", fmt.Sprint(v.Complete)}, {"partial", fmt.Sprint(v.Partial)},
+		{"scope", verdict.Visible(v.Scope.Mode)}, {"files", fmt.Sprint(c.Files)}, {"governed", fmt.Sprint(c.Governed)},
+		{"scanned", fmt.Sprint(c.Scanned)}, {"not_scanned", fmt.Sprint(len(c.NotScanned))},
+	}
+	if v.ofCommit() {
+		all = append(all, junitProperty{"commit", verdict.Visible(v.Scope.HeadCommit)})
+	}
+	return all
+}
+
+// junitNotes is what each suite says of the whole run.
+func junitNotes(v *view) []string {
+	lines := []string{v.summaryLine()}
+	for _, but := range with(v.caveats(), v.allowedNote()) {
+		lines = append(lines, "note: "+but)
+	}
+	for i, a := range v.newAllowed {
+		if i == junitMost {
+			return append(lines, "and more; the verdict has all of them")
+		}
+		lines = append(lines, "note: "+newFinding(&a.Violation).place()+": "+cut(allowedSentence(a), 1000))
+	}
+	return lines
 }
 
 // junitRules returns the rules of the verdict, each with its violations. A change is judged by the bundles of base and
@@ -168,149 +225,60 @@ func junitRules(v *view) (rules []verdict.Rule, found [][]*verdict.Violation) {
 	return rules, found
 }
 
-func errorCase(e *verdict.Error) junitCase {
-	c := junitCase{
-		name: e.Code + ": " + e.Message, result: "error", kind: e.Code, message: e.Message, lines: textLines(e.Message),
-	}
-	if aboutFile(e) {
-		c.name = e.Code + ": " + e.File
-		c.lines[0] = verdict.Visible(e.File) + ": " + c.lines[0]
-	}
-	return c
-}
-
-func ruleCase(v *view, r *verdict.Rule, found []*verdict.Violation) junitCase {
-	c := junitCase{name: r.ID + ": " + r.Title, kind: r.Type}
-	switch {
-	case len(found) > 0:
-		c.fail(r, found)
-	case len(v.undecided) > 0:
-		c.result, c.message = "skipped", "not decided: the run is incomplete"
-	case r.Files == 0:
-		c.result, c.message = "skipped", "this rule selects no file"
-	case v.Coverage.Scanned == 0 && !v.onlyPaths():
-		c.result, c.message = "skipped", "no file that it selects was scanned"
-	}
-	return c
-}
-
-func (c *junitCase) add(lines ...string) { c.lines = append(c.lines, lines...) }
-
-func (c *junitCase) fail(r *verdict.Rule, found []*verdict.Violation) {
+// junitFailure lists the violations of a rule.
+func junitFailure(r *verdict.Rule, found []*verdict.Violation) *junitResult {
 	files := map[string]bool{}
 	for _, x := range found {
 		if x.File != "" {
 			files[x.File] = true
 		}
 	}
-	c.result, c.message = "failure", count(len(found), "violation")
+	message := count(len(found), "violation")
 	if len(files) > 0 {
-		c.message += " in " + count(len(files), "file")
+		message += " in " + count(len(files), "file")
 	}
-	if r.Message != "" {
-		c.message += ": " + r.Message
-	} else {
-		c.message += ": " + r.Title
-	}
+	var lines []string
 	sortNewFirst(found)
 	for i, x := range found {
 		if i == junitMost {
-			c.add("and " + count(len(found)-junitMost, "more violation") + "; the verdict has all of them")
+			lines = append(lines, "and "+count(len(found)-junitMost, "more violation")+"; the verdict has all of them")
 			break
 		}
-		c.violation(newFinding(x))
+		lines = append(lines, junitLines(newFinding(x))...)
 	}
 	for _, note := range [][2]string{
 		{"fix: ", r.Remediation}, {"docs: ", r.DocsURL}, {"owner: ", r.Owner}, {"severity: ", r.Severity},
 	} {
-		if lines := namedLines(note[0], note[1]); lines[0] != note[0] || len(lines) > 1 {
-			c.add(lines...)
+		if strings.TrimSpace(note[1]) != "" {
+			lines = append(lines, namedLines(note[0], note[1])...)
 		}
 	}
+	return newJUnitResult(message+": "+cmp.Or(r.Message, r.Title), r.Type, lines)
 }
 
-// violation adds the lines of a violation.
-func (c *junitCase) violation(f *finding) {
+// junitLines are those of a violation.
+func junitLines(f *finding) []string {
 	status := label(f.Status)
 	if status != "" {
 		status += ": "
 	}
-	const indent = "    "
-	c.add(f.place() + ": " + status + cut(flow(f.Reason), 1000))
+	lines := []string{f.place() + ": " + status + cut(flow(f.Reason), 1000)}
 	if f.inFile() {
-		c.add(indent + "pattern: " + f.pattern())
-		lead := indent + "excerpt: "
+		lines = append(lines, "pattern: "+f.pattern())
+		lead := "excerpt: "
 		for _, l := range textLines(f.at.Excerpt) {
-			c.add(lead + l)
-			lead = "             "
+			lines = append(lines, lead+l)
+			lead = strings.Repeat(" ", len(lead))
 		}
-		for _, clause := range f.also(mostLines) {
-			c.add(indent + clause)
-		}
-		if note := f.encodingNote(); note != "" {
-			c.add(indent + note)
-		}
+		lines = with(append(lines, f.also(mostLines)...), f.encodingNote())
 	} else {
-		c.add(indent + f.foundLine())
+		lines = append(lines, f.foundLine())
 	}
 	if f.Note != "" {
-		c.add(indent + "note: " + cut(flow(f.Note), 1000))
+		lines = append(lines, "note: "+cut(flow(f.Note), 1000))
 	}
-}
-
-func (s *junitSuite) write(x *xmlWriter, id int, v *view) {
-	results := map[string]int{}
-	for i := range s.cases {
-		results[s.cases[i].result]++
+	for i := range lines[1:] {
+		lines[i+1] = "    " + lines[i+1]
 	}
-	name := "policyscan." + s.name
-	x.open("testsuite", "name", name, "package", "policyscan", "id", strconv.Itoa(id),
-		"timestamp", "1970-01-01T00:00:00", "hostname", "localhost", "tests", strconv.Itoa(len(s.cases)),
-		"failures", strconv.Itoa(results["failure"]), "errors", strconv.Itoa(results["error"]),
-		"skipped", strconv.Itoa(results["skipped"]), "time", "0")
-	x.open("properties")
-	property := func(name string, value any) { x.element("property", nil, "name", name, "value", fmt.Sprint(value)) }
-	c := &v.Coverage
-	property("policyscan.version", v.Tool.Version)
-	property("verdict", v.Verdict.Verdict)
-	property("complete", v.Complete)
-	property("partial", v.Partial)
-	property("scope", v.Scope.Mode)
-	property("files", c.Files)
-	property("governed", c.Governed)
-	property("scanned", c.Scanned)
-	property("not_scanned", len(c.NotScanned))
-	if v.ofCommit() {
-		property("commit", v.Scope.HeadCommit)
-	}
-	x.close("properties")
-	for i := range s.cases {
-		s.cases[i].write(x, name)
-	}
-	lines := []string{v.summaryLine()}
-	for _, but := range with(v.caveats(), v.allowedNote()) {
-		lines = append(lines, "note: "+but)
-	}
-	for i, a := range v.newAllowed {
-		if i == junitMost {
-			lines = append(lines, "and more; the verdict has all of them")
-			break
-		}
-		lines = append(lines, "note: "+newFinding(&a.Violation).place()+": "+cut(allowedSentence(a), 1000))
-	}
-	x.element("system-out", lines)
-	x.element("system-err", nil)
-	x.close("testsuite")
-}
-
-func (c *junitCase) write(x *xmlWriter, suite string) {
-	x.open("testcase", "name", cut(flow(c.name), 500), "classname", suite, "time", "0")
-	attrs := []string{"message", cut(flow(c.message), 1000)}
-	if c.result != "skipped" { // Ant's schema knows no type of it
-		attrs = append(attrs, "type", c.kind)
-	}
-	if c.result != "" {
-		x.element(c.result, c.lines, attrs...)
-	}
-	x.close("testcase")
+	return lines
 }
