@@ -76,99 +76,84 @@ type FleetTextOptions struct {
 // WriteFleetText writes the report for a person: what could not be decided, the repositories with violations, those
 // with the most first, the rules that are violated, and in the last line the outcome and the counts.
 func WriteFleetText(w io.Writer, f *summary.Fleet, o FleetTextOptions) error {
-	writer := textWriter{w: bufio.NewWriter(w)}
-	writer.Color, writer.Width, writer.Commands = o.Color, o.Width, o.Commands
-	t := fleetText{writer, f, o}
-	var undecided, worst []*summary.Repository
-	for _, r := range f.Worst() {
-		if r.ErrorCount > 0 {
-			undecided = append(undecided, r)
-		}
-		if r.Violations > 0 {
-			worst = append(worst, r)
-		}
-	}
+	t := fleetText{textWriter{w: bufio.NewWriter(w)}, o}
+	t.Color, t.Width, t.Commands = o.Color, o.Width, o.Commands
 	for i := range f.Errors {
 		t.error(&f.Errors[i])
 	}
-	if len(f.Errors) > 0 {
-		t.line("")
-	}
-	t.list("could not be decided", "repository", "repositories", len(undecided), func(i int) {
-		r := undecided[i]
-		for k := range r.Errors {
-			e := r.Errors[k]
-			at := verdict.Visible(r.Name) + ":"
+	t.gap(len(f.Errors))
+	var undecided, worst, rules [][]string // the lines of each
+	for _, r := range f.Worst() {
+		name := t.paint(bold, verdict.Visible(r.Name)+":")
+		var lines []string
+		for _, e := range r.Errors {
+			at := name
 			if e.File != "" {
-				at += " " + verdict.Visible(e.File) + ":"
+				at = t.paint(bold, verdict.Visible(r.Name)+": "+verdict.Visible(e.File)+":")
 			}
-			t.line("  %s %s %s", t.paint(bold, at), flow(e.Message), t.paint(red, "["+e.Code+"]"))
+			lines = append(lines, fmt.Sprintf("%s %s %s", at, flow(e.Message), t.paint(red, "["+e.Code+"]")))
 		}
 		if more := moreErrors(r); more != "" {
-			t.line("  %s %s", t.paint(bold, verdict.Visible(r.Name)+":"), more)
+			lines = append(lines, name+" "+more)
 		}
-	})
-	t.list("with violations", "repository", "repositories", len(worst), func(i int) {
-		r := worst[i]
-		var rules []tally
+		if r.ErrorCount > 0 {
+			undecided = append(undecided, lines)
+		}
+		var counts []tally
 		for _, c := range r.Rules {
-			rules = append(rules, tally{c.RuleID, c.Violations})
+			counts = append(counts, tally{c.RuleID, c.Violations})
 		}
-		t.line("  %s %s: %s", t.paint(bold, verdict.Visible(r.Name)+":"), count(r.Violations, "violation"),
-			strings.Join(tallyWords(rules), " "))
-	})
-	broken := f.Broken()
-	t.list("violated", "rule", "rules", len(broken), func(i int) {
-		r := broken[i]
-		t.line("  %s %s, %s: %s", t.paint(bold, verdict.Visible(r.ID)+":"), count(r.Repositories, "repository"),
-			count(r.Violations, "violation"), flow(clip(r.Title, 200)))
-	})
-	t.end()
+		if r.Violations > 0 {
+			worst = append(worst, []string{name + " " + count(r.Violations, "violation") + ": " +
+				strings.Join(tallyWords(counts), " ")})
+		}
+	}
+	for _, r := range f.Broken() {
+		rules = append(rules, []string{fmt.Sprintf("%s %s, %s: %s", t.paint(bold, verdict.Visible(r.ID)+":"),
+			count(r.Repositories, "repository"), count(r.Violations, "violation"), flow(clip(r.Title, 200)))})
+	}
+	t.list(count(len(undecided), "repository")+" could not be decided:", undecided)
+	t.list(count(len(worst), "repository")+" with violations:", worst)
+	t.list(count(len(rules), "rule")+" violated:", rules)
+	t.end(f)
 	return t.w.Flush()
 }
 
 type fleetText struct {
 	textWriter
-	f *summary.Fleet
 	o FleetTextOptions
 }
 
-// list writes a list with its heading, and how many of it are not shown.
-func (t *fleetText) list(what, one, many string, n int, item func(i int)) {
-	if n == 0 {
+// list writes the lines of each item under a heading, and how many items are not shown.
+func (t *fleetText) list(heading string, items [][]string) {
+	if len(items) == 0 {
 		return
 	}
-	noun := many
-	if n == 1 {
-		noun = one
-	}
-	t.line("%s", t.paint(bold, fmt.Sprintf("%d %s %s:", n, noun, what)))
-	for i := range n {
+	t.line("%s", t.paint(bold, heading))
+	for i, lines := range items {
 		if t.o.Most > 0 && i == t.o.Most {
 			where := "--report text=FILE has all"
 			if t.o.Output != "" {
 				where = "all are in " + verdict.Visible(t.o.Output) + "/fleet.json"
 			}
-			t.line("  and %d more; %s", n-i, where)
+			t.line("  and %d more; %s", len(items)-i, where)
 			break
 		}
-		item(i)
+		for _, l := range lines {
+			t.line("  %s", l)
+		}
 	}
 	t.line("")
 }
 
 // end says what was checked with what, and the outcome.
-func (t *fleetText) end() {
-	f := t.f
-	policy := verdict.Visible(t.o.Policy)
+func (t *fleetText) end(f *summary.Fleet) {
+	policy := with(nil, verdict.Visible(t.o.Policy))
 	if f.OwnPolicy {
-		if policy != "" {
-			policy += " and "
-		}
-		policy += "the bundle in each repository"
+		policy = append(policy, "the bundle in each repository")
 	}
-	if policy != "" {
-		t.labelled("policy: ", policy)
+	if len(policy) > 0 {
+		t.labelled("policy: ", strings.Join(policy, " and "))
 	}
 	if t.o.Output != "" {
 		t.labelled("results: ", t.o.Output)
@@ -178,7 +163,7 @@ func (t *fleetText) end() {
 	}
 	c := &f.Totals
 	if c.Repositories == 0 {
-		t.last(f.Verdict, fmt.Sprintf("could not decide (%s); no repository was scanned", count(len(f.Errors), "error")), 0)
+		t.last(f.Verdict, "could not decide ("+count(len(f.Errors), "error")+"); no repository was scanned", 0)
 		return
 	}
 	t.last(f.Verdict, fmt.Sprintf("%s; %s, %d covered by a rule, %d bytes scanned", fleetCounts(f), count(c.Files, "file"),

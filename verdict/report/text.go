@@ -171,34 +171,35 @@ func (t *textWriter) place(f *finding, status, color, tag string) {
 	room := t.Width - columns(lead) - 1 - columns(tag)
 	tag = t.paint(color, tag)
 	left, match, right := trimmedLine(&f.at)
-	switch {
-	case !f.inFile() || strings.TrimSpace(left.text+match+right.text) == "": // there is nothing to see
+	if !f.inFile() || strings.TrimSpace(left.text+match+right.text) == "" { // there is nothing to see
 		name, value := f.found(f.pattern())
-		text := value
-		if name != "found" {
-			text = name + ": " + value
-		}
+		text := strings.TrimPrefix(name+": "+value, "found: ")
 		if t.Width > 0 && columns(text) > room {
 			t.line("%s%s %s", painted, name, tag)
 			t.say("    ", "", value)
 			return
 		}
 		t.line("%s%s %s", painted, text, tag)
-	case t.Width > 0 && room < minSource &&
-		columns(drawn(left.lead()))+columns(drawn(match))+columns(drawn(right.String())) > room:
-		const gutter = "    | "
-		t.line("%s %s %s", t.paint(bold, at), cmp.Or(status, "found"), tag)
+		return
+	}
+	gutter := strings.Repeat(" ", columns(lead))
+	drawnColumns := columns(drawn(left.lead())) + columns(drawn(match)) + columns(drawn(right.String()))
+	if t.Width > 0 && room < minSource && drawnColumns > room {
+		gutter = "    | "
 		src, carets := t.snippet(left, match, right, t.Width-len(gutter))
+		t.line("%s %s %s", t.paint(bold, at), cmp.Or(status, "found"), tag)
 		t.line("%s%s", gutter, src)
-		if t.carets {
-			t.line("%s%s", gutter, carets)
-		}
-	default:
-		src, carets := t.snippet(left, match, right, room)
-		t.line("%s%s %s", painted, src, tag)
-		if t.carets {
-			t.line("%s%s", strings.Repeat(" ", columns(lead)), carets)
-		}
+		t.caretLine(gutter, carets)
+		return
+	}
+	src, carets := t.snippet(left, match, right, room)
+	t.line("%s%s %s", painted, src, tag)
+	t.caretLine(gutter, carets)
+}
+
+func (t *textWriter) caretLine(gutter, carets string) {
+	if t.carets {
+		t.line("%s%s", gutter, carets)
 	}
 }
 
