@@ -86,8 +86,8 @@ func (v *view) endingsNote() string {
 		verdict.EndingDays, verdict.Visible(v.AsOf))
 }
 
-// policyChanges says what a change does to the bundle that checks it: a line for each rule that it alters, and one
-// each for the rules that it removes and adds; then how many allowances it changes in which way, and a line for each of
+// policyChanges says what a change does to the bundle that checks it: a line for each rule that it alters, and one each
+// for the rules that it removes and adds; then how many allowances it changes in which way, and a line for each of
 // these, those first that permit more. Each line is safe to print.
 func (v *view) policyChanges() []string {
 	var lines, removed, added []string

@@ -45,7 +45,8 @@ func newFinding(v *verdict.Violation) *finding {
 
 // move makes another place the one that is pointed to.
 func (f *finding) move(p verdict.Place) {
-	f.at.Offset, f.at.Line, f.at.Column, f.at.EndLine, f.at.EndColumn = p.Offset, p.Line, p.Column, p.EndLine, p.EndColumn
+	e := &f.at
+	e.Offset, e.Line, e.Column, e.EndLine, e.EndColumn = p.Offset, p.Line, p.Column, p.EndLine, p.EndColumn
 }
 
 // units returns the columns of the place in UTF-16 code units, which a verdict has of the first occurrence only. They
@@ -181,8 +182,11 @@ func (f *finding) sentence() string {
 	if s == "" { // no bundle has a rule without a title
 		s = "The file contains what must not appear."
 	}
-	if f.Status != "" {
-		s += map[string]string{verdict.Introduced: " This is new.", verdict.PreExisting: " This was there before."}[f.Status]
+	switch f.Status {
+	case verdict.Introduced:
+		s += " This is new."
+	case verdict.PreExisting:
+		s += " This was there before."
 	}
 	if len(e.Places) == 0 && e.Occurrences > 1 {
 		s += fmt.Sprintf(" This is the first of %d occurrences in the file.", e.Occurrences)

@@ -11,41 +11,22 @@ import (
 	"github.com/policyscan/policyscan/verdict/summary"
 )
 
-// A fleetFormat is a way to write the summary of a fleet.
-type fleetFormat struct {
-	name, about   string
-	write         func(io.Writer, *summary.Fleet) error
-	begins, holds string // as those of [Format]
-}
-
-func fleetFormats() []fleetFormat {
-	return []fleetFormat{
-		{"text", "for a person", writePlainFleet, "", ""},
-		{"json", "fleet.json", writeFleetJSON, verdict.DocumentHead, "policyscan"},
-		{"markdown", "GitHub's job summary, or a comment", writeFleetMarkdown, "## policyscan fleet ", ""},
-		{"html", "one page to read and to search", writeFleetHTML, "<!DOCTYPE html>", "policyscan"},
-	}
-}
-
 // FleetFormats returns the formats of a fleet's summary, in the order of the manual, as formats of the one summary that
 // f is: each writes what f holds when it is called, and no verdict.
 func FleetFormats(f *summary.Fleet) []Format {
-	var all []Format
-	for _, x := range fleetFormats() {
-		write := func(w io.Writer, _ *verdict.Verdict) error { return x.write(w, f) }
-		all = append(all, Format{x.name, x.about, write, x.begins, x.holds})
+	of := func(write func(io.Writer, *summary.Fleet) error) func(io.Writer, *verdict.Verdict) error {
+		return func(w io.Writer, _ *verdict.Verdict) error { return write(w, f) }
 	}
-	return all
+	return []Format{
+		{"text", "for a person", of(writePlainFleet), "", ""},
+		{"json", "fleet.json", of(writeFleetJSON), verdict.DocumentHead, "policyscan"},
+		{"markdown", "GitHub's job summary, or a comment", of(writeFleetMarkdown), "## policyscan fleet ", ""},
+		{"html", "one page to read and to search", of(writeFleetHTML), "<!DOCTYPE html>", "policyscan"},
+	}
 }
 
-// FleetNames are the names of these formats, for a person.
-func FleetNames() string {
-	var names []string
-	for _, f := range fleetFormats() {
-		names = append(names, f.name)
-	}
-	return strings.Join(names, ", ")
-}
+// FleetNames are the names of these formats, for display.
+func FleetNames() string { return names(FleetFormats(nil)) }
 
 func writeFleetJSON(w io.Writer, f *summary.Fleet) error {
 	text, err := f.Encode()
@@ -166,8 +147,9 @@ func (t *fleetText) end(f *summary.Fleet) {
 		t.last(f.Verdict, "could not decide ("+count(len(f.Errors), "error")+"); no repository was scanned", 0)
 		return
 	}
-	t.last(f.Verdict, fmt.Sprintf("%s; %s, %d covered by a rule, %d bytes scanned", fleetCounts(f), count(c.Files, "file"),
-		c.Governed, c.Bytes), t.o.Elapsed)
+	files := count(c.Files, "file")
+	t.last(f.Verdict, fmt.Sprintf("%s; %s, %d covered by a rule, %d bytes scanned", fleetCounts(f), files, c.Governed,
+		c.Bytes), t.o.Elapsed)
 }
 
 // fleetCounts says how many repositories have which outcome.

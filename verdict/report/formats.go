@@ -14,8 +14,8 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// A Format is a way to write a verdict for some reader. Its writer needs the verdict and
-// nothing else: equal verdicts have equal bytes, whenever and wherever they are written.
+// A Format is a way to write a verdict for some reader. Its writer needs the verdict and nothing else: equal verdicts
+// have equal bytes, whenever and wherever they are written.
 type Format struct {
 	Name  string
 	About string // in a few words, for help
@@ -69,16 +69,16 @@ func Named(name string) Format {
 	return Format{}
 }
 
-// Names are the names of all formats, for a person.
-func Names() string {
-	var names []string
-	for _, f := range Formats() {
-		names = append(names, f.Name)
+// Names are the names of all formats, for display.
+func Names() string { return names(Formats()) }
+
+func names(formats []Format) string {
+	var all []string
+	for _, f := range formats {
+		all = append(all, f.Name)
 	}
-	return strings.Join(names, ", ")
+	return strings.Join(all, ", ")
 }
 
 // WriteJSON writes the document, as [verdict.Verdict.Write] does.
-func WriteJSON(w io.Writer, v *verdict.Verdict) error {
-	return v.Write(w)
-}
+func WriteJSON(w io.Writer, v *verdict.Verdict) error { return v.Write(w) }

@@ -12,7 +12,8 @@ import (
 )
 
 // What GitHub keeps of annotations, by the source of its runner (actions/runner of August 2026: ActionCommand.cs,
-// ActionCommandManager.cs, ExecutionContext.cs) and the manual of its checks API. What is too much is dropped in silence.
+// ActionCommandManager.cs, ExecutionContext.cs) and the manual of its checks API. What is too much is dropped in
+// silence.
 const (
 	annotationsKept   = 10   // of each type, for a step
 	annotationMessage = 4096 // UTF-16 code units
@@ -21,9 +22,9 @@ const (
 
 // writeGitHub writes workflow commands, which GitHub Actions shows as annotations of the files and in the summary of
 // the run: an error for each thing that could not be decided, then one for each violation, or of a change one for each
-// place of it that is new, and after these one for each violation that was there before. GitHub keeps 10 of a step: when
-// there are more, the tenth counts those that are omitted. A PASS is silent, but for a notice if nothing was looked at,
-// or not all. What allowances accept is a notice.
+// place of it that is new, and after these one for each violation that was there before. GitHub keeps 10 of a step:
+// when there are more, the tenth counts those that are omitted. A PASS is silent, but for a notice if nothing was
+// looked at, or not all. What allowances accept is a notice.
 //
 // Paths are real ones, from the tree's root: they lead to the file if that is the root of the repository. Columns are
 // UTF-16 code units, the end exclusive, and are given only where a match is within a line: the runner drops them
@@ -181,8 +182,8 @@ func restAnnotation(v *view, targets int) annotation {
 	}}
 }
 
-// write writes the command of the name. A property's value must not begin with "=", which the runner drops, and the last
-// must not end in a space, which it trims: the file's comes first, and the title's begins with a word of ours.
+// write writes the command of the name. A property's value must not begin with "=", which the runner drops, and the
+// last must not end in a space, which it trims: the file's comes first, and the title's begins with a word of ours.
 func (a *annotation) write(b *bufio.Writer, name string) {
 	var properties []string
 	property := func(key, value string) {

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"io"
 	"strconv"
 	"unicode/utf8"
@@ -14,25 +15,21 @@ import (
 // GitLab shows the texts as texts. It keeps one entry for each fingerprint, takes no byte order mark, and stops at the
 // first entry that has not all of these fields.
 type gitlabIssue struct {
-	Description string         `json:"description"`
-	CheckName   string         `json:"check_name"`
-	Fingerprint string         `json:"fingerprint"`
-	Severity    string         `json:"severity"` // "info", "minor", "major", "critical" or "blocker"
-	Location    gitlabLocation `json:"location"`
-}
-
-type gitlabLocation struct {
-	Path  string      `json:"path"`
-	Lines gitlabLines `json:"lines"`
-}
-
-type gitlabLines struct {
-	Begin int64 `json:"begin"` // 1-based
+	Description string `json:"description"`
+	CheckName   string `json:"check_name"`
+	Fingerprint string `json:"fingerprint"`
+	Severity    string `json:"severity"` // "info", "minor", "major", "critical" or "blocker"
+	Location    struct {
+		Path  string `json:"path"`
+		Lines struct {
+			Begin int64 `json:"begin"` // 1-based
+		} `json:"lines"`
+	} `json:"location"`
 }
 
 // writeGitLab writes a Code Quality report for GitLab: an entry for each violation, and one of severity "blocker" for
-// each thing that could not be decided, first. A PASS is an empty array, but for a whole tree in which no rule selects a
-// file: that is an entry of severity "info". So is how much allowances accept, and what of it is new.
+// each thing that could not be decided, first. A PASS is an empty array, but for a whole tree in which no rule selects
+// a file: that is an entry of severity "info". So is how much allowances accept, and what of it is new.
 //
 // A rule's severity low, medium, high or critical is "minor", "major", "critical" or "blocker"; a rule without one is
 // "major".
@@ -54,15 +51,16 @@ func writeIssues(v *view, yield func(gitlabIssue) bool) {
 			unique = fingerprint + "-" + strconv.Itoa(last[fingerprint]+1)
 		}
 		used[unique] = true
-		ended = ended || !yield(gitlabIssue{
-			description, check, unique, severity, gitlabLocation{gitlabPath(file), gitlabLines{max(line, 1)}},
-		})
+		issue := gitlabIssue{Description: description, CheckName: check, Fingerprint: unique, Severity: severity}
+		issue.Location.Path, issue.Location.Lines.Begin = gitlabPath(file), max(line, 1)
+		ended = ended || !yield(issue)
 	}
 	note := func(text string) {
 		add("policyscan: "+full(text), "policyscan", verdict.Fingerprint("", "", text, nil), "info", "", 1)
 	}
 	for _, e := range v.undecided {
-		add("policyscan could not decide: "+full(flow(e.Message)), e.Code, errorFingerprint(&e), "blocker", e.File, e.Line)
+		text := "policyscan could not decide: " + full(flow(e.Message))
+		add(text, e.Code, errorFingerprint(&e), "blocker", e.File, e.Line)
 	}
 	for i := range v.Violations {
 		f, severity := newFinding(&v.Violations[i]), "major"
@@ -87,15 +85,7 @@ func writeIssues(v *view, yield func(gitlabIssue) bool) {
 }
 
 func gitlabSeverity(severity string) string {
-	switch severity {
-	case "low":
-		return "minor"
-	case "high":
-		return "critical"
-	case "critical":
-		return "blocker"
-	}
-	return "major"
+	return cmp.Or(map[string]string{"low": "minor", "high": "critical", "critical": "blocker"}[severity], "major")
 }
 
 // gitlabPath is the real path where JSON can hold it, and else the verdict's writing of it.

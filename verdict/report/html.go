@@ -208,7 +208,7 @@ func judged(v *view) string {
 	var by []string
 	for i := range v.Policy {
 		b := &v.Policy[i]
-		by = append(by, fmt.Sprintf("the bundle %s (%s)", verdict.Visible(abbreviated(b.SHA256)), verdict.Visible(b.From)))
+		by = append(by, verdict.Visible(fmt.Sprintf("the bundle %s (%s)", abbreviated(b.SHA256), b.From)))
 	}
 	switch {
 	case what == "" && len(by) == 0:

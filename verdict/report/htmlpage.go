@@ -40,7 +40,7 @@ type htmlPage struct {
 type htmlRule struct {
 	*verdict.Rule
 	Bundle  string // that it is from; "" where there is one only
-	State   string // "violated", "holds", "unused", "idle" (nothing was scanned) or, of a run without a decision, "unknown"
+	State   string // "violated", "holds", "unused", "idle" (nothing was scanned) or "unknown" (not decided)
 	Count   int    // of violations
 	Allowed int
 	Group   string                  // the id of its violations; "" if there is none
@@ -64,8 +64,8 @@ type htmlBar struct {
 func newHTMLPage(v *view) *htmlPage {
 	p := &htmlPage{
 		htmlHead: newHTMLHead(v.Tool, v.Verdict.Verdict), Verdict: v.Verdict, Judged: judged(v), Unparsed: v.unparsed(),
-		Changes: v.policyChanges(), ScopeLine: verdict.Visible(v.Scope.Mode), AllowedNote: full(sentence(v.allowedNote())),
-		Endings: v.endings(), EndingsNote: v.endingsNote(),
+		Changes: v.policyChanges(), ScopeLine: verdict.Visible(v.Scope.Mode),
+		AllowedNote: full(sentence(v.allowedNote())), Endings: v.endings(), EndingsNote: v.endingsNote(),
 	}
 	if words := v.scopeWords(); words != "" {
 		p.ScopeLine += ": " + words
@@ -195,7 +195,7 @@ func htmlBars(each []htmlBar) (all []htmlBar) {
 	for i := range all {
 		all[i].Share = max(1, all[i].Count*100/most)
 	}
-	slices.SortStableFunc(all, func(a, b htmlBar) int { return cmp.Or(b.Count-a.Count, strings.Compare(a.Name, b.Name)) })
+	slices.SortFunc(all, func(a, b htmlBar) int { return cmp.Or(b.Count-a.Count, cmp.Compare(a.Name, b.Name)) })
 	return all
 }
 

@@ -12,21 +12,23 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// junitMost is how many violations a test case lists. CI systems show its text as it is, and some cut it without a word.
+// junitMost is how many violations a test case lists. CI systems show its text as it is, and some cut it without a
+// word.
 const junitMost = 100
 
-// writeJUnit writes JUnit's XML as Apache Ant made it: a suite for each type of rule, and in it a test case for each rule.
+// writeJUnit writes JUnit's XML as Apache Ant made it: a suite for each type of rule, and in it a test case for each
+// rule.
 //
 //   - A rule that was violated has a failure, with its violations.
 //   - One that selects no file is skipped: it covers nothing here.
-//   - One that nothing was found of, in a run that could not decide, is skipped: which rules the missing files are about
-//     the verdict does not say.
+//   - One that nothing was found of, in a run that could not decide, is skipped: which rules the missing files are
+//     about the verdict does not say.
 //   - All others pass.
 //   - What could not be decided are errors, in their own suite, the first.
 //
 // It is valid against the schema of windyroad/JUnit-Schema (Ant's format) and against Jenkins' (jenkinsci/xunit-plugin,
-// junit-10.xsd). The first wants a time, a host and durations, which a verdict does not have, so that the same run has the
-// same bytes: they are the epoch, "localhost", as that schema asks for an unknown host, and 0.
+// junit-10.xsd). The first wants a time, a host and durations, which a verdict does not have, so that the same run has
+// the same bytes: they are the epoch, "localhost", as that schema asks for an unknown host, and 0.
 func writeJUnit(w io.Writer, document *verdict.Verdict) error {
 	v := newView(document)
 	text, err := xml.MarshalIndent(junitSuites(v), "", "  ")
@@ -110,8 +112,8 @@ func (s *junitSuite) add(name string, failure, undecided, skipped *junitResult) 
 	}
 }
 
-// junitSuites returns the suites in order. There is at least one with a case: a PASS has a rule, and any other verdict a
-// violation or something that could not be decided.
+// junitSuites returns the suites in order. There is at least one with a case: a PASS has a rule, and any other verdict
+// a violation or something that could not be decided.
 func junitSuites(v *view) *junitDocument {
 	d := &junitDocument{}
 	properties, out := junitProperties(v), joinVisible(junitNotes(v))

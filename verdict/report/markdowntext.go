@@ -9,15 +9,15 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// Untrusted text is in Markdown in one of two ways, and nothing in it is ever escaped with a backslash: which characters
-// need one differs from renderer to renderer, and a mention, an issue, a commit hash or a mail address is linked after
-// escapes are resolved.
+// Untrusted text is in Markdown in one of two ways, and nothing in it is ever escaped with a backslash: which
+// characters need one differs from renderer to renderer, and a mention, an issue, a commit hash or a mail address is
+// linked after escapes are resolved.
 //
 //   - As code. GitHub and GitLab link and replace nothing in it, and no character means anything in it but the backtick
 //     and, in a table, the pipe; these two are outside of it, as entities. So no run of backticks has to be counted
 //     (cmark-gfm gives up at 80).
-//   - As words of prose, if they are nothing but letters, or a short number, and plain punctuation around them. All other
-//     words are code, as an author would write them.
+//   - As words of prose, if they are nothing but letters, or a short number, and plain punctuation around them. All
+//     other words are code, as an author would write them.
 //
 // It never begins a line.
 
@@ -126,8 +126,8 @@ func affixes(word string) (lead, core, trail string) {
 }
 
 // plain reports whether no renderer makes anything of a word: letters of any script, with single hyphens, apostrophes
-// and the points of "e.g." between them; or a number. Seven hexadecimal digits may be a commit, "GH-1" an issue, "www.x"
-// an address, "_x_" emphasis.
+// and the points of "e.g." between them; or a number. Seven hexadecimal digits may be a commit, "GH-1" an issue,
+// "www.x" an address, "_x_" emphasis.
 func plain(word string) bool {
 	if strings.Trim(word, "0123456789") == "" {
 		return len(word) < 7
@@ -166,8 +166,8 @@ func link(text, address string) string {
 	return "[" + text + "](<" + strings.ReplaceAll(address, "&", "&amp;") + ">)"
 }
 
-// isSafeURL reports whether an address may be a link: https, a host and no user name before it, and of the characters of
-// RFC 3986 those that mean nothing in Markdown and HTML and look like themselves.
+// isSafeURL reports whether an address may be a link: https, a host and no user name before it, and of the characters
+// of RFC 3986 those that mean nothing in Markdown and HTML and look like themselves.
 func isSafeURL(address string) bool {
 	for i := range len(address) {
 		if !isAlphanumeric(address[i]) && strings.IndexByte("-._~:/?#@!&'()*+,;=%", address[i]) < 0 {

@@ -9,8 +9,8 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// Of reviewdog's Diagnostic Format, proto/rdf/reviewdog.proto of
-// github.com/reviewdog/reviewdog, in the spelling of its own examples.
+// Of reviewdog's Diagnostic Format, proto/rdf/reviewdog.proto of github.com/reviewdog/reviewdog, in the spelling of its
+// own examples.
 type (
 	rdResult struct {
 		Source      rdSource                   `json:"source"`
@@ -46,17 +46,17 @@ type (
 	}
 )
 
-// writeRDJSON writes reviewdog's rdjson: what could not be decided, then the violations, all of severity ERROR. A PASS has
-// no diagnostics, but for one of severity INFO if nothing was looked at, or not all.
+// writeRDJSON writes reviewdog's rdjson: what could not be decided, then the violations, all of severity ERROR. A PASS
+// has no diagnostics, but for one of severity INFO if nothing was looked at, or not all.
 //
 // reviewdog filters: without -filter-mode=nofilter it drops what is not on a line of the diff, errors too. So it
 // comments, and policyscan's exit status decides.
 //
 // Paths are real ones, from the tree's root. Columns are bytes, as the format wants them; in a file that is not UTF-8
-// they are bytes of the file as it is. What is about no file is on verdict.json (with an empty path GitHub's API refuses
-// all annotations of a check), and what is about no line on line 1: comments on nothing are refused by the services that
-// reviewdog writes to. The message is Markdown to some of these and text to others; a line that would not be the same in
-// both is a code span. What reviewdog prints in a log holds no command for GitHub's runner.
+// they are bytes of the file as it is. What is about no file is on verdict.json (with an empty path GitHub's API
+// refuses all annotations of a check), and what is about no line on line 1: comments on nothing are refused by the
+// services that reviewdog writes to. The message is Markdown to some of these and text to others; a line that would not
+// be the same in both is a code span. What reviewdog prints in a log holds no command for GitHub's runner.
 func writeRDJSON(w io.Writer, v *verdict.Verdict) error {
 	return verdict.WriteJSON(w, &rdResult{
 		Source:      rdSource{Name: "policyscan", URL: sarifHome},
@@ -162,7 +162,8 @@ func violationDiagnostic(f *finding, r *verdict.Rule, inert map[string]string) r
 		message = append(message, "note: "+inertMarkdown(textLines(f.Note)))
 	}
 	d := rdDiagnostic{
-		Location: rdLocationOf(f), Severity: "ERROR", Code: &rdCode{Value: id}, Original: printed(append(original, clauses...)),
+		Location: rdLocationOf(f), Severity: "ERROR", Code: &rdCode{Value: id},
+		Original: printed(append(original, clauses...)),
 	}
 	if r != nil {
 		if fix := strings.TrimSpace(r.Remediation); fix != "" {
@@ -177,8 +178,8 @@ func violationDiagnostic(f *finding, r *verdict.Rule, inert map[string]string) r
 	return d
 }
 
-// rdRangeOf is the range of a match. One that ends with a line end is given by whole lines: its exclusive end would be on
-// a line that may not be in the diff, and reviewdog comments only on what is in the diff whole.
+// rdRangeOf is the range of a match. One that ends with a line end is given by whole lines: its exclusive end would be
+// on a line that may not be in the diff, and reviewdog comments only on what is in the diff whole.
 func rdRangeOf(e *verdict.Evidence) *rdRange {
 	if e.Line < 1 || lastLine(e) < e.Line || lastLine(e) > math.MaxInt32 { // the format has 32 bits
 		return rdFirstLine()
@@ -201,13 +202,13 @@ func printed(lines []string) string {
 }
 
 // activeMarkdown finds what Markdown, as GitHub, GitLab and Gitea read it, may take for more than text: markup, HTML,
-// mentions, references and emoji anywhere, and what begins a block at the start of a line. An underscore within a word is
-// text. So is a web address: the link that is made of it leads where it says.
+// mentions, references and emoji anywhere, and what begins a block at the start of a line. An underscore within a word
+// is text. So is a web address: the link that is made of it leads where it says.
 var activeMarkdown = late.Regexp("[][\\\\`*<>&~|@#!$^{}]|(^|[^\\pL\\pN])_|_($|[^\\pL\\pN])|:[\\w+-]+:|^ " +
 	"*([-+=]|\\d+[.)])|^ {4}|GH-\\d")
 
-// inertMarkdown joins lines that are text and Markdown at once, and mean the same as either: a
-// line that could be more than text in Markdown is written as a code span.
+// inertMarkdown joins lines that are text and Markdown at once, and mean the same as either: a line that could be more
+// than text in Markdown is written as a code span.
 func inertMarkdown(lines []string) string {
 	out := make([]string, len(lines))
 	for i, line := range lines {
@@ -218,8 +219,8 @@ func inertMarkdown(lines []string) string {
 	return strings.Join(out, "\n")
 }
 
-// codeSpan writes a line as CommonMark's code span: the fence is longer than any run of
-// backticks within, and spaces keep them apart.
+// codeSpan writes a line as CommonMark's code span: the fence is longer than any run of backticks within, and spaces
+// keep them apart.
 func codeSpan(line string) string {
 	if line == "" {
 		return ""

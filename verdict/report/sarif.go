@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/code"
@@ -42,12 +41,12 @@ func githubLimits() sarifLimits {
 // writeSARIF writes the verdict as SARIF 2.1.0 for GitHub's code scanning and others.
 //
 // A violation is a result of level "error", whatever the rule's severity: there is no violation that is not a FAIL.
-// Paths are from the tree's root. automationDetails.id is "policyscan/MODE/", GitHub's category, so that a diff's results
-// close no alert of a full scan; a run that --rule or --exclude narrowed has "policyscan/MODE-partial/".
+// Paths are from the tree's root. automationDetails.id is "policyscan/MODE/", GitHub's category, so that a diff's
+// results close no alert of a full scan; a run that --rule or --exclude narrowed has "policyscan/MODE-partial/".
 //
-// What could not be decided is a notification, executionSuccessful is false, and each is a result too, of a rule that is
-// named by the error's code: GitHub shows no notifications, and a file without results would close what an earlier run
-// found.
+// What could not be decided is a notification, executionSuccessful is false, and each is a result too, of a rule that
+// is named by the error's code: GitHub shows no notifications, and a file without results would close what an earlier
+// run found.
 //
 // The file holds at most what GitHub takes: 5,000 results (errors before violations, and new violations before others),
 // 25,000 rules, and 10 MB with gzip. To be that small it skips the snippets, then what rules say beyond their titles,
@@ -94,8 +93,8 @@ func (s *sarifWriter) truncateMore() bool {
 	return true
 }
 
-// fits reports whether a file has at most so many bytes with gzip. Gzip adds next to
-// nothing to what it cannot make smaller.
+// fits reports whether a file has at most so many bytes with gzip. Gzip adds next to nothing to what it cannot make
+// smaller.
 func fits(text []byte, most int) bool {
 	if len(text) < most {
 		return true
@@ -135,7 +134,8 @@ func (s *sarifWriter) log() sarifLog {
 	run.AutomationDetails.ID = "policyscan/" + category + "/"
 	run.AutomationDetails.Description.Text = "Files checked against a policy's rules."
 	run.Properties = sarifRunProperties{
-		Verdict: v.Verdict, Complete: v.Complete, Partial: v.Partial, Allowed: verdict.OrEmpty(v.Allowed), Scope: v.Scope,
+		Verdict: v.Verdict, Complete: v.Complete, Partial: v.Partial, Scope: v.Scope,
+		Allowed: verdict.OrEmpty(v.Allowed),
 		Coverage: sarifCoverage{
 			v.Coverage.Files, v.Coverage.Governed, v.Coverage.Scanned, v.Coverage.Bytes, len(v.Coverage.NotScanned),
 		},
@@ -232,8 +232,8 @@ func (s *sarifWriter) writeViolations() {
 	}
 }
 
-// newest returns at most so many violations, by their indexes and in order. Of more it takes the new ones first: a reader
-// of a change must not miss what the change brings.
+// newest returns at most so many violations, by their indexes and in order. Of more it takes the new ones first: a
+// reader of a change must not miss what the change brings.
 func (s *sarifWriter) newest(most int) []int {
 	var kept []int
 	for _, older := range []int{0, 1} {
@@ -284,73 +284,6 @@ func (s *sarifWriter) result(f *finding, id string, index int) sarifResult {
 	return r
 }
 
-// place is the place of a violation that reports point to. GitHub wants a file and a region, and validators warn where
-// there is none: what is at no place is at the start.
-func (s *sarifWriter) place(f *finding) sarifPlace {
-	place := sarifPlace{ArtifactLocation: artifact(cmp.Or(f.File, noFile)), Region: sarifStart()}
-	switch {
-	case !f.inFile():
-	case !f.exact:
-		place.Region = wholeLines(f.at.Line, lastLine(&f.at))
-	default:
-		place.Region, place.ContextRegion = regions(&f.at)
-		if !s.snippets {
-			place.Region.Snippet, place.ContextRegion = nil, nil
-		}
-	}
-	return place
-}
-
-// wholeLines is a region without columns.
-func wholeLines(first, last int64) *sarifRegion {
-	return &sarifRegion{StartLine: max(first, 1), EndLine: max(first, last, 1)}
-}
-
-// regions returns the match, and what the excerpt holds of the lines around it; nil if it holds no more. A snippet is the
-// very text of its region; only that of a match that the excerpt does not hold to its end is cut, and ends in an ellipsis.
-func regions(e *verdict.Evidence) (match, context *sarifRegion) {
-	match = &sarifRegion{StartLine: max(e.Line, 1), StartColumn: max(e.UTF16Column, 1)}
-	match.EndLine, match.EndColumn = max(e.EndLine, match.StartLine), max(e.UTF16EndColumn, 1)
-	if match.EndLine == match.StartLine {
-		match.EndColumn = max(match.EndColumn, match.StartColumn)
-		// Columns of bytes: that is known of a match within a line, in any encoding. The bytes of
-		// a line end are not: a pattern's LF matches CRLF.
-		if n := e.EndColumn - e.Column; e.Line == e.EndLine && n > 0 && e.Offset >= 0 {
-			offset := e.Offset
-			match.ByteOffset, match.ByteLength = &offset, &n
-		}
-	}
-	start, end := matchInExcerpt(e)
-	before, text, after := e.Excerpt[:start], e.Excerpt[start:end], e.Excerpt[end:]
-	switch {
-	case text == "":
-		return match, nil
-	case after == "" && !whole(text, e):
-		match.Snippet = &sarifText{Text: text + ellipsis}
-		return match, nil
-	}
-	match.Snippet = &sarifText{Text: text}
-	if before == "" && after == "" {
-		return match, nil
-	}
-	c := *match
-	c.ByteOffset, c.ByteLength = nil, nil
-	c.StartColumn = max(c.StartColumn-utf16Len(before), 1)
-	c.EndColumn += utf16Len(after)
-	c.Snippet = &sarifText{Text: e.Excerpt}
-	return match, &c
-}
-
-// whole reports whether text is the match to its end. Of a text, LF matches CRLF.
-func whole(text string, e *verdict.Evidence) bool {
-	n := named(e)
-	if n.isMapping() {
-		return utf8.RuneCountInString(text) < excerptLimit
-	}
-	lines := func(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
-	return lines(text) == lines(n.plain)
-}
-
 // notes writes the notifications that are not errors. Those of what is allowed are no results with suppressions, which
 // GitHub does not heed: they would be open alerts, and fail the check of a change that passes.
 func (s *sarifWriter) notes() {
@@ -360,7 +293,8 @@ func (s *sarifWriter) notes() {
 	)
 	p, in := &s.run.Properties, &s.run.Invocations[0]
 	note := func(level, text string, at ...sarifLocation) {
-		in.Execution = append(in.Execution, sarifNotification{Level: level, Message: sarifText{Text: text}, Locations: at})
+		n := sarifNotification{Level: level, Message: sarifText{Text: text}, Locations: at}
+		in.Execution = append(in.Execution, n)
 	}
 	if n := p.ViolationsLeftOut; n > 0 {
 		all := len(s.Violations)
@@ -395,7 +329,8 @@ func (s *sarifWriter) notes() {
 		note("note", sarifPlain(full(sentence(text)), 1000))
 	}
 	for _, a := range s.newAllowed[:min(len(s.newAllowed), mostAllowed)] {
-		note("note", sarifPlain(allowedSentence(a), 2000), sarifLocation{PhysicalLocation: s.place(newFinding(&a.Violation))})
+		at := sarifLocation{PhysicalLocation: s.place(newFinding(&a.Violation))}
+		note("note", sarifPlain(allowedSentence(a), 2000), at)
 	}
 	if text := s.requiredNote(); text != "" {
 		note("note", sarifPlain(full(text), 1000))
@@ -408,42 +343,8 @@ func (s *sarifWriter) notes() {
 	}
 }
 
-func artifact(file string) sarifArtifact {
-	return sarifArtifact{URI: relativeURI(verdict.RawPath(file)), URIBaseID: sarifRoot}
-}
-
-// relativeURI is a path as a relative reference of RFC 3986: every byte but those that no reader takes for anything else
-// is percent-encoded, and a path that begins with a slash is no other root's.
-func relativeURI(path string) string {
-	var b strings.Builder
-	for i := range len(path) {
-		if c := path[i]; isAlphanumeric(c) || strings.IndexByte("-._~", c) >= 0 || c == '/' && i > 0 {
-			b.WriteByte(c)
-		} else {
-			fmt.Fprintf(&b, "%%%02X", c)
-		}
-	}
-	return b.String()
-}
-
-// sarifPlain is a line of plain text of a message, at most n characters as it is written.
-func sarifPlain(s string, n int) string {
-	for room := n; ; room /= 2 {
-		if text := sarifEscape(clip(s, room)); len([]rune(text)) <= n {
-			return text
-		}
-	}
-}
-
-// sarifEscape writes a text so that nothing in it is a link, "[text](target)", or a placeholder, "{0}" (sections 3.11.5
-// and 3.11.6). Outside links the standard names no way to write a bracket; CodeQL writes it with a backslash as within
-// one, so that is what GitHub's readers take.
-func sarifEscape(s string) string {
-	return strings.NewReplacer(`\`, `\\`, `[`, `\[`, `]`, `\]`, `{`, `{{`, `}`, `}}`).Replace(s)
-}
-
-// semanticVersion is a version of Go's modules as semver.org has it. What is not one, such as
-// "devel", is not a release: "0.0.0-devel".
+// semanticVersion is a version of Go's modules as semver.org has it. What is not one, such as "devel", is not a
+// release: "0.0.0-devel".
 func semanticVersion(version string) string {
 	version = strings.TrimPrefix(version, "v")
 	const number, word = `(0|[1-9]\d*)`, `(0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*)`

@@ -116,9 +116,9 @@ func sarifTags(tags []string) []string {
 	return all
 }
 
-// sarifName makes of a title the identifier that SARIF wants next to an id: the words of letters and digits, each with a
-// capital, as in "NoIngressFromAnywhere". It is "" for a title of which no identifier can be made, and when the id is the
-// same.
+// sarifName makes of a title the identifier that SARIF wants next to an id: the words of letters and digits, each with
+// a capital, as in "NoIngressFromAnywhere". It is "" for a title of which no identifier can be made, and when the id is
+// the same.
 func sarifName(title, id string) string {
 	var b strings.Builder
 	for _, word := range strings.FieldsFunc(title,

@@ -153,6 +153,4 @@ func sarifPoint(e *verdict.Error) *sarifRegion {
 }
 
 // sarifStart is the start of a file, where what has no place is shown.
-func sarifStart() *sarifRegion {
-	return &sarifRegion{StartLine: 1, StartColumn: 1, EndLine: 1, EndColumn: 1}
-}
+func sarifStart() *sarifRegion { return sarifPoint(&verdict.Error{Line: 1}) }

@@ -96,8 +96,8 @@ func (t *textWriter) error(e *verdict.Error) {
 	t.line("%s %s %s", t.paint(bold, place), flow(e.Message), t.paint(red, "["+e.Code+"]"))
 }
 
-// A Mistake is one in a file that a person wrote, such as a rule file, as the text report shows it. What it
-// says may depend on the current folder, which nothing in a verdict does.
+// A Mistake is one in a file that a person wrote, such as a rule file, as the text report shows it. What it says may
+// depend on the current folder, which nothing in a verdict does.
 type Mistake struct {
 	Place  string // FILE:LINE:COLUMN, as an editor opens it; "": it is about no file
 	What   string // what was found, and what to do

@@ -302,8 +302,8 @@ func (t *textWriter) outcome(v *view) {
 		looked = fmt.Sprintf("%s, %d covered by a rule, %d of these scanned", count(c.Files, "file"), c.Governed,
 			c.Scanned)
 	}
-	t.last(v.Verdict.Verdict, fmt.Sprintf("%s%s; %s, %s", found, v.allowedSuffix(), looked, count(len(v.Rules), "rule")),
-		t.Elapsed)
+	found += v.allowedSuffix() + "; " + looked + ", " + count(len(v.Rules), "rule")
+	t.last(v.Verdict.Verdict, found, t.Elapsed)
 }
 
 // last writes the last line.
