@@ -21,6 +21,7 @@ type fleetPage struct {
 	Passing   []*summary.Repository
 	RuleRows  []fleetRule // those that the most repositories violate first, then those that none does
 	Violated  int         // of RuleRows
+	Covered   int         // files
 }
 
 // A fleetRule is a rule and the repositories that violate it.
@@ -38,7 +39,7 @@ func writeFleetHTML(w io.Writer, f *summary.Fleet) error {
 }
 
 func newFleetPage(f *summary.Fleet) *fleetPage {
-	p := &fleetPage{htmlHead: newHTMLHead(f.Tool, f.Verdict), Fleet: f}
+	p := &fleetPage{htmlHead: newHTMLHead(f.Tool, f.Verdict), Fleet: f, Covered: f.Totals.Governed}
 	names := map[string][]tally{} // of the repositories that violate a rule
 	for _, r := range f.Worst() {
 		if r.Undecided() || r.ErrorCount > 0 {
@@ -128,6 +129,11 @@ func fleetState(r *summary.Repository) string {
 		return "undecided"
 	}
 	return "fail"
+}
+
+// fleetFiles says how many files a repository has.
+func fleetFiles(r *summary.Repository) string {
+	return some(r.Files, "file") + ", " + grouped(int64(r.Governed)) + " covered by a rule"
 }
 
 // shortCommit is the beginning of a hash; what is none is whole, since an escape of one character must not be cut.

@@ -69,7 +69,7 @@ func writePage(w io.Writer, name string, styles []string, script string, head *h
 		"visible": verdict.Visible, "flow": flow, "lines": visibleLines, "safe": isSafeURL, "short": shortCommit,
 		"join": func(all []string) string { return strings.Join(all, ", ") },
 		"why":  omissionInWords, "about": bundleInWords, "state": fleetState, "mostFirst": mostFirst,
-		"moreErrors": moreErrors,
+		"moreErrors": moreErrors, "files": fleetFiles,
 	}).ParseFS(htmlFiles, "html/"+name)
 	if err != nil {
 		return err
