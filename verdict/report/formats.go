@@ -1,6 +1,7 @@
 // Package report writes a verdict for its readers: for a person at a terminal or in a browser, for GitHub, GitLab,
 // reviewdog and whatever reads SARIF or JUnit. [Formats] is the table of formats that flags, help and commands read;
-// there is one writer for each, which needs a verdict.Verdict and nothing else.
+// there is one writer for each, which needs a verdict.Verdict and nothing else. The view of a verdict, and the findings
+// in it, derive once what several of them say (groups, places, labels, notes, counts); a writer prints that.
 //
 // Each writer escapes what a tree or a bundle could have put into the verdict.
 //
