@@ -69,7 +69,15 @@ func FuzzEscapeXML(f *testing.F) {
 	hostileTexts(f)
 	f.Fuzz(func(t *testing.T, s string) {
 		lines := strings.Split(s, "\n")
-		text := `<e a="` + xmlText(s) + "\">\n" + xmlLines(lines) + "</e>"
+		wrote, err := xml.Marshal(&struct {
+			XMLName xml.Name `xml:"e"`
+			A       string   `xml:"a,attr"`
+			Text    string   `xml:",chardata"`
+		}{A: verdict.Visible(s), Text: joinVisible(append([]string{""}, lines...))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := inertXML(string(wrote))
 		wantSafe(t, text, false)
 		wantNoCommand(t, text)
 		var got struct {
@@ -308,7 +316,8 @@ func TestSource(t *testing.T) {
 		{"", "nineteen columns.!!", "", "nineteen columns.…", "^^^^^^^^^^^^^^^^^^"},
 	} {
 		w := textWriter{TextOptions: TextOptions{Width: 10 + room}}
-		src, carets := w.source(&verdict.Evidence{Excerpt: c.before + c.match + c.after, Pattern: c.match, UTF16Column: utf16Len(c.before) + 1}, 10)
+		left, match, right := sourceLine(&verdict.Evidence{Excerpt: c.before + c.match + c.after, Pattern: c.match, UTF16Column: utf16Len(c.before) + 1})
+		src, carets := w.snippet(left, match, right, room)
 		if src != c.src || carets != c.carets || drawnWidth(src) > room {
 			t.Errorf("got\n%s\n%s\nwant\n%s\n%s", src, carets, c.src, c.carets)
 		}

@@ -11,41 +11,22 @@ import (
 	"github.com/policyscan/policyscan/verdict/summary"
 )
 
-// A fleetFormat is a way to write the summary of a fleet.
-type fleetFormat struct {
-	name, about   string
-	write         func(io.Writer, *summary.Fleet) error
-	begins, holds string // as those of [Format]
-}
-
-func fleetFormats() []fleetFormat {
-	return []fleetFormat{
-		{"text", "for a person", writePlainFleet, "", ""},
-		{"json", "fleet.json", writeFleetJSON, verdict.DocumentHead, "policyscan"},
-		{"markdown", "GitHub's job summary, or a comment", writeFleetMarkdown, "## policyscan fleet ", ""},
-		{"html", "one page to read and to search", writeFleetHTML, "<!DOCTYPE html>", "policyscan"},
-	}
-}
-
 // FleetFormats returns the formats of a fleet's summary, in the order of the manual, as formats of the one summary that
 // f is: each writes what f holds when it is called, and no verdict.
 func FleetFormats(f *summary.Fleet) []Format {
-	var all []Format
-	for _, x := range fleetFormats() {
-		write := func(w io.Writer, _ *verdict.Verdict) error { return x.write(w, f) }
-		all = append(all, Format{x.name, x.about, write, x.begins, x.holds})
+	of := func(write func(io.Writer, *summary.Fleet) error) func(io.Writer, *verdict.Verdict) error {
+		return func(w io.Writer, _ *verdict.Verdict) error { return write(w, f) }
 	}
-	return all
+	return []Format{
+		{"text", "for a person", of(writePlainFleet), "", ""},
+		{"json", "fleet.json", of(writeFleetJSON), verdict.DocumentHead, "policyscan"},
+		{"markdown", "GitHub's job summary, or a comment", of(writeFleetMarkdown), "## policyscan fleet ", ""},
+		{"html", "one page to read and to search", of(writeFleetHTML), "<!DOCTYPE html>", "policyscan"},
+	}
 }
 
-// FleetNames are the names of these formats, for a person.
-func FleetNames() string {
-	var names []string
-	for _, f := range fleetFormats() {
-		names = append(names, f.name)
-	}
-	return strings.Join(names, ", ")
-}
+// FleetNames are the names of these formats, for display.
+func FleetNames() string { return names(FleetFormats(nil)) }
 
 func writeFleetJSON(w io.Writer, f *summary.Fleet) error {
 	text, err := f.Encode()
@@ -76,120 +57,99 @@ type FleetTextOptions struct {
 // WriteFleetText writes the report for a person: what could not be decided, the repositories with violations, those
 // with the most first, the rules that are violated, and in the last line the outcome and the counts.
 func WriteFleetText(w io.Writer, f *summary.Fleet, o FleetTextOptions) error {
-	writer := textWriter{w: bufio.NewWriter(w)}
-	writer.Color, writer.Width, writer.Commands = o.Color, o.Width, o.Commands
-	t := fleetText{writer, f, o}
-	var undecided, worst []*summary.Repository
-	for _, r := range f.Worst() {
-		if r.ErrorCount > 0 {
-			undecided = append(undecided, r)
-		}
-		if r.Violations > 0 {
-			worst = append(worst, r)
-		}
-	}
+	t := fleetText{textWriter{w: bufio.NewWriter(w)}, o}
+	t.Color, t.Width, t.Commands = o.Color, o.Width, o.Commands
 	for i := range f.Errors {
 		t.error(&f.Errors[i])
 	}
-	if len(f.Errors) > 0 {
-		t.line("")
-	}
-	t.list("could not be decided", "repository", "repositories", len(undecided), func(i int) {
-		r := undecided[i]
-		for k := range r.Errors {
-			e := r.Errors[k]
-			at := verdict.Visible(r.Name) + ":"
+	t.gap(len(f.Errors))
+	var undecided, worst, rules [][]string // the lines of each
+	for _, r := range f.Worst() {
+		name := t.paint(bold, verdict.Visible(r.Name)+":")
+		var lines []string
+		for _, e := range r.Errors {
+			at := name
 			if e.File != "" {
-				at += " " + verdict.Visible(e.File) + ":"
+				at = t.paint(bold, verdict.Visible(r.Name)+": "+verdict.Visible(e.File)+":")
 			}
-			t.line("  %s %s %s", t.paint(bold, at), flow(e.Message), t.paint(red, "["+e.Code+"]"))
+			lines = append(lines, fmt.Sprintf("%s %s %s", at, flow(e.Message), t.paint(red, "["+e.Code+"]")))
 		}
-		if n := r.ErrorCount - len(r.Errors); n > 0 {
-			t.line("  %s and %s", t.paint(bold, verdict.Visible(r.Name)+":"), more(n, "error"))
+		if more := moreErrors(r); more != "" {
+			lines = append(lines, name+" "+more)
 		}
-	})
-	t.list("with violations", "repository", "repositories", len(worst), func(i int) {
-		r := worst[i]
-		var rules []tallied
+		if r.ErrorCount > 0 {
+			undecided = append(undecided, lines)
+		}
+		var counts []tally
 		for _, c := range r.Rules {
-			rules = append(rules, tallied{c.RuleID, c.Violations})
+			counts = append(counts, tally{c.RuleID, c.Violations})
 		}
-		t.line("  %s %s: %s", t.paint(bold, verdict.Visible(r.Name)+":"), count(r.Violations, "violation"),
-			strings.Join(tallies(rules), " "))
-	})
-	broken := f.Broken()
-	t.list("violated", "rule", "rules", len(broken), func(i int) {
-		r := broken[i]
-		t.line("  %s %s, %s: %s", t.paint(bold, verdict.Visible(r.ID)+":"), repositories(r.Repositories),
-			count(r.Violations, "violation"), flow(clip(r.Title, 200)))
-	})
-	t.end()
+		if r.Violations > 0 {
+			worst = append(worst, []string{name + " " + count(r.Violations, "violation") + ": " +
+				strings.Join(tallyWords(counts), " ")})
+		}
+	}
+	for _, r := range f.Broken() {
+		rules = append(rules, []string{fmt.Sprintf("%s %s, %s: %s", t.paint(bold, verdict.Visible(r.ID)+":"),
+			count(r.Repositories, "repository"), count(r.Violations, "violation"), flow(clip(r.Title, 200)))})
+	}
+	t.list(count(len(undecided), "repository")+" could not be decided:", undecided)
+	t.list(count(len(worst), "repository")+" with violations:", worst)
+	t.list(count(len(rules), "rule")+" violated:", rules)
+	t.end(f)
 	return t.w.Flush()
 }
 
 type fleetText struct {
 	textWriter
-	f *summary.Fleet
 	o FleetTextOptions
 }
 
-// list writes a list with its heading, and how many of it are not shown.
-func (t *fleetText) list(what, one, many string, n int, item func(i int)) {
-	if n == 0 {
+// list writes the lines of each item under a heading, and how many items are not shown.
+func (t *fleetText) list(heading string, items [][]string) {
+	if len(items) == 0 {
 		return
 	}
-	noun := many
-	if n == 1 {
-		noun = one
-	}
-	t.line("%s", t.paint(bold, fmt.Sprintf("%d %s %s:", n, noun, what)))
-	for i := range n {
+	t.line("%s", t.paint(bold, heading))
+	for i, lines := range items {
 		if t.o.Most > 0 && i == t.o.Most {
 			where := "--report text=FILE has all"
 			if t.o.Output != "" {
 				where = "all are in " + verdict.Visible(t.o.Output) + "/fleet.json"
 			}
-			t.line("  and %d more; %s", n-i, where)
+			t.line("  and %d more; %s", len(items)-i, where)
 			break
 		}
-		item(i)
+		for _, l := range lines {
+			t.line("  %s", l)
+		}
 	}
 	t.line("")
 }
 
 // end says what was checked with what, and the outcome.
-func (t *fleetText) end() {
-	f := t.f
-	policy := verdict.Visible(t.o.Policy)
+func (t *fleetText) end(f *summary.Fleet) {
+	policy := with(nil, verdict.Visible(t.o.Policy))
 	if f.OwnPolicy {
-		if policy != "" {
-			policy += " and "
-		}
-		policy += "the bundle in each repository"
+		policy = append(policy, "the bundle in each repository")
 	}
-	if policy != "" {
-		t.labelled("policy: ", policy)
+	if len(policy) > 0 {
+		t.labelled("policy: ", strings.Join(policy, " and "))
 	}
 	if t.o.Output != "" {
 		t.labelled("results: ", t.o.Output)
 	}
 	for _, note := range t.o.Notes {
-		t.remark(flow(note))
-	}
-	outcome := t.paint(green, string(verdict.Pass)+":")
-	if f.Verdict != verdict.Pass {
-		outcome = t.paint(red, string(verdict.Fail)+":")
+		t.labelled("note: ", flow(note))
 	}
 	c := &f.Totals
-	tail := fmt.Sprintf("%s, %d covered by a rule, %d bytes scanned", count(c.Files, "file"), c.Governed, c.Bytes)
-	if t.o.Elapsed > 0 {
-		tail += fmt.Sprintf(", %.2f s", t.o.Elapsed.Seconds())
-	}
 	if c.Repositories == 0 {
-		t.line("%s could not decide (%s); no repository was scanned", outcome, count(len(f.Errors), "error"))
+		t.last(f.Verdict, "could not decide ("+count(len(f.Errors), "error")+"); no repository was scanned", 0)
 		return
 	}
-	t.line("%s %s; %s", outcome, fleetCounts(f), tail)
+	files := count(c.Files, "file")
+	t.last(f.Verdict, fmt.Sprintf("%s; %s, %d covered by a rule, %d bytes scanned", fleetCounts(f), files, c.Governed,
+		c.Bytes), t.o.Elapsed)
 }
 
 // fleetCounts says how many repositories have which outcome.
@@ -198,7 +158,7 @@ func fleetCounts(f *summary.Fleet) string {
 	if c.Repositories == 0 {
 		return "no repository was scanned"
 	}
-	s := repositories(c.Repositories)
+	s := count(c.Repositories, "repository")
 	if c.Repositories != f.List.Repositories {
 		s += fmt.Sprintf(" of %d in the list", f.List.Repositories)
 	}
@@ -215,9 +175,10 @@ func fleetCounts(f *summary.Fleet) string {
 	return s
 }
 
-func repositories(n int) string {
-	if n == 1 {
-		return "1 repository"
+// moreErrors says how many errors of a repository the summary does not have; "" if it has all.
+func moreErrors(r *summary.Repository) string {
+	if n := r.ErrorCount - len(r.Errors); n > 0 {
+		return "and " + count(n, "more error")
 	}
-	return fmt.Sprintf("%d repositories", n)
+	return ""
 }

@@ -1,10 +1,8 @@
 package report
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
-	"html/template"
 	"io"
 	"slices"
 	"strings"
@@ -13,283 +11,142 @@ import (
 	"github.com/policyscan/policyscan/verdict/summary"
 )
 
-// fleetPage is what the template fleet.html shows. As in [htmlPage], every text of unknown origin in it has gone
-// through [verdict.Visible].
+// A fleetPage is what fleet.html shows.
 type fleetPage struct {
-	Style      template.CSS
-	Script     template.JS
-	StyleHash  string
-	ScriptHash string
+	htmlHead
+	*summary.Fleet // raw: the template makes its texts visible
 
-	Title, Tone, Outcome, Headline, Tool string // as in [htmlPage]
-
-	Notes   []string
-	Figures []htmlFigure
-	Facts   []htmlFact
-
-	Repositories int
-	Errors       []htmlError // of the run as a whole
-	Undecided    []fleetRow  // all that something of could not be decided, also those with violations
-	Failing      []fleetRow  // the most violations first
-	Passing      []fleetRow
-	Rules        []fleetRule // those that the most repositories violate first, then those that none does
-	Broken       int         // so many of Rules are violated
-}
-
-// A fleetRow is a repository.
-type fleetRow struct {
-	Name, State        string // State is "undecided", "fail" or "pass"
-	Path               string // "" if it is the name
-	Revision           string
-	Commit, Short      string // "" if it was not found
-	Violations, Errors int
-	Files              string
-	Rules              []fleetCount
-	First              []htmlError // the first of the errors
-	More               string      // how many errors are not in First; "" if all are
-}
-
-type fleetCount struct {
-	ID string
-	N  int
+	Undecided []*summary.Repository // all that something of could not be decided, also those with violations
+	Failing   []*summary.Repository // the most violations first
+	Passing   []*summary.Repository
+	RuleRows  []fleetRule // those that the most repositories violate first, then those that none does
+	Violated  int         // of RuleRows
+	Covered   int         // files
 }
 
 // A fleetRule is a rule and the repositories that violate it.
 type fleetRule struct {
-	ID, Type, Title, Severity, Grave, Owner, Docs, DocsLink string
-
-	Enforced, Repositories, Violations int
+	*summary.Rule
 	// Names has a line for each repository, the most violations first: one text, since a hundred thousand elements
 	// would take a browser seconds.
 	Names string
 }
 
-// writeFleetHTML writes one page that needs nothing else, by the same means as [writeHTML]. It is whole without its
-// script, which adds search and filters.
+// writeFleetHTML writes the summary as one page.
 func writeFleetHTML(w io.Writer, f *summary.Fleet) error {
-	number := func(n int) string { return grouped(int64(n)) }
-	page, err := template.New("fleet.html").Funcs(template.FuncMap{"number": number, "some": some}).ParseFS(htmlFiles,
-		"html/fleet.html")
-	if err != nil {
-		return err
-	}
-	var texts [3]string
-	for i, name := range []string{"style.css", "fleet.css", "fleet.js"} {
-		if texts[i], err = htmlFile(name); err != nil {
-			return err
-		}
-	}
 	p := newFleetPage(f)
-	style, script := texts[0]+texts[1], texts[2]
-	p.Style, p.StyleHash = template.CSS(style), contentHash(style)
-	p.Script, p.ScriptHash = template.JS(script), contentHash(script)
-
-	var b bytes.Buffer
-	if err := page.Execute(&b, p); err != nil {
-		return err
-	}
-	_, err = w.Write(bytes.ReplaceAll(b.Bytes(), []byte("##["), []byte("#&#35;[")))
-	return err
+	return writePage(w, "fleet.html", []string{"style.css", "fleet.css"}, "fleet.js", &p.htmlHead, p)
 }
 
 func newFleetPage(f *summary.Fleet) *fleetPage {
-	p := &fleetPage{
-		Outcome: string(f.Verdict), Tool: verdict.Visible(strings.TrimSpace(f.Tool.Name + " " + f.Tool.Version)),
-		Repositories: len(f.Repositories),
-	}
-	p.Errors = fleetErrors(f.Errors)
-	users := map[string][]*summary.Repository{}
+	p := &fleetPage{htmlHead: newHTMLHead(f.Tool, f.Verdict), Fleet: f, Covered: f.Totals.Governed}
+	names := map[string][]tally{} // of the repositories that violate a rule
 	for _, r := range f.Worst() {
-		row := newFleetRow(r)
 		if r.Undecided() || r.ErrorCount > 0 {
-			p.Undecided = append(p.Undecided, row)
+			p.Undecided = append(p.Undecided, r)
 		}
 		if !r.Undecided() {
-			p.Failing = append(p.Failing, row)
+			p.Failing = append(p.Failing, r)
 		}
 		for _, c := range r.Rules {
-			users[c.RuleID] = append(users[c.RuleID], r)
+			names[c.RuleID] = append(names[c.RuleID], tally{verdict.Visible(r.Name), c.Violations})
 		}
 	}
 	for i := range f.Repositories {
 		if r := &f.Repositories[i]; r.Verdict == verdict.Pass {
-			p.Passing = append(p.Passing, newFleetRow(r))
+			p.Passing = append(p.Passing, r)
 		}
 	}
 	for _, r := range f.Broken() {
-		p.Rules = append(p.Rules, newFleetRule(r, users[r.ID]))
+		p.RuleRows = append(p.RuleRows, fleetRule{r, nameLines(names[r.ID])})
 	}
-	p.Broken = len(p.Rules)
+	p.Violated = len(p.RuleRows)
 	for i := range f.Rules {
 		if r := &f.Rules[i]; r.Violations == 0 {
-			p.Rules = append(p.Rules, newFleetRule(r, nil))
+			p.RuleRows = append(p.RuleRows, fleetRule{Rule: r})
 		}
 	}
 	p.headline(f)
-	p.facts(f)
 	return p
 }
 
-func fleetErrors(errs []verdict.Error) []htmlError {
-	var all []htmlError
-	for i := range errs {
-		e := &errs[i]
-		all = append(all, htmlError{verdict.Visible(e.Code), verdict.Visible(e.File), visibleLines(e.Message)})
+// nameLines lists names behind their numbers, the largest first.
+func nameLines(all []tally) string {
+	slices.SortStableFunc(all, func(a, b tally) int { return cmp.Or(b.n-a.n, strings.Compare(a.name, b.name)) })
+	var b strings.Builder
+	for _, x := range all {
+		fmt.Fprintf(&b, "%*s  %s\n", len(grouped(int64(all[0].n))), grouped(int64(x.n)), x.name)
 	}
-	return all
-}
-
-func newFleetRow(r *summary.Repository) fleetRow {
-	row := fleetRow{
-		Name: verdict.Visible(r.Name), State: "fail", Revision: verdict.Visible(r.Revision),
-		Commit: verdict.Visible(r.Commit), Violations: r.Violations, Errors: r.ErrorCount,
-		Files: fmt.Sprintf("%s, %s covered by a rule", some(r.Files, "file"), grouped(int64(r.Governed))),
-		First: fleetErrors(r.Errors),
-	}
-	switch {
-	case r.Verdict == verdict.Pass:
-		row.State = "pass"
-	case r.Undecided():
-		row.State = "undecided"
-	}
-	row.Short = row.Commit[:min(len(row.Commit), 7)]
-	if row.Short != r.Commit[:min(len(r.Commit), 7)] { // no hash: what stands for one character must not be cut
-		row.Short = row.Commit
-	}
-	if r.Path != r.Name {
-		row.Path = verdict.Visible(r.Path)
-	}
-	for _, c := range r.Rules {
-		row.Rules = append(row.Rules, fleetCount{verdict.Visible(c.RuleID), c.Violations})
-	}
-	slices.SortStableFunc(row.Rules, func(a, b fleetCount) int { return b.N - a.N })
-	if n := r.ErrorCount - len(r.Errors); n > 0 {
-		row.More = "and " + more(n, "error")
-	}
-	return row
-}
-
-// newFleetRule makes a rule of the page from one of the summary and the repositories that violate it.
-func newFleetRule(r *summary.Rule, users []*summary.Repository) fleetRule {
-	h := fleetRule{
-		ID: verdict.Visible(r.ID), Type: verdict.Visible(r.Type), Title: flow(r.Title), Owner: flow(r.Owner),
-		Severity: verdict.Visible(r.Severity), Docs: verdict.Visible(r.DocsURL),
-		Enforced: r.Enforced, Repositories: r.Repositories, Violations: r.Violations,
-	}
-	if followed(r.DocsURL) {
-		h.DocsLink = r.DocsURL
-	}
-	if slices.Contains(gravity(), r.Severity) {
-		h.Grave = r.Severity
-	}
-	var all []fleetCount
-	for _, u := range users {
-		for _, c := range u.Rules {
-			if c.RuleID == r.ID {
-				all = append(all, fleetCount{verdict.Visible(u.Name), c.Violations})
-			}
-		}
-	}
-	slices.SortStableFunc(all, func(a, b fleetCount) int { return cmp.Or(b.N-a.N, strings.Compare(a.ID, b.ID)) })
-	var names strings.Builder
-	for _, c := range all {
-		fmt.Fprintf(&names, "%*s  %s\n", len(grouped(int64(all[0].N))), grouped(int64(c.N)), c.ID)
-	}
-	h.Names = names.String()
-	return h
+	return b.String()
 }
 
 // headline says what came of the run, in the order of what is worst.
 func (p *fleetPage) headline(f *summary.Fleet) {
 	t := &f.Totals
 	var parts []string
-	say := func(n int, what string) {
-		if n > 0 {
-			parts = append(parts, grouped(int64(n))+" "+what)
+	for _, x := range []struct {
+		n         int
+		one, many string
+	}{
+		{t.Undecided, "could not be decided", "could not be decided"},
+		{t.Fail, "violates a rule", "violate rules"},
+		{t.Pass, "passes", "pass"},
+	} {
+		if x.n == 1 {
+			parts = append(parts, "1 "+x.one)
+		} else if x.n > 1 {
+			parts = append(parts, grouped(int64(x.n))+" "+x.many)
 		}
 	}
-	say(t.Undecided, "could not be decided")
-	if t.Fail == 1 {
-		say(t.Fail, "violates a rule")
-	} else {
-		say(t.Fail, "violate rules")
-	}
-	if t.Pass == 1 {
-		say(t.Pass, "passes")
-	} else {
-		say(t.Pass, "pass")
-	}
-	p.Headline = "no repository was scanned"
+	tone, headline := "undecided", "no repository was scanned"
 	if t.Repositories > 0 {
-		p.Headline = fleetSize(t.Repositories) + ": " + strings.Join(parts, ", ")
+		headline = some(t.Repositories, "repository") + ": " + strings.Join(parts, ", ")
 	}
 	switch {
 	case f.Verdict == verdict.Pass:
-		p.Tone = "pass"
+		tone = "pass"
 	case f.Complete && t.Repositories > 0 && t.Repositories == f.List.Repositories:
-		p.Tone = "fail"
-	default:
-		p.Tone = "undecided"
+		tone = "fail"
 	}
-	p.Title = p.Outcome + ": " + p.Headline
-	if p.Tone == "undecided" {
-		p.Title = "INCOMPLETE " + p.Title
-	}
+	p.say(tone, headline, "")
 	if t.Repositories != f.List.Repositories {
-		p.Notes = append(p.Notes, fmt.Sprintf("The list has %s, and this page has %s.",
-			fleetSize(f.List.Repositories), grouped(int64(t.Repositories))))
+		p.note(fmt.Sprintf("The list has %s, and this page has %s.", some(f.List.Repositories, "repository"),
+			grouped(int64(t.Repositories))))
 	}
 	if n := t.Incomplete - t.Undecided; n > 0 {
-		p.Notes = append(p.Notes, "Of the repositories with violations, "+grouped(int64(n))+
+		p.note("Of the repositories with violations, " + grouped(int64(n)) +
 			" could not be decided in part, and may have more.")
 	}
-	if len(f.Allowed) > 0 {
-		allowed := verdict.Visible(strings.Join(f.Allowed, ", "))
-		p.Notes = append(p.Notes, "Explicitly allowed with --allow: "+allowed+".")
-	}
-	figure := func(name string, n int64) { p.Figures = append(p.Figures, htmlFigure{name, grouped(n)}) }
-	figure("undecided", int64(t.Undecided))
-	figure("violate", int64(t.Fail))
-	figure("pass", int64(t.Pass))
-	figure("violations", int64(t.Violations))
-	figure("rules violated", int64(p.Broken))
-	figure("files", int64(t.Files))
-	figure("files covered by a rule", int64(t.Governed))
+	p.allowed(f.Allowed)
 }
 
-func fleetSize(n int) string {
-	if n == 1 {
-		return "1 repository"
+// fleetState is the outcome of a repository: "pass", "undecided" or "fail".
+func fleetState(r *summary.Repository) string {
+	switch {
+	case r.Verdict == verdict.Pass:
+		return "pass"
+	case r.Undecided():
+		return "undecided"
 	}
-	return grouped(int64(n)) + " repositories"
+	return "fail"
 }
 
-// facts say what was checked with what.
-func (p *fleetPage) facts(f *summary.Fleet) {
-	fact := func(name, value string, code bool) {
-		p.Facts = append(p.Facts, htmlFact{name, []string{verdict.Visible(value)}, code})
-	}
-	fact("Repositories in the list", grouped(int64(f.List.Repositories)), false)
-	if f.List.SHA256 != "" {
-		fact("SHA-256 of the list", f.List.SHA256, true)
-	}
-	for i := range f.Policy {
-		b := &f.Policy[i]
-		fact("Bundle from "+verdict.Visible(b.From), b.SHA256, true)
-		fact("Its rules", fmt.Sprintf("%s, %s, %d deprecated",
-			boundaries(b.Boundaries), some(b.Invariants, "invariant"), b.Deprecated), false)
-	}
-	if f.OwnPolicy {
-		fact("Bundle of each repository", "enforced", false)
-	}
-	if f.AsOf != "" {
-		fact("Day of the rules", f.AsOf, false)
-	}
+// fleetFiles says how many files a repository has.
+func fleetFiles(r *summary.Repository) string {
+	return some(r.Files, "file") + ", " + grouped(int64(r.Governed)) + " covered by a rule"
 }
 
-func boundaries(n int) string {
-	if n == 1 {
-		return "1 boundary"
+// shortCommit is the beginning of a hash; what is none is whole, since an escape of one character must not be cut.
+func shortCommit(commit string) string {
+	if short := abbreviated(commit); verdict.Visible(commit)[:min(len(verdict.Visible(commit)), 7)] == short {
+		return short
 	}
-	return grouped(int64(n)) + " boundaries"
+	return verdict.Visible(commit)
+}
+
+// mostFirst returns counts of rules, the largest first.
+func mostFirst(rules []summary.RuleCount) []summary.RuleCount {
+	rules = slices.Clone(rules)
+	slices.SortStableFunc(rules, func(a, b summary.RuleCount) int { return b.Violations - a.Violations })
+	return rules
 }

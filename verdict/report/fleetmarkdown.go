@@ -30,8 +30,8 @@ func writeFleetMarkdown(w io.Writer, f *summary.Fleet) error {
 		for i := range r.Errors {
 			undecided = append(undecided, fleetError(name, &r.Errors[i]))
 		}
-		if n := r.ErrorCount - len(r.Errors); n > 0 {
-			undecided = append(undecided, fmt.Sprintf("* %s: and %s", name, more(n, "error")))
+		if more := moreErrors(r); more != "" {
+			undecided = append(undecided, "* "+name+": "+more)
 		}
 		if r.Violations > 0 {
 			broken = append(broken, fmt.Sprintf("| %s | %d | %s |", name, r.Violations, fleetRules(r)))
@@ -40,16 +40,12 @@ func writeFleetMarkdown(w io.Writer, f *summary.Fleet) error {
 	var rules []string
 	for _, r := range f.Broken() {
 		rules = append(rules, fmt.Sprintf("| %s | %s | %d | %d |", codeMarkdown(clip(r.ID, 200)),
-			prose(clip(r.Title, 200), codeMarkdown), r.Repositories, r.Violations))
+			words(r.Title, 200), r.Repositories, r.Violations))
 	}
 	p.pieces("**This could not be decided:**", "", undecided, markdownLimit/3)
 	p.pieces("### Rules", "| Rule | Title | Repositories | Violations |\n|---|---|---:|---:|", rules, markdownLimit/2)
 	p.pieces("### Repositories", "| Repository | Violations | Rules |\n|---|---:|---|", broken, markdownLimit-4<<10)
-	p.line("")
-	p.line("policyscan " + prose(clip(f.Tool.Version, 100), codeMarkdown) +
-		". All of this, for programs, is in `fleet.json`.")
-	_, err := w.Write(p.b.Bytes())
-	return err
+	return p.end(w, f.Tool.Version, "fleet.json")
 }
 
 // pieces writes a list, as far as the page does not get longer than upto, and how many of it are omitted.
@@ -57,16 +53,13 @@ func (p *markdownPage) pieces(title, head string, all []string, upto int) {
 	if len(all) == 0 {
 		return
 	}
-	p.line("")
-	p.line(title)
-	p.line("")
+	p.line("\n" + title + "\n")
 	if head != "" {
 		p.line(head)
 	}
 	for i, s := range all {
 		if !p.add(s+"\n", upto) {
-			p.line("")
-			p.line(fmt.Sprintf("And %d more, in `fleet.json`.", len(all)-i))
+			p.line(fmt.Sprintf("\nAnd %d more, in `fleet.json`.", len(all)-i))
 			break
 		}
 	}
@@ -77,7 +70,7 @@ func fleetError(of string, e *verdict.Error) string {
 	if e.File != "" {
 		at += ", " + codeMarkdown(clip(e.File, 300))
 	}
-	return fmt.Sprintf("* %s: %s: %s", codeMarkdown(clip(e.Code, 100)), at, prose(clip(e.Message, 1000), codeMarkdown))
+	return fmt.Sprintf("* %s: %s: %s", codeMarkdown(clip(e.Code, 100)), at, words(e.Message, 1000))
 }
 
 // fleetRules names the rules that a repository violates.

@@ -1,6 +1,7 @@
 // Package report writes a verdict for its readers: for a person at a terminal or in a browser, for GitHub, GitLab,
 // reviewdog and whatever reads SARIF or JUnit. [Formats] is the table of formats that flags, help and commands read;
-// there is one writer for each, which needs a verdict.Verdict and nothing else.
+// there is one writer for each, which needs a verdict.Verdict and nothing else. The view of a verdict, and the findings
+// in it, derive once what several of them say (groups, places, labels, notes, counts); a writer prints that.
 //
 // Each writer escapes what a tree or a bundle could have put into the verdict.
 //
@@ -14,8 +15,8 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// A Format is a way to write a verdict for some reader. Its writer needs the verdict and
-// nothing else: equal verdicts have equal bytes, whenever and wherever they are written.
+// A Format is a way to write a verdict for some reader. Its writer needs the verdict and nothing else: equal verdicts
+// have equal bytes, whenever and wherever they are written.
 type Format struct {
 	Name  string
 	About string // in a few words, for help
@@ -69,21 +70,16 @@ func Named(name string) Format {
 	return Format{}
 }
 
-// Names are the names of all formats, for a person.
-func Names() string {
-	var names []string
-	for _, f := range Formats() {
-		names = append(names, f.Name)
-	}
-	return strings.Join(names, ", ")
-}
+// Names are the names of all formats, for display.
+func Names() string { return names(Formats()) }
 
-// writePlainText writes the text report as it is in a file, which a CI system may print.
-func writePlainText(w io.Writer, v *verdict.Verdict) error {
-	return WriteText(w, v, TextOptions{Commands: true})
+func names(formats []Format) string {
+	var all []string
+	for _, f := range formats {
+		all = append(all, f.Name)
+	}
+	return strings.Join(all, ", ")
 }
 
 // WriteJSON writes the document, as [verdict.Verdict.Write] does.
-func WriteJSON(w io.Writer, v *verdict.Verdict) error {
-	return v.Write(w)
-}
+func WriteJSON(w io.Writer, v *verdict.Verdict) error { return v.Write(w) }

@@ -11,91 +11,80 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// What GitHub keeps of annotations, by the source of its runner (actions/runner of August
-// 2026: ActionCommand.cs, ActionCommandManager.cs, ExecutionContext.cs) and the manual of
-// its checks API. None of it is an error there: what is too much is dropped in silence.
+// What GitHub keeps of annotations, by the source of its runner (actions/runner of August 2026: ActionCommand.cs,
+// ActionCommandManager.cs, ExecutionContext.cs) and the manual of its checks API. What is too much is dropped in
+// silence.
 const (
 	annotationsKept   = 10   // of each type, for a step
 	annotationMessage = 4096 // UTF-16 code units
 	annotationTitle   = 255  // characters
 )
 
-// writeGitHub writes workflow commands, which GitHub Actions shows as annotations of the
-// files and in the summary of the run: an error for each thing that could not be decided,
-// then one for each violation, or of a change one for each place of it that is new, and after these one for each
-// violation that was there before. GitHub keeps 10 of a step: when there are more, the tenth
-// counts those that are omitted. A PASS is silent, but for a notice if nothing was
+// writeGitHub writes workflow commands, which GitHub Actions shows as annotations of the files and in the summary of
+// the run: an error for each thing that could not be decided, then one for each violation, or of a change one for each
+// place of it that is new, and after these one for each violation that was there before. GitHub keeps 10 of a step:
+// when there are more, the tenth counts those that are omitted. A PASS is silent, but for a notice if nothing was
 // looked at, or not all. What allowances accept is a notice.
 //
-// Paths are real ones, from the tree's root: they lead to the file if that is the root of
-// the repository. Lines are those of the verdict. Columns are UTF-16 code units, the end
-// exclusive, and are given only where a match is within a line: the runner drops them
+// Paths are real ones, from the tree's root: they lead to the file if that is the root of the repository. Columns are
+// UTF-16 code units, the end exclusive, and are given only where a match is within a line: the runner drops them
 // elsewhere. (GitHub's manual names no unit; it shows the lines, not the columns.)
-func writeGitHub(w io.Writer, v *verdict.Verdict) error {
-	b := bufio.NewWriter(w)
+func writeGitHub(w io.Writer, document *verdict.Verdict) error {
+	b, v := bufio.NewWriter(w), newView(document)
 	var all []annotation
-	errs := undecidedOf(v)
-	for i := range errs {
-		all = append(all, errorAnnotation(&errs[i]))
+	for i := range v.undecided {
+		all = append(all, errorAnnotation(&v.undecided[i]))
 	}
-	rules := rulesOf(v)
-	spots := spotsOf(v)
-	for _, spot := range spots[:min(len(spots), annotationsKept)] {
-		all = append(all, violationAnnotation(&v.Violations[spot.violation], spot.place, rules[spot.violation]))
+	targets := annotationTargets(v)
+	for _, t := range targets[:min(len(targets), annotationsKept)] {
+		all = append(all, violationAnnotation(newFinding(&v.Violations[t.violation]), t.place, v.rule(t.violation)))
 	}
-	if len(errs)+len(spots) > annotationsKept {
-		all = append(all[:annotationsKept-1], restAnnotation(v, len(errs), len(spots)))
+	if len(v.undecided)+len(targets) > annotationsKept {
+		all = append(all[:annotationsKept-1], restAnnotation(v, len(targets)))
 	}
 	for i := range all {
 		all[i].write(b, "error")
 	}
-	if but := caveats(v); v.Verdict == verdict.Pass && len(but) > 0 {
-		a := annotation{title: "policyscan: PASS, but " + but[0], lines: append(but, tally(v))}
+	if but := v.caveats(); v.passes() && len(but) > 0 {
+		a := annotation{title: "policyscan: PASS, but " + but[0], lines: append(but, v.summaryLine())}
 		a.write(b, "notice")
 	}
-	if note := allowedNote(v); note != "" {
-		a := annotation{title: "policyscan: " + note, lines: allowedLines(v)}
+	if note := v.allowedNote(); note != "" {
+		a := annotation{title: "policyscan: " + note, lines: []string{sentence(note)}}
+		for i, x := range v.newAllowed {
+			if i == annotationsKept {
+				a.add("and more, in the verdict (--output, verdict.json) and in the text report")
+				break
+			}
+			a.add(newFinding(&x.Violation).place() + ": " + cut(allowedSentence(x), annotationMessage/16))
+		}
 		a.write(b, "notice")
 	}
 	return b.Flush() // a bufio.Writer keeps its first error
 }
 
-// A spot is what an annotation is about: a violation, by its index, and one of its places, or -1 for the one that
-// reports point to.
-type spot struct{ violation, place int }
+// An annotationTarget is a violation, by its index, and one of its places, or -1 for the one that reports point to.
+type annotationTarget struct{ violation, place int }
 
-// spotsOf returns what to annotate, new places first.
-func spotsOf(v *verdict.Verdict) []spot {
-	var fresh, others []spot
+// annotationTargets returns what to annotate, new places first.
+func annotationTargets(v *view) []annotationTarget {
+	var fresh, others []annotationTarget
 	for i := range v.Violations {
 		x := &v.Violations[i]
-		if x.Status != introduced {
-			others = append(others, spot{i, -1})
+		if x.Status != verdict.Introduced {
+			others = append(others, annotationTarget{i, -1})
 			continue
 		}
-		p := pointed(x)
-		fresh = append(fresh, spot{i, -1})
-		last := p.Line
-		for k, at := range p.Places {
-			if at.Status == introduced && k != p.index && at.Line != last {
-				fresh, last = append(fresh, spot{i, k}), at.Line
+		f := newFinding(x)
+		fresh = append(fresh, annotationTarget{i, -1})
+		last := f.at.Line
+		for k, p := range x.Evidence.Places {
+			if p.Status == verdict.Introduced && k != f.index && p.Line != last {
+				fresh, last = append(fresh, annotationTarget{i, k}), p.Line
 			}
 		}
 	}
 	return append(fresh, others...)
-}
-
-// allowedLines says what allowances accept, and what of it is new.
-func allowedLines(v *verdict.Verdict) []string {
-	lines := []string{sentence(allowedNote(v))}
-	for i, a := range allowedNew(v) {
-		if i == annotationsKept {
-			lines = append(lines, "and more, in the verdict (--output, verdict.json) and in the text report")
-			break
-		}
-		lines = append(lines, placeOf(&a.Violation)+": "+cut(allowedSentence(a), annotationMessage/16))
-	}
-	return lines
 }
 
 // An annotation is a message on a place.
@@ -108,6 +97,8 @@ type annotation struct {
 	lines     []string
 }
 
+func (a *annotation) add(lines ...string) { a.lines = append(a.lines, lines...) }
+
 func errorAnnotation(e *verdict.Error) annotation {
 	a := annotation{title: "policyscan could not decide: " + e.Code, lines: textLines(e.Message)}
 	if aboutFile(e) {
@@ -119,105 +110,105 @@ func errorAnnotation(e *verdict.Error) annotation {
 }
 
 // violationAnnotation is about a place of a violation: one of its Places, or with -1 the one that reports point to.
-func violationAnnotation(v *verdict.Violation, place int, r *verdict.Rule) annotation {
-	p := pointed(v)
-	at := placeOf(v)
+func violationAnnotation(f *finding, place int, r *verdict.Rule) annotation {
+	inFile := f.inFile()
 	if place >= 0 {
-		other := p.Places[place]
-		p.Line, p.EndLine, p.EndColumn, p.Excerpt, p.exact = other.Line, other.EndLine, other.EndColumn, "", false
-		at = fmt.Sprintf("%s:%d:%d", fileOf(v), other.Line, other.Column)
+		f.move(f.Evidence.Places[place])
+		f.at.Excerpt, f.exact = "", false
 	}
-	e := &p.Evidence
-	a := annotation{file: v.File, title: "policyscan " + v.RuleID + ": " + v.Title}
-	if hasPlace(&v.Evidence) {
-		a.line, a.end = e.Line, lastLineOf(e)
+	a := annotation{file: f.File, title: "policyscan " + f.RuleID + ": " + f.Title}
+	at := f.path()
+	if inFile {
+		at = fmt.Sprintf("%s:%d:%d", at, f.at.Line, f.at.Column)
+		a.line, a.end = f.at.Line, lastLine(&f.at)
+		if f.at.EndLine == f.at.Line && f.exact {
+			a.col, a.endCol = f.at.UTF16Column, f.at.UTF16EndColumn
+		}
 	}
-	if hasPlace(&v.Evidence) && e.EndLine == e.Line && p.exact {
-		a.col, a.endCol = e.UTF16Column, e.UTF16EndColumn
-	}
-	if status := statusWords(v.Status); status != "" {
+	if status := label(f.Status); status != "" {
 		at += ": " + status
 	}
 	// What is long is cut here, so that the limit of the message takes nothing else.
-	a.lines = []string{cut(strings.Join(textLines(v.Reason), "\n"), annotationMessage/4)}
-	if e.Excerpt == "" || !hasPlace(e) {
-		a.lines[0] = at + ": " + a.lines[0] // the log shows the message alone
-	} else {
-		for i, l := range textLines(e.Excerpt) {
-			if i == 0 {
-				l = at + ": " + l
-			}
-			a.lines = append(a.lines, cut(l, annotationMessage/4))
+	const long = annotationMessage / 4
+	a.add(cut(strings.Join(textLines(f.Reason), "\n"), long))
+	if inFile && f.at.Excerpt != "" {
+		excerpt := textLines(f.at.Excerpt)
+		excerpt[0] = at + ": " + excerpt[0]
+		for _, l := range excerpt {
+			a.add(cut(l, long))
 		}
+	} else {
+		a.lines[0] = at + ": " + a.lines[0] // the log shows the message alone
 	}
-	found := foundLine(v)
-	if e.Occurrences > 1 {
-		found += fmt.Sprintf(", %d times in this file", e.Occurrences)
+	found := f.foundLine()
+	if n := f.at.Occurrences; n > 1 {
+		found += fmt.Sprintf(", %d times in this file", n)
 	}
-	a.lines = append(a.lines, found)
-	if place < 0 && len(p.Places) > 0 {
-		a.lines = append(a.lines, alsoAt(v, mostLines)...)
+	a.add(found)
+	if place < 0 && len(f.at.Places) > 0 {
+		a.add(f.also(mostLines)...)
 	}
-	if v.Note != "" {
-		a.lines = append(a.lines, "note: "+cut(flow(v.Note), annotationMessage/4))
+	if f.Note != "" {
+		a.add("note: " + cut(flow(f.Note), long))
 	}
 	if r != nil && r.DocsURL != "" {
-		a.lines = append(a.lines, "docs: "+verdict.Visible(r.DocsURL))
+		a.add("docs: " + verdict.Visible(r.DocsURL))
 	}
 	if r != nil && r.Remediation != "" {
-		fix := textLines(strings.TrimSpace(r.Remediation))
-		a.lines = append(append(a.lines, "fix: "+fix[0]), fix[1:]...)
+		a.add(namedLines("fix: ", r.Remediation)...)
 	}
 	return a
 }
 
-// restAnnotation replaces all annotations from the tenth on. There are so many of errors, and of violations.
-func restAnnotation(v *verdict.Verdict, errs, spots int) annotation {
+// restAnnotation replaces all annotations from the tenth on.
+func restAnnotation(v *view, targets int) annotation {
 	const shown = annotationsKept - 1
 	thing := "more violation"
-	if spots > len(v.Violations) {
+	if targets > len(v.Violations) {
 		thing = "more place"
 	}
 	var parts []string
-	if n := errs - shown; n > 0 {
+	if n := len(v.undecided) - shown; n > 0 {
 		parts = append(parts, count(n, "more error"))
 	}
-	if n := spots - max(shown-errs, 0); n > 0 {
+	if n := targets - max(shown-len(v.undecided), 0); n > 0 {
 		parts = append(parts, count(n, thing))
 	}
 	more := strings.Join(parts, " and ")
 	return annotation{title: "policyscan: " + more, lines: []string{
 		more + " not shown: GitHub keeps 10 annotations per step. " +
 			"All are in the verdict (--output, verdict.json) and in the text report.",
-		tally(v),
+		v.summaryLine(),
 	}}
 }
 
-// write writes the command of the name. A property's value must not begin with "=", which
-// the runner drops, and the last must not end in a space, which it trims: the file's comes
-// first, and the title's begins with a word of ours.
+// write writes the command of the name. A property's value must not begin with "=", which the runner drops, and the
+// last must not end in a space, which it trims: the file's comes first, and the title's begins with a word of ours.
 func (a *annotation) write(b *bufio.Writer, name string) {
-	property := func(key, value string) string {
-		return key + "=" +
-			strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C").Replace(value)
-	}
-	number := func(key string, n int64) string { return key + "=" + strconv.FormatInt(n, 10) }
-
 	var properties []string
+	property := func(key, value string) {
+		escaped := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C").Replace(value)
+		properties = append(properties, key+"="+escaped)
+	}
+	numbers := func(key string, n int64, endKey string, end int64) bool {
+		if n < 1 || end < n || end > math.MaxInt32 { // the runner reads numbers of 32 bits
+			return false
+		}
+		property(key, strconv.FormatInt(n, 10))
+		property(endKey, strconv.FormatInt(end, 10))
+		return true
+	}
 	if a.file != "" {
 		file := realPath(a.file)
 		if strings.HasPrefix(file, "=") {
 			file = "./" + file
 		}
-		properties = append(properties, property("file", file))
-		if 0 < a.line && a.line <= a.end && a.end <= math.MaxInt32 { // the runner reads numbers of 32 bits
-			properties = append(properties, number("line", a.line), number("endLine", a.end))
-			if 0 < a.col && a.col <= a.endCol && a.endCol <= math.MaxInt32 {
-				properties = append(properties, number("col", a.col), number("endColumn", a.endCol))
-			}
+		property("file", file)
+		if numbers("line", a.line, "endLine", a.end) {
+			numbers("col", a.col, "endColumn", a.endCol)
 		}
 	}
-	properties = append(properties, property("title", cut(flow(a.title), annotationTitle)))
+	property("title", cut(flow(a.title), annotationTitle))
 
 	// The runner prints the message in the log, where "##[" at the start of a line is markup.
 	message := strings.ReplaceAll(strings.Join(a.lines, "\n"), "##[", `#\u{23}[`)

@@ -49,7 +49,7 @@ func wantAnnotations(t *testing.T, v *verdict.Verdict) {
 	total := len(v.Errors) + len(v.Violations)
 	if n := len(got); len(v.AllowedViolations) > 0 {
 		last := got[n-1]
-		if got = got[:n-1]; last.name != "notice" || !strings.HasPrefix(last.data, sentence(allowedNote(v))) || strings.Contains(last.data, "##[") {
+		if got = got[:n-1]; last.name != "notice" || !strings.HasPrefix(last.data, sentence(newView(v).allowedNote())) || strings.Contains(last.data, "##[") {
 			t.Errorf("what is allowed is %+v", last)
 		}
 	}
@@ -120,8 +120,8 @@ func wantAnnotations(t *testing.T, v *verdict.Verdict) {
 			if wantTitle := cut(flow("policyscan "+x.RuleID+": "+x.Title), 255); want["title"] != wantTitle {
 				t.Errorf("the title is %q, want %q", want["title"], wantTitle)
 			}
-			if !strings.Contains(c.data, strings.ReplaceAll(placeOf(&x), "##[", `#\u{23}[`)) && len(placeOf(&x)) < 900 {
-				t.Errorf("no place %q in %q", placeOf(&x), c.data)
+			if !strings.Contains(c.data, strings.ReplaceAll(newFinding(&x).place(), "##[", `#\u{23}[`)) && len(newFinding(&x).place()) < 900 {
+				t.Errorf("no place %q in %q", newFinding(&x).place(), c.data)
 			}
 		}
 		if file != "" {
@@ -169,8 +169,8 @@ func TestGitHubPlaces(t *testing.T) {
 	v.Scope = changed()
 	lines := []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}
 	v.Violations = []verdict.Violation{
-		placed(v.Rules[0], "old.tf", "BAD\n", "BAD", preExisting),
-		placed(v.Rules[0], "new.tf", tall("BAD", lines...), "BAD", slices.Repeat([]string{introduced}, len(lines))...),
+		placed(v.Rules[0], "old.tf", "BAD\n", "BAD", verdict.PreExisting),
+		placed(v.Rules[0], "new.tf", tall("BAD", lines...), "BAD", slices.Repeat([]string{verdict.Introduced}, len(lines))...),
 	}
 	v.Decide()
 	all := annotations(t, v)

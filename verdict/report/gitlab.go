@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"io"
 	"strconv"
 	"unicode/utf8"
@@ -8,46 +9,38 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// gitlabIssue is one entry of GitLab's Code Quality report: an array of these, and nothing
-// else (docs.gitlab.com, "Code Quality", "Code Quality report format").
+// gitlabIssue is one entry of GitLab's Code Quality report: an array of these, and nothing else (docs.gitlab.com, "Code
+// Quality", "Code Quality report format").
 //
-// GitLab shows the texts as texts. It keeps one entry for each fingerprint, takes no byte
-// order mark, and stops at the first entry that has not all of these fields.
+// GitLab shows the texts as texts. It keeps one entry for each fingerprint, takes no byte order mark, and stops at the
+// first entry that has not all of these fields.
 type gitlabIssue struct {
-	Description string         `json:"description"`
-	CheckName   string         `json:"check_name"`
-	Fingerprint string         `json:"fingerprint"`
-	Severity    string         `json:"severity"` // "info", "minor", "major", "critical" or "blocker"
-	Location    gitlabLocation `json:"location"`
+	Description string `json:"description"`
+	CheckName   string `json:"check_name"`
+	Fingerprint string `json:"fingerprint"`
+	Severity    string `json:"severity"` // "info", "minor", "major", "critical" or "blocker"
+	Location    struct {
+		Path  string `json:"path"`
+		Lines struct {
+			Begin int64 `json:"begin"` // 1-based
+		} `json:"lines"`
+	} `json:"location"`
 }
 
-type gitlabLocation struct {
-	Path  string      `json:"path"`
-	Lines gitlabLines `json:"lines"`
-}
-
-type gitlabLines struct {
-	Begin int64 `json:"begin"` // 1-based
-}
-
-// noFile is the file, in a report that needs one, of what is not about one file.
-const noFile = "verdict.json"
-
-// writeGitLab writes a Code Quality report for GitLab: an entry for each violation, and
-// one of severity "blocker" for each thing that could not be decided, first. A PASS is an
-// empty array, but for a whole tree in which no rule selects a file: that is an entry of
-// severity "info". So is how much allowances accept, and what of it is new.
+// writeGitLab writes a Code Quality report for GitLab: an entry for each violation, and one of severity "blocker" for
+// each thing that could not be decided, first. A PASS is an empty array, but for a whole tree in which no rule selects
+// a file: that is an entry of severity "info". So is how much allowances accept, and what of it is new.
 //
-// A rule's severity low, medium, high or critical is "minor", "major", "critical" or
-// "blocker"; a rule without one is "major".
+// A rule's severity low, medium, high or critical is "minor", "major", "critical" or "blocker"; a rule without one is
+// "major".
 func writeGitLab(w io.Writer, v *verdict.Verdict) error {
 	return verdict.WriteJSON(w, verdict.Each[gitlabIssue](func(yield func(gitlabIssue) bool) {
-		writeIssues(v, yield)
+		writeIssues(newView(v), yield)
 	}))
 }
 
-// writeIssues hands the entries to yield, until it returns false.
-func writeIssues(v *verdict.Verdict, yield func(gitlabIssue) bool) {
+// writeIssues calls yield with the entries, until it returns false.
+func writeIssues(v *view, yield func(gitlabIssue) bool) {
 	ended := false
 	used, last := map[string]bool{}, map[string]int{}
 	add := func(description, check, fingerprint, severity, file string, line int64) {
@@ -58,49 +51,41 @@ func writeIssues(v *verdict.Verdict, yield func(gitlabIssue) bool) {
 			unique = fingerprint + "-" + strconv.Itoa(last[fingerprint]+1)
 		}
 		used[unique] = true
-		ended = ended || !yield(gitlabIssue{
-			description, check, unique, severity, gitlabLocation{gitlabPath(file), gitlabLines{max(line, 1)}},
-		})
+		issue := gitlabIssue{Description: description, CheckName: check, Fingerprint: unique, Severity: severity}
+		issue.Location.Path, issue.Location.Lines.Begin = gitlabPath(file), max(line, 1)
+		ended = ended || !yield(issue)
 	}
-
-	for _, e := range undecidedOf(v) {
-		add("policyscan could not decide: "+full(flow(e.Message)), e.Code, errorFingerprint(&e), "blocker",
-			e.File, e.Line)
+	note := func(text string) {
+		add("policyscan: "+full(text), "policyscan", verdict.Fingerprint("", "", text, nil), "info", "", 1)
 	}
-	indexes := ruleIndexes(v)
+	for _, e := range v.undecided {
+		text := "policyscan could not decide: " + full(flow(e.Message))
+		add(text, e.Code, errorFingerprint(&e), "blocker", e.File, e.Line)
+	}
 	for i := range v.Violations {
-		found, severity := &v.Violations[i], ""
-		if r := indexes[i]; r >= 0 {
-			severity = v.Rules[r].Severity
+		f, severity := newFinding(&v.Violations[i]), "major"
+		if r := v.rule(i); r != nil {
+			severity = gitlabSeverity(r.Severity)
 		}
-		add(sentenceOf(found), found.RuleID, found.Fingerprint, gitlabSeverity(severity),
-			found.File, pointed(found).Line)
+		add(f.sentence(), f.RuleID, f.Fingerprint, severity, f.File, f.at.Line)
 	}
-	if note := allowedNote(v); note != "" {
-		add("policyscan: "+full(note), "policyscan", verdict.Fingerprint("", "", note, nil), "info", "", 1)
+	if text := v.allowedNote(); text != "" {
+		note(text)
 	}
-	for _, a := range allowedNew(v) {
+	for _, a := range v.newAllowed {
 		// Not with the violation's fingerprint: GitLab would not show the violation that comes of it.
-		add(allowedSentence(a), a.RuleID, verdict.Fingerprint("allowed", a.File, a.Fingerprint, nil), "info",
-			a.File, pointed(&a.Violation).Line)
+		add(allowedSentence(a), a.RuleID, verdict.Fingerprint("allowed", a.File, a.Fingerprint, nil), "info", a.File,
+			newFinding(&a.Violation).at.Line)
 	}
-	if v.Verdict == verdict.Pass && (ofWholeTree(v) || v.Coverage.Governed > 0) {
-		for _, but := range caveats(v) {
-			add("policyscan: "+full(but), "policyscan", verdict.Fingerprint("", "", but, nil), "info", "", 1)
+	if v.passes() && (v.ofWholeTree() || v.Coverage.Governed > 0) {
+		for _, but := range v.caveats() {
+			note(but)
 		}
 	}
 }
 
 func gitlabSeverity(severity string) string {
-	switch severity {
-	case "low":
-		return "minor"
-	case "high":
-		return "critical"
-	case "critical":
-		return "blocker"
-	}
-	return "major"
+	return cmp.Or(map[string]string{"low": "minor", "high": "critical", "critical": "blocker"}[severity], "major")
 }
 
 // gitlabPath is the real path where JSON can hold it, and else the verdict's writing of it.

@@ -77,7 +77,7 @@ func gitlabOf(t *testing.T, v *verdict.Verdict) []gitlabIssue {
 	if err := json.Unmarshal(b.Bytes(), &issues); err != nil {
 		t.Fatal(err)
 	}
-	if len(undecidedOf(v))+len(v.Violations) > len(issues) || v.Verdict != verdict.Pass && len(issues) == 0 {
+	if len(newView(v).undecided)+len(v.Violations) > len(issues) || v.Verdict != verdict.Pass && len(issues) == 0 {
 		t.Errorf("%d entries for %d errors and %d violations", len(issues), len(v.Errors), len(v.Violations))
 	}
 	seen := map[string]bool{}
@@ -89,7 +89,7 @@ func gitlabOf(t *testing.T, v *verdict.Verdict) []gitlabIssue {
 		if issue.Description == "" || verdict.Visible(issue.Description) != issue.Description {
 			t.Errorf("the description %q", issue.Description)
 		}
-		if blocks := i < len(undecidedOf(v)); blocks && (issue.Severity != "blocker" || !strings.Contains(issue.Description, "could not decide")) {
+		if blocks := i < len(newView(v).undecided); blocks && (issue.Severity != "blocker" || !strings.Contains(issue.Description, "could not decide")) {
 			t.Errorf("an error is %+v", issue)
 		}
 	}

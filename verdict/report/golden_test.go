@@ -195,7 +195,7 @@ func fixtures() map[string]fixture {
 		{Kind: "allowance", RuleID: "##[error]", Change: "raised", File: "\r::error::\u202e"},
 	}
 	allowed := hostile.Violations[1]
-	allowed.Status = introduced
+	allowed.Status = verdict.Introduced
 	hostile.AllowedViolations = []verdict.AllowedViolation{{Violation: allowed, Allowance: verdict.Allowance{AtMost: 1, Owner: "::error::o\n##[error]\u202e", Reason: "\x1b[2J<b>@user|`", Until: "2027-03-01"}}}
 	hostile.AsOf = "2027-02-28"
 	hostile.EndingAllowances = []verdict.EndingAllowance{{RuleID: "::error::\n\x1b[2J", File: "\r::error::\u202e @user <b>|`", Allowance: hostile.AllowedViolations[0].Allowance}}

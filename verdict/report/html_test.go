@@ -198,7 +198,7 @@ func wantAll(t *testing.T, root element, v *verdict.Verdict) {
 				t.Errorf("%q is not told of %s", want, x.File)
 			}
 		}
-		at := pointed(x)
+		at := newFinding(x).at
 		place := fmt.Sprintf("%s:%d:%d", verdict.Visible(x.File), at.Line, at.Column)
 		if !hasPlace(&x.Evidence) {
 			place = cmp.Or(verdict.Visible(x.File), "the tree")
@@ -232,7 +232,7 @@ func wantAll(t *testing.T, root element, v *verdict.Verdict) {
 	if title := root.all(tag("title"))[0].text(); alarmed == v.Complete || strings.HasPrefix(title, "INCOMPLETE ") == v.Complete {
 		t.Errorf("complete is %v; the alarm is %v and the title %q", v.Complete, alarmed, title)
 	}
-	if want := v.Verdict == verdict.Pass && (v.Coverage.Scanned > 0 || onlyPaths(v)); green != want {
+	if want := v.Verdict == verdict.Pass && (v.Coverage.Scanned > 0 || newView(v).onlyPaths()); green != want {
 		t.Errorf("it is green: %v, want %v", green, want)
 	}
 	if got := root.all(class("outcome"))[0].text(); got != string(v.Verdict) {
@@ -355,7 +355,7 @@ func TestHTMLWords(t *testing.T) {
 		}
 	}
 	for _, mode := range []string{"full", "tracked", "diff", "staged", "files", "stdin"} {
-		if s := (verdict.Scope{Mode: mode}); scopeWords(&s) == "" {
+		if s := (verdict.Scope{Mode: mode}); newView(&verdict.Verdict{Scope: s}).scopeWords() == "" {
 			t.Errorf("%s is not explained", mode)
 		}
 	}
@@ -616,7 +616,7 @@ func TestCommandless(t *testing.T) {
 	for i := range len(text) + 1 {
 		for k := i; k <= len(text); k++ {
 			var got strings.Builder
-			c := &commandless{to: &got}
+			c := &commandEscaper{to: &got}
 			for _, part := range []string{text[:i], text[i:k], text[k:]} {
 				if n, err := c.Write([]byte(part)); n != len(part) || err != nil {
 					t.Fatal(n, err)

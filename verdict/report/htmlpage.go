@@ -2,50 +2,32 @@ package report
 
 import (
 	"cmp"
-	"fmt"
-	"html/template"
 	"iter"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// htmlPage is what the template shows. Every text of unknown origin in it has gone through
-// [verdict.Visible]; those of several lines are lists of lines.
+// A htmlPage is what page.html shows.
 type htmlPage struct {
-	Style      template.CSS
-	Script     template.JS
-	StyleHash  string
-	ScriptHash string
+	htmlHead
+	*verdict.Verdict // raw: the template makes its texts visible
 
-	Title    string // of the window
-	Tone     string // "pass", "fail", "undecided" or "hollow" (a PASS of a run that had nothing to scan)
-	Outcome  string // PASS or FAIL
-	Headline string // what follows the outcome
-	Tool     string
-	Judged   string // what was judged, by what
-	Notes    []string
-	Figures  []htmlFigure
+	Judged    string // what was judged, by what
+	ScopeLine string
+	Unparsed  []verdict.Omission
+	Changes   []string // to the policy
+	RuleRows  []*htmlRule
 
-	Scope      []htmlFact
-	Policy     []htmlPolicy
-	Changes    []string // to the policy
-	Rules      []htmlRule
-	Errors     []htmlError
-	LeftOut    []htmlOmission
-	NotScanned []htmlOmission
-	Unparsed   []htmlOmission
-
-	Allowed     int
 	AllowedNote string // how many are allowed; "" if none is
 	AllowedNew  []htmlAllowed
 	EndingsNote string // how many allowances end soon
 	Endings     []string
 
-	Violations int
-	Groups     []htmlGroup
+	Groups     []*htmlRule // those of RuleRows with violations, in the order of all reports
 	RuleBars   []htmlBar
 	FolderBars []htmlBar
 	Statuses   []string // in words; none where there was nothing to compare with
@@ -54,54 +36,16 @@ type htmlPage struct {
 	Owners     []string // by name
 }
 
-type htmlFigure struct{ Name, Value string }
-
-type htmlFact struct {
-	Name   string
-	Values []string
-	Code   bool // hashes and names, not words
-}
-
-type htmlPolicy struct {
-	From, About, Commit, SHA256, Counts string
-}
-
+// A htmlRule is a rule and its violations.
 type htmlRule struct {
-	ID, Type, Title, Owner, Severity, Tags string
-	From                                   string // "" where there is one bundle only
-	Grave                                  string // Severity, if it is one of the four that have a colour
-	Docs                                   string // the address as it is shown
-	DocsLink                               string // the address as it is followed; "" if it is not one to follow
-	Message, Remediation                   []string
-	Files                                  string
-	Violations                             int
-	Allowed                                int // violations that allowances let be
-	// "violated", "holds", "unused", "idle" (nothing was scanned) or, of a run that could not decide, "unknown"
-	State string
-	Group string // the id of its violations; "" if there is none
-}
-
-type htmlError struct {
-	Code, File string
-	Message    []string
-}
-
-type htmlOmission struct{ File, Reason, About string }
-
-// A htmlBar is how many violations there are of a rule, or in a folder.
-type htmlBar struct {
-	Name, Group string
-	Count       int
-	Share       int // of the longest bar, in percent
-}
-
-// A htmlGroup is a rule and its violations.
-type htmlGroup struct {
-	htmlRule
-	New   string                  // how many of them are new, in words; "" where nothing tells
-	Items iter.Seq[htmlViolation] // made when they are written: together they are several times the verdict
-
-	violations []*verdict.Violation
+	*verdict.Rule
+	Bundle  string // that it is from; "" where there is one only
+	State   string // "violated", "holds", "unused", "idle" (nothing was scanned) or "unknown" (not decided)
+	Count   int    // of violations
+	Allowed int
+	Group   string                  // the id of its violations; "" if there is none
+	New     string                  // how many of them are new, in words; "" where nothing tells
+	Items   iter.Seq[htmlViolation] // made when they are written: together they are several times the verdict
 }
 
 // A htmlAllowed is a violation that is new and allowed.
@@ -110,6 +54,152 @@ type htmlAllowed struct {
 	Rule, Allowance string
 }
 
+// A htmlBar is how many violations there are of a rule, or in a folder.
+type htmlBar struct {
+	Name, Group string
+	Count       int
+	Share       int // of the longest bar, in percent
+}
+
+func newHTMLPage(v *view) *htmlPage {
+	p := &htmlPage{
+		htmlHead: newHTMLHead(v.Tool, v.Verdict.Verdict), Verdict: v.Verdict, Judged: judged(v), Unparsed: v.unparsed(),
+		Changes: v.policyChanges(), ScopeLine: verdict.Visible(v.Scope.Mode),
+		AllowedNote: full(sentence(v.allowedNote())), Endings: v.endings(), EndingsNote: v.endingsNote(),
+	}
+	if words := v.scopeWords(); words != "" {
+		p.ScopeLine += ": " + words
+	}
+	for _, a := range v.newAllowed {
+		x := newHTMLViolation(&a.Violation, "", a.Reason)
+		x.Status = newButAllowed
+		p.AllowedNew = append(p.AllowedNew,
+			htmlAllowed{x, verdict.Visible(a.RuleID), sentence(allowanceWords(&a.Allowance)) + "."})
+	}
+	p.rules(v)
+	p.choices(v)
+	p.headline(v)
+	return p
+}
+
+// rules lists the rules, and puts the violations under them.
+func (p *htmlPage) rules(v *view) {
+	allowed := map[string]int{}
+	for i := range v.AllowedViolations {
+		allowed[v.AllowedViolations[i].RuleID]++
+	}
+	rows := map[*verdict.Rule]*htmlRule{}
+	add := func(r *verdict.Rule, bundle string) *htmlRule {
+		row := &htmlRule{Rule: r, Bundle: bundle, State: "holds", Allowed: allowed[r.ID]}
+		switch {
+		case r.Files == 0:
+			row.State = "unused"
+		case !v.Complete:
+			row.State = "unknown"
+		case v.Coverage.Scanned == 0 && !v.onlyPaths():
+			row.State = "idle"
+		}
+		rows[r] = row
+		p.RuleRows = append(p.RuleRows, row)
+		return row
+	}
+	for i := range v.Rules {
+		bundle := ""
+		if len(v.Policy) > 1 {
+			bundle = v.Rules[i].From
+		}
+		add(&v.Rules[i], bundle)
+	}
+	taken := map[string]bool{}
+	number := 0
+	for i, g := range v.groups {
+		row := rows[g.rule]
+		if row == nil { // of a verdict that was not written by a scan
+			row = add(g.rule, "")
+			row.Allowed = 0
+		}
+		row.Group, row.State, row.Count = "rule-"+strconv.Itoa(i+1), "violated", len(g.violations)
+		row.New = g.newNote()
+		ids := make([]string, len(g.violations))
+		for k, x := range g.violations {
+			number++
+			ids[k] = anchor(x.Fingerprint, number, taken)
+		}
+		row.Items = func(yield func(htmlViolation) bool) {
+			for k, x := range g.violations {
+				if !yield(newHTMLViolation(x, ids[k], g.rule.Message)) {
+					return
+				}
+			}
+		}
+		p.Groups = append(p.Groups, row)
+	}
+}
+
+// anchor returns the id of the element of a violation: its fingerprint, or where that is none or taken one from its
+// number, from 1.
+func anchor(fingerprint string, i int, taken map[string]bool) string {
+	if len(fingerprint) != 64 || strings.Trim(fingerprint, "0123456789abcdef") != "" || taken[fingerprint] {
+		return "violation-" + strconv.Itoa(i)
+	}
+	taken[fingerprint] = true
+	return fingerprint
+}
+
+// choices lists what the violations can be filtered by, and counts them by rule and by folder of the root.
+func (p *htmlPage) choices(v *view) {
+	var ids, folders []htmlBar
+	for i, g := range v.groups {
+		ids = append(ids, htmlBar{Name: verdict.Visible(g.rule.ID), Group: p.Groups[i].Group, Count: len(g.violations)})
+		for _, x := range g.violations {
+			folder, _, inside := strings.Cut(verdict.Visible(x.File), "/")
+			if !inside {
+				folder = "."
+			}
+			folders = append(folders, htmlBar{Name: folder + "/", Count: 1})
+			p.Statuses = with(p.Statuses, label(x.Status))
+		}
+		p.Types = with(p.Types, verdict.Visible(g.rule.Type))
+		p.Severities = with(p.Severities, verdict.Visible(g.rule.Severity))
+		p.Owners = with(p.Owners, flow(g.rule.Owner))
+	}
+	p.RuleBars, p.FolderBars = htmlBars(ids), htmlBars(folders)
+	slices.Sort(p.Statuses)
+	slices.Sort(p.Types)
+	slices.Sort(p.Owners)
+	rank := func(s string) int { return slices.Index(append(severities(), grave(s)), grave(s)) }
+	slices.SortFunc(p.Severities, func(a, b string) int { return cmp.Or(rank(a)-rank(b), strings.Compare(a, b)) })
+}
+
+// with returns a list with one more text, if that is one and new.
+func with(all []string, s string) []string {
+	if s == "" || slices.Contains(all, s) {
+		return all
+	}
+	return append(all, s)
+}
+
+// htmlBars joins bars of one name; the longest is first.
+func htmlBars(each []htmlBar) (all []htmlBar) {
+	at, most := map[string]int{}, 0
+	for _, bar := range each {
+		i, known := at[bar.Name]
+		if !known {
+			i = len(all)
+			at[bar.Name] = i
+			all = append(all, htmlBar{Name: bar.Name, Group: bar.Group})
+		}
+		all[i].Count += bar.Count
+		most = max(most, all[i].Count)
+	}
+	for i := range all {
+		all[i].Share = max(1, all[i].Count*100/most)
+	}
+	slices.SortFunc(all, func(a, b htmlBar) int { return cmp.Or(b.Count-a.Count, cmp.Compare(a.Name, b.Name)) })
+	return all
+}
+
+// A htmlViolation is a violation as it is shown. Its texts are visible.
 type htmlViolation struct {
 	ID            string // unique in the page; "" if nothing leads there
 	Status        string // in words; "" where there was nothing to compare with
@@ -125,163 +215,29 @@ type htmlViolation struct {
 	Lines         []htmlLine
 }
 
-// newHTMLPage makes the page of a verdict, but for its style and script.
-func newHTMLPage(v *verdict.Verdict) *htmlPage {
-	p := &htmlPage{Outcome: string(v.Verdict),
-		Tool: verdict.Visible(strings.TrimSpace(v.Tool.Name + " " + v.Tool.Version)), Violations: len(v.Violations)}
-	p.rules(v)
-	p.violations(v)
-	p.allowed(v)
-	p.bars(v)
-	p.headline(v)
-	p.coverage(v)
-	for i := range v.Errors {
-		e := &v.Errors[i]
-		p.Errors = append(p.Errors,
-			htmlError{verdict.Visible(e.Code), verdict.Visible(e.File), visibleLines(e.Message)})
-	}
-	return p
+// A htmlLine is a line of an excerpt.
+type htmlLine struct {
+	Number int64
+	Pieces []htmlPiece
 }
 
-// visibleLines is [verdict.Visible] for a text that may have several lines.
-func visibleLines(s string) []string {
-	s = strings.Trim(strings.ReplaceAll(s, "\r\n", "\n"), "\n")
-	if strings.TrimSpace(s) == "" {
-		return nil
-	}
-	lines := strings.Split(s, "\n")
-	for i, l := range lines {
-		lines[i] = drawn(strings.TrimRight(l, " \t"))
-	}
-	return lines
-}
-
-func (p *htmlPage) rules(v *verdict.Verdict) {
-	for i := range v.Rules {
-		p.Rules = append(p.Rules, newHTMLRule(&v.Rules[i], len(v.Policy) > 1, v.Complete))
-		if r := &p.Rules[i]; r.State == "holds" && v.Coverage.Scanned == 0 && !onlyPaths(v) {
-			r.State = "idle"
-		}
-	}
-}
-
-func newHTMLRule(r *verdict.Rule, several, complete bool) htmlRule {
-	h := htmlRule{
-		ID: verdict.Visible(r.ID), Type: verdict.Visible(r.Type), Title: flow(r.Title), Owner: flow(r.Owner),
-		Severity: verdict.Visible(r.Severity),
-		Tags:     verdict.Visible(strings.Join(r.Tags, ", ")), Docs: verdict.Visible(r.DocsURL),
-		Message: visibleLines(r.Message), Remediation: visibleLines(r.Remediation), Files: grouped(int64(r.Files)),
-	}
-	if followed(r.DocsURL) {
-		h.DocsLink = r.DocsURL
-	}
-	if several {
-		h.From = verdict.Visible(r.From)
-	}
-	if slices.Contains(gravity(), r.Severity) {
-		h.Grave = r.Severity
-	}
-	switch {
-	case r.Files == 0:
-		h.State = "unused"
-	case !complete:
-		h.State = "unknown"
-	default:
-		h.State = "holds"
-	}
-	return h
-}
-
-// gravity is the severities of a bundle, the gravest first.
-func gravity() []string { return []string{"critical", "high", "medium", "low"} }
-
-// violations puts the violations under their rules, in the order of all reports.
-func (p *htmlPage) violations(v *verdict.Verdict) {
-	at := map[*verdict.Rule]int{}
-	for i := range v.Rules {
-		at[&v.Rules[i]] = i
-	}
-	taken := map[string]bool{}
-	number := 0
-	groups, _ := ruleGroups(v)
-	for i, g := range groups {
-		r, listed := at[g.rule]
-		if !listed { // of a verdict that was not written by a scan
-			r = len(p.Rules)
-			p.Rules = append(p.Rules, newHTMLRule(g.rule, false, v.Complete))
-		}
-		rule := &p.Rules[r]
-		rule.Group = "rule-" + strconv.Itoa(i+1)
-		rule.Violations, rule.State = len(g.violations), "violated"
-		h := htmlGroup{htmlRule: *rule}
-		if g.violations[0].Status != "" {
-			h.New = newWords(countNew(g.violations))
-		}
-		ids := make([]string, len(g.violations))
-		for k, x := range g.violations {
-			number++
-			ids[k] = anchor(x.Fingerprint, number, taken)
-			p.Statuses = with(p.Statuses, statusWords(x.Status))
-		}
-		h.violations = g.violations
-		h.Items = func(yield func(htmlViolation) bool) {
-			for k, x := range g.violations {
-				if !yield(newHTMLViolation(x, ids[k], g.rule.Message)) {
-					return
-				}
-			}
-		}
-		p.Groups = append(p.Groups, h)
-	}
-	slices.Sort(p.Statuses)
-}
-
-// allowed says what allowances let be, and lists what of it is new.
-func (p *htmlPage) allowed(v *verdict.Verdict) {
-	p.Allowed = len(v.AllowedViolations)
-	p.AllowedNote = full(sentence(allowedNote(v)))
-	for _, a := range allowedNew(v) {
-		x := newHTMLViolation(&a.Violation, "", a.Reason)
-		x.Status = newButAllowed
-		p.AllowedNew = append(p.AllowedNew,
-			htmlAllowed{x, verdict.Visible(a.RuleID), sentence(allowanceWords(&a.Allowance)) + "."})
-	}
-	if p.Endings = endings(v); len(p.Endings) > 0 {
-		p.EndingsNote = endingsNote(v)
-	}
-	counts := map[string]int{}
-	for i := range v.AllowedViolations {
-		counts[v.AllowedViolations[i].RuleID]++
-	}
-	for i := range v.Rules {
-		p.Rules[i].Allowed = counts[v.Rules[i].ID]
-	}
-}
-
-// anchor returns the id of the element of a violation: its fingerprint, or where that is
-// none or taken one from its number, from 1.
-func anchor(fingerprint string, i int, taken map[string]bool) string {
-	if len(fingerprint) != 64 || strings.Trim(fingerprint, "0123456789abcdef") != "" || taken[fingerprint] {
-		return "violation-" + strconv.Itoa(i)
-	}
-	taken[fingerprint] = true
-	return fingerprint
+// A htmlPiece is a part of a line that is drawn alike.
+type htmlPiece struct {
+	Text   string
+	Match  bool
+	Escape bool // it represents a character that is not shown as itself
 }
 
 func newHTMLViolation(x *verdict.Violation, id, message string) htmlViolation {
-	shown := pointed(x)
-	e := &shown.Evidence
-	file := verdict.Visible(x.File)
-	slash := strings.LastIndexByte(file, '/') + 1
+	f := newFinding(x)
+	path := f.path()
+	slash := strings.LastIndexByte(path, '/') + 1
 	h := htmlViolation{
-		ID: id, Folder: file[:slash], Name: file[slash:], Status: statusWords(x.Status), New: x.Status == introduced,
-		Notes: alsoAt(x, mostLines),
+		ID: id, Folder: path[:slash], Name: path[slash:], Status: label(x.Status), New: x.Status == verdict.Introduced,
+		Notes: f.also(mostLines),
 	}
-	if x.File == "" {
-		h.Name = theTree
-	}
-	if inAnotherEncoding(e) {
-		h.Notes = append(h.Notes, "found as "+verdict.Visible(e.Encoding))
+	if note := f.encodingNote(); note != "" {
+		h.Notes = append(h.Notes, note)
 	}
 	if x.Note != "" {
 		h.Notes = append(h.Notes, verdict.Visible(x.Note))
@@ -289,90 +245,74 @@ func newHTMLViolation(x *verdict.Violation, id, message string) htmlViolation {
 	if x.Reason != message {
 		h.Reason = visibleLines(x.Reason)
 	}
-	if hasPlace(e) {
-		h.Line, h.Column = e.Line, e.Column
-		h.excerpt(e)
+	if f.inFile() {
+		h.Line, h.Column = f.at.Line, f.at.Column
+		h.excerpt(f)
 	}
-	if hidesPattern(e) {
-		h.found(x)
+	if f.hidesPattern() {
+		const mark = "\x00"
+		name, value := f.found(mark)
+		before, after, _ := strings.Cut(value, mark)
+		pattern := f.name.plain
+		if f.name.isMapping() {
+			before, pattern, after = f.name.words()
+		}
+		h.Found = sentence(name) + ": " + before
+		h.Pattern, h.PatternEnd = verdict.Visible(pattern), verdict.Visible(after)
 	}
 	return h
 }
 
-// bars counts the violations of each rule, and of each folder of the root.
-func (p *htmlPage) bars(v *verdict.Verdict) {
-	count := func(names, groups []string) (all []htmlBar) {
-		at, most := map[string]int{}, 0
-		for i, name := range names {
-			n, ok := at[name]
-			if !ok {
-				n = len(all)
-				at[name] = n
-				all = append(all, htmlBar{Name: name, Group: groups[i]})
-			}
-			all[n].Count++
-			most = max(most, all[n].Count)
-		}
-		for i := range all {
-			all[i].Share = max(1, all[i].Count*100/most)
-		}
-		slices.SortStableFunc(all,
-			func(a, b htmlBar) int { return cmp.Or(b.Count-a.Count, strings.Compare(a.Name, b.Name)) })
-		return all
+// excerpt cuts an excerpt into lines and pieces: the match is marked, and what [verdict.Visible] escapes is
+// distinguished from text that only looks like an escape.
+func (h *htmlViolation) excerpt(f *finding) {
+	e, text := &f.at, f.name.plain
+	start, end := matchInExcerpt(e)
+	h.Before = utf16Len(e.Excerpt[:start]) < e.UTF16Column-1
+	h.After = utf8.RuneCountInString(e.Excerpt) >= excerptLimit
+	if start == end || end-start < len(text) && !strings.Contains(text, "\r\n") {
+		h.Found, h.Pattern = "Pattern: ", verdict.Visible(text)
 	}
-	var ids, folders, groups []string
-	for _, g := range p.Groups {
-		for _, x := range g.violations {
-			folder, _, inside := strings.Cut(verdict.Visible(x.File), "/")
-			if folder += "/"; !inside {
-				folder = "./"
+	line := htmlLine{Number: e.Line}
+	for i, text := range []string{e.Excerpt[:start], e.Excerpt[start:end], e.Excerpt[end:]} {
+		match := i == 1
+		for below := true; below; {
+			var now string
+			now, text, below = cutLine(text)
+			line.Pieces = append(line.Pieces, pieces(now, match)...)
+			if !below {
+				break
 			}
-			ids, folders, groups = append(ids, g.ID), append(folders, folder), append(groups, g.Group)
+			if match { // a line end that is marked has to be seen
+				line.Pieces = append(line.Pieces, htmlPiece{Text: "↵", Match: true, Escape: true})
+			}
+			h.Lines = append(h.Lines, line)
+			line = htmlLine{Number: line.Number + 1}
 		}
-		p.Types = with(p.Types, g.Type)
-		p.Severities = with(p.Severities, g.Severity)
-		p.Owners = with(p.Owners, g.Owner)
 	}
-	p.RuleBars = count(ids, groups)
-	p.FolderBars = count(folders, make([]string, len(folders)))
-	slices.Sort(p.Types)
-	slices.Sort(p.Owners)
-	slices.SortFunc(p.Severities, func(a, b string) int {
-		rank := func(s string) int {
-			if i := slices.Index(gravity(), s); i >= 0 {
-				return i
-			}
-			return len(gravity())
-		}
-		return cmp.Or(rank(a)-rank(b), strings.Compare(a, b))
-	})
+	if len(line.Pieces) > 0 || len(h.Lines) == 0 {
+		h.Lines = append(h.Lines, line)
+	}
 }
 
-// with returns a list with one more text, if that is one and not there yet.
-func with(all []string, s string) []string {
-	if s == "" || slices.Contains(all, s) {
-		return all
+// pieces cuts text of one line where characters that are shown and characters that are escaped meet. A tab is drawn as
+// spaces.
+func pieces(s string, match bool) []htmlPiece {
+	var all []htmlPiece
+	s = strings.ReplaceAll(s, "\t", strings.Repeat(" ", tabWidth))
+	from := 0
+	add := func(to int, escape bool) {
+		if from < to {
+			all = append(all, htmlPiece{verdict.Visible(s[from:to]), match, escape})
+		}
+		from = to
 	}
-	return append(all, s)
-}
-
-// grouped is a number with its thousands apart.
-func grouped(n int64) string {
-	s := strconv.FormatInt(n, 10)
-	first := 0
-	if n < 0 {
-		first = 1
+	for i, r := range s {
+		if !verdict.Shown(r) {
+			add(i, false)
+			add(i+utf8.RuneLen(r), true)
+		}
 	}
-	for i := len(s) - 3; i > first; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
-
-// some is a count in words.
-func some(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%s %ss", grouped(int64(n)), thing)
+	add(len(s), false)
+	return all
 }

@@ -1,92 +1,198 @@
 package report
 
 import (
-	"bufio"
+	"cmp"
+	"encoding/xml"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// junitMost is how many violations a test case lists. CI systems show its text as it is,
-// and some cut it without a word.
+// junitMost is how many violations a test case lists. CI systems show its text as it is, and some cut it without a
+// word.
 const junitMost = 100
 
-// writeJUnit writes JUnit's XML as Apache Ant made it: a suite for each type of rule, and in
-// it a test case for each rule.
+// writeJUnit writes JUnit's XML as Apache Ant made it: a suite for each type of rule, and in it a test case for each
+// rule.
 //
 //   - A rule that was violated has a failure, with its violations.
 //   - One that selects no file is skipped: it covers nothing here.
-//   - One that nothing was found of, in a run that could not decide, is skipped: which
-//     rules the missing files are about the verdict does not say.
+//   - One that nothing was found of, in a run that could not decide, is skipped: which rules the missing files are
+//     about the verdict does not say.
 //   - All others pass.
 //   - What could not be decided are errors, in their own suite, the first.
 //
-// It is valid against the schema of windyroad/JUnit-Schema (Ant's format) and against
-// Jenkins' (jenkinsci/xunit-plugin, junit-10.xsd). The first wants a time, a host and
-// durations, which a verdict does not have, so that the same run has the same bytes: they
-// are the epoch, "localhost", as that schema asks for an unknown host, and 0.
-func writeJUnit(w io.Writer, v *verdict.Verdict) error {
-	b := bufio.NewWriter(w)
-	j := junitWriter{b, v}
-	j.print("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n")
-	for i, s := range junitSuites(v) {
-		j.suite(i, &s)
+// It is valid against the schema of windyroad/JUnit-Schema (Ant's format) and against Jenkins' (jenkinsci/xunit-plugin,
+// junit-10.xsd). The first wants a time, a host and durations, which a verdict does not have, so that the same run has
+// the same bytes: they are the epoch, "localhost", as that schema asks for an unknown host, and 0.
+func writeJUnit(w io.Writer, document *verdict.Verdict) error {
+	v := newView(document)
+	text, err := xml.MarshalIndent(junitSuites(v), "", "  ")
+	if err != nil {
+		return err
 	}
-	j.print("</testsuites>\n")
-	return b.Flush() // a bufio.Writer keeps its first error
+	_, err = io.WriteString(w, `<?xml version="1.0" encoding="UTF-8"?>`+"\n"+inertXML(string(text))+"\n")
+	return err
 }
 
-type junitSuite struct {
-	name  string
-	cases []junitCase
+// inertXML writes the line ends of a text as they are, since none of ours is in an attribute, and as a reference what
+// GitHub's runner would take for a command.
+func inertXML(text string) string {
+	text = strings.ReplaceAll(text, "&#xA;", "\n")
+	text = regexp.MustCompile(`(?m)^([ \t]*)::`).ReplaceAllString(text, "$1&#58;:")
+	return strings.ReplaceAll(text, "##[", "##&#91;")
 }
 
-// A junitCase is a test case with one child, or none: it passed.
-type junitCase struct {
-	name    string
-	result  string // the child's name: "", "failure", "error" or "skipped"
-	kind    string // its type
-	message string
-	lines   []string // its text
+// The elements. XML has no way to write most control characters: all texts are [verdict.Visible], line by line.
+type (
+	junitDocument struct {
+		XMLName xml.Name      `xml:"testsuites"`
+		Suites  []*junitSuite `xml:"testsuite"`
+	}
+	junitSuite struct {
+		Name       string          `xml:"name,attr"`
+		Package    string          `xml:"package,attr"`
+		ID         int             `xml:"id,attr"`
+		Timestamp  string          `xml:"timestamp,attr"`
+		Host       string          `xml:"hostname,attr"`
+		Tests      int             `xml:"tests,attr"`
+		Failures   int             `xml:"failures,attr"`
+		Errors     int             `xml:"errors,attr"`
+		Skipped    int             `xml:"skipped,attr"`
+		Time       int             `xml:"time,attr"`
+		Properties []junitProperty `xml:"properties>property"`
+		Cases      []junitCase     `xml:"testcase"`
+		Out        string          `xml:"system-out"`
+		Err        string          `xml:"system-err"`
+	}
+	junitProperty struct {
+		Name  string `xml:"name,attr"`
+		Value string `xml:"value,attr"`
+	}
+	// A junitCase has one of the three, or passed.
+	junitCase struct {
+		Name    string       `xml:"name,attr"`
+		Class   string       `xml:"classname,attr"`
+		Time    int          `xml:"time,attr"`
+		Failure *junitResult `xml:"failure"`
+		Error   *junitResult `xml:"error"`
+		Skipped *junitResult `xml:"skipped"`
+	}
+	junitResult struct {
+		Message string  `xml:"message,attr"`
+		Type    *string `xml:"type,attr"` // Ant's schema knows none of what is skipped
+		Text    string  `xml:",chardata"`
+	}
+)
+
+func newJUnitResult(message, kind string, lines []string) *junitResult {
+	kind = verdict.Visible(kind)
+	return &junitResult{cut(flow(message), 1000), &kind, joinVisible(lines)}
 }
 
-// junitSuites returns the suites in order. There is at least one with a case: a PASS has a
-// rule, and any other verdict a violation or something that could not be decided.
-func junitSuites(v *verdict.Verdict) []junitSuite {
-	var suites []junitSuite
-	errs := undecidedOf(v)
-	if len(errs) > 0 {
-		s := junitSuite{name: "could-not-decide"}
-		for i := range errs {
-			s.cases = append(s.cases, errorCase(&errs[i]))
+func joinVisible(lines []string) string {
+	for i, line := range lines {
+		lines[i] = verdict.Visible(line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// add adds a case.
+func (s *junitSuite) add(name string, failure, undecided, skipped *junitResult) {
+	s.Cases = append(s.Cases, junitCase{cut(flow(name), 500), s.Name, 0, failure, undecided, skipped})
+	s.Tests++
+	for n, result := range map[*int]*junitResult{&s.Failures: failure, &s.Errors: undecided, &s.Skipped: skipped} {
+		if result != nil {
+			*n++
 		}
-		suites = append(suites, s)
 	}
+}
 
-	scanned := v.Coverage.Scanned > 0 || onlyPaths(v)
+// junitSuites returns the suites in order. There is at least one with a case: a PASS has a rule, and any other verdict
+// a violation or something that could not be decided.
+func junitSuites(v *view) *junitDocument {
+	d := &junitDocument{}
+	properties, out := junitProperties(v), joinVisible(junitNotes(v))
+	suites := map[string]*junitSuite{}
+	suite := func(key, name string) *junitSuite {
+		if suites[key] == nil {
+			suites[key] = &junitSuite{
+				Name: "policyscan." + verdict.Visible(name), Package: "policyscan", ID: len(d.Suites),
+				Timestamp: "1970-01-01T00:00:00", Host: "localhost", Properties: properties, Out: out,
+			}
+			d.Suites = append(d.Suites, suites[key])
+		}
+		return suites[key]
+	}
+	for i := range v.undecided {
+		e := &v.undecided[i]
+		name, lines := e.Code+": "+e.Message, textLines(e.Message)
+		if aboutFile(e) {
+			name = e.Code + ": " + e.File
+			lines[0] = verdict.Visible(e.File) + ": " + lines[0]
+		}
+		suite("", "could-not-decide").add(name, nil, newJUnitResult(e.Message, e.Code, lines), nil)
+	}
 	rules, found := junitRules(v)
-	at := map[string]int{} // of a type's suite
 	for i := range rules {
-		r := &rules[i]
-		n, ok := at[r.Type]
-		if !ok {
-			n = len(suites)
-			at[r.Type] = n
-			suites = append(suites, junitSuite{name: r.Type})
+		r, skipped := &rules[i], ""
+		switch {
+		case len(found[i]) > 0:
+			suite("rules of "+r.Type, r.Type).add(r.ID+": "+r.Title, junitFailure(r, found[i]), nil, nil)
+			continue
+		case len(v.undecided) > 0:
+			skipped = "not decided: the run is incomplete"
+		case r.Files == 0:
+			skipped = "this rule selects no file"
+		case v.Coverage.Scanned == 0 && !v.onlyPaths():
+			skipped = "no file that it selects was scanned"
 		}
-		suites[n].cases = append(suites[n].cases, ruleCase(r, found[i], len(errs) == 0, scanned))
+		var result *junitResult
+		if skipped != "" {
+			result = &junitResult{Message: skipped}
+		}
+		suite("rules of "+r.Type, r.Type).add(r.ID+": "+r.Title, nil, nil, result)
 	}
-	return suites
+	return d
 }
 
-// junitRules returns the rules of the verdict, each with its violations. A change is
-// judged by the bundles of base and head, so two rules can have one id: then the case's
-// name says which is which, and a violation whose texts fit either fails both. A violation of no
-// listed rule, which no run writes, becomes its own case.
-func junitRules(v *verdict.Verdict) (rules []verdict.Rule, found [][]*verdict.Violation) {
+func junitProperties(v *view) []junitProperty {
+	c := &v.Coverage
+	all := []junitProperty{
+		{"policyscan.version", verdict.Visible(v.Tool.Version)}, {"verdict", string(v.Verdict.Verdict)},
+		{"complete", fmt.Sprint(v.Complete)}, {"partial", fmt.Sprint(v.Partial)},
+		{"scope", verdict.Visible(v.Scope.Mode)}, {"files", fmt.Sprint(c.Files)}, {"governed", fmt.Sprint(c.Governed)},
+		{"scanned", fmt.Sprint(c.Scanned)}, {"not_scanned", fmt.Sprint(len(c.NotScanned))},
+	}
+	if v.ofCommit() {
+		all = append(all, junitProperty{"commit", verdict.Visible(v.Scope.HeadCommit)})
+	}
+	return all
+}
+
+// junitNotes is what each suite says of the whole run.
+func junitNotes(v *view) []string {
+	lines := []string{v.summaryLine()}
+	for _, but := range with(v.caveats(), v.allowedNote()) {
+		lines = append(lines, "note: "+but)
+	}
+	for i, a := range v.newAllowed {
+		if i == junitMost {
+			return append(lines, "and more; the verdict has all of them")
+		}
+		lines = append(lines, "note: "+newFinding(&a.Violation).place()+": "+cut(allowedSentence(a), 1000))
+	}
+	return lines
+}
+
+// junitRules returns the rules of the verdict, each with its violations. A change is judged by the bundles of base and
+// head, so two rules can have one id: then the case's name says which is which, and a violation whose texts fit either
+// fails both. A violation of no listed rule, which no run writes, becomes its own case.
+func junitRules(v *view) (rules []verdict.Rule, found [][]*verdict.Violation) {
 	type key struct{ id, kind string }
 	rules = append(rules, v.Rules...)
 	found = make([][]*verdict.Violation, len(rules))
@@ -103,7 +209,7 @@ func junitRules(v *verdict.Verdict) (rules []verdict.Rule, found [][]*verdict.Vi
 			rules = append(rules, verdict.Rule{ID: x.RuleID, Type: x.RuleType, Title: x.Title, Files: 1})
 			found = append(found, nil)
 		}
-		fits := slices.DeleteFunc(slices.Clone(versions[k]), func(n int) bool { return !canBeOf(x, &rules[n]) })
+		fits := slices.DeleteFunc(slices.Clone(versions[k]), func(n int) bool { return !fitsRule(x, &rules[n]) })
 		if len(fits) == 0 {
 			fits = versions[k]
 		}
@@ -121,196 +227,60 @@ func junitRules(v *verdict.Verdict) (rules []verdict.Rule, found [][]*verdict.Vi
 	return rules, found
 }
 
-func errorCase(e *verdict.Error) junitCase {
-	c := junitCase{
-		name: e.Code + ": " + e.Message, result: "error", kind: e.Code, message: e.Message,
-		lines: textLines(e.Message),
-	}
-	if aboutFile(e) {
-		c.name = e.Code + ": " + e.File
-		c.lines[0] = verdict.Visible(e.File) + ": " + c.lines[0]
-	}
-	return c
-}
-
-func ruleCase(r *verdict.Rule, found []*verdict.Violation, decided, scanned bool) junitCase {
-	c := junitCase{name: r.ID + ": " + r.Title, kind: r.Type}
-	switch {
-	case len(found) > 0:
-		c.fail(r, found)
-	case !decided:
-		c.result, c.message = "skipped", "not decided: the run is incomplete"
-	case r.Files == 0:
-		c.result, c.message = "skipped", "this rule selects no file"
-	case !scanned:
-		c.result, c.message = "skipped", "no file that it selects was scanned"
-	}
-	return c
-}
-
-func (c *junitCase) fail(r *verdict.Rule, found []*verdict.Violation) {
+// junitFailure lists the violations of a rule.
+func junitFailure(r *verdict.Rule, found []*verdict.Violation) *junitResult {
 	files := map[string]bool{}
-	for _, v := range found {
-		if v.File != "" {
-			files[v.File] = true
+	for _, x := range found {
+		if x.File != "" {
+			files[x.File] = true
 		}
 	}
-	in := ""
+	message := count(len(found), "violation")
 	if len(files) > 0 {
-		in = " in " + count(len(files), "file")
+		message += " in " + count(len(files), "file")
 	}
-	what := r.Message
-	if what == "" {
-		what = r.Title
-	}
-	c.result = "failure"
-	c.message = fmt.Sprintf("%s%s: %s", count(len(found), "violation"), in, what)
-	found = slices.Clone(found)
-	slices.SortStableFunc(found, func(a, b *verdict.Violation) int { return newFirst(a) - newFirst(b) })
-	for i, v := range found {
+	var lines []string
+	sortNewFirst(found)
+	for i, x := range found {
 		if i == junitMost {
-			c.lines = append(c.lines,
-				fmt.Sprintf("and %s; the verdict has all of them", count(len(found)-junitMost, "more violation")))
+			lines = append(lines, "and "+count(len(found)-junitMost, "more violation")+"; the verdict has all of them")
 			break
 		}
-		c.lines = append(c.lines, violationLines(v)...)
+		lines = append(lines, junitLines(newFinding(x))...)
 	}
-	for _, note := range [][2]string{{"fix: ", r.Remediation}, {"docs: ", r.DocsURL}, {"owner: ", r.Owner},
-		{"severity: ", r.Severity}} {
-		if text := strings.TrimSpace(note[1]); text != "" {
-			lines := textLines(text)
-			c.lines = append(append(c.lines, note[0]+lines[0]), lines[1:]...)
+	for _, note := range [][2]string{
+		{"fix: ", r.Remediation}, {"docs: ", r.DocsURL}, {"owner: ", r.Owner}, {"severity: ", r.Severity},
+	} {
+		if strings.TrimSpace(note[1]) != "" {
+			lines = append(lines, namedLines(note[0], note[1])...)
 		}
 	}
+	return newJUnitResult(message+": "+cmp.Or(r.Message, r.Title), r.Type, lines)
 }
 
-func violationLines(v *verdict.Violation) []string {
-	p := pointed(v)
-	e := &p.Evidence
-	status := statusWords(v.Status)
+// junitLines are those of a violation.
+func junitLines(f *finding) []string {
+	status := label(f.Status)
 	if status != "" {
 		status += ": "
 	}
-	lines := []string{placeOf(v) + ": " + status + cut(flow(v.Reason), 1000)}
-	if !hasPlace(e) {
-		lines = append(lines, "    "+foundLine(v))
-		if v.Note != "" {
-			lines = append(lines, "    note: "+cut(flow(v.Note), 1000))
+	lines := []string{f.place() + ": " + status + cut(flow(f.Reason), 1000)}
+	if f.inFile() {
+		lines = append(lines, "pattern: "+f.pattern())
+		lead := "excerpt: "
+		for _, l := range textLines(f.at.Excerpt) {
+			lines = append(lines, lead+l)
+			lead = strings.Repeat(" ", len(lead))
 		}
-		return lines
+		lines = with(append(lines, f.also(mostLines)...), f.encodingNote())
+	} else {
+		lines = append(lines, f.foundLine())
 	}
-	lines = append(lines, "    pattern: "+quotedPattern(e))
-	for i, l := range textLines(e.Excerpt) {
-		if i == 0 {
-			lines = append(lines, "    excerpt: "+l)
-		} else {
-			lines = append(lines, "             "+l)
-		}
+	if f.Note != "" {
+		lines = append(lines, "note: "+cut(flow(f.Note), 1000))
 	}
-	for _, clause := range alsoAt(v, mostLines) {
-		lines = append(lines, "    "+clause)
-	}
-	if inAnotherEncoding(e) {
-		lines = append(lines, "    found as "+verdict.Visible(e.Encoding))
-	}
-	if v.Note != "" {
-		lines = append(lines, "    note: "+cut(flow(v.Note), 1000))
+	for i := range lines[1:] {
+		lines[i+1] = "    " + lines[i+1]
 	}
 	return lines
-}
-
-type junitWriter struct {
-	w *bufio.Writer
-	v *verdict.Verdict
-}
-
-func (j *junitWriter) print(format string, args ...any) {
-	_, _ = fmt.Fprintf(j.w, format, args...) // the error is Flush's
-}
-
-func (j *junitWriter) suite(id int, s *junitSuite) {
-	results := map[string]int{}
-	for i := range s.cases {
-		results[s.cases[i].result]++
-	}
-	j.print("  <testsuite name=\"%s\" package=\"policyscan\" id=\"%d\" timestamp=\"1970-01-01T00:00:00\" "+
-		"hostname=\"localhost\" tests=\"%d\" failures=\"%d\" errors=\"%d\" skipped=\"%d\" time=\"0\">\n",
-		xmlText("policyscan."+s.name), id, len(s.cases), results["failure"], results["error"], results["skipped"])
-	c := &j.v.Coverage
-	j.print("    <properties>\n")
-	properties := [][2]string{
-		{"policyscan.version", j.v.Tool.Version}, {"verdict", string(j.v.Verdict)},
-		{"complete", fmt.Sprint(j.v.Complete)},
-		{"partial", fmt.Sprint(j.v.Partial)}, {"scope", j.v.Scope.Mode}, {"files", fmt.Sprint(c.Files)},
-		{"governed", fmt.Sprint(c.Governed)}, {"scanned", fmt.Sprint(c.Scanned)},
-		{"not_scanned", fmt.Sprint(len(c.NotScanned))},
-	}
-	if ofCommit(&j.v.Scope) {
-		properties = append(properties, [2]string{"commit", j.v.Scope.HeadCommit})
-	}
-	for _, p := range properties {
-		j.print("      <property name=\"%s\" value=\"%s\"/>\n", p[0], xmlText(p[1]))
-	}
-	j.print("    </properties>\n")
-	for i := range s.cases {
-		j.testCase(s.name, &s.cases[i])
-	}
-	lines := []string{tally(j.v)}
-	for _, but := range caveats(j.v) {
-		lines = append(lines, "note: "+but)
-	}
-	if note := allowedNote(j.v); note != "" {
-		lines = append(lines, "note: "+note)
-	}
-	for i, a := range allowedNew(j.v) {
-		if i == junitMost {
-			lines = append(lines, "and more; the verdict has all of them")
-			break
-		}
-		lines = append(lines, "note: "+placeOf(&a.Violation)+": "+cut(allowedSentence(a), 1000))
-	}
-	j.print("    <system-out>%s</system-out>\n    <system-err></system-err>\n  </testsuite>\n", xmlLines(lines))
-}
-
-func (j *junitWriter) testCase(suite string, c *junitCase) {
-	j.print("    <testcase name=\"%s\" classname=\"%s\" time=\"0\"", xmlText(cut(flow(c.name), 500)),
-		xmlText("policyscan."+suite))
-	if c.result == "" {
-		j.print("/>\n")
-		return
-	}
-	j.print(">\n      <%s message=\"%s\"", c.result, xmlText(cut(flow(c.message), 1000)))
-	if c.result != "skipped" { // Ant's schema knows no type of it
-		j.print(" type=\"%s\"", xmlText(c.kind))
-	}
-	if len(c.lines) == 0 {
-		j.print("/>\n    </testcase>\n")
-		return
-	}
-	j.print(">%s</%s>\n    </testcase>\n", xmlLines(c.lines), c.result)
-}
-
-// xmlEscaper also takes "##[" apart, in which GitHub's runner would see a command.
-var xmlEscaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "##[", "##&#91;")
-
-// xmlText makes text of unknown origin fit for an attribute and for the text of an
-// element. XML 1.0 has no way to write most control characters: they are written as
-// [verdict.Visible] writes them.
-func xmlText(s string) string { return xmlEscaper.Replace(verdict.Visible(s)) }
-
-// xmlLines makes lines the text of an element. None begins with "::", which GitHub's runner
-// would take for a command.
-func xmlLines(lines []string) string {
-	var b strings.Builder
-	for i, line := range lines {
-		if i > 0 {
-			b.WriteByte('\n')
-		}
-		line = xmlText(line)
-		if body := strings.TrimLeft(line, " "); strings.HasPrefix(body, "::") {
-			line = line[:len(line)-len(body)] + "&#58;" + body[1:]
-		}
-		b.WriteString(line)
-	}
-	return b.String()
 }

@@ -154,8 +154,8 @@ func wantJUnit(t *testing.T, v *verdict.Verdict) {
 			}
 		}
 	}
-	if errs != len(undecidedOf(v)) || (failures == 0) != (len(v.Violations) == 0) {
-		t.Errorf("%d errors for %d, %d failures for %d violations", errs, len(undecidedOf(v)), failures, len(v.Violations))
+	if errs != len(newView(v).undecided) || (failures == 0) != (len(v.Violations) == 0) {
+		t.Errorf("%d errors for %d, %d failures for %d violations", errs, len(newView(v).undecided), failures, len(v.Violations))
 	}
 	if failures < len(violated) {
 		t.Errorf("%d failures, but %d rules are violated", failures, len(violated))
@@ -325,8 +325,8 @@ func FuzzJUnit(f *testing.F) {
 		if got, want := doc.Suites[0].Name, "policyscan."+verdict.Visible(kind); got != want {
 			t.Errorf("the suite is %q, want %q", got, want)
 		}
-		if got := doc.Suites[0].Cases[0].Failure[0].Text; !strings.Contains(got, placeOf(&v.Violations[0])) || !utf8.ValidString(got) {
-			t.Errorf("no place %q in %q", placeOf(&v.Violations[0]), got)
+		if got := doc.Suites[0].Cases[0].Failure[0].Text; !strings.Contains(got, newFinding(&v.Violations[0]).place()) || !utf8.ValidString(got) {
+			t.Errorf("no place %q in %q", newFinding(&v.Violations[0]).place(), got)
 		}
 	})
 }

@@ -308,9 +308,9 @@ func TestMarkdownRoom(t *testing.T) {
 		v.Violations = append(v.Violations, found(v.Rules[0], fmt.Sprintf("f%d", i), "BAD", "BAD"))
 	}
 	for room := range 4000 {
-		p := markdownPage{v: v}
-		groups, _ := ruleGroups(p.v)
-		fold := markdownFold{page: &p, group: groups[0], reason: groups[0].reason()}
+		p := markdownPage{v: newView(v)}
+		g := p.v.groups[0]
+		fold := markdownFold{page: &p, ruleGroup: g, reason: commonReason(g.violations)}
 		used := fold.take(room, len(v.Violations))
 		if fold.write(); p.b.Len() > used || used > room || room > 1000 && fold.shown == 0 {
 			t.Fatalf("%d violations take %d bytes of %d, %d of them used", fold.shown, p.b.Len(), room, used)
@@ -324,8 +324,8 @@ func TestMarkdownRoom(t *testing.T) {
 	just := 0
 	for i := range len(row) {
 		rules[0] = &verdict.Rule{ID: strings.Repeat("R", 1+i), Title: "title", Type: "boundary", Files: 2}
-		p := markdownPage{v: v}
-		left := markdownLimit/8 - strings.LastIndex(p.held(rules), "2 files |\n") - len("2 files |\n")
+		p := markdownPage{v: &view{Verdict: v, passed: rules}}
+		left := markdownLimit/8 - strings.LastIndex(p.passed(), "2 files |\n") - len("2 files |\n")
 		if left < 0 || left >= len(row) {
 			t.Errorf("%d bytes are left for rows of %d", left, len(row))
 		}
@@ -401,7 +401,7 @@ func TestMarkdownLinks(t *testing.T) {
 		"https://example.com/" + strings.Repeat("x", 980):  true,
 		"https://example.com/" + strings.Repeat("x", 1000): false,
 	} {
-		if got := followed(address); got != want {
+		if got := isSafeURL(address); got != want {
 			t.Errorf("%q: a link is %t, want %t", address, got, want)
 		}
 	}

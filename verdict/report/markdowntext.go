@@ -1,21 +1,23 @@
 package report
 
 import (
+	"fmt"
+	"net/url"
 	"strings"
 	"unicode"
 
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// Untrusted text is in Markdown in one of two ways, and nothing in it is ever escaped
-// with a backslash: which characters need one differs from renderer to renderer, and a
-// mention, an issue, a commit hash or a mail address is linked after escapes are resolved.
+// Untrusted text is in Markdown in one of two ways, and nothing in it is ever escaped with a backslash: which
+// characters need one differs from renderer to renderer, and a mention, an issue, a commit hash or a mail address is
+// linked after escapes are resolved.
 //
-//   - As code. GitHub and GitLab link and replace nothing in it, and no character means
-//     anything in it but the backtick and, in a table, the pipe; these two are outside of
-//     it, as entities. So no run of backticks has to be counted (cmark-gfm gives up at 80).
-//   - As words of prose, if they are nothing but letters, or a short number, and plain
-//     punctuation around them. All other words are code, as an author would write them.
+//   - As code. GitHub and GitLab link and replace nothing in it, and no character means anything in it but the backtick
+//     and, in a table, the pipe; these two are outside of it, as entities. So no run of backticks has to be counted
+//     (cmark-gfm gives up at 80).
+//   - As words of prose, if they are nothing but letters, or a short number, and plain punctuation around them. All
+//     other words are code, as an author would write them.
 //
 // It never begins a line.
 
@@ -24,25 +26,20 @@ func codeMarkdown(s string) string {
 	var b strings.Builder
 	for rest := inert(s); rest != ""; {
 		n := strings.IndexAny(rest, "`|")
+		if n == 0 {
+			fmt.Fprintf(&b, "&#%d;", rest[0])
+			rest = rest[1:]
+			continue
+		}
 		if n < 0 {
 			n = len(rest)
 		}
-		if span := rest[:n]; span != "" {
-			pad := ""
-			if span[0] == ' ' && span[n-1] == ' ' && strings.Trim(span, " ") != "" {
-				pad = " " // a space at both ends is removed, once
-			}
-			b.WriteString("`" + pad + span + pad + "`")
+		span, pad := rest[:n], ""
+		if span[0] == ' ' && span[n-1] == ' ' && strings.Trim(span, " ") != "" {
+			pad = " " // a space at both ends is removed, once
 		}
+		b.WriteString("`" + pad + span + pad + "`")
 		rest = rest[n:]
-		for rest != "" && (rest[0] == '`' || rest[0] == '|') {
-			if rest[0] == '`' {
-				b.WriteString("&#96;")
-			} else {
-				b.WriteString("&#124;")
-			}
-			rest = rest[1:]
-		}
 	}
 	return b.String()
 }
@@ -70,28 +67,25 @@ func lines(s string) string {
 	return strings.Join(all, "<br>")
 }
 
-// prose writes s on one line: plain words as they are, all others by asCode, those that
-// follow each other in one piece.
+// prose writes s on one line: plain words as they are, all others by asCode, those that follow each other in one piece.
 func prose(s string, asCode func(string) string) string {
 	var b strings.Builder
-	pending := "" // words that are to be code
+	code := "" // words that are not written yet
 	flush := func() {
-		if pending != "" {
-			b.WriteString(asCode(pending))
-			pending = ""
-		}
+		b.WriteString(asCode(code))
+		code = ""
 	}
 	for i, word := range strings.Fields(s) {
 		lead, core, trail := affixes(verdict.Visible(word))
-		if core != "" && pending != "" && lead == "" {
-			pending += " " + core
+		if core != "" && code != "" && lead == "" {
+			code += " " + core
 		} else {
 			flush()
 			if i > 0 {
 				b.WriteByte(' ')
 			}
 			b.WriteString(lead)
-			pending = core
+			code = core
 		}
 		if trail != "" {
 			flush()
@@ -102,8 +96,8 @@ func prose(s string, asCode func(string) string) string {
 	return b.String()
 }
 
-// affixes cuts a word into what has to be code, "" if nothing has, and the punctuation
-// around it. A word that needs no code is all lead.
+// affixes cuts a word into what has to be code, "" if nothing has, and the punctuation around it. A word that needs no
+// code is all lead.
 func affixes(word string) (lead, core, trail string) {
 	const before, after = "(\"'\u201c\u2018\u00ab", ".,;:?!)\"'\u2013\u2014\u2026"
 	emoji := strings.Count(word, ":") > 1 // between the colons may be one
@@ -131,9 +125,9 @@ func affixes(word string) (lead, core, trail string) {
 	return lead, core, trail
 }
 
-// plain reports whether no renderer makes anything of a word: letters of any script, with
-// single hyphens, apostrophes and the points of "e.g." between them; or a number. Seven
-// hexadecimal digits may be a commit, "GH-1" an issue, "www.x" an address, "_x_" emphasis.
+// plain reports whether no renderer makes anything of a word: letters of any script, with single hyphens, apostrophes
+// and the points of "e.g." between them; or a number. Seven hexadecimal digits may be a commit, "GH-1" an issue,
+// "www.x" an address, "_x_" emphasis.
 func plain(word string) bool {
 	if strings.Trim(word, "0123456789") == "" {
 		return len(word) < 7
@@ -162,15 +156,24 @@ func plain(word string) bool {
 	return last > '.' && (single || !strings.Contains(word, "."))
 }
 
-func hexLetter(r rune) bool {
-	return 'a' <= r && r <= 'f' || 'A' <= r && r <= 'F'
-}
+func hexLetter(r rune) bool { return 'a' <= r && r <= 'f' || 'A' <= r && r <= 'F' }
 
-// link writes a link to address around text, which is written already, or text alone if
-// address is not one to be followed from here.
+// link writes a link to address around text, which is written already, or text alone if that is not safe.
 func link(text, address string) string {
-	if text == "" || !followed(address) {
+	if text == "" || !isSafeURL(address) {
 		return text
 	}
 	return "[" + text + "](<" + strings.ReplaceAll(address, "&", "&amp;") + ">)"
+}
+
+// isSafeURL reports whether an address may be a link: https, a host and no user name before it, and of the characters
+// of RFC 3986 those that mean nothing in Markdown and HTML and look like themselves.
+func isSafeURL(address string) bool {
+	for i := range len(address) {
+		if !isAlphanumeric(address[i]) && strings.IndexByte("-._~:/?#@!&'()*+,;=%", address[i]) < 0 {
+			return false
+		}
+	}
+	u, err := url.Parse(address)
+	return err == nil && u.Scheme == "https" && u.Hostname() != "" && u.User == nil && len(address) <= 1000
 }

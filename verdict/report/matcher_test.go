@@ -83,24 +83,23 @@ func TestProblemMatcher(t *testing.T) {
 			if want := len(f.verdict.Violations) - inTree(f.verdict) + len(f.verdict.Errors); len(got) != want {
 				t.Fatalf("%s, %s: found %d, want %d\n%s", name, kind, len(got), want, strings.Join(got, "\n"))
 			}
-			groups, _ := ruleGroups(f.verdict)
-			for _, g := range groups {
+			for _, g := range newView(f.verdict).groups {
 				for _, v := range g.violations {
 					if v.File == "" {
 						continue // there is nothing to open
 					}
 					// The place begins the line; the rest is within it.
-					p, rest := pointed(v), func(s string) string { return strings.TrimPrefix(inert("x"+s), "x") }
-					want := fmt.Sprintf("%s|%d|%d|", inert(verdict.Visible(f.options.Prefix+v.File)), p.Line, p.Column)
+					x, rest := newFinding(v), func(s string) string { return strings.TrimPrefix(inert("x"+s), "x") }
+					want := fmt.Sprintf("%s|%d|%d|", inert(verdict.Visible(f.options.Prefix+v.File)), x.at.Line, x.at.Column)
 					message, ok := strings.CutPrefix(got[0], want)
 					message, fits := strings.CutSuffix(message, "|"+rest(verdict.Visible(v.RuleID)))
 					if !ok || !fits {
 						t.Errorf("%s, %s: found %s, want %s...%s", name, kind, got[0], want, v.RuleID)
 					}
-					message = strings.Trim(strings.TrimPrefix(message, statusWords(v.Status)+": "), ellipsis)
-					there := rest(drawn(p.Excerpt))
-					if !hasPlace(&p.Evidence) {
-						there = rest(foundLine(v))
+					message = strings.Trim(strings.TrimPrefix(message, label(v.Status)+": "), ellipsis)
+					there := rest(drawn(x.at.Excerpt))
+					if !x.inFile() {
+						there = rest(x.foundLine())
 					}
 					if kind != "narrow.txt" && (message == "" || !strings.Contains(there, message)) {
 						t.Errorf("%s, %s: the message is %q, there is %q", name, kind, message, there)

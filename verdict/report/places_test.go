@@ -31,10 +31,10 @@ func placed(rule verdict.Rule, file, content, pattern string, statuses ...string
 				Offset: int64(at + n), Line: int64(i + 1), Column: int64(n + 1), EndLine: int64(i + 1), EndColumn: int64(n + 1 + len(pattern)),
 			}
 			if len(statuses) > 0 {
-				if p.Status = statuses[len(v.Evidence.Places)]; p.Status == introduced && v.Status != introduced {
+				if p.Status = statuses[len(v.Evidence.Places)]; p.Status == verdict.Introduced && v.Status != verdict.Introduced {
 					p.Excerpt, p.LineHash = line, "d4a7b1f0c2e39586:1"
 				}
-				if v.Status != introduced {
+				if v.Status != verdict.Introduced {
 					v.Status = p.Status
 				}
 			}
@@ -63,7 +63,7 @@ func tall(line string, at ...int) string {
 // labelled is a change with violations that are new, that were there before, and both, and what allowances let be.
 func labelled() *verdict.Verdict {
 	const (
-		old  = preExisting
+		old  = verdict.PreExisting
 		cidr = "0.0.0.0/0"
 		line = "  cidr_blocks = [\"0.0.0.0/0\"]"
 	)
@@ -82,16 +82,16 @@ func labelled() *verdict.Verdict {
 	v.Violations = []verdict.Violation{
 		placed(net, "a/old.tf", tall(line, 5, 9), cidr, old, old),
 		placed(net, "main.tf", tall(line+" # 0.0.0.0/0", 51)+tall(line, 28)+"x  世 = 0.0.0.0/0, 0.0.0.0/0\n"+tall(line, 3, 4, 5, 6, 7, 8, 9), cidr,
-			old, old, old, introduced, introduced, old, old, introduced, old, old, old, old),
-		placed(net, "z.tf", "\t"+line+"\n", cidr, introduced),
-		placed(enc, "m.tf", tall("encrypted = false", 2, 4), "encrypted = false", old, introduced),
+			old, old, old, verdict.Introduced, verdict.Introduced, old, old, verdict.Introduced, old, old, old, old),
+		placed(net, "z.tf", "\t"+line+"\n", cidr, verdict.Introduced),
+		placed(enc, "m.tf", tall("encrypted = false", 2, 4), "encrypted = false", old, verdict.Introduced),
 	}
 	allow := func(x verdict.Violation, a verdict.Allowance) {
 		v.AllowedViolations = append(v.AllowedViolations, verdict.AllowedViolation{Violation: x, Allowance: a})
 	}
 	legacy := verdict.Allowance{AtMost: 3, Owner: "network-team", Reason: "NET-123", Until: "2027-03-30"}
 	allow(placed(net, "legacy/b.tf", tall(line, 2, 3, 4, 5), cidr, old, old, old, old), verdict.Allowance{AtMost: 4, Owner: "network-team", Reason: "NET-123, until the VPN is there"})
-	allow(placed(net, "legacy/main.tf", tall(line, 7, 12, 20), cidr, old, introduced, old), legacy)
+	allow(placed(net, "legacy/main.tf", tall(line, 7, 12, 20), cidr, old, verdict.Introduced, old), legacy)
 	allow(placed(enc, "legacy/c.tf", tall("encrypted = false", 1), "encrypted = false", old), verdict.Allowance{AtMost: 1, Owner: "data", Reason: "DB-9", Until: "2027-03-31"})
 	v.EndingAllowances = ending(v.AllowedViolations[:2])
 	return v
@@ -123,7 +123,7 @@ func TestManyAllowanceChanges(t *testing.T) {
 	add(300, "A", "extended", 2, 2)
 	add(300, "B", "extended", 1, 1)
 	v.PolicyChanges = append(v.PolicyChanges, verdict.PolicyChange{Kind: verdict.ChangedRule, RuleID: "N", Change: verdict.Added})
-	lines := policyChanges(v)
+	lines := newView(v).policyChanges()
 	want := []string{
 		"1 rule added: N",
 		"1 allowance raised, for 1 rule: 1 before, 9 now",
@@ -142,7 +142,7 @@ func TestManyAllowanceChanges(t *testing.T) {
 
 // Where else something is.
 func TestAlsoAt(t *testing.T) {
-	const o, n = preExisting, introduced
+	const o, n = verdict.PreExisting, verdict.Introduced
 	for _, c := range []struct {
 		lines       []int64
 		statuses    []string
@@ -182,14 +182,14 @@ func TestAlsoAt(t *testing.T) {
 		if len(c.lines) > 0 {
 			e.Offset, e.Line = e.Places[0].Offset, e.Places[0].Line
 		}
-		if got := strings.Join(alsoAt(&verdict.Violation{File: "f", Evidence: e}, c.most), "; "); got != c.want {
+		if got := strings.Join(newFinding(&verdict.Violation{File: "f", Evidence: e}).also(c.most), "; "); got != c.want {
 			t.Errorf("%v %v: %q, want %q", c.lines, c.statuses, got, c.want)
 		}
 	}
 }
 
-// The place that a report points to is the first introduced one, with its own columns and excerpt.
-func TestPointed(t *testing.T) {
+// The place that a report points to is the first new one, with its own columns and excerpt.
+func TestFindingPlace(t *testing.T) {
 	rule := newFixture().Rules[0]
 	for _, c := range []struct {
 		content, pattern, name string
@@ -198,39 +198,41 @@ func TestPointed(t *testing.T) {
 		excerpt                string
 		exact                  bool
 	}{
-		{"BAD\n世 BAD\n", "BAD", "", []string{preExisting, introduced}, 2, 5, 3, "世 BAD", true},
-		{"BAD\n世 BAD\n", "BAD", "", []string{introduced, introduced}, 1, 1, 1, "BAD", true},
-		{"BAD\n世 BAD\n", "BAD", "", []string{preExisting, preExisting}, 1, 1, 1, "BAD", true},
+		{"BAD\n世 BAD\n", "BAD", "", []string{verdict.PreExisting, verdict.Introduced}, 2, 5, 3, "世 BAD", true},
+		{"BAD\n世 BAD\n", "BAD", "", []string{verdict.Introduced, verdict.Introduced}, 1, 1, 1, "BAD", true},
+		{"BAD\n世 BAD\n", "BAD", "", []string{verdict.PreExisting, verdict.PreExisting}, 1, 1, 1, "BAD", true},
 		{"BAD\n世 BAD\n", "BAD", "", []string{"", ""}, 1, 1, 1, "BAD", true},
-		{"BAD\n世 BAD BAD\n", "BAD", "", []string{preExisting, introduced, introduced}, 2, 5, 3, "世 BAD BAD", true},
-		{"BAD\n世 BAD\n", "BAD", `{"regex":"B[A]D"}`, []string{preExisting, introduced}, 2, 5, 3, "世 BAD", true},
-		{"BAD 世 BAD\n", "BAD", `{"regex":"B[A]D"}`, []string{preExisting, introduced}, 1, 9, 9, "BAD 世 BAD", false}, // perhaps after a mark
-		{"BAD\n\ufffd BAD\n", "BAD", `{"regex":"B[A]D"}`, []string{preExisting, introduced}, 2, 5, 5, "\ufffd BAD", false},
+		{"BAD\n世 BAD BAD\n", "BAD", "", []string{verdict.PreExisting, verdict.Introduced, verdict.Introduced}, 2, 5, 3, "世 BAD BAD", true},
+		{"BAD\n世 BAD\n", "BAD", `{"regex":"B[A]D"}`, []string{verdict.PreExisting, verdict.Introduced}, 2, 5, 3, "世 BAD", true},
+		{"BAD 世 BAD\n", "BAD", `{"regex":"B[A]D"}`, []string{verdict.PreExisting, verdict.Introduced}, 1, 9, 9, "BAD 世 BAD", false}, // perhaps after a mark
+		{"BAD\n\ufffd BAD\n", "BAD", `{"regex":"B[A]D"}`, []string{verdict.PreExisting, verdict.Introduced}, 2, 5, 5, "\ufffd BAD", false},
 	} {
 		v := placed(rule, "f", c.content, c.pattern, c.statuses...)
 		if c.name != "" {
 			v.Evidence.Kind, v.Evidence.Pattern = verdict.KindRegex, c.name
 		}
-		p := pointed(&v)
-		if p.Line != c.line || p.Column != c.column || p.UTF16Column != c.units || p.UTF16EndColumn != c.units+3 || p.Excerpt != c.excerpt || p.exact != c.exact {
+		f := newFinding(&v)
+		p := f.at
+		if p.Line != c.line || p.Column != c.column || p.UTF16Column != c.units || p.UTF16EndColumn != c.units+3 || p.Excerpt != c.excerpt || f.exact != c.exact {
 			t.Errorf("%q %v: %+v", c.content, c.statuses, p)
 		}
-		if got := v.Evidence.Places[p.index]; got.Offset != p.Offset {
-			t.Errorf("%q: the place %d is %+v", c.content, p.index, got)
+		if got := v.Evidence.Places[f.index]; got.Offset != p.Offset {
+			t.Errorf("%q: the place %d is %+v", c.content, f.index, got)
 		}
 	}
 }
 
 // Without an excerpt that holds the line from its start there are no columns in code units.
-func TestPointedLong(t *testing.T) {
+func TestFindingPlaceLong(t *testing.T) {
 	for what, change := range map[string]func(*verdict.Place){
 		"cut":    func(p *verdict.Place) { p.Excerpt = strings.Repeat("é", 197) + "BAD" },
 		"masked": func(p *verdict.Place) { p.LineHash = "" },
 		"absent": func(p *verdict.Place) { p.Excerpt = "" },
 	} {
-		v := placed(newFixture().Rules[0], "f", "BAD\nx BAD\n", "BAD", preExisting, introduced)
+		v := placed(newFixture().Rules[0], "f", "BAD\nx BAD\n", "BAD", verdict.PreExisting, verdict.Introduced)
 		change(&v.Evidence.Places[1])
-		if p := pointed(&v); p.exact || p.Line != 2 || p.UTF16Column != 3 || p.UTF16EndColumn != 6 {
+		f := newFinding(&v)
+		if p := f.at; f.exact || p.Line != 2 || p.UTF16Column != 3 || p.UTF16EndColumn != 6 {
 			t.Errorf("%s: %+v", what, p)
 		}
 	}
@@ -494,7 +496,7 @@ func TestTextByFolder(t *testing.T) {
 		for _, file := range c.files {
 			v.Violations = append(v.Violations, verdict.Violation{File: file})
 		}
-		if got := strings.Join(tallies(byFolder(v, c.prefix)), " "); got != c.want {
+		if got := strings.Join(tallyWords(byDir(v, c.prefix)), " "); got != c.want {
 			t.Errorf("%q: %q, want %q", c.files, got, c.want)
 		}
 	}
@@ -551,7 +553,7 @@ func TestTallyUnbroken(t *testing.T) {
 	for width := 20; width < 140; width++ {
 		var out strings.Builder
 		w := &textWriter{w: bufio.NewWriter(&out), TextOptions: TextOptions{Width: width}}
-		w.tallies(v, groups)
+		w.tallies(&view{Verdict: v, groups: groups})
 		if err := w.w.Flush(); err != nil {
 			t.Fatal(err)
 		}

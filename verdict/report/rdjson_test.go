@@ -42,7 +42,7 @@ func readRDJSON(t *testing.T, v *verdict.Verdict) rdRead {
 func wantRDJSON(t *testing.T, v *verdict.Verdict) {
 	t.Helper()
 	r := readRDJSON(t, v)
-	if n := len(r.Diagnostics) - len(allowedNew(v)) - 1; len(v.AllowedViolations) > 0 {
+	if n := len(r.Diagnostics) - len(newView(v).newAllowed) - 1; len(v.AllowedViolations) > 0 {
 		for _, d := range r.Diagnostics[n:] {
 			if d.Severity != "INFO" || d.Code != nil || verdict.Visible(d.Message) != d.Message || !strings.Contains(d.Message, "llowed") {
 				t.Errorf("what is allowed is %+v", d)
@@ -85,10 +85,10 @@ func wantRDJSON(t *testing.T, v *verdict.Verdict) {
 			continue
 		}
 		x := v.Violations[i-len(v.Errors)]
-		if d.Location.Path != cmp.Or(realPath(x.File), rdNowhere) || d.Code.Value != verdict.Visible(x.RuleID) || !strings.HasPrefix(d.Original, verdict.Defuse(placeOf(&x)+": ")) {
+		if d.Location.Path != cmp.Or(realPath(x.File), noFile) || d.Code.Value != verdict.Visible(x.RuleID) || !strings.HasPrefix(d.Original, verdict.Defuse(newFinding(&x).place()+": ")) {
 			t.Errorf("a violation of %q in %q is %+v", x.RuleID, x.File, d)
 		}
-		e := pointed(&x).Evidence
+		e := newFinding(&x).at
 		if e.EndColumn > 1 && e.Line > 0 && e.EndLine >= e.Line && e.EndLine <= math.MaxInt32 && e.Column > 0 && e.Column <= math.MaxInt32 && e.EndColumn <= math.MaxInt32 {
 			if want := (rdRange{rdPosition{e.Line, e.Column}, rdPosition{e.EndLine, e.EndColumn}}); *d.Location.Range != want {
 				t.Errorf("the range is %+v, want %+v", *d.Location.Range, want)

@@ -204,7 +204,7 @@ func wantSARIFWithin(t *testing.T, v *verdict.Verdict, most sarifLimits) {
 		}
 	}
 	in := run.Invocations[0]
-	if in.ExecutionSuccessful != (len(undecidedOf(v)) == 0) {
+	if in.ExecutionSuccessful != (len(newView(v).undecided) == 0) {
 		t.Errorf("executionSuccessful is %t", in.ExecutionSuccessful)
 	}
 	if (v.Verdict == verdict.Pass) != (len(run.Results) == 0) {
@@ -240,10 +240,10 @@ func wantSARIFWithin(t *testing.T, v *verdict.Verdict, most sarifLimits) {
 		if got, err := url.PathUnescape(uri); err != nil || got != cmp.Or(verdict.RawPath(want.File), noFile) {
 			t.Errorf("the URI %q is the path %q: %v", uri, got, err)
 		}
-		if got := plainText(t, r.Message.Text); !strings.HasSuffix(got, "…") && got != sentenceOf(&want) {
-			t.Errorf("a reader sees %q of %q", got, sentenceOf(&want))
+		if got := plainText(t, r.Message.Text); !strings.HasSuffix(got, "…") && got != newFinding(&want).sentence() {
+			t.Errorf("a reader sees %q of %q", got, newFinding(&want).sentence())
 		}
-		if r.PartialFingerprints["policyscan/v1"] != want.Fingerprint || r.PartialFingerprints["primaryLocationLineHash"] != pointed(&want).LineHash {
+		if r.PartialFingerprints["policyscan/v1"] != want.Fingerprint || r.PartialFingerprints["primaryLocationLineHash"] != newFinding(&want).at.LineHash {
 			t.Errorf("the fingerprints are %q", r.PartialFingerprints)
 		}
 		nth++

@@ -17,10 +17,21 @@ const (
 	sarifMostTags      = 20
 )
 
-// sarifIDs are the ids of rules as SARIF has them, each once. The first rule of an id has
-// it; another one (a change brings its own rule under the id of one of the base) has
-// "ID@FROM", and so has one whose id is a code of ours. Not "ID/FROM": in SARIF that is a
-// part of the rule ID, and no rule.
+// sarifRuleOfCode describes the rule that an error is a result of.
+func sarifRuleOfCode(code string) sarifRule {
+	text := sarifText{Text: "policyscan could not decide. An incomplete run is not a PASS."}
+	help := sarifText{Text: text.Text + " The result says what was found and what to do."}
+	return sarifRule{
+		ID: code, Name: "CouldNotDecide", ShortDescription: text, FullDescription: text, Help: help,
+		HelpURI:              sarifHome + "/blob/main/docs/verdict.md#codes",
+		DefaultConfiguration: sarifConfiguration{"error"},
+		Properties:           sarifRuleProperties{Tags: []string{}, Precision: "very-high", ProblemSeverity: "error"},
+	}
+}
+
+// sarifIDs are the ids of rules as SARIF has them, each once. The first rule of an id has it; another one (a change
+// brings its own rule under the id of one of the base) has "ID@FROM", and so has one whose id is a code of ours. Not
+// "ID/FROM": in SARIF that is a part of the rule ID, and no rule.
 func sarifIDs(ours []sarifRule, rules []verdict.Rule) []string {
 	used, given := map[string]bool{}, map[string]bool{}
 	for i := range ours {
@@ -87,22 +98,11 @@ func sarifRuleOf(r *verdict.Rule, id string, texts bool) sarifRule {
 	return d
 }
 
-// securitySeverity is the number by which GitHub shows these words again: critical is over
-// 9.0, high from 7.0, medium from 4.0. It makes a rule one of security, and then GitHub's
-// check judges by it and not by the level: so only a rule that has the tag "security" has
-// a number, and "low" is for its team to choose.
+// securitySeverity is the number by which GitHub shows these words again: critical is over 9.0, high from 7.0, medium
+// from 4.0. It makes a rule one of security, and then GitHub's check judges by it and not by the level: so only a rule
+// that has the tag "security" has a number, and "low" is for its team to choose.
 func securitySeverity(severity string) string {
-	switch severity {
-	case "low":
-		return "2.0"
-	case "medium":
-		return "5.5"
-	case "high":
-		return "8.0"
-	case "critical":
-		return "9.5"
-	}
-	return ""
+	return map[string]string{"low": "2.0", "medium": "5.5", "high": "8.0", "critical": "9.5"}[severity]
 }
 
 // sarifTags are a rule's tags, each once, as many as GitHub takes of them.
@@ -116,9 +116,9 @@ func sarifTags(tags []string) []string {
 	return all
 }
 
-// sarifName makes of a title the identifier that SARIF wants next to an id: the words of
-// letters and digits, each with a capital, as in "NoIngressFromAnywhere". It is "" for a title
-// of which no identifier can be made, and when the id is the same.
+// sarifName makes of a title the identifier that SARIF wants next to an id: the words of letters and digits, each with
+// a capital, as in "NoIngressFromAnywhere". It is "" for a title of which no identifier can be made, and when the id is
+// the same.
 func sarifName(title, id string) string {
 	var b strings.Builder
 	for _, word := range strings.FieldsFunc(title,
@@ -132,57 +132,41 @@ func sarifName(title, id string) string {
 	return name
 }
 
-// sarifHelp is what a reader learns about a rule: in Markdown, all that a bundle says is
-// in fences, where nothing is markup, but for an address that is a link and nothing else.
+// sarifHelp is what a reader learns about a rule: in Markdown, all that a bundle says is in fences, where nothing is
+// markup, but for an address that is a link and nothing else.
 func sarifHelp(r *verdict.Rule) sarifText {
-	var plain, markdown strings.Builder
-	part := func(name, text string) {
-		if text = strings.TrimSpace(text); text == "" {
-			return
+	var plain, markdown []string
+	for _, part := range [][2]string{
+		{"Rule", r.Title}, {"Why", r.Message}, {"What to do", r.Remediation}, {"Documentation", r.DocsURL},
+		{"Owner", r.Owner}, {"Severity", r.Severity},
+	} {
+		text := strings.TrimSpace(part[1])
+		if text == "" {
+			continue
 		}
-		if plain.Len() > 0 {
-			plain.WriteString("\n\n")
-			markdown.WriteString("\n")
-		}
-		var lines []string
-		for _, l := range strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n") {
-			lines = append(lines, strings.TrimRight(drawn(l), " "))
+		lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
+		for i, l := range lines {
+			lines[i] = strings.TrimRight(drawn(l), " ")
 		}
 		text = strings.Join(lines, "\n")
-		plain.WriteString(name + ": " + sarifEscape(text))
-		markdown.WriteString("**" + name + "**\n\n")
+		plain = append(plain, part[0]+": "+sarifEscape(text))
+		body := fenced(text)
 		if text == r.DocsURL && isURI(text) {
-			markdown.WriteString("<" + text + ">\n")
-		} else {
-			markdown.WriteString(fenced(text))
+			body = "<" + text + ">\n"
 		}
+		markdown = append(markdown, "**"+part[0]+"**\n\n"+body)
 	}
-	part("Rule", r.Title)
-	part("Why", r.Message)
-	part("What to do", r.Remediation)
-	part("Documentation", r.DocsURL)
-	part("Owner", r.Owner)
-	part("Severity", r.Severity)
-	return sarifText{Text: plain.String(), Markdown: markdown.String()}
+	return sarifText{Text: strings.Join(plain, "\n\n"), Markdown: strings.Join(markdown, "\n")}
 }
 
 // fenced is a fenced code block of GitHub's Markdown around text that has no fence as long.
 func fenced(text string) string {
-	longest, run := 2, 0
-	for i := range len(text) {
-		if text[i] != '`' {
-			run = 0
-			continue
-		}
-		run++
-		longest = max(longest, run)
-	}
-	fence := strings.Repeat("`", longest+1)
+	fence := strings.Repeat("`", max(longestRun(text, '`'), 2)+1)
 	return fence + "text\n" + text + "\n" + fence + "\n"
 }
 
-// isURI reports whether s is an absolute http or https URI as RFC 3986 has it, but for
-// square brackets, which only an address of IPv6 may have.
+// isURI reports whether s is an absolute http or https URI as RFC 3986 has it, but for square brackets, which only an
+// address of IPv6 may have.
 func isURI(s string) bool {
 	u, err := url.Parse(s)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || strings.Count(s, "#") > 1 {

@@ -2,18 +2,26 @@ package report
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/policyscan/policyscan/verdict"
 )
 
+const (
+	fewViolations  = 25 // have a line of carets under each match; of more each has one line
+	manyViolations = 10 // are counted by rule and by directory before the outcome
+	mostFiles      = 20 // that were not scanned, or cannot be parsed, are named
+)
+
 // TextOptions is what the text report says besides the verdict, and how.
 type TextOptions struct {
 	Prefix   string        // from the current folder to the tree's root: "" or a path that ends in "/"
-	Policy   string        // the bundle in use, as a person would name it
+	Policy   string        // the bundle in use, for display
 	Root     string        // the tree's root, likewise
 	Notes    []string      // what else is to be known
 	Elapsed  time.Duration // 0: not shown
@@ -28,125 +36,369 @@ type TextOptions struct {
 // WriteText writes the report for a person: what a change does to the policy, the violations by rule, each with its
 // place first, so that terminals and editors link it, then what is allowed and what could not be decided, then the
 // bundle, the root and a summary, and in the last line the outcome and the counts.
-func WriteText(w io.Writer, v *verdict.Verdict, o TextOptions) error {
+func WriteText(w io.Writer, document *verdict.Verdict, o TextOptions) error {
+	v := newView(document)
 	t := textWriter{w: bufio.NewWriter(w), TextOptions: o, carets: len(v.Violations) <= fewViolations}
-	t.policyChanges(v)
-	groups, _ := ruleGroups(v)
-	for _, g := range groups {
+	changes := v.policyChanges()
+	for _, change := range changes {
+		t.labelled("policy change: ", change)
+	}
+	t.gap(len(changes))
+	for _, g := range v.groups {
 		t.group(g)
 	}
 	t.allowed(v)
-	t.endings(v)
+	endings := v.endings()
+	if len(endings) > 0 {
+		t.labelled("", v.endingsNote()+":")
+	}
+	for _, l := range endings {
+		t.say("    ", "", l)
+	}
+	t.gap(len(endings))
 	for i := range v.Errors {
 		t.error(&v.Errors[i])
 	}
-	if len(v.Errors) > 0 {
-		t.line("")
-	}
+	t.gap(len(v.Errors))
 	t.summary(v)
-	t.outcome(v, groups)
+	t.tallies(v)
+	t.outcome(v)
 	return t.w.Flush() // a bufio.Writer keeps its first error
 }
 
-type textWriter struct {
-	w *bufio.Writer
-	TextOptions
-	carets bool // under each match
+// writePlainText writes the text report as it is in a file, which a CI system may print.
+func writePlainText(w io.Writer, v *verdict.Verdict) error {
+	return WriteText(w, v, TextOptions{Commands: true})
 }
 
-// The colours of the report, as parameters of an SGR sequence.
-const (
-	bold  = "1"
-	faint = "2"
-	red   = "1;31"
-	green = "1;32"
-	blue  = "1;34"
-)
-
-func (t *textWriter) paint(color, s string) string {
-	if !t.Color || s == "" {
-		return s
+// group writes a rule, and below it where it is broken.
+func (t *textWriter) group(g *ruleGroup) {
+	r, about := g.rule, g.counts()
+	if owner := flow(r.Owner); owner != "" {
+		about += "; owner: " + owner
 	}
-	return "\x1b[" + color + "m" + s + "\x1b[0m"
-}
-
-func (t *textWriter) line(format string, args ...any) {
-	s := strings.TrimRight(fmt.Sprintf(format, args...), " ")
-	if t.Commands {
-		s = verdict.Defuse(s)
+	id := verdict.Visible(r.ID)
+	lines := wrap(id+": "+flow(r.Title)+" ("+about+")", t.Width)
+	if len(lines) > 1 {
+		rest := wrap(strings.Join(lines[1:], " "), t.Width-len("  "))
+		lines = append(lines[:1], strings.Split("  "+strings.Join(rest, "\n  "), "\n")...)
 	}
-	_, _ = t.w.WriteString(s + "\n") // the error is Flush's
-}
-
-// flow makes text of several lines one line. Spaces within a line stay as they are, for they may be those of a pattern.
-func flow(s string) string {
-	var lines []string
-	for line := range strings.FieldsFuncSeq(s, isLineEnd) {
-		if line = strings.TrimSpace(line); line != "" {
-			lines = append(lines, line)
+	for i, line := range lines {
+		if rest, ok := strings.CutPrefix(line, id); ok && i == 0 {
+			t.line("%s", t.paint(red, id)+t.paint(bold, rest))
+		} else {
+			t.line("%s", t.paint(bold, line))
 		}
 	}
-	return verdict.Visible(strings.ReplaceAll(strings.Join(lines, " "), "\t", " "))
+	shown, also := g.fold()
+	first, reason, hidden, placed := newFinding(shown[0]), commonReason(shown), true, false
+	for _, x := range shown {
+		f := newFinding(x)
+		placed = placed || f.inFile()
+		hidden = hidden && f.inFile() && f.hidesPattern() && x.Evidence.Pattern == first.Evidence.Pattern &&
+			x.Evidence.Kind == first.Evidence.Kind
+	}
+	switch {
+	case r.Message != "" && reason == r.Message:
+		t.say("  ", "", flow(r.Message))
+	case placed: // where there is none the line of the violation says the same
+		t.say("  ", "", full(sentence(flow(untitled(reason, r.Title)))))
+	}
+	if hidden && !strings.Contains(reason, first.pattern()) {
+		name, value := first.found(first.pattern())
+		t.say("  ", name, value)
+	}
+	for _, x := range also {
+		f := newFinding(x)
+		_, value := f.found(f.pattern())
+		t.say("  ", "also", value+", at the same lines, counted separately")
+	}
+	t.say("  ", "fix", r.Remediation)
+	t.say("  ", "docs", r.DocsURL)
+	for i, x := range shown {
+		if i == t.Most && t.Most > 0 {
+			t.rest(count(len(shown)-i, "more violation"))
+			break
+		}
+		t.violation(newFinding(x), reason == "", !hidden)
+	}
+	t.line("")
 }
 
-// isLineEnd reports whether Unicode ends a line at a character.
-func isLineEnd(r rune) bool { return '\n' <= r && r <= '\r' || r == 0x85 || r == 0x2028 || r == 0x2029 }
+// violation writes where a violation is and what is there, and what else is to be known of it. reason and found are
+// whether the rule's lines do not have its reason and what was found.
+func (t *textWriter) violation(f *finding, reason, found bool) {
+	t.place(f, label(f.Status), faint, "["+verdict.Visible(f.RuleID)+"]")
+	hidden, said := f.inFile() && f.hidesPattern(), false
+	if reason {
+		if usual := strings.HasPrefix(f.Reason, f.Title+": "); !usual || hidden {
+			t.say("    ", "", flow(untitled(f.Reason, f.Title)))
+			said = usual
+		}
+	}
+	if found && !said && hidden {
+		name, value := f.found(f.pattern())
+		t.say("    ", name, value)
+	}
+	most := mostLines
+	if t.Width == 0 {
+		most = 0
+	}
+	for _, clause := range append(f.also(most), f.encodingNote()) {
+		t.say("    ", "", clause)
+	}
+	t.say("    ", "note", f.Note)
+}
 
-// note says more about the lines above it, in lines that are indented alike.
-func (t *textWriter) note(margin, name, text string) {
-	if text = strings.TrimSpace(text); text == "" {
+// place writes where a violation is, first in the line, what is there, and in what rule. status is a word before it,
+// tag the rule.
+func (t *textWriter) place(f *finding, status, color, tag string) {
+	const minSource = 30 // columns that a line of source that does not fit must have behind its place; else it is below
+	at := theTree
+	if f.File != "" { // what is at no place has one all the same: editors and problem matchers look for it
+		path := verdict.Visible(t.Prefix + f.File)
+		if t.Commands {
+			path = verdict.Defuse(path)
+		}
+		at = fmt.Sprintf("%s:%d:%d", path, f.at.Line, f.at.Column)
+	}
+	at += ":"
+	lead := at + " "
+	if status != "" {
+		lead += status + ": "
+	}
+	painted := t.paint(bold, at) + strings.TrimPrefix(lead, at)
+	room := t.Width - columns(lead) - 1 - columns(tag)
+	tag = t.paint(color, tag)
+	left, match, right := trimmedLine(&f.at)
+	if !f.inFile() || strings.TrimSpace(left.text+match+right.text) == "" { // there is nothing to see
+		name, value := f.found(f.pattern())
+		text := strings.TrimPrefix(name+": "+value, "found: ")
+		if t.Width > 0 && columns(text) > room {
+			t.line("%s%s %s", painted, name, tag)
+			t.say("    ", "", value)
+			return
+		}
+		t.line("%s%s %s", painted, text, tag)
 		return
 	}
-	lead := fmt.Sprintf("%s %s %s", margin, t.paint(blue, "="), t.paint(bold, name+":"))
-	indent := len(margin) + len(" = : ") + len(name)
-	for _, l := range strings.Split(text, "\n") {
-		for _, part := range wrap(verdict.Visible(strings.TrimRight(l, " \t\r")), t.Width-indent) {
-			t.line("%s %s", lead, part)
-			lead = strings.Repeat(" ", indent-1)
+	gutter := strings.Repeat(" ", columns(lead))
+	drawnColumns := columns(drawn(left.lead())) + columns(drawn(match)) + columns(drawn(right.String()))
+	if t.Width > 0 && room < minSource && drawnColumns > room {
+		gutter = "    | "
+		src, carets := t.snippet(left, match, right, t.Width-len(gutter))
+		t.line("%s %s %s", t.paint(bold, at), cmp.Or(status, "found"), tag)
+		t.line("%s%s", gutter, src)
+		t.caretLine(gutter, carets)
+		return
+	}
+	src, carets := t.snippet(left, match, right, room)
+	t.line("%s%s %s", painted, src, tag)
+	t.caretLine(gutter, carets)
+}
+
+func (t *textWriter) caretLine(gutter, carets string) {
+	if t.carets {
+		t.line("%s%s", gutter, carets)
+	}
+}
+
+// rest says how much is not shown on a terminal, and how to see it.
+func (t *textWriter) rest(more string) {
+	t.say("    ", "", "and "+more+"; --report text shows all")
+}
+
+// allowed says how much is allowed, and lists what of it is new.
+func (t *textWriter) allowed(v *view) {
+	note := v.allowedNote()
+	if note == "" {
+		return
+	}
+	t.labelled("", note)
+	for i, a := range v.newAllowed {
+		if i == t.Most && t.Most > 0 {
+			t.rest(fmt.Sprintf("%d more that are new", len(v.newAllowed)-i))
+			break
+		}
+		// It does not end as a violation does: a problem matcher must not take it for one.
+		f := newFinding(&a.Violation)
+		t.place(f, newButAllowed, faint, "("+verdict.Visible(a.RuleID)+")")
+		for _, clause := range append(f.also(mostLines), allowanceWords(&a.Allowance)) {
+			t.say("    ", "", clause)
+		}
+	}
+	t.line("")
+}
+
+// summary says what checked what, and what a reader has to know of it.
+func (t *textWriter) summary(v *view) {
+	for _, fact := range [][2]string{{"policy: ", t.Policy}, {"root: ", t.Root}, {"scope: ", v.compared()}} {
+		if fact[1] != "" {
+			t.labelled(fact[0], fact[1])
+		}
+	}
+	notes := with(nil, v.behindNote())
+	switch c := &v.Coverage; {
+	case c.Files > 0 && v.coversNothing():
+		notes = append(notes, "no file is covered by a rule: nothing was checked")
+	case c.Files == 0 && v.passes():
+		notes = append(notes, "there was nothing to scan")
+	}
+	// A glob may be a mistake; but a change or a list need not touch what a rule is about.
+	if n := len(v.unused); n > 0 && v.Scope.Mode == "full" && !v.coversNothing() {
+		const most = 5
+		var ids []string
+		for i, r := range v.unused[:min(n, most+1)] {
+			if ids = append(ids, verdict.Visible(r.ID)); i == most {
+				ids[i] = ellipsis
+			}
+		}
+		notes = append(notes, fmt.Sprintf("%d of %s %s no file: %s", n, count(len(v.Rules), "rule"), selects(n),
+			strings.Join(ids, ", ")))
+	}
+	notes = with(notes, v.requiredNote())
+	if v.Partial {
+		why, so := v.partialNote()
+		notes = append(notes, why+"; "+so)
+	}
+	notes = append(notes, t.Notes...)
+	for i, o := range v.Coverage.NotScanned {
+		if i == mostFiles {
+			notes = append(notes, "and "+count(len(v.Coverage.NotScanned)-i, "more file")+" not scanned")
+			break
+		}
+		notes = append(notes, t.Prefix+o.File+": not scanned: "+o.Reason)
+	}
+	for i, file := range v.Coverage.Unparsed {
+		if i == mostFiles {
+			notes = append(notes, "and "+count(len(v.Coverage.Unparsed)-i, "more file")+" that cannot be parsed")
+			break
+		}
+		notes = append(notes, t.Prefix+file+": cannot be parsed: only its text was checked")
+	}
+	for _, n := range notes {
+		t.labelled("note: ", n)
+	}
+}
+
+// outcome writes the last line, which says in words what the result of the run is and what it rests on.
+func (t *textWriter) outcome(v *view) {
+	found := ""
+	switch n := len(v.Violations); {
+	case n > 0:
+		found = v.counts(count)
+	case v.Complete:
+		found = "no violation"
+	}
+	if !v.Complete {
+		if found != "" {
+			found += "; "
+		}
+		found += "could not decide (" + count(len(v.Errors), "error") + ")"
+	}
+	c := &v.Coverage
+	looked := fmt.Sprintf("%s checked, %d covered by a rule", count(c.Files, "file"), c.Governed)
+	if c.Scanned < c.Governed {
+		looked = fmt.Sprintf("%s, %d covered by a rule, %d of these scanned", count(c.Files, "file"), c.Governed,
+			c.Scanned)
+	}
+	found += v.allowedSuffix() + "; " + looked + ", " + count(len(v.Rules), "rule")
+	t.last(v.Verdict.Verdict, found, t.Elapsed)
+}
+
+// last writes the last line.
+func (t *textWriter) last(outcome verdict.Outcome, text string, elapsed time.Duration) {
+	color := green
+	if outcome != verdict.Pass {
+		color = red
+	}
+	if elapsed > 0 {
+		text += fmt.Sprintf(", %.2f s", elapsed.Seconds())
+	}
+	t.line("%s %s", t.paint(color, string(outcome)+":"), text)
+}
+
+// tallies says of many violations how many each rule and each directory has.
+func (t *textWriter) tallies(v *view) {
+	if len(v.Violations) < manyViolations {
+		return
+	}
+	var rules []tally
+	for _, g := range v.groups {
+		rules = append(rules, tally{g.rule.ID, len(g.violations)})
+	}
+	for _, list := range []struct {
+		label string
+		all   []tally
+	}{{"by rule: ", rules}, {"by folder: ", byDir(v.Verdict, t.Prefix)}} {
+		if len(list.all) < 2 {
+			continue
+		}
+		parts, room := tallyWords(list.all), t.Width-len(list.label)
+		if room < 20 { // as wrap has it
+			parts = []string{strings.Join(parts, " ")}
+		}
+		lead := list.label
+		for _, line := range fill(parts, room) {
+			t.line("%s%s", lead, line)
+			lead = strings.Repeat(" ", len(lead))
 		}
 	}
 }
 
-// say says more about the lines above it, with a name if it is not "", in lines that are indented alike.
-func (t *textWriter) say(indent, name, text string) {
-	if text = strings.TrimSpace(text); text == "" {
-		return
+// A tally is a name and how many violations it has.
+type tally struct {
+	name string
+	n    int
+}
+
+// tallyWords lists names with their numbers, the largest first, a comma after each but the last.
+func tallyWords(all []tally) []string {
+	const most = 40
+	slices.SortStableFunc(all, func(a, b tally) int { return cmp.Or(b.n-a.n, strings.Compare(a.name, b.name)) })
+	var parts []string
+	for i, x := range all {
+		if i == most {
+			parts = append(parts, fmt.Sprintf("and %d more", len(all)-most))
+			break
+		}
+		parts = append(parts, fmt.Sprintf("%s %d", verdict.Visible(clip(x.name, 200)), x.n))
 	}
-	lead := indent
-	if name != "" {
-		lead += name + ": "
+	for i := range len(parts) - 1 {
+		parts[i] += ","
 	}
-	under := strings.Repeat(" ", len(lead))
-	if name != "" {
-		lead = indent + t.paint(bold, name+":") + " "
-	}
-	for _, l := range strings.Split(text, "\n") {
-		for _, part := range wrap(verdict.Visible(strings.TrimRight(l, " \t\r")), t.Width-len(under)) {
-			t.line("%s%s", lead, part)
-			lead = under
+	return parts
+}
+
+// byDir counts the violations of each directory, one level below the common parent.
+func byDir(v *verdict.Verdict, prefix string) []tally {
+	var files []string
+	for i := range v.Violations {
+		if file := v.Violations[i].File; file != "" {
+			files = append(files, prefix+file)
 		}
 	}
-}
-
-// labelled writes a line that begins with a label, wrapped to the terminal.
-func (t *textWriter) labelled(label, text string) {
-	for _, part := range wrap(verdict.Visible(text), t.Width-len(label)) {
-		t.line("%s%s", label, part)
-		label = strings.Repeat(" ", len(label))
+	if len(files) == 0 {
+		return nil
 	}
-}
-
-// remark is a note on the whole run.
-func (t *textWriter) remark(text string) { t.labelled("note: ", text) }
-
-func (t *textWriter) error(e *verdict.Error) {
-	if m, known := t.Mistakes[*e]; known {
-		t.mistake(&m)
-		return
+	common := files[0][:strings.LastIndexByte(files[0], '/')+1]
+	for _, file := range files {
+		for !strings.HasPrefix(file, common) {
+			common = common[:strings.LastIndexByte(common[:len(common)-1], '/')+1]
+		}
 	}
-	place := "error:"
-	if e.File != "" {
-		place = verdict.Visible(t.Prefix+e.File) + ":"
+	at := map[string]int{}
+	var all []tally
+	for _, file := range files {
+		dir, _, inside := strings.Cut(file[len(common):], "/")
+		if dir = common + dir + "/"; !inside {
+			dir = cmp.Or(common, "./")
+		}
+		if _, known := at[dir]; !known {
+			at[dir] = len(all)
+			all = append(all, tally{name: dir})
+		}
+		all[at[dir]].n++
 	}
-	t.line("%s %s %s", t.paint(bold, place), flow(e.Message), t.paint(red, "["+e.Code+"]"))
+	return all
 }

@@ -104,7 +104,7 @@ func TestLastLine(t *testing.T) {
 		{verdict.Evidence{Line: 3, Column: 2, EndLine: 4, EndColumn: 2}, 4},
 		{verdict.Evidence{Line: 1, Column: 1, EndLine: 1, EndColumn: 1}, 1},
 	} {
-		if got := lastLineOf(&c.e); got != c.want {
+		if got := lastLine(&c.e); got != c.want {
 			t.Errorf("%+v: %d, want %d", c.e, got, c.want)
 		}
 	}
@@ -284,12 +284,39 @@ func TestSentence(t *testing.T) {
 		{long, "p", long[:999] + `…. The file contains "p".`},
 	} {
 		v := verdict.Violation{Reason: c.reason, Evidence: verdict.Evidence{Pattern: c.pattern, Occurrences: 1}}
-		if got := sentenceOf(&v); got != c.want {
+		if got := newFinding(&v).sentence(); got != c.want {
 			t.Errorf("got\n%s\nwant\n%s", got, c.want)
 		}
 		v.Evidence.Occurrences = 12
-		if got, want := sentenceOf(&v), c.want+" This is the first of 12 occurrences in the file."; got != want {
+		if got, want := newFinding(&v).sentence(), c.want+" This is the first of 12 occurrences in the file."; got != want {
 			t.Errorf("got\n%s\nwant\n%s", got, want)
+		}
+	}
+}
+
+// TestView: what reports count and say of a whole run.
+func TestView(t *testing.T) {
+	v := labelled()
+	v.Decide()
+	w := newView(v)
+	for _, c := range [][2]string{
+		{w.counts(count), "4 violations of 2 rules in 4 files, 3 new"},
+		{w.allowedSuffix(), "; 3 allowed, 1 new"},
+		{w.allowedNote(), "allowed by allowances.yml: 3 violations in 3 files, 1 new"},
+		{w.summaryLine(), "FAIL: 4 violations, 3 new; 3 allowed, 1 new; 5 files, 2 covered, 2 scanned, 2 rules"},
+		{newView(allowedInFull()).allowedSuffix(), "; 1 allowed"},
+		{newView(kinds()).counts(count), "10 violations of 4 rules in 7 files"},
+	} {
+		if c[0] != c[1] {
+			t.Errorf("got %q, want %q", c[0], c[1])
+		}
+	}
+	if first := w.groups[0]; len(w.groups) != 2 || first.rule.ID != "NET-1" || first.fresh != 2 || first.violations[0].File != "main.tf" || len(w.passed) != 0 {
+		t.Errorf("the first of %d groups is %+v", len(w.groups), first)
+	}
+	for n, want := range map[int]string{0: "0 repositories", 1: "1 repository", 2: "2 repositories", 12345: "12,345 repositories"} {
+		if got := some(n, "repository"); got != want {
+			t.Errorf("%d: %q", n, got)
 		}
 	}
 }

@@ -15,7 +15,7 @@ func TestFirstLines(t *testing.T) {
 		`{"text":"a","words":true}`: `The file contains "a", as whole words.`,
 	} {
 		v := verdict.Violation{File: "f", Evidence: verdict.Evidence{Kind: verdict.KindText, Pattern: pattern}}
-		if got := foundSentence(&v); got != want {
+		if got := newFinding(&v).foundSentence(); got != want {
 			t.Errorf("%s: %s, want %s", pattern, got, want)
 		}
 	}

@@ -1,0 +1,180 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/policyscan/policyscan/verdict"
+)
+
+const (
+	mostEndings   = 20 // allowances that end soon in a report; verdict.json has all
+	mostChanges   = 20 // lines about changes to the policy; likewise
+	fewAllowances = 10 // that change are told one by one only, without lines that count them first
+
+	newButAllowed = "new but allowed" // is said of a violation that is new and that an allowance permits
+)
+
+// allowedNote says how many violations allowances permit; "" if there are none.
+func (v *view) allowedNote() string {
+	n := len(v.AllowedViolations)
+	if n == 0 {
+		return ""
+	}
+	files := map[string]bool{}
+	for i := range v.AllowedViolations {
+		files[v.AllowedViolations[i].File] = true
+	}
+	s := "allowed by allowances.yml: " + count(n, "violation") + " in " + count(len(files), "file")
+	if !v.comparable {
+		return s + "; this scan has no before, so it cannot tell which are new; a scan with --diff-base can"
+	}
+	return s + ", " + newWords(len(v.newAllowed))
+}
+
+// allowedSuffix is how many violations are allowed, to be said after how many are not; "" if none is.
+func (v *view) allowedSuffix() string {
+	n := len(v.AllowedViolations)
+	switch {
+	case n == 0:
+		return ""
+	case v.comparable:
+		return fmt.Sprintf("; %d allowed, %s", n, newWords(len(v.newAllowed)))
+	}
+	return fmt.Sprintf("; %d allowed", n)
+}
+
+// allowanceWords is what an allowance says, safe to print.
+func allowanceWords(a *verdict.Allowance) string {
+	s := fmt.Sprintf("at most %d, owner %s, reason %s", a.AtMost, flow(clip(a.Owner, 200)), flow(clip(a.Reason, 500)))
+	if a.Until != "" {
+		s += ", until " + verdict.Visible(a.Until)
+	}
+	return s
+}
+
+// allowedSentence says what is new but allowed, by which rule and which allowance, safe to print.
+func allowedSentence(a *verdict.AllowedViolation) string {
+	return "New but allowed (" + verdict.Visible(clip(a.RuleID, 200)) + "; " + allowanceWords(&a.Allowance) +
+		"): " + full(clip(flow(a.Reason), 1000))
+}
+
+// endings says which allowances end soon, a line for each and one for the rest, each safe to print.
+func (v *view) endings() []string {
+	var lines []string
+	for i := range v.EndingAllowances {
+		if i == mostEndings {
+			return append(lines, "and "+count(len(v.EndingAllowances)-i, "more allowance")+"; verdict.json has all")
+		}
+		e := &v.EndingAllowances[i]
+		lines = append(lines, fmt.Sprintf("%s: %s in %s (at most %d, owner %s)", verdict.Visible(e.Allowance.Until),
+			verdict.Visible(clip(e.RuleID, 200)), verdict.Visible(clip(e.File, 300)), e.Allowance.AtMost,
+			flow(clip(e.Allowance.Owner, 200))))
+	}
+	return lines
+}
+
+// endingsNote says how many these are.
+func (v *view) endingsNote() string {
+	verb := "end"
+	if len(v.EndingAllowances) == 1 {
+		verb = "ends"
+	}
+	return fmt.Sprintf("%s %s within %d days of %s", count(len(v.EndingAllowances), "allowance"), verb,
+		verdict.EndingDays, verdict.Visible(v.AsOf))
+}
+
+// policyChanges says what a change does to the bundle that checks it: a line for each rule that it alters, and one each
+// for the rules that it removes and adds; then how many allowances it changes in which way, and a line for each of
+// these, those first that permit more. Each line is safe to print.
+func (v *view) policyChanges() []string {
+	var lines, removed, added []string
+	var allowances []*verdict.PolicyChange
+	for i := range v.PolicyChanges {
+		c := &v.PolicyChanges[i]
+		id := verdict.Visible(clip(c.RuleID, 200))
+		switch {
+		case c.Kind != verdict.ChangedRule:
+			allowances = append(allowances, c)
+		case c.Change == verdict.Removed && len(c.Fields) > 0:
+			lines = append(lines, fmt.Sprintf("rule %s is no longer enforced: it is deprecated", id))
+		case c.Change == verdict.Removed:
+			removed = append(removed, id)
+		case c.Change == verdict.Added:
+			added = append(added, id)
+		default:
+			lines = append(lines, fmt.Sprintf("rule %s changed: %s", id, strings.Join(fieldChanges(c), "; ")))
+		}
+	}
+	if n := len(removed); n > 0 {
+		lines = slices.Insert(lines, 0, count(n, "rule")+" no longer enforced: "+firstOf(removed))
+	}
+	if n := len(added); n > 0 {
+		lines = append(lines, count(n, "rule")+" added: "+firstOf(added))
+	}
+	lines = append(lines, allowanceChanges(allowances)...)
+	if n := len(lines); n > mostChanges {
+		lines = append(lines[:mostChanges-1], fmt.Sprintf("and %d more; verdict.json has all", n-mostChanges+1))
+	}
+	return lines
+}
+
+// allowanceChanges says how allowances changed.
+func allowanceChanges(all []*verdict.PolicyChange) []string {
+	byWeight := []string{
+		"raised", verdict.Added, "extended", verdict.Altered, "moved", "lowered", "shortened", verdict.Removed,
+	}
+	slices.SortStableFunc(all, func(a, b *verdict.PolicyChange) int {
+		return cmp.Compare(slices.Index(byWeight, a.Change), slices.Index(byWeight, b.Change))
+	})
+	var lines, each []string
+	for i := 0; i < len(all); {
+		same, before, after := i, 0, 0
+		rules := map[string]bool{}
+		for ; i < len(all) && all[i].Change == all[same].Change; i++ {
+			c := all[i]
+			before, after = before+c.Before, after+c.After
+			rules[c.RuleID] = true
+			parts := append([]string{fmt.Sprintf("%d before, %d now", c.Before, c.After)}, fieldChanges(c)...)
+			each = append(each, fmt.Sprintf("allowance for rule %s in %s %s: %s", verdict.Visible(clip(c.RuleID, 200)),
+				verdict.Visible(clip(c.File, 300)), verdict.Visible(c.Change), strings.Join(parts, "; ")))
+		}
+		if len(all) > fewAllowances {
+			lines = append(lines, fmt.Sprintf("%s %s, for %s: %d before, %d now", count(i-same, "allowance"),
+				verdict.Visible(all[same].Change), count(len(rules), "rule"), before, after))
+		}
+	}
+	return append(lines, each...)
+}
+
+// fieldChanges says how each key of a rule or an allowance changed.
+func fieldChanges(c *verdict.PolicyChange) []string {
+	var all []string
+	for _, f := range c.Fields {
+		s := verdict.Visible(f.Name)
+		switch {
+		case slices.Contains([]string{"title", "message", "remediation", "docs_url"}, f.Name):
+			// too long for a line, and nothing that decides
+		case len(f.Removed)+len(f.Added) == 0:
+			s += " in another order"
+		case len(f.Removed) > 0 && len(f.Added) > 0:
+			s += " removed " + quotedTexts(f.Removed) + ", added " + quotedTexts(f.Added)
+		case len(f.Removed) > 0:
+			s += " removed " + quotedTexts(f.Removed)
+		default:
+			s += " added " + quotedTexts(f.Added)
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+func quotedTexts(texts []string) string {
+	var quoted []string
+	for _, s := range texts {
+		quoted = append(quoted, `"`+verdict.Visible(clip(s, 100))+`"`)
+	}
+	return firstOf(quoted)
+}

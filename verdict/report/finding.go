@@ -1,0 +1,301 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/policyscan/policyscan/verdict"
+)
+
+const (
+	theTree   = "the tree"     // where a violation is that is about no file
+	noFile    = "verdict.json" // the file, in a report that needs one, of what is about none
+	mostLines = 5              // that are named in which else something is
+)
+
+// A finding is a violation as reports show it, and the place in its file that they point to: the first new one, or else
+// the first. What must not be there as a file, and what is missing from a file or from the tree, has no place, but a
+// missing key may have one.
+type finding struct {
+	*verdict.Violation
+	at    verdict.Evidence // as if that place were the first
+	index int              // of it in Evidence.Places; -1: they do not have it
+	exact bool             // UTF16Column and UTF16EndColumn are known; otherwise they are near it
+	name  patternName
+}
+
+func newFinding(v *verdict.Violation) *finding {
+	f := &finding{v, v.Evidence, -1, true, named(&v.Evidence)}
+	places := v.Evidence.Places
+	f.index = slices.IndexFunc(places, func(p verdict.Place) bool { return p.Status == verdict.Introduced })
+	if f.index < 0 {
+		f.index = slices.IndexFunc(places, func(p verdict.Place) bool { return p.Offset == f.at.Offset })
+		return f
+	}
+	if p := places[f.index]; p.Offset != f.at.Offset || p.EndLine != f.at.EndLine || p.EndColumn != f.at.EndColumn {
+		f.move(p)
+		f.at.Excerpt, f.at.LineHash = p.Excerpt, p.LineHash
+		f.at.UTF16Column, f.at.UTF16EndColumn, f.exact = f.units()
+	}
+	return f
+}
+
+// move makes another place the one that is pointed to.
+func (f *finding) move(p verdict.Place) {
+	e := &f.at
+	e.Offset, e.Line, e.Column, e.EndLine, e.EndColumn = p.Offset, p.Line, p.Column, p.EndLine, p.EndColumn
+}
+
+// units returns the columns of the place in UTF-16 code units, which a verdict has of the first occurrence only. They
+// follow from the excerpt, unless that is cut, masked, or has what is not text.
+func (f *finding) units() (column, end int64, exact bool) {
+	e, width := &f.at, int64(1) // bytes of a code unit
+	if strings.HasPrefix(e.Encoding, "utf-16") || strings.HasPrefix(e.Encoding, "utf-32") {
+		width = 2
+	}
+	near, nearEnd := max((e.Column-1)/width, 0)+1, max((e.EndColumn-1)/width, 0)+1
+	masked := e.LineHash == ""
+	if masked || utf8.RuneCountInString(e.Excerpt) >= excerptLimit {
+		return near, nearEnd, false
+	}
+	if !f.name.isMapping() {
+		start, stop := textInExcerpt(e.Excerpt, f.name.plain)
+		if start == stop {
+			return near, nearEnd, false
+		}
+		column = utf16Len(e.Excerpt[:start]) + 1
+		match := e.Excerpt[start:stop]
+		if last := strings.LastIndexAny(match, "\r\n"); last >= 0 {
+			return column, utf16Len(match[last+1:]) + 1, true
+		}
+		return column, column + utf16Len(match), true
+	}
+	// The first line may begin with a byte order mark, which is no part of the excerpt.
+	if e.Line == 1 || e.EndLine != e.Line || e.Encoding != "utf-8" && e.Encoding != "" ||
+		strings.ContainsRune(e.Excerpt, utf8.RuneError) || e.EndColumn-1 > int64(len(e.Excerpt)) || e.Column < 1 ||
+		e.EndColumn < e.Column {
+		return near, nearEnd, false
+	}
+	before, to := e.Excerpt[:e.Column-1], e.Excerpt[:e.EndColumn-1]
+	return utf16Len(before) + 1, utf16Len(to) + 1, utf8.ValidString(before) && utf8.ValidString(to)
+}
+
+// inFile reports whether the finding is at a place in a file.
+func (f *finding) inFile() bool { return hasPlace(&f.at) }
+
+func hasPlace(e *verdict.Evidence) bool {
+	return e.Kind != verdict.KindFile && (e.Kind != verdict.KindMissing || e.Excerpt != "")
+}
+
+// path is the file, safe to print.
+func (f *finding) path() string {
+	if f.File == "" {
+		return theTree
+	}
+	return verdict.Visible(f.File)
+}
+
+// place is where the finding is, safe to print.
+func (f *finding) place() string {
+	if !f.inFile() {
+		return f.path()
+	}
+	return fmt.Sprintf("%s:%d:%d", f.path(), f.at.Line, f.at.Column)
+}
+
+// lastLine is the last line that a match touches: one that ends with a line end does not touch the line after it, on
+// which its exclusive end is.
+func lastLine(e *verdict.Evidence) int64 {
+	if e.EndLine > e.Line && e.EndColumn == 1 {
+		return e.EndLine - 1
+	}
+	return e.EndLine
+}
+
+// hidesPattern reports whether the place does not show what the pattern is: then a report has to say it.
+func (f *finding) hidesPattern() bool { return !f.inFile() || f.name.isMapping() }
+
+// encodingNote says in which encoding a match is; "" if a reader need not know.
+func (f *finding) encodingNote() string {
+	if f.at.Encoding == "utf-8" || f.at.Encoding == "" {
+		return ""
+	}
+	return "found as " + verdict.Visible(f.at.Encoding)
+}
+
+// found says what was found, or is missing, as a name and a value: "found" and the pattern, as the report shows it.
+func (f *finding) found(pattern string) (name, value string) {
+	switch kind := f.Evidence.Kind; {
+	case kind == verdict.KindFile:
+		return "found", "a path that matches " + pattern
+	case kind == verdict.KindMissing && f.File == "":
+		return "missing", "a file that matches " + pattern + " and is not empty"
+	case kind == verdict.KindMissing:
+		return "missing", pattern
+	case kind == verdict.KindRegex:
+		return "found", "a match of " + pattern
+	}
+	return "found", pattern
+}
+
+// pattern is the pattern as reports show it.
+func (f *finding) pattern() string {
+	return f.name.quote(cut(verdict.Visible(f.Evidence.Pattern), 1000))
+}
+
+// foundLine is [finding.found] in one line.
+func (f *finding) foundLine() string {
+	name, value := f.found(f.pattern())
+	return name + ": " + value
+}
+
+// foundSentence is what was found, or is missing, as a sentence. It says in words what a mapping stands for.
+func (f *finding) foundSentence() string {
+	clipped := func(s string) string { return clip(verdict.Visible(s), 200) }
+	pattern := f.name.quote(clipped(f.Evidence.Pattern))
+	if f.name.isMapping() {
+		before, value, after := f.name.words()
+		pattern = before + `"` + clipped(value) + `"` + clipped(after)
+	}
+	switch kind := f.Evidence.Kind; {
+	case kind == verdict.KindFile:
+		return "The path matches " + pattern + "."
+	case kind == verdict.KindMissing && f.File == "":
+		return "No file that is not empty matches " + pattern + "."
+	case kind == verdict.KindMissing:
+		return "The file does not contain " + pattern + "."
+	}
+	return "The file contains " + pattern + "."
+}
+
+// sentence says in one line, safe to print, what was found: the reason, the pattern where the reason does not have it,
+// whether it is new, and where else it is.
+func (f *finding) sentence() string {
+	e := &f.Evidence
+	s := full(clip(flow(f.Reason), 1000))
+	if !strings.Contains(f.Reason, e.Pattern) && !strings.Contains(f.Reason, strconv.Quote(e.Pattern)) {
+		s += " " + f.foundSentence()
+	}
+	if s == "" { // no bundle has a rule without a title
+		s = "The file contains what must not appear."
+	}
+	switch f.Status {
+	case verdict.Introduced:
+		s += " This is new."
+	case verdict.PreExisting:
+		s += " This was there before."
+	}
+	if len(e.Places) == 0 && e.Occurrences > 1 {
+		s += fmt.Sprintf(" This is the first of %d occurrences in the file.", e.Occurrences)
+	} else {
+		for _, clause := range f.also(mostLines) {
+			s += " " + full(sentence(clause))
+		}
+	}
+	if f.Note != "" {
+		s += " " + full(clip(flow(f.Note), 500))
+	}
+	return s
+}
+
+// also says where else a violation is, as one or two clauses, each safe to print; most is how many lines are named, 0
+// all of them.
+func (f *finding) also(most int) []string {
+	places := f.at.Places
+	switch {
+	case !f.inFile() || len(places) == 0 && f.at.Occurrences <= 1:
+		return nil
+	case len(places) == 0:
+		return []string{fmt.Sprintf("the first of %d occurrences in this file", f.at.Occurrences)}
+	}
+	var clauses []string
+	add := func(lead, status string) {
+		if where := f.where(status, most); where != "" {
+			clauses = append(clauses, lead+" "+where)
+		}
+	}
+	if places[max(f.index, 0)].Status != verdict.Introduced {
+		add("also", places[0].Status)
+		return clauses
+	}
+	add("also new", verdict.Introduced)
+	add("was there before", verdict.PreExisting)
+	more := int(f.at.Occurrences) - len(places)
+	older := slices.ContainsFunc(places, func(p verdict.Place) bool { return p.Status != verdict.Introduced })
+	if !older && more > 0 {
+		clauses = append(clauses, "also in "+count(more, "more place")+", new or not")
+	}
+	return clauses
+}
+
+// where says where the other places of a status are, in lines: "at lines 79, 83 and 4 more"; "" if there are none.
+func (f *finding) where(status string, most int) string {
+	var all []verdict.Place
+	for i, p := range f.at.Places {
+		if i != f.index && p.Status == status {
+			all = append(all, p)
+		}
+	}
+	more := 0
+	// Of more than 100 the new ones are kept: where another one is listed, those that are not are like it.
+	if status != verdict.Introduced && (len(all) > 0 || f.index >= 0 && f.at.Places[f.index].Status == status) {
+		more = max(int(f.at.Occurrences)-len(f.at.Places), 0)
+		if f.index < 0 {
+			more = max(more-1, 0)
+		}
+	}
+	here := ""
+	var lines []string
+	last := f.at.Line
+	for i, p := range all {
+		if p.Line == f.at.Line {
+			here = "in this line"
+			continue
+		}
+		if p.Line == last {
+			continue
+		}
+		if most > 0 && len(lines) == most && i < len(all)-1 {
+			more += len(all) - i
+			break
+		}
+		last = p.Line
+		lines = append(lines, strconv.FormatInt(p.Line, 10))
+	}
+	where := ""
+	switch n := len(lines); {
+	case n == 0 && more > 0:
+		where = "in " + count(more, "more place")
+	case n > 0 && more > 0:
+		where = fmt.Sprintf("at %s %s and %d more", noun(n, "line"), strings.Join(lines, ", "), more)
+	case n == 1:
+		where = "at line " + lines[0]
+	case n > 1:
+		where = "at lines " + strings.Join(lines[:n-1], ", ") + " and " + lines[n-1]
+	}
+	if here != "" && where != "" {
+		here += " and "
+	}
+	return here + where
+}
+
+// aboutFile reports whether an error is about a file that there is a name for.
+func aboutFile(e *verdict.Error) bool { return e.File != "" && e.File != "." }
+
+// errorFingerprint identifies an error in reports, as [verdict.Fingerprint] does a violation.
+func errorFingerprint(e *verdict.Error) string {
+	return verdict.Fingerprint(e.Code, e.File, e.Message, nil)
+}
+
+// realPath returns the path that [verdict.Path] wrote as a program needs it that looks for the file. One with a byte
+// that is not UTF-8, or a character that is not shown, stays as Path and [verdict.Visible] write it: no link leads to
+// such a file, and none is worth a control character in a log.
+func realPath(path string) string {
+	if raw := verdict.RawPath(path); utf8.ValidString(raw) && verdict.Visible(raw) == raw {
+		return raw
+	}
+	return verdict.Visible(path)
+}

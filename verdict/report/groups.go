@@ -1,0 +1,191 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// A ruleGroup is a rule and what it found.
+type ruleGroup struct {
+	rule       *verdict.Rule
+	violations []*verdict.Violation // new ones first, else in the verdict's order
+	files      int
+	fresh      int // of the violations
+}
+
+// ruleIndexes returns, for each violation, the index in v.Rules of the rule that it is of, or -1 if there is none.
+//
+// A change is judged by the rules of its base and of its head, so two rules can have one id. Which of them a violation
+// is of follows from its texts, and for two rules that differ in nothing that a violation shows from the order of the
+// violations: that of the rules, then of the paths.
+func ruleIndexes(v *verdict.Verdict) []int {
+	byID := map[string][]int{}
+	for i := range v.Rules {
+		byID[v.Rules[i].ID] = append(byID[v.Rules[i].ID], i)
+	}
+	type match struct {
+		rule                int
+		file, kind, pattern string
+	}
+	taken := map[match]bool{}
+	last := map[int]string{} // the path of each rule's last violation
+	indexes := make([]int, len(v.Violations))
+	at := 0
+	for i := range v.Violations {
+		x := &v.Violations[i]
+		file, e, fits := verdict.RawPath(x.File), &x.Evidence, -1
+		for _, r := range byID[x.RuleID] {
+			if !fitsRule(x, &v.Rules[r]) {
+				continue
+			}
+			if fits < 0 {
+				fits = r
+			}
+			if r >= at && last[r] <= file && !taken[match{r, file, e.Kind, e.Pattern}] {
+				fits, at = r, r
+				break
+			}
+		}
+		taken[match{fits, file, e.Kind, e.Pattern}], last[fits], indexes[i] = true, file, fits
+	}
+	return indexes
+}
+
+// fitsRule reports whether a violation can be of a rule, as far as its texts tell.
+func fitsRule(v *verdict.Violation, r *verdict.Rule) bool {
+	return v.RuleID == r.ID && v.RuleType == r.Type && v.Title == r.Title &&
+		(v.Reason == r.Message || r.Message == "" && strings.HasPrefix(v.Reason, r.Title))
+}
+
+// ruleGroups returns the rules with violations, those with new ones first, else in the order of their violations, and
+// the others.
+func ruleGroups(v *verdict.Verdict, ruleOf []int) (groups []*ruleGroup, passed []*verdict.Rule) {
+	type key struct{ id, kind, title string }
+	unlisted := map[key]*verdict.Rule{} // of a verdict that does not list its rules
+	byRule := map[*verdict.Rule]*ruleGroup{}
+	for i := range v.Violations {
+		x := &v.Violations[i]
+		var r *verdict.Rule
+		if ruleOf[i] >= 0 {
+			r = &v.Rules[ruleOf[i]]
+		} else if k := (key{x.RuleID, x.RuleType, x.Title}); unlisted[k] != nil {
+			r = unlisted[k]
+		} else {
+			r = &verdict.Rule{ID: x.RuleID, Type: x.RuleType, Title: x.Title}
+			unlisted[k] = r
+		}
+		g := byRule[r]
+		if g == nil {
+			g = &ruleGroup{rule: r}
+			byRule[r] = g
+			groups = append(groups, g)
+		}
+		// Violations of a rule are in the order of their paths.
+		if n := len(g.violations); x.File != "" && (n == 0 || g.violations[n-1].File != x.File) {
+			g.files++
+		}
+		g.fresh += 1 - newFirst(x)
+		g.violations = append(g.violations, x)
+	}
+	for _, g := range groups {
+		sortNewFirst(g.violations)
+	}
+	slices.SortStableFunc(groups, func(a, b *ruleGroup) int {
+		return newFirst(a.violations[0]) - newFirst(b.violations[0])
+	})
+	for i := range v.Rules {
+		if byRule[&v.Rules[i]] == nil {
+			passed = append(passed, &v.Rules[i])
+		}
+	}
+	return groups, passed
+}
+
+// commonReason is what all of these give as their reason, "" if they differ.
+func commonReason(all []*verdict.Violation) string {
+	for _, x := range all {
+		if x.Reason != all[0].Reason {
+			return ""
+		}
+	}
+	return all[0].Reason
+}
+
+// newNote is how many of the violations are new; "" where there was nothing to compare with.
+func (g *ruleGroup) newNote() string {
+	if g.violations[0].Status == "" {
+		return ""
+	}
+	return newWords(g.fresh)
+}
+
+// counts says how many violations of the rule there are, and how many of them are new.
+func (g *ruleGroup) counts() string {
+	s := count(len(g.violations), "violation")
+	if g.files > 0 {
+		s += " in " + count(g.files, "file")
+	}
+	switch note := g.newNote(); {
+	case note == "":
+		return s
+	case g.fresh == len(g.violations):
+		return s + ", new"
+	default:
+		return s + ", " + note
+	}
+}
+
+// untitled is a reason without the title of its rule before it, which the report has said.
+func untitled(reason, title string) string { return strings.TrimPrefix(reason, title+": ") }
+
+// fold returns the violations without those that show a reader nothing new: a text or an expression next to a key, for
+// files that cannot be parsed, of which every match is at a line that the key finds. also has one of each such pattern.
+func (g *ruleGroup) fold() (shown, also []*verdict.Violation) {
+	keys := map[string][]*verdict.Violation{}
+	for _, v := range g.violations {
+		if v.Evidence.Kind == verdict.KindKey {
+			keys[v.File] = append(keys[v.File], v)
+		}
+	}
+	patterns := map[string]bool{}
+	for _, v := range g.violations {
+		if e := &v.Evidence; !besideKeys(v, keys[v.File]) {
+			shown = append(shown, v)
+		} else if !patterns[e.Pattern] {
+			patterns[e.Pattern] = true
+			also = append(also, v)
+		}
+	}
+	return shown, also
+}
+
+// besideKeys reports whether a text or an expression has all its places at lines of values that these violations, of
+// the same rule and file, are about, and whether nothing else is to be said of it.
+func besideKeys(v *verdict.Violation, keys []*verdict.Violation) bool {
+	e := &v.Evidence
+	if e.Kind != verdict.KindText && e.Kind != verdict.KindRegex || int64(len(e.Places)) < e.Occurrences {
+		return false
+	}
+	var lines []verdict.Place
+	for _, k := range keys {
+		if k.Status == v.Status && k.Note == v.Note {
+			lines = append(lines, k.Evidence.Places...)
+		}
+	}
+	slices.SortFunc(lines, func(a, b verdict.Place) int { return cmp.Compare(a.Line, b.Line) })
+	for i := 1; i < len(lines); i++ { // where the furthest one ends that begins so far
+		lines[i].EndLine = max(lines[i].EndLine, lines[i-1].EndLine)
+	}
+	for _, p := range e.Places {
+		after, _ := slices.BinarySearchFunc(lines, p.EndLine+1, func(l verdict.Place, line int64) int {
+			return cmp.Compare(l.Line, line)
+		})
+		if after == 0 || lines[after-1].EndLine < p.Line {
+			return false
+		}
+	}
+	return len(e.Places) > 0
+}

@@ -1,0 +1,240 @@
+package report
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// A textWriter writes lines for a terminal, or a file.
+type textWriter struct {
+	w *bufio.Writer
+	TextOptions
+	carets bool // under each match
+}
+
+// The colours of the report, as parameters of an SGR sequence.
+const (
+	bold  = "1"
+	faint = "2"
+	red   = "1;31"
+	green = "1;32"
+	blue  = "1;34"
+)
+
+func (t *textWriter) paint(color, s string) string {
+	if !t.Color || s == "" {
+		return s
+	}
+	return "\x1b[" + color + "m" + s + "\x1b[0m"
+}
+
+func (t *textWriter) line(format string, args ...any) {
+	s := strings.TrimRight(fmt.Sprintf(format, args...), " ")
+	if t.Commands {
+		s = verdict.Defuse(s)
+	}
+	_, _ = t.w.WriteString(s + "\n") // the error is Flush's
+}
+
+// gap writes an empty line after n lines, if there are any.
+func (t *textWriter) gap(n int) {
+	if n > 0 {
+		t.line("")
+	}
+}
+
+// labelled writes a text of one line behind a label, and what does not fit under it.
+func (t *textWriter) labelled(label, text string) {
+	t.under(label, len(label), verdict.Visible(text))
+}
+
+// say says more about the lines above it, with a name if it is not "", in lines that are indented alike.
+func (t *textWriter) say(indent, name, text string) {
+	if name == "" {
+		t.under(indent, len(indent), sayable(text)...)
+	} else {
+		t.under(indent+t.paint(bold, name+":")+" ", len(indent+name+": "), sayable(text)...)
+	}
+}
+
+// sayable returns the lines of a text, none of one that is blank.
+func sayable(text string) []string {
+	if text = strings.TrimSpace(text); text == "" {
+		return nil
+	}
+	lines := strings.Split(text, "\n")
+	for i, l := range lines {
+		lines[i] = verdict.Visible(strings.TrimRight(l, " \t\r"))
+	}
+	return lines
+}
+
+// under writes lines behind a lead of so many columns, wrapped to the terminal.
+func (t *textWriter) under(lead string, width int, lines ...string) {
+	for _, l := range lines {
+		for _, part := range wrap(l, t.Width-width) {
+			t.line("%s%s", lead, part)
+			lead = strings.Repeat(" ", width)
+		}
+	}
+}
+
+func (t *textWriter) error(e *verdict.Error) {
+	if m, known := t.Mistakes[*e]; known {
+		t.mistake(&m)
+		return
+	}
+	place := "error:"
+	if e.File != "" {
+		place = verdict.Visible(t.Prefix+e.File) + ":"
+	}
+	t.line("%s %s %s", t.paint(bold, place), flow(e.Message), t.paint(red, "["+e.Code+"]"))
+}
+
+// A Mistake is one in a file that a person wrote, such as a rule file, as the text report shows it. What it says may
+// depend on the current folder, which nothing in a verdict does.
+type Mistake struct {
+	Place  string // FILE:LINE:COLUMN, as an editor opens it; "": it is about no file
+	What   string // what was found, and what to do
+	Code   string // of the error; "": it has none to show
+	Line   int    // 1-based; 0: it is about no line
+	Source string // the line, or the part of it around the mistake; "": not known
+	Caret  int    // the byte of Source that the mistake is at, 0-based; -1: not known
+	Help   []string
+}
+
+// WriteMistakes writes each mistake in a line, and under it the source line with a caret, as [WriteText] does.
+func WriteMistakes(w io.Writer, list []Mistake, o TextOptions) error {
+	t := textWriter{w: bufio.NewWriter(w), TextOptions: o}
+	for i := range list {
+		t.mistake(&list[i])
+	}
+	return t.w.Flush() // a bufio.Writer keeps its first error
+}
+
+func (t *textWriter) mistake(m *Mistake) {
+	place, code := "error:", ""
+	if m.Place != "" {
+		place = verdict.Visible(m.Place) + ":"
+	}
+	if m.Code != "" {
+		code = t.paint(red, "["+m.Code+"]")
+	}
+	t.line("%s %s %s", t.paint(bold, place), verdict.Visible(m.What), code)
+	if m.Line > 0 && m.Source != "" {
+		number, bar := fmt.Sprintf("%5d", m.Line), t.paint(blue, "|")
+		before, after := m.Source, ""
+		if m.Caret >= 0 {
+			before, after = m.Source[:m.Caret], m.Source[m.Caret:]
+		}
+		src, caret := t.snippet(cell{text: before}, "", cell{text: after}, t.Width-len(number+" | "))
+		t.line("%s %s %s", t.paint(blue, number), bar, src)
+		if m.Caret >= 0 {
+			t.line("%s %s %s", strings.Repeat(" ", len(number)), bar, caret)
+		}
+	}
+	const margin = "     "
+	for _, help := range m.Help {
+		t.under(margin+" "+t.paint(blue, "=")+" "+t.paint(bold, "help:")+" ", len(margin+" = help: "), sayable(help)...)
+	}
+}
+
+// A cell is a part of the drawn line; cut says that text is missing at its open end.
+type cell struct {
+	text string
+	cut  bool
+}
+
+func (c cell) lead() string {
+	if c.cut {
+		return ellipsis + c.text
+	}
+	return c.text
+}
+
+func (c cell) String() string {
+	if c.cut {
+		return c.text + ellipsis
+	}
+	return c.text
+}
+
+// sourceLine returns what is of the line that a match begins in: before the match, the match, and after it.
+func sourceLine(e *verdict.Evidence) (left cell, match string, right cell) {
+	start, end := matchInExcerpt(e)
+	first, rest := e.Excerpt[:start], e.Excerpt[end:]
+	match, _, below := cutLine(e.Excerpt[start:end])
+	if below {
+		rest = ""
+	}
+	rest, _, below = cutLine(rest)
+	return cell{first, utf16Len(first) < e.UTF16Column-1}, match,
+		cell{rest, !below && utf8.RuneCountInString(e.Excerpt) >= excerptLimit}
+}
+
+// trimmedLine is [sourceLine] without the spaces at both ends.
+func trimmedLine(e *verdict.Evidence) (left cell, match string, right cell) {
+	left, match, right = sourceLine(e)
+	if !left.cut {
+		left.text = strings.TrimLeft(left.text, " \t")
+	}
+	if !right.cut {
+		right.text = strings.TrimRight(right.text, " \t")
+	}
+	return left, match, right
+}
+
+// snippet returns a line of source as it is drawn in room columns, and the carets under the match, one at least.
+func (t *textWriter) snippet(left cell, match string, right cell, room int) (src, carets string) {
+	if t.Commands {
+		left.text, match, right.text = defuseParts(left.text, match, right.text)
+	}
+	left.text, right.text = drawn(left.text), drawn(right.text)
+	mid := cell{text: drawn(match)}
+	if t.Width > 0 {
+		fit(&left, &mid, &right, room)
+	}
+	n := max(columns(mid.String()), 1) // a match that begins with a line end has none
+	src = left.lead() + t.paint(red, mid.String()) + right.String()
+	return src, strings.Repeat(" ", columns(left.lead())) + t.paint(red, strings.Repeat("^", n))
+}
+
+// defuseParts is [verdict.Defuse] for what is within a line, so that the carets are counted under what is drawn.
+func defuseParts(first, match, rest string) (f, m, r string) {
+	parts := [3]string{first, match, rest}
+	whole := first + match + rest
+	for i, at := 0, 0; i < len(parts); i++ {
+		var b strings.Builder
+		for end := at + len(parts[i]); at < end; at++ {
+			if whole[at] == '#' && at > 0 && whole[at-1] == '#' && strings.HasPrefix(whole[at+1:], "[") {
+				b.WriteString(`\u{23}`)
+			} else {
+				b.WriteByte(whole[at])
+			}
+		}
+		parts[i] = b.String()
+	}
+	return parts[0], parts[1], parts[2]
+}
+
+// fit shortens the parts of a line to room columns: what is around the match first, evenly where both sides are long.
+func fit(left, mid, right *cell, room int) {
+	room = max(room, 20)
+	if columns(mid.String()) > room-2 {
+		mid.text, mid.cut = prefix(mid.text, room-3, runeColumns), true
+	}
+	free := room - columns(mid.String())
+	l, r := columns(left.lead()), columns(right.String())
+	forLeft := min(l, max(free/2, free-r))
+	if l > forLeft {
+		left.text, left.cut = tail(left.text, forLeft-1), true
+	}
+	if forRight := free - forLeft; r > forRight {
+		right.text, right.cut = prefix(right.text, forRight-1, runeColumns), true
+	}
+}

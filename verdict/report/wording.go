@@ -1,0 +1,244 @@
+package report
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/width"
+
+	"github.com/policyscan/policyscan/verdict"
+)
+
+const (
+	ellipsis = "…"
+	tabWidth = 4 // columns that a tab of a source line is drawn as
+)
+
+// count is a number and a noun that agrees with it.
+func count(n int, thing string) string { return strconv.Itoa(n) + " " + noun(n, thing) }
+
+// some is [count] with the thousands apart.
+func some(n int, thing string) string { return grouped(int64(n)) + " " + noun(n, thing) }
+
+func noun(n int, thing string) string {
+	if n == 1 {
+		return thing
+	}
+	if stem, ok := strings.CutSuffix(thing, "y"); ok {
+		return stem + "ies"
+	}
+	return thing + "s"
+}
+
+// grouped is a number with its thousands apart.
+func grouped(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// selects agrees with the number of rules before it.
+func selects(n int) string {
+	if n == 1 {
+		return "selects"
+	}
+	return "select"
+}
+
+// full ends a sentence.
+func full(s string) string {
+	if s == "" || strings.ContainsAny(s[len(s)-1:], ".!?") {
+		return s
+	}
+	return s + "."
+}
+
+// sentence begins a clause with a capital letter.
+func sentence(s string) string {
+	if first, n := utf8.DecodeRuneInString(s); n > 0 {
+		return string(unicode.ToUpper(first)) + s[n:]
+	}
+	return s
+}
+
+// firstOf joins words, the first ten of them.
+func firstOf(words []string) string {
+	const most = 10
+	if n := len(words); n > most {
+		return strings.Join(words[:most], ", ") + " and " + strconv.Itoa(n-most) + " more"
+	}
+	return strings.Join(words, ", ")
+}
+
+// clip cuts s to at most n characters, the last of which then is an ellipsis.
+func clip(s string, n int) string { return shorten(s, n, func(rune) int { return 1 }) }
+
+// cut is [clip] in UTF-16 code units.
+func cut(s string, n int) string { return shorten(s, n, utf16Size) }
+
+func shorten(s string, n int, size func(rune) int) string {
+	if prefix(s, n, size) == s {
+		return s
+	}
+	return prefix(s, n-1, size) + ellipsis
+}
+
+// prefix returns as much of the beginning of s as has at most the size n.
+func prefix(s string, n int, size func(rune) int) string {
+	for i, r := range s {
+		if n -= size(r); n < 0 {
+			return s[:i]
+		}
+	}
+	return s
+}
+
+// tail returns as much of the end of s as n columns hold.
+func tail(s string, n int) string {
+	skip := columns(s) - n
+	for i, r := range s {
+		if skip <= 0 && runeColumns(r) > 0 {
+			return s[i:]
+		}
+		skip -= runeColumns(r)
+	}
+	return ""
+}
+
+// utf16Size is how many UTF-16 code units a character has.
+func utf16Size(r rune) int {
+	if r > 0xffff {
+		return 2
+	}
+	return 1
+}
+
+func utf16Len(s string) int64 { return int64(size(s, utf16Size)) }
+
+// columns is how wide a terminal draws s.
+func columns(s string) int { return size(s, runeColumns) }
+
+func size(s string, of func(rune) int) (n int) {
+	for _, r := range s {
+		n += of(r)
+	}
+	return n
+}
+
+func runeColumns(r rune) int {
+	if r < 0x300 {
+		return 1
+	}
+	if unicode.In(r, unicode.Mn, unicode.Me) {
+		return 0
+	}
+	switch width.LookupRune(r).Kind() {
+	case width.EastAsianWide, width.EastAsianFullwidth:
+		return 2
+	}
+	return 1
+}
+
+// flow makes text of several lines one line. Spaces within a line stay, for they may be those of a pattern.
+func flow(s string) string {
+	var lines []string
+	for line := range strings.FieldsFuncSeq(s, isLineEnd) {
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return verdict.Visible(strings.ReplaceAll(strings.Join(lines, " "), "\t", " "))
+}
+
+// isLineEnd reports whether Unicode ends a line at a character.
+func isLineEnd(r rune) bool { return '\n' <= r && r <= '\r' || r == 0x85 || r == 0x2028 || r == 0x2029 }
+
+// drawn is [verdict.Visible] with tabs as spaces.
+func drawn(s string) string {
+	return verdict.Visible(strings.ReplaceAll(s, "\t", strings.Repeat(" ", tabWidth)))
+}
+
+// textLines returns the lines of a text, each safe to print, without blank ones before and after them. There is at
+// least one.
+func textLines(s string) []string {
+	var all []string
+	last := 0 // how many up to one that is not blank
+	for more := true; more; {
+		var line string
+		line, s, more = cutLine(s)
+		if line = strings.TrimRight(drawn(line), " "); line != "" || len(all) > 0 {
+			all = append(all, line)
+		}
+		if line != "" {
+			last = len(all)
+		}
+	}
+	if last == 0 {
+		return []string{""}
+	}
+	return all[:last]
+}
+
+// namedLines are the [textLines] of a text behind a name.
+func namedLines(name, text string) []string {
+	lines := textLines(strings.TrimSpace(text))
+	lines[0] = name + lines[0]
+	return lines
+}
+
+// visibleLines is [textLines] where only LF and CRLF end a line; a blank text has none.
+func visibleLines(s string) []string {
+	s = strings.Trim(strings.ReplaceAll(s, "\r\n", "\n"), "\n")
+	if strings.TrimSpace(s) == "" {
+		return nil
+	}
+	lines := strings.Split(s, "\n")
+	for i, l := range lines {
+		lines[i] = drawn(strings.TrimRight(l, " \t"))
+	}
+	return lines
+}
+
+// cutLine cuts s at its first line end: LF, CRLF or a lone CR.
+func cutLine(s string) (line, rest string, found bool) {
+	i := strings.IndexAny(s, "\r\n")
+	if i < 0 {
+		return s, "", false
+	}
+	return s[:i], strings.TrimPrefix(strings.TrimPrefix(s[i:], "\r"), "\n"), true
+}
+
+// wrap cuts a line at its spaces into lines of room columns; a word that is longer stays whole, as an address must. A
+// room under 20 columns is not worth it.
+func wrap(line string, room int) []string {
+	if words := strings.Fields(line); room >= 20 && columns(line) > room && len(words) > 0 {
+		return fill(words, room)
+	}
+	return []string{line}
+}
+
+// fill puts words on lines of room columns, a space between two.
+func fill(words []string, room int) []string {
+	var lines []string
+	for _, word := range words {
+		if n := len(lines) - 1; n >= 0 && columns(lines[n])+1+columns(word) <= room {
+			lines[n] += " " + word
+		} else {
+			lines = append(lines, word)
+		}
+	}
+	return lines
+}
+
+// longestRun is how often a character follows itself at most.
+func longestRun(s string, of rune) int {
+	longest := 0
+	for _, run := range strings.FieldsFunc(s, func(r rune) bool { return r != of }) {
+		longest = max(longest, len(run))
+	}
+	return longest
+}
