@@ -91,8 +91,7 @@ func rooms() map[string][]string {
 		},
 		"scanner/check": {
 			"rules", "rules/regex", "scanner/attributes", "scanner/checkout", "scanner/failure", "scanner/keys",
-			"scanner/keys/formats", "scanner/match", "scanner/recode", "scanner/repo", "scanner/reuse", "scanner/tree",
-			"scanner/worktree", "verdict", "verdict/code", "github.com/go-json-experiment/json",
+			"scanner/keys/formats", "scanner/match", "scanner/repo", "scanner/reuse", "scanner/tree", "scanner/worktree", "verdict", "verdict/code", "github.com/go-json-experiment/json",
 		},
 		"scanner/tree": {
 			"internal/disk", "scanner/checkout", "scanner/failure", "scanner/repo", "scanner/worktree", "verdict", "verdict/code",
@@ -115,7 +114,8 @@ func rooms() map[string][]string {
 		"scanner/allowance":  {"rules"},
 		"scanner/attributes": {},
 		"scanner/checkout": {
-			"scanner/attributes", "scanner/match", "scanner/recode", "scanner/repo", "verdict", "golang.org/x/text/unicode/norm",
+			"scanner/attributes", "scanner/match", "scanner/repo", "verdict", "golang.org/x/text/encoding/charmap",
+			"golang.org/x/text/transform", "golang.org/x/text/unicode/norm",
 		},
 		"scanner/failure": {"internal/disk", "rules/document", "scanner/repo", "verdict", "verdict/code"},
 		"scanner/fleet": {
@@ -135,12 +135,8 @@ func rooms() map[string][]string {
 			"github.com/pelletier/go-toml/v2/unstable", "github.com/zclconf/go-cty/cty",
 			"gopkg.in/yaml.v3",
 		},
-		"scanner/match": {"rules/regex", "scanner/needle", "verdict", "verdict/linehash"},
-		"scanner/reuse": {},
-		"scanner/recode": {
-			"golang.org/x/text/encoding", "golang.org/x/text/encoding/charmap", "golang.org/x/text/encoding/japanese", "golang.org/x/text/encoding/korean",
-			"golang.org/x/text/encoding/simplifiedchinese", "golang.org/x/text/encoding/traditionalchinese", "golang.org/x/text/transform",
-		},
+		"scanner/match":  {"rules/regex", "scanner/needle", "verdict", "verdict/linehash"},
+		"scanner/reuse":  {},
 		"scanner/needle": {"golang.org/x/sys/cpu"},
 		"scanner/repo": {
 			"internal/disk",
@@ -385,7 +381,7 @@ func withoutSeconds(report string) string {
 func pure() []string {
 	return []string{
 		"cmd/policyscan/manifest", "scanner/allowance", "scanner/attributes", "scanner/checkout", "scanner/failure", "scanner/keys",
-		"scanner/keys/formats", "scanner/match", "scanner/needle", "scanner/recode",
+		"scanner/keys/formats", "scanner/match", "scanner/needle",
 		"agent/call", "agent/call/shell", "agent/callrules", "rules/document", "rules/keyitem", "rules/regex",
 		"verdict", "verdict/code", "verdict/linehash", "verdict/report", "verdict/shard", "verdict/summary",
 	}
@@ -685,7 +681,6 @@ scanner/keys 986 26
 scanner/keys/formats 3400 15
 scanner/match 3895 33
 scanner/needle 1093 13
-scanner/recode 763 10
 scanner/repo 5053 91
 scanner/reuse 143 8
 scanner/scope 1269 31

@@ -22,7 +22,6 @@ import (
 
 	"github.com/policyscan/policyscan/scanner/attributes"
 	"github.com/policyscan/policyscan/scanner/match"
-	"github.com/policyscan/policyscan/scanner/recode"
 	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/verdict"
 )
@@ -111,15 +110,15 @@ func (c *Checkout) Written(path string) (Written, error) {
 	return w, nil
 }
 
-// A Form is what git has of a file, or writes on disk for it.
-type Form struct {
+// A Variant is what git stores of a file, or may write on disk for it.
+type Variant struct {
 	Encoding string // as .gitattributes names it; "" of what git stores
-	Bytes    int64  // -1: not known, since the encoding is not, or systems differ in it
+	Bytes    int64  // -1: unknown, since policyscan cannot write it
 }
 
-// Forms returns what git stores of a file of a snapshot, and what else it may write on disk for that. It returns nil
+// Variants returns what git stores of a file of a snapshot, and what else it may write on disk for it. It returns nil
 // if git writes what it stores, and if the snapshot has no such file.
-func Forms(r *repo.Repository, at Snapshot, path string) ([]Form, error) {
+func Variants(r *repo.Repository, at Snapshot, path string) ([]Variant, error) {
 	var leaf repo.Leaf
 	var known bool
 	var err error
@@ -128,11 +127,8 @@ func Forms(r *repo.Repository, at Snapshot, path string) ([]Form, error) {
 	} else {
 		leaf, known, err = r.Lookup(at.Tree, path)
 	}
-	if err != nil {
+	if err != nil || !known || leaf.Mode != repo.File && leaf.Mode != repo.Executable {
 		return nil, err
-	}
-	if !known || leaf.Mode != repo.File && leaf.Mode != repo.Executable {
-		return nil, nil
 	}
 	w, err := New(r, at).Written(path)
 	if err != nil || w.Encodings == nil {
@@ -143,31 +139,26 @@ func Forms(r *repo.Repository, at Snapshot, path string) ([]Form, error) {
 		return nil, err
 	}
 	defer b.Close()
-	all := []Form{{Bytes: b.Size()}}
-	for _, enc := range w.Encodings {
-		if enc.State == attributes.Unspecified {
+	all := []Variant{{Bytes: b.Size()}}
+	for _, value := range w.Encodings {
+		encodings, known := Encodings(value.Text)
+		if !known || value.State == attributes.Set || value.State == attributes.Unset {
+			all = append(all, Variant{value.Text, -1})
 			continue
 		}
-		forms, known := recode.Forms(enc.Text)
-		if !known || enc.State != attributes.Text {
-			all = append(all, Form{enc.Text, -1})
-			continue
-		}
-		for _, form := range forms {
+		for _, enc := range encodings {
 			if _, err := b.Seek(0, io.SeekStart); err != nil {
 				return nil, err
 			}
-			n, err := io.Copy(io.Discard, recode.NewReader(b, form))
+			n, err := io.Copy(io.Discard, NewReader(b, enc))
 			switch {
-			case errors.Is(err, recode.ErrAsIs):
-				n = b.Size()
-			case errors.Is(err, recode.ErrUnsure):
+			case errors.Is(err, ErrUnencodable):
 				n = -1
 			case err != nil:
 				return nil, err
 			}
-			if f := (Form{enc.Text, n}); !slices.Contains(all, f) {
-				all = append(all, f)
+			if v := (Variant{value.Text, n}); !slices.Contains(all, v) {
+				all = append(all, v)
 			}
 		}
 	}
@@ -177,7 +168,7 @@ func Forms(r *repo.Repository, at Snapshot, path string) ([]Form, error) {
 // encodingOf returns a value of working-tree-encoding, Unspecified for the ways to say UTF-8.
 func encodingOf(v attributes.Value) attributes.Value {
 	if v.State == attributes.Text {
-		if forms, known := recode.Forms(v.Text); known && len(forms) == 0 {
+		if all, known := Encodings(v.Text); known && len(all) == 0 {
 			return attributes.Value{}
 		}
 	}
