@@ -90,7 +90,7 @@ func rooms() map[string][]string {
 			"verdict", "verdict/code", "verdict/shard",
 		},
 		"scanner/check": {
-			"rules", "rules/regex", "scanner/attributes", "scanner/checkout", "scanner/failure", "scanner/keys",
+			"rules", "rules/regex", "scanner/checkout", "scanner/failure", "scanner/keys",
 			"scanner/keys/formats", "scanner/match", "scanner/repo", "scanner/reuse", "scanner/tree", "scanner/worktree", "verdict", "verdict/code", "github.com/go-json-experiment/json",
 		},
 		"scanner/tree": {
@@ -111,10 +111,9 @@ func rooms() map[string][]string {
 			"internal/disk", "scanner/failure", "scanner/repo", "verdict", "verdict/code", "verdict/output",
 			"verdict/report",
 		},
-		"scanner/allowance":  {"rules"},
-		"scanner/attributes": {},
+		"scanner/allowance": {"rules"},
 		"scanner/checkout": {
-			"scanner/attributes", "scanner/match", "scanner/repo", "verdict", "golang.org/x/text/encoding/charmap",
+			"scanner/match", "scanner/repo", "verdict", "golang.org/x/text/encoding/charmap",
 			"golang.org/x/text/transform", "golang.org/x/text/unicode/norm",
 		},
 		"scanner/failure": {"internal/disk", "rules/document", "scanner/repo", "verdict", "verdict/code"},
@@ -380,7 +379,7 @@ func withoutSeconds(report string) string {
 // pure are the rooms that know no files.
 func pure() []string {
 	return []string{
-		"cmd/policyscan/manifest", "scanner/allowance", "scanner/attributes", "scanner/checkout", "scanner/failure", "scanner/keys",
+		"cmd/policyscan/manifest", "scanner/allowance", "scanner/checkout", "scanner/failure", "scanner/keys",
 		"scanner/keys/formats", "scanner/match", "scanner/needle",
 		"agent/call", "agent/call/shell", "agent/callrules", "rules/document", "rules/keyitem", "rules/regex",
 		"verdict", "verdict/code", "verdict/linehash", "verdict/report", "verdict/shard", "verdict/summary",
@@ -669,7 +668,6 @@ rules/regex 1964 21
 rules/starter 178 5
 scanner 3552 30
 scanner/allowance 1050 57
-scanner/attributes 738 16
 scanner/check 1905 51
 scanner/checkout 756 17
 scanner/ci 1069 12

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/policyscan/policyscan/scanner/attributes"
 	"github.com/policyscan/policyscan/scanner/checkout"
 	"github.com/policyscan/policyscan/scanner/match"
 	"github.com/policyscan/policyscan/verdict"
@@ -20,40 +19,36 @@ const foundCheckedOut = "found in the file as git checks it out"
 // is found already, and how often it occurs in a form is noted; of the others, those that occur in a form are added,
 // with a note. It returns false if ctx ended.
 func (c *Checker) checkedOut(ctx context.Context, x *match.Examiner, r *Result) bool {
-	w, err := r.File.Checkout.Written(r.File.Path)
+	attributes, err := r.File.Checkout.Attributes(r.File.Path)
 	var unknown *checkout.UnknownEncoding
 	switch {
 	case errors.As(err, &unknown):
-		c.lacks(r, AllowEncoding, code.Encoding, "the encoding in which git checks it out cannot be determined: "+
-			unknown.Error()+"; simplify the attributes, or allow it with --allow encoding")
+		c.lacks(r, AllowEncoding, code.Encoding, "working-tree-encoding is unknown: "+unknown.Error()+
+			"; simplify .gitattributes, or use --allow encoding")
 		return true
 	case err != nil:
 		r.unread(fmt.Errorf("the attributes that git checks it out by: %w", err))
 		return true
 	}
-	c.Rewritten.Add(r.File.Path, w)
+	c.Rewritten.Add(r.File.Path, attributes)
 	known := map[int]*match.Find{} // by pattern
 	for _, f := range r.finds {
 		known[f.Pattern] = f
 	}
-	for _, enc := range w.Encodings {
-		encodings, ok := checkout.Encodings(enc.Text)
-		switch {
-		case enc.State == attributes.Set, enc.State == attributes.Unset:
-			c.lacks(r, AllowEncoding, code.Encoding, "working-tree-encoding has no value in .gitattributes, so git "+
-				"refuses to write the file; write working-tree-encoding=UTF-16, or use --allow encoding")
-		case !ok:
+	for _, name := range attributes.Encodings {
+		encodings, ok := checkout.Encodings(name)
+		if !ok {
 			c.lacks(r, AllowEncoding, code.Encoding, fmt.Sprintf("working-tree-encoding=%.100q: policyscan cannot "+
-				"write this encoding; use UTF-8 or UTF-16, or --allow encoding", enc.Text))
+				"write this encoding; use UTF-8 or UTF-16, or --allow encoding", name))
 		}
-		note := fmt.Sprintf(foundCheckedOut+" (working-tree-encoding=%s)", enc.Text)
+		note := fmt.Sprintf(foundCheckedOut+" (working-tree-encoding=%s)", name)
 		for _, encoding := range encodings {
 			switch err := c.examineForm(ctx, x, r, encoding, note, known); {
 			case err != nil && ctx.Err() != nil:
 				return false
 			case errors.Is(err, checkout.ErrUnencodable):
 				c.lacks(r, AllowEncoding, code.Encoding, fmt.Sprintf("working-tree-encoding=%s: a character has no "+
-					"portable form in it; use UTF-8 or UTF-16, or --allow encoding", enc.Text))
+					"portable form in it; use UTF-8 or UTF-16, or --allow encoding", name))
 			case err != nil:
 				r.unread(err)
 				return true
@@ -102,7 +97,7 @@ func (c *Checker) examineForm(
 		}
 	}
 	// Filters run after the encoding: what they take for a pointer is what it makes.
-	c.standsFor(r, rep, "what git writes for it ("+attributes.Encoding+")")
+	c.standsFor(r, rep, "what git writes for it (working-tree-encoding)")
 	r.lacks = appendLack(r.lacks, &rep, missingNote(note))
 	for _, f := range rep.Finds {
 		if known[f.Pattern] != nil {

@@ -35,9 +35,9 @@ const (
 	maxRewritten  = 3
 )
 
-// Add takes what git writes in the place of a file.
-func (r *Rewritten) Add(path string, w Written) {
-	if r == nil || len(w.filters) == 0 && !w.subst {
+// Add adds a file and its attributes.
+func (r *Rewritten) Add(path string, a Attributes) {
+	if r == nil || len(a.filters) == 0 && !a.exportSubst {
 		return
 	}
 	r.mu.Lock()
@@ -45,10 +45,10 @@ func (r *Rewritten) Add(path string, w Written) {
 	if r.files == nil {
 		r.files = map[rewriting]*firstFiles{}
 	}
-	for _, name := range w.filters {
+	for _, name := range a.filters {
 		r.one(rewriting{filter: name}, path)
 	}
-	if w.subst {
+	if a.exportSubst {
 		r.one(rewriting{archive: true}, path)
 	}
 }
