@@ -325,7 +325,11 @@ func TestPatterns(t *testing.T) {
 		{"a/**/c.tf", "a/c.tf", "yes"},
 		{"**.tf", "a/x.tf", "yes"},
 		{"a/", "a", "no"},
-		{"[Cc].tf", "C.tf", "yes"},
+		{"[Cc].tf", "C.tf", "maybe"},
+		{"[a-c].tf", "b.tf", "yes"},
+		{"[a-c].tf", "d.tf", "no"},
+		{"[!0-9].tf", "d.tf", "yes"},
+		{"[!0-9].tf", "1.tf", "no"},
 		{"[C].tf", "C.tf", "maybe"}, // git folds the name and not the class
 		{"[A-Z].tf", "c.tf", "maybe"},
 		{"[!c].tf", "C.tf", "maybe"},

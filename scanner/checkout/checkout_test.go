@@ -169,6 +169,20 @@ func TestAttributes(t *testing.T) {
 	}
 }
 
+// TestShorterName: a directory of another name may be the same on some disk, and its name shorter.
+func TestShorterName(t *testing.T) {
+	t.Parallel()
+	long, short := strings.Repeat("\u017f", 20), strings.Repeat("s", 20)
+	r, at := states(t, map[string]string{
+		long + "/b.tf": "x", short + "/.gitattributes": "b.tf working-tree-encoding=UTF-16",
+	})
+	for _, s := range at[0] {
+		if got, want := said(New(r, s).Attributes(long+"/b.tf")), "utf-8 UTF-16"; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
 // TestEncodingChanges: of the files that do not change, those are found whose encoding does.
 func TestEncodingChanges(t *testing.T) {
 	const wide, narrow = "*.tf working-tree-encoding=UTF-16", "*.tf text"
@@ -259,7 +273,7 @@ func TestRewritten(t *testing.T) {
 		if want == nil {
 			want = got
 		}
-		if !slices.Equal(got, want) || len(got) != maxRewritings+1 {
+		if !slices.Equal(got, want) || len(got) != maxFilters+1 {
 			t.Errorf("%q", got)
 		}
 	}

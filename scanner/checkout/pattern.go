@@ -1,7 +1,6 @@
 package checkout
 
 import (
-	"fmt"
 	"regexp"
 	"strings"
 )
@@ -11,7 +10,7 @@ type pattern struct {
 	isName        bool   // without a slash: matched with the last name of a path; else with the path from the file on
 	suffix        string // of each match, if case does not count
 	exact, folded *regexp.Regexp
-	ambiguous     bool // versions of git differ, and the expressions match what any of them does
+	ambiguous     bool // versions of git or disks differ, and the expressions match what any of them does
 }
 
 // maxStars is how many stars of a pattern count, so that matching takes little time. With more, it may match any path
@@ -27,7 +26,8 @@ func newPattern(text string) *pattern {
 		return nil
 	}
 	p.suffix = strings.TrimPrefix(text[strings.LastIndexAny(text, `*?[]\`)+1:], "/")
-	p.exact, p.folded = p.compile(text, false), p.compile(text, true)
+	expr := p.translate(text)
+	p.exact, p.folded = regexp.MustCompile("(?s)^"+expr), regexp.MustCompile("(?si)^"+expr)
 	return p
 }
 
@@ -43,14 +43,14 @@ func (p *pattern) match(path string) (always, sometimes bool) {
 	if n := len(path) - len(p.suffix); n < 0 || !strings.EqualFold(path[n:], p.suffix) {
 		return false, false
 	}
-	exact, folded := p.exact.MatchString(runes(path, false)), p.folded.MatchString(runes(path, true))
-	return exact && folded && !p.ambiguous, exact || folded
+	path = bytesAsRunes(path)
+	exact := p.exact.MatchString(path)
+	return exact && !p.ambiguous, exact || p.folded.MatchString(path)
 }
 
-// compile translates a pattern into an expression; with fold, into one for paths in lower case.
-func (p *pattern) compile(text string, fold bool) *regexp.Regexp {
+// translate returns the expression of a pattern.
+func (p *pattern) translate(text string) string {
 	var b strings.Builder
-	b.WriteString("(?s)^")
 	stars := 0
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; c {
@@ -59,7 +59,7 @@ func (p *pattern) compile(text string, fold bool) *regexp.Regexp {
 		case '*':
 			if stars++; stars > maxStars {
 				p.ambiguous = true
-				return regexp.MustCompile(b.String())
+				return b.String()
 			}
 			from := i
 			for i+1 < len(text) && text[i+1] == '*' {
@@ -82,12 +82,14 @@ func (p *pattern) compile(text string, fold bool) *regexp.Regexp {
 			}
 			p.ambiguous = p.ambiguous || !between
 		case '[':
-			n := appendClass(&b, text[i:], fold)
-			if n == 0 {
+			members, _, closed := strings.Cut(text[i+1:], "]")
+			class, plain := p.class(members)
+			if !closed || !plain {
 				p.ambiguous = true
-				return regexp.MustCompile(b.String())
+				return b.String() // whatever follows
 			}
-			i += n - 1
+			b.WriteString(class)
+			i += len(members) + 1
 		case '\\':
 			if i++; i == len(text) {
 				p.ambiguous = true
@@ -97,72 +99,41 @@ func (p *pattern) compile(text string, fold bool) *regexp.Regexp {
 			p.ambiguous = p.ambiguous || 'A' <= c && c <= 'Z' // which git does not fold here
 			fallthrough
 		default:
-			b.WriteString(regexp.QuoteMeta(runes(string([]byte{c}), fold)))
+			b.WriteString(regexp.QuoteMeta(string(rune(c))))
 		}
 	}
-	b.WriteString("$")
-	return regexp.MustCompile(b.String())
+	return b.String() + "$"
 }
 
-// appendClass appends the class of bytes that text begins with, and returns its length; 0 if it does not end, or has
-// escapes or named classes.
-func appendClass(b *strings.Builder, text string, fold bool) int {
-	members := text[1:]
-	negated := members != "" && (members[0] == '!' || members[0] == '^')
+// class returns the expression of a class of bytes; plain is false if it has more than members and ranges. Git folds
+// the path, and not the class: one with capitals, or with letters that it excludes, is ambiguous.
+func (p *pattern) class(members string) (expr string, plain bool) {
+	negated := strings.HasPrefix(members, "!") || strings.HasPrefix(members, "^")
 	if negated {
 		members = members[1:]
 	}
-	start := len(text) - len(members)
-	end := strings.IndexByte(members[min(1, len(members)):], ']') + 1 // as the first one, ] is a member
-	if end == 0 || strings.ContainsAny(members[:end], `[\`) {
-		return 0
+	expr = "[" + bytesAsRunes(members) + "]"
+	re, err := regexp.Compile(expr)
+	if err != nil || strings.ContainsAny(members, `[\^`) || re.MatchString("/") {
+		return "", false
 	}
-	members = members[:end]
-	var has [256]bool
-	for k := 0; k < len(members); k++ {
-		first, last := members[k], members[k]
-		isRange := k+2 < len(members) && members[k+1] == '-'
-		if isRange {
-			last = members[k+2]
-			k += 2
-		}
-		has[first] = true
-		for c := int(first); c <= int(last); c++ {
-			has[c] = true
-			if fold && isRange {
-				has[lower(byte(c))] = true
-			}
-		}
+	lower, upper := strings.ToLower(members), strings.ToUpper(members)
+	switch {
+	case negated && lower != upper:
+		p.ambiguous = true
+		return "[^/]", true
+	case negated:
+		return "[^/" + expr[1:], true
 	}
-	b.WriteString(`[\x{10ffff}`) // no byte
-	for c := 0; c < 256; c++ {
-		from := c
-		for c < 256 && has[c] != negated && c != '/' {
-			c++
-		}
-		if c > from {
-			fmt.Fprintf(b, `\x{%x}-\x{%x}`, from, c-1)
-		}
-	}
-	b.WriteString("]")
-	return start + end + 1
+	p.ambiguous = p.ambiguous || members != lower
+	return expr, true
 }
 
-// runes returns a string whose characters are the bytes of s; with fold, in lower case.
-func runes(s string, fold bool) string {
+// bytesAsRunes returns a string whose characters are the bytes of s.
+func bytesAsRunes(s string) string {
 	all := make([]rune, len(s))
 	for i := range len(s) {
 		all[i] = rune(s[i])
-		if fold {
-			all[i] = rune(lower(s[i]))
-		}
 	}
 	return string(all)
-}
-
-func lower(c byte) byte {
-	if 'A' <= c && c <= 'Z' {
-		c += 'a' - 'A'
-	}
-	return c
 }
