@@ -93,10 +93,9 @@ func rooms() map[string][]string {
 			"scanner/worktree", "verdict",
 		},
 		"scanner/check": {
-			"rules", "rules/regex", "scanner/attributes", "scanner/checkout", "scanner/keys",
-			"scanner/keys/formats", "scanner/match", "scanner/recode", "scanner/repo", "scanner/reuse",
-			"scanner/tree", "scanner/worktree", "verdict", "verdict/code",
-			"github.com/go-json-experiment/json",
+			"rules", "rules/regex", "scanner/checkout", "scanner/keys", "scanner/keys/formats",
+			"scanner/match", "scanner/repo", "scanner/reuse", "scanner/tree", "scanner/worktree", "verdict",
+			"verdict/code", "github.com/go-json-experiment/json",
 		},
 		"scanner/tree": {
 			"internal/disk", "scanner/checkout", "scanner/repo", "scanner/worktree", "verdict", "verdict/code",
@@ -120,11 +119,10 @@ func rooms() map[string][]string {
 			"scanner/checkout", "scanner/repo", "scanner/tree", "scanner/uncommitted", "scanner/worktree",
 			"verdict", "verdict/code",
 		},
-		"scanner/action":     {"internal/disk", "scanner/run", "verdict", "verdict/output", "verdict/report"},
-		"scanner/attributes": {},
+		"scanner/action": {"internal/disk", "scanner/run", "verdict", "verdict/output", "verdict/report"},
 		"scanner/checkout": {
-			"scanner/attributes", "scanner/match", "scanner/recode", "scanner/repo", "verdict",
-			"golang.org/x/text/unicode/norm",
+			"scanner/match", "scanner/repo", "verdict", "golang.org/x/text/encoding/charmap",
+			"golang.org/x/text/transform", "golang.org/x/text/unicode/norm",
 		},
 		"scanner/fleet": {
 			"internal/disk", "scanner", "scanner/check", "scanner/repo", "scanner/run", "scanner/tree",
@@ -136,14 +134,8 @@ func rooms() map[string][]string {
 			"github.com/hashicorp/hcl/v2/hclsyntax", "github.com/pelletier/go-toml/v2",
 			"github.com/pelletier/go-toml/v2/unstable", "github.com/zclconf/go-cty/cty", "gopkg.in/yaml.v3",
 		},
-		"scanner/match": {"rules/regex", "scanner/needle", "verdict", "verdict/linehash"},
-		"scanner/reuse": {},
-		"scanner/recode": {
-			"golang.org/x/text/encoding", "golang.org/x/text/encoding/charmap",
-			"golang.org/x/text/encoding/japanese", "golang.org/x/text/encoding/korean",
-			"golang.org/x/text/encoding/simplifiedchinese", "golang.org/x/text/encoding/traditionalchinese",
-			"golang.org/x/text/transform",
-		},
+		"scanner/match":  {"rules/regex", "scanner/needle", "verdict", "verdict/linehash"},
+		"scanner/reuse":  {},
 		"scanner/needle": {"golang.org/x/sys/cpu"},
 		"scanner/repo": {
 			"internal/disk", "github.com/go-git/go-git/v5/plumbing",
@@ -386,8 +378,8 @@ func withoutSeconds(report string) string {
 // pure are the rooms that know no files.
 func pure() []string {
 	return []string{
-		"scanner/attributes", "scanner/checkout", "scanner/keys",
-		"scanner/keys/formats", "scanner/match", "scanner/needle", "scanner/recode",
+		"scanner/checkout", "scanner/keys",
+		"scanner/keys/formats", "scanner/match", "scanner/needle",
 		"agent/call", "agent/call/shell", "agent/callrules", "rules/document", "rules/keyitem", "rules/regex",
 		"verdict", "verdict/code", "verdict/linehash", "verdict/report", "verdict/shard", "verdict/summary",
 	}
@@ -677,16 +669,14 @@ rules/starter 178 5
 scanner 2201 27
 scanner/action 334 6
 scanner/allowance 3073 79 with the editor of allowances.yml, which was 2045 lines
-scanner/attributes 738 16
 scanner/baseline 986 11
-scanner/check 2048 61
-scanner/checkout 756 17
+scanner/check 2030 61
+scanner/checkout 1317 24 with attributes and recode, which were 1501 lines
 scanner/fleet 543 11 a run is opened and scanned here
 scanner/keys 986 26
 scanner/keys/formats 2928 15
 scanner/match 3895 33
 scanner/needle 1093 13
-scanner/recode 763 10
 scanner/repo 5053 91
 scanner/reuse 143 8
 scanner/run 3603 58 scope, judges, failure and the choice of CI, which were 3650 lines

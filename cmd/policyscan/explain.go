@@ -279,8 +279,8 @@ func (e *explanation) commitForms(s *run.Run, path string) error {
 
 func (e *explanation) gitForms(r *repo.Repository, at checkout.Snapshot, path string) error {
 	searched := len(e.Forms) > 0
-	forms, err := checkout.Forms(r, at, path)
-	for _, f := range forms {
+	variants, err := checkout.Variants(r, at, path)
+	for _, f := range variants {
 		form, as := "checkout", f.Encoding
 		if as == "" {
 			form, as = "stored", "utf-8"

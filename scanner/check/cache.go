@@ -95,7 +95,7 @@ func (u *Cache) key(c *Checker, r *Result) (k reuse.Key, ok bool) {
 	}
 	if r.File.Checkout != nil {
 		// What git writes in another encoding is judged in that one, too.
-		if w, err := r.File.Checkout.Written(r.File.Path); err != nil || len(w.Encodings) > 0 {
+		if a, err := r.File.Checkout.Attributes(r.File.Path); err != nil || len(a.Encodings) > 0 {
 			return k, false
 		}
 	}
@@ -137,8 +137,8 @@ func (u *Cache) fromStore(c *Checker, r *Result, k reuse.Key) (compare []byte, d
 	u.Reuse.reused.Add(1)
 	of.restore(r)
 	if r.File.Checkout != nil {
-		if w, err := r.File.Checkout.Written(r.File.Path); err == nil {
-			c.Rewritten.Add(r.File.Path, w)
+		if a, err := r.File.Checkout.Attributes(r.File.Path); err == nil {
+			c.Rewritten.Add(r.File.Path, a)
 		}
 	}
 	return nil, true

@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/policyscan/policyscan/scanner/attributes"
 	"github.com/policyscan/policyscan/scanner/checkout"
 	"github.com/policyscan/policyscan/scanner/match"
-	"github.com/policyscan/policyscan/scanner/recode"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/code"
 )
@@ -21,52 +19,36 @@ const foundCheckedOut = "found in the file as git checks it out"
 // is found already, and how often it occurs in a form is noted; of the others, those that occur in a form are added,
 // with a note. It returns false if ctx ended.
 func (c *Checker) checkedOut(ctx context.Context, x *match.Examiner, r *Result) bool {
-	w, err := r.File.Checkout.Written(r.File.Path)
+	attributes, err := r.File.Checkout.Attributes(r.File.Path)
 	var unknown *checkout.UnknownEncoding
 	switch {
 	case errors.As(err, &unknown):
-		c.lacks(r, AllowEncoding, code.Encoding, "the encoding in which git checks it out cannot be determined: "+
-			unknown.Error()+"; simplify the attributes, or allow it with --allow encoding")
+		c.lacks(r, AllowEncoding, code.Encoding, "working-tree-encoding is unknown: "+unknown.Error()+
+			"; simplify .gitattributes, or use --allow encoding")
 		return true
 	case err != nil:
 		r.unread(fmt.Errorf("the attributes that git checks it out by: %w", err))
 		return true
 	}
-	c.Rewritten.Add(r.File.Path, w)
+	c.Rewritten.Add(r.File.Path, attributes)
 	known := map[int]*match.Find{} // by pattern
 	for _, f := range r.finds {
 		known[f.Pattern] = f
 	}
-	for _, enc := range w.Encodings {
-		forms, ok := recode.Forms(enc.Text)
-		switch {
-		case enc.State == attributes.Set, enc.State == attributes.Unset:
-			c.lacks(r, AllowEncoding, code.Encoding, "its working-tree-encoding has no value, "+
-				"and git refuses to check it out; write working-tree-encoding=UTF-16, or another encoding, "+
-				"in .gitattributes, or allow it with --allow encoding")
-		case !ok:
-			c.lacks(r, AllowEncoding, code.Encoding, fmt.Sprintf("git checks it out in the encoding %.100q "+
-				"(working-tree-encoding in .gitattributes), which is unknown to policyscan; use UTF-8 or UTF-16, "+
-				"or allow it with --allow encoding", enc.Text))
+	for _, name := range attributes.Encodings {
+		encodings, ok := checkout.Encodings(name)
+		if !ok {
+			c.lacks(r, AllowEncoding, code.Encoding, fmt.Sprintf("working-tree-encoding=%.100q: policyscan cannot "+
+				"write this encoding; use UTF-8 or UTF-16, or --allow encoding", name))
 		}
-		for _, form := range forms {
-			note := fmt.Sprintf(foundCheckedOut+" (working-tree-encoding=%s)", enc.Text)
-			lacks, err := c.examineForm(ctx, x, r, form, note, known)
-			if lacks && (err == nil || errors.Is(err, recode.ErrAsIs)) {
-				note += ", on a system that replaces or drops the characters that the encoding lacks"
-				for _, fallback := range form.Fallbacks() {
-					if _, err = c.examineForm(ctx, x, r, fallback, note, known); err != nil {
-						break
-					}
-				}
-			}
-			switch {
+		note := fmt.Sprintf(foundCheckedOut+" (working-tree-encoding=%s)", name)
+		for _, encoding := range encodings {
+			switch err := c.examineForm(ctx, x, r, encoding, note, known); {
 			case err != nil && ctx.Err() != nil:
 				return false
-			case errors.Is(err, recode.ErrUnsure):
-				c.lacks(r, AllowEncoding, code.Encoding, fmt.Sprintf("git checks it out in the encoding %s "+
-					"(working-tree-encoding in .gitattributes), and it has a character that systems write "+
-					"differently there; use UTF-8 or UTF-16, or allow it with --allow encoding", enc.Text))
+			case errors.Is(err, checkout.ErrUnencodable):
+				c.lacks(r, AllowEncoding, code.Encoding, fmt.Sprintf("working-tree-encoding=%s: a character has no "+
+					"portable form in it; use UTF-8 or UTF-16, or --allow encoding", name))
 			case err != nil:
 				r.unread(err)
 				return true
@@ -77,31 +59,31 @@ func (c *Checker) checkedOut(ctx context.Context, x *match.Examiner, r *Result) 
 }
 
 // examineForm examines a file's content in another form, and adds the finds of patterns that are not known yet, with a
-// note. It reports whether the encoding lacks something of the text.
+// note.
 func (c *Checker) examineForm(
-	ctx context.Context, x *match.Examiner, r *Result, form recode.Form, note string,
+	ctx context.Context, x *match.Examiner, r *Result, encoding checkout.Encoding, note string,
 	known map[int]*match.Find,
-) (lacks bool, err error) {
+) error {
 	content, err := r.File.Open(false)
 	if err != nil {
-		return false, err
+		return err
 	}
 	defer content.Close()
 	limit := x.Limit
 	x.Limit = 0 // it is about the file, which was within it
-	reader := recode.NewReader(content, form)
+	reader := checkout.NewReader(content, encoding)
 	x.Keep = r.asksKeys()
 	rep, err := x.Examine(ctx, r.Plan.engine.engine, reader)
 	x.Limit = limit
 	if err != nil {
-		return reader.Lacks(), err
+		return err
 	}
 	if x.Keep && !standsForOther(&rep) {
 		written := c.keys()
 		written.note = " as git checks it out" + strings.TrimPrefix(note, foundCheckedOut)
 		k, err := written.examine(ctx, x, r.Plan, r.File.Path, reader, &rep)
 		if err != nil {
-			return reader.Lacks(), err
+			return err
 		}
 		r.keys.add(k, r.again, func(f KeyMatch) {
 			if f.find.Evidence.Kind == verdict.KindMissing {
@@ -111,11 +93,11 @@ func (c *Checker) examineForm(
 			r.noted(f.find, note)
 		})
 		for _, f := range k.finds {
-			r.formOf(f.find, form)
+			r.formOf(f.find, encoding)
 		}
 	}
 	// Filters run after the encoding: what they take for a pointer is what it makes.
-	c.standsFor(r, rep, "what git writes for it ("+attributes.Encoding+")")
+	c.standsFor(r, rep, "what git writes for it (working-tree-encoding)")
 	r.lacks = appendLack(r.lacks, &rep, missingNote(note))
 	for _, f := range rep.Finds {
 		if known[f.Pattern] != nil {
@@ -124,24 +106,24 @@ func (c *Checker) examineForm(
 		}
 		known[f.Pattern] = f
 		r.noted(f, note)
-		r.formOf(f, form)
+		r.formOf(f, encoding)
 		r.finds = append(r.finds, f)
 	}
-	return reader.Lacks(), nil
+	return nil
 }
 
 // missingNote is the note on what is missing, made of that on what is found.
 func missingNote(note string) string { return "missing" + strings.TrimPrefix(note, "found") }
 
-// formOf keeps in which form of the file a find is, if it is one of those of the job, so that it can be read again.
-func (r *Result) formOf(f *match.Find, form recode.Form) {
+// formOf keeps in which encoding of the file a find is, if it is one of those of the job, so that it can be read again.
+func (r *Result) formOf(f *match.Find, encoding checkout.Encoding) {
 	if _, counts := r.notes[f]; !counts {
 		return
 	}
 	if r.variants == nil {
-		r.variants = map[*match.Find]recode.Form{}
+		r.variants = map[*match.Find]checkout.Encoding{}
 	}
-	r.variants[f] = form
+	r.variants[f] = encoding
 }
 
 // again notes that what was found already occurs in another form, too: there may be more there than in the file's own

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner/checkout"
 	"github.com/policyscan/policyscan/scanner/match"
-	"github.com/policyscan/policyscan/scanner/recode"
 	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/scanner/worktree"
 	"github.com/policyscan/policyscan/verdict"
@@ -31,10 +31,10 @@ type Result struct {
 
 	read     int64 // bytes that were read
 	finds    []*match.Find
-	lacks    []missingItems              // of what was read
-	notes    map[*match.Find]string      // on those that are not in the file's own bytes
-	variants map[*match.Find]recode.Form // in which form of the file these are
-	most     map[*match.Find]int64       // occurrences in the form that has most; 0: in no other one more often
+	lacks    []missingItems                    // of what was read
+	notes    map[*match.Find]string            // on those that are not in the file's own bytes
+	variants map[*match.Find]checkout.Encoding // of the file in which these are
+	most     map[*match.Find]int64             // occurrences in the form that has most; 0: in no other one more often
 	keys     keyResult
 	shape    match.Shape // of what was examined
 	examined bool
@@ -99,8 +99,8 @@ func (r *Result) Show(
 	}
 	defer c.Close()
 	var in io.ReadSeeker = c
-	if form, written := r.variants[f]; written {
-		in = recode.NewReader(c, form)
+	if encoding, written := r.variants[f]; written {
+		in = checkout.NewReader(c, encoding)
 	}
 	return x.Show(ctx, in, f, first, places)
 }

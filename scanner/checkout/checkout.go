@@ -1,28 +1,28 @@
-// Package checkout says what git writes on disk in the place of the files of a commit or of the index, where their
-// .gitattributes files have it write something else than the blob.
+// Package checkout says what git writes on disk for the files of a commit or of the index, where .gitattributes has it
+// write something else than the blob.
 //
-// A [Checkout] gives the encodings that are possible for a path. Letter case may count on the disk or not, and
-// versions of git read some attributes files in different ways, so that there may be several, and all count. What
-// cannot be determined is an [UnknownEncoding]. A [Recoding] finds the files that a change does not touch, and whose
-// encodings differ because an attributes file above them changed. [Rewritten] names the files for which no one knows
-// what git writes, since a filter or git archive does it.
+// A [Checkout] has the [Attributes] of a path. Disks that ignore case, and versions of git, may read some lines in
+// different ways: then a path has several encodings, and all count. Where versions of git differ in how a line about
+// encodings begins or ends, the encoding is an [UnknownEncoding]. [Encodings] says what systems make of its name, and a
+// [Reader] writes a text in one of them. [EncodingChanges] finds the files that a change does not touch, and whose
+// encodings it changes. A [Rewritten] names the files for which nobody knows what git writes, since a filter or git
+// archive does it.
 //
-// It reads git's objects and no disk, runs no filter, and encodes nothing: that is scanner/recode. What is configured
-// outside of the tree does not count.
+// It reads git's objects and no disk, and runs no filter. What is configured outside of the tree (info/attributes,
+// core.attributesFile) does not count.
 package checkout
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"path"
 	"slices"
+	"strings"
 	"sync"
 
-	"github.com/policyscan/policyscan/scanner/attributes"
 	"github.com/policyscan/policyscan/scanner/match"
-	"github.com/policyscan/policyscan/scanner/recode"
 	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/verdict"
 )
@@ -33,14 +33,14 @@ type Snapshot struct {
 	Index *repo.Index // nil: Tree counts
 }
 
-// A Checkout says what git writes on disk in the place of the files of a snapshot. Several goroutines may use it.
+// A Checkout is what git writes on disk for the files of a snapshot. Several goroutines may use it.
 type Checkout struct {
 	repo     *repo.Repository
 	snapshot Snapshot
 
-	mu     sync.Mutex // of what follows
+	mu     sync.Mutex // guards the fields below
 	files  attributesFiles
-	chains map[string]*chain // by folder
+	chains map[string]*chain // by directory
 }
 
 // New returns the checkout of a snapshot of a repository. It has read nothing yet.
@@ -48,17 +48,12 @@ func New(r *repo.Repository, s Snapshot) *Checkout {
 	return &Checkout{repo: r, snapshot: s, chains: map[string]*chain{}}
 }
 
-// Limits on attributes files. What is over one makes a file's encoding unknown, which is an error of the run.
-const (
-	maxAttributes = 1 << 20 // bytes of a file
-	maxWays       = 16      // ways in which the files above a file can be read together
-	maxEncodings  = 16      // of one file
-)
-
-// A chain is the attributes files that count for the files of a folder.
+// A chain is what the attributes files say that count in a directory.
 type chain struct {
-	ways    [][]attributes.Frame // each what some git reads
-	decides bool                 // one of them names an attribute that is asked for
+	lists   []attributeList // of the directories from the root on
+	macros  map[string][]setting
+	encodes bool // one of the files names working-tree-encoding
+	decides bool // one of them names that or another attribute that counts
 	err     error
 }
 
@@ -67,59 +62,76 @@ type UnknownEncoding struct{ why string }
 
 func (e *UnknownEncoding) Error() string { return e.why }
 
-// Written is what git writes in the place of a blob.
-type Written struct {
-	Encodings []attributes.Value // all that are possible, in order, Unspecified for UTF-8; nil: that alone
-	filters   []string           // in order
-	subst     bool               // an archive has placeholders replaced
+// Attributes are those that change what git writes for a path.
+type Attributes struct {
+	Encodings   []string // all that are possible, in order, "" for UTF-8; nil: that alone
+	filters     []string // programs other than Git LFS, in order
+	exportSubst bool
 }
 
-// Written returns what git writes in the place of the blob at a path.
-func (c *Checkout) Written(path string) (Written, error) {
-	folder, _ := cutLast(path)
+// Attributes returns those of a path.
+func (c *Checkout) Attributes(path string) (Attributes, error) {
+	dir, _ := cutLast(path)
 	c.mu.Lock()
-	ch := c.chain(folder)
+	ch := c.chain(dir)
 	c.mu.Unlock()
-	var w Written
+	var a Attributes
 	if ch.err != nil || !ch.decides {
-		return w, ch.err
+		return a, ch.err
 	}
-	for _, frames := range ch.ways {
-		for _, fold := range []bool{false, true} {
-			v := attributes.Values(frames, path, fold, attributes.Encoding, attributes.Filter, attributes.ExportSubst)
-			if enc := encodingOf(v[0]); !slices.Contains(w.Encodings, enc) {
-				w.Encodings = append(w.Encodings, enc)
-			}
-			filter := v[1]
-			if filter.State == attributes.Text && filter.Text != "lfs" && !slices.Contains(w.filters, filter.Text) {
-				w.filters = append(w.filters, filter.Text)
-			}
-			w.subst = w.subst || v[2].State == attributes.Set
+	all, err := ch.outcomes(path)
+	for _, o := range all {
+		if enc := encodingOf(o); !slices.Contains(a.Encodings, enc) {
+			a.Encodings = append(a.Encodings, enc)
 		}
+		filter := o[filterName]
+		if filter.state == withText && filter.text != "lfs" && !slices.Contains(a.filters, filter.text) {
+			a.filters = append(a.filters, filter.text)
+		}
+		a.exportSubst = a.exportSubst || o[exportSubstName].state == set
 	}
-	if len(w.Encodings) > maxEncodings {
-		return w, &UnknownEncoding{fmt.Sprintf("its .gitattributes files can be read in ways that give it more than "+
-			"%d encodings", maxEncodings)}
+	slices.Sort(a.Encodings)
+	slices.Sort(a.filters)
+	if len(a.Encodings) == 1 && a.Encodings[0] == "" {
+		a.Encodings = nil
 	}
-	slices.SortFunc(w.Encodings, func(a, b attributes.Value) int {
-		return cmp.Or(cmp.Compare(a.State, b.State), cmp.Compare(a.Text, b.Text))
-	})
-	if len(w.Encodings) == 1 && w.Encodings[0] == (attributes.Value{}) {
-		w.Encodings = nil
-	}
-	slices.Sort(w.filters)
-	return w, nil
+	return a, err
 }
 
-// A Form is what git has of a file, or writes on disk for it.
-type Form struct {
+func (ch *chain) outcomes(path string) ([]map[string]value, error) {
+	all, ok := outcomes(ch.lists, ch.macros, path)
+	if !ok {
+		return nil, &UnknownEncoding{fmt.Sprintf("the .gitattributes files above it can be read in more than %d ways",
+			maxOutcomes)}
+	}
+	return all, nil
+}
+
+// encodingOf returns the encoding of an outcome, "" for each way to say UTF-8. Git calls an attribute without a value
+// true or false, which are no encodings.
+func encodingOf(o map[string]value) string {
+	switch v := o[encodingName]; v.state {
+	case set:
+		return "true"
+	case unset:
+		return "false"
+	default:
+		if all, known := Encodings(v.text); known && len(all) == 0 {
+			return ""
+		}
+		return v.text
+	}
+}
+
+// A Variant is what git stores of a file, or may write on disk for it.
+type Variant struct {
 	Encoding string // as .gitattributes names it; "" of what git stores
-	Bytes    int64  // -1: not known, since the encoding is not, or systems differ in it
+	Bytes    int64  // -1: unknown, since policyscan cannot write it
 }
 
-// Forms returns what git stores of a file of a snapshot, and what else it may write on disk for that. It returns nil
+// Variants returns what git stores of a file of a snapshot, and what else it may write on disk for it. It returns nil
 // if git writes what it stores, and if the snapshot has no such file.
-func Forms(r *repo.Repository, at Snapshot, path string) ([]Form, error) {
+func Variants(r *repo.Repository, at Snapshot, path string) ([]Variant, error) {
 	var leaf repo.Leaf
 	var known bool
 	var err error
@@ -128,14 +140,11 @@ func Forms(r *repo.Repository, at Snapshot, path string) ([]Form, error) {
 	} else {
 		leaf, known, err = r.Lookup(at.Tree, path)
 	}
-	if err != nil {
+	if err != nil || !known || leaf.Mode != repo.File && leaf.Mode != repo.Executable {
 		return nil, err
 	}
-	if !known || leaf.Mode != repo.File && leaf.Mode != repo.Executable {
-		return nil, nil
-	}
-	w, err := New(r, at).Written(path)
-	if err != nil || w.Encodings == nil {
+	a, err := New(r, at).Attributes(path)
+	if err != nil || a.Encodings == nil {
 		return nil, err
 	}
 	b, err := r.Blob(leaf.Hash)
@@ -143,183 +152,190 @@ func Forms(r *repo.Repository, at Snapshot, path string) ([]Form, error) {
 		return nil, err
 	}
 	defer b.Close()
-	all := []Form{{Bytes: b.Size()}}
-	for _, enc := range w.Encodings {
-		if enc.State == attributes.Unspecified {
-			continue
+	all := []Variant{{Bytes: b.Size()}}
+	for _, name := range a.Encodings {
+		encodings, known := Encodings(name)
+		if !known {
+			all = append(all, Variant{name, -1})
 		}
-		forms, known := recode.Forms(enc.Text)
-		if !known || enc.State != attributes.Text {
-			all = append(all, Form{enc.Text, -1})
-			continue
-		}
-		for _, form := range forms {
+		for _, enc := range encodings {
 			if _, err := b.Seek(0, io.SeekStart); err != nil {
 				return nil, err
 			}
-			n, err := io.Copy(io.Discard, recode.NewReader(b, form))
+			n, err := io.Copy(io.Discard, NewReader(b, enc))
 			switch {
-			case errors.Is(err, recode.ErrAsIs):
-				n = b.Size()
-			case errors.Is(err, recode.ErrUnsure):
+			case errors.Is(err, ErrUnencodable):
 				n = -1
 			case err != nil:
 				return nil, err
 			}
-			if f := (Form{enc.Text, n}); !slices.Contains(all, f) {
-				all = append(all, f)
+			if v := (Variant{name, n}); !slices.Contains(all, v) {
+				all = append(all, v)
 			}
 		}
 	}
 	return all, nil
 }
 
-// encodingOf returns a value of working-tree-encoding, Unspecified for the ways to say UTF-8.
-func encodingOf(v attributes.Value) attributes.Value {
-	if v.State == attributes.Text {
-		if forms, known := recode.Forms(v.Text); known && len(forms) == 0 {
-			return attributes.Value{}
-		}
-	}
-	return v
-}
-
-// chain returns the chain of a folder. c is locked.
-func (c *Checkout) chain(folder string) *chain {
-	if ch := c.chains[folder]; ch != nil {
+// chain returns the chain of a directory. c is locked.
+func (c *Checkout) chain(dir string) *chain {
+	if ch := c.chains[dir]; ch != nil {
 		return ch
 	}
-	above := &chain{ways: [][]attributes.Frame{nil}}
-	if folder != "" {
-		parent, _ := cutLast(folder)
+	above := &chain{macros: map[string][]setting{}}
+	if dir != "" {
+		parent, _ := cutLast(dir)
 		above = c.chain(parent)
 	}
 	ch := above
 	if above.err == nil {
-		ch = c.extend(above, folder)
+		var err error
+		if ch, err = c.extend(above, dir); err != nil {
+			ch = &chain{err: err}
+		}
 	}
-	c.chains[folder] = ch
+	c.chains[dir] = ch
 	return ch
 }
 
-// extend returns the chain of a folder, by that of the folder above.
-func (c *Checkout) extend(above *chain, folder string) *chain {
-	files, err := c.in(folder)
-	if err != nil {
-		return &chain{err: err}
-	}
-	if len(files) == 0 {
-		return above
-	}
-	ch := &chain{decides: above.decides}
-	var texts [][]byte
-	for _, f := range files {
-		text, err := c.text(f.leaf.Hash)
-		var unknown *UnknownEncoding
-		switch {
-		case errors.As(err, &unknown):
-			return &chain{err: &UnknownEncoding{verdict.Path(f.path) + " " + unknown.why}}
-		case err != nil:
-			return &chain{err: fmt.Errorf("%s: %w", verdict.Path(f.path), err)}
-		}
-		if match.StandsFor(text) {
-			return &chain{err: &UnknownEncoding{verdict.Path(f.path) +
-				" is a Git LFS pointer or encrypted, so what git reads there is unknown"}}
-		}
-		ch.decides = ch.decides || decides(text)
-		texts = append(texts, text)
-	}
-	if !ch.decides {
-		return above // so that most trees cost nothing more
-	}
-	var readings []*attributes.File
-	if !slices.ContainsFunc(files, func(f attributesFile) bool { return f.exact }) {
-		readings = []*attributes.File{nil} // where letter case counts there is none
-	}
-	for _, text := range texts {
-		readings = append(readings, attributes.Read(text, folder == "")...)
-	}
-	if len(above.ways)*len(readings) > maxWays {
-		return &chain{err: &UnknownEncoding{
-			fmt.Sprintf("the .gitattributes files above it can be read in more than %d ways", maxWays),
-		}}
-	}
-	for _, way := range above.ways {
-		for _, f := range readings {
-			next := way
-			if f != nil {
-				next = append(way[:len(way):len(way)], attributes.Frame{Folder: folder, File: f})
-			}
-			ch.ways = append(ch.ways, next)
-		}
-	}
-	for i, f := range files {
-		if rewritten, how := ch.rewrites(f.path, texts[i]); rewritten {
-			return &chain{err: &UnknownEncoding{
-				fmt.Sprintf("%s has %s itself, so that on disk it can say something else", verdict.Path(f.path), how),
-			}}
-		}
-	}
-	return ch
-}
-
-// rewrites reports whether git may write something else on disk than the text of an attributes file, and by which
-// attribute. Then checkout, which reads the blob, and other commands, which read the file, do not agree.
-func (ch *chain) rewrites(path string, text []byte) (rewritten bool, how string) {
-	for _, frames := range ch.ways {
-		for _, fold := range []bool{false, true} {
-			v := attributes.Values(frames, path, fold, attributes.Encoding, attributes.Ident)
-			switch {
-			case encodingOf(v[0]) != (attributes.Value{}):
-				return true, attributes.Encoding
-			case v[1].State == attributes.Set && bytes.Contains(text, []byte("$Id")):
-				return true, attributes.Ident
-			}
-		}
-	}
-	return false, ""
-}
-
-// decides reports whether a text could say of an attribute that is asked for: attributes and macros are named as they
-// are, so that a name that is nowhere is said of nothing.
-func decides(text []byte) bool {
-	names := []string{attributes.Encoding, attributes.Filter, attributes.ExportSubst}
-	return slices.ContainsFunc(names, func(name string) bool { return bytes.Contains(text, []byte(name)) })
-}
-
-// attributesIn returns the attributes files of a folder.
-func (c *Checkout) attributesIn(folder string) ([]attributesFile, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.in(folder)
-}
-
-// in returns the attributes files of a folder. c is locked.
-func (c *Checkout) in(folder string) ([]attributesFile, error) {
-	if c.files == nil {
-		if c.snapshot.Index != nil {
-			c.files = newIndexFiles(c.snapshot.Index)
-		} else {
-			files, err := newTreeFiles(c.repo, c.snapshot.Tree)
-			if err != nil {
-				return nil, err
-			}
-			c.files = files
-		}
-	}
-	return c.files.in(folder)
-}
-
-// text returns the text of an attributes file.
-func (c *Checkout) text(h repo.Hash) ([]byte, error) {
-	blob, err := c.repo.Blob(h)
+// extend returns the chain of a directory, by that of the directory above.
+func (c *Checkout) extend(above *chain, dir string) (*chain, error) {
+	files, err := c.in(dir)
 	if err != nil {
 		return nil, err
 	}
+	ch := &chain{slices.Clip(above.lists), above.macros, above.encodes, above.decides, nil}
+	var texts [][]byte
+	for _, f := range files {
+		text, err := c.text(f.path, f.leaf.Hash)
+		if err != nil {
+			return nil, err
+		}
+		ch.encodes = ch.encodes || bytes.Contains(text, []byte(encodingName))
+		ch.decides = ch.decides || ch.encodes || bytes.Contains(text, []byte(filterName)) ||
+			bytes.Contains(text, []byte(exportSubstName))
+		texts = append(texts, text)
+	}
+	if len(files) == 0 || !ch.decides {
+		return above, nil // so that most trees cost nothing more
+	}
+	list := attributeList{dir: dir}
+	for i, f := range files {
+		lines, err := ch.lines(texts[i], dir == "", len(files) > 1 || !f.exact)
+		if err != nil {
+			return nil, &UnknownEncoding{verdict.Path(f.path) + ": " + err.Error()}
+		}
+		list.lines = append(list.lines, lines...)
+	}
+	ch.lists = append(ch.lists, list)
+	for i, f := range files {
+		switch how, err := ch.rewrites(path.Join(dir, path.Base(f.path)), texts[i]); {
+		case err != nil:
+			return nil, err
+		case how != "":
+			return nil, &UnknownEncoding{fmt.Sprintf("%s has %s itself, so that on disk it can say something else",
+				verdict.Path(f.path), how)}
+		}
+	}
+	return ch, nil
+}
+
+// lines returns the lines of a file that count, and adds its macros, which only the root's file may define. optional
+// says that git does not read the file on some disks. It is an error if versions of git could read another encoding.
+func (ch *chain) lines(text []byte, isRoot, optional bool) ([]line, error) {
+	all := parseLines(text)
+	for _, l := range all {
+		if isRoot && l.macro != "" {
+			ch.macros[l.macro] = l.settings
+		}
+	}
+	var counting []line
+	for i, l := range all {
+		l.optional = optional || l.ambiguous
+		isMacro := isRoot && l.macro != ""
+		if ch.encodes && (l.ambiguous && ch.concerns(l.raw) || l.optional && isMacro) {
+			return nil, fmt.Errorf("not every git reads line %d in the same way", i+1)
+		}
+		if l.pattern == nil {
+			continue
+		}
+		l.settings = slices.DeleteFunc(l.settings, func(s setting) bool { return !ch.counts(s.name) })
+		if len(l.settings) > 0 {
+			counting = append(counting, l)
+		}
+	}
+	return counting, nil
+}
+
+// counts reports whether what a file says about an attribute counts.
+func (ch *chain) counts(name string) bool {
+	_, isMacro := ch.macros[name]
+	return isMacro || slices.Contains([]string{encodingName, identName, filterName, exportSubstName}, name)
+}
+
+// concerns reports whether a line could say anything about the encoding, however it is read.
+func (ch *chain) concerns(raw string) bool {
+	for name := range ch.macros {
+		if strings.Contains(raw, name) {
+			return true
+		}
+	}
+	return strings.Contains(raw, encodingName)
+}
+
+// rewrites names the attribute by which git may write something else on disk than the text of an attributes file; "" if
+// it does not. Then checkout, which reads the blob, and other commands, which read the file, do not agree.
+func (ch *chain) rewrites(path string, text []byte) (string, error) {
+	all, err := ch.outcomes(path)
+	for _, o := range all {
+		switch {
+		case encodingOf(o) != "":
+			return encodingName, nil
+		case o[identName].state == set && bytes.Contains(text, []byte("$Id")):
+			return identName, nil
+		}
+	}
+	return "", err
+}
+
+// attributesIn returns the attributes files of a directory.
+func (c *Checkout) attributesIn(dir string) ([]attributesFile, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.in(dir)
+}
+
+// in is attributesIn if c is locked.
+func (c *Checkout) in(dir string) ([]attributesFile, error) {
+	switch {
+	case c.files != nil:
+	case c.snapshot.Index != nil:
+		c.files = newIndexFiles(c.snapshot.Index)
+	default:
+		c.files = &treeFiles{c.repo, c.snapshot.Tree, map[string]*treeDir{}}
+	}
+	return c.files.in(dir)
+}
+
+// maxAttributes is how many bytes an attributes file may have. A longer one is an error of the run.
+const maxAttributes = 1 << 20
+
+// text returns the text of an attributes file.
+func (c *Checkout) text(path string, h repo.Hash) ([]byte, error) {
+	blob, err := c.repo.Blob(h)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", verdict.Path(path), err)
+	}
 	defer blob.Close()
 	text, err := io.ReadAll(io.LimitReader(blob, maxAttributes+1))
-	if err == nil && len(text) > maxAttributes {
-		err = &UnknownEncoding{fmt.Sprintf("has more than %d bytes", maxAttributes)}
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", verdict.Path(path), err)
+	case len(text) > maxAttributes:
+		return nil, &UnknownEncoding{fmt.Sprintf("%s has more than %d bytes", verdict.Path(path), maxAttributes)}
+	case match.StandsFor(text):
+		return nil, &UnknownEncoding{verdict.Path(path) +
+			" is a Git LFS pointer or encrypted, so what git reads there is unknown"}
 	}
-	return text, err
+	return text, nil
 }

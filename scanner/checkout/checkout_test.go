@@ -1,6 +1,7 @@
 package checkout
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -12,7 +13,6 @@ import (
 	"testing"
 
 	"github.com/policyscan/policyscan/internal/memdir"
-	"github.com/policyscan/policyscan/scanner/attributes"
 	"github.com/policyscan/policyscan/scanner/repo"
 )
 
@@ -69,7 +69,7 @@ func states(t *testing.T, all ...map[string]string) (*repo.Repository, [][]Snaps
 }
 
 // said writes down what git writes for a file, or why that is unknown.
-func said(w Written, err error) string {
+func said(a Attributes, err error) string {
 	var unknown *UnknownEncoding
 	switch {
 	case errors.As(err, &unknown):
@@ -78,28 +78,21 @@ func said(w Written, err error) string {
 		return "error: " + err.Error()
 	}
 	var words []string
-	for _, v := range w.Encodings {
-		switch v.State {
-		case attributes.Text:
-			words = append(words, v.Text)
-		case attributes.Unspecified:
-			words = append(words, "utf-8")
-		default:
-			words = append(words, "no value")
-		}
+	for _, name := range a.Encodings {
+		words = append(words, cmp.Or(name, "utf-8"))
 	}
-	for _, name := range w.filters {
+	for _, name := range a.filters {
 		words = append(words, "filter="+name)
 	}
-	if w.subst {
+	if a.exportSubst {
 		words = append(words, "export-subst")
 	}
 	return strings.Join(words, " ")
 }
 
-// TestWritten: the attributes files above a file say what git writes for it, from a commit and from the index alike.
+// TestAttributes: the attributes files above a file say what git writes for it, from a commit and from the index alike.
 // What may differ between disks and versions of git is all there.
-func TestWritten(t *testing.T) {
+func TestAttributes(t *testing.T) {
 	const utf16 = "working-tree-encoding=UTF-16"
 	for name, c := range map[string]struct {
 		files map[string]string
@@ -111,7 +104,7 @@ func TestWritten(t *testing.T) {
 		"in the folder":          {map[string]string{"a/.gitattributes": "b.tf " + utf16}, "UTF-16"},
 		"in another folder":      {map[string]string{"c/.gitattributes": "b.tf " + utf16}, ""},
 		"UTF-8, which is none":   {map[string]string{".gitattributes": "*.tf working-tree-encoding=UTF-8"}, ""},
-		"without a value":        {map[string]string{".gitattributes": "*.tf working-tree-encoding"}, "no value"},
+		"without a value":        {map[string]string{".gitattributes": "*.tf working-tree-encoding"}, "true"},
 		"where case is the same": {map[string]string{".gitattributes": "B.TF " + utf16}, "utf-8 UTF-16"},
 		"a file of another case": {map[string]string{"a/.GitAttributes": "*.tf " + utf16}, "utf-8 UTF-16"},
 		"the nearer one": {map[string]string{
@@ -137,6 +130,30 @@ func TestWritten(t *testing.T) {
 				"oid sha256:" + strings.Repeat("0", 64) + "\nsize 1\n",
 		}, "unknown: .gitattributes is a Git LFS pointer or encrypted, so what git reads there is unknown"},
 		"of no matter": {map[string]string{".gitattributes": "*.tf text eol=lf"}, ""},
+		"an odd line that says nothing of it": {map[string]string{
+			".gitattributes": "\ufeff# all\n*.tf " + utf16 + "\na/**.x text\n* builtin_x\n",
+		}, "UTF-16"},
+		"an odd line by a macro": {map[string]string{
+			".gitattributes": "[attr]wide " + utf16, "a/.gitattributes": "*.tf wide builtin_x",
+		}, "unknown: a/.gitattributes: not every git reads line 1 in the same way"},
+		"an odd line with a filter": {map[string]string{
+			".gitattributes": "*.tf filter=x builtin_x",
+		}, "filter=x"},
+		"stars that git 2.52 reads in another way": {map[string]string{
+			".gitattributes": "/a**/b.tf " + utf16,
+		}, "utf-8 UTF-16"},
+		"a macro on some disks": {map[string]string{
+			".GITATTRIBUTES": "[attr]wide " + utf16, "a/.gitattributes": "*.tf wide",
+		}, "unknown: .GITATTRIBUTES: not every git reads line 1 in the same way"},
+		"too many ways": {map[string]string{
+			".gitattributes": func() string {
+				var lines strings.Builder
+				for i := range maxOutcomes {
+					fmt.Fprintf(&lines, "B.tf working-tree-encoding=x%d\n", i)
+				}
+				return lines.String()
+			}(),
+		}, "unknown: the .gitattributes files above it can be read in more than 16 ways"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -144,7 +161,7 @@ func TestWritten(t *testing.T) {
 			maps.Copy(files, c.files)
 			r, at := states(t, files)
 			for _, s := range at[0] {
-				if got := said(New(r, s).Written("a/b.tf")); got != c.want {
+				if got := said(New(r, s).Attributes("a/b.tf")); got != c.want {
 					t.Errorf("index %v: got %q, want %q", s.Index != nil, got, c.want)
 				}
 			}
@@ -152,14 +169,28 @@ func TestWritten(t *testing.T) {
 	}
 }
 
-// TestRecoding: of the files that do not change, those are found whose encoding does.
-func TestRecoding(t *testing.T) {
+// TestShorterName: a directory of another name may be the same on some disk, and its name shorter.
+func TestShorterName(t *testing.T) {
+	t.Parallel()
+	long, short := strings.Repeat("\u017f", 20), strings.Repeat("s", 20)
+	r, at := states(t, map[string]string{
+		long + "/b.tf": "x", short + "/.gitattributes": "b.tf working-tree-encoding=UTF-16",
+	})
+	for _, s := range at[0] {
+		if got, want := said(New(r, s).Attributes(long+"/b.tf")), "utf-8 UTF-16"; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// TestEncodingChanges: of the files that do not change, those are found whose encoding does.
+func TestEncodingChanges(t *testing.T) {
 	const wide, narrow = "*.tf working-tree-encoding=UTF-16", "*.tf text"
 	const macro = "[attr]wide working-tree-encoding=UTF-16"
 	at := func(pairs ...string) map[string]string { // the attributes files of folders
 		files := map[string]string{}
 		for i := 0; i < len(pairs); i += 2 {
-			files[path.Join(pairs[i], attributes.Name)] = pairs[i+1]
+			files[path.Join(pairs[i], attributesName)] = pairs[i+1]
 		}
 		return files
 	}
@@ -188,9 +219,9 @@ func TestRecoding(t *testing.T) {
 			r, all := states(t, with(c.base), with(c.head))
 			base := all[0][0]
 			for _, head := range all[1] {
-				recoding := NewRecoding(New(r, head), []Snapshot{base})
+				changes := NewEncodingChanges(New(r, head), []Snapshot{base})
 				see := func(change repo.Change) error {
-					recoding.See(change)
+					changes.Add(change)
 					return nil
 				}
 				var err error
@@ -207,7 +238,7 @@ func TestRecoding(t *testing.T) {
 					return found && old == leaf, err
 				}
 				var got []string
-				err = recoding.Visit(unchanged, func(path string, _ repo.Leaf) error {
+				err = changes.Visit(unchanged, func(path string, _ repo.Leaf) error {
 					got = append(got, path)
 					return nil
 				})
@@ -224,7 +255,7 @@ func TestRecoding(t *testing.T) {
 func TestRewritten(t *testing.T) {
 	t.Parallel()
 	var nobody *Rewritten
-	nobody.Add("a", Written{filters: []string{"x"}})
+	nobody.Add("a", Attributes{filters: []string{"x"}})
 	if n := nobody.Notes(); n != nil {
 		t.Errorf("%q", n)
 	}
@@ -232,17 +263,17 @@ func TestRewritten(t *testing.T) {
 	for _, order := range [][]int{{0, 1, 2, 3, 4}, {4, 2, 0, 3, 1}} {
 		r := &Rewritten{}
 		for _, i := range order {
-			r.Add(fmt.Sprint("f", i), Written{filters: []string{"many"}})
-			r.Add("\x1b", Written{subst: i == 0})
+			r.Add(fmt.Sprint("f", i), Attributes{filters: []string{"many"}})
+			r.Add("\x1b", Attributes{exportSubst: i == 0})
 		}
 		for i := range 6 {
-			r.Add("one", Written{filters: []string{fmt.Sprint("x", i)}})
+			r.Add("one", Attributes{filters: []string{fmt.Sprint("x", i)}})
 		}
 		got := r.Notes()
 		if want == nil {
 			want = got
 		}
-		if !slices.Equal(got, want) || len(got) != maxRewritings+1 {
+		if !slices.Equal(got, want) || len(got) != maxFilters+1 {
 			t.Errorf("%q", got)
 		}
 	}

@@ -164,16 +164,16 @@ func (s blobSource) Open(f File, _ bool) (Content, error) {
 // changes are the files of one snapshot that differ from some other: their leaf, the encoding in which git checks
 // them out, or what a link leads to.
 type changes struct {
-	repo     *repo.Repository
-	head     checkout.Snapshot
-	bases    []checkout.Snapshot
-	recoding *checkout.Recoding
-	links    symlinkChanges
+	repo      *repo.Repository
+	head      checkout.Snapshot
+	bases     []checkout.Snapshot
+	encodings *checkout.EncodingChanges
+	links     symlinkChanges
 }
 
 func newChanges(r *repo.Repository, head checkout.Snapshot, bases []checkout.Snapshot) *changes {
 	at := checkout.New(r, head)
-	c := &changes{repo: r, head: head, bases: bases, recoding: checkout.NewRecoding(at, bases)}
+	c := &changes{repo: r, head: head, bases: bases, encodings: checkout.NewEncodingChanges(at, bases)}
 	find := r.Finder()
 	c.links.head = &Snapshot{repo: r, find: find, state: head, checkout: at}
 	for _, base := range bases {
@@ -232,7 +232,7 @@ func (c *changes) listChanged(uniform func() bool, visit func(path string, leaf 
 		each := func(change repo.Change) error {
 			c.links.see(change)
 			if !c.allNew() {
-				c.recoding.See(change)
+				c.encodings.Add(change)
 			}
 			if len(c.bases) > 1 {
 				if seen[change.Path] {
@@ -252,7 +252,7 @@ func (c *changes) listChanged(uniform func() bool, visit func(path string, leaf 
 			return err
 		}
 	}
-	if err := c.recoding.Visit(c.links.unchanged, visit); err != nil || c.allNew() || !c.links.needed(uniform) {
+	if err := c.encodings.Visit(c.links.unchanged, visit); err != nil || c.allNew() || !c.links.needed(uniform) {
 		return err
 	}
 	return c.links.visit(visit)

@@ -1,0 +1,205 @@
+package checkout
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Attributes that change what git writes for a blob.
+const (
+	encodingName    = "working-tree-encoding" // on checkout: the encoding that the UTF-8 of the blob is written in
+	identName       = "ident"                 // on checkout: "$Id$" is expanded
+	filterName      = "filter"                // on checkout: the program that the blob is sent through
+	exportSubstName = "export-subst"          // in an archive: placeholders are replaced
+)
+
+// A state is what a file says about an attribute.
+type state uint8
+
+const (
+	unspecified state = iota // nothing, or "!attr"
+	set                      // "attr"
+	unset                    // "-attr"
+	withText                 // "attr=text"
+)
+
+// A value is what a path has for an attribute.
+type value struct {
+	state state
+	text  string // of the state withText
+}
+
+// A setting is what a line says about an attribute.
+type setting struct {
+	name  string
+	value value
+}
+
+// A line gives attributes to the paths that its pattern matches, or defines a macro.
+type line struct {
+	pattern   *pattern // nil: no file matches
+	macro     string   // "" if it defines none
+	settings  []setting
+	raw       string
+	ambiguous bool // versions of git read it differently
+	optional  bool // on some disks, git does not read it
+}
+
+const (
+	blank       = " \t\r\n"
+	macroPrefix = "[attr]"
+	reserved    = "builtin_" // git 2.44 and later ignores a line with a name that begins so
+	byteMark    = "\ufeff"   // skipped in a file on disk, and part of the first pattern in a blob
+	maxLine     = 2048       // bytes: git 2.39.1 and later ignores so long a line, others read or cut it
+)
+
+// parseLines parses the text of an attributes file. Git ignores a line with a mistake. In a blob a NUL byte ends the
+// text, in a file the line.
+func parseLines(content []byte) []line {
+	var all []line
+	hasNUL := false
+	for raw := range strings.Lines(string(content)) {
+		raw = strings.TrimSuffix(raw, "\n")
+		hasNUL = hasNUL || strings.Contains(raw, "\x00")
+		hasMark := len(all) == 0 && strings.HasPrefix(raw, byteMark)
+		l := line{raw: raw}
+		l.ambiguous = hasNUL || hasMark || len(raw) >= maxLine || strings.Contains(raw, reserved)
+		if hasMark {
+			raw = raw[len(byteMark):]
+		}
+		raw, _, _ = strings.Cut(raw, "\x00")
+		raw = strings.TrimLeft(raw, blank)
+		if raw != "" && raw[0] != '#' && len(l.raw) < maxLine {
+			name, rest, plain := cutPattern(raw)
+			l.ambiguous = l.ambiguous || !plain
+			l.parse(name, rest)
+		}
+		all = append(all, l)
+	}
+	return all
+}
+
+// cutPattern cuts a line behind its pattern. plain is false of quotes that git may read in another way.
+func cutPattern(raw string) (name, rest string, plain bool) {
+	quoted, err := strconv.QuotedPrefix(raw)
+	if raw[0] == '"' && err == nil && utf8.ValidString(quoted) &&
+		!strings.Contains(quoted, `\x`) && !strings.Contains(quoted, `\u`) && !strings.Contains(quoted, `\U`) {
+		name, err = strconv.Unquote(quoted)
+		name, _, _ = strings.Cut(name, "\x00")
+		return name, raw[len(quoted):], err == nil
+	}
+	end := strings.IndexAny(raw, blank)
+	if end < 0 {
+		end = len(raw)
+	}
+	return raw[:end], raw[end:], raw[0] != '"'
+}
+
+// parse reads what follows the pattern, and the pattern.
+func (l *line) parse(name, rest string) {
+	var settings []setting
+	for word := range strings.FieldsFuncSeq(rest, func(c rune) bool { return strings.ContainsRune(blank, c) }) {
+		name, after, hasValue := strings.Cut(word, "=")
+		s := setting{name, value{state: set}}
+		switch {
+		case strings.HasPrefix(name, "-"):
+			s = setting{name[1:], value{state: unset}}
+		case strings.HasPrefix(name, "!"):
+			s = setting{name[1:], value{}}
+		case hasValue:
+			s.value = value{withText, after}
+		}
+		if !isAttribute(s.name) {
+			return
+		}
+		settings = append(settings, s)
+	}
+	macro, isMacro := strings.CutPrefix(name, macroPrefix)
+	switch {
+	case isMacro && macro != "":
+		macro = strings.TrimLeft(macro, blank)
+		if end := strings.IndexAny(macro, blank); end >= 0 {
+			macro = macro[:end]
+		}
+		if isAttribute(macro) {
+			l.macro, l.settings = macro, settings
+		}
+	case !strings.HasPrefix(name, "!"): // git refuses a pattern that takes back
+		l.pattern, l.settings = newPattern(name), settings
+	}
+}
+
+// isAttribute reports whether an attribute may have this name.
+func isAttribute(name string) bool {
+	return name != "" && name[0] != '-' && !strings.ContainsFunc(name, func(c rune) bool {
+		return c != '-' && c != '.' && c != '_' && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z')
+	})
+}
+
+// An attributeList is the lines that count of the attributes files of a directory.
+type attributeList struct {
+	dir   string // "" is the root
+	lines []line
+}
+
+// maxOutcomes is how many combinations of attributes a path may have. One more is an error of the run.
+const maxOutcomes = 16
+
+// outcomes returns the combinations of attributes that a path may have, by the lists of the directories above it, the
+// root's first: several if lines count in some checkouts only. Attributes that are unspecified are zero. ok is false
+// if there are too many.
+func outcomes(lists []attributeList, macros map[string][]setting, path string) (all []map[string]value, ok bool) {
+	all = []map[string]value{{}}
+	for _, list := range slices.Backward(lists) {
+		rel := path
+		if list.dir != "" {
+			rel = path[len(list.dir)+1:]
+		}
+		for _, l := range slices.Backward(list.lines) {
+			always, sometimes := l.pattern.match(rel)
+			if !sometimes {
+				continue
+			}
+			var next []map[string]value
+			for _, before := range all {
+				after := maps.Clone(before)
+				apply(after, macros, l.settings)
+				next = addOutcome(next, after)
+				if l.optional || !always {
+					next = addOutcome(next, before)
+				}
+			}
+			if all = next; len(all) > maxOutcomes {
+				return nil, false
+			}
+		}
+	}
+	return all, true
+}
+
+func addOutcome(all []map[string]value, o map[string]value) []map[string]value {
+	if slices.ContainsFunc(all, func(other map[string]value) bool { return maps.Equal(o, other) }) {
+		return all
+	}
+	return append(all, o)
+}
+
+// apply adds the settings of a line that matches, the last first, to those of the lines after it, which win even where
+// they say that an attribute is unspecified. An attribute that is a macro and becomes set brings its own settings,
+// before those to its left.
+func apply(known map[string]value, macros map[string][]setting, settings []setting) {
+	for todo := slices.Clone(settings); len(todo) > 0; {
+		s := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if _, decided := known[s.name]; decided {
+			continue
+		}
+		known[s.name] = s.value
+		if s.value.state == set {
+			todo = append(todo, macros[s.name]...)
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package checkout
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// Rewritten gathers the covered files for which git writes something that was not checked and that only a program
+// knows: those with a filter, and those that git archive changes. A nil one gathers nothing.
+type Rewritten struct {
+	mu    sync.Mutex
+	files map[string]*fileSample // by filter
+}
+
+// archive stands for git archive among the filters: no filter has this name, and it comes first.
+const archive = "\x00"
+
+// A fileSample is how many files there are, and the first ones by name.
+type fileSample struct {
+	count int
+	first []string // in order
+}
+
+// Limits on what a note names.
+const (
+	maxFilters     = 5
+	maxSampleFiles = 3
+)
+
+// Add adds a file and its attributes.
+func (r *Rewritten) Add(path string, a Attributes) {
+	if r == nil || len(a.filters) == 0 && !a.exportSubst {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.files == nil {
+		r.files = map[string]*fileSample{}
+	}
+	filters := a.filters
+	if a.exportSubst {
+		filters = append(slices.Clip(filters), archive)
+	}
+	for _, name := range filters {
+		if r.files[name] == nil {
+			r.files[name] = &fileSample{}
+		}
+		r.files[name].add(path)
+	}
+}
+
+func (f *fileSample) add(path string) {
+	f.count++
+	if i, _ := slices.BinarySearch(f.first, path); i < maxSampleFiles {
+		f.first = slices.Insert(f.first, i, path)
+		f.first = f.first[:min(len(f.first), maxSampleFiles)]
+	}
+}
+
+// Notes names the files in a sentence for each filter, in the order of their names, which are written as
+// [verdict.Path] does.
+func (r *Rewritten) Notes() []string {
+	if r == nil {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var notes []string
+	for i, name := range slices.Sorted(maps.Keys(r.files)) {
+		if i == maxFilters {
+			more := pluralize(len(r.files)-i, "more filter")
+			return append(notes, fmt.Sprintf("and %s: what git checks out differs from what was checked", more))
+		}
+		notes = append(notes, r.files[name].note(name))
+	}
+	return notes
+}
+
+func (f *fileSample) note(filter string) string {
+	names := make([]string, len(f.first))
+	for i, name := range f.first {
+		names[i] = verdict.Path(name)
+	}
+	list := strings.Join(names, ", ")
+	if f.count > len(names) {
+		list += fmt.Sprintf(" and %d more", f.count-len(names))
+	}
+	files := pluralize(f.count, "file")
+	if filter == archive {
+		return fmt.Sprintf("export-subst: git archive changes the text of %s after this check: %s", files, list)
+	}
+	const what = "filter=%.60s: git sends %s through a program on checkout, and what it writes was not checked: %s"
+	return fmt.Sprintf(what, verdict.Path(filter), files, list)
+}
+
+func pluralize(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
+}
