@@ -679,7 +679,7 @@ scanner/match 3895 33
 scanner/needle 1093 13
 scanner/repo 5053 91
 scanner/reuse 143 8
-scanner/run 3603 58 scope, judges, failure and the choice of CI, which were 3650 lines
+scanner/run 3606 58 scope, judges, failure and the choice of CI, which were 3650 lines
 scanner/setup 453 8
 scanner/tree 1814 47 errors of repositories are named here
 scanner/uncommitted 187 1

@@ -215,7 +215,10 @@ func (r *Run) LintNotes() []string {
 			all = append(all, s.PathPrefix()+n.String())
 		}
 	}
-	if more := len(all) - most; more > 0 {
+	switch more := len(all) - most; {
+	case more == 1:
+		all = append(all[:most], "1 more note on the rules: policyscan validate prints it")
+	case more > 1:
 		all = append(all[:most], fmt.Sprintf("%d more notes on the rules: policyscan validate prints them", more))
 	}
 	return all
