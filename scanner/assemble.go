@@ -18,14 +18,14 @@ func assemble(about *shard.Run, f *shard.Findings) *verdict.Verdict {
 	v.Scope, v.Allowed, v.AsOf = about.Scope, about.Options.Allow, about.AsOf
 	v.Partial = about.Options.Partial || about.Options.Earlier
 	v.PolicyChanges, v.EndingAllowances = about.PolicyChanges, about.EndingAllowances
-	v.Policy = takenBy(about.Policy, f.Taken)
+	v.Policy = withExcludeCounts(about.Policy, f.Taken)
 	v.Coverage = f.Coverage
 	v.Coverage.LeftOut = append(v.Coverage.LeftOut, about.NotLookedFor...)
 	all := f.Violations
 	if f.RequiredWhole {
 		all = append(all, missing(about, f.Found)...)
 	}
-	slices.SortFunc(all, byPlace)
+	slices.SortFunc(all, byRuleAndFile)
 	allowed := 0
 	for i := range all {
 		if all[i].Allowance != nil {
@@ -50,11 +50,11 @@ func assemble(about *shard.Run, f *shard.Findings) *verdict.Verdict {
 			r.Rule.Files = max(r.Rule.Files, f.Coverage.Files)
 		}
 		if r.Required {
-			r.Rule.Files = max(r.Rule.Files, lookedAt(f))
+			r.Rule.Files = max(r.Rule.Files, filesLookedAt(f))
 		}
 		v.Rules = append(v.Rules, r.Rule)
 	}
-	v.Errors = append(wholeErrors(about, f, v.Rules), f.FileErrors...)
+	v.Errors = append(treeErrors(about, f, v.Rules), f.FileErrors...)
 	byFile := func(a, b verdict.Omission) int { return cmp.Compare(a.File, b.File) }
 	slices.SortFunc(v.Coverage.LeftOut, byFile)
 	slices.SortFunc(v.Coverage.NotScanned, byFile)
@@ -64,8 +64,8 @@ func assemble(about *shard.Run, f *shard.Findings) *verdict.Verdict {
 	return v
 }
 
-// byPlace is the order of the verdict.
-func byPlace(a, b shard.Violation) int {
+// byRuleAndFile is the order of the verdict.
+func byRuleAndFile(a, b shard.Violation) int {
 	return cmp.Or(cmp.Compare(a.Rule, b.Rule),
 		cmp.Compare(verdict.RawPath(a.Violation.File), verdict.RawPath(b.Violation.File)),
 		cmp.Compare(a.Part, b.Part), cmp.Compare(a.Index, b.Index))
@@ -76,8 +76,8 @@ func byError(a, b verdict.Error) int {
 		cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), cmp.Compare(a.UTF16Column, b.UTF16Column))
 }
 
-// wholeErrors returns the errors about the tree as a whole: also what it lacks, and what keeps the run from a PASS.
-func wholeErrors(about *shard.Run, f *shard.Findings, enforced []verdict.Rule) []verdict.Error {
+// treeErrors returns the errors about the tree as a whole: also what it lacks, and what keeps the run from a PASS.
+func treeErrors(about *shard.Run, f *shard.Findings, enforced []verdict.Rule) []verdict.Error {
 	all := f.TreeErrors
 	empty := func(message string) { all = append(all, verdict.Error{Code: code.Empty, Message: message}) }
 	looks := func(r verdict.Rule) bool { return r.Files > 0 }
@@ -94,7 +94,7 @@ func wholeErrors(about *shard.Run, f *shard.Findings, enforced []verdict.Rule) [
 			"and --require-governed is set; check the path and the rules' globs"})
 	}
 	if o := &about.Options; (o.Partial || o.Earlier) && !o.Allows(check.AllowPartial) {
-		all = append(all, isPartial(o))
+		all = append(all, partialError(o))
 	}
 	return all
 }
@@ -115,8 +115,8 @@ func isEmpty(about *shard.Run, f *shard.Findings) bool {
 	return false
 }
 
-// isPartial is the error of a partial about.
-func isPartial(o *shard.Options) verdict.Error {
+// partialError is the error of a partial run.
+func partialError(o *shard.Options) verdict.Error {
 	flags, them := "--rule or --exclude makes", "them"
 	switch {
 	case o.Earlier && o.Partial:
@@ -128,8 +128,8 @@ func isPartial(o *shard.Options) verdict.Error {
 		"which cannot pass; run it without " + them + ", or allow it with --allow partial"}
 }
 
-// takenBy returns the policies with the counts of the paths that their excludes took.
-func takenBy(policies []verdict.Policy, taken []int) []verdict.Policy {
+// withExcludeCounts returns the policies with the counts of the paths that their excludes took.
+func withExcludeCounts(policies []verdict.Policy, taken []int) []verdict.Policy {
 	all := slices.Clone(policies)
 	for i := range all {
 		all[i].Excluded = slices.Clone(all[i].Excluded)
@@ -161,8 +161,8 @@ func has(list []int, n int) bool {
 	return found
 }
 
-// lookedAt is how many files there were to look at, for the rules that require some.
-func lookedAt(f *shard.Findings) int {
+// filesLookedAt is how many files there were to look at, for the rules that require some.
+func filesLookedAt(f *shard.Findings) int {
 	switch {
 	case !f.RequiredWhole:
 		return 0

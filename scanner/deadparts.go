@@ -7,17 +7,17 @@ import (
 
 // Mistake says what nothing shows of a dead part and, where that is seen, what is wrong with it. word is what it is
 // called: "dead", or what is less certain.
-func (d *Dead) Mistake(word string) *document.Error {
+func (d *DeadPart) Mistake(word string) *document.Error {
 	return d.Rule.PartMistake(d.Part, word+": "+d.found(), d.Rule.Suspect(d.Part))
 }
 
-func (d *Dead) found() string {
+func (d *DeadPart) found() string {
 	const of = "no example of the rule"
 	example, path, content := of, of, of
 	if d.Part.Kind == rules.FileExcludeGlob {
 		path = "no example of the file's rules"
 	}
-	if d.files {
+	if d.triedFiles {
 		example, path, content = example+" and no file", path+" and no file", content+" and no file that it selects"
 	}
 	glob := document.Quoted(d.Rule.Glob(d.Part))
@@ -35,7 +35,7 @@ func (d *Dead) found() string {
 		if d.Part.Kind == rules.FileExcludeGlob {
 			from = "a rule of the file"
 		}
-		if d.Twice {
+		if d.Redundant {
 			return "another exclude removes each path, too, that the exclude " + glob + " removes from " + from
 		}
 		return path + " has a path that the exclude " + glob + " removes from " + from

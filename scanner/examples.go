@@ -11,32 +11,32 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// An ExampleTally is what came of checking a bundle's rules against their own examples.
-type ExampleTally struct {
-	Ran, Wrong int             // examples; with a demand for both kinds, each rule that lacks one is wrong, too
-	Bare       int             // rules without an example
-	Mistakes   document.Errors // what is wrong, in the order of the rules
+// ExampleResults are the results of checking a bundle's rules against their own examples.
+type ExampleResults struct {
+	Ran, Failed int             // examples; with a demand for both kinds, each rule that lacks one is wrong, too
+	Untested    int             // rules without an example
+	Mistakes    document.Errors // what is wrong, in the order of the rules
 }
 
 // TryExamples checks each example of a bundle's rules against its rule alone. With both, each rule must have an
 // example that violates it and one that does not, unless all that it asks is that the tree has files: an example is one
 // file and no tree.
-func TryExamples(b *rules.Bundle, both bool) (ExampleTally, error) {
-	var t ExampleTally
+func RunExamples(b *rules.Bundle, both bool) (ExampleResults, error) {
+	var t ExampleResults
 	wrong := func(e *document.Error) {
-		t.Wrong++
+		t.Failed++
 		t.Mistakes = append(t.Mistakes, e)
 	}
 	for i := range b.Rules {
 		r := &b.Rules[i]
 		if len(r.Examples) == 0 {
-			t.Bare++
+			t.Untested++
 		}
-		if lacks := lacking(r.Examples); both && lacks != "" && asksOfFiles(r) {
+		if lacks := missingExamples(r.Examples); both && lacks != "" && appliesToFiles(r) {
 			wrong(r.Mistake(lacks))
 		}
 		for i, x := range r.Examples {
-			why, err := tryExample(r, x)
+			why, err := runExample(r, x)
 			if err != nil {
 				return t, err
 			}
@@ -48,13 +48,14 @@ func TryExamples(b *rules.Bundle, both bool) (ExampleTally, error) {
 	return t, nil
 }
 
-// asksOfFiles reports whether a file can violate a rule. One that is about the tree alone can have no example of that.
-func asksOfFiles(r *rules.Rule) bool {
+// appliesToFiles reports whether a file can violate a rule. One that is about the tree alone can have no example of
+// that.
+func appliesToFiles(r *rules.Rule) bool {
 	return len(r.Patterns)+len(r.Required)+len(r.ForbiddenFiles) > 0
 }
 
-// lacking says which kind of example a rule does not have; "" if it has both kinds.
-func lacking(examples []rules.Example) string {
+// missingExamples says which kind of example a rule does not have; "" if it has both kinds.
+func missingExamples(examples []rules.Example) string {
 	var dirty, clean bool
 	for _, x := range examples {
 		dirty, clean = dirty || x.Violates, clean || !x.Violates
@@ -70,8 +71,8 @@ func lacking(examples []rules.Example) string {
 	return ""
 }
 
-// tryExample says what is wrong with an example of a rule; "" if it has the expected result.
-func tryExample(r *rules.Rule, x rules.Example) (string, error) {
+// runExample says what is wrong with an example of a rule; "" if it has the expected result.
+func runExample(r *rules.Rule, x rules.Example) (string, error) {
 	found, err := check.File(context.Background(), rules.New([]rules.Rule{*r}, nil), x.Path, []byte(x.Content))
 	var undecided *check.UndecidedError
 	switch {
@@ -83,7 +84,7 @@ func tryExample(r *rules.Rule, x rules.Example) (string, error) {
 		return "", nil
 	case len(found) > 0:
 		return violates(r, &found[0]) + ", but it says that it does not violate the rule", nil
-	case !asksOfFiles(r):
+	case !appliesToFiles(r):
 		return "the rule is about the tree alone, which no example is, but it says that it violates the rule", nil
 	case !r.Selects(x.Path) && len(r.Files) > 0:
 		return `the rule does not select "` + x.Path + `", but it says that it violates the rule`, nil

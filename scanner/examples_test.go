@@ -43,9 +43,9 @@ func TestTryExamples(t *testing.T) {
 			"it has no example; write",
 		}},
 	} {
-		tally, err := TryExamples(b, c.both)
+		tally, err := RunExamples(b, c.both)
 		n := len(c.want)
-		if err != nil || tally.Ran != 5 || tally.Bare != 1 || tally.Wrong != n || len(tally.Mistakes) != n {
+		if err != nil || tally.Ran != 5 || tally.Untested != 1 || tally.Failed != n || len(tally.Mistakes) != n {
 			t.Fatalf("%v: %+v, %v", c.both, tally, err)
 		}
 		for i, m := range tally.Mistakes {
@@ -93,7 +93,7 @@ rules:
 	if err != nil {
 		t.Fatal(err)
 	}
-	tally, err := TryExamples(b, true)
+	tally, err := RunExamples(b, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ rules:
 		`OWNED: example 6: the rule does not select "a.txt", but it says that it violates the rule`,
 		"DOC: example 2: the rule is about the tree alone, which no example is, but it says that it violates the rule",
 	}
-	if !slices.Equal(got, want) || tally.Ran != 12 || tally.Wrong != 7 {
+	if !slices.Equal(got, want) || tally.Ran != 12 || tally.Failed != 7 {
 		t.Errorf("%+v\ngot\n%s\nwant\n%s", tally, strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }

@@ -17,15 +17,15 @@ import (
 
 // An Explanation is what a scan does with the file of one path, and why.
 type Explanation struct {
-	Path    string
-	Kind    string // "file", "symlink", "submodule" or "special"; "" of what is left out
-	LeftOut string // why the file is no part of the tree: a word of verdict.Coverage.LeftOut; "": it is
-	Covered bool   // by a rule, as verdict.Coverage.Governed counts
-	Scanned bool   // checked against every rule that covers it
-	Failed  bool   // the file, or what is on the way to it, could not be read: nothing is known for certain
-	Reason  string // of one that is covered, why it was not scanned, as in verdict.Coverage.NotScanned
-	Bytes   int64  // that were checked
-	Mark    string // the encoding that its byte order mark names; "" without one
+	Path       string
+	Kind       string // "file", "symlink", "submodule" or "special"; "" of what is left out
+	LeftOut    string // why the file is no part of the tree: a word of verdict.Coverage.LeftOut; "": it is
+	Covered    bool   // by a rule, as verdict.Coverage.Governed counts
+	Scanned    bool   // checked against every rule that covers it
+	Unreadable bool   // the file, or what is on the way to it, could not be read: nothing is known for certain
+	Reason     string // of one that is covered, why it was not scanned, as in verdict.Coverage.NotScanned
+	Bytes      int64  // that were checked
+	BOM        string // the encoding that its byte order mark names; "" without one
 
 	Rules   []RuleExplanation // of each rule, in order of evaluation
 	Verdict *verdict.Verdict  // of a scan of this file alone, required files aside
@@ -33,38 +33,38 @@ type Explanation struct {
 
 // A RuleExplanation is what a rule asks of the file.
 type RuleExplanation struct {
-	Rule   *rules.Rule
-	Choice rules.Choice
-	Covers bool // the file, or perhaps what is beneath it or what it leads to
-	Items  []ItemExplanation
-	Result Result
+	Rule    *rules.Rule
+	Choice  rules.Choice
+	Covers  bool // the file, or perhaps what is beneath it or what it leads to
+	Items   []ItemExplanation
+	Outcome Outcome
 }
 
 // An ItemExplanation is what an item, or a glob of forbidden_files, asks of the file.
 type ItemExplanation struct {
-	Ask       rules.PatternRef
-	Name      string   // as evidence calls it
-	Encodings []string // of a text or an expression: those in which it was looked for
-	Format    string   // of a key: that in which the file was parsed; "" if it was not
-	Reached   int      // of a key: of how many places it is asked; -1: the file was not parsed for it
-	Nothing   string   // of a key that is asked of no place: why; else ""
-	Note      string   // why a key was not asked for; else ""
-	Result    Result
+	Ref        rules.PatternRef
+	Name       string   // as evidence calls it
+	Encodings  []string // of a text or an expression: those in which it was looked for
+	Format     string   // of a key: that in which the file was parsed; "" if it was not
+	Places     int      // of a key: of how many places it is asked; -1: the file was not parsed for it
+	WhyNoPlace string   // of a key that is asked of no place: why; else ""
+	Note       string   // why a key was not asked for; else ""
+	Outcome    Outcome
 }
 
-// A Result is what came of what a rule asks, the worse below.
-type Result uint8
+// An Outcome of one pattern, the mildest first.
+type Outcome uint8
 
-// The results.
+// The outcomes.
 const (
-	NotAsked Result = iota // the rule does not cover the file
-	Passes                 // all is as it must be
-	Allowed                // it is not, and an allowance allows that
-	Unknown                // that could not be decided
-	Violated               // it is not as it must be
+	NotCovered Outcome = iota // the rule does not cover the file
+	Passed                    // all is as it must be
+	Allowed                   // it is not, and an allowance allows that
+	Undecided                 // that could not be decided
+	Violated                  // it is not as it must be
 )
 
-func (r Result) String() string {
+func (r Outcome) String() string {
 	return [...]string{"not_covered", "passes", "allowed", "undecided", "violated"}[r]
 }
 
@@ -135,10 +135,10 @@ func (x *Explanation) found(entries []tree.File, t tree.Tree) error {
 // explain adds what each rule asks of the file.
 func (x *Explanation) explain(b *rules.Bundle, j *check.Result) {
 	if j != nil {
-		x.Covered, x.Scanned, x.Reason, x.Bytes, x.Mark = true, j.Scanned, j.Reason, j.Bytes, j.BOM()
-		x.Failed = j.File.Kind == worktree.Regular && j.Plan != nil && !j.Examined()
+		x.Covered, x.Scanned, x.Reason, x.Bytes, x.BOM = true, j.Scanned, j.Reason, j.Bytes, j.BOM()
+		x.Unreadable = j.File.Kind == worktree.Regular && j.Plan != nil && !j.Examined()
 	}
-	x.Failed = x.Failed || slices.ContainsFunc(x.Verdict.Errors, func(e verdict.Error) bool {
+	x.Unreadable = x.Unreadable || slices.ContainsFunc(x.Verdict.Errors, func(e verdict.Error) bool {
 		return e.File != verdict.Path(x.Path)
 	})
 	for i := range b.Rules {
@@ -157,16 +157,16 @@ func (x *Explanation) explain(b *rules.Bundle, j *check.Result) {
 func (x *Explanation) rule(e *RuleExplanation, j *check.Result, number int) {
 	add := func(of rules.PatternList, n int, explain func(*ItemExplanation)) {
 		for k := range n {
-			item := ItemExplanation{Ask: rules.PatternRef{Of: of, Index: k}, Reached: -1, Result: Passes}
-			item.Name = item.Ask.Name(e.Rule)
+			item := ItemExplanation{Ref: rules.PatternRef{Of: of, Index: k}, Places: -1, Outcome: Passed}
+			item.Name = item.Ref.Name(e.Rule)
 			explain(&item)
 			e.Items = append(e.Items, item)
-			e.Result = max(e.Result, item.Result)
+			e.Outcome = max(e.Outcome, item.Outcome)
 		}
 	}
 	if j.SelectedBy(number) {
 		if !j.Scanned && !j.OnlyKeysFailed {
-			e.Result = Unknown
+			e.Outcome = Undecided
 		}
 		content := func(item *ItemExplanation) { x.content(e.Rule, j, item) }
 		add(rules.ForbiddenPattern, len(e.Rule.Patterns), content)
@@ -175,11 +175,11 @@ func (x *Explanation) rule(e *RuleExplanation, j *check.Result, number int) {
 	if e.Choice.Forbids() {
 		for k, g := range e.Rule.ForbiddenFiles {
 			if slices.Contains(e.Choice.Forbidden, g) {
-				item := ItemExplanation{Ask: rules.PatternRef{Of: rules.ForbiddenFile, Index: k}, Name: g, Reached: -1}
-				item.Result = Passes
+				item := ItemExplanation{Ref: rules.PatternRef{Of: rules.ForbiddenFile, Index: k}, Name: g, Places: -1}
+				item.Outcome = Passed
 				x.broken(e.Rule, &item)
 				e.Items = append(e.Items, item)
-				e.Result = max(e.Result, item.Result)
+				e.Outcome = max(e.Outcome, item.Outcome)
 			}
 		}
 	}
@@ -187,11 +187,11 @@ func (x *Explanation) rule(e *RuleExplanation, j *check.Result, number int) {
 
 // content explains an item that is asked of the file's content.
 func (x *Explanation) content(rule *rules.Rule, r *check.Result, item *ItemExplanation) {
-	s := r.Explain(rule, item.Ask)
+	s := r.Explain(rule, item.Ref)
 	item.Encodings, item.Format, item.Note = s.Encodings, s.Format, s.Note
-	item.Reached, item.Nothing = s.Places, s.WhyNone
+	item.Places, item.WhyNoPlace = s.Places, s.WhyNone
 	if s.Undecided {
-		item.Result = Unknown
+		item.Outcome = Undecided
 	}
 	x.broken(rule, item)
 }
@@ -201,26 +201,26 @@ func (x *Explanation) broken(r *rules.Rule, item *ItemExplanation) {
 	is := func(v *verdict.Violation) bool {
 		missing, path := v.Evidence.Kind == verdict.KindMissing, v.Evidence.Kind == verdict.KindFile
 		return v.RuleID == r.ID && v.Evidence.Pattern == item.Name &&
-			missing == (item.Ask.Of == rules.RequiredPattern) && path == (item.Ask.Of == rules.ForbiddenFile)
+			missing == (item.Ref.Of == rules.RequiredPattern) && path == (item.Ref.Of == rules.ForbiddenFile)
 	}
 	switch {
 	case slices.ContainsFunc(x.Verdict.Violations, func(v verdict.Violation) bool { return is(&v) }):
-		item.Result = Violated
+		item.Outcome = Violated
 	case slices.ContainsFunc(x.Verdict.AllowedViolations, func(v verdict.AllowedViolation) bool {
 		return is(&v.Violation)
 	}):
-		item.Result = Allowed
+		item.Outcome = Allowed
 	}
 }
 
-// Result is what came of all rules, and of reading the file.
-func (x *Explanation) Result() Result {
-	worst := NotAsked
+// Outcome is the worst one of all rules, and of reading the file.
+func (x *Explanation) Outcome() Outcome {
+	worst := NotCovered
 	if len(x.Verdict.Errors) > 0 {
-		worst = Unknown
+		worst = Undecided
 	}
 	for i := range x.Rules {
-		worst = max(worst, x.Rules[i].Result)
+		worst = max(worst, x.Rules[i].Outcome)
 	}
 	return worst
 }

@@ -125,19 +125,19 @@ func checkExplained(t *rapid.T, x *Explanation, whole *verdict.Verdict) {
 	if d := cmp.Diff(errs, x.Verdict.Errors, cmpopts.EquateEmpty()); d != "" {
 		t.Fatalf("%s: -scan +explained: %s", x.Path, d)
 	}
-	want := NotAsked
+	want := NotCovered
 	switch {
 	case len(violations) > 0:
 		want = Violated
 	case len(errs) > 0:
-		want = Unknown
+		want = Undecided
 	case len(allowed) > 0:
 		want = Allowed
 	case x.Covered:
-		want = Passes
+		want = Passed
 	}
-	if x.Result() != want || x.Covered != (x.Result() != NotAsked) {
-		t.Fatalf("%s: the result is %q, want %q: %+v", x.Path, x.Result(), want, x)
+	if x.Outcome() != want || x.Covered != (x.Outcome() != NotCovered) {
+		t.Fatalf("%s: the result is %q, want %q: %+v", x.Path, x.Outcome(), want, x)
 	}
 	broken, let := map[string]int{}, map[string]int{}
 	for _, v := range allowed {
@@ -150,31 +150,31 @@ func checkExplained(t *rapid.T, x *Explanation, whole *verdict.Verdict) {
 		r := &x.Rules[i]
 		n, m := 0, 0
 		for _, item := range r.Items {
-			switch item.Result {
+			switch item.Outcome {
 			case Violated:
 				n++
 			case Allowed:
 				m++
 			}
-			asked := len(item.Encodings) > 0 || item.Format != "" || item.Name != "" && item.Ask.Of == rules.ForbiddenFile
-			if item.Result == Passes && !asked && item.Note == "" {
+			asked := len(item.Encodings) > 0 || item.Format != "" || item.Name != "" && item.Ref.Of == rules.ForbiddenFile
+			if item.Outcome == Passed && !asked && item.Note == "" {
 				t.Fatalf("%s: nothing says why %s of %s passes", x.Path, item.Name, r.Rule.ID)
 			}
 		}
-		if n != broken[r.Rule.ID] || m != let[r.Rule.ID] || (n > 0) != (r.Result == Violated) {
-			t.Fatalf("%s: %d items of %s are violated, %d violations, result %q", x.Path, n, r.Rule.ID, broken[r.Rule.ID], r.Result)
+		if n != broken[r.Rule.ID] || m != let[r.Rule.ID] || (n > 0) != (r.Outcome == Violated) {
+			t.Fatalf("%s: %d items of %s are violated, %d violations, result %q", x.Path, n, r.Rule.ID, broken[r.Rule.ID], r.Outcome)
 		}
 		if x.Kind == "file" && r.Covers != (r.Choice.Selects() || r.Choice.Forbids()) {
 			t.Fatalf("%s: %s covers it: %t, %+v", x.Path, r.Rule.ID, r.Covers, r.Choice)
 		}
-		if r.Covers != (r.Result != NotAsked) {
-			t.Fatalf("%s: %s covers it: %t, result %q", x.Path, r.Rule.ID, r.Covers, r.Result)
+		if r.Covers != (r.Outcome != NotCovered) {
+			t.Fatalf("%s: %s covers it: %t, result %q", x.Path, r.Rule.ID, r.Covers, r.Outcome)
 		}
 	}
 	for _, v := range violations { // found in an encoding in which it was looked for
 		for i := range x.Rules {
 			for _, item := range x.Rules[i].Items {
-				if e := v.Evidence; item.Ask.Of == rules.ForbiddenPattern && x.Rules[i].Rule.ID == v.RuleID && item.Name == e.Pattern && e.Encoding != "" && !slices.Contains(item.Encodings, e.Encoding) {
+				if e := v.Evidence; item.Ref.Of == rules.ForbiddenPattern && x.Rules[i].Rule.ID == v.RuleID && item.Name == e.Pattern && e.Encoding != "" && !slices.Contains(item.Encodings, e.Encoding) {
 					t.Fatalf("%s: %s was found as %s, and looked for in %q", x.Path, item.Name, e.Encoding, item.Encodings)
 				}
 			}

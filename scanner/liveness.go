@@ -14,7 +14,7 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// A Life says which parts of rules are alive: that in an example of the rule, or in a file of a tree,
+// A Liveness says which parts of rules are alive: that in an example of the rule, or in a file of a tree,
 //
 //   - something violates the rule, unless it is about the tree alone;
 //   - a glob of files, forbidden_files or required_files matches a path that no exclude removes;
@@ -25,36 +25,36 @@ import (
 //
 // An exclude of a rule file is alive if it is for one of the file's rules. What examples say about themselves does not
 // count, but what is found in them.
-type Life struct {
-	Examples, Files int             // that were tried
-	Of              []JudgeLife     // of each judge
-	Errors          []verdict.Error // what could not be decided in the tree: with any, what is Dead may be alive
+type Liveness struct {
+	Examples, Files int              // that were tried
+	Bundles         []BundleLiveness // in the order of the sources
+	Errors          []verdict.Error  // what could not be decided in the tree: with any, what is Dead may be alive
 }
 
-// A JudgeLife is the Life of a judge's rules.
-type JudgeLife struct {
+// A BundleLiveness is the liveness of a bundle's rules.
+type BundleLiveness struct {
 	Alive    int             // parts
-	Dead     []Dead          // parts that nothing shows to be alive
+	Dead     []DeadPart      // parts that nothing shows to be alive
 	Mistakes document.Errors // examples that could not be judged
 }
 
-// A Dead is a part of a rule that nothing shows to be alive.
-type Dead struct {
-	Rule  *rules.Rule
-	Part  rules.Part
-	Twice bool // of an exclude: it removes paths, but other excludes remove each of them, too
-	files bool // the rules were tried on files, too
+// A DeadPart is a part of a rule that nothing shows to be alive.
+type DeadPart struct {
+	Rule       *rules.Rule
+	Part       rules.Part
+	Redundant  bool // of an exclude: it removes paths, but other excludes remove each of them, too
+	triedFiles bool // the rules were tried on files, too
 }
 
 // Alive tries the rules of some bundles on their own examples and, unless it is nil, on the tree of a run of them.
-func Alive(ctx context.Context, sources []run.RuleSource, r *run.Run) (*Life, error) {
+func Alive(ctx context.Context, sources []run.RuleSource, r *run.Run) (*Liveness, error) {
 	var set *run.RuleSet
 	if r != nil {
 		sources, set = r.Sources, r.Rules
 	} else {
 		set = run.NewRuleSet(sources)
 	}
-	life, pulse := &Life{Of: make([]JudgeLife, len(sources))}, newPulse(set.Bundle)
+	life, pulse := &Liveness{Bundles: make([]BundleLiveness, len(sources))}, newUsageObserver(set.Bundle)
 	if err := life.examples(ctx, sources, pulse); err != nil {
 		return nil, err
 	}
@@ -73,8 +73,8 @@ func Alive(ctx context.Context, sources []run.RuleSource, r *run.Run) (*Life, er
 	return life, nil
 }
 
-// examples tries the judges' rules on their own examples, each on those of its own.
-func (l *Life) examples(ctx context.Context, sources []run.RuleSource, p *pulse) error {
+// examples tries each rule on its own examples.
+func (l *Liveness) examples(ctx context.Context, sources []run.RuleSource, p *usageObserver) error {
 	number := p.numbers()
 	for judge, j := range sources {
 		for _, r := range j.Bundle.Rules {
@@ -82,7 +82,7 @@ func (l *Life) examples(ctx context.Context, sources []run.RuleSource, p *pulse)
 				continue
 			}
 			alone := rules.New([]rules.Rule{r}, nil)
-			c, own := check.NewContentChecker(alone), newPulse(alone)
+			c, own := check.NewContentChecker(alone), newUsageObserver(alone)
 			c.Traces = true
 			for i, x := range r.Examples {
 				l.Examples++
@@ -91,7 +91,7 @@ func (l *Life) examples(ctx context.Context, sources []run.RuleSource, p *pulse)
 					return err
 				}
 				if wrong := found.KeyErrors(); len(wrong) > 0 {
-					l.Of[judge].Mistakes = append(l.Of[judge].Mistakes, r.ExampleMistake(i, wrong[0].Message))
+					l.Bundles[judge].Mistakes = append(l.Bundles[judge].Mistakes, r.ExampleMistake(i, wrong[0].Message))
 				}
 				found.File.Kind = worktree.Regular
 				own.observe(&found)
@@ -102,12 +102,12 @@ func (l *Life) examples(ctx context.Context, sources []run.RuleSource, p *pulse)
 	return nil
 }
 
-// count says which parts of the judges' rules are dead. files is that they were tried on files, too.
-func (l *Life) count(sources []run.RuleSource, p *pulse, files bool) {
+// count says which parts of the rules are dead. files reports whether they were tried on files, too.
+func (l *Liveness) count(sources []run.RuleSource, p *usageObserver, files bool) {
 	number := p.numbers()
 	for judge, j := range sources {
-		var parts []Dead
-		var found []sign // of each of the parts
+		var parts []DeadPart
+		var found []usage // of each of the parts
 		ofFiles := map[string]int{}
 		for i := range j.Bundle.Rules {
 			r := &j.Bundle.Rules[i]
@@ -121,16 +121,16 @@ func (l *Life) count(sources []run.RuleSource, p *pulse, files bool) {
 					}
 					ofFiles[key] = len(parts)
 				}
-				parts, found = append(parts, Dead{Rule: r, Part: part, files: files}), append(found, s)
+				parts, found = append(parts, DeadPart{Rule: r, Part: part, triedFiles: files}), append(found, s)
 			}
 		}
-		of := &l.Of[judge]
+		of := &l.Bundles[judge]
 		for i := range parts {
-			if found[i] == aliveSign {
+			if found[i] == alive {
 				of.Alive++
 				continue
 			}
-			parts[i].Twice = found[i] == twiceSign
+			parts[i].Redundant = found[i] == redundant
 			of.Dead = append(of.Dead, parts[i])
 		}
 	}
@@ -144,7 +144,7 @@ func partsOf(r *rules.Rule) []rules.Part {
 			all = append(all, rules.Part{Kind: kind, Index: i})
 		}
 	}
-	if asksOfFiles(r) {
+	if appliesToFiles(r) {
 		add(rules.WholeRule, 1)
 	}
 	add(rules.FilesGlob, len(r.Files))
@@ -164,25 +164,25 @@ func partsOf(r *rules.Rule) []rules.Part {
 	return all
 }
 
-// A sign is one of life, or of less.
-type sign uint8
+// A usage is whether something triggers a part of a rule.
+type usage uint8
 
 const (
-	noSign    sign = iota
-	twiceSign      // of an exclude: it removes what another one removes as well
-	aliveSign
+	unused    usage = iota
+	redundant       // of an exclude: it removes what another one removes as well
+	alive
 )
 
-// A pulse takes the signs of life of a bundle's rules while they are checked. Several goroutines may use it. nil: no
-// one asks.
-type pulse struct {
-	bundle *rules.Bundle
-	free   *rules.Bundle // the rules that have excludes, without them
-	number []int         // of each of those, in bundle
-	out    [][]exclude   // of each of those, its excludes
+// A usageObserver watches which parts of a bundle's rules are used while they are checked. Several goroutines may use
+// it.
+type usageObserver struct {
+	bundle          *rules.Bundle
+	withoutExcludes *rules.Bundle // the rules that have excludes, without them
+	number          []int         // of each of those, in bundle
+	excludes        [][]exclude   // of each of those, its excludes
 
 	mu    sync.Mutex // of what follows
-	signs []map[rules.Part]sign
+	signs []map[rules.Part]usage
 }
 
 // An exclude is one glob of a rule's excludes, by itself.
@@ -191,11 +191,11 @@ type exclude struct {
 	glob *glob.Set
 }
 
-func newPulse(b *rules.Bundle) *pulse {
-	p := &pulse{bundle: b}
+func newUsageObserver(b *rules.Bundle) *usageObserver {
+	p := &usageObserver{bundle: b}
 	var free []rules.Rule
 	for i, r := range b.Rules {
-		p.signs = append(p.signs, map[rules.Part]sign{})
+		p.signs = append(p.signs, map[rules.Part]usage{})
 		if len(r.Exclude)+len(r.FileExclude) == 0 {
 			continue
 		}
@@ -208,14 +208,14 @@ func newPulse(b *rules.Bundle) *pulse {
 		add(rules.ExcludeGlob, r.Exclude)
 		add(rules.FileExcludeGlob, r.FileExclude)
 		r.Exclude, r.FileExclude = nil, nil
-		free, p.number, p.out = append(free, r), append(p.number, i), append(p.out, out)
+		free, p.number, p.excludes = append(free, r), append(p.number, i), append(p.excludes, out)
 	}
-	p.free = rules.New(free, nil)
+	p.withoutExcludes = rules.New(free, nil)
 	return p
 }
 
 // numbers returns the number of each rule, by its id, which no two rules have that are enforced together.
-func (p *pulse) numbers() map[string]int {
+func (p *usageObserver) numbers() map[string]int {
 	all := map[string]int{}
 	for i := range p.bundle.Rules {
 		all[p.bundle.Rules[i].ID] = i
@@ -223,7 +223,7 @@ func (p *pulse) numbers() map[string]int {
 	return all
 }
 
-func (p *pulse) take(rule int, part rules.Part, s sign) {
+func (p *usageObserver) take(rule int, part rules.Part, s usage) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.signs[rule][part] < s {
@@ -232,42 +232,42 @@ func (p *pulse) take(rule int, part rules.Part, s sign) {
 }
 
 // observe takes the signs that a file or a submodule shows.
-func (p *pulse) observe(r *check.Result) {
+func (p *usageObserver) observe(r *check.Result) {
 	p.path(r.File.Path, r.File.Kind)
 	if !r.Settled || r.Vanished {
 		return
 	}
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		p.take(f.Rule, rules.Part{Kind: rules.WholeRule}, aliveSign)
+		p.take(f.Rule, rules.Part{Kind: rules.WholeRule}, alive)
 		if f.Ref.Of == rules.ForbiddenPattern {
-			p.take(f.Rule, rules.Part{Kind: rules.PatternItem, Index: f.Ref.Index}, aliveSign)
+			p.take(f.Rule, rules.Part{Kind: rules.PatternItem, Index: f.Ref.Index}, alive)
 		}
 	}
-	r.Present(p.bundle, func(rule int, part rules.Part) { p.take(rule, part, aliveSign) })
+	r.Present(p.bundle, func(rule int, part rules.Part) { p.take(rule, part, alive) })
 }
 
 // path takes the signs that a path shows.
-func (p *pulse) path(path string, kind worktree.Kind) {
+func (p *usageObserver) path(path string, kind worktree.Kind) {
 	if path == "." {
 		return
 	}
-	matching(p.bundle, path, kind, func(rule int, part rules.Part) { p.take(rule, part, aliveSign) })
+	matching(p.bundle, path, kind, func(rule int, part rules.Part) { p.take(rule, part, alive) })
 	last := -1 // the rule that was asked; most paths have one that has excludes, or none
-	matching(p.free, path, kind, func(rule int, _ rules.Part) {
+	matching(p.withoutExcludes, path, kind, func(rule int, _ rules.Part) {
 		if rule == last {
 			return
 		}
 		last = rule
 		var removing []rules.Part
-		for _, x := range p.out[rule] {
+		for _, x := range p.excludes[rule] {
 			if x.glob.Match(path) {
 				removing = append(removing, x.part)
 			}
 		}
-		s := aliveSign
+		s := alive
 		if len(removing) > 1 {
-			s = twiceSign
+			s = redundant
 		}
 		for _, part := range removing {
 			p.take(p.number[rule], part, s)

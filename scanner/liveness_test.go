@@ -30,12 +30,12 @@ func deadParts(t testing.TB, b *rules.Bundle, dir string) []string {
 		input = testOptions{Allow: []string{check.AllowEmpty}}.run(one(b), opened)
 	}
 	life, err := Alive(context.Background(), one(b), input)
-	if err != nil || len(life.Errors) > 0 || len(life.Of[0].Mistakes) > 0 {
+	if err != nil || len(life.Errors) > 0 || len(life.Bundles[0].Mistakes) > 0 {
 		t.Fatalf("%v, %+v", err, life)
 	}
 	dead := []string{}
-	for _, d := range life.Of[0].Dead {
-		dead = append(dead, deadPart(d.Rule.ID, d.Part, d.Twice))
+	for _, d := range life.Bundles[0].Dead {
+		dead = append(dead, deadPart(d.Rule.ID, d.Part, d.Redundant))
 	}
 	slices.Sort(dead)
 	return dead
@@ -159,16 +159,16 @@ func TestAliveUnread(t *testing.T) {
 		t.Fatalf("%v, %+v", err, life)
 	}
 	var dead []string
-	for _, d := range life.Of[0].Dead {
-		dead = append(dead, deadPart(d.Rule.ID, d.Part, d.Twice))
+	for _, d := range life.Bundles[0].Dead {
+		dead = append(dead, deadPart(d.Rule.ID, d.Part, d.Redundant))
 	}
 	if want := "R required 0; R forbidden file 0; R forbidden file 1"; strings.Join(dead, "; ") != want {
 		t.Errorf("got %q, want %q", dead, want)
 	}
-	p := newPulse(b)
+	p := newUsageObserver(b)
 	p.path("x/sub", worktree.Submodule)
 	p.path(".", worktree.Symlink)
-	if part := (rules.Part{Kind: rules.ForbiddenFilesGlob}); len(p.signs[0]) != 1 || p.signs[0][part] != aliveSign {
+	if part := (rules.Part{Kind: rules.ForbiddenFilesGlob}); len(p.signs[0]) != 1 || p.signs[0][part] != alive {
 		t.Errorf("%v", p.signs)
 	}
 }

@@ -24,7 +24,7 @@ const maxProblems = 40
 // Merge returns the verdict that one run in the whole tree would have ended with, byte for byte. version is that of the
 // program. If the files are not each shard of one run once, whole and ended, it returns what is wrong, all of it.
 func Merge(version string, files []ShardFile) (*verdict.Verdict, []error) {
-	m := merging{version: version}
+	m := shardMerge{version: version}
 	for _, f := range files {
 		m.take(f)
 	}
@@ -46,20 +46,20 @@ func Merge(version string, files []ShardFile) (*verdict.Verdict, []error) {
 	return assemble(&first.Run, all), nil
 }
 
-// merging is the shard files of a run, and what is wrong with them.
-type merging struct {
-	version string
-	good    []ShardFile // that have a document, in the order given
-	like    *ShardFile  // the one that the others have to be like
-	wrong   []string
+// A shardMerge is the shard files of a run, and what is wrong with them.
+type shardMerge struct {
+	version   string
+	good      []ShardFile // that have a document, in the order given
+	reference *ShardFile  // the one that the others have to be like
+	wrong     []string
 }
 
-func (m *merging) add(format string, args ...any) {
+func (m *shardMerge) add(format string, args ...any) {
 	m.wrong = append(m.wrong, fmt.Sprintf(format, args...))
 }
 
 // problems returns what is wrong, as many as a person reads.
-func (m *merging) problems() []error {
+func (m *shardMerge) problems() []error {
 	var all []error
 	for i, w := range m.wrong {
 		if i == maxProblems {
@@ -72,7 +72,7 @@ func (m *merging) problems() []error {
 }
 
 // take takes a file, if it is a document of this program.
-func (m *merging) take(f ShardFile) {
+func (m *shardMerge) take(f ShardFile) {
 	switch {
 	case f.Err != nil:
 		m.add("%s cannot be used: %v; run that shard again", f.Name, f.Err)
@@ -89,21 +89,21 @@ func (m *merging) take(f ShardFile) {
 func ended(f *ShardFile) bool { return f.Document.State == shard.Done }
 
 // compare looks whether all files are of one run: that of which most of them are.
-func (m *merging) compare() {
+func (m *shardMerge) compare() {
 	votes, most := map[[sha256.Size]byte]int{}, 0
 	for i := range m.good {
 		if f := &m.good[i]; ended(f) {
 			is := sha256.Sum256([]byte(strings.Join(values(f.Document), "\x00")))
 			if votes[is]++; votes[is] > most {
-				m.like, most = f, votes[is]
+				m.reference, most = f, votes[is]
 			}
 		}
 	}
-	if m.like == nil {
+	if m.reference == nil {
 		m.compareStopped()
 		return
 	}
-	want := values(m.like.Document)
+	want := values(m.reference.Document)
 	for i := range m.good {
 		f := &m.good[i]
 		at := fmt.Sprintf("%s, shard %s,", f.Name, f.Document.Shard)
@@ -112,15 +112,15 @@ func (m *merging) compare() {
 			m.add("%s did not begin to scan: %s; run it again", at, firstError(f.Document))
 		case !ended(f):
 			m.add("%s is not complete (%s)%s; run it again", at, f.Document.State, because(f.Document))
-		case f.Document.Shard.Count != m.like.Document.Shard.Count:
+		case f.Document.Shard.Count != m.reference.Document.Shard.Count:
 			m.add("%s is one of %d shards, and %s is one of %d; merge the shards of one run", at,
-				f.Document.Shard.Count, m.like.Name, m.like.Document.Shard.Count)
+				f.Document.Shard.Count, m.reference.Name, m.reference.Document.Shard.Count)
 		default:
 			for k, got := range values(f.Document) {
 				if got != want[k] {
-					is := differing()[k]
+					is := sharedFields()[k]
 					m.add("%s is of another run than %s: %s differ (%s, and %s); %s",
-						at, m.like.Name, is.name, clipTo(got, 120), clipTo(want[k], 120), cmp.Or(is.fix, sameRun))
+						at, m.reference.Name, is.name, clipTo(got, 120), clipTo(want[k], 120), cmp.Or(is.fix, sameRun))
 					break
 				}
 			}
@@ -129,7 +129,7 @@ func (m *merging) compare() {
 }
 
 // compareStopped looks whether all shards were kept from scanning alike: then one run would have been, too.
-func (m *merging) compareStopped() {
+func (m *shardMerge) compareStopped() {
 	for i := range m.good {
 		f, first := &m.good[i], &m.good[0]
 		switch {
@@ -143,7 +143,7 @@ func (m *merging) compareStopped() {
 		}
 	}
 	if len(m.good) > 0 {
-		m.like = &m.good[0]
+		m.reference = &m.good[0]
 	}
 }
 
@@ -163,14 +163,14 @@ func firstError(d *shard.Document) string {
 }
 
 // count looks whether each shard is there once.
-func (m *merging) count() {
-	if m.like == nil {
+func (m *shardMerge) count() {
+	if m.reference == nil {
 		if len(m.wrong) == 0 {
 			m.add("there is no shard file; name those of all shards")
 		}
 		return
 	}
-	n := m.like.Document.Shard.Count
+	n := m.reference.Document.Shard.Count
 	of := make(map[int]string, n)
 	for _, f := range m.good {
 		s := f.Document.Shard
@@ -190,8 +190,8 @@ func (m *merging) count() {
 	}
 }
 
-// A difference is something that is the same in all shards of a run.
-type difference struct {
+// A sharedField is something that is the same in all shards of a run.
+type sharedField struct {
 	name string
 	of   func(d *shard.Document) any
 	fix  string // "": sameRun
@@ -202,8 +202,8 @@ const (
 	sameTree = "scan the same tree in all shards, and write their files outside of it"
 )
 
-func differing() []difference {
-	return []difference{
+func sharedFields() []sharedField {
+	return []sharedField{
 		{"the numbers of shards", func(d *shard.Document) any { return d.Shard.Count }, ""},
 		{"the scopes", func(d *shard.Document) any { return d.Run.Scope.Mode + " " + d.Run.Scope.Strategy }, ""},
 		{"the commits", func(d *shard.Document) any { return d.Run.Scope.HeadCommit }, ""},
@@ -219,7 +219,7 @@ func differing() []difference {
 
 func values(d *shard.Document) []string {
 	var all []string
-	for _, is := range differing() {
+	for _, is := range sharedFields() {
 		all = append(all, shownJSON(is.of(d)))
 	}
 	return all
@@ -235,7 +235,7 @@ func shownJSON(value any) string {
 }
 
 // together adds up what all shards found. The order of the files does not show.
-func (m *merging) together() (*shard.Findings, error) {
+func (m *shardMerge) together() (*shard.Findings, error) {
 	slices.SortFunc(m.good, func(a, b ShardFile) int {
 		return cmp.Compare(a.Document.Shard.Index, b.Document.Shard.Index)
 	})

@@ -1,29 +1,21 @@
-// Package scanner checks a tree of files against a bundle of rules and returns the
-// verdict.
+// Package scanner checks the files of a run against its rules and returns the verdict.
 //
-//	rules.Bundle --+
-//	               +-- Scan --> verdict.Verdict
-//	tree.Tree -----+
+//	run.Run --Scan--> verdict.Verdict
 //
-// A [tree.Tree] is the files that a run is about. A [judges.Judge] is a bundle that is enforced; a change has two,
-// that of its base and its own, which [judges.Change] finds.
-// [Scan] has workers that range over the files of the tree; a worker asks the bundles which
-// rules select the path, and reads every file that a rule selects to its last byte. The verdict is the
-// same, byte for byte, however many workers there are. [Check] is the same for one
-// path and content, without any tree. [Alive] says which parts of the rules find nothing in their
-// examples and a tree.
+// [Scan] has workers that range over the files of the run's tree. Each file that a rule selects is read to its last
+// byte and checked ([check.Result]); what it breaks is compared with what was there before, if the run is about a
+// change; and what all workers found is put together once, at the end. The verdict is the same, byte for byte, however
+// many workers there are.
 //
-// Where .gitattributes makes git write another encoding on checkout, that form is checked as well as the blob.
+// [Shard] is the same for a part of the files, and [Merge] puts the parts together. [Explain] and [Alive] watch the
+// results of a scan from outside. [Tighten] scans, and lowers the allowances to what is there.
 //
-// A file is parsed, once in each format that is asked for, if a rule that selects it has an item with a key; the values
-// are found by scanner/keys. A link is not.
+// What a match is: docs/matching.md. What could not be decided is an error of the verdict, never a log line; a panic in
+// here is one, too.
 //
-// What a match is: docs/matching.md. What could not be decided is an error of the
-// verdict, never a log line; a panic in here is one too.
-//
-// Limits: memory does not grow with the size or the number of files, but with the number
-// of violations, of folders, and of files that could not be scanned. Files that are parsed are in memory, together
-// no more at a time than one of the largest that can be.
+// Limits: memory does not grow with the size or the number of files, but with the number of violations, of directories,
+// and of files that could not be scanned. Files that are parsed are in memory, together no more at a time than one of
+// the largest that can be.
 package scanner
 
 import (

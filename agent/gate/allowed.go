@@ -19,22 +19,22 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// A bundleIn is a bundle of the gate, and the folder that it was loaded from, without links.
-type bundleIn struct {
+// A bundleDir is a bundle of the gate, and the folder that it was loaded from, without links.
+type bundleDir struct {
 	bundle *rules.Bundle
 	dir    string
 }
 
-// A counted is how often rules are broken in a file.
-type counted struct {
-	absent    allowance.Absence
+// counts are how often rules are broken in a file.
+type counts struct {
+	absent    allowance.Reason
 	undecided bool // rules with keys could not judge it
 	textAlone bool // it cannot be parsed, and rules that let that be judged its text alone
 	found     []verdict.Violation
 }
 
 // of is how often a rule is broken in the file; with text, what its items with a key have found is left out.
-func (c *counted) of(r *rules.Rule, text bool) int {
+func (c *counts) of(r *rules.Rule, text bool) int {
 	n := 0
 	for i := range c.found {
 		v := &c.found[i]
@@ -49,35 +49,35 @@ func (c *counted) of(r *rules.Rule, text bool) int {
 
 // past is how often a rule was broken in the file. Where the text alone judges it after the call, it is compared with
 // the text: what cannot be seen makes no room.
-func (c *counted) past(r *rules.Rule, text bool) allowance.Past {
+func (c *counts) past(r *rules.Rule, text bool) allowance.Count {
 	isKey := func(item rules.Item) bool { return item.Kind == rules.Key }
 	switch {
-	case c.absent != allowance.Had:
-		return allowance.Past{None: c.absent}
+	case c.absent != allowance.Counted:
+		return allowance.Count{Reason: c.absent}
 	case c.undecided && (slices.ContainsFunc(r.Patterns, isKey) || slices.ContainsFunc(r.Required, isKey)):
-		return allowance.Past{None: allowance.Unparsed}
+		return allowance.Count{Reason: allowance.Unparsed}
 	}
-	return allowance.Past{Count: c.of(r, text)}
+	return allowance.Count{Count: c.of(r, text)}
 }
 
-// An edited is a file that a call edits, and that would break rules more often than it does on disk.
-type edited struct {
-	inTree
-	disk  counted   // before the call
-	after []counted // with each of the contents that the call may leave
+// An editedFile is a file that a call edits, and that would break rules more often than it does on disk.
+type editedFile struct {
+	treePath
+	disk  counts   // before the call
+	after []counts // with each of the contents that the call may leave
 }
 
 // A decision is which allowance lets a file have what it would have of a rule, or why none does; neither, if there is
 // none for it.
 type decision struct {
-	signed  *allowance.Signed
+	signed  *allowance.Limit
 	refused string
 }
 
-// decideGrown returns what the allowances say of the rules of which a call brings more into a file, by their ids. With
-// an error nothing else is allowed.
-func (g *Gate) decideGrown(
-	ctx context.Context, checker *check.ContentChecker, e *edited, found []key, grew func(key) bool,
+// decideIncreases returns what the allowances say of the rules of which a call brings more into a file, by their ids.
+// With an error nothing else is allowed.
+func (g *Gate) decideIncreases(
+	ctx context.Context, checker *check.ContentChecker, e *editedFile, found []key, grew func(key) bool,
 ) (map[string]decision, error) {
 	if len(g.Bundle.Allowances) == 0 {
 		return nil, nil
@@ -100,21 +100,21 @@ func (g *Gate) decideGrown(
 // decide returns what the allowances say of a rule in a file that a call edits. They are HEAD's, and so is what the
 // file had before if that is more than it has on disk: who cuts and pastes makes two edits.
 func (g *Gate) decide(
-	ctx context.Context, checker *check.ContentChecker, e *edited, rule *rules.Rule,
+	ctx context.Context, checker *check.ContentChecker, e *editedFile, rule *rules.Rule,
 ) (none decision, err error) {
 	file := verdict.Path(e.path)
 	isOf := func(a rules.Allowance) bool { return a.Rule == rule.ID && a.File == file }
 	if !slices.ContainsFunc(g.Bundle.Allowances, isOf) {
 		return none, nil
 	}
-	entries, at, err := g.committed(e.inTree)
+	entries, at, err := g.committed(e.treePath)
 	if err != nil {
 		return none, fmt.Errorf("cannot determine what HEAD allows in %s: %w", file, cause(err))
 	}
 	if !slices.ContainsFunc(entries, isOf) {
 		return decision{refused: "its allowance is not committed, and only those of HEAD count"}, nil
 	}
-	text := rule.Unparsable && slices.ContainsFunc(e.after, func(c counted) bool { return c.textAlone })
+	text := rule.Unparsable && slices.ContainsFunc(e.after, func(c counts) bool { return c.textAlone })
 	before, name := e.disk.past(rule, text), "the file on disk"
 	if at != nil {
 		head, err := at.count(ctx, checker, e.path)
@@ -125,7 +125,7 @@ func (g *Gate) decide(
 			before, name = was, "HEAD"
 		}
 	}
-	now := allowance.Count{Before: []allowance.Past{before}}
+	now := allowance.Counts{Before: []allowance.Count{before}}
 	for i := range e.after {
 		now.Now = max(now.Now, e.after[i].of(rule, false))
 		now.Unknown = now.Unknown || e.after[i].undecided
@@ -134,14 +134,14 @@ func (g *Gate) decide(
 		Day: g.day(), Base: entries, Head: entries, MergeBases: [][]rules.Allowance{entries},
 		References: []allowance.Reference{{Name: name, Base: true, MergeBase: true}},
 	})
-	d := book.Decide(allowance.Question{
+	d := book.Decide(allowance.Query{
 		Rule: rule.ID, Base: true, Head: true, Never: rule.NeverAllowed, File: file,
-		Count: func(string) allowance.Count { return now }, // no entry is new, so that none joins another file
+		Count: func(string) allowance.Counts { return now }, // no entry is new, so that none joins another file
 	})
-	if d.Refusal == nil {
-		return decision{signed: d.Signed}, nil
+	if d.Denial == nil {
+		return decision{signed: d.Limit}, nil
 	}
-	return decision{refused: d.Refusal.Sentence(func(a allowance.Entry) string { return a.String() })}, nil
+	return decision{refused: d.Denial.Explain(func(a allowance.Entry) string { return a.String() })}, nil
 }
 
 // day is the one on which allowances count.
@@ -163,7 +163,7 @@ type commit struct {
 // committed returns the allowances that count for a place, and the commit that they are from: those that the bundles
 // have at HEAD of the work tree. Without a commit they are those on disk; so they are of a bundle from elsewhere, which
 // a commit there cannot change.
-func (g *Gate) committed(in inTree) ([]rules.Allowance, *commit, error) {
+func (g *Gate) committed(in treePath) ([]rules.Allowance, *commit, error) {
 	top, err := rootAround(in.root)
 	if err != nil {
 		return nil, nil, err
@@ -213,35 +213,35 @@ func (g *Gate) committed(in inTree) ([]rules.Allowance, *commit, error) {
 }
 
 // count returns how often rules are broken in a file as it is committed.
-func (c *commit) count(ctx context.Context, checker *check.ContentChecker, name string) (counted, error) {
+func (c *commit) count(ctx context.Context, checker *check.ContentChecker, name string) (counts, error) {
 	tree, err := c.repo.Tree(c.hash)
 	if err != nil {
-		return counted{}, err
+		return counts{}, err
 	}
 	leaf, found, err := c.repo.Lookup(tree, path.Join(c.dir, name))
 	switch {
 	case err != nil:
-		return counted{}, err
+		return counts{}, err
 	case !found || !leaf.Mode.IsLeaf():
-		return counted{absent: allowance.Missing}, nil
+		return counts{absent: allowance.Missing}, nil
 	case leaf.Mode == repo.Symlink || leaf.Mode == repo.Submodule:
-		return counted{absent: allowance.Unasked}, nil
+		return counts{absent: allowance.NotSelected}, nil
 	}
 	blob, err := c.repo.Blob(leaf.Hash)
 	if err != nil {
-		return counted{}, err
+		return counts{}, err
 	}
 	defer blob.Close() // read only: nothing to lose
 	var text bytes.Buffer
 	if n, err := text.ReadFrom(io.LimitReader(blob, maxBytes+1)); err != nil {
-		return counted{}, err
+		return counts{}, err
 	} else if n > maxBytes {
-		return counted{absent: allowance.Unreadable}, nil
+		return counts{absent: allowance.Unreadable}, nil
 	}
 	broken, err := checker.Check(ctx, name, text.Bytes())
 	var undecided *check.UndecidedError
 	if err != nil && !errors.As(err, &undecided) {
-		return counted{}, err
+		return counts{}, err
 	}
-	return counted{undecided: undecided != nil, found: broken}, nil
+	return counts{undecided: undecided != nil, found: broken}, nil
 }

@@ -68,7 +68,7 @@ func (g *Gate) isRuleFile(place string) bool {
 
 // judgeFile checks a file as the call would leave it at a place, which is in a tree.
 func (g *Gate) judgeFile(ctx context.Context, checker *check.ContentChecker, f *file, place string,
-	in inTree, r *Result) error {
+	in treePath, r *Result) error {
 	path := in.path
 	if path == ".git" || strings.HasPrefix(path, ".git/") || g.isRuleFile(place) {
 		return nil // a scan leaves it out
@@ -97,7 +97,7 @@ func (g *Gate) judgeFile(ctx context.Context, checker *check.ContentChecker, f *
 	if err != nil {
 		return fmt.Errorf("cannot determine what %s would hold after the edit: %w", shown, err)
 	}
-	e := &edited{inTree: in, disk: counted{absent: allowance.Missing}}
+	e := &editedFile{treePath: in, disk: counts{absent: allowance.Missing}}
 	old := map[key]int64{}
 	var wasUndecided, undecided *check.UndecidedError
 	parsed := false // before the call
@@ -109,7 +109,7 @@ func (g *Gate) judgeFile(ctx context.Context, checker *check.ContentChecker, f *
 		for i := range found {
 			old[keyOf(&found[i])] = found[i].Evidence.Occurrences
 		}
-		e.disk = counted{undecided: wasUndecided != nil, found: found}
+		e.disk = counts{undecided: wasUndecided != nil, found: found}
 		parsed = !wasUndecided.Has(code.Parse) && !checker.TextAlone()
 	}
 	after := map[key]verdict.Violation{} // the worst of the contents
@@ -122,7 +122,7 @@ func (g *Gate) judgeFile(ctx context.Context, checker *check.ContentChecker, f *
 		if err != nil {
 			r.undecided(undecided, wasUndecided, parsed, shown)
 		}
-		e.after = append(e.after, counted{undecided: err != nil, textAlone: checker.TextAlone(), found: found})
+		e.after = append(e.after, counts{undecided: err != nil, textAlone: checker.TextAlone(), found: found})
 		for i := range found {
 			k := keyOf(&found[i])
 			known, ok := after[k]
@@ -134,7 +134,7 @@ func (g *Gate) judgeFile(ctx context.Context, checker *check.ContentChecker, f *
 			}
 		}
 	}
-	decided, err := g.decideGrown(ctx, checker, e, order, func(k key) bool {
+	decided, err := g.decideIncreases(ctx, checker, e, order, func(k key) bool {
 		return after[k].Evidence.Occurrences > old[k]
 	})
 	for _, k := range order {

@@ -60,7 +60,7 @@ func newProposal(c *call.Call) *proposal {
 		whole: sync.OnceValues(func() ([]file, error) {
 			files, err := editedFiles(c, edit.Of)
 			if err == nil {
-				err = eachOnce(files)
+				err = checkDistinct(files)
 			}
 			return files, err
 		}),
@@ -80,11 +80,11 @@ func editedFiles(c *call.Call, read func(*call.Call) ([]edit.Edit, error)) ([]fi
 	if err != nil {
 		return nil, fmt.Errorf("cannot determine what the call of %s would write: %w", verdict.Visible(c.Tool), err)
 	}
-	return located(edits, c.Dir)
+	return resolveFiles(edits, c.Dir)
 }
 
-// located finds the files of edits. dir is the call's working folder.
-func located(edits []edit.Edit, dir string) ([]file, error) {
+// resolveFiles finds the files of edits. dir is the call's working folder.
+func resolveFiles(edits []edit.Edit, dir string) ([]file, error) {
 	files := make([]file, len(edits))
 	for i, e := range edits {
 		f := file{edit: e, named: e.Path}
@@ -102,9 +102,9 @@ func located(edits []edit.Edit, dir string) ([]file, error) {
 	return files, nil
 }
 
-// eachOnce is an error if a call names one file in two ways: each of its edits would be checked as if the others were
-// not made, and what they make together by none.
-func eachOnce(files []file) error {
+// checkDistinct is an error if a call names one file in two ways: each of its edits would be checked as if the others
+// were not made, and what they make together by none.
+func checkDistinct(files []file) error {
 	if len(files) < 2 {
 		return nil
 	}
@@ -154,13 +154,13 @@ func locate(name, dir string) (real, beside string, err error) {
 	if len(name) > maxPath {
 		return "", "", fmt.Errorf("the path of a file is longer than %d bytes", maxPath)
 	}
-	if backOverLink(name) {
+	if dotDotAfterSymlink(name) {
 		return "",
 			"", fmt.Errorf("the path %s goes back (..) over a link, and where that leads depends on who follows it; "+
 				"write it without that step", shown)
 	}
 	name = filepath.Clean(name) // as agents do it, before any link is followed
-	if byProcess(name) {
+	if isPerProcess(name) {
 		return "",
 			"", fmt.Errorf("the path %s leads through /proc, "+
 				"where the agent may find another file than its hook does; write where it leads", shown)
@@ -187,9 +187,9 @@ func absolute(name, dir string) string {
 	return dir + string(filepath.Separator) + name
 }
 
-// backOverLink reports whether a ".." of a path follows a link: most agents drop both, the system goes to
+// dotDotAfterSymlink reports whether a ".." of a path follows a link: most agents drop both, the system goes to
 // what is above the link's target.
-func backOverLink(name string) bool {
+func dotDotAfterSymlink(name string) bool {
 	for i := range name {
 		if !os.IsPathSeparator(name[i]) || i == 0 {
 			continue
@@ -205,9 +205,9 @@ func backOverLink(name string) bool {
 	return false
 }
 
-// byProcess reports whether a path leads, by links as well, through a folder in which each process may find something
-// else, such as /proc/self/cwd.
-func byProcess(name string) bool {
+// isPerProcess reports whether a path leads, by links as well, through a folder in which each process may find
+// something else, such as /proc/self/cwd.
+func isPerProcess(name string) bool {
 	for range 40 {
 		if strings.HasPrefix(name, "/proc/") {
 			return true
@@ -298,15 +298,15 @@ func read(real string) (content []byte, exists bool, err error) {
 	return text.Bytes(), true, f.Changed()
 }
 
-// inTree is a place in one of the trees that are checked.
-type inTree struct {
+// A treePath is a place in one of the trees that are checked.
+type treePath struct {
 	root string // of the tree
 	path string // from there, with slashes
 }
 
 // trees are those that a place is in: that of the root, and that of another work tree of the same repository (git
 // worktree), wherever it is: agents work in such.
-func (g *Gate) trees(real string) ([]inTree, error) {
+func (g *Gate) trees(real string) ([]treePath, error) {
 	roots := []string{g.Root}
 	sibling, err := repo.Sibling(g.Root, filepath.Dir(real))
 	if err != nil {
@@ -316,10 +316,10 @@ func (g *Gate) trees(real string) ([]inTree, error) {
 	if sibling != "" {
 		roots = append(roots, sibling)
 	}
-	var trees []inTree
+	var trees []treePath
 	for _, root := range roots {
 		if rel, ok := beneath(root, real); ok && rel != "." {
-			trees = append(trees, inTree{root, filepath.ToSlash(rel)})
+			trees = append(trees, treePath{root, filepath.ToSlash(rel)})
 		}
 	}
 	return trees, nil

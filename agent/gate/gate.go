@@ -51,7 +51,7 @@ type Gate struct {
 	// Messages then name files by their absolute paths. It is nil in the project.
 	elsewhere []string
 
-	bundles []bundleIn // that Bundle was made of, for what they allow at HEAD
+	bundles []bundleDir // that Bundle was made of, for what they allow at HEAD
 
 	// Now tells the time, for the day on which allowances end; nil: the system does.
 	Now func() time.Time
@@ -158,7 +158,7 @@ func (g *Gate) Judges() []*callrules.Set {
 // one of the reasons.
 func (g *Gate) Judge(ctx context.Context, c *call.Call, o callrules.Options) (*Result, error) {
 	r, err := g.judge(ctx, newProposal(c), o)
-	return r.settled(err)
+	return r.partialResult(err)
 }
 
 // judge checks a call as far as possible. The error says why not all of it is.
@@ -171,8 +171,8 @@ func (g *Gate) judge(ctx context.Context, p *proposal, o callrules.Options) (*Re
 	return r, err
 }
 
-// settled is a result of which an error says why it is not whole: one that denies the call remains.
-func (r *Result) settled(err error) (*Result, error) {
+// partialResult is a result of which an error says why it is not whole: one that denies the call remains.
+func (r *Result) partialResult(err error) (*Result, error) {
 	if err == nil {
 		return r, nil
 	}
@@ -213,12 +213,12 @@ func (g *Gate) judgeEdits(ctx context.Context, p *proposal, o callrules.Options,
 	if g.Bundle != nil {
 		err = g.judgeFiles(ctx, files, r)
 		if err == nil || len(r.New)+len(r.Undecided) > 0 {
-			r.Outcomes = append(r.Outcomes, r.ofBundle(g, o))
+			r.Outcomes = append(r.Outcomes, r.bundleOutcome(g, o))
 		}
 	}
 	guarded, unguarded := g.guarded(files, p.call.Dir)
 	if guarded != "" {
-		r.Outcomes = append(r.Outcomes, ofGuard(guarded))
+		r.Outcomes = append(r.Outcomes, guardOutcome(guarded))
 	}
 	return errors.Join(err, unguarded)
 }
@@ -238,8 +238,8 @@ func bundleSet() *callrules.Set {
 		Strategy: callrules.AllViolations, Default: callrules.Allow}
 }
 
-// ofBundle is what the violations are as the outcome of a set.
-func (r *Result) ofBundle(g *Gate, o callrules.Options) callrules.Outcome {
+// bundleOutcome is what the violations are as the outcome of a set.
+func (r *Result) bundleOutcome(g *Gate, o callrules.Options) callrules.Outcome {
 	out := callrules.Outcome{Effect: callrules.Allow, Decision: string(callrules.Allow),
 		Reason: r.Outside(), Set: bundleSet()}
 	if o.Trace {

@@ -121,7 +121,7 @@ func foldedWithLinks(paths []string) []string {
 
 // guardsName reports whether a path leads through a guarded name, or a .git: one that is made in a folder would make
 // it the root of a repository, in which other rules judge.
-func (g *Gate) guardsName(t inTree) bool {
+func (g *Gate) guardsName(t treePath) bool {
 	parts := strings.Split(t.path, "/")
 	for i := range parts {
 		leads := func(name string) bool {
@@ -181,7 +181,7 @@ func isCI(name string) bool {
 	return false
 }
 
-func ofGuard(named string) callrules.Outcome {
+func guardOutcome(named string) callrules.Outcome {
 	return callrules.Outcome{
 		Effect: callrules.Ask, Decision: string(callrules.Ask),
 		Reason: fmt.Sprintf("%s is part of what checks this agent; a person must decide whether it changes",

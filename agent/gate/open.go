@@ -68,7 +68,7 @@ func New(all run.RuleSources, root string) (*Gate, error) {
 		if err != nil {
 			return nil, fmt.Errorf("cannot determine where the bundle %s is: %w", p.Name, disk.Cause(err))
 		}
-		g.bundles = append(g.bundles, bundleIn{p.Bundle, dir})
+		g.bundles = append(g.bundles, bundleDir{p.Bundle, dir})
 		files := []string{rules.BoundariesFile, rules.InvariantsFile, rules.DeprecatedFile}
 		g.RuleFiles = append(g.RuleFiles, under(dir, files)...)
 		folder := filepath.Join(dir, "rules")

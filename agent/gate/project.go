@@ -64,9 +64,9 @@ func (p *Project) Judge(ctx context.Context, c *call.Call, o callrules.Options) 
 			}
 			add(r, err)
 		}
-		all.notes = append(all.notes, unjudged(files, others)...)
+		all.notes = append(all.notes, uncheckedNotes(files, others)...)
 	}
-	return all.settled(errors.Join(failed...))
+	return all.partialResult(errors.Join(failed...))
 }
 
 // An otherRepository is one that files of a call are in, and that is not one of the project's own.
@@ -152,9 +152,9 @@ func (p *Project) judgeOther(
 	return at.judge(ctx, proposed, o)
 }
 
-// unjudged says which files no bundle judged, because the repositories that they are in have none: a line for each
-// repository. A file that is removed would not be checked anyway.
-func unjudged(files []file, others []otherRepository) []string {
+// uncheckedNotes says which files no bundle judged, because the repositories that they are in have none: a line for
+// each repository. A file that is removed would not be checked anyway.
+func uncheckedNotes(files []file, others []otherRepository) []string {
 	var notes []string
 	for i := range others {
 		other := &others[i]

@@ -62,7 +62,7 @@ func (c *validateCmd) alive(std streams) error {
 }
 
 // try tries the rules of the bundles, and says on what.
-func (c *validateCmd) try(ctx context.Context, o run.Options, all run.RuleSources) (*scanner.Life, string, error) {
+func (c *validateCmd) try(ctx context.Context, o run.Options, all run.RuleSources) (*scanner.Liveness, string, error) {
 	if c.ExamplesOnly {
 		life, err := scanner.Alive(ctx, all, nil)
 		if err != nil {
@@ -91,13 +91,13 @@ func (c *validateCmd) try(ctx context.Context, o run.Options, all run.RuleSource
 }
 
 // showLife prints which parts of the rules of the bundles are dead, and on what the rules were tried.
-func showLife(std streams, all run.RuleSources, life *scanner.Life, tried string) error {
+func showLife(std streams, all run.RuleSources, life *scanner.Liveness, tried string) error {
 	word, dead := "dead", 0
 	if len(life.Errors) > 0 {
 		word = "not known to be alive"
 	}
-	for i := range life.Of {
-		of := &life.Of[i]
+	for i := range life.Bundles {
+		of := &life.Bundles[i]
 		list := of.Mistakes
 		for k := range of.Dead {
 			list = append(list, of.Dead[k].Mistake(word))

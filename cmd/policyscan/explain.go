@@ -75,7 +75,7 @@ func (c *explainCmd) Run(std streams) error {
 	} else if err := print(std.out, "%s", e.text(about.Policy)); err != nil {
 		return err
 	}
-	if x.Failed {
+	if x.Unreadable {
 		return outcome{status: exitUndecided}
 	}
 	return nil
@@ -184,8 +184,9 @@ type explainedItem struct {
 // explained puts together what is printed.
 func explained(x *scanner.Explanation, s *run.Run) *explanation {
 	e := &explanation{
-		Path: verdict.Path(x.Path), Kind: x.Kind, Result: x.Result().String(), LeftOut: x.LeftOut, NotScanned: x.Reason,
-		Bytes: x.Bytes, Mark: x.Mark, AsOf: x.Verdict.AsOf, Forms: []explainedForm{}, Rules: []explainedRule{},
+		Path: verdict.Path(x.Path), Kind: x.Kind, Result: x.Outcome().String(), LeftOut: x.LeftOut,
+		NotScanned: x.Reason,
+		Bytes: x.Bytes, Mark: x.BOM, AsOf: x.Verdict.AsOf, Forms: []explainedForm{}, Rules: []explainedRule{},
 		Violations:        verdict.OrEmpty(x.Verdict.Violations),
 		AllowedViolations: verdict.OrEmpty(x.Verdict.AllowedViolations),
 		Errors:            verdict.OrEmpty(x.Verdict.Errors),
@@ -203,14 +204,14 @@ func explained(x *scanner.Explanation, s *run.Run) *explanation {
 		r := &x.Rules[i]
 		one := explainedRule{
 			ID: r.Rule.ID, Type: string(r.Rule.Type), Title: r.Rule.Title, Bundle: bundleOf(r.Rule, s),
-			File: r.Rule.File, Line: r.Rule.Line, Result: r.Result.String(),
+			File: r.Rule.File, Line: r.Rule.Line, Result: r.Outcome.String(),
 			Globs: listedChoiceOf(&r.Choice), Items: []explainedItem{}, rule: r.Rule, choice: r.Choice,
 		}
 		for _, item := range r.Items {
 			one.Items = append(one.Items, explainedItem{
-				Pattern: item.Name, Required: item.Ask.Of == rules.RequiredPattern,
-				Encodings: verdict.OrEmpty(item.Encodings), Format: item.Format, Reached: item.Reached, Note: item.Note,
-				Result: item.Result.String(), ask: item.Ask, nothing: item.Nothing,
+				Pattern: item.Name, Required: item.Ref.Of == rules.RequiredPattern,
+				Encodings: verdict.OrEmpty(item.Encodings), Format: item.Format, Reached: item.Places, Note: item.Note,
+				Result: item.Outcome.String(), ask: item.Ref, nothing: item.WhyNoPlace,
 			})
 		}
 		e.Rules = append(e.Rules, one)

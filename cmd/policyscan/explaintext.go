@@ -59,7 +59,7 @@ func (e *explanation) text(policy string) string {
 }
 
 // covers reports whether the rule asks anything of the file.
-func (r *explainedRule) covers() bool { return r.Result != scanner.NotAsked.String() }
+func (r *explainedRule) covers() bool { return r.Result != scanner.NotCovered.String() }
 
 // says is the result in a sentence.
 func (e *explanation) says(covering int) string {
@@ -71,13 +71,13 @@ func (e *explanation) says(covering int) string {
 			"output": "the verdict of a scan is written there",
 			"git":    "it belongs to git",
 		}[e.LeftOut]
-	case scanner.NotAsked.String():
+	case scanner.NotCovered.String():
 		return "no rule covers it, so a scan does not read it"
-	case scanner.Passes.String():
+	case scanner.Passed.String():
 		return "passes; " + by
 	case scanner.Allowed.String():
 		return "passes, with violations that are allowed; " + by
-	case scanner.Unknown.String():
+	case scanner.Undecided.String():
 		return "undecided; " + by
 	}
 	n := len(e.Violations)
@@ -181,7 +181,7 @@ func (i *explainedItem) text(r *explainedRule, e *explanation) string {
 	switch found := i.found(r, e); {
 	case found != "":
 		parts = append(parts, found)
-	case i.Result != scanner.Passes.String() || i.Note != "" || i.ask.Of == rules.ForbiddenFile:
+	case i.Result != scanner.Passed.String() || i.Note != "" || i.ask.Of == rules.ForbiddenFile:
 	case i.Reached == 0:
 		parts = append(parts, i.nothing)
 	case i.Required:

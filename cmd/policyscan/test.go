@@ -60,7 +60,7 @@ func (c *testCmd) examples(std streams) (bool, error) {
 	right, tested := true, c.given()
 	for i := range all {
 		p := &all[i]
-		t, err := scanner.TryExamples(p.Bundle, c.RequireExamples)
+		t, err := scanner.RunExamples(p.Bundle, c.RequireExamples)
 		if err != nil {
 			return false, err
 		}
@@ -68,10 +68,10 @@ func (c *testCmd) examples(std streams) (bool, error) {
 			return false, err
 		}
 		if err := print(std.out, "%s: %s, %d wrong; %s without one\n",
-			safe(p.Name), plural(t.Ran, "example"), t.Wrong, plural(t.Bare, "rule")); err != nil {
+			safe(p.Name), plural(t.Ran, "example"), t.Failed, plural(t.Untested, "rule")); err != nil {
 			return false, err
 		}
-		right, tested = right && t.Wrong == 0, tested || t.Ran+t.Wrong > 0
+		right, tested = right && t.Failed == 0, tested || t.Ran+t.Failed > 0
 	}
 	if !tested {
 		return false, errors.New("no rule has an example, so nothing was tested; " +

@@ -187,7 +187,7 @@ func checkExamples(t *testing.T, topic starter.Topic, r *rules.Rule) {
 
 // Every example is right, and every rule has one that violates it and one that does not.
 func TestExamples(t *testing.T) {
-	tally, err := scanner.TryExamples(load(t), true)
+	tally, err := scanner.RunExamples(load(t), true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,10 +203,10 @@ func TestAlive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(life.Of) != 1 || life.Of[0].Alive == 0 {
+	if len(life.Bundles) != 1 || life.Bundles[0].Alive == 0 {
 		t.Fatalf("nothing was tried: %+v", life)
 	}
-	for _, dead := range life.Of[0].Dead {
+	for _, dead := range life.Bundles[0].Dead {
 		t.Errorf("dead: %+v", dead)
 	}
 }

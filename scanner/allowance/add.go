@@ -110,17 +110,17 @@ func (l *File) follows(v *verdict.Verdict) error {
 	return nil
 }
 
-// A known rule is one of a bundle in use, or nil.
-type known struct{ rule *rules.Rule }
+// A maybeRule is a rule of a bundle in use, or none.
+type maybeRule struct{ rule *rules.Rule }
 
-func (k known) patterns() []rules.Item {
+func (k maybeRule) patterns() []rules.Item {
 	if k.rule == nil {
 		return nil
 	}
 	return slices.Concat(k.rule.Patterns, k.rule.Required)
 }
 
-func (k known) globs() []string {
+func (k maybeRule) globs() []string {
 	if k.rule == nil {
 		return nil
 	}
@@ -128,24 +128,24 @@ func (k known) globs() []string {
 }
 
 // rule returns the enforced rule of an id.
-func (l *File) rule(id string) known { return known{l.rules[id]} }
+func (l *File) rule(id string) maybeRule { return maybeRule{l.rules[id]} }
 
-// A place is an entry of one of the bundles: its number there.
-type place struct{ bundle, entry int }
+// An entryRef is an entry of one of the bundles: its number there.
+type entryRef struct{ bundle, entry int }
 
 // indexed returns the entries of all bundles by what they are for.
-func (l *File) indexed() map[pair][]place {
-	all := map[pair][]place{}
+func (l *File) indexed() map[pair][]entryRef {
+	all := map[pair][]entryRef{}
 	for b, bundle := range l.policies.Bundles() {
 		for i := range bundle.Allowances {
 			p := pairOf(&bundle.Allowances[i])
-			all[p] = append(all[p], place{b, i})
+			all[p] = append(all[p], entryRef{b, i})
 		}
 	}
 	return all
 }
 
-func (l *File) at(p place) *rules.Allowance {
+func (l *File) at(p entryRef) *rules.Allowance {
 	return &l.policies[p.bundle].Bundle.Allowances[p.entry]
 }
 
@@ -153,7 +153,7 @@ func (l *File) at(p place) *rules.Allowance {
 type adder struct {
 	ledger  *File
 	grant   AddOptions
-	entries map[pair][]place
+	entries map[pair][]entryRef
 	added   []rules.Allowance
 	raised  map[int]rules.Allowance // by the number of the entry in the file
 	outcome *EditResult
@@ -192,7 +192,7 @@ func (a *adder) one(p pair, n int64) {
 		a.not(p, fmt.Sprintf("%d are more than an allowance can be for (%d)", n, maxNumber))
 		return
 	}
-	var low []place // that do not let it be
+	var low []entryRef // that do not let it be
 	for _, at := range a.entries[p] {
 		e := a.ledger.at(at)
 		if int64(e.AtMost) >= n && !a.ended(e) {
@@ -225,7 +225,7 @@ func (a *adder) change(c Edit, p pair) {
 func (a *adder) ended(e *rules.Allowance) bool { return e.Until != "" && e.Until < a.grant.Day }
 
 // raise raises entries to n, or extends them.
-func (a *adder) raise(p pair, n int, low []place) {
+func (a *adder) raise(p pair, n int, low []entryRef) {
 	for _, at := range low {
 		e := a.ledger.at(at)
 		if a.grant.Raise && (!a.ended(e) || a.grant.Until != "") {
@@ -257,7 +257,7 @@ func (a *adder) raise(p pair, n int, low []place) {
 }
 
 // describe says what an entry allows, and where it is.
-func (l *File) describe(at place, ended bool) string {
+func (l *File) describe(at entryRef, ended bool) string {
 	e, p := l.at(at), &l.policies[at.bundle]
 	text := fmt.Sprintf("%s:%d allows %d", p.PathPrefix()+rules.AllowancesFile, e.Line, e.AtMost)
 	if ended {

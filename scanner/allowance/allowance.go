@@ -1,7 +1,7 @@
 // Package allowance decides which occurrences of a rule in a file are allowed: how many an owner has signed for, and
 // whether there were as many before.
 //
-//	entries of the base, the head, the merge bases --Compare--> Book --+
+//	entries of the base, the head, the merge bases --Compare--> List --+
 //	                                                                   +--Decide--> Decision
 //	a rule, a file, and how often it occurs, now and before -----------+
 //
@@ -13,8 +13,8 @@
 //
 // All occurrences of a rule in a file, or none of them:
 //
-//   - Where nothing is compared, as many as the [List] has a number for. Where the bundles of two sides judge all files
-//     all the same (a forced push), as many as the list of each side that is asked has a number for.
+//   - Where nothing is compared, as many as the [SideList] has a number for. Where the bundles of two sides check all
+//     files anyway (a forced push), as many as the list of each of these sides has a number for.
 //   - On the base's side of a change, as many as the base's list says, and not more than at any reference. The base's
 //     rules are asked this.
 //   - On the head's side, as many as the head's list says, and not more than at any reference. The head's rules are
@@ -40,7 +40,7 @@
 // # Merges in progress, and an agent's edits
 //
 // Both are a matter of what the caller passes: a staged file that is as in MERGE_HEAD had what it has now, and
-// [Comparison.Merged] is true of it, and [Count.Merging] bounds what a group had; an agent's edit is compared with
+// [Comparison.Merged] is true of it, and [Counts.Merging] bounds what a group had; an agent's edit is compared with
 // the larger count of the disk and HEAD, and has HEAD's entries on both sides.
 //
 // # The file
@@ -103,36 +103,36 @@ type Comparison struct {
 	Merged func(file string) bool
 }
 
-// A Book is what is signed for in a run.
-type Book struct {
-	base, head *List // base is nil if nothing is compared
-	mergeBases []*List
+// A List is the allowances of a run.
+type List struct {
+	base, head *SideList // base is nil if nothing is compared
+	mergeBases []*SideList
 	references []Reference
 	whole      bool
 	groups     groups
 	merged     func(file string) bool
 }
 
-// Whole returns the book of a run that compares nothing.
-func Whole(entries []Entry, day string) *Book {
-	return &Book{head: NewList(entries, day)}
+// Whole returns the list of a run that compares nothing.
+func Whole(entries []Entry, day string) *List {
+	return &List{head: NewSideList(entries, day)}
 }
 
-// Compare returns the book of a change.
-func Compare(c Comparison) *Book {
-	b := &Book{
-		base: NewList(c.Base, c.Day), head: NewList(c.Head, c.Day), references: c.References, whole: c.Whole,
+// Compare returns the list of a change.
+func Compare(c Comparison) *List {
+	b := &List{
+		base: NewSideList(c.Base, c.Day), head: NewSideList(c.Head, c.Day), references: c.References, whole: c.Whole,
 		merged: c.Merged,
 	}
 	for _, entries := range c.MergeBases {
-		b.mergeBases = append(b.mergeBases, NewList(entries, c.Day))
+		b.mergeBases = append(b.mergeBases, NewSideList(entries, c.Day))
 	}
 	b.groups = join(b.base, b.head, b.mergeBases)
 	return b
 }
 
-// Against returns the book compared with some states. merged is that of [Comparison].
-func (b *Book) Against(references []Reference, merged func(file string) bool) *Book {
+// Against returns the list compared with some states. merged is that of [Comparison].
+func (b *List) Against(references []Reference, merged func(file string) bool) *List {
 	compared := *b
 	compared.references, compared.merged = references, merged
 	return &compared
@@ -140,10 +140,10 @@ func (b *Book) Against(references []Reference, merged func(file string) bool) *B
 
 // Joined returns the files that a rule's occurrences in a file are counted with, in order and itself included; nil if
 // there are no others.
-func (b *Book) Joined(rule, file string) []string { return b.groups[pair{rule, file}] }
+func (b *List) Joined(rule, file string) []string { return b.groups[pair{rule, file}] }
 
 // baseNumber is how many occurrences the base lets a file have.
-func (b *Book) baseNumber(rule, file string) int {
+func (b *List) baseNumber(rule, file string) int {
 	n := b.base.number(rule, file)
 	if b.merged != nil && b.merged(file) {
 		n = max(n, b.head.number(rule, file))

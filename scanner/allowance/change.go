@@ -10,7 +10,7 @@ import (
 // A Change is what a change does to what is signed for a rule and a file.
 type Change struct {
 	Rule, File    string
-	Before, After *Signed // nil: nothing
+	Before, After *Limit // nil: nothing
 }
 
 // What a change can do to an allowance.
@@ -29,7 +29,7 @@ const (
 func PolicyChanges(base, head []Entry) []verdict.PolicyChange {
 	const never = "" // no day has passed: that an entry ends is no change
 	var all []verdict.PolicyChange
-	for _, c := range Changes(NewList(base, never), NewList(head, never)) {
+	for _, c := range Changes(NewSideList(base, never), NewSideList(head, never)) {
 		p := verdict.PolicyChange{Kind: verdict.ChangedAllowance, RuleID: c.Rule, File: c.File, Change: c.What()}
 		if c.Before != nil {
 			p.Before = c.Before.AtMost
@@ -52,7 +52,7 @@ type Field struct {
 }
 
 // Changes returns what differs between two lists, by rule, then file.
-func Changes(before, after *List) []Change {
+func Changes(before, after *SideList) []Change {
 	var all []Change
 	for p, s := range before.signed {
 		if now := after.signed[p]; now == nil || !s.same(now) {
@@ -70,7 +70,7 @@ func Changes(before, after *List) []Change {
 	return all
 }
 
-func (s *Signed) same(other *Signed) bool {
+func (s *Limit) same(other *Limit) bool {
 	return s.AtMost == other.AtMost && s.Until == other.Until && s.MayGrow == other.MayGrow && s.Owner == other.Owner &&
 		s.Reason == other.Reason && slices.Equal(s.From, other.From)
 }
@@ -110,13 +110,13 @@ func (c *Change) Fields() []Field {
 	case c.After == nil:
 		return nil
 	case c.Before == nil:
-		return new(Signed).fields(c.After, names)
+		return new(Limit).fields(c.After, names)
 	}
 	return c.Before.fields(c.After, append(names, "owner", "reason"))
 }
 
 // fields returns those of some keys whose values differ.
-func (s *Signed) fields(now *Signed, names []string) []Field {
+func (s *Limit) fields(now *Limit, names []string) []Field {
 	var all []Field
 	for _, name := range names {
 		before, after := s.field(name), now.field(name)
@@ -128,7 +128,7 @@ func (s *Signed) fields(now *Signed, names []string) []Field {
 }
 
 // field is the value of a key as a list, empty if the entry does not have it.
-func (s *Signed) field(name string) []string {
+func (s *Limit) field(name string) []string {
 	text := ""
 	switch name {
 	case "from":
@@ -162,13 +162,13 @@ func without(a, b []string) []string {
 }
 
 // endsBefore reports whether one ends, and the other ends later or never.
-func endsBefore(a, b *Signed) bool {
+func endsBefore(a, b *Limit) bool {
 	return a.Until != "" && (b.Until == "" || a.Until < b.Until)
 }
 
-// Touched returns the files that are part of a change because of their allowances: an entry was lowered, removed or
-// ends earlier than at one of the merge bases, or is part of a move. They are in order.
-func (b *Book) Touched() []string {
+// AffectedFiles returns the files that are part of a change because of their allowances: an entry was lowered, removed
+// or ends earlier than at one of the merge bases, or is part of a move. They are in order.
+func (b *List) AffectedFiles() []string {
 	touched := map[string]bool{}
 	for _, before := range b.mergeBases {
 		for p, s := range before.signed {

@@ -38,7 +38,7 @@ func TestChanges(t *testing.T) {
 	} {
 		var files []string
 		for _, change := range Changes(
-			NewList(state(t, c.before).entries, ""), NewList(state(t, c.after).entries, "")) {
+			NewSideList(state(t, c.before).entries, ""), NewSideList(state(t, c.after).entries, "")) {
 			text := change.What()
 			for _, f := range change.Fields() {
 				text += " " + f.Name
@@ -83,7 +83,7 @@ func TestTouched(t *testing.T) {
 			Day: today, Base: from, Head: state(t, c.head).entries, MergeBases: [][]Entry{from},
 			References: []Reference{{Name: "b", Base: true, MergeBase: true}},
 		})
-		if got := strings.Join(b.Touched(), " "); got != c.want {
+		if got := strings.Join(b.AffectedFiles(), " "); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
@@ -91,12 +91,12 @@ func TestTouched(t *testing.T) {
 
 // TestLongGroups: the sentence names the first files of a group.
 func TestLongGroups(t *testing.T) {
-	r := Refusal{Why: More, Now: 9, Before: 8, At: "m"}
+	r := Denial{Kind: Increased, Now: 9, Before: 8, At: "m"}
 	for i := range 8 {
-		r.With = append(r.With, fmt.Sprint("f", i))
+		r.Group = append(r.Group, fmt.Sprint("f", i))
 	}
 	const want = "f0, f1, f2, f3, f4 and 3 more together have 9 occurrences of this rule and had 8 before, in m; "
-	if got := r.Sentence(written); !strings.HasPrefix(got, want) {
+	if got := r.Explain(written); !strings.HasPrefix(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

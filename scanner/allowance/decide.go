@@ -2,42 +2,42 @@ package allowance
 
 import "slices"
 
-// A Count is how often a rule occurs in a file.
-type Count struct {
+// Counts are how often a rule occurs in a file, now and before.
+type Counts struct {
 	Now     int
-	Unknown bool   // the file could not be checked completely: Now may be too small
-	Before  []Past // at each of the book's references; none if nothing is compared
+	Unknown bool    // the file could not be checked completely: Now may be too small
+	Before  []Count // at each of the book's references; none if nothing is compared
 	// Merging is, while a merge is in progress, how often it occurs at HEAD and in each commit that is merged, without
 	// regard to what is staged; else nil. Files that are counted as one had no more together than one of these has.
 	Merging []int
 }
 
-// A Past is how often a rule occurred in a file at a reference.
-type Past struct {
-	Count int
-	None  Absence // why it is 0, if that is not because the file had none
+// A Count is how often a rule occurred in a file at a reference.
+type Count struct {
+	Count  int
+	Reason Reason // why it is 0, if that is not because the file had none
 }
 
-// An Absence is why a file counts as having had none.
-type Absence uint8
+// A Reason is why a file counts as having had none.
+type Reason uint8
 
 // The reasons. A file that the rule did not select, or that the scan leaves out, is Unasked.
 const (
-	Had        Absence = iota
+	Counted     Reason = iota
 	Missing            // there was no file
-	Unasked            // there was one, and it was not for the rule to judge
+	NotSelected        // there was one, and it was not for the rule to judge
 	Unreadable         // its content could not be had
 	Unparsed           // it could not be parsed
 )
 
-// A Question is a rule, and a file in which it occurs.
-type Question struct {
+// A Query is a rule, and a file in which it occurs.
+type Query struct {
 	Rule       string
 	Base, Head bool // whose the rule is; both of one that no side can change. Without a comparison neither counts
 	Never      bool // the rule says that nothing is allowed
 	File       string
 	// Count returns how often that same rule occurs in a file, this one or another.
-	Count func(file string) Count
+	Count func(file string) Counts
 	// Moved reports whether a file could have lost occurrences, so that it is worth counting them to tell where those
 	// of this one could be from. nil: none could.
 	Moved func(file string) bool
@@ -45,8 +45,8 @@ type Question struct {
 
 // A Decision is what becomes of the occurrences of a rule in a file.
 type Decision struct {
-	Signed  *Signed  // that allows them; the head's where it is asked. nil if they are not allowed
-	Refusal *Refusal // else
+	Limit  *Limit  // that allows them; the head's where it is asked. nil if they are not allowed
+	Denial *Denial // else
 }
 
 // A sum is the count of a file, or of all of a group.
@@ -56,7 +56,7 @@ type sum struct {
 	before  []int
 }
 
-func (b *Book) sum(q *Question, files []string) sum {
+func (b *List) sum(q *Query, files []string) sum {
 	s := sum{before: make([]int, len(b.references))}
 	var merging []int
 	for _, f := range files {
@@ -93,51 +93,51 @@ func (s *sum) grew() []int {
 }
 
 // Decide says whether the occurrences of a rule in a file are allowed.
-func (b *Book) Decide(q Question) Decision {
+func (b *List) Decide(q Query) Decision {
 	own := q.Count(q.File)
-	c := &asked{Book: b, Question: &q, own: own, files: b.groups.of(q.Rule, q.File)}
+	c := &evaluation{List: b, Query: &q, own: own, files: b.groups.of(q.Rule, q.File)}
 	c.sum = b.sum(&q, c.files)
 	if q.Never || c.sum.unknown || c.withoutBefore() || !c.withinBase() || !c.withinHead() {
-		return Decision{Refusal: c.refusal()}
+		return Decision{Denial: c.denial()}
 	}
 	if b.base != nil && !q.Head && b.base.number(q.Rule, q.File) >= own.Now {
-		return Decision{Signed: b.base.For(q.Rule, q.File)}
+		return Decision{Limit: b.base.Limit(q.Rule, q.File)}
 	}
-	return Decision{Signed: b.head.For(q.Rule, q.File)}
+	return Decision{Limit: b.head.Limit(q.Rule, q.File)}
 }
 
-// asked is a question that is being decided.
-type asked struct {
-	*Book
-	*Question
-	own   Count
+// An evaluation is a query while it is decided.
+type evaluation struct {
+	*List
+	*Query
+	own   Counts
 	files []string // the file's group
 	sum   sum      // of the group
 }
 
 // withoutBefore reports whether a comparison has nothing to compare with, so that no growth would be seen.
-func (c *asked) withoutBefore() bool { return c.base != nil && !c.whole && len(c.references) == 0 }
+func (c *evaluation) withoutBefore() bool { return c.base != nil && !c.whole && len(c.references) == 0 }
 
 // withinBase reports whether the base's side allows them.
-func (c *asked) withinBase() bool {
-	if c.base == nil || !c.Question.Base {
+func (c *evaluation) withinBase() bool {
+	if c.base == nil || !c.Query.Base {
 		return true
 	}
-	return c.sum.now <= c.baseNumbers() && (len(c.files) == 1 || c.keeps()) &&
+	return c.sum.now <= c.baseNumbers() && (len(c.files) == 1 || c.withinOwnLimit()) &&
 		(len(c.sum.grew()) == 0 || c.base.mayGrow(c.Rule, c.File))
 }
 
 // withinHead reports whether the head's side, or the only one that there is, allows them.
-func (c *asked) withinHead() bool {
+func (c *evaluation) withinHead() bool {
 	switch {
 	case c.base == nil:
-		return c.keeps()
-	case !c.Question.Head:
+		return c.withinOwnLimit()
+	case !c.Query.Head:
 		return true
 	}
-	return c.keeps() &&
+	return c.withinOwnLimit() &&
 		(len(c.sum.grew()) == 0 || c.head.mayGrow(c.Rule, c.File) && c.base.mayGrow(c.Rule, c.File))
 }
 
-// keeps reports whether the file keeps to its own number in the head.
-func (c *asked) keeps() bool { return c.own.Now <= c.head.number(c.Rule, c.File) }
+// withinOwnLimit reports whether the file keeps to its own number in the head.
+func (c *evaluation) withinOwnLimit() bool { return c.own.Now <= c.head.number(c.Rule, c.File) }

@@ -227,15 +227,15 @@ func TestDecide(t *testing.T) {
 			v := sc.head.rules[0]
 			d := sc.book().Decide(sc.question(v, true, true, "a"))
 			got := ""
-			if d.Refusal != nil {
-				if got = d.Refusal.Sentence(written); got == "" {
+			if d.Denial != nil {
+				if got = d.Denial.Explain(written); got == "" {
 					got = "-"
 				}
 			}
 			if got != c.want {
 				t.Errorf("got\n  %q, want\n  %q", got, c.want)
 			}
-			if naive := naiveAllowed(sc, v, true, true, "a"); naive != (d.Refusal == nil) {
+			if naive := naiveAllowed(sc, v, true, true, "a"); naive != (d.Denial == nil) {
 				t.Errorf("the naive reading says %t", naive)
 			}
 		})

@@ -131,7 +131,7 @@ func choose(all run.RuleSources, root, into string) (int, error) {
 	}
 	var own, with []int // of the repository, and of these the ones that have the file
 	for i := range all {
-		if !within(all[i].Dir, here) {
+		if !insideAny(all[i].Dir, here) {
 			continue
 		}
 		own = append(own, i)
@@ -152,11 +152,11 @@ func choose(all run.RuleSources, root, into string) (int, error) {
 		return 0, fmt.Errorf("several bundles of this repository could have the allowances; give %s",
 			strings.Join(names, " or "))
 	}
-	return 0, notHere(all)
+	return 0, errOutside(all)
 }
 
-// notHere is the error that no bundle is the repository's own.
-func notHere(all run.RuleSources) error {
+// errOutside is the error that no bundle belongs to the repository.
+func errOutside(all run.RuleSources) error {
 	const beginOne = `begin one for the allowances of this repository (.policyscan/rules/boundaries.yml with the ` +
 		`lines bundle: "0.2" and rules: []), scan with both (--policy for each), and run this with both`
 	if i := slices.IndexFunc(all, func(p run.RuleSource) bool { return p.Dir != "" }); i >= 0 {
@@ -181,8 +181,8 @@ func places(root string) ([]string, error) {
 	return all, nil
 }
 
-// within reports whether a bundle's folder is one of some folders, without links, or beneath one.
-func within(dir string, folders []string) bool {
+// insideAny reports whether a bundle's folder is one of some folders, without links, or beneath one.
+func insideAny(dir string, folders []string) bool {
 	if dir == "" {
 		return false
 	}

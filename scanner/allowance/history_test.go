@@ -75,12 +75,12 @@ func (sc scene) refused() []string {
 	b := sc.book()
 	var all []string
 	sc.enforced(func(v version, base, head bool) {
-		for _, name := range sc.judged(b.Touched()) {
+		for _, name := range sc.judged(b.AffectedFiles()) {
 			if v.count(sc.head, name) == 0 && !sc.head.files[name].broken {
 				continue
 			}
-			if d := b.Decide(sc.question(v, base, head, name)); d.Refusal != nil {
-				all = append(all, fmt.Sprintf("%s in %s: %d %+v", v.id, name, d.Refusal.Why, *d.Refusal))
+			if d := b.Decide(sc.question(v, base, head, name)); d.Denial != nil {
+				all = append(all, fmt.Sprintf("%s in %s: %d %+v", v.id, name, d.Denial.Kind, *d.Denial))
 			}
 		}
 	})
@@ -94,10 +94,10 @@ func (s snapshot) full() []string {
 	for _, v := range s.rules {
 		for _, name := range everyFile {
 			n := v.count(s, name)
-			d := b.Decide(Question{
-				Rule: v.id, Never: v.never, File: name, Count: func(string) Count { return Count{Now: n, Unknown: s.files[name].broken} },
+			d := b.Decide(Query{
+				Rule: v.id, Never: v.never, File: name, Count: func(string) Counts { return Counts{Now: n, Unknown: s.files[name].broken} },
 			})
-			if (n > 0 || s.files[name].broken) && d.Refusal != nil {
+			if (n > 0 || s.files[name].broken) && d.Denial != nil {
 				all = append(all, v.id+" in "+name)
 			}
 		}

@@ -8,14 +8,14 @@ type groups map[pair][]string
 
 // join returns the groups that the head's entries make: those with a "from" that no other list has as they are. One
 // that has expired makes none, and a file with an exception, in the base or the head, is in none.
-func join(base, head *List, mergeBases []*List) groups {
-	others := append([]*List{base}, mergeBases...)
+func join(base, head *SideList, mergeBases []*SideList) groups {
+	others := append([]*SideList{base}, mergeBases...)
 	alone := func(rule, file string) bool { return base.exception(rule, file) || head.exception(rule, file) }
-	u := union{}
+	u := unionFind{}
 	for i := range head.entries {
 		e := &head.entries[i]
-		if len(e.From) == 0 || alone(e.Rule, e.File) || head.For(e.Rule, e.File).Expired ||
-			slices.ContainsFunc(others, func(l *List) bool { return l.has(e) }) {
+		if len(e.From) == 0 || alone(e.Rule, e.File) || head.Limit(e.Rule, e.File).Expired ||
+			slices.ContainsFunc(others, func(l *SideList) bool { return l.has(e) }) {
 			continue
 		}
 		for _, from := range e.From {
@@ -35,12 +35,12 @@ func (g groups) of(rule, file string) []string {
 	return []string{file}
 }
 
-// A union leads from each file to another one of its group, and at last to one that leads to itself.
-type union map[pair]pair
+// A unionFind leads from each file to another one of its group, and at last to one that leads to itself.
+type unionFind map[pair]pair
 
-func (u union) link(a, b pair) { u[u.root(a)] = u.root(b) }
+func (u unionFind) link(a, b pair) { u[u.root(a)] = u.root(b) }
 
-func (u union) root(p pair) pair {
+func (u unionFind) root(p pair) pair {
 	up, known := u[p]
 	if !known {
 		u[p] = p
@@ -53,7 +53,7 @@ func (u union) root(p pair) pair {
 	return p
 }
 
-func (u union) groups() groups {
+func (u unionFind) groups() groups {
 	files := map[pair][]string{}
 	for p := range u {
 		r := u.root(p)

@@ -23,7 +23,7 @@ func TestDecideIsNaiveInHistories(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := drawHistory(t, anything)
 		sc := pick(t, h)
-		if got, want := sc.book().Touched(), sc.naiveTouched(); !slices.Equal(got, want) {
+		if got, want := sc.book().AffectedFiles(), sc.naiveTouched(); !slices.Equal(got, want) {
 			t.Fatalf("touched %v, want %v%s", got, want, sc)
 		}
 		a, j := sc.compare(t)
@@ -47,7 +47,7 @@ func TestNeverMore(t *testing.T) {
 		passed++
 		b := sc.book()
 		sc.enforced(func(v version, base, head bool) {
-			for _, name := range sc.judged(b.Touched()) {
+			for _, name := range sc.judged(b.AffectedFiles()) {
 				if v.count(sc.head, name) == 0 || naiveMayGrow(sc.base.entries, v.id, name, today) {
 					continue
 				}
@@ -92,8 +92,8 @@ func TestOwnAllowance(t *testing.T) {
 				if v.count(sc.head, name) == 0 || b.Joined(v.id, name) != nil {
 					continue
 				}
-				was := b.Decide(sc.question(v, true, false, name)).Refusal == nil
-				now := after.Decide(more.question(v, true, false, name)).Refusal == nil
+				was := b.Decide(sc.question(v, true, false, name)).Denial == nil
+				now := after.Decide(more.question(v, true, false, name)).Denial == nil
 				if now != was {
 					t.Fatalf("%s in %s was %t, is %t%s\n  more %s", v.id, name, was, now, sc, more.head)
 				}

@@ -5,18 +5,18 @@ import (
 	"slices"
 )
 
-// A List is the entries of one side of a change, or of a run that compares nothing, as they count on one day.
-type List struct {
+// A SideList is the entries of one side of a change, or of a run that compares nothing, as they count on one day.
+type SideList struct {
 	entries []Entry
-	signed  map[pair]*Signed
+	signed  map[pair]*Limit
 }
 
 // A pair is what an entry is for.
 type pair struct{ rule, file string }
 
-// Signed is what the entries for one rule and file come to: the smallest number, the earliest day, and growth only if
+// A Limit is what the entries for one rule and file come to: the smallest number, the earliest day, and growth only if
 // each of them lets the file grow.
-type Signed struct {
+type Limit struct {
 	AtMost        int
 	Until         string // "" if none of them ends
 	MayGrow       bool
@@ -28,15 +28,15 @@ type Signed struct {
 	lines         []int // the entries, in those of the list
 }
 
-// NewList returns the list of some entries on a day, as 2027-03-01. Those of several bundles are one list.
-func NewList(entries []Entry, day string) *List {
-	l := &List{entries: entries, signed: map[pair]*Signed{}}
+// NewSideList returns the list of some entries on a day, as 2027-03-01. Those of several bundles are one list.
+func NewSideList(entries []Entry, day string) *SideList {
+	l := &SideList{entries: entries, signed: map[pair]*Limit{}}
 	for i := range entries {
 		e := &entries[i]
 		at := pair{e.Rule, e.File}
 		s := l.signed[at]
 		if s == nil {
-			s = &Signed{MayGrow: true}
+			s = &Limit{MayGrow: true}
 			l.signed[at] = s
 		}
 		if s.Entries == 0 || e.AtMost < s.AtMost {
@@ -59,56 +59,56 @@ func NewList(entries []Entry, day string) *List {
 	return l
 }
 
-// An Ending is what is signed for a rule and a file, which ends.
-type Ending struct {
+// An EndingLimit is the limit of a rule and a file, which ends.
+type EndingLimit struct {
 	Rule, File string
-	*Signed
+	*Limit
 }
 
 // Withdrawn reports whether an entry lets the file have nothing, so that no other one counts.
-func (s *Signed) Withdrawn() bool { return s.AtMost == 0 }
+func (s *Limit) Withdrawn() bool { return s.AtMost == 0 }
 
 // Ending returns what counts and has its last day on a day or before, such as 2027-03-31: by that, then by rule and
 // file.
-func (l *List) Ending(by string) []Ending {
-	var all []Ending
+func (l *SideList) Ending(by string) []EndingLimit {
+	var all []EndingLimit
 	for at, s := range l.signed {
 		if s.Until != "" && !s.Expired && !s.Withdrawn() && s.Until <= by {
-			all = append(all, Ending{at.rule, at.file, s})
+			all = append(all, EndingLimit{at.rule, at.file, s})
 		}
 	}
-	slices.SortFunc(all, func(a, b Ending) int {
+	slices.SortFunc(all, func(a, b EndingLimit) int {
 		return cmp.Or(cmp.Compare(a.Until, b.Until), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.File, b.File))
 	})
 	return all
 }
 
-// For returns what is signed for a rule and a file, nil if nothing is. It may have expired.
-func (l *List) For(rule, file string) *Signed { return l.signed[pair{rule, file}] }
+// Limit returns that of a rule and a file, nil if there is no entry. It may have expired.
+func (l *SideList) Limit(rule, file string) *Limit { return l.signed[pair{rule, file}] }
 
 // number is how many occurrences the file may have.
-func (l *List) number(rule, file string) int {
-	if s := l.For(rule, file); s != nil && !s.Expired {
+func (l *SideList) number(rule, file string) int {
+	if s := l.Limit(rule, file); s != nil && !s.Expired {
 		return s.AtMost
 	}
 	return 0
 }
 
 // mayGrow reports whether the file may have its number, whatever it had before.
-func (l *List) mayGrow(rule, file string) bool {
-	s := l.For(rule, file)
+func (l *SideList) mayGrow(rule, file string) bool {
+	s := l.Limit(rule, file)
 	return s != nil && !s.Expired && s.MayGrow
 }
 
 // exception reports whether an entry says may_grow, even if it has expired or another takes that back.
-func (l *List) exception(rule, file string) bool {
-	s := l.For(rule, file)
+func (l *SideList) exception(rule, file string) bool {
+	s := l.Limit(rule, file)
 	return s != nil && s.exception
 }
 
 // has reports whether an entry is there as it is.
-func (l *List) has(e *Entry) bool {
-	s := l.For(e.Rule, e.File)
+func (l *SideList) has(e *Entry) bool {
+	s := l.Limit(e.Rule, e.File)
 	return s != nil && slices.ContainsFunc(s.lines, func(i int) bool { return sameEntry(e, &l.entries[i]) })
 }
 

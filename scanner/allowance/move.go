@@ -52,7 +52,7 @@ func (t *tightener) renames(p *History) ([]rename, error) {
 		}
 		gone[from.file], concerned[from.rule] = true, true
 		for _, e := range t.byPair[from] {
-			for _, f := range e.was.From {
+			for _, f := range e.before.From {
 				if t.need(pair{from.rule, f}) > 0 && back[from.file] == "" {
 					back[from.file] = f // it has its old name again
 				}

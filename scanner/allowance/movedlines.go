@@ -81,7 +81,7 @@ func (t *tightener) moveLines(v *verdict.Verdict, p *History) (skipped bool, err
 			case from.rule != rule:
 			case t.spare[from] > 0:
 				giving = append(giving, from)
-			case t.movable(from) && t.number(from) > 0 && t.byPair[from][0].was.AtMost > 0:
+			case t.movable(from) && t.number(from) > 0 && t.byPair[from][0].before.AtMost > 0:
 				others = append(others, from)
 			}
 		}

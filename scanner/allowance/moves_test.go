@@ -37,15 +37,15 @@ func TestRename(t *testing.T) {
 		after.files["new"] = f
 		sc := alone(s, after)
 		d := sc.book().Decide(sc.question(s.rules[0], true, true, "new"))
-		if d.Refusal == nil || d.Refusal.Why != Renamed || d.Refusal.Propose == nil {
-			t.Fatalf("%+v%s", d.Refusal, sc)
+		if d.Denial == nil || d.Denial.Kind != Renamed || d.Denial.Propose == nil {
+			t.Fatalf("%+v%s", d.Denial, sc)
 		}
-		sc.head.entries = append(sc.head.entries, *d.Refusal.Propose)
+		sc.head.entries = append(sc.head.entries, *d.Denial.Propose)
 		if bad := sc.refused(); bad != nil {
-			t.Fatalf("with %+v: %v%s", *d.Refusal.Propose, bad, sc)
+			t.Fatalf("with %+v: %v%s", *d.Denial.Propose, bad, sc)
 		}
-		if !slices.Equal(d.Refusal.Propose.From, []string{old}) {
-			t.Fatalf("%v, renamed from %s", d.Refusal.Propose.From, old)
+		if !slices.Equal(d.Denial.Propose.From, []string{old}) {
+			t.Fatalf("%v, renamed from %s", d.Denial.Propose.From, old)
 		}
 	})
 }
@@ -98,10 +98,10 @@ func TestCutAndPaste(t *testing.T) {
 	head := []Entry{{Rule: "X", File: "a", AtMost: 5, Owner: "o", Reason: "r"}}
 	edit := func(atHead, onDisk, then int) bool {
 		b := Compare(Comparison{Day: today, Base: head, Head: head, References: []Reference{{Name: "HEAD", Base: true, MergeBase: true}}})
-		d := b.Decide(Question{Rule: "X", Base: true, Head: true, File: "a", Count: func(string) Count {
-			return Count{Now: then, Before: []Past{{Count: max(atHead, onDisk)}}}
+		d := b.Decide(Query{Rule: "X", Base: true, Head: true, File: "a", Count: func(string) Counts {
+			return Counts{Now: then, Before: []Count{{Count: max(atHead, onDisk)}}}
 		}})
-		return d.Refusal == nil
+		return d.Denial == nil
 	}
 	for _, c := range []struct {
 		atHead, onDisk, then int
@@ -123,10 +123,10 @@ func TestMerging(t *testing.T) {
 		MergeBases: [][]Entry{nil},
 	})
 	for file, want := range map[string]bool{"theirs": true, "mine": false} {
-		d := b.Decide(Question{Rule: "X", Base: true, Head: true, File: file, Count: func(string) Count {
-			return Count{Now: 2, Before: []Past{{Count: 2}}}
+		d := b.Decide(Query{Rule: "X", Base: true, Head: true, File: file, Count: func(string) Counts {
+			return Counts{Now: 2, Before: []Count{{Count: 2}}}
 		}})
-		if got := d.Refusal == nil; got != want {
+		if got := d.Denial == nil; got != want {
 			t.Errorf("%s: %t", file, got)
 		}
 	}
@@ -137,11 +137,11 @@ func TestMerging(t *testing.T) {
 func TestOneSide(t *testing.T) {
 	base, head := state(t, "b=xxx/b 3"), state(t, "a=xxx/a 2 from=b")
 	sc := alone(base, head)
-	if d := sc.book().Decide(sc.question(base.rules[0], true, false, "a")); d.Refusal == nil || d.Refusal.Why != TooLow {
-		t.Errorf("%+v", d.Refusal)
+	if d := sc.book().Decide(sc.question(base.rules[0], true, false, "a")); d.Denial == nil || d.Denial.Kind != TooLow {
+		t.Errorf("%+v", d.Denial)
 	}
 	sc.head = state(t, "a=xxx/a 3 from=b")
-	if d := sc.book().Decide(sc.question(base.rules[0], true, false, "a")); d.Refusal != nil || d.Signed.AtMost != 3 {
+	if d := sc.book().Decide(sc.question(base.rules[0], true, false, "a")); d.Denial != nil || d.Limit.AtMost != 3 {
 		t.Errorf("%+v", d)
 	}
 	for _, merged := range []bool{true, false} {
@@ -149,11 +149,11 @@ func TestOneSide(t *testing.T) {
 			Day: today, Base: []Entry{{Rule: "X", File: "a", AtMost: 3}}, Head: []Entry{{Rule: "X", File: "a", AtMost: 1}},
 			References: []Reference{{Name: "HEAD", Base: true, MergeBase: true}}, Merged: func(string) bool { return merged },
 		})
-		d := b.Decide(Question{Rule: "X", Base: true, File: "a", Count: func(string) Count {
-			return Count{Now: 3, Before: []Past{{Count: 3}}}
+		d := b.Decide(Query{Rule: "X", Base: true, File: "a", Count: func(string) Counts {
+			return Counts{Now: 3, Before: []Count{{Count: 3}}}
 		}})
-		if d.Refusal != nil {
-			t.Errorf("merged %t: %+v", merged, d.Refusal)
+		if d.Denial != nil {
+			t.Errorf("merged %t: %+v", merged, d.Denial)
 		}
 	}
 }
@@ -161,10 +161,10 @@ func TestOneSide(t *testing.T) {
 // TestNothingToCompareWith: a change without a reference allows nothing, since no growth would be seen.
 func TestNothingToCompareWith(t *testing.T) {
 	entries := []Entry{{Rule: "X", File: "a", AtMost: 2}}
-	d := Compare(Comparison{Day: today, Base: entries, Head: entries}).Decide(Question{
-		Rule: "X", Base: true, Head: true, File: "a", Count: func(string) Count { return Count{Now: 1} },
+	d := Compare(Comparison{Day: today, Base: entries, Head: entries}).Decide(Query{
+		Rule: "X", Base: true, Head: true, File: "a", Count: func(string) Counts { return Counts{Now: 1} },
 	})
-	if d.Refusal == nil || d.Signed != nil {
+	if d.Denial == nil || d.Limit != nil {
 		t.Errorf("%+v", d)
 	}
 }

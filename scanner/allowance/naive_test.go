@@ -246,7 +246,7 @@ func naiveEnd(entries []Entry) string {
 }
 
 // book is what the room makes of a scene.
-func (sc scene) book() *Book {
+func (sc scene) book() *List {
 	c := Comparison{Day: sc.day, Base: sc.list(sc.base), Head: sc.list(sc.head)}
 	isBase := false
 	for i, s := range sc.mergeBases {
@@ -264,25 +264,25 @@ func (sc scene) book() *Book {
 func naiveSame(a, b snapshot) bool { return fmt.Sprint(a) == fmt.Sprint(b) }
 
 // question asks of a file what the room needs to know.
-func (sc scene) question(v version, base, head bool, name string) Question {
+func (sc scene) question(v version, base, head bool, name string) Query {
 	states := slices.Clone(sc.mergeBases)
 	if !slices.ContainsFunc(states, func(s snapshot) bool { return naiveSame(s, sc.base) }) {
 		states = append(states, sc.base)
 	}
-	return Question{
+	return Query{
 		Rule: v.id, Base: base, Head: head, Never: v.never, File: name,
 		Moved: func(string) bool { return true },
-		Count: func(f string) Count {
-			c := Count{Now: v.count(sc.head, f), Unknown: sc.head.files[f].broken && !strings.Contains(v.not, f)}
+		Count: func(f string) Counts {
+			c := Counts{Now: v.count(sc.head, f), Unknown: sc.head.files[f].broken && !strings.Contains(v.not, f)}
 			for _, s := range states {
-				past := Past{Count: v.count(s, f)}
+				past := Count{Count: v.count(s, f)}
 				switch old, there := s.files[f]; {
 				case !there:
-					past.None = Missing
+					past.Reason = Missing
 				case strings.Contains(v.not, f):
-					past.None = Unasked
+					past.Reason = NotSelected
 				case old.broken:
-					past.None = Unparsed
+					past.Reason = Unparsed
 				}
 				c.Before = append(c.Before, past)
 			}
@@ -418,11 +418,11 @@ func (sc scene) compare(t *rapid.T) (allowed, joined int) {
 			}
 			d := book.Decide(sc.question(v, base, head, name))
 			want := naiveAllowed(sc, v, base, head, name)
-			if got := d.Refusal == nil; got != want {
+			if got := d.Denial == nil; got != want {
 				t.Fatalf("%v in %s, base %t, head %t: allowed %t, want %t%s", v, name, base, head, got, want, sc)
 			}
-			if (d.Signed != nil) != want || want && (d.Signed.Expired || d.Signed.AtMost < n) {
-				t.Fatalf("%v in %s: signed %+v, which does not allow %d%s", v, name, d.Signed, n, sc)
+			if (d.Limit != nil) != want || want && (d.Limit.Expired || d.Limit.AtMost < n) {
+				t.Fatalf("%v in %s: signed %+v, which does not allow %d%s", v, name, d.Limit, n, sc)
 			}
 			together := naiveJoined(sc, v.id, name)
 			slices.Sort(together)

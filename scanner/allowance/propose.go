@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// A source is a file of the base's list that has lost occurrences.
-type source struct {
+// A moveSource is a file of the base's list that has lost occurrences.
+type moveSource struct {
 	file string
 	lost int
 }
@@ -15,8 +15,8 @@ type source struct {
 // propose returns files of the base's list that have lost as many occurrences as there are more in this one, and the
 // entry that says that they are from there: of one that lost just as many, or has the same name, or else lost the most;
 // of several if they must be.
-func (c *asked) propose() (lost []string, e *Entry) {
-	head := c.head.For(c.Rule, c.File)
+func (c *evaluation) propose() (lost []string, e *Entry) {
+	head := c.head.Limit(c.Rule, c.File)
 	if c.Moved == nil || c.base.exception(c.Rule, c.File) || head != nil && (head.exception || head.Expired) {
 		return nil, nil
 	}
@@ -25,11 +25,11 @@ func (c *asked) propose() (lost []string, e *Entry) {
 		missing = max(missing, c.sum.now-n)
 	}
 	sources := c.sources()
-	slices.SortFunc(sources, func(a, b source) int {
+	slices.SortFunc(sources, func(a, b moveSource) int {
 		name := path.Base(c.File)
 		return cmp.Or(
-			firstIf(a.lost == missing, b.lost == missing), firstIf(a.lost > missing, b.lost > missing),
-			firstIf(path.Base(a.file) == name, path.Base(b.file) == name),
+			trueFirst(a.lost == missing, b.lost == missing), trueFirst(a.lost > missing, b.lost > missing),
+			trueFirst(path.Base(a.file) == name, path.Base(b.file) == name),
 			cmp.Compare(b.lost, a.lost), cmp.Compare(a.file, b.file))
 	})
 	for _, s := range sources {
@@ -44,8 +44,8 @@ func (c *asked) propose() (lost []string, e *Entry) {
 	return lost, c.entry(lost)
 }
 
-// firstIf orders what is so before what is not.
-func firstIf(a, b bool) int {
+// trueFirst orders what is so before what is not.
+func trueFirst(a, b bool) int {
 	switch {
 	case a == b:
 		return 0
@@ -57,8 +57,8 @@ func firstIf(a, b bool) int {
 
 // sources returns the files of the base's list, with which this one is not joined, that have lost occurrences since
 // every reference.
-func (c *asked) sources() []source {
-	var all []source
+func (c *evaluation) sources() []moveSource {
+	var all []moveSource
 	for p, s := range c.base.signed {
 		if p.rule != c.Rule || s.Expired || slices.Contains(c.files, p.file) || s.exception ||
 			c.head.exception(p.rule, p.file) || !c.Moved(p.file) {
@@ -70,7 +70,7 @@ func (c *asked) sources() []source {
 			least = min(least, past.Count)
 		}
 		if lost := least - count.Now; lost > 0 && !count.Unknown {
-			all = append(all, source{p.file, lost})
+			all = append(all, moveSource{p.file, lost})
 		}
 	}
 	return all
@@ -78,15 +78,15 @@ func (c *asked) sources() []source {
 
 // entry returns the entry to write for the file, with these sources besides those that are known of it. The first of
 // them says who signed, unless the file has an entry.
-func (c *asked) entry(from []string) *Entry {
-	signed := c.head.For(c.Rule, c.File)
+func (c *evaluation) entry(from []string) *Entry {
+	signed := c.head.Limit(c.Rule, c.File)
 	if signed == nil {
-		signed = c.base.For(c.Rule, from[0])
+		signed = c.base.Limit(c.Rule, from[0])
 	} else {
 		from = slices.Concat(from, signed.From)
 	}
 	for _, f := range from {
-		if s := c.base.For(c.Rule, f); s != nil {
+		if s := c.base.Limit(c.Rule, f); s != nil {
 			from = slices.Concat(from, s.From) // who moves a file again keeps the older ones
 		}
 	}

@@ -2,48 +2,48 @@ package allowance
 
 import "slices"
 
-// Why is the way in which occurrences are refused.
-type Why uint8
+// A Kind is why occurrences are denied.
+type Kind uint8
 
-// The ways.
+// The kinds.
 const (
-	NoEntry      Why = iota // no allowance is for them: a violation as ever
-	Never                   // the rule says that nothing is allowed
-	Incomplete              // the file, or one that it is counted with, could not be checked completely
-	Expired                 // the allowance has ended
-	Over                    // the number is too small; of a change, the base's
-	TooLow                  // the head's number is too small, and the base's is not
-	Dropped                 // the head has no entry; the base lets the file, or its group, have them
-	OwnEntry                // the change adds the allowance itself, or raises it, or gives it another end
-	More                    // there were fewer before
-	BaseMoved               // as many at the merge base, and the base has gone on to fewer
-	InBase                  // there were fewer at a merge base, and the base has gone on to as many
-	Renamed                 // the file is new, and others of the list have lost as many
-	Unseen                  // the file could not be read or parsed before, so it counts as having had none
-	EarlyGrow               // may_grow counts from the next change on
-	OtherVersion            // the other side's rule of the same id refuses them
+	NoEntry      Kind = iota // no allowance is for them: a violation as ever
+	Never                    // the rule says that nothing is allowed
+	Incomplete               // the file, or one that it is counted with, could not be checked completely
+	Expired                  // the allowance has ended
+	AboveLimit               // the number is too small; of a change, the base's
+	TooLow                   // the head's number is too small, and the base's is not
+	Dropped                  // the head has no entry; the base lets the file, or its group, have them
+	OwnAllowance             // the change adds the allowance itself, or raises it, or gives it another end
+	Increased                // there were fewer before
+	BaseMoved                // as many at the merge base, and the base has gone on to fewer
+	InBase                   // there were fewer at a merge base, and the base has gone on to as many
+	Renamed                  // the file is new, and others of the list have lost as many
+	Unseen                   // the file could not be read or parsed before, so it counts as having had none
+	EarlyGrow                // may_grow counts from the next change on
+	OtherVersion             // the other side's rule of the same id refuses them
 )
 
-// A Refusal says why occurrences of a rule in a file are not allowed.
-type Refusal struct {
-	Why     Why
-	Now     int      // occurrences, of the files With together if there are any
-	Number  int      // that the allowances let them have, where it is the number that refuses; of OwnEntry the base's
-	Before  int      // the fewest at a reference
-	At      string   // the name of that reference; "" if nothing is compared
-	Until   string   // of Expired: the last day that counted
-	With    []string // the files that are counted as one, the file itself included; nil if it is alone
-	Entries int      // for the rule and the file in the list that refuses
-	Grew    bool     // there were fewer before; the number may be too small as well
-	Lost    []string // files that have lost as many as there are more here: perhaps they were moved
-	Propose *Entry   // the entry to write if they were; nil if no file has lost as many
+// A Denial says why occurrences of a rule in a file are not allowed.
+type Denial struct {
+	Kind      Kind
+	Now       int      // occurrences, of the files With together if there are any
+	Number    int      // that the allowances let them have, where it is the number that refuses; of OwnEntry the base's
+	Before    int      // the fewest at a reference
+	At        string   // the name of that reference; "" if nothing is compared
+	Until     string   // of Expired: the last day that counted
+	Group     []string // the files that are counted as one, the file itself included; nil if it is alone
+	Entries   int      // for the rule and the file in the list that refuses
+	Increased bool     // there were fewer before; the number may be too small as well
+	Sources   []string // files that have lost as many as there are more here: perhaps they were moved
+	Propose   *Entry   // the entry to write if they were; nil if no file has lost as many
 }
 
 // refusal explains what was not allowed: first what has grown, then what the base's numbers refuse, then the head's.
-func (c *asked) refusal() *Refusal {
-	r := &Refusal{Now: c.sum.now}
+func (c *evaluation) denial() *Denial {
+	r := &Denial{Now: c.sum.now}
 	if len(c.files) > 1 {
-		r.With = c.files
+		r.Group = c.files
 	}
 	for i, n := range c.sum.before {
 		if i == 0 || n < r.Before {
@@ -51,40 +51,40 @@ func (c *asked) refusal() *Refusal {
 		}
 	}
 	grew := c.sum.grew()
-	r.Grew = len(grew) > 0 && !c.exempt()
+	r.Increased = len(grew) > 0 && !c.exempt()
 	switch {
 	case c.Never:
-		if c.head.For(c.Rule, c.File) != nil || c.base != nil && c.base.For(c.Rule, c.File) != nil {
-			r.Why = Never
+		if c.head.Limit(c.Rule, c.File) != nil || c.base != nil && c.base.Limit(c.Rule, c.File) != nil {
+			r.Kind = Never
 		}
 	case c.sum.unknown || c.withoutBefore():
-		r.Why = Incomplete
-	case r.Grew && c.behind(grew):
-		r.Why = BaseMoved
-	case r.Grew:
-		r.Why = c.whyMore(r, grew)
-	case c.base != nil && c.Question.Base && c.sum.now > c.baseNumbers() && !c.ofHead():
+		r.Kind = Incomplete
+	case r.Increased && c.behind(grew):
+		r.Kind = BaseMoved
+	case r.Increased:
+		r.Kind = c.whyMore(r, grew)
+	case c.base != nil && c.Query.Base && c.sum.now > c.baseNumbers() && !c.ofHead():
 		c.overBase(r)
 	default:
 		c.overHead(r)
 	}
-	if c.base != nil && c.Question.Base {
-		r.entries(c.base.For(c.Rule, c.File))
+	if c.base != nil && c.Query.Base {
+		r.entries(c.base.Limit(c.Rule, c.File))
 	}
-	if c.base == nil || c.Question.Head {
-		r.entries(c.head.For(c.Rule, c.File))
+	if c.base == nil || c.Query.Head {
+		r.entries(c.head.Limit(c.Rule, c.File))
 	}
 	return r
 }
 
-func (r *Refusal) entries(s *Signed) {
+func (r *Denial) entries(s *Limit) {
 	if s != nil {
 		r.Entries = max(r.Entries, s.Entries)
 	}
 }
 
 // baseNumbers is how many occurrences the base lets the file have, or its group together.
-func (c *asked) baseNumbers() int {
+func (c *evaluation) baseNumbers() int {
 	n := 0
 	for _, f := range c.files {
 		n += c.baseNumber(c.Rule, f)
@@ -93,95 +93,95 @@ func (c *asked) baseNumbers() int {
 }
 
 // exempt reports whether the file may grow, so that its number alone refuses it.
-func (c *asked) exempt() bool {
-	return c.base != nil && c.base.mayGrow(c.Rule, c.File) && (!c.Question.Head || c.head.mayGrow(c.Rule, c.File))
+func (c *evaluation) exempt() bool {
+	return c.base != nil && c.base.mayGrow(c.Rule, c.File) && (!c.Query.Head || c.head.mayGrow(c.Rule, c.File))
 }
 
 // ofHead reports whether the head's number is the one that the base's side takes, of a file that is merged.
-func (c *asked) ofHead() bool {
-	return len(c.files) == 1 && c.merged != nil && c.merged(c.File) && c.head.For(c.Rule, c.File) != nil &&
+func (c *evaluation) ofHead() bool {
+	return len(c.files) == 1 && c.merged != nil && c.merged(c.File) && c.head.Limit(c.Rule, c.File) != nil &&
 		c.head.number(c.Rule, c.File) >= c.base.number(c.Rule, c.File)
 }
 
 // overBase is why of what the base's numbers refuse, and no growth.
-func (c *asked) overBase(r *Refusal) {
+func (c *evaluation) overBase(r *Denial) {
 	r.Number = c.baseNumbers()
 	known := false
 	for _, f := range c.files {
-		if s := c.base.For(c.Rule, f); s != nil {
+		if s := c.base.Limit(c.Rule, f); s != nil {
 			known = true
 			if s.Expired {
-				r.Why, r.Until = Expired, s.Until
+				r.Kind, r.Until = Expired, s.Until
 				return
 			}
 		}
 	}
 	switch {
 	case c.lowered():
-		r.Why = BaseMoved
+		r.Kind = BaseMoved
 	case len(c.files) == 1 && c.own.Now <= c.head.number(c.Rule, c.File):
-		r.Why = OwnEntry
-	case known || r.With != nil:
-		r.Why = Over
+		r.Kind = OwnAllowance
+	case known || r.Group != nil:
+		r.Kind = AboveLimit
 	}
 }
 
 // overHead is why of what the head's number refuses, or the only one, and no growth.
-func (c *asked) overHead(r *Refusal) {
-	r.Now, r.With, r.Number = c.own.Now, nil, c.head.number(c.Rule, c.File)
-	s := c.head.For(c.Rule, c.File)
+func (c *evaluation) overHead(r *Denial) {
+	r.Now, r.Group, r.Number = c.own.Now, nil, c.head.number(c.Rule, c.File)
+	s := c.head.Limit(c.Rule, c.File)
 	switch {
 	case s != nil && s.Expired:
-		r.Why, r.Until = Expired, s.Until
+		r.Kind, r.Until = Expired, s.Until
 	case c.base == nil && s != nil:
-		r.Why = Over
+		r.Kind = AboveLimit
 	case c.base != nil && s != nil:
-		r.Why = TooLow
+		r.Kind = TooLow
 	case c.base != nil && (len(c.files) > 1 || c.base.number(c.Rule, c.File) > 0):
-		r.Why = Dropped
+		r.Kind = Dropped
 	}
 }
 
 // whyMore is why of what has grown.
-func (c *asked) whyMore(r *Refusal, grew []int) Why {
-	absent := func(of ...Absence) bool {
-		return !slices.ContainsFunc(grew, func(i int) bool { return !slices.Contains(of, c.own.Before[i].None) })
+func (c *evaluation) whyMore(r *Denial, grew []int) Kind {
+	absent := func(of ...Reason) bool {
+		return !slices.ContainsFunc(grew, func(i int) bool { return !slices.Contains(of, c.own.Before[i].Reason) })
 	}
-	known := c.head.For(c.Rule, c.File) != nil || c.base.For(c.Rule, c.File) != nil
-	r.Lost, r.Propose = c.propose()
+	known := c.head.Limit(c.Rule, c.File) != nil || c.base.Limit(c.Rule, c.File) != nil
+	r.Sources, r.Propose = c.propose()
 	switch {
 	case c.head.mayGrow(c.Rule, c.File) && c.own.Now <= c.head.number(c.Rule, c.File):
 		return EarlyGrow
 	case known && c.baseHas(grew):
-		r.Lost, r.Propose = nil, nil
+		r.Sources, r.Propose = nil, nil
 		return InBase
 	case absent(Unreadable, Unparsed) && (known || r.Propose != nil):
 		return Unseen
-	case r.Propose != nil && absent(Missing, Unasked):
+	case r.Propose != nil && absent(Missing, NotSelected):
 		return Renamed
 	case !known && r.Propose == nil && len(c.files) == 1:
 		return NoEntry
-	case r.Propose == nil && len(c.files) == 1 && c.Question.Base && c.base.For(c.Rule, c.File) == nil:
-		return OwnEntry
+	case r.Propose == nil && len(c.files) == 1 && c.Query.Base && c.base.Limit(c.Rule, c.File) == nil:
+		return OwnAllowance
 	}
-	return More
+	return Increased
 }
 
 // behind reports whether only the base has fewer, and no merge base.
-func (c *asked) behind(grew []int) bool {
+func (c *evaluation) behind(grew []int) bool {
 	return !slices.ContainsFunc(grew, func(i int) bool { return c.references[i].MergeBase })
 }
 
 // baseHas reports whether only merge bases have fewer, and the base as many: meanwhile it did what the head did,
 // perhaps in one commit that some of the head's were squashed into.
-func (c *asked) baseHas(grew []int) bool {
+func (c *evaluation) baseHas(grew []int) bool {
 	return slices.ContainsFunc(c.references, func(r Reference) bool { return r.Base }) &&
 		!slices.ContainsFunc(grew, func(i int) bool { return c.references[i].Base })
 }
 
 // lowered reports whether the numbers of some merge base are large enough, so that they were lowered in the base since.
-func (c *asked) lowered() bool {
-	return slices.ContainsFunc(c.mergeBases, func(l *List) bool {
+func (c *evaluation) lowered() bool {
+	return slices.ContainsFunc(c.mergeBases, func(l *SideList) bool {
 		n := 0
 		for _, f := range c.files {
 			n += l.number(c.Rule, f)

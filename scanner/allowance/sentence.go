@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Sentence says in a clause or two why occurrences are not allowed, and the way out; "" if there is nothing to say but
+// Explain says in a clause or two why occurrences are not allowed, and the way out; "" if there is nothing to say but
 // that they are violations. line writes an entry as a line of allowances.yml.
-func (r *Refusal) Sentence(line func(Entry) string) string {
+func (r *Denial) Explain(line func(Entry) string) string {
 	text := r.sentence()
 	if text == "" {
 		return ""
@@ -15,12 +15,12 @@ func (r *Refusal) Sentence(line func(Entry) string) string {
 	if r.Propose != nil {
 		some := "; if some were"
 		switch {
-		case r.Why == Renamed && r.Now == 1:
+		case r.Kind == Renamed && r.Now == 1:
 			some = "; if it was"
-		case r.Why == Renamed:
+		case r.Kind == Renamed:
 			some = "; if they were"
 		}
-		text += some + " moved here from " + listed(r.Lost) + ", run policyscan allow --tighten, or write into " +
+		text += some + " moved here from " + listed(r.Sources) + ", run policyscan allow --tighten, or write into " +
 			"rules/allowances.yml: - " + line(*r.Propose)
 	}
 	if r.Entries > 1 {
@@ -30,8 +30,8 @@ func (r *Refusal) Sentence(line func(Entry) string) string {
 	return text
 }
 
-func (r *Refusal) sentence() string {
-	switch r.Why {
+func (r *Denial) sentence() string {
+	switch r.Kind {
 	case Never:
 		return `its allowance has no effect, because the rule says "allowances: never"`
 	case Incomplete:
@@ -39,8 +39,8 @@ func (r *Refusal) sentence() string {
 	case Expired:
 		return fmt.Sprintf("its allowance ended on %s; fix %s, or extend it in a separate change",
 			r.Until, them(r.Now))
-	case Over, TooLow:
-		if r.Number == 0 && r.With == nil {
+	case AboveLimit, TooLow:
+		if r.Number == 0 && r.Group == nil {
 			return fmt.Sprintf("its allowance was withdrawn (at_most: 0); fix %s, or raise it in a separate change",
 				them(r.Now))
 		}
@@ -48,15 +48,15 @@ func (r *Refusal) sentence() string {
 	case Dropped:
 		return fmt.Sprintf("%s %s, and this change leaves it no allowance; fix %s, or write an entry for it",
 			r.have(), occurrences(r.Now), them(r.Now))
-	case OwnEntry:
+	case OwnAllowance:
 		return r.ownEntry()
-	case More:
+	case Increased:
 		return fmt.Sprintf("%s %s and had %d before, in %s; remove %d, since an allowance never lets the number grow",
 			r.have(), occurrences(r.Now), r.Before, r.At, r.Now-r.Before)
 	case BaseMoved:
 		n := r.Before
 		what := "has %d by now"
-		if !r.Grew {
+		if !r.Increased {
 			n, what = r.Number, "allows %d by now"
 		}
 		return fmt.Sprintf("%s %s, and the base "+what+": merge the base, or rebase", r.have(), occurrences(r.Now), n)
@@ -77,8 +77,8 @@ func (r *Refusal) sentence() string {
 	return ""
 }
 
-func (r *Refusal) tooMany() string {
-	if r.Why == TooLow {
+func (r *Denial) tooMany() string {
+	if r.Kind == TooLow {
 		return fmt.Sprintf("%s %s, and this change's allowance is for %d; fix %d, or write at_most: %d",
 			r.have(), occurrences(r.Now), r.Number, r.Now-r.Number, r.Now)
 	}
@@ -90,24 +90,24 @@ func (r *Refusal) tooMany() string {
 		r.have(), occurrences(r.Now), r.Number, before, r.Now-r.Number)
 }
 
-func (r *Refusal) ownEntry() string {
+func (r *Denial) ownEntry() string {
 	what := "adds its allowance"
 	if r.Number > 0 {
 		what = fmt.Sprintf("raises its allowance from %d", r.Number)
 	}
 	text := "this change " + what + ", and a change cannot allow its own violations"
-	if r.Grew {
+	if r.Increased {
 		return text + fmt.Sprintf("; remove %d, and merge an allowance for the rest first", r.Now-r.Before)
 	}
 	return text + ": merge the allowance first, in a separate change"
 }
 
 // files names what is counted, as a subject.
-func (r *Refusal) files() string {
-	if r.With == nil {
+func (r *Denial) files() string {
+	if r.Group == nil {
 		return "the file"
 	}
-	return listed(r.With) + " together"
+	return listed(r.Group) + " together"
 }
 
 // listed names the first of some files.
@@ -124,8 +124,8 @@ func listed(files []string) string {
 }
 
 // have is what is counted, and its verb.
-func (r *Refusal) have() string {
-	if r.With == nil {
+func (r *Denial) have() string {
+	if r.Group == nil {
 		return "the file has"
 	}
 	return r.files() + " have"

@@ -33,7 +33,7 @@ func (l *File) Tighten(v *verdict.Verdict, past *History, rev string) (EditResul
 	i := -1
 	text, err := rules.EditAllowances(l.text, func(rules.Allowance) (rules.Allowance, bool) {
 		i++
-		return t.entries[i].now, !t.entries[i].gone
+		return t.entries[i].after, !t.entries[i].gone
 	}, t.added())
 	if err == nil {
 		err = l.write(text)
@@ -56,9 +56,9 @@ func (l *File) Tighten(v *verdict.Verdict, past *History, rev string) (EditResul
 
 // An entry is one of the file, or a new one.
 type entry struct {
-	was, now rules.Allowance // was is zero of a new one
-	gone     bool
-	expected bool // the scan says how many there are, so that it can be lowered
+	before, after rules.Allowance // was is zero of a new one
+	gone          bool
+	expected      bool // the scan says how many there are, so that it can be lowered
 }
 
 // tightener is the entries while they are tightened.
@@ -86,7 +86,7 @@ func newTighter(l *File, v *verdict.Verdict) *tightener {
 		}
 	}
 	for _, a := range l.Entries() {
-		e := &entry{was: a, now: a, expected: !a.MayGrow && l.rule(a.Rule).rule != nil && t.known(a.File)}
+		e := &entry{before: a, after: a, expected: !a.MayGrow && l.rule(a.Rule).rule != nil && t.known(a.File)}
 		t.entries = append(t.entries, e)
 		t.byPair[pairOf(&a)] = append(t.byPair[pairOf(&a)], e)
 		for _, from := range a.From {
@@ -123,8 +123,8 @@ func (t *tightener) lower() {
 	for p, all := range t.byPair {
 		least := -1 // of the numbers of the entries
 		for _, e := range all {
-			if least < 0 || e.was.AtMost < least {
-				least = e.was.AtMost
+			if least < 0 || e.before.AtMost < least {
+				least = e.before.AtMost
 			}
 		}
 		n := t.there[p]
@@ -132,8 +132,8 @@ func (t *tightener) lower() {
 			t.spare[p] = int(left)
 		}
 		for _, e := range all {
-			if e.expected && int64(e.now.AtMost) > n {
-				e.now.AtMost, e.gone = int(n), n == 0
+			if e.expected && int64(e.after.AtMost) > n {
+				e.after.AtMost, e.gone = int(n), n == 0
 			}
 		}
 	}
@@ -143,8 +143,8 @@ func (t *tightener) lower() {
 func (t *tightener) number(p pair) int {
 	least, found := 0, false
 	for _, e := range t.byPair[p] {
-		if !e.gone && (!found || e.now.AtMost < least) {
-			least, found = e.now.AtMost, true
+		if !e.gone && (!found || e.after.AtMost < least) {
+			least, found = e.after.AtMost, true
 		}
 	}
 	return least
@@ -155,7 +155,7 @@ func (t *tightener) number(p pair) int {
 func (t *tightener) movable(p pair) bool {
 	r := t.ledger.rule(p.rule)
 	return r.rule != nil && !r.rule.NeverAllowed && t.known(p.file) && !t.others[p] &&
-		!slices.ContainsFunc(t.byPair[p], func(e *entry) bool { return e.was.MayGrow || e.withdraws() })
+		!slices.ContainsFunc(t.byPair[p], func(e *entry) bool { return e.before.MayGrow || e.withdraws() })
 }
 
 // transfer lets the last of some files have n of the occurrences that the entries of the first one let that have, and
@@ -167,13 +167,13 @@ func (t *tightener) transfer(way []pair, n int) {
 		if i == len(way)-2 {
 			number := t.number(to) + n
 			for _, e := range live {
-				e.now.AtMost = max(e.now.AtMost, number)
+				e.after.AtMost = max(e.after.AtMost, number)
 			}
 		}
 		for _, s := range t.byPair[way[i]] {
 			for _, e := range live {
-				if until := s.now.Until; until != "" && (e.now.Until == "" || until < e.now.Until) {
-					e.now.Until = until
+				if until := s.after.Until; until != "" && (e.after.Until == "" || until < e.after.Until) {
+					e.after.Until = until
 				}
 			}
 		}
@@ -186,24 +186,24 @@ func (t *tightener) join(from, to pair) []*entry {
 	source := t.byPair[from][0]
 	origins := []string{from.file}
 	for _, e := range t.byPair[from] {
-		origins = append(origins, e.was.From...) // who moves a file again keeps the older ones
-		if e.was.AtMost < source.was.AtMost {
+		origins = append(origins, e.before.From...) // who moves a file again keeps the older ones
+		if e.before.AtMost < source.before.AtMost {
 			source = e
 		}
 	}
 	live := slices.DeleteFunc(slices.Clone(t.byPair[to]), func(e *entry) bool { return e.gone })
 	if len(live) == 0 {
-		e := &entry{now: rules.Allowance{
+		e := &entry{after: rules.Allowance{
 			Rule: to.rule, File: to.file,
-			Owner: source.was.Owner, Reason: source.was.Reason, Until: source.was.Until,
+			Owner: source.before.Owner, Reason: source.before.Reason, Until: source.before.Until,
 		}}
 		t.entries, t.byPair[to] = append(t.entries, e), append(t.byPair[to], e)
 		live = []*entry{e}
 	}
 	for _, e := range live {
 		for _, f := range origins {
-			if f != to.file && !slices.Contains(e.now.From, f) {
-				e.now.From = append(slices.Clone(e.now.From), f)
+			if f != to.file && !slices.Contains(e.after.From, f) {
+				e.after.From = append(slices.Clone(e.after.From), f)
 			}
 		}
 	}
@@ -224,13 +224,13 @@ func (t *tightener) drop() {
 }
 
 // withdraws reports whether an entry says that its file may have nothing.
-func (e *entry) withdraws() bool { return !e.gone && e.now.AtMost == 0 }
+func (e *entry) withdraws() bool { return !e.gone && e.after.AtMost == 0 }
 
 // forget removes the entries that withdraw others, which are gone, once their last day has passed: no branch that
 // still has the others is expected then.
 func (t *tightener) forget(day string) {
 	for _, e := range t.entries {
-		if e.withdraws() && e.now.Until != "" && e.now.Until < day {
+		if e.withdraws() && e.after.Until != "" && e.after.Until < day {
 			e.gone = true
 		}
 	}
@@ -238,7 +238,7 @@ func (t *tightener) forget(day string) {
 
 // implies reports whether an entry makes another one needless.
 func (o *entry) implies(e *entry) bool {
-	a, b := &o.now, &e.now
+	a, b := &o.after, &e.after
 	if o.withdraws() {
 		return !e.withdraws() || a.Until == "" || b.Until != "" && a.Until >= b.Until // the one that is kept longest
 	}
@@ -262,7 +262,7 @@ func (t *tightener) over() int {
 func (t *tightener) added() []rules.Allowance {
 	var all []rules.Allowance
 	for _, e := range t.entries[len(t.ledger.Entries()):] {
-		all = append(all, e.now)
+		all = append(all, e.after)
 	}
 	return all
 }
@@ -274,13 +274,13 @@ func (t *tightener) outcome() EditResult {
 		c := Edit{Rule: p.rule, File: p.file, Before: -1, After: t.number(p)}
 		dropped, changed := false, false
 		for _, e := range all {
-			if n := e.was.AtMost; e.was.Rule != "" && (c.Before < 0 || n < c.Before) {
+			if n := e.before.AtMost; e.before.Rule != "" && (c.Before < 0 || n < c.Before) {
 				c.Before = n
 			}
 			dropped = dropped || e.gone
-			changed = changed || !e.gone && !e.now.Same(e.was)
-			for _, f := range e.now.From {
-				if !e.gone && !slices.Contains(e.was.From, f) && !slices.Contains(c.From, f) {
+			changed = changed || !e.gone && !e.after.Same(e.before)
+			for _, f := range e.after.From {
+				if !e.gone && !slices.Contains(e.before.From, f) && !slices.Contains(c.From, f) {
 					c.From = append(c.From, f)
 				}
 			}

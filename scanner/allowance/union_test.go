@@ -43,13 +43,13 @@ func TestFault_174_UnionMerge(t *testing.T) {
 			}
 			book := allowance.Whole(merged, allowance.Today)
 			file := base[gone].File
-			d := book.Decide(allowance.Question{
-				Rule: "X", File: file, Count: func(string) allowance.Count { return allowance.Count{Now: 1} },
+			d := book.Decide(allowance.Query{
+				Rule: "X", File: file, Count: func(string) allowance.Counts { return allowance.Counts{Now: 1} },
 			})
 			switch withdraws := len(ours) == len(base); {
-			case withdraws && d.Refusal == nil:
+			case withdraws && d.Denial == nil:
 				t.Fatalf("%s is allowed again by\n%s", file, lines(merged))
-			case !withdraws && d.Refusal == nil:
+			case !withdraws && d.Denial == nil:
 				back++
 			}
 		}

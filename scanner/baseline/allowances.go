@@ -22,7 +22,7 @@ type ruleFile struct {
 // Allowances decides which findings are allowed. All others are violations.
 type Allowances struct {
 	set     *run.RuleSet
-	list    *allowance.Book
+	list    *allowance.List
 	base    *Baseline       // nil: nothing is compared
 	rules   map[string]bool // that have an entry, by their ids
 	decided map[ruleFile]allowance.Decision
@@ -57,7 +57,7 @@ func NewAllowances(r *run.Run, changes bool) *Allowances {
 }
 
 // List returns the allowances; nil if there are none.
-func (a *Allowances) List() *allowance.Book {
+func (a *Allowances) List() *allowance.List {
 	if a == nil {
 		return nil
 	}
@@ -70,7 +70,7 @@ func (a *Allowances) Files() []string {
 		return nil
 	}
 	var all []string
-	for _, file := range a.list.Touched() {
+	for _, file := range a.list.AffectedFiles() {
 		all = append(all, verdict.RawPath(file))
 	}
 	slices.Sort(all)
@@ -102,14 +102,14 @@ func (a *Allowances) Decide(
 	for at, n := range counts {
 		ofBase, ofHead := a.set.Sides(at.rule)
 		r := &a.set.Bundle.Rules[at.rule]
-		q := allowance.Question{
+		q := allowance.Query{
 			Rule: r.ID, Base: ofBase, Head: ofHead, Never: r.NeverAllowed, File: verdict.Path(at.path),
-			Count: func(file string) allowance.Count {
+			Count: func(file string) allowance.Counts {
 				path := verdict.RawPath(file)
 				switch {
 				case path == at.path:
 				case base == nil: // all files are checked
-					return allowance.Count{Now: counts[ruleFile{at.rule, path}], Unknown: incomplete(path)}
+					return allowance.Counts{Now: counts[ruleFile{at.rule, path}], Unknown: incomplete(path)}
 				default:
 					return a.countNow(ctx, at.rule, path)
 				}
@@ -151,20 +151,20 @@ func (a *Allowances) denyTogether(decided map[ruleFile]allowance.Decision) {
 	type idFile struct{ id, path string }
 	denied := map[idFile]bool{}
 	for at, d := range decided {
-		if d.Refusal != nil {
+		if d.Denial != nil {
 			denied[idFile{a.set.Bundle.Rules[at.rule].ID, at.path}] = true
 		}
 	}
 	for at, d := range decided {
-		if d.Refusal == nil && denied[idFile{a.set.Bundle.Rules[at.rule].ID, at.path}] {
-			decided[at] = allowance.Decision{Refusal: &allowance.Refusal{Why: allowance.OtherVersion}}
+		if d.Denial == nil && denied[idFile{a.set.Bundle.Rules[at.rule].ID, at.path}] {
+			decided[at] = allowance.Decision{Denial: &allowance.Denial{Kind: allowance.OtherVersion}}
 		}
 	}
 }
 
 // count returns how often a rule occurs in a file, now and before.
-func (a *Allowances) count(ctx context.Context, rule int, path string, now int, unknown bool) allowance.Count {
-	c := allowance.Count{Now: now, Unknown: unknown}
+func (a *Allowances) count(ctx context.Context, rule int, path string, now int, unknown bool) allowance.Counts {
+	c := allowance.Counts{Now: now, Unknown: unknown}
 	if a.base == nil {
 		return c
 	}
@@ -179,12 +179,12 @@ func (a *Allowances) count(ctx context.Context, rule int, path string, now int, 
 }
 
 // countNow returns how often a rule occurs in a file that need not be part of the change.
-func (a *Allowances) countNow(ctx context.Context, rule int, path string) allowance.Count {
+func (a *Allowances) countNow(ctx context.Context, rule int, path string) allowance.Counts {
 	now, err := a.base.countNow(ctx, rule, path)
 	if err != nil {
 		a.failed = err
 	}
-	unknown := now.None == allowance.Unreadable || now.None == allowance.Unparsed
+	unknown := now.Reason == allowance.Unreadable || now.Reason == allowance.Unparsed
 	return a.count(ctx, rule, path, now.Count, unknown)
 }
 
@@ -197,14 +197,14 @@ func (a *Allowances) Of(f *check.Finding) (by *verdict.Allowance, denied string)
 	switch {
 	case !known:
 		return nil, ""
-	case d.Refusal != nil:
-		return nil, d.Refusal.Sentence(rules.Allowance.String)
+	case d.Denial != nil:
+		return nil, d.Denial.Explain(rules.Allowance.String)
 	}
-	limit := allowanceOf(d.Signed)
+	limit := allowanceOf(d.Limit)
 	return &limit, ""
 }
 
-func allowanceOf(s *allowance.Signed) verdict.Allowance {
+func allowanceOf(s *allowance.Limit) verdict.Allowance {
 	return verdict.Allowance{AtMost: s.AtMost, Owner: s.Owner, Reason: s.Reason, Until: s.Until}
 }
 
@@ -223,9 +223,9 @@ func Ending(set *run.RuleSet, day string) []verdict.EndingAllowance {
 	_, head := set.Allowances()
 	var all []verdict.EndingAllowance
 	last := today.AddDate(0, 0, verdict.EndingDays).Format(time.DateOnly)
-	for _, e := range allowance.NewList(head, day).Ending(last) {
+	for _, e := range allowance.NewSideList(head, day).Ending(last) {
 		if allowed[e.Rule] {
-			all = append(all, verdict.EndingAllowance{RuleID: e.Rule, File: e.File, Allowance: allowanceOf(e.Signed)})
+			all = append(all, verdict.EndingAllowance{RuleID: e.Rule, File: e.File, Allowance: allowanceOf(e.Limit)})
 		}
 	}
 	return all

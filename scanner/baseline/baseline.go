@@ -29,7 +29,7 @@ import (
 // A Baseline checks files as they were before a change. Several goroutines may use it.
 type Baseline struct {
 	checker *check.Checker
-	list    *allowance.Book // which files are counted as one; nil: each by itself
+	list    *allowance.List // which files are counted as one; nil: each by itself
 	open    func() error    // reads which snapshots there are, once
 
 	history *tree.History // once it is open
@@ -49,7 +49,7 @@ type fileAt struct {
 }
 
 // New returns the baseline of a tree that is a change. list says which files are counted as one; nil: none.
-func New(t tree.Tree, c *check.Checker, list *allowance.Book) *Baseline {
+func New(t tree.Tree, c *check.Checker, list *allowance.List) *Baseline {
 	before := *c
 	before.Rewritten = nil // which is about the files of the run
 	b := &Baseline{
@@ -93,7 +93,7 @@ func (b *Baseline) group(rule int, path string) []string {
 
 // countsBefore returns how often a file broke a rule, by its index, in each snapshot. A staged file that a merge in
 // progress brings unchanged had what it has in the commit that is merged.
-func (b *Baseline) countsBefore(ctx context.Context, rule int, path string) ([]allowance.Past, error) {
+func (b *Baseline) countsBefore(ctx context.Context, rule int, path string) ([]allowance.Count, error) {
 	if err := b.open(); err != nil {
 		return nil, err
 	}
@@ -108,9 +108,9 @@ func (b *Baseline) countsBefore(ctx context.Context, rule int, path string) ([]a
 // text only, only text findings count: keys that cannot be seen now make no room.
 func (b *Baseline) countsIn(
 	ctx context.Context, snapshots []*tree.Snapshot, rule int, path string,
-) []allowance.Past {
+) []allowance.Count {
 	text := b.isTextOnly(ctx, rule, path)
-	var all []allowance.Past
+	var all []allowance.Count
 	for _, s := range snapshots {
 		c := b.countsAt(ctx, s, path)
 		n := c.of(rule)
@@ -134,9 +134,9 @@ func (b *Baseline) isTextOnly(ctx context.Context, rule int, path string) bool {
 }
 
 // countNow returns how often a file breaks a rule in the state that is checked, whether the change touches it or not.
-func (b *Baseline) countNow(ctx context.Context, rule int, path string) (allowance.Past, error) {
+func (b *Baseline) countNow(ctx context.Context, rule int, path string) (allowance.Count, error) {
 	if err := b.open(); err != nil {
-		return allowance.Past{}, err
+		return allowance.Count{}, err
 	}
 	return b.countsAt(ctx, b.history.Now, path).of(rule), nil
 }
@@ -175,7 +175,7 @@ func (b *Baseline) check(ctx context.Context, x *match.Examiner, s *tree.Snapsho
 	}
 	f := s.File(path, leaf)
 	if b.checker.Excludes(path) || b.checker.IsRuleFile(&f) || tree.IsGitPath(path) {
-		return &counts{absent: allowance.Unasked}
+		return &counts{absent: allowance.NotSelected}
 	}
 	r := &check.Result{File: f, Forbidden: b.checker.Bundle.Forbidding(path, nil)}
 	if f.Kind != worktree.Submodule { // whose content is not in this repository

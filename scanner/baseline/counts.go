@@ -10,11 +10,11 @@ import (
 
 // counts are how often each rule is broken in a file.
 type counts struct {
-	absent     allowance.Absence // why the file as a whole has none
-	unreadable bool              // its content cannot be read
-	selected   []int             // the rules that check its content
-	undecided  []int             // those of them whose keys could not be checked: it cannot be parsed
-	textOnly   bool              // it cannot be parsed, and a rule with keys checks its text
+	absent     allowance.Reason // why the file as a whole has none
+	unreadable bool             // its content cannot be read
+	selected   []int            // the rules that check its content
+	undecided  []int            // those of them whose keys could not be checked: it cannot be parsed
+	textOnly   bool             // it cannot be parsed, and a rule with keys checks its text
 	forbidden  []rules.GlobOf
 	byRule     []ruleCount
 	findings   []check.Finding // not in the cache
@@ -49,31 +49,31 @@ func countsOf(r *check.Result) *counts {
 }
 
 // of returns how often a rule is broken.
-func (c *counts) of(rule int) allowance.Past {
+func (c *counts) of(rule int) allowance.Count {
 	switch {
-	case c.absent != allowance.Had:
-		return allowance.Past{None: c.absent}
+	case c.absent != allowance.Counted:
+		return allowance.Count{Reason: c.absent}
 	case slices.Contains(c.undecided, rule):
-		return allowance.Past{None: allowance.Unparsed}
+		return allowance.Count{Reason: allowance.Unparsed}
 	case slices.Contains(c.selected, rule):
 		if c.unreadable {
-			return allowance.Past{None: allowance.Unreadable}
+			return allowance.Count{Reason: allowance.Unreadable}
 		}
 	case !slices.ContainsFunc(c.forbidden, func(g rules.GlobOf) bool { return g.Rule == rule }):
-		return allowance.Past{None: allowance.Unasked}
+		return allowance.Count{Reason: allowance.NotSelected}
 	}
 	for _, n := range c.byRule {
 		if n.rule == rule {
-			return allowance.Past{Count: int(n.count)}
+			return allowance.Count{Count: int(n.count)}
 		}
 	}
-	return allowance.Past{}
+	return allowance.Count{}
 }
 
 // ofKeys returns how often a rule's key patterns are broken.
 func (c *counts) ofKeys(rule int) int {
 	i := slices.IndexFunc(c.byRule, func(n ruleCount) bool { return n.rule == rule })
-	if i < 0 || c.of(rule).None != allowance.Had {
+	if i < 0 || c.of(rule).Reason != allowance.Counted {
 		return 0
 	}
 	return int(c.byRule[i].keys)
