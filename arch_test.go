@@ -654,7 +654,7 @@ agent/protocol 654 15
 agent/record 367 5
 agent/session 402 9
 agent/settings 1266 14
-cmd/policyscan 5287 0 a FIFO as shard.json is refused
+cmd/policyscan 5288 0 explain has the outcome of each rule
 cmd/policyscan/manual 602 4
 internal/cputime 71 3
 internal/disk 257 14

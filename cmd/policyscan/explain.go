@@ -185,8 +185,8 @@ type explainedItem struct {
 func explained(x *scanner.Explanation, s *run.Run) *explanation {
 	e := &explanation{
 		Path: verdict.Path(x.Path), Kind: x.Kind, Result: x.Outcome().String(), LeftOut: x.LeftOut,
-		NotScanned: x.Reason,
-		Bytes: x.Bytes, Mark: x.BOM, AsOf: x.Verdict.AsOf, Forms: []explainedForm{}, Rules: []explainedRule{},
+		NotScanned: x.Reason, Bytes: x.Bytes, Mark: x.BOM, AsOf: x.Verdict.AsOf,
+		Forms: []explainedForm{}, Rules: []explainedRule{},
 		Violations:        verdict.OrEmpty(x.Verdict.Violations),
 		AllowedViolations: verdict.OrEmpty(x.Verdict.AllowedViolations),
 		Errors:            verdict.OrEmpty(x.Verdict.Errors),
