@@ -142,7 +142,7 @@ func withExcludeCounts(policies []verdict.Policy, taken []int) []verdict.Policy 
 }
 
 // missing returns the violations of what the tree lacks. It is not to be asked of a tree of which not all was seen:
-// that is an error of the about.
+// that is an error of the run.
 func missing(about *shard.Run, found []int) []shard.Violation {
 	var all []shard.Violation
 	for i, q := range about.Required {

@@ -18,7 +18,7 @@ type ExampleResults struct {
 	Mistakes    document.Errors // what is wrong, in the order of the rules
 }
 
-// TryExamples checks each example of a bundle's rules against its rule alone. With both, each rule must have an
+// RunExamples checks each example of a bundle's rules against its rule alone. With both, each rule must have an
 // example that violates it and one that does not, unless all that it asks is that the tree has files: an example is one
 // file and no tree.
 func RunExamples(b *rules.Bundle, both bool) (ExampleResults, error) {

@@ -13,8 +13,8 @@ import (
 
 // end ends the collection: what comes later does not count. It returns what the verdict is made of: what the run is,
 // and what was found. See [assemble].
-func (s *scan) end() (*shard.Run, *shard.Findings) {
-	about := s.about()
+func (s *scan) collect() (*shard.Run, *shard.Findings) {
+	about := s.describeRun()
 	f := &shard.Findings{
 		Taken: make([]int, s.run.Rules.ExcludeCount()), RuleFiles: make([]int, len(s.run.Rules.Bundle.Rules)),
 	}
@@ -49,7 +49,7 @@ func (s *scan) end() (*shard.Run, *shard.Findings) {
 			}
 		}
 	}
-	for _, br := range s.required.Missing() {
+	for _, br := range s.required.AllFindings() {
 		// A comparison labels those that are missing.
 		if s.base == nil || f.RequiredWhole && !s.required.Has(br.Rule, br.Ref.Index) {
 			broken = append(broken, br)
@@ -80,15 +80,15 @@ func (s *scan) end() (*shard.Run, *shard.Findings) {
 	return about, f
 }
 
-// about says what the run is.
-func (s *scan) about() *shard.Run {
+// describeRun says what the run is.
+func (s *scan) describeRun() *shard.Run {
 	set, dated := s.run.Rules, s.run.Rules.HasDates()
 	about := &shard.Run{
 		Tool: verdict.New(s.run.Version).Tool, Scope: s.run.Tree.Scope(),
 		Options: shard.Options{
-			Allow: s.checker.Allowed, Rule: s.run.Options.Rules, Exclude: s.run.Exclude,
-			Partial: len(s.run.Options.Rules) > 0 || s.run.Excludes != nil, Earlier: s.run.Backdated && dated,
-			RequireGoverned: s.run.RequireGoverned, FoundBundle: s.run.Found, MaxFileBytes: s.run.MaxFileBytes,
+			Allow: s.checker.Allowed, Rule: s.run.Options.RuleIDs, Exclude: s.run.Exclude,
+			Partial: len(s.run.Options.RuleIDs) > 0 || s.run.Excludes != nil, Earlier: s.run.Backdated && dated,
+			RequireGoverned: s.run.RequireGoverned, FoundBundle: s.run.MustCover, MaxFileBytes: s.run.MaxFileBytes,
 		},
 		Policy: set.Excluded(), PolicyChanges: set.Changes(), NotLookedFor: s.notLookedFor(),
 	}
@@ -108,7 +108,7 @@ func (s *scan) about() *shard.Run {
 }
 
 // verdict puts together what was found.
-func (s *scan) verdict() *verdict.Verdict { return assemble(s.end()) }
+func (s *scan) verdict() *verdict.Verdict { return assemble(s.collect()) }
 
 func describe(r *rules.Rule, from string) verdict.Rule {
 	return verdict.Rule{

@@ -60,7 +60,7 @@ func Alive(ctx context.Context, sources []run.RuleSource, r *run.Run) (*Liveness
 	}
 	if r != nil {
 		tried := *r
-		tried.Found = false // that no rule covers a file is what is asked
+		tried.MustCover = false // that no rule covers a file is what is asked
 		s := newScan(&tried)
 		s.observe, s.checker.Traces = pulse.observe, true
 		if err := s.runOrGiveUp(ctx); err != nil {

@@ -66,7 +66,7 @@ type oracleForm struct {
 	crlf, lf []byte
 }
 
-// end returns where the form ends in content if it matches at the given byte, or -1.
+// collect returns where the form ends in content if it matches at the given byte, or -1.
 func (f *oracleForm) end(content []byte, at int) int {
 	has := func(b []byte) bool {
 		if len(content)-at < len(b) || string(content[at:at+len(b)]) != string(b) {

@@ -74,7 +74,7 @@ func hasWholeTree(mode string) bool {
 }
 
 // all checks the files of the tree with several workers, as long as ctx lasts, and then what needs all of them.
-func (s *scan) all(ctx context.Context) {
+func (s *scan) checkFiles(ctx context.Context) {
 	defer s.recover("")
 	n := s.run.Workers
 	if n == 0 {

@@ -55,7 +55,7 @@ func (s *scan) runOrGiveUp(ctx context.Context) *verdict.Error {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		s.all(ctx)
+		s.checkFiles(ctx)
 	}()
 	select {
 	case <-done:

@@ -15,7 +15,7 @@ func Shard(ctx context.Context, r *run.Run, of shard.Split, p *Progress) *shard.
 	s.inShard, s.progress = of.Owns, p
 	s.runUntil(ctx)
 	d := &shard.Document{Shard: of, State: shard.Done, Tree: s.digest()}
-	about, findings := s.end()
+	about, findings := s.collect()
 	d.Run, d.Findings = *about, *findings
 	if ctx.Err() != nil || !d.Findings.Listed {
 		d.State = shard.Interrupted

@@ -340,7 +340,7 @@ func TestJoinedStatus(t *testing.T) {
 			}
 		}
 		p.base = baseline.New(change, p.checker, allowance.Compare(allowance.Comparison{Head: entries}))
-		p.all(t.Context())
+		p.checkFiles(t.Context())
 		v := p.verdict()
 		for i := range v.Violations {
 			x := &v.Violations[i]
@@ -417,7 +417,7 @@ func BenchmarkStatus(b *testing.B) {
 				if !compares {
 					p.base = nil
 				}
-				p.all(b.Context())
+				p.checkFiles(b.Context())
 				if v := p.verdict(); len(v.Violations) < 400 {
 					b.Fatalf("%d violations, %+v", len(v.Violations), v.Errors)
 				}

@@ -31,7 +31,7 @@ type testOptions struct {
 func (o testOptions) run(sources []run.RuleSource, t tree.Tree) *run.Run {
 	r := &run.Run{
 		Options: run.Options{
-			Version: o.Version, Rules: o.Rules, Allow: o.Allow, Exclude: o.Excluded,
+			Version: o.Version, RuleIDs: o.Rules, Allow: o.Allow, Exclude: o.Excluded,
 			RequireGoverned: o.RequireGoverned, MaxFileBytes: o.MaxFileBytes, Workers: o.Workers,
 		},
 		Sources: sources, Rules: run.NewRuleSet(sources), Limiter: check.NewParseLimiter(), Tree: t,

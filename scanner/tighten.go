@@ -18,7 +18,7 @@ func Tighten(ctx context.Context, o run.Options, into, base string) (*allowance.
 		return nil, none, err
 	}
 	defer r.Close()
-	r.Found = false // the last file that a rule covers may be gone
+	r.MustCover = false // the last file that a rule covers may be gone
 	if r.Place.Bare {
 		return nil, none, errors.New("a bare repository has no files to write to; run this in a work tree of it")
 	}

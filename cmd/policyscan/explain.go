@@ -87,7 +87,7 @@ func (c *explainCmd) open(ctx context.Context, std streams) (about *run.Run, pat
 		return nil, "", errors.New("--rev and --stdin are both given; choose one")
 	}
 	o := run.Options{
-		Version: version(), Path: c.Root, Policies: c.flags(), Rules: c.Rule, Rev: c.Rev, AsOf: c.AsOf,
+		Version: version(), Path: c.Root, Policies: c.flags(), RuleIDs: c.Rule, Rev: c.Rev, AsOf: c.AsOf,
 		Allow: []string{check.AllowPartial}, Workers: 1, Git: gitEnvironment(), Getenv: getenv, Commands: obeyed(),
 	}
 	if o.Pins, err = c.pins(len(o.Policies)); err != nil {

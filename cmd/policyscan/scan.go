@@ -159,7 +159,7 @@ func (c *scanCmd) open(ctx context.Context, r *reporter) error {
 // options returns what the flags choose to scan, allow, limit and narrow.
 func (c *scanCmd) options(std streams) run.Options {
 	o := run.Options{
-		Version: version(), Path: c.Path, Policies: c.flags(), Rules: c.Rule,
+		Version: version(), Path: c.Path, Policies: c.flags(), RuleIDs: c.Rule,
 		Rev: c.Rev, Base: c.DiffBase, Head: c.Head, PolicyRef: c.PolicyRef, RequireMerged: c.RequireMerged,
 		Staged: c.Staged, Tracked: c.Tracked, ContentPath: c.StdinPath,
 		Allow: c.Allow, Exclude: c.Exclude, AsOf: c.AsOf, RequireGoverned: c.RequireGoverned,

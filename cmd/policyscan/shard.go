@@ -67,7 +67,7 @@ func (c *scanCmd) runShard(r *reporter, of shard.Split) error {
 		unwatch := r.watch(progress)
 		d = scanner.Shard(ctx, r.about, of, progress)
 		unwatch()
-		d.Tree.Head = run.CheckedOut(r.about.Place.Root)
+		d.Tree.Head = run.CheckedOutCommit(r.about.Place.Root)
 	}
 	failed := r.outputs.EndPart(d)
 	if err := r.showShard(d); failed == nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// A AddOptions is who signs for what is added.
+// AddOptions is who signs for what is added.
 type AddOptions struct {
 	Owner, Reason string // one line each
 	Until         string // the last day that counts; "": without an end
@@ -58,7 +58,7 @@ func (l *File) Add(v *verdict.Verdict, g AddOptions) (EditResult, error) {
 	if err := l.follows(v); err != nil {
 		return o, err
 	}
-	a := &adder{ledger: l, grant: g, entries: l.indexed(), outcome: &o}
+	a := &adder{file: l, options: g, entries: l.indexed(), outcome: &o}
 	a.violations(v)
 	if len(a.added)+len(a.raised) == 0 {
 		o.sort()
@@ -149,10 +149,10 @@ func (l *File) at(p entryRef) *rules.Allowance {
 	return &l.policies[p.bundle].Bundle.Allowances[p.entry]
 }
 
-// adder is what becomes of a ledger.
+// adder is what becomes of a file.
 type adder struct {
-	ledger  *File
-	grant   AddOptions
+	file    *File
+	options AddOptions
 	entries map[pair][]entryRef
 	added   []rules.Allowance
 	raised  map[int]rules.Allowance // by the number of the entry in the file
@@ -185,7 +185,7 @@ func (a *adder) not(p pair, why string) {
 // one decides about a rule and a file that has n occurrences of it.
 func (a *adder) one(p pair, n int64) {
 	switch {
-	case a.ledger.rule(p.rule).rule.NeverAllowed:
+	case a.file.rule(p.rule).rule.NeverAllowed:
 		a.not(p, `the rule says "allowances: never"; fix it`)
 		return
 	case n > maxNumber:
@@ -194,12 +194,12 @@ func (a *adder) one(p pair, n int64) {
 	}
 	var low []entryRef // that do not let it be
 	for _, at := range a.entries[p] {
-		e := a.ledger.at(at)
+		e := a.file.at(at)
 		if int64(e.AtMost) >= n && !a.ended(e) {
 			continue
 		}
-		if at.bundle != a.ledger.own {
-			a.not(p, fmt.Sprintf("%s, which is not changed here", a.ledger.describe(at, a.ended(e))))
+		if at.bundle != a.file.own {
+			a.not(p, fmt.Sprintf("%s, which is not changed here", a.file.describe(at, a.ended(e))))
 			return
 		}
 		low = append(low, at)
@@ -208,7 +208,7 @@ func (a *adder) one(p pair, n int64) {
 	case len(a.entries[p]) == 0:
 		a.added = append(a.added, rules.Allowance{
 			Rule: p.rule, File: p.file, AtMost: int(n),
-			Owner: a.grant.Owner, Reason: a.grant.Reason, Until: a.grant.Until,
+			Owner: a.options.Owner, Reason: a.options.Reason, Until: a.options.Until,
 		})
 		a.change(Edit{Word: Added, After: int(n)}, p)
 	case len(low) > 0:
@@ -222,19 +222,19 @@ func (a *adder) change(c Edit, p pair) {
 }
 
 // ended reports whether an entry no longer counts.
-func (a *adder) ended(e *rules.Allowance) bool { return e.Until != "" && e.Until < a.grant.Day }
+func (a *adder) ended(e *rules.Allowance) bool { return e.Until != "" && e.Until < a.options.Day }
 
 // raise raises entries to n, or extends them.
 func (a *adder) raise(p pair, n int, low []entryRef) {
 	for _, at := range low {
-		e := a.ledger.at(at)
-		if a.grant.Raise && (!a.ended(e) || a.grant.Until != "") {
+		e := a.file.at(at)
+		if a.options.Raise && (!a.ended(e) || a.options.Until != "") {
 			continue
 		}
-		why, flags := a.ledger.describe(at, a.ended(e)), "--raise"
-		if a.ended(e) && a.grant.Until == "" {
+		why, flags := a.file.describe(at, a.ended(e)), "--raise"
+		if a.ended(e) && a.options.Until == "" {
 			flags = "--raise and --until"
-			if a.grant.Raise {
+			if a.options.Raise {
 				flags = "--until"
 			}
 		}
@@ -242,14 +242,14 @@ func (a *adder) raise(p pair, n int, low []entryRef) {
 		return
 	}
 	for _, at := range low {
-		now := *a.ledger.at(at)
+		now := *a.file.at(at)
 		c := Edit{Word: Raised, Before: now.AtMost, After: n}
 		if a.ended(&now) {
-			c.Word, c.Until = Extended, a.grant.Until
+			c.Word, c.Until = Extended, a.options.Until
 		}
-		now.AtMost, now.Owner, now.Reason = n, a.grant.Owner, a.grant.Reason
-		if a.grant.Until != "" {
-			now.Until = a.grant.Until
+		now.AtMost, now.Owner, now.Reason = n, a.options.Owner, a.options.Reason
+		if a.options.Until != "" {
+			now.Until = a.options.Until
 		}
 		a.raised[at.entry] = now
 		a.change(c, p)

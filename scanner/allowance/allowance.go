@@ -50,9 +50,9 @@
 //	the entries of the bundles, a day --Due--> the entries that end
 //
 // [Open] finds the file: of several bundles that of the repository itself. This room alone writes to a bundle.
-// f. [File.Add] adds entries for what a verdict
-// says is there, and raises one only if it is asked to. [File.Tighten] lowers entries to what is there, removes the
-// empty ones, and says with "from" where occurrences came from. [Due] only reads.
+// [File.Add] adds entries for what a verdict says is there, and raises one only if it is asked to. [File.Tighten]
+// lowers entries to what is there, removes the empty ones, and says with "from" where occurrences came from. [Due] only
+// reads.
 //
 // Each of them does all or nothing: the file is replaced whole, if it is still as it was read, and one without an entry
 // is deleted. Comments, the order of the entries and everything else in it stay. A file that is a link, or not a

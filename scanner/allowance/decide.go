@@ -21,7 +21,7 @@ type Count struct {
 // A Reason is why a file counts as having had none.
 type Reason uint8
 
-// The reasons. A file that the rule did not select, or that the scan leaves out, is Unasked.
+// The reasons. A file that the rule did not select, or that the scan leaves out, is NotSelected.
 const (
 	Counted     Reason = iota
 	Missing            // there was no file

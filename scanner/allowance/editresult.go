@@ -29,7 +29,7 @@ type Skip struct {
 	Why        string // what it is, and what to do
 }
 
-// An EditResult is what became of a ledger.
+// An EditResult is what became of a file.
 type EditResult struct {
 	Changes []Edit   // by rule, then file; none: the file is as it was
 	Skipped []Skip   // likewise
@@ -103,7 +103,7 @@ func counts(v *verdict.Verdict) map[pair]int64 {
 	return n
 }
 
-// usable returns an error if a verdict does not count what is there, by the rules of the ledger's bundles.
+// usable returns an error if a verdict does not count what is there, by the rules of the file's bundles.
 func (l *File) usable(v *verdict.Verdict) error {
 	switch {
 	case v.Partial:

@@ -36,7 +36,7 @@ type fataler interface {
 	Fatalf(format string, args ...any)
 }
 
-// withEntries writes a bundle of three rules with entries, and opens its ledger.
+// withEntries writes a bundle of three rules with entries, and opens its file.
 func withEntries(t fataler, dir string, entries []byte) *File {
 	t.Helper()
 	files := threeRules()
@@ -54,7 +54,7 @@ func withEntries(t fataler, dir string, entries []byte) *File {
 	return opened(t, dir)
 }
 
-// opened opens the ledger of a bundle that is there.
+// opened opens the file of a bundle that is there.
 func opened(t fataler, dir string) *File {
 	t.Helper()
 	all, err := run.LoadRules([]string{dir}, dir)
@@ -68,7 +68,7 @@ func opened(t fataler, dir string) *File {
 	return l
 }
 
-// of is a complete verdict of the ledger's bundle that counts these.
+// of is a complete verdict of the file's bundle that counts these.
 func (l *File) of(n map[pair]int) *verdict.Verdict {
 	v := verdict.New("test")
 	v.Scope.Mode, v.Rules = "full", []verdict.Rule{{ID: "A"}}
@@ -141,7 +141,7 @@ func textOf(t fataler, l *File) []byte {
 	return text
 }
 
-// means is what the entries of a ledger come to, as RULES-0.2 says it of several for one rule and file.
+// means is what the entries of a file come to, as RULES-0.2 says it of several for one rule and file.
 type means struct {
 	atMost  int
 	until   string

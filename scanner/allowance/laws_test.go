@@ -69,7 +69,8 @@ func TestNeverMore(t *testing.T) {
 	}
 }
 
-// TestOwnAllowance: an entry that a change adds or raises, without a "from", changes nothing of what the base's rules say.
+// TestOwnAllowance: an entry that a change adds or raises, without a "from", changes nothing of what the base's rules
+// say.
 func TestOwnAllowance(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sc := pick(t, drawHistory(t, anything))
@@ -139,8 +140,8 @@ func (sc scene) upToDate() bool {
 	return len(sc.mergeBases) == 1 && naiveSame(sc.mergeBases[0], sc.base)
 }
 
-// TestMergeResult: as long as the rules stay the same, when the base's full scan passes, and a change that is up to date
-// with it, so does the full scan of what the change leaves.
+// TestMergeResult: as long as the rules stay the same, when the base's full scan passes, and a change that is up to
+// date with it, so does the full scan of what the change leaves.
 func TestMergeResult(t *testing.T) {
 	tried := 0
 	can := anything
@@ -196,8 +197,8 @@ func TestChain(t *testing.T) {
 	}
 }
 
-// newExceptions are how many occurrences a commit's entries let the rule's files have as exceptions that its parent's did
-// not.
+// newExceptions are how many occurrences a commit's entries let the rule's files have as exceptions that its parent's
+// did not.
 func newExceptions(h history, i int, c commit, rule string) int {
 	n := 0
 	for _, name := range files {

@@ -92,8 +92,8 @@ func TestFormat(t *testing.T) {
 	})
 }
 
-// TestCutAndPaste: an agent that cuts lines from a legacy file and pastes them into it in a second edit is allowed both,
-// since the larger count of the disk and HEAD is what it had; one more is not.
+// TestCutAndPaste: an agent that cuts lines from a legacy file and pastes them into it in a second edit is allowed
+// both, since the larger count of the disk and HEAD is what it had; one more is not.
 func TestCutAndPaste(t *testing.T) {
 	head := []Entry{{Rule: "X", File: "a", AtMost: 5, Owner: "o", Reason: "r"}}
 	edit := func(atHead, onDisk, then int) bool {

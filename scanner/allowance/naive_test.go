@@ -107,7 +107,8 @@ func naiveText(e Entry) string {
 	return fmt.Sprint(e.Rule, "|", e.File, "|", e.AtMost, "|", e.Owner, "|", e.Reason, "|", e.Until, "|", from, "|", e.MayGrow)
 }
 
-// naiveJoined: start with the file, and add what a new or changed entry joins with what is there, until nothing is added.
+// naiveJoined: start with the file, and add what a new or changed entry joins with what is there, until nothing is
+// added.
 func naiveJoined(sc scene, rule, name string) []string {
 	base, head := sc.list(sc.base), sc.list(sc.head)
 	exception := func(f string) bool {

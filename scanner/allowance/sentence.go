@@ -56,7 +56,7 @@ func (r *Denial) sentence() string {
 	case BaseMoved:
 		n := r.Before
 		what := "has %d by now"
-		if !r.Increased {
+		if !r.Grew {
 			n, what = r.Number, "allows %d by now"
 		}
 		return fmt.Sprintf("%s %s, and the base "+what+": merge the base, or rebase", r.have(), occurrences(r.Now), n)
@@ -96,7 +96,7 @@ func (r *Denial) ownEntry() string {
 		what = fmt.Sprintf("raises its allowance from %d", r.Number)
 	}
 	text := "this change " + what + ", and a change cannot allow its own violations"
-	if r.Increased {
+	if r.Grew {
 		return text + fmt.Sprintf("; remove %d, and merge an allowance for the rest first", r.Now-r.Before)
 	}
 	return text + ": merge the allowance first, in a separate change"

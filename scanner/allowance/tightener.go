@@ -56,14 +56,14 @@ func (l *File) Tighten(v *verdict.Verdict, past *History, rev string) (EditResul
 
 // An entry is one of the file, or a new one.
 type entry struct {
-	before, after rules.Allowance // was is zero of a new one
+	before, after rules.Allowance // before is zero of a new one
 	gone          bool
 	expected      bool // the scan says how many there are, so that it can be lowered
 }
 
 // tightener is the entries while they are tightened.
 type tightener struct {
-	ledger  *File
+	file    *File
 	there   map[pair]int64
 	entries []*entry // those of the file, in its order, then new ones
 	byPair  map[pair][]*entry
@@ -75,7 +75,7 @@ type tightener struct {
 
 func newTighter(l *File, v *verdict.Verdict) *tightener {
 	t := &tightener{
-		ledger: l, there: counts(v), byPair: map[pair][]*entry{}, spare: map[pair]int{}, known: scanned(v),
+		file: l, there: counts(v), byPair: map[pair][]*entry{}, spare: map[pair]int{}, known: scanned(v),
 		origins: map[string][]string{}, others: map[pair]bool{},
 	}
 	for i, b := range l.policies.Bundles() {
@@ -153,7 +153,7 @@ func (t *tightener) number(p pair) int {
 // movable reports whether occurrences may be counted with those of other files: there is no entry that is an exception,
 // or of another bundle.
 func (t *tightener) movable(p pair) bool {
-	r := t.ledger.rule(p.rule)
+	r := t.file.rule(p.rule)
 	return r.rule != nil && !r.rule.NeverAllowed && t.known(p.file) && !t.others[p] &&
 		!slices.ContainsFunc(t.byPair[p], func(e *entry) bool { return e.before.MayGrow || e.withdraws() })
 }
@@ -261,7 +261,7 @@ func (t *tightener) over() int {
 // added are the new entries.
 func (t *tightener) added() []rules.Allowance {
 	var all []rules.Allowance
-	for _, e := range t.entries[len(t.ledger.Entries()):] {
+	for _, e := range t.entries[len(t.file.Entries()):] {
 		all = append(all, e.after)
 	}
 	return all

@@ -14,8 +14,8 @@ import (
 	"github.com/policyscan/policyscan/scanner/allowance"
 )
 
-// TestFault_174_UnionMerge: an entry that one branch withdraws stays withdrawn, whatever other branches do to its line and to
-// those around it, when git merges them with merge=union. One that is removed can come back.
+// TestFault_174_UnionMerge: an entry that one branch withdraws stays withdrawn, whatever other branches do to its line
+// and to those around it, when git merges them with merge=union. One that is removed can come back.
 func TestFault_174_UnionMerge(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git makes the merges")

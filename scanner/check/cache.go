@@ -214,7 +214,7 @@ func keptOf(s *Result) *kept {
 	slices.SortFunc(k.Keyed, func(a, b keptOne) int {
 		return cmp.Or(cmp.Compare(a.Item, b.Item), cmp.Compare(fmt.Sprint(a.Required), fmt.Sprint(b.Required)))
 	})
-	for _, l := range s.lacks {
+	for _, l := range s.missing {
 		k.Lacks = append(k.Lacks, keptEnd{l.missing, *l.end})
 	}
 	return k
@@ -271,6 +271,6 @@ func (k *kept) restore(s *Result) {
 		s.keys.finds[keyRef{o.Item, o.Required}] = KeyMatch{find: find(o), path: o.Path, paths: o.Paths}
 	}
 	for _, l := range k.Lacks {
-		s.lacks = append(s.lacks, missingItems{missing: l.Missing, end: &l.End})
+		s.missing = append(s.missing, missingItems{missing: l.Missing, end: &l.End})
 	}
 }

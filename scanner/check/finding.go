@@ -78,20 +78,20 @@ type missingItems struct {
 	note    string            // of what is not the file's own bytes
 }
 
-func lackOf(rep *match.Report, note string) missingItems {
+func missingOf(rep *match.Report, note string) missingItems {
 	return missingItems{rep.Missing, rep.End, note}
 }
 
 // appendLack appends what a content lacks, if it lacks anything: few do.
-func appendLack(lacks []missingItems, rep *match.Report, note string) []missingItems {
+func appendMissing(lacks []missingItems, rep *match.Report, note string) []missingItems {
 	if len(rep.Missing) == 0 {
 		return lacks
 	}
-	return append(lacks, lackOf(rep, note))
+	return append(lacks, missingOf(rep, note))
 }
 
 // lacking appends the violations that a lack is for the rules that select a file.
-func (s *Plan) lacking(path string, l missingItems, b *rules.Bundle, broken []Finding) []Finding {
+func (s *Plan) addMissing(path string, l missingItems, b *rules.Bundle, broken []Finding) []Finding {
 	if len(l.missing) == 0 {
 		return broken
 	}

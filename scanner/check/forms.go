@@ -18,12 +18,12 @@ const foundCheckedOut = "found in the file as git checks it out"
 // checkedOut examines a blob in each other form in which git may write it on disk. A pattern that occurs in the blob
 // is found already, and how often it occurs in a form is noted; of the others, those that occur in a form are added,
 // with a note. It returns false if ctx ended.
-func (c *Checker) checkedOut(ctx context.Context, x *match.Examiner, r *Result) bool {
+func (c *Checker) examineWrittenForms(ctx context.Context, x *match.Examiner, r *Result) bool {
 	attributes, err := r.File.Checkout.Attributes(r.File.Path)
 	var unknown *checkout.UnknownEncoding
 	switch {
 	case errors.As(err, &unknown):
-		c.lacks(r, AllowEncoding, code.Encoding, "working-tree-encoding is unknown: "+unknown.Error()+
+		c.incomplete(r, AllowEncoding, code.Encoding, "working-tree-encoding is unknown: "+unknown.Error()+
 			"; simplify .gitattributes, or use --allow encoding")
 		return true
 	case err != nil:
@@ -38,8 +38,8 @@ func (c *Checker) checkedOut(ctx context.Context, x *match.Examiner, r *Result) 
 	for _, name := range attributes.Encodings {
 		encodings, ok := checkout.Encodings(name)
 		if !ok {
-			c.lacks(r, AllowEncoding, code.Encoding, fmt.Sprintf("working-tree-encoding=%.100q: policyscan cannot "+
-				"write this encoding; use UTF-8 or UTF-16, or --allow encoding", name))
+			c.incomplete(r, AllowEncoding, code.Encoding, fmt.Sprintf("working-tree-encoding=%.100q: policyscan "+
+				"cannot write this encoding; use UTF-8 or UTF-16, or --allow encoding", name))
 		}
 		note := fmt.Sprintf(foundCheckedOut+" (working-tree-encoding=%s)", name)
 		for _, encoding := range encodings {
@@ -47,8 +47,8 @@ func (c *Checker) checkedOut(ctx context.Context, x *match.Examiner, r *Result) 
 			case err != nil && ctx.Err() != nil:
 				return false
 			case errors.Is(err, checkout.ErrUnencodable):
-				c.lacks(r, AllowEncoding, code.Encoding, fmt.Sprintf("working-tree-encoding=%s: a character has no "+
-					"portable form in it; use UTF-8 or UTF-16, or --allow encoding", name))
+				c.incomplete(r, AllowEncoding, code.Encoding, fmt.Sprintf("working-tree-encoding=%s: a character has "+
+					"no portable form in it; use UTF-8 or UTF-16, or --allow encoding", name))
 			case err != nil:
 				r.unread(err)
 				return true
@@ -98,7 +98,7 @@ func (c *Checker) examineForm(
 	}
 	// Filters run after the encoding: what they take for a pointer is what it makes.
 	c.standsFor(r, rep, "what git writes for it (working-tree-encoding)")
-	r.lacks = appendLack(r.lacks, &rep, missingNote(note))
+	r.missing = appendMissing(r.missing, &rep, missingNote(note))
 	for _, f := range rep.Finds {
 		if known[f.Pattern] != nil {
 			r.again(known[f.Pattern], f)

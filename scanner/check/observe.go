@@ -60,7 +60,7 @@ func (r *Result) Present(b *rules.Bundle, found func(rule int, part rules.Part))
 		return
 	}
 	var missing []int
-	for _, l := range r.lacks {
+	for _, l := range r.missing {
 		missing = append(missing, l.missing...)
 	}
 	for _, rule := range r.Plan.Rules {

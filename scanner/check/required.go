@@ -112,8 +112,8 @@ func (q *RequiredFiles) Files() int {
 	return q.files
 }
 
-// Missing returns a finding for each glob of required_files: those of a tree that has none of the files.
-func (q *RequiredFiles) Missing() []Finding {
+// AllFindings returns a finding for each glob of required_files: those of a tree that has none of the files.
+func (q *RequiredFiles) AllFindings() []Finding {
 	if q == nil {
 		return nil
 	}

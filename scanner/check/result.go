@@ -31,7 +31,7 @@ type Result struct {
 
 	read     int64 // bytes that were read
 	finds    []*match.Find
-	lacks    []missingItems                    // of what was read
+	missing  []missingItems                    // of what was read
 	notes    map[*match.Find]string            // on those that are not in the file's own bytes
 	variants map[*match.Find]checkout.Encoding // of the file in which these are
 	most     map[*match.Find]int64             // occurrences in the form that has most; 0: in no other one more often
@@ -66,7 +66,7 @@ func (r *Result) Settle(b *rules.Bundle) {
 			br.Note, br.MaxOccurrences = r.notes[br.Match], r.most[br.Match]
 		}
 		// What a file that was not read to its end lacks is unknown.
-		if len(r.lacks) > 0 && whole && r.File.Kind == worktree.Regular {
+		if len(r.missing) > 0 && whole && r.File.Kind == worktree.Regular {
 			r.lacking(b)
 		}
 	}
@@ -76,12 +76,12 @@ func (r *Result) Settle(b *rules.Bundle) {
 // lacking adds what a file does not have that it must have, the first lack of each item.
 func (r *Result) lacking(b *rules.Bundle) {
 	known := map[int]bool{} // missing items
-	for _, l := range r.lacks {
+	for _, l := range r.missing {
 		l.missing = slices.DeleteFunc(slices.Clone(l.missing), func(i int) bool { return known[i] })
 		for _, i := range l.missing {
 			known[i] = true
 		}
-		r.Findings = r.Plan.lacking(r.File.Path, l, b, r.Findings)
+		r.Findings = r.Plan.addMissing(r.File.Path, l, b, r.Findings)
 	}
 }
 

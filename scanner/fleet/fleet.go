@@ -169,7 +169,7 @@ func (r *Run) Verdict(ctx context.Context, e Entry, workers int) (v *verdict.Ver
 		}
 	}()
 	var err error
-	if o.Repository, err = repo.At(e.Dir); err != nil {
+	if o.OpenedRepository, err = repo.At(e.Dir); err != nil {
 		return run.Verdict(o.Version, o.Scope(), tree.RepoError(err))
 	}
 	one, err := run.Open(ctx, o)
@@ -181,7 +181,7 @@ func (r *Run) Verdict(ctx context.Context, e Entry, workers int) (v *verdict.Ver
 		one.Close()
 	}
 	if ctx.Err() == nil { // else a read may be under way
-		o.Repository.Close()
+		o.OpenedRepository.Close()
 	}
 	return v
 }

@@ -49,7 +49,7 @@ func (r *Run) openChange(ctx context.Context) error {
 		hint := "to use only the head's deliberately, give --policy-ref " + commits.head
 		c.base = &side{name: "the base", commit: compared.commits.Base, hint: hint}
 	}
-	return r.loadBothSides(c)
+	return r.loadBundles(c)
 }
 
 // checkMerged returns the error of --require-merged, if the head may not contain all commits of the base.
@@ -100,7 +100,7 @@ func (r *Run) openStaged() error {
 	if !head.IsZero() {
 		c.starts = []repo.Hash{head}
 	}
-	if err := r.loadBothSides(c); err != nil {
+	if err := r.loadBundles(c); err != nil {
 		return err
 	}
 	r.noteMerge(merging)

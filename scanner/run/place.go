@@ -126,9 +126,9 @@ func placeOf(r *repo.Repository) (Place, error) {
 	return At(way), nil
 }
 
-// CheckedOut returns the commit that is checked out in the repository around a folder; "" if there is none, or it
+// CheckedOutCommit returns the commit that is checked out in the repository around a folder; "" if there is none, or it
 // cannot be read.
-func CheckedOut(dir string) string {
+func CheckedOutCommit(dir string) string {
 	r, err := repo.Find(dir)
 	if err != nil {
 		return ""

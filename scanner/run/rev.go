@@ -34,11 +34,11 @@ func (r *Run) openCommit(ctx context.Context) error {
 	if err != nil {
 		return tree.RepoError(err)
 	}
-	r.Tree, r.Found = tree.Whole(r.Repo, head, strategyRev), r.discovers()
+	r.Tree, r.MustCover = tree.Whole(r.Repo, head, strategyRev), r.discovers()
 	if r.Uncommitted {
 		r.Notes = append(r.Notes, uncommitted.Notes(ctx, r.Repo, head, r.Output)...)
 	}
-	if err := r.loadBothSides(change{head: side{name: r.Rev, commit: head}, isOneCommit: true}); err != nil {
+	if err := r.loadBundles(change{head: side{name: r.Rev, commit: head}, isOneCommit: true}); err != nil {
 		return err
 	}
 	return r.skipInCommit(head)

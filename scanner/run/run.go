@@ -41,7 +41,7 @@ type Options struct {
 	Path     string   // the directory; "": the root of the repository around the current one, or that itself
 	Policies []string // the names of the bundles; "" among them is the one that the root contains
 	Pins     Pins
-	Rules    []string // the ids of the rules that are enforced; none: all
+	RuleIDs  []string // the ids of the rules that are enforced; none: all
 
 	Rev        string // the commit all of whose files are meant, read from git's objects
 	Base, Head string // the commits to compare, or "auto"; the Head "" is HEAD
@@ -69,9 +69,9 @@ type Options struct {
 	Getenv   func(name string) string // for what a CI system says
 	Commands bool                     // a GitHub Actions runner reads what is printed
 
-	Repository *repo.Repository // the one that Rev is about; nil: the one that Path and Git mean
-	Workers    int              // files checked at a time; 0: as many as processors
-	Cache      *Cache           // of what bundles are compiled to, for many runs; nil: none
+	OpenedRepository *repo.Repository // the one that Rev is about; nil: the one that Path and Git mean
+	Workers          int              // files checked at a time; 0: as many as processors
+	Cache            *Cache           // of what bundles are compiled to, for many runs; nil: none
 	// Load loads a bundle that is named, for many runs; nil: it is read from disk.
 	Load func(name string) (RuleSource, error)
 }
@@ -100,8 +100,8 @@ type Run struct {
 	Errors    []verdict.Error   // what is wrong, although the scan can go on
 	Mistakes  document.Errors   // those of Errors that are about a bundle
 	Notes     []string          // for the report
-	Found     bool              // the bundle is the one that the tree contains, and all of the tree is scanned
-	// Repository is the one that a git scope is about; nil in the others.
+	MustCover bool              // all of the tree is scanned by its own bundle, which must cover a file of it
+	// OpenedRepository is the one that a git scope is about; nil in the others.
 	Repo *repo.Repository
 
 	FilterReport *checkout.Rewritten // nil, or what to tell about filters
@@ -140,7 +140,7 @@ func Open(ctx context.Context, o Options) (*Run, error) {
 		err = r.open(ctx)
 	}
 	if err == nil {
-		err = RuleSources(r.Sources).narrow(o.Rules)
+		err = RuleSources(r.Sources).narrow(o.RuleIDs)
 	}
 	if err != nil {
 		r.Close()
@@ -232,7 +232,7 @@ func (r *Run) openDisk(ctx context.Context) (err error) {
 // loadFromDisk loads the bundles on disk, and leaves their rule files and the verdict out of the scan.
 func (r *Run) loadFromDisk() error {
 	all, err := LoadRules(r.Policies, r.Place.Root)
-	r.Policy, r.Found = all.String(), r.discovers() && r.Content == nil && r.List == nil
+	r.Policy, r.MustCover = all.String(), r.discovers() && r.Content == nil && r.List == nil
 	if err != nil {
 		return r.adviseBundle(err, r.Place)
 	}
@@ -281,7 +281,7 @@ func (r *Run) openContent(ctx context.Context) (tree.Tree, error) {
 }
 
 // loadBothSides loads the bundles of both states of a change, or those that are named.
-func (r *Run) loadBothSides(c change) error {
+func (r *Run) loadBundles(c change) error {
 	found, err := r.resolve(r.Repo, r.Place.Root, c)
 	r.Sources, r.BaselineAllowances, r.Policy = found.sources, found.starts, found.name
 	r.RuleFiles, r.onDisk = found.ruleFiles, found.onDisk
@@ -306,7 +306,7 @@ func (o *Options) load(name, root string) (RuleSource, error) {
 // openRepository opens the repository that a git scope is about.
 func (r *Run) openRepository() (err error) {
 	if r.Repo == nil {
-		r.Repo = r.Repository
+		r.Repo = r.OpenedRepository
 	}
 	if r.Repo != nil {
 		r.Place, err = placeOf(r.Repo)

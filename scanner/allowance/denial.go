@@ -2,44 +2,44 @@ package allowance
 
 import "slices"
 
-// A Kind is why occurrences are denied.
-type Kind uint8
+// A DenialKind is why occurrences are denied.
+type DenialKind uint8
 
 // The kinds.
 const (
-	NoEntry      Kind = iota // no allowance is for them: a violation as ever
-	Never                    // the rule says that nothing is allowed
-	Incomplete               // the file, or one that it is counted with, could not be checked completely
-	Expired                  // the allowance has ended
-	AboveLimit               // the number is too small; of a change, the base's
-	TooLow                   // the head's number is too small, and the base's is not
-	Dropped                  // the head has no entry; the base lets the file, or its group, have them
-	OwnAllowance             // the change adds the allowance itself, or raises it, or gives it another end
-	Increased                // there were fewer before
-	BaseMoved                // as many at the merge base, and the base has gone on to fewer
-	InBase                   // there were fewer at a merge base, and the base has gone on to as many
-	Renamed                  // the file is new, and others of the list have lost as many
-	Unseen                   // the file could not be read or parsed before, so it counts as having had none
-	EarlyGrow                // may_grow counts from the next change on
-	OtherVersion             // the other side's rule of the same id refuses them
+	NoEntry      DenialKind = iota // no allowance is for them: a violation as ever
+	Never                          // the rule says that nothing is allowed
+	Incomplete                     // the file, or one that it is counted with, could not be checked completely
+	Expired                        // the allowance has ended
+	AboveLimit                     // the number is too small; of a change, the base's
+	TooLow                         // the head's number is too small, and the base's is not
+	Dropped                        // the head has no entry; the base lets the file, or its group, have them
+	OwnAllowance                   // the change adds the allowance itself, or raises it, or gives it another end
+	Increased                      // there were fewer before
+	BaseMoved                      // as many at the merge base, and the base has gone on to fewer
+	InBase                         // there were fewer at a merge base, and the base has gone on to as many
+	Renamed                        // the file is new, and others of the list have lost as many
+	Unseen                         // the file could not be read or parsed before, so it counts as having had none
+	EarlyGrow                      // may_grow counts from the next change on
+	OtherVersion                   // the other side's rule of the same id refuses them
 )
 
 // A Denial says why occurrences of a rule in a file are not allowed.
 type Denial struct {
-	Kind      Kind
-	Now       int      // occurrences, of the files With together if there are any
-	Number    int      // that the allowances let them have, where it is the number that refuses; of OwnEntry the base's
-	Before    int      // the fewest at a reference
-	At        string   // the name of that reference; "" if nothing is compared
-	Until     string   // of Expired: the last day that counted
-	Group     []string // the files that are counted as one, the file itself included; nil if it is alone
-	Entries   int      // for the rule and the file in the list that refuses
-	Increased bool     // there were fewer before; the number may be too small as well
-	Sources   []string // files that have lost as many as there are more here: perhaps they were moved
-	Propose   *Entry   // the entry to write if they were; nil if no file has lost as many
+	Kind    DenialKind
+	Now     int      // occurrences, of the files of the Group together if there are any
+	Number  int      // that is allowed, where the number is why; of OwnAllowance the base's
+	Before  int      // the fewest at a reference
+	At      string   // the name of that reference; "" if nothing is compared
+	Until   string   // of Expired: the last day that counted
+	Group   []string // the files that are counted as one, the file itself included; nil if it is alone
+	Entries int      // for the rule and the file in the list that refuses
+	Grew    bool     // there were fewer before; the number may be too small as well
+	Sources []string // files that have lost as many as there are more here: perhaps they were moved
+	Propose *Entry   // the entry to write if they were; nil if no file has lost as many
 }
 
-// refusal explains what was not allowed: first what has grown, then what the base's numbers refuse, then the head's.
+// denial explains what was not allowed: first what has grown, then what the base's numbers refuse, then the head's.
 func (c *evaluation) denial() *Denial {
 	r := &Denial{Now: c.sum.now}
 	if len(c.files) > 1 {
@@ -51,7 +51,7 @@ func (c *evaluation) denial() *Denial {
 		}
 	}
 	grew := c.sum.grew()
-	r.Increased = len(grew) > 0 && !c.exempt()
+	r.Grew = len(grew) > 0 && !c.exempt()
 	switch {
 	case c.Never:
 		if c.head.Limit(c.Rule, c.File) != nil || c.base != nil && c.base.Limit(c.Rule, c.File) != nil {
@@ -59,9 +59,9 @@ func (c *evaluation) denial() *Denial {
 		}
 	case c.sum.unknown || c.withoutBefore():
 		r.Kind = Incomplete
-	case r.Increased && c.behind(grew):
+	case r.Grew && c.behind(grew):
 		r.Kind = BaseMoved
-	case r.Increased:
+	case r.Grew:
 		r.Kind = c.whyMore(r, grew)
 	case c.base != nil && c.Query.Base && c.sum.now > c.baseNumbers() && !c.ofHead():
 		c.overBase(r)
@@ -143,7 +143,7 @@ func (c *evaluation) overHead(r *Denial) {
 }
 
 // whyMore is why of what has grown.
-func (c *evaluation) whyMore(r *Denial, grew []int) Kind {
+func (c *evaluation) whyMore(r *Denial, grew []int) DenialKind {
 	absent := func(of ...Reason) bool {
 		return !slices.ContainsFunc(grew, func(i int) bool { return !slices.Contains(of, c.own.Before[i].Reason) })
 	}

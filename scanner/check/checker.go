@@ -114,10 +114,10 @@ func (c *Checker) check(ctx context.Context, x *match.Examiner, r *Result) {
 // judged takes what an examination of a file's bytes found, and says what they do not show.
 func (c *Checker) judged(ctx context.Context, x *match.Examiner, r *Result, rep match.Report) {
 	r.shape, r.examined, r.read = rep.Shape, true, rep.Bytes
-	r.finds, r.lacks = rep.Finds, appendLack(nil, &rep, "")
+	r.finds, r.missing = rep.Finds, appendMissing(nil, &rep, "")
 	if r.File.Kind == worktree.Regular {
 		c.standsFor(r, rep, "it")
-		if r.File.Checkout != nil && !c.checkedOut(ctx, x, r) {
+		if r.File.Checkout != nil && !c.examineWrittenForms(ctx, x, r) {
 			return
 		}
 	}
@@ -139,10 +139,10 @@ func standsForOther(rep *match.Report) bool { return rep.Pointer || rep.Crypt }
 func (c *Checker) standsFor(r *Result, rep match.Report, what string) {
 	switch {
 	case rep.Pointer:
-		c.lacks(r, AllowLFSPointer, code.Unavailable, what+" is a Git LFS pointer, and the content is not here; "+
+		c.incomplete(r, AllowLFSPointer, code.Unavailable, what+" is a Git LFS pointer, and the content is not here; "+
 			"fetch it (git lfs pull; actions/checkout: lfs: true), or allow it with --allow lfs-pointer")
 	case rep.Crypt:
-		c.lacks(r, AllowEncrypted, code.Unavailable, what+" is encrypted with git-crypt, "+
+		c.incomplete(r, AllowEncrypted, code.Unavailable, what+" is encrypted with git-crypt, "+
 			"and the content is not here; scan where it is decrypted (git-crypt unlock), "+
 			"without --diff-base and --staged, or allow it with --allow encrypted")
 	}
@@ -156,9 +156,9 @@ func (r *Result) unread(err error) {
 	}
 }
 
-// lacks says that what was examined of a file is not all of it, unless that is allowed. The first such reason is the
-// one that is named, if no later one is not allowed.
-func (c *Checker) lacks(r *Result, reason, is, message string) {
+// incomplete says that not all of a file was examined, unless that is allowed. The first such reason is named, if no
+// later one is not allowed.
+func (c *Checker) incomplete(r *Result, reason, is, message string) {
 	allowed := c.Allows(reason)
 	if r.Reason == "" || r.Err == nil && !allowed {
 		r.Reason = reason

@@ -92,7 +92,7 @@ func (c *ContentChecker) Result(ctx context.Context, path string, content []byte
 				return r, err
 			}
 		}
-		r.finds, r.lacks = rep.Finds, appendLack(nil, &rep, "")
+		r.finds, r.missing = rep.Finds, appendMissing(nil, &rep, "")
 	}
 	r.Settle(c.bundle)
 	return r, nil
