@@ -109,6 +109,9 @@ func (s *scan) checkFiles(ctx context.Context) {
 		s.listed = true
 		s.mu.Unlock()
 	}
+	if s.allowances == nil {
+		return
+	}
 	findings, incomplete := s.findings()
 	if err := s.allowances.Decide(ctx, s.base, findings, incomplete); err != nil && ctx.Err() == nil {
 		s.failAll(tree.RepoError(err))

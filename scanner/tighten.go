@@ -19,6 +19,7 @@ func Tighten(ctx context.Context, o run.Options, into, base string) (*allowance.
 	}
 	defer r.Close()
 	r.MustCover = false // the last file that a rule covers may be gone
+	r.Backdated = false // the day says which entries have ended, and makes no partial run
 	if r.Place.Bare {
 		return nil, none, errors.New("a bare repository has no files to write to; run this in a work tree of it")
 	}

@@ -299,3 +299,24 @@ func (h *shuffledRepository) commit() {
 		h.git("commit", "-q", "--allow-empty", "-m", "step")
 	}
 }
+
+// TestTightenBackdated: a day before today says which entries have ended, and makes no partial run.
+func TestTightenBackdated(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git builds the repository")
+	}
+	h := &shuffledRepository{T: t, dir: t.TempDir(), files: map[string][]string{"a/x.tf": {"nothing"}}}
+	h.write()
+	h.writeBundle()
+	const entry = "bundle: \"0.2\"\nallowances:\n  - {rule: A, file: a/x.tf, at_most: 2, owner: o, reason: r, until: \"2030-01-01\"}\n"
+	must(t, os.WriteFile(filepath.Join(h.bundle(), filepath.FromSlash(rules.AllowancesFile)), []byte(entry), 0o666))
+	h.git("init", "-q", "-b", "main")
+	h.git("add", ".")
+	h.git("commit", "-q", "-m", "base")
+	o := h.options()
+	o.AsOf = "2020-01-01"
+	_, result, err := Tighten(t.Context(), o, "", "")
+	if err != nil || len(result.Changes) != 1 || result.Changes[0].Word != allowance.Removed {
+		t.Errorf("%+v, %v", result, err)
+	}
+}

@@ -195,7 +195,7 @@ func (a *Allowances) Of(f *check.Finding) (by *verdict.Allowance, denied string)
 	}
 	d, known := a.decided[ruleFile{f.Rule, f.Path}]
 	switch {
-	case !known:
+	case !known, d.Denial == nil && d.Limit == nil:
 		return nil, ""
 	case d.Denial != nil:
 		return nil, d.Denial.Explain(rules.Allowance.String)

@@ -211,8 +211,12 @@ func (r *Run) LintNotes() []string {
 		if s.From == fromBase {
 			continue
 		}
+		prefix := s.PathPrefix()
+		if s.From == fromCommit { // 1234567:.policyscan, as git shows it
+			prefix = strings.TrimSuffix(s.Name, "/") + "/"
+		}
 		for _, n := range rules.Notes(s.Bundle) {
-			all = append(all, s.PathPrefix()+n.String())
+			all = append(all, prefix+n.String())
 		}
 	}
 	switch more := len(all) - most; {
