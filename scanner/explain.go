@@ -35,7 +35,7 @@ type Explanation struct {
 type RuleExplanation struct {
 	Rule    *rules.Rule
 	Choice  rules.Choice
-	Covers  bool // the file, or perhaps what is beneath it or what it leads to
+	Covers  bool // the file, or perhaps files below it, or its target
 	Items   []ItemExplanation
 	Outcome Outcome
 }
@@ -46,8 +46,8 @@ type ItemExplanation struct {
 	Name       string   // as evidence calls it
 	Encodings  []string // of a text or an expression: those in which it was looked for
 	Format     string   // of a key: that in which the file was parsed; "" if it was not
-	Places     int      // of a key: of how many places it is asked; -1: the file was not parsed for it
-	WhyNoPlace string   // of a key that is asked of no place: why; else ""
+	Places     int      // of a key: where it is checked, a number; -1: the file was not parsed for it
+	WhyNoPlace string   // of a key that is checked at no place: why; else ""
 	Note       string   // why a key was not asked for; else ""
 	Outcome    Outcome
 }
@@ -73,7 +73,7 @@ type pathObserver struct {
 	path string
 
 	mu      sync.Mutex  // guards the fields below
-	entries []tree.File // the file, or what is in the place of a directory on the way to it
+	entries []tree.File // the file, or what is there instead of a directory above it
 	result  *check.Result
 }
 

@@ -60,7 +60,7 @@ func Alive(ctx context.Context, sources []run.RuleSource, r *run.Run) (*Liveness
 	}
 	if r != nil {
 		tried := *r
-		tried.MustCover = false // that no rule covers a file is what is asked
+		tried.MustCover = false // a rule that covers no file is a result
 		s := newScan(&tried)
 		s.observe, s.checker.Traces = pulse.observe, true
 		if err := s.runOrGiveUp(ctx); err != nil {

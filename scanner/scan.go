@@ -36,7 +36,7 @@ type scan struct {
 	closed        bool       // later results are dropped
 	listed        bool       // the whole tree was listed to its end, as far as it can be
 	requiredWhole bool       // all of it was searched for required files
-	requiredFiles int        // how many files of a snapshot these were; -1: the tree is none of git's
+	requiredFiles int        // how many files of a snapshot these were; -1: the tree is on disk
 	sums          []*sum
 	coverage      verdict.Coverage
 	errors        []verdict.Error
@@ -50,7 +50,7 @@ func newScan(r *run.Run) *scan {
 		Bundle: r.Rules.Bundle, Plans: r.Plans, Limiter: r.Limiter,
 		Allowed: slices.Compact(slices.Sorted(slices.Values(r.Allow))),
 		Exclude: r.Excludes, RuleFiles: r.RuleFiles,
-		MaxFileBytes: r.MaxFileBytes, Compares: compares, Rewritten: r.FilterReport,
+		MaxFileBytes: r.MaxFileBytes, Compares: compares, FilterReport: r.FilterReport,
 	}
 	if r.Reuse != nil && !compares {
 		s.checker.Cache = &check.Cache{Reuse: r.Reuse, Depend: []string{r.Version}, Commit: r.Tree.Scope().HeadCommit}

@@ -149,7 +149,7 @@ func (c *scanCmd) open(ctx context.Context, r *reporter) error {
 	if r.about, err = run.Open(ctx, r.options); err != nil {
 		return err
 	}
-	r.about.FilterReport = &checkout.Rewritten{}
+	r.about.FilterReport = &checkout.FilterReport{}
 	if r.about.Reuse, err = c.reuseFlag.open(); err != nil {
 		r.about.Close()
 	}

@@ -149,7 +149,7 @@ func (l *File) at(p entryRef) *rules.Allowance {
 	return &l.policies[p.bundle].Bundle.Allowances[p.entry]
 }
 
-// adder is what becomes of a file.
+// An adder adds entries to a file.
 type adder struct {
 	file    *File
 	options AddOptions

@@ -50,7 +50,7 @@
 //	the entries of the bundles, a day --Due--> the entries that end
 //
 // [Open] finds the file: of several bundles that of the repository itself. This room alone writes to a bundle.
-// [File.Add] adds entries for what a verdict says is there, and raises one only if it is asked to. [File.Tighten]
+// [File.Add] adds entries for what a verdict says is there, and raises one only if the options say so. [File.Tighten]
 // lowers entries to what is there, removes the empty ones, and says with "from" where occurrences came from. [Due] only
 // reads.
 //

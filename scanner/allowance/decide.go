@@ -45,7 +45,7 @@ type Query struct {
 
 // A Decision is what becomes of the occurrences of a rule in a file.
 type Decision struct {
-	Limit  *Limit  // that allows them; the head's where it is asked. nil if they are not allowed
+	Limit  *Limit  // that allows them, the head's if both do; nil if they are not allowed
 	Denial *Denial // else
 }
 

@@ -16,7 +16,7 @@ import (
 type Expiring struct {
 	Allowance rules.Allowance
 	Bundle    string // as a person would name it
-	Days      int    // from the day that is asked about to its last one; negative: it has ended
+	Days      int    // from the given day to its last one; negative: it has ended
 }
 
 const secondsOfDay = 24 * 60 * 60

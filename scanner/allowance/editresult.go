@@ -29,10 +29,10 @@ type Skip struct {
 	Why        string // what it is, and what to do
 }
 
-// An EditResult is what became of a file.
+// An EditResult says what was changed in a file.
 type EditResult struct {
 	Changes []Edit   // by rule, then file; none: the file is as it was
-	Skipped []Skip   // likewise
+	Skipped []Skip   // by rule, then file
 	Notes   []string // what else is to be known
 	Deleted bool     // the file had no entry left
 }

@@ -181,7 +181,7 @@ func places(root string) ([]string, error) {
 	return all, nil
 }
 
-// insideAny reports whether a bundle's folder is one of some folders, without links, or beneath one.
+// insideAny reports whether a bundle's folder is one of some folders, without links, or below one.
 func insideAny(dir string, folders []string) bool {
 	if dir == "" {
 		return false

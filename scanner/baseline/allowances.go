@@ -56,7 +56,7 @@ func NewAllowances(r *run.Run, changes bool) *Allowances {
 	return a
 }
 
-// List returns the allowances; nil if there are none.
+// List returns the allowances, or nil.
 func (a *Allowances) List() *allowance.List {
 	if a == nil {
 		return nil

@@ -51,7 +51,7 @@ type fileAt struct {
 // New returns the baseline of a tree that is a change. list says which files are counted as one; nil: none.
 func New(t tree.Tree, c *check.Checker, list *allowance.List) *Baseline {
 	before := *c
-	before.Rewritten = nil // which is about the files of the run
+	before.FilterReport = nil // which is about the files of the run
 	b := &Baseline{
 		checker: &before, list: list, cache: map[fileAt]*counts{}, searcher: match.Examiner{Limit: c.MaxFileBytes},
 	}

@@ -138,7 +138,7 @@ func (u *Cache) fromStore(c *Checker, r *Result, k reuse.Key) (compare []byte, d
 	of.restore(r)
 	if r.File.Checkout != nil {
 		if a, err := r.File.Checkout.Attributes(r.File.Path); err == nil {
-			c.Rewritten.Add(r.File.Path, a)
+			c.FilterReport.Add(r.File.Path, a)
 		}
 	}
 	return nil, true
@@ -220,7 +220,7 @@ func keptOf(s *Result) *kept {
 	return k
 }
 
-// fits reports whether what is stored can be of a file: its indices are of that job's patterns. What is forged may be
+// fits reports whether what is stored can be of a file: its indices are of that plan's patterns. What is forged may be
 // wrong, but must not end the run.
 func (k *kept) fits(r *Result) bool {
 	n := r.Plan.engine.engine.Len()

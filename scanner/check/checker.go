@@ -20,16 +20,16 @@ import (
 type Checker struct {
 	Bundle       *rules.Bundle
 	Plans        *PlanCache
-	Limiter      *ParseLimiter       // of what is parsed at the same time
-	Allowed      []string            // the reasons that are explicitly allowed
-	Exclude      func(string) bool   // paths that no rule applies to; nil: none
-	RuleFiles    []RuleFile          // of the bundles, in git's trees: not part of them
-	MaxFileBytes int64               // a longer file is an error; 0: no limit
-	Compares     bool                // what a file was before is read next
-	Rewritten    *checkout.Rewritten // nil: unused
-	Cache        *Cache              // nil: every file is read
-	Explains     bool                // results can explain themselves: see [Result.Explain]
-	Traces       bool                // results know which required items are there: see [Result.Present]
+	Limiter      *ParseLimiter          // of what is parsed at the same time
+	Allowed      []string               // the reasons that are explicitly allowed
+	Exclude      func(string) bool      // paths that no rule applies to; nil: none
+	RuleFiles    []RuleFile             // of the bundles, in git's trees: not part of them
+	MaxFileBytes int64                  // a longer file is an error; 0: no limit
+	Compares     bool                   // what a file was before is read next
+	FilterReport *checkout.FilterReport // nil: unused
+	Cache        *Cache                 // nil: every file is read
+	Explains     bool                   // results can explain themselves: see [Result.Explain]
+	Traces       bool                   // results know which required items are there: see [Result.Present]
 }
 
 // Allows reports whether a reason is explicitly allowed.

@@ -15,9 +15,8 @@ import (
 // foundCheckedOut begins the note on what is only in another form of a file.
 const foundCheckedOut = "found in the file as git checks it out"
 
-// checkedOut examines a blob in each other form in which git may write it on disk. A pattern that occurs in the blob
-// is found already, and how often it occurs in a form is noted; of the others, those that occur in a form are added,
-// with a note. It returns false if ctx ended.
+// examineWrittenForms examines a blob in each other form in which git may write it on disk. A pattern that the blob has
+// gets the larger number of occurrences; one that only a form has is added, with a note. It returns false if ctx ended.
 func (c *Checker) examineWrittenForms(ctx context.Context, x *match.Examiner, r *Result) bool {
 	attributes, err := r.File.Checkout.Attributes(r.File.Path)
 	var unknown *checkout.UnknownEncoding
@@ -30,7 +29,7 @@ func (c *Checker) examineWrittenForms(ctx context.Context, x *match.Examiner, r 
 		r.unread(fmt.Errorf("the attributes that git checks it out by: %w", err))
 		return true
 	}
-	c.Rewritten.Add(r.File.Path, attributes)
+	c.FilterReport.Add(r.File.Path, attributes)
 	known := map[int]*match.Find{} // by pattern
 	for _, f := range r.finds {
 		known[f.Pattern] = f
@@ -115,7 +114,8 @@ func (c *Checker) examineForm(
 // missingNote is the note on what is missing, made of that on what is found.
 func missingNote(note string) string { return "missing" + strings.TrimPrefix(note, "found") }
 
-// formOf keeps in which encoding of the file a find is, if it is one of those of the job, so that it can be read again.
+// formOf keeps in which encoding of the file a find is, if it is one of those of the result, so that it can be read
+// again.
 func (r *Result) formOf(f *match.Find, encoding checkout.Encoding) {
 	if _, counts := r.notes[f]; !counts {
 		return

@@ -5,7 +5,7 @@
 // different ways: then a path has several encodings, and all count. Where versions of git differ in how a line about
 // encodings begins or ends, the encoding is an [UnknownEncoding]. [Encodings] says what systems make of its name, and a
 // [Reader] writes a text in one of them. [EncodingChanges] finds the files that a change does not touch, and whose
-// encodings it changes. A [Rewritten] names the files for which nobody knows what git writes, since a filter or git
+// encodings it changes. A [FilterReport] names the files for which nobody knows what git writes, since a filter or git
 // archive does it.
 //
 // It reads git's objects and no disk, and runs no filter. What is configured outside of the tree (info/attributes,

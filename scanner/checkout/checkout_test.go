@@ -254,14 +254,14 @@ func TestEncodingChanges(t *testing.T) {
 // TestRewritten: whoever adds first, the notes name the first files, and not every filter.
 func TestRewritten(t *testing.T) {
 	t.Parallel()
-	var nobody *Rewritten
+	var nobody *FilterReport
 	nobody.Add("a", Attributes{filters: []string{"x"}})
 	if n := nobody.Notes(); n != nil {
 		t.Errorf("%q", n)
 	}
 	var want []string
 	for _, order := range [][]int{{0, 1, 2, 3, 4}, {4, 2, 0, 3, 1}} {
-		r := &Rewritten{}
+		r := &FilterReport{}
 		for _, i := range order {
 			r.Add(fmt.Sprint("f", i), Attributes{filters: []string{"many"}})
 			r.Add("\x1b", Attributes{exportSubst: i == 0})

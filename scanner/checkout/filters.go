@@ -12,7 +12,7 @@ import (
 
 // Rewritten gathers the covered files for which git writes something that was not checked and that only a program
 // knows: those with a filter, and those that git archive changes. A nil one gathers nothing.
-type Rewritten struct {
+type FilterReport struct {
 	mu    sync.Mutex
 	files map[string]*fileSample // by filter
 }
@@ -33,7 +33,7 @@ const (
 )
 
 // Add adds a file and its attributes.
-func (r *Rewritten) Add(path string, a Attributes) {
+func (r *FilterReport) Add(path string, a Attributes) {
 	if r == nil || len(a.filters) == 0 && !a.exportSubst {
 		return
 	}
@@ -64,7 +64,7 @@ func (f *fileSample) add(path string) {
 
 // Notes names the files in a sentence for each filter, in the order of their names, which are written as
 // [verdict.Path] does.
-func (r *Rewritten) Notes() []string {
+func (r *FilterReport) Notes() []string {
 	if r == nil {
 		return nil
 	}

@@ -64,8 +64,8 @@ type change struct {
 	starts []repo.Hash
 }
 
-// resolved are the bundles that check a change.
-type resolved struct {
+// resolvedRules are the bundles that check a change.
+type resolvedRules struct {
 	sources   []RuleSource
 	name      string              // of the bundles, for display
 	ruleFiles []check.RuleFile    // of them
@@ -88,7 +88,7 @@ type bundleResolver struct {
 	options *Options
 	root    string // of the files on disk
 	repo    *repo.Repository
-	out     resolved
+	out     resolvedRules
 	loader  *bundleLoader
 	named   []*policyBundles // in the order of Options.Policies
 	baseHas bool             // the base has a bundle
@@ -105,7 +105,7 @@ type policyBundles struct {
 }
 
 // resolve returns the bundles that check a change. As much as is known is returned with an error, too.
-func (o *Options) resolve(r *repo.Repository, root string, c change) (resolved, error) {
+func (o *Options) resolve(r *repo.Repository, root string, c change) (resolvedRules, error) {
 	b := &bundleResolver{change: c, options: o, root: root, repo: r, loader: newBundleLoader(r)}
 	if c.base != nil {
 		base := *c.base

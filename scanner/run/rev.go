@@ -93,7 +93,7 @@ func hasSum(r *repo.Repository, blob repo.Hash, sum [sha256.Size]byte) (bool, er
 	return err == nil && n <= rules.MaxBundleBytes && [sha256.Size]byte(h.Sum(nil)) == sum, err
 }
 
-// checkNotNested is an error if the folder that is asked about is in a bare repository within the work tree of the one
+// checkNotNested is an error if the folder of the run is in a bare repository within the work tree of the one
 // that was found. A change could have brought it, so it is not read as a repository; but the user does not mean the one
 // that was found.
 func (r *Run) checkNotNested(found *repo.Repository) error {

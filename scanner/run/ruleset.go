@@ -30,7 +30,7 @@ func NewRuleSet(sources []RuleSource) *RuleSet {
 	byID := map[string][]int{} // in enforced
 	for _, t := range []rules.Type{rules.Boundary, rules.Invariant} {
 		for i := range sources {
-			sides := sources[i].whose()
+			sides := sources[i].sides()
 			for _, r := range sources[i].Bundle.Rules {
 				if r.Type != t {
 					continue
@@ -123,7 +123,7 @@ func (s *RuleSet) Sides(rule int) (base, head bool) { return s.sides[rule].base,
 // those of the head.
 func (s *RuleSet) Allowances() (base, head []rules.Allowance) {
 	for i := range s.sources {
-		sides, entries := s.sources[i].whose(), s.sources[i].Bundle.Allowances
+		sides, entries := s.sources[i].sides(), s.sources[i].Bundle.Allowances
 		if sides.base {
 			base = append(base, entries...)
 		}
@@ -137,7 +137,7 @@ func (s *RuleSet) Allowances() (base, head []rules.Allowance) {
 // OwnAllowances returns those of the entries that the change can touch.
 func (s *RuleSet) OwnAllowances() (base, head []rules.Allowance) {
 	for i := range s.sources {
-		switch sides, entries := s.sources[i].whose(), s.sources[i].Bundle.Allowances; {
+		switch sides, entries := s.sources[i].sides(), s.sources[i].Bundle.Allowances; {
 		case !sides.head:
 			base = append(base, entries...)
 		case !sides.base:

@@ -94,8 +94,8 @@ func (s *RuleSource) PathPrefix() string {
 	return strings.TrimSuffix(dir, "/") + "/"
 }
 
-// whose says which sides have the bundle's rules and allowances: a change can touch only those of its base and head.
-func (s *RuleSource) whose() ruleSides {
+// sides says which sides have the bundle's rules and allowances: a change can touch only those of its base and head.
+func (s *RuleSource) sides() ruleSides {
 	switch s.From {
 	case fromBase:
 		return ruleSides{base: true}

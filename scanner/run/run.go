@@ -33,8 +33,8 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// Options are what a run is asked to do. Of Rev, Base, Staged, Tracked, List and Content at most one is set; without
-// any the run is about a directory.
+// Options say what to scan, and by which rules. Of Rev, Base, Staged, Tracked, List and Content at most one is set;
+// without any the run is about a directory.
 type Options struct {
 	Version string // of the program, for the verdict
 
@@ -104,8 +104,8 @@ type Run struct {
 	// OpenedRepository is the one that a git scope is about; nil in the others.
 	Repo *repo.Repository
 
-	FilterReport *checkout.Rewritten // nil, or what to tell about filters
-	Reuse        *check.Reuse        // nil: every file is read
+	FilterReport *checkout.FilterReport // nil, or what to tell about filters
+	Reuse        *check.Reuse           // nil: every file is read
 
 	closers  []func()
 	onDisk   []RuleSource                 // of the sources of a commit or a change

@@ -11,7 +11,7 @@ import (
 
 const (
 	mostEndings   = 20 // allowances that end soon in a report; verdict.json has all
-	mostChanges   = 20 // lines about changes to the policy; likewise
+	mostChanges   = 20 // lines about changes to the policy
 	fewAllowances = 10 // that change are told one by one only, without lines that count them first
 
 	newButAllowed = "new but allowed" // is said of a violation that is new and that an allowance permits

@@ -136,7 +136,7 @@ func fleetFiles(r *summary.Repository) string {
 	return some(r.Files, "file") + ", " + grouped(int64(r.Governed)) + " covered by a rule"
 }
 
-// shortCommit is the beginning of a hash; what is none is whole, since an escape of one character must not be cut.
+// shortCommit is the beginning of a hash; anything else is whole, since an escape of one character must not be cut.
 func shortCommit(commit string) string {
 	if short := abbreviated(commit); verdict.Visible(commit)[:min(len(verdict.Visible(commit)), 7)] == short {
 		return short

@@ -23,7 +23,7 @@ const (
 // writeGitHub writes workflow commands, which GitHub Actions shows as annotations of the files and in the summary of
 // the run: an error for each thing that could not be decided, then one for each violation, or of a change one for each
 // place of it that is new, and after these one for each violation that was there before. GitHub keeps 10 of a step:
-// when there are more, the tenth counts those that are omitted. A PASS is silent, but for a notice if nothing was
+// when there are more, the tenth counts those that are omitted. A PASS is silent, except for a notice if nothing was
 // looked at, or not all. What allowances accept is a notice.
 //
 // Paths are real ones, from the tree's root: they lead to the file if that is the root of the repository. Columns are

@@ -28,8 +28,8 @@ type gitlabIssue struct {
 }
 
 // writeGitLab writes a Code Quality report for GitLab: an entry for each violation, and one of severity "blocker" for
-// each thing that could not be decided, first. A PASS is an empty array, but for a whole tree in which no rule selects
-// a file: that is an entry of severity "info". So is how much allowances accept, and what of it is new.
+// each thing that could not be decided, first. A PASS is an empty array, except for a whole tree in which no rule
+// selects a file: that is an entry of severity "info". So is how much allowances accept, and what of it is new.
 //
 // A rule's severity low, medium, high or critical is "minor", "major", "critical" or "blocker"; a rule without one is
 // "major".

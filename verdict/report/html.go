@@ -152,7 +152,7 @@ func writeHTML(w io.Writer, v *verdict.Verdict) error {
 	return writePage(w, "page.html", []string{"style.css"}, "script.js", &p.htmlHead, p)
 }
 
-// headline says what came of the run, how much it looked at, and what limits that.
+// headline says the result of the run, how much it looked at, and what limits that.
 func (p *htmlPage) headline(v *view) {
 	c, found := &v.Coverage, "no violation"
 	if len(v.Violations) > 0 {

@@ -136,7 +136,7 @@ func (p *htmlPage) rules(v *view) {
 	}
 }
 
-// anchor returns the id of the element of a violation: its fingerprint, or where that is none or taken one from its
+// anchor returns the id of the element of a violation: its fingerprint, or if that is missing or taken, one from its
 // number, from 1.
 func anchor(fingerprint string, i int, taken map[string]bool) string {
 	if len(fingerprint) != 64 || strings.Trim(fingerprint, "0123456789abcdef") != "" || taken[fingerprint] {

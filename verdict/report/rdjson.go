@@ -47,7 +47,7 @@ type (
 )
 
 // writeRDJSON writes reviewdog's rdjson: what could not be decided, then the violations, all of severity ERROR. A PASS
-// has no diagnostics, but for one of severity INFO if nothing was looked at, or not all.
+// has no diagnostics, except one of severity INFO if nothing was looked at, or not all.
 //
 // reviewdog filters: without -filter-mode=nofilter it drops what is not on a line of the diff, errors too. So it
 // comments, and policyscan's exit status decides.

@@ -133,7 +133,7 @@ func sarifName(title, id string) string {
 }
 
 // sarifHelp is what a reader learns about a rule: in Markdown, all that a bundle says is in fences, where nothing is
-// markup, but for an address that is a link and nothing else.
+// markup, except an address that is a link and nothing else.
 func sarifHelp(r *verdict.Rule) sarifText {
 	var plain, markdown []string
 	for _, part := range [][2]string{
@@ -165,7 +165,7 @@ func fenced(text string) string {
 	return fence + "text\n" + text + "\n" + fence + "\n"
 }
 
-// isURI reports whether s is an absolute http or https URI as RFC 3986 has it, but for square brackets, which only an
+// isURI reports whether s is an absolute http or https URI as in RFC 3986, except square brackets, which only an
 // address of IPv6 may have.
 func isURI(s string) bool {
 	u, err := url.Parse(s)

@@ -212,7 +212,7 @@ func (v *view) behindNote() string {
 		v.Scope.Base, verb)
 }
 
-// scopeWords is the scope in words, but for what it was compared with; "" for a mode that no scan has.
+// scopeWords is the scope in words, without what it was compared with; "" for a mode that no scan has.
 func (v *view) scopeWords() string {
 	switch s := &v.Scope; s.Mode {
 	case "full":
