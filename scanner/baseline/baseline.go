@@ -7,7 +7,7 @@
 // counts findings in files that the change does not touch. A file that cannot be read in a snapshot has no findings
 // there; that is not an error.
 //
-// A finding exists before if its line does: a line is identified by its text without spaces and tabs, and by where in
+// A finding existed before if its line did: a line is identified by its text without spaces and tabs, and by where in
 // it the rule matches. Each line of the baseline counts once.
 //
 // It knows neither how files are listed nor how a run was chosen, and opens no files itself.
