@@ -40,13 +40,15 @@ var update = flag.Bool("update", false, "write the output of sessions without a 
 
 // pages are the manual, from this folder.
 var pages = []string{
-	"../README.md", "../CHANGELOG.md", "../CONTRIBUTING.md", "../SECURITY.md", "../examples/README.md", "../examples/agent/README.md",
-	"README.md", "adopting.md", "agents.md", "agents/claude-code.md", "agents/codex.md", "agents/copilot.md", "agents/cursor.md",
-	"agents/edits.md", "agents/gemini.md", "architecture.md", "cli.md", "coming-from.md", "comparison.md", "cookbook.md",
-	"decisions/git.md", "decisions/parsers.md", "decisions/search.md", "decisions/warnings.md", "decisions/yaml.md", "dialects.md",
-	"editors.md", "exceptions.md", "fleets.md", "github-action.md", "gitlab.md", "glossary.md", "install.md", "keys.md", "kubernetes.md", "limits.md", "matching.md",
-	"organisation.md", "performance.md", "pre-commit.md", "reliability.md", "reports.md", "rules.md", "scopes.md", "session.md",
-	"troubleshooting.md", "tutorial.md", "verdict.md", "way-of-a-scan.md",
+	"../CHANGELOG.md", "../CONTRIBUTING.md", "../README.md", "../SECURITY.md", "../examples/README.md",
+	"../examples/agent/README.md", "../lab/results/comparison.md", "../lab/results/performance.md",
+	"../lab/results/reliability.md", "README.md", "adopting.md", "agents.md", "agents/claude-code.md",
+	"agents/codex.md", "agents/copilot.md", "agents/cursor.md", "agents/edits.md", "agents/gemini.md",
+	"architecture.md", "cli.md", "coming-from.md", "cookbook.md", "decisions/git.md", "decisions/parsers.md",
+	"decisions/search.md", "decisions/warnings.md", "decisions/yaml.md", "dialects.md", "editors.md",
+	"exceptions.md", "fleets.md", "github-action.md", "gitlab.md", "glossary.md", "install.md", "keys.md",
+	"kubernetes.md", "limits.md", "matching.md", "organisation.md", "pre-commit.md", "reports.md", "results.md",
+	"rules.md", "scopes.md", "session.md", "troubleshooting.md", "tutorial.md", "verdict.md", "way-of-a-scan.md",
 }
 
 // program is the path of policyscan, built once.

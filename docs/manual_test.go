@@ -47,7 +47,7 @@ func TestIndex(t *testing.T) {
 
 // TestComparisonBegins: who opens the comparison sees its table first, and how it was made after all tables.
 func TestComparisonBegins(t *testing.T) {
-	text := read(t, "comparison.md")
+	text := read(t, "../lab/results/comparison.md")
 	before, _, _ := strings.Cut(text, "<!-- measured: evasion -->")
 	if n := strings.Count(before, "\n"); n > 30 {
 		t.Errorf("the first table begins after %d lines", n)

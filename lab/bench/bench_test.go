@@ -1,6 +1,6 @@
 //go:build linux
 
-// Package bench measures policyscan against its peers and writes docs/performance.md. There
+// Package bench measures policyscan against its peers and writes lab/results/performance.md. There
 // is no code in it: make bench runs its test, which without -measure does nothing.
 //
 //	policies_test.go  the bundles and the patterns, from a seed
@@ -24,7 +24,7 @@ import (
 )
 
 var (
-	measuring = flag.Bool("measure", false, "measure, which takes an hour, and write ../performance.md")
+	measuring = flag.Bool("measure", false, "measure, which takes an hour, and write ../results/performance.md")
 	folder    = flag.String("corpora", filepath.Join(os.TempDir(), "policyscan-bench"), "where the trees and the peers are, or are put")
 	azurerm   = flag.String("azurerm", "", "a git directory of hashicorp/terraform-provider-azurerm; else it is cloned")
 	rails     = flag.String("rails", "", "a git directory of rails/rails; else it is cloned")

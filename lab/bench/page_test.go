@@ -17,7 +17,7 @@ import (
 // writePage puts what was measured into the page.
 func writePage(t *testing.T, w *world, results []result, points string) {
 	t.Helper()
-	const page = "../../docs/performance.md"
+	const page = "../results/performance.md"
 	if err := measured.Write(page, "machine", "- "+strings.Join(w.machine(t), "\n- ")+"\n"); err != nil {
 		t.Fatal(err)
 	}

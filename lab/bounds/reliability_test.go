@@ -1,6 +1,6 @@
 //go:build linux
 
-// Package bounds holds policyscan to what docs/reliability.md says. There is no code in it:
+// Package bounds holds policyscan to what lab/results/reliability.md says. There is no code in it:
 // its tests do a sample, and with -measure all of it, and then write the page.
 //
 //	reliability_test.go   the differentials of the rooms, run with all their cases, and the page
@@ -21,7 +21,7 @@ import (
 )
 
 var (
-	measuring = flag.Bool("measure", false, "do all of it, which takes long, and write ../../reliability.md")
+	measuring = flag.Bool("measure", false, "do all of it, which takes long, and write ../results/reliability.md")
 	part      = flag.String("part", "", "with -measure: only this part")
 )
 
@@ -50,7 +50,7 @@ func writePart(t *testing.T, name, text string) {
 	if !*measuring || t.Failed() {
 		return
 	}
-	if err := measured.Write("../../docs/reliability.md", name, text); err != nil {
+	if err := measured.Write("../results/reliability.md", name, text); err != nil {
 		t.Fatal(err)
 	}
 }

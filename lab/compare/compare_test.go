@@ -1,7 +1,7 @@
 //go:build linux
 
 // Package compare compares policyscan with the programs that a team would otherwise use, and
-// writes docs/comparison.md. There is no code in it: make compare runs TestComparison,
+// writes lab/results/comparison.md. There is no code in it: make compare runs TestComparison,
 // which without -measure does nothing. TestPage always runs: what the page says of
 // policyscan is what policyscan does.
 //
@@ -28,7 +28,7 @@ import (
 )
 
 var (
-	measuring = flag.Bool("measure", false, "run all tools, which it installs, and write ../comparison.md")
+	measuring = flag.Bool("measure", false, "run all tools, which it installs, and write ../results/comparison.md")
 	folder    = flag.String("tools", filepath.Join(os.TempDir(), "policyscan-compare"), "where the tools are, or are put")
 	one       = flag.String("matrix", "", "run and write only this one: evasion, silent, blind or variants")
 	only      = flag.String("rows", "", "run only the rows whose names hold this text, and write nothing")
@@ -156,7 +156,7 @@ func TestPage(t *testing.T) {
 	}
 }
 
-const page = "../../docs/comparison.md"
+const page = "../results/comparison.md"
 
 // writePart puts what was run into its part of the page.
 func writePart(t *testing.T, name, text string) {

@@ -1,6 +1,6 @@
 // Package corpora asks whether a bundle of 0.2 can say what rules in use elsewhere say, and finds what they mean:
 // Checkov's checks and fixtures for Terraform (make checkov), and the list of what Chromium's presubmit bans (make chromium).
-// The results are in docs/comparison.md; of the projects, nothing else is kept here.
+// The results are in lab/results/comparison.md; of the projects, nothing else is kept here.
 // How much of what the starter bundle finds is true is in starter.md (make starter).
 //
 //	corpora_test.go   the program, a tree, a bundle, lines and paths to try a rule on, the page
@@ -32,7 +32,7 @@ import (
 )
 
 var (
-	measuring    = flag.Bool("measure", false, "write the results into docs/comparison.md")
+	measuring    = flag.Bool("measure", false, "write the results into lab/results/comparison.md")
 	checkov      = flag.String("checkov", "", "a clone of bridgecrewio/checkov, or its git directory")
 	presubmit    = flag.String("presubmit", "", "Chromium's PRESUBMIT.py")
 	commit       = flag.String("commit", "", "the commit of Chromium that PRESUBMIT.py is of")
@@ -99,7 +99,7 @@ func writePart(t *testing.T, name, text string) {
 	t.Helper()
 	t.Log("\n" + text)
 	if *measuring {
-		if err := measured.Write("../../docs/comparison.md", name, text); err != nil {
+		if err := measured.Write("../results/comparison.md", name, text); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,5 +1,5 @@
 // Package faults injects every fault that policyscan was designed against, and writes
-// what came of it into docs/reliability.md. There is no code in it: make faults runs its
+// what came of it into lab/results/reliability.md. There is no code in it: make faults runs its
 // test, which without -measure does nothing. The tests of the faults themselves are in the
 // rooms that they are about.
 //
@@ -28,7 +28,7 @@ import (
 	"github.com/policyscan/policyscan/lab/measured"
 )
 
-var measuring = flag.Bool("measure", false, "inject all faults, which takes some minutes, and write ../reliability.md")
+var measuring = flag.Bool("measure", false, "inject all faults, which takes some minutes, and write ../results/reliability.md")
 
 // TestFaults runs the tests of every row and writes the page. It fails if a row fails, has
 // no test, or was left out although the machine has what it needs.
@@ -219,7 +219,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-const page = "../../docs/reliability.md"
+const page = "../results/reliability.md"
 
 // writePage puts what came of the faults into their part of the page.
 func writePage(t *testing.T, results []result, has map[string]bool) {

@@ -5,7 +5,7 @@
 //
 // Inputs that a run found are in lab/fuzz/corpus, an archive for each folder, so that they are not a thousand files of
 // the tree. Seeds that a person wrote, and crashers with a name, are in the tests. keep writes how often each target
-// ran into docs/reliability.md, and of Go's own store of inputs it keeps those that do something that no smaller one
+// ran into lab/results/reliability.md, and of Go's own store of inputs it keeps those that do something that no smaller one
 // does. A target is written FOLDER:NAME, from the root of the repository.
 package main
 
@@ -31,7 +31,7 @@ import (
 
 const (
 	module = "github.com/policyscan/policyscan"
-	page   = "docs/reliability.md"
+	page   = "lab/results/reliability.md"
 
 	// largest is how many bytes an input that is taken over has at the most, as Go writes it.
 	largest = 4 << 10

@@ -5,7 +5,7 @@
 //	go run -C lab ./mutation -again FOLDER ROOM... # those that lived in an earlier run without a reason, with the tests of now
 //
 // What no test noticed has to be in lived.txt, with a reason. If all of it does, what was done goes
-// into docs/reliability.md; the rows of rooms that were not asked stay as they are.
+// into lab/results/reliability.md; the rows of rooms that were not asked stay as they are.
 //
 // gremlins (v0.6.0) calls a mutant that does not compile killed, makes each minus a plus twice, by two names, and
 // takes the cases of a switch for code that no test reaches. That is put right here.
@@ -123,7 +123,7 @@ func run(folder string, rooms []string, again bool, limit time.Duration) error {
 	return measured.Write(page, "mutation", table(counts))
 }
 
-const page = "docs/reliability.md"
+const page = "lab/results/reliability.md"
 
 // others adds what the page says of the rooms that were not asked.
 func others(counts map[string]*count) error {

@@ -1,6 +1,6 @@
 // Package trees switches policyscan on in trees of others (make trees): with the starter bundle a tree fails, passes once
 // all is allowed by one command, fails with one occurrence more, and passes with lower numbers when one was removed.
-// The result is in docs/reliability.md; of the trees, nothing is kept here.
+// The result is in lab/results/reliability.md; of the trees, nothing is kept here.
 package trees
 
 import (
@@ -26,7 +26,7 @@ import (
 
 var (
 	list      = flag.String("trees", "", "a file with a name and a path in each line: a folder or a bare repository")
-	measuring = flag.Bool("measure", false, "write the results into docs/reliability.md")
+	measuring = flag.Bool("measure", false, "write the results into lab/results/reliability.md")
 )
 
 // most is how many files of a tree are taken: those that the starter bundle may be about come first.
@@ -78,7 +78,7 @@ func TestTrees(t *testing.T) {
 		})
 	}
 	if *measuring && !t.Failed() {
-		if err := measured.Write("../../docs/reliability.md", "trees", table(results)); err != nil {
+		if err := measured.Write("../results/reliability.md", "trees", table(results)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -3,7 +3,7 @@
 // Package trials breaks what surrounds policyscan, on purpose and one thing at a
 // time, and holds each run to the same: status 0 only with the verdict of the run that
 // nothing was done to, byte for byte. There is no code in it: its tests do a few hundred
-// trials, make inject, kill and corrupt do all of them and write docs/reliability.md.
+// trials, make inject, kill and corrupt do all of them and write lab/results/reliability.md.
 //
 //	scene_test.go     the runs, and what one may leave behind
 //	tracer_*_test.go  ptrace: the calls of a run, and how one of them fails or is the last
@@ -30,7 +30,7 @@ import (
 )
 
 var (
-	measuring = flag.Bool("measure", false, "do all trials, which takes half an hour, and write ../../reliability.md")
+	measuring = flag.Bool("measure", false, "do all trials, which takes half an hour, and write ../results/reliability.md")
 	part      = flag.String("part", "", "with -measure: only inject, kill or corrupt")
 	turns     = flag.Int("errors", 6, "with -measure: how many of the six errors each call fails with, which take turns")
 	seed      = flag.Uint64("seed", 1, "of what is chosen at random")
@@ -168,7 +168,7 @@ func writePart(t *testing.T, name, text string) {
 	if !*measuring || t.Failed() {
 		return
 	}
-	if err := measured.Write("../../docs/reliability.md", name, text); err != nil {
+	if err := measured.Write("../results/reliability.md", name, text); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -1,0 +1,82 @@
+package docs
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// newPlaces returns where the sections of pages are that moved, of testdata/moved.txt: a line has the old place and the
+// new one, PAGE or PAGE#ANCHOR. A page that moved takes along the anchors that have no line.
+func newPlaces(t *testing.T) map[string]string {
+	t.Helper()
+	moved := map[string]string{}
+	for line := range strings.Lines(read(t, "testdata/moved.txt")) {
+		old, now, ok := strings.Cut(strings.TrimSpace(line), " ")
+		if !ok {
+			t.Fatalf("testdata/moved.txt: %q", line)
+		}
+		moved[old] = now
+	}
+	return moved
+}
+
+// hasAnchor reports whether there is a page, below the repository's root, with the anchor, which may be empty.
+func hasAnchor(t *testing.T, place string) bool {
+	t.Helper()
+	page, anchor, _ := strings.Cut(place, "#")
+	text, err := os.ReadFile(filepath.Join("..", filepath.FromSlash(page)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return anchor == "" || slices.Contains(anchorsOf(string(text)), anchor)
+}
+
+// TestMoved: each page and section that the manual had when it was cut to two dozen pages can still be found: where it
+// was, or where testdata/moved.txt says. testdata/anchors.txt has them.
+func TestMoved(t *testing.T) {
+	moved := newPlaces(t)
+	for old, now := range moved {
+		if hasAnchor(t, old) {
+			t.Errorf("%s has not moved; delete its line", old)
+		}
+		if !hasAnchor(t, now) {
+			t.Errorf("%s is said to be at %s, which is not there", old, now)
+		}
+	}
+	all := 0
+	for line := range strings.Lines(read(t, "testdata/anchors.txt")) {
+		old := strings.TrimSpace(line)
+		all++
+		page, anchor, _ := strings.Cut(old, "#")
+		now, told := moved[old]
+		if home := moved[page]; !told && home != "" {
+			home, _, _ = strings.Cut(home, "#")
+			now = home + "#" + anchor
+		}
+		if now == "" {
+			now = old
+		}
+		if !hasAnchor(t, now) {
+			t.Errorf("%s was in the manual; say in testdata/moved.txt where it is now", old)
+		}
+	}
+	if all < 400 {
+		t.Errorf("only %d old places", all)
+	}
+	// A reader who follows an old link looks into the index.
+	index := read(t, "README.md")
+	for old := range moved {
+		if name := path.Base(old); !strings.Contains(old, "#") && !strings.Contains(index, "`"+name+"`") {
+			t.Errorf("docs/README.md does not say where %s is now", name)
+		}
+	}
+}
