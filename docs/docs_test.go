@@ -42,8 +42,8 @@ var update = flag.Bool("update", false, "write the output of sessions without a 
 var pages = []string{
 	"../CHANGELOG.md", "../CONTRIBUTING.md", "../README.md", "../SECURITY.md", "../examples/README.md",
 	"../examples/agent/README.md", "../lab/results/comparison.md", "../lab/results/fleets.md", "../lab/results/performance.md",
-	"../lab/results/reliability.md", "README.md", "adopting.md", "agents.md", "agents/claude-code.md",
-	"agents/codex.md", "agents/copilot.md", "agents/cursor.md", "agents/edits.md", "agents/gemini.md",
+	"../lab/results/reliability.md", "README.md", "adopting.md", "agents.md",
+	"agents/edits.md",
 	"architecture.md", "cli.md", "cookbook.md", "decisions.md",
 	"dialects.md", "editors.md",
 	"exceptions.md", "fleets.md", "github-action.md", "gitlab.md", "glossary.md", "install.md", "keys.md",
