@@ -20,6 +20,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"unicode/utf8"
 )
@@ -176,10 +177,12 @@ func inLab(room string) bool { return room == "lab" || strings.HasPrefix(room, "
 
 func (s source) test() bool { return strings.HasSuffix(s.name, "_test.go") }
 
-func sources(t *testing.T, files *token.FileSet) []source {
-	t.Helper()
-	var all []source
-	err := fs.WalkDir(os.DirFS("."), ".", func(name string, d fs.DirEntry, err error) error {
+// sourceFiles has the places of what [sources] parsed.
+var sourceFiles = token.NewFileSet()
+
+// parsed is every Go file, which takes most of a second to parse.
+var parsed = sync.OnceValues(func() (all []source, err error) {
+	err = fs.WalkDir(os.DirFS("."), ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -193,13 +196,20 @@ func sources(t *testing.T, files *token.FileSet) []source {
 		if err != nil {
 			return err
 		}
-		syntax, err := parser.ParseFile(files, name, text, parser.ParseComments)
+		syntax, err := parser.ParseFile(sourceFiles, name, text, parser.ParseComments)
 		if err != nil {
 			return err
 		}
 		all = append(all, source{name, path.Dir(name), bytes.Count(text, []byte("\n")), syntax})
 		return nil
 	})
+	return all, err
+})
+
+// sources returns every Go file of the repository, parsed.
+func sources(t *testing.T) []source {
+	t.Helper()
+	all, err := parsed()
 	if err != nil || len(all) < 20 {
 		t.Fatalf("%d files: %v", len(all), err)
 	}
@@ -209,7 +219,7 @@ func sources(t *testing.T, files *token.FileSet) []source {
 func TestImports(t *testing.T) {
 	table := rooms()
 	seen := map[string]bool{}
-	for _, s := range sources(t, token.NewFileSet()) {
+	for _, s := range sources(t) {
 		if s.test() {
 			for _, spec := range s.syntax.Imports {
 				if strings.HasPrefix(spec.Path.Value, `"`+module+"/lab/") && !inLab(s.room) {
@@ -265,7 +275,7 @@ func TestDoor(t *testing.T) {
 		at[name] = []string{door + "main.go", "verdict/output/stdout.go"}
 	}
 	used := map[string]bool{}
-	for _, s := range sources(t, token.NewFileSet()) {
+	for _, s := range sources(t) {
 		if s.test() || inLab(s.room) || s.room == "internal/memdir" { // which only tests import
 			continue
 		}
@@ -301,7 +311,7 @@ func agentFiles() []string {
 // TestWithoutAgent: without agent/ and its subcommands, the scanner is whole. It builds and gives the same verdict.
 func TestWithoutAgent(t *testing.T) {
 	const door, seam = "cmd/policyscan", "cmd/policyscan/agent.go"
-	for _, s := range sources(t, token.NewFileSet()) {
+	for _, s := range sources(t) {
 		for _, spec := range s.syntax.Imports {
 			if strings.HasPrefix(spec.Path.Value, `"`+module+"/agent/") && !inLab(s.room) && !strings.HasPrefix(s.room, "agent/") &&
 				s.name != seam && (s.room != door || !slices.Contains(agentFiles(), path.Base(s.name))) && (!s.test() || s.room != door && s.room != "docs") {
@@ -393,7 +403,7 @@ func unopening() []string {
 // TestPure: they import nothing that opens one.
 func TestPure(t *testing.T) {
 	seen := map[string]bool{}
-	for _, s := range sources(t, token.NewFileSet()) {
+	for _, s := range sources(t) {
 		closed := []string{"os", "io/fs"}
 		switch {
 		case s.test():
@@ -442,7 +452,7 @@ func TestNoWayOut(t *testing.T) {
 
 func TestPackages(t *testing.T) {
 	comments, mains := map[string][]string{}, map[string]bool{}
-	for _, s := range sources(t, token.NewFileSet()) {
+	for _, s := range sources(t) {
 		if s.test() {
 			continue
 		}
@@ -485,7 +495,7 @@ func TestPackages(t *testing.T) {
 const longest = 450
 
 func TestFiles(t *testing.T) {
-	for _, s := range sources(t, token.NewFileSet()) {
+	for _, s := range sources(t) {
 		if s.lines > longest && !s.test() {
 			t.Errorf("%s has %d lines, over %d: it has two subjects", s.name, s.lines, longest)
 		}
@@ -501,7 +511,7 @@ func TestFiles(t *testing.T) {
 func TestLines(t *testing.T) {
 	const widest = 120 // columns; a tab has 4
 	lines := 0
-	for _, s := range sources(t, token.NewFileSet()) {
+	for _, s := range sources(t) {
 		if s.test() || inLab(s.room) {
 			continue
 		}
@@ -525,9 +535,8 @@ func TestLines(t *testing.T) {
 // assignments, ++ and --, delete and clear, and for an address that is taken; a
 // change by a method's pointer receiver escapes it.
 func TestNoPackageState(t *testing.T) {
-	files := token.NewFileSet()
 	byRoom := map[string][]source{}
-	for _, s := range sources(t, files) {
+	for _, s := range sources(t) {
 		if !s.test() {
 			byRoom[s.room] = append(byRoom[s.room], s)
 		}
@@ -550,7 +559,7 @@ func TestNoPackageState(t *testing.T) {
 				spec, ok := vars[change.Name]
 				// What the parser resolved to another declaration is a local of the same name.
 				if ok && (change.Obj == nil || change.Obj.Decl == spec) {
-					t.Errorf("%s: the package variable %s is changed, or could be", files.Position(change.Pos()), change.Name)
+					t.Errorf("%s: the package variable %s is changed, or could be", sourceFiles.Position(change.Pos()), change.Name)
 				}
 			}
 		}
@@ -699,7 +708,7 @@ type roomSize struct{ lines, names int }
 // TestBudget: no room grows unless the table says so, and the table says how small the rooms have become.
 func TestBudget(t *testing.T) {
 	sizes := map[string]roomSize{}
-	for _, s := range sources(t, token.NewFileSet()) {
+	for _, s := range sources(t) {
 		if s.test() || inLab(s.room) || s.room == "." {
 			continue
 		}
@@ -781,7 +790,7 @@ func receiver(e ast.Expr) string {
 // TestEmbedding: no type embeds one of another room, so that what a value can do is seen where its type is.
 func TestEmbedding(t *testing.T) {
 	table, types := rooms(), 0
-	for _, s := range sources(t, token.NewFileSet()) {
+	for _, s := range sources(t) {
 		if s.test() || inLab(s.room) {
 			continue
 		}
