@@ -13,45 +13,16 @@ import (
 	"github.com/policyscan/policyscan/rules/document"
 )
 
-// decision is the effect of a decision's word; "" if it is none.
-func decision(word string) callrules.Effect {
-	switch word {
-	case "DENY":
-		return callrules.Deny
-	case "ALLOW":
-		return callrules.Allow
-	case "LOG":
-		return callrules.Log
-	case "SHADOW":
-		return callrules.Shadow
-	case "ASK":
-		return callrules.Ask
-	case "FORCE":
-		return callrules.Force
-	}
-	return ""
+// decisions are the effects of the words for a decision.
+var decisions = map[string]callrules.Effect{
+	"DENY": callrules.Deny, "ALLOW": callrules.Allow, "LOG": callrules.Log, "SHADOW": callrules.Shadow,
+	"ASK": callrules.Ask, "FORCE": callrules.Force,
 }
 
-// target is the capability that a target asks for: "" for any, and for edit, which is about single
-// tools.
-func target(word string) (c call.Capability, ok bool) {
-	switch word {
-	case "any", "edit":
-		return "", true
-	case "execution":
-		return call.Execute, true
-	case "read":
-		return call.Read, true
-	case "write":
-		return call.Write, true
-	case "search":
-		return call.Search, true
-	case "agent":
-		return call.Agent, true
-	case "network":
-		return call.Network, true
-	}
-	return "", false
+// targets are the capabilities that targets ask for: "" for any, and for edit, which is about single tools.
+var targets = map[string]call.Capability{
+	"any": "", "edit": "", "execution": call.Execute, "read": call.Read, "write": call.Write, "search": call.Search,
+	"agent": call.Agent, "network": call.Network,
 }
 
 // The defaults of the keys that a rule may omit.
@@ -238,13 +209,13 @@ func (p *parser) finish(silent bool) {
 // targetTest asks whether a call is one of a target; nil if every call is.
 func targetTest(name string) *callrules.Test {
 	t := &callrules.Test{Op: callrules.Equals, Absent: callrules.Fails, Shown: "the target " + name}
-	switch c, _ := target(name); {
+	switch {
 	case name == "any":
 		return nil
 	case name == "edit":
 		t.Fact.Source, t.Text = callrules.FromEdits, "edit"
 	default:
-		t.Fact.Source, t.Text = callrules.FromCapability, string(c)
+		t.Fact.Source, t.Text = callrules.FromCapability, string(targets[name])
 	}
 	return t
 }
@@ -266,22 +237,22 @@ func (p *parser) skip() {
 
 // isKey reports whether a token can begin a part of a rule.
 func isKey(t token) bool {
-	if t.kind != word {
-		return false
-	}
-	switch t.text {
-	case "enabled", "priority", "severity", "IF", "MESSAGE", "PROMPT", "SUBSTITUTE",
-		"CONTEXT", "AMBIENT", "RUN", "WEBHOOK":
-		return true
-	}
-	return decision(t.text) != ""
+	return t.kind == word && (decisions[t.text] != "" || slices.Contains([]string{"enabled", "priority", "severity", "IF",
+		"MESSAGE", "PROMPT", "SUBSTITUTE", "CONTEXT", "AMBIENT", "RUN", "WEBHOOK"}, t.text))
+}
+
+// refused are keys that policyscan does not follow, with what they do and what to write.
+var refused = map[string][]string{
+	"AMBIENT": {", which is knowledge for the agent and decides no call", "keep it in the agent's own instructions"},
+	"RUN":     {", which runs a command", "remove it; policyscan runs nothing"},
+	"WEBHOOK": {", which calls a server", "remove it; policyscan cannot reach a network"},
 }
 
 // key reads one part of a rule, and reports whether what follows it can be read.
 func (p *parser) key(message, context *string) bool {
 	t := p.take()
 	name := t.text
-	effect := decision(name)
+	effect := decisions[name]
 	if effect != "" && t.kind == word {
 		name = "decision"
 	}
@@ -292,6 +263,9 @@ func (p *parser) key(message, context *string) bool {
 			return false
 		}
 		p.seen[name] = t
+	}
+	texts := map[string]*string{
+		"MESSAGE": message, "CONTEXT": context, "PROMPT": &p.rule.callRule.Prompt, "SUBSTITUTE": &p.rule.callRule.Instead,
 	}
 	switch {
 	case t.kind == stray && strings.Contains("'“”", t.text):
@@ -305,7 +279,7 @@ func (p *parser) key(message, context *string) bool {
 		p.rule.callRule.Effect = effect
 		return p.value(t, "one of execution, read, write, edit, search, agent, network and any", func(v string) bool {
 			p.rule.target = v
-			_, ok := target(v)
+			_, ok := targets[v]
 			return ok
 		})
 	case name == "enabled":
@@ -328,23 +302,10 @@ func (p *parser) key(message, context *string) bool {
 		c, ok := p.condition()
 		p.rule.condition = c
 		return ok
-	case name == "MESSAGE":
-		return p.said(t, message)
-	case name == "CONTEXT":
-		return p.said(t, context)
-	case name == "PROMPT":
-		return p.said(t, &p.rule.callRule.Prompt)
-	case name == "SUBSTITUTE":
-		return p.said(t, &p.rule.callRule.Instead)
-	case name == "AMBIENT":
-		p.fail(t, document.CodeKey, "AMBIENT, which is knowledge for the agent and decides no call",
-			"keep it in the agent's own instructions")
-		return false
-	case name == "RUN":
-		p.fail(t, document.CodeKey, "RUN, which runs a command", "remove it; policyscan runs nothing")
-		return false
-	case name == "WEBHOOK":
-		p.fail(t, document.CodeKey, "WEBHOOK, which calls a server", "remove it; policyscan cannot reach a network")
+	case texts[name] != nil:
+		return p.said(t, texts[name])
+	case refused[name] != nil:
+		p.fail(t, document.CodeKey, name+refused[name][0], refused[name][1])
 		return false
 	case name == "AND" || name == "OR" || name == "NOT":
 		p.fail(t, document.CodeSyntax, name+" outside of the conditions", "write it among the conditions, after IF")
