@@ -131,7 +131,10 @@ func (c *Call) searched(files bool) (at *Value, unsure string) {
 		return Text(base), ""
 	}
 	looked, _ := Resolve(base, pattern)
-	within := beneath(looked, base)
+	_, within := CutFolder(looked, base)
+	if base == "." {
+		within = !path.IsAbs(looked) && looked != ".." && !strings.HasPrefix(looked, "../")
+	}
 	if name != "" && within || !files && !within {
 		return Text(base), ""
 	}
@@ -155,13 +158,11 @@ func unsurePath(name string, ok bool) string {
 	return ""
 }
 
-// beneath reports whether a clean path is a clean folder or is in it.
-func beneath(name, folder string) bool {
-	if folder == "." {
-		return !path.IsAbs(name) && name != ".." && !strings.HasPrefix(name, "../")
-	}
-	rest, ok := strings.CutPrefix(name, strings.TrimSuffix(folder, "/"))
-	return ok && (rest == "" || rest[0] == '/')
+// CutFolder returns what leads from a clean folder to a clean path, "" or with a slash before it; false, if the path is
+// neither the folder nor in it.
+func CutFolder(name, folder string) (rest string, ok bool) {
+	rest, ok = strings.CutPrefix(name, strings.TrimSuffix(folder, "/"))
+	return rest, ok && (rest == "" || rest[0] == '/')
 }
 
 // Resolve returns the path that a name means in a folder: clean, with slashes, so that no ".." is left

@@ -46,6 +46,9 @@ type Fact struct {
 type facts struct {
 	call *call.Call
 
+	folder string // those of the set
+	others []string
+
 	requested *call.Value
 	operated  bool
 	ops       call.Operations

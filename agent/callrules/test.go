@@ -143,7 +143,7 @@ func (t *Test) holds(f *facts) bool {
 		if text, known = f.text(&t.Fact); !known && t.Absent == AsEmpty {
 			known = true
 		}
-		is = known && t.asks(text)
+		is = known && (t.asks(text) || t.asksOther(f, text))
 	}
 	if !known {
 		return t.Absent == Holds || f.may || f.strict && f.unsure(&t.Fact) != ""
@@ -185,8 +185,8 @@ func (t *Test) asksOf(text string) bool {
 			return ok && s == text
 		})
 	case Under:
-		rest, ok := strings.CutPrefix(text, strings.TrimSuffix(t.Text, "/"))
-		return ok && (rest == "" || rest[0] == '/')
+		_, ok := call.CutFolder(text, t.Text)
+		return ok
 	}
 	return false
 }

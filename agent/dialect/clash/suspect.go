@@ -218,8 +218,8 @@ func (p *pattern) matches(s string) bool {
 	case regular:
 		return p.regexp.MatchString(s)
 	case subpath:
-		rest, ok := strings.CutPrefix(s, strings.TrimSuffix(p.text, "/"))
-		return ok && (rest == "" || rest[0] == '/')
+		_, ok := call.CutFolder(s, p.text)
+		return ok
 	case either:
 		return slices.ContainsFunc(p.members, func(m pattern) bool { return m.matches(s) })
 	case otherwise:
