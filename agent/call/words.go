@@ -31,7 +31,7 @@ func programOf(line []shell.Token) Program {
 // nothing the program is ""; nil, if it is unknown.
 func program(line []shell.Token) (runs Program, through []Program) {
 	for range mostPrefixes {
-		line = begin(line)
+		line = skipPrefix(line)
 		if len(line) == 0 {
 			if n := len(through) - 1; n >= 0 {
 				return through[n], through[:n]
@@ -64,8 +64,7 @@ func LookedThrough() []string {
 	return []string{"env", "time", "nice", "nohup", "timeout", "command"}
 }
 
-// begin cuts off what a simple command may begin with.
-func begin(line []shell.Token) []shell.Token {
+func skipPrefix(line []shell.Token) []shell.Token {
 	for len(line) > 0 {
 		switch t := line[0]; {
 		case t.Operator && strings.ContainsAny(t.Text, "<>") && len(line) > 1 && !line[1].Operator:
@@ -117,7 +116,6 @@ func transparent(line []shell.Token) (rest []shell.Token, ok bool) {
 	return nil, false
 }
 
-// skip cuts the options off a line.
 func skip(line []shell.Token, short string, long ...string) []shell.Token {
 	for {
 		o, ok := nextOption(line, short, long...)

@@ -46,7 +46,6 @@ func (s *Set) Decide(c *call.Call, o Options) Outcome {
 	return out
 }
 
-// resolution says how a decision came about, where the strategy says nothing itself.
 func resolution(s *Set, out *Outcome) string {
 	switch {
 	case out.Code != "":
@@ -57,7 +56,6 @@ func resolution(s *Set, out *Outcome) string {
 	return fmt.Sprintf("%s: no rule decides, so the default", out.Decision)
 }
 
-// A walk is one decision.
 type walk struct {
 	set     *Set
 	facts   *facts
@@ -93,7 +91,6 @@ func (w *walk) asked(r *Rule, ok bool, why func() string) {
 	w.trace.Steps = append(w.trace.Steps, step)
 }
 
-// failed says that a test did not hold.
 func (t *Test) failed() string {
 	switch {
 	case t == nil:
@@ -143,7 +140,6 @@ func (s *Set) inOrder() []*Rule {
 	return all
 }
 
-// first is the first of some rules that matches.
 func (w *walk) first(rules []*Rule) *Rule {
 	for i, r := range rules {
 		if w.matches(r) {
@@ -227,7 +223,6 @@ func (w *walk) denyOverrides() Outcome {
 	return out
 }
 
-// restOf is rest, of the rules from an index on.
 func (w *walk) restOf(from int, decided string) {
 	if w.trace != nil {
 		w.rest(w.set.inOrder()[from:], decided)

@@ -136,7 +136,6 @@ func (f *facts) unsure(of *Fact) string {
 	return ""
 }
 
-// operations are made once.
 func (f *facts) operations() *call.Operations {
 	if !f.operated {
 		f.ops, f.operated = f.call.Operations(), true
@@ -176,7 +175,6 @@ func (f *facts) text(of *Fact) (string, bool) {
 	return v.Scalar()
 }
 
-// list returns the items of a fact, if it is a list.
 func (f *facts) list(of *Fact) ([]*call.Value, bool) {
 	if of.Source == FromExecArgs { // without a Value being made
 		ops := f.operations()
@@ -189,7 +187,6 @@ func (f *facts) list(of *Fact) ([]*call.Value, bool) {
 	return v.Items(), v.Kind() == call.List
 }
 
-// json is the JSON of a list or an object.
 func (f *facts) json(v *call.Value) string {
 	text, ok := f.written[v]
 	if !ok {

@@ -151,7 +151,6 @@ func (t *Test) holds(f *facts) bool {
 	return is != t.Not
 }
 
-// asks makes a test of text.
 func (t *Test) asks(text string) bool {
 	if t.ByLine {
 		for line := range strings.SplitSeq(text, "\n") {

@@ -18,14 +18,12 @@ type word struct {
 	added bool   // it represents the words that xargs adds, and has no text
 }
 
-// A piece is a word that is being put together.
 type piece struct {
 	text  []byte
 	whole bool
 	fixed bool // it has a quote or a letter, so that it is a word in any case
 }
 
-// expand makes the words of a command of those that are written.
 func (r *reader) expand(src string, written []*syntax.Word) []word {
 	words := make([]word, 0, len(written))
 	for _, w := range written {
@@ -94,7 +92,6 @@ func (r *reader) times(src string, all []piece, parts []syntax.WordPart) (produc
 	return all, true
 }
 
-// add adds a part that is not in double quotes.
 func (p *piece) add(src string, part syntax.WordPart) {
 	switch part := part.(type) {
 	case *syntax.Lit:
@@ -135,7 +132,6 @@ func (p *piece) literal(s string) {
 	p.text = append(p.text, b.String()...)
 }
 
-// quoted adds a part that is in double quotes.
 func (p *piece) quoted(src string, part syntax.WordPart) {
 	lit, ok := part.(*syntax.Lit)
 	if !ok {

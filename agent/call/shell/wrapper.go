@@ -130,7 +130,6 @@ func (r *reader) within(at int, name string, rest []word, in *input) string {
 	return r.wrapped(at, name, &w, rest, in)
 }
 
-// wrapped lists what a wrapper runs.
 func (r *reader) wrapped(at int, name string, w *wrapper, rest []word, in *input) string {
 	fill := "{}" // what xargs replaces
 	for {
@@ -313,7 +312,6 @@ func (w *wrapper) option(words []word) (o option, ok bool) {
 	return o, true
 }
 
-// namesCommand reports whether a word is su's option for a command, or may be.
 func namesCommand(w word) bool {
 	return strings.HasPrefix(w.text, "-c") || strings.Contains(w.text, "command")
 }

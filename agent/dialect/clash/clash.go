@@ -50,7 +50,6 @@ func Read(src *document.Source, define map[string]string) (*callrules.Set, error
 	return set, nil
 }
 
-// A compiler is the reading of one file.
 type compiler struct {
 	src    *document.Source
 	define map[string]string
@@ -79,7 +78,6 @@ func newCompiler(src *document.Source, define map[string]string) *compiler {
 	return c
 }
 
-// A policy is a named list of rules and includes.
 type policy struct {
 	name  string
 	at    int
@@ -100,7 +98,6 @@ type note struct {
 	text string
 }
 
-// fail notes a mistake at a byte of the text.
 func (c *compiler) fail(code string, at int, found, fix string) {
 	switch {
 	case len(c.errs) < maxErrors:
@@ -115,7 +112,6 @@ func (c *compiler) note(at int, format string, args ...any) {
 	c.notes = append(c.notes, note{at, fmt.Sprintf(format, args...)})
 }
 
-// line returns the line of a byte of the text, 1-based.
 func (c *compiler) line(at int) int {
 	line, _ := slices.BinarySearch(c.lines, at+1)
 	return line
@@ -255,7 +251,6 @@ func (c *compiler) collect(from *policy) []*rule {
 	return all
 }
 
-// places names policies and where they are.
 func (c *compiler) places(names []string) string {
 	text := ""
 	for i, name := range names {

@@ -7,7 +7,6 @@ import (
 	"github.com/policyscan/policyscan/rules/document"
 )
 
-// What a node is.
 type kind uint8
 
 const (
@@ -21,7 +20,6 @@ func (k kind) String() string {
 	return [...]string{"a list", "a string", "a regex", "a word"}[k]
 }
 
-// A node is an s-expression.
 type node struct {
 	kind  kind
 	at    int    // the byte it begins at
@@ -29,7 +27,6 @@ type node struct {
 	items []*node
 }
 
-// is reports whether the node is that word.
 func (n *node) is(w string) bool { return n.kind == word && n.text == w }
 
 // head returns the word that a list begins with; "" if it does not begin with one.
@@ -69,12 +66,10 @@ func (n *node) write(b *strings.Builder) {
 	}
 }
 
-// ends reports whether a word or a regex is over at a byte of the text.
 func (c *compiler) ends(at int) bool {
 	return at >= len(c.src.Text) || strings.IndexByte(" \t\r\n()\";", c.src.Text[at]) >= 0
 }
 
-// read splits the text into its s-expressions.
 func (c *compiler) read() []*node {
 	var top []*node
 	var open []*node

@@ -29,7 +29,6 @@ type rule struct {
 	inline    []*rule // nil if the sandbox is named
 }
 
-// topLevel reads a form of the file.
 func (c *compiler) topLevel(n *node) {
 	switch n.head() {
 	case "version":
@@ -91,7 +90,6 @@ func (c *compiler) readDefault(n *node) {
 	c.active, _ = c.name(n.items[2], "policy")
 }
 
-// effectOf reads allow, deny or ask.
 func (c *compiler) effectOf(n *node) (callrules.Effect, bool) {
 	for _, e := range []callrules.Effect{callrules.Allow, callrules.Deny, callrules.Ask} {
 		if n.is(string(e)) {
@@ -102,7 +100,6 @@ func (c *compiler) effectOf(n *node) (callrules.Effect, bool) {
 	return "", false
 }
 
-// name reads a quoted name.
 func (c *compiler) name(n *node, of string) (string, bool) {
 	switch {
 	case n.kind == word:
@@ -194,7 +191,6 @@ func (c *compiler) readRule(n *node, within bool) *rule {
 	return r
 }
 
-// readSandbox reads what is after a rule's matcher.
 func (c *compiler) readSandbox(r *rule, rest []*node, within bool) {
 	at := rest[0]
 	switch {

@@ -96,7 +96,6 @@ func translate(re string) (goes string, at int, problem string) {
 	return b.String(), 0, ""
 }
 
-// escape translates what is after a backslash.
 func escape(c byte, class bool) (goes, problem string) {
 	switch c {
 	case 'd':

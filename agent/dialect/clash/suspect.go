@@ -55,7 +55,6 @@ func (c *compiler) suspect(all []*rule) {
 // maxComparisons is how often two rules are compared for notes; they are help, and must not take a minute.
 const maxComparisons = 2_000_000
 
-// suspectRule notes what can be seen of a rule alone.
 func (c *compiler) suspectRule(r *rule) {
 	if r.sandbox != "" {
 		c.note(r.sandboxAt,
@@ -90,7 +89,6 @@ func (r *rule) neverRuns() (runs string, never bool) {
 	return runs, runs != "" && runs != r.first.text
 }
 
-// stars is how many * a rule ends in.
 func (r *rule) stars() int {
 	n := 0
 	for n < len(r.args) && r.args[len(r.args)-1-n].form == anything {
@@ -102,7 +100,6 @@ func (r *rule) stars() int {
 	return n
 }
 
-// writes reports whether a rule is about writes.
 func (r *rule) writes() bool { return r.ops == nil || slices.Contains(r.ops, "write") }
 
 // suspectStars notes a rule that decides before another only by the * at its end, which asks for nothing. It
@@ -210,7 +207,6 @@ func (p *pattern) texts() ([]string, bool) {
 	return nil, false
 }
 
-// matches reports whether a pattern matches a text.
 func (p *pattern) matches(s string) bool {
 	switch p.form {
 	case literal:

@@ -50,7 +50,6 @@ func Read(src *document.Source) (*callrules.Set, error) {
 	return r.set, nil
 }
 
-// A reader makes a set of a file.
 type reader struct {
 	doc  *document.YAML
 	name string

@@ -91,7 +91,6 @@ func (r *reader) suspectField(rule *readRule, f *field) {
 	}
 }
 
-// suspectPattern says what in a pattern is often a mistake; "" if nothing is.
 func suspectPattern(rule *readRule, field string, p *pattern) string {
 	paths := field == "file_path" || field == "notebook_path" || field == "path"
 	allows := rule.effect == callrules.Allow

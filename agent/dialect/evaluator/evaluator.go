@@ -175,7 +175,6 @@ func (r *reader) policy(n *node) {
 	}
 }
 
-// ruleOf reads one rule, adds it to the set and returns its id.
 func (r *reader) ruleOf(n *node, policy int) string {
 	if n.kind == call.Object {
 		for _, m := range n.members {
@@ -233,7 +232,6 @@ func (r *reader) object(n *node, what string, required, optional []string) map[s
 	return all
 }
 
-// text reads a text of least to most characters; false, if it is none or not there.
 func (r *reader) text(n *node, what string, least, most int) (string, bool) {
 	switch {
 	case n == nil:
@@ -255,7 +253,6 @@ func (r *reader) text(n *node, what string, least, most int) (string, bool) {
 	return n.text, true
 }
 
-// whole reads a whole number that is not negative.
 func (r *reader) whole(n *node, what string) int64 {
 	if n == nil {
 		return 0
@@ -269,7 +266,6 @@ func (r *reader) whole(n *node, what string) int64 {
 	return i
 }
 
-// list reads the items of a list of least to most items.
 func (r *reader) list(n *node, what string, least, most int) []*node {
 	switch {
 	case n == nil:
@@ -287,7 +283,6 @@ func (r *reader) list(n *node, what string, least, most int) []*node {
 	return nil
 }
 
-// word reads a text that is one of some words; "", if it is none of them.
 func (r *reader) word(n *node, what string, words ...string) string {
 	text, ok := r.text(n, what, 0, anyLength)
 	if !ok {
@@ -310,7 +305,6 @@ func (r *reader) effect(n *node, what string) callrules.Effect {
 	return callrules.Effect(r.word(n, what, string(callrules.Allow), string(callrules.Deny)))
 }
 
-// cut is a text, cut if it is very long.
 func cut(text string) string {
 	const most = 160
 	if len(text) > most {

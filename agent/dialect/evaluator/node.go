@@ -30,7 +30,6 @@ type member struct {
 // maxMistakes is how many mistakes of a bundle are reported: each is looked up in the text.
 const maxMistakes = 1000
 
-// A reader reads one bundle.
 type reader struct {
 	src   *document.Source
 	lines []int // where each line begins
@@ -62,10 +61,8 @@ func (r *reader) origin(at int) callrules.Origin {
 	return callrules.Origin{File: r.src.Name, Line: r.line(at)}
 }
 
-// line is the line of a byte, counted from 1.
 func (r *reader) line(at int) int { return sort.SearchInts(r.lines, at+1) }
 
-// parse reads the text as nodes; nil, if it is not JSON.
 func (r *reader) parse() *node {
 	r.lines = []int{0}
 	for i, c := range r.src.Text {
@@ -99,7 +96,6 @@ func (r *reader) parse() *node {
 	return n
 }
 
-// next reads the next value.
 func (r *reader) next(dec *json.Decoder) (*node, error) {
 	n := &node{at: r.begin(dec)}
 	token, err := dec.Token()
@@ -163,7 +159,6 @@ func (r *reader) begin(dec *json.Decoder) int {
 	return at
 }
 
-// value is the node as a test compares with it.
 func (r *reader) value(n *node) (*call.Value, bool) {
 	v, err := call.ParseValue(r.src.Text[n.at:n.end])
 	if err != nil {

@@ -80,7 +80,6 @@ func (p *parser) fail(at token, code, found, fix string) {
 	p.errs = append(p.errs, e)
 }
 
-// file reads the rules of the file.
 func (p *parser) file() {
 	p.tokens, p.open = lex(p.src.Text)
 	ids := map[string]token{}
@@ -228,14 +227,12 @@ func (p *parser) note(format string, args ...any) {
 		})
 }
 
-// skip goes to the next key of the rule, to its end or to the next rule.
 func (p *parser) skip() {
 	for p.peek().kind != end && !p.peek().is("}") && !p.begins() && !isKey(p.peek()) {
 		p.take()
 	}
 }
 
-// isKey reports whether a token can begin a part of a rule.
 func isKey(t token) bool {
 	return t.kind == word && (decisions[t.text] != "" || slices.Contains([]string{"enabled", "priority", "severity", "IF",
 		"MESSAGE", "PROMPT", "SUBSTITUTE", "CONTEXT", "AMBIENT", "RUN", "WEBHOOK"}, t.text))
@@ -321,7 +318,6 @@ func (p *parser) key(message, context *string) bool {
 	return false
 }
 
-// value reads the word after a key.
 func (p *parser) value(key token, want string, valid func(string) bool) bool {
 	v := p.peek()
 	if v.kind != word || isKey(v) {
@@ -335,7 +331,6 @@ func (p *parser) value(key token, want string, valid func(string) bool) bool {
 	return true
 }
 
-// said reads the text after a key.
 func (p *parser) said(key token, to *string) bool {
 	v, ok := p.text(key)
 	if ok && strings.TrimSpace(v.text) == "" {
@@ -345,7 +340,6 @@ func (p *parser) said(key token, to *string) bool {
 	return ok
 }
 
-// text reads the text in quotes after a word.
 func (p *parser) text(after token) (token, bool) {
 	v := p.peek()
 	if v.kind != quote {
