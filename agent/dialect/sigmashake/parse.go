@@ -234,8 +234,8 @@ func (p *parser) skip() {
 }
 
 func isKey(t token) bool {
-	return t.kind == word && (decisions[t.text] != "" || slices.Contains([]string{"enabled", "priority", "severity", "IF",
-		"MESSAGE", "PROMPT", "SUBSTITUTE", "CONTEXT", "AMBIENT", "RUN", "WEBHOOK"}, t.text))
+	others := []string{"enabled", "priority", "severity", "IF", "MESSAGE", "PROMPT", "SUBSTITUTE", "CONTEXT"}
+	return t.kind == word && (decisions[t.text] != "" || refused[t.text] != nil || slices.Contains(others, t.text))
 }
 
 // refused are keys that policyscan does not follow, with what they do and what to write.
@@ -262,7 +262,8 @@ func (p *parser) key(message, context *string) bool {
 		p.seen[name] = t
 	}
 	texts := map[string]*string{
-		"MESSAGE": message, "CONTEXT": context, "PROMPT": &p.rule.callRule.Prompt, "SUBSTITUTE": &p.rule.callRule.Instead,
+		"MESSAGE": message, "CONTEXT": context,
+		"PROMPT": &p.rule.callRule.Prompt, "SUBSTITUTE": &p.rule.callRule.Instead,
 	}
 	switch {
 	case t.kind == stray && strings.Contains("'“”", t.text):
