@@ -196,18 +196,18 @@ func (t *Test) asksOf(text string) bool {
 func (t *Test) eachIn(f *facts, items []*call.Value) bool {
 	outer := f.item
 	defer func() { f.item = outer }()
+	holds := func(p *Predicate, item *call.Value) bool {
+		f.item = item
+		ok, _ := p.holds(f)
+		return ok
+	}
 	if len(t.Each) == 1 { // any will do, and there is nothing to give out
-		return slices.ContainsFunc(items, func(item *call.Value) bool {
-			f.item = item
-			ok, _ := t.Each[0].holds(f)
-			return ok
-		})
+		return slices.ContainsFunc(items, func(item *call.Value) bool { return holds(&t.Each[0], item) })
 	}
 	fits := make([][]int, len(t.Each)) // the items that a predicate holds for
 	for p := range t.Each {
 		for i, item := range items {
-			f.item = item
-			if ok, _ := t.Each[p].holds(f); ok {
+			if holds(&t.Each[p], item) {
 				fits[p] = append(fits[p], i)
 			}
 		}
@@ -216,18 +216,14 @@ func (t *Test) eachIn(f *facts, items []*call.Value) bool {
 		}
 	}
 	owner := map[int]int{} // predicates by item
-	var seen []bool        // predicates that were asked to move on
-	var place func(p int) bool
-	place = func(p int) bool {
-		seen[p] = true
+	var place func(p int, asked map[int]bool) bool
+	place = func(p int, asked map[int]bool) bool {
 		for _, i := range fits[p] {
-			if _, taken := owner[i]; !taken {
-				owner[i] = p
-				return true
+			if asked[i] {
+				continue
 			}
-		}
-		for _, i := range fits[p] {
-			if q := owner[i]; !seen[q] && place(q) {
+			asked[i] = true
+			if q, taken := owner[i]; !taken || place(q, asked) {
 				owner[i] = p
 				return true
 			}
@@ -235,8 +231,7 @@ func (t *Test) eachIn(f *facts, items []*call.Value) bool {
 		return false
 	}
 	for p := range t.Each {
-		seen = make([]bool, len(t.Each))
-		if !place(p) {
+		if !place(p, map[int]bool{}) {
 			return false
 		}
 	}

@@ -155,12 +155,7 @@ func (c *compiler) suspectDeny(r *rule, all []*rule, budget *int) {
 	}
 }
 
-func compare(a, b [2]int) int {
-	if a[0] != b[0] {
-		return a[0] - b[0]
-	}
-	return a[1] - b[1]
-}
+func compare(a, b [2]int) int { return slices.Compare(a[:], b[:]) }
 
 // canMeet is mayOverlap, except that a text is checked against the other's pattern: what it rejects
 // is never noted, and a conflict may be refused all the same.

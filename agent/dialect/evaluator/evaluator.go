@@ -1,12 +1,7 @@
 // Package evaluator reads policy bundles in the form of the Evaluator's document: JSON, in which a deny
 // returns at once and the last allow wins.
 //
-// A bundle is {"policies": [...], "frozenAgentIds": [...]}; bundleVersion, contentHash, builtAt and
-// signature are optional. A policy is {"policyId", "policyVersion", "document"}, its document
-// {"apiVersion", "kind", "metadata", "spec"}, the spec {"defaultEffect", "rules"}, a rule {"id",
-// "description", "conditions", "effect"} and a condition {"field", "operator", "value"}. All of it is
-// checked, and a key that is not among these is an error.
-//
+// Every key is checked, and one that is not known is an error.
 // A pattern that does not compile is not an error: as the document says, its policy is broken, and every call
 // that reaches the policy is denied with POLICY_COMPILE_ERROR. There is a note for each such pattern.
 //

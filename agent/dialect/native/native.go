@@ -1,15 +1,6 @@
 // Package native reads call rules in policyscan's own form: YAML in the style of a bundle, in which every
 // rule is asked and the strictest effect wins.
 //
-//	rules:
-//	  - id: NO-FORCE-PUSH
-//	    title: No force push
-//	    effect: deny
-//	    when:
-//	      all:
-//	        - {fact: exec.bin, equals: git}
-//	        - {fact: exec.args, equals: --force}
-//
 // The file is read as strictly as a bundle's, see [document.YAML], and so is every word in it: a fact, an
 // operator, a capability or a host that can never be met is an error.
 //
