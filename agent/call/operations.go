@@ -67,22 +67,16 @@ func (c *Call) Operations() Operations {
 	return o
 }
 
-// command returns the words of the command line of a call. Codex's shell has a list, of a shell and its
-// script or of a program and its arguments.
 func (c *Call) command() ([]shell.Token, bool) {
-	v := c.Input.First("command", "cmd")
-	if v.Kind() == String {
-		return shell.Tokens(v.Str()), true
-	}
-	list, ok := v.texts()
-	if isScript(list) {
-		return shell.Tokens(list[2]), true
+	line, list, ok := c.commandLine()
+	if list == nil {
+		return shell.Tokens(line), ok
 	}
 	all := make([]shell.Token, len(list))
 	for i, text := range list {
 		all[i].Text = text
 	}
-	return all, ok && len(all) > 0
+	return all, ok
 }
 
 // fileNamed returns the file that a call names: under the key that Claude Code has for it, or, for the

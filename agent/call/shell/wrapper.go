@@ -179,6 +179,30 @@ func (r *reader) wrapped(at int, name string, w *wrapper, rest []word, in *input
 	return ""
 }
 
+// Inner returns the command that a program runs which is looked through, as env and nice are, of the words of both; false
+// of "command -v", which runs nothing.
+func Inner(line []Token) (inner []Token, ok bool) {
+	name := line[0].Text
+	w := wrappers()[name]
+	words := make([]word, len(line)-1)
+	for i, t := range line[1:] {
+		words[i].text = t.Text
+	}
+	for {
+		o, ok := w.option(words)
+		words = o.rest
+		rest := line[len(line)-len(words):]
+		switch {
+		case !ok:
+			return rest[min(w.own, len(rest)):], true
+		case name == "command" && strings.ContainsAny(o.name, "vV"):
+			return nil, false
+		case name == "env" && (o.name == "split-string" || strings.HasSuffix(o.name, "S")):
+			return slices.Concat(line[:1], Tokens(o.value.text), rest), true
+		}
+	}
+}
+
 // filled lists what xargs runs, with arguments that are not in the line.
 func (r *reader) filled(rest []word, fill string) string {
 	words := slices.Clone(rest)
