@@ -152,8 +152,8 @@ func (r *reader) policy(n *node) {
 		r.fail(document.CodeType, labels.at, `"labels" is `+labels.kindName(),
 			`write an object, such as {"team": "core"}`)
 	} else if labels != nil {
-		for _, label := range labels.members {
-			r.text(label.value, "the label "+document.Quoted(label.name), 0, anyLength)
+		for _, label := range labels.items {
+			r.text(label, "the label "+document.Quoted(label.name), 0, anyLength)
 		}
 	}
 	spec := r.object(m["spec"], `"spec"`, []string{"defaultEffect", "rules"}, nil)
@@ -172,9 +172,9 @@ func (r *reader) policy(n *node) {
 
 func (r *reader) ruleOf(n *node, policy int) string {
 	if n.kind == call.Object {
-		for _, m := range n.members {
+		for _, m := range n.items {
 			if m.name == "id" {
-				r.rule = m.value.text
+				r.rule = m.text
 			}
 		}
 	}
@@ -207,15 +207,15 @@ func (r *reader) object(n *node, what string, required, optional []string) map[s
 		return nil
 	}
 	all := map[string]*node{}
-	for _, m := range n.members {
+	for _, m := range n.items {
 		switch {
 		case slices.Contains(keys, m.name):
-			all[m.name] = m.value
+			all[m.name] = m
 		case m.name == "mcpAccess":
-			r.fail(document.CodeKey, m.at, `"mcpAccess": the document has no gate for MCP servers`,
+			r.fail(document.CodeKey, m.nameAt, `"mcpAccess": the document has no gate for MCP servers`,
 				`remove it, and write a rule on tool_name, such as starts_with "mcp__name__"`)
 		default:
-			r.fail(document.CodeKey, m.at, fmt.Sprintf("unknown key %s in %s", document.Quoted(m.name), what),
+			r.fail(document.CodeKey, m.nameAt, fmt.Sprintf("unknown key %s in %s", document.Quoted(m.name), what),
 				"the keys are "+strings.Join(keys, ", "))
 		}
 	}

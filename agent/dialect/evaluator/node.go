@@ -17,14 +17,10 @@ type node struct {
 	kind    call.Kind
 	at, end int // its first byte, and the one after it; 0-based
 	text    string
-	members []member
-	items   []*node
-}
+	items   []*node // of a list or an object
 
-type member struct {
-	name  string
-	at    int // of the name
-	value *node
+	name   string // of a member of an object
+	nameAt int
 }
 
 // maxMistakes is how many mistakes of a bundle are reported: each is looked up in the text.
@@ -47,8 +43,7 @@ func (r *reader) fail(code string, at int, found, fix string) {
 	case len(r.errs) == maxMistakes:
 		found, fix = fmt.Sprintf("more than %d mistakes", maxMistakes), "fix the others first"
 	}
-	line := r.line(at)
-	e := r.src.ErrorAt(code, line, at-r.lines[line-1]+1, found, fix)
+	e := r.src.Error(code, at, found, fix)
 	e.Rule = r.rule
 	r.errs = append(r.errs, e)
 }
@@ -118,28 +113,26 @@ func (r *reader) next(dec *json.Decoder) (*node, error) {
 		}
 		seen := map[string]bool{}
 		for dec.More() {
-			var m member
+			nameAt := r.begin(dec)
+			var name json.Token
 			if n.kind == call.Object {
-				m.at = r.begin(dec)
-				token, err := dec.Token()
-				if err != nil {
+				if name, err = dec.Token(); err != nil {
 					return nil, err
 				}
-				m.name, _ = token.(string) // a member begins with nothing else
 			}
-			if m.value, err = r.next(dec); err != nil {
+			item, err := r.next(dec)
+			if err != nil {
 				return nil, err
 			}
-			switch {
-			case n.kind == call.List:
-				n.items = append(n.items, m.value)
-			case seen[m.name]:
-				r.fail(document.CodeDuplicate, m.at,
-					fmt.Sprintf("the key %q occurs twice", m.name), "remove one of them")
-			default:
-				seen[m.name] = true
-				n.members = append(n.members, m)
+			item.nameAt = nameAt
+			item.name, _ = name.(string) // a member begins with nothing else
+			if n.kind == call.Object && seen[item.name] {
+				r.fail(document.CodeDuplicate, nameAt,
+					fmt.Sprintf("the key %q occurs twice", item.name), "remove one of them")
+				continue
 			}
+			seen[item.name] = true
+			n.items = append(n.items, item)
 		}
 		if _, err := dec.Token(); err != nil { // the end
 			return nil, err
