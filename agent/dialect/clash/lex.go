@@ -39,31 +39,19 @@ func (n *node) head() string {
 
 // String returns the node with single spaces and without comments, so that it reads as the same.
 func (n *node) String() string {
-	var b strings.Builder
-	n.write(&b)
-	return b.String()
-}
-
-func (n *node) write(b *strings.Builder) {
 	switch n.kind {
 	case list:
-		b.WriteByte('(')
-		for i, item := range n.items {
-			if i > 0 {
-				b.WriteByte(' ')
-			}
-			item.write(b)
+		var items []string
+		for _, item := range n.items {
+			items = append(items, item.String())
 		}
-		b.WriteByte(')')
+		return "(" + strings.Join(items, " ") + ")"
 	case text:
-		b.WriteByte('"')
-		b.WriteString(strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(n.text))
-		b.WriteByte('"')
+		return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(n.text) + `"`
 	case regex:
-		b.WriteString("/" + n.text + "/")
-	case word:
-		b.WriteString(n.text)
+		return "/" + n.text + "/"
 	}
+	return n.text
 }
 
 func (c *compiler) ends(at int) bool {

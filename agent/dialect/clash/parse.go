@@ -233,29 +233,27 @@ func (c *compiler) readSandbox(r *rule, rest []*node, within bool) {
 
 // readExec reads (exec BIN ARG ... :has PATTERN ...).
 func (c *compiler) readExec(r *rule, m *node) {
-	rest := m.items[1:]
-	if len(rest) > 0 && !rest[0].is(":has") {
-		r.first = c.pattern(rest[0], r.domain)
-		rest = rest[1:]
-	}
-	at := slices.IndexFunc(rest, func(n *node) bool { return n.is(":has") })
-	positional := rest
-	if at >= 0 {
-		positional = rest[:at]
-		if at == len(rest)-1 {
-			c.fail(document.CodeValue, rest[at].at, "a :has with nothing after it",
-				"write what the arguments must have, or remove it")
-		}
-		for _, n := range rest[at+1:] {
-			if p := c.pattern(n, r.domain); p.form == anything && n.is("*") {
-				c.note(n.at, "a * after :has requires nothing; remove it")
-			} else {
-				r.has = append(r.has, p)
+	inHas := false
+	for i, n := range m.items[1:] {
+		if n.is(":has") && !inHas {
+			inHas = true
+			if i == len(m.items)-2 {
+				c.fail(document.CodeValue, n.at, "a :has with nothing after it",
+					"write what the arguments must have, or remove it")
 			}
+			continue
 		}
-	}
-	for _, n := range positional {
-		r.args = append(r.args, c.pattern(n, r.domain))
+		p := c.pattern(n, r.domain)
+		switch {
+		case inHas && p.form == anything && n.is("*"):
+			c.note(n.at, "a * after :has requires nothing; remove it")
+		case inHas:
+			r.has = append(r.has, p)
+		case i == 0:
+			r.first = p
+		default:
+			r.args = append(r.args, p)
+		}
 	}
 }
 

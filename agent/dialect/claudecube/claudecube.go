@@ -11,6 +11,7 @@
 package claudecube
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -22,7 +23,6 @@ import (
 	"github.com/policyscan/policyscan/agent/call"
 	"github.com/policyscan/policyscan/agent/callrules"
 	"github.com/policyscan/policyscan/agent/dialect/jsregexp"
-	"github.com/policyscan/policyscan/internal/late"
 	"github.com/policyscan/policyscan/rules/document"
 )
 
@@ -137,15 +137,13 @@ func (r *reader) defaults(n *yaml.Node) {
 	}
 }
 
-// decimals are the numbers that YAML 1.1 and 1.2, and JavaScript, read alike.
-var decimals = late.Regexp(`^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$`)
-
+// number reads a decimal number, which YAML 1.1 and 1.2, and JavaScript, read alike.
 func (r *reader) number(n *yaml.Node, key string) (float64, bool) {
-	if n.Kind != yaml.ScalarNode || n.Tag != "!!int" && n.Tag != "!!float" || !decimals().MatchString(n.Value) {
+	x, err := strconv.ParseFloat(n.Value, 64)
+	if n.Kind != yaml.ScalarNode || n.Tag != "!!int" && n.Tag != "!!float" || errors.Is(err, strconv.ErrSyntax) {
 		r.doc.Fail(document.CodeType, n, fmt.Sprintf("%q is not a decimal number", key), "write one, without quotes")
 		return 0, false
 	}
-	x, err := strconv.ParseFloat(n.Value, 64)
 	if err != nil || x > 1<<53 {
 		r.doc.Fail(document.CodeValue, n,
 			fmt.Sprintf("%q is %s", key, document.Quoted(n.Value)), "write a smaller number")
