@@ -366,7 +366,8 @@ func (r *reader) interactive(w *wrapper, rest []word) bool {
 
 // split makes words of what env -S is given. Of its own escapes those that separate words are spaces; \c ends the text.
 func split(w word) []word {
-	spaced := strings.NewReplacer(`\\`, `\\`, `\_`, " ", `\f`, " ", `\n`, " ", `\r`, " ", `\t`, " ", `\v`, " ", `\c`, " #")
+	spaced := strings.NewReplacer(`\\`, `\\`, `\c`, " #",
+		`\_`, " ", `\f`, " ", `\n`, " ", `\r`, " ", `\t`, " ", `\v`, " ")
 	var all []word
 	for _, t := range Tokens(spaced.Replace(w.text)) {
 		all = append(all, word{text: t.Text, whole: w.whole && !strings.Contains(t.Text, "$")})

@@ -179,8 +179,8 @@ func (r *reader) wrapped(at int, name string, w *wrapper, rest []word, in *input
 	return ""
 }
 
-// Inner returns the command that a program runs which is looked through, as env and nice are, of the words of both; false
-// of "command -v", which runs nothing.
+// Inner returns the command that a program which is looked through runs, as env and nice are, of the words of both. It
+// is false of "command -v", which runs nothing.
 func Inner(line []Token) (inner []Token, ok bool) {
 	name := line[0].Text
 	w := wrappers()[name]
