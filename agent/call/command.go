@@ -26,18 +26,29 @@ func (c *Call) Commands() []Command {
 	if Known(c.Tool).Same != "Bash" {
 		return nil
 	}
+	line, list, ok := c.commandLine()
+	switch {
+	case !ok:
+		return []Command{{Parsed: shell.Command{Unseen: shell.Syntax}}}
+	case list != nil:
+		return facing(shell.ReadList(list))
+	}
+	return commandsOf(line)
+}
+
+// commandLine returns the command line of a call. Codex's shell has a list, of a shell and its script or of a program
+// and its arguments; the latter is the list.
+func (c *Call) commandLine() (line string, list []string, ok bool) {
 	v := c.Input.First("command", "cmd")
 	if v.Kind() == String {
-		return commandsOf(v.Str())
+		return v.Str(), nil, true
 	}
-	list, _ := v.texts()
-	switch {
-	case len(list) == 0:
-		return []Command{{Parsed: shell.Command{Unseen: shell.Syntax}}}
-	case isScript(list):
-		return commandsOf(list[2])
+	list, ok = v.texts()
+	if len(list) == 3 && strings.HasPrefix(list[1], "-") && strings.HasSuffix(list[1], "c") &&
+		slices.Contains([]string{"sh", "bash", "zsh"}, path.Base(list[0])) {
+		return list[2], nil, true
 	}
-	return facing(shell.ReadList(list))
+	return "", list, ok && len(list) > 0
 }
 
 // texts are the items of a list of nothing but texts.
@@ -50,12 +61,6 @@ func (v *Value) texts() ([]string, bool) {
 		list = append(list, item.text)
 	}
 	return list, v.Kind() == List
-}
-
-// isScript reports whether the list form of a command, Codex's, is a shell and its script.
-func isScript(list []string) bool {
-	return len(list) == 3 && strings.HasPrefix(list[1], "-") && strings.HasSuffix(list[1], "c") &&
-		slices.Contains([]string{"sh", "bash", "zsh"}, path.Base(list[0]))
 }
 
 func commandsOf(line string) []Command {

@@ -67,22 +67,16 @@ func (c *Call) Operations() Operations {
 	return o
 }
 
-// command returns the words of the command line of a call. Codex's shell has a list, of a shell and its
-// script or of a program and its arguments.
 func (c *Call) command() ([]shell.Token, bool) {
-	v := c.Input.First("command", "cmd")
-	if v.Kind() == String {
-		return shell.Tokens(v.Str()), true
-	}
-	list, ok := v.texts()
-	if isScript(list) {
-		return shell.Tokens(list[2]), true
+	line, list, ok := c.commandLine()
+	if list == nil {
+		return shell.Tokens(line), ok
 	}
 	all := make([]shell.Token, len(list))
 	for i, text := range list {
 		all[i].Text = text
 	}
-	return all, ok && len(all) > 0
+	return all, ok
 }
 
 // fileNamed returns the file that a call names: under the key that Claude Code has for it, or, for the
@@ -131,7 +125,10 @@ func (c *Call) searched(files bool) (at *Value, unsure string) {
 		return Text(base), ""
 	}
 	looked, _ := Resolve(base, pattern)
-	within := beneath(looked, base)
+	_, within := CutFolder(looked, base)
+	if base == "." {
+		within = !path.IsAbs(looked) && looked != ".." && !strings.HasPrefix(looked, "../")
+	}
 	if name != "" && within || !files && !within {
 		return Text(base), ""
 	}
@@ -155,13 +152,11 @@ func unsurePath(name string, ok bool) string {
 	return ""
 }
 
-// beneath reports whether a clean path is a clean folder or is in it.
-func beneath(name, folder string) bool {
-	if folder == "." {
-		return !path.IsAbs(name) && name != ".." && !strings.HasPrefix(name, "../")
-	}
-	rest, ok := strings.CutPrefix(name, strings.TrimSuffix(folder, "/"))
-	return ok && (rest == "" || rest[0] == '/')
+// CutFolder returns what leads from a clean folder to a clean path, "" or with a slash before it; false, if the path is
+// neither the folder nor in it.
+func CutFolder(name, folder string) (rest string, ok bool) {
+	rest, ok = strings.CutPrefix(name, strings.TrimSuffix(folder, "/"))
+	return rest, ok && (rest == "" || rest[0] == '/')
 }
 
 // Resolve returns the path that a name means in a folder: clean, with slashes, so that no ".." is left

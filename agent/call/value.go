@@ -10,7 +10,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -329,26 +328,16 @@ func (v *Value) appendJSON(b []byte) []byte {
 
 // order returns the positions of an object's members in the order in which JavaScript keeps them.
 func (v *Value) order() []int {
-	type index struct {
-		number uint64
-		at     int
-	}
-	var indexes []index
-	var rest []int
+	indexes := make([]uint64, len(v.names)) // MaxUint32 of a name that is none
+	all := make([]int, len(v.names))
 	for i, name := range v.names {
-		n, err := strconv.ParseUint(name, 10, 32)
-		if err == nil && n < math.MaxUint32 && strconv.FormatUint(n, 10) == name {
-			indexes = append(indexes, index{n, i})
-		} else {
-			rest = append(rest, i)
+		all[i], indexes[i] = i, math.MaxUint32
+		if n, err := strconv.ParseUint(name, 10, 32); err == nil && strconv.FormatUint(n, 10) == name {
+			indexes[i] = n
 		}
 	}
-	slices.SortFunc(indexes, func(a, b index) int { return cmp.Compare(a.number, b.number) })
-	all := make([]int, 0, len(v.names))
-	for _, i := range indexes {
-		all = append(all, i.at)
-	}
-	return append(all, rest...)
+	slices.SortStableFunc(all, func(a, b int) int { return cmp.Compare(indexes[a], indexes[b]) })
+	return all
 }
 
 // appendNumber writes a number as ECMAScript does (Number::toString); encoding/json does so too,
@@ -364,20 +353,8 @@ func appendNumber(b []byte, n float64) []byte {
 	return append(b, text...)
 }
 
-// appendString quotes a text as JSON.stringify does: what HTML or JavaScript's own syntax would
-// have escaped is not.
+// appendString quotes a text as JSON.stringify does: what HTML or JavaScript's own syntax would have escaped is not.
 func appendString(b []byte, s string) []byte {
-	const hex = "0123456789abcdef"
-	b = append(b, '"')
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		if k := strings.IndexByte("\b\t\n\f\r\"\\", c); k >= 0 {
-			b = append(b, '\\', "btnfr\"\\"[k])
-		} else if c < 0x20 {
-			b = append(b, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
-		} else {
-			b = append(b, c)
-		}
-	}
-	return append(b, '"')
+	b, _ = jsontext.AppendQuote(b, s) // of a text that is not UTF-8, U+FFFD for each byte
+	return b
 }

@@ -19,18 +19,16 @@ type Options struct {
 
 // Decide says what the set makes of a call.
 func (s *Set) Decide(c *call.Call, o Options) Outcome {
-	w := &walk{set: s, facts: &facts{call: c}, options: o}
+	w := &walk{set: s, facts: &facts{call: c, folder: s.folder, others: s.others}, options: o}
 	if o.Trace {
 		w.trace = &Trace{}
 	}
 	var out Outcome
 	switch s.Strategy {
-	case PriorityFirst:
-		out = w.priorityFirst()
 	case DenyOverrides:
 		out = w.denyOverrides()
-	case CategoryFirst:
-		out = w.categoryFirst()
+	case PriorityFirst, CategoryFirst:
+		out = w.firstMatch()
 	case MostSpecific:
 		out = w.mostSpecific()
 	case AllViolations:
@@ -48,7 +46,6 @@ func (s *Set) Decide(c *call.Call, o Options) Outcome {
 	return out
 }
 
-// resolution says how a decision came about, where the strategy says nothing itself.
 func resolution(s *Set, out *Outcome) string {
 	switch {
 	case out.Code != "":
@@ -59,7 +56,6 @@ func resolution(s *Set, out *Outcome) string {
 	return fmt.Sprintf("%s: no rule decides, so the default", out.Decision)
 }
 
-// A walk is one decision.
 type walk struct {
 	set     *Set
 	facts   *facts
@@ -95,7 +91,6 @@ func (w *walk) asked(r *Rule, ok bool, why func() string) {
 	w.trace.Steps = append(w.trace.Steps, step)
 }
 
-// failed says that a test did not hold.
 func (t *Test) failed() string {
 	switch {
 	case t == nil:
@@ -122,11 +117,22 @@ func (w *walk) rest(rules []*Rule, decided string) {
 	}
 }
 
-// inOrder returns the rules of a set as a strategy walks them.
+// inOrder returns the rules of a set as a strategy walks them: of priority-first from the highest priority on, of
+// category-first those that deny, those that allow, those that ask; equal ones in the order of the files.
 func (s *Set) inOrder() []*Rule {
 	all := make([]*Rule, len(s.Rules))
 	for i := range s.Rules {
 		all[i] = &s.Rules[i]
+	}
+	if s.Strategy == CategoryFirst {
+		all = all[:0]
+		for _, e := range []Effect{Deny, Allow, Ask} {
+			for i := range s.Rules {
+				if s.Rules[i].Effect == e {
+					all = append(all, &s.Rules[i])
+				}
+			}
+		}
 	}
 	if s.Strategy == PriorityFirst {
 		slices.SortStableFunc(all, func(a, b *Rule) int { return cmp.Compare(b.Priority, a.Priority) })
@@ -134,7 +140,6 @@ func (s *Set) inOrder() []*Rule {
 	return all
 }
 
-// first is the first of some rules that matches.
 func (w *walk) first(rules []*Rule) *Rule {
 	for i, r := range rules {
 		if w.matches(r) {
@@ -145,14 +150,20 @@ func (w *walk) first(rules []*Rule) *Rule {
 	return nil
 }
 
-// priorityFirst: the highest priority first, those of one priority in the order of the files; the
-// first that matches decides.
-func (w *walk) priorityFirst() Outcome {
+// firstMatch: the first of the rules in order that matches decides.
+func (w *walk) firstMatch() Outcome {
 	r := w.first(w.set.inOrder())
-	if r == nil {
-		return Outcome{Effect: w.set.Default}
+	if w.set.Strategy == PriorityFirst {
+		if r == nil {
+			return Outcome{Effect: w.set.Default}
+		}
+		return Outcome{Effect: r.Effect, Rule: r, Reason: r.Reason}
 	}
-	return Outcome{Effect: r.Effect, Rule: r, Reason: r.Reason}
+	if r == nil {
+		return Outcome{Effect: w.set.Default, Reason: "No matching rule; default action: " + w.set.Word(w.set.Default)}
+	}
+	said := map[Effect]string{Deny: "Denied by rule: ", Allow: "Allowed by rule: ", Ask: "Escalated by rule: "}
+	return Outcome{Effect: r.Effect, Rule: r, Reason: cmp.Or(r.Reason, said[r.Effect]+r.ID)}
 }
 
 // denyOverrides: policies and rules in order; a deny decides at once, an allow goes on looking, and
@@ -212,30 +223,10 @@ func (w *walk) denyOverrides() Outcome {
 	return out
 }
 
-// restOf is rest, of the rules from an index on.
 func (w *walk) restOf(from int, decided string) {
 	if w.trace != nil {
 		w.rest(w.set.inOrder()[from:], decided)
 	}
-}
-
-// categoryFirst: the rules that deny, those that allow, those that ask, each in the order of the
-// file; the first that matches decides.
-func (w *walk) categoryFirst() Outcome {
-	said := map[Effect]string{Deny: "Denied by rule: ", Allow: "Allowed by rule: ", Ask: "Escalated by rule: "}
-	var order []*Rule
-	for _, e := range []Effect{Deny, Allow, Ask} {
-		for i := range w.set.Rules {
-			if r := &w.set.Rules[i]; r.Effect == e {
-				order = append(order, r)
-			}
-		}
-	}
-	r := w.first(order)
-	if r == nil {
-		return Outcome{Effect: w.set.Default, Reason: "No matching rule; default action: " + w.set.Word(w.set.Default)}
-	}
-	return Outcome{Effect: r.Effect, Rule: r, Reason: cmp.Or(r.Reason, said[r.Effect]+r.ID)}
 }
 
 // mostSpecific: in each domain that the call asks for something of, the first rule that matches; of

@@ -46,6 +46,9 @@ type Fact struct {
 type facts struct {
 	call *call.Call
 
+	folder string // those of the set
+	others []string
+
 	requested *call.Value
 	operated  bool
 	ops       call.Operations
@@ -133,7 +136,6 @@ func (f *facts) unsure(of *Fact) string {
 	return ""
 }
 
-// operations are made once.
 func (f *facts) operations() *call.Operations {
 	if !f.operated {
 		f.ops, f.operated = f.call.Operations(), true
@@ -173,7 +175,6 @@ func (f *facts) text(of *Fact) (string, bool) {
 	return v.Scalar()
 }
 
-// list returns the items of a fact, if it is a list.
 func (f *facts) list(of *Fact) ([]*call.Value, bool) {
 	if of.Source == FromExecArgs { // without a Value being made
 		ops := f.operations()
@@ -186,7 +187,6 @@ func (f *facts) list(of *Fact) ([]*call.Value, bool) {
 	return v.Items(), v.Kind() == call.List
 }
 
-// json is the JSON of a list or an object.
 func (f *facts) json(v *call.Value) string {
 	text, ok := f.written[v]
 	if !ok {

@@ -30,7 +30,6 @@ type TraceForm struct {
 	Resolution string     `json:"final_resolution"`
 }
 
-// A stepForm is a step of a trace.
 type stepForm struct {
 	Rule    string `json:"rule"`
 	Effect  string `json:"effect"`

@@ -36,7 +36,6 @@ func ParseCall(line []byte, sets ...*Set) (*call.Call, error) {
 	return fromValue(v, sets)
 }
 
-// fromValue is ParseCall of what is parsed already.
 func fromValue(v *call.Value, sets []*Set) (*call.Call, error) {
 	walks := func(s *Set) bool { return s.Strategy == DenyOverrides }
 	request := v.Member("tool_name") != nil && slices.ContainsFunc(sets, walks)

@@ -349,7 +349,7 @@ func TestRespelled(t *testing.T) {
 	} {
 		var got []string
 		for i := range again.Rules {
-			f := &facts{call: &call.Call{Tool: "Read",
+			f := &facts{folder: again.folder, others: again.others, call: &call.Call{Tool: "Read",
 				Input: call.NewObject(call.Member{Name: "file_path", Value: call.Text(name)})}}
 			if ok, _ := again.Rules[i].When.holds(f); ok {
 				got = append(got, again.Rules[i].ID)
@@ -359,7 +359,7 @@ func TestRespelled(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
-	if set.Rules[0].When.Test == nil || set.Rules[1].When.Any[0].Test.Text != "/real/repo/src" {
+	if set.others != nil {
 		t.Error("the set was changed")
 	}
 }

@@ -101,7 +101,6 @@ func ParseScenario(line []byte, sets ...*Set) (*Scenario, error) {
 	return s, err
 }
 
-// textOrNull is an error if a member is neither.
 func textOrNull(m call.Member) error {
 	if k := m.Value.Kind(); k != call.String && k != call.Null {
 		return fmt.Errorf("%q is neither a string nor null", m.Name)

@@ -143,7 +143,7 @@ func (t *Test) holds(f *facts) bool {
 		if text, known = f.text(&t.Fact); !known && t.Absent == AsEmpty {
 			known = true
 		}
-		is = known && t.asks(text)
+		is = known && (t.asks(text) || t.asksOther(f, text))
 	}
 	if !known {
 		return t.Absent == Holds || f.may || f.strict && f.unsure(&t.Fact) != ""
@@ -151,7 +151,6 @@ func (t *Test) holds(f *facts) bool {
 	return is != t.Not
 }
 
-// asks makes a test of text.
 func (t *Test) asks(text string) bool {
 	if t.ByLine {
 		for line := range strings.SplitSeq(text, "\n") {
@@ -185,8 +184,8 @@ func (t *Test) asksOf(text string) bool {
 			return ok && s == text
 		})
 	case Under:
-		rest, ok := strings.CutPrefix(text, strings.TrimSuffix(t.Text, "/"))
-		return ok && (rest == "" || rest[0] == '/')
+		_, ok := call.CutFolder(text, t.Text)
+		return ok
 	}
 	return false
 }
@@ -197,18 +196,18 @@ func (t *Test) asksOf(text string) bool {
 func (t *Test) eachIn(f *facts, items []*call.Value) bool {
 	outer := f.item
 	defer func() { f.item = outer }()
+	holds := func(p *Predicate, item *call.Value) bool {
+		f.item = item
+		ok, _ := p.holds(f)
+		return ok
+	}
 	if len(t.Each) == 1 { // any will do, and there is nothing to give out
-		return slices.ContainsFunc(items, func(item *call.Value) bool {
-			f.item = item
-			ok, _ := t.Each[0].holds(f)
-			return ok
-		})
+		return slices.ContainsFunc(items, func(item *call.Value) bool { return holds(&t.Each[0], item) })
 	}
 	fits := make([][]int, len(t.Each)) // the items that a predicate holds for
 	for p := range t.Each {
 		for i, item := range items {
-			f.item = item
-			if ok, _ := t.Each[p].holds(f); ok {
+			if holds(&t.Each[p], item) {
 				fits[p] = append(fits[p], i)
 			}
 		}
@@ -217,18 +216,14 @@ func (t *Test) eachIn(f *facts, items []*call.Value) bool {
 		}
 	}
 	owner := map[int]int{} // predicates by item
-	var seen []bool        // predicates that were asked to move on
-	var place func(p int) bool
-	place = func(p int) bool {
-		seen[p] = true
+	var place func(p int, asked map[int]bool) bool
+	place = func(p int, asked map[int]bool) bool {
 		for _, i := range fits[p] {
-			if _, taken := owner[i]; !taken {
-				owner[i] = p
-				return true
+			if asked[i] {
+				continue
 			}
-		}
-		for _, i := range fits[p] {
-			if q := owner[i]; !seen[q] && place(q) {
+			asked[i] = true
+			if q, taken := owner[i]; !taken || place(q, asked) {
 				owner[i] = p
 				return true
 			}
@@ -236,8 +231,7 @@ func (t *Test) eachIn(f *facts, items []*call.Value) bool {
 		return false
 	}
 	for p := range t.Each {
-		seen = make([]bool, len(t.Each))
-		if !place(p) {
+		if !place(p, map[int]bool{}) {
 			return false
 		}
 	}

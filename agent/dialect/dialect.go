@@ -96,7 +96,6 @@ func Read(name string, files []*document.Source, dialect string, define map[stri
 	return all[slices.Index(Names(), dialect)].read(name, files, define)
 }
 
-// known returns an error that lists the dialects if there is none of a name.
 func known(dialect string) error {
 	if slices.Contains(Names(), dialect) {
 		return nil
@@ -107,7 +106,6 @@ func known(dialect string) error {
 // claudecubeKey is the key that every file of claudecube has and no other YAML of call rules.
 var claudecubeKey = late.Regexp(`(?m)^["']?defaults["']?[ \t]*:`)
 
-// detect says what a file is written in, by its name.
 func detect(f *document.Source) string {
 	switch strings.ToLower(filepath.Ext(f.Name)) {
 	case ".rules":

@@ -364,59 +364,13 @@ func (r *reader) interactive(w *wrapper, rest []word) bool {
 	return shell && len(rest) == 0
 }
 
-// split makes words of what env -S is given, which has its own escapes: \_ is a space, \c ends the text.
+// split makes words of what env -S is given. Of its own escapes those that separate words are spaces; \c ends the text.
 func split(w word) []word {
+	spaced := strings.NewReplacer(`\\`, `\\`, `\c`, " #",
+		`\_`, " ", `\f`, " ", `\n`, " ", `\r`, " ", `\t`, " ", `\v`, " ")
 	var all []word
-	var text []byte
-	within, quote, whole := false, byte(0), w.whole
-	end := func() {
-		if within {
-			all = append(all, word{text: string(text), whole: whole})
-		}
-		text, within, whole = nil, false, w.whole
+	for _, t := range Tokens(spaced.Replace(w.text)) {
+		all = append(all, word{text: t.Text, whole: w.whole && !strings.Contains(t.Text, "$")})
 	}
-	s := w.text
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		switch {
-		case quote == 0 && strings.IndexByte(" \t\n\v\f\r", c) >= 0:
-			end()
-			continue
-		case quote == 0 && c == '#' && !within:
-			return all
-		case quote == 0 && (c == '\'' || c == '"'):
-			quote, within = c, true
-			continue
-		case c == quote:
-			quote = 0
-			continue
-		case c == '$' && quote != '\'':
-			whole = false
-		case c == '\\' && i+1 < len(s):
-			next := s[i+1]
-			at := strings.IndexByte("fnrtv", next)
-			switch {
-			case quote == '\'' && next != '\\' && next != '\'':
-			case next == '_' && quote == 0, at >= 0 && quote == 0:
-				i++
-				end()
-				continue
-			case next == 'c' && quote == 0:
-				end()
-				return all
-			case at >= 0:
-				i++
-				c = "\f\n\r\t\v"[at]
-			case next == '_':
-				i++
-				c = ' '
-			default:
-				i++
-				c = next
-			}
-		}
-		text, within = append(text, c), true
-	}
-	end()
 	return all
 }

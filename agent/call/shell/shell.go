@@ -136,7 +136,6 @@ func ReadList(list []string) []Command {
 	return r.out
 }
 
-// A reader reads one line.
 type reader struct {
 	out    []Command
 	depth  int // of scripts
@@ -175,7 +174,6 @@ func (r *reader) script(src string) string {
 // end of a line: "echo \\\r\ngit push" are two commands. A line that has one is read in both ways.
 const carriage = "\x1e"
 
-// statements lists the commands of a script.
 func (r *reader) statements(src string) {
 	stmts, err := parse(src, syntax.LangBash)
 	if err != nil && !errors.Is(err, errDeep) {
@@ -231,7 +229,6 @@ func parse(src string, lang syntax.LangVariant) (stmts []*syntax.Stmt, err error
 	return stmts, err
 }
 
-// walk lists the commands of a statement and of all that is in it.
 func (r *reader) walk(src string, s *syntax.Stmt) {
 	syntax.Walk(s, func(n syntax.Node) bool {
 		switch n := n.(type) {
@@ -282,7 +279,6 @@ func (r *reader) innerWords(src string, s *syntax.Stmt) []word {
 	return nil
 }
 
-// stmt lists the command of a simple statement, and what that runs.
 func (r *reader) stmt(src string, s *syntax.Stmt) {
 	c, ok := s.Cmd.(*syntax.CallExpr)
 	if !ok {
@@ -370,7 +366,6 @@ func (r *reader) pipe(src string, b *syntax.BinaryCmd) {
 	}
 }
 
-// text is a node as it is written.
 func text(src string, n syntax.Node) string {
 	from, to := int(n.Pos().Offset()), int(n.End().Offset())
 	if from > to || to > len(src) {

@@ -94,7 +94,6 @@ func (r *reader) shell(name string, rest []word, in *input) string {
 	return why
 }
 
-// An interpreter runs code of another language.
 type interpreter struct {
 	code  string // letters of options that give code
 	value string // and of those whose value is in the same word, or else in the next
@@ -190,7 +189,6 @@ func code(name string, rest []word) string {
 	return Code // it reads standard input
 }
 
-// module says whether a module of Python is given code.
 func module(name string, rest []word) string {
 	if name == "" && len(rest) > 0 {
 		name = rest[0].text

@@ -4,9 +4,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/policyscan/policyscan/internal/late"
 )
 
 // A word is an argument, or the program.
@@ -17,14 +18,12 @@ type word struct {
 	added bool   // it represents the words that xargs adds, and has no text
 }
 
-// A piece is a word that is being put together.
 type piece struct {
 	text  []byte
 	whole bool
 	fixed bool // it has a quote or a letter, so that it is a word in any case
 }
 
-// expand makes the words of a command of those that are written.
 func (r *reader) expand(src string, written []*syntax.Word) []word {
 	words := make([]word, 0, len(written))
 	for _, w := range written {
@@ -93,7 +92,6 @@ func (r *reader) times(src string, all []piece, parts []syntax.WordPart) (produc
 	return all, true
 }
 
-// add adds a part that is not in double quotes.
 func (p *piece) add(src string, part syntax.WordPart) {
 	switch part := part.(type) {
 	case *syntax.Lit:
@@ -134,7 +132,6 @@ func (p *piece) literal(s string) {
 	p.text = append(p.text, b.String()...)
 }
 
-// quoted adds a part that is in double quotes.
 func (p *piece) quoted(src string, part syntax.WordPart) {
 	lit, ok := part.(*syntax.Lit)
 	if !ok {
@@ -153,66 +150,32 @@ func (p *piece) quoted(src string, part syntax.WordPart) {
 	p.text = append(p.text, b.String()...)
 }
 
+var ansiEscapes = late.Regexp(`(?s)\\(?:[0-7]{1,3}|x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{1,4}|U[0-9a-fA-F]{1,8}|c.|.)`)
+
 // ansi is what is written in $'…'. A NUL ends it, as in bash.
 func ansi(s string) string {
-	var b strings.Builder
-	number := func(i, most, base int) (n, end int) {
-		for end = i; end < len(s) && end < i+most; end++ {
-			digit, err := strconv.ParseUint(s[end:end+1], base, 8)
-			if err != nil {
-				break
-			}
-			n = n*base + int(digit)
-		}
-		return n, end
-	}
-	for i := 0; i < len(s); i++ {
-		if s[i] != '\\' || i+1 == len(s) {
-			b.WriteByte(s[i])
-			continue
-		}
-		i++
-		c := s[i]
-		var n, end int
+	s = ansiEscapes().ReplaceAllStringFunc(s, func(escape string) string {
+		c, rest := escape[1], escape[2:]
 		switch {
-		case c >= '0' && c <= '7':
-			n, end = number(i, 3, 8)
-			n &= 0xff
-		case c == 'x':
-			n, end = number(i+1, 2, 16)
-		case c == 'u', c == 'U':
-			most := 4
-			if c == 'U' {
-				most = 8
-			}
-			if n, end = number(i+1, most, 16); n >= 0x80 && end > i+1 {
-				b.WriteString(string(utf8.AppendRune(nil, rune(n))))
-				i = end - 1
-				continue
-			}
-		case c == 'c' && i+1 < len(s):
-			b.WriteByte(s[i+1] & 0x1f)
-			i++
-			continue
-		default:
-			if at := strings.IndexByte("abeEfnrtv", c); at >= 0 {
-				b.WriteByte("\a\b\x1b\x1b\f\n\r\t\v"[at])
-			} else if strings.IndexByte(`\'"?`, c) >= 0 {
-				b.WriteByte(c)
-			} else {
-				b.WriteString(s[i-1 : i+1])
-			}
-			continue
+		case '0' <= c && c <= '7':
+			n, _ := strconv.ParseUint(escape[1:], 8, 16)
+			return string([]byte{byte(n)})
+		case c == 'x' && rest != "":
+			n, _ := strconv.ParseUint(rest, 16, 8)
+			return string([]byte{byte(n)})
+		case (c == 'u' || c == 'U') && rest != "":
+			n, _ := strconv.ParseUint(rest, 16, 32)
+			return string(rune(n))
+		case c == 'c' && rest != "":
+			return string(rest[0]&0x1f) + rest[1:]
+		case strings.IndexByte(`\'"?`, c) >= 0:
+			return string(c)
 		}
-		if end == i+1 && (c == 'x' || c == 'u' || c == 'U') { // no digits
-			b.WriteString(s[i-1 : i+1])
-			continue
+		if at := strings.IndexByte("abeEfnrtv", c); at >= 0 {
+			return "\a\b\x1b\x1b\f\n\r\t\v"[at : at+1]
 		}
-		if n == 0 {
-			return b.String()
-		}
-		b.WriteByte(byte(n))
-		i = end - 1
-	}
-	return b.String()
+		return escape
+	})
+	text, _, _ := strings.Cut(s, "\x00")
+	return text
 }

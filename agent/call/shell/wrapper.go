@@ -130,7 +130,6 @@ func (r *reader) within(at int, name string, rest []word, in *input) string {
 	return r.wrapped(at, name, &w, rest, in)
 }
 
-// wrapped lists what a wrapper runs.
 func (r *reader) wrapped(at int, name string, w *wrapper, rest []word, in *input) string {
 	fill := "{}" // what xargs replaces
 	for {
@@ -178,6 +177,30 @@ func (r *reader) wrapped(at int, name string, w *wrapper, rest []word, in *input
 		r.run(rest, in)
 	}
 	return ""
+}
+
+// Inner returns the command that a program which is looked through runs, as env and nice are, of the words of both. It
+// is false of "command -v", which runs nothing.
+func Inner(line []Token) (inner []Token, ok bool) {
+	name := line[0].Text
+	w := wrappers()[name]
+	words := make([]word, len(line)-1)
+	for i, t := range line[1:] {
+		words[i].text = t.Text
+	}
+	for {
+		o, ok := w.option(words)
+		words = o.rest
+		rest := line[len(line)-len(words):]
+		switch {
+		case !ok:
+			return rest[min(w.own, len(rest)):], true
+		case name == "command" && strings.ContainsAny(o.name, "vV"):
+			return nil, false
+		case name == "env" && (o.name == "split-string" || strings.HasSuffix(o.name, "S")):
+			return slices.Concat(line[:1], Tokens(o.value.text), rest), true
+		}
+	}
 }
 
 // filled lists what xargs runs, with arguments that are not in the line.
@@ -313,7 +336,6 @@ func (w *wrapper) option(words []word) (o option, ok bool) {
 	return o, true
 }
 
-// namesCommand reports whether a word is su's option for a command, or may be.
 func namesCommand(w word) bool {
 	return strings.HasPrefix(w.text, "-c") || strings.Contains(w.text, "command")
 }

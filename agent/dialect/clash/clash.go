@@ -2,10 +2,8 @@
 // strategy most-specific. The semantics are those of clash's public document, the syntax that of its grammar of
 // February 2026.
 //
-// A file is read in the document's ten steps: parse, find the default, index the policies, flatten the
-// includes, validate the sandboxes, group by domain, compile the matchers, sort by specificity, refuse conflicts,
-// compile the sandboxes' policies. All mistakes that parsing, flattening and compiling can find are
-// reported together; conflicts are looked for in a file that has none of those.
+// All mistakes that parsing, flattening and compiling can find are reported together; conflicts are looked for in a
+// file that has none of those.
 //
 // # Limits
 //
@@ -19,6 +17,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/policyscan/policyscan/agent/callrules"
 	"github.com/policyscan/policyscan/rules/document"
@@ -50,7 +49,6 @@ func Read(src *document.Source, define map[string]string) (*callrules.Set, error
 	return set, nil
 }
 
-// A compiler is the reading of one file.
 type compiler struct {
 	src    *document.Source
 	define map[string]string
@@ -79,7 +77,6 @@ func newCompiler(src *document.Source, define map[string]string) *compiler {
 	return c
 }
 
-// A policy is a named list of rules and includes.
 type policy struct {
 	name  string
 	at    int
@@ -100,7 +97,6 @@ type note struct {
 	text string
 }
 
-// fail notes a mistake at a byte of the text.
 func (c *compiler) fail(code string, at int, found, fix string) {
 	switch {
 	case len(c.errs) < maxErrors:
@@ -115,7 +111,6 @@ func (c *compiler) note(at int, format string, args ...any) {
 	c.notes = append(c.notes, note{at, fmt.Sprintf(format, args...)})
 }
 
-// line returns the line of a byte of the text, 1-based.
 func (c *compiler) line(at int) int {
 	line, _ := slices.BinarySearch(c.lines, at+1)
 	return line
@@ -153,8 +148,7 @@ func (c *compiler) compile() *callrules.Set {
 	}
 	// 6 to 8: group by domain, compile, sort.
 	slices.SortStableFunc(all, func(a, b *rule) int {
-		return cmp.Or(cmp.Compare(a.domain, b.domain),
-			cmp.Compare(b.score[0], a.score[0]), cmp.Compare(b.score[1], a.score[1]), cmp.Compare(a.at, b.at))
+		return cmp.Or(cmp.Compare(a.domain, b.domain), compare(b.score, a.score), cmp.Compare(a.at, b.at))
 	})
 	// 9: refuse conflicts.
 	c.conflicts(all)
@@ -183,37 +177,34 @@ func (c *compiler) compile() *callrules.Set {
 // twice is there once: its rules would only be there twice.
 func (c *compiler) flatten() []*rule {
 	// Every policy is walked, so that a cycle or a gap in one that nothing includes is found too.
-	state := map[string]int{} // 1: being walked, 2: done
-	var path []string
-	var walk func(p *policy)
-	walk = func(p *policy) {
-		state[p.name] = 1
+	done := map[string]bool{}
+	var walk func(p *policy, path []string)
+	walk = func(p *policy, path []string) {
 		path = append(path, p.name)
 		for _, i := range p.items {
 			if i.rule != nil {
 				continue
 			}
-			next := c.policies[i.include]
+			next, above := c.policies[i.include], slices.Index(path, i.include)
 			switch {
 			case next == nil:
 				c.fail(document.CodeValue, i.at,
 					fmt.Sprintf("(include %q): there is no policy of that name%s", i.include, origin(i.include)),
 					"define it in this file, or leave the include out")
-			case state[next.name] == 1:
-				loop := append(slices.Clone(path[slices.Index(path, next.name):]), next.name)
+			case above >= 0:
+				loop := append(slices.Clone(path[above:]), next.name)
 				c.fail(document.CodeValue, i.at,
 					fmt.Sprintf("(include %q) is circular: %s", i.include, c.places(loop)),
 					"leave one of the includes out")
-			case state[next.name] == 0:
-				walk(next)
+			case !done[next.name]:
+				walk(next, path)
 			}
 		}
-		path = path[:len(path)-1]
-		state[p.name] = 2
+		done[p.name] = true
 	}
 	for _, name := range c.names {
-		if state[name] == 0 {
-			walk(c.policies[name])
+		if !done[name] {
+			walk(c.policies[name], nil)
 		}
 	}
 	active := c.policies[c.active]
@@ -255,16 +246,12 @@ func (c *compiler) collect(from *policy) []*rule {
 	return all
 }
 
-// places names policies and where they are.
 func (c *compiler) places(names []string) string {
-	text := ""
-	for i, name := range names {
-		if i > 0 {
-			text += " includes "
-		}
-		text += fmt.Sprintf("%q (line %d)", name, c.line(c.policies[name].at))
+	var all []string
+	for _, name := range names {
+		all = append(all, fmt.Sprintf("%q (line %d)", name, c.line(c.policies[name].at)))
 	}
-	return text
+	return strings.Join(all, " includes ")
 }
 
 // origin says of the names of policies that clash itself brings that they are.

@@ -7,7 +7,6 @@ import (
 	"github.com/policyscan/policyscan/rules/document"
 )
 
-// What a node is.
 type kind uint8
 
 const (
@@ -21,7 +20,6 @@ func (k kind) String() string {
 	return [...]string{"a list", "a string", "a regex", "a word"}[k]
 }
 
-// A node is an s-expression.
 type node struct {
 	kind  kind
 	at    int    // the byte it begins at
@@ -29,7 +27,6 @@ type node struct {
 	items []*node
 }
 
-// is reports whether the node is that word.
 func (n *node) is(w string) bool { return n.kind == word && n.text == w }
 
 // head returns the word that a list begins with; "" if it does not begin with one.
@@ -42,39 +39,25 @@ func (n *node) head() string {
 
 // String returns the node with single spaces and without comments, so that it reads as the same.
 func (n *node) String() string {
-	var b strings.Builder
-	n.write(&b)
-	return b.String()
-}
-
-func (n *node) write(b *strings.Builder) {
 	switch n.kind {
 	case list:
-		b.WriteByte('(')
-		for i, item := range n.items {
-			if i > 0 {
-				b.WriteByte(' ')
-			}
-			item.write(b)
+		var items []string
+		for _, item := range n.items {
+			items = append(items, item.String())
 		}
-		b.WriteByte(')')
+		return "(" + strings.Join(items, " ") + ")"
 	case text:
-		b.WriteByte('"')
-		b.WriteString(strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(n.text))
-		b.WriteByte('"')
+		return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(n.text) + `"`
 	case regex:
-		b.WriteString("/" + n.text + "/")
-	case word:
-		b.WriteString(n.text)
+		return "/" + n.text + "/"
 	}
+	return n.text
 }
 
-// ends reports whether a word or a regex is over at a byte of the text.
 func (c *compiler) ends(at int) bool {
 	return at >= len(c.src.Text) || strings.IndexByte(" \t\r\n()\";", c.src.Text[at]) >= 0
 }
 
-// read splits the text into its s-expressions.
 func (c *compiler) read() []*node {
 	var top []*node
 	var open []*node

@@ -8,7 +8,6 @@ import (
 	"github.com/policyscan/policyscan/agent/callrules"
 )
 
-// lower writes rules for the evaluator.
 func (c *compiler) lower(all []*rule) []callrules.Rule {
 	lowered := make([]callrules.Rule, len(all))
 	for i, r := range all {

@@ -29,7 +29,6 @@ type rule struct {
 	inline    []*rule // nil if the sandbox is named
 }
 
-// topLevel reads a form of the file.
 func (c *compiler) topLevel(n *node) {
 	switch n.head() {
 	case "version":
@@ -91,7 +90,6 @@ func (c *compiler) readDefault(n *node) {
 	c.active, _ = c.name(n.items[2], "policy")
 }
 
-// effectOf reads allow, deny or ask.
 func (c *compiler) effectOf(n *node) (callrules.Effect, bool) {
 	for _, e := range []callrules.Effect{callrules.Allow, callrules.Deny, callrules.Ask} {
 		if n.is(string(e)) {
@@ -102,7 +100,6 @@ func (c *compiler) effectOf(n *node) (callrules.Effect, bool) {
 	return "", false
 }
 
-// name reads a quoted name.
 func (c *compiler) name(n *node, of string) (string, bool) {
 	switch {
 	case n.kind == word:
@@ -194,7 +191,6 @@ func (c *compiler) readRule(n *node, within bool) *rule {
 	return r
 }
 
-// readSandbox reads what is after a rule's matcher.
 func (c *compiler) readSandbox(r *rule, rest []*node, within bool) {
 	at := rest[0]
 	switch {
@@ -237,29 +233,27 @@ func (c *compiler) readSandbox(r *rule, rest []*node, within bool) {
 
 // readExec reads (exec BIN ARG ... :has PATTERN ...).
 func (c *compiler) readExec(r *rule, m *node) {
-	rest := m.items[1:]
-	if len(rest) > 0 && !rest[0].is(":has") {
-		r.first = c.pattern(rest[0], r.domain)
-		rest = rest[1:]
-	}
-	at := slices.IndexFunc(rest, func(n *node) bool { return n.is(":has") })
-	positional := rest
-	if at >= 0 {
-		positional = rest[:at]
-		if at == len(rest)-1 {
-			c.fail(document.CodeValue, rest[at].at, "a :has with nothing after it",
-				"write what the arguments must have, or remove it")
-		}
-		for _, n := range rest[at+1:] {
-			if p := c.pattern(n, r.domain); p.form == anything && n.is("*") {
-				c.note(n.at, "a * after :has requires nothing; remove it")
-			} else {
-				r.has = append(r.has, p)
+	inHas := false
+	for i, n := range m.items[1:] {
+		if n.is(":has") && !inHas {
+			inHas = true
+			if i == len(m.items)-2 {
+				c.fail(document.CodeValue, n.at, "a :has with nothing after it",
+					"write what the arguments must have, or remove it")
 			}
+			continue
 		}
-	}
-	for _, n := range positional {
-		r.args = append(r.args, c.pattern(n, r.domain))
+		p := c.pattern(n, r.domain)
+		switch {
+		case inHas && p.form == anything && n.is("*"):
+			c.note(n.at, "a * after :has requires nothing; remove it")
+		case inHas:
+			r.has = append(r.has, p)
+		case i == 0:
+			r.first = p
+		default:
+			r.args = append(r.args, p)
+		}
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 	"github.com/policyscan/policyscan/rules/document"
 )
 
-// What a pattern asks of a text.
 type form uint8
 
 const (
@@ -22,7 +21,6 @@ const (
 	otherwise             // (not ...)
 )
 
-// A pattern is what a rule asks of a program, an argument, a path or a host.
 type pattern struct {
 	form  form
 	at    int
@@ -99,7 +97,6 @@ func (p *pattern) all() bool {
 	return false
 }
 
-// literal returns what a fact must be to be a quoted text.
 func (c *compiler) literal(n *node, domain string) string {
 	switch domain {
 	case "fs":
@@ -133,7 +130,6 @@ func (c *compiler) host(n *node) string {
 	return host
 }
 
-// subpath reads (subpath :worktree EXPRESSION).
 func (c *compiler) subpath(p *pattern, n *node) {
 	rest := n.items[1:]
 	if len(rest) > 0 && rest[0].is(":worktree") {
@@ -150,7 +146,6 @@ func (c *compiler) subpath(p *pattern, n *node) {
 	}
 }
 
-// expression returns what "text", (env NAME) or (join ...) comes to.
 func (c *compiler) expression(n *node) (string, bool) {
 	switch {
 	case n.kind == text:
@@ -188,7 +183,6 @@ func (c *compiler) expression(n *node) (string, bool) {
 	return "", false
 }
 
-// named reports whether a text is the name of a variable.
 func named(s string) bool {
 	for i, r := range s {
 		if r != '_' && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && (i == 0 || r < '0' || r > '9') {

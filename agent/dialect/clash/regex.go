@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/policyscan/policyscan/internal/late"
 	"github.com/policyscan/policyscan/rules/document"
 )
 
@@ -39,64 +40,54 @@ func (c *compiler) regexp(n *node, domain string) *regexp.Regexp {
 	return re
 }
 
+// The parts of a regex that translate tells apart: outside of [...], and in it.
+var (
+	outer = late.Regexp(`^(?s:\\[pPx]\{[^}]*\}?|\\.|\[\^?\]?|\{[0-9]+(?:,[0-9]*)?\}|.)`)
+	inner = late.Regexp(`^(?s:\\[pPx]\{[^}]*\}?|\\.|\[:(?:\]|.*?:\])|&&|~~|--|.)`)
+)
+
 // translate writes a regex of Rust's for Go. If something in it is not the same in both, problem says what, and
-// at is the byte where it is.
+// at is the byte where it is. Rust has classes in classes, and && -- ~~ between them.
 func translate(re string) (goes string, at int, problem string) {
 	var b strings.Builder
-	class := -1 // the byte at which the class begins that this is in
-	for i := 0; i < len(re); i++ {
-		c := re[i]
-		switch {
-		case c == '\\':
-			if i+1 == len(re) {
-				return "", i, `a \ with nothing after it`
-			}
-			i++
-			out, why := escape(re[i], class >= 0)
-			if why != "" {
-				return "", i - 1, why
-			}
-			b.WriteString(out)
-			if strings.IndexByte("pPx", re[i]) >= 0 && i+1 < len(re) && re[i+1] == '{' { // the braces are its own
-				end := strings.IndexByte(re[i:], '}')
-				if end < 0 {
-					return "", i - 1, "a { that is not closed"
-				}
-				b.WriteString(re[i+1 : i+end+1])
-				i += end
-			}
-		case class >= 0:
-			if why := inClass(re[i:]); why != "" {
-				return "", i, why
-			}
-			if strings.HasPrefix(re[i:], "[:") {
-				end := strings.Index(re[i:], ":]")
-				b.WriteString(re[i : i+end+2])
-				i += end + 1
-				continue
-			}
-			if c == ']' && i > class+1 && (re[class+1] != '^' || i > class+2) {
-				class = -1
-			}
-			b.WriteByte(c)
-		case c == '[':
-			class = i
-			b.WriteByte(c)
-		case c == '{':
-			n := repetition(re[i:])
-			if n == 0 {
-				return "", i, "a { that is not a repetition"
-			}
-			b.WriteString(re[i : i+n])
-			i += n - 1
-		default:
-			b.WriteByte(c)
+	inClass := false
+	for at < len(re) {
+		tokens := outer()
+		if inClass {
+			tokens = inner()
 		}
+		token := tokens.FindString(re[at:])
+		switch {
+		case token == `\`:
+			return "", at, `a \ with nothing after it`
+		case token[0] == '\\':
+			out, why := escape(token[1], inClass)
+			if why == "" && len(token) > 2 && !strings.HasSuffix(token, "}") {
+				why = "a { that is not closed"
+			}
+			if why != "" {
+				return "", at, why
+			}
+			b.WriteString(out + token[2:])
+			at += len(token)
+			continue
+		case inClass && strings.HasPrefix(re[at:], "[:") && token == "[":
+			return "", at, "a [: that is not closed"
+		case inClass && (token == "[" || token == "&&" || token == "~~" || token == "--"):
+			return "", at, fmt.Sprintf("a %s in [...]", token)
+		case !inClass && token == "{":
+			return "", at, "a { that is not a repetition"
+		case !inClass && token[0] == '[':
+			inClass = true
+		case token == "]":
+			inClass = false
+		}
+		b.WriteString(token)
+		at += len(token)
 	}
 	return b.String(), 0, ""
 }
 
-// escape translates what is after a backslash.
 func escape(c byte, class bool) (goes, problem string) {
 	switch c {
 	case 'd':
@@ -122,32 +113,4 @@ func escape(c byte, class bool) (goes, problem string) {
 		return `\` + string(c), ""
 	}
 	return "", fmt.Sprintf(`a \%c`, c)
-}
-
-// inClass refuses what Rust has within [...] and Go reads otherwise: classes in classes, and && -- ~~.
-func inClass(rest string) string {
-	switch {
-	case strings.HasPrefix(rest, "[:"):
-		if end := strings.Index(rest, ":]"); end < 0 {
-			return "a [: that is not closed"
-		}
-	case rest[0] == '[':
-		return "a [ in [...]"
-	case strings.HasPrefix(rest, "&&"), strings.HasPrefix(rest, "~~"), strings.HasPrefix(rest, "--"):
-		return fmt.Sprintf("a %s in [...]", rest[:2])
-	}
-	return ""
-}
-
-// repetition returns how long {n}, {n,} or {n,m} is at the beginning of a text; 0 if there is none.
-func repetition(s string) int {
-	end := strings.IndexByte(s, '}')
-	if end < 2 {
-		return 0
-	}
-	from, to, _ := strings.Cut(s[1:end], ",")
-	if from == "" || strings.Trim(from+to, "0123456789") != "" {
-		return 0
-	}
-	return end + 1
 }

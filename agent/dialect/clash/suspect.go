@@ -55,7 +55,6 @@ func (c *compiler) suspect(all []*rule) {
 // maxComparisons is how often two rules are compared for notes; they are help, and must not take a minute.
 const maxComparisons = 2_000_000
 
-// suspectRule notes what can be seen of a rule alone.
 func (c *compiler) suspectRule(r *rule) {
 	if r.sandbox != "" {
 		c.note(r.sandboxAt,
@@ -90,7 +89,6 @@ func (r *rule) neverRuns() (runs string, never bool) {
 	return runs, runs != "" && runs != r.first.text
 }
 
-// stars is how many * a rule ends in.
 func (r *rule) stars() int {
 	n := 0
 	for n < len(r.args) && r.args[len(r.args)-1-n].form == anything {
@@ -102,7 +100,6 @@ func (r *rule) stars() int {
 	return n
 }
 
-// writes reports whether a rule is about writes.
 func (r *rule) writes() bool { return r.ops == nil || slices.Contains(r.ops, "write") }
 
 // suspectStars notes a rule that decides before another only by the * at its end, which asks for nothing. It
@@ -158,12 +155,7 @@ func (c *compiler) suspectDeny(r *rule, all []*rule, budget *int) {
 	}
 }
 
-func compare(a, b [2]int) int {
-	if a[0] != b[0] {
-		return a[0] - b[0]
-	}
-	return a[1] - b[1]
-}
+func compare(a, b [2]int) int { return slices.Compare(a[:], b[:]) }
 
 // canMeet is mayOverlap, except that a text is checked against the other's pattern: what it rejects
 // is never noted, and a conflict may be refused all the same.
@@ -210,7 +202,6 @@ func (p *pattern) texts() ([]string, bool) {
 	return nil, false
 }
 
-// matches reports whether a pattern matches a text.
 func (p *pattern) matches(s string) bool {
 	switch p.form {
 	case literal:
@@ -218,8 +209,8 @@ func (p *pattern) matches(s string) bool {
 	case regular:
 		return p.regexp.MatchString(s)
 	case subpath:
-		rest, ok := strings.CutPrefix(s, strings.TrimSuffix(p.text, "/"))
-		return ok && (rest == "" || rest[0] == '/')
+		_, ok := call.CutFolder(s, p.text)
+		return ok
 	case either:
 		return slices.ContainsFunc(p.members, func(m pattern) bool { return m.matches(s) })
 	case otherwise:

@@ -23,7 +23,6 @@ import (
 	"github.com/policyscan/policyscan/agent/call"
 	"github.com/policyscan/policyscan/agent/callrules"
 	"github.com/policyscan/policyscan/agent/dialect/jsregexp"
-	"github.com/policyscan/policyscan/internal/late"
 	"github.com/policyscan/policyscan/rules/document"
 )
 
@@ -51,7 +50,6 @@ func Read(src *document.Source) (*callrules.Set, error) {
 	return r.set, nil
 }
 
-// A reader makes a set of a file.
 type reader struct {
 	doc  *document.YAML
 	name string
@@ -139,15 +137,13 @@ func (r *reader) defaults(n *yaml.Node) {
 	}
 }
 
-// decimals are the numbers that YAML 1.1 and 1.2, and JavaScript, read alike.
-var decimals = late.Regexp(`^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$`)
-
+// number reads a decimal number, which YAML 1.1 and 1.2, and JavaScript, read alike.
 func (r *reader) number(n *yaml.Node, key string) (float64, bool) {
-	if n.Kind != yaml.ScalarNode || n.Tag != "!!int" && n.Tag != "!!float" || !decimals().MatchString(n.Value) {
+	x, err := strconv.ParseFloat(n.Value, 64)
+	if n.Kind != yaml.ScalarNode || n.Tag != "!!int" && n.Tag != "!!float" || errors.Is(err, strconv.ErrSyntax) {
 		r.doc.Fail(document.CodeType, n, fmt.Sprintf("%q is not a decimal number", key), "write one, without quotes")
 		return 0, false
 	}
-	x, err := strconv.ParseFloat(n.Value, 64)
 	if err != nil || x > 1<<53 {
 		r.doc.Fail(document.CodeValue, n,
 			fmt.Sprintf("%q is %s", key, document.Quoted(n.Value)), "write a smaller number")
@@ -292,11 +288,11 @@ func (r *reader) pattern(n *yaml.Node, f *field, path []string,
 			"write a shorter one")
 		return p, none
 	}
-	// Lists have text where that can make a decision stricter only. An escalation in place of a default that denies
-	// would not be.
-	joined := effect == callrules.Deny || effect == callrules.Ask && r.set.Default != callrules.Deny
+	// Lists have text, and a match that is given up counts, where that can make a decision stricter only. An
+	// escalation in place of a default that denies would not be.
+	stricter := effect == callrules.Deny || effect == callrules.Ask && r.set.Default != callrules.Deny
 	test := callrules.Test{
-		Fact: callrules.Fact{Source: callrules.FromInput, Path: path, Joined: joined}, Absent: callrules.Fails,
+		Fact: callrules.Fact{Source: callrules.FromInput, Path: path, Joined: stricter}, Absent: callrules.Fails,
 		Shown: fmt.Sprintf("%s: %s %q", f.name, p.kind, text),
 	}
 	switch p.kind {
@@ -305,14 +301,11 @@ func (r *reader) pattern(n *yaml.Node, f *field, path []string,
 	case "regex":
 		re, err := jsregexp.Compile(text)
 		if err != nil {
-			found, fix := err.Error(), "write it another way"
-			if why := new(jsregexp.Error); errors.As(err, &why) {
-				found, fix = why.Found, why.Fix
-			}
 			r.doc.Fail(document.CodeValue, at,
-				fmt.Sprintf("the field %s, the pattern %s: %s", document.Quoted(f.name), document.Quoted(text), found),
-				fix)
+				fmt.Sprintf("the field %s, the pattern %s: %s", document.Quoted(f.name), document.Quoted(text), err),
+				"write it another way")
 		}
+		re.GivenUp = stricter
 		test.Op, test.Regexp = callrules.Matches, re
 	case "glob":
 		if found, fix := globMistake(text); found != "" {

@@ -41,7 +41,7 @@ func (r *reader) suspectTool(rule *readRule, tool string) {
 	if call.Known(tool).Same != "" || strings.HasPrefix(tool, "mcp_") {
 		return
 	}
-	for _, name := range names() {
+	for name := range inputs {
 		if strings.EqualFold(name, tool) {
 			r.note(rule.at, "the rule %q is about %s, and the tool's name is %s", rule.name, tool, name)
 			return
@@ -50,37 +50,20 @@ func (r *reader) suspectTool(rule *readRule, tool string) {
 	r.note(rule.at, "the rule %q is about %s, which is not a known tool", rule.name, tool)
 }
 
-// inputs are the fields of the tools of Claude Code.
-func inputs(tool string) []string {
-	switch tool {
-	case "Bash":
-		return []string{"command", "description", "timeout", "run_in_background"}
-	case "Read":
-		return []string{"file_path", "offset", "limit", "pages"}
-	case "Write":
-		return []string{"file_path", "content"}
-	case "Edit":
-		return []string{"file_path", "old_string", "new_string", "replace_all"}
-	case "MultiEdit":
-		return []string{"file_path", "edits"}
-	case "NotebookEdit":
-		return []string{"notebook_path", "new_source", "cell_id", "cell_type", "edit_mode"}
-	case "Glob":
-		return []string{"pattern", "path"}
-	case "Grep":
-		return []string{"pattern", "path", "glob", "type", "output_mode", "multiline", "head_limit", "offset",
-			"-A", "-B", "-C", "-i", "-n"}
-	case "WebFetch":
-		return []string{"url", "prompt"}
-	case "WebSearch":
-		return []string{"query", "allowed_domains", "blocked_domains"}
-	}
-	return nil
-}
-
-func names() []string {
-	return []string{"Bash", "Read", "Write", "Edit", "MultiEdit", "NotebookEdit", "Glob", "Grep",
-		"WebFetch", "WebSearch", "Task"}
+// inputs are the fields of the tools of Claude Code; of Task they are not listed.
+var inputs = map[string][]string{
+	"Bash":         {"command", "description", "timeout", "run_in_background"},
+	"Read":         {"file_path", "offset", "limit", "pages"},
+	"Write":        {"file_path", "content"},
+	"Edit":         {"file_path", "old_string", "new_string", "replace_all"},
+	"MultiEdit":    {"file_path", "edits"},
+	"NotebookEdit": {"notebook_path", "new_source", "cell_id", "cell_type", "edit_mode"},
+	"Glob":         {"pattern", "path"},
+	"Grep": {"pattern", "path", "glob", "type", "output_mode", "multiline", "head_limit", "offset",
+		"-A", "-B", "-C", "-i", "-n"},
+	"WebFetch":  {"url", "prompt"},
+	"WebSearch": {"query", "allowed_domains", "blocked_domains"},
+	"Task":      nil,
 }
 
 func (r *reader) suspectField(rule *readRule, f *field) {
@@ -88,13 +71,17 @@ func (r *reader) suspectField(rule *readRule, f *field) {
 	there := false
 	var all []string
 	for _, tool := range rule.tools {
-		list := inputs(tool)
+		list := inputs[tool]
 		there = there || list == nil || slices.Contains(list, first)
-		all = append(all, list...)
+		for _, name := range list {
+			if !slices.Contains(all, name) {
+				all = append(all, name)
+			}
+		}
 	}
 	if !there {
 		r.note(f.at, "the rule %q asks for %s, which no use of %s has; they have %s", rule.name, f.name,
-			strings.Join(rule.tools, " or "), strings.Join(unique(all), ", "))
+			strings.Join(rule.tools, " or "), strings.Join(all, ", "))
 	}
 	for i := range f.patterns {
 		p := &f.patterns[i]
@@ -104,17 +91,6 @@ func (r *reader) suspectField(rule *readRule, f *field) {
 	}
 }
 
-func unique(list []string) []string {
-	var all []string
-	for _, s := range list {
-		if !slices.Contains(all, s) {
-			all = append(all, s)
-		}
-	}
-	return all
-}
-
-// suspectPattern says what in a pattern is often a mistake; "" if nothing is.
 func suspectPattern(rule *readRule, field string, p *pattern) string {
 	paths := field == "file_path" || field == "notebook_path" || field == "path"
 	allows := rule.effect == callrules.Allow

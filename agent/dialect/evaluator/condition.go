@@ -11,7 +11,6 @@ import (
 	"github.com/policyscan/policyscan/rules/document"
 )
 
-// An operator is a word of the document, and what it is lowered to.
 type operator struct {
 	name string
 	op   callrules.Op
@@ -35,7 +34,6 @@ func operatorNames() []string {
 	return names
 }
 
-// condition reads one condition of a rule.
 func (r *reader) condition(n *node, rule *callrules.Rule) callrules.Predicate {
 	m := r.object(n, "the condition", []string{"field", "operator", "value"}, nil)
 	field, path := r.field(m["field"])
@@ -124,7 +122,6 @@ func (r *reader) pattern(test *callrules.Test, value *call.Value, at int, rule *
 		cause, policy.ID, callrules.CodeCompile)
 }
 
-// field reads a dot-path.
 func (r *reader) field(n *node) (text string, path []string) {
 	text, ok := r.text(n, "field", 1, anyLength)
 	if !ok {

@@ -1,12 +1,7 @@
 // Package evaluator reads policy bundles in the form of the Evaluator's document: JSON, in which a deny
 // returns at once and the last allow wins.
 //
-// A bundle is {"policies": [...], "frozenAgentIds": [...]}; bundleVersion, contentHash, builtAt and
-// signature are optional. A policy is {"policyId", "policyVersion", "document"}, its document
-// {"apiVersion", "kind", "metadata", "spec"}, the spec {"defaultEffect", "rules"}, a rule {"id",
-// "description", "conditions", "effect"} and a condition {"field", "operator", "value"}. All of it is
-// checked, and a key that is not among these is an error.
-//
+// Every key is checked, and one that is not known is an error.
 // A pattern that does not compile is not an error: as the document says, its policy is broken, and every call
 // that reaches the policy is denied with POLICY_COMPILE_ERROR. There is a note for each such pattern.
 //
@@ -157,8 +152,8 @@ func (r *reader) policy(n *node) {
 		r.fail(document.CodeType, labels.at, `"labels" is `+labels.kindName(),
 			`write an object, such as {"team": "core"}`)
 	} else if labels != nil {
-		for _, label := range labels.members {
-			r.text(label.value, "the label "+document.Quoted(label.name), 0, anyLength)
+		for _, label := range labels.items {
+			r.text(label, "the label "+document.Quoted(label.name), 0, anyLength)
 		}
 	}
 	spec := r.object(m["spec"], `"spec"`, []string{"defaultEffect", "rules"}, nil)
@@ -175,12 +170,11 @@ func (r *reader) policy(n *node) {
 	}
 }
 
-// ruleOf reads one rule, adds it to the set and returns its id.
 func (r *reader) ruleOf(n *node, policy int) string {
 	if n.kind == call.Object {
-		for _, m := range n.members {
+		for _, m := range n.items {
 			if m.name == "id" {
-				r.rule = m.value.text
+				r.rule = m.text
 			}
 		}
 	}
@@ -213,15 +207,15 @@ func (r *reader) object(n *node, what string, required, optional []string) map[s
 		return nil
 	}
 	all := map[string]*node{}
-	for _, m := range n.members {
+	for _, m := range n.items {
 		switch {
 		case slices.Contains(keys, m.name):
-			all[m.name] = m.value
+			all[m.name] = m
 		case m.name == "mcpAccess":
-			r.fail(document.CodeKey, m.at, `"mcpAccess": the document has no gate for MCP servers`,
+			r.fail(document.CodeKey, m.nameAt, `"mcpAccess": the document has no gate for MCP servers`,
 				`remove it, and write a rule on tool_name, such as starts_with "mcp__name__"`)
 		default:
-			r.fail(document.CodeKey, m.at, fmt.Sprintf("unknown key %s in %s", document.Quoted(m.name), what),
+			r.fail(document.CodeKey, m.nameAt, fmt.Sprintf("unknown key %s in %s", document.Quoted(m.name), what),
 				"the keys are "+strings.Join(keys, ", "))
 		}
 	}
@@ -233,7 +227,6 @@ func (r *reader) object(n *node, what string, required, optional []string) map[s
 	return all
 }
 
-// text reads a text of least to most characters; false, if it is none or not there.
 func (r *reader) text(n *node, what string, least, most int) (string, bool) {
 	switch {
 	case n == nil:
@@ -255,7 +248,6 @@ func (r *reader) text(n *node, what string, least, most int) (string, bool) {
 	return n.text, true
 }
 
-// whole reads a whole number that is not negative.
 func (r *reader) whole(n *node, what string) int64 {
 	if n == nil {
 		return 0
@@ -269,7 +261,6 @@ func (r *reader) whole(n *node, what string) int64 {
 	return i
 }
 
-// list reads the items of a list of least to most items.
 func (r *reader) list(n *node, what string, least, most int) []*node {
 	switch {
 	case n == nil:
@@ -287,7 +278,6 @@ func (r *reader) list(n *node, what string, least, most int) []*node {
 	return nil
 }
 
-// word reads a text that is one of some words; "", if it is none of them.
 func (r *reader) word(n *node, what string, words ...string) string {
 	text, ok := r.text(n, what, 0, anyLength)
 	if !ok {
@@ -310,7 +300,6 @@ func (r *reader) effect(n *node, what string) callrules.Effect {
 	return callrules.Effect(r.word(n, what, string(callrules.Allow), string(callrules.Deny)))
 }
 
-// cut is a text, cut if it is very long.
 func cut(text string) string {
 	const most = 160
 	if len(text) > most {

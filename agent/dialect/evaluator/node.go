@@ -17,20 +17,15 @@ type node struct {
 	kind    call.Kind
 	at, end int // its first byte, and the one after it; 0-based
 	text    string
-	members []member
-	items   []*node
-}
+	items   []*node // of a list or an object
 
-type member struct {
-	name  string
-	at    int // of the name
-	value *node
+	name   string // of a member of an object
+	nameAt int
 }
 
 // maxMistakes is how many mistakes of a bundle are reported: each is looked up in the text.
 const maxMistakes = 1000
 
-// A reader reads one bundle.
 type reader struct {
 	src   *document.Source
 	lines []int // where each line begins
@@ -48,8 +43,7 @@ func (r *reader) fail(code string, at int, found, fix string) {
 	case len(r.errs) == maxMistakes:
 		found, fix = fmt.Sprintf("more than %d mistakes", maxMistakes), "fix the others first"
 	}
-	line := r.line(at)
-	e := r.src.ErrorAt(code, line, at-r.lines[line-1]+1, found, fix)
+	e := r.src.Error(code, at, found, fix)
 	e.Rule = r.rule
 	r.errs = append(r.errs, e)
 }
@@ -62,10 +56,8 @@ func (r *reader) origin(at int) callrules.Origin {
 	return callrules.Origin{File: r.src.Name, Line: r.line(at)}
 }
 
-// line is the line of a byte, counted from 1.
 func (r *reader) line(at int) int { return sort.SearchInts(r.lines, at+1) }
 
-// parse reads the text as nodes; nil, if it is not JSON.
 func (r *reader) parse() *node {
 	r.lines = []int{0}
 	for i, c := range r.src.Text {
@@ -99,7 +91,6 @@ func (r *reader) parse() *node {
 	return n
 }
 
-// next reads the next value.
 func (r *reader) next(dec *json.Decoder) (*node, error) {
 	n := &node{at: r.begin(dec)}
 	token, err := dec.Token()
@@ -122,28 +113,26 @@ func (r *reader) next(dec *json.Decoder) (*node, error) {
 		}
 		seen := map[string]bool{}
 		for dec.More() {
-			var m member
+			nameAt := r.begin(dec)
+			var name json.Token
 			if n.kind == call.Object {
-				m.at = r.begin(dec)
-				token, err := dec.Token()
-				if err != nil {
+				if name, err = dec.Token(); err != nil {
 					return nil, err
 				}
-				m.name, _ = token.(string) // a member begins with nothing else
 			}
-			if m.value, err = r.next(dec); err != nil {
+			item, err := r.next(dec)
+			if err != nil {
 				return nil, err
 			}
-			switch {
-			case n.kind == call.List:
-				n.items = append(n.items, m.value)
-			case seen[m.name]:
-				r.fail(document.CodeDuplicate, m.at,
-					fmt.Sprintf("the key %q occurs twice", m.name), "remove one of them")
-			default:
-				seen[m.name] = true
-				n.members = append(n.members, m)
+			item.nameAt = nameAt
+			item.name, _ = name.(string) // a member begins with nothing else
+			if n.kind == call.Object && seen[item.name] {
+				r.fail(document.CodeDuplicate, nameAt,
+					fmt.Sprintf("the key %q occurs twice", item.name), "remove one of them")
+				continue
 			}
+			seen[item.name] = true
+			n.items = append(n.items, item)
 		}
 		if _, err := dec.Token(); err != nil { // the end
 			return nil, err
@@ -163,7 +152,6 @@ func (r *reader) begin(dec *json.Decoder) int {
 	return at
 }
 
-// value is the node as a test compares with it.
 func (r *reader) value(n *node) (*call.Value, bool) {
 	v, err := call.ParseValue(r.src.Text[n.at:n.end])
 	if err != nil {

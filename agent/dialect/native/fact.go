@@ -10,7 +10,6 @@ import (
 	"github.com/policyscan/policyscan/rules/document"
 )
 
-// A fact is what a test may be about.
 type fact struct {
 	name string
 	fact callrules.Fact
@@ -78,7 +77,6 @@ func (r *reader) fact(e document.Entry) (*fact, bool) {
 		glob: true}, true
 }
 
-// An operator is a word and what it asks.
 type operator struct {
 	name string
 	op   callrules.Op

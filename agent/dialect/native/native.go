@@ -1,15 +1,6 @@
 // Package native reads call rules in policyscan's own form: YAML in the style of a bundle, in which every
 // rule is asked and the strictest effect wins.
 //
-//	rules:
-//	  - id: NO-FORCE-PUSH
-//	    title: No force push
-//	    effect: deny
-//	    when:
-//	      all:
-//	        - {fact: exec.bin, equals: git}
-//	        - {fact: exec.args, equals: --force}
-//
 // The file is read as strictly as a bundle's, see [document.YAML], and so is every word in it: a fact, an
 // operator, a capability or a host that can never be met is an error.
 //
@@ -66,7 +57,6 @@ func Read(src *document.Source) (*callrules.Set, error) {
 	return set, nil
 }
 
-// A reader reads one file.
 type reader struct {
 	doc  *document.YAML
 	name string
@@ -131,7 +121,6 @@ func (r *reader) predicate(n *yaml.Node, what string) callrules.Predicate {
 	return r.test(n, what)
 }
 
-// test reads one test.
 func (r *reader) test(n *yaml.Node, what string) callrules.Predicate {
 	m := r.doc.Mapping(n, what, "{fact: tool, equals: Bash}, or all: or any: and a list of such tests",
 		document.Level{Required: []string{"fact"}, Optional: append(operatorNames(), "not")})
@@ -164,7 +153,6 @@ func (r *reader) test(n *yaml.Node, what string) callrules.Predicate {
 	return callrules.Predicate{Test: out}
 }
 
-// shown is a test in a line.
 func shown(f *fact, op *operator, e document.Entry, not bool) string {
 	value := e.Value.Value
 	for i, item := range e.Value.Content {
@@ -180,7 +168,6 @@ func shown(f *fact, op *operator, e document.Entry, not bool) string {
 	return fmt.Sprintf("%s%s %s %q", word, f.name, op.name, value)
 }
 
-// operator finds the one operator of a test.
 func (r *reader) operator(n *yaml.Node, m document.Entries) (*operator, document.Entry) {
 	var op *operator
 	for _, o := range operators() {
@@ -217,7 +204,6 @@ func misspelt(n *yaml.Node) bool {
 	return false
 }
 
-// operand reads the value of an operator into a test.
 func (r *reader) operand(t *callrules.Test, f *fact, op *operator, e document.Entry) {
 	switch op.op {
 	case callrules.Exists:

@@ -20,7 +20,6 @@ const operators = "CONTAINS, EQUALS, STARTS_WITH, ENDS_WITH, GLOB, REGEX, WORD, 
 // fields are what may come before an operator.
 const fields = "command, path, content, tool and input.<key>"
 
-// condition reads what follows IF.
 func (p *parser) condition() (callrules.Predicate, bool) {
 	p.nested = 0
 	return p.groups(false)
@@ -66,12 +65,10 @@ func (p *parser) group(not bool) (callrules.Predicate, bool) {
 	}
 }
 
-// continues reports whether a token after a condition begins another.
 func (p *parser) continues(t token) bool {
 	return t.is("(") || t.kind == word && !t.is("OR") && !isKey(t) && !p.begins()
 }
 
-// one reads one condition, or several in parentheses.
 func (p *parser) one(not bool) (callrules.Predicate, bool) {
 	if p.nested++; p.nested > maxNested {
 		p.fail(p.peek(), document.CodeLimit, fmt.Sprintf("parentheses and NOTs nested more than %d deep", maxNested),
@@ -98,7 +95,6 @@ func (p *parser) one(not bool) (callrules.Predicate, bool) {
 	return p.test(not)
 }
 
-// join joins conditions by OR or by AND.
 func join(all []callrules.Predicate, and bool) callrules.Predicate {
 	switch {
 	case len(all) == 1:
@@ -109,7 +105,6 @@ func join(all []callrules.Predicate, and bool) callrules.Predicate {
 	return callrules.Predicate{Any: all}
 }
 
-// test reads a field, perhaps NOT, an operator and a text.
 func (p *parser) test(not bool) (callrules.Predicate, bool) {
 	field := p.peek()
 	if field.kind != word || isKey(field) || field.is("AND") || field.is("OR") {
@@ -193,9 +188,7 @@ func (p *parser) operate(t *callrules.Test, op, text string) bool {
 		t.Op = callrules.Matches
 		c := p.compile(strings.TrimPrefix(op, "LINE_"), text)
 		t.Regexp, t.Broken = c.regexp, c.broken
-		if t.Broken != "" {
-			p.broken = append(p.broken, t)
-		}
+		p.patterned = append(p.patterned, t)
 	default:
 		return false
 	}

@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 )
 
-// A kind is what a token is.
 type kind uint8
 
 const (
@@ -28,10 +27,8 @@ type token struct {
 	line int    // of its first byte, counted from 1
 }
 
-// is reports whether a token is a word or a mark of that text.
 func (t token) is(text string) bool { return (t.kind == word || t.kind == mark) && t.text == text }
 
-// shown is a token in an error.
 func (t token) shown() string {
 	switch t.kind {
 	case end:

@@ -125,12 +125,10 @@ func hidden(all []*rule) []callrules.Note {
 	return more(list, pairs, last, "rules that never fire because of one of higher priority")
 }
 
-// covers reports whether every call of a target is one of another, too.
 func covers(target, other string) bool {
 	return target == other || target == "any" || target == "write" && other == "edit"
 }
 
-// always reports whether a condition can be seen to hold for every call.
 func always(c *callrules.Predicate) bool {
 	never := func(c callrules.Predicate) bool { return !always(&c) }
 	switch {

@@ -9,48 +9,20 @@ import (
 
 	"github.com/policyscan/policyscan/agent/call"
 	"github.com/policyscan/policyscan/agent/callrules"
+	"github.com/policyscan/policyscan/agent/dialect/jsregexp"
 	"github.com/policyscan/policyscan/rules/document"
 )
 
-// decision is the effect of a decision's word; "" if it is none.
-func decision(word string) callrules.Effect {
-	switch word {
-	case "DENY":
-		return callrules.Deny
-	case "ALLOW":
-		return callrules.Allow
-	case "LOG":
-		return callrules.Log
-	case "SHADOW":
-		return callrules.Shadow
-	case "ASK":
-		return callrules.Ask
-	case "FORCE":
-		return callrules.Force
-	}
-	return ""
+// decisions are the effects of the words for a decision.
+var decisions = map[string]callrules.Effect{
+	"DENY": callrules.Deny, "ALLOW": callrules.Allow, "LOG": callrules.Log, "SHADOW": callrules.Shadow,
+	"ASK": callrules.Ask, "FORCE": callrules.Force,
 }
 
-// target is the capability that a target asks for: "" for any, and for edit, which is about single
-// tools.
-func target(word string) (c call.Capability, ok bool) {
-	switch word {
-	case "any", "edit":
-		return "", true
-	case "execution":
-		return call.Execute, true
-	case "read":
-		return call.Read, true
-	case "write":
-		return call.Write, true
-	case "search":
-		return call.Search, true
-	case "agent":
-		return call.Agent, true
-	case "network":
-		return call.Network, true
-	}
-	return "", false
+// targets are the capabilities that targets ask for: "" for any, and for edit, which is about single tools.
+var targets = map[string]call.Capability{
+	"any": "", "edit": "", "execution": call.Execute, "read": call.Read, "write": call.Write, "search": call.Search,
+	"agent": call.Agent, "network": call.Network,
 }
 
 // The defaults of the keys that a rule may omit.
@@ -76,10 +48,10 @@ type parser struct {
 	rules    []rule
 	patterns map[pattern]compiled
 
-	rule   *rule             // that is being read
-	seen   map[string]token  // the keys of it that were read
-	broken []*callrules.Test // its tests whose pattern cannot be used
-	nested int               // how deep in parentheses and NOTs its condition is
+	rule      *rule             // that is being read
+	seen      map[string]token  // the keys of it that were read
+	patterned []*callrules.Test // its tests that have a pattern
+	nested    int               // how deep in parentheses and NOTs its condition is
 }
 
 func (p *parser) peek() token { return p.tokens[p.next] }
@@ -108,7 +80,6 @@ func (p *parser) fail(at token, code, found, fix string) {
 	p.errs = append(p.errs, e)
 }
 
-// file reads the rules of the file.
 func (p *parser) file() {
 	p.tokens, p.open = lex(p.src.Text)
 	ids := map[string]token{}
@@ -124,7 +95,7 @@ func (p *parser) file() {
 		p.take()
 		id := p.take()
 		p.take() // {
-		p.rule, p.broken = &rule{}, nil
+		p.rule, p.patterned = &rule{}, nil
 		if strings.Contains(id.text, ".") {
 			p.fail(id, document.CodeValue, fmt.Sprintf("the id %q has a dot in it", id.text),
 				"an id is made of letters, digits, - and _")
@@ -210,7 +181,14 @@ func (p *parser) body(id token) {
 // finish lowers what can be lowered only when the whole rule is known.
 func (p *parser) finish(silent bool) {
 	r := p.rule
-	for _, t := range p.broken {
+	for _, t := range p.patterned {
+		if re, ok := t.Regexp.(jsregexp.Regexp); ok {
+			re.GivenUp = restrictive(r.callRule.Effect) != t.Not
+			t.Regexp = re
+		}
+		if t.Broken == "" {
+			continue
+		}
 		said := "as not matching, so the rule lets no call through because of it"
 		if restrictive(r.callRule.Effect) {
 			t.IfBroken = callrules.Holds
@@ -230,13 +208,13 @@ func (p *parser) finish(silent bool) {
 // targetTest asks whether a call is one of a target; nil if every call is.
 func targetTest(name string) *callrules.Test {
 	t := &callrules.Test{Op: callrules.Equals, Absent: callrules.Fails, Shown: "the target " + name}
-	switch c, _ := target(name); {
+	switch {
 	case name == "any":
 		return nil
 	case name == "edit":
 		t.Fact.Source, t.Text = callrules.FromEdits, "edit"
 	default:
-		t.Fact.Source, t.Text = callrules.FromCapability, string(c)
+		t.Fact.Source, t.Text = callrules.FromCapability, string(targets[name])
 	}
 	return t
 }
@@ -249,31 +227,29 @@ func (p *parser) note(format string, args ...any) {
 		})
 }
 
-// skip goes to the next key of the rule, to its end or to the next rule.
 func (p *parser) skip() {
 	for p.peek().kind != end && !p.peek().is("}") && !p.begins() && !isKey(p.peek()) {
 		p.take()
 	}
 }
 
-// isKey reports whether a token can begin a part of a rule.
 func isKey(t token) bool {
-	if t.kind != word {
-		return false
-	}
-	switch t.text {
-	case "enabled", "priority", "severity", "IF", "MESSAGE", "PROMPT", "SUBSTITUTE",
-		"CONTEXT", "AMBIENT", "RUN", "WEBHOOK":
-		return true
-	}
-	return decision(t.text) != ""
+	others := []string{"enabled", "priority", "severity", "IF", "MESSAGE", "PROMPT", "SUBSTITUTE", "CONTEXT"}
+	return t.kind == word && (decisions[t.text] != "" || refused[t.text] != nil || slices.Contains(others, t.text))
+}
+
+// refused are keys that policyscan does not follow, with what they do and what to write.
+var refused = map[string][]string{
+	"AMBIENT": {", which is knowledge for the agent and decides no call", "keep it in the agent's own instructions"},
+	"RUN":     {", which runs a command", "remove it; policyscan runs nothing"},
+	"WEBHOOK": {", which calls a server", "remove it; policyscan cannot reach a network"},
 }
 
 // key reads one part of a rule, and reports whether what follows it can be read.
 func (p *parser) key(message, context *string) bool {
 	t := p.take()
 	name := t.text
-	effect := decision(name)
+	effect := decisions[name]
 	if effect != "" && t.kind == word {
 		name = "decision"
 	}
@@ -284,6 +260,10 @@ func (p *parser) key(message, context *string) bool {
 			return false
 		}
 		p.seen[name] = t
+	}
+	texts := map[string]*string{
+		"MESSAGE": message, "CONTEXT": context,
+		"PROMPT": &p.rule.callRule.Prompt, "SUBSTITUTE": &p.rule.callRule.Instead,
 	}
 	switch {
 	case t.kind == stray && strings.Contains("'“”", t.text):
@@ -297,7 +277,7 @@ func (p *parser) key(message, context *string) bool {
 		p.rule.callRule.Effect = effect
 		return p.value(t, "one of execution, read, write, edit, search, agent, network and any", func(v string) bool {
 			p.rule.target = v
-			_, ok := target(v)
+			_, ok := targets[v]
 			return ok
 		})
 	case name == "enabled":
@@ -320,23 +300,10 @@ func (p *parser) key(message, context *string) bool {
 		c, ok := p.condition()
 		p.rule.condition = c
 		return ok
-	case name == "MESSAGE":
-		return p.said(t, message)
-	case name == "CONTEXT":
-		return p.said(t, context)
-	case name == "PROMPT":
-		return p.said(t, &p.rule.callRule.Prompt)
-	case name == "SUBSTITUTE":
-		return p.said(t, &p.rule.callRule.Instead)
-	case name == "AMBIENT":
-		p.fail(t, document.CodeKey, "AMBIENT, which is knowledge for the agent and decides no call",
-			"keep it in the agent's own instructions")
-		return false
-	case name == "RUN":
-		p.fail(t, document.CodeKey, "RUN, which runs a command", "remove it; policyscan runs nothing")
-		return false
-	case name == "WEBHOOK":
-		p.fail(t, document.CodeKey, "WEBHOOK, which calls a server", "remove it; policyscan cannot reach a network")
+	case texts[name] != nil:
+		return p.said(t, texts[name])
+	case refused[name] != nil:
+		p.fail(t, document.CodeKey, name+refused[name][0], refused[name][1])
 		return false
 	case name == "AND" || name == "OR" || name == "NOT":
 		p.fail(t, document.CodeSyntax, name+" outside of the conditions", "write it among the conditions, after IF")
@@ -352,7 +319,6 @@ func (p *parser) key(message, context *string) bool {
 	return false
 }
 
-// value reads the word after a key.
 func (p *parser) value(key token, want string, valid func(string) bool) bool {
 	v := p.peek()
 	if v.kind != word || isKey(v) {
@@ -366,7 +332,6 @@ func (p *parser) value(key token, want string, valid func(string) bool) bool {
 	return true
 }
 
-// said reads the text after a key.
 func (p *parser) said(key token, to *string) bool {
 	v, ok := p.text(key)
 	if ok && strings.TrimSpace(v.text) == "" {
@@ -376,7 +341,6 @@ func (p *parser) said(key token, to *string) bool {
 	return ok
 }
 
-// text reads the text in quotes after a word.
 func (p *parser) text(after token) (token, bool) {
 	v := p.peek()
 	if v.kind != quote {

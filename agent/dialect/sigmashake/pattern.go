@@ -7,6 +7,7 @@ import (
 	"unicode/utf16"
 
 	"github.com/policyscan/policyscan/agent/dialect/jsregexp"
+	"github.com/policyscan/policyscan/internal/late"
 )
 
 // maxRegex is how long a regular expression may be, in UTF-16 units as JavaScript counts them.
@@ -60,6 +61,9 @@ func compileRegex(text string) compiled {
 	return compiled{regexp: re}
 }
 
+// regexTokens are the parts of a regular expression, with a quantifier, a class and an escape as one each.
+var regexTokens = late.Regexp(`(?s)\\.|\[(?:\\.|[^\\\]])*\]?|\{[0-9]+(?:,[0-9]*)?\}|.`)
+
 // nestedQuantifiers returns the first group that has a repeat without an upper bound in it and is
 // repeated itself: (a+)+, (?:\s*x)*, (a{2,}){3}. An optional group, (a+)?, is none. It returns "" if there
 // is no such group.
@@ -68,78 +72,49 @@ func nestedQuantifiers(regex string) string {
 		at      int
 		repeats bool
 	}
-	var open []group
-	for i := 0; i < len(regex); i++ {
-		switch regex[i] {
-		case '\\':
-			i++
-		case '[':
-			i = classEnd(regex, i)
-		case '(':
-			open = append(open, group{at: i})
-		case ')':
-			if len(open) == 0 {
-				return "" // it is invalid, which jsregexp says better
-			}
-			g := open[len(open)-1]
+	open := []group{{}} // the first is the whole
+	var closed group    // by the token before, if it is one
+	at := 0
+	for _, token := range regexTokens().FindAllString(regex, -1) {
+		at += len(token)
+		last := &open[len(open)-1]
+		again, endless := repeats(token)
+		switch {
+		case token == ")" && len(open) == 1:
+			return "" // it is invalid, which jsregexp says better
+		case token == ")":
+			closed = *last
 			open = open[:len(open)-1]
-			n, again, without := quantifier(regex[i+1:])
-			if g.repeats && again {
-				return regex[g.at : i+1+n]
-			}
-			if len(open) > 0 && (g.repeats || without) {
-				open[len(open)-1].repeats = true
-			}
-			i += n
+			open[len(open)-1].repeats = open[len(open)-1].repeats || closed.repeats
+			continue
+		case closed.repeats && again:
+			return regex[closed.at:at]
+		case token == "(":
+			open = append(open, group{at: at - 1})
 		default:
-			if n, _, without := quantifier(regex[i:]); n > 0 {
-				if without && len(open) > 0 {
-					open[len(open)-1].repeats = true
-				}
-				i += n - 1
-			}
+			last.repeats = last.repeats || endless
 		}
+		closed = group{}
 	}
 	return ""
 }
 
-// classEnd is where the character class that begins at a byte ends.
-func classEnd(regex string, at int) int {
-	for i := at + 1; i < len(regex); i++ {
-		switch regex[i] {
-		case '\\':
-			i++
-		case ']':
-			return i
-		}
-	}
-	return len(regex)
-}
-
-// quantifier reads the quantifier that a text begins with: how long it is, 0 if there is none; whether
-// it can repeat at all, which ? and {1} cannot; and whether it does so without an upper bound.
-func quantifier(text string) (n int, again, without bool) {
+// repeats reports whether a token is a quantifier that can repeat, which ? and {1} cannot, and whether it does so
+// without an upper bound.
+func repeats(token string) (again, endless bool) {
 	switch {
-	case text == "":
-		return 0, false, false
-	case text[0] == '*' || text[0] == '+':
-		return 1, true, true
-	case text[0] == '?':
-		return 1, false, false
-	case text[0] != '{':
-		return 0, false, false
+	case token == "*" || token == "+":
+		return true, true
+	case token[0] != '{' || len(token) == 1: // which is an ordinary {
+		return false, false
 	}
-	inside, _, closed := strings.Cut(text[1:], "}")
-	least, most, bounds := strings.Cut(inside, ",")
-	if !closed || least == "" || strings.Trim(least, "0123456789") != "" || strings.Trim(most, "0123456789") != "" {
-		return 0, false, false // an ordinary {
-	}
+	least, most, bounds := strings.Cut(token[1:len(token)-1], ",")
 	if !bounds {
 		most = least
 	}
+	endless = most == ""
 	most = strings.TrimLeft(most, "0")
-	without = bounds && strings.TrimPrefix(inside, least) == ","
-	return len(inside) + 2, without || most != "" && most != "1", without
+	return endless || most != "" && most != "1", endless
 }
 
 // globRegexp writes a glob as a regular expression of the whole text: ** means anything, * means
@@ -147,72 +122,50 @@ func quantifier(text string) (n int, again, without bool) {
 // beginning and after a / also means no folder.
 func globRegexp(glob string) string {
 	var b strings.Builder
-	var braces []bool // that are open: whether they hold alternatives
 	choices := alternatives(glob)
 	b.WriteString(`\A(?s:`)
 	for i := 0; i < len(glob); i++ {
-		choice := len(braces) > 0 && braces[len(braces)-1]
-		switch c := glob[i]; {
-		case c == '*':
-			stars := len(glob[i:]) - len(strings.TrimLeft(glob[i:], "*"))
-			switch {
-			case stars == 1:
-				b.WriteString(`[^/]*`)
-			case strings.HasPrefix(glob[i+stars:], "/") && (i == 0 || glob[i-1] == '/'):
-				b.WriteString(`(?:.*/)?`)
-				i++
-			default:
-				b.WriteString(`.*`)
-			}
+		stars := len(glob[i:]) - len(strings.TrimLeft(glob[i:], "*"))
+		switch {
+		case stars == 1:
+			b.WriteString(`[^/]*`)
+		case stars > 1 && strings.HasPrefix(glob[i+stars:], "/") && (i == 0 || glob[i-1] == '/'):
+			b.WriteString(`(?:.*/)?`)
+			i += stars
+		case stars > 1:
+			b.WriteString(`.*`)
 			i += stars - 1
-		case c == '?':
+		case glob[i] == '?':
 			b.WriteByte('.')
-		case c == ',' && choice:
-			b.WriteByte('|')
-		case choices[i]:
-			b.WriteString(`(?:`)
-			braces = append(braces, true)
-		case c == '}' && choice:
-			b.WriteByte(')')
-			braces = braces[:len(braces)-1]
-		case c == '{':
-			b.WriteString(`\{`)
-			braces = append(braces, false)
-		case c == '}':
-			b.WriteString(`\}`)
-			braces = braces[:max(0, len(braces)-1)]
+		case choices[i] != "":
+			b.WriteString(choices[i])
 		default:
-			to := i + 1
-			for to < len(glob) && strings.IndexByte("*?{},", glob[to]) < 0 {
-				to++
-			}
-			b.WriteString(regexp.QuoteMeta(glob[i:to]))
-			i = to - 1
+			b.WriteString(regexp.QuoteMeta(glob[i : i+1]))
 		}
 	}
 	b.WriteString(`)\z`)
 	return b.String()
 }
 
-// alternatives returns where in a glob a { is that is closed, and has its own comma.
-func alternatives(glob string) map[int]bool {
-	type brace struct {
-		at    int
-		comma bool
-	}
-	found := map[int]bool{}
-	var open []brace
-	for i := range len(glob) {
+// alternatives returns what the braces of a glob that are closed and have a comma, and their commas, are in a regular
+// expression, by their places.
+func alternatives(glob string) map[int]string {
+	found := map[int]string{}
+	var open [][]int // of each brace its place and those of its commas
+	for i, c := range []byte(glob) {
 		last := len(open) - 1
 		switch {
-		case glob[i] == '{':
-			open = append(open, brace{at: i})
+		case c == '{':
+			open = append(open, []int{i})
 		case last < 0:
-		case glob[i] == ',':
-			open[last].comma = true
-		case glob[i] == '}':
-			if open[last].comma {
-				found[open[last].at] = true
+		case c == ',':
+			open[last] = append(open[last], i)
+		case c == '}':
+			if places := open[last]; len(places) > 1 {
+				found[places[0]], found[i] = `(?:`, `)`
+				for _, comma := range places[1:] {
+					found[comma] = `|`
+				}
 			}
 			open = open[:last]
 		}

@@ -1,14 +1,4 @@
-// Package sigmashake reads the rules of SigmaShake: files of
-//
-//	rule no-force-push {
-//	  enabled true
-//	  priority 90
-//	  severity error
-//	  DENY execution
-//	  IF command CONTAINS "push --force"
-//	  OR command REGEX "push\\s+-f\\b" AND command NOT CONTAINS "--dry-run"
-//	  MESSAGE "Force pushes rewrite what others have."
-//	}
+// Package sigmashake reads the rules of SigmaShake, files of rule NAME { DENY execution IF … MESSAGE "…" }.
 //
 // The document is docs.sigmashake.com, "Evaluation Deep Dive"; the form of the text, which it does not
 // have, is that of the project's page "Rule Syntax Reference" and of its public packs. docs/dialects.md
