@@ -34,22 +34,6 @@ type allowCmd struct {
 	Into   string   `placeholder:"DIR" help:"@allow_into"`
 }
 
-// Help returns the text below the flags.
-func (*allowCmd) Help() string {
-	return `Writes rules/allowances.yml of the bundle: how many occurrences of a rule a file may
-keep. Nothing else in a bundle is ever written. A change cannot allow its own
-violations, so commit what this writes in a separate change, for the owner to
-review. What --tighten writes belongs in the change that removed or moved something.
-
-Examples:
-  policyscan; policyscan allow --from verdict.json --owner network-team --reason NET-123
-  policyscan allow --tighten       lower the numbers to what is there
-  policyscan allow --due 30d       what ends within 30 days
-
-Exit status: 0 it was done; 1 some violations were not allowed, or with --due, some
-entries end; 2 nothing was written, because of an error.`
-}
-
 // Run does the one of the three that is asked for.
 func (c *allowCmd) Run(std streams) error {
 	day, _, err := run.ParseDay(c.AsOf, time.Time{})

@@ -11,7 +11,6 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/policyscan/policyscan/cmd/policyscan/manual"
 	"github.com/policyscan/policyscan/scanner/run"
 	"github.com/policyscan/policyscan/verdict/output"
 )
@@ -32,7 +31,6 @@ type commands struct {
 	Hook        hookCmd       `cmd:"" help:"Run as a coding agent's hook; install hooks for agents and git."`
 	Schema      schemaCmd     `cmd:"" help:"Print the JSON Schema of a document."`
 	Completion  completionCmd `cmd:"" help:"Print a completion script for a shell."`
-	Man         manCmd        `cmd:"" help:"Print the manual page."`
 	Help        helpCmd       `cmd:"" help:"Show the help of a command."`
 	Version     versionCmd    `cmd:"" help:"Print the version."`
 	Action      actionCmd     `cmd:"" hidden:"" help:"Scan with the inputs of action.yml, in a GitHub workflow."`
@@ -106,7 +104,6 @@ func newParser(c any, std streams) (*kong.Kong, error) {
 func parserWith(c any, std streams, more ...kong.Option) (*kong.Kong, error) {
 	options := []kong.Option{
 		kong.Name("policyscan"),
-		kong.Description(manual.Description),
 		kong.Writers(std.out, std.err),
 		kong.Exit(func(int) { panic(stop{}) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true, WrapUpperBound: 90}),

@@ -26,20 +26,6 @@ type evalCmd struct {
 	AskMode   string `placeholder:"MODE" aliases:"ask_mode" help:"@eval_ask_mode"`
 }
 
-// Help returns the text below the flags.
-func (*evalCmd) Help() string {
-	return `Reads one call on each line of standard input, as JSON in one of three forms:
-  {"tool": "Bash", "input": {"command": "ls"}}
-  what an agent gives its hooks
-  a request in evaluator's form, which has tool_name
-
-The first form may also have agent_id and cwd.
-Prints one outcome for each call, as JSON. See docs/dialects.md.
-
-Exit status: 0 every call is allowed; 1 one is not; 2 the rules or a call are not
-valid, or there is no call.`
-}
-
 // Run judges the calls on standard input.
 func (c *evalCmd) Run(std streams) error {
 	if err := ask.CheckMode(ask.Mode(c.AskMode)); err != nil {

@@ -29,16 +29,6 @@ type explainCmd struct {
 	JSON  bool     `name:"json" help:"Print JSON."`
 }
 
-// Help returns the text below the flags.
-func (*explainCmd) Help() string {
-	return `Says of each rule whether its globs select the file, and which glob decides; what was
-looked for in the file, and how; and what was found. It scans that file alone, as
-policyscan scan would, and writes nothing.
-
-Exit status: 0 it is explained, whatever was found; 2 it could not be: there is no such
-file, it cannot be read, or the rules are not valid.`
-}
-
 // Run explains the file.
 func (c *explainCmd) Run(std streams) error {
 	ctx, _, stop := interruptible(0)

@@ -13,7 +13,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/policyscan/policyscan/cmd/policyscan/manual"
 	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/scanner/check"
 	"github.com/policyscan/policyscan/scanner/fleet"
@@ -48,18 +47,6 @@ type fleetCmd struct {
 	AsOf            string        `placeholder:"DATE" help:"@scan_as_of"`
 	reuseFlag
 	Workers int64 `placeholder:"N" help:"Repositories at a time. Default: as many as processors."`
-}
-
-// Help returns the text below the flags.
-func (*fleetCmd) Help() string {
-	return `Examples:
-  policyscan fleet --repos /srv/mirrors --policy policy         all repositories in a folder
-  policyscan fleet --repos repos.txt --policy policy            those of a list
-  policyscan fleet --repos repos.txt --own-policy --output out  each with its own bundle
-
-A line of the list is a path, or a path, a revision and a name, separated by tabs.
-
-` + manual.Statuses()
 }
 
 // A fleetRun is one run of the command.

@@ -14,15 +14,6 @@ type hookInstallGitCmd struct {
 	Print bool `help:"Print the hook instead of writing it."`
 }
 
-// Help returns the text below the flags.
-func (*hookInstallGitCmd) Help() string {
-	return `Writes the file pre-commit into the folder in which git looks for this repository's
-hooks, and overwrites nothing. With pre-commit, lefthook or husky, configure those
-instead.
-
-Exit status: 0 the hook is there; 2 it is not.`
-}
-
 // Run writes the hook, or prints it.
 func (c *hookInstallGitCmd) Run(std streams) error {
 	if c.Print {

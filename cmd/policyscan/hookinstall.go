@@ -23,20 +23,6 @@ type hookInstallAgentCmd struct {
 	Args  []string `arg:"" optional:"" name:"argument" help:"Arguments of the hook, after --."`
 }
 
-// Help returns the text below the flags.
-func (*hookInstallAgentCmd) Help() string {
-	return `Puts a hook into the agent's settings that runs "policyscan hook AGENT" before every
-call of a tool, and denies the call if policyscan fails or is missing. The project's
-settings are those of the repository around the current folder, or of the current
-folder. Everything else in them stays as it is, byte for byte.
-
-Arguments after -- are the hook's own:
-
-  policyscan hook install claude-code -- --calls .policyscan/calls.yml
-
-Exit status: 0 the hook is there; 2 it is not.`
-}
-
 // Run writes the hook, or prints the file as it would be.
 func (c *hookInstallAgentCmd) Run(std streams, ctx *kong.Context) error {
 	f, err := openSettings(ctx.Selected().Name, c.User)

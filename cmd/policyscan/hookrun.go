@@ -40,15 +40,6 @@ type agentHookCmd struct {
 	pinned run.Pins // by check
 }
 
-// Help returns the text below the flags.
-func (*agentHookCmd) Help() string {
-	return `The agent's settings run this command; policyscan hook install adds it to them. It reads
-the call on standard input and answers as the agent's hooks do. Any failure denies the call.
-See docs/agents.md.
-
-Exit status: 0 there is an answer, which may be a denial; 2 there is none.`
-}
-
 // hook returns the hook that the flags describe, once check has found no error in them.
 func (c *agentHookCmd) hook(std streams, a *protocol.Agent) *hook.Hook {
 	return &hook.Hook{

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/policyscan/policyscan/cmd/policyscan/manual"
 	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/scanner"
 	"github.com/policyscan/policyscan/scanner/run"
@@ -25,19 +24,6 @@ type mergeCmd struct {
 	reportFlag
 	Quiet bool          `short:"q" help:"Print only the reports of --report; errors still go to standard error."`
 	Wait  time.Duration `placeholder:"D" help:"@merge_wait"`
-}
-
-// Help returns the text below the flags.
-func (*mergeCmd) Help() string {
-	return `The verdict and the reports are those that one scan of the whole tree would have written, byte for byte.
-Each shard must be there once, of the same files, bundle, flags and program, and complete.
-
-Examples:
-  policyscan --tracked --shard 0/2 --output s0.json
-  policyscan --tracked --shard 1/2 --output s1.json
-  policyscan merge s0.json s1.json
-
-` + manual.Statuses()
 }
 
 // Run merges, and reports.

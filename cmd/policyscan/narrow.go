@@ -84,7 +84,7 @@ func narrowed(args []string) any {
 		}
 	}
 	switch name {
-	case "action", "completion", "help", "man":
+	case "action", "completion", "help":
 		return nil
 	}
 	return reflect.New(reflect.StructOf(append(fields, names[name]))).Interface()

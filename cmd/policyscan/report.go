@@ -4,12 +4,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/output"
-	"github.com/policyscan/policyscan/verdict/report"
 )
 
 // reportFlag is the flag of every command that writes reports.
@@ -21,18 +19,6 @@ type reportFlag struct {
 type reportCmd struct {
 	File string `arg:"" help:"The verdict: a verdict.json, or - for standard input."`
 	reportFlag
-}
-
-// Help returns the text below the flags.
-func (*reportCmd) Help() string {
-	var b strings.Builder
-	b.WriteString("Formats:\n")
-	for _, f := range report.Formats() {
-		fmt.Fprintf(&b, "  %-10s %s\n", f.Name, f.About)
-	}
-	b.WriteString("\nThe reports are those that the scan itself writes with the same --report, byte for byte.\n\n" +
-		"Exit status: 0 the reports were written, whatever the verdict; 2 otherwise.")
-	return b.String()
 }
 
 // Run reads the verdict and writes each report.

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/policyscan/policyscan/cmd/policyscan/manual"
 	"github.com/policyscan/policyscan/scanner"
 	"github.com/policyscan/policyscan/scanner/checkout"
 	"github.com/policyscan/policyscan/scanner/run"
@@ -52,19 +51,6 @@ type scanCmd struct {
 	Exclude []string `placeholder:"GLOB" sep:"none" help:"@scan_exclude"`
 
 	also []output.Report // besides those of the flags
-}
-
-// Help returns the text below the flags.
-func (*scanCmd) Help() string {
-	return `Examples:
-  policyscan                           the repository around this folder
-  policyscan --diff-base origin/main   what this branch changes
-  policyscan --policy policy infra     another folder, another bundle
-  policyscan --policy builtin:infra    the starter bundle
-  git ls-files -z --full-name :/ | policyscan --files-from -  a list
-  policyscan --stdin --stdin-path main.tf <main.tf
-
-` + manual.Statuses()
 }
 
 // Run scans, and reports.

@@ -13,15 +13,6 @@ type testCmd struct {
 	RequireExamples bool `help:"Fail for a rule without an example that violates it and one that does not."`
 }
 
-// Help returns the text below the flags.
-func (*testCmd) Help() string {
-	return `Checks each example of a rule against that rule alone. With --scenarios, also checks the
-calls in those files against the call rules of --calls, and a bundle if one is named.
-
-Exit status: 0 every example and scenario has the expected result; 1 one does not;
-2 the rules are not valid, or nothing was tested.`
-}
-
 // Run runs the scenarios that are named, and the examples of the bundle, unless only scenarios are
 // named.
 func (c *testCmd) Run(std streams) error {

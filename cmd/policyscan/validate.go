@@ -18,29 +18,6 @@ type validateCmd struct {
 	aliveFlag `embed:""`
 }
 
-// Help returns the text below the flags.
-func (*validateCmd) Help() string {
-	return `Shows every mistake in one run, with its line, and notes on what is valid but often a
-mistake. A file instead of a folder is a file of call rules, as with --calls. A bundle is
-then checked only if one is named. With sigmashake's rules, the repository's
-.sigmashake/config.toml is checked too.
-
-With --alive, the argument is the tree to try the rules on, as the PATH of a scan; the
-bundle is that of the tree, or of --policy. A rule is alive if an example or a file
-violates it. So is a pattern that one of them has, a glob that selects a path of one, an
-exclude that alone removes one, and an "each" that leads to a node. What is not is named
-with its line.
-
-Examples:
-  policyscan validate                    the bundle that a scan would use
-  policyscan validate --alive            its rules, tried on the repository
-  policyscan validate --alive --policy policy infra
-  policyscan validate --alive --examples-only policy
-
-Exit status: 0 what was checked is valid, with or without notes; 1 with --alive, something
-is dead; 2 what was checked is not valid, or the tree was not scanned completely.`
-}
-
 // Run prints the mistakes in what is named, or a summary of its rules.
 func (c *validateCmd) Run(std streams) error {
 	if err := c.aliveFlag.check(); err != nil {
