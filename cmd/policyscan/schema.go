@@ -9,7 +9,7 @@ import (
 	"github.com/policyscan/policyscan/verdict/summary"
 )
 
-// explainSchema is the JSON Schema of [explanation].
+// explainSchema is the JSON Schema of [scanner.Explanation].
 //
 //go:embed explainschema.json
 var explainSchema string
