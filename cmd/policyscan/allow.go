@@ -92,16 +92,8 @@ func (c *allowCmd) policies() (run.RuleSources, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	all, err := run.LoadRules(c.named(), place.Root)
+	all, err := run.LoadRules(policyNames(c.Policy), place.Root)
 	return all, place.Root, err
-}
-
-// named returns the bundles that are named, or "" for the one that discovery finds.
-func (c *allowCmd) named() []string {
-	if all := eachLine(c.Policy); len(all) > 0 {
-		return all
-	}
-	return []string{""}
 }
 
 // add writes entries for the violations of a verdict.
@@ -130,10 +122,9 @@ func (c *allowCmd) add(std streams, day string) error {
 
 // tighten scans, and lowers the entries.
 func (c *allowCmd) tighten(std streams) error {
-	o := run.Options{
-		Version: version(), Path: c.Path, Policies: c.named(), Tracked: c.Tracked, Rev: c.Rev, Allow: c.Allow,
-		AsOf: c.AsOf, Git: gitEnvironment(), Getenv: getenv, Commands: obeyed(),
-	}
+	o := newOptions()
+	o.Path, o.Policies, o.Tracked, o.Rev = c.Path, policyNames(c.Policy), c.Tracked, c.Rev
+	o.Allow, o.AsOf = c.Allow, c.AsOf
 	var err error
 	if o.Output, err = o.VerdictFile(); err != nil {
 		return err

@@ -79,10 +79,7 @@ func dispatch(args []string, std streams, help io.Writer) int {
 		complain(std.err, err)
 		return exitUndecided
 	}
-	ctx, err := parser.Parse(args)
-	if err == nil {
-		err = checkFlags(ctx)
-	}
+	ctx, err := parse(parser, args)
 	if err != nil {
 		command := commandOf(parser, args)
 		voidOutputs(parser, command, args)
@@ -95,6 +92,15 @@ func dispatch(args []string, std streams, help io.Writer) int {
 		return exitUndecided
 	}
 	return finish(std, ctx.Run(std, parser))
+}
+
+// parse reads the arguments.
+func parse(parser *kong.Kong, args []string) (*kong.Context, error) {
+	ctx, err := parser.Parse(args)
+	if err == nil {
+		err = checkFlags(ctx)
+	}
+	return ctx, err
 }
 
 func newParser(c any, std streams) (*kong.Kong, error) {

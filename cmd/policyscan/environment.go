@@ -26,6 +26,11 @@ func gitEnvironment() repo.Environment {
 	}
 }
 
+// newOptions returns the options of a run that the command line does not choose.
+func newOptions() run.Options {
+	return run.Options{Version: version(), Git: gitEnvironment(), Getenv: getenv, Commands: obeyed()}
+}
+
 // obeyed reports whether a GitHub Actions runner looks for workflow commands in what the program prints. Any value
 // counts, unlike in [inWorkflow]: a command that is defused for nobody does no harm, and one that is obeyed does.
 func obeyed() bool { return getenv("GITHUB_ACTIONS") != "" }

@@ -65,10 +65,9 @@ func (c *explainCmd) open(ctx context.Context, std streams) (about *run.Run, pat
 	if c.Rev != "" && c.Stdin {
 		return nil, "", errors.New("--rev and --stdin are both given; choose one")
 	}
-	o := run.Options{
-		Version: version(), Path: c.Root, Policies: c.flags(), RuleIDs: c.Rule, Rev: c.Rev, AsOf: c.AsOf,
-		Allow: []string{check.AllowPartial}, Workers: 1, Git: gitEnvironment(), Getenv: getenv, Commands: obeyed(),
-	}
+	o := newOptions()
+	o.Path, o.Policies, o.RuleIDs, o.Rev, o.AsOf = c.Root, policyNames(c.Policy), c.Rule, c.Rev, c.AsOf
+	o.Allow, o.Workers = []string{check.AllowPartial}, 1
 	if o.Pins, err = c.pins(len(o.Policies)); err != nil {
 		return nil, "", err
 	}

@@ -73,7 +73,7 @@ func TestPolicyFlag(t *testing.T) {
 		{[]string{"a\r\n\nb c\n"}, []string{"a", "b c"}},
 		{[]string{"\n"}, []string{"\n"}}, // which is not a folder
 	} {
-		if got := (&policyFlag{Policy: c.given}).flags(); !reflect.DeepEqual(got, c.want) {
+		if got := policyNames(c.given); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%q: %q, want %q", c.given, got, c.want)
 		}
 	}

@@ -64,17 +64,14 @@ type fleetRun struct {
 
 // Run scans, and reports.
 func (c *fleetCmd) Run(std streams) error {
-	r := &fleetRun{fleetCmd: c, std: std, began: time.Now(), summary: summary.New(version())}
-	tracks := gitEnvironment().Tracks
-	reports, err := output.ReportsOf(report.FleetFormats(r.summary), c.Report, tracks)
+	r, err := c.prepareOutputs(std, time.Now())
 	if err == nil {
-		r.of, err = c.split()
+		r.of, err = parseShard(c.Shard, c.Defer, c.Report, c.Output, "folder")
 	}
 	if err != nil {
 		voidFleet(c.Output, true)
 		return err
 	}
-	r.outputs = output.Fleet{Output: c.Output, Reports: reports, Tracks: tracks, Stdout: std.out, Show: r.show}
 	if r.of.Count > 0 {
 		r.outputs.Begun = func(f *summary.Fleet) output.Document { return r.part(shard.InProgress, f) }
 	}
@@ -84,32 +81,25 @@ func (c *fleetCmd) Run(std streams) error {
 	ctx, caught, stop := interruptible(c.Timeout)
 	defer stop()
 	r.scan(ctx)
-	var failed error
-	var status int
 	if r.of.Count > 0 {
-		status, failed = r.endPart(ctx)
-	} else {
-		failed = r.outputs.End(caught)
-		status = fleetStatus(r.summary)
+		return r.endPart(ctx, caught)
 	}
-	if sig := caught(); sig != 0 {
-		status = 128 + sig
-	}
-	if status != exitPass {
-		return outcome{status: status, err: failed}
-	}
-	return nil
+	return r.end(caught)
 }
 
-// fleetStatus is what a summary means to the shell.
-func fleetStatus(f *summary.Fleet) int {
-	switch {
-	case f.Totals.Violations > 0:
-		return exitViolation
-	case f.Verdict == verdict.Pass:
-		return exitPass
-	}
-	return exitUndecided
+// prepareOutputs returns the run, whose outputs have not begun.
+func (c *fleetCmd) prepareOutputs(std streams, began time.Time) (*fleetRun, error) {
+	r := &fleetRun{fleetCmd: c, std: std, began: began, summary: summary.New(version())}
+	tracks := gitEnvironment().Tracks
+	reports, err := output.ReportsOf(report.FleetFormats(r.summary), c.Report, tracks)
+	r.outputs = output.Fleet{Output: c.Output, Reports: reports, Tracks: tracks, Stdout: std.out, Show: r.show}
+	return r, err
+}
+
+// end writes the outputs.
+func (r *fleetRun) end(caught func() int) error {
+	failed := r.outputs.End(caught)
+	return ended(statusOf(r.summary.Totals.Violations, r.summary.Verdict), caught, failed)
 }
 
 // scan scans all repositories into the summary. What keeps it from that is in the summary, too.
@@ -233,10 +223,7 @@ func (r *fleetRun) show() error {
 		w = r.std.err
 	}
 	if r.Quiet || r.of.Count > 0 && r.stopped {
-		for i := range r.summary.Errors {
-			e := r.summary.Errors[i]
-			complain(r.std.err, fmt.Errorf("%w [%s]", &e, e.Code))
-		}
+		complainOf(r.std, r.summary.Errors, "")
 		return nil
 	}
 	width, isTerminal := terminal(w)

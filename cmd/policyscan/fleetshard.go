@@ -15,29 +15,9 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/code"
 	"github.com/policyscan/policyscan/verdict/output"
-	"github.com/policyscan/policyscan/verdict/report"
 	"github.com/policyscan/policyscan/verdict/shard"
 	"github.com/policyscan/policyscan/verdict/summary"
 )
-
-// split returns the part of the fleet that --shard names; the zero Split if it is not given.
-func (c *fleetCmd) split() (shard.Split, error) {
-	switch {
-	case c.Shard == "" && c.Defer:
-		return shard.Split{}, errors.New("--defer is given without --shard")
-	case c.Shard == "" && getenv(shard.CountVariable) != "":
-		return shard.Split{}, fmt.Errorf("%s is set, and --shard is not given, so that each task would do "+
-			"all of the work; give --shard auto, or unset it", shard.CountVariable)
-	case c.Shard == "":
-		return shard.Split{}, nil
-	case len(c.Report) > 0:
-		return shard.Split{}, errors.New("--shard and --report are both given; " +
-			"a shard has no report: policyscan merge writes those of all shards")
-	case c.Output == "none":
-		return shard.Split{}, errors.New("--shard is given with --output none; a shard's result is its folder")
-	}
-	return shard.Parse(c.Shard, getenv)
-}
 
 // part returns the shard file in a state, with a summary that is decided.
 func (r *fleetRun) part(state string, f *summary.Fleet) *summary.Part {
@@ -60,9 +40,8 @@ func voidFleet(dir string, shards bool) {
 	output.ReplaceOldFleet(version(), gitEnvironment().Tracks, dir, part)
 }
 
-// endPart writes the shard file, and returns the exit status. With --defer, violations do not make an engine run the
-// shard again: the merge has the last word on them.
-func (r *fleetRun) endPart(ctx context.Context) (status int, failed error) {
+// endPart writes the shard file.
+func (r *fleetRun) endPart(ctx context.Context, caught func() int) error {
 	r.summary.Decide()
 	state := shard.Done
 	switch {
@@ -72,16 +51,8 @@ func (r *fleetRun) endPart(ctx context.Context) (status int, failed error) {
 		state = shard.Interrupted
 	}
 	p := r.part(state, r.summary)
-	failed = r.outputs.EndPart(p)
-	switch {
-	case failed != nil:
-		return exitUndecided, failed
-	case p.Verdict == shard.Fail && !r.Defer:
-		return exitViolation, nil
-	case !p.Decided():
-		return exitUndecided, nil
-	}
-	return exitPass, nil
+	failed := r.outputs.EndPart(p)
+	return ended(shardStatus(p.Verdict, p.Decided(), r.Defer, failed), caught, failed)
 }
 
 // shardName is the name of the shard file in the folder of a shard.
@@ -93,7 +64,6 @@ func (c *mergeCmd) mergeFleet(std streams, began time.Time) error {
 		c.Output = "policyscan-fleet"
 	}
 	about := &fleetCmd{Output: c.Output, Report: c.Report, Quiet: c.Quiet}
-	r := &fleetRun{fleetCmd: about, std: std, began: began, summary: summary.New(version())}
 	folders, err := shardFolders(c.Files)
 	if c.Wait > 0 {
 		err = nil // they are still to come
@@ -104,13 +74,11 @@ func (c *mergeCmd) mergeFleet(std streams, began time.Time) error {
 	if err != nil {
 		return err
 	}
-	tracks := gitEnvironment().Tracks
-	reports, err := output.ReportsOf(report.FleetFormats(r.summary), c.Report, tracks)
+	r, err := about.prepareOutputs(std, began)
 	if err != nil {
 		voidFleet(c.Output, false)
 		return err
 	}
-	r.outputs = output.Fleet{Output: c.Output, Reports: reports, Tracks: tracks, Stdout: std.out, Show: r.show}
 	if err := r.outputs.Begin(r.summary); err != nil {
 		return err
 	}
@@ -122,15 +90,7 @@ func (c *mergeCmd) mergeFleet(std streams, began time.Time) error {
 	} else {
 		r.merge(ctx, folders)
 	}
-	failed := r.outputs.End(caught)
-	status := fleetStatus(r.summary)
-	if sig := caught(); sig != 0 {
-		status = 128 + sig
-	}
-	if status != exitPass {
-		return outcome{status: status, err: failed}
-	}
-	return nil
+	return r.end(caught)
 }
 
 // shardFolders returns the folders of shards for each folder that is named: itself, or, if it has no shard file, those

@@ -87,10 +87,7 @@ func hookOf(agent string, args []string) (c *agentHookCmd, err error) {
 	if err != nil {
 		return nil, err
 	}
-	ctx, err := parser.Parse(append([]string{"hook", agent}, args...))
-	if err == nil {
-		err = checkFlags(ctx)
-	}
+	ctx, err := parse(parser, append([]string{"hook", agent}, args...))
 	if err == nil {
 		c = ctx.Selected().Target.Addr().Interface().(*agentHookCmd)
 		err = c.checkInstalled()

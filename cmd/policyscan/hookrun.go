@@ -158,8 +158,7 @@ func onlyHook(a *protocol.Agent, args []string) *agentHookCmd {
 	if err != nil || checkEnvironment(parser) != nil {
 		return nil
 	}
-	ctx, err := parser.Parse(append([]string{"hook"}, args[2:]...))
-	if err != nil || checkFlags(ctx) != nil {
+	if _, err := parse(parser, append([]string{"hook"}, args[2:]...)); err != nil {
 		return nil
 	}
 	return &model.Hook

@@ -27,8 +27,8 @@ func dispatchNarrowly(args []string, std streams, help io.Writer) (status int, d
 	if err != nil {
 		return 0, false
 	}
-	ctx, err := parser.Parse(args)
-	if err != nil || checkFlags(ctx) != nil {
+	ctx, err := parse(parser, args)
+	if err != nil {
 		return 0, false
 	}
 	return finish(std, ctx.Run(std, parser)), true

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"golang.org/x/term"
@@ -22,14 +23,17 @@ import (
 // A reporter has what the report for a person shows.
 type reporter struct {
 	*scanCmd
-	options run.Options
-	std     streams
-	about   *run.Run // as much as is known
-	began   time.Time
+	std   streams
+	about *run.Run // as much as is known
+	began time.Time
 
 	advice []string // what to do about the error that kept the run from scanning: commands for the current folder
 
 	outputs *output.Run
+}
+
+func newReporter(c *scanCmd, o run.Options, std streams) *reporter {
+	return &reporter{scanCmd: c, about: &run.Run{Options: o}, std: std, began: time.Now()}
 }
 
 // begin refuses output paths that are not safe, and writes a FAIL to the place of the verdict, or what a shard begins
@@ -42,7 +46,7 @@ func (r *reporter) begin(begun output.Document) error {
 		return err
 	}
 	r.outputs = &output.Run{
-		Version: version(), Scope: r.options.Scope(), Output: r.Output, Reports: append(reports, r.also...),
+		Version: version(), Scope: r.about.Options.Scope(), Output: r.Output, Reports: append(reports, r.also...),
 		Tracks: tracks, Stdout: r.std.out, Show: r.show, Begun: begun,
 	}
 	return r.outputs.Begin()
@@ -68,18 +72,15 @@ func (r *reporter) show(v *verdict.Verdict) error {
 
 // text returns the report for a person, and where it goes.
 func (r *reporter) text(v *verdict.Verdict) ([]byte, io.Writer, error) {
+	more, at := r.more(v), r.about.Place
 	if r.Quiet {
-		more := r.more(v)
-		for i := range v.Errors {
-			e := v.Errors[i]
-			if m := more[e]; m.Place != "" {
-				e.Message = m.Place + ": " + m.What
+		errs := slices.Clone(v.Errors)
+		for i := range errs {
+			if m := more[errs[i]]; m.Place != "" {
+				errs[i].Message = m.Place + ": " + m.What
 			}
-			if e.File != "" {
-				e.File = r.about.Place.Prefix + e.File
-			}
-			complain(r.std.err, fmt.Errorf("%w [%s]", &e, e.Code))
 		}
+		complainOf(r.std, errs, at.Prefix)
 		return nil, io.Discard, nil
 	}
 	w := r.std.out
@@ -88,10 +89,9 @@ func (r *reporter) text(v *verdict.Verdict) ([]byte, io.Writer, error) {
 	}
 	var text bytes.Buffer
 	o := textOptions(w)
-	at := r.about.Place
 	o.Prefix, o.Policy, o.Root, o.Notes, o.Elapsed = at.Prefix, r.about.Policy, at.Shown,
 		r.about.Notes, time.Since(r.began)
-	o.Mistakes = r.more(v)
+	o.Mistakes = more
 	err := report.WriteText(&text, v, o)
 	return text.Bytes(), w, err
 }

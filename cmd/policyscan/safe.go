@@ -31,6 +31,16 @@ func complain(w io.Writer, err error) {
 	}
 }
 
+// complainOf prints the errors of a verdict, whose files are shown with a prefix.
+func complainOf(std streams, list []verdict.Error, prefix string) {
+	for _, e := range list {
+		if e.File != "" {
+			e.File = prefix + e.File
+		}
+		complain(std.err, fmt.Errorf("%w [%s]", &e, e.Code))
+	}
+}
+
 // messages returns the lines that report an error, safe to print.
 func messages(err error) []string {
 	var mistakes document.Errors

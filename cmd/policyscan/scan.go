@@ -14,6 +14,7 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/code"
 	"github.com/policyscan/policyscan/verdict/output"
+	"github.com/policyscan/policyscan/verdict/shard"
 )
 
 // scanCmd has the flags of a scan.
@@ -59,80 +60,80 @@ func (c *scanCmd) Run(std streams) error {
 	return err
 }
 
-// run is Run, and returns the verdict that is in the outputs: nil if they could not be
-// started.
+// run is Run, and returns the verdict that is in the outputs: nil if they could not be started, and of a shard.
 func (c *scanCmd) run(std streams) (*verdict.Verdict, error) {
 	o := c.options(std)
 	given := c.Output
 	of, err := c.split()
+	if err == nil && given == "" {
+		if c.Output, err = o.VerdictFile(); err == nil && of.Count > 0 {
+			c.Output = filepath.Join(filepath.Dir(c.Output), fmt.Sprintf("shard-%d-of-%d.json", of.Index, of.Count))
+		}
+	}
+	if err == nil && isMistyped(c.Path) {
+		err = seeHelp(fmt.Errorf("%q is neither a folder nor a command%s", c.Path, meant(c.Path, commandTree())), "")
+	}
 	if err != nil {
 		replaceOldVerdict(run.VerdictFiles(o.Git, given)...)
 		return nil, err
 	}
-	if given == "" {
-		var err error
-		if c.Output, err = o.VerdictFile(); err != nil {
-			replaceOldVerdict(run.VerdictFiles(o.Git)...)
-			return nil, err
-		}
-		if of.Count > 0 {
-			c.Output = filepath.Join(filepath.Dir(c.Output), fmt.Sprintf("shard-%d-of-%d.json", of.Index, of.Count))
-		}
-	}
-	if word := c.Path; isMistyped(word) {
-		replaceOldVerdict(run.VerdictFiles(o.Git, given)...)
-		return nil, seeHelp(fmt.Errorf("%q is neither a folder nor a command%s", word, meant(word, commandTree())), "")
-	}
-	r := reporter{scanCmd: c, options: o, about: &run.Run{Options: o}, std: std, began: time.Now()}
-	if of.Count > 0 {
-		return nil, c.runShard(&r, of)
-	}
-	if err := r.begin(nil); err != nil {
+	r := newReporter(c, o, std)
+	if err := r.begin(r.shardBegun(of)); err != nil {
 		return nil, err
 	}
 	ctx, caught, stop := interruptible(c.Timeout)
 	defer stop()
-	v := c.scan(ctx, &r)
+	v, d := c.scan(ctx, r, of)
+	if d != nil {
+		failed := r.outputs.EndPart(d)
+		if err := r.showShard(d); failed == nil {
+			failed = err
+		}
+		return nil, ended(shardStatus(d.Verdict, d.Decided(), c.Defer, failed), caught, failed)
+	}
 	failed := r.outputs.End(v, caught)
-	if sig := caught(); sig != 0 {
-		return v, outcome{status: 128 + sig, err: failed}
-	}
-	if status := exitStatus(v); status != exitPass {
-		return v, outcome{status: status, err: failed}
-	}
-	return v, nil
+	return v, ended(exitStatus(v), caught, failed)
 }
 
-// scan returns the verdict, which also has the error that kept it from scanning.
-func (c *scanCmd) scan(ctx context.Context, r *reporter) *verdict.Verdict {
+// scan returns the verdict, or of a shard its document. They also have the error that kept it from scanning.
+func (c *scanCmd) scan(ctx context.Context, r *reporter, of shard.Split) (*verdict.Verdict, *shard.Document) {
 	if err := c.open(ctx, r); err != nil {
-		return r.undecided(err)
+		v := r.undecided(err)
+		if of.Count > 0 {
+			return nil, scanner.ShardStopped(v, of)
+		}
+		return v, nil
 	}
 	about := r.about
 	defer about.Close()
 	defer closeReuse(about.Reuse)
 	progress := &scanner.Progress{}
 	defer r.watch(progress)()
+	if of.Count > 0 {
+		d := scanner.Shard(ctx, about, of, progress)
+		d.Tree.Head = run.CheckedOutCommit(about.Place.Root)
+		return nil, d
+	}
 	v := scanner.Scan(ctx, about, progress)
 	about.Notes = slices.Concat(about.Notes, about.UncoveredHints(v), about.FilterReport.Notes(),
 		notesOnReuse(about.Reuse))
 	if !c.Quiet {
 		about.Notes = append(about.Notes, about.LintNotes()...)
 	}
-	return v
+	return v, nil
 }
 
 // open opens what is to be scanned. Without an error it is to be closed.
 func (c *scanCmd) open(ctx context.Context, r *reporter) error {
 	err := c.check()
 	if err == nil {
-		r.options.Pins, err = c.pins(len(c.flags()))
+		r.about.Pins, err = c.pins(len(policyNames(c.Policy)))
 	}
 	if err != nil {
 		return err
 	}
-	r.options.Output = r.outputs.File()
-	if r.about, err = run.Open(ctx, r.options); err != nil {
+	r.about.Output = r.outputs.File()
+	if r.about, err = run.Open(ctx, r.about.Options); err != nil {
 		return err
 	}
 	r.about.FilterReport = &checkout.FilterReport{}
@@ -144,14 +145,11 @@ func (c *scanCmd) open(ctx context.Context, r *reporter) error {
 
 // options returns what the flags choose to scan, allow, limit and narrow.
 func (c *scanCmd) options(std streams) run.Options {
-	o := run.Options{
-		Version: version(), Path: c.Path, Policies: c.flags(), RuleIDs: c.Rule,
-		Rev: c.Rev, Base: c.DiffBase, Head: c.Head, PolicyRef: c.PolicyRef, RequireMerged: c.RequireMerged,
-		Staged: c.Staged, Tracked: c.Tracked, ContentPath: c.StdinPath,
-		Allow: c.Allow, Exclude: c.Exclude, AsOf: c.AsOf, RequireGoverned: c.RequireGoverned,
-		MaxFileBytes: c.MaxFileBytes, Uncommitted: !c.Quiet,
-		Git: gitEnvironment(), Getenv: getenv, Commands: obeyed(),
-	}
+	o := newOptions()
+	o.Path, o.Policies, o.RuleIDs, o.Exclude = c.Path, policyNames(c.Policy), c.Rule, c.Exclude
+	o.Rev, o.Base, o.Head, o.PolicyRef, o.RequireMerged = c.Rev, c.DiffBase, c.Head, c.PolicyRef, c.RequireMerged
+	o.Staged, o.Tracked, o.ContentPath, o.Uncommitted = c.Staged, c.Tracked, c.StdinPath, !c.Quiet
+	o.Allow, o.AsOf, o.RequireGoverned, o.MaxFileBytes = c.Allow, c.AsOf, c.RequireGoverned, c.MaxFileBytes
 	if c.FilesFrom != "" {
 		o.List = func(ctx context.Context) ([]string, error) { return readList(ctx, c.FilesFrom, std.in) }
 	}

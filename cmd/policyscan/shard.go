@@ -5,9 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
-	"github.com/policyscan/policyscan/scanner"
-	"github.com/policyscan/policyscan/scanner/run"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/code"
 	"github.com/policyscan/policyscan/verdict/output"
@@ -16,83 +15,66 @@ import (
 
 // split returns the part of the tree that --shard names; the zero Split if it is not given.
 func (c *scanCmd) split() (shard.Split, error) {
-	scopes := []struct {
+	of, err := parseShard(c.Shard, c.Defer, c.Report, c.Output, "file")
+	if err != nil || of.Count == 0 {
+		return of, err
+	}
+	const change = "a change is small enough for one run, and is compared as a whole"
+	for _, scope := range []struct {
 		name  string
 		given bool
 		why   string
 	}{
-		{"--diff-base", c.DiffBase != "", "a change is small enough for one run, and is compared as a whole"},
-		{"--staged", c.Staged, "a change is small enough for one run, and is compared as a whole"},
+		{"--diff-base", c.DiffBase != "", change}, {"--staged", c.Staged, change},
 		{"--stdin", c.Stdin, "standard input is one file"},
-	}
-	switch {
-	case c.Shard == "" && c.Defer:
-		return shard.Split{}, errors.New("--defer is given without --shard")
-	case c.Shard == "" && getenv(shard.CountVariable) != "":
-		return shard.Split{}, fmt.Errorf("%s is set, and --shard is not given, so that each task would do "+
-			"all of the work; give --shard auto, or unset it", shard.CountVariable)
-	case c.Shard == "":
-		return shard.Split{}, nil
-	case len(c.Report) > 0:
-		return shard.Split{}, errors.New("--shard and --report are both given; " +
-			"a shard has no report: policyscan merge writes those of all shards")
-	case c.Output == "none":
-		return shard.Split{}, errors.New("--shard is given with --output none; a shard's result is its file")
-	}
-	for _, s := range scopes {
-		if s.given {
-			return shard.Split{}, fmt.Errorf("--shard and %s are both given; %s", s.name, s.why)
+	} {
+		if scope.given {
+			return shard.Split{}, fmt.Errorf("--shard and %s are both given; %s", scope.name, scope.why)
 		}
 	}
-	return shard.Parse(c.Shard, getenv)
+	return of, nil
 }
 
-// runShard scans one part of the tree, and writes its shard file.
-func (c *scanCmd) runShard(r *reporter, of shard.Split) error {
-	begun := &shard.Document{Verdict: shard.Undecided, Shard: of, State: shard.InProgress}
-	begun.Run.Tool, begun.Run.Scope = verdict.New(version()).Tool, r.options.Scope()
-	begun.Findings.TreeErrors = []verdict.Error{{Code: code.InProgress, Message: output.InProgress}}
-	if err := r.begin(begun); err != nil {
-		return err
+// parseShard returns the part that the values of --shard and --defer name, which go with no report, and with an output
+// in which the result is.
+func parseShard(part string, deferred bool, reports []string, output, result string) (shard.Split, error) {
+	switch {
+	case part == "" && deferred:
+		return shard.Split{}, errors.New("--defer is given without --shard")
+	case part == "" && getenv(shard.CountVariable) != "":
+		return shard.Split{}, fmt.Errorf("%s is set, and --shard is not given, so that each task would do "+
+			"all of the work; give --shard auto, or unset it", shard.CountVariable)
+	case part == "":
+		return shard.Split{}, nil
+	case len(reports) > 0:
+		return shard.Split{}, errors.New("--shard and --report are both given; " +
+			"a shard has no report: policyscan merge writes those of all shards")
+	case output == "none":
+		return shard.Split{}, errors.New("--shard is given with --output none; a shard's result is its " + result)
 	}
-	ctx, caught, stop := interruptible(c.Timeout)
-	defer stop()
-	var d *shard.Document
-	if err := c.open(ctx, r); err != nil {
-		d = scanner.ShardStopped(r.undecided(err), of)
-	} else {
-		defer r.about.Close()
-		defer closeReuse(r.about.Reuse)
-		progress := &scanner.Progress{}
-		unwatch := r.watch(progress)
-		d = scanner.Shard(ctx, r.about, of, progress)
-		unwatch()
-		d.Tree.Head = run.CheckedOutCommit(r.about.Place.Root)
-	}
-	failed := r.outputs.EndPart(d)
-	if err := r.showShard(d); failed == nil {
-		failed = err
-	}
-	status := shardStatus(d, c.Defer)
-	switch sig := caught(); {
-	case sig != 0:
-		status = 128 + sig
-	case failed != nil:
-		status = exitUndecided
-	}
-	if status == exitPass {
+	return shard.Parse(part, getenv)
+}
+
+// shardBegun returns what is in the place of a shard file until the run ends; nil if the run is no shard.
+func (r *reporter) shardBegun(of shard.Split) output.Document {
+	if of.Count == 0 {
 		return nil
 	}
-	return outcome{status: status, err: failed}
+	begun := &shard.Document{Verdict: shard.Undecided, Shard: of, State: shard.InProgress}
+	begun.Run.Tool, begun.Run.Scope = verdict.New(version()).Tool, r.about.Scope()
+	begun.Findings.TreeErrors = []verdict.Error{{Code: code.InProgress, Message: output.InProgress}}
+	return begun
 }
 
-// shardStatus is what a shard file means to the shell. With --defer, violations do not make an engine run the shard
-// again: the merge has the last word on them.
-func shardStatus(d *shard.Document, deferred bool) int {
+// shardStatus is what a shard means to the shell, of which failed could not be written. With --defer, violations do not
+// make an engine run the shard again: the merge has the last word on them.
+func shardStatus(word string, decided, deferred bool, failed error) int {
 	switch {
-	case d.Verdict == shard.Fail && !deferred:
+	case failed != nil:
+		return exitUndecided
+	case word == shard.Fail && !deferred:
 		return exitViolation
-	case !d.Decided():
+	case !decided:
 		return exitUndecided
 	}
 	return exitPass
@@ -117,14 +99,7 @@ func (r *reporter) showShard(d *shard.Document) error {
 				safe(v.Violation.Title))
 		}
 	}
-	for _, errs := range [][]verdict.Error{f.TreeErrors, f.FileErrors} {
-		for _, e := range errs {
-			if e.File != "" {
-				e.File = r.about.Place.Prefix + e.File
-			}
-			complain(r.std.err, fmt.Errorf("%w [%s]", &e, e.Code))
-		}
-	}
+	complainOf(r.std, slices.Concat(f.TreeErrors, f.FileErrors), r.about.Place.Prefix)
 	if !r.Quiet {
 		fmt.Fprintf(&text, "shard %s, %s: looked at %d of %d files; %d violations, %d allowed, %d errors\n"+
 			"This is no verdict: policyscan merge makes it of all %d shards.\n",
