@@ -42,7 +42,6 @@ func stepFailed(step *action.Step, err error, std streams) error {
 	return outcome{exitUndecided, step.Failed(err, std.out)}
 }
 
-// scanOf returns the scan that the inputs ask for.
 func scanOf(step *action.Step, std streams) (*scanCmd, error) {
 	args, err := step.Args()
 	if err != nil {

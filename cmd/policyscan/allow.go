@@ -11,7 +11,6 @@ import (
 	"github.com/policyscan/policyscan/scanner/run"
 )
 
-// allowCmd writes the allowances of a bundle.
 type allowCmd struct {
 	Path string `arg:"" optional:"" help:"@allow_path"`
 
@@ -86,7 +85,6 @@ func (c *allowCmd) check() error {
 	return fmt.Errorf("%s are given; choose one", strings.Join(modes, " and "))
 }
 
-// policies returns the bundles in use, loaded, and the folder that is scanned.
 func (c *allowCmd) policies() (run.RuleSources, string, error) {
 	place, err := run.Find(c.Path)
 	if err != nil {
@@ -96,7 +94,6 @@ func (c *allowCmd) policies() (run.RuleSources, string, error) {
 	return all, place.Root, err
 }
 
-// add writes entries for the violations of a verdict.
 func (c *allowCmd) add(std streams, day string) error {
 	v, err := decodeVerdict(c.From, std.in)
 	if err != nil {
@@ -141,7 +138,6 @@ func (c *allowCmd) tighten(std streams) error {
 	return showOutcome(std, file, &result, "commit it together with the change that removed or moved what it is about")
 }
 
-// showOutcome prints what was done, and what to do next.
 func showOutcome(std streams, l *allowance.File, o *allowance.EditResult, next string) error {
 	var b strings.Builder
 	for i := range o.Changes {
@@ -175,7 +171,6 @@ func showOutcome(std streams, l *allowance.File, o *allowance.EditResult, next s
 	return err
 }
 
-// due prints the entries that end.
 func (c *allowCmd) due(std streams, day string) error {
 	days, err := allowance.ParseDays(c.Due)
 	if err != nil {
@@ -202,7 +197,6 @@ func (c *allowCmd) due(std streams, day string) error {
 	return outcome{status: exitViolation, err: err}
 }
 
-// inBundle names the bundle of an entry if there are several.
 func inBundle(e *allowance.Expiring, bundles int) string {
 	if bundles < 2 {
 		return ""

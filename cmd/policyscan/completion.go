@@ -9,7 +9,6 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// completionCmd prints a completion script.
 type completionCmd struct {
 	Shell string `arg:"" enum:"bash,zsh,fish" help:"bash, zsh or fish."`
 }
@@ -90,7 +89,6 @@ func (c completed) Options() []string {
 // Words returns the names of which the command's is made.
 func (c completed) Words() []string { return strings.Fields(c.Name) }
 
-// shownChildren returns the names of the commands below one, without the hidden ones.
 func shownChildren(node *kong.Node) []string {
 	var names []string
 	for _, child := range node.Children {
@@ -106,7 +104,6 @@ func firstLine(s string) string {
 	return s
 }
 
-// zshFlag describes a flag to zsh.
 func zshFlag(f *kong.Flag) string {
 	help := strings.NewReplacer("[", `\[`, "]", `\]`, ":", `\:`).Replace(firstLine(f.Help))
 	if f.IsBool() {

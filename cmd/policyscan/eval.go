@@ -14,7 +14,6 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// evalCmd judges tool calls.
 type evalCmd struct {
 	callsFlag `embed:""`
 	Policy    []string `placeholder:"DIR" sep:"none" help:"@eval_policy"`
@@ -61,7 +60,6 @@ func (c *evalCmd) Run(std streams) error {
 	return nil
 }
 
-// gate returns the gate that judges the calls.
 func (c *evalCmd) gate() (*gate.Gate, error) {
 	if len(c.Calls) == 0 && len(c.Policy) == 0 {
 		return nil, errors.New("there is nothing to check calls against; " +

@@ -15,7 +15,6 @@ const (
 	exitUndecided = 2 // could not decide, bad usage, a failed write
 )
 
-// exitStatus is what a scan's verdict means to the shell.
 func exitStatus(v *verdict.Verdict) int { return statusOf(len(v.Violations), v.Verdict) }
 
 // statusOf is what a verdict with so many violations means to the shell.

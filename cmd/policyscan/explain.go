@@ -18,7 +18,6 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// explainCmd says what a scan does with one file.
 type explainCmd struct {
 	Path string `arg:"" help:"@explain_path"`
 
@@ -143,7 +142,8 @@ func addForms(x *scanner.Explanation, r *repo.Repository, at checkout.Snapshot, 
 	return err
 }
 
-// explanationText is the explanation for a person: the file, the rules that cover it with what they ask, then the other rules.
+// explanationText is the explanation for a person: the file, the rules that cover it with what they ask, then the other
+// rules.
 func explanationText(e *scanner.Explanation, rev, policy string) string {
 	var b strings.Builder
 	line := func(format string, args ...any) {
@@ -196,7 +196,6 @@ func explanationText(e *scanner.Explanation, rev, policy string) string {
 	return b.String()
 }
 
-// outcomeText is the result in a sentence.
 func outcomeText(e *scanner.Explanation, covering int) string {
 	by := "; covered by " + plural(covering, "rule")
 	switch e.Outcome {
@@ -272,7 +271,6 @@ func fileNotes(e *scanner.Explanation, rev string, covering int) (all []string) 
 	return all
 }
 
-// readsContent reports whether a rule asks for the content.
 func readsContent(e *scanner.Explanation) bool {
 	return slices.ContainsFunc(e.Rules, func(r scanner.RuleExplanation) bool {
 		return slices.ContainsFunc(r.Items, func(item scanner.ItemExplanation) bool {
@@ -281,7 +279,6 @@ func readsContent(e *scanner.Explanation) bool {
 	})
 }
 
-// itemText says what an item asks, how it was looked for, and where it is.
 func itemText(i *scanner.ItemExplanation) string {
 	pattern := i.Name
 	if !strings.HasPrefix(pattern, `{"`) {
@@ -320,7 +317,6 @@ func itemText(i *scanner.ItemExplanation) string {
 	return strings.Join(parts, "; ")
 }
 
-// violationText says where the violation of an item is.
 func violationText(i *scanner.ItemExplanation) string {
 	v := &i.Violation.Evidence
 	place := fmt.Sprintf("line %d, column %d", v.Line, v.Column)

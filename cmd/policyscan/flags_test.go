@@ -175,7 +175,7 @@ func TestHelpFiles(t *testing.T) {
 	if err := kong.Visit(parser.Model, func(node kong.Visitable, next kong.Next) error {
 		switch n := node.(type) {
 		case *kong.Node:
-			said += "\n" + n.Detail
+			said += "\n" + n.Help + "\n" + n.Detail
 		case *kong.Value:
 			said += "\n" + n.Help
 		}
@@ -198,7 +198,7 @@ func TestHelpFiles(t *testing.T) {
 		for paragraph := range strings.SplitSeq(text, "\n\n") {
 			name, sentences, _ := strings.Cut(paragraph, "\n")
 			start, _, _ := strings.Cut(strings.Join(strings.Fields(sentences), " "), "{")
-			if !strings.Contains(said, start) {
+			if !strings.Contains(said, "\n"+start) {
 				t.Errorf("no flag has %s", name)
 			}
 		}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -13,7 +12,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/scanner/check"
 	"github.com/policyscan/policyscan/scanner/fleet"
 	"github.com/policyscan/policyscan/scanner/run"
@@ -25,7 +23,6 @@ import (
 	"github.com/policyscan/policyscan/verdict/summary"
 )
 
-// fleetCmd scans many repositories.
 type fleetCmd struct {
 	Repos  string   `placeholder:"FILE" help:"@fleet_repos"`
 	Policy []string `placeholder:"DIR" sep:"none" help:"@fleet_policy"`
@@ -49,7 +46,6 @@ type fleetCmd struct {
 	Workers int64 `placeholder:"N" help:"Repositories at a time. Default: as many as processors."`
 }
 
-// A fleetRun is one run of the command.
 type fleetRun struct {
 	*fleetCmd
 	std     streams
@@ -96,7 +92,6 @@ func (c *fleetCmd) prepareOutputs(std streams, began time.Time) (*fleetRun, erro
 	return r, err
 }
 
-// end writes the outputs.
 func (r *fleetRun) end(caught func() int) error {
 	failed := r.outputs.End(caught)
 	return ended(statusOf(r.summary.Totals.Violations, r.summary.Verdict), caught, failed)
@@ -199,14 +194,9 @@ func (r *fleetRun) entries(ctx context.Context) (all []fleet.Entry, wrong []verd
 			return fleet.Find(r.Repos)
 		}
 	}
-	text, err := readAll(ctx, func() (io.Reader, error) {
-		if r.Repos == "-" {
-			return r.std.in, nil
-		}
-		return os.Open(r.Repos) // may be a FIFO
-	})
+	text, err := readNamed(ctx, r.Repos, r.std.in)
 	if err != nil {
-		return nil, nil, fmt.Errorf("--repos cannot be read: %w", disk.Cause(err))
+		return nil, nil, fmt.Errorf("--repos cannot be read: %w", err)
 	}
 	folder := ""
 	if r.Repos != "-" {
@@ -216,7 +206,6 @@ func (r *fleetRun) entries(ctx context.Context) (all []fleet.Entry, wrong []verd
 	return all, nil, err
 }
 
-// show writes the report for a person.
 func (r *fleetRun) show() error {
 	w := r.std.out
 	if r.outputs.Printed() {
@@ -249,7 +238,6 @@ func (r *fleetRun) show() error {
 	return err
 }
 
-// watch shows the progress on a terminal. The returned function ends that.
 func (r *fleetRun) watch(f *fleet.Run, all int) (stop func()) {
 	return watching(r.std.err, r.Quiet, func() string {
 		done, failed, undecided := f.Progress()

@@ -40,7 +40,6 @@ func voidFleet(dir string, shards bool) {
 	output.ReplaceOldFleet(version(), gitEnvironment().Tracks, dir, part)
 }
 
-// endPart writes the shard file.
 func (r *fleetRun) endPart(ctx context.Context, caught func() int) error {
 	r.summary.Decide()
 	state := shard.Done
@@ -55,7 +54,6 @@ func (r *fleetRun) endPart(ctx context.Context, caught func() int) error {
 	return ended(shardStatus(p.Verdict, p.Decided(), r.Defer, failed), caught, failed)
 }
 
-// shardName is the name of the shard file in the folder of a shard.
 const shardName = "shard.json"
 
 // mergeFleet makes the summary of the folders of a fleet's shards, and the folder of their results.
@@ -133,7 +131,6 @@ func hasShard(folder string) bool {
 	return err == nil || !errors.Is(err, fs.ErrNotExist)
 }
 
-// foldersIn returns the paths of the folders in a folder.
 func foldersIn(dir string) ([]string, error) {
 	inside, err := os.ReadDir(dir)
 	var all []string

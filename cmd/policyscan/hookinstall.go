@@ -154,7 +154,6 @@ func openSettings(agent string, user bool) (*settings.File, error) {
 	return of.OpenProject(p.Root, p.Prefix)
 }
 
-// shownLines returns a text that is safe to print.
 func shownLines(text []byte) string {
 	var b strings.Builder
 	for line := range strings.Lines(string(text)) {

@@ -70,7 +70,6 @@ func (c *agentHookCmd) check() error {
 	return ask.CheckMode(ask.Mode(c.AskMode))
 }
 
-// bundles is how many bundles the flags name.
 func (c *agentHookCmd) bundles() int {
 	names := eachLine(c.Policy)
 	if slices.Contains(names, hook.NoPolicy) {
@@ -175,7 +174,6 @@ func hasCall(in io.Reader) bool {
 	return err != nil || len(text) > 0
 }
 
-// A counter is a writer that counts the bytes that it is given.
 type counter struct {
 	to    io.Writer
 	wrote int

@@ -9,7 +9,6 @@ import (
 	"github.com/policyscan/policyscan/scanner/setup"
 )
 
-// initCmd writes a first bundle.
 type initCmd struct {
 	Path string `arg:"" optional:"" help:"@init_path"`
 }

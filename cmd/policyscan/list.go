@@ -13,7 +13,6 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// listCmd prints the rules of a bundle.
 type listCmd struct {
 	bundleArg `embed:""`
 	For       string `placeholder:"PATH" help:"@list_for"`
@@ -135,7 +134,6 @@ func listedItems(list []rules.Item) []listedItem {
 	return all
 }
 
-// A listedExample is a rule's example.
 type listedExample struct {
 	Path     string `json:"path"`
 	Content  string `json:"content"`

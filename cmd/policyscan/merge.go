@@ -19,7 +19,6 @@ import (
 	"github.com/policyscan/policyscan/verdict/shard"
 )
 
-// mergeCmd makes the verdict of the shards of a scan.
 type mergeCmd struct {
 	Files []string `arg:"" name:"shard" help:"@merge_files"`
 
@@ -104,7 +103,6 @@ func (c *mergeCmd) merge() *verdict.Verdict {
 	return v
 }
 
-// maxShard is how many bytes a shard file can have.
 const maxShard = 1<<31 - 2
 
 func readShard(name string) (*shard.Document, error) {

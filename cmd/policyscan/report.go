@@ -1,11 +1,10 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
-	"os"
 
-	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/output"
 )
@@ -15,7 +14,6 @@ type reportFlag struct {
 	Report []string `placeholder:"FORMAT" sep:"none" help:"@report"`
 }
 
-// reportCmd writes the reports of a verdict that was written before.
 type reportCmd struct {
 	File string `arg:"" help:"The verdict: a verdict.json, or - for standard input."`
 	reportFlag
@@ -42,18 +40,9 @@ func (c *reportCmd) Run(std streams) error {
 }
 
 func decodeVerdict(name string, stdin io.Reader) (*verdict.Verdict, error) {
-	in := stdin
-	if name != "-" {
-		f, err := os.Open(name)
-		if err != nil {
-			return nil, disk.Cause(err)
-		}
-		defer f.Close() // read only: nothing to lose
-		in = f
-	}
-	text, err := io.ReadAll(in)
+	text, err := readNamed(context.Background(), name, stdin)
 	if err != nil {
-		return nil, disk.Cause(err)
+		return nil, err
 	}
 	return verdict.Decode(text)
 }

@@ -63,15 +63,7 @@ func (r *reporter) undecided(err error) *verdict.Verdict {
 	return r.about.Undecided(err)
 }
 
-// show writes the report for a person.
 func (r *reporter) show(v *verdict.Verdict) error {
-	text, w, err := r.text(v)
-	_, werr := w.Write(text)
-	return cmp.Or(err, werr)
-}
-
-// text returns the report for a person, and where it goes.
-func (r *reporter) text(v *verdict.Verdict) ([]byte, io.Writer, error) {
 	more, at := r.more(v), r.about.Place
 	if r.Quiet {
 		errs := slices.Clone(v.Errors)
@@ -81,7 +73,7 @@ func (r *reporter) text(v *verdict.Verdict) ([]byte, io.Writer, error) {
 			}
 		}
 		complainOf(r.std, errs, at.Prefix)
-		return nil, io.Discard, nil
+		return nil
 	}
 	w := r.std.out
 	if r.outputs.Printed() {
@@ -93,7 +85,8 @@ func (r *reporter) text(v *verdict.Verdict) ([]byte, io.Writer, error) {
 		r.about.Notes, time.Since(r.began)
 	o.Mistakes = more
 	err := report.WriteText(&text, v, o)
-	return text.Bytes(), w, err
+	_, werr := w.Write(text.Bytes())
+	return cmp.Or(err, werr)
 }
 
 // more returns what the report for a person says about errors beyond what is in the verdict, which is the same in every

@@ -6,7 +6,6 @@ import (
 	"github.com/policyscan/policyscan/scanner"
 )
 
-// testCmd runs the examples of a bundle's rules, and scenarios of tool calls.
 type testCmd struct {
 	bundleArg       `embed:""`
 	scenariosFlag   `embed:""`
@@ -42,7 +41,6 @@ func (c *testCmd) Run(std streams) error {
 	return nil
 }
 
-// examples checks every rule against its own examples, and reports whether all have the expected result.
 func (c *testCmd) examples(std streams) (bool, error) {
 	all, err := c.bundleArg.load()
 	if err != nil {

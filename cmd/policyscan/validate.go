@@ -13,7 +13,6 @@ import (
 	"github.com/policyscan/policyscan/scanner/run"
 )
 
-// validateCmd checks a bundle, or call rules.
 type validateCmd struct {
 	bundleArg `embed:""`
 	callsFlag `embed:""`
@@ -88,7 +87,6 @@ func (c *validateCmd) bundles(std streams, root string) (run.RuleSources, error)
 	return all, nil
 }
 
-// bundle checks a bundle, which may be alone.
 func (c *validateCmd) bundle(std streams, p *run.RuleSource, alone bool) error {
 	err := p.Load()
 	if err == nil && alone {
@@ -125,7 +123,6 @@ func (c *validateCmd) bundle(std streams, p *run.RuleSource, alone bool) error {
 		len(b.Deprecated), allowed, b.SHA256)
 }
 
-// showNotes prints notes on a bundle.
 func showNotes(std streams, p *run.RuleSource, notes []document.Note) error {
 	for _, n := range notes {
 		e := &document.Error{Bundle: p.PathPrefix(), File: n.File, Line: n.Line,
