@@ -37,7 +37,6 @@ type Explanation struct {
 	Errors            []verdict.Error            `json:"errors"`
 
 	Covered    bool `json:"-"` // by a rule, as verdict.Coverage.Governed counts
-	Scanned    bool `json:"-"` // checked against every rule that covers it
 	Unreadable bool `json:"-"` // it, or what is on the way to it, could not be read: nothing is known for certain
 }
 
@@ -183,8 +182,7 @@ func kindOf(seen []tree.File, path string, t tree.Tree) (string, error) {
 // explain adds what each rule asks of the file. result is nil if none covers it.
 func (x *Explanation) explain(r *run.Run, path string, result *check.Result) {
 	if result != nil {
-		x.Covered, x.Scanned, x.NotScanned = true, result.Scanned, result.Reason
-		x.Bytes, x.BOM = result.Bytes, result.BOM()
+		x.Covered, x.NotScanned, x.Bytes, x.BOM = true, result.Reason, result.Bytes, result.BOM()
 		x.Unreadable = result.File.Kind == worktree.Regular && result.Plan != nil && !result.Examined()
 	}
 	for i := range x.Errors {
@@ -278,26 +276,23 @@ func (x *Explanation) addViolation(r *rules.Rule, item *ItemExplanation) {
 
 // addForms adds how the content was searched and parsed.
 func (x *Explanation) addForms() {
-	var encodings, parsed []string
-	add := func(list []string, s string) []string {
-		if s == "" || slices.Contains(list, s) {
-			return list
-		}
-		return append(list, s)
-	}
+	content, parsed := ExplainedForm{"content", nil, x.Bytes, true}, ExplainedForm{"parsed", nil, x.Bytes, true}
 	for i := range x.Rules {
 		for _, item := range x.Rules[i].Items {
 			for _, encoding := range item.Encodings {
-				encodings = add(encodings, encoding)
+				if !slices.Contains(content.As, encoding) {
+					content.As = append(content.As, encoding)
+				}
 			}
-			parsed = add(parsed, item.Format)
+			if item.Format != "" && !slices.Contains(parsed.As, item.Format) {
+				parsed.As = append(parsed.As, item.Format)
+			}
 		}
 	}
-	if len(encodings) > 0 {
-		x.Forms = append(x.Forms, ExplainedForm{"content", encodings, x.Bytes, true})
-	}
-	if len(parsed) > 0 {
-		x.Forms = append(x.Forms, ExplainedForm{"parsed", parsed, x.Bytes, true})
+	for _, form := range []ExplainedForm{content, parsed} {
+		if form.As != nil {
+			x.Forms = append(x.Forms, form)
+		}
 	}
 }
 

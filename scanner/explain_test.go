@@ -80,7 +80,7 @@ func TestExplainIsScan(t *testing.T) {
 				if x.Covered {
 					covered++
 				}
-				if x.Scanned {
+				if x.Covered && x.NotScanned == "" {
 					scanned++
 					bytes += x.Bytes
 				}

@@ -189,17 +189,13 @@ func (c *allowCmd) due(std streams, day string) error {
 	}
 	var b strings.Builder
 	for i := range due {
-		e := &due[i].Allowance
+		e, bundle := &due[i].Allowance, ""
+		if len(all) > 1 {
+			bundle = ", in " + safe(due[i].Bundle)
+		}
 		fmt.Fprintf(&b, "%s  %s  %s: %d, %s, %s%s (%s)\n", e.Until, safe(e.Rule), safe(e.File), e.AtMost, safe(e.Owner),
-			safe(e.Reason), inBundle(&due[i], len(all)), due[i].When())
+			safe(e.Reason), bundle, due[i].When())
 	}
 	err = print(std.out, "%sfix what they allow, or write a later \"until\", in a separate change\n", b.String())
 	return outcome{status: exitViolation, err: err}
-}
-
-func inBundle(e *allowance.Expiring, bundles int) string {
-	if bundles < 2 {
-		return ""
-	}
-	return ", in " + safe(e.Bundle)
 }

@@ -198,23 +198,19 @@ func explanationText(e *scanner.Explanation, rev, policy string) string {
 
 func outcomeText(e *scanner.Explanation, covering int) string {
 	by := "; covered by " + plural(covering, "rule")
-	switch e.Outcome {
-	case scanner.LeftOut:
-		return "a scan skips it: " + map[string]string{
-			"rules":  "it is a rule file in use, which contains the patterns",
-			"output": "the verdict of a scan is written there",
-			"git":    "it belongs to git",
-		}[e.LeftOut]
-	case scanner.NotCovered:
-		return "no rule covers it, so a scan does not read it"
-	case scanner.Passed:
-		return "passes" + by
-	case scanner.Allowed:
-		return "passes, with violations that are allowed" + by
-	case scanner.Undecided:
-		return "undecided" + by
+	skipped := map[string]string{
+		"rules":  "it is a rule file in use, which contains the patterns",
+		"output": "the verdict of a scan is written there",
+		"git":    "it belongs to git",
 	}
-	return plural(len(e.Violations), "violation") + by
+	return map[scanner.Outcome]string{
+		scanner.LeftOut:    "a scan skips it: " + skipped[e.LeftOut],
+		scanner.NotCovered: "no rule covers it, so a scan does not read it",
+		scanner.Passed:     "passes" + by,
+		scanner.Allowed:    "passes, with violations that are allowed" + by,
+		scanner.Undecided:  "undecided" + by,
+		scanner.Violated:   plural(len(e.Violations), "violation") + by,
+	}[e.Outcome]
 }
 
 // fileNotes say what the file is, and what of it was checked. rev is how its commit was named.
@@ -222,18 +218,15 @@ func fileNotes(e *scanner.Explanation, rev string, covering int) (all []string) 
 	if e.Commit != "" {
 		all = append(all, fmt.Sprintf("as it is in the commit %s (%s)", rev, e.Commit[:12]))
 	}
-	switch e.Kind {
-	case "symlink":
+	switch {
+	case e.Kind == "symlink":
 		all = append(all, "it is a symbolic link, which a scan does not follow: the path that it contains is checked; "+
 			"what it leads to is checked under its own path, and not at all if it is outside the tree")
-	case "submodule":
-		if e.Commit != "" {
-			all = append(all, "it is a submodule, whose files are in another repository: "+
-				"a scan of a commit does not read them")
-			break
-		}
+	case e.Kind == "submodule" && e.Commit != "":
+		all = append(all, "it is a submodule, whose files are in another repository: a scan of a commit does not read them")
+	case e.Kind == "submodule":
 		all = append(all, "it is a submodule: if it is checked out, its files are checked under their own paths")
-	case "special":
+	case e.Kind == "special":
 		all = append(all, "it is a FIFO, a socket or a device, which a scan never opens")
 	}
 	switch {

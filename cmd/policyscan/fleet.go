@@ -114,7 +114,11 @@ func (r *fleetRun) scan(ctx context.Context) {
 		r.stopped = true
 		return
 	}
-	defer r.watch(f, len(f.Owned()))()
+	own := len(f.Owned())
+	defer watching(r.std.err, r.Quiet, func() string {
+		done, failed, undecided := f.Progress()
+		return fmt.Sprintf("scanning: %d of %d repositories, %d failed, %d undecided", done, own, failed, undecided)
+	})()
 	defer closeReuse(r.reuse)
 	boundMemory(len(f.Entries))
 	f.Scan(ctx, r.summary)
@@ -142,15 +146,14 @@ func (r *fleetRun) prepare(ctx context.Context, f *fleet.Run) (wrong []verdict.E
 	case len(names) == 0 && !r.OwnPolicy:
 		return nil, errors.New("no bundle is named; give --policy DIR for all repositories, " +
 			"or --own-policy for the one in each")
-	case r.MaxFileBytes < 0:
-		return nil, fmt.Errorf("--max-file-bytes is %d; give a number of bytes, or 0 for no limit", r.MaxFileBytes)
-	case r.Timeout < 0:
-		return nil, fmt.Errorf("--timeout is %s; give a time such as 90s, or 0 for no limit", r.Timeout)
 	case r.Expect < 0:
 		return nil, fmt.Errorf("--expect is %d; give a number of repositories", r.Expect)
 	case r.Workers < 0:
 		return nil, fmt.Errorf("--workers is %d; give a number of repositories, or 0 for one for each processor",
 			r.Workers)
+	}
+	if err := checkLimits(r.MaxFileBytes, r.Timeout); err != nil {
+		return nil, err
 	}
 	if _, _, err = run.ParseDay(r.AsOf, f.Options.Now); err != nil {
 		return nil, err
@@ -236,12 +239,4 @@ func (r *fleetRun) show() error {
 	}
 	_, err := w.Write(text.Bytes())
 	return err
-}
-
-func (r *fleetRun) watch(f *fleet.Run, all int) (stop func()) {
-	return watching(r.std.err, r.Quiet, func() string {
-		done, failed, undecided := f.Progress()
-		return fmt.Sprintf("scanning: %d of %d repositories, %d failed, %d undecided", done, all, failed,
-			undecided)
-	})
 }

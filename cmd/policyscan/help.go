@@ -81,13 +81,7 @@ func unshortened(err error, node *kong.Node, command string) error {
 	if !strings.HasPrefix(err.Error(), "expected one of ") || !strings.HasSuffix(err.Error(), ", ...") {
 		return err
 	}
-	var names []string
-	for _, child := range node.Children {
-		if !child.Hidden {
-			names = append(names, fmt.Sprintf("%q", child.Name))
-		}
-	}
-	return errors.New("expected one of " + strings.Join(names, ", "))
+	return fmt.Errorf(`expected one of "%s"`, strings.Join(shownChildren(node), `", "`))
 }
 
 // commandTree returns the model of the whole command line; an empty one if there is an error.
@@ -110,13 +104,7 @@ func childOf(node *kong.Node, name string) *kong.Node {
 
 // meant returns the question whether a command with a similar name was meant; "" if there is none.
 func meant(word string, node *kong.Node) string {
-	var names []string
-	for _, child := range node.Children {
-		if !child.Hidden {
-			names = append(names, child.Name)
-		}
-	}
-	if near := document.Nearest(word, names); near != "" && near != word {
+	if near := document.Nearest(word, shownChildren(node)); near != "" && near != word {
 		return fmt.Sprintf(", did you mean %q?", near)
 	}
 	return ""

@@ -190,10 +190,16 @@ func (c *scanCmd) check() error {
 	case c.Rev == "" && c.Reuse != "":
 		return errors.New("--reuse is given without --rev: results are kept by git's hash of a file's content, " +
 			"which only a scan of a commit has for every file")
-	case c.MaxFileBytes < 0:
-		return fmt.Errorf("--max-file-bytes is %d; give a number of bytes, or 0 for no limit", c.MaxFileBytes)
-	case c.Timeout < 0:
-		return fmt.Errorf("--timeout is %s; give a time such as 90s, or 0 for no limit", c.Timeout)
+	}
+	return checkLimits(c.MaxFileBytes, c.Timeout)
+}
+
+func checkLimits(maxFileBytes int64, timeout time.Duration) error {
+	switch {
+	case maxFileBytes < 0:
+		return fmt.Errorf("--max-file-bytes is %d; give a number of bytes, or 0 for no limit", maxFileBytes)
+	case timeout < 0:
+		return fmt.Errorf("--timeout is %s; give a time such as 90s, or 0 for no limit", timeout)
 	}
 	return nil
 }

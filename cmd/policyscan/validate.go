@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -80,11 +81,9 @@ func (c *validateCmd) bundles(std streams, root string) (run.RuleSources, error)
 		return all, nil // its notes were shown with the others
 	}
 	for i, notes := range all.AllowanceNotes() {
-		if err := showNotes(std, &all[i], notes); err != nil {
-			return nil, err
-		}
+		err = cmp.Or(err, showNotes(std, &all[i], notes))
 	}
-	return all, nil
+	return all, err
 }
 
 func (c *validateCmd) bundle(std streams, p *run.RuleSource, alone bool) error {
@@ -103,35 +102,29 @@ func (c *validateCmd) bundle(std streams, p *run.RuleSource, alone bool) error {
 	if alone {
 		notes = append(notes, run.RuleSources{*p}.AllowanceNotes()[0]...)
 	}
-	if err := showNotes(std, p, notes); err != nil {
-		return err
-	}
+	err = showNotes(std, p, notes)
 	if p.Dir != "" && rules.HasOldSchema(p.Dir) {
 		file := safe(filepath.ToSlash(filepath.Join(p.Dir, rules.SchemaFile)))
-		if err := print(std.out, "%s: not the schema of this version; write it again: policyscan schema policy >%s\n",
-			file, file); err != nil {
-			return err
-		}
+		err = cmp.Or(err, print(std.out,
+			"%s: not the schema of this version; write it again: policyscan schema policy >%s\n", file, file))
 	}
 	b := p.Bundle
 	allowed := ""
 	if n := len(b.Allowances); n > 0 {
 		allowed = ", " + plural(n, "allowance")
 	}
-	return print(std.out, "%s: valid: %s, %s, %d deprecated%s\nsha256 %s\n", safe(p.Name),
+	return cmp.Or(err, print(std.out, "%s: valid: %s, %s, %d deprecated%s\nsha256 %s\n", safe(p.Name),
 		plural(b.Count(rules.Boundary), "boundary"), plural(b.Count(rules.Invariant), "invariant"),
-		len(b.Deprecated), allowed, b.SHA256)
+		len(b.Deprecated), allowed, b.SHA256))
 }
 
 func showNotes(std streams, p *run.RuleSource, notes []document.Note) error {
+	var all document.Errors
 	for _, n := range notes {
-		e := &document.Error{Bundle: p.PathPrefix(), File: n.File, Line: n.Line,
-			Column: n.Column, Rule: n.Rule, Found: n.Text}
-		if err := showMistakes(std.out, document.Errors{e}); err != nil {
-			return err
-		}
+		all = append(all, &document.Error{Bundle: p.PathPrefix(), File: n.File, Line: n.Line,
+			Column: n.Column, Rule: n.Rule, Found: n.Text})
 	}
-	return nil
+	return showMistakes(std.out, all)
 }
 
 // mistaken prints mistakes, and returns the error that there are some.
@@ -222,11 +215,9 @@ func showLife(std streams, all run.RuleSources, life *scanner.Liveness, tried st
 			list = append(list, of.Dead[k].Mistake(word))
 		}
 		rules.SortMistakes(list)
-		if err := showMistakes(std.out, list.In(all[i].PathPrefix())); err != nil {
-			return err
-		}
-		if err := print(std.out, "%s: %d alive, %d %s; tried on %s\n",
-			safe(all[i].Name), of.Alive, len(of.Dead), word, tried); err != nil {
+		if err := cmp.Or(showMistakes(std.out, list.In(all[i].PathPrefix())),
+			print(std.out, "%s: %d alive, %d %s; tried on %s\n",
+				safe(all[i].Name), of.Alive, len(of.Dead), word, tried)); err != nil {
 			return err
 		}
 		dead += len(list)
@@ -245,9 +236,7 @@ func showLife(std streams, all run.RuleSources, life *scanner.Liveness, tried st
 		return outcome{status: exitViolation}
 	}
 	for i := range life.Errors {
-		if err := print(std.err, "%s\n", safe(life.Errors[i].Error())); err != nil {
-			return err
-		}
+		_, _ = fmt.Fprintln(std.err, safe(life.Errors[i].Error())) // there is no other place to report an error
 	}
 	if life.Files == 0 {
 		return errors.New("there is no tree to try the rules on; with --alive the argument is the tree, and --policy " +
