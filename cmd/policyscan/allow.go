@@ -52,37 +52,24 @@ func (c *allowCmd) Run(std streams) error {
 
 // check returns an error for flags that contradict each other.
 func (c *allowCmd) check() error {
-	var modes []string
-	mode := func(name string, given bool) {
-		if given {
-			modes = append(modes, name)
-		}
-	}
-	mode("--from", c.From != "")
-	mode("--tighten", c.Tighten)
-	mode("--due", c.Due != "")
-	for _, flag := range []struct {
-		name, of string
-		given    bool
-	}{
-		{"--owner", "--from", c.Owner != ""}, {"--reason", "--from", c.Reason != ""},
-		{"--until", "--from", c.Until != ""}, {"--raise", "--from", c.Raise}, {"--base", "--tighten", c.Base != ""},
-		{"--rev", "--tighten", c.Rev != ""},
-	} {
-		if flag.given && len(modes) == 1 && modes[0] != flag.of {
-			return fmt.Errorf("%s is for %s, and %s is given", flag.name, flag.of, modes[0])
-		}
-	}
-	switch len(modes) {
-	case 0:
+	modes := givenNames(givenFlag{"--from", c.From != ""}, givenFlag{"--tighten", c.Tighten},
+		givenFlag{"--due", c.Due != ""})
+	ofFrom := givenNames(givenFlag{"--owner", c.Owner != ""}, givenFlag{"--reason", c.Reason != ""},
+		givenFlag{"--until", c.Until != ""}, givenFlag{"--raise", c.Raise})
+	ofTighten := givenNames(givenFlag{"--base", c.Base != ""}, givenFlag{"--rev", c.Rev != ""})
+	switch {
+	case len(modes) == 1 && modes[0] != "--from" && len(ofFrom) > 0:
+		return fmt.Errorf("%s is for --from, and %s is given", ofFrom[0], modes[0])
+	case len(modes) == 1 && modes[0] != "--tighten" && len(ofTighten) > 0:
+		return fmt.Errorf("%s is for --tighten, and %s is given", ofTighten[0], modes[0])
+	case len(modes) == 0:
 		return errors.New("give --from FILE, --tighten or --due DAYS; see policyscan allow --help")
-	case 1:
-		if c.Tracked && c.Rev != "" {
-			return errors.New("--rev and --tracked are both given; choose one")
-		}
-		return nil
+	case len(modes) > 1:
+		return fmt.Errorf("%s are given; choose one", strings.Join(modes, " and "))
+	case c.Tracked && c.Rev != "":
+		return errors.New("--rev and --tracked are both given; choose one")
 	}
-	return fmt.Errorf("%s are given; choose one", strings.Join(modes, " and "))
+	return nil
 }
 
 func (c *allowCmd) policies() (run.RuleSources, string, error) {

@@ -74,14 +74,14 @@ func dispatch(args []string, std streams, help io.Writer) int {
 		if command == "action" && inWorkflow() {
 			return finish(std, stepFailed(actionStep(std), err, std))
 		}
-		voidOutputs(parser, command, args)
+		voidOutputs(command, args)
 		complain(std.err, err)
 		return exitUndecided
 	}
 	ctx, err := parse(parser, args)
 	if err != nil {
 		command := commandOf(parser, args)
-		voidOutputs(parser, command, args)
+		voidOutputs(command, args)
 		if command == "scan" {
 			if near := mistypedCommand(parser.Model.Node, args); near != "" {
 				command, err = "", fmt.Errorf("%q is neither a folder nor a command%s", args[0], near)
@@ -128,26 +128,18 @@ func commandOf(parser *kong.Kong, args []string) string {
 // voidOutputs replaces the verdict of an earlier run, or the summary of a fleet, if this run's arguments or environment
 // are not valid: everything that --output or its variable names, whatever else is wrong, or else all files that the
 // command could write without them, since neither PATH nor the scope is known.
-func voidOutputs(parser *kong.Kong, command string, args []string) {
+func voidOutputs(command string, args []string) {
 	verdicts, fleets := command == "scan" || command == "merge", command == "fleet" || command == "merge"
-	if !verdicts && !fleets {
-		return
-	}
-	flags := parser.Model.DefaultCmd.Flags
-	flag := flags[slices.IndexFunc(flags, func(f *kong.Flag) bool { return f.Name == "output" })]
 	var files []string // more than one, if the flag is given twice
-	for i := range args {
-		// Each argument is read as if it were the only flag, and if it needs a value, with the next one.
-		ctx, err := kong.Trace(parser, []string{"scan", args[i]})
-		if err == nil && ctx.Error != nil && i+1 < len(args) {
-			ctx, err = kong.Trace(parser, []string{"scan", args[i], args[i+1]})
-		}
-		if err == nil && slices.ContainsFunc(ctx.Path, func(p *kong.Path) bool { return p.Flag == flag }) {
-			files = append(files, fmt.Sprint(ctx.FlagValue(flag)))
+	for i, arg := range args {
+		if file, is := strings.CutPrefix(arg, "--output="); is {
+			files = append(files, file)
+		} else if arg == "--output" && i+1 < len(args) && (args[i+1] == "-" || !strings.HasPrefix(args[i+1], "-")) {
+			files = append(files, args[i+1])
 		}
 	}
-	if strings.Join(files, "") == "" && flag.Reset() == nil {
-		files = []string{flag.Target.String()} // as its variable says
+	if strings.Join(files, "") == "" {
+		files = []string{getenv(ownPrefix + "OUTPUT")}
 	}
 	if verdicts {
 		replaceOldVerdict(run.VerdictFiles(gitEnvironment(), files...)...)
@@ -179,6 +171,22 @@ func checkFlags(ctx *kong.Context) error {
 		}
 	}
 	return nil
+}
+
+// A givenFlag is a flag, and whether it is given.
+type givenFlag struct {
+	name  string
+	given bool
+}
+
+// givenNames returns the names of those that are given.
+func givenNames(flags ...givenFlag) (names []string) {
+	for _, f := range flags {
+		if f.given {
+			names = append(names, f.name)
+		}
+	}
+	return names
 }
 
 // emptyValue reports whether a text is empty, or a list is empty or has an empty item.

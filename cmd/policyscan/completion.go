@@ -28,6 +28,7 @@ func (c *completionCmd) Run(std streams, parser *kong.Kong) error {
 		"join":    func(words []string) string { return strings.Join(words, " ") },
 		"quote":   func(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" },
 		"line":    firstLine,
+		"words":   strings.Fields,
 		"zshFlag": zshFlag,
 	}).ParseFS(completions, "completion/"+c.Shell)
 	if err != nil {
@@ -85,9 +86,6 @@ func (c completed) Options() []string {
 	slices.Sort(all)
 	return all
 }
-
-// Words returns the names of which the command's is made.
-func (c completed) Words() []string { return strings.Fields(c.Name) }
 
 func shownChildren(node *kong.Node) []string {
 	var names []string

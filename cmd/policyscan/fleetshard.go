@@ -92,29 +92,26 @@ func (c *mergeCmd) mergeFleet(std streams, began time.Time) error {
 }
 
 // shardFolders returns the folders of shards for each folder that is named: itself, or, if it has no shard file, those
-// in it. There, a shard can have a folder with a folder for each attempt, which are returned then.
+// in it. There, a shard can have a folder with a folder for each attempt, which are returned then. One without either
+// is that of a shard that wrote nothing.
 func shardFolders(named []string) ([][]string, error) {
 	var all [][]string
 	for _, name := range named {
-		if hasShard(name) {
-			all = append(all, []string{name})
-			continue
-		}
-		inside, err := foldersIn(name)
-		if err != nil {
-			return nil, fmt.Errorf("%s: the folder of shards cannot be read: %w", safe(name), disk.Cause(err))
-		}
-		var found []string
-		for _, folder := range inside {
-			attempts := []string{folder}
-			if !hasShard(folder) {
-				in, err := foldersIn(folder)
-				in = slices.DeleteFunc(in, func(attempt string) bool { return !hasShard(attempt) })
-				if err == nil && len(in) > 0 {
-					attempts = in
-				} // else it is a shard that wrote nothing, as the one who reads its shard file will say
+		found := []string{name}
+		if !hasShard(name) {
+			inside, err := foldersIn(name)
+			if err != nil {
+				return nil, fmt.Errorf("%s: the folder of shards cannot be read: %w", safe(name), disk.Cause(err))
 			}
-			found = append(found, attempts...)
+			found = nil
+			for _, folder := range inside {
+				attempts, _ := foldersIn(folder)
+				attempts = slices.DeleteFunc(attempts, func(attempt string) bool { return !hasShard(attempt) })
+				if hasShard(folder) || len(attempts) == 0 {
+					attempts = []string{folder}
+				}
+				found = append(found, attempts...)
+			}
 		}
 		if len(found) == 0 {
 			return nil, fmt.Errorf("%s: it is neither the folder of a shard, with a %s, "+
@@ -133,13 +130,16 @@ func hasShard(folder string) bool {
 
 func foldersIn(dir string) ([]string, error) {
 	inside, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
 	var all []string
 	for _, d := range inside {
 		if d.IsDir() {
 			all = append(all, filepath.Join(dir, d.Name()))
 		}
 	}
-	return all, err
+	return all, nil
 }
 
 // apart is an error if the folder of the results is one of the shards', or around or in one: it is emptied first.
@@ -179,10 +179,11 @@ func (r *fleetRun) merge(ctx context.Context, folders [][]string) {
 			p, err := readPart(filepath.Join(folder, shardName))
 			found = append(found, summary.NamedPart{Name: verdict.Visible(folder), Folder: folder, Part: p, Err: err})
 		}
-		parts = append(parts, summary.Attempts(found)...)
-	}
-	for _, n := range parts {
-		if n.Err == nil {
+		for _, n := range summary.Attempts(found) {
+			parts = append(parts, n)
+			if n.Err != nil {
+				continue
+			}
 			for i := range n.Part.Fleet.Repositories {
 				of[n.Part.Fleet.Repositories[i].Name] = n.Folder
 			}

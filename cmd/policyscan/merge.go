@@ -69,15 +69,13 @@ func (c *mergeCmd) overwritten() string {
 		_, file, _ := strings.Cut(r, "=")
 		outputs = append(outputs, file)
 	}
-	for _, name := range outputs {
-		out, err := os.Stat(name)
-		if err != nil { // nothing is there yet, or the output will be refused
-			continue
-		}
-		for _, name := range c.Files {
-			if in, err := os.Stat(name); err == nil && os.SameFile(in, out) {
-				return name
-			}
+	for _, name := range c.Files {
+		in, err := os.Stat(name)
+		if err == nil && slices.ContainsFunc(outputs, func(output string) bool {
+			out, err := os.Stat(output) // an error: nothing is there yet, or the output will be refused
+			return err == nil && os.SameFile(in, out)
+		}) {
+			return name
 		}
 	}
 	return ""

@@ -162,18 +162,9 @@ func (c *scanCmd) options(std streams) run.Options {
 
 // check returns an error for flags that contradict each other.
 func (c *scanCmd) check() error {
-	var scopes []string
-	for _, flag := range []struct {
-		name  string
-		given bool
-	}{
-		{"--rev", c.Rev != ""}, {"--diff-base", c.DiffBase != ""}, {"--staged", c.Staged}, {"--tracked", c.Tracked},
-		{"--files-from", c.FilesFrom != ""}, {"--stdin", c.Stdin},
-	} {
-		if flag.given {
-			scopes = append(scopes, flag.name)
-		}
-	}
+	scopes := givenNames(givenFlag{"--rev", c.Rev != ""}, givenFlag{"--diff-base", c.DiffBase != ""},
+		givenFlag{"--staged", c.Staged}, givenFlag{"--tracked", c.Tracked},
+		givenFlag{"--files-from", c.FilesFrom != ""}, givenFlag{"--stdin", c.Stdin})
 	switch {
 	case c.Stdin && c.StdinPath == "":
 		return errors.New("--stdin needs --stdin-path PATH: rules select files by their path")
@@ -210,20 +201,16 @@ func (c *scanCmd) split() (shard.Split, error) {
 	if err != nil || of.Count == 0 {
 		return of, err
 	}
-	const change = "a change is small enough for one run, and is compared as a whole"
-	for _, scope := range []struct {
-		name  string
-		given bool
-		why   string
-	}{
-		{"--diff-base", c.DiffBase != "", change}, {"--staged", c.Staged, change},
-		{"--stdin", c.Stdin, "standard input is one file"},
-	} {
-		if scope.given {
-			return shard.Split{}, fmt.Errorf("--shard and %s are both given; %s", scope.name, scope.why)
-		}
+	whole := givenNames(givenFlag{"--diff-base", c.DiffBase != ""}, givenFlag{"--staged", c.Staged},
+		givenFlag{"--stdin", c.Stdin})
+	switch {
+	case len(whole) == 0:
+		return of, nil
+	case whole[0] == "--stdin":
+		return shard.Split{}, errors.New("--shard and --stdin are both given; standard input is one file")
 	}
-	return of, nil
+	return shard.Split{}, fmt.Errorf("--shard and %s are both given; "+
+		"a change is small enough for one run, and is compared as a whole", whole[0])
 }
 
 // parseShard returns the part that the values of --shard and --defer name, which go with no report, and with an output
