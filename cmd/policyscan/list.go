@@ -41,7 +41,11 @@ func (c *listCmd) Run(std streams) error {
 		rows := [][]string{{"ID", "TYPE", "BUNDLE", "WHY"}}
 		for _, r := range all {
 			for _, a := range r.Allowed {
-				r.why = append(r.why, a.clause())
+				until := ""
+				if a.Until != "" {
+					until = " until " + a.Until
+				}
+				r.why = append(r.why, fmt.Sprintf("allowed at most %d%s", a.AtMost, until))
 			}
 			rows = append(rows, []string{safe(r.ID), r.Type, safe(r.Bundle), safe(strings.Join(r.why, "; "))})
 		}
@@ -151,14 +155,6 @@ type listedAllowance struct {
 	MayGrow bool     `json:"may_grow"`
 	Bundle  string   `json:"bundle"` // whose entry it is
 	Line    int      `json:"line"`   // 1-based
-}
-
-func (a listedAllowance) clause() string {
-	text := "allowed at most " + strconv.Itoa(a.AtMost)
-	if a.Until != "" {
-		text += " until " + a.Until
-	}
-	return text
 }
 
 // listing returns the rules of the bundles, which are loaded, in order of evaluation, the deprecated ones last; with a
