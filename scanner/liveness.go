@@ -75,7 +75,6 @@ func Alive(ctx context.Context, sources []run.RuleSource, r *run.Run) (*Liveness
 
 // examples tries each rule on its own examples.
 func (l *Liveness) examples(ctx context.Context, sources []run.RuleSource, o *usageObserver) error {
-	number := o.numbers()
 	for k := range sources {
 		for _, r := range sources[k].Bundle.Rules {
 			if len(r.Examples) == 0 {
@@ -96,7 +95,7 @@ func (l *Liveness) examples(ctx context.Context, sources []run.RuleSource, o *us
 				found.File.Kind = worktree.Regular
 				own.observe(&found)
 			}
-			o.usages[number[r.ID]] = own.usages[0]
+			o.usages[o.number[r.ID]] = own.usages[0]
 		}
 	}
 	return nil
@@ -104,7 +103,6 @@ func (l *Liveness) examples(ctx context.Context, sources []run.RuleSource, o *us
 
 // count says which parts of the rules are dead. files reports whether they were tried on files, too.
 func (l *Liveness) count(sources []run.RuleSource, o *usageObserver, files bool) {
-	number := o.numbers()
 	for k := range sources {
 		var parts []DeadPart
 		var found []usage // of each of the parts
@@ -112,7 +110,7 @@ func (l *Liveness) count(sources []run.RuleSource, o *usageObserver, files bool)
 		for i := range sources[k].Bundle.Rules {
 			r := &sources[k].Bundle.Rules[i]
 			for _, part := range partsOf(r) {
-				s := o.usages[number[r.ID]][part]
+				s := o.usages[o.number[r.ID]][part]
 				if part.Kind == rules.FileExcludeGlob {
 					key := fmt.Sprintf("%s:%d", r.File, part.Index)
 					if at, known := ofFiles[key]; known {
@@ -175,8 +173,9 @@ const (
 
 // A usageObserver watches which parts of rules are used while they are checked.
 type usageObserver struct {
-	bundle   *rules.Bundle // the rules without their excludes
-	excludes [][]exclude   // of each rule
+	bundle   *rules.Bundle  // the rules without their excludes
+	number   map[string]int // of each rule, by its id, which no two rules have that are enforced together
+	excludes [][]exclude    // of each rule
 	usages   []map[rules.Part]usage
 }
 
@@ -187,7 +186,7 @@ type exclude struct {
 }
 
 func newUsageObserver(list []rules.Rule) *usageObserver {
-	o := &usageObserver{excludes: make([][]exclude, len(list))}
+	o := &usageObserver{number: map[string]int{}, excludes: make([][]exclude, len(list))}
 	list = slices.Clone(list)
 	for i := range list {
 		add := func(kind rules.PartKind, globs []string) {
@@ -199,19 +198,11 @@ func newUsageObserver(list []rules.Rule) *usageObserver {
 		add(rules.ExcludeGlob, list[i].Exclude)
 		add(rules.FileExcludeGlob, list[i].FileExclude)
 		list[i].Exclude, list[i].FileExclude = nil, nil
+		o.number[list[i].ID] = i
 		o.usages = append(o.usages, map[rules.Part]usage{})
 	}
 	o.bundle = rules.New(list, nil)
 	return o
-}
-
-// numbers returns the number of each rule, by its id, which no two rules have that are enforced together.
-func (o *usageObserver) numbers() map[string]int {
-	all := map[string]int{}
-	for i := range o.bundle.Rules {
-		all[o.bundle.Rules[i].ID] = i
-	}
-	return all
 }
 
 func (o *usageObserver) add(rule int, part rules.Part, u usage) {

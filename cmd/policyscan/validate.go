@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -152,12 +151,12 @@ func (c *validateCmd) alive(std streams) error {
 	o, root := newOptions(), ""
 	o.Policies, o.Allow = policyNames(c.Policy), c.Allow
 	if !c.ExamplesOnly {
-		const tree = "with --alive the argument is the tree to try the rules on"
+		const argument = "with --alive the argument is the tree to try the rules on"
 		if c.Dir == run.Builtin {
-			return fmt.Errorf("%s is a bundle, and %s; write --policy %s, or add --examples-only", c.Dir, tree, c.Dir)
+			return fmt.Errorf("%s is a bundle, and %s; write --policy %s, or add --examples-only", c.Dir, argument, c.Dir)
 		}
 		if st, err := os.Stat(c.Dir); c.Dir != "" && err == nil && !st.IsDir() {
-			return fmt.Errorf("%s is not a folder, and %s; name a folder", quoted(c.Dir), tree)
+			return fmt.Errorf("%s is not a folder, and %s; name a folder", quoted(c.Dir), argument)
 		}
 		o.Path, c.Dir = c.Dir, "" // which says where the bundle is, if --policy does not
 		place, err := run.Find(o.Path)
@@ -170,36 +169,25 @@ func (c *validateCmd) alive(std streams) error {
 	if err != nil {
 		return err
 	}
-	life, tried, err := c.try(ctx, o, all)
+	var tree *run.Run
+	if !c.ExamplesOnly {
+		if o.Output, err = o.VerdictFile(); err != nil {
+			return err
+		}
+		if tree, err = run.Open(ctx, o); err != nil {
+			return err
+		}
+		defer tree.Close()
+	}
+	life, err := scanner.Alive(ctx, all, tree)
 	if err != nil {
 		return err
 	}
+	tried := plural(life.Examples, "example")
+	if tree != nil {
+		tried += fmt.Sprintf(" and %s of %s", plural(life.Files, "file"), safe(tree.Place.Shown))
+	}
 	return showLife(std, all, life, tried)
-}
-
-// try tries the rules of the bundles, and says on what.
-func (c *validateCmd) try(
-	ctx context.Context, o run.Options, all run.RuleSources,
-) (life *scanner.Liveness, on string, err error) {
-	if c.ExamplesOnly {
-		if life, err = scanner.Alive(ctx, all, nil); err != nil {
-			return nil, "", err
-		}
-		return life, plural(life.Examples, "example"), nil
-	}
-	if o.Output, err = o.VerdictFile(); err != nil {
-		return nil, "", err
-	}
-	about, err := run.Open(ctx, o)
-	if err != nil {
-		return nil, "", err
-	}
-	defer about.Close()
-	if life, err = scanner.Alive(ctx, all, about); err != nil {
-		return nil, "", err
-	}
-	return life, fmt.Sprintf("%s and %s of %s",
-		plural(life.Examples, "example"), plural(life.Files, "file"), safe(about.Place.Shown)), nil
 }
 
 // showLife prints which parts of the rules of the bundles are dead, and on what the rules were tried.
