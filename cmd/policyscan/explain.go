@@ -223,7 +223,8 @@ func fileNotes(e *scanner.Explanation, rev string, covering int) (all []string) 
 		all = append(all, "it is a symbolic link, which a scan does not follow: the path that it contains is checked; "+
 			"what it leads to is checked under its own path, and not at all if it is outside the tree")
 	case e.Kind == "submodule" && e.Commit != "":
-		all = append(all, "it is a submodule, whose files are in another repository: a scan of a commit does not read them")
+		all = append(all, "it is a submodule, whose files are in another repository: "+
+			"a scan of a commit does not read them")
 	case e.Kind == "submodule":
 		all = append(all, "it is a submodule: if it is checked out, its files are checked under their own paths")
 	case e.Kind == "special":

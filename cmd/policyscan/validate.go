@@ -153,7 +153,8 @@ func (c *validateCmd) alive(std streams) error {
 	if !c.ExamplesOnly {
 		const argument = "with --alive the argument is the tree to try the rules on"
 		if c.Dir == run.Builtin {
-			return fmt.Errorf("%s is a bundle, and %s; write --policy %s, or add --examples-only", c.Dir, argument, c.Dir)
+			return fmt.Errorf("%s is a bundle, and %s; write --policy %s, or add --examples-only",
+				c.Dir, argument, c.Dir)
 		}
 		if st, err := os.Stat(c.Dir); c.Dir != "" && err == nil && !st.IsDir() {
 			return fmt.Errorf("%s is not a folder, and %s; name a folder", quoted(c.Dir), argument)
