@@ -33,14 +33,13 @@ func rooms() map[string][]string {
 	return map[string][]string{
 		"cmd/policyscan": {
 			"agent/ask", "agent/call", "agent/callrules", "agent/dialect", "agent/dialect/sigmashake",
-			"agent/gate", "agent/hook", "agent/protocol", "agent/settings", "cmd/policyscan/manual",
+			"agent/gate", "agent/hook", "agent/protocol", "agent/settings",
 			"internal/disk", "rules", "rules/document", "scanner", "scanner/action", "scanner/allowance",
 			"scanner/check", "scanner/checkout", "scanner/fleet", "scanner/repo", "scanner/reuse",
 			"scanner/run", "scanner/setup", "scanner/tree", "verdict", "verdict/code", "verdict/output",
 			"verdict/report", "verdict/shard", "verdict/summary", "github.com/alecthomas/kong",
 			"golang.org/x/term",
 		},
-		"cmd/policyscan/manual": {"github.com/alecthomas/kong"},
 		"rules": {
 			"rules/document", "rules/glob", "rules/keyitem", "rules/regex", "golang.org/x/sys/unix",
 			"golang.org/x/text/unicode/norm",

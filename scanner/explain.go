@@ -15,41 +15,89 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// An Explanation is what a scan does with the file of one path, and why.
+// An Explanation is what a scan does with the file of one path, and why. Its JSON is what policyscan explain --json
+// prints; its lists are never null.
 type Explanation struct {
-	Path       string
-	Kind       string // "file", "symlink", "submodule" or "special"; "" of what is left out
-	LeftOut    string // why the file is no part of the tree: a word of verdict.Coverage.LeftOut; "": it is
-	Covered    bool   // by a rule, as verdict.Coverage.Governed counts
-	Scanned    bool   // checked against every rule that covers it
-	Unreadable bool   // the file, or what is on the way to it, could not be read: nothing is known for certain
-	Reason     string // of one that is covered, why it was not scanned, as in verdict.Coverage.NotScanned
-	Bytes      int64  // that were checked
-	BOM        string // the encoding that its byte order mark names; "" without one
+	Path       string            `json:"path"`   // from the root, as in a verdict
+	Commit     string            `json:"commit"` // of --rev; "": the file is on disk, or on standard input
+	Kind       string            `json:"kind"`   // "file", "symlink", "submodule", "special"; "" of what is left out
+	Outcome    Outcome           `json:"result"`
+	LeftOut    string            `json:"left_out"`    // why it is no part of the tree, as in a verdict; "": it is
+	NotScanned string            `json:"not_scanned"` // why it was not scanned, as in a verdict; "": it was
+	Bytes      int64             `json:"bytes"`       // that were checked
+	Forms      []ExplainedForm   `json:"forms"`       // in which the content was checked, or is elsewhere
+	GitUnknown string            `json:"git_unknown"` // why it is not known which forms git has of it; else ""
+	BOM        string            `json:"mark"`        // the encoding that its byte order mark names; "" without one
+	AsOf       string            `json:"as_of"`       // as in a verdict
+	Rules      []RuleExplanation `json:"rules"`       // in order of evaluation
 
-	Rules   []RuleExplanation // of each rule, in order of evaluation
-	Verdict *verdict.Verdict  // of a scan of this file alone, required files aside
+	// The parts of a verdict of a scan of this file alone, required files aside.
+	Violations        []verdict.Violation        `json:"violations"`
+	AllowedViolations []verdict.AllowedViolation `json:"allowed_violations"`
+	Errors            []verdict.Error            `json:"errors"`
+
+	Covered    bool `json:"-"` // by a rule, as verdict.Coverage.Governed counts
+	Unreadable bool `json:"-"` // it, or what is on the way to it, could not be read: nothing is known for certain
+}
+
+// An ExplainedForm is a form of the file's content. What is "stored" is in git's index, or in the commit.
+type ExplainedForm struct {
+	// "content": it was searched in these encodings; "parsed": in these formats; "stored": git's index has it in
+	// another encoding than git writes it on disk; "checkout": git writes it so on disk.
+	Form    string   `json:"form"`
+	As      []string `json:"as"`      // the encodings or formats
+	Bytes   int64    `json:"bytes"`   // -1: unknown
+	Checked bool     `json:"checked"` // in this explanation; the others in scans of commits and of what is staged
 }
 
 // A RuleExplanation is what a rule asks of the file.
 type RuleExplanation struct {
-	Rule    *rules.Rule
-	Choice  rules.Choice
-	Covers  bool // the file, or perhaps files below it, or its target
-	Items   []ItemExplanation
-	Outcome Outcome
+	ID      string            `json:"id"`
+	Type    string            `json:"type"`
+	Title   string            `json:"title"`
+	Bundle  string            `json:"bundle"`
+	File    string            `json:"file"` // the rule file in the bundle
+	Line    int               `json:"line"`
+	Outcome Outcome           `json:"result"` // never LeftOut
+	Globs   GlobMatches       `json:"globs"`
+	Items   []ItemExplanation `json:"items"` // of a rule that covers the file
+
+	Rule   *rules.Rule  `json:"-"`
+	Choice rules.Choice `json:"-"`
+}
+
+// GlobMatches are what the globs of a rule say of a path. Its lists are never null.
+type GlobMatches struct {
+	Selects        bool     `json:"selects"`         // the content of the file is checked
+	Files          []string `json:"files"`           // the globs of the rule that match
+	ForbiddenFiles []string `json:"forbidden_files"` // likewise
+	RequiredFiles  []string `json:"required_files"`  // likewise
+	Exclude        string   `json:"exclude"`         // the glob that excludes it; "": none
+	FileExclude    string   `json:"file_exclude"`    // likewise, of the rule file
+}
+
+// MatchesOf returns a choice as it is printed.
+func MatchesOf(c *rules.Choice) GlobMatches {
+	return GlobMatches{
+		Selects: c.Selects(), Files: verdict.OrEmpty(c.Files), ForbiddenFiles: verdict.OrEmpty(c.Forbidden),
+		RequiredFiles: verdict.OrEmpty(c.Required), Exclude: c.Exclude, FileExclude: c.FileExclude,
+	}
 }
 
 // An ItemExplanation is what an item, or a glob of forbidden_files, asks of the file.
 type ItemExplanation struct {
-	Ref        rules.PatternRef
-	Name       string   // as evidence calls it
-	Encodings  []string // of a text or an expression: those in which it was looked for
-	Format     string   // of a key: that in which the file was parsed; "" if it was not
-	Places     int      // of a key: where it is checked, a number; -1: the file was not parsed for it
-	WhyNoPlace string   // of a key that is checked at no place: why; else ""
-	Note       string   // why a key was not asked for; else ""
-	Outcome    Outcome
+	Name      string   `json:"pattern"`   // as evidence calls it
+	Required  bool     `json:"required"`  // it must be there; else it must not
+	Encodings []string `json:"encodings"` // of a text or an expression: those in which it was looked for
+	Format    string   `json:"format"`    // of a key: that in which the file was parsed; "" if it was not
+	Places    int      `json:"reached"`   // of a key: where it is checked; -1: the file was not parsed for it
+	Note      string   `json:"note"`      // why it was not asked for; else ""
+	Outcome   Outcome  `json:"result"`    // as of the rule
+
+	Ref        rules.PatternRef   `json:"-"`
+	WhyNoPlace string             `json:"-"` // of a key that is checked at no place; else ""
+	Violation  *verdict.Violation `json:"-"` // nil: it is not broken
+	Allowance  *verdict.Allowance `json:"-"` // that allows the violation, or nil
 }
 
 // An Outcome of one pattern, the mildest first.
@@ -62,165 +110,202 @@ const (
 	Allowed                   // it is not, and an allowance allows that
 	Undecided                 // that could not be decided
 	Violated                  // it is not as it must be
+	LeftOut                   // the file is no part of the tree
 )
 
-func (r Outcome) String() string {
-	return [...]string{"not_covered", "passes", "allowed", "undecided", "violated"}[r]
+func (o Outcome) String() string {
+	return [...]string{"not_covered", "passes", "allowed", "undecided", "violated", "left_out"}[o]
 }
 
-// A pathObserver keeps what a scan does with one path.
-type pathObserver struct {
-	path string
-
-	mu      sync.Mutex  // guards the fields below
-	entries []tree.File // the file, or what is there instead of a directory above it
-	result  *check.Result
-}
-
-func (o *pathObserver) observe(r *check.Result) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.entries = append(o.entries, r.File)
-	if r.File.Path == o.path && (r.Plan != nil || len(r.Forbidden) > 0) && !r.Vanished {
-		result := *r
-		o.result = &result
-	}
-}
+// MarshalText returns the word for an outcome in JSON.
+func (o Outcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
 
 // Explain says what a scan of the tree does with the file of a path, by scanning that file alone. It is an error if
 // the tree has no such file.
 func Explain(ctx context.Context, r *run.Run, path string) (*Explanation, error) {
-	s, observer := newScan(r), &pathObserver{path: path}
-	s.required, s.only, s.observe = nil, path, observer.observe
-	s.checker.Explains, s.checker.Cache = true, nil
-	if err := s.runOrGiveUp(ctx); err != nil {
+	s := newScan(r)
+	s.required, s.only, s.checker.Explains, s.checker.Cache = nil, path, true, nil
+	var seen []tree.File // the file, or what is there instead of a directory above it
+	var result *check.Result
+	v, err := s.observed(ctx, func(r *check.Result) {
+		seen = append(seen, r.File)
+		if r.File.Path == path && (r.Plan != nil || len(r.Forbidden) > 0) && !r.Vanished {
+			kept := *r
+			result = &kept
+		}
+	})
+	if err != nil {
 		return nil, err
 	}
-	x := &Explanation{Path: path, Verdict: s.verdict()}
-	for _, o := range x.Verdict.Coverage.LeftOut {
-		if shown := verdict.Path(path); o.Reason != verdict.LeftRequiredFile &&
-			(o.File == shown || strings.HasPrefix(shown, o.File+"/")) {
+	x := &Explanation{
+		Path: verdict.Path(path), Commit: r.Tree.Scope().HeadCommit, AsOf: v.AsOf, Forms: []ExplainedForm{},
+		Violations:        verdict.OrEmpty(v.Violations),
+		AllowedViolations: verdict.OrEmpty(v.AllowedViolations), Errors: verdict.OrEmpty(v.Errors),
+	}
+	for i := range x.Violations {
+		x.Violations[i].Evidence.Places = verdict.OrEmpty(x.Violations[i].Evidence.Places)
+	}
+	for i := range x.AllowedViolations {
+		x.AllowedViolations[i].Evidence.Places = verdict.OrEmpty(x.AllowedViolations[i].Evidence.Places)
+	}
+	for _, o := range v.Coverage.LeftOut {
+		if o.Reason != verdict.LeftRequiredFile && (o.File == x.Path || strings.HasPrefix(x.Path, o.File+"/")) {
 			x.LeftOut = o.Reason
 		}
 	}
 	if x.LeftOut == "" {
-		if err := x.found(observer.entries, r.Tree); err != nil {
+		if x.Kind, err = kindOf(seen, path, r.Tree); err != nil {
 			return nil, err
 		}
 	}
-	x.explain(r.Rules.Bundle, observer.result)
+	x.explain(r, path, result)
 	return x, nil
 }
 
-// found says which kind of file is at the path. It is an error if there is none.
-func (x *Explanation) found(entries []tree.File, t tree.Tree) error {
-	for _, e := range entries {
-		if e.Path == x.Path {
-			x.Kind = [...]string{
+// kindOf says which kind of file is at a path. It is an error if none of the files that were seen is there.
+func kindOf(seen []tree.File, path string, t tree.Tree) (string, error) {
+	why := t.Absent(path)
+	for _, f := range seen {
+		switch {
+		case f.Path == path:
+			return [...]string{
 				worktree.Regular: "file", worktree.Symlink: "symlink",
 				worktree.Submodule: "submodule", worktree.Special: "special",
-			}[e.Kind]
-			return nil
+			}[f.Kind], nil
+		case f.Kind == worktree.Submodule:
+			why += fmt.Sprintf("; %s is a submodule that is not checked out", verdict.Path(f.Path))
 		}
 	}
-	why := t.Absent(x.Path)
-	for _, e := range entries {
-		if e.Kind == worktree.Submodule {
-			why += fmt.Sprintf("; %s is a submodule that is not checked out", verdict.Path(e.Path))
-		}
-	}
-	return fmt.Errorf("%s %s", verdict.Path(x.Path), why)
+	return "", fmt.Errorf("%s %s", verdict.Path(path), why)
 }
 
-// explain adds what each rule asks of the file.
-func (x *Explanation) explain(b *rules.Bundle, j *check.Result) {
-	if j != nil {
-		x.Covered, x.Scanned, x.Reason, x.Bytes, x.BOM = true, j.Scanned, j.Reason, j.Bytes, j.BOM()
-		x.Unreadable = j.File.Kind == worktree.Regular && j.Plan != nil && !j.Examined()
+// explain adds what each rule asks of the file. result is nil if none covers it.
+func (x *Explanation) explain(r *run.Run, path string, result *check.Result) {
+	if result != nil {
+		x.Covered, x.NotScanned, x.Bytes, x.BOM = true, result.Reason, result.Bytes, result.BOM()
+		x.Unreadable = result.File.Kind == worktree.Regular && result.Plan != nil && !result.Examined()
 	}
-	x.Unreadable = x.Unreadable || slices.ContainsFunc(x.Verdict.Errors, func(e verdict.Error) bool {
-		return e.File != verdict.Path(x.Path)
-	})
-	for i := range b.Rules {
-		r := &b.Rules[i]
-		e := RuleExplanation{Rule: r, Choice: r.Choose(x.Path)}
-		e.Covers = j != nil && (j.SelectedBy(i) ||
-			slices.ContainsFunc(j.Forbidden, func(g rules.GlobOf) bool { return g.Rule == i }))
-		if e.Covers {
-			x.rule(&e, j, i)
+	for i := range x.Errors {
+		x.Unreadable = x.Unreadable || x.Errors[i].File != x.Path
+		x.Outcome = Undecided
+	}
+	bundles := map[string]string{} // of each rule
+	for i := range r.Sources {
+		for _, rule := range r.Sources[i].Bundle.Rules {
+			bundles[rule.ID] = r.Sources[i].Name
 		}
+	}
+	for i := range r.Rules.Bundle.Rules {
+		rule := &r.Rules.Bundle.Rules[i]
+		e := RuleExplanation{
+			ID: rule.ID, Type: string(rule.Type), Title: rule.Title, Bundle: bundles[rule.ID],
+			File: rule.File, Line: rule.Line, Items: []ItemExplanation{}, Rule: rule, Choice: rule.Choose(path),
+		}
+		e.Globs = MatchesOf(&e.Choice)
+		if result != nil {
+			x.explainRule(&e, result, i)
+		}
+		x.Outcome = max(x.Outcome, e.Outcome)
 		x.Rules = append(x.Rules, e)
 	}
+	if x.LeftOut != "" {
+		x.Outcome = LeftOut
+	}
+	x.addForms()
 }
 
-// rule adds the items of a rule that covers the file, and what came of them.
-func (x *Explanation) rule(e *RuleExplanation, j *check.Result, number int) {
-	add := func(of rules.PatternList, n int, explain func(*ItemExplanation)) {
-		for k := range n {
-			item := ItemExplanation{Ref: rules.PatternRef{Of: of, Index: k}, Places: -1, Outcome: Passed}
-			item.Name = item.Ref.Name(e.Rule)
-			explain(&item)
-			e.Items = append(e.Items, item)
-			e.Outcome = max(e.Outcome, item.Outcome)
+// explainRule adds the items of a rule, of which number is the index, and what came of them, if it covers the file.
+func (x *Explanation) explainRule(e *RuleExplanation, result *check.Result, number int) {
+	add := func(of rules.PatternList, index int) {
+		item := ItemExplanation{
+			Required: of == rules.RequiredPattern, Encodings: []string{}, Places: -1, Outcome: Passed,
+			Ref: rules.PatternRef{Of: of, Index: index},
 		}
+		item.Name = item.Ref.Name(e.Rule)
+		if of != rules.ForbiddenFile {
+			s := result.Explain(e.Rule, item.Ref)
+			item.Encodings, item.Format, item.Note = verdict.OrEmpty(s.Encodings), s.Format, s.Note
+			item.Places, item.WhyNoPlace = s.Places, s.WhyNone
+			if s.Undecided {
+				item.Outcome = Undecided
+			}
+		}
+		x.addViolation(e.Rule, &item)
+		e.Items = append(e.Items, item)
+		e.Outcome = max(e.Outcome, item.Outcome)
 	}
-	if j.SelectedBy(number) {
-		if !j.Scanned && !j.OnlyKeysFailed {
+	if result.SelectedBy(number) {
+		if !result.Scanned && !result.OnlyKeysFailed {
 			e.Outcome = Undecided
 		}
-		content := func(item *ItemExplanation) { x.content(e.Rule, j, item) }
-		add(rules.ForbiddenPattern, len(e.Rule.Patterns), content)
-		add(rules.RequiredPattern, len(e.Rule.Required), content)
+		for k := range e.Rule.Patterns {
+			add(rules.ForbiddenPattern, k)
+		}
+		for k := range e.Rule.Required {
+			add(rules.RequiredPattern, k)
+		}
 	}
-	if e.Choice.Forbids() {
-		for k, g := range e.Rule.ForbiddenFiles {
-			if slices.Contains(e.Choice.Forbidden, g) {
-				item := ItemExplanation{Ref: rules.PatternRef{Of: rules.ForbiddenFile, Index: k}, Name: g, Places: -1}
-				item.Outcome = Passed
-				x.broken(e.Rule, &item)
-				e.Items = append(e.Items, item)
-				e.Outcome = max(e.Outcome, item.Outcome)
+	forbidden := slices.ContainsFunc(result.Forbidden, func(g rules.GlobOf) bool { return g.Rule == number })
+	for k, g := range e.Rule.ForbiddenFiles {
+		if (forbidden || result.SelectedBy(number)) && e.Choice.Forbids() && slices.Contains(e.Choice.Forbidden, g) {
+			add(rules.ForbiddenFile, k)
+		}
+	}
+}
+
+// addViolation makes what breaks an item, or breaks it and is allowed, its result.
+func (x *Explanation) addViolation(r *rules.Rule, item *ItemExplanation) {
+	breaks := func(v *verdict.Violation) bool {
+		return v.RuleID == r.ID && v.Evidence.Pattern == item.Name &&
+			(v.Evidence.Kind == verdict.KindMissing) == item.Required &&
+			(v.Evidence.Kind == verdict.KindFile) == (item.Ref.Of == rules.ForbiddenFile)
+	}
+	for i := range x.Violations {
+		if v := &x.Violations[i]; breaks(v) {
+			item.Outcome, item.Violation = Violated, v
+			return
+		}
+	}
+	for i := range x.AllowedViolations {
+		if v := &x.AllowedViolations[i]; breaks(&v.Violation) {
+			item.Outcome, item.Violation, item.Allowance = Allowed, &v.Violation, &v.Allowance
+			return
+		}
+	}
+}
+
+// addForms adds how the content was searched and parsed.
+func (x *Explanation) addForms() {
+	content, parsed := ExplainedForm{"content", nil, x.Bytes, true}, ExplainedForm{"parsed", nil, x.Bytes, true}
+	for i := range x.Rules {
+		for _, item := range x.Rules[i].Items {
+			for _, encoding := range item.Encodings {
+				if !slices.Contains(content.As, encoding) {
+					content.As = append(content.As, encoding)
+				}
+			}
+			if item.Format != "" && !slices.Contains(parsed.As, item.Format) {
+				parsed.As = append(parsed.As, item.Format)
 			}
 		}
 	}
-}
-
-// content explains an item that is asked of the file's content.
-func (x *Explanation) content(rule *rules.Rule, r *check.Result, item *ItemExplanation) {
-	s := r.Explain(rule, item.Ref)
-	item.Encodings, item.Format, item.Note = s.Encodings, s.Format, s.Note
-	item.Places, item.WhyNoPlace = s.Places, s.WhyNone
-	if s.Undecided {
-		item.Outcome = Undecided
-	}
-	x.broken(rule, item)
-}
-
-// broken makes what is a violation of an item, or an allowed one, its result.
-func (x *Explanation) broken(r *rules.Rule, item *ItemExplanation) {
-	is := func(v *verdict.Violation) bool {
-		missing, path := v.Evidence.Kind == verdict.KindMissing, v.Evidence.Kind == verdict.KindFile
-		return v.RuleID == r.ID && v.Evidence.Pattern == item.Name &&
-			missing == (item.Ref.Of == rules.RequiredPattern) && path == (item.Ref.Of == rules.ForbiddenFile)
-	}
-	switch {
-	case slices.ContainsFunc(x.Verdict.Violations, func(v verdict.Violation) bool { return is(&v) }):
-		item.Outcome = Violated
-	case slices.ContainsFunc(x.Verdict.AllowedViolations, func(v verdict.AllowedViolation) bool {
-		return is(&v.Violation)
-	}):
-		item.Outcome = Allowed
+	for _, form := range []ExplainedForm{content, parsed} {
+		if form.As != nil {
+			x.Forms = append(x.Forms, form)
+		}
 	}
 }
 
-// Outcome is the worst one of all rules, and of reading the file.
-func (x *Explanation) Outcome() Outcome {
-	worst := NotCovered
-	if len(x.Verdict.Errors) > 0 {
-		worst = Undecided
+// observed runs the scan, calls observe with the result of each file, one after another, and returns the verdict.
+func (s *scan) observed(ctx context.Context, observe func(*check.Result)) (*verdict.Verdict, error) {
+	var mu sync.Mutex
+	s.observe = func(r *check.Result) {
+		mu.Lock()
+		defer mu.Unlock()
+		observe(r)
 	}
-	for i := range x.Rules {
-		worst = max(worst, x.Rules[i].Outcome)
+	if err := s.runOrGiveUp(ctx); err != nil {
+		return nil, err
 	}
-	return worst
+	return s.verdict(), nil
 }

@@ -3,7 +3,7 @@ package scanner
 import (
 	"context"
 	"fmt"
-	"sync"
+	"slices"
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/rules/document"
@@ -54,35 +54,34 @@ func Alive(ctx context.Context, sources []run.RuleSource, r *run.Run) (*Liveness
 	} else {
 		set = run.NewRuleSet(sources)
 	}
-	life, pulse := &Liveness{Bundles: make([]BundleLiveness, len(sources))}, newUsageObserver(set.Bundle)
-	if err := life.examples(ctx, sources, pulse); err != nil {
+	life, observer := &Liveness{Bundles: make([]BundleLiveness, len(sources))}, newUsageObserver(set.Bundle.Rules)
+	if err := life.examples(ctx, sources, observer); err != nil {
 		return nil, err
 	}
 	if r != nil {
 		tried := *r
 		tried.MustCover = false // a rule that covers no file is a result
 		s := newScan(&tried)
-		s.observe, s.checker.Traces = pulse.observe, true
-		if err := s.runOrGiveUp(ctx); err != nil {
+		s.checker.Traces = true
+		v, err := s.observed(ctx, observer.observe)
+		if err != nil {
 			return nil, err
 		}
-		v := s.verdict()
 		life.Files, life.Errors = v.Coverage.Files, v.Errors
 	}
-	life.count(sources, pulse, r != nil)
+	life.count(sources, observer, r != nil)
 	return life, nil
 }
 
 // examples tries each rule on its own examples.
-func (l *Liveness) examples(ctx context.Context, sources []run.RuleSource, p *usageObserver) error {
-	number := p.numbers()
-	for judge, j := range sources {
-		for _, r := range j.Bundle.Rules {
+func (l *Liveness) examples(ctx context.Context, sources []run.RuleSource, o *usageObserver) error {
+	for k := range sources {
+		for _, r := range sources[k].Bundle.Rules {
 			if len(r.Examples) == 0 {
 				continue
 			}
 			alone := rules.New([]rules.Rule{r}, nil)
-			c, own := check.NewContentChecker(alone), newUsageObserver(alone)
+			c, own := check.NewContentChecker(alone), newUsageObserver(alone.Rules)
 			c.Traces = true
 			for i, x := range r.Examples {
 				l.Examples++
@@ -91,28 +90,27 @@ func (l *Liveness) examples(ctx context.Context, sources []run.RuleSource, p *us
 					return err
 				}
 				if wrong := found.KeyErrors(); len(wrong) > 0 {
-					l.Bundles[judge].Mistakes = append(l.Bundles[judge].Mistakes, r.ExampleMistake(i, wrong[0].Message))
+					l.Bundles[k].Mistakes = append(l.Bundles[k].Mistakes, r.ExampleMistake(i, wrong[0].Message))
 				}
 				found.File.Kind = worktree.Regular
 				own.observe(&found)
 			}
-			p.signs[number[r.ID]] = own.signs[0]
+			o.usages[o.number[r.ID]] = own.usages[0]
 		}
 	}
 	return nil
 }
 
 // count says which parts of the rules are dead. files reports whether they were tried on files, too.
-func (l *Liveness) count(sources []run.RuleSource, p *usageObserver, files bool) {
-	number := p.numbers()
-	for judge, j := range sources {
+func (l *Liveness) count(sources []run.RuleSource, o *usageObserver, files bool) {
+	for k := range sources {
 		var parts []DeadPart
 		var found []usage // of each of the parts
 		ofFiles := map[string]int{}
-		for i := range j.Bundle.Rules {
-			r := &j.Bundle.Rules[i]
+		for i := range sources[k].Bundle.Rules {
+			r := &sources[k].Bundle.Rules[i]
 			for _, part := range partsOf(r) {
-				s := p.signs[number[r.ID]][part]
+				s := o.usages[o.number[r.ID]][part]
 				if part.Kind == rules.FileExcludeGlob {
 					key := fmt.Sprintf("%s:%d", r.File, part.Index)
 					if at, known := ofFiles[key]; known {
@@ -124,7 +122,7 @@ func (l *Liveness) count(sources []run.RuleSource, p *usageObserver, files bool)
 				parts, found = append(parts, DeadPart{Rule: r, Part: part, triedFiles: files}), append(found, s)
 			}
 		}
-		of := &l.Bundles[judge]
+		of := &l.Bundles[k]
 		for i := range parts {
 			if found[i] == alive {
 				of.Alive++
@@ -173,16 +171,12 @@ const (
 	alive
 )
 
-// A usageObserver watches which parts of a bundle's rules are used while they are checked. Several goroutines may use
-// it.
+// A usageObserver watches which parts of rules are used while they are checked.
 type usageObserver struct {
-	bundle          *rules.Bundle
-	withoutExcludes *rules.Bundle // the rules that have excludes, without them
-	number          []int         // of each of those, in bundle
-	excludes        [][]exclude   // of each of those, its excludes
-
-	mu    sync.Mutex // of what follows
-	signs []map[rules.Part]usage
+	bundle   *rules.Bundle  // the rules without their excludes
+	number   map[string]int // of each rule, by its id, which no two rules have that are enforced together
+	excludes [][]exclude    // of each rule
+	usages   []map[rules.Part]usage
 }
 
 // An exclude is one glob of a rule's excludes, by itself.
@@ -191,102 +185,119 @@ type exclude struct {
 	glob *glob.Set
 }
 
-func newUsageObserver(b *rules.Bundle) *usageObserver {
-	p := &usageObserver{bundle: b}
-	var free []rules.Rule
-	for i, r := range b.Rules {
-		p.signs = append(p.signs, map[rules.Part]usage{})
-		if len(r.Exclude)+len(r.FileExclude) == 0 {
-			continue
-		}
-		var out []exclude
+func newUsageObserver(list []rules.Rule) *usageObserver {
+	o := &usageObserver{number: map[string]int{}, excludes: make([][]exclude, len(list))}
+	list = slices.Clone(list)
+	for i := range list {
 		add := func(kind rules.PartKind, globs []string) {
 			for k, g := range globs {
-				out = append(out, exclude{rules.Part{Kind: kind, Index: k}, glob.Compile([]string{g})})
+				part := rules.Part{Kind: kind, Index: k}
+				o.excludes[i] = append(o.excludes[i], exclude{part, glob.Compile([]string{g})})
 			}
 		}
-		add(rules.ExcludeGlob, r.Exclude)
-		add(rules.FileExcludeGlob, r.FileExclude)
-		r.Exclude, r.FileExclude = nil, nil
-		free, p.number, p.excludes = append(free, r), append(p.number, i), append(p.excludes, out)
+		add(rules.ExcludeGlob, list[i].Exclude)
+		add(rules.FileExcludeGlob, list[i].FileExclude)
+		list[i].Exclude, list[i].FileExclude = nil, nil
+		o.number[list[i].ID] = i
+		o.usages = append(o.usages, map[rules.Part]usage{})
 	}
-	p.withoutExcludes = rules.New(free, nil)
-	return p
+	o.bundle = rules.New(list, nil)
+	return o
 }
 
-// numbers returns the number of each rule, by its id, which no two rules have that are enforced together.
-func (p *usageObserver) numbers() map[string]int {
-	all := map[string]int{}
-	for i := range p.bundle.Rules {
-		all[p.bundle.Rules[i].ID] = i
-	}
-	return all
+func (o *usageObserver) add(rule int, part rules.Part, u usage) {
+	o.usages[rule][part] = max(o.usages[rule][part], u)
 }
 
-func (p *usageObserver) take(rule int, part rules.Part, s usage) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.signs[rule][part] < s {
-		p.signs[rule][part] = s
-	}
-}
-
-// observe takes the signs that a file or a submodule shows.
-func (p *usageObserver) observe(r *check.Result) {
-	p.path(r.File.Path, r.File.Kind)
+// observe adds what a file or a submodule shows.
+func (o *usageObserver) observe(r *check.Result) {
+	o.path(r.File.Path, r.File.Kind)
 	if !r.Settled || r.Vanished {
 		return
 	}
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		p.take(f.Rule, rules.Part{Kind: rules.WholeRule}, alive)
+		o.add(f.Rule, rules.Part{Kind: rules.WholeRule}, alive)
 		if f.Ref.Of == rules.ForbiddenPattern {
-			p.take(f.Rule, rules.Part{Kind: rules.PatternItem, Index: f.Ref.Index}, alive)
+			o.add(f.Rule, rules.Part{Kind: rules.PatternItem, Index: f.Ref.Index}, alive)
 		}
 	}
-	r.Present(p.bundle, func(rule int, part rules.Part) { p.take(rule, part, alive) })
+	r.Present(o.bundle, func(rule int, part rules.Part) { o.add(rule, part, alive) })
 }
 
-// path takes the signs that a path shows.
-func (p *usageObserver) path(path string, kind worktree.Kind) {
+// path adds what a path shows: the globs that match it, or the excludes that remove it from their rule.
+func (o *usageObserver) path(path string, kind worktree.Kind) {
 	if path == "." {
 		return
 	}
-	matching(p.bundle, path, kind, func(rule int, part rules.Part) { p.take(rule, part, alive) })
-	last := -1 // the rule that was asked; most paths have one that has excludes, or none
-	matching(p.withoutExcludes, path, kind, func(rule int, _ rules.Part) {
-		if rule == last {
-			return
-		}
-		last = rule
-		var removing []rules.Part
-		for _, x := range p.excludes[rule] {
-			if x.glob.Match(path) {
-				removing = append(removing, x.part)
-			}
-		}
-		s := alive
-		if len(removing) > 1 {
-			s = redundant
-		}
-		for _, part := range removing {
-			p.take(p.number[rule], part, s)
-		}
-	})
-}
-
-// matching reports the globs of rules that match a path, and are not excluded.
-func matching(b *rules.Bundle, path string, kind worktree.Kind, found func(rule int, part rules.Part)) {
-	report := func(kind rules.PartKind, globs []rules.GlobOf) {
+	match := func(kind rules.PartKind, globs []rules.GlobOf) {
 		for _, g := range globs {
-			found(g.Rule, rules.Part{Kind: kind, Index: g.Glob})
+			var removing []rules.Part
+			for _, x := range o.excludes[g.Rule] {
+				if x.glob.Match(path) {
+					removing = append(removing, x.part)
+				}
+			}
+			switch len(removing) {
+			case 0:
+				o.add(g.Rule, rules.Part{Kind: kind, Index: g.Glob}, alive)
+			case 1:
+				o.add(g.Rule, removing[0], alive)
+			default:
+				for _, part := range removing {
+					o.add(g.Rule, part, redundant)
+				}
+			}
 		}
 	}
 	if kind != worktree.Submodule { // whose files are not known, or have paths of their own
-		report(rules.FilesGlob, b.SelectedBy(path, nil))
+		match(rules.FilesGlob, o.bundle.SelectedBy(path, nil))
 	}
-	report(rules.ForbiddenFilesGlob, b.Forbidding(path, nil))
+	match(rules.ForbiddenFilesGlob, o.bundle.Forbidding(path, nil))
 	if kind == worktree.Regular {
-		report(rules.RequiredFilesGlob, b.Requiring(path, nil))
+		match(rules.RequiredFilesGlob, o.bundle.Requiring(path, nil))
 	}
+}
+
+// Mistake says what nothing shows of a dead part and, where that is seen, what is wrong with it. word is what it is
+// called: "dead", or what is less certain.
+func (d *DeadPart) Mistake(word string) *document.Error {
+	return d.Rule.PartMistake(d.Part, word+": "+d.found(), d.Rule.Suspect(d.Part))
+}
+
+func (d *DeadPart) found() string {
+	const of = "no example of the rule"
+	example, path, content := of, of, of
+	if d.Part.Kind == rules.FileExcludeGlob {
+		path = "no example of the file's rules"
+	}
+	if d.triedFiles {
+		example, path, content = example+" and no file", path+" and no file", content+" and no file that it selects"
+	}
+	glob := document.Quoted(d.Rule.Glob(d.Part))
+	switch d.Part.Kind {
+	case rules.WholeRule:
+		return example + " violates it"
+	case rules.FilesGlob:
+		return path + " has a path that the glob " + glob + " selects"
+	case rules.ForbiddenFilesGlob:
+		return path + " has a path that the glob " + glob + " forbids"
+	case rules.RequiredFilesGlob:
+		return path + " has a path that answers the glob " + glob
+	case rules.ExcludeGlob, rules.FileExcludeGlob:
+		from := "the rule"
+		if d.Part.Kind == rules.FileExcludeGlob {
+			from = "a rule of the file"
+		}
+		if d.Redundant {
+			return "another exclude removes each path, too, that the exclude " + glob + " removes from " + from
+		}
+		return path + " has a path that the exclude " + glob + " removes from " + from
+	case rules.EachPath:
+		each := d.Rule.Required[d.Part.Index].Key.Each[d.Part.Path].String()
+		return content + ` has a node at the path ` + document.Quoted(each) + ` of "each"`
+	case rules.RequiredItem:
+		return content + " has " + rules.Shown(d.Rule.Required[d.Part.Index]) + ", which is required"
+	}
+	return content + " has " + rules.Shown(d.Rule.Patterns[d.Part.Index])
 }

@@ -165,11 +165,11 @@ func TestAliveUnread(t *testing.T) {
 	if want := "R required 0; R forbidden file 0; R forbidden file 1"; strings.Join(dead, "; ") != want {
 		t.Errorf("got %q, want %q", dead, want)
 	}
-	p := newUsageObserver(b)
+	p := newUsageObserver(b.Rules)
 	p.path("x/sub", worktree.Submodule)
 	p.path(".", worktree.Symlink)
-	if part := (rules.Part{Kind: rules.ForbiddenFilesGlob}); len(p.signs[0]) != 1 || p.signs[0][part] != alive {
-		t.Errorf("%v", p.signs)
+	if part := (rules.Part{Kind: rules.ForbiddenFilesGlob}); len(p.usages[0]) != 1 || p.usages[0][part] != alive {
+		t.Errorf("%v", p.usages)
 	}
 }
 

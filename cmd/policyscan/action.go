@@ -42,7 +42,6 @@ func stepFailed(step *action.Step, err error, std streams) error {
 	return outcome{exitUndecided, step.Failed(err, std.out)}
 }
 
-// scanOf returns the scan that the inputs ask for.
 func scanOf(step *action.Step, std streams) (*scanCmd, error) {
 	args, err := step.Args()
 	if err != nil {
@@ -53,11 +52,7 @@ func scanOf(step *action.Step, std streams) (*scanCmd, error) {
 	if err != nil {
 		return nil, err
 	}
-	ctx, err := parser.Parse(args)
-	if err == nil {
-		err = checkFlags(ctx)
-	}
-	if err != nil {
+	if _, err = parse(parser, args); err != nil {
 		return nil, fmt.Errorf("the input args, or a POLICYSCAN_ variable: %w; see policyscan scan --help", err)
 	}
 	c.Scan.also = step.Also()

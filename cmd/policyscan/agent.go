@@ -19,32 +19,24 @@ type evalCommand struct {
 	Eval evalCmd `cmd:"" help:"Check tool calls of agents against call rules."`
 }
 
-// agentHooks are the hooks that agents run.
-type agentHooks struct {
-	ClaudeCode agentHookCmd `cmd:"" name:"claude-code" help:"Check a call of Claude Code."`
-	Codex      agentHookCmd `cmd:"" help:"Check a call of Codex."`
-	Gemini     agentHookCmd `cmd:"" help:"Check a call of Gemini CLI."`
-	Copilot    agentHookCmd `cmd:"" help:"Check a call of GitHub Copilot."`
-	Cursor     agentHookCmd `cmd:"" help:"Check a call of Cursor."`
+// A forEachAgent has a subcommand for each agent. Its help is made of the agent's name: see [expandHelps].
+type forEachAgent[T any] struct {
+	ClaudeCode T `cmd:"" name:"claude-code" help:"Claude Code"`
+	Codex      T `cmd:"" name:"codex" help:"Codex"`
+	Gemini     T `cmd:"" name:"gemini" help:"Gemini CLI"`
+	Copilot    T `cmd:"" name:"copilot" help:"GitHub Copilot"`
+	Cursor     T `cmd:"" name:"cursor" help:"Cursor"`
 }
 
-// agentInstalls write those hooks.
-type agentInstalls struct {
-	ClaudeCode hookInstallAgentCmd `cmd:"" name:"claude-code" help:"Put the hook into Claude Code's settings."`
-	Codex      hookInstallAgentCmd `cmd:"" name:"codex" help:"Put the hook into Codex's settings."`
-	Gemini     hookInstallAgentCmd `cmd:"" name:"gemini" help:"Put the hook into Gemini CLI's settings."`
-	Copilot    hookInstallAgentCmd `cmd:"" name:"copilot" help:"Put the hook into GitHub Copilot's settings."`
-	Cursor     hookInstallAgentCmd `cmd:"" name:"cursor" help:"Put the hook into Cursor's settings."`
-}
-
-// agentUninstalls remove them.
-type agentUninstalls struct {
-	ClaudeCode hookUninstallAgentCmd `cmd:"" name:"claude-code" help:"Remove the hook from Claude Code's settings."`
-	Codex      hookUninstallAgentCmd `cmd:"" name:"codex" help:"Remove the hook from Codex's settings."`
-	Gemini     hookUninstallAgentCmd `cmd:"" name:"gemini" help:"Remove the hook from Gemini CLI's settings."`
-	Copilot    hookUninstallAgentCmd `cmd:"" name:"copilot" help:"Remove the hook from GitHub Copilot's settings."`
-	Cursor     hookUninstallAgentCmd `cmd:"" name:"cursor" help:"Remove the hook from Cursor's settings."`
-}
+type (
+	agentHooks    struct{ forEachAgent[agentHookCmd] }
+	agentInstalls struct {
+		forEachAgent[hookInstallAgentCmd]
+	}
+	agentUninstalls struct {
+		forEachAgent[hookUninstallAgentCmd]
+	}
+)
 
 // runHook runs the program as the hook of an agent, if the arguments say that it is one.
 func runHook(args []string, std streams) (status int, is bool) {

@@ -11,7 +11,6 @@ import (
 	"github.com/policyscan/policyscan/scanner/run"
 )
 
-// allowCmd writes the allowances of a bundle.
 type allowCmd struct {
 	Path string `arg:"" optional:"" help:"@allow_path"`
 
@@ -34,22 +33,6 @@ type allowCmd struct {
 	Into   string   `placeholder:"DIR" help:"@allow_into"`
 }
 
-// Help returns the text below the flags.
-func (*allowCmd) Help() string {
-	return `Writes rules/allowances.yml of the bundle: how many occurrences of a rule a file may
-keep. Nothing else in a bundle is ever written. A change cannot allow its own
-violations, so commit what this writes in a separate change, for the owner to
-review. What --tighten writes belongs in the change that removed or moved something.
-
-Examples:
-  policyscan; policyscan allow --from verdict.json --owner network-team --reason NET-123
-  policyscan allow --tighten       lower the numbers to what is there
-  policyscan allow --due 30d       what ends within 30 days
-
-Exit status: 0 it was done; 1 some violations were not allowed, or with --due, some
-entries end; 2 nothing was written, because of an error.`
-}
-
 // Run does the one of the three that is asked for.
 func (c *allowCmd) Run(std streams) error {
 	day, _, err := run.ParseDay(c.AsOf, time.Time{})
@@ -69,58 +52,35 @@ func (c *allowCmd) Run(std streams) error {
 
 // check returns an error for flags that contradict each other.
 func (c *allowCmd) check() error {
-	var modes []string
-	mode := func(name string, given bool) {
-		if given {
-			modes = append(modes, name)
-		}
-	}
-	mode("--from", c.From != "")
-	mode("--tighten", c.Tighten)
-	mode("--due", c.Due != "")
-	for _, flag := range []struct {
-		name, of string
-		given    bool
-	}{
-		{"--owner", "--from", c.Owner != ""}, {"--reason", "--from", c.Reason != ""},
-		{"--until", "--from", c.Until != ""}, {"--raise", "--from", c.Raise}, {"--base", "--tighten", c.Base != ""},
-		{"--rev", "--tighten", c.Rev != ""},
-	} {
-		if flag.given && len(modes) == 1 && modes[0] != flag.of {
-			return fmt.Errorf("%s is for %s, and %s is given", flag.name, flag.of, modes[0])
-		}
-	}
-	switch len(modes) {
-	case 0:
+	modes := givenNames(givenFlag{"--from", c.From != ""}, givenFlag{"--tighten", c.Tighten},
+		givenFlag{"--due", c.Due != ""})
+	ofFrom := givenNames(givenFlag{"--owner", c.Owner != ""}, givenFlag{"--reason", c.Reason != ""},
+		givenFlag{"--until", c.Until != ""}, givenFlag{"--raise", c.Raise})
+	ofTighten := givenNames(givenFlag{"--base", c.Base != ""}, givenFlag{"--rev", c.Rev != ""})
+	switch {
+	case len(modes) == 1 && modes[0] != "--from" && len(ofFrom) > 0:
+		return fmt.Errorf("%s is for --from, and %s is given", ofFrom[0], modes[0])
+	case len(modes) == 1 && modes[0] != "--tighten" && len(ofTighten) > 0:
+		return fmt.Errorf("%s is for --tighten, and %s is given", ofTighten[0], modes[0])
+	case len(modes) == 0:
 		return errors.New("give --from FILE, --tighten or --due DAYS; see policyscan allow --help")
-	case 1:
-		if c.Tracked && c.Rev != "" {
-			return errors.New("--rev and --tracked are both given; choose one")
-		}
-		return nil
+	case len(modes) > 1:
+		return fmt.Errorf("%s are given; choose one", strings.Join(modes, " and "))
+	case c.Tracked && c.Rev != "":
+		return errors.New("--rev and --tracked are both given; choose one")
 	}
-	return fmt.Errorf("%s are given; choose one", strings.Join(modes, " and "))
+	return nil
 }
 
-// policies returns the bundles in use, loaded, and the folder that is scanned.
 func (c *allowCmd) policies() (run.RuleSources, string, error) {
 	place, err := run.Find(c.Path)
 	if err != nil {
 		return nil, "", err
 	}
-	all, err := run.LoadRules(c.named(), place.Root)
+	all, err := run.LoadRules(policyNames(c.Policy), place.Root)
 	return all, place.Root, err
 }
 
-// named returns the bundles that are named, or "" for the one that discovery finds.
-func (c *allowCmd) named() []string {
-	if all := eachLine(c.Policy); len(all) > 0 {
-		return all
-	}
-	return []string{""}
-}
-
-// add writes entries for the violations of a verdict.
 func (c *allowCmd) add(std streams, day string) error {
 	v, err := decodeVerdict(c.From, std.in)
 	if err != nil {
@@ -146,10 +106,9 @@ func (c *allowCmd) add(std streams, day string) error {
 
 // tighten scans, and lowers the entries.
 func (c *allowCmd) tighten(std streams) error {
-	o := run.Options{
-		Version: version(), Path: c.Path, Policies: c.named(), Tracked: c.Tracked, Rev: c.Rev, Allow: c.Allow,
-		AsOf: c.AsOf, Git: gitEnvironment(), Getenv: getenv, Commands: obeyed(),
-	}
+	o := newOptions()
+	o.Path, o.Policies, o.Tracked, o.Rev = c.Path, policyNames(c.Policy), c.Tracked, c.Rev
+	o.Allow, o.AsOf = c.Allow, c.AsOf
 	var err error
 	if o.Output, err = o.VerdictFile(); err != nil {
 		return err
@@ -166,7 +125,6 @@ func (c *allowCmd) tighten(std streams) error {
 	return showOutcome(std, file, &result, "commit it together with the change that removed or moved what it is about")
 }
 
-// showOutcome prints what was done, and what to do next.
 func showOutcome(std streams, l *allowance.File, o *allowance.EditResult, next string) error {
 	var b strings.Builder
 	for i := range o.Changes {
@@ -200,7 +158,6 @@ func showOutcome(std streams, l *allowance.File, o *allowance.EditResult, next s
 	return err
 }
 
-// due prints the entries that end.
 func (c *allowCmd) due(std streams, day string) error {
 	days, err := allowance.ParseDays(c.Due)
 	if err != nil {
@@ -219,18 +176,13 @@ func (c *allowCmd) due(std streams, day string) error {
 	}
 	var b strings.Builder
 	for i := range due {
-		e := &due[i].Allowance
+		e, bundle := &due[i].Allowance, ""
+		if len(all) > 1 {
+			bundle = ", in " + safe(due[i].Bundle)
+		}
 		fmt.Fprintf(&b, "%s  %s  %s: %d, %s, %s%s (%s)\n", e.Until, safe(e.Rule), safe(e.File), e.AtMost, safe(e.Owner),
-			safe(e.Reason), inBundle(&due[i], len(all)), due[i].When())
+			safe(e.Reason), bundle, due[i].When())
 	}
 	err = print(std.out, "%sfix what they allow, or write a later \"until\", in a separate change\n", b.String())
 	return outcome{status: exitViolation, err: err}
-}
-
-// inBundle names the bundle of an entry if there are several.
-func inBundle(e *allowance.Expiring, bundles int) string {
-	if bundles < 2 {
-		return ""
-	}
-	return ", in " + safe(e.Bundle)
 }

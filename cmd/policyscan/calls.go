@@ -9,14 +9,12 @@ import (
 	"github.com/policyscan/policyscan/scanner/run"
 )
 
-// callsFlag has the flags that name call rules.
 type callsFlag struct {
 	Calls   []string          `placeholder:"FILE" sep:"none" help:"@calls"`
 	Dialect string            `placeholder:"NAME" help:"@calls_dialect"`
 	Define  map[string]string `placeholder:"NAME=VALUE" mapsep:"none" help:"@calls_define"`
 }
 
-// files returns the call rules that the flags name.
 func (c *callsFlag) files() dialect.Files {
 	return dialect.Files{Names: c.Calls, Dialect: c.Dialect, Define: c.Define}
 }
@@ -27,10 +25,8 @@ func (c *callsFlag) takes(name string) bool {
 	return true
 }
 
-// given reports whether the flags name call rules.
 func (c *callsFlag) given() bool { return len(c.Calls) > 0 }
 
-// validate prints the mistakes in each file of call rules, or a summary of its rules.
 func (c *callsFlag) validate(std streams) (failed error) {
 	configured := false
 	for _, name := range c.Calls {

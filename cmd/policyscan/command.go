@@ -11,12 +11,10 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/policyscan/policyscan/cmd/policyscan/manual"
 	"github.com/policyscan/policyscan/scanner/run"
 	"github.com/policyscan/policyscan/verdict/output"
 )
 
-// commands is the whole command line: one field for each subcommand.
 type commands struct {
 	Scan        scanCmd     `cmd:"" default:"withargs" help:"Scan a tree (the default command)."`
 	Fleet       fleetCmd    `cmd:"" help:"Scan many repositories, each at a commit."`
@@ -32,7 +30,6 @@ type commands struct {
 	Hook        hookCmd       `cmd:"" help:"Run as a coding agent's hook; install hooks for agents and git."`
 	Schema      schemaCmd     `cmd:"" help:"Print the JSON Schema of a document."`
 	Completion  completionCmd `cmd:"" help:"Print a completion script for a shell."`
-	Man         manCmd        `cmd:"" help:"Print the manual page."`
 	Help        helpCmd       `cmd:"" help:"Show the help of a command."`
 	Version     versionCmd    `cmd:"" help:"Print the version."`
 	Action      actionCmd     `cmd:"" hidden:"" help:"Scan with the inputs of action.yml, in a GitHub workflow."`
@@ -77,17 +74,14 @@ func dispatch(args []string, std streams, help io.Writer) int {
 		if command == "action" && inWorkflow() {
 			return finish(std, stepFailed(actionStep(std), err, std))
 		}
-		voidOutputs(parser, command, args)
+		voidOutputs(command, args)
 		complain(std.err, err)
 		return exitUndecided
 	}
-	ctx, err := parser.Parse(args)
-	if err == nil {
-		err = checkFlags(ctx)
-	}
+	ctx, err := parse(parser, args)
 	if err != nil {
 		command := commandOf(parser, args)
-		voidOutputs(parser, command, args)
+		voidOutputs(command, args)
 		if command == "scan" {
 			if near := mistypedCommand(parser.Model.Node, args); near != "" {
 				command, err = "", fmt.Errorf("%q is neither a folder nor a command%s", args[0], near)
@@ -99,6 +93,14 @@ func dispatch(args []string, std streams, help io.Writer) int {
 	return finish(std, ctx.Run(std, parser))
 }
 
+func parse(parser *kong.Kong, args []string) (*kong.Context, error) {
+	ctx, err := parser.Parse(args)
+	if err == nil {
+		err = checkFlags(ctx)
+	}
+	return ctx, err
+}
+
 func newParser(c any, std streams) (*kong.Kong, error) {
 	return parserWith(c, std, kong.DefaultEnvars(envars), kong.PostBuild(expandHelps))
 }
@@ -106,7 +108,6 @@ func newParser(c any, std streams) (*kong.Kong, error) {
 func parserWith(c any, std streams, more ...kong.Option) (*kong.Kong, error) {
 	options := []kong.Option{
 		kong.Name("policyscan"),
-		kong.Description(manual.Description),
 		kong.Writers(std.out, std.err),
 		kong.Exit(func(int) { panic(stop{}) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true, WrapUpperBound: 90}),
@@ -127,26 +128,18 @@ func commandOf(parser *kong.Kong, args []string) string {
 // voidOutputs replaces the verdict of an earlier run, or the summary of a fleet, if this run's arguments or environment
 // are not valid: everything that --output or its variable names, whatever else is wrong, or else all files that the
 // command could write without them, since neither PATH nor the scope is known.
-func voidOutputs(parser *kong.Kong, command string, args []string) {
+func voidOutputs(command string, args []string) {
 	verdicts, fleets := command == "scan" || command == "merge", command == "fleet" || command == "merge"
-	if !verdicts && !fleets {
-		return
-	}
-	flags := parser.Model.DefaultCmd.Flags
-	flag := flags[slices.IndexFunc(flags, func(f *kong.Flag) bool { return f.Name == "output" })]
 	var files []string // more than one, if the flag is given twice
-	for i := range args {
-		// Each argument is read as if it were the only flag, and if it needs a value, with the next one.
-		ctx, err := kong.Trace(parser, []string{"scan", args[i]})
-		if err == nil && ctx.Error != nil && i+1 < len(args) {
-			ctx, err = kong.Trace(parser, []string{"scan", args[i], args[i+1]})
-		}
-		if err == nil && slices.ContainsFunc(ctx.Path, func(p *kong.Path) bool { return p.Flag == flag }) {
-			files = append(files, fmt.Sprint(ctx.FlagValue(flag)))
+	for i, arg := range args {
+		if file, is := strings.CutPrefix(arg, "--output="); is {
+			files = append(files, file)
+		} else if arg == "--output" && i+1 < len(args) && (args[i+1] == "-" || !strings.HasPrefix(args[i+1], "-")) {
+			files = append(files, args[i+1])
 		}
 	}
-	if strings.Join(files, "") == "" && flag.Reset() == nil {
-		files = []string{flag.Target.String()} // as its variable says
+	if strings.Join(files, "") == "" {
+		files = []string{getenv(ownPrefix + "OUTPUT")}
 	}
 	if verdicts {
 		replaceOldVerdict(run.VerdictFiles(gitEnvironment(), files...)...)
@@ -158,7 +151,6 @@ func voidOutputs(parser *kong.Kong, command string, args []string) {
 	}
 }
 
-// replaceOldVerdict replaces the verdict of an earlier run in files where this one would have written its own.
 func replaceOldVerdict(files ...string) { output.ReplaceOld(version(), files...) }
 
 // checkFlags returns an error for a flag or argument that is given but empty: an unset variable of a script must not
@@ -179,6 +171,22 @@ func checkFlags(ctx *kong.Context) error {
 		}
 	}
 	return nil
+}
+
+// A givenFlag is a flag, and whether it is given.
+type givenFlag struct {
+	name  string
+	given bool
+}
+
+// givenNames returns the names of those that are given.
+func givenNames(flags ...givenFlag) (names []string) {
+	for _, f := range flags {
+		if f.given {
+			names = append(names, f.name)
+		}
+	}
+	return names
 }
 
 // emptyValue reports whether a text is empty, or a list is empty or has an empty item.
@@ -213,4 +221,85 @@ func version() string {
 		return "devel"
 	}
 	return info.Main.Version
+}
+
+// dispatchNarrowly runs the command that the arguments name as [dispatch] does, with a model of that command alone:
+// the model of all commands takes a third of the time that the program needs to start. It returns false, and has done
+// nothing, if the whole model is needed: for help, for messages, and to check variables that are set.
+func dispatchNarrowly(args []string, std streams, help io.Writer) (status int, done bool) {
+	if environmentSet() {
+		return 0, false
+	}
+	if len(args) == 1 && args[0] == "--version" {
+		return finish(std, new(versionCmd).Run(streams{out: help})), true // no model at all: a tenth of its time
+	}
+	c := narrowed(args)
+	if c == nil {
+		return 0, false
+	}
+	parser, err := quickParser(c, streams{out: help, err: std.err})
+	if err != nil {
+		return 0, false
+	}
+	ctx, err := parse(parser, args)
+	if err != nil {
+		return 0, false
+	}
+	return finish(std, ctx.Run(std, parser)), true
+}
+
+// quickParser returns a parser without help, and without variables if none is set: kong makes a name for each flag, and
+// looks for placeholders in each text with a regular expression, which takes more than half of the time that the model
+// of one command needs. A call for help is an error then.
+func quickParser(c any, std streams) (*kong.Kong, error) {
+	options := []kong.Option{kong.NoDefaultHelp()}
+	set := environmentSet()
+	if set {
+		options = append(options, kong.DefaultEnvars(envars))
+	}
+	return parserWith(c, std, append(options, kong.PostBuild(func(k *kong.Kong) error {
+		return kong.Visit(k.Model, func(node kong.Visitable, next kong.Next) error {
+			switch n := node.(type) {
+			case *kong.Application:
+				n.Help = ""
+			case *kong.Node:
+				n.Help = ""
+			case *kong.Flag:
+				n.PlaceHolder = ""
+			case *kong.Value:
+				if n.Help = ""; !set {
+					n.Tag.Envs = nil
+				}
+			}
+			return next(nil)
+		})
+	}))...)
+}
+
+// narrowed returns a pointer to a struct that has, of the fields of commands, the one of the command that the
+// arguments name, and the flag that is everyone's. nil: they name none for certain, or one that shows other commands.
+func narrowed(args []string) any {
+	var fields []reflect.StructField
+	names := map[string]reflect.StructField{}
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[commands]()) {
+		f.Index, f.Offset = nil, 0
+		if _, is := f.Tag.Lookup("cmd"); is {
+			names[strings.ToLower(f.Name)] = f
+		} else if f.Type == reflect.TypeFor[versionFlag]() {
+			fields = append(fields, f)
+		}
+	}
+	name := "scan"
+	if len(args) > 0 {
+		if _, is := names[args[0]]; is {
+			name = args[0]
+		} else if slices.ContainsFunc(args, func(arg string) bool { _, is := names[arg]; return is }) {
+			return nil
+		}
+	}
+	switch name {
+	case "action", "completion", "help":
+		return nil
+	}
+	return reflect.New(reflect.StructOf(append(fields, names[name]))).Interface()
 }

@@ -26,14 +26,17 @@ func gitEnvironment() repo.Environment {
 	}
 }
 
+// newOptions returns the options of a run that the command line does not choose.
+func newOptions() run.Options {
+	return run.Options{Version: version(), Git: gitEnvironment(), Getenv: getenv, Commands: obeyed()}
+}
+
 // obeyed reports whether a GitHub Actions runner looks for workflow commands in what the program prints. Any value
 // counts, unlike in [inWorkflow]: a command that is defused for nobody does no harm, and one that is obeyed does.
 func obeyed() bool { return getenv("GITHUB_ACTIONS") != "" }
 
-// inWorkflow reports whether the program runs in a workflow of GitHub Actions.
 func inWorkflow() bool { return run.InGitHub(getenv) }
 
-// monochrome reports whether a terminal is not to be sent colours.
 func monochrome() bool { return getenv("NO_COLOR") != "" || getenv("TERM") == "dumb" }
 
 // ownPrefix begins the names of the variables that flags read. Kong knows it without the line.

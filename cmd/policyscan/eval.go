@@ -14,7 +14,6 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// evalCmd judges tool calls.
 type evalCmd struct {
 	callsFlag `embed:""`
 	Policy    []string `placeholder:"DIR" sep:"none" help:"@eval_policy"`
@@ -24,20 +23,6 @@ type evalCmd struct {
 	Trace     bool   `help:"Add to each outcome how it came about."`
 	Latency   bool   `help:"Add to each outcome how long it took, in milliseconds: latency_ms."`
 	AskMode   string `placeholder:"MODE" aliases:"ask_mode" help:"@eval_ask_mode"`
-}
-
-// Help returns the text below the flags.
-func (*evalCmd) Help() string {
-	return `Reads one call on each line of standard input, as JSON in one of three forms:
-  {"tool": "Bash", "input": {"command": "ls"}}
-  what an agent gives its hooks
-  a request in evaluator's form, which has tool_name
-
-The first form may also have agent_id and cwd.
-Prints one outcome for each call, as JSON. See docs/dialects.md.
-
-Exit status: 0 every call is allowed; 1 one is not; 2 the rules or a call are not
-valid, or there is no call.`
 }
 
 // Run judges the calls on standard input.
@@ -75,7 +60,6 @@ func (c *evalCmd) Run(std streams) error {
 	return nil
 }
 
-// gate returns the gate that judges the calls.
 func (c *evalCmd) gate() (*gate.Gate, error) {
 	if len(c.Calls) == 0 && len(c.Policy) == 0 {
 		return nil, errors.New("there is nothing to check calls against; " +

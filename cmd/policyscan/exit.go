@@ -15,15 +15,29 @@ const (
 	exitUndecided = 2 // could not decide, bad usage, a failed write
 )
 
-// exitStatus is what a scan's verdict means to the shell.
-func exitStatus(v *verdict.Verdict) int {
+func exitStatus(v *verdict.Verdict) int { return statusOf(len(v.Violations), v.Verdict) }
+
+// statusOf is what a verdict with so many violations means to the shell.
+func statusOf(violations int, word verdict.Outcome) int {
 	switch {
-	case len(v.Violations) > 0:
+	case violations > 0:
 		return exitViolation
-	case v.Verdict == verdict.Pass:
+	case word == verdict.Pass:
 		return exitPass
 	}
 	return exitUndecided
+}
+
+// ended is the outcome of a run that has written its outputs: its status, or that of the signal that ended it. failed
+// says which outputs could not be written.
+func ended(status int, caught func() int, failed error) error {
+	if sig := caught(); sig != 0 {
+		status = 128 + sig
+	}
+	if status == exitPass {
+		return nil
+	}
+	return outcome{status: status, err: failed}
 }
 
 // stop is the panic value that replaces kong's own exits: --help was printed.

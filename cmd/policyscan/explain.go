@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner"
@@ -16,7 +18,6 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// explainCmd says what a scan does with one file.
 type explainCmd struct {
 	Path string `arg:"" help:"@explain_path"`
 
@@ -27,16 +28,6 @@ type explainCmd struct {
 	Root  string   `placeholder:"DIR" help:"@explain_root"`
 	AsOf  string   `placeholder:"DATE" help:"@explain_as_of"`
 	JSON  bool     `name:"json" help:"Print JSON."`
-}
-
-// Help returns the text below the flags.
-func (*explainCmd) Help() string {
-	return `Says of each rule whether its globs select the file, and which glob decides; what was
-looked for in the file, and how; and what was found. It scans that file alone, as
-policyscan scan would, and writes nothing.
-
-Exit status: 0 it is explained, whatever was found; 2 it could not be: there is no such
-file, it cannot be read, or the rules are not valid.`
 }
 
 // Run explains the file.
@@ -52,33 +43,20 @@ func (c *explainCmd) Run(std streams) error {
 	if err != nil {
 		return err
 	}
-	e := explained(x, about)
-	e.forms()
-	e.rev, e.Commit = c.Rev, about.Tree.Scope().HeadCommit
-	if e.Kind == "file" && !c.Stdin {
-		forms := func() error { return e.indexForms(about.Place, path) }
-		if e.Commit != "" {
-			forms = func() error { return e.commitForms(about, path) }
-		}
-		if err := forms(); err != nil {
-			e.GitUnknown = err.Error()
+	if x.Kind == "file" && !c.Stdin {
+		if err := addGitForms(x, about, path); err != nil {
+			x.GitUnknown = err.Error()
 		}
 	}
 	if c.JSON {
-		text, err := verdict.JSON(e)
-		if err == nil {
-			_, err = std.out.Write(text)
-		}
-		if err != nil {
-			return err
-		}
-	} else if err := print(std.out, "%s", e.text(about.Policy)); err != nil {
-		return err
+		err = printJSON(std, x)
+	} else {
+		err = print(std.out, "%s", explanationText(x, c.Rev, about.Policy))
 	}
-	if x.Unreadable {
+	if err == nil && x.Unreadable {
 		return outcome{status: exitUndecided}
 	}
-	return nil
+	return err
 }
 
 // open opens what a scan would be about, and returns the path of the file in it.
@@ -86,10 +64,9 @@ func (c *explainCmd) open(ctx context.Context, std streams) (about *run.Run, pat
 	if c.Rev != "" && c.Stdin {
 		return nil, "", errors.New("--rev and --stdin are both given; choose one")
 	}
-	o := run.Options{
-		Version: version(), Path: c.Root, Policies: c.flags(), RuleIDs: c.Rule, Rev: c.Rev, AsOf: c.AsOf,
-		Allow: []string{check.AllowPartial}, Workers: 1, Git: gitEnvironment(), Getenv: getenv, Commands: obeyed(),
-	}
+	o := newOptions()
+	o.Path, o.Policies, o.RuleIDs, o.Rev, o.AsOf = c.Root, policyNames(c.Policy), c.Rule, c.Rev, c.AsOf
+	o.Allow, o.Workers = []string{check.AllowPartial}, 1
 	if o.Pins, err = c.pins(len(o.Policies)); err != nil {
 		return nil, "", err
 	}
@@ -117,136 +94,22 @@ func (c *explainCmd) open(ctx context.Context, std streams) (about *run.Run, pat
 	return about, path, err
 }
 
-// An explanation is what policyscan explain --json prints. Its lists are never null.
-type explanation struct {
-	Path   string `json:"path"`   // from the root, as in a verdict
-	Commit string `json:"commit"` // of --rev; "": the file is on disk, or on standard input
-	Kind   string `json:"kind"`   // "file", "symlink", "submodule", "special"; "" of what is left out
-	// "left_out", "not_covered", "passes", "allowed", "undecided" or "violated"
-	Result     string              `json:"result"`
-	LeftOut    string              `json:"left_out"`    // why, as in a verdict; else ""
-	NotScanned string              `json:"not_scanned"` // likewise
-	Bytes      int64               `json:"bytes"`       // that were checked
-	Forms      []explainedForm     `json:"forms"`       // in which the content was checked, or is elsewhere
-	GitUnknown string              `json:"git_unknown"` // why it is not known which forms git has of it; else ""
-	Mark       string              `json:"mark"`        // the encoding that a byte order mark names; "" without one
-	AsOf       string              `json:"as_of"`       // as in a verdict
-	Rules      []explainedRule     `json:"rules"`       // in order of evaluation
-	Violations []verdict.Violation `json:"violations"`  // as in a verdict
-
-	AllowedViolations []verdict.AllowedViolation `json:"allowed_violations"` // likewise
-	Errors            []verdict.Error            `json:"errors"`             // likewise
-
-	rev string // how the commit was named
-}
-
-// An explainedForm is a form of the file's content. What is "stored" is in git's index, or in the commit.
-type explainedForm struct {
-	// "content": it was searched in these encodings; "parsed": in these formats; "stored": git's index has it in
-	// another encoding than git writes it on disk; "checkout": git writes it so on disk.
-	Form    string   `json:"form"`
-	As      []string `json:"as"`      // the encodings or formats
-	Bytes   int64    `json:"bytes"`   // -1: unknown
-	Checked bool     `json:"checked"` // in this explanation; the others in scans of commits and of what is staged
-}
-
-// An explainedRule is what a rule asks of the file.
-type explainedRule struct {
-	ID     string `json:"id"`
-	Type   string `json:"type"`
-	Title  string `json:"title"`
-	Bundle string `json:"bundle"`
-	File   string `json:"file"` // the rule file in the bundle
-	Line   int    `json:"line"`
-	Result string `json:"result"` // as of the file, but never "left_out"
-
-	Globs *listedChoice   `json:"globs"`
-	Items []explainedItem `json:"items"` // of a rule that covers the file
-
-	rule   *rules.Rule
-	choice rules.Choice
-}
-
-// An explainedItem is what an item, or a glob of forbidden_files, asks of the file.
-type explainedItem struct {
-	Pattern   string   `json:"pattern"`   // as evidence calls it
-	Required  bool     `json:"required"`  // it must be there; else it must not
-	Encodings []string `json:"encodings"` // in which it was looked for
-	Format    string   `json:"format"`    // in which the file was parsed for it; "" if it was not
-	Reached   int      `json:"reached"`   // places of which a key is asked; -1: the file was not parsed for it
-	Note      string   `json:"note"`      // why it was not asked for; else ""
-	Result    string   `json:"result"`    // as of the rule
-
-	ask     rules.PatternRef
-	nothing string // why no place is asked; else ""
-}
-
-// explained puts together what is printed.
-func explained(x *scanner.Explanation, s *run.Run) *explanation {
-	e := &explanation{
-		Path: verdict.Path(x.Path), Kind: x.Kind, Result: x.Outcome().String(), LeftOut: x.LeftOut,
-		NotScanned: x.Reason, Bytes: x.Bytes, Mark: x.BOM, AsOf: x.Verdict.AsOf,
-		Forms: []explainedForm{}, Rules: []explainedRule{},
-		Violations:        verdict.OrEmpty(x.Verdict.Violations),
-		AllowedViolations: verdict.OrEmpty(x.Verdict.AllowedViolations),
-		Errors:            verdict.OrEmpty(x.Verdict.Errors),
-	}
-	if x.LeftOut != "" {
-		e.Result = "left_out"
-	}
-	for i := range e.Violations {
-		e.Violations[i].Evidence.Places = verdict.OrEmpty(e.Violations[i].Evidence.Places)
-	}
-	for i := range e.AllowedViolations {
-		e.AllowedViolations[i].Evidence.Places = verdict.OrEmpty(e.AllowedViolations[i].Evidence.Places)
-	}
-	for i := range x.Rules {
-		r := &x.Rules[i]
-		one := explainedRule{
-			ID: r.Rule.ID, Type: string(r.Rule.Type), Title: r.Rule.Title, Bundle: bundleOf(r.Rule, s),
-			File: r.Rule.File, Line: r.Rule.Line, Result: r.Outcome.String(),
-			Globs: listedChoiceOf(&r.Choice), Items: []explainedItem{}, rule: r.Rule, choice: r.Choice,
+// addGitForms adds the forms that git has of a file, if .gitattributes makes it write another one than it stores: of a
+// file of a commit, all of which a scan of the commit checks, or of one on disk. Without a repository around it there
+// are none.
+func addGitForms(x *scanner.Explanation, about *run.Run, path string) error {
+	if x.Commit != "" {
+		head, err := about.Repo.Commit(x.Commit)
+		if err != nil {
+			return err
 		}
-		for _, item := range r.Items {
-			one.Items = append(one.Items, explainedItem{
-				Pattern: item.Name, Required: item.Ref.Of == rules.RequiredPattern,
-				Encodings: verdict.OrEmpty(item.Encodings), Format: item.Format, Reached: item.Places, Note: item.Note,
-				Result: item.Outcome.String(), ask: item.Ref, nothing: item.WhyNoPlace,
-			})
+		files, err := about.Repo.Tree(head)
+		if err != nil {
+			return err
 		}
-		e.Rules = append(e.Rules, one)
+		return addForms(x, about.Repo, checkout.Snapshot{Tree: files}, path)
 	}
-	return e
-}
-
-// forms adds how the content was checked.
-func (e *explanation) forms() {
-	var encodings, parsed []string
-	add := func(list []string, more ...string) []string {
-		for _, s := range more {
-			if s != "" && !slices.Contains(list, s) {
-				list = append(list, s)
-			}
-		}
-		return list
-	}
-	for i := range e.Rules {
-		for _, item := range e.Rules[i].Items {
-			encodings, parsed = add(encodings, item.Encodings...), add(parsed, item.Format)
-		}
-	}
-	if len(encodings) > 0 {
-		e.Forms = append(e.Forms, explainedForm{"content", encodings, e.Bytes, true})
-	}
-	if len(parsed) > 0 {
-		e.Forms = append(e.Forms, explainedForm{"parsed", parsed, e.Bytes, true})
-	}
-}
-
-// indexForms adds the forms that git has of a file on disk, if .gitattributes makes it write another one than it
-// stores. Without a repository around the place there are none.
-func (e *explanation) indexForms(place run.Place, path string) error {
-	r, err := gitEnvironment().Open(place.Root)
+	r, err := gitEnvironment().Open(about.Place.Root)
 	if errors.Is(err, repo.ErrNotRepository) {
 		return nil
 	}
@@ -254,7 +117,7 @@ func (e *explanation) indexForms(place run.Place, path string) error {
 		return err
 	}
 	top := run.At(r.WorkTree)
-	inRepository, err := top.Path(filepath.Join(place.Root, filepath.FromSlash(path)))
+	path, err = top.Path(filepath.Join(about.Place.Root, filepath.FromSlash(path)))
 	if err != nil {
 		return nil // it is the repository of other files
 	}
@@ -262,42 +125,231 @@ func (e *explanation) indexForms(place run.Place, path string) error {
 	if err != nil {
 		return err
 	}
-	return e.gitForms(r, checkout.Snapshot{Index: idx}, inRepository)
+	return addForms(x, r, checkout.Snapshot{Index: idx}, path)
 }
 
-// commitForms adds the forms that git has of a file of a commit: a scan of the commit checks them all.
-func (e *explanation) commitForms(s *run.Run, path string) error {
-	head, err := s.Repo.Commit(e.Commit)
-	if err != nil {
-		return err
-	}
-	tree, err := s.Repo.Tree(head)
-	if err != nil {
-		return err
-	}
-	return e.gitForms(s.Repo, checkout.Snapshot{Tree: tree}, path)
-}
-
-func (e *explanation) gitForms(r *repo.Repository, at checkout.Snapshot, path string) error {
-	searched := len(e.Forms) > 0
+func addForms(x *scanner.Explanation, r *repo.Repository, at checkout.Snapshot, path string) error {
+	searched := len(x.Forms) > 0
 	variants, err := checkout.Variants(r, at, path)
 	for _, f := range variants {
 		form, as := "checkout", f.Encoding
 		if as == "" {
 			form, as = "stored", "utf-8"
 		}
-		checked := e.Commit != "" && searched && f.Bytes >= 0
-		e.Forms = append(e.Forms, explainedForm{form, []string{as}, f.Bytes, checked})
+		checked := x.Commit != "" && searched && f.Bytes >= 0
+		x.Forms = append(x.Forms, scanner.ExplainedForm{Form: form, As: []string{as}, Bytes: f.Bytes, Checked: checked})
 	}
 	return err
 }
 
-// bundleOf names the bundle that a rule is from.
-func bundleOf(r *rules.Rule, s *run.Run) string {
-	for i := range s.Sources {
-		if slices.ContainsFunc(s.Sources[i].Bundle.Rules, func(other rules.Rule) bool { return other.ID == r.ID }) {
-			return s.Sources[i].Name
+// explanationText is the explanation for a person: the file, the rules that cover it with what they ask, then the other
+// rules.
+func explanationText(e *scanner.Explanation, rev, policy string) string {
+	var b strings.Builder
+	line := func(format string, args ...any) {
+		for i := range args {
+			if s, ok := args[i].(string); ok {
+				args[i] = safe(s)
+			}
+		}
+		fmt.Fprintf(&b, format+"\n", args...)
+	}
+	var covering, others []*scanner.RuleExplanation
+	for i := range e.Rules {
+		if r := &e.Rules[i]; r.Outcome != scanner.NotCovered {
+			covering = append(covering, r)
+		} else {
+			others = append(others, r)
 		}
 	}
-	return ""
+	line("%s: %s", e.Path, outcomeText(e, len(covering)))
+	for _, note := range fileNotes(e, rev, len(covering)) {
+		line("  %s", note)
+	}
+	for i := range e.Errors {
+		place := ""
+		if e.Errors[i].File != e.Path {
+			place = e.Errors[i].File + ": "
+		}
+		line("  %s%s [%s]", place, e.Errors[i].Message, e.Errors[i].Code)
+	}
+	line("policy: %s", policy)
+	if e.LeftOut != "" {
+		return b.String()
+	}
+	for _, r := range covering {
+		line("\n%s: %s", r.ID, strings.ReplaceAll(r.Outcome.String(), "_", " "))
+		line("  %s (%s, %s:%d of %s)", r.Title, r.Type, r.File, r.Line, r.Bundle)
+		for _, why := range r.Choice.Reasons(r.Rule) {
+			line("  %s", why)
+		}
+		for i := range r.Items {
+			line("  %s: %s", r.Items[i].Outcome.String(), itemText(&r.Items[i]))
+		}
+	}
+	if len(others) > 0 {
+		line("\nnot covered by %s:", plural(len(others), "rule"))
+	}
+	for _, r := range others {
+		line("  %s: %s", r.ID, whyNotCovered(r))
+	}
+	return b.String()
+}
+
+func outcomeText(e *scanner.Explanation, covering int) string {
+	by := "; covered by " + plural(covering, "rule")
+	skipped := map[string]string{
+		"rules":  "it is a rule file in use, which contains the patterns",
+		"output": "the verdict of a scan is written there",
+		"git":    "it belongs to git",
+	}
+	return map[scanner.Outcome]string{
+		scanner.LeftOut:    "a scan skips it: " + skipped[e.LeftOut],
+		scanner.NotCovered: "no rule covers it, so a scan does not read it",
+		scanner.Passed:     "passes" + by,
+		scanner.Allowed:    "passes, with violations that are allowed" + by,
+		scanner.Undecided:  "undecided" + by,
+		scanner.Violated:   plural(len(e.Violations), "violation") + by,
+	}[e.Outcome]
+}
+
+// fileNotes say what the file is, and what of it was checked. rev is how its commit was named.
+func fileNotes(e *scanner.Explanation, rev string, covering int) (all []string) {
+	if e.Commit != "" {
+		all = append(all, fmt.Sprintf("as it is in the commit %s (%s)", rev, e.Commit[:12]))
+	}
+	switch {
+	case e.Kind == "symlink":
+		all = append(all, "it is a symbolic link, which a scan does not follow: the path that it contains is checked; "+
+			"what it leads to is checked under its own path, and not at all if it is outside the tree")
+	case e.Kind == "submodule" && e.Commit != "":
+		all = append(all, "it is a submodule, whose files are in another repository: "+
+			"a scan of a commit does not read them")
+	case e.Kind == "submodule":
+		all = append(all, "it is a submodule: if it is checked out, its files are checked under their own paths")
+	case e.Kind == "special":
+		all = append(all, "it is a FIFO, a socket or a device, which a scan never opens")
+	}
+	switch {
+	case e.NotScanned != "":
+		all = append(all, "not checked completely: "+e.NotScanned)
+	case e.LeftOut == "" && covering > 0 && readsContent(e):
+		read := fmt.Sprintf("%s, read to the last one", plural(int(e.Bytes), "byte"))
+		if e.BOM != "" {
+			read += "; its byte order mark is that of " + e.BOM
+		}
+		all = append(all, read)
+	case e.LeftOut == "" && covering > 0:
+		all = append(all, "its path alone is checked, so it is not read")
+	}
+	for _, f := range e.Forms {
+		switch f.Form {
+		case "stored":
+			who := "a scan of a change checks both:"
+			if e.Commit != "" {
+				who = "a scan checks both:"
+			}
+			all = append(all, fmt.Sprintf("git stores %s of it, and writes it on disk in another encoding "+
+				"(working-tree-encoding in .gitattributes); %s", plural(int(f.Bytes), "byte"), who))
+		case "checkout":
+			if f.Bytes < 0 {
+				all = append(all, "  in "+f.As[0]+", which policyscan cannot write, so that such a scan is incomplete")
+				continue
+			}
+			all = append(all, fmt.Sprintf("  in %s, %s", f.As[0], plural(int(f.Bytes), "byte")))
+		}
+	}
+	if e.GitUnknown != "" {
+		all = append(all, "it is not known in which encoding git checks it out: "+e.GitUnknown)
+	}
+	return all
+}
+
+func readsContent(e *scanner.Explanation) bool {
+	return slices.ContainsFunc(e.Rules, func(r scanner.RuleExplanation) bool {
+		return slices.ContainsFunc(r.Items, func(item scanner.ItemExplanation) bool {
+			return item.Ref.Of != rules.ForbiddenFile
+		})
+	})
+}
+
+func itemText(i *scanner.ItemExplanation) string {
+	pattern := i.Name
+	if !strings.HasPrefix(pattern, `{"`) {
+		pattern = fmt.Sprintf("%q", pattern)
+	}
+	var parts []string
+	switch {
+	case i.Ref.Of == rules.ForbiddenFile:
+		parts = append(parts, "no file may match "+pattern)
+	case i.Required:
+		parts = append(parts, "required: "+pattern)
+	default:
+		parts = append(parts, "must not appear: "+pattern)
+	}
+	switch {
+	case i.Violation != nil:
+		parts = append(parts, violationText(i))
+	case i.Outcome != scanner.Passed || i.Note != "" || i.Ref.Of == rules.ForbiddenFile:
+	case i.Places == 0:
+		parts = append(parts, i.WhyNoPlace)
+	case i.Required:
+		parts = append(parts, "found")
+	default:
+		parts = append(parts, "not found")
+	}
+	switch n := len(i.Encodings); {
+	case i.Note != "":
+		parts = append(parts, i.Note)
+	case i.Format != "":
+		parts = append(parts, "parsed as "+i.Format)
+	case n == 5:
+		parts = append(parts, "looked for as UTF-8, UTF-16 and UTF-32")
+	case n > 0:
+		parts = append(parts, "looked for as "+strings.Join(i.Encodings, ", "))
+	}
+	return strings.Join(parts, "; ")
+}
+
+func violationText(i *scanner.ItemExplanation) string {
+	v := &i.Violation.Evidence
+	place := fmt.Sprintf("line %d, column %d", v.Line, v.Column)
+	text := "found at " + place
+	switch {
+	case v.Kind == verdict.KindFile:
+		text = "this one does"
+	case i.Required && v.Excerpt == "":
+		text = "it is missing"
+	case i.Required:
+		text = "it is missing, or has another value, at " + place
+	case v.Occurrences > 1:
+		text = fmt.Sprintf("found %d times, first at %s", v.Occurrences, place)
+	}
+	if a := i.Allowance; a != nil {
+		return fmt.Sprintf("%s, allowed up to %d by %s (%s)", text, a.AtMost, a.Owner, a.Reason)
+	}
+	if i.Violation.Note != "" {
+		text += "; " + i.Violation.Note
+	}
+	return text
+}
+
+// whyNotCovered says why a rule does not cover the file, and which glob decides.
+func whyNotCovered(r *scanner.RuleExplanation) string {
+	if why := r.Choice.Reasons(r.Rule); len(why) > 0 {
+		if r.Choice.Excluded() || !r.Choice.Requires() {
+			return strings.Join(why, "; ")
+		}
+		return strings.Join(why, "; ") + ": one such file must be in the tree"
+	}
+	const most = 5
+	var globs []string
+	for _, g := range slices.Concat(r.Rule.Files, r.Rule.ForbiddenFiles, r.Rule.RequiredFiles) {
+		globs = append(globs, fmt.Sprintf("%q", g))
+	}
+	more := ""
+	if n := len(globs) - most; n > 0 {
+		globs, more = globs[:most], fmt.Sprintf(" and %d more", n)
+	}
+	return "no glob matches: " + strings.Join(globs, ", ") + more
 }

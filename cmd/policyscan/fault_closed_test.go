@@ -41,7 +41,6 @@ func TestFault_159_StandardOutputClosed(t *testing.T) {
 		{"explain --policy policy --root bad bad/main.tf", exitUndecided},
 		{"test builtin:infra", exitUndecided},
 		{"schema verdict", exitUndecided},
-		{"man", exitUndecided},
 		{"completion bash", exitUndecided},
 		{"init new", exitUndecided},
 		{"hook install git --print", exitUndecided},

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alecthomas/kong"
+
 	"github.com/policyscan/policyscan/internal/cputime"
 )
 
@@ -71,7 +73,7 @@ func TestPolicyFlag(t *testing.T) {
 		{[]string{"a\r\n\nb c\n"}, []string{"a", "b c"}},
 		{[]string{"\n"}, []string{"\n"}}, // which is not a folder
 	} {
-		if got := (&policyFlag{Policy: c.given}).flags(); !reflect.DeepEqual(got, c.want) {
+		if got := policyNames(c.given); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%q: %q, want %q", c.given, got, c.want)
 		}
 	}
@@ -159,6 +161,46 @@ func TestModelIsSmall(t *testing.T) {
 		})
 		if allocations > c.most && !cputime.RaceDetector {
 			t.Errorf("%s: %.0f allocations, over %.0f", what, allocations, c.most)
+		}
+	}
+}
+
+// TestHelpFiles: each text of help/ is that of a command or a flag.
+func TestHelpFiles(t *testing.T) {
+	parser, err := newParser(&commands{}, streams{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := parser.Model.Help
+	if err := kong.Visit(parser.Model, func(node kong.Visitable, next kong.Next) error {
+		switch n := node.(type) {
+		case *kong.Node:
+			said += "\n" + n.Help + "\n" + n.Detail
+		case *kong.Value:
+			said += "\n" + n.Help
+		}
+		return next(nil)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	files, err := helpFiles.ReadDir("help")
+	if err != nil || len(files) < 10 {
+		t.Fatalf("%d files: %v", len(files), err)
+	}
+	for _, f := range files {
+		text := readFile(t, filepath.Join("help", f.Name()))
+		if f.Name() != "flags.txt" {
+			if end := strings.TrimSpace(text[len(text)/2:]); !strings.Contains(said, end) {
+				t.Errorf("no command has %s", f.Name())
+			}
+			continue
+		}
+		for paragraph := range strings.SplitSeq(text, "\n\n") {
+			name, sentences, _ := strings.Cut(paragraph, "\n")
+			start, _, _ := strings.Cut(strings.Join(strings.Fields(sentences), " "), "{")
+			if !strings.Contains(said, "\n"+start) {
+				t.Errorf("no flag has %s", name)
+			}
 		}
 	}
 }

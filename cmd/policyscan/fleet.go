@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -13,8 +12,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/policyscan/policyscan/cmd/policyscan/manual"
-	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/scanner/check"
 	"github.com/policyscan/policyscan/scanner/fleet"
 	"github.com/policyscan/policyscan/scanner/run"
@@ -26,7 +23,6 @@ import (
 	"github.com/policyscan/policyscan/verdict/summary"
 )
 
-// fleetCmd scans many repositories.
 type fleetCmd struct {
 	Repos  string   `placeholder:"FILE" help:"@fleet_repos"`
 	Policy []string `placeholder:"DIR" sep:"none" help:"@fleet_policy"`
@@ -50,19 +46,6 @@ type fleetCmd struct {
 	Workers int64 `placeholder:"N" help:"Repositories at a time. Default: as many as processors."`
 }
 
-// Help returns the text below the flags.
-func (*fleetCmd) Help() string {
-	return `Examples:
-  policyscan fleet --repos /srv/mirrors --policy policy         all repositories in a folder
-  policyscan fleet --repos repos.txt --policy policy            those of a list
-  policyscan fleet --repos repos.txt --own-policy --output out  each with its own bundle
-
-A line of the list is a path, or a path, a revision and a name, separated by tabs.
-
-` + manual.Statuses()
-}
-
-// A fleetRun is one run of the command.
 type fleetRun struct {
 	*fleetCmd
 	std     streams
@@ -77,17 +60,14 @@ type fleetRun struct {
 
 // Run scans, and reports.
 func (c *fleetCmd) Run(std streams) error {
-	r := &fleetRun{fleetCmd: c, std: std, began: time.Now(), summary: summary.New(version())}
-	tracks := gitEnvironment().Tracks
-	reports, err := output.ReportsOf(report.FleetFormats(r.summary), c.Report, tracks)
+	r, err := c.prepareOutputs(std, time.Now())
 	if err == nil {
-		r.of, err = c.split()
+		r.of, err = parseShard(c.Shard, c.Defer, c.Report, c.Output, "folder")
 	}
 	if err != nil {
 		voidFleet(c.Output, true)
 		return err
 	}
-	r.outputs = output.Fleet{Output: c.Output, Reports: reports, Tracks: tracks, Stdout: std.out, Show: r.show}
 	if r.of.Count > 0 {
 		r.outputs.Begun = func(f *summary.Fleet) output.Document { return r.part(shard.InProgress, f) }
 	}
@@ -97,32 +77,24 @@ func (c *fleetCmd) Run(std streams) error {
 	ctx, caught, stop := interruptible(c.Timeout)
 	defer stop()
 	r.scan(ctx)
-	var failed error
-	var status int
 	if r.of.Count > 0 {
-		status, failed = r.endPart(ctx)
-	} else {
-		failed = r.outputs.End(caught)
-		status = fleetStatus(r.summary)
+		return r.endPart(ctx, caught)
 	}
-	if sig := caught(); sig != 0 {
-		status = 128 + sig
-	}
-	if status != exitPass {
-		return outcome{status: status, err: failed}
-	}
-	return nil
+	return r.end(caught)
 }
 
-// fleetStatus is what a summary means to the shell.
-func fleetStatus(f *summary.Fleet) int {
-	switch {
-	case f.Totals.Violations > 0:
-		return exitViolation
-	case f.Verdict == verdict.Pass:
-		return exitPass
-	}
-	return exitUndecided
+// prepareOutputs returns the run, whose outputs have not begun.
+func (c *fleetCmd) prepareOutputs(std streams, began time.Time) (*fleetRun, error) {
+	r := &fleetRun{fleetCmd: c, std: std, began: began, summary: summary.New(version())}
+	tracks := gitEnvironment().Tracks
+	reports, err := output.ReportsOf(report.FleetFormats(r.summary), c.Report, tracks)
+	r.outputs = output.Fleet{Output: c.Output, Reports: reports, Tracks: tracks, Stdout: std.out, Show: r.show}
+	return r, err
+}
+
+func (r *fleetRun) end(caught func() int) error {
+	failed := r.outputs.End(caught)
+	return ended(statusOf(r.summary.Totals.Violations, r.summary.Verdict), caught, failed)
 }
 
 // scan scans all repositories into the summary. What keeps it from that is in the summary, too.
@@ -142,7 +114,11 @@ func (r *fleetRun) scan(ctx context.Context) {
 		r.stopped = true
 		return
 	}
-	defer r.watch(f, len(f.Owned()))()
+	own := len(f.Owned())
+	defer watching(r.std.err, r.Quiet, func() string {
+		done, failed, undecided := f.Progress()
+		return fmt.Sprintf("scanning: %d of %d repositories, %d failed, %d undecided", done, own, failed, undecided)
+	})()
 	defer closeReuse(r.reuse)
 	boundMemory(len(f.Entries))
 	f.Scan(ctx, r.summary)
@@ -170,15 +146,14 @@ func (r *fleetRun) prepare(ctx context.Context, f *fleet.Run) (wrong []verdict.E
 	case len(names) == 0 && !r.OwnPolicy:
 		return nil, errors.New("no bundle is named; give --policy DIR for all repositories, " +
 			"or --own-policy for the one in each")
-	case r.MaxFileBytes < 0:
-		return nil, fmt.Errorf("--max-file-bytes is %d; give a number of bytes, or 0 for no limit", r.MaxFileBytes)
-	case r.Timeout < 0:
-		return nil, fmt.Errorf("--timeout is %s; give a time such as 90s, or 0 for no limit", r.Timeout)
 	case r.Expect < 0:
 		return nil, fmt.Errorf("--expect is %d; give a number of repositories", r.Expect)
 	case r.Workers < 0:
 		return nil, fmt.Errorf("--workers is %d; give a number of repositories, or 0 for one for each processor",
 			r.Workers)
+	}
+	if err := checkLimits(r.MaxFileBytes, r.Timeout); err != nil {
+		return nil, err
 	}
 	if _, _, err = run.ParseDay(r.AsOf, f.Options.Now); err != nil {
 		return nil, err
@@ -222,14 +197,9 @@ func (r *fleetRun) entries(ctx context.Context) (all []fleet.Entry, wrong []verd
 			return fleet.Find(r.Repos)
 		}
 	}
-	text, err := readAll(ctx, func() (io.Reader, error) {
-		if r.Repos == "-" {
-			return r.std.in, nil
-		}
-		return os.Open(r.Repos) // may be a FIFO
-	})
+	text, err := readNamed(ctx, r.Repos, r.std.in)
 	if err != nil {
-		return nil, nil, fmt.Errorf("--repos cannot be read: %w", disk.Cause(err))
+		return nil, nil, fmt.Errorf("--repos cannot be read: %w", err)
 	}
 	folder := ""
 	if r.Repos != "-" {
@@ -239,17 +209,13 @@ func (r *fleetRun) entries(ctx context.Context) (all []fleet.Entry, wrong []verd
 	return all, nil, err
 }
 
-// show writes the report for a person.
 func (r *fleetRun) show() error {
 	w := r.std.out
 	if r.outputs.Printed() {
 		w = r.std.err
 	}
 	if r.Quiet || r.of.Count > 0 && r.stopped {
-		for i := range r.summary.Errors {
-			e := r.summary.Errors[i]
-			complain(r.std.err, fmt.Errorf("%w [%s]", &e, e.Code))
-		}
+		complainOf(r.std, r.summary.Errors, "")
 		return nil
 	}
 	width, isTerminal := terminal(w)
@@ -273,13 +239,4 @@ func (r *fleetRun) show() error {
 	}
 	_, err := w.Write(text.Bytes())
 	return err
-}
-
-// watch shows the progress on a terminal. The returned function ends that.
-func (r *fleetRun) watch(f *fleet.Run, all int) (stop func()) {
-	return watching(r.std.err, r.Quiet, func() string {
-		done, failed, undecided := f.Progress()
-		return fmt.Sprintf("scanning: %d of %d repositories, %d failed, %d undecided", done, all, failed,
-			undecided)
-	})
 }

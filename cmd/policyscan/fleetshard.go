@@ -15,29 +15,9 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/code"
 	"github.com/policyscan/policyscan/verdict/output"
-	"github.com/policyscan/policyscan/verdict/report"
 	"github.com/policyscan/policyscan/verdict/shard"
 	"github.com/policyscan/policyscan/verdict/summary"
 )
-
-// split returns the part of the fleet that --shard names; the zero Split if it is not given.
-func (c *fleetCmd) split() (shard.Split, error) {
-	switch {
-	case c.Shard == "" && c.Defer:
-		return shard.Split{}, errors.New("--defer is given without --shard")
-	case c.Shard == "" && getenv(shard.CountVariable) != "":
-		return shard.Split{}, fmt.Errorf("%s is set, and --shard is not given, so that each task would do "+
-			"all of the work; give --shard auto, or unset it", shard.CountVariable)
-	case c.Shard == "":
-		return shard.Split{}, nil
-	case len(c.Report) > 0:
-		return shard.Split{}, errors.New("--shard and --report are both given; " +
-			"a shard has no report: policyscan merge writes those of all shards")
-	case c.Output == "none":
-		return shard.Split{}, errors.New("--shard is given with --output none; a shard's result is its folder")
-	}
-	return shard.Parse(c.Shard, getenv)
-}
 
 // part returns the shard file in a state, with a summary that is decided.
 func (r *fleetRun) part(state string, f *summary.Fleet) *summary.Part {
@@ -60,9 +40,7 @@ func voidFleet(dir string, shards bool) {
 	output.ReplaceOldFleet(version(), gitEnvironment().Tracks, dir, part)
 }
 
-// endPart writes the shard file, and returns the exit status. With --defer, violations do not make an engine run the
-// shard again: the merge has the last word on them.
-func (r *fleetRun) endPart(ctx context.Context) (status int, failed error) {
+func (r *fleetRun) endPart(ctx context.Context, caught func() int) error {
 	r.summary.Decide()
 	state := shard.Done
 	switch {
@@ -72,19 +50,10 @@ func (r *fleetRun) endPart(ctx context.Context) (status int, failed error) {
 		state = shard.Interrupted
 	}
 	p := r.part(state, r.summary)
-	failed = r.outputs.EndPart(p)
-	switch {
-	case failed != nil:
-		return exitUndecided, failed
-	case p.Verdict == shard.Fail && !r.Defer:
-		return exitViolation, nil
-	case !p.Decided():
-		return exitUndecided, nil
-	}
-	return exitPass, nil
+	failed := r.outputs.EndPart(p)
+	return ended(shardStatus(p.Verdict, p.Decided(), r.Defer, failed), caught, failed)
 }
 
-// shardName is the name of the shard file in the folder of a shard.
 const shardName = "shard.json"
 
 // mergeFleet makes the summary of the folders of a fleet's shards, and the folder of their results.
@@ -93,7 +62,6 @@ func (c *mergeCmd) mergeFleet(std streams, began time.Time) error {
 		c.Output = "policyscan-fleet"
 	}
 	about := &fleetCmd{Output: c.Output, Report: c.Report, Quiet: c.Quiet}
-	r := &fleetRun{fleetCmd: about, std: std, began: began, summary: summary.New(version())}
 	folders, err := shardFolders(c.Files)
 	if c.Wait > 0 {
 		err = nil // they are still to come
@@ -104,13 +72,11 @@ func (c *mergeCmd) mergeFleet(std streams, began time.Time) error {
 	if err != nil {
 		return err
 	}
-	tracks := gitEnvironment().Tracks
-	reports, err := output.ReportsOf(report.FleetFormats(r.summary), c.Report, tracks)
+	r, err := about.prepareOutputs(std, began)
 	if err != nil {
 		voidFleet(c.Output, false)
 		return err
 	}
-	r.outputs = output.Fleet{Output: c.Output, Reports: reports, Tracks: tracks, Stdout: std.out, Show: r.show}
 	if err := r.outputs.Begin(r.summary); err != nil {
 		return err
 	}
@@ -122,41 +88,30 @@ func (c *mergeCmd) mergeFleet(std streams, began time.Time) error {
 	} else {
 		r.merge(ctx, folders)
 	}
-	failed := r.outputs.End(caught)
-	status := fleetStatus(r.summary)
-	if sig := caught(); sig != 0 {
-		status = 128 + sig
-	}
-	if status != exitPass {
-		return outcome{status: status, err: failed}
-	}
-	return nil
+	return r.end(caught)
 }
 
 // shardFolders returns the folders of shards for each folder that is named: itself, or, if it has no shard file, those
-// in it. There, a shard can have a folder with a folder for each attempt, which are returned then.
+// in it. There, a shard can have a folder with a folder for each attempt, which are returned then. One without either
+// is that of a shard that wrote nothing.
 func shardFolders(named []string) ([][]string, error) {
 	var all [][]string
 	for _, name := range named {
-		if hasShard(name) {
-			all = append(all, []string{name})
-			continue
-		}
-		inside, err := foldersIn(name)
-		if err != nil {
-			return nil, fmt.Errorf("%s: the folder of shards cannot be read: %w", safe(name), disk.Cause(err))
-		}
-		var found []string
-		for _, folder := range inside {
-			attempts := []string{folder}
-			if !hasShard(folder) {
-				in, err := foldersIn(folder)
-				in = slices.DeleteFunc(in, func(attempt string) bool { return !hasShard(attempt) })
-				if err == nil && len(in) > 0 {
-					attempts = in
-				} // else it is a shard that wrote nothing, as the one who reads its shard file will say
+		found := []string{name}
+		if !hasShard(name) {
+			inside, err := foldersIn(name)
+			if err != nil {
+				return nil, fmt.Errorf("%s: the folder of shards cannot be read: %w", safe(name), disk.Cause(err))
 			}
-			found = append(found, attempts...)
+			found = nil
+			for _, folder := range inside {
+				attempts, _ := foldersIn(folder)
+				attempts = slices.DeleteFunc(attempts, func(attempt string) bool { return !hasShard(attempt) })
+				if hasShard(folder) || len(attempts) == 0 {
+					attempts = []string{folder}
+				}
+				found = append(found, attempts...)
+			}
 		}
 		if len(found) == 0 {
 			return nil, fmt.Errorf("%s: it is neither the folder of a shard, with a %s, "+
@@ -173,16 +128,18 @@ func hasShard(folder string) bool {
 	return err == nil || !errors.Is(err, fs.ErrNotExist)
 }
 
-// foldersIn returns the paths of the folders in a folder.
 func foldersIn(dir string) ([]string, error) {
 	inside, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
 	var all []string
 	for _, d := range inside {
 		if d.IsDir() {
 			all = append(all, filepath.Join(dir, d.Name()))
 		}
 	}
-	return all, err
+	return all, nil
 }
 
 // apart is an error if the folder of the results is one of the shards', or around or in one: it is emptied first.
@@ -222,10 +179,11 @@ func (r *fleetRun) merge(ctx context.Context, folders [][]string) {
 			p, err := readPart(filepath.Join(folder, shardName))
 			found = append(found, summary.NamedPart{Name: verdict.Visible(folder), Folder: folder, Part: p, Err: err})
 		}
-		parts = append(parts, summary.Attempts(found)...)
-	}
-	for _, n := range parts {
-		if n.Err == nil {
+		for _, n := range summary.Attempts(found) {
+			parts = append(parts, n)
+			if n.Err != nil {
+				continue
+			}
 			for i := range n.Part.Fleet.Repositories {
 				of[n.Part.Fleet.Repositories[i].Name] = n.Folder
 			}

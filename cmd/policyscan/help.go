@@ -1,6 +1,7 @@
 package main
 
 import (
+	"embed"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,9 +12,9 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/policyscan/policyscan/rules/document"
+	"github.com/policyscan/policyscan/verdict/report"
 )
 
-// helpCmd shows the help of a command, as --help does.
 type helpCmd struct {
 	Command []string `arg:"" optional:"" help:"@help_command"`
 }
@@ -36,7 +37,6 @@ func (c *helpCmd) Run(parser *kong.Kong) error {
 	return err
 }
 
-// versionCmd prints the version, as --version does.
 type versionCmd struct{}
 
 // Run prints the version.
@@ -81,13 +81,7 @@ func unshortened(err error, node *kong.Node, command string) error {
 	if !strings.HasPrefix(err.Error(), "expected one of ") || !strings.HasSuffix(err.Error(), ", ...") {
 		return err
 	}
-	var names []string
-	for _, child := range node.Children {
-		if !child.Hidden {
-			names = append(names, fmt.Sprintf("%q", child.Name))
-		}
-	}
-	return errors.New("expected one of " + strings.Join(names, ", "))
+	return fmt.Errorf(`expected one of "%s"`, strings.Join(shownChildren(node), `", "`))
 }
 
 // commandTree returns the model of the whole command line; an empty one if there is an error.
@@ -110,14 +104,57 @@ func childOf(node *kong.Node, name string) *kong.Node {
 
 // meant returns the question whether a command with a similar name was meant; "" if there is none.
 func meant(word string, node *kong.Node) string {
-	var names []string
-	for _, child := range node.Children {
-		if !child.Hidden {
-			names = append(names, child.Name)
-		}
-	}
-	if near := document.Nearest(word, names); near != "" && near != word {
+	if near := document.Nearest(word, shownChildren(node)); near != "" && near != word {
 		return fmt.Sprintf(", did you mean %q?", near)
 	}
 	return ""
+}
+
+// helpFiles has what --help says of the program, what it says of a command below its flags, by the name of the
+// command's type (hookInstallGit.txt), and in flags.txt what does not fit on the line of a flag.
+//
+//go:embed help
+var helpFiles embed.FS
+
+// expandHelps sets these texts. A flag with help:"@scan_allow" has the paragraph scan_allow of flags.txt. As variables
+// of kong they would take twice as long as the rest of the model, at every start: kong expands each variable again for
+// each flag.
+func expandHelps(k *kong.Kong) error {
+	var formats strings.Builder
+	for _, f := range report.Formats() {
+		fmt.Fprintf(&formats, "  %-10s %s\n", f.Name, f.About)
+	}
+	lists := strings.NewReplacer(
+		"{formats}\n", formats.String(),
+		"{report formats}", report.Names(),
+		"{fleet formats}", report.FleetNames(),
+		"{dialects}", strings.Join(dialectNames(), ", "),
+	)
+	text := func(name string) string {
+		content, _ := helpFiles.ReadFile("help/" + name + ".txt") // a command may have none
+		return lists.Replace(strings.TrimSuffix(string(content), "\n"))
+	}
+	flags := map[string]string{}
+	for paragraph := range strings.SplitSeq(text("flags"), "\n\n") {
+		name, sentences, _ := strings.Cut(paragraph, "\n")
+		flags[name] = strings.Join(strings.Fields(sentences), " ")
+	}
+	k.Model.Help = text("policyscan")
+	return kong.Visit(k.Model, func(node kong.Visitable, next kong.Next) error {
+		switch n := node.(type) {
+		case *kong.Node:
+			name := strings.TrimSuffix(n.Target.Type().Name(), "Cmd")
+			n.Detail = text(name)
+			if about := flags[name]; strings.Contains(about, "{agent}") {
+				n.Help = strings.Replace(about, "{agent}", n.Help, 1)
+			}
+		case *kong.Value:
+			if name, named := strings.CutPrefix(n.Help, "@"); named {
+				if n.Help = flags[name]; n.Help == "" {
+					return fmt.Errorf("there is no text %q for the help of %s", name, n.Name)
+				}
+			}
+		}
+		return next(nil)
+	})
 }

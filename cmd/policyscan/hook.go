@@ -1,5 +1,14 @@
 package main
 
+import (
+	"errors"
+
+	"github.com/policyscan/policyscan/internal/disk"
+	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/document"
+	"github.com/policyscan/policyscan/scanner/setup"
+)
+
 // hookCmd has the hooks that run policyscan: subcommands that run, install and uninstall them,
 // one for each kind of hook.
 type hookCmd struct {
@@ -19,4 +28,55 @@ type hookUninstallCmd struct {
 	Git hookUninstallGitCmd `cmd:"" help:"Remove git's pre-commit hook, if it is as policyscan wrote it."`
 
 	agentUninstalls `embed:""`
+}
+
+type hookInstallGitCmd struct {
+	Print bool `help:"Print the hook instead of writing it."`
+}
+
+// Run writes the hook, or prints it.
+func (c *hookInstallGitCmd) Run(std streams) error {
+	if c.Print {
+		return print(std.out, "%s", setup.HookText)
+	}
+	hook, err := setup.FindHook(gitEnvironment())
+	if err != nil {
+		return err
+	}
+	already, err := hook.Install()
+	if err != nil {
+		return err
+	}
+	done := "wrote"
+	if already {
+		done = "already there:"
+	}
+	if err := print(std.out, "%s %s\ngit runs it before each commit, and makes no commit if it fails\n",
+		done, safe(disk.Shown(hook.File))); err != nil {
+		return err
+	}
+	var none *document.Error
+	if _, err := rules.Discover(hook.Root); errors.As(err, &none) && none.Code == document.CodeMissing {
+		return print(std.out, "there is no bundle yet, and no commit passes without one; next: policyscan init\n")
+	}
+	return nil
+}
+
+type hookUninstallGitCmd struct{}
+
+// Run removes the hook, if it is as it was written.
+func (c *hookUninstallGitCmd) Run(std streams) error {
+	hook, err := setup.FindHook(gitEnvironment())
+	if err != nil {
+		return err
+	}
+	was, err := hook.Remove()
+	if err != nil {
+		return err
+	}
+	done := "there is no"
+	if was {
+		done = "removed"
+	}
+	return print(std.out, "%s %s\n", done, safe(disk.Shown(hook.File)))
 }

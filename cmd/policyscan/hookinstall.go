@@ -23,20 +23,6 @@ type hookInstallAgentCmd struct {
 	Args  []string `arg:"" optional:"" name:"argument" help:"Arguments of the hook, after --."`
 }
 
-// Help returns the text below the flags.
-func (*hookInstallAgentCmd) Help() string {
-	return `Puts a hook into the agent's settings that runs "policyscan hook AGENT" before every
-call of a tool, and denies the call if policyscan fails or is missing. The project's
-settings are those of the repository around the current folder, or of the current
-folder. Everything else in them stays as it is, byte for byte.
-
-Arguments after -- are the hook's own:
-
-  policyscan hook install claude-code -- --calls .policyscan/calls.yml
-
-Exit status: 0 the hook is there; 2 it is not.`
-}
-
 // Run writes the hook, or prints the file as it would be.
 func (c *hookInstallAgentCmd) Run(std streams, ctx *kong.Context) error {
 	f, err := openSettings(ctx.Selected().Name, c.User)
@@ -101,10 +87,7 @@ func hookOf(agent string, args []string) (c *agentHookCmd, err error) {
 	if err != nil {
 		return nil, err
 	}
-	ctx, err := parser.Parse(append([]string{"hook", agent}, args...))
-	if err == nil {
-		err = checkFlags(ctx)
-	}
+	ctx, err := parse(parser, append([]string{"hook", agent}, args...))
 	if err == nil {
 		c = ctx.Selected().Target.Addr().Interface().(*agentHookCmd)
 		err = c.checkInstalled()
@@ -171,7 +154,6 @@ func openSettings(agent string, user bool) (*settings.File, error) {
 	return of.OpenProject(p.Root, p.Prefix)
 }
 
-// shownLines returns a text that is safe to print.
 func shownLines(text []byte) string {
 	var b strings.Builder
 	for line := range strings.Lines(string(text)) {

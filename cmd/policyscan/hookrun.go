@@ -40,15 +40,6 @@ type agentHookCmd struct {
 	pinned run.Pins // by check
 }
 
-// Help returns the text below the flags.
-func (*agentHookCmd) Help() string {
-	return `The agent's settings run this command; policyscan hook install adds it to them. It reads
-the call on standard input and answers as the agent's hooks do. Any failure denies the call.
-See docs/agents.md.
-
-Exit status: 0 there is an answer, which may be a denial; 2 there is none.`
-}
-
 // hook returns the hook that the flags describe, once check has found no error in them.
 func (c *agentHookCmd) hook(std streams, a *protocol.Agent) *hook.Hook {
 	return &hook.Hook{
@@ -79,7 +70,6 @@ func (c *agentHookCmd) check() error {
 	return ask.CheckMode(ask.Mode(c.AskMode))
 }
 
-// bundles is how many bundles the flags name.
 func (c *agentHookCmd) bundles() int {
 	names := eachLine(c.Policy)
 	if slices.Contains(names, hook.NoPolicy) {
@@ -167,8 +157,7 @@ func onlyHook(a *protocol.Agent, args []string) *agentHookCmd {
 	if err != nil || checkEnvironment(parser) != nil {
 		return nil
 	}
-	ctx, err := parser.Parse(append([]string{"hook"}, args[2:]...))
-	if err != nil || checkFlags(ctx) != nil {
+	if _, err := parse(parser, append([]string{"hook"}, args[2:]...)); err != nil {
 		return nil
 	}
 	return &model.Hook
@@ -185,7 +174,6 @@ func hasCall(in io.Reader) bool {
 	return err != nil || len(text) > 0
 }
 
-// A counter is a writer that counts the bytes that it is given.
 type counter struct {
 	to    io.Writer
 	wrote int

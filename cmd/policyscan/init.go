@@ -9,18 +9,8 @@ import (
 	"github.com/policyscan/policyscan/scanner/setup"
 )
 
-// initCmd writes a first bundle.
 type initCmd struct {
 	Path string `arg:"" optional:"" help:"@init_path"`
-}
-
-// Help returns the text below the flags.
-func (*initCmd) Help() string {
-	return `Writes .policyscan/rules/boundaries.yml and invariants.yml with rules for what the
-repository contains: Terraform, Kubernetes, Dockerfiles, GitHub workflows. If it finds
-none of them, it writes the rules for all. Writes the schema that editors check them
-with to .policyscan/policy.schema.json. Adds /verdict.json, which a scan writes,
-to the repository's .gitignore. Overwrites nothing.`
 }
 
 // Run writes the starter bundle's rules for the topics that the repository contains.

@@ -62,17 +62,23 @@ func readAll(ctx context.Context, open func() (io.Reader, error)) ([]byte, error
 	}
 }
 
-// readList reads the entries of --files-from. A list that contains a NUL is NUL-separated;
-// any other has lines that end in LF.
-func readList(ctx context.Context, name string, stdin io.Reader) ([]string, error) {
+// readNamed reads a file, which may be a FIFO, as a shell's <(...) is; "-": standard input.
+func readNamed(ctx context.Context, name string, stdin io.Reader) ([]byte, error) {
 	text, err := readAll(ctx, func() (io.Reader, error) {
 		if name == "-" {
 			return stdin, nil
 		}
-		return os.Open(name) // may be a FIFO, as a shell's <(...) is
+		return os.Open(name)
 	})
+	return text, disk.Cause(err)
+}
+
+// readList reads the entries of --files-from. A list that contains a NUL is NUL-separated;
+// any other has lines that end in LF.
+func readList(ctx context.Context, name string, stdin io.Reader) ([]string, error) {
+	text, err := readNamed(ctx, name, stdin)
 	if err != nil {
-		return nil, fmt.Errorf("--files-from cannot be read: %w", disk.Cause(err))
+		return nil, fmt.Errorf("--files-from cannot be read: %w", err)
 	}
 	sep := "\n"
 	if strings.IndexByte(string(text), 0) >= 0 {

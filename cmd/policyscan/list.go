@@ -3,49 +3,84 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner"
 	"github.com/policyscan/policyscan/scanner/run"
+	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// listCmd prints the rules of a bundle.
 type listCmd struct {
 	bundleArg `embed:""`
 	For       string `placeholder:"PATH" help:"@list_for"`
 	JSON      bool   `name:"json" help:"Print JSON, with every field of each rule."`
 }
 
-// Run prints the rules in order of evaluation, the deprecated ones last.
+// Run prints the rules in order of evaluation, the deprecated ones last, or those that look at a path.
 func (c *listCmd) Run(std streams) error {
 	policies, err := c.load()
 	if err != nil {
 		return err
 	}
+	path := ""
 	if c.For != "" {
-		return c.printFor(std, policies)
-	}
-	all := listing(policies)
-	giveAllowances(all, policies, "")
-	if c.JSON {
-		text, err := verdict.JSON(all)
-		if err == nil {
-			_, err = std.out.Write(text)
+		if path, err = tree.CleanPath(c.For); err != nil {
+			return fmt.Errorf("--for: %w", err)
 		}
-		return err
 	}
-	w := tabwriter.NewWriter(std.out, 0, 0, 2, ' ', 0)
-	row := func(cells ...string) { _, _ = fmt.Fprintln(w, strings.Join(cells, "\t")) } // Flush has the error
-	row("ID", "TYPE", "SEVERITY", "OWNER", "TITLE")
+	all := listing(policies, path)
+	switch {
+	case c.JSON:
+		return printJSON(std, all)
+	case path != "" && len(all) == 0:
+		return print(std.out, "no rule looks at %s\n", safe(path))
+	case path != "":
+		rows := [][]string{{"ID", "TYPE", "BUNDLE", "WHY"}}
+		for _, r := range all {
+			for _, a := range r.Allowed {
+				until := ""
+				if a.Until != "" {
+					until = " until " + a.Until
+				}
+				r.why = append(r.why, fmt.Sprintf("allowed at most %d%s", a.AtMost, until))
+			}
+			rows = append(rows, []string{safe(r.ID), r.Type, safe(r.Bundle), safe(strings.Join(r.why, "; "))})
+		}
+		return printTable(std, rows)
+	}
+	rows := [][]string{{"ID", "TYPE", "SEVERITY", "OWNER", "TITLE"}}
 	for _, r := range all {
-		row(safe(r.ID), r.Type, cmp.Or(r.Severity, "-"), cmp.Or(safe(r.Owner), "-"), safe(r.Title))
+		rows = append(rows, []string{
+			safe(r.ID), r.Type, cmp.Or(r.Severity, "-"), cmp.Or(safe(r.Owner), "-"), safe(r.Title),
+		})
 	}
-	if err := w.Flush(); err != nil {
+	if err := printTable(std, rows); err != nil {
 		return err
 	}
 	return printAllowances(std, policies)
+}
+
+// printAllowances prints the entries of the bundles, if they have some, each in the order of its file.
+func printAllowances(std streams, ps run.RuleSources) error {
+	rows := [][]string{{"\nALLOWED FOR", "IN", "AT MOST", "UNTIL", "OWNER", "REASON"}}
+	for i := range ps {
+		for _, a := range ps[i].Bundle.Allowances {
+			atMost := strconv.Itoa(a.AtMost)
+			if a.MayGrow {
+				atMost += " (may grow)"
+			}
+			rows = append(rows, []string{
+				safe(a.Rule), safe(a.File), atMost, cmp.Or(a.Until, "-"), safe(a.Owner), safe(a.Reason),
+			})
+		}
+	}
+	if len(rows) == 1 {
+		return nil
+	}
+	return printTable(std, rows)
 }
 
 // A listedRule is a rule as policyscan list --json prints it. Its lists are never null.
@@ -79,7 +114,9 @@ type listedRule struct {
 	Allowances string            `json:"allowances,omitempty"` // "never", or nothing
 	Allowed    []listedAllowance `json:"allowed,omitempty"`    // the entries of allowances.yml for it
 
-	For *listedChoice `json:"for,omitempty"` // what its globs say of the path of --for
+	For *scanner.GlobMatches `json:"for,omitempty"` // what its globs say of the path of --for
+
+	why []string // the globs decide that, in words
 }
 
 // A listedItem is a pattern as it can be written: a string, or a mapping.
@@ -101,28 +138,67 @@ func listedItems(list []rules.Item) []listedItem {
 	return all
 }
 
-// A listedExample is a rule's example.
 type listedExample struct {
 	Path     string `json:"path"`
 	Content  string `json:"content"`
 	Violates bool   `json:"violates"`
 }
 
-// listing returns the rules of the bundles, which are loaded, in order of evaluation, the deprecated ones last.
-func listing(ps run.RuleSources) []listedRule {
+// A listedAllowance is an entry of allowances.yml, with the rule that it is for.
+type listedAllowance struct {
+	File    string   `json:"file"`
+	AtMost  int      `json:"at_most"`
+	Owner   string   `json:"owner"`
+	Reason  string   `json:"reason"`
+	Until   string   `json:"until"` // "" if it has no end
+	From    []string `json:"from"`  // never null
+	MayGrow bool     `json:"may_grow"`
+	Bundle  string   `json:"bundle"` // whose entry it is
+	Line    int      `json:"line"`   // 1-based
+}
+
+// listing returns the rules of the bundles, which are loaded, in order of evaluation, the deprecated ones last; with a
+// path those that are enforced and look at it, or would but for an exclude.
+func listing(ps run.RuleSources, path string) []listedRule {
 	all := []listedRule{}
+	allowed := map[string][]listedAllowance{} // by rule
+	for i := range ps {
+		for _, a := range ps[i].Bundle.Allowances {
+			if path == "" || a.File == verdict.Path(path) {
+				allowed[a.Rule] = append(allowed[a.Rule], listedAllowance{
+					File: a.File, AtMost: a.AtMost, Owner: a.Owner, Reason: a.Reason, Until: a.Until,
+					From: verdict.OrEmpty(a.From), MayGrow: a.MayGrow, Bundle: ps[i].Name, Line: a.Line,
+				})
+			}
+		}
+	}
+	add := func(r *rules.Rule, kind, bundle string) {
+		one := listed(r, kind, bundle)
+		one.Allowed = allowed[r.ID]
+		if path != "" {
+			choice := r.Choose(path)
+			if !choice.Looks() {
+				return
+			}
+			globs := scanner.MatchesOf(&choice)
+			one.For, one.why = &globs, choice.Reasons(r)
+		}
+		all = append(all, one)
+	}
 	for _, t := range []rules.Type{rules.Boundary, rules.Invariant} {
 		for i := range ps {
 			for k := range ps[i].Bundle.Rules {
 				if r := &ps[i].Bundle.Rules[k]; r.Type == t {
-					all = append(all, listed(r, string(t), ps[i].Name))
+					add(r, string(t), ps[i].Name)
 				}
 			}
 		}
 	}
 	for i := range ps {
 		for k := range ps[i].Bundle.Deprecated {
-			all = append(all, listed(&ps[i].Bundle.Deprecated[k], "deprecated", ps[i].Name))
+			if path == "" {
+				add(&ps[i].Bundle.Deprecated[k], "deprecated", ps[i].Name)
+			}
 		}
 	}
 	return all

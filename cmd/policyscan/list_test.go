@@ -36,7 +36,7 @@ func TestListing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rules := listing(all)
+	rules := listing(all, "")
 	if rules[0].ID != "B-1" || len(rules) != len(all[1].Bundle.Rules)+2 {
 		t.Errorf("%d rules, %+v first", len(rules), rules[0])
 	}

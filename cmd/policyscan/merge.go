@@ -1,14 +1,16 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
-	"github.com/policyscan/policyscan/cmd/policyscan/manual"
 	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/scanner"
 	"github.com/policyscan/policyscan/scanner/run"
@@ -17,7 +19,6 @@ import (
 	"github.com/policyscan/policyscan/verdict/shard"
 )
 
-// mergeCmd makes the verdict of the shards of a scan.
 type mergeCmd struct {
 	Files []string `arg:"" name:"shard" help:"@merge_files"`
 
@@ -25,19 +26,6 @@ type mergeCmd struct {
 	reportFlag
 	Quiet bool          `short:"q" help:"Print only the reports of --report; errors still go to standard error."`
 	Wait  time.Duration `placeholder:"D" help:"@merge_wait"`
-}
-
-// Help returns the text below the flags.
-func (*mergeCmd) Help() string {
-	return `The verdict and the reports are those that one scan of the whole tree would have written, byte for byte.
-Each shard must be there once, of the same files, bundle, flags and program, and complete.
-
-Examples:
-  policyscan --tracked --shard 0/2 --output s0.json
-  policyscan --tracked --shard 1/2 --output s1.json
-  policyscan merge s0.json s1.json
-
-` + manual.Statuses()
 }
 
 // Run merges, and reports.
@@ -50,7 +38,7 @@ func (c *mergeCmd) Run(std streams) error {
 	if st, err := os.Stat(c.Files[0]); err == nil && st.IsDir() {
 		return c.mergeFleet(std, began)
 	}
-	o := run.Options{Version: version(), Git: gitEnvironment(), Getenv: getenv, Commands: obeyed()}
+	o := newOptions()
 	if c.Output == "" {
 		var err error
 		if c.Output, err = o.VerdictFile(); err != nil {
@@ -61,8 +49,8 @@ func (c *mergeCmd) Run(std streams) error {
 	if name := c.overwritten(); name != "" {
 		return fmt.Errorf("%s is one of the shard files, and would be overwritten; write to another file", safe(name))
 	}
-	about := &scanCmd{Output: c.Output, reportFlag: c.reportFlag, Quiet: c.Quiet}
-	r := reporter{scanCmd: about, options: o, about: &run.Run{Options: o}, std: std, began: began}
+	r := newReporter(&scanCmd{Output: c.Output, reportFlag: c.reportFlag, Quiet: c.Quiet}, o, std)
+	r.began = began
 	if err := r.begin(nil); err != nil {
 		return err
 	}
@@ -71,13 +59,7 @@ func (c *mergeCmd) Run(std streams) error {
 	c.await(ctx, began, c.filesWritten)
 	v := c.merge()
 	failed := r.outputs.End(v, caught)
-	if sig := caught(); sig != 0 {
-		return outcome{status: 128 + sig, err: failed}
-	}
-	if status := exitStatus(v); status != exitPass {
-		return outcome{status: status, err: failed}
-	}
-	return nil
+	return ended(exitStatus(v), caught, failed)
 }
 
 // overwritten returns the shard file, if any, that the verdict or a report would replace.
@@ -87,15 +69,13 @@ func (c *mergeCmd) overwritten() string {
 		_, file, _ := strings.Cut(r, "=")
 		outputs = append(outputs, file)
 	}
-	for _, name := range outputs {
-		out, err := os.Stat(name)
-		if err != nil { // nothing is there yet, or the output will be refused
-			continue
-		}
-		for _, name := range c.Files {
-			if in, err := os.Stat(name); err == nil && os.SameFile(in, out) {
-				return name
-			}
+	for _, name := range c.Files {
+		in, err := os.Stat(name)
+		if err == nil && slices.ContainsFunc(outputs, func(output string) bool {
+			out, err := os.Stat(output) // an error: nothing is there yet, or the output will be refused
+			return err == nil && os.SameFile(in, out)
+		}) {
+			return name
 		}
 	}
 	return ""
@@ -121,7 +101,6 @@ func (c *mergeCmd) merge() *verdict.Verdict {
 	return v
 }
 
-// maxShard is how many bytes a shard file can have.
 const maxShard = 1<<31 - 2
 
 func readShard(name string) (*shard.Document, error) {
@@ -146,4 +125,103 @@ func readShardFile(name string) ([]byte, error) {
 		return nil, errors.New("it is longer than 2 GiB")
 	}
 	return text, nil
+}
+
+// waitEvery is how often a merge that waits looks for shards.
+const waitEvery = time.Second
+
+// A sight is what a shard file was when it was last looked at.
+type sight struct {
+	size     int64
+	modified time.Time
+	written  bool // by a run that has ended
+	index    int
+	count    int // of the shards of its run
+}
+
+// awaitFirst returns when the first file or folder of shards is there, or after the time of --wait. Until then nobody
+// can tell whether the shards are those of a tree or of a fleet.
+func (c *mergeCmd) awaitFirst(began time.Time) {
+	for time.Since(began) < c.Wait {
+		if _, err := os.Stat(c.Files[0]); err == nil {
+			return
+		}
+		time.Sleep(min(waitEvery, c.Wait-time.Since(began)))
+	}
+}
+
+// await returns when all shards have been written, or after the time of --wait. It judges none of them: what is missing
+// or wrong then, the merge says.
+func (c *mergeCmd) await(ctx context.Context, began time.Time, allWritten func(map[string]sight) bool) {
+	if c.Wait == 0 {
+		return
+	}
+	ctx, cancel := context.WithDeadline(ctx, began.Add(c.Wait))
+	defer cancel()
+	seen := map[string]sight{}
+	for !allWritten(seen) {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(waitEvery):
+		}
+	}
+}
+
+// filesWritten reports whether every shard file of a tree is there, and is that of a run that has ended.
+func (c *mergeCmd) filesWritten(seen map[string]sight) bool {
+	all := true
+	for _, name := range c.Files {
+		s := look(seen, name, func(s *sight) error {
+			d, err := readShard(name)
+			if err == nil {
+				s.written = d.State == shard.Done || d.State == shard.Stopped
+			}
+			return err
+		})
+		all = all && s.written
+	}
+	return all
+}
+
+// foldersWritten reports whether the folders have as many shards of a fleet as there are in the run, all of runs that
+// have ended.
+func (c *mergeCmd) foldersWritten(seen map[string]sight) bool {
+	folders, err := shardFolders(c.Files)
+	if err != nil {
+		return false // the first one is still to come
+	}
+	written, count := map[int]bool{}, 1
+	for _, folder := range slices.Concat(folders...) {
+		name := filepath.Join(folder, shardName)
+		s := look(seen, name, func(s *sight) error {
+			p, err := readPart(name)
+			if err == nil {
+				s.written = p.State == shard.Done || p.State == shard.Stopped
+				s.index, s.count = p.Shard.Index, p.Shard.Count
+			}
+			return err
+		})
+		if s.written {
+			written[s.index] = true
+		}
+		count = max(count, s.count)
+	}
+	return len(written) >= count
+}
+
+// look returns what a shard file is. One that has not changed is not read again.
+func look(seen map[string]sight, name string, read func(*sight) error) sight {
+	stat, err := os.Stat(name)
+	if err != nil {
+		return sight{}
+	}
+	now := sight{size: stat.Size(), modified: stat.ModTime()}
+	if was, ok := seen[name]; ok && was.size == now.size && was.modified.Equal(now.modified) {
+		return was
+	}
+	if read(&now) == nil {
+		seen[name] = now
+	}
+	return now
 }

@@ -28,9 +28,6 @@ func (f *pinFlag) pins(bundles int) (run.Pins, error) {
 	return run.ParsePins(eachLine(f.SHA256), bundles)
 }
 
-// named returns the bundles that are named: by the flag, or one on each line of the variable or the action's input.
-func (f *policyFlag) named() []string { return eachLine(f.Policy) }
-
 // eachLine returns the values of a flag, of which one that came from a variable or an input can have several, each on
 // a line.
 func eachLine(values []string) []string {
@@ -48,9 +45,9 @@ func eachLine(values []string) []string {
 	return all
 }
 
-// flags returns the bundles that are named, or "" for the one that discovery finds.
-func (f *policyFlag) flags() []string {
-	if all := f.named(); len(all) > 0 {
+// policyNames returns the bundles that the values of --policy name, or "" for the one that discovery finds.
+func policyNames(values []string) []string {
+	if all := eachLine(values); len(all) > 0 {
 		return all
 	}
 	return []string{""}

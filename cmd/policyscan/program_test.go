@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -280,4 +281,20 @@ func (g *gitRepo) sub(t testing.TB) *gitRepo {
 	c := *g
 	c.t = t
 	return &c
+}
+
+// TestReleaseVersion: a release says the version that .goreleaser.yaml hands to the linker.
+func TestReleaseVersion(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "policyscan")
+	if runtime.GOOS == "windows" {
+		file += ".exe"
+	}
+	build := exec.Command("go", "build", "-buildvcs=false", "-ldflags", "-X main.release=v1.2.3-rc.1", "-o", file, ".")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	p := program{t: t, file: file, dir: t.TempDir()}
+	if got := p.run("--version").out; got != "policyscan v1.2.3-rc.1\n" {
+		t.Errorf("--version says %q", got)
+	}
 }

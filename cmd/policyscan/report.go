@@ -1,12 +1,21 @@
 package main
 
 import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
-	"strings"
+	"slices"
+	"time"
 
-	"github.com/policyscan/policyscan/internal/disk"
+	"golang.org/x/term"
+
+	"github.com/policyscan/policyscan/rules/document"
+	"github.com/policyscan/policyscan/scanner"
+	"github.com/policyscan/policyscan/scanner/run"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/output"
 	"github.com/policyscan/policyscan/verdict/report"
@@ -17,22 +26,9 @@ type reportFlag struct {
 	Report []string `placeholder:"FORMAT" sep:"none" help:"@report"`
 }
 
-// reportCmd writes the reports of a verdict that was written before.
 type reportCmd struct {
 	File string `arg:"" help:"The verdict: a verdict.json, or - for standard input."`
 	reportFlag
-}
-
-// Help returns the text below the flags.
-func (*reportCmd) Help() string {
-	var b strings.Builder
-	b.WriteString("Formats:\n")
-	for _, f := range report.Formats() {
-		fmt.Fprintf(&b, "  %-10s %s\n", f.Name, f.About)
-	}
-	b.WriteString("\nThe reports are those that the scan itself writes with the same --report, byte for byte.\n\n" +
-		"Exit status: 0 the reports were written, whatever the verdict; 2 otherwise.")
-	return b.String()
 }
 
 // Run reads the verdict and writes each report.
@@ -56,18 +52,175 @@ func (c *reportCmd) Run(std streams) error {
 }
 
 func decodeVerdict(name string, stdin io.Reader) (*verdict.Verdict, error) {
-	in := stdin
-	if name != "-" {
-		f, err := os.Open(name)
-		if err != nil {
-			return nil, disk.Cause(err)
-		}
-		defer f.Close() // read only: nothing to lose
-		in = f
-	}
-	text, err := io.ReadAll(in)
+	text, err := readNamed(context.Background(), name, stdin)
 	if err != nil {
-		return nil, disk.Cause(err)
+		return nil, err
 	}
 	return verdict.Decode(text)
+}
+
+// A reporter has what the report for a person shows.
+type reporter struct {
+	*scanCmd
+	std   streams
+	about *run.Run // as much as is known
+	began time.Time
+
+	advice []string // what to do about the error that kept the run from scanning: commands for the current folder
+
+	outputs *output.Run
+}
+
+func newReporter(c *scanCmd, o run.Options, std streams) *reporter {
+	return &reporter{scanCmd: c, about: &run.Run{Options: o}, std: std, began: time.Now()}
+}
+
+// begin refuses output paths that are not safe, and writes a FAIL to the place of the verdict, or what a shard begins
+// with.
+func (r *reporter) begin(begun output.Document) error {
+	tracks := gitEnvironment().Tracks
+	reports, err := output.Reports(r.Report, tracks)
+	if err != nil {
+		replaceOldVerdict(r.Output)
+		return err
+	}
+	r.outputs = &output.Run{
+		Version: version(), Scope: r.about.Options.Scope(), Output: r.Output, Reports: append(reports, r.also...),
+		Tracks: tracks, Stdout: r.std.out, Show: r.show, Begun: begun,
+	}
+	return r.outputs.Begin()
+}
+
+// undecided returns the verdict of a run that failed before the scan. Each mistake in a
+// bundle becomes one of its errors.
+func (r *reporter) undecided(err error) *verdict.Verdict {
+	r.about.Mistakes = run.Mistakes(err)
+	var a *run.AdvisedError
+	if errors.As(err, &a) {
+		r.advice = a.Advice
+	}
+	return r.about.Undecided(err)
+}
+
+func (r *reporter) show(v *verdict.Verdict) error {
+	more, at := r.more(v), r.about.Place
+	if r.Quiet {
+		errs := slices.Clone(v.Errors)
+		for i := range errs {
+			if m := more[errs[i]]; m.Place != "" {
+				errs[i].Message = m.Place + ": " + m.What
+			}
+		}
+		complainOf(r.std, errs, at.Prefix)
+		return nil
+	}
+	w := r.std.out
+	if r.outputs.Printed() {
+		w = r.std.err
+	}
+	var text bytes.Buffer
+	o := textOptions(w)
+	o.Prefix, o.Policy, o.Root, o.Notes, o.Elapsed = at.Prefix, r.about.Policy, at.Shown,
+		r.about.Notes, time.Since(r.began)
+	o.Mistakes = more
+	err := report.WriteText(&text, v, o)
+	_, werr := w.Write(text.Bytes())
+	return cmp.Or(err, werr)
+}
+
+// more returns what the report for a person says about errors beyond what is in the verdict, which is the same in every
+// folder.
+func (r *reporter) more(v *verdict.Verdict) map[verdict.Error]report.Mistake {
+	all := map[verdict.Error]report.Mistake{}
+	for _, m := range r.about.Mistakes {
+		shown := shownMistake(m)
+		shown.Code = m.Code
+		all[verdict.Error{Code: m.Code, Message: m.Error()}] = shown
+	}
+	if len(r.advice) > 0 && len(v.Errors) == 1 {
+		e := v.Errors[0]
+		m, known := all[e]
+		if !known {
+			m = report.Mistake{What: e.Message, Code: e.Code}
+		}
+		m.Help = r.advice
+		all[e] = m
+	}
+	return all
+}
+
+// textOptions returns the options of the text report that fit where it goes.
+func textOptions(w io.Writer) report.TextOptions {
+	width, isTerminal := terminal(w)
+	most := 0
+	if isTerminal {
+		most = 10 // of a rule: more would leave nothing else on the screen
+	}
+	return report.TextOptions{
+		Color:    isTerminal && !monochrome(),
+		Width:    width,
+		Most:     most,
+		Commands: obeyed(),
+	}
+}
+
+// terminal returns the width of the terminal w in columns; 0 if the terminal does not say.
+func terminal(w io.Writer) (width int, ok bool) {
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return 0, false
+	}
+	width, _, _ = term.GetSize(int(f.Fd())) // -1 on an error
+	return max(width, 0), true
+}
+
+// watch shows the progress of a scan on a terminal, if the scan takes long. The returned
+// function ends that.
+func (r *reporter) watch(p *scanner.Progress) (stop func()) {
+	return watching(r.std.err, r.Quiet, func() string {
+		listed, governed, done := p.Files()
+		return fmt.Sprintf("scanning: %d of %d covered files, %d files listed", done, governed, listed)
+	})
+}
+
+// watching shows a line every second, if w is a terminal. The returned function removes it, and ends that.
+func watching(w io.Writer, quiet bool, line func() string) (stop func()) {
+	if _, ok := terminal(w); !ok || quiet {
+		return func() {}
+	}
+	quit, gone := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(gone)
+		tick := time.NewTicker(time.Second)
+		defer tick.Stop()
+		shown := false
+		for {
+			select {
+			case <-tick.C:
+				shown = true
+				_, _ = fmt.Fprint(w, "\r\x1b[K"+line())
+			case <-quit:
+				if shown {
+					_, _ = fmt.Fprint(w, "\r\x1b[K")
+				}
+				return
+			}
+		}
+	}()
+	return func() { close(quit); <-gone }
+}
+
+// shownMistake returns a mistake in a rule file as a person sees it.
+func shownMistake(e *document.Error) report.Mistake {
+	source, caret := e.Source()
+	return report.Mistake{Place: e.Place(), What: e.What(), Line: e.Line, Source: source, Caret: caret}
+}
+
+// showMistakes prints mistakes in rule files, each with its line and a caret.
+func showMistakes(w io.Writer, list document.Errors) error {
+	shown := make([]report.Mistake, len(list))
+	for i, e := range list {
+		shown[i] = shownMistake(e)
+	}
+	return report.WriteMistakes(w, shown, textOptions(w))
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/policyscan/policyscan/verdict/output"
 )
 
-// reuseFlag is the flag of the folder with the results of earlier runs.
 type reuseFlag struct {
 	Reuse string `placeholder:"DIR" help:"@reuse"`
 }
@@ -56,7 +55,6 @@ func (f *reuseFlag) ours() error {
 	return nil
 }
 
-// closeReuse closes what open opened.
 func closeReuse(r *check.Reuse) {
 	if r != nil {
 		_ = r.Store.Close() // nothing was written through the folder itself

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"text/tabwriter"
 
 	"github.com/policyscan/policyscan/rules/document"
 	"github.com/policyscan/policyscan/verdict"
@@ -27,6 +28,16 @@ func quoted(s string) string { return `"` + safe(s) + `"` }
 func complain(w io.Writer, err error) {
 	for _, text := range messages(err) {
 		_, _ = fmt.Fprintf(w, "policyscan: %s\n", text) // there is no other place to report an error
+	}
+}
+
+// complainOf prints the errors of a verdict, whose files are shown with a prefix.
+func complainOf(std streams, list []verdict.Error, prefix string) {
+	for _, e := range list {
+		if e.File != "" {
+			e.File = prefix + e.File
+		}
+		complain(std.err, fmt.Errorf("%w [%s]", &e, e.Code))
 	}
 }
 
@@ -59,4 +70,22 @@ func messages(err error) []string {
 func print(w io.Writer, format string, args ...any) error {
 	_, err := fmt.Fprintf(w, format, args...)
 	return err
+}
+
+// printJSON prints v as [verdict.JSON] has it.
+func printJSON(std streams, v any) error {
+	text, err := verdict.JSON(v)
+	if err == nil {
+		_, err = std.out.Write(text)
+	}
+	return err
+}
+
+// printTable prints rows of cells in columns.
+func printTable(std streams, rows [][]string) error {
+	w := tabwriter.NewWriter(std.out, 0, 0, 2, ' ', 0)
+	for _, cells := range rows {
+		_, _ = fmt.Fprintln(w, strings.Join(cells, "\t")) // Flush has the error
+	}
+	return w.Flush()
 }

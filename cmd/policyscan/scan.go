@@ -1,23 +1,24 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
 	"time"
 
-	"github.com/policyscan/policyscan/cmd/policyscan/manual"
 	"github.com/policyscan/policyscan/scanner"
 	"github.com/policyscan/policyscan/scanner/checkout"
 	"github.com/policyscan/policyscan/scanner/run"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/code"
 	"github.com/policyscan/policyscan/verdict/output"
+	"github.com/policyscan/policyscan/verdict/shard"
 )
 
-// scanCmd has the flags of a scan.
 type scanCmd struct {
 	Path string `arg:"" optional:"" help:"@scan_path"`
 
@@ -54,99 +55,86 @@ type scanCmd struct {
 	also []output.Report // besides those of the flags
 }
 
-// Help returns the text below the flags.
-func (*scanCmd) Help() string {
-	return `Examples:
-  policyscan                           the repository around this folder
-  policyscan --diff-base origin/main   what this branch changes
-  policyscan --policy policy infra     another folder, another bundle
-  policyscan --policy builtin:infra    the starter bundle
-  git ls-files -z --full-name :/ | policyscan --files-from -  a list
-  policyscan --stdin --stdin-path main.tf <main.tf
-
-` + manual.Statuses()
-}
-
 // Run scans, and reports.
 func (c *scanCmd) Run(std streams) error {
 	_, err := c.run(std)
 	return err
 }
 
-// run is Run, and returns the verdict that is in the outputs: nil if they could not be
-// started.
+// run is Run, and returns the verdict that is in the outputs: nil if they could not be started, and of a shard.
 func (c *scanCmd) run(std streams) (*verdict.Verdict, error) {
 	o := c.options(std)
 	given := c.Output
 	of, err := c.split()
+	if err == nil && given == "" {
+		if c.Output, err = o.VerdictFile(); err == nil && of.Count > 0 {
+			c.Output = filepath.Join(filepath.Dir(c.Output), fmt.Sprintf("shard-%d-of-%d.json", of.Index, of.Count))
+		}
+	}
+	if err == nil && isMistyped(c.Path) {
+		err = seeHelp(fmt.Errorf("%q is neither a folder nor a command%s", c.Path, meant(c.Path, commandTree())), "")
+	}
 	if err != nil {
 		replaceOldVerdict(run.VerdictFiles(o.Git, given)...)
 		return nil, err
 	}
-	if given == "" {
-		var err error
-		if c.Output, err = o.VerdictFile(); err != nil {
-			replaceOldVerdict(run.VerdictFiles(o.Git)...)
-			return nil, err
-		}
-		if of.Count > 0 {
-			c.Output = filepath.Join(filepath.Dir(c.Output), fmt.Sprintf("shard-%d-of-%d.json", of.Index, of.Count))
-		}
-	}
-	if word := c.Path; isMistyped(word) {
-		replaceOldVerdict(run.VerdictFiles(o.Git, given)...)
-		return nil, seeHelp(fmt.Errorf("%q is neither a folder nor a command%s", word, meant(word, commandTree())), "")
-	}
-	r := reporter{scanCmd: c, options: o, about: &run.Run{Options: o}, std: std, began: time.Now()}
-	if of.Count > 0 {
-		return nil, c.runShard(&r, of)
-	}
-	if err := r.begin(nil); err != nil {
+	r := newReporter(c, o, std)
+	if err := r.begin(r.shardBegun(of)); err != nil {
 		return nil, err
 	}
 	ctx, caught, stop := interruptible(c.Timeout)
 	defer stop()
-	v := c.scan(ctx, &r)
+	v, d := c.scan(ctx, r, of)
+	if d != nil {
+		failed := r.outputs.EndPart(d)
+		if err := r.showShard(d); failed == nil {
+			failed = err
+		}
+		return nil, ended(shardStatus(d.Verdict, d.Decided(), c.Defer, failed), caught, failed)
+	}
 	failed := r.outputs.End(v, caught)
-	if sig := caught(); sig != 0 {
-		return v, outcome{status: 128 + sig, err: failed}
-	}
-	if status := exitStatus(v); status != exitPass {
-		return v, outcome{status: status, err: failed}
-	}
-	return v, nil
+	return v, ended(exitStatus(v), caught, failed)
 }
 
-// scan returns the verdict, which also has the error that kept it from scanning.
-func (c *scanCmd) scan(ctx context.Context, r *reporter) *verdict.Verdict {
+// scan returns the verdict, or of a shard its document. They also have the error that kept it from scanning.
+func (c *scanCmd) scan(ctx context.Context, r *reporter, of shard.Split) (*verdict.Verdict, *shard.Document) {
 	if err := c.open(ctx, r); err != nil {
-		return r.undecided(err)
+		v := r.undecided(err)
+		if of.Count > 0 {
+			return nil, scanner.ShardStopped(v, of)
+		}
+		return v, nil
 	}
 	about := r.about
 	defer about.Close()
 	defer closeReuse(about.Reuse)
 	progress := &scanner.Progress{}
 	defer r.watch(progress)()
+	if of.Count > 0 {
+		d := scanner.Shard(ctx, about, of, progress)
+		d.Tree.Head = run.CheckedOutCommit(about.Place.Root)
+		return nil, d
+	}
 	v := scanner.Scan(ctx, about, progress)
 	about.Notes = slices.Concat(about.Notes, about.UncoveredHints(v), about.FilterReport.Notes(),
 		notesOnReuse(about.Reuse))
 	if !c.Quiet {
 		about.Notes = append(about.Notes, about.LintNotes()...)
 	}
-	return v
+	return v, nil
 }
 
 // open opens what is to be scanned. Without an error it is to be closed.
 func (c *scanCmd) open(ctx context.Context, r *reporter) error {
 	err := c.check()
 	if err == nil {
-		r.options.Pins, err = c.pins(len(c.flags()))
+		r.about.Pins, err = c.pins(len(policyNames(c.Policy)))
 	}
 	if err != nil {
 		return err
 	}
-	r.options.Output = r.outputs.File()
-	if r.about, err = run.Open(ctx, r.options); err != nil {
+	r.about.Output = r.outputs.File()
+	if r.about, err = run.Open(ctx, r.about.Options); err != nil {
 		return err
 	}
 	r.about.FilterReport = &checkout.FilterReport{}
@@ -158,14 +146,11 @@ func (c *scanCmd) open(ctx context.Context, r *reporter) error {
 
 // options returns what the flags choose to scan, allow, limit and narrow.
 func (c *scanCmd) options(std streams) run.Options {
-	o := run.Options{
-		Version: version(), Path: c.Path, Policies: c.flags(), RuleIDs: c.Rule,
-		Rev: c.Rev, Base: c.DiffBase, Head: c.Head, PolicyRef: c.PolicyRef, RequireMerged: c.RequireMerged,
-		Staged: c.Staged, Tracked: c.Tracked, ContentPath: c.StdinPath,
-		Allow: c.Allow, Exclude: c.Exclude, AsOf: c.AsOf, RequireGoverned: c.RequireGoverned,
-		MaxFileBytes: c.MaxFileBytes, Uncommitted: !c.Quiet,
-		Git: gitEnvironment(), Getenv: getenv, Commands: obeyed(),
-	}
+	o := newOptions()
+	o.Path, o.Policies, o.RuleIDs, o.Exclude = c.Path, policyNames(c.Policy), c.Rule, c.Exclude
+	o.Rev, o.Base, o.Head, o.PolicyRef, o.RequireMerged = c.Rev, c.DiffBase, c.Head, c.PolicyRef, c.RequireMerged
+	o.Staged, o.Tracked, o.ContentPath, o.Uncommitted = c.Staged, c.Tracked, c.StdinPath, !c.Quiet
+	o.Allow, o.AsOf, o.RequireGoverned, o.MaxFileBytes = c.Allow, c.AsOf, c.RequireGoverned, c.MaxFileBytes
 	if c.FilesFrom != "" {
 		o.List = func(ctx context.Context) ([]string, error) { return readList(ctx, c.FilesFrom, std.in) }
 	}
@@ -177,18 +162,9 @@ func (c *scanCmd) options(std streams) run.Options {
 
 // check returns an error for flags that contradict each other.
 func (c *scanCmd) check() error {
-	var scopes []string
-	for _, flag := range []struct {
-		name  string
-		given bool
-	}{
-		{"--rev", c.Rev != ""}, {"--diff-base", c.DiffBase != ""}, {"--staged", c.Staged}, {"--tracked", c.Tracked},
-		{"--files-from", c.FilesFrom != ""}, {"--stdin", c.Stdin},
-	} {
-		if flag.given {
-			scopes = append(scopes, flag.name)
-		}
-	}
+	scopes := givenNames(givenFlag{"--rev", c.Rev != ""}, givenFlag{"--diff-base", c.DiffBase != ""},
+		givenFlag{"--staged", c.Staged}, givenFlag{"--tracked", c.Tracked},
+		givenFlag{"--files-from", c.FilesFrom != ""}, givenFlag{"--stdin", c.Stdin})
 	switch {
 	case c.Stdin && c.StdinPath == "":
 		return errors.New("--stdin needs --stdin-path PATH: rules select files by their path")
@@ -205,32 +181,109 @@ func (c *scanCmd) check() error {
 	case c.Rev == "" && c.Reuse != "":
 		return errors.New("--reuse is given without --rev: results are kept by git's hash of a file's content, " +
 			"which only a scan of a commit has for every file")
-	case c.MaxFileBytes < 0:
-		return fmt.Errorf("--max-file-bytes is %d; give a number of bytes, or 0 for no limit", c.MaxFileBytes)
-	case c.Timeout < 0:
-		return fmt.Errorf("--timeout is %s; give a time such as 90s, or 0 for no limit", c.Timeout)
+	}
+	return checkLimits(c.MaxFileBytes, c.Timeout)
+}
+
+func checkLimits(maxFileBytes int64, timeout time.Duration) error {
+	switch {
+	case maxFileBytes < 0:
+		return fmt.Errorf("--max-file-bytes is %d; give a number of bytes, or 0 for no limit", maxFileBytes)
+	case timeout < 0:
+		return fmt.Errorf("--timeout is %s; give a time such as 90s, or 0 for no limit", timeout)
 	}
 	return nil
 }
 
-// interruptible returns a context that ends after the timeout (0: none) or at a
-// signal. caught returns the signal's number, 0 if there was none.
-func interruptible(timeout time.Duration) (ctx context.Context, caught func() int, stop func()) {
-	ctx, cancel := context.WithCancelCause(context.Background())
-	caught, stopSignals := onSignal(func(name string) {
-		cancel(&run.InterruptedError{Code: code.Interrupted,
-			Message: "the run was stopped by " + name + "; run it again"})
-	})
-	release := func() {}
-	if timeout > 0 {
-		ctx, release = context.WithTimeoutCause(ctx, timeout, &run.InterruptedError{
-			Code: code.Timeout, Message: fmt.Sprintf("the run did not end within --timeout %s; raise it, or scan less",
-				timeout),
-		})
+// split returns the part of the tree that --shard names; the zero Split if it is not given.
+func (c *scanCmd) split() (shard.Split, error) {
+	of, err := parseShard(c.Shard, c.Defer, c.Report, c.Output, "file")
+	if err != nil || of.Count == 0 {
+		return of, err
 	}
-	return ctx, caught, func() {
-		stopSignals()
-		release()
-		cancel(nil)
+	whole := givenNames(givenFlag{"--diff-base", c.DiffBase != ""}, givenFlag{"--staged", c.Staged},
+		givenFlag{"--stdin", c.Stdin})
+	switch {
+	case len(whole) == 0:
+		return of, nil
+	case whole[0] == "--stdin":
+		return shard.Split{}, errors.New("--shard and --stdin are both given; standard input is one file")
 	}
+	return shard.Split{}, fmt.Errorf("--shard and %s are both given; "+
+		"a change is small enough for one run, and is compared as a whole", whole[0])
+}
+
+// parseShard returns the part that the values of --shard and --defer name, which go with no report, and with an output
+// in which the result is.
+func parseShard(part string, deferred bool, reports []string, output, result string) (shard.Split, error) {
+	switch {
+	case part == "" && deferred:
+		return shard.Split{}, errors.New("--defer is given without --shard")
+	case part == "" && getenv(shard.CountVariable) != "":
+		return shard.Split{}, fmt.Errorf("%s is set, and --shard is not given, so that each task would do "+
+			"all of the work; give --shard auto, or unset it", shard.CountVariable)
+	case part == "":
+		return shard.Split{}, nil
+	case len(reports) > 0:
+		return shard.Split{}, errors.New("--shard and --report are both given; " +
+			"a shard has no report: policyscan merge writes those of all shards")
+	case output == "none":
+		return shard.Split{}, errors.New("--shard is given with --output none; a shard's result is its " + result)
+	}
+	return shard.Parse(part, getenv)
+}
+
+// shardBegun returns what is in the place of a shard file until the run ends; nil if the run is no shard.
+func (r *reporter) shardBegun(of shard.Split) output.Document {
+	if of.Count == 0 {
+		return nil
+	}
+	begun := &shard.Document{Verdict: shard.Undecided, Shard: of, State: shard.InProgress}
+	begun.Run.Tool, begun.Run.Scope = verdict.New(version()).Tool, r.about.Scope()
+	begun.Findings.TreeErrors = []verdict.Error{{Code: code.InProgress, Message: output.InProgress}}
+	return begun
+}
+
+// shardStatus is what a shard means to the shell, of which failed could not be written. With --defer, violations do not
+// make an engine run the shard again: the merge has the last word on them.
+func shardStatus(word string, decided, deferred bool, failed error) int {
+	switch {
+	case failed != nil:
+		return exitUndecided
+	case word == shard.Fail && !deferred:
+		return exitViolation
+	case !decided:
+		return exitUndecided
+	}
+	return exitPass
+}
+
+// showShard prints what a person reads of a shard: its violations and errors, and what it did.
+func (r *reporter) showShard(d *shard.Document) error {
+	var w io.Writer = r.std.out
+	if r.Output == "-" {
+		w = r.std.err
+	}
+	f := &d.Findings
+	var text bytes.Buffer
+	allowed := 0
+	for i := range f.Violations {
+		v := &f.Violations[i]
+		if v.Allowance != nil {
+			allowed++
+		} else if !r.Quiet {
+			fmt.Fprintf(&text, "%s%s:%d:%d: %s: %s\n", safe(r.about.Place.Prefix), safe(v.Violation.File),
+				v.Violation.Evidence.Line, v.Violation.Evidence.Column, safe(v.Violation.RuleID),
+				safe(v.Violation.Title))
+		}
+	}
+	complainOf(r.std, slices.Concat(f.TreeErrors, f.FileErrors), r.about.Place.Prefix)
+	if !r.Quiet {
+		fmt.Fprintf(&text, "shard %s, %s: looked at %d of %d files; %d violations, %d allowed, %d errors\n"+
+			"This is no verdict: policyscan merge makes it of all %d shards.\n",
+			d.Shard, d.State, d.Tree.Own, d.Tree.Files,
+			len(f.Violations)-allowed, allowed, len(f.TreeErrors)+len(f.FileErrors), d.Shard.Count)
+	}
+	_, err := w.Write(text.Bytes())
+	return err
 }

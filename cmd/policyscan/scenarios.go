@@ -31,7 +31,6 @@ func (c *scenariosFlag) check(named bool) error {
 	return nil
 }
 
-// given reports whether there are scenarios to judge.
 func (c *scenariosFlag) given() bool { return len(c.Scenarios) > 0 }
 
 // judge judges the calls of all files of scenarios, and reports whether every outcome is the expected one.
@@ -66,7 +65,6 @@ func (c *scenariosFlag) judge(std streams, of *bundleArg, bundled bool) (bool, e
 	return right, nil
 }
 
-// runScenarios judges the calls of one file.
 func runScenarios(std streams, g *gate.Gate, name string) (bool, error) {
 	ran, wrong := 0, 0
 	for t, err := range g.Scenarios(name) {

@@ -9,31 +9,21 @@ import (
 	"github.com/policyscan/policyscan/verdict/summary"
 )
 
-// explainSchema is the JSON Schema of [explanation].
+// explainSchema is the JSON Schema of [scanner.Explanation].
 //
 //go:embed explainschema.json
 var explainSchema string
 
-// schemaCmd prints a JSON Schema.
 type schemaCmd struct {
 	Document string `arg:"" enum:"policy,verdict,explain,fleet,shard,fleet-shard" help:"@schema_document"`
 }
 
 // Run prints the schema.
 func (c *schemaCmd) Run(std streams) error {
-	text := rules.Schema()
-	switch c.Document {
-	case "verdict":
-		text = verdict.Schema()
-	case "fleet":
-		text = summary.Schema()
-	case "shard":
-		text = shard.Schema()
-	case "fleet-shard":
-		text = summary.PartSchema()
-	case "explain":
-		text = []byte(explainSchema)
-	}
+	text := map[string][]byte{
+		"policy": rules.Schema(), "verdict": verdict.Schema(), "explain": []byte(explainSchema),
+		"fleet": summary.Schema(), "shard": shard.Schema(), "fleet-shard": summary.PartSchema(),
+	}[c.Document]
 	_, err := std.out.Write(text)
 	return err
 }

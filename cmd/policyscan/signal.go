@@ -1,20 +1,27 @@
 package main
 
 import (
+	"context"
+	"fmt"
 	"os"
 	"os/signal"
 	"sync/atomic"
 	"syscall"
+	"time"
+
+	"github.com/policyscan/policyscan/scanner/run"
+	"github.com/policyscan/policyscan/verdict/code"
 )
 
-// onSignal calls end when the program is asked to stop: by Ctrl-C, by a CI system
-// that cancels a job, by a terminal that closes. A second signal ends it at once.
-func onSignal(end func(name string)) (caught func() int, stop func()) {
+// interruptible returns a context that ends after the timeout (0: none), or when the program is asked to stop: by
+// Ctrl-C, by a CI system that cancels a job, by a terminal that closes. A second signal ends the program at once.
+// caught returns the signal's number, 0 if there was none.
+func interruptible(timeout time.Duration) (ctx context.Context, caught func() int, stop func()) {
 	names := map[os.Signal]string{syscall.SIGINT: "SIGINT", syscall.SIGTERM: "SIGTERM", syscall.SIGHUP: "SIGHUP"}
+	running, cancel := context.WithCancelCause(context.Background())
 	var number atomic.Int64
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
-	done := make(chan struct{})
 	go func() {
 		select {
 		case sig := <-signals:
@@ -22,12 +29,22 @@ func onSignal(end func(name string)) (caught func() int, stop func()) {
 			if n, ok := sig.(syscall.Signal); ok {
 				number.Store(int64(n))
 			}
-			end(names[sig])
-		case <-done:
+			cancel(&run.InterruptedError{
+				Code: code.Interrupted, Message: "the run was stopped by " + names[sig] + "; run it again",
+			})
+		case <-running.Done():
 		}
 	}()
-	return func() int { return int(number.Load()) }, func() {
+	ctx, release := running, func() {}
+	if timeout > 0 {
+		ctx, release = context.WithTimeoutCause(running, timeout, &run.InterruptedError{
+			Code: code.Timeout, Message: fmt.Sprintf("the run did not end within --timeout %s; raise it, or scan less",
+				timeout),
+		})
+	}
+	return ctx, func() int { return int(number.Load()) }, func() {
 		signal.Stop(signals)
-		close(done)
+		release()
+		cancel(nil)
 	}
 }

