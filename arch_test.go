@@ -116,8 +116,7 @@ func rooms() map[string][]string {
 		},
 		"scanner/run": {
 			"internal/disk", "rules", "rules/document", "rules/glob", "rules/starter", "scanner/check",
-			"scanner/checkout", "scanner/repo", "scanner/tree", "scanner/uncommitted", "scanner/worktree",
-			"verdict", "verdict/code",
+			"scanner/checkout", "scanner/repo", "scanner/tree", "scanner/worktree", "verdict", "verdict/code",
 		},
 		"scanner/action": {"internal/disk", "scanner/run", "verdict", "verdict/output", "verdict/report"},
 		"scanner/checkout": {
@@ -145,8 +144,7 @@ func rooms() map[string][]string {
 			"internal/disk", "rules", "rules/document", "rules/starter", "scanner/repo", "scanner/run",
 			"scanner/worktree",
 		},
-		"scanner/uncommitted": {"internal/disk", "scanner/repo", "scanner/worktree"},
-		"scanner/worktree":    {"internal/disk", "verdict", "golang.org/x/sys/unix"},
+		"scanner/worktree": {"internal/disk", "verdict", "golang.org/x/sys/unix"},
 		"verdict": {
 			"github.com/go-json-experiment/json", "github.com/go-json-experiment/json/jsontext",
 			"github.com/go-json-experiment/json/v1",
@@ -387,7 +385,7 @@ func pure() []string {
 
 // unopening are the rooms that have files opened: those of a folder by scanner/worktree, git's by scanner/repo.
 func unopening() []string {
-	return []string{"scanner", "scanner/baseline", "scanner/check", "scanner/uncommitted"}
+	return []string{"scanner", "scanner/baseline", "scanner/check"}
 }
 
 // TestPure: they import nothing that opens one.

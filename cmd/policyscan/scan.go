@@ -158,12 +158,13 @@ func (c *scanCmd) open(ctx context.Context, r *reporter) error {
 
 // options returns what the flags choose to scan, allow, limit and narrow.
 func (c *scanCmd) options(std streams) run.Options {
+	_, isTerminal := terminal(std.out)
 	o := run.Options{
 		Version: version(), Path: c.Path, Policies: c.flags(), RuleIDs: c.Rule,
 		Rev: c.Rev, Base: c.DiffBase, Head: c.Head, PolicyRef: c.PolicyRef, RequireMerged: c.RequireMerged,
 		Staged: c.Staged, Tracked: c.Tracked, ContentPath: c.StdinPath,
 		Allow: c.Allow, Exclude: c.Exclude, AsOf: c.AsOf, RequireGoverned: c.RequireGoverned,
-		MaxFileBytes: c.MaxFileBytes, Uncommitted: !c.Quiet,
+		MaxFileBytes: c.MaxFileBytes, NoteUncommitted: isTerminal,
 		Git: gitEnvironment(), Getenv: getenv, Commands: obeyed(),
 	}
 	if c.FilesFrom != "" {

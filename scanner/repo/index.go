@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
@@ -27,7 +26,7 @@ var ErrIndex = errors.New("the index cannot be read")
 type Index struct {
 	Files []Staged // in the order of their paths' bytes
 
-	written time.Time             // when git wrote it
+	isThere bool                  // the file is
 	trees   map[string]cachedTree // by the path of the folder; "" is the root
 }
 
@@ -38,10 +37,6 @@ type Staged struct {
 	Conflict     bool // a merge left more than one version of it; Leaf is any of them
 	IntentToAdd  bool // known by name alone: no content is there yet
 	SkipWorktree bool // not checked out (sparse checkout)
-
-	// Of the file in the work tree, when it was last found to be as it is here.
-	size                 uint32 // bytes, modulo 2^32
-	seconds, nanoseconds uint32 // of its modification; the seconds modulo 2^32
 }
 
 // Index reads the index: of the work tree, or the one that GIT_INDEX_FILE names, which
@@ -70,7 +65,7 @@ func (r *Repository) Index() (*Index, error) {
 	if !slices.ContainsFunc(read.Files, func(f Staged) bool { return f.Mode == folderMode }) {
 		return read, nil
 	}
-	idx := &Index{written: read.written, trees: read.trees}
+	idx := &Index{isThere: true, trees: read.trees}
 	for _, f := range read.Files {
 		if f.Mode != folderMode {
 			idx.Files = append(idx.Files, f)
@@ -96,31 +91,19 @@ func byPath(a, b Staged) int { return strings.Compare(a.Path, b.Path) }
 
 // readIndex reads an index file.
 func readIndex(file string, hashing crypto.Hash) (*Index, error) {
-	st, err := os.Stat(file)
+	content, err := readText(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return &Index{}, nil
 	}
 	var idx *Index
 	if err == nil {
-		var content string
-		if content, err = readText(file); err == nil {
-			idx, err = parseIndex(content, hashing)
-		}
+		idx, err = parseIndex(content, hashing)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %v", ErrIndex, err) // a malformed index is not a malformed tree
 	}
-	idx.written = st.ModTime()
+	idx.isThere = true
 	return idx, nil
-}
-
-// Clean reports whether a file of the work tree is surely what the index has: it has the
-// size and the time that it had when git last looked, and was not written to since, or in
-// the same moment.
-func (x *Index) Clean(f Staged, size int64, modified time.Time) bool {
-	noted := time.Unix(int64(f.seconds), int64(f.nanoseconds))
-	same := noted.Equal(modified) || f.nanoseconds == 0 && noted.Unix() == modified.Unix()
-	return same && f.size == uint32(size) && noted.Before(x.written) && !f.Conflict && !f.IntentToAdd
 }
 
 // folder returns a folder of the index, of which the files are given. If git has made a
@@ -137,7 +120,7 @@ func (x *Index) folder(path string, files []Staged) treeEntry {
 // git itself never leaves behind without one.
 func (x *Index) Missing() error {
 	switch name := os.Getenv("GIT_INDEX_FILE"); {
-	case !x.written.IsZero():
+	case x.isThere:
 		return nil
 	case name != "":
 		return fmt.Errorf("%w: GIT_INDEX_FILE is %s, which does not exist; unset it, or set it to an index",
@@ -177,7 +160,7 @@ func (x *Index) Beneath(folder string) []Staged {
 // Committed returns the index without what a commit of it would not have: files that are
 // only intended to be added. A conflict is an error.
 func (x *Index) Committed() (*Index, error) {
-	c := &Index{Files: make([]Staged, 0, len(x.Files)), written: x.written, trees: x.trees}
+	c := &Index{Files: make([]Staged, 0, len(x.Files)), isThere: x.isThere, trees: x.trees}
 	for _, f := range x.Files {
 		if f.Conflict {
 			return nil, fmt.Errorf("%w: %q has a conflict; resolve it and run git add", ErrIndex, clip(f.Path))

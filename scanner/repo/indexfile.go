@@ -133,10 +133,7 @@ func (p *indexReader) entry(e *Staged) (err error) {
 		return errShortIndex
 	}
 	head := p.rest[:fixed]
-	number := func(at int) uint32 { return number32(head[at:]) }
-	e.seconds, e.nanoseconds = number(8), number(12)
-	mode := Mode(number(24))
-	e.size = number(36)
+	mode := Mode(number32(head[24:]))
 	copy(e.Hash[:], head[40:]) // of a SHA-256 the beginning, which nothing looks up
 	flags := number16(head[fixed-2:])
 	e.Conflict = flags&flagStage != 0

@@ -115,8 +115,7 @@ func (h handle) stat(name string) (Status, error) {
 	_, err := retry(func() (int, error) {
 		return 0, unix.Fstatat(h.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW)
 	})
-	return Status{kindOf(uint32(st.Mode)), st.Size, time.Unix(st.Mtim.Unix()),
-		FileID{uint64(st.Dev), uint64(st.Ino)}}, err
+	return Status{kindOf(uint32(st.Mode)), st.Size, FileID{uint64(st.Dev), uint64(st.Ino)}}, err
 }
 
 // A FileID tells files apart.

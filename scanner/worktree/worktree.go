@@ -342,9 +342,8 @@ func (rd *Reader) Linkless(dir string, most int) bool {
 
 // A Status is what the file system says of a file.
 type Status struct {
-	Kind     Kind
-	Size     int64 // in bytes
-	Modified time.Time
+	Kind Kind
+	Size int64 // in bytes
 	// ID is the same for two names that the disk knows if they are of one file. Names that differ in
 	// case alone are, where the file system takes no notice of case.
 	ID FileID
