@@ -30,7 +30,7 @@ func (r *Repository) Fetched() ([]Fetched, error) {
 	if err != nil {
 		return nil, fmt.Errorf("FETCH_HEAD cannot be read: %w", disk.Cause(err))
 	}
-	all, err := parseFetched(string(text))
+	all, err := parseFetched(text)
 	if err != nil {
 		return nil, fmt.Errorf("FETCH_HEAD: %w", err)
 	}

@@ -54,7 +54,7 @@ func openFolders(dir string) ([]*folder, error) {
 		if err != nil {
 			return err
 		}
-		for line := range strings.Lines(string(text)) {
+		for line := range strings.Lines(text) {
 			line = strings.TrimSuffix(line, "\n")
 			if line == "" || strings.HasPrefix(line, "#") {
 				continue
@@ -98,22 +98,16 @@ func openFolder(dir string) (*folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	indexed := map[string]bool{}
+	byName := func(e fs.DirEntry, name string) int { return strings.Compare(e.Name(), name) }
 	for _, e := range entries {
-		if stem, ok := strings.CutSuffix(e.Name(), ".idx"); ok {
-			indexed[stem] = true
-		}
-	}
-	for _, e := range entries {
-		stem, ok := strings.CutSuffix(e.Name(), ".pack")
-		if !ok {
-			continue
-		}
-		if !indexed[stem] {
+		stem, isPack := strings.CutSuffix(e.Name(), ".pack")
+		_, isIndexed := slices.BinarySearchFunc(entries, stem+".idx", byName)
+		switch {
+		case isPack && isIndexed:
+			f.packs = append(f.packs, &pack{stem: filepath.Join(packDir, stem)})
+		case isPack:
 			f.blind = e.Name()
-			continue
 		}
-		f.packs = append(f.packs, &pack{stem: filepath.Join(packDir, stem)})
 	}
 	return f, nil
 }
@@ -266,42 +260,17 @@ func mapped(name string) ([]byte, error) {
 	return content, err
 }
 
-// maxSmall bounds the files that are read whole, such as refs and settings.
-const maxSmall = 64 << 20
+// Limits on files that are read whole, in bytes.
+const (
+	maxSmall = 64 << 20 // refs, settings and the like
+	maxIndex = 1 << 30  // six million files
+)
 
-// readSmall reads a file whole; one that is longer than maxSmall is an error.
-func readSmall(name string) ([]byte, error) {
-	f, err := openRegular(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close() // read only: nothing to lose
-	var text bytes.Buffer
-	if st, err := f.Stat(); err == nil && st.Size() <= maxSmall {
-		text.Grow(int(st.Size()) + bytes.MinRead) // what io.ReadAll would do in many steps
-	}
-	n, err := text.ReadFrom(io.LimitReader(f, maxSmall+1))
-	if err == nil && n > maxSmall {
-		err = fmt.Errorf("%s: %w of %d bytes", name, ErrLimit, maxSmall)
-	}
-	return text.Bytes(), err
-}
+// readSmall returns the text of a small file.
+func readSmall(name string) (string, error) { return readText(name, maxSmall) }
 
-// hexPrefix reports whether s is the beginning of a hash.
-func hexPrefix(s string) bool {
-	if len(s)%2 == 1 {
-		s += "0"
-	}
-	_, err := hex.DecodeString(s)
-	return err == nil && s == strings.ToLower(s)
-}
-
-// maxText bounds the index. A gigabyte is six million files.
-const maxText = 1 << 30
-
-// readText returns the text of a file, of which parts can be kept without a copy; one that is longer than maxText is an
-// error.
-func readText(name string) (string, error) {
+// readText returns the text of a file, of which parts can be kept without a copy. One over the limit is an error.
+func readText(name string, limit int64) (string, error) {
 	f, err := openRegular(name)
 	if err != nil {
 		return "", err
@@ -311,11 +280,23 @@ func readText(name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if st.Size() > maxText {
-		return "", fmt.Errorf("%s: %w of %d bytes", name, ErrLimit, maxText)
-	}
 	var text strings.Builder
-	text.Grow(int(st.Size()))
-	_, err = io.Copy(&text, io.LimitReader(f, maxText)) // should it grow meanwhile
+	size := st.Size()
+	if size <= limit {
+		text.Grow(int(size))
+		size, err = io.Copy(&text, io.LimitReader(f, limit+1)) // it may have grown meanwhile
+	}
+	if err == nil && size > limit {
+		err = fmt.Errorf("%s: %w of %d bytes", name, ErrLimit, limit)
+	}
 	return text.String(), err
+}
+
+// hexPrefix reports whether s is the beginning of a hash.
+func hexPrefix(s string) bool {
+	if len(s)%2 == 1 {
+		s += "0"
+	}
+	_, err := hex.DecodeString(s)
+	return err == nil && s == strings.ToLower(s)
 }

@@ -352,7 +352,7 @@ func FuzzSettings(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		s, err := parseSettings(text)
+		s, err := parseSettings(string(text))
 		if err != nil {
 			return
 		}
@@ -378,7 +378,7 @@ func FuzzSettings(f *testing.F) {
 				again.WriteString(key + " = \"" + inQuotes.Replace(v) + "\"\n")
 			}
 		}
-		got, err := parseSettings([]byte(again.String()))
+		got, err := parseSettings(again.String())
 		if err != nil || !maps.EqualFunc(s, got, slices.Equal) {
 			t.Fatalf("%q says %q; written again, %q, it says %q, %v", text, s, again.String(), got, err)
 		}

@@ -92,7 +92,7 @@ func (r *Repository) openGraph() commitgraph.Index {
 			continue
 		}
 		var g commitgraph.Index
-		for name := range strings.Lines(string(chain)) { // the oldest first
+		for name := range strings.Lines(chain) { // the oldest first
 			name = strings.TrimSuffix(name, "\n")
 			if !plumbing.IsHash(name) {
 				return nil

@@ -91,7 +91,7 @@ func byPath(a, b Staged) int { return strings.Compare(a.Path, b.Path) }
 
 // readIndex reads an index file.
 func readIndex(file string, hashing crypto.Hash) (*Index, error) {
-	content, err := readText(file)
+	content, err := readText(file, maxIndex)
 	if errors.Is(err, fs.ErrNotExist) {
 		return &Index{}, nil
 	}
@@ -175,26 +175,20 @@ func (x *Index) Committed() (*Index, error) {
 // around asks the index of the repository whose work tree is from, or is around it, about a file, of which the path is
 // absolute and leads through no link. It needs nothing of the repository but that; without one, git tracks nothing.
 func around(from, file string, names named) (bool, error) {
-	for root := from; ; root = filepath.Dir(root) {
-		gitDir, err := gitDirOf(root)
-		if err != nil {
+	for root := range upwards(from) {
+		switch gitDir, err := gitDirOf(root); {
+		case err != nil:
 			return false, err
-		}
-		if gitDir != "" {
+		case gitDir != "":
 			return inIndex(gitDir, root, file, names)
 		}
-		if filepath.Dir(root) == root {
-			return false, nil
-		}
 	}
+	return false, nil
 }
 
 // tracks asks the index of this repository about a file in its work tree, as around does.
 func (r *Repository) tracks(file string, names named) (bool, error) {
-	root, err := filepath.Abs(r.WorkTree)
-	if err == nil {
-		root, err = filepath.EvalSymlinks(root)
-	}
+	root, err := disk.Real(r.WorkTree)
 	if err != nil || r.WorkTree == "" {
 		return false, nil // there is no work tree that it could be in
 	}

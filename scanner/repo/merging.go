@@ -68,7 +68,7 @@ func (r *Repository) mergeHead() ([]Hash, error) {
 		return nil, err
 	}
 	all := []Hash{}
-	for line := range strings.Lines(string(text)) {
+	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")
 		if !plumbing.IsHash(line) {
 			return nil, fmt.Errorf("MERGE_HEAD contains %q, which is not a hash", clip(line))

@@ -76,8 +76,8 @@ func (o stored) Close() error {
 // the alternates.
 type objects struct {
 	folders []*folder
-	bases   deltaBases
-	large   queue
+	bases   cache[baseKey, base]
+	large   sync.Mutex // held while a large object is put together from deltas
 
 	inflaters sync.Pool // of *inflater, for the packs
 }

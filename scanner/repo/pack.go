@@ -171,6 +171,7 @@ func (p *pack) withPrefix(prefix string) ([]Hash, error) {
 
 // entry is the head of an object in a pack.
 type entry struct {
+	at      int64
 	kind    kind
 	size    int64 // of the content, or of the delta
 	content int64 // where the compressed bytes begin
@@ -197,7 +198,7 @@ func (p *pack) headOf(raw *window, at int64) (e entry, err error) {
 		}
 		return failed
 	}
-	e.content = at
+	e.at, e.content = at, at
 	next := func() uint64 {
 		c, failed := raw.ReadByte()
 		if failed != nil {
@@ -314,8 +315,8 @@ func (p *pack) whole(e entry, r *reader) ([]byte, error) {
 // object opens the object at an offset: by stream if it is stored as it is, in memory if it is put together from deltas
 // or was remembered as the base of one.
 func (p *pack) object(at int64, s *objects) (stored, error) {
-	if k, content, known := s.bases.get(p, at); known {
-		return stored{kind: k, size: int64(len(content)), content: content}, nil
+	if b, known := s.bases.get(baseKey{p, at}); known {
+		return stored{kind: b.kind, size: int64(len(b.content)), content: b.content}, nil
 	}
 	e, r, err := p.head(at)
 	if err != nil {
@@ -326,9 +327,9 @@ func (p *pack) object(at int64, s *objects) (stored, error) {
 			r.Close() // nothing is held
 			return stored{}, err
 		}
-		remember := func(content []byte) { s.bases.put(p, at, e.kind, content) }
+		remember := func(content []byte) { s.remember(p, at, e.kind, content) }
 		return stored{kind: e.kind, size: e.size, stream: r, remember: remember}, nil
 	}
-	k, content, release, err := p.resolve(link{e, at}, r, s)
+	k, content, release, err := p.resolve(e, r, s)
 	return stored{kind: k, size: int64(len(content)), content: content, release: release}, err
 }

@@ -77,7 +77,7 @@ func (r *Repository) looseRef(name string) (string, error) {
 		}
 		return "", fmt.Errorf("the ref %s cannot be read: %w", name, err)
 	}
-	return string(text), nil
+	return text, nil
 }
 
 // parseRef reads what a ref's own file holds: a hash, or the ref that a symbolic one leads to.

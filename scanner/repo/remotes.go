@@ -50,44 +50,15 @@ func (r *Repository) Remotes() []string {
 	return names
 }
 
-// tracks reports whether a fetch of a branch alone stores it as a remote-tracking branch. In
-// a clone of a single branch it stores no other.
-func (m remote) tracks(branch string) bool {
-	full, track := "refs/heads/"+branch, "refs/remotes/"+m.name+"/"+branch
-	stored := false
-	for _, spec := range m.fetch {
-		if from, ok := strings.CutPrefix(spec, "^"); ok {
-			if _, ok := starred(from, full); ok {
-				return false
-			}
-			continue
-		}
-		from, to, ok := strings.Cut(strings.TrimPrefix(spec, "+"), ":")
-		if part, matches := starred(from, full); ok && matches && strings.Replace(to, "*", part, 1) == track {
-			stored = true
-		}
-	}
-	return stored
-}
-
-// starred matches a name with one side of a refspec, in which one * stands for any text, and
-// returns that text.
-func starred(pattern, name string) (part string, ok bool) {
-	before, after, star := strings.Cut(pattern, "*")
-	if !star {
-		return "", pattern == name
-	}
-	ok = len(name) >= len(before)+len(after) && strings.HasPrefix(name, before) && strings.HasSuffix(name, after)
-	if ok {
-		part = name[len(before) : len(name)-len(after)]
-	}
-	return part, ok
-}
-
-// fetchLine is the command that makes a branch of the remote a remote-tracking branch here.
+// fetchLine is the command that makes a branch of the remote a remote-tracking branch here. If the settings are not
+// those that git clone writes, for all branches or for this one, the command says where to store it.
 func (m remote) fetchLine(branch string) string {
-	if m.tracks(branch) {
-		return FetchLine(m.name, branch)
+	if len(m.fetch) == 1 {
+		for _, stored := range []string{"*", branch} {
+			if m.fetch[0] == "+refs/heads/"+stored+":refs/remotes/"+m.name+"/"+stored {
+				return FetchLine(m.name, branch)
+			}
+		}
 	}
 	return FetchBranchLine(m.name, m.name, branch)
 }

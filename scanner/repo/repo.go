@@ -46,7 +46,7 @@ type Repository struct {
 	gitDir    string // HEAD and the index of this work tree
 	commonDir string // refs and objects; the same but in a linked work tree
 	objects   objects
-	trees     recentTrees
+	trees     cache[Hash, []byte]
 	shallow   map[Hash]bool // commits at which history ends
 	merging   []string      // of the Environment that it was opened by
 
@@ -63,41 +63,35 @@ type Repository struct {
 // tree is around it: inside of one it is files, which a change could bring.
 func Find(dir string) (*Repository, error) {
 	bare := ""
-	for at := dir; ; at = filepath.Dir(at) {
+	for at := range upwards(dir) {
 		gitDir, err := gitDirOf(at)
-		if err != nil {
-			return nil, err
-		}
 		switch {
+		case err != nil:
+			return nil, err
 		case gitDir != "":
 			return open(gitDir, at)
-		case LooksBare(at) && bare == "":
+		case bare == "" && LooksBare(at):
 			bare = at
 		}
-		if filepath.Dir(at) != at {
-			continue
-		}
-		if bare != "" {
-			return open(bare, "")
-		}
-		return nil, fmt.Errorf("%w: neither this folder nor one above it has a .git", ErrNotRepository)
 	}
+	if bare != "" {
+		return open(bare, "")
+	}
+	return nil, fmt.Errorf("%w: neither this folder nor one above it has a .git", ErrNotRepository)
 }
 
 // BareAround returns the bare repository that a folder, whose path has no links in it, is or is in, if that is not r
 // but, for [Find], files of the work tree of r.
 func (r *Repository) BareAround(dir string) (bare string, found bool) {
-	for at := dir; ; at = filepath.Dir(at) {
+	for at := range upwards(dir) {
 		if gitDir, err := gitDirOf(at); err != nil || gitDir != "" || disk.Same(at, r.gitDir) {
-			return "", false
+			break
 		}
 		if LooksBare(at) {
 			return at, true
 		}
-		if filepath.Dir(at) == at {
-			return "", false
-		}
 	}
+	return "", false
 }
 
 // openNamed returns the repository whose git folder is given, as GIT_DIR does, and its work tree,
@@ -147,7 +141,7 @@ func gitFile(dot string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	target, ok := strings.CutPrefix(strings.TrimRight(string(text), "\r\n"), "gitdir: ")
+	target, ok := strings.CutPrefix(strings.TrimRight(text, "\r\n"), "gitdir: ")
 	if !ok || target == "" {
 		return "", fmt.Errorf("%w: %s is a file, but names no git folder", ErrNotRepository, dot)
 	}
@@ -216,7 +210,7 @@ func (r *Repository) findCommon() error {
 		r.commonDir = r.gitDir
 		return nil
 	}
-	r.commonDir = strings.TrimRight(string(text), "\r\n")
+	r.commonDir = strings.TrimRight(text, "\r\n")
 	if !filepath.IsAbs(r.commonDir) {
 		r.commonDir = filepath.Join(r.gitDir, r.commonDir)
 	}
@@ -302,7 +296,7 @@ func readShallow(file string) (map[Hash]bool, error) {
 		return nil, err
 	}
 	commits := map[Hash]bool{}
-	for line := range strings.Lines(string(text)) {
+	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")
 		if !plumbing.IsHash(line) {
 			return nil, fmt.Errorf("%s contains %q, which is not a commit", file, clip(line))

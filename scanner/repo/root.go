@@ -2,6 +2,7 @@ package repo
 
 import (
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
 
@@ -10,14 +11,22 @@ import (
 
 // Root returns the nearest folder at or above dir that holds a .git, or dir. The path has no links in it.
 func Root(dir string) (string, error) {
-	for at := dir; ; at = filepath.Dir(at) {
+	for at := range upwards(dir) {
 		switch is, err := IsRoot(at); {
 		case err != nil:
 			return "", fmt.Errorf("the root of the repository cannot be found: %w", disk.Cause(err))
 		case is:
 			return at, nil
-		case filepath.Dir(at) == at:
-			return dir, nil
+		}
+	}
+	return dir, nil
+}
+
+// upwards returns a folder and those above it, the nearest first.
+func upwards(dir string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for yield(dir) && dir != filepath.Dir(dir) {
+			dir = filepath.Dir(dir)
 		}
 	}
 }

@@ -3,7 +3,6 @@ package repo
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
 )
@@ -120,8 +119,25 @@ func (w *walk) open(prefix string, folder treeEntry, depth int) (*entries, error
 	if w.visits > freeVisits+maxRepeats*len(w.distinct) {
 		return nil, fmt.Errorf("%w: the same trees again and again, at %q", ErrLimit, clip(prefix))
 	}
-	content, err := w.repo.trees.read(&w.repo.objects, h)
+	content, err := w.repo.readTree(h)
 	return &entries{hash: h, content: content}, err
+}
+
+// maxTrees is how many bytes of trees are kept: those above a file are asked for again for its attributes, and those of
+// a bundle. To inflate and check a tree takes longer than to go through it.
+const maxTrees = 4 << 20
+
+// readTree returns the checked content of a tree.
+func (r *Repository) readTree(h Hash) ([]byte, error) {
+	content, known := r.trees.get(h)
+	if known {
+		return content, nil
+	}
+	content, err := r.objects.read(h, plumbing.TreeObject)
+	if err == nil && len(content) <= maxTrees/4 {
+		r.trees.put(h, content, len(content), maxTrees)
+	}
+	return content, err
 }
 
 // trees compares two folders. Both are sorted alike, so that one pass pairs their
@@ -186,51 +202,4 @@ func (w *walk) entries(prefix string, o, n treeEntry, depth int) error {
 		return w.trees(path, o, n, depth+1)
 	}
 	return w.visit(Change{path, Leaf{o.mode, o.hash}, Leaf{n.mode, n.hash}})
-}
-
-// Lookup returns the leaf or folder at a path of a tree; false if there is none.
-func (r *Repository) Lookup(tree Hash, path string) (Leaf, bool, error) {
-	w := walk{repo: r, distinct: map[Hash]struct{}{}}
-	at := Leaf{folderMode, tree}
-	for i, name := range strings.Split(path, "/") {
-		if at.Mode != folderMode {
-			return Leaf{}, false, nil
-		}
-		entries, err := w.open(path, treeEntry{hash: at.Hash}, i)
-		if err != nil {
-			return Leaf{}, false, err
-		}
-		found := false
-		for {
-			e, err := entries.next() // to the last one: what is malformed is not an answer
-			if err != nil {
-				return Leaf{}, false, err
-			}
-			if e.name == nil {
-				break
-			}
-			if string(e.name) == name {
-				at, found = Leaf{e.mode, e.hash}, true
-			}
-		}
-		if !found {
-			return Leaf{}, false, nil
-		}
-	}
-	return at, true, nil
-}
-
-// Entries hands the entries of a tree to visit, in its order: its leaves, and its folders, whose mode is not
-// IsLeaf. name is overwritten later.
-func (r *Repository) Entries(tree Hash, visit func(name []byte, leaf Leaf)) error {
-	w := walk{repo: r, distinct: map[Hash]struct{}{}}
-	entries, err := w.open("", treeEntry{hash: tree}, 0)
-	for err == nil {
-		var e treeEntry
-		if e, err = entries.next(); e.name == nil {
-			break
-		}
-		visit(e.name, Leaf{e.mode, e.hash})
-	}
-	return err
 }
