@@ -22,8 +22,8 @@ func (e *ShallowError) Error() string {
 	return fmt.Sprintf("this clone is shallow: what is before commit %s is not in it", e.Commit)
 }
 
-// commit reads a commit. A commit at the shallow boundary is returned with the
-// parents that it names: they may be in the clone all the same.
+// commit reads a commit. A commit at the shallow boundary is returned with the parents that it names: they may be in
+// the clone all the same.
 func (r *Repository) commit(h Hash) (*commit, error) {
 	content, err := r.objects.read(h, plumbing.CommitObject)
 	if err != nil {
@@ -33,8 +33,8 @@ func (r *Repository) commit(h Hash) (*commit, error) {
 	return c, wrapObject(h, err)
 }
 
-// parseCommit reads the header of a commit, whose lines come in a fixed order: one
-// tree, the parents, the author, the committer.
+// parseCommit reads the header of a commit, whose lines come in a fixed order: one tree, the parents, the author, the
+// committer.
 func parseCommit(content []byte) (*commit, error) {
 	c := &commit{}
 	header, _, _ := bytes.Cut(content, []byte("\n\n"))
@@ -78,8 +78,8 @@ func parseCommit(content []byte) (*commit, error) {
 			}
 		}
 	}
-	// "name <email> seconds zone". Old programs wrote odd dates; they only decide the
-	// order of a search, not its result.
+	// "name <email> seconds zone". Old programs wrote odd dates; they only decide the order of a search, not its
+	// result.
 	if i := bytes.LastIndexByte(committer, '>'); i >= 0 {
 		if fields := bytes.Fields(committer[i+1:]); len(fields) > 0 {
 			c.date, _ = strconv.ParseInt(string(fields[0]), 10, 64)

@@ -10,8 +10,8 @@ type Comparison struct {
 	Behind int
 }
 
-// Compare relates the commits that two names mean. Commits that cannot be related
-// (unknown, ambiguous, unrelated, beyond the boundary of a shallow clone) are an error.
+// Compare relates the commits that two names mean. Commits that cannot be related (unknown, ambiguous, unrelated,
+// beyond the boundary of a shallow clone) are an error.
 func (r *Repository) Compare(base, head string) (Comparison, error) {
 	from, err := r.Commit(base)
 	if err != nil {

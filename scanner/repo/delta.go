@@ -108,9 +108,8 @@ func deltaSize(delta []byte, base int) (int64, error) {
 	return int64(to), nil
 }
 
-// patch appends to into, which has room for it, what a delta makes of a base. The format
-// is git's gitformat-pack(5), "Deltified representation": two sizes, then copies from the
-// base and bytes that are new.
+// patch appends to into, which has room for it, what a delta makes of a base. The format is git's gitformat-pack(5),
+// "Deltified representation": two sizes, then copies from the base and bytes that are new.
 func patch(into, base, delta []byte) ([]byte, error) {
 	torn := fmt.Errorf("%w: a damaged delta", ErrCorrupt)
 	_, n := binary.Uvarint(delta)

@@ -14,8 +14,7 @@ type treeEntry struct {
 	staged []Staged // what is in a folder of the index
 }
 
-// compare orders entries as git sorts them: by name, a folder as if its name ended in a
-// slash.
+// compare orders entries as git sorts them: by name, a folder as if its name ended in a slash.
 func (e *treeEntry) compare(o *treeEntry) int {
 	n := min(len(e.name), len(o.name))
 	if c := bytes.Compare(e.name[:n], o.name[:n]); c != 0 {
@@ -35,14 +34,14 @@ func (e *treeEntry) after(n int) int {
 	return -1
 }
 
-// entries are those of a folder, one after another: of a tree object, or of the index.
-// What is malformed is an error when it is met, and a folder is always read to its end.
+// entries are those of a folder, one after another: of a tree object, or of the index. What is malformed is an error
+// when it is met, and a folder is always read to its end.
 type entries struct {
 	hash    Hash
 	content []byte // what is left of the tree
 	last    treeEntry
-	// Names of files that the names after them begin with, each longer than the one
-	// before: a folder of the same name need not be its neighbour.
+	// Names of files that the names after them begin with, each longer than the one before: a folder of the same name
+	// need not be its neighbour.
 	files [][]byte
 
 	index  *Index

@@ -57,8 +57,8 @@ func lookup(tree Hash, path string, in func(folder Hash, name string) (Leaf, err
 	return at, true, nil
 }
 
-// Entries hands the entries of a tree to visit, in its order: its leaves, and its folders, whose mode is not
-// IsLeaf. name is overwritten later. What is malformed is an error, though entries before it were visited.
+// Entries hands the entries of a tree to visit, in its order: its leaves, and its folders, whose mode is not IsLeaf.
+// name is overwritten later. What is malformed is an error, though entries before it were visited.
 func (r *Repository) Entries(tree Hash, visit func(name []byte, leaf Leaf)) error {
 	w := walk{repo: r, distinct: map[Hash]struct{}{}}
 	entries, err := w.open("", treeEntry{hash: tree}, 0)

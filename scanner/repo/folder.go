@@ -30,8 +30,8 @@ type folder struct {
 	blind string
 }
 
-// openFolders opens the objects folder dir and, one after another, those that its
-// info/alternates name, and theirs. git goes six deep.
+// openFolders opens the objects folder dir and, one after another, those that its info/alternates name, and theirs.
+// git goes six deep.
 func openFolders(dir string) ([]*folder, error) {
 	var all []*folder
 	seen := map[string]bool{}
@@ -207,8 +207,7 @@ func (f *folder) withPrefix(prefix string) ([]Hash, error) {
 	return found, nil
 }
 
-// withPrefix returns the objects of the whole repository whose hash begins so, each
-// once.
+// withPrefix returns the objects of the whole repository whose hash begins so, each once.
 func (s *objects) withPrefix(prefix string) ([]Hash, error) {
 	var all []Hash
 	for _, f := range s.folders {
@@ -222,8 +221,7 @@ func (s *objects) withPrefix(prefix string) ([]Hash, error) {
 	return slices.Compact(all), nil
 }
 
-// openRegular opens a file of the repository. It never blocks: what is not a regular
-// file is not opened for long.
+// openRegular opens a file of the repository. It never blocks: what is not a regular file is not opened for long.
 func openRegular(name string) (*os.File, error) {
 	st, err := os.Stat(name)
 	if err != nil {
@@ -246,8 +244,8 @@ func openRegular(name string) (*os.File, error) {
 	return f, nil
 }
 
-// mapped returns the bytes of a file that is only ever replaced as a whole, such as a pack's
-// index. They stay until [unmap], or until the process ends.
+// mapped returns the bytes of a file that is only ever replaced as a whole, such as a pack's index. They stay until
+// [unmap], or until the process ends.
 func mapped(name string) ([]byte, error) {
 	f, err := openRegular(name)
 	if err != nil {

@@ -11,11 +11,10 @@ import (
 	commitgraph "github.com/go-git/go-git/v5/plumbing/format/commitgraph/v2"
 )
 
-// A history tells the parents and the dates of commits, for searches that walk over many
-// of them, and remembers them: where a base is so many commits back, the search for the
-// merge base meets them again. After some it looks for the commit-graph (git's gitformat-commit-graph(5)),
-// which has them at hand; what the graph does not have is read from the commit itself. A
-// graph whose checksum is wrong is not used: all it could tell is in the commits, too.
+// A history tells the parents and the dates of commits, for searches that walk over many of them, and remembers them:
+// where a base is so many commits back, the search for the merge base meets them again. After some it looks for the
+// commit-graph (git's gitformat-commit-graph(5)), which has them at hand; what the graph does not have is read from
+// the commit itself. A graph whose checksum is wrong is not used: all it could tell is in the commits, too.
 type history struct {
 	repo *Repository
 
@@ -26,8 +25,8 @@ type history struct {
 	asked  int
 }
 
-// beforeGraph is how many commits are read before the commit-graph is opened: to check
-// it takes about as long as to read so many.
+// beforeGraph is how many commits are read before the commit-graph is opened: to check it takes about as long as to
+// read so many.
 const beforeGraph = 64
 
 // maxKnown is how many commits are remembered, about 100 bytes each.
@@ -76,8 +75,8 @@ func inGraph(g commitgraph.Index, h Hash) (*commit, bool) {
 	return &commit{parents: data.ParentHashes, date: data.When.Unix()}, true
 }
 
-// openGraph returns the commit-graph, nil if there is none that can be used. In a shallow
-// clone it would lead beyond the boundary.
+// openGraph returns the commit-graph, nil if there is none that can be used. In a shallow clone it would lead beyond
+// the boundary.
 func (r *Repository) openGraph() commitgraph.Index {
 	if len(r.shallow) > 0 {
 		return nil

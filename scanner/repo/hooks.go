@@ -12,22 +12,20 @@ import (
 	"github.com/policyscan/policyscan/internal/disk"
 )
 
-// ErrHooks says that the folder of a repository's hooks cannot be determined. It comes with a
-// text that says what to do.
+// ErrHooks says that the folder of a repository's hooks cannot be determined. It comes with a text that says what to
+// do.
 var ErrHooks = errors.New("cannot determine the folder of the hooks")
 
 // hooksPath is the setting that names another folder for hooks.
 const hooksPath = "core.hookspath"
 
-// Hooks returns the folder in which git looks for the hooks of a work tree, which need
-// not be there: hooks in the git folder that all work trees share, or the one that
-// core.hooksPath of the repository's settings names (git-config(1)).
+// Hooks returns the folder in which git looks for the hooks of a work tree, which need not be there: hooks in the git
+// folder that all work trees share, or the one that core.hooksPath of the repository's settings names (git-config(1)).
 //
-// A hook in a folder in which git does not look would never run. So what a user's or a
-// machine's settings say, or a file that settings include, is looked at too, and if
-// core.hooksPath is set there the folder is an error (ErrHooks): it serves other
-// repositories as well, or whether it counts depends on conditions. Not known here:
-// settings of a single command (git -c), and those of a machine outside of /etc/gitconfig.
+// A hook in a folder in which git does not look would never run. So what a user's or a machine's settings say, or a
+// file that settings include, is looked at too, and if core.hooksPath is set there the folder is an error (ErrHooks):
+// it serves other repositories as well, or whether it counts depends on conditions. Not known here: settings of a
+// single command (git -c), and those of a machine outside of /etc/gitconfig.
 func (r *Repository) Hooks() (string, error) {
 	if r.WorkTree == "" {
 		return "", fmt.Errorf("%w: a bare repository makes no commits", ErrHooks)

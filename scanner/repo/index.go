@@ -39,13 +39,12 @@ type Staged struct {
 	SkipWorktree bool // not checked out (sparse checkout)
 }
 
-// Index reads the index: of the work tree, or the one that GIT_INDEX_FILE names, which
-// git sets for hooks (a commit of all, or of some paths, is made from a temporary index).
-// An index that is not there is empty: nothing was ever added. One that is split into two
-// files is an error that says what to run.
+// Index reads the index: of the work tree, or the one that GIT_INDEX_FILE names, which git sets for hooks (a commit of
+// all, or of some paths, is made from a temporary index). An index that is not there is empty: nothing was ever added.
+// One that is split into two files is an error that says what to run.
 //
-// The format is git's gitformat-index(5), versions 2, 3 and 4. The folders of a sparse
-// index are read from their trees.
+// The format is git's gitformat-index(5), versions 2, 3 and 4. The folders of a sparse index are read from their
+// trees.
 func (r *Repository) Index() (*Index, error) {
 	file := filepath.Join(r.gitDir, "index")
 	if name := os.Getenv("GIT_INDEX_FILE"); name != "" {
@@ -79,8 +78,8 @@ func (r *Repository) Index() (*Index, error) {
 			return nil, fmt.Errorf("%s, a folder of the sparse index: %w", f.Path, err)
 		}
 	}
-	// A tree sorts a folder by its name and a slash, as the index sorts paths, but what
-	// was read from trees is checked by no one else.
+	// A tree sorts a folder by its name and a slash, as the index sorts paths, but what was read from trees is checked
+	// by no one else.
 	if !slices.IsSortedFunc(idx.Files, byPath) {
 		return nil, fmt.Errorf("%w: it is not in order", ErrIndex)
 	}
@@ -106,8 +105,8 @@ func readIndex(file string, hashing crypto.Hash) (*Index, error) {
 	return idx, nil
 }
 
-// folder returns a folder of the index, of which the files are given. If git has made a
-// tree of it already, it has that one's hash, as a commit would.
+// folder returns a folder of the index, of which the files are given. If git has made a tree of it already, it has
+// that one's hash, as a commit would.
 func (x *Index) folder(path string, files []Staged) treeEntry {
 	e := treeEntry{mode: folderMode, staged: files}
 	if t, known := x.trees[path]; known && t.files == len(files) {
@@ -116,8 +115,8 @@ func (x *Index) folder(path string, files []Staged) treeEntry {
 	return e
 }
 
-// Missing is an error if there is no index at all: over a commit it is as if all files were staged to be deleted, which
-// git itself never leaves behind without one.
+// Missing is an error if there is no index at all: over a commit it is as if all files were staged to be deleted,
+// which git itself never leaves behind without one.
 func (x *Index) Missing() error {
 	switch name := os.Getenv("GIT_INDEX_FILE"); {
 	case x.isThere:
@@ -136,8 +135,7 @@ func HashBlob(size int64, content io.Reader) (Hash, error) {
 	return h.Sum(), err
 }
 
-// Lookup returns the leaf or folder at a path of the index, as [Repository.Lookup] does
-// of a tree.
+// Lookup returns the leaf or folder at a path of the index, as [Repository.Lookup] does of a tree.
 func (x *Index) Lookup(path string) (Leaf, bool) {
 	i, found := slices.BinarySearchFunc(x.Files, Staged{Path: path}, byPath)
 	if found {
@@ -157,8 +155,8 @@ func (x *Index) Beneath(folder string) []Staged {
 	return x.Files[from:to]
 }
 
-// Committed returns the index without what a commit of it would not have: files that are
-// only intended to be added. A conflict is an error.
+// Committed returns the index without what a commit of it would not have: files that are only intended to be added. A
+// conflict is an error.
 func (x *Index) Committed() (*Index, error) {
 	c := &Index{Files: make([]Staged, 0, len(x.Files)), isThere: x.isThere, trees: x.trees}
 	for _, f := range x.Files {

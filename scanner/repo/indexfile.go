@@ -20,9 +20,8 @@ const (
 	flagSkipWorktree = 1 << 14
 )
 
-// parseIndex reads an index whose objects are named by a hash. A path in conflict is in
-// the result once; a whole folder, which a sparse index has as an entry, has the mode of
-// one and a path that ends in a slash.
+// parseIndex reads an index whose objects are named by a hash. A path in conflict is in the result once; a whole
+// folder, which a sparse index has as an entry, has the mode of one and a path that ends in a slash.
 func parseIndex(content string, hashing crypto.Hash) (*Index, error) {
 	size := hashing.Size()
 	if len(content) < 12+size || content[:4] != "DIRC" {
@@ -177,8 +176,7 @@ func (p *indexReader) valid(e *Staged, before string) error {
 	return nil
 }
 
-// name reads an entry's path, which begins n bytes into what is left, and steps over
-// the entry.
+// name reads an entry's path, which begins n bytes into what is left, and steps over the entry.
 func (p *indexReader) name(e *Staged, n, length int) error {
 	prefix := ""
 	if p.version == 4 {
@@ -224,9 +222,8 @@ func offsetVarint[text []byte | string](b text) (v uint64, n int, ok bool) {
 	return 0, 0, false
 }
 
-// extensions steps over what follows the entries. One whose name begins with a capital
-// may be ignored; any other changes what the index means. The trees that git has made
-// of folders go into trees.
+// extensions steps over what follows the entries. One whose name begins with a capital may be ignored; any other
+// changes what the index means. The trees that git has made of folders go into trees.
 func (p *indexReader) extensions(trees map[string]cachedTree) error {
 	for len(p.rest) > 0 {
 		if len(p.rest) < 8 {
@@ -258,9 +255,9 @@ type cachedTree struct {
 	files int // entries of the index that are in it
 }
 
-// readCachedTree reads the cache of a folder and, after it, of the folders in it: a name
-// that ends in NUL, the number of files and of folders in decimal, and the tree's hash. A
-// negative number of files says that what is there is out of date, and has no hash.
+// readCachedTree reads the cache of a folder and, after it, of the folders in it: a name that ends in NUL, the number
+// of files and of folders in decimal, and the tree's hash. A negative number of files says that what is there is out
+// of date, and has no hash.
 func readCachedTree(b []byte, above string, depth int, trees map[string]cachedTree) (rest []byte, ok bool) {
 	name, b, ok := bytes.Cut(b, []byte{0})
 	files, b, ok1 := bytes.Cut(b, []byte{' '})

@@ -31,15 +31,13 @@ const (
 )
 
 // Relate relates two commits. Its merge bases are their best common ancestors, in byte order of their hashes: those
-// that are not ancestors of another common one. A search that meets the
-// boundary of a shallow clone cannot know them, and is a [ShallowError], unless one of
-// the two commits is found to be an ancestor of the other before: two commits of depth
-// suffice for a commit and its parent.
+// that are not ancestors of another common one. A search that meets the boundary of a shallow clone cannot know them,
+// and is a [ShallowError], unless one of the two commits is found to be an ancestor of the other before: two commits
+// of depth suffice for a commit and its parent.
 //
-// It is git's: commits are taken newest first, marks flow to the parents, and the
-// search ends when only ancestors of common commits are left. A clock that went wrong
-// makes it take a commit too early; marks that come later are passed on again, and
-// what was wrongly found is dropped at the end.
+// It is git's: commits are taken newest first, marks flow to the parents, and the search ends when only ancestors of
+// common commits are left. A clock that went wrong makes it take a commit too early; marks that come later are passed
+// on again, and what was wrongly found is dropped at the end.
 func (r *Repository) Relate(base, head Hash) (Comparison, error) {
 	c := Comparison{Base: base, Head: head}
 	past := &r.past

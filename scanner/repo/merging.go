@@ -30,8 +30,8 @@ func Merging(environ []string) []string {
 
 // Merging returns the commits that are being merged into head, the commit of HEAD: those that MERGE_HEAD of the work
 // tree names or, without one, those of [Environment.Merging] that this repository has. The variables are inherited by
-// all that a hook of git merge runs, in other repositories too, and both are still there after the merge, when its last
-// hook runs: what head contains is not being merged.
+// all that a hook of git merge runs, in other repositories too, and both are still there after the merge, when its
+// last hook runs: what head contains is not being merged.
 func (r *Repository) Merging(head Hash) ([]Hash, error) {
 	if head.IsZero() {
 		return nil, nil

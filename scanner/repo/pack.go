@@ -21,8 +21,8 @@ import (
 //	index  \377tOc 2 | fanout 256 x 4 | hashes n x 20 | CRCs n x 4 | offsets n x 4 | long offsets m x 8 | ...
 //	pack   PACK 2 n | objects | checksum
 //
-// go-git would decode the whole index and turn it round into a map before the first
-// object; one that is looked up in place costs nothing before it is asked.
+// go-git would decode the whole index and turn it round into a map before the first object; one that is looked up in
+// place costs nothing before it is asked.
 type pack struct {
 	stem string     // path without .pack and .idx
 	pool *sync.Pool // of *inflater
@@ -179,8 +179,8 @@ type entry struct {
 	baseRef Hash  // of a reference delta
 }
 
-// head reads the head of the object at an offset. The reader is then at what the object holds, and has to be closed
-// if there is no error.
+// head reads the head of the object at an offset. The reader is then at what the object holds, and has to be closed if
+// there is no error.
 func (p *pack) head(at int64) (e entry, r *reader, err error) {
 	r = p.from(at)
 	if e, err = p.headOf(&r.raw, at); err != nil {
@@ -245,8 +245,8 @@ func (p *pack) headOf(raw *window, at int64) (e entry, err error) {
 	return e, err
 }
 
-// An inflater reads bytes of a pack, and inflates them. To make one takes longer than to read a commit, so that it goes
-// back to a pool.
+// An inflater reads bytes of a pack, and inflates them. To make one takes longer than to read a commit, so that it
+// goes back to a pool.
 type inflater struct {
 	raw window
 	z   io.ReadCloser // nil before the first use
@@ -312,8 +312,8 @@ func (p *pack) whole(e entry, r *reader) ([]byte, error) {
 	return content, nil
 }
 
-// object opens the object at an offset: by stream if it is stored as it is, in memory if it is put together from deltas
-// or was remembered as the base of one.
+// object opens the object at an offset: by stream if it is stored as it is, in memory if it is put together from
+// deltas or was remembered as the base of one.
 func (p *pack) object(at int64, s *objects) (stored, error) {
 	if b, known := s.bases.get(baseKey{p, at}); known {
 		return stored{kind: b.kind, size: int64(len(b.content)), content: b.content}, nil

@@ -26,8 +26,7 @@ var errNoRef = errors.New("no such ref")
 // maxRefs is how many refs are read where symbolic ones lead to one another: as many as git reads.
 const maxRefs = 5
 
-// ref returns the ref of a full name. A symbolic ref is followed. An unborn branch
-// is errNoRef.
+// ref returns the ref of a full name. A symbolic ref is followed. An unborn branch is errNoRef.
 func (r *Repository) ref(name string) (ref, error) {
 	at := name
 	for range maxRefs {
@@ -97,9 +96,9 @@ func parseRef(text string) (h Hash, target string, err error) {
 	return h, target, nil
 }
 
-// packedRef looks a ref up in packed-refs, which is read once: a line for each ref, its
-// hash and its name, after a header; a line that begins with ^ says what a tag leads to. It
-// is searched as it is, for a repository can have tens of thousands.
+// packedRef looks a ref up in packed-refs, which is read once: a line for each ref, its hash and its name, after a
+// header; a line that begins with ^ says what a tag leads to. It is searched as it is, for a repository can have tens
+// of thousands.
 func (r *Repository) packedRef(name string) (Hash, bool, error) {
 	r.packedOnce.Do(func() {
 		r.packed, r.packedErr = mapped(filepath.Join(r.commonDir, "packed-refs"))
@@ -174,8 +173,8 @@ func inOrder(lines, want []byte) []byte {
 	return lines[first(false):first(true)]
 }
 
-// validRef reports whether a name may be a ref's (git-check-ref-format(1)). What may
-// not be one never reaches the file system.
+// validRef reports whether a name may be a ref's (git-check-ref-format(1)). What may not be one never reaches the file
+// system.
 func validRef(name string) bool {
 	if name == "HEAD" {
 		return true

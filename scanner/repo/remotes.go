@@ -13,8 +13,8 @@ type remote struct {
 	fetch []string // its refspecs: what a fetch stores, and where
 }
 
-// remotes returns the remotes that the settings name: origin first, the others by name. It
-// serves messages alone, so settings that cannot be read have none.
+// remotes returns the remotes that the settings name: origin first, the others by name. It serves messages alone, so
+// settings that cannot be read have none.
 func (r *Repository) remotes() []remote {
 	cfg, err := readSettings(filepath.Join(r.commonDir, "config"))
 	if err != nil {
@@ -72,8 +72,8 @@ func FetchLine(remote string, what ...string) string {
 	return line
 }
 
-// FetchBranchLine is the command that fetches a branch from a remote, or from the URL of one,
-// and stores it as the remote-tracking branch of a remote, whatever the settings say.
+// FetchBranchLine is the command that fetches a branch from a remote, or from the URL of one, and stores it as the
+// remote-tracking branch of a remote, whatever the settings say.
 func FetchBranchLine(from, remote, branch string) string {
 	return FetchLine(from, "+refs/heads/"+branch+":refs/remotes/"+remote+"/"+branch)
 }
@@ -93,8 +93,7 @@ func shellWord(s string) string {
 // inCI is what brings the whole history into a clone that a CI system made.
 const inCI = "actions/checkout: fetch-depth: 0; GitLab: GIT_DEPTH: 0"
 
-// unknown is the error for a name that nothing here has. It says how to fetch what the name
-// most likely means.
+// unknown is the error for a name that nothing here has. It says how to fetch what the name most likely means.
 func (r *Repository) unknown(name string) error {
 	remotes := r.remotes()
 	hash := len(name) == 40 && hexPrefix(name)

@@ -1,17 +1,14 @@
-// Package repo reads git repositories: commits, trees, blobs and the index, from
-// the files that git writes, and nothing else. It runs no program, asks no network,
-// writes nothing and executes nothing that a repository configures.
+// Package repo reads git repositories: commits, trees, blobs and the index, from the files that git writes, and
+// nothing else. It runs no program, asks no network, writes nothing and executes nothing that a repository configures.
 //
-// What is not there is an error, never an empty answer: a missing, truncated or
-// unreadable object, one whose content does not have the hash that names it, a
-// malformed tree, the boundary of a shallow clone. go-git's own walks take some of
-// these for the end of a list (shown with v5.19.3), so only its parts are used: hashes and
-// object types, the commit-graph, the patterns of .gitignore. Objects are looked up here, in
-// place: in loose files and in packs of any name by their indexes of version 2, here and in
-// the alternates; and deltas are applied here, within a bound.
+// What is not there is an error, never an empty answer: a missing, truncated or unreadable object, one whose content
+// does not have the hash that names it, a malformed tree, the boundary of a shallow clone. go-git's own walks take
+// some of these for the end of a list (shown with v5.19.3), so only its parts are used: hashes and object types, the
+// commit-graph, the patterns of .gitignore. Objects are looked up here, in place: in loose files and in packs of any
+// name by their indexes of version 2, here and in the alternates; and deltas are applied here, within a bound.
 //
-// Replace refs and grafts are ignored. Repositories with SHA-256, reftable or an
-// extension that is not known are refused ([ErrFormat]).
+// Replace refs and grafts are ignored. Repositories with SHA-256, reftable or an extension that is not known are
+// refused ([ErrFormat]).
 package repo
 
 import (
@@ -38,8 +35,7 @@ var (
 	ErrFormat        = errors.New("a repository format that policyscan cannot read")
 )
 
-// A Repository is a git repository, open for reading. It may be used by several
-// goroutines at once.
+// A Repository is a git repository, open for reading. It may be used by several goroutines at once.
 type Repository struct {
 	WorkTree string // its folder; "" for a bare repository
 
@@ -58,9 +54,9 @@ type Repository struct {
 	packedErr  error
 }
 
-// Find returns the repository around a folder, whose path has no links in it: the nearest
-// folder, itself included, that holds a .git. A bare repository is found only where no work
-// tree is around it: inside of one it is files, which a change could bring.
+// Find returns the repository around a folder, whose path has no links in it: the nearest folder, itself included,
+// that holds a .git. A bare repository is found only where no work tree is around it: inside of one it is files, which
+// a change could bring.
 func Find(dir string) (*Repository, error) {
 	bare := ""
 	for at := range upwards(dir) {
@@ -94,8 +90,8 @@ func (r *Repository) BareAround(dir string) (bare string, found bool) {
 	return "", false
 }
 
-// openNamed returns the repository whose git folder is given, as GIT_DIR does, and its work tree,
-// as GIT_WORK_TREE does. Without one it is what the settings say, or the current folder.
+// openNamed returns the repository whose git folder is given, as GIT_DIR does, and its work tree, as GIT_WORK_TREE
+// does. Without one it is what the settings say, or the current folder.
 func openNamed(gitDir, workTree string) (*Repository, error) {
 	gitDir, err := filepath.Abs(gitDir)
 	if err != nil {
@@ -119,8 +115,8 @@ func openNamed(gitDir, workTree string) (*Repository, error) {
 // is reports whether two are the same repository and the same work tree of it.
 func (r *Repository) is(o *Repository) bool { return disk.Same(r.gitDir, o.gitDir) }
 
-// gitDirOf returns the git folder of the work tree dir, "" if dir is not one: its .git
-// folder, or the folder that its .git file names.
+// gitDirOf returns the git folder of the work tree dir, "" if dir is not one: its .git folder, or the folder that its
+// .git file names.
 func gitDirOf(dir string) (string, error) {
 	dot := filepath.Join(dir, ".git")
 	st, err := os.Stat(dot)
@@ -191,8 +187,8 @@ func open(gitDir, workTree string) (*Repository, error) {
 	return r, err
 }
 
-// quarantine adds the folder in which git keeps, while a pre-receive hook decides, what was
-// pushed. git names it to the hook, and the repository whose it is.
+// quarantine adds the folder in which git keeps, while a pre-receive hook decides, what was pushed. git names it to
+// the hook, and the repository whose it is.
 func (r *Repository) quarantine() error {
 	dir := os.Getenv("GIT_OBJECT_DIRECTORY")
 	if dir == "" || os.Getenv("GIT_QUARANTINE_PATH") == "" || os.Getenv("GIT_DIR") == "" {
@@ -252,9 +248,8 @@ func checkFormat(cfg settings) error {
 	return nil
 }
 
-// place finds out from the settings where the work tree is: core.worktree names another
-// folder than the one that the .git is in, and a bare repository has none. A linked work
-// tree is where it was found.
+// place finds out from the settings where the work tree is: core.worktree names another folder than the one that the
+// .git is in, and a bare repository has none. A linked work tree is where it was found.
 func (r *Repository) place(cfg settings) error {
 	if r.commonDir != r.gitDir {
 		return nil
@@ -318,8 +313,7 @@ func (r *Repository) Tree(commit Hash) (Hash, error) {
 	return c.tree, nil
 }
 
-// Parents returns the parents of a commit, as it names them: in a shallow clone they need
-// not be there.
+// Parents returns the parents of a commit, as it names them: in a shallow clone they need not be there.
 func (r *Repository) Parents(commit Hash) ([]Hash, error) {
 	c, err := r.commit(commit)
 	if err != nil {

@@ -17,11 +17,10 @@ var (
 	ErrUnborn    = fmt.Errorf("%w: HEAD has no commit yet", ErrUnknown)
 )
 
-// Commit returns the commit that a name means: HEAD, a full ref or what is under
-// refs/, a tag, a branch, a remote branch, a hash or the beginning of one, followed by
-// any number of ~N, ^ and ^N. Tags are followed to the commit. A name that could mean
-// two things is an error ([ErrAmbiguous]), and so is all other syntax of git
-// ([ErrSyntax]): @{...}, :path, ^{...}, a..b.
+// Commit returns the commit that a name means: HEAD, a full ref or what is under refs/, a tag, a branch, a remote
+// branch, a hash or the beginning of one, followed by any number of ~N, ^ and ^N. Tags are followed to the commit. A
+// name that could mean two things is an error ([ErrAmbiguous]), and so is all other syntax of git ([ErrSyntax]):
+// @{...}, :path, ^{...}, a..b.
 func (r *Repository) Commit(name string) (Hash, error) {
 	base, steps, err := parseName(name)
 	if err != nil {
@@ -43,8 +42,8 @@ func (r *Repository) Commit(name string) (Hash, error) {
 	return h, nil
 }
 
-// A step leads from a commit to another: ~n is the n-th ancestor by first parents, ^n
-// the n-th parent (^0 the commit itself).
+// A step leads from a commit to another: ~n is the n-th ancestor by first parents, ^n the n-th parent (^0 the commit
+// itself).
 type step struct {
 	mark byte
 	n    int
@@ -146,9 +145,8 @@ func (r *Repository) named(name string) (Hash, error) {
 	return Hash{}, r.unknown(name)
 }
 
-// Ref returns the commit of a ref by its full name alone, such as refs/remotes/origin/main: no
-// other ref, such as a tag of that name, makes it ambiguous. One that is not there is
-// [ErrUnknown].
+// Ref returns the commit of a ref by its full name alone, such as refs/remotes/origin/main: no other ref, such as a
+// tag of that name, makes it ambiguous. One that is not there is [ErrUnknown].
 func (r *Repository) Ref(full string) (Hash, error) {
 	if !strings.HasPrefix(full, "refs/") || !validRef(full) {
 		return Hash{}, fmt.Errorf("%w: %q is not the full name of a ref", ErrSyntax, clip(full))
@@ -163,8 +161,8 @@ func (r *Repository) Ref(full string) (Hash, error) {
 	return r.peel(found.hash)
 }
 
-// commitsWithPrefix returns the commits, and the tags of commits, whose hash begins
-// so. Like git, it does not count trees and blobs, which no base can be.
+// commitsWithPrefix returns the commits, and the tags of commits, whose hash begins so. Like git, it does not count
+// trees and blobs, which no base can be.
 func (r *Repository) commitsWithPrefix(prefix string) ([]Hash, error) {
 	all, err := r.objects.withPrefix(prefix)
 	if err != nil {

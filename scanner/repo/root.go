@@ -43,8 +43,8 @@ func IsRoot(dir string) (bool, error) {
 	return false, err
 }
 
-// Around returns the root of the repository that a folder is in, and the folder's path in it:
-// "" if it is the root itself, or in none.
+// Around returns the root of the repository that a folder is in, and the folder's path in it: "" if it is the root
+// itself, or in none.
 func Around(dir string) (root, within string, err error) {
 	dir, err = disk.Real(dir)
 	if err != nil {
@@ -65,8 +65,8 @@ type Environment struct {
 	Merging []string
 }
 
-// Open opens the repository that a folder is in, which must then be the one that is named. "" is the named one,
-// or else that of the current folder.
+// Open opens the repository that a folder is in, which must then be the one that is named. "" is the named one, or
+// else that of the current folder.
 func (e Environment) Open(folder string) (*Repository, error) {
 	r, err := e.open(folder)
 	if err == nil {
@@ -111,8 +111,8 @@ func (e Environment) Tracks(file string) (bool, error) {
 	return e.asks(filepath.Dir(file), file, (*Index).names)
 }
 
-// TracksIn reports whether git tracks anything in a folder, which need not be there, or the folder as a submodule. Of a
-// link, that is the folder that it leads to.
+// TracksIn reports whether git tracks anything in a folder, which need not be there, or the folder as a submodule. Of
+// a link, that is the folder that it leads to.
 func (e Environment) TracksIn(folder string) (bool, error) {
 	at, err := disk.Real(folder)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// settings are what a config file of git's says: the values of each "section.key", in
-// order. Names are in lower case; a section with a subsection is "section.subsection".
+// settings are what a config file of git's says: the values of each "section.key", in order. Names are in lower case;
+// a section with a subsection is "section.subsection".
 type settings map[string][]string
 
 // last returns the value that counts, "" if there is none.
@@ -29,11 +29,11 @@ func (s settings) yes(name string) bool {
 	return false
 }
 
-// readSettings reads a config file (git-config(1), "Syntax"); one that is not there has no
-// settings. What it includes is not read: none of what matters here may be set there.
+// readSettings reads a config file (git-config(1), "Syntax"); one that is not there has no settings. What it includes
+// is not read: none of what matters here may be set there.
 //
-// go-git's reader refuses what git takes: a key on its section's line, an old style
-// subsection, a value that is not UTF-8 (shown with v5.19.3).
+// go-git's reader refuses what git takes: a key on its section's line, an old style subsection, a value that is not
+// UTF-8 (shown with v5.19.3).
 func readSettings(file string) (settings, error) {
 	text, err := readSmall(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -49,8 +49,8 @@ func readSettings(file string) (settings, error) {
 	return s, nil
 }
 
-// ModulePaths returns where a .gitmodules file (gitmodules(5)) says that submodules are, as it
-// says it, sorted: any text can be there.
+// ModulePaths returns where a .gitmodules file (gitmodules(5)) says that submodules are, as it says it, sorted: any
+// text can be there.
 func ModulePaths(text []byte) ([]string, error) {
 	s, err := parseSettings(string(text))
 	if err != nil {

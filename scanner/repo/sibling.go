@@ -6,10 +6,10 @@ import (
 	"github.com/policyscan/policyscan/internal/disk"
 )
 
-// Sibling returns the root of the nearest work tree around dir that is another one of the repository of which root is a
-// work tree, as git worktree makes them; "" if there is none before root itself, or root is not a work
-// tree. dir need not exist yet. What is in between, another repository or a .git that is broken, is passed over: what
-// is there is the tree's own. The error is that of root's git folder.
+// Sibling returns the root of the nearest work tree around dir that is another one of the repository of which root is
+// a work tree, as git worktree makes them; "" if there is none before root itself, or root is not a work tree. dir
+// need not exist yet. What is in between, another repository or a .git that is broken, is passed over: what is there
+// is the tree's own. The error is that of root's git folder.
 func Sibling(root, dir string) (string, error) {
 	main, err := common(root)
 	if err != nil || main == "" {

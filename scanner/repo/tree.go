@@ -10,8 +10,7 @@ import (
 // Mode is what an entry of a tree or of the index is.
 type Mode uint32
 
-// The modes that git writes today. Older ones (such as 0100664) are read as the file
-// that they are.
+// The modes that git writes today. Older ones (such as 0100664) are read as the file that they are.
 const (
 	File       Mode = 0o100644
 	Executable Mode = 0o100755
@@ -65,8 +64,8 @@ func knownMode(m Mode) (Mode, error) {
 	return 0, fmt.Errorf("%w: the mode %o", ErrMalformed, m)
 }
 
-// Limits of a walk over trees. A tree can hold another many times over, and that one
-// a third: 10 times 10 levels deep are 10^10 paths in eleven objects.
+// Limits of a walk over trees. A tree can hold another many times over, and that one a third: 10 times 10 levels deep
+// are 10^10 paths in eleven objects.
 const (
 	maxTreeDepth = 2048
 	maxRepeats   = 64     // visits for each distinct tree, ...
@@ -82,8 +81,8 @@ type walk struct {
 	distinct map[Hash]struct{}
 }
 
-// Diff hands every leaf that differs between two trees to visit, in the order of the
-// trees. Renames are an absent and a new leaf. The zero Hash is the empty tree.
+// Diff hands every leaf that differs between two trees to visit, in the order of the trees. Renames are an absent and
+// a new leaf. The zero Hash is the empty tree.
 func (r *Repository) Diff(oldTree, newTree Hash, visit func(Change) error) error {
 	if oldTree == newTree {
 		return nil
@@ -92,8 +91,7 @@ func (r *Repository) Diff(oldTree, newTree Hash, visit func(Change) error) error
 	return w.trees("", treeEntry{hash: oldTree}, treeEntry{hash: newTree}, 0)
 }
 
-// DiffIndex hands every leaf that differs between a tree and an index to visit, as
-// [Repository.Diff] does.
+// DiffIndex hands every leaf that differs between a tree and an index to visit, as [Repository.Diff] does.
 func (r *Repository) DiffIndex(tree Hash, idx *Index, visit func(Change) error) error {
 	w := walk{repo: r, index: idx, visit: visit, distinct: map[Hash]struct{}{}}
 	return w.entries("", treeEntry{mode: folderMode, hash: tree}, idx.folder("", idx.Files), -1)
@@ -123,8 +121,8 @@ func (w *walk) open(prefix string, folder treeEntry, depth int) (*entries, error
 	return &entries{hash: h, content: content}, err
 }
 
-// maxTrees is how many bytes of trees are kept: those above a file are asked for again for its attributes, and those of
-// a bundle. To inflate and check a tree takes longer than to go through it.
+// maxTrees is how many bytes of trees are kept: those above a file are asked for again for its attributes, and those
+// of a bundle. To inflate and check a tree takes longer than to go through it.
 const maxTrees = 4 << 20
 
 // readTree returns the checked content of a tree.
@@ -140,8 +138,8 @@ func (r *Repository) readTree(h Hash) ([]byte, error) {
 	return content, err
 }
 
-// trees compares two folders. Both are sorted alike, so that one pass pairs their
-// entries; a file and a folder of the same name are two entries.
+// trees compares two folders. Both are sorted alike, so that one pass pairs their entries; a file and a folder of the
+// same name are two entries.
 func (w *walk) trees(prefix string, oldTree, newTree treeEntry, depth int) error {
 	olds, err := w.open(prefix, oldTree, depth)
 	if err != nil {

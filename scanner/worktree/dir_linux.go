@@ -11,8 +11,7 @@ import (
 // noAccessTime leaves the time at which a file was last read as it is.
 const noAccessTime = unix.O_NOATIME
 
-// openBeneath opens a folder some levels below another, and cannot be led out of it
-// or through a link on the way.
+// openBeneath opens a folder some levels below another, and cannot be led out of it or through a link on the way.
 func openBeneath(at int, path string) (int, error) {
 	how := unix.OpenHow{
 		Flags:   dirFlags,
@@ -21,8 +20,8 @@ func openBeneath(at int, path string) (int, error) {
 	return unix.Openat2(at, path, &how) // EAGAIN is for a path with "..", and none is asked for
 }
 
-// list hands the names in a folder to visit, each behind a prefix. It reads the directory's
-// records itself: they say what each entry is, which os.ReadDir would ask for by path.
+// list hands the names in a folder to visit, each behind a prefix. It reads the directory's records itself: they say
+// what each entry is, which os.ReadDir would ask for by path.
 func (h handle) list(buf []byte, prefix string, visit func(path string, kind Kind)) error {
 	if _, err := unix.Seek(h.fd, 0, io.SeekStart); err != nil {
 		return err
@@ -63,8 +62,8 @@ func (h handle) list(buf []byte, prefix string, visit func(path string, kind Kin
 	}
 }
 
-// linkless reports whether a folder is certain to have no link in it, if it has at most so many entries: its
-// records were read to their end, and each says what it is. A record takes a third of the time of a stat.
+// linkless reports whether a folder is certain to have no link in it, if it has at most so many entries: its records
+// were read to their end, and each says what it is. A record takes a third of the time of a stat.
 func (h handle) linkless(buf []byte, most int) bool {
 	if _, err := unix.Seek(h.fd, 0, io.SeekStart); err != nil {
 		return false

@@ -13,9 +13,9 @@ import (
 // maxFollowed is how many links are followed on one way, as on Linux.
 const maxFollowed = 40
 
-// Outside reports whether a path that leaves the tree, an absolute one or one that begins with "..", leads out
-// of the repository as well: to nothing that is in the repository's folder or that holds it. Where that cannot be
-// determined, or depends on the program that follows the path, it is false.
+// Outside reports whether a path that leaves the tree, an absolute one or one that begins with "..", leads out of the
+// repository as well: to nothing that is in the repository's folder or that holds it. Where that cannot be determined,
+// or depends on the program that follows the path, it is false.
 //
 // Nothing is opened: the names on the way are looked at, and the links among them are read.
 func (r *Root) Outside(repository *Root, name string) bool {

@@ -17,8 +17,7 @@ type Root struct{ root *os.Root }
 // handle is an open folder.
 type handle struct{ root *os.Root }
 
-// Open opens the folder of a tree. dir itself may be a symbolic link: the user
-// named it.
+// Open opens the folder of a tree. dir itself may be a symbolic link: the user named it.
 func Open(dir string) (*Root, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -109,8 +108,7 @@ func (h handle) stat(name string) (Status, error) {
 	return Status{Kind: kindOf(st.Mode()), Size: st.Size()}, nil
 }
 
-// A FileID tells no files apart here: what can be found by two names that differ in case alone
-// is one file.
+// A FileID tells no files apart here: what can be found by two names that differ in case alone is one file.
 type FileID struct{}
 
 func kindOf(mode fs.FileMode) Kind {

@@ -1,16 +1,13 @@
 // Package worktree is the room that opens the scanned tree's files on disk. [PathIn] says which path a file has in it.
 //
-// The tree is not trusted. A symbolic link is never followed, neither as a file nor
-// as a folder on the way to one; its content is the string it points to. FIFOs,
-// sockets and devices are never opened. A name is resolved relative to the handle
-// of the root, so that no rename while the scan runs leads outside, and no path is
-// too long: on Linux by openat2(2) with RESOLVE_BENEATH and RESOLVE_NO_SYMLINKS, on
-// other Unix systems (and where openat2 is missing or forbidden) by one openat(2)
-// with O_NOFOLLOW for each folder of the path, elsewhere by [os.Root] and a look at
-// each folder before it is opened.
+// The tree is not trusted. A symbolic link is never followed, neither as a file nor as a folder on the way to one; its
+// content is the string it points to. FIFOs, sockets and devices are never opened. A name is resolved relative to the
+// handle of the root, so that no rename while the scan runs leads outside, and no path is too long: on Linux by
+// openat2(2) with RESOLVE_BENEATH and RESOLVE_NO_SYMLINKS, on other Unix systems (and where openat2 is missing or
+// forbidden) by one openat(2) with O_NOFOLLOW for each folder of the path, elsewhere by [os.Root] and a look at each
+// folder before it is opened.
 //
-// Paths are bytes, separated by slashes, relative to the root, and clean: no
-// empty, "." or ".." element.
+// Paths are bytes, separated by slashes, relative to the root, and clean: no empty, "." or ".." element.
 package worktree
 
 import (
@@ -51,8 +48,7 @@ var ErrGone = fmt.Errorf("%w: it is gone", ErrChanged)
 // ErrNotFile says that a path names a folder, not a file.
 var ErrNotFile = errors.New("is a folder")
 
-// ErrPath says that what should be a folder on the way to a file is a symbolic link
-// or a file.
+// ErrPath says that what should be a folder on the way to a file is a symbolic link or a file.
 var ErrPath = errors.New("leads through a symbolic link or a file")
 
 // A Visitor is what a walk reports to. It is called by one goroutine.
@@ -61,21 +57,17 @@ type Visitor struct {
 	Skip func(path string) bool
 	// File takes a file, and a reader at its folder.
 	File func(Entry, *Reader)
-	// Failed takes a folder that cannot be read, or that changed ("" is the root). The
-	// walk goes on.
+	// Failed takes a folder that cannot be read, or that changed ("" is the root). The walk goes on.
 	Failed func(path string, err error)
-	// Passing reports whether a file comes and goes by itself, so that one more or less is
-	// no change of its folder.
+	// Passing reports whether a file comes and goes by itself, so that one more or less is no change of its folder.
 	Passing func(path string) bool
 }
 
-// Walk hands every file beneath the root to one of the visitors, all of a folder's own
-// files to the same one, in no certain order. Each visitor has its own goroutine. The
-// error is the context's.
+// Walk hands every file beneath the root to one of the visitors, all of a folder's own files to the same one, in no
+// certain order. Each visitor has its own goroutine. The error is the context's.
 //
-// A file that is moved, while the walk is under way, from a folder that is still to
-// be listed to one that was, would be in no list. So each folder is looked at again
-// at the end, and one that then holds other entries is [ErrChanged].
+// A file that is moved, while the walk is under way, from a folder that is still to be listed to one that was, would
+// be in no list. So each folder is looked at again at the end, and one that then holds other entries is [ErrChanged].
 func (r *Root) Walk(ctx context.Context, visitors ...Visitor) error {
 	walkers := r.Walkers(len(visitors))
 	var done sync.WaitGroup
@@ -227,9 +219,8 @@ type listing struct {
 	entries uint64 // a hash of the names and kinds, whatever their order
 }
 
-// tick is more than the time between two times that a file system tells apart: some
-// milliseconds on most, two seconds on FAT. Who changes a folder twice within it leaves the
-// time of the first change.
+// tick is more than the time between two times that a file system tells apart: some milliseconds on most, two seconds
+// on FAT. Who changes a folder twice within it leaves the time of the first change.
 const tick = 2 * time.Second
 
 // listing lists a folder and hands the paths in it to visit.
@@ -270,8 +261,7 @@ func hash(name string, kind Kind) uint64 {
 	return (h*prime ^ uint64(kind)) * prime
 }
 
-// listed is the error of opening something that was listed: if it is gone or is now
-// something else, it changed.
+// listed is the error of opening something that was listed: if it is gone or is now something else, it changed.
 func listed(err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -282,8 +272,8 @@ func listed(err error) error {
 	return err
 }
 
-// A Reader opens files of a tree. It keeps the folder of the last one open, so it
-// is fastest when files of a folder follow one another. It is for one goroutine.
+// A Reader opens files of a tree. It keeps the folder of the last one open, so it is fastest when files of a folder
+// follow one another. It is for one goroutine.
 type Reader struct {
 	root *Root
 	dir  string
@@ -344,8 +334,8 @@ func (rd *Reader) Linkless(dir string, most int) bool {
 type Status struct {
 	Kind Kind
 	Size int64 // in bytes
-	// ID is the same for two names that the disk knows if they are of one file. Names that differ in
-	// case alone are, where the file system takes no notice of case.
+	// ID is the same for two names that the disk knows if they are of one file. Names that differ in case alone are,
+	// where the file system takes no notice of case.
 	ID FileID
 }
 
@@ -362,15 +352,15 @@ func (rd *Reader) Stat(name string) (Status, error) {
 	return st, err
 }
 
-// ErrSeveral says that a file takes more than one read, so that it has to be watched: one
-// read sees it at one moment, several may see it at different ones.
+// ErrSeveral says that a file takes more than one read, so that it has to be watched: one read sees it at one moment,
+// several may see it at different ones.
 var ErrSeveral = errors.New("takes several reads")
 
-// Open opens a regular file that was listed as one. If it no longer is one, the
-// error is [ErrChanged], of Open or of the first read.
+// Open opens a regular file that was listed as one. If it no longer is one, the error is [ErrChanged], of Open or of
+// the first read.
 //
-// A file that is not watched costs one call less, and can be read only so far as one read
-// brings it. [File.Size] and [File.Changed] are those of a watched one.
+// A file that is not watched costs one call less, and can be read only so far as one read brings it. [File.Size] and
+// [File.Changed] are those of a watched one.
 func (rd *Reader) Open(name string, watched bool) (*File, error) {
 	h, base, err := rd.folder(name)
 	if err != nil {
