@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -63,11 +64,9 @@ func Shown(file string) string {
 // Physical returns a path that can be cleaned: one in which no ".." follows a link. A path that does not exist is
 // returned as it is, for its error.
 func Physical(path string) string {
-	for _, part := range strings.Split(filepath.ToSlash(path), "/") {
-		if part == ".." {
-			if real, err := filepath.EvalSymlinks(path); err == nil {
-				return real
-			}
+	if slices.Contains(strings.Split(filepath.ToSlash(path), "/"), "..") {
+		if real, err := filepath.EvalSymlinks(path); err == nil {
+			return real
 		}
 	}
 	return path

@@ -208,9 +208,7 @@ func FuzzPackedRefs(f *testing.F) {
 		if !validRef(name) || len(text) > 0 && text[len(text)-1] != '\n' {
 			return
 		}
-		r := &Repository{packed: text}
-		r.packedOnce.Do(func() {})
-		h, found, err := r.packedRef(name)
+		h, found, err := findRef(text, name)
 		var hashes []string
 		for line := range strings.SplitSeq(string(text), "\n") {
 			if hash, ok := strings.CutSuffix(line, " "+name); ok {

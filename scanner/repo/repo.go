@@ -22,7 +22,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
@@ -121,7 +120,7 @@ func gitDirOf(dir string) (string, error) {
 	dot := filepath.Join(dir, ".git")
 	st, err := os.Stat(dot)
 	switch {
-	case errors.Is(err, fs.ErrNotExist), notFolder(err):
+	case disk.Absent(err):
 		return "", nil
 	case err != nil:
 		return "", err
@@ -141,10 +140,7 @@ func gitFile(dot string) (string, error) {
 	if !ok || target == "" {
 		return "", fmt.Errorf("%w: %s is a file, but names no git folder", ErrNotRepository, dot)
 	}
-	if !filepath.IsAbs(target) {
-		target = filepath.Join(filepath.Dir(dot), target)
-	}
-	return target, nil
+	return disk.Under(filepath.Dir(dot), target), nil
 }
 
 // LooksBare reports whether a folder is git's own: a bare repository or a .git.
@@ -206,10 +202,7 @@ func (r *Repository) findCommon() error {
 		r.commonDir = r.gitDir
 		return nil
 	}
-	r.commonDir = strings.TrimRight(text, "\r\n")
-	if !filepath.IsAbs(r.commonDir) {
-		r.commonDir = filepath.Join(r.gitDir, r.commonDir)
-	}
+	r.commonDir = disk.Under(r.gitDir, strings.TrimRight(text, "\r\n"))
 	return err
 }
 
@@ -266,12 +259,9 @@ func (r *Repository) place(cfg settings) error {
 	workTree := cfg.last("core.worktree")
 	switch {
 	case workTree != "":
-		r.WorkTree = workTree
-		if !filepath.IsAbs(workTree) {
-			r.WorkTree = filepath.Join(r.gitDir, workTree)
-		}
+		r.WorkTree = disk.Under(r.gitDir, workTree)
 		switch st, err := os.Stat(r.WorkTree); {
-		case err != nil && !errors.Is(err, fs.ErrNotExist) && !notFolder(err):
+		case err != nil && !disk.Absent(err):
 			return err
 		case err != nil || !st.IsDir(): // of another machine; what is committed is here
 			r.WorkTree = ""
@@ -321,8 +311,6 @@ func (r *Repository) Parents(commit Hash) ([]Hash, error) {
 	}
 	return c.parents, nil
 }
-
-func notFolder(err error) bool { return errors.Is(err, syscall.ENOTDIR) }
 
 func isFolder(name string) bool {
 	st, err := os.Stat(name)

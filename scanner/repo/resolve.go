@@ -95,54 +95,45 @@ func (r *Repository) named(name string) (Hash, error) {
 	if name == "HEAD" {
 		head, err := r.ref("HEAD")
 		if errors.Is(err, errNoRef) {
-			return Hash{}, ErrUnborn
+			err = ErrUnborn
 		}
-		return head.hash, err
+		return head, err
 	}
 	places := []string{"refs/" + name, "refs/tags/" + name, "refs/heads/" + name, "refs/remotes/" + name,
 		"refs/remotes/" + name + "/HEAD"}
 	if strings.HasPrefix(name, "refs/") {
 		places = append(places, name)
 	}
-	var found []ref
+	var found []Hash
+	var names []string
 	for _, full := range places {
-		one, err := r.ref(full)
-		if errors.Is(err, errNoRef) {
-			continue
+		switch h, err := r.ref(full); {
+		case err == nil:
+			found, names = append(found, h), append(names, full)
+		case !errors.Is(err, errNoRef):
+			return Hash{}, err
 		}
+	}
+	if hexPrefix(name) && len(name) >= 4 && len(name) <= 40 {
+		commits, err := r.commitsWithPrefix(name)
 		if err != nil {
 			return Hash{}, err
 		}
-		found = append(found, one)
-	}
-	var hashes []Hash
-	if hexPrefix(name) && len(name) >= 4 && len(name) <= 40 {
-		var err error
-		if hashes, err = r.commitsWithPrefix(name); err != nil {
-			return Hash{}, err
+		for _, h := range commits {
+			found, names = append(found, h), append(names, "commit "+h.String())
 		}
 	}
+	const most = 5
 	switch {
-	case len(found)+len(hashes) > 1:
-		var names []string
-		for _, one := range found {
-			names = append(names, one.name)
-		}
-		for _, h := range hashes {
-			names = append(names, "commit "+h.String())
-		}
-		const most = 5
-		if len(names) > most {
-			names = append(names[:most], "…")
-		}
-		return Hash{}, fmt.Errorf("%w: %q could be %s; write one of them in full", ErrAmbiguous,
-			name, strings.Join(names, " or "))
+	case len(found) == 0:
+		return Hash{}, r.unknown(name)
 	case len(found) == 1:
-		return found[0].hash, nil
-	case len(hashes) == 1:
-		return hashes[0], nil
+		return found[0], nil
+	case len(found) > most:
+		names = append(names[:most], "…")
 	}
-	return Hash{}, r.unknown(name)
+	return Hash{}, fmt.Errorf("%w: %q could be %s; write one of them in full", ErrAmbiguous, name,
+		strings.Join(names, " or "))
 }
 
 // Ref returns the commit of a ref by its full name alone, such as refs/remotes/origin/main: no other ref, such as a
@@ -158,7 +149,7 @@ func (r *Repository) Ref(full string) (Hash, error) {
 	if err != nil {
 		return Hash{}, err
 	}
-	return r.peel(found.hash)
+	return r.peel(found)
 }
 
 // commitsWithPrefix returns the commits, and the tags of commits, whose hash begins so. Like git, it does not count
@@ -206,22 +197,16 @@ func (r *Repository) peel(h Hash) (Hash, error) {
 }
 
 func (past *history) step(h Hash, s step) (Hash, error) {
+	times, parent := s.n, 1
 	if s.mark == '^' {
-		if s.n == 0 {
-			return h, nil
-		}
-		c, err := past.commit(h)
-		if err != nil {
-			return Hash{}, err
-		}
-		return past.repo.parent(h, c, s.n)
+		times, parent = min(s.n, 1), s.n
 	}
-	for range s.n {
+	for range times {
 		c, err := past.commit(h)
 		if err != nil {
 			return Hash{}, err
 		}
-		if h, err = past.repo.parent(h, c, 1); err != nil {
+		if h, err = past.repo.parent(h, c, parent); err != nil {
 			return Hash{}, err
 		}
 	}

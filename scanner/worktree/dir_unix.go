@@ -13,6 +13,9 @@ import (
 // noAccessTime would leave the time at which a file was last read as it is.
 const noAccessTime = 0
 
+// noAutomount is Linux's alone.
+const noAutomount = 0
+
 // openBeneath says that there is no such call here: folders are opened one by one.
 func openBeneath(int, string) (int, error) { return -1, unix.ENOSYS }
 

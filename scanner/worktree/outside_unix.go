@@ -5,6 +5,7 @@ package worktree
 import (
 	"errors"
 	"path"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -19,31 +20,18 @@ const maxFollowed = 40
 //
 // Nothing is opened: the names on the way are looked at, and the links among them are read.
 func (r *Root) Outside(repository *Root, name string) bool {
-	w := way{from: r.h, at: "."}
+	w, root := way{from: r.h, at: "."}, way{from: repository.h, at: "."}
 	if !w.follow(name) {
 		return false
 	}
-	repo := way{from: repository.h, at: "."}
-	above, ok := repo.above()
-	if !ok {
+	around, ok := w.above()
+	aroundRoot, okRoot := root.above()
+	if !ok || !okRoot {
 		return false
 	}
-	folders, ok := w.above()
-	if !ok {
-		return false
-	}
-	for i, folder := range folders {
-		// The first of each is the place itself, the others are the folders around it.
-		if folder == above[0] {
-			return false
-		}
-		for _, around := range above {
-			if i == 0 && w.missing == 0 && folder == around {
-				return false
-			}
-		}
-	}
-	return true
+	isWithin := slices.Contains(around, aroundRoot[0])
+	isAbove := w.missing == 0 && slices.Contains(aroundRoot, around[0])
+	return !isWithin && !isAbove
 }
 
 // A way is a path that is followed on disk, one name after another.

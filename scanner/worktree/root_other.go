@@ -128,6 +128,9 @@ func (h handle) readlink(string) (string, error) {
 	return "", errors.New("the target of a symbolic link cannot be read safely on this system")
 }
 
+// Outside is false: where a link leads cannot be read from a handle here.
+func (r *Root) Outside(*Root, string) bool { return false }
+
 // A File is an open regular file.
 type File struct {
 	f    *os.File

@@ -14,6 +14,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"io/fs"
 	"path"
 	"strings"
@@ -103,7 +104,9 @@ func (w *Walker) Walk(ctx context.Context, v Visitor) {
 	defer p.rd.Close()
 	func() {
 		defer w.listed.Done() // of a visitor that panics, too
-		p.list(ctx)
+		for dir, more := p.queue.take(); more; dir, more = p.queue.take() {
+			p.folder(ctx, dir)
+		}
 	}()
 	w.listed.Wait() // no folder may be listed any more
 	p.again(ctx)
@@ -115,17 +118,6 @@ type walkPart struct {
 	rd    *Reader
 	queue *queue
 	seen  []listing
-}
-
-// list lists folders until there are no more.
-func (w *walkPart) list(ctx context.Context) {
-	for {
-		dir, ok := w.queue.take()
-		if !ok {
-			return
-		}
-		w.folder(ctx, dir)
-	}
 }
 
 // folder lists a folder.
@@ -171,10 +163,11 @@ type queue struct {
 	more    sync.Cond
 	folders []string
 	busy    int // folders that are being listed, and may bring more
+	seed    maphash.Seed
 }
 
 func newQueue(first string) *queue {
-	q := &queue{folders: []string{first}}
+	q := &queue{folders: []string{first}, seed: maphash.MakeSeed()}
 	q.more.L = &q.mu
 	return q
 }
@@ -216,7 +209,7 @@ type listing struct {
 	dir     string
 	state   state
 	settled bool   // whoever changes the folder after it was listed changes its state
-	entries uint64 // a hash of the names and kinds, whatever their order
+	entries uint64 // the sum of their hashes, whatever their order
 }
 
 // tick is more than the time between two times that a file system tells apart: some milliseconds on most, two seconds
@@ -235,30 +228,17 @@ func (w *walkPart) listing(dir string, visit func(path string, kind Kind)) (list
 		return l, err
 	}
 	l.settled = l.state.changed().Before(began.Add(-tick))
-	prefix := ""
-	if dir != "" {
-		prefix = dir + "/"
-	}
+	prefix := strings.TrimPrefix(dir+"/", "/")
 	err = h.list(w.rd.records(), prefix, func(path string, kind Kind) {
 		if w.Skip(path) {
 			return
 		}
 		if !w.Passing(path) {
-			l.entries += hash(path[len(prefix):], kind)
+			l.entries += maphash.Comparable(w.queue.seed, Entry{path, kind})
 		}
 		visit(path, kind)
 	})
 	return l, err
-}
-
-// hash is FNV-1a of a name and a kind.
-func hash(name string, kind Kind) uint64 {
-	const prime = 1099511628211
-	h := uint64(14695981039346656037)
-	for i := range len(name) {
-		h = (h ^ uint64(name[i])) * prime
-	}
-	return (h*prime ^ uint64(kind)) * prime
 }
 
 // listed is the error of opening something that was listed: if it is gone or is now something else, it changed.
