@@ -14,18 +14,11 @@ import (
 )
 
 // Folder returns the tree of all files under a directory, of scope full.
-func Folder(root *worktree.Root) Tree { return &folderTree{"full", root, root, ""} }
-
-// FolderIn is [Folder] for a directory within the work tree of a repository, at the path: where submodules are is in
-// its root.
-func FolderIn(root, repository *worktree.Root, path string) Tree {
-	return &folderTree{"full", root, repository, path + "/"}
-}
+func Folder(root *worktree.Root) Tree { return &folderTree{"full", diskRoots{root, root, ""}} }
 
 type folderTree struct {
 	diskScope
-	root, repository *worktree.Root
-	within           string // root's path in the repository, with a slash behind it; "" if they are the same
+	diskRoots
 }
 
 func (t *folderTree) Absent(path string) string {
@@ -104,18 +97,10 @@ func (t *folderTree) places(q *Query, submodules submoduleMap, around bool, give
 	}
 	at := func(paths []string, state State) {
 		for _, path := range paths {
-			if !q.LeadsTo(path) {
-				continue
-			}
-			if f, out := q.leftOut(path); out {
-				give(f, nil)
-				continue
-			}
 			f := File{Path: path, Kind: worktree.Submodule, State: state, Key: uint64(worktree.Submodule)}
-			if q.elsewhere(path) {
-				f.State = Elsewhere
+			if f, listed := q.entry(f); listed {
+				give(f, nil)
 			}
-			give(f, nil)
 		}
 	}
 	at(out, CheckedOut)

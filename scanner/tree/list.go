@@ -17,17 +17,14 @@ import (
 // List returns the tree of the files that a list names, of scope files. Entries
 // are paths from the root; "./" and the like is cleaned away, and a file that is
 // named twice counts once. What is not a file of the tree is an error of the run.
-func List(root *worktree.Root, entries []string) Tree { return &listTree{"files", root, root, entries} }
-
-// listedIn is [List] for a root within the work tree of a repository.
-func listedIn(root, repository *worktree.Root, entries []string) Tree {
-	return &listTree{"files", root, repository, entries}
+func List(root *worktree.Root, entries []string) Tree {
+	return &listTree{"files", diskRoots{root, root, ""}, entries}
 }
 
 type listTree struct {
 	diskScope
-	root, repository *worktree.Root
-	entries          []string
+	diskRoots
+	entries []string
 }
 
 func (t *listTree) Files(ctx context.Context, n int, q Query) []iter.Seq2[File, error] {

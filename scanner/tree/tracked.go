@@ -51,20 +51,12 @@ func (t *trackedTree) Files(ctx context.Context, n int, q Query) []iter.Seq2[Fil
 
 // file returns the first of some files of the index, unless it is not asked for.
 func (s *trackedSource) file(files []repo.Staged, q *Query) (File, bool) {
-	f := &files[0]
-	if !q.LeadsTo(f.Path) {
-		return File{}, false
+	first := &files[0]
+	f, listed := q.entry(File{Path: first.Path, Key: keyOf(first.Leaf), Source: s, sparse: first.SkipWorktree})
+	if listed && f.State == Listed {
+		f.Kind = s.kind(files)
 	}
-	if out, is := q.leftOut(f.Path); is {
-		return out, true
-	}
-	file := File{Path: f.Path, Key: keyOf(f.Leaf), Source: s, sparse: f.SkipWorktree}
-	if q.elsewhere(f.Path) {
-		file.State = Elsewhere
-	} else {
-		file.Kind = s.kind(files)
-	}
-	return file, true
+	return f, listed
 }
 
 // nextPart takes some of the files that no sequence has taken; none if there are no more. Files of a folder follow one

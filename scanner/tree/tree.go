@@ -168,6 +168,20 @@ func (q *Query) leftOut(path string) (f File, out bool) {
 	return File{Path: path}, false
 }
 
+// entry returns an entry as what it is to the run; false if it is not asked for.
+func (q *Query) entry(f File) (_ File, listed bool) {
+	if !q.LeadsTo(f.Path) {
+		return File{}, false
+	}
+	if out, is := q.leftOut(f.Path); is {
+		return out, true
+	}
+	if q.elsewhere(f.Path) {
+		f.State = Elsewhere
+	}
+	return f, true
+}
+
 // elsewhere reports whether another shard looks at a file.
 func (q *Query) elsewhere(path string) bool { return q.InShard != nil && !q.InShard(path) }
 
