@@ -198,7 +198,6 @@ func (c *Checkout) chain(dir string) *chain {
 	return ch
 }
 
-// extend returns the chain of a directory, by that of the directory above.
 func (c *Checkout) extend(above *chain, dir string) (*chain, error) {
 	files, err := c.in(dir)
 	if err != nil {
@@ -267,7 +266,6 @@ func (ch *chain) lines(text []byte, isRoot, optional bool) ([]line, error) {
 	return counting, nil
 }
 
-// counts reports whether what a file says about an attribute counts.
 func (ch *chain) counts(name string) bool {
 	_, isMacro := ch.macros[name]
 	return isMacro || slices.Contains([]string{encodingName, identName, filterName, exportSubstName}, name)
@@ -298,7 +296,6 @@ func (ch *chain) rewrites(path string, text []byte) (string, error) {
 	return "", err
 }
 
-// attributesIn returns the attributes files of a directory.
 func (c *Checkout) attributesIn(dir string) ([]attributesFile, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -320,7 +317,6 @@ func (c *Checkout) in(dir string) ([]attributesFile, error) {
 // maxAttributes is how many bytes an attributes file may have. A longer one is an error of the run.
 const maxAttributes = 1 << 20
 
-// text returns the text of an attributes file.
 func (c *Checkout) text(path string, h repo.Hash) ([]byte, error) {
 	blob, err := c.repo.Blob(h)
 	if err != nil {

@@ -39,7 +39,6 @@ func (r *Repository) Close() {
 	r.packed = nil
 }
 
-// close closes the pack, if it was opened, whole or in part.
 func (p *pack) close() {
 	p.once.Do(func() {})
 	if p.file != nil {

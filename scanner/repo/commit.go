@@ -9,7 +9,6 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// A commit is what is needed of a commit object.
 type commit struct {
 	tree    Hash
 	parents []Hash
@@ -80,7 +79,6 @@ func dateOf(committer []byte) (seconds int64) {
 	return seconds
 }
 
-// tagged returns the object that a tag names.
 func (r *Repository) tagged(h Hash) (Hash, error) {
 	content, err := r.objects.read(h, plumbing.TagObject)
 	if err != nil {

@@ -68,7 +68,6 @@ func (es *entries) next() (treeEntry, error) {
 	return e, nil
 }
 
-// parseEntry reads the entry that a tree object begins with.
 func parseEntry(content []byte) (e treeEntry, rest []byte, err error) {
 	space := bytes.IndexByte(content, ' ')
 	if space < 0 {
@@ -128,7 +127,6 @@ func (es *entries) check(e *treeEntry) error {
 	return nil
 }
 
-// nextStaged returns the next entry of a folder of the index.
 func (es *entries) nextStaged() treeEntry {
 	f := es.staged[0]
 	name, _, isFolder := strings.Cut(f.Path[len(es.prefix):], "/")

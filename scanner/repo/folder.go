@@ -131,7 +131,6 @@ func (f *folder) packed(h Hash, s *objects) (stored, error) {
 	return stored{}, fs.ErrNotExist
 }
 
-// loose opens an object that has its own file.
 func (f *folder) loose(h Hash) (stored, error) {
 	name := h.String()
 	file, err := openRegular(filepath.Join(f.dir, name[:2], name[2:]))
@@ -171,7 +170,6 @@ func looseReader(file *os.File) (stored, error) {
 	return stored{kind: k, size: size, stream: readCloser{r, file}}, nil
 }
 
-// readCloser reads from one and closes another.
 type readCloser struct {
 	io.Reader
 	io.Closer
@@ -185,7 +183,6 @@ func noEOF(err error) error {
 	return err
 }
 
-// withPrefix returns the names of the objects whose hash, in hexadecimal, begins so.
 func (f *folder) withPrefix(prefix string) ([]Hash, error) {
 	var found []Hash
 	entries, err := os.ReadDir(filepath.Join(f.dir, prefix[:2]))
@@ -264,7 +261,6 @@ const (
 	maxIndex = 1 << 30  // six million files
 )
 
-// readSmall returns the text of a small file.
 func readSmall(name string) (string, error) { return readText(name, maxSmall) }
 
 // readText returns the text of a file, of which parts can be kept without a copy. One over the limit is an error.
@@ -290,7 +286,6 @@ func readText(name string, limit int64) (string, error) {
 	return text.String(), err
 }
 
-// hexPrefix reports whether s is the beginning of a hash.
 func hexPrefix(s string) bool {
 	if len(s)%2 == 1 {
 		s += "0"

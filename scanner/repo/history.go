@@ -124,7 +124,6 @@ func openGraphFile(name string, parent commitgraph.Index) commitgraph.Index {
 	return g
 }
 
-// graphFile is a file in memory.
 type graphFile struct{ *bytes.Reader }
 
 func (graphFile) Close() error { return nil }

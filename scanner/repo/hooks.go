@@ -16,7 +16,6 @@ import (
 // do.
 var ErrHooks = errors.New("cannot determine the folder of the hooks")
 
-// hooksPath is the setting that names another folder for hooks.
 const hooksPath = "core.hookspath"
 
 // Hooks returns the folder in which git looks for the hooks of a work tree, which need not be there: hooks in the git

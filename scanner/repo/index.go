@@ -88,7 +88,6 @@ func (r *Repository) Index() (*Index, error) {
 
 func byPath(a, b Staged) int { return strings.Compare(a.Path, b.Path) }
 
-// readIndex reads an index file.
 func readIndex(file string, hashing crypto.Hash) (*Index, error) {
 	content, err := readText(file, maxIndex)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -170,31 +169,8 @@ func (x *Index) Committed() (*Index, error) {
 	return c, nil
 }
 
-// around asks the index of the repository whose work tree is from, or is around it, about a file, of which the path is
-// absolute and leads through no link. It needs nothing of the repository but that; without one, git tracks nothing.
-func around(from, file string, names named) (bool, error) {
-	for root := range upwards(from) {
-		switch gitDir, err := gitDirOf(root); {
-		case err != nil:
-			return false, err
-		case gitDir != "":
-			return inIndex(gitDir, root, file, names)
-		}
-	}
-	return false, nil
-}
-
-// tracks asks the index of this repository about a file in its work tree, as around does.
-func (r *Repository) tracks(file string, names named) (bool, error) {
-	root, err := disk.Real(r.WorkTree)
-	if err != nil || r.WorkTree == "" {
-		return false, nil // there is no work tree that it could be in
-	}
-	return inIndex(r.gitDir, root, file, names)
-}
-
 // inIndex reports whether the index of a git folder names a file of the work tree at root, or one in it.
-func inIndex(gitDir, root, file string, names named) (bool, error) {
+func inIndex(gitDir, root, file string) (bool, error) {
 	idx, err := readIndex(filepath.Join(gitDir, "index"), crypto.SHA1)
 	if err != nil { // of a repository of the other kind
 		other, otherErr := readIndex(filepath.Join(gitDir, "index"), crypto.SHA256)
@@ -207,16 +183,22 @@ func inIndex(gitDir, root, file string, names named) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return names(idx, root, filepath.ToSlash(rel))
+	return idx.names(root, filepath.ToSlash(rel))
 }
 
-// A named is a question about a path: whether an index names it. A file system that folds case is asked at root.
-type named func(x *Index, root, path string) (bool, error)
-
+// names reports whether the index names a path, or one in it. A file system that folds case is asked at root.
 func (x *Index) names(root, path string) (bool, error) {
+	if path == "." {
+		return len(x.Files) > 0, nil
+	}
 	for _, f := range x.Files {
+		at := f.Path
+		if len(at) > len(path) && at[len(path)] == '/' {
+			at = at[:len(path)]
+		}
 		switch {
-		case f.Path == path || foldsTo(root, f.Path, path):
+		case at == path || strings.EqualFold(at, path) && disk.Same(filepath.Join(root, filepath.FromSlash(at)),
+			filepath.Join(root, filepath.FromSlash(path))):
 			return true, nil
 		case f.Mode == folderMode && strings.HasPrefix(path, f.Path):
 			return false, fmt.Errorf("%w: it is sparse, and has %s as a whole; "+
@@ -224,24 +206,4 @@ func (x *Index) names(root, path string) (bool, error) {
 		}
 	}
 	return false, nil
-}
-
-func (x *Index) namesIn(root, folder string) (bool, error) {
-	if folder == "." {
-		return len(x.Files) > 0, nil
-	}
-	for _, f := range x.Files {
-		if len(f.Path) > len(folder) && f.Path[len(folder)] == '/' {
-			if at := f.Path[:len(folder)]; at == folder || foldsTo(root, at, folder) {
-				return true, nil
-			}
-		}
-	}
-	return x.names(root, folder)
-}
-
-// foldsTo reports whether two paths that differ in case are one file.
-func foldsTo(root, a, b string) bool {
-	return strings.EqualFold(a, b) && disk.Same(filepath.Join(root, filepath.FromSlash(a)),
-		filepath.Join(root, filepath.FromSlash(b)))
 }

@@ -48,7 +48,6 @@ func checksum(text string, hashing crypto.Hash) string {
 	return string(h.Sum(nil))
 }
 
-// number32 returns the number that a text begins with.
 func number32(s string) uint32 {
 	return uint32(s[0])<<24 | uint32(s[1])<<16 | uint32(s[2])<<8 | uint32(s[3])
 }
@@ -92,7 +91,6 @@ func parseEntries(body string, size int) (*Index, error) {
 	return x, mistake
 }
 
-// indexReader reads what is left of an index.
 type indexReader struct {
 	rest     string
 	version  uint32
@@ -125,7 +123,6 @@ func fresh(path, before string) int {
 
 var errShortIndex = errors.New("it ends within an entry")
 
-// entry reads the next entry.
 func (p *indexReader) entry(e *Staged) (err error) {
 	fixed := 42 + p.hashSize // times, device, inode, mode, owner, size, hash, flags
 	if len(p.rest) < fixed {

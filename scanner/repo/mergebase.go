@@ -61,7 +61,6 @@ func (r *Repository) Relate(base, head Hash) (Comparison, error) {
 	return c, nil
 }
 
-// search returns one that begins at two commits.
 func (past *history) search(a, b Hash) (*search, error) {
 	s := &search{history: past, marks: map[Hash]int{}, queued: map[Hash]bool{}, oldest: math.MaxInt64}
 	if err := s.push(a, ofA); err != nil {
@@ -164,7 +163,6 @@ func (s *search) behind(a Hash) int {
 	return n
 }
 
-// independent drops the commits that are ancestors of another one.
 func (past *history) independent(commits []Hash) ([]Hash, error) {
 	if len(commits) < 2 {
 		return commits, nil
@@ -193,7 +191,6 @@ func (past *history) independent(commits []Hash) ([]Hash, error) {
 	return slices.DeleteFunc(slices.Clone(commits), func(h Hash) bool { return drop[h] }), nil
 }
 
-// A search walks history, newest commit first.
 type search struct {
 	*history
 	marks  map[Hash]int

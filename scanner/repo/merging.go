@@ -82,7 +82,6 @@ func (r *Repository) mergeHead() ([]Hash, error) {
 	return all, nil
 }
 
-// mergeNamed returns those of the environment's commits that are here.
 func (r *Repository) mergeNamed() []Hash {
 	var all []Hash
 	for _, name := range r.merging {

@@ -45,7 +45,6 @@ type ObjectError struct {
 func (e *ObjectError) Error() string { return fmt.Sprintf("object %s: %v", e.Hash, e.Err) }
 func (e *ObjectError) Unwrap() error { return e.Err }
 
-// kind is the type of an object.
 type kind = plumbing.ObjectType
 
 // stored is an object as it was found: its type, its size, and its content, which has not been checked yet.
@@ -127,7 +126,6 @@ func (s *objects) read(h Hash, want kind) ([]byte, error) {
 	return content, wrapObject(h, err)
 }
 
-// kindOf returns the type of an object.
 func (s *objects) kindOf(h Hash) (kind, error) {
 	obj, err := s.find(h)
 	if err != nil {
@@ -136,7 +134,6 @@ func (s *objects) kindOf(h Hash) (kind, error) {
 	return obj.kind, obj.Close()
 }
 
-// readChecked returns an object's content whole, and checked.
 func readChecked(h Hash, obj stored) ([]byte, error) {
 	content := obj.content
 	if obj.stream != nil {

@@ -169,7 +169,6 @@ func (p *pack) withPrefix(prefix string) ([]Hash, error) {
 	return found, nil
 }
 
-// entry is the head of an object in a pack.
 type entry struct {
 	at      int64
 	kind    kind
@@ -258,7 +257,6 @@ type reader struct {
 	pool      *sync.Pool
 }
 
-// from returns a reader from an offset on.
 func (p *pack) from(at int64) *reader {
 	in, ok := p.pool.Get().(*inflater)
 	if !ok {
@@ -268,7 +266,6 @@ func (p *pack) from(at int64) *reader {
 	return &reader{in, p.pool}
 }
 
-// inflate begins to inflate where the reader is.
 func (r *reader) inflate() (err error) {
 	if r.z == nil {
 		r.z, err = zlib.NewReader(&r.raw)

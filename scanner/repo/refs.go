@@ -16,7 +16,6 @@ import (
 	"github.com/policyscan/policyscan/internal/disk"
 )
 
-// errNoRef says that there is no ref of a name.
 var errNoRef = errors.New("no such ref")
 
 // maxRefs is how many refs are read where symbolic ones lead to one another: as many as git reads.
@@ -46,7 +45,6 @@ func (r *Repository) ref(name string) (Hash, error) {
 	return Hash{}, fmt.Errorf("the symbolic ref %s leads to itself, or through too many others", name)
 }
 
-// looseRef returns the text of a ref that has its own file.
 func (r *Repository) looseRef(name string) (string, error) {
 	dir := r.commonDir
 	if name == "HEAD" || strings.HasPrefix(name, "refs/worktree/") || strings.HasPrefix(name, "refs/bisect/") {

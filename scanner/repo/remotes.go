@@ -114,7 +114,6 @@ func (r *Repository) unknown(name string) error {
 	return fmt.Errorf("%w: %s", ErrUnknown, what)
 }
 
-// fetching says what to do about a name that is not here, but may be in a remote.
 func (r *Repository) fetching(name string, remotes []remote) string {
 	fetch := func(lines string) string { return fmt.Sprintf("fetch it (%s; %s)", lines, inCI) }
 	first := remotes[0]

@@ -111,7 +111,6 @@ func openNamed(gitDir, workTree string) (*Repository, error) {
 	return r, err
 }
 
-// is reports whether two are the same repository and the same work tree of it.
 func (r *Repository) is(o *Repository) bool { return disk.Same(r.gitDir, o.gitDir) }
 
 // gitDirOf returns the git folder of the work tree dir, "" if dir is not one: its .git folder, or the folder that its
@@ -130,7 +129,6 @@ func gitDirOf(dir string) (string, error) {
 	return gitFile(dot)
 }
 
-// gitFile returns the git folder that a .git file names.
 func gitFile(dot string) (string, error) {
 	text, err := readSmall(dot)
 	if err != nil {

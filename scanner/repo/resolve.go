@@ -175,7 +175,6 @@ func (r *Repository) commitsWithPrefix(prefix string) ([]Hash, error) {
 // maxTags bounds how many tags may name one another.
 const maxTags = 100
 
-// peel follows tags to a commit.
 func (r *Repository) peel(h Hash) (Hash, error) {
 	for range maxTags {
 		k, err := r.objects.kindOf(h)

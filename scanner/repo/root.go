@@ -102,13 +102,13 @@ func (e Environment) open(folder string) (*Repository, error) {
 	return around, err
 }
 
-// Tracks reports whether git tracks a file, in the repository around it or in the one that is named.
+// Tracks reports whether git tracks a file, or one in it, in the repository around it or in the one that is named.
 func (e Environment) Tracks(file string) (bool, error) {
 	file, ok := placed(file)
 	if !ok {
 		return false, nil // it can be no file either, which the one who writes it will say
 	}
-	return e.asks(filepath.Dir(file), file, (*Index).names)
+	return e.tracks(filepath.Dir(file), file)
 }
 
 // TracksIn reports whether git tracks anything in a folder, which need not be there, or the folder as a submodule. Of
@@ -121,7 +121,7 @@ func (e Environment) TracksIn(folder string) (bool, error) {
 			return false, nil
 		}
 	}
-	return e.asks(at, at, (*Index).namesIn)
+	return e.tracks(at, at)
 }
 
 // placed returns the path of a file in a folder that is named without links; false if the folder cannot be opened.
@@ -131,13 +131,26 @@ func placed(file string) (string, bool) {
 	return filepath.Join(dir, name), err == nil
 }
 
-func (e Environment) asks(from, file string, names named) (bool, error) {
+// tracks asks the index of the repository that is named, and that of the one around a folder, about a path without
+// links. It needs nothing else of the latter; without one, git tracks nothing.
+func (e Environment) tracks(from, path string) (bool, error) {
 	if e.GitDir != "" {
-		if r, err := e.Open(""); err == nil {
-			if tracked, err := r.tracks(file, names); tracked || err != nil {
-				return tracked, err
+		if r, err := e.Open(""); err == nil && r.WorkTree != "" {
+			root, err := disk.Real(r.WorkTree)
+			if err == nil { // else there is no work tree that it could be in
+				if tracked, err := inIndex(r.gitDir, root, path); tracked || err != nil {
+					return tracked, err
+				}
 			}
 		}
 	}
-	return around(from, file, names)
+	for root := range upwards(from) {
+		switch gitDir, err := gitDirOf(root); {
+		case err != nil:
+			return false, err
+		case gitDir != "":
+			return inIndex(gitDir, root, path)
+		}
+	}
+	return false, nil
 }

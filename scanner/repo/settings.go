@@ -20,7 +20,6 @@ func (s settings) last(name string) string {
 	return ""
 }
 
-// yes reports whether a setting is switched on.
 func (s settings) yes(name string) bool {
 	switch strings.ToLower(s.last(name)) {
 	case "true", "yes", "on", "1":
@@ -181,7 +180,6 @@ func (p *settingsParser) subsection() (string, error) {
 	return name.String(), nil
 }
 
-// setting reads "key", which is "key = true", or "key = value".
 func (p *settingsParser) setting() error {
 	key := p.name("")
 	if key == "" {

@@ -51,7 +51,6 @@ func parseMode(text []byte) (Mode, error) {
 	return knownMode(m)
 }
 
-// knownMode returns the mode that git takes m for.
 func knownMode(m Mode) (Mode, error) {
 	switch {
 	case m == Symlink, m == Submodule, m == folderMode:
@@ -72,7 +71,6 @@ const (
 	freeVisits   = 20_000 // beyond these
 )
 
-// walk is one walk over one or two trees.
 type walk struct {
 	repo     *Repository
 	index    *Index // of DiffIndex
@@ -125,7 +123,6 @@ func (w *walk) open(prefix string, folder treeEntry, depth int) (*entries, error
 // of a bundle. To inflate and check a tree takes longer than to go through it.
 const maxTrees = 4 << 20
 
-// readTree returns the checked content of a tree.
 func (r *Repository) readTree(h Hash) ([]byte, error) {
 	content, known := r.trees.get(h)
 	if known {

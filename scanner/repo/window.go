@@ -17,7 +17,6 @@ const (
 	pageSize   = 4 << 10 // the system reads no less from a disk
 )
 
-// move goes to an offset of a pack.
 func (w *window) move(p *pack, at int64) {
 	if w.pack != p || at < w.from || at >= w.from+int64(len(w.part)) {
 		w.pack, w.from, w.part = p, at&^(pageSize-1), nil

@@ -67,7 +67,6 @@ func (c *changes) files(ctx context.Context, q *Query, found func(File)) error {
 	return nil
 }
 
-// direct visits the files whose leaf differs.
 func (c *changes) direct(visit func(path string, leaf repo.Leaf) error) error {
 	seen := map[string]bool{}
 	for _, base := range c.bases {
@@ -98,7 +97,6 @@ func (c *changes) direct(visit func(path string, leaf repo.Leaf) error) error {
 	return nil
 }
 
-// allNew reports whether there is nothing to compare with.
 func (c *changes) allNew() bool {
 	return len(c.bases) == 1 && c.bases[0].state == (checkout.Snapshot{})
 }

@@ -56,7 +56,6 @@ func (t *folderTree) Files(ctx context.Context, n int, q Query) []iter.Seq2[File
 	return all
 }
 
-// walk gives the files of one walker.
 func (t *folderTree) walk(
 	ctx context.Context, walker *worktree.Walker, q *Query, submodules submoduleMap, give func(File, error),
 ) {
@@ -89,7 +88,6 @@ func (t *folderTree) walk(
 	})
 }
 
-// places gives the submodules.
 func (t *folderTree) places(q *Query, submodules submoduleMap, around bool, give func(File, error)) {
 	out, missing := submodules.places()
 	if around {
@@ -128,7 +126,6 @@ func (t *folderTree) submodules() (found submoduleMap, around bool, wrong []erro
 	return found, around, wrong
 }
 
-// A diskSource reads files on disk.
 type diskSource struct {
 	root, repository *worktree.Root
 	files            *worktree.Reader

@@ -72,7 +72,6 @@ func (t *listTree) list(ctx context.Context, q *Query, found func(File, error)) 
 	}
 }
 
-// cleanEntry returns the path that an entry of a list means.
 func cleanEntry(entry string) (string, error) {
 	name := path.Clean(entry)
 	switch {

@@ -34,12 +34,10 @@ type Snapshot struct {
 	checkout *checkout.Checkout // of files that are checked
 }
 
-// snapshot returns a state of the tree's repository.
 func (t *gitTree) snapshot(s checkout.Snapshot) *Snapshot {
 	return &Snapshot{repo: t.repo, find: t.find, state: s, checkout: checkout.New(t.repo, s)}
 }
 
-// commit returns the state of a commit.
 func (t *gitTree) commit(h repo.Hash) (*Snapshot, error) {
 	tree, err := t.repo.Tree(h)
 	if err != nil {
@@ -50,7 +48,6 @@ func (t *gitTree) commit(h repo.Hash) (*Snapshot, error) {
 	return s, nil
 }
 
-// comparedWith returns the states that the head of a comparison is compared with.
 func (t *gitTree) comparedWith(c repo.Comparison) (all []*Snapshot, err error) {
 	for _, h := range append(slices.Clone(c.MergeBases), c.Base) {
 		if slices.ContainsFunc(all, func(known *Snapshot) bool { return known.Commit == h }) {

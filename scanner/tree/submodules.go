@@ -27,10 +27,8 @@ type submodule struct {
 	checkedOut atomic.Bool
 }
 
-// A submoduleMap is a tree's submodules, by their paths.
 type submoduleMap map[string]*submodule
 
-// checkedOut notes that there is a file.
 func (m submoduleMap) checkedOut(file string) {
 	for at, module := range m {
 		if rest, ok := strings.CutPrefix(file, at); ok && strings.HasPrefix(rest, "/") && module.noGitDir {

@@ -16,6 +16,7 @@ import (
 	"context"
 	"io"
 	"iter"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -182,7 +183,6 @@ func (q *Query) entry(f File) (_ File, listed bool) {
 	return f, true
 }
 
-// elsewhere reports whether another shard looks at a file.
 func (q *Query) elsewhere(path string) bool { return q.InShard != nil && !q.InShard(path) }
 
 // isTemporary reports whether a path is one from which another run replaces this one's verdict.
@@ -202,7 +202,6 @@ func (q *Query) isTemporary(path string) bool {
 // source keeps the directory open.
 const minBatch = 32
 
-// A listItem is what is listed: a file, or an error.
 type listItem struct {
 	file File
 	err  error
@@ -214,14 +213,14 @@ func Batches(
 	ctx context.Context, n int, newSource func() (Source, func()), list func(found func(File, error)),
 ) []iter.Seq2[File, error] {
 	parts := make(chan []listItem, 2*n)
-	left := make(chan struct{}) // no sequence is ranged over any more
+	listing, stop := context.WithCancel(ctx) // until no sequence is ranged over any more
 	var ranging atomic.Int64
 	ranging.Store(int64(n))
-	start := sync.OnceFunc(func() { go listBatches(ctx, parts, left, list) })
+	start := sync.OnceFunc(func() { go listBatches(listing, parts, list) })
 	sequence := func(yield func(File, error) bool) {
 		defer func() {
 			if ranging.Add(-1) == 0 {
-				close(left)
+				stop()
 			}
 		}()
 		start()
@@ -245,17 +244,11 @@ func Batches(
 			}
 		}
 	}
-	all := make([]iter.Seq2[File, error], n)
-	for i := range all {
-		all[i] = sequence
-	}
-	return all
+	return slices.Repeat([]iter.Seq2[File, error]{sequence}, n)
 }
 
-// listBatches sends what list finds in parts, until ctx ends or nobody receives any more.
-func listBatches(
-	ctx context.Context, parts chan<- []listItem, left <-chan struct{}, list func(found func(File, error)),
-) {
+// listBatches sends what list finds in parts, until ctx ends.
+func listBatches(ctx context.Context, parts chan<- []listItem, list func(found func(File, error))) {
 	defer close(parts)
 	var next []listItem
 	sent := 0
@@ -267,7 +260,6 @@ func listBatches(
 			select {
 			case parts <- next:
 			case <-ctx.Done():
-			case <-left:
 			}
 		}
 		next = nil
@@ -345,7 +337,6 @@ func (t *singleTree) IsPresent(string) (bool, error) { return false, nil }
 
 func (t *singleTree) Outside(string) string { return OutsideTree }
 
-// A bytesContent is a content that is at hand.
 type bytesContent struct{ *bytes.Reader }
 
 // InMemory returns bytes as a content.

@@ -50,7 +50,6 @@ func (h handle) records(buf []byte, visit func(name []byte, typ byte) error) err
 	}
 }
 
-// list hands the names in a folder to visit, each behind a prefix.
 func (h handle) list(buf []byte, prefix string, visit func(path string, kind Kind)) error {
 	return h.records(buf, func(name []byte, typ byte) error {
 		kind := Special

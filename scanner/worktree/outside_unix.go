@@ -67,7 +67,6 @@ func (w *way) follow(rest string) bool {
 	return true
 }
 
-// begin goes to where a path begins, and returns the rest of it.
 func (w *way) begin(name string) (rest string) {
 	rest = strings.TrimLeft(name, "/")
 	if rest != name {

@@ -14,7 +14,6 @@ import (
 // A Root is the folder of a tree.
 type Root struct{ root *os.Root }
 
-// handle is an open folder.
 type handle struct{ root *os.Root }
 
 // Open opens the folder of a tree. dir itself may be a symbolic link: the user named it.
@@ -31,7 +30,6 @@ func (r *Root) Close() { _ = r.root.Close() }
 
 func (h handle) close() { _ = h.root.Close() }
 
-// openDir opens a folder of the tree, one level after another; "" is the root.
 func (r *Root) openDir(path string) (handle, error) {
 	at, err := r.root.OpenRoot(".")
 	for err == nil && path != "" {
@@ -55,10 +53,8 @@ func (r *Root) openDir(path string) (handle, error) {
 // state is what changes when a folder is written to.
 type state struct{ mtime time.Time }
 
-// changed is when the folder was written to.
 func (s state) changed() time.Time { return s.mtime }
 
-// state returns the state of a folder of the tree.
 func (r *Root) state(dir string) (state, error) {
 	h, err := r.openDir(dir)
 	if err != nil {
@@ -76,7 +72,6 @@ func (h handle) state() (state, error) {
 	return state{st.ModTime()}, nil
 }
 
-// list hands the names in a folder to visit, each behind a prefix.
 func (h handle) list(_ []byte, prefix string, visit func(path string, kind Kind)) error {
 	f, err := h.root.Open(".")
 	if err != nil {

@@ -19,7 +19,6 @@ type Root struct {
 	beneath bool
 }
 
-// handle is an open folder.
 type handle struct{ fd int }
 
 // Open opens the folder of a tree. dir itself may be a symbolic link: the user named it.

@@ -120,7 +120,6 @@ type walkPart struct {
 	seen  []listing
 }
 
-// folder lists a folder.
 func (w *walkPart) folder(ctx context.Context, dir string) {
 	defer w.queue.finish() // of a visitor that panics, too
 	if ctx.Err() != nil {
@@ -141,7 +140,6 @@ func (w *walkPart) folder(ctx context.Context, dir string) {
 	}
 }
 
-// again looks at the folders that were listed once more.
 func (w *walkPart) again(ctx context.Context) {
 	for _, l := range w.seen {
 		if ctx.Err() != nil {
@@ -195,7 +193,6 @@ func (q *queue) take() (dir string, ok bool) {
 	return dir, true
 }
 
-// finish ends the listing of a folder that was taken.
 func (q *queue) finish() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -204,7 +201,6 @@ func (q *queue) finish() {
 	}
 }
 
-// A listing is a folder as it was listed.
 type listing struct {
 	dir     string
 	state   state
@@ -295,7 +291,6 @@ func (rd *Reader) enter(dir string) (handle, error) {
 	return rd.h, nil
 }
 
-// records returns the memory for a folder's records.
 func (rd *Reader) records() []byte {
 	if rd.buf == nil {
 		rd.buf = make([]byte, 32<<10)
