@@ -12,11 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/policyscan/policyscan/internal/memdir"
 	"github.com/policyscan/policyscan/scanner/repo"
 )
-
-func TestMain(m *testing.M) { os.Exit(memdir.Run(m.Run, 1<<30)) }
 
 // states returns each of the given sets of files as a commit's tree and as the index of a repository.
 func states(t *testing.T, all ...map[string]string) (*repo.Repository, [][]Snapshot) {

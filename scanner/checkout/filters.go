@@ -10,7 +10,7 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// Rewritten gathers the covered files for which git writes something that was not checked and that only a program
+// A FilterReport gathers the covered files for which git writes something that was not checked and that only a program
 // knows: those with a filter, and those that git archive changes. A nil one gathers nothing.
 type FilterReport struct {
 	mu    sync.Mutex

@@ -70,8 +70,8 @@ func parseCommit(content []byte) (*commit, error) {
 	return c, nil
 }
 
-// dateOf returns the date of "name <email> seconds zone". Old programs wrote odd dates; they only decide the order of a
-// search, not its result.
+// dateOf returns the date of "name <email> seconds zone". Old programs wrote odd dates; they only decide the order of
+// a search, not its result.
 func dateOf(committer []byte) (seconds int64) {
 	if fields := bytes.Fields(committer[bytes.LastIndexByte(committer, '>')+1:]); len(fields) > 0 {
 		seconds, _ = strconv.ParseInt(string(fields[0]), 10, 64)

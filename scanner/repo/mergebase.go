@@ -17,10 +17,35 @@ const (
 	ofB               // reached from b
 	stale             // an ancestor of a common commit: no best one
 	found             // common, and perhaps a best one
+	queued
 )
 
 // Unknown is the number of [Comparison.Behind] if this clone does not show it.
 const Unknown = -1
+
+// A Comparison is two commits of which the second is looked at by what it changes.
+type Comparison struct {
+	Base, Head Hash
+	MergeBases []Hash // at least one, in byte order
+	// The head takes the place of the base and lacks commits of it, as after a forced push.
+	Replaces bool
+	// Behind is how many commits of the base the head does not contain, or [Unknown].
+	Behind int
+}
+
+// Compare relates the commits that two names mean. Commits that cannot be related (unknown, ambiguous, unrelated,
+// beyond the boundary of a shallow clone) are an error.
+func (r *Repository) Compare(base, head string) (Comparison, error) {
+	from, err := r.Commit(base)
+	if err != nil {
+		return Comparison{}, err
+	}
+	to, err := r.Commit(head)
+	if err != nil {
+		return Comparison{Base: from}, err
+	}
+	return r.Relate(from, to)
+}
 
 // How far the search goes on after all commits that only one history has were taken, to see whether they are in the
 // other history all the same: to commits as old as the oldest of them, at most beyond, and then to some more, since
@@ -62,7 +87,7 @@ func (r *Repository) Relate(base, head Hash) (Comparison, error) {
 }
 
 func (past *history) search(a, b Hash) (*search, error) {
-	s := &search{history: past, marks: map[Hash]int{}, queued: map[Hash]bool{}, oldest: math.MaxInt64}
+	s := &search{history: past, marks: map[Hash]int{}, oldest: math.MaxInt64}
 	if err := s.push(a, ofA); err != nil {
 		return nil, err
 	}
@@ -195,7 +220,6 @@ type search struct {
 	*history
 	marks  map[Hash]int
 	queue  dated
-	queued map[Hash]bool
 	fresh  int    // commits in the queue that are not stale
 	result []Hash // that were common when they were taken
 	ends   []Hash // where a shallow clone ends
@@ -213,8 +237,8 @@ func (s *search) push(h Hash, marks int) error {
 	if old&marks == marks {
 		return nil
 	}
-	s.marks[h] = old | marks
-	if s.queued[h] {
+	s.marks[h] = old | marks | queued
+	if old&queued != 0 {
 		if old&stale == 0 && marks&stale != 0 {
 			s.fresh--
 		}
@@ -225,7 +249,6 @@ func (s *search) push(h Hash, marks int) error {
 		return err
 	}
 	heap.Push(&s.queue, waiting{h, c})
-	s.queued[h] = true
 	if (old|marks)&stale == 0 {
 		s.fresh++
 	}
@@ -234,7 +257,7 @@ func (s *search) push(h Hash, marks int) error {
 
 func (s *search) pop() waiting {
 	c := heap.Pop(&s.queue).(waiting)
-	delete(s.queued, c.hash)
+	s.marks[c.hash] &^= queued
 	if s.marks[c.hash]&stale == 0 {
 		s.fresh--
 	}

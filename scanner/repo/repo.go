@@ -3,9 +3,9 @@
 //
 // What is not there is an error, never an empty answer: a missing, truncated or unreadable object, one whose content
 // does not have the hash that names it, a malformed tree, the boundary of a shallow clone. go-git's own walks take
-// some of these for the end of a list (shown with v5.19.3), so only its parts are used: hashes and object types, the
-// commit-graph, the patterns of .gitignore. Objects are looked up here, in place: in loose files and in packs of any
-// name by their indexes of version 2, here and in the alternates; and deltas are applied here, within a bound.
+// some of these for the end of a list (shown with v5.19.3), so only its parts are used: hashes and object types, and
+// the commit-graph. Objects are looked up here, in place: in loose files and in packs of any name by their indexes of
+// version 2, here and in the alternates; and deltas are applied here, within a bound.
 //
 // Replace refs and grafts are ignored. Repositories with SHA-256, reftable or an extension that is not known are
 // refused ([ErrFormat]).
@@ -87,6 +87,26 @@ func (r *Repository) BareAround(dir string) (bare string, found bool) {
 		}
 	}
 	return "", false
+}
+
+// At returns the repository that a folder is: a work tree's root, or a bare repository. Unlike by [Find], the folders
+// above it are not searched: a folder that is named as a repository, and is none, is an error and not the repository
+// around it. What is in the folder is all that decides, so a bare repository may be within a work tree.
+func At(dir string) (*Repository, error) {
+	dir, err := disk.Real(dir)
+	if err != nil {
+		return nil, fmt.Errorf("%w: the folder cannot be opened: %v", ErrNotRepository, disk.Cause(err))
+	}
+	gitDir, err := gitDirOf(dir)
+	switch {
+	case err != nil:
+		return nil, err
+	case gitDir != "":
+		return open(gitDir, dir)
+	case LooksBare(dir):
+		return open(dir, "")
+	}
+	return nil, fmt.Errorf("%w: the folder has no .git and is not a bare repository", ErrNotRepository)
 }
 
 // openNamed returns the repository whose git folder is given, as GIT_DIR does, and its work tree, as GIT_WORK_TREE
@@ -308,6 +328,19 @@ func (r *Repository) Parents(commit Hash) ([]Hash, error) {
 		return nil, err
 	}
 	return c.parents, nil
+}
+
+// Close lets go of the files that were opened, where a program opens many repositories. Nothing that was read from the
+// repository may be used, and no goroutine may read from it, from then on: the indexes of packs are unmapped.
+func (r *Repository) Close() {
+	for _, f := range r.objects.folders {
+		for _, p := range f.packs {
+			p.close()
+		}
+	}
+	r.packedOnce.Do(func() {})
+	unmap(r.packed)
+	r.packed = nil
 }
 
 func isFolder(name string) bool {

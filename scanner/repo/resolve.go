@@ -50,42 +50,36 @@ type step struct {
 }
 
 func parseName(name string) (base string, steps []step, err error) {
-	bad := func(why string) (string, []step, error) {
-		return "", nil, fmt.Errorf("%w: %q: %s; name a branch, a tag or a commit", ErrSyntax, clip(name), why)
-	}
+	i := strings.IndexAny(name+"~", "~^")
+	base, rest := name[:i], name[i:]
+	why := ""
 	switch {
 	case strings.TrimSpace(name) == "":
-		return bad("it is empty")
+		why = "it is empty"
 	case strings.HasPrefix(name, "-"):
-		return bad("it begins with a dash")
+		why = "it begins with a dash"
 	case strings.Trim(name, "0") == "" && len(name) >= 40:
-		return bad("zeros do not name a commit")
+		why = "zeros do not name a commit"
+	case base == "@":
+		why = "write HEAD for @"
+	case !validRef(base):
+		why = "it has characters that no ref can have"
+	case strings.Trim(rest, "~^0123456789") != "":
+		why = "only a number can follow ~ and ^"
 	}
-	base = name
-	if i := strings.IndexAny(name, "~^"); i >= 0 {
-		base = name[:i]
-		rest := name[i:]
-		for rest != "" {
-			s := step{mark: rest[0], n: 1}
-			if s.mark != '~' && s.mark != '^' {
-				return bad("only a number can follow ~ and ^")
+	for rest != "" && why == "" {
+		s := step{mark: rest[0], n: 1}
+		rest = rest[1:]
+		if digits := len(rest) - len(strings.TrimLeft(rest, "0123456789")); digits > 0 {
+			if s.n, err = strconv.Atoi(rest[:digits]); err != nil {
+				why = "a number is too large"
 			}
-			rest = rest[1:]
-			digits := len(rest) - len(strings.TrimLeft(rest, "0123456789"))
-			if digits > 0 {
-				if s.n, err = strconv.Atoi(rest[:digits]); err != nil {
-					return bad("a number is too large")
-				}
-				rest = rest[digits:]
-			}
-			steps = append(steps, s)
+			rest = rest[digits:]
 		}
+		steps = append(steps, s)
 	}
-	if base == "@" {
-		return bad("write HEAD for @")
-	}
-	if !validRef(base) {
-		return bad("it has characters that no ref can have")
+	if why != "" {
+		return "", nil, fmt.Errorf("%w: %q: %s; name a branch, a tag or a commit", ErrSyntax, clip(name), why)
 	}
 	return base, steps, nil
 }

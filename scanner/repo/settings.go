@@ -66,7 +66,8 @@ func ModulePaths(text []byte) ([]string, error) {
 }
 
 func parseSettings(text string) (settings, error) {
-	p := settingsParser{rest: strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n"), line: 1, out: settings{}}
+	text = strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n")
+	p := settingsParser{rest: text, line: 1, out: settings{}}
 	if err := p.parse(); err != nil {
 		return nil, fmt.Errorf("line %d: %w", p.line, err)
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/policyscan/policyscan/scanner/repo"
 )
 
-// changes are the files of one snapshot that differ from some other: their leaf, the encoding in which git checks
-// them out, or what a link leads to.
+// changes are the files of one snapshot that differ from some other: their leaf, the encoding in which git checks them
+// out, or what a link leads to.
 type changes struct {
 	head        *Snapshot
 	bases       []*Snapshot // at least one
@@ -102,8 +102,8 @@ func (c *changes) allNew() bool {
 }
 
 // indirect visits the files that are the same at each base, but are checked out in another encoding, or are links that
-// lead elsewhere. Where a file was and now a directory can be, what matters of links is what the rules select below: if
-// that is the same below every directory, nothing does.
+// lead elsewhere. Where a file was and now a directory can be, what matters of links is what the rules select below:
+// if that is the same below every directory, nothing does.
 func (c *changes) indirect(q *Query, visit func(path string, leaf repo.Leaf) error) error {
 	encodings, err := c.encodings.Any()
 	links := c.linkChanged || c.fileRemoved && (q.Uniform == nil || !q.Uniform())
@@ -127,8 +127,8 @@ func (c *changes) indirect(q *Query, visit func(path string, leaf repo.Leaf) err
 	})
 }
 
-// leadsElsewhere reports whether a link leads to another path than at a base, or to what was a file there and no longer
-// is. A link whose way cannot be followed does: it is judged as it is now.
+// leadsElsewhere reports whether a link leads to another path than at a base, or to what was a file there and no
+// longer is. A link whose way cannot be followed does: it is judged as it is now.
 func (c *changes) leadsElsewhere(path string, leaf repo.Leaf) bool {
 	target, err := c.head.target(path, leaf)
 	if err != nil {

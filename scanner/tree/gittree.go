@@ -14,9 +14,9 @@ import (
 	"github.com/policyscan/policyscan/verdict/code"
 )
 
-// Changes returns the tree of what a comparison's head adds, modifies or renames
-// against each of the merge bases (and the base that it replaces), of scope diff. Contents are the head's blobs. base
-// is the base as the user named it, strategy how base and head were found; see [verdict.Scope].
+// Changes returns the tree of what a comparison's head adds, modifies or renames against each of the merge bases (and
+// the base that it replaces), of scope diff. Contents are the head's blobs. base is the base as the user named it,
+// strategy how base and head were found; see [verdict.Scope].
 func Changes(r *repo.Repository, c repo.Comparison, base, strategy string) Tree {
 	scope := verdict.Scope{
 		Mode: "diff", Base: base, BaseCommit: c.Base.String(), HeadCommit: c.Head.String(), Strategy: strategy,
@@ -35,8 +35,8 @@ func Changes(r *repo.Repository, c repo.Comparison, base, strategy string) Tree 
 	return t
 }
 
-// Whole returns the tree of all files of a commit, of scope full: it has no base that it
-// could be compared with. Contents are its blobs.
+// Whole returns the tree of all files of a commit, of scope full: it has no base that it could be compared with.
+// Contents are its blobs.
 func Whole(r *repo.Repository, head repo.Hash, strategy string) Tree {
 	t := newGitTree(r, verdict.Scope{Mode: "full", HeadCommit: head.String(), Strategy: strategy})
 	t.head = func() (*Snapshot, error) { return t.commit(head) }
@@ -44,10 +44,10 @@ func Whole(r *repo.Repository, head repo.Hash, strategy string) Tree {
 	return t
 }
 
-// Staged returns the tree of what the index (see [repo.Index.Committed]) adds, modifies or
-// renames against HEAD, of scope staged. Contents are the index's blobs. head is HEAD's
-// commit; the zero Hash, before the first one, means the empty tree. merging are the commits that are being merged into
-// it (see [repo.Repository.Merging]), asked for if they matter.
+// Staged returns the tree of what the index (see [repo.Index.Committed]) adds, modifies or renames against HEAD, of
+// scope staged. Contents are the index's blobs. head is HEAD's commit; the zero Hash, before the first one, means the
+// empty tree. merging are the commits that are being merged into it (see [repo.Repository.Merging]), asked for if they
+// matter.
 func Staged(r *repo.Repository, idx *repo.Index, head repo.Hash, merging func() ([]repo.Hash, error)) Tree {
 	scope := verdict.Scope{Mode: "staged", Base: "HEAD", Strategy: "index"}
 	if !head.IsZero() {

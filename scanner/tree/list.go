@@ -14,9 +14,9 @@ import (
 	"github.com/policyscan/policyscan/verdict/code"
 )
 
-// List returns the tree of the files that a list names, of scope files. Entries
-// are paths from the root; "./" and the like is cleaned away, and a file that is
-// named twice counts once. What is not a file of the tree is an error of the run.
+// List returns the tree of the files that a list names, of scope files. Entries are paths from the root; "./" and the
+// like is cleaned away, and a file that is named twice counts once. What is not a file of the tree is an error of the
+// run.
 func List(root *worktree.Root, entries []string) Tree {
 	return &listTree{"files", diskRoots{root, root, ""}, entries}
 }

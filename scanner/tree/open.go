@@ -8,8 +8,8 @@ import (
 	"github.com/policyscan/policyscan/scanner/worktree"
 )
 
-// OpenFolder opens a directory and returns the tree of all its files, of scope full. Where submodules are is known from
-// the repository around it. The function that is returned closes it; with an error it is nil.
+// OpenFolder opens a directory and returns the tree of all its files, of scope full. Where submodules are is known
+// from the repository around it. The function that is returned closes it; with an error it is nil.
 func OpenFolder(dir string) (Tree, func(), error) {
 	roots, err := openRoots(dir)
 	if err != nil {
@@ -37,7 +37,8 @@ func OpenTracked(dir string, idx *repo.Index) (Tree, func(), error) {
 	return &trackedTree{"tracked", root, idx}, root.Close, nil
 }
 
-// A diskRoots is the directory of a tree, and the work tree of the repository that it is in: the same, if it is in none.
+// A diskRoots is the directory of a tree, and the work tree of the repository that it is in: the same, if it is in
+// none.
 type diskRoots struct {
 	root, repository *worktree.Root
 	within           string // root's path in the repository, with a slash behind it; "" if they are the same

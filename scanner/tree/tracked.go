@@ -166,10 +166,10 @@ func isNoFile(err error) bool {
 	return disk.Absent(err) || errors.Is(err, worktree.ErrNotFile) || errors.Is(err, worktree.ErrPath)
 }
 
-// collisions returns the files of the index that are one file on disk: their names differ in
-// case or in their normal form alone, and the file system takes no notice of that. The content of
-// all but one of them is not there. Where .git is not found as .GIT too, case makes a difference.
-// A file of which the disk does not say whether it is one of them has the disk's error, the others have errCase.
+// collisions returns the files of the index that are one file on disk: their names differ in case or in their normal
+// form alone, and the file system takes no notice of that. The content of all but one of them is not there. Where .git
+// is not found as .GIT too, case makes a difference. A file of which the disk does not say whether it is one of them
+// has the disk's error, the others have errCase.
 func (t *trackedTree) collisions() map[string]error {
 	rd := t.root.Reader()
 	defer rd.Close()

@@ -32,10 +32,10 @@ import (
 type Tree interface {
 	// Scope says how the files were chosen.
 	Scope() verdict.Scope
-	// Files returns n sequences that together have each file once, in no certain order. Each is ranged over by its
-	// own goroutine, all at the same time and to the end, and a file is read before the next one is taken. An
-	// error, a *[verdict.Error], is about what cannot be listed; it comes with the file if it is about one that a list
-	// names. When ctx ends, so do the sequences, except for errors that are known by then.
+	// Files returns n sequences that together have each file once, in no certain order. Each is ranged over by its own
+	// goroutine, all at the same time and to the end, and a file is read before the next one is taken. An error, a
+	// *[verdict.Error], is about what cannot be listed; it comes with the file if it is about one that a list names.
+	// When ctx ends, so do the sequences, except for errors that are known by then.
 	Files(ctx context.Context, n int, q Query) []iter.Seq2[File, error]
 	// History returns the states of the repository that the tree is about; nil if its files are on disk. It has the
 	// error of what is checked, which Files has, too.
