@@ -65,9 +65,7 @@ func openFolders(dir string) ([]*folder, error) {
 						filepath.Join(dir, "info", "alternates"))
 				}
 			}
-			if !filepath.IsAbs(line) {
-				line = filepath.Join(dir, filepath.FromSlash(line))
-			}
+			line = disk.Under(dir, filepath.FromSlash(line))
 			if depth == 6 {
 				return fmt.Errorf("%s: alternates more than six deep", dir)
 			}

@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"crypto/sha1"
 	"path/filepath"
-	"strings"
 	"sync"
 
-	"github.com/go-git/go-git/v5/plumbing"
 	commitgraph "github.com/go-git/go-git/v5/plumbing/format/commitgraph/v2"
 )
 
@@ -56,23 +54,13 @@ func (s *history) find(h Hash) (*commit, error) {
 		s.graph = s.repo.openGraph()
 	}
 	if s.graph != nil {
-		if c, ok := inGraph(s.graph, h); ok {
-			return c, nil
+		if at, err := s.graph.GetIndexByHash(h); err == nil {
+			if data, err := s.graph.GetCommitDataByIndex(at); err == nil {
+				return &commit{parents: data.ParentHashes, date: data.When.Unix()}, nil
+			}
 		}
 	}
 	return s.repo.commit(h)
-}
-
-func inGraph(g commitgraph.Index, h Hash) (*commit, bool) {
-	at, err := g.GetIndexByHash(h)
-	if err != nil {
-		return nil, false
-	}
-	data, err := g.GetCommitDataByIndex(at)
-	if err != nil {
-		return nil, false
-	}
-	return &commit{parents: data.ParentHashes, date: data.When.Unix()}, true
 }
 
 // openGraph returns the commit-graph, nil if there is none that can be used. In a shallow clone it would lead beyond
@@ -86,17 +74,13 @@ func (r *Repository) openGraph() commitgraph.Index {
 		if g := openGraphFile(filepath.Join(info, "commit-graph"), nil); g != nil {
 			return g
 		}
-		chain, err := readSmall(filepath.Join(info, "commit-graphs", "commit-graph-chain"))
+		chain, err := readHashes(filepath.Join(info, "commit-graphs", "commit-graph-chain"))
 		if err != nil {
 			continue
 		}
 		var g commitgraph.Index
-		for name := range strings.Lines(chain) { // the oldest first
-			name = strings.TrimSuffix(name, "\n")
-			if !plumbing.IsHash(name) {
-				return nil
-			}
-			if g = openGraphFile(filepath.Join(info, "commit-graphs", "graph-"+name+".graph"), g); g == nil {
+		for _, h := range chain { // the oldest first
+			if g = openGraphFile(filepath.Join(info, "commit-graphs", "graph-"+h.String()+".graph"), g); g == nil {
 				return nil
 			}
 		}

@@ -48,10 +48,7 @@ type Staged struct {
 func (r *Repository) Index() (*Index, error) {
 	file := filepath.Join(r.gitDir, "index")
 	if name := os.Getenv("GIT_INDEX_FILE"); name != "" {
-		file = name
-		if !filepath.IsAbs(name) { // git runs hooks in the root of the work tree
-			file = filepath.Join(cmp.Or(r.WorkTree, r.gitDir), name)
-		}
+		file = disk.Under(cmp.Or(r.WorkTree, r.gitDir), name) // git runs hooks in the root of the work tree
 		if other := filepath.Dir(file); exists(filepath.Join(other, "HEAD")) && !disk.Same(other, r.gitDir) {
 			return nil, fmt.Errorf("%w: GIT_INDEX_FILE is %s, of another repository than %s; "+
 				"unset it, or omit the path", ErrIndex, file, r.gitDir)

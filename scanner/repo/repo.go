@@ -168,7 +168,7 @@ func LooksBare(dir string) bool {
 }
 
 func open(gitDir, workTree string) (*Repository, error) {
-	r := &Repository{WorkTree: workTree, gitDir: gitDir, beforeGraph: beforeGraph}
+	r := &Repository{WorkTree: workTree, gitDir: gitDir, beforeGraph: beforeGraph, shallow: map[Hash]bool{}}
 	r.past.repo = r
 	if err := r.findCommon(); err != nil {
 		return nil, err
@@ -197,7 +197,10 @@ func open(gitDir, workTree string) (*Repository, error) {
 			p.pool = &r.objects.inflaters
 		}
 	}
-	r.shallow, err = readShallow(filepath.Join(r.commonDir, "shallow"))
+	ends, err := readHashes(filepath.Join(r.commonDir, "shallow"))
+	for _, h := range ends {
+		r.shallow[h] = true
+	}
 	return r, err
 }
 
@@ -290,23 +293,21 @@ func (r *Repository) place(cfg settings) error {
 	return nil
 }
 
-func readShallow(file string) (map[Hash]bool, error) {
+// readHashes returns the hashes of a file that has one on each line; none if there is no such file.
+func readHashes(file string) ([]Hash, error) {
 	text, err := readSmall(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	commits := map[Hash]bool{}
+	var all []Hash
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")
 		if !plumbing.IsHash(line) {
-			return nil, fmt.Errorf("%s contains %q, which is not a commit", file, clip(line))
+			return nil, fmt.Errorf("%s contains %q, which is not a hash", file, clip(line))
 		}
-		commits[plumbing.NewHash(line)] = true
+		all = append(all, plumbing.NewHash(line))
 	}
-	return commits, nil
+	return all, err
 }
 
 // Shallow reports whether the clone is shallow: somewhere its history ends before the first commit.

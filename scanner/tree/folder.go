@@ -89,20 +89,22 @@ func (t *folderTree) walk(
 }
 
 func (t *folderTree) places(q *Query, submodules submoduleMap, around bool, give func(File, error)) {
-	out, missing := submodules.places()
-	if around {
-		missing = append(missing, ".")
-	}
-	at := func(paths []string, state State) {
-		for _, path := range paths {
-			f := File{Path: path, Kind: worktree.Submodule, State: state, Key: uint64(worktree.Submodule)}
-			if f, listed := q.entry(f); listed {
-				give(f, nil)
-			}
+	at := func(path string, state State) {
+		f := File{Path: path, Kind: worktree.Submodule, State: state, Key: uint64(worktree.Submodule)}
+		if f, listed := q.entry(f); listed {
+			give(f, nil)
 		}
 	}
-	at(out, CheckedOut)
-	at(missing, Listed)
+	for path, m := range submodules {
+		if m.checkedOut.Load() {
+			at(path, CheckedOut)
+		} else {
+			at(path, Listed)
+		}
+	}
+	if around {
+		at(".", Listed)
+	}
 }
 
 // submodules returns the submodules under the root. around reports whether the root is, or lies in, one that is not
