@@ -38,8 +38,10 @@ type Checkout struct {
 	repo     *repo.Repository
 	snapshot Snapshot
 
-	mu     sync.Mutex // guards the fields below
-	files  attributesFiles
+	mu sync.Mutex // guards the fields below
+	// files returns the attributes files of a directory on a disk that ignores case: other names of the file and of the
+	// directory count. nil: not yet needed.
+	files  func(dir string) ([]attributesFile, error)
 	chains map[string]*chain // by directory
 }
 
@@ -307,11 +309,11 @@ func (c *Checkout) in(dir string) ([]attributesFile, error) {
 	switch {
 	case c.files != nil:
 	case c.snapshot.Index != nil:
-		c.files = newIndexFiles(c.snapshot.Index)
+		c.files = newIndexFiles(c.snapshot.Index).in
 	default:
-		c.files = &treeFiles{c.repo, c.snapshot.Tree, map[string]*treeDir{}}
+		c.files = (&treeFiles{c.repo, c.snapshot.Tree, map[string]*treeDir{}}).in
 	}
-	return c.files.in(dir)
+	return c.files(dir)
 }
 
 // maxAttributes is how many bytes an attributes file may have. A longer one is an error of the run.

@@ -303,7 +303,7 @@ func readHashes(file string) ([]Hash, error) {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")
 		if !plumbing.IsHash(line) {
-			return nil, fmt.Errorf("%s contains %q, which is not a hash", file, clip(line))
+			return nil, fmt.Errorf("%s contains %q, which is not a hash", filepath.Base(file), clip(line))
 		}
 		all = append(all, plumbing.NewHash(line))
 	}

@@ -93,7 +93,7 @@ func (w *way) down(name string) (target string, ok bool) {
 	if strings.HasSuffix(w.at, "..") || w.at == "." {
 		full = w.at + "/" + name // which Join would shorten
 	}
-	st, err := w.stat(full)
+	st, err := statAt(w.from, full, noAutomount)
 	switch {
 	case errors.Is(err, unix.ENOENT), errors.Is(err, unix.ENOTDIR), errors.Is(err, unix.EACCES):
 		w.missing = 1
@@ -108,7 +108,7 @@ func (w *way) down(name string) (target string, ok bool) {
 		return "", true
 	}
 	if name == "cwd" { // of /proc/self, the folder of whoever asks
-		if proc, err := w.stat("/proc"); err == nil && proc.Dev == st.Dev {
+		if proc, err := statAt(w.from, "/proc", noAutomount); err == nil && proc.Dev == st.Dev {
 			return "", false
 		}
 	}
@@ -121,7 +121,7 @@ func (w *way) down(name string) (target string, ok bool) {
 func (w *way) above() ([]FileID, bool) {
 	var ids []FileID
 	for at := w.at; ; at += "/.." {
-		st, err := w.stat(at)
+		st, err := statAt(w.from, at, noAutomount)
 		if err != nil {
 			return nil, false
 		}
@@ -131,12 +131,4 @@ func (w *way) above() ([]FileID, bool) {
 		}
 		ids = append(ids, id)
 	}
-}
-
-// stat looks at a name without following it, or mounting anything.
-func (w *way) stat(name string) (st unix.Stat_t, err error) {
-	_, err = retry(func() (int, error) {
-		return 0, unix.Fstatat(w.from.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW|noAutomount)
-	})
-	return st, err
 }

@@ -3,6 +3,7 @@
 package worktree
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"io/fs"
@@ -107,11 +108,16 @@ func dirError(err error) error {
 }
 
 func (h handle) stat(name string) (Status, error) {
-	var st unix.Stat_t
-	_, err := retry(func() (int, error) {
-		return 0, unix.Fstatat(h.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW)
-	})
+	st, err := statAt(h, name, 0)
 	return Status{kindOf(uint32(st.Mode)), st.Size, FileID{uint64(st.Dev), uint64(st.Ino)}}, err
+}
+
+// statAt looks at a name without following it.
+func statAt(h handle, name string, flags int) (st unix.Stat_t, err error) {
+	_, err = retry(func() (int, error) {
+		return 0, unix.Fstatat(h.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW|flags)
+	})
+	return st, err
 }
 
 // A FileID tells files apart.
@@ -157,9 +163,6 @@ func (h handle) state() (state, error) {
 // state returns the state of a folder of the tree. Where the path leads need not be watched: another folder has
 // another state.
 func (r *Root) state(dir string) (state, error) {
-	if dir == "" {
-		return r.h.state()
-	}
 	if len(dir) > maxPath {
 		h, err := r.openDir(dir)
 		if err != nil {
@@ -168,8 +171,7 @@ func (r *Root) state(dir string) (state, error) {
 		defer h.close()
 		return h.state()
 	}
-	var st unix.Stat_t
-	_, err := retry(func() (int, error) { return 0, unix.Fstatat(r.h.fd, dir, &st, unix.AT_SYMLINK_NOFOLLOW) })
+	st, err := statAt(r.h, cmp.Or(dir, "."), 0)
 	return stateOf(&st), err
 }
 
