@@ -53,7 +53,6 @@ func rooms() map[string][]string {
 		"internal/cputime":    {"golang.org/x/sys/unix"},
 		"internal/disk":       {},
 		"internal/late":       {},
-		"internal/memdir":     {"golang.org/x/sys/unix"},
 		"agent/protocol":      {"agent/call"},
 		"agent/settings":      {"internal/disk", "rules/document", "github.com/go-json-experiment/json/jsontext"},
 		"agent/dialect/clash": {"agent/call", "agent/callrules", "rules/document"},
@@ -116,8 +115,7 @@ func rooms() map[string][]string {
 		},
 		"scanner/run": {
 			"internal/disk", "rules", "rules/document", "rules/glob", "rules/starter", "scanner/check",
-			"scanner/checkout", "scanner/repo", "scanner/tree", "scanner/uncommitted", "scanner/worktree",
-			"verdict", "verdict/code",
+			"scanner/checkout", "scanner/repo", "scanner/tree", "scanner/worktree", "verdict", "verdict/code",
 		},
 		"scanner/action": {"internal/disk", "scanner/run", "verdict", "verdict/output", "verdict/report"},
 		"scanner/checkout": {
@@ -145,8 +143,7 @@ func rooms() map[string][]string {
 			"internal/disk", "rules", "rules/document", "rules/starter", "scanner/repo", "scanner/run",
 			"scanner/worktree",
 		},
-		"scanner/uncommitted": {"internal/disk", "scanner/repo", "scanner/worktree"},
-		"scanner/worktree":    {"internal/disk", "verdict", "golang.org/x/sys/unix"},
+		"scanner/worktree": {"internal/disk", "verdict", "golang.org/x/sys/unix"},
 		"verdict": {
 			"github.com/go-json-experiment/json", "github.com/go-json-experiment/json/jsontext",
 			"github.com/go-json-experiment/json/v1",
@@ -275,7 +272,7 @@ func TestDoor(t *testing.T) {
 	}
 	used := map[string]bool{}
 	for _, s := range sources(t) {
-		if s.test() || inLab(s.room) || s.room == "internal/memdir" { // which only tests import
+		if s.test() || inLab(s.room) {
 			continue
 		}
 		ast.Inspect(s.syntax, func(n ast.Node) bool {
@@ -396,7 +393,7 @@ func pure() []string {
 
 // unopening are the rooms that have files opened: those of a folder by scanner/worktree, git's by scanner/repo.
 func unopening() []string {
-	return []string{"scanner", "scanner/baseline", "scanner/check", "scanner/uncommitted"}
+	return []string{"scanner", "scanner/baseline", "scanner/check"}
 }
 
 // TestPure: they import nothing that opens one.

@@ -32,8 +32,6 @@ import (
 	"testing"
 
 	"gopkg.in/yaml.v3"
-
-	"github.com/policyscan/policyscan/internal/memdir"
 )
 
 var update = flag.Bool("update", false, "write the output of sessions without a … line again")
@@ -72,7 +70,7 @@ func TestMain(m *testing.M) {
 			fmt.Fprintf(os.Stderr, "%v\n%s", err, out)
 			return 1
 		}
-		return memdir.Run(m.Run, 1<<30)
+		return m.Run()
 	}())
 }
 

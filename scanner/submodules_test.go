@@ -73,11 +73,10 @@ func TestSubmodules(t *testing.T) {
 		for _, folder := range folders {
 			must(t, os.MkdirAll(filepath.Join(dir, folder), 0o777))
 		}
-		input := tree.Folder(openRoot(t, filepath.Join(dir, c.scan)))
-		if c.scan != "" {
-			input = tree.FolderIn(openRoot(t, filepath.Join(dir, c.scan)), openRoot(t, dir), c.scan)
-		}
+		input, done, err := tree.OpenFolder(filepath.Join(dir, c.scan))
+		must(t, err)
 		v := scanTree(t, testBundle("key"), input, testOptions{})
+		done()
 		var at []string
 		for _, o := range v.Coverage.NotScanned {
 			at = append(at, o.File)

@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/policyscan/policyscan/internal/memdir"
 	"github.com/policyscan/policyscan/rules/document"
 )
 
@@ -375,8 +374,6 @@ func withHook(t *testing.T, text string) map[string]any {
 	hooks["Pre"] = append(list, shortHook)
 	return v
 }
-
-func TestMain(m *testing.M) { os.Exit(memdir.Run(m.Run, 1<<30)) }
 
 // posixShells are those by which agents may run a line: that of the user, whichever that is.
 func posixShells() []string { return []string{"sh", "bash", "dash", "zsh", "fish"} }

@@ -19,7 +19,6 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/policyscan/policyscan/internal/memdir"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/code"
 )
@@ -41,10 +40,6 @@ func (m tests) Run() int {
 	// Most of the time a test waits for the program, which is another process: more of them than processors get
 	// their share of a busy machine.
 	flag.Parse()
-	remove := func() error { return nil }
-	if !*long {
-		remove = memdir.Use(4 << 30)
-	}
 	if side := flag.Lookup("test.parallel"); side.Value.String() == strconv.Itoa(runtime.GOMAXPROCS(0)) {
 		if err := side.Value.Set("8"); err != nil {
 			panic(err) // it is a number
@@ -56,7 +51,7 @@ func (m tests) Run() int {
 	} else {
 		status = m.M.Run()
 	}
-	if err := errors.Join(os.RemoveAll(releasedDir()), remove()); err != nil {
+	if err := os.RemoveAll(releasedDir()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		status = 1
 	}

@@ -146,10 +146,11 @@ func (c *scanCmd) open(ctx context.Context, r *reporter) error {
 
 // options returns what the flags choose to scan, allow, limit and narrow.
 func (c *scanCmd) options(std streams) run.Options {
+	_, isTerminal := terminal(std.out)
 	o := newOptions()
 	o.Path, o.Policies, o.RuleIDs, o.Exclude = c.Path, policyNames(c.Policy), c.Rule, c.Exclude
 	o.Rev, o.Base, o.Head, o.PolicyRef, o.RequireMerged = c.Rev, c.DiffBase, c.Head, c.PolicyRef, c.RequireMerged
-	o.Staged, o.Tracked, o.ContentPath, o.Uncommitted = c.Staged, c.Tracked, c.StdinPath, !c.Quiet
+	o.Staged, o.Tracked, o.ContentPath, o.NoteUncommitted = c.Staged, c.Tracked, c.StdinPath, isTerminal
 	o.Allow, o.AsOf, o.RequireGoverned, o.MaxFileBytes = c.Allow, c.AsOf, c.RequireGoverned, c.MaxFileBytes
 	if c.FilesFrom != "" {
 		o.List = func(ctx context.Context) ([]string, error) { return readList(ctx, c.FilesFrom, std.in) }

@@ -241,6 +241,30 @@ func TestColors(t *testing.T) {
 	}
 }
 
+// TestUncommitted: at a terminal, a scan of the commit that is checked out says that it read no uncommitted files.
+func TestUncommitted(t *testing.T) {
+	t.Parallel()
+	g := newGit(t)
+	g.put("main.tf", "a")
+	g.commit("one")
+	g.git("branch", "one")
+	g.put("main.tf", "b")
+	g.commit("two")
+	for args, noted := range map[string]bool{
+		"--rev HEAD": true, "--rev one": false, "--diff-base one": true, "--diff-base one --head HEAD^ --allow empty": false,
+		"--tracked": false,
+	} {
+		seen := g.onTerminal(exitPass, append(strings.Fields(args), "--policy", "policy", "repo")...)
+		if strings.Contains(seen, "note: uncommitted files were not checked; use --staged") != noted {
+			t.Errorf("%s: the person sees %q", args, seen)
+		}
+	}
+	e := g.run("--rev", "HEAD", "--policy", "policy", "repo").want(t, exitPass)
+	if strings.Contains(e.out, "uncommitted") {
+		t.Errorf("without a terminal: %s", e.out)
+	}
+}
+
 // TestNarrow: a long line of a rule file is cut to the terminal, and the caret stays under what it is about.
 func TestNarrow(t *testing.T) {
 	t.Parallel()

@@ -1,5 +1,5 @@
-// Package disk answers what several packages ask of the file system: where a folder really is, what
-// an error of the system says, and how a file is written whole or not at all.
+// Package disk answers what several packages ask of the file system: where a folder really is, what an error of the
+// system says, and how a file is written whole or not at all.
 package disk
 
 import (
@@ -7,13 +7,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 )
 
-// Real is the absolute path of a folder, without links. "" is the current one.
-// Links are followed before any "..", as the system does, and not after, as
-// filepath.Abs would.
+// Real is the absolute path of a folder, without links. "" is the current one. Links are followed before any "..", as
+// the system does, and not after, as filepath.Abs would.
 func Real(dir string) (string, error) {
 	if !filepath.IsAbs(dir) {
 		cwd, err := os.Getwd() // may be spelled with links
@@ -36,8 +36,8 @@ func Under(dir, name string) string {
 	return filepath.Join(dir, name)
 }
 
-// FromHere returns the way from the current folder to a path that has no links in it, or the path if
-// there is none, as on Windows from one volume to another.
+// FromHere returns the way from the current folder to a path that has no links in it, or the path if there is none, as
+// on Windows from one volume to another.
 func FromHere(path string) (string, error) {
 	cwd, err := Real(".")
 	if err != nil {
@@ -61,14 +61,12 @@ func Shown(file string) string {
 	return filepath.ToSlash(file)
 }
 
-// Physical returns a path that can be cleaned: one in which no ".." follows a link. A
-// path that does not exist is returned as it is, for its error.
+// Physical returns a path that can be cleaned: one in which no ".." follows a link. A path that does not exist is
+// returned as it is, for its error.
 func Physical(path string) string {
-	for _, part := range strings.Split(filepath.ToSlash(path), "/") {
-		if part == ".." {
-			if real, err := filepath.EvalSymlinks(path); err == nil {
-				return real
-			}
+	if slices.Contains(strings.Split(filepath.ToSlash(path), "/"), "..") {
+		if real, err := filepath.EvalSymlinks(path); err == nil {
+			return real
 		}
 	}
 	return path

@@ -25,8 +25,8 @@ func ReplaceBy(path string, write func(io.Writer) error) error {
 	return replace(path, nil, write, func() error { return nil })
 }
 
-// ReplaceIf is Replace of a file that keeps its permissions: was says what they are, nil that there is no file yet.
-// It calls unchanged just before the rename, and leaves the file as it is if that returns an error.
+// ReplaceIf is Replace of a file that keeps its permissions: was says what they are, nil that there is no file yet. It
+// calls unchanged just before the rename, and leaves the file as it is if that returns an error.
 func ReplaceIf(path string, text []byte, was fs.FileInfo, unchanged func() error) error {
 	whole := func(w io.Writer) error {
 		_, err := w.Write(text)
@@ -92,8 +92,8 @@ func Create(path string, text []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// createTemp is os.CreateTemp with these permissions and a name without a random part: it
-// needs to differ only from those of programs that run at the same time.
+// createTemp is os.CreateTemp with these permissions and a name without a random part: it needs to differ only from
+// those of programs that run at the same time.
 func createTemp(dir, name string, mode fs.FileMode) (*os.File, error) {
 	for n := 0; ; n++ {
 		temporary := filepath.Join(dir, fmt.Sprintf(".%s.%d-%d.tmp", name, os.Getpid(), n))
@@ -106,8 +106,8 @@ func createTemp(dir, name string, mode fs.FileMode) (*os.File, error) {
 
 var numbered = late.Regexp(`^[0-9]+-[0-9]+\.tmp$`)
 
-// Temporary reports whether file is one that [Replace] puts in the place of another: it
-// writes it next to it, under its own name. Both are slash-separated paths from the same folder.
+// Temporary reports whether file is one that [Replace] puts in the place of another: it writes it next to it, under
+// its own name. Both are slash-separated paths from the same folder.
 func Temporary(file, other string) bool {
 	dir, name := path.Split(other)
 	rest, ok := strings.CutPrefix(file, dir+"."+name+".")

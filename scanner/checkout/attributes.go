@@ -98,7 +98,6 @@ func cutPattern(raw string) (name, rest string, plain bool) {
 	return raw[:end], raw[end:], raw[0] != '"'
 }
 
-// parse reads what follows the pattern, and the pattern.
 func (l *line) parse(name, rest string) {
 	var settings []setting
 	for word := range strings.FieldsFuncSeq(rest, func(c rune) bool { return strings.ContainsRune(blank, c) }) {
@@ -132,7 +131,6 @@ func (l *line) parse(name, rest string) {
 	}
 }
 
-// isAttribute reports whether an attribute may have this name.
 func isAttribute(name string) bool {
 	return name != "" && name[0] != '-' && !strings.ContainsFunc(name, func(c rune) bool {
 		return c != '-' && c != '.' && c != '_' && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z')

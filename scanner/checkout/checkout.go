@@ -38,8 +38,10 @@ type Checkout struct {
 	repo     *repo.Repository
 	snapshot Snapshot
 
-	mu     sync.Mutex // guards the fields below
-	files  attributesFiles
+	mu sync.Mutex // guards the fields below
+	// files returns the attributes files of a directory on a disk that ignores case: other names of the file and of the
+	// directory count. nil: not yet needed.
+	files  func(dir string) ([]attributesFile, error)
 	chains map[string]*chain // by directory
 }
 
@@ -198,7 +200,6 @@ func (c *Checkout) chain(dir string) *chain {
 	return ch
 }
 
-// extend returns the chain of a directory, by that of the directory above.
 func (c *Checkout) extend(above *chain, dir string) (*chain, error) {
 	files, err := c.in(dir)
 	if err != nil {
@@ -267,7 +268,6 @@ func (ch *chain) lines(text []byte, isRoot, optional bool) ([]line, error) {
 	return counting, nil
 }
 
-// counts reports whether what a file says about an attribute counts.
 func (ch *chain) counts(name string) bool {
 	_, isMacro := ch.macros[name]
 	return isMacro || slices.Contains([]string{encodingName, identName, filterName, exportSubstName}, name)
@@ -298,7 +298,6 @@ func (ch *chain) rewrites(path string, text []byte) (string, error) {
 	return "", err
 }
 
-// attributesIn returns the attributes files of a directory.
 func (c *Checkout) attributesIn(dir string) ([]attributesFile, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -310,17 +309,16 @@ func (c *Checkout) in(dir string) ([]attributesFile, error) {
 	switch {
 	case c.files != nil:
 	case c.snapshot.Index != nil:
-		c.files = newIndexFiles(c.snapshot.Index)
+		c.files = newIndexFiles(c.snapshot.Index).in
 	default:
-		c.files = &treeFiles{c.repo, c.snapshot.Tree, map[string]*treeDir{}}
+		c.files = (&treeFiles{c.repo, c.snapshot.Tree, map[string]*treeDir{}}).in
 	}
-	return c.files.in(dir)
+	return c.files(dir)
 }
 
 // maxAttributes is how many bytes an attributes file may have. A longer one is an error of the run.
 const maxAttributes = 1 << 20
 
-// text returns the text of an attributes file.
 func (c *Checkout) text(path string, h repo.Hash) ([]byte, error) {
 	blob, err := c.repo.Blob(h)
 	if err != nil {

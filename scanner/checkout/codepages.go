@@ -14,7 +14,6 @@ type codePage struct {
 	differing string // characters that not every iconv writes as the charmap does
 }
 
-// encode returns the byte of a character.
 func (p *codePage) encode(c rune) (byte, bool) {
 	if 0x80 <= c && c < 0xa0 && strings.HasPrefix(p.names, "iso-8859-") { // which the charmap skips
 		return byte(c), true

@@ -146,7 +146,6 @@ func (r *Reader) Seek(offset int64, whence int) (int64, error) {
 	return r.offset, err
 }
 
-// An encoder is the transformer of a [Reader].
 type encoder struct {
 	Encoding
 	begun bool

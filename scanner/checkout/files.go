@@ -42,13 +42,6 @@ type attributesFile struct {
 	exact bool      // it is that file in every checkout
 }
 
-// attributesFiles are those of a snapshot.
-type attributesFiles interface {
-	// in returns those that are in a directory on a disk that ignores case: other names of the file and of the
-	// directory count.
-	in(dir string) ([]attributesFile, error)
-}
-
 // treeFiles are those of a tree. Directories are read when they are needed, and kept.
 type treeFiles struct {
 	repo *repo.Repository

@@ -10,11 +10,11 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// Rewritten gathers the covered files for which git writes something that was not checked and that only a program
+// A FilterReport gathers the covered files for which git writes something that was not checked and that only a program
 // knows: those with a filter, and those that git archive changes. A nil one gathers nothing.
 type FilterReport struct {
 	mu    sync.Mutex
-	files map[string]*fileSample // by filter
+	files map[string]fileSample // by filter
 }
 
 // archive stands for git archive among the filters: no filter has this name, and it comes first.
@@ -40,25 +40,20 @@ func (r *FilterReport) Add(path string, a Attributes) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.files == nil {
-		r.files = map[string]*fileSample{}
+		r.files = map[string]fileSample{}
 	}
 	filters := a.filters
 	if a.exportSubst {
 		filters = append(slices.Clip(filters), archive)
 	}
 	for _, name := range filters {
-		if r.files[name] == nil {
-			r.files[name] = &fileSample{}
+		f := r.files[name]
+		f.count++
+		if i, _ := slices.BinarySearch(f.first, path); i < maxSampleFiles {
+			f.first = slices.Insert(f.first, i, path)
+			f.first = f.first[:min(len(f.first), maxSampleFiles)]
 		}
-		r.files[name].add(path)
-	}
-}
-
-func (f *fileSample) add(path string) {
-	f.count++
-	if i, _ := slices.BinarySearch(f.first, path); i < maxSampleFiles {
-		f.first = slices.Insert(f.first, i, path)
-		f.first = f.first[:min(len(f.first), maxSampleFiles)]
+		r.files[name] = f
 	}
 }
 
@@ -81,7 +76,7 @@ func (r *FilterReport) Notes() []string {
 	return notes
 }
 
-func (f *fileSample) note(filter string) string {
+func (f fileSample) note(filter string) string {
 	names := make([]string, len(f.first))
 	for i, name := range f.first {
 		names[i] = verdict.Path(name)

@@ -48,7 +48,6 @@ func (p *pattern) match(path string) (always, sometimes bool) {
 	return exact && !p.ambiguous, exact || p.folded.MatchString(path)
 }
 
-// translate returns the expression of a pattern.
 func (p *pattern) translate(text string) string {
 	var b strings.Builder
 	stars := 0
@@ -129,7 +128,6 @@ func (p *pattern) class(members string) (expr string, plain bool) {
 	return expr, true
 }
 
-// bytesAsRunes returns a string whose characters are the bytes of s.
 func bytesAsRunes(s string) string {
 	all := make([]rune, len(s))
 	for i := range len(s) {

@@ -9,12 +9,11 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// maxHeld is the largest blob that is held in memory when it is stored as it is. A
-// larger one is read by stream.
+// maxHeld is the largest blob that is held in memory when it is stored as it is. A larger one is read by stream.
 const maxHeld = 1 << 20
 
-// A Blob is the content of a file, to be read more than once. The read that reaches
-// the end is an error if the content is not what the blob's name says.
+// A Blob is the content of a file, to be read more than once. The read that reaches the end is an error if the content
+// is not what the blob's name says.
 type Blob struct {
 	repo *Repository
 	hash Hash

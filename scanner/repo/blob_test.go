@@ -69,7 +69,7 @@ func TestBlobRememberedMeanwhile(t *testing.T) {
 			t.Fatal(err)
 		}
 		other.Close()
-		if other.r != nil || len(r.objects.bases.m) == 0 {
+		if other.r != nil || len(r.objects.bases.values) == 0 {
 			t.Fatal("nothing is kept")
 		}
 		if _, err := b.Seek(0, io.SeekStart); err != nil {

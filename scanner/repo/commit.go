@@ -3,12 +3,12 @@ package repo
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// A commit is what is needed of a commit object.
 type commit struct {
 	tree    Hash
 	parents []Hash
@@ -22,8 +22,8 @@ func (e *ShallowError) Error() string {
 	return fmt.Sprintf("this clone is shallow: what is before commit %s is not in it", e.Commit)
 }
 
-// commit reads a commit. A commit at the shallow boundary is returned with the
-// parents that it names: they may be in the clone all the same.
+// commit reads a commit. A commit at the shallow boundary is returned with the parents that it names: they may be in
+// the clone all the same.
 func (r *Repository) commit(h Hash) (*commit, error) {
 	content, err := r.objects.read(h, plumbing.CommitObject)
 	if err != nil {
@@ -33,62 +33,52 @@ func (r *Repository) commit(h Hash) (*commit, error) {
 	return c, wrapObject(h, err)
 }
 
-// parseCommit reads the header of a commit, whose lines come in a fixed order: one
-// tree, the parents, the author, the committer.
+// parseCommit reads the header of a commit, whose lines come in a fixed order: one tree, the parents, the author, the
+// committer, and others.
 func parseCommit(content []byte) (*commit, error) {
+	const tree, parent, author, committer = 0, 1, 2, 3
+	keys := []string{tree: "tree", parent: "parent", author: "author", committer: "committer"}
 	c := &commit{}
+	last := -1
 	header, _, _ := bytes.Cut(content, []byte("\n\n"))
-	lines := bytes.Split(header, []byte("\n"))
-	next := func(key string) ([]byte, bool) {
-		if len(lines) == 0 {
-			return nil, false
+	for line := range bytes.SplitSeq(header, []byte("\n")) {
+		name, value, hasValue := bytes.Cut(line, []byte(" "))
+		key := -1
+		if hasValue {
+			key = slices.Index(keys, string(name))
 		}
-		value, ok := bytes.CutPrefix(lines[0], []byte(key+" "))
-		if ok {
-			lines = lines[1:]
+		inOrder := key == last+1 || key == parent && last == parent || key == author && last == tree
+		switch {
+		case key < 0 && last == committer:
+			continue
+		case !inOrder:
+			return nil, fmt.Errorf("%w: a commit whose %q is not in its place", ErrCorrupt, clip(string(name)))
+		case key <= parent && !plumbing.IsHash(string(value)):
+			return nil, fmt.Errorf("%w: a commit whose %s is not a hash", ErrCorrupt, name)
+		case key == tree:
+			c.tree = plumbing.NewHash(string(value))
+		case key == parent:
+			c.parents = append(c.parents, plumbing.NewHash(string(value)))
+		case key == committer:
+			c.date = dateOf(value)
 		}
-		return value, ok
+		last = key
 	}
-	tree, ok := next("tree")
-	if !ok || !plumbing.IsHash(string(tree)) {
-		return nil, fmt.Errorf("%w: a commit without a tree", ErrCorrupt)
-	}
-	c.tree = plumbing.NewHash(string(tree))
-	for {
-		parent, ok := next("parent")
-		if !ok {
-			break
-		}
-		if !plumbing.IsHash(string(parent)) {
-			return nil, fmt.Errorf("%w: a commit's parent is not a hash", ErrCorrupt)
-		}
-		c.parents = append(c.parents, plumbing.NewHash(string(parent)))
-	}
-	if _, ok := next("author"); !ok {
-		return nil, fmt.Errorf("%w: a commit without an author after its parents", ErrCorrupt)
-	}
-	committer, ok := next("committer")
-	if !ok {
-		return nil, fmt.Errorf("%w: a commit without a committer after its author", ErrCorrupt)
-	}
-	for _, l := range lines {
-		for _, key := range []string{"tree ", "parent ", "author ", "committer "} {
-			if bytes.HasPrefix(l, []byte(key)) {
-				return nil, fmt.Errorf("%w: a commit with a second or misplaced %q", ErrCorrupt, key)
-			}
-		}
-	}
-	// "name <email> seconds zone". Old programs wrote odd dates; they only decide the
-	// order of a search, not its result.
-	if i := bytes.LastIndexByte(committer, '>'); i >= 0 {
-		if fields := bytes.Fields(committer[i+1:]); len(fields) > 0 {
-			c.date, _ = strconv.ParseInt(string(fields[0]), 10, 64)
-		}
+	if last != committer {
+		return nil, fmt.Errorf("%w: a commit without a committer", ErrCorrupt)
 	}
 	return c, nil
 }
 
-// tagged returns the object that a tag names.
+// dateOf returns the date of "name <email> seconds zone". Old programs wrote odd dates; they only decide the order of
+// a search, not its result.
+func dateOf(committer []byte) (seconds int64) {
+	if fields := bytes.Fields(committer[bytes.LastIndexByte(committer, '>')+1:]); len(fields) > 0 {
+		seconds, _ = strconv.ParseInt(string(fields[0]), 10, 64)
+	}
+	return seconds
+}
+
 func (r *Repository) tagged(h Hash) (Hash, error) {
 	content, err := r.objects.read(h, plumbing.TagObject)
 	if err != nil {

@@ -5,23 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"sync"
 
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// A link is an entry of a pack that is stored as a delta.
-type link struct {
-	entry
-	at int64
-}
-
 // resolve puts an object together from its deltas, from the base up. r is where the object's own delta begins; resolve
 // closes it. What it holds at any time is the base, one delta and its result, maxDelta bytes at the most. release ends
 // the turn that a large object has to wait for; until then no other is put together.
-func (p *pack) resolve(top link, r *reader, s *objects) (k kind, content []byte, release func(), err error) {
+func (p *pack) resolve(top entry, r *reader, s *objects) (k kind, content []byte, release func(), err error) {
 	defer func() { r.Close() }() // nothing is held
-	chain := []link{top}
+	chain := []entry{top}
 	for last := top; last.kind > plumbing.TagObject; chain = append(chain, last) {
 		at := last.base
 		if last.kind == plumbing.REFDeltaObject {
@@ -32,33 +25,41 @@ func (p *pack) resolve(top link, r *reader, s *objects) (k kind, content []byte,
 				return 0, nil, nil, err
 			}
 		}
-		var known bool
-		if k, content, known = s.bases.get(p, at); known {
+		if b, known := s.bases.get(baseKey{p, at}); known {
+			k, content = b.kind, b.content
 			break
 		}
 		r.Close() // the base comes first
-		if last.entry, r, err = p.head(at); err != nil {
+		if last, r, err = p.head(at); err != nil {
 			return 0, nil, nil, err
 		}
-		last.at = at
-		switch isBase := last.kind <= plumbing.TagObject; {
-		case isBase && last.size > maxDelta:
-			return 0, nil, nil, fmt.Errorf("%w: %d bytes that are the base of a delta", ErrLimit, last.size)
-		case !isBase && len(chain) == maxChain:
+		if len(chain) == maxChain && last.kind > plumbing.TagObject {
 			return 0, nil, nil, fmt.Errorf("%w: a chain of more than %d deltas", ErrLimit, maxChain)
 		}
 	}
-	turn := s.large.turn()
+	isLarge := false
+	waitIfLarge := func(size int64) {
+		if size >= large && !isLarge {
+			s.large.Lock()
+			isLarge = true
+		}
+	}
+	unlock := func() {
+		if isLarge {
+			isLarge = false
+			s.large.Unlock()
+		}
+	}
 	defer func() {
 		if err != nil {
-			turn.end()
+			unlock()
 		}
 	}()
 	var spare []byte // of a result before, that nothing refers to any more
 	for i := len(chain) - 1; i >= 0; i-- {
 		l := chain[i]
-		turn.need(int64(len(content)) + l.size)
-		data, err := p.whole(l.entry, r)
+		waitIfLarge(int64(len(content)) + l.size)
+		data, err := p.whole(l, r)
 		if err != nil {
 			return 0, nil, nil, err
 		}
@@ -70,7 +71,7 @@ func (p *pack) resolve(top link, r *reader, s *objects) (k kind, content []byte,
 			if err != nil {
 				return 0, nil, nil, err
 			}
-			turn.need(size)
+			waitIfLarge(size)
 			if size <= maxBase || int64(cap(spare)) < size { // what is remembered has no more room than it needs
 				spare = make([]byte, 0, size)
 			}
@@ -83,40 +84,13 @@ func (p *pack) resolve(top link, r *reader, s *objects) (k kind, content []byte,
 			}
 			content = result
 		}
-		s.bases.put(p, l.at, k, content)
+		s.remember(p, l.at, k, content)
 	}
-	return k, content, turn.end, nil
+	return k, content, unlock, nil
 }
 
-// A queue lets one large object be put together at a time.
-type queue struct{ mu sync.Mutex }
-
-// large is from how many bytes on an object waits for its turn.
+// large is from how many bytes on one object at a time is put together.
 const large = 4 << 20
-
-// A turn is that of an object, once it is known to be large.
-type turn struct {
-	*queue
-	taken bool
-}
-
-func (q *queue) turn() *turn { return &turn{queue: q} }
-
-// need waits for the turn if so many bytes are large.
-func (t *turn) need(n int64) {
-	if n >= large && !t.taken {
-		t.mu.Lock()
-		t.taken = true
-	}
-}
-
-// end lets the next one go on.
-func (t *turn) end() {
-	if t.taken {
-		t.taken = false
-		t.mu.Unlock()
-	}
-}
 
 // deltaSize returns the size that a delta to a base of so many bytes says its result has.
 func deltaSize(delta []byte, base int) (int64, error) {
@@ -134,9 +108,8 @@ func deltaSize(delta []byte, base int) (int64, error) {
 	return int64(to), nil
 }
 
-// patch appends to into, which has room for it, what a delta makes of a base. The format
-// is git's gitformat-pack(5), "Deltified representation": two sizes, then copies from the
-// base and bytes that are new.
+// patch appends to into, which has room for it, what a delta makes of a base. The format is git's gitformat-pack(5),
+// "Deltified representation": two sizes, then copies from the base and bytes that are new.
 func patch(into, base, delta []byte) ([]byte, error) {
 	torn := fmt.Errorf("%w: a damaged delta", ErrCorrupt)
 	_, n := binary.Uvarint(delta)
@@ -182,14 +155,8 @@ func patch(into, base, delta []byte) ([]byte, error) {
 	return into, nil
 }
 
-// deltaBases remembers what deltas were put together to, since neighbours in a pack
+// A baseKey is an object of a pack by its offset, and a base its content: it is remembered, since neighbours in a pack
 // have the same bases.
-type deltaBases struct {
-	mu   sync.Mutex
-	held int
-	m    map[baseKey]base
-}
-
 type baseKey struct {
 	pack *pack
 	at   int64
@@ -206,23 +173,9 @@ const (
 	maxBase  = 3 << 20
 )
 
-func (d *deltaBases) get(p *pack, at int64) (kind, []byte, bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	b, ok := d.m[baseKey{p, at}]
-	return b.kind, b.content, ok
-}
-
-// put remembers a content, which must not be changed any more.
-func (d *deltaBases) put(p *pack, at int64, k kind, content []byte) {
-	if len(content) > maxBase {
-		return
+// remember keeps a content, which must not be changed any more.
+func (s *objects) remember(p *pack, at int64, k kind, content []byte) {
+	if len(content) <= maxBase {
+		s.bases.put(baseKey{p, at}, base{k, content}, len(content), maxBases)
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.m == nil || d.held+len(content) > maxBases {
-		d.m, d.held = map[baseKey]base{}, 0
-	}
-	d.m[baseKey{p, at}] = base{k, content}
-	d.held += len(content)
 }

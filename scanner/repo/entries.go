@@ -14,8 +14,7 @@ type treeEntry struct {
 	staged []Staged // what is in a folder of the index
 }
 
-// compare orders entries as git sorts them: by name, a folder as if its name ended in a
-// slash.
+// compare orders entries as git sorts them: by name, a folder as if its name ended in a slash.
 func (e *treeEntry) compare(o *treeEntry) int {
 	n := min(len(e.name), len(o.name))
 	if c := bytes.Compare(e.name[:n], o.name[:n]); c != 0 {
@@ -35,14 +34,14 @@ func (e *treeEntry) after(n int) int {
 	return -1
 }
 
-// entries are those of a folder, one after another: of a tree object, or of the index.
-// What is malformed is an error when it is met, and a folder is always read to its end.
+// entries are those of a folder, one after another: of a tree object, or of the index. What is malformed is an error
+// when it is met, and a folder is always read to its end.
 type entries struct {
 	hash    Hash
 	content []byte // what is left of the tree
 	last    treeEntry
-	// Names of files that the names after them begin with, each longer than the one
-	// before: a folder of the same name need not be its neighbour.
+	// Names of files that the names after them begin with, each longer than the one before: a folder of the same name
+	// need not be its neighbour.
 	files [][]byte
 
 	index  *Index
@@ -69,7 +68,6 @@ func (es *entries) next() (treeEntry, error) {
 	return e, nil
 }
 
-// parseEntry reads the entry that a tree object begins with.
 func parseEntry(content []byte) (e treeEntry, rest []byte, err error) {
 	space := bytes.IndexByte(content, ' ')
 	if space < 0 {
@@ -129,7 +127,6 @@ func (es *entries) check(e *treeEntry) error {
 	return nil
 }
 
-// nextStaged returns the next entry of a folder of the index.
 func (es *entries) nextStaged() treeEntry {
 	f := es.staged[0]
 	name, _, isFolder := strings.Cut(f.Path[len(es.prefix):], "/")

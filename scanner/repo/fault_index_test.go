@@ -191,7 +191,7 @@ func TestFault_128_Checksum(t *testing.T) {
 func TestFault_128_TooLong(t *testing.T) {
 	t.Parallel()
 	g := indexed(t)
-	if err := os.Truncate(filepath.Join(g.dir, ".git/index"), maxText+1); err != nil { // most of it takes no room
+	if err := os.Truncate(filepath.Join(g.dir, ".git/index"), maxIndex+1); err != nil { // most of it takes no room
 		t.Fatal(err)
 	}
 	_, err := g.open().Index()

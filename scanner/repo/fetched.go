@@ -19,9 +19,9 @@ type Fetched struct {
 	URL    string // of the remote, without a password, and without .git at its end
 }
 
-// Fetched returns what the last git fetch into this work tree fetched, in its order, from the
-// file FETCH_HEAD. A fetch writes this file again, also for what was there already. So a
-// remote-tracking branch that an earlier run left is not in it. Nothing was fetched: none.
+// Fetched returns what the last git fetch into this work tree fetched, in its order, from the file FETCH_HEAD. A fetch
+// writes this file again, also for what was there already. So a remote-tracking branch that an earlier run left is not
+// in it. Nothing was fetched: none.
 func (r *Repository) Fetched() ([]Fetched, error) {
 	text, err := readSmall(filepath.Join(r.gitDir, "FETCH_HEAD"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -30,7 +30,7 @@ func (r *Repository) Fetched() ([]Fetched, error) {
 	if err != nil {
 		return nil, fmt.Errorf("FETCH_HEAD cannot be read: %w", disk.Cause(err))
 	}
-	all, err := parseFetched(string(text))
+	all, err := parseFetched(text)
 	if err != nil {
 		return nil, fmt.Errorf("FETCH_HEAD: %w", err)
 	}
@@ -72,8 +72,8 @@ func parseFetched(text string) ([]Fetched, error) {
 	return all, nil
 }
 
-// fetchedFrom splits the third column of FETCH_HEAD. A name of a ref has no spaces in it, so
-// it ends where the first "' of " begins. Without a name it is the remote's HEAD.
+// fetchedFrom splits the third column of FETCH_HEAD. A name of a ref has no spaces in it, so it ends where the first
+// "' of " begins. Without a name it is the remote's HEAD.
 func fetchedFrom(text string) (ref, url string, err error) {
 	ref, url = "HEAD", text
 	for _, kind := range fetchedKinds {

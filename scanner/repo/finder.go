@@ -1,72 +1,73 @@
 package repo
 
-import (
-	"strings"
-	"sync"
-)
+import "strings"
 
 // A Finder looks up many paths, and remembers the folders that it has read. It is safe for concurrent use.
 type Finder struct {
-	repo *Repository
-
-	mu      sync.Mutex // of what follows
-	folders map[Hash]map[string]Leaf
-	held    int // entries of folders
+	repo    *Repository
+	folders cache[Hash, map[string]Leaf]
 }
 
 // maxFound is how many entries of folders a [Finder] remembers, each of some 100 bytes.
 const maxFound = 200_000
 
 // Finder returns a finder that has read nothing yet.
-func (r *Repository) Finder() *Finder { return &Finder{repo: r, folders: map[Hash]map[string]Leaf{}} }
+func (r *Repository) Finder() *Finder { return &Finder{repo: r} }
 
 // Lookup is [Repository.Lookup].
 func (f *Finder) Lookup(tree Hash, path string) (Leaf, bool, error) {
-	at, found := Leaf{folderMode, tree}, true
+	return lookup(tree, path, func(folder Hash, name string) (Leaf, error) {
+		leaves, known := f.folders.get(folder)
+		if known {
+			return leaves[name], nil
+		}
+		leaves = map[string]Leaf{}
+		err := f.repo.Entries(folder, func(name []byte, leaf Leaf) { leaves[string(name)] = leaf })
+		if err == nil {
+			f.folders.put(folder, leaves, len(leaves), maxFound)
+		}
+		return leaves[name], err
+	})
+}
+
+// Lookup returns the leaf or folder at a path of a tree; false if there is none.
+func (r *Repository) Lookup(tree Hash, path string) (Leaf, bool, error) {
+	return lookup(tree, path, func(folder Hash, name string) (found Leaf, err error) {
+		err = r.Entries(folder, func(entry []byte, leaf Leaf) {
+			if string(entry) == name {
+				found = leaf
+			}
+		})
+		return found, err
+	})
+}
+
+// lookup follows a path. in returns the entry of a folder, the zero Leaf if there is none.
+func lookup(tree Hash, path string, in func(folder Hash, name string) (Leaf, error)) (Leaf, bool, error) {
+	at := Leaf{folderMode, tree}
 	for name := range strings.SplitSeq(path, "/") {
 		if at.Mode != folderMode {
 			return Leaf{}, false, nil
 		}
-		folder, err := f.folder(at.Hash, path)
-		if err != nil {
+		var err error
+		if at, err = in(at.Hash, name); err != nil || at == (Leaf{}) {
 			return Leaf{}, false, err
-		}
-		if at, found = folder[name]; !found {
-			return Leaf{}, false, nil
 		}
 	}
 	return at, true, nil
 }
 
-// folder returns what is in a folder; path is where it was met.
-func (f *Finder) folder(h Hash, path string) (map[string]Leaf, error) {
-	f.mu.Lock()
-	folder, known := f.folders[h]
-	f.mu.Unlock()
-	if known {
-		return folder, nil
-	}
-	w := walk{repo: f.repo, distinct: map[Hash]struct{}{}}
-	entries, err := w.open(path, treeEntry{hash: h}, 0)
-	if err != nil {
-		return nil, err
-	}
-	folder = map[string]Leaf{}
-	for {
-		e, err := entries.next() // to the last one: what is malformed is not an answer
-		if err != nil {
-			return nil, err
-		}
-		if e.name == nil {
+// Entries hands the entries of a tree to visit, in its order: its leaves, and its folders, whose mode is not IsLeaf.
+// name is overwritten later. What is malformed is an error, though entries before it were visited.
+func (r *Repository) Entries(tree Hash, visit func(name []byte, leaf Leaf)) error {
+	w := walk{repo: r, distinct: map[Hash]struct{}{}}
+	entries, err := w.open("", treeEntry{hash: tree}, 0)
+	for err == nil {
+		var e treeEntry
+		if e, err = entries.next(); e.name == nil {
 			break
 		}
-		folder[string(e.name)] = Leaf{e.mode, e.hash}
+		visit(e.name, Leaf{e.mode, e.hash})
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.held += len(folder); f.held > maxFound {
-		f.folders, f.held = map[Hash]map[string]Leaf{}, len(folder)
-	}
-	f.folders[h] = folder
-	return folder, nil
+	return err
 }

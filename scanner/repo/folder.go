@@ -30,8 +30,8 @@ type folder struct {
 	blind string
 }
 
-// openFolders opens the objects folder dir and, one after another, those that its
-// info/alternates name, and theirs. git goes six deep.
+// openFolders opens the objects folder dir and, one after another, those that its info/alternates name, and theirs.
+// git goes six deep.
 func openFolders(dir string) ([]*folder, error) {
 	var all []*folder
 	seen := map[string]bool{}
@@ -54,7 +54,7 @@ func openFolders(dir string) ([]*folder, error) {
 		if err != nil {
 			return err
 		}
-		for line := range strings.Lines(string(text)) {
+		for line := range strings.Lines(text) {
 			line = strings.TrimSuffix(line, "\n")
 			if line == "" || strings.HasPrefix(line, "#") {
 				continue
@@ -65,9 +65,7 @@ func openFolders(dir string) ([]*folder, error) {
 						filepath.Join(dir, "info", "alternates"))
 				}
 			}
-			if !filepath.IsAbs(line) {
-				line = filepath.Join(dir, filepath.FromSlash(line))
-			}
+			line = disk.Under(dir, filepath.FromSlash(line))
 			if depth == 6 {
 				return fmt.Errorf("%s: alternates more than six deep", dir)
 			}
@@ -98,22 +96,16 @@ func openFolder(dir string) (*folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	indexed := map[string]bool{}
+	byName := func(e fs.DirEntry, name string) int { return strings.Compare(e.Name(), name) }
 	for _, e := range entries {
-		if stem, ok := strings.CutSuffix(e.Name(), ".idx"); ok {
-			indexed[stem] = true
-		}
-	}
-	for _, e := range entries {
-		stem, ok := strings.CutSuffix(e.Name(), ".pack")
-		if !ok {
-			continue
-		}
-		if !indexed[stem] {
+		stem, isPack := strings.CutSuffix(e.Name(), ".pack")
+		_, isIndexed := slices.BinarySearchFunc(entries, stem+".idx", byName)
+		switch {
+		case isPack && isIndexed:
+			f.packs = append(f.packs, &pack{stem: filepath.Join(packDir, stem)})
+		case isPack:
 			f.blind = e.Name()
-			continue
 		}
-		f.packs = append(f.packs, &pack{stem: filepath.Join(packDir, stem)})
 	}
 	return f, nil
 }
@@ -137,7 +129,6 @@ func (f *folder) packed(h Hash, s *objects) (stored, error) {
 	return stored{}, fs.ErrNotExist
 }
 
-// loose opens an object that has its own file.
 func (f *folder) loose(h Hash) (stored, error) {
 	name := h.String()
 	file, err := openRegular(filepath.Join(f.dir, name[:2], name[2:]))
@@ -177,7 +168,6 @@ func looseReader(file *os.File) (stored, error) {
 	return stored{kind: k, size: size, stream: readCloser{r, file}}, nil
 }
 
-// readCloser reads from one and closes another.
 type readCloser struct {
 	io.Reader
 	io.Closer
@@ -191,7 +181,6 @@ func noEOF(err error) error {
 	return err
 }
 
-// withPrefix returns the names of the objects whose hash, in hexadecimal, begins so.
 func (f *folder) withPrefix(prefix string) ([]Hash, error) {
 	var found []Hash
 	entries, err := os.ReadDir(filepath.Join(f.dir, prefix[:2]))
@@ -213,8 +202,7 @@ func (f *folder) withPrefix(prefix string) ([]Hash, error) {
 	return found, nil
 }
 
-// withPrefix returns the objects of the whole repository whose hash begins so, each
-// once.
+// withPrefix returns the objects of the whole repository whose hash begins so, each once.
 func (s *objects) withPrefix(prefix string) ([]Hash, error) {
 	var all []Hash
 	for _, f := range s.folders {
@@ -228,8 +216,7 @@ func (s *objects) withPrefix(prefix string) ([]Hash, error) {
 	return slices.Compact(all), nil
 }
 
-// openRegular opens a file of the repository. It never blocks: what is not a regular
-// file is not opened for long.
+// openRegular opens a file of the repository. It never blocks: what is not a regular file is not opened for long.
 func openRegular(name string) (*os.File, error) {
 	st, err := os.Stat(name)
 	if err != nil {
@@ -252,8 +239,8 @@ func openRegular(name string) (*os.File, error) {
 	return f, nil
 }
 
-// mapped returns the bytes of a file that is only ever replaced as a whole, such as a pack's
-// index. They stay until [unmap], or until the process ends.
+// mapped returns the bytes of a file that is only ever replaced as a whole, such as a pack's index. They stay until
+// [unmap], or until the process ends.
 func mapped(name string) ([]byte, error) {
 	f, err := openRegular(name)
 	if err != nil {
@@ -266,42 +253,16 @@ func mapped(name string) ([]byte, error) {
 	return content, err
 }
 
-// maxSmall bounds the files that are read whole, such as refs and settings.
-const maxSmall = 64 << 20
+// Limits on files that are read whole, in bytes.
+const (
+	maxSmall = 64 << 20 // refs, settings and the like
+	maxIndex = 1 << 30  // six million files
+)
 
-// readSmall reads a file whole; one that is longer than maxSmall is an error.
-func readSmall(name string) ([]byte, error) {
-	f, err := openRegular(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close() // read only: nothing to lose
-	var text bytes.Buffer
-	if st, err := f.Stat(); err == nil && st.Size() <= maxSmall {
-		text.Grow(int(st.Size()) + bytes.MinRead) // what io.ReadAll would do in many steps
-	}
-	n, err := text.ReadFrom(io.LimitReader(f, maxSmall+1))
-	if err == nil && n > maxSmall {
-		err = fmt.Errorf("%s: %w of %d bytes", name, ErrLimit, maxSmall)
-	}
-	return text.Bytes(), err
-}
+func readSmall(name string) (string, error) { return readText(name, maxSmall) }
 
-// hexPrefix reports whether s is the beginning of a hash.
-func hexPrefix(s string) bool {
-	if len(s)%2 == 1 {
-		s += "0"
-	}
-	_, err := hex.DecodeString(s)
-	return err == nil && s == strings.ToLower(s)
-}
-
-// maxText bounds the index. A gigabyte is six million files.
-const maxText = 1 << 30
-
-// readText returns the text of a file, of which parts can be kept without a copy; one that is longer than maxText is an
-// error.
-func readText(name string) (string, error) {
+// readText returns the text of a file, of which parts can be kept without a copy. One over the limit is an error.
+func readText(name string, limit int64) (string, error) {
 	f, err := openRegular(name)
 	if err != nil {
 		return "", err
@@ -311,11 +272,22 @@ func readText(name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if st.Size() > maxText {
-		return "", fmt.Errorf("%s: %w of %d bytes", name, ErrLimit, maxText)
-	}
 	var text strings.Builder
-	text.Grow(int(st.Size()))
-	_, err = io.Copy(&text, io.LimitReader(f, maxText)) // should it grow meanwhile
+	size := st.Size()
+	if size <= limit {
+		text.Grow(int(size))
+		size, err = io.Copy(&text, io.LimitReader(f, limit+1)) // it may have grown meanwhile
+	}
+	if err == nil && size > limit {
+		err = fmt.Errorf("%s: %w of %d bytes", name, ErrLimit, limit)
+	}
 	return text.String(), err
+}
+
+func hexPrefix(s string) bool {
+	if len(s)%2 == 1 {
+		s += "0"
+	}
+	_, err := hex.DecodeString(s)
+	return err == nil && s == strings.ToLower(s)
 }

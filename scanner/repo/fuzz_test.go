@@ -208,9 +208,7 @@ func FuzzPackedRefs(f *testing.F) {
 		if !validRef(name) || len(text) > 0 && text[len(text)-1] != '\n' {
 			return
 		}
-		r := &Repository{packed: text}
-		r.packedOnce.Do(func() {})
-		h, found, err := r.packedRef(name)
+		h, found, err := findRef(text, name)
 		var hashes []string
 		for line := range strings.SplitSeq(string(text), "\n") {
 			if hash, ok := strings.CutSuffix(line, " "+name); ok {
@@ -352,7 +350,7 @@ func FuzzSettings(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		s, err := parseSettings(text)
+		s, err := parseSettings(string(text))
 		if err != nil {
 			return
 		}
@@ -378,7 +376,7 @@ func FuzzSettings(f *testing.F) {
 				again.WriteString(key + " = \"" + inQuotes.Replace(v) + "\"\n")
 			}
 		}
-		got, err := parseSettings([]byte(again.String()))
+		got, err := parseSettings(again.String())
 		if err != nil || !maps.EqualFunc(s, got, slices.Equal) {
 			t.Fatalf("%q says %q; written again, %q, it says %q, %v", text, s, again.String(), got, err)
 		}

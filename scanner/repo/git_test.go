@@ -15,13 +15,7 @@ import (
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
-
-	"github.com/policyscan/policyscan/internal/memdir"
 )
-
-func TestMain(m *testing.M) {
-	os.Exit(memdir.Run(m.Run, 1<<30))
-}
 
 // gitRepo is a repository that the git command builds; the program itself never runs it.
 type gitRepo struct {

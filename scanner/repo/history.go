@@ -4,18 +4,15 @@ import (
 	"bytes"
 	"crypto/sha1"
 	"path/filepath"
-	"strings"
 	"sync"
 
-	"github.com/go-git/go-git/v5/plumbing"
 	commitgraph "github.com/go-git/go-git/v5/plumbing/format/commitgraph/v2"
 )
 
-// A history tells the parents and the dates of commits, for searches that walk over many
-// of them, and remembers them: where a base is so many commits back, the search for the
-// merge base meets them again. After some it looks for the commit-graph (git's gitformat-commit-graph(5)),
-// which has them at hand; what the graph does not have is read from the commit itself. A
-// graph whose checksum is wrong is not used: all it could tell is in the commits, too.
+// A history tells the parents and the dates of commits, for searches that walk over many of them, and remembers them:
+// where a base is so many commits back, the search for the merge base meets them again. After some it looks for the
+// commit-graph (git's gitformat-commit-graph(5)), which has them at hand; what the graph does not have is read from
+// the commit itself. A graph whose checksum is wrong is not used: all it could tell is in the commits, too.
 type history struct {
 	repo *Repository
 
@@ -26,8 +23,8 @@ type history struct {
 	asked  int
 }
 
-// beforeGraph is how many commits are read before the commit-graph is opened: to check
-// it takes about as long as to read so many.
+// beforeGraph is how many commits are read before the commit-graph is opened: to check it takes about as long as to
+// read so many.
 const beforeGraph = 64
 
 // maxKnown is how many commits are remembered, about 100 bytes each.
@@ -57,27 +54,17 @@ func (s *history) find(h Hash) (*commit, error) {
 		s.graph = s.repo.openGraph()
 	}
 	if s.graph != nil {
-		if c, ok := inGraph(s.graph, h); ok {
-			return c, nil
+		if at, err := s.graph.GetIndexByHash(h); err == nil {
+			if data, err := s.graph.GetCommitDataByIndex(at); err == nil {
+				return &commit{parents: data.ParentHashes, date: data.When.Unix()}, nil
+			}
 		}
 	}
 	return s.repo.commit(h)
 }
 
-func inGraph(g commitgraph.Index, h Hash) (*commit, bool) {
-	at, err := g.GetIndexByHash(h)
-	if err != nil {
-		return nil, false
-	}
-	data, err := g.GetCommitDataByIndex(at)
-	if err != nil {
-		return nil, false
-	}
-	return &commit{parents: data.ParentHashes, date: data.When.Unix()}, true
-}
-
-// openGraph returns the commit-graph, nil if there is none that can be used. In a shallow
-// clone it would lead beyond the boundary.
+// openGraph returns the commit-graph, nil if there is none that can be used. In a shallow clone it would lead beyond
+// the boundary.
 func (r *Repository) openGraph() commitgraph.Index {
 	if len(r.shallow) > 0 {
 		return nil
@@ -87,17 +74,13 @@ func (r *Repository) openGraph() commitgraph.Index {
 		if g := openGraphFile(filepath.Join(info, "commit-graph"), nil); g != nil {
 			return g
 		}
-		chain, err := readSmall(filepath.Join(info, "commit-graphs", "commit-graph-chain"))
+		chain, err := readHashes(filepath.Join(info, "commit-graphs", "commit-graph-chain"))
 		if err != nil {
 			continue
 		}
 		var g commitgraph.Index
-		for name := range strings.Lines(string(chain)) { // the oldest first
-			name = strings.TrimSuffix(name, "\n")
-			if !plumbing.IsHash(name) {
-				return nil
-			}
-			if g = openGraphFile(filepath.Join(info, "commit-graphs", "graph-"+name+".graph"), g); g == nil {
+		for _, h := range chain { // the oldest first
+			if g = openGraphFile(filepath.Join(info, "commit-graphs", "graph-"+h.String()+".graph"), g); g == nil {
 				return nil
 			}
 		}
@@ -125,7 +108,6 @@ func openGraphFile(name string, parent commitgraph.Index) commitgraph.Index {
 	return g
 }
 
-// graphFile is a file in memory.
 type graphFile struct{ *bytes.Reader }
 
 func (graphFile) Close() error { return nil }

@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
@@ -27,7 +26,7 @@ var ErrIndex = errors.New("the index cannot be read")
 type Index struct {
 	Files []Staged // in the order of their paths' bytes
 
-	written time.Time             // when git wrote it
+	isThere bool                  // the file is
 	trees   map[string]cachedTree // by the path of the folder; "" is the root
 }
 
@@ -38,26 +37,18 @@ type Staged struct {
 	Conflict     bool // a merge left more than one version of it; Leaf is any of them
 	IntentToAdd  bool // known by name alone: no content is there yet
 	SkipWorktree bool // not checked out (sparse checkout)
-
-	// Of the file in the work tree, when it was last found to be as it is here.
-	size                 uint32 // bytes, modulo 2^32
-	seconds, nanoseconds uint32 // of its modification; the seconds modulo 2^32
 }
 
-// Index reads the index: of the work tree, or the one that GIT_INDEX_FILE names, which
-// git sets for hooks (a commit of all, or of some paths, is made from a temporary index).
-// An index that is not there is empty: nothing was ever added. One that is split into two
-// files is an error that says what to run.
+// Index reads the index: of the work tree, or the one that GIT_INDEX_FILE names, which git sets for hooks (a commit of
+// all, or of some paths, is made from a temporary index). An index that is not there is empty: nothing was ever added.
+// One that is split into two files is an error that says what to run.
 //
-// The format is git's gitformat-index(5), versions 2, 3 and 4. The folders of a sparse
-// index are read from their trees.
+// The format is git's gitformat-index(5), versions 2, 3 and 4. The folders of a sparse index are read from their
+// trees.
 func (r *Repository) Index() (*Index, error) {
 	file := filepath.Join(r.gitDir, "index")
 	if name := os.Getenv("GIT_INDEX_FILE"); name != "" {
-		file = name
-		if !filepath.IsAbs(name) { // git runs hooks in the root of the work tree
-			file = filepath.Join(cmp.Or(r.WorkTree, r.gitDir), name)
-		}
+		file = disk.Under(cmp.Or(r.WorkTree, r.gitDir), name) // git runs hooks in the root of the work tree
 		if other := filepath.Dir(file); exists(filepath.Join(other, "HEAD")) && !disk.Same(other, r.gitDir) {
 			return nil, fmt.Errorf("%w: GIT_INDEX_FILE is %s, of another repository than %s; "+
 				"unset it, or omit the path", ErrIndex, file, r.gitDir)
@@ -70,7 +61,7 @@ func (r *Repository) Index() (*Index, error) {
 	if !slices.ContainsFunc(read.Files, func(f Staged) bool { return f.Mode == folderMode }) {
 		return read, nil
 	}
-	idx := &Index{written: read.written, trees: read.trees}
+	idx := &Index{isThere: true, trees: read.trees}
 	for _, f := range read.Files {
 		if f.Mode != folderMode {
 			idx.Files = append(idx.Files, f)
@@ -84,8 +75,8 @@ func (r *Repository) Index() (*Index, error) {
 			return nil, fmt.Errorf("%s, a folder of the sparse index: %w", f.Path, err)
 		}
 	}
-	// A tree sorts a folder by its name and a slash, as the index sorts paths, but what
-	// was read from trees is checked by no one else.
+	// A tree sorts a folder by its name and a slash, as the index sorts paths, but what was read from trees is checked
+	// by no one else.
 	if !slices.IsSortedFunc(idx.Files, byPath) {
 		return nil, fmt.Errorf("%w: it is not in order", ErrIndex)
 	}
@@ -94,37 +85,24 @@ func (r *Repository) Index() (*Index, error) {
 
 func byPath(a, b Staged) int { return strings.Compare(a.Path, b.Path) }
 
-// readIndex reads an index file.
 func readIndex(file string, hashing crypto.Hash) (*Index, error) {
-	st, err := os.Stat(file)
+	content, err := readText(file, maxIndex)
 	if errors.Is(err, fs.ErrNotExist) {
 		return &Index{}, nil
 	}
 	var idx *Index
 	if err == nil {
-		var content string
-		if content, err = readText(file); err == nil {
-			idx, err = parseIndex(content, hashing)
-		}
+		idx, err = parseIndex(content, hashing)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %v", ErrIndex, err) // a malformed index is not a malformed tree
 	}
-	idx.written = st.ModTime()
+	idx.isThere = true
 	return idx, nil
 }
 
-// Clean reports whether a file of the work tree is surely what the index has: it has the
-// size and the time that it had when git last looked, and was not written to since, or in
-// the same moment.
-func (x *Index) Clean(f Staged, size int64, modified time.Time) bool {
-	noted := time.Unix(int64(f.seconds), int64(f.nanoseconds))
-	same := noted.Equal(modified) || f.nanoseconds == 0 && noted.Unix() == modified.Unix()
-	return same && f.size == uint32(size) && noted.Before(x.written) && !f.Conflict && !f.IntentToAdd
-}
-
-// folder returns a folder of the index, of which the files are given. If git has made a
-// tree of it already, it has that one's hash, as a commit would.
+// folder returns a folder of the index, of which the files are given. If git has made a tree of it already, it has
+// that one's hash, as a commit would.
 func (x *Index) folder(path string, files []Staged) treeEntry {
 	e := treeEntry{mode: folderMode, staged: files}
 	if t, known := x.trees[path]; known && t.files == len(files) {
@@ -133,11 +111,11 @@ func (x *Index) folder(path string, files []Staged) treeEntry {
 	return e
 }
 
-// Missing is an error if there is no index at all: over a commit it is as if all files were staged to be deleted, which
-// git itself never leaves behind without one.
+// Missing is an error if there is no index at all: over a commit it is as if all files were staged to be deleted,
+// which git itself never leaves behind without one.
 func (x *Index) Missing() error {
 	switch name := os.Getenv("GIT_INDEX_FILE"); {
-	case !x.written.IsZero():
+	case x.isThere:
 		return nil
 	case name != "":
 		return fmt.Errorf("%w: GIT_INDEX_FILE is %s, which does not exist; unset it, or set it to an index",
@@ -153,8 +131,7 @@ func HashBlob(size int64, content io.Reader) (Hash, error) {
 	return h.Sum(), err
 }
 
-// Lookup returns the leaf or folder at a path of the index, as [Repository.Lookup] does
-// of a tree.
+// Lookup returns the leaf or folder at a path of the index, as [Repository.Lookup] does of a tree.
 func (x *Index) Lookup(path string) (Leaf, bool) {
 	i, found := slices.BinarySearchFunc(x.Files, Staged{Path: path}, byPath)
 	if found {
@@ -174,10 +151,10 @@ func (x *Index) Beneath(folder string) []Staged {
 	return x.Files[from:to]
 }
 
-// Committed returns the index without what a commit of it would not have: files that are
-// only intended to be added. A conflict is an error.
+// Committed returns the index without what a commit of it would not have: files that are only intended to be added. A
+// conflict is an error.
 func (x *Index) Committed() (*Index, error) {
-	c := &Index{Files: make([]Staged, 0, len(x.Files)), written: x.written, trees: x.trees}
+	c := &Index{Files: make([]Staged, 0, len(x.Files)), isThere: x.isThere, trees: x.trees}
 	for _, f := range x.Files {
 		if f.Conflict {
 			return nil, fmt.Errorf("%w: %q has a conflict; resolve it and run git add", ErrIndex, clip(f.Path))
@@ -189,37 +166,8 @@ func (x *Index) Committed() (*Index, error) {
 	return c, nil
 }
 
-// around asks the index of the repository whose work tree is from, or is around it, about a file, of which the path is
-// absolute and leads through no link. It needs nothing of the repository but that; without one, git tracks nothing.
-func around(from, file string, names named) (bool, error) {
-	for root := from; ; root = filepath.Dir(root) {
-		gitDir, err := gitDirOf(root)
-		if err != nil {
-			return false, err
-		}
-		if gitDir != "" {
-			return inIndex(gitDir, root, file, names)
-		}
-		if filepath.Dir(root) == root {
-			return false, nil
-		}
-	}
-}
-
-// tracks asks the index of this repository about a file in its work tree, as around does.
-func (r *Repository) tracks(file string, names named) (bool, error) {
-	root, err := filepath.Abs(r.WorkTree)
-	if err == nil {
-		root, err = filepath.EvalSymlinks(root)
-	}
-	if err != nil || r.WorkTree == "" {
-		return false, nil // there is no work tree that it could be in
-	}
-	return inIndex(r.gitDir, root, file, names)
-}
-
 // inIndex reports whether the index of a git folder names a file of the work tree at root, or one in it.
-func inIndex(gitDir, root, file string, names named) (bool, error) {
+func inIndex(gitDir, root, file string) (bool, error) {
 	idx, err := readIndex(filepath.Join(gitDir, "index"), crypto.SHA1)
 	if err != nil { // of a repository of the other kind
 		other, otherErr := readIndex(filepath.Join(gitDir, "index"), crypto.SHA256)
@@ -232,16 +180,22 @@ func inIndex(gitDir, root, file string, names named) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return names(idx, root, filepath.ToSlash(rel))
+	return idx.names(root, filepath.ToSlash(rel))
 }
 
-// A named is a question about a path: whether an index names it. A file system that folds case is asked at root.
-type named func(x *Index, root, path string) (bool, error)
-
+// names reports whether the index names a path, or one in it. A file system that folds case is asked at root.
 func (x *Index) names(root, path string) (bool, error) {
+	if path == "." {
+		return len(x.Files) > 0, nil
+	}
 	for _, f := range x.Files {
+		at := f.Path
+		if len(at) > len(path) && at[len(path)] == '/' {
+			at = at[:len(path)]
+		}
 		switch {
-		case f.Path == path || foldsTo(root, f.Path, path):
+		case at == path || strings.EqualFold(at, path) && disk.Same(filepath.Join(root, filepath.FromSlash(at)),
+			filepath.Join(root, filepath.FromSlash(path))):
 			return true, nil
 		case f.Mode == folderMode && strings.HasPrefix(path, f.Path):
 			return false, fmt.Errorf("%w: it is sparse, and has %s as a whole; "+
@@ -249,24 +203,4 @@ func (x *Index) names(root, path string) (bool, error) {
 		}
 	}
 	return false, nil
-}
-
-func (x *Index) namesIn(root, folder string) (bool, error) {
-	if folder == "." {
-		return len(x.Files) > 0, nil
-	}
-	for _, f := range x.Files {
-		if len(f.Path) > len(folder) && f.Path[len(folder)] == '/' {
-			if at := f.Path[:len(folder)]; at == folder || foldsTo(root, at, folder) {
-				return true, nil
-			}
-		}
-	}
-	return x.names(root, folder)
-}
-
-// foldsTo reports whether two paths that differ in case are one file.
-func foldsTo(root, a, b string) bool {
-	return strings.EqualFold(a, b) && disk.Same(filepath.Join(root, filepath.FromSlash(a)),
-		filepath.Join(root, filepath.FromSlash(b)))
 }

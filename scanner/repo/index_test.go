@@ -464,4 +464,4 @@ func TestFault_128_CachedTrees(t *testing.T) {
 }
 
 // tracks reports whether git tracks a file.
-func tracks(file string) (bool, error) { return around(filepath.Dir(file), file, (*Index).names) }
+func tracks(file string) (bool, error) { return Environment{}.tracks(filepath.Dir(file), file) }

@@ -20,9 +20,8 @@ const (
 	flagSkipWorktree = 1 << 14
 )
 
-// parseIndex reads an index whose objects are named by a hash. A path in conflict is in
-// the result once; a whole folder, which a sparse index has as an entry, has the mode of
-// one and a path that ends in a slash.
+// parseIndex reads an index whose objects are named by a hash. A path in conflict is in the result once; a whole
+// folder, which a sparse index has as an entry, has the mode of one and a path that ends in a slash.
 func parseIndex(content string, hashing crypto.Hash) (*Index, error) {
 	size := hashing.Size()
 	if len(content) < 12+size || content[:4] != "DIRC" {
@@ -49,7 +48,6 @@ func checksum(text string, hashing crypto.Hash) string {
 	return string(h.Sum(nil))
 }
 
-// number32 returns the number that a text begins with.
 func number32(s string) uint32 {
 	return uint32(s[0])<<24 | uint32(s[1])<<16 | uint32(s[2])<<8 | uint32(s[3])
 }
@@ -93,7 +91,6 @@ func parseEntries(body string, size int) (*Index, error) {
 	return x, mistake
 }
 
-// indexReader reads what is left of an index.
 type indexReader struct {
 	rest     string
 	version  uint32
@@ -126,17 +123,13 @@ func fresh(path, before string) int {
 
 var errShortIndex = errors.New("it ends within an entry")
 
-// entry reads the next entry.
 func (p *indexReader) entry(e *Staged) (err error) {
 	fixed := 42 + p.hashSize // times, device, inode, mode, owner, size, hash, flags
 	if len(p.rest) < fixed {
 		return errShortIndex
 	}
 	head := p.rest[:fixed]
-	number := func(at int) uint32 { return number32(head[at:]) }
-	e.seconds, e.nanoseconds = number(8), number(12)
-	mode := Mode(number(24))
-	e.size = number(36)
+	mode := Mode(number32(head[24:]))
 	copy(e.Hash[:], head[40:]) // of a SHA-256 the beginning, which nothing looks up
 	flags := number16(head[fixed-2:])
 	e.Conflict = flags&flagStage != 0
@@ -180,8 +173,7 @@ func (p *indexReader) valid(e *Staged, before string) error {
 	return nil
 }
 
-// name reads an entry's path, which begins n bytes into what is left, and steps over
-// the entry.
+// name reads an entry's path, which begins n bytes into what is left, and steps over the entry.
 func (p *indexReader) name(e *Staged, n, length int) error {
 	prefix := ""
 	if p.version == 4 {
@@ -227,9 +219,8 @@ func offsetVarint[text []byte | string](b text) (v uint64, n int, ok bool) {
 	return 0, 0, false
 }
 
-// extensions steps over what follows the entries. One whose name begins with a capital
-// may be ignored; any other changes what the index means. The trees that git has made
-// of folders go into trees.
+// extensions steps over what follows the entries. One whose name begins with a capital may be ignored; any other
+// changes what the index means. The trees that git has made of folders go into trees.
 func (p *indexReader) extensions(trees map[string]cachedTree) error {
 	for len(p.rest) > 0 {
 		if len(p.rest) < 8 {
@@ -261,9 +252,9 @@ type cachedTree struct {
 	files int // entries of the index that are in it
 }
 
-// readCachedTree reads the cache of a folder and, after it, of the folders in it: a name
-// that ends in NUL, the number of files and of folders in decimal, and the tree's hash. A
-// negative number of files says that what is there is out of date, and has no hash.
+// readCachedTree reads the cache of a folder and, after it, of the folders in it: a name that ends in NUL, the number
+// of files and of folders in decimal, and the tree's hash. A negative number of files says that what is there is out
+// of date, and has no hash.
 func readCachedTree(b []byte, above string, depth int, trees map[string]cachedTree) (rest []byte, ok bool) {
 	name, b, ok := bytes.Cut(b, []byte{0})
 	files, b, ok1 := bytes.Cut(b, []byte{' '})

@@ -9,7 +9,6 @@ import (
 
 const nonblock = 0
 
-// mapFile reads a file.
 func mapFile(f *os.File) ([]byte, error) { return io.ReadAll(f) }
 
 func unmap([]byte) {}

@@ -11,7 +11,6 @@ import (
 // nonblock keeps the opening of a FIFO, put in a file's place, from waiting.
 const nonblock = unix.O_NONBLOCK
 
-// mapFile maps a file into memory, for reading.
 func mapFile(f *os.File) ([]byte, error) {
 	st, err := f.Stat()
 	if err != nil || st.Size() == 0 {
@@ -20,7 +19,6 @@ func mapFile(f *os.File) ([]byte, error) {
 	return unix.Mmap(int(f.Fd()), 0, int(st.Size()), unix.PROT_READ, unix.MAP_PRIVATE)
 }
 
-// unmap ends what mapFile began.
 func unmap(content []byte) {
 	if len(content) > 0 {
 		_ = unix.Munmap(content) // fails only for what was never mapped

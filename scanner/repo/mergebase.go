@@ -17,10 +17,35 @@ const (
 	ofB               // reached from b
 	stale             // an ancestor of a common commit: no best one
 	found             // common, and perhaps a best one
+	queued
 )
 
 // Unknown is the number of [Comparison.Behind] if this clone does not show it.
 const Unknown = -1
+
+// A Comparison is two commits of which the second is looked at by what it changes.
+type Comparison struct {
+	Base, Head Hash
+	MergeBases []Hash // at least one, in byte order
+	// The head takes the place of the base and lacks commits of it, as after a forced push.
+	Replaces bool
+	// Behind is how many commits of the base the head does not contain, or [Unknown].
+	Behind int
+}
+
+// Compare relates the commits that two names mean. Commits that cannot be related (unknown, ambiguous, unrelated,
+// beyond the boundary of a shallow clone) are an error.
+func (r *Repository) Compare(base, head string) (Comparison, error) {
+	from, err := r.Commit(base)
+	if err != nil {
+		return Comparison{}, err
+	}
+	to, err := r.Commit(head)
+	if err != nil {
+		return Comparison{Base: from}, err
+	}
+	return r.Relate(from, to)
+}
 
 // How far the search goes on after all commits that only one history has were taken, to see whether they are in the
 // other history all the same: to commits as old as the oldest of them, at most beyond, and then to some more, since
@@ -31,15 +56,13 @@ const (
 )
 
 // Relate relates two commits. Its merge bases are their best common ancestors, in byte order of their hashes: those
-// that are not ancestors of another common one. A search that meets the
-// boundary of a shallow clone cannot know them, and is a [ShallowError], unless one of
-// the two commits is found to be an ancestor of the other before: two commits of depth
-// suffice for a commit and its parent.
+// that are not ancestors of another common one. A search that meets the boundary of a shallow clone cannot know them,
+// and is a [ShallowError], unless one of the two commits is found to be an ancestor of the other before: two commits
+// of depth suffice for a commit and its parent.
 //
-// It is git's: commits are taken newest first, marks flow to the parents, and the
-// search ends when only ancestors of common commits are left. A clock that went wrong
-// makes it take a commit too early; marks that come later are passed on again, and
-// what was wrongly found is dropped at the end.
+// It is git's: commits are taken newest first, marks flow to the parents, and the search ends when only ancestors of
+// common commits are left. A clock that went wrong makes it take a commit too early; marks that come later are passed
+// on again, and what was wrongly found is dropped at the end.
 func (r *Repository) Relate(base, head Hash) (Comparison, error) {
 	c := Comparison{Base: base, Head: head}
 	past := &r.past
@@ -63,9 +86,8 @@ func (r *Repository) Relate(base, head Hash) (Comparison, error) {
 	return c, nil
 }
 
-// search returns one that begins at two commits.
 func (past *history) search(a, b Hash) (*search, error) {
-	s := &search{history: past, marks: map[Hash]int{}, queued: map[Hash]bool{}, oldest: math.MaxInt64}
+	s := &search{history: past, marks: map[Hash]int{}, oldest: math.MaxInt64}
 	if err := s.push(a, ofA); err != nil {
 		return nil, err
 	}
@@ -166,7 +188,6 @@ func (s *search) behind(a Hash) int {
 	return n
 }
 
-// independent drops the commits that are ancestors of another one.
 func (past *history) independent(commits []Hash) ([]Hash, error) {
 	if len(commits) < 2 {
 		return commits, nil
@@ -195,12 +216,10 @@ func (past *history) independent(commits []Hash) ([]Hash, error) {
 	return slices.DeleteFunc(slices.Clone(commits), func(h Hash) bool { return drop[h] }), nil
 }
 
-// A search walks history, newest commit first.
 type search struct {
 	*history
 	marks  map[Hash]int
 	queue  dated
-	queued map[Hash]bool
 	fresh  int    // commits in the queue that are not stale
 	result []Hash // that were common when they were taken
 	ends   []Hash // where a shallow clone ends
@@ -218,8 +237,8 @@ func (s *search) push(h Hash, marks int) error {
 	if old&marks == marks {
 		return nil
 	}
-	s.marks[h] = old | marks
-	if s.queued[h] {
+	s.marks[h] = old | marks | queued
+	if old&queued != 0 {
 		if old&stale == 0 && marks&stale != 0 {
 			s.fresh--
 		}
@@ -230,7 +249,6 @@ func (s *search) push(h Hash, marks int) error {
 		return err
 	}
 	heap.Push(&s.queue, waiting{h, c})
-	s.queued[h] = true
 	if (old|marks)&stale == 0 {
 		s.fresh++
 	}
@@ -239,7 +257,7 @@ func (s *search) push(h Hash, marks int) error {
 
 func (s *search) pop() waiting {
 	c := heap.Pop(&s.queue).(waiting)
-	delete(s.queued, c.hash)
+	s.marks[c.hash] &^= queued
 	if s.marks[c.hash]&stale == 0 {
 		s.fresh--
 	}

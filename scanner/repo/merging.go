@@ -3,7 +3,6 @@ package repo
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -30,18 +29,27 @@ func Merging(environ []string) []string {
 
 // Merging returns the commits that are being merged into head, the commit of HEAD: those that MERGE_HEAD of the work
 // tree names or, without one, those of [Environment.Merging] that this repository has. The variables are inherited by
-// all that a hook of git merge runs, in other repositories too, and both are still there after the merge, when its last
-// hook runs: what head contains is not being merged.
+// all that a hook of git merge runs, in other repositories too, and both are still there after the merge, when its
+// last hook runs: what head contains is not being merged.
 func (r *Repository) Merging(head Hash) ([]Hash, error) {
 	if head.IsZero() {
 		return nil, nil
 	}
-	named, err := r.mergeHead()
+	named, err := readHashes(filepath.Join(r.gitDir, "MERGE_HEAD")) // of an octopus several
+	for i := range named {
+		if err == nil {
+			named[i], err = r.peel(named[i]) // of a tag that is merged it names the tag
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("the merge in progress cannot be read: %w", err)
 	}
 	if named == nil {
-		named = r.mergeNamed()
+		for _, name := range r.merging {
+			if h, err := r.peel(plumbing.NewHash(name)); err == nil { // else they are another repository's
+				named = append(named, h)
+			}
+		}
 	}
 	var all []Hash
 	for _, h := range named {
@@ -56,39 +64,4 @@ func (r *Repository) Merging(head Hash) ([]Hash, error) {
 		}
 	}
 	return all, nil
-}
-
-// mergeHead returns the commits that MERGE_HEAD names, of an octopus several; nil if there is no such file.
-func (r *Repository) mergeHead() ([]Hash, error) {
-	text, err := readSmall(filepath.Join(r.gitDir, "MERGE_HEAD"))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	all := []Hash{}
-	for line := range strings.Lines(string(text)) {
-		line = strings.TrimSuffix(line, "\n")
-		if !plumbing.IsHash(line) {
-			return nil, fmt.Errorf("MERGE_HEAD contains %q, which is not a hash", clip(line))
-		}
-		h, err := r.peel(plumbing.NewHash(line)) // of a tag that is merged it names the tag
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, h)
-	}
-	return all, nil
-}
-
-// mergeNamed returns those of the environment's commits that are here.
-func (r *Repository) mergeNamed() []Hash {
-	var all []Hash
-	for _, name := range r.merging {
-		if h, err := r.peel(plumbing.NewHash(name)); err == nil { // else they are another repository's
-			all = append(all, h)
-		}
-	}
-	return all
 }

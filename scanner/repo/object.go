@@ -20,16 +20,15 @@ type Hash = plumbing.Hash
 // Short is the beginning of a hash, for a person.
 func Short(h Hash) string { return h.String()[:7] }
 
-// Limits on objects that are read whole. Blobs of any size that are stored as they
-// are, not as a delta, are read by stream and have none.
+// Limits on objects that are read whole. Blobs of any size that are stored as they are, not as a delta, are read by
+// stream and have none.
 const (
 	maxMeta  = 32 << 20  // a tree (of some 800,000 entries), commit or tag, in bytes
 	maxDelta = 256 << 20 // an object that is stored as a delta, in bytes
 	maxChain = 10_000    // deltas one on top of another; git writes 4,095 at most
 )
 
-// Errors of objects. What the repository lacks is never taken for something that is
-// not there.
+// Errors of objects. What the repository lacks is never taken for something that is not there.
 var (
 	ErrMissing = errors.New("the object is not in this clone")
 	ErrCorrupt = errors.New("the object is corrupt")
@@ -46,11 +45,9 @@ type ObjectError struct {
 func (e *ObjectError) Error() string { return fmt.Sprintf("object %s: %v", e.Hash, e.Err) }
 func (e *ObjectError) Unwrap() error { return e.Err }
 
-// kind is the type of an object.
 type kind = plumbing.ObjectType
 
-// stored is an object as it was found: its type, its size, and its content, which has
-// not been checked yet.
+// stored is an object as it was found: its type, its size, and its content, which has not been checked yet.
 type stored struct {
 	kind    kind
 	size    int64
@@ -72,18 +69,17 @@ func (o stored) Close() error {
 	return nil
 }
 
-// objects are all places in which a repository keeps objects: its own folder, and
-// the alternates.
+// objects are all places in which a repository keeps objects: its own folder, and the alternates.
 type objects struct {
 	folders []*folder
-	bases   deltaBases
-	large   queue
+	bases   cache[baseKey, base]
+	large   sync.Mutex // held while a large object is put together from deltas
 
 	inflaters sync.Pool // of *inflater, for the packs
 }
 
-// find opens an object, unchecked. Packs are asked first, as git does: most objects are in
-// one, and to see that a file is not there takes the system longer than a search.
+// find opens an object, unchecked. Packs are asked first, as git does: most objects are in one, and to see that a file
+// is not there takes the system longer than a search.
 func (s *objects) find(h Hash) (stored, error) {
 	for _, f := range s.folders {
 		obj, err := f.packed(h, s)
@@ -130,7 +126,6 @@ func (s *objects) read(h Hash, want kind) ([]byte, error) {
 	return content, wrapObject(h, err)
 }
 
-// kindOf returns the type of an object.
 func (s *objects) kindOf(h Hash) (kind, error) {
 	obj, err := s.find(h)
 	if err != nil {
@@ -139,7 +134,6 @@ func (s *objects) kindOf(h Hash) (kind, error) {
 	return obj.kind, obj.Close()
 }
 
-// readChecked returns an object's content whole, and checked.
 func readChecked(h Hash, obj stored) ([]byte, error) {
 	content := obj.content
 	if obj.stream != nil {
@@ -153,8 +147,8 @@ func readChecked(h Hash, obj stored) ([]byte, error) {
 	return content, sameHash(h, sum)
 }
 
-// readExactly reads as many bytes as there are to be, and no more may follow. What the size
-// promises takes no memory before it is there.
+// readExactly reads as many bytes as there are to be, and no more may follow. What the size promises takes no memory
+// before it is there.
 func readExactly(r io.Reader, size int64) ([]byte, error) {
 	content := make([]byte, size+1)
 	n, err := io.ReadFull(r, content)
@@ -185,8 +179,8 @@ func sameHash(want Hash, sum hash.Hash) error {
 	return nil
 }
 
-// checked is a stream of an object's content whose last read, at the end, is an error if
-// the content is not what the object's name says.
+// checked is a stream of an object's content whose last read, at the end, is an error if the content is not what the
+// object's name says.
 type checked struct {
 	obj  stored
 	want Hash

@@ -21,8 +21,8 @@ import (
 //	index  \377tOc 2 | fanout 256 x 4 | hashes n x 20 | CRCs n x 4 | offsets n x 4 | long offsets m x 8 | ...
 //	pack   PACK 2 n | objects | checksum
 //
-// go-git would decode the whole index and turn it round into a map before the first
-// object; one that is looked up in place costs nothing before it is asked.
+// go-git would decode the whole index and turn it round into a map before the first object; one that is looked up in
+// place costs nothing before it is asked.
 type pack struct {
 	stem string     // path without .pack and .idx
 	pool *sync.Pool // of *inflater
@@ -169,8 +169,8 @@ func (p *pack) withPrefix(prefix string) ([]Hash, error) {
 	return found, nil
 }
 
-// entry is the head of an object in a pack.
 type entry struct {
+	at      int64
 	kind    kind
 	size    int64 // of the content, or of the delta
 	content int64 // where the compressed bytes begin
@@ -178,8 +178,8 @@ type entry struct {
 	baseRef Hash  // of a reference delta
 }
 
-// head reads the head of the object at an offset. The reader is then at what the object holds, and has to be closed
-// if there is no error.
+// head reads the head of the object at an offset. The reader is then at what the object holds, and has to be closed if
+// there is no error.
 func (p *pack) head(at int64) (e entry, r *reader, err error) {
 	r = p.from(at)
 	if e, err = p.headOf(&r.raw, at); err != nil {
@@ -197,7 +197,7 @@ func (p *pack) headOf(raw *window, at int64) (e entry, err error) {
 		}
 		return failed
 	}
-	e.content = at
+	e.at, e.content = at, at
 	next := func() uint64 {
 		c, failed := raw.ReadByte()
 		if failed != nil {
@@ -244,8 +244,8 @@ func (p *pack) headOf(raw *window, at int64) (e entry, err error) {
 	return e, err
 }
 
-// An inflater reads bytes of a pack, and inflates them. To make one takes longer than to read a commit, so that it goes
-// back to a pool.
+// An inflater reads bytes of a pack, and inflates them. To make one takes longer than to read a commit, so that it
+// goes back to a pool.
 type inflater struct {
 	raw window
 	z   io.ReadCloser // nil before the first use
@@ -257,7 +257,6 @@ type reader struct {
 	pool      *sync.Pool
 }
 
-// from returns a reader from an offset on.
 func (p *pack) from(at int64) *reader {
 	in, ok := p.pool.Get().(*inflater)
 	if !ok {
@@ -267,7 +266,6 @@ func (p *pack) from(at int64) *reader {
 	return &reader{in, p.pool}
 }
 
-// inflate begins to inflate where the reader is.
 func (r *reader) inflate() (err error) {
 	if r.z == nil {
 		r.z, err = zlib.NewReader(&r.raw)
@@ -311,11 +309,11 @@ func (p *pack) whole(e entry, r *reader) ([]byte, error) {
 	return content, nil
 }
 
-// object opens the object at an offset: by stream if it is stored as it is, in memory if it is put together from deltas
-// or was remembered as the base of one.
+// object opens the object at an offset: by stream if it is stored as it is, in memory if it is put together from
+// deltas or was remembered as the base of one.
 func (p *pack) object(at int64, s *objects) (stored, error) {
-	if k, content, known := s.bases.get(p, at); known {
-		return stored{kind: k, size: int64(len(content)), content: content}, nil
+	if b, known := s.bases.get(baseKey{p, at}); known {
+		return stored{kind: b.kind, size: int64(len(b.content)), content: b.content}, nil
 	}
 	e, r, err := p.head(at)
 	if err != nil {
@@ -326,9 +324,80 @@ func (p *pack) object(at int64, s *objects) (stored, error) {
 			r.Close() // nothing is held
 			return stored{}, err
 		}
-		remember := func(content []byte) { s.bases.put(p, at, e.kind, content) }
+		remember := func(content []byte) { s.remember(p, at, e.kind, content) }
 		return stored{kind: e.kind, size: e.size, stream: r, remember: remember}, nil
 	}
-	k, content, release, err := p.resolve(link{e, at}, r, s)
+	k, content, release, err := p.resolve(e, r, s)
 	return stored{kind: k, size: int64(len(content)), content: content, release: release}, err
+}
+
+func (p *pack) close() {
+	p.once.Do(func() {})
+	if p.file != nil {
+		_ = p.file.Close() // read only: nothing to lose
+	}
+	unmap(p.idx)
+	p.idx, p.file, p.err = nil, nil, fmt.Errorf("%s.pack was closed", p.stem)
+}
+
+// A window is a part of a pack in memory, and a place in it from which bytes are read. The part stays when another
+// object is read: a delta and its base are often near each other, and so are the trees of a commit.
+type window struct {
+	pack *pack // nil before the first use
+	from int64 // where in the pack the part begins
+	part []byte
+	at   int // the place, counted from there
+	room [windowSize]byte
+}
+
+const (
+	windowSize = 8 << 10
+	pageSize   = 4 << 10 // the system reads no less from a disk
+)
+
+func (w *window) move(p *pack, at int64) {
+	if w.pack != p || at < w.from || at >= w.from+int64(len(w.part)) {
+		w.pack, w.from, w.part = p, at&^(pageSize-1), nil
+	}
+	w.at = int(at - w.from)
+}
+
+// fill reads the part of the pack that has the byte at the place. The objects end where the pack's checksum begins.
+func (w *window) fill() error {
+	if len(w.part) > 0 { // it was read to its end
+		w.from, w.at, w.part = w.from+int64(w.at), 0, nil
+	}
+	n := min(windowSize, w.pack.size-20-w.from)
+	if n <= int64(w.at) {
+		return io.EOF
+	}
+	k, err := w.pack.file.ReadAt(w.room[:n], w.from)
+	if w.part = w.room[:k]; w.at < k {
+		return nil // what comes after meets the error again
+	}
+	return err
+}
+
+// ReadByte returns the next byte.
+func (w *window) ReadByte() (byte, error) {
+	if w.at >= len(w.part) {
+		if err := w.fill(); err != nil {
+			return 0, err
+		}
+	}
+	c := w.part[w.at]
+	w.at++
+	return c, nil
+}
+
+// Read reads what is left of the part, or the next one.
+func (w *window) Read(p []byte) (int, error) {
+	if w.at >= len(w.part) {
+		if err := w.fill(); err != nil {
+			return 0, err
+		}
+	}
+	n := copy(p, w.part[w.at:])
+	w.at += n
+	return n, nil
 }

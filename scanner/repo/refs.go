@@ -12,52 +12,39 @@ import (
 	"unicode/utf8"
 
 	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/policyscan/policyscan/internal/disk"
 )
 
-// A ref is a name for an object, as the repository stores it.
-type ref struct {
-	name string // such as "HEAD" or "refs/heads/main"
-	hash Hash
-}
-
-// errNoRef says that there is no ref of a name.
 var errNoRef = errors.New("no such ref")
 
 // maxRefs is how many refs are read where symbolic ones lead to one another: as many as git reads.
 const maxRefs = 5
 
-// ref returns the ref of a full name. A symbolic ref is followed. An unborn branch
-// is errNoRef.
-func (r *Repository) ref(name string) (ref, error) {
+// ref returns the object that a ref of a full name means, such as HEAD or refs/heads/main. A symbolic ref is followed;
+// one that leads to an unborn branch is errNoRef.
+func (r *Repository) ref(name string) (Hash, error) {
 	at := name
 	for range maxRefs {
 		text, err := r.looseRef(at)
 		if errors.Is(err, errNoRef) {
-			h, ok, err := r.packedRef(at)
-			if err != nil {
-				return ref{}, err
-			}
-			if !ok {
-				return ref{}, errNoRef
-			}
-			return ref{name, h}, nil
+			return r.packedRef(at)
 		}
 		if err != nil {
-			return ref{}, err
+			return Hash{}, err
 		}
 		h, target, err := parseRef(text)
 		if err != nil {
-			return ref{}, fmt.Errorf("the ref %s %w", at, err)
+			return Hash{}, fmt.Errorf("the ref %s %w", at, err)
 		}
 		if target == "" {
-			return ref{name, h}, nil
+			return h, nil
 		}
 		at = target
 	}
-	return ref{}, fmt.Errorf("the symbolic ref %s leads to itself, or through too many others", name)
+	return Hash{}, fmt.Errorf("the symbolic ref %s leads to itself, or through too many others", name)
 }
 
-// looseRef returns the text of a ref that has its own file.
 func (r *Repository) looseRef(name string) (string, error) {
 	dir := r.commonDir
 	if name == "HEAD" || strings.HasPrefix(name, "refs/worktree/") || strings.HasPrefix(name, "refs/bisect/") {
@@ -69,15 +56,12 @@ func (r *Repository) looseRef(name string) (string, error) {
 	}
 	text, err := readSmall(file)
 	switch {
-	case errors.Is(err, fs.ErrNotExist), notFolder(err):
+	case err != nil && (disk.Absent(err) || isFolder(file)): // of a folder, other refs begin so
 		return "", errNoRef
 	case err != nil:
-		if isFolder(file) {
-			return "", errNoRef // other refs begin so
-		}
 		return "", fmt.Errorf("the ref %s cannot be read: %w", name, err)
 	}
-	return string(text), nil
+	return text, nil
 }
 
 // parseRef reads what a ref's own file holds: a hash, or the ref that a symbolic one leads to.
@@ -97,10 +81,10 @@ func parseRef(text string) (h Hash, target string, err error) {
 	return h, target, nil
 }
 
-// packedRef looks a ref up in packed-refs, which is read once: a line for each ref, its
-// hash and its name, after a header; a line that begins with ^ says what a tag leads to. It
-// is searched as it is, for a repository can have tens of thousands.
-func (r *Repository) packedRef(name string) (Hash, bool, error) {
+// packedRef looks a ref up in packed-refs, which is read once: a line for each ref, its hash and its name, after a
+// header; a line that begins with ^ says what a tag leads to. It is searched as it is, for a repository can have tens
+// of thousands.
+func (r *Repository) packedRef(name string) (Hash, error) {
 	r.packedOnce.Do(func() {
 		r.packed, r.packedErr = mapped(filepath.Join(r.commonDir, "packed-refs"))
 		switch {
@@ -113,9 +97,13 @@ func (r *Repository) packedRef(name string) (Hash, bool, error) {
 		}
 	})
 	if r.packedErr != nil {
-		return Hash{}, false, r.packedErr
+		return Hash{}, r.packedErr
 	}
-	return findRef(r.packed, name)
+	h, found, err := findRef(r.packed, name)
+	if err == nil && !found {
+		err = errNoRef
+	}
+	return h, err
 }
 
 // findRef looks a ref up in the text of packed-refs. Where its header says that the names are in order, as git has
@@ -174,8 +162,8 @@ func inOrder(lines, want []byte) []byte {
 	return lines[first(false):first(true)]
 }
 
-// validRef reports whether a name may be a ref's (git-check-ref-format(1)). What may
-// not be one never reaches the file system.
+// validRef reports whether a name may be a ref's (git-check-ref-format(1)). What may not be one never reaches the file
+// system.
 func validRef(name string) bool {
 	if name == "HEAD" {
 		return true

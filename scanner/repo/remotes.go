@@ -13,8 +13,8 @@ type remote struct {
 	fetch []string // its refspecs: what a fetch stores, and where
 }
 
-// remotes returns the remotes that the settings name: origin first, the others by name. It
-// serves messages alone, so settings that cannot be read have none.
+// remotes returns the remotes that the settings name: origin first, the others by name. It serves messages alone, so
+// settings that cannot be read have none.
 func (r *Repository) remotes() []remote {
 	cfg, err := readSettings(filepath.Join(r.commonDir, "config"))
 	if err != nil {
@@ -50,44 +50,15 @@ func (r *Repository) Remotes() []string {
 	return names
 }
 
-// tracks reports whether a fetch of a branch alone stores it as a remote-tracking branch. In
-// a clone of a single branch it stores no other.
-func (m remote) tracks(branch string) bool {
-	full, track := "refs/heads/"+branch, "refs/remotes/"+m.name+"/"+branch
-	stored := false
-	for _, spec := range m.fetch {
-		if from, ok := strings.CutPrefix(spec, "^"); ok {
-			if _, ok := starred(from, full); ok {
-				return false
-			}
-			continue
-		}
-		from, to, ok := strings.Cut(strings.TrimPrefix(spec, "+"), ":")
-		if part, matches := starred(from, full); ok && matches && strings.Replace(to, "*", part, 1) == track {
-			stored = true
-		}
-	}
-	return stored
-}
-
-// starred matches a name with one side of a refspec, in which one * stands for any text, and
-// returns that text.
-func starred(pattern, name string) (part string, ok bool) {
-	before, after, star := strings.Cut(pattern, "*")
-	if !star {
-		return "", pattern == name
-	}
-	ok = len(name) >= len(before)+len(after) && strings.HasPrefix(name, before) && strings.HasSuffix(name, after)
-	if ok {
-		part = name[len(before) : len(name)-len(after)]
-	}
-	return part, ok
-}
-
-// fetchLine is the command that makes a branch of the remote a remote-tracking branch here.
+// fetchLine is the command that makes a branch of the remote a remote-tracking branch here. If the settings are not
+// those that git clone writes, for all branches or for this one, the command says where to store it.
 func (m remote) fetchLine(branch string) string {
-	if m.tracks(branch) {
-		return FetchLine(m.name, branch)
+	if len(m.fetch) == 1 {
+		for _, stored := range []string{"*", branch} {
+			if m.fetch[0] == "+refs/heads/"+stored+":refs/remotes/"+m.name+"/"+stored {
+				return FetchLine(m.name, branch)
+			}
+		}
 	}
 	return FetchBranchLine(m.name, m.name, branch)
 }
@@ -101,8 +72,8 @@ func FetchLine(remote string, what ...string) string {
 	return line
 }
 
-// FetchBranchLine is the command that fetches a branch from a remote, or from the URL of one,
-// and stores it as the remote-tracking branch of a remote, whatever the settings say.
+// FetchBranchLine is the command that fetches a branch from a remote, or from the URL of one, and stores it as the
+// remote-tracking branch of a remote, whatever the settings say.
 func FetchBranchLine(from, remote, branch string) string {
 	return FetchLine(from, "+refs/heads/"+branch+":refs/remotes/"+remote+"/"+branch)
 }
@@ -122,8 +93,7 @@ func shellWord(s string) string {
 // inCI is what brings the whole history into a clone that a CI system made.
 const inCI = "actions/checkout: fetch-depth: 0; GitLab: GIT_DEPTH: 0"
 
-// unknown is the error for a name that nothing here has. It says how to fetch what the name
-// most likely means.
+// unknown is the error for a name that nothing here has. It says how to fetch what the name most likely means.
 func (r *Repository) unknown(name string) error {
 	remotes := r.remotes()
 	hash := len(name) == 40 && hexPrefix(name)
@@ -144,7 +114,6 @@ func (r *Repository) unknown(name string) error {
 	return fmt.Errorf("%w: %s", ErrUnknown, what)
 }
 
-// fetching says what to do about a name that is not here, but may be in a remote.
 func (r *Repository) fetching(name string, remotes []remote) string {
 	fetch := func(lines string) string { return fmt.Sprintf("fetch it (%s; %s)", lines, inCI) }
 	first := remotes[0]

@@ -76,7 +76,7 @@ func TestUnknownNames(t *testing.T) {
 	g.git("config", "--add", "remote.origin.fetch", "^refs/heads/ma*")
 	try(g.open(), map[string]string{
 		"origin/main": fetch("git fetch origin +refs/heads/main:refs/remotes/origin/main"),
-		"origin/work": fetch("git fetch origin work"),
+		"origin/work": fetch("git fetch origin +refs/heads/work:refs/remotes/origin/work"),
 	})
 }
 

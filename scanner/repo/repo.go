@@ -1,17 +1,14 @@
-// Package repo reads git repositories: commits, trees, blobs and the index, from
-// the files that git writes, and nothing else. It runs no program, asks no network,
-// writes nothing and executes nothing that a repository configures.
+// Package repo reads git repositories: commits, trees, blobs and the index, from the files that git writes, and
+// nothing else. It runs no program, asks no network, writes nothing and executes nothing that a repository configures.
 //
-// What is not there is an error, never an empty answer: a missing, truncated or
-// unreadable object, one whose content does not have the hash that names it, a
-// malformed tree, the boundary of a shallow clone. go-git's own walks take some of
-// these for the end of a list (shown with v5.19.3), so only its parts are used: hashes and
-// object types, the commit-graph, the patterns of .gitignore. Objects are looked up here, in
-// place: in loose files and in packs of any name by their indexes of version 2, here and in
-// the alternates; and deltas are applied here, within a bound.
+// What is not there is an error, never an empty answer: a missing, truncated or unreadable object, one whose content
+// does not have the hash that names it, a malformed tree, the boundary of a shallow clone. go-git's own walks take
+// some of these for the end of a list (shown with v5.19.3), so only its parts are used: hashes and object types, and
+// the commit-graph. Objects are looked up here, in place: in loose files and in packs of any name by their indexes of
+// version 2, here and in the alternates; and deltas are applied here, within a bound.
 //
-// Replace refs and grafts are ignored. Repositories with SHA-256, reftable or an
-// extension that is not known are refused ([ErrFormat]).
+// Replace refs and grafts are ignored. Repositories with SHA-256, reftable or an extension that is not known are
+// refused ([ErrFormat]).
 package repo
 
 import (
@@ -25,7 +22,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
@@ -38,15 +34,14 @@ var (
 	ErrFormat        = errors.New("a repository format that policyscan cannot read")
 )
 
-// A Repository is a git repository, open for reading. It may be used by several
-// goroutines at once.
+// A Repository is a git repository, open for reading. It may be used by several goroutines at once.
 type Repository struct {
 	WorkTree string // its folder; "" for a bare repository
 
 	gitDir    string // HEAD and the index of this work tree
 	commonDir string // refs and objects; the same but in a linked work tree
 	objects   objects
-	trees     recentTrees
+	trees     cache[Hash, []byte]
 	shallow   map[Hash]bool // commits at which history ends
 	merging   []string      // of the Environment that it was opened by
 
@@ -58,50 +53,64 @@ type Repository struct {
 	packedErr  error
 }
 
-// Find returns the repository around a folder, whose path has no links in it: the nearest
-// folder, itself included, that holds a .git. A bare repository is found only where no work
-// tree is around it: inside of one it is files, which a change could bring.
+// Find returns the repository around a folder, whose path has no links in it: the nearest folder, itself included,
+// that holds a .git. A bare repository is found only where no work tree is around it: inside of one it is files, which
+// a change could bring.
 func Find(dir string) (*Repository, error) {
 	bare := ""
-	for at := dir; ; at = filepath.Dir(at) {
+	for at := range upwards(dir) {
 		gitDir, err := gitDirOf(at)
-		if err != nil {
-			return nil, err
-		}
 		switch {
+		case err != nil:
+			return nil, err
 		case gitDir != "":
 			return open(gitDir, at)
-		case LooksBare(at) && bare == "":
+		case bare == "" && LooksBare(at):
 			bare = at
 		}
-		if filepath.Dir(at) != at {
-			continue
-		}
-		if bare != "" {
-			return open(bare, "")
-		}
-		return nil, fmt.Errorf("%w: neither this folder nor one above it has a .git", ErrNotRepository)
 	}
+	if bare != "" {
+		return open(bare, "")
+	}
+	return nil, fmt.Errorf("%w: neither this folder nor one above it has a .git", ErrNotRepository)
 }
 
 // BareAround returns the bare repository that a folder, whose path has no links in it, is or is in, if that is not r
 // but, for [Find], files of the work tree of r.
 func (r *Repository) BareAround(dir string) (bare string, found bool) {
-	for at := dir; ; at = filepath.Dir(at) {
+	for at := range upwards(dir) {
 		if gitDir, err := gitDirOf(at); err != nil || gitDir != "" || disk.Same(at, r.gitDir) {
-			return "", false
+			break
 		}
 		if LooksBare(at) {
 			return at, true
 		}
-		if filepath.Dir(at) == at {
-			return "", false
-		}
 	}
+	return "", false
 }
 
-// openNamed returns the repository whose git folder is given, as GIT_DIR does, and its work tree,
-// as GIT_WORK_TREE does. Without one it is what the settings say, or the current folder.
+// At returns the repository that a folder is: a work tree's root, or a bare repository. Unlike by [Find], the folders
+// above it are not searched: a folder that is named as a repository, and is none, is an error and not the repository
+// around it. What is in the folder is all that decides, so a bare repository may be within a work tree.
+func At(dir string) (*Repository, error) {
+	dir, err := disk.Real(dir)
+	if err != nil {
+		return nil, fmt.Errorf("%w: the folder cannot be opened: %v", ErrNotRepository, disk.Cause(err))
+	}
+	gitDir, err := gitDirOf(dir)
+	switch {
+	case err != nil:
+		return nil, err
+	case gitDir != "":
+		return open(gitDir, dir)
+	case LooksBare(dir):
+		return open(dir, "")
+	}
+	return nil, fmt.Errorf("%w: the folder has no .git and is not a bare repository", ErrNotRepository)
+}
+
+// openNamed returns the repository whose git folder is given, as GIT_DIR does, and its work tree, as GIT_WORK_TREE
+// does. Without one it is what the settings say, or the current folder.
 func openNamed(gitDir, workTree string) (*Repository, error) {
 	gitDir, err := filepath.Abs(gitDir)
 	if err != nil {
@@ -122,16 +131,15 @@ func openNamed(gitDir, workTree string) (*Repository, error) {
 	return r, err
 }
 
-// is reports whether two are the same repository and the same work tree of it.
 func (r *Repository) is(o *Repository) bool { return disk.Same(r.gitDir, o.gitDir) }
 
-// gitDirOf returns the git folder of the work tree dir, "" if dir is not one: its .git
-// folder, or the folder that its .git file names.
+// gitDirOf returns the git folder of the work tree dir, "" if dir is not one: its .git folder, or the folder that its
+// .git file names.
 func gitDirOf(dir string) (string, error) {
 	dot := filepath.Join(dir, ".git")
 	st, err := os.Stat(dot)
 	switch {
-	case errors.Is(err, fs.ErrNotExist), notFolder(err):
+	case disk.Absent(err):
 		return "", nil
 	case err != nil:
 		return "", err
@@ -141,20 +149,16 @@ func gitDirOf(dir string) (string, error) {
 	return gitFile(dot)
 }
 
-// gitFile returns the git folder that a .git file names.
 func gitFile(dot string) (string, error) {
 	text, err := readSmall(dot)
 	if err != nil {
 		return "", err
 	}
-	target, ok := strings.CutPrefix(strings.TrimRight(string(text), "\r\n"), "gitdir: ")
+	target, ok := strings.CutPrefix(strings.TrimRight(text, "\r\n"), "gitdir: ")
 	if !ok || target == "" {
 		return "", fmt.Errorf("%w: %s is a file, but names no git folder", ErrNotRepository, dot)
 	}
-	if !filepath.IsAbs(target) {
-		target = filepath.Join(filepath.Dir(dot), target)
-	}
-	return target, nil
+	return disk.Under(filepath.Dir(dot), target), nil
 }
 
 // LooksBare reports whether a folder is git's own: a bare repository or a .git.
@@ -164,7 +168,7 @@ func LooksBare(dir string) bool {
 }
 
 func open(gitDir, workTree string) (*Repository, error) {
-	r := &Repository{WorkTree: workTree, gitDir: gitDir, beforeGraph: beforeGraph}
+	r := &Repository{WorkTree: workTree, gitDir: gitDir, beforeGraph: beforeGraph, shallow: map[Hash]bool{}}
 	r.past.repo = r
 	if err := r.findCommon(); err != nil {
 		return nil, err
@@ -193,12 +197,15 @@ func open(gitDir, workTree string) (*Repository, error) {
 			p.pool = &r.objects.inflaters
 		}
 	}
-	r.shallow, err = readShallow(filepath.Join(r.commonDir, "shallow"))
+	ends, err := readHashes(filepath.Join(r.commonDir, "shallow"))
+	for _, h := range ends {
+		r.shallow[h] = true
+	}
 	return r, err
 }
 
-// quarantine adds the folder in which git keeps, while a pre-receive hook decides, what was
-// pushed. git names it to the hook, and the repository whose it is.
+// quarantine adds the folder in which git keeps, while a pre-receive hook decides, what was pushed. git names it to
+// the hook, and the repository whose it is.
 func (r *Repository) quarantine() error {
 	dir := os.Getenv("GIT_OBJECT_DIRECTORY")
 	if dir == "" || os.Getenv("GIT_QUARANTINE_PATH") == "" || os.Getenv("GIT_DIR") == "" {
@@ -216,10 +223,7 @@ func (r *Repository) findCommon() error {
 		r.commonDir = r.gitDir
 		return nil
 	}
-	r.commonDir = strings.TrimRight(string(text), "\r\n")
-	if !filepath.IsAbs(r.commonDir) {
-		r.commonDir = filepath.Join(r.gitDir, r.commonDir)
-	}
+	r.commonDir = disk.Under(r.gitDir, strings.TrimRight(text, "\r\n"))
 	return err
 }
 
@@ -258,9 +262,8 @@ func checkFormat(cfg settings) error {
 	return nil
 }
 
-// place finds out from the settings where the work tree is: core.worktree names another
-// folder than the one that the .git is in, and a bare repository has none. A linked work
-// tree is where it was found.
+// place finds out from the settings where the work tree is: core.worktree names another folder than the one that the
+// .git is in, and a bare repository has none. A linked work tree is where it was found.
 func (r *Repository) place(cfg settings) error {
 	if r.commonDir != r.gitDir {
 		return nil
@@ -277,12 +280,9 @@ func (r *Repository) place(cfg settings) error {
 	workTree := cfg.last("core.worktree")
 	switch {
 	case workTree != "":
-		r.WorkTree = workTree
-		if !filepath.IsAbs(workTree) {
-			r.WorkTree = filepath.Join(r.gitDir, workTree)
-		}
+		r.WorkTree = disk.Under(r.gitDir, workTree)
 		switch st, err := os.Stat(r.WorkTree); {
-		case err != nil && !errors.Is(err, fs.ErrNotExist) && !notFolder(err):
+		case err != nil && !disk.Absent(err):
 			return err
 		case err != nil || !st.IsDir(): // of another machine; what is committed is here
 			r.WorkTree = ""
@@ -293,23 +293,21 @@ func (r *Repository) place(cfg settings) error {
 	return nil
 }
 
-func readShallow(file string) (map[Hash]bool, error) {
+// readHashes returns the hashes of a file that has one on each line; none if there is no such file.
+func readHashes(file string) ([]Hash, error) {
 	text, err := readSmall(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	commits := map[Hash]bool{}
-	for line := range strings.Lines(string(text)) {
+	var all []Hash
+	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")
 		if !plumbing.IsHash(line) {
-			return nil, fmt.Errorf("%s contains %q, which is not a commit", file, clip(line))
+			return nil, fmt.Errorf("%s contains %q, which is not a hash", filepath.Base(file), clip(line))
 		}
-		commits[plumbing.NewHash(line)] = true
+		all = append(all, plumbing.NewHash(line))
 	}
-	return commits, nil
+	return all, err
 }
 
 // Shallow reports whether the clone is shallow: somewhere its history ends before the first commit.
@@ -324,8 +322,7 @@ func (r *Repository) Tree(commit Hash) (Hash, error) {
 	return c.tree, nil
 }
 
-// Parents returns the parents of a commit, as it names them: in a shallow clone they need
-// not be there.
+// Parents returns the parents of a commit, as it names them: in a shallow clone they need not be there.
 func (r *Repository) Parents(commit Hash) ([]Hash, error) {
 	c, err := r.commit(commit)
 	if err != nil {
@@ -334,7 +331,18 @@ func (r *Repository) Parents(commit Hash) ([]Hash, error) {
 	return c.parents, nil
 }
 
-func notFolder(err error) bool { return errors.Is(err, syscall.ENOTDIR) }
+// Close lets go of the files that were opened, where a program opens many repositories. Nothing that was read from the
+// repository may be used, and no goroutine may read from it, from then on: the indexes of packs are unmapped.
+func (r *Repository) Close() {
+	for _, f := range r.objects.folders {
+		for _, p := range f.packs {
+			p.close()
+		}
+	}
+	r.packedOnce.Do(func() {})
+	unmap(r.packed)
+	r.packed = nil
+}
 
 func isFolder(name string) bool {
 	st, err := os.Stat(name)

@@ -17,11 +17,10 @@ var (
 	ErrUnborn    = fmt.Errorf("%w: HEAD has no commit yet", ErrUnknown)
 )
 
-// Commit returns the commit that a name means: HEAD, a full ref or what is under
-// refs/, a tag, a branch, a remote branch, a hash or the beginning of one, followed by
-// any number of ~N, ^ and ^N. Tags are followed to the commit. A name that could mean
-// two things is an error ([ErrAmbiguous]), and so is all other syntax of git
-// ([ErrSyntax]): @{...}, :path, ^{...}, a..b.
+// Commit returns the commit that a name means: HEAD, a full ref or what is under refs/, a tag, a branch, a remote
+// branch, a hash or the beginning of one, followed by any number of ~N, ^ and ^N. Tags are followed to the commit. A
+// name that could mean two things is an error ([ErrAmbiguous]), and so is all other syntax of git ([ErrSyntax]):
+// @{...}, :path, ^{...}, a..b.
 func (r *Repository) Commit(name string) (Hash, error) {
 	base, steps, err := parseName(name)
 	if err != nil {
@@ -43,50 +42,44 @@ func (r *Repository) Commit(name string) (Hash, error) {
 	return h, nil
 }
 
-// A step leads from a commit to another: ~n is the n-th ancestor by first parents, ^n
-// the n-th parent (^0 the commit itself).
+// A step leads from a commit to another: ~n is the n-th ancestor by first parents, ^n the n-th parent (^0 the commit
+// itself).
 type step struct {
 	mark byte
 	n    int
 }
 
 func parseName(name string) (base string, steps []step, err error) {
-	bad := func(why string) (string, []step, error) {
-		return "", nil, fmt.Errorf("%w: %q: %s; name a branch, a tag or a commit", ErrSyntax, clip(name), why)
-	}
+	i := strings.IndexAny(name+"~", "~^")
+	base, rest := name[:i], name[i:]
+	why := ""
 	switch {
 	case strings.TrimSpace(name) == "":
-		return bad("it is empty")
+		why = "it is empty"
 	case strings.HasPrefix(name, "-"):
-		return bad("it begins with a dash")
+		why = "it begins with a dash"
 	case strings.Trim(name, "0") == "" && len(name) >= 40:
-		return bad("zeros do not name a commit")
+		why = "zeros do not name a commit"
+	case base == "@":
+		why = "write HEAD for @"
+	case !validRef(base):
+		why = "it has characters that no ref can have"
+	case strings.Trim(rest, "~^0123456789") != "":
+		why = "only a number can follow ~ and ^"
 	}
-	base = name
-	if i := strings.IndexAny(name, "~^"); i >= 0 {
-		base = name[:i]
-		rest := name[i:]
-		for rest != "" {
-			s := step{mark: rest[0], n: 1}
-			if s.mark != '~' && s.mark != '^' {
-				return bad("only a number can follow ~ and ^")
+	for rest != "" && why == "" {
+		s := step{mark: rest[0], n: 1}
+		rest = rest[1:]
+		if digits := len(rest) - len(strings.TrimLeft(rest, "0123456789")); digits > 0 {
+			if s.n, err = strconv.Atoi(rest[:digits]); err != nil {
+				why = "a number is too large"
 			}
-			rest = rest[1:]
-			digits := len(rest) - len(strings.TrimLeft(rest, "0123456789"))
-			if digits > 0 {
-				if s.n, err = strconv.Atoi(rest[:digits]); err != nil {
-					return bad("a number is too large")
-				}
-				rest = rest[digits:]
-			}
-			steps = append(steps, s)
+			rest = rest[digits:]
 		}
+		steps = append(steps, s)
 	}
-	if base == "@" {
-		return bad("write HEAD for @")
-	}
-	if !validRef(base) {
-		return bad("it has characters that no ref can have")
+	if why != "" {
+		return "", nil, fmt.Errorf("%w: %q: %s; name a branch, a tag or a commit", ErrSyntax, clip(name), why)
 	}
 	return base, steps, nil
 }
@@ -96,59 +89,49 @@ func (r *Repository) named(name string) (Hash, error) {
 	if name == "HEAD" {
 		head, err := r.ref("HEAD")
 		if errors.Is(err, errNoRef) {
-			return Hash{}, ErrUnborn
+			err = ErrUnborn
 		}
-		return head.hash, err
+		return head, err
 	}
 	places := []string{"refs/" + name, "refs/tags/" + name, "refs/heads/" + name, "refs/remotes/" + name,
 		"refs/remotes/" + name + "/HEAD"}
 	if strings.HasPrefix(name, "refs/") {
 		places = append(places, name)
 	}
-	var found []ref
+	var found []Hash
+	var names []string
 	for _, full := range places {
-		one, err := r.ref(full)
-		if errors.Is(err, errNoRef) {
-			continue
+		switch h, err := r.ref(full); {
+		case err == nil:
+			found, names = append(found, h), append(names, full)
+		case !errors.Is(err, errNoRef):
+			return Hash{}, err
 		}
+	}
+	if hexPrefix(name) && len(name) >= 4 && len(name) <= 40 {
+		commits, err := r.commitsWithPrefix(name)
 		if err != nil {
 			return Hash{}, err
 		}
-		found = append(found, one)
-	}
-	var hashes []Hash
-	if hexPrefix(name) && len(name) >= 4 && len(name) <= 40 {
-		var err error
-		if hashes, err = r.commitsWithPrefix(name); err != nil {
-			return Hash{}, err
+		for _, h := range commits {
+			found, names = append(found, h), append(names, "commit "+h.String())
 		}
 	}
+	const most = 5
 	switch {
-	case len(found)+len(hashes) > 1:
-		var names []string
-		for _, one := range found {
-			names = append(names, one.name)
-		}
-		for _, h := range hashes {
-			names = append(names, "commit "+h.String())
-		}
-		const most = 5
-		if len(names) > most {
-			names = append(names[:most], "…")
-		}
-		return Hash{}, fmt.Errorf("%w: %q could be %s; write one of them in full", ErrAmbiguous,
-			name, strings.Join(names, " or "))
+	case len(found) == 0:
+		return Hash{}, r.unknown(name)
 	case len(found) == 1:
-		return found[0].hash, nil
-	case len(hashes) == 1:
-		return hashes[0], nil
+		return found[0], nil
+	case len(found) > most:
+		names = append(names[:most], "…")
 	}
-	return Hash{}, r.unknown(name)
+	return Hash{}, fmt.Errorf("%w: %q could be %s; write one of them in full", ErrAmbiguous, name,
+		strings.Join(names, " or "))
 }
 
-// Ref returns the commit of a ref by its full name alone, such as refs/remotes/origin/main: no
-// other ref, such as a tag of that name, makes it ambiguous. One that is not there is
-// [ErrUnknown].
+// Ref returns the commit of a ref by its full name alone, such as refs/remotes/origin/main: no other ref, such as a
+// tag of that name, makes it ambiguous. One that is not there is [ErrUnknown].
 func (r *Repository) Ref(full string) (Hash, error) {
 	if !strings.HasPrefix(full, "refs/") || !validRef(full) {
 		return Hash{}, fmt.Errorf("%w: %q is not the full name of a ref", ErrSyntax, clip(full))
@@ -160,11 +143,11 @@ func (r *Repository) Ref(full string) (Hash, error) {
 	if err != nil {
 		return Hash{}, err
 	}
-	return r.peel(found.hash)
+	return r.peel(found)
 }
 
-// commitsWithPrefix returns the commits, and the tags of commits, whose hash begins
-// so. Like git, it does not count trees and blobs, which no base can be.
+// commitsWithPrefix returns the commits, and the tags of commits, whose hash begins so. Like git, it does not count
+// trees and blobs, which no base can be.
 func (r *Repository) commitsWithPrefix(prefix string) ([]Hash, error) {
 	all, err := r.objects.withPrefix(prefix)
 	if err != nil {
@@ -186,7 +169,6 @@ func (r *Repository) commitsWithPrefix(prefix string) ([]Hash, error) {
 // maxTags bounds how many tags may name one another.
 const maxTags = 100
 
-// peel follows tags to a commit.
 func (r *Repository) peel(h Hash) (Hash, error) {
 	for range maxTags {
 		k, err := r.objects.kindOf(h)
@@ -208,22 +190,16 @@ func (r *Repository) peel(h Hash) (Hash, error) {
 }
 
 func (past *history) step(h Hash, s step) (Hash, error) {
+	times, parent := s.n, 1
 	if s.mark == '^' {
-		if s.n == 0 {
-			return h, nil
-		}
-		c, err := past.commit(h)
-		if err != nil {
-			return Hash{}, err
-		}
-		return past.repo.parent(h, c, s.n)
+		times, parent = min(s.n, 1), s.n
 	}
-	for range s.n {
+	for range times {
 		c, err := past.commit(h)
 		if err != nil {
 			return Hash{}, err
 		}
-		if h, err = past.repo.parent(h, c, 1); err != nil {
+		if h, err = past.repo.parent(h, c, parent); err != nil {
 			return Hash{}, err
 		}
 	}

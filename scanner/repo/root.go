@@ -2,6 +2,7 @@ package repo
 
 import (
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
 
@@ -10,14 +11,22 @@ import (
 
 // Root returns the nearest folder at or above dir that holds a .git, or dir. The path has no links in it.
 func Root(dir string) (string, error) {
-	for at := dir; ; at = filepath.Dir(at) {
+	for at := range upwards(dir) {
 		switch is, err := IsRoot(at); {
 		case err != nil:
 			return "", fmt.Errorf("the root of the repository cannot be found: %w", disk.Cause(err))
 		case is:
 			return at, nil
-		case filepath.Dir(at) == at:
-			return dir, nil
+		}
+	}
+	return dir, nil
+}
+
+// upwards returns a folder and those above it, the nearest first.
+func upwards(dir string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for yield(dir) && dir != filepath.Dir(dir) {
+			dir = filepath.Dir(dir)
 		}
 	}
 }
@@ -34,8 +43,8 @@ func IsRoot(dir string) (bool, error) {
 	return false, err
 }
 
-// Around returns the root of the repository that a folder is in, and the folder's path in it:
-// "" if it is the root itself, or in none.
+// Around returns the root of the repository that a folder is in, and the folder's path in it: "" if it is the root
+// itself, or in none.
 func Around(dir string) (root, within string, err error) {
 	dir, err = disk.Real(dir)
 	if err != nil {
@@ -56,8 +65,8 @@ type Environment struct {
 	Merging []string
 }
 
-// Open opens the repository that a folder is in, which must then be the one that is named. "" is the named one,
-// or else that of the current folder.
+// Open opens the repository that a folder is in, which must then be the one that is named. "" is the named one, or
+// else that of the current folder.
 func (e Environment) Open(folder string) (*Repository, error) {
 	r, err := e.open(folder)
 	if err == nil {
@@ -93,17 +102,17 @@ func (e Environment) open(folder string) (*Repository, error) {
 	return around, err
 }
 
-// Tracks reports whether git tracks a file, in the repository around it or in the one that is named.
+// Tracks reports whether git tracks a file, or one in it, in the repository around it or in the one that is named.
 func (e Environment) Tracks(file string) (bool, error) {
 	file, ok := placed(file)
 	if !ok {
 		return false, nil // it can be no file either, which the one who writes it will say
 	}
-	return e.asks(filepath.Dir(file), file, (*Index).names)
+	return e.tracks(filepath.Dir(file), file)
 }
 
-// TracksIn reports whether git tracks anything in a folder, which need not be there, or the folder as a submodule. Of a
-// link, that is the folder that it leads to.
+// TracksIn reports whether git tracks anything in a folder, which need not be there, or the folder as a submodule. Of
+// a link, that is the folder that it leads to.
 func (e Environment) TracksIn(folder string) (bool, error) {
 	at, err := disk.Real(folder)
 	if err != nil {
@@ -112,7 +121,7 @@ func (e Environment) TracksIn(folder string) (bool, error) {
 			return false, nil
 		}
 	}
-	return e.asks(at, at, (*Index).namesIn)
+	return e.tracks(at, at)
 }
 
 // placed returns the path of a file in a folder that is named without links; false if the folder cannot be opened.
@@ -122,13 +131,26 @@ func placed(file string) (string, bool) {
 	return filepath.Join(dir, name), err == nil
 }
 
-func (e Environment) asks(from, file string, names named) (bool, error) {
+// tracks asks the index of the repository that is named, and that of the one around a folder, about a path without
+// links. It needs nothing else of the latter; without one, git tracks nothing.
+func (e Environment) tracks(from, path string) (bool, error) {
 	if e.GitDir != "" {
-		if r, err := e.Open(""); err == nil {
-			if tracked, err := r.tracks(file, names); tracked || err != nil {
-				return tracked, err
+		if r, err := e.Open(""); err == nil && r.WorkTree != "" {
+			root, err := disk.Real(r.WorkTree)
+			if err == nil { // else there is no work tree that it could be in
+				if tracked, err := inIndex(r.gitDir, root, path); tracked || err != nil {
+					return tracked, err
+				}
 			}
 		}
 	}
-	return around(from, file, names)
+	for root := range upwards(from) {
+		switch gitDir, err := gitDirOf(root); {
+		case err != nil:
+			return false, err
+		case gitDir != "":
+			return inIndex(gitDir, root, path)
+		}
+	}
+	return false, nil
 }

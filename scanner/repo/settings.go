@@ -1,7 +1,6 @@
 package repo
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,8 +8,8 @@ import (
 	"strings"
 )
 
-// settings are what a config file of git's says: the values of each "section.key", in
-// order. Names are in lower case; a section with a subsection is "section.subsection".
+// settings are what a config file of git's says: the values of each "section.key", in order. Names are in lower case;
+// a section with a subsection is "section.subsection".
 type settings map[string][]string
 
 // last returns the value that counts, "" if there is none.
@@ -21,7 +20,6 @@ func (s settings) last(name string) string {
 	return ""
 }
 
-// yes reports whether a setting is switched on.
 func (s settings) yes(name string) bool {
 	switch strings.ToLower(s.last(name)) {
 	case "true", "yes", "on", "1":
@@ -30,11 +28,11 @@ func (s settings) yes(name string) bool {
 	return false
 }
 
-// readSettings reads a config file (git-config(1), "Syntax"); one that is not there has no
-// settings. What it includes is not read: none of what matters here may be set there.
+// readSettings reads a config file (git-config(1), "Syntax"); one that is not there has no settings. What it includes
+// is not read: none of what matters here may be set there.
 //
-// go-git's reader refuses what git takes: a key on its section's line, an old style
-// subsection, a value that is not UTF-8 (shown with v5.19.3).
+// go-git's reader refuses what git takes: a key on its section's line, an old style subsection, a value that is not
+// UTF-8 (shown with v5.19.3).
 func readSettings(file string) (settings, error) {
 	text, err := readSmall(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -50,10 +48,10 @@ func readSettings(file string) (settings, error) {
 	return s, nil
 }
 
-// ModulePaths returns where a .gitmodules file (gitmodules(5)) says that submodules are, as it
-// says it, sorted: any text can be there.
+// ModulePaths returns where a .gitmodules file (gitmodules(5)) says that submodules are, as it says it, sorted: any
+// text can be there.
 func ModulePaths(text []byte) ([]string, error) {
-	s, err := parseSettings(text)
+	s, err := parseSettings(string(text))
 	if err != nil {
 		return nil, err
 	}
@@ -67,16 +65,18 @@ func ModulePaths(text []byte) ([]string, error) {
 	return paths, nil
 }
 
-func parseSettings(text []byte) (settings, error) {
-	p := settingsParser{rest: bytes.TrimPrefix(text, []byte("\ufeff")), line: 1, out: settings{}}
+func parseSettings(text string) (settings, error) {
+	text = strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n")
+	p := settingsParser{rest: text, line: 1, out: settings{}}
 	if err := p.parse(); err != nil {
 		return nil, fmt.Errorf("line %d: %w", p.line, err)
 	}
 	return p.out, nil
 }
 
+// A settingsParser reads the text of a config file, whose lines end in LF.
 type settingsParser struct {
-	rest    []byte
+	rest    string
 	line    int
 	section string
 	out     settings
@@ -85,39 +85,38 @@ type settingsParser struct {
 func (p *settingsParser) parse() error {
 	for {
 		p.blank()
+		var err error
 		switch c := p.peek(); {
-		case c == 0 && len(p.rest) == 0:
+		case p.rest == "":
 			return nil
 		case c == '\n':
 			p.next()
 		case c == '#' || c == ';':
-			p.comment()
+			_, p.rest, _ = strings.Cut(p.rest, "\n")
+			p.line++
 		case c == '[':
-			if err := p.header(); err != nil {
-				return err
-			}
+			err = p.header()
 		default:
-			if err := p.setting(); err != nil {
-				return err
-			}
+			err = p.setting()
+		}
+		if err != nil {
+			return err
 		}
 	}
 }
 
+// peek returns the next byte, 0 at the end.
 func (p *settingsParser) peek() byte {
-	if len(p.rest) == 0 {
+	if p.rest == "" {
 		return 0
 	}
 	return p.rest[0]
 }
 
-// next takes a byte; a CR before an LF is part of the line's end.
+// next takes a byte, 0 at the end.
 func (p *settingsParser) next() byte {
-	if bytes.HasPrefix(p.rest, []byte("\r\n")) {
-		p.rest = p.rest[1:]
-	}
 	c := p.peek()
-	if len(p.rest) > 0 {
+	if p.rest != "" {
 		p.rest = p.rest[1:]
 	}
 	if c == '\n' {
@@ -126,41 +125,40 @@ func (p *settingsParser) next() byte {
 	return c
 }
 
-func (p *settingsParser) blank() {
-	for c := p.peek(); c == ' ' || c == '\t' || c == '\r'; c = p.peek() {
-		p.rest = p.rest[1:]
-	}
-}
+func (p *settingsParser) blank() { p.rest = strings.TrimLeft(p.rest, " \t\r") }
 
-func (p *settingsParser) comment() {
-	for len(p.rest) > 0 && p.peek() != '\n' {
-		p.next()
+// name takes the name of a section or key, which may have some other characters as well, in lower case.
+func (p *settingsParser) name(others string) string {
+	end := len(p.rest)
+	for i, c := range p.rest {
+		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+		if !letter && (c < '0' || c > '9') && c != '-' && !strings.ContainsRune(others, c) {
+			end = i
+			break
+		}
 	}
+	name := p.rest[:end]
+	p.rest = p.rest[end:]
+	return strings.ToLower(name)
 }
 
 // header reads [section], [section "subsection"] or [section.subsection].
 func (p *settingsParser) header() error {
 	p.next()
-	var name strings.Builder
-	for {
-		switch c := p.next(); {
-		case c == ']':
-			p.section = name.String()
-			return nil
-		case c == ' ' || c == '\t':
-			p.blank()
-			if p.next() != '"' {
-				return errors.New("a section name with a space in it")
-			}
-			sub, err := p.subsection()
-			p.section = name.String() + "." + sub
-			return err
-		case isKey(c) || c == '.':
-			name.WriteByte(lower(c))
-		default:
-			return errors.New("a section without a name, or with one that is not closed")
+	p.section = p.name(".")
+	switch p.next() {
+	case ']':
+		return nil
+	case ' ', '\t':
+		p.blank()
+		if p.next() != '"' {
+			return errors.New("a section name with a space in it")
 		}
+		sub, err := p.subsection()
+		p.section += "." + sub
+		return err
 	}
+	return errors.New("a section without a name, or with one that is not closed")
 }
 
 func (p *settingsParser) subsection() (string, error) {
@@ -183,84 +181,61 @@ func (p *settingsParser) subsection() (string, error) {
 	return name.String(), nil
 }
 
-// setting reads "key", which is "key = true", or "key = value".
 func (p *settingsParser) setting() error {
-	var key strings.Builder
-	for isKey(p.peek()) {
-		key.WriteByte(lower(p.next()))
-	}
-	if key.Len() == 0 {
+	key := p.name("")
+	if key == "" {
 		return fmt.Errorf("%q, which is not a setting", string(p.peek()))
 	}
-	name := strings.TrimPrefix(p.section+"."+key.String(), ".")
+	name := strings.TrimPrefix(p.section+"."+key, ".")
 	p.blank()
+	value, err := "true", error(nil)
 	switch p.peek() {
 	case '=':
 		p.next()
-		value, err := p.value()
-		p.out[name] = append(p.out[name], value)
-		return err
+		value, err = p.value()
 	case '\n', '#', ';', 0:
-		p.out[name] = append(p.out[name], "true")
-		return nil
+	default:
+		return fmt.Errorf("the key %q without a value", clip(key))
 	}
-	return fmt.Errorf("the key %q without a value", clip(key.String()))
+	p.out[name] = append(p.out[name], value)
+	return err
 }
 
-// value reads to the end of the line: quotes, escapes, comments and a backslash at the end
-// of a line are the syntax's.
+// value reads to the end of the line: quotes, escapes, comments and a backslash at the end of a line are the syntax's.
 func (p *settingsParser) value() (string, error) {
 	p.blank()
 	var out strings.Builder
 	end := 0 // of what is not blank, or quoted
 	quoted := false
 	for {
-		if len(p.rest) == 0 || !quoted && (p.peek() == '#' || p.peek() == ';') || p.peek() == '\n' ||
-			bytes.HasPrefix(p.rest, []byte("\r\n")) {
+		c := p.peek()
+		if p.rest == "" || c == '\n' || !quoted && (c == '#' || c == ';') {
 			if quoted {
 				return "", errors.New("a quote that is not closed")
 			}
 			return out.String()[:end], nil
 		}
-		c := p.next()
-		switch {
-		case c == '"':
-			quoted = !quoted
-			end = out.Len()
-			continue
-		case c == '\\':
+		p.next()
+		escaped := c == '\\'
+		if escaped {
 			c = p.next()
-			switch c {
-			case '\n':
-				continue
-			case 'n':
-				c = '\n'
-			case 't':
-				c = '\t'
-			case 'b':
-				c = '\b'
-			case '"', '\\':
-			default:
+		}
+		switch {
+		case escaped && c == '\n':
+			continue
+		case escaped:
+			i := strings.IndexByte(`ntb"\`, c)
+			if i < 0 {
 				return "", fmt.Errorf("the escape %q", `\`+string(c))
 			}
+			out.WriteByte("\n\t\b\"\\"[i])
+		case c == '"':
+			quoted = !quoted
+		default:
 			out.WriteByte(c)
-			end = out.Len()
-			continue
 		}
-		out.WriteByte(c)
-		if quoted || c != ' ' && c != '\t' {
+		if escaped || quoted || c != ' ' && c != '\t' {
 			end = out.Len()
 		}
 	}
-}
-
-func isKey(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-'
-}
-
-func lower(c byte) byte {
-	if c >= 'A' && c <= 'Z' {
-		c += 'a' - 'A'
-	}
-	return c
 }

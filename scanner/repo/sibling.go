@@ -6,21 +6,21 @@ import (
 	"github.com/policyscan/policyscan/internal/disk"
 )
 
-// Sibling returns the root of the nearest work tree around dir that is another one of the repository of which root is a
-// work tree, as git worktree makes them; "" if there is none before root itself, or root is not a work
-// tree. dir need not exist yet. What is in between, another repository or a .git that is broken, is passed over: what
-// is there is the tree's own. The error is that of root's git folder.
+// Sibling returns the root of the nearest work tree around dir that is another one of the repository of which root is
+// a work tree, as git worktree makes them; "" if there is none before root itself, or root is not a work tree. dir
+// need not exist yet. What is in between, another repository or a .git that is broken, is passed over: what is there
+// is the tree's own. The error is that of root's git folder.
 func Sibling(root, dir string) (string, error) {
 	main, err := common(root)
 	if err != nil || main == "" {
 		return "", err
 	}
-	for at := dir; !disk.Same(at, root); at = filepath.Dir(at) {
+	for at := range upwards(dir) {
+		if disk.Same(at, root) {
+			break
+		}
 		if shared, err := common(at); err == nil && shared != "" && disk.Same(shared, main) {
 			return at, nil
-		}
-		if filepath.Dir(at) == at {
-			break
 		}
 	}
 	return "", nil
@@ -44,46 +44,24 @@ func GitDirs(root string) ([]string, error) {
 // names in the settings of the repository, of the user and of the machine, and the files that these settings include,
 // on any condition. It returns nothing for what cannot be read, and nothing at all if root is not a work tree.
 func HookPlaces(root string) []string {
-	gitDir, err := gitDirOf(root)
-	if err != nil || gitDir == "" {
+	gitDirs, err := GitDirs(root)
+	if err != nil || gitDirs == nil {
 		return nil
 	}
-	r := &Repository{gitDir: gitDir, WorkTree: root}
-	if err := r.findCommon(); err != nil {
-		return nil
-	}
+	files := append(othersSettings(), filepath.Join(gitDirs[len(gitDirs)-1], "config"),
+		filepath.Join(gitDirs[0], "config.worktree"))
 	var places []string
 	seen := map[string]bool{}
-	for _, file := range append(othersSettings(), filepath.Join(r.commonDir, "config"),
-		filepath.Join(gitDir, "config.worktree")) {
-		places = append(places, hookPlacesIn(file, root, seen)...)
-	}
-	return places
-}
-
-// hookPlacesIn are the places that a file of settings names, unless it was seen. Relative folders of hooks count from
-// root.
-func hookPlacesIn(file, root string, seen map[string]bool) []string {
-	cfg, err := readSettings(file)
-	if err != nil || seen[file] {
-		return nil
-	}
-	seen[file] = true
-	var places []string
-	for _, dir := range cfg[hooksPath] {
-		if at, err := fromSetting(dir, root); err == nil && dir != "" {
-			places = append(places, at)
-		}
-	}
-	for name, values := range cfg {
-		if !includes(name) {
-			continue
-		}
-		for _, included := range values {
-			if at, err := fromSetting(included, filepath.Dir(file)); err == nil {
-				places = append(append(places, at), hookPlacesIn(at, root, seen)...)
+	for _, file := range files {
+		_ = walkSettings(file, seen, func(file string, cfg settings, _ error) error { // which has no error
+			for _, dir := range cfg[hooksPath] {
+				if dir != "" {
+					places = append(places, fromSetting(dir, root))
+				}
 			}
-		}
+			places = append(places, cfg.included(file)...)
+			return nil
+		})
 	}
 	return places
 }

@@ -3,7 +3,6 @@ package repo
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
 )
@@ -11,8 +10,7 @@ import (
 // Mode is what an entry of a tree or of the index is.
 type Mode uint32
 
-// The modes that git writes today. Older ones (such as 0100664) are read as the file
-// that they are.
+// The modes that git writes today. Older ones (such as 0100664) are read as the file that they are.
 const (
 	File       Mode = 0o100644
 	Executable Mode = 0o100755
@@ -53,7 +51,6 @@ func parseMode(text []byte) (Mode, error) {
 	return knownMode(m)
 }
 
-// knownMode returns the mode that git takes m for.
 func knownMode(m Mode) (Mode, error) {
 	switch {
 	case m == Symlink, m == Submodule, m == folderMode:
@@ -66,15 +63,14 @@ func knownMode(m Mode) (Mode, error) {
 	return 0, fmt.Errorf("%w: the mode %o", ErrMalformed, m)
 }
 
-// Limits of a walk over trees. A tree can hold another many times over, and that one
-// a third: 10 times 10 levels deep are 10^10 paths in eleven objects.
+// Limits of a walk over trees. A tree can hold another many times over, and that one a third: 10 times 10 levels deep
+// are 10^10 paths in eleven objects.
 const (
 	maxTreeDepth = 2048
 	maxRepeats   = 64     // visits for each distinct tree, ...
 	freeVisits   = 20_000 // beyond these
 )
 
-// walk is one walk over one or two trees.
 type walk struct {
 	repo     *Repository
 	index    *Index // of DiffIndex
@@ -83,8 +79,8 @@ type walk struct {
 	distinct map[Hash]struct{}
 }
 
-// Diff hands every leaf that differs between two trees to visit, in the order of the
-// trees. Renames are an absent and a new leaf. The zero Hash is the empty tree.
+// Diff hands every leaf that differs between two trees to visit, in the order of the trees. Renames are an absent and
+// a new leaf. The zero Hash is the empty tree.
 func (r *Repository) Diff(oldTree, newTree Hash, visit func(Change) error) error {
 	if oldTree == newTree {
 		return nil
@@ -93,8 +89,7 @@ func (r *Repository) Diff(oldTree, newTree Hash, visit func(Change) error) error
 	return w.trees("", treeEntry{hash: oldTree}, treeEntry{hash: newTree}, 0)
 }
 
-// DiffIndex hands every leaf that differs between a tree and an index to visit, as
-// [Repository.Diff] does.
+// DiffIndex hands every leaf that differs between a tree and an index to visit, as [Repository.Diff] does.
 func (r *Repository) DiffIndex(tree Hash, idx *Index, visit func(Change) error) error {
 	w := walk{repo: r, index: idx, visit: visit, distinct: map[Hash]struct{}{}}
 	return w.entries("", treeEntry{mode: folderMode, hash: tree}, idx.folder("", idx.Files), -1)
@@ -120,12 +115,28 @@ func (w *walk) open(prefix string, folder treeEntry, depth int) (*entries, error
 	if w.visits > freeVisits+maxRepeats*len(w.distinct) {
 		return nil, fmt.Errorf("%w: the same trees again and again, at %q", ErrLimit, clip(prefix))
 	}
-	content, err := w.repo.trees.read(&w.repo.objects, h)
+	content, err := w.repo.readTree(h)
 	return &entries{hash: h, content: content}, err
 }
 
-// trees compares two folders. Both are sorted alike, so that one pass pairs their
-// entries; a file and a folder of the same name are two entries.
+// maxTrees is how many bytes of trees are kept: those above a file are asked for again for its attributes, and those
+// of a bundle. To inflate and check a tree takes longer than to go through it.
+const maxTrees = 4 << 20
+
+func (r *Repository) readTree(h Hash) ([]byte, error) {
+	content, known := r.trees.get(h)
+	if known {
+		return content, nil
+	}
+	content, err := r.objects.read(h, plumbing.TreeObject)
+	if err == nil && len(content) <= maxTrees/4 {
+		r.trees.put(h, content, len(content), maxTrees)
+	}
+	return content, err
+}
+
+// trees compares two folders. Both are sorted alike, so that one pass pairs their entries; a file and a folder of the
+// same name are two entries.
 func (w *walk) trees(prefix string, oldTree, newTree treeEntry, depth int) error {
 	olds, err := w.open(prefix, oldTree, depth)
 	if err != nil {
@@ -186,51 +197,4 @@ func (w *walk) entries(prefix string, o, n treeEntry, depth int) error {
 		return w.trees(path, o, n, depth+1)
 	}
 	return w.visit(Change{path, Leaf{o.mode, o.hash}, Leaf{n.mode, n.hash}})
-}
-
-// Lookup returns the leaf or folder at a path of a tree; false if there is none.
-func (r *Repository) Lookup(tree Hash, path string) (Leaf, bool, error) {
-	w := walk{repo: r, distinct: map[Hash]struct{}{}}
-	at := Leaf{folderMode, tree}
-	for i, name := range strings.Split(path, "/") {
-		if at.Mode != folderMode {
-			return Leaf{}, false, nil
-		}
-		entries, err := w.open(path, treeEntry{hash: at.Hash}, i)
-		if err != nil {
-			return Leaf{}, false, err
-		}
-		found := false
-		for {
-			e, err := entries.next() // to the last one: what is malformed is not an answer
-			if err != nil {
-				return Leaf{}, false, err
-			}
-			if e.name == nil {
-				break
-			}
-			if string(e.name) == name {
-				at, found = Leaf{e.mode, e.hash}, true
-			}
-		}
-		if !found {
-			return Leaf{}, false, nil
-		}
-	}
-	return at, true, nil
-}
-
-// Entries hands the entries of a tree to visit, in its order: its leaves, and its folders, whose mode is not
-// IsLeaf. name is overwritten later.
-func (r *Repository) Entries(tree Hash, visit func(name []byte, leaf Leaf)) error {
-	w := walk{repo: r, distinct: map[Hash]struct{}{}}
-	entries, err := w.open("", treeEntry{hash: tree}, 0)
-	for err == nil {
-		var e treeEntry
-		if e, err = entries.next(); e.name == nil {
-			break
-		}
-		visit(e.name, Leaf{e.mode, e.hash})
-	}
-	return err
 }

@@ -67,13 +67,9 @@ func TestRecentTrees(t *testing.T) {
 		t.Errorf("%d entries", n)
 	}
 	for i := range byte(10) {
-		r.trees.keep(Hash{i}, make([]byte, maxRecent/5))
-		if r.trees.size > maxRecent || len(r.trees.contents) > 6 {
-			t.Fatalf("%d bytes of %d trees are kept", r.trees.size, len(r.trees.contents))
+		r.trees.put(Hash{i}, nil, maxTrees/5, maxTrees)
+		if r.trees.size > maxTrees || len(r.trees.values) > 6 {
+			t.Fatalf("%d bytes of %d trees are kept", r.trees.size, len(r.trees.values))
 		}
-	}
-	r.trees.keep(Hash{99}, make([]byte, maxRecent))
-	if _, kept := r.trees.contents[Hash{99}]; kept {
-		t.Error("a large tree is kept")
 	}
 }

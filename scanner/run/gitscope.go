@@ -1,7 +1,6 @@
 package run
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,14 +9,13 @@ import (
 
 	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/scanner/tree"
-	"github.com/policyscan/policyscan/scanner/uncommitted"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/code"
 )
 
 // openChange opens --diff-base: the head's files that differ from a merge base, checked by the bundles of the base and
 // of the head.
-func (r *Run) openChange(ctx context.Context) error {
+func (r *Run) openChange() error {
 	if err := r.openRepository(); err != nil {
 		return err
 	}
@@ -36,8 +34,8 @@ func (r *Run) openChange(ctx context.Context) error {
 	case compared.stale != "":
 		r.Notes = append(r.Notes, compared.stale)
 	}
-	if r.Uncommitted {
-		r.Notes = append(r.Notes, uncommitted.Notes(ctx, r.Repo, compared.commits.Head, r.Output)...)
+	if commits.strategy == mergeBase {
+		r.noteUncommitted(compared.commits.Head)
 	}
 	if compared.whole {
 		r.Tree = tree.Whole(r.Repo, compared.commits.Head, commits.strategy)
@@ -50,6 +48,16 @@ func (r *Run) openChange(ctx context.Context) error {
 		c.base = &side{name: "the base", commit: compared.commits.Base, hint: hint}
 	}
 	return r.loadBundles(c)
+}
+
+// noteUncommitted notes what a scan of a commit does not check, if that commit is checked out.
+func (r *Run) noteUncommitted(head repo.Hash) {
+	if !r.NoteUncommitted || r.Repo.WorkTree == "" {
+		return
+	}
+	if at, err := r.Repo.Commit("HEAD"); err == nil && at == head {
+		r.Notes = append(r.Notes, "uncommitted files were not checked; use --staged, --tracked or a full scan for them")
+	}
 }
 
 // checkMerged returns the error of --require-merged, if the head may not contain all commits of the base.

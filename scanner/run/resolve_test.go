@@ -9,13 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/policyscan/policyscan/internal/memdir"
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/rules/document"
 	"github.com/policyscan/policyscan/scanner/repo"
 )
-
-func TestMain(m *testing.M) { os.Exit(memdir.Run(m.Run, 1<<30)) }
 
 // A gitRepo is a repository whose commits are the states of changes.
 type gitRepo struct {

@@ -1,7 +1,6 @@
 package run
 
 import (
-	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -13,7 +12,6 @@ import (
 	"github.com/policyscan/policyscan/scanner/check"
 	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/scanner/tree"
-	"github.com/policyscan/policyscan/scanner/uncommitted"
 	"github.com/policyscan/policyscan/scanner/worktree"
 	"github.com/policyscan/policyscan/verdict"
 )
@@ -23,7 +21,7 @@ const strategyRev = "rev"
 
 // openCommit opens --rev: all files of a commit. The bundle that discovery finds is that of the commit; one that is
 // named is read from disk.
-func (r *Run) openCommit(ctx context.Context) error {
+func (r *Run) openCommit() error {
 	if err := r.openRepository(); err != nil {
 		return err
 	}
@@ -35,9 +33,7 @@ func (r *Run) openCommit(ctx context.Context) error {
 		return tree.RepoError(err)
 	}
 	r.Tree, r.MustCover = tree.Whole(r.Repo, head, strategyRev), r.discovers()
-	if r.Uncommitted {
-		r.Notes = append(r.Notes, uncommitted.Notes(ctx, r.Repo, head, r.Output)...)
-	}
+	r.noteUncommitted(head)
 	if err := r.loadBundles(change{head: side{name: r.Rev, commit: head}, isOneCommit: true}); err != nil {
 		return err
 	}

@@ -62,8 +62,9 @@ type Options struct {
 	RequireGoverned bool      // no covered file is an error
 	MaxFileBytes    int64     // a longer covered file is an error; 0: no limit
 
-	Output      string // the file of the verdict; "" if it goes to none
-	Uncommitted bool   // whether a note says which files of the work tree a comparison does not see
+	Output string // the file of the verdict; "" if it goes to none
+	// NoteUncommitted asks for a note that the changes on disk are no part of a commit that the user named.
+	NoteUncommitted bool
 
 	Git      repo.Environment
 	Getenv   func(name string) string // for what a CI system says
@@ -190,11 +191,11 @@ func ParseDay(flag string, now time.Time) (day string, backdated bool, err error
 func (r *Run) open(ctx context.Context) error {
 	switch {
 	case r.Rev != "":
-		return r.openCommit(ctx)
+		return r.openCommit()
 	case InPreCommit(r.Getenv, r.Base):
 		return r.openPreCommit()
 	case r.Base != "":
-		return r.openChange(ctx)
+		return r.openChange()
 	case r.Staged:
 		return r.openStaged()
 	case r.Tracked:

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/scanner/repo"
@@ -55,13 +56,27 @@ func IgnoreVerdict(dir string) (string, error) {
 	if err != nil {
 		return "", failed(err)
 	}
-	if repo.IgnoredBy(text, run.VerdictName) {
+	if ignoresVerdict(text) {
 		return "", nil
 	}
 	if err := appendTo(file, st, ignoreAfter(text)); err != nil {
 		return "", failed(err)
 	}
 	return fmt.Sprintf("added %s, the file that a scan writes, to %s", ignoreLine, shown), nil
+}
+
+// ignoresVerdict reports whether a .gitignore has a line for the verdict, and none after it that could take it back.
+func ignoresVerdict(text []byte) bool {
+	ignored := false
+	for line := range strings.Lines(string(text)) {
+		switch line = strings.TrimRight(line, "\r\n"); {
+		case line == ignoreLine, line == run.VerdictName:
+			ignored = true
+		case strings.HasPrefix(line, "!"):
+			ignored = false
+		}
+	}
+	return ignored
 }
 
 // ignoreAfter returns what to append to a .gitignore, with the same line ends as the rest of it.

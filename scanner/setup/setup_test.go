@@ -108,7 +108,8 @@ func TestIgnoreVerdict(t *testing.T) {
 		{"a\n", "a\n/verdict.json\n", "added "},
 		{"a", "a\n/verdict.json\n", "added "},
 		{"a\r\nb", "a\r\nb\r\n/verdict.json\r\n", "added "},
-		{"*.json\n", "*.json\n", ""},
+		{"*.json\nverdict.json\r\n*.log\n", "*.json\nverdict.json\r\n*.log\n", ""},
+		{"*.json\n", "*.json\n/verdict.json\n", "added "},
 		{"*.json\n!verdict.json\n", "*.json\n!verdict.json\n/verdict.json\n", "added "},
 	} {
 		dir := t.TempDir()

@@ -85,7 +85,6 @@ var repoCodes = []struct {
 	{repo.ErrNotRepository, code.RepoFormat, ""},
 }
 
-// repoCode returns the code of what is wrong with a repository, and what to do about it.
 func repoCode(err error) (is, hint string, known bool) {
 	for _, c := range repoCodes {
 		if errors.Is(err, c.err) {
@@ -102,7 +101,6 @@ var ErrSpecial = errors.New("a special file")
 var errCase = errors.New("git tracks another file whose name differs only in case or normal form, " +
 	"and this disk has only one of the two; check what is committed with --diff-base or --staged")
 
-// An missingFileError says that git lists a file that is not on disk.
 type missingFileError struct{ sparse bool }
 
 func (e *missingFileError) Error() string {

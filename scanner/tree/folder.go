@@ -14,18 +14,11 @@ import (
 )
 
 // Folder returns the tree of all files under a directory, of scope full.
-func Folder(root *worktree.Root) Tree { return &folderTree{"full", root, root, ""} }
-
-// FolderIn is [Folder] for a directory within the work tree of a repository, at the path: where submodules are is in
-// its root.
-func FolderIn(root, repository *worktree.Root, path string) Tree {
-	return &folderTree{"full", root, repository, path + "/"}
-}
+func Folder(root *worktree.Root) Tree { return &folderTree{"full", diskRoots{root, root, ""}} }
 
 type folderTree struct {
 	diskScope
-	root, repository *worktree.Root
-	within           string // root's path in the repository, with a slash behind it; "" if they are the same
+	diskRoots
 }
 
 func (t *folderTree) Absent(path string) string {
@@ -63,7 +56,6 @@ func (t *folderTree) Files(ctx context.Context, n int, q Query) []iter.Seq2[File
 	return all
 }
 
-// walk gives the files of one walker.
 func (t *folderTree) walk(
 	ctx context.Context, walker *worktree.Walker, q *Query, submodules submoduleMap, give func(File, error),
 ) {
@@ -96,30 +88,23 @@ func (t *folderTree) walk(
 	})
 }
 
-// places gives the submodules.
 func (t *folderTree) places(q *Query, submodules submoduleMap, around bool, give func(File, error)) {
-	out, missing := submodules.places()
-	if around {
-		missing = append(missing, ".")
-	}
-	at := func(paths []string, state State) {
-		for _, path := range paths {
-			if !q.LeadsTo(path) {
-				continue
-			}
-			if f, out := q.leftOut(path); out {
-				give(f, nil)
-				continue
-			}
-			f := File{Path: path, Kind: worktree.Submodule, State: state, Key: uint64(worktree.Submodule)}
-			if q.elsewhere(path) {
-				f.State = Elsewhere
-			}
+	at := func(path string, state State) {
+		f := File{Path: path, Kind: worktree.Submodule, State: state, Key: uint64(worktree.Submodule)}
+		if f, listed := q.entry(f); listed {
 			give(f, nil)
 		}
 	}
-	at(out, CheckedOut)
-	at(missing, Listed)
+	for path, m := range submodules {
+		if m.checkedOut.Load() {
+			at(path, CheckedOut)
+		} else {
+			at(path, Listed)
+		}
+	}
+	if around {
+		at(".", Listed)
+	}
 }
 
 // submodules returns the submodules under the root. around reports whether the root is, or lies in, one that is not
@@ -143,7 +128,6 @@ func (t *folderTree) submodules() (found submoduleMap, around bool, wrong []erro
 	return found, around, wrong
 }
 
-// A diskSource reads files on disk.
 type diskSource struct {
 	root, repository *worktree.Root
 	files            *worktree.Reader

@@ -14,8 +14,8 @@ const MaxTarget = 4095
 // maxFollowed is how many links lead to what a link means, itself included, as on Linux.
 const maxFollowed = 40
 
-// A PathInfo is what is at a path of a tree. The zero value is nothing, or what has no kind here: a
-// submodule, a special file.
+// A PathInfo is what is at a path of a tree. The zero value is nothing, or what has no kind here: a submodule, a
+// special file.
 type PathInfo struct {
 	IsFile bool // a regular one
 	IsLink bool

@@ -14,20 +14,17 @@ import (
 	"github.com/policyscan/policyscan/verdict/code"
 )
 
-// List returns the tree of the files that a list names, of scope files. Entries
-// are paths from the root; "./" and the like is cleaned away, and a file that is
-// named twice counts once. What is not a file of the tree is an error of the run.
-func List(root *worktree.Root, entries []string) Tree { return &listTree{"files", root, root, entries} }
-
-// listedIn is [List] for a root within the work tree of a repository.
-func listedIn(root, repository *worktree.Root, entries []string) Tree {
-	return &listTree{"files", root, repository, entries}
+// List returns the tree of the files that a list names, of scope files. Entries are paths from the root; "./" and the
+// like is cleaned away, and a file that is named twice counts once. What is not a file of the tree is an error of the
+// run.
+func List(root *worktree.Root, entries []string) Tree {
+	return &listTree{"files", diskRoots{root, root, ""}, entries}
 }
 
 type listTree struct {
 	diskScope
-	root, repository *worktree.Root
-	entries          []string
+	diskRoots
+	entries []string
 }
 
 func (t *listTree) Files(ctx context.Context, n int, q Query) []iter.Seq2[File, error] {
@@ -75,7 +72,6 @@ func (t *listTree) list(ctx context.Context, q *Query, found func(File, error)) 
 	}
 }
 
-// cleanEntry returns the path that an entry of a list means.
 func cleanEntry(entry string) (string, error) {
 	name := path.Clean(entry)
 	switch {

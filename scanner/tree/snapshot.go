@@ -34,46 +34,42 @@ type Snapshot struct {
 	checkout *checkout.Checkout // of files that are checked
 }
 
-func newSnapshot(r *repo.Repository, s checkout.Snapshot) *Snapshot {
-	return &Snapshot{repo: r, find: r.Finder(), state: s, checkout: checkout.New(r, s)}
+func (t *gitTree) snapshot(s checkout.Snapshot) *Snapshot {
+	return &Snapshot{repo: t.repo, find: t.find, state: s, checkout: checkout.New(t.repo, s)}
 }
 
-// commitSnapshot returns the state of a commit.
-func commitSnapshot(r *repo.Repository, commit repo.Hash) (*Snapshot, error) {
-	tree, err := r.Tree(commit)
+func (t *gitTree) commit(h repo.Hash) (*Snapshot, error) {
+	tree, err := t.repo.Tree(h)
 	if err != nil {
 		return nil, err
 	}
-	s := newSnapshot(r, checkout.Snapshot{Tree: tree})
-	s.Name, s.Commit = commit.String()[:12], commit
+	s := t.snapshot(checkout.Snapshot{Tree: tree})
+	s.Name, s.Commit = h.String()[:12], h
 	return s, nil
 }
 
-// comparedWith returns the states that the head of a comparison is compared with.
-func comparedWith(r *repo.Repository, c repo.Comparison) (all []*Snapshot, err error) {
+func (t *gitTree) comparedWith(c repo.Comparison) (all []*Snapshot, err error) {
 	for _, h := range append(slices.Clone(c.MergeBases), c.Base) {
-		i := slices.IndexFunc(all, func(known *Snapshot) bool { return known.Commit == h })
-		if i < 0 {
-			next, err := commitSnapshot(r, h)
-			if err != nil {
-				return nil, err
-			}
-			i, all = len(all), append(all, next)
+		if slices.ContainsFunc(all, func(known *Snapshot) bool { return known.Commit == h }) {
+			continue // the base is a merge base
 		}
-		isMergeBase := slices.Contains(c.MergeBases, h)
-		all[i].IsMergeBase = isMergeBase
-		all[i].IsBase = h == c.Base
-		all[i].Differs = isMergeBase || c.Replaces
+		next, err := t.commit(h)
+		if err != nil {
+			return nil, err
+		}
+		next.IsMergeBase, next.IsBase = slices.Contains(c.MergeBases, h), h == c.Base
+		next.Differs = next.IsMergeBase || c.Replaces
+		all = append(all, next)
 	}
 	return all, nil
 }
 
 func (t *gitTree) History() (*History, error) {
-	head, _, err := t.states()
-	if head == (checkout.Snapshot{}) {
+	now, err := t.head()
+	if err != nil {
 		return nil, err
 	}
-	return &History{newSnapshot(t.repo, head), sync.OnceValues(t.compared), sync.OnceValues(t.mergingSnapshots)}, nil
+	return &History{now, t.compared, sync.OnceValues(t.mergingSnapshots)}, nil
 }
 
 func (t *gitTree) mergingSnapshots() ([]*Snapshot, error) {
@@ -81,18 +77,15 @@ func (t *gitTree) mergingSnapshots() ([]*Snapshot, error) {
 		return nil, nil
 	}
 	commits, err := t.merging()
-	if err != nil {
-		return nil, err
-	}
 	var all []*Snapshot
 	for _, c := range commits {
-		s, err := commitSnapshot(t.repo, c)
+		s, err := t.commit(c)
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, s)
 	}
-	return all, nil
+	return all, err
 }
 
 // Leaf returns the file or directory at a path, and whether there is one.

@@ -19,18 +19,15 @@ const gitModules = ".gitmodules"
 // maxModules is how many bytes of it are read, enough for tens of thousands.
 const maxModules = 8 << 20
 
-// A submodule is one that is a folder of the tree. One that is not checked out has no .git,
-// and what is in it cannot be scanned. Where the tree is a copy without any .git, a file
-// beneath it has to do.
+// A submodule is one that is a folder of the tree. One that is not checked out has no .git, and what is in it cannot
+// be scanned. Where the tree is a copy without any .git, a file beneath it has to do.
 type submodule struct {
 	noGitDir   bool // of the tree that it is in
 	checkedOut atomic.Bool
 }
 
-// A submoduleMap is a tree's submodules, by their paths.
 type submoduleMap map[string]*submodule
 
-// checkedOut notes that there is a file.
 func (m submoduleMap) checkedOut(file string) {
 	for at, module := range m {
 		if rest, ok := strings.CutPrefix(file, at); ok && strings.HasPrefix(rest, "/") && module.noGitDir {
@@ -39,34 +36,18 @@ func (m submoduleMap) checkedOut(file string) {
 	}
 }
 
-// places returns the paths of the submodules that are checked out, and of those that are not.
-func (m submoduleMap) places() (out, empty []string) {
-	for at, module := range m {
-		if module.checkedOut.Load() {
-			out = append(out, at)
-		} else {
-			empty = append(empty, at)
-		}
-	}
-	return out, empty
-}
-
 // submodules returns the submodules in .gitmodules, recursively. It calls fail with what cannot be read.
 func submodules(root *worktree.Root, fail func(path string, err error)) submoduleMap {
 	rd := root.Reader()
 	defer rd.Close()
 	found := submoduleMap{}
-	// look says of a name whether there is a file or a folder; what cannot be determined is not a PASS.
-	look := func(name string) (file, folder bool) {
+	look := func(name string) (exists, isFolder bool) {
 		_, err := rd.Stat(name)
 		if err != nil && !isNoFile(err) {
-			fail(name, err)
+			fail(name, err) // what cannot be determined is not a PASS
 		}
-		return err == nil, errors.Is(err, worktree.ErrNotFile)
-	}
-	there := func(name string) bool {
-		file, folder := look(name)
-		return file || folder
+		isFolder = errors.Is(err, worktree.ErrNotFile)
+		return err == nil || isFolder, isFolder
 	}
 	for folders := []string{""}; len(folders) > 0; folders = folders[1:] {
 		in := folders[0]
@@ -78,18 +59,19 @@ func submodules(root *worktree.Root, fail func(path string, err error)) submodul
 		if len(paths) == 0 {
 			continue
 		}
-		noGitDir := !there(path.Join(in, GitDir))
+		hasGitDir, _ := look(path.Join(in, GitDir))
 		for _, value := range paths {
 			name, err := cleanEntry(path.Clean(value))
 			if err != nil || name == "." {
 				continue
 			}
 			at := path.Join(in, name)
-			if _, folder := look(at); !folder || found[at] != nil {
+			if _, isFolder := look(at); !isFolder || found[at] != nil {
 				continue
 			}
-			found[at] = &submodule{noGitDir: noGitDir}
-			found[at].checkedOut.Store(there(path.Join(at, GitDir)))
+			isCheckedOut, _ := look(path.Join(at, GitDir))
+			found[at] = &submodule{noGitDir: !hasGitDir}
+			found[at].checkedOut.Store(isCheckedOut)
 			folders = append(folders, at)
 		}
 	}

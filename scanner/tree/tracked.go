@@ -51,20 +51,12 @@ func (t *trackedTree) Files(ctx context.Context, n int, q Query) []iter.Seq2[Fil
 
 // file returns the first of some files of the index, unless it is not asked for.
 func (s *trackedSource) file(files []repo.Staged, q *Query) (File, bool) {
-	f := &files[0]
-	if !q.LeadsTo(f.Path) {
-		return File{}, false
+	first := &files[0]
+	f, listed := q.entry(File{Path: first.Path, Key: keyOf(first.Leaf), Source: s, sparse: first.SkipWorktree})
+	if listed && f.State == Listed {
+		f.Kind = s.kind(files)
 	}
-	if out, is := q.leftOut(f.Path); is {
-		return out, true
-	}
-	file := File{Path: f.Path, Key: keyOf(f.Leaf), Source: s, sparse: f.SkipWorktree}
-	if q.elsewhere(f.Path) {
-		file.State = Elsewhere
-	} else {
-		file.Kind = s.kind(files)
-	}
-	return file, true
+	return f, listed
 }
 
 // nextPart takes some of the files that no sequence has taken; none if there are no more. Files of a folder follow one
@@ -174,10 +166,10 @@ func isNoFile(err error) bool {
 	return disk.Absent(err) || errors.Is(err, worktree.ErrNotFile) || errors.Is(err, worktree.ErrPath)
 }
 
-// collisions returns the files of the index that are one file on disk: their names differ in
-// case or in their normal form alone, and the file system takes no notice of that. The content of
-// all but one of them is not there. Where .git is not found as .GIT too, case makes a difference.
-// A file of which the disk does not say whether it is one of them has the disk's error, the others have errCase.
+// collisions returns the files of the index that are one file on disk: their names differ in case or in their normal
+// form alone, and the file system takes no notice of that. The content of all but one of them is not there. Where .git
+// is not found as .GIT too, case makes a difference. A file of which the disk does not say whether it is one of them
+// has the disk's error, the others have errCase.
 func (t *trackedTree) collisions() map[string]error {
 	rd := t.root.Reader()
 	defer rd.Close()

@@ -16,6 +16,7 @@ import (
 	"context"
 	"io"
 	"iter"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -31,10 +32,10 @@ import (
 type Tree interface {
 	// Scope says how the files were chosen.
 	Scope() verdict.Scope
-	// Files returns n sequences that together have each file once, in no certain order. Each is ranged over by its
-	// own goroutine, all at the same time and to the end, and a file is read before the next one is taken. An
-	// error, a *[verdict.Error], is about what cannot be listed; it comes with the file if it is about one that a list
-	// names. When ctx ends, so do the sequences, except for errors that are known by then.
+	// Files returns n sequences that together have each file once, in no certain order. Each is ranged over by its own
+	// goroutine, all at the same time and to the end, and a file is read before the next one is taken. An error, a
+	// *[verdict.Error], is about what cannot be listed; it comes with the file if it is about one that a list names.
+	// When ctx ends, so do the sequences, except for errors that are known by then.
 	Files(ctx context.Context, n int, q Query) []iter.Seq2[File, error]
 	// History returns the states of the repository that the tree is about; nil if its files are on disk. It has the
 	// error of what is checked, which Files has, too.
@@ -168,7 +169,20 @@ func (q *Query) leftOut(path string) (f File, out bool) {
 	return File{Path: path}, false
 }
 
-// elsewhere reports whether another shard looks at a file.
+// entry returns an entry as what it is to the run; false if it is not asked for.
+func (q *Query) entry(f File) (_ File, listed bool) {
+	if !q.LeadsTo(f.Path) {
+		return File{}, false
+	}
+	if out, is := q.leftOut(f.Path); is {
+		return out, true
+	}
+	if q.elsewhere(f.Path) {
+		f.State = Elsewhere
+	}
+	return f, true
+}
+
 func (q *Query) elsewhere(path string) bool { return q.InShard != nil && !q.InShard(path) }
 
 // isTemporary reports whether a path is one from which another run replaces this one's verdict.
@@ -188,7 +202,6 @@ func (q *Query) isTemporary(path string) bool {
 // source keeps the directory open.
 const minBatch = 32
 
-// A listItem is what is listed: a file, or an error.
 type listItem struct {
 	file File
 	err  error
@@ -200,14 +213,14 @@ func Batches(
 	ctx context.Context, n int, newSource func() (Source, func()), list func(found func(File, error)),
 ) []iter.Seq2[File, error] {
 	parts := make(chan []listItem, 2*n)
-	left := make(chan struct{}) // no sequence is ranged over any more
+	listing, stop := context.WithCancel(ctx) // until no sequence is ranged over any more
 	var ranging atomic.Int64
 	ranging.Store(int64(n))
-	start := sync.OnceFunc(func() { go listBatches(ctx, parts, left, list) })
+	start := sync.OnceFunc(func() { go listBatches(listing, parts, list) })
 	sequence := func(yield func(File, error) bool) {
 		defer func() {
 			if ranging.Add(-1) == 0 {
-				close(left)
+				stop()
 			}
 		}()
 		start()
@@ -231,17 +244,11 @@ func Batches(
 			}
 		}
 	}
-	all := make([]iter.Seq2[File, error], n)
-	for i := range all {
-		all[i] = sequence
-	}
-	return all
+	return slices.Repeat([]iter.Seq2[File, error]{sequence}, n)
 }
 
-// listBatches sends what list finds in parts, until ctx ends or nobody receives any more.
-func listBatches(
-	ctx context.Context, parts chan<- []listItem, left <-chan struct{}, list func(found func(File, error)),
-) {
+// listBatches sends what list finds in parts, until ctx ends.
+func listBatches(ctx context.Context, parts chan<- []listItem, list func(found func(File, error))) {
 	defer close(parts)
 	var next []listItem
 	sent := 0
@@ -253,7 +260,6 @@ func listBatches(
 			select {
 			case parts <- next:
 			case <-ctx.Done():
-			case <-left:
 			}
 		}
 		next = nil
@@ -331,7 +337,6 @@ func (t *singleTree) IsPresent(string) (bool, error) { return false, nil }
 
 func (t *singleTree) Outside(string) string { return OutsideTree }
 
-// A bytesContent is a content that is at hand.
 type bytesContent struct{ *bytes.Reader }
 
 // InMemory returns bytes as a content.

@@ -13,10 +13,12 @@ import (
 // noAccessTime would leave the time at which a file was last read as it is.
 const noAccessTime = 0
 
+// noAutomount is Linux's alone.
+const noAutomount = 0
+
 // openBeneath says that there is no such call here: folders are opened one by one.
 func openBeneath(int, string) (int, error) { return -1, unix.ENOSYS }
 
-// list hands the names in a folder to visit, each behind a prefix.
 func (h handle) list(_ []byte, prefix string, visit func(path string, kind Kind)) error {
 	fd, err := retry(func() (int, error) { return unix.Openat(h.fd, ".", dirFlags, 0) }) // which f closes
 	if err != nil {

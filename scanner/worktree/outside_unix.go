@@ -5,6 +5,7 @@ package worktree
 import (
 	"errors"
 	"path"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -13,37 +14,24 @@ import (
 // maxFollowed is how many links are followed on one way, as on Linux.
 const maxFollowed = 40
 
-// Outside reports whether a path that leaves the tree, an absolute one or one that begins with "..", leads out
-// of the repository as well: to nothing that is in the repository's folder or that holds it. Where that cannot be
-// determined, or depends on the program that follows the path, it is false.
+// Outside reports whether a path that leaves the tree, an absolute one or one that begins with "..", leads out of the
+// repository as well: to nothing that is in the repository's folder or that holds it. Where that cannot be determined,
+// or depends on the program that follows the path, it is false.
 //
 // Nothing is opened: the names on the way are looked at, and the links among them are read.
 func (r *Root) Outside(repository *Root, name string) bool {
-	w := way{from: r.h, at: "."}
+	w, root := way{from: r.h, at: "."}, way{from: repository.h, at: "."}
 	if !w.follow(name) {
 		return false
 	}
-	repo := way{from: repository.h, at: "."}
-	above, ok := repo.above()
-	if !ok {
+	around, ok := w.above()
+	aroundRoot, okRoot := root.above()
+	if !ok || !okRoot {
 		return false
 	}
-	folders, ok := w.above()
-	if !ok {
-		return false
-	}
-	for i, folder := range folders {
-		// The first of each is the place itself, the others are the folders around it.
-		if folder == above[0] {
-			return false
-		}
-		for _, around := range above {
-			if i == 0 && w.missing == 0 && folder == around {
-				return false
-			}
-		}
-	}
-	return true
+	isWithin := slices.Contains(around, aroundRoot[0])
+	isAbove := w.missing == 0 && slices.Contains(aroundRoot, around[0])
+	return !isWithin && !isAbove
 }
 
 // A way is a path that is followed on disk, one name after another.
@@ -79,7 +67,6 @@ func (w *way) follow(rest string) bool {
 	return true
 }
 
-// begin goes to where a path begins, and returns the rest of it.
 func (w *way) begin(name string) (rest string) {
 	rest = strings.TrimLeft(name, "/")
 	if rest != name {
@@ -106,7 +93,7 @@ func (w *way) down(name string) (target string, ok bool) {
 	if strings.HasSuffix(w.at, "..") || w.at == "." {
 		full = w.at + "/" + name // which Join would shorten
 	}
-	st, err := w.stat(full)
+	st, err := statAt(w.from, full, noAutomount)
 	switch {
 	case errors.Is(err, unix.ENOENT), errors.Is(err, unix.ENOTDIR), errors.Is(err, unix.EACCES):
 		w.missing = 1
@@ -121,7 +108,7 @@ func (w *way) down(name string) (target string, ok bool) {
 		return "", true
 	}
 	if name == "cwd" { // of /proc/self, the folder of whoever asks
-		if proc, err := w.stat("/proc"); err == nil && proc.Dev == st.Dev {
+		if proc, err := statAt(w.from, "/proc", noAutomount); err == nil && proc.Dev == st.Dev {
 			return "", false
 		}
 	}
@@ -134,7 +121,7 @@ func (w *way) down(name string) (target string, ok bool) {
 func (w *way) above() ([]FileID, bool) {
 	var ids []FileID
 	for at := w.at; ; at += "/.." {
-		st, err := w.stat(at)
+		st, err := statAt(w.from, at, noAutomount)
 		if err != nil {
 			return nil, false
 		}
@@ -144,12 +131,4 @@ func (w *way) above() ([]FileID, bool) {
 		}
 		ids = append(ids, id)
 	}
-}
-
-// stat looks at a name without following it, or mounting anything.
-func (w *way) stat(name string) (st unix.Stat_t, err error) {
-	_, err = retry(func() (int, error) {
-		return 0, unix.Fstatat(w.from.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW|noAutomount)
-	})
-	return st, err
 }

@@ -14,11 +14,9 @@ import (
 // A Root is the folder of a tree.
 type Root struct{ root *os.Root }
 
-// handle is an open folder.
 type handle struct{ root *os.Root }
 
-// Open opens the folder of a tree. dir itself may be a symbolic link: the user
-// named it.
+// Open opens the folder of a tree. dir itself may be a symbolic link: the user named it.
 func Open(dir string) (*Root, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -32,7 +30,6 @@ func (r *Root) Close() { _ = r.root.Close() }
 
 func (h handle) close() { _ = h.root.Close() }
 
-// openDir opens a folder of the tree, one level after another; "" is the root.
 func (r *Root) openDir(path string) (handle, error) {
 	at, err := r.root.OpenRoot(".")
 	for err == nil && path != "" {
@@ -56,10 +53,8 @@ func (r *Root) openDir(path string) (handle, error) {
 // state is what changes when a folder is written to.
 type state struct{ mtime time.Time }
 
-// changed is when the folder was written to.
 func (s state) changed() time.Time { return s.mtime }
 
-// state returns the state of a folder of the tree.
 func (r *Root) state(dir string) (state, error) {
 	h, err := r.openDir(dir)
 	if err != nil {
@@ -77,7 +72,6 @@ func (h handle) state() (state, error) {
 	return state{st.ModTime()}, nil
 }
 
-// list hands the names in a folder to visit, each behind a prefix.
 func (h handle) list(_ []byte, prefix string, visit func(path string, kind Kind)) error {
 	f, err := h.root.Open(".")
 	if err != nil {
@@ -106,11 +100,10 @@ func (h handle) stat(name string) (Status, error) {
 	if err != nil {
 		return Status{}, err
 	}
-	return Status{Kind: kindOf(st.Mode()), Size: st.Size(), Modified: st.ModTime()}, nil
+	return Status{Kind: kindOf(st.Mode()), Size: st.Size()}, nil
 }
 
-// A FileID tells no files apart here: what can be found by two names that differ in case alone
-// is one file.
+// A FileID tells no files apart here: what can be found by two names that differ in case alone is one file.
 type FileID struct{}
 
 func kindOf(mode fs.FileMode) Kind {
@@ -129,6 +122,9 @@ func kindOf(mode fs.FileMode) Kind {
 func (h handle) readlink(string) (string, error) {
 	return "", errors.New("the target of a symbolic link cannot be read safely on this system")
 }
+
+// Outside is false: where a link leads cannot be read from a handle here.
+func (r *Root) Outside(*Root, string) bool { return false }
 
 // A File is an open regular file.
 type File struct {

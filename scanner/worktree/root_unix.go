@@ -3,6 +3,7 @@
 package worktree
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"io/fs"
@@ -19,11 +20,9 @@ type Root struct {
 	beneath bool
 }
 
-// handle is an open folder.
 type handle struct{ fd int }
 
-// Open opens the folder of a tree. dir itself may be a symbolic link: the user
-// named it.
+// Open opens the folder of a tree. dir itself may be a symbolic link: the user named it.
 func Open(dir string) (*Root, error) {
 	fd, err := retry(func() (int, error) {
 		return unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
@@ -43,8 +42,7 @@ func Open(dir string) (*Root, error) {
 // Close closes the root.
 func (r *Root) Close() { r.h.close() }
 
-// Nothing was written through a handle, so there is nothing that closing it could
-// lose.
+// Nothing was written through a handle, so there is nothing that closing it could lose.
 func (h handle) close() { _ = unix.Close(h.fd) }
 
 const dirFlags = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC | unix.O_NONBLOCK
@@ -81,8 +79,7 @@ func (r *Root) openDir(path string) (handle, error) {
 	return handle{at}, nil
 }
 
-// firstStep cuts off the part of a path that one call resolves: as many folders as
-// fit, or one.
+// firstStep cuts off the part of a path that one call resolves: as many folders as fit, or one.
 func firstStep(path string, many bool) (step, rest string) {
 	if many && len(path) <= maxPath {
 		return path, ""
@@ -99,8 +96,8 @@ func firstStep(path string, many bool) (step, rest string) {
 	return path[:cut], path[cut+1:]
 }
 
-// dirError names what opening a folder can meet in a tree that is not trusted. With
-// O_DIRECTORY and O_NOFOLLOW a link is ELOOP or, on Linux, ENOTDIR.
+// dirError names what opening a folder can meet in a tree that is not trusted. With O_DIRECTORY and O_NOFOLLOW a link
+// is ELOOP or, on Linux, ENOTDIR.
 func dirError(err error) error {
 	switch {
 	case errors.Is(err, unix.ELOOP), errors.Is(err, unix.ENOTDIR),
@@ -111,12 +108,16 @@ func dirError(err error) error {
 }
 
 func (h handle) stat(name string) (Status, error) {
-	var st unix.Stat_t
-	_, err := retry(func() (int, error) {
-		return 0, unix.Fstatat(h.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW)
+	st, err := statAt(h, name, 0)
+	return Status{kindOf(uint32(st.Mode)), st.Size, FileID{uint64(st.Dev), uint64(st.Ino)}}, err
+}
+
+// statAt looks at a name without following it.
+func statAt(h handle, name string, flags int) (st unix.Stat_t, err error) {
+	_, err = retry(func() (int, error) {
+		return 0, unix.Fstatat(h.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW|flags)
 	})
-	return Status{kindOf(uint32(st.Mode)), st.Size, time.Unix(st.Mtim.Unix()),
-		FileID{uint64(st.Dev), uint64(st.Ino)}}, err
+	return st, err
 }
 
 // A FileID tells files apart.
@@ -159,12 +160,9 @@ func (h handle) state() (state, error) {
 	return stateOf(&st), err
 }
 
-// state returns the state of a folder of the tree. Where the path leads need not be
-// watched: another folder has another state.
+// state returns the state of a folder of the tree. Where the path leads need not be watched: another folder has
+// another state.
 func (r *Root) state(dir string) (state, error) {
-	if dir == "" {
-		return r.h.state()
-	}
 	if len(dir) > maxPath {
 		h, err := r.openDir(dir)
 		if err != nil {
@@ -173,8 +171,7 @@ func (r *Root) state(dir string) (state, error) {
 		defer h.close()
 		return h.state()
 	}
-	var st unix.Stat_t
-	_, err := retry(func() (int, error) { return 0, unix.Fstatat(r.h.fd, dir, &st, unix.AT_SYMLINK_NOFOLLOW) })
+	st, err := statAt(r.h, cmp.Or(dir, "."), 0)
 	return stateOf(&st), err
 }
 
@@ -201,14 +198,13 @@ type File struct {
 	reads int          // that brought bytes
 }
 
-// fileFlags open one name of a folder: with a single element, O_NOFOLLOW alone keeps
-// it in the folder. O_NONBLOCK and O_NOCTTY are for a FIFO or a terminal that took
-// the file's place a moment ago.
+// fileFlags open one name of a folder: with a single element, O_NOFOLLOW alone keeps it in the folder. O_NONBLOCK and
+// O_NOCTTY are for a FIFO or a terminal that took the file's place a moment ago.
 const fileFlags = unix.O_RDONLY | unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_NOCTTY | unix.O_CLOEXEC
 
-// openFile opens one name of a folder. The time at which the file was last read stays as it is, if the system lets
-// us: else the first scan of a new checkout writes to each file's inode. It is refused for files of another user, and
-// by some file systems, with an error of their own; once a file can be opened without it, it is not asked for again.
+// openFile opens one name of a folder. The time at which the file was last read stays as it is, if the system lets us:
+// else the first scan of a new checkout writes to each file's inode. It is refused for files of another user, and by
+// some file systems, with an error of their own; once a file can be opened without it, it is not asked for again.
 func (rd *Reader) openFile(h handle, name string, watched bool) (*File, error) {
 	flags := fileFlags | noAccessTime
 	if rd.accessTimes {
@@ -261,8 +257,8 @@ func (f *File) fstat() (*unix.Stat_t, error) {
 // Close closes the file.
 func (f *File) Close() { _ = unix.Close(f.fd) }
 
-// Size is the file's length in bytes as the file system gives it, which for some
-// files is 0 whatever they hold; 0 if it is not watched.
+// Size is the file's length in bytes as the file system gives it, which for some files is 0 whatever they hold; 0 if
+// it is not watched.
 func (f *File) Size() int64 {
 	if f.stat == nil {
 		return 0
@@ -300,8 +296,8 @@ func (f *File) Seek(offset int64, whence int) (int64, error) {
 	return unix.Seek(f.fd, offset, whence)
 }
 
-// Changed returns [ErrChanged] if the file was written to, or replaced in size or
-// time, since it was opened. One that is not watched was seen by a single read.
+// Changed returns [ErrChanged] if the file was written to, or replaced in size or time, since it was opened. One that
+// is not watched was seen by a single read.
 func (f *File) Changed() error {
 	if f.stat == nil {
 		return nil

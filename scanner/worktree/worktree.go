@@ -1,22 +1,20 @@
 // Package worktree is the room that opens the scanned tree's files on disk. [PathIn] says which path a file has in it.
 //
-// The tree is not trusted. A symbolic link is never followed, neither as a file nor
-// as a folder on the way to one; its content is the string it points to. FIFOs,
-// sockets and devices are never opened. A name is resolved relative to the handle
-// of the root, so that no rename while the scan runs leads outside, and no path is
-// too long: on Linux by openat2(2) with RESOLVE_BENEATH and RESOLVE_NO_SYMLINKS, on
-// other Unix systems (and where openat2 is missing or forbidden) by one openat(2)
-// with O_NOFOLLOW for each folder of the path, elsewhere by [os.Root] and a look at
-// each folder before it is opened.
+// The tree is not trusted. A symbolic link is never followed, neither as a file nor as a folder on the way to one; its
+// content is the string it points to. FIFOs, sockets and devices are never opened. A name is resolved relative to the
+// handle of the root, so that no rename while the scan runs leads outside, and no path is too long: on Linux by
+// openat2(2) with RESOLVE_BENEATH and RESOLVE_NO_SYMLINKS, on other Unix systems (and where openat2 is missing or
+// forbidden) by one openat(2) with O_NOFOLLOW for each folder of the path, elsewhere by [os.Root] and a look at each
+// folder before it is opened.
 //
-// Paths are bytes, separated by slashes, relative to the root, and clean: no
-// empty, "." or ".." element.
+// Paths are bytes, separated by slashes, relative to the root, and clean: no empty, "." or ".." element.
 package worktree
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"io/fs"
 	"path"
 	"strings"
@@ -51,8 +49,7 @@ var ErrGone = fmt.Errorf("%w: it is gone", ErrChanged)
 // ErrNotFile says that a path names a folder, not a file.
 var ErrNotFile = errors.New("is a folder")
 
-// ErrPath says that what should be a folder on the way to a file is a symbolic link
-// or a file.
+// ErrPath says that what should be a folder on the way to a file is a symbolic link or a file.
 var ErrPath = errors.New("leads through a symbolic link or a file")
 
 // A Visitor is what a walk reports to. It is called by one goroutine.
@@ -61,21 +58,17 @@ type Visitor struct {
 	Skip func(path string) bool
 	// File takes a file, and a reader at its folder.
 	File func(Entry, *Reader)
-	// Failed takes a folder that cannot be read, or that changed ("" is the root). The
-	// walk goes on.
+	// Failed takes a folder that cannot be read, or that changed ("" is the root). The walk goes on.
 	Failed func(path string, err error)
-	// Passing reports whether a file comes and goes by itself, so that one more or less is
-	// no change of its folder.
+	// Passing reports whether a file comes and goes by itself, so that one more or less is no change of its folder.
 	Passing func(path string) bool
 }
 
-// Walk hands every file beneath the root to one of the visitors, all of a folder's own
-// files to the same one, in no certain order. Each visitor has its own goroutine. The
-// error is the context's.
+// Walk hands every file beneath the root to one of the visitors, all of a folder's own files to the same one, in no
+// certain order. Each visitor has its own goroutine. The error is the context's.
 //
-// A file that is moved, while the walk is under way, from a folder that is still to
-// be listed to one that was, would be in no list. So each folder is looked at again
-// at the end, and one that then holds other entries is [ErrChanged].
+// A file that is moved, while the walk is under way, from a folder that is still to be listed to one that was, would
+// be in no list. So each folder is looked at again at the end, and one that then holds other entries is [ErrChanged].
 func (r *Root) Walk(ctx context.Context, visitors ...Visitor) error {
 	walkers := r.Walkers(len(visitors))
 	var done sync.WaitGroup
@@ -111,7 +104,9 @@ func (w *Walker) Walk(ctx context.Context, v Visitor) {
 	defer p.rd.Close()
 	func() {
 		defer w.listed.Done() // of a visitor that panics, too
-		p.list(ctx)
+		for dir, more := p.queue.take(); more; dir, more = p.queue.take() {
+			p.folder(ctx, dir)
+		}
 	}()
 	w.listed.Wait() // no folder may be listed any more
 	p.again(ctx)
@@ -125,18 +120,6 @@ type walkPart struct {
 	seen  []listing
 }
 
-// list lists folders until there are no more.
-func (w *walkPart) list(ctx context.Context) {
-	for {
-		dir, ok := w.queue.take()
-		if !ok {
-			return
-		}
-		w.folder(ctx, dir)
-	}
-}
-
-// folder lists a folder.
 func (w *walkPart) folder(ctx context.Context, dir string) {
 	defer w.queue.finish() // of a visitor that panics, too
 	if ctx.Err() != nil {
@@ -157,7 +140,6 @@ func (w *walkPart) folder(ctx context.Context, dir string) {
 	}
 }
 
-// again looks at the folders that were listed once more.
 func (w *walkPart) again(ctx context.Context) {
 	for _, l := range w.seen {
 		if ctx.Err() != nil {
@@ -179,10 +161,11 @@ type queue struct {
 	more    sync.Cond
 	folders []string
 	busy    int // folders that are being listed, and may bring more
+	seed    maphash.Seed
 }
 
 func newQueue(first string) *queue {
-	q := &queue{folders: []string{first}}
+	q := &queue{folders: []string{first}, seed: maphash.MakeSeed()}
 	q.more.L = &q.mu
 	return q
 }
@@ -210,7 +193,6 @@ func (q *queue) take() (dir string, ok bool) {
 	return dir, true
 }
 
-// finish ends the listing of a folder that was taken.
 func (q *queue) finish() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -219,17 +201,15 @@ func (q *queue) finish() {
 	}
 }
 
-// A listing is a folder as it was listed.
 type listing struct {
 	dir     string
 	state   state
 	settled bool   // whoever changes the folder after it was listed changes its state
-	entries uint64 // a hash of the names and kinds, whatever their order
+	entries uint64 // the sum of their hashes, whatever their order
 }
 
-// tick is more than the time between two times that a file system tells apart: some
-// milliseconds on most, two seconds on FAT. Who changes a folder twice within it leaves the
-// time of the first change.
+// tick is more than the time between two times that a file system tells apart: some milliseconds on most, two seconds
+// on FAT. Who changes a folder twice within it leaves the time of the first change.
 const tick = 2 * time.Second
 
 // listing lists a folder and hands the paths in it to visit.
@@ -244,34 +224,20 @@ func (w *walkPart) listing(dir string, visit func(path string, kind Kind)) (list
 		return l, err
 	}
 	l.settled = l.state.changed().Before(began.Add(-tick))
-	prefix := ""
-	if dir != "" {
-		prefix = dir + "/"
-	}
+	prefix := strings.TrimPrefix(dir+"/", "/")
 	err = h.list(w.rd.records(), prefix, func(path string, kind Kind) {
 		if w.Skip(path) {
 			return
 		}
 		if !w.Passing(path) {
-			l.entries += hash(path[len(prefix):], kind)
+			l.entries += maphash.Comparable(w.queue.seed, Entry{path, kind})
 		}
 		visit(path, kind)
 	})
 	return l, err
 }
 
-// hash is FNV-1a of a name and a kind.
-func hash(name string, kind Kind) uint64 {
-	const prime = 1099511628211
-	h := uint64(14695981039346656037)
-	for i := range len(name) {
-		h = (h ^ uint64(name[i])) * prime
-	}
-	return (h*prime ^ uint64(kind)) * prime
-}
-
-// listed is the error of opening something that was listed: if it is gone or is now
-// something else, it changed.
+// listed is the error of opening something that was listed: if it is gone or is now something else, it changed.
 func listed(err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -282,8 +248,8 @@ func listed(err error) error {
 	return err
 }
 
-// A Reader opens files of a tree. It keeps the folder of the last one open, so it
-// is fastest when files of a folder follow one another. It is for one goroutine.
+// A Reader opens files of a tree. It keeps the folder of the last one open, so it is fastest when files of a folder
+// follow one another. It is for one goroutine.
 type Reader struct {
 	root *Root
 	dir  string
@@ -325,7 +291,6 @@ func (rd *Reader) enter(dir string) (handle, error) {
 	return rd.h, nil
 }
 
-// records returns the memory for a folder's records.
 func (rd *Reader) records() []byte {
 	if rd.buf == nil {
 		rd.buf = make([]byte, 32<<10)
@@ -342,11 +307,10 @@ func (rd *Reader) Linkless(dir string, most int) bool {
 
 // A Status is what the file system says of a file.
 type Status struct {
-	Kind     Kind
-	Size     int64 // in bytes
-	Modified time.Time
-	// ID is the same for two names that the disk knows if they are of one file. Names that differ in
-	// case alone are, where the file system takes no notice of case.
+	Kind Kind
+	Size int64 // in bytes
+	// ID is the same for two names that the disk knows if they are of one file. Names that differ in case alone are,
+	// where the file system takes no notice of case.
 	ID FileID
 }
 
@@ -363,15 +327,15 @@ func (rd *Reader) Stat(name string) (Status, error) {
 	return st, err
 }
 
-// ErrSeveral says that a file takes more than one read, so that it has to be watched: one
-// read sees it at one moment, several may see it at different ones.
+// ErrSeveral says that a file takes more than one read, so that it has to be watched: one read sees it at one moment,
+// several may see it at different ones.
 var ErrSeveral = errors.New("takes several reads")
 
-// Open opens a regular file that was listed as one. If it no longer is one, the
-// error is [ErrChanged], of Open or of the first read.
+// Open opens a regular file that was listed as one. If it no longer is one, the error is [ErrChanged], of Open or of
+// the first read.
 //
-// A file that is not watched costs one call less, and can be read only so far as one read
-// brings it. [File.Size] and [File.Changed] are those of a watched one.
+// A file that is not watched costs one call less, and can be read only so far as one read brings it. [File.Size] and
+// [File.Changed] are those of a watched one.
 func (rd *Reader) Open(name string, watched bool) (*File, error) {
 	h, base, err := rd.folder(name)
 	if err != nil {

@@ -515,11 +515,11 @@ func TestLinkless(t *testing.T) {
 			most   int
 			want   bool
 		}{
-			{"many", 3002, true}, {"many", 3002, true}, // again, with the folder still open
-			{"many", 3001, false}, {"many", 0, false},
-			{"few", 7, true}, {"few", 6, false}, // "." and ".." count
-			{"last", 1000, false}, {"last", 103, false},
-			{"none", 2, true}, {"", 1000, false},
+			{"many", 3000, true}, {"many", 3000, true}, // again, with the folder still open
+			{"many", 2999, false}, {"many", 0, false},
+			{"few", 5, true}, {"few", 4, false},
+			{"last", 1000, false}, {"last", 101, false},
+			{"none", 0, true}, {"", 1000, false},
 			{"through", 1000, false}, {"nowhere", 1000, false}, {"few/0.tf", 1000, false},
 		} {
 			if got := rd.Linkless(c.folder, c.most); got != c.want {

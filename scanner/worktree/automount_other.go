@@ -1,6 +1,0 @@
-//go:build unix && !linux
-
-package worktree
-
-// noAutomount is Linux's alone.
-const noAutomount = 0
