@@ -90,13 +90,13 @@ func (c *Change) What() string {
 		return Raised
 	case after.MayGrow && !before.MayGrow:
 		return Altered
-	case endsBefore(before, after):
+	case endsBefore(before.Until, after.Until):
 		return Extended
 	case len(after.From) > 0 && !slices.Equal(after.From, before.From):
 		return Moved
 	case after.AtMost < before.AtMost:
 		return Lowered
-	case endsBefore(after, before):
+	case endsBefore(after.Until, before.Until):
 		return Shortened
 	}
 	return Altered
@@ -161,10 +161,8 @@ func without(a, b []string) []string {
 	return rest
 }
 
-// endsBefore reports whether one ends, and the other ends later or never.
-func endsBefore(a, b *Limit) bool {
-	return a.Until != "" && (b.Until == "" || a.Until < b.Until)
-}
+// endsBefore reports whether the first of two last days is earlier; "" is none.
+func endsBefore(a, b string) bool { return a != "" && (b == "" || a < b) }
 
 // AffectedFiles returns the files that are part of a change because of their allowances: an entry was lowered, removed
 // or ends earlier than at one of the merge bases, or is part of a move. They are in order.
@@ -176,7 +174,7 @@ func (b *List) AffectedFiles() []string {
 			if s.Withdrawn() {
 				continue // which allowed nothing
 			}
-			if now == nil || now.AtMost < s.AtMost || endsBefore(now, s) {
+			if now == nil || now.AtMost < s.AtMost || endsBefore(now.Until, s.Until) {
 				touched[p.file] = true
 			}
 		}

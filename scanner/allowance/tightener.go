@@ -25,7 +25,8 @@ func (l *File) Tighten(v *verdict.Verdict, past *History, rev string) (EditResul
 	}
 	t := newTighter(l, v)
 	t.lower()
-	if err := t.move(v, past); err != nil {
+	tooMany, err := t.followRenames(past)
+	if err != nil {
 		return EditResult{}, err
 	}
 	t.drop()
@@ -45,6 +46,10 @@ func (l *File) Tighten(v *verdict.Verdict, past *History, rev string) (EditResul
 	o.Deleted = text == nil && l.was != nil
 	if past.note != "" {
 		o.Notes = append(o.Notes, past.note)
+	}
+	if tooMany {
+		o.Notes = append(o.Notes, "there are too many files to look for all that were renamed; an entry may be missing "+
+			"(run this after each step, or write it by hand)")
 	}
 	if n := t.over(); n == 1 {
 		o.Notes = append(o.Notes, "1 file has more than it may keep; policyscan lists them")
@@ -158,57 +163,8 @@ func (t *tightener) movable(p pair) bool {
 		!slices.ContainsFunc(t.byPair[p], func(e *entry) bool { return e.before.MayGrow || e.withdraws() })
 }
 
-// transfer lets the last of some files have n of the occurrences that the entries of the first one let that have, and
-// says so with "from": each of them had them before the next. It ends with the earliest of their entries.
-func (t *tightener) transfer(way []pair, n int) {
-	t.spare[way[0]] -= n
-	for i, to := range way[1:] {
-		live := t.join(way[i], to)
-		if i == len(way)-2 {
-			number := t.number(to) + n
-			for _, e := range live {
-				e.after.AtMost = max(e.after.AtMost, number)
-			}
-		}
-		for _, s := range t.byPair[way[i]] {
-			for _, e := range live {
-				if until := s.after.Until; until != "" && (e.after.Until == "" || until < e.after.Until) {
-					e.after.Until = until
-				}
-			}
-		}
-	}
-}
-
-// join says with "from" that a file has occurrences of another one, and returns its entries: a new one, without a
-// number, if it has none.
-func (t *tightener) join(from, to pair) []*entry {
-	source := t.byPair[from][0]
-	origins := []string{from.file}
-	for _, e := range t.byPair[from] {
-		origins = append(origins, e.before.From...) // who moves a file again keeps the older ones
-		if e.before.AtMost < source.before.AtMost {
-			source = e
-		}
-	}
-	live := slices.DeleteFunc(slices.Clone(t.byPair[to]), func(e *entry) bool { return e.gone })
-	if len(live) == 0 {
-		e := &entry{after: rules.Allowance{
-			Rule: to.rule, File: to.file,
-			Owner: source.before.Owner, Reason: source.before.Reason, Until: source.before.Until,
-		}}
-		t.entries, t.byPair[to] = append(t.entries, e), append(t.byPair[to], e)
-		live = []*entry{e}
-	}
-	for _, e := range live {
-		for _, f := range origins {
-			if f != to.file && !slices.Contains(e.after.From, f) {
-				e.after.From = append(slices.Clone(e.after.From), f)
-			}
-		}
-	}
-	return live
-}
+// need is how many occurrences of a file no entry lets it have.
+func (t *tightener) need(p pair) int { return max(0, int(min(t.there[p], maxNumber))-t.number(p)) }
 
 // drop removes entries that say no more than another one for the same rule and file.
 func (t *tightener) drop() {
