@@ -27,6 +27,7 @@ type File struct {
 	text     []byte // nil: there is no file yet
 	was      fs.FileInfo
 	rules    map[string]*rules.Rule // the enforced ones of all bundles, by id
+	hashes   []string               // of the bundles
 }
 
 // Open returns the file of bundles, which are loaded. into names the one to write to; "" is that of the repository
@@ -43,6 +44,7 @@ func Open(all run.RuleSources, root, into string) (*File, error) {
 	}
 	l.rules = map[string]*rules.Rule{}
 	for _, b := range all.Bundles() {
+		l.hashes = append(l.hashes, b.SHA256)
 		for i := range b.Rules {
 			l.rules[b.Rules[i].ID] = &b.Rules[i]
 		}
@@ -82,6 +84,26 @@ func (l *File) bundle() *rules.Bundle { return l.policies[l.own].Bundle }
 
 // Entries are those of the file.
 func (l *File) Entries() []rules.Allowance { return l.bundle().Allowances }
+
+// errIs01 is the error that the bundle is of 0.1, which has no allowances.
+func (l *File) errIs01() error {
+	return fmt.Errorf(`%s: the bundle is of version 0.1, which has no allowances; insert the line bundle: "0.2" before `+
+		`its first key; then scan again, and run this with the new verdict`,
+		l.policies[l.own].PathPrefix()+rules.BoundariesFile)
+}
+
+// edit changes and adds entries: change is asked of each by its number. A file without an entry is deleted.
+func (l *File) edit(change func(i int, was Entry) (now Entry, keep bool), added []Entry) (deleted bool, err error) {
+	i := -1
+	text, err := rules.EditAllowances(l.text, func(was Entry) (Entry, bool) {
+		i++
+		return change(i, was)
+	}, added)
+	if err == nil {
+		err = l.write(text)
+	}
+	return text == nil && l.was != nil, err
+}
 
 // write replaces the file, or deletes it if there is no text.
 func (l *File) write(text []byte) error {

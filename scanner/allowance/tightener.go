@@ -11,10 +11,10 @@ import (
 // Tighten writes the entries as a scan of the whole tree, and what files were before, say they can be: it lowers them
 // to what is there. rev is the commit that was scanned; "": what is on disk.
 func (l *File) Tighten(v *verdict.Verdict, past *History, rev string) (EditResult, error) {
-	if rev != "" && !l.sameBundles(v) {
+	if rev != "" && !slices.Equal(hashesOf(v), l.hashes) {
 		return EditResult{}, fmt.Errorf("the bundle on disk is not that of the commit %s (%s, there %s), so its "+
 			"entries are not about what is there; check that commit out, or commit the bundle first",
-			rev, l.hashes(), hashes(v))
+			rev, shortHashes(l.hashes), shortHashes(hashesOf(v)))
 	}
 	if !v.Complete {
 		return EditResult{}, fmt.Errorf("nothing was written: the scan is incomplete, so it does not count "+
@@ -31,19 +31,14 @@ func (l *File) Tighten(v *verdict.Verdict, past *History, rev string) (EditResul
 	}
 	t.drop()
 	t.forget(v.AsOf)
-	i := -1
-	text, err := rules.EditAllowances(l.text, func(rules.Allowance) (rules.Allowance, bool) {
-		i++
+	deleted, err := l.edit(func(i int, _ Entry) (Entry, bool) {
 		return t.entries[i].after, !t.entries[i].gone
 	}, t.added())
-	if err == nil {
-		err = l.write(text)
-	}
 	if err != nil {
 		return EditResult{}, err
 	}
 	o := t.outcome()
-	o.Deleted = text == nil && l.was != nil
+	o.Deleted = deleted
 	if past.note != "" {
 		o.Notes = append(o.Notes, past.note)
 	}
@@ -91,7 +86,7 @@ func newTighter(l *File, v *verdict.Verdict) *tightener {
 		}
 	}
 	for _, a := range l.Entries() {
-		e := &entry{before: a, after: a, expected: !a.MayGrow && l.rule(a.Rule).rule != nil && t.known(a.File)}
+		e := &entry{before: a, after: a, expected: !a.MayGrow && l.rules[a.Rule] != nil && t.known(a.File)}
 		t.entries = append(t.entries, e)
 		t.byPair[pairOf(&a)] = append(t.byPair[pairOf(&a)], e)
 		for _, from := range a.From {
@@ -158,8 +153,8 @@ func (t *tightener) number(p pair) int {
 // movable reports whether occurrences may be counted with those of other files: there is no entry that is an exception,
 // or of another bundle.
 func (t *tightener) movable(p pair) bool {
-	r := t.file.rule(p.rule)
-	return r.rule != nil && !r.rule.NeverAllowed && t.known(p.file) && !t.others[p] &&
+	r := t.file.rules[p.rule]
+	return r != nil && !r.NeverAllowed && t.known(p.file) && !t.others[p] &&
 		!slices.ContainsFunc(t.byPair[p], func(e *entry) bool { return e.before.MayGrow || e.withdraws() })
 }
 

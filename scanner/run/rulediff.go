@@ -76,82 +76,76 @@ func (d *ruleDiff) changes() []verdict.PolicyChange {
 	return all
 }
 
+// A FieldDiff is the keys in which two rules, or two allowances, differ.
+type FieldDiff []verdict.FieldChange
+
+// List compares two lists.
+func (d *FieldDiff) List(name string, before, after []string) {
+	if !slices.Equal(before, after) {
+		without := func(a, b []string) []string {
+			return slices.DeleteFunc(slices.Clone(a), func(s string) bool { return slices.Contains(b, s) })
+		}
+		d.add(name, without(before, after), without(after, before))
+	}
+}
+
+func (d *FieldDiff) add(name string, removed, added []string) {
+	*d = append(*d, verdict.FieldChange{Name: name, Removed: removed, Added: added})
+}
+
+// Text compares two texts, of which an empty one is none.
+func (d *FieldDiff) Text(name, before, after string) {
+	list := func(s string) []string { return slices.DeleteFunc([]string{s}, func(s string) bool { return s == "" }) }
+	d.List(name, list(before), list(after))
+}
+
+// Flag compares two flags, of which one that is set has a value.
+func (d *FieldDiff) Flag(name string, before, after bool, value string) {
+	text := map[bool]string{true: value}
+	d.Text(name, text[before], text[after])
+}
+
+// items compares the items of two rules, of which those that mean the same are equal, whatever their names.
+func (d *FieldDiff) items(name string, before, after []rules.Item) {
+	if !rules.SameItems(before, after) {
+		without := func(a, b []rules.Item) []string {
+			return rules.Names(slices.DeleteFunc(slices.Clone(a), func(i rules.Item) bool {
+				return slices.ContainsFunc(b, i.Means)
+			}))
+		}
+		d.add(name, without(before, after), without(after, before))
+	}
+}
+
 // fieldChanges returns the keys in which two rules differ, in the order of a rule file: all that [rules.Rule.Same]
 // compares.
 func fieldChanges(before, after *rules.Rule) []verdict.FieldChange {
-	var all []verdict.FieldChange
-	list := func(name string, a, b []string) {
-		if !slices.Equal(a, b) {
-			all = append(all, verdict.FieldChange{Name: name, Removed: without(a, b), Added: without(b, a)})
-		}
-	}
-	text := func(name, a, b string) {
-		list(name, nonEmpty(a), nonEmpty(b))
-	}
-	items := func(name string, a, b []rules.Item) {
-		if !rules.SameItems(a, b) {
-			all = append(all, verdict.FieldChange{
-				Name: name, Removed: rules.Names(itemsWithout(a, b)), Added: rules.Names(itemsWithout(b, a)),
-			})
-		}
-	}
+	var d FieldDiff
 	patterns := "forbidden_patterns"
 	if after.Type == rules.Invariant {
 		patterns = "required_absent"
 	}
-	text("type", string(before.Type), string(after.Type))
-	text("title", before.Title, after.Title)
-	list("files", before.Files, after.Files)
-	text("path_case", oneIf(before.PathCase, "ignore"), oneIf(after.PathCase, "ignore"))
-	text("unparsable", oneIf(before.Unparsable, "text"), oneIf(after.Unparsable, "text"))
+	d.Text("type", string(before.Type), string(after.Type))
+	d.Text("title", before.Title, after.Title)
+	d.List("files", before.Files, after.Files)
+	d.Flag("path_case", before.PathCase, after.PathCase, "ignore")
+	d.Flag("unparsable", before.Unparsable, after.Unparsable, "text")
 	if !before.SameExcludes(after) {
-		list("exclude", before.Excludes(), after.Excludes())
+		d.List("exclude", before.Excludes(), after.Excludes())
 	}
-	items(patterns, before.Patterns, after.Patterns)
-	items("required_patterns", before.Required, after.Required)
-	list("forbidden_files", before.ForbiddenFiles, after.ForbiddenFiles)
-	list("required_files", before.RequiredFiles, after.RequiredFiles)
-	text("message", before.Message, after.Message)
-	text("remediation", before.Remediation, after.Remediation)
-	text("docs_url", before.DocsURL, after.DocsURL)
-	text("owner", before.Owner, after.Owner)
-	text("severity", before.Severity, after.Severity)
-	list("tags", before.Tags, after.Tags)
-	text("allowances", oneIf(before.NeverAllowed, "never"), oneIf(after.NeverAllowed, "never"))
-	text("redact", strconv.FormatBool(before.Redact), strconv.FormatBool(after.Redact))
-	return all
-}
-
-// oneIf returns a value if it is set, else "".
-func oneIf(set bool, value string) string {
-	if set {
-		return value
-	}
-	return ""
-}
-
-// nonEmpty returns a list of a text, empty if that is.
-func nonEmpty(s string) []string {
-	if s == "" {
-		return nil
-	}
-	return []string{s}
-}
-
-// without returns the items of a that b does not have.
-func without(a, b []string) []string {
-	var rest []string
-	for _, s := range a {
-		if !slices.Contains(b, s) {
-			rest = append(rest, s)
-		}
-	}
-	return rest
-}
-
-// itemsWithout returns the items of a that b does not have, by any name.
-func itemsWithout(a, b []rules.Item) []rules.Item {
-	return slices.DeleteFunc(slices.Clone(a), func(i rules.Item) bool { return slices.ContainsFunc(b, i.Means) })
+	d.items(patterns, before.Patterns, after.Patterns)
+	d.items("required_patterns", before.Required, after.Required)
+	d.List("forbidden_files", before.ForbiddenFiles, after.ForbiddenFiles)
+	d.List("required_files", before.RequiredFiles, after.RequiredFiles)
+	d.Text("message", before.Message, after.Message)
+	d.Text("remediation", before.Remediation, after.Remediation)
+	d.Text("docs_url", before.DocsURL, after.DocsURL)
+	d.Text("owner", before.Owner, after.Owner)
+	d.Text("severity", before.Severity, after.Severity)
+	d.List("tags", before.Tags, after.Tags)
+	d.Flag("allowances", before.NeverAllowed, after.NeverAllowed, "never")
+	d.Text("redact", strconv.FormatBool(before.Redact), strconv.FormatBool(after.Redact))
+	return d
 }
 
 // onlyBaseNote explains that only the base's version of a rule forbids what it does; "" if the head's does, too.
