@@ -32,7 +32,7 @@ func (c *validateCmd) alive(std streams) error {
 	defer stop()
 	o := run.Options{
 		Version: version(), Policies: eachLine(c.Policy), Allow: c.Allow,
-		Git: gitEnvironment(), Getenv: getenv, Commands: obeyed(),
+		Git: gitEnvironment(), Getenv: getenv,
 	}
 	root := ""
 	if !c.ExamplesOnly {

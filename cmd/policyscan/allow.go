@@ -148,7 +148,7 @@ func (c *allowCmd) add(std streams, day string) error {
 func (c *allowCmd) tighten(std streams) error {
 	o := run.Options{
 		Version: version(), Path: c.Path, Policies: c.named(), Tracked: c.Tracked, Rev: c.Rev, Allow: c.Allow,
-		AsOf: c.AsOf, Git: gitEnvironment(), Getenv: getenv, Commands: obeyed(),
+		AsOf: c.AsOf, Git: gitEnvironment(), Getenv: getenv,
 	}
 	var err error
 	if o.Output, err = o.VerdictFile(); err != nil {

@@ -88,7 +88,7 @@ func (c *explainCmd) open(ctx context.Context, std streams) (about *run.Run, pat
 	}
 	o := run.Options{
 		Version: version(), Path: c.Root, Policies: c.flags(), RuleIDs: c.Rule, Rev: c.Rev, AsOf: c.AsOf,
-		Allow: []string{check.AllowPartial}, Workers: 1, Git: gitEnvironment(), Getenv: getenv, Commands: obeyed(),
+		Allow: []string{check.AllowPartial}, Workers: 1, Git: gitEnvironment(), Getenv: getenv,
 	}
 	if o.Pins, err = c.pins(len(o.Policies)); err != nil {
 		return nil, "", err

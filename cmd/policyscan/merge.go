@@ -50,7 +50,7 @@ func (c *mergeCmd) Run(std streams) error {
 	if st, err := os.Stat(c.Files[0]); err == nil && st.IsDir() {
 		return c.mergeFleet(std, began)
 	}
-	o := run.Options{Version: version(), Git: gitEnvironment(), Getenv: getenv, Commands: obeyed()}
+	o := run.Options{Version: version(), Git: gitEnvironment(), Getenv: getenv}
 	if c.Output == "" {
 		var err error
 		if c.Output, err = o.VerdictFile(); err != nil {

@@ -164,7 +164,7 @@ func (c *scanCmd) options(std streams) run.Options {
 		Staged: c.Staged, Tracked: c.Tracked, ContentPath: c.StdinPath,
 		Allow: c.Allow, Exclude: c.Exclude, AsOf: c.AsOf, RequireGoverned: c.RequireGoverned,
 		MaxFileBytes: c.MaxFileBytes, Uncommitted: !c.Quiet,
-		Git: gitEnvironment(), Getenv: getenv, Commands: obeyed(),
+		Git: gitEnvironment(), Getenv: getenv,
 	}
 	if c.FilesFrom != "" {
 		o.List = func(ctx context.Context) ([]string, error) { return readList(ctx, c.FilesFrom, std.in) }

@@ -65,9 +65,8 @@ type Options struct {
 	Output      string // the file of the verdict; "" if it goes to none
 	Uncommitted bool   // whether a note says which files of the work tree a comparison does not see
 
-	Git      repo.Environment
-	Getenv   func(name string) string // for what a CI system says
-	Commands bool                     // a GitHub Actions runner reads what is printed
+	Git    repo.Environment
+	Getenv func(name string) string // for what a CI system says
 
 	OpenedRepository *repo.Repository // the one that Rev is about; nil: the one that Path and Git mean
 	Workers          int              // files checked at a time; 0: as many as processors
@@ -206,7 +205,7 @@ func (r *Run) open(ctx context.Context) error {
 // openDisk opens the scopes whose files are on disk.
 func (r *Run) openDisk(ctx context.Context) (err error) {
 	if r.Place, err = Find(r.Path); err != nil {
-		return r.advisePath(err)
+		return err
 	}
 	if err := r.loadFromDisk(); err != nil {
 		return err
@@ -234,7 +233,7 @@ func (r *Run) loadFromDisk() error {
 	all, err := LoadRules(r.Policies, r.Place.Root)
 	r.Policy, r.MustCover = all.String(), r.discovers() && r.Content == nil && r.List == nil
 	if err != nil {
-		return r.adviseBundle(err, r.Place)
+		return r.adviseBundle(err)
 	}
 	if err := r.Pins.Check(all.Bundles()); err != nil {
 		return err
@@ -290,7 +289,7 @@ func (r *Run) loadBundles(c change) error {
 		r.Mistakes = append(r.Mistakes, Mistakes(wrong)...)
 	}
 	if found.noCommitted {
-		err = r.adviseCommit(err, r.Place)
+		err = r.adviseCommit(err)
 	}
 	return err
 }
