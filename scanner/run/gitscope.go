@@ -44,10 +44,13 @@ func (r *Run) openChange(ctx context.Context) error {
 	} else {
 		r.Tree = tree.Changes(r.Repo, compared.commits, commits.base, commits.strategy)
 	}
-	c := change{head: side{name: "the head", commit: compared.commits.Head}, starts: startsOf(compared.commits)}
+	c := change{head: side{name: "the head", commit: compared.commits.Head}, starts: compared.commits.MergeBases}
+	if compared.commits.Replaces {
+		c.starts = append(slices.Clone(c.starts), compared.commits.Base)
+	}
 	if !compared.commits.Base.IsZero() {
 		hint := "to use only the head's deliberately, give --policy-ref " + commits.head
-		c.base = &side{name: "the base", commit: compared.commits.Base, hint: hint}
+		c.base = &side{name: "the base", commit: compared.commits.Base, hint: hint, from: fromBase}
 	}
 	return r.loadBundles(c)
 }
@@ -96,7 +99,9 @@ func (r *Run) openStaged() error {
 	r.Tree = tree.Staged(r.Repo, idx, head, merging)
 	const hint = "to use the bundle of another commit deliberately, give --policy-ref; " +
 		"to commit the fixed one, git commit --no-verify"
-	c := change{base: &side{name: "HEAD", commit: head, hint: hint}, head: side{name: "the index", index: idx}}
+	c := change{
+		base: &side{name: "HEAD", commit: head, hint: hint, from: fromBase}, head: side{name: "the index", index: idx},
+	}
 	if !head.IsZero() {
 		c.starts = []repo.Hash{head}
 	}

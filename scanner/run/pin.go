@@ -96,7 +96,7 @@ func (b *bundleResolver) checkPins(d *side, of func(*policyBundles) []RuleSource
 	var mistakes document.Errors
 	for i, p := range b.named {
 		for _, found := range of(p) {
-			if m := b.options.Pins.mistake(i, d.name+"'s bundle", found.Bundle); m != nil {
+			if m := b.run.Pins.mistake(i, d.name+"'s bundle", found.Bundle); m != nil {
 				m.Found += note
 				mistakes = append(mistakes, m)
 			}
@@ -106,19 +106,4 @@ func (b *bundleResolver) checkPins(d *side, of func(*policyBundles) []RuleSource
 		return nil
 	}
 	return mistakes
-}
-
-// checkPinsOfHead is the error that a bundle of the head, of those that no bundle of the base is pinned for, is not the
-// one that is pinned: such a bundle comes with the change, or from --policy-ref, and judges without the base's.
-func (b *bundleResolver) checkPinsOfHead() error {
-	note := ""
-	if b.base != nil {
-		note = "; " + b.base.name + " has none"
-	}
-	return b.checkPins(&b.head, func(p *policyBundles) []RuleSource {
-		if len(p.base) > 0 {
-			return nil
-		}
-		return p.head
-	}, note)
 }

@@ -132,14 +132,14 @@ func belongsToRepository(r *repo.Repository, dir string, base, head *side) (bool
 				quoted(outer), disk.Cause(err))
 		}
 		if base != nil {
-			if known, err := base.has(r, outer); err != nil || known {
+			if _, known, err := base.lookup(r, outer); err != nil || known {
 				return true, err
 			}
 		}
 		if head == nil {
 			return false, nil
 		}
-		switch known, err := head.has(r, outer); {
+		switch _, known, err := head.lookup(r, outer); {
 		case err != nil:
 			return false, err
 		case known:

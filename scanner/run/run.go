@@ -279,27 +279,12 @@ func (r *Run) openContent(ctx context.Context) (tree.Tree, error) {
 	return tree.Single(r.ContentPath, content)
 }
 
-// loadBothSides loads the bundles of both states of a change, or those that are named.
-func (r *Run) loadBundles(c change) error {
-	found, err := r.resolve(r.Repo, r.Place.Root, c)
-	r.Sources, r.BaselineAllowances, r.Policy = found.sources, found.starts, found.name
-	r.RuleFiles, r.onDisk = found.ruleFiles, found.onDisk
-	for _, wrong := range found.wrong {
-		r.Errors = append(r.Errors, Errors(wrong)...)
-		r.Mistakes = append(r.Mistakes, Mistakes(wrong)...)
-	}
-	if found.noCommitted {
-		err = r.adviseCommit(err)
-	}
-	return err
-}
-
 // load loads a bundle that a commit or a change cannot touch.
-func (o *Options) load(name, root string) (RuleSource, error) {
-	if o.Load != nil {
-		return o.Load(name)
+func (r *Run) load(name string) (RuleSource, error) {
+	if r.Load != nil {
+		return r.Load(name)
 	}
-	return loadRules(name, root)
+	return loadRules(name, r.Place.Root)
 }
 
 // openRepository opens the repository that a git scope is about.
