@@ -361,11 +361,9 @@ func (r *Run) noteMistakes(err error) {
 }
 
 // loadStarts loads the allowances of the states that the change starts from. Only bundles of 0.2 have any: unless the
-// base or the head has one, none is needed. Mistakes there are errors of the run.
+// run has one, none is needed. Mistakes there are errors of the run.
 func (b *bundleResolver) loadStarts() error {
-	if b.base == nil || !slices.ContainsFunc(b.run.Sources, func(s RuleSource) bool {
-		return s.Bundle.Is02 && s.sides() != ruleSides{true, true}
-	}) {
+	if b.base == nil || !slices.ContainsFunc(b.run.Sources, func(s RuleSource) bool { return s.Bundle.Is02 }) {
 		return nil
 	}
 	for _, commit := range b.starts {

@@ -8,69 +8,46 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// A ruleDiff compares the enforced rules of the two states of a change, by id.
-type ruleDiff struct {
-	base, head []rules.Rule // in the order of the sources
-	byID       map[string][]*rules.Rule
-	retired    map[string]bool // the head's deprecated rules
-	compared   bool            // there is a base, if only one without a bundle, and the head has a bundle that loads
-	staged     bool
-}
-
-func newRuleDiff(sources []RuleSource) *ruleDiff {
-	d := &ruleDiff{byID: map[string][]*rules.Rule{}, retired: map[string]bool{}}
-	hasBase := false
-	for i := range sources {
-		s := &sources[i]
-		hasBase = hasBase || s.From == fromBase || s.From == fromBootstrap
-		switch s.From {
-		case fromBase:
-			d.base = append(d.base, s.Bundle.Rules...)
-		case fromHead, fromIndex, fromBootstrap:
-			d.compared, d.staged = true, d.staged || s.From == fromIndex
-			d.head = append(d.head, s.Bundle.Rules...)
-			for k := range s.Bundle.Rules {
-				r := &s.Bundle.Rules[k]
-				d.byID[r.ID] = append(d.byID[r.ID], r)
-			}
-			for k := range s.Bundle.Deprecated {
-				d.retired[s.Bundle.Deprecated[k].ID] = true
-			}
-		}
-	}
-	d.compared = d.compared && hasBase // not in a scan of all of a commit
-	return d
-}
-
-// changes returns what the head changes in the rules.
-func (d *ruleDiff) changes() []verdict.PolicyChange {
-	if !d.compared {
+// Changes returns what the head's bundles change in the base's rules, by id: first in the base's rules, in their order,
+// then the rules that the head adds. Without a bundle of the head, which is an error of the run, there is nothing.
+func (s *RuleSet) Changes() []verdict.PolicyChange {
+	if !s.IsCompared() {
 		return nil
 	}
 	var all []verdict.PolicyChange
+	known := map[string]bool{}
 	add := func(id, change string, fields []verdict.FieldChange) {
+		known[id] = true
 		all = append(all, verdict.PolicyChange{Kind: verdict.ChangedRule, RuleID: id, Change: change, Fields: fields})
 	}
-	known := map[string]bool{}
-	for i := range d.base {
-		r := &d.base[i]
-		now := d.byID[r.ID]
-		known[r.ID] = true
-		switch {
-		case len(now) == 0 && d.retired[r.ID]:
-			add(r.ID, verdict.Removed, []verdict.FieldChange{
-				{Name: "type", Removed: []string{string(r.Type)}, Added: []string{"deprecated"}},
-			})
-		case len(now) == 0:
-			add(r.ID, verdict.Removed, nil)
-		case !slices.ContainsFunc(now, func(n *rules.Rule) bool { return r.Same(*n) }):
-			add(r.ID, verdict.Altered, fieldChanges(r, now[0]))
+	head := s.own(ruleSides{head: true})
+	isRetired := func(id string) bool {
+		return slices.ContainsFunc(head, func(b *rules.Bundle) bool {
+			return slices.ContainsFunc(b.Deprecated, func(r rules.Rule) bool { return r.ID == id })
+		})
+	}
+	for _, b := range s.own(ruleSides{base: true}) {
+		for i := range b.Rules {
+			r := &b.Rules[i]
+			now := s.ofHead[r.ID]
+			known[r.ID] = true
+			switch {
+			case len(now) == 0 && isRetired(r.ID):
+				add(r.ID, verdict.Removed, []verdict.FieldChange{
+					{Name: "type", Removed: []string{string(r.Type)}, Added: []string{"deprecated"}},
+				})
+			case len(now) == 0:
+				add(r.ID, verdict.Removed, nil)
+			case !slices.ContainsFunc(now, func(n *rules.Rule) bool { return r.Same(*n) }):
+				add(r.ID, verdict.Altered, fieldChanges(r, now[0]))
+			}
 		}
 	}
-	for i := range d.head {
-		if id := d.head[i].ID; !known[id] {
-			known[id] = true
-			add(id, verdict.Added, nil)
+	for _, b := range head {
+		for i := range b.Rules {
+			if id := b.Rules[i].ID; !known[id] {
+				add(id, verdict.Added, nil)
+			}
 		}
 	}
 	return all
@@ -148,16 +125,18 @@ func fieldChanges(before, after *rules.Rule) []verdict.FieldChange {
 	return d
 }
 
-// onlyBaseNote explains that only the base's version of a rule forbids what it does; "" if the head's does, too.
-func (d *ruleDiff) onlyBaseNote(r *rules.Rule, path string, pattern rules.PatternRef) string {
-	if !d.compared {
+// Note explains that only the base's version of a rule, by its index, forbids what it does at a path; "" if the head's
+// does, too.
+func (s *RuleSet) Note(rule int, pattern rules.PatternRef, path string) string {
+	if s.From[rule] != fromBase || !s.IsCompared() {
 		return ""
 	}
 	whose, why, other, merge := "the base's", "the head does not enforce it", "the head's", "merge"
-	if d.staged {
+	if s.has(fromIndex) {
 		whose, why, other, merge = "HEAD's", "what is staged does not enforce it", "the staged one", "commit"
 	}
-	for _, n := range d.byID[r.ID] {
+	r := &s.Bundle.Rules[rule]
+	for _, n := range s.ofHead[r.ID] {
 		lacks := pattern.Without(r, n, path)
 		if lacks == "" {
 			return ""

@@ -183,7 +183,7 @@ func TestPolicyChanges(t *testing.T) {
 		},
 	} {
 		var got []change
-		for _, p := range newRuleDiff(c.judges).changes() {
+		for _, p := range NewRuleSet(c.judges).Changes() {
 			if p.Kind != verdict.ChangedRule {
 				t.Errorf("%s: the kind is %q", name, p.Kind)
 			}
