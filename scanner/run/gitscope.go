@@ -25,7 +25,7 @@ func (r *Run) openChange(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	compared, err := commits.compareAll(r.Repo)
+	compared, err := commits.compare()
 	if err != nil {
 		return tree.RepoError(err)
 	}
@@ -64,12 +64,9 @@ func checkMerged(c *comparison) []verdict.Error {
 	case c.commits.Behind == 0:
 		return nil
 	case c.commits.Behind > 0:
-		commits := "1 commit"
-		if c.commits.Behind > 1 {
-			commits = fmt.Sprintf("%d commits", c.commits.Behind)
-		}
 		message = fmt.Sprintf("the head does not contain %s of the base, and --require-merged is set: "+
-			"what both do together was not checked; merge the base into the branch, or rebase it", commits)
+			"what both do together was not checked; merge the base into the branch, or rebase it",
+			pluralize(c.commits.Behind, "commit", "s"))
 	case c.whole:
 		message = "the head was not compared with a base whose commits it could contain, " +
 			"and --require-merged is set; " +
