@@ -68,29 +68,23 @@ func (r *Run) UncoveredHints(v *verdict.Verdict) []string {
 	}
 	const most = 5
 	var globs []string
-	more := false
-	for _, j := range r.Sources {
-		for i := range j.Bundle.Rules {
-			for _, g := range j.Bundle.Rules[i].Files {
-				switch {
-				case slices.Contains(globs, g):
-				case len(globs) == most:
-					more = true
-				default:
+	for _, source := range r.Sources {
+		for i := range source.Bundle.Rules {
+			for _, g := range source.Bundle.Rules[i].Files {
+				if !slices.Contains(globs, g) && len(globs) <= most {
 					globs = append(globs, g)
 				}
 			}
 		}
 	}
-	selected := strings.Join(globs, ", ")
-	if more {
-		selected += ", …"
+	if len(globs) > most {
+		globs[most] = "…"
 	}
 	next := `to cover the files of this tree, edit the globs under "files:" in the bundle`
 	if r.Policy == Builtin {
 		next = "to cover the files of this tree, run policyscan init: it writes a bundle whose globs you can edit"
 	}
-	notes := []string{next + "; the rules select " + selected}
+	notes := []string{next + "; the rules select " + strings.Join(globs, ", ")}
 	if v.Complete {
 		notes = append(notes, "with --require-governed, a run that covers no file fails")
 	}
