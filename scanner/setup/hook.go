@@ -1,14 +1,11 @@
 package setup
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/scanner/repo"
@@ -53,7 +50,9 @@ func (h *Hook) Install() (already bool, err error) {
 	case err != nil:
 		return false, err
 	case !ours:
-		return false, foreignHook(h.File)
+		return false, fmt.Errorf("%s already exists and was left as it is; add this line to it, before any exit or exec: "+
+			"%s || exit $?; or, if pre-commit, lefthook or husky wrote it, add the command to their configuration",
+			disk.Shown(h.File), hookCommand)
 	default:
 		already = true
 	}
@@ -113,34 +112,4 @@ func makeExecutable(file string) error {
 		return nil
 	}
 	return os.Chmod(file, mode|mode&0o444>>2)
-}
-
-// foreignHook returns an error that says what to do about a hook that is not policyscan's.
-func foreignHook(file string) error {
-	const head = "%s already exists and was left as it is; "
-	shown := disk.Shown(file)
-	switch text := headOf(file); {
-	case bytes.Contains(text, []byte("pre-commit.com")):
-		return fmt.Errorf(head+"it belongs to pre-commit: add the hook policyscan to .pre-commit-config.yaml", shown)
-	case bytes.Contains(text, []byte("lefthook")):
-		return fmt.Errorf(head+"it belongs to lefthook: add this command to pre-commit in lefthook.yml: "+hookCommand,
-			shown)
-	case strings.HasSuffix(filepath.ToSlash(filepath.Dir(file)), "/.husky/_"):
-		return fmt.Errorf(head+"it belongs to husky: add this line to .husky/pre-commit: "+hookCommand, shown)
-	}
-	return fmt.Errorf(head+"add this line to it, before any exit or exec: "+hookCommand+" || exit $?", shown)
-}
-
-// headOf returns the beginning of a hook, which shows whose it is; nothing if it cannot be read.
-func headOf(file string) []byte {
-	if st, err := os.Lstat(file); err != nil || !st.Mode().IsRegular() {
-		return nil
-	}
-	f, err := os.Open(file)
-	if err != nil {
-		return nil
-	}
-	defer f.Close() // read only: nothing to lose
-	text, _ := io.ReadAll(io.LimitReader(f, 4<<10))
-	return text
 }
