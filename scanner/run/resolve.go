@@ -138,34 +138,47 @@ func (b *bundleResolver) loadOutside() error {
 	return nil
 }
 
-// loadBase loads the base's bundles. Where it does not have the directory that a name means, those that discovery finds
-// in it are enforced: a change must not be able to move the policy and the flag together.
+// loadBase loads the base's bundles.
 func (b *bundleResolver) loadBase() error {
 	b.run.Policy = "of " + b.base.String()
+	var err error
+	if b.baseHas, err = b.findBefore(b.base, b.named); err != nil {
+		return b.baseError(err)
+	}
+	if err := b.checkPins(b.base, (*policyBundles).ofBase, ""); err != nil {
+		return err
+	}
+	return b.baseError(b.checkCombined((*policyBundles).ofBase))
+}
+
+// findBefore finds the bundles of a state before the change, and reports whether there are any. Where it does not have
+// the directory that a name means, those that discovery finds in it are meant: a change must not be able to move the
+// policy and the flag together.
+func (b *bundleResolver) findBefore(d *side, named []*policyBundles) (any bool, err error) {
 	known := map[string]bool{}
 	var missing *policyBundles
-	for _, p := range b.named {
+	for _, p := range named {
 		if !p.inside {
 			continue
 		}
-		var err error
-		p.base, err = b.loader.find(b.base, p.dir)
+		found, err := b.loader.find(d, p.dir)
 		switch {
 		case errors.Is(err, errNoBundle):
 			if missing == nil && p.dir != "" {
 				missing = p
 			}
 		case err != nil:
-			return b.baseError(err)
+			return false, err
 		}
-		for _, found := range p.base {
-			known[found.Dir] = true
+		p.base = found
+		for _, f := range found {
+			known[f.Dir] = true
 		}
 	}
 	if missing != nil {
-		found, err := b.loader.find(b.base, "")
+		found, err := b.loader.find(d, "")
 		if err != nil && !errors.Is(err, errNoBundle) {
-			return b.baseError(err)
+			return false, err
 		}
 		for _, f := range found {
 			if !known[f.Dir] {
@@ -174,11 +187,7 @@ func (b *bundleResolver) loadBase() error {
 			}
 		}
 	}
-	b.baseHas = len(known) > 0
-	if err := b.checkPins(b.base, (*policyBundles).ofBase, ""); err != nil {
-		return err
-	}
-	return b.baseError(b.checkCombined((*policyBundles).ofBase))
+	return len(known) > 0, nil
 }
 
 // baseError returns the error of a base whose bundles cannot be enforced; nil for none.
@@ -254,26 +263,24 @@ func (b *bundleResolver) headError(err error) error {
 
 // missingInHead is the error that the head does not have a bundle.
 func (b *bundleResolver) missingInHead(p *policyBundles) error {
-	const fix = `run "policyscan init" and commit it, or name one with --policy`
-	missing := func(fix, format string, args ...any) error {
-		return &document.Error{Code: document.CodeMissing, Found: fmt.Sprintf(format, args...), Fix: fix}
+	missing := document.Error{
+		Code:  document.CodeMissing,
+		Found: "no bundle in " + b.head.name,
+		Fix:   `run "policyscan init" and commit it, or name one with --policy`,
 	}
+	advised := b.isOneCommit
 	switch {
-	case b.base == nil:
-		err := missing(fix, "no bundle in %s", b.head.name)
-		if b.isOneCommit {
-			err = b.run.adviseCommit(err)
-		}
-		return err
-	case !b.baseHas:
-		err := missing(fix, "no bundle in %s or in %s", b.base.name, b.head.name)
-		if p.name == "" {
-			err = b.run.adviseCommit(err)
-		}
-		return err
+	case b.baseHas:
+		missing.Found = "the change removes the bundle: " + b.head.name + " has none"
+		missing.Fix = "keep it; its rules can be changed, and both versions then check the change"
+	case b.base != nil:
+		missing.Found = "no bundle in " + b.base.name + " or in " + b.head.name
+		advised = p.name == ""
 	}
-	return missing("keep it; its rules can be changed, and both versions then check the change",
-		"the change removes the bundle: %s has none", b.head.name)
+	if advised {
+		return b.run.adviseCommit(&missing)
+	}
+	return &missing
 }
 
 // checkCombined returns an error if the bundles that of returns for each name cannot be enforced together. Those of one
@@ -368,39 +375,26 @@ func (b *bundleResolver) loadStarts() error {
 	}
 	for _, commit := range b.starts {
 		d := &side{name: "the merge base", commit: commit}
-		entries, err := b.allowancesOf(d)
+		var named []*policyBundles
+		for _, p := range b.named {
+			named = append(named, &policyBundles{name: p.name, dir: p.dir, inside: p.inside})
+		}
+		var entries []rules.Allowance
+		_, err := b.findBefore(d, named)
 		var mistakes document.Errors
-		if errors.As(err, &mistakes) {
+		switch {
+		case errors.As(err, &mistakes):
 			b.run.noteMistakes(inBundle(mistakes, d, "or merge the base, or rebase"))
-		} else if err != nil {
+		case err != nil:
 			return tree.RepoError(fmt.Errorf("the bundle of %s: %w", d, err))
+		default:
+			for _, p := range named {
+				for _, s := range append(p.elsewhere, p.base...) {
+					entries = append(entries, s.Bundle.Allowances...)
+				}
+			}
 		}
 		b.run.BaselineAllowances = append(b.run.BaselineAllowances, entries)
 	}
 	return nil
-}
-
-// allowancesOf returns the allowances of the bundles that a state has in the repository.
-func (b *bundleResolver) allowancesOf(d *side) ([]rules.Allowance, error) {
-	known := map[string]bool{}
-	var all []rules.Allowance
-	for _, p := range b.named {
-		if !p.inside {
-			continue
-		}
-		found, err := b.loader.find(d, p.dir)
-		if errors.Is(err, errNoBundle) && p.dir != "" {
-			found, err = b.loader.find(d, "") // where it was before the change moved it
-		}
-		if err != nil && !errors.Is(err, errNoBundle) {
-			return nil, err
-		}
-		for _, f := range found {
-			if !known[f.Dir] {
-				known[f.Dir] = true
-				all = append(all, f.Bundle.Allowances...)
-			}
-		}
-	}
-	return all, nil
 }
