@@ -162,7 +162,6 @@ func (b *bundleLoader) has(d *side, name, bundle string) (bool, error) {
 	return found, err
 }
 
-// load loads the bundle in a folder of a side.
 func (b *bundleLoader) load(d *side, dir string) (RuleSource, error) {
 	none := RuleSource{}
 	names, others, err := b.files(d, dir)

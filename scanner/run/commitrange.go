@@ -145,7 +145,6 @@ func (c *commitRange) compare() (compared comparison, err error) {
 	return compared, err
 }
 
-// relate compares the head with a commit.
 func (c *commitRange) relate(base repo.Hash) (repo.Comparison, error) {
 	head, err := c.repo.Commit(c.head)
 	if err != nil {
@@ -213,7 +212,6 @@ func behindRemote(r *repo.Repository, base string) (string, error) {
 	return "", nil
 }
 
-// isNoRef reports whether an error says that there is no ref of a name.
 func isNoRef(err error) bool {
 	return errors.Is(err, repo.ErrUnknown) || errors.Is(err, repo.ErrSyntax)
 }

@@ -53,7 +53,6 @@ func readEvent(name string) (event gitHubEvent, err error) {
 	return event, json.Unmarshal(text, &event)
 }
 
-// gitHub is a job of a GitHub workflow.
 func (c *commitRange) gitHub(head string) error {
 	event, err := readEvent(c.env("GITHUB_EVENT_PATH"))
 	if err != nil {

@@ -185,7 +185,6 @@ func (r *Run) openPreCommit() error {
 	return r.openTracked()
 }
 
-// hasStaged reports whether the index differs from HEAD.
 func hasStaged(r *repo.Repository) (bool, error) {
 	idx, head, err := stagedState(r)
 	var t repo.Hash

@@ -37,7 +37,6 @@ type bundleResolver struct {
 	baseHas bool             // the base has a bundle
 }
 
-// policyBundles are the bundles that one of [Options.Policies] means.
 type policyBundles struct {
 	name       string // "": left to discovery
 	dir        string // in the repository; "": where discovery finds it
@@ -338,7 +337,6 @@ func (b *bundleResolver) addSources() {
 	b.run.Policy = strings.Join(append(outside, sides...), " and ")
 }
 
-// add adds a bundle of a side.
 func (b *bundleResolver) add(d *side, s RuleSource) {
 	if s.From, s.Name = d.from, d.rev()+":"+s.Dir; d.index == nil {
 		s.Commit = d.commit.String()
@@ -361,7 +359,6 @@ func inBundle(mistakes document.Errors, d *side, hint string) document.Errors {
 	return out
 }
 
-// noteMistakes adds what is wrong with a bundle, although the run can go on.
 func (r *Run) noteMistakes(err error) {
 	r.Errors = append(r.Errors, Errors(err)...)
 	r.Mistakes = append(r.Mistakes, Mistakes(err)...)

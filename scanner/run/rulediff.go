@@ -94,8 +94,7 @@ func (d *FieldDiff) items(name string, before, after []rules.Item) {
 	}
 }
 
-// fieldChanges returns the keys in which two rules differ, in the order of a rule file: all that [rules.Rule.Same]
-// compares.
+// fieldChanges compares all that [rules.Rule.Same] does, in the order of a rule file.
 func fieldChanges(before, after *rules.Rule) []verdict.FieldChange {
 	var d FieldDiff
 	patterns := "forbidden_patterns"

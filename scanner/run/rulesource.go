@@ -72,7 +72,6 @@ func (s *RuleSource) Load() (err error) {
 	return err
 }
 
-// loadRules finds and loads a bundle.
 func loadRules(name, root string) (RuleSource, error) {
 	s, err := FindRules(name, root)
 	if err == nil {

@@ -157,7 +157,6 @@ func (r *Run) Close() {
 	r.closers = nil
 }
 
-// parse parses the values of flags.
 func (r *Run) parse() (err error) {
 	if r.Day, r.Backdated, err = ParseDay(r.AsOf, r.Now); err != nil {
 		return err
@@ -185,7 +184,6 @@ func ParseDay(flag string, now time.Time) (day string, backdated bool, err error
 	return flag, flag < today, nil
 }
 
-// open opens what the scope is about.
 func (r *Run) open(ctx context.Context) error {
 	switch {
 	case r.Rev != "":
@@ -202,7 +200,6 @@ func (r *Run) open(ctx context.Context) error {
 	return r.openDisk(ctx)
 }
 
-// openDisk opens the scopes whose files are on disk.
 func (r *Run) openDisk(ctx context.Context) (err error) {
 	if r.Place, err = Find(r.Path); err != nil {
 		return err
@@ -287,7 +284,6 @@ func (r *Run) load(name string) (RuleSource, error) {
 	return loadRules(name, r.Place.Root)
 }
 
-// openRepository opens the repository that a git scope is about.
 func (r *Run) openRepository() (err error) {
 	if r.Repo == nil {
 		r.Repo = r.OpenedRepository

@@ -14,8 +14,7 @@ import (
 // hookCommand is what git's hook runs. It writes no verdict into the work tree.
 const hookCommand = "policyscan scan --staged --output none"
 
-// HookText is the pre-commit hook. If policyscan is not in the PATH, the shell ends with
-// 127, and git makes no commit.
+// HookText is the pre-commit hook. If policyscan is not in the PATH, the shell ends with 127, and git makes no commit.
 const HookText = `#!/bin/sh
 # Judges what the commit would change. Written by: policyscan hook install git
 exec ` + hookCommand + "\n"
@@ -100,8 +99,7 @@ func isOurs(file string) (bool, error) {
 	return string(text) == HookText, err
 }
 
-// makeExecutable lets everyone execute a hook who may read it: git skips a hook that is not
-// executable.
+// makeExecutable lets everyone execute a hook who may read it: git skips a hook that is not executable.
 func makeExecutable(file string) error {
 	st, err := os.Stat(file)
 	if err != nil {
