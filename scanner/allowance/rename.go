@@ -79,12 +79,10 @@ func (t *tightener) rename(from, to pair) {
 	}
 	t.spare[from] -= n
 	n += t.number(to)
-	signed := slices.MinFunc(t.byPair[from], func(a, b *entry) int { return a.before.AtMost - b.before.AtMost })
-	live := slices.DeleteFunc(slices.Clone(t.byPair[to]), func(e *entry) bool { return e.gone })
+	live := t.live(to)
 	if len(live) == 0 {
-		e := &entry{after: Entry{
-			Rule: to.rule, File: to.file, Owner: signed.before.Owner, Reason: signed.before.Reason,
-		}}
+		signed := &leastOf(t.byPair[from]).before
+		e := &entry{after: Entry{Rule: to.rule, File: to.file, Owner: signed.Owner, Reason: signed.Reason}}
 		t.entries, t.byPair[to] = append(t.entries, e), append(t.byPair[to], e)
 		live = []*entry{e}
 	}

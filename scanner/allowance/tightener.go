@@ -1,10 +1,10 @@
 package allowance
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
-	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/verdict"
 )
 
@@ -29,8 +29,7 @@ func (l *File) Tighten(v *verdict.Verdict, past *History, rev string) (EditResul
 	if err != nil {
 		return EditResult{}, err
 	}
-	t.drop()
-	t.forget(v.AsOf)
+	t.drop(v.AsOf)
 	deleted, err := l.edit(func(i int, _ Entry) (Entry, bool) {
 		return t.entries[i].after, !t.entries[i].gone
 	}, t.added())
@@ -56,7 +55,7 @@ func (l *File) Tighten(v *verdict.Verdict, past *History, rev string) (EditResul
 
 // An entry is one of the file, or a new one.
 type entry struct {
-	before, after rules.Allowance // before is zero of a new one
+	before, after Entry // before is zero of a new one
 	gone          bool
 	expected      bool // the scan says how many there are, so that it can be lowered
 }
@@ -121,14 +120,9 @@ func scanned(v *verdict.Verdict) func(file string) bool {
 // lower lowers each entry to what is there, and says what that leaves.
 func (t *tightener) lower() {
 	for p, all := range t.byPair {
-		least := -1 // of the numbers of the entries
-		for _, e := range all {
-			if least < 0 || e.before.AtMost < least {
-				least = e.before.AtMost
-			}
-		}
 		n := t.there[p]
-		if left := int64(least) - n; left > 0 && !slices.ContainsFunc(all, func(e *entry) bool { return !e.expected }) {
+		if left := int64(leastOf(all).before.AtMost) - n; left > 0 &&
+			!slices.ContainsFunc(all, func(e *entry) bool { return !e.expected }) {
 			t.spare[p] = int(left)
 		}
 		for _, e := range all {
@@ -139,15 +133,23 @@ func (t *tightener) lower() {
 	}
 }
 
+// leastOf returns the entry that had the smallest number.
+func leastOf(all []*entry) *entry {
+	return slices.MinFunc(all, func(a, b *entry) int { return cmp.Compare(a.before.AtMost, b.before.AtMost) })
+}
+
+// live returns the entries for a rule and a file that are left.
+func (t *tightener) live(p pair) []*entry {
+	return slices.DeleteFunc(slices.Clone(t.byPair[p]), func(e *entry) bool { return e.gone })
+}
+
 // number is how many occurrences the entries let a file have; 0 if it has none.
 func (t *tightener) number(p pair) int {
-	least, found := 0, false
-	for _, e := range t.byPair[p] {
-		if !e.gone && (!found || e.after.AtMost < least) {
-			least, found = e.after.AtMost, true
-		}
+	live := t.live(p)
+	if len(live) == 0 {
+		return 0
 	}
-	return least
+	return slices.MinFunc(live, func(a, b *entry) int { return cmp.Compare(a.after.AtMost, b.after.AtMost) }).after.AtMost
 }
 
 // movable reports whether occurrences may be counted with those of other files: there is no entry that is an exception,
@@ -161,8 +163,9 @@ func (t *tightener) movable(p pair) bool {
 // need is how many occurrences of a file no entry lets it have.
 func (t *tightener) need(p pair) int { return max(0, int(min(t.there[p], maxNumber))-t.number(p)) }
 
-// drop removes entries that say no more than another one for the same rule and file.
-func (t *tightener) drop() {
+// drop removes entries that say no more than another one for the same rule and file, and those that withdraw others,
+// which are gone, once their last day has passed: no branch that still has the others is expected then.
+func (t *tightener) drop(day string) {
 	for _, all := range t.byPair {
 		for i, e := range slices.Backward(all) { // so that of equal ones the first stays
 			for k, o := range all {
@@ -170,22 +173,15 @@ func (t *tightener) drop() {
 					e.gone = true
 				}
 			}
+			if e.withdraws() && e.after.Until != "" && e.after.Until < day {
+				e.gone = true
+			}
 		}
 	}
 }
 
 // withdraws reports whether an entry says that its file may have nothing.
 func (e *entry) withdraws() bool { return !e.gone && e.after.AtMost == 0 }
-
-// forget removes the entries that withdraw others, which are gone, once their last day has passed: no branch that
-// still has the others is expected then.
-func (t *tightener) forget(day string) {
-	for _, e := range t.entries {
-		if e.withdraws() && e.after.Until != "" && e.after.Until < day {
-			e.gone = true
-		}
-	}
-}
 
 // implies reports whether an entry makes another one needless.
 func (o *entry) implies(e *entry) bool {
@@ -210,8 +206,8 @@ func (t *tightener) over() int {
 }
 
 // added are the new entries.
-func (t *tightener) added() []rules.Allowance {
-	var all []rules.Allowance
+func (t *tightener) added() []Entry {
+	var all []Entry
 	for _, e := range t.entries[len(t.file.Entries()):] {
 		all = append(all, e.after)
 	}
@@ -219,33 +215,35 @@ func (t *tightener) added() []rules.Allowance {
 }
 
 // outcome says what was done. Of several entries for a rule and a file the numbers are those that count.
-func (t *tightener) outcome() EditResult {
-	var o EditResult
-	for p, all := range t.byPair {
-		c := Edit{Rule: p.rule, File: p.file, Before: -1, After: t.number(p)}
-		dropped, changed := false, false
-		for _, e := range all {
-			if n := e.before.AtMost; e.before.Rule != "" && (c.Before < 0 || n < c.Before) {
-				c.Before = n
-			}
-			dropped = dropped || e.gone
-			changed = changed || !e.gone && !e.after.Same(e.before)
-			for _, f := range e.after.From {
-				if !e.gone && !slices.Contains(e.before.From, f) && !slices.Contains(c.From, f) {
+func (t *tightener) outcome() (o EditResult) {
+	const never = "" // no day has passed: that an entry ends is no change
+	var left []Entry
+	for _, e := range t.entries {
+		if !e.gone {
+			left = append(left, e.after)
+		}
+	}
+	before, after := NewSideList(t.file.Entries(), never), NewSideList(left, never)
+	for p := range t.byPair {
+		was, now := cmp.Or(before.signed[p], &Limit{}), cmp.Or(after.signed[p], &Limit{})
+		c := Edit{Rule: p.rule, File: p.file, Before: was.AtMost, After: now.AtMost}
+		changed := false
+		for _, i := range now.lines {
+			changed = changed || !before.has(&left[i])
+			for _, f := range left[i].From {
+				if !slices.Contains(was.From, f) && !slices.Contains(c.From, f) {
 					c.From = append(c.From, f)
 				}
 			}
 		}
-		c.Before = max(c.Before, 0)
-		live := slices.ContainsFunc(all, func(e *entry) bool { return !e.gone })
 		switch {
 		case len(c.From) > 0:
 			c.Word = Moved
-		case !live:
+		case now.Entries == 0:
 			c.Word = Removed
 		case changed || c.After < c.Before:
 			c.Word = Lowered
-		case dropped:
+		case now.Entries < was.Entries:
 			c.Word = Merged
 		default:
 			continue
