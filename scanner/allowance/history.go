@@ -127,55 +127,49 @@ func (p *History) refuseSparse(r *repo.Repository) error {
 // began returns where head, which a person calls name, left a commit's history, or that of the default branch if none
 // is named.
 func began(r *repo.Repository, head repo.Hash, name, base string) ([]repo.Hash, error) {
-	from, known := repo.Hash{}, base != ""
-	var err error
-	if known {
-		if from, err = r.Commit(base); err != nil {
-			return nil, err
+	from, err := base, error(nil)
+	if base == "" {
+		if from, err = defaultBranch(r); err != nil || from == "" {
+			return []repo.Hash{head}, err
 		}
-	} else if from, known, err = defaultBranch(r); err != nil {
+	}
+	commit, err := r.Commit(from)
+	if err != nil {
 		return nil, err
 	}
-	if !known {
-		return []repo.Hash{head}, nil
-	}
-	related, err := r.Relate(from, head)
+	related, err := r.Relate(commit, head)
 	switch {
 	case errors.Is(err, repo.ErrNoMergeBase) && base == "":
 		return []repo.Hash{head}, nil
 	case err != nil && base == "":
 		return nil, fmt.Errorf("cannot determine where %s left the default branch: %w; "+
 			"name the commit that it is compared with by --base, such as --base %s", name, err, name)
-	case err != nil:
-		return nil, err
 	}
-	return related.MergeBases, nil
+	return related.MergeBases, err
 }
 
-// defaultBranch returns the commit of the default branch, as far as a clone knows which that is: the one that the
-// remote names, or main or master, whichever there is alone.
-func defaultBranch(r *repo.Repository) (tip repo.Hash, known bool, err error) {
+// defaultBranch returns the default branch, as far as a clone knows which that is: the one that the remote names, or
+// main or master, whichever there is alone; else "".
+func defaultBranch(r *repo.Repository) (string, error) {
 	for _, names := range [][]string{
 		{"refs/remotes/origin/HEAD"},
 		{"refs/remotes/origin/main", "refs/remotes/origin/master"},
 		{"refs/heads/main", "refs/heads/master"},
 	} {
-		found := 0
+		var found []string
 		for _, name := range names {
-			at, err := r.Ref(name)
-			switch {
+			switch _, err := r.Ref(name); {
 			case err == nil:
-				tip = at
-				found++
+				found = append(found, name)
 			case !errors.Is(err, repo.ErrUnknown):
-				return tip, false, err
+				return "", err
 			}
 		}
-		if found == 1 {
-			return tip, true, nil
+		if len(found) == 1 {
+			return found[0], nil
 		}
 	}
-	return tip, false, nil
+	return "", nil
 }
 
 // gone reports whether there is now nothing at a path.
