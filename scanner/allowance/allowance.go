@@ -34,8 +34,7 @@
 // # Several entries for one rule and file
 //
 // The smallest number and the earliest day count, and one without may_grow takes it away. So a day that has passed ends
-// them all: the end of an entry never raises a number. An entry for 0 withdraws the others, however a merge of two
-// lists puts them together; a line that is removed can come back.
+// them all, and an entry for 0 withdraws the others, however a merge of two lists puts them together.
 //
 // # Merges in progress, and an agent's edits
 //
@@ -49,14 +48,9 @@
 //	a scan of the whole tree, and a commit before --File.Tighten --+--> rules/allowances.yml, an EditResult
 //	the entries of the bundles, a day --Due--> the entries that end
 //
-// [Open] finds the file: of several bundles that of the repository itself. This room alone writes to a bundle.
-// [File.Add] adds entries for what a verdict says is there, and raises one only if the options say so. [File.Tighten]
-// lowers entries to what is there, removes the empty ones, and says with "from" where occurrences came from. [Due] only
-// reads.
-//
-// Each of them does all or nothing: the file is replaced whole, if it is still as it was read, and one without an entry
-// is deleted. Comments, the order of the entries and everything else in it stay. A file that is a link, or not a
-// regular file, is an error.
+// This room alone writes to a bundle. Each call does all or nothing: the file is replaced whole, if it is still as it
+// was read, and one without an entry is deleted. Comments, the order of the entries and everything else in it stay. A
+// file that is a link, or not a regular file, is an error.
 //
 // # What tightening recognises
 //

@@ -147,16 +147,21 @@ func choose(all run.RuleSources, root, into string) (int, error) {
 		}
 		return 0, fmt.Errorf("--into is %q, which is none of the folders of the bundles in use (%s)", into, all)
 	}
-	here, err := places(root)
-	if err != nil {
-		return 0, err
+	var here []string // the folders whose bundles are the repository's own
+	for _, dir := range []string{root, "."} {
+		at, _, err := repo.Around(dir)
+		if err != nil {
+			return 0, err
+		}
+		here = append(here, at)
 	}
 	var own, with []int // of the repository, and of these the ones that have the file
+	var names []string
 	for i := range all {
 		if !insideAny(all[i].Dir, here) {
 			continue
 		}
-		own = append(own, i)
+		own, names = append(own, i), append(names, "--into "+all[i].Name)
 		if _, has := all[i].Bundle.Files[rules.AllowancesFile]; has {
 			with = append(with, i)
 		}
@@ -167,10 +172,6 @@ func choose(all run.RuleSources, root, into string) (int, error) {
 	case len(with) == 1:
 		return with[0], nil
 	case len(own) > 1:
-		var names []string
-		for _, i := range own {
-			names = append(names, "--into "+all[i].Name)
-		}
 		return 0, fmt.Errorf("several bundles of this repository could have the allowances; give %s",
 			strings.Join(names, " or "))
 	}
@@ -187,20 +188,6 @@ func errOutside(all run.RuleSources) error {
 	}
 	return fmt.Errorf("the bundle %s is part of the program and cannot have allowances; "+
 		"policyscan init writes one that can; or %s", all, beginOne)
-}
-
-// places returns the folders whose bundles are the repository's own: its root, or outside of any repository the
-// folder that is scanned and the current one.
-func places(root string) ([]string, error) {
-	var all []string
-	for _, dir := range []string{root, "."} {
-		at, _, err := repo.Around(dir)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, at)
-	}
-	return all, nil
 }
 
 // insideAny reports whether a bundle's folder is one of some folders, without links, or below one.

@@ -200,12 +200,8 @@ func (a *Allowances) Of(f *check.Finding) (by *verdict.Allowance, denied string)
 	case d.Denial != nil:
 		return nil, d.Denial.Explain(rules.Allowance.String)
 	}
-	limit := allowanceOf(d.Limit)
+	limit := d.Limit.Allowance()
 	return &limit, ""
-}
-
-func allowanceOf(s *allowance.Limit) verdict.Allowance {
-	return verdict.Allowance{AtMost: s.AtMost, Owner: s.Owner, Reason: s.Reason, Until: s.Until}
 }
 
 // Ending returns the allowances of the head that end soon after a day, for rules that the set enforces. A day that
@@ -221,12 +217,8 @@ func Ending(set *run.RuleSet, day string) []verdict.EndingAllowance {
 		allowed[r.ID] = allowed[r.ID] || !r.NeverAllowed
 	}
 	_, head := set.Allowances()
-	var all []verdict.EndingAllowance
 	last := today.AddDate(0, 0, verdict.EndingDays).Format(time.DateOnly)
-	for _, e := range allowance.NewSideList(head, day).Ending(last) {
-		if allowed[e.Rule] {
-			all = append(all, verdict.EndingAllowance{RuleID: e.Rule, File: e.File, Allowance: allowanceOf(e.Limit)})
-		}
-	}
-	return all
+	return slices.DeleteFunc(allowance.NewSideList(head, day).Ending(last), func(e verdict.EndingAllowance) bool {
+		return !allowed[e.RuleID]
+	})
 }

@@ -156,12 +156,7 @@ func (r *Run) openTracked() error {
 	if err := r.loadFromDisk(); err != nil {
 		return err
 	}
-	var closeTree func()
-	r.Tree, closeTree, err = tree.OpenTracked(r.Place.Root, idx)
-	if closeTree != nil {
-		r.closers = append(r.closers, closeTree)
-	}
-	return err
+	return r.use(tree.OpenTracked(r.Place.Root, idx))
 }
 
 // openPreCommit opens a run of pre-commit without commits to compare: what is staged, or, if nothing is, as in

@@ -121,9 +121,6 @@ func (b *bundleResolver) loadOutside() error {
 		if err == nil && len(b.named) == 1 {
 			err = RuleSources{p.outside}.CheckCombined() // and not a mistake of the base
 		}
-		if err == nil && p.outside.Dir != "" {
-			b.run.onDisk = append(b.run.onDisk, p.outside)
-		}
 		if len(b.named) == 1 {
 			b.run.Policy = p.outside.Name
 		}

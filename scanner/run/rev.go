@@ -49,7 +49,10 @@ func (r *Run) skipInCommit(head *side) error {
 	if r.Repo.WorkTree == "" {
 		return nil
 	}
-	for _, p := range r.onDisk {
+	for _, p := range r.Sources {
+		if p.From != fromDisk {
+			continue
+		}
 		for name, sum := range p.Bundle.Files {
 			path, in, err := worktree.PathIn(r.Place.Root, filepath.Join(p.Dir, filepath.FromSlash(name)))
 			if err != nil {

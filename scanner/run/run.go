@@ -106,9 +106,8 @@ type Run struct {
 	FilterReport *checkout.FilterReport // nil, or what to tell about filters
 	Reuse        *check.Reuse           // nil: every file is read
 
-	closers  []func()
-	onDisk   []RuleSource                 // of the sources of a commit or a change
-	ruleSums map[string][sha256.Size]byte // of the rule files on disk that are skipped, by path
+	closeTree func()                       // nil: nothing is open
+	ruleSums  map[string][sha256.Size]byte // of the rule files on disk that are skipped, by path
 }
 
 // Scope returns what is known about the scope before there is a tree.
@@ -151,10 +150,16 @@ func Open(ctx context.Context, o Options) (*Run, error) {
 
 // Close closes the files, at the end of the scan.
 func (r *Run) Close() {
-	for _, closeOne := range r.closers {
-		closeOne()
+	if r.closeTree != nil {
+		r.closeTree()
+		r.closeTree = nil
 	}
-	r.closers = nil
+}
+
+// use takes a tree that was opened, and closes it with the run.
+func (r *Run) use(t tree.Tree, closeTree func(), err error) error {
+	r.Tree, r.closeTree = t, closeTree
+	return err
 }
 
 func (r *Run) parse() (err error) {
@@ -207,22 +212,18 @@ func (r *Run) openDisk(ctx context.Context) (err error) {
 	if err := r.loadFromDisk(); err != nil {
 		return err
 	}
-	var closeTree func()
 	switch {
 	case r.Content != nil:
 		r.Tree, err = r.openContent(ctx)
+		return err
 	case r.List != nil:
-		var entries []string
-		if entries, err = r.List(ctx); err == nil {
-			r.Tree, closeTree, err = tree.OpenListed(r.Place.Root, entries)
+		entries, err := r.List(ctx)
+		if err != nil {
+			return err
 		}
-	default:
-		r.Tree, closeTree, err = tree.OpenFolder(r.Place.Root)
+		return r.use(tree.OpenListed(r.Place.Root, entries))
 	}
-	if closeTree != nil {
-		r.closers = append(r.closers, closeTree)
-	}
-	return err
+	return r.use(tree.OpenFolder(r.Place.Root))
 }
 
 // loadFromDisk loads the bundles on disk, and leaves their rule files and the verdict out of the scan.
