@@ -69,14 +69,9 @@ func (l *File) read() error {
 		return fmt.Errorf("%s cannot be read: %w", l.Name, disk.Cause(err))
 	}
 	if !loaded || sha256.Sum256(l.text) != sum {
-		return l.changed()
+		return fmt.Errorf("%s changed meanwhile, so nothing was written; run it again", l.Name)
 	}
 	return nil
-}
-
-// changed is the error that the file is not as it was read.
-func (l *File) changed() error {
-	return fmt.Errorf("%s changed meanwhile, so nothing was written; run it again", l.Name)
 }
 
 // bundle is the one that is written to.
@@ -105,31 +100,22 @@ func (l *File) edit(change func(i int, was Entry) (now Entry, keep bool), added 
 	return text == nil && l.was != nil, err
 }
 
+// unchanged returns an error if the file is no longer as it was read.
+func (l *File) unchanged() error {
+	now := *l
+	return now.read()
+}
+
 // write replaces the file, or deletes it if there is no text.
 func (l *File) write(text []byte) error {
 	if bytes.Equal(text, l.text) && (text == nil) == (l.was == nil) {
 		return nil // as it is
 	}
-	unchanged := func() error {
-		now, err := os.Lstat(l.file)
-		switch {
-		case l.was == nil && errors.Is(err, fs.ErrNotExist):
-			return nil
-		case err != nil && !errors.Is(err, fs.ErrNotExist):
-			return err
-		case l.was == nil || err != nil || !os.SameFile(l.was, now) || now.Size() != l.was.Size() ||
-			!now.ModTime().Equal(l.was.ModTime()):
-			return l.changed()
-		}
-		return nil
-	}
 	var err error
-	if text == nil {
-		if err = unchanged(); err == nil {
-			err = os.Remove(l.file)
-		}
-	} else {
-		err = disk.ReplaceIf(l.file, text, l.was, unchanged)
+	if text != nil {
+		err = disk.ReplaceIf(l.file, text, l.was, l.unchanged)
+	} else if err = l.unchanged(); err == nil {
+		err = os.Remove(l.file)
 	}
 	if err != nil {
 		return fmt.Errorf("%s cannot be written: %w", l.Name, disk.Cause(err))

@@ -339,40 +339,30 @@ func TestMany(t *testing.T) {
 
 // TestWriteIsSafe: a file that has changed since it was read is not replaced, nor deleted, nor one that has appeared.
 func TestWriteIsSafe(t *testing.T) {
-	dir := t.TempDir()
-	l := withEntries(t, dir, nil)
-	if err := os.WriteFile(l.file, []byte("theirs"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	for _, l := range []*File{l, {Name: "x", file: l.file, was: mustLstat(t, dir), text: []byte("x")}} {
-		for _, text := range []string{"mine", ""} {
-			var with []byte
-			if text != "" {
-				with = []byte(text)
-			}
-			if with == nil && l.was == nil {
-				continue // there is nothing to delete
-			}
-			if err := l.write(with); err == nil || !strings.Contains(err.Error(), "changed meanwhile") {
+	entry := []byte("bundle: \"0.2\"\nallowances:\n  - {rule: A, file: a.tf, at_most: 1, owner: o, reason: r}\n")
+	for _, entries := range [][]byte{nil, entry} {
+		dir := t.TempDir()
+		l := withEntries(t, dir, entries)
+		if err := os.WriteFile(l.file, []byte("theirs"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		texts := [][]byte{[]byte("mine")}
+		if entries != nil {
+			texts = append(texts, nil)
+		}
+		for _, text := range texts {
+			if err := l.write(text); err == nil || !strings.Contains(err.Error(), "changed meanwhile") {
 				t.Errorf("%q: %v", text, err)
 			}
 		}
+		if got := string(textOf(t, l)); got != "theirs" {
+			t.Errorf("the file has %q", got)
+		}
+		all, err := os.ReadDir(filepath.Dir(l.file))
+		if err != nil || len(all) != 3 {
+			t.Errorf("%v, %v", all, err)
+		}
 	}
-	if got := string(textOf(t, l)); got != "theirs" {
-		t.Errorf("the file has %q", got)
-	}
-	entries, err := os.ReadDir(filepath.Dir(l.file))
-	if err != nil || len(entries) != 3 {
-		t.Errorf("%v, %v", entries, err)
-	}
-}
-
-func mustLstat(t *testing.T, name string) os.FileInfo {
-	st, err := os.Lstat(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return st
 }
 
 // TestDue: the last day counts, and the number of days is that of the calendar, however far away it is.

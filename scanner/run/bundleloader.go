@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -240,10 +241,7 @@ func (b *bundleLoader) files(d *side, dir string) (names, others []string, err e
 			others = append(others, name)
 		}
 	})
-	if err == nil && mistakes != nil {
-		err = mistakes
-	}
-	return names, others, err
+	return names, others, cmp.Or(err, anyOf(mistakes))
 }
 
 // read returns a rule file, or so much of it that it is seen to be too long.

@@ -279,6 +279,20 @@ func (b *bundleResolver) missingInHead(p *policyBundles) error {
 	return &missing
 }
 
+// checkPins is the error that bundles of a side are not those that are pinned.
+func (b *bundleResolver) checkPins(d *side, of func(*policyBundles) []RuleSource, note string) error {
+	var mistakes document.Errors
+	for i, p := range b.named {
+		for _, found := range of(p) {
+			if m := b.run.Pins.mistake(i, d.name+"'s bundle", found.Bundle); m != nil {
+				m.Found += note
+				mistakes = append(mistakes, m)
+			}
+		}
+	}
+	return anyOf(mistakes)
+}
+
 // checkCombined returns an error if the bundles that of returns for each name cannot be enforced together. Those of one
 // name are not compared: a base that has one at both places of discovery can be repaired.
 func (b *bundleResolver) checkCombined(of func(*policyBundles) []RuleSource) error {
@@ -306,7 +320,9 @@ func (b *bundleResolver) addSources() {
 		b.head.from = fromBootstrap
 	}
 	var outside, sides []string
-	base, head := false, false
+	if b.baseHas {
+		sides = append(sides, "of "+b.base.String())
+	}
 	for _, p := range b.named {
 		if !p.inside {
 			outside = append(outside, p.outside.Name)
@@ -315,21 +331,17 @@ func (b *bundleResolver) addSources() {
 		}
 		for _, found := range append(p.elsewhere, p.base...) {
 			b.add(b.base, found)
-			base = true
 		}
 		for _, found := range p.head {
 			b.add(&b.head, found)
-			head = true
 		}
 	}
-	if base {
-		sides = append(sides, "of "+b.base.String())
-	}
-	if head {
-		sides = append(sides, "of "+b.head.String())
-	}
-	if bootstrap && head {
-		sides[len(sides)-1] += ", which introduces it"
+	if slices.ContainsFunc(b.named, func(p *policyBundles) bool { return len(p.head) > 0 }) {
+		head := "of " + b.head.String()
+		if bootstrap {
+			head += ", which introduces it"
+		}
+		sides = append(sides, head)
 	}
 	b.run.Policy = strings.Join(append(outside, sides...), " and ")
 }
