@@ -81,7 +81,6 @@ func (s *Step) Failed(err error, stdout io.Writer) error {
 	return err
 }
 
-// parts returns the errors that errors.Join joined.
 func parts(err error) []error {
 	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok {

@@ -60,7 +60,6 @@ func (s *Step) Args() ([]string, error) {
 	return args, errors.Join(err, e)
 }
 
-// args returns the command line.
 func (s *Step) args() (args []string, err error) {
 	var mistakes []error
 	wrong := func(format string, args ...any) { mistakes = append(mistakes, fmt.Errorf(format, args...)) }

@@ -22,7 +22,6 @@ type AddOptions struct {
 	Day           string // that is today
 }
 
-// check returns an error for what no entry could have.
 func (g *AddOptions) check() error {
 	for _, text := range []struct{ flag, value string }{{"--owner", g.Owner}, {"--reason", g.Reason}} {
 		switch {
@@ -100,7 +99,6 @@ func (l *File) follows(v *verdict.Verdict) error {
 // An entryRef is an entry of one of the bundles: its number there.
 type entryRef struct{ bundle, entry int }
 
-// indexed returns the entries of all bundles by what they are for.
 func (l *File) indexed() map[pair][]entryRef {
 	all := map[pair][]entryRef{}
 	for b, bundle := range l.policies.Bundles() {
@@ -180,10 +178,8 @@ func (a *adder) add(p pair, n int64) {
 	a.raise(p, int(n), low)
 }
 
-// ended reports whether an entry no longer counts.
 func (a *adder) ended(e *Entry) bool { return e.Until != "" && e.Until < a.options.Day }
 
-// raise raises entries to n, or extends them.
 func (a *adder) raise(p pair, n int, low []entryRef) {
 	for _, at := range low {
 		e := a.file.at(at)
@@ -215,7 +211,6 @@ func (a *adder) raise(p pair, n int, low []entryRef) {
 	}
 }
 
-// describe says what an entry allows, and where it is.
 func (a *adder) describe(at entryRef) string {
 	e, p := a.file.at(at), &a.file.policies[at.bundle]
 	text := fmt.Sprintf("%s:%d allows %d", p.PathPrefix()+rules.AllowancesFile, e.Line, e.AtMost)

@@ -91,7 +91,6 @@ func counts(v *verdict.Verdict) map[pair]int64 {
 	return n
 }
 
-// allFound returns the violations of a verdict, and those that are allowed.
 func allFound(v *verdict.Verdict) []*verdict.Violation {
 	var all []*verdict.Violation
 	for i := range v.Violations {
@@ -131,7 +130,6 @@ func firstErrors(all []verdict.Error) string {
 	return text
 }
 
-// hashesOf returns the hashes of the bundles that a verdict is of.
 func hashesOf(v *verdict.Verdict) []string {
 	var all []string
 	for _, p := range v.Policy {

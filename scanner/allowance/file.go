@@ -74,7 +74,6 @@ func (l *File) read() error {
 	return nil
 }
 
-// bundle is the one that is written to.
 func (l *File) bundle() *rules.Bundle { return l.policies[l.own].Bundle }
 
 // Entries are those of the file.
@@ -106,7 +105,6 @@ func (l *File) unchanged() error {
 	return now.read()
 }
 
-// write replaces the file, or deletes it if there is no text.
 func (l *File) write(text []byte) error {
 	if bytes.Equal(text, l.text) && (text == nil) == (l.was == nil) {
 		return nil // as it is
@@ -123,7 +121,6 @@ func (l *File) write(text []byte) error {
 	return nil
 }
 
-// choose returns the bundle to write to.
 func choose(all run.RuleSources, root, into string) (int, error) {
 	if into != "" {
 		for i := range all {

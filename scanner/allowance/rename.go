@@ -146,7 +146,6 @@ func pairRenamed(olds, news map[string]string) (renames map[string]string, tooMa
 	return renames, tooMany
 }
 
-// groupFiles returns the files by a key, in order.
 func groupFiles(contents map[string]string, key func(file, content string) string) map[string][]string {
 	groups := map[string][]string{}
 	for _, file := range slices.Sorted(maps.Keys(contents)) {

@@ -30,9 +30,13 @@ func (l *File) Tighten(v *verdict.Verdict, past *History, rev string) (EditResul
 		return EditResult{}, err
 	}
 	t.drop(v.AsOf)
+	var added []Entry
+	for _, e := range t.entries[len(l.Entries()):] {
+		added = append(added, e.after)
+	}
 	deleted, err := l.edit(func(i int, _ Entry) (Entry, bool) {
 		return t.entries[i].after, !t.entries[i].gone
-	}, t.added())
+	}, added)
 	if err != nil {
 		return EditResult{}, err
 	}
@@ -133,7 +137,6 @@ func (t *tightener) lower() {
 	}
 }
 
-// leastOf returns the entry that had the smallest number.
 func leastOf(all []*entry) *entry {
 	return slices.MinFunc(all, func(a, b *entry) int { return cmp.Compare(a.before.AtMost, b.before.AtMost) })
 }
@@ -203,15 +206,6 @@ func (t *tightener) over() int {
 		}
 	}
 	return len(over)
-}
-
-// added are the new entries.
-func (t *tightener) added() []Entry {
-	var all []Entry
-	for _, e := range t.entries[len(t.file.Entries()):] {
-		all = append(all, e.after)
-	}
-	return all
 }
 
 // outcome says what was done. Of several entries for a rule and a file the numbers are those that count.

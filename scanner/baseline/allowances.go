@@ -130,7 +130,6 @@ func (a *Allowances) Decide(
 	return nil
 }
 
-// compare has the list compare with the snapshots of the baseline.
 func (a *Allowances) compare() {
 	var references []allowance.Reference
 	if references, a.failed = a.base.references(); a.failed != nil {
@@ -162,7 +161,6 @@ func (a *Allowances) denyTogether(decided map[ruleFile]allowance.Decision) {
 	}
 }
 
-// count returns how often a rule occurs in a file, now and before.
 func (a *Allowances) count(ctx context.Context, rule int, path string, now int, unknown bool) allowance.Counts {
 	c := allowance.Counts{Now: now, Unknown: unknown}
 	if a.base == nil {

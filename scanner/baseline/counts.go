@@ -22,7 +22,6 @@ type counts struct {
 
 type ruleCount struct{ all, ofKeys int64 }
 
-// countsOf returns the counts of a settled result.
 func countsOf(r *check.Result) *counts {
 	c := &counts{
 		forbidden: r.Forbidden, findings: r.Findings, undecided: r.UndecidedRules(), textOnly: r.TextAlone(),
@@ -45,7 +44,6 @@ func countsOf(r *check.Result) *counts {
 	return c
 }
 
-// of returns how often a rule is broken.
 func (c *counts) of(rule int) allowance.Count {
 	switch {
 	case c.absent != allowance.Counted:
@@ -62,7 +60,6 @@ func (c *counts) of(rule int) allowance.Count {
 	return allowance.Count{Count: int(c.byRule[rule].all)}
 }
 
-// ofKeys returns how often a rule's key patterns are broken.
 func (c *counts) ofKeys(rule int) int {
 	if c.of(rule).Reason != allowance.Counted {
 		return 0

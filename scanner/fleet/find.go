@@ -108,7 +108,6 @@ const (
 		"hooks/ info/ logs/ branches/ worktrees/ modules/ lfs/"
 )
 
-// found notes a repository.
 func (r *reader) found(root, name string) {
 	path := filepath.ToSlash(name)
 	e := Entry{Name: path, Path: path, Revision: "HEAD", Dir: filepath.Join(root, name)}

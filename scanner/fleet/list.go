@@ -91,7 +91,6 @@ func (r *reader) line(n int, line, folder string) {
 	r.entries, r.lines = append(r.entries, e), append(r.lines, n)
 }
 
-// parseLine parses a line of a list.
 func parseLine(line, folder string) (e Entry, err error) {
 	switch {
 	case len(line) > maxLine:
@@ -187,7 +186,6 @@ func (r *reader) names(place func(i int) string) {
 	slices.SortFunc(r.entries, func(a, b Entry) int { return strings.Compare(a.Name, b.Name) })
 }
 
-// add notes a mistake.
 func (r *reader) add(place, format string, args ...any) {
 	r.wrong = append(r.wrong, verdict.Error{Code: code.List, Message: place + fmt.Sprintf(format, args...)})
 }

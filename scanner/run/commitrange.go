@@ -216,7 +216,6 @@ func isNoRef(err error) bool {
 	return errors.Is(err, repo.ErrUnknown) || errors.Is(err, repo.ErrSyntax)
 }
 
-// tracking is the full name of a remote-tracking branch.
 func tracking(remote, branch string) string { return "refs/remotes/" + remote + "/" + branch }
 
 // fetched returns the tip of a branch of origin, or why it is not known. A runner uses a folder for one pipeline after

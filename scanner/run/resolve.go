@@ -134,7 +134,6 @@ func (b *bundleResolver) loadOutside() error {
 	return nil
 }
 
-// loadBase loads the base's bundles.
 func (b *bundleResolver) loadBase() error {
 	b.run.Policy = "of " + b.base.String()
 	var err error

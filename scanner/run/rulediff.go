@@ -82,7 +82,6 @@ func (d *FieldDiff) Flag(name string, before, after bool, value string) {
 	d.Text(name, text[before], text[after])
 }
 
-// items compares the items of two rules, of which those that mean the same are equal, whatever their names.
 func (d *FieldDiff) items(name string, before, after []rules.Item) {
 	if !rules.SameItems(before, after) {
 		without := func(a, b []rules.Item) []string {
