@@ -93,8 +93,8 @@ func parts(err error) []error {
 	return all
 }
 
-// writeOutputs writes the step's outputs as GITHUB_OUTPUT takes them: a delimiter that nobody can know (130 random bits)
-// ends each value, so that none can bring its own output.
+// writeOutputs writes the step's outputs as GITHUB_OUTPUT takes them: a delimiter that nobody can know (130 random
+// bits) ends each value, so that none can bring its own output.
 // https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands#multiline-strings
 //
 // Files are named only if they exist, and SARIF only if it covers everything that was to be judged: code scanning takes

@@ -1,6 +1,7 @@
 package allowance
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -78,19 +79,17 @@ func fieldChanges(before, after *Limit) []verdict.FieldChange {
 	if after == nil {
 		return nil
 	}
-	var d run.FieldDiff
-	was := before
-	if was == nil {
-		was = &Limit{}
-	}
-	d.List("from", was.From, after.From)
-	d.Text("until", was.Until, after.Until)
-	d.Flag("may_grow", was.MayGrow, after.MayGrow, "true")
+	was := cmp.Or(before, &Limit{})
+	mayGrow := map[bool]string{true: "true"}
+	all := run.AddFieldChange(nil, "from", was.From, after.From)
+	text := func(name, a, b string) { all = run.AddFieldChange(all, name, []string{a}, []string{b}) }
+	text("until", was.Until, after.Until)
+	text("may_grow", mayGrow[was.MayGrow], mayGrow[after.MayGrow])
 	if before != nil {
-		d.Text("owner", was.Owner, after.Owner)
-		d.Text("reason", was.Reason, after.Reason)
+		text("owner", was.Owner, after.Owner)
+		text("reason", was.Reason, after.Reason)
 	}
-	return d
+	return all
 }
 
 // endsBefore reports whether the first of two last days is earlier; "" is none.

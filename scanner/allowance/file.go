@@ -81,8 +81,8 @@ func (l *File) Entries() []rules.Allowance { return l.bundle().Allowances }
 
 // errIs01 is the error that the bundle is of 0.1, which has no allowances.
 func (l *File) errIs01() error {
-	return fmt.Errorf(`%s: the bundle is of version 0.1, which has no allowances; insert the line bundle: "0.2" before `+
-		`its first key; then scan again, and run this with the new verdict`,
+	return fmt.Errorf(`%s: the bundle is of version 0.1, which has no allowances; insert the line bundle: "0.2" `+
+		`before its first key; then scan again, and run this with the new verdict`,
 		l.policies[l.own].PathPrefix()+rules.BoundariesFile)
 }
 

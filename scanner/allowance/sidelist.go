@@ -74,7 +74,8 @@ func (l *SideList) Ending(by string) []verdict.EndingAllowance {
 		}
 	}
 	slices.SortFunc(all, func(a, b verdict.EndingAllowance) int {
-		return cmp.Or(cmp.Compare(a.Allowance.Until, b.Allowance.Until), cmp.Compare(a.RuleID, b.RuleID), cmp.Compare(a.File, b.File))
+		return cmp.Or(cmp.Compare(a.Allowance.Until, b.Allowance.Until),
+			cmp.Compare(a.RuleID, b.RuleID), cmp.Compare(a.File, b.File))
 	})
 	return all
 }

@@ -46,8 +46,8 @@ func (l *File) Tighten(v *verdict.Verdict, past *History, rev string) (EditResul
 		o.Notes = append(o.Notes, past.note)
 	}
 	if tooMany {
-		o.Notes = append(o.Notes, "there are too many files to look for all that were renamed; an entry may be missing "+
-			"(run this after each step, or write it by hand)")
+		o.Notes = append(o.Notes, "there are too many files to look for all that were renamed; an entry may be "+
+			"missing (run this after each step, or write it by hand)")
 	}
 	if n := t.over(); n == 1 {
 		o.Notes = append(o.Notes, "1 file has more than it may keep; policyscan lists them")
@@ -152,7 +152,8 @@ func (t *tightener) number(p pair) int {
 	if len(live) == 0 {
 		return 0
 	}
-	return slices.MinFunc(live, func(a, b *entry) int { return cmp.Compare(a.after.AtMost, b.after.AtMost) }).after.AtMost
+	byNumber := func(a, b *entry) int { return cmp.Compare(a.after.AtMost, b.after.AtMost) }
+	return slices.MinFunc(live, byNumber).after.AtMost
 }
 
 // movable reports whether occurrences may be counted with those of other files: there is no entry that is an exception,

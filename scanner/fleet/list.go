@@ -94,7 +94,8 @@ func (r *reader) line(n int, line, folder string) {
 func parseLine(line, folder string) (e Entry, err error) {
 	switch {
 	case len(line) > maxLine:
-		return e, fmt.Errorf("it has %d bytes, and at most %d are read; put one repository on a line", len(line), maxLine)
+		return e, fmt.Errorf("it has %d bytes, and at most %d are read; put one repository on a line",
+			len(line), maxLine)
 	case strings.IndexByte(line, 0) >= 0:
 		return e, errors.New("it has a NUL byte; write the list as text, one repository on a line")
 	}
@@ -168,8 +169,8 @@ func (r *reader) names(place func(i int) string) {
 	byName := map[string]int{} // in lower case: some systems do not tell letter case
 	for i, e := range r.entries {
 		if k, taken := byName[strings.ToLower(e.Name)]; taken {
-			r.add(place(i)+": ", `the name "%s" is, letter case aside, that of %s, too; give each its own name, as the `+
-				`third field`, e.Name, place(k))
+			r.add(place(i)+": ", `the name "%s" is, letter case aside, that of %s, too; give each its own name, `+
+				`as the third field`, e.Name, place(k))
 			continue
 		}
 		byName[strings.ToLower(e.Name)] = i
@@ -177,8 +178,8 @@ func (r *reader) names(place func(i int) string) {
 	for i, e := range r.entries {
 		for at := path.Dir(strings.ToLower(e.Name)); at != "."; at = path.Dir(at) {
 			if k, taken := byName[at]; taken {
-				r.add(place(i)+": ", `the name "%s" is inside of "%s", of %s; give another one as the third field`, e.Name,
-					r.entries[k].Name, place(k))
+				r.add(place(i)+": ", `the name "%s" is inside of "%s", of %s; give another one as the third field`,
+					e.Name, r.entries[k].Name, place(k))
 				break
 			}
 		}

@@ -27,7 +27,8 @@ func (a *AdvisedError) Unwrap() error { return a.error }
 // how the folder is checked with it.
 func (r *Run) adviseBundle(err error) error {
 	var none *document.Error
-	if !errors.As(err, &none) || none.Code != document.CodeMissing || none.File != "" || r.Path == "" || !r.discovers() {
+	if !errors.As(err, &none) || none.Code != document.CodeMissing || none.File != "" ||
+		r.Path == "" || !r.discovers() {
 		return err
 	}
 	root, within, aerr := repo.Around(r.Place.Root)

@@ -35,7 +35,8 @@ func (all RuleSources) AllowanceNotes() [][]document.Note {
 			switch {
 			case r == nil || r.NeverAllowed:
 			case !r.Selects(path) && !r.Forbids(path):
-				note = "the rule does not look at this file, so nothing is allowed; correct the path, or remove the entry"
+				note = "the rule does not look at this file, so nothing is allowed; correct the path, " +
+					"or remove the entry"
 			case root == "" || !gone(filepath.Join(root, filepath.FromSlash(path))):
 			case a.MayGrow:
 				note = fmt.Sprintf("there is no such file in %q yet: this exception is for a change that adds it; "+

@@ -65,9 +65,9 @@ func chooseCommits(r *repo.Repository, env func(name string) string, base, head 
 	return c, nil
 }
 
-// InPreCommit reports whether base stands for a run of pre-commit that compares no commits: of a commit's hook, or of
+// inPreCommit reports whether base stands for a run of pre-commit that compares no commits: of a commit's hook, or of
 // all files.
-func InPreCommit(env func(name string) string, base string) bool {
+func inPreCommit(env func(name string) string, base string) bool {
 	return base == auto && env("PRE_COMMIT") == "1" && !preCommitCompares(env)
 }
 

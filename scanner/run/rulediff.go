@@ -53,74 +53,63 @@ func (s *RuleSet) Changes() []verdict.PolicyChange {
 	return all
 }
 
-// A FieldDiff is the keys in which two rules, or two allowances, differ.
-type FieldDiff []verdict.FieldChange
-
-// List compares two lists.
-func (d *FieldDiff) List(name string, before, after []string) {
-	if !slices.Equal(before, after) {
-		without := func(a, b []string) []string {
-			return slices.DeleteFunc(slices.Clone(a), func(s string) bool { return slices.Contains(b, s) })
-		}
-		d.add(name, without(before, after), without(after, before))
+// AddFieldChange adds to the changes a key whose values differ in two rules, or in two allowances. "" is no value.
+func AddFieldChange(changes []verdict.FieldChange, name string, before, after []string) []verdict.FieldChange {
+	if slices.Equal(before, after) {
+		return changes
 	}
-}
-
-func (d *FieldDiff) add(name string, removed, added []string) {
-	*d = append(*d, verdict.FieldChange{Name: name, Removed: removed, Added: added})
-}
-
-// Text compares two texts, of which an empty one is none.
-func (d *FieldDiff) Text(name, before, after string) {
-	list := func(s string) []string { return slices.DeleteFunc([]string{s}, func(s string) bool { return s == "" }) }
-	d.List(name, list(before), list(after))
-}
-
-// Flag compares two flags, of which one that is set has a value.
-func (d *FieldDiff) Flag(name string, before, after bool, value string) {
-	text := map[bool]string{true: value}
-	d.Text(name, text[before], text[after])
-}
-
-func (d *FieldDiff) items(name string, before, after []rules.Item) {
-	if !rules.SameItems(before, after) {
-		without := func(a, b []rules.Item) []string {
-			return rules.Names(slices.DeleteFunc(slices.Clone(a), func(i rules.Item) bool {
-				return slices.ContainsFunc(b, i.Means)
-			}))
-		}
-		d.add(name, without(before, after), without(after, before))
+	without := func(a, b []string) []string {
+		return slices.DeleteFunc(slices.Clone(a), func(s string) bool { return s == "" || slices.Contains(b, s) })
 	}
+	return append(changes, verdict.FieldChange{
+		Name: name, Removed: without(before, after), Added: without(after, before),
+	})
 }
 
 // fieldChanges compares all that [rules.Rule.Same] does, in the order of a rule file.
 func fieldChanges(before, after *rules.Rule) []verdict.FieldChange {
-	var d FieldDiff
+	var all []verdict.FieldChange
+	list := func(name string, a, b []string) { all = AddFieldChange(all, name, a, b) }
+	text := func(name, a, b string) { list(name, []string{a}, []string{b}) }
+	flag := func(name string, a, b bool, value string) {
+		set := map[bool]string{true: value}
+		text(name, set[a], set[b])
+	}
+	items := func(name string, a, b []rules.Item) { // those that mean the same are equal, whatever their names
+		if !rules.SameItems(a, b) {
+			without := func(a, b []rules.Item) []string {
+				return rules.Names(slices.DeleteFunc(slices.Clone(a), func(i rules.Item) bool {
+					return slices.ContainsFunc(b, i.Means)
+				}))
+			}
+			all = append(all, verdict.FieldChange{Name: name, Removed: without(a, b), Added: without(b, a)})
+		}
+	}
 	patterns := "forbidden_patterns"
 	if after.Type == rules.Invariant {
 		patterns = "required_absent"
 	}
-	d.Text("type", string(before.Type), string(after.Type))
-	d.Text("title", before.Title, after.Title)
-	d.List("files", before.Files, after.Files)
-	d.Flag("path_case", before.PathCase, after.PathCase, "ignore")
-	d.Flag("unparsable", before.Unparsable, after.Unparsable, "text")
+	text("type", string(before.Type), string(after.Type))
+	text("title", before.Title, after.Title)
+	list("files", before.Files, after.Files)
+	flag("path_case", before.PathCase, after.PathCase, "ignore")
+	flag("unparsable", before.Unparsable, after.Unparsable, "text")
 	if !before.SameExcludes(after) {
-		d.List("exclude", before.Excludes(), after.Excludes())
+		list("exclude", before.Excludes(), after.Excludes())
 	}
-	d.items(patterns, before.Patterns, after.Patterns)
-	d.items("required_patterns", before.Required, after.Required)
-	d.List("forbidden_files", before.ForbiddenFiles, after.ForbiddenFiles)
-	d.List("required_files", before.RequiredFiles, after.RequiredFiles)
-	d.Text("message", before.Message, after.Message)
-	d.Text("remediation", before.Remediation, after.Remediation)
-	d.Text("docs_url", before.DocsURL, after.DocsURL)
-	d.Text("owner", before.Owner, after.Owner)
-	d.Text("severity", before.Severity, after.Severity)
-	d.List("tags", before.Tags, after.Tags)
-	d.Flag("allowances", before.NeverAllowed, after.NeverAllowed, "never")
-	d.Text("redact", strconv.FormatBool(before.Redact), strconv.FormatBool(after.Redact))
-	return d
+	items(patterns, before.Patterns, after.Patterns)
+	items("required_patterns", before.Required, after.Required)
+	list("forbidden_files", before.ForbiddenFiles, after.ForbiddenFiles)
+	list("required_files", before.RequiredFiles, after.RequiredFiles)
+	text("message", before.Message, after.Message)
+	text("remediation", before.Remediation, after.Remediation)
+	text("docs_url", before.DocsURL, after.DocsURL)
+	text("owner", before.Owner, after.Owner)
+	text("severity", before.Severity, after.Severity)
+	list("tags", before.Tags, after.Tags)
+	flag("allowances", before.NeverAllowed, after.NeverAllowed, "never")
+	text("redact", strconv.FormatBool(before.Redact), strconv.FormatBool(after.Redact))
+	return all
 }
 
 // Note explains that only the base's version of a rule, by its index, forbids what it does at a path; "" if the head's

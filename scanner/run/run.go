@@ -193,7 +193,7 @@ func (r *Run) open(ctx context.Context) error {
 	switch {
 	case r.Rev != "":
 		return r.openCommit(ctx)
-	case InPreCommit(r.Getenv, r.Base):
+	case inPreCommit(r.Getenv, r.Base):
 		return r.openPreCommit()
 	case r.Base != "":
 		return r.openChange(ctx)

@@ -49,8 +49,9 @@ func (h *Hook) Install() (already bool, err error) {
 	case err != nil:
 		return false, err
 	case !ours:
-		return false, fmt.Errorf("%s already exists and was left as it is; add this line to it, before any exit or exec: "+
-			"%s || exit $?; or, if pre-commit, lefthook or husky wrote it, add the command to their configuration",
+		return false, fmt.Errorf("%s already exists and was left as it is; add this line to it, "+
+			"before any exit or exec: %s || exit $?; or, if pre-commit, lefthook or husky wrote it, "+
+			"add the command to their configuration",
 			disk.Shown(h.File), hookCommand)
 	default:
 		already = true
