@@ -27,7 +27,8 @@ type shuffledRepository struct {
 	dir   string
 	files map[string][]string // lines, by path
 	line  int                 // of them all, so that no two are the same
-	fair  bool                // until now nothing was added or copied
+	names int                 // that were ever drawn
+	fair  bool                // until now files were only renamed, sorted, fixed and removed
 }
 
 func (h *shuffledRepository) git(args ...string) {
@@ -61,49 +62,49 @@ func (h *shuffledRepository) any() string {
 	return names[h.IntN(len(names))]
 }
 
-// free draws a path that is not taken.
+// free draws a path that was never taken.
 func (h *shuffledRepository) free() string {
-	for {
-		name := fmt.Sprintf("%s/%c%d.tf", []string{"a", "b", "c"}[h.IntN(3)], 'p'+h.IntN(5), h.IntN(3))
-		if _, taken := h.files[name]; !taken {
-			return name
-		}
-	}
+	h.names++
+	return fmt.Sprintf("%s/%c%d.tf", []string{"a", "b", "c"}[h.IntN(3)], 'p'+h.IntN(5), h.names)
 }
 
 // step changes files once.
 func (h *shuffledRepository) step() {
 	name := h.any()
 	lines := h.files[name]
-	switch h.IntN(8) {
-	case 0, 1: // rename, perhaps with an edit of less than half
+	switch h.IntN(13) {
+	case 0, 1, 2, 3, 4: // rename, perhaps with an edit of less than half
 		delete(h.files, name)
 		to := h.free()
 		if h.IntN(2) == 0 && len(lines) > 4 {
 			lines = lines[:len(lines)-1]
 		}
 		h.files[to] = lines
-	case 2: // remove
+	case 5: // remove
 		if len(h.files) > 1 {
 			delete(h.files, name)
 		}
-	case 3: // fix
+	case 6, 7: // fix
+		fixed := 0
 		h.files[name] = slices.DeleteFunc(slices.Clone(lines), func(l string) bool {
-			return strings.Contains(l, "ax") && h.IntN(2) == 0
+			if !strings.Contains(l, "ax") || fixed > len(lines)/8 {
+				return false
+			}
+			fixed++
+			return true
 		})
-	case 4: // format and sort
-		for i, l := range lines {
-			lines[i] = strings.Replace(l, " = ", "\t=  ", 1)
-		}
+	case 8, 9: // sort
 		slices.Reverse(lines)
-	case 5: // change places
+	case 10: // change places
 		other := h.any()
 		h.files[name], h.files[other] = h.files[other], lines
-	case 6: // split
+		h.fair = false
+	case 11: // split
 		if n := len(lines) / 2; n > 0 {
 			h.files[name], h.files[h.free()] = slices.Clone(lines[:n]), slices.Clone(lines[n:])
 		}
-	case 7: // add, or copy
+		h.fair = false
+	case 12: // add, or copy
 		if h.IntN(2) == 0 {
 			h.files[name] = append(h.files[name], "more ax")
 		} else {

@@ -28,7 +28,7 @@ func gitEnvironment() repo.Environment {
 
 // newOptions returns the options of a run that the command line does not choose.
 func newOptions() run.Options {
-	return run.Options{Version: version(), Git: gitEnvironment(), Getenv: getenv, Commands: obeyed()}
+	return run.Options{Version: version(), Git: gitEnvironment(), Getenv: getenv}
 }
 
 // obeyed reports whether a GitHub Actions runner looks for workflow commands in what the program prints. Any value

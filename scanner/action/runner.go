@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/scanner/run"
@@ -20,42 +19,39 @@ import (
 // and [Step.Args] returns the error, so that they report it.
 func NewStep(s Step) *Step {
 	for _, to := range []struct {
-		on     string
-		format report.Format
-		file   string
+		on       string // the input; "": always
+		format   report.Format
+		variable string // that names the file; "": standard output
 	}{
 		{"annotations", report.Named("github"), ""},
 		{"summary", report.Named("markdown"), "GITHUB_STEP_SUMMARY"},
+		{"", report.Format{Name: "outputs", Write: s.writeOutputs}, "GITHUB_OUTPUT"},
 	} {
-		var wrong error
-		switch on := s.input(to.on); on {
-		case "true":
-		case "false":
+		on := "true"
+		if to.on != "" {
+			on = s.input(to.on)
+		}
+		if on == "false" {
 			continue
-		default:
+		}
+		var wrong error
+		if on != "true" {
 			wrong = fmt.Errorf("the input %s is %q; choose one of true, false", to.on, on)
 		}
-		s.tell(to.format, to.file, wrong)
+		r, missing := s.reportTo(to.variable, to.format)
+		if missing == nil {
+			s.also = append(s.also, r)
+		}
+		s.broken = cmp.Or(s.broken, errors.Join(wrong, missing))
 	}
-	s.tell(report.Format{Name: "outputs", Write: s.writeOutputs}, "GITHUB_OUTPUT", nil)
 	return &s
 }
 
-// tell adds a report that is appended to the file that a variable names; "" is standard output.
-func (s *Step) tell(f report.Format, variable string, wrong error) {
-	r := output.Report{Format: f}
-	var missing error
-	if variable != "" {
-		r, missing = s.addedTo(variable, f)
+// reportTo returns a report that is appended to the file that a variable names; "" is standard output.
+func (s *Step) reportTo(variable string, f report.Format) (output.Report, error) {
+	if variable == "" {
+		return output.Report{Format: f}, nil
 	}
-	s.broken = cmp.Or(s.broken, errors.Join(wrong, missing))
-	if missing == nil {
-		s.also = append(s.also, r)
-	}
-}
-
-// addedTo returns a report that is appended to the file that a variable names.
-func (s *Step) addedTo(variable string, f report.Format) (output.Report, error) {
 	file := s.Getenv(variable)
 	if file == "" {
 		return output.Report{}, fmt.Errorf("%s is not set, so it is unknown where GitHub's runner reads this step's %s",
@@ -85,7 +81,6 @@ func (s *Step) Failed(err error, stdout io.Writer) error {
 	return err
 }
 
-// parts returns the errors that errors.Join joined.
 func parts(err error) []error {
 	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok {
@@ -98,13 +93,13 @@ func parts(err error) []error {
 	return all
 }
 
-// A stepOutput is a value that a step of a workflow leaves to those after it.
-type stepOutput struct{ name, value string }
-
-// outputs returns the step's outputs, in the order of action.yml. Files are named only if they
-// exist, and SARIF only if it covers everything that was to be judged: code scanning takes
+// writeOutputs writes the step's outputs as GITHUB_OUTPUT takes them: a delimiter that nobody can know (130 random
+// bits) ends each value, so that none can bring its own output.
+// https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands#multiline-strings
+//
+// Files are named only if they exist, and SARIF only if it covers everything that was to be judged: code scanning takes
 // what is missing from it as fixed.
-func (s *Step) outputs(v *verdict.Verdict) []stepOutput {
+func (s *Step) writeOutputs(w io.Writer, v *verdict.Verdict) error {
 	file, sarif := "", ""
 	if output.IsVerdict(s.verdict) {
 		file = s.verdict
@@ -114,7 +109,7 @@ func (s *Step) outputs(v *verdict.Verdict) []stepOutput {
 			sarif = s.sarif
 		}
 	}
-	return []stepOutput{
+	for _, o := range []struct{ name, value string }{ // in the order of action.yml
 		{"verdict", string(v.Verdict)},
 		{"complete", fmt.Sprint(v.Complete)},
 		{"exit-code", fmt.Sprint(s.Status(v))},
@@ -125,18 +120,8 @@ func (s *Step) outputs(v *verdict.Verdict) []stepOutput {
 		{"base-sha", v.Scope.BaseCommit},
 		{"head-sha", v.Scope.HeadCommit},
 		{"scope", v.Scope.Mode},
-	}
-}
-
-// writeOutputs writes the step's outputs as GITHUB_OUTPUT takes them: a delimiter that
-// nobody can know ends each value, so that none can bring its own output.
-// https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands#multiline-strings
-func (s *Step) writeOutputs(w io.Writer, v *verdict.Verdict) error {
-	for _, o := range s.outputs(v) {
+	} {
 		delimiter := "policyscan_" + rand.Text()
-		for strings.Contains(o.value, delimiter) {
-			delimiter = "policyscan_" + rand.Text()
-		}
 		if _, err := fmt.Fprintf(w, "%s<<%s\n%s\n%s\n", o.name, delimiter, o.value, delimiter); err != nil {
 			return err
 		}

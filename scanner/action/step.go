@@ -60,7 +60,6 @@ func (s *Step) Args() ([]string, error) {
 	return args, errors.Join(err, e)
 }
 
-// args returns the command line.
 func (s *Step) args() (args []string, err error) {
 	var mistakes []error
 	wrong := func(format string, args ...any) { mistakes = append(mistakes, fmt.Errorf(format, args...)) }
@@ -154,36 +153,27 @@ func (s *Step) scope() verdict.Scope {
 	return verdict.Scope{Mode: "full"}
 }
 
-// words splits text at white space, as a shell does that knows quotes of both kinds and
-// nothing else.
-func words(text string) ([]string, error) {
-	var all []string
-	var now strings.Builder
+// words splits text at white space, as a shell does that knows quotes of both kinds and nothing else.
+func words(text string) (all []string, err error) {
+	var word []rune
 	within, quote := false, rune(0)
-	for _, r := range text {
+	for _, r := range text + "\n" {
 		switch {
 		case quote != 0 && r == quote:
 			quote = 0
-		case quote != 0:
-			now.WriteRune(r)
-		case r == '"' || r == '\'':
+		case quote == 0 && (r == '"' || r == '\''):
 			within, quote = true, r
-		case strings.ContainsRune(" \t\r\n", r):
+		case quote == 0 && strings.ContainsRune(" \t\r\n", r):
 			if within {
-				all = append(all, now.String())
+				all = append(all, string(word))
 			}
-			now.Reset()
-			within = false
+			within, word = false, nil
 		default:
-			within = true
-			now.WriteRune(r)
+			within, word = true, append(word, r)
 		}
 	}
 	if quote != 0 {
 		return nil, fmt.Errorf("a quote %c is not closed", quote)
-	}
-	if within {
-		all = append(all, now.String())
 	}
 	return all, nil
 }

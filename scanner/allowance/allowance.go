@@ -34,8 +34,7 @@
 // # Several entries for one rule and file
 //
 // The smallest number and the earliest day count, and one without may_grow takes it away. So a day that has passed ends
-// them all: the end of an entry never raises a number. An entry for 0 withdraws the others, however a merge of two
-// lists puts them together; a line that is removed can come back.
+// them all, and an entry for 0 withdraws the others, however a merge of two lists puts them together.
 //
 // # Merges in progress, and an agent's edits
 //
@@ -49,32 +48,21 @@
 //	a scan of the whole tree, and a commit before --File.Tighten --+--> rules/allowances.yml, an EditResult
 //	the entries of the bundles, a day --Due--> the entries that end
 //
-// [Open] finds the file: of several bundles that of the repository itself. This room alone writes to a bundle.
-// [File.Add] adds entries for what a verdict says is there, and raises one only if the options say so. [File.Tighten]
-// lowers entries to what is there, removes the empty ones, and says with "from" where occurrences came from. [Due] only
-// reads.
-//
-// Each of them does all or nothing: the file is replaced whole, if it is still as it was read, and one without an entry
-// is deleted. Comments, the order of the entries and everything else in it stay. A file that is a link, or not a
-// regular file, is an error.
+// This room alone writes to a bundle. Each call does all or nothing: the file is replaced whole, if it is still as it
+// was read, and one without an entry is deleted. Comments, the order of the entries and everything else in it stay. A
+// file that is a link, or not a regular file, is an error.
 //
 // # What tightening recognises
 //
 // No number of an entry without a new "from" grows, and the numbers of a rule never grow together. What one entry may
-// lose, another file's may have, up to what is there, if content shows where it went:
-//
-//   - A file that is gone was renamed to one that is new, if at least half of the larger one is the same: compared
-//     as git does, by lines, each counted once, in pieces of 64 bytes. Pairs that are most alike come first; of
-//     equal ones those whose base names are the same, then in the order of the paths.
-//   - An occurrence moved between other files, if its line is gone from one since the commit before, and is new in the
-//     other, or came back to where the entry of the first says it was. Spaces and tabs in it do not count.
-//
-// What a file was is what it had in any of the branch's commits: the last [maxSteps] by their first parents. What an
-// entry's "from" names stands for a file that was in none of them.
+// lose, another file's may have, up to what is there, if the first file is gone and the other is new, and at least
+// half of the larger one is the same: compared as git does, by lines, each counted once, in pieces of 64 bytes. Files
+// with the same content are paired first, then those that are most alike. What a file was is what it had in the last
+// commit, else where the branch began; what an entry's "from" names stands for a file that was in neither.
 //
 // An entry with may_grow is left alone, and so are one for a file that was not scanned and one for a rule that is not
-// enforced. Files over [MaxCompared] bytes are not compared. Where many files are gone and new, a new one is compared
-// with those that have lines of it that no other has.
+// enforced. Files over [MaxCompared] bytes, and files of more than [maxPairs] pairs, are not compared. Lines that went
+// from one file to another are not looked for: [Denial.Propose] is the entry to write.
 //
 // Nothing that is returned for a person is escaped.
 package allowance

@@ -2,83 +2,54 @@ package allowance
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
+	"github.com/policyscan/policyscan/scanner/run"
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// A Change is what a change does to what is signed for a rule and a file.
-type Change struct {
-	Rule, File    string
-	Before, After *Limit // nil: nothing
-}
-
-// What a change can do to an allowance.
+// What a change or a command can do to an allowance; a change can also do anything else, which is [verdict.Altered].
 const (
-	Added     = "added"
-	Removed   = "removed"
+	Added     = verdict.Added
+	Removed   = verdict.Removed
 	Raised    = "raised"
 	Lowered   = "lowered"
 	Moved     = "moved" // its "from" is another one, and not empty
 	Extended  = "extended"
 	Shortened = "shortened"
-	Altered   = "changed" // anything else
+	Merged    = "merged" // of several entries, at least one was needless; only --tighten does so
 )
 
 // PolicyChanges returns what the head's entries say otherwise than the base's, by rule, then file.
 func PolicyChanges(base, head []Entry) []verdict.PolicyChange {
 	const never = "" // no day has passed: that an entry ends is no change
+	before, after := NewSideList(base, never).signed, NewSideList(head, never).signed
+	either := maps.Clone(before)
+	maps.Copy(either, after)
 	var all []verdict.PolicyChange
-	for _, c := range Changes(NewSideList(base, never), NewSideList(head, never)) {
-		p := verdict.PolicyChange{Kind: verdict.ChangedAllowance, RuleID: c.Rule, File: c.File, Change: c.What()}
-		if c.Before != nil {
-			p.Before = c.Before.AtMost
+	for _, p := range slices.SortedFunc(maps.Keys(either), pair.compare) {
+		was, now := before[p], after[p]
+		c := verdict.PolicyChange{
+			Kind: verdict.ChangedAllowance, RuleID: p.rule, File: p.file, Change: changeOf(was, now),
+			Fields: fieldChanges(was, now),
 		}
-		if c.After != nil {
-			p.After = c.After.AtMost
+		if was != nil {
+			c.Before = was.AtMost
 		}
-		for _, f := range c.Fields() {
-			p.Fields = append(p.Fields, verdict.FieldChange{Name: f.Name, Removed: f.Removed, Added: f.Added})
+		if now != nil {
+			c.After = now.AtMost
 		}
-		all = append(all, p)
+		if was == nil || now == nil || c.Before != c.After || c.Fields != nil {
+			all = append(all, c)
+		}
 	}
 	return all
 }
 
-// A Field is a key of an entry whose value differs.
-type Field struct {
-	Name           string
-	Removed, Added []string
-}
-
-// Changes returns what differs between two lists, by rule, then file.
-func Changes(before, after *SideList) []Change {
-	var all []Change
-	for p, s := range before.signed {
-		if now := after.signed[p]; now == nil || !s.same(now) {
-			all = append(all, Change{p.rule, p.file, s, now})
-		}
-	}
-	for p, s := range after.signed {
-		if before.signed[p] == nil {
-			all = append(all, Change{p.rule, p.file, nil, s})
-		}
-	}
-	slices.SortFunc(all, func(a, b Change) int {
-		return cmp.Or(cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.File, b.File))
-	})
-	return all
-}
-
-func (s *Limit) same(other *Limit) bool {
-	return s.AtMost == other.AtMost && s.Until == other.Until && s.MayGrow == other.MayGrow && s.Owner == other.Owner &&
-		s.Reason == other.Reason && slices.Equal(s.From, other.From)
-}
-
-// What says in a word what the change does: of several things the one that lets most be, so that an exception, or a
-// later end, is not called by a number that is lower. The rest is in [Change.Fields], and in the numbers.
-func (c *Change) What() string {
-	before, after := c.Before, c.After
+// changeOf says in a word what becomes of a limit, nil for none: of several things the one that allows most, so that an
+// exception, or a later end, is not called by a number that is lower.
+func changeOf(before, after *Limit) string {
 	switch {
 	case after == nil:
 		return Removed
@@ -89,105 +60,55 @@ func (c *Change) What() string {
 	case after.AtMost > before.AtMost:
 		return Raised
 	case after.MayGrow && !before.MayGrow:
-		return Altered
-	case endsBefore(before, after):
+		return verdict.Altered
+	case endsBefore(before.Until, after.Until):
 		return Extended
 	case len(after.From) > 0 && !slices.Equal(after.From, before.From):
 		return Moved
 	case after.AtMost < before.AtMost:
 		return Lowered
-	case endsBefore(after, before):
+	case endsBefore(after.Until, before.Until):
 		return Shortened
 	}
-	return Altered
+	return verdict.Altered
 }
 
-// Fields returns the keys whose values differ, besides the number: of an entry that is added those that it has, but for
-// owner and reason, and none of one that is removed.
-func (c *Change) Fields() []Field {
-	names := []string{"from", "until", "may_grow"}
-	switch {
-	case c.After == nil:
+// fieldChanges returns the keys whose values differ, besides the number: of an entry that is added those that it has,
+// but for owner and reason, and none of one that is removed.
+func fieldChanges(before, after *Limit) []verdict.FieldChange {
+	if after == nil {
 		return nil
-	case c.Before == nil:
-		return new(Limit).fields(c.After, names)
 	}
-	return c.Before.fields(c.After, append(names, "owner", "reason"))
-}
-
-// fields returns those of some keys whose values differ.
-func (s *Limit) fields(now *Limit, names []string) []Field {
-	var all []Field
-	for _, name := range names {
-		before, after := s.field(name), now.field(name)
-		if !slices.Equal(before, after) {
-			all = append(all, Field{name, without(before, after), without(after, before)})
-		}
+	was := cmp.Or(before, &Limit{})
+	mayGrow := map[bool]string{true: "true"}
+	all := run.AddFieldChange(nil, "from", was.From, after.From)
+	text := func(name, a, b string) { all = run.AddFieldChange(all, name, []string{a}, []string{b}) }
+	text("until", was.Until, after.Until)
+	text("may_grow", mayGrow[was.MayGrow], mayGrow[after.MayGrow])
+	if before != nil {
+		text("owner", was.Owner, after.Owner)
+		text("reason", was.Reason, after.Reason)
 	}
 	return all
 }
 
-// field is the value of a key as a list, empty if the entry does not have it.
-func (s *Limit) field(name string) []string {
-	text := ""
-	switch name {
-	case "from":
-		return s.From
-	case "until":
-		text = s.Until
-	case "may_grow":
-		if s.MayGrow {
-			text = "true"
-		}
-	case "owner":
-		text = s.Owner
-	case "reason":
-		text = s.Reason
-	}
-	if text == "" {
-		return nil
-	}
-	return []string{text}
-}
-
-// without returns the items of a that b does not have.
-func without(a, b []string) []string {
-	var rest []string
-	for _, s := range a {
-		if !slices.Contains(b, s) {
-			rest = append(rest, s)
-		}
-	}
-	return rest
-}
-
-// endsBefore reports whether one ends, and the other ends later or never.
-func endsBefore(a, b *Limit) bool {
-	return a.Until != "" && (b.Until == "" || a.Until < b.Until)
-}
+// endsBefore reports whether the first of two last days is earlier; "" is none.
+func endsBefore(a, b string) bool { return a != "" && (b == "" || a < b) }
 
 // AffectedFiles returns the files that are part of a change because of their allowances: an entry was lowered, removed
 // or ends earlier than at one of the merge bases, or is part of a move. They are in order.
 func (b *List) AffectedFiles() []string {
-	touched := map[string]bool{}
+	affected := map[string]bool{}
 	for _, before := range b.mergeBases {
 		for p, s := range before.signed {
 			now := b.head.signed[p]
-			if s.Withdrawn() {
-				continue // which allowed nothing
-			}
-			if now == nil || now.AtMost < s.AtMost || endsBefore(now, s) {
-				touched[p.file] = true
+			if !s.Withdrawn() && (now == nil || now.AtMost < s.AtMost || endsBefore(now.Until, s.Until)) {
+				affected[p.file] = true
 			}
 		}
 	}
 	for p := range b.groups {
-		touched[p.file] = true
+		affected[p.file] = true
 	}
-	files := make([]string, 0, len(touched))
-	for f := range touched {
-		files = append(files, f)
-	}
-	slices.Sort(files)
-	return files
+	return slices.Sorted(maps.Keys(affected))
 }

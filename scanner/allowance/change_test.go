@@ -37,10 +37,9 @@ func TestChanges(t *testing.T) {
 		{"lowered and shortened", "/a 2", "/a 1 until=2027-01-01", "lowered until + 2027-01-01"},
 	} {
 		var files []string
-		for _, change := range Changes(
-			NewSideList(state(t, c.before).entries, ""), NewSideList(state(t, c.after).entries, "")) {
-			text := change.What()
-			for _, f := range change.Fields() {
+		for _, change := range PolicyChanges(state(t, c.before).entries, state(t, c.after).entries) {
+			text := change.Change
+			for _, f := range change.Fields {
 				text += " " + f.Name
 				if len(f.Removed) > 0 {
 					text += " - " + strings.Join(f.Removed, ",")

@@ -118,7 +118,6 @@ type evaluation struct {
 // withoutBefore reports whether a comparison has nothing to compare with, so that no growth would be seen.
 func (c *evaluation) withoutBefore() bool { return c.base != nil && !c.whole && len(c.references) == 0 }
 
-// withinBase reports whether the base's side allows them.
 func (c *evaluation) withinBase() bool {
 	if c.base == nil || !c.Query.Base {
 		return true

@@ -11,9 +11,6 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// Merged is what an [Edit] can do besides what a [Change] can: of several entries for it, at least one was needless.
-const Merged = "merged"
-
 // An Edit is what was done to an entry.
 type Edit struct {
 	Word          string
@@ -75,12 +72,8 @@ func (c *Edit) Numbers() string {
 }
 
 func (o *EditResult) sort() {
-	slices.SortStableFunc(o.Changes, func(a, b Edit) int {
-		return cmp.Or(cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.File, b.File))
-	})
-	slices.SortStableFunc(o.Skipped, func(a, b Skip) int {
-		return cmp.Or(cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.File, b.File))
-	})
+	slices.SortStableFunc(o.Changes, func(a, b Edit) int { return pair{a.Rule, a.File}.compare(pair{b.Rule, b.File}) })
+	slices.SortStableFunc(o.Skipped, func(a, b Skip) int { return pair{a.Rule, a.File}.compare(pair{b.Rule, b.File}) })
 }
 
 func pairOf(a *rules.Allowance) pair { return pair{a.Rule, a.File} }
@@ -92,15 +85,21 @@ func (p pair) compare(q pair) int {
 // counts returns how often each rule occurs in each file, all items of the rule together, allowed or not.
 func counts(v *verdict.Verdict) map[pair]int64 {
 	n := map[pair]int64{}
-	for i := range v.Violations {
-		o := &v.Violations[i]
-		n[pair{o.RuleID, o.File}] += o.Evidence.Occurrences
-	}
-	for i := range v.AllowedViolations {
-		o := &v.AllowedViolations[i]
+	for _, o := range allFound(v) {
 		n[pair{o.RuleID, o.File}] += o.Evidence.Occurrences
 	}
 	return n
+}
+
+func allFound(v *verdict.Verdict) []*verdict.Violation {
+	var all []*verdict.Violation
+	for i := range v.Violations {
+		all = append(all, &v.Violations[i])
+	}
+	for i := range v.AllowedViolations {
+		all = append(all, &v.AllowedViolations[i].Violation)
+	}
+	return all
 }
 
 // usable returns an error if a verdict does not count what is there, by the rules of the file's bundles.
@@ -115,9 +114,9 @@ func (l *File) usable(v *verdict.Verdict) error {
 	case v.Scope.Mode != "full" && v.Scope.Mode != "tracked":
 		return fmt.Errorf("the verdict is of a run in scope %s, which does not see the whole tree; "+
 			"scan with policyscan, policyscan --tracked or policyscan --rev", v.Scope.Mode)
-	case !l.sameBundles(v):
+	case !slices.Equal(hashesOf(v), l.hashes):
 		return fmt.Errorf("the verdict is of another bundle, or the bundle was changed since (%s, now %s); "+
-			"scan again with the same --policy", hashes(v), l.hashes())
+			"scan again with the same --policy", shortHashes(hashesOf(v)), shortHashes(l.hashes))
 	}
 	return nil
 }
@@ -131,27 +130,19 @@ func firstErrors(all []verdict.Error) string {
 	return text
 }
 
-func (l *File) sameBundles(v *verdict.Verdict) bool {
-	return slices.EqualFunc(v.Policy, l.policies.Bundles(), func(p verdict.Policy, b *rules.Bundle) bool {
-		return p.SHA256 == b.SHA256
-	})
-}
-
-func hashes(v *verdict.Verdict) string {
+func hashesOf(v *verdict.Verdict) []string {
 	var all []string
 	for _, p := range v.Policy {
-		all = append(all, shortHash(p.SHA256))
+		all = append(all, p.SHA256)
+	}
+	return all
+}
+
+// shortHashes shows so much of each hash as a person compares.
+func shortHashes(all []string) string {
+	all = slices.Clone(all)
+	for i, sum := range all {
+		all[i] = sum[:min(12, len(sum))]
 	}
 	return strings.Join(all, " and ")
 }
-
-func (l *File) hashes() string {
-	var all []string
-	for _, b := range l.policies.Bundles() {
-		all = append(all, shortHash(b.SHA256))
-	}
-	return strings.Join(all, " and ")
-}
-
-// shortHash is so much of a hash as a person compares.
-func shortHash(sum string) string { return sum[:min(12, len(sum))] }

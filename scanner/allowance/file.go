@@ -27,6 +27,7 @@ type File struct {
 	text     []byte // nil: there is no file yet
 	was      fs.FileInfo
 	rules    map[string]*rules.Rule // the enforced ones of all bundles, by id
+	hashes   []string               // of the bundles
 }
 
 // Open returns the file of bundles, which are loaded. into names the one to write to; "" is that of the repository
@@ -43,6 +44,7 @@ func Open(all run.RuleSources, root, into string) (*File, error) {
 	}
 	l.rules = map[string]*rules.Rule{}
 	for _, b := range all.Bundles() {
+		l.hashes = append(l.hashes, b.SHA256)
 		for i := range b.Rules {
 			l.rules[b.Rules[i].ID] = &b.Rules[i]
 		}
@@ -67,47 +69,51 @@ func (l *File) read() error {
 		return fmt.Errorf("%s cannot be read: %w", l.Name, disk.Cause(err))
 	}
 	if !loaded || sha256.Sum256(l.text) != sum {
-		return l.changed()
+		return fmt.Errorf("%s changed meanwhile, so nothing was written; run it again", l.Name)
 	}
 	return nil
 }
 
-// changed is the error that the file is not as it was read.
-func (l *File) changed() error {
-	return fmt.Errorf("%s changed meanwhile, so nothing was written; run it again", l.Name)
-}
-
-// bundle is the one that is written to.
 func (l *File) bundle() *rules.Bundle { return l.policies[l.own].Bundle }
 
 // Entries are those of the file.
 func (l *File) Entries() []rules.Allowance { return l.bundle().Allowances }
 
-// write replaces the file, or deletes it if there is no text.
+// errIs01 is the error that the bundle is of 0.1, which has no allowances.
+func (l *File) errIs01() error {
+	return fmt.Errorf(`%s: the bundle is of version 0.1, which has no allowances; insert the line bundle: "0.2" `+
+		`before its first key; then scan again, and run this with the new verdict`,
+		l.policies[l.own].PathPrefix()+rules.BoundariesFile)
+}
+
+// edit changes and adds entries: change is asked of each by its number. A file without an entry is deleted.
+func (l *File) edit(change func(i int, was Entry) (now Entry, keep bool), added []Entry) (deleted bool, err error) {
+	i := -1
+	text, err := rules.EditAllowances(l.text, func(was Entry) (Entry, bool) {
+		i++
+		return change(i, was)
+	}, added)
+	if err == nil {
+		err = l.write(text)
+	}
+	return text == nil && l.was != nil, err
+}
+
+// unchanged returns an error if the file is no longer as it was read.
+func (l *File) unchanged() error {
+	now := *l
+	return now.read()
+}
+
 func (l *File) write(text []byte) error {
 	if bytes.Equal(text, l.text) && (text == nil) == (l.was == nil) {
 		return nil // as it is
 	}
-	unchanged := func() error {
-		now, err := os.Lstat(l.file)
-		switch {
-		case l.was == nil && errors.Is(err, fs.ErrNotExist):
-			return nil
-		case err != nil && !errors.Is(err, fs.ErrNotExist):
-			return err
-		case l.was == nil || err != nil || !os.SameFile(l.was, now) || now.Size() != l.was.Size() ||
-			!now.ModTime().Equal(l.was.ModTime()):
-			return l.changed()
-		}
-		return nil
-	}
 	var err error
-	if text == nil {
-		if err = unchanged(); err == nil {
-			err = os.Remove(l.file)
-		}
-	} else {
-		err = disk.ReplaceIf(l.file, text, l.was, unchanged)
+	if text != nil {
+		err = disk.ReplaceIf(l.file, text, l.was, l.unchanged)
+	} else if err = l.unchanged(); err == nil {
+		err = os.Remove(l.file)
 	}
 	if err != nil {
 		return fmt.Errorf("%s cannot be written: %w", l.Name, disk.Cause(err))
@@ -115,7 +121,6 @@ func (l *File) write(text []byte) error {
 	return nil
 }
 
-// choose returns the bundle to write to.
 func choose(all run.RuleSources, root, into string) (int, error) {
 	if into != "" {
 		for i := range all {
@@ -125,16 +130,21 @@ func choose(all run.RuleSources, root, into string) (int, error) {
 		}
 		return 0, fmt.Errorf("--into is %q, which is none of the folders of the bundles in use (%s)", into, all)
 	}
-	here, err := places(root)
-	if err != nil {
-		return 0, err
+	var here []string // the folders whose bundles are the repository's own
+	for _, dir := range []string{root, "."} {
+		at, _, err := repo.Around(dir)
+		if err != nil {
+			return 0, err
+		}
+		here = append(here, at)
 	}
 	var own, with []int // of the repository, and of these the ones that have the file
+	var names []string
 	for i := range all {
 		if !insideAny(all[i].Dir, here) {
 			continue
 		}
-		own = append(own, i)
+		own, names = append(own, i), append(names, "--into "+all[i].Name)
 		if _, has := all[i].Bundle.Files[rules.AllowancesFile]; has {
 			with = append(with, i)
 		}
@@ -145,10 +155,6 @@ func choose(all run.RuleSources, root, into string) (int, error) {
 	case len(with) == 1:
 		return with[0], nil
 	case len(own) > 1:
-		var names []string
-		for _, i := range own {
-			names = append(names, "--into "+all[i].Name)
-		}
 		return 0, fmt.Errorf("several bundles of this repository could have the allowances; give %s",
 			strings.Join(names, " or "))
 	}
@@ -165,20 +171,6 @@ func errOutside(all run.RuleSources) error {
 	}
 	return fmt.Errorf("the bundle %s is part of the program and cannot have allowances; "+
 		"policyscan init writes one that can; or %s", all, beginOne)
-}
-
-// places returns the folders whose bundles are the repository's own: its root, or outside of any repository the
-// folder that is scanned and the current one.
-func places(root string) ([]string, error) {
-	var all []string
-	for _, dir := range []string{root, "."} {
-		at, _, err := repo.Around(dir)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, at)
-	}
-	return all, nil
 }
 
 // insideAny reports whether a bundle's folder is one of some folders, without links, or below one.

@@ -339,40 +339,30 @@ func TestMany(t *testing.T) {
 
 // TestWriteIsSafe: a file that has changed since it was read is not replaced, nor deleted, nor one that has appeared.
 func TestWriteIsSafe(t *testing.T) {
-	dir := t.TempDir()
-	l := withEntries(t, dir, nil)
-	if err := os.WriteFile(l.file, []byte("theirs"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	for _, l := range []*File{l, {Name: "x", file: l.file, was: mustLstat(t, dir), text: []byte("x")}} {
-		for _, text := range []string{"mine", ""} {
-			var with []byte
-			if text != "" {
-				with = []byte(text)
-			}
-			if with == nil && l.was == nil {
-				continue // there is nothing to delete
-			}
-			if err := l.write(with); err == nil || !strings.Contains(err.Error(), "changed meanwhile") {
+	entry := []byte("bundle: \"0.2\"\nallowances:\n  - {rule: A, file: a.tf, at_most: 1, owner: o, reason: r}\n")
+	for _, entries := range [][]byte{nil, entry} {
+		dir := t.TempDir()
+		l := withEntries(t, dir, entries)
+		if err := os.WriteFile(l.file, []byte("theirs"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		texts := [][]byte{[]byte("mine")}
+		if entries != nil {
+			texts = append(texts, nil)
+		}
+		for _, text := range texts {
+			if err := l.write(text); err == nil || !strings.Contains(err.Error(), "changed meanwhile") {
 				t.Errorf("%q: %v", text, err)
 			}
 		}
+		if got := string(textOf(t, l)); got != "theirs" {
+			t.Errorf("the file has %q", got)
+		}
+		all, err := os.ReadDir(filepath.Dir(l.file))
+		if err != nil || len(all) != 3 {
+			t.Errorf("%v, %v", all, err)
+		}
 	}
-	if got := string(textOf(t, l)); got != "theirs" {
-		t.Errorf("the file has %q", got)
-	}
-	entries, err := os.ReadDir(filepath.Dir(l.file))
-	if err != nil || len(entries) != 3 {
-		t.Errorf("%v, %v", entries, err)
-	}
-}
-
-func mustLstat(t *testing.T, name string) os.FileInfo {
-	st, err := os.Lstat(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return st
 }
 
 // TestDue: the last day counts, and the number of days is that of the calendar, however far away it is.
@@ -409,54 +399,49 @@ func TestDue(t *testing.T) {
 	}
 }
 
-// TestRenames: the most alike are a pair, of equal ones those with the same base name, and half of the larger one must
-// be the same. Where there are too many to compare all, those that share what is rare are found, too.
+// TestRenames: those with the same content are a pair, then the most alike, of which half of the larger one must be the
+// same; of equal ones those with the same base name. Where there are too many to compare all, that is said.
 func TestRenames(t *testing.T) {
-	text := func(lines ...string) chunkHashes { return chunksOf([]byte(strings.Join(lines, "\n") + "\n")) }
-	find := func(before, after map[string]chunkHashes) string {
+	text := func(lines ...string) string { return strings.Join(lines, "\n") + "\n" }
+	find := func(olds, news map[string]string) (string, bool) {
 		var all []string
-		for _, one := range (&renameDetector{before: before, after: after}).renames() {
-			all = append(all, one.from+">"+one.to)
+		renames, tooMany := pairRenamed(olds, news)
+		for _, from := range slices.Sorted(maps.Keys(renames)) {
+			all = append(all, from+">"+renames[from])
 		}
-		return strings.Join(all, " ")
+		return strings.Join(all, " "), tooMany
 	}
+	type files = map[string]string
 	for name, c := range map[string]struct {
-		before, after map[string]chunkHashes
+		before, after files
 		want          string
 	}{
-		"half":      {map[string]chunkHashes{"a": text("1", "2")}, map[string]chunkHashes{"b": text("1", "3")}, "a>b"},
-		"less":      {map[string]chunkHashes{"a": text("1", "2", "4")}, map[string]chunkHashes{"b": text("1", "3", "5")}, ""},
-		"larger":    {map[string]chunkHashes{"a": text("1")}, map[string]chunkHashes{"b": text("1", "2", "3")}, ""},
-		"base name": {map[string]chunkHashes{"x/a": text("1"), "x/b": text("1")}, map[string]chunkHashes{"y/a": text("1"), "y/b": text("1")}, "x/a>y/a x/b>y/b"},
-		"best":      {map[string]chunkHashes{"a": text("1", "2", "3"), "b": text("1", "2", "4")}, map[string]chunkHashes{"c": text("1", "2", "4", "5")}, "b>c"},
-		"twice":     {map[string]chunkHashes{"a": text("1", "1")}, map[string]chunkHashes{"b": text("1", "2", "3", "4")}, ""},
+		"half":      {files{"a": text("1", "2")}, files{"b": text("1", "3")}, "a>b"},
+		"less":      {files{"a": text("1", "2", "4")}, files{"b": text("1", "3", "5")}, ""},
+		"larger":    {files{"a": text("1")}, files{"b": text("1", "2", "3")}, ""},
+		"base name": {files{"x/a": text("1"), "x/b": text("1")}, files{"y/a": text("1"), "y/b": text("1")}, "x/a>y/a x/b>y/b"},
+		"best":      {files{"a": text("1", "2", "3"), "b": text("1", "2", "4")}, files{"c": text("1", "2", "4", "5")}, "b>c"},
+		"twice":     {files{"a": text("1", "1")}, files{"b": text("1", "2", "3", "4")}, ""},
 	} {
-		if got := find(c.before, c.after); got != c.want {
+		if got, tooMany := find(c.before, c.after); got != c.want || tooMany {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
 	const many = 400 // times itself is more than maxPairs
-	for _, same := range []bool{false, true} {
-		before, after := map[string]chunkHashes{}, map[string]chunkHashes{}
+	for _, edited := range []bool{false, true} {
+		before, after := files{}, files{}
+		var want []string
 		for i := range many {
-			own := fmt.Sprint("own line of this file ", i)
-			if same {
-				own = "x"
-			}
-			before[fmt.Sprintf("old/%03d/main.tf", i)] = text("a", own)
-			after[fmt.Sprintf("new/%03d/main.tf", i)] = text("a", own)
-			if !same {
-				after[fmt.Sprintf("new/%03d/main.tf", i)] = text("b", own)
+			from, to := fmt.Sprintf("old/%03d/main.tf", i), fmt.Sprintf("new/%03d/main.tf", i)
+			before[from], after[to] = text("a", "x"), text("a", "x")
+			if edited {
+				after[to] = text("a", fmt.Sprint(i))
+			} else {
+				want = append(want, from+">"+to)
 			}
 		}
-		got := strings.Fields(find(before, after))
-		for i, one := range got {
-			if want := fmt.Sprintf("old/%03d/main.tf>new/%03d/main.tf", i, i); one != want {
-				t.Fatalf("%s, want %s", one, want)
-			}
-		}
-		if len(got) != many {
-			t.Errorf("same %t: %d of %d", same, len(got), many)
+		if got, tooMany := find(before, after); got != strings.Join(want, " ") || tooMany != edited {
+			t.Errorf("edited %t: %t, %s", edited, tooMany, got)
 		}
 	}
 }

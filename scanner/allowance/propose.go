@@ -13,8 +13,7 @@ type moveSource struct {
 }
 
 // propose returns files of the base's list that have lost as many occurrences as there are more in this one, and the
-// entry that says that they are from there: of one that lost just as many, or has the same name, or else lost the most;
-// of several if they must be.
+// entry that says that they are from there: those that lost about as many first, of equal ones one of the same name.
 func (c *evaluation) propose() (lost []string, e *Entry) {
 	head := c.head.Limit(c.Rule, c.File)
 	if c.Moved == nil || c.base.exception(c.Rule, c.File) || head != nil && (head.exception || head.Expired) {
@@ -26,11 +25,14 @@ func (c *evaluation) propose() (lost []string, e *Entry) {
 	}
 	sources := c.sources()
 	slices.SortFunc(sources, func(a, b moveSource) int {
-		name := path.Base(c.File)
-		return cmp.Or(
-			trueFirst(a.lost == missing, b.lost == missing), trueFirst(a.lost > missing, b.lost > missing),
-			trueFirst(path.Base(a.file) == name, path.Base(b.file) == name),
-			cmp.Compare(b.lost, a.lost), cmp.Compare(a.file, b.file))
+		off := func(s moveSource) int { return max(s.lost-missing, missing-s.lost) }
+		otherName := func(s moveSource) int {
+			if path.Base(s.file) == path.Base(c.File) {
+				return 0
+			}
+			return 1
+		}
+		return cmp.Or(cmp.Compare(off(a), off(b)), cmp.Compare(otherName(a), otherName(b)), cmp.Compare(a.file, b.file))
 	})
 	for _, s := range sources {
 		if missing <= 0 {
@@ -42,17 +44,6 @@ func (c *evaluation) propose() (lost []string, e *Entry) {
 		return nil, nil
 	}
 	return lost, c.entry(lost)
-}
-
-// trueFirst orders what is so before what is not.
-func trueFirst(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return -1
-	}
-	return 1
 }
 
 // sources returns the files of the base's list, with which this one is not joined, that have lost occurrences since

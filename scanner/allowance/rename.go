@@ -1,229 +1,199 @@
 package allowance
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"maps"
 	"path"
 	"slices"
+	"strings"
 )
 
-// Two files are one that was renamed if so much of the larger one is the same, in percent.
+// alike is how much of the larger of two files must be the same, in percent, so that they are one that was renamed.
 const alike = 50
 
-// maxPairs is how many pairs of files are compared each with each, and mostSources with how many others a file is
-// compared where there are more.
-const (
-	maxPairs    = 100_000
-	mostSources = 5
-)
+// maxPairs is how many pairs of files are compared each with each.
+const maxPairs = 100_000
 
-// chunkHashes are the parts of a content, by their hashes: how many bytes each makes up. A part is a line, or 64 bytes
-// of a longer one.
-type chunkHashes struct {
-	bytes map[uint64]int
-	size  int
+// followRenames lets files have what the entries of their old paths no longer need. tooMany reports that there were
+// too many files to compare all of them.
+func (t *tightener) followRenames(p *History) (tooMany bool, err error) {
+	if p.repo == nil {
+		return false, nil
+	}
+	olds, news, err := t.renameable(p)
+	if err != nil {
+		return false, err
+	}
+	renames, tooMany := pairRenamed(olds, news)
+	for _, from := range slices.SortedFunc(maps.Keys(t.spare), pair.compare) {
+		if to := renames[from.file]; to != "" {
+			t.rename(from, pair{from.rule, to})
+		}
+	}
+	return tooMany, nil
 }
 
-func chunksOf(content []byte) chunkHashes {
+// renameable returns the contents of the files with entries that are gone, and of those in which the same rules occur
+// and which are new, or have their old name again.
+func (t *tightener) renameable(p *History) (olds, news map[string]string, err error) {
+	olds, news = map[string]string{}, map[string]string{}
+	rules, origins := map[string]bool{}, map[string]bool{}
+	for from := range t.spare {
+		if t.there[from] > 0 || !p.gone(from.file) {
+			continue
+		}
+		rules[from.rule] = true
+		for _, f := range t.origins[from.file] {
+			origins[f] = true
+		}
+		// A file that was renamed twice between two commits is in neither: it had what its origins had.
+		if olds[from.file], err = p.contentBefore(append([]string{from.file}, t.origins[from.file]...)); err != nil {
+			return nil, nil, fmt.Errorf("%s cannot be compared with what it was: %w", from.file, err)
+		}
+	}
+	for to := range t.there {
+		if !rules[to.rule] || to.file == "" {
+			continue
+		}
+		isNew, err := p.isNew(to.file)
+		if err != nil {
+			return nil, nil, err
+		}
+		if isNew || origins[to.file] {
+			news[to.file] = p.contentNow(to.file)
+		}
+	}
+	empty := func(_, content string) bool { return content == "" }
+	maps.DeleteFunc(olds, empty)
+	maps.DeleteFunc(news, empty)
+	return olds, news, nil
+}
+
+// rename lets a file have what the entries of its old path let that have, and says so with "from". It ends with the
+// earliest of them.
+func (t *tightener) rename(from, to pair) {
+	n := min(t.spare[from], t.need(to))
+	if t.there[to] == 0 || !t.movable(to) || n == 0 && t.number(to) == 0 {
+		return
+	}
+	t.spare[from] -= n
+	n += t.number(to)
+	live := t.live(to)
+	if len(live) == 0 {
+		signed := &leastOf(t.byPair[from]).before
+		e := &entry{after: Entry{Rule: to.rule, File: to.file, Owner: signed.Owner, Reason: signed.Reason}}
+		t.entries, t.byPair[to] = append(t.entries, e), append(t.byPair[to], e)
+		live = []*entry{e}
+	}
+	for _, e := range live {
+		e.after.AtMost = max(e.after.AtMost, n)
+		e.after.From = slices.Clone(e.after.From)
+		for _, old := range t.byPair[from] {
+			if endsBefore(old.after.Until, e.after.Until) {
+				e.after.Until = old.after.Until
+			}
+			for _, f := range append([]string{from.file}, old.before.From...) { // the older names are kept
+				if f != to.file && !slices.Contains(e.after.From, f) {
+					e.after.From = append(e.after.From, f)
+				}
+			}
+		}
+	}
+}
+
+// pairRenamed pairs files that are gone with new ones: those with the same content first, then those that are most
+// alike. tooMany reports that there were too many to compare all of them.
+func pairRenamed(olds, news map[string]string) (renames map[string]string, tooMany bool) {
+	renames = map[string]string{}
+	take := func(from, to string) {
+		renames[from] = to
+		delete(olds, from)
+		delete(news, to)
+	}
+	contentOf := func(_, content string) string { return content }
+	for _, key := range []func(file, content string) string{
+		func(file, content string) string { return path.Base(file) + "\x00" + content }, contentOf,
+	} {
+		byContent := groupFiles(news, key)
+		for k, all := range groupFiles(olds, key) {
+			for i := range min(len(all), len(byContent[k])) { // those of a directory that was renamed stay in order
+				take(all[i], byContent[k][i])
+			}
+		}
+	}
+	for _, key := range []func(file, _ string) string{
+		func(file, _ string) string { return path.Base(file) }, func(string, string) string { return "" },
+	} {
+		var similar []similarFiles
+		byKey := groupFiles(news, key)
+		for k, all := range groupFiles(olds, key) {
+			if len(all)*len(byKey[k]) > maxPairs {
+				tooMany = true
+				continue
+			}
+			similar = append(similar, compareFiles(all, byKey[k], olds, news)...)
+		}
+		slices.SortFunc(similar, func(a, b similarFiles) int {
+			return cmp.Or(cmp.Compare(b.percent, a.percent), cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to))
+		})
+		for _, s := range similar {
+			if olds[s.from] != "" && news[s.to] != "" {
+				take(s.from, s.to)
+			}
+		}
+	}
+	return renames, tooMany
+}
+
+func groupFiles(contents map[string]string, key func(file, content string) string) map[string][]string {
+	groups := map[string][]string{}
+	for _, file := range slices.Sorted(maps.Keys(contents)) {
+		k := key(file, contents[file])
+		groups[k] = append(groups[k], file)
+	}
+	return groups
+}
+
+// similarFiles are two files that are alike.
+type similarFiles struct {
+	from, to string
+	percent  int // of the larger one that is in both
+}
+
+// compareFiles returns the pairs of old and new files that are alike.
+func compareFiles(from, to []string, olds, news map[string]string) (similar []similarFiles) {
+	chunks := map[string]map[string]int{}
+	for _, file := range to {
+		chunks[file] = chunksOf(news[file])
+	}
+	for _, old := range from {
+		before := chunksOf(olds[old])
+		for _, file := range to {
+			same := 0
+			for chunk, n := range chunks[file] {
+				same += min(n, before[chunk])
+			}
+			if p := same * 100 / max(len(olds[old]), len(news[file])); p >= alike {
+				similar = append(similar, similarFiles{old, file, p})
+			}
+		}
+	}
+	return similar
+}
+
+// chunksOf returns how many bytes each line of a content makes up; a longer one counts in pieces of 64 bytes, as git
+// compares files.
+func chunksOf(content string) map[string]int {
 	const longest = 64
-	p := chunkHashes{bytes: map[uint64]int{}, size: len(content)}
+	sizes := map[string]int{}
 	for len(content) > 0 {
 		n := min(longest, len(content))
-		if end := bytes.IndexByte(content[:n], '\n'); end >= 0 {
+		if end := strings.IndexByte(content[:n], '\n'); end >= 0 {
 			n = end + 1
 		}
-		p.bytes[fnv(content[:n])] += n
+		sizes[content[:n]] += n
 		content = content[n:]
 	}
-	return p
-}
-
-// fnv is the hash FNV-1a.
-func fnv(text []byte) uint64 {
-	const prime = 1099511628211
-	h := uint64(14695981039346656037)
-	for _, c := range text {
-		h = (h ^ uint64(c)) * prime
-	}
-	return h
-}
-
-// similarity is how much of the larger of two contents is in both, in percent. Nothing is like an empty one.
-func (p chunkHashes) similarity(q chunkHashes) int {
-	if len(p.bytes) > len(q.bytes) {
-		p, q = q, p
-	}
-	same := 0
-	for h, n := range p.bytes {
-		same += min(n, q.bytes[h])
-	}
-	return same * 100 / max(p.size, q.size, 1)
-}
-
-// A rename is a file that is gone and one that is new, and how much they are alike.
-type rename struct {
-	from, to   string
-	similarity int
-}
-
-// best orders renames: those that are most alike first.
-func (r rename) best(o rename) int {
-	sameBase := func(r rename) int {
-		if path.Base(r.from) == path.Base(r.to) {
-			return 0
-		}
-		return 1
-	}
-	return cmp.Or(cmp.Compare(o.similarity, r.similarity), cmp.Compare(sameBase(r), sameBase(o)),
-		cmp.Compare(r.from, o.from), cmp.Compare(r.to, o.to))
-}
-
-// A renameDetector finds renames.
-type renameDetector struct {
-	before, after map[string]chunkHashes // of the files that are gone, and of those that are new
-	found         []rename
-}
-
-// newRenameDetector reads the contents that are compared.
-func (t *tightener) newRenameDetector(p *History, gone, isNew []string) (*renameDetector, error) {
-	r := &renameDetector{before: map[string]chunkHashes{}, after: map[string]chunkHashes{}}
-	for _, file := range gone {
-		content, err := t.lastContent(p, file)
-		if err != nil {
-			return nil, fmt.Errorf("%s cannot be compared with what it was: %w", file, err)
-		}
-		if len(content) > 0 {
-			r.before[file] = chunksOf(content)
-		}
-	}
-	for _, file := range isNew {
-		if content := p.contentNow(file); len(content) > 0 {
-			r.after[file] = chunksOf(content)
-		}
-	}
-	return r, nil
-}
-
-// lastContent returns what a file had last. One that no commit has, since it was renamed twice between two of them, had
-// what the paths of its "from" had.
-func (t *tightener) lastContent(p *History, file string) ([]byte, error) {
-	all, err := p.versions(file)
-	if err != nil || len(all) > 0 {
-		return slices.Concat(all[:min(1, len(all))]...), err
-	}
-	for _, from := range t.origins[file] {
-		content, err := p.contentBefore(from)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, content)
-	}
-	return slices.Concat(all...), nil
-}
-
-// renames returns the renames, of which no two have a file in common, the most alike first.
-func (r *renameDetector) renames() []rename {
-	r.compare(sameContent, inOrder)
-	r.compare(func(file string, _ chunkHashes) string { return path.Base(file) }, r.byRarePieces)
-	r.compare(func(string, chunkHashes) string { return "" }, r.byRarePieces)
-	slices.SortFunc(r.found, rename.best)
-	return r.found
-}
-
-// sameContent is a key that files have in common if they have the same chunkHashes.
-func sameContent(_ string, p chunkHashes) string {
-	sum := uint64(p.size)
-	for h, n := range p.bytes {
-		sum += h * uint64(n) // in whatever order
-	}
-	return fmt.Sprint(sum)
-}
-
-// compare finds the renames between files with the same key, and takes their files out. Where there are too many, the
-// pairs that are compared are those that many returns.
-func (r *renameDetector) compare(key func(file string, p chunkHashes) string, many func(olds, news []string) []rename) {
-	olds, news := byKey(r.before, key), byKey(r.after, key)
-	var all []rename
-	for k := range olds {
-		pairs := everyPair
-		if len(olds[k])*len(news[k]) > maxPairs {
-			pairs = many
-		}
-		for _, one := range pairs(olds[k], news[k]) {
-			if one.similarity = r.before[one.from].similarity(r.after[one.to]); one.similarity >= alike {
-				all = append(all, one)
-			}
-		}
-	}
-	slices.SortFunc(all, rename.best)
-	for _, one := range all {
-		_, isThere := r.before[one.from]
-		if _, free := r.after[one.to]; isThere && free {
-			delete(r.before, one.from)
-			delete(r.after, one.to)
-			r.found = append(r.found, one)
-		}
-	}
-}
-
-// byKey returns files by a key, in order.
-func byKey(files map[string]chunkHashes, key func(file string, p chunkHashes) string) map[string][]string {
-	all := map[string][]string{}
-	for _, file := range slices.Sorted(maps.Keys(files)) {
-		k := key(file, files[file])
-		all[k] = append(all[k], file)
-	}
-	return all
-}
-
-func everyPair(olds, news []string) []rename {
-	var all []rename
-	for _, from := range olds {
-		for _, to := range news {
-			all = append(all, rename{from: from, to: to})
-		}
-	}
-	return all
-}
-
-// inOrder pairs the first with the first, and so on: those of a folder that was renamed stay in order.
-func inOrder(olds, news []string) []rename {
-	var all []rename
-	for i := range min(len(olds), len(news)) {
-		all = append(all, rename{from: olds[i], to: news[i]})
-	}
-	return all
-}
-
-// byRarePieces pairs each new file with the old ones, at most [mostSources], that have most of it in chunkHashes that
-// no other old one has.
-func (r *renameDetector) byRarePieces(olds, news []string) []rename {
-	owner := map[uint64]string{}
-	for _, from := range olds {
-		for h := range r.before[from].bytes {
-			if _, taken := owner[h]; taken {
-				owner[h] = ""
-			} else {
-				owner[h] = from
-			}
-		}
-	}
-	var all []rename
-	for _, to := range news {
-		has := map[string]int{}
-		for h, n := range r.after[to].bytes {
-			if from := owner[h]; from != "" {
-				has[from] += n
-			}
-		}
-		sources := slices.SortedFunc(maps.Keys(has), func(a, b string) int {
-			return cmp.Or(cmp.Compare(has[b], has[a]), cmp.Compare(a, b))
-		})
-		for _, from := range sources[:min(len(sources), mostSources)] {
-			all = append(all, rename{from: from, to: to})
-		}
-	}
-	return all
+	return sizes
 }

@@ -123,7 +123,6 @@ func listed(files []string) string {
 	return strings.Join(files[:last], ", ") + " and " + files[last]
 }
 
-// have is what is counted, and its verb.
 func (r *Denial) have() string {
 	if r.Group == nil {
 		return "the file has"

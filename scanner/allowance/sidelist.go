@@ -3,6 +3,8 @@ package allowance
 import (
 	"cmp"
 	"slices"
+
+	"github.com/policyscan/policyscan/verdict"
 )
 
 // A SideList is the entries of one side of a change, or of a run that compares nothing, as they count on one day.
@@ -59,28 +61,28 @@ func NewSideList(entries []Entry, day string) *SideList {
 	return l
 }
 
-// An EndingLimit is the limit of a rule and a file, which ends.
-type EndingLimit struct {
-	Rule, File string
-	*Limit
-}
-
 // Withdrawn reports whether an entry lets the file have nothing, so that no other one counts.
 func (s *Limit) Withdrawn() bool { return s.AtMost == 0 }
 
 // Ending returns what counts and has its last day on a day or before, such as 2027-03-31: by that, then by rule and
 // file.
-func (l *SideList) Ending(by string) []EndingLimit {
-	var all []EndingLimit
+func (l *SideList) Ending(by string) []verdict.EndingAllowance {
+	var all []verdict.EndingAllowance
 	for at, s := range l.signed {
 		if s.Until != "" && !s.Expired && !s.Withdrawn() && s.Until <= by {
-			all = append(all, EndingLimit{at.rule, at.file, s})
+			all = append(all, verdict.EndingAllowance{RuleID: at.rule, File: at.file, Allowance: s.Allowance()})
 		}
 	}
-	slices.SortFunc(all, func(a, b EndingLimit) int {
-		return cmp.Or(cmp.Compare(a.Until, b.Until), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.File, b.File))
+	slices.SortFunc(all, func(a, b verdict.EndingAllowance) int {
+		return cmp.Or(cmp.Compare(a.Allowance.Until, b.Allowance.Until),
+			cmp.Compare(a.RuleID, b.RuleID), cmp.Compare(a.File, b.File))
 	})
 	return all
+}
+
+// Allowance returns the limit as the verdict has it.
+func (s *Limit) Allowance() verdict.Allowance {
+	return verdict.Allowance{AtMost: s.AtMost, Owner: s.Owner, Reason: s.Reason, Until: s.Until}
 }
 
 // Limit returns that of a rule and a file, nil if there is no entry. It may have expired.

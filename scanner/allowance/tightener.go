@@ -1,20 +1,20 @@
 package allowance
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
-	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/verdict"
 )
 
 // Tighten writes the entries as a scan of the whole tree, and what files were before, say they can be: it lowers them
 // to what is there. rev is the commit that was scanned; "": what is on disk.
 func (l *File) Tighten(v *verdict.Verdict, past *History, rev string) (EditResult, error) {
-	if rev != "" && !l.sameBundles(v) {
+	if rev != "" && !slices.Equal(hashesOf(v), l.hashes) {
 		return EditResult{}, fmt.Errorf("the bundle on disk is not that of the commit %s (%s, there %s), so its "+
 			"entries are not about what is there; check that commit out, or commit the bundle first",
-			rev, l.hashes(), hashes(v))
+			rev, shortHashes(l.hashes), shortHashes(hashesOf(v)))
 	}
 	if !v.Complete {
 		return EditResult{}, fmt.Errorf("nothing was written: the scan is incomplete, so it does not count "+
@@ -25,26 +25,29 @@ func (l *File) Tighten(v *verdict.Verdict, past *History, rev string) (EditResul
 	}
 	t := newTighter(l, v)
 	t.lower()
-	if err := t.move(v, past); err != nil {
+	tooMany, err := t.followRenames(past)
+	if err != nil {
 		return EditResult{}, err
 	}
-	t.drop()
-	t.forget(v.AsOf)
-	i := -1
-	text, err := rules.EditAllowances(l.text, func(rules.Allowance) (rules.Allowance, bool) {
-		i++
-		return t.entries[i].after, !t.entries[i].gone
-	}, t.added())
-	if err == nil {
-		err = l.write(text)
+	t.drop(v.AsOf)
+	var added []Entry
+	for _, e := range t.entries[len(l.Entries()):] {
+		added = append(added, e.after)
 	}
+	deleted, err := l.edit(func(i int, _ Entry) (Entry, bool) {
+		return t.entries[i].after, !t.entries[i].gone
+	}, added)
 	if err != nil {
 		return EditResult{}, err
 	}
 	o := t.outcome()
-	o.Deleted = text == nil && l.was != nil
+	o.Deleted = deleted
 	if past.note != "" {
 		o.Notes = append(o.Notes, past.note)
+	}
+	if tooMany {
+		o.Notes = append(o.Notes, "there are too many files to look for all that were renamed; an entry may be "+
+			"missing (run this after each step, or write it by hand)")
 	}
 	if n := t.over(); n == 1 {
 		o.Notes = append(o.Notes, "1 file has more than it may keep; policyscan lists them")
@@ -56,7 +59,7 @@ func (l *File) Tighten(v *verdict.Verdict, past *History, rev string) (EditResul
 
 // An entry is one of the file, or a new one.
 type entry struct {
-	before, after rules.Allowance // before is zero of a new one
+	before, after Entry // before is zero of a new one
 	gone          bool
 	expected      bool // the scan says how many there are, so that it can be lowered
 }
@@ -86,7 +89,7 @@ func newTighter(l *File, v *verdict.Verdict) *tightener {
 		}
 	}
 	for _, a := range l.Entries() {
-		e := &entry{before: a, after: a, expected: !a.MayGrow && l.rule(a.Rule).rule != nil && t.known(a.File)}
+		e := &entry{before: a, after: a, expected: !a.MayGrow && l.rules[a.Rule] != nil && t.known(a.File)}
 		t.entries = append(t.entries, e)
 		t.byPair[pairOf(&a)] = append(t.byPair[pairOf(&a)], e)
 		for _, from := range a.From {
@@ -121,14 +124,9 @@ func scanned(v *verdict.Verdict) func(file string) bool {
 // lower lowers each entry to what is there, and says what that leaves.
 func (t *tightener) lower() {
 	for p, all := range t.byPair {
-		least := -1 // of the numbers of the entries
-		for _, e := range all {
-			if least < 0 || e.before.AtMost < least {
-				least = e.before.AtMost
-			}
-		}
 		n := t.there[p]
-		if left := int64(least) - n; left > 0 && !slices.ContainsFunc(all, func(e *entry) bool { return !e.expected }) {
+		if left := int64(leastOf(all).before.AtMost) - n; left > 0 &&
+			!slices.ContainsFunc(all, func(e *entry) bool { return !e.expected }) {
 			t.spare[p] = int(left)
 		}
 		for _, e := range all {
@@ -139,79 +137,39 @@ func (t *tightener) lower() {
 	}
 }
 
+func leastOf(all []*entry) *entry {
+	return slices.MinFunc(all, func(a, b *entry) int { return cmp.Compare(a.before.AtMost, b.before.AtMost) })
+}
+
+// live returns the entries for a rule and a file that are left.
+func (t *tightener) live(p pair) []*entry {
+	return slices.DeleteFunc(slices.Clone(t.byPair[p]), func(e *entry) bool { return e.gone })
+}
+
 // number is how many occurrences the entries let a file have; 0 if it has none.
 func (t *tightener) number(p pair) int {
-	least, found := 0, false
-	for _, e := range t.byPair[p] {
-		if !e.gone && (!found || e.after.AtMost < least) {
-			least, found = e.after.AtMost, true
-		}
+	live := t.live(p)
+	if len(live) == 0 {
+		return 0
 	}
-	return least
+	byNumber := func(a, b *entry) int { return cmp.Compare(a.after.AtMost, b.after.AtMost) }
+	return slices.MinFunc(live, byNumber).after.AtMost
 }
 
 // movable reports whether occurrences may be counted with those of other files: there is no entry that is an exception,
 // or of another bundle.
 func (t *tightener) movable(p pair) bool {
-	r := t.file.rule(p.rule)
-	return r.rule != nil && !r.rule.NeverAllowed && t.known(p.file) && !t.others[p] &&
+	r := t.file.rules[p.rule]
+	return r != nil && !r.NeverAllowed && t.known(p.file) && !t.others[p] &&
 		!slices.ContainsFunc(t.byPair[p], func(e *entry) bool { return e.before.MayGrow || e.withdraws() })
 }
 
-// transfer lets the last of some files have n of the occurrences that the entries of the first one let that have, and
-// says so with "from": each of them had them before the next. It ends with the earliest of their entries.
-func (t *tightener) transfer(way []pair, n int) {
-	t.spare[way[0]] -= n
-	for i, to := range way[1:] {
-		live := t.join(way[i], to)
-		if i == len(way)-2 {
-			number := t.number(to) + n
-			for _, e := range live {
-				e.after.AtMost = max(e.after.AtMost, number)
-			}
-		}
-		for _, s := range t.byPair[way[i]] {
-			for _, e := range live {
-				if until := s.after.Until; until != "" && (e.after.Until == "" || until < e.after.Until) {
-					e.after.Until = until
-				}
-			}
-		}
-	}
-}
+// need is how many occurrences of a file no entry lets it have.
+func (t *tightener) need(p pair) int { return max(0, int(min(t.there[p], maxNumber))-t.number(p)) }
 
-// join says with "from" that a file has occurrences of another one, and returns its entries: a new one, without a
-// number, if it has none.
-func (t *tightener) join(from, to pair) []*entry {
-	source := t.byPair[from][0]
-	origins := []string{from.file}
-	for _, e := range t.byPair[from] {
-		origins = append(origins, e.before.From...) // who moves a file again keeps the older ones
-		if e.before.AtMost < source.before.AtMost {
-			source = e
-		}
-	}
-	live := slices.DeleteFunc(slices.Clone(t.byPair[to]), func(e *entry) bool { return e.gone })
-	if len(live) == 0 {
-		e := &entry{after: rules.Allowance{
-			Rule: to.rule, File: to.file,
-			Owner: source.before.Owner, Reason: source.before.Reason, Until: source.before.Until,
-		}}
-		t.entries, t.byPair[to] = append(t.entries, e), append(t.byPair[to], e)
-		live = []*entry{e}
-	}
-	for _, e := range live {
-		for _, f := range origins {
-			if f != to.file && !slices.Contains(e.after.From, f) {
-				e.after.From = append(slices.Clone(e.after.From), f)
-			}
-		}
-	}
-	return live
-}
-
-// drop removes entries that say no more than another one for the same rule and file.
-func (t *tightener) drop() {
+// drop removes entries that say no more than another one for the same rule and file, and those that withdraw others,
+// which are gone, once their last day has passed: no branch that still has the others is expected then.
+func (t *tightener) drop(day string) {
 	for _, all := range t.byPair {
 		for i, e := range slices.Backward(all) { // so that of equal ones the first stays
 			for k, o := range all {
@@ -219,22 +177,15 @@ func (t *tightener) drop() {
 					e.gone = true
 				}
 			}
+			if e.withdraws() && e.after.Until != "" && e.after.Until < day {
+				e.gone = true
+			}
 		}
 	}
 }
 
 // withdraws reports whether an entry says that its file may have nothing.
 func (e *entry) withdraws() bool { return !e.gone && e.after.AtMost == 0 }
-
-// forget removes the entries that withdraw others, which are gone, once their last day has passed: no branch that
-// still has the others is expected then.
-func (t *tightener) forget(day string) {
-	for _, e := range t.entries {
-		if e.withdraws() && e.after.Until != "" && e.after.Until < day {
-			e.gone = true
-		}
-	}
-}
 
 // implies reports whether an entry makes another one needless.
 func (o *entry) implies(e *entry) bool {
@@ -258,43 +209,36 @@ func (t *tightener) over() int {
 	return len(over)
 }
 
-// added are the new entries.
-func (t *tightener) added() []rules.Allowance {
-	var all []rules.Allowance
-	for _, e := range t.entries[len(t.file.Entries()):] {
-		all = append(all, e.after)
-	}
-	return all
-}
-
 // outcome says what was done. Of several entries for a rule and a file the numbers are those that count.
-func (t *tightener) outcome() EditResult {
-	var o EditResult
-	for p, all := range t.byPair {
-		c := Edit{Rule: p.rule, File: p.file, Before: -1, After: t.number(p)}
-		dropped, changed := false, false
-		for _, e := range all {
-			if n := e.before.AtMost; e.before.Rule != "" && (c.Before < 0 || n < c.Before) {
-				c.Before = n
-			}
-			dropped = dropped || e.gone
-			changed = changed || !e.gone && !e.after.Same(e.before)
-			for _, f := range e.after.From {
-				if !e.gone && !slices.Contains(e.before.From, f) && !slices.Contains(c.From, f) {
+func (t *tightener) outcome() (o EditResult) {
+	const never = "" // no day has passed: that an entry ends is no change
+	var left []Entry
+	for _, e := range t.entries {
+		if !e.gone {
+			left = append(left, e.after)
+		}
+	}
+	before, after := NewSideList(t.file.Entries(), never), NewSideList(left, never)
+	for p := range t.byPair {
+		was, now := cmp.Or(before.signed[p], &Limit{}), cmp.Or(after.signed[p], &Limit{})
+		c := Edit{Rule: p.rule, File: p.file, Before: was.AtMost, After: now.AtMost}
+		changed := false
+		for _, i := range now.lines {
+			changed = changed || !before.has(&left[i])
+			for _, f := range left[i].From {
+				if !slices.Contains(was.From, f) && !slices.Contains(c.From, f) {
 					c.From = append(c.From, f)
 				}
 			}
 		}
-		c.Before = max(c.Before, 0)
-		live := slices.ContainsFunc(all, func(e *entry) bool { return !e.gone })
 		switch {
 		case len(c.From) > 0:
 			c.Word = Moved
-		case !live:
+		case now.Entries == 0:
 			c.Word = Removed
 		case changed || c.After < c.Before:
 			c.Word = Lowered
-		case dropped:
+		case now.Entries < was.Entries:
 			c.Word = Merged
 		default:
 			continue

@@ -130,7 +130,6 @@ func (a *Allowances) Decide(
 	return nil
 }
 
-// compare has the list compare with the snapshots of the baseline.
 func (a *Allowances) compare() {
 	var references []allowance.Reference
 	if references, a.failed = a.base.references(); a.failed != nil {
@@ -162,7 +161,6 @@ func (a *Allowances) denyTogether(decided map[ruleFile]allowance.Decision) {
 	}
 }
 
-// count returns how often a rule occurs in a file, now and before.
 func (a *Allowances) count(ctx context.Context, rule int, path string, now int, unknown bool) allowance.Counts {
 	c := allowance.Counts{Now: now, Unknown: unknown}
 	if a.base == nil {
@@ -200,12 +198,8 @@ func (a *Allowances) Of(f *check.Finding) (by *verdict.Allowance, denied string)
 	case d.Denial != nil:
 		return nil, d.Denial.Explain(rules.Allowance.String)
 	}
-	limit := allowanceOf(d.Limit)
+	limit := d.Limit.Allowance()
 	return &limit, ""
-}
-
-func allowanceOf(s *allowance.Limit) verdict.Allowance {
-	return verdict.Allowance{AtMost: s.AtMost, Owner: s.Owner, Reason: s.Reason, Until: s.Until}
 }
 
 // Ending returns the allowances of the head that end soon after a day, for rules that the set enforces. A day that
@@ -221,12 +215,8 @@ func Ending(set *run.RuleSet, day string) []verdict.EndingAllowance {
 		allowed[r.ID] = allowed[r.ID] || !r.NeverAllowed
 	}
 	_, head := set.Allowances()
-	var all []verdict.EndingAllowance
 	last := today.AddDate(0, 0, verdict.EndingDays).Format(time.DateOnly)
-	for _, e := range allowance.NewSideList(head, day).Ending(last) {
-		if allowed[e.Rule] {
-			all = append(all, verdict.EndingAllowance{RuleID: e.Rule, File: e.File, Allowance: allowanceOf(e.Limit)})
-		}
-	}
-	return all
+	return slices.DeleteFunc(allowance.NewSideList(head, day).Ending(last), func(e verdict.EndingAllowance) bool {
+		return !allowed[e.RuleID]
+	})
 }

@@ -16,17 +16,12 @@ type counts struct {
 	undecided  []int            // those of them whose keys could not be checked: it cannot be parsed
 	textOnly   bool             // it cannot be parsed, and a rule with keys checks its text
 	forbidden  []rules.GlobOf
-	byRule     []ruleCount
-	findings   []check.Finding // not in the cache
+	byRule     map[int]ruleCount // nil if none is broken
+	findings   []check.Finding   // not in the cache
 }
 
-type ruleCount struct {
-	rule  int
-	count int64
-	keys  int64 // of count, the findings of key patterns
-}
+type ruleCount struct{ all, ofKeys int64 }
 
-// countsOf returns the counts of a settled result.
 func countsOf(r *check.Result) *counts {
 	c := &counts{
 		forbidden: r.Forbidden, findings: r.Findings, undecided: r.UndecidedRules(), textOnly: r.TextAlone(),
@@ -34,21 +29,21 @@ func countsOf(r *check.Result) *counts {
 	if r.Plan != nil {
 		c.selected, c.unreadable = r.Plan.Rules, !r.Scanned && !r.OnlyKeysFailed
 	}
+	if len(r.Findings) > 0 {
+		c.byRule = map[int]ruleCount{}
+	}
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		k := slices.IndexFunc(c.byRule, func(n ruleCount) bool { return n.rule == f.Rule })
-		if k < 0 {
-			k, c.byRule = len(c.byRule), append(c.byRule, ruleCount{rule: f.Rule})
-		}
-		c.byRule[k].count += f.Occurrences()
+		n := c.byRule[f.Rule]
+		n.all += f.Occurrences()
 		if f.Key != nil {
-			c.byRule[k].keys += f.Occurrences()
+			n.ofKeys += f.Occurrences()
 		}
+		c.byRule[f.Rule] = n
 	}
 	return c
 }
 
-// of returns how often a rule is broken.
 func (c *counts) of(rule int) allowance.Count {
 	switch {
 	case c.absent != allowance.Counted:
@@ -62,19 +57,12 @@ func (c *counts) of(rule int) allowance.Count {
 	case !slices.ContainsFunc(c.forbidden, func(g rules.GlobOf) bool { return g.Rule == rule }):
 		return allowance.Count{Reason: allowance.NotSelected}
 	}
-	for _, n := range c.byRule {
-		if n.rule == rule {
-			return allowance.Count{Count: int(n.count)}
-		}
-	}
-	return allowance.Count{}
+	return allowance.Count{Count: int(c.byRule[rule].all)}
 }
 
-// ofKeys returns how often a rule's key patterns are broken.
 func (c *counts) ofKeys(rule int) int {
-	i := slices.IndexFunc(c.byRule, func(n ruleCount) bool { return n.rule == rule })
-	if i < 0 || c.of(rule).Reason != allowance.Counted {
+	if c.of(rule).Reason != allowance.Counted {
 		return 0
 	}
-	return int(c.byRule[i].keys)
+	return int(c.byRule[rule].ofKeys)
 }

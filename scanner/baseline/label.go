@@ -85,7 +85,6 @@ func labelOne(
 	}
 }
 
-// and clears what is not set in the other.
 func and(existed, other []bool) {
 	for k := range existed {
 		existed[k] = existed[k] && other[k]

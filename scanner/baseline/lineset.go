@@ -32,7 +32,6 @@ func (l *matchedLines) labels(compared bool) []bool {
 	return existed
 }
 
-// linesOf returns the lines of a finding.
 func linesOf(f *check.Finding) (l matchedLines) {
 	if f.Match == nil || f.Match.Known() == 0 {
 		return matchedLines{lines: []matchedLine{{at: []int64{0}}}, hashed: 1, total: 1}

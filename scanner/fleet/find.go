@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/policyscan/policyscan/internal/disk"
@@ -68,7 +69,6 @@ func Find(root string) (entries []Entry, wrong []verdict.Error, err error) {
 	if r.wrong != nil {
 		return nil, wrong, r.wrong
 	}
-	sortByName(r.entries)
 	return r.entries, wrong, nil
 }
 
@@ -85,41 +85,34 @@ func isRepository(dir string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	main, others := 0, false
+	main, onlyGits := 0, len(entries) > 0
 	for _, e := range entries {
-		known, isDir, isMain := gitEntry(e.Name())
-		switch {
-		case !known || isDir != e.IsDir():
-			others = true
-		case isMain:
+		name := e.Name()
+		if e.IsDir() {
+			name += "/"
+		}
+		if slices.Contains(strings.Fields(mainEntries), name) {
 			main++
+		} else {
+			onlyGits = onlyGits && slices.Contains(strings.Fields(otherEntries), name)
 		}
 	}
-	return main >= 2 || len(entries) > 0 && !others, nil
+	return main >= 2 || onlyGits, nil
 }
 
-// gitEntry says of a name whether git gives it to an entry of a bare repository, whether that is a directory, and
-// whether each repository has it, or other directories do not; see gitrepository-layout(5).
-func gitEntry(name string) (known, isDir, isMain bool) {
-	switch name {
-	case "HEAD", "config", "packed-refs":
-		return true, false, true
-	case "objects", "refs", "reftable":
-		return true, true, true
-	case "description", "shallow", "index", "FETCH_HEAD", "ORIG_HEAD", "gc.log", "gc.pid", "config.worktree":
-		return true, false, false
-	case "hooks", "info", "logs", "branches", "worktrees", "modules", "lfs":
-		return true, true, false
-	}
-	return false, false, false
-}
+// What git gives a bare repository; see gitrepository-layout(5). Each repository has the main ones, or other
+// directories do not.
+const (
+	mainEntries  = "HEAD config packed-refs objects/ refs/ reftable/"
+	otherEntries = "description shallow index FETCH_HEAD ORIG_HEAD gc.log gc.pid config.worktree " +
+		"hooks/ info/ logs/ branches/ worktrees/ modules/ lfs/"
+)
 
-// found notes a repository.
 func (r *reader) found(root, name string) {
 	path := filepath.ToSlash(name)
 	e := Entry{Name: path, Path: path, Revision: "HEAD", Dir: filepath.Join(root, name)}
 	if wrong := badName(e.Name); wrong != "" {
-		r.add("the repository "+verdict.Visible(e.Path), "its name %s", wrong)
+		r.add("the repository "+verdict.Visible(e.Path)+": ", "its name %s", wrong)
 		return
 	}
 	r.entries = append(r.entries, e)

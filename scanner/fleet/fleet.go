@@ -186,7 +186,6 @@ func (r *Run) Verdict(ctx context.Context, e Entry, workers int) (v *verdict.Ver
 	return v
 }
 
-// load returns one of the run's bundles.
 func (r *Run) load(name string) (run.RuleSource, error) {
 	for i := range r.Policies {
 		if r.Policies[i].Name == name {

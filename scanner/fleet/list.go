@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"path"
@@ -58,13 +59,6 @@ type reader struct {
 	wrong   mistakes
 }
 
-// wrongAt notes a mistake in a line.
-func (r *reader) wrongAt(line int, format string, args ...any) {
-	r.wrong = append(r.wrong, verdict.Error{
-		Code: code.List, Message: fmt.Sprintf("line %d of the list: ", line) + fmt.Sprintf(format, args...),
-	})
-}
-
 // Parse reads a list of repositories: one on each line, as
 //
 //	PATH [TAB REVISION [TAB NAME]]
@@ -84,64 +78,57 @@ func Parse(text []byte, folder string) ([]Entry, error) {
 	if r.wrong != nil {
 		return nil, r.wrong
 	}
-	sortByName(r.entries)
 	return r.entries, nil
-}
-
-func sortByName(entries []Entry) {
-	slices.SortFunc(entries, func(a, b Entry) int { return strings.Compare(a.Name, b.Name) })
 }
 
 // line reads one line that counts.
 func (r *reader) line(n int, line, folder string) {
+	e, err := parseLine(line, folder)
+	if err != nil {
+		r.add(fmt.Sprintf("line %d of the list: ", n), "%v", err)
+		return
+	}
+	r.entries, r.lines = append(r.entries, e), append(r.lines, n)
+}
+
+func parseLine(line, folder string) (e Entry, err error) {
 	switch {
 	case len(line) > maxLine:
-		r.wrongAt(n, "it has %d bytes, and at most %d are read; put one repository on a line", len(line), maxLine)
-		return
+		return e, fmt.Errorf("it has %d bytes, and at most %d are read; put one repository on a line",
+			len(line), maxLine)
 	case strings.IndexByte(line, 0) >= 0:
-		r.wrongAt(n, "it has a NUL byte; write the list as text, one repository on a line")
-		return
+		return e, errors.New("it has a NUL byte; write the list as text, one repository on a line")
 	}
 	fields := strings.Split(line, "\t")
 	if len(fields) > 3 {
-		r.wrongAt(n, "it has %d fields, and there are at most 3: the path, the revision and the name, "+
+		return e, fmt.Errorf("it has %d fields, and there are at most 3: the path, the revision and the name, "+
 			"separated by tabs", len(fields))
-		return
 	}
 	for _, field := range fields {
 		if strings.TrimSpace(field) != field {
-			r.wrongAt(n, `the field "%s" begins or ends with a space; fields are separated by one tab and nothing else`,
-				verdict.Visible(field))
-			return
+			return e, fmt.Errorf(`the field "%s" begins or ends with a space; fields are separated by one tab and `+
+				`nothing else`, verdict.Visible(field))
 		}
 	}
-	e := Entry{Path: fields[0], Revision: "HEAD", Dir: fields[0]}
+	fields = append(fields, "", "")
+	e = Entry{Name: fields[2], Path: fields[0], Revision: cmp.Or(fields[1], "HEAD"), Dir: fields[0]}
 	if e.Path == "" {
-		r.wrongAt(n, "its path is empty; the first field is the path of a repository")
-		return
+		return e, errors.New("its path is empty; the first field is the path of a repository")
 	}
 	if !filepath.IsAbs(e.Path) {
 		e.Dir = filepath.Join(folder, e.Path)
 	}
-	if len(fields) > 1 && fields[1] != "" {
-		e.Revision = fields[1]
-	}
-	switch {
-	case len(fields) > 2 && fields[2] != "":
-		e.Name = fields[2]
-		if e.Name != path.Clean(e.Name) {
-			r.wrongAt(n, `the name "%s" is not written simply; write "%s"`, verdict.Visible(e.Name),
-				verdict.Visible(path.Clean(e.Name)))
-			return
-		}
-	default:
+	if e.Name == "" {
 		e.Name = path.Clean(filepath.ToSlash(e.Path))
 	}
-	if wrong := badName(e.Name); wrong != "" {
-		r.wrongAt(n, `the name "%s" %s`, verdict.Visible(e.Name), wrong)
-		return
+	if clean := path.Clean(e.Name); e.Name != clean {
+		return e, fmt.Errorf(`the name "%s" is not written simply; write "%s"`, verdict.Visible(e.Name),
+			verdict.Visible(clean))
 	}
-	r.entries, r.lines = append(r.entries, e), append(r.lines, n)
+	if wrong := badName(e.Name); wrong != "" {
+		return e, fmt.Errorf(`the name "%s" %s`, verdict.Visible(e.Name), wrong)
+	}
+	return e, nil
 }
 
 // badName says what is wrong with a name, and what to do; "" if nothing is. A name is a folder below that of the
@@ -176,37 +163,32 @@ func badName(name string) string {
 	return ""
 }
 
-// names notes names that cannot be folders next to each other. place says where an entry is in the list.
+// names notes names that cannot be folders next to each other, and sorts the entries. place says where an entry is in
+// the list.
 func (r *reader) names(place func(i int) string) {
 	byName := map[string]int{} // in lower case: some systems do not tell letter case
 	for i, e := range r.entries {
-		folded := strings.ToLower(e.Name)
-		k, taken := byName[folded]
-		switch {
-		case !taken:
-			byName[folded] = i
-		case r.entries[k].Name == e.Name:
-			r.add(place(i), `the name "%s" is that of %s, too; give each its own name, as the third field`, e.Name,
-				place(k))
-		default:
-			r.add(place(i), `the name "%s" differs only in letter case from "%s" of %s, and a file system may not `+
-				`tell them apart; give another one as the third field`, e.Name, r.entries[k].Name, place(k))
+		if k, taken := byName[strings.ToLower(e.Name)]; taken {
+			r.add(place(i)+": ", `the name "%s" is, letter case aside, that of %s, too; give each its own name, `+
+				`as the third field`, e.Name, place(k))
+			continue
 		}
+		byName[strings.ToLower(e.Name)] = i
 	}
 	for i, e := range r.entries {
-		folded := strings.ToLower(e.Name)
-		for at := path.Dir(folded); at != "."; at = path.Dir(at) {
+		for at := path.Dir(strings.ToLower(e.Name)); at != "."; at = path.Dir(at) {
 			if k, taken := byName[at]; taken {
-				r.add(place(i), `the name "%s" is inside of "%s", of %s; give another one as the third field`, e.Name,
-					r.entries[k].Name, place(k))
+				r.add(place(i)+": ", `the name "%s" is inside of "%s", of %s; give another one as the third field`,
+					e.Name, r.entries[k].Name, place(k))
 				break
 			}
 		}
 	}
+	slices.SortFunc(r.entries, func(a, b Entry) int { return strings.Compare(a.Name, b.Name) })
 }
 
 func (r *reader) add(place, format string, args ...any) {
-	r.wrong = append(r.wrong, verdict.Error{Code: code.List, Message: place + ": " + fmt.Sprintf(format, args...)})
+	r.wrong = append(r.wrong, verdict.Error{Code: code.List, Message: place + fmt.Sprintf(format, args...)})
 }
 
 // Hash is the identity of a list, whose entries are in the order of their names: of what it names, not of its comments

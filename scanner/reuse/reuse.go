@@ -17,7 +17,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"sync"
+	"sync/atomic"
 )
 
 // A Key says what a result was made of.
@@ -31,10 +31,8 @@ const head = "policyscan result 1\n"
 
 // A Store is a folder with results. Several goroutines may use it at once.
 type Store struct {
-	root *os.Root
-
-	mu     sync.Mutex
-	failed error // the first time that an entry could not be kept
+	root   *os.Root
+	failed atomic.Pointer[error] // the first time that an entry could not be kept; nil: all were
 }
 
 // Open opens the folder, and makes it if it is not there.
@@ -84,11 +82,7 @@ func (s *Store) Put(k Key, result []byte) {
 		return
 	}
 	if err := s.put(k.file(), text); err != nil {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if s.failed == nil {
-			s.failed = err
-		}
+		s.failed.CompareAndSwap(nil, &err)
 	}
 }
 
@@ -114,12 +108,10 @@ func (s *Store) put(name string, text []byte) error {
 
 // Failed returns why the first result that could not be kept could not; nil if all were.
 func (s *Store) Failed() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.failed == nil {
-		return nil
+	if err := s.failed.Load(); err != nil {
+		return fmt.Errorf("results could not be kept: %w", *err)
 	}
-	return fmt.Errorf("results could not be kept: %w", s.failed)
+	return nil
 }
 
 // frame returns an entry's bytes.

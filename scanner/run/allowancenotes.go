@@ -23,27 +23,30 @@ func (all RuleSources) AllowanceNotes() [][]document.Note {
 			enforced[b.Rules[i].ID] = &b.Rules[i]
 		}
 	}
-	for i := range all {
-		if len(bundles[i].Allowances) == 0 {
+	for i, b := range bundles {
+		if len(b.Allowances) == 0 {
 			continue
 		}
 		root, shown := all.treeOf(&all[i])
-		for k := range bundles[i].Allowances {
-			raw := verdict.RawPath(bundles[i].Allowances[k].File)
-			r := enforced[bundles[i].Allowances[k].Rule]
+		for k := range b.Allowances {
+			a := &b.Allowances[k]
+			path, r := verdict.RawPath(a.File), enforced[a.Rule]
+			note := ""
 			switch {
 			case r == nil || r.NeverAllowed:
-			case !r.Selects(raw) && !r.Forbids(raw):
-				notes[i] = append(notes[i], bundles[i].AllowanceNote(k, "the rule does not look at this file, so "+
-					"nothing is allowed; correct the path, or remove the entry"))
-			case root == "" || !gone(filepath.Join(root, filepath.FromSlash(raw))):
-			case bundles[i].Allowances[k].MayGrow:
-				notes[i] = append(notes[i], bundles[i].AllowanceNote(k, fmt.Sprintf("there is no such file in %q yet: "+
-					"this exception is for a change that adds it; if none will, remove the entry", shown)))
+			case !r.Selects(path) && !r.Forbids(path):
+				note = "the rule does not look at this file, so nothing is allowed; correct the path, " +
+					"or remove the entry"
+			case root == "" || !gone(filepath.Join(root, filepath.FromSlash(path))):
+			case a.MayGrow:
+				note = fmt.Sprintf("there is no such file in %q yet: this exception is for a change that adds it; "+
+					"if none will, remove the entry", shown)
 			default:
-				notes[i] = append(notes[i], bundles[i].AllowanceNote(k, fmt.Sprintf("there is no such file in %q, so "+
-					"nothing is allowed; remove the entry, or, if the file was moved, write its new path and name the "+
-					`old one with "from"`, shown)))
+				note = fmt.Sprintf("there is no such file in %q, so nothing is allowed; remove the entry, or, if the "+
+					`file was moved, write its new path and name the old one with "from"`, shown)
+			}
+			if note != "" {
+				notes[i] = append(notes[i], b.AllowanceNote(k, note))
 			}
 		}
 	}

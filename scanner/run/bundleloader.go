@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -17,7 +18,63 @@ import (
 // errNoBundle says that there is no bundle at any place of discovery.
 var errNoBundle = errors.New("no bundle")
 
-// A bundleLoader finds the bundles in commits and the index of a repository, and loads each of them once.
+// A side is a state of a repository whose bundles are enforced.
+type side struct {
+	name   string      // for display: "the base", "HEAD"
+	commit repo.Hash   // zero before the first commit: there is nothing
+	index  *repo.Index // instead of a commit
+	hint   string      // what can be done deliberately if its bundle is invalid
+	from   string      // of its bundles, as in [RuleSource]
+}
+
+func (d *side) String() string {
+	if d.rev() == "" {
+		return d.name
+	}
+	return fmt.Sprintf("%s (%s)", d.name, d.rev())
+}
+
+// rev is what git calls the side: "git show REV:PATH" shows a file of it.
+func (d *side) rev() string {
+	if d.index != nil || d.commit.IsZero() {
+		return ""
+	}
+	return repo.Short(d.commit)
+}
+
+// lookup returns the leaf or folder at a path of the side, false if there is none.
+func (d *side) lookup(r *repo.Repository, path string) (leaf repo.Leaf, found bool, err error) {
+	switch {
+	case d.index != nil:
+		leaf, found = d.index.Lookup(path)
+	case !d.commit.IsZero():
+		var tree repo.Hash
+		if tree, err = r.Tree(d.commit); err == nil {
+			leaf, found, err = r.Lookup(tree, path)
+		}
+	}
+	return leaf, found, err
+}
+
+// beneath hands on what is in a folder of the side, with paths from there.
+func (d *side) beneath(r *repo.Repository, folder string, found func(path string, mode repo.Mode)) error {
+	if d.index != nil {
+		for _, f := range d.index.Beneath(folder) {
+			found(strings.TrimPrefix(f.Path, folder+"/"), f.Mode)
+		}
+		return nil
+	}
+	leaf, _, err := d.lookup(r, folder)
+	if err != nil {
+		return err
+	}
+	return r.Diff(repo.Hash{}, leaf.Hash, func(c repo.Change) error {
+		found(c.Path, c.New.Mode)
+		return nil
+	})
+}
+
+// A bundleLoader finds the bundles of sides, and loads each of them once.
 type bundleLoader struct {
 	repo   *repo.Repository
 	loaded map[string]*rules.Bundle
@@ -27,58 +84,23 @@ func newBundleLoader(r *repo.Repository) *bundleLoader {
 	return &bundleLoader{r, map[string]*rules.Bundle{}}
 }
 
-// inCommit loads the bundle that a commit holds in dir, or, with an empty dir, those where a scan would find
-// one: in .policyscan and in the root. A commit without any is [errNoBundle]; a bundle with mistakes is
-// [document.Errors], whose places are paths from the root, and then of each of them no more than its folder is
-// known.
-func (b *bundleLoader) inCommit(commit repo.Hash, dir string) ([]RuleSource, error) {
-	tree, err := b.repo.Tree(commit)
+// AllowancesIn returns the allowances of the bundle that a commit has in a directory, whose path is from the tree's
+// root, "." for that itself. Without a bundle there it has none.
+func AllowancesIn(r *repo.Repository, commit repo.Hash, dir string) ([]rules.Allowance, error) {
+	found, err := newBundleLoader(r).find(&side{commit: commit}, dir)
+	if errors.Is(err, errNoBundle) {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, err
 	}
-	return b.in(state{
-		at: func(path string) (repo.Leaf, bool, error) { return b.repo.Lookup(tree, path) },
-		beneath: func(path string, found func(string, repo.Mode)) error {
-			folder, _, err := b.repo.Lookup(tree, path)
-			if err != nil {
-				return err
-			}
-			return b.repo.Diff(repo.Hash{}, folder.Hash, func(c repo.Change) error {
-				found(c.Path, c.New.Mode)
-				return nil
-			})
-		},
-	}, dir)
+	return found[0].Bundle.Allowances, nil
 }
 
-// inIndex loads the bundles that the index holds, as [bundleLoader.inCommit] does those of a
-// commit.
-func (b *bundleLoader) inIndex(idx *repo.Index, dir string) ([]RuleSource, error) {
-	return b.in(state{
-		at: func(path string) (repo.Leaf, bool, error) {
-			leaf, found := idx.Lookup(path)
-			return leaf, found, nil
-		},
-		beneath: func(path string, found func(string, repo.Mode)) error {
-			for _, f := range idx.Beneath(path) {
-				found(strings.TrimPrefix(f.Path, path+"/"), f.Mode)
-			}
-			return nil
-		},
-	}, dir)
-}
-
-// A state is a commit's tree, or the index.
-type state struct {
-	at lookup
-	// beneath hands on what is in a folder, with paths from there.
-	beneath func(folder string, found func(path string, mode repo.Mode)) error
-}
-
-// A lookup returns the leaf or folder at a path, false if there is none.
-type lookup func(path string) (repo.Leaf, bool, error)
-
-func (b *bundleLoader) in(s state, dir string) ([]RuleSource, error) {
+// find loads the bundle that a side holds in dir, or, with an empty dir, those where a scan would find one: in
+// .policyscan and in the root. A side without any is [errNoBundle]; a bundle with mistakes is [document.Errors], whose
+// places are paths from the root, and then of each of them no more than its folder is known.
+func (b *bundleLoader) find(d *side, dir string) ([]RuleSource, error) {
 	places := []string{dir}
 	if dir == "" {
 		places = []string{rules.HiddenBundle, "."}
@@ -89,7 +111,7 @@ func (b *bundleLoader) in(s state, dir string) ([]RuleSource, error) {
 		if place == "." {
 			mark = rules.BoundariesFile
 		}
-		found, err := s.at.has(path.Join(place, mark), place)
+		found, err := b.has(d, path.Join(place, mark), place)
 		if err != nil {
 			return nil, err
 		}
@@ -101,7 +123,7 @@ func (b *bundleLoader) in(s state, dir string) ([]RuleSource, error) {
 		return nil, errNoBundle
 	}
 	for i := range all {
-		one, err := b.load(s, all[i].Dir)
+		one, err := b.load(d, all[i].Dir)
 		var mistakes document.Errors
 		if errors.As(err, &mistakes) && all[i].Dir != "." {
 			err = mistakes.In(all[i].Dir + "/")
@@ -114,16 +136,15 @@ func (b *bundleLoader) in(s state, dir string) ([]RuleSource, error) {
 	return all, nil
 }
 
-// has reports whether there is something at a path. A link or a submodule on the way is a
-// mistake in the bundle: what is behind it is not here, and to take it for nothing would
-// leave the change's own bundle alone to judge. So is a file in the place of the bundle's
-// folder.
-func (at lookup) has(name, bundle string) (bool, error) {
+// has reports whether there is something at a path. A link or a submodule on the way is a mistake in the bundle: what
+// is behind it is not here, and to take it for nothing would leave the change's own bundle alone to judge. So is a file
+// in the place of the bundle's folder.
+func (b *bundleLoader) has(d *side, name, bundle string) (bool, error) {
 	for i, c := range name {
 		if c != '/' {
 			continue
 		}
-		leaf, found, err := at(name[:i])
+		leaf, found, err := d.lookup(b.repo, name[:i])
 		switch {
 		case err != nil:
 			return false, err
@@ -138,13 +159,13 @@ func (at lookup) has(name, bundle string) (bool, error) {
 			return false, nil
 		}
 	}
-	_, found, err := at(name)
+	_, found, err := d.lookup(b.repo, name)
 	return found, err
 }
 
-func (b *bundleLoader) load(s state, dir string) (RuleSource, error) {
+func (b *bundleLoader) load(d *side, dir string) (RuleSource, error) {
 	none := RuleSource{}
-	names, others, err := s.files(dir)
+	names, others, err := b.files(d, dir)
 	if err != nil {
 		return none, err
 	}
@@ -152,7 +173,7 @@ func (b *bundleLoader) load(s state, dir string) (RuleSource, error) {
 	var ruleFiles []check.RuleFile
 	for _, name := range names {
 		full := path.Join(dir, name)
-		leaf, found, err := s.at(full)
+		leaf, found, err := d.lookup(b.repo, full)
 		if err != nil {
 			return none, err
 		}
@@ -183,7 +204,7 @@ func (b *bundleLoader) load(s state, dir string) (RuleSource, error) {
 			}
 		}
 		size += len(text)
-		files[within(dir, f.Path)] = text
+		files[strings.TrimPrefix(f.Path, dir+"/")] = text // in ".", paths are from the root already
 	}
 	bundle, err := rules.Load(files)
 	if err != nil {
@@ -193,26 +214,18 @@ func (b *bundleLoader) load(s state, dir string) (RuleSource, error) {
 	return RuleSource{Bundle: bundle, Dir: dir, files: ruleFiles}, nil
 }
 
-// within is a path of the tree as one from the bundle's folder.
-func within(dir, full string) string {
-	if dir == "." {
-		return full
-	}
-	return strings.TrimPrefix(full, dir+"/")
-}
-
 // files returns what is in the folder of a bundle's rule files, from the bundle's folder: the names of rule files, some
 // of which need not be there, and what else looks like one and is not read. What has no content here, and could stand
 // for a folder of rules, is an error.
-func (s *state) files(dir string) (names, others []string, err error) {
+func (b *bundleLoader) files(d *side, dir string) (names, others []string, err error) {
 	names = []string{rules.BoundariesFile, rules.InvariantsFile, rules.DeprecatedFile}
 	var mistakes document.Errors
 	folder := path.Join(dir, path.Dir(rules.BoundariesFile))
-	leaf, found, err := s.at(folder)
+	leaf, found, err := d.lookup(b.repo, folder)
 	if err != nil || !found || leaf.Mode.IsLeaf() {
 		return names, nil, err // that it is not a folder is said of the rule files, which are not there
 	}
-	err = s.beneath(folder, func(name string, mode repo.Mode) {
+	err = d.beneath(b.repo, folder, func(name string, mode repo.Mode) {
 		name = path.Join(path.Dir(rules.BoundariesFile), name)
 		switch {
 		case slices.Contains(names, name):
@@ -228,10 +241,7 @@ func (s *state) files(dir string) (names, others []string, err error) {
 			others = append(others, name)
 		}
 	})
-	if err == nil && mistakes != nil {
-		err = mistakes
-	}
-	return names, others, err
+	return names, others, cmp.Or(err, anyOf(mistakes))
 }
 
 // read returns a rule file, or so much of it that it is seen to be too long.

@@ -13,12 +13,13 @@ import (
 
 // A commitRange is the two commits that a run compares, by name, and how they were chosen.
 type commitRange struct {
-	strategy string // of verdict.Scope
-	base     string // "" if there is none
-	head     string
+	repo *repo.Repository
+	env  func(name string) string
 
-	env func(name string) string
-	tip repo.Hash // of base, if it is known already
+	strategy string    // of verdict.Scope
+	base     string    // "" if there is none
+	tip      repo.Hash // of base, if it is known already
+	head     string
 	// stale says why the base may be older than the branch that it stands for; "" if it is not.
 	stale string
 	// required are the commits that the event is about. A head without them has nothing of the change.
@@ -33,54 +34,46 @@ const auto = "auto"
 const mergeBase = "merge-base"
 
 // chooseCommits returns the commits of a base that the user names, and perhaps a head ("": none). The base "auto" has
-// them chosen from the variables that a CI system sets; a head that is named replaces theirs.
+// them chosen from the variables that a CI system sets; a head that is named replaces theirs. The innermost system
+// wins: pre-commit may run in a job of GitHub's.
 func chooseCommits(r *repo.Repository, env func(name string) string, base, head string) (*commitRange, error) {
+	c := &commitRange{repo: r, env: env, strategy: mergeBase, base: base, head: cmp.Or(head, "HEAD")}
 	if base != auto {
-		return &commitRange{strategy: mergeBase, base: base, head: cmp.Or(head, "HEAD")}, nil
+		return c, nil
 	}
-	c, err := fromEnvironment(r, env, head)
-	if err != nil {
-		return nil, fmt.Errorf("--diff-base auto: %w", err)
-	}
-	return c, nil
-}
-
-// InPreCommit reports whether base stands for a run of pre-commit that compares no commits: of a commit's hook, or of
-// all files.
-func InPreCommit(env func(name string) string, base string) bool {
-	return base == auto && env("PRE_COMMIT") == "1" && !preCommitCompares(env)
-}
-
-// preCommitCompares reports whether pre-commit names commits to compare.
-func preCommitCompares(env func(name string) string) bool {
-	return env("PRE_COMMIT_FROM_REF") != "" || env("PRE_COMMIT_TO_REF") != "" || env("PRE_COMMIT_LOCAL_BRANCH") != ""
-}
-
-// fromEnvironment chooses the base and the head from the variables that a CI system sets. The
-// innermost wins: pre-commit may run in a job of GitHub's.
-func fromEnvironment(r *repo.Repository, env func(name string) string, head string) (*commitRange, error) {
-	c := &commitRange{head: cmp.Or(head, "HEAD"), env: env}
+	c.base = ""
 	var err error
 	switch {
 	case preCommitCompares(env):
-		err = c.preCommit(r, head)
+		err = c.preCommit(head)
 	case InGitHub(env):
-		err = c.gitHub(r, head)
+		err = c.gitHub(head)
 	case env("GITLAB_CI") == "true":
-		err = c.gitLab(r, head)
+		err = c.gitLab(head)
 	case env("PULL_BASE_SHA") != "":
 		err = c.prow()
 	default:
 		err = errors.New("unknown CI environment: policyscan knows GitHub Actions, GitLab, pre-commit and Prow; " +
 			"name the base, such as --diff-base origin/main")
 	}
+	if err != nil {
+		return nil, fmt.Errorf("--diff-base auto: %w", err)
+	}
 	if head != "" {
 		c.required = nil // who names the head says what is judged
 	}
-	if err != nil {
-		return nil, err
-	}
 	return c, nil
+}
+
+// inPreCommit reports whether base stands for a run of pre-commit that compares no commits: of a commit's hook, or of
+// all files.
+func inPreCommit(env func(name string) string, base string) bool {
+	return base == auto && env("PRE_COMMIT") == "1" && !preCommitCompares(env)
+}
+
+// preCommitCompares reports whether pre-commit names commits to compare.
+func preCommitCompares(env func(name string) string) bool {
+	return env("PRE_COMMIT_FROM_REF") != "" || env("PRE_COMMIT_TO_REF") != "" || env("PRE_COMMIT_LOCAL_BRANCH") != ""
 }
 
 // prow is a job of Prow's for pull requests.
@@ -104,16 +97,15 @@ func (c *commitRange) prow() error {
 	return nil
 }
 
-// mergedBy reports whether HEAD is the commit that a CI system made for this run, merging
-// the source into its target. The first parent is what it was made with, whatever the event
-// says. A merge commit of the change's own is another thing: its first parent is part of
-// the change.
-func mergedBy(r *repo.Repository, made, source string) bool {
-	head, err := r.Commit("HEAD")
+// mergedBy reports whether HEAD is the commit that a CI system made for this run, merging the source into its target.
+// The first parent is what it was made with, whatever the event says. A merge commit of the change's own is another
+// thing: its first parent is part of the change.
+func (c *commitRange) mergedBy(made, source string) bool {
+	head, err := c.repo.Commit("HEAD")
 	if err != nil || source == "" || head.String() != made {
 		return false
 	}
-	parents, err := r.Parents(head)
+	parents, err := c.repo.Parents(head)
 	return err == nil && len(parents) == 2 && parents[1].String() == source
 }
 
@@ -127,56 +119,51 @@ type comparison struct {
 	stale string
 }
 
-// compareAll relates the commits that were chosen. Those that this clone does not have, or cannot relate, are an error.
-func (c *commitRange) compareAll(r *repo.Repository) (comparison, error) {
-	compared, err := c.compare(r)
-	if compared.stale = c.stale; err == nil && c.strategy == mergeBase {
-		compared.stale, err = behindRemote(r, c.base)
-	}
-	return compared, err
-}
-
-func (c *commitRange) compare(r *repo.Repository) (comparison, error) {
+// compare relates the commits that were chosen. Those that this clone does not have, or cannot relate, are an error.
+func (c *commitRange) compare() (compared comparison, err error) {
 	for _, sha := range c.required {
-		if err := c.check(r, sha); err != nil {
-			return comparison{}, err
+		if err := c.checkContains(sha); err != nil {
+			return compared, err
 		}
 	}
 	switch {
 	case c.push != nil:
-		return c.pushed(r)
+		compared, err = c.comparePushed()
 	case !c.tip.IsZero():
-		return c.related(r, c.tip)
+		compared.commits, err = c.relate(c.tip)
+	default:
+		compared.commits, err = c.repo.Compare(c.base, c.head)
+		var shallow *repo.ShallowError
+		if errors.As(err, &shallow) && strings.HasSuffix(c.strategy, "-merge-commit") {
+			const fix = "fetch two commits (actions/checkout: fetch-depth: 2; GitLab: GIT_DEPTH: 2)"
+			err = &verdict.Error{Code: code.Shallow, Message: fmt.Sprintf("%v; %s", err, fix)}
+		}
 	}
-	compared, err := r.Compare(c.base, c.head)
-	var shallow *repo.ShallowError
-	if errors.As(err, &shallow) && strings.HasSuffix(c.strategy, "-merge-commit") {
-		const fix = "fetch two commits (actions/checkout: fetch-depth: 2; GitLab: GIT_DEPTH: 2)"
-		err = &verdict.Error{Code: code.Shallow, Message: fmt.Sprintf("%v; %s", err, fix)}
-	}
-	return comparison{commits: compared}, err
-}
-
-// related compares the head with a commit.
-func (c *commitRange) related(r *repo.Repository, base repo.Hash) (compared comparison, err error) {
-	compared.commits.Base = base
-	if compared.commits.Head, err = r.Commit(c.head); err == nil {
-		compared.commits, err = r.Relate(base, compared.commits.Head)
+	if compared.stale = c.stale; err == nil && c.strategy == mergeBase {
+		compared.stale, err = behindRemote(c.repo, c.base)
 	}
 	return compared, err
 }
 
-// check makes sure that the head contains a commit that the event is about.
-func (c *commitRange) check(r *repo.Repository, sha string) error {
+func (c *commitRange) relate(base repo.Hash) (repo.Comparison, error) {
+	head, err := c.repo.Commit(c.head)
+	if err != nil {
+		return repo.Comparison{Base: base}, err
+	}
+	return c.repo.Relate(base, head)
+}
+
+// checkContains makes sure that the head contains a commit that the event is about.
+func (c *commitRange) checkContains(sha string) error {
 	const fix = "check out what the event is about, or name it with --head"
-	wanted, err := r.Commit(sha)
+	wanted, err := c.repo.Commit(sha)
 	if errors.Is(err, repo.ErrUnknown) {
 		return missingCommit("this clone does not have commit %s, which the event is about; %s", sha, fix)
 	}
 	if err != nil {
 		return err
 	}
-	within, err := r.Compare(sha, c.head)
+	within, err := c.repo.Compare(sha, c.head)
 	if err != nil && !errors.Is(err, repo.ErrNoMergeBase) {
 		return err
 	}
@@ -191,4 +178,87 @@ func (c *commitRange) check(r *repo.Repository, sha string) error {
 // missingCommit is the error for a commit that the run needs and this clone does not have.
 func missingCommit(format string, args ...any) error {
 	return &verdict.Error{Code: code.BaseMissing, Message: "--diff-base auto: " + fmt.Sprintf(format, args...)}
+}
+
+// behindRemote says that a base is a local branch that lacks commits of the remote-tracking branch of its name, and
+// what to do; "" if it is not.
+func behindRemote(r *repo.Repository, base string) (string, error) {
+	branch := strings.TrimPrefix(strings.TrimPrefix(base, "refs/"), "heads/")
+	local, err := r.Ref("refs/heads/" + branch)
+	if err != nil {
+		return "", nil // no local branch, as the base was found
+	}
+	if named, err := r.Commit(base); err != nil || named != local {
+		return "", nil // another ref of that name
+	}
+	for _, remote := range r.Remotes() {
+		tip, err := r.Ref(tracking(remote, branch))
+		if isNoRef(err) {
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		lacks := "cannot be compared with"
+		switch compared, err := r.Relate(tip, local); {
+		case err == nil && compared.Behind == 0:
+			continue
+		case err == nil && compared.Behind > 0:
+			lacks = "lacks " + pluralize(compared.Behind, "commit", "s") + " of"
+		}
+		return fmt.Sprintf("the local branch %[1]s %[2]s %[3]s/%[1]s; compare with that: --diff-base %[3]s/%[1]s",
+			verdict.Visible(branch), lacks, remote), nil
+	}
+	return "", nil
+}
+
+func isNoRef(err error) bool {
+	return errors.Is(err, repo.ErrUnknown) || errors.Is(err, repo.ErrSyntax)
+}
+
+func tracking(remote, branch string) string { return "refs/remotes/" + remote + "/" + branch }
+
+// fetched returns the tip of a branch of origin, or why it is not known. A runner uses a folder for one pipeline after
+// another and fetches only what each is about, so a remote-tracking branch counts only if the last git fetch names it
+// at that commit. A url that is not empty is where it must have been fetched from.
+func (c *commitRange) fetched(branch, url string) (tip repo.Hash, why string, err error) {
+	full := tracking("origin", branch)
+	tip, err = c.repo.Ref(full)
+	if isNoRef(err) {
+		return tip, "this clone does not have it (" + full + ")", nil
+	}
+	if err != nil {
+		return tip, "", err
+	}
+	all, err := c.repo.Fetched()
+	if err != nil {
+		return tip, fmt.Sprintf("whether this job has fetched it is unknown (%v)", err), nil
+	}
+	named := false
+	for _, f := range all {
+		switch {
+		case f.Ref != "refs/heads/"+branch:
+		case url != "" && remoteURL(f.URL) != remoteURL(url):
+			const from = "the last git fetch took %s from a different project than the merge request's (%s)"
+			return tip, fmt.Sprintf(from, branch, url), nil
+		case f.Commit != tip:
+			return tip, fmt.Sprintf("the last git fetch found it at %s, but %s is at %s",
+				repo.Short(f.Commit), full, repo.Short(tip)), nil
+		default:
+			named = true
+		}
+	}
+	if !named {
+		return tip, fmt.Sprintf("%s may be from an earlier pipeline: the last git fetch did not fetch it", full), nil
+	}
+	return tip, "", nil
+}
+
+// remoteURL is a URL as FETCH_HEAD has it: without credentials, a slash or .git at its end.
+func remoteURL(url string) string {
+	if scheme, rest, ok := strings.Cut(url, "://"); ok {
+		host, path, _ := strings.Cut(rest, "/")
+		url = scheme + "://" + host[strings.LastIndexByte(host, '@')+1:] + "/" + path
+	}
+	return strings.TrimSuffix(strings.TrimRight(url, "/"), ".git")
 }

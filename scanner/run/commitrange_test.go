@@ -75,7 +75,7 @@ func TestChoose(t *testing.T) {
 			name, value, _ := strings.Cut(word, "=")
 			vars[name] = value
 		}
-		got, err := fromEnvironment(r, func(name string) string { return vars[name] }, "")
+		got, err := chooseCommits(r, func(name string) string { return vars[name] }, auto, "")
 		switch {
 		case (err != nil) != (c.err != ""), err != nil && !strings.Contains(err.Error(), c.err):
 			t.Errorf("%s: %v, want %q", c.env, err, c.err)

@@ -53,8 +53,7 @@ func readEvent(name string) (event gitHubEvent, err error) {
 	return event, json.Unmarshal(text, &event)
 }
 
-// gitHub is a job of a GitHub workflow.
-func (c *commitRange) gitHub(r *repo.Repository, head string) error {
+func (c *commitRange) gitHub(head string) error {
 	event, err := readEvent(c.env("GITHUB_EVENT_PATH"))
 	if err != nil {
 		return fmt.Errorf("the event that GITHUB_EVENT_PATH names cannot be read: %w", err)
@@ -65,23 +64,23 @@ func (c *commitRange) gitHub(r *repo.Repository, head string) error {
 	case strings.HasPrefix(name, "pull_request"):
 		about = event.PullRequest.Head.SHA
 		c.strategy, c.base = "github-pull-request", event.PullRequest.Base.SHA
-		if head == "" && mergedBy(r, sha, about) {
+		if head == "" && c.mergedBy(sha, about) {
 			c.strategy, c.base = "github-merge-commit", "HEAD^1"
-			return c.rerun(r, event.PullRequest.Base.Ref)
+			return c.rerun(event.PullRequest.Base.Ref)
 		}
-		if err := c.current(r, event.PullRequest.Base.Ref, c.base, "the pull request"); err != nil {
+		if err := c.current(event.PullRequest.Base.Ref, c.base, "the pull request"); err != nil {
 			return err
 		}
 	case name == "merge_group":
 		about = event.MergeGroup.HeadSHA
 		c.strategy, c.base = "github-merge-group", event.MergeGroup.BaseSHA
 		branch := strings.TrimPrefix(event.MergeGroup.BaseRef, "refs/heads/")
-		if err := c.current(r, branch, "", "the merge queue's group"); err != nil {
+		if err := c.current(branch, "", "the merge queue's group"); err != nil {
 			return err
 		}
 	case name == "push":
 		about = event.After
-		if about != "" && strings.Trim(about, "0") == "" {
+		if about != "" && isNothing(about) {
 			return errors.New("the push deleted the branch: there is nothing to check")
 		}
 		if about != "" && strings.HasPrefix(c.env("GITHUB_REF"), "refs/tags/") {
@@ -89,8 +88,7 @@ func (c *commitRange) gitHub(r *repo.Repository, head string) error {
 		}
 		c.strategy = "github-push"
 		c.push = &push{remote: "origin", depth: "actions/checkout: fetch-depth: 0", forced: event.Forced}
-		onDefault := func() error { return c.onDefault(r, event.Repository.DefaultBranch) }
-		if err := c.since(event.Before, onDefault); err != nil {
+		if err := c.since(event.Before, event.Repository.DefaultBranch); err != nil {
 			return err
 		}
 	default:
@@ -106,15 +104,15 @@ func (c *commitRange) gitHub(r *repo.Repository, head string) error {
 
 // current makes the base the target branch as this job fetched it, if that contains a commit: the event's own base is
 // as old as the event, or another entry of the merge queue. Where this cannot be shown, the event's base stays.
-func (c *commitRange) current(r *repo.Repository, branch, contains, what string) error {
+func (c *commitRange) current(branch, contains, what string) error {
 	if branch == "" {
 		c.stale = "the event does not name the target branch"
 		return nil
 	}
-	tip, why, err := fetched(r, branch, "")
+	tip, why, err := c.fetched(branch, "")
 	if err == nil && why == "" && contains != "" {
 		var within repo.Comparison
-		switch within, err = r.Compare(contains, tip.String()); {
+		switch within, err = c.repo.Compare(contains, tip.String()); {
 		case err == nil && within.MergeBases[0] == within.Base:
 		case err == nil, errors.Is(err, repo.ErrUnknown), errors.Is(err, repo.ErrNoMergeBase):
 			why, err = fmt.Sprintf("%s does not contain the event's base", tracking("origin", branch)), nil
@@ -135,15 +133,15 @@ func (c *commitRange) current(r *repo.Repository, branch, contains, what string)
 
 // rerun says that a run is a second attempt, which checks the merge commit of the first one, unless the target branch
 // as this job fetched it is still where it was.
-func (c *commitRange) rerun(r *repo.Repository, branch string) error {
+func (c *commitRange) rerun(branch string) error {
 	if attempt := c.env("GITHUB_RUN_ATTEMPT"); attempt == "" || attempt == "1" {
 		return nil
 	}
-	base, err := r.Commit(c.base)
+	base, err := c.repo.Commit(c.base)
 	if err != nil {
 		return nil // which Compare reports
 	}
-	tip, why, err := fetched(r, branch, "")
+	tip, why, err := c.fetched(branch, "")
 	if err == nil && (why != "" || tip != base) {
 		c.stale = "this is a re-run, which checks the merge commit of the first attempt: " +
 			"the target branch may have moved on; push to the pull request's branch, or update it, for a new run"

@@ -23,7 +23,7 @@ func (r *Run) openChange() error {
 	if err != nil {
 		return err
 	}
-	compared, err := commits.compareAll(r.Repo)
+	compared, err := commits.compare()
 	if err != nil {
 		return tree.RepoError(err)
 	}
@@ -42,10 +42,13 @@ func (r *Run) openChange() error {
 	} else {
 		r.Tree = tree.Changes(r.Repo, compared.commits, commits.base, commits.strategy)
 	}
-	c := change{head: side{name: "the head", commit: compared.commits.Head}, starts: startsOf(compared.commits)}
+	c := change{head: side{name: "the head", commit: compared.commits.Head}, starts: compared.commits.MergeBases}
+	if compared.commits.Replaces {
+		c.starts = append(slices.Clone(c.starts), compared.commits.Base)
+	}
 	if !compared.commits.Base.IsZero() {
 		hint := "to use only the head's deliberately, give --policy-ref " + commits.head
-		c.base = &side{name: "the base", commit: compared.commits.Base, hint: hint}
+		c.base = &side{name: "the base", commit: compared.commits.Base, hint: hint, from: fromBase}
 	}
 	return r.loadBundles(c)
 }
@@ -69,12 +72,9 @@ func checkMerged(c *comparison) []verdict.Error {
 	case c.commits.Behind == 0:
 		return nil
 	case c.commits.Behind > 0:
-		commits := "1 commit"
-		if c.commits.Behind > 1 {
-			commits = fmt.Sprintf("%d commits", c.commits.Behind)
-		}
 		message = fmt.Sprintf("the head does not contain %s of the base, and --require-merged is set: "+
-			"what both do together was not checked; merge the base into the branch, or rebase it", commits)
+			"what both do together was not checked; merge the base into the branch, or rebase it",
+			pluralize(c.commits.Behind, "commit", "s"))
 	case c.whole:
 		message = "the head was not compared with a base whose commits it could contain, " +
 			"and --require-merged is set; " +
@@ -104,7 +104,9 @@ func (r *Run) openStaged() error {
 	r.Tree = tree.Staged(r.Repo, idx, head, merging)
 	const hint = "to use the bundle of another commit deliberately, give --policy-ref; " +
 		"to commit the fixed one, git commit --no-verify"
-	c := change{base: &side{name: "HEAD", commit: head, hint: hint}, head: side{name: "the index", index: idx}}
+	c := change{
+		base: &side{name: "HEAD", commit: head, hint: hint, from: fromBase}, head: side{name: "the index", index: idx},
+	}
 	if !head.IsZero() {
 		c.starts = []repo.Hash{head}
 	}
@@ -162,12 +164,7 @@ func (r *Run) openTracked() error {
 	if err := r.loadFromDisk(); err != nil {
 		return err
 	}
-	var closeTree func()
-	r.Tree, closeTree, err = tree.OpenTracked(r.Place.Root, idx)
-	if closeTree != nil {
-		r.closers = append(r.closers, closeTree)
-	}
-	return err
+	return r.use(tree.OpenTracked(r.Place.Root, idx))
 }
 
 // openPreCommit opens a run of pre-commit without commits to compare: what is staged, or, if nothing is, as in
@@ -191,7 +188,6 @@ func (r *Run) openPreCommit() error {
 	return r.openTracked()
 }
 
-// hasStaged reports whether the index differs from HEAD.
 func hasStaged(r *repo.Repository) (bool, error) {
 	idx, head, err := stagedState(r)
 	var t repo.Hash

@@ -68,6 +68,11 @@ func (p Pins) Check(bundles []*rules.Bundle) error {
 			mistakes = append(mistakes, m)
 		}
 	}
+	return anyOf(mistakes)
+}
+
+// anyOf returns the mistakes as an error; nil if there is none.
+func anyOf(mistakes document.Errors) error {
 	if mistakes == nil {
 		return nil
 	}
@@ -89,36 +94,4 @@ func (p Pins) mistake(number int, of string, b *rules.Bundle) *document.Error {
 		Found: fmt.Sprintf("%s has the sha256 %s, but --policy-sha256 says %s", of, b.SHA256, p[number]),
 		Fix:   "look at what is different in the bundle, and restore it, or change the hash",
 	}
-}
-
-// checkPins is the error that bundles of a side are not those that are pinned.
-func (b *bundleResolver) checkPins(d *side, of func(*policyBundles) []RuleSource, note string) error {
-	var mistakes document.Errors
-	for i, p := range b.named {
-		for _, found := range of(p) {
-			if m := b.options.Pins.mistake(i, d.name+"'s bundle", found.Bundle); m != nil {
-				m.Found += note
-				mistakes = append(mistakes, m)
-			}
-		}
-	}
-	if mistakes == nil {
-		return nil
-	}
-	return mistakes
-}
-
-// checkPinsOfHead is the error that a bundle of the head, of those that no bundle of the base is pinned for, is not the
-// one that is pinned: such a bundle comes with the change, or from --policy-ref, and judges without the base's.
-func (b *bundleResolver) checkPinsOfHead() error {
-	note := ""
-	if b.base != nil {
-		note = "; " + b.base.name + " has none"
-	}
-	return b.checkPins(&b.head, func(p *policyBundles) []RuleSource {
-		if len(p.base) > 0 {
-			return nil
-		}
-		return p.head
-	}, note)
 }

@@ -105,7 +105,6 @@ func rootHere() (string, error) {
 	return disk.FromHere(root)
 }
 
-// noFolder is the error that the current folder cannot be found.
 func noFolder(err error) error {
 	return fmt.Errorf("the current folder cannot be found: %w", disk.Cause(err))
 }

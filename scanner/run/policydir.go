@@ -15,9 +15,8 @@ import (
 // findInRepository says whether the bundle that --policy names lives in the repository, and in
 // which of its folders. An empty dir is where discovery finds it.
 //
-// Links that lead to the root of the work tree are followed. Those beneath it are not:
-// they are the change's to make, and must not lead to another folder than the base's
-// bundle is in.
+// Links that lead to the root of the work tree are followed. Those beneath it are not: they are the change's to make,
+// and must not lead to another folder than the base's bundle is in.
 func findInRepository(r *repo.Repository, policy string) (dir string, inside bool, err error) {
 	if policy == "" {
 		return "", true, nil
@@ -111,10 +110,9 @@ func beneath(root os.FileInfo, at string) (rel string, ok bool, err error) {
 	}
 }
 
-// belongsToRepository reports whether a folder of the work tree is the repository's: not one of
-// another repository that is checked out there, and that the base does not know. Where it is
-// the change that brings a folder of that name it would decide by this who judges it, which
-// is an error.
+// belongsToRepository reports whether a folder of the work tree is the repository's: not one of another repository
+// that is checked out there, and that the base does not know. Where it is the change that brings a folder of that name
+// it would decide by this who judges it, which is an error.
 func belongsToRepository(r *repo.Repository, dir string, base, head *side) (bool, error) {
 	for i := range len(dir) + 1 {
 		if i < len(dir) && dir[i] != '/' || i == 0 {
@@ -132,14 +130,14 @@ func belongsToRepository(r *repo.Repository, dir string, base, head *side) (bool
 				quoted(outer), disk.Cause(err))
 		}
 		if base != nil {
-			if known, err := base.has(r, outer); err != nil || known {
+			if _, known, err := base.lookup(r, outer); err != nil || known {
 				return true, err
 			}
 		}
 		if head == nil {
 			return false, nil
 		}
-		switch known, err := head.has(r, outer); {
+		switch _, known, err := head.lookup(r, outer); {
 		case err != nil:
 			return false, err
 		case known:
@@ -152,5 +150,4 @@ func belongsToRepository(r *repo.Repository, dir string, base, head *side) (bool
 	return true, nil
 }
 
-// quoted shows a name in a message.
 func quoted(name string) string { return `"` + verdict.Visible(name) + `"` }

@@ -13,46 +13,49 @@ import (
 type push struct {
 	remote string // that the commits before it can be fetched from
 	depth  string // the setting that fetches the history
-	forced bool   // as GitHub says it; elsewhere ancestry does
-	isNew  bool   // nothing was there before: the base is the default branch
-	why    string // there is no base to compare with
+	// reusesClones: the clone can be an earlier pipeline's, so that only what this job has fetched counts.
+	reusesClones bool
+	forced       bool   // as GitHub says it; elsewhere ancestry does
+	isNew        bool   // nothing was there before: the base is the default branch
+	why          string // there is no base to compare with
 }
 
-// since takes what the branch or tag was at before the push as the base. If that is nothing
-// (zeros), it is new, and the base is the default branch, which the caller finds.
-func (c *commitRange) since(before string, onDefault func() error) error {
-	if strings.Trim(before, "0") != "" {
+// isNothing reports whether a hash is the one of zeros, which stands for no commit.
+func isNothing(hash string) bool { return strings.Trim(hash, "0") == "" }
+
+// since takes what the branch or tag was at before the push as the base. If that is nothing, it is new, and the base is
+// the remote's default branch, whose name is what the CI system says, or else ("") what the clone has noted.
+func (c *commitRange) since(before, defaultBranch string) error {
+	if !isNothing(before) {
 		c.base = before
 		return nil
 	}
 	c.push.isNew, c.push.forced = true, false
-	return onDefault()
-}
-
-// onDefault makes the remote's default branch the base. Its name is the event's, or else what
-// the clone has noted.
-func (c *commitRange) onDefault(r *repo.Repository, branch string) error {
-	full := tracking(c.push.remote, cmp.Or(branch, "HEAD"))
-	tip, err := r.Ref(full)
+	full := tracking(c.push.remote, cmp.Or(defaultBranch, "HEAD"))
+	tip, err := c.repo.Ref(full)
+	why := ""
 	switch {
-	case errors.Is(err, repo.ErrUnknown), errors.Is(err, repo.ErrSyntax):
-		fix := "git remote set-head " + c.push.remote + " --auto"
-		if branch != "" {
-			fix = repo.FetchBranchLine(c.push.remote, c.push.remote, branch)
-		}
-		c.push.why = fmt.Sprintf("the branch or tag is new, and this clone does not have the default branch, "+
-			"whose rules would check it too (%s); to have it: %s", full, fix)
-		return nil
-	case err == nil:
-		c.base, c.tip = full, tip
+	case isNoRef(err):
+		why, err = "this clone does not have it ("+full+")", nil
+	case err == nil && c.push.reusesClones:
+		tip, why, err = c.fetched(defaultBranch, "")
 	}
-	return err
+	if why == "" {
+		c.base, c.tip = full, tip
+		return err
+	}
+	fix := "git remote set-head " + c.push.remote + " --auto"
+	if defaultBranch != "" {
+		fix = repo.FetchBranchLine(c.push.remote, c.push.remote, defaultBranch)
+	}
+	c.push.why = fmt.Sprintf("the branch or tag is new, and is not compared with the default branch, "+
+		"whose rules would check it too: %s; to have it: %s", why, fix)
+	return nil
 }
 
-// preCommit is a run of pre-commit for a push, or with --from-ref and --to-ref. It says which
-// branch is pushed only for a push, and names no commits if the remote has nothing of that
-// branch's history.
-func (c *commitRange) preCommit(r *repo.Repository, head string) error {
+// preCommit is a run of pre-commit for a push, or with --from-ref and --to-ref. It says which branch is pushed only for
+// a push, and names no commits if the remote has nothing of that branch's history.
+func (c *commitRange) preCommit(head string) error {
 	from, to, branch := c.env("PRE_COMMIT_FROM_REF"), c.env("PRE_COMMIT_TO_REF"), c.env("PRE_COMMIT_LOCAL_BRANCH")
 	c.strategy = "pre-commit"
 	if branch != "" {
@@ -61,7 +64,7 @@ func (c *commitRange) preCommit(r *repo.Repository, head string) error {
 	switch {
 	case from == "" && to == "":
 		c.head = cmp.Or(head, branch)
-		if err := c.since("", func() error { return c.onDefault(r, "") }); err != nil {
+		if err := c.since("", ""); err != nil {
 			return err
 		}
 		c.push.why = "the remote has nothing of its history"
@@ -74,18 +77,18 @@ func (c *commitRange) preCommit(r *repo.Repository, head string) error {
 	if branch == "" {
 		return nil
 	}
-	return c.branched(r)
+	return c.branched()
 }
 
 // branched compares a branch that is new with the default branch. pre-commit names instead
 // where the author's branch began, and does not say that it is new: the remote's branch is
 // not in this clone. If the branch began elsewhere than in the default branch, that is the base.
-func (c *commitRange) branched(r *repo.Repository) error {
+func (c *commitRange) branched() error {
 	name, ok := strings.CutPrefix(c.env("PRE_COMMIT_REMOTE_BRANCH"), "refs/heads/")
 	if !ok {
 		return nil
 	}
-	_, err := r.Ref(tracking(c.push.remote, name))
+	_, err := c.repo.Ref(tracking(c.push.remote, name))
 	if errors.Is(err, repo.ErrSyntax) { // the remote is a URL: it has no such branches
 		return nil
 	}
@@ -93,14 +96,14 @@ func (c *commitRange) branched(r *repo.Repository) error {
 		return err
 	}
 	full := tracking(c.push.remote, "HEAD")
-	tip, err := r.Ref(full)
+	tip, err := c.repo.Ref(full)
 	if errors.Is(err, repo.ErrUnknown) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	began, err := r.Compare(c.base, full)
+	began, err := c.repo.Compare(c.base, full)
 	switch {
 	case errors.Is(err, repo.ErrUnknown), errors.Is(err, repo.ErrNoMergeBase):
 		return nil
@@ -110,11 +113,11 @@ func (c *commitRange) branched(r *repo.Repository) error {
 	return err
 }
 
-// pushed relates the commits of a push. One that lacks commits of what was there before is
+// comparePushed relates the commits of a push. One that lacks commits of what was there before is
 // judged by the bundle that was there all the same. Where GitHub says that it was forced, all
 // of its files are judged: that needs no history.
-func (c *commitRange) pushed(r *repo.Repository) (comparison, error) {
-	head, err := r.Commit(c.head)
+func (c *commitRange) comparePushed() (comparison, error) {
+	head, err := c.repo.Commit(c.head)
 	if err != nil {
 		return comparison{}, err
 	}
@@ -133,10 +136,10 @@ func (c *commitRange) pushed(r *repo.Repository) (comparison, error) {
 	}
 	base := c.tip
 	if base.IsZero() {
-		base, err = r.Commit(c.base)
+		base, err = c.repo.Commit(c.base)
 	}
 	if errors.Is(err, repo.ErrUnknown) {
-		return comparison{}, c.missingBefore(r)
+		return comparison{}, c.missingBefore()
 	}
 	if err != nil {
 		return comparison{}, err
@@ -144,14 +147,14 @@ func (c *commitRange) pushed(r *repo.Repository) (comparison, error) {
 	if c.push.forced {
 		return whole(base, "the push was forced")
 	}
-	compared, err := c.related(r, base)
+	commits, err := c.relate(base)
 	if err != nil && !errors.Is(err, repo.ErrNoMergeBase) {
-		return compared, err
+		return comparison{}, err
 	}
 	if err == nil {
-		behind = compared.commits.Behind
+		behind = commits.Behind
 	}
-	at := func(h repo.Hash) bool { return compared.commits.MergeBases[0] == h }
+	at := func(h repo.Hash) bool { return commits.MergeBases[0] == h }
 	switch {
 	case err != nil && !c.push.isNew:
 		return whole(base, "the push was forced, and has no history in common with what was there before")
@@ -160,20 +163,19 @@ func (c *commitRange) pushed(r *repo.Repository) (comparison, error) {
 	case c.push.isNew && at(head):
 		return whole(base, "the branch or tag is new, and adds no commit to the default branch")
 	case c.push.isNew, at(base):
-		return compared, nil
+		return comparison{commits: commits}, nil
 	case at(head):
 		return whole(base, "the branch went back to an older commit")
 	}
-	compared.commits.Replaces = true
+	commits.Replaces = true
 	const note = "the push was forced: what differs from %s, where the branch was before, was checked too"
-	compared.notes = []string{fmt.Sprintf(note, repo.Short(base))}
-	return compared, nil
+	return comparison{commits: commits, notes: []string{fmt.Sprintf(note, repo.Short(base))}}, nil
 }
 
 // missingBefore is the error for a push of which this clone does not have what was there before.
-func (c *commitRange) missingBefore(r *repo.Repository) error {
+func (c *commitRange) missingBefore() error {
 	fix := "; fetch the history (" + c.push.depth + "), or that commit: "
-	if c.push.forced || !r.Shallow() { // no depth would bring it
+	if c.push.forced || !c.repo.Shallow() { // no depth would bring it
 		fix = ": the push was forced, or left it in no branch; fetch it: "
 	}
 	return missingCommit("this clone does not have commit %s, "+

@@ -3,55 +3,14 @@ package run
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/rules/document"
-	"github.com/policyscan/policyscan/scanner/check"
 	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/scanner/tree"
 )
-
-// A side is one of the two states of a change.
-type side struct {
-	name   string // for display: "the base", "HEAD"
-	commit repo.Hash
-	index  *repo.Index // instead of a commit
-	hint   string      // what can be done deliberately if its bundle is invalid
-	from   string      // of its bundles, as in [RuleSource]
-}
-
-func (d *side) String() string {
-	if d.rev() == "" {
-		return d.name
-	}
-	return fmt.Sprintf("%s (%s)", d.name, d.rev())
-}
-
-// rev is what git calls the side: "git show REV:PATH" shows a file of it.
-func (d *side) rev() string {
-	if d.index != nil || d.commit.IsZero() {
-		return ""
-	}
-	return repo.Short(d.commit)
-}
-
-// has reports whether there is something at a path of the side.
-func (d *side) has(r *repo.Repository, path string) (bool, error) {
-	switch {
-	case d.index != nil:
-		_, found := d.index.Lookup(path)
-		return found, nil
-	case d.commit.IsZero():
-		return false, nil
-	}
-	tree, err := r.Tree(d.commit)
-	if err != nil {
-		return false, err
-	}
-	_, found, err := r.Lookup(tree, path)
-	return found, err
-}
 
 // A change is the states of a repository whose bundles a run enforces.
 type change struct {
@@ -64,37 +23,20 @@ type change struct {
 	starts []repo.Hash
 }
 
-// resolvedRules are the bundles that check a change.
-type resolvedRules struct {
-	sources   []RuleSource
-	name      string              // of the bundles, for display
-	ruleFiles []check.RuleFile    // of them
-	wrong     []error             // with the bundles of the head, if those of the base check it anyway
-	onDisk    []RuleSource        // of the sources, those that are read from disk
-	starts    [][]rules.Allowance // at each of the commits that the change starts from
-
-	// noCommitted: neither state has a bundle where discovery finds one.
-	noCommitted bool
-}
-
-// A bundleResolver finds the bundles that check a change: for each bundle of the run that of the base and that of the
-// head, each found there on its own, or one that the change cannot touch. So a change can tighten the rules, never
-// loosen them. Without a base the head is checked by its own bundles.
+// A bundleResolver finds the bundles that check a change, for a run: for each bundle that the run names that of the
+// base and that of the head, each found there on its own, or one that the change cannot touch. So a change can tighten
+// the rules, never loosen them. Without a base the head is checked by its own bundles.
 //
 // A mistake in the base's bundle ends the run. One in the head's is an error of the run, and the base's bundle is
 // enforced anyway.
 type bundleResolver struct {
 	change
-	options *Options
-	root    string // of the files on disk
-	repo    *repo.Repository
-	out     resolvedRules
+	run     *Run
 	loader  *bundleLoader
 	named   []*policyBundles // in the order of Options.Policies
 	baseHas bool             // the base has a bundle
 }
 
-// policyBundles are the bundles that one of [Options.Policies] means.
 type policyBundles struct {
 	name       string // "": left to discovery
 	dir        string // in the repository; "": where discovery finds it
@@ -104,52 +46,21 @@ type policyBundles struct {
 	elsewhere  []RuleSource // where discovery finds it in a base that does not have dir
 }
 
-// resolve returns the bundles that check a change. As much as is known is returned with an error, too.
-func (o *Options) resolve(r *repo.Repository, root string, c change) (resolvedRules, error) {
-	b := &bundleResolver{change: c, options: o, root: root, repo: r, loader: newBundleLoader(r)}
-	if c.base != nil {
-		base := *c.base
-		base.from = fromBase
-		b.base = &base
-	}
+func (p *policyBundles) ofBase() []RuleSource { return p.base }
+func (p *policyBundles) ofHead() []RuleSource { return p.head }
+
+// loadBundles loads the bundles that check a change into the run. As much as is known is in it with an error, too.
+func (r *Run) loadBundles(c change) error {
+	b := &bundleResolver{change: c, run: r, loader: newBundleLoader(r.Repo)}
 	b.head.from = fromHead
 	switch {
-	case b.head.index != nil:
+	case c.head.index != nil:
 		b.head.from = fromIndex
 	case c.isOneCommit:
 		b.head.from = fromCommit
 	}
-	err := b.resolve()
-	return b.out, err
-}
-
-func (b *bundleResolver) resolve() error {
-	anyInside := false
-	for _, name := range b.options.Policies {
-		p := &policyBundles{name: name}
-		var err error
-		if name == "" || name != Builtin && !b.isOneCommit {
-			p.dir, p.inside, err = findInRepository(b.repo, name)
-		}
-		if err == nil && p.inside {
-			p.inside, err = belongsToRepository(b.repo, p.dir, b.base, &b.head)
-		}
-		if err != nil {
-			return err
-		}
-		anyInside = anyInside || p.inside
-		b.named = append(b.named, p)
-	}
-	if b.options.PolicyRef != "" {
-		if !anyInside {
-			return errors.New("--policy-ref takes the bundle from a commit of this repository, " +
-				"and --policy names one outside of it; use one of the two flags")
-		}
-		commit, err := b.repo.Commit(b.options.PolicyRef)
-		if err != nil {
-			return tree.RepoError(err)
-		}
-		b.base, b.head = nil, side{name: b.options.PolicyRef, from: fromCommit, commit: commit}
+	if err := b.findNamed(); err != nil {
+		return err
 	}
 	if err := b.loadOutside(); err != nil {
 		return err
@@ -162,11 +73,41 @@ func (b *bundleResolver) resolve() error {
 	if err := b.loadHead(); err != nil {
 		return err
 	}
-	if err := b.checkPinsOfHead(); err != nil {
-		return err
-	}
 	b.addSources()
 	return b.loadStarts()
+}
+
+// findNamed finds out which of the bundles are in the repository, and obeys --policy-ref.
+func (b *bundleResolver) findNamed() error {
+	anyInside := false
+	for _, name := range b.run.Policies {
+		p := &policyBundles{name: name}
+		var err error
+		if name == "" || name != Builtin && !b.isOneCommit {
+			p.dir, p.inside, err = findInRepository(b.run.Repo, name)
+		}
+		if err == nil && p.inside {
+			p.inside, err = belongsToRepository(b.run.Repo, p.dir, b.base, &b.head)
+		}
+		if err != nil {
+			return err
+		}
+		anyInside = anyInside || p.inside
+		b.named = append(b.named, p)
+	}
+	if b.run.PolicyRef == "" {
+		return nil
+	}
+	if !anyInside {
+		return errors.New("--policy-ref takes the bundle from a commit of this repository, " +
+			"and --policy names one outside of it; use one of the two flags")
+	}
+	commit, err := b.run.Repo.Commit(b.run.PolicyRef)
+	if err != nil {
+		return tree.RepoError(err)
+	}
+	b.base, b.head = nil, side{name: b.run.PolicyRef, from: fromCommit, commit: commit}
+	return nil
 }
 
 // loadOutside loads the bundles that the change cannot touch.
@@ -176,54 +117,63 @@ func (b *bundleResolver) loadOutside() error {
 			continue
 		}
 		var err error
-		p.outside, err = b.options.load(p.name, b.root)
+		p.outside, err = b.run.load(p.name)
 		if err == nil && len(b.named) == 1 {
 			err = RuleSources{p.outside}.CheckCombined() // and not a mistake of the base
 		}
-		if err == nil && p.outside.Dir != "" {
-			b.out.onDisk = append(b.out.onDisk, p.outside)
-		}
 		if len(b.named) == 1 {
-			b.out.name = p.outside.Name
+			b.run.Policy = p.outside.Name
 		}
 		if err != nil {
 			return err
 		}
-		if m := b.options.Pins.mistake(i, "", p.outside.Bundle); m != nil {
+		if m := b.run.Pins.mistake(i, "", p.outside.Bundle); m != nil {
 			return m
 		}
 	}
 	return nil
 }
 
-// loadBase loads the base's bundles. Where it does not have the directory that a name means, those that discovery finds
-// in it are enforced: a change must not be able to move the policy and the flag together.
 func (b *bundleResolver) loadBase() error {
-	b.out.name = "of " + b.base.String()
+	b.run.Policy = "of " + b.base.String()
+	var err error
+	if b.baseHas, err = b.findBefore(b.base, b.named); err != nil {
+		return b.baseError(err)
+	}
+	if err := b.checkPins(b.base, (*policyBundles).ofBase, ""); err != nil {
+		return err
+	}
+	return b.baseError(b.checkCombined((*policyBundles).ofBase))
+}
+
+// findBefore finds the bundles of a state before the change, and reports whether there are any. Where it does not have
+// the directory that a name means, those that discovery finds in it are meant: a change must not be able to move the
+// policy and the flag together.
+func (b *bundleResolver) findBefore(d *side, named []*policyBundles) (any bool, err error) {
 	known := map[string]bool{}
 	var missing *policyBundles
-	for _, p := range b.named {
+	for _, p := range named {
 		if !p.inside {
 			continue
 		}
-		var err error
-		p.base, err = b.load(b.base, p.dir)
+		found, err := b.loader.find(d, p.dir)
 		switch {
 		case errors.Is(err, errNoBundle):
 			if missing == nil && p.dir != "" {
 				missing = p
 			}
 		case err != nil:
-			return b.baseError(err)
+			return false, err
 		}
-		for _, found := range p.base {
-			known[found.Dir] = true
+		p.base = found
+		for _, f := range found {
+			known[f.Dir] = true
 		}
 	}
 	if missing != nil {
-		found, err := b.load(b.base, "")
+		found, err := b.loader.find(d, "")
 		if err != nil && !errors.Is(err, errNoBundle) {
-			return b.baseError(err)
+			return false, err
 		}
 		for _, f := range found {
 			if !known[f.Dir] {
@@ -232,12 +182,7 @@ func (b *bundleResolver) loadBase() error {
 			}
 		}
 	}
-	b.baseHas = len(known) > 0
-	ofBase := func(p *policyBundles) []RuleSource { return p.base }
-	if err := b.checkPins(b.base, ofBase, ""); err != nil {
-		return err
-	}
-	return b.baseError(b.checkCombined(ofBase))
+	return len(known) > 0, nil
 }
 
 // baseError returns the error of a base whose bundles cannot be enforced; nil for none.
@@ -255,12 +200,12 @@ func (b *bundleResolver) baseError(err error) error {
 // loadHead loads the head's bundles. What is wrong with them is an error of the run; the base's are enforced anyway, if
 // there are any.
 func (b *bundleResolver) loadHead() error {
-	b.out.name = "" // until it is known that there is one
+	b.run.Policy = "" // until it is known that there is one
 	for _, p := range b.named {
 		if !p.inside {
 			continue
 		}
-		found, err := b.load(&b.head, p.dir)
+		found, err := b.loader.find(&b.head, p.dir)
 		switch {
 		case errors.Is(err, errNoBundle):
 			err = b.headError(b.missingInHead(p))
@@ -275,10 +220,23 @@ func (b *bundleResolver) loadHead() error {
 			return err
 		}
 	}
-	if err := b.checkCombined(func(p *policyBundles) []RuleSource { return p.head }); err != nil {
-		return b.headError(err)
+	if err := b.checkCombined((*policyBundles).ofHead); err != nil {
+		if err := b.headError(err); err != nil {
+			return err
+		}
 	}
-	return nil
+	// A bundle of the head that no bundle of the base is pinned for comes with the change, or from --policy-ref, and
+	// judges without the base's.
+	note := ""
+	if b.base != nil {
+		note = "; " + b.base.name + " has none"
+	}
+	return b.checkPins(&b.head, func(p *policyBundles) []RuleSource {
+		if len(p.base) > 0 {
+			return nil
+		}
+		return p.head
+	}, note)
 }
 
 // headError notes what is wrong with the head's bundles. It is an error if those of the base cannot do without them.
@@ -294,26 +252,44 @@ func (b *bundleResolver) headError(err error) error {
 	if !b.baseHas {
 		return err
 	}
-	b.out.wrong = append(b.out.wrong, err)
+	b.run.noteMistakes(err)
 	return nil
 }
 
 // missingInHead is the error that the head does not have a bundle.
 func (b *bundleResolver) missingInHead(p *policyBundles) error {
-	const fix = `run "policyscan init" and commit it, or name one with --policy`
-	missing := func(fix, format string, args ...any) error {
-		return &document.Error{Code: document.CodeMissing, Found: fmt.Sprintf(format, args...), Fix: fix}
+	missing := document.Error{
+		Code:  document.CodeMissing,
+		Found: "no bundle in " + b.head.name,
+		Fix:   `run "policyscan init" and commit it, or name one with --policy`,
 	}
+	advised := b.isOneCommit
 	switch {
-	case b.base == nil:
-		b.out.noCommitted = b.isOneCommit
-		return missing(fix, "no bundle in %s", b.head.name)
-	case !b.baseHas:
-		b.out.noCommitted = p.name == ""
-		return missing(fix, "no bundle in %s or in %s", b.base.name, b.head.name)
+	case b.baseHas:
+		missing.Found = "the change removes the bundle: " + b.head.name + " has none"
+		missing.Fix = "keep it; its rules can be changed, and both versions then check the change"
+	case b.base != nil:
+		missing.Found = "no bundle in " + b.base.name + " or in " + b.head.name
+		advised = p.name == ""
 	}
-	return missing("keep it; its rules can be changed, and both versions then check the change",
-		"the change removes the bundle: %s has none", b.head.name)
+	if advised {
+		return b.run.adviseCommit(&missing)
+	}
+	return &missing
+}
+
+// checkPins is the error that bundles of a side are not those that are pinned.
+func (b *bundleResolver) checkPins(d *side, of func(*policyBundles) []RuleSource, note string) error {
+	var mistakes document.Errors
+	for i, p := range b.named {
+		for _, found := range of(p) {
+			if m := b.run.Pins.mistake(i, d.name+"'s bundle", found.Bundle); m != nil {
+				m.Found += note
+				mistakes = append(mistakes, m)
+			}
+		}
+	}
+	return anyOf(mistakes)
 }
 
 // checkCombined returns an error if the bundles that of returns for each name cannot be enforced together. Those of one
@@ -343,52 +319,38 @@ func (b *bundleResolver) addSources() {
 		b.head.from = fromBootstrap
 	}
 	var outside, sides []string
-	base, head := false, false
+	if b.baseHas {
+		sides = append(sides, "of "+b.base.String())
+	}
 	for _, p := range b.named {
 		if !p.inside {
 			outside = append(outside, p.outside.Name)
-			b.out.sources = append(b.out.sources, p.outside)
+			b.run.Sources = append(b.run.Sources, p.outside)
 			continue
 		}
 		for _, found := range append(p.elsewhere, p.base...) {
 			b.add(b.base, found)
-			base = true
 		}
 		for _, found := range p.head {
 			b.add(&b.head, found)
-			head = true
 		}
 	}
-	if base {
-		sides = append(sides, "of "+b.base.String())
+	if slices.ContainsFunc(b.named, func(p *policyBundles) bool { return len(p.head) > 0 }) {
+		head := "of " + b.head.String()
+		if bootstrap {
+			head += ", which introduces it"
+		}
+		sides = append(sides, head)
 	}
-	if head {
-		sides = append(sides, "of "+b.head.String())
-	}
-	if bootstrap && head {
-		sides[len(sides)-1] += ", which introduces it"
-	}
-	b.out.name = strings.Join(append(outside, sides...), " and ")
+	b.run.Policy = strings.Join(append(outside, sides...), " and ")
 }
 
-// load returns the bundles that a side has in a directory, or where discovery finds them.
-func (b *bundleResolver) load(d *side, dir string) ([]RuleSource, error) {
-	switch {
-	case d.index != nil:
-		return b.loader.inIndex(d.index, dir)
-	case d.commit.IsZero(): // before the first commit
-		return nil, errNoBundle
-	}
-	return b.loader.inCommit(d.commit, dir)
-}
-
-// add adds a bundle of a side.
 func (b *bundleResolver) add(d *side, s RuleSource) {
 	if s.From, s.Name = d.from, d.rev()+":"+s.Dir; d.index == nil {
 		s.Commit = d.commit.String()
 	}
-	b.out.ruleFiles = append(b.out.ruleFiles, s.files...)
-	b.out.sources = append(b.out.sources, s)
+	b.run.RuleFiles = append(b.run.RuleFiles, s.files...)
+	b.run.Sources = append(b.run.Sources, s)
 }
 
 // inBundle names the side whose bundle the mistakes are in.
@@ -403,4 +365,41 @@ func inBundle(mistakes document.Errors, d *side, hint string) document.Errors {
 		out[i] = &c
 	}
 	return out
+}
+
+func (r *Run) noteMistakes(err error) {
+	r.Errors = append(r.Errors, Errors(err)...)
+	r.Mistakes = append(r.Mistakes, Mistakes(err)...)
+}
+
+// loadStarts loads the allowances of the states that the change starts from. Only bundles of 0.2 have any: unless the
+// run has one, none is needed. Mistakes there are errors of the run.
+func (b *bundleResolver) loadStarts() error {
+	if b.base == nil || !slices.ContainsFunc(b.run.Sources, func(s RuleSource) bool { return s.Bundle.Is02 }) {
+		return nil
+	}
+	for _, commit := range b.starts {
+		d := &side{name: "the merge base", commit: commit}
+		var named []*policyBundles
+		for _, p := range b.named {
+			named = append(named, &policyBundles{name: p.name, dir: p.dir, inside: p.inside})
+		}
+		var entries []rules.Allowance
+		_, err := b.findBefore(d, named)
+		var mistakes document.Errors
+		switch {
+		case errors.As(err, &mistakes):
+			b.run.noteMistakes(inBundle(mistakes, d, "or merge the base, or rebase"))
+		case err != nil:
+			return tree.RepoError(fmt.Errorf("the bundle of %s: %w", d, err))
+		default:
+			for _, p := range named {
+				for _, s := range append(p.elsewhere, p.base...) {
+					entries = append(entries, s.Bundle.Allowances...)
+				}
+			}
+		}
+		b.run.BaselineAllowances = append(b.run.BaselineAllowances, entries)
+	}
+	return nil
 }

@@ -147,7 +147,7 @@ func TestChangeJudges(t *testing.T) {
 			}
 			change := change{head: side{name: "the head", commit: c.head}}
 			if !c.base.IsZero() {
-				change.base = &side{name: "the base", commit: c.base, hint: "the way out"}
+				change.base = &side{name: "the base", commit: c.base, hint: "the way out", from: fromBase}
 			}
 			if !c.ref.IsZero() {
 				o.PolicyRef = c.ref.String()
@@ -156,7 +156,8 @@ func TestChangeJudges(t *testing.T) {
 				own := rules.Rule{ID: "O", Type: rules.Boundary, Files: []string{"**"}, Patterns: rules.PlainItems("x")}
 				return RuleSource{From: "outside", Name: "the outside", Bundle: rules.New([]rules.Rule{own}, nil)}, nil
 			}
-			got, err := o.resolve(g.repo, g.dir, change)
+			got := &Run{Options: o, Repo: g.repo, Place: Place{Root: g.dir}}
+			err := got.loadBundles(change)
 			if code := codeOf(err); code != c.err {
 				t.Fatalf("%v: got %s, want %s", err, code, c.err)
 			}
@@ -164,23 +165,23 @@ func TestChangeJudges(t *testing.T) {
 				if strings.Contains(name, "broken base") && !strings.HasSuffix(err.Error(), "; the way out") {
 					t.Errorf("%v: the way out is missing", err)
 				}
-				if got.sources != nil || got.noCommitted != (name == "no bundle") {
-					t.Errorf("%+v", got)
+				if got.Sources != nil {
+					t.Errorf("%+v", got.Sources)
 				}
 				return
 			}
-			r := rulesOf(got.sources)
-			if r != c.want || !strings.HasSuffix(got.name, c.named) || len(got.ruleFiles) != c.inUse {
-				t.Errorf("judged by %s of %q with %d files, want %s", r, got.name, len(got.ruleFiles), c.want)
+			r := rulesOf(got.Sources)
+			if r != c.want || !strings.HasSuffix(got.Policy, c.named) || len(got.RuleFiles) != c.inUse {
+				t.Errorf("judged by %s of %q with %d files, want %s", r, got.Policy, len(got.RuleFiles), c.want)
 			}
 			var wrong []string
-			for _, err := range got.wrong {
-				wrong = append(wrong, codeOf(err))
+			for _, e := range got.Errors {
+				wrong = append(wrong, e.Code)
 			}
 			if w := strings.Join(wrong, " "); w != c.wrong {
-				t.Errorf("wrong with the head is %v: %s, want %s", got.wrong, w, c.wrong)
+				t.Errorf("wrong with the head is %v, want %s", got.Errors, c.wrong)
 			}
-			for _, j := range got.sources {
+			for _, j := range got.Sources {
 				if want := map[string]repo.Hash{
 					"base": c.base, "head": c.head, "bootstrap": c.head, "commit": c.ref, "outside": {},
 				}[j.From]; j.Commit != want.String() && (!want.IsZero() || j.Commit != "") {
@@ -221,14 +222,11 @@ func TestStagedJudges(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, commit := range map[string]repo.Hash{"base:S index:L": head, "bootstrap:L": {}} {
-		base := side{name: "HEAD", commit: commit}
-		o := Options{Policies: []string{""}}
-		got, err := o.resolve(g.repo, g.dir, change{base: &base, head: side{name: "the index", index: idx}})
-		if r := rulesOf(got.sources); err != nil || r != want || got.sources[len(got.sources)-1].Commit != "" {
+		base := side{name: "HEAD", commit: commit, from: fromBase}
+		got := &Run{Options: Options{Policies: []string{""}}, Repo: g.repo, Place: Place{Root: g.dir}}
+		err := got.loadBundles(change{base: &base, head: side{name: "the index", index: idx}})
+		if r := rulesOf(got.Sources); err != nil || r != want || got.Sources[len(got.Sources)-1].Commit != "" {
 			t.Errorf("judged by %s, %v; want %s", r, err, want)
-		}
-		if base != (side{name: "HEAD", commit: commit}) {
-			t.Errorf("the caller's side is now %+v", base)
 		}
 	}
 }

@@ -4,11 +4,9 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 
 	"github.com/policyscan/policyscan/internal/disk"
-	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner/check"
 	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/scanner/tree"
@@ -34,23 +32,23 @@ func (r *Run) openCommit() error {
 	}
 	r.Tree, r.MustCover = tree.Whole(r.Repo, head, strategyRev), r.discovers()
 	r.noteUncommitted(head)
-	if err := r.loadBundles(change{head: side{name: r.Rev, commit: head}, isOneCommit: true}); err != nil {
+	c := change{head: side{name: r.Rev, commit: head}, isOneCommit: true}
+	if err := r.loadBundles(c); err != nil {
 		return err
 	}
-	return r.skipInCommit(head)
+	return r.skipInCommit(&c.head)
 }
 
 // skipInCommit leaves the rule files on disk that are enforced out of the scan, where the commit has the same ones: a
 // directory that --policy names can be in the work tree.
-func (r *Run) skipInCommit(head repo.Hash) error {
-	if r.Repo.WorkTree == "" || len(r.onDisk) == 0 {
+func (r *Run) skipInCommit(head *side) error {
+	if r.Repo.WorkTree == "" {
 		return nil
 	}
-	root, err := r.Repo.Tree(head)
-	if err != nil {
-		return tree.RepoError(err)
-	}
-	for _, p := range r.onDisk {
+	for _, p := range r.Sources {
+		if p.From != fromDisk {
+			continue
+		}
 		for name, sum := range p.Bundle.Files {
 			path, in, err := worktree.PathIn(r.Place.Root, filepath.Join(p.Dir, filepath.FromSlash(name)))
 			if err != nil {
@@ -59,34 +57,23 @@ func (r *Run) skipInCommit(head repo.Hash) error {
 			if !in {
 				continue
 			}
-			leaf, found, err := r.Repo.Lookup(root, path)
+			leaf, found, err := head.lookup(r.Repo, path)
 			if err != nil {
 				return tree.RepoError(err)
 			}
 			if !found || leaf.Mode != repo.File && leaf.Mode != repo.Executable {
 				continue
 			}
-			switch same, err := hasSum(r.Repo, leaf.Hash, sum); {
-			case err != nil:
+			text, err := newBundleLoader(r.Repo).read(leaf.Hash)
+			if err != nil {
 				return tree.RepoError(fmt.Errorf("%s: %w", verdict.Path(path), err))
-			case same:
+			}
+			if sha256.Sum256(text) == sum {
 				r.RuleFiles = append(r.RuleFiles, check.RuleFile{Path: path, Blob: leaf.Hash})
 			}
 		}
 	}
 	return nil
-}
-
-// hasSum reports whether a blob is a rule file of that hash.
-func hasSum(r *repo.Repository, blob repo.Hash, sum [sha256.Size]byte) (bool, error) {
-	b, err := r.Blob(blob)
-	if err != nil {
-		return false, err
-	}
-	defer b.Close()
-	h := sha256.New()
-	n, err := io.Copy(h, io.LimitReader(b, rules.MaxBundleBytes+1)) // a longer one is no rule file
-	return err == nil && n <= rules.MaxBundleBytes && [sha256.Size]byte(h.Sum(nil)) == sum, err
 }
 
 // checkNotNested is an error if the folder of the run is in a bare repository within the work tree of the one

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/verdict"
@@ -56,7 +57,7 @@ func TestFieldChangesAreSame(t *testing.T) {
 	want := []verdict.FieldChange{
 		{Name: "forbidden_patterns", Added: []string{"n"}}, {Name: "owner", Removed: []string{"o"}},
 	}
-	if diff := cmp.Diff(want, fieldChanges(&whole, &other)); diff != "" {
+	if diff := cmp.Diff(want, fieldChanges(&whole, &other), cmpopts.EquateEmpty()); diff != "" {
 		t.Error(diff)
 	}
 	for _, c := range []struct {
@@ -71,7 +72,7 @@ func TestFieldChangesAreSame(t *testing.T) {
 	} {
 		other := whole
 		other.Exclude, other.FileExclude = c.exclude, c.fileExclude
-		if diff := cmp.Diff(c.want, fieldChanges(&whole, &other)); diff != "" || whole.Same(other) != (c.want == nil) {
+		if diff := cmp.Diff(c.want, fieldChanges(&whole, &other), cmpopts.EquateEmpty()); diff != "" || whole.Same(other) != (c.want == nil) {
 			t.Errorf("exclude %q, of the file %q: the same: %v; %s", c.exclude, c.fileExclude, whole.Same(other), diff)
 		}
 	}
@@ -80,7 +81,7 @@ func TestFieldChangesAreSame(t *testing.T) {
 	whole.Exclude = []string{"c", "d"}
 	other = whole
 	other.Exclude = []string{"d", "c"}
-	if diff := cmp.Diff([]verdict.FieldChange{{Name: "exclude"}}, fieldChanges(&whole, &other)); diff != "" ||
+	if diff := cmp.Diff([]verdict.FieldChange{{Name: "exclude"}}, fieldChanges(&whole, &other), cmpopts.EquateEmpty()); diff != "" ||
 		whole.Same(other) {
 		t.Error(diff)
 	}
@@ -90,7 +91,7 @@ func TestFieldChangesAreSame(t *testing.T) {
 	other = whole
 	other.Patterns, other.Required = []rules.Item{brace.Named()}, []rules.Item{brace.Named(), rules.Plain("t")}
 	want = []verdict.FieldChange{{Name: "required_patterns", Removed: []string{"s"}, Added: []string{"t"}}}
-	if diff := cmp.Diff(want, fieldChanges(&whole, &other)); diff != "" || brace == brace.Named() {
+	if diff := cmp.Diff(want, fieldChanges(&whole, &other), cmpopts.EquateEmpty()); diff != "" || brace == brace.Named() {
 		t.Error(diff)
 	}
 	if ask := (rules.PatternRef{Of: rules.ForbiddenPattern}); ask.Without(&whole, &other, "a") != "" {
@@ -102,7 +103,7 @@ func TestFieldChangesAreSame(t *testing.T) {
 	}
 	other = whole
 	other.Files = []string{"b", "a"}
-	if diff := cmp.Diff([]verdict.FieldChange{{Name: "files"}}, fieldChanges(&whole, &other)); diff != "" {
+	if diff := cmp.Diff([]verdict.FieldChange{{Name: "files"}}, fieldChanges(&whole, &other), cmpopts.EquateEmpty()); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -182,7 +183,7 @@ func TestPolicyChanges(t *testing.T) {
 		},
 	} {
 		var got []change
-		for _, p := range newRuleDiff(c.judges).changes() {
+		for _, p := range NewRuleSet(c.judges).Changes() {
 			if p.Kind != verdict.ChangedRule {
 				t.Errorf("%s: the kind is %q", name, p.Kind)
 			}

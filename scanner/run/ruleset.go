@@ -19,13 +19,13 @@ type RuleSet struct {
 	Policies []verdict.Policy
 
 	sources []RuleSource
-	sides   []ruleSides // of each rule of the bundle
-	diff    *ruleDiff
+	sides   []ruleSides              // of each rule of the bundle
+	ofHead  map[string][]*rules.Rule // the rules of the head's bundles, by id
 }
 
 // NewRuleSet returns the rule set of some sources, which are loaded.
 func NewRuleSet(sources []RuleSource) *RuleSet {
-	set := &RuleSet{diff: newRuleDiff(sources), sources: sources}
+	set := &RuleSet{sources: sources, ofHead: map[string][]*rules.Rule{}}
 	var enforced []rules.Rule
 	byID := map[string][]int{} // in enforced
 	for _, t := range []rules.Type{rules.Boundary, rules.Invariant} {
@@ -47,6 +47,11 @@ func NewRuleSet(sources []RuleSource) *RuleSet {
 			}
 		}
 	}
+	for _, b := range set.own(ruleSides{head: true}) {
+		for i := range b.Rules {
+			set.ofHead[b.Rules[i].ID] = append(set.ofHead[b.Rules[i].ID], &b.Rules[i])
+		}
+	}
 	for i := range sources {
 		b := sources[i].Bundle
 		set.Policies = append(set.Policies, verdict.Policy{
@@ -63,17 +68,15 @@ func NewRuleSet(sources []RuleSource) *RuleSet {
 	return set
 }
 
-// Changes returns what the head's bundles change in the base's: first in the base's rules, in their order, then the
-// rules that the head adds. Without a bundle of the head, which is an error of the run, there is nothing.
-func (s *RuleSet) Changes() []verdict.PolicyChange { return s.diff.changes() }
-
-// Note explains that only the base's version of a rule, by its index, forbids what it does at a path; "" if the head's
-// does, too.
-func (s *RuleSet) Note(rule int, pattern rules.PatternRef, path string) string {
-	if s.From[rule] != fromBase {
-		return ""
+// own returns the bundles that only one side of a change has.
+func (s *RuleSet) own(side ruleSides) []*rules.Bundle {
+	var all []*rules.Bundle
+	for i := range s.sources {
+		if s.sources[i].sides() == side {
+			all = append(all, s.sources[i].Bundle)
+		}
 	}
-	return s.diff.onlyBaseNote(&s.Bundle.Rules[rule], path, pattern)
+	return all
 }
 
 // ExcludeCount is how many rule files of the bundles have an exclude.
@@ -136,31 +139,28 @@ func (s *RuleSet) Allowances() (base, head []rules.Allowance) {
 
 // OwnAllowances returns those of the entries that the change can touch.
 func (s *RuleSet) OwnAllowances() (base, head []rules.Allowance) {
-	for i := range s.sources {
-		switch sides, entries := s.sources[i].sides(), s.sources[i].Bundle.Allowances; {
-		case !sides.head:
-			base = append(base, entries...)
-		case !sides.base:
-			head = append(head, entries...)
-		}
+	for _, b := range s.own(ruleSides{base: true}) {
+		base = append(base, b.Allowances...)
+	}
+	for _, b := range s.own(ruleSides{head: true}) {
+		head = append(head, b.Allowances...)
 	}
 	return base, head
 }
 
-// IsCompared reports whether the rules and allowances of a base are compared with those of the head.
-func (s *RuleSet) IsCompared() bool { return s.diff.compared }
+// IsCompared reports whether the rules and allowances of a base, which may have no bundle, are compared with those of
+// the head, which has one that loads.
+func (s *RuleSet) IsCompared() bool { return s.HasTwoSides() && len(s.own(ruleSides{head: true})) > 0 }
 
 // HasBase reports whether there is a bundle of the base, which a change is compared with.
-func (s *RuleSet) HasBase() bool {
-	own, _ := s.OwnAllowances()
-	return slices.Contains(s.From, fromBase) || len(own) > 0
-}
+func (s *RuleSet) HasBase() bool { return len(s.own(ruleSides{base: true})) > 0 }
 
 // HasTwoSides reports whether the run compares two states of a repository, of which the base may have no bundle.
-func (s *RuleSet) HasTwoSides() bool {
-	return slices.ContainsFunc(s.sources, func(src RuleSource) bool {
-		return src.From == fromBase || src.From == fromBootstrap
-	})
+func (s *RuleSet) HasTwoSides() bool { return s.HasBase() || s.has(fromBootstrap) }
+
+// has reports whether a bundle is from somewhere, as in [RuleSource].
+func (s *RuleSet) has(from string) bool {
+	return slices.ContainsFunc(s.sources, func(src RuleSource) bool { return src.From == from })
 }
 
 // HasDates reports whether an entry of a bundle ends on a day.

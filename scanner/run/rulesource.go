@@ -72,7 +72,6 @@ func (s *RuleSource) Load() (err error) {
 	return err
 }
 
-// loadRules finds and loads a bundle.
 func loadRules(name, root string) (RuleSource, error) {
 	s, err := FindRules(name, root)
 	if err == nil {
@@ -157,26 +156,16 @@ func (all RuleSources) narrow(ids []string) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	var known []string
-	seen := map[string]bool{} // base and head have most in common
-	for i := range all {
-		for k := range all[i].Bundle.Rules {
-			if id := all[i].Bundle.Rules[k].ID; !seen[id] {
-				seen[id] = true
-				known = append(known, id)
-			}
+	known := map[string]bool{}
+	for _, b := range all.Bundles() {
+		for i := range b.Rules {
+			known[b.Rules[i].ID] = true
 		}
 	}
 	for _, id := range ids {
-		if seen[id] {
-			continue
+		if !known[id] {
+			return fmt.Errorf("--rule is %q, which is the id of no rule; policyscan list prints all ids", id)
 		}
-		const most = 12
-		more := ""
-		if len(known) > most {
-			known, more = known[:most], ", … (see policyscan list)"
-		}
-		return fmt.Errorf("--rule is %q; choose one of %s%s", id, strings.Join(known, ", "), more)
 	}
 	for i := range all {
 		all[i].Bundle = all[i].Bundle.Only(func(r *rules.Rule) bool { return slices.Contains(ids, r.ID) })

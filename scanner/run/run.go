@@ -66,9 +66,8 @@ type Options struct {
 	// NoteUncommitted asks for a note that the changes on disk are no part of a commit that the user named.
 	NoteUncommitted bool
 
-	Git      repo.Environment
-	Getenv   func(name string) string // for what a CI system says
-	Commands bool                     // a GitHub Actions runner reads what is printed
+	Git    repo.Environment
+	Getenv func(name string) string // for what a CI system says
 
 	OpenedRepository *repo.Repository // the one that Rev is about; nil: the one that Path and Git mean
 	Workers          int              // files checked at a time; 0: as many as processors
@@ -108,9 +107,8 @@ type Run struct {
 	FilterReport *checkout.FilterReport // nil, or what to tell about filters
 	Reuse        *check.Reuse           // nil: every file is read
 
-	closers  []func()
-	onDisk   []RuleSource                 // of the sources of a commit or a change
-	ruleSums map[string][sha256.Size]byte // of the rule files on disk that are skipped, by path
+	closeTree func()                       // nil: nothing is open
+	ruleSums  map[string][sha256.Size]byte // of the rule files on disk that are skipped, by path
 }
 
 // Scope returns what is known about the scope before there is a tree.
@@ -153,13 +151,18 @@ func Open(ctx context.Context, o Options) (*Run, error) {
 
 // Close closes the files, at the end of the scan.
 func (r *Run) Close() {
-	for _, closeOne := range r.closers {
-		closeOne()
+	if r.closeTree != nil {
+		r.closeTree()
+		r.closeTree = nil
 	}
-	r.closers = nil
 }
 
-// parse parses the values of flags.
+// use takes a tree that was opened, and closes it with the run.
+func (r *Run) use(t tree.Tree, closeTree func(), err error) error {
+	r.Tree, r.closeTree = t, closeTree
+	return err
+}
+
 func (r *Run) parse() (err error) {
 	if r.Day, r.Backdated, err = ParseDay(r.AsOf, r.Now); err != nil {
 		return err
@@ -187,12 +190,11 @@ func ParseDay(flag string, now time.Time) (day string, backdated bool, err error
 	return flag, flag < today, nil
 }
 
-// open opens what the scope is about.
 func (r *Run) open(ctx context.Context) error {
 	switch {
 	case r.Rev != "":
 		return r.openCommit()
-	case InPreCommit(r.Getenv, r.Base):
+	case inPreCommit(r.Getenv, r.Base):
 		return r.openPreCommit()
 	case r.Base != "":
 		return r.openChange()
@@ -204,30 +206,25 @@ func (r *Run) open(ctx context.Context) error {
 	return r.openDisk(ctx)
 }
 
-// openDisk opens the scopes whose files are on disk.
 func (r *Run) openDisk(ctx context.Context) (err error) {
 	if r.Place, err = Find(r.Path); err != nil {
-		return r.advisePath(err)
+		return err
 	}
 	if err := r.loadFromDisk(); err != nil {
 		return err
 	}
-	var closeTree func()
 	switch {
 	case r.Content != nil:
 		r.Tree, err = r.openContent(ctx)
+		return err
 	case r.List != nil:
-		var entries []string
-		if entries, err = r.List(ctx); err == nil {
-			r.Tree, closeTree, err = tree.OpenListed(r.Place.Root, entries)
+		entries, err := r.List(ctx)
+		if err != nil {
+			return err
 		}
-	default:
-		r.Tree, closeTree, err = tree.OpenFolder(r.Place.Root)
+		return r.use(tree.OpenListed(r.Place.Root, entries))
 	}
-	if closeTree != nil {
-		r.closers = append(r.closers, closeTree)
-	}
-	return err
+	return r.use(tree.OpenFolder(r.Place.Root))
 }
 
 // loadFromDisk loads the bundles on disk, and leaves their rule files and the verdict out of the scan.
@@ -235,7 +232,7 @@ func (r *Run) loadFromDisk() error {
 	all, err := LoadRules(r.Policies, r.Place.Root)
 	r.Policy, r.MustCover = all.String(), r.discovers() && r.Content == nil && r.List == nil
 	if err != nil {
-		return r.adviseBundle(err, r.Place)
+		return r.adviseBundle(err)
 	}
 	if err := r.Pins.Check(all.Bundles()); err != nil {
 		return err
@@ -281,30 +278,14 @@ func (r *Run) openContent(ctx context.Context) (tree.Tree, error) {
 	return tree.Single(r.ContentPath, content)
 }
 
-// loadBothSides loads the bundles of both states of a change, or those that are named.
-func (r *Run) loadBundles(c change) error {
-	found, err := r.resolve(r.Repo, r.Place.Root, c)
-	r.Sources, r.BaselineAllowances, r.Policy = found.sources, found.starts, found.name
-	r.RuleFiles, r.onDisk = found.ruleFiles, found.onDisk
-	for _, wrong := range found.wrong {
-		r.Errors = append(r.Errors, Errors(wrong)...)
-		r.Mistakes = append(r.Mistakes, Mistakes(wrong)...)
-	}
-	if found.noCommitted {
-		err = r.adviseCommit(err, r.Place)
-	}
-	return err
-}
-
 // load loads a bundle that a commit or a change cannot touch.
-func (o *Options) load(name, root string) (RuleSource, error) {
-	if o.Load != nil {
-		return o.Load(name)
+func (r *Run) load(name string) (RuleSource, error) {
+	if r.Load != nil {
+		return r.Load(name)
 	}
-	return loadRules(name, root)
+	return loadRules(name, r.Place.Root)
 }
 
-// openRepository opens the repository that a git scope is about.
 func (r *Run) openRepository() (err error) {
 	if r.Repo == nil {
 		r.Repo = r.OpenedRepository

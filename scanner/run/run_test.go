@@ -147,20 +147,3 @@ func TestOpen(t *testing.T) {
 		t.Errorf("no repository: %v", err)
 	}
 }
-
-// TestShellWord: a command that a person copies has no name in it that a shell or a runner would obey.
-func TestShellWord(t *testing.T) {
-	for name, want := range map[string]string{
-		"a/b.tf": "a/b.tf", "a b": "'a b'", "it's": `'it'\''s'`, "-rf": "'./-rf'", "##[x]": "'##[x]'",
-		"a\nb": "", "a\u202eb": "",
-	} {
-		q := &Run{}
-		if got, ok := q.shellWord(name); got != want || ok != (want != "") {
-			t.Errorf("%q: %s, %t", name, got, ok)
-		}
-	}
-	q := &Run{Options: Options{Commands: true}}
-	if got, ok := q.shellWord("##[x]"); ok {
-		t.Errorf("a runner would obey %s", got)
-	}
-}

@@ -54,8 +54,7 @@ func verdictByGit(git repo.Environment) (file string, ok bool) {
 	return filepath.Join(p.Root, VerdictName), err == nil
 }
 
-// verdictByFolder returns the file in the other scopes, which look for the repository around the current
-// folder.
+// verdictByFolder returns the file in the other scopes, which look for the repository around the current folder.
 func verdictByFolder() (string, error) {
 	root, err := rootHere()
 	if err != nil {

@@ -75,7 +75,6 @@ func detect(dir string) (found []starter.Topic, covered bool, err error) {
 	return found, covered || len(found) == 0 && anyCovered, nil
 }
 
-// readHead returns the beginning of a file, in buf.
 func readHead(rd *worktree.Reader, path string, buf []byte) ([]byte, error) {
 	f, err := rd.Open(path, true)
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, worktree.ErrChanged) {

@@ -36,33 +36,34 @@ func IgnoreVerdict(dir string) (string, error) {
 	}
 	file := filepath.Join(root, ".gitignore")
 	shown := disk.Shown(file)
-	failed := func(err error) error {
-		return fmt.Errorf("%s could not be added to %s: %w; add it by hand", ignoreLine, shown, disk.Cause(err))
-	}
+	did := fmt.Sprintf("added %s, the file that a scan writes, to %s", ignoreLine, shown)
+	var text []byte
 	st, err := os.Lstat(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		if err := writeNew(file, []byte(ignoreLine+"\n"), 0o666); err != nil {
-			return "", failed(err)
-		}
-		return fmt.Sprintf("wrote %s with %s, the file that a scan writes", shown, ignoreLine), nil
-	case err != nil:
-		return "", failed(err)
-	case !st.Mode().IsRegular():
+		did, err = fmt.Sprintf("wrote %s with %s, the file that a scan writes", shown, ignoreLine), nil
+	case err == nil && !st.Mode().IsRegular():
 		return fmt.Sprintf("%s is not a regular file, so it was left as it is; "+
 			"make git ignore %s, the file that a scan writes", shown, ignoreLine), nil
+	case err == nil:
+		text, err = os.ReadFile(file)
 	}
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return "", failed(err)
-	}
-	if ignoresVerdict(text) {
+	if err == nil && ignoresVerdict(text) {
 		return "", nil
 	}
-	if err := appendTo(file, st, ignoreAfter(text)); err != nil {
-		return "", failed(err)
+	if err == nil {
+		err = disk.ReplaceIf(file, append(text, ignoreAfter(text)...), st, func() error {
+			now, err := os.Lstat(file)
+			if st == nil && errors.Is(err, fs.ErrNotExist) || err == nil && st != nil && os.SameFile(now, st) {
+				return nil
+			}
+			return errors.Join(errors.New("it changed meanwhile"), err)
+		})
 	}
-	return fmt.Sprintf("added %s, the file that a scan writes, to %s", ignoreLine, shown), nil
+	if err != nil {
+		return "", fmt.Errorf("%s could not be added to %s: %w; add it by hand", ignoreLine, shown, disk.Cause(err))
+	}
+	return did, nil
 }
 
 // ignoresVerdict reports whether a .gitignore has a line for the verdict, and none after it that could take it back.
@@ -80,30 +81,13 @@ func ignoresVerdict(text []byte) bool {
 }
 
 // ignoreAfter returns what to append to a .gitignore, with the same line ends as the rest of it.
-func ignoreAfter(text []byte) []byte {
+func ignoreAfter(text []byte) string {
 	end := "\n"
 	if i := bytes.LastIndexByte(text, '\n'); i > 0 && text[i-1] == '\r' {
 		end = "\r\n"
 	}
-	line := ignoreLine + end
 	if len(text) > 0 && text[len(text)-1] != '\n' {
-		line = end + line
+		return end + ignoreLine + end
 	}
-	return []byte(line)
-}
-
-// appendTo appends to the file that was examined before, but not to another that has replaced it.
-func appendTo(file string, looked fs.FileInfo, text []byte) error {
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_APPEND, 0)
-	if err != nil {
-		return err
-	}
-	st, err := f.Stat()
-	if err == nil && !os.SameFile(st, looked) {
-		err = errors.New("it changed meanwhile")
-	}
-	if err == nil {
-		_, err = f.Write(text)
-	}
-	return errors.Join(err, f.Close())
+	return ignoreLine + end
 }

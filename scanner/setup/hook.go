@@ -1,14 +1,11 @@
 package setup
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/scanner/repo"
@@ -17,8 +14,7 @@ import (
 // hookCommand is what git's hook runs. It writes no verdict into the work tree.
 const hookCommand = "policyscan scan --staged --output none"
 
-// HookText is the pre-commit hook. If policyscan is not in the PATH, the shell ends with
-// 127, and git makes no commit.
+// HookText is the pre-commit hook. If policyscan is not in the PATH, the shell ends with 127, and git makes no commit.
 const HookText = `#!/bin/sh
 # Judges what the commit would change. Written by: policyscan hook install git
 exec ` + hookCommand + "\n"
@@ -53,7 +49,10 @@ func (h *Hook) Install() (already bool, err error) {
 	case err != nil:
 		return false, err
 	case !ours:
-		return false, foreignHook(h.File)
+		return false, fmt.Errorf("%s already exists and was left as it is; add this line to it, "+
+			"before any exit or exec: %s || exit $?; or, if pre-commit, lefthook or husky wrote it, "+
+			"add the command to their configuration",
+			disk.Shown(h.File), hookCommand)
 	default:
 		already = true
 	}
@@ -101,8 +100,7 @@ func isOurs(file string) (bool, error) {
 	return string(text) == HookText, err
 }
 
-// makeExecutable lets everyone execute a hook who may read it: git skips a hook that is not
-// executable.
+// makeExecutable lets everyone execute a hook who may read it: git skips a hook that is not executable.
 func makeExecutable(file string) error {
 	st, err := os.Stat(file)
 	if err != nil {
@@ -113,34 +111,4 @@ func makeExecutable(file string) error {
 		return nil
 	}
 	return os.Chmod(file, mode|mode&0o444>>2)
-}
-
-// foreignHook returns an error that says what to do about a hook that is not policyscan's.
-func foreignHook(file string) error {
-	const head = "%s already exists and was left as it is; "
-	shown := disk.Shown(file)
-	switch text := headOf(file); {
-	case bytes.Contains(text, []byte("pre-commit.com")):
-		return fmt.Errorf(head+"it belongs to pre-commit: add the hook policyscan to .pre-commit-config.yaml", shown)
-	case bytes.Contains(text, []byte("lefthook")):
-		return fmt.Errorf(head+"it belongs to lefthook: add this command to pre-commit in lefthook.yml: "+hookCommand,
-			shown)
-	case strings.HasSuffix(filepath.ToSlash(filepath.Dir(file)), "/.husky/_"):
-		return fmt.Errorf(head+"it belongs to husky: add this line to .husky/pre-commit: "+hookCommand, shown)
-	}
-	return fmt.Errorf(head+"add this line to it, before any exit or exec: "+hookCommand+" || exit $?", shown)
-}
-
-// headOf returns the beginning of a hook, which shows whose it is; nothing if it cannot be read.
-func headOf(file string) []byte {
-	if st, err := os.Lstat(file); err != nil || !st.Mode().IsRegular() {
-		return nil
-	}
-	f, err := os.Open(file)
-	if err != nil {
-		return nil
-	}
-	defer f.Close() // read only: nothing to lose
-	text, _ := io.ReadAll(io.LimitReader(f, 4<<10))
-	return text
 }

@@ -1,15 +1,12 @@
 package allowance
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
-	"sort"
 	"strings"
 
 	"github.com/policyscan/policyscan/internal/disk"
@@ -26,8 +23,7 @@ const MaxCompared = 32 << 20
 type History struct {
 	repo   *repo.Repository // nil: nothing is known
 	finder *repo.Finder
-	bases  []repo.Hash // the trees that the change starts from
-	steps  []repo.Hash // those of the commits since, HEAD's first
+	before []repo.Hash // the trees of rev and of the commits that the change starts from
 	within string      // from the root of the repository to that of the scan: "", or a path that ends in /
 	root   *worktree.Root
 	reader *worktree.Reader
@@ -69,24 +65,17 @@ func OpenHistory(git repo.Environment, root, rev, base string) (*History, error)
 	if err != nil {
 		return nil, err
 	}
-	for _, commit := range since {
+	for _, commit := range append([]repo.Hash{head}, since...) {
 		tree, err := r.Tree(commit)
 		if err != nil {
 			return nil, err
 		}
-		p.bases = append(p.bases, tree)
-	}
-	for _, commit := range steps(r, head, since) {
-		tree, err := r.Tree(commit)
-		if err != nil {
-			return nil, err
-		}
-		p.steps = append(p.steps, tree)
+		p.before = append(p.before, tree)
 	}
 	p.repo, p.finder = r, r.Finder()
 	if rev != "" {
-		p.now, err = r.Tree(head)
-		return p, err
+		p.now = p.before[0]
+		return p, nil
 	}
 	if p.root, err = worktree.Open(root); err != nil {
 		return nil, worktree.NoRoot(err)
@@ -138,79 +127,49 @@ func (p *History) refuseSparse(r *repo.Repository) error {
 // began returns where head, which a person calls name, left a commit's history, or that of the default branch if none
 // is named.
 func began(r *repo.Repository, head repo.Hash, name, base string) ([]repo.Hash, error) {
-	from, known := repo.Hash{}, base != ""
-	var err error
-	if known {
-		if from, err = r.Commit(base); err != nil {
-			return nil, err
+	from, err := base, error(nil)
+	if base == "" {
+		if from, err = defaultBranch(r); err != nil || from == "" {
+			return []repo.Hash{head}, err
 		}
-	} else if from, known, err = defaultBranch(r); err != nil {
+	}
+	commit, err := r.Commit(from)
+	if err != nil {
 		return nil, err
 	}
-	if !known {
-		return []repo.Hash{head}, nil
-	}
-	related, err := r.Relate(from, head)
+	related, err := r.Relate(commit, head)
 	switch {
 	case errors.Is(err, repo.ErrNoMergeBase) && base == "":
 		return []repo.Hash{head}, nil
 	case err != nil && base == "":
 		return nil, fmt.Errorf("cannot determine where %s left the default branch: %w; "+
 			"name the commit that it is compared with by --base, such as --base %s", name, err, name)
-	case err != nil:
-		return nil, err
 	}
-	return related.MergeBases, nil
+	return related.MergeBases, err
 }
 
-// maxSteps is how many commits of a branch are looked at for what a file was on it.
-const maxSteps = 100
-
-// steps returns the commits from HEAD, by their first parents, to where the change starts: the last ones if there are
-// many, or if a clone does not have all.
-func steps(r *repo.Repository, head repo.Hash, bases []repo.Hash) []repo.Hash {
-	var all []repo.Hash
-	for at := head; len(all) < maxSteps && !slices.Contains(bases, at); {
-		all = append(all, at)
-		parents, err := r.Parents(at)
-		if err != nil || len(parents) == 0 {
-			break
-		}
-		at = parents[0]
-	}
-	// A branch that its base was merged into leaves it in an older commit than where the change starts.
-	return all[:sort.Search(len(all), func(i int) bool {
-		return slices.ContainsFunc(bases, func(base repo.Hash) bool {
-			related, err := r.Relate(all[i], base)
-			return err == nil && slices.Equal(related.MergeBases, all[i:i+1])
-		})
-	})]
-}
-
-// defaultBranch returns the commit of the default branch, as far as a clone knows which that is: the one that the
-// remote names, or main or master, whichever there is alone.
-func defaultBranch(r *repo.Repository) (tip repo.Hash, known bool, err error) {
+// defaultBranch returns the default branch, as far as a clone knows which that is: the one that the remote names, or
+// main or master, whichever there is alone; else "".
+func defaultBranch(r *repo.Repository) (string, error) {
 	for _, names := range [][]string{
 		{"refs/remotes/origin/HEAD"},
 		{"refs/remotes/origin/main", "refs/remotes/origin/master"},
 		{"refs/heads/main", "refs/heads/master"},
 	} {
-		found := 0
+		var found []string
 		for _, name := range names {
-			at, err := r.Ref(name)
-			switch {
+			switch _, err := r.Ref(name); {
 			case err == nil:
-				tip = at
-				found++
+				found = append(found, name)
 			case !errors.Is(err, repo.ErrUnknown):
-				return tip, false, err
+				return "", err
 			}
 		}
-		if found == 1 {
-			return tip, true, nil
+		if len(found) == 1 {
+			return found[0], nil
 		}
 	}
-	return tip, false, nil
+	return "", nil
 }
 
 // gone reports whether there is now nothing at a path.
@@ -226,101 +185,63 @@ func (p *History) gone(file string) bool {
 	return disk.Absent(err) || errors.Is(err, worktree.ErrNotFile) || errors.Is(err, worktree.ErrPath)
 }
 
-// isNew reports whether a file was not there before.
+// isNew reports whether a file was not there in one of the commits.
 func (p *History) isNew(file string) (bool, error) {
-	for _, tree := range p.bases {
-		if _, found, err := p.finder.Lookup(tree, p.within+verdict.RawPath(file)); found || err != nil {
-			return false, err
+	for _, tree := range p.before {
+		if _, found, err := p.finder.Lookup(tree, p.within+verdict.RawPath(file)); !found || err != nil {
+			return err == nil, err
 		}
 	}
-	return true, nil
+	return false, nil
 }
 
-// contentBefore returns what a file had where the change starts; nil if it was no file that could be compared.
-func (p *History) contentBefore(file string) ([]byte, error) {
-	all, err := p.contentsIn(file, p.bases)
-	if err != nil || len(all) == 0 {
-		return nil, err
-	}
-	return all[0], nil
-}
-
-// versions returns what a file had since then, the last one first, and where the change starts.
-func (p *History) versions(file string) ([][]byte, error) {
-	return p.contentsIn(file, slices.Concat(p.steps, p.bases))
-}
-
-// contentsIn returns what a file has in some trees, each once and without what could not be compared.
-func (p *History) contentsIn(file string, trees []repo.Hash) ([][]byte, error) {
-	var all [][]byte
-	known := map[repo.Hash]bool{}
-	for _, tree := range trees {
-		leaf, found, err := p.finder.Lookup(tree, p.within+verdict.RawPath(file))
-		if err != nil {
-			return nil, err
-		}
-		if !found || leaf.Mode != repo.File && leaf.Mode != repo.Executable || known[leaf.Hash] {
-			continue
-		}
-		known[leaf.Hash] = true
-		content, err := p.blob(leaf.Hash)
-		if err != nil {
-			return nil, err
-		}
-		if content != nil {
-			all = append(all, content)
+// contentBefore returns what the first of some files that was in a commit had there; "" if it was no file that could
+// be compared.
+func (p *History) contentBefore(files []string) (string, error) {
+	for _, file := range files {
+		for _, tree := range p.before {
+			if content, err := p.contentIn(tree, file); content != "" || err != nil {
+				return content, err
+			}
 		}
 	}
-	return all, nil
+	return "", nil
 }
 
-func (p *History) blob(h repo.Hash) ([]byte, error) {
-	b, err := p.repo.Blob(h)
+// contentIn returns what a file has in a tree; "" if it is no file that could be compared.
+func (p *History) contentIn(tree repo.Hash, file string) (string, error) {
+	leaf, found, err := p.finder.Lookup(tree, p.within+verdict.RawPath(file))
+	if err != nil || !found || leaf.Mode != repo.File && leaf.Mode != repo.Executable {
+		return "", err
+	}
+	b, err := p.repo.Blob(leaf.Hash)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	defer b.Close()
-	if b.Size() > MaxCompared {
-		return nil, nil
-	}
-	return plain(io.ReadAll(b))
+	return plain(b, b.Size())
 }
 
-// contentNow returns what a file has now; nil if it is no file that could be compared.
-func (p *History) contentNow(file string) []byte {
+// contentNow returns what a file has now; "" if it is no file that could be compared.
+func (p *History) contentNow(file string) string {
 	if !p.now.IsZero() {
-		all, err := p.contentsIn(file, []repo.Hash{p.now})
-		if err != nil || len(all) == 0 {
-			return nil
-		}
-		return all[0]
+		content, _ := p.contentIn(p.now, file) // the scan has read it
+		return content
 	}
-	content, err := p.read(verdict.RawPath(file))
+	f, err := p.reader.Open(verdict.RawPath(file), true)
 	if err != nil {
-		return nil
+		return ""
 	}
+	defer f.Close()
+	content, _ := plain(f, f.Size())
 	return content
 }
 
-func (p *History) read(path string) ([]byte, error) {
-	f, err := p.reader.Open(path, true)
-	if err != nil {
-		return nil, err
+// plain returns a content with LF for CRLF, which git may have written on checkout; "" for one that is too long.
+func plain(r io.Reader, size int64) (string, error) {
+	if size > MaxCompared {
+		return "", nil
 	}
-	defer f.Close()
-	if f.Size() > MaxCompared {
-		return nil, nil
-	}
-	return plain(io.ReadAll(io.LimitReader(f, MaxCompared)))
-}
-
-// plain returns a content with LF for CRLF, which git may have written on checkout; never nil without an error.
-func plain(content []byte, err error) ([]byte, error) {
-	if err != nil {
-		return nil, err
-	}
-	if content == nil {
-		content = []byte{}
-	}
-	return bytes.ReplaceAll(content, []byte("\r\n"), []byte("\n")), nil
+	content, err := io.ReadAll(io.LimitReader(r, MaxCompared))
+	return strings.ReplaceAll(string(content), "\r\n", "\n"), err
 }
