@@ -34,7 +34,7 @@ func LoadDir(dir string) (*Bundle, error) {
 		}}
 	}
 	read := func(name string) ([]byte, error) { return readDisk(filepath.Join(dir, filepath.FromSlash(name))) }
-	return load(read, strays(os.DirFS(cmp.Or(dir, "."))))
+	return load(read, straysOf(os.DirFS(cmp.Or(dir, "."))))
 }
 
 func noRulesFolder(dir string) document.Errors {

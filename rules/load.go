@@ -31,23 +31,36 @@ const MaxBundleBytes = 4 * document.MaxFileBytes
 // maxExpansions is how many expansions the braces of all distinct globs of a bundle may have.
 const maxExpansions = 100_000
 
-// Load reads the bundle in fsys. If it has any mistake the error is a [document.Errors] with all
-// of them, and there is no bundle.
-//
-// Load trusts fsys not to block. For a folder on disk, where a rule file could
-// be a FIFO or a link, use LoadDir.
-func Load(fsys fs.FS) (*Bundle, error) {
-	return load(func(name string) ([]byte, error) { return readFile(fsys, name) }, strays(fsys))
+// Files is a bundle in memory, by slash-separated path from its folder.
+type Files map[string][]byte
+
+// Load reads a bundle. If it has any mistake the error is a [document.Errors] with all of them, and there is no bundle.
+func Load(files Files) (*Bundle, error) { return load(files.read, files.strays()) }
+
+func (f Files) read(name string) ([]byte, error) {
+	if content, ok := f[name]; ok {
+		return content[:min(len(content), document.MaxFileBytes+1)], nil
+	}
+	for other := range f {
+		if strings.HasPrefix(other, name+"/") {
+			return nil, errNotRegular{"a folder"}
+		}
+	}
+	return nil, fs.ErrNotExist
 }
 
-// readFile reads a regular file once, up to one byte over the limit.
-func readFile(fsys fs.FS, name string) ([]byte, error) {
-	f, err := fsys.Open(name)
-	if err != nil {
-		return nil, err
+// strays returns them in the order of their names, folder by folder.
+func (f Files) strays() []stray {
+	var all []stray
+	for name := range f {
+		if s, ok := strayOf(name, 0); ok && strings.HasPrefix(name, path.Dir(BoundariesFile)+"/") {
+			all = append(all, s)
+		}
 	}
-	data, err := readRegular(f)
-	return data, errors.Join(err, f.Close())
+	slices.SortFunc(all, func(a, b stray) int {
+		return slices.Compare(strings.Split(a.name, "/"), strings.Split(b.name, "/"))
+	})
+	return all
 }
 
 // errNotRegular says that a rule file is something else than a file.
@@ -55,6 +68,7 @@ type errNotRegular struct{ what string }
 
 func (e errNotRegular) Error() string { return e.what }
 
+// readRegular reads a regular file once, up to one byte over the limit.
 func readRegular(f fs.File) ([]byte, error) {
 	stat, err := f.Stat()
 	if err != nil {

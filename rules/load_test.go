@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/fstest"
 	"unicode"
 	"unicode/utf8"
 
@@ -79,57 +78,25 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-func TestFilesIsAFileSystem(t *testing.T) {
-	files := Files{BoundariesFile: []byte(goodBoundaries), InvariantsFile: nil, "top": []byte("x"),
-		"rules/deep/er": []byte("y")}
-	if err := fstest.TestFS(files, BoundariesFile, InvariantsFile, "top", "rules/deep/er"); err != nil {
-		t.Error(err)
-	}
-	if _, err := files.Open("rules/none"); !errors.Is(err, fs.ErrNotExist) {
-		t.Error(err)
-	}
-	folder, err := files.Open("rules")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []int{3, 0} {
-		if entries, err := folder.(fs.ReadDirFile).ReadDir(0); err != nil || len(entries) != want {
-			t.Errorf("all that is left: %v, %v; want %d", entries, err, want)
+// loadWithout loads files of which one, though it is listed, cannot be read.
+func loadWithout(files Files, name string, err error) (*Bundle, error) {
+	return load(func(other string) ([]byte, error) {
+		if other == name {
+			return nil, &fs.PathError{Op: "open", Path: name, Err: err}
 		}
-	}
-}
-
-// brokenFS fails in one way for one file.
-type brokenFS struct {
-	Files
-	name string
-	err  error
-}
-
-func (b brokenFS) Open(name string) (fs.File, error) {
-	if name == b.name {
-		return nil, &fs.PathError{Op: "open", Path: name, Err: b.err}
-	}
-	return b.Files.Open(name)
+		return files.read(other)
+	}, files.strays())
 }
 
 func TestLoadUnreadable(t *testing.T) {
 	files := Files{BoundariesFile: []byte(goodBoundaries), InvariantsFile: []byte(goodInvariants)}
 	for _, name := range []string{BoundariesFile, InvariantsFile, DeprecatedFile} {
-		_, err := Load(brokenFS{files, name, errors.New("no luck")})
+		_, err := loadWithout(files, name, errors.New("no luck"))
 		var errs document.Errors
 		if !errors.As(err, &errs) {
 			t.Fatal(err)
 		}
 		wantCode(t, errs, document.CodeRead, name+": cannot be read: no luck; ")
-	}
-	for mode, what := range map[fs.FileMode]string{fs.ModeDevice: "a device",
-		fs.ModeDevice | fs.ModeCharDevice: "a device", fs.ModeSocket: "a socket",
-		fs.ModeIrregular: "not a regular file"} {
-		_, err := Load(fstest.MapFS{BoundariesFile: {Mode: mode}, InvariantsFile: {Data: []byte(goodInvariants)}})
-		var errs document.Errors
-		errors.As(err, &errs)
-		wantCode(t, errs, document.CodeRead, BoundariesFile+": is "+what+"; ")
 	}
 	files[BoundariesFile+"/x"] = nil
 	delete(files, BoundariesFile)

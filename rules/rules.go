@@ -3,8 +3,8 @@
 // A bundle is a folder with rules/boundaries.yml, rules/invariants.yml
 // and, optionally, rules/deprecated.yml; in a bundle of version 0.2, with any number of
 // rules/*.yml, and perhaps without rules/invariants.yml. There rules/allowances.yml lists the files that may keep
-// occurrences of a rule ([Allowance]). [Load] reads a bundle from any fs.FS and
-// [LoadDir] from a folder on disk. Both are strict: nothing in a bundle is
+// occurrences of a rule ([Allowance]). [Load] reads a bundle in memory and
+// [LoadDir] one in a folder on disk. Both are strict: nothing in a bundle is
 // silently ignored, and every mistake in a bundle is reported in one run, in
 // file order, with its line and column ([document.Errors]).
 //

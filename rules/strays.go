@@ -32,8 +32,8 @@ const (
 // maxListed is how many files and folders are looked at for strays.
 const maxListed = 10_000
 
-// strays returns them, at any depth, in the order of their names. What is not there has none.
-func strays(fsys fs.FS) []stray {
+// straysOf returns those of a folder on disk, at any depth, in the order of their names. What is missing has none.
+func straysOf(fsys fs.FS) []stray {
 	var all []stray
 	listed := 0
 	err := fs.WalkDir(fsys, path.Dir(BoundariesFile), func(name string, e fs.DirEntry, err error) error {
@@ -49,18 +49,7 @@ func strays(fsys fs.FS) []stray {
 			all = append(all, stray{name: path.Dir(BoundariesFile), err: err})
 			return fs.SkipAll
 		}
-		link := e.Type()&fs.ModeSymlink != 0
-		switch {
-		case isNamed(name):
-			all = append(all, stray{name: name, kind: namedFile})
-		case e.IsDir():
-		case isOther(name) && e.Type().IsRegular():
-			all = append(all, stray{name: name, kind: otherFile})
-		case link || LooksLikeRules(name):
-			s := stray{name: name}
-			if !e.Type().IsRegular() {
-				s.what = kindOf(e.Type())
-			}
+		if s, ok := strayOf(name, e.Type()); ok {
 			all = append(all, s)
 		}
 		return nil
@@ -69,6 +58,21 @@ func strays(fsys fs.FS) []stray {
 		all = append(all, stray{name: path.Dir(BoundariesFile), err: err})
 	}
 	return all
+}
+
+// strayOf returns what is at a path below the rules folder, if it matters.
+func strayOf(name string, mode fs.FileMode) (s stray, ok bool) {
+	switch {
+	case isNamed(name):
+		return stray{name: name, kind: namedFile}, true
+	case isOther(name) && mode.IsRegular():
+		return stray{name: name, kind: otherFile}, true
+	case mode.IsDir() || mode&fs.ModeSymlink == 0 && !LooksLikeRules(name):
+		return stray{}, false
+	case !mode.IsRegular():
+		return stray{name: name, what: kindOf(mode)}, true
+	}
+	return stray{name: name}, true
 }
 
 // namedFiles are the rule files whose names say what they hold.
