@@ -288,7 +288,7 @@ func TestEditAllowances(t *testing.T) {
 		}
 		checkRest(t, s, now, same, text)
 	})
-	if unclear > edited { // comments and own keys within entries
+	if edited < 10 { // else comments and own keys are within entries
 		t.Errorf("%d of %d could not be edited", unclear, unclear+edited)
 	}
 }

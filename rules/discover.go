@@ -61,14 +61,7 @@ func hiddenBundle(root string) (bool, error) {
 	case err != nil:
 		return false, unreadable(HiddenBundle, err)
 	case !stat.IsDir():
-		what := kindOf(stat.Mode())
-		if stat.Mode().IsRegular() {
-			what = "a file"
-		}
-		return false, &document.Error{
-			Code: document.CodeRead, File: HiddenBundle,
-			Found: "is " + what, Fix: "make it a folder, or name the bundle with --policy",
-		}
+		return false, notFolder(HiddenBundle, stat, "make it a folder, or name the bundle with --policy")
 	}
 	found, err := exists(filepath.Join(hidden, "rules"))
 	if err != nil {

@@ -125,13 +125,11 @@ func (s shape) match() document.Level {
 		Found: fmt.Sprintf("%q is the key of %s", other, of),
 		Fix:   fmt.Sprintf("write %q, or %s", own, move),
 	}}
-	switch {
-	case !s.is02:
-		l.Wrong[requiredKey] = needs02(requiredKey, own)
-		l.Wrong["path_case"] = needs02("path_case", "")
-		l.Wrong["unparsable"] = needs02("unparsable", "")
-		for _, key := range []string{forbiddenFilesKey, requiredFilesKey} {
-			l.Wrong[key] = needs02(key, "files")
+	if !s.is02 {
+		for key, instead := range map[string]string{
+			requiredKey: own, "path_case": "", "unparsable": "", forbiddenFilesKey: "files", requiredFilesKey: "files",
+		} {
+			l.Wrong[key] = needs02(key, instead)
 		}
 		if s.holds == deprecated {
 			l.Optional = append(l.Optional, own, other)
@@ -139,23 +137,24 @@ func (s shape) match() document.Level {
 			l.Required = append(l.Required, own)
 		}
 		return l
-	case s.holds == Boundary:
-		l.Optional = []string{"files", "exclude", "path_case", boundaryKey, forbiddenFilesKey}
-		for key, instead := range map[string]string{requiredKey: boundaryKey, requiredFilesKey: forbiddenFilesKey} {
-			l.Wrong[key] = document.Wrong{For: instead, Found: fmt.Sprintf("%q is a key of invariants", key), Fix: move}
-		}
-	case s.holds == Invariant:
-		l.Optional = []string{
-			"files", "exclude", "path_case", invariantKey, requiredKey, forbiddenFilesKey, requiredFilesKey,
-		}
-	default:
-		l.Optional = []string{
-			"files", "exclude", "path_case", boundaryKey, invariantKey, requiredKey,
-			forbiddenFilesKey, requiredFilesKey,
+	}
+	l.Required, l.Optional = nil, nil // what must be there depends on what else is
+	for _, k := range []struct {
+		key     string
+		not     Type   // the type of rules that do not have it
+		instead string // the key that it counts as in these
+	}{
+		{key: "files"}, {key: "exclude"}, {key: "path_case"},
+		{boundaryKey, Invariant, invariantKey}, {invariantKey, Boundary, boundaryKey}, {requiredKey, Boundary, boundaryKey},
+		{key: forbiddenFilesKey}, {requiredFilesKey, Boundary, forbiddenFilesKey}, {key: "unparsable"},
+	} {
+		switch {
+		case k.not == "" || k.not != s.holds:
+			l.Optional = append(l.Optional, k.key)
+		case k.key != other:
+			l.Wrong[k.key] = document.Wrong{For: k.instead, Found: fmt.Sprintf("%q is a key of %s", k.key, of), Fix: move}
 		}
 	}
-	l.Required = nil // what must be there depends on what else is
-	l.Optional = append(l.Optional, "unparsable")
 	return l
 }
 

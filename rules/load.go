@@ -135,12 +135,12 @@ func load(open func(name string) ([]byte, error), listed []stray) (*Bundle, erro
 	strays := l.others(listed)
 	l.absent(absent, listed, &strays)
 	l.checkBoundaries()
-	if !l.unknown && l.newer() == "" && !slices.ContainsFunc(l.files, (*ruleFile).enforces) {
+	if !l.unknown && !l.has02() && !slices.ContainsFunc(l.files, (*ruleFile).enforces) {
 		l.batch.Errors = append(l.batch.Errors, noRules("the bundle has no enforced rule",
 			"write one in "+BoundariesFile+" or "+InvariantsFile))
 	}
 	for _, s := range strays {
-		l.batch.Errors = append(l.batch.Errors, s.mistake(l.newer() != ""))
+		l.batch.Errors = append(l.batch.Errors, s.mistake(l.has02()))
 	}
 	if len(l.batch.Errors) > 0 {
 		l.sort()
@@ -204,14 +204,9 @@ func noRules(found, fix string) *document.Error {
 	return &document.Error{Code: document.CodeNoRules, File: path.Dir(BoundariesFile), Found: found, Fix: fix}
 }
 
-// newer returns the first file that is of 0.2, or "". Then the bundle is.
-func (l *loader) newer() string {
-	for _, f := range l.files {
-		if f.is02 {
-			return f.name
-		}
-	}
-	return ""
+// has02 reports whether a file, and so the bundle, is of 0.2.
+func (l *loader) has02() bool {
+	return slices.ContainsFunc(l.files, func(f *ruleFile) bool { return f.is02 })
 }
 
 // others reads the files with other names, and returns what is a stray: in a 0.1 bundle they all are.
@@ -234,7 +229,7 @@ func (l *loader) others(listed []stray) (strays []stray) {
 	for _, s := range listed {
 		e := unread[s.name]
 		switch {
-		case s.kind == aStray, e != nil && l.newer() == "":
+		case s.kind == aStray, e != nil && !l.has02():
 			strays = append(strays, s)
 		case e != nil:
 			l.refuse(e, true)
@@ -248,7 +243,7 @@ func (l *loader) others(listed []stray) (strays []stray) {
 func (l *loader) absent(names []string, listed []stray, strays *[]stray) {
 	for _, name := range names {
 		switch {
-		case name == BoundariesFile, name == InvariantsFile && l.newer() == "":
+		case name == BoundariesFile, name == InvariantsFile && !l.has02():
 			l.refuse(l.missing(name, strays), true)
 		case slices.ContainsFunc(listed, func(s stray) bool { return s.kind == namedFile && s.name == name }):
 			l.refuse(&document.Error{
@@ -300,7 +295,7 @@ func (l *loader) bundle() *Bundle {
 		}
 	}
 	b := New(append(lists[Boundary], lists[Invariant]...), lists[deprecated])
-	b.FileExcludes, b.Is02 = excludes, l.newer() != ""
+	b.FileExcludes, b.Is02 = excludes, l.has02()
 	b.SHA256, b.Files = identity(l.contents), map[string][sha256.Size]byte{}
 	for name, content := range l.contents {
 		b.Files[name] = sha256.Sum256(content)
@@ -316,7 +311,7 @@ func (l *loader) missing(name string, strays *[]stray) *document.Error {
 		Code: document.CodeMissing, File: name,
 		Found: "no such file", Fix: `create it, with "rules: []" if it has no rule`,
 	}
-	if l.newer() != "" {
+	if l.has02() {
 		e.Fix = `create it, with bundle: "0.2" and, if it has no rule, "rules: []"`
 	}
 	stem := strings.TrimSuffix(name, ".yml")

@@ -184,19 +184,16 @@ func TestSelecting(t *testing.T) {
 		{ID: "tf again", Files: []string{"**/*.tf"}},
 	}
 	b := New(slices.Clone(list), nil)
-	byHand := &Bundle{Rules: list}
 	for path, want := range map[string][]int{
 		"a.tf": {0, 1, 3}, "vendor/a.tf": {1, 3}, "x/testdata/a.tf": {0, 3}, "Dockerfile": {0,
 			2}, "a/Dockerfile": {0}, "a.hcl": {0}, "a/b.hcl": {0, 1}, "x.tfvars": {0, 1}, "vendor": {0},
 	} {
-		for name, bundle := range map[string]*Bundle{"New": b, "by hand": byHand} {
-			if got := bundle.Selecting(path, nil); !slices.Equal(got, want) {
-				t.Errorf("%s: %q: %v; want %v", name, path, got, want)
-			}
-			for i := range bundle.Rules {
-				if bundle.Rules[i].Selects(path) != slices.Contains(want, i) {
-					t.Errorf("%s: %q: rule %d", name, path, i)
-				}
+		if got := b.Selecting(path, nil); !slices.Equal(got, want) {
+			t.Errorf("%q: %v; want %v", path, got, want)
+		}
+		for i := range b.Rules {
+			if b.Rules[i].Selects(path) != slices.Contains(want, i) {
+				t.Errorf("%q: rule %d", path, i)
 			}
 		}
 	}
@@ -263,6 +260,7 @@ func TestChooseIsSelects(t *testing.T) {
 			Exclude: few.Draw(t, "exclude"), FileExclude: few.Draw(t, "of the file"), PathCase: rapid.Bool().Draw(t, "fold"),
 		}
 		b, p := New([]Rule{r}, nil), path.Draw(t, "path")
+		r = b.Rules[0]
 		c := r.Choose(p)
 		if c.Selects() != r.Selects(p) || c.Forbids() != r.Forbids(p) || c.Requires() != (len(b.Requiring(p, nil)) > 0) {
 			t.Fatalf("%q of %+v: %+v", p, r, c)
@@ -402,11 +400,17 @@ func checkBundle(t *testing.T, b *Bundle) {
 				t.Fatalf("example %+v", x)
 			}
 		}
-		if len(r.Files) != len(r.places.files) || len(r.Exclude) != len(r.places.exclude) ||
-			len(r.Patterns) != len(r.places.patterns) || len(r.Required) != len(r.places.required) ||
-			len(r.ForbiddenFiles) != len(r.places.forbiddenFiles) ||
-			len(r.RequiredFiles) != len(r.places.requiredFiles) {
-			t.Fatalf("places of %+v", r)
+		for kind, places := range r.places {
+			n := len(r.globs(PartKind(kind)))
+			switch PartKind(kind) {
+			case PatternItem:
+				n = len(r.Patterns)
+			case RequiredItem:
+				n = len(r.Required)
+			}
+			if len(places) != n {
+				t.Fatalf("places of %+v", r)
+			}
 		}
 	}
 }

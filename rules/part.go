@@ -31,54 +31,49 @@ const (
 	EachPath
 	ForbiddenFilesGlob
 	RequiredFilesGlob
+	partKinds
 )
 
 // Glob returns the glob that a part is; "" if it is none.
 func (r *Rule) Glob(p Part) string {
-	switch p.Kind {
-	case FilesGlob:
-		return r.Files[p.Index]
-	case ExcludeGlob:
-		return r.Exclude[p.Index]
-	case FileExcludeGlob:
-		return r.FileExclude[p.Index]
-	case ForbiddenFilesGlob:
-		return r.ForbiddenFiles[p.Index]
-	case RequiredFilesGlob:
-		return r.RequiredFiles[p.Index]
+	if list := r.globs(p.Kind); list != nil {
+		return list[p.Index]
 	}
 	return ""
+}
+
+// globs returns the rule's globs of a kind; nil if the parts of that kind are not globs.
+func (r *Rule) globs(kind PartKind) []string {
+	switch kind {
+	case FilesGlob:
+		return r.Files
+	case ExcludeGlob:
+		return r.Exclude
+	case FileExcludeGlob:
+		return r.FileExclude
+	case ForbiddenFilesGlob:
+		return r.ForbiddenFiles
+	case RequiredFilesGlob:
+		return r.RequiredFiles
+	}
+	return nil
 }
 
 // PartMistake returns an error about a part of a rule that loaded, at its place. That of the exclude of a file is
 // not about the rule.
 func (r *Rule) PartMistake(p Part, found, fix string) *document.Error {
-	e := document.Spot{Place: r.at.Place}.Error(document.Error{File: r.File, Rule: r.ID, Found: found, Fix: fix})
-	at := &r.places
-	var places []document.Place
-	index := p.Index
+	e := document.Error{File: r.File, Rule: r.ID, Found: found, Fix: fix}
+	at, places, index := r.at.Place, r.places[p.Kind], p.Index
 	switch p.Kind {
-	case FilesGlob:
-		places = at.files
-	case ExcludeGlob:
-		places = at.exclude
 	case FileExcludeGlob:
-		places, e.Rule = at.fileExclude, ""
-	case PatternItem:
-		places = at.patterns
-	case RequiredItem:
-		places = at.required
+		e.Rule = ""
 	case EachPath:
-		places, index = at.each[r.Required[p.Index].Key], p.Path
-	case ForbiddenFilesGlob:
-		places = at.forbiddenFiles
-	case RequiredFilesGlob:
-		places = at.requiredFiles
+		places, index = r.each[r.Required[p.Index].Key], p.Path
 	}
 	if index < len(places) {
-		e = document.Spot{Place: places[index]}.Error(*e)
+		at = places[index]
 	}
-	return e
+	return document.Spot{Place: at}.Error(e)
 }
 
 // SortMistakes puts errors about a bundle in the order of its files, in which all errors are, then of their places.

@@ -106,7 +106,7 @@ func (f *ruleFile) rule(item document.Entry) Rule {
 	if f.holds == Invariant {
 		r.Type = Invariant
 	}
-	r.places.fileExclude, r.places.each = f.excludeAt, f.each
+	r.places[FileExcludeGlob], r.each = f.excludeAt, f.each
 	m := f.doc.Mapping(n, "the rule", `its keys, the first after "- "`, f.ruleKeys)
 	if m == nil {
 		return r

@@ -34,12 +34,12 @@ func keyOptions() []string {
 	return []string{"each", "where", "is", "is_not", "matches", "matches_not", "format"}
 }
 
-// patterns reads a list of items. Texts are taken as they stand. An item that was seen, by its name, is a mistake, and
-// so is another of that name: violations are told apart by it.
-func (f *ruleFile) patterns(e document.Entry, seen map[string]Item) (items []Item, at []document.Place) {
+// patterns reads a list of items, and appends them and where they are. Texts are taken as they stand. An item that was
+// seen, by its name, is a mistake, and so is another of that name: violations are told apart by it.
+func (f *ruleFile) patterns(e document.Entry, seen map[string]Item, items *[]Item, at *[]document.Place) {
 	required := e.Key.Value == requiredKey
 	list := f.doc.List(e)
-	items, at = make([]Item, 0, len(list)), make([]document.Place, 0, len(list))
+	*items, *at = slices.Grow(*items, len(list)), slices.Grow(*at, len(list))
 	for _, entry := range list {
 		item, ok := f.item(entry, required)
 		if f.doc.Full() {
@@ -62,9 +62,8 @@ func (f *ruleFile) patterns(e document.Entry, seen map[string]Item) (items []Ite
 		if item.Kind == Regex && f.regex(source{item.Text, false}).expr.Slow() {
 			f.slow = append(f.slow, item.Text)
 		}
-		items, at = append(items, item), append(at, f.doc.Place(entry.Value))
+		*items, *at = append(*items, item), append(*at, f.doc.Place(entry.Value))
 	}
-	return items, at
 }
 
 // shownItem shows an item within a message: a string as [document.Quoted] does, a mapping as it is named.
@@ -72,7 +71,11 @@ func shownItem(item Item) string {
 	if item.IsPlain() {
 		return document.Quoted(item.Text)
 	}
-	cut, end := document.Cut(item.Name)
+	return shownName(item.Name)
+}
+
+func shownName(name string) string {
+	cut, end := document.Cut(name)
 	return cut + end
 }
 
@@ -183,21 +186,28 @@ const itemForms = `{text: "…"}, {regex: "…"} or {key: "…"}`
 
 // expression reads an item with a regex.
 func (f *ruleFile) expression(e document.Entry, m document.Entries) (Item, bool) {
-	for _, option := range []struct{ key, instead string }{
-		{"spaces", `write \s* or \s+ in the expression`},
-		{"words", `write \b in the expression`},
-		{"case", `write (?i) at the start of the expression`},
-	} {
-		if o := m.At(option.key); o.Key != nil {
-			f.doc.Fail(document.CodeKey, o.Key, fmt.Sprintf(`%q is an option of "text"`, option.key), option.instead)
-		}
-	}
+	f.refuseOptions(m, []foreignOption{
+		{"spaces", `"text"`, `write \s* or \s+ in the expression`},
+		{"words", `"text"`, `write \b in the expression`},
+		{"case", `"text"`, `write (?i) at the start of the expression`},
+	})
 	lines := f.withinLines(m)
 	text, ok := f.doc.Text(e)
 	if !ok || f.compiled(e, text, false) == nil {
 		return Item{}, false
 	}
 	return Item{Kind: Regex, Text: text, WithinLines: lines}.Named(), true
+}
+
+// A foreignOption is a key of an item that belongs to other kinds of item.
+type foreignOption struct{ key, of, instead string }
+
+func (f *ruleFile) refuseOptions(m document.Entries, options []foreignOption) {
+	for _, option := range options {
+		if e := m.At(option.key); e.Key != nil {
+			f.doc.Fail(document.CodeKey, e.Key, fmt.Sprintf("%q is an option of %s", option.key, option.of), option.instead)
+		}
+	}
 }
 
 // withinLines reads in how many lines a match may begin; 0 if any.

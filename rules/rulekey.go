@@ -3,6 +3,7 @@ package rules
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -20,19 +21,12 @@ type keyReader struct {
 // keyItem reads an item with "key", one of required_patterns or another.
 func (f *ruleFile) keyItem(m document.Entries, required bool) (Item, bool) {
 	before := f.doc.Mistakes()
-	for _, option := range []struct{ key, instead string }{
-		{"spaces", `remove it: a key is found however the file is spaced`},
-		{"words", `write \b in the expression of "matches": matches: '\bprivate\b'`},
-		{"case", `write (?i) at the start of the expression of "matches": matches: '(?i)^private$'`},
-	} {
-		if o := m.At(option.key); o.Key != nil {
-			f.doc.Fail(document.CodeKey, o.Key, fmt.Sprintf(`%q is an option of "text"`, option.key), option.instead)
-		}
-	}
-	if lines := m.At("within_lines"); lines.Key != nil {
-		f.doc.Fail(document.CodeKey, lines.Key, `"within_lines" is an option of "text" and "regex"`,
-			"remove it: a key is found wherever the file has it")
-	}
+	f.refuseOptions(m, []foreignOption{
+		{"spaces", `"text"`, `remove it: a key is found however the file is spaced`},
+		{"words", `"text"`, `write \b in the expression of "matches": matches: '\bprivate\b'`},
+		{"case", `"text"`, `write (?i) at the start of the expression of "matches": matches: '(?i)^private$'`},
+		{"within_lines", `"text" and "regex"`, "remove it: a key is found wherever the file has it"},
+	})
 	k := &keyReader{ruleFile: f, json: map[string]string{}}
 	if each, at := k.paths(m.At("each")); each != nil {
 		k.item.Each, k.each[&k.item] = each, at
@@ -52,14 +46,14 @@ func (f *ruleFile) keyItem(m document.Entries, required bool) (Item, bool) {
 			"write two items: "+k.twoItems(condition))
 		return Item{}, false
 	}
-	return Item{Kind: Key, Key: &k.item, Name: k.name()}, f.doc.Mistakes() == before
+	return Item{Kind: Key, Key: &k.item, Name: keyItemName(k.json)}, f.doc.Mistakes() == before
 }
 
-// name is the JSON of the item.
-func (k *keyReader) name() string {
+// keyItemName is the JSON of an item, made of that of its keys.
+func keyItemName(json map[string]string) string {
 	var parts []string
 	for _, key := range []string{"each", "key", "where", "is", "is_not", "matches", "matches_not", "format"} {
-		if text, ok := k.json[key]; ok {
+		if text, ok := json[key]; ok {
 			parts = append(parts, jsonString(key)+":"+text)
 		}
 	}
@@ -226,19 +220,11 @@ func (k *keyReader) where(e document.Entry) {
 // twoItems are what to write for a required item that says what a value must not be: that the key is there, and, as a
 // forbidden item, what it must not be.
 func (k *keyReader) twoItems(condition string) string {
-	there := *k
-	there.json = map[string]string{}
-	other := there
-	other.json = map[string]string{}
-	for key, text := range k.json {
-		if key != condition {
-			there.json[key] = text
-		}
-		if key != condition && key != "each" {
-			other.json[key] = text
-		}
-	}
-	other.json[strings.TrimSuffix(condition, "_not")] = k.json[condition]
+	there := maps.Clone(k.json)
+	delete(there, condition)
+	other := maps.Clone(there)
+	delete(other, "each")
+	other[strings.TrimSuffix(condition, "_not")] = k.json[condition]
 	if len(k.item.Each) > 0 {
 		var all []string
 		for _, each := range k.item.Each {
@@ -248,11 +234,7 @@ func (k *keyReader) twoItems(condition string) string {
 				}
 			}
 		}
-		other.json["key"] = jsonList(all, len(all) > 1)
+		other["key"] = jsonList(all, len(all) > 1)
 	}
-	show := func(name string) string {
-		cut, end := document.Cut(name)
-		return cut + end
-	}
-	return fmt.Sprintf("%s here, and %s in %q", show(there.name()), show(other.name()), invariantKey)
+	return fmt.Sprintf("%s here, and %s in %q", shownName(keyItemName(there)), shownName(keyItemName(other)), invariantKey)
 }

@@ -32,34 +32,30 @@ func (f *ruleFile) selects(r *Rule, e document.Entry) {
 	for _, key := range []string{boundaryKey, invariantKey, requiredKey} {
 		files.Required = files.Required || m.At(key).Key != nil
 	}
-	r.Files, r.places.files = f.globs(files, fold)
-	r.Exclude, r.places.exclude = f.globs(m.At("exclude"), nil)
-	r.ForbiddenFiles, r.places.forbiddenFiles = f.globs(m.At(forbiddenFilesKey), fold)
-	r.RequiredFiles, r.places.requiredFiles = f.globs(m.At(requiredFilesKey), nil)
-	var all map[string]Item // of a 0.2 file an item is in one list of the rule
-	if f.is02 {
-		all = map[string]Item{}
-	}
-	list := func(key string, items *[]Item, at *[]document.Place) {
-		e := m.At(key)
+	r.Files, r.places[FilesGlob] = f.globs(files, fold)
+	r.Exclude, r.places[ExcludeGlob] = f.globs(m.At("exclude"), nil)
+	r.ForbiddenFiles, r.places[ForbiddenFilesGlob] = f.globs(m.At(forbiddenFilesKey), fold)
+	r.RequiredFiles, r.places[RequiredFilesGlob] = f.globs(m.At(requiredFilesKey), nil)
+	seen := map[string]Item{}
+	for _, list := range []struct {
+		key   string
+		items *[]Item
+		kind  PartKind
+	}{
+		{boundaryKey, &r.Patterns, PatternItem},
+		{invariantKey, &r.Patterns, PatternItem},
+		{requiredKey, &r.Required, RequiredItem},
+	} {
+		e := m.At(list.key)
 		if e.Key == nil {
-			return
+			continue
 		}
 		e.Required = true // where the key need not be there, too: one that is there must say something
-		seen := all
 		if !f.is02 {
-			seen = map[string]Item{}
+			clear(seen) // of a 0.2 file an item is in one list of the rule
 		}
-		patterns, places := f.patterns(e, seen)
-		if *items == nil {
-			*items, *at = patterns, places
-		} else {
-			*items, *at = append(*items, patterns...), append(*at, places...)
-		}
+		f.patterns(e, seen, list.items, &r.places[list.kind])
 	}
-	list(boundaryKey, &r.Patterns, &r.places.patterns)
-	list(invariantKey, &r.Patterns, &r.places.patterns)
-	list(requiredKey, &r.Required, &r.places.required)
 	if f.is02 {
 		f.checkMatch(e, m)
 		f.unparsable(r, m, mistakes)
