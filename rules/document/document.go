@@ -51,17 +51,17 @@ const (
 type YAML struct {
 	Root *yaml.Node // nil if there is nothing to walk; Errors says why
 
-	batch *Batch
-	form  Form
-	name  string
-	text  []byte        // as read, without a byte order mark
-	lines []int         // where each line of text begins: 0-based bytes
-	ascii bool          // each character is a byte
-	marks map[int][]int // within long lines: see place
-	errs  []*Error
-	early int                 // how many of errs were found before the walk
-	bad   map[*yaml.Node]bool // what was refused already and is not read
-	rule  string              // the id of the rule being read, once it is known to be valid
+	batch  *Batch
+	form   Form
+	name   string
+	text   []byte // as read, without a byte order mark
+	lines  []int  // where each line of text begins: 0-based bytes
+	ascii  bool   // each character is a byte
+	cursor cursor // of the place that was asked for last
+	errs   []*Error
+	early  int                 // how many of errs were found before the walk
+	bad    map[*yaml.Node]bool // what was refused already and is not read
+	rule   string              // the id of the rule being read, once it is known to be valid
 }
 
 // A Form is how a kind of file is written, as far as the words of a [YAML] depend on it.
@@ -127,7 +127,7 @@ func (s *Source) YAML(form Form) *YAML { return new(Batch).YAML(s, form) }
 
 // YAML reads a text as one YAML document, the next file of the batch.
 func (b *Batch) YAML(s *Source, form Form) *YAML {
-	d := &YAML{batch: b, form: form, name: s.Name, marks: map[int][]int{}, bad: map[*yaml.Node]bool{}}
+	d := &YAML{batch: b, form: form, name: s.Name, bad: map[*yaml.Node]bool{}}
 	root := d.document(s.Text)
 	switch {
 	case root == nil:

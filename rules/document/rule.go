@@ -48,11 +48,9 @@ func (d *YAML) End(list []Entry) {
 
 // peek returns the text of a key before its mapping is read; "" if it is not one, or missing.
 func (d *YAML) peek(n *yaml.Node, key string) string {
-	for i := 0; i < len(n.Content); i += 2 {
-		value := n.Content[i+1]
-		if n.Content[i].Value == key && value.Kind == yaml.ScalarNode && !isNull(value) && !d.bad[value] {
-			return value.Value
-		}
+	e, _ := d.Find(n, key)
+	if v := e.Value; v != nil && v.Kind == yaml.ScalarNode && !isNull(v) && !d.bad[v] {
+		return v.Value
 	}
 	return ""
 }

@@ -68,47 +68,29 @@ func decode(d *yaml.Decoder) (node *yaml.Node, err error) {
 	return node, nil
 }
 
-// markEvery is how many characters apart the byte offsets of a line are kept.
-const markEvery = 256
+// A cursor is a character of a line and the byte where it begins, both counted from 0.
+type cursor struct{ line, chars, offset int }
 
-// place converts a node's position, whose column counts characters. A file may be one
-// line of 4 MiB with a million nodes in it, so no line is counted through for each node.
+// place converts a node's position, whose column counts characters. A file may be one line of 4 MiB with a million nodes
+// in it, so it goes on from the node before.
 func (d *YAML) place(n *yaml.Node) Place {
-	line := d.line(n.Line)
-	chars, offset := n.Column-1, 0
+	line, chars := d.line(n.Line), n.Column-1
 	if d.ascii {
 		return Place{n.Line, min(max(chars, 0), len(line)) + 1}
 	}
-	if chars >= markEvery {
-		marks, known := d.marks[n.Line]
-		if !known {
-			marks = marksOf(line)
-			d.marks[n.Line] = marks
-		}
-		mark := min(chars/markEvery, len(marks)-1)
-		offset, chars = marks[mark], chars-mark*markEvery
+	c := &d.cursor
+	if c.line != n.Line {
+		*c = cursor{line: n.Line}
 	}
-	for ; chars > 0 && offset < len(line); chars-- {
-		size := 1
-		if line[offset] >= utf8.RuneSelf {
-			_, size = utf8.DecodeRune(line[offset:])
-		}
-		offset += size
+	for ; c.chars < chars && c.offset < len(line); c.chars++ {
+		_, size := utf8.DecodeRune(line[c.offset:])
+		c.offset += size
 	}
-	return Place{n.Line, offset + 1}
-}
-
-// marksOf returns the byte offsets of the characters 0, markEvery, 2*markEvery and so on.
-func marksOf(line []byte) []int {
-	marks := []int{0}
-	for offset, chars := 0, 0; offset < len(line); {
-		_, size := utf8.DecodeRune(line[offset:])
-		offset += size
-		if chars++; chars%markEvery == 0 {
-			marks = append(marks, offset)
-		}
+	for ; c.chars > max(chars, 0); c.chars-- {
+		_, size := utf8.DecodeLastRune(line[:c.offset])
+		c.offset -= size
 	}
-	return marks
+	return Place{n.Line, c.offset + 1}
 }
 
 // source returns the rest of the line from a place on.
@@ -168,15 +150,13 @@ func (d *YAML) syntax(err error) {
 	}
 	if m := unknownAnchor().FindStringSubmatch(problem); m != nil {
 		for n := range d.lines {
-			if s, ok := d.suspect(n+1, "*"+m[1]); ok {
-				d.fail(CodeSyntax, s.at, s.found, s.fix)
+			if d.suspect(n+1, "*"+m[1]) {
 				return
 			}
 		}
 	}
 	line := d.lineOfError(err)
-	if s, ok := d.suspect(line, ""); ok {
-		d.fail(CodeSyntax, s.at, s.found, s.fix)
+	if d.suspect(line, "") {
 		return
 	}
 	fix := "check the indentation, and that each quote and bracket is closed"
