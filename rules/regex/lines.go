@@ -2,6 +2,7 @@ package regex
 
 import (
 	"regexp/syntax"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -156,10 +157,5 @@ func anyCharacter(re *syntax.Regexp) bool {
 	case syntax.OpCharClass:
 		return len(re.Rune) == 2 && re.Rune[0] == 0 && re.Rune[1] == unicode.MaxRune
 	}
-	for _, sub := range re.Sub {
-		if anyCharacter(sub) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(re.Sub, anyCharacter)
 }

@@ -307,24 +307,28 @@ func cut(texts []Literal, end bool) []Literal {
 	short := make([]Literal, len(texts))
 	for i, l := range texts {
 		if tooLong(l) {
-			at := literalBytes
 			if end {
-				at = len(l.Text) - literalBytes
+				at := len(l.Text) - literalBytes
 				for !utf8.RuneStart(l.Text[at]) {
 					at++
 				}
 				l.Text = l.Text[at:]
 			} else {
-				for !utf8.RuneStart(l.Text[at]) {
-					at--
-				}
-				l.Text = l.Text[:at]
+				l.Text = l.Text[:wholeRunes(l.Text, literalBytes)]
 			}
 			l.Fold = l.Fold && hasLetter(l.Text)
 		}
 		short[i] = l
 	}
 	return distinct(short)
+}
+
+// wholeRunes returns a place in a text, at or right before at, at which no character is cut.
+func wholeRunes(text string, at int) int {
+	for !utf8.RuneStart(text[at]) {
+		at--
+	}
+	return at
 }
 
 // better returns the better of two sets to search for. One with an empty text, and one without any, is no set.

@@ -111,7 +111,7 @@ func compile(source string, u use) (*Expr, error) {
 	if err := u.checkSpelling(source); err != nil {
 		return nil, err
 	}
-	if err := u.checkTree(tree); err != nil {
+	if err := checkSize(tree); err != nil {
 		return nil, err
 	}
 	code, err := syntax.Compile(tree.Simplify())
@@ -119,12 +119,10 @@ func compile(source string, u use) (*Expr, error) {
 		return nil, parseError(source, err)
 	}
 	e := &Expr{source: source, whole: u == ofText, program: newProgram(code, u == ofText)}
-	switch {
-	case !e.program.matches(false):
-		return nil, neverHolds()
-	case u == ofFile && !e.program.matches(true):
-		return nil, onlyMark()
-	case !e.whole:
+	if err := u.checkMeaning(tree, code, e.program); err != nil {
+		return nil, err
+	}
+	if !e.whole {
 		e.literals = required(tree)
 	}
 	_, ranges := steps(tree)
