@@ -57,7 +57,6 @@ var allowancesLevel = document.Level{
 	}},
 }
 
-// allowanceForm shows an entry.
 const allowanceForm = `{rule: TF-RDS-001, file: legacy/main.tf, at_most: 3, owner: network-team, reason: "NET-123"}`
 
 // allowancesForm says how allowances.yml is written.
@@ -81,7 +80,6 @@ func allowancesForm() document.Form {
 	}
 }
 
-// listAllowances reads the entries of allowances.yml. They are of use only if the whole bundle has no errors.
 func (f *ruleFile) listAllowances() {
 	const instead = "write an entry, or delete the file"
 	top, list, ok := f.top(allowancesLevel, "allowances", `bundle: "0.2", and the entries beneath "allowances:"`,
@@ -99,7 +97,6 @@ func (f *ruleFile) listAllowances() {
 	}
 }
 
-// allowance reads one entry.
 func (f *ruleFile) allowance(item document.Entry) {
 	m := f.doc.Mapping(item.Value, "the allowance", allowanceForm, allowanceLevel)
 	if m == nil {
@@ -130,7 +127,6 @@ func (f *ruleFile) allowance(item document.Entry) {
 	f.loader.allowances, f.loader.spots = append(f.loader.allowances, a), append(f.loader.spots, spots)
 }
 
-// checkWithdrawn refuses what has no meaning in an entry that lets its file have nothing.
 func (f *ruleFile) checkWithdrawn(m document.Entries) {
 	for _, name := range []string{"may_grow", "from"} {
 		if e := m.At(name); e.Key != nil {

@@ -53,7 +53,6 @@ func EditAllowances(text []byte, change func(Allowance) (Allowance, bool), added
 	return checked([]byte(e.out.String()), e.want)
 }
 
-// readAllowances reads the text of an allowances.yml alone.
 func readAllowances(text []byte) (*ruleFile, error) {
 	l := newLoader(nil)
 	f := l.parse(AllowancesFile, text)
@@ -85,7 +84,6 @@ func (a Allowance) Same(b Allowance) bool {
 		a.Until == b.Until && slices.Equal(a.From, b.From) && a.MayGrow == b.MayGrow
 }
 
-// An allowanceEdit is a text while it is edited.
 type allowanceEdit struct {
 	lines []string // with their ends
 	eol   string   // a line end of the text
@@ -96,7 +94,6 @@ type allowanceEdit struct {
 	want []Allowance // the entries of out
 }
 
-// edit writes the text with what the entries become, and the new ones.
 func (e *allowanceEdit) edit(doc *document.YAML, added []Allowance) error {
 	list, _ := doc.Find(doc.Root, "allowances")
 	if document.IsFlow(list.Value) {
@@ -142,7 +139,6 @@ func (e *allowanceEdit) edit(doc *document.YAML, added []Allowance) error {
 	return nil
 }
 
-// isComment reports whether a line has no YAML on it.
 func isComment(line string) bool {
 	line = strings.TrimSpace(line)
 	return line == "" || line[0] == '#'
@@ -233,7 +229,6 @@ func (e *allowanceEdit) places(added []Allowance) [][]Allowance {
 	return after
 }
 
-// insert writes new entries, each on a line.
 func (e *allowanceEdit) insert(indent string, list []Allowance) {
 	for _, a := range list {
 		if !strings.HasSuffix(e.out.String(), "\n") { // the last line of the text
@@ -244,7 +239,6 @@ func (e *allowanceEdit) insert(indent string, list []Allowance) {
 	e.want = append(e.want, list...)
 }
 
-// unclear is the error that an entry cannot be changed.
 func (e *allowanceEdit) unclear(i int) error {
 	return fmt.Errorf("%s:%d: the entry cannot be changed as it is written; write it on one line",
 		AllowancesFile, e.old[i].Line)

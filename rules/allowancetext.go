@@ -30,7 +30,6 @@ func sorted(list []Allowance) []Allowance {
 	return slices.SortedStableFunc(slices.Values(list), Allowance.compare)
 }
 
-// compare orders entries by rule and file.
 func (a Allowance) compare(b Allowance) int {
 	return cmp.Or(cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.File, b.File))
 }
@@ -46,7 +45,6 @@ func (a Allowance) String() string {
 	return "{" + strings.Join(fields, ", ") + "}"
 }
 
-// entryKeys are the keys of an entry, in the order in which they are written.
 var entryKeys = []string{"rule", "file", "from", "at_most", "owner", "reason", "until", "may_grow"}
 
 // value is how the value of a key is written, within brackets or not; "" for a key that is not there.

@@ -51,7 +51,6 @@ func TwoBundles(where string) *document.Error {
 	}
 }
 
-// hiddenBundle reports whether root has .policyscan/rules.
 func hiddenBundle(root string) (bool, error) {
 	hidden := filepath.Join(root, HiddenBundle)
 	stat, err := os.Lstat(hidden)
@@ -70,7 +69,6 @@ func hiddenBundle(root string) (bool, error) {
 	return found, nil
 }
 
-// exists reports whether something of that name is there, whatever it is.
 func exists(name string) (bool, error) {
 	_, err := os.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {

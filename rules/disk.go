@@ -31,7 +31,6 @@ func LoadDir(dir string) (*Bundle, error) {
 	return load(read, straysOf(os.DirFS(cmp.Or(dir, "."))))
 }
 
-// notFolder is the error that something is there instead of a folder.
 func notFolder(name string, stat fs.FileInfo, fix string) *document.Error {
 	what := kindOf(stat.Mode())
 	if stat.Mode().IsRegular() {
@@ -54,7 +53,6 @@ func noRulesFolder(dir string) document.Errors {
 	return document.Errors{e}
 }
 
-// readDisk reads a regular file of the disk, once.
 func readDisk(name string) ([]byte, error) {
 	stat, err := os.Lstat(name)
 	if err != nil {

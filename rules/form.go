@@ -9,7 +9,6 @@ import (
 
 // How a rule file is written: its kinds of mapping and their keys, and what messages say of each. A ruleFile reads it.
 
-// A shape is what the form of a rule file depends on.
 type shape struct {
 	name  string // of the file
 	is02  bool   // it says bundle: "0.2", or means to
@@ -29,7 +28,6 @@ func shapeOf(name string) shape {
 	}[name]}
 }
 
-// isNamed reports whether the file's name says what it holds.
 func (s shape) isNamed() bool { return shapeOf(s.name).holds != "" }
 
 var (
@@ -37,7 +35,6 @@ var (
 	exampleLevel     = document.Level{Name: "an example", Required: []string{"path", "content", "violates"}}
 )
 
-// rule returns the level of a rule.
 func (s shape) rule() document.Level {
 	l := document.Level{
 		Name:     "a rule",
@@ -71,7 +68,6 @@ const (
 	requiredFilesKey  = "required_files"
 )
 
-// writeVersion says how a file becomes one of 0.2.
 const writeVersion = `write bundle: "0.2" as the first line of the file`
 
 // needs02 explains a key that only a 0.2 file has, where it is in a 0.1 file. It counts as the key instead.
@@ -83,7 +79,6 @@ func needs02(key, instead string) document.Wrong {
 	}
 }
 
-// level returns the top of a rule file.
 func (s shape) level() document.Level {
 	l := document.Level{Name: "the file", Required: []string{"rules"}}
 	if !s.is02 {
@@ -108,7 +103,6 @@ func (s shape) level() document.Level {
 	return l
 }
 
-// plurals name the rules of a file.
 var plurals = map[Type]string{Boundary: "boundaries", Invariant: "invariants", deprecated: "deprecated"}
 
 // match returns the level "match" of a rule file. A deprecated rule may have
@@ -158,10 +152,8 @@ func (s shape) match() document.Level {
 	return l
 }
 
-// exampleForm shows an example.
 const exampleForm = `{path: main.tf, content: "…", violates: true}`
 
-// form says how a rule file is written.
 func (s shape) form() document.Form {
 	if s.holds == allowances {
 		return allowancesForm()
@@ -182,7 +174,6 @@ func (s shape) form() document.Form {
 	return f
 }
 
-// keyForms shows how the keys of a rule file are written.
 func (s shape) keyForms() map[string]string {
 	pattern := boundaryKey
 	if s.holds == Invariant {

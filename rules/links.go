@@ -48,7 +48,6 @@ func linkClasses(rules []Rule) []linkClass {
 	return classes
 }
 
-// follower follows globs of Files or ForbiddenFiles: in lower case if the rule has PathCase.
 func (r *Rule) follower(list []string) *glob.Follower {
 	if r.PathCase {
 		list = glob.FoldAll(list)
@@ -87,7 +86,6 @@ func (b *Bundle) LosingSight(link, target string, file bool, into []int) []int {
 	})
 }
 
-// ofClasses appends the rules of some classes.
 func (b *Bundle) ofClasses(into []int, wanted func(*linkClass) bool) []int {
 	from := len(into)
 	classes := b.classes()

@@ -62,7 +62,6 @@ func (f Files) strays() []stray {
 	return all
 }
 
-// errNotRegular says that a rule file is something else than a file.
 type errNotRegular struct{ what string }
 
 func (e errNotRegular) Error() string { return e.what }
@@ -82,7 +81,6 @@ func readRegular(f fs.File) ([]byte, error) {
 	return text.Bytes(), err
 }
 
-// kindOf names what is not a regular file.
 func kindOf(mode fs.FileMode) string {
 	switch {
 	case mode.IsDir():
@@ -180,7 +178,6 @@ func (l *loader) named() (absent []string) {
 	return absent
 }
 
-// read reads a file's rules.
 func (l *loader) read(f *ruleFile) {
 	f.list()
 	l.batch.Add(f.doc)
@@ -198,7 +195,6 @@ func (l *loader) refuse(e *document.Error, enforced bool) {
 // that has some: see [Together].
 func (f *ruleFile) enforces() bool { return f.holds != deprecated && f.items > 0 }
 
-// noRules is the error that there is no rule to enforce.
 func noRules(found, fix string) *document.Error {
 	return &document.Error{Code: document.CodeNoRules, File: path.Dir(BoundariesFile), Found: found, Fix: fix}
 }
@@ -253,7 +249,6 @@ func (l *loader) absent(names []string, listed []stray, strays *[]stray) {
 	}
 }
 
-// bundle returns the bundle of what was read without a mistake.
 func (l *loader) bundle() *Bundle {
 	lists := map[Type][]Rule{}
 	var excludes []FileExclude
@@ -304,7 +299,6 @@ func (l *loader) missing(name string, strays *[]stray) *document.Error {
 	return e
 }
 
-// errTooLarge says that the rule files of a bundle are too large together.
 var errTooLarge = errors.New("too large")
 
 func unreadable(name string, err error) *document.Error {

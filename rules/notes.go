@@ -31,7 +31,6 @@ func Notes(b *Bundle) []document.Note {
 // scan prints the notes.
 const maxComparisons = 300_000
 
-// A noter makes the notes of a bundle.
 type noter struct {
 	budget int                 // of comparisons that are left
 	known  map[globOf][]string // the notes of each glob: a bundle may well have one in all of its rules

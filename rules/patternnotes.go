@@ -15,7 +15,6 @@ import (
 	"github.com/policyscan/policyscan/rules/document"
 )
 
-// itemNotes says what in an item of a rule is often a mistake.
 func itemNotes(r *Rule, item Item) []string {
 	var notes []string
 	add := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }

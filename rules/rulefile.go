@@ -11,7 +11,6 @@ import (
 	"github.com/policyscan/policyscan/rules/keyitem"
 )
 
-// A ruleFile is one of a bundle's files while it is read.
 type ruleFile struct {
 	*loader
 	shape
@@ -95,7 +94,6 @@ func (f *ruleFile) top(l document.Level, key, whole, form, empty string) (docume
 	return top, list, ok
 }
 
-// head reads what a 0.2 file says of all its rules.
 func (f *ruleFile) head(top document.Entries) {
 	f.exclude, f.excludeAt = f.globs(top.At("exclude"), nil)
 	if e := top.At("type"); e.Key != nil {
@@ -104,7 +102,6 @@ func (f *ruleFile) head(top document.Entries) {
 	}
 }
 
-// rule reads one rule.
 func (f *ruleFile) rule(item document.Entry) Rule {
 	n := item.Value
 	spot := f.doc.Spot(n)

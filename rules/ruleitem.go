@@ -79,7 +79,6 @@ func shownName(name string) string {
 	return cut + end
 }
 
-// fits refuses a text that is too long.
 func (f *ruleFile) fits(e document.Entry, text string) bool {
 	if len(text) <= document.MaxPatternBytes {
 		return true
@@ -90,7 +89,6 @@ func (f *ruleFile) fits(e document.Entry, text string) bool {
 	return false
 }
 
-// item reads one item of a list of patterns.
 func (f *ruleFile) item(e document.Entry, required bool) (Item, bool) {
 	if document.IsMapping(e.Value) && f.isItem(e) {
 		if !f.is02 {
@@ -134,7 +132,6 @@ func (f *ruleFile) isItem(e document.Entry) bool {
 	})
 }
 
-// mapping reads an item that is a mapping.
 func (f *ruleFile) mapping(e document.Entry, required bool) (Item, bool) {
 	level := itemLevel(required)
 	m := f.doc.Mapping(e.Value, "the pattern", itemForms, level)
@@ -181,10 +178,8 @@ func (f *ruleFile) mapping(e document.Entry, required bool) (Item, bool) {
 	return f.text(m.At("text"), m)
 }
 
-// itemForms shows the items that are mappings.
 const itemForms = `{text: "…"}, {regex: "…"} or {key: "…"}`
 
-// expression reads an item with a regex.
 func (f *ruleFile) expression(e document.Entry, m document.Entries) (Item, bool) {
 	f.refuseOptions(m, []foreignOption{
 		{"spaces", `"text"`, `write \s* or \s+ in the expression`},
@@ -286,7 +281,6 @@ func (l *loader) compile(s source) compiledRegex {
 	return compiledRegex{expr: expr}
 }
 
-// text reads an item with a text and options.
 func (f *ruleFile) text(e document.Entry, m document.Entries) (Item, bool) {
 	text, ok := f.doc.Text(e)
 	item := Item{Text: text, WithinLines: f.withinLines(m)}
@@ -305,7 +299,6 @@ func (f *ruleFile) text(e document.Entry, m document.Entries) (Item, bool) {
 	return item.Named(), true
 }
 
-// changes refuses an option that changes nothing.
 func (f *ruleFile) changes(item Item, m document.Entries) bool {
 	ok := true
 	fail := func(key, found, fix string) {

@@ -11,14 +11,12 @@ import (
 	"github.com/policyscan/policyscan/rules/keyitem"
 )
 
-// A keyReader reads an item with "key".
 type keyReader struct {
 	*ruleFile
 	item keyitem.Item
 	json map[string]string // of its keys, as they are written
 }
 
-// keyItem reads an item with "key", one of required_patterns or another.
 func (f *ruleFile) keyItem(m document.Entries, required bool) (Item, bool) {
 	before := f.doc.Mistakes()
 	f.refuseOptions(m, []foreignOption{
@@ -72,7 +70,6 @@ func (f *ruleFile) oneOrMore(e document.Entry) (entries []document.Entry, isList
 	return []document.Entry{e}, false
 }
 
-// jsonList is the JSON of a value or of a list of them.
 func jsonList(all []string, isList bool) string {
 	text := strings.Join(all, ",")
 	if isList {
@@ -81,7 +78,6 @@ func jsonList(all []string, isList bool) string {
 	return text
 }
 
-// paths reads a path, or a list of them, and where each is.
 func (k *keyReader) paths(e document.Entry) (paths []keyitem.Path, at []document.Place) {
 	var shown []string
 	seen := map[string]bool{}
@@ -111,7 +107,6 @@ func (k *keyReader) paths(e document.Entry) (paths []keyitem.Path, at []document
 	return paths, at
 }
 
-// path reads a path. The entry says where it is.
 func (k *keyReader) path(e document.Entry, text string) (keyitem.Path, bool) {
 	path, err := keyitem.ParsePath(text)
 	if err != nil {
@@ -120,7 +115,6 @@ func (k *keyReader) path(e document.Entry, text string) (keyitem.Path, bool) {
 	return path, err == nil
 }
 
-// refuse reports what is wrong with a path or a value.
 func (k *keyReader) refuse(e document.Entry, err error) {
 	var mistake *keyitem.Error
 	if !errors.As(err, &mistake) {
@@ -129,7 +123,6 @@ func (k *keyReader) refuse(e document.Entry, err error) {
 	k.doc.Fail(document.CodeValue, e.Value, mistake.Found, mistake.Fix)
 }
 
-// values reads a value, or a list of them, and their JSON.
 func (k *keyReader) values(e document.Entry) (values []keyitem.Value, shown string) {
 	var texts []string
 	seen := map[string]bool{}
@@ -193,7 +186,6 @@ func (k *keyReader) condition(m document.Entries) string {
 	return first
 }
 
-// where reads the conditions on a document.
 func (k *keyReader) where(e document.Entry) {
 	if e.Value == nil {
 		return

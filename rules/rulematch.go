@@ -11,7 +11,6 @@ import (
 	"github.com/policyscan/policyscan/rules/glob"
 )
 
-// selects reads what a rule is about: its globs and its patterns.
 func (f *ruleFile) selects(r *Rule, e document.Entry) {
 	if e.Value == nil {
 		return
@@ -104,7 +103,6 @@ func (f *ruleFile) hasKey(match document.Entry, key string) bool {
 	return slices.Contains(f.matches.Optional, key) && f.doc.Has(match.Value, f.matches, key)
 }
 
-// pathCase reads whether a rule's globs ignore the case of ASCII letters.
 func (f *ruleFile) pathCase(match document.Entry, m document.Entries) bool {
 	e := m.At("path_case")
 	if e.Key == nil || !f.doc.Only(e, "ignore") {

@@ -20,30 +20,19 @@
 //
 // # How a rule file is read
 //
-// A rule file is UTF-8, perhaps after a byte order mark, with LF or CRLF, and is
-// one YAML document: a mapping whose key "rules" is a list. One that has the key "bundle", which
-// must be the text "0.2", is of that version; another is of 0.1 and keeps its meaning whatever is
-// next to it. Anchors, aliases, merge keys, tags and
-// directives are refused everywhere. Keys that begin with "x-" are free at every level: what is
-// under them is checked only for these and for duplicate keys.
+// A rule file is what package document reads: a mapping whose key "rules" is a list. One that has the key "bundle", which
+// must be the text "0.2", is of that version; another is of 0.1 and keeps its meaning whatever is next to it. Keys that
+// begin with "x-" are free at every level. What each key may be is in docs/rules.md; [Notes] lists what loads and is
+// often a mistake.
 //
-// Every text is read as it is written, whatever type YAML would give it: an unquoted 0777 is the
-// pattern "0777". [Notes] lists what of this, and what else that loads, is often a mistake.
-//
-//   - An id is one word of at most 200 bytes, without spaces and control characters.
-//   - title, owner and each tag are one line; message and remediation are of any length.
-//   - docs_url begins with https:// or http://: reports make it a link.
-//   - redact and violates are true or false, unquoted.
 //   - A list may be omitted, or has an item; an item, a text and an example's content are not
 //     only white space. Only the list "rules" may be empty.
 //   - A pattern or a glob that is listed twice in one list is an error; in a 0.2 file, so is a
 //     pattern that is in two lists of a rule.
 //   - A pattern of a 0.2 file is a string or a mapping, an [Item] either way. An option that can
 //     change nothing is an error, and so is a key that only a later version reads.
-//   - A value of "is", "is_not" and "where" without quotes is what every version of YAML reads in it.
 //   - A deprecated rule has either pattern key, or both; with both it is of type boundary and its
 //     patterns are those of forbidden_patterns, then those of required_absent.
-//   - An example's path is one that a file could have: relative, clean, with slashes.
 //
 // # Limits
 //

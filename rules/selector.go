@@ -17,14 +17,12 @@ type selector struct {
 	scratch  sync.Pool   // of *matched
 }
 
-// A globList is globs of several rules.
 type globList struct {
 	index *glob.Index // nil if there is none
 	of    [][]GlobOf  // of each glob, by its number, where it is
 	rules [][]int     // and the rules that have it
 }
 
-// matched are the globs and the rules that select a path.
 type matched struct {
 	globs, excluded, rules glob.Bits
 }
@@ -63,7 +61,6 @@ func newSelector(list []Rule, kind PartKind) *selector {
 	return s
 }
 
-// fill makes the list of the sets of some rules.
 func (l *globList) fill(sets [][]string, rules []int) {
 	if len(sets) == 0 {
 		return

@@ -20,7 +20,6 @@ type stray struct {
 	err  error  // why it cannot be looked at
 }
 
-// A strayKind says what a file in the folder of the rule files is.
 type strayKind int
 
 const (
@@ -29,7 +28,6 @@ const (
 	otherFile                  // a rule file of a 0.2 bundle, and a stray in a 0.1 bundle
 )
 
-// maxListed is how many files and folders are looked at for strays.
 const maxListed = 10_000
 
 // straysOf returns those of a folder on disk, at any depth, in the order of their names. What is missing has none.
@@ -75,7 +73,6 @@ func strayOf(name string, mode fs.FileMode) (s stray, ok bool) {
 	return stray{name: name}, true
 }
 
-// namedFiles are the rule files whose names say what they hold.
 func namedFiles() []string {
 	return []string{BoundariesFile, InvariantsFile, DeprecatedFile, AllowancesFile}
 }
@@ -131,7 +128,6 @@ func (s *stray) mistake(is02 bool) *document.Error {
 	return e
 }
 
-// ymlName is the name that a file in rules/ could have.
 func ymlName(name string) string {
 	stem := strings.TrimSuffix(name, path.Ext(name))
 	if IsRuleFile(name) {

@@ -51,7 +51,6 @@ func Together(bundles []*Bundle) error {
 	return mistakes
 }
 
-// distinct refuses each id that two bundles have.
 func distinct(bundles []*Bundle) document.Errors {
 	var mistakes document.Errors
 	first := map[string]int{} // the bundle that has an id
@@ -159,7 +158,6 @@ func (b *Bundle) allowanceNotes() []document.Note {
 	return notes
 }
 
-// An allowanceCheck has the rules of the bundles of a run.
 type allowanceCheck struct {
 	never  map[string]bool // of each rule, deprecated ones included
 	ids    []string        // of the enforced ones
@@ -220,7 +218,6 @@ func (c *allowanceCheck) refused(b *Bundle, several bool) document.Errors {
 	return all
 }
 
-// write says which rule may be meant.
 func (c *allowanceCheck) write(id string) string {
 	if c.budget -= len(c.ids); c.budget >= 0 {
 		if near := document.Nearest(id, c.ids); near != "" {

@@ -172,7 +172,6 @@ func (d *YAML) Fail(code string, n *yaml.Node, found, fix string) {
 	d.fail(code, d.place(n), found, fix)
 }
 
-// fail adds an error at a place of the file.
 func (d *YAML) fail(code string, at Place, found, fix string) {
 	if d.batch.full {
 		return
@@ -276,7 +275,6 @@ func (d *YAML) Items(e Entry, what, form string) ([]Entry, bool) {
 	return e.items(), true
 }
 
-// items are those of a list.
 func (e Entry) items() []Entry {
 	all := make([]Entry, len(e.Value.Content))
 	for i, n := range e.Value.Content {

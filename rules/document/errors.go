@@ -111,7 +111,6 @@ func (list Errors) In(bundle string) Errors {
 	return out
 }
 
-// sortErrors puts the errors of one file in order.
 func sortErrors(list []*Error) {
 	slices.SortStableFunc(list, func(a, b *Error) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))

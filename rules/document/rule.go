@@ -100,7 +100,6 @@ func (d *YAML) ID(e Entry) string {
 	return id
 }
 
-// firstID is where an id was read first.
 type firstID struct {
 	file string
 	line int

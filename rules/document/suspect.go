@@ -34,7 +34,6 @@ func (d *YAML) suspect(number int, alias string) (found bool) {
 	return false
 }
 
-// afterDashes returns what follows the dashes of list items.
 func afterDashes(s string) string {
 	for strings.HasPrefix(s, "- ") {
 		s = strings.TrimLeft(s[2:], " ")
@@ -105,7 +104,6 @@ func needsQuotes(text, value string) string {
 	return ""
 }
 
-// withoutComment returns what is before a comment.
 func withoutComment(s string) string {
 	if strings.HasPrefix(s, "#") {
 		return ""

@@ -93,7 +93,6 @@ func (d *YAML) place(n *yaml.Node) Place {
 	return Place{n.Line, c.offset + 1}
 }
 
-// source returns the rest of the line from a place on.
 func (d *YAML) source(at Place) []byte {
 	line := d.line(at.Line)
 	if at.Column < 1 || at.Column > len(line) {
@@ -102,7 +101,6 @@ func (d *YAML) source(at Place) []byte {
 	return line[at.Column-1:]
 }
 
-// checkDirectives refuses a line such as "%YAML 1.1" before the document.
 func (d *YAML) checkDirectives() bool {
 	for n := 1; n <= len(d.lines); n++ {
 		line := bytes.TrimLeft(d.line(n), " \t")
@@ -141,7 +139,6 @@ var (
 	unknownAnchor = late.Regexp(`^unknown anchor '(.*)' referenced$`)
 )
 
-// syntax reports what yaml.v3 could not read.
 func (d *YAML) syntax(err error) {
 	problem := yamlPosition().ReplaceAllString(err.Error(), "")
 	if strings.Contains(problem, "exceeded max depth") {
@@ -193,7 +190,6 @@ func (d *YAML) lineOfError(err error) int {
 	return line
 }
 
-// A lineReader reads a text line by line and counts the lines.
 type lineReader struct {
 	text []byte
 	read int
@@ -254,7 +250,6 @@ func (d *YAML) checkTree(n *yaml.Node, depth int) bool {
 	return true
 }
 
-// checkNode refuses one node for itself.
 func (d *YAML) checkNode(n *yaml.Node) {
 	at := d.place(n)
 	refuse := func(found, fix string) {

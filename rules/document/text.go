@@ -10,7 +10,6 @@ import (
 // is allowed, since editors of Windows write it.
 const byteOrderMark = "\uFEFF"
 
-// index finds the lines of text.
 func (d *YAML) index() {
 	d.lines = []int{0}
 	for i, c := range d.text {
@@ -58,7 +57,6 @@ func around(line []byte, column int) (source string, caret int) {
 	return source, caret
 }
 
-// at returns the place of a byte of text.
 func (d *YAML) at(offset int) Place {
 	n := bytes.Count(d.text[:offset], []byte("\n"))
 	return Place{n + 1, offset - d.lines[n] + 1}

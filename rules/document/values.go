@@ -65,7 +65,6 @@ func (d *YAML) Scalar(e Entry) (text string, quoted, ok bool) {
 	return n.Value, n.Style != 0, true
 }
 
-// valueOf says what to do about a value that is not there.
 func (d *YAML) valueOf(e Entry) string {
 	switch {
 	case e.isItem:
@@ -76,7 +75,6 @@ func (d *YAML) valueOf(e Entry) string {
 	return "write one, or remove the key"
 }
 
-// null reports the absence of a value.
 func (d *YAML) null(e Entry, at Place) {
 	found, fix := fmt.Sprintf("%q has no value", e.Key.Value), d.valueOf(e)
 	if e.isItem {
@@ -103,7 +101,6 @@ func (d *YAML) Line(e Entry) string {
 	return ""
 }
 
-// isOneLine reports a line break or another control character in a string.
 func (d *YAML) isOneLine(e Entry, text string) bool {
 	i := strings.IndexFunc(text, func(r rune) bool { return unicode.IsControl(r) || r == 0x2028 || r == 0x2029 })
 	if i < 0 {
@@ -256,7 +253,6 @@ func (d *YAML) Only(e Entry, value string) bool {
 	return false
 }
 
-// orList is "a, b or c".
 func orList(words []string) string {
 	text := ""
 	for i, w := range words {

@@ -53,7 +53,6 @@ func (f *Follower) Beneath(folder string) Rest {
 	return r
 }
 
-// add adds what is left of a glob when the folder's segments are taken from it.
 func (r *Rest) add(glob []string, folder string) {
 	var short [2][8]int
 	at, next := append(short[0][:0], 0), short[1][:0] // how many of the glob's segments are taken; ascending, each once

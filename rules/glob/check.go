@@ -62,7 +62,6 @@ func check(glob string) *Mistake {
 	return nil
 }
 
-// checkText refuses what shows in the text alone.
 func checkText(glob string) *Mistake {
 	if strings.TrimSpace(glob) == "" {
 		return &Mistake{"an empty glob", `write "**" for every file`}
@@ -101,7 +100,6 @@ func kinds(tokens []token) string {
 // in a glob. Before anything else it is taken for a Windows separator.
 const escapable = `*?[]{},\`
 
-// checkTokens refuses single elements, and pairs of neighbours.
 func checkTokens(tokens []token) *Mistake {
 	depth := 0
 	for i, t := range tokens {
@@ -197,7 +195,6 @@ func checkClass(class string, inBraces bool) *Mistake {
 	return nil
 }
 
-// classRune reads one character of a class's body.
 func classRune(class, body string, inBraces bool) (r rune, isEscaped bool, rest string, m *Mistake) {
 	r, n := utf8.DecodeRuneInString(body)
 	if r == '\\' {
@@ -221,7 +218,6 @@ func classRune(class, body string, inBraces bool) (r rune, isEscaped bool, rest 
 	return r, isEscaped, body[n:], nil
 }
 
-// checkGroups refuses braces that say nothing, or what only a shell understands.
 func checkGroups(tokens []token) *Mistake {
 	type group struct {
 		text    string // of it, "{}" for each group in it
@@ -256,7 +252,6 @@ func checkGroups(tokens []token) *Mistake {
 	return nil
 }
 
-// checkSegments refuses an expansion with a segment that no path has.
 func checkSegments(tokens []token) *Mistake {
 	if len(tokens) == 0 {
 		return &Mistake{"nothing in it", "remove the empty alternative"}

@@ -110,7 +110,6 @@ const (
 	atOrBeneath              // "DIR/**" as doublestar reads it: or the path
 )
 
-// A matcher is one glob without braces.
 type matcher struct {
 	shape shape
 	text  string
@@ -212,7 +211,6 @@ func literal(glob string) (string, bool) {
 	return b.String(), true
 }
 
-// base returns the last segment of path.
 func base(path string) string {
 	return path[strings.LastIndexByte(path, '/')+1:]
 }

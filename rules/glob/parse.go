@@ -14,7 +14,6 @@ const (
 	MaxExpansions = 256 // of all groups together
 )
 
-// A kind is what a token is.
 type kind int
 
 const (
@@ -29,7 +28,6 @@ const (
 	closing             // }
 )
 
-// A token is one element of a glob.
 type token struct {
 	kind kind
 	text string // as written
@@ -139,7 +137,6 @@ func expand(tokens []token, yield func([]token) bool) bool {
 	return true
 }
 
-// text returns the tokens as written.
 func text(tokens []token) string {
 	var b strings.Builder
 	for _, t := range tokens {

@@ -127,7 +127,6 @@ func (n Number) signed(negative bool) Number {
 	return n
 }
 
-// radix reads a number with a base before it.
 func radix(body string) (Number, bool) {
 	if len(body) < 3 || body[0] != '0' {
 		return Number{}, false
@@ -149,7 +148,6 @@ func radix(body string) (Number, bool) {
 	return inBase(body[2:], base), true
 }
 
-// inBase reads digits of a base.
 func inBase(digits string, base int) Number {
 	digits = strings.TrimLeft(digits, "0")
 	if len(digits) > maxRadixDigits {
@@ -224,7 +222,6 @@ func canonical(whole, fraction, exponent string) Number {
 	return Number{digits: significant, exponent: power.Add(power, big.NewInt(shift)).String()}
 }
 
-// unsign returns a text without the sign that it may begin with.
 func unsign(text string) string {
 	if text != "" && (text[0] == '-' || text[0] == '+') {
 		return text[1:]
@@ -234,7 +231,6 @@ func unsign(text string) string {
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// areDigits reports whether a text is decimal digits, at least one.
 func areDigits(text string) bool {
 	for i := range len(text) {
 		if !isDigit(text[i]) {
@@ -244,7 +240,6 @@ func areDigits(text string) bool {
 	return text != ""
 }
 
-// only reports whether a text has no other characters than those of a set.
 func only(text, set string) bool { return strings.Trim(text, set) == "" }
 
 // cutAny is [strings.Cut] at the first of some characters.

@@ -212,7 +212,6 @@ func groupError(source string, e *syntax.Error) *Error {
 
 const again = "RE2 has none: write again what the group may match, each form with | between them"
 
-// escapeError is about a backslash and what follows it.
 func escapeError(escape string) *Error {
 	fixes := map[string]string{
 		`\Z`: `write $`,

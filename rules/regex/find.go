@@ -85,7 +85,6 @@ func (m *matcher) find(text []byte, yield func(Match) bool) bool {
 	return m.yieldLine(len(text), yield)
 }
 
-// yieldLine ends a line and yields its matches, until that returns false.
 func (m *matcher) yieldLine(at int, yield func(Match) bool) bool {
 	for _, match := range m.endLine(int64(at)) {
 		if !yield(match) {

@@ -8,7 +8,6 @@ import (
 	"unicode"
 )
 
-// A use is what an expression is asked of.
 type use uint8
 
 const (
@@ -22,7 +21,6 @@ const (
 	wholeText = ", or begin the expression with (?s), which matches the whole text at once"
 )
 
-// beyondLine is an error about what no line has.
 func (u use) beyondLine(found, fix string) *Error {
 	if u == ofValue {
 		fix += wholeText

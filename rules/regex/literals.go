@@ -45,7 +45,6 @@ const (
 	maxCopies     = 8   // of what is repeated
 )
 
-// facts say which texts a part of an expression can match, assertions left aside, or what they have in them.
 type facts struct {
 	// If whole, begin and end are the same, and every match is one of these; none at all if nothing in a line
 	// matches. Otherwise every match begins with one of begin and ends with one of end. Case aside, where they
@@ -55,7 +54,6 @@ type facts struct {
 	need       []Literal // every match has one of these in it; nil if none are known
 }
 
-// required returns the literals of an expression.
 func required(tree *syntax.Regexp) []Literal {
 	need := factsOf(tree).need
 	if len(need) == 0 {
@@ -121,7 +119,6 @@ func factsOf(re *syntax.Regexp) facts {
 	return exactly(Literal{}) // an assertion, or nothing
 }
 
-// exactly is a part that matches only these texts.
 func exactly(texts ...Literal) facts {
 	f := facts{whole: true, begin: distinct(texts)}
 	f.end = f.begin
@@ -131,15 +128,12 @@ func exactly(texts ...Literal) facts {
 	return f
 }
 
-// anything is a part of which nothing is known.
 func anything() facts {
 	return facts{begin: []Literal{{}}, end: []Literal{{}}}
 }
 
-// dead reports whether nothing in a line matches.
 func (f facts) dead() bool { return f.whole && len(f.begin) == 0 }
 
-// several is the part once or more.
 func (f facts) several() facts {
 	f.whole = f.dead()
 	return f
@@ -165,7 +159,6 @@ func repeated(re *syntax.Regexp) facts {
 	return f
 }
 
-// character is one character, with what it folds to.
 func character(c rune, fold bool) facts {
 	if !fold {
 		return class([]rune{c, c})
@@ -177,7 +170,6 @@ func character(c rune, fold bool) facts {
 	return class(all)
 }
 
-// class is one character of some ranges.
 func class(ranges []rune) facts {
 	var texts []Literal
 	for i := 0; i+1 < len(ranges); i += 2 {
@@ -208,7 +200,6 @@ func class(ranges []rune) facts {
 	return anything()
 }
 
-// has reports whether ranges have c.
 func has(ranges []rune, c rune) bool {
 	for i := 0; i+1 < len(ranges); i += 2 {
 		if ranges[i] <= c && c <= ranges[i+1] {
@@ -218,7 +209,6 @@ func has(ranges []rune, c rune) bool {
 	return false
 }
 
-// concat is one part and then the other.
 func concat(a, b facts) facts {
 	if a.dead() || b.dead() {
 		return exactly()
@@ -247,7 +237,6 @@ func concat(a, b facts) facts {
 	return f
 }
 
-// unite is any of some parts.
 func unite(branches []facts) facts {
 	branches = slices.DeleteFunc(branches, facts.dead)
 	if len(branches) == 0 {
@@ -391,7 +380,6 @@ func isLetter(c rune) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 
 func hasLetter(s string) bool { return strings.ContainsFunc(s, isLetter) }
 
-// lower is s with A-Z as a-z.
 func lower(s string) string {
 	return strings.Map(func(c rune) rune {
 		if 'A' <= c && c <= 'Z' {

@@ -28,7 +28,6 @@ type program struct {
 	alike   bool   // all characters beyond ASCII mean the same to each step
 }
 
-// A step is an instruction.
 type step struct {
 	kind  kind
 	out   uint32
@@ -38,7 +37,6 @@ type step struct {
 	need  syntax.EmptyOp // of an assertion: these hold
 }
 
-// A kind says what a step does.
 type kind uint8
 
 const (
@@ -89,7 +87,6 @@ func newProgram(code *syntax.Prog, whole bool) *program {
 	return p
 }
 
-// maskOf is a set of ASCII characters.
 func maskOf(has func(rune) bool) (mask [2]uint64) {
 	for c := range rune(utf8.RuneSelf) {
 		if has(c) {
@@ -111,7 +108,6 @@ func (p *program) bytes() int {
 	return n
 }
 
-// accepts reports whether an instruction reads a character.
 func accepts(in *syntax.Inst, c rune) bool {
 	switch in.Op {
 	case syntax.InstRune, syntax.InstRune1:
@@ -120,7 +116,6 @@ func accepts(in *syntax.Inst, c rune) bool {
 	return in.Op == syntax.InstRuneAny || c != '\n' // a dot
 }
 
-// narrow reports whether an instruction reads ASCII only.
 func narrow(in *syntax.Inst) bool {
 	switch in.Op {
 	case syntax.InstRuneAny, syntax.InstRuneAnyNotNL:
@@ -208,7 +203,6 @@ func (p *program) matches(asserts, noMark bool) bool {
 	return false
 }
 
-// sides returns of which kinds the characters are that a char step reads.
 func (s *step) sides(words [2]uint64) (reads [sides]bool) {
 	reads[word] = s.ascii[0]&words[0]|s.ascii[1]&words[1] != 0
 	reads[other] = s.ascii[0]&^words[0]|s.ascii[1]&^words[1] != 0 || s.wide != nil && readsWide(s.wide)

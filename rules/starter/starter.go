@@ -13,16 +13,12 @@
 //	}
 //	files := starter.Files(names...)
 //
-// The bundle is text, written for people who have never seen one: the folders
-// boundaries and invariants next to this file have a header, 00-header.yml, and
-// one fragment for each topic, the items of the list `rules:` with their
-// comments. [Files] puts them together byte for byte; nothing here parses YAML
-// or matches a glob. A new topic is two fragments and an entry in [Topics].
+// The bundle is text: the folders boundaries and invariants next to this file have a header, 00-header.yml, and
+// one fragment for each topic, the items of the list `rules:` with their comments. [Files] puts them together byte for
+// byte. A new topic is two fragments and an entry in [Topics].
 //
-// Limits: [Topic.Holds] looks at one file's path and first bytes and may be
-// wrong in both directions (a chart whose templates all begin with a long
-// comment; an OpenAPI document that happens to have a kind). That costs a rule
-// too many or too few in a file that its owner reads before committing it.
+// Limits: [Topic.Holds] looks at one file's path and first bytes and may be wrong in both directions (a chart whose
+// templates all begin with a long comment; an OpenAPI document that happens to have a kind).
 package starter
 
 import (
@@ -167,7 +163,6 @@ func isKubernetes(p string, head []byte) bool {
 	return false
 }
 
-// hasKey reports whether a line of text begins with key.
 func hasKey(text []byte, key string) bool {
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	return bytes.HasPrefix(text, []byte(key)) || bytes.Contains(text, []byte("\n"+key))
