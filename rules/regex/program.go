@@ -1,6 +1,7 @@
 package regex
 
 import (
+	"maps"
 	"regexp/syntax"
 	"slices"
 	"unicode"
@@ -280,31 +281,25 @@ func (p *program) findClasses() {
 			p.alike = p.alike && (s.wide == nil || readsAllWide(s.wide))
 		}
 	}
-	count := 1
-	for ascii := range different {
-		var split [256]uint8 // of a class, the number of those of its characters that are in ascii, or 0
-		var others [256]bool // of a class, whether it has others
-		for c := range rune(utf8.RuneSelf) {
-			if ascii[c/64]&(1<<(c%64)) == 0 {
-				others[p.classes[c]] = true
-			}
-		}
-		for c := range rune(utf8.RuneSelf) {
-			if class := p.classes[c]; ascii[c/64]&(1<<(c%64)) != 0 && others[class] {
-				if split[class] == 0 {
-					split[class] = uint8(count)
-					count++
-				}
-				p.classes[c] = split[class]
-			}
-		}
-	}
-	p.samples = make([]rune, count, count+2)
+	masks := slices.Collect(maps.Keys(different))
+	classes := map[string]uint8{} // by which of the masks have its characters
 	for c := range rune(utf8.RuneSelf) {
-		if c != '\n' && c != '\r' {
-			p.samples[p.classes[c]] = c
+		if c == '\n' || c == '\r' {
+			continue
 		}
+		in := make([]byte, len(masks))
+		for i, mask := range masks {
+			in[i] = byte(mask[c/64] >> (c % 64) & 1)
+		}
+		class, known := classes[string(in)]
+		if !known {
+			class = uint8(len(classes))
+			classes[string(in)] = class
+			p.samples = append(p.samples, c)
+		}
+		p.classes[c] = class
 	}
+	count := len(classes)
 	for c := utf8.RuneSelf; c < len(p.classes); c++ {
 		p.classes[c] = uint8(count)
 	}
