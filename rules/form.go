@@ -105,8 +105,7 @@ func (s shape) level() document.Level {
 
 var plurals = map[Type]string{Boundary: "boundaries", Invariant: "invariants", deprecated: "deprecated"}
 
-// match returns the level "match" of a rule file. A deprecated rule may have
-// either pattern key, or both.
+// match returns the level "match" of a rule file. A deprecated rule may have either pattern key, or both.
 func (s shape) match() document.Level {
 	l := document.Level{Name: `"match"`, Required: []string{"files"}, Optional: []string{"exclude"}}
 	own, other, of, file := boundaryKey, invariantKey, "invariants", InvariantsFile

@@ -1,12 +1,10 @@
 // Package rules reads a bundle: the rules of a team, as data.
 //
-// A bundle is a folder with rules/boundaries.yml, rules/invariants.yml
-// and, optionally, rules/deprecated.yml; in a bundle of version 0.2, with any number of
-// rules/*.yml, and perhaps without rules/invariants.yml. There rules/allowances.yml lists the files that may keep
-// occurrences of a rule ([Allowance]). [Load] reads a bundle in memory and
-// [LoadDir] one in a folder on disk. Both are strict: nothing in a bundle is
-// silently ignored, and every mistake in a bundle is reported in one run, in
-// file order, with its line and column ([document.Errors]).
+// A bundle is a folder with rules/boundaries.yml, rules/invariants.yml and, optionally, rules/deprecated.yml; in a
+// bundle of version 0.2, with any number of rules/*.yml, and perhaps without rules/invariants.yml. There
+// rules/allowances.yml lists the files that may keep occurrences of a rule ([Allowance]). [Load] reads a bundle in
+// memory and [LoadDir] one in a folder on disk. Both are strict: nothing in a bundle is silently ignored, and every
+// mistake in a bundle is reported in one run, in file order, with its line and column ([document.Errors]).
 //
 // A rule has globs and patterns. Which files a rule selects depends on
 // their paths alone ([Rule.Selects], and [Bundle.Selecting] for all rules at once); what a
@@ -58,8 +56,7 @@ import (
 // Type says in which of the two kinds of file of enforced rules a rule is.
 type Type string
 
-// The two types of rule. What must not appear means the same in both; only an
-// invariant can require something.
+// The two types of rule. What must not appear means the same in both; only an invariant can require something.
 const (
 	Boundary  Type = "boundary"
 	Invariant Type = "invariant"
@@ -135,9 +132,8 @@ func (r *Rule) mistake(at document.Spot, found string) *document.Error {
 
 // A Bundle is a set of rules that loaded without a mistake.
 type Bundle struct {
-	// Rules are the enforced rules: the boundaries, then the invariants, each in the
-	// order of its file. There is at least one, but for a bundle of 0.2 next to others, which may have allowances for
-	// their rules: see [Together].
+	// Rules are the enforced rules: the boundaries, then the invariants, each in the order of its file. There is at
+	// least one, but for a bundle of 0.2 next to others, which may have allowances for their rules: see [Together].
 	Rules []Rule
 	// Deprecated are the rules of rules/deprecated.yml: validated, counted, never enforced.
 	Deprecated []Rule
@@ -150,9 +146,8 @@ type Bundle struct {
 	// FileExcludes are those of the rule files that have an exclude, in the order of the rules, deprecated ones
 	// last. nil for a bundle that [New] made; the rules have them, too.
 	FileExcludes []FileExclude
-	// SHA256 is the bundle's identity, in lower-case hexadecimal. For each rule file
-	// in byte order of its path it hashes the path, LF, the file's bytes with CRLF as
-	// LF, and LF.
+	// SHA256 is the bundle's identity, in lower-case hexadecimal. For each rule file in byte order of its path it
+	// hashes the path, LF, the file's bytes with CRLF as LF, and LF.
 	SHA256 string
 	// Files are the SHA-256 of the rule files that were read, by path, such as
 	// rules/boundaries.yml. nil for a bundle that [New] made.

@@ -7,9 +7,8 @@ import (
 	"github.com/policyscan/policyscan/rules/glob"
 )
 
-// New returns a bundle of rules that were not loaded together: some rules of
-// a bundle, the rules of two, or rules made by hand. The globs must have passed
-// glob.Check. The bundle shares the slices and has no SHA256.
+// New returns a bundle of rules that were not loaded together: some rules of a bundle, the rules of two, or rules made
+// by hand. The globs must have passed glob.Check. The bundle shares the slices and has no SHA256.
 func New(enforced, deprecated []Rule) *Bundle {
 	b := &Bundle{Rules: enforced, Deprecated: deprecated}
 	for i := range b.Rules {

@@ -7,8 +7,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Begin reads the id of the rule n, which is unique in the document, and names it in the errors
-// up to the next Begin.
+// Begin reads the id of the rule n, which is unique in the document, and names it in the errors up to the next Begin.
 func (d *YAML) Begin(n *yaml.Node) { d.BeginAbout(n, "id") }
 
 // BeginAbout is Begin for something that is about a rule, whose id is at this key.

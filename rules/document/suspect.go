@@ -112,8 +112,7 @@ func withoutComment(s string) string {
 	return before
 }
 
-// QuoteYAML writes a string as a YAML scalar: in single quotes, where nothing is special,
-// if it can be.
+// QuoteYAML writes a string as a YAML scalar: in single quotes, where nothing is special, if it can be.
 func QuoteYAML(s string) string {
 	for _, r := range s {
 		if r == '\'' || r < ' ' || r >= 0x7F {

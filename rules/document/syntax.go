@@ -50,8 +50,7 @@ func (d *YAML) document(content []byte) *yaml.Node {
 	return root.Content[0]
 }
 
-// decode returns the next document. yaml.v3 panics on some malformed input; that is
-// malformed input too.
+// decode returns the next document. yaml.v3 panics on some malformed input; that is malformed input too.
 func decode(d *yaml.Decoder) (node *yaml.Node, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -211,10 +210,9 @@ func (r *lineReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// checkTree refuses anchors, aliases, merge keys, tags, keys that are not text or are there
-// twice, and deep nesting, anywhere beneath n. It marks what the walk must step over,
-// so that a mistake is reported once and all others are found. It returns false
-// if n is too deep to be walked at all.
+// checkTree refuses anchors, aliases, merge keys, tags, keys that are not text or are there twice, and deep nesting,
+// anywhere beneath n. It marks what the walk must step over, so that a mistake is reported once and all others are
+// found. It returns false if n is too deep to be walked at all.
 func (d *YAML) checkTree(n *yaml.Node, depth int) bool {
 	if depth > maxDepth {
 		d.fail(CodeLimit, d.place(n), fmt.Sprintf("nested deeper than %d levels", maxDepth), "a rule file needs six")
@@ -269,8 +267,7 @@ func (d *YAML) checkNode(n *yaml.Node) {
 	}
 }
 
-// tagged reports whether a node has its own tag. yaml.v3 forgets the tag "!", but
-// not that the node began with it.
+// tagged reports whether a node has its own tag. yaml.v3 forgets the tag "!", but not that the node began with it.
 func (d *YAML) tagged(n *yaml.Node, at Place) bool {
 	if n.Style&yaml.TaggedStyle != 0 {
 		return true

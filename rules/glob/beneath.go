@@ -32,9 +32,8 @@ func NewFollower(globs []string) *Follower {
 	return f
 }
 
-// A Rest is what globs ask of the paths beneath a folder: the globs for what follows the folder's path.
-// A path folder/x matches one of the globs exactly if x matches one of the Rest, but for
-// classes that match a slash.
+// A Rest is what globs ask of the paths beneath a folder: the globs for what follows the folder's path. A path
+// folder/x matches one of the globs exactly if x matches one of the Rest, but for classes that match a slash.
 type Rest struct {
 	globs []string // without braces, sorted
 	// unsure: a class that matches a slash (see the package comment) is in the way. The globs

@@ -43,10 +43,9 @@
 //
 // # Limits
 //
-// A glob has at most [MaxBytes] bytes, [MaxBraces] brace groups and
-// [MaxExpansions] expansions. A [Set] tries its globs one after the other; an [Index]
-// finds the usual shapes ("**", "**/*.ext", "**/NAME", "DIR/**" and plain paths) by a
-// look-up and tries the others one after the other.
+// A glob has at most [MaxBytes] bytes, [MaxBraces] brace groups and [MaxExpansions] expansions. A [Set] tries its
+// globs one after the other; an [Index] finds the usual shapes ("**", "**/*.ext", "**/NAME", "DIR/**" and plain paths)
+// by a look-up and tries the others one after the other.
 package glob
 
 import (
@@ -135,8 +134,7 @@ func newMatcher(glob string) matcher {
 	return matcher{general, glob}
 }
 
-// withoutLastStars returns X and true for X/**, X/**/** and so on, and "**" for a glob of nothing
-// but such segments.
+// withoutLastStars returns X and true for X/**, X/**/** and so on, and "**" for a glob of nothing but such segments.
 func withoutLastStars(glob string) (rest string, inFolder bool) {
 	for strings.HasSuffix(glob, "/**") {
 		glob, inFolder = strings.TrimSuffix(glob, "/**"), true

@@ -145,8 +145,7 @@ func text(tokens []token) string {
 	return b.String()
 }
 
-// expansions returns the globs without braces that glob, which passed Check, stands
-// for: each one once.
+// expansions returns the globs without braces that glob, which passed Check, stands for: each one once.
 func expansions(glob string) []string {
 	if !strings.Contains(glob, "{") {
 		return []string{glob}

@@ -20,12 +20,11 @@ type Literal struct {
 // Literals returns texts of which every match has at least one in it: few and long ones, at most 500, none of them in
 // another. It returns nil if there are none. The caller must not change them.
 //
-// They come from the syntax tree, from the inside out. For each part it is known which texts it matches if they
-// are few (up to 16 by putting parts together, up to 500 by alternation), else with which texts its matches begin
-// and end, and a set of texts of which each match has one: that of a part, or the ends of one part with the
-// beginnings of the next, whichever is better. The better set has a text of three bytes or more in each match,
-// then longer and fewer texts. An alternation has the texts of all its branches. A class counts if it has at most
-// four different characters.
+// They come from the syntax tree, from the inside out. For each part it is known which texts it matches if they are
+// few (up to 16 by putting parts together, up to 500 by alternation), else with which texts its matches begin and end,
+// and a set of texts of which each match has one: that of a part, or the ends of one part with the beginnings of the
+// next, whichever is better. The better set has a text of three bytes or more in each match, then longer and fewer
+// texts. An alternation has the texts of all its branches. A class counts if it has at most four different characters.
 //
 // Where case is ignored, ASCII letters become a text with Fold, and what else folds to them becomes variants:
 // (?i)key is "key" and "\u212Aey", the Kelvin sign, both with Fold. A part where case matters may get Fold from
@@ -46,9 +45,8 @@ const (
 )
 
 type facts struct {
-	// If whole, begin and end are the same, and every match is one of these; none at all if nothing in a line
-	// matches. Otherwise every match begins with one of begin and ends with one of end. Case aside, where they
-	// have Fold.
+	// If whole, begin and end are the same, and every match is one of these; none at all if nothing in a line matches.
+	// Otherwise every match begins with one of begin and ends with one of end. Case aside, where they have Fold.
 	whole      bool
 	begin, end []Literal
 	need       []Literal // every match has one of these in it; nil if none are known
