@@ -110,11 +110,7 @@ func (r *Rule) Suspect(p Part) string {
 	if item.Kind != Text {
 		return ""
 	}
-	return r.suspectText(item.Text)
-}
-
-// suspectText says whether a text seems to be an expression.
-func (r *Rule) suspectText(text string) string {
+	text := item.Text
 	const escaped = "\x00\a\b\x1b\f\v" // by one letter after a backslash in double quotes
 	if i := strings.IndexAny(text, escaped); i >= 0 {
 		letter := "0abefv"[strings.IndexByte(escaped, text[i])]

@@ -15,7 +15,7 @@ import (
 func itemLevel(required bool) document.Level {
 	l := document.Level{
 		Name:     "a pattern",
-		Optional: slices.Concat([]string{"text", "regex", "key", "within_lines"}, textOptions(), keyOptions()),
+		Optional: slices.Concat(itemKinds, []string{"within_lines"}, textOptions(), keyOptions()),
 	}
 	if !required {
 		l.Optional = slices.DeleteFunc(l.Optional, func(key string) bool { return key == "each" })
@@ -26,6 +26,9 @@ func itemLevel(required bool) document.Level {
 	}
 	return l
 }
+
+// itemKinds are the keys of which an item that is a mapping has one.
+var itemKinds = []string{"text", "regex", "key"}
 
 // textOptions and keyOptions are the keys that belong next to "text" and next to "key", and to nothing else.
 func textOptions() []string { return []string{"spaces", "words", "case"} }
@@ -118,10 +121,9 @@ func (f *ruleFile) item(e document.Entry, required bool) (Item, bool) {
 
 // isItem reports whether a mapping is meant as an item. Another one is a text with a colon that has no quotes.
 func (f *ruleFile) isItem(e document.Entry) bool {
-	keys := []string{"text", "regex", "key", "each"}
+	keys := append(slices.Clone(itemKinds), "each")
 	if f.is02 {
-		kinds := []string{"text", "regex", "key"}
-		if slices.ContainsFunc(kinds, func(kind string) bool { return f.doc.Has(e.Value, document.Level{}, kind) }) {
+		if slices.ContainsFunc(itemKinds, func(kind string) bool { return f.doc.Has(e.Value, document.Level{}, kind) }) {
 			return true // misspelt, too
 		}
 		keys = itemLevel(true).Optional
@@ -135,22 +137,21 @@ func (f *ruleFile) isItem(e document.Entry) bool {
 func (f *ruleFile) mapping(e document.Entry, required bool) (Item, bool) {
 	level := itemLevel(required)
 	m := f.doc.Mapping(e.Value, "the pattern", itemForms, level)
-	var kinds []string // of those that there must be one of
-	for _, kind := range []string{"text", "regex", "key"} {
-		if i := slices.IndexFunc(m, func(e document.Entry) bool { return e.Key.Value == kind }); i >= 0 {
-			kinds = append(kinds, kind)
-			m[i].Required = true
+	var kinds []document.Entry // one, if there is no mistake
+	for _, kind := range itemKinds {
+		if e := m.At(kind); e.Key != nil {
+			e.Required = true
+			kinds = append(kinds, e)
 		}
 	}
 	switch {
 	case len(kinds) > 1:
-		f.doc.Fail(document.CodeKey, m.At(kinds[1]).Key, fmt.Sprintf("%q and %q in one item", kinds[0], kinds[1]),
+		first, second := kinds[0].Key, kinds[1].Key
+		f.doc.Fail(document.CodeKey, second, fmt.Sprintf("%q and %q in one item", first.Value, second.Value),
 			fmt.Sprintf("write %s items", map[int]string{2: "two", 3: "three"}[len(kinds)]))
 		return Item{}, false
 	case len(kinds) == 0:
-		if slices.ContainsFunc([]string{"key", "text", "regex"}, func(kind string) bool {
-			return f.doc.Has(e.Value, level, kind)
-		}) {
+		if slices.ContainsFunc(itemKinds, func(kind string) bool { return f.doc.Has(e.Value, level, kind) }) {
 			return Item{}, false // misspelt
 		}
 		found, fix := `a pattern without "text", "regex" or "key"`, "write "+itemForms
@@ -163,19 +164,21 @@ func (f *ruleFile) mapping(e document.Entry, required bool) (Item, bool) {
 		}
 		f.doc.Fail(document.CodeValue, e.Value, found, fix)
 		return Item{}, false
-	case kinds[0] == "key":
-		return f.keyItem(m, required)
+	}
+	kind := kinds[0]
+	if kind.Key.Value == "key" {
+		return f.keyItem(kind, m, required)
 	}
 	for _, option := range keyOptions() {
 		if o := m.At(option); o.Key != nil {
 			f.doc.Fail(document.CodeKey, o.Key, fmt.Sprintf(`%q belongs to items with "key"`, option),
-				`remove it, or write "key" and the path of a value for `+fmt.Sprintf("%q", kinds[0]))
+				`remove it, or write "key" and the path of a value for `+fmt.Sprintf("%q", kind.Key.Value))
 		}
 	}
-	if kinds[0] == "regex" {
-		return f.expression(m.At("regex"), m)
+	if kind.Key.Value == "regex" {
+		return f.expression(kind, m)
 	}
-	return f.text(m.At("text"), m)
+	return f.text(kind, m)
 }
 
 const itemForms = `{text: "…"}, {regex: "…"} or {key: "…"}`

@@ -17,7 +17,7 @@ type keyReader struct {
 	json map[string]string // of its keys, as they are written
 }
 
-func (f *ruleFile) keyItem(m document.Entries, required bool) (Item, bool) {
+func (f *ruleFile) keyItem(key document.Entry, m document.Entries, required bool) (Item, bool) {
 	before := f.doc.Mistakes()
 	f.refuseOptions(m, []foreignOption{
 		{"spaces", `"text"`, `remove it: a key is found however the file is spaced`},
@@ -29,7 +29,7 @@ func (f *ruleFile) keyItem(m document.Entries, required bool) (Item, bool) {
 	if each, at := k.paths(m.At("each")); each != nil {
 		k.item.Each, k.each[&k.item] = each, at
 	}
-	k.item.Paths, _ = k.paths(m.At("key"))
+	k.item.Paths, _ = k.paths(key)
 	k.where(m.At("where"))
 	condition := k.condition(m)
 	if format := m.At("format"); format.Key != nil {

@@ -3,7 +3,6 @@ package rules
 import (
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 
@@ -136,23 +135,17 @@ func (f *ruleFile) unparsable(r *Rule, m document.Entries, before int) {
 	}
 }
 
-// texts reads a list of texts, each with its item. It ends where there are so many mistakes that no more are looked
-// for.
-func (f *ruleFile) texts(e document.Entry) iter.Seq2[document.Entry, string] {
-	return func(yield func(document.Entry, string) bool) {
-		for _, item := range f.doc.List(e) {
-			text, ok := f.doc.Text(item)
-			if f.doc.Full() || ok && !yield(item, text) {
-				return
-			}
-		}
-	}
-}
-
 // globs reads a list of globs. more, if there is one, refuses others than those that are always refused.
 func (f *ruleFile) globs(e document.Entry, more func(string) *glob.Mistake) (globs []string, at []document.Place) {
 	seen := map[string]bool{}
-	for item, text := range f.texts(e) {
+	for _, item := range f.doc.List(e) {
+		text, ok := f.doc.Text(item)
+		if f.doc.Full() {
+			break
+		}
+		if !ok {
+			continue
+		}
 		written := text
 		if f.is02 {
 			text = strings.TrimPrefix(text, "/") // it anchors: paths count from the root

@@ -92,13 +92,13 @@ type Rule struct {
 	File string // the rule file within the bundle, such as "rules/boundaries.yml"
 	Line int    // 1-based, where the rule begins in File
 
-	at               document.Spot
-	files, forbidden *globs                             // Files and ForbiddenFiles, compiled by Load and New
-	exclude          *glob.Set                          // Excludes, compiled by Load and New
-	places           [partKinds][]document.Place        // if loaded, where its parts are in its file
-	each             map[*keyitem.Item][]document.Place // of the paths of each item's Each
-	in02             bool                               // the file is of 0.2
-	slow             []string                           // its expressions that are slow, as Load compiled them
+	at                   document.Spot
+	files, forbidden     *globs                             // Files and ForbiddenFiles, compiled by Load and New
+	exclude, fileExclude *glob.Set                          // Exclude and FileExclude, compiled by Load and New
+	places               [partKinds][]document.Place        // if loaded, where its parts are in its file
+	each                 map[*keyitem.Item][]document.Place // of the paths of each item's Each
+	in02                 bool                               // the file is of 0.2
+	slow                 []string                           // its expressions that are slow, as Load compiled them
 }
 
 // Excludes returns the globs of paths that the rule does not check: its own, then those of its file.
@@ -155,11 +155,11 @@ type Bundle struct {
 
 	files, forbidden, required *selector // of the globs of all rules
 
-	classes func() []linkClass   // by what they mean for links, made when first asked for
-	taken   func() []fileExclude // made when first asked for
-	notes   []document.Note      // found while loading
-	spots   []allowanceSpots     // of Allowances; nil for a bundle that New made
-	joined  bool                 // of several bundles
+	classes       func() []linkClass // by what they mean for links, made when first asked for
+	byFileExclude func() [][]*Rule   // the rules that each of FileExcludes narrows, made when first asked for
+	notes         []document.Note    // found while loading
+	spots         []allowanceSpots   // of Allowances; nil for a bundle that New made
+	joined        bool               // of several bundles
 }
 
 // A FileExclude is the exclude of a rule file: it narrows all rules of the file.

@@ -18,7 +18,7 @@ func New(enforced, deprecated []Rule) *Bundle {
 	b.forbidden = newSelector(b.Rules, ForbiddenFilesGlob)
 	b.required = newSelector(b.Rules, RequiredFilesGlob)
 	b.classes = sync.OnceValue(func() []linkClass { return linkClasses(b.Rules) })
-	b.taken = sync.OnceValue(func() []fileExclude { return newFileExcludes(b) })
+	b.byFileExclude = sync.OnceValue(b.rulesOfExcludes)
 	return b
 }
 
@@ -38,7 +38,7 @@ func (b *Bundle) Only(keep func(*Rule) bool) *Bundle {
 func (r *Rule) compile() {
 	r.files = newGlobs(r.Files, r.PathCase)
 	r.forbidden = newGlobs(r.ForbiddenFiles, r.PathCase)
-	r.exclude = glob.Compile(r.Excludes())
+	r.exclude, r.fileExclude = glob.Compile(r.Exclude), glob.Compile(r.FileExclude)
 }
 
 // globs are those of a rule, matched with or without regard to letter case.
@@ -63,11 +63,13 @@ func (g *globs) match(path string) bool {
 
 // Selects reports whether the rule, of a bundle that came from Load or New, is about the content of the file of that
 // path: the path matches any glob of Files and none of Excludes.
-func (r *Rule) Selects(path string) bool { return r.files.match(path) && !r.exclude.Match(path) }
+func (r *Rule) Selects(path string) bool { return r.files.match(path) && !r.excludes(path) }
 
 // Forbids reports whether there must be no file of that path: the path matches any glob of ForbiddenFiles and none of
 // Excludes.
-func (r *Rule) Forbids(path string) bool { return r.forbidden.match(path) && !r.exclude.Match(path) }
+func (r *Rule) Forbids(path string) bool { return r.forbidden.match(path) && !r.excludes(path) }
+
+func (r *Rule) excludes(path string) bool { return r.exclude.Match(path) || r.fileExclude.Match(path) }
 
 // Selecting appends to into the indices in b.Rules of the rules that select path, in
 // order, and returns the longer slice. It is for asking about many paths: it allocates only if
@@ -115,8 +117,8 @@ func (b *Bundle) SelectingBeneath(path string, into []int) []int {
 // TakenByFile appends to into the places in FileExcludes of those excludes of a rule file that take the path from an
 // enforced rule of that file, which would otherwise select or forbid it.
 func (b *Bundle) TakenByFile(path string, into []int) []int {
-	for i, taken := range b.taken() {
-		if taken.exclude.Match(path) && slices.ContainsFunc(taken.rules, func(r *Rule) bool {
+	for i, ofFile := range b.byFileExclude() {
+		if len(ofFile) > 0 && ofFile[0].fileExclude.Match(path) && slices.ContainsFunc(ofFile, func(r *Rule) bool {
 			return (r.files.match(path) || r.forbidden.match(path)) && !r.exclude.Match(path)
 		}) {
 			into = append(into, i)
@@ -125,25 +127,15 @@ func (b *Bundle) TakenByFile(path string, into []int) []int {
 	return into
 }
 
-// A fileExclude is the exclude of a rule file, and the rules of the file as they would be without it.
-type fileExclude struct {
-	exclude *glob.Set
-	rules   []*Rule
-}
-
-func newFileExcludes(b *Bundle) []fileExclude {
-	var all []fileExclude
-	for _, e := range b.FileExcludes {
-		taken := fileExclude{exclude: glob.Compile(e.Globs)}
-		for i := range b.Rules {
-			if b.Rules[i].File == e.File {
-				r := b.Rules[i]
-				r.FileExclude = nil
-				r.compile()
-				taken.rules = append(taken.rules, &r)
+// rulesOfExcludes returns the rules that each of FileExcludes narrows.
+func (b *Bundle) rulesOfExcludes() [][]*Rule {
+	all := make([][]*Rule, len(b.FileExcludes))
+	for i, e := range b.FileExcludes {
+		for k := range b.Rules {
+			if r := &b.Rules[k]; r.File == e.File {
+				all[i] = append(all[i], r)
 			}
 		}
-		all = append(all, taken)
 	}
 	return all
 }

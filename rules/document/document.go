@@ -169,7 +169,7 @@ func (d *YAML) Notes() []Note { return d.batch.Notes }
 
 // Fail refuses a value, at the place where it begins.
 func (d *YAML) Fail(code string, n *yaml.Node, found, fix string) {
-	d.fail(code, d.place(n), found, fix)
+	d.fail(code, d.Place(n), found, fix)
 }
 
 func (d *YAML) fail(code string, at Place, found, fix string) {
@@ -189,12 +189,9 @@ func (d *YAML) fail(code string, at Place, found, fix string) {
 	d.errs = append(d.errs, e)
 }
 
-// Place returns where a value begins.
-func (d *YAML) Place(n *yaml.Node) Place { return d.place(n) }
-
 // Spot returns where a value begins, with the text there.
 func (d *YAML) Spot(n *yaml.Node) Spot {
-	s := Spot{Place: d.place(n)}
+	s := Spot{Place: d.Place(n)}
 	s.source, s.caret = around(d.line(s.Line), s.Column)
 	return s
 }

@@ -37,7 +37,7 @@ func (d *YAML) Misplaced(n *yaml.Node, what, form string) {
 	if isNull(n) {
 		code, found = CodeValue, what+" is empty"
 	}
-	d.fail(code, d.place(n), found, "write "+form)
+	d.fail(code, d.Place(n), found, "write "+form)
 }
 
 // isOwn reports whether a key is one of the writer's own, which nobody reads.

@@ -43,7 +43,7 @@ func (d *YAML) document(content []byte) *yaml.Node {
 			"remove it: a rule file is one YAML document")
 		return nil
 	default:
-		d.fail(CodeSyntax, d.place(second), "a second document",
+		d.fail(CodeSyntax, d.Place(second), "a second document",
 			`write all rules into one document, without a further "---"`)
 		return nil
 	}
@@ -70,9 +70,9 @@ func decode(d *yaml.Decoder) (node *yaml.Node, err error) {
 // A cursor is a character of a line and the byte where it begins, both counted from 0.
 type cursor struct{ line, chars, offset int }
 
-// place converts a node's position, whose column counts characters. A file may be one line of 4 MiB with a million nodes
+// Place returns where a value begins. yaml.v3 counts characters, and a file may be one line of 4 MiB with a million nodes
 // in it, so it goes on from the node before.
-func (d *YAML) place(n *yaml.Node) Place {
+func (d *YAML) Place(n *yaml.Node) Place {
 	line, chars := d.line(n.Line), n.Column-1
 	if d.ascii {
 		return Place{n.Line, min(max(chars, 0), len(line)) + 1}
@@ -215,7 +215,7 @@ func (r *lineReader) Read(p []byte) (int, error) {
 // found. It returns false if n is too deep to be walked at all.
 func (d *YAML) checkTree(n *yaml.Node, depth int) bool {
 	if depth > maxDepth {
-		d.fail(CodeLimit, d.place(n), fmt.Sprintf("nested deeper than %d levels", maxDepth), "a rule file needs six")
+		d.fail(CodeLimit, d.Place(n), fmt.Sprintf("nested deeper than %d levels", maxDepth), "a rule file needs six")
 		return false
 	}
 	d.checkNode(n)
@@ -230,7 +230,7 @@ func (d *YAML) checkTree(n *yaml.Node, depth int) bool {
 		if n.Kind != yaml.MappingNode || i%2 == 1 || d.bad[child] {
 			continue
 		}
-		at := d.place(child)
+		at := d.Place(child)
 		if child.Kind != yaml.ScalarNode {
 			d.bad[child] = true
 			d.fail(CodeKey, at, "a key that is not a string", "write a string before the colon")
@@ -249,7 +249,7 @@ func (d *YAML) checkTree(n *yaml.Node, depth int) bool {
 }
 
 func (d *YAML) checkNode(n *yaml.Node) {
-	at := d.place(n)
+	at := d.Place(n)
 	refuse := func(found, fix string) {
 		d.bad[n] = n.Kind == yaml.ScalarNode || n.Kind == yaml.AliasNode
 		d.fail(CodeSyntax, at, found, fix)
@@ -272,7 +272,7 @@ func (d *YAML) tagged(n *yaml.Node, at Place) bool {
 	if n.Style&yaml.TaggedStyle != 0 {
 		return true
 	}
-	if n.Kind == yaml.MappingNode && len(n.Content) > 0 && d.place(n.Content[0]) == at {
+	if n.Kind == yaml.MappingNode && len(n.Content) > 0 && d.Place(n.Content[0]) == at {
 		return false // it is its first key that begins there
 	}
 	return bytes.HasPrefix(d.source(at), []byte("!"))

@@ -20,7 +20,7 @@ func (d *YAML) Text(e Entry) (string, bool) {
 		return "", false
 	}
 	key, n := e.Key.Value, e.Value
-	at := d.place(n)
+	at := d.Place(n)
 	if isNull(n) {
 		d.null(e, at)
 		return "", false
@@ -60,7 +60,7 @@ func (d *YAML) Scalar(e Entry) (text string, quoted, ok bool) {
 		return "", false, false
 	}
 	if n.Style == 0 {
-		d.noteCut(n, d.place(n))
+		d.noteCut(n, d.Place(n))
 	}
 	return n.Value, n.Style != 0, true
 }
@@ -119,7 +119,7 @@ func (d *YAML) True(e Entry) bool {
 	if e.Value == nil || d.bad[e.Value] {
 		return false
 	}
-	n, at := e.Value, d.place(e.Value)
+	n, at := e.Value, d.Place(e.Value)
 	switch {
 	case isNull(n):
 		d.null(e, at)
@@ -138,7 +138,7 @@ func (d *YAML) Count(e Entry, least, most int) int {
 	if n == nil || d.bad[n] {
 		return 0
 	}
-	key, at := e.Key.Value, d.place(n)
+	key, at := e.Key.Value, d.Place(n)
 	form := "write a whole number in digits, such as " + key + ": 3"
 	number, err := strconv.Atoi(n.Value)
 	decimal := err == nil && strconv.Itoa(number) == n.Value // not 010, +1 or 1_000
@@ -171,10 +171,10 @@ func (d *YAML) List(e Entry) []Entry {
 	if n.Kind == yaml.SequenceNode && len(n.Content) > 0 && !d.batch.full {
 		return e.items()
 	}
-	at, form := d.place(n), "write "+d.KeyForm(key)
+	at, form := d.Place(n), "write "+d.KeyForm(key)
 	switch {
 	case isNull(n):
-		d.fail(CodeValue, d.place(e.Key), fmt.Sprintf("%q has no value", key), form)
+		d.fail(CodeValue, d.Place(e.Key), fmt.Sprintf("%q has no value", key), form)
 	case n.Kind == yaml.ScalarNode:
 		if len(n.Value) <= shownBytes && n.Value != "" && !slices.Contains(d.form.Mappings, key) {
 			form = fmt.Sprintf("write %s: [%s]", key, QuoteYAML(n.Value))
