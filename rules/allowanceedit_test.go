@@ -134,9 +134,9 @@ func anyStyle(t *rapid.T) styled {
 				b.WriteString("\n")
 			}
 		}
-		keys := rapid.Permutation(entryKeys).Draw(t, "keys")
+		keys := rapid.Permutation(a.fields()).Draw(t, "keys")
 		if rapid.IntRange(0, 9).Draw(t, "own key") == 0 {
-			keys = slices.Insert(keys, rapid.IntRange(0, len(keys)).Draw(t, "at"), "x-own")
+			keys = slices.Insert(keys, rapid.IntRange(0, len(keys)).Draw(t, "at"), [2]string{"x-own", "1"})
 		}
 		style := rapid.IntRange(0, 2).Draw(t, "style")
 		trailing := ""
@@ -145,12 +145,12 @@ func anyStyle(t *rapid.T) styled {
 		}
 		s.trailing = append(s.trailing, strings.TrimSpace(trailing))
 		var fields []string
-		for _, key := range keys {
+		for _, field := range keys {
+			key, value := field[0], field[1]
 			if key == "x-own" {
 				fields = append(fields, key+": [1, {a: 2}]")
 				continue
 			}
-			value := a.value(key)
 			switch {
 			case value == "":
 				continue

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,8 +22,7 @@ func Notes(b *Bundle) []document.Note {
 	}
 	notes = append(notes, b.allowanceNotes()...)
 	slices.SortStableFunc(notes, func(a, b document.Note) int {
-		return comparePlaces(a.File, b.File, document.Place{Line: a.Line, Column: a.Column},
-			document.Place{Line: b.Line, Column: b.Column})
+		return cmp.Or(compareFiles(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 	return notes
 }

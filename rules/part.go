@@ -79,23 +79,19 @@ func (r *Rule) PartMistake(p Part, found, fix string) *document.Error {
 // SortMistakes puts errors about a bundle in the order of its files, in which all errors are, then of their places.
 func SortMistakes(list document.Errors) {
 	slices.SortStableFunc(list, func(a, b *document.Error) int {
-		return comparePlaces(a.File, b.File, document.Place{Line: a.Line, Column: a.Column},
-			document.Place{Line: b.Line, Column: b.Column})
+		return cmp.Or(compareFiles(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 }
 
-// comparePlaces compares places in the files of a bundle: first come those whose names say what they hold, then the
-// others by name.
-func comparePlaces(file, other string, at, to document.Place) int {
+// compareFiles puts first those whose names say what they hold, then the others by name.
+func compareFiles(a, b string) int {
 	order := func(file string) int {
 		if i := slices.Index(namedFiles(), file); i >= 0 {
 			return i
 		}
 		return len(namedFiles())
 	}
-	return cmp.Or(
-		cmp.Compare(order(file), order(other)), cmp.Compare(file, other),
-		cmp.Compare(at.Line, to.Line), cmp.Compare(at.Column, to.Column))
+	return cmp.Or(cmp.Compare(order(a), order(b)), cmp.Compare(a, b))
 }
 
 // Suspect says what in a part that seems to be of no use is often a mistake, where it is seen: a clause, or "".

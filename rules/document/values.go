@@ -214,10 +214,8 @@ func (d *YAML) Word(e Entry, words ...string) string {
 	if !ok {
 		return ""
 	}
-	for _, w := range words {
-		if w == text {
-			return w
-		}
+	if slices.Contains(words, text) {
+		return text
 	}
 	d.Fail(CodeValue, e.Value, fmt.Sprintf("the %s %s", e.Key.Value, Quoted(text)), "write "+orList(words))
 	return ""
@@ -254,16 +252,9 @@ func (d *YAML) Only(e Entry, value string) bool {
 }
 
 func orList(words []string) string {
-	text := ""
-	for i, w := range words {
-		switch {
-		case i == 0:
-		case i == len(words)-1:
-			text += " or "
-		default:
-			text += ", "
-		}
-		text += w
+	last := len(words) - 1
+	if last == 0 {
+		return words[0]
 	}
-	return text
+	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
