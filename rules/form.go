@@ -138,14 +138,16 @@ func (s shape) match() document.Level {
 		instead string // the key that it counts as in these
 	}{
 		{key: "files"}, {key: "exclude"}, {key: "path_case"},
-		{boundaryKey, Invariant, invariantKey}, {invariantKey, Boundary, boundaryKey}, {requiredKey, Boundary, boundaryKey},
+		{boundaryKey, Invariant, invariantKey}, {invariantKey, Boundary, boundaryKey},
+		{requiredKey, Boundary, boundaryKey},
 		{key: forbiddenFilesKey}, {requiredFilesKey, Boundary, forbiddenFilesKey}, {key: "unparsable"},
 	} {
 		switch {
 		case k.not == "" || k.not != s.holds:
 			l.Optional = append(l.Optional, k.key)
 		case k.key != other:
-			l.Wrong[k.key] = document.Wrong{For: k.instead, Found: fmt.Sprintf("%q is a key of %s", k.key, of), Fix: move}
+			found := fmt.Sprintf("%q is a key of %s", k.key, of)
+			l.Wrong[k.key] = document.Wrong{For: k.instead, Found: found, Fix: move}
 		}
 	}
 	return l

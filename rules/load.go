@@ -33,7 +33,7 @@ const maxExpansions = 100_000
 // Files is a bundle in memory, by slash-separated path from its folder.
 type Files map[string][]byte
 
-// Load reads a bundle. If it has any mistake the error is a [document.Errors] with all of them, and there is no bundle.
+// Load reads a bundle. If it has any mistake the error is a [document.Errors] with all of them, without a bundle.
 func Load(files Files) (*Bundle, error) { return load(files.read, files.strays()) }
 
 func (f Files) read(name string) ([]byte, error) {

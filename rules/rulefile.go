@@ -42,8 +42,8 @@ func (f *ruleFile) list() {
 		f.listAllowances()
 		return
 	}
-	top, list, ok := f.top(f.level(), "rules", `"rules:" and the list of rules beneath it`, `a list, each rule beginning with "- id:"`,
-		`write "rules: []" if there is no rule`)
+	top, list, ok := f.top(f.level(), "rules", `"rules:" and the list of rules beneath it`,
+		`a list, each rule beginning with "- id:"`, `write "rules: []" if there is no rule`)
 	if f.is02 && top != nil {
 		f.head(top)
 	}
@@ -67,8 +67,8 @@ func (f *ruleFile) list() {
 	f.items = len(list)
 }
 
-// top reads the keys of the file, nil if it is not a mapping, and the list at one of them; false if there is none. whole
-// and form are how these are written, and empty is what to do about a list without items.
+// top reads the keys of the file, nil if it is not a mapping, and the list at one of them; false if there is none.
+// whole and form are how these are written, and empty is what to do about a list without items.
 func (f *ruleFile) top(l document.Level, key, whole, form, empty string) (document.Entries, []document.Entry, bool) {
 	root := f.doc.Root
 	if root == nil {

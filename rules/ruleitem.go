@@ -123,7 +123,8 @@ func (f *ruleFile) item(e document.Entry, required bool) (Item, bool) {
 func (f *ruleFile) isItem(e document.Entry) bool {
 	keys := append(slices.Clone(itemKinds), "each")
 	if f.is02 {
-		if slices.ContainsFunc(itemKinds, func(kind string) bool { return f.doc.Has(e.Value, document.Level{}, kind) }) {
+		has := func(kind string) bool { return f.doc.Has(e.Value, document.Level{}, kind) }
+		if slices.ContainsFunc(itemKinds, has) {
 			return true // misspelt, too
 		}
 		keys = itemLevel(true).Optional
@@ -203,7 +204,8 @@ type foreignOption struct{ key, of, instead string }
 func (f *ruleFile) refuseOptions(m document.Entries, options []foreignOption) {
 	for _, option := range options {
 		if e := m.At(option.key); e.Key != nil {
-			f.doc.Fail(document.CodeKey, e.Key, fmt.Sprintf("%q is an option of %s", option.key, option.of), option.instead)
+			found := fmt.Sprintf("%q is an option of %s", option.key, option.of)
+			f.doc.Fail(document.CodeKey, e.Key, found, option.instead)
 		}
 	}
 }

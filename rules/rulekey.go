@@ -228,5 +228,6 @@ func (k *keyReader) twoItems(condition string) string {
 		}
 		other["key"] = jsonList(all, len(all) > 1)
 	}
-	return fmt.Sprintf("%s here, and %s in %q", shownName(keyItemName(there)), shownName(keyItemName(other)), invariantKey)
+	return fmt.Sprintf("%s here, and %s in %q",
+		shownName(keyItemName(there)), shownName(keyItemName(other)), invariantKey)
 }

@@ -18,10 +18,10 @@
 //
 // # How a rule file is read
 //
-// A rule file is what package document reads: a mapping whose key "rules" is a list. One that has the key "bundle", which
-// must be the text "0.2", is of that version; another is of 0.1 and keeps its meaning whatever is next to it. Keys that
-// begin with "x-" are free at every level. What each key may be is in docs/rules.md; [Notes] lists what loads and is
-// often a mistake.
+// A rule file is what package document reads: a mapping whose key "rules" is a list. One that has the key "bundle",
+// which must be the text "0.2", is of that version; another is of 0.1 and keeps its meaning whatever is next to it.
+// Keys that begin with "x-" are free at every level. What each key may be is in docs/rules.md; [Notes] lists what loads
+// and is often a mistake.
 //
 //   - A list may be omitted, or has an item; an item, a text and an example's content are not
 //     only white space. Only the list "rules" may be empty.

@@ -70,8 +70,8 @@ func decode(d *yaml.Decoder) (node *yaml.Node, err error) {
 // A cursor is a character of a line and the byte where it begins, both counted from 0.
 type cursor struct{ line, chars, offset int }
 
-// Place returns where a value begins. yaml.v3 counts characters, and a file may be one line of 4 MiB with a million nodes
-// in it, so it goes on from the node before.
+// Place returns where a value begins. yaml.v3 counts characters, and a file may be one line of 4 MiB with a million
+// nodes in it, so it goes on from the node before.
 func (d *YAML) Place(n *yaml.Node) Place {
 	line, chars := d.line(n.Line), n.Column-1
 	if d.ascii {

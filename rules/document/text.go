@@ -98,7 +98,8 @@ func (d *YAML) checkText() bool {
 			}
 		case r == 0x85 || r == 0x2028 || r == 0x2029:
 			report("break", i, fmt.Sprintf("the line separator U+%04X", r),
-				`end lines with LF or CRLF; within a string write "`+map[rune]string{0x85: `\N`, 0x2028: `\L`, 0x2029: `\P`}[r]+`" in double quotes`)
+				`end lines with LF or CRLF; within a string write "`+
+					map[rune]string{0x85: `\N`, 0x2028: `\L`, 0x2029: `\P`}[r]+`" in double quotes`)
 		case r == 0xFEFF:
 			report("bom", i, "a byte order mark U+FEFF within the text",
 				`remove it; within a string write "\uFEFF" in double quotes`)

@@ -12,12 +12,12 @@ type Number struct {
 	negative bool
 	digits   string // significant ones, without zeros at the ends; "" for 0
 	exponent string // of ten, by which digits is multiplied: a decimal number without zeros at its start; "" for 0
-	// huge says that the number is in another base and longer than maxRadixDigits, or that its exponent is. Its digits are
-	// not known, only that it is at least 10^hugeDigits or, if its exponent is "-", closer to 0 than others.
+	// huge says that the number is in another base and longer than maxRadixDigits, or that its exponent is. Its digits
+	// are not known, only that it is at least 10^hugeDigits or, if its exponent is "-", closer to 0 than others.
 	huge bool
 }
 
-// A number in another base than ten, and an exponent, is converted only up to this length: that takes the square of it.
+// A number in another base than ten, or an exponent, is converted only up to this length: that takes its square.
 const (
 	maxRadixDigits = 4096
 	hugeDigits     = 1233 // of ten, which a longer number has at least

@@ -22,9 +22,9 @@
 //
 // [Compile] returns an [*Error], which says what it found and what to write, for what RE2 does not have; an expression
 // whose shortest match is empty, assertions left aside, so no match is ever empty; one that asks for more than a line
-// ((?s), \n, (.|\n), [\s\S], \A, \z; a class that has a line end without naming it is accepted: \s, [^"]); one that cannot
-// match (a$b, ^\b-) or matches only a byte order mark at the start of a line; a raw control character; and one over the
-// limits below. No text is tried. As in Go, \12 is an octal escape and \< is a plain <.
+// ((?s), \n, (.|\n), [\s\S], \A, \z; a class that has a line end without naming it is accepted: \s, [^"]); one that
+// cannot match (a$b, ^\b-) or matches only a byte order mark at the start of a line; a raw control character; and one
+// over the limits below. No text is tried. As in Go, \12 is an octal escape and \< is a plain <.
 //
 // # How to search
 //
