@@ -111,7 +111,8 @@ func OneReading(text string) bool {
 
 // yaml11Number are the numbers of https://yaml.org/type/int.html and float.html.
 var yaml11Number = late.Regexp(`^[-+]?(?:0b[01_]+|0[0-7_]*|[1-9][0-9_]*|0x[0-9a-fA-F_]+|` +
-	`[1-9][0-9_]*(?::[0-5]?[0-9])+|(?:[0-9][0-9_]*)?\.[0-9_]*(?:[eE][-+][0-9]+)?|[0-9][0-9_]*(?::[0-5]?[0-9])+\.[0-9_]*)$`)
+	`[1-9][0-9_]*(?::[0-5]?[0-9])+|(?:[0-9][0-9_]*)?\.[0-9_]*(?:[eE][-+][0-9]+)?|` +
+	`[0-9][0-9_]*(?::[0-5]?[0-9])+\.[0-9_]*)$`)
 
 // yaml12Number are those of YAML 1.2's core schema.
 var yaml12Number = late.Regexp(`^(?:[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+|` +
