@@ -2,6 +2,7 @@ package rules
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -140,7 +141,7 @@ func load(open func(name string) ([]byte, error), listed []stray) (*Bundle, erro
 		l.batch.Errors = append(l.batch.Errors, s.mistake(l.has02()))
 	}
 	if len(l.batch.Errors) > 0 {
-		SortMistakes(l.batch.Errors)
+		l.sort()
 		return nil, l.batch.Errors
 	}
 	return l.bundle(), nil
@@ -247,6 +248,27 @@ func (l *loader) absent(names []string, listed []stray, strays *[]stray) {
 			}, mayEnforce(name))
 		}
 	}
+}
+
+// sort puts the errors in the order of the files: those whose names say what they hold, the others by name, and the
+// rest as it is.
+func (l *loader) sort() {
+	names := namedFiles()
+	for _, f := range l.files {
+		if !isNamed(f.name) {
+			names = append(names, f.name)
+		}
+	}
+	rank := map[string]int{} // 0 of the rest
+	for i, name := range names {
+		rank[name] = i - len(names)
+	}
+	slices.SortStableFunc(l.batch.Errors, func(a, b *document.Error) int {
+		if order := cmp.Compare(rank[a.File], rank[b.File]); order != 0 || rank[a.File] == 0 {
+			return order
+		}
+		return cmp.Compare(a.Line, b.Line)
+	})
 }
 
 func (l *loader) bundle() *Bundle {
