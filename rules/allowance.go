@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/policyscan/policyscan/internal/late"
 	"github.com/policyscan/policyscan/rules/document"
 )
 
@@ -56,7 +57,6 @@ var allowancesLevel = document.Level{
 	}},
 }
 
-// allowanceForm shows an entry.
 const allowanceForm = `{rule: TF-RDS-001, file: legacy/main.tf, at_most: 3, owner: network-team, reason: "NET-123"}`
 
 // allowancesForm says how allowances.yml is written.
@@ -80,32 +80,12 @@ func allowancesForm() document.Form {
 	}
 }
 
-// listAllowances reads the entries of allowances.yml. They are of use only if the whole bundle has no errors.
 func (f *ruleFile) listAllowances() {
-	root := f.doc.Root
-	if root == nil {
-		return
-	}
-	if !document.IsMapping(root) {
-		f.doc.Misplaced(root, "the file", `bundle: "0.2", and the entries beneath "allowances:"`)
-		return
-	}
-	top := f.doc.Mapping(root, "the file", "", allowancesLevel)
-	if e := top.At(versionKey); e.Key != nil {
-		f.checkVersion(e)
-	}
-	entry := top.At("allowances")
-	if entry.Key == nil {
-		return
-	}
-	const form, instead = `a list, each entry beginning with "- rule:"`, "write an entry, or delete the file"
-	if f.doc.Empty(entry.Value) {
-		f.doc.Fail(document.CodeValue, entry.Key, `"allowances" is empty`, instead)
-		return
-	}
-	list, ok := f.doc.Items(entry, `"allowances"`, form)
+	const instead = "write an entry, or delete the file"
+	top, list, ok := f.top(allowancesLevel, "allowances", `bundle: "0.2", and the entries beneath "allowances:"`,
+		`a list, each entry beginning with "- rule:"`, instead)
 	if ok && len(list) == 0 {
-		f.doc.Fail(document.CodeValue, entry.Value, `"allowances" is an empty list`, instead)
+		f.doc.Fail(document.CodeValue, top.At("allowances").Value, `"allowances" is an empty list`, instead)
 	}
 	for i, item := range list {
 		if f.doc.Full() {
@@ -117,7 +97,6 @@ func (f *ruleFile) listAllowances() {
 	}
 }
 
-// allowance reads one entry.
 func (f *ruleFile) allowance(item document.Entry) {
 	m := f.doc.Mapping(item.Value, "the allowance", allowanceForm, allowanceLevel)
 	if m == nil {
@@ -148,7 +127,6 @@ func (f *ruleFile) allowance(item document.Entry) {
 	f.loader.allowances, f.loader.spots = append(f.loader.allowances, a), append(f.loader.spots, spots)
 }
 
-// checkWithdrawn refuses what has no meaning in an entry that lets its file have nothing.
 func (f *ruleFile) checkWithdrawn(m document.Entries) {
 	for _, name := range []string{"may_grow", "from"} {
 		if e := m.At(name); e.Key != nil {
@@ -253,32 +231,25 @@ func pathMistake(text string) (found, fix string) {
 // spelt reports whether a path is one as verdict.Path spells it: backslashes are doubled, a byte that is not part of
 // UTF-8 is \x and two digits, and nothing else is escaped.
 func spelt(text string) bool {
-	if !strings.Contains(text, `\`) {
-		return true
-	}
-	var raw, again []byte
-	for i := 0; i < len(text); i++ {
-		c := text[i]
-		if c == '\\' && i+1 < len(text) {
-			i++
-			if hex, err := strconv.ParseUint(text[i+1:min(i+3, len(text))], 16, 8); text[i] == 'x' && err == nil {
-				c = byte(hex)
-				i += 2
-			}
+	raw := escapes().ReplaceAllStringFunc(text, func(escape string) string {
+		if escape == `\\` {
+			return `\`
 		}
-		raw = append(raw, c)
-	}
-	for len(raw) > 0 {
-		r, n := utf8.DecodeRune(raw)
+		n, _ := strconv.ParseUint(escape[2:], 16, 8) // two digits are a byte
+		return string([]byte{byte(n)})
+	})
+	var again strings.Builder
+	for i, r := range raw {
 		switch {
-		case r == utf8.RuneError && n == 1:
-			again = fmt.Appendf(again, `\x%02x`, raw[0])
+		case r == utf8.RuneError && !strings.HasPrefix(raw[i:], "\uFFFD"):
+			fmt.Fprintf(&again, `\x%02x`, raw[i])
 		case r == '\\':
-			again = append(again, `\\`...)
+			again.WriteString(`\\`)
 		default:
-			again = append(again, raw[:n]...)
+			again.WriteRune(r)
 		}
-		raw = raw[n:]
 	}
-	return string(again) == text
+	return again.String() == text
 }
+
+var escapes = late.Regexp(`\\\\|\\x[0-9a-f]{2}`)

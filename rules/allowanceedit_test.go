@@ -134,23 +134,23 @@ func anyStyle(t *rapid.T) styled {
 				b.WriteString("\n")
 			}
 		}
-		keys := rapid.Permutation(entryKeys).Draw(t, "keys")
-		if rapid.Bool().Draw(t, "own key") {
-			keys = slices.Insert(keys, rapid.IntRange(0, len(keys)).Draw(t, "at"), "x-own")
+		keys := rapid.Permutation(a.fields()).Draw(t, "keys")
+		if rapid.IntRange(0, 9).Draw(t, "own key") == 0 {
+			keys = slices.Insert(keys, rapid.IntRange(0, len(keys)).Draw(t, "at"), [2]string{"x-own", "1"})
 		}
 		style := rapid.IntRange(0, 2).Draw(t, "style")
 		trailing := ""
-		if rapid.Bool().Draw(t, "trailing") {
+		if rapid.IntRange(0, 1+3*style).Draw(t, "trailing") == 0 {
 			trailing = fmt.Sprintf(" # trailing %d", i)
 		}
 		s.trailing = append(s.trailing, strings.TrimSpace(trailing))
 		var fields []string
-		for _, key := range keys {
+		for _, field := range keys {
+			key, value := field[0], field[1]
 			if key == "x-own" {
 				fields = append(fields, key+": [1, {a: 2}]")
 				continue
 			}
-			value := a.value(key)
 			switch {
 			case value == "":
 				continue
@@ -288,7 +288,7 @@ func TestEditAllowances(t *testing.T) {
 		}
 		checkRest(t, s, now, same, text)
 	})
-	if unclear*2 > edited { // about one in twenty
+	if edited < 10 { // else comments and own keys are within entries
 		t.Errorf("%d of %d could not be edited", unclear, unclear+edited)
 	}
 }
@@ -342,12 +342,19 @@ allowances:
   - rule: NET-1
     file: "legacy/main.tf"
     from:
-      - old/main.tf   # before the split
-    at_most: 12  # counted on Monday
+      - old/main.tf
+    at_most: 12
     owner: network-team
     reason: >-
       A long
       reason
+
+  # As it is
+  - rule: NET-2
+    file: legacy/main.tf   # and nothing else
+    at_most: 1
+    owner: network-team
+    reason: "NET-9"
     x-ticket: NET-7
 x-after: true
 `
@@ -357,7 +364,10 @@ x-after: true
 			a.AtMost, a.From = 2, []string{"x: y.tf"}
 		case "legacy/c.tf":
 			return a, false
-		default:
+		case "legacy/main.tf":
+			if a.Rule == "NET-2" {
+				return a, true
+			}
 			a.AtMost, a.Until, a.From = 9, "2028-01-01", append(a.From, "old/other.tf")
 		}
 		return a, true
@@ -378,17 +388,15 @@ allowances:
   - {rule: DB-1, file: legacy/b.tf, from: "x: y.tf", at_most: 2, owner: db, reason: "DB-7"}   # until the move
   - {rule: NET-1, file: a, at_most: 1, owner: o, reason: "r"}
   # Network
-  - rule: NET-1
-    file: "legacy/main.tf"
-    from:
-      - old/main.tf   # before the split
-      - old/other.tf
-    at_most: 9  # counted on Monday
+  - {rule: NET-1, file: legacy/main.tf, from: [old/main.tf, old/other.tf], at_most: 9, owner: network-team, ` +
+		`reason: "A long reason", until: 2028-01-01}
+
+  # As it is
+  - rule: NET-2
+    file: legacy/main.tf   # and nothing else
+    at_most: 1
     owner: network-team
-    reason: >-
-      A long
-      reason
-    until: 2028-01-01
+    reason: "NET-9"
     x-ticket: NET-7
   - {rule: ZZZ, file: "a\\\\b\\xff", at_most: 1, owner: o, reason: "r"}
 x-after: true
@@ -402,16 +410,13 @@ x-after: true
 	const header, entry = "bundle: \"0.2\"\nallowances:", `{rule: A, file: a, at_most: 1, owner: o, reason: "r"}`
 	for _, c := range []struct{ text, want, err string }{
 		{"", header + "\n  - " + entry + "\n", ""},
-		{header + " [{rule: B, file: b, at_most: 1, owner: o, reason: r}]\nx-y: 1\n",
-			header + "\n  - " + entry + "\n  - {rule: B, file: b, at_most: 1, owner: o, reason: \"r\"}\nx-y: 1\n", ""},
-		{`{"bundle": "0.2", "allowances": [{"rule": "B", "file": "b", "at_most": 1, "owner": "o", "reason": "r"}]}`,
-			`{"bundle": "0.2", "allowances": [` + entry + ",\n" +
-				`  {rule: B, file: b, at_most: 1, owner: o, reason: "r"}]}`, ""},
-		{header + " [{rule: B, file: b, at_most: 1, owner: o, reason: r} # why\n ]\n", "",
-			"rules/allowances.yml:2: the list is in brackets, with comments or keys of your own; write each entry on a line"},
+		{header + " [{rule: B, file: b, at_most: 1, owner: o, reason: r}]\nx-y: 1\n", "",
+			"rules/allowances.yml:2: the list is in brackets; write each entry on a line"},
 		{header + "\n", "", `rules/allowances.yml:2:1: "allowances" is empty`},
-		{header + "\n- rule: B\n  file: b\n  at_most: 1\n  owner: o\n  reason: |2-\n    r\n", "",
-			"rules/allowances.yml:3: the entry cannot be changed as it is written"},
+		{header + "\n- rule: B\n  file: b\n  at_most: 1\n  owner: o\n  reason: |2-\n    r\n",
+			header + "\n- " + entry + "\n- rule: B\n  file: b\n  at_most: 1\n  owner: o\n  reason: |2-\n    r\n", ""},
+		{header + "\n-\n  {rule: B, file: b, at_most: 1, owner: o, reason: r}\n", "",
+			"rules/allowances.yml:4: the entry cannot be changed as it is written"},
 	} {
 		got, err := EditAllowances([]byte(c.text), keep, []Allowance{one})
 		if string(got) != c.want || (err == nil) != (c.err == "") || err != nil && !strings.HasPrefix(err.Error(), c.err) {

@@ -30,7 +30,6 @@ func sorted(list []Allowance) []Allowance {
 	return slices.SortedStableFunc(slices.Values(list), Allowance.compare)
 }
 
-// compare orders entries by rule and file.
 func (a Allowance) compare(b Allowance) int {
 	return cmp.Or(cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.File, b.File))
 }
@@ -38,46 +37,32 @@ func (a Allowance) compare(b Allowance) int {
 // String returns the entry as a line of rules/allowances.yml has it, without the "- " before it.
 func (a Allowance) String() string {
 	var fields []string
-	for _, key := range entryKeys {
-		if value := a.value(key); value != "" {
-			fields = append(fields, key+": "+value)
+	for _, field := range a.fields() {
+		if field[1] != "" {
+			fields = append(fields, field[0]+": "+field[1])
 		}
 	}
 	return "{" + strings.Join(fields, ", ") + "}"
 }
 
-// entryKeys are the keys of an entry, in the order in which they are written.
-var entryKeys = []string{"rule", "file", "from", "at_most", "owner", "reason", "until", "may_grow"}
-
-// value is how the value of a key is written, within brackets or not; "" for a key that is not there.
-func (a Allowance) value(key string) string {
-	switch key {
-	case "rule":
-		return yamlText(a.Rule)
-	case "file":
-		return yamlText(a.File)
-	case "from":
-		var list []string
-		for _, path := range a.From {
-			list = append(list, yamlText(path))
-		}
-		if len(list) > 1 {
-			return "[" + strings.Join(list, ", ") + "]"
-		}
-		return strings.Join(list, "")
-	case "at_most":
-		return strconv.Itoa(a.AtMost)
-	case "owner":
-		return yamlText(a.Owner)
-	case "reason":
-		return yamlQuoted(a.Reason)
-	case "until":
-		return a.Until
+// fields are the keys of an entry in the order in which they are written, each with how its value is written, within
+// brackets or not: "" for a key that is not there.
+func (a Allowance) fields() [][2]string {
+	var list []string
+	for _, path := range a.From {
+		list = append(list, yamlText(path))
+	}
+	from, mayGrow := strings.Join(list, ", "), ""
+	if len(list) > 1 {
+		from = "[" + from + "]"
 	}
 	if a.MayGrow {
-		return "true"
+		mayGrow = "true"
 	}
-	return ""
+	return [][2]string{
+		{"rule", yamlText(a.Rule)}, {"file", yamlText(a.File)}, {"from", from}, {"at_most", strconv.Itoa(a.AtMost)},
+		{"owner", yamlText(a.Owner)}, {"reason", yamlQuoted(a.Reason)}, {"until", a.Until}, {"may_grow", mayGrow},
+	}
 }
 
 // Texts that every reader of YAML takes for a text, without quotes and in brackets, too: none that begins as a number

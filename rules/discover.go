@@ -51,7 +51,6 @@ func TwoBundles(where string) *document.Error {
 	}
 }
 
-// hiddenBundle reports whether root has .policyscan/rules.
 func hiddenBundle(root string) (bool, error) {
 	hidden := filepath.Join(root, HiddenBundle)
 	stat, err := os.Lstat(hidden)
@@ -61,14 +60,7 @@ func hiddenBundle(root string) (bool, error) {
 	case err != nil:
 		return false, unreadable(HiddenBundle, err)
 	case !stat.IsDir():
-		what := kindOf(stat.Mode())
-		if stat.Mode().IsRegular() {
-			what = "a file"
-		}
-		return false, &document.Error{
-			Code: document.CodeRead, File: HiddenBundle,
-			Found: "is " + what, Fix: "make it a folder, or name the bundle with --policy",
-		}
+		return false, notFolder(HiddenBundle, stat, "make it a folder, or name the bundle with --policy")
 	}
 	found, err := exists(filepath.Join(hidden, "rules"))
 	if err != nil {
@@ -77,7 +69,6 @@ func hiddenBundle(root string) (bool, error) {
 	return found, nil
 }
 
-// exists reports whether something of that name is there, whatever it is.
 func exists(name string) (bool, error) {
 	_, err := os.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {

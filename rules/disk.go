@@ -25,16 +25,18 @@ func LoadDir(dir string) (*Bundle, error) {
 	case err != nil:
 		return nil, document.Errors{unreadable("rules", err)}
 	case !stat.IsDir():
-		what := kindOf(stat.Mode())
-		if stat.Mode().IsRegular() {
-			what = "a file"
-		}
-		return nil, document.Errors{{
-			Code: document.CodeRead, File: "rules", Found: "is " + what, Fix: "put a folder with the rule files there",
-		}}
+		return nil, document.Errors{notFolder("rules", stat, "put a folder with the rule files there")}
 	}
 	read := func(name string) ([]byte, error) { return readDisk(filepath.Join(dir, filepath.FromSlash(name))) }
-	return load(read, strays(os.DirFS(cmp.Or(dir, "."))))
+	return load(read, straysOf(os.DirFS(cmp.Or(dir, "."))))
+}
+
+func notFolder(name string, stat fs.FileInfo, fix string) *document.Error {
+	what := kindOf(stat.Mode())
+	if stat.Mode().IsRegular() {
+		what = "a file"
+	}
+	return &document.Error{Code: document.CodeRead, File: name, Found: "is " + what, Fix: fix}
 }
 
 func noRulesFolder(dir string) document.Errors {
@@ -51,7 +53,6 @@ func noRulesFolder(dir string) document.Errors {
 	return document.Errors{e}
 }
 
-// readDisk reads a regular file of the disk, once.
 func readDisk(name string) ([]byte, error) {
 	stat, err := os.Lstat(name)
 	if err != nil {

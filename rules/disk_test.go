@@ -335,9 +335,6 @@ func TestLosingSight(t *testing.T) {
 			if got := b.LosingSight(c.link, c.target, c.file, nil); !slices.Equal(got, want) {
 				t.Errorf("%v; want %v", got, want)
 			}
-			if got := (&Bundle{Rules: b.Rules}).LosingSight(c.link, c.target, c.file, nil); !slices.Equal(got, want) {
-				t.Errorf("of a bundle that was not compiled: %v; want %v", got, want)
-			}
 			into := b.LookingInto(c.link, nil)
 			for _, r := range want {
 				if !slices.Contains(into, r) {

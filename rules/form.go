@@ -9,7 +9,6 @@ import (
 
 // How a rule file is written: its kinds of mapping and their keys, and what messages say of each. A ruleFile reads it.
 
-// A shape is what the form of a rule file depends on.
 type shape struct {
 	name  string // of the file
 	is02  bool   // it says bundle: "0.2", or means to
@@ -29,7 +28,6 @@ func shapeOf(name string) shape {
 	}[name]}
 }
 
-// isNamed reports whether the file's name says what it holds.
 func (s shape) isNamed() bool { return shapeOf(s.name).holds != "" }
 
 var (
@@ -37,7 +35,6 @@ var (
 	exampleLevel     = document.Level{Name: "an example", Required: []string{"path", "content", "violates"}}
 )
 
-// rule returns the level of a rule.
 func (s shape) rule() document.Level {
 	l := document.Level{
 		Name:     "a rule",
@@ -71,7 +68,6 @@ const (
 	requiredFilesKey  = "required_files"
 )
 
-// writeVersion says how a file becomes one of 0.2.
 const writeVersion = `write bundle: "0.2" as the first line of the file`
 
 // needs02 explains a key that only a 0.2 file has, where it is in a 0.1 file. It counts as the key instead.
@@ -83,7 +79,6 @@ func needs02(key, instead string) document.Wrong {
 	}
 }
 
-// level returns the top of a rule file.
 func (s shape) level() document.Level {
 	l := document.Level{Name: "the file", Required: []string{"rules"}}
 	if !s.is02 {
@@ -108,11 +103,9 @@ func (s shape) level() document.Level {
 	return l
 }
 
-// plurals name the rules of a file.
 var plurals = map[Type]string{Boundary: "boundaries", Invariant: "invariants", deprecated: "deprecated"}
 
-// match returns the level "match" of a rule file. A deprecated rule may have
-// either pattern key, or both.
+// match returns the level "match" of a rule file. A deprecated rule may have either pattern key, or both.
 func (s shape) match() document.Level {
 	l := document.Level{Name: `"match"`, Required: []string{"files"}, Optional: []string{"exclude"}}
 	own, other, of, file := boundaryKey, invariantKey, "invariants", InvariantsFile
@@ -125,13 +118,11 @@ func (s shape) match() document.Level {
 		Found: fmt.Sprintf("%q is the key of %s", other, of),
 		Fix:   fmt.Sprintf("write %q, or %s", own, move),
 	}}
-	switch {
-	case !s.is02:
-		l.Wrong[requiredKey] = needs02(requiredKey, own)
-		l.Wrong["path_case"] = needs02("path_case", "")
-		l.Wrong["unparsable"] = needs02("unparsable", "")
-		for _, key := range []string{forbiddenFilesKey, requiredFilesKey} {
-			l.Wrong[key] = needs02(key, "files")
+	if !s.is02 {
+		for key, instead := range map[string]string{
+			requiredKey: own, "path_case": "", "unparsable": "", forbiddenFilesKey: "files", requiredFilesKey: "files",
+		} {
+			l.Wrong[key] = needs02(key, instead)
 		}
 		if s.holds == deprecated {
 			l.Optional = append(l.Optional, own, other)
@@ -139,30 +130,31 @@ func (s shape) match() document.Level {
 			l.Required = append(l.Required, own)
 		}
 		return l
-	case s.holds == Boundary:
-		l.Optional = []string{"files", "exclude", "path_case", boundaryKey, forbiddenFilesKey}
-		for key, instead := range map[string]string{requiredKey: boundaryKey, requiredFilesKey: forbiddenFilesKey} {
-			l.Wrong[key] = document.Wrong{For: instead, Found: fmt.Sprintf("%q is a key of invariants", key), Fix: move}
-		}
-	case s.holds == Invariant:
-		l.Optional = []string{
-			"files", "exclude", "path_case", invariantKey, requiredKey, forbiddenFilesKey, requiredFilesKey,
-		}
-	default:
-		l.Optional = []string{
-			"files", "exclude", "path_case", boundaryKey, invariantKey, requiredKey,
-			forbiddenFilesKey, requiredFilesKey,
+	}
+	l.Required, l.Optional = nil, nil // what must be there depends on what else is
+	for _, k := range []struct {
+		key     string
+		not     Type   // the type of rules that do not have it
+		instead string // the key that it counts as in these
+	}{
+		{key: "files"}, {key: "exclude"}, {key: "path_case"},
+		{boundaryKey, Invariant, invariantKey}, {invariantKey, Boundary, boundaryKey},
+		{requiredKey, Boundary, boundaryKey},
+		{key: forbiddenFilesKey}, {requiredFilesKey, Boundary, forbiddenFilesKey}, {key: "unparsable"},
+	} {
+		switch {
+		case k.not == "" || k.not != s.holds:
+			l.Optional = append(l.Optional, k.key)
+		case k.key != other:
+			found := fmt.Sprintf("%q is a key of %s", k.key, of)
+			l.Wrong[k.key] = document.Wrong{For: k.instead, Found: found, Fix: move}
 		}
 	}
-	l.Required = nil // what must be there depends on what else is
-	l.Optional = append(l.Optional, "unparsable")
 	return l
 }
 
-// exampleForm shows an example.
 const exampleForm = `{path: main.tf, content: "…", violates: true}`
 
-// form says how a rule file is written.
 func (s shape) form() document.Form {
 	if s.holds == allowances {
 		return allowancesForm()
@@ -183,7 +175,6 @@ func (s shape) form() document.Form {
 	return f
 }
 
-// keyForms shows how the keys of a rule file are written.
 func (s shape) keyForms() map[string]string {
 	pattern := boundaryKey
 	if s.holds == Invariant {

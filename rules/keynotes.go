@@ -10,7 +10,6 @@ import (
 	"github.com/policyscan/policyscan/rules/keyitem"
 )
 
-// keyNotes says what in an item with a key is often a mistake.
 func keyNotes(item *keyitem.Item) []string {
 	var notes []string
 	paths := slices.Concat(item.Each, item.Paths)

@@ -48,7 +48,6 @@ func linkClasses(rules []Rule) []linkClass {
 	return classes
 }
 
-// follower follows globs of Files or ForbiddenFiles: in lower case if the rule has PathCase.
 func (r *Rule) follower(list []string) *glob.Follower {
 	if r.PathCase {
 		list = glob.FoldAll(list)
@@ -56,19 +55,12 @@ func (r *Rule) follower(list []string) *glob.Follower {
 	return glob.NewFollower(list)
 }
 
-// fold is a path as the rule's globs see it.
+// fold is a path, or a glob of Files or ForbiddenFiles, as the rule compares it.
 func (r *Rule) fold(path string) string {
 	if r.PathCase {
 		return glob.Fold(path)
 	}
 	return path
-}
-
-func (b *Bundle) linkClasses() []linkClass {
-	if b.classes == nil { // neither Load nor New made it
-		return linkClasses(b.Rules)
-	}
-	return b.classes()
 }
 
 // selects reports whether the class's rules have to see the content that a link's path stands for.
@@ -94,10 +86,9 @@ func (b *Bundle) LosingSight(link, target string, file bool, into []int) []int {
 	})
 }
 
-// ofClasses appends the rules of some classes.
 func (b *Bundle) ofClasses(into []int, wanted func(*linkClass) bool) []int {
 	from := len(into)
-	classes := b.linkClasses()
+	classes := b.classes()
 	for i := range classes {
 		c := &classes[i]
 		if !wanted(c) {
@@ -148,7 +139,7 @@ func (b *Bundle) LostBy(rule int, link, target string) (lost string, excluded bo
 
 // Uniform reports whether every rule selects the same under each folder, wherever that is.
 func (b *Bundle) Uniform() bool {
-	for _, c := range b.linkClasses() {
+	for _, c := range b.classes() {
 		if !glob.Uniform(c.list) || !glob.Uniform(c.Excludes()) {
 			return false
 		}

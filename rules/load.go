@@ -31,30 +31,43 @@ const MaxBundleBytes = 4 * document.MaxFileBytes
 // maxExpansions is how many expansions the braces of all distinct globs of a bundle may have.
 const maxExpansions = 100_000
 
-// Load reads the bundle in fsys. If it has any mistake the error is a [document.Errors] with all
-// of them, and there is no bundle.
-//
-// Load trusts fsys not to block. For a folder on disk, where a rule file could
-// be a FIFO or a link, use LoadDir.
-func Load(fsys fs.FS) (*Bundle, error) {
-	return load(func(name string) ([]byte, error) { return readFile(fsys, name) }, strays(fsys))
-}
+// Files is a bundle in memory, by slash-separated path from its folder.
+type Files map[string][]byte
 
-// readFile reads a regular file once, up to one byte over the limit.
-func readFile(fsys fs.FS, name string) ([]byte, error) {
-	f, err := fsys.Open(name)
-	if err != nil {
-		return nil, err
+// Load reads a bundle. If it has any mistake the error is a [document.Errors] with all of them, without a bundle.
+func Load(files Files) (*Bundle, error) { return load(files.read, files.strays()) }
+
+func (f Files) read(name string) ([]byte, error) {
+	if content, ok := f[name]; ok {
+		return content[:min(len(content), document.MaxFileBytes+1)], nil
 	}
-	data, err := readRegular(f)
-	return data, errors.Join(err, f.Close())
+	for other := range f {
+		if strings.HasPrefix(other, name+"/") {
+			return nil, errNotRegular{"a folder"}
+		}
+	}
+	return nil, fs.ErrNotExist
 }
 
-// errNotRegular says that a rule file is something else than a file.
+// strays returns them in the order of their names, folder by folder.
+func (f Files) strays() []stray {
+	var all []stray
+	for name := range f {
+		if s, ok := strayOf(name, 0); ok && strings.HasPrefix(name, path.Dir(BoundariesFile)+"/") {
+			all = append(all, s)
+		}
+	}
+	slices.SortFunc(all, func(a, b stray) int {
+		return slices.Compare(strings.Split(a.name, "/"), strings.Split(b.name, "/"))
+	})
+	return all
+}
+
 type errNotRegular struct{ what string }
 
 func (e errNotRegular) Error() string { return e.what }
 
+// readRegular reads a regular file once, up to one byte over the limit.
 func readRegular(f fs.File) ([]byte, error) {
 	stat, err := f.Stat()
 	if err != nil {
@@ -69,7 +82,6 @@ func readRegular(f fs.File) ([]byte, error) {
 	return text.Bytes(), err
 }
 
-// kindOf names what is not a regular file.
 func kindOf(mode fs.FileMode) string {
 	switch {
 	case mode.IsDir():
@@ -121,12 +133,12 @@ func load(open func(name string) ([]byte, error), listed []stray) (*Bundle, erro
 	strays := l.others(listed)
 	l.absent(absent, listed, &strays)
 	l.checkBoundaries()
-	if !l.unknown && l.newer() == "" && !slices.ContainsFunc(l.files, (*ruleFile).enforces) {
+	if !l.unknown && !l.has02() && !slices.ContainsFunc(l.files, (*ruleFile).enforces) {
 		l.batch.Errors = append(l.batch.Errors, noRules("the bundle has no enforced rule",
 			"write one in "+BoundariesFile+" or "+InvariantsFile))
 	}
 	for _, s := range strays {
-		l.batch.Errors = append(l.batch.Errors, s.mistake(l.newer() != ""))
+		l.batch.Errors = append(l.batch.Errors, s.mistake(l.has02()))
 	}
 	if len(l.batch.Errors) > 0 {
 		l.sort()
@@ -167,7 +179,6 @@ func (l *loader) named() (absent []string) {
 	return absent
 }
 
-// read reads a file's rules.
 func (l *loader) read(f *ruleFile) {
 	f.list()
 	l.batch.Add(f.doc)
@@ -185,19 +196,13 @@ func (l *loader) refuse(e *document.Error, enforced bool) {
 // that has some: see [Together].
 func (f *ruleFile) enforces() bool { return f.holds != deprecated && f.items > 0 }
 
-// noRules is the error that there is no rule to enforce.
 func noRules(found, fix string) *document.Error {
 	return &document.Error{Code: document.CodeNoRules, File: path.Dir(BoundariesFile), Found: found, Fix: fix}
 }
 
-// newer returns the first file that is of 0.2, or "". Then the bundle is.
-func (l *loader) newer() string {
-	for _, f := range l.files {
-		if f.is02 {
-			return f.name
-		}
-	}
-	return ""
+// has02 reports whether a file, and so the bundle, is of 0.2.
+func (l *loader) has02() bool {
+	return slices.ContainsFunc(l.files, func(f *ruleFile) bool { return f.is02 })
 }
 
 // others reads the files with other names, and returns what is a stray: in a 0.1 bundle they all are.
@@ -220,7 +225,7 @@ func (l *loader) others(listed []stray) (strays []stray) {
 	for _, s := range listed {
 		e := unread[s.name]
 		switch {
-		case s.kind == aStray, e != nil && l.newer() == "":
+		case s.kind == aStray, e != nil && !l.has02():
 			strays = append(strays, s)
 		case e != nil:
 			l.refuse(e, true)
@@ -234,7 +239,7 @@ func (l *loader) others(listed []stray) (strays []stray) {
 func (l *loader) absent(names []string, listed []stray, strays *[]stray) {
 	for _, name := range names {
 		switch {
-		case name == BoundariesFile, name == InvariantsFile && l.newer() == "":
+		case name == BoundariesFile, name == InvariantsFile && !l.has02():
 			l.refuse(l.missing(name, strays), true)
 		case slices.ContainsFunc(listed, func(s stray) bool { return s.kind == namedFile && s.name == name }):
 			l.refuse(&document.Error{
@@ -266,7 +271,6 @@ func (l *loader) sort() {
 	})
 }
 
-// bundle returns the bundle of what was read without a mistake.
 func (l *loader) bundle() *Bundle {
 	lists := map[Type][]Rule{}
 	var excludes []FileExclude
@@ -286,7 +290,7 @@ func (l *loader) bundle() *Bundle {
 		}
 	}
 	b := New(append(lists[Boundary], lists[Invariant]...), lists[deprecated])
-	b.FileExcludes, b.Is02 = excludes, l.newer() != ""
+	b.FileExcludes, b.Is02 = excludes, l.has02()
 	b.SHA256, b.Files = identity(l.contents), map[string][sha256.Size]byte{}
 	for name, content := range l.contents {
 		b.Files[name] = sha256.Sum256(content)
@@ -302,7 +306,7 @@ func (l *loader) missing(name string, strays *[]stray) *document.Error {
 		Code: document.CodeMissing, File: name,
 		Found: "no such file", Fix: `create it, with "rules: []" if it has no rule`,
 	}
-	if l.newer() != "" {
+	if l.has02() {
 		e.Fix = `create it, with bundle: "0.2" and, if it has no rule, "rules: []"`
 	}
 	stem := strings.TrimSuffix(name, ".yml")
@@ -317,7 +321,6 @@ func (l *loader) missing(name string, strays *[]stray) *document.Error {
 	return e
 }
 
-// errTooLarge says that the rule files of a bundle are too large together.
 var errTooLarge = errors.New("too large")
 
 func unreadable(name string, err error) *document.Error {

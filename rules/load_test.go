@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/fstest"
 	"unicode"
 	"unicode/utf8"
 
@@ -79,57 +78,25 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-func TestFilesIsAFileSystem(t *testing.T) {
-	files := Files{BoundariesFile: []byte(goodBoundaries), InvariantsFile: nil, "top": []byte("x"),
-		"rules/deep/er": []byte("y")}
-	if err := fstest.TestFS(files, BoundariesFile, InvariantsFile, "top", "rules/deep/er"); err != nil {
-		t.Error(err)
-	}
-	if _, err := files.Open("rules/none"); !errors.Is(err, fs.ErrNotExist) {
-		t.Error(err)
-	}
-	folder, err := files.Open("rules")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []int{3, 0} {
-		if entries, err := folder.(fs.ReadDirFile).ReadDir(0); err != nil || len(entries) != want {
-			t.Errorf("all that is left: %v, %v; want %d", entries, err, want)
+// loadWithout loads files of which one, though it is listed, cannot be read.
+func loadWithout(files Files, name string, err error) (*Bundle, error) {
+	return load(func(other string) ([]byte, error) {
+		if other == name {
+			return nil, &fs.PathError{Op: "open", Path: name, Err: err}
 		}
-	}
-}
-
-// brokenFS fails in one way for one file.
-type brokenFS struct {
-	Files
-	name string
-	err  error
-}
-
-func (b brokenFS) Open(name string) (fs.File, error) {
-	if name == b.name {
-		return nil, &fs.PathError{Op: "open", Path: name, Err: b.err}
-	}
-	return b.Files.Open(name)
+		return files.read(other)
+	}, files.strays())
 }
 
 func TestLoadUnreadable(t *testing.T) {
 	files := Files{BoundariesFile: []byte(goodBoundaries), InvariantsFile: []byte(goodInvariants)}
 	for _, name := range []string{BoundariesFile, InvariantsFile, DeprecatedFile} {
-		_, err := Load(brokenFS{files, name, errors.New("no luck")})
+		_, err := loadWithout(files, name, errors.New("no luck"))
 		var errs document.Errors
 		if !errors.As(err, &errs) {
 			t.Fatal(err)
 		}
 		wantCode(t, errs, document.CodeRead, name+": cannot be read: no luck; ")
-	}
-	for mode, what := range map[fs.FileMode]string{fs.ModeDevice: "a device",
-		fs.ModeDevice | fs.ModeCharDevice: "a device", fs.ModeSocket: "a socket",
-		fs.ModeIrregular: "not a regular file"} {
-		_, err := Load(fstest.MapFS{BoundariesFile: {Mode: mode}, InvariantsFile: {Data: []byte(goodInvariants)}})
-		var errs document.Errors
-		errors.As(err, &errs)
-		wantCode(t, errs, document.CodeRead, BoundariesFile+": is "+what+"; ")
 	}
 	files[BoundariesFile+"/x"] = nil
 	delete(files, BoundariesFile)
@@ -217,19 +184,16 @@ func TestSelecting(t *testing.T) {
 		{ID: "tf again", Files: []string{"**/*.tf"}},
 	}
 	b := New(slices.Clone(list), nil)
-	byHand := &Bundle{Rules: list}
 	for path, want := range map[string][]int{
 		"a.tf": {0, 1, 3}, "vendor/a.tf": {1, 3}, "x/testdata/a.tf": {0, 3}, "Dockerfile": {0,
 			2}, "a/Dockerfile": {0}, "a.hcl": {0}, "a/b.hcl": {0, 1}, "x.tfvars": {0, 1}, "vendor": {0},
 	} {
-		for name, bundle := range map[string]*Bundle{"New": b, "by hand": byHand} {
-			if got := bundle.Selecting(path, nil); !slices.Equal(got, want) {
-				t.Errorf("%s: %q: %v; want %v", name, path, got, want)
-			}
-			for i := range bundle.Rules {
-				if bundle.Rules[i].Selects(path) != slices.Contains(want, i) {
-					t.Errorf("%s: %q: rule %d", name, path, i)
-				}
+		if got := b.Selecting(path, nil); !slices.Equal(got, want) {
+			t.Errorf("%q: %v; want %v", path, got, want)
+		}
+		for i := range b.Rules {
+			if b.Rules[i].Selects(path) != slices.Contains(want, i) {
+				t.Errorf("%q: rule %d", path, i)
 			}
 		}
 	}
@@ -296,6 +260,7 @@ func TestChooseIsSelects(t *testing.T) {
 			Exclude: few.Draw(t, "exclude"), FileExclude: few.Draw(t, "of the file"), PathCase: rapid.Bool().Draw(t, "fold"),
 		}
 		b, p := New([]Rule{r}, nil), path.Draw(t, "path")
+		r = b.Rules[0]
 		c := r.Choose(p)
 		if c.Selects() != r.Selects(p) || c.Forbids() != r.Forbids(p) || c.Requires() != (len(b.Requiring(p, nil)) > 0) {
 			t.Fatalf("%q of %+v: %+v", p, r, c)
@@ -435,11 +400,17 @@ func checkBundle(t *testing.T, b *Bundle) {
 				t.Fatalf("example %+v", x)
 			}
 		}
-		if len(r.Files) != len(r.places.files) || len(r.Exclude) != len(r.places.exclude) ||
-			len(r.Patterns) != len(r.places.patterns) || len(r.Required) != len(r.places.required) ||
-			len(r.ForbiddenFiles) != len(r.places.forbiddenFiles) ||
-			len(r.RequiredFiles) != len(r.places.requiredFiles) {
-			t.Fatalf("places of %+v", r)
+		for kind, places := range r.places {
+			n := len(r.globs(PartKind(kind)))
+			switch PartKind(kind) {
+			case PatternItem:
+				n = len(r.Patterns)
+			case RequiredItem:
+				n = len(r.Required)
+			}
+			if len(places) != n {
+				t.Fatalf("places of %+v", r)
+			}
 		}
 	}
 }

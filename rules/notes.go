@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,8 +22,7 @@ func Notes(b *Bundle) []document.Note {
 	}
 	notes = append(notes, b.allowanceNotes()...)
 	slices.SortStableFunc(notes, func(a, b document.Note) int {
-		return comparePlaces(a.File, b.File, document.Place{Line: a.Line, Column: a.Column},
-			document.Place{Line: b.Line, Column: b.Column})
+		return cmp.Or(compareFiles(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 	return notes
 }
@@ -31,7 +31,6 @@ func Notes(b *Bundle) []document.Note {
 // scan prints the notes.
 const maxComparisons = 300_000
 
-// A noter makes the notes of a bundle.
 type noter struct {
 	budget int                 // of comparisons that are left
 	known  map[globOf][]string // the notes of each glob: a bundle may well have one in all of its rules
@@ -58,31 +57,26 @@ func (n *noter) glob(g string, in02 bool) []string {
 
 func (n *noter) rule(r *Rule) []document.Note {
 	var notes []document.Note
-	at := &r.places
-	note := func(places []document.Place, i int, text string) {
-		one := document.Note{File: r.File, Line: r.at.Line, Column: r.at.Column, Rule: r.ID, Text: text}
-		if i < len(places) {
-			one.Line, one.Column = places[i].Line, places[i].Column
+	note := func(kind PartKind, i int, text string) {
+		at := r.at.Place
+		if places := r.places[kind]; i < len(places) {
+			at = places[i]
 		}
-		notes = append(notes, one)
+		notes = append(notes, document.Note{File: r.File, Line: at.Line, Column: at.Column, Rule: r.ID, Text: text})
 	}
-	for _, list := range []struct {
-		globs []string
-		at    []document.Place
-	}{{r.Files, at.files}, {r.Exclude, at.exclude}, {r.ForbiddenFiles, at.forbiddenFiles},
-		{r.RequiredFiles, at.requiredFiles}} {
-		for i, g := range list.globs {
+	for _, kind := range []PartKind{FilesGlob, ExcludeGlob, ForbiddenFilesGlob, RequiredFilesGlob} {
+		for i, g := range r.globs(kind) {
 			for _, text := range n.glob(g, r.in02) {
-				note(list.at, i, text)
+				note(kind, i, text)
 			}
 		}
 	}
 	for _, text := range excludeNotes(r) {
-		note(at.exclude, 0, text)
+		note(ExcludeGlob, 0, text)
 	}
 	for i, item := range r.Patterns {
 		for _, text := range itemNotes(r, item) {
-			note(at.patterns, i, text)
+			note(PatternItem, i, text)
 		}
 		if item.Spaces || item.IgnoreCase || item.Kind != Text {
 			continue
@@ -92,7 +86,7 @@ func (n *noter) rule(r *Rule) []document.Note {
 				break
 			}
 			if len(shorter.Text) < len(item.Text) && shorter.IsPlain() && strings.Contains(item.Text, shorter.Text) {
-				note(at.patterns, i, fmt.Sprintf("the pattern %s contains the pattern %s of the same rule: any "+
+				note(PatternItem, i, fmt.Sprintf("the pattern %s contains the pattern %s of the same rule: any "+
 					"file with the longer one has the shorter one", shownItem(item), shownItem(shorter)))
 				break
 			}
@@ -100,7 +94,7 @@ func (n *noter) rule(r *Rule) []document.Note {
 	}
 	for i, item := range r.Required {
 		for _, text := range slices.Concat(itemNotes(r, item), eachNotes(item)) {
-			note(at.required, i, text)
+			note(RequiredItem, i, text)
 		}
 	}
 	return notes

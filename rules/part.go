@@ -31,76 +31,67 @@ const (
 	EachPath
 	ForbiddenFilesGlob
 	RequiredFilesGlob
+	partKinds
 )
 
 // Glob returns the glob that a part is; "" if it is none.
 func (r *Rule) Glob(p Part) string {
-	switch p.Kind {
-	case FilesGlob:
-		return r.Files[p.Index]
-	case ExcludeGlob:
-		return r.Exclude[p.Index]
-	case FileExcludeGlob:
-		return r.FileExclude[p.Index]
-	case ForbiddenFilesGlob:
-		return r.ForbiddenFiles[p.Index]
-	case RequiredFilesGlob:
-		return r.RequiredFiles[p.Index]
+	if list := r.globs(p.Kind); list != nil {
+		return list[p.Index]
 	}
 	return ""
+}
+
+// globs returns the rule's globs of a kind; nil if the parts of that kind are not globs.
+func (r *Rule) globs(kind PartKind) []string {
+	switch kind {
+	case FilesGlob:
+		return r.Files
+	case ExcludeGlob:
+		return r.Exclude
+	case FileExcludeGlob:
+		return r.FileExclude
+	case ForbiddenFilesGlob:
+		return r.ForbiddenFiles
+	case RequiredFilesGlob:
+		return r.RequiredFiles
+	}
+	return nil
 }
 
 // PartMistake returns an error about a part of a rule that loaded, at its place. That of the exclude of a file is
 // not about the rule.
 func (r *Rule) PartMistake(p Part, found, fix string) *document.Error {
-	e := document.Spot{Place: r.at.Place}.Error(document.Error{File: r.File, Rule: r.ID, Found: found, Fix: fix})
-	at := &r.places
-	var places []document.Place
-	index := p.Index
+	e := document.Error{File: r.File, Rule: r.ID, Found: found, Fix: fix}
+	at, places, index := r.at.Place, r.places[p.Kind], p.Index
 	switch p.Kind {
-	case FilesGlob:
-		places = at.files
-	case ExcludeGlob:
-		places = at.exclude
 	case FileExcludeGlob:
-		places, e.Rule = at.fileExclude, ""
-	case PatternItem:
-		places = at.patterns
-	case RequiredItem:
-		places = at.required
+		e.Rule = ""
 	case EachPath:
-		places, index = at.each[r.Required[p.Index].Key], p.Path
-	case ForbiddenFilesGlob:
-		places = at.forbiddenFiles
-	case RequiredFilesGlob:
-		places = at.requiredFiles
+		places, index = r.each[r.Required[p.Index].Key], p.Path
 	}
 	if index < len(places) {
-		e = document.Spot{Place: places[index]}.Error(*e)
+		at = places[index]
 	}
-	return e
+	return document.Spot{Place: at}.Error(e)
 }
 
 // SortMistakes puts errors about a bundle in the order of its files, in which all errors are, then of their places.
 func SortMistakes(list document.Errors) {
 	slices.SortStableFunc(list, func(a, b *document.Error) int {
-		return comparePlaces(a.File, b.File, document.Place{Line: a.Line, Column: a.Column},
-			document.Place{Line: b.Line, Column: b.Column})
+		return cmp.Or(compareFiles(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 }
 
-// comparePlaces compares places in the files of a bundle: first come those whose names say what they hold, then the
-// others by name.
-func comparePlaces(file, other string, at, to document.Place) int {
+// compareFiles puts first those whose names say what they hold, then the others by name.
+func compareFiles(a, b string) int {
 	order := func(file string) int {
 		if i := slices.Index(namedFiles(), file); i >= 0 {
 			return i
 		}
 		return len(namedFiles())
 	}
-	return cmp.Or(
-		cmp.Compare(order(file), order(other)), cmp.Compare(file, other),
-		cmp.Compare(at.Line, to.Line), cmp.Compare(at.Column, to.Column))
+	return cmp.Or(cmp.Compare(order(a), order(b)), cmp.Compare(a, b))
 }
 
 // Suspect says what in a part that seems to be of no use is often a mistake, where it is seen: a clause, or "".
@@ -115,11 +106,7 @@ func (r *Rule) Suspect(p Part) string {
 	if item.Kind != Text {
 		return ""
 	}
-	return r.suspectText(item.Text)
-}
-
-// suspectText says whether a text seems to be an expression.
-func (r *Rule) suspectText(text string) string {
+	text := item.Text
 	const escaped = "\x00\a\b\x1b\f\v" // by one letter after a backslash in double quotes
 	if i := strings.IndexAny(text, escaped); i >= 0 {
 		letter := "0abefv"[strings.IndexByte(escaped, text[i])]

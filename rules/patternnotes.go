@@ -15,7 +15,6 @@ import (
 	"github.com/policyscan/policyscan/rules/document"
 )
 
-// itemNotes says what in an item of a rule is often a mistake.
 func itemNotes(r *Rule, item Item) []string {
 	var notes []string
 	add := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
@@ -117,12 +116,12 @@ func strangerIn(p string) string {
 		}
 		at := fmt.Sprintf("(U+%04X) as character %d", r, i+1)
 		switch {
-		case invisibles[r] != "":
+		case invisible(r) != "":
 			if joins(r) && !nextToASCII(runes, i) {
 				continue // as its script asks for
 			}
 			return fmt.Sprintf("%s %s, which is invisible, and matches only where the file has it too; remove it",
-				invisibles[r], at)
+				invisible(r), at)
 		case unicode.Is(unicode.Zs, r):
 			return fmt.Sprintf("%s %s, which an ordinary space does not match; write a space", spaceName(r), at)
 		case r >= 0xFF01 && r <= 0xFF5E:
@@ -189,37 +188,33 @@ func lookalikeKind(r rune) string {
 	return "the character"
 }
 
-// invisibles are characters that are drawn as nothing, with their names.
-var invisibles = map[rune]string{
-	0x00AD: "a soft hyphen",
-	0x034F: "a combining grapheme joiner",
-	0x061C: "an Arabic letter mark",
-	0x115F: "a Hangul filler",
-	0x1160: "a Hangul filler",
-	0x180E: "a Mongolian vowel separator",
-	0x200B: "a zero-width space",
-	0x200C: "a zero-width non-joiner",
-	0x200D: "a zero-width joiner",
-	0x200E: "a left-to-right mark",
-	0x200F: "a right-to-left mark",
-	0x202A: "a bidirectional control character",
-	0x202B: "a bidirectional control character",
-	0x202C: "a bidirectional control character",
-	0x202D: "a bidirectional control character",
-	0x202E: "a bidirectional control character",
-	0x2060: "a word joiner",
-	0x2061: "an invisible operator",
-	0x2062: "an invisible operator",
-	0x2063: "an invisible operator",
-	0x2064: "an invisible operator",
-	0x2066: "a bidirectional control character",
-	0x2067: "a bidirectional control character",
-	0x2068: "a bidirectional control character",
-	0x2069: "a bidirectional control character",
-	0x2800: "an empty Braille cell",
-	0x3164: "a Hangul filler",
-	0xFEFF: "a byte order mark",
-	0xFFA0: "a Hangul filler",
+// invisibles are characters that are drawn as nothing, by their names.
+var invisibles = []struct{ name, characters string }{
+	{"a soft hyphen", "\u00AD"},
+	{"a combining grapheme joiner", "\u034F"},
+	{"an Arabic letter mark", "\u061C"},
+	{"a Hangul filler", "\u115F\u1160\u3164\uFFA0"},
+	{"a Mongolian vowel separator", "\u180E"},
+	{"a zero-width space", "\u200B"},
+	{"a zero-width non-joiner", "\u200C"},
+	{"a zero-width joiner", "\u200D"},
+	{"a left-to-right mark", "\u200E"},
+	{"a right-to-left mark", "\u200F"},
+	{"a bidirectional control character", "\u202A\u202B\u202C\u202D\u202E\u2066\u2067\u2068\u2069"},
+	{"a word joiner", "\u2060"},
+	{"an invisible operator", "\u2061\u2062\u2063\u2064"},
+	{"an empty Braille cell", "\u2800"},
+	{"a byte order mark", "\uFEFF"},
+}
+
+// invisible returns the name of a character that is drawn as nothing; "" if it is not one.
+func invisible(r rune) string {
+	for _, kind := range invisibles {
+		if strings.ContainsRune(kind.characters, r) {
+			return kind.name
+		}
+	}
+	return ""
 }
 
 // lookalikes are characters that are drawn as an ASCII character is, and that character.

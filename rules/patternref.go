@@ -23,11 +23,13 @@ type PatternRef struct {
 }
 
 // Item is the pattern, of a PatternRef to one.
-func (a PatternRef) Item(r *Rule) Item {
+func (a PatternRef) Item(r *Rule) Item { return a.items(r)[a.Index] }
+
+func (a PatternRef) items(r *Rule) []Item {
 	if a.Of == RequiredPattern {
-		return r.Required[a.Index]
+		return r.Required
 	}
-	return r.Patterns[a.Index]
+	return r.Patterns
 }
 
 func (a PatternRef) glob(r *Rule) string {
@@ -54,10 +56,11 @@ func (a PatternRef) Broken(r *Rule) string {
 		}
 		return "the file contains " + shownInSentence(a.Item(r)) + ", which must not appear"
 	case RequiredPattern:
-		if item := a.Item(r); item.Kind == Key {
-			return "the file does not have " + shownInSentence(item) + ", which is required"
+		verb := "contain "
+		if a.Item(r).Kind == Key {
+			verb = "have "
 		}
-		return "the file does not contain " + shownInSentence(a.Item(r)) + ", which is required"
+		return "the file does not " + verb + shownInSentence(a.Item(r)) + ", which is required"
 	case ForbiddenFile:
 		return fmt.Sprintf("the path matches %q, and no file may be there", a.glob(r))
 	}
@@ -88,28 +91,25 @@ func kindName(item Item) string {
 // Without says why another version of a rule does not ask that of a file; "" if it does.
 func (a PatternRef) Without(r, other *Rule, path string) string {
 	switch a.Of {
-	case ForbiddenPattern:
-		switch {
-		case !other.Selects(path):
-			return "would not select this file"
-		case !slices.ContainsFunc(other.Patterns, a.Item(r).Means):
-			return "does not forbid this " + kindName(a.Item(r))
-		}
-	case RequiredPattern:
-		switch {
-		case !other.Selects(path):
-			return "would not select this file"
-		case !slices.ContainsFunc(other.Required, a.Item(r).Means):
-			return "does not require this " + kindName(a.Item(r))
-		}
 	case ForbiddenFile:
 		if !other.Forbids(path) {
 			return "does not forbid this file"
 		}
+		return ""
 	case RequiredFile:
 		if !slices.Contains(other.RequiredFiles, a.glob(r)) {
 			return "does not require this file"
 		}
+		return ""
 	}
-	return ""
+	item := a.Item(r)
+	switch {
+	case !other.Selects(path):
+		return "would not select this file"
+	case slices.ContainsFunc(a.items(other), item.Means):
+		return ""
+	case a.Of == RequiredPattern:
+		return "does not require this " + kindName(item)
+	}
+	return "does not forbid this " + kindName(item)
 }

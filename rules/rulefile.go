@@ -11,7 +11,6 @@ import (
 	"github.com/policyscan/policyscan/rules/keyitem"
 )
 
-// A ruleFile is one of a bundle's files while it is read.
 type ruleFile struct {
 	*loader
 	shape
@@ -43,28 +42,12 @@ func (f *ruleFile) list() {
 		f.listAllowances()
 		return
 	}
-	root := f.doc.Root
-	if root == nil {
-		return
-	}
-	if !document.IsMapping(root) {
-		f.doc.Misplaced(root, "the file", `"rules:" and the list of rules beneath it`)
-		return
-	}
-	top := f.doc.Mapping(root, "the file", "", f.level())
-	if f.is02 {
+	top, list, ok := f.top(f.level(), "rules", `"rules:" and the list of rules beneath it`,
+		`a list, each rule beginning with "- id:"`, `write "rules: []" if there is no rule`)
+	if f.is02 && top != nil {
 		f.head(top)
 	}
 	f.ruleKeys, f.matches = f.shape.rule(), f.match()
-	entry := top.At("rules")
-	switch {
-	case entry.Key == nil:
-		return
-	case f.doc.Empty(entry.Value):
-		f.doc.Fail(document.CodeValue, entry.Key, `"rules" is empty`, `write "rules: []" if there is no rule`)
-		return
-	}
-	list, ok := f.doc.Items(entry, `"rules"`, `a list, each rule beginning with "- id:"`)
 	if !ok {
 		return
 	}
@@ -84,11 +67,34 @@ func (f *ruleFile) list() {
 	f.items = len(list)
 }
 
-// head reads what a 0.2 file says of all its rules.
-func (f *ruleFile) head(top document.Entries) {
+// top reads the keys of the file, nil if it is not a mapping, and the list at one of them; false if there is none.
+// whole and form are how these are written, and empty is what to do about a list without items.
+func (f *ruleFile) top(l document.Level, key, whole, form, empty string) (document.Entries, []document.Entry, bool) {
+	root := f.doc.Root
+	if root == nil {
+		return nil, nil, false
+	}
+	if !document.IsMapping(root) {
+		f.doc.Misplaced(root, "the file", whole)
+		return nil, nil, false
+	}
+	top := f.doc.Mapping(root, "the file", "", l)
 	if e := top.At(versionKey); e.Key != nil {
 		f.checkVersion(e)
 	}
+	e := top.At(key)
+	switch {
+	case e.Key == nil:
+		return top, nil, false
+	case f.doc.Empty(e.Value):
+		f.doc.Fail(document.CodeValue, e.Key, fmt.Sprintf("%q is empty", key), empty)
+		return top, nil, false
+	}
+	list, ok := f.doc.Items(e, fmt.Sprintf("%q", key), form)
+	return top, list, ok
+}
+
+func (f *ruleFile) head(top document.Entries) {
 	f.exclude, f.excludeAt = f.globs(top.At("exclude"), nil)
 	if e := top.At("type"); e.Key != nil {
 		f.holds = Type(f.doc.Word(e, string(Boundary), string(Invariant), string(deprecated)))
@@ -96,7 +102,6 @@ func (f *ruleFile) head(top document.Entries) {
 	}
 }
 
-// rule reads one rule.
 func (f *ruleFile) rule(item document.Entry) Rule {
 	n := item.Value
 	spot := f.doc.Spot(n)
@@ -106,7 +111,7 @@ func (f *ruleFile) rule(item document.Entry) Rule {
 	if f.holds == Invariant {
 		r.Type = Invariant
 	}
-	r.places.fileExclude, r.places.each = f.excludeAt, f.each
+	r.places[FileExcludeGlob], r.each = f.excludeAt, f.each
 	m := f.doc.Mapping(n, "the rule", `its keys, the first after "- "`, f.ruleKeys)
 	if m == nil {
 		return r

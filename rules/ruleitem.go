@@ -15,7 +15,7 @@ import (
 func itemLevel(required bool) document.Level {
 	l := document.Level{
 		Name:     "a pattern",
-		Optional: slices.Concat([]string{"text", "regex", "key", "within_lines"}, textOptions(), keyOptions()),
+		Optional: slices.Concat(itemKinds, []string{"within_lines"}, textOptions(), keyOptions()),
 	}
 	if !required {
 		l.Optional = slices.DeleteFunc(l.Optional, func(key string) bool { return key == "each" })
@@ -27,6 +27,9 @@ func itemLevel(required bool) document.Level {
 	return l
 }
 
+// itemKinds are the keys of which an item that is a mapping has one.
+var itemKinds = []string{"text", "regex", "key"}
+
 // textOptions and keyOptions are the keys that belong next to "text" and next to "key", and to nothing else.
 func textOptions() []string { return []string{"spaces", "words", "case"} }
 
@@ -34,12 +37,12 @@ func keyOptions() []string {
 	return []string{"each", "where", "is", "is_not", "matches", "matches_not", "format"}
 }
 
-// patterns reads a list of items. Texts are taken as they stand. An item that was seen, by its name, is a mistake, and
-// so is another of that name: violations are told apart by it.
-func (f *ruleFile) patterns(e document.Entry, seen map[string]Item) (items []Item, at []document.Place) {
+// patterns reads a list of items, and appends them and where they are. Texts are taken as they stand. An item that was
+// seen, by its name, is a mistake, and so is another of that name: violations are told apart by it.
+func (f *ruleFile) patterns(e document.Entry, seen map[string]Item, items *[]Item, at *[]document.Place) {
 	required := e.Key.Value == requiredKey
 	list := f.doc.List(e)
-	items, at = make([]Item, 0, len(list)), make([]document.Place, 0, len(list))
+	*items, *at = slices.Grow(*items, len(list)), slices.Grow(*at, len(list))
 	for _, entry := range list {
 		item, ok := f.item(entry, required)
 		if f.doc.Full() {
@@ -62,9 +65,8 @@ func (f *ruleFile) patterns(e document.Entry, seen map[string]Item) (items []Ite
 		if item.Kind == Regex && f.regex(source{item.Text, false}).expr.Slow() {
 			f.slow = append(f.slow, item.Text)
 		}
-		items, at = append(items, item), append(at, f.doc.Place(entry.Value))
+		*items, *at = append(*items, item), append(*at, f.doc.Place(entry.Value))
 	}
-	return items, at
 }
 
 // shownItem shows an item within a message: a string as [document.Quoted] does, a mapping as it is named.
@@ -72,11 +74,14 @@ func shownItem(item Item) string {
 	if item.IsPlain() {
 		return document.Quoted(item.Text)
 	}
-	cut, end := document.Cut(item.Name)
+	return shownName(item.Name)
+}
+
+func shownName(name string) string {
+	cut, end := document.Cut(name)
 	return cut + end
 }
 
-// fits refuses a text that is too long.
 func (f *ruleFile) fits(e document.Entry, text string) bool {
 	if len(text) <= document.MaxPatternBytes {
 		return true
@@ -87,7 +92,6 @@ func (f *ruleFile) fits(e document.Entry, text string) bool {
 	return false
 }
 
-// item reads one item of a list of patterns.
 func (f *ruleFile) item(e document.Entry, required bool) (Item, bool) {
 	if document.IsMapping(e.Value) && f.isItem(e) {
 		if !f.is02 {
@@ -117,10 +121,10 @@ func (f *ruleFile) item(e document.Entry, required bool) (Item, bool) {
 
 // isItem reports whether a mapping is meant as an item. Another one is a text with a colon that has no quotes.
 func (f *ruleFile) isItem(e document.Entry) bool {
-	keys := []string{"text", "regex", "key", "each"}
+	keys := append(slices.Clone(itemKinds), "each")
 	if f.is02 {
-		kinds := []string{"text", "regex", "key"}
-		if slices.ContainsFunc(kinds, func(kind string) bool { return f.doc.Has(e.Value, document.Level{}, kind) }) {
+		has := func(kind string) bool { return f.doc.Has(e.Value, document.Level{}, kind) }
+		if slices.ContainsFunc(itemKinds, has) {
 			return true // misspelt, too
 		}
 		keys = itemLevel(true).Optional
@@ -131,26 +135,24 @@ func (f *ruleFile) isItem(e document.Entry) bool {
 	})
 }
 
-// mapping reads an item that is a mapping.
 func (f *ruleFile) mapping(e document.Entry, required bool) (Item, bool) {
 	level := itemLevel(required)
 	m := f.doc.Mapping(e.Value, "the pattern", itemForms, level)
-	var kinds []string // of those that there must be one of
-	for _, kind := range []string{"text", "regex", "key"} {
-		if i := slices.IndexFunc(m, func(e document.Entry) bool { return e.Key.Value == kind }); i >= 0 {
-			kinds = append(kinds, kind)
-			m[i].Required = true
+	var kinds []document.Entry // one, if there is no mistake
+	for _, kind := range itemKinds {
+		if e := m.At(kind); e.Key != nil {
+			e.Required = true
+			kinds = append(kinds, e)
 		}
 	}
 	switch {
 	case len(kinds) > 1:
-		f.doc.Fail(document.CodeKey, m.At(kinds[1]).Key, fmt.Sprintf("%q and %q in one item", kinds[0], kinds[1]),
+		first, second := kinds[0].Key, kinds[1].Key
+		f.doc.Fail(document.CodeKey, second, fmt.Sprintf("%q and %q in one item", first.Value, second.Value),
 			fmt.Sprintf("write %s items", map[int]string{2: "two", 3: "three"}[len(kinds)]))
 		return Item{}, false
 	case len(kinds) == 0:
-		if slices.ContainsFunc([]string{"key", "text", "regex"}, func(kind string) bool {
-			return f.doc.Has(e.Value, level, kind)
-		}) {
+		if slices.ContainsFunc(itemKinds, func(kind string) bool { return f.doc.Has(e.Value, level, kind) }) {
 			return Item{}, false // misspelt
 		}
 		found, fix := `a pattern without "text", "regex" or "key"`, "write "+itemForms
@@ -163,41 +165,49 @@ func (f *ruleFile) mapping(e document.Entry, required bool) (Item, bool) {
 		}
 		f.doc.Fail(document.CodeValue, e.Value, found, fix)
 		return Item{}, false
-	case kinds[0] == "key":
-		return f.keyItem(m, required)
+	}
+	kind := kinds[0]
+	if kind.Key.Value == "key" {
+		return f.keyItem(kind, m, required)
 	}
 	for _, option := range keyOptions() {
 		if o := m.At(option); o.Key != nil {
 			f.doc.Fail(document.CodeKey, o.Key, fmt.Sprintf(`%q belongs to items with "key"`, option),
-				`remove it, or write "key" and the path of a value for `+fmt.Sprintf("%q", kinds[0]))
+				`remove it, or write "key" and the path of a value for `+fmt.Sprintf("%q", kind.Key.Value))
 		}
 	}
-	if kinds[0] == "regex" {
-		return f.expression(m.At("regex"), m)
+	if kind.Key.Value == "regex" {
+		return f.expression(kind, m)
 	}
-	return f.text(m.At("text"), m)
+	return f.text(kind, m)
 }
 
-// itemForms shows the items that are mappings.
 const itemForms = `{text: "…"}, {regex: "…"} or {key: "…"}`
 
-// expression reads an item with a regex.
 func (f *ruleFile) expression(e document.Entry, m document.Entries) (Item, bool) {
-	for _, option := range []struct{ key, instead string }{
-		{"spaces", `write \s* or \s+ in the expression`},
-		{"words", `write \b in the expression`},
-		{"case", `write (?i) at the start of the expression`},
-	} {
-		if o := m.At(option.key); o.Key != nil {
-			f.doc.Fail(document.CodeKey, o.Key, fmt.Sprintf(`%q is an option of "text"`, option.key), option.instead)
-		}
-	}
+	f.refuseOptions(m, []foreignOption{
+		{"spaces", `"text"`, `write \s* or \s+ in the expression`},
+		{"words", `"text"`, `write \b in the expression`},
+		{"case", `"text"`, `write (?i) at the start of the expression`},
+	})
 	lines := f.withinLines(m)
 	text, ok := f.doc.Text(e)
 	if !ok || f.compiled(e, text, false) == nil {
 		return Item{}, false
 	}
 	return Item{Kind: Regex, Text: text, WithinLines: lines}.Named(), true
+}
+
+// A foreignOption is a key of an item that belongs to other kinds of item.
+type foreignOption struct{ key, of, instead string }
+
+func (f *ruleFile) refuseOptions(m document.Entries, options []foreignOption) {
+	for _, option := range options {
+		if e := m.At(option.key); e.Key != nil {
+			found := fmt.Sprintf("%q is an option of %s", option.key, option.of)
+			f.doc.Fail(document.CodeKey, e.Key, found, option.instead)
+		}
+	}
 }
 
 // withinLines reads in how many lines a match may begin; 0 if any.
@@ -276,7 +286,6 @@ func (l *loader) compile(s source) compiledRegex {
 	return compiledRegex{expr: expr}
 }
 
-// text reads an item with a text and options.
 func (f *ruleFile) text(e document.Entry, m document.Entries) (Item, bool) {
 	text, ok := f.doc.Text(e)
 	item := Item{Text: text, WithinLines: f.withinLines(m)}
@@ -295,7 +304,6 @@ func (f *ruleFile) text(e document.Entry, m document.Entries) (Item, bool) {
 	return item.Named(), true
 }
 
-// changes refuses an option that changes nothing.
 func (f *ruleFile) changes(item Item, m document.Entries) bool {
 	ok := true
 	fail := func(key, found, fix string) {

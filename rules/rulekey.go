@@ -3,6 +3,7 @@ package rules
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -10,34 +11,25 @@ import (
 	"github.com/policyscan/policyscan/rules/keyitem"
 )
 
-// A keyReader reads an item with "key".
 type keyReader struct {
 	*ruleFile
 	item keyitem.Item
 	json map[string]string // of its keys, as they are written
 }
 
-// keyItem reads an item with "key", one of required_patterns or another.
-func (f *ruleFile) keyItem(m document.Entries, required bool) (Item, bool) {
+func (f *ruleFile) keyItem(key document.Entry, m document.Entries, required bool) (Item, bool) {
 	before := f.doc.Mistakes()
-	for _, option := range []struct{ key, instead string }{
-		{"spaces", `remove it: a key is found however the file is spaced`},
-		{"words", `write \b in the expression of "matches": matches: '\bprivate\b'`},
-		{"case", `write (?i) at the start of the expression of "matches": matches: '(?i)^private$'`},
-	} {
-		if o := m.At(option.key); o.Key != nil {
-			f.doc.Fail(document.CodeKey, o.Key, fmt.Sprintf(`%q is an option of "text"`, option.key), option.instead)
-		}
-	}
-	if lines := m.At("within_lines"); lines.Key != nil {
-		f.doc.Fail(document.CodeKey, lines.Key, `"within_lines" is an option of "text" and "regex"`,
-			"remove it: a key is found wherever the file has it")
-	}
+	f.refuseOptions(m, []foreignOption{
+		{"spaces", `"text"`, `remove it: a key is found however the file is spaced`},
+		{"words", `"text"`, `write \b in the expression of "matches": matches: '\bprivate\b'`},
+		{"case", `"text"`, `write (?i) at the start of the expression of "matches": matches: '(?i)^private$'`},
+		{"within_lines", `"text" and "regex"`, "remove it: a key is found wherever the file has it"},
+	})
 	k := &keyReader{ruleFile: f, json: map[string]string{}}
 	if each, at := k.paths(m.At("each")); each != nil {
 		k.item.Each, k.each[&k.item] = each, at
 	}
-	k.item.Paths, _ = k.paths(m.At("key"))
+	k.item.Paths, _ = k.paths(key)
 	k.where(m.At("where"))
 	condition := k.condition(m)
 	if format := m.At("format"); format.Key != nil {
@@ -52,14 +44,14 @@ func (f *ruleFile) keyItem(m document.Entries, required bool) (Item, bool) {
 			"write two items: "+k.twoItems(condition))
 		return Item{}, false
 	}
-	return Item{Kind: Key, Key: &k.item, Name: k.name()}, f.doc.Mistakes() == before
+	return Item{Kind: Key, Key: &k.item, Name: keyItemName(k.json)}, f.doc.Mistakes() == before
 }
 
-// name is the JSON of the item.
-func (k *keyReader) name() string {
+// keyItemName is the JSON of an item, made of that of its keys.
+func keyItemName(json map[string]string) string {
 	var parts []string
 	for _, key := range []string{"each", "key", "where", "is", "is_not", "matches", "matches_not", "format"} {
-		if text, ok := k.json[key]; ok {
+		if text, ok := json[key]; ok {
 			parts = append(parts, jsonString(key)+":"+text)
 		}
 	}
@@ -78,7 +70,6 @@ func (f *ruleFile) oneOrMore(e document.Entry) (entries []document.Entry, isList
 	return []document.Entry{e}, false
 }
 
-// jsonList is the JSON of a value or of a list of them.
 func jsonList(all []string, isList bool) string {
 	text := strings.Join(all, ",")
 	if isList {
@@ -87,7 +78,6 @@ func jsonList(all []string, isList bool) string {
 	return text
 }
 
-// paths reads a path, or a list of them, and where each is.
 func (k *keyReader) paths(e document.Entry) (paths []keyitem.Path, at []document.Place) {
 	var shown []string
 	seen := map[string]bool{}
@@ -117,7 +107,6 @@ func (k *keyReader) paths(e document.Entry) (paths []keyitem.Path, at []document
 	return paths, at
 }
 
-// path reads a path. The entry says where it is.
 func (k *keyReader) path(e document.Entry, text string) (keyitem.Path, bool) {
 	path, err := keyitem.ParsePath(text)
 	if err != nil {
@@ -126,7 +115,6 @@ func (k *keyReader) path(e document.Entry, text string) (keyitem.Path, bool) {
 	return path, err == nil
 }
 
-// refuse reports what is wrong with a path or a value.
 func (k *keyReader) refuse(e document.Entry, err error) {
 	var mistake *keyitem.Error
 	if !errors.As(err, &mistake) {
@@ -135,7 +123,6 @@ func (k *keyReader) refuse(e document.Entry, err error) {
 	k.doc.Fail(document.CodeValue, e.Value, mistake.Found, mistake.Fix)
 }
 
-// values reads a value, or a list of them, and their JSON.
 func (k *keyReader) values(e document.Entry) (values []keyitem.Value, shown string) {
 	var texts []string
 	seen := map[string]bool{}
@@ -199,7 +186,6 @@ func (k *keyReader) condition(m document.Entries) string {
 	return first
 }
 
-// where reads the conditions on a document.
 func (k *keyReader) where(e document.Entry) {
 	if e.Value == nil {
 		return
@@ -226,19 +212,11 @@ func (k *keyReader) where(e document.Entry) {
 // twoItems are what to write for a required item that says what a value must not be: that the key is there, and, as a
 // forbidden item, what it must not be.
 func (k *keyReader) twoItems(condition string) string {
-	there := *k
-	there.json = map[string]string{}
-	other := there
-	other.json = map[string]string{}
-	for key, text := range k.json {
-		if key != condition {
-			there.json[key] = text
-		}
-		if key != condition && key != "each" {
-			other.json[key] = text
-		}
-	}
-	other.json[strings.TrimSuffix(condition, "_not")] = k.json[condition]
+	there := maps.Clone(k.json)
+	delete(there, condition)
+	other := maps.Clone(there)
+	delete(other, "each")
+	other[strings.TrimSuffix(condition, "_not")] = k.json[condition]
 	if len(k.item.Each) > 0 {
 		var all []string
 		for _, each := range k.item.Each {
@@ -248,11 +226,8 @@ func (k *keyReader) twoItems(condition string) string {
 				}
 			}
 		}
-		other.json["key"] = jsonList(all, len(all) > 1)
+		other["key"] = jsonList(all, len(all) > 1)
 	}
-	show := func(name string) string {
-		cut, end := document.Cut(name)
-		return cut + end
-	}
-	return fmt.Sprintf("%s here, and %s in %q", show(there.name()), show(other.name()), invariantKey)
+	return fmt.Sprintf("%s here, and %s in %q",
+		shownName(keyItemName(there)), shownName(keyItemName(other)), invariantKey)
 }

@@ -3,7 +3,6 @@ package rules
 import (
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 
@@ -11,7 +10,6 @@ import (
 	"github.com/policyscan/policyscan/rules/glob"
 )
 
-// selects reads what a rule is about: its globs and its patterns.
 func (f *ruleFile) selects(r *Rule, e document.Entry) {
 	if e.Value == nil {
 		return
@@ -32,34 +30,30 @@ func (f *ruleFile) selects(r *Rule, e document.Entry) {
 	for _, key := range []string{boundaryKey, invariantKey, requiredKey} {
 		files.Required = files.Required || m.At(key).Key != nil
 	}
-	r.Files, r.places.files = f.globs(files, fold)
-	r.Exclude, r.places.exclude = f.globs(m.At("exclude"), nil)
-	r.ForbiddenFiles, r.places.forbiddenFiles = f.globs(m.At(forbiddenFilesKey), fold)
-	r.RequiredFiles, r.places.requiredFiles = f.globs(m.At(requiredFilesKey), nil)
-	var all map[string]Item // of a 0.2 file an item is in one list of the rule
-	if f.is02 {
-		all = map[string]Item{}
-	}
-	list := func(key string, items *[]Item, at *[]document.Place) {
-		e := m.At(key)
+	r.Files, r.places[FilesGlob] = f.globs(files, fold)
+	r.Exclude, r.places[ExcludeGlob] = f.globs(m.At("exclude"), nil)
+	r.ForbiddenFiles, r.places[ForbiddenFilesGlob] = f.globs(m.At(forbiddenFilesKey), fold)
+	r.RequiredFiles, r.places[RequiredFilesGlob] = f.globs(m.At(requiredFilesKey), nil)
+	seen := map[string]Item{}
+	for _, list := range []struct {
+		key   string
+		items *[]Item
+		kind  PartKind
+	}{
+		{boundaryKey, &r.Patterns, PatternItem},
+		{invariantKey, &r.Patterns, PatternItem},
+		{requiredKey, &r.Required, RequiredItem},
+	} {
+		e := m.At(list.key)
 		if e.Key == nil {
-			return
+			continue
 		}
 		e.Required = true // where the key need not be there, too: one that is there must say something
-		seen := all
 		if !f.is02 {
-			seen = map[string]Item{}
+			clear(seen) // of a 0.2 file an item is in one list of the rule
 		}
-		patterns, places := f.patterns(e, seen)
-		if *items == nil {
-			*items, *at = patterns, places
-		} else {
-			*items, *at = append(*items, patterns...), append(*at, places...)
-		}
+		f.patterns(e, seen, list.items, &r.places[list.kind])
 	}
-	list(boundaryKey, &r.Patterns, &r.places.patterns)
-	list(invariantKey, &r.Patterns, &r.places.patterns)
-	list(requiredKey, &r.Required, &r.places.required)
 	if f.is02 {
 		f.checkMatch(e, m)
 		f.unparsable(r, m, mistakes)
@@ -108,7 +102,6 @@ func (f *ruleFile) hasKey(match document.Entry, key string) bool {
 	return slices.Contains(f.matches.Optional, key) && f.doc.Has(match.Value, f.matches, key)
 }
 
-// pathCase reads whether a rule's globs ignore the case of ASCII letters.
 func (f *ruleFile) pathCase(match document.Entry, m document.Entries) bool {
 	e := m.At("path_case")
 	if e.Key == nil || !f.doc.Only(e, "ignore") {
@@ -142,23 +135,17 @@ func (f *ruleFile) unparsable(r *Rule, m document.Entries, before int) {
 	}
 }
 
-// texts reads a list of texts, each with its item. It ends where there are so many mistakes that no more are looked
-// for.
-func (f *ruleFile) texts(e document.Entry) iter.Seq2[document.Entry, string] {
-	return func(yield func(document.Entry, string) bool) {
-		for _, item := range f.doc.List(e) {
-			text, ok := f.doc.Text(item)
-			if f.doc.Full() || ok && !yield(item, text) {
-				return
-			}
-		}
-	}
-}
-
 // globs reads a list of globs. more, if there is one, refuses others than those that are always refused.
 func (f *ruleFile) globs(e document.Entry, more func(string) *glob.Mistake) (globs []string, at []document.Place) {
 	seen := map[string]bool{}
-	for item, text := range f.texts(e) {
+	for _, item := range f.doc.List(e) {
+		text, ok := f.doc.Text(item)
+		if f.doc.Full() {
+			break
+		}
+		if !ok {
+			continue
+		}
 		written := text
 		if f.is02 {
 			text = strings.TrimPrefix(text, "/") // it anchors: paths count from the root

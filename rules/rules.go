@@ -1,12 +1,10 @@
 // Package rules reads a bundle: the rules of a team, as data.
 //
-// A bundle is a folder with rules/boundaries.yml, rules/invariants.yml
-// and, optionally, rules/deprecated.yml; in a bundle of version 0.2, with any number of
-// rules/*.yml, and perhaps without rules/invariants.yml. There rules/allowances.yml lists the files that may keep
-// occurrences of a rule ([Allowance]). [Load] reads a bundle from any fs.FS and
-// [LoadDir] from a folder on disk. Both are strict: nothing in a bundle is
-// silently ignored, and every mistake in a bundle is reported in one run, in
-// file order, with its line and column ([document.Errors]).
+// A bundle is a folder with rules/boundaries.yml, rules/invariants.yml and, optionally, rules/deprecated.yml; in a
+// bundle of version 0.2, with any number of rules/*.yml, and perhaps without rules/invariants.yml. There
+// rules/allowances.yml lists the files that may keep occurrences of a rule ([Allowance]). [Load] reads a bundle in
+// memory and [LoadDir] one in a folder on disk. Both are strict: nothing in a bundle is silently ignored, and every
+// mistake in a bundle is reported in one run, in file order, with its line and column ([document.Errors]).
 //
 // A rule has globs and patterns. Which files a rule selects depends on
 // their paths alone ([Rule.Selects], and [Bundle.Selecting] for all rules at once); what a
@@ -20,30 +18,19 @@
 //
 // # How a rule file is read
 //
-// A rule file is UTF-8, perhaps after a byte order mark, with LF or CRLF, and is
-// one YAML document: a mapping whose key "rules" is a list. One that has the key "bundle", which
-// must be the text "0.2", is of that version; another is of 0.1 and keeps its meaning whatever is
-// next to it. Anchors, aliases, merge keys, tags and
-// directives are refused everywhere. Keys that begin with "x-" are free at every level: what is
-// under them is checked only for these and for duplicate keys.
+// A rule file is what package document reads: a mapping whose key "rules" is a list. One that has the key "bundle",
+// which must be the text "0.2", is of that version; another is of 0.1 and keeps its meaning whatever is next to it.
+// Keys that begin with "x-" are free at every level. What each key may be is in docs/rules.md; [Notes] lists what loads
+// and is often a mistake.
 //
-// Every text is read as it is written, whatever type YAML would give it: an unquoted 0777 is the
-// pattern "0777". [Notes] lists what of this, and what else that loads, is often a mistake.
-//
-//   - An id is one word of at most 200 bytes, without spaces and control characters.
-//   - title, owner and each tag are one line; message and remediation are of any length.
-//   - docs_url begins with https:// or http://: reports make it a link.
-//   - redact and violates are true or false, unquoted.
 //   - A list may be omitted, or has an item; an item, a text and an example's content are not
 //     only white space. Only the list "rules" may be empty.
 //   - A pattern or a glob that is listed twice in one list is an error; in a 0.2 file, so is a
 //     pattern that is in two lists of a rule.
 //   - A pattern of a 0.2 file is a string or a mapping, an [Item] either way. An option that can
 //     change nothing is an error, and so is a key that only a later version reads.
-//   - A value of "is", "is_not" and "where" without quotes is what every version of YAML reads in it.
 //   - A deprecated rule has either pattern key, or both; with both it is of type boundary and its
 //     patterns are those of forbidden_patterns, then those of required_absent.
-//   - An example's path is one that a file could have: relative, clean, with slashes.
 //
 // # Limits
 //
@@ -69,8 +56,7 @@ import (
 // Type says in which of the two kinds of file of enforced rules a rule is.
 type Type string
 
-// The two types of rule. What must not appear means the same in both; only an
-// invariant can require something.
+// The two types of rule. What must not appear means the same in both; only an invariant can require something.
 const (
 	Boundary  Type = "boundary"
 	Invariant Type = "invariant"
@@ -106,19 +92,13 @@ type Rule struct {
 	File string // the rule file within the bundle, such as "rules/boundaries.yml"
 	Line int    // 1-based, where the rule begins in File
 
-	at               document.Spot
-	files, forbidden *globs    // Files and ForbiddenFiles, compiled by Load and New
-	exclude          *glob.Set // Excludes, likewise
-	places           places    // if loaded
-	in02             bool      // the file is of 0.2
-	slow             []string  // its expressions that are slow, as Load compiled them
-}
-
-// places are where the globs and items of a rule are in its file.
-type places struct {
-	files, exclude, fileExclude, patterns, required, forbiddenFiles, requiredFiles []document.Place
-
-	each map[*keyitem.Item][]document.Place // of the paths of each item's Each
+	at                   document.Spot
+	files, forbidden     *globs                             // Files and ForbiddenFiles, compiled by Load and New
+	exclude, fileExclude *glob.Set                          // Exclude and FileExclude, compiled by Load and New
+	places               [partKinds][]document.Place        // if loaded, where its parts are in its file
+	each                 map[*keyitem.Item][]document.Place // of the paths of each item's Each
+	in02                 bool                               // the file is of 0.2
+	slow                 []string                           // its expressions that are slow, as Load compiled them
 }
 
 // Excludes returns the globs of paths that the rule does not check: its own, then those of its file.
@@ -152,9 +132,8 @@ func (r *Rule) mistake(at document.Spot, found string) *document.Error {
 
 // A Bundle is a set of rules that loaded without a mistake.
 type Bundle struct {
-	// Rules are the enforced rules: the boundaries, then the invariants, each in the
-	// order of its file. There is at least one, but for a bundle of 0.2 next to others, which may have allowances for
-	// their rules: see [Together].
+	// Rules are the enforced rules: the boundaries, then the invariants, each in the order of its file. There is at
+	// least one, but for a bundle of 0.2 next to others, which may have allowances for their rules: see [Together].
 	Rules []Rule
 	// Deprecated are the rules of rules/deprecated.yml: validated, counted, never enforced.
 	Deprecated []Rule
@@ -167,20 +146,20 @@ type Bundle struct {
 	// FileExcludes are those of the rule files that have an exclude, in the order of the rules, deprecated ones
 	// last. nil for a bundle that [New] made; the rules have them, too.
 	FileExcludes []FileExclude
-	// SHA256 is the bundle's identity, in lower-case hexadecimal. For each rule file
-	// in byte order of its path it hashes the path, LF, the file's bytes with CRLF as
-	// LF, and LF.
+	// SHA256 is the bundle's identity, in lower-case hexadecimal. For each rule file in byte order of its path it
+	// hashes the path, LF, the file's bytes with CRLF as LF, and LF.
 	SHA256 string
 	// Files are the SHA-256 of the rule files that were read, by path, such as
 	// rules/boundaries.yml. nil for a bundle that [New] made.
 	Files map[string][sha256.Size]byte
 
-	selectors *selectors
-	classes   func() []linkClass   // by what they mean for links, made when first asked for
-	taken     func() []fileExclude // made when first asked for
-	notes     []document.Note      // found while loading
-	spots     []allowanceSpots     // of Allowances; nil for a bundle that New made
-	joined    bool                 // of several bundles
+	files, forbidden, required *selector // of the globs of all rules
+
+	classes       func() []linkClass // by what they mean for links, made when first asked for
+	byFileExclude func() [][]*Rule   // the rules that each of FileExcludes narrows, made when first asked for
+	notes         []document.Note    // found while loading
+	spots         []allowanceSpots   // of Allowances; nil for a bundle that New made
+	joined        bool               // of several bundles
 }
 
 // A FileExclude is the exclude of a rule file: it narrows all rules of the file.

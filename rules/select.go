@@ -7,17 +7,18 @@ import (
 	"github.com/policyscan/policyscan/rules/glob"
 )
 
-// New returns a bundle of rules that were not loaded together: some rules of
-// a bundle, the rules of two, or rules made by hand. The globs must have passed
-// glob.Check. The bundle shares the slices and has no SHA256.
+// New returns a bundle of rules that were not loaded together: some rules of a bundle, the rules of two, or rules made
+// by hand. The globs must have passed glob.Check. The bundle shares the slices and has no SHA256.
 func New(enforced, deprecated []Rule) *Bundle {
 	b := &Bundle{Rules: enforced, Deprecated: deprecated}
 	for i := range b.Rules {
 		b.Rules[i].compile()
 	}
-	b.selectors = newSelectors(b.Rules)
+	b.files = newSelector(b.Rules, FilesGlob)
+	b.forbidden = newSelector(b.Rules, ForbiddenFilesGlob)
+	b.required = newSelector(b.Rules, RequiredFilesGlob)
 	b.classes = sync.OnceValue(func() []linkClass { return linkClasses(b.Rules) })
-	b.taken = sync.OnceValue(func() []fileExclude { return newFileExcludes(b) })
+	b.byFileExclude = sync.OnceValue(b.rulesOfExcludes)
 	return b
 }
 
@@ -37,7 +38,7 @@ func (b *Bundle) Only(keep func(*Rule) bool) *Bundle {
 func (r *Rule) compile() {
 	r.files = newGlobs(r.Files, r.PathCase)
 	r.forbidden = newGlobs(r.ForbiddenFiles, r.PathCase)
-	r.exclude = glob.Compile(r.Excludes())
+	r.exclude, r.fileExclude = glob.Compile(r.Exclude), glob.Compile(r.FileExclude)
 }
 
 // globs are those of a rule, matched with or without regard to letter case.
@@ -60,50 +61,24 @@ func (g *globs) match(path string) bool {
 	return g.set.Match(path)
 }
 
-// compiled returns the rule with its globs compiled: itself, if it came from Load or New.
-func (r *Rule) compiled() *Rule {
-	if r.files != nil {
-		return r
-	}
-	c := *r
-	c.compile()
-	return &c
-}
-
-// Selects reports whether the rule is about the content of the file of that path: the path
-// matches any glob of Files and none of Excludes. A rule that came neither
-// from Load nor from New compiles its globs at each call.
-func (r *Rule) Selects(path string) bool {
-	c := r.compiled()
-	return c.files.match(path) && !c.exclude.Match(path)
-}
+// Selects reports whether the rule, of a bundle that came from Load or New, is about the content of the file of that
+// path: the path matches any glob of Files and none of Excludes.
+func (r *Rule) Selects(path string) bool { return r.files.match(path) && !r.excludes(path) }
 
 // Forbids reports whether there must be no file of that path: the path matches any glob of ForbiddenFiles and none of
 // Excludes.
-func (r *Rule) Forbids(path string) bool {
-	c := r.compiled()
-	return c.forbidden.match(path) && !c.exclude.Match(path)
-}
+func (r *Rule) Forbids(path string) bool { return r.forbidden.match(path) && !r.excludes(path) }
+
+func (r *Rule) excludes(path string) bool { return r.exclude.Match(path) || r.fileExclude.Match(path) }
 
 // Selecting appends to into the indices in b.Rules of the rules that select path, in
 // order, and returns the longer slice. It is for asking about many paths: it allocates only if
-// into is too short, or the path is to be folded, and is safe for concurrent use. A bundle that came neither from
-// Load nor from New asks each rule.
-func (b *Bundle) Selecting(path string, into []int) []int {
-	if b.selectors == nil {
-		for i := range b.Rules {
-			if b.Rules[i].Selects(path) {
-				into = append(into, i)
-			}
-		}
-		return into
-	}
-	return b.selectors.files.rules(path, into)
-}
+// into is too short, or the path is to be folded, and is safe for concurrent use.
+func (b *Bundle) Selecting(path string, into []int) []int { return b.files.rules(path, into) }
 
 // SelectedBy appends to into the globs of Files because of which rules select path, in order.
 func (b *Bundle) SelectedBy(path string, into []GlobOf) []GlobOf {
-	return b.made().files.globs(path, into)
+	return b.files.globs(path, into)
 }
 
 // A GlobOf is a glob of a rule: its place in the rule's list of them, and the rule's in the bundle.
@@ -111,39 +86,18 @@ type GlobOf struct{ Rule, Glob int }
 
 // Forbidding appends to into the globs of ForbiddenFiles because of which there must be no file of that path, in order.
 func (b *Bundle) Forbidding(path string, into []GlobOf) []GlobOf {
-	return b.made().forbidden.globs(path, into)
+	return b.forbidden.globs(path, into)
 }
 
 // Requiring appends to into the globs of RequiredFiles that a file of that path answers, in order, if it is a regular
 // one and not empty.
 func (b *Bundle) Requiring(path string, into []GlobOf) []GlobOf {
-	return b.made().required.globs(path, into)
+	return b.required.globs(path, into)
 }
 
 // RequiresFiles reports whether any rule has RequiredFiles.
 func (b *Bundle) RequiresFiles() bool {
 	return slices.ContainsFunc(b.Rules, func(r Rule) bool { return len(r.RequiredFiles) > 0 })
-}
-
-// made returns the selectors of a bundle; those of one that came neither from Load nor from New are made at each call.
-func (b *Bundle) made() *selectors {
-	if b.selectors != nil {
-		return b.selectors
-	}
-	return newSelectors(b.Rules)
-}
-
-// selectors answer for all rules of a bundle at once which of their globs match a path.
-type selectors struct{ files, forbidden, required *selector }
-
-func newSelectors(list []Rule) *selectors {
-	fold := func(r *Rule) bool { return r.PathCase }
-	never := func(*Rule) bool { return false }
-	return &selectors{
-		newSelector(list, func(r *Rule) []string { return r.Files }, fold),
-		newSelector(list, func(r *Rule) []string { return r.ForbiddenFiles }, fold),
-		newSelector(list, func(r *Rule) []string { return r.RequiredFiles }, never),
-	}
 }
 
 // SelectingBeneath appends to into the indices of the rules that select the path
@@ -152,12 +106,7 @@ func newSelectors(list []Rule) *selectors {
 func (b *Bundle) SelectingBeneath(path string, into []int) []int {
 	for i := range b.Rules {
 		r := &b.Rules[i]
-		beneath := func(g string) bool {
-			if r.PathCase {
-				return glob.Beneath(glob.Fold(g), glob.Fold(path))
-			}
-			return glob.Beneath(g, path)
-		}
+		beneath := func(g string) bool { return glob.Beneath(r.fold(g), r.fold(path)) }
 		if r.Selects(path) || slices.ContainsFunc(r.Files, beneath) || slices.ContainsFunc(r.ForbiddenFiles, beneath) {
 			into = append(into, i)
 		}
@@ -168,8 +117,8 @@ func (b *Bundle) SelectingBeneath(path string, into []int) []int {
 // TakenByFile appends to into the places in FileExcludes of those excludes of a rule file that take the path from an
 // enforced rule of that file, which would otherwise select or forbid it.
 func (b *Bundle) TakenByFile(path string, into []int) []int {
-	for i, taken := range b.fileExcludes() {
-		if taken.exclude.Match(path) && slices.ContainsFunc(taken.rules, func(r *Rule) bool {
+	for i, ofFile := range b.byFileExclude() {
+		if len(ofFile) > 0 && ofFile[0].fileExclude.Match(path) && slices.ContainsFunc(ofFile, func(r *Rule) bool {
 			return (r.files.match(path) || r.forbidden.match(path)) && !r.exclude.Match(path)
 		}) {
 			into = append(into, i)
@@ -178,33 +127,15 @@ func (b *Bundle) TakenByFile(path string, into []int) []int {
 	return into
 }
 
-// A fileExclude is the exclude of a rule file, and the rules of the file as they would be without it.
-type fileExclude struct {
-	exclude *glob.Set
-	rules   []*Rule
-}
-
-// fileExcludes are made once for a bundle that came from Load.
-func (b *Bundle) fileExcludes() []fileExclude {
-	if b.taken == nil || len(b.FileExcludes) == 0 {
-		return newFileExcludes(b)
-	}
-	return b.taken()
-}
-
-func newFileExcludes(b *Bundle) []fileExclude {
-	var all []fileExclude
-	for _, e := range b.FileExcludes {
-		taken := fileExclude{exclude: glob.Compile(e.Globs)}
-		for i := range b.Rules {
-			if b.Rules[i].File == e.File {
-				r := b.Rules[i]
-				r.FileExclude = nil
-				r.compile()
-				taken.rules = append(taken.rules, &r)
+// rulesOfExcludes returns the rules that each of FileExcludes narrows.
+func (b *Bundle) rulesOfExcludes() [][]*Rule {
+	all := make([][]*Rule, len(b.FileExcludes))
+	for i, e := range b.FileExcludes {
+		for k := range b.Rules {
+			if r := &b.Rules[k]; r.File == e.File {
+				all[i] = append(all[i], r)
 			}
 		}
-		all = append(all, taken)
 	}
 	return all
 }

@@ -11,61 +11,48 @@ import (
 // A selector answers for all rules of a bundle at once which of their globs of one list match a path and are not
 // excluded: each distinct glob is matched once, however many rules have it.
 type selector struct {
-	exact   *glob.Index // nil if no rule has a glob that is matched so
-	folded  *glob.Index // of globs in lower case; likewise
-	exclude *glob.Index // nil if there is none
-
-	exactOf, foldedOf       [][]GlobOf // of each glob, by its number, where it is
-	exactRules, foldedRules [][]int    // and the rules that have it
-	excludes                [][]int    // of each rule, the numbers of its Excludes
-	scratch                 sync.Pool  // of *matched
+	lists    [2]globList // the globs as they are, and, of rules that ignore case, in lower case
+	exclude  *glob.Index // nil if there is none
+	excludes [][]int     // of each rule, the numbers of its Excludes
+	scratch  sync.Pool   // of *matched
 }
 
-// matched are the globs and the rules that select a path.
+type globList struct {
+	index *glob.Index // nil if there is none
+	of    [][]GlobOf  // of each glob, by its number, where it is
+	rules [][]int     // and the rules that have it
+}
+
 type matched struct {
 	globs, excluded, rules glob.Bits
 }
 
-// newSelector returns the selector of one list of globs of each rule. folds says of which rules they are matched
-// without regard to letter case.
-func newSelector(list []Rule, globsOf func(*Rule) []string, folds func(*Rule) bool) *selector {
-	var exact, folded, excluded [][]string
+// newSelector returns the selector of the globs of a kind of each rule.
+func newSelector(list []Rule, kind PartKind) *selector {
+	var sets [2][][]string
+	var rules [2][]int // that have them
+	var excluded [][]string
 	s := &selector{excludes: make([][]int, len(list))}
 	s.scratch.New = func() any { return new(matched) }
-	sets := make([][]string, len(list))
 	for i := range list {
 		r := &list[i]
-		if sets[i] = globsOf(r); len(sets[i]) == 0 {
+		set := r.globs(kind)
+		if len(set) == 0 {
 			continue
 		}
 		excluded = append(excluded, r.Excludes())
-		if folds(r) {
-			sets[i] = glob.FoldAll(sets[i])
-			folded = append(folded, sets[i])
-		} else {
-			exact = append(exact, sets[i])
+		k := 0
+		if r.PathCase && kind != RequiredFilesGlob {
+			k, set = 1, glob.FoldAll(set)
 		}
+		sets[k], rules[k] = append(sets[k], set), append(rules[k], i)
 	}
-	index := func(sets [][]string) (*glob.Index, [][]GlobOf, [][]int) {
-		if len(sets) == 0 {
-			return nil, nil, nil
-		}
-		x := glob.NewIndex(sets...)
-		return x, make([][]GlobOf, x.Len()), make([][]int, x.Len())
+	if len(excluded) > 0 {
+		s.exclude = glob.NewIndex(excluded...)
 	}
-	s.exact, s.exactOf, s.exactRules = index(exact)
-	s.folded, s.foldedOf, s.foldedRules = index(folded)
-	s.exclude, _, _ = index(excluded)
-	for i := range list {
-		x, of, rules := s.exact, s.exactOf, s.exactRules
-		if folds(&list[i]) {
-			x, of, rules = s.folded, s.foldedOf, s.foldedRules
-		}
-		for k, g := range sets[i] {
-			n := x.Number(g)
-			of[n], rules[n] = append(of[n], GlobOf{i, k}), append(rules[n], i)
-		}
-		if len(sets[i]) > 0 {
+	for k := range s.lists {
+		s.lists[k].fill(sets[k], rules[k])
+		for _, i := range rules[k] {
 			for _, g := range list[i].Excludes() {
 				s.excludes[i] = append(s.excludes[i], s.exclude.Number(g))
 			}
@@ -74,17 +61,41 @@ func newSelector(list []Rule, globsOf func(*Rule) []string, folds func(*Rule) bo
 	return s
 }
 
+func (l *globList) fill(sets [][]string, rules []int) {
+	if len(sets) == 0 {
+		return
+	}
+	l.index = glob.NewIndex(sets...)
+	l.of, l.rules = make([][]GlobOf, l.index.Len()), make([][]int, l.index.Len())
+	for i, set := range sets {
+		for k, g := range set {
+			n := l.index.Number(g)
+			l.of[n], l.rules[n] = append(l.of[n], GlobOf{rules[i], k}), append(l.rules[n], rules[i])
+		}
+	}
+}
+
+// match fills m with the globs of a list that match; it reports whether there is such a list.
+func (s *selector) match(k int, path string, m *matched) bool {
+	x := s.lists[k].index
+	switch {
+	case x == nil:
+		return false
+	case k == 1:
+		path = glob.Fold(path)
+	}
+	m.globs = x.Match(path, m.globs)
+	return true
+}
+
 // rules appends the rules that have a glob that matches, in order.
 func (s *selector) rules(path string, into []int) []int {
 	m := s.scratch.Get().(*matched)
 	m.rules = m.rules.Cleared(len(s.excludes))
-	if s.exact != nil {
-		m.globs = s.exact.Match(path, m.globs)
-		m.globs.Each(func(n int) { m.rules.Add(s.exactRules[n]) })
-	}
-	if s.folded != nil {
-		m.globs = s.folded.Match(glob.Fold(path), m.globs)
-		m.globs.Each(func(n int) { m.rules.Add(s.foldedRules[n]) })
+	for k := range s.lists {
+		if s.match(k, path, m) {
+			m.globs.Each(func(n int) { m.rules.Add(s.lists[k].rules[n]) })
+		}
 	}
 	looked := false
 	m.rules.Each(func(i int) {
@@ -101,29 +112,21 @@ func (s *selector) rules(path string, into []int) []int {
 
 // globs appends the globs that match, in order.
 func (s *selector) globs(path string, into []GlobOf) []GlobOf {
-	if s.exact == nil && s.folded == nil {
+	if s.exclude == nil { // no rule has a glob
 		return into
 	}
 	m := s.scratch.Get().(*matched)
 	defer s.scratch.Put(m)
 	from := len(into)
-	add := func(places [][]GlobOf) {
-		m.globs.Each(func(n int) { into = append(into, places[n]...) })
-	}
-	if s.exact != nil {
-		m.globs = s.exact.Match(path, m.globs)
-		add(s.exactOf)
-	}
-	if s.folded != nil {
-		m.globs = s.folded.Match(glob.Fold(path), m.globs)
-		add(s.foldedOf)
+	for k := range s.lists {
+		if s.match(k, path, m) {
+			m.globs.Each(func(n int) { into = append(into, s.lists[k].of[n]...) })
+		}
 	}
 	if len(into) == from {
 		return into
 	}
-	if s.exclude != nil {
-		m.excluded = s.exclude.Match(path, m.excluded)
-	}
+	m.excluded = s.exclude.Match(path, m.excluded)
 	found := slices.DeleteFunc(into[from:], func(g GlobOf) bool { return anyOf(m.excluded, s.excludes[g.Rule]) })
 	slices.SortFunc(found, func(a, b GlobOf) int { return cmp.Or(a.Rule-b.Rule, a.Glob-b.Glob) })
 	return into[:from+len(found)]

@@ -20,7 +20,6 @@ type stray struct {
 	err  error  // why it cannot be looked at
 }
 
-// A strayKind says what a file in the folder of the rule files is.
 type strayKind int
 
 const (
@@ -29,11 +28,10 @@ const (
 	otherFile                  // a rule file of a 0.2 bundle, and a stray in a 0.1 bundle
 )
 
-// maxListed is how many files and folders are looked at for strays.
 const maxListed = 10_000
 
-// strays returns them, at any depth, in the order of their names. What is not there has none.
-func strays(fsys fs.FS) []stray {
+// straysOf returns those of a folder on disk, at any depth, in the order of their names. What is missing has none.
+func straysOf(fsys fs.FS) []stray {
 	var all []stray
 	listed := 0
 	err := fs.WalkDir(fsys, path.Dir(BoundariesFile), func(name string, e fs.DirEntry, err error) error {
@@ -49,18 +47,7 @@ func strays(fsys fs.FS) []stray {
 			all = append(all, stray{name: path.Dir(BoundariesFile), err: err})
 			return fs.SkipAll
 		}
-		link := e.Type()&fs.ModeSymlink != 0
-		switch {
-		case isNamed(name):
-			all = append(all, stray{name: name, kind: namedFile})
-		case e.IsDir():
-		case isOther(name) && e.Type().IsRegular():
-			all = append(all, stray{name: name, kind: otherFile})
-		case link || LooksLikeRules(name):
-			s := stray{name: name}
-			if !e.Type().IsRegular() {
-				s.what = kindOf(e.Type())
-			}
+		if s, ok := strayOf(name, e.Type()); ok {
 			all = append(all, s)
 		}
 		return nil
@@ -71,7 +58,21 @@ func strays(fsys fs.FS) []stray {
 	return all
 }
 
-// namedFiles are the rule files whose names say what they hold.
+// strayOf returns what is at a path below the rules folder, if it matters.
+func strayOf(name string, mode fs.FileMode) (s stray, ok bool) {
+	switch {
+	case isNamed(name):
+		return stray{name: name, kind: namedFile}, true
+	case isOther(name) && mode.IsRegular():
+		return stray{name: name, kind: otherFile}, true
+	case mode.IsDir() || mode&fs.ModeSymlink == 0 && !LooksLikeRules(name):
+		return stray{}, false
+	case !mode.IsRegular():
+		return stray{name: name, what: kindOf(mode)}, true
+	}
+	return stray{name: name}, true
+}
+
 func namedFiles() []string {
 	return []string{BoundariesFile, InvariantsFile, DeprecatedFile, AllowancesFile}
 }
@@ -127,7 +128,6 @@ func (s *stray) mistake(is02 bool) *document.Error {
 	return e
 }
 
-// ymlName is the name that a file in rules/ could have.
 func ymlName(name string) string {
 	stem := strings.TrimSuffix(name, path.Ext(name))
 	if IsRuleFile(name) {

@@ -51,7 +51,6 @@ func Together(bundles []*Bundle) error {
 	return mistakes
 }
 
-// distinct refuses each id that two bundles have.
 func distinct(bundles []*Bundle) document.Errors {
 	var mistakes document.Errors
 	first := map[string]int{} // the bundle that has an id
@@ -108,8 +107,15 @@ func enforced(bundles []*Bundle) *document.Error {
 func CheckAllowances(bundles []*Bundle) (mistakes document.Errors, notes [][]document.Note) {
 	c := allowanceCheck{never: map[string]bool{}, budget: 20_000}
 	for _, b := range bundles {
-		if b != nil {
-			c.know(b)
+		if b == nil {
+			continue
+		}
+		for i := range b.Rules {
+			c.ids = append(c.ids, b.Rules[i].ID)
+			c.never[b.Rules[i].ID] = b.Rules[i].NeverAllowed
+		}
+		for i := range b.Deprecated {
+			c.never[b.Deprecated[i].ID] = false
 		}
 	}
 	notes = make([][]document.Note, len(bundles))
@@ -159,22 +165,10 @@ func (b *Bundle) allowanceNotes() []document.Note {
 	return notes
 }
 
-// An allowanceCheck has the rules of the bundles of a run.
 type allowanceCheck struct {
 	never  map[string]bool // of each rule, deprecated ones included
 	ids    []string        // of the enforced ones
 	budget int             // how many ids may still be compared: with 10,000 rules and entries it would take minutes
-}
-
-func (c *allowanceCheck) know(b *Bundle) {
-	for i := range b.Rules {
-		r := &b.Rules[i]
-		c.ids = append(c.ids, r.ID)
-		c.never[r.ID] = r.NeverAllowed
-	}
-	for i := range b.Deprecated {
-		c.never[b.Deprecated[i].ID] = false
-	}
 }
 
 // refused returns what is wrong with the rules that a bundle's entries are for, in the order of the file.
@@ -220,7 +214,6 @@ func (c *allowanceCheck) refused(b *Bundle, several bool) document.Errors {
 	return all
 }
 
-// write says which rule may be meant.
 func (c *allowanceCheck) write(id string) string {
 	if c.budget -= len(c.ids); c.budget >= 0 {
 		if near := document.Nearest(id, c.ids); near != "" {

@@ -22,7 +22,6 @@ func means02(doc *document.YAML, text []byte) bool {
 	return document.IsMapping(doc.Root) && doc.Has(doc.Root, document.Level{}, versionKey)
 }
 
-// checkVersion refuses what is not the version.
 func (f *ruleFile) checkVersion(e document.Entry) {
 	text, ok := f.doc.Text(e)
 	f.otherVersion = text != version02

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"github.com/policyscan/policyscan/rules"
 )
@@ -25,8 +24,8 @@ func TestTryExamples(t *testing.T) {
       - {path: a.tf, content: bad, violates: false}
 ` +
 		"  - id: BARE\n    title: None\n" + rule
-	b, err := rules.Load(fstest.MapFS{
-		rules.BoundariesFile: {Data: []byte(boundaries)}, rules.InvariantsFile: {Data: []byte("rules: []\n")},
+	b, err := rules.Load(rules.Files{
+		rules.BoundariesFile: []byte(boundaries), rules.InvariantsFile: []byte("rules: []\n"),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -51,17 +51,17 @@ const (
 type YAML struct {
 	Root *yaml.Node // nil if there is nothing to walk; Errors says why
 
-	batch *Batch
-	form  Form
-	name  string
-	text  []byte        // as read, without a byte order mark
-	lines []int         // where each line of text begins: 0-based bytes
-	ascii bool          // each character is a byte
-	marks map[int][]int // within long lines: see place
-	errs  []*Error
-	early int                 // how many of errs were found before the walk
-	bad   map[*yaml.Node]bool // what was refused already and is not read
-	rule  string              // the id of the rule being read, once it is known to be valid
+	batch  *Batch
+	form   Form
+	name   string
+	text   []byte // as read, without a byte order mark
+	lines  []int  // where each line of text begins: 0-based bytes
+	ascii  bool   // each character is a byte
+	cursor cursor // of the place that was asked for last
+	errs   []*Error
+	early  int                 // how many of errs were found before the walk
+	bad    map[*yaml.Node]bool // what was refused already and is not read
+	rule   string              // the id of the rule being read, once it is known to be valid
 }
 
 // A Form is how a kind of file is written, as far as the words of a [YAML] depend on it.
@@ -127,7 +127,7 @@ func (s *Source) YAML(form Form) *YAML { return new(Batch).YAML(s, form) }
 
 // YAML reads a text as one YAML document, the next file of the batch.
 func (b *Batch) YAML(s *Source, form Form) *YAML {
-	d := &YAML{batch: b, form: form, name: s.Name, marks: map[int][]int{}, bad: map[*yaml.Node]bool{}}
+	d := &YAML{batch: b, form: form, name: s.Name, bad: map[*yaml.Node]bool{}}
 	root := d.document(s.Text)
 	switch {
 	case root == nil:
@@ -169,10 +169,9 @@ func (d *YAML) Notes() []Note { return d.batch.Notes }
 
 // Fail refuses a value, at the place where it begins.
 func (d *YAML) Fail(code string, n *yaml.Node, found, fix string) {
-	d.fail(code, d.place(n), found, fix)
+	d.fail(code, d.Place(n), found, fix)
 }
 
-// fail adds an error at a place of the file.
 func (d *YAML) fail(code string, at Place, found, fix string) {
 	if d.batch.full {
 		return
@@ -190,12 +189,9 @@ func (d *YAML) fail(code string, at Place, found, fix string) {
 	d.errs = append(d.errs, e)
 }
 
-// Place returns where a value begins.
-func (d *YAML) Place(n *yaml.Node) Place { return d.place(n) }
-
 // Spot returns where a value begins, with the text there.
 func (d *YAML) Spot(n *yaml.Node) Spot {
-	s := Spot{Place: d.place(n)}
+	s := Spot{Place: d.Place(n)}
 	s.source, s.caret = around(d.line(s.Line), s.Column)
 	return s
 }
@@ -276,7 +272,6 @@ func (d *YAML) Items(e Entry, what, form string) ([]Entry, bool) {
 	return e.items(), true
 }
 
-// items are those of a list.
 func (e Entry) items() []Entry {
 	all := make([]Entry, len(e.Value.Content))
 	for i, n := range e.Value.Content {

@@ -69,9 +69,8 @@ func (e *Error) position() string {
 	return fmt.Sprintf("%s:%d:%d", e.File, e.Line, e.Column)
 }
 
-// Source returns the line of the file as it was when it was read, of a long one the part around the column, and
-// the byte of it that the column means: 0-based, -1 if there is no column. It returns "" if the error is not
-// about a line.
+// Source returns the line of the file as it was when it was read, of a long one the part around the column, and the
+// byte of it that the column means: 0-based, -1 if there is no column. It returns "" if the error is not about a line.
 func (e *Error) Source() (line string, caret int) { return e.source, e.caret }
 
 // What returns the text of Error without the place: the rule, what was found, what to do.
@@ -111,7 +110,6 @@ func (list Errors) In(bundle string) Errors {
 	return out
 }
 
-// sortErrors puts the errors of one file in order.
 func sortErrors(list []*Error) {
 	slices.SortStableFunc(list, func(a, b *Error) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
@@ -121,8 +119,7 @@ func sortErrors(list []*Error) {
 // shownBytes is about how much of a long line is kept on each side of an error.
 const shownBytes = 80
 
-// Quoted shows a text of a file of rules within a message: quoted, escaped and, if it is
-// very long, cut.
+// Quoted shows a text of a file of rules within a message: quoted, escaped and, if it is very long, cut.
 func Quoted(s string) string {
 	cut, end := Cut(s)
 	return fmt.Sprintf("%q", cut) + end

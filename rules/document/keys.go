@@ -37,7 +37,7 @@ func (d *YAML) Misplaced(n *yaml.Node, what, form string) {
 	if isNull(n) {
 		code, found = CodeValue, what+" is empty"
 	}
-	d.fail(code, d.place(n), found, "write "+form)
+	d.fail(code, d.Place(n), found, "write "+form)
 }
 
 // isOwn reports whether a key is one of the writer's own, which nobody reads.
@@ -72,7 +72,6 @@ func (d *YAML) KeyForm(key string) string {
 // maxKeyBytes is the length above which an unknown key is not compared with the known ones.
 const maxKeyBytes = 64
 
-// unknownKey explains a key that does not belong where it is.
 func (d *YAML) unknownKey(key string, l Level) (found, fix string) {
 	found = fmt.Sprintf("unknown key %s in %s", Quoted(key), l.Name)
 	own := `; your own keys must begin with "x-"`
@@ -157,7 +156,6 @@ func isNull(n *yaml.Node) bool {
 	return n.Kind == yaml.ScalarNode && n.Tag == "!!null" && n.Style == 0
 }
 
-// kindName says what n is, with its article.
 func kindName(n *yaml.Node) string {
 	switch n.Kind {
 	case yaml.SequenceNode:

@@ -26,8 +26,7 @@ func (n Note) String() string {
 	return e.Error()
 }
 
-// noteText notes a string that other readers of YAML, or people, would read as something
-// else.
+// noteText notes a string that other readers of YAML, or people, would read as something else.
 func (d *YAML) noteText(e Entry, at Place) {
 	n := e.Value
 	note := func(text string) { d.note(at, text) }

@@ -7,8 +7,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Begin reads the id of the rule n, which is unique in the document, and names it in the errors
-// up to the next Begin.
+// Begin reads the id of the rule n, which is unique in the document, and names it in the errors up to the next Begin.
 func (d *YAML) Begin(n *yaml.Node) { d.BeginAbout(n, "id") }
 
 // BeginAbout is Begin for something that is about a rule, whose id is at this key.
@@ -48,11 +47,9 @@ func (d *YAML) End(list []Entry) {
 
 // peek returns the text of a key before its mapping is read; "" if it is not one, or missing.
 func (d *YAML) peek(n *yaml.Node, key string) string {
-	for i := 0; i < len(n.Content); i += 2 {
-		value := n.Content[i+1]
-		if n.Content[i].Value == key && value.Kind == yaml.ScalarNode && !isNull(value) && !d.bad[value] {
-			return value.Value
-		}
+	e, _ := d.Find(n, key)
+	if v := e.Value; v != nil && v.Kind == yaml.ScalarNode && !isNull(v) && !d.bad[v] {
+		return v.Value
 	}
 	return ""
 }
@@ -102,7 +99,6 @@ func (d *YAML) ID(e Entry) string {
 	return id
 }
 
-// firstID is where an id was read first.
 type firstID struct {
 	file string
 	line int

@@ -37,17 +37,12 @@ func (s *Source) ErrorAt(code string, line, column int, found, fix string) *Erro
 // Check refuses a text that is not UTF-8, or not text: nil, if it is one. Of the text of other dialects
 // no more is asked.
 func (s *Source) Check() *Error {
-	switch {
-	case hasUTF32(s.Text), hasUTF16(s.Text):
+	if hasUTF32(s.Text) || hasUTF16(s.Text) {
 		return s.ErrorAt(CodeSyntax, 0, 0, "the text is UTF-16 or UTF-32", "save the file as UTF-8")
-	case !utf8.Valid(s.Text):
-		at := 0
-		for {
-			r, n := utf8.DecodeRune(s.Text[at:])
-			if r == utf8.RuneError && n == 1 {
-				return s.Error(CodeSyntax, at, "a byte that is not UTF-8", "save the file as UTF-8")
-			}
-			at += n
+	}
+	for at, r := range string(s.Text) {
+		if r == utf8.RuneError && !bytes.HasPrefix(s.Text[at:], []byte("\uFFFD")) {
+			return s.Error(CodeSyntax, at, "a byte that is not UTF-8", "save the file as UTF-8")
 		}
 	}
 	if at := bytes.IndexByte(s.Text, 0); at >= 0 {

@@ -5,20 +5,16 @@ import (
 	"strings"
 )
 
-// A suspicion is the likely cause of a syntax error.
-type suspicion struct {
-	at         Place
-	found, fix string
-}
-
-// suspect looks at one line for what YAML does not read as its writer meant it: a tab for
-// indentation, or a string that needs quotes. With alias it looks for that unquoted string only.
-func (d *YAML) suspect(number int, alias string) (suspicion, bool) {
+// suspect looks at one line for what YAML does not read as its writer meant it, which is the likely cause of a syntax
+// error: a tab for indentation, or a string that needs quotes. With alias it looks for that unquoted string only. It
+// refuses what it finds.
+func (d *YAML) suspect(number int, alias string) (found bool) {
 	line := string(d.line(number))
 	rest := strings.TrimLeft(line, " ")
 	at := func(rest string) Place { return Place{number, len(line) - len(rest) + 1} }
 	if strings.HasPrefix(rest, "\t") && strings.TrimSpace(rest) != "" && alias == "" {
-		return suspicion{at(rest), "a tab in the indentation", "indent with spaces"}, true
+		d.fail(CodeSyntax, at(rest), "a tab in the indentation", "indent with spaces")
+		return true
 	}
 	rest = afterDashes(rest)
 	if value, ok := afterKey(rest); ok {
@@ -31,13 +27,13 @@ func (d *YAML) suspect(number int, alias string) (suspicion, bool) {
 		if what := needsQuotes(text, rest); what != "" {
 			shown := strings.TrimRight(text, " ")
 			here := at(line[strings.LastIndex(line, rest)+strings.Index(rest, text):])
-			return suspicion{here, fmt.Sprintf("%s: %s", Quoted(shown), what), "quote it: " + QuoteYAML(shown)}, true
+			d.fail(CodeSyntax, here, Quoted(shown)+": "+what, "quote it: "+QuoteYAML(shown))
+			return true
 		}
 	}
-	return suspicion{}, false
+	return false
 }
 
-// afterDashes returns what follows the dashes of list items.
 func afterDashes(s string) string {
 	for strings.HasPrefix(s, "- ") {
 		s = strings.TrimLeft(s[2:], " ")
@@ -108,7 +104,6 @@ func needsQuotes(text, value string) string {
 	return ""
 }
 
-// withoutComment returns what is before a comment.
 func withoutComment(s string) string {
 	if strings.HasPrefix(s, "#") {
 		return ""
@@ -117,8 +112,7 @@ func withoutComment(s string) string {
 	return before
 }
 
-// QuoteYAML writes a string as a YAML scalar: in single quotes, where nothing is special,
-// if it can be.
+// QuoteYAML writes a string as a YAML scalar: in single quotes, where nothing is special, if it can be.
 func QuoteYAML(s string) string {
 	for _, r := range s {
 		if r == '\'' || r < ' ' || r >= 0x7F {

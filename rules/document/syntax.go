@@ -43,15 +43,14 @@ func (d *YAML) document(content []byte) *yaml.Node {
 			"remove it: a rule file is one YAML document")
 		return nil
 	default:
-		d.fail(CodeSyntax, d.place(second), "a second document",
+		d.fail(CodeSyntax, d.Place(second), "a second document",
 			`write all rules into one document, without a further "---"`)
 		return nil
 	}
 	return root.Content[0]
 }
 
-// decode returns the next document. yaml.v3 panics on some malformed input; that is
-// malformed input too.
+// decode returns the next document. yaml.v3 panics on some malformed input; that is malformed input too.
 func decode(d *yaml.Decoder) (node *yaml.Node, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -68,50 +67,31 @@ func decode(d *yaml.Decoder) (node *yaml.Node, err error) {
 	return node, nil
 }
 
-// markEvery is how many characters apart the byte offsets of a line are kept.
-const markEvery = 256
+// A cursor is a character of a line and the byte where it begins, both counted from 0.
+type cursor struct{ line, chars, offset int }
 
-// place converts a node's position, whose column counts characters. A file may be one
-// line of 4 MiB with a million nodes in it, so no line is counted through for each node.
-func (d *YAML) place(n *yaml.Node) Place {
-	line := d.line(n.Line)
-	chars, offset := n.Column-1, 0
+// Place returns where a value begins. yaml.v3 counts characters, and a file may be one line of 4 MiB with a million
+// nodes in it, so it goes on from the node before.
+func (d *YAML) Place(n *yaml.Node) Place {
+	line, chars := d.line(n.Line), n.Column-1
 	if d.ascii {
 		return Place{n.Line, min(max(chars, 0), len(line)) + 1}
 	}
-	if chars >= markEvery {
-		marks, known := d.marks[n.Line]
-		if !known {
-			marks = marksOf(line)
-			d.marks[n.Line] = marks
-		}
-		mark := min(chars/markEvery, len(marks)-1)
-		offset, chars = marks[mark], chars-mark*markEvery
+	c := &d.cursor
+	if c.line != n.Line {
+		*c = cursor{line: n.Line}
 	}
-	for ; chars > 0 && offset < len(line); chars-- {
-		size := 1
-		if line[offset] >= utf8.RuneSelf {
-			_, size = utf8.DecodeRune(line[offset:])
-		}
-		offset += size
+	for ; c.chars < chars && c.offset < len(line); c.chars++ {
+		_, size := utf8.DecodeRune(line[c.offset:])
+		c.offset += size
 	}
-	return Place{n.Line, offset + 1}
+	for ; c.chars > max(chars, 0); c.chars-- {
+		_, size := utf8.DecodeLastRune(line[:c.offset])
+		c.offset -= size
+	}
+	return Place{n.Line, c.offset + 1}
 }
 
-// marksOf returns the byte offsets of the characters 0, markEvery, 2*markEvery and so on.
-func marksOf(line []byte) []int {
-	marks := []int{0}
-	for offset, chars := 0, 0; offset < len(line); {
-		_, size := utf8.DecodeRune(line[offset:])
-		offset += size
-		if chars++; chars%markEvery == 0 {
-			marks = append(marks, offset)
-		}
-	}
-	return marks
-}
-
-// source returns the rest of the line from a place on.
 func (d *YAML) source(at Place) []byte {
 	line := d.line(at.Line)
 	if at.Column < 1 || at.Column > len(line) {
@@ -120,7 +100,6 @@ func (d *YAML) source(at Place) []byte {
 	return line[at.Column-1:]
 }
 
-// checkDirectives refuses a line such as "%YAML 1.1" before the document.
 func (d *YAML) checkDirectives() bool {
 	for n := 1; n <= len(d.lines); n++ {
 		line := bytes.TrimLeft(d.line(n), " \t")
@@ -159,7 +138,6 @@ var (
 	unknownAnchor = late.Regexp(`^unknown anchor '(.*)' referenced$`)
 )
 
-// syntax reports what yaml.v3 could not read.
 func (d *YAML) syntax(err error) {
 	problem := yamlPosition().ReplaceAllString(err.Error(), "")
 	if strings.Contains(problem, "exceeded max depth") {
@@ -168,15 +146,13 @@ func (d *YAML) syntax(err error) {
 	}
 	if m := unknownAnchor().FindStringSubmatch(problem); m != nil {
 		for n := range d.lines {
-			if s, ok := d.suspect(n+1, "*"+m[1]); ok {
-				d.fail(CodeSyntax, s.at, s.found, s.fix)
+			if d.suspect(n+1, "*"+m[1]) {
 				return
 			}
 		}
 	}
 	line := d.lineOfError(err)
-	if s, ok := d.suspect(line, ""); ok {
-		d.fail(CodeSyntax, s.at, s.found, s.fix)
+	if d.suspect(line, "") {
 		return
 	}
 	fix := "check the indentation, and that each quote and bracket is closed"
@@ -213,7 +189,6 @@ func (d *YAML) lineOfError(err error) int {
 	return line
 }
 
-// A lineReader reads a text line by line and counts the lines.
 type lineReader struct {
 	text []byte
 	read int
@@ -235,13 +210,12 @@ func (r *lineReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// checkTree refuses anchors, aliases, merge keys, tags, keys that are not text or are there
-// twice, and deep nesting, anywhere beneath n. It marks what the walk must step over,
-// so that a mistake is reported once and all others are found. It returns false
-// if n is too deep to be walked at all.
+// checkTree refuses anchors, aliases, merge keys, tags, keys that are not text or are there twice, and deep nesting,
+// anywhere beneath n. It marks what the walk must step over, so that a mistake is reported once and all others are
+// found. It returns false if n is too deep to be walked at all.
 func (d *YAML) checkTree(n *yaml.Node, depth int) bool {
 	if depth > maxDepth {
-		d.fail(CodeLimit, d.place(n), fmt.Sprintf("nested deeper than %d levels", maxDepth), "a rule file needs six")
+		d.fail(CodeLimit, d.Place(n), fmt.Sprintf("nested deeper than %d levels", maxDepth), "a rule file needs six")
 		return false
 	}
 	d.checkNode(n)
@@ -256,7 +230,7 @@ func (d *YAML) checkTree(n *yaml.Node, depth int) bool {
 		if n.Kind != yaml.MappingNode || i%2 == 1 || d.bad[child] {
 			continue
 		}
-		at := d.place(child)
+		at := d.Place(child)
 		if child.Kind != yaml.ScalarNode {
 			d.bad[child] = true
 			d.fail(CodeKey, at, "a key that is not a string", "write a string before the colon")
@@ -274,9 +248,8 @@ func (d *YAML) checkTree(n *yaml.Node, depth int) bool {
 	return true
 }
 
-// checkNode refuses one node for itself.
 func (d *YAML) checkNode(n *yaml.Node) {
-	at := d.place(n)
+	at := d.Place(n)
 	refuse := func(found, fix string) {
 		d.bad[n] = n.Kind == yaml.ScalarNode || n.Kind == yaml.AliasNode
 		d.fail(CodeSyntax, at, found, fix)
@@ -294,13 +267,12 @@ func (d *YAML) checkNode(n *yaml.Node) {
 	}
 }
 
-// tagged reports whether a node has its own tag. yaml.v3 forgets the tag "!", but
-// not that the node began with it.
+// tagged reports whether a node has its own tag. yaml.v3 forgets the tag "!", but not that the node began with it.
 func (d *YAML) tagged(n *yaml.Node, at Place) bool {
 	if n.Style&yaml.TaggedStyle != 0 {
 		return true
 	}
-	if n.Kind == yaml.MappingNode && len(n.Content) > 0 && d.place(n.Content[0]) == at {
+	if n.Kind == yaml.MappingNode && len(n.Content) > 0 && d.Place(n.Content[0]) == at {
 		return false // it is its first key that begins there
 	}
 	return bytes.HasPrefix(d.source(at), []byte("!"))

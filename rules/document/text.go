@@ -10,7 +10,6 @@ import (
 // is allowed, since editors of Windows write it.
 const byteOrderMark = "\uFEFF"
 
-// index finds the lines of text.
 func (d *YAML) index() {
 	d.lines = []int{0}
 	for i, c := range d.text {
@@ -58,7 +57,6 @@ func around(line []byte, column int) (source string, caret int) {
 	return source, caret
 }
 
-// at returns the place of a byte of text.
 func (d *YAML) at(offset int) Place {
 	n := bytes.Count(d.text[:offset], []byte("\n"))
 	return Place{n + 1, offset - d.lines[n] + 1}
@@ -100,34 +98,22 @@ func (d *YAML) checkText() bool {
 			}
 		case r == 0x85 || r == 0x2028 || r == 0x2029:
 			report("break", i, fmt.Sprintf("the line separator U+%04X", r),
-				`end lines with LF or CRLF; within a string write "`+lineEscape(r)+`" in double quotes`)
+				`end lines with LF or CRLF; within a string write "`+
+					map[rune]string{0x85: `\N`, 0x2028: `\L`, 0x2029: `\P`}[r]+`" in double quotes`)
 		case r == 0xFEFF:
 			report("bom", i, "a byte order mark U+FEFF within the text",
 				`remove it; within a string write "\uFEFF" in double quotes`)
 		case r < ' ' || r >= 0x7F && r < 0xA0 || r == 0xFFFE || r == 0xFFFF:
+			escape := `\u%04X`
+			if r <= 0xFF {
+				escape = `\x%02X`
+			}
 			report("control", i, fmt.Sprintf("the control character U+%04X", r),
-				fmt.Sprintf(`remove it; within a string write "%s" in double quotes`, controlEscape(r)))
+				fmt.Sprintf(`remove it; within a string write "`+escape+`" in double quotes`, r))
 		}
 		i += n
 	}
 	return len(reported) == 0
-}
-
-func lineEscape(r rune) string {
-	switch r {
-	case 0x2028:
-		return `\L`
-	case 0x2029:
-		return `\P`
-	}
-	return `\N`
-}
-
-func controlEscape(r rune) string {
-	if r <= 0xFF {
-		return fmt.Sprintf(`\x%02X`, r)
-	}
-	return fmt.Sprintf(`\u%04X`, r)
 }
 
 func hasUTF32(text []byte) bool {

@@ -20,7 +20,7 @@ func (d *YAML) Text(e Entry) (string, bool) {
 		return "", false
 	}
 	key, n := e.Key.Value, e.Value
-	at := d.place(n)
+	at := d.Place(n)
 	if isNull(n) {
 		d.null(e, at)
 		return "", false
@@ -60,12 +60,11 @@ func (d *YAML) Scalar(e Entry) (text string, quoted, ok bool) {
 		return "", false, false
 	}
 	if n.Style == 0 {
-		d.noteCut(n, d.place(n))
+		d.noteCut(n, d.Place(n))
 	}
 	return n.Value, n.Style != 0, true
 }
 
-// valueOf says what to do about a value that is not there.
 func (d *YAML) valueOf(e Entry) string {
 	switch {
 	case e.isItem:
@@ -76,7 +75,6 @@ func (d *YAML) valueOf(e Entry) string {
 	return "write one, or remove the key"
 }
 
-// null reports the absence of a value.
 func (d *YAML) null(e Entry, at Place) {
 	found, fix := fmt.Sprintf("%q has no value", e.Key.Value), d.valueOf(e)
 	if e.isItem {
@@ -103,7 +101,6 @@ func (d *YAML) Line(e Entry) string {
 	return ""
 }
 
-// isOneLine reports a line break or another control character in a string.
 func (d *YAML) isOneLine(e Entry, text string) bool {
 	i := strings.IndexFunc(text, func(r rune) bool { return unicode.IsControl(r) || r == 0x2028 || r == 0x2029 })
 	if i < 0 {
@@ -122,7 +119,7 @@ func (d *YAML) True(e Entry) bool {
 	if e.Value == nil || d.bad[e.Value] {
 		return false
 	}
-	n, at := e.Value, d.place(e.Value)
+	n, at := e.Value, d.Place(e.Value)
 	switch {
 	case isNull(n):
 		d.null(e, at)
@@ -141,7 +138,7 @@ func (d *YAML) Count(e Entry, least, most int) int {
 	if n == nil || d.bad[n] {
 		return 0
 	}
-	key, at := e.Key.Value, d.place(n)
+	key, at := e.Key.Value, d.Place(n)
 	form := "write a whole number in digits, such as " + key + ": 3"
 	number, err := strconv.Atoi(n.Value)
 	decimal := err == nil && strconv.Itoa(number) == n.Value // not 010, +1 or 1_000
@@ -174,10 +171,10 @@ func (d *YAML) List(e Entry) []Entry {
 	if n.Kind == yaml.SequenceNode && len(n.Content) > 0 && !d.batch.full {
 		return e.items()
 	}
-	at, form := d.place(n), "write "+d.KeyForm(key)
+	at, form := d.Place(n), "write "+d.KeyForm(key)
 	switch {
 	case isNull(n):
-		d.fail(CodeValue, d.place(e.Key), fmt.Sprintf("%q has no value", key), form)
+		d.fail(CodeValue, d.Place(e.Key), fmt.Sprintf("%q has no value", key), form)
 	case n.Kind == yaml.ScalarNode:
 		if len(n.Value) <= shownBytes && n.Value != "" && !slices.Contains(d.form.Mappings, key) {
 			form = fmt.Sprintf("write %s: [%s]", key, QuoteYAML(n.Value))
@@ -217,10 +214,8 @@ func (d *YAML) Word(e Entry, words ...string) string {
 	if !ok {
 		return ""
 	}
-	for _, w := range words {
-		if w == text {
-			return w
-		}
+	if slices.Contains(words, text) {
+		return text
 	}
 	d.Fail(CodeValue, e.Value, fmt.Sprintf("the %s %s", e.Key.Value, Quoted(text)), "write "+orList(words))
 	return ""
@@ -256,18 +251,10 @@ func (d *YAML) Only(e Entry, value string) bool {
 	return false
 }
 
-// orList is "a, b or c".
 func orList(words []string) string {
-	text := ""
-	for i, w := range words {
-		switch {
-		case i == 0:
-		case i == len(words)-1:
-			text += " or "
-		default:
-			text += ", "
-		}
-		text += w
+	last := len(words) - 1
+	if last == 0 {
+		return words[0]
 	}
-	return text
+	return strings.Join(words[:last], ", ") + " or " + words[last]
 }

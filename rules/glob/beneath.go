@@ -32,9 +32,8 @@ func NewFollower(globs []string) *Follower {
 	return f
 }
 
-// A Rest is what globs ask of the paths beneath a folder: the globs for what follows the folder's path.
-// A path folder/x matches one of the globs exactly if x matches one of the Rest, but for
-// classes that match a slash.
+// A Rest is what globs ask of the paths beneath a folder: the globs for what follows the folder's path. A path
+// folder/x matches one of the globs exactly if x matches one of the Rest, but for classes that match a slash.
 type Rest struct {
 	globs []string // without braces, sorted
 	// unsure: a class that matches a slash (see the package comment) is in the way. The globs
@@ -53,7 +52,6 @@ func (f *Follower) Beneath(folder string) Rest {
 	return r
 }
 
-// add adds what is left of a glob when the folder's segments are taken from it.
 func (r *Rest) add(glob []string, folder string) {
 	var short [2][8]int
 	at, next := append(short[0][:0], 0), short[1][:0] // how many of the glob's segments are taken; ascending, each once

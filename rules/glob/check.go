@@ -41,16 +41,16 @@ func check(glob string) *Mistake {
 	if groups := strings.Count(kinds(tokens), "{"); groups > MaxBraces {
 		return &Mistake{fmt.Sprintf("%d brace groups; the limit is %d", groups, MaxBraces), "write several globs"}
 	}
-	list := parts(tokens)
-	if m := checkGroups(list); m != nil {
+	if m := checkGroups(tokens); m != nil {
 		return m
 	}
-	if count(list) > MaxExpansions {
+	var all [][]token
+	if !expand(tokens, func(e []token) bool { all = append(all, e); return len(all) <= MaxExpansions }) {
 		return &Mistake{fmt.Sprintf("braces with more than %d expansions", MaxExpansions), "write several globs"}
 	}
-	for _, e := range expand(list) {
+	for _, e := range all {
 		if m := checkSegments(e); m != nil {
-			if len(list) != len(tokens) { // there are braces
+			if strings.Contains(kinds(tokens), "{") {
 				m.Found = fmt.Sprintf("the expansion %s has %s", quote(text(e)), m.Found)
 			}
 			return m
@@ -62,7 +62,6 @@ func check(glob string) *Mistake {
 	return nil
 }
 
-// checkText refuses what shows in the text alone.
 func checkText(glob string) *Mistake {
 	if strings.TrimSpace(glob) == "" {
 		return &Mistake{"an empty glob", `write "**" for every file`}
@@ -101,7 +100,6 @@ func kinds(tokens []token) string {
 // in a glob. Before anything else it is taken for a Windows separator.
 const escapable = `*?[]{},\`
 
-// checkTokens refuses single elements, and pairs of neighbours.
 func checkTokens(tokens []token) *Mistake {
 	depth := 0
 	for i, t := range tokens {
@@ -197,7 +195,6 @@ func checkClass(class string, inBraces bool) *Mistake {
 	return nil
 }
 
-// classRune reads one character of a class's body.
 func classRune(class, body string, inBraces bool) (r rune, isEscaped bool, rest string, m *Mistake) {
 	r, n := utf8.DecodeRuneInString(body)
 	if r == '\\' {
@@ -221,46 +218,40 @@ func classRune(class, body string, inBraces bool) (r rune, isEscaped bool, rest 
 	return r, isEscaped, body[n:], nil
 }
 
-// checkGroups refuses braces that say nothing, or what only a shell understands.
-func checkGroups(list []part) *Mistake {
-	for _, p := range list {
-		if p.group == nil {
-			continue
-		}
-		for _, alt := range p.group {
-			if m := checkGroups(alt); m != nil {
-				return m
-			}
-		}
-		if len(p.group) > 1 {
-			continue
-		}
-		inner := partsText(p.group[0])
+func checkGroups(tokens []token) *Mistake {
+	type group struct {
+		text    string // of it, "{}" for each group in it
+		several bool   // alternatives
+	}
+	var groups []group // those around a token
+	for _, t := range tokens {
+		last := len(groups) - 1
 		switch {
-		case inner == "":
-			return &Mistake{`empty braces "{}"`,
-				`write "{a,b}" for alternatives, or '\{\}' for the characters themselves`}
-		case strings.Contains(inner, ".."):
-			return &Mistake{fmt.Sprintf("%q: ranges in braces are not supported", "{"+inner+"}"),
-				`write them out, as in "{1,2,3}", or as a class "[1-3]"`}
+		case t.kind == open:
+			groups = append(groups, group{})
+		case t.kind == comma:
+			groups[last].several = true
+		case t.kind == closing:
+			g := groups[last]
+			if groups = groups[:last]; last > 0 {
+				groups[last-1].text += "{}"
+			}
+			switch {
+			case g.several:
+			case g.text == "":
+				return &Mistake{`empty braces "{}"`,
+					`write "{a,b}" for alternatives, or '\{\}' for the characters themselves`}
+			case strings.Contains(g.text, ".."):
+				return &Mistake{fmt.Sprintf("%q: ranges in braces are not supported", "{"+g.text+"}"),
+					`write them out, as in "{1,2,3}", or as a class "[1-3]"`}
+			}
+		case last >= 0:
+			groups[last].text += t.text
 		}
 	}
 	return nil
 }
 
-// partsText returns the tokens of list that are outside groups.
-func partsText(list []part) string {
-	var b strings.Builder
-	for _, p := range list {
-		if p.group != nil {
-			b.WriteString("{}")
-		}
-		b.WriteString(p.token.text)
-	}
-	return b.String()
-}
-
-// checkSegments refuses an expansion with a segment that no path has.
 func checkSegments(tokens []token) *Mistake {
 	if len(tokens) == 0 {
 		return &Mistake{"nothing in it", "remove the empty alternative"}

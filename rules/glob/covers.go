@@ -1,6 +1,7 @@
 package glob
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -15,10 +16,11 @@ func Covers(over, under []string) bool {
 			wide = append(wide, segments(e))
 		}
 	}
-	c := coverage{steps: 10_000}
+	steps := 10_000 // two globs of many ** can be compared in many ways
 	for _, g := range under {
 		for _, e := range expansions(g) {
-			if narrow := segments(e); !c.any(wide, narrow) {
+			narrow := segments(e)
+			if !slices.ContainsFunc(wide, func(w []string) bool { return covers(w, narrow, &steps) }) {
 				return false
 			}
 		}
@@ -41,32 +43,20 @@ func segments(glob string) []string {
 	return list
 }
 
-// A coverage is what Covers may still do: two globs of many ** can be compared in many ways.
-type coverage struct{ steps int }
-
-func (c *coverage) any(wide [][]string, narrow []string) bool {
-	for _, w := range wide {
-		if c.covers(w, narrow) {
-			return true
-		}
-	}
-	return false
-}
-
-// covers compares segments from the left.
-func (c *coverage) covers(wide, narrow []string) bool {
-	if c.steps--; c.steps < 0 {
+// covers compares segments from the left, in at most so many steps.
+func covers(wide, narrow []string, steps *int) bool {
+	if *steps--; *steps < 0 {
 		return false
 	}
 	switch {
 	case len(wide) == 0 || len(narrow) == 0:
 		return len(wide) == len(narrow)
 	case wide[0] == "**":
-		return c.covers(wide[1:], narrow) || c.covers(wide, narrow[1:])
+		return covers(wide[1:], narrow, steps) || covers(wide, narrow[1:], steps)
 	case narrow[0] == "**":
 		return false
 	}
-	return coversSegment(wide[0], narrow[0]) && c.covers(wide[1:], narrow[1:])
+	return coversSegment(wide[0], narrow[0]) && covers(wide[1:], narrow[1:], steps)
 }
 
 func coversSegment(wide, narrow string) bool {

@@ -43,10 +43,9 @@
 //
 // # Limits
 //
-// A glob has at most [MaxBytes] bytes, [MaxBraces] brace groups and
-// [MaxExpansions] expansions. A [Set] tries its globs one after the other; an [Index]
-// finds the usual shapes ("**", "**/*.ext", "**/NAME", "DIR/**" and plain paths) by a
-// look-up and tries the others one after the other.
+// A glob has at most [MaxBytes] bytes, [MaxBraces] brace groups and [MaxExpansions] expansions. A [Set] tries its
+// globs one after the other; an [Index] finds the usual shapes ("**", "**/*.ext", "**/NAME", "DIR/**" and plain paths)
+// by a look-up and tries the others one after the other.
 package glob
 
 import (
@@ -62,26 +61,19 @@ type Set struct {
 }
 
 // Compile returns the set of globs, each of which must have passed Check.
-func Compile(globs []string) *Set { return compile(globs, newMatcher) }
+func Compile(globs []string) *Set { return compile(globs, false) }
 
 // CompileWide returns the set of globs of which X/** matches X as well. No bundle has this meaning.
-func CompileWide(globs []string) *Set {
-	s := compile(globs, newDoublestarMatcher)
-	for _, g := range globs {
-		for _, e := range expansions(g) {
-			if folder, inFolder := withoutLastStars(e); inFolder && folder != "" {
-				s.matchers = append(s.matchers, newMatcher(folder))
-			}
-		}
-	}
-	return s
-}
+func CompileWide(globs []string) *Set { return compile(globs, true) }
 
-func compile(globs []string, matcherOf func(string) matcher) *Set {
+func compile(globs []string, wide bool) *Set {
 	s := &Set{}
 	for _, g := range globs {
 		for _, e := range expansions(g) {
-			s.matchers = append(s.matchers, matcherOf(e))
+			s.matchers = append(s.matchers, newMatcher(e))
+			if folder, inFolder := withoutLastStars(e); wide && inFolder && folder != "" {
+				s.matchers = append(s.matchers, newMatcher(folder), newMatcher(folder+"/"))
+			}
 		}
 	}
 	return s
@@ -101,16 +93,14 @@ func (s *Set) Match(path string) bool {
 type shape int
 
 const (
-	general     shape = iota // text is a glob without braces, for doublestar
-	anything                 // "**"
-	exact                    // text is the path
-	named                    // "**/NAME": text is the last segment
-	suffixed                 // "**/*END": text ends the last segment
-	beneath                  // "DIR/**": text is a folder above the path
-	atOrBeneath              // "DIR/**" as doublestar reads it: or the path
+	general  shape = iota // text is a glob without braces, for doublestar
+	anything              // "**"
+	exact                 // text is the path
+	named                 // "**/NAME": text is the last segment
+	suffixed              // "**/*END": text ends the last segment
+	beneath               // "DIR/**": text is a folder above the path
 )
 
-// A matcher is one glob without braces.
 type matcher struct {
 	shape shape
 	text  string
@@ -125,53 +115,31 @@ func newMatcher(glob string) matcher {
 		}
 		return matcher{general, glob + "/**/*"} // the last star takes a name, so the path has one
 	}
-	if m, ok := newShape(glob); ok {
-		return m
+	if glob == "**" {
+		return matcher{anything, ""}
+	}
+	if text, ok := literal(glob); ok {
+		return matcher{exact, text}
+	}
+	if rest, ok := strings.CutPrefix(glob, "**/"); ok && !strings.Contains(rest, "/") {
+		if text, ok := literal(rest); ok {
+			return matcher{named, text}
+		}
+		if end, ok := strings.CutPrefix(rest, "*"); ok {
+			if text, ok := literal(end); ok {
+				return matcher{suffixed, text}
+			}
+		}
 	}
 	return matcher{general, glob}
 }
 
-// withoutLastStars returns X and true for X/**, X/**/** and so on, and "**" for a glob of nothing
-// but such segments.
+// withoutLastStars returns X and true for X/**, X/**/** and so on, and "**" for a glob of nothing but such segments.
 func withoutLastStars(glob string) (rest string, inFolder bool) {
 	for strings.HasSuffix(glob, "/**") {
 		glob, inFolder = strings.TrimSuffix(glob, "/**"), true
 	}
 	return glob, inFolder && glob != "**"
-}
-
-// newDoublestarMatcher returns the matcher of a glob without braces as doublestar reads it.
-func newDoublestarMatcher(glob string) matcher {
-	if m, ok := newShape(glob); ok {
-		return m
-	}
-	if dir, ok := strings.CutSuffix(glob, "/**"); ok {
-		if text, ok := literal(dir); ok {
-			return matcher{atOrBeneath, text}
-		}
-	}
-	return matcher{general, glob}
-}
-
-// newShape returns the matcher of a glob of a usual shape that both readings share.
-func newShape(glob string) (matcher, bool) {
-	if glob == "**" {
-		return matcher{anything, ""}, true
-	}
-	if text, ok := literal(glob); ok {
-		return matcher{exact, text}, true
-	}
-	if rest, ok := strings.CutPrefix(glob, "**/"); ok && !strings.Contains(rest, "/") {
-		if text, ok := literal(rest); ok {
-			return matcher{named, text}, true
-		}
-		if end, ok := strings.CutPrefix(rest, "*"); ok {
-			if text, ok := literal(end); ok {
-				return matcher{suffixed, text}, true
-			}
-		}
-	}
-	return matcher{}, false
 }
 
 func (m *matcher) match(path string) bool {
@@ -186,8 +154,6 @@ func (m *matcher) match(path string) bool {
 		return strings.HasSuffix(path, m.text) // text has no slash, so it is in the last segment
 	case beneath:
 		return len(path) > len(m.text)+1 && path[len(m.text)] == '/' && strings.HasPrefix(path, m.text)
-	case atOrBeneath:
-		return strings.HasPrefix(path, m.text) && (len(path) == len(m.text) || path[len(m.text)] == '/')
 	default:
 		return doublestar.MatchUnvalidated(m.text, path)
 	}
@@ -212,7 +178,6 @@ func literal(glob string) (string, bool) {
 	return b.String(), true
 }
 
-// base returns the last segment of path.
 func base(path string) string {
 	return path[strings.LastIndexByte(path, '/')+1:]
 }

@@ -25,7 +25,6 @@ type Index struct {
 	general map[string][]entry
 }
 
-// An entry is a matcher and the number of its glob.
 type entry struct {
 	matcher matcher
 	number  int
@@ -210,7 +209,6 @@ func (b Bits) Add(numbers []int) {
 	}
 }
 
-// try adds the numbers of the entries that match path.
 func (b Bits) try(entries []entry, path string) {
 	if len(entries) == 0 {
 		return

@@ -91,8 +91,7 @@ func looksLikeFile(name string) bool {
 	return false
 }
 
-// classMatchesSlash reports whether a class, which passed Check, matches a slash:
-// it is negated or a range spans it.
+// classMatchesSlash reports whether a class, which passed Check, matches a slash: it is negated or a range spans it.
 func classMatchesSlash(class string) bool {
 	negated := class[1] == '!' || class[1] == '^'
 	for low, high := range ranges(class) {

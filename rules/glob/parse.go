@@ -2,6 +2,7 @@ package glob
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -13,7 +14,6 @@ const (
 	MaxExpansions = 256 // of all groups together
 )
 
-// A kind is what a token is.
 type kind int
 
 const (
@@ -28,7 +28,6 @@ const (
 	closing             // }
 )
 
-// A token is one element of a glob.
 type token struct {
 	kind kind
 	text string // as written
@@ -108,82 +107,36 @@ func classLen(s string) int {
 	return 0
 }
 
-// A part of a glob is a token, or a brace group: its alternatives.
-type part struct {
-	token token
-	group [][]part // nil: a token
-}
-
-// parts turns tokens, whose braces are balanced, into parts.
-func parts(tokens []token) []part {
-	list, _ := alternative(tokens)
-	return list
-}
-
-// alternative reads parts up to the comma or brace that ends the alternative, and
-// returns the tokens from there on.
-func alternative(tokens []token) ([]part, []token) {
-	list := []part{}
-	for len(tokens) > 0 {
-		switch tokens[0].kind {
-		case comma, closing:
-			return list, tokens
+// expand calls yield with what tokens, whose braces are balanced, stand for without braces, in the order in which they
+// are written, until that returns false.
+func expand(tokens []token, yield func([]token) bool) bool {
+	start := slices.IndexFunc(tokens, func(t token) bool { return t.kind == open })
+	if start < 0 {
+		return yield(tokens)
+	}
+	var alternatives [][]token
+	end, depth := start+1, 1
+	for from := end; depth > 0; end++ {
+		k := tokens[end].kind
+		switch k {
 		case open:
-			group := [][]part{}
-			for more := true; more; {
-				var alt []part
-				alt, tokens = alternative(tokens[1:])
-				group = append(group, alt)
-				more = tokens[0].kind == comma
-			}
-			list = append(list, part{group: group})
-		default:
-			list = append(list, part{token: tokens[0]})
+			depth++
+		case closing:
+			depth--
 		}
-		tokens = tokens[1:]
+		if depth == 0 || depth == 1 && k == comma {
+			alternatives = append(alternatives, tokens[from:end])
+			from = end + 1
+		}
 	}
-	return list, nil
+	for _, alternative := range alternatives {
+		if !expand(slices.Concat(tokens[:start], alternative, tokens[end:]), yield) {
+			return false
+		}
+	}
+	return true
 }
 
-// count returns how many expansions list has, or MaxExpansions+1 if there are more.
-func count(list []part) int {
-	n := 1
-	for _, p := range list {
-		if p.group == nil {
-			continue
-		}
-		sum := 0
-		for _, alt := range p.group {
-			sum += count(alt)
-		}
-		n = min(n*sum, MaxExpansions+1)
-	}
-	return n
-}
-
-// expand returns the expansions of list, in the order in which they are written.
-func expand(list []part) [][]token {
-	all := [][]token{nil}
-	for _, p := range list {
-		var tails [][]token
-		if p.group == nil {
-			tails = [][]token{{p.token}}
-		}
-		for _, alt := range p.group {
-			tails = append(tails, expand(alt)...)
-		}
-		longer := make([][]token, 0, len(all)*len(tails))
-		for _, head := range all {
-			for _, tail := range tails {
-				longer = append(longer, append(head[:len(head):len(head)], tail...))
-			}
-		}
-		all = longer
-	}
-	return all
-}
-
-// text returns the tokens as written.
 func text(tokens []token) string {
 	var b strings.Builder
 	for _, t := range tokens {
@@ -192,8 +145,7 @@ func text(tokens []token) string {
 	return b.String()
 }
 
-// expansions returns the globs without braces that glob, which passed Check, stands
-// for: each one once.
+// expansions returns the globs without braces that glob, which passed Check, stands for: each one once.
 func expansions(glob string) []string {
 	if !strings.Contains(glob, "{") {
 		return []string{glob}
@@ -204,12 +156,13 @@ func expansions(glob string) []string {
 	}
 	var globs []string
 	seen := map[string]bool{}
-	for _, e := range expand(parts(tokens)) {
+	expand(tokens, func(e []token) bool {
 		if g := text(e); !seen[g] {
 			seen[g] = true
 			globs = append(globs, g)
 		}
-	}
+		return true
+	})
 	return globs
 }
 
@@ -223,5 +176,7 @@ func Expansions(glob string) int {
 	if mistake != nil {
 		return 1
 	}
-	return count(parts(tokens))
+	n := 0
+	expand(tokens, func([]token) bool { n++; return n <= MaxExpansions })
+	return n
 }

@@ -2,6 +2,5 @@
 
 package glob
 
-// slow is for comparisons: with the build tag of that name every glob is tried by
-// doublestar.
+// slow is for comparisons: with the build tag of that name every glob is tried by doublestar.
 const slow = false

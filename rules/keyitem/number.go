@@ -12,12 +12,12 @@ type Number struct {
 	negative bool
 	digits   string // significant ones, without zeros at the ends; "" for 0
 	exponent string // of ten, by which digits is multiplied: a decimal number without zeros at its start; "" for 0
-	// huge says that the number is in another base and longer than maxRadixDigits. Its digits are not known, only that
-	// it is at least 10^hugeDigits.
+	// huge says that the number is in another base and longer than maxRadixDigits, or that its exponent is. Its digits
+	// are not known, only that it is at least 10^hugeDigits or, if its exponent is "-", closer to 0 than others.
 	huge bool
 }
 
-// A number in another base than ten is converted only up to this length: that takes the square of it.
+// A number in another base than ten, or an exponent, is converted only up to this length: that takes its square.
 const (
 	maxRadixDigits = 4096
 	hugeDigits     = 1233 // of ten, which a longer number has at least
@@ -27,12 +27,12 @@ const (
 // than ten counts as each number that is about as long.
 func (n Number) CouldBe(other Number) bool {
 	if n.huge == other.huge {
-		return n == other || n.huge && n.negative == other.negative
+		return n == other
 	}
 	if other.huge {
 		n, other = other, n
 	}
-	return n.negative == other.negative && other.isLong()
+	return n.negative == other.negative && n.exponent == "" && other.isLong()
 }
 
 // isLong reports whether a number has more than hugeDigits digits before the dot.
@@ -127,7 +127,6 @@ func (n Number) signed(negative bool) Number {
 	return n
 }
 
-// radix reads a number with a base before it.
 func radix(body string) (Number, bool) {
 	if len(body) < 3 || body[0] != '0' {
 		return Number{}, false
@@ -149,7 +148,6 @@ func radix(body string) (Number, bool) {
 	return inBase(body[2:], base), true
 }
 
-// inBase reads digits of a base.
 func inBase(digits string, base int) Number {
 	digits = strings.TrimLeft(digits, "0")
 	if len(digits) > maxRadixDigits {
@@ -205,67 +203,25 @@ func decimal(body string) (Number, bool) {
 func canonical(whole, fraction, exponent string) Number {
 	digits := whole + fraction
 	significant := strings.TrimRight(digits, "0")
-	shift := len(digits) - len(significant) - len(fraction)
-	if significant = strings.TrimLeft(significant, "0"); significant == "" {
-		return Number{}
-	}
-	return Number{digits: significant, exponent: plus(exponent, int64(shift))}
-}
-
-// lowDigits are the last digits of a long number, that an int64 holds.
-const (
-	lowDigits = 17
-	lowLimit  = 100_000_000_000_000_000
-)
-
-// plus adds a number that is less than lowLimit, either way, to a decimal one of any length.
-func plus(text string, n int64) string {
-	digits := strings.TrimLeft(unsign(text), "0")
-	negative := strings.HasPrefix(text, "-")
-	if len(digits) <= lowDigits {
-		value, err := strconv.ParseInt("0"+digits, 10, 64)
-		if err != nil {
-			return text // cannot be
-		}
-		if negative {
-			value = -value
-		}
-		return strconv.FormatInt(value+n, 10)
-	}
-	if negative { // the sum has the sign of text, the longer one
-		n = -n
-	}
-	high := []byte("0" + digits[:len(digits)-lowDigits])
-	low, err := strconv.ParseInt(digits[len(digits)-lowDigits:], 10, 64)
-	if err != nil {
-		return text // cannot be
-	}
-	low += n
+	shift := int64(len(digits) - len(significant) - len(fraction))
+	significant = strings.TrimLeft(significant, "0")
 	switch {
-	case low < 0:
-		low += lowLimit
-		i := len(high) - 1
-		for ; high[i] == '0'; i-- {
-			high[i] = '9'
-		}
-		high[i]--
-	case low >= lowLimit:
-		low -= lowLimit
-		i := len(high) - 1
-		for ; high[i] == '9'; i-- {
-			high[i] = '0'
-		}
-		high[i]++
+	case significant == "":
+		return Number{}
+	case exponent == "":
+		return Number{digits: significant, exponent: strconv.FormatInt(shift, 10)}
+	case len(exponent) > maxRadixDigits && exponent[0] == '-':
+		return Number{huge: true, exponent: "-"}
+	case len(exponent) > maxRadixDigits:
+		return Number{huge: true}
 	}
-	end := strconv.FormatInt(lowLimit+low, 10)[1:]
-	sum := strings.TrimLeft(string(high)+end, "0")
-	if negative {
-		return "-" + sum
+	power, ok := new(big.Int).SetString(exponent, 10)
+	if !ok {
+		return Number{} // cannot be: they are digits
 	}
-	return sum
+	return Number{digits: significant, exponent: power.Add(power, big.NewInt(shift)).String()}
 }
 
-// unsign returns a text without the sign that it may begin with.
 func unsign(text string) string {
 	if text != "" && (text[0] == '-' || text[0] == '+') {
 		return text[1:]
@@ -275,7 +231,6 @@ func unsign(text string) string {
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// areDigits reports whether a text is decimal digits, at least one.
 func areDigits(text string) bool {
 	for i := range len(text) {
 		if !isDigit(text[i]) {
@@ -285,7 +240,6 @@ func areDigits(text string) bool {
 	return text != ""
 }
 
-// only reports whether a text has no other characters than those of a set.
 func only(text, set string) bool { return strings.Trim(text, set) == "" }
 
 // cutAny is [strings.Cut] at the first of some characters.

@@ -43,7 +43,6 @@ func (p Path) String() string {
 	return text.String()
 }
 
-// quote puts a name in double quotes.
 func quote(name string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(name) + `"`
 }
@@ -116,7 +115,6 @@ func quotedSegment(text string) (segment Segment, rest string, more bool, err *E
 	return segment, "", false, &Error{"a segment without its closing quote: " + shown(text), `write the "`}
 }
 
-// plainSegment reads a segment without quotes, one of the path.
 func plainSegment(text, path string) (Segment, *Error) {
 	switch text {
 	case "":
@@ -147,12 +145,10 @@ func plainSegment(text, path string) (Segment, *Error) {
 	return Segment{Name: text}, nil
 }
 
-// isRefused reports whether a character is not one of a segment without quotes.
 func isRefused(r rune) bool {
 	return strings.ContainsRune(`"'\,[](){}<>`, r) || unicode.IsSpace(r) || unicode.IsControl(r)
 }
 
-// emptySegment is about a dot with nothing before or after it.
 func emptySegment(path string) *Error {
 	switch {
 	case strings.HasPrefix(path, "."):
@@ -193,7 +189,6 @@ func refused(segment string, i int, path string) *Error {
 	return &Error{found, fix}
 }
 
-// inQuotes says how a segment is written in quotes.
 func inQuotes(segment string) string {
 	if len(segment) > shownBytes {
 		return "put the segment in double quotes"

@@ -2,10 +2,10 @@ package keyitem
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
+
+	"github.com/policyscan/policyscan/internal/late"
 )
 
 // A Value is a value of "is", "is_not" or "where".
@@ -110,16 +110,13 @@ func OneReading(text string) bool {
 }
 
 // yaml11Number are the numbers of https://yaml.org/type/int.html and float.html.
-var yaml11Number = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[-+]?(?:0b[01_]+|0[0-7_]*|[1-9][0-9_]*|0x[0-9a-fA-F_]+|[1-9][0-9_]*(?::[0-5]?[0-9])+|` +
-		`(?:[0-9][0-9_]*)?\.[0-9_]*(?:[eE][-+][0-9]+)?|[0-9][0-9_]*(?::[0-5]?[0-9])+\.[0-9_]*)$`)
-})
+var yaml11Number = late.Regexp(`^[-+]?(?:0b[01_]+|0[0-7_]*|[1-9][0-9_]*|0x[0-9a-fA-F_]+|` +
+	`[1-9][0-9_]*(?::[0-5]?[0-9])+|(?:[0-9][0-9_]*)?\.[0-9_]*(?:[eE][-+][0-9]+)?|` +
+	`[0-9][0-9_]*(?::[0-5]?[0-9])+\.[0-9_]*)$`)
 
 // yaml12Number are those of YAML 1.2's core schema.
-var yaml12Number = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+|` +
-		`[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?)$`)
-})
+var yaml12Number = late.Regexp(`^(?:[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+|` +
+	`[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?)$`)
 
 // isJSONNumber reports whether a text is a number as JSON has it.
 func isJSONNumber(text string) bool {
@@ -133,12 +130,8 @@ func isJSONNumber(text string) bool {
 }
 
 // notFinite are YAML's spellings of infinities and of what is not a number.
-var notFinite = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$`)
-})
+var notFinite = late.Regexp(`^(?:[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$`)
 
 // date are YAML's timestamps, as its versions and libraries have them.
-var date = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^\d{4}-\d\d?-\d\d?(?:(?:[Tt]|[ \t]+)\d\d?:\d\d?:\d\d?(?:\.\d*)?` +
-		`(?:[ \t]*(?:Z|[-+]\d\d?(?::?\d\d)?))?)?$`)
-})
+var date = late.Regexp(`^\d{4}-\d\d?-\d\d?(?:(?:[Tt]|[ \t]+)\d\d?:\d\d?:\d\d?(?:\.\d*)?` +
+	`(?:[ \t]*(?:Z|[-+]\d\d?(?::?\d\d)?))?)?$`)

@@ -183,7 +183,6 @@ func (m *matcher) ask(places []uint32, before, c rune) int32 {
 	return d.state(slices.Compact(d.set), last)
 }
 
-// lineFrom returns where the line that i is in ends.
 func lineFrom(text []byte, i int) int {
 	for i < len(text) && text[i] != '\n' && text[i] != '\r' {
 		i++

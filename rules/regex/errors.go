@@ -6,6 +6,7 @@ import (
 	"regexp/syntax"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -27,10 +28,11 @@ func checkSource(source string) error {
 		return &Error{fmt.Sprintf("%d ranges up to characters beyond ASCII under (?i), over %d", n, MaxFolded),
 			"write fewer, or those without letters before the (?i)"}
 	}
-	c, at := control(source)
+	at := strings.IndexFunc(source, unicode.IsControl)
 	if at < 0 {
 		return nil
 	}
+	c, _ := utf8.DecodeRuneInString(source[at:])
 	rest := strings.TrimRight(source[at:], "\r\n")
 	switch {
 	case rest == "" && at > 0:
@@ -68,20 +70,9 @@ func FoldedRanges(source string) int {
 	return n
 }
 
-// checkTree refuses what RE2 accepts and a rule cannot mean.
-func (u use) checkTree(tree *syntax.Regexp) error {
+// checkSize refuses a tree that would become a large program.
+func checkSize(tree *syntax.Regexp) error {
 	switch n, ranges := steps(tree); {
-	case tree.Op == syntax.OpEmptyMatch:
-		return &Error{"an empty expression", "write at least one character"}
-	case nullable(tree):
-		return empty()
-	case !matchable(tree, inText):
-		return &Error{"an expression that no text matches", "write at least one character that can match"}
-	case u != ofText && anyCharacter(tree):
-		return u.beyondLine(`a class of any character, line ends included, such as [\s\S]`,
-			"write . for any character of the line")
-	case u != ofText && !matchable(tree, inLine):
-		return &Error{"an expression that only a line end matches", "write what a line has: ^ and $ are its ends"}
 	case n > MaxSteps:
 		return &Error{fmt.Sprintf("an expression that becomes %d instructions, over %d", n, MaxSteps),
 			"write smaller numbers in braces, or several items"}
@@ -92,25 +83,33 @@ func (u use) checkTree(tree *syntax.Regexp) error {
 	return nil
 }
 
-// empty refuses an expression that needs no character.
-func empty() error {
-	return &Error{
-		`an expression whose shortest match is empty (assertions such as ^, $ and \b match no character)`,
-		"write at least one character that each match has, such as a+ for a*",
+// checkMeaning refuses what RE2 accepts and a rule cannot mean. p is the program of the code.
+func (u use) checkMeaning(tree *syntax.Regexp, code *syntax.Prog, p *program) error {
+	never := !p.matches(false, false)
+	switch {
+	case tree.Op == syntax.OpEmptyMatch:
+		return &Error{"an empty expression", "write at least one character"}
+	case p.matchesEmpty:
+		return &Error{
+			`an expression whose shortest match is empty (assertions such as ^, $ and \b match no character)`,
+			"write at least one character that each match has, such as a+ for a*",
+		}
+	case never && !newProgram(code, true).matches(false, false):
+		return &Error{"an expression that no text matches", "write at least one character that can match"}
+	case u != ofText && anyCharacter(tree):
+		return u.beyondLine(`a class of any character, line ends included, such as [\s\S]`,
+			"write . for any character of the line")
+	case never:
+		return &Error{"an expression that only a line end matches", "write what a line has: ^ and $ are its ends"}
+	case !p.matches(true, false):
+		return &Error{`an expression that matches no line: an assertion (^, $, \b or \B) cannot hold where it is`,
+			`write ^ only where a match begins, $ only where it ends, \^ or \$ for the character, ` +
+				`and \b only between a word character and another`}
+	case u == ofFile && !p.matches(true, true):
+		return &Error{`a byte order mark after ^, but the mark of a file belongs to no line, and ^ is after it`,
+			`remove \x{FEFF}; to find the mark itself write {text: "\uFEFF", within_lines: 1}`}
 	}
-}
-
-// neverHolds refuses an expression of which nothing has a match, although without its assertions it could.
-func neverHolds() error {
-	return &Error{`an expression that matches no line: an assertion (^, $, \b or \B) cannot hold where it is`,
-		`write ^ only where a match begins, $ only where it ends, \^ or \$ for the character, ` +
-			`and \b only between a word character and another`}
-}
-
-// onlyMark refuses an expression of which each match begins with a byte order mark at the start of a line.
-func onlyMark() error {
-	return &Error{`a byte order mark after ^, but the mark of a file belongs to no line, and ^ is after it`,
-		`remove \x{FEFF}; to find the mark itself write {text: "\uFEFF", within_lines: 1}`}
+	return nil
 }
 
 // parseError says in our words why RE2 refuses an expression.
@@ -213,7 +212,6 @@ func groupError(source string, e *syntax.Error) *Error {
 
 const again = "RE2 has none: write again what the group may match, each form with | between them"
 
-// escapeError is about a backslash and what follows it.
 func escapeError(escape string) *Error {
 	fixes := map[string]string{
 		`\Z`: `write $`,
@@ -252,11 +250,8 @@ const shownBytes = 40
 // shown is a part of an expression within a message: as it is where that can be read, quoted otherwise.
 func shown(part string) string {
 	end := ""
-	if cut := shownBytes; len(part) > cut {
-		for !utf8.RuneStart(part[cut]) {
-			cut--
-		}
-		part, end = part[:cut], "…"
+	if len(part) > shownBytes {
+		part, end = part[:wholeRunes(part, shownBytes)], "…"
 	}
 	if strconv.CanBackquote(part) {
 		return part + end

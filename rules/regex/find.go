@@ -71,10 +71,8 @@ func (m *matcher) find(text []byte, yield func(Match) bool) bool {
 		c, size := rune(text[i]), 1
 		switch {
 		case c == '\n' || c == '\r':
-			for _, match := range m.endLine(int64(i)) {
-				if !yield(match) {
-					return false
-				}
+			if !m.yieldLine(i, yield) {
+				return false
 			}
 			i++
 			continue
@@ -84,7 +82,11 @@ func (m *matcher) find(text []byte, yield func(Match) bool) bool {
 		m.read(c, int64(i))
 		i += size
 	}
-	for _, match := range m.endLine(int64(len(text))) {
+	return m.yieldLine(len(text), yield)
+}
+
+func (m *matcher) yieldLine(at int, yield func(Match) bool) bool {
+	for _, match := range m.endLine(int64(at)) {
 		if !yield(match) {
 			return false
 		}
@@ -97,9 +99,7 @@ func (m *matcher) skip(text []byte, i int) int {
 	p, from := m.program, i
 	switch {
 	case len(m.found) == MaxMatches || p.atBegin && (m.before != lineEnd || !p.first[text[i]]):
-		for i < len(text) && text[i] != '\n' && text[i] != '\r' {
-			i++
-		}
+		i = lineFrom(text, i)
 	case p.atBegin:
 	case len(m.found) > 0: // which the line's end must find
 		for i < len(text) && !p.firstOrEnd[text[i]] {

@@ -2,12 +2,12 @@ package regex
 
 import (
 	"regexp/syntax"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 )
 
-// A use is what an expression is asked of.
 type use uint8
 
 const (
@@ -21,7 +21,6 @@ const (
 	wholeText = ", or begin the expression with (?s), which matches the whole text at once"
 )
 
-// beyondLine is an error about what no line has.
 func (u use) beyondLine(found, fix string) *Error {
 	if u == ofValue {
 		fix += wholeText
@@ -156,10 +155,5 @@ func anyCharacter(re *syntax.Regexp) bool {
 	case syntax.OpCharClass:
 		return len(re.Rune) == 2 && re.Rune[0] == 0 && re.Rune[1] == unicode.MaxRune
 	}
-	for _, sub := range re.Sub {
-		if anyCharacter(sub) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(re.Sub, anyCharacter)
 }

@@ -20,12 +20,11 @@ type Literal struct {
 // Literals returns texts of which every match has at least one in it: few and long ones, at most 500, none of them in
 // another. It returns nil if there are none. The caller must not change them.
 //
-// They come from the syntax tree, from the inside out. For each part it is known which texts it matches if they
-// are few (up to 16 by putting parts together, up to 500 by alternation), else with which texts its matches begin
-// and end, and a set of texts of which each match has one: that of a part, or the ends of one part with the
-// beginnings of the next, whichever is better. The better set has a text of three bytes or more in each match,
-// then longer and fewer texts. An alternation has the texts of all its branches. A class counts if it has at most
-// four different characters.
+// They come from the syntax tree, from the inside out. For each part it is known which texts it matches if they are
+// few (up to 16 by putting parts together, up to 500 by alternation), else with which texts its matches begin and end,
+// and a set of texts of which each match has one: that of a part, or the ends of one part with the beginnings of the
+// next, whichever is better. The better set has a text of three bytes or more in each match, then longer and fewer
+// texts. An alternation has the texts of all its branches. A class counts if it has at most four different characters.
 //
 // Where case is ignored, ASCII letters become a text with Fold, and what else folds to them becomes variants:
 // (?i)key is "key" and "\u212Aey", the Kelvin sign, both with Fold. A part where case matters may get Fold from
@@ -45,17 +44,14 @@ const (
 	maxCopies     = 8   // of what is repeated
 )
 
-// facts say which texts a part of an expression can match, assertions left aside, or what they have in them.
 type facts struct {
-	// If whole, begin and end are the same, and every match is one of these; none at all if nothing in a line
-	// matches. Otherwise every match begins with one of begin and ends with one of end. Case aside, where they
-	// have Fold.
+	// If whole, begin and end are the same, and every match is one of these; none at all if nothing in a line matches.
+	// Otherwise every match begins with one of begin and ends with one of end. Case aside, where they have Fold.
 	whole      bool
 	begin, end []Literal
 	need       []Literal // every match has one of these in it; nil if none are known
 }
 
-// required returns the literals of an expression.
 func required(tree *syntax.Regexp) []Literal {
 	need := factsOf(tree).need
 	if len(need) == 0 {
@@ -121,7 +117,6 @@ func factsOf(re *syntax.Regexp) facts {
 	return exactly(Literal{}) // an assertion, or nothing
 }
 
-// exactly is a part that matches only these texts.
 func exactly(texts ...Literal) facts {
 	f := facts{whole: true, begin: distinct(texts)}
 	f.end = f.begin
@@ -131,15 +126,12 @@ func exactly(texts ...Literal) facts {
 	return f
 }
 
-// anything is a part of which nothing is known.
 func anything() facts {
 	return facts{begin: []Literal{{}}, end: []Literal{{}}}
 }
 
-// dead reports whether nothing in a line matches.
 func (f facts) dead() bool { return f.whole && len(f.begin) == 0 }
 
-// several is the part once or more.
 func (f facts) several() facts {
 	f.whole = f.dead()
 	return f
@@ -165,7 +157,6 @@ func repeated(re *syntax.Regexp) facts {
 	return f
 }
 
-// character is one character, with what it folds to.
 func character(c rune, fold bool) facts {
 	if !fold {
 		return class([]rune{c, c})
@@ -177,7 +168,6 @@ func character(c rune, fold bool) facts {
 	return class(all)
 }
 
-// class is one character of some ranges.
 func class(ranges []rune) facts {
 	var texts []Literal
 	for i := 0; i+1 < len(ranges); i += 2 {
@@ -208,7 +198,6 @@ func class(ranges []rune) facts {
 	return anything()
 }
 
-// has reports whether ranges have c.
 func has(ranges []rune, c rune) bool {
 	for i := 0; i+1 < len(ranges); i += 2 {
 		if ranges[i] <= c && c <= ranges[i+1] {
@@ -218,7 +207,6 @@ func has(ranges []rune, c rune) bool {
 	return false
 }
 
-// concat is one part and then the other.
 func concat(a, b facts) facts {
 	if a.dead() || b.dead() {
 		return exactly()
@@ -247,7 +235,6 @@ func concat(a, b facts) facts {
 	return f
 }
 
-// unite is any of some parts.
 func unite(branches []facts) facts {
 	branches = slices.DeleteFunc(branches, facts.dead)
 	if len(branches) == 0 {
@@ -307,24 +294,28 @@ func cut(texts []Literal, end bool) []Literal {
 	short := make([]Literal, len(texts))
 	for i, l := range texts {
 		if tooLong(l) {
-			at := literalBytes
 			if end {
-				at = len(l.Text) - literalBytes
+				at := len(l.Text) - literalBytes
 				for !utf8.RuneStart(l.Text[at]) {
 					at++
 				}
 				l.Text = l.Text[at:]
 			} else {
-				for !utf8.RuneStart(l.Text[at]) {
-					at--
-				}
-				l.Text = l.Text[:at]
+				l.Text = l.Text[:wholeRunes(l.Text, literalBytes)]
 			}
 			l.Fold = l.Fold && hasLetter(l.Text)
 		}
 		short[i] = l
 	}
 	return distinct(short)
+}
+
+// wholeRunes returns a place in a text, at or right before at, at which no character is cut.
+func wholeRunes(text string, at int) int {
+	for !utf8.RuneStart(text[at]) {
+		at--
+	}
+	return at
 }
 
 // better returns the better of two sets to search for. One with an empty text, and one without any, is no set.
@@ -387,7 +378,6 @@ func isLetter(c rune) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 
 func hasLetter(s string) bool { return strings.ContainsFunc(s, isLetter) }
 
-// lower is s with A-Z as a-z.
 func lower(s string) string {
 	return strings.Map(func(c rune) rune {
 		if 'A' <= c && c <= 'Z' {

@@ -37,7 +37,6 @@ type matcher struct {
 	round uint64
 }
 
-// A thread is a place in the program that a search has reached.
 type thread struct {
 	start  int64  // where the match would begin
 	pc     uint32 // the step to follow
@@ -144,7 +143,6 @@ func (m *matcher) endLine(at int64) []Match {
 	return found
 }
 
-// reset forgets a text that was not read to its end.
 func (m *matcher) reset() {
 	m.now, m.found, m.before = m.now[:0], m.found[:0], lineEnd
 }

@@ -1,6 +1,7 @@
 package regex
 
 import (
+	"maps"
 	"regexp/syntax"
 	"slices"
 	"unicode"
@@ -14,6 +15,8 @@ type program struct {
 	asserts bool // it has an assertion
 	atBegin bool // every match begins where its line does
 
+	matchesEmpty bool // assertions left aside
+
 	// What a match can begin with, so that a matcher with nothing under way skips the rest: by the first byte of the
 	// UTF-8 form, all from 0x80 on together.
 	first      [256]bool
@@ -26,7 +29,6 @@ type program struct {
 	alike   bool   // all characters beyond ASCII mean the same to each step
 }
 
-// A step is an instruction.
 type step struct {
 	kind  kind
 	out   uint32
@@ -36,7 +38,6 @@ type step struct {
 	need  syntax.EmptyOp // of an assertion: these hold
 }
 
-// A kind says what a step does.
 type kind uint8
 
 const (
@@ -71,11 +72,7 @@ func newProgram(code *syntax.Prog, whole bool) *program {
 			s.kind = match
 		case syntax.InstRune, syntax.InstRune1, syntax.InstRuneAny, syntax.InstRuneAnyNotNL:
 			s.kind, s.wide = char, in
-			for c := range rune(utf8.RuneSelf) {
-				if (whole || c != '\n' && c != '\r') && accepts(in, c) {
-					s.ascii[c/64] |= 1 << (c % 64)
-				}
-			}
+			s.ascii = maskOf(func(c rune) bool { return (whole || c != '\n' && c != '\r') && accepts(in, c) })
 			if narrow(in) {
 				s.wide = nil
 			}
@@ -91,6 +88,15 @@ func newProgram(code *syntax.Prog, whole bool) *program {
 	return p
 }
 
+func maskOf(has func(rune) bool) (mask [2]uint64) {
+	for c := range rune(utf8.RuneSelf) {
+		if has(c) {
+			mask[c/64] |= 1 << (c % 64)
+		}
+	}
+	return mask
+}
+
 // bytes is about how much memory the program holds, the numbers of its classes aside.
 func (p *program) bytes() int {
 	const table, stepBytes, instBytes = 512 + 64, 48, 40
@@ -103,7 +109,6 @@ func (p *program) bytes() int {
 	return n
 }
 
-// accepts reports whether an instruction reads a character.
 func accepts(in *syntax.Inst, c rune) bool {
 	switch in.Op {
 	case syntax.InstRune, syntax.InstRune1:
@@ -112,7 +117,6 @@ func accepts(in *syntax.Inst, c rune) bool {
 	return in.Op == syntax.InstRuneAny || c != '\n' // a dot
 }
 
-// narrow reports whether an instruction reads ASCII only.
 func narrow(in *syntax.Inst) bool {
 	switch in.Op {
 	case syntax.InstRuneAny, syntax.InstRuneAnyNotNL:
@@ -148,10 +152,12 @@ const (
 func place(before, after side) (places uint16) { return 1 << (before*sides + after) }
 
 // matches reports whether there is a line or a text with a match; with noMark, none begins with a byte order mark.
-// Steps are followed through all that can be next to them, so this is exact: an assertion counts, as what is before it
-// and what has to come after it let it hold or not.
-func (p *program) matches(noMark bool) bool {
+// Steps are followed through all that can be next to them, so this is exact: with asserts an assertion counts, as what
+// is before it and what has to come after it let it hold or not.
+func (p *program) matches(asserts, noMark bool) bool {
 	const anywhere = 1<<(sides*sides) - 1
+	samples := [sides]rune{lineEnd, 'a', ' '}
+	words := maskOf(syntax.IsWordChar)
 	reached := make([]uint16, len(p.steps))
 	var todo []uint32
 	reach := func(pc uint32, places uint16) {
@@ -175,7 +181,7 @@ func (p *program) matches(noMark bool) bool {
 			var next uint16
 			for before := range sides {
 				for after := range sides {
-					if holds(s.need, before, after) {
+					if !asserts || s.need&^between(samples[before], samples[after]) == 0 {
 						next |= reached[pc] & place(before, after)
 					}
 				}
@@ -183,7 +189,7 @@ func (p *program) matches(noMark bool) bool {
 			reach(s.out, next)
 		case char:
 			var next uint16
-			for after, reads := range s.sides() {
+			for after, reads := range s.sides(words) {
 				here := place(word, side(after)) | place(other, side(after))
 				if !noMark || !s.onlyMark() {
 					here |= place(edge, side(after))
@@ -198,25 +204,9 @@ func (p *program) matches(noMark bool) bool {
 	return false
 }
 
-// holds reports whether an assertion holds at a place.
-func holds(need syntax.EmptyOp, before, after side) bool {
-	begins := need&(syntax.EmptyBeginText|syntax.EmptyBeginLine) == 0 || before == edge
-	ends := need&(syntax.EmptyEndText|syntax.EmptyEndLine) == 0 || after == edge
-	boundary := (before == word) != (after == word)
-	return begins && ends && (need&syntax.EmptyWordBoundary == 0 || boundary) &&
-		(need&syntax.EmptyNoWordBoundary == 0 || !boundary)
-}
-
-// sides returns of which kinds the characters are that a char step reads.
-func (s *step) sides() (reads [sides]bool) {
-	for c := range rune(utf8.RuneSelf) {
-		if s.reads(c) && syntax.IsWordChar(c) {
-			reads[word] = true
-		} else if s.reads(c) {
-			reads[other] = true
-		}
-	}
-	reads[other] = reads[other] || s.wide != nil && readsWide(s.wide)
+func (s *step) sides(words [2]uint64) (reads [sides]bool) {
+	reads[word] = s.ascii[0]&words[0]|s.ascii[1]&words[1] != 0
+	reads[other] = s.ascii[0]&^words[0]|s.ascii[1]&^words[1] != 0 || s.wide != nil && readsWide(s.wide)
 	return reads
 }
 
@@ -250,7 +240,7 @@ func readsWide(in *syntax.Inst) bool {
 }
 
 // findFirst fills in what a match can begin with: what the steps read that can be reached from the start, whether
-// or not the assertions on the way hold.
+// or not the assertions on the way hold; and whether they reach a match.
 func (p *program) findFirst() {
 	seen := make([]bool, len(p.steps))
 	for todo := []uint32{p.start}; len(todo) > 0; {
@@ -266,6 +256,8 @@ func (p *program) findFirst() {
 			todo = append(todo, s.other, s.out)
 		case assert:
 			todo = append(todo, s.out)
+		case match:
+			p.matchesEmpty = true
 		case char:
 			for c := range rune(len(p.first)) {
 				p.first[c] = p.first[c] || (c < utf8.RuneSelf && s.reads(c)) || (c >= utf8.RuneSelf && s.wide != nil)
@@ -281,13 +273,7 @@ func (p *program) findClasses() {
 	p.alike = true
 	different := map[[2]uint64]bool{}
 	if p.asserts {
-		var words [2]uint64
-		for c := range rune(utf8.RuneSelf) {
-			if syntax.IsWordChar(c) {
-				words[c/64] |= 1 << (c % 64)
-			}
-		}
-		different[words] = true
+		different[maskOf(syntax.IsWordChar)] = true
 	}
 	for i := range p.steps {
 		if s := &p.steps[i]; s.kind == char {
@@ -295,31 +281,25 @@ func (p *program) findClasses() {
 			p.alike = p.alike && (s.wide == nil || readsAllWide(s.wide))
 		}
 	}
-	count := 1
-	for ascii := range different {
-		var split [256]uint8 // of a class, the number of those of its characters that are in ascii, or 0
-		var others [256]bool // of a class, whether it has others
-		for c := range rune(utf8.RuneSelf) {
-			if ascii[c/64]&(1<<(c%64)) == 0 {
-				others[p.classes[c]] = true
-			}
-		}
-		for c := range rune(utf8.RuneSelf) {
-			if class := p.classes[c]; ascii[c/64]&(1<<(c%64)) != 0 && others[class] {
-				if split[class] == 0 {
-					split[class] = uint8(count)
-					count++
-				}
-				p.classes[c] = split[class]
-			}
-		}
-	}
-	p.samples = make([]rune, count, count+2)
+	masks := slices.Collect(maps.Keys(different))
+	classes := map[string]uint8{} // by which of the masks have its characters
 	for c := range rune(utf8.RuneSelf) {
-		if c != '\n' && c != '\r' {
-			p.samples[p.classes[c]] = c
+		if c == '\n' || c == '\r' {
+			continue
 		}
+		in := make([]byte, len(masks))
+		for i, mask := range masks {
+			in[i] = byte(mask[c/64] >> (c % 64) & 1)
+		}
+		class, known := classes[string(in)]
+		if !known {
+			class = uint8(len(classes))
+			classes[string(in)] = class
+			p.samples = append(p.samples, c)
+		}
+		p.classes[c] = class
 	}
+	count := len(classes)
 	for c := utf8.RuneSelf; c < len(p.classes); c++ {
 		p.classes[c] = uint8(count)
 	}

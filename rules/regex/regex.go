@@ -20,22 +20,11 @@
 //
 // # Refused expressions
 //
-// [Compile] returns an [*Error], which says what it found and what to write, for
-//
-//   - what RE2 does not have: look-around, back-references and the rest of other dialects;
-//   - an expression whose shortest match is empty, assertions left aside: a*, \b, ^$, (?:a|). So no match is
-//     ever empty;
-//   - an expression that asks for more than a line: (?s), \n, (.|\n), [\r\n]+, [\s\S], or \A and \z. A class that has a
-//     line end without naming it, or names it to leave it out, is accepted: \s, [^"], [^\n];
-//   - an expression that cannot match because of its assertions: a$b, ${x}, a\b_, ^\b-;
-//   - one for a file that only a byte order mark at the start of a line matches: ^\x{FEFF};
-//   - an expression that matches no text at all, such as [^\x00-\x{10FFFF}];
-//   - a raw control character (Unicode's Cc), a tab and the line end of a YAML block scalar included;
-//   - one of more than [MaxBytes] bytes, [MaxSteps] instructions, [MaxRanges] numbers in its character classes or
-//     [MaxFolded] ranges that take long to parse.
-//
-// All but the first and the last two are decided on the source, the syntax tree or the program; no text is tried. As in
-// Go, \12 is an octal escape, even where a back-reference was meant, and \< is a plain <.
+// [Compile] returns an [*Error], which says what it found and what to write, for what RE2 does not have; an expression
+// whose shortest match is empty, assertions left aside, so no match is ever empty; one that asks for more than a line
+// ((?s), \n, (.|\n), [\s\S], \A, \z; a class that has a line end without naming it is accepted: \s, [^"]); one that
+// cannot match (a$b, ^\b-) or matches only a byte order mark at the start of a line; a raw control character; and one
+// over the limits below. No text is tried. As in Go, \12 is an octal escape and \< is a plain <.
 //
 // # How to search
 //
@@ -111,7 +100,7 @@ func compile(source string, u use) (*Expr, error) {
 	if err := u.checkSpelling(source); err != nil {
 		return nil, err
 	}
-	if err := u.checkTree(tree); err != nil {
+	if err := checkSize(tree); err != nil {
 		return nil, err
 	}
 	code, err := syntax.Compile(tree.Simplify())
@@ -119,12 +108,10 @@ func compile(source string, u use) (*Expr, error) {
 		return nil, parseError(source, err)
 	}
 	e := &Expr{source: source, whole: u == ofText, program: newProgram(code, u == ofText)}
-	switch {
-	case !e.program.matches(false):
-		return nil, neverHolds()
-	case u == ofFile && !e.program.matches(true):
-		return nil, onlyMark()
-	case !e.whole:
+	if err := u.checkMeaning(tree, code, e.program); err != nil {
+		return nil, err
+	}
+	if !e.whole {
 		e.literals = required(tree)
 	}
 	_, ranges := steps(tree)

@@ -1,9 +1,8 @@
 // Package starter is the starter bundle: rules that most repositories with
 // infrastructure in them can start with, embedded in the program.
 //
-// The rules come by [Topic] (Terraform, Kubernetes, Dockerfile, GitHub
-// workflows). `policyscan init` writes those of the topics that a repository
-// has, and `--policy builtin:infra` is all of them:
+// The rules come by [Topic] (Terraform, Kubernetes, Dockerfile, GitHub workflows). `policyscan init` writes those of
+// the topics that a repository has, and `--policy builtin:infra` is all of them:
 //
 //	var names []string
 //	for _, t := range starter.Topics() {
@@ -13,16 +12,12 @@
 //	}
 //	files := starter.Files(names...)
 //
-// The bundle is text, written for people who have never seen one: the folders
-// boundaries and invariants next to this file have a header, 00-header.yml, and
-// one fragment for each topic, the items of the list `rules:` with their
-// comments. [Files] puts them together byte for byte; nothing here parses YAML
-// or matches a glob. A new topic is two fragments and an entry in [Topics].
+// The bundle is text: the folders boundaries and invariants next to this file have a header, 00-header.yml, and
+// one fragment for each topic, the items of the list `rules:` with their comments. [Files] puts them together byte for
+// byte. A new topic is two fragments and an entry in [Topics].
 //
-// Limits: [Topic.Holds] looks at one file's path and first bytes and may be
-// wrong in both directions (a chart whose templates all begin with a long
-// comment; an OpenAPI document that happens to have a kind). That costs a rule
-// too many or too few in a file that its owner reads before committing it.
+// Limits: [Topic.Holds] looks at one file's path and first bytes and may be wrong in both directions (a chart whose
+// templates all begin with a long comment; an OpenAPI document that happens to have a kind).
 package starter
 
 import (
@@ -40,8 +35,7 @@ const (
 	invariantsFile = "rules/invariants.yml"
 )
 
-// HeadBytes is how much of a file's beginning [Topic.Holds] wants to see, in
-// bytes. A shorter head is fine.
+// HeadBytes is how much of a file's beginning [Topic.Holds] wants to see, in bytes. A shorter head is fine.
 const HeadBytes = 4096
 
 //go:embed boundaries/*.yml invariants/*.yml
@@ -65,17 +59,15 @@ func Topics() []Topic {
 	}
 }
 
-// Holds reports whether a file shows that the topic is in use. The path is
-// /-separated, from the tree's root; head is the file's beginning, about
-// [HeadBytes] of it, and may be nil: only Kubernetes manifests need it.
+// Holds reports whether a file shows that the topic is in use. The path is /-separated, from the tree's root; head is
+// the file's beginning, about [HeadBytes] of it, and may be nil: only Kubernetes manifests need it.
 func (t Topic) Holds(path string, head []byte) bool {
 	return t.holds(path, head)
 }
 
-// Files returns the files of the bundle with the rules of these topics, or of
-// all when none is named: rules/boundaries.yml and rules/invariants.yml. The
-// order of the names does not matter, and a name given twice counts once. The
-// same topics always give the same bytes; lines end in LF.
+// Files returns the files of the bundle with the rules of these topics, or of all when none is named:
+// rules/boundaries.yml and rules/invariants.yml. The order of the names does not matter, and a name given twice counts
+// once. The same topics always give the same bytes; lines end in LF.
 //
 // A name that is not one of [Topics] is a mistake of the caller: Files panics.
 func Files(topics ...string) map[string][]byte {
@@ -114,9 +106,8 @@ func assemble(folder string, topics []string) []byte {
 	return append(text, list...)
 }
 
-// read returns the text of one fragment, which begins and ends with a line of
-// its own, or nil where there is none. A checkout with CRLF is read as LF, so
-// that the bundle's identity does not depend on where the program was built.
+// read returns the text of one fragment, which begins and ends with a line of its own, or nil where there is none. A
+// checkout with CRLF is read as LF, so that the bundle's identity does not depend on where the program was built.
 func read(folder, name string) []byte {
 	text, err := fragments.ReadFile(folder + "/" + name + ".yml")
 	if err != nil {
@@ -150,9 +141,8 @@ func isWorkflow(p string, _ []byte) bool {
 	return hasSuffix(p, ".yml", ".yaml") && strings.HasSuffix(folder, "/.github/workflows")
 }
 
-// isKubernetes knows charts and kustomizations by their names. Everything else
-// is a manifest when it says so as manifests do: with apiVersion and kind, in
-// YAML each at the beginning of a line.
+// isKubernetes knows charts and kustomizations by their names. Everything else is a manifest when it says so as
+// manifests do: with apiVersion and kind, in YAML each at the beginning of a line.
 func isKubernetes(p string, head []byte) bool {
 	switch path.Base(p) {
 	case "Chart.yaml", "kustomization.yaml", "kustomization.yml":
@@ -167,7 +157,6 @@ func isKubernetes(p string, head []byte) bool {
 	return false
 }
 
-// hasKey reports whether a line of text begins with key.
 func hasKey(text []byte, key string) bool {
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	return bytes.HasPrefix(text, []byte(key)) || bytes.Contains(text, []byte("\n"+key))
