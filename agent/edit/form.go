@@ -98,8 +98,13 @@ func unsupported(in *input) []Edit {
 	return nil
 }
 
-func removals(in *input) []Edit {
-	return []Edit{{Path: in.path("file_path", "path", "target_file"), Remove: true}}
+func removals(in *input) []Edit { return []Edit{{Path: in.path(), Remove: true}} }
+
+// notebookEdits is for edits of a notebook's cells, whose other lines the agent writes anew.
+func notebookEdits(in *input) []Edit {
+	return in.edit(func(string, bool) ([]string, error) {
+		return nil, errors.New("edits of a notebook's cells are not computed; write the whole file")
+	})
 }
 
 // read returns the fields of a call, if they are those of the form. A field that is null is not there.
@@ -110,10 +115,8 @@ func (f form) read(c *call.Call) (*input, error) {
 			in.fields[m.Name] = m.Value
 		}
 	}
-	if f.when != "" {
-		if in.fields["command"].Str() != f.when {
-			return in, errCommand
-		}
+	if f.when != "" && in.fields["command"].Str() != f.when {
+		return in, errCommand
 	}
 	known := slices.Clone(f.may)
 	for _, need := range f.need {
@@ -203,22 +206,24 @@ func (in *input) number(name string) int {
 	return int(n)
 }
 
-// path returns the path of a file.
-func (in *input) path(names ...string) string {
-	path := in.text(names...)
-	if err := checkPath(path); err != nil {
+// path returns the path of the file.
+func (in *input) path() string {
+	path := in.text("file_path", "path", "notebook_path", "target_file")
+	if err := checkPath(in.tool, path); err != nil {
 		in.fail("%w", err)
 	}
 	return path
 }
 
+// edit returns the edit that changes the file.
+func (in *input) edit(c change) []Edit { return []Edit{{Path: in.path(), change: c}} }
+
 // checkPath refuses what cannot be a file's path, or may be another's: agents strip U+0000 and, some of them, spaces
 // at the ends, and take ~ for the home folder.
-func checkPath(path string) error {
-	if strings.TrimSpace(path) == "" {
-		return errors.New("the path is empty")
-	}
+func checkPath(tool, path string) error {
 	switch {
+	case strings.TrimSpace(path) == "":
+		return errors.New("the path is empty")
 	case strings.ContainsRune(path, 0):
 		return fmt.Errorf("the path %q has the character U+0000", path)
 	case trim(path) != path:
@@ -227,6 +232,11 @@ func checkPath(path string) error {
 	case path == "~", strings.HasPrefix(path, "~/"), strings.HasPrefix(path, `~\`):
 		return fmt.Errorf("the path %q begins with ~, which some agents read as the home folder; "+
 			"write the folder, or ./~", path)
+	case slices.Contains(geminiTools(), tool):
+		if mark := geminiMarks().FindString(path); mark != "" {
+			return fmt.Errorf("the path %q has %s, which Gemini CLI may take for something else after this; "+
+				"write the file's own name, and ./ before an @", path, mark)
+		}
 	}
 	return nil
 }
