@@ -85,13 +85,8 @@ func (r *Result) violations(elsewhere bool) string {
 		fmt.Fprintf(&b, " of the repository %s", verdict.Visible(r.root))
 	}
 	b.WriteByte(':')
-	for i := range r.New {
-		if i == maxShown {
-			fmt.Fprintf(&b, "\n- and %d more", len(r.New)-i)
-			break
-		}
-		v := &r.New[i]
-		fmt.Fprintf(&b, "\n- %s: %s", verdict.Visible(v.RuleID), broken(v))
+	writeFirst(&b, r.New, "\n-", func(v *verdict.Violation) {
+		fmt.Fprintf(&b, "%s: %s", verdict.Visible(v.RuleID), broken(v))
 		if v.Evidence.Occurrences > 1 {
 			fmt.Fprintf(&b, " (%d times after the edit)", v.Evidence.Occurrences)
 		}
@@ -109,21 +104,33 @@ func (r *Result) violations(elsewhere bool) string {
 		if v.Note != "" {
 			fmt.Fprintf(&b, " Not allowed: %s.", lines(v.Note))
 		}
-	}
+	})
 	return b.String()
+}
+
+// writeFirst writes the first of some items, and how many more there are. Each begins with a mark, or without one the
+// second and the next are behind a semicolon.
+func writeFirst[T any](b *strings.Builder, all []T, mark string, write func(*T)) {
+	for i := range all {
+		if i == maxShown {
+			fmt.Fprintf(b, "%s and %d more", mark, len(all)-i)
+			break
+		}
+		if i > 0 && mark == "" {
+			b.WriteByte(';')
+		}
+		b.WriteString(mark + " ")
+		write(&all[i])
+	}
 }
 
 // undecidable says which files the call would leave so that rules cannot judge them.
 func (r *Result) undecidable() string {
 	var b strings.Builder
 	b.WriteString("the edit would leave files that rules cannot judge:")
-	for i, e := range r.Undecided {
-		if i == maxShown {
-			fmt.Fprintf(&b, "\n- and %d more", len(r.Undecided)-i)
-			break
-		}
-		fmt.Fprintf(&b, "\n- %s: %s [%s]", verdict.Visible(e.File), lines(e.Message), e.Code)
-	}
+	writeFirst(&b, r.Undecided, "\n-", func(e *verdict.Error) {
+		fmt.Fprintf(&b, "%s: %s [%s]", verdict.Visible(e.File), lines(e.Message), e.Code)
+	})
 	return b.String()
 }
 
@@ -206,17 +213,9 @@ func (r *Result) before() string {
 	}
 	var b strings.Builder
 	b.WriteString("already there before this edit:")
-	for i := range r.Old {
-		if i == maxShown {
-			fmt.Fprintf(&b, " and %d more", len(r.Old)-i)
-			break
-		}
-		v := &r.Old[i]
-		if i > 0 {
-			b.WriteByte(';')
-		}
-		fmt.Fprintf(&b, " %s in %s", verdict.Visible(v.RuleID), there(v))
-	}
+	writeFirst(&b, r.Old, "", func(v *verdict.Violation) {
+		fmt.Fprintf(&b, "%s in %s", verdict.Visible(v.RuleID), there(v))
+	})
 	return b.String()
 }
 
@@ -227,18 +226,10 @@ func (r *Result) signed() string {
 	}
 	var b strings.Builder
 	b.WriteString("allowed by allowances.yml:")
-	for i := range r.Signed {
-		if i == maxShown {
-			fmt.Fprintf(&b, " and %d more", len(r.Signed)-i)
-			break
-		}
-		v := &r.Signed[i]
-		if i > 0 {
-			b.WriteByte(';')
-		}
-		fmt.Fprintf(&b, " %s in %s, at most %d, owner %s", verdict.Visible(v.RuleID), there(&v.Violation),
+	writeFirst(&b, r.Signed, "", func(v *verdict.AllowedViolation) {
+		fmt.Fprintf(&b, "%s in %s, at most %d, owner %s", verdict.Visible(v.RuleID), there(&v.Violation),
 			v.Allowance.AtMost, verdict.Visible(v.Allowance.Owner))
-	}
+	})
 	return b.String()
 }
 
