@@ -60,7 +60,6 @@ func forms() []form {
 	}
 }
 
-// patchTools are the names of the tools that apply a patch.
 func patchTools() []string { return []string{"apply_patch", "applypatch", "ApplyPatch"} }
 
 // almost returns the name of the tool from which a name differs in letter case, spaces and invisible characters alone;
@@ -89,10 +88,8 @@ func almost(tool string) string {
 
 var errCommand = errors.New("the field command is not view, create, str_replace, edit or insert")
 
-// noEdits is for a tool that reads.
 func noEdits(*input) []Edit { return nil }
 
-// unsupported is for a tool that edits files in ways that are not known.
 func unsupported(in *input) []Edit {
 	in.fail("policyscan does not know how it edits files")
 	return nil
@@ -196,7 +193,6 @@ func (in *input) flag(name string) bool {
 	return v.True()
 }
 
-// number returns a whole number from 0 to MaxBytes.
 func (in *input) number(name string) int {
 	n := in.fields[name].Num()
 	if in.fields[name].Kind() != call.Number || n != float64(int(n)) || n < 0 || n > MaxBytes {
@@ -206,7 +202,6 @@ func (in *input) number(name string) int {
 	return int(n)
 }
 
-// path returns the path of the file.
 func (in *input) path() string {
 	path := in.text("file_path", "path", "notebook_path", "target_file")
 	if err := checkPath(in.tool, path); err != nil {
@@ -215,7 +210,6 @@ func (in *input) path() string {
 	return path
 }
 
-// edit returns the edit that changes the file.
 func (in *input) edit(c change) []Edit { return []Edit{{Path: in.path(), change: c}} }
 
 // checkPath refuses what cannot be a file's path, or may be another's: agents strip U+0000 and, some of them, spaces

@@ -12,7 +12,6 @@ import (
 // geminiMarks are what Gemini CLI 0.61.0 takes off a path, or replaces in it, after its hooks have run.
 var geminiMarks = late.Regexp(`(?i)^@|^file:|%[0-9a-f]{2}`)
 
-// geminiTools are the names of the tools with which Gemini CLI edits files.
 func geminiTools() []string { return []string{"write_file", "replace"} }
 
 // escapes are what Gemini CLI takes for a character that a model has escaped once too often. It takes them out of

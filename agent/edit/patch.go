@@ -283,7 +283,6 @@ func header(line string, hunks []hunk, number int) (hunk, bool) {
 	return hunk{}, false
 }
 
-// complete reports what the last hunk lacks.
 func complete(hunks []hunk) error {
 	if len(hunks) == 0 {
 		return nil
@@ -295,7 +294,6 @@ func complete(hunks []hunk) error {
 	return nil
 }
 
-// add reads a line that belongs to a hunk.
 func (h *hunk) add(line string, number int) error {
 	trimmed := strings.TrimRightFunc(line, isBlank)
 	var last *chunk

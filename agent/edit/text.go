@@ -48,7 +48,6 @@ func (t text) encode(body string) string {
 	return body
 }
 
-// encodeAll is encode of several.
 func (t text) encodeAll(bodies []string) []string {
 	all := make([]string, len(bodies))
 	for i, body := range bodies {

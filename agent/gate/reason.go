@@ -153,7 +153,6 @@ func broken(v *verdict.Violation) string {
 	return fmt.Sprintf("%s:%d:%d must not contain %s", file, v.Evidence.Line, v.Evidence.Column, quoted(v))
 }
 
-// there says where a violation is, and of what.
 func there(v *verdict.Violation) string {
 	file := verdict.Visible(v.File)
 	switch v.Evidence.Kind {

@@ -43,7 +43,6 @@ func withoutTexts(outcomes []callrules.Outcome) []callrules.Outcome {
 	return outcomes
 }
 
-// logTime is how long writing a decision may take.
 const logTime = 5 * time.Second
 
 // MaxTimeout is the longest Timeout of a hook that an agent runs: the hook must end within the limit of the agent's
@@ -112,7 +111,6 @@ func (h *Hook) logFile(e *protocol.Event) (string, error) {
 	return filepath.Abs(disk.Under(roots[0], h.Log))
 }
 
-// entry returns what the log says about a decision.
 func (h *Hook) entry(e *protocol.Event, r ruling) *record.Entry {
 	entry := &record.Entry{
 		Time: time.Now(), Version: h.Version, Agent: h.Agent.Name, AgentID: record.Text(h.AgentID),
@@ -154,7 +152,6 @@ func (h *Hook) entry(e *protocol.Event, r ruling) *record.Entry {
 	return entry
 }
 
-// violation returns what the log says about a violation.
 func (h *Hook) violation(v *verdict.Violation) record.Violation {
 	of := record.Violation{
 		Rule: v.RuleID, Kind: v.Evidence.Kind, Pattern: v.Evidence.Pattern,

@@ -193,7 +193,6 @@ func (w *inputWriter) value(v *call.Value) {
 	}
 }
 
-// text is a text of the input.
 func (w *inputWriter) text(s string) []byte {
 	f := form(s)
 	if w.texts {

@@ -53,7 +53,6 @@ const Limit = 75 * time.Second
 
 const seconds = int(Limit / time.Second)
 
-// byName is the program as a shell finds it in the PATH.
 const byName = "policyscan"
 
 // unchecked is the reason of a deny for which policyscan itself gave none: mostly it is not installed. It
@@ -62,7 +61,6 @@ const unchecked = "policyscan did not check this call, so it is denied: " +
 	"check that the program policyscan is installed, " +
 	"in the PATH, and the one it should be"
 
-// denies is the deny of Copilot.
 func denies(reason string) string {
 	return `{"permissionDecision":"deny","permissionDecisionReason":"` + reason + `"}`
 }
@@ -76,7 +74,6 @@ func orExit2(agent, program, args string) string {
 		`case "$*" in "{"*"}") printf "%s\n" "$*" && exit;; esac; echo "` + unchecked + `" >&2; exit 2'`
 }
 
-// inPowerShell is the program as PowerShell runs it.
 func inPowerShell(program string) string {
 	if program == byName {
 		return program

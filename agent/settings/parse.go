@@ -30,7 +30,6 @@ type item struct {
 	value *node
 }
 
-// called is what a value is, in a message.
 func (n *node) called() string {
 	switch n.kind {
 	case '{':
@@ -117,7 +116,6 @@ func (p *parser) mistake(err error) error {
 	return p.src.Error(code, at, found, fix)
 }
 
-// value reads a value.
 func (p *parser) value(depth int) (*node, error) {
 	n := &node{kind: byte(p.PeekKind())} // 0 for what the next read refuses
 	var err error

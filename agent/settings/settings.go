@@ -71,7 +71,6 @@ func (t *Target) Install(src *document.Source, program string, args []string) ([
 	return src.Text, nil
 }
 
-// shown is what a message says of arguments.
 func shown(args string) string {
 	if args == "" {
 		return ": none"
@@ -103,7 +102,6 @@ func (t *Target) Uninstall(src *document.Source) ([]byte, error) {
 	return remove(src.Text, root, t.path, index), nil
 }
 
-// fresh is a whole file with the hook.
 func (t *Target) fresh(entry hook) ([]byte, error) {
 	text, err := style{oneLine: true}.show(t.path, entry)
 	if err != nil {
@@ -229,7 +227,6 @@ func (t *Target) written(raw []byte) (args string, entry hook, ok bool) {
 	return args, entry, err == nil && sameJSON(raw, []byte(want))
 }
 
-// sameJSON reports whether two JSON texts say the same.
 func sameJSON(a, b []byte) bool {
 	var x, y any
 	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
