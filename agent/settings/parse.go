@@ -111,7 +111,7 @@ func (p *parser) mistake(err error) error {
 	case bytes.HasPrefix(rest, []byte(",")):
 		found, fix = "a comma without a value on each side of it", "remove it"
 	case bytes.HasPrefix(rest, []byte("/*")), bytes.HasPrefix(rest, []byte("//")):
-		found, fix = "a comment", "remove it, or edit the hook by hand"
+		found, fix = "a comment, which not every agent reads", "remove it"
 	}
 	return p.src.Error(code, at, found, fix)
 }

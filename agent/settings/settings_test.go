@@ -136,7 +136,7 @@ func TestInstallRefused(t *testing.T) {
 		{"cursor", `{"version": 2}`, `s.json:1:13: there is no "version": 1, without which Cursor reads no hooks; add it`},
 		{"codex", `{"$schema": "x"}`, `s.json:1:2: there is "$schema", and Codex refuses a file that has more than ["description" "hooks"]; remove it`},
 		{"gemini", "{\n  \"a\": [1,], // mine\n}", `s.json:2:10: a comma without a value on each side of it; remove it`},
-		{"gemini", "{\n  // mine\n  \"a\": 1, /* x", `s.json:2:3: a comment; remove it, or edit the hook by hand`},
+		{"gemini", "{\n  // mine\n  \"a\": 1, /* x", `s.json:2:3: a comment, which not every agent reads; remove it`},
 		{"cursor", `{"version": 1, "hooks": {"preToolUse": [1, {"command": "policyscan hook cursor"}]}}`, `s.json:1:44: this hook runs policyscan, but is not as policyscan wrote it; remove it by hand`},
 		{"claude-code", `{"hooks": {"PreToolUse": [{"hooks": [{"command": "cd /; policyscan hook claude-code || true"}]}]}}`, `s.json:1:27: this hook runs policyscan, but is not as policyscan wrote it; remove it by hand`},
 	} {
@@ -147,7 +147,7 @@ func TestInstallRefused(t *testing.T) {
 	}
 
 	for _, of := range Targets() {
-		const want = `s.json:1:15: a comment; remove it, or edit the hook by hand`
+		const want = `s.json:1:15: a comment, which not every agent reads; remove it`
 		for _, text := range []string{"{\"version\": 1 // mine\n}", `{"version": 1 /* mine */}`} {
 			if _, err := of.Install(source(text), "", nil); err == nil || err.Error() != want {
 				t.Errorf("%s, %s: %v", of.Agent, text, err)
