@@ -53,12 +53,15 @@ func (in *input) claudeReplacement() replacement {
 	return r
 }
 
+const bom = "\xef\xbb\xbf"
+
 // maxSteps is how many bytes the edits of one call may search: a second's work at worst.
 const maxSteps = 1 << 30
 
 // claudeEdit makes edits one after the other.
 func (in *input) claudeEdit(edits []replacement) []Edit {
 	return in.edit(func(before string, exists bool) ([]string, error) {
+		before, hasBOM := strings.CutPrefix(before, bom)
 		t, err := readText(before)
 		switch {
 		case err != nil:
@@ -91,7 +94,13 @@ func (in *input) claudeEdit(edits []replacement) []Edit {
 				return nil, fmt.Errorf("more than %d contents are possible; make fewer edits in one call", maxContents)
 			}
 		}
-		return t.encodeAll(bodies), nil
+		all := t.encode(bodies...)
+		for i := range all {
+			if hasBOM {
+				all[i] = bom + strings.TrimPrefix(all[i], bom)
+			}
+		}
+		return all, nil
 	})
 }
 

@@ -36,7 +36,7 @@ func copilotEdits(in *input) []Edit {
 			head, rest, _ := strings.Cut(t.body, r.old)
 			all = append(all, head+r.new+strings.TrimLeft(rest, " \t"))
 		}
-		return t.encodeAll(all), nil
+		return t.encode(all...), nil
 	})
 }
 
@@ -55,12 +55,12 @@ func copilotInserts(in *input) []Edit {
 		case line > lines:
 			return nil, fmt.Errorf("the file has no line %d; it has %d", line, lines)
 		case line == lines:
-			return []string{t.encode(t.body + "\n" + content)}, nil
+			return t.encode(t.body + "\n" + content), nil
 		}
 		at := 0
 		for range line {
 			at += strings.IndexByte(t.body[at:], '\n') + 1
 		}
-		return []string{t.encode(t.body[:at] + content + "\n" + t.body[at:])}, nil
+		return t.encode(t.body[:at] + content + "\n" + t.body[at:]), nil
 	})
 }

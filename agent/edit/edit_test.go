@@ -223,6 +223,8 @@ func TestCopilot(t *testing.T) {
 		{name: "create what is there", tool: "create", input: object{"path": "a", "file_text": "x"}, before: "a", err: "the file already exists"},
 		{name: "edit", tool: "edit", input: str("b", "x"), before: "abc", after: []string{"axc"}},
 		{name: "str_replace", tool: "str_replace", input: str("b", "x"), before: "abc", after: []string{"axc"}},
+		{name: "edit: CR before CRLF", tool: "edit", input: str("b", "x"), before: "a\r\r\nb\r\n", err: "agents differ"},
+		{name: "insert before a byte order mark", tool: "insert", input: put(0, "x"), before: "\ufeffa\n", after: []string{"x\n\ufeffa\n"}},
 		{name: "edit: blanks after several lines may go", tool: "edit", input: str("a\nb", "x"), before: "a\r\nb \r\n", after: []string{"x \r\n", "x\r\n"}},
 		{name: "edit: several", tool: "edit", input: str("b", "x"), before: "bb", err: "occurs 2 times"},
 		{name: "edit: none", tool: "edit", input: str("z", "x"), before: "bb", err: "does not occur"},

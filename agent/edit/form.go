@@ -97,7 +97,7 @@ func unsupported(in *input) []Edit {
 
 func removals(in *input) []Edit { return []Edit{{Path: in.path(), Remove: true}} }
 
-// notebookEdits is for edits of a notebook's cells, whose other lines the agent writes anew.
+// notebookEdits is for edits of a notebook's cells, whose other lines the agent writes again in its own way.
 func notebookEdits(in *input) []Edit {
 	return in.edit(func(string, bool) ([]string, error) {
 		return nil, errors.New("edits of a notebook's cells are not computed; write the whole file")
@@ -106,7 +106,7 @@ func notebookEdits(in *input) []Edit {
 
 // read returns the fields of a call, if they are those of the form. A field that is null is not there.
 func (f form) read(c *call.Call) (*input, error) {
-	in := &input{tool: c.Tool, dir: c.Dir, fields: map[string]*call.Value{}}
+	in := &input{tool: c.Tool, fields: map[string]*call.Value{}}
 	for _, m := range c.Input.Members() {
 		if m.Value.Kind() != call.Null {
 			in.fields[m.Name] = m.Value
@@ -148,7 +148,6 @@ func (f form) read(c *call.Call) (*input, error) {
 // it means nothing.
 type input struct {
 	tool   string
-	dir    string
 	fields map[string]*call.Value
 	err    error
 }

@@ -27,7 +27,7 @@ func geminiWrites(in *input) []Edit {
 		}))
 	}
 	return in.edit(func(before string, _ bool) ([]string, error) {
-		return text{crlf: strings.Contains(before, "\r\n")}.encodeAll(all), nil
+		return text{crlf: strings.Contains(before, "\r\n")}.encode(slices.Clone(all)...), nil
 	})
 }
 
@@ -65,6 +65,6 @@ func geminiEdits(in *input) []Edit {
 		} else if !has && strings.HasSuffix(t.body, "\n") {
 			same += "\n"
 		}
-		return t.encodeAll([]string{same, made}), nil
+		return t.encode(same, made), nil
 	})
 }

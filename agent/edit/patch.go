@@ -139,10 +139,7 @@ func patchUpdate(chunks []chunk) change {
 		if old == "\n" || strings.HasSuffix(old, "\n\n") {
 			old = old[:len(old)-1]
 		}
-		if t.hasBOM {
-			old = bom + old
-		}
-		return []string{old, t.encode(newer.String())}, nil
+		return append(t.encode(newer.String()), old), nil
 	}
 }
 

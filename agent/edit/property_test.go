@@ -114,7 +114,7 @@ func TestPatchOfDiff(t *testing.T) {
 		}
 		// With CRLF, the newer of Codex's ways keeps it.
 		got = must(t, "apply_patch", in, join(before, "\r\n"))
-		if want := join(after, "\r\n"); len(got) == 0 || got[len(got)-1] != want {
+		if want := join(after, "\r\n"); len(got) == 0 || got[0] != want {
 			t.Fatalf("got %q, want %q", got, want)
 		}
 	})

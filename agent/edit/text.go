@@ -5,17 +5,12 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/policyscan/policyscan/internal/late"
 )
 
-const bom = "\xef\xbb\xbf"
-
-// A text is the content of a file as agents search it, and what is needed to write it back.
+// A text is the content of a file as agents search it, and how it is written back.
 type text struct {
-	body   string // without byte order mark, lines end in LF
-	hasBOM bool
-	crlf   bool // it is written with CRLF
+	body string // with LF
+	crlf bool   // it is written with CRLF
 }
 
 // maxCRLF is within how many bytes the first CRLF of a file must end: Claude Code looks for it in the first 4096
@@ -28,32 +23,24 @@ func readText(before string) (text, error) {
 		return text{}, errors.New("the file is not UTF-8, " +
 			"so policyscan cannot determine what the agent would make of its bytes; save it as UTF-8")
 	}
-	body, hasBOM := strings.CutPrefix(before, bom)
-	first, count := strings.Index(body, "\r\n"), strings.Count(body, "\r\n")
-	if count > 0 && (count != strings.Count(body, "\n") || first+len("\r\n") > maxCRLF) {
-		return text{}, errors.New("the file has lines that end in CRLF and others that end in LF or are very long, " +
+	first, count := strings.Index(before, "\r\n"), strings.Count(before, "\r\n")
+	t := text{body: crlfToLF(before), crlf: count > 0}
+	if t.crlf && (count != strings.Count(before, "\n") || first+len("\r\n") > maxCRLF ||
+		strings.Contains(t.body, "\r\n")) {
+		return text{}, errors.New("the file has lines that end in CRLF and others that do not or are very long, " +
 			"and agents differ in which they write; write the whole file")
 	}
-	return text{body: crlfToLF(body), hasBOM: hasBOM, crlf: count > 0}, nil
+	return t, nil
 }
 
-// encode is what is written for a body in place of the file's own.
-func (t text) encode(body string) string {
+// encode returns what is written for each of some bodies in place of the file's own.
+func (t text) encode(bodies ...string) []string {
 	if t.crlf {
-		body = lfToCRLF(body)
+		for i := range bodies {
+			bodies[i] = lfToCRLF(bodies[i])
+		}
 	}
-	if t.hasBOM {
-		body = bom + strings.TrimPrefix(body, bom)
-	}
-	return body
-}
-
-func (t text) encodeAll(bodies []string) []string {
-	all := make([]string, len(bodies))
-	for i, body := range bodies {
-		all[i] = t.encode(body)
-	}
-	return all
+	return bodies
 }
 
 func crlfToLF(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
@@ -100,11 +87,20 @@ func isBlank(r rune) bool {
 // trim is JavaScript's String.prototype.trim.
 func trim(s string) string { return strings.TrimFunc(s, isBlank) }
 
-// trailing matches what JavaScript's \s matches at the end of a line, which ends at LF, CRLF or CR.
-var trailing = late.Regexp(
-	`[\t\v\f \x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}]+([\r\n]|\z)`)
-
-func withoutTrailing(s string) string { return trailing().ReplaceAllString(s, "$1") }
+// withoutTrailing removes the blanks at the end of each line, which ends at LF, CRLF or CR.
+func withoutTrailing(s string) string {
+	var b strings.Builder
+	for s != "" {
+		line, end := s, ""
+		if i := strings.IndexAny(s, "\r\n"); i >= 0 {
+			line, end = s[:i], s[i:i+1]
+		}
+		b.WriteString(strings.TrimRightFunc(line, isBlank))
+		b.WriteString(end)
+		s = s[len(line)+len(end):]
+	}
+	return b.String()
+}
 
 // quote shows the beginning of a text in an error.
 func quote(s string) string {

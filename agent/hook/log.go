@@ -113,13 +113,13 @@ func (h *Hook) logFile(e *protocol.Event) (string, error) {
 
 func (h *Hook) entry(e *protocol.Event, r ruling) *record.Entry {
 	entry := &record.Entry{
-		Time: time.Now(), Version: h.Version, Agent: h.Agent.Name, AgentID: record.Text(h.AgentID),
+		Time: time.Now(), Version: h.Version, Agent: h.Agent.Name, AgentID: &h.AgentID,
 		Answer: h.Agent.Answered(e, r.decision.Permission).String(), Approved: r.approved,
 	}
 	if e != nil {
-		entry.AgentID, entry.Session = record.Text(cmp.Or(e.Call.Agent, h.AgentID)), record.Text(e.Session)
-		entry.Event, entry.Tool = record.Text(e.Name), record.Text(e.Call.Tool)
-		entry.Dir, entry.Input = record.Text(e.Call.Dir), e.Call.Input
+		id := cmp.Or(e.Call.Agent, h.AgentID)
+		entry.AgentID, entry.Session, entry.Event = &id, &e.Session, &e.Name
+		entry.Tool, entry.Dir, entry.Input = &e.Call.Tool, &e.Call.Dir, e.Call.Input
 	}
 	if r.of == nil {
 		reason := r.err.Error()

@@ -32,16 +32,17 @@ const (
 	maxInput = 256 << 10 // bytes of an input as it is written
 )
 
-// An Entry is what is known of one decision. docs/agents.md says what the members are.
+// An Entry is what is known of one decision. docs/agents.md says what the members are. Texts are cut if they are too
+// long, and null if they are empty.
 type Entry struct {
 	Time     time.Time `json:"time"`
 	Version  string    `json:"version"` // of the program
 	Agent    string    `json:"agent"`   // as the command line has it
-	AgentID  Text      `json:"agent_id"`
-	Session  Text      `json:"session"`
-	Event    Text      `json:"event"`
-	Tool     Text      `json:"tool"`
-	Dir      Text      `json:"cwd"`
+	AgentID  *string   `json:"agent_id"`
+	Session  *string   `json:"session"`
+	Event    *string   `json:"event"`
+	Tool     *string   `json:"tool"`
+	Dir      *string   `json:"cwd"`
 	Answer   string    `json:"answer"`   // what the agent is told: "none" for no opinion, "allow", "ask" or "deny"
 	Approved *bool     `json:"approved"` // what a person at the terminal said; nil, if there is no answer
 
@@ -50,17 +51,6 @@ type Entry struct {
 	Violations []Violation `json:"violations"`
 	Allowed    []Allowed   `json:"allowed_violations"`
 	Input      *call.Value `json:"-"` // nil if there is none, or it could not be read
-}
-
-// A Text is written as null if it is empty, and cut if it is too long.
-type Text string
-
-// MarshalJSON writes the text.
-func (t Text) MarshalJSON() ([]byte, error) {
-	if t == "" {
-		return []byte("null"), nil
-	}
-	return marshal(shortened(string(t))), nil
 }
 
 // A Violation is one of a bundle's rules that the call would bring.
@@ -94,20 +84,20 @@ func (e *Entry) Line(texts bool) []byte {
 	line.Violations = append([]Violation{}, e.Violations...)
 	line.Allowed = append([]Allowed{}, e.Allowed...)
 	line.Trace = append([]callrules.TraceForm{}, e.Trace...)
-	if e.Reason != nil {
-		line.Reason = nil
-		if *e.Reason != "" {
-			reason := shortened(*e.Reason)
-			line.Reason = &reason
-		}
+	for _, text := range []**string{&line.AgentID, &line.Session, &line.Event, &line.Tool, &line.Dir, &line.Reason} {
+		*text = shortened(*text)
 	}
 	return escaped(append(marshal(line), '\n'))
 }
 
-// shortened is a text, cut if it is too long.
-func shortened(s string) string {
-	if begin := cut(s); begin != s {
-		return begin + " … (cut)"
+// shortened is a text, cut if it is too long; nil if it is empty.
+func shortened(s *string) *string {
+	if s == nil || *s == "" {
+		return nil
+	}
+	if begin := cut(*s); begin != *s {
+		begin += " … (cut)"
+		return &begin
 	}
 	return s
 }

@@ -54,7 +54,7 @@ func TestLine(t *testing.T) {
 	yes, file := true, "a.tf"
 	e := &Entry{
 		Time:    time.Date(2026, 11, 23, 7, 5, 8, 120_000_000, time.FixedZone("", 3600)),
-		Version: "v1", Agent: "codex", AgentID: "a", Session: "s", Event: "PreToolUse", Tool: "Bash", Dir: "/w",
+		Version: "v1", Agent: "codex", AgentID: new("a"), Session: new("s"), Event: new("PreToolUse"), Tool: new("Bash"), Dir: new("/w"),
 		Answer: "deny", Approved: &yes, Form: out.Form([]callrules.Outcome{out}),
 		Violations: []Violation{{"NET-1", "text", "0.0.0.0/0", &file, 1, 2, 3}},
 		Allowed:    []Allowed{{Violation{"NET-2", "text", "::/0", nil, 4, 5, 6}, 7, "net"}},
@@ -84,8 +84,8 @@ func TestLine(t *testing.T) {
 func TestLineIsEscaped(t *testing.T) {
 	hostile := "\x1b[2J\u009b31m\x00\n\r\t\u2028\u2029\u202e\u200b\ufeff\x7f\U000e0041\"\\<ünï\U0001f600"
 	e := &Entry{
-		Version: hostile, Agent: hostile, AgentID: Text(hostile), Session: Text(hostile), Event: Text(hostile),
-		Tool: Text(hostile), Dir: Text(hostile), Answer: hostile,
+		Version: hostile, Agent: hostile, AgentID: &hostile, Session: &hostile, Event: &hostile,
+		Tool: &hostile, Dir: &hostile, Answer: hostile,
 		Form:       callrules.Form{Decision: hostile, Reason: &hostile},
 		Violations: []Violation{{Rule: hostile, Pattern: hostile, File: &hostile}},
 		Input:      call.NewObject(call.Member{Name: hostile, Value: call.Text(hostile)}),
@@ -147,7 +147,7 @@ func TestLineIsBounded(t *testing.T) {
 		}
 	}
 	long := strings.Repeat("ü", maxText)
-	if got := line(t, &Entry{Tool: Text(long), Dir: Text(long), Session: Text(long), AgentID: Text(long),
+	if got := line(t, &Entry{Tool: &long, Dir: &long, Session: &long, AgentID: &long,
 		Form: callrules.Form{Reason: &long}}, false); len(got) > 6*maxText || strings.Count(got, " … (cut)") != 5 {
 		t.Errorf("%d bytes", len(got))
 	}

@@ -34,8 +34,8 @@ import (
 
 // Install returns the settings with the hook that runs "PROGRAM hook AGENT" with these arguments before every call of
 // a tool; the same bytes, if it is there already. The program is a path, or "", which is policyscan as the PATH has
-// it. A hook with these arguments that names another program is replaced where it is. A nil src is a file that is not there yet. The error is a [document.Error], with the place in the file, where
-// there is one.
+// it. A hook with these arguments that names another program is replaced where it is. A nil src is a file that is not
+// there yet. The error is a [document.Error], with the place in the file, where there is one.
 func (t *Target) Install(src *document.Source, program string, args []string) ([]byte, error) {
 	program, err := quoteProgram(program)
 	if err != nil {
