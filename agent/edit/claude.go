@@ -106,18 +106,19 @@ func (in *input) claudeEdit(edits []replacement) []Edit {
 
 // claudeContents returns each content that one edit may leave.
 func (in *input) claudeContents(r replacement, body string) ([]string, error) {
+	if _, err := r.apply(body); err != nil {
+		return nil, err
+	}
+	if r.old == "" {
+		return in.variants(r.new), nil
+	}
 	var all []string
 	for _, repl := range in.variants(r.new) {
-		made, err := replacement{r.old, repl, r.count}.apply(body)
-		if err != nil {
-			return nil, err
+		all = append(all, strings.ReplaceAll(body, r.old, repl))
+		// With nothing in its place the end of the line goes too, and only where there is one.
+		if line := r.old + "\n"; repl == "" && !strings.HasSuffix(r.old, "\n") && strings.Contains(body, line) {
+			all = append(all, strings.ReplaceAll(body, line, ""))
 		}
-		all = append(all, made)
-	}
-	// With nothing in its place the end of the line goes too, and only where there is one.
-	if line := r.old + "\n"; r.old != "" && r.new == "" && !strings.HasSuffix(r.old, "\n") &&
-		strings.Contains(body, line) {
-		all = append(all, strings.ReplaceAll(body, line, ""))
 	}
 	return all, nil
 }

@@ -16,8 +16,11 @@ func copilotCreates(in *input) []Edit {
 	})
 }
 
+// copilotEdits reads edit, which searches the text as it is, and then its lines with CRLF and more blanks at their
+// ends.
 func copilotEdits(in *input) []Edit {
-	r := replacement{old: crlfToLF(in.optional("old_str")), new: crlfToLF(in.text("new_str")), count: 1}
+	old, repl := in.optional("old_str"), in.text("new_str")
+	beginsBlank := strings.HasPrefix(strings.TrimLeft(crlfToLF(old), " \t"), "\n") // and so perhaps in the line before
 	return in.edit(func(before string, exists bool) ([]string, error) {
 		t, err := readText(before)
 		switch {
@@ -25,18 +28,28 @@ func copilotEdits(in *input) []Edit {
 			return nil, err
 		case !exists:
 			return nil, errNoFile()
+		case old == repl: // the agent writes the file as it is
+			return []string{before}, nil
 		}
-		made, err := r.apply(t.body)
+		r := replacement{old: old, new: repl, count: 1}
+		if before != "" {
+			r.new = t.encode(crlfToLF(repl))[0]
+		}
+		byLines := t.crlf && !strings.Contains(before, old) && !beginsBlank
+		if byLines {
+			r.old = lfToCRLF(old)
+		}
+		made, err := r.apply(before)
 		if err != nil {
 			return nil, err
 		}
 		all := []string{made}
-		if strings.Contains(r.old, "\n") && !strings.HasSuffix(r.old, "\n") {
-			// If the line ends differ, blanks after the text are taken for its own.
-			head, rest, _ := strings.Cut(t.body, r.old)
+		if byLines && !strings.HasSuffix(old, "\n") {
+			// Blanks after the last line are taken for its own.
+			head, rest, _ := strings.Cut(before, r.old)
 			all = append(all, head+r.new+strings.TrimLeft(rest, " \t"))
 		}
-		return t.encode(all...), nil
+		return all, nil
 	})
 }
 
