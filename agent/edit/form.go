@@ -119,12 +119,7 @@ func (f form) read(c *call.Call) (*input, error) {
 	for _, need := range f.need {
 		names := strings.Split(need, "|")
 		known = append(known, names...)
-		var have []string
-		for _, name := range names {
-			if in.fields[name] != nil {
-				have = append(have, name)
-			}
-		}
+		have := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return in.fields[name] == nil })
 		switch {
 		case len(have) == 0:
 			return in, fmt.Errorf("the field %s is missing", strings.Join(names, " or "))

@@ -215,7 +215,7 @@ func (t *Target) written(raw []byte) (args string, entry hook, ok bool) {
 		return "", hook{}, false
 	}
 	args = strings.TrimSuffix(rest[:end], " ")
-	if !quotes(args) {
+	if !arguments().MatchString(args) {
 		return "", hook{}, false
 	}
 	i := strings.LastIndex(before, "$(")

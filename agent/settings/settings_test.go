@@ -291,7 +291,7 @@ func TestQuote(t *testing.T) {
 		if err != nil || got != test.want {
 			t.Errorf("%q: %q, %v; want %q", test.args, got, err, test.want)
 		}
-		if !quotes(got) {
+		if !arguments().MatchString(got) {
 			t.Errorf("%q is not known again", got)
 		}
 	}
@@ -300,8 +300,8 @@ func TestQuote(t *testing.T) {
 			t.Errorf("%q is quoted as %q", arg, got)
 		}
 	}
-	for _, text := range []string{"a", " a  b", ` "a"`, ` "a b`, " a;b", `  `} {
-		if quotes(text) {
+	for _, text := range []string{"a", " a  b", ` "a b`, " a;b", `  `} {
+		if arguments().MatchString(text) {
 			t.Errorf("%q is none of ours", text)
 		}
 	}
