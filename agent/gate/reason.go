@@ -91,7 +91,9 @@ func (r *Result) violations(elsewhere bool) string {
 		rule := byID[v.RuleID]
 		text += ": " + strings.TrimRight(lines(v.Title), ".") + "."
 		for _, more := range [][2]string{
-			{" ", lines(rule.Message)}, {" To fix it: ", lines(rule.Remediation)}, {" See ", verdict.Visible(rule.DocsURL)},
+			{" ", lines(rule.Message)},
+			{" To fix it: ", lines(rule.Remediation)},
+			{" See ", verdict.Visible(rule.DocsURL)},
 		} {
 			if more[1] != "" {
 				text += more[0] + more[1]

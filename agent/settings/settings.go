@@ -13,12 +13,11 @@
 //
 // # Limits
 //
-// A comment, or a comma at the end of a list, is an error: with either, Claude Code and Codex read nothing of the file
-// and run no hook.
-// (github.com/tailscale/hujson reads both, and a name that occurs twice; a million brackets overflow its stack.) The
-// command of a hook is a line that any shell can run if it finds sh (Codex and Copilot have separate lines for
-// Windows). What no such line can prevent (a time limit, an agent that does not read the file) is in docs/cli.md.
-// [Target.Install] and [Target.Uninstall] take and return bytes; a [File] reads and writes them.
+// A comment, or a comma at the end of a list, is an error: with either, Claude Code and Codex read nothing of the
+// file and run no hook. The command of a hook is a line that any shell can run if it finds sh (Codex and Copilot
+// have separate lines for Windows). What no such line can prevent (a time limit, an agent that does not read the
+// file) is in docs/cli.md. [Target.Install] and [Target.Uninstall] take and return bytes; a [File] reads and writes
+// them.
 package settings
 
 import (
