@@ -65,7 +65,7 @@ func rooms() map[string][]string {
 			"agent/dialect/evaluator", "agent/dialect/native", "agent/dialect/sigmashake", "internal/disk",
 			"rules", "rules/document",
 		},
-		"agent/edit":              {"agent/call", "github.com/go-json-experiment/json/jsontext"},
+		"agent/edit":              {"agent/call"},
 		"agent/dialect/evaluator": {"agent/call", "agent/callrules", "rules/document"},
 		"agent/dialect/jsregexp":  {"github.com/dlclark/regexp2/v2", "github.com/dlclark/regexp2/v2/syntax"},
 		"agent/dialect/native": {

@@ -68,7 +68,6 @@ func (q *Question) Person(ctx context.Context) (bool, error) {
 	return q.ask(ctx, in, out, time.After(Patience))
 }
 
-// openTerminal opens the terminal that the program was started from.
 func openTerminal() (in, out *os.File, err error) {
 	if runtime.GOOS != "windows" {
 		in, err = os.OpenFile("/dev/tty", os.O_RDWR, 0)

@@ -4,23 +4,27 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/policyscan/policyscan/agent/call"
 )
 
+// claudeWrites reads Write, which writes what it is given, line ends included. A file in UTF-16 would stay one.
 func claudeWrites(in *input) []Edit {
-	name := in.path("file_path", "path")
-	return []Edit{{Path: name, Change: claudeWrite{in.text("content", "contents"), stripped(name)}}}
+	contents := in.variants(in.text("content", "contents"))
+	return in.edit(func(before string, _ bool) ([]string, error) {
+		if strings.HasPrefix(before, "\xff\xfe") {
+			return nil, errors.New("the file is UTF-16; save it as UTF-8, or remove it first")
+		}
+		return contents, nil
+	})
 }
 
-func claudeEdits(in *input) []Edit {
-	name := in.path("file_path", "path")
-	return []Edit{{Path: name, Change: claudeEdit{[]replacement{in.replacement()}, stripped(name)}}}
-}
+func claudeEdits(in *input) []Edit { return in.claudeEdit([]replacement{in.claudeReplacement()}) }
 
+// claudeMultiEdits reads a list of edits, each of which edits the result of the one before.
 func claudeMultiEdits(in *input) []Edit {
-	name := in.path("file_path", "path")
 	items := in.fields["edits"].Items()
 	if len(items) == 0 {
 		in.fail("the field edits is not a list of edits")
@@ -29,145 +33,101 @@ func claudeMultiEdits(in *input) []Edit {
 	var all []replacement
 	for i, item := range items {
 		each, err := one.read(&call.Call{Tool: in.tool, Input: item})
+		if err == nil {
+			all = append(all, each.claudeReplacement())
+			err = each.err
+		}
 		if err != nil {
 			in.fail("edit %d: %w", i+1, err)
 			break
 		}
-		all = append(all, each.replacement())
-		if each.err != nil {
-			in.fail("edit %d: %w", i+1, each.err)
-			break
+	}
+	return in.claudeEdit(all)
+}
+
+func (in *input) claudeReplacement() replacement {
+	r := replacement{old: in.text("old_string"), new: in.text("new_string"), count: 1}
+	if in.flag("replace_all") {
+		r.count = 0
+	}
+	return r
+}
+
+const bom = "\xef\xbb\xbf"
+
+// maxSteps is how many bytes the edits of one call may search: a second's work at worst.
+const maxSteps = 1 << 30
+
+// claudeEdit makes edits one after the other.
+func (in *input) claudeEdit(edits []replacement) []Edit {
+	return in.edit(func(before string, exists bool) ([]string, error) {
+		before, hasBOM := strings.CutPrefix(before, bom)
+		t, err := readText(before)
+		switch {
+		case err != nil:
+			return nil, err
+		case !exists && edits[0].old != "":
+			return nil, errNoFile()
 		}
-	}
-	return []Edit{{Path: name, Change: claudeEdit{all, stripped(name)}}}
-}
-
-// A replacement is one edit of Claude Code.
-type replacement struct {
-	old, new string
-	all      bool
-}
-
-func (in *input) replacement() replacement {
-	return replacement{in.text("old_string"), in.text("new_string"), in.flag("replace_all")}
-}
-
-// stripped reports whether Claude Code removes spaces from the ends of the lines that it writes to a
-// file. It does so before its hooks see the call, but not everywhere.
-func stripped(name string) bool {
-	ext := strings.ToLower(path.Ext(name))
-	return ext != ".md" && ext != ".mdx"
-}
-
-// variants are a text as it is, and without spaces at line ends if those may be removed.
-func variants(text string, strip bool) []string {
-	if strip {
-		if s := withoutTrailing(text); s != text {
-			return []string{text, s}
+		left := maxSteps
+		bodies := []string{t.body}
+		for i, r := range edits {
+			var made []string
+			for _, body := range bodies {
+				if left -= 2 * len(body); left < 0 {
+					return nil, errors.New("there are too many edits for so large a file; make fewer edits in one call")
+				}
+				next, err := in.claudeContents(r, body)
+				if err != nil && len(edits) > 1 {
+					err = fmt.Errorf("edit %d: %w", i+1, err)
+				}
+				if err != nil {
+					return nil, err
+				}
+				for _, content := range next {
+					if !slices.Contains(made, content) {
+						made = append(made, content)
+					}
+				}
+			}
+			if bodies = made; len(bodies) > maxContents {
+				return nil, fmt.Errorf("more than %d contents are possible; make fewer edits in one call", maxContents)
+			}
 		}
-	}
-	return []string{text}
+		all := t.encode(bodies...)
+		for i := range all {
+			if hasBOM {
+				all[i] = bom + strings.TrimPrefix(all[i], bom)
+			}
+		}
+		return all, nil
+	})
 }
 
-// A claudeWrite is Claude Code's Write. What it writes is what it is given, line ends included; a file in
-// UTF-16 stays one.
-type claudeWrite struct {
-	content string
-	strip   bool
-}
-
-func (w claudeWrite) After(before []byte, _ bool) ([][]byte, error) {
-	f := file{}
-	if strings.HasPrefix(string(before[:min(2, len(before))]), utf16LE) {
-		f.mark = utf16LE
-	}
-	return f.encodeAll(variants(w.content, w.strip))
-}
-
-// A claudeEdit is Claude Code's Edit, or its MultiEdit, whose edits build on each other.
-type claudeEdit struct {
-	edits []replacement
-	strip bool
-}
-
-func (c claudeEdit) After(before []byte, exists bool) ([][]byte, error) {
-	f, err := decode(before)
-	if err != nil {
+// claudeContents returns each content that one edit may leave.
+func (in *input) claudeContents(r replacement, body string) ([]string, error) {
+	if _, err := r.apply(body); err != nil {
 		return nil, err
 	}
-	if !exists && c.edits[0].old != "" {
-		return nil, errors.New("there is no such file; an edit that creates one has an empty old_string")
+	if r.old == "" {
+		return in.variants(r.new), nil
 	}
-	left := budget(maxSteps)
-	bodies := []string{f.body}
-	for i, r := range c.edits {
-		if err := c.overlap(i, &left); err != nil {
-			return nil, err
-		}
-		bodies, err = each(bodies, func(body string) ([]string, error) {
-			if err := left.spend(2 * len(body)); err != nil {
-				return nil, err
-			}
-			return r.apply(body, c.strip)
-		})
-		if err != nil {
-			if len(c.edits) > 1 {
-				err = fmt.Errorf("edit %d: %w", i+1, err)
-			}
-			return nil, err
-		}
-	}
-	if exists && len(bodies) == 1 && bodies[0] == f.body && f.body != "" {
-		return nil, errors.New("the edits together change nothing, and the agent refuses them")
-	}
-	return f.encodeAll(bodies)
-}
-
-// overlap refuses an edit of what an edit before it has written, as Claude Code does.
-func (c claudeEdit) overlap(i int, left *budget) error {
-	old := strings.TrimRight(c.edits[i].old, "\n")
-	for k, r := range c.edits[:i] {
-		if err := left.spend(len(r.new)); err != nil {
-			return err
-		}
-		if old != "" && strings.Contains(r.new, old) {
-			return fmt.Errorf("edit %d: old_string is part of the new_string of edit %d, which the agent refuses; "+
-				"combine them into one edit", i+1, k+1)
-		}
-	}
-	return nil
-}
-
-// apply makes one edit of a text.
-func (r replacement) apply(body string, strip bool) ([]string, error) {
-	switch {
-	case r.old == r.new && (r.old != "" || body != ""):
-		return nil, errors.New("old_string and new_string are the same, and the agent refuses that")
-	case r.old == "" && trim(body) != "":
-		return nil, errors.New("old_string is empty, and the file is not; name the text to replace")
-	case r.old == "":
-		return variants(r.new, strip), nil
-	}
-	n := strings.Count(body, r.old)
-	switch {
-	case n == 0:
-		return nil, fmt.Errorf("old_string %s does not occur in the file; copy the text from the file as it is",
-			quote(r.old))
-	case n > 1 && !r.all:
-		return nil, fmt.Errorf("old_string %s occurs %d times in the file; "+
-			"add lines around it until it is the only one, or set replace_all", quote(r.old), n)
-	}
-	var made []string
-	for _, repl := range variants(r.new, strip) {
-		s, err := replaceAll(body, r.old, repl, n)
-		if err != nil {
-			return nil, err
-		}
-		made = append(made, s)
+	var all []string
+	for _, repl := range in.variants(r.new) {
+		all = append(all, strings.ReplaceAll(body, r.old, repl))
 		// With nothing in its place the end of the line goes too, and only where there is one.
 		if line := r.old + "\n"; repl == "" && !strings.HasSuffix(r.old, "\n") && strings.Contains(body, line) {
-			made = append(made, strings.ReplaceAll(body, line, ""))
+			all = append(all, strings.ReplaceAll(body, line, ""))
 		}
 	}
-	return made, nil
+	return all, nil
+}
+
+// variants are a text as it is, and without whitespace at line ends: Claude Code removes that, except in Markdown,
+// before its hooks see the call, but not everywhere.
+func (in *input) variants(text string) []string {
+	if ext := strings.ToLower(path.Ext(in.path())); ext == ".md" || ext == ".mdx" {
+		return []string{text}
+	}
+	return slices.Compact([]string{text, withoutTrailing(text)})
 }

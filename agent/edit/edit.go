@@ -2,28 +2,26 @@
 //
 // [Of] knows the tools by their names and the fields of their input ([docs/agents/edits.md] has the table,
 // and the code of each agent that it was read from). It reads no file: the caller reads what a file holds
-// and hands it to [Change.After], which does to it what the agent's own code does.
+// and hands it to [Edit.After], which does to it what the agent's own code does.
 //
 // # What cannot be determined
 //
-// Agents differ from one version to the next, and some match a text that is nearly there. Where the steps
-// are known and several results are possible, all of them are returned, and each is to be checked. Where
-// they are not, there is an error: nothing is guessed, and no call of a tool that edits files is taken for
-// one that does not. A caller that needs the result must then not let the call run. One that asks only which
-// files are edited calls [Paths].
+// A text to replace must occur exactly: what an agent makes of one that is nearly there is an error. Where an
+// agent's releases differ in known ways, all results are returned, and each is to be checked. Where the result is
+// not known, there is an error: nothing is guessed, and no call of a tool that edits files is mistaken for one that
+// does not. A caller that needs the result must then not let the call run. One that needs only the files that are
+// edited calls [Paths].
 //
 // # Limits
 //
 // What a command of a shell writes is not seen, except for a patch that Codex takes out of the command
-// itself (apply_patch with a here-document). A file over 64 MiB, before or after, is an error, and so is
-// an edit that would take more than a fixed number of steps to find its place: time grows with the size
-// of the file and of the call, not with their product.
+// itself (apply_patch with a here-document). A file over 64 MiB, before or after, is an error. So are cells of
+// notebooks, files in UTF-16, and files in which CRLF and LF are mixed, except where all is written anew.
 //
 // [docs/agents/edits.md]: https://github.com/policyscan/policyscan/blob/main/docs/agents/edits.md
 package edit
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -34,41 +32,50 @@ import (
 // MaxBytes is how large a file may be, before an edit and after it.
 const MaxBytes = 64 << 20
 
-// maxContents is how many contents one edit may leave open. Each choice doubles them.
+// maxContents is how many contents one call may leave possible.
 const maxContents = 16
 
 // An Edit is what a call would do to one file.
 type Edit struct {
 	Path   string // the file that is written or removed, as the agent names it
 	From   string // the file that the content before is read from, and that is then gone; "" is Path
-	Remove bool   // the file is removed, and Change is nil
-	Change Change
+	Remove bool   // the file is removed
+	change change // nil if it is removed, and in the edits of [Paths]
 }
 
-// A Change is how what a file holds becomes what it would hold.
-type Change interface {
-	// After returns what the file would hold: one content, or several if the agent's documents leave
-	// open which of them it is; each of them is to be checked. exists says whether there is a file
-	// before. The error says why it cannot be determined.
-	After(before []byte, exists bool) ([][]byte, error)
+// A change returns each content that a file may hold after an edit. exists says whether there is a file before.
+type change func(before string, exists bool) ([]string, error)
+
+// After returns what the file would hold: one content, or several if the agent's releases differ; each of them is to
+// be checked. exists says whether there is a file before. The error says why it cannot be determined.
+func (e Edit) After(before []byte, exists bool) ([][]byte, error) {
+	switch {
+	case e.change == nil:
+		return nil, errors.New("cannot determine what the file would contain")
+	case len(before) > MaxBytes:
+		return nil, errTooLarge()
+	case !exists:
+		before = nil
+	}
+	all, err := e.change(string(before), exists)
+	if err != nil {
+		return nil, err
+	}
+	var kept [][]byte
+	for i, content := range all {
+		if len(content) > MaxBytes {
+			return nil, errTooLarge()
+		}
+		if !slices.Contains(all[:i], content) {
+			kept = append(kept, []byte(content))
+		}
+	}
+	return kept, nil
 }
 
 // Of returns the edits that a call is, in the order in which they are made, at most one for each path; none
 // for a tool that edits no file. An error says why what a tool that edits files would do cannot be determined.
 func Of(c *call.Call) ([]Edit, error) {
-	edits, err := of(c)
-	if err != nil {
-		return nil, err
-	}
-	for i := range edits {
-		if edits[i].Change != nil {
-			edits[i].Change = limited{edits[i].Change}
-		}
-	}
-	return edits, nil
-}
-
-func of(c *call.Call) ([]Edit, error) {
 	if call.Known(c.Tool).Capability == call.Execute {
 		return shellEdits(c)
 	}
@@ -105,64 +112,10 @@ func of(c *call.Call) ([]Edit, error) {
 	return nil, nil
 }
 
-// limited is a change whose files are neither over MaxBytes, before and after, nor twice the same.
-type limited struct{ Change }
-
-func (l limited) After(before []byte, exists bool) ([][]byte, error) {
-	if !exists {
-		before = nil
-	}
-	if len(before) > MaxBytes {
-		return nil, errTooLarge()
-	}
-	all, err := l.Change.After(before, exists)
-	if err != nil {
-		return nil, err
-	}
-	var kept [][]byte
-	for _, content := range all {
-		if len(content) > MaxBytes {
-			return nil, errTooLarge()
-		}
-		if !slices.ContainsFunc(kept, func(k []byte) bool { return bytes.Equal(k, content) }) {
-			kept = append(kept, content)
-		}
-	}
-	if len(kept) == 0 {
-		return nil, errors.New("cannot determine what the file would contain")
-	}
-	return kept, nil
-}
-
 func errTooLarge() error {
 	return fmt.Errorf("the file has over %d bytes; edit it by hand, or split it", MaxBytes)
 }
 
-// each applies a step to each of some texts, and returns all that it makes of them. A text for which the
-// agent would refuse is left out, unless it would refuse for all: then nothing would be written, and the
-// first reason is returned.
-func each(texts []string, step func(string) ([]string, error)) ([]string, error) {
-	var all []string
-	var first error
-	for _, text := range texts {
-		made, err := step(text)
-		if err != nil && first == nil {
-			first = err
-		}
-		for _, m := range made {
-			if len(m) > MaxBytes {
-				return nil, errTooLarge()
-			}
-			if !slices.Contains(all, m) {
-				all = append(all, m)
-			}
-		}
-		if len(all) > maxContents {
-			return nil, fmt.Errorf("more than %d contents are possible; make fewer edits in one call", maxContents)
-		}
-	}
-	if len(all) == 0 {
-		return nil, first
-	}
-	return all, nil
+func errNoFile() error {
+	return errors.New("there is no such file; create it")
 }

@@ -60,7 +60,6 @@ func forms() []form {
 	}
 }
 
-// patchTools are the names of the tools that apply a patch.
 func patchTools() []string { return []string{"apply_patch", "applypatch", "ApplyPatch"} }
 
 // almost returns the name of the tool from which a name differs in letter case, spaces and invisible characters alone;
@@ -89,42 +88,38 @@ func almost(tool string) string {
 
 var errCommand = errors.New("the field command is not view, create, str_replace, edit or insert")
 
-// noEdits is for a tool that reads.
 func noEdits(*input) []Edit { return nil }
 
-// unsupported is for a tool that edits files in ways that are not known.
 func unsupported(in *input) []Edit {
 	in.fail("policyscan does not know how it edits files")
 	return nil
 }
 
-func removals(in *input) []Edit {
-	return []Edit{{Path: in.path("file_path", "path", "target_file"), Remove: true}}
+func removals(in *input) []Edit { return []Edit{{Path: in.path(), Remove: true}} }
+
+// notebookEdits is for edits of a notebook's cells, whose other lines the agent writes again in its own way.
+func notebookEdits(in *input) []Edit {
+	return in.edit(func(string, bool) ([]string, error) {
+		return nil, errors.New("edits of a notebook's cells are not computed; write the whole file")
+	})
 }
 
 // read returns the fields of a call, if they are those of the form. A field that is null is not there.
 func (f form) read(c *call.Call) (*input, error) {
-	in := &input{tool: c.Tool, dir: c.Dir, fields: map[string]*call.Value{}}
+	in := &input{tool: c.Tool, fields: map[string]*call.Value{}}
 	for _, m := range c.Input.Members() {
 		if m.Value.Kind() != call.Null {
 			in.fields[m.Name] = m.Value
 		}
 	}
-	if f.when != "" {
-		if in.fields["command"].Str() != f.when {
-			return in, errCommand
-		}
+	if f.when != "" && in.fields["command"].Str() != f.when {
+		return in, errCommand
 	}
 	known := slices.Clone(f.may)
 	for _, need := range f.need {
 		names := strings.Split(need, "|")
 		known = append(known, names...)
-		var have []string
-		for _, name := range names {
-			if in.fields[name] != nil {
-				have = append(have, name)
-			}
-		}
+		have := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return in.fields[name] == nil })
 		switch {
 		case len(have) == 0:
 			return in, fmt.Errorf("the field %s is missing", strings.Join(names, " or "))
@@ -148,7 +143,6 @@ func (f form) read(c *call.Call) (*input, error) {
 // it means nothing.
 type input struct {
 	tool   string
-	dir    string
 	fields map[string]*call.Value
 	err    error
 }
@@ -193,7 +187,6 @@ func (in *input) flag(name string) bool {
 	return v.True()
 }
 
-// number returns a whole number from 0 to MaxBytes.
 func (in *input) number(name string) int {
 	n := in.fields[name].Num()
 	if in.fields[name].Kind() != call.Number || n != float64(int(n)) || n < 0 || n > MaxBytes {
@@ -203,22 +196,22 @@ func (in *input) number(name string) int {
 	return int(n)
 }
 
-// path returns the path of a file.
-func (in *input) path(names ...string) string {
-	path := in.text(names...)
-	if err := checkPath(path); err != nil {
+func (in *input) path() string {
+	path := in.text("file_path", "path", "notebook_path", "target_file")
+	if err := checkPath(in.tool, path); err != nil {
 		in.fail("%w", err)
 	}
 	return path
 }
 
+func (in *input) edit(c change) []Edit { return []Edit{{Path: in.path(), change: c}} }
+
 // checkPath refuses what cannot be a file's path, or may be another's: agents strip U+0000 and, some of them, spaces
 // at the ends, and take ~ for the home folder.
-func checkPath(path string) error {
-	if strings.TrimSpace(path) == "" {
-		return errors.New("the path is empty")
-	}
+func checkPath(tool, path string) error {
 	switch {
+	case strings.TrimSpace(path) == "":
+		return errors.New("the path is empty")
 	case strings.ContainsRune(path, 0):
 		return fmt.Errorf("the path %q has the character U+0000", path)
 	case trim(path) != path:
@@ -227,6 +220,11 @@ func checkPath(path string) error {
 	case path == "~", strings.HasPrefix(path, "~/"), strings.HasPrefix(path, `~\`):
 		return fmt.Errorf("the path %q begins with ~, which some agents read as the home folder; "+
 			"write the folder, or ./~", path)
+	case slices.Contains(geminiTools(), tool):
+		if mark := geminiMarks().FindString(path); mark != "" {
+			return fmt.Errorf("the path %q has %s, which Gemini CLI may take for something else after this; "+
+				"write the file's own name, and ./ before an @", path, mark)
+		}
 	}
 	return nil
 }

@@ -7,15 +7,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/internal/late"
 )
 
 // patchEdits reads apply_patch. Codex's hooks have the patch as "command", models write it as "input", and
 // an older form is a list: the command's name, then the patch.
 func patchEdits(in *input) []Edit {
-	var patch string
-	if argv := in.fields["command"].Items(); len(argv) == 2 && isApplyPatch(argv[0].Str()) &&
-		argv[1].Kind() == call.String {
+	patch := ""
+	if argv := in.fields["command"].Items(); isPatchList(argv) {
 		patch = argv[1].Str()
 	} else {
 		patch = in.text("command", "input", "patch")
@@ -36,54 +35,44 @@ func editsOfPatch(patch, folder string) ([]Edit, error) {
 	}
 	var edits []Edit
 	at := map[string]int{} // of a path, the edit
-	moved := map[string]bool{}
 	for _, h := range hunks {
 		if h.move != "" && path.Clean(h.move) == path.Clean(h.path) { // Codex would take it away
 			return nil, fmt.Errorf("line %d: the patch moves %q to itself; remove the line", h.line, h.path)
 		}
-		for _, name := range []*string{&h.path, &h.move} {
+		e := Edit{Path: h.path, Remove: h.kind == deleteFile}
+		switch {
+		case h.kind == addFile:
+			e.change = patchAdd(strings.Join(h.lines, ""))
+		case h.kind == updateFile:
+			e.change = patchUpdate(h.chunks)
+		}
+		if h.move != "" {
+			e.Path, e.From = h.move, h.path
+		}
+		for _, name := range []*string{&e.Path, &e.From} {
 			if *name == "" {
 				continue
 			}
-			if err := checkPath(*name); err != nil {
+			if err := checkPath("", *name); err != nil {
 				return nil, fmt.Errorf("the patch cannot be read: line %d: %w", h.line, err)
 			}
 			if folder != "" && !isAbsolute(*name) {
 				*name = strings.TrimSuffix(folder, "/") + "/" + *name
 			}
-			key := path.Clean(*name)
-			if _, again := at[key]; moved[key] || h.move != "" && again {
-				return nil, fmt.Errorf("line %d: the patch moves %q and changes it in another part; "+
+			i, again := at[path.Clean(*name)]
+			if !again {
+				at[path.Clean(*name)] = len(edits)
+				continue
+			}
+			if e.Remove || e.From != "" || edits[i].Remove || edits[i].From != "" {
+				return nil, fmt.Errorf("line %d: the patch moves or removes %q and changes it in another part; "+
 					"split it into two patches", h.line, *name)
 			}
-			moved[key] = h.move != ""
+			edits[i].change = severalParts
+			e.Path = ""
 		}
-		key := path.Clean(h.path)
-		i, again := at[key]
-		if !again {
-			i = len(edits)
-			edits = append(edits, Edit{Path: h.path})
-			at[key] = i
-		}
-		e := &edits[i]
-		switch {
-		case h.kind == addFile:
-			e.Change, e.Remove = patchAdd{strings.Join(h.lines, "")}, false
-		case h.kind == deleteFile && again && e.Remove, h.kind == updateFile && again && e.Remove:
-			return nil, fmt.Errorf("line %d: the patch has already removed %q", h.line, h.path)
-		case h.kind == deleteFile:
-			e.Change, e.Remove = nil, true
-		case h.move != "":
-			e.Path, e.From, e.Change = h.move, h.path, patchUpdate{h.chunks}
-			at[path.Clean(h.move)] = i
-		case again:
-			before, ok := e.Change.(chain)
-			if !ok {
-				before = chain{e.Change}
-			}
-			e.Change = append(before, patchUpdate{h.chunks})
-		default:
-			e.Change = patchUpdate{h.chunks}
+		if e.Path != "" {
+			edits = append(edits, e)
 		}
 	}
 	if len(edits) == 0 {
@@ -96,31 +85,117 @@ func isAbsolute(name string) bool {
 	return strings.HasPrefix(name, "/") || strings.HasPrefix(name, `\`) || len(name) > 1 && name[1] == ':'
 }
 
-// A patchAdd is a file that a patch adds, over one that may be there.
-type patchAdd struct{ text string }
+// patchAdd writes a file that a patch adds, over one that may exist.
+func patchAdd(content string) change {
+	return func(string, bool) ([]string, error) { return []string{content}, nil }
+}
 
-func (p patchAdd) After([]byte, bool) ([][]byte, error) { return [][]byte{[]byte(p.text)}, nil }
+// severalParts is the change of a file that a patch changes in several hunks.
+func severalParts(string, bool) ([]string, error) {
+	return nil, errors.New("the patch changes the file in several parts; put all changes of a file into one")
+}
 
-// A chain is changes of one file that are made one after the other.
-type chain []Change
-
-func (c chain) After(before []byte, exists bool) ([][]byte, error) {
-	all := [][]byte{before}
-	for _, step := range c {
-		var next [][]byte
-		for _, content := range all {
-			made, err := limited{step}.After(content, exists)
-			if err != nil { // of the steps before, something would be written all the same
-				return nil, err
+// patchUpdate changes lines, which must be in the file exactly. Codex has two ways to do so, one of them behind a
+// setting: the older one writes lines of the patch with LF, and takes an empty last line for the end of the file.
+func patchUpdate(chunks []chunk) change {
+	return func(before string, exists bool) ([]string, error) {
+		t, err := readText(before)
+		switch {
+		case err != nil:
+			return nil, err
+		case !exists:
+			return nil, errNoFile()
+		case strings.Contains(t.body, "\r"),
+			t.crlf && (blankBeforeCRLF().MatchString(before) || !strings.HasSuffix(before, "\n")):
+			return nil, errors.New("the file has CR alone, or CRLF and a line that ends in whitespace or has no end, " +
+				"which Codex's releases read differently; write the whole file")
+		case t.body != "" && !strings.HasSuffix(t.body, "\n"):
+			t.body += "\n"
+		}
+		var newer, older strings.Builder
+		write := func(kept, added string) {
+			newer.WriteString(kept + added)
+			if t.crlf {
+				kept = lfToCRLF(kept)
 			}
-			next = append(next, made...)
+			older.WriteString(kept + added)
 		}
-		if len(next) > maxContents {
-			return nil, fmt.Errorf("more than %d contents are possible; make fewer edits in one call", maxContents)
+		written, at, tail := 0, 0, ""
+		for i, c := range chunks {
+			from, to, err := c.find(t.body, at)
+			if err != nil {
+				return nil, fmt.Errorf("part %d of the patch: %w", i+1, err)
+			}
+			at = to
+			if len(c.old) == 0 { // Codex adds such lines at the end of the file
+				tail += joined(c.new)
+				continue
+			}
+			write(t.body[written:from], joined(c.new))
+			written = to
 		}
-		all, exists = next, true
+		write(t.body[written:], tail)
+		old := older.String()
+		if old == "\n" || strings.HasSuffix(old, "\n\n") {
+			old = old[:len(old)-1]
+		}
+		return append(t.encode(newer.String()), old), nil
 	}
-	return all, nil
+}
+
+var blankBeforeCRLF = late.Regexp(`[\t\v\f\pZ\x{85}]\r\n`)
+
+// find returns where the lines that a chunk replaces begin and end in a body, below an offset.
+func (c chunk) find(body string, at int) (from, to int, err error) {
+	if c.anchored {
+		context := c.context + "\n"
+		if at = findLines(body, at, context); at < 0 {
+			return 0, 0, fmt.Errorf("the line %s after @@ is not in the file exactly, or not below the part before",
+				quote(c.context))
+		}
+		at += len(context)
+	}
+	if len(c.old) == 0 {
+		if body == "\n" || strings.HasSuffix(body, "\n\n") {
+			return 0, 0, errors.New("it adds lines at the end of a file whose last line is empty, " +
+				"which Codex's releases do differently; begin with a line of the file")
+		}
+		return at, at, nil
+	}
+	old := joined(c.old)
+	switch last := len(body) - len(old); {
+	case !c.atEnd:
+		from = findLines(body, at, old)
+	case last < at || body[last:] != old || last > at && body[last-1] != '\n':
+		from = -1
+	default:
+		from = last
+	}
+	if from < 0 {
+		return 0, 0, fmt.Errorf("its lines, from %s on, are not in the file exactly, "+
+			"or not below the part before; copy them from the file as they are", quote(c.old[0]))
+	}
+	return from, from + len(old), nil
+}
+
+// findLines returns where lines begin in a body, at the beginning of a line at an offset or below; -1 is nowhere.
+func findLines(body string, at int, lines string) int {
+	if strings.HasPrefix(body[at:], lines) {
+		return at
+	}
+	if i := strings.Index(body[at:], "\n"+lines); i >= 0 {
+		return at + i + 1
+	}
+	return -1
+}
+
+func joined(lines []string) string {
+	var b strings.Builder
+	for _, line := range lines {
+		b.WriteString(line)
+		b.WriteByte('\n')
+	}
+	return b.String()
 }
 
 type hunkKind uint8
@@ -146,8 +221,7 @@ type chunk struct {
 	context  string // a line above, from which on the lines are looked for
 	anchored bool   // there is a context
 	old, new []string
-	kept     [][2]int // the positions in old and new of lines that are in both
-	atEnd    bool     // the lines are the last of the file
+	atEnd    bool // the lines are the last of the file
 }
 
 func (c chunk) empty() bool { return len(c.old) == 0 && len(c.new) == 0 }
@@ -206,7 +280,6 @@ func header(line string, hunks []hunk, number int) (hunk, bool) {
 	return hunk{}, false
 }
 
-// complete reports what the last hunk lacks.
 func complete(hunks []hunk) error {
 	if len(hunks) == 0 {
 		return nil
@@ -218,7 +291,6 @@ func complete(hunks []hunk) error {
 	return nil
 }
 
-// add reads a line that belongs to a hunk.
 func (h *hunk) add(line string, number int) error {
 	trimmed := strings.TrimRightFunc(line, isBlank)
 	var last *chunk
@@ -281,7 +353,6 @@ func (c *chunk) line(line string) bool {
 	}
 	switch text := line[1:]; line[0] {
 	case ' ':
-		c.kept = append(c.kept, [2]int{len(c.old), len(c.new)})
 		c.old, c.new = append(c.old, text), append(c.new, text)
 	case '+':
 		c.new = append(c.new, text)

@@ -1,7 +1,6 @@
 package edit_test
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -30,71 +29,48 @@ func TestPatch(t *testing.T) {
 		{name: "the first of several", tool: tool, input: update("@@", "-b", "+x"), before: "b\nb\n", after: []string{"x\nb\n"}},
 		{name: "below a context", tool: tool, input: update("@@ f", "-b", "+x"), before: "b\nf\nb\n", after: []string{"b\nf\nx\n"}},
 		{name: "parts in the order of the file", tool: tool, input: update("@@", "-a", "+x", "@@", "-b", "+y"), before: "a\nb\na\n", after: []string{"x\ny\na\n"}},
-		{name: "parts in another order", tool: tool, input: update("@@", "-b", "+y", "@@", "-a", "+x"), before: "a\nb\n", err: "part 2 of the patch: its lines, from \"a\" on, are not in the file, or not below"},
+		{name: "parts in another order", tool: tool, input: update("@@", "-b", "+y", "@@", "-a", "+x"), before: "a\nb\n", err: "part 2 of the patch: its lines, from \"a\" on, are not in the file exactly"},
 		{name: "lines added at the end", tool: tool, input: update("@@", "+x"), before: "a\n", after: []string{"a\nx\n"}},
-		{name: "lines added at the end, before an empty line or behind it", tool: tool, input: update("@@", "+x"), before: "a\n\n", after: []string{"a\nx\n", "a\n\nx\n"}},
+		{name: "lines added at the end, before an empty line or behind it", tool: tool, input: update("@@", "+x"), before: "a\n\n", err: "whose last line is empty"},
 		{name: "at the end of the file", tool: tool, input: update("@@", "-b", "+x", "*** End of File"), before: "b\nb\n", after: []string{"b\nx\n"}},
 		{name: "at the end of the file, where it is not", tool: tool, input: update("@@", "-b", "+x", "*** End of File"), before: "b\na\n", err: "are not in the file"},
 		{name: "a last line gets an end", tool: tool, input: update("@@", "-b", "+x"), before: "a\nb", after: []string{"a\nx\n"}},
 		{name: "lines added at the end, and a part above", tool: tool, input: update("@@", "+x", "@@", "-a", "+y"), before: "a\nb\n", after: []string{"y\nb\nx\n"}},
 		{name: "lines added above a line", tool: tool, input: update("@@", "+x", " a"), before: "a\n", after: []string{"x\na\n"}},
-		{name: "lines added below an empty one that is the end of the one before", tool: tool, input: update("@@", " a", " ", "+y"), before: "a\n", after: []string{"a\n\ny\n"}},
+		{name: "lines added below an empty one that is the end of the one before", tool: tool, input: update("@@", " a", " ", "+y"), before: "a\n", err: "are not in the file exactly"},
 		{name: "below the first line", tool: tool, input: update("@@ f", "-b", "+x"), before: "f\nb\n", after: []string{"f\nx\n"}},
 		{name: "an empty last line that is there", tool: tool, input: update("@@", "-a", "-", "+x"), before: "a\n\nb\n", after: []string{"x\nb\n"}},
-		{name: "all lines", tool: tool, input: update("@@", "-a", "-"), before: "a\n", after: []string{""}},
 		{name: "an empty file", tool: tool, input: update("@@", "+x"), before: "", after: []string{"x\n"}},
-		{name: "lines that stay keep their ends, and the last gets one", tool: tool, input: update("@@", "-q", "+x"), before: "a\nb\r\nq\nz", after: []string{"a\nb\r\nx\nz\n"}},
-		{name: "an empty last line is the end of the one before", tool: tool, input: update("@@", " a", "-b", "+x", " "), before: "a\nb\n", after: []string{"a\nx\n"}},
-		{name: "but for blanks at the end", tool: tool, input: update("@@", " a", "-b", "+x"), before: "a  \nb\t\n", after: []string{"a\nx\n", "a  \nx\n"}},
-		{name: "but for blanks at both ends", tool: tool, input: update("@@", " a", "-b", "+x"), before: "\ta\n\tb\n", after: []string{"a\nx\n", "\ta\nx\n"}},
-		{name: "but for typographic characters", tool: tool, input: update("@@", "-a - 'b' \"c\" d", "+x"), before: "a – ‘b’ “c”\u00a0d\n", after: []string{"x\n"}},
-		{name: "but for any of these", tool: tool, input: update("@@", "-a-------''''\"\"\"\"b             c", "+x"), after: []string{"x\n"},
-			before: "a\u2010\u2011\u2012\u2013\u2014\u2015\u2212\u2018\u2019\u201a\u201b\u201c\u201d\u201e\u201fb\u00a0\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000c\n"},
+		{name: "blanks at the end of a line", tool: tool, input: update("@@", " a", "-b", "+x"), before: "a  \nb\t\n", err: "are not in the file exactly"},
+		{name: "typographic characters", tool: tool, input: update("@@", "-a - 'b' \"c\" d", "+x"), before: "a – ‘b’ “c”\u00a0d\n", err: "are not in the file exactly"},
 		{name: "exact comes before nearly", tool: tool, input: update("@@", "-b", "+x"), before: " b\nb\n", after: []string{" b\nx\n"}},
-		{name: "CRLF is kept, or lost where the patch was", tool: tool, input: update("@@", " a", "-b", "+x"), before: "a\r\nb\r\nc\r\n", after: []string{"a\nx\nc\r\n", "a\r\nx\r\nc\r\n"}},
-		{name: "CR", tool: tool, input: update("@@", "-b", "+x"), before: "a\rb\rc\r", after: []string{"a\rx\rc\r"}},
+		{name: "CRLF is kept, or lost where the patch was", tool: tool, input: update("@@", " a", "-b", "+x"), before: "a\r\nb\r\nc\r\n", after: []string{"a\r\nx\r\nc\r\n", "a\nx\nc\r\n"}},
+		{name: "CR", tool: tool, input: update("@@", "-b", "+x"), before: "a\rb\rc\r", err: "the file has CR alone"},
+		{name: "CRLF behind a blank", tool: tool, input: update("@@", "-b", "+x"), before: "a \r\nb\r\n", err: "ends in whitespace"},
+		{name: "an empty last line may go", tool: tool, input: update("@@", "-b", "+x"), before: "b\n\n", after: []string{"x\n\n", "x\n"}},
+		{name: "a part after lines added at the end", tool: tool, input: update("@@ a", "+x", "@@", "-c", "+y"), before: "a\nb\nc\n", after: []string{"a\nb\ny\nx\n"}},
+		{name: "at the end of the file, in the middle of a line", tool: tool, input: update("@@", "-b", "+x", "*** End of File"), before: "ab\n", err: "are not in the file exactly"},
+		{name: "a byte order mark is part of its line", tool: tool, input: update("@@", "-b", "+x"), before: "\ufeffb\nb\n", after: []string{"\ufeffb\nx\n"}},
 		{name: "a blank line in a part", tool: tool, input: update("@@", " a", "", "-b", "+x"), before: "a\n\nb\n", after: []string{"a\n\nx\n"}},
 		{name: "a blank line behind the end of the file", tool: tool, input: update("@@", "-b", "+x", "*** End of File", ""), before: "b\n", after: []string{"x\n"}},
 		{name: "lines that begin again within themselves", tool: tool, input: update("@@", "-a", "-a", "-b"), before: "a\na\na\nb\n", after: []string{"a\n"}},
 		{name: "lines that only seem to begin again within themselves", tool: tool, input: update("@@", "-a", "-a", "-b", "-c"), before: "a\na\nb\na\nb\nc\n", err: "are not in the file"},
 		{name: "each part is below the one before", tool: tool, input: update("@@", "-a", "+x", "@@", "-a", "+y"), before: "a\na\n", after: []string{"x\ny\n"}},
-		{name: "parts that overlap at the end", tool: tool, input: update("@@", "-b", "+x", "@@", "-b", "+y", "*** End of File"), before: "b\n", err: "overlap in the file"},
-		{name: "the end of the file above the context, by the older way alone", tool: tool, input: update("@@ c", "-c", "+x", "*** End of File"), before: "b\r\nc\r\n", after: []string{"b\r\nx\n"}},
-		{name: "two empty lines for the only one", tool: tool, input: update("@@", " ", "-"), before: "\n", after: []string{""}},
+		{name: "parts that overlap at the end", tool: tool, input: update("@@", "-b", "+x", "@@", "-b", "+y", "*** End of File"), before: "b\n", err: "are not in the file exactly"},
 		{name: "lines are not found", tool: tool, input: update("@@", "-z", "+x"), before: "a\n", err: "are not in the file"},
 		{name: "a context is not found", tool: tool, input: update("@@ z", "-a", "+x"), before: "a\n", err: `part 1 of the patch: the line "z" after @@ is not in the file`},
-		{name: "no file", tool: tool, input: update("@@", "-z", "+x"), before: absent, err: "there is no such file to update"},
+		{name: "no file", tool: tool, input: update("@@", "-z", "+x"), before: absent, err: "there is no such file; create it"},
 		{name: "not UTF-8", tool: tool, input: update("@@", "-z", "+x"), before: "z\xff\n", err: "not UTF-8"},
 		{name: "a new file", tool: tool, input: object{"input": patch("*** Add File: a", "+x", "+", "++y")}, before: absent, after: []string{"x\n\n+y\n"}},
 		{name: "a new file over one", tool: tool, input: object{"patch": patch("*** Add File: a", "+x")}, before: "a\n", after: []string{"x\n"}},
 		{name: "a new file that is empty", tool: tool, input: object{"input": patch("*** Add File: a")}, before: absent, after: []string{""}},
-		{name: "a new file that is then updated", tool: tool, input: object{"input": patch("*** Add File: a", "+x", "*** Update File: ./a", "@@", "-x", "+y")}, before: absent, after: []string{"y\n"}},
-		{name: "updates of one file", tool: tool, input: object{"input": patch("*** Update File: a", "@@", "-b", "+c", "*** Update File: a", "@@", "-c", "+d")}, before: "b\n", after: []string{"d\n"}},
-		{name: "an update that does not fit the one before", tool: tool, input: object{"input": patch("*** Update File: a", "@@", "-b", "+c", "*** Update File: a", "@@", "-b", "+d")}, before: "b\n", err: "are not in the file"},
+		{name: "a new file that is then updated", tool: tool, input: object{"input": patch("*** Add File: a", "+x", "*** Update File: ./a", "@@", "-x", "+y")}, before: absent, err: "in several parts"},
+		{name: "updates of one file", tool: tool, input: object{"input": patch("*** Update File: a", "@@", "-b", "+c", "*** Update File: a", "@@", "-c", "+d")}, before: "b\n", err: "in several parts"},
 		{name: "as an argument list", tool: tool, input: object{"command": []string{"apply_patch", patch("*** Add File: a", "+x")}}, before: absent, after: []string{"x\n"}},
 		{name: "as an here-document", tool: tool, input: object{"input": "<<'EOF'\n" + patch("*** Add File: a", "+x") + "EOF\n"}, before: absent, after: []string{"x\n"}},
 		{name: "blanks around the marks, and CRLF", tool: tool, input: object{"input": " *** Begin Patch \r\n *** Add File: a \r\n+x\r\n *** End Patch \r\n"}, before: absent, after: []string{"x\n"}},
 		{name: "a mark behind a blank is a line of an update", tool: tool, input: update("@@", " *** Update File: b", "-b", "+x"), before: "*** Update File: b\nb\n", after: []string{"*** Update File: b\nx\n"}},
 	})
-}
-
-// TestPatchContents: each update may leave two contents open, sixteen all together.
-func TestPatchContents(t *testing.T) {
-	for updates, want := range map[int]int{4: 16, 5: 0} {
-		before := "first\r\n"
-		var lines []string
-		for i := range updates {
-			before += fmt.Sprintf("a%d\r\nb%d\r\n", i, i)
-			lines = append(lines, "*** Update File: a", "@@", fmt.Sprintf(" a%d", i), fmt.Sprintf("-b%d", i), "+x")
-		}
-		edits, err := of(t, "apply_patch", object{"input": patch(lines...)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if all, err := edits[0].Change.After([]byte(before), true); len(all) != want || (err != nil) != (want == 0) {
-			t.Errorf("%d updates: %d contents, %v", updates, len(all), err)
-		}
-	}
 }
 
 // TestPatchSyntax: what is not a patch is an error that names the line.
@@ -127,10 +103,10 @@ func TestPatchSyntax(t *testing.T) {
 		{"a move to nowhere", patch("*** Update File: a", "*** Move to: ", "@@", "-a"), "line 3: the path that the file moves to is empty"},
 		{"a move to itself", patch("*** Update File: a", "*** Move to: ./a", "@@", "-a"), "line 2: the patch moves \"a\" to itself"},
 		{"a move of a changed file", patch("*** Add File: a", "+x", "*** Update File: a", "*** Move to: b", "@@", "-a"), ""},
-		{"a move onto a changed file", patch("*** Add File: b", "+x", "*** Update File: a", "*** Move to: b", "@@", "-a"), `line 4: the patch moves "b" and changes it in another part`},
-		{"a change of a moved file", patch("*** Update File: a", "*** Move to: b", "@@", "-a", "*** Update File: b", "@@", "-c"), `moves "b" and changes it in another part`},
-		{"an update of a removed file", patch("*** Delete File: a", "*** Update File: a", "@@", "-c"), `line 3: the patch has already removed "a"`},
-		{"a removal of a removed file", patch("*** Delete File: a", "*** Delete File: a"), "already removed"},
+		{"a move onto a changed file", patch("*** Add File: b", "+x", "*** Update File: a", "*** Move to: b", "@@", "-a"), `line 4: the patch moves or removes "b" and changes it in another part`},
+		{"a change of a moved file", patch("*** Update File: a", "*** Move to: b", "@@", "-a", "*** Update File: b", "@@", "-c"), `moves or removes "b" and changes it in another part`},
+		{"an update of a removed file", patch("*** Delete File: a", "*** Update File: a", "@@", "-c"), `line 3: the patch moves or removes "a"`},
+		{"a removal of a removed file", patch("*** Delete File: a", "*** Delete File: a"), "moves or removes"},
 	} {
 		_, err := of(t, "apply_patch", object{"input": c.patch})
 		if c.err == "" {
@@ -168,8 +144,6 @@ func TestPatchFiles(t *testing.T) {
 		{"in the order of the patch", patch("*** Delete File: z", "*** Add File: b", "+x", "*** Update File: /c/d", "@@", "-a"), "-z, b, /c/d"},
 		{"one edit for each file", patch("*** Add File: b", "+x", "*** Delete File: z", "*** Update File: b", "@@", "-x"), "b, -z"},
 		{"a file that moves", patch("*** Update File: a", "*** Move to: x/b", "@@", "-a", "+b"), "a > x/b"},
-		{"removed and added again", patch("*** Delete File: a", "*** Add File: a", "+x"), "a"},
-		{"updated and removed", patch("*** Update File: a", "@@", "-a", "*** Delete File: a"), "-a"},
 	} {
 		edits, err := of(t, "apply_patch", object{"input": c.patch})
 		if got := show(edits); err != nil || got != c.want {
@@ -190,34 +164,29 @@ func TestShellPatch(t *testing.T) {
 	}{
 		{"a here-document", object{"command": "apply_patch <<'EOF'\n" + p + "EOF\n"}, "a"},
 		{"with double quotes", object{"command": "apply_patch <<\"PATCH\"\n" + p + "PATCH"}, "a"},
-		{"without quotes", object{"command": "applypatch << EOF\n" + p + "EOF\n"}, "a"},
 		{"in a folder", object{"command": "cd sub/dir && apply_patch <<'EOF'\n" + p + "EOF\n"}, "sub/dir/a"},
 		{"in a folder in quotes", object{"command": "cd 'my dir' && apply_patch <<'EOF'\n" + p + "EOF\n"}, "my dir/a"},
 		{"in a workdir alone", object{"command": "apply_patch <<'EOF'\n" + p + "EOF\n", "workdir": "/w"}, "/w/a"},
 		{"in a workdir", object{"command": "cd b && apply_patch <<'EOF'\n" + p + "EOF\n", "workdir": "/w"}, "/w/b/a"},
-		{"as an argument", object{"command": "apply_patch " + quoted}, "a"},
-		{"as an argument in double quotes", object{"command": `apply_patch "` + p + `"`}, "a"},
-		{"as an argument, and blank lines", object{"command": "apply_patch " + quoted + "\n \n"}, "a"},
-		{"as an argument in parts", object{"command": "\napply_patch ''" + quoted + `""`}, "a"},
-		{"as an argument with escapes", object{"command": `apply_patch "` + strings.Replace(p, ": a", `: a\"\\\$\`+"`"+`b`, 1) + `"`}, `a"\$` + "`b"},
-		{"as an argument with an apostrophe", object{"command": "apply_patch " + strings.Replace(quoted, ": a", `: a'\''b`, 1)}, "a'b"},
 		{"whole paths in a folder", object{"command": "cd b && apply_patch <<'EOF'\n" + patch("*** Add File: /a", "+x") + "EOF\n"}, "/a"},
 		{"whole paths of Windows in a folder", object{"command": "cd b && apply_patch <<'EOF'\n" + patch(`*** Add File: C:\a`, "+x") + "EOF\n"}, `C:\a`},
 		{"as a list", object{"command": []string{"apply_patch", p}}, "a"},
 		{"as a list with a shell", object{"command": []string{"/bin/bash", "-lc", "apply_patch <<'EOF'\n" + p + "EOF\n"}}, "a"},
-		{"as a line of a list with a shell", object{"command": "bash -lc '" + strings.ReplaceAll("apply_patch <<'EOF'\n"+p+"EOF\n", "'", `'\''`) + "'"}, "a"},
 	} {
 		edits, err := of(t, "Bash", c.input)
 		if got := show(edits); err != nil || got != c.want {
 			t.Errorf("%s: %q, %v; want %q", c.name, got, err, c.want)
 			continue
 		}
-		after, err := edits[0].Change.After(nil, false)
+		after, err := edits[0].After(nil, false)
 		if err != nil || len(after) != 1 || string(after[0]) != "x\n" {
 			t.Errorf("%s: %q, %v", c.name, after, err)
 		}
 	}
 	for _, c := range []struct{ name, command string }{
+		{"no quotes around the delimiter", "applypatch << EOF\n" + p + "EOF\n"},
+		{"as an argument", "apply_patch " + quoted},
+		{"as a line of a list with a shell", "bash -lc \"apply_patch <<'EOF'\n" + p + "EOF\n\""},
 		{"another command before", "echo a; apply_patch <<'EOF'\n" + p + "EOF\n"},
 		{"another command behind", "apply_patch <<'EOF'\n" + p + "EOF\necho a"},
 		{"another command on the line", "apply_patch <<'EOF' && echo a\n" + p + "EOF\n"},
@@ -229,14 +198,6 @@ func TestShellPatch(t *testing.T) {
 		{"a folder in a variable", "cd \"$D\" && apply_patch <<'EOF'\n" + p + "EOF\n"},
 		{"an end that is not there", "apply_patch <<'EOF'\n" + p},
 		{"tabs taken off", "apply_patch <<-'EOF'\n" + p + "EOF\n"},
-		{"two words", "apply_patch " + quoted + " x"},
-		{"two commands", "apply_patch " + quoted + "\necho x"},
-		{"a pipe between quotes", "apply_patch " + strings.Replace(quoted, ": a", ": a'|'", 1)},
-		{"a quote that is open", "apply_patch '" + p},
-		{"a double quote that is open", `apply_patch "` + p},
-		{"an escape of nothing in double quotes", `apply_patch "` + p + `\`},
-		{"an escape of nothing", "apply_patch " + quoted + `\`},
-		{"an escaped line end", "apply_patch " + quoted + "\\\n"},
 		{"a patch with a mistake", "apply_patch <<'EOF'\n*** Begin Patch\nx\n*** End Patch\nEOF\n"},
 		{"another program", "/opt/apply_patch " + quoted},
 	} {
@@ -249,7 +210,7 @@ func TestShellPatch(t *testing.T) {
 	}
 }
 
-// TestPatchTime: looking for lines that are nearly there takes time by the size of the file and the patch,
+// TestPatchTime: looking for lines takes time by the size of the file and the patch,
 // not by their product, which would be minutes here.
 func TestPatchTime(t *testing.T) {
 	lines := slices.Repeat([]string{"-a"}, 200_000)
@@ -257,26 +218,8 @@ func TestPatchTime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = edits[0].Change.After([]byte(strings.Repeat("a\n", 1_000_000)), true)
+	_, err = edits[0].After([]byte(strings.Repeat("a\n", 1_000_000)), true)
 	if err == nil || !strings.Contains(err.Error(), "are not in the file") {
-		t.Error(err)
-	}
-	// And many parts, each of which reads all of the file, are an error before long.
-	lines = nil
-	for i := range 5_000 {
-		lines = append(lines, fmt.Sprintf("@@\n-  %d", i))
-	}
-	lines = append(lines, "@@\n-z")
-	edits, err = of(t, "apply_patch", object{"input": patch(append([]string{"*** Update File: a"}, lines...)...)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var file strings.Builder
-	for i := range 5_000 {
-		fmt.Fprintf(&file, "%d\n", i)
-	}
-	_, err = edits[0].Change.After([]byte(file.String()+strings.Repeat("padding of the file\n", 50_000)), true)
-	if err == nil || !strings.Contains(err.Error(), "too many steps") {
 		t.Error(err)
 	}
 }
@@ -289,7 +232,7 @@ func TestLongPatch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if made, err := edits[0].Change.After(nil, false); err != nil || len(made) != 1 || len(made[0]) != 400_000 {
+		if made, err := edits[0].After(nil, false); err != nil || len(made) != 1 || len(made[0]) != 400_000 {
 			t.Error(len(made), err)
 		}
 	})

@@ -7,15 +7,15 @@ import (
 	"github.com/policyscan/policyscan/agent/call"
 )
 
-// Paths returns the edits that a call is, for a caller that asks only which files they are about: Change is nil in
-// all. Where [Of] cannot determine what a tool would write, because a field is unknown or missing, Paths returns each
+// Paths returns the edits that a call is, for a caller that needs only their files: [Edit.After] is an
+// error. Where [Of] cannot determine what a tool would write, because a field is unknown or missing, Paths returns each
 // file that the input names, those that the tool only reads too. An error says why not even the files can be
 // determined.
 func Paths(c *call.Call) ([]Edit, error) {
 	edits, err := Of(c)
 	if err == nil {
 		for i := range edits {
-			edits[i].Change = nil
+			edits[i].change = nil
 		}
 		return edits, nil
 	}
@@ -29,7 +29,7 @@ func Paths(c *call.Call) ([]Edit, error) {
 	}
 	edits = nil
 	for _, name := range names {
-		if checkPath(name) != nil || slices.Contains(geminiTools(), c.Tool) && checkGeminiPath(name) != nil {
+		if checkPath(c.Tool, name) != nil {
 			return nil, err
 		}
 		if !slices.ContainsFunc(edits, func(e Edit) bool { return path.Clean(e.Path) == path.Clean(name) }) {

@@ -4,145 +4,75 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"unicode/utf16"
 	"unicode/utf8"
 )
 
-const (
-	utf8Mark = "\xef\xbb\xbf"
-	utf16LE  = "\xff\xfe"
-	utf16BE  = "\xfe\xff"
-)
-
-// A file is what a file holds, as Claude Code reads it: text without a byte order mark and with LF line
-// ends, and what is needed to write it back.
-type file struct {
-	body string
-	mark string // the byte order mark, which says the encoding too; "" is UTF-8 without one
+// A text is the content of a file as agents search it, and how it is written back.
+type text struct {
+	body string // with LF
 	crlf bool   // it is written with CRLF
 }
 
-// decode reads a file as Claude Code does. A file that is neither UTF-8 nor UTF-16LE with its mark is an
-// error: the agent refuses it, or writes U+FFFD in place of its bytes.
-func decode(before []byte) (file, error) {
-	text := string(before)
-	f := file{}
+// maxCRLF is within how many bytes the first CRLF of a file must end: Claude Code looks for it in the first 4096
+// UTF-16 units.
+const maxCRLF = 4096
+
+// readText reads a file that is edited. If agents would write it back in different ways, it is an error.
+func readText(before string) (text, error) {
+	if !utf8.ValidString(before) {
+		return text{}, errors.New("the file is not UTF-8, " +
+			"so policyscan cannot determine what the agent would make of its bytes; save it as UTF-8")
+	}
+	first, count := strings.Index(before, "\r\n"), strings.Count(before, "\r\n")
+	t := text{body: crlfToLF(before), crlf: count > 0}
+	if t.crlf && (count != strings.Count(before, "\n") || first+len("\r\n") > maxCRLF ||
+		strings.Contains(t.body, "\r\n")) {
+		return text{}, errors.New("the file has lines that end in CRLF and others that do not or are very long, " +
+			"and agents differ in which they write; write the whole file")
+	}
+	return t, nil
+}
+
+// encode returns what is written for each of some bodies in place of the file's own.
+func (t text) encode(bodies ...string) []string {
+	if t.crlf {
+		for i := range bodies {
+			bodies[i] = lfToCRLF(bodies[i])
+		}
+	}
+	return bodies
+}
+
+func crlfToLF(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
+
+func lfToCRLF(s string) string { return strings.ReplaceAll(crlfToLF(s), "\n", "\r\n") }
+
+// A replacement is a text that takes the place of another.
+type replacement struct {
+	old, new string
+	count    int // how often old must occur; 0 is any number
+}
+
+// apply replaces old, which must occur exactly as it is.
+func (r replacement) apply(body string) (string, error) {
+	n := strings.Count(body, r.old)
 	switch {
-	case strings.HasPrefix(text, utf16BE):
-		return f, errors.New("the file is UTF-16 with the high byte first, which the agent does not read; " +
-			"save it as UTF-8")
-	case strings.HasPrefix(text, utf16LE):
-		f.mark = utf16LE
-		var err error
-		if text, err = fromUTF16(text[len(utf16LE):]); err != nil {
-			return f, err
-		}
-	case strings.HasPrefix(text, utf8Mark):
-		f.mark, text = utf8Mark, text[len(utf8Mark):]
+	case r.old == "" && body == "":
+		return r.new, nil
+	case r.old == "":
+		return "", errors.New("the old text is empty, and the file is not; name the text to replace")
+	case r.old == r.new:
+		return "", errors.New("the old text and the new text are the same")
+	case n == 0:
+		return "", fmt.Errorf("the old text %s does not occur in the file exactly; copy it from the file as it is",
+			quote(r.old))
+	case r.count > 0 && n != r.count:
+		return "", fmt.Errorf("the old text %s occurs %d times in the file, not %d; "+
+			"add lines around it, or replace all", quote(r.old), n, r.count)
+	case len(body)+n*(len(r.new)-len(r.old)) > MaxBytes:
+		return "", errTooLarge()
 	}
-	if !utf8.ValidString(text) {
-		return f, errNotUTF8()
-	}
-	f.crlf = mostlyCRLF(text)
-	f.body = strings.ReplaceAll(text, "\r\n", "\n")
-	return f, nil
-}
-
-func errNotUTF8() error {
-	return errors.New("the file is not UTF-8, " +
-		"so policyscan cannot determine what the agent would make of its bytes; save it as UTF-8")
-}
-
-// encode is what is written for a text in place of the file's own.
-func (f file) encode(body string) ([]byte, error) {
-	if f.crlf {
-		lf := strings.ReplaceAll(body, "\r\n", "\n")
-		if len(lf)+strings.Count(lf, "\n") > MaxBytes {
-			return nil, errTooLarge()
-		}
-		body = strings.ReplaceAll(lf, "\n", "\r\n")
-	}
-	if f.mark == utf16LE {
-		return []byte(utf16LE + toUTF16(strings.TrimPrefix(body, "\ufeff"))), nil
-	}
-	return []byte(f.mark + strings.TrimPrefix(body, f.mark)), nil
-}
-
-// encodeAll is encode of several.
-func (f file) encodeAll(bodies []string) ([][]byte, error) {
-	all := make([][]byte, len(bodies))
-	for i, body := range bodies {
-		var err error
-		if all[i], err = f.encode(body); err != nil {
-			return nil, err
-		}
-	}
-	return all, nil
-}
-
-// mostlyCRLF reports whether more lines end in CRLF than in LF alone, in the first 4096 UTF-16 units, by
-// which Claude Code decides.
-func mostlyCRLF(text string) bool {
-	crlf, lf, units, last := 0, 0, 0, rune(0)
-	for _, r := range text {
-		if units >= 4096 {
-			break
-		}
-		units += utf16.RuneLen(r)
-		if r == '\n' && last == '\r' {
-			crlf++
-		} else if r == '\n' {
-			lf++
-		}
-		last = r
-	}
-	return crlf > lf
-}
-
-func fromUTF16(text string) (string, error) {
-	if len(text)%2 != 0 {
-		return "", errors.New("the file is UTF-16 with half a character at its end; save it as UTF-8")
-	}
-	var b strings.Builder
-	b.Grow(len(text) / 2)
-	for i := 0; i < len(text); i += 2 {
-		r := rune(text[i]) | rune(text[i+1])<<8
-		if utf16.IsSurrogate(r) {
-			low := rune(0)
-			if i+3 < len(text) {
-				low = rune(text[i+2]) | rune(text[i+3])<<8
-			}
-			if r = utf16.DecodeRune(r, low); r == utf8.RuneError {
-				return "", fmt.Errorf("the file is UTF-16 with half a surrogate pair at byte %d; save it as UTF-8",
-					i+len(utf16LE))
-			}
-			i += 2
-		}
-		b.WriteRune(r)
-	}
-	return b.String(), nil
-}
-
-func toUTF16(text string) string {
-	var b strings.Builder
-	b.Grow(2 * len(text))
-	for _, r := range text {
-		if high, low := utf16.EncodeRune(r); high != utf8.RuneError {
-			b.WriteString(string([]byte{byte(high), byte(high >> 8), byte(low), byte(low >> 8)}))
-			continue
-		}
-		b.WriteByte(byte(r))
-		b.WriteByte(byte(r >> 8))
-	}
-	return b.String()
-}
-
-// plain returns a file's text, for an agent that reads UTF-8 alone and takes it as it is.
-func plain(before []byte) (string, error) {
-	if !utf8.Valid(before) {
-		return "", errNotUTF8()
-	}
-	return string(before), nil
+	return strings.ReplaceAll(body, r.old, r.new), nil
 }
 
 // isBlank reports whether JavaScript's \s matches a character.
@@ -157,45 +87,19 @@ func isBlank(r rune) bool {
 // trim is JavaScript's String.prototype.trim.
 func trim(s string) string { return strings.TrimFunc(s, isBlank) }
 
-// withoutTrailing removes the spaces at the end of each line, which ends at LF, CRLF or CR.
+// withoutTrailing removes the blanks at the end of each line, which ends at LF, CRLF or CR.
 func withoutTrailing(s string) string {
 	var b strings.Builder
 	for s != "" {
-		end := strings.IndexAny(s, "\r\n")
-		if end < 0 {
-			end = len(s)
+		line, end := s, ""
+		if i := strings.IndexAny(s, "\r\n"); i >= 0 {
+			line, end = s[:i], s[i:i+1]
 		}
-		b.WriteString(strings.TrimRightFunc(s[:end], isBlank))
-		next := min(end+1, len(s))
-		if strings.HasPrefix(s[end:], "\r\n") {
-			next = end + 2
-		}
-		b.WriteString(s[end:next])
-		s = s[next:]
+		b.WriteString(strings.TrimRightFunc(line, isBlank))
+		b.WriteString(end)
+		s = s[len(line)+len(end):]
 	}
 	return b.String()
-}
-
-// replaceAll replaces each of n occurrences, unless that makes a text that is too large.
-func replaceAll(text, old, repl string, n int) (string, error) {
-	if len(text)+n*(len(repl)-len(old)) > MaxBytes {
-		return "", errTooLarge()
-	}
-	return strings.ReplaceAll(text, old, repl), nil
-}
-
-// maxSteps is how many bytes may be looked at to find the places of one edit: some seconds' work at worst.
-const maxSteps = 1 << 30
-
-// A budget is the steps that are left.
-type budget int
-
-// spend takes steps, and is an error if none are left.
-func (b *budget) spend(steps int) error {
-	if *b -= budget(steps); *b < 0 {
-		return errors.New("finding the places of the edits takes too many steps; make fewer edits in one call")
-	}
-	return nil
 }
 
 // quote shows the beginning of a text in an error.

@@ -38,23 +38,25 @@ func (c *counts) of(r *rules.Rule, text bool) int {
 	n := 0
 	for i := range c.found {
 		v := &c.found[i]
-		isKeyed := func(item rules.Item) bool { return item.Kind == rules.Key && item.Name == v.Evidence.Pattern }
-		if v.RuleID == r.ID && !(text && (slices.ContainsFunc(r.Patterns, isKeyed) ||
-			slices.ContainsFunc(r.Required, isKeyed))) {
+		isFrom := func(item rules.Item) bool { return item.Kind == rules.Key && item.Name == v.Evidence.Pattern }
+		if v.RuleID == r.ID && !(text && anyItem(r, isFrom)) {
 			n += int(v.Evidence.Occurrences)
 		}
 	}
 	return n
 }
 
+func anyItem(r *rules.Rule, is func(rules.Item) bool) bool {
+	return slices.ContainsFunc(r.Patterns, is) || slices.ContainsFunc(r.Required, is)
+}
+
 // past is how often a rule was broken in the file. Where the text alone judges it after the call, it is compared with
 // the text: what cannot be seen makes no room.
 func (c *counts) past(r *rules.Rule, text bool) allowance.Count {
-	isKey := func(item rules.Item) bool { return item.Kind == rules.Key }
 	switch {
 	case c.absent != allowance.Counted:
 		return allowance.Count{Reason: c.absent}
-	case c.undecided && (slices.ContainsFunc(r.Patterns, isKey) || slices.ContainsFunc(r.Required, isKey)):
+	case c.undecided && anyItem(r, func(item rules.Item) bool { return item.Kind == rules.Key }):
 		return allowance.Count{Reason: allowance.Unparsed}
 	}
 	return allowance.Count{Count: c.of(r, text)}
@@ -144,7 +146,6 @@ func (g *Gate) decide(
 	return decision{refused: d.Denial.Explain(func(a allowance.Entry) string { return a.String() })}, nil
 }
 
-// day is the one on which allowances count.
 func (g *Gate) day() string {
 	now := time.Now
 	if g.Now != nil {

@@ -93,7 +93,7 @@ func (g *Gate) judgeFile(ctx context.Context, checker *check.ContentChecker, f *
 			return fmt.Errorf("%s cannot be read: %w", verdict.Visible(cmp.Or(f.edit.From, f.named)), cause(err))
 		}
 	}
-	contents, err := f.edit.Change.After(source, there)
+	contents, err := f.edit.After(source, there)
 	if err != nil {
 		return fmt.Errorf("cannot determine what %s would hold after the edit: %w", shown, err)
 	}

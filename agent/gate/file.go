@@ -143,43 +143,39 @@ func checkDistinct(files []file) error {
 // locate returns where a path leads.
 func locate(name, dir string) (real, beside string, err error) {
 	shown := verdict.Visible(name)
+	whole := absolute(name, dir)
+	clean := filepath.Clean(whole) // as agents do it, before any link is followed
 	switch {
 	case name == "":
-		return "", "", errors.New("the call names no file")
+		err = errors.New("the call names no file")
 	case !filepath.IsAbs(name) && !filepath.IsAbs(dir):
-		return "",
-			"", fmt.Errorf("the call names the file %s, but no absolute working folder to resolve it against", shown)
+		err = fmt.Errorf("the call names the file %s, but no absolute working folder to resolve it against", shown)
+	case len(whole) > maxPath:
+		err = fmt.Errorf("the path of a file is longer than %d bytes", maxPath)
+	case dotDotAfterSymlink(whole):
+		err = fmt.Errorf("the path %s goes back (..) over a link, and where that leads depends on who follows it; "+
+			"write it without that step", shown)
+	case isPerProcess(clean):
+		err = fmt.Errorf("the path %s leads through /proc, "+
+			"where the agent may find another file than its hook does; write where it leads", shown)
 	}
-	name = absolute(name, dir)
-	if len(name) > maxPath {
-		return "", "", fmt.Errorf("the path of a file is longer than %d bytes", maxPath)
+	if err != nil {
+		return "", "", err
 	}
-	if dotDotAfterSymlink(name) {
-		return "",
-			"", fmt.Errorf("the path %s goes back (..) over a link, and where that leads depends on who follows it; "+
-				"write it without that step", shown)
+	real, err = follow(clean, 40)
+	var parent string
+	if err == nil {
+		parent, err = follow(filepath.Dir(clean), 40)
 	}
-	name = filepath.Clean(name) // as agents do it, before any link is followed
-	if isPerProcess(name) {
-		return "",
-			"", fmt.Errorf("the path %s leads through /proc, "+
-				"where the agent may find another file than its hook does; write where it leads", shown)
-	}
-	real, err = follow(name, 40)
 	if err != nil {
 		return "", "", fmt.Errorf("cannot determine where the file %s is: %w", shown, cause(err))
 	}
-	parent, err := follow(filepath.Dir(name), 40)
-	if err != nil {
-		return "", "", fmt.Errorf("cannot determine where the file %s is: %w", shown, cause(err))
-	}
-	if beside = filepath.Join(parent, filepath.Base(name)); beside == real {
+	if beside = filepath.Join(parent, filepath.Base(clean)); beside == real {
 		beside = ""
 	}
 	return real, beside, nil
 }
 
-// absolute is a name of a call from the root of the system.
 func absolute(name, dir string) string {
 	if filepath.IsAbs(name) {
 		return name
@@ -260,7 +256,6 @@ func follow(path string, links int) (string, error) {
 	return follow(target, links-1)
 }
 
-// read returns what a file holds, if there is one.
 func read(real string) (content []byte, exists bool, err error) {
 	root, err := worktree.Open(filepath.Dir(real))
 	if errors.Is(err, fs.ErrNotExist) {

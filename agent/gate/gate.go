@@ -232,7 +232,6 @@ func (r *Result) Add(other *Result) {
 	r.notes = append(r.notes, other.notes...)
 }
 
-// bundleSet is the bundle as a set of rules.
 func bundleSet() *callrules.Set {
 	return &callrules.Set{Name: "the bundle", Dialect: "bundle",
 		Strategy: callrules.AllViolations, Default: callrules.Allow}

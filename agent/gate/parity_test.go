@@ -247,7 +247,7 @@ func TestParityOfEdits(t *testing.T) {
 		edits, err := edit.Of(c)
 		var contents [][]byte
 		if err == nil {
-			contents, err = edits[0].Change.After([]byte(content), exists)
+			contents, err = edits[0].After([]byte(content), exists)
 		}
 		r, failed := (&Gate{Bundle: b, Root: root}).Judge(context.Background(), c, callrules.Options{})
 		if err != nil && len(b.Selecting(name, nil)) > 0 {

@@ -139,7 +139,6 @@ func (p *Project) own(place string) (roots []string, within bool, err error) {
 	return roots, false, nil
 }
 
-// judgeOther checks the files of a call that are in another repository.
 func (p *Project) judgeOther(
 	ctx context.Context, proposed *proposal, o callrules.Options, other *otherRepository,
 ) (*Result, error) {

@@ -79,52 +79,60 @@ func (r *Result) violations(elsewhere bool) string {
 	for i := range r.bundle.Rules {
 		byID[r.bundle.Rules[i].ID] = &r.bundle.Rules[i]
 	}
-	var b strings.Builder
-	b.WriteString("the edit would break the policy")
+	head := "the edit would break the policy"
 	if elsewhere {
-		fmt.Fprintf(&b, " of the repository %s", verdict.Visible(r.root))
+		head += " of the repository " + verdict.Visible(r.root)
 	}
-	b.WriteByte(':')
-	for i := range r.New {
-		if i == maxShown {
-			fmt.Fprintf(&b, "\n- and %d more", len(r.New)-i)
-			break
-		}
-		v := &r.New[i]
-		fmt.Fprintf(&b, "\n- %s: %s", verdict.Visible(v.RuleID), broken(v))
+	return listing(head+":", "\n-", r.New, func(v *verdict.Violation) string {
+		text := verdict.Visible(v.RuleID) + ": " + broken(v)
 		if v.Evidence.Occurrences > 1 {
-			fmt.Fprintf(&b, " (%d times after the edit)", v.Evidence.Occurrences)
+			text += fmt.Sprintf(" (%d times after the edit)", v.Evidence.Occurrences)
 		}
 		rule := byID[v.RuleID]
-		fmt.Fprintf(&b, ": %s.", strings.TrimRight(lines(v.Title), "."))
-		if rule.Message != "" {
-			fmt.Fprintf(&b, " %s", lines(rule.Message))
-		}
-		if rule.Remediation != "" {
-			fmt.Fprintf(&b, " To fix it: %s", lines(rule.Remediation))
-		}
-		if rule.DocsURL != "" {
-			fmt.Fprintf(&b, " See %s", verdict.Visible(rule.DocsURL))
+		text += ": " + strings.TrimRight(lines(v.Title), ".") + "."
+		for _, more := range [][2]string{
+			{" ", lines(rule.Message)},
+			{" To fix it: ", lines(rule.Remediation)},
+			{" See ", verdict.Visible(rule.DocsURL)},
+		} {
+			if more[1] != "" {
+				text += more[0] + more[1]
+			}
 		}
 		if v.Note != "" {
-			fmt.Fprintf(&b, " Not allowed: %s.", lines(v.Note))
+			text += " Not allowed: " + lines(v.Note) + "."
 		}
+		return text
+	})
+}
+
+// listing is a head and the first of some items, and how many more there are; "" if there are none. Each begins with a
+// mark, or without one a semicolon is between them.
+func listing[T any](head, mark string, all []T, show func(*T) string) string {
+	if len(all) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString(head)
+	for i := range all {
+		if i == maxShown {
+			fmt.Fprintf(&b, "%s and %d more", mark, len(all)-i)
+			break
+		}
+		if i > 0 && mark == "" {
+			b.WriteByte(';')
+		}
+		b.WriteString(mark + " " + show(&all[i]))
 	}
 	return b.String()
 }
 
 // undecidable says which files the call would leave so that rules cannot judge them.
 func (r *Result) undecidable() string {
-	var b strings.Builder
-	b.WriteString("the edit would leave files that rules cannot judge:")
-	for i, e := range r.Undecided {
-		if i == maxShown {
-			fmt.Fprintf(&b, "\n- and %d more", len(r.Undecided)-i)
-			break
-		}
-		fmt.Fprintf(&b, "\n- %s: %s [%s]", verdict.Visible(e.File), lines(e.Message), e.Code)
-	}
-	return b.String()
+	return listing("the edit would leave files that rules cannot judge:", "\n-", r.Undecided,
+		func(e *verdict.Error) string {
+			return fmt.Sprintf("%s: %s [%s]", verdict.Visible(e.File), lines(e.Message), e.Code)
+		})
 }
 
 // broken says what a violation is, as what a file must not be or have.
@@ -146,7 +154,6 @@ func broken(v *verdict.Violation) string {
 	return fmt.Sprintf("%s:%d:%d must not contain %s", file, v.Evidence.Line, v.Evidence.Column, quoted(v))
 }
 
-// there says where a violation is, and of what.
 func there(v *verdict.Violation) string {
 	file := verdict.Visible(v.File)
 	switch v.Evidence.Kind {
@@ -199,47 +206,19 @@ func (r *Result) Note() string {
 	return strings.Join(notes, "\n")
 }
 
-// before names the violations that were there before the call. "" if there are none.
+// before names the violations that were there before the call.
 func (r *Result) before() string {
-	if len(r.Old) == 0 {
-		return ""
-	}
-	var b strings.Builder
-	b.WriteString("already there before this edit:")
-	for i := range r.Old {
-		if i == maxShown {
-			fmt.Fprintf(&b, " and %d more", len(r.Old)-i)
-			break
-		}
-		v := &r.Old[i]
-		if i > 0 {
-			b.WriteByte(';')
-		}
-		fmt.Fprintf(&b, " %s in %s", verdict.Visible(v.RuleID), there(v))
-	}
-	return b.String()
+	return listing("already there before this edit:", "", r.Old, func(v *verdict.Violation) string {
+		return fmt.Sprintf("%s in %s", verdict.Visible(v.RuleID), there(v))
+	})
 }
 
-// signed names what allowances let be of what the call would bring, and who signed for it. "" if there is nothing.
+// signed names what allowances allow of what the call would bring, and who signed for it.
 func (r *Result) signed() string {
-	if len(r.Signed) == 0 {
-		return ""
-	}
-	var b strings.Builder
-	b.WriteString("allowed by allowances.yml:")
-	for i := range r.Signed {
-		if i == maxShown {
-			fmt.Fprintf(&b, " and %d more", len(r.Signed)-i)
-			break
-		}
-		v := &r.Signed[i]
-		if i > 0 {
-			b.WriteByte(';')
-		}
-		fmt.Fprintf(&b, " %s in %s, at most %d, owner %s", verdict.Visible(v.RuleID), there(&v.Violation),
+	return listing("allowed by allowances.yml:", "", r.Signed, func(v *verdict.AllowedViolation) string {
+		return fmt.Sprintf("%s in %s, at most %d, owner %s", verdict.Visible(v.RuleID), there(&v.Violation),
 			v.Allowance.AtMost, verdict.Visible(v.Allowance.Owner))
-	}
-	return b.String()
+	})
 }
 
 // lines is a text of a rule, which may have several lines, as one.

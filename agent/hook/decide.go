@@ -18,7 +18,6 @@ type ruling struct {
 	approved *bool        // what a person at the terminal said, if one was asked and answered
 }
 
-// ruling maps a judgement to the answer.
 func (h *Hook) ruling(person context.Context, e *protocol.Event, j judgement) ruling {
 	r := ruling{of: j.result}
 	out, reason := j.result.Outcome(), "policyscan: "+j.result.Reason()
@@ -45,18 +44,18 @@ func (h *Hook) askedAtTerminal(
 	reason := j.result.Reason()
 	question := ask.Question{Call: e.Call, Reason: reason, Safe: h.Safe}
 	yes, err := question.Person(ctx)
-	switch {
-	case err != nil:
+	if err != nil {
 		h.Warn(err)
-		d.Permission, d.Reason = protocol.Deny, fmt.Sprintf("policyscan: %s\n%v", reason, err)
-		return d, nil
-	case !yes:
-		d.Permission, d.Reason = protocol.Deny, "policyscan: the person at the terminal did not approve: "+reason
-	case h.SendAllow:
+		reason = fmt.Sprintf("policyscan: %s\n%v", reason, err)
+		return protocol.Decision{Permission: protocol.Deny, Reason: reason}, nil
+	}
+	if !yes {
+		reason = "policyscan: the person at the terminal did not approve: " + reason
+		return protocol.Decision{Permission: protocol.Deny, Reason: reason}, &yes
+	}
+	d.Note = j.result.Note()
+	if h.SendAllow {
 		d.Permission, d.Reason = protocol.Allow, "policyscan: a person at the terminal approved it: "+reason
-		d.Note = j.result.Note()
-	default:
-		d.Note = j.result.Note()
 	}
 	return d, &yes
 }

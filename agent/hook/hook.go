@@ -63,7 +63,6 @@ type Hook struct {
 // Denial returns the answer that denies a call, whatever it is, because it could not be judged.
 func Denial(a *protocol.Agent, err error) []byte { return a.Answer(nil, denialOf(err)) }
 
-// denialOf returns the decision that denies a call which could not be judged.
 func denialOf(err error) protocol.Decision {
 	reason := "policyscan could not check this call, so it is denied: " + err.Error()
 	return protocol.Decision{Permission: protocol.Deny, Reason: reason}
@@ -102,7 +101,6 @@ func (h *Hook) once(person context.Context, in io.Reader, out io.Writer) error {
 	return nil
 }
 
-// limited returns a context for a judgement.
 func (h *Hook) limited(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(ctx, h.Timeout, fmt.Errorf("it took over %s", h.Timeout))
 }

@@ -99,7 +99,6 @@ func (h *Hook) roots(e *protocol.Event) ([]string, error) {
 	return roots, nil
 }
 
-// quoted returns a text in quotes, for a message.
 func (h *Hook) quoted(s string) string { return `"` + h.Safe(s) + `"` }
 
 // projectDir returns the project's folder from the environment variable that the agent sets for its hook, or "".
@@ -135,7 +134,6 @@ func (h *Hook) gate(root string) (*gate.Gate, error) {
 	return g, err
 }
 
-// bundleGate loads the bundles.
 func (h *Hook) bundleGate(root string) (*gate.Gate, error) {
 	names := []string{""}
 	if len(h.Policy) > 0 {

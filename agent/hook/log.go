@@ -43,7 +43,6 @@ func withoutTexts(outcomes []callrules.Outcome) []callrules.Outcome {
 	return outcomes
 }
 
-// logTime is how long writing a decision may take.
 const logTime = 5 * time.Second
 
 // MaxTimeout is the longest Timeout of a hook that an agent runs: the hook must end within the limit of the agent's
@@ -88,11 +87,7 @@ func (h *Hook) log(e *protocol.Event, r ruling) error {
 		if err != nil {
 			return struct{}{}, err
 		}
-		line, err := h.entry(e, r).Line(h.LogInput)
-		if err != nil {
-			return struct{}{}, err
-		}
-		return struct{}{}, record.Append(name, line)
+		return struct{}{}, record.Append(name, h.entry(e, r).Line(h.LogInput))
 	})
 	if err != nil {
 		return fmt.Errorf("the decision cannot be written to the log %s, so the call is denied: %w",
@@ -116,15 +111,15 @@ func (h *Hook) logFile(e *protocol.Event) (string, error) {
 	return filepath.Abs(disk.Under(roots[0], h.Log))
 }
 
-// entry returns what the log says about a decision.
 func (h *Hook) entry(e *protocol.Event, r ruling) *record.Entry {
 	entry := &record.Entry{
-		Time: time.Now(), Version: h.Version, Agent: h.Agent.Name, AgentID: h.AgentID,
+		Time: time.Now(), Version: h.Version, Agent: h.Agent.Name, AgentID: &h.AgentID,
 		Answer: h.Agent.Answered(e, r.decision.Permission).String(), Approved: r.approved,
 	}
 	if e != nil {
-		entry.AgentID, entry.Session, entry.Event = cmp.Or(e.Call.Agent, h.AgentID), e.Session, e.Name
-		entry.Tool, entry.Dir, entry.Input = e.Call.Tool, e.Call.Dir, e.Call.Input
+		id := cmp.Or(e.Call.Agent, h.AgentID)
+		entry.AgentID, entry.Session, entry.Event = &id, &e.Session, &e.Name
+		entry.Tool, entry.Dir, entry.Input = &e.Call.Tool, &e.Call.Dir, e.Call.Input
 	}
 	if r.of == nil {
 		reason := r.err.Error()
@@ -132,18 +127,18 @@ func (h *Hook) entry(e *protocol.Event, r ruling) *record.Entry {
 			reason = "what the call would do cannot be determined; " +
 				"the answer to the agent says why, and with --log-input so does the log"
 		}
-		entry.Outcome = callrules.Form{Decision: string(callrules.Deny), Reason: &reason}
+		entry.Form = callrules.Form{Decision: string(callrules.Deny), Reason: &reason}
 		return entry
 	}
 	out, traced := r.of.Outcome(), r.of.Outcomes
 	if !h.LogInput {
 		out, traced = callrules.Strictest(traced), withoutTexts(traced) // the reason of the result names files, too
 	}
-	entry.Outcome = out.Form(traced)
+	entry.Form = out.Form(traced)
 	if out.Set == nil { // neither rules nor a bundle have an opinion on the call
-		entry.Outcome.Decision = string(callrules.Allow)
+		entry.Form.Decision = string(callrules.Allow)
 	} else if quotesCall(out) && !h.LogInput {
-		entry.Outcome.Reason = nil
+		entry.Form.Reason = nil
 	}
 	for i := range r.of.New[:min(len(r.of.New), maxLogged)] {
 		entry.Violations = append(entry.Violations, h.violation(&r.of.New[i]))
@@ -157,7 +152,6 @@ func (h *Hook) entry(e *protocol.Event, r ruling) *record.Entry {
 	return entry
 }
 
-// violation returns what the log says about a violation.
 func (h *Hook) violation(v *verdict.Violation) record.Violation {
 	of := record.Violation{
 		Rule: v.RuleID, Kind: v.Evidence.Kind, Pattern: v.Evidence.Pattern,

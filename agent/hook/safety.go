@@ -46,7 +46,6 @@ func (h *Hook) applySafety(e *protocol.Event, r *gate.Result, root string) (mode
 	return mode, errors.Join(err, folder.Close())
 }
 
-// stateDir returns the folder of what is remembered about sessions.
 func (h *Hook) stateDir() (string, error) {
 	if h.State != "" {
 		return filepath.Abs(h.State)
@@ -60,7 +59,6 @@ func duplicateEvent(a *protocol.Agent, e *protocol.Event) bool {
 	return a.Name == "cursor" && e.Name != "preToolUse"
 }
 
-// sigmashake reads sigmashake's settings.
 func (h *Hook) sigmashake(root string) (sigmashake.Config, error) {
 	config, _, err := sigmashake.LoadConfig(root, sigmashake.ConfigFile)
 	if err == nil && h.AskMode == "" {

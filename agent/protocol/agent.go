@@ -220,7 +220,6 @@ func bound(s string) string {
 	return s
 }
 
-// said returns a reason, or a default if there is none.
 func said(reason string) string {
 	if reason == "" {
 		return "the policy gives no reason"

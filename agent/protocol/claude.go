@@ -33,31 +33,27 @@ func claudeCode() *Agent {
 		}
 		return e
 	}
-	a.answer = func(_ *Event, d Decision) any {
-		switch d.Permission {
-		case Allow:
-			return claudeAnswer{&specific{"PreToolUse", "allow", d.Reason}, d.Note}
-		case Ask:
-			return claudeAnswer{&specific{"PreToolUse", "ask", d.Reason}, d.Note}
-		case Deny:
-			return claudeAnswer{&specific{"PreToolUse", "deny", d.Reason}, d.Note}
-		}
-		return onlyMessage(d)
-	}
+	a.answer = answerClaude
 	return a
 }
 
-// onlyMessage says nothing to the agent, and to the person what there is to say.
-func onlyMessage(d Decision) any { return claudeAnswer{Message: d.Note} }
-
-// readClaude reads what Claude Code and Codex have in common.
-func readClaude(in *input, a *Agent) *Event {
-	e := &Event{Name: in.event(a, "hook_event_name"), Session: in.text("session_id")}
-	e.Call = &call.Call{
-		Tool: in.text("tool_name"), Input: in.object("tool_input"),
-		Agent: in.text("agent_id"), Dir: in.folder("cwd"),
+func answerClaude(_ *Event, d Decision) any {
+	out := claudeAnswer{Message: d.Note}
+	if d.Permission != None {
+		out.Specific = &specific{"PreToolUse", d.Permission.String(), d.Reason}
 	}
-	return e
+	return out
+}
+
+// readClaude reads what Claude Code, Codex and Gemini CLI have in common.
+func readClaude(in *input, a *Agent) *Event {
+	return &Event{
+		Name: in.event(a, "hook_event_name"), Session: in.text("session_id"),
+		Call: &call.Call{
+			Tool: in.text("tool_name"), Input: in.object("tool_input"),
+			Agent: in.text("agent_id"), Dir: in.folder("cwd"),
+		},
+	}
 }
 
 // toolInput is the member of all agents except for one spelling of Copilot's.
@@ -70,11 +66,6 @@ func codex() *Agent {
 	a.read = func(in *input) *Event { return readClaude(in, a) }
 	// Of the three decisions of its schema only deny is one: an allow without another input, and an ask,
 	// are "unsupported", the hook counts as failed, and the call goes on (engine/output_parser.rs).
-	a.answer = func(_ *Event, d Decision) any {
-		if d.Permission == Deny {
-			return claudeAnswer{&specific{"PreToolUse", "deny", d.Reason}, d.Note}
-		}
-		return onlyMessage(d)
-	}
+	a.answer = answerClaude
 	return a
 }

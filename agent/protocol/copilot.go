@@ -46,10 +46,10 @@ func copilot() *Agent {
 		return e
 	}
 	a.answer = func(e *Event, d Decision) any {
-		word := map[Permission]string{Allow: "allow", Ask: "ask", Deny: "deny"}[d.Permission]
-		if word == "" {
+		if d.Permission == None {
 			return struct{}{}
 		}
+		word := d.Permission.String()
 		out := copilotAnswer{Decision: word, Reason: d.Reason}
 		if e.snake {
 			out.Specific = &specific{"PreToolUse", word, d.Reason}

@@ -16,21 +16,18 @@ func gemini() *Agent {
 		ProjectEnv: "GEMINI_PROJECT_DIR", holdsInput: toolInput,
 	}
 	a.read = func(in *input) *Event {
-		e := &Event{Name: in.event(a, "hook_event_name"), Session: in.text("session_id")}
-		e.Call = &call.Call{Tool: in.text("tool_name"), Input: in.object("tool_input"), Dir: in.folder("cwd")}
+		e := readClaude(in, a)
 		e.Call.Request = request(e, call.Member{Name: "mcp_context", Value: in.object("mcp_context")})
 		// Its code has an ask since 0.56 at the latest; its documentation has none, what is not a deny lets
 		// the call go on in a version that has none either, and the input does not name the version.
 		return e
 	}
 	a.answer = func(_ *Event, d Decision) any {
-		switch d.Permission {
-		case Allow:
-			return geminiAnswer{"allow", d.Reason, d.Note}
-		case Deny:
-			return geminiAnswer{"deny", d.Reason, d.Note}
+		out := geminiAnswer{Message: d.Note}
+		if d.Permission != None {
+			out.Decision, out.Reason = d.Permission.String(), d.Reason
 		}
-		return geminiAnswer{Message: d.Note}
+		return out
 	}
 	return a
 }

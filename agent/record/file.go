@@ -40,7 +40,6 @@ func open(name string) (*os.File, error) {
 	return os.OpenFile(name, os.O_RDWR|os.O_APPEND|os.O_CREATE|noFollow, 0o600)
 }
 
-// regular is an error for all but a regular file.
 func regular(st fs.FileInfo) error {
 	switch mode := st.Mode(); {
 	case mode.IsRegular():

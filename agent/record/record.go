@@ -32,24 +32,25 @@ const (
 	maxInput = 256 << 10 // bytes of an input as it is written
 )
 
-// An Entry is what is known of one decision.
+// An Entry is what is known of one decision. docs/agents.md says what the members are. Texts are cut if they are too
+// long, and null if they are empty.
 type Entry struct {
-	Time     time.Time
-	Version  string // of the program
-	Agent    string // as the command line has it
-	AgentID  string
-	Session  string
-	Event    string
-	Tool     string
-	Dir      string
-	Answer   string // what the agent is told: "none" for no opinion, "allow", "ask" or "deny"
-	Approved *bool  // what a person at the terminal said; nil, if none was asked or none said anything
+	Time     time.Time `json:"time"`
+	Version  string    `json:"version"` // of the program
+	Agent    string    `json:"agent"`   // as the command line has it
+	AgentID  *string   `json:"agent_id"`
+	Session  *string   `json:"session"`
+	Event    *string   `json:"event"`
+	Tool     *string   `json:"tool"`
+	Dir      *string   `json:"cwd"`
+	Answer   string    `json:"answer"`   // what the agent is told: "none" for no opinion, "allow", "ask" or "deny"
+	Approved *bool     `json:"approved"` // what a person at the terminal said; nil, if there is no answer
 
-	// Outcome is what was decided, with the reason that is written; of a call that could not be checked it is a deny.
-	Outcome    callrules.Form
-	Violations []Violation
-	Allowed    []Allowed
-	Input      *call.Value // nil if there is none, or it could not be read
+	// Form is what was decided, with the reason that is written; of a call that could not be checked it is a deny.
+	callrules.Form
+	Violations []Violation `json:"violations"`
+	Allowed    []Allowed   `json:"allowed_violations"`
+	Input      *call.Value `json:"-"` // nil if there is none, or it could not be read
 }
 
 // A Violation is one of a bundle's rules that the call would bring.
@@ -70,68 +71,35 @@ type Allowed struct {
 	Owner  string `json:"owner"`   // of the allowance
 }
 
-// entryForm is an entry in JSON. docs/agents.md says what the members are.
-type entryForm struct {
-	Time     string  `json:"time"`
-	Version  string  `json:"version"`
-	Agent    string  `json:"agent"`
-	AgentID  *string `json:"agent_id"`
-	Session  *string `json:"session"`
-	Event    *string `json:"event"`
-	Tool     *string `json:"tool"`
-	Dir      *string `json:"cwd"`
-	Answer   string  `json:"answer"`
-	Approved *bool   `json:"approved"`
-	callrules.Form
-	Violations []Violation     `json:"violations"`
-	Allowed    []Allowed       `json:"allowed_violations"`
-	Input      json.RawMessage `json:"input"`
-}
-
 // Line writes the entry as one line of JSON, with a line feed. With texts, those of the input are written, at most 4
 // KiB of each. Characters that a terminal acts on or that do not show are escaped.
-func (e *Entry) Line(texts bool) ([]byte, error) {
-	f := entryForm{
-		Time: e.Time.UTC().Format(time.RFC3339Nano), Version: e.Version, Agent: e.Agent,
-		AgentID: known(e.AgentID), Session: known(e.Session), Event: known(e.Event),
-		Tool: known(e.Tool), Dir: known(e.Dir),
-		Answer: e.Answer, Approved: e.Approved, Form: e.Outcome, Violations: e.Violations,
-		Allowed: e.Allowed, Input: inputOf(e.Input, texts),
+func (e *Entry) Line(texts bool) []byte {
+	// A line has the same members whatever was decided.
+	line := struct {
+		Entry
+		Input json.RawMessage       `json:"input"`
+		Trace []callrules.TraceForm `json:"trace"`
+	}{*e, inputOf(e.Input, texts), e.Trace}
+	line.Time = e.Time.UTC()
+	line.Violations = append([]Violation{}, e.Violations...)
+	line.Allowed = append([]Allowed{}, e.Allowed...)
+	line.Trace = append([]callrules.TraceForm{}, e.Trace...)
+	for _, text := range []**string{&line.AgentID, &line.Session, &line.Event, &line.Tool, &line.Dir, &line.Reason} {
+		*text = shortened(*text)
 	}
-	if f.Violations == nil {
-		f.Violations = []Violation{}
-	}
-	if f.Allowed == nil {
-		f.Allowed = []Allowed{}
-	}
-	if f.Trace == nil {
-		f.Trace = []callrules.TraceForm{}
-	}
-	if f.Reason != nil {
-		f.Reason = known(*f.Reason)
-	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(traced{f, f.Trace})
-	return escaped(b.Bytes()), err
+	return escaped(append(marshal(line), '\n'))
 }
 
-// traced writes a trace that is empty, too: a line has the same members whatever was decided.
-type traced struct {
-	entryForm
-	Trace []callrules.TraceForm `json:"trace"`
-}
-
-// known is a text, cut if it is too long; nil if it is empty.
-func known(s string) *string {
-	if s == "" {
+// shortened is a text, cut if it is too long; nil if it is empty.
+func shortened(s *string) *string {
+	if s == nil || *s == "" {
 		return nil
 	}
-	if begin := cut(s); begin != s {
-		s = begin + " … (cut)"
+	if begin := cut(*s); begin != *s {
+		begin += " … (cut)"
+		return &begin
 	}
-	return &s
+	return s
 }
 
 // cut is the beginning of a text that is written, which ends with a character.
@@ -215,7 +183,6 @@ func (w *inputWriter) value(v *call.Value) {
 	}
 }
 
-// text is a text of the input.
 func (w *inputWriter) text(s string) []byte {
 	f := form(s)
 	if w.texts {
@@ -228,13 +195,13 @@ func (w *inputWriter) text(s string) []byte {
 	return marshal(f)
 }
 
-// marshal is the JSON of a text or a form.
+// marshal is JSON with < > & as they are.
 func marshal(v any) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
-		panic(err) // texts and numbers: it cannot be
+		panic(err) // of texts, numbers and JSON that was written here: it cannot be
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }

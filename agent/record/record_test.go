@@ -30,10 +30,7 @@ func value(t testing.TB, text string) *call.Value {
 
 func line(t testing.TB, e *Entry, texts bool) string {
 	t.Helper()
-	text, err := e.Line(texts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := e.Line(texts)
 	if !json.Valid(text) || bytes.Count(text, []byte("\n")) != 1 || text[len(text)-1] != '\n' {
 		t.Fatalf("it is not a line of JSON: %q", text)
 	}
@@ -57,8 +54,8 @@ func TestLine(t *testing.T) {
 	yes, file := true, "a.tf"
 	e := &Entry{
 		Time:    time.Date(2026, 11, 23, 7, 5, 8, 120_000_000, time.FixedZone("", 3600)),
-		Version: "v1", Agent: "codex", AgentID: "a", Session: "s", Event: "PreToolUse", Tool: "Bash", Dir: "/w",
-		Answer: "deny", Approved: &yes, Outcome: out.Form([]callrules.Outcome{out}),
+		Version: "v1", Agent: "codex", AgentID: new("a"), Session: new("s"), Event: new("PreToolUse"), Tool: new("Bash"), Dir: new("/w"),
+		Answer: "deny", Approved: &yes, Form: out.Form([]callrules.Outcome{out}),
 		Violations: []Violation{{"NET-1", "text", "0.0.0.0/0", &file, 1, 2, 3}},
 		Allowed:    []Allowed{{Violation{"NET-2", "text", "::/0", nil, 4, 5, 6}, 7, "net"}},
 		Input:      value(t, `{"command":"rm -rf /","n":1.50,"ok":true,"none":null,"list":["x",["y"]],"":{}}`),
@@ -76,7 +73,7 @@ func TestLine(t *testing.T) {
 			t.Errorf("got  %swant %s", got, want)
 		}
 	}
-	empty := line(t, &Entry{Agent: "codex", Answer: "deny", Outcome: callrules.Form{Decision: "deny"}}, false)
+	empty := line(t, &Entry{Agent: "codex", Answer: "deny", Form: callrules.Form{Decision: "deny"}}, false)
 	if want := `{"time":"0001-01-01T00:00:00Z","version":"","agent":"codex","agent_id":null,"session":null,"event":null,"tool":null,"cwd":null,"answer":"deny","approved":null,"decision":"deny","rule":null,"policy":null,"policy_version":null,"code":null,"reason":null,"violations":[],"allowed_violations":[],"input":null,"trace":[]}` + "\n"; empty != want {
 		t.Errorf("got  %swant %s", empty, want)
 	}
@@ -87,9 +84,9 @@ func TestLine(t *testing.T) {
 func TestLineIsEscaped(t *testing.T) {
 	hostile := "\x1b[2J\u009b31m\x00\n\r\t\u2028\u2029\u202e\u200b\ufeff\x7f\U000e0041\"\\<ünï\U0001f600"
 	e := &Entry{
-		Version: hostile, Agent: hostile, AgentID: hostile, Session: hostile, Event: hostile, Tool: hostile,
-		Dir: hostile, Answer: hostile,
-		Outcome:    callrules.Form{Decision: hostile, Reason: &hostile},
+		Version: hostile, Agent: hostile, AgentID: &hostile, Session: &hostile, Event: &hostile,
+		Tool: &hostile, Dir: &hostile, Answer: hostile,
+		Form:       callrules.Form{Decision: hostile, Reason: &hostile},
 		Violations: []Violation{{Rule: hostile, Pattern: hostile, File: &hostile}},
 		Input:      call.NewObject(call.Member{Name: hostile, Value: call.Text(hostile)}),
 	}
@@ -150,8 +147,8 @@ func TestLineIsBounded(t *testing.T) {
 		}
 	}
 	long := strings.Repeat("ü", maxText)
-	if got := line(t, &Entry{Tool: long, Dir: long, Session: long, AgentID: long,
-		Outcome: callrules.Form{Reason: &long}}, false); len(got) > 6*maxText || strings.Count(got, " … (cut)") != 5 {
+	if got := line(t, &Entry{Tool: &long, Dir: &long, Session: &long, AgentID: &long,
+		Form: callrules.Form{Reason: &long}}, false); len(got) > 6*maxText || strings.Count(got, " … (cut)") != 5 {
 		t.Errorf("%d bytes", len(got))
 	}
 }

@@ -1,19 +1,18 @@
 package session
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 	"runtime"
 	"time"
 
-	"github.com/policyscan/policyscan/agent/call"
 	"github.com/policyscan/policyscan/internal/late"
 )
 
@@ -212,34 +211,21 @@ func (f *Folder) sweep(now time.Time) {
 	}
 }
 
+const stateFormat = "{\"version\":1,\"command\":%q,\"times\":%d,\"denials\":%d}\n"
+
 // text is a state as its file has it.
-func (s *State) text() []byte {
-	return fmt.Appendf(nil, "{\"version\":1,\"command\":%q,\"times\":%d,\"denials\":%d}\n",
-		s.command, s.times, s.denials)
-}
+func (s *State) text() []byte { return fmt.Appendf(nil, stateFormat, s.command, s.times, s.denials) }
 
 var commandHash = late.Regexp(`^([0-9a-f]{64})?$`)
 
 // parse reads a state; nothing but what text writes is one.
 func parse(text []byte) (State, error) {
-	v, err := call.ParseValue(text)
-	if err != nil {
-		return State{}, err
-	}
-	s := State{command: v.Member("command").Str(), times: count(v.Member("times"), loopLength),
-		denials: count(v.Member("denials"), breakerLength)}
-	if v.Member("version").JSON() != "1" || len(v.Members()) != 4 || v.Member("command").Kind() != call.String ||
-		!commandHash().MatchString(s.command) || s.times < 0 || s.denials < 0 || (s.command == "") != (s.times == 0) {
+	var s State
+	_, err := fmt.Sscanf(string(text), stateFormat, &s.command, &s.times, &s.denials)
+	if err != nil || !bytes.Equal(s.text(), text) || !commandHash().MatchString(s.command) ||
+		(s.command == "") != (s.times == 0) || min(s.times, s.denials) < 0 ||
+		s.times > loopLength || s.denials > breakerLength {
 		return State{}, errors.New("it is damaged, or from another version of policyscan")
 	}
 	return s, nil
-}
-
-// count is a whole number from 0 to most, else -1.
-func count(v *call.Value, most int) int {
-	n := v.Num()
-	if v.Kind() != call.Number || n != math.Trunc(n) || n < 0 || n > float64(most) {
-		return -1
-	}
-	return int(n)
 }

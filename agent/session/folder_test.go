@@ -93,28 +93,10 @@ func only(t *testing.T, dir string) string {
 	return found[0]
 }
 
-// A state's file may be as long as the limit, whatever spaces are in it.
-func TestLongest(t *testing.T) {
-	dir := sessions(t)
-	f := open(t, dir)
-	deny(t, f, "one")
-	file := only(t, dir)
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, append(text, strings.Repeat(" ", maxBytes-len(text))...), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if got := deny(t, f, "one"); got != 2 {
-		t.Errorf("%d denials, want 2", got)
-	}
-}
-
 // A state that cannot be determined is an error, so that the caller denies; it is not started again.
 func TestDamaged(t *testing.T) {
 	hash := strings.Repeat("a", 64)
-	good := `{"version":1,"command":"` + hash + `","times":2,"denials":5}`
+	good := `{"version":1,"command":"` + hash + `","times":2,"denials":5}` + "\n"
 	if s, err := parse([]byte(good)); err != nil || s.times != 2 || s.denials != 5 || s.command != hash {
 		t.Fatal(s, err)
 	}

@@ -25,13 +25,8 @@ type Target struct {
 	on      []string   // the path of the switch that, if false, does so
 	names   []string   // the path of a list of names of hooks that are left out
 
-	// comments is whether the agent is known to read a file that has comments. Others read none of its hooks then.
-	comments bool
-
 	// entry is what is written. The program is quoted, and so are args, each with a space before it.
 	entry func(program, args string) hook
-	// earlier is what earlier versions wrote, which knew the program by its name alone.
-	earlier func(args string) hook
 }
 
 // A hook is an element of an agent's list of hooks, as they are written; every agent has its own part of
@@ -58,7 +53,6 @@ const Limit = 75 * time.Second
 
 const seconds = int(Limit / time.Second)
 
-// byName is the program as a shell finds it in the PATH.
 const byName = "policyscan"
 
 // unchecked is the reason of a deny for which policyscan itself gave none: mostly it is not installed. It
@@ -67,7 +61,6 @@ const unchecked = "policyscan did not check this call, so it is denied: " +
 	"check that the program policyscan is installed, " +
 	"in the PATH, and the one it should be"
 
-// denies is the deny of Copilot.
 func denies(reason string) string {
 	return `{"permissionDecision":"deny","permissionDecisionReason":"` + reason + `"}`
 }
@@ -81,7 +74,6 @@ func orExit2(agent, program, args string) string {
 		`case "$*" in "{"*"}") printf "%s\n" "$*" && exit;; esac; echo "` + unchecked + `" >&2; exit 2'`
 }
 
-// inPowerShell is the program as PowerShell runs it.
 func inPowerShell(program string) string {
 	if program == byName {
 		return program
@@ -99,9 +91,8 @@ func Targets() []*Target {
 			Project: ".claude/settings.json", User: "settings.json", HomeVar: "CLAUDE_CONFIG_DIR", Home: ".claude",
 			Next: "Claude Code reads it where it is started, not in the folders below it, " +
 				"and asks once whether the folder is trusted",
-			path:    []string{"hooks", "PreToolUse"},
-			off:     [][]string{{"disableAllHooks"}},
-			earlier: earlierClaudeCode,
+			path: []string{"hooks", "PreToolUse"},
+			off:  [][]string{{"disableAllHooks"}},
 			entry: func(program, args string) hook {
 				return hook{Matcher: "*",
 					Hooks: []hook{{Type: "command", Command: orExit2("claude-code", program, args),
@@ -115,9 +106,8 @@ func Targets() []*Target {
 			Project: ".codex/hooks.json", User: "hooks.json", HomeVar: "CODEX_HOME", Home: ".codex",
 			Next: "Codex does not run it before the project is trusted and the hook reviewed: " +
 				"start codex, and type /hooks",
-			path:    []string{"hooks", "PreToolUse"},
-			only:    []string{"description", "hooks"},
-			earlier: earlierCodex,
+			path: []string{"hooks", "PreToolUse"},
+			only: []string{"description", "hooks"},
 			entry: func(program, args string) hook {
 				return hook{Matcher: "*", Hooks: []hook{{
 					Type: "command", Command: orExit2("codex", program, args),
@@ -136,9 +126,6 @@ func Targets() []*Target {
 			path:  []string{"hooks", "BeforeTool"},
 			on:    []string{"hooksConfig", "enabled"},
 			names: []string{"hooksConfig", "disabled"},
-			// packages/cli/src/config/settings.ts strips comments, and refuses a comma at the end of a list.
-			comments: true,
-			earlier:  earlierGemini,
 			entry: func(program, args string) hook {
 				return hook{Matcher: "*",
 					Hooks: []hook{{Name: "policyscan", Type: "command",
@@ -156,7 +143,6 @@ func Targets() []*Target {
 			path:    []string{"hooks", "preToolUse"},
 			version: true,
 			off:     [][]string{{"disableAllHooks"}},
-			earlier: earlierCopilot,
 			entry: func(program, args string) hook {
 				return hook{
 					Type: "command",
@@ -177,7 +163,6 @@ func Targets() []*Target {
 			Next:    "Cursor reads it in the folder that is opened, once the workspace is trusted",
 			path:    []string{"hooks", "preToolUse"},
 			version: true,
-			earlier: earlierCursor,
 			entry: func(program, args string) hook {
 				return hook{Command: orExit2("cursor", program, args), Timeout: seconds, FailClosed: true}
 			},

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/policyscan/policyscan/rules/document"
@@ -48,12 +49,12 @@ func insert(src *document.Source, root *node, path []string, value any) ([]byte,
 			into = into.member(name).value
 		}
 	}
-	start, end, lead, style := place(src.Text, root, into)
+	at, lead, style := place(src.Text, root, into)
 	text, err := style.show(path[found:], value)
 	if err != nil {
 		return nil, err
 	}
-	return splice(src.Text, start, end, lead+text), nil
+	return splice(src.Text, at, at, lead+text), nil
 }
 
 // replace returns the text with another value in the place of one, in lines of its own if that has some.
@@ -76,29 +77,21 @@ func splice(text []byte, start, end int, by string) []byte {
 	return append(out, text[end:]...)
 }
 
-// place says where a next item of a list goes, what is written before it, and how it is shown. From start to end are
-// the comments after the last item, which lead has again: the comma goes before them.
-func place(text []byte, root, into *node) (start, end int, lead string, how style) {
+// place says where a next item of a list goes, what is written before it, and how it is shown.
+func place(text []byte, root, into *node) (at int, lead string, how style) {
 	how = styleOf(text, root)
 	if len(into.items) == 0 {
 		how.prefix = lineIndent(text, into.start)
-		return into.start + 1, into.start + 1, "", how
+		return into.start + 1, "", how
 	}
 	last := into.items[len(into.items)-1]
-	start = last.value.end
-	comments := bytes.TrimRight(text[start:into.end-1], spaces)
-	end = start + len(comments)
-	lead = "," + string(comments)
-	switch indent, ok := lineBlank(text, last.start); {
-	case ok:
-		how.prefix = indent
-	case endsInLine(comments):
-		how.prefix = lineIndent(text, last.start) + how.unit
-	default:
+	indent, ok := lineBlank(text, last.start)
+	if !ok {
 		how.oneLine = true
-		return start, end, lead + " ", how
+		return last.value.end, ", ", how
 	}
-	return start, end, lead + how.newline + how.prefix, how
+	how.prefix = indent
+	return last.value.end, "," + how.newline + how.prefix, how
 }
 
 // styleOf is how a text is indented.
@@ -179,45 +172,23 @@ func encode(value any) (string, error) {
 }
 
 // remove returns the text without an element of the array at a path, and without what would be left
-// empty by it and was not there before: see [insert]. Comments stay, and what they are in.
+// empty by it and was not there before: see [insert].
 func remove(text []byte, root *node, path []string, index int) []byte {
-	plain := withoutComments(text)
 	chain := []*node{root}
 	for _, name := range path {
 		chain = append(chain, chain[len(chain)-1].member(name).value)
 	}
 	for i := len(chain) - 1; ; i-- {
 		of := chain[i]
-		n := len(of.items)
 		it := of.items[index]
 		switch {
-		case index < n-1:
-			next := of.items[index+1].start
-			return splice(text, it.start, next, string(bytes.TrimLeft(gap(text, it.value.end, next), spaces)))
+		case index < len(of.items)-1:
+			return splice(text, it.start, of.items[index+1].start, "")
 		case index > 0:
-			return cut(text, of.items[index-1].value.end, it)
-		case it.start == of.start+1:
-			return splice(text, it.start, it.value.end, "")
-		case i == 0:
-			return cut(text, of.start+1, it)
+			return splice(text, of.items[index-1].value.end, it.value.end, "")
+		case it.start == of.start+1 || i == 0:
+			return splice(text, of.start+1, it.value.end, "")
 		}
-		for j, m := range chain[i-1].items {
-			if m.value == of {
-				index = j
-			}
-		}
-		if m := chain[i-1].items[index]; !bytes.Equal(text[m.start:of.end], plain[m.start:of.end]) {
-			return cut(text, of.start+1, it)
-		}
+		index = slices.IndexFunc(chain[i-1].items, func(m item) bool { return m.value == of })
 	}
-}
-
-// cut returns the text without an item and the spaces before it, from start on.
-func cut(text []byte, start int, it item) []byte {
-	comments := bytes.TrimRight(gap(text, start, it.start), spaces)
-	after := bytes.TrimLeft(text[it.value.end:], " \t\r")
-	if endsInLine(comments) && !bytes.HasPrefix(after, []byte("\n")) {
-		comments = append(comments, styleOf(text, &node{}).newline...)
-	}
-	return splice(text, start, it.value.end, string(comments))
 }

@@ -117,46 +117,11 @@ func TestEdits(t *testing.T) {
 		{"in one line, after another hook", `{"hooks":{"Pre":[{"run":"mine"}]}}`, `{"hooks":{"Pre":[{"run":"mine"}, {"run":"a && b"}]}}`},
 		{"with CRLF", "{\r\n  \"model\": \"x\"\r\n}\r\n", "{\r\n  \"model\": \"x\",\r\n  \"hooks\": {\r\n    \"Pre\": [\r\n      {\r\n        \"run\": \"a && b\"\r\n      }\r\n    ]\r\n  }\r\n}\r\n"},
 		{"in an odd layout", "{ \"a\": 1\n, \"b\" : [ 2 ,3]\n}", "{ \"a\": 1\n, \"b\" : [ 2 ,3], \"hooks\": { \"Pre\": [ {\"run\":\"a && b\"} ] }\n}"},
-		{"after the comment of a line", `{
-  "model": "x" // the best
-}
-`, `{
-  "model": "x", // the best
-  "hooks": {
-    "Pre": [
-      {
-        "run": "a && b"
-      }
-    ]
-  }
-}
-`},
-		{"after comments, with CRLF",
-			"{\r\n  \"hooks\": {\"Pre\": [\r\n    1 // one \r\n    // and, more\r\n  ]} // end\r\n}",
-			"{\r\n  \"hooks\": {\"Pre\": [\r\n    1, // one \r\n    // and, more\r\n    {\r\n      \"run\": \"a && b\"\r\n    }\r\n  ]} // end\r\n}"},
-		{"after a comment, in one line",
-			`{"a": 1 /* one */}`, `{"a": 1, /* one */ "hooks": { "Pre": [ {"run":"a && b"} ] }}`},
-		{"after a comment that ends the one line",
-			"{\"a\": 1 // one\n}",
-			"{\"a\": 1, // one\n  \"hooks\": {\n    \"Pre\": [\n      {\n        \"run\": \"a && b\"\n      }\n    ]\n  }\n}"},
-		{"into an object with a comment", "{\n  // nothing yet\n}\n", `{"hooks": {
-  "Pre": [
-    {
-      "run": "a && b"
-    }
-  ]
-}
-  // nothing yet
-}
-`},
-		{"into a list with a comment", `{"hooks": {"Pre": [ /* , none */ ]}}`, `{"hooks": {"Pre": [{
-  "run": "a && b"
-} /* , none */ ]}}`},
 		{"names with escapes are the same names", `{"h\u006foks": {"Pre": [1]}}`, `{"h\u006foks": {"Pre": [1, {"run":"a && b"}]}}`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			src := &document.Source{Name: "s.json", Text: []byte(test.before)}
-			root, err := parse(src, true)
+			root, err := parse(src)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -178,7 +143,7 @@ func TestEdits(t *testing.T) {
 func takeOut(t *testing.T, text []byte) string {
 	t.Helper()
 	src := &document.Source{Name: "s.json", Text: text}
-	root, err := parse(src, true)
+	root, err := parse(src)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
@@ -201,25 +166,10 @@ func TestRemove(t *testing.T) {
 		{"one in the middle", `{"hooks":{"Pre":[1, 2, 3]}}`, 1, `{"hooks":{"Pre":[1, 3]}}`},
 		{"its event, when others came after it", "{\n  \"hooks\": {\n    \"Pre\": [\n      1\n    ],\n    \"Post\": []\n  }\n}", 0, "{\n  \"hooks\": {\n    \"Post\": []\n  }\n}"},
 		{"all hooks, when settings came after them", "{\n  \"hooks\": {\n    \"Pre\": [\n      1\n    ]\n  },\n  \"a\": 1\n}", 0, "{\n  \"a\": 1\n}"},
-		{"comments before and after it",
-			"{\"hooks\": {\"Pre\": [\n  1, // one\n  // ours\n  2, // two\n  3 // three\n]}}", 1,
-			"{\"hooks\": {\"Pre\": [\n  1, // one\n  // ours\n  // two\n  3 // three\n]}}"},
-		{"a comment behind the last of two",
-			"{\"hooks\": {\"Pre\": [1, // one\n  2 /* two */ ]}}", 1,
-			"{\"hooks\": {\"Pre\": [1 // one\n /* two */ ]}}"},
-		{"a comment before the last, in a line with the end", "{\"hooks\": {\r\n\"Pre\": [1, // one\r\n  2]}}", 1,
-			"{\"hooks\": {\r\n\"Pre\": [1 // one\r\n]}}"},
-		{"a list with a comment stays",
-			"{\"hooks\": {\"Pre\": [\n  // here\n  1\n]}, \"a\": 1}", 0,
-			"{\"hooks\": {\"Pre\": [\n  // here\n]}, \"a\": 1}"},
-		{"an object with a comment stays", "{\"hooks\": { \"Pre\": [ 1 ] /* it */ }}", 0, "{\"hooks\": { /* it */ }}"},
-		{"a name with a comment stays",
-			"{\"hooks\" /* mine */: { \"Pre\": [ 1 ] }}", 0, "{\"hooks\" /* mine */: { }}"},
-		{"a comment before the first", "{ // x\n\"hooks\": { \"Pre\": [ 1 ]} }", 0, "{ // x\n }"},
 		{"all there is", "{\n  \"hooks\": {\n    \"Pre\": [\n      1\n    ]\n  }\n}\n", 0, "{\n}\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			root, err := parse(&document.Source{Name: "s.json", Text: []byte(test.before)}, true)
+			root, err := parse(&document.Source{Name: "s.json", Text: []byte(test.before)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -265,8 +215,8 @@ func TestRefused(t *testing.T) {
 		{"{\"a\": \"\\x\"}", "s.json:1:8: invalid escape sequence `\\x` in string; fix it; nothing was written"},
 		{"{\"a\": \"b", "s.json:1:9: the text ends too early; fix it; nothing was written"},
 		{"{\"a\": \"\\", "s.json:1:8: the text ends too early; fix it; nothing was written"},
-		{"{\n  // mine\n  \"a\": 1\n}", "s.json:2:3: a comment, which the agent may not read; remove it"},
-		{"{\"a\": 1 /* mine */}", "s.json:1:9: a comment, which the agent may not read; remove it"},
+		{"{\n  // mine\n  \"a\": 1\n}", "s.json:2:3: a comment, which not every agent reads; remove it"},
+		{"{\"a\": 1 /* mine */}", "s.json:1:9: a comment, which not every agent reads; remove it"},
 		{"{\n  \"a\": 1,\n  \"\\u0061\": 2\n}", "s.json:3:3: \"a\" occurs twice; remove one: programs differ in which of them they use"},
 		{strings.Repeat("[", 400), "s.json:1:202: values are nested over 200 deep; make it flatter"},
 		{"{\"hooks\": []}", "s.json:1:11: \"hooks\" is a list, not an object; fix it; nothing was written"},
@@ -277,7 +227,7 @@ func TestRefused(t *testing.T) {
 		{"{\"hooks\": {\"Pre\": true}}", "s.json:1:19: \"hooks.Pre\" is true or false, not a list; fix it; nothing was written"},
 	} {
 		src := &document.Source{Name: "s.json", Text: []byte(test.text)}
-		root, err := parse(src, false)
+		root, err := parse(src)
 		if err == nil {
 			_, err = insert(src, root, shortPath, shortHook)
 		}
@@ -296,7 +246,7 @@ func TestTaken(t *testing.T) {
 		`{"a":` + deep(200) + "}":        405, `{"a":` + deep(201) + "}": 0, `{"a":` + deep(1e6) + "}": 0,
 		`{"a":` + strings.Repeat("[", 200) + "1" + strings.Repeat("]", 200) + "}": 0,
 	} {
-		root, err := parse(&document.Source{Name: "s.json", Text: []byte(text)}, false)
+		root, err := parse(&document.Source{Name: "s.json", Text: []byte(text)})
 		switch {
 		case end == 0 && err == nil:
 			t.Errorf("%.20q is read", text)
@@ -306,20 +256,18 @@ func TestTaken(t *testing.T) {
 	}
 }
 
-// FuzzEdit: what parses is what encoding/json takes once its comments are spaces, an edited text parses, holds what it
+// FuzzEdit: what parses is what encoding/json takes, an edited text parses, holds what it
 // held and the hook, and taking the hook out gives back the first bytes.
 func FuzzEdit(f *testing.F) {
 	for _, seed := range []string{
 		"{}", "{ }", "{\n}\n", `{"a":1}`, "{\n  \"a\": 1\n}\n", `{"hooks":{}}`, `{"hooks": {"Pre": [ ]}}`, "{\n\t\"hooks\": {\n\t\t\"Pre\": [1]\n\t}\n}",
 		"{\r\n  \"a\": [1, \"\\u00e9\\\\\"]\r\n}", `{"a": -1.5e+3, "b": [true, false, null]}`, "{\"a\": 1 // c\n}", `{"a":1,"a":2}`, "{\"hooks\":\n{\"Pre\":\n[\n1]}}",
-		"{ /* , */ }", "{\"hooks\": // a\r\n{\"Pre\":[1 // b \r\n ] /**/ } // c\n }//",
 	} {
-		f.Add(seed, true)
-		f.Add(seed, false)
+		f.Add(seed)
 	}
-	f.Fuzz(func(t *testing.T, text string, comments bool) {
+	f.Fuzz(func(t *testing.T, text string) {
 		src := &document.Source{Name: "s.json", Text: []byte(text)}
-		root, err := parse(src, comments)
+		root, err := parse(src)
 		if err != nil {
 			var e *document.Error
 			if ok := asError(err, &e); !ok || e.Line < 0 || e.Line > strings.Count(text, "\n")+1 || e.Column > len(text)+1 {
@@ -327,18 +275,14 @@ func FuzzEdit(f *testing.F) {
 			}
 			return
 		}
-		plain := text
-		if comments {
-			plain = uncommented(text)
-		}
-		if !json.Valid([]byte(plain)) {
+		if !json.Valid([]byte(text)) {
 			t.Fatalf("it parses, but is no JSON: %q", text)
 		}
 		out, err := insert(src, root, shortPath, shortHook)
 		if err != nil {
 			return
 		}
-		if diff := cmp.Diff(withHook(t, plain), decode(t, uncommented(string(out)))); diff != "" {
+		if diff := cmp.Diff(withHook(t, text), decode(t, string(out))); diff != "" {
 			t.Errorf("%q became %q (-want +got):\n%s", text, out, diff)
 		}
 		if back := takeOut(t, out); back != text {

@@ -30,7 +30,6 @@ type item struct {
 	value *node
 }
 
-// called is what a value is, in a message.
 func (n *node) called() string {
 	switch n.kind {
 	case '{':
@@ -57,10 +56,12 @@ func (n *node) member(name string) *item {
 	return nil
 }
 
-// parse reads a JSON text as RFC 8259 has it, strictly: one object, no name twice within one, no comma at the end,
-// and only if comments is true may there be comments. The error is a *document.Error at its place: an edit of what
+const spaces = " \t\r\n"
+
+// parse reads a JSON text as RFC 8259 has it, strictly: one object, no name twice within one, no comma at the end
+// and no comments. The error is a *document.Error at its place: an edit of what
 // cannot be read whole would be a guess.
-func parse(src *document.Source, comments bool) (*node, error) {
+func parse(src *document.Source) (*node, error) {
 	if bytes.HasPrefix(src.Text, []byte("\ufeff")) {
 		const found = "the file begins with a byte order mark"
 		return nil, src.ErrorAt(document.CodeSyntax, 1, 1, found, "save it without one")
@@ -68,23 +69,17 @@ func parse(src *document.Source, comments bool) (*node, error) {
 	if err := src.Check(); err != nil {
 		return nil, err
 	}
-	text := withoutComments(src.Text)
-	if len(bytes.Trim(text, spaces)) == 0 {
+	if len(bytes.Trim(src.Text, spaces)) == 0 {
 		return nil, src.ErrorAt(document.CodeSyntax, 0, 0, "the file is empty", "write {} into it, or remove it")
 	}
-	for i := range text {
-		if !comments && text[i] != src.Text[i] {
-			return nil, src.Error(document.CodeSyntax, i, "a comment, which the agent may not read", "remove it")
-		}
-	}
 	// The text is UTF-8; half of a surrogate pair is as good in a setting as it is to an agent in JavaScript.
-	p := parser{src, jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowInvalidUTF8(true))}
+	p := parser{src, jsontext.NewDecoder(bytes.NewBuffer(src.Text), jsontext.AllowInvalidUTF8(true))}
 	root, err := p.value(0)
 	if err != nil {
 		return nil, p.mistake(err)
 	}
-	if rest := bytes.TrimLeft(text[root.end:], spaces); len(rest) > 0 {
-		at := len(text) - len(rest)
+	if rest := bytes.TrimLeft(src.Text[root.end:], spaces); len(rest) > 0 {
+		at := len(src.Text) - len(rest)
 		return nil, src.Error(document.CodeSyntax, at, "there is more after the settings", "remove it")
 	}
 	if root.kind != '{' {
@@ -115,13 +110,12 @@ func (p *parser) mistake(err error) error {
 		found = "the text ends too early"
 	case bytes.HasPrefix(rest, []byte(",")):
 		found, fix = "a comma without a value on each side of it", "remove it"
-	case bytes.HasPrefix(rest, []byte("/*")):
-		found, fix = "a comment that does not end", "remove it"
+	case bytes.HasPrefix(rest, []byte("/*")), bytes.HasPrefix(rest, []byte("//")):
+		found, fix = "a comment, which not every agent reads", "remove it"
 	}
 	return p.src.Error(code, at, found, fix)
 }
 
-// value reads a value.
 func (p *parser) value(depth int) (*node, error) {
 	n := &node{kind: byte(p.PeekKind())} // 0 for what the next read refuses
 	var err error

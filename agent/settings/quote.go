@@ -4,7 +4,17 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"unicode"
+
+	"github.com/policyscan/policyscan/internal/late"
+)
+
+// marks are what an argument may have besides letters and digits.
+const marks = `\p{L}\p{M}\p{Nd}_/.:=+,@ -`
+
+var (
+	special   = late.Regexp(`[^` + marks + `]`)
+	plain     = late.Regexp(`^([A-Za-z0-9_/.][A-Za-z0-9_/.-]*|-[A-Za-z0-9_/-]*)$`) // PowerShell parts -a.b at its dot
+	arguments = late.Regexp(`^( [A-Za-z0-9_/.-]+| "[` + marks + `]+")*$`)
 )
 
 // quoteAll writes arguments for a command line, each with a space before it, so that every shell that
@@ -14,24 +24,16 @@ import (
 func quoteAll(args []string) (string, error) {
 	var b strings.Builder
 	for _, arg := range args {
-		if arg == "" {
+		bad := special().FindString(arg)
+		switch {
+		case arg == "":
 			return "", errors.New("an argument after -- is empty; give it a value, or remove it")
-		}
-		plain := true
-		for _, r := range arg {
-			switch {
-			case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9', r == '-', r == '_', r == '/':
-			case r == '.' && arg[0] != '-': // PowerShell parts -a.b at its dot
-			case strings.ContainsRune(".:=+,@ ", r), unicode.IsLetter(r), unicode.IsMark(r), unicode.IsDigit(r):
-				plain = false
-			default:
-				return "", fmt.Errorf("the argument %q has %q in it, which not every shell takes literally; "+
-					"write it without, or write the hook by hand", arg, r)
-			}
-		}
-		if plain {
+		case bad != "":
+			return "", fmt.Errorf("the argument %q has %q in it, which not every shell takes literally; "+
+				"write it without, or write the hook by hand", arg, []rune(bad)[0])
+		case plain().MatchString(arg):
 			b.WriteString(" " + arg)
-		} else {
+		default:
 			b.WriteString(` "` + arg + `"`)
 		}
 	}
@@ -59,21 +61,4 @@ func isProgram(text string) bool {
 	drive := len(path) > 2 && path[1] == ':' && path[2] == '/'
 	again, err := quoteProgram(path)
 	return err == nil && again == text && (drive || strings.HasPrefix(path, "/"))
-}
-
-// quotes reports whether a text is what quoteAll makes of some arguments.
-func quotes(text string) bool {
-	var args []string
-	for rest := text; rest != ""; {
-		arg, end := strings.TrimPrefix(rest, " "), " "
-		if inner, quoted := strings.CutPrefix(arg, `"`); quoted {
-			arg, end = inner, `"`
-		}
-		arg, rest, _ = strings.Cut(arg, end)
-		if args = append(args, arg); end == " " && rest != "" {
-			rest = " " + rest
-		}
-	}
-	again, err := quoteAll(args)
-	return err == nil && again == text
 }

@@ -13,12 +13,11 @@
 //
 // # Limits
 //
-// Comments are allowed where the agent is known to allow them, which is Gemini CLI's settings alone; a comma at the
-// end of a list is allowed nowhere. With either, Claude Code and Codex read nothing of the file and run no hook.
-// (github.com/tailscale/hujson reads both, and a name that occurs twice; a million brackets overflow its stack.) The
-// command of a hook is a line that any shell can run if it finds sh (Codex and Copilot have separate lines for
-// Windows). What no such line can prevent (a time limit, an agent that does not read the file) is in docs/cli.md.
-// [Target.Install] and [Target.Uninstall] take and return bytes; a [File] reads and writes them.
+// A comment, or a comma at the end of a list, is an error: with either, Claude Code and Codex read nothing of the
+// file and run no hook. The command of a hook is a line that any shell can run if it finds sh (Codex and Copilot
+// have separate lines for Windows). What no such line can prevent (a time limit, an agent that does not read the
+// file) is in docs/cli.md. [Target.Install] and [Target.Uninstall] take and return bytes; a [File] reads and writes
+// them.
 package settings
 
 import (
@@ -34,9 +33,8 @@ import (
 
 // Install returns the settings with the hook that runs "PROGRAM hook AGENT" with these arguments before every call of
 // a tool; the same bytes, if it is there already. The program is a path, or "", which is policyscan as the PATH has
-// it. A hook with these arguments that names another program, or that an earlier version wrote, is replaced where it
-// is. A nil src is a file that is not there yet. The error is a [document.Error], with the place in the file, where
-// there is one.
+// it. A hook with these arguments that names another program is replaced where it is. A nil src is a file that is not
+// there yet. The error is a [document.Error], with the place in the file, where there is one.
 func (t *Target) Install(src *document.Source, program string, args []string) ([]byte, error) {
 	program, err := quoteProgram(program)
 	if err != nil {
@@ -50,7 +48,7 @@ func (t *Target) Install(src *document.Source, program string, args []string) ([
 	if src == nil {
 		return t.fresh(entry)
 	}
-	root, err := parse(src, t.comments)
+	root, err := parse(src)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +70,6 @@ func (t *Target) Install(src *document.Source, program string, args []string) ([
 	return src.Text, nil
 }
 
-// shown is what a message says of arguments.
 func shown(args string) string {
 	if args == "" {
 		return ": none"
@@ -84,7 +81,7 @@ func shown(args string) string {
 // none, nil if the file is one that Install began and nothing else is in it. A hook that is not as it
 // was written is an error.
 func (t *Target) Uninstall(src *document.Source) ([]byte, error) {
-	root, err := parse(src, t.comments)
+	root, err := parse(src)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +101,6 @@ func (t *Target) Uninstall(src *document.Source) ([]byte, error) {
 	return remove(src.Text, root, t.path, index), nil
 }
 
-// fresh is a whole file with the hook.
 func (t *Target) fresh(entry hook) ([]byte, error) {
 	text, err := style{oneLine: true}.show(t.path, entry)
 	if err != nil {
@@ -180,26 +176,22 @@ type installed struct {
 }
 
 // find returns the hook if it is there, with any program and arguments, and nil if it is not. What runs policyscan
-// and is not as this version or an earlier one wrote it is an error.
+// and is not as Install wrote it is an error.
 func (t *Target) find(src *document.Source, root *node) (had *installed, err error) {
 	array, _, err := list(src, root, t.path)
 	if err != nil || array == nil {
 		return nil, err
 	}
-	plain := withoutComments(src.Text)
 	for _, it := range array.items {
-		raw := plain[it.value.start:it.value.end]
+		raw := src.Text[it.value.start:it.value.end]
 		args, entry, ok := t.written(raw)
 		switch {
-		case ok && !bytes.Equal(raw, src.Text[it.value.start:it.value.end]):
-			const found = "this hook of policyscan has a comment in it"
-			return nil, src.Error(document.CodeValue, it.start, found, "move the comment out of it")
 		case ok && had != nil:
 			const found = "the hook occurs twice"
 			return nil, src.Error(document.CodeDuplicate, it.start, found, "remove one of them by hand")
 		case ok:
 			had = &installed{it.value, args, entry}
-		case mentions(raw, byName, " hook "+t.Agent):
+		case bytes.Contains(raw, []byte(byName)) && bytes.Contains(raw, []byte(" hook "+t.Agent)):
 			const found = "this hook runs policyscan, but is not as policyscan wrote it"
 			return nil, src.Error(document.CodeValue, it.start, found, "remove it by hand")
 		}
@@ -207,8 +199,7 @@ func (t *Target) find(src *document.Source, root *node) (had *installed, err err
 	return had, nil
 }
 
-// written reports whether a JSON text is the hook as this version or an earlier one writes it, and with what
-// arguments.
+// written reports whether a JSON text is the hook as [Target.Install] writes it, and with what arguments.
 func (t *Target) written(raw []byte) (args string, entry hook, ok bool) {
 	var h hook
 	if json.Unmarshal(raw, &h) != nil {
@@ -223,49 +214,19 @@ func (t *Target) written(raw []byte) (args string, entry hook, ok bool) {
 		return "", hook{}, false
 	}
 	args = strings.TrimSuffix(rest[:end], " ")
-	if !quotes(args) {
+	if !arguments().MatchString(args) {
 		return "", hook{}, false
 	}
-	forms := []hook{t.earlier(args)}
-	if i := strings.LastIndex(before, "$("); i >= 0 && isProgram(before[i+2:]) {
-		entry := t.entry(before[i+2:], args)
-		forms = append(forms, entry, entry.withUnjudged())
+	i := strings.LastIndex(before, "$(")
+	if i < 0 || !isProgram(before[i+2:]) {
+		return "", hook{}, false
 	}
-	for _, form := range forms {
-		if want, err := encode(form); err == nil && sameJSON(raw, []byte(want)) {
-			return args, form, true
-		}
-	}
-	return "", hook{}, false
+	entry = t.entry(before[i+2:], args)
+	want, err := encode(entry)
+	return args, entry, err == nil && sameJSON(raw, []byte(want))
 }
 
-// sameJSON reports whether two JSON texts say the same.
 func sameJSON(a, b []byte) bool {
 	var x, y any
 	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
-}
-
-// mentions reports whether any text within a JSON text has these words in it, all of them.
-func mentions(raw []byte, words ...string) bool {
-	var v any
-	if json.Unmarshal(raw, &v) != nil {
-		return false
-	}
-	var within func(any) bool
-	within = func(v any) bool {
-		switch v := v.(type) {
-		case string:
-			return !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(v, word) })
-		case []any:
-			return slices.ContainsFunc(v, within)
-		case map[string]any:
-			for _, member := range v {
-				if within(member) {
-					return true
-				}
-			}
-		}
-		return false
-	}
-	return within(v)
 }

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"os"
@@ -67,7 +68,7 @@ func TestInstall(t *testing.T) {
 					t.Errorf("other arguments: %v", err)
 				}
 				back, err := of.Uninstall(source(text))
-				if err != nil || mentions(back, "policyscan") || !mentions([]byte(text), "policyscan") {
+				if err != nil || bytes.Contains(back, []byte("policyscan")) || !strings.Contains(text, "policyscan") {
 					t.Errorf("uninstalled: %v\n%s", err, back)
 				}
 			}
@@ -135,7 +136,7 @@ func TestInstallRefused(t *testing.T) {
 		{"cursor", `{"version": 2}`, `s.json:1:13: there is no "version": 1, without which Cursor reads no hooks; add it`},
 		{"codex", `{"$schema": "x"}`, `s.json:1:2: there is "$schema", and Codex refuses a file that has more than ["description" "hooks"]; remove it`},
 		{"gemini", "{\n  \"a\": [1,], // mine\n}", `s.json:2:10: a comma without a value on each side of it; remove it`},
-		{"gemini", "{\n  // mine\n  \"a\": 1, /* x", `s.json:3:11: a comment that does not end; remove it`},
+		{"gemini", "{\n  // mine\n  \"a\": 1, /* x", `s.json:2:3: a comment, which not every agent reads; remove it`},
 		{"cursor", `{"version": 1, "hooks": {"preToolUse": [1, {"command": "policyscan hook cursor"}]}}`, `s.json:1:44: this hook runs policyscan, but is not as policyscan wrote it; remove it by hand`},
 		{"claude-code", `{"hooks": {"PreToolUse": [{"hooks": [{"command": "cd /; policyscan hook claude-code || true"}]}]}}`, `s.json:1:27: this hook runs policyscan, but is not as policyscan wrote it; remove it by hand`},
 	} {
@@ -146,12 +147,12 @@ func TestInstallRefused(t *testing.T) {
 	}
 
 	for _, of := range Targets() {
-		const want = `s.json:1:15: a comment, which the agent may not read; remove it`
+		const want = `s.json:1:15: a comment, which not every agent reads; remove it`
 		for _, text := range []string{"{\"version\": 1 // mine\n}", `{"version": 1 /* mine */}`} {
-			if _, err := of.Install(source(text), "", nil); of.comments != (err == nil) || err != nil && err.Error() != want {
+			if _, err := of.Install(source(text), "", nil); err == nil || err.Error() != want {
 				t.Errorf("%s, %s: %v", of.Agent, text, err)
 			}
-			if _, err := of.Uninstall(source(text)); of.comments != (err == nil) || err != nil && err.Error() != want {
+			if _, err := of.Uninstall(source(text)); err == nil || err.Error() != want {
 				t.Errorf("%s, %s, uninstalled: %v", of.Agent, text, err)
 			}
 		}
@@ -203,51 +204,6 @@ func TestChangedByHand(t *testing.T) {
 	twice := text[:end] + "," + text[begin+1:]
 	if _, err := of.Uninstall(source(twice)); err == nil || !strings.Contains(err.Error(), "the hook occurs twice") {
 		t.Errorf("twice: %v", err)
-	}
-}
-
-// TestFault_152_EarlierEntry: an entry that an earlier version wrote has another reason, and that of the first versions
-// takes silence for no opinion. Install replaces it where it is, whatever is around it, and Uninstall knows it.
-func TestFault_152_EarlierEntry(t *testing.T) {
-	for _, of := range Targets() {
-		for reason, entry := range map[string]func(program, args string) hook{
-			unjudgedFirst: func(_, args string) hook { return of.earlier(args) },
-			unjudged:      func(program, args string) hook { return of.entry(program, args).withUnjudged() },
-		} {
-			t.Run(of.Agent, func(t *testing.T) { replacesEarlier(t, of, entry, reason) })
-		}
-	}
-}
-
-func replacesEarlier(t *testing.T, of *Target, entry func(program, args string) hook, reason string) {
-	args := []string{"--calls", "my rules/calls.yml"}
-	quoted, err := quoteAll(args)
-	if err != nil {
-		t.Fatal(err)
-	}
-	old := *of
-	old.entry = entry
-	around := "{\n  \"hooks\": {\n    \"" + of.path[1] + "\": [\n      1\n    ]\n  }\n}\n"
-	if of.version {
-		around = strings.Replace(around, "{\n", "{\n  \"version\": 1,\n", 1)
-	}
-	oneLine, windows := strings.ReplaceAll(around, "\n", ""), strings.ReplaceAll(around, "\n", "\r\n")
-	for _, had := range []string{"", around, oneLine, windows} {
-		before, want := install(t, &old, had, args...), install(t, of, had, args...)
-		if before == want || !strings.Contains(before, reason) || strings.Contains(want, reason) {
-			t.Fatalf("the earlier entry is the one of now:\n%s", before)
-		}
-		if got := install(t, of, before, args...); got != want {
-			t.Errorf("%q became\n%s\nwant\n%s", before, got, want)
-		}
-		back, err := of.Uninstall(source(before))
-		if err != nil || string(back) != had {
-			t.Errorf("uninstalled: %v\n%q, want %q", err, back, had)
-		}
-		_, err = of.Install(source(before), "", nil)
-		if err == nil || !strings.Contains(err.Error(), "with other arguments:"+quoted) {
-			t.Errorf("other arguments: %v", err)
-		}
 	}
 }
 
@@ -335,7 +291,7 @@ func TestQuote(t *testing.T) {
 		if err != nil || got != test.want {
 			t.Errorf("%q: %q, %v; want %q", test.args, got, err, test.want)
 		}
-		if !quotes(got) {
+		if !arguments().MatchString(got) {
 			t.Errorf("%q is not known again", got)
 		}
 	}
@@ -344,8 +300,8 @@ func TestQuote(t *testing.T) {
 			t.Errorf("%q is quoted as %q", arg, got)
 		}
 	}
-	for _, text := range []string{"a", " a  b", ` "a"`, ` "a b`, " a;b", `  `} {
-		if quotes(text) {
+	for _, text := range []string{"a", " a  b", ` "a b`, " a;b", `  `} {
+		if arguments().MatchString(text) {
 			t.Errorf("%q is none of ours", text)
 		}
 	}
@@ -371,7 +327,7 @@ func FuzzInstall(f *testing.F) {
 		if err != nil || string(out) == text {
 			return
 		}
-		root, err := parse(source(string(out)), of.comments)
+		root, err := parse(source(string(out)))
 		if err != nil {
 			t.Fatalf("%q became %q: %v", text, out, err)
 		}
