@@ -61,6 +61,18 @@ func allowedSentence(a *verdict.AllowedViolation) string {
 		"): " + full(clip(flow(a.Reason), 1000))
 }
 
+// allowedLines say where what is new but allowed is, as many as most.
+func (v *view) allowedLines(most int) []string {
+	var lines []string
+	for i, a := range v.newAllowed {
+		if i == most {
+			return append(lines, fmt.Sprintf("and %d more that are new; the verdict has all", len(v.newAllowed)-most))
+		}
+		lines = append(lines, newFinding(&a.Violation).place()+": "+allowedSentence(a))
+	}
+	return lines
+}
+
 // endings says which allowances end soon, a line for each and one for the rest, each safe to print.
 func (v *view) endings() []string {
 	var lines []string

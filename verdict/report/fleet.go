@@ -80,13 +80,9 @@ func WriteFleetText(w io.Writer, f *summary.Fleet, o FleetTextOptions) error {
 		if r.ErrorCount > 0 {
 			undecided = append(undecided, lines)
 		}
-		var counts []tally
-		for _, c := range r.Rules {
-			counts = append(counts, tally{c.RuleID, c.Violations})
-		}
 		if r.Violations > 0 {
 			worst = append(worst, []string{name + " " + count(r.Violations, "violation") + ": " +
-				strings.Join(tallyWords(counts), " ")})
+				strings.Join(ruleTallies(r), " ")})
 		}
 	}
 	for _, r := range f.Broken() {
@@ -181,4 +177,13 @@ func moreErrors(r *summary.Repository) string {
 		return "and " + count(n, "more error")
 	}
 	return ""
+}
+
+// ruleTallies says how many violations of which rules a repository has.
+func ruleTallies(r *summary.Repository) []string {
+	var counts []tally
+	for _, c := range r.Rules {
+		counts = append(counts, tally{c.RuleID, c.Violations})
+	}
+	return tallyWords(counts)
 }

@@ -63,10 +63,8 @@ func writeIssues(v *view, yield func(gitlabIssue) bool) {
 		add(text, e.Code, errorFingerprint(&e), "blocker", e.File, e.Line)
 	}
 	for i := range v.Violations {
-		f, severity := newFinding(&v.Violations[i]), "major"
-		if r := v.rule(i); r != nil {
-			severity = gitlabSeverity(r.Severity)
-		}
+		f, severity := newFinding(&v.Violations[i]), v.ruleOf[i].rule.Severity
+		severity = cmp.Or(map[string]string{"low": "minor", "high": "critical", "critical": "blocker"}[severity], "major")
 		add(f.sentence(), f.RuleID, f.Fingerprint, severity, f.File, f.at.Line)
 	}
 	if text := v.allowedNote(); text != "" {
@@ -82,10 +80,6 @@ func writeIssues(v *view, yield func(gitlabIssue) bool) {
 			note(but)
 		}
 	}
-}
-
-func gitlabSeverity(severity string) string {
-	return cmp.Or(map[string]string{"low": "minor", "high": "critical", "critical": "blocker"}[severity], "major")
 }
 
 // gitlabPath is the real path where JSON can hold it, and else the verdict's writing of it.

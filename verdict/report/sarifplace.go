@@ -9,9 +9,9 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// place is the place of a violation that reports point to. GitHub wants a file and a region, and validators warn where
-// there is none: what is at no place is at the start.
-func (s *sarifWriter) place(f *finding) sarifPlace {
+// sarifPlaceOf is the place of a violation that reports point to. GitHub wants a file and a region, and validators warn
+// where there is none: what is at no place is at the start.
+func sarifPlaceOf(f *finding) sarifPlace {
 	place := sarifPlace{ArtifactLocation: artifact(cmp.Or(f.File, noFile)), Region: sarifStart()}
 	switch {
 	case !f.inFile():
@@ -19,9 +19,6 @@ func (s *sarifWriter) place(f *finding) sarifPlace {
 		place.Region = wholeLines(f.at.Line, lastLine(&f.at))
 	default:
 		place.Region, place.ContextRegion = regions(&f.at)
-		if !s.snippets {
-			place.Region.Snippet, place.ContextRegion = nil, nil
-		}
 	}
 	return place
 }
@@ -32,49 +29,27 @@ func wholeLines(first, last int64) *sarifRegion {
 }
 
 // regions returns the match, and what the excerpt holds of the lines around it; nil if it holds no more. A snippet is
-// the very text of its region; only that of a match that the excerpt does not hold to its end is cut, and ends in an
-// ellipsis.
+// the very text of its region: a match that the excerpt may not hold to its end has none.
 func regions(e *verdict.Evidence) (match, context *sarifRegion) {
 	match = &sarifRegion{StartLine: max(e.Line, 1), StartColumn: max(e.UTF16Column, 1)}
 	match.EndLine, match.EndColumn = max(e.EndLine, match.StartLine), max(e.UTF16EndColumn, 1)
 	if match.EndLine == match.StartLine {
 		match.EndColumn = max(match.EndColumn, match.StartColumn)
-		// Columns of bytes: that is known of a match within a line, in any encoding. The bytes of a line end are not: a
-		// pattern's LF matches CRLF.
-		if n := e.EndColumn - e.Column; e.Line == e.EndLine && n > 0 && e.Offset >= 0 {
-			offset := e.Offset
-			match.ByteOffset, match.ByteLength = &offset, &n
-		}
 	}
 	start, end := matchInExcerpt(e)
 	before, text, after := e.Excerpt[:start], e.Excerpt[start:end], e.Excerpt[end:]
-	switch {
-	case text == "":
-		return match, nil
-	case after == "" && !whole(text, e):
-		match.Snippet = &sarifText{Text: text + ellipsis}
+	if text == "" || after == "" && utf8.RuneCountInString(e.Excerpt) >= excerptLimit {
 		return match, nil
 	}
 	match.Snippet = &sarifText{Text: text}
 	if before == "" && after == "" {
 		return match, nil
 	}
-	c := *match
-	c.ByteOffset, c.ByteLength = nil, nil
-	c.StartColumn = max(c.StartColumn-utf16Len(before), 1)
-	c.EndColumn += utf16Len(after)
-	c.Snippet = &sarifText{Text: e.Excerpt}
-	return match, &c
-}
-
-// whole reports whether text is the match to its end. Of a text, LF matches CRLF.
-func whole(text string, e *verdict.Evidence) bool {
-	n := named(e)
-	if n.isMapping() {
-		return utf8.RuneCountInString(text) < excerptLimit
-	}
-	lines := func(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
-	return lines(text) == lines(n.plain)
+	around := *match
+	around.StartColumn = max(around.StartColumn-utf16Len(before), 1)
+	around.EndColumn += utf16Len(after)
+	around.Snippet = &sarifText{Text: e.Excerpt}
+	return match, &around
 }
 
 func artifact(file string) sarifArtifact {

@@ -1,7 +1,7 @@
 package report
 
 import (
-	"net/url"
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,17 +32,17 @@ func sarifRuleOfCode(code string) sarifRule {
 // sarifIDs are the ids of rules as SARIF has them, each once. The first rule of an id has it; another one (a change
 // brings its own rule under the id of one of the base) has "ID@FROM", and so has one whose id is a code of ours. Not
 // "ID/FROM": in SARIF that is a part of the rule ID, and no rule.
-func sarifIDs(ours []sarifRule, rules []verdict.Rule) []string {
+func sarifIDs(ours []sarifRule, rules []*ruleGroup) []string {
 	used, given := map[string]bool{}, map[string]bool{}
 	for i := range ours {
 		used[ours[i].ID], given[ours[i].ID] = true, true
 	}
-	for i := range rules {
-		used[rules[i].ID] = true
+	for _, g := range rules {
+		used[g.rule.ID] = true
 	}
 	ids := make([]string, len(rules))
-	for i := range rules {
-		r := &rules[i]
+	for i, g := range rules {
+		r := g.rule
 		ids[i] = r.ID
 		if !given[r.ID] {
 			given[r.ID] = true
@@ -57,18 +57,21 @@ func sarifIDs(ours []sarifRule, rules []verdict.Rule) []string {
 	return ids
 }
 
-// sarifRuleOf describes a rule. Without texts its title is all that it says.
-func sarifRuleOf(r *verdict.Rule, id string, texts bool) sarifRule {
-	short := sarifPlain(full(flow(r.Title)), sarifMostDescribed)
-	if short == "" { // GitHub refuses it; no bundle has it
-		short = "A rule without a title."
+// sarifRuleOf describes a rule. All that a bundle says in its help is plain words or code.
+func sarifRuleOf(r *verdict.Rule, id string) sarifRule {
+	// GitHub refuses an empty description; no bundle has a rule without a title.
+	short := cmp.Or(sarifPlain(full(flow(r.Title)), sarifMostDescribed), "A rule without a title.")
+	lines := append(namedLines("rule: ", r.Title), ruleLines(r)...)
+	help := sarifText{Text: sarifEscape(strings.Join(lines, "\n")), Markdown: "**" + prose(r.Title, codeMarkdown) + "**\n"}
+	for _, note := range ruleNotes(r, r.Message) {
+		help.Markdown += "\n" + note + "\n"
 	}
 	d := sarifRule{
 		ID:               id,
 		Name:             sarifName(r.Title, id),
 		ShortDescription: sarifText{Text: short},
-		FullDescription:  sarifText{Text: short},
-		Help:             sarifText{Text: short},
+		FullDescription:  sarifText{Text: cmp.Or(sarifPlain(full(flow(r.Message)), sarifMostDescribed), short)},
+		Help:             help,
 		// Every violation is a FAIL: a level below "error" would let GitHub's check pass.
 		DefaultConfiguration: sarifConfiguration{"error"},
 		Properties: sarifRuleProperties{
@@ -82,18 +85,8 @@ func sarifRuleOf(r *verdict.Rule, id string, texts bool) sarifRule {
 	if slices.Contains(r.Tags, "security") {
 		d.Properties.SecuritySeverity = securitySeverity(r.Severity)
 	}
-	if isURI(r.DocsURL) {
+	if isSafeURL(r.DocsURL) {
 		d.HelpURI = r.DocsURL
-	}
-	if !texts {
-		d.Name = ""
-		return d
-	}
-	if flow(r.Message) != "" {
-		d.FullDescription.Text = sarifPlain(full(flow(r.Message)), sarifMostDescribed)
-	}
-	if help := sarifHelp(r); help.Text != "" {
-		d.Help = help
 	}
 	return d
 }
@@ -132,61 +125,6 @@ func sarifName(title, id string) string {
 	return name
 }
 
-// sarifHelp is what a reader learns about a rule: in Markdown, all that a bundle says is in fences, where nothing is
-// markup, except an address that is a link and nothing else.
-func sarifHelp(r *verdict.Rule) sarifText {
-	var plain, markdown []string
-	for _, part := range [][2]string{
-		{"Rule", r.Title}, {"Why", r.Message}, {"What to do", r.Remediation}, {"Documentation", r.DocsURL},
-		{"Owner", r.Owner}, {"Severity", r.Severity},
-	} {
-		text := strings.TrimSpace(part[1])
-		if text == "" {
-			continue
-		}
-		lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
-		for i, l := range lines {
-			lines[i] = strings.TrimRight(drawn(l), " ")
-		}
-		text = strings.Join(lines, "\n")
-		plain = append(plain, part[0]+": "+sarifEscape(text))
-		body := fenced(text)
-		if text == r.DocsURL && isURI(text) {
-			body = "<" + text + ">\n"
-		}
-		markdown = append(markdown, "**"+part[0]+"**\n\n"+body)
-	}
-	return sarifText{Text: strings.Join(plain, "\n\n"), Markdown: strings.Join(markdown, "\n")}
-}
-
-// fenced is a fenced code block of GitHub's Markdown around text that has no fence as long.
-func fenced(text string) string {
-	fence := strings.Repeat("`", max(longestRun(text, '`'), 2)+1)
-	return fence + "text\n" + text + "\n" + fence + "\n"
-}
-
-// isURI reports whether s is an absolute http or https URI as in RFC 3986, except square brackets, which only an
-// address of IPv6 may have.
-func isURI(s string) bool {
-	u, err := url.Parse(s)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || strings.Count(s, "#") > 1 {
-		return false
-	}
-	const others = "-._~:/?#@!$&'()*+,;="
-	for i := 0; i < len(s); i++ {
-		if s[i] == '%' && i+2 < len(s) && isHex(s[i+1]) && isHex(s[i+2]) {
-			i += 2
-		} else if !isAlphanumeric(s[i]) && strings.IndexByte(others, s[i]) < 0 {
-			return false
-		}
-	}
-	return true
-}
-
 func isAlphanumeric(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
-}
-
-func isHex(c byte) bool {
-	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
 }

@@ -137,8 +137,6 @@ type (
 		StartColumn int64      `json:"startColumn,omitempty"` // without columns: whole lines
 		EndLine     int64      `json:"endLine"`
 		EndColumn   int64      `json:"endColumn,omitempty"`
-		ByteOffset  *int64     `json:"byteOffset,omitempty"`
-		ByteLength  *int64     `json:"byteLength,omitempty"`
 		Snippet     *sarifText `json:"snippet,omitempty"`
 	}
 )

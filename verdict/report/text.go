@@ -62,7 +62,7 @@ func WriteText(w io.Writer, document *verdict.Verdict, o TextOptions) error {
 	t.gap(len(v.Errors))
 	t.summary(v)
 	t.tallies(v)
-	t.outcome(v)
+	t.last(v.Verdict.Verdict, v.result()+"; "+v.looked(), t.Elapsed)
 	return t.w.Flush() // a bufio.Writer keeps its first error
 }
 
@@ -232,81 +232,32 @@ func (t *textWriter) allowed(v *view) {
 
 // summary says what checked what, and what a reader has to know of it.
 func (t *textWriter) summary(v *view) {
-	for _, fact := range [][2]string{{"policy: ", t.Policy}, {"root: ", t.Root}, {"scope: ", v.compared()}} {
+	for _, fact := range [][2]string{{"policy: ", t.Policy}, {"root: ", t.Root}, {"scope: ", v.scope()}} {
 		if fact[1] != "" {
 			t.labelled(fact[0], fact[1])
 		}
 	}
-	notes := with(nil, v.behindNote())
-	switch c := &v.Coverage; {
-	case c.Files > 0 && v.coversNothing():
-		notes = append(notes, "no file is covered by a rule: nothing was checked")
-	case c.Files == 0 && v.passes():
-		notes = append(notes, "there was nothing to scan")
+	for _, note := range slices.Concat(v.notes(), v.limits(), t.Notes) {
+		t.labelled("note: ", note)
 	}
-	// A glob may be a mistake; but a change or a list need not touch what a rule is about.
-	if n := len(v.unused); n > 0 && v.Scope.Mode == "full" && !v.coversNothing() {
-		const most = 5
-		var ids []string
-		for i, r := range v.unused[:min(n, most+1)] {
-			if ids = append(ids, verdict.Visible(r.ID)); i == most {
-				ids[i] = ellipsis
+	for _, list := range []struct {
+		files              []verdict.Omission
+		what, reason, more string
+	}{
+		{v.Coverage.NotScanned, "not scanned", "", "not scanned"},
+		{v.unparsed(), "cannot be parsed", "only its text was checked", "that cannot be parsed"},
+	} {
+		for i, o := range list.files {
+			if i == mostFiles {
+				t.labelled("note: ", "and "+count(len(list.files)-i, "more file")+" "+list.more)
+				break
 			}
+			t.labelled("note: ", t.Prefix+o.File+": "+list.what+": "+cmp.Or(list.reason, o.Reason))
 		}
-		notes = append(notes, fmt.Sprintf("%d of %s %s no file: %s", n, count(len(v.Rules), "rule"), selects(n),
-			strings.Join(ids, ", ")))
-	}
-	notes = with(notes, v.requiredNote())
-	if v.Partial {
-		why, so := v.partialNote()
-		notes = append(notes, why+"; "+so)
-	}
-	notes = append(notes, t.Notes...)
-	for i, o := range v.Coverage.NotScanned {
-		if i == mostFiles {
-			notes = append(notes, "and "+count(len(v.Coverage.NotScanned)-i, "more file")+" not scanned")
-			break
-		}
-		notes = append(notes, t.Prefix+o.File+": not scanned: "+o.Reason)
-	}
-	for i, file := range v.Coverage.Unparsed {
-		if i == mostFiles {
-			notes = append(notes, "and "+count(len(v.Coverage.Unparsed)-i, "more file")+" that cannot be parsed")
-			break
-		}
-		notes = append(notes, t.Prefix+file+": cannot be parsed: only its text was checked")
-	}
-	for _, n := range notes {
-		t.labelled("note: ", n)
 	}
 }
 
-// outcome writes the last line, which says in words what the result of the run is and what it rests on.
-func (t *textWriter) outcome(v *view) {
-	found := ""
-	switch n := len(v.Violations); {
-	case n > 0:
-		found = v.counts(count)
-	case v.Complete:
-		found = "no violation"
-	}
-	if !v.Complete {
-		if found != "" {
-			found += "; "
-		}
-		found += "could not decide (" + count(len(v.Errors), "error") + ")"
-	}
-	c := &v.Coverage
-	looked := fmt.Sprintf("%s checked, %d covered by a rule", count(c.Files, "file"), c.Governed)
-	if c.Scanned < c.Governed {
-		looked = fmt.Sprintf("%s, %d covered by a rule, %d of these scanned", count(c.Files, "file"), c.Governed,
-			c.Scanned)
-	}
-	found += v.allowedSuffix() + "; " + looked + ", " + count(len(v.Rules), "rule")
-	t.last(v.Verdict.Verdict, found, t.Elapsed)
-}
-
-// last writes the last line.
+// last writes the last line, which says in words what the result of the run is and what it rests on.
 func (t *textWriter) last(outcome verdict.Outcome, text string, elapsed time.Duration) {
 	color := green
 	if outcome != verdict.Pass {
@@ -348,21 +299,26 @@ func (t *textWriter) tallies(v *view) {
 
 // A tally is a name and how many violations it has.
 type tally struct {
-	name string
-	n    int
+	Name  string
+	Count int
+}
+
+// sortTallies puts the largest first.
+func sortTallies(all []tally) {
+	slices.SortStableFunc(all, func(a, b tally) int { return cmp.Or(b.Count-a.Count, strings.Compare(a.Name, b.Name)) })
 }
 
 // tallyWords lists names with their numbers, the largest first, a comma after each but the last.
 func tallyWords(all []tally) []string {
 	const most = 40
-	slices.SortStableFunc(all, func(a, b tally) int { return cmp.Or(b.n-a.n, strings.Compare(a.name, b.name)) })
+	sortTallies(all)
 	var parts []string
 	for i, x := range all {
 		if i == most {
 			parts = append(parts, fmt.Sprintf("and %d more", len(all)-most))
 			break
 		}
-		parts = append(parts, fmt.Sprintf("%s %d", verdict.Visible(clip(x.name, 200)), x.n))
+		parts = append(parts, fmt.Sprintf("%s %d", verdict.Visible(clip(x.Name, 200)), x.Count))
 	}
 	for i := range len(parts) - 1 {
 		parts[i] += ","
@@ -396,9 +352,9 @@ func byDir(v *verdict.Verdict, prefix string) []tally {
 		}
 		if _, known := at[dir]; !known {
 			at[dir] = len(all)
-			all = append(all, tally{name: dir})
+			all = append(all, tally{Name: dir})
 		}
-		all[at[dir]].n++
+		all[at[dir]].Count++
 	}
 	return all
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -39,14 +40,6 @@ func grouped(n int64) string {
 		s = s[:i] + "," + s[i:]
 	}
 	return s
-}
-
-// selects agrees with the number of rules before it.
-func selects(n int) string {
-	if n == 1 {
-		return "selects"
-	}
-	return "select"
 }
 
 // full ends a sentence.
@@ -158,9 +151,9 @@ func flow(s string) string {
 func isLineEnd(r rune) bool { return '\n' <= r && r <= '\r' || r == 0x85 || r == 0x2028 || r == 0x2029 }
 
 // drawn is [verdict.Visible] with tabs as spaces.
-func drawn(s string) string {
-	return verdict.Visible(strings.ReplaceAll(s, "\t", strings.Repeat(" ", tabWidth)))
-}
+func drawn(s string) string { return verdict.Visible(spaced(s)) }
+
+func spaced(s string) string { return strings.ReplaceAll(s, "\t", strings.Repeat(" ", tabWidth)) }
 
 // textLines returns the lines of a text, each safe to print, without blank ones before and after them. There is at
 // least one.
@@ -183,6 +176,14 @@ func textLines(s string) []string {
 	return all[:last]
 }
 
+// with returns a list with one more text, if that is one and new.
+func with(all []string, s string) []string {
+	if s == "" || slices.Contains(all, s) {
+		return all
+	}
+	return append(all, s)
+}
+
 // namedLines are the [textLines] of a text behind a name.
 func namedLines(name, text string) []string {
 	lines := textLines(strings.TrimSpace(text))
@@ -190,15 +191,14 @@ func namedLines(name, text string) []string {
 	return lines
 }
 
-// visibleLines is [textLines] where only LF and CRLF end a line; a blank text has none.
+// visibleLines is [textLines] for GitHub's runner, too; a blank text has none.
 func visibleLines(s string) []string {
-	s = strings.Trim(strings.ReplaceAll(s, "\r\n", "\n"), "\n")
 	if strings.TrimSpace(s) == "" {
 		return nil
 	}
-	lines := strings.Split(s, "\n")
+	lines := textLines(s)
 	for i, l := range lines {
-		lines[i] = drawn(strings.TrimRight(l, " \t"))
+		lines[i] = inert(l)
 	}
 	return lines
 }
@@ -232,13 +232,4 @@ func fill(words []string, room int) []string {
 		}
 	}
 	return lines
-}
-
-// longestRun is how often a character follows itself at most.
-func longestRun(s string, of rune) int {
-	longest := 0
-	for _, run := range strings.FieldsFunc(s, func(r rune) bool { return r != of }) {
-		longest = max(longest, len(run))
-	}
-	return longest
 }
