@@ -11,6 +11,7 @@ import (
 
 const (
 	mostEndings   = 20 // allowances that end soon in a report; verdict.json has all
+	mostNames     = 10 // in a line
 	mostChanges   = 20 // lines about changes to the policy
 	fewAllowances = 10 // that change are told one by one only, without lines that count them first
 
@@ -121,10 +122,10 @@ func (v *view) policyChanges() []string {
 		}
 	}
 	if n := len(removed); n > 0 {
-		lines = slices.Insert(lines, 0, count(n, "rule")+" no longer enforced: "+firstOf(removed))
+		lines = slices.Insert(lines, 0, count(n, "rule")+" no longer enforced: "+firstOf(removed, mostNames))
 	}
 	if n := len(added); n > 0 {
-		lines = append(lines, count(n, "rule")+" added: "+firstOf(added))
+		lines = append(lines, count(n, "rule")+" added: "+firstOf(added, mostNames))
 	}
 	lines = append(lines, allowanceChanges(allowances)...)
 	if n := len(lines); n > mostChanges {
@@ -188,5 +189,5 @@ func quotedTexts(texts []string) string {
 	for _, s := range texts {
 		quoted = append(quoted, `"`+verdict.Visible(clip(s, 100))+`"`)
 	}
-	return firstOf(quoted)
+	return firstOf(quoted, mostNames)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/policyscan/policyscan/verdict"
@@ -76,7 +77,7 @@ func nameLines(all []tally) string {
 	sortTallies(all)
 	var b strings.Builder
 	for _, x := range all {
-		fmt.Fprintf(&b, "%*s  %s\n", len(grouped(int64(all[0].Count))), grouped(int64(x.Count)), x.Name)
+		fmt.Fprintf(&b, "%*d  %s\n", len(strconv.Itoa(all[0].Count)), x.Count, x.Name)
 	}
 	return b.String()
 }

@@ -40,7 +40,12 @@ func writeGitHub(w io.Writer, document *verdict.Verdict) error {
 		all = append(all, violationAnnotation(newFinding(&v.Violations[t.violation]), t.place, v.ruleOf[t.violation].rule))
 	}
 	if len(v.undecided)+len(targets) > annotationsKept {
-		all = append(all[:annotationsKept-1], restAnnotation(v, len(targets)))
+		more := count(len(v.undecided)+len(targets)-annotationsKept+1, "more annotation")
+		all = append(all[:annotationsKept-1], annotation{title: "policyscan: " + more, lines: []string{
+			more + " not shown: GitHub keeps 10 per step. " +
+				"All are in the verdict (--output, verdict.json) and in the text report.",
+			v.summaryLine(),
+		}})
 	}
 	for i := range all {
 		all[i].write(b, "error")
@@ -119,28 +124,6 @@ func violationAnnotation(f *finding, place int, r *verdict.Rule) annotation {
 		a.lines = append(a.lines, cut(line, annotationMessage/4)) // so that the limit of all takes nothing else
 	}
 	return a
-}
-
-// restAnnotation replaces all annotations from the tenth on.
-func restAnnotation(v *view, targets int) annotation {
-	const shown = annotationsKept - 1
-	thing := "more violation"
-	if targets > len(v.Violations) {
-		thing = "more place"
-	}
-	var parts []string
-	if n := len(v.undecided) - shown; n > 0 {
-		parts = append(parts, count(n, "more error"))
-	}
-	if n := targets - max(shown-len(v.undecided), 0); n > 0 {
-		parts = append(parts, count(n, thing))
-	}
-	more := strings.Join(parts, " and ")
-	return annotation{title: "policyscan: " + more, lines: []string{
-		more + " not shown: GitHub keeps 10 annotations per step. " +
-			"All are in the verdict (--output, verdict.json) and in the text report.",
-		v.summaryLine(),
-	}}
 }
 
 // write writes the command of the name. A property's value must not begin with "=", which the runner drops, and the

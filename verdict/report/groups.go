@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -189,21 +188,12 @@ func besideKeys(v *verdict.Violation, keys []*verdict.Violation) bool {
 	if e.Kind != verdict.KindText && e.Kind != verdict.KindRegex || int64(len(e.Places)) < e.Occurrences {
 		return false
 	}
-	var lines []verdict.Place
-	for _, k := range keys {
-		if k.Status == v.Status && k.Note == v.Note {
-			lines = append(lines, k.Evidence.Places...)
-		}
-	}
-	slices.SortFunc(lines, func(a, b verdict.Place) int { return cmp.Compare(a.Line, b.Line) })
-	for i := 1; i < len(lines); i++ { // where the furthest one ends that begins so far
-		lines[i].EndLine = max(lines[i].EndLine, lines[i-1].EndLine)
-	}
 	for _, p := range e.Places {
-		after, _ := slices.BinarySearchFunc(lines, p.EndLine+1, func(l verdict.Place, line int64) int {
-			return cmp.Compare(l.Line, line)
-		})
-		if after == 0 || lines[after-1].EndLine < p.Line {
+		overlaps := func(l verdict.Place) bool { return l.Line <= p.EndLine && p.Line <= l.EndLine }
+		beside := func(k *verdict.Violation) bool {
+			return k.Status == v.Status && k.Note == v.Note && slices.ContainsFunc(k.Evidence.Places, overlaps)
+		}
+		if !slices.ContainsFunc(keys, beside) {
 			return false
 		}
 	}

@@ -2,12 +2,15 @@ package report
 
 import (
 	"bufio"
+	"cmp"
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
 	"html/template"
 	"io"
+	"iter"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/policyscan/policyscan/verdict"
@@ -39,15 +42,11 @@ type htmlHead struct {
 // no GitHub runner obeys it when the page is printed to a log.
 func writePage(w io.Writer, name string, styles []string, script string, head *htmlHead, page any) error {
 	t, err := template.New(name).Funcs(template.FuncMap{
-		"number": func(n int) string { return grouped(int64(n)) }, "some": some, "bytes": grouped,
-		"visible": inert, "flow": func(s string) string { return inert(flow(s)) }, "lines": visibleLines,
-		"drawn":     func(s string) string { return inert(spaced(s)) },
-		"short":     func(commit string) string { return inert(abbreviated(commit)) },
-		"known":     func(severity string) bool { return slices.Contains(severities(), severity) },
-		"sentence":  func(s string) string { return inert(full(sentence(s))) },
-		"safe":      isSafeURL,
-		"join":      func(all []string) string { return strings.Join(all, ", ") },
-		"mostFirst": mostFirst, "moreErrors": moreErrors,
+		"count": count, "visible": inert, "flow": func(s string) string { return inert(flow(s)) },
+		"lines": textLines, "drawn": drawn, "safe": isSafeURL, "moreErrors": moreErrors, "mostFirst": mostFirst,
+		"short":    func(commit string) string { return inert(abbreviated(commit)) },
+		"sentence": func(s string) string { return inert(full(sentence(s))) },
+		"join":     func(all []string) string { return strings.Join(all, ", ") },
 	}).ParseFS(htmlFiles, "html/"+name)
 	if err != nil {
 		return err
@@ -87,3 +86,156 @@ func contentHash(text string) string {
 
 // severities are those of a bundle, the gravest first.
 func severities() []string { return []string{"critical", "high", "medium", "low"} }
+
+// A htmlPage is what page.html shows. The template makes the texts of the verdict visible.
+type htmlPage struct {
+	htmlHead
+	*verdict.Verdict
+
+	ScopeLine string
+	Bundles   []string
+	Unparsed  []verdict.Omission
+	Changes   []string // to the policy
+	RuleRows  []*htmlRule
+
+	AllowedNote string // how many are allowed; "" if none is
+	AllowedNew  []htmlViolation
+	EndingsNote string // how many allowances end soon
+	Endings     []string
+
+	Groups     []*htmlRule // those of RuleRows with violations, in the order of all reports
+	Folders    []tally
+	Statuses   []string // in words; none where there was nothing to compare with
+	Types      []string // to choose from, like the two that follow
+	Severities []string // the gravest first
+	Owners     []string // by name
+}
+
+// A htmlRule is a rule and its violations.
+type htmlRule struct {
+	*verdict.Rule
+	Bundle  string // that it is from; "" where there is one only
+	State   string // "violated", "holds" or "unknown"
+	Outcome string
+	Count   int                     // of violations
+	Group   string                  // the id of its violations; "" if there is none
+	Items   iter.Seq[htmlViolation] // made when they are written: together they are several times the verdict
+}
+
+// A htmlViolation is a violation as it is shown.
+type htmlViolation struct {
+	ID           string // unique in the page; "" if nothing leads there
+	Status       string // in words; "" where there was nothing to compare with
+	New          bool
+	Folder, Name string // of the file; Folder is "" or ends in "/"
+	Line, Column int64  // 0 for what has no place
+	Reason       string // if it is not the rule's message
+	Found        string // if the line does not show it
+	Notes        []string
+
+	Before, Match, After string // the line
+
+	Rule, Allowance string // of one that is allowed
+}
+
+// writeHTML writes the verdict as one page.
+func writeHTML(w io.Writer, document *verdict.Verdict) error {
+	v := newView(document)
+	p := &htmlPage{
+		Verdict: v.Verdict, ScopeLine: v.scopeLine(), Unparsed: v.unparsed(), Changes: v.policyChanges(),
+		AllowedNote: v.allowedNote(), Endings: v.endings(), EndingsNote: v.endingsNote(),
+		Folders: byDir(v.Verdict, ""),
+	}
+	p.htmlHead = htmlHead{Tone: "pass", Outcome: v.Verdict.Verdict, Headline: v.result(), Notes: slices.Concat(
+		[]string{v.looked()}, v.notes(), v.caveats())}
+	switch {
+	case !v.Complete:
+		p.Tone = "undecided"
+	case !v.passes():
+		p.Tone = "fail"
+	case v.scannedNothing():
+		p.Tone, p.Headline = "hollow", "nothing was scanned"
+	}
+	for i := range v.Policy {
+		p.Bundles = append(p.Bundles, v.bundle(i))
+	}
+	for _, a := range v.newAllowed {
+		x := newHTMLViolation(&a.Violation, "", a.Reason)
+		x.Status, x.Rule, x.Allowance = newButAllowed, a.RuleID, allowanceWords(&a.Allowance)
+		p.AllowedNew = append(p.AllowedNew, x)
+	}
+	p.addRules(v)
+	return writePage(w, "page.html", []string{"style.css"}, "script.js", &p.htmlHead, p)
+}
+
+// addRules lists the rules, the violations under them, and what these can be filtered by.
+func (p *htmlPage) addRules(v *view) {
+	rows := map[*ruleGroup]*htmlRule{}
+	for _, g := range v.byRule {
+		row := &htmlRule{Rule: g.rule, State: "holds", Outcome: v.ruleOutcome(g), Count: len(g.violations)}
+		switch {
+		case row.Count > 0:
+			row.State = "violated"
+		case v.unchecked(g) != "":
+			row.State = "unknown"
+		}
+		if len(v.Policy) > 1 {
+			row.Bundle = g.rule.From
+		}
+		rows[g] = row
+		p.RuleRows = append(p.RuleRows, row)
+	}
+	used := map[string]bool{}
+	for i, g := range v.groups {
+		row := rows[g]
+		row.Group = "rule-" + strconv.Itoa(i+1)
+		ids := make([]string, len(g.violations))
+		for k, x := range g.violations {
+			ids[k] = unique(used, x.Fingerprint)
+			if len(x.Fingerprint) != 64 || strings.Trim(x.Fingerprint, "0123456789abcdef") != "" {
+				ids[k] = unique(used, "violation")
+			}
+			p.Statuses = with(p.Statuses, label(x.Status))
+		}
+		row.Items = func(yield func(htmlViolation) bool) {
+			for k, x := range g.violations {
+				if !yield(newHTMLViolation(x, ids[k], g.rule.Message)) {
+					return
+				}
+			}
+		}
+		p.Groups = append(p.Groups, row)
+		p.Types = with(p.Types, verdict.Visible(g.rule.Type))
+		p.Severities = with(p.Severities, verdict.Visible(g.rule.Severity))
+		p.Owners = with(p.Owners, flow(g.rule.Owner))
+	}
+	sortTallies(p.Folders)
+	slices.Sort(p.Types)
+	slices.Sort(p.Owners)
+	rank := func(s string) int { return slices.Index(append(severities(), s), s) }
+	slices.SortFunc(p.Severities, func(a, b string) int { return cmp.Or(rank(a)-rank(b), strings.Compare(a, b)) })
+}
+
+func newHTMLViolation(x *verdict.Violation, id, message string) htmlViolation {
+	f := newFinding(x)
+	path := f.path()
+	slash := strings.LastIndexByte(path, '/') + 1
+	h := htmlViolation{
+		ID: id, Folder: path[:slash], Name: path[slash:], Status: label(x.Status), New: x.Status == verdict.Introduced,
+		Notes: f.facts(),
+	}
+	if x.Reason != message {
+		h.Reason = x.Reason
+	}
+	shown := false
+	if f.inFile() {
+		h.Line, h.Column = f.at.Line, f.at.Column
+		left, match, right := sourceLine(&f.at)
+		h.Before, h.Match, h.After = left.lead(), match, right.String()
+		shown = strings.HasSuffix(match, f.name.plain) // what is longer is cut
+	}
+	if !shown || f.hidesPattern() {
+		h.Found = f.foundLine()
+	}
+	return h
+}

@@ -140,16 +140,11 @@ func (p *markdownPage) facts(v *view) {
 
 // omissions names the first files of a list, with the reasons; "" if there are none.
 func omissions(files []verdict.Omission) string {
-	const most = 10
 	var all []string
-	for i, o := range files {
-		if i == most {
-			all = append(all, fmt.Sprintf("and %d more", len(files)-most))
-			break
-		}
+	for _, o := range files {
 		all = append(all, codeMarkdown(clip(o.File, 300))+" ("+words(o.Reason, 100)+")")
 	}
-	return strings.Join(all, ", ")
+	return firstOf(all, mostNames)
 }
 
 // words is [prose] of the first n characters.

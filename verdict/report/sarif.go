@@ -133,7 +133,7 @@ func (s *sarifWriter) writeErrors() {
 			break
 		}
 		message := sarifText{Text: sarifPlain("Could not decide: "+full(flow(e.Message)), 1000)}
-		n := sarifNotification{Descriptor: &sarifReference{e.Code}, Level: "error", Message: message}
+		n := sarifNotification{Descriptor: map[string]string{"id": e.Code}, Level: "error", Message: message}
 		place := sarifPlace{artifact(noFile), sarifStart(), nil}
 		if aboutFile(e) {
 			place = sarifPlace{ArtifactLocation: artifact(e.File), Region: sarifPoint(e)}
@@ -169,8 +169,11 @@ func (s *sarifWriter) writeViolations() {
 		used[s.ruleOf[i]] = true
 	}
 	spare := s.most.rules - len(driver.Rules) - len(used)
-	ids, index := sarifIDs(driver.Rules, s.byRule), map[*ruleGroup]int{}
-	for i, g := range s.byRule {
+	ids, index := map[string]bool{}, map[*ruleGroup]int{}
+	for i := range driver.Rules {
+		ids[driver.Rules[i].ID] = true
+	}
+	for _, g := range s.byRule {
 		if !used[g] {
 			if spare <= 0 {
 				run.Properties.RulesLeftOut++
@@ -178,8 +181,14 @@ func (s *sarifWriter) writeViolations() {
 			}
 			spare--
 		}
+		// A change brings its own rule under the id of one of the base. Not "ID/FROM": in SARIF that is a part of the
+		// rule ID, and no rule.
+		id := g.rule.ID
+		if ids[id] {
+			id += "@" + g.rule.From
+		}
 		index[g] = len(driver.Rules)
-		driver.Rules = append(driver.Rules, sarifRuleOf(g.rule, ids[i]))
+		driver.Rules = append(driver.Rules, sarifRuleOf(g.rule, unique(ids, id)))
 	}
 	for _, i := range found {
 		n := index[s.ruleOf[i]]
@@ -270,9 +279,7 @@ func (s *sarifWriter) writeNotes() {
 // release: "0.0.0-devel".
 func semanticVersion(version string) string {
 	version = strings.TrimPrefix(version, "v")
-	const number, word = `(0|[1-9]\d*)`, `(0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*)`
-	if regexp.MustCompile(`^` + number + `\.` + number + `\.` + number + `(-` + word + `(\.` + word +
-		`)*)?(\+[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$`).MatchString(version) {
+	if regexp.MustCompile(`^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$`).MatchString(version) {
 		return version
 	}
 	return "0.0.0-devel"

@@ -2,10 +2,11 @@ package report
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/policyscan/policyscan/verdict"
 )
@@ -24,37 +25,9 @@ func sarifRuleOfCode(code string) sarifRule {
 	return sarifRule{
 		ID: code, Name: "CouldNotDecide", ShortDescription: text, FullDescription: text, Help: help,
 		HelpURI:              sarifHome + "/blob/main/docs/verdict.md#codes",
-		DefaultConfiguration: sarifConfiguration{"error"},
+		DefaultConfiguration: map[string]string{"level": "error"},
 		Properties:           sarifRuleProperties{Tags: []string{}, Precision: "very-high", ProblemSeverity: "error"},
 	}
-}
-
-// sarifIDs are the ids of rules as SARIF has them, each once. The first rule of an id has it; another one (a change
-// brings its own rule under the id of one of the base) has "ID@FROM", and so has one whose id is a code of ours. Not
-// "ID/FROM": in SARIF that is a part of the rule ID, and no rule.
-func sarifIDs(ours []sarifRule, rules []*ruleGroup) []string {
-	used, given := map[string]bool{}, map[string]bool{}
-	for i := range ours {
-		used[ours[i].ID], given[ours[i].ID] = true, true
-	}
-	for _, g := range rules {
-		used[g.rule.ID] = true
-	}
-	ids := make([]string, len(rules))
-	for i, g := range rules {
-		r := g.rule
-		ids[i] = r.ID
-		if !given[r.ID] {
-			given[r.ID] = true
-			continue
-		}
-		id := r.ID + "@" + r.From
-		for n := 2; used[id]; n++ {
-			id = r.ID + "@" + r.From + "-" + strconv.Itoa(n)
-		}
-		ids[i], used[id] = id, true
-	}
-	return ids
 }
 
 // sarifRuleOf describes a rule. All that a bundle says in its help is plain words or code.
@@ -73,7 +46,7 @@ func sarifRuleOf(r *verdict.Rule, id string) sarifRule {
 		FullDescription:  sarifText{Text: cmp.Or(sarifPlain(full(flow(r.Message)), sarifMostDescribed), short)},
 		Help:             help,
 		// Every violation is a FAIL: a level below "error" would let GitHub's check pass.
-		DefaultConfiguration: sarifConfiguration{"error"},
+		DefaultConfiguration: map[string]string{"level": "error"},
 		Properties: sarifRuleProperties{
 			Tags: sarifTags(r.Tags), Precision: "very-high", ProblemSeverity: "error",
 			Type: r.Type, From: r.From, Owner: verdict.Visible(r.Owner), Severity: r.Severity,
@@ -127,4 +100,81 @@ func sarifName(title, id string) string {
 
 func isAlphanumeric(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+}
+
+// sarifPlaceOf is the place of a violation that reports point to. GitHub wants a file and a region, and validators warn
+// where there is none: what is at no place is at the start.
+func sarifPlaceOf(f *finding) sarifPlace {
+	place := sarifPlace{ArtifactLocation: artifact(cmp.Or(f.File, noFile)), Region: sarifStart()}
+	switch {
+	case !f.inFile():
+	case !f.exact:
+		place.Region = wholeLines(f.at.Line, lastLine(&f.at))
+	default:
+		place.Region, place.ContextRegion = regions(&f.at)
+	}
+	return place
+}
+
+// wholeLines is a region without columns.
+func wholeLines(first, last int64) *sarifRegion {
+	return &sarifRegion{StartLine: max(first, 1), EndLine: max(first, last, 1)}
+}
+
+// regions returns the match, and what the excerpt holds of the lines around it; nil if it holds no more. A snippet is
+// the very text of its region: a match that the excerpt may not hold to its end has none.
+func regions(e *verdict.Evidence) (match, context *sarifRegion) {
+	match = &sarifRegion{StartLine: max(e.Line, 1), StartColumn: max(e.UTF16Column, 1)}
+	match.EndLine, match.EndColumn = max(e.EndLine, match.StartLine), max(e.UTF16EndColumn, 1)
+	if match.EndLine == match.StartLine {
+		match.EndColumn = max(match.EndColumn, match.StartColumn)
+	}
+	start, end := matchInExcerpt(e)
+	before, text, after := e.Excerpt[:start], e.Excerpt[start:end], e.Excerpt[end:]
+	if text == "" || after == "" && utf8.RuneCountInString(e.Excerpt) >= excerptLimit {
+		return match, nil
+	}
+	match.Snippet = &sarifText{Text: text}
+	if before == "" && after == "" {
+		return match, nil
+	}
+	around := *match
+	around.StartColumn = max(around.StartColumn-utf16Len(before), 1)
+	around.EndColumn += utf16Len(after)
+	around.Snippet = &sarifText{Text: e.Excerpt}
+	return match, &around
+}
+
+func artifact(file string) sarifArtifact {
+	return sarifArtifact{URI: relativeURI(verdict.RawPath(file)), URIBaseID: sarifRoot}
+}
+
+// relativeURI is a path as a relative reference of RFC 3986: every byte but those that no reader takes for anything
+// else is percent-encoded, and a path that begins with a slash is no other root's.
+func relativeURI(path string) string {
+	var b strings.Builder
+	for i := range len(path) {
+		if c := path[i]; isAlphanumeric(c) || strings.IndexByte("-._~", c) >= 0 || c == '/' && i > 0 {
+			b.WriteByte(c)
+		} else {
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	return b.String()
+}
+
+// sarifPlain is a line of plain text of a message, at most n characters as it is written.
+func sarifPlain(s string, n int) string {
+	for room := n; ; room /= 2 {
+		if text := sarifEscape(clip(s, room)); len([]rune(text)) <= n {
+			return text
+		}
+	}
+}
+
+// sarifEscape writes a text so that nothing in it is a link, "[text](target)", or a placeholder, "{0}" (sections 3.11.5
+// and 3.11.6). Outside links the standard names no way to write a bracket; CodeQL writes it with a backslash as within
+// one, so that is what GitHub's readers take.
+func sarifEscape(s string) string {
+	return strings.NewReplacer(`\`, `\\`, `[`, `\[`, `]`, `\]`, `{`, `{{`, `}`, `}}`).Replace(s)
 }

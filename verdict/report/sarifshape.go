@@ -65,11 +65,8 @@ type (
 		FullDescription      sarifText           `json:"fullDescription"`
 		Help                 sarifText           `json:"help"`
 		HelpURI              string              `json:"helpUri,omitempty"`
-		DefaultConfiguration sarifConfiguration  `json:"defaultConfiguration"`
+		DefaultConfiguration map[string]string   `json:"defaultConfiguration"`
 		Properties           sarifRuleProperties `json:"properties"`
-	}
-	sarifConfiguration struct {
-		Level string `json:"level"`
 	}
 	sarifRuleProperties struct {
 		Tags             []string `json:"tags"`
@@ -93,13 +90,10 @@ type (
 		Configuration       []sarifNotification `json:"toolConfigurationNotifications"`
 	}
 	sarifNotification struct {
-		Descriptor *sarifReference `json:"descriptor,omitempty"`
-		Level      string          `json:"level"`
-		Message    sarifText       `json:"message"`
-		Locations  []sarifLocation `json:"locations,omitempty"`
-	}
-	sarifReference struct {
-		ID string `json:"id"`
+		Descriptor map[string]string `json:"descriptor,omitempty"`
+		Level      string            `json:"level"`
+		Message    sarifText         `json:"message"`
+		Locations  []sarifLocation   `json:"locations,omitempty"`
 	}
 	sarifResult struct {
 		RuleID              string                 `json:"ruleId"`

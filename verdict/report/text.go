@@ -232,11 +232,9 @@ func (t *textWriter) allowed(v *view) {
 
 // summary says what checked what, and what a reader has to know of it.
 func (t *textWriter) summary(v *view) {
-	for _, fact := range [][2]string{{"policy: ", t.Policy}, {"root: ", t.Root}, {"scope: ", v.scope()}} {
-		if fact[1] != "" {
-			t.labelled(fact[0], fact[1])
-		}
-	}
+	t.labelled("policy: ", t.Policy)
+	t.labelled("root: ", t.Root)
+	t.labelled("scope: ", v.scope())
 	for _, note := range slices.Concat(v.notes(), v.limits(), t.Notes) {
 		t.labelled("note: ", note)
 	}

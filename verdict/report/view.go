@@ -140,19 +140,16 @@ func (v *view) notes() []string {
 	all := with(nil, v.behindNote())
 	// A glob may be a mistake; but a change or a list need not touch what a rule is about.
 	if n := len(v.unused); n > 0 && v.Scope.Mode == "full" && !v.coversNothing() {
-		const most = 5
 		var ids []string
-		for i, r := range v.unused[:min(n, most+1)] {
-			if ids = append(ids, verdict.Visible(r.ID)); i == most {
-				ids[i] = ellipsis
-			}
+		for _, r := range v.unused {
+			ids = append(ids, verdict.Visible(r.ID))
 		}
 		verb := "select"
 		if n == 1 {
 			verb = "selects"
 		}
 		all = append(all, fmt.Sprintf("%d of %s %s no file: %s", n, count(len(v.Rules), "rule"), verb,
-			strings.Join(ids, ", ")))
+			firstOf(ids, mostNames)))
 	}
 	return all
 }
@@ -201,22 +198,17 @@ func (v *view) caveats() []string {
 
 // requiredNote says which required files the run did not look for; "" if there are none.
 func (v *view) requiredNote() string {
-	const most = 5
 	var globs []string
 	for _, o := range v.Coverage.LeftOut {
 		if o.Reason == verdict.LeftRequiredFile {
 			globs = append(globs, `"`+clip(verdict.Visible(o.File), 200)+`"`)
 		}
 	}
-	n := len(globs)
-	if n == 0 {
+	if len(globs) == 0 {
 		return ""
 	}
-	if n > most {
-		globs = append(globs[:most], ellipsis)
-	}
 	return fmt.Sprintf("%s not looked for, because this scope does not have the whole tree: %s",
-		count(n, "required file"), strings.Join(globs, ", "))
+		count(len(globs), "required file"), firstOf(globs, mostNames))
 }
 
 // behindNote says that the base of a change has commits that the head does not contain; "" if it has none.

@@ -313,9 +313,4 @@ func TestView(t *testing.T) {
 	if first := w.groups[0]; len(w.groups) != 2 || first.rule.ID != "NET-1" || first.fresh != 2 || first.violations[0].File != "main.tf" {
 		t.Errorf("the first of %d groups is %+v", len(w.groups), first)
 	}
-	for n, want := range map[int]string{0: "0 repositories", 1: "1 repository", 2: "2 repositories", 12345: "12,345 repositories"} {
-		if got := some(n, "repository"); got != want {
-			t.Errorf("%d: %q", n, got)
-		}
-	}
 }

@@ -20,9 +20,6 @@ const (
 // count is a number and a noun that agrees with it.
 func count(n int, thing string) string { return strconv.Itoa(n) + " " + noun(n, thing) }
 
-// some is [count] with the thousands apart.
-func some(n int, thing string) string { return grouped(int64(n)) + " " + noun(n, thing) }
-
 func noun(n int, thing string) string {
 	if n == 1 {
 		return thing
@@ -31,15 +28,6 @@ func noun(n int, thing string) string {
 		return stem + "ies"
 	}
 	return thing + "s"
-}
-
-// grouped is a number with its thousands apart.
-func grouped(n int64) string {
-	s := strconv.FormatInt(n, 10)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }
 
 // full ends a sentence.
@@ -58,13 +46,22 @@ func sentence(s string) string {
 	return s
 }
 
-// firstOf joins words, the first ten of them.
-func firstOf(words []string) string {
-	const most = 10
+// firstOf joins words, as many as most.
+func firstOf(words []string, most int) string {
 	if n := len(words); n > most {
 		return strings.Join(words[:most], ", ") + " and " + strconv.Itoa(n-most) + " more"
 	}
 	return strings.Join(words, ", ")
+}
+
+// unique is a name that was not used before: itself, or with a number from 2.
+func unique(used map[string]bool, name string) string {
+	id := name
+	for n := 2; used[id]; n++ {
+		id = name + "-" + strconv.Itoa(n)
+	}
+	used[id] = true
+	return id
 }
 
 // clip cuts s to at most n characters, the last of which then is an ellipsis.
@@ -151,9 +148,9 @@ func flow(s string) string {
 func isLineEnd(r rune) bool { return '\n' <= r && r <= '\r' || r == 0x85 || r == 0x2028 || r == 0x2029 }
 
 // drawn is [verdict.Visible] with tabs as spaces.
-func drawn(s string) string { return verdict.Visible(spaced(s)) }
-
-func spaced(s string) string { return strings.ReplaceAll(s, "\t", strings.Repeat(" ", tabWidth)) }
+func drawn(s string) string {
+	return verdict.Visible(strings.ReplaceAll(s, "\t", strings.Repeat(" ", tabWidth)))
+}
 
 // textLines returns the lines of a text, each safe to print, without blank ones before and after them. There is at
 // least one.
@@ -188,18 +185,6 @@ func with(all []string, s string) []string {
 func namedLines(name, text string) []string {
 	lines := textLines(strings.TrimSpace(text))
 	lines[0] = name + lines[0]
-	return lines
-}
-
-// visibleLines is [textLines] for GitHub's runner, too; a blank text has none.
-func visibleLines(s string) []string {
-	if strings.TrimSpace(s) == "" {
-		return nil
-	}
-	lines := textLines(s)
-	for i, l := range lines {
-		lines[i] = inert(l)
-	}
 	return lines
 }
 
