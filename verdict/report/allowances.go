@@ -89,7 +89,6 @@ func (v *view) endings() []string {
 	return lines
 }
 
-// endingsNote says how many these are.
 func (v *view) endingsNote() string {
 	verb := "end"
 	if len(v.EndingAllowances) == 1 {
@@ -134,7 +133,6 @@ func (v *view) policyChanges() []string {
 	return lines
 }
 
-// allowanceChanges says how allowances changed.
 func allowanceChanges(all []*verdict.PolicyChange) []string {
 	byWeight := []string{
 		"raised", verdict.Added, "extended", verdict.Altered, "moved", "lowered", "shortened", verdict.Removed,
@@ -162,7 +160,6 @@ func allowanceChanges(all []*verdict.PolicyChange) []string {
 	return append(lines, each...)
 }
 
-// fieldChanges says how each key of a rule or an allowance changed.
 func fieldChanges(c *verdict.PolicyChange) []string {
 	var all []string
 	for _, f := range c.Fields {

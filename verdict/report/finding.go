@@ -43,7 +43,6 @@ func newFinding(v *verdict.Violation) *finding {
 	return f
 }
 
-// move makes another place the one that is pointed to.
 func (f *finding) move(p verdict.Place) {
 	e := &f.at
 	e.Offset, e.Line, e.Column, e.EndLine, e.EndColumn = p.Offset, p.Line, p.Column, p.EndLine, p.EndColumn
@@ -71,7 +70,6 @@ func (f *finding) units() (column, end int64, exact bool) {
 	return utf16Len(before) + 1, utf16Len(to) + 1, utf8.ValidString(before) && utf8.ValidString(to)
 }
 
-// inFile reports whether the finding is at a place in a file.
 func (f *finding) inFile() bool { return hasPlace(&f.at) }
 
 func hasPlace(e *verdict.Evidence) bool {
@@ -129,12 +127,10 @@ func (f *finding) found(pattern string) (name, value string) {
 	return "found", pattern
 }
 
-// pattern is the pattern as reports show it.
 func (f *finding) pattern() string {
 	return f.name.quote(cut(verdict.Visible(f.Evidence.Pattern), 1000))
 }
 
-// foundLine is [finding.found] in one line.
 func (f *finding) foundLine() string {
 	name, value := f.found(f.pattern())
 	return name + ": " + value

@@ -105,7 +105,6 @@ func (t *textWriter) list(heading string, items [][]string) {
 	t.line("")
 }
 
-// endFleet says what was checked with what, and the outcome.
 func (t *textWriter) endFleet(f *summary.Fleet) {
 	policy := with(nil, verdict.Visible(t.Policy))
 	if f.OwnPolicy {
@@ -125,7 +124,6 @@ func (t *textWriter) endFleet(f *summary.Fleet) {
 		count(c.Files, "file"), c.Governed, c.Bytes), t.Elapsed)
 }
 
-// fleetCounts says how many repositories have which outcome.
 func fleetCounts(f *summary.Fleet) string {
 	c := &f.Totals
 	if c.Repositories == 0 {
@@ -148,7 +146,6 @@ func fleetCounts(f *summary.Fleet) string {
 	return s
 }
 
-// moreErrors says how many errors of a repository the summary does not have; "" if it has all.
 func moreErrors(r *summary.Repository) string {
 	if n := r.ErrorCount - len(r.Errors); n > 0 {
 		return "and " + count(n, "more error")
@@ -156,7 +153,6 @@ func moreErrors(r *summary.Repository) string {
 	return ""
 }
 
-// ruleTallies says how many violations of which rules a repository has.
 func ruleTallies(r *summary.Repository) []string {
 	var counts []tally
 	for _, c := range r.Rules {

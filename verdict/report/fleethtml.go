@@ -23,7 +23,6 @@ type fleetPage struct {
 	Violated  int         // of RuleRows
 }
 
-// A fleetRule is a rule and the repositories that violate it.
 type fleetRule struct {
 	*summary.Rule
 	// Names has a line for each repository, the most violations first: one text, since a hundred thousand elements
@@ -31,7 +30,6 @@ type fleetRule struct {
 	Names string
 }
 
-// writeFleetHTML writes the summary as one page.
 func writeFleetHTML(w io.Writer, f *summary.Fleet) error {
 	p := &fleetPage{Fleet: f, htmlHead: htmlHead{Tone: "undecided", Outcome: f.Verdict, Headline: fleetCounts(f)}}
 	switch {
@@ -82,7 +80,6 @@ func nameLines(all []tally) string {
 	return b.String()
 }
 
-// mostFirst returns counts of rules, the largest first.
 func mostFirst(rules []summary.RuleCount) []summary.RuleCount {
 	rules = slices.Clone(rules)
 	slices.SortStableFunc(rules, func(a, b summary.RuleCount) int { return b.Violations - a.Violations })

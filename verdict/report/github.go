@@ -65,7 +65,6 @@ func writeGitHub(w io.Writer, document *verdict.Verdict) error {
 // An annotationTarget is a violation, by its index, and one of its places, or -1 for the one that reports point to.
 type annotationTarget struct{ violation, place int }
 
-// annotationTargets returns what to annotate, new places first.
 func annotationTargets(v *view) []annotationTarget {
 	var fresh, others []annotationTarget
 	for i := range v.Violations {
@@ -86,7 +85,6 @@ func annotationTargets(v *view) []annotationTarget {
 	return append(fresh, others...)
 }
 
-// An annotation is a message on a place.
 type annotation struct {
 	file      string // as Path writes it; "": on no file
 	line, end int64  // 1-based, inclusive; 0: on the file as a whole

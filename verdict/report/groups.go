@@ -97,7 +97,7 @@ func (v *view) groupByRule() {
 		v.ruleOf = append(v.ruleOf, g)
 	}
 	for _, g := range v.groups {
-		sortNewFirst(g.violations)
+		slices.SortStableFunc(g.violations, func(a, b *verdict.Violation) int { return newFirst(a) - newFirst(b) })
 	}
 	slices.SortStableFunc(v.groups, func(a, b *ruleGroup) int {
 		return newFirst(a.violations[0]) - newFirst(b.violations[0])
@@ -142,7 +142,6 @@ func (v *view) unchecked(g *ruleGroup) string {
 	return ""
 }
 
-// ruleOutcome is what came of a rule.
 func (v *view) ruleOutcome(g *ruleGroup) string {
 	outcome := "no violation"
 	switch why := v.unchecked(g); {

@@ -21,7 +21,6 @@ import (
 //go:embed html/page.html html/style.css html/script.js html/fleet.html html/fleet.css html/fleet.js
 var htmlFiles embed.FS
 
-// A htmlHead is what is at the top of each page.
 type htmlHead struct {
 	Style      template.CSS
 	Script     template.JS
@@ -111,7 +110,6 @@ type htmlPage struct {
 	Owners     []string // by name
 }
 
-// A htmlRule is a rule and its violations.
 type htmlRule struct {
 	*verdict.Rule
 	Bundle  string // that it is from; "" where there is one only
@@ -138,7 +136,6 @@ type htmlViolation struct {
 	Rule, Allowance string // of one that is allowed
 }
 
-// writeHTML writes the verdict as one page.
 func writeHTML(w io.Writer, document *verdict.Verdict) error {
 	v := newView(document)
 	p := &htmlPage{

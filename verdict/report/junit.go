@@ -94,7 +94,6 @@ func newJUnitResult(message, kind string, lines []string) *junitResult {
 	return &junitResult{cut(flow(message), 1000), &kind, strings.Join(lines, "\n")}
 }
 
-// add adds a case.
 func (s *junitSuite) add(name string, failure, undecided, skipped *junitResult) {
 	s.Cases = append(s.Cases, junitCase{cut(flow(name), 500), s.Name, 0, failure, undecided, skipped})
 	s.Tests++
@@ -167,7 +166,6 @@ func junitProperties(v *view) []junitProperty {
 	return all
 }
 
-// junitFailure lists the violations of a rule.
 func junitFailure(g *ruleGroup) *junitResult {
 	var lines []string
 	for i, x := range g.violations {

@@ -83,7 +83,6 @@ func (p *markdownPage) fold(summary string, open bool, head string, n, upto int,
 	return omitted
 }
 
-// end writes the last line, and hands the page on.
 func (p *markdownPage) end(w io.Writer, version string) error {
 	p.line("\npolicyscan " + words(version, 100) + ". All of this, for programs, is in `" + p.document + "`.")
 	_, err := w.Write(p.b.Bytes())
@@ -108,7 +107,6 @@ func errorItem(of string, e *verdict.Error) string {
 	return s + ": " + words(e.Message, 1000)
 }
 
-// facts says what was looked at, and by what.
 func (p *markdownPage) facts(v *view) {
 	c := &v.Coverage
 	fact := func(name, text string) {
@@ -162,7 +160,6 @@ func (v *view) ruleRow(g *ruleGroup) string {
 	return row + " | " + count(r.Files, "file") + " | " + v.ruleOutcome(g) + " |"
 }
 
-// passed lists the rules without a violation, folded.
 func (p *markdownPage) passed(v *view) {
 	var passed []*ruleGroup
 	for _, g := range v.byRule {

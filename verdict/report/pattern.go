@@ -14,11 +14,9 @@ const excerptLimit = 200
 
 // A patternName is what the name of a pattern says: a text, or a mapping as JSON on one line.
 type patternName struct {
-	Text   string          `json:"text"`
-	Spaces string          `json:"spaces"`
-	Case   string          `json:"case"`
-	Regex  string          `json:"regex"`
-	Key    json.RawMessage `json:"key"` // a path or a list of them
+	Text  string          `json:"text"`
+	Regex string          `json:"regex"`
+	Key   json.RawMessage `json:"key"` // a path or a list of them
 
 	paths  []string // of a pattern with a key
 	plain  string   // the text, if this is no mapping
@@ -151,15 +149,12 @@ func columnsInExcerpt(e *verdict.Evidence, n *patternName) (start, end int) {
 // expression returns one that matches where the pattern does, and perhaps elsewhere; nil if there is none.
 func (n *patternName) expression() *regexp.Regexp {
 	expr := n.Regex
-	if n.Text != "" {
-		expr = regexp.QuoteMeta(strings.ReplaceAll(n.Text, "\r\n", "\n"))
-		expr = strings.ReplaceAll(expr, "\n", `\r?\n`)
-		if n.Spaces != "" {
-			expr = regexp.MustCompile(`[ \t]+`).ReplaceAllString(expr, `[ \t]*`)
+	if n.Text != "" { // with any spaces and in any case, whether the pattern says so or not
+		words := strings.Fields(n.Text)
+		for i, word := range words {
+			words[i] = regexp.QuoteMeta(word)
 		}
-		if n.Case != "" {
-			expr = "(?i)" + expr
-		}
+		expr = "(?i)" + strings.Join(words, `\s*`)
 	}
 	re, err := regexp.Compile(expr)
 	if err != nil || expr == "" {

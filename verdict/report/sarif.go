@@ -20,7 +20,6 @@ const (
 	sarifFingerprint = "policyscan/v1" // the name of our own; GitHub's is "primaryLocationLineHash"
 )
 
-// sarifLimits is how much a file may hold.
 type sarifLimits struct {
 	results, errors, rules int
 	bytes                  int // with gzip
@@ -67,7 +66,6 @@ func writeSARIFWithin(w io.Writer, document *verdict.Verdict, most sarifLimits) 
 	}
 }
 
-// A sarifWriter puts a run together, of as much of a verdict as goes into a file.
 type sarifWriter struct {
 	*view
 	most sarifLimits
@@ -100,16 +98,8 @@ func (s *sarifWriter) log() sarifLog {
 	run.AutomationDetails.ID = "policyscan/" + category + "/"
 	run.AutomationDetails.Description.Text = "Files checked against a policy's rules."
 	run.Properties = sarifRunProperties{
-		Verdict: v.Verdict, Complete: v.Complete, Partial: v.Partial, Scope: v.Scope,
-		Allowed: verdict.OrEmpty(v.Allowed),
-		Coverage: sarifCoverage{
-			v.Coverage.Files, v.Coverage.Governed, v.Coverage.Scanned, v.Coverage.Bytes, len(v.Coverage.NotScanned),
-		},
-		Violations: len(v.Violations), Policy: []sarifBundle{},
-	}
-	run.Properties.Scope.MergeBases = verdict.OrEmpty(v.Scope.MergeBases)
-	for _, p := range v.Policy {
-		run.Properties.Policy = append(run.Properties.Policy, sarifBundle{p.From, p.SHA256})
+		Verdict: v.Verdict, Complete: v.Complete, Partial: v.Partial, Allowed: v.Allowed, Scope: v.Scope,
+		Violations: len(v.Violations),
 	}
 	run.Invocations = []sarifInvocation{{
 		ExecutionSuccessful: len(s.undecided) == 0,
@@ -122,7 +112,6 @@ func (s *sarifWriter) log() sarifLog {
 	return sarifLog{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{*run}}
 }
 
-// writeErrors writes what could not be decided.
 func (s *sarifWriter) writeErrors() {
 	run, in, driver := s.run, &s.run.Invocations[0], &s.run.Tool.Driver
 	byCode := map[string]int{}
@@ -159,7 +148,6 @@ func (s *sarifWriter) writeErrors() {
 	}
 }
 
-// writeViolations writes the violations, and the rules.
 func (s *sarifWriter) writeViolations() {
 	run, driver := s.run, &s.run.Tool.Driver
 	found := s.newest(max(s.most.results-len(run.Results), 0))

@@ -75,11 +75,9 @@ func securitySeverity(severity string) string {
 func sarifTags(tags []string) []string {
 	all := []string{}
 	for _, t := range tags {
-		if t = verdict.Visible(t); !slices.Contains(all, t) && len(all) < sarifMostTags {
-			all = append(all, t)
-		}
+		all = with(all, verdict.Visible(t))
 	}
-	return all
+	return all[:min(len(all), sarifMostTags)]
 }
 
 // sarifName makes of a title the identifier that SARIF wants next to an id: the words of letters and digits, each with
@@ -116,7 +114,6 @@ func sarifPlaceOf(f *finding) sarifPlace {
 	return place
 }
 
-// wholeLines is a region without columns.
 func wholeLines(first, last int64) *sarifRegion {
 	return &sarifRegion{StartLine: max(first, 1), EndLine: max(first, last, 1)}
 }

@@ -39,23 +39,10 @@ type (
 		Partial           bool            `json:"partial"`
 		Allowed           []string        `json:"allowed"`
 		Scope             verdict.Scope   `json:"scope"`
-		Coverage          sarifCoverage   `json:"coverage"`
 		Violations        int             `json:"violations"` // of the verdict, whether they are here or not
 		ViolationsLeftOut int             `json:"violationsLeftOut"`
 		ErrorsLeftOut     int             `json:"errorsLeftOut"`
 		RulesLeftOut      int             `json:"rulesLeftOut"`
-		Policy            []sarifBundle   `json:"policy"`
-	}
-	sarifCoverage struct {
-		Files      int   `json:"files"`
-		Governed   int   `json:"governed"`
-		Scanned    int   `json:"scanned"`
-		Bytes      int64 `json:"bytes"`
-		NotScanned int   `json:"notScanned"` // covered files
-	}
-	sarifBundle struct {
-		From   string `json:"from"`
-		SHA256 string `json:"sha256"`
 	}
 	// sarifRule is a reportingDescriptor.
 	sarifRule struct {

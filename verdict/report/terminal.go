@@ -10,7 +10,6 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// A textWriter writes lines for a terminal, or a file.
 type textWriter struct {
 	w *bufio.Writer
 	TextOptions
@@ -41,7 +40,6 @@ func (t *textWriter) line(format string, args ...any) {
 	_, _ = t.w.WriteString(s + "\n") // the error is Flush's
 }
 
-// gap writes an empty line after n lines, if there are any.
 func (t *textWriter) gap(n int) {
 	if n > 0 {
 		t.line("")

@@ -71,25 +71,13 @@ func writePlainText(w io.Writer, v *verdict.Verdict) error {
 	return WriteText(w, v, TextOptions{Commands: true})
 }
 
-// group writes a rule, and below it where it is broken.
 func (t *textWriter) group(g *ruleGroup) {
 	r, about := g.rule, g.counts()
 	if owner := flow(r.Owner); owner != "" {
 		about += "; owner: " + owner
 	}
 	id := verdict.Visible(r.ID)
-	lines := wrap(id+": "+flow(r.Title)+" ("+about+")", t.Width)
-	if len(lines) > 1 {
-		rest := wrap(strings.Join(lines[1:], " "), t.Width-len("  "))
-		lines = append(lines[:1], strings.Split("  "+strings.Join(rest, "\n  "), "\n")...)
-	}
-	for i, line := range lines {
-		if rest, ok := strings.CutPrefix(line, id); ok && i == 0 {
-			t.line("%s", t.paint(red, id)+t.paint(bold, rest))
-		} else {
-			t.line("%s", t.paint(bold, line))
-		}
-	}
+	t.under(t.paint(red, id)+": ", columns(id+": "), flow(r.Title)+" ("+about+")")
 	shown, also := g.fold()
 	first, reason, hidden, placed := newFinding(shown[0]), commonReason(shown), true, false
 	for _, x := range shown {
@@ -208,7 +196,6 @@ func (t *textWriter) rest(more string) {
 	t.say("    ", "", "and "+more+"; --report text shows all")
 }
 
-// allowed says how much is allowed, and lists what of it is new.
 func (t *textWriter) allowed(v *view) {
 	note := v.allowedNote()
 	if note == "" {
@@ -230,7 +217,6 @@ func (t *textWriter) allowed(v *view) {
 	t.line("")
 }
 
-// summary says what checked what, and what a reader has to know of it.
 func (t *textWriter) summary(v *view) {
 	t.labelled("policy: ", t.Policy)
 	t.labelled("root: ", t.Root)
@@ -301,7 +287,6 @@ type tally struct {
 	Count int
 }
 
-// sortTallies puts the largest first.
 func sortTallies(all []tally) {
 	slices.SortStableFunc(all, func(a, b tally) int { return cmp.Or(b.Count-a.Count, strings.Compare(a.Name, b.Name)) })
 }

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -91,7 +90,6 @@ func (v *view) newSuffix() string {
 	return ", " + newWords(fresh)
 }
 
-// looked is how much the result rests on.
 func (v *view) looked() string {
 	c := &v.Coverage
 	checked, scanned := " checked", ""
@@ -102,7 +100,6 @@ func (v *view) looked() string {
 		count(len(v.Rules), "rule"))
 }
 
-// summaryLine is the outcome and what it rests on, in one line.
 func (v *view) summaryLine() string {
 	return string(v.Verdict.Verdict) + ": " + v.result() + "; " + v.looked()
 }
@@ -292,12 +289,6 @@ func newFirst(v *verdict.Violation) int {
 	return 1
 }
 
-// sortNewFirst puts the new ones first, and leaves the order within both.
-func sortNewFirst(all []*verdict.Violation) {
-	slices.SortStableFunc(all, func(a, b *verdict.Violation) int { return newFirst(a) - newFirst(b) })
-}
-
-// newWords is how many of several are new.
 func newWords(n int) string {
 	if n == 0 {
 		return "none new"

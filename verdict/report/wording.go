@@ -30,7 +30,6 @@ func noun(n int, thing string) string {
 	return thing + "s"
 }
 
-// full ends a sentence.
 func full(s string) string {
 	if s == "" || strings.ContainsAny(s[len(s)-1:], ".!?") {
 		return s
