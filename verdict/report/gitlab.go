@@ -44,7 +44,7 @@ func writeGitLab(w io.Writer, v *verdict.Verdict) error {
 // writeIssues calls yield with the entries, until it returns false.
 func writeIssues(v *view, yield func(gitlabIssue) bool) {
 	ended := false
-	used := map[string]bool{}
+	used := map[string]int{}
 	add := func(description, check, fingerprint, severity, file string, line int64) {
 		// A rule of the base and one of the head can find the same: GitLab would keep one.
 		issue := gitlabIssue{description, check, unique(used, fingerprint), severity, gitlabLocation{}}

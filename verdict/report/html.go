@@ -182,7 +182,7 @@ func (p *htmlPage) addRules(v *view) {
 		rows[g] = row
 		p.RuleRows = append(p.RuleRows, row)
 	}
-	used := map[string]bool{}
+	used := map[string]int{}
 	for i, g := range v.groups {
 		row := rows[g]
 		row.Group = "rule-" + strconv.Itoa(i+1)

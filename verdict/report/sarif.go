@@ -157,9 +157,9 @@ func (s *sarifWriter) writeViolations() {
 		used[s.ruleOf[i]] = true
 	}
 	spare := s.most.rules - len(driver.Rules) - len(used)
-	ids, index := map[string]bool{}, map[*ruleGroup]int{}
+	ids, index := map[string]int{}, map[*ruleGroup]int{}
 	for i := range driver.Rules {
-		ids[driver.Rules[i].ID] = true
+		ids[driver.Rules[i].ID] = 1
 	}
 	for _, g := range s.byRule {
 		if !used[g] {
@@ -172,7 +172,7 @@ func (s *sarifWriter) writeViolations() {
 		// A change brings its own rule under the id of one of the base. Not "ID/FROM": in SARIF that is a part of the
 		// rule ID, and no rule.
 		id := g.rule.ID
-		if ids[id] {
+		if ids[id] > 0 {
 			id += "@" + g.rule.From
 		}
 		index[g] = len(driver.Rules)

@@ -53,13 +53,14 @@ func firstOf(words []string, most int) string {
 	return strings.Join(words, ", ")
 }
 
-// unique is a name that was not used before: itself, or with a number from 2.
-func unique(used map[string]bool, name string) string {
+// unique is a name that was not used before: itself, or with a number from 2. used has how often each was.
+func unique(used map[string]int, name string) string {
 	id := name
-	for n := 2; used[id]; n++ {
-		id = name + "-" + strconv.Itoa(n)
+	for used[id] > 0 {
+		used[name]++
+		id = name + "-" + strconv.Itoa(used[name])
 	}
-	used[id] = true
+	used[id] = 1
 	return id
 }
 
