@@ -4,8 +4,6 @@
 // The codes of a bundle's mistakes are in package rules/document; [OfBundle] knows them.
 package code
 
-import "strings"
-
 // The codes.
 const (
 	// A run that was killed leaves this one behind: it began and did not end.
@@ -48,12 +46,3 @@ const (
 	Shard      = "E_SHARD"       // shard files of which no verdict can be made
 	Usage      = "E_USAGE"       // flags or arguments that cannot be followed
 )
-
-// NoRules is the code of a FAIL that has no rule to enforce, whether or not that is a bundle's mistake.
-const NoRules = "E_NO_RULES"
-
-// OfBundle reports whether a code is that of a mistake in a bundle.
-//
-// The codes themselves are in rules/document: rules and verdicts do not import each other. A test in scanner/run,
-// which imports both, checks that they agree.
-func OfBundle(code string) bool { return code == NoRules || strings.HasPrefix(code, "E_POLICY_") }

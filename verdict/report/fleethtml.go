@@ -21,6 +21,7 @@ type fleetPage struct {
 	Passing   []*summary.Repository
 	RuleRows  []fleetRule // those that the most repositories violate first, then those that none does
 	Violated  int         // of RuleRows
+	Covered   int         // files
 }
 
 type fleetRule struct {
@@ -31,7 +32,10 @@ type fleetRule struct {
 }
 
 func writeFleetHTML(w io.Writer, f *summary.Fleet) error {
-	p := &fleetPage{Fleet: f, htmlHead: htmlHead{Tone: "undecided", Outcome: f.Verdict, Headline: fleetCounts(f)}}
+	p := &fleetPage{
+		Fleet: f, Covered: f.Totals.Governed,
+		htmlHead: htmlHead{Tone: "undecided", Outcome: f.Verdict, Headline: fleetCounts(f)},
+	}
 	switch {
 	case f.Verdict == verdict.Pass:
 		p.Tone = "pass"

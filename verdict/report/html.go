@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/summary"
 )
 
 // page.html and fleet.html are the templates; the styles and scripts are written into them as they are.
@@ -43,6 +44,7 @@ func writePage(w io.Writer, name string, styles []string, script string, head *h
 	t, err := template.New(name).Funcs(template.FuncMap{
 		"count": count, "visible": inert, "flow": func(s string) string { return inert(flow(s)) },
 		"lines": textLines, "drawn": drawn, "safe": isSafeURL, "moreErrors": moreErrors, "mostFirst": mostFirst,
+		"covered":  func(r *summary.Repository) int { return r.Governed },
 		"short":    func(commit string) string { return inert(abbreviated(commit)) },
 		"sentence": func(s string) string { return inert(full(sentence(s))) },
 		"join":     func(all []string) string { return strings.Join(all, ", ") },

@@ -146,7 +146,7 @@ func (v *view) notes() []string {
 			verb = "selects"
 		}
 		all = append(all, fmt.Sprintf("%d of %s %s no file: %s", n, count(len(v.Rules), "rule"), verb,
-			firstOf(ids, mostNames)))
+			firstOf(ids, 5)))
 	}
 	return all
 }
@@ -205,7 +205,7 @@ func (v *view) requiredNote() string {
 		return ""
 	}
 	return fmt.Sprintf("%s not looked for, because this scope does not have the whole tree: %s",
-		count(len(globs), "required file"), firstOf(globs, mostNames))
+		count(len(globs), "required file"), firstOf(globs, 5))
 }
 
 // behindNote says that the base of a change has commits that the head does not contain; "" if it has none.
