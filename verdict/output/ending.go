@@ -86,8 +86,8 @@ func (e *ending) note(err error) {
 }
 
 func unwritten(err error) error {
-	if err == nil {
-		return nil
+	if err != nil {
+		err = fmt.Errorf("an output could not be written: %w", err)
 	}
-	return fmt.Errorf("an output could not be written: %w", err)
+	return err
 }

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/verdict"
@@ -134,12 +133,8 @@ func (o *Fleet) take() error {
 	if err := o.Tracks.untracked(o.path()); err != nil {
 		return err
 	}
-	if err := replaceable(o.path()); err != nil {
+	if err := overwritable(o.path(), o.name(), "folder"); err != nil {
 		return err
-	}
-	if there, err := lookAt(o.path()); err == nil && there == otherFile {
-		return fmt.Errorf("%s: the output is a file that is not a %s, and would be overwritten; "+
-			"remove it or name another folder", verdict.Visible(o.path()), o.name())
 	}
 	marker := summary.New(o.summary.Tool.Version)
 	marker.Errors = []verdict.Error{{Code: code.InProgress, Message: InProgress}}
@@ -310,6 +305,4 @@ func (o *Fleet) End(caught func() int) error {
 }
 
 // Printed reports whether a report of --report has standard output.
-func (o *Fleet) Printed() bool {
-	return slices.ContainsFunc(o.Reports, func(p Report) bool { return p.file == "" })
-}
+func (o *Fleet) Printed() bool { return (&Run{Reports: o.Reports}).Printed() }

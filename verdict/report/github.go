@@ -37,7 +37,8 @@ func writeGitHub(w io.Writer, document *verdict.Verdict) error {
 	}
 	targets := annotationTargets(v)
 	for _, t := range targets[:min(len(targets), annotationsKept)] {
-		all = append(all, violationAnnotation(newFinding(&v.Violations[t.violation]), t.place, v.ruleOf[t.violation].rule))
+		f, rule := newFinding(&v.Violations[t.violation]), v.ruleOf[t.violation].rule
+		all = append(all, violationAnnotation(f, t.place, rule))
 	}
 	if len(v.undecided)+len(targets) > annotationsKept {
 		more := count(len(v.undecided)+len(targets)-annotationsKept+1, "more annotation")

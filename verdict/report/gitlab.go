@@ -60,7 +60,8 @@ func writeIssues(v *view, yield func(gitlabIssue) bool) {
 	}
 	for i := range v.Violations {
 		f, severity := newFinding(&v.Violations[i]), v.ruleOf[i].rule.Severity
-		severity = cmp.Or(map[string]string{"low": "minor", "high": "critical", "critical": "blocker"}[severity], "major")
+		words := map[string]string{"low": "minor", "high": "critical", "critical": "blocker"}
+		severity = cmp.Or(words[severity], "major")
 		add(f.sentence(), f.RuleID, f.Fingerprint, severity, f.File, f.at.Line)
 	}
 	if text := v.allowedNote(); text != "" {

@@ -117,7 +117,8 @@ func junitSuites(v *view) *junitDocument {
 		if suites[key] == nil {
 			suites[key] = &junitSuite{
 				Name: "policyscan." + verdict.Visible(name), Package: "policyscan", ID: len(d.Suites),
-				Timestamp: "1970-01-01T00:00:00", Host: "localhost", Properties: properties, Out: strings.Join(out, "\n"),
+				Timestamp: "1970-01-01T00:00:00", Host: "localhost",
+				Properties: properties, Out: strings.Join(out, "\n"),
 			}
 			d.Suites = append(d.Suites, suites[key])
 		}

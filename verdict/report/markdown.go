@@ -44,8 +44,8 @@ type markdownPage struct {
 
 func (p *markdownPage) line(s string) { p.b.WriteString(s + "\n") }
 
-// list writes n pieces under a head, as far as the page does not get longer than upto, and how many are omitted, which it
-// returns. Where not even the head fits it writes nothing.
+// list writes n pieces under a head, as far as the page does not get longer than upto, and how many are omitted, which
+// it returns. Where not even the head fits it writes nothing.
 func (p *markdownPage) list(head string, n, upto int, piece func(int) string) (omitted int) {
 	if n == 0 || p.b.Len()+len(head) > upto {
 		return n
@@ -255,8 +255,8 @@ func violationMarkdown(x *verdict.Violation, status, reason string) string {
 		fence += "`"
 	}
 	gutter := strings.Repeat(" ", len(number)-len(" | ")) + " | "
-	return s + "\n\n" + fence + "\n" + strings.TrimRight(verdict.Defuse(number+src), " ") + "\n" + gutter + carets + "\n" +
-		fence
+	src = strings.TrimRight(verdict.Defuse(number+src), " ")
+	return s + "\n\n" + fence + "\n" + src + "\n" + gutter + carets + "\n" + fence
 }
 
 // allowed says how much is allowed, and shows what of it is new, folded; then come the allowances that end soon.
@@ -269,8 +269,8 @@ func (p *markdownPage) allowed(v *view) {
 	p.fold(fmt.Sprintf("%d %s", len(fresh), newButAllowed), len(fresh) <= markdownOpen, "", len(fresh), p.b.Len()+most,
 		func(i int) string {
 			a := fresh[i]
-			return violationMarkdown(&a.Violation, newButAllowed, a.Reason) + "\n\n" + codeMarkdown(clip(a.RuleID, 200)) +
-				": " + prose(allowanceWords(&a.Allowance), codeMarkdown)
+			return violationMarkdown(&a.Violation, newButAllowed, a.Reason) + "\n\n" +
+				codeMarkdown(clip(a.RuleID, 200)) + ": " + prose(allowanceWords(&a.Allowance), codeMarkdown)
 		})
 	p.fold(prose(v.endingsNote(), codeHTML), len(ending) <= markdownOpen, "", len(ending), p.b.Len()+most,
 		func(i int) string { return "* " + prose(ending[i], codeMarkdown) })

@@ -236,8 +236,8 @@ func (s *sarifWriter) writeNotes() {
 	const mostAllowed = 100
 	p, in := &s.run.Properties, &s.run.Invocations[0]
 	note := func(level, text string, at ...sarifLocation) {
-		n := sarifNotification{Level: level, Message: sarifText{Text: sarifPlain(full(sentence(text)), 2000)}, Locations: at}
-		in.Execution = append(in.Execution, n)
+		message := sarifText{Text: sarifPlain(full(sentence(text)), 2000)}
+		in.Execution = append(in.Execution, sarifNotification{Level: level, Message: message, Locations: at})
 	}
 	for _, omitted := range []struct {
 		n, of        int

@@ -35,7 +35,9 @@ func sarifRuleOf(r *verdict.Rule, id string) sarifRule {
 	// GitHub refuses an empty description; no bundle has a rule without a title.
 	short := cmp.Or(sarifPlain(full(flow(r.Title)), sarifMostDescribed), "A rule without a title.")
 	lines := append(namedLines("rule: ", r.Title), ruleLines(r)...)
-	help := sarifText{Text: sarifEscape(strings.Join(lines, "\n")), Markdown: "**" + prose(r.Title, codeMarkdown) + "**\n"}
+	help := sarifText{
+		Text: sarifEscape(strings.Join(lines, "\n")), Markdown: "**" + prose(r.Title, codeMarkdown) + "**\n",
+	}
 	for _, note := range ruleNotes(r, r.Message) {
 		help.Markdown += "\n" + note + "\n"
 	}

@@ -312,5 +312,5 @@ func (v *view) bundle(i int) string {
 	if b.Deprecated > 0 {
 		s += fmt.Sprintf(", %d deprecated and not enforced", b.Deprecated)
 	}
-	return s + ", from " + verdict.Visible(b.From) + " (sha256 " + verdict.Visible(b.SHA256[:min(len(b.SHA256), 12)]) + ")"
+	return s + verdict.Visible(", from "+b.From+" (sha256 "+b.SHA256[:min(len(b.SHA256), 12)]+")")
 }
