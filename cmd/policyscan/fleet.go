@@ -219,7 +219,7 @@ func (r *fleetRun) show() error {
 		return nil
 	}
 	width, isTerminal := terminal(w)
-	o := report.FleetTextOptions{
+	o := report.TextOptions{
 		Policy: r.policy, Elapsed: time.Since(r.began), Width: width, Color: isTerminal && !monochrome(),
 		Commands: obeyed(), Notes: notesOnReuse(r.reuse),
 	}
@@ -227,7 +227,7 @@ func (r *fleetRun) show() error {
 		o.Most = 20 // of each list: more would leave nothing else on the screen
 	}
 	if r.Output != "none" {
-		o.Output = filepath.ToSlash(filepath.Clean(r.Output))
+		o.Root = filepath.ToSlash(filepath.Clean(r.Output))
 	}
 	var text bytes.Buffer
 	if err := report.WriteFleetText(&text, r.summary, o); err != nil {

@@ -37,13 +37,8 @@ const InProgress = "the run began and has not ended; " +
 
 // createAs is create with another document for the run that has not ended. It must not say PASS.
 func createAs(path string, marker Document) (*file, error) {
-	if err := replaceable(path); err != nil {
+	if err := overwritable(path, "verdict", "file"); err != nil {
 		return nil, err
-	}
-	// What cannot be read may be a PASS, and is replaced.
-	if there, err := lookAt(path); err == nil && there == otherFile {
-		return nil, fmt.Errorf("%s: the output is a file that is not a verdict, and would be overwritten; "+
-			"remove it or name another file", verdict.Visible(path))
 	}
 	f := &file{path: path}
 	if err := f.write(marker); err != nil {
@@ -55,6 +50,19 @@ func createAs(path string, marker Document) (*file, error) {
 		return nil, err
 	}
 	return f, nil
+}
+
+// overwritable is an error if a document would take the place of what is not one: what it is and where another place
+// would be are for the error. What cannot be read may be a PASS, and is replaced.
+func overwritable(path, what, where string) error {
+	if err := replaceable(path); err != nil {
+		return err
+	}
+	if there, err := lookAt(path); err == nil && there == otherFile {
+		return fmt.Errorf("%s: the output is a file that is not a %s, and would be overwritten; "+
+			"remove it or name another %s", verdict.Visible(path), what, where)
+	}
+	return nil
 }
 
 // replaceable is an error if a path is a link, or anything but a regular file or nothing.
@@ -69,16 +77,6 @@ func replaceable(path string) error {
 			verdict.Visible(path))
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%s: the output cannot be inspected, and what is there is STALE: %w",
-			verdict.Visible(path), disk.Cause(err))
-	}
-	return nil
-}
-
-// clearFile removes a report of an earlier run, so that it cannot be taken for one of a run
-// that fails. There need be none.
-func clearFile(path string) error {
-	if err := disk.Remove(path); err != nil {
-		return fmt.Errorf("%s: the report of an earlier run cannot be removed: %w",
 			verdict.Visible(path), disk.Cause(err))
 	}
 	return nil

@@ -192,8 +192,8 @@ func TestOutputsThatCannotBeDetermined(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(full, "file"), nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	wants("a folder with a file in it", clearFile(full), "cannot be removed")
-	if err := clearFile(filepath.Join(full, "nothing")); err != nil {
+	wants("a folder with a file in it", (&Report{file: full}).clear(), "cannot be removed")
+	if err := (&Report{file: filepath.Join(full, "nothing")}).clear(); err != nil {
 		t.Error(err)
 	}
 

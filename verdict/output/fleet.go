@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/verdict"
@@ -40,7 +39,6 @@ type Fleet struct {
 
 	summary *summary.Fleet
 	dir     string // "" if there is none
-	failed  error
 }
 
 // Begin takes the folder for the run: it must be empty, or have the results of an earlier run, which are removed. There
@@ -135,19 +133,11 @@ func (o *Fleet) take() error {
 	if err := o.Tracks.untracked(o.path()); err != nil {
 		return err
 	}
-	if err := replaceable(o.path()); err != nil {
+	if err := overwritable(o.path(), o.name(), "folder"); err != nil {
 		return err
 	}
-	if there, err := lookAt(o.path()); err == nil && there == otherFile {
-		return fmt.Errorf("%s: the output is a file that is not a %s, and would be overwritten; "+
-			"remove it or name another folder", verdict.Visible(o.path()), o.name())
-	}
 	marker := summary.New(o.summary.Tool.Version)
-	marker.Errors = []verdict.Error{{
-		Code: code.InProgress,
-		Message: "the run began and has not ended; if no policyscan is running, it crashed or was killed: " +
-			"run it again",
-	}}
+	marker.Errors = []verdict.Error{{Code: code.InProgress, Message: InProgress}}
 	marker.Decide()
 	if err := o.write(o.begun(marker)); err != nil {
 		return err
@@ -284,78 +274,35 @@ func (o *Fleet) Void() error {
 
 // EndPart writes the document of a shard, and what a person reads.
 func (o *Fleet) EndPart(d Document) error {
-	o.note(o.write(d))
-	o.note(o.Show())
-	return o.failed
+	err := o.write(d)
+	if shown := o.Show(); err == nil {
+		err = shown
+	}
+	return unwritten(err)
 }
 
-// End writes every output, and returns the first error of those that could not be. A PASS of which anything could not
-// be written, or that a signal met on the way, becomes a FAIL.
+// End writes every output, and returns the first error of those that could not be: see [ending].
 func (o *Fleet) End(caught func() int) error {
 	f := o.summary
 	f.Decide()
-	o.files()
-	printed := f.Verdict != verdict.Pass || o.failed == nil
-	if printed {
-		o.print()
+	e := ending{
+		reports: o.Reports, stdout: o.Stdout,
+		passes: func() bool { return f.Verdict == verdict.Pass },
+		fail: func(lost verdict.Error) {
+			f.Errors = []verdict.Error{lost}
+			f.Decide()
+		},
+		save: func() error {
+			if o.dir == "" {
+				return nil
+			}
+			return o.write(f)
+		},
+		print: func() error { return nil },
+		show:  o.Show,
 	}
-	if f.Verdict == verdict.Pass && (o.failed != nil || caught() != 0) {
-		o.lose()
-		if !printed {
-			o.print()
-		}
-	}
-	o.note(o.Show())
-	if f.Verdict == verdict.Pass && (o.failed != nil || caught() != 0) { // only now
-		o.lose()
-	}
-	return o.failed
-}
-
-// lose turns a PASS into a FAIL that says why, and writes that.
-func (o *Fleet) lose() {
-	lost := verdict.Error{
-		Code:    code.Interrupted,
-		Message: "a signal ended the run while its outputs were written; run it again",
-	}
-	if o.failed != nil {
-		lost = verdict.Error{Code: code.Output, Message: o.failed.Error()}
-	}
-	o.summary.Errors = []verdict.Error{lost}
-	o.summary.Decide()
-	for _, p := range o.Reports {
-		o.note(p.clear())
-	}
-	o.files()
-}
-
-// files writes what goes to files, the summary last.
-func (o *Fleet) files() {
-	for _, p := range o.Reports {
-		if p.file != "" {
-			o.note(p.Write(nil, nil))
-		}
-	}
-	if o.dir != "" {
-		o.note(o.write(o.summary))
-	}
-}
-
-func (o *Fleet) print() {
-	for _, p := range o.Reports {
-		if p.file == "" {
-			o.note(p.Write(nil, o.Stdout))
-		}
-	}
+	return e.write(caught)
 }
 
 // Printed reports whether a report of --report has standard output.
-func (o *Fleet) Printed() bool {
-	return slices.ContainsFunc(o.Reports, func(p Report) bool { return p.file == "" })
-}
-
-func (o *Fleet) note(err error) {
-	if o.failed == nil && err != nil {
-		o.failed = fmt.Errorf("an output could not be written: %w", err)
-	}
-}
+func (o *Fleet) Printed() bool { return (&Run{Reports: o.Reports}).Printed() }

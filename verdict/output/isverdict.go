@@ -107,8 +107,11 @@ func shortText(r *bufio.Reader) (text string, n int, err error) {
 	raw := []byte{'"'}
 	for escaped := false; n < maxLook; {
 		c, err := r.ReadByte()
+		if errors.Is(err, io.EOF) {
+			return "", n, nil
+		}
 		if err != nil {
-			return "", n, ignoreEOF(err)
+			return "", n, err
 		}
 		n++
 		if len(raw) < long {
@@ -123,11 +126,4 @@ func shortText(r *bufio.Reader) (text string, n int, err error) {
 		return "", n, nil
 	}
 	return text, n, nil
-}
-
-func ignoreEOF(err error) error {
-	if errors.Is(err, io.EOF) {
-		return nil
-	}
-	return err
 }

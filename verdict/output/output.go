@@ -18,7 +18,6 @@ import (
 
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/code"
-	"github.com/policyscan/policyscan/verdict/report"
 )
 
 // A Run is the outputs of one run.
@@ -34,9 +33,8 @@ type Run struct {
 	// Show writes what a person reads, which comes last.
 	Show func(v *verdict.Verdict) error
 
-	path   string // of the verdict's file; "" if it goes to none
-	file   *file  // nil if it goes to none
-	failed error  // the first output that could not be written
+	path string // of the verdict's file; "" if it goes to none
+	file *file  // nil if it goes to none
 }
 
 // File is the path of the verdict's file, "" if it goes to none.
@@ -74,11 +72,9 @@ func (r *Run) Begin() (err error) {
 // EndPart writes the document of a run that ends with no verdict. It has no reports.
 func (r *Run) EndPart(d Document) error {
 	if r.file != nil {
-		r.note(r.file.write(d))
-		return r.failed
+		return unwritten(r.file.write(d))
 	}
-	r.note(writeDocument(r.Stdout, d))
-	return r.failed
+	return unwritten(writeDocument(r.Stdout, d))
 }
 
 // apartFromVerdict refuses a report that goes where the verdict does.
@@ -96,82 +92,40 @@ func (r *Run) apartFromVerdict() error {
 	return nil
 }
 
-// End writes every output, and returns the first error of those that could not be. A PASS of which anything could
-// not be written, or that a signal met on the way, becomes a FAIL: its files are then removed, and those of a verdict
-// that says so written in their place. What a person reads comes last, so that it does not say PASS of such a run.
+// End writes every output, and returns the first error of those that could not be: see [ending].
 func (r *Run) End(v *verdict.Verdict, caught func() int) error {
-	r.files(v)
-	printed := v.Verdict != verdict.Pass || r.failed == nil
-	if printed {
-		r.print(v)
+	e := ending{
+		reports: r.Reports, of: v, stdout: r.Stdout,
+		passes: func() bool { return v.Verdict == verdict.Pass },
+		fail: func(lost verdict.Error) {
+			v.Errors = []verdict.Error{lost}
+			v.Decide()
+		},
+		save: func() error {
+			if r.file == nil {
+				return nil
+			}
+			return r.file.write(v)
+		},
+		print: func() error {
+			if r.Output != "-" {
+				return nil
+			}
+			b := bufio.NewWriterSize(r.Stdout, 64<<10)
+			if err := v.Write(b); err != nil {
+				return err
+			}
+			return b.Flush()
+		},
+		show: func() error { return r.Show(v) },
 	}
-	if v.Verdict == verdict.Pass && (r.failed != nil || caught() != 0) {
-		r.lose(v)
-		if !printed {
-			r.print(v)
-		}
-	}
-	r.note(r.Show(v))
-	if v.Verdict == verdict.Pass && (r.failed != nil || caught() != 0) { // only now
-		r.lose(v)
-	}
-	return r.failed
-}
-
-// lose turns a PASS into a FAIL that says why, and writes that.
-func (r *Run) lose(v *verdict.Verdict) {
-	lost := verdict.Error{
-		Code:    code.Interrupted,
-		Message: "a signal ended the run while its outputs were written; run it again",
-	}
-	if r.failed != nil {
-		lost = verdict.Error{Code: code.Output, Message: r.failed.Error()}
-	}
-	v.Errors = []verdict.Error{lost}
-	v.Decide()
-	for _, p := range r.Reports { // which makes room, too
-		r.note(p.clear())
-	}
-	r.files(v)
-}
-
-// files writes what goes to files: the verdict last, which vouches for them.
-func (r *Run) files(v *verdict.Verdict) {
-	for _, p := range r.Reports {
-		if p.file != "" {
-			r.note(p.Write(v, nil))
-		}
-	}
-	if r.file != nil {
-		r.note(r.file.write(v))
-	}
-}
-
-// print writes the one report, if any, that goes to standard output.
-func (r *Run) print(v *verdict.Verdict) {
-	if r.Output == "-" {
-		b := bufio.NewWriterSize(r.Stdout, 64<<10)
-		r.note(report.WriteJSON(b, v))
-		r.note(b.Flush())
-	}
-	for _, p := range r.Reports {
-		if p.file == "" {
-			r.note(p.Write(v, r.Stdout))
-		}
-	}
+	return e.write(caught)
 }
 
 // Printed reports whether standard output is taken by something else than the report that
 // every run prints.
 func (r *Run) Printed() bool {
 	return r.Output == "-" || slices.ContainsFunc(r.Reports, func(p Report) bool { return p.file == "" })
-}
-
-// note records that an output could not be written.
-func (r *Run) note(err error) {
-	if r.failed == nil && err != nil {
-		r.failed = fmt.Errorf("an output could not be written: %w", err)
-	}
 }
 
 // ReplaceOld replaces the verdict of an earlier run where this one, whose arguments or

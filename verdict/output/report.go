@@ -134,7 +134,11 @@ func (r *Report) clear() error {
 	if r.file == "" || r.added {
 		return nil
 	}
-	return clearFile(r.file)
+	if err := disk.Remove(r.file); err != nil {
+		return fmt.Errorf("%s: the report of an earlier run cannot be removed: %w", verdict.Visible(r.file),
+			disk.Cause(err))
+	}
+	return nil
 }
 
 // checkDistinct refuses two reports that are one file.

@@ -11,6 +11,7 @@ import (
 
 const (
 	mostEndings   = 20 // allowances that end soon in a report; verdict.json has all
+	mostNames     = 10 // in a line
 	mostChanges   = 20 // lines about changes to the policy
 	fewAllowances = 10 // that change are told one by one only, without lines that count them first
 
@@ -61,6 +62,18 @@ func allowedSentence(a *verdict.AllowedViolation) string {
 		"): " + full(clip(flow(a.Reason), 1000))
 }
 
+// allowedLines say where what is new but allowed is, as many as most.
+func (v *view) allowedLines(most int) []string {
+	var lines []string
+	for i, a := range v.newAllowed {
+		if i == most {
+			return append(lines, fmt.Sprintf("and %d more that are new; the verdict has all", len(v.newAllowed)-most))
+		}
+		lines = append(lines, newFinding(&a.Violation).place()+": "+allowedSentence(a))
+	}
+	return lines
+}
+
 // endings says which allowances end soon, a line for each and one for the rest, each safe to print.
 func (v *view) endings() []string {
 	var lines []string
@@ -76,7 +89,6 @@ func (v *view) endings() []string {
 	return lines
 }
 
-// endingsNote says how many these are.
 func (v *view) endingsNote() string {
 	verb := "end"
 	if len(v.EndingAllowances) == 1 {
@@ -109,10 +121,10 @@ func (v *view) policyChanges() []string {
 		}
 	}
 	if n := len(removed); n > 0 {
-		lines = slices.Insert(lines, 0, count(n, "rule")+" no longer enforced: "+firstOf(removed))
+		lines = slices.Insert(lines, 0, count(n, "rule")+" no longer enforced: "+firstOf(removed, mostNames))
 	}
 	if n := len(added); n > 0 {
-		lines = append(lines, count(n, "rule")+" added: "+firstOf(added))
+		lines = append(lines, count(n, "rule")+" added: "+firstOf(added, mostNames))
 	}
 	lines = append(lines, allowanceChanges(allowances)...)
 	if n := len(lines); n > mostChanges {
@@ -121,7 +133,6 @@ func (v *view) policyChanges() []string {
 	return lines
 }
 
-// allowanceChanges says how allowances changed.
 func allowanceChanges(all []*verdict.PolicyChange) []string {
 	byWeight := []string{
 		"raised", verdict.Added, "extended", verdict.Altered, "moved", "lowered", "shortened", verdict.Removed,
@@ -149,7 +160,6 @@ func allowanceChanges(all []*verdict.PolicyChange) []string {
 	return append(lines, each...)
 }
 
-// fieldChanges says how each key of a rule or an allowance changed.
 func fieldChanges(c *verdict.PolicyChange) []string {
 	var all []string
 	for _, f := range c.Fields {
@@ -176,5 +186,5 @@ func quotedTexts(texts []string) string {
 	for _, s := range texts {
 		quoted = append(quoted, `"`+verdict.Visible(clip(s, 100))+`"`)
 	}
-	return firstOf(quoted)
+	return firstOf(quoted, mostNames)
 }

@@ -43,7 +43,6 @@ func newFinding(v *verdict.Violation) *finding {
 	return f
 }
 
-// move makes another place the one that is pointed to.
 func (f *finding) move(p verdict.Place) {
 	e := &f.at
 	e.Offset, e.Line, e.Column, e.EndLine, e.EndColumn = p.Offset, p.Line, p.Column, p.EndLine, p.EndColumn
@@ -61,18 +60,6 @@ func (f *finding) units() (column, end int64, exact bool) {
 	if masked || utf8.RuneCountInString(e.Excerpt) >= excerptLimit {
 		return near, nearEnd, false
 	}
-	if !f.name.isMapping() {
-		start, stop := textInExcerpt(e.Excerpt, f.name.plain)
-		if start == stop {
-			return near, nearEnd, false
-		}
-		column = utf16Len(e.Excerpt[:start]) + 1
-		match := e.Excerpt[start:stop]
-		if last := strings.LastIndexAny(match, "\r\n"); last >= 0 {
-			return column, utf16Len(match[last+1:]) + 1, true
-		}
-		return column, column + utf16Len(match), true
-	}
 	// The first line may begin with a byte order mark, which is no part of the excerpt.
 	if e.Line == 1 || e.EndLine != e.Line || e.Encoding != "utf-8" && e.Encoding != "" ||
 		strings.ContainsRune(e.Excerpt, utf8.RuneError) || e.EndColumn-1 > int64(len(e.Excerpt)) || e.Column < 1 ||
@@ -83,7 +70,6 @@ func (f *finding) units() (column, end int64, exact bool) {
 	return utf16Len(before) + 1, utf16Len(to) + 1, utf8.ValidString(before) && utf8.ValidString(to)
 }
 
-// inFile reports whether the finding is at a place in a file.
 func (f *finding) inFile() bool { return hasPlace(&f.at) }
 
 func hasPlace(e *verdict.Evidence) bool {
@@ -141,64 +127,60 @@ func (f *finding) found(pattern string) (name, value string) {
 	return "found", pattern
 }
 
-// pattern is the pattern as reports show it.
 func (f *finding) pattern() string {
 	return f.name.quote(cut(verdict.Visible(f.Evidence.Pattern), 1000))
 }
 
-// foundLine is [finding.found] in one line.
 func (f *finding) foundLine() string {
 	name, value := f.found(f.pattern())
 	return name + ": " + value
 }
 
-// foundSentence is what was found, or is missing, as a sentence. It says in words what a mapping stands for.
-func (f *finding) foundSentence() string {
-	clipped := func(s string) string { return clip(verdict.Visible(s), 200) }
-	pattern := f.name.quote(clipped(f.Evidence.Pattern))
-	if f.name.isMapping() {
-		before, value, after := f.name.words()
-		pattern = before + `"` + clipped(value) + `"` + clipped(after)
+// facts are what is to be known of a violation besides its place, its reason and its pattern, each safe to print.
+func (f *finding) facts() []string {
+	facts := with(f.also(mostLines), f.encodingNote())
+	if f.Note != "" {
+		facts = append(facts, "note: "+cut(flow(f.Note), 1000))
 	}
-	switch kind := f.Evidence.Kind; {
-	case kind == verdict.KindFile:
-		return "The path matches " + pattern + "."
-	case kind == verdict.KindMissing && f.File == "":
-		return "No file that is not empty matches " + pattern + "."
-	case kind == verdict.KindMissing:
-		return "The file does not contain " + pattern + "."
-	}
-	return "The file contains " + pattern + "."
+	return facts
 }
 
-// sentence says in one line, safe to print, what was found: the reason, the pattern where the reason does not have it,
-// whether it is new, and where else it is.
+// lines are all of a violation: its place and its reason, the excerpt, and the facts.
+func (f *finding) lines() []string {
+	at := f.place() + ": "
+	if status := label(f.Status); status != "" {
+		at += status + ": "
+	}
+	lines := []string{at + cut(flow(f.Reason), 1000)}
+	if f.inFile() && f.at.Excerpt != "" {
+		lines = append(lines, namedLines("excerpt: ", f.at.Excerpt)...)
+	}
+	return append(append(lines, f.foundLine()), f.facts()...)
+}
+
+// sentence says all but the place and the excerpt in one line; the pattern where the reason does not have it.
 func (f *finding) sentence() string {
-	e := &f.Evidence
-	s := full(clip(flow(f.Reason), 1000))
-	if !strings.Contains(f.Reason, e.Pattern) && !strings.Contains(f.Reason, strconv.Quote(e.Pattern)) {
-		s += " " + f.foundSentence()
+	s, clauses := full(clip(flow(f.Reason), 1000)), with(nil, label(f.Status))
+	if p := f.Evidence.Pattern; !strings.Contains(f.Reason, p) && !strings.Contains(f.Reason, strconv.Quote(p)) {
+		clauses = append(clauses, f.foundLine())
 	}
-	if s == "" { // no bundle has a rule without a title
-		s = "The file contains what must not appear."
+	for _, clause := range append(clauses, f.facts()...) {
+		s += " " + full(sentence(clause))
 	}
-	switch f.Status {
-	case verdict.Introduced:
-		s += " This is new."
-	case verdict.PreExisting:
-		s += " This was there before."
-	}
-	if len(e.Places) == 0 && e.Occurrences > 1 {
-		s += fmt.Sprintf(" This is the first of %d occurrences in the file.", e.Occurrences)
-	} else {
-		for _, clause := range f.also(mostLines) {
-			s += " " + full(sentence(clause))
+	return strings.TrimSpace(s)
+}
+
+// ruleLines are what a reader is to know of a rule that was violated, each safe to print.
+func ruleLines(r *verdict.Rule) []string {
+	var lines []string
+	for _, note := range [][2]string{
+		{"fix: ", r.Remediation}, {"docs: ", r.DocsURL}, {"owner: ", r.Owner}, {"severity: ", r.Severity},
+	} {
+		if strings.TrimSpace(note[1]) != "" {
+			lines = append(lines, namedLines(note[0], note[1])...)
 		}
 	}
-	if f.Note != "" {
-		s += " " + full(clip(flow(f.Note), 500))
-	}
-	return s
+	return lines
 }
 
 // also says where else a violation is, as one or two clauses, each safe to print; most is how many lines are named, 0

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/summary"
@@ -39,26 +38,14 @@ func writeFleetJSON(w io.Writer, f *summary.Fleet) error {
 
 // writePlainFleet writes the text report as it is in a file, which a CI system may print.
 func writePlainFleet(w io.Writer, f *summary.Fleet) error {
-	return WriteFleetText(w, f, FleetTextOptions{Commands: true})
-}
-
-// FleetTextOptions is what the text report of a fleet says besides the summary, and how.
-type FleetTextOptions struct {
-	Output   string        // the folder of the results, as a person named it; "": there is none
-	Policy   string        // the bundles that all were checked with, as a person would name them
-	Elapsed  time.Duration // 0: not shown
-	Color    bool          // ANSI colours
-	Width    int           // of the terminal, in columns; 0: lines are not fitted to any
-	Most     int           // lines of each list that are shown; 0: all
-	Commands bool          // the reader obeys workflow commands (GitHub Actions): defuse them
-	Notes    []string      // what else a person should know; may hold text of the tree
+	return WriteFleetText(w, f, TextOptions{Commands: true})
 }
 
 // WriteFleetText writes the report for a person: what could not be decided, the repositories with violations, those
-// with the most first, the rules that are violated, and in the last line the outcome and the counts.
-func WriteFleetText(w io.Writer, f *summary.Fleet, o FleetTextOptions) error {
-	t := fleetText{textWriter{w: bufio.NewWriter(w)}, o}
-	t.Color, t.Width, t.Commands = o.Color, o.Width, o.Commands
+// with the most first, the rules that are violated, and in the last line the outcome and the counts. Root is the folder
+// of the results.
+func WriteFleetText(w io.Writer, f *summary.Fleet, o TextOptions) error {
+	t := textWriter{w: bufio.NewWriter(w), TextOptions: o}
 	for i := range f.Errors {
 		t.error(&f.Errors[i])
 	}
@@ -80,13 +67,9 @@ func WriteFleetText(w io.Writer, f *summary.Fleet, o FleetTextOptions) error {
 		if r.ErrorCount > 0 {
 			undecided = append(undecided, lines)
 		}
-		var counts []tally
-		for _, c := range r.Rules {
-			counts = append(counts, tally{c.RuleID, c.Violations})
-		}
 		if r.Violations > 0 {
 			worst = append(worst, []string{name + " " + count(r.Violations, "violation") + ": " +
-				strings.Join(tallyWords(counts), " ")})
+				strings.Join(ruleTallies(r), " ")})
 		}
 	}
 	for _, r := range f.Broken() {
@@ -96,26 +79,21 @@ func WriteFleetText(w io.Writer, f *summary.Fleet, o FleetTextOptions) error {
 	t.list(count(len(undecided), "repository")+" could not be decided:", undecided)
 	t.list(count(len(worst), "repository")+" with violations:", worst)
 	t.list(count(len(rules), "rule")+" violated:", rules)
-	t.end(f)
+	t.endFleet(f)
 	return t.w.Flush()
 }
 
-type fleetText struct {
-	textWriter
-	o FleetTextOptions
-}
-
 // list writes the lines of each item under a heading, and how many items are not shown.
-func (t *fleetText) list(heading string, items [][]string) {
+func (t *textWriter) list(heading string, items [][]string) {
 	if len(items) == 0 {
 		return
 	}
 	t.line("%s", t.paint(bold, heading))
 	for i, lines := range items {
-		if t.o.Most > 0 && i == t.o.Most {
+		if t.Most > 0 && i == t.Most {
 			where := "--report text=FILE has all"
-			if t.o.Output != "" {
-				where = "all are in " + verdict.Visible(t.o.Output) + "/fleet.json"
+			if t.Root != "" {
+				where = "all are in " + verdict.Visible(t.Root) + "/fleet.json"
 			}
 			t.line("  and %d more; %s", len(items)-i, where)
 			break
@@ -127,19 +105,14 @@ func (t *fleetText) list(heading string, items [][]string) {
 	t.line("")
 }
 
-// end says what was checked with what, and the outcome.
-func (t *fleetText) end(f *summary.Fleet) {
-	policy := with(nil, verdict.Visible(t.o.Policy))
+func (t *textWriter) endFleet(f *summary.Fleet) {
+	policy := with(nil, verdict.Visible(t.Policy))
 	if f.OwnPolicy {
 		policy = append(policy, "the bundle in each repository")
 	}
-	if len(policy) > 0 {
-		t.labelled("policy: ", strings.Join(policy, " and "))
-	}
-	if t.o.Output != "" {
-		t.labelled("results: ", t.o.Output)
-	}
-	for _, note := range t.o.Notes {
+	t.labelled("policy: ", strings.Join(policy, " and "))
+	t.labelled("results: ", t.Root)
+	for _, note := range t.Notes {
 		t.labelled("note: ", flow(note))
 	}
 	c := &f.Totals
@@ -147,12 +120,10 @@ func (t *fleetText) end(f *summary.Fleet) {
 		t.last(f.Verdict, "could not decide ("+count(len(f.Errors), "error")+"); no repository was scanned", 0)
 		return
 	}
-	files := count(c.Files, "file")
-	t.last(f.Verdict, fmt.Sprintf("%s; %s, %d covered by a rule, %d bytes scanned", fleetCounts(f), files, c.Governed,
-		c.Bytes), t.o.Elapsed)
+	t.last(f.Verdict, fmt.Sprintf("%s; %s, %d covered by a rule, %d bytes scanned", fleetCounts(f),
+		count(c.Files, "file"), c.Governed, c.Bytes), t.Elapsed)
 }
 
-// fleetCounts says how many repositories have which outcome.
 func fleetCounts(f *summary.Fleet) string {
 	c := &f.Totals
 	if c.Repositories == 0 {
@@ -175,10 +146,53 @@ func fleetCounts(f *summary.Fleet) string {
 	return s
 }
 
-// moreErrors says how many errors of a repository the summary does not have; "" if it has all.
 func moreErrors(r *summary.Repository) string {
 	if n := r.ErrorCount - len(r.Errors); n > 0 {
 		return "and " + count(n, "more error")
 	}
 	return ""
+}
+
+func ruleTallies(r *summary.Repository) []string {
+	var counts []tally
+	for _, c := range r.Rules {
+		counts = append(counts, tally{c.RuleID, c.Violations})
+	}
+	return tallyWords(counts)
+}
+
+// writeFleetMarkdown writes the summary of a fleet as a page of GitHub's Markdown: the outcome, what could not be
+// decided, the rules that are violated, and the repositories, those with the most violations first. As [writeMarkdown],
+// it has at most 900 KiB, and no text of a repository or of a bundle is markup in it.
+func writeFleetMarkdown(w io.Writer, f *summary.Fleet) error {
+	p := markdownPage{document: "fleet.json"}
+	p.line("## policyscan fleet " + string(f.Verdict) + ": " + fleetCounts(f))
+	var undecided, rules, broken []string
+	for i := range f.Errors {
+		undecided = append(undecided, errorItem("the run", &f.Errors[i]))
+	}
+	for _, r := range f.Worst() {
+		name := codeMarkdown(clip(r.Name, 300))
+		for i := range r.Errors {
+			undecided = append(undecided, errorItem(name, &r.Errors[i]))
+		}
+		if more := moreErrors(r); more != "" {
+			undecided = append(undecided, "* "+name+": "+more)
+		}
+		if r.Violations > 0 {
+			broken = append(broken, fmt.Sprintf("| %s | %d | %s |", name, r.Violations,
+				prose(strings.Join(ruleTallies(r), " "), codeMarkdown)))
+		}
+	}
+	for _, r := range f.Broken() {
+		rules = append(rules, fmt.Sprintf("| %s | %s | %d | %d |", codeMarkdown(clip(r.ID, 200)),
+			words(r.Title, 200), r.Repositories, r.Violations))
+	}
+	list := func(title, head string, all []string, upto int) {
+		p.list("\n"+title+"\n"+head, len(all), upto, func(i int) string { return all[i] })
+	}
+	list("**This could not be decided:**", "", undecided, markdownLimit/3)
+	list("### Rules", "\n| Rule | Title | Repositories | Violations |\n|---|---|---:|---:|", rules, markdownLimit/2)
+	list("### Repositories", "\n| Repository | Violations | Rules |\n|---|---:|---|", broken, markdownLimit-4<<10)
+	return p.end(w, f.Tool.Version)
 }

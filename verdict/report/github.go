@@ -37,27 +37,27 @@ func writeGitHub(w io.Writer, document *verdict.Verdict) error {
 	}
 	targets := annotationTargets(v)
 	for _, t := range targets[:min(len(targets), annotationsKept)] {
-		all = append(all, violationAnnotation(newFinding(&v.Violations[t.violation]), t.place, v.rule(t.violation)))
+		f, rule := newFinding(&v.Violations[t.violation]), v.ruleOf[t.violation].rule
+		all = append(all, violationAnnotation(f, t.place, rule))
 	}
 	if len(v.undecided)+len(targets) > annotationsKept {
-		all = append(all[:annotationsKept-1], restAnnotation(v, len(targets)))
+		more := count(len(v.undecided)+len(targets)-annotationsKept+1, "more annotation")
+		all = append(all[:annotationsKept-1], annotation{title: "policyscan: " + more, lines: []string{
+			more + " not shown: GitHub keeps 10 per step. " +
+				"All are in the verdict (--output, verdict.json) and in the text report.",
+			v.summaryLine(),
+		}})
 	}
 	for i := range all {
 		all[i].write(b, "error")
 	}
-	if but := v.caveats(); v.passes() && len(but) > 0 {
-		a := annotation{title: "policyscan: PASS, but " + but[0], lines: append(but, v.summaryLine())}
+	if v.passes() && len(v.caveats()) > 0 {
+		a := annotation{title: "policyscan: " + v.headline(), lines: append(v.caveats(), v.summaryLine())}
 		a.write(b, "notice")
 	}
 	if note := v.allowedNote(); note != "" {
-		a := annotation{title: "policyscan: " + note, lines: []string{sentence(note)}}
-		for i, x := range v.newAllowed {
-			if i == annotationsKept {
-				a.add("and more, in the verdict (--output, verdict.json) and in the text report")
-				break
-			}
-			a.add(newFinding(&x.Violation).place() + ": " + cut(allowedSentence(x), annotationMessage/16))
-		}
+		a := annotation{title: "policyscan: " + note, lines: append([]string{sentence(note)},
+			v.allowedLines(annotationsKept)...)}
 		a.write(b, "notice")
 	}
 	return b.Flush() // a bufio.Writer keeps its first error
@@ -66,7 +66,6 @@ func writeGitHub(w io.Writer, document *verdict.Verdict) error {
 // An annotationTarget is a violation, by its index, and one of its places, or -1 for the one that reports point to.
 type annotationTarget struct{ violation, place int }
 
-// annotationTargets returns what to annotate, new places first.
 func annotationTargets(v *view) []annotationTarget {
 	var fresh, others []annotationTarget
 	for i := range v.Violations {
@@ -87,7 +86,6 @@ func annotationTargets(v *view) []annotationTarget {
 	return append(fresh, others...)
 }
 
-// An annotation is a message on a place.
 type annotation struct {
 	file      string // as Path writes it; "": on no file
 	line, end int64  // 1-based, inclusive; 0: on the file as a whole
@@ -96,8 +94,6 @@ type annotation struct {
 	title     string
 	lines     []string
 }
-
-func (a *annotation) add(lines ...string) { a.lines = append(a.lines, lines...) }
 
 func errorAnnotation(e *verdict.Error) annotation {
 	a := annotation{title: "policyscan could not decide: " + e.Code, lines: textLines(e.Message)}
@@ -114,72 +110,19 @@ func violationAnnotation(f *finding, place int, r *verdict.Rule) annotation {
 	inFile := f.inFile()
 	if place >= 0 {
 		f.move(f.Evidence.Places[place])
-		f.at.Excerpt, f.exact = "", false
+		f.at.Excerpt, f.at.Places, f.exact = "", nil, false
 	}
 	a := annotation{file: f.File, title: "policyscan " + f.RuleID + ": " + f.Title}
-	at := f.path()
 	if inFile {
-		at = fmt.Sprintf("%s:%d:%d", at, f.at.Line, f.at.Column)
 		a.line, a.end = f.at.Line, lastLine(&f.at)
 		if f.at.EndLine == f.at.Line && f.exact {
 			a.col, a.endCol = f.at.UTF16Column, f.at.UTF16EndColumn
 		}
 	}
-	if status := label(f.Status); status != "" {
-		at += ": " + status
-	}
-	// What is long is cut here, so that the limit of the message takes nothing else.
-	const long = annotationMessage / 4
-	a.add(cut(strings.Join(textLines(f.Reason), "\n"), long))
-	if inFile && f.at.Excerpt != "" {
-		excerpt := textLines(f.at.Excerpt)
-		excerpt[0] = at + ": " + excerpt[0]
-		for _, l := range excerpt {
-			a.add(cut(l, long))
-		}
-	} else {
-		a.lines[0] = at + ": " + a.lines[0] // the log shows the message alone
-	}
-	found := f.foundLine()
-	if n := f.at.Occurrences; n > 1 {
-		found += fmt.Sprintf(", %d times in this file", n)
-	}
-	a.add(found)
-	if place < 0 && len(f.at.Places) > 0 {
-		a.add(f.also(mostLines)...)
-	}
-	if f.Note != "" {
-		a.add("note: " + cut(flow(f.Note), long))
-	}
-	if r != nil && r.DocsURL != "" {
-		a.add("docs: " + verdict.Visible(r.DocsURL))
-	}
-	if r != nil && r.Remediation != "" {
-		a.add(namedLines("fix: ", r.Remediation)...)
+	for _, line := range append(f.lines(), ruleLines(r)...) {
+		a.lines = append(a.lines, cut(line, annotationMessage/4)) // so that the limit of all takes nothing else
 	}
 	return a
-}
-
-// restAnnotation replaces all annotations from the tenth on.
-func restAnnotation(v *view, targets int) annotation {
-	const shown = annotationsKept - 1
-	thing := "more violation"
-	if targets > len(v.Violations) {
-		thing = "more place"
-	}
-	var parts []string
-	if n := len(v.undecided) - shown; n > 0 {
-		parts = append(parts, count(n, "more error"))
-	}
-	if n := targets - max(shown-len(v.undecided), 0); n > 0 {
-		parts = append(parts, count(n, thing))
-	}
-	more := strings.Join(parts, " and ")
-	return annotation{title: "policyscan: " + more, lines: []string{
-		more + " not shown: GitHub keeps 10 annotations per step. " +
-			"All are in the verdict (--output, verdict.json) and in the text report.",
-		v.summaryLine(),
-	}}
 }
 
 // write writes the command of the name. A property's value must not begin with "=", which the runner drops, and the

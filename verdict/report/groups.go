@@ -1,7 +1,7 @@
 package report
 
 import (
-	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -14,6 +14,7 @@ type ruleGroup struct {
 	violations []*verdict.Violation // new ones first, else in the verdict's order
 	files      int
 	fresh      int // of the violations
+	allowed    int // more violations of the rule's id
 }
 
 // ruleIndexes returns, for each violation, the index in v.Rules of the rule that it is of, or -1 if there is none.
@@ -60,28 +61,32 @@ func fitsRule(v *verdict.Violation, r *verdict.Rule) bool {
 		(v.Reason == r.Message || r.Message == "" && strings.HasPrefix(v.Reason, r.Title))
 }
 
-// ruleGroups returns the rules with violations, those with new ones first, else in the order of their violations, and
-// the others.
-func ruleGroups(v *verdict.Verdict, ruleOf []int) (groups []*ruleGroup, passed []*verdict.Rule) {
+// groupByRule puts each violation under its rule. One that is of no listed rule, which no run writes, has a rule of its
+// own texts.
+func (v *view) groupByRule() {
+	allowed := map[string]int{}
+	for i := range v.AllowedViolations {
+		allowed[v.AllowedViolations[i].RuleID]++
+	}
+	for i := range v.Rules {
+		v.byRule = append(v.byRule, &ruleGroup{rule: &v.Rules[i], allowed: allowed[v.Rules[i].ID]})
+	}
 	type key struct{ id, kind, title string }
-	unlisted := map[key]*verdict.Rule{} // of a verdict that does not list its rules
-	byRule := map[*verdict.Rule]*ruleGroup{}
-	for i := range v.Violations {
+	unlisted := map[key]*ruleGroup{}
+	for i, index := range ruleIndexes(v.Verdict) {
 		x := &v.Violations[i]
-		var r *verdict.Rule
-		if ruleOf[i] >= 0 {
-			r = &v.Rules[ruleOf[i]]
+		var g *ruleGroup
+		if index >= 0 {
+			g = v.byRule[index]
 		} else if k := (key{x.RuleID, x.RuleType, x.Title}); unlisted[k] != nil {
-			r = unlisted[k]
+			g = unlisted[k]
 		} else {
-			r = &verdict.Rule{ID: x.RuleID, Type: x.RuleType, Title: x.Title}
-			unlisted[k] = r
+			g = &ruleGroup{rule: &verdict.Rule{ID: x.RuleID, Type: x.RuleType, Title: x.Title, Files: 1}}
+			unlisted[k] = g
+			v.byRule = append(v.byRule, g)
 		}
-		g := byRule[r]
-		if g == nil {
-			g = &ruleGroup{rule: r}
-			byRule[r] = g
-			groups = append(groups, g)
+		if len(g.violations) == 0 {
+			v.groups = append(v.groups, g)
 		}
 		// Violations of a rule are in the order of their paths.
 		if n := len(g.violations); x.File != "" && (n == 0 || g.violations[n-1].File != x.File) {
@@ -89,19 +94,14 @@ func ruleGroups(v *verdict.Verdict, ruleOf []int) (groups []*ruleGroup, passed [
 		}
 		g.fresh += 1 - newFirst(x)
 		g.violations = append(g.violations, x)
+		v.ruleOf = append(v.ruleOf, g)
 	}
-	for _, g := range groups {
-		sortNewFirst(g.violations)
+	for _, g := range v.groups {
+		slices.SortStableFunc(g.violations, func(a, b *verdict.Violation) int { return newFirst(a) - newFirst(b) })
 	}
-	slices.SortStableFunc(groups, func(a, b *ruleGroup) int {
+	slices.SortStableFunc(v.groups, func(a, b *ruleGroup) int {
 		return newFirst(a.violations[0]) - newFirst(b.violations[0])
 	})
-	for i := range v.Rules {
-		if byRule[&v.Rules[i]] == nil {
-			passed = append(passed, &v.Rules[i])
-		}
-	}
-	return groups, passed
 }
 
 // commonReason is what all of these give as their reason, "" if they differ.
@@ -114,28 +114,46 @@ func commonReason(all []*verdict.Violation) string {
 	return all[0].Reason
 }
 
-// newNote is how many of the violations are new; "" where there was nothing to compare with.
-func (g *ruleGroup) newNote() string {
-	if g.violations[0].Status == "" {
-		return ""
-	}
-	return newWords(g.fresh)
-}
-
-// counts says how many violations of the rule there are, and how many of them are new.
+// counts says how many violations of the rule there are, and how many of them are new where anything tells.
 func (g *ruleGroup) counts() string {
 	s := count(len(g.violations), "violation")
 	if g.files > 0 {
 		s += " in " + count(g.files, "file")
 	}
-	switch note := g.newNote(); {
-	case note == "":
+	switch {
+	case g.violations[0].Status == "":
 		return s
 	case g.fresh == len(g.violations):
 		return s + ", new"
-	default:
-		return s + ", " + note
 	}
+	return s + ", " + newWords(g.fresh)
+}
+
+// unchecked says why it is not known whether files break a rule of which nothing was found; "" if it is.
+func (v *view) unchecked(g *ruleGroup) string {
+	switch {
+	case len(v.undecided) > 0:
+		return "not decided: the run is incomplete"
+	case g.rule.Files == 0:
+		return "this rule selects no file"
+	case v.scannedNothing():
+		return "no file that it selects was scanned"
+	}
+	return ""
+}
+
+func (v *view) ruleOutcome(g *ruleGroup) string {
+	outcome := "no violation"
+	switch why := v.unchecked(g); {
+	case len(g.violations) > 0:
+		outcome = g.counts()
+	case why != "":
+		return why
+	}
+	if g.allowed > 0 {
+		outcome += fmt.Sprintf(", %d allowed", g.allowed)
+	}
+	return outcome
 }
 
 // untitled is a reason without the title of its rule before it, which the report has said.
@@ -169,21 +187,12 @@ func besideKeys(v *verdict.Violation, keys []*verdict.Violation) bool {
 	if e.Kind != verdict.KindText && e.Kind != verdict.KindRegex || int64(len(e.Places)) < e.Occurrences {
 		return false
 	}
-	var lines []verdict.Place
-	for _, k := range keys {
-		if k.Status == v.Status && k.Note == v.Note {
-			lines = append(lines, k.Evidence.Places...)
-		}
-	}
-	slices.SortFunc(lines, func(a, b verdict.Place) int { return cmp.Compare(a.Line, b.Line) })
-	for i := 1; i < len(lines); i++ { // where the furthest one ends that begins so far
-		lines[i].EndLine = max(lines[i].EndLine, lines[i-1].EndLine)
-	}
 	for _, p := range e.Places {
-		after, _ := slices.BinarySearchFunc(lines, p.EndLine+1, func(l verdict.Place, line int64) int {
-			return cmp.Compare(l.Line, line)
-		})
-		if after == 0 || lines[after-1].EndLine < p.Line {
+		overlaps := func(l verdict.Place) bool { return l.Line <= p.EndLine && p.Line <= l.EndLine }
+		beside := func(k *verdict.Violation) bool {
+			return k.Status == v.Status && k.Note == v.Note && slices.ContainsFunc(k.Evidence.Places, overlaps)
+		}
+		if !slices.ContainsFunc(keys, beside) {
 			return false
 		}
 	}

@@ -91,17 +91,9 @@ type (
 
 func newJUnitResult(message, kind string, lines []string) *junitResult {
 	kind = verdict.Visible(kind)
-	return &junitResult{cut(flow(message), 1000), &kind, joinVisible(lines)}
+	return &junitResult{cut(flow(message), 1000), &kind, strings.Join(lines, "\n")}
 }
 
-func joinVisible(lines []string) string {
-	for i, line := range lines {
-		lines[i] = verdict.Visible(line)
-	}
-	return strings.Join(lines, "\n")
-}
-
-// add adds a case.
 func (s *junitSuite) add(name string, failure, undecided, skipped *junitResult) {
 	s.Cases = append(s.Cases, junitCase{cut(flow(name), 500), s.Name, 0, failure, undecided, skipped})
 	s.Tests++
@@ -116,13 +108,17 @@ func (s *junitSuite) add(name string, failure, undecided, skipped *junitResult) 
 // a violation or something that could not be decided.
 func junitSuites(v *view) *junitDocument {
 	d := &junitDocument{}
-	properties, out := junitProperties(v), joinVisible(junitNotes(v))
+	properties, out := junitProperties(v), []string{v.summaryLine()}
+	for _, note := range slices.Concat(with(v.caveats(), v.allowedNote()), v.allowedLines(junitMost)) {
+		out = append(out, "note: "+note)
+	}
 	suites := map[string]*junitSuite{}
 	suite := func(key, name string) *junitSuite {
 		if suites[key] == nil {
 			suites[key] = &junitSuite{
 				Name: "policyscan." + verdict.Visible(name), Package: "policyscan", ID: len(d.Suites),
-				Timestamp: "1970-01-01T00:00:00", Host: "localhost", Properties: properties, Out: out,
+				Timestamp: "1970-01-01T00:00:00", Host: "localhost",
+				Properties: properties, Out: strings.Join(out, "\n"),
 			}
 			d.Suites = append(d.Suites, suites[key])
 		}
@@ -137,25 +133,22 @@ func junitSuites(v *view) *junitDocument {
 		}
 		suite("", "could-not-decide").add(name, nil, newJUnitResult(e.Message, e.Code, lines), nil)
 	}
-	rules, found := junitRules(v)
-	for i := range rules {
-		r, skipped := &rules[i], ""
-		switch {
-		case len(found[i]) > 0:
-			suite("rules of "+r.Type, r.Type).add(r.ID+": "+r.Title, junitFailure(r, found[i]), nil, nil)
-			continue
-		case len(v.undecided) > 0:
-			skipped = "not decided: the run is incomplete"
-		case r.Files == 0:
-			skipped = "this rule selects no file"
-		case v.Coverage.Scanned == 0 && !v.onlyPaths():
-			skipped = "no file that it selects was scanned"
+	versions := map[string]int{} // of a rule: a change is judged by the bundles of base and head
+	for _, g := range v.byRule {
+		versions[g.rule.Type+" "+g.rule.ID]++
+	}
+	for _, g := range v.byRule {
+		r, name := g.rule, g.rule.ID
+		if versions[r.Type+" "+name] > 1 && r.From != "" {
+			name += " (" + r.From + ")"
 		}
-		var result *junitResult
-		if skipped != "" {
-			result = &junitResult{Message: skipped}
+		var failure, skipped *junitResult
+		if why := v.unchecked(g); len(g.violations) > 0 {
+			failure = junitFailure(g)
+		} else if why != "" {
+			skipped = &junitResult{Message: why}
 		}
-		suite("rules of "+r.Type, r.Type).add(r.ID+": "+r.Title, nil, nil, result)
+		suite("rules of "+r.Type, r.Type).add(name+": "+r.Title, failure, nil, skipped)
 	}
 	return d
 }
@@ -174,113 +167,16 @@ func junitProperties(v *view) []junitProperty {
 	return all
 }
 
-// junitNotes is what each suite says of the whole run.
-func junitNotes(v *view) []string {
-	lines := []string{v.summaryLine()}
-	for _, but := range with(v.caveats(), v.allowedNote()) {
-		lines = append(lines, "note: "+but)
-	}
-	for i, a := range v.newAllowed {
-		if i == junitMost {
-			return append(lines, "and more; the verdict has all of them")
-		}
-		lines = append(lines, "note: "+newFinding(&a.Violation).place()+": "+cut(allowedSentence(a), 1000))
-	}
-	return lines
-}
-
-// junitRules returns the rules of the verdict, each with its violations. A change is judged by the bundles of base and
-// head, so two rules can have one id: then the case's name says which is which, and a violation whose texts fit either
-// fails both. A violation of no listed rule, which no run writes, becomes its own case.
-func junitRules(v *view) (rules []verdict.Rule, found [][]*verdict.Violation) {
-	type key struct{ id, kind string }
-	rules = append(rules, v.Rules...)
-	found = make([][]*verdict.Violation, len(rules))
-	versions := map[key][]int{} // indexes of rules
-	for i := range rules {
-		k := key{rules[i].ID, rules[i].Type}
-		versions[k] = append(versions[k], i)
-	}
-	for i := range v.Violations {
-		x := &v.Violations[i]
-		k := key{x.RuleID, x.RuleType}
-		if len(versions[k]) == 0 {
-			versions[k] = []int{len(rules)}
-			rules = append(rules, verdict.Rule{ID: x.RuleID, Type: x.RuleType, Title: x.Title, Files: 1})
-			found = append(found, nil)
-		}
-		fits := slices.DeleteFunc(slices.Clone(versions[k]), func(n int) bool { return !fitsRule(x, &rules[n]) })
-		if len(fits) == 0 {
-			fits = versions[k]
-		}
-		for _, n := range fits {
-			found[n] = append(found[n], x)
-		}
-	}
-	for _, same := range versions {
-		for _, n := range same {
-			if len(same) > 1 {
-				rules[n].ID += " (" + rules[n].From + ")"
-			}
-		}
-	}
-	return rules, found
-}
-
-// junitFailure lists the violations of a rule.
-func junitFailure(r *verdict.Rule, found []*verdict.Violation) *junitResult {
-	files := map[string]bool{}
-	for _, x := range found {
-		if x.File != "" {
-			files[x.File] = true
-		}
-	}
-	message := count(len(found), "violation")
-	if len(files) > 0 {
-		message += " in " + count(len(files), "file")
-	}
+func junitFailure(g *ruleGroup) *junitResult {
 	var lines []string
-	sortNewFirst(found)
-	for i, x := range found {
+	for i, x := range g.violations {
 		if i == junitMost {
-			lines = append(lines, "and "+count(len(found)-junitMost, "more violation")+"; the verdict has all of them")
+			lines = append(lines, "and "+count(len(g.violations)-i, "more violation")+"; the verdict has all of them")
 			break
 		}
-		lines = append(lines, junitLines(newFinding(x))...)
+		more := newFinding(x).lines()
+		lines = append(lines, strings.Join(more, "\n    "))
 	}
-	for _, note := range [][2]string{
-		{"fix: ", r.Remediation}, {"docs: ", r.DocsURL}, {"owner: ", r.Owner}, {"severity: ", r.Severity},
-	} {
-		if strings.TrimSpace(note[1]) != "" {
-			lines = append(lines, namedLines(note[0], note[1])...)
-		}
-	}
-	return newJUnitResult(message+": "+cmp.Or(r.Message, r.Title), r.Type, lines)
-}
-
-// junitLines are those of a violation.
-func junitLines(f *finding) []string {
-	status := label(f.Status)
-	if status != "" {
-		status += ": "
-	}
-	lines := []string{f.place() + ": " + status + cut(flow(f.Reason), 1000)}
-	if f.inFile() {
-		lines = append(lines, "pattern: "+f.pattern())
-		lead := "excerpt: "
-		for _, l := range textLines(f.at.Excerpt) {
-			lines = append(lines, lead+l)
-			lead = strings.Repeat(" ", len(lead))
-		}
-		lines = with(append(lines, f.also(mostLines)...), f.encodingNote())
-	} else {
-		lines = append(lines, f.foundLine())
-	}
-	if f.Note != "" {
-		lines = append(lines, "note: "+cut(flow(f.Note), 1000))
-	}
-	for i := range lines[1:] {
-		lines[i+1] = "    " + lines[i+1]
-	}
-	return lines
+	lines = append(lines, ruleLines(g.rule)...)
+	return newJUnitResult(g.counts()+": "+cmp.Or(g.rule.Message, g.rule.Title), g.rule.Type, lines)
 }

@@ -2,13 +2,11 @@ package report
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"io"
 	"strings"
 
 	"github.com/policyscan/policyscan/verdict"
-	"github.com/policyscan/policyscan/verdict/code"
 )
 
 const (
@@ -25,263 +23,207 @@ const (
 // could not be decided, what was looked at, the rules, and the violations, folded by rule. Text of the tree and of the
 // policy is not markup, link or mention in it: see markdowntext.go. The page has at most 900 KiB; what is omitted is
 // counted, and is in verdict.json.
-func writeMarkdown(w io.Writer, v *verdict.Verdict) error {
-	p := markdownPage{v: newView(v), source: textWriter{TextOptions: TextOptions{Width: 100, Commands: true}}}
-	p.line("## policyscan " + p.headline())
-	p.errors()
-	p.facts()
-	p.ruleTable()
-	tail := p.allowed() + p.passed()
-	p.violations(markdownLimit - len(tail))
-	p.b.WriteString(tail)
-	return p.end(w, v.Tool.Version, "verdict.json")
+func writeMarkdown(w io.Writer, document *verdict.Verdict) error {
+	v := newView(document)
+	p, tail := markdownPage{document: "verdict.json"}, markdownPage{document: "verdict.json"}
+	p.line("## policyscan " + v.headline())
+	p.errors(v.Errors)
+	p.facts(v)
+	p.list(ruleHead, len(v.groups), markdownLimit/2, func(i int) string { return v.ruleRow(v.groups[i]) })
+	tail.allowed(v)
+	tail.passed(v)
+	p.violations(v, markdownLimit-tail.b.Len()-2<<10) // the rest is for the last lines
+	p.b.Write(tail.b.Bytes())
+	return p.end(w, v.Tool.Version)
 }
 
 type markdownPage struct {
-	b      bytes.Buffer
-	v      *view
-	source textWriter // draws lines and carets as the text report does
+	b        bytes.Buffer
+	document string // that has all
 }
 
 func (p *markdownPage) line(s string) { p.b.WriteString(s + "\n") }
 
-// add writes a piece whole, or not at all and false if the page would get longer than upto.
-func (p *markdownPage) add(piece string, upto int) bool {
-	if p.b.Len()+len(piece) > upto {
-		return false
+// list writes n pieces under a head, as far as the page does not get longer than upto, and how many are omitted, which
+// it returns. Where not even the head fits it writes nothing.
+func (p *markdownPage) list(head string, n, upto int, piece func(int) string) (omitted int) {
+	if n == 0 || p.b.Len()+len(head) > upto {
+		return n
 	}
-	p.b.WriteString(piece)
-	return true
+	p.line(head)
+	for i := range n {
+		s := piece(i)
+		if len(s) > markdownPiece {
+			omitted++
+			continue
+		}
+		if p.b.Len()+len(s) > upto {
+			omitted += n - i
+			break
+		}
+		p.line(s)
+	}
+	if omitted > 0 {
+		p.line(fmt.Sprintf("\nand %d more, in `%s`.", omitted, p.document))
+	}
+	return omitted
 }
 
-// end writes the last line, and hands the page on.
-func (p *markdownPage) end(w io.Writer, version, document string) error {
-	p.line("\npolicyscan " + words(version, 100) + ". All of this, for programs, is in `" + document + "`.")
+// fold is [markdownPage.list] of what a reader has to open, unless it is short.
+func (p *markdownPage) fold(summary string, open bool, head string, n, upto int, piece func(int) string) (omitted int) {
+	attribute := ""
+	if open {
+		attribute = " open"
+	}
+	before := p.b.Len()
+	omitted = p.list(fmt.Sprintf("\n<details%s>\n<summary>%s</summary>\n%s", attribute, summary, head), n, upto, piece)
+	if p.b.Len() > before {
+		p.line("\n</details>")
+	}
+	return omitted
+}
+
+func (p *markdownPage) end(w io.Writer, version string) error {
+	p.line("\npolicyscan " + words(version, 100) + ". All of this, for programs, is in `" + p.document + "`.")
 	_, err := w.Write(p.b.Bytes())
 	return err
 }
 
-// headline is the verdict in one glance. What could not be decided never looks like a PASS, nor does a PASS of a run
-// that held nothing against the rules look like any other.
-func (p *markdownPage) headline() string {
-	v, c := p.v, &p.v.Coverage
-	open := len(v.Errors) > 0 || !v.Complete
-	switch {
-	case len(v.Violations) > 0 && open:
-		return "FAIL: " + v.counts(count) + ", and not all could be decided"
-	case len(v.Violations) > 0:
-		return "FAIL: " + v.counts(count)
-	case open:
-		return "could not decide: " + count(len(v.Errors), "error")
-	case !v.passes():
-		return "FAIL: no rule was enforced"
-	case c.Files == 0:
-		return "PASS, but there was nothing to scan"
-	case v.coversNothing():
-		return "PASS, but nothing was scanned: no rule selects any file"
-	case v.onlyPaths():
-		return "PASS: no violation in the paths of " + count(c.Files, "file") + v.allowedSuffix()
-	case c.Scanned == 0:
-		return "PASS, but nothing was scanned: --allow excluded every file"
-	case c.Scanned < c.Governed:
-		return fmt.Sprintf("PASS: no violation in %d of %s%s", c.Scanned, count(c.Governed, "covered file"),
-			v.allowedSuffix())
-	}
-	return "PASS: no violation in " + count(c.Scanned, "covered file") + v.allowedSuffix()
-}
-
 // errors comes first: they are why there is no PASS.
-func (p *markdownPage) errors() {
-	v := p.v
-	if len(v.Errors) == 0 && v.Complete {
-		return
-	}
-	lead := "**This is not a PASS.** Nothing was scanned, because this could not be decided:"
-	if len(v.Violations) > 0 {
-		lead = "**Besides the violations, this could not be decided:**"
-	} else if v.Coverage.Scanned > 0 {
-		lead = "**This is not a PASS.** No violation was found in what was scanned; the rest could not be decided:"
-	}
-	p.line("\n" + lead + "\n")
-	left := len(v.Errors)
-	for i := range v.Errors {
-		e := &v.Errors[i]
-		// Not "-", as the facts below: two lists of one mark are one list.
-		s := "* " + codeMarkdown(clip(e.Code, 100))
-		if e.File != "" {
-			s += " " + codeMarkdown(e.File)
-		}
-		s += ": " + words(e.Message, 1000)
-		if next := nextStep(e.Code); next != "" {
-			s += "; " + next
-		}
-		if len(s) > markdownPiece {
-			continue
-		}
-		if !p.add(s+"\n", markdownLimit/3) {
-			break
-		}
-		left--
-	}
-	if left > 0 {
-		p.line(fmt.Sprintf("* and %s more, in `verdict.json`", count(left, "error")))
-	}
+func (p *markdownPage) errors(all []verdict.Error) {
+	p.list("\n**This could not be decided:**\n", len(all), markdownLimit/3, func(i int) string {
+		return errorItem("", &all[i])
+	})
 }
 
-// nextStep is what a person does about an error whose message says only what was found.
-func nextStep(errorCode string) string {
-	switch errorCode {
-	case code.Read:
-		return "fix permissions or disk"
-	case code.FilesFrom:
-		return "fix the list"
-	case code.Output:
-		return "fix where the output goes"
+// errorItem is an error in a list; of is where it is from, as Markdown.
+func errorItem(of string, e *verdict.Error) string {
+	s := "* " + codeMarkdown(clip(e.Code, 100))
+	for _, at := range []string{of, codeMarkdown(e.File)} {
+		if at != "" {
+			s += " " + at
+		}
 	}
-	return ""
+	return s + ": " + words(e.Message, 1000)
 }
 
-// facts says what was looked at, and by what.
-func (p *markdownPage) facts() {
-	v, c := p.v, &p.v.Coverage
+func (p *markdownPage) facts(v *view) {
+	c := &v.Coverage
 	fact := func(name, text string) {
 		if text != "" {
-			p.line("- **" + name + "**" + text)
+			p.line("- **" + name + "**: " + text)
 		}
 	}
 	p.line("")
 	for _, change := range v.policyChanges() {
-		fact("Policy change", ": "+words(change, 1000))
+		fact("Policy change", words(change, 1000))
 	}
-	scope := words(v.compared(), 1000)
-	if scope != "" && v.Scope.Mode == "diff" {
-		scope += ", head " + codeMarkdown(abbreviated(v.Scope.HeadCommit))
-	}
-	if scope == "" {
-		scope = cmp.Or(v.scopeWords(), words(v.Scope.Mode, 100))
-		if v.Scope.Base != "" {
-			scope += ", since " + codeMarkdown(clip(v.Scope.Base, 300))
-		}
-	}
-	fact("Scope", ": "+scope)
-	if note := v.behindNote(); note != "" {
-		fact("Behind", ": "+words(note, 1000))
-	}
-	s := fmt.Sprintf(": %s, %d covered, %d scanned in full (%s)", count(c.Files, "file"), c.Governed, c.Scanned,
-		count(int(c.Bytes), "byte"))
+	fact("Scope", words(v.scopeLine(), 1000))
+	looked := v.looked() + ", " + count(int(c.Bytes), "byte") + " scanned"
 	if c.Deleted > 0 {
-		s += fmt.Sprintf(", %d deleted", c.Deleted)
+		looked += fmt.Sprintf(", %d deleted", c.Deleted)
 	}
-	fact("Coverage", s)
+	fact("Coverage", looked)
 	fact("Not scanned", omissions(c.NotScanned))
 	fact("Only text checked", omissions(v.unparsed()))
 	fact("Left out", omissions(c.LeftOut))
 	for i := range v.Policy[:min(len(v.Policy), 10)] {
-		b := &v.Policy[i]
-		s := ": " + count(b.Boundaries, "boundary rule") + ", " + count(b.Invariants, "invariant rule")
-		if b.Deprecated > 0 {
-			s += fmt.Sprintf(", %d deprecated and not enforced", b.Deprecated)
-		}
-		fact("Policy", s+", from "+words(b.From, 100)+" (sha256 "+codeMarkdown(b.SHA256[:min(len(b.SHA256), 12)])+")")
+		fact("Policy", words(v.bundle(i), 1000))
 	}
-	if n := len(v.unused); v.Scope.Mode == "full" && c.Governed > 0 && n > 0 {
-		fact("Unused", fmt.Sprintf(": %d of %s %s no file of this tree", n, count(len(v.Rules), "rule"), selects(n)))
+	for _, note := range append(v.notes(), v.limits()...) {
+		fact("Note", words(note, 1000))
 	}
-	if v.Partial {
-		fact("Narrowed", " by `--rule` or `--exclude`: this verdict is not about the whole tree")
-	}
-	if len(v.Allowed) > 0 {
-		fact("Allowed", " by `--allow`: "+words(strings.Join(v.Allowed, ", "), 300))
-	}
+	fact("Accepted with `--allow`", words(strings.Join(v.Allowed, ", "), 300))
 }
 
 // omissions names the first files of a list, with the reasons; "" if there are none.
 func omissions(files []verdict.Omission) string {
-	const most = 10
-	s, comma := "", ": "
-	for i, o := range files {
-		if i == most {
-			return s + fmt.Sprintf(", and %d more", len(files)-most)
-		}
-		s += comma + codeMarkdown(clip(o.File, 300)) + " (" + words(o.Reason, 100) + ")"
-		comma = ", "
+	var all []string
+	for _, o := range files {
+		all = append(all, codeMarkdown(clip(o.File, 300))+" ("+words(o.Reason, 100)+")")
 	}
-	return s
+	return firstOf(all, mostNames)
 }
-
-// ruleCell is a rule's id, linked to its manual.
-func ruleCell(r *verdict.Rule) string { return link(codeMarkdown(clip(r.ID, 200)), r.DocsURL) }
 
 // words is [prose] of the first n characters.
 func words(s string, n int) string { return prose(clip(s, n), codeMarkdown) }
 
-// ruleTable lists the rules with violations.
-func (p *markdownPage) ruleTable() {
-	groups := p.v.groups
-	if len(groups) == 0 {
-		return
+const ruleHead = "\n| Rule | Title | Type | Severity | Owner | Selects | Outcome |\n|---|---|---|---|---|--:|---|"
+
+// ruleRow is a rule in a table, its id linked to its manual.
+func (v *view) ruleRow(g *ruleGroup) string {
+	r := g.rule
+	row := "| " + link(codeMarkdown(clip(r.ID, 200)), r.DocsURL)
+	for _, s := range []string{r.Title, r.Type, r.Severity, r.Owner} {
+		row += " | " + words(s, 200)
 	}
-	heading, line := "\n| Rule | Title | Type | Severity | Owner | Violations |", "|---|---|---|---|---|--:|"
-	if p.v.comparable {
-		heading, line = heading+" New |", line+"--:|"
+	return row + " | " + count(r.Files, "file") + " | " + v.ruleOutcome(g) + " |"
+}
+
+func (p *markdownPage) passed(v *view) {
+	var passed []*ruleGroup
+	for _, g := range v.byRule {
+		if len(g.violations) == 0 {
+			passed = append(passed, g)
+		}
 	}
-	p.line(heading + " In files |\n" + line + "--:|")
-	for i, g := range groups {
-		r := g.rule
-		row := "| " + ruleCell(r)
-		for _, s := range []string{r.Title, r.Type, r.Severity, r.Owner} {
-			row += " | " + words(s, 200)
+	p.fold(count(len(passed), "rule")+" without a violation", false, ruleHead, len(passed), p.b.Len()+markdownLimit/8,
+		func(i int) string { return v.ruleRow(passed[i]) })
+}
+
+// violations folds what was found by rule. The rules share the room up to upto, so that one with thousands of
+// violations leaves some to those after it.
+func (p *markdownPage) violations(v *view, upto int) {
+	const most = 64 // rules for which room is kept at a time
+	hidden := 0
+	for i, g := range v.groups {
+		r, reason := g.rule, commonReason(g.violations)
+		summary := fmt.Sprintf("%s %s: %s", codeHTML(clip(r.ID, 200)), prose(clip(r.Title, 200), codeHTML), g.counts())
+		head, share := "", (upto-p.b.Len())/min(len(v.groups)-i, most)
+		for _, note := range ruleNotes(r, reason) {
+			head += "\n" + note + "\n"
 		}
-		row += fmt.Sprintf(" | %d |", len(g.violations))
-		if p.v.comparable {
-			row += fmt.Sprintf(" %d |", g.fresh)
-		}
-		if !p.add(fmt.Sprintf("%s %d of %d |\n", row, g.files, max(r.Files, g.files)), markdownLimit/2) {
-			p.line(fmt.Sprintf("\n%s more, in `verdict.json`.", count(len(groups)-i, "broken rule")))
-			break
-		}
+		head = strings.TrimSuffix(head, "\n")
+		hidden += p.fold(summary, len(v.Violations) <= markdownOpen, head, len(g.violations), p.b.Len()+share,
+			func(i int) string { return violationMarkdown(g.violations[i], label(g.violations[i].Status), reason) })
+	}
+	if hidden > 0 {
+		p.line(fmt.Sprintf("\n**%d of %s not shown**, to keep this page under 900 KiB. All are in `verdict.json`.",
+			hidden, count(len(v.Violations), "violation")))
 	}
 }
 
-// passed returns the rules without a violation, folded.
-func (p *markdownPage) passed() string {
-	v := p.v
-	if len(v.passed) == 0 {
-		return ""
-	}
-	what := "without a violation"
-	if len(v.AllowedViolations) > 0 {
-		what += " that is not allowed"
-	}
-	switch {
-	case v.Coverage.Scanned == 0 && !v.onlyPaths():
-		what = "not checked against any file"
-	case len(v.Errors) > 0:
-		what += " in what was scanned"
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "\n<details>\n<summary>%s %s</summary>\n\n| Rule | Title | Type | Selects |\n|---|---|---|--:|\n",
-		count(len(v.passed), "rule"), what)
-	for i, r := range v.passed {
-		row := fmt.Sprintf("| %s | %s | %s | %s |\n", ruleCell(r), words(r.Title, 200), words(r.Type, 200),
-			count(r.Files, "file"))
-		if b.Len()+len(row) > markdownLimit/8 {
-			fmt.Fprintf(&b, "\n%s more, in `verdict.json`.\n", count(len(v.passed)-i, "rule"))
-			break
+// ruleNotes are what a reader is to know of a rule that is violated, a paragraph each.
+func ruleNotes(r *verdict.Rule, reason string) []string {
+	var notes []string
+	for _, note := range [][2]string{
+		{"Why", words(reason, 1000)}, {"Fix", lines(clip(r.Remediation, 2000))},
+		{"Docs", link(codeMarkdown(clip(r.DocsURL, 2000)), r.DocsURL)},
+	} {
+		if note[1] != "" {
+			notes = append(notes, "**"+note[0]+"**: "+note[1])
 		}
-		b.WriteString(row)
 	}
-	b.WriteString("\n</details>\n")
-	return b.String()
+	return notes
 }
 
-// violation writes a violation: its place, with its status in words, what else is to be known of it, and its line.
-func (p *markdownPage) violation(x *verdict.Violation, status, reason string) string {
+// factsMarkdown is what was found, and the other facts of a violation.
+func factsMarkdown(f *finding) []string {
+	name, found := f.found(codeMarkdown(clip(f.Evidence.Pattern, 1000)))
+	facts := []string{name + ": " + found}
+	for _, fact := range f.facts() {
+		facts = append(facts, prose(fact, codeMarkdown))
+	}
+	return facts
+}
+
+// violationMarkdown is a violation: its place, with its status in words, what else is to be known of it, and its line.
+func violationMarkdown(x *verdict.Violation, status, reason string) string {
 	f := newFinding(x)
-	e, place := &f.at, theTree
+	place := theTree
 	switch {
 	case f.inFile() && x.File != "":
-		place = codeMarkdown(fmt.Sprintf("%s:%d:%d", x.File, e.Line, e.Column))
+		place = codeMarkdown(fmt.Sprintf("%s:%d:%d", x.File, f.at.Line, f.at.Column))
 	case x.File != "":
 		place = codeMarkdown(x.File)
 	}
@@ -292,75 +234,44 @@ func (p *markdownPage) violation(x *verdict.Violation, status, reason string) st
 	if reason == "" && x.Reason != "" {
 		s += " " + words(x.Reason, 1000)
 	}
-	notes := f.also(mostLines)
-	if f.hidesPattern() {
-		name, found := f.found(codeMarkdown(clip(e.Pattern, 1000)))
-		notes = append(notes, name+": "+found)
+	facts := factsMarkdown(f)
+	if !f.hidesPattern() {
+		facts = facts[1:]
 	}
-	if f.encodingNote() != "" {
-		notes = append(notes, "found as "+codeMarkdown(clip(e.Encoding, 100)))
-	}
-	if x.Note != "" {
-		notes = append(notes, words(x.Note, 1000))
-	}
-	if len(notes) > 0 {
-		s += " (" + strings.Join(notes, "; ") + ")"
+	if len(facts) > 0 {
+		s += " (" + strings.Join(facts, "; ") + ")"
 	}
 	if !f.inFile() {
-		return s + "\n"
+		return s
 	}
 	// Every line begins with a gutter, so none can end the block. The fence is longer than any run in it anyway, for
 	// renderers that look no closer.
-	number := fmt.Sprintf("%5d | ", e.Line)
-	left, match, right := sourceLine(e)
-	src, carets := p.source.snippet(left, match, right, p.source.Width-len(number))
+	source := textWriter{TextOptions: TextOptions{Width: 100, Commands: true}}
+	number := fmt.Sprintf("%5d | ", f.at.Line)
+	left, match, right := sourceLine(&f.at)
+	src, carets := source.snippet(left, match, right, source.Width-len(number))
 	fence := "```"
 	for strings.Contains(src, fence) {
 		fence += "`"
 	}
 	gutter := strings.Repeat(" ", len(number)-len(" | ")) + " | "
-	return s + "\n\n" + fence + "\n" + strings.TrimRight(number+src, " ") + "\n" + gutter + carets + "\n" + fence + "\n"
+	src = strings.TrimRight(verdict.Defuse(number+src), " ")
+	return s + "\n\n" + fence + "\n" + src + "\n" + gutter + carets + "\n" + fence
 }
 
 // allowed says how much is allowed, and shows what of it is new, folded; then come the allowances that end soon.
-func (p *markdownPage) allowed() string {
+func (p *markdownPage) allowed(v *view) {
 	const most = markdownLimit / 8
-	var b strings.Builder
-	fold := func(title string, pieces []string) {
-		if len(pieces) == 0 {
-			return
-		}
-		open := ""
-		if len(pieces) <= markdownOpen {
-			open = " open"
-		}
-		fmt.Fprintf(&b, "\n<details%s>\n<summary>%s</summary>\n", open, title)
-		upto := b.Len() + most
-		for i, piece := range pieces {
-			if b.Len()+len(piece) > upto {
-				fmt.Fprintf(&b, "\nand %d more, in `verdict.json`.\n", len(pieces)-i)
-				break
-			}
-			b.WriteString(piece)
-		}
-		b.WriteString("\n</details>\n")
+	if note := v.allowedNote(); note != "" {
+		p.line("\n" + prose(full(sentence(note)), codeMarkdown))
 	}
-	if note := p.v.allowedNote(); note != "" {
-		b.WriteString("\n" + prose(sentence(note), codeMarkdown) + ".\n")
-	}
-	var fresh, ending []string
-	for _, a := range p.v.newAllowed {
-		piece := p.violation(&a.Violation, newButAllowed, a.Reason)
-		fresh = append(fresh, fmt.Sprintf("%s\n%s: %s\n", piece, codeMarkdown(clip(a.RuleID, 200)),
-			prose(allowanceWords(&a.Allowance), codeMarkdown)))
-	}
-	for i, line := range p.v.endings() {
-		ending = append(ending, "* "+prose(line, codeMarkdown)+"\n")
-		if i == 0 {
-			ending[0] = "\n" + ending[0]
-		}
-	}
-	fold(fmt.Sprintf("%d new but allowed", len(fresh)), fresh)
-	fold(prose(p.v.endingsNote(), codeHTML), ending)
-	return b.String()
+	fresh, ending := v.newAllowed, v.endings()
+	p.fold(fmt.Sprintf("%d %s", len(fresh), newButAllowed), len(fresh) <= markdownOpen, "", len(fresh), p.b.Len()+most,
+		func(i int) string {
+			a := fresh[i]
+			return violationMarkdown(&a.Violation, newButAllowed, a.Reason) + "\n\n" +
+				codeMarkdown(clip(a.RuleID, 200)) + ": " + prose(allowanceWords(&a.Allowance), codeMarkdown)
+		})
+	p.fold(prose(v.endingsNote(), codeHTML), len(ending) <= markdownOpen, "", len(ending), p.b.Len()+most,
+		func(i int) string { return "* " + prose(ending[i], codeMarkdown) })
 }

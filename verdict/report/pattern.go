@@ -1,9 +1,7 @@
 package report
 
 import (
-	"bytes"
 	"encoding/json"
-	"fmt"
 	"regexp"
 	"strings"
 	"unicode/utf8"
@@ -16,20 +14,9 @@ const excerptLimit = 200
 
 // A patternName is what the name of a pattern says: a text, or a mapping as JSON on one line.
 type patternName struct {
-	Text   string `json:"text"`
-	Spaces string `json:"spaces"`
-	Words  bool   `json:"words"`
-	Case   string `json:"case"`
-	Regex  string `json:"regex"`
-	Lines  int64  `json:"within_lines"`
-
-	Each       oneOrMore       `json:"each"`
-	Key        oneOrMore       `json:"key"`
-	Where      json.RawMessage `json:"where"`
-	Is         oneOrMore       `json:"is"`
-	IsNot      oneOrMore       `json:"is_not"`
-	Matches    *string         `json:"matches"`
-	MatchesNot *string         `json:"matches_not"`
+	Text  string          `json:"text"`
+	Regex string          `json:"regex"`
+	Key   json.RawMessage `json:"key"` // a path or a list of them
 
 	paths  []string // of a pattern with a key
 	plain  string   // the text, if this is no mapping
@@ -50,7 +37,7 @@ func named(e *verdict.Evidence) patternName {
 		return plain
 	}
 	if e.Kind != verdict.KindText {
-		n.paths = n.Key.texts()
+		n.paths = keyPaths(n.Key)
 	}
 	if len(n.paths) > 0 || !literal && n.Text+n.Regex != "" {
 		return n
@@ -68,108 +55,14 @@ func (n *patternName) quote(shown string) string {
 	return `"` + shown + `"`
 }
 
-// words says what a mapping stands for: what is before the text, the expression or the path in a sentence, that, and
-// what is behind it.
-func (n *patternName) words() (before, value, after string) {
-	if len(n.paths) > 0 {
-		return "the key ", n.paths[0], n.keyWords()
+func keyPaths(key json.RawMessage) []string {
+	var path string
+	var paths []string
+	if json.Unmarshal(key, &path) == nil {
+		return []string{path}
 	}
-	switch {
-	case n.Lines == 1:
-		after = " in the first line"
-	case n.Lines > 1:
-		after = fmt.Sprintf(" in the first %d lines", n.Lines)
-	}
-	if n.Regex != "" {
-		return "a match of the regular expression ", n.Regex, after
-	}
-	if n.Spaces != "" {
-		after += ", with any spaces"
-	}
-	if n.Words {
-		after += ", as whole words"
-	}
-	if n.Case != "" {
-		after += ", in upper or lower case"
-	}
-	return "", n.Text, after
-}
-
-// keyWords says what is behind the first path of a key.
-func (n *patternName) keyWords() string {
-	s := ""
-	for _, p := range n.paths[1:] {
-		s += ` or "` + p + `"`
-	}
-	switch {
-	case len(n.Is) > 0:
-		s += " with the value " + n.Is.or()
-	case len(n.IsNot) > 0:
-		s += " with a value other than " + n.IsNot.or()
-	case n.Matches != nil:
-		s += " with a value that matches " + *n.Matches
-	case n.MatchesNot != nil:
-		s += " with a value that does not match " + *n.MatchesNot
-	}
-	if len(n.Each) > 0 {
-		s += ", in each " + n.Each.or()
-	}
-	if len(n.Where) > 0 {
-		s += ", where " + n.where()
-	}
-	return s
-}
-
-// where lists the conditions of "where", in their order.
-func (n *patternName) where() string {
-	decoder := json.NewDecoder(bytes.NewReader(n.Where))
-	var all []string
-	if _, err := decoder.Token(); err != nil { // the brace
-		return ""
-	}
-	for decoder.More() {
-		path, err := decoder.Token()
-		text, isText := path.(string)
-		var values oneOrMore
-		if err != nil || !isText || decoder.Decode(&values) != nil {
-			break
-		}
-		all = append(all, `"`+text+`" is `+values.or())
-	}
-	return strings.Join(all, " and ")
-}
-
-// oneOrMore is a JSON value or a list of them, each as it is written.
-type oneOrMore []json.RawMessage
-
-// UnmarshalJSON reads a value or a list.
-func (o *oneOrMore) UnmarshalJSON(data []byte) error {
-	if bytes.HasPrefix(data, []byte("[")) {
-		return json.Unmarshal(data, (*[]json.RawMessage)(o))
-	}
-	*o = oneOrMore{bytes.Clone(data)}
-	return nil
-}
-
-// texts returns the values that are strings, without their quotes.
-func (o oneOrMore) texts() []string {
-	var all []string
-	for _, raw := range o {
-		var text string
-		if json.Unmarshal(raw, &text) == nil {
-			all = append(all, text)
-		}
-	}
-	return all
-}
-
-// or lists the values as they are written.
-func (o oneOrMore) or() string {
-	all := make([]string, len(o))
-	for i, raw := range o {
-		all[i] = string(raw)
-	}
-	return strings.Join(all, " or ")
+	_ = json.Unmarshal(key, &paths) // what is neither names no key
+	return paths
 }
 
 // matchInExcerpt returns where in the excerpt the match is, in bytes, the end exclusive. The excerpt holds the match
@@ -256,15 +149,12 @@ func columnsInExcerpt(e *verdict.Evidence, n *patternName) (start, end int) {
 // expression returns one that matches where the pattern does, and perhaps elsewhere; nil if there is none.
 func (n *patternName) expression() *regexp.Regexp {
 	expr := n.Regex
-	if n.Text != "" {
-		expr = regexp.QuoteMeta(strings.ReplaceAll(n.Text, "\r\n", "\n"))
-		expr = strings.ReplaceAll(expr, "\n", `\r?\n`)
-		if n.Spaces != "" {
-			expr = regexp.MustCompile(`[ \t]+`).ReplaceAllString(expr, `[ \t]*`)
+	if n.Text != "" { // with any spaces and in any case, whether the pattern says so or not
+		words := strings.Fields(n.Text)
+		for i, word := range words {
+			words[i] = regexp.QuoteMeta(word)
 		}
-		if n.Case != "" {
-			expr = "(?i)" + expr
-		}
+		expr = "(?i)" + strings.Join(words, `\s*`)
 	}
 	re, err := regexp.Compile(expr)
 	if err != nil || expr == "" {

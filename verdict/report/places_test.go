@@ -362,7 +362,7 @@ func TestHTMLLabels(t *testing.T) {
 	section := root.all(id("allowed"))[0]
 	allowed := section.all(class("allowed"))[0].all(tag("li"))
 	if len(allowed) != 1 || !strings.HasPrefix(allowed[0].text(), "legacy/main.tf:12:19 new but allowed was there before at lines 7 and 20") ||
-		!strings.HasSuffix(allowed[0].text(), "NET-1: At most 3, owner network-team, reason NET-123, until 2027-03-30.") {
+		!strings.HasSuffix(allowed[0].text(), "NET-1: at most 3, owner network-team, reason NET-123, until 2027-03-30") {
 		t.Errorf("allowed: %q", allowed[0].text())
 	}
 	if want := "Allowed by allowances.yml: 3 violations in 3 files, 1 new."; !strings.Contains(section.text(), want) {

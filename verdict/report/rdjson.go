@@ -5,7 +5,6 @@ import (
 	"math"
 	"strings"
 
-	"github.com/policyscan/policyscan/internal/late"
 	"github.com/policyscan/policyscan/verdict"
 )
 
@@ -55,8 +54,9 @@ type (
 // Paths are real ones, from the tree's root. Columns are bytes, as the format wants them; in a file that is not UTF-8
 // they are bytes of the file as it is. What is about no file is on verdict.json (with an empty path GitHub's API
 // refuses all annotations of a check), and what is about no line on line 1: comments on nothing are refused by the
-// services that reviewdog writes to. The message is Markdown to some of these and text to others; a line that would not
-// be the same in both is a code span. What reviewdog prints in a log holds no command for GitHub's runner.
+// services that reviewdog writes to. The message is Markdown to some of these and text to others: each line begins with
+// a word of ours, and what is not plain words is code. What reviewdog prints in a log holds no command for GitHub's
+// runner.
 func writeRDJSON(w io.Writer, v *verdict.Verdict) error {
 	return verdict.WriteJSON(w, &rdResult{
 		Source:      rdSource{Name: "policyscan", URL: sarifHome},
@@ -72,29 +72,27 @@ func writeDiagnostics(v *view, yield func(rdDiagnostic) bool) {
 	for i := range v.undecided {
 		add(errorDiagnostic(&v.undecided[i]))
 	}
-	inert := map[string]string{}
+	markdown := map[string]string{} // of texts: most violations share theirs with others
 	for i := range v.Violations {
 		if ended {
 			return
 		}
-		add(violationDiagnostic(newFinding(&v.Violations[i]), v.rule(i), inert))
+		add(violationDiagnostic(newFinding(&v.Violations[i]), v.ruleOf[i].rule, markdown))
 	}
-	if but := v.caveats(); v.passes() && len(but) > 0 {
-		text := "PASS, but " + strings.Join(but, "; ")
+	info := func(text, more string, at rdLocation) {
 		add(rdDiagnostic{
-			Message: text, Location: rdLocation{noFile, rdFirstLine()}, Severity: "INFO",
-			Original: text + "\n" + v.summaryLine(),
+			Message: prose(text, codeMarkdown), Location: at, Severity: "INFO", Original: verdict.Defuse(text) + more,
 		})
 	}
-	info := func(text string, at rdLocation) {
-		lines := []string{text}
-		add(rdDiagnostic{Message: inertMarkdown(lines), Location: at, Severity: "INFO", Original: printed(lines)})
+	nowhere := rdLocation{noFile, rdFirstLine()}
+	if v.passes() && len(v.caveats()) > 0 {
+		info(v.headline(), "\n"+verdict.Defuse(v.summaryLine()), nowhere)
 	}
 	if note := v.allowedNote(); note != "" {
-		info(sentence(note), rdLocation{noFile, rdFirstLine()})
+		info(sentence(note), "", nowhere)
 	}
 	for _, a := range v.newAllowed {
-		info(allowedSentence(a), rdLocationOf(newFinding(&a.Violation)))
+		info(allowedSentence(a), "", rdLocationOf(newFinding(&a.Violation)))
 	}
 }
 
@@ -120,61 +118,38 @@ func errorDiagnostic(e *verdict.Error) rdDiagnostic {
 			at.Range = &rdRange{rdPosition{Line: e.Line}, rdPosition{Line: e.Line}}
 		}
 	}
-	code, lines := verdict.Visible(e.Code), textLines(e.Message)
-	message := "could not decide: " + inertMarkdown(lines)
-	lines[0] = place + lines[0] + " [" + code + "]"
+	code := verdict.Visible(e.Code)
 	return rdDiagnostic{
-		Message: message, Location: at, Severity: "ERROR", Code: &rdCode{Value: code}, Original: printed(lines),
+		Message: "could not decide: " + prose(e.Message, codeMarkdown), Location: at, Severity: "ERROR",
+		Code: &rdCode{Value: code}, Original: verdict.Defuse(place + flow(e.Message) + " [" + code + "]"),
 	}
 }
 
-// violationDiagnostic keeps in inert what Markdown a text became: most violations share theirs with others, and the
-// search for what is active in them took a third of the format's time.
-func violationDiagnostic(f *finding, r *verdict.Rule, inert map[string]string) rdDiagnostic {
+// violationDiagnostic keeps in known what Markdown a text became.
+func violationDiagnostic(f *finding, r *verdict.Rule, known map[string]string) rdDiagnostic {
 	markdown := func(text string) string {
-		known, ok := inert[text]
-		if !ok {
-			known = inertMarkdown(textLines(text))
-			inert[text] = known
+		if _, ok := known[text]; !ok {
+			known[text] = prose(text, codeMarkdown)
 		}
-		return known
+		return known[text]
 	}
-	id, original := verdict.Visible(f.RuleID), textLines(f.Reason)
-	if f.inFile() {
-		original = append(original, textLines(f.at.Excerpt)...)
-	}
-	original[0] = f.place() + ": " + original[0] + " [" + id + "]"
-	original = append(original, f.foundLine())
-	if note := f.encodingNote(); note != "" {
-		original = append(original, note+"; the columns are bytes of the file as it is")
-	}
-	var clauses []string
-	if status := label(f.Status); status != "" {
-		clauses = append(clauses, status)
-	}
-	if len(f.at.Places) > 0 { // an older verdict has none, and its message had no clauses
-		clauses = append(clauses, f.also(mostLines)...)
+	original := f.lines()
+	original[0] += " [" + verdict.Visible(f.RuleID) + "]"
+	for i, line := range original {
+		original[i] = verdict.Defuse(line)
 	}
 	// A comment has no text of the file: the pattern is the bundle's.
-	name, found := f.found(codeSpan(verdict.Defuse(cut(verdict.Visible(f.at.Pattern), 1000))))
-	message := append([]string{markdown(f.Reason), name + ": " + found}, clauses...)
-	if f.Note != "" {
-		message = append(message, "note: "+inertMarkdown(textLines(f.Note)))
+	message := append(with([]string{"reason: " + markdown(f.Reason)}, label(f.Status)), factsMarkdown(f)...)
+	if r.Remediation != "" {
+		message = append(message, "fix: "+markdown(r.Remediation))
 	}
 	d := rdDiagnostic{
-		Location: rdLocationOf(f), Severity: "ERROR", Code: &rdCode{Value: id},
-		Original: printed(append(original, clauses...)),
+		Message: strings.Join(message, "\n"), Location: rdLocationOf(f), Severity: "ERROR",
+		Code: &rdCode{Value: verdict.Visible(f.RuleID)}, Original: strings.Join(original, "\n"),
 	}
-	if r != nil {
-		if fix := strings.TrimSpace(r.Remediation); fix != "" {
-			message = append(message, "fix: "+markdown(fix))
-		}
-		if url := r.DocsURL; strings.HasPrefix(url, "http") && verdict.Visible(url) == url &&
-			!strings.ContainsAny(url, " ()<>\"`\\") {
-			d.Code.URL = url // it becomes a link in Markdown, as it is
-		}
+	if isSafeURL(r.DocsURL) && !strings.ContainsAny(r.DocsURL, "()") { // it becomes a link in Markdown, as it is
+		d.Code.URL = r.DocsURL
 	}
-	d.Message = strings.Join(message, "\n")
 	return d
 }
 
@@ -190,46 +165,4 @@ func rdRangeOf(e *verdict.Evidence) *rdRange {
 		r.Start.Column, r.End.Column = e.Column, e.EndColumn
 	}
 	return r
-}
-
-// printed joins lines as they may be in a log.
-func printed(lines []string) string {
-	out := make([]string, len(lines))
-	for i, line := range lines {
-		out[i] = verdict.Defuse(line)
-	}
-	return strings.Join(out, "\n")
-}
-
-// activeMarkdown finds what Markdown, as GitHub, GitLab and Gitea read it, may take for more than text: markup, HTML,
-// mentions, references and emoji anywhere, and what begins a block at the start of a line. An underscore within a word
-// is text. So is a web address: the link that is made of it leads where it says.
-var activeMarkdown = late.Regexp("[][\\\\`*<>&~|@#!$^{}]|(^|[^\\pL\\pN])_|_($|[^\\pL\\pN])|:[\\w+-]+:|^ " +
-	"*([-+=]|\\d+[.)])|^ {4}|GH-\\d")
-
-// inertMarkdown joins lines that are text and Markdown at once, and mean the same as either: a line that could be more
-// than text in Markdown is written as a code span.
-func inertMarkdown(lines []string) string {
-	out := make([]string, len(lines))
-	for i, line := range lines {
-		if out[i] = verdict.Defuse(line); activeMarkdown().MatchString(out[i]) {
-			out[i] = codeSpan(out[i])
-		}
-	}
-	return strings.Join(out, "\n")
-}
-
-// codeSpan writes a line as CommonMark's code span: the fence is longer than any run of backticks within, and spaces
-// keep them apart.
-func codeSpan(line string) string {
-	if line == "" {
-		return ""
-	}
-	fence := strings.Repeat("`", longestRun(line, '`')+1)
-	first, last := line[0], line[len(line)-1]
-	// The reader removes one space at each end, if both have one.
-	if first == '`' || last == '`' || first == ' ' && last == ' ' && strings.TrimSpace(line) != "" {
-		line = " " + line + " "
-	}
-	return fence + line + fence
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"cmp"
 	"compress/gzip"
 	"fmt"
@@ -17,11 +18,8 @@ const (
 	sarifHome        = "https://github.com/policyscan/policyscan"
 	sarifRoot        = "%SRCROOT%"     // what paths are relative to, by the name that tools have agreed on
 	sarifFingerprint = "policyscan/v1" // the name of our own; GitHub's is "primaryLocationLineHash"
-
-	nothingCovered = "No file is covered by a rule: no rule selects any file of this tree, so nothing was checked."
 )
 
-// sarifLimits is how much a file may hold.
 type sarifLimits struct {
 	results, errors, rules int
 	bytes                  int // with gzip
@@ -49,72 +47,38 @@ func githubLimits() sarifLimits {
 // run found.
 //
 // The file holds at most what GitHub takes: 5,000 results (errors before violations, and new violations before others),
-// 25,000 rules, and 10 MB with gzip. To be that small it skips the snippets, then what rules say beyond their titles,
-// then results. A notification and the run's properties say what is missing.
+// 25,000 rules, and 10 MB with gzip; of a file that is larger it halves both. A notification and the run's properties
+// say what is missing.
 func writeSARIF(w io.Writer, v *verdict.Verdict) error { return writeSARIFWithin(w, v, githubLimits()) }
 
 func writeSARIFWithin(w io.Writer, document *verdict.Verdict, most sarifLimits) error {
-	v := newView(document)
-	s := sarifWriter{view: v, sarifLimits: most, snippets: true, texts: true}
-	s.results = min(s.results, len(v.undecided)+len(v.Violations))
-	for {
+	s := sarifWriter{view: newView(document), most: most}
+	for s.most.results = min(most.results, len(s.undecided)+len(s.Violations)); ; {
 		text, err := verdict.JSON(s.log())
 		if err != nil {
 			return err
 		}
-		if fits(text, most.bytes) || !s.truncateMore() {
+		if len(text) < most.bytes || s.most.results == 0 || zipped(text) <= most.bytes {
 			_, err = w.Write(text)
 			return err
 		}
+		s.most.results, s.most.rules = s.most.results/2, s.most.rules/2
 	}
 }
 
-// A sarifWriter puts a run together, of as much of a verdict as goes into a file.
 type sarifWriter struct {
 	*view
-	sarifLimits
-	snippets, texts bool
-	onlyUsed        bool // of the rules those that have a result
-	run             *sarifRun
+	most sarifLimits
+	run  *sarifRun
 }
 
-// truncateMore leaves out more, if there is more to leave out.
-func (s *sarifWriter) truncateMore() bool {
-	switch {
-	case s.snippets:
-		s.snippets = false
-	case s.texts:
-		s.texts = false
-	case s.results > 0:
-		s.results, s.onlyUsed = s.results/2, true
-	default:
-		return false
-	}
-	return true
-}
-
-// fits reports whether a file has at most so many bytes with gzip. Gzip adds next to nothing to what it cannot make
-// smaller.
-func fits(text []byte, most int) bool {
-	if len(text) < most {
-		return true
-	}
-	room := limitedWriter(most)
-	z := gzip.NewWriter(&room)
-	if _, err := z.Write(text); err != nil {
-		return false
-	}
-	return z.Close() == nil
-}
-
-// limitedWriter takes so many bytes more.
-type limitedWriter int
-
-func (w *limitedWriter) Write(p []byte) (int, error) {
-	if *w -= limitedWriter(len(p)); *w < 0 {
-		return 0, io.ErrShortWrite
-	}
-	return len(p), nil
+// zipped is how many bytes a text has with gzip.
+func zipped(text []byte) int {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, _ = z.Write(text) // a Buffer takes all
+	_ = z.Close()
+	return b.Len()
 }
 
 func (s *sarifWriter) log() sarifLog {
@@ -134,16 +98,8 @@ func (s *sarifWriter) log() sarifLog {
 	run.AutomationDetails.ID = "policyscan/" + category + "/"
 	run.AutomationDetails.Description.Text = "Files checked against a policy's rules."
 	run.Properties = sarifRunProperties{
-		Verdict: v.Verdict, Complete: v.Complete, Partial: v.Partial, Scope: v.Scope,
-		Allowed: verdict.OrEmpty(v.Allowed),
-		Coverage: sarifCoverage{
-			v.Coverage.Files, v.Coverage.Governed, v.Coverage.Scanned, v.Coverage.Bytes, len(v.Coverage.NotScanned),
-		},
-		Violations: len(v.Violations), Policy: []sarifBundle{},
-	}
-	run.Properties.Scope.MergeBases = verdict.OrEmpty(v.Scope.MergeBases)
-	for _, p := range v.Policy {
-		run.Properties.Policy = append(run.Properties.Policy, sarifBundle{p.From, p.SHA256})
+		Verdict: v.Verdict, Complete: v.Complete, Partial: v.Partial, Allowed: v.Allowed, Scope: v.Scope,
+		Violations: len(v.Violations),
 	}
 	run.Invocations = []sarifInvocation{{
 		ExecutionSuccessful: len(s.undecided) == 0,
@@ -152,22 +108,21 @@ func (s *sarifWriter) log() sarifLog {
 	}}
 	s.writeErrors()
 	s.writeViolations()
-	s.notes()
+	s.writeNotes()
 	return sarifLog{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{*run}}
 }
 
-// writeErrors writes what could not be decided.
 func (s *sarifWriter) writeErrors() {
 	run, in, driver := s.run, &s.run.Invocations[0], &s.run.Tool.Driver
 	byCode := map[string]int{}
 	for i := range s.undecided {
 		e := &s.undecided[i]
-		if i == s.errors {
+		if i == s.most.errors {
 			run.Properties.ErrorsLeftOut = len(s.undecided) - i
 			break
 		}
 		message := sarifText{Text: sarifPlain("Could not decide: "+full(flow(e.Message)), 1000)}
-		n := sarifNotification{Descriptor: &sarifReference{e.Code}, Level: "error", Message: message}
+		n := sarifNotification{Descriptor: map[string]string{"id": e.Code}, Level: "error", Message: message}
 		place := sarifPlace{artifact(noFile), sarifStart(), nil}
 		if aboutFile(e) {
 			place = sarifPlace{ArtifactLocation: artifact(e.File), Region: sarifPoint(e)}
@@ -193,42 +148,39 @@ func (s *sarifWriter) writeErrors() {
 	}
 }
 
-// writeViolations writes the violations, and the rules.
 func (s *sarifWriter) writeViolations() {
 	run, driver := s.run, &s.run.Tool.Driver
-	found := s.newest(max(s.results-len(run.Results), 0))
+	found := s.newest(max(s.most.results-len(run.Results), 0))
 	run.Properties.ViolationsLeftOut = len(s.Violations) - len(found)
-
-	rules, ruleOf := slices.Clone(s.Rules), slices.Clone(s.ruleOf)
+	used := map[*ruleGroup]bool{}
 	for _, i := range found {
-		if x := &s.Violations[i]; ruleOf[i] < 0 { // no scan writes this
-			ruleOf[i] = len(rules)
-			rules = append(rules, verdict.Rule{ID: x.RuleID, Type: x.RuleType, Title: x.Title})
-		}
+		used[s.ruleOf[i]] = true
 	}
-	used := map[int]bool{}
-	for _, i := range found {
-		used[ruleOf[i]] = true
+	spare := s.most.rules - len(driver.Rules) - len(used)
+	ids, index := map[string]int{}, map[*ruleGroup]int{}
+	for i := range driver.Rules {
+		ids[driver.Rules[i].ID] = 1
 	}
-	spare := s.rules - len(driver.Rules) - len(used)
-	if s.onlyUsed {
-		spare = 0
-	}
-	ids, index := sarifIDs(driver.Rules, rules), make([]int, len(rules))
-	for i := range rules {
-		if !used[i] {
+	for _, g := range s.byRule {
+		if !used[g] {
 			if spare <= 0 {
 				run.Properties.RulesLeftOut++
 				continue
 			}
 			spare--
 		}
-		index[i] = len(driver.Rules)
-		driver.Rules = append(driver.Rules, sarifRuleOf(&rules[i], ids[i], s.texts))
+		// A change brings its own rule under the id of one of the base. Not "ID/FROM": in SARIF that is a part of the
+		// rule ID, and no rule.
+		id := g.rule.ID
+		if ids[id] > 0 {
+			id += "@" + g.rule.From
+		}
+		index[g] = len(driver.Rules)
+		driver.Rules = append(driver.Rules, sarifRuleOf(g.rule, unique(ids, id)))
 	}
 	for _, i := range found {
-		r := ruleOf[i]
-		run.Results = append(run.Results, s.result(newFinding(&s.Violations[i]), ids[r], index[r]))
+		n := index[s.ruleOf[i]]
+		run.Results = append(run.Results, s.result(newFinding(&s.Violations[i]), driver.Rules[n].ID, n))
 	}
 }
 
@@ -254,7 +206,7 @@ func (s *sarifWriter) result(f *finding, id string, index int) sarifResult {
 	}
 	r := sarifResult{
 		RuleID: id, RuleIndex: index, Level: "error", Message: sarifText{Text: sarifPlain(f.sentence(), 2000)},
-		Locations:           []sarifLocation{{PhysicalLocation: s.place(f)}},
+		Locations:           []sarifLocation{{PhysicalLocation: sarifPlaceOf(f)}},
 		PartialFingerprints: fingerprints, Properties: &sarifResultProperties{f.at.Occurrences, f.at.Encoding},
 		BaselineState: map[string]string{verdict.Introduced: "new", verdict.PreExisting: "unchanged"}[f.Status],
 	}
@@ -268,78 +220,46 @@ func (s *sarifWriter) result(f *finding, id string, index int) sarifResult {
 			continue
 		}
 		last = p.Line
-		text := "The same is here."
-		switch p.Status {
-		case verdict.Introduced:
-			text = "The same is here, and it is new."
-		case verdict.PreExisting:
-			text = "The same is here, and it was there before."
-		}
+		text := strings.TrimSuffix("the same, "+label(p.Status), ", ")
 		end := lastLine(&verdict.Evidence{Line: p.Line, EndLine: p.EndLine, EndColumn: p.EndColumn})
 		r.RelatedLocations = append(r.RelatedLocations, sarifLocation{
-			ID: len(r.RelatedLocations) + 1, Message: &sarifText{Text: text},
+			ID: len(r.RelatedLocations) + 1, Message: &sarifText{Text: full(sentence(text))},
 			PhysicalLocation: sarifPlace{ArtifactLocation: artifact(f.File), Region: wholeLines(p.Line, end)},
 		})
 	}
 	return r
 }
 
-// notes writes the notifications that are not errors. Those of what is allowed are no results with suppressions, which
-// GitHub does not heed: they would be open alerts, and fail the check of a change that passes.
-func (s *sarifWriter) notes() {
-	const (
-		rest        = "; verdict.json has them all."
-		mostAllowed = 100
-	)
+// writeNotes writes the notifications that are not errors. Those of what is allowed are no results with suppressions,
+// which GitHub does not heed: they would be open alerts, and fail the check of a change that passes.
+func (s *sarifWriter) writeNotes() {
+	const mostAllowed = 100
 	p, in := &s.run.Properties, &s.run.Invocations[0]
 	note := func(level, text string, at ...sarifLocation) {
-		n := sarifNotification{Level: level, Message: sarifText{Text: text}, Locations: at}
-		in.Execution = append(in.Execution, n)
+		message := sarifText{Text: sarifPlain(full(sentence(text)), 2000)}
+		in.Execution = append(in.Execution, sarifNotification{Level: level, Message: message, Locations: at})
 	}
-	if n := p.ViolationsLeftOut; n > 0 {
-		all := len(s.Violations)
-		note("warning", fmt.Sprintf("This file shows %d of %s"+rest, all-n, count(all, "violation")))
-	}
-	if n := p.ErrorsLeftOut; n > 0 {
-		all := len(s.undecided)
-		note("error", fmt.Sprintf("This file shows %d of %s"+rest, all-n, count(all, "error")))
-	}
-	if n := p.RulesLeftOut; n > 0 {
-		note("warning", fmt.Sprintf("This file does not show all of %s: %d without a result are omitted"+rest,
-			count(len(s.Rules), "rule"), n))
-	}
-	if !s.snippets {
-		note("warning", "This file would be larger than GitHub accepts: the snippets are omitted.")
-	}
-	if !s.texts {
-		note("warning", "This file would be larger than GitHub accepts: only the titles of the rules are included.")
-	}
-	if s.Partial {
-		why, so := s.partialNote()
-		note("warning", full(sentence(why+"; "+so)))
-	}
-	if s.coversNothing() && len(s.undecided) == 0 {
-		level := "note"
-		if s.ofWholeTree() {
-			level = "warning"
+	for _, omitted := range []struct {
+		n, of        int
+		level, thing string
+	}{
+		{p.ViolationsLeftOut, len(s.Violations), "warning", "violation"},
+		{p.ErrorsLeftOut, len(s.undecided), "error", "error"},
+		{p.RulesLeftOut, len(s.byRule), "warning", "rule"},
+	} {
+		if omitted.n > 0 {
+			note(omitted.level, fmt.Sprintf("this file shows %d of %s; verdict.json has them all", omitted.of-omitted.n,
+				count(omitted.of, omitted.thing)))
 		}
-		note(level, nothingCovered)
+	}
+	for _, text := range s.caveats() {
+		note("warning", text)
 	}
 	if text := s.allowedNote(); text != "" { // it says how many there are
-		note("note", sarifPlain(full(sentence(text)), 1000))
+		note("note", text)
 	}
 	for _, a := range s.newAllowed[:min(len(s.newAllowed), mostAllowed)] {
-		at := sarifLocation{PhysicalLocation: s.place(newFinding(&a.Violation))}
-		note("note", sarifPlain(allowedSentence(a), 2000), at)
-	}
-	if text := s.requiredNote(); text != "" {
-		note("note", sarifPlain(full(text), 1000))
-	}
-	if text := s.unparsedNote(); text != "" {
-		note("note", full(text))
-	}
-	if n := len(s.Coverage.NotScanned); n > 0 {
-		note("warning", count(n, "file")+" covered and not scanned; verdict.json names them.")
+		note("note", allowedSentence(a), sarifLocation{PhysicalLocation: sarifPlaceOf(newFinding(&a.Violation))})
 	}
 }
 
@@ -347,9 +267,7 @@ func (s *sarifWriter) notes() {
 // release: "0.0.0-devel".
 func semanticVersion(version string) string {
 	version = strings.TrimPrefix(version, "v")
-	const number, word = `(0|[1-9]\d*)`, `(0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*)`
-	if regexp.MustCompile(`^` + number + `\.` + number + `\.` + number + `(-` + word + `(\.` + word +
-		`)*)?(\+[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$`).MatchString(version) {
+	if regexp.MustCompile(`^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$`).MatchString(version) {
 		return version
 	}
 	return "0.0.0-devel"

@@ -1,11 +1,12 @@
 package report
 
 import (
-	"net/url"
+	"cmp"
+	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/policyscan/policyscan/verdict"
 )
@@ -24,53 +25,30 @@ func sarifRuleOfCode(code string) sarifRule {
 	return sarifRule{
 		ID: code, Name: "CouldNotDecide", ShortDescription: text, FullDescription: text, Help: help,
 		HelpURI:              sarifHome + "/blob/main/docs/verdict.md#codes",
-		DefaultConfiguration: sarifConfiguration{"error"},
+		DefaultConfiguration: map[string]string{"level": "error"},
 		Properties:           sarifRuleProperties{Tags: []string{}, Precision: "very-high", ProblemSeverity: "error"},
 	}
 }
 
-// sarifIDs are the ids of rules as SARIF has them, each once. The first rule of an id has it; another one (a change
-// brings its own rule under the id of one of the base) has "ID@FROM", and so has one whose id is a code of ours. Not
-// "ID/FROM": in SARIF that is a part of the rule ID, and no rule.
-func sarifIDs(ours []sarifRule, rules []verdict.Rule) []string {
-	used, given := map[string]bool{}, map[string]bool{}
-	for i := range ours {
-		used[ours[i].ID], given[ours[i].ID] = true, true
+// sarifRuleOf describes a rule. All that a bundle says in its help is plain words or code.
+func sarifRuleOf(r *verdict.Rule, id string) sarifRule {
+	// GitHub refuses an empty description; no bundle has a rule without a title.
+	short := cmp.Or(sarifPlain(full(flow(r.Title)), sarifMostDescribed), "A rule without a title.")
+	lines := append(namedLines("rule: ", r.Title), ruleLines(r)...)
+	help := sarifText{
+		Text: sarifEscape(strings.Join(lines, "\n")), Markdown: "**" + prose(r.Title, codeMarkdown) + "**\n",
 	}
-	for i := range rules {
-		used[rules[i].ID] = true
-	}
-	ids := make([]string, len(rules))
-	for i := range rules {
-		r := &rules[i]
-		ids[i] = r.ID
-		if !given[r.ID] {
-			given[r.ID] = true
-			continue
-		}
-		id := r.ID + "@" + r.From
-		for n := 2; used[id]; n++ {
-			id = r.ID + "@" + r.From + "-" + strconv.Itoa(n)
-		}
-		ids[i], used[id] = id, true
-	}
-	return ids
-}
-
-// sarifRuleOf describes a rule. Without texts its title is all that it says.
-func sarifRuleOf(r *verdict.Rule, id string, texts bool) sarifRule {
-	short := sarifPlain(full(flow(r.Title)), sarifMostDescribed)
-	if short == "" { // GitHub refuses it; no bundle has it
-		short = "A rule without a title."
+	for _, note := range ruleNotes(r, r.Message) {
+		help.Markdown += "\n" + note + "\n"
 	}
 	d := sarifRule{
 		ID:               id,
 		Name:             sarifName(r.Title, id),
 		ShortDescription: sarifText{Text: short},
-		FullDescription:  sarifText{Text: short},
-		Help:             sarifText{Text: short},
+		FullDescription:  sarifText{Text: cmp.Or(sarifPlain(full(flow(r.Message)), sarifMostDescribed), short)},
+		Help:             help,
 		// Every violation is a FAIL: a level below "error" would let GitHub's check pass.
-		DefaultConfiguration: sarifConfiguration{"error"},
+		DefaultConfiguration: map[string]string{"level": "error"},
 		Properties: sarifRuleProperties{
 			Tags: sarifTags(r.Tags), Precision: "very-high", ProblemSeverity: "error",
 			Type: r.Type, From: r.From, Owner: verdict.Visible(r.Owner), Severity: r.Severity,
@@ -82,18 +60,8 @@ func sarifRuleOf(r *verdict.Rule, id string, texts bool) sarifRule {
 	if slices.Contains(r.Tags, "security") {
 		d.Properties.SecuritySeverity = securitySeverity(r.Severity)
 	}
-	if isURI(r.DocsURL) {
+	if isSafeURL(r.DocsURL) {
 		d.HelpURI = r.DocsURL
-	}
-	if !texts {
-		d.Name = ""
-		return d
-	}
-	if flow(r.Message) != "" {
-		d.FullDescription.Text = sarifPlain(full(flow(r.Message)), sarifMostDescribed)
-	}
-	if help := sarifHelp(r); help.Text != "" {
-		d.Help = help
 	}
 	return d
 }
@@ -109,11 +77,9 @@ func securitySeverity(severity string) string {
 func sarifTags(tags []string) []string {
 	all := []string{}
 	for _, t := range tags {
-		if t = verdict.Visible(t); !slices.Contains(all, t) && len(all) < sarifMostTags {
-			all = append(all, t)
-		}
+		all = with(all, verdict.Visible(t))
 	}
-	return all
+	return all[:min(len(all), sarifMostTags)]
 }
 
 // sarifName makes of a title the identifier that SARIF wants next to an id: the words of letters and digits, each with
@@ -132,61 +98,82 @@ func sarifName(title, id string) string {
 	return name
 }
 
-// sarifHelp is what a reader learns about a rule: in Markdown, all that a bundle says is in fences, where nothing is
-// markup, except an address that is a link and nothing else.
-func sarifHelp(r *verdict.Rule) sarifText {
-	var plain, markdown []string
-	for _, part := range [][2]string{
-		{"Rule", r.Title}, {"Why", r.Message}, {"What to do", r.Remediation}, {"Documentation", r.DocsURL},
-		{"Owner", r.Owner}, {"Severity", r.Severity},
-	} {
-		text := strings.TrimSpace(part[1])
-		if text == "" {
-			continue
-		}
-		lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
-		for i, l := range lines {
-			lines[i] = strings.TrimRight(drawn(l), " ")
-		}
-		text = strings.Join(lines, "\n")
-		plain = append(plain, part[0]+": "+sarifEscape(text))
-		body := fenced(text)
-		if text == r.DocsURL && isURI(text) {
-			body = "<" + text + ">\n"
-		}
-		markdown = append(markdown, "**"+part[0]+"**\n\n"+body)
-	}
-	return sarifText{Text: strings.Join(plain, "\n\n"), Markdown: strings.Join(markdown, "\n")}
-}
-
-// fenced is a fenced code block of GitHub's Markdown around text that has no fence as long.
-func fenced(text string) string {
-	fence := strings.Repeat("`", max(longestRun(text, '`'), 2)+1)
-	return fence + "text\n" + text + "\n" + fence + "\n"
-}
-
-// isURI reports whether s is an absolute http or https URI as in RFC 3986, except square brackets, which only an
-// address of IPv6 may have.
-func isURI(s string) bool {
-	u, err := url.Parse(s)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || strings.Count(s, "#") > 1 {
-		return false
-	}
-	const others = "-._~:/?#@!$&'()*+,;="
-	for i := 0; i < len(s); i++ {
-		if s[i] == '%' && i+2 < len(s) && isHex(s[i+1]) && isHex(s[i+2]) {
-			i += 2
-		} else if !isAlphanumeric(s[i]) && strings.IndexByte(others, s[i]) < 0 {
-			return false
-		}
-	}
-	return true
-}
-
 func isAlphanumeric(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
 }
 
-func isHex(c byte) bool {
-	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
+// sarifPlaceOf is the place of a violation that reports point to. GitHub wants a file and a region, and validators warn
+// where there is none: what is at no place is at the start.
+func sarifPlaceOf(f *finding) sarifPlace {
+	place := sarifPlace{ArtifactLocation: artifact(cmp.Or(f.File, noFile)), Region: sarifStart()}
+	switch {
+	case !f.inFile():
+	case !f.exact:
+		place.Region = wholeLines(f.at.Line, lastLine(&f.at))
+	default:
+		place.Region, place.ContextRegion = regions(&f.at)
+	}
+	return place
+}
+
+func wholeLines(first, last int64) *sarifRegion {
+	return &sarifRegion{StartLine: max(first, 1), EndLine: max(first, last, 1)}
+}
+
+// regions returns the match, and what the excerpt holds of the lines around it; nil if it holds no more. A snippet is
+// the very text of its region: a match that the excerpt may not hold to its end has none.
+func regions(e *verdict.Evidence) (match, context *sarifRegion) {
+	match = &sarifRegion{StartLine: max(e.Line, 1), StartColumn: max(e.UTF16Column, 1)}
+	match.EndLine, match.EndColumn = max(e.EndLine, match.StartLine), max(e.UTF16EndColumn, 1)
+	if match.EndLine == match.StartLine {
+		match.EndColumn = max(match.EndColumn, match.StartColumn)
+	}
+	start, end := matchInExcerpt(e)
+	before, text, after := e.Excerpt[:start], e.Excerpt[start:end], e.Excerpt[end:]
+	if text == "" || after == "" && utf8.RuneCountInString(e.Excerpt) >= excerptLimit {
+		return match, nil
+	}
+	match.Snippet = &sarifText{Text: text}
+	if before == "" && after == "" {
+		return match, nil
+	}
+	around := *match
+	around.StartColumn = max(around.StartColumn-utf16Len(before), 1)
+	around.EndColumn += utf16Len(after)
+	around.Snippet = &sarifText{Text: e.Excerpt}
+	return match, &around
+}
+
+func artifact(file string) sarifArtifact {
+	return sarifArtifact{URI: relativeURI(verdict.RawPath(file)), URIBaseID: sarifRoot}
+}
+
+// relativeURI is a path as a relative reference of RFC 3986: every byte but those that no reader takes for anything
+// else is percent-encoded, and a path that begins with a slash is no other root's.
+func relativeURI(path string) string {
+	var b strings.Builder
+	for i := range len(path) {
+		if c := path[i]; isAlphanumeric(c) || strings.IndexByte("-._~", c) >= 0 || c == '/' && i > 0 {
+			b.WriteByte(c)
+		} else {
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	return b.String()
+}
+
+// sarifPlain is a line of plain text of a message, at most n characters as it is written.
+func sarifPlain(s string, n int) string {
+	for room := n; ; room /= 2 {
+		if text := sarifEscape(clip(s, room)); len([]rune(text)) <= n {
+			return text
+		}
+	}
+}
+
+// sarifEscape writes a text so that nothing in it is a link, "[text](target)", or a placeholder, "{0}" (sections 3.11.5
+// and 3.11.6). Outside links the standard names no way to write a bracket; CodeQL writes it with a backslash as within
+// one, so that is what GitHub's readers take.
+func sarifEscape(s string) string {
+	return strings.NewReplacer(`\`, `\\`, `[`, `\[`, `]`, `\]`, `{`, `{{`, `}`, `}}`).Replace(s)
 }

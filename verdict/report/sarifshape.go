@@ -39,23 +39,10 @@ type (
 		Partial           bool            `json:"partial"`
 		Allowed           []string        `json:"allowed"`
 		Scope             verdict.Scope   `json:"scope"`
-		Coverage          sarifCoverage   `json:"coverage"`
 		Violations        int             `json:"violations"` // of the verdict, whether they are here or not
 		ViolationsLeftOut int             `json:"violationsLeftOut"`
 		ErrorsLeftOut     int             `json:"errorsLeftOut"`
 		RulesLeftOut      int             `json:"rulesLeftOut"`
-		Policy            []sarifBundle   `json:"policy"`
-	}
-	sarifCoverage struct {
-		Files      int   `json:"files"`
-		Governed   int   `json:"governed"`
-		Scanned    int   `json:"scanned"`
-		Bytes      int64 `json:"bytes"`
-		NotScanned int   `json:"notScanned"` // covered files
-	}
-	sarifBundle struct {
-		From   string `json:"from"`
-		SHA256 string `json:"sha256"`
 	}
 	// sarifRule is a reportingDescriptor.
 	sarifRule struct {
@@ -65,11 +52,8 @@ type (
 		FullDescription      sarifText           `json:"fullDescription"`
 		Help                 sarifText           `json:"help"`
 		HelpURI              string              `json:"helpUri,omitempty"`
-		DefaultConfiguration sarifConfiguration  `json:"defaultConfiguration"`
+		DefaultConfiguration map[string]string   `json:"defaultConfiguration"`
 		Properties           sarifRuleProperties `json:"properties"`
-	}
-	sarifConfiguration struct {
-		Level string `json:"level"`
 	}
 	sarifRuleProperties struct {
 		Tags             []string `json:"tags"`
@@ -93,13 +77,10 @@ type (
 		Configuration       []sarifNotification `json:"toolConfigurationNotifications"`
 	}
 	sarifNotification struct {
-		Descriptor *sarifReference `json:"descriptor,omitempty"`
-		Level      string          `json:"level"`
-		Message    sarifText       `json:"message"`
-		Locations  []sarifLocation `json:"locations,omitempty"`
-	}
-	sarifReference struct {
-		ID string `json:"id"`
+		Descriptor map[string]string `json:"descriptor,omitempty"`
+		Level      string            `json:"level"`
+		Message    sarifText         `json:"message"`
+		Locations  []sarifLocation   `json:"locations,omitempty"`
 	}
 	sarifResult struct {
 		RuleID              string                 `json:"ruleId"`
@@ -137,8 +118,6 @@ type (
 		StartColumn int64      `json:"startColumn,omitempty"` // without columns: whole lines
 		EndLine     int64      `json:"endLine"`
 		EndColumn   int64      `json:"endColumn,omitempty"`
-		ByteOffset  *int64     `json:"byteOffset,omitempty"`
-		ByteLength  *int64     `json:"byteLength,omitempty"`
 		Snippet     *sarifText `json:"snippet,omitempty"`
 	}
 )

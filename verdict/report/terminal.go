@@ -10,7 +10,6 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// A textWriter writes lines for a terminal, or a file.
 type textWriter struct {
 	w *bufio.Writer
 	TextOptions
@@ -41,16 +40,17 @@ func (t *textWriter) line(format string, args ...any) {
 	_, _ = t.w.WriteString(s + "\n") // the error is Flush's
 }
 
-// gap writes an empty line after n lines, if there are any.
 func (t *textWriter) gap(n int) {
 	if n > 0 {
 		t.line("")
 	}
 }
 
-// labelled writes a text of one line behind a label, and what does not fit under it.
+// labelled writes a text of one line behind a label, and what does not fit under it; nothing if there is no text.
 func (t *textWriter) labelled(label, text string) {
-	t.under(label, len(label), verdict.Visible(text))
+	if text != "" {
+		t.under(label, len(label), verdict.Visible(text))
+	}
 }
 
 // say says more about the lines above it, with a name if it is not "", in lines that are indented alike.
@@ -85,15 +85,14 @@ func (t *textWriter) under(lead string, width int, lines ...string) {
 }
 
 func (t *textWriter) error(e *verdict.Error) {
-	if m, known := t.Mistakes[*e]; known {
-		t.mistake(&m)
-		return
+	m, known := t.Mistakes[*e]
+	if !known {
+		m = Mistake{What: flow(e.Message), Code: e.Code}
+		if e.File != "" {
+			m.Place = t.Prefix + e.File
+		}
 	}
-	place := "error:"
-	if e.File != "" {
-		place = verdict.Visible(t.Prefix+e.File) + ":"
-	}
-	t.line("%s %s %s", t.paint(bold, place), flow(e.Message), t.paint(red, "["+e.Code+"]"))
+	t.mistake(&m)
 }
 
 // A Mistake is one in a file that a person wrote, such as a rule file, as the text report shows it. What it says may
@@ -191,35 +190,17 @@ func trimmedLine(e *verdict.Evidence) (left cell, match string, right cell) {
 
 // snippet returns a line of source as it is drawn in room columns, and the carets under the match, one at least.
 func (t *textWriter) snippet(left cell, match string, right cell, room int) (src, carets string) {
-	if t.Commands {
-		left.text, match, right.text = defuseParts(left.text, match, right.text)
-	}
 	left.text, right.text = drawn(left.text), drawn(right.text)
 	mid := cell{text: drawn(match)}
+	if t.Commands { // before the carets are counted
+		left.text, mid.text, right.text = inert(left.text), inert(mid.text), inert(right.text)
+	}
 	if t.Width > 0 {
 		fit(&left, &mid, &right, room)
 	}
 	n := max(columns(mid.String()), 1) // a match that begins with a line end has none
 	src = left.lead() + t.paint(red, mid.String()) + right.String()
 	return src, strings.Repeat(" ", columns(left.lead())) + t.paint(red, strings.Repeat("^", n))
-}
-
-// defuseParts is [verdict.Defuse] for what is within a line, so that the carets are counted under what is drawn.
-func defuseParts(first, match, rest string) (f, m, r string) {
-	parts := [3]string{first, match, rest}
-	whole := first + match + rest
-	for i, at := 0, 0; i < len(parts); i++ {
-		var b strings.Builder
-		for end := at + len(parts[i]); at < end; at++ {
-			if whole[at] == '#' && at > 0 && whole[at-1] == '#' && strings.HasPrefix(whole[at+1:], "[") {
-				b.WriteString(`\u{23}`)
-			} else {
-				b.WriteByte(whole[at])
-			}
-		}
-		parts[i] = b.String()
-	}
-	return parts[0], parts[1], parts[2]
 }
 
 // fit shortens the parts of a line to room columns: what is around the match first, evenly where both sides are long.

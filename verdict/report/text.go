@@ -62,7 +62,7 @@ func WriteText(w io.Writer, document *verdict.Verdict, o TextOptions) error {
 	t.gap(len(v.Errors))
 	t.summary(v)
 	t.tallies(v)
-	t.outcome(v)
+	t.last(v.Verdict.Verdict, v.result()+"; "+v.looked(), t.Elapsed)
 	return t.w.Flush() // a bufio.Writer keeps its first error
 }
 
@@ -71,25 +71,13 @@ func writePlainText(w io.Writer, v *verdict.Verdict) error {
 	return WriteText(w, v, TextOptions{Commands: true})
 }
 
-// group writes a rule, and below it where it is broken.
 func (t *textWriter) group(g *ruleGroup) {
 	r, about := g.rule, g.counts()
 	if owner := flow(r.Owner); owner != "" {
 		about += "; owner: " + owner
 	}
 	id := verdict.Visible(r.ID)
-	lines := wrap(id+": "+flow(r.Title)+" ("+about+")", t.Width)
-	if len(lines) > 1 {
-		rest := wrap(strings.Join(lines[1:], " "), t.Width-len("  "))
-		lines = append(lines[:1], strings.Split("  "+strings.Join(rest, "\n  "), "\n")...)
-	}
-	for i, line := range lines {
-		if rest, ok := strings.CutPrefix(line, id); ok && i == 0 {
-			t.line("%s", t.paint(red, id)+t.paint(bold, rest))
-		} else {
-			t.line("%s", t.paint(bold, line))
-		}
-	}
+	t.under(t.paint(red, id)+": ", columns(id+": "), flow(r.Title)+" ("+about+")")
 	shown, also := g.fold()
 	first, reason, hidden, placed := newFinding(shown[0]), commonReason(shown), true, false
 	for _, x := range shown {
@@ -208,7 +196,6 @@ func (t *textWriter) rest(more string) {
 	t.say("    ", "", "and "+more+"; --report text shows all")
 }
 
-// allowed says how much is allowed, and lists what of it is new.
 func (t *textWriter) allowed(v *view) {
 	note := v.allowedNote()
 	if note == "" {
@@ -230,83 +217,31 @@ func (t *textWriter) allowed(v *view) {
 	t.line("")
 }
 
-// summary says what checked what, and what a reader has to know of it.
 func (t *textWriter) summary(v *view) {
-	for _, fact := range [][2]string{{"policy: ", t.Policy}, {"root: ", t.Root}, {"scope: ", v.compared()}} {
-		if fact[1] != "" {
-			t.labelled(fact[0], fact[1])
-		}
+	t.labelled("policy: ", t.Policy)
+	t.labelled("root: ", t.Root)
+	t.labelled("scope: ", v.scope())
+	for _, note := range slices.Concat(v.notes(), v.limits(), t.Notes) {
+		t.labelled("note: ", note)
 	}
-	notes := with(nil, v.behindNote())
-	switch c := &v.Coverage; {
-	case c.Files > 0 && v.coversNothing():
-		notes = append(notes, "no file is covered by a rule: nothing was checked")
-	case c.Files == 0 && v.passes():
-		notes = append(notes, "there was nothing to scan")
-	}
-	// A glob may be a mistake; but a change or a list need not touch what a rule is about.
-	if n := len(v.unused); n > 0 && v.Scope.Mode == "full" && !v.coversNothing() {
-		const most = 5
-		var ids []string
-		for i, r := range v.unused[:min(n, most+1)] {
-			if ids = append(ids, verdict.Visible(r.ID)); i == most {
-				ids[i] = ellipsis
+	for _, list := range []struct {
+		files              []verdict.Omission
+		what, reason, more string
+	}{
+		{v.Coverage.NotScanned, "not scanned", "", "not scanned"},
+		{v.unparsed(), "cannot be parsed", "only its text was checked", "that cannot be parsed"},
+	} {
+		for i, o := range list.files {
+			if i == mostFiles {
+				t.labelled("note: ", "and "+count(len(list.files)-i, "more file")+" "+list.more)
+				break
 			}
+			t.labelled("note: ", t.Prefix+o.File+": "+list.what+": "+cmp.Or(list.reason, o.Reason))
 		}
-		notes = append(notes, fmt.Sprintf("%d of %s %s no file: %s", n, count(len(v.Rules), "rule"), selects(n),
-			strings.Join(ids, ", ")))
-	}
-	notes = with(notes, v.requiredNote())
-	if v.Partial {
-		why, so := v.partialNote()
-		notes = append(notes, why+"; "+so)
-	}
-	notes = append(notes, t.Notes...)
-	for i, o := range v.Coverage.NotScanned {
-		if i == mostFiles {
-			notes = append(notes, "and "+count(len(v.Coverage.NotScanned)-i, "more file")+" not scanned")
-			break
-		}
-		notes = append(notes, t.Prefix+o.File+": not scanned: "+o.Reason)
-	}
-	for i, file := range v.Coverage.Unparsed {
-		if i == mostFiles {
-			notes = append(notes, "and "+count(len(v.Coverage.Unparsed)-i, "more file")+" that cannot be parsed")
-			break
-		}
-		notes = append(notes, t.Prefix+file+": cannot be parsed: only its text was checked")
-	}
-	for _, n := range notes {
-		t.labelled("note: ", n)
 	}
 }
 
-// outcome writes the last line, which says in words what the result of the run is and what it rests on.
-func (t *textWriter) outcome(v *view) {
-	found := ""
-	switch n := len(v.Violations); {
-	case n > 0:
-		found = v.counts(count)
-	case v.Complete:
-		found = "no violation"
-	}
-	if !v.Complete {
-		if found != "" {
-			found += "; "
-		}
-		found += "could not decide (" + count(len(v.Errors), "error") + ")"
-	}
-	c := &v.Coverage
-	looked := fmt.Sprintf("%s checked, %d covered by a rule", count(c.Files, "file"), c.Governed)
-	if c.Scanned < c.Governed {
-		looked = fmt.Sprintf("%s, %d covered by a rule, %d of these scanned", count(c.Files, "file"), c.Governed,
-			c.Scanned)
-	}
-	found += v.allowedSuffix() + "; " + looked + ", " + count(len(v.Rules), "rule")
-	t.last(v.Verdict.Verdict, found, t.Elapsed)
-}
-
-// last writes the last line.
+// last writes the last line, which says in words what the result of the run is and what it rests on.
 func (t *textWriter) last(outcome verdict.Outcome, text string, elapsed time.Duration) {
 	color := green
 	if outcome != verdict.Pass {
@@ -348,21 +283,25 @@ func (t *textWriter) tallies(v *view) {
 
 // A tally is a name and how many violations it has.
 type tally struct {
-	name string
-	n    int
+	Name  string
+	Count int
+}
+
+func sortTallies(all []tally) {
+	slices.SortStableFunc(all, func(a, b tally) int { return cmp.Or(b.Count-a.Count, strings.Compare(a.Name, b.Name)) })
 }
 
 // tallyWords lists names with their numbers, the largest first, a comma after each but the last.
 func tallyWords(all []tally) []string {
 	const most = 40
-	slices.SortStableFunc(all, func(a, b tally) int { return cmp.Or(b.n-a.n, strings.Compare(a.name, b.name)) })
+	sortTallies(all)
 	var parts []string
 	for i, x := range all {
 		if i == most {
 			parts = append(parts, fmt.Sprintf("and %d more", len(all)-most))
 			break
 		}
-		parts = append(parts, fmt.Sprintf("%s %d", verdict.Visible(clip(x.name, 200)), x.n))
+		parts = append(parts, fmt.Sprintf("%s %d", verdict.Visible(clip(x.Name, 200)), x.Count))
 	}
 	for i := range len(parts) - 1 {
 		parts[i] += ","
@@ -396,9 +335,9 @@ func byDir(v *verdict.Verdict, prefix string) []tally {
 		}
 		if _, known := at[dir]; !known {
 			at[dir] = len(all)
-			all = append(all, tally{name: dir})
+			all = append(all, tally{Name: dir})
 		}
-		all[at[dir]].n++
+		all[at[dir]].Count++
 	}
 	return all
 }

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -14,9 +13,9 @@ import (
 // print, but those of the verdict itself.
 type view struct {
 	*verdict.Verdict
-	ruleOf     []int                       // of each violation, the index in Rules; -1: of none
+	byRule     []*ruleGroup                // in the verdict's order, with what was found of each
 	groups     []*ruleGroup                // rules with violations, those with new ones first
-	passed     []*verdict.Rule             // the others
+	ruleOf     []*ruleGroup                // of each violation
 	undecided  []verdict.Error             // no report of a FAIL looks clean: that there is no rule is one, too
 	newAllowed []*verdict.AllowedViolation // new, but an allowance permits them
 	unused     []*verdict.Rule             // select no file
@@ -25,8 +24,8 @@ type view struct {
 }
 
 func newView(v *verdict.Verdict) *view {
-	w := &view{Verdict: v, ruleOf: ruleIndexes(v), undecided: v.Errors}
-	w.groups, w.passed = ruleGroups(v, w.ruleOf)
+	w := &view{Verdict: v, undecided: v.Errors}
+	w.groupByRule()
 	if len(v.Errors) == 0 && len(v.Violations) == 0 && v.Verdict != verdict.Pass {
 		w.undecided = []verdict.Error{{Code: code.NoRules, Message: "no rule was enforced, so there is no PASS"}}
 	}
@@ -53,34 +52,37 @@ func newView(v *verdict.Verdict) *view {
 
 func (v *view) passes() bool { return v.Verdict.Verdict == verdict.Pass }
 
-// rule is that of a violation; nil if the verdict does not list it.
-func (v *view) rule(violation int) *verdict.Rule {
-	if i := v.ruleOf[violation]; i >= 0 {
-		return &v.Rules[i]
+// result is what was found, how much of it is new or allowed, and whether all was decided.
+func (v *view) result() string {
+	var parts []string
+	if len(v.Violations) > 0 {
+		ids := map[string]bool{} // base and head of a change may each have a rule of the same one
+		for _, g := range v.groups {
+			ids[g.rule.ID] = true
+		}
+		s := count(len(v.Violations), "violation") + " of " + count(len(ids), "rule")
+		if v.files > 0 {
+			s += " in " + count(v.files, "file")
+		}
+		parts = append(parts, s+v.newSuffix())
 	}
-	return nil
-}
-
-// counts says how many violations of how many rules there are in how many files, and how many are new. words is [count]
-// or [some].
-func (v *view) counts(words func(n int, thing string) string) string {
-	ids := map[string]bool{}
-	for _, g := range v.groups {
-		ids[g.rule.ID] = true
+	switch {
+	case !v.Complete:
+		parts = append(parts, "could not decide ("+count(len(v.Errors), "error")+")")
+	case len(v.undecided) > 0:
+		parts = append(parts, "no rule was enforced")
+	case len(v.Violations) == 0:
+		parts = append(parts, "no violation")
 	}
-	s := words(len(v.Violations), "violation") + " of " + words(len(ids), "rule")
-	if v.files > 0 {
-		s += " in " + words(v.files, "file")
-	}
-	return s + v.newSuffix()
+	return strings.Join(parts, "; ") + v.allowedSuffix()
 }
 
 // newSuffix is how many violations are new, to be said after how many there are; "" where nothing tells.
 func (v *view) newSuffix() string {
 	fresh, known := 0, false
-	for i := range v.Violations {
-		known = known || v.Violations[i].Status != ""
-		fresh += 1 - newFirst(&v.Violations[i])
+	for _, g := range v.groups {
+		known = known || g.violations[0].Status != ""
+		fresh += g.fresh
 	}
 	if !known {
 		return ""
@@ -88,19 +90,26 @@ func (v *view) newSuffix() string {
 	return ", " + newWords(fresh)
 }
 
-// summaryLine is the outcome and what it rests on, in one line.
-func (v *view) summaryLine() string {
-	found := "no violation"
-	if n := len(v.Violations); n > 0 {
-		found = count(n, "violation") + v.newSuffix()
-	}
-	found += v.allowedSuffix()
-	if n := len(v.undecided); n > 0 {
-		found += ", could not decide (" + count(n, "error") + ")"
-	}
+func (v *view) looked() string {
 	c := &v.Coverage
-	return fmt.Sprintf("%s: %s; %s, %d covered, %d scanned, %s", v.Verdict.Verdict, found, count(c.Files, "file"),
-		c.Governed, c.Scanned, count(len(v.Rules), "rule"))
+	checked, scanned := " checked", ""
+	if c.Scanned < c.Governed {
+		checked, scanned = "", fmt.Sprintf(", %d of these scanned", c.Scanned)
+	}
+	return fmt.Sprintf("%s%s, %d covered by a rule%s, %s", count(c.Files, "file"), checked, c.Governed, scanned,
+		count(len(v.Rules), "rule"))
+}
+
+func (v *view) summaryLine() string {
+	return string(v.Verdict.Verdict) + ": " + v.result() + "; " + v.looked()
+}
+
+// headline is the outcome in one glance: a PASS of a run that looked at nothing, or not at all, looks like no other.
+func (v *view) headline() string {
+	if but := v.caveats(); v.passes() && len(but) > 0 {
+		return "PASS, but " + strings.Join(but, "; ") + v.allowedSuffix()
+	}
+	return string(v.Verdict.Verdict) + ": " + v.result()
 }
 
 // coversNothing reports whether no rule had anything to look at: none covers a file, nor is any about paths.
@@ -111,6 +120,9 @@ func (v *view) onlyPaths() bool {
 	return v.Coverage.Governed == 0 && v.Coverage.Files > 0 && !v.coversNothing()
 }
 
+// scannedNothing reports whether rules had no file to look at, or looked at none.
+func (v *view) scannedNothing() bool { return v.Coverage.Scanned == 0 && !v.onlyPaths() }
+
 // ofWholeTree reports whether the run was about a tree and not about a choice of its files, of which it is usual that
 // no rule selects any.
 func (v *view) ofWholeTree() bool { return v.Scope.Mode == "full" || v.Scope.Mode == "tracked" }
@@ -120,17 +132,50 @@ func (v *view) ofCommit() bool {
 	return v.Scope.Mode == "full" && v.Scope.Strategy == "rev" && v.Scope.HeadCommit != ""
 }
 
-// caveats says what limits the outcome: that nothing was looked at, or not all. A PASS without a but has none.
-func (v *view) caveats() []string {
+// notes is what a reader has to know of the run besides what limits it.
+func (v *view) notes() []string {
+	all := with(nil, v.behindNote())
+	// A glob may be a mistake; but a change or a list need not touch what a rule is about.
+	if n := len(v.unused); n > 0 && v.Scope.Mode == "full" && !v.coversNothing() {
+		var ids []string
+		for _, r := range v.unused {
+			ids = append(ids, verdict.Visible(r.ID))
+		}
+		verb := "select"
+		if n == 1 {
+			verb = "selects"
+		}
+		all = append(all, fmt.Sprintf("%d of %s %s no file: %s", n, count(len(v.Rules), "rule"), verb,
+			firstOf(ids, 5)))
+	}
+	return all
+}
+
+// limits says what limits the outcome, except which files were not scanned.
+func (v *view) limits() []string {
 	var all []string
 	switch c := &v.Coverage; {
-	case c.Files == 0:
+	case c.Files == 0 && v.passes():
 		all = append(all, "there was nothing to scan")
-	case v.coversNothing():
-		all = append(all, fmt.Sprintf("no rule selects any of the files (%d)", c.Files))
+	case c.Files > 0 && v.coversNothing():
+		all = append(all, "no file is covered by a rule: nothing was checked")
 	case c.Governed > 0 && c.Scanned == 0:
 		all = append(all, "no covered file was scanned")
 	}
+	all = with(all, v.requiredNote())
+	if v.Partial { // only a run of bundles with dates can be of a day that had passed
+		why, so := "the run was narrowed by --rule or --exclude", "its verdict is not about the whole tree"
+		if v.AsOf != "" {
+			why, so = why+", or its day (--as-of "+verdict.Visible(v.AsOf)+") had passed", so+" as of today"
+		}
+		all = append(all, why+"; "+so)
+	}
+	return all
+}
+
+// caveats is all that limits the outcome. A PASS without a but has none.
+func (v *view) caveats() []string {
+	all := v.limits()
 	if n := len(v.Coverage.NotScanned); n > 0 {
 		but := count(n, "covered file") + " not scanned"
 		if v.passes() {
@@ -138,63 +183,29 @@ func (v *view) caveats() []string {
 		}
 		all = append(all, but)
 	}
-	all = with(with(all, v.unparsedNote()), v.requiredNote())
-	if v.Partial {
-		why, _ := v.partialNote()
-		all = append(all, why)
-	}
-	return all
-}
-
-// partialNote says why a run was partial, as far as its verdict shows that, and what follows. Only one of bundles with
-// dates can be of a day that had passed.
-func (v *view) partialNote() (why, so string) {
-	why, so = "the run was narrowed by --rule or --exclude", "its verdict is not about the whole tree"
-	if v.AsOf == "" {
-		return why, so
-	}
-	return why + ", or its day (--as-of " + v.AsOf + ") had passed", so + " as of today"
-}
-
-// unparsedNote says of how many files rules had the text alone checked; "" if of none.
-func (v *view) unparsedNote() string {
 	switch n := len(v.Coverage.Unparsed); n {
 	case 0:
-		return ""
 	case 1:
-		return "1 file cannot be parsed: only its text was checked"
+		all = append(all, "1 file cannot be parsed: only its text was checked")
 	default:
-		return count(n, "file") + " cannot be parsed: only their text was checked"
-	}
-}
-
-// unparsed are these files.
-func (v *view) unparsed() []verdict.Omission {
-	var all []verdict.Omission
-	for _, file := range v.Coverage.Unparsed {
-		all = append(all, verdict.Omission{File: file, Reason: "unparsable"})
+		all = append(all, count(n, "file")+" cannot be parsed: only their text was checked")
 	}
 	return all
 }
 
 // requiredNote says which required files the run did not look for; "" if there are none.
 func (v *view) requiredNote() string {
-	const most = 5
 	var globs []string
 	for _, o := range v.Coverage.LeftOut {
 		if o.Reason == verdict.LeftRequiredFile {
 			globs = append(globs, `"`+clip(verdict.Visible(o.File), 200)+`"`)
 		}
 	}
-	n := len(globs)
-	if n == 0 {
+	if len(globs) == 0 {
 		return ""
 	}
-	if n > most {
-		globs = append(globs[:most], ellipsis)
-	}
 	return fmt.Sprintf("%s not looked for, because this scope does not have the whole tree: %s",
-		count(n, "required file"), strings.Join(globs, ", "))
+		count(len(globs), "required file"), firstOf(globs, 5))
 }
 
 // behindNote says that the base of a change has commits that the head does not contain; "" if it has none.
@@ -212,33 +223,20 @@ func (v *view) behindNote() string {
 		v.Scope.Base, verb)
 }
 
-// scopeWords is the scope in words, without what it was compared with; "" for a mode that no scan has.
-func (v *view) scopeWords() string {
-	switch s := &v.Scope; s.Mode {
-	case "full":
-		switch {
-		case s.Strategy == "rev":
-			return "every file of the commit"
-		case s.HeadCommit != "":
-			return "every file of the head"
-		}
-		return "every file of the folder"
-	case "tracked":
-		return "the files that git's index names"
-	case "diff":
-		return "the files that the head changes"
-	case "staged":
-		return "the files that the next commit changes"
-	case "files":
-		return "the files of a list"
-	case "stdin":
-		return "one file, from standard input"
+// scopeLine is the mode, and the scope in words.
+func (v *view) scopeLine() string {
+	s := verdict.Visible(v.Scope.Mode)
+	if words := v.scope(); words != "" {
+		s += ": " + words
 	}
-	return ""
+	if v.Scope.Mode == "diff" && v.Scope.HeadCommit != "" {
+		s += ", head " + verdict.Visible(abbreviated(v.Scope.HeadCommit))
+	}
+	return s
 }
 
-// compared says in words what a change was judged against; "" if there was none.
-func (v *view) compared() string {
+// scope says in words what a change was judged against, or which commit it was; "" of other runs.
+func (v *view) scope() string {
 	s := &v.Scope
 	base, head, how := verdict.Visible(s.Base), abbreviated(s.HeadCommit), "; chosen as "+s.Strategy
 	switch {
@@ -267,7 +265,7 @@ func (v *view) compared() string {
 	if v.Coverage.Deleted > 0 {
 		how += fmt.Sprintf(", %d deleted", v.Coverage.Deleted)
 	}
-	return how
+	return verdict.Visible(how)
 }
 
 func abbreviated(hash string) string { return hash[:min(len(hash), 7)] }
@@ -291,15 +289,28 @@ func newFirst(v *verdict.Violation) int {
 	return 1
 }
 
-// sortNewFirst puts the new ones first, and leaves the order within both.
-func sortNewFirst(all []*verdict.Violation) {
-	slices.SortStableFunc(all, func(a, b *verdict.Violation) int { return newFirst(a) - newFirst(b) })
-}
-
-// newWords is how many of several are new.
 func newWords(n int) string {
 	if n == 0 {
 		return "none new"
 	}
 	return strconv.Itoa(n) + " new"
+}
+
+// unparsed are the files of which rules had the text alone checked.
+func (v *view) unparsed() []verdict.Omission {
+	var all []verdict.Omission
+	for _, file := range v.Coverage.Unparsed {
+		all = append(all, verdict.Omission{File: file, Reason: "unparsable"})
+	}
+	return all
+}
+
+// bundle says what a bundle of the run is.
+func (v *view) bundle(i int) string {
+	b := &v.Policy[i]
+	s := count(b.Boundaries, "boundary rule") + ", " + count(b.Invariants, "invariant rule")
+	if b.Deprecated > 0 {
+		s += fmt.Sprintf(", %d deprecated and not enforced", b.Deprecated)
+	}
+	return s + verdict.Visible(", from "+b.From+" (sha256 "+b.SHA256[:min(len(b.SHA256), 12)]+")")
 }

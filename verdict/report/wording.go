@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -19,9 +20,6 @@ const (
 // count is a number and a noun that agrees with it.
 func count(n int, thing string) string { return strconv.Itoa(n) + " " + noun(n, thing) }
 
-// some is [count] with the thousands apart.
-func some(n int, thing string) string { return grouped(int64(n)) + " " + noun(n, thing) }
-
 func noun(n int, thing string) string {
 	if n == 1 {
 		return thing
@@ -32,24 +30,6 @@ func noun(n int, thing string) string {
 	return thing + "s"
 }
 
-// grouped is a number with its thousands apart.
-func grouped(n int64) string {
-	s := strconv.FormatInt(n, 10)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
-
-// selects agrees with the number of rules before it.
-func selects(n int) string {
-	if n == 1 {
-		return "selects"
-	}
-	return "select"
-}
-
-// full ends a sentence.
 func full(s string) string {
 	if s == "" || strings.ContainsAny(s[len(s)-1:], ".!?") {
 		return s
@@ -65,13 +45,23 @@ func sentence(s string) string {
 	return s
 }
 
-// firstOf joins words, the first ten of them.
-func firstOf(words []string) string {
-	const most = 10
+// firstOf joins words, as many as most.
+func firstOf(words []string, most int) string {
 	if n := len(words); n > most {
 		return strings.Join(words[:most], ", ") + " and " + strconv.Itoa(n-most) + " more"
 	}
 	return strings.Join(words, ", ")
+}
+
+// unique is a name that was not used before: itself, or with a number from 2. used has how often each was.
+func unique(used map[string]int, name string) string {
+	id := name
+	for used[id] > 0 {
+		used[name]++
+		id = name + "-" + strconv.Itoa(used[name])
+	}
+	used[id] = 1
+	return id
 }
 
 // clip cuts s to at most n characters, the last of which then is an ellipsis.
@@ -183,23 +173,18 @@ func textLines(s string) []string {
 	return all[:last]
 }
 
+// with returns a list with one more text, if that is one and new.
+func with(all []string, s string) []string {
+	if s == "" || slices.Contains(all, s) {
+		return all
+	}
+	return append(all, s)
+}
+
 // namedLines are the [textLines] of a text behind a name.
 func namedLines(name, text string) []string {
 	lines := textLines(strings.TrimSpace(text))
 	lines[0] = name + lines[0]
-	return lines
-}
-
-// visibleLines is [textLines] where only LF and CRLF end a line; a blank text has none.
-func visibleLines(s string) []string {
-	s = strings.Trim(strings.ReplaceAll(s, "\r\n", "\n"), "\n")
-	if strings.TrimSpace(s) == "" {
-		return nil
-	}
-	lines := strings.Split(s, "\n")
-	for i, l := range lines {
-		lines[i] = drawn(strings.TrimRight(l, " \t"))
-	}
 	return lines
 }
 
@@ -232,13 +217,4 @@ func fill(words []string, room int) []string {
 		}
 	}
 	return lines
-}
-
-// longestRun is how often a character follows itself at most.
-func longestRun(s string, of rune) int {
-	longest := 0
-	for _, run := range strings.FieldsFunc(s, func(r rune) bool { return r != of }) {
-		longest = max(longest, len(run))
-	}
-	return longest
 }

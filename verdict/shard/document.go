@@ -148,7 +148,6 @@ func (d *Document) Decided() bool {
 func (d *Document) Encode() ([]byte, error) {
 	c := *d
 	c.SchemaVersion, c.Sum = SchemaVersion, ""
-	c.withLists()
 	return Seal(&c)
 }
 
@@ -167,8 +166,7 @@ func Decode(text []byte) (*Document, error) {
 	if d.SchemaVersion != SchemaVersion {
 		return nil, fmt.Errorf("its schema_version is %q; this policyscan reads %q", d.SchemaVersion, SchemaVersion)
 	}
-	again := *d
-	if again.withLists(); !verdict.IsJSON(text, &again) || !d.sound() {
+	if !verdict.IsJSON(text, d) || !d.sound() {
 		return nil, errors.New("it is not as policyscan writes it")
 	}
 	return d, nil
@@ -200,37 +198,3 @@ func (d *Document) sound() bool {
 		slices.Contains([]string{Undecided, Fail}, d.Verdict) &&
 		slices.Contains([]string{InProgress, Interrupted, Stopped, Done}, d.State)
 }
-
-// withLists puts [] in the place of each absent list. Lists that are shared with others stay as they are.
-func (d *Document) withLists() {
-	r, f := &d.Run, &d.Findings
-	r.Scope.MergeBases = verdict.OrEmpty(r.Scope.MergeBases)
-	o := &r.Options
-	o.Allow, o.Rule, o.Exclude = verdict.OrEmpty(o.Allow), verdict.OrEmpty(o.Rule), verdict.OrEmpty(o.Exclude)
-	r.Policy = append([]verdict.Policy{}, r.Policy...)
-	for i := range r.Policy {
-		r.Policy[i].Excluded = verdict.OrEmpty(r.Policy[i].Excluded)
-	}
-	r.PolicyChanges = verdict.OrEmpty(r.PolicyChanges)
-	r.Rules = append([]Rule{}, r.Rules...)
-	for i := range r.Rules {
-		r.Rules[i].Rule.Tags = verdict.OrEmpty(r.Rules[i].Rule.Tags)
-	}
-	r.Required = append([]Required{}, r.Required...)
-	for i := range r.Required {
-		places(&r.Required[i].Violation)
-	}
-	r.NotLookedFor = verdict.OrEmpty(r.NotLookedFor)
-	r.EndingAllowances = verdict.OrEmpty(r.EndingAllowances)
-	c := &f.Coverage
-	c.LeftOut, c.NotScanned = verdict.OrEmpty(c.LeftOut), verdict.OrEmpty(c.NotScanned)
-	c.Unparsed = verdict.OrEmpty(c.Unparsed)
-	f.Taken, f.RuleFiles, f.Found = verdict.OrEmpty(f.Taken), verdict.OrEmpty(f.RuleFiles), verdict.OrEmpty(f.Found)
-	f.TreeErrors, f.FileErrors = verdict.OrEmpty(f.TreeErrors), verdict.OrEmpty(f.FileErrors)
-	f.Violations = append([]Violation{}, f.Violations...)
-	for i := range f.Violations {
-		places(&f.Violations[i].Violation)
-	}
-}
-
-func places(v *verdict.Violation) { v.Evidence.Places = verdict.OrEmpty(v.Evidence.Places) }

@@ -18,22 +18,7 @@ func Schema() []byte { return []byte(schema) }
 
 // Encode returns the document's canonical bytes: one JSON object, keys in the order of [Fleet], as [verdict.JSON]
 // writes it. Equal fleets have equal bytes.
-func (f *Fleet) Encode() ([]byte, error) { return verdict.JSON(f.withLists()) }
-
-// withLists returns the fleet with [] for each list that is absent. f stays as it is.
-func (f *Fleet) withLists() *Fleet {
-	c := *f
-	c.Policy = verdict.OrEmpty(f.Policy)
-	c.Allowed = verdict.OrEmpty(f.Allowed)
-	c.Rules = verdict.OrEmpty(f.Rules)
-	c.Errors = verdict.OrEmpty(f.Errors)
-	c.Repositories = append([]Repository{}, f.Repositories...)
-	for i := range c.Repositories {
-		r := &c.Repositories[i]
-		r.Rules, r.Errors = verdict.OrEmpty(r.Rules), verdict.OrEmpty(r.Errors)
-	}
-	return &c
-}
+func (f *Fleet) Encode() ([]byte, error) { return verdict.JSON(f) }
 
 // Decode reads a document that [Fleet.Encode] wrote, byte for byte. One whose outcome or totals do not follow from what
 // it holds is refused. A consistent edit is not noticed: the document has no signature.
