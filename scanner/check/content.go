@@ -15,6 +15,7 @@ package check
 import (
 	"bytes"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -82,6 +83,11 @@ func (c *ContentChecker) Result(ctx context.Context, path string, content []byte
 		r.Plan = c.plan(selected, content)
 		c.examiner.Window = c.Window
 		rep, err := c.examiner.Examine(ctx, r.Plan.engine.engine, bytes.NewReader(content))
+		if errors.Is(err, match.ErrSpaces) {
+			r.unread(err)
+			r.Scanned, r.keys.errors = false, []verdict.Error{*r.Err}
+			return r, nil
+		}
 		if err != nil {
 			return r, err
 		}

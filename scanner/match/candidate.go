@@ -10,13 +10,13 @@ import (
 // candidates are the patterns that may occur, by what the second step does with them, in order.
 type candidates struct {
 	texts  []*candidate
-	spaced []*spacedCandidate // unless a window is the whole content
+	spaced []*candidate // texts with the option Spaces
 	exprs  []*exprCandidate
 }
 
-// candidates returns the patterns that may occur, and for each the forms that count in this content. whole says that
-// one window held it, keep how many matches of each are kept.
-func (e *Engine) candidates(s *seen, whole bool, keep int) (found candidates) {
+// candidates returns the patterns that may occur, and for each the forms that count in this content. keep says how many
+// matches of each are kept.
+func (e *Engine) candidates(s *seen, keep int) (found candidates) {
 	marked := false
 	for en := utf16LE; en < encodings; en++ {
 		marked = marked || s.marks[en]
@@ -54,10 +54,10 @@ func (e *Engine) candidates(s *seen, whole bool, keep int) (found candidates) {
 			found.exprs = append(found.exprs, newExprCandidate(i, p, seen[from:to], s, keep))
 		} else {
 			if !e.alone(i) {
-				found.add(tally{index: i, kept: kept{most: keep}}, p, seen[from:to], s, whole)
+				found.add(tally{index: i, kept: kept{most: keep}}, p, seen[from:to], s)
 			}
 			if e.requires(i) {
-				found.add(tally{index: i, required: true, begin: s.own().from}, p, seen[from:to], s, whole)
+				found.add(tally{index: i, required: true, begin: s.own().from}, p, seen[from:to], s)
 			}
 		}
 		from = to
@@ -66,14 +66,11 @@ func (e *Engine) candidates(s *seen, whole bool, keep int) (found candidates) {
 }
 
 // add adds a text.
-func (c *candidates) add(t tally, p *Pattern, seen []formOf, s *seen, whole bool) {
-	switch {
-	case !p.options.Spaces:
+func (c *candidates) add(t tally, p *Pattern, seen []formOf, s *seen) {
+	if p.options.Spaces {
+		c.spaced = append(c.spaced, &candidate{tally: t, forms: p.seenForms(seen, &t)})
+	} else {
 		c.texts = append(c.texts, newCandidate(t, p, s))
-	case whole:
-		c.texts = append(c.texts, &candidate{tally: t, forms: p.seenForms(seen, &t), spaced: true})
-	default:
-		c.spaced = append(c.spaced, &spacedCandidate{tally: t, forms: p.seenForms(seen, &t)})
 	}
 }
 
@@ -100,8 +97,7 @@ type tally struct {
 // A candidate is a pattern that may occur, in the second step.
 type candidate struct {
 	tally
-	forms  []*form
-	spaced bool // a match can be of any length
+	forms []*form
 }
 
 // seenForms returns the forms whose needle was seen, one for each alignment.

@@ -66,6 +66,24 @@ func (c *chars) ReadRune() (rune, int, error) {
 	}
 }
 
+// at is the offset of the next character.
+func (c *chars) at() int64 {
+	if c.window.data == nil {
+		return c.windows.at
+	}
+	return c.window.at + int64(c.place)
+}
+
+// jump moves on to an offset.
+func (c *chars) jump(offset int64) {
+	if place := offset - c.window.at; c.window.data != nil && place <= int64(len(c.window.data)) {
+		c.place = int(place)
+		return
+	}
+	c.window, c.place = window{}, 0
+	c.windows.at, c.windows.n = offset, 0
+}
+
 // fill fetches the next window.
 func (c *chars) fill() error {
 	if err := context.Cause(c.ctx); err != nil {
@@ -74,10 +92,7 @@ func (c *chars) fill() error {
 	if _, err := c.content.Seek(c.windows.read(), io.SeekStart); err != nil {
 		return err
 	}
-	before := c.window.at + int64(c.place)
-	if c.window.data == nil {
-		before = c.windows.at
-	}
+	before := c.at()
 	w, _, err := c.windows.next()
 	c.window, c.place = w, int(before-w.at)
 	c.lower = c.lower[:0]

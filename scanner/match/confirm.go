@@ -62,7 +62,7 @@ func (x *Examiner) confirm(
 		}
 	}
 	c.texts = slices.DeleteFunc(c.texts, func(h *candidate) bool { return gone[&h.tally] })
-	c.spaced = slices.DeleteFunc(c.spaced, func(h *spacedCandidate) bool { return gone[&h.tally] })
+	c.spaced = slices.DeleteFunc(c.spaced, func(h *candidate) bool { return gone[&h.tally] })
 	return nil
 }
 
@@ -77,10 +77,7 @@ func (c *candidates) suspects(only window) *suspects {
 			s.list = append(s.list, &suspect{needle: f.prepared, form: f, text: t})
 		}
 	}
-	for _, h := range c.texts {
-		text(h.forms, &h.tally)
-	}
-	for _, h := range c.spaced {
+	for _, h := range slices.Concat(c.texts, c.spaced) {
 		text(h.forms, &h.tally)
 	}
 	for _, h := range c.exprs {

@@ -13,16 +13,13 @@ import (
 // It works in two steps. The first reads the content once and asks, for any number
 // of patterns, which needles occur at all: most files hold none and are done. The
 // second is for the few patterns of a file whose needles were seen: it follows the
-// contract to the letter, one pattern after another, and alone decides. In a content
-// of several windows, texts with the option Spaces have a second step of their own:
-// see strand.
+// contract to the letter, one pattern after another, and alone decides.
 type Engine struct {
 	patterns []*Pattern
 	required []int  // patterns that must occur
 	needs    []need // by pattern; nil: none must occur
 	overlap  int    // what consecutive windows share
 	before   int    // how much of that is there only to be looked back at
-	strand   int    // what consecutive windows of a strand share, of which lookBack is to be looked back at
 
 	plain   *needle.Set       // forms whose needle has no NUL byte
 	plainOf []formOf          // the form of each needle
@@ -52,17 +49,15 @@ const lookAhead = 3
 // NewEngine returns the engine of patterns. A Find names a pattern by its index here.
 func NewEngine(patterns []*Pattern) *Engine {
 	e := &Engine{patterns: patterns}
-	longest, longestWords, strand := 0, 0, 0
+	longest, longestWords := 0, 0
 	var plain []*needle.Needle
 	for i, p := range patterns {
 		switch {
-		case p.expr != nil:
+		case p.expr != nil || p.options.Spaces:
 			longest = max(longest, p.longestNeedle())
 			if len(p.forms) == 0 {
 				e.always = append(e.always, i)
 			}
-		case p.options.Spaces:
-			longest, strand = max(longest, p.longestNeedle()), max(strand, p.longest())
 		case p.options.Words:
 			longestWords = max(longestWords, p.longest())
 		default:
@@ -79,7 +74,6 @@ func NewEngine(patterns []*Pattern) *Engine {
 		longest = max(longest, longestWords+lookBack)
 	}
 	e.overlap = max(longest-1, 0) + lookAhead + e.before
-	e.strand = (strand + lookBack + 3) / 4 * 4 // whole units in every encoding
 	e.plain = needle.Compile(plain)
 	e.wide = sync.OnceValue(e.newWide) // few files need it
 	return e

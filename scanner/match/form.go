@@ -24,6 +24,8 @@ type form struct {
 	align    int
 	from     int64 // where align is in the content; less than a unit
 	until    int64 // no match that counts begins here or behind it; 0: there is no such place
+	run      int   // how many bytes a run of spaces may have; 0: any number
+	over     bool  // one that has more was met
 	fold     bool
 	begins   bool // no word character may be before a match
 	ends     bool // none may be behind it
@@ -199,7 +201,7 @@ func (f *form) forward(data []byte, i, at int) int {
 		}
 		if j := f.joints[i-1]; j != lineEnd {
 			n := f.enc.untilText(data[at:])
-			if n == 0 && j == space {
+			if n == 0 && j == space || f.isOver(n) {
 				return -1
 			}
 			at += n
@@ -215,6 +217,12 @@ func (f *form) forward(data []byte, i, at int) int {
 	}
 }
 
+// isOver reports whether a run of spaces is longer than it may be, and notes it.
+func (f *form) isOver(n int) bool {
+	f.over = f.over || f.run > 0 && n > f.run
+	return f.over
+}
+
 // back returns where a match begins, at or after from, whose segment i begins at
 // the given place, or -1. Read backwards, a CR before an LF may be the line end's or
 // the segment's: both are tried, the longer first, for the leftmost counts. No segment before a run of
@@ -227,7 +235,7 @@ func (f *form) back(data []byte, i, at, from int) int {
 	switch {
 	case f.joints[i-1] != lineEnd:
 		n := f.enc.sinceText(data[from:at])
-		if n == 0 && f.joints[i-1] == space {
+		if n == 0 && f.joints[i-1] == space || f.isOver(n) {
 			return -1
 		}
 		at -= n

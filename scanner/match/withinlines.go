@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"math"
+	"slices"
 )
 
 // limitLines sets for the candidates with the option WithinLines where the lines end in which their matches may begin.
@@ -32,12 +33,7 @@ func (x *Examiner) limitLines(
 		}
 		return err
 	}
-	for _, h := range c.texts {
-		if err := limit(h.index, h.forms); err != nil {
-			return err
-		}
-	}
-	for _, h := range c.spaced {
+	for _, h := range slices.Concat(c.texts, c.spaced) {
 		if err := limit(h.index, h.forms); err != nil {
 			return err
 		}
