@@ -67,7 +67,7 @@ func (x *Examiner) mark(ctx context.Context, content io.ReadSeeker, finds []*Fin
 
 // markLines fills in marks, in the order of their places, whose lines are known.
 func (x *Examiner) markLines(ctx context.Context, content io.ReadSeeker, t text, wanted []*marked, reads *int) error {
-	c := newChars(ctx, content, exprReading{t.enc, t.align}, nil, x)
+	c := newChars(ctx, content, exprReading{t.enc, t.align}, x)
 	defer func() { *reads += c.windows.reads }()
 	var line lineHash
 	var buf [utf8.UTFMax]byte
