@@ -28,15 +28,15 @@ type Find struct {
 
 	// Marked says of an expression that it matches in what is behind the byte order mark that the content begins with,
 	// in the encoding of that mark; or in UTF-8 if there is none. Of two marks that fit, the longer counts.
-	Marked bool
+	Marked bool `json:",omitzero"`
 
 	// Marks are those of the first occurrences, at most [MaxMarks]; nil if the Examiner does not mark.
-	Marks []Mark
+	Marks []Mark `json:",omitzero"`
 
 	kept []placed
 	all  bool // all of those are places
 
-	*site // nil once the evidence is filled in: 50,000 finds are in memory together
+	*site `json:"-"` // nil once the evidence is filled in: 50,000 finds are in memory together
 }
 
 // A site is where a find is, for its evidence.
