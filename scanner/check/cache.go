@@ -82,7 +82,6 @@ func (u *Cache) check(ctx context.Context, c *Checker, x *match.Examiner, r *Res
 	}
 }
 
-// key returns the key of a file's result, if that depends on nothing but what is in the key.
 func (u *Cache) key(c *Checker, r *Result) (k reuse.Key, ok bool) {
 	if !r.File.IsRegular() || r.File.Blob.IsZero() {
 		return k, false

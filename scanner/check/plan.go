@@ -18,7 +18,6 @@ type Plan struct {
 	engine *patternSet
 }
 
-// A patternSet finds the texts and expressions of some rules.
 type patternSet struct {
 	engine *match.Engine
 	index  map[rules.Item]int // of each item that is no key, in it
@@ -155,14 +154,12 @@ func compile(item rules.Item) *match.Pattern {
 	return match.Compile(item.Text, options(item))
 }
 
-// options are those of a text of a bundle.
 func options(item rules.Item) match.Options {
 	return match.Options{
 		Spaces: item.Spaces, Words: item.Words, IgnoreCase: item.IgnoreCase, WithinLines: item.WithinLines,
 	}
 }
 
-// items is how many items some rules have.
 func (es *PlanCache) items(selected []int) int {
 	n := 0
 	for _, i := range selected {

@@ -65,7 +65,6 @@ func (e *Engine) candidates(s *seen, keep int) (found candidates) {
 	return found
 }
 
-// add adds a text.
 func (c *candidates) add(t tally, p *Pattern, seen []formOf, s *seen) {
 	if p.options.Spaces {
 		c.spaced = append(c.spaced, &candidate{tally: t, forms: p.seenForms(seen, &t)})
@@ -74,10 +73,8 @@ func (c *candidates) add(t tally, p *Pattern, seen []formOf, s *seen) {
 	}
 }
 
-// A match is a run of a content's bytes.
 type match struct{ start, end int64 }
 
-// before compares where matches begin.
 func (m match) before(other match) int { return cmp.Compare(m.start, other.start) }
 
 // A tally is what the second step finds out about a pattern: its first match and its occurrences.
@@ -94,7 +91,6 @@ type tally struct {
 	begin    int64
 }
 
-// A candidate is a pattern that may occur, in the second step.
 type candidate struct {
 	tally
 	forms []*form
@@ -112,7 +108,6 @@ func (p *Pattern) seenForms(seen []formOf, t *tally) (forms []*form) {
 	return forms
 }
 
-// alignments returns a copy of a form for each alignment that counts.
 func (h *tally) alignments(f *form) (forms []*form) {
 	if h.required {
 		return []*form{f.alignedAt(h.begin)}
@@ -150,7 +145,6 @@ func (h *tally) meet(enc encoding, m match) {
 	}
 }
 
-// folds reports whether a form needs content in lower case.
 func (h *candidate) folds() bool { return len(h.forms) > 0 && h.forms[0].fold }
 
 // look adds the matches that begin in w, from a place up to another. lower is w.data in lower case, if that is needed.
@@ -216,7 +210,6 @@ func (h *candidate) reading(w window, enc encoding, start, end int) (encoding, m
 	return enc, m
 }
 
-// find appends what the tally has found, with the part of its evidence that it knows.
 func (h *tally) find(finds []*Find) []*Find {
 	enc, m, ok := h.evidence()
 	if !ok {

@@ -46,7 +46,6 @@ func (c *chars) ReadRune() (rune, int, error) {
 	}
 }
 
-// at is the offset of the next character.
 func (c *chars) at() int64 {
 	if c.window.data == nil {
 		return c.windows.at
@@ -64,7 +63,6 @@ func (c *chars) jump(offset int64) {
 	c.windows.at, c.windows.n = offset, 0
 }
 
-// fill fetches the next window.
 func (c *chars) fill() error {
 	if err := context.Cause(c.ctx); err != nil {
 		return err

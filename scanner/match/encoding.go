@@ -25,10 +25,8 @@ func (e encoding) String() string {
 	return [...]string{"utf-8", "utf-16le", "utf-16be", "utf-32le", "utf-32be"}[e]
 }
 
-// unit is the size of a code unit in bytes.
 func (e encoding) unit() int { return [...]int{1, 2, 2, 4, 4}[e] }
 
-// bom is the byte order mark that a file in this encoding may begin with.
 func (e encoding) bom() string {
 	return [...]string{"\xef\xbb\xbf", "\xff\xfe", "\xfe\xff", "\xff\xfe\x00\x00", "\x00\x00\xfe\xff"}[e]
 }
@@ -58,7 +56,6 @@ func (e encoding) encode(text string) []byte {
 	return []byte(text)
 }
 
-// swap reverses the bytes of each unit.
 func swap(b []byte, unit int) {
 	for ; len(b) >= unit; b = b[unit:] {
 		slices.Reverse(b[:unit])
@@ -101,7 +98,6 @@ func (e encoding) decodeUnit(data []byte) (rune, int) {
 	return rune(v), n
 }
 
-// untilText returns how much of the beginning of data is spaces and tabs.
 func (e encoding) untilText(data []byte) int {
 	at := 0
 	for {

@@ -27,13 +27,11 @@ type Engine struct {
 	always  []int             // the expressions that have no needle
 }
 
-// A formOf is a form of a pattern of an engine.
 type formOf struct {
 	pattern int
 	form    int // of a text its encoding; -1: none, there is no needle
 }
 
-// wideForms are the forms of an engine whose needle has a NUL byte.
 type wideForms struct {
 	set *needle.Set
 	of  []formOf // the form of each needle
@@ -99,7 +97,6 @@ func (e *Engine) newWide() *wideForms {
 // byMark reports whether a byte order mark alone decides if the form counts.
 func (p *Pattern) byMark(f *form) bool { return p.short && f.enc != utf8Enc }
 
-// seen is what the first step found out about a content.
 type seen struct {
 	plain *needle.Seen
 	wide  *needle.Seen // nil until it is needed
@@ -110,7 +107,6 @@ func (e *Engine) newSeen() *seen {
 	return &seen{plain: e.plain.NewSeen()}
 }
 
-// reset makes it ready for another content.
 func (s *seen) reset() {
 	s.plain.Reset()
 	if s.wide != nil {
@@ -119,7 +115,6 @@ func (s *seen) reset() {
 	s.Shape = Shape{}
 }
 
-// any reports whether there is a candidate.
 func (s *seen) any() bool {
 	if len(s.plain.Indices()) > 0 || s.nul && len(s.wide.Indices()) > 0 {
 		return true
@@ -132,7 +127,6 @@ func (s *seen) any() bool {
 	return false
 }
 
-// look adds what a window holds.
 func (e *Engine) look(s *seen, w window) {
 	if w.at == 0 {
 		s.marks = marks(w.data)

@@ -39,7 +39,6 @@ type Find struct {
 	*site `json:"-"` // nil once the evidence is filled in: 50,000 finds are in memory together
 }
 
-// A site is where a find is, for its evidence.
 type site struct {
 	required   bool // it says only that a required text is there
 	match      match
@@ -254,7 +253,6 @@ func (x *Examiner) seenBy(e *Engine) *seen {
 	return s
 }
 
-// windows cuts content into windows, from its current position.
 func (x *Examiner) windows(content io.Reader, overlap int) *windows {
 	if need := max(cmp.Or(x.Window, WindowSize), 4*overlap); len(x.buf) < need {
 		x.buf = make([]byte, need)

@@ -67,7 +67,6 @@ func newForm(e encoding, p parts) form {
 	return f
 }
 
-// prepare returns the needle of the form.
 func (f *form) prepare() *needle.Needle {
 	if f.fold {
 		return needle.NewFolded(f.needle)
@@ -152,7 +151,6 @@ func (f *form) next(data, lower []byte, from int) (start, end int) {
 	return -1, -1
 }
 
-// nextIn is next in a window, of the matches that count.
 func (f *form) nextIn(w window, lower []byte, from int) (start, end int) {
 	start, end = f.next(w.data, lower, from)
 	if f.until > 0 && w.at+int64(start) >= f.until {
@@ -176,13 +174,11 @@ func (f *form) apart(data []byte, start, end int) bool {
 	return true
 }
 
-// begin reports whether data begins with a segment.
 func (f *form) begin(data, segment []byte) bool {
 	return bytes.HasPrefix(data, segment) ||
 		f.fold && len(data) >= len(segment) && f.enc.equalFold(data[:len(segment)], segment)
 }
 
-// end reports whether data ends with a segment.
 func (f *form) end(data, segment []byte) bool {
 	return len(data) >= len(segment) && f.begin(data[len(data)-len(segment):], segment)
 }

@@ -21,7 +21,6 @@ type Mark struct {
 // MaxMarks is how many occurrences of a pattern in a content have a [Mark]: the first ones.
 const MaxMarks = 20_000
 
-// A marked is an occurrence that gets a mark.
 type marked struct {
 	placed
 	line spot

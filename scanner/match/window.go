@@ -10,7 +10,6 @@ import (
 // read that fetches most files whole: 256 KiB stay in the processor's cache.
 const WindowSize = 256 << 10
 
-// A window is a run of a file's bytes.
 type window struct {
 	at   int64 // of the first byte in the file
 	data []byte
@@ -76,5 +75,4 @@ func (w *windows) next() (window, bool, error) {
 	return window{at: w.at, data: w.buf[:w.n], last: w.eof}, true, nil
 }
 
-// read is how many bytes of the content have been read.
 func (w *windows) read() int64 { return w.at + int64(w.n) }

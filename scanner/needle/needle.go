@@ -226,7 +226,6 @@ func (n *Needle) isAt(content []byte, start int) bool {
 	return string(there) == string(n.text) || n.fold && equalFold(there, n.text)
 }
 
-// contains reports whether a needle is anywhere in content.
 func (x *Seen) contains(content []byte, n *Needle) bool {
 	if n.fold {
 		content = x.lower(content)
@@ -234,7 +233,6 @@ func (x *Seen) contains(content []byte, n *Needle) bool {
 	return bytes.Contains(content, n.text)
 }
 
-// lower returns the content in lower case.
 func (x *Seen) lower(content []byte) []byte {
 	if len(x.lowered) != len(content) {
 		x.lowered = AppendLower(x.lowered[:0], content)
@@ -242,7 +240,6 @@ func (x *Seen) lower(content []byte) []byte {
 	return x.lowered
 }
 
-// next begins another content.
 func (x *Seen) next() {
 	x.lowered = x.lowered[:0]
 	for _, i := range x.tried {

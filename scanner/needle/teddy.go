@@ -30,7 +30,6 @@ type teddy struct {
 // each upper half.
 type masks [4][2][16]byte
 
-// A candidate is a needle of a bucket.
 type candidate struct {
 	needle int
 	at     int    // of the gram in the needle
@@ -94,7 +93,6 @@ func (m *masks) add(c candidate, bucket int) {
 	}
 }
 
-// drop takes a bucket out.
 func (m *masks) drop(bucket int) {
 	keep := ^(byte(1) << bucket)
 	for h := range 16 { // of one byte is enough
@@ -102,7 +100,6 @@ func (m *masks) drop(bucket int) {
 	}
 }
 
-// find sets seen for the needles that occur in content.
 func (t *teddy) find(content []byte, needles []*Needle, seen *Seen) {
 	left := t.masks
 	if len(seen.list) > 0 { // in an earlier window
@@ -170,7 +167,6 @@ func fourAt(content []byte, place int) uint32 {
 	return uint32(gramAt(rest, len(rest)))
 }
 
-// isDone reports whether all needles of a bucket were seen.
 func (t *teddy) isDone(bucket int, seen *Seen) bool {
 	return !slices.ContainsFunc(t.buckets[bucket], func(c candidate) bool { return !seen.has[c.needle] })
 }

@@ -129,7 +129,6 @@ func skipTOMLString(text []byte, i int) int {
 	return len(text)
 }
 
-// tomlError is an error of go-toml's decoder or of its parser.
 func tomlError(m *meter, err error) error {
 	var decode *toml.DecodeError
 	var syntax *unstable.ParserError
@@ -142,7 +141,6 @@ func tomlError(m *meter, err error) error {
 	return m.bad(0, "not TOML: %s", strings.TrimPrefix(err.Error(), "toml: "))
 }
 
-// A tomlReader puts the expressions of a text into its tables.
 type tomlReader struct {
 	*meter
 	parser unstable.Parser
@@ -210,7 +208,6 @@ func (t *tomlReader) within(table *keys.Node, name string, at, value keys.Span) 
 	return inner, nil
 }
 
-// header opens the table or the next table of an array that a header names.
 func (t *tomlReader) header(root *keys.Node, e *unstable.Node) (table *keys.Node, level int, err error) {
 	t.skip()
 	start := t.at
@@ -283,7 +280,6 @@ func (t *tomlReader) assign(table *keys.Node, level int, e *unstable.Node) (err 
 	return err
 }
 
-// value reads a value at a level.
 func (t *tomlReader) value(n *unstable.Node, level int) (*keys.Node, error) {
 	t.skip()
 	start := t.at
