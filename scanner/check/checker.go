@@ -241,7 +241,7 @@ func fileError(path string, err error) verdict.Error {
 		e.Code, e.Message = code.Limit, "it is longer than --max-file-bytes; raise the limit to have it scanned"
 		return e
 	case errors.Is(err, match.ErrSpaces):
-		e.Code, e.Message = code.Limit, "it has too many spaces in a row behind a part of a text with \"spaces: any\"; "+
+		e.Code, e.Message = code.Limit, "it has too many spaces in a row next to a text with \"spaces: any\"; "+
 			"remove some, or exclude it from the rule"
 		return e
 	default:

@@ -33,7 +33,7 @@ type windows struct {
 // ErrLimit says that a content is longer than [Examiner.Limit].
 var ErrLimit = errors.New("over the limit")
 
-// ErrSpaces says that a content of several windows has more spaces in a row than a text with the option Spaces may have.
+// ErrSpaces says that a content of several windows has more spaces in a row than a text with the option Spaces can.
 var ErrSpaces = errors.New("too many spaces in a row")
 
 // ErrChanged says that a content was not the same when it was read again: it ended before a match that was in it.
