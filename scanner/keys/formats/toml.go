@@ -149,10 +149,7 @@ type tomlReader struct {
 	at     int                           // up to where the text has been read
 }
 
-func (t *tomlReader) open(table *keys.Node) {
-	t.made++
-	t.tables[table] = map[string]int{}
-}
+func (t *tomlReader) open(table *keys.Node) { t.tables[table] = map[string]int{} }
 
 // skip moves on to the first byte that is neither space, comma nor in a comment.
 func (t *tomlReader) skip() {
@@ -246,6 +243,7 @@ func (t *tomlReader) header(root *keys.Node, e *unstable.Node) (table *keys.Node
 	}
 	table = &keys.Node{Kind: keys.Mapping, At: at}
 	t.open(table)
+	t.made++
 	entry.Value.Items = append(entry.Value.Items, table)
 	return table, len(parts) + 2, t.add(1)
 }
