@@ -64,7 +64,6 @@ func assemble(about *shard.Run, f *shard.Findings) *verdict.Verdict {
 	return v
 }
 
-// byRuleAndFile is the order of the verdict.
 func byRuleAndFile(a, b shard.Violation) int {
 	return cmp.Or(cmp.Compare(a.Rule, b.Rule),
 		cmp.Compare(verdict.RawPath(a.Violation.File), verdict.RawPath(b.Violation.File)),
@@ -115,7 +114,6 @@ func isEmpty(about *shard.Run, f *shard.Findings) bool {
 	return false
 }
 
-// partialError is the error of a partial run.
 func partialError(o *shard.Options) verdict.Error {
 	flags, them := "--rule or --exclude makes", "them"
 	switch {
@@ -155,7 +153,6 @@ func missing(about *shard.Run, found []int) []shard.Violation {
 	return all
 }
 
-// has reports whether a list that is in order has a number.
 func has(list []int, n int) bool {
 	_, found := slices.BinarySearch(list, n)
 	return found

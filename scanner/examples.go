@@ -94,7 +94,6 @@ func runExample(r *rules.Rule, x rules.Example) (string, error) {
 	return "nothing in it violates the rule, but it says so", nil
 }
 
-// violates says how an example violates a rule.
 func violates(r *rules.Rule, v *verdict.Violation) string {
 	pattern := `"` + v.Evidence.Pattern + `"`
 	mapping := func(i rules.Item) bool { return i.Name == v.Evidence.Pattern && !i.IsPlain() }

@@ -11,7 +11,7 @@ import (
 	"github.com/policyscan/policyscan/verdict/shard"
 )
 
-// end ends the collection: what comes later does not count. It returns what the verdict is made of: what the run is,
+// collect ends the scan: what comes later does not count. It returns what the verdict is made of: what the run is,
 // and what was found. See [assemble].
 func (s *scan) collect() (*shard.Run, *shard.Findings) {
 	about := s.describeRun()
@@ -80,7 +80,6 @@ func (s *scan) collect() (*shard.Run, *shard.Findings) {
 	return about, f
 }
 
-// describeRun says what the run is.
 func (s *scan) describeRun() *shard.Run {
 	set, dated := s.run.Rules, s.run.Rules.HasDates()
 	about := &shard.Run{
@@ -107,7 +106,6 @@ func (s *scan) describeRun() *shard.Run {
 	return about
 }
 
-// verdict puts together what was found.
 func (s *scan) verdict() *verdict.Verdict { return assemble(s.collect()) }
 
 func describe(r *rules.Rule, from string) verdict.Rule {
@@ -135,7 +133,6 @@ func (s *scan) notLookedFor() []verdict.Omission {
 	return all
 }
 
-// joinNotes makes one note of two, either of which may be "".
 func joinNotes(a, b string) string {
 	if a == "" || b == "" {
 		return a + b

@@ -58,7 +58,6 @@ func (m *shardMerge) add(format string, args ...any) {
 	m.wrong = append(m.wrong, fmt.Sprintf(format, args...))
 }
 
-// problems returns what is wrong, as many as a person reads.
 func (m *shardMerge) problems() []error {
 	var all []error
 	for i, w := range m.wrong {
@@ -162,7 +161,6 @@ func firstError(d *shard.Document) string {
 	return d.Findings.TreeErrors[0].Error()
 }
 
-// count looks whether each shard is there once.
 func (m *shardMerge) count() {
 	if m.reference == nil {
 		if len(m.wrong) == 0 {
@@ -190,7 +188,6 @@ func (m *shardMerge) count() {
 	}
 }
 
-// A sharedField is something that is the same in all shards of a run.
 type sharedField struct {
 	name string
 	of   func(d *shard.Document) any
@@ -225,7 +222,6 @@ func values(d *shard.Document) []string {
 	return all
 }
 
-// shownJSON writes a value on one line.
 func shownJSON(value any) string {
 	text, err := verdict.JSON(value)
 	if err != nil { // no such value can be in a document that was read

@@ -73,7 +73,7 @@ func hasWholeTree(mode string) bool {
 	return mode == "full" || mode == "tracked" || mode == "diff" || mode == "staged"
 }
 
-// all checks the files of the tree with several workers, as long as ctx lasts, and then what needs all of them.
+// checkFiles checks the files of the tree with several workers, as long as ctx lasts, and then what needs all of them.
 func (s *scan) checkFiles(ctx context.Context) {
 	defer s.recover("")
 	n := s.run.Workers
@@ -139,7 +139,6 @@ func (s *scan) searchRequired(ctx context.Context, whole bool) {
 	}
 }
 
-// A worker checks the files of one of the sequences of a tree, one after another.
 type worker struct {
 	scan      *scan
 	ctx       context.Context
@@ -153,7 +152,6 @@ type worker struct {
 	link      linkTarget // of the file, if it is a symbolic link
 }
 
-// checkAll checks all files of a sequence, and reports whether it had no error.
 func (w *worker) checkAll(files iter.Seq2[tree.File, error]) (whole bool) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -176,7 +174,6 @@ func (w *worker) checkAll(files iter.Seq2[tree.File, error]) (whole bool) {
 	return whole
 }
 
-// check checks a file of the tree, compares what it breaks with the baseline, and adds the result.
 func (w *worker) check(f tree.File) {
 	defer w.scan.recover(f.Path)
 	switch {
@@ -272,7 +269,6 @@ func (w *worker) read(r *check.Result) {
 	}
 }
 
-// plan returns the plan of the rules at the given indices.
 func (w *worker) plan(selected []int) *check.Plan {
 	var short [64]byte
 	key := check.PlanKey(short[:0], selected)

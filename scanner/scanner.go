@@ -39,7 +39,6 @@ func Scan(ctx context.Context, r *run.Run, p *Progress) *verdict.Verdict {
 	return s.verdict()
 }
 
-// runUntil runs the scan as long as ctx lasts, and notes why that ended.
 func (s *scan) runUntil(ctx context.Context) {
 	if err := s.runOrGiveUp(ctx); err != nil {
 		s.fail(*err)

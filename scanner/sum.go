@@ -24,7 +24,6 @@ type sum struct {
 	errors   []verdict.Error
 }
 
-// newSum returns the sum of a new worker.
 func (s *scan) newSum() *sum {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -34,7 +33,6 @@ func (s *scan) newSum() *sum {
 	return t
 }
 
-// countUncovered counts a file that no rule covers.
 func (t *sum) countUncovered() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -66,7 +64,6 @@ func (t *sum) begin(r check.Result) bool {
 	return true
 }
 
-// add adds the result of the file, unless the scan has ended.
 func (t *sum) add(r *check.Result) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -140,7 +140,6 @@ type linkMessage struct {
 	fix          string
 }
 
-// text is the message about a rule, and how many more do the same.
 func (m *linkMessage) text(rule string, more int) string {
 	to := cmp.Or(m.leads, m.target)
 	shown := verdict.Path(to)
@@ -161,7 +160,6 @@ func (m *linkMessage) text(rule string, more int) string {
 // plainName are the characters of paths that mean themselves in a glob and in a shell.
 const plainName = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+@"
 
-// clip cuts a text that is too long for a message.
 func clip(s string) string { return clipTo(s, 300) }
 
 func clipTo(s string, most int) string {

@@ -39,21 +39,18 @@ func (r *Reuse) Counts() (reused, again, read int64) {
 // A kept is what is stored of a file: all that the verdict needs of a file that was scanned.
 type kept struct {
 	Bytes    int64
-	Unparsed bool      `json:",omitzero"`
-	Finds    []keptOne `json:",omitzero"` // of items without a key
-	Keyed    []keptOne `json:",omitzero"` // of those with one, by item
-	Lacks    []keptEnd `json:",omitzero"`
+	Unparsed bool          `json:",omitzero"`
+	Finds    []*match.Find `json:",omitzero"` // of items without a key
+	Keyed    []keptKey     `json:",omitzero"` // of those with one, by item
+	Lacks    []keptEnd     `json:",omitzero"`
 }
 
-type keptOne struct {
-	Pattern                int    `json:",omitzero"` // of an item without a key: its index in the engine
-	Item                   string `json:",omitzero"` // of one with a key
-	Required               bool   `json:",omitzero"`
-	Path                   int    `json:",omitzero"`
-	Paths                  []int  `json:",omitzero"`
-	Evidence               verdict.Evidence
-	Before, Matched, After string
-	Line                   []byte
+type keptKey struct {
+	Item     string
+	Required bool `json:",omitzero"`
+	Path     int
+	Paths    []int
+	Find     *match.Find
 }
 
 type keptEnd struct {
@@ -85,7 +82,6 @@ func (u *Cache) check(ctx context.Context, c *Checker, x *match.Examiner, r *Res
 	}
 }
 
-// key returns the key of a file's result, if that depends on nothing but what is in the key.
 func (u *Cache) key(c *Checker, r *Result) (k reuse.Key, ok bool) {
 	if !r.File.IsRegular() || r.File.Blob.IsZero() {
 		return k, false
@@ -197,21 +193,11 @@ func (c *Checker) secret(r *Result) bool {
 
 // keptOf returns what is stored of a result, the same for equal results.
 func keptOf(s *Result) *kept {
-	k := &kept{Bytes: s.Bytes, Unparsed: s.keys.unparsed}
-	one := func(f *match.Find) keptOne {
-		return keptOne{Evidence: f.Evidence, Before: f.Before, Matched: f.Matched, After: f.After, Line: f.Line}
-	}
-	for _, f := range s.finds {
-		o := one(f)
-		o.Pattern = f.Pattern
-		k.Finds = append(k.Finds, o)
-	}
+	k := &kept{Bytes: s.Bytes, Unparsed: s.keys.unparsed, Finds: s.finds}
 	for ask, f := range s.keys.finds {
-		o := one(f.find)
-		o.Pattern, o.Item, o.Required, o.Path, o.Paths = f.find.Pattern, ask.name, ask.required, f.path, f.paths
-		k.Keyed = append(k.Keyed, o)
+		k.Keyed = append(k.Keyed, keptKey{ask.name, ask.required, f.path, f.paths, f.find})
 	}
-	slices.SortFunc(k.Keyed, func(a, b keptOne) int {
+	slices.SortFunc(k.Keyed, func(a, b keptKey) int {
 		return cmp.Or(cmp.Compare(a.Item, b.Item), cmp.Compare(fmt.Sprint(a.Required), fmt.Sprint(b.Required)))
 	})
 	for _, l := range s.missing {
@@ -225,26 +211,22 @@ func keptOf(s *Result) *kept {
 func (k *kept) fits(r *Result) bool {
 	n := r.Plan.engine.engine.Len()
 	in := func(i int) bool { return i >= 0 && i < n }
-	for _, f := range k.Finds {
-		if !in(f.Pattern) {
-			return false
-		}
+	if slices.ContainsFunc(k.Finds, func(f *match.Find) bool { return f == nil || !in(f.Pattern) }) {
+		return false
 	}
 	for _, l := range k.Lacks {
 		if slices.ContainsFunc(l.Missing, func(i int) bool { return !in(i) }) {
 			return false
 		}
 	}
-	for _, f := range k.Keyed {
-		if !r.Plan.fits(f) {
-			return false
-		}
+	if slices.ContainsFunc(k.Keyed, func(f keptKey) bool { return f.Find == nil || !r.Plan.fits(f) }) {
+		return false
 	}
 	return k.Bytes >= 0
 }
 
 // fits reports whether what is stored of an item with a key can be of one of the selection.
-func (s *Plan) fits(o keptOne) bool {
+func (s *Plan) fits(o keptKey) bool {
 	return slices.ContainsFunc(s.asked, func(a *keyPattern) bool {
 		in := func(i int) bool { return i >= 0 && i < len(a.item.Key.Paths) }
 		return a.keyRef == keyRef{o.Item, o.Required} && in(o.Path) &&
@@ -253,22 +235,13 @@ func (s *Plan) fits(o keptOne) bool {
 }
 
 func (k *kept) restore(s *Result) {
-	find := func(o *keptOne) *match.Find {
-		return &match.Find{
-			Pattern: o.Pattern, Evidence: o.Evidence,
-			Before: o.Before, Matched: o.Matched, After: o.After, Line: o.Line,
-		}
-	}
 	s.Reached, s.Scanned, s.examined, s.Bytes, s.keys.unparsed = true, true, true, k.Bytes, k.Unparsed
-	for i := range k.Finds {
-		s.finds = append(s.finds, find(&k.Finds[i]))
-	}
-	for i := range k.Keyed {
-		o := &k.Keyed[i]
+	s.finds = k.Finds
+	for _, o := range k.Keyed {
 		if s.keys.finds == nil {
 			s.keys.finds = map[keyRef]KeyMatch{}
 		}
-		s.keys.finds[keyRef{o.Item, o.Required}] = KeyMatch{find: find(o), path: o.Path, paths: o.Paths}
+		s.keys.finds[keyRef{o.Item, o.Required}] = KeyMatch{find: o.Find, path: o.Path, paths: o.Paths}
 	}
 	for _, l := range k.Lacks {
 		s.missing = append(s.missing, missingItems{missing: l.Missing, end: &l.End})

@@ -1,8 +1,6 @@
 package check
 
 import (
-	"fmt"
-	"strings"
 	"sync"
 	"testing"
 
@@ -11,48 +9,6 @@ import (
 	"github.com/policyscan/policyscan/scanner/match"
 	"github.com/policyscan/policyscan/verdict/code"
 )
-
-// manyTexts is a bundle of n rules with two texts each.
-func manyTexts(n int) *rules.Bundle {
-	var list []rules.Rule
-	for i := range n {
-		list = append(list, rules.Rule{
-			ID: fmt.Sprint("R-", i), Title: "T", Type: rules.Boundary, Files: []string{"**"},
-			Patterns: rules.PlainItems(fmt.Sprintf("forbidden_attribute_%d = true", i), fmt.Sprintf("legacy-%d.example.com", i)),
-		})
-	}
-	return rules.New(list, nil)
-}
-
-// TestScreened: for a content that has none of many texts, next to nothing is prepared: a hook's process checks one
-// edit. A checker of many contents prepares the texts once.
-func TestScreened(t *testing.T) {
-	bundle := manyTexts(500)
-	text := []byte(strings.Repeat("  cidr_blocks = [\"10.1.0.0/16\"] # from the office\n", 2000))
-	allocations := func(c *ContentChecker) float64 {
-		return testing.AllocsPerRun(1, func() {
-			c.plans = NewPlanCache(bundle)
-			if found, err := c.Check(t.Context(), "main.tf", text); err != nil || len(found) != 0 {
-				t.Fatalf("%v, %v", found, err)
-			}
-		})
-	}
-	whole := NewContentChecker(bundle)
-	whole.Prepare = true
-	few, all := allocations(NewContentChecker(bundle)), allocations(whole)
-	if few > 100 || all < 2000 {
-		t.Errorf("%v allocations, and %v when all texts are prepared", few, all)
-	}
-	c := NewContentChecker(bundle)
-	for i := 0; len(c.plans.plans) == 0; i++ {
-		if i == 50 { // 5 MB: a text takes as long as 2 KB
-			t.Fatal("the texts are never prepared")
-		}
-		if _, err := c.Check(t.Context(), "main.tf", text); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
 
 // A file that is too long to be parsed is E_LIMIT, and is not read into memory: nothing could read it here.
 func TestKeysOfTooLongFiles(t *testing.T) {

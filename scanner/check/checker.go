@@ -85,7 +85,6 @@ var unopened = map[worktree.Kind]struct{ reason, code, message string }{
 			"scan that repository with the same bundle, and allow it here with --allow submodule"},
 }
 
-// check is [Checker.Check] without the cache.
 func (c *Checker) check(ctx context.Context, x *match.Examiner, r *Result) {
 	if _, never := unopened[r.File.Kind]; never {
 		c.unopened(r, r.File.Kind)
@@ -148,7 +147,6 @@ func (c *Checker) standsFor(r *Result, rep match.Report, what string) {
 	}
 }
 
-// unread says that what belongs to a file could not be read.
 func (r *Result) unread(err error) {
 	if r.Err == nil {
 		e := fileError(r.File.Path, err)
@@ -180,7 +178,6 @@ func isTemporary(f *tree.File, err error) bool {
 	return errors.Is(err, tree.ErrTemporary)
 }
 
-// unopened says so of a file of a kind that has no content.
 func (c *Checker) unopened(r *Result, kind worktree.Kind) {
 	why := unopened[kind]
 	r.Reason = why.reason
@@ -236,13 +233,16 @@ var reasons = map[string]string{
 	code.ObjectHash:    "unreadable",
 }
 
-// fileError says why a file could not be read.
 func fileError(path string, err error) verdict.Error {
 	switch e := tree.FileError(path, err); {
 	case errors.Is(err, match.ErrChanged):
 		return tree.FileError(path, worktree.ErrChanged)
 	case errors.Is(err, match.ErrLimit):
 		e.Code, e.Message = code.Limit, "it is longer than --max-file-bytes; raise the limit to have it scanned"
+		return e
+	case errors.Is(err, match.ErrSpaces):
+		e.Code, e.Message = code.Limit, "it has too many spaces in a row next to a text with \"spaces: any\"; "+
+			"remove some, or exclude it from the rule"
 		return e
 	default:
 		return e

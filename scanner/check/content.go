@@ -15,6 +15,7 @@ package check
 import (
 	"bytes"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -35,14 +36,12 @@ func File(ctx context.Context, b *rules.Bundle, path string, content []byte) ([]
 // A ContentChecker is [File] for one bundle. It keeps what it prepares for a path's rules, so that the next content
 // costs less. One goroutine may use it at a time.
 type ContentChecker struct {
-	Traces  bool // results know which required items are there: see [Result.Present]
-	Prepare bool // all texts are prepared for each content, as for a scan
-	Window  int  // of [match.Examiner]
+	Traces bool // results know which required items are there: see [Result.Present]
+	Window int  // of [match.Examiner]
 
 	bundle   *rules.Bundle
 	plans    *PlanCache
 	examiner match.Examiner
-	screened int // bytes, so far, of contents and, as screenBytes, of what was prepared for one alone
 	last     Result
 }
 
@@ -79,9 +78,14 @@ func (c *ContentChecker) Result(ctx context.Context, path string, content []byte
 		Reached: true, Scanned: true, Bytes: int64(len(content)),
 	}
 	if selected := c.bundle.Selecting(path, nil); len(selected) > 0 {
-		r.Plan = c.plan(selected, content)
+		r.Plan = c.plans.Plan(selected)
 		c.examiner.Window = c.Window
 		rep, err := c.examiner.Examine(ctx, r.Plan.engine.engine, bytes.NewReader(content))
+		if errors.Is(err, match.ErrSpaces) {
+			r.unread(err)
+			r.Scanned, r.keys.errors = false, []verdict.Error{*r.Err}
+			return r, nil
+		}
 		if err != nil {
 			return r, err
 		}
@@ -96,24 +100,6 @@ func (c *ContentChecker) Result(ctx context.Context, path string, content []byte
 	}
 	r.Settle(c.bundle)
 	return r, nil
-}
-
-// screenBytes is how many bytes are screened in the time that it takes to prepare a text: 3 µs.
-const screenBytes = 2 << 10
-
-// plan returns the plan of the rules at the given indices, for a content. The first contents that a checker
-// gets are screened, until to prepare all texts would have taken as long: of an edit, a hook checks the file before it
-// and after it, and no more.
-func (c *ContentChecker) plan(selected []int, content []byte) *Plan {
-	if !c.Prepare && c.screened+len(content) <= screenBytes*c.plans.items(selected) {
-		if screen := match.NewScreen(content); screen != nil {
-			s := c.plans.unprepared(selected)
-			s.engine = c.plans.engine(selected, screen)
-			c.screened += len(content) + screenBytes*s.engine.engine.Len()
-			return s
-		}
-	}
-	return c.plans.Plan(selected)
 }
 
 // UndecidedError is the error of a content that rules could not judge: it cannot be parsed, or its format is not known.

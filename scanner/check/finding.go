@@ -82,7 +82,6 @@ func missingOf(rep *match.Report, note string) missingItems {
 	return missingItems{rep.Missing, rep.End, note}
 }
 
-// appendLack appends what a content lacks, if it lacks anything: few do.
 func appendMissing(lacks []missingItems, rep *match.Report, note string) []missingItems {
 	if len(rep.Missing) == 0 {
 		return lacks
@@ -90,7 +89,6 @@ func appendMissing(lacks []missingItems, rep *match.Report, note string) []missi
 	return append(lacks, missingOf(rep, note))
 }
 
-// lacking appends the violations that a lack is for the rules that select a file.
 func (s *Plan) addMissing(path string, l missingItems, b *rules.Bundle, broken []Finding) []Finding {
 	if len(l.missing) == 0 {
 		return broken
@@ -161,7 +159,6 @@ func (br *Finding) Violation(b *rules.Bundle) verdict.Violation {
 	return v
 }
 
-// found adds the evidence of what was found in the file.
 func (br *Finding) found(v *verdict.Violation, r *rules.Rule) {
 	f, item := br.Match, br.Ref.Item(r)
 	v.Evidence = f.Evidence
@@ -255,7 +252,6 @@ func (br *Finding) ShowInstead(place, occurrence int, read *match.Find) {
 	}
 }
 
-// showStatus adds to a violation what is known of its places.
 func (br *Finding) showStatus(v *verdict.Violation, item rules.Item, redact bool) {
 	if br.Places == nil {
 		return

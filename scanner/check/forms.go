@@ -111,7 +111,6 @@ func (c *Checker) examineForm(
 	return nil
 }
 
-// missingNote is the note on what is missing, made of that on what is found.
 func missingNote(note string) string { return "missing" + strings.TrimPrefix(note, "found") }
 
 // formOf keeps in which encoding of the file a find is, if it is one of those of the result, so that it can be read
@@ -138,7 +137,6 @@ func (r *Result) again(known, inForm *match.Find) {
 	r.most[known] = inForm.Evidence.Occurrences
 }
 
-// noted keeps a note on a find that is not in the file's own bytes.
 func (r *Result) noted(f *match.Find, note string) {
 	if r.notes == nil {
 		r.notes = map[*match.Find]string{}

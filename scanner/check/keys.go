@@ -96,7 +96,6 @@ func (b *ParseLimiter) enter(n int64) (leave func()) {
 	}
 }
 
-// hasKeys reports whether a rule has an item with a key.
 func hasKeys(r *rules.Rule) bool {
 	isKey := func(item rules.Item) bool { return item.Kind == rules.Key }
 	return slices.ContainsFunc(r.Patterns, isKey) || slices.ContainsFunc(r.Required, isKey)
@@ -132,14 +131,12 @@ func (k *keyChecker) examine(
 	return k.judge(ctx, x, s, path, content)
 }
 
-// A keyPattern is an item with a key that rules ask of a file.
 type keyPattern struct {
 	keyRef
 	item  rules.Item
 	rules []int
 }
 
-// askedBy returns the items with a key of rules, each once.
 func askedBy(b *rules.Bundle, keyed []int) []*keyPattern {
 	var all []*keyPattern
 	known := map[keyRef]*keyPattern{}
@@ -164,7 +161,6 @@ func askedBy(b *rules.Bundle, keyed []int) []*keyPattern {
 	return all
 }
 
-// formatOf returns the format in which an item reads a file.
 func formatOf(item rules.Item, path string) (formats.Format, bool) {
 	f, known := formats.Of(path)
 	if named := formats.Format(item.Key.Format); named != "" && (named != formats.JSON || f != formats.TerraformJSON) {

@@ -18,7 +18,6 @@ type Plan struct {
 	engine *patternSet
 }
 
-// A patternSet finds the texts and expressions of some rules.
 type patternSet struct {
 	engine *match.Engine
 	index  map[rules.Item]int // of each item that is no key, in it
@@ -68,16 +67,22 @@ func (es *PlanCache) Plan(selected []int) *Plan {
 	if s := es.plans[key]; s != nil {
 		return s
 	}
-	s := es.unprepared(selected)
+	s := &Plan{Rules: slices.Clone(selected)}
+	for _, r := range selected {
+		if hasKeys(&es.bundle.Rules[r]) {
+			s.keyed = append(s.keyed, r)
+		}
+	}
+	s.asked = askedBy(es.bundle, s.keyed)
 	if len(es.plans) < maxEngines {
-		s.engine = es.engine(selected, nil)
+		s.engine = es.engine(selected)
 	} else {
 		if es.union == nil {
 			all := make([]int, len(es.bundle.Rules))
 			for i := range all {
 				all[i] = i
 			}
-			es.union = es.engine(all, nil)
+			es.union = es.engine(all)
 			es.union.all = true
 		}
 		s.engine = es.union
@@ -86,35 +91,14 @@ func (es *PlanCache) Plan(selected []int) *Plan {
 	return s
 }
 
-// unprepared returns the plan of the rules at the given indices, without its engine.
-func (es *PlanCache) unprepared(selected []int) *Plan {
-	s := &Plan{Rules: slices.Clone(selected)}
-	for _, r := range selected {
-		if hasKeys(&es.bundle.Rules[r]) {
-			s.keyed = append(s.keyed, r)
-		}
-	}
-	s.asked = askedBy(es.bundle, s.keyed)
-	return s
-}
-
-// engine compiles the texts and expressions of some rules, each once. With a screen, those that must not occur are left
-// out if the content lacks them.
-func (es *PlanCache) engine(selected []int, screen *match.Screen) *patternSet {
-	n := 0 // of items, some of which may be left out
-	if screen == nil {
-		n = es.items(selected)
-	}
-	e := &patternSet{index: make(map[rules.Item]int, n)}
-	if len(es.patterns) == 0 {
-		es.patterns = make(map[rules.Item]*match.Pattern, n)
-	}
-	patterns := make([]*match.Pattern, 0, n)
+// engine compiles the texts and expressions of some rules, each once.
+func (es *PlanCache) engine(selected []int) *patternSet {
+	e := &patternSet{index: map[rules.Item]int{}}
+	var patterns []*match.Pattern
 	var forbidden, required []bool // by pattern
-	add := func(items []rules.Item, asked *[]bool, screen *match.Screen) {
+	add := func(items []rules.Item, asked *[]bool) {
 		for _, item := range items {
-			if item.Kind == rules.Key ||
-				screen != nil && item.Kind == rules.Text && screen.Lacks(item.Text, options(item)) {
+			if item.Kind == rules.Key {
 				continue
 			}
 			at, known := e.index[item]
@@ -131,8 +115,8 @@ func (es *PlanCache) engine(selected []int, screen *match.Screen) *patternSet {
 		}
 	}
 	for _, i := range selected {
-		add(es.bundle.Rules[i].Patterns, &forbidden, screen)
-		add(es.bundle.Rules[i].Required, &required, nil)
+		add(es.bundle.Rules[i].Patterns, &forbidden)
+		add(es.bundle.Rules[i].Required, &required)
 	}
 	e.engine = match.NewEngine(patterns)
 	for at := range patterns {
@@ -152,21 +136,7 @@ func compile(item rules.Item) *match.Pattern {
 		}
 		return match.CompileRegex(x, item.WithinLines)
 	}
-	return match.Compile(item.Text, options(item))
-}
-
-// options are those of a text of a bundle.
-func options(item rules.Item) match.Options {
-	return match.Options{
+	return match.Compile(item.Text, match.Options{
 		Spaces: item.Spaces, Words: item.Words, IgnoreCase: item.IgnoreCase, WithinLines: item.WithinLines,
-	}
-}
-
-// items is how many items some rules have.
-func (es *PlanCache) items(selected []int) int {
-	n := 0
-	for _, i := range selected {
-		n += len(es.bundle.Rules[i].Patterns) + len(es.bundle.Rules[i].Required)
-	}
-	return n
+	})
 }

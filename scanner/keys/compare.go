@@ -26,7 +26,6 @@ func forbids(item *keyitem.Item, n *Node) bool {
 	return true
 }
 
-// satisfies reports whether a value is what a required item asks for.
 func satisfies(item *keyitem.Item, n *Node) bool {
 	scalar := n.Kind == ScalarNode
 	switch item.Asks {

@@ -64,7 +64,6 @@ func (s *splitter) add(d document) {
 	}
 }
 
-// items takes the items of a list, which is in a document, or is one.
 func (s *splitter) items(list *Node, of document) {
 	for _, item := range list.Items {
 		s.add(document{item, item.At, of.inside || list.Tagged, of.anyKind || list.Tagged, of.kind})
@@ -119,7 +118,6 @@ func (s *splitter) listOf(n *Node) (list kubernetesList) {
 	return list
 }
 
-// isKind reports whether a value of "kind" says one.
 func (n *Node) isKind() bool {
 	return n.Kind == ScalarNode && slices.ContainsFunc(n.Scalar.Texts, func(text string) bool { return text != "" })
 }

@@ -22,7 +22,6 @@ func Forbidden(item *keyitem.Item, file []Document) []Hit {
 	return reached(item, forbiddenOf(item, file), func(n *Node) bool { return forbids(item, n) })
 }
 
-// forbiddenOf returns the documents of a file in which an item forbids something.
 func forbiddenOf(item *keyitem.Item, file []Document) []document {
 	return newConditions(item).concerned((&splitter{forbidden: true}).split(file))
 }
@@ -82,10 +81,8 @@ func Required(item *keyitem.Item, file []Document) []Hit {
 	return places(r.hits)
 }
 
-// narrows reports whether an item says which documents or nodes it is about.
 func narrows(item *keyitem.Item) bool { return len(item.Where) > 0 || len(item.Each) > 0 }
 
-// requiredOf returns the documents of a file of which an item requires something.
 func requiredOf(item *keyitem.Item, file []Document) []document {
 	return newConditions(item).concerned((&splitter{narrow: narrows(item)}).split(file))
 }
@@ -196,7 +193,6 @@ func newConditions(item *keyitem.Item) conditions {
 	return all
 }
 
-// concerned returns those of documents that meet all conditions.
 func (c conditions) concerned(documents []document) []document {
 	met := documents[:0]
 	for _, d := range documents {

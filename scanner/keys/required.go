@@ -2,7 +2,6 @@ package keys
 
 import "github.com/policyscan/policyscan/rules/keyitem"
 
-// A requirement is a required item while a file is checked.
 type requirement struct {
 	item *keyitem.Item
 	hits []Hit
@@ -94,7 +93,6 @@ func newEach(path keyitem.Path, found func(n *Node, from Span, inside bool)) *wa
 // canHave reports whether a node can have a key that is required. inside is that it is inside of what has a tag.
 func canHave(n *Node, inside bool) bool { return n.Kind == Mapping && !n.Tagged && !inside }
 
-// checkEach asks for the key in each of the nodes that the item names.
 func (r *requirement) checkEach(d document) {
 	for _, w := range r.each {
 		w.document(d)
@@ -123,14 +121,12 @@ type step struct {
 	inside bool // of what has a tag
 }
 
-// An outcome says what of the rest of a path is missing.
 type outcome struct {
 	self    bool // a node of which this one is the parent
 	beneath bool // one of which another one is
 	found   bool // below a "**": there is a mapping that has the next segment
 }
 
-// child adds the outcome of a child.
 func (r *reach) child(o *outcome, child outcome, introduced Span) {
 	o.beneath = o.beneath || child.self || child.beneath
 	o.found = o.found || child.found
@@ -223,7 +219,6 @@ func (r *reach) below(n *Node, taken int, inside bool) outcome {
 	})
 }
 
-// once follows a step the first time.
 func (r *reach) once(s step, follow func() outcome) outcome {
 	if !r.memoAll && !s.node.Shared && !s.node.Parted {
 		return follow()
@@ -236,7 +231,6 @@ func (r *reach) once(s step, follow func() outcome) outcome {
 	return o
 }
 
-// has reports whether a mapping has an entry for a segment.
 func (r *reach) has(n *Node, segment int) bool {
 	for i := range n.Entries {
 		if e := &n.Entries[i]; segment < len(r.path) && !e.Hidden && r.chooses(e, segment) {

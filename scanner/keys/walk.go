@@ -53,7 +53,6 @@ func newWalk(path keyitem.Path) *walk {
 // skipping adds the states behind each "**", which can stand for nothing. There are no two in a row.
 func (w *walk) skipping(states uint64) uint64 { return states | states&w.deep<<1 }
 
-// step returns the states behind an entry.
 func (w *walk) step(states uint64, e *Entry) uint64 {
 	next := states&w.deep | states&w.any<<1
 	if e.Named {
@@ -72,10 +71,8 @@ func (w *walk) ends(n *Node, states uint64) bool {
 	return states&w.end != 0 && (n.Kind != List || n.Tagged || len(n.Items) == 0)
 }
 
-// from looks at all that the path can reach from a node.
 func (w *walk) from(n *Node, introduced Span) { w.visit(n, w.begin, introduced, false) }
 
-// document looks at all that the path can reach in a document.
 func (w *walk) document(d document) { w.visit(d.root, w.begin, d.head, d.inside) }
 
 func (w *walk) visit(n *Node, states uint64, from Span, inside bool) {

@@ -10,13 +10,13 @@ import (
 // candidates are the patterns that may occur, by what the second step does with them, in order.
 type candidates struct {
 	texts  []*candidate
-	spaced []*spacedCandidate // unless a window is the whole content
+	spaced []*candidate // texts with the option Spaces
 	exprs  []*exprCandidate
 }
 
-// candidates returns the patterns that may occur, and for each the forms that count in this content. whole says that
-// one window held it, keep how many matches of each are kept.
-func (e *Engine) candidates(s *seen, whole bool, keep int) (found candidates) {
+// candidates returns the patterns that may occur, and for each the forms that count in this content. keep says how many
+// matches of each are kept.
+func (e *Engine) candidates(s *seen, keep int) (found candidates) {
 	marked := false
 	for en := utf16LE; en < encodings; en++ {
 		marked = marked || s.marks[en]
@@ -54,10 +54,10 @@ func (e *Engine) candidates(s *seen, whole bool, keep int) (found candidates) {
 			found.exprs = append(found.exprs, newExprCandidate(i, p, seen[from:to], s, keep))
 		} else {
 			if !e.alone(i) {
-				found.add(tally{index: i, kept: kept{most: keep}}, p, seen[from:to], s, whole)
+				found.add(tally{index: i, kept: kept{most: keep}}, p, seen[from:to], s)
 			}
 			if e.requires(i) {
-				found.add(tally{index: i, required: true, begin: s.own().from}, p, seen[from:to], s, whole)
+				found.add(tally{index: i, required: true, begin: s.own().from}, p, seen[from:to], s)
 			}
 		}
 		from = to
@@ -65,22 +65,16 @@ func (e *Engine) candidates(s *seen, whole bool, keep int) (found candidates) {
 	return found
 }
 
-// add adds a text.
-func (c *candidates) add(t tally, p *Pattern, seen []formOf, s *seen, whole bool) {
-	switch {
-	case !p.options.Spaces:
+func (c *candidates) add(t tally, p *Pattern, seen []formOf, s *seen) {
+	if p.options.Spaces {
+		c.spaced = append(c.spaced, &candidate{tally: t, forms: p.seenForms(seen, &t)})
+	} else {
 		c.texts = append(c.texts, newCandidate(t, p, s))
-	case whole:
-		c.texts = append(c.texts, &candidate{tally: t, forms: p.seenForms(seen, &t), spaced: true})
-	default:
-		c.spaced = append(c.spaced, &spacedCandidate{tally: t, forms: p.seenForms(seen, &t)})
 	}
 }
 
-// A match is a run of a content's bytes.
 type match struct{ start, end int64 }
 
-// before compares where matches begin.
 func (m match) before(other match) int { return cmp.Compare(m.start, other.start) }
 
 // A tally is what the second step finds out about a pattern: its first match and its occurrences.
@@ -97,11 +91,9 @@ type tally struct {
 	begin    int64
 }
 
-// A candidate is a pattern that may occur, in the second step.
 type candidate struct {
 	tally
-	forms  []*form
-	spaced bool // a match can be of any length
+	forms []*form
 }
 
 // seenForms returns the forms whose needle was seen, one for each alignment.
@@ -116,7 +108,6 @@ func (p *Pattern) seenForms(seen []formOf, t *tally) (forms []*form) {
 	return forms
 }
 
-// alignments returns a copy of a form for each alignment that counts.
 func (h *tally) alignments(f *form) (forms []*form) {
 	if h.required {
 		return []*form{f.alignedAt(h.begin)}
@@ -154,7 +145,6 @@ func (h *tally) meet(enc encoding, m match) {
 	}
 }
 
-// folds reports whether a form needs content in lower case.
 func (h *candidate) folds() bool { return len(h.forms) > 0 && h.forms[0].fold }
 
 // look adds the matches that begin in w, from a place up to another. lower is w.data in lower case, if that is needed.
@@ -220,7 +210,6 @@ func (h *candidate) reading(w window, enc encoding, start, end int) (encoding, m
 	return enc, m
 }
 
-// find appends what the tally has found, with the part of its evidence that it knows.
 func (h *tally) find(finds []*Find) []*Find {
 	enc, m, ok := h.evidence()
 	if !ok {

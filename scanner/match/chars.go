@@ -1,14 +1,11 @@
 package match
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"io"
 	"unicode/utf16"
 	"unicode/utf8"
-
-	"github.com/policyscan/policyscan/scanner/needle"
 )
 
 // A chars reads a content as characters, for an expression. Each byte or unit that is no character is U+FFFD, and a
@@ -20,41 +17,24 @@ type chars struct {
 	windows windows
 	window  window
 	place   int // in the window, of the next character
-
-	literals  []*form // in UTF-8: lines without one of them are skipped; none: no line is
-	lower     []byte  // the window in lower case, if a literal folds
-	hits      []int   // the places of the next ones in the window; its length: there is none
-	lineStart bool    // a line begins at place
 }
 
 // charBytes is how much of a content is read at once, for each reading of it.
-const charBytes = 32 << 10
+const charBytes = 16 << 10
 
-func newChars(ctx context.Context, content io.ReadSeeker, r exprReading, literals []*form, x *Examiner) *chars {
+func newChars(ctx context.Context, content io.ReadSeeker, r exprReading, x *Examiner) *chars {
 	// Windows share what a character can have, so none is cut in two.
-	c := &chars{ctx: ctx, enc: r.enc, content: content, lineStart: true}
-	if r.enc == utf8Enc {
-		c.literals, c.hits = literals, make([]int, len(literals))
-	}
-	c.windows = windows{
+	return &chars{ctx: ctx, enc: r.enc, content: content, windows: windows{
 		r: content, buf: make([]byte, max(cmp.Or(x.Window, charBytes), 4*utf8.UTFMax)), overlap: utf8.UTFMax,
 		limit: x.Limit, at: r.from,
-	}
-	return c
+	}}
 }
 
-// ReadRune returns the next character and its length in bytes. Lines in which nothing can match are one line end of
-// their length.
+// ReadRune returns the next character and its length in bytes.
 func (c *chars) ReadRune() (rune, int, error) {
 	for {
-		if c.lineStart && len(c.literals) > 0 && c.place < len(c.window.data) {
-			if n := c.skip(); n > 0 {
-				return '\n', n, nil
-			}
-		}
 		if char, n := c.enc.char(c.window.data[c.place:], c.window.last); n > 0 {
 			c.place += n
-			c.lineStart = char == '\n' || char == '\r'
 			return char, n, nil
 		}
 		if c.window.last {
@@ -66,7 +46,23 @@ func (c *chars) ReadRune() (rune, int, error) {
 	}
 }
 
-// fill fetches the next window.
+func (c *chars) at() int64 {
+	if c.window.data == nil {
+		return c.windows.at
+	}
+	return c.window.at + int64(c.place)
+}
+
+// jump moves on to an offset.
+func (c *chars) jump(offset int64) {
+	if place := offset - c.window.at; c.window.data != nil && place <= int64(len(c.window.data)) {
+		c.place = int(place)
+		return
+	}
+	c.window, c.place = window{}, 0
+	c.windows.at, c.windows.n = offset, 0
+}
+
 func (c *chars) fill() error {
 	if err := context.Cause(c.ctx); err != nil {
 		return err
@@ -74,44 +70,10 @@ func (c *chars) fill() error {
 	if _, err := c.content.Seek(c.windows.read(), io.SeekStart); err != nil {
 		return err
 	}
-	before := c.window.at + int64(c.place)
-	if c.window.data == nil {
-		before = c.windows.at
-	}
+	before := c.at()
 	w, _, err := c.windows.next()
 	c.window, c.place = w, int(before-w.at)
-	c.lower = c.lower[:0]
-	for i := range c.hits {
-		c.hits[i] = -1 // not looked for
-	}
 	return err
-}
-
-// skip steps over the lines of the window that have no literal, from the beginning of a line up to that of the next
-// that has one or that the window cuts. It returns their length.
-func (c *chars) skip() int {
-	data := c.window.data
-	until := len(data)
-	for i, f := range c.literals {
-		in := data
-		if f.fold {
-			if len(c.lower) != len(data) {
-				c.lower = needle.AppendLower(c.lower[:0], data)
-			}
-			in = c.lower
-		}
-		if c.hits[i] < c.place {
-			c.hits[i] = len(data)
-			if n := bytes.Index(in[c.place:], f.needle); n >= 0 {
-				c.hits[i] = c.place + n
-			}
-		}
-		until = min(until, c.hits[i])
-	}
-	n := bytes.LastIndexAny(data[c.place:until], "\r\n") + 1
-	c.place += n
-	c.lineStart = n > 0
-	return n
 }
 
 // char returns the character that data begins with, and its length in bytes; 0 if data ends before it does. last says

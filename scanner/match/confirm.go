@@ -24,7 +24,6 @@ type suspect struct {
 	expr *exprCandidate
 }
 
-// suspects are the suspects of a content, by their needles.
 type suspects struct {
 	list    []*suspect
 	needles []*needle.Needle // the different ones
@@ -62,7 +61,7 @@ func (x *Examiner) confirm(
 		}
 	}
 	c.texts = slices.DeleteFunc(c.texts, func(h *candidate) bool { return gone[&h.tally] })
-	c.spaced = slices.DeleteFunc(c.spaced, func(h *spacedCandidate) bool { return gone[&h.tally] })
+	c.spaced = slices.DeleteFunc(c.spaced, func(h *candidate) bool { return gone[&h.tally] })
 	return nil
 }
 
@@ -77,10 +76,7 @@ func (c *candidates) suspects(only window) *suspects {
 			s.list = append(s.list, &suspect{needle: f.prepared, form: f, text: t})
 		}
 	}
-	for _, h := range c.texts {
-		text(h.forms, &h.tally)
-	}
-	for _, h := range c.spaced {
+	for _, h := range slices.Concat(c.texts, c.spaced) {
 		text(h.forms, &h.tally)
 	}
 	for _, h := range c.exprs {
@@ -200,7 +196,6 @@ func (s *suspect) compare(data []byte, place int) {
 	s.sure = f.apart(data, start, end)
 }
 
-// lineAround returns the line around a place, in data from another place on.
 func lineAround(data []byte, place, from int) match {
 	start := place
 	for start > from && data[start-1] != '\n' && data[start-1] != '\r' {
@@ -209,7 +204,6 @@ func lineAround(data []byte, place, from int) match {
 	return match{int64(start), int64(place + utf8Enc.lineEnd(data[place:]))}
 }
 
-// try notes a line if the expression matches in it.
 func (h *exprCandidate) try(data []byte, line match) {
 	if h.tried == line {
 		return
@@ -220,7 +214,6 @@ func (h *exprCandidate) try(data []byte, line match) {
 	}
 }
 
-// take adds the matches in the lines that were noted, of data that begins at an offset.
 func (h *exprCandidate) take(data []byte, at int64) {
 	for _, l := range inOrder(h.lines) {
 		for m := range h.expr.Find(data[l.start:l.end]) {
@@ -230,7 +223,6 @@ func (h *exprCandidate) take(data []byte, at int64) {
 	h.lines, h.tried = h.lines[:0], match{}
 }
 
-// inOrder sorts lines and removes what is there twice.
 func inOrder(lines []match) []match {
 	slices.SortFunc(lines, func(a, b match) int { return cmp.Compare(a.start, b.start) })
 	return slices.Compact(lines)

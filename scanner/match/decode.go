@@ -25,12 +25,8 @@ type Text struct {
 // or cut off, and the text ends before that.
 func Decode(content []byte) (*Text, bool) {
 	t := &Text{content: content}
-	found := marks(content)
-	for e := range encodings {
-		if length := len(e.bom()); found[e] && length > t.mark {
-			t.enc, t.mark = e, length
-		}
-	}
+	own := Shape{marks: marks(content)}.own()
+	t.enc, t.mark = own.enc, int(own.from)
 	rest := content[t.mark:]
 	if t.enc == utf8Enc {
 		t.UTF8 = rest
@@ -48,24 +44,14 @@ func Decode(content []byte) (*Text, bool) {
 	return t, true
 }
 
-// character returns the character of 16 or 32 bits a unit that data begins with, and its length in bytes; 0 if there is
-// none.
+// character is char of 16 or 32 bits a unit, where data that begins with no character has a length of 0.
 func (e encoding) character(data []byte) (rune, int) {
-	c, n := e.decodeUnit(data)
-	switch {
-	case n == 4 && c == utf8.RuneError && !bytes.HasPrefix(data, e.encode(string(utf8.RuneError))):
+	c, n := e.char(data, true)
+	if c == utf8.RuneError && !bytes.HasPrefix(data, e.encode(string(utf8.RuneError))) {
 		return 0, 0
-	case n != 2 || !isSurrogate(c):
-		return c, n
 	}
-	low, m := e.decodeUnit(data[n:])
-	if joined := pairs([]rune{c, low}); m > 0 && len(joined) == 1 {
-		return joined[0], n + m
-	}
-	return 0, 0
+	return c, n
 }
-
-func isSurrogate(c rune) bool { return 0xd800 <= c && c < 0xe000 }
 
 // offsets returns where in the content the bytes of the text at the given offsets are, which are in ascending order.
 func (t *Text) offsets(text []int) []int64 {

@@ -25,10 +25,8 @@ func (e encoding) String() string {
 	return [...]string{"utf-8", "utf-16le", "utf-16be", "utf-32le", "utf-32be"}[e]
 }
 
-// unit is the size of a code unit in bytes.
 func (e encoding) unit() int { return [...]int{1, 2, 2, 4, 4}[e] }
 
-// bom is the byte order mark that a file in this encoding may begin with.
 func (e encoding) bom() string {
 	return [...]string{"\xef\xbb\xbf", "\xff\xfe", "\xfe\xff", "\xff\xfe\x00\x00", "\x00\x00\xfe\xff"}[e]
 }
@@ -58,7 +56,6 @@ func (e encoding) encode(text string) []byte {
 	return []byte(text)
 }
 
-// swap reverses the bytes of each unit.
 func swap(b []byte, unit int) {
 	for ; len(b) >= unit; b = b[unit:] {
 		slices.Reverse(b[:unit])
@@ -101,33 +98,6 @@ func (e encoding) decodeUnit(data []byte) (rune, int) {
 	return rune(v), n
 }
 
-// space is a space in this encoding.
-func (e encoding) space() string {
-	return [...]string{" ", " \x00", "\x00 ", " \x00\x00\x00", "\x00\x00\x00 "}[e]
-}
-
-// untilSpace returns how much of data, which is whole units, is before the first space or tab.
-func (e encoding) untilSpace(data []byte) int {
-	if e == utf8Enc {
-		for i, c := range data {
-			if c == ' ' || c == '\t' {
-				return i
-			}
-		}
-		return len(data)
-	}
-	at := 0
-	for at < len(data) {
-		c, n := e.decodeUnit(data[at:])
-		if isSpace(c) {
-			break
-		}
-		at += n
-	}
-	return at
-}
-
-// untilText returns how much of the beginning of data is spaces and tabs.
 func (e encoding) untilText(data []byte) int {
 	at := 0
 	for {
@@ -165,15 +135,6 @@ func (e encoding) equalFold(a, b []byte) bool {
 		}
 	}
 	return true
-}
-
-// pairs joins surrogates to characters; one that is alone is U+FFFD.
-func pairs(units []rune) []rune {
-	u := make([]uint16, len(units))
-	for i, r := range units {
-		u[i] = uint16(r)
-	}
-	return utf16.Decode(u)
 }
 
 // subpart returns the length of the invalid UTF-8 that data begins with and that
@@ -216,34 +177,19 @@ func (e encoding) lineEnd(data []byte) int {
 // text returns data as characters, U+FFFD for what is not one. With fromEnd, data ends
 // at a code unit, else it begins at one; the other end may be cut anywhere.
 func (e encoding) text(data []byte, fromEnd bool) []rune {
-	if e != utf8Enc {
-		if fromEnd {
-			data = data[len(data)%e.unit():]
-		}
-		var out []rune
-		for {
-			r, n := e.decodeUnit(data)
-			if n == 0 {
-				break
-			}
-			out = append(out, r)
-			data = data[n:]
-		}
-		if e.unit() == 2 {
-			out = pairs(out)
-		}
-		if len(data) > 0 {
-			out = append(out, utf8.RuneError)
-		}
-		return out
+	if fromEnd {
+		data = data[len(data)%e.unit():]
 	}
 	var out []rune
 	for len(data) > 0 {
-		r, n := utf8.DecodeRune(data)
-		if r == utf8.RuneError && n == 1 {
+		c, n := e.char(data, true)
+		switch {
+		case n == 0: // less than a unit
+			c, n = utf8.RuneError, len(data)
+		case e == utf8Enc && c == utf8.RuneError && n == 1:
 			n = subpart(data)
 		}
-		out = append(out, r)
+		out = append(out, c)
 		data = data[n:]
 	}
 	return out

@@ -13,16 +13,13 @@ import (
 // It works in two steps. The first reads the content once and asks, for any number
 // of patterns, which needles occur at all: most files hold none and are done. The
 // second is for the few patterns of a file whose needles were seen: it follows the
-// contract to the letter, one pattern after another, and alone decides. In a content
-// of several windows, texts with the option Spaces have a second step of their own:
-// see strand.
+// contract to the letter, one pattern after another, and alone decides.
 type Engine struct {
 	patterns []*Pattern
 	required []int  // patterns that must occur
 	needs    []need // by pattern; nil: none must occur
 	overlap  int    // what consecutive windows share
 	before   int    // how much of that is there only to be looked back at
-	strand   int    // what consecutive windows of a strand share, of which lookBack is to be looked back at
 
 	plain   *needle.Set       // forms whose needle has no NUL byte
 	plainOf []formOf          // the form of each needle
@@ -30,13 +27,11 @@ type Engine struct {
 	always  []int             // the expressions that have no needle
 }
 
-// A formOf is a form of a pattern of an engine.
 type formOf struct {
 	pattern int
 	form    int // of a text its encoding; -1: none, there is no needle
 }
 
-// wideForms are the forms of an engine whose needle has a NUL byte.
 type wideForms struct {
 	set *needle.Set
 	of  []formOf // the form of each needle
@@ -52,17 +47,15 @@ const lookAhead = 3
 // NewEngine returns the engine of patterns. A Find names a pattern by its index here.
 func NewEngine(patterns []*Pattern) *Engine {
 	e := &Engine{patterns: patterns}
-	longest, longestWords, strand := 0, 0, 0
+	longest, longestWords := 0, 0
 	var plain []*needle.Needle
 	for i, p := range patterns {
 		switch {
-		case p.expr != nil:
+		case p.expr != nil || p.options.Spaces:
 			longest = max(longest, p.longestNeedle())
 			if len(p.forms) == 0 {
 				e.always = append(e.always, i)
 			}
-		case p.options.Spaces:
-			longest, strand = max(longest, p.longestNeedle()), max(strand, p.longest())
 		case p.options.Words:
 			longestWords = max(longestWords, p.longest())
 		default:
@@ -79,7 +72,6 @@ func NewEngine(patterns []*Pattern) *Engine {
 		longest = max(longest, longestWords+lookBack)
 	}
 	e.overlap = max(longest-1, 0) + lookAhead + e.before
-	e.strand = (strand + lookBack + 3) / 4 * 4 // whole units in every encoding
 	e.plain = needle.Compile(plain)
 	e.wide = sync.OnceValue(e.newWide) // few files need it
 	return e
@@ -105,7 +97,6 @@ func (e *Engine) newWide() *wideForms {
 // byMark reports whether a byte order mark alone decides if the form counts.
 func (p *Pattern) byMark(f *form) bool { return p.short && f.enc != utf8Enc }
 
-// seen is what the first step found out about a content.
 type seen struct {
 	plain *needle.Seen
 	wide  *needle.Seen // nil until it is needed
@@ -116,7 +107,6 @@ func (e *Engine) newSeen() *seen {
 	return &seen{plain: e.plain.NewSeen()}
 }
 
-// reset makes it ready for another content.
 func (s *seen) reset() {
 	s.plain.Reset()
 	if s.wide != nil {
@@ -125,7 +115,6 @@ func (s *seen) reset() {
 	s.Shape = Shape{}
 }
 
-// any reports whether there is a candidate.
 func (s *seen) any() bool {
 	if len(s.plain.Indices()) > 0 || s.nul && len(s.wide.Indices()) > 0 {
 		return true
@@ -138,7 +127,6 @@ func (s *seen) any() bool {
 	return false
 }
 
-// look adds what a window holds.
 func (e *Engine) look(s *seen, w window) {
 	if w.at == 0 {
 		s.marks = marks(w.data)

@@ -29,7 +29,6 @@ func (x *Examiner) locate(ctx context.Context, content io.ReadSeeker, finds []*F
 	return x.show(ctx, content, finds, reads)
 }
 
-// show fills in the evidence of finds.
 func (x *Examiner) show(ctx context.Context, content io.ReadSeeker, finds []*Find, reads *int) error {
 	// Matches in one encoding and alignment are read together, as one text.
 	for t, g := range groups(finds) {
@@ -143,14 +142,12 @@ func (x *Examiner) places(
 	}
 }
 
-// keep keeps what a window holds around where a match begins.
 func (f *Find) keep(w window) {
 	f.nearAt = max(f.match.start-around, w.at)
 	from, to := f.nearAt-w.at, min(f.match.start+2*around-w.at, int64(len(w.data)))
 	f.near = bytes.Clone(w.data[min(from, to):to])
 }
 
-// lineHashes returns the hashes of lines, which are in order.
 func (x *Examiner) lineHashes(ctx context.Context, content io.ReadSeeker, enc encoding, align int64, lines []spot,
 	reads *int) ([]uint64, error) {
 	hashes := make([]uint64, len(lines))
@@ -187,7 +184,6 @@ func (x *Examiner) lineHashes(ctx context.Context, content io.ReadSeeker, enc en
 	return hashes, nil
 }
 
-// hashing returns a hasher of another text.
 func (x *Examiner) hashing(emit func(line, n int64, hash uint64)) *linehash.Hasher {
 	if x.hasher == nil {
 		x.hasher = new(linehash.Hasher)

@@ -28,18 +28,17 @@ type Find struct {
 
 	// Marked says of an expression that it matches in what is behind the byte order mark that the content begins with,
 	// in the encoding of that mark; or in UTF-8 if there is none. Of two marks that fit, the longer counts.
-	Marked bool
+	Marked bool `json:",omitzero"`
 
 	// Marks are those of the first occurrences, at most [MaxMarks]; nil if the Examiner does not mark.
-	Marks []Mark
+	Marks []Mark `json:",omitzero"`
 
 	kept []placed
 	all  bool // all of those are places
 
-	*site // nil once the evidence is filled in: 50,000 finds are in memory together
+	*site `json:"-"` // nil once the evidence is filled in: 50,000 finds are in memory together
 }
 
-// A site is where a find is, for its evidence.
 type site struct {
 	required   bool // it says only that a required text is there
 	match      match
@@ -65,9 +64,6 @@ type Examiner struct {
 	lower []byte            // a window in lower case
 
 	hasher *linehash.Hasher // of one text after another; nil until one is needed
-
-	raw     []byte               // what a strand reads
-	strands [encodings][4]strand // by alignment
 }
 
 // A Report is what an Examiner found out about one content.
@@ -113,7 +109,7 @@ func (x *Examiner) Examine(ctx context.Context, e *Engine, content io.ReadSeeker
 	if x.Keep && only.last {
 		rep.Content = bytes.Clone(only.data)
 	}
-	candidates := e.candidates(whole, only.last, x.Kept())
+	candidates := e.candidates(whole, x.Kept())
 	if len(candidates.texts)+len(candidates.spaced)+len(candidates.exprs)+len(e.required) == 0 {
 		return rep, nil
 	}
@@ -127,21 +123,18 @@ func (x *Examiner) Examine(ctx context.Context, e *Engine, content io.ReadSeeker
 	if err := x.confirm(ctx, content, only, &candidates, &rep.Reads); err != nil {
 		return rep, err
 	}
-	if len(candidates.texts) > 0 {
-		if err := x.search(ctx, e, content, max(first, 0), candidates.texts, &rep.Reads); err != nil {
-			return rep, err
-		}
-		for _, h := range candidates.texts {
-			rep.Finds = h.find(rep.Finds)
-		}
+	shared := overlap{e.overlap, e.before}
+	if err := x.search(ctx, content, max(first, 0), shared, candidates.texts, &rep.Reads); err != nil {
+		return rep, err
 	}
-	if len(candidates.spaced) > 0 {
-		if err := x.searchStrands(ctx, content, candidates.spaced, e.strand, &rep.Reads); err != nil {
-			return rep, err
-		}
-		for _, h := range candidates.spaced {
-			rep.Finds = h.find(rep.Finds)
-		}
+	if !only.last {
+		shared = x.boundRuns(candidates.spaced)
+	}
+	if err := x.search(ctx, content, 0, shared, candidates.spaced, &rep.Reads); err != nil {
+		return rep, err
+	}
+	for _, h := range slices.Concat(candidates.texts, candidates.spaced) {
+		rep.Finds = h.find(rep.Finds)
 	}
 	for _, h := range candidates.exprs {
 		reads := 0 // an iterator has its address, which would keep all of rep on the heap, for each file
@@ -171,33 +164,56 @@ func (x *Examiner) Kept() int {
 	return verdict.MaxPlaces
 }
 
-// search looks for candidates: from an offset on, but for those whose matches can begin before what was seen of them.
+// An overlap is how many bytes consecutive windows share, and how many of them are there only to be looked back at.
+type overlap struct{ all, before int }
+
+// search looks for candidates, whose matches begin at an offset or behind it.
 func (x *Examiner) search(
-	ctx context.Context, e *Engine, content io.ReadSeeker, from int64, candidates []*candidate, reads *int,
+	ctx context.Context, content io.ReadSeeker, from int64, shared overlap, candidates []*candidate, reads *int,
 ) error {
-	folds := slices.ContainsFunc(candidates, (*candidate).folds)
-	start := max(from-int64(e.before), 0)
-	if slices.ContainsFunc(candidates, func(h *candidate) bool { return h.spaced }) {
-		start = 0
+	if len(candidates) == 0 {
+		return nil
 	}
-	return x.again(ctx, content, start, e.overlap, reads, func(w window) bool {
+	folds := slices.ContainsFunc(candidates, (*candidate).folds)
+	err := x.again(ctx, content, max(from-int64(shared.before), 0), shared.all, reads, func(w window) bool {
 		limit := len(w.data)
 		if !w.last {
-			limit -= e.overlap - e.before
+			limit -= shared.all - shared.before
 		}
 		if folds {
 			x.lower = needle.AppendLower(x.lower[:0], w.data)
 		}
 		for _, h := range candidates {
-			begin := int(from - w.at)
-			if h.spaced {
-				begin = 0 // it is the only window
-			}
-			h.look(w, x.lower, begin, limit)
+			h.look(w, x.lower, int(from-w.at), limit)
 		}
 		from = w.at + int64(limit)
 		return true
 	})
+	for _, h := range candidates {
+		if err == nil && slices.ContainsFunc(h.forms, func(f *form) bool { return f.over }) {
+			err = ErrSpaces
+		}
+	}
+	return err
+}
+
+// In a content of several windows, the runs of spaces of a text have so many bytes together, but each a few at least.
+const (
+	allRuns = 48 << 10
+	oneRun  = 256
+)
+
+// boundRuns bounds the runs of spaces that texts with the option Spaces can have. It returns the overlap of windows for
+// these texts.
+func (x *Examiner) boundRuns(candidates []*candidate) overlap {
+	longest := 0
+	for _, h := range candidates {
+		for _, f := range h.forms {
+			f.run = max(min(allRuns, cmp.Or(x.Window, WindowSize))/len(f.joints), oneRun)
+			longest = max(longest, f.longest+len(f.joints)*f.run)
+		}
+	}
+	return overlap{longest + lookAhead + 2*lookBack, lookBack}
 }
 
 // firstOf returns where in the first window that holds anything the matches may begin: at a part of it
@@ -237,7 +253,6 @@ func (x *Examiner) seenBy(e *Engine) *seen {
 	return s
 }
 
-// windows cuts content into windows, from its current position.
 func (x *Examiner) windows(content io.Reader, overlap int) *windows {
 	if need := max(cmp.Or(x.Window, WindowSize), 4*overlap); len(x.buf) < need {
 		x.buf = make([]byte, need)

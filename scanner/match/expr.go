@@ -37,7 +37,6 @@ func literalForms(x *regex.Expr, end encoding) (forms []form) {
 	return forms
 }
 
-// newLiteralForm returns a form that is only looked for.
 func newLiteralForm(e encoding, l regex.Literal) form {
 	f := form{enc: e, needle: e.encode(l.Text), fold: l.Fold} // where it folds it is in lower case
 	if f.nul = bytes.IndexByte(f.needle, 0) >= 0; !f.nul {
@@ -114,7 +113,6 @@ func newExprCandidate(index int, p *Pattern, seen []formOf, s *seen, keep int) *
 	return h
 }
 
-// find appends what was found.
 func (h *exprCandidate) find(finds []*Find) []*Find {
 	if h.count == 0 {
 		return finds
@@ -183,13 +181,11 @@ func (x *Examiner) searchExpr(
 	}
 }
 
-// forget forgets the matches that were found.
 func (h *exprCandidate) forget() {
 	h.enc, h.first, h.count, h.upTo, h.marked = 0, match{}, 0, 0, false
 	h.kept.list = nil
 }
 
-// add adds the next match of all readings.
 func (h *exprCandidate) add(r exprReading, m match) {
 	if until, ok := h.until[r]; ok && m.start >= until {
 		return
@@ -222,7 +218,7 @@ func (h *exprCandidate) inContent(
 	ctx context.Context, x *Examiner, content io.ReadSeeker, r exprReading, reads *int,
 ) iter.Seq2[match, error] {
 	return func(yield func(match, error) bool) {
-		c := newChars(ctx, content, r, h.literals, x)
+		c := newChars(ctx, content, r, x)
 		defer func() { *reads += c.windows.reads }()
 		for m, err := range h.expr.FindReader(c) {
 			if !yield(match{r.from + m.Start, r.from + m.End}, err) || err != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"io"
 	"regexp"
 	"strings"
 	"testing"
@@ -320,4 +321,25 @@ func TestExprInLongLine(t *testing.T) {
 			t.Errorf("%v: marked %v", enc, got)
 		}
 	}
+}
+
+// A prefixed is a content with a few bytes before it.
+type prefixed struct {
+	prefix string
+	rest   *repeated
+	at     int64
+}
+
+func (p *prefixed) Seek(offset int64, _ int) (int64, error) {
+	p.at = offset
+	return p.rest.Seek(max(offset-int64(len(p.prefix)), 0), io.SeekStart)
+}
+
+func (p *prefixed) Read(b []byte) (int, error) {
+	if p.at < int64(len(p.prefix)) {
+		n := copy(b, p.prefix[p.at:])
+		p.at += int64(n)
+		return n, nil
+	}
+	return p.rest.Read(b)
 }

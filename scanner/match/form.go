@@ -24,6 +24,8 @@ type form struct {
 	align    int
 	from     int64 // where align is in the content; less than a unit
 	until    int64 // no match that counts begins here or behind it; 0: there is no such place
+	run      int   // how many bytes a run of spaces may have; 0: any number
+	over     bool  // one that has more was met
 	fold     bool
 	begins   bool // no word character may be before a match
 	ends     bool // none may be behind it
@@ -65,7 +67,6 @@ func newForm(e encoding, p parts) form {
 	return f
 }
 
-// prepare returns the needle of the form.
 func (f *form) prepare() *needle.Needle {
 	if f.fold {
 		return needle.NewFolded(f.needle)
@@ -150,7 +151,6 @@ func (f *form) next(data, lower []byte, from int) (start, end int) {
 	return -1, -1
 }
 
-// nextIn is next in a window, of the matches that count.
 func (f *form) nextIn(w window, lower []byte, from int) (start, end int) {
 	start, end = f.next(w.data, lower, from)
 	if f.until > 0 && w.at+int64(start) >= f.until {
@@ -174,13 +174,11 @@ func (f *form) apart(data []byte, start, end int) bool {
 	return true
 }
 
-// begin reports whether data begins with a segment.
 func (f *form) begin(data, segment []byte) bool {
 	return bytes.HasPrefix(data, segment) ||
 		f.fold && len(data) >= len(segment) && f.enc.equalFold(data[:len(segment)], segment)
 }
 
-// end reports whether data ends with a segment.
 func (f *form) end(data, segment []byte) bool {
 	return len(data) >= len(segment) && f.begin(data[len(data)-len(segment):], segment)
 }
@@ -199,7 +197,7 @@ func (f *form) forward(data []byte, i, at int) int {
 		}
 		if j := f.joints[i-1]; j != lineEnd {
 			n := f.enc.untilText(data[at:])
-			if n == 0 && j == space {
+			if n == 0 && j == space || f.isOver(n) {
 				return -1
 			}
 			at += n
@@ -215,6 +213,12 @@ func (f *form) forward(data []byte, i, at int) int {
 	}
 }
 
+// isOver reports whether a run of spaces is longer than it may be, and notes it.
+func (f *form) isOver(n int) bool {
+	f.over = f.over || f.run > 0 && n > f.run
+	return f.over
+}
+
 // back returns where a match begins, at or after from, whose segment i begins at
 // the given place, or -1. Read backwards, a CR before an LF may be the line end's or
 // the segment's: both are tried, the longer first, for the leftmost counts. No segment before a run of
@@ -227,7 +231,7 @@ func (f *form) back(data []byte, i, at, from int) int {
 	switch {
 	case f.joints[i-1] != lineEnd:
 		n := f.enc.sinceText(data[from:at])
-		if n == 0 && f.joints[i-1] == space {
+		if n == 0 && f.joints[i-1] == space || f.isOver(n) {
 			return -1
 		}
 		at -= n

@@ -32,7 +32,6 @@ func (e *Engine) Require(pattern int, alone bool) {
 	}
 }
 
-// requires reports whether a pattern must occur.
 func (e *Engine) requires(pattern int) bool { return e.needs != nil && e.needs[pattern] != optional }
 
 // alone reports whether all that is asked of a pattern is that it occurs.
@@ -69,7 +68,6 @@ func (x *Examiner) missing(
 	return err
 }
 
-// end returns where a content ends, read in an encoding.
 func (x *Examiner) end(ctx context.Context, content io.ReadSeeker, enc encoding, reads *int) (spot, error) {
 	var end spot
 	r := newReading(enc, 0, 0)

@@ -64,7 +64,6 @@ func Compile(text string, o Options) *Pattern {
 	return p
 }
 
-// addForms makes the forms that are looked for in every content.
 func (p *Pattern) addForms() {
 	if p.ascii {
 		p.forms = p.formsUpTo(utf8Enc + 1)
@@ -73,7 +72,6 @@ func (p *Pattern) addForms() {
 	}
 }
 
-// every returns the forms of all encodings.
 func (p *Pattern) every() []form {
 	p.everyOne.Do(func() { p.all = p.formsUpTo(encodings) })
 	return p.all
@@ -103,7 +101,6 @@ func (p *Pattern) longest() int {
 	return n
 }
 
-// longestNeedle is the longest needle of any form, in bytes.
 func (p *Pattern) longestNeedle() int {
 	n := 0
 	for i := range p.forms {

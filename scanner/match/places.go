@@ -8,19 +8,16 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// A placed is an occurrence of a pattern, and the encoding that it is read in.
 type placed struct {
 	match
 	enc encoding
 }
 
-// kept are the first occurrences of a pattern, in their order.
 type kept struct {
 	most int
 	list []placed
 }
 
-// wants reports whether another one is to be kept.
 func (k *kept) wants() bool { return len(k.list) < k.most }
 
 func (k *kept) add(enc encoding, m match) {
@@ -100,7 +97,6 @@ func (f *Find) locateRest() []*located {
 	return rest
 }
 
-// fill fills in the place, whose spots are known.
 func (l *located) fill() {
 	*l.place = verdict.Place{
 		Offset: l.match.start, Line: l.start.line, Column: l.match.start - l.start.lineStart + 1,
@@ -108,7 +104,6 @@ func (l *located) fill() {
 	}
 }
 
-// fillFirst fills in the first place, which is the evidence's.
 func (f *Find) fillFirst() {
 	if e := &f.Evidence; len(e.Places) > 0 {
 		e.Places[0] = verdict.Place{
@@ -131,7 +126,6 @@ type group struct {
 	rest  []*located
 }
 
-// groups puts finds and their places into the texts in which they are.
 func groups(finds []*Find) map[text]*group {
 	all := map[text]*group{}
 	of := func(t text) *group {

@@ -175,7 +175,6 @@ func (e encoding) withoutLineEnd(data []byte, onlyASCII bool) int {
 	return n / unit * unit
 }
 
-// ascii returns how many bytes data begins with that are ASCII.
 func ascii(data []byte) int {
 	n := 0
 	for ; n+8 <= len(data); n += 8 {
@@ -205,7 +204,6 @@ func (r *reading) skipLines(data []byte) int {
 	return n
 }
 
-// close ends the text.
 func (r *reading) close() {
 	for len(r.rest) > 0 {
 		n := len(r.rest)
@@ -239,7 +237,6 @@ func (r *reading) decode(data []byte) (rune, int) {
 	return r.enc.decodeUnit(data)
 }
 
-// char takes the next character, n bytes long.
 func (r *reading) char(c rune, n int) {
 	if r.afterCR && c != '\n' {
 		r.endCR()
@@ -286,7 +283,6 @@ func (r *reading) newLine() {
 	}
 }
 
-// fill fills the spots at or before the next byte.
 func (r *reading) fill() {
 	for len(r.spots) > 0 && r.spots[0].offset <= r.at {
 		s := r.spots[0]

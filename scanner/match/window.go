@@ -10,7 +10,6 @@ import (
 // read that fetches most files whole: 256 KiB stay in the processor's cache.
 const WindowSize = 256 << 10
 
-// A window is a run of a file's bytes.
 type window struct {
 	at   int64 // of the first byte in the file
 	data []byte
@@ -33,6 +32,9 @@ type windows struct {
 
 // ErrLimit says that a content is longer than [Examiner.Limit].
 var ErrLimit = errors.New("over the limit")
+
+// ErrSpaces says that a content of several windows has more spaces in a row than a text with the option Spaces can.
+var ErrSpaces = errors.New("too many spaces in a row")
 
 // ErrChanged says that a content was not the same when it was read again: it ended before a match that was in it.
 var ErrChanged = errors.New("it changed while it was read")
@@ -73,5 +75,4 @@ func (w *windows) next() (window, bool, error) {
 	return window{at: w.at, data: w.buf[:w.n], last: w.eof}, true, nil
 }
 
-// read is how many bytes of the content have been read.
 func (w *windows) read() int64 { return w.at + int64(w.n) }

@@ -2,8 +2,10 @@ package match
 
 import (
 	"context"
+	"errors"
 	"io"
 	"math"
+	"slices"
 )
 
 // limitLines sets for the candidates with the option WithinLines where the lines end in which their matches may begin.
@@ -32,12 +34,7 @@ func (x *Examiner) limitLines(
 		}
 		return err
 	}
-	for _, h := range c.texts {
-		if err := limit(h.index, h.forms); err != nil {
-			return err
-		}
-	}
-	for _, h := range c.spaced {
+	for _, h := range slices.Concat(c.texts, c.spaced) {
 		if err := limit(h.index, h.forms); err != nil {
 			return err
 		}
@@ -64,29 +61,22 @@ func (x *Examiner) limitLines(
 func (x *Examiner) endOfLines(
 	ctx context.Context, content io.ReadSeeker, r exprReading, count int, reads *int,
 ) (int64, error) {
-	end, at, last := int64(math.MaxInt64), r.from, rune(0)
-	unit := r.enc.unit()
-	err := x.again(ctx, content, r.from, unit, reads, func(w window) bool {
-		for data := w.data[at-w.at:]; len(data) >= unit; {
-			n := 0
-			if last != '\n' && last != '\r' {
-				n = r.enc.withoutLineEnd(data, false)
-			}
-			if n == 0 {
-				var c rune
-				c, n = r.enc.decodeUnit(data)
-				if last == '\n' || last == '\r' && c != '\n' {
-					if count--; count == 0 {
-						end = at
-						return false
-					}
-				}
-				last = c
-			}
-			at += int64(n)
-			data = data[n:]
+	c := newChars(ctx, content, r, x)
+	defer func() { *reads += c.windows.reads }()
+	for last := rune(0); ; {
+		at := c.at()
+		char, _, err := c.ReadRune()
+		if errors.Is(err, io.EOF) {
+			return math.MaxInt64, nil
 		}
-		return true
-	})
-	return end, err
+		if err != nil {
+			return 0, err
+		}
+		if last == '\n' || last == '\r' && char != '\n' {
+			if count--; count == 0 {
+				return at, nil
+			}
+		}
+		last = char
+	}
 }

@@ -8,7 +8,6 @@ import (
 // caseBit is the bit in which the two cases of an ASCII letter differ.
 const caseBit = 0x20
 
-// lower returns an upper-case ASCII letter in lower case, and any other byte as it is.
 func lower(c byte) byte {
 	if 'A' <= c && c <= 'Z' {
 		return c | caseBit

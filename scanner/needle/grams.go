@@ -22,7 +22,6 @@ type window struct {
 	at     int // in the needle
 }
 
-// A slot says which windows have a hash.
 type slot struct {
 	hash     uint64
 	from, to int32 // empty: the slot is free
@@ -65,7 +64,6 @@ func newGrams(needles []*Needle, of []int, step int) *grams {
 	return g
 }
 
-// gramAt returns the first size bytes of b.
 func gramAt(b []byte, size int) uint64 {
 	var gram uint64
 	for i := range size {
@@ -74,7 +72,6 @@ func gramAt(b []byte, size int) uint64 {
 	return gram
 }
 
-// hashAt returns the hash of the window at a place of a text.
 func (g *grams) hashAt(text []byte, at int) uint64 {
 	var first, last uint64 // bytes of it
 	if g.size < 8 {
@@ -96,7 +93,6 @@ func (g *grams) add(s slot) {
 // slotOf returns the first slot in which a hash may be.
 func (g *grams) slotOf(hash uint64) int { return int(hash>>32) & (len(g.slots) - 1) }
 
-// find sets seen for the needles that occur in content.
 func (g *grams) find(content []byte, needles []*Needle, seen *Seen) {
 	s := gramScan{g, content, needles, seen}
 	at := s.scan(content, 0)
@@ -110,7 +106,6 @@ func (g *grams) find(content []byte, needles []*Needle, seen *Seen) {
 // block is how many bytes the filter skips at once. It reads up to maxGram-step bytes more.
 func (g *grams) block() int { return lookups * g.step }
 
-// A gramScan is a search of one content.
 type gramScan struct {
 	*grams
 	content []byte
@@ -121,7 +116,7 @@ type gramScan struct {
 // scan looks at the places of text, which begins at a place of the content, as far as there are blocks of them. It
 // returns how far that is.
 func (s *gramScan) scan(text []byte, base int) (at int) {
-	step, skip := s.step, s.filter.skipper(s.step)
+	step, skip := s.step, skipper(s.step)
 	for ; ; at += s.block() {
 		at += skip(&s.filter, text[at:])
 		if len(text)-at < s.block()+maxGram-step {

@@ -197,21 +197,16 @@ const (
 // stands reports whether a needle is in content: at a place, or in another where that was
 // looked for too often.
 func (x *Seen) stands(i int, n *Needle, content []byte, start int) bool {
-	needle := n.text
-	switch {
-	case start < 0 || start+len(needle) > len(content):
-		return false
-	case string(content[start:start+len(needle)]) == string(needle):
+	switch size := len(n.text); {
+	case n.isAt(content, start):
 		return true
-	case n.fold && equalFold(content[start:start+len(needle)], needle):
-		return true
-	case len(needle) <= shortest:
+	case start < 0 || start+size > len(content) || size <= shortest:
 		return false
 	}
 	if x.vain[i] == 0 {
 		x.tried = append(x.tried, i)
 	}
-	if x.vain[i] += len(needle); x.vain[i] <= patience*len(content) {
+	if x.vain[i] += len(n.text); x.vain[i] <= patience*len(content) {
 		return false
 	}
 	if x.contains(content, n) {
@@ -222,7 +217,15 @@ func (x *Seen) stands(i int, n *Needle, content []byte, start int) bool {
 	return false
 }
 
-// contains reports whether a needle is anywhere in content.
+// isAt reports whether a needle is at a place of content, which may be outside of it.
+func (n *Needle) isAt(content []byte, start int) bool {
+	if start < 0 || start+len(n.text) > len(content) {
+		return false
+	}
+	there := content[start : start+len(n.text)]
+	return string(there) == string(n.text) || n.fold && equalFold(there, n.text)
+}
+
 func (x *Seen) contains(content []byte, n *Needle) bool {
 	if n.fold {
 		content = x.lower(content)
@@ -230,7 +233,6 @@ func (x *Seen) contains(content []byte, n *Needle) bool {
 	return bytes.Contains(content, n.text)
 }
 
-// lower returns the content in lower case.
 func (x *Seen) lower(content []byte) []byte {
 	if len(x.lowered) != len(content) {
 		x.lowered = AppendLower(x.lowered[:0], content)
@@ -238,7 +240,6 @@ func (x *Seen) lower(content []byte) []byte {
 	return x.lowered
 }
 
-// next begins another content.
 func (x *Seen) next() {
 	x.lowered = x.lowered[:0]
 	for _, i := range x.tried {

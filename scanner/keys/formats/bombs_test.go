@@ -159,7 +159,7 @@ func TestHarmless(t *testing.T) {
 		{"brackets in texts", TOML, "a = \"" + brackets + "\" # " + brackets + "\nb='" + brackets + "'\nc='''\n" + brackets + "'''\nd=\"\"\"\\\"\"\"\"\"\"", true},
 		{"points", TOML, "a = [" + strings.Repeat("1.5, ", 2*k) + "]", true},
 		{"many keys", TOML, numbered("k%d = 1\n", 10*k) + numbered("[t%d]\na.b = 1\n", 10*k), true},
-		{"very many tables in an array", TOML, strings.Repeat("[[a.b]]\nc = 1\n", 50*k), true},
+		{"very many tables in an array", TOML, strings.Repeat("[[a.b]]\nc = 1\n", 25*k), true},
 		{"very many tables of a key in an array", TOML, numbered("[a.t%d]\nc = 1\n", 10*k) + numbered("[[b]]\nc%d = 1\n", 10*k), true},
 		{"lists, not too deep", TOML, "a = " + nested("[", "", "]", 999), true},
 		{"blocks, not too deep", HCL, nested("a {\n", "", "}\n", 1000), true},

@@ -60,7 +60,6 @@ type LimitError struct {
 
 func (e *LimitError) Error() string { return e.Reason }
 
-// A reader is one format.
 type reader struct {
 	format     Format
 	extensions []string // in lower case
@@ -155,7 +154,6 @@ type meter struct {
 	dispute *ParseError // or nil
 }
 
-// add counts nodes.
 func (m *meter) add(n int) error {
 	if n > m.bounds.Nodes-m.nodes {
 		return m.limit(0, "the file has more than %d values, aliases expanded", m.bounds.Nodes)
@@ -164,7 +162,6 @@ func (m *meter) add(n int) error {
 	return nil
 }
 
-// deeper refuses a level that is one too many.
 func (m *meter) deeper(level, offset int) error {
 	if level > m.bounds.Levels {
 		return m.limit(offset, "the file is nested more than %d levels deep", m.bounds.Levels)
@@ -172,7 +169,6 @@ func (m *meter) deeper(level, offset int) error {
 	return nil
 }
 
-// node counts a node at a level.
 func (m *meter) node(level, offset int) error {
 	if err := m.deeper(level, offset); err != nil {
 		return err
@@ -200,7 +196,6 @@ func (m *meter) disputed(offset int, reason string, args ...any) {
 	}
 }
 
-// settled is what is known of a text that was read.
 func (m *meter) settled(documents []keys.Document) ([]keys.Document, error) {
 	if m.dispute != nil {
 		return documents, m.dispute
@@ -235,7 +230,6 @@ func (m *meter) head(offset int) keys.Span {
 	return keys.Span{Start: offset, End: end}
 }
 
-// known is a value that is certain.
 func known(exact keys.Exact, texts ...string) keys.Scalar {
 	return keys.Scalar{Texts: texts, Certain: true, Exact: exact}
 }

@@ -39,7 +39,6 @@ func readHCL(m *meter) ([]keys.Document, error) {
 	return []keys.Document{{Root: root, Head: m.head(first.At.Start)}}, nil
 }
 
-// end is where an entry of a body ends.
 func (h *hclReader) end(e keys.Entry) int {
 	for e.Value.Header {
 		e = e.Value.Entries[0]
@@ -47,12 +46,10 @@ func (h *hclReader) end(e keys.Entry) int {
 	return e.Value.At.End
 }
 
-// An hclReader makes nodes of the syntax tree.
 type hclReader struct{ *meter }
 
 func place(r hcl.Range) keys.Span { return keys.Span{Start: r.Start.Byte, End: r.End.Byte} }
 
-// failed is the error of a text that hclsyntax refuses.
 func (h *hclReader) failed(problems hcl.Diagnostics) error {
 	for _, p := range problems {
 		if p.Severity != hcl.DiagError {
@@ -198,7 +195,6 @@ func (h *hclReader) value(expr hclsyntax.Expression) (*keys.Node, error) {
 	return node, nil
 }
 
-// key returns the text of an object's key, if it has one.
 func (h *hclReader) key(expr hclsyntax.Expression) (string, bool) {
 	if k, ok := expr.(*hclsyntax.ObjectConsKeyExpr); ok {
 		expr = k.Wrapped

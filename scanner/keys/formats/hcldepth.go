@@ -28,7 +28,6 @@ const (
 	hclCopied = 8 << 30
 )
 
-// An hclFrame is an open bracket or template.
 type hclFrame struct {
 	opener   hclsyntax.TokenType
 	level    int      // inside it
@@ -83,7 +82,6 @@ func checkHCL(m *meter) error {
 
 func (c *hclCounter) top() *hclFrame { return c.frames[len(c.frames)-1] }
 
-// level is the next token's level.
 func (c *hclCounter) level() int {
 	f := c.top()
 	return f.level + f.unary + f.chain + len(f.ifs)
@@ -118,7 +116,6 @@ func (c *hclCounter) endOperand() {
 	c.operand = true
 }
 
-// count counts a token at an offset.
 func (c *hclCounter) count(t hclsyntax.Token, at int) error {
 	f := c.top()
 	switch t.Type {

@@ -104,7 +104,6 @@ func (h *hclReader) template(expr hclsyntax.Expression) string {
 	return text.String()
 }
 
-// unmarked removes quotes, or the markers of a heredoc.
 func unmarked(text []byte, template, heredoc bool) string {
 	switch {
 	case heredoc:

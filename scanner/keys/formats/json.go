@@ -147,7 +147,6 @@ func skipComment(text []byte, i int) int {
 	return -1
 }
 
-// failed is the error of a text that jsontext refuses.
 func (j *jsonReader) failed(err error) error {
 	var syntax *jsontext.SyntacticError
 	switch {
@@ -159,7 +158,6 @@ func (j *jsonReader) failed(err error) error {
 	return err
 }
 
-// A jsonReader makes nodes of JSON's tokens.
 type jsonReader struct {
 	*meter
 	decoder   *jsontext.Decoder
@@ -255,7 +253,6 @@ func (j *jsonReader) array() (*keys.Node, error) {
 	return node, err
 }
 
-// span is the place of what was read last.
 func (j *jsonReader) span(size int) keys.Span {
 	end := int(j.decoder.InputOffset())
 	return keys.Span{Start: end - size, End: end}

@@ -11,9 +11,9 @@ import (
 	"github.com/policyscan/policyscan/scanner/keys"
 )
 
-// tomlSteps is how many steps the decoder may take to look for keys: see [tomlKeys]. 350,000 keys in one table, 4 MB,
-// would take more than two minutes.
-const tomlSteps = 2_000_000_000
+// tomlMade is the most keys and tables of a text. To find out whether one is there twice, the decoder goes through all
+// of its table: 350,000 keys in one table, 4 MB, would take more than two minutes.
+const tomlMade = 60_000
 
 // readTOML reads a text twice: go-toml's parser says where each value is, and its decoder refuses what is not TOML (a
 // key or a table that is there twice, a day that no month has).
@@ -21,7 +21,7 @@ func readTOML(m *meter) ([]keys.Document, error) {
 	if err := scanTOML(m); err != nil {
 		return nil, err
 	}
-	t := &tomlReader{meter: m, tables: map[*keys.Node]*tomlTable{}}
+	t := &tomlReader{meter: m, tables: map[*keys.Node]map[string]int{}}
 	document, err := t.document()
 	var limit *LimitError
 	if errors.As(err, &limit) {
@@ -40,7 +40,7 @@ func readTOML(m *meter) ([]keys.Document, error) {
 func (t *tomlReader) document() (keys.Document, error) {
 	t.parser.Reset(t.text)
 	root := &keys.Node{Kind: keys.Mapping}
-	t.open(root, t.keys.create(-1))
+	t.open(root)
 	table, level, first := root, 1, -1
 	for t.parser.NextExpression() {
 		t.skip()
@@ -53,8 +53,8 @@ func (t *tomlReader) document() (keys.Document, error) {
 		} else {
 			table, level, err = t.header(root, e)
 		}
-		if err == nil && t.keys.steps > tomlSteps {
-			err = t.limit(t.at, "the file has too many keys up to here, tables and their names included")
+		if err == nil && t.made > tomlMade {
+			err = t.limit(t.at, "the file has more than %d keys and tables", tomlMade)
 		}
 		if err != nil {
 			return keys.Document{}, err
@@ -129,7 +129,6 @@ func skipTOMLString(text []byte, i int) int {
 	return len(text)
 }
 
-// tomlError is an error of go-toml's decoder or of its parser.
 func tomlError(m *meter, err error) error {
 	var decode *toml.DecodeError
 	var syntax *unstable.ParserError
@@ -142,67 +141,15 @@ func tomlError(m *meter, err error) error {
 	return m.bad(0, "not TOML: %s", strings.TrimPrefix(err.Error(), "toml: "))
 }
 
-// A tomlReader puts the expressions of a text into its tables.
 type tomlReader struct {
 	*meter
 	parser unstable.Parser
-	tables map[*keys.Node]*tomlTable
-	keys   tomlKeys
-	at     int // up to where the text has been read
+	tables map[*keys.Node]map[string]int // of each table, which entry has a name
+	made   int                           // keys and tables
+	at     int                           // up to where the text has been read
 }
 
-// A tomlTable is what is known of a table besides its node.
-type tomlTable struct {
-	key   int            // under which it is in the decoder's list
-	names map[string]int // which entry has a name; nil as long as there is none
-	keys  []int          // of its entries, in that list
-}
-
-func (t *tomlReader) open(table *keys.Node, key int) {
-	t.tables[table] = &tomlTable{key: key}
-}
-
-// tomlKeys counts what the decoder does to find out whether a key is there twice. It has the keys of a text in a list,
-// in their order, and looks for each key among all those behind its table. The next table of an array removes what is
-// beneath the one before.
-type tomlKeys struct {
-	order  []int // which keys there are
-	places []int // of each key, in order
-	within []int // of each key: that of its table, or -1
-	steps  int
-}
-
-func (k *tomlKeys) create(within int) (key int) {
-	key = len(k.places)
-	k.places, k.within = append(k.places, len(k.order)), append(k.within, within)
-	k.order = append(k.order, key)
-	return key
-}
-
-// find counts the search for a key of a table, which may not be there: -1.
-func (k *tomlKeys) find(table, key int) {
-	end := len(k.order)
-	if key >= 0 {
-		end = k.places[key]
-	}
-	k.steps += end - k.places[table]
-}
-
-// clear removes what is beneath a key.
-func (k *tomlKeys) clear(key int) {
-	k.steps += 3 * len(k.order) // each of which takes so much longer
-	const removed = -1
-	kept := k.order[:k.places[key]+1]
-	for _, other := range k.order[len(kept):] {
-		if within := k.within[other]; within == key || k.places[within] == removed {
-			k.places[other] = removed
-			continue
-		}
-		k.places[other] = len(kept)
-		kept = append(kept, other)
-	}
-	k.order = kept
-}
+func (t *tomlReader) open(table *keys.Node) { t.tables[table] = map[string]int{} }
 
 // skip moves on to the first byte that is neither space, comma nor in a comment.
 func (t *tomlReader) skip() {
@@ -227,31 +174,25 @@ func span(n *unstable.Node) keys.Span {
 	return keys.Span{Start: int(n.Raw.Offset), End: int(n.Raw.Offset + n.Raw.Length)}
 }
 
-// entry returns the entry of a table with a name, which it makes if need be, and its key in the decoder's list.
-func (t *tomlReader) entry(table *keys.Node, name string, at keys.Span) (entry *keys.Entry, key int, made bool) {
-	of := t.tables[table]
-	i, there := of.names[name]
-	if there {
-		t.keys.find(of.key, of.keys[i])
-		return &table.Entries[i], of.keys[i], false
+// entry returns the entry of a table with a name, which it makes if need be.
+func (t *tomlReader) entry(table *keys.Node, name string, at keys.Span) (entry *keys.Entry, made bool) {
+	names := t.tables[table]
+	i, there := names[name]
+	if !there {
+		t.made++
+		i = len(table.Entries)
+		names[name] = i
+		table.Entries = append(table.Entries, keys.Entry{Name: name, Named: true, At: at})
 	}
-	t.keys.find(of.key, -1)
-	if of.names == nil {
-		of.names = map[string]int{}
-	}
-	of.names[name] = len(table.Entries)
-	key = t.keys.create(of.key)
-	of.keys = append(of.keys, key)
-	table.Entries = append(table.Entries, keys.Entry{Name: name, Named: true, At: at})
-	return &table.Entries[len(table.Entries)-1], key, true
+	return &table.Entries[i], !there
 }
 
 // within returns the table of a name in another table: the last one, if the name has an array of them.
 func (t *tomlReader) within(table *keys.Node, name string, at, value keys.Span) (*keys.Node, error) {
-	entry, key, made := t.entry(table, name, at)
+	entry, made := t.entry(table, name, at)
 	if made {
 		entry.Value = &keys.Node{Kind: keys.Mapping, At: value}
-		t.open(entry.Value, key)
+		t.open(entry.Value)
 		return entry.Value, t.add(1)
 	}
 	inner := entry.Value
@@ -264,7 +205,6 @@ func (t *tomlReader) within(table *keys.Node, name string, at, value keys.Span) 
 	return inner, nil
 }
 
-// header opens the table or the next table of an array that a header names.
 func (t *tomlReader) header(root *keys.Node, e *unstable.Node) (table *keys.Node, level int, err error) {
 	t.skip()
 	start := t.at
@@ -291,20 +231,19 @@ func (t *tomlReader) header(root *keys.Node, e *unstable.Node) (table *keys.Node
 		if err != nil {
 			return nil, 0, err
 		}
-		entry := &table.Entries[t.tables[table].names[name]]
+		entry := &table.Entries[t.tables[table][name]]
 		entry.At, inner.At = at, at // although [a.b] may have implied it before [a] introduces it
 		return inner, len(parts) + 1, nil
 	}
-	entry, key, made := t.entry(table, name, at)
+	entry, made := t.entry(table, name, at)
 	if made {
 		entry.Value = &keys.Node{Kind: keys.List, At: at}
 	} else if entry.Value.Kind != keys.List {
 		return nil, 0, t.bad(start, "not TOML: %q is not an array of tables", name)
-	} else {
-		t.keys.clear(key)
 	}
 	table = &keys.Node{Kind: keys.Mapping, At: at}
-	t.open(table, key)
+	t.open(table)
+	t.made++
 	entry.Value.Items = append(entry.Value.Items, table)
 	return table, len(parts) + 2, t.add(1)
 }
@@ -328,19 +267,18 @@ func (t *tomlReader) assign(table *keys.Node, level int, e *unstable.Node) (err 
 		}
 	}
 	last := parts[len(parts)-1]
-	entry, key, made := t.entry(table, string(last.Data), span(last))
+	entry, made := t.entry(table, string(last.Data), span(last))
 	if !made {
 		return t.bad(span(last).Start, "not TOML: the key %q is there twice", last.Data)
 	}
 	t.at = span(last).End
 	t.skip()
 	t.at++ // the equals sign
-	entry.Value, err = t.value(e.Value(), key, level+len(parts))
+	entry.Value, err = t.value(e.Value(), level+len(parts))
 	return err
 }
 
-// value reads a value at a level. In the decoder's list, its key is key.
-func (t *tomlReader) value(n *unstable.Node, key, level int) (*keys.Node, error) {
+func (t *tomlReader) value(n *unstable.Node, level int) (*keys.Node, error) {
 	t.skip()
 	start := t.at
 	scalar := n.Kind != unstable.Array && n.Kind != unstable.InlineTable
@@ -355,9 +293,10 @@ func (t *tomlReader) value(n *unstable.Node, key, level int) (*keys.Node, error)
 		return &keys.Node{Kind: keys.ScalarNode, At: span(n), Scalar: t.scalar(n)}, nil
 	}
 	node := &keys.Node{Kind: keys.List}
+	t.made++
 	if n.Kind == unstable.InlineTable {
 		node.Kind = keys.Mapping
-		t.open(node, key)
+		t.open(node)
 	}
 	t.at++ // the opening bracket
 	for it := n.Children(); it.Next(); {
@@ -367,11 +306,7 @@ func (t *tomlReader) value(n *unstable.Node, key, level int) (*keys.Node, error)
 			}
 			continue
 		}
-		inner := key
-		if k := it.Node().Kind; k == unstable.InlineTable || k == unstable.Array {
-			inner = t.keys.create(key)
-		}
-		item, err := t.value(it.Node(), inner, level+1)
+		item, err := t.value(it.Node(), level+1)
 		if err != nil {
 			return nil, err
 		}

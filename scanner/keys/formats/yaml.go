@@ -14,7 +14,6 @@ import (
 	"github.com/policyscan/policyscan/scanner/keys"
 )
 
-// readYAML reads every document of a text.
 func readYAML(m *meter) ([]keys.Document, error) {
 	if i := firstLineEnd(m.text); i >= 0 {
 		r, _ := utf8.DecodeRune(m.text[i:])
@@ -61,7 +60,6 @@ func (m *meter) asJSON() ([]keys.Document, bool) {
 	return documents, err == nil
 }
 
-// all reads every document.
 func (y *yamlReader) all() ([]keys.Document, error) {
 	hasMarks := bytes.Contains(y.text, []byte(byteOrderMark))
 	y.text = y.prepare(y.text)
@@ -209,7 +207,6 @@ func (y *yamlReader) alias(n *yaml.Node, level, start int) (*built, error) {
 	return &alias, nil
 }
 
-// mapping reads the entries of a mapping.
 func (y *yamlReader) mapping(b *built, n *yaml.Node, level int) error {
 	b.node.Kind = keys.Mapping
 	b.node.Tagged = n.Style&yaml.TaggedStyle != 0 && n.Tag != "!!map"
@@ -258,7 +255,6 @@ func (y *yamlReader) mapping(b *built, n *yaml.Node, level int) error {
 	return nil
 }
 
-// grow counts a node that is in b.
 func (b *built) grow(inner *built) {
 	b.size += inner.size
 	b.height = max(b.height, inner.height+1)
@@ -283,7 +279,6 @@ func mergeable(n *keys.Node) ([]*keys.Node, bool) {
 	return n.Items, n.Kind == keys.List
 }
 
-// brought counts the entries that merges bring.
 func brought(merges []merge) int {
 	n := 0
 	for _, m := range merges {
@@ -298,7 +293,6 @@ func brought(merges []merge) int {
 // a short text could need as much memory as a long one, which is parsed alone.
 const maxMerged = 1_000_000
 
-// addMerged counts the entries that the merges of a mapping bring.
 func (y *yamlReader) addMerged(merges []merge, start int) error {
 	y.merged += brought(merges)
 	if most := maxMerged + len(y.text); y.merged > most {

@@ -73,7 +73,6 @@ func unknownEscape(text []byte, start int) int {
 	return start
 }
 
-// linesOf yields the lines of a text, with their ends.
 func linesOf(text []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		start := 0
@@ -126,7 +125,6 @@ func stop(text []byte, start int, reason string) int {
 	return start
 }
 
-// isYAML reports whether all of a text is YAML.
 func isYAML(r io.Reader) bool {
 	decoder := yaml.NewDecoder(r)
 	for {
@@ -136,7 +134,6 @@ func isYAML(r io.Reader) bool {
 	}
 }
 
-// A lineReader reads a text line by line.
 type lineReader struct {
 	lines [][]byte
 	next  int

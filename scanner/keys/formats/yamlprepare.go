@@ -80,7 +80,6 @@ func markerOf(line []byte) (marker string, isBare bool) {
 	return marker, len(rest) == 0 || rest[0] == '#'
 }
 
-// blank puts spaces in the place of a part of a text.
 func blank(part []byte) {
 	for i := range part {
 		part[i] = ' '
@@ -119,7 +118,6 @@ func (y *yamlReader) disputeReturns(text []byte) {
 	}
 }
 
-// disputeMark reports a byte order mark that is not the first character of a document.
 func (y *yamlReader) disputeMark(at int) {
 	y.disputed(at, "a byte order mark here is read differently by YAML parsers: as nothing, and as part of a text; "+
 		"remove it")

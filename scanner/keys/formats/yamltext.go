@@ -37,7 +37,6 @@ func (y *yamlReader) offset(n *yaml.Node) int {
 	return c.offset
 }
 
-// scalar finds out where a scalar ends, and what it is.
 func (y *yamlReader) scalar(b *built, n *yaml.Node, after int) {
 	value := y.value(n)
 	b.text = value
@@ -81,7 +80,6 @@ func (y *yamlReader) scalar(b *built, n *yaml.Node, after int) {
 	}
 }
 
-// lineEnd returns where the line of the byte at i ends.
 func (y *yamlReader) lineEnd(i int) int {
 	for i < len(y.text) && y.text[i] != '\n' && y.text[i] != '\r' {
 		i++
@@ -126,7 +124,6 @@ func (y *yamlReader) skipProperties(i int) (content, end int) {
 	return content, end
 }
 
-// skipProperty returns where the anchor or tag at i ends, and what follows it begins.
 func (y *yamlReader) skipProperty(i int) (next, end int) {
 	end = i + 1
 	if y.text[i] == '&' {
@@ -372,7 +369,6 @@ const decimals = "0123456789"
 // only reports whether a text has characters, and none but those of a set.
 func only(text, set string) bool { return text != "" && strings.Trim(text, set) == "" }
 
-// unsigned returns a text without the sign that it may begin with.
 func unsigned(text string) string {
 	if text != "" && (text[0] == '+' || text[0] == '-') {
 		return text[1:]
