@@ -67,7 +67,7 @@ func rooms() map[string][]string {
 		},
 		"agent/edit":              {"agent/call"},
 		"agent/dialect/evaluator": {"agent/call", "agent/callrules", "rules/document"},
-		"agent/dialect/jsregexp":  {"github.com/dlclark/regexp2/v2", "github.com/dlclark/regexp2/v2/syntax"},
+		"agent/dialect/jsregexp":  {},
 		"agent/dialect/native": {
 			"agent/call", "agent/callrules", "rules/document", "rules/glob", "gopkg.in/yaml.v3",
 		},

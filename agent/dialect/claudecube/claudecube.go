@@ -288,11 +288,11 @@ func (r *reader) pattern(n *yaml.Node, f *field, path []string,
 			"write a shorter one")
 		return p, none
 	}
-	// Lists have text, and a match that is given up counts, where that can make a decision stricter only. An
-	// escalation in place of a default that denies would not be.
-	stricter := effect == callrules.Deny || effect == callrules.Ask && r.set.Default != callrules.Deny
+	// Lists have text where that can make a decision stricter only. An escalation in place of a default that denies
+	// would not be.
+	joined := effect == callrules.Deny || effect == callrules.Ask && r.set.Default != callrules.Deny
 	test := callrules.Test{
-		Fact: callrules.Fact{Source: callrules.FromInput, Path: path, Joined: stricter}, Absent: callrules.Fails,
+		Fact: callrules.Fact{Source: callrules.FromInput, Path: path, Joined: joined}, Absent: callrules.Fails,
 		Shown: fmt.Sprintf("%s: %s %q", f.name, p.kind, text),
 	}
 	switch p.kind {
@@ -301,11 +301,14 @@ func (r *reader) pattern(n *yaml.Node, f *field, path []string,
 	case "regex":
 		re, err := jsregexp.Compile(text)
 		if err != nil {
+			found, fix := err.Error(), "write it another way"
+			if why := new(jsregexp.Error); errors.As(err, &why) {
+				found, fix = why.Found, why.Fix
+			}
 			r.doc.Fail(document.CodeValue, at,
-				fmt.Sprintf("the field %s, the pattern %s: %s", document.Quoted(f.name), document.Quoted(text), err),
-				"write it another way")
+				fmt.Sprintf("the field %s, the pattern %s: %s", document.Quoted(f.name), document.Quoted(text), found),
+				fix)
 		}
-		re.GivenUp = stricter
 		test.Op, test.Regexp = callrules.Matches, re
 	case "glob":
 		if found, fix := globMistake(text); found != "" {

@@ -162,7 +162,9 @@ var mistakes = []struct {
 		`the field "a..b" has an empty part`},
 	{"2_14_FieldIsANumber", head + "  - {name: N, action: deny, tool: Bash, match: {5: [{pattern: x}]}}\n", "4:49",
 		`a field whose name is the YAML value "5"`},
-	{"2_16_InvalidRegex", head + "  - {name: N, action: deny, tool: Bash, match: {command: [{pattern: 'a(', type: regex}]}}\n", "4:69", `the field "command", the pattern "a(": JavaScript refuses it: missing closing )`},
+	{"2_16_InvalidRegex", head + "  - {name: N, action: deny, tool: Bash, match: {command: [{pattern: 'a(', type: regex}]}}\n", "4:69", `the field "command", the pattern "a(": a ( that is not closed`},
+	{"2_07_LookAhead", head + "  - {name: N, action: deny, tool: Bash, match: {command: [{pattern: 'rm (?!x)', type: regex}]}}\n", "4:69", `the field "command", the pattern "rm (?!x)": look-ahead`},
+	{"2_07_BackReference", head + "  - {name: N, action: deny, tool: Bash, match: {command: [{pattern: '(a)\\1', type: regex}]}}\n", "4:69", `the back-reference \1`},
 	{"Column_InBytes", head + "  - {name: é, action: déný, tool: Bash}\n", "4:24", `the action "déný"`},
 }
 
@@ -244,7 +246,7 @@ func TestRow_2_16_AllMistakes(t *testing.T) {
 	if want := "[1  2  3  10 R1 12 R2 14 R3]"; fmt.Sprint(got) != want {
 		t.Errorf("got %v, want %s\n%v", got, want, err)
 	}
-	if want := `r.yaml:10:21: rule "R1": the field "command", the pattern "(": JavaScript refuses it: missing closing ); write it another way`; list[3].Error() != want {
+	if want := `r.yaml:10:21: rule "R1": the field "command", the pattern "(": a ( that is not closed; close it, or write \( for the character`; list[3].Error() != want {
 		t.Errorf("got  %s\nwant %s", list[3], want)
 	}
 }

@@ -188,7 +188,9 @@ func (p *parser) operate(t *callrules.Test, op, text string) bool {
 		t.Op = callrules.Matches
 		c := p.compile(strings.TrimPrefix(op, "LINE_"), text)
 		t.Regexp, t.Broken = c.regexp, c.broken
-		p.patterned = append(p.patterned, t)
+		if t.Broken != "" {
+			p.broken = append(p.broken, t)
+		}
 	default:
 		return false
 	}
