@@ -15,7 +15,8 @@ import (
 const worse = 1.03
 
 // TestBefore runs the programs of -base and of the work tree in turn, in every kind of row that TestPerformance measures
-// against a peer. It fails if the median ratio of processor times is over 1.03 in a row, or that of memory.
+// against a peer. It fails if the median ratio of processor times is over 1.03 in a row, or that of memory, with each of
+// three copies of the programs: two copies of one differ by up to 8 %.
 func TestBefore(t *testing.T) {
 	if *base == "" {
 		t.Skip("it takes a quarter of an hour; see make before")
@@ -31,9 +32,6 @@ func TestBefore(t *testing.T) {
 	if err := build.Program(w.scan + ".linked"); err != nil {
 		t.Fatal(err)
 	}
-	for _, program := range []string{before, w.scan} {
-		shell(t, "", "cp", program+".linked", program) // as prepare does
-	}
 	for _, c := range w.ownCommands() {
 		if !strings.Contains(c.what, *only) {
 			continue
@@ -43,9 +41,14 @@ func TestBefore(t *testing.T) {
 		for i, arg := range old.args {
 			old.args[i] = strings.ReplaceAll(arg, w.scan, before)
 		}
-		got, memory := w.versus(t, c.command, old), w.versus(t, old, old)[peak]
-		t.Logf("%s: CPU %.2f, wall %.2f, %.0f MiB of %.0f", c.what, got[cpu], got[wall], got[peak], memory)
-		if got[cpu] > worse || got[peak] > memory*worse+1 {
+		if !slices.ContainsFunc([]int{1, 2, 3}, func(int) bool {
+			for _, program := range []string{before, w.scan} {
+				shell(t, "", "cp", "--remove-destination", program+".linked", program)
+			}
+			got, memory := w.versus(t, c.command, old), w.versus(t, old, old)[peak]
+			t.Logf("%s: CPU %.2f, wall %.2f, %.0f MiB of %.0f", c.what, got[cpu], got[wall], got[peak], memory)
+			return got[cpu] <= worse && got[peak] <= memory*worse+1
+		}) {
 			t.Errorf("%s is worse than before", c.what)
 		}
 	}
