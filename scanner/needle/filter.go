@@ -61,15 +61,20 @@ func (f *filter) block(text []byte, step int) (all uint64) {
 	return all
 }
 
-// skipper returns what skips blocks by looking at every step-th place.
-func skipper(step int) func(*filter, []byte) int {
+// skipper returns what skips blocks by looking at every step-th place: one of the functions below, or of those in
+// foldedfilter.go.
+func (f *filter) skipper(step int) func(*filter, []byte) int {
+	plain, folded := (*filter).skip8, (*filter).skip8Folded
 	switch step {
 	case 2:
-		return (*filter).skip2
+		plain, folded = (*filter).skip2, (*filter).skip2Folded
 	case 4:
-		return (*filter).skip4
+		plain, folded = (*filter).skip4, (*filter).skip4Folded
 	}
-	return (*filter).skip8
+	if f.fold == 0 {
+		return plain
+	}
+	return folded
 }
 
 // skip8 returns where in text the first block begins that may have a gram, by looking at every eighth place; if there
@@ -77,8 +82,8 @@ func skipper(step int) func(*filter, []byte) int {
 // of one at a time, so nothing is decided before a block of them is done. One function for all distances, instead of
 // this and the two below, takes half as long again.
 func (f *filter) skip8(text []byte) (at int) {
-	bytes, shift, spread, fold := f.bytes, f.shift, f.spread, f.fold
-	has := func(word uint64) byte { return bytes[(word|fold)*spread>>(shift%64)] }
+	bytes, shift, spread := f.bytes, f.shift, f.spread
+	has := func(word uint64) byte { return bytes[word*spread>>(shift%64)] }
 	for ; len(text)-at >= 64; at += 64 {
 		c := text[at : at+64 : at+64]
 		if has(word(c))|has(word(c[8:]))|has(word(c[16:]))|has(word(c[24:]))|
@@ -91,8 +96,8 @@ func (f *filter) skip8(text []byte) (at int) {
 
 // skip4 is skip8 for every fourth place.
 func (f *filter) skip4(text []byte) (at int) {
-	bytes, shift, spread, fold := f.bytes, f.shift, f.spread, f.fold
-	has := func(word uint64) byte { return bytes[(word|fold)*spread>>(shift%64)] }
+	bytes, shift, spread := f.bytes, f.shift, f.spread
+	has := func(word uint64) byte { return bytes[word*spread>>(shift%64)] }
 	for ; len(text)-at >= 36; at += 32 {
 		c := text[at : at+36 : at+36]
 		if has(word(c))|has(word(c[4:]))|has(word(c[8:]))|has(word(c[12:]))|
@@ -105,8 +110,8 @@ func (f *filter) skip4(text []byte) (at int) {
 
 // skip2 is skip8 for every second place.
 func (f *filter) skip2(text []byte) (at int) {
-	bytes, shift, spread, fold := f.bytes, f.shift, f.spread, f.fold
-	has := func(word uint64) byte { return bytes[(word|fold)*spread>>(shift%64)] }
+	bytes, shift, spread := f.bytes, f.shift, f.spread
+	has := func(word uint64) byte { return bytes[word*spread>>(shift%64)] }
 	for ; len(text)-at >= 22; at += 16 {
 		c := text[at : at+22 : at+22]
 		if has(word(c))|has(word(c[2:]))|has(word(c[4:]))|has(word(c[6:]))|

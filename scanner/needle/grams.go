@@ -116,7 +116,7 @@ type gramScan struct {
 // scan looks at the places of text, which begins at a place of the content, as far as there are blocks of them. It
 // returns how far that is.
 func (s *gramScan) scan(text []byte, base int) (at int) {
-	step, skip := s.step, skipper(s.step)
+	step, skip := s.step, s.filter.skipper(s.step)
 	for ; ; at += s.block() {
 		at += skip(&s.filter, text[at:])
 		if len(text)-at < s.block()+maxGram-step {

@@ -197,16 +197,21 @@ const (
 // stands reports whether a needle is in content: at a place, or in another where that was
 // looked for too often.
 func (x *Seen) stands(i int, n *Needle, content []byte, start int) bool {
-	switch size := len(n.text); {
-	case n.isAt(content, start):
+	needle := n.text
+	switch {
+	case start < 0 || start+len(needle) > len(content):
+		return false
+	case string(content[start:start+len(needle)]) == string(needle):
 		return true
-	case start < 0 || start+size > len(content) || size <= shortest:
+	case n.fold && equalFold(content[start:start+len(needle)], needle):
+		return true
+	case len(needle) <= shortest:
 		return false
 	}
 	if x.vain[i] == 0 {
 		x.tried = append(x.tried, i)
 	}
-	if x.vain[i] += len(n.text); x.vain[i] <= patience*len(content) {
+	if x.vain[i] += len(needle); x.vain[i] <= patience*len(content) {
 		return false
 	}
 	if x.contains(content, n) {
@@ -215,15 +220,6 @@ func (x *Seen) stands(i int, n *Needle, content []byte, start int) bool {
 	x.has[i] = true
 	x.absent = append(x.absent, i)
 	return false
-}
-
-// isAt reports whether a needle is at a place of content, which may be outside of it.
-func (n *Needle) isAt(content []byte, start int) bool {
-	if start < 0 || start+len(n.text) > len(content) {
-		return false
-	}
-	there := content[start : start+len(n.text)]
-	return string(there) == string(n.text) || n.fold && equalFold(there, n.text)
 }
 
 func (x *Seen) contains(content []byte, n *Needle) bool {

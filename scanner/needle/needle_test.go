@@ -164,7 +164,7 @@ func TestSkip(t *testing.T) {
 				at -= block
 				hits++
 			}
-			if got := skipper(step)(&f, text); got != at {
+			if got := f.skipper(step)(&f, text); got != at {
 				t.Fatalf("step %d, grams of %d bytes, %x: skips %d bytes, want %d", step, size, text, got, at)
 			}
 			if all == 0 {

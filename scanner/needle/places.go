@@ -2,7 +2,8 @@ package needle
 
 import (
 	"bytes"
-	"slices"
+	"encoding/binary"
+	"math/bits"
 )
 
 // Places calls at for every place of content where a needle occurs, with the index of the needle; where one occurs
@@ -40,28 +41,69 @@ func places(content []byte, needles []*Needle, vectors bool, at func(needle, pla
 			}
 		}
 	}
-	vain := 0 // bytes of long needles that were compared
-	for some := range slices.Chunk(few, maxTeddy) {
-		t := newTeddy(needles, some)
-		t.each(&t.masks, content, func(bucket, place int) {
-			for i := range t.buckets[bucket] {
-				c := &t.buckets[bucket][i]
-				if (fourAt(content, place)|c.bits)&c.mask != c.gram || vain > patience*len(content) {
-					continue
-				}
-				n, start := needles[c.needle], place-c.at
-				if len(n.text) > shortest {
-					vain += len(n.text)
-				}
-				if n.isAt(content, start) {
-					at(c.needle, start)
-				}
-			}
-		})
-		if vain > patience*len(content) {
+	for len(few) > 0 {
+		some := few[:min(len(few), maxTeddy)]
+		few = few[len(some):]
+		s := placeScan{teddy: newTeddy(needles, some), content: content, needles: needles, at: at}
+		rest := s.scan(content, 0)
+		var end [2*blockLen + gramLen]byte // as in teddy.find
+		copy(end[:], content[rest:])
+		s.scan(end[:], rest)
+		if s.vain > patience*len(content) {
 			return false
 		}
-		vain = 0
 	}
 	return true
+}
+
+type placeScan struct {
+	*teddy
+	content []byte
+	needles []*Needle
+	at      func(needle, place int)
+	vain    int // bytes of long needles that were compared
+}
+
+// scan looks at the places of text, which begins at a place of the content, as far as there are blocks of them. It
+// returns how far that is.
+func (s *placeScan) scan(text []byte, base int) int {
+	var found [blockLen]byte
+	at := 0
+	for len(text)-at >= blockRead && s.vain <= patience*len(s.content) {
+		n, ok := scanBlocks(&s.masks, &text[at], len(text)-at, &found)
+		at += n
+		if !ok {
+			break
+		}
+		for w := 0; w < blockLen; w += 8 {
+			for v := binary.LittleEndian.Uint64(found[w:]); v != 0; v &= v - 1 {
+				bit := bits.TrailingZeros64(v)
+				s.compare(s.buckets[bit%8], base+at+w+bit/8)
+			}
+		}
+		at += blockLen
+	}
+	return at
+}
+
+// compare compares the needles of a bucket whose gram may be at a place.
+func (s *placeScan) compare(bucket []candidate, place int) {
+	for i := range bucket {
+		c := &bucket[i]
+		if place+gramLen <= len(s.content) &&
+			(binary.LittleEndian.Uint32(s.content[place:])|c.bits)&c.mask != c.gram {
+			continue
+		}
+		n, start := s.needles[c.needle], place-c.at
+		if start < 0 || start+len(n.text) > len(s.content) {
+			continue
+		}
+		if len(n.text) > shortest {
+			s.vain += len(n.text)
+		}
+		if there := s.content[start : start+len(n.text)]; string(there) == string(n.text) ||
+			n.fold && equalFold(there, n.text) {
+			s.at(c.needle, start)
+		}
+	}
 }

@@ -101,72 +101,104 @@ func (m *masks) drop(bucket int) {
 }
 
 func (t *teddy) find(content []byte, needles []*Needle, seen *Seen) {
-	left := t.masks
+	s := teddyScan{teddy: t, content: content, needles: needles, seen: seen}
 	if len(seen.list) > 0 { // in an earlier window
 		for bucket := range t.buckets {
-			if t.isDone(bucket, seen) {
-				left.drop(bucket)
+			if s.isDone(bucket) {
+				s.drop(bucket)
 			}
 		}
 	}
-	t.each(&left, content, func(bucket, place int) {
-		gram := fourAt(content, place)
-		for i := range t.buckets[bucket] {
-			// Most places have none of the grams: they have the halves of several, mixed.
-			c := &t.buckets[bucket][i]
-			if (gram|c.bits)&c.mask != c.gram {
-				continue
-			}
-			if !seen.has[c.needle] && seen.stands(c.needle, needles[c.needle], content, place-c.at) {
-				seen.add(c.needle)
-			}
-			if t.isDone(bucket, seen) {
-				left.drop(bucket)
-			}
-		}
-	})
-}
-
-// each calls hit with each place of content, from the left, at which a gram of a bucket may be.
-func (t *teddy) each(m *masks, content []byte, hit func(bucket, place int)) {
-	at := scan(m, content, 0, hit)
+	at := s.scan(content, 0)
 	// What is left is too short for a block: once more, with zeros behind it.
 	var rest [2*blockLen + gramLen]byte
 	copy(rest[:], content[at:])
-	scan(m, rest[:], at, hit)
+	s.scan(rest[:], at)
 }
 
-// scan is each for text, which begins at a place of the content, as far as there are blocks of it. It returns how far
-// that is.
-func scan(m *masks, text []byte, base int, hit func(bucket, place int)) int {
+type teddyScan struct {
+	*teddy
+	fewer   bool  // a bucket is done
+	left    masks // those of the others, then
+	content []byte
+	needles []*Needle
+	seen    *Seen
+}
+
+// scan looks at the places of text, which begins at a place of the content, as far as
+// there are blocks of them. It returns how far that is.
+func (s *teddyScan) scan(text []byte, base int) int {
 	var found [blockLen]byte
 	at := 0
 	for len(text)-at >= blockRead {
-		n, ok := scanBlocks(m, &text[at], len(text)-at, &found)
+		masks := &s.teddy.masks
+		if s.fewer {
+			masks = &s.left
+		}
+		n, ok := scanBlocks(masks, &text[at], len(text)-at, &found)
 		at += n
 		if !ok {
 			break
 		}
-		for w := 0; w < blockLen; w += 8 {
-			for v := binary.LittleEndian.Uint64(found[w:]); v != 0; v &= v - 1 {
-				bit := bits.TrailingZeros64(v)
-				hit(bit%8, base+at+w+bit/8)
-			}
+		for done := s.check(&found, base+at); done != 0; done &= done - 1 {
+			s.drop(bits.TrailingZeros8(done))
 		}
 		at += blockLen
 	}
 	return at
 }
 
-// fourAt returns the four bytes at a place, with zeros for those behind the content's end.
-func fourAt(content []byte, place int) uint32 {
-	if place+gramLen <= len(content) {
-		return binary.LittleEndian.Uint32(content[place:])
+// drop looks for the needles of a bucket no more.
+func (s *teddyScan) drop(bucket int) {
+	if !s.fewer {
+		s.fewer, s.left = true, s.teddy.masks
 	}
-	rest := content[min(place, len(content)):]
+	s.left.drop(bucket)
+}
+
+// check compares the needles of the buckets found in a block. It returns the buckets of which a gram was there and no
+// needle is left that was not seen.
+func (s *teddyScan) check(found *[blockLen]byte, at int) (done byte) {
+	for w := 0; w < blockLen; w += 8 {
+		for v := binary.LittleEndian.Uint64(found[w:]); v != 0; v &= v - 1 {
+			bit := bits.TrailingZeros64(v)
+			place, bucket := at+w+bit/8, bit%8
+			gram := s.four(place)
+			for i := range s.buckets[bucket] {
+				// Most places have none of the grams: they have the halves of several, mixed.
+				if c := &s.buckets[bucket][i]; (gram|c.bits)&c.mask == c.gram {
+					s.compare(c, place)
+					if s.isDone(bucket) {
+						done |= 1 << bucket
+					}
+				}
+			}
+		}
+	}
+	return done
+}
+
+// four returns the four bytes at a place, with zeros for those behind the content's end.
+func (s *teddyScan) four(place int) uint32 {
+	if place+gramLen <= len(s.content) {
+		return binary.LittleEndian.Uint32(s.content[place:])
+	}
+	rest := s.content[min(place, len(s.content)):]
 	return uint32(gramAt(rest, len(rest)))
 }
 
-func (t *teddy) isDone(bucket int, seen *Seen) bool {
-	return !slices.ContainsFunc(t.buckets[bucket], func(c candidate) bool { return !seen.has[c.needle] })
+// compare notes a candidate's needle, if it was not seen and is in the content, its gram at a place.
+func (s *teddyScan) compare(c *candidate, place int) {
+	if !s.seen.has[c.needle] && s.seen.stands(c.needle, s.needles[c.needle], s.content, place-c.at) {
+		s.seen.add(c.needle)
+	}
+}
+
+func (s *teddyScan) isDone(bucket int) bool {
+	for _, c := range s.buckets[bucket] {
+		if !s.seen.has[c.needle] {
+			return false
+		}
+	}
+	return true
 }
