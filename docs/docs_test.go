@@ -44,8 +44,8 @@ var pages = []string{
 	"agents/edits.md",
 	"architecture.md", "cli.md", "cookbook.md", "decisions.md",
 	"dialects.md", "editors.md",
-	"exceptions.md", "fleets.md", "github-action.md", "gitlab.md", "glossary.md", "install.md", "keys.md",
-	"limits.md", "matching.md", "organisation.md", "pre-commit.md", "reports.md", "results.md",
+	"fleets.md", "github-action.md", "gitlab.md", "glossary.md", "install.md", "keys.md",
+	"limits.md", "matching.md", "pre-commit.md", "reports.md", "results.md",
 	"rules.md", "scopes.md", "troubleshooting.md", "tutorial.md", "verdict.md", "way-of-a-scan.md",
 }
 
@@ -326,7 +326,7 @@ func TestSessions(t *testing.T) {
 	// Fewer than these, and the test has lost sight of the pages.
 	atLeast := map[string]int{
 		"../README.md": 8, "../examples/agent/README.md": 1, "cli.md": 8, "matching.md": 6, "pre-commit.md": 8, "rules.md": 6,
-		"adopting.md": 45, "cookbook.md": 7, "editors.md": 4, "exceptions.md": 30, "organisation.md": 12, "troubleshooting.md": 14, "tutorial.md": 26, "verdict.md": 4,
+		"adopting.md": 90, "cookbook.md": 7, "editors.md": 4, "troubleshooting.md": 14, "tutorial.md": 26, "verdict.md": 4,
 	}
 	for _, page := range pages {
 		t.Run(page, func(t *testing.T) {
