@@ -21,11 +21,15 @@ import (
 
 // The targets here hold one escaper each. Those of whole reports hold all of a document, and are a hundred times slower.
 
-// hostileTexts are the seeds.
+// hostileTexts adds the seeds.
 func hostileTexts(f *testing.F) {
-	for _, s := range append(hostileMarkdown(f), "::stop-commands::k", " ::error::x", "]]><!--", "<![CDATA[", "\ufffe\uffff", "\xed\xa0\x80", "[a](1) {0} \\[not](2)", "%41\\x41\xff", "//host/x", `\u{1b}`) {
+	for _, s := range allHostile(f) {
 		f.Add(s)
 	}
+}
+
+func allHostile(t testing.TB) []string {
+	return append(hostileMarkdown(t), "::stop-commands::k", " ::error::x", "]]><!--", "<![CDATA[", "\ufffe\uffff", "\xed\xa0\x80", "[a](1) {0} \\[not](2)", "%41\\x41\xff", "//host/x", `\u{1b}`)
 }
 
 // hostileMarkdown is every way of Markdown, and of those who render it, to be more than text: a Go string in each line of

@@ -41,9 +41,21 @@ func writeGitHub(w io.Writer, document *verdict.Verdict) error {
 		all = append(all, violationAnnotation(f, t.place, rule))
 	}
 	if len(v.undecided)+len(targets) > annotationsKept {
-		more := count(len(v.undecided)+len(targets)-annotationsKept+1, "more annotation")
+		const shown = annotationsKept - 1
+		var parts []string
+		thing := "more violation"
+		if len(targets) > len(v.Violations) {
+			thing = "more place"
+		}
+		if n := len(targets) - max(shown-len(v.undecided), 0); n > 0 {
+			parts = append(parts, count(n, thing))
+		}
+		if n := len(v.undecided) - shown; n > 0 {
+			parts = append(parts, count(n, "more error"))
+		}
+		more := strings.Join(parts, " and ")
 		all = append(all[:annotationsKept-1], annotation{title: "policyscan: " + more, lines: []string{
-			more + " not shown: GitHub keeps 10 per step. " +
+			more + " not shown: GitHub keeps 10 annotations per step. " +
 				"All are in the verdict (--output, verdict.json) and in the text report.",
 			v.summaryLine(),
 		}})

@@ -71,8 +71,15 @@ func wantAnnotations(t *testing.T, v *verdict.Verdict) {
 			if len(c.properties) != 1 || !strings.Contains(c.data, "not shown") {
 				t.Errorf("the tenth of %d is %+v", total, c)
 			}
-			if want := fmt.Sprintf("policyscan: %s", count(total-9, "more annotation")); c.properties["title"] != want {
-				t.Errorf("the tenth of %d is %q", total, c.properties["title"])
+			var want []string
+			if n := len(v.Violations) - max(9-len(v.Errors), 0); n > 0 {
+				want = append(want, count(n, "more violation"))
+			}
+			if n := len(v.Errors) - 9; n > 0 {
+				want = append(want, count(n, "more error"))
+			}
+			if got := c.properties["title"]; got != "policyscan: "+strings.Join(want, " and ") {
+				t.Errorf("the tenth of %d is %q, want %q", total, got, want)
 			}
 			continue
 		}
@@ -160,7 +167,7 @@ func TestGitHubPlaces(t *testing.T) {
 	}
 	v.Decide()
 	all := annotations(t, v)
-	if got := places(); len(got) != 10 || got[8] != "error new.tf 9 " || !strings.Contains(all[9].data, "4 more annotations not shown") {
+	if got := places(); len(got) != 10 || got[8] != "error new.tf 9 " || !strings.Contains(all[9].data, "4 more places not shown") {
 		t.Errorf("%q, the last %q", got, all[9].data)
 	}
 }
@@ -193,7 +200,7 @@ func TestGitHubCap(t *testing.T) {
 	}
 	v.Errors = []verdict.Error{{Code: code.Usage, Message: "m"}}
 	v.Decide()
-	if got := annotations(t, v)[9]; got.properties["title"] != "policyscan: 4 more annotations" || !strings.Contains(got.data, "verdict.json") {
+	if got := annotations(t, v)[9]; got.properties["title"] != "policyscan: 4 more violations" || !strings.Contains(got.data, "verdict.json") {
 		t.Errorf("the tenth is %+v", got)
 	}
 }

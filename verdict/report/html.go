@@ -46,6 +46,7 @@ func writePage(w io.Writer, name string, styles []string, script string, head *h
 		"lines": textLines, "drawn": drawn, "safe": isSafeURL, "moreErrors": moreErrors, "mostFirst": mostFirst,
 		"covered":  func(r *summary.Repository) int { return r.Governed },
 		"short":    func(commit string) string { return inert(abbreviated(commit)) },
+		"why":      reasonWords,
 		"sentence": func(s string) string { return inert(full(sentence(s))) },
 		"join":     func(all []string) string { return strings.Join(all, ", ") },
 	}).ParseFS(htmlFiles, "html/"+name)

@@ -104,6 +104,9 @@ func errorItem(of string, e *verdict.Error) string {
 			s += " " + at
 		}
 	}
+	if next := nextStep(e); next != "" {
+		return s + ": " + words(e.Message, 1000) + "; " + next
+	}
 	return s + ": " + words(e.Message, 1000)
 }
 
@@ -140,7 +143,11 @@ func (p *markdownPage) facts(v *view) {
 func omissions(files []verdict.Omission) string {
 	var all []string
 	for _, o := range files {
-		all = append(all, codeMarkdown(clip(o.File, 300))+" ("+words(o.Reason, 100)+")")
+		why := words(o.Reason, 100)
+		if s := reasonWords(o.Reason); s != "" {
+			why += ": " + prose(s, codeMarkdown)
+		}
+		all = append(all, codeMarkdown(clip(o.File, 300))+" ("+why+")")
 	}
 	return firstOf(all, mostNames)
 }

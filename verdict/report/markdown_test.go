@@ -93,10 +93,10 @@ func TestMarkdownFacts(t *testing.T) {
 			t.Errorf("a rule is unused? %t, but\n%s", c.want, page)
 		}
 	}
-	for n, want := range map[int]string{10: "`f` (limit)\n", 12: "`f` (limit) and 2 more\n"} {
+	for n, want := range map[int]string{10: "`f` (limit: longer than `--max-file-bytes`, or over a limit of what is parsed)\n", 12: "`f` (limit: longer than `--max-file-bytes`, or over a limit of what is parsed) and 2 more\n"} {
 		v := newFixture()
 		v.Coverage.NotScanned = slices.Repeat([]verdict.Omission{{File: "f", Reason: "limit"}}, n)
-		if page := markdown(t, v); !strings.Contains(page, "- **Not scanned**: "+strings.Repeat("`f` (limit), ", 9)+want) {
+		if page := markdown(t, v); !strings.Contains(page, "- **Not scanned**: "+strings.Repeat("`f` (limit: longer than `--max-file-bytes`, or over a limit of what is parsed), ", 9)+want) {
 			t.Errorf("%d files:\n%s", n, page)
 		}
 	}

@@ -99,7 +99,13 @@ func (s *sarifWriter) log() sarifLog {
 	run.AutomationDetails.Description.Text = "Files checked against a policy's rules."
 	run.Properties = sarifRunProperties{
 		Verdict: v.Verdict, Complete: v.Complete, Partial: v.Partial, Allowed: v.Allowed, Scope: v.Scope,
-		Violations: len(v.Violations),
+		Violations: len(v.Violations), Policy: []map[string]string{}, Coverage: map[string]int64{
+			"files": int64(v.Coverage.Files), "governed": int64(v.Coverage.Governed), "bytes": v.Coverage.Bytes,
+			"scanned": int64(v.Coverage.Scanned), "notScanned": int64(len(v.Coverage.NotScanned)),
+		},
+	}
+	for _, p := range v.Policy {
+		run.Properties.Policy = append(run.Properties.Policy, map[string]string{"from": p.From, "sha256": p.SHA256})
 	}
 	run.Invocations = []sarifInvocation{{
 		ExecutionSuccessful: len(s.undecided) == 0,

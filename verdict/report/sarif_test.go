@@ -81,6 +81,13 @@ func TestSARIFRegions(t *testing.T) {
 		if got := cutRegion(t, c.content, match); got != c.pattern {
 			t.Errorf("%q: the region is %q", c.content, got)
 		}
+		if match.ByteOffset != nil {
+			if got := c.content[*match.ByteOffset:][:match.ByteLength]; got != c.pattern {
+				t.Errorf("%q: the bytes are %q", c.content, got)
+			}
+		} else if !strings.Contains(c.pattern, "\n") {
+			t.Errorf("%q: no bytes", c.content)
+		}
 		if len(c.pattern) > excerptLimit {
 			if match.Snippet != nil || context != nil {
 				t.Errorf("%q: the snippet is %q", c.content, match.Snippet.Text)

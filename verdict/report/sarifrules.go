@@ -127,6 +127,10 @@ func regions(e *verdict.Evidence) (match, context *sarifRegion) {
 	match.EndLine, match.EndColumn = max(e.EndLine, match.StartLine), max(e.UTF16EndColumn, 1)
 	if match.EndLine == match.StartLine {
 		match.EndColumn = max(match.EndColumn, match.StartColumn)
+		// The bytes of a line end are not known: a pattern's LF matches CRLF.
+		if n := e.EndColumn - e.Column; e.Line == e.EndLine && n > 0 && e.Offset >= 0 {
+			match.ByteOffset, match.ByteLength = &e.Offset, n
+		}
 	}
 	start, end := matchInExcerpt(e)
 	before, text, after := e.Excerpt[:start], e.Excerpt[start:end], e.Excerpt[end:]
@@ -138,6 +142,7 @@ func regions(e *verdict.Evidence) (match, context *sarifRegion) {
 		return match, nil
 	}
 	around := *match
+	around.ByteOffset, around.ByteLength = nil, 0
 	around.StartColumn = max(around.StartColumn-utf16Len(before), 1)
 	around.EndColumn += utf16Len(after)
 	around.Snippet = &sarifText{Text: e.Excerpt}

@@ -34,15 +34,17 @@ type (
 	}
 	// sarifRunProperties is what the verdict says of the whole run, under its own names.
 	sarifRunProperties struct {
-		Verdict           verdict.Outcome `json:"verdict"`
-		Complete          bool            `json:"complete"`
-		Partial           bool            `json:"partial"`
-		Allowed           []string        `json:"allowed"`
-		Scope             verdict.Scope   `json:"scope"`
-		Violations        int             `json:"violations"` // of the verdict, whether they are here or not
-		ViolationsLeftOut int             `json:"violationsLeftOut"`
-		ErrorsLeftOut     int             `json:"errorsLeftOut"`
-		RulesLeftOut      int             `json:"rulesLeftOut"`
+		Verdict           verdict.Outcome     `json:"verdict"`
+		Complete          bool                `json:"complete"`
+		Partial           bool                `json:"partial"`
+		Allowed           []string            `json:"allowed"`
+		Scope             verdict.Scope       `json:"scope"`
+		Coverage          map[string]int64    `json:"coverage"`
+		Violations        int                 `json:"violations"` // of the verdict, whether they are here or not
+		ViolationsLeftOut int                 `json:"violationsLeftOut"`
+		ErrorsLeftOut     int                 `json:"errorsLeftOut"`
+		RulesLeftOut      int                 `json:"rulesLeftOut"`
+		Policy            []map[string]string `json:"policy"`
 	}
 	// sarifRule is a reportingDescriptor.
 	sarifRule struct {
@@ -118,6 +120,8 @@ type (
 		StartColumn int64      `json:"startColumn,omitempty"` // without columns: whole lines
 		EndLine     int64      `json:"endLine"`
 		EndColumn   int64      `json:"endColumn,omitempty"`
+		ByteOffset  *int64     `json:"byteOffset,omitempty"` // 0-based
+		ByteLength  int64      `json:"byteLength,omitempty"`
 		Snippet     *sarifText `json:"snippet,omitempty"`
 	}
 )

@@ -77,7 +77,11 @@ func (t *textWriter) group(g *ruleGroup) {
 		about += "; owner: " + owner
 	}
 	id := verdict.Visible(r.ID)
-	t.under(t.paint(red, id)+": ", columns(id+": "), flow(r.Title)+" ("+about+")")
+	lead, width := t.paint(red, id)+": ", columns(id+": ")
+	for _, part := range wrap(flow(r.Title)+" ("+about+")", t.Width-width) {
+		t.line("%s%s", lead, t.paint(bold, part))
+		lead = strings.Repeat(" ", width)
+	}
 	shown, also := g.fold()
 	first, reason, hidden, placed := newFinding(shown[0]), commonReason(shown), true, false
 	for _, x := range shown {

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -226,7 +227,7 @@ func (v *view) behindNote() string {
 // scopeLine is the mode, and the scope in words.
 func (v *view) scopeLine() string {
 	s := verdict.Visible(v.Scope.Mode)
-	if words := v.scope(); words != "" {
+	if words := cmp.Or(v.scope(), v.modeWords()); words != "" {
 		s += ": " + words
 	}
 	if v.Scope.Mode == "diff" && v.Scope.HeadCommit != "" {
@@ -294,6 +295,56 @@ func newWords(n int) string {
 		return "none new"
 	}
 	return strconv.Itoa(n) + " new"
+}
+
+// modeWords says which files a scope has; "" of a mode that no scan has.
+func (v *view) modeWords() string {
+	if v.Scope.Mode == "full" && v.Scope.Strategy != "" {
+		return "every file of the commit"
+	}
+	return map[string]string{
+		"full":    "every file of the directory",
+		"tracked": "the files that git's index names",
+		"diff":    "the files that the head changes",
+		"staged":  "the files that the next commit changes",
+		"files":   "the files of a list",
+		"stdin":   "one file, from standard input",
+	}[v.Scope.Mode]
+}
+
+// reasonWords explains a reason of docs/verdict.md for which a file was omitted; "" if the word says all.
+func reasonWords(reason string) string {
+	return map[string]string{
+		"git":                    "git's own directory",
+		"rules":                  "a rule file in use",
+		"output":                 "written by this run",
+		verdict.LeftRequiredFile: "not looked for: this scope does not have the whole tree",
+		"special-file":           "a FIFO, socket or device",
+		"symlink":                "a link to what the same rules do not cover; its target string was checked",
+		"lfs-pointer":            "a Git LFS pointer; its own text was checked",
+		"encoding":               "git checks it out in an unknown encoding; its blob was checked",
+		"encrypted":              "encrypted with git-crypt; its own bytes were checked",
+		"submodule":              "its files are not here",
+		"unreadable":             "it could not be read",
+		"changed":                "it changed while it was read",
+		"limit":                  "longer than --max-file-bytes, or over a limit of what is parsed",
+		"unparsable":             "it cannot be parsed; its text was checked",
+		"unknown-format":         "its name does not say its format; its text was checked",
+		"internal":               "a bug in policyscan",
+		"not-reached":            "the run ended before",
+		"case-collision":         "another tracked file is in its place on disk",
+		"absent":                 "git tracks it, and it is not on disk",
+	}[reason]
+}
+
+// nextStep is what to do about an error; "" if its message says that.
+func nextStep(e *verdict.Error) string {
+	if strings.Contains(e.Message, "; ") {
+		return ""
+	}
+	return map[string]string{
+		code.Read: "fix permissions or disk", code.FilesFrom: "fix the list", code.Output: "fix where the output goes",
+	}[e.Code]
 }
 
 // unparsed are the files of which rules had the text alone checked.

@@ -196,11 +196,7 @@ func TestMarkdownOfMessages(t *testing.T) {
 
 // meant is the text that a reader should see of a message.
 func meant(text string) string {
-	var lines []string
-	for _, line := range strings.Split(text, "\n") {
-		lines = append(lines, verdict.Defuse(verdict.Visible(strings.ReplaceAll(line, "\t", "    "))))
-	}
-	return strings.Join(lines, "\n")
+	return shown(strings.Join(strings.Fields(text), " "))
 }
 
 // squeezed is text without white space, of which Markdown drops what is at the ends of
