@@ -6,6 +6,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode/utf16"
 
 	"github.com/policyscan/policyscan/agent/call"
 )
@@ -55,6 +56,10 @@ func (in *input) claudeReplacement() replacement {
 
 const bom = "\xef\xbb\xbf"
 
+// maxCRLF is within how many UTF-16 units Claude Code looks for CRLF. A file whose first line is longer is written
+// with LF.
+const maxCRLF = 4096
+
 // maxSteps is how many bytes the edits of one call may search: a second's work at worst.
 const maxSteps = 1 << 30
 
@@ -68,6 +73,9 @@ func (in *input) claudeEdit(edits []replacement) []Edit {
 			return nil, err
 		case !exists && edits[0].old != "":
 			return nil, errNoFile()
+		case t.crlf:
+			line, _, _ := strings.Cut(before, "\n")
+			t.crlf = len(utf16.Encode([]rune(line)))+len("\n") <= maxCRLF
 		}
 		left := maxSteps
 		bodies := []string{t.body}

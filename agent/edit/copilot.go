@@ -35,7 +35,7 @@ func copilotEdits(in *input) []Edit {
 		if before != "" {
 			r.new = t.encode(crlfToLF(repl))[0]
 		}
-		byLines := t.crlf && !strings.Contains(before, old) && !beginsBlank
+		byLines := t.crlf && !strings.Contains(before, old)
 		if byLines {
 			r.old = lfToCRLF(old)
 		}
@@ -44,9 +44,17 @@ func copilotEdits(in *input) []Edit {
 			return nil, err
 		}
 		all := []string{made}
-		if byLines && !strings.HasSuffix(old, "\n") {
-			// Blanks after the last line are taken for its own.
-			head, rest, _ := strings.Cut(before, r.old)
+		if !byLines {
+			return all, nil
+		}
+		head, rest, _ := strings.Cut(before, r.old)
+		near, want := withoutTrailing(before), withoutTrailing(r.old)
+		if strings.Index(near, want) != strings.LastIndex(near, want) ||
+			beginsBlank && strings.TrimRight(head, " \t") != head {
+			return nil, errors.New("the old text is in the file in several ways, but for spaces at the ends of lines; " +
+				"add lines around it, and begin with one that is not blank")
+		}
+		if !strings.HasSuffix(old, "\n") { // blanks after the last line are taken for its own
 			all = append(all, head+r.new+strings.TrimLeft(rest, " \t"))
 		}
 		return all, nil

@@ -6,8 +6,7 @@ import (
 	"path"
 	"slices"
 	"strings"
-
-	"github.com/policyscan/policyscan/internal/late"
+	"unicode"
 )
 
 // patchEdits reads apply_patch. Codex's hooks have the patch as "command", models write it as "input", and
@@ -34,22 +33,14 @@ func editsOfPatch(patch, folder string) ([]Edit, error) {
 		return nil, fmt.Errorf("the patch cannot be read: %w", err)
 	}
 	var edits []Edit
+	var parts [][]hunk     // of each edit
 	at := map[string]int{} // of a path, the edit
 	for _, h := range hunks {
 		if h.move != "" && path.Clean(h.move) == path.Clean(h.path) { // Codex would take it away
 			return nil, fmt.Errorf("line %d: the patch moves %q to itself; remove the line", h.line, h.path)
 		}
-		e := Edit{Path: h.path, Remove: h.kind == deleteFile}
-		switch {
-		case h.kind == addFile:
-			e.change = patchAdd(strings.Join(h.lines, ""))
-		case h.kind == updateFile:
-			e.change = patchUpdate(h.chunks)
-		}
-		if h.move != "" {
-			e.Path, e.From = h.move, h.path
-		}
-		for _, name := range []*string{&e.Path, &e.From} {
+		i := len(edits)
+		for _, name := range []*string{&h.path, &h.move} {
 			if *name == "" {
 				continue
 			}
@@ -59,20 +50,34 @@ func editsOfPatch(patch, folder string) ([]Edit, error) {
 			if folder != "" && !isAbsolute(*name) {
 				*name = strings.TrimSuffix(folder, "/") + "/" + *name
 			}
-			i, again := at[path.Clean(*name)]
-			if !again {
-				at[path.Clean(*name)] = len(edits)
-				continue
+			if k, again := at[path.Clean(*name)]; again {
+				if i = k; h.move != "" || edits[k].From != "" {
+					return nil, fmt.Errorf("line %d: the patch moves %q and changes it in another part; "+
+						"split it into two patches", h.line, *name)
+				}
 			}
-			if e.Remove || e.From != "" || edits[i].Remove || edits[i].From != "" {
-				return nil, fmt.Errorf("line %d: the patch moves or removes %q and changes it in another part; "+
-					"split it into two patches", h.line, *name)
-			}
-			edits[i].change = severalParts
-			e.Path = ""
+			at[path.Clean(*name)] = i
 		}
-		if e.Path != "" {
-			edits = append(edits, e)
+		if i == len(edits) {
+			edits, parts = append(edits, Edit{Path: h.path}), append(parts, nil)
+		}
+		e := &edits[i]
+		if h.move != "" {
+			e.Path, e.From = h.move, h.path
+		}
+		switch {
+		case e.Remove && h.kind != addFile:
+			return nil, fmt.Errorf("line %d: the patch has already removed %q", h.line, h.path)
+		case h.kind == updateFile:
+			parts[i] = append(parts[i], h)
+		default:
+			parts[i] = []hunk{h}
+		}
+		e.Remove = h.kind == deleteFile
+	}
+	for i := range edits {
+		if !edits[i].Remove {
+			edits[i].change = patchChange(parts[i])
 		}
 	}
 	if len(edits) == 0 {
@@ -85,117 +90,157 @@ func isAbsolute(name string) bool {
 	return strings.HasPrefix(name, "/") || strings.HasPrefix(name, `\`) || len(name) > 1 && name[1] == ':'
 }
 
-// patchAdd writes a file that a patch adds, over one that may exist.
-func patchAdd(content string) change {
-	return func(string, bool) ([]string, error) { return []string{content}, nil }
-}
+const (
+	maxLines = 1 << 22      // of a file that a patch updates
+	maxParts = maxSteps / 8 // the parts of an update times the file's bytes: some seconds' work at worst
+)
 
-// severalParts is the change of a file that a patch changes in several hunks.
-func severalParts(string, bool) ([]string, error) {
-	return nil, errors.New("the patch changes the file in several parts; put all changes of a file into one")
-}
-
-// patchUpdate changes lines, which must be in the file exactly. Codex has two ways to do so, one of them behind a
-// setting: the older one writes lines of the patch with LF, and takes an empty last line for the end of the file.
-func patchUpdate(chunks []chunk) change {
+// patchChange makes the parts of a patch that are about one file, one after the other, each on the result of the one
+// before. Codex has two ways to update a file, one of them behind a setting: the newer keeps CRLF, the older takes a
+// CR for a blank at the end of a line, and writes lines of the patch with LF.
+func patchChange(parts []hunk) change {
 	return func(before string, exists bool) ([]string, error) {
-		t, err := readText(before)
-		switch {
-		case err != nil:
-			return nil, err
-		case !exists:
-			return nil, errNoFile()
-		case strings.Contains(t.body, "\r"),
-			t.crlf && (blankBeforeCRLF().MatchString(before) || !strings.HasSuffix(before, "\n")):
-			return nil, errors.New("the file has CR alone, or CRLF and a line that ends in whitespace or has no end, " +
-				"which Codex's releases read differently; write the whole file")
-		case t.body != "" && !strings.HasSuffix(t.body, "\n"):
-			t.body += "\n"
-		}
-		var newer, older strings.Builder
-		write := func(kept, added string) {
-			newer.WriteString(kept + added)
-			if t.crlf {
-				kept = lfToCRLF(kept)
-			}
-			older.WriteString(kept + added)
-		}
-		written, at, tail := 0, 0, ""
-		for i, c := range chunks {
-			from, to, err := c.find(t.body, at)
-			if err != nil {
-				return nil, fmt.Errorf("part %d of the patch: %w", i+1, err)
-			}
-			at = to
-			if len(c.old) == 0 { // Codex adds such lines at the end of the file
-				tail += joined(c.new)
+		newer, older := before, before
+		for _, h := range parts {
+			if h.kind == addFile {
+				newer, exists = strings.Join(h.lines, ""), true
+				older = newer
 				continue
 			}
-			write(t.body[written:from], joined(c.new))
-			written = to
+			t, err := readText(newer)
+			switch {
+			case err != nil:
+				return nil, err
+			case !exists:
+				return nil, errNoFile()
+			case strings.Contains(t.body, "\r"):
+				return nil, errors.New("the file has CR alone, which Codex's releases read differently; " +
+					"write the whole file")
+			case strings.Count(t.body, "\n") > maxLines, (len(h.chunks)-1)*len(newer) > maxParts:
+				return nil, fmt.Errorf("the file has over %d lines, or the patch too many parts for so large a file; "+
+					"split it", maxLines)
+			}
+			if newer, err = t.update(h.chunks); err == nil {
+				older, err = updateOlder(older, h.chunks)
+			}
+			if err != nil {
+				return nil, err
+			}
 		}
-		write(t.body[written:], tail)
-		old := older.String()
-		if old == "\n" || strings.HasSuffix(old, "\n\n") {
-			old = old[:len(old)-1]
-		}
-		return append(t.encode(newer.String()), old), nil
+		return []string{newer, older}, nil
 	}
 }
 
-var blankBeforeCRLF = late.Regexp(`[\t\v\f\pZ\x{85}]\r\n`)
-
-// find returns where the lines that a chunk replaces begin and end in a body, below an offset.
-func (c chunk) find(body string, at int) (from, to int, err error) {
-	if c.anchored {
-		context := c.context + "\n"
-		if at = findLines(body, at, context); at < 0 {
-			return 0, 0, fmt.Errorf("the line %s after @@ is not in the file exactly, or not below the part before",
-				quote(c.context))
-		}
-		at += len(context)
+// update is the newer way.
+func (t text) update(chunks []chunk) (string, error) {
+	lines, err := replaceLines(splitLines(t.body), chunks)
+	if err != nil || len(lines) == 0 {
+		return "", err
 	}
-	if len(c.old) == 0 {
-		if body == "\n" || strings.HasSuffix(body, "\n\n") {
-			return 0, 0, errors.New("it adds lines at the end of a file whose last line is empty, " +
-				"which Codex's releases do differently; begin with a line of the file")
-		}
-		return at, at, nil
-	}
-	old := joined(c.old)
-	switch last := len(body) - len(old); {
-	case !c.atEnd:
-		from = findLines(body, at, old)
-	case last < at || body[last:] != old || last > at && body[last-1] != '\n':
-		from = -1
-	default:
-		from = last
-	}
-	if from < 0 {
-		return 0, 0, fmt.Errorf("its lines, from %s on, are not in the file exactly, "+
-			"or not below the part before; copy them from the file as they are", quote(c.old[0]))
-	}
-	return from, from + len(old), nil
+	end := t.encode("\n")[0]
+	return strings.Join(lines, end) + end, nil
 }
 
-// findLines returns where lines begin in a body, at the beginning of a line at an offset or below; -1 is nowhere.
-func findLines(body string, at int, lines string) int {
-	if strings.HasPrefix(body[at:], lines) {
-		return at
+// updateOlder is the older way, which takes an empty last line for the end of the file.
+func updateOlder(before string, chunks []chunk) (string, error) {
+	lines := splitLines(before)
+	if n := len(lines); n > 0 && lines[n-1] == "" && slices.ContainsFunc(chunks, chunk.atFileEnd) {
+		return "", errors.New("it adds lines at the end of a file whose last line is empty, " +
+			"which Codex's releases do differently; begin with a line of the file")
 	}
-	if i := strings.Index(body[at:], "\n"+lines); i >= 0 {
-		return at + i + 1
+	lines, err := replaceLines(lines, chunks)
+	made := strings.Join(lines, "\n")
+	if len(lines) > 0 && lines[len(lines)-1] != "" {
+		made += "\n"
 	}
-	return -1
+	return made, err
 }
 
-func joined(lines []string) string {
-	var b strings.Builder
-	for _, line := range lines {
-		b.WriteString(line)
-		b.WriteByte('\n')
+// splitLines splits at LF. What is behind the last one is a line unless it is empty.
+func splitLines(s string) []string {
+	lines := strings.Split(s, "\n")
+	if last := len(lines) - 1; lines[last] == "" {
+		lines = lines[:last]
 	}
-	return b.String()
+	return lines
+}
+
+// replaceLines makes the chunks, each of which is looked for below the one before.
+func replaceLines(lines []string, chunks []chunk) ([]string, error) {
+	s := source{lines: lines, trimmed: trimLines(lines)}
+	var made, tail []string
+	at, written := 0, 0
+	for i, c := range chunks {
+		if c.anchored {
+			if at = s.find([]string{c.context}, at, false) + 1; at == 0 {
+				return nil, fmt.Errorf("part %d of the patch: the line %s after @@ is not in the file exactly, "+
+					"or not below the part before", i+1, quote(c.context))
+			}
+		}
+		if c.atFileEnd() {
+			tail = append(tail, c.new...)
+			continue
+		}
+		from := s.find(c.old, at, c.atEnd)
+		if from < 0 {
+			return nil, fmt.Errorf("part %d of the patch: its lines, from %s on, are not in the file exactly, "+
+				"or not below the part before; copy them from the file as they are", i+1, quote(c.old[0]))
+		}
+		if at = from + len(c.old); at == len(lines) && tail != nil && slices.Contains(c.new, c.old[len(c.old)-1]) {
+			return nil, fmt.Errorf("part %d of the patch may add lines at the end of the file, as a part before does; "+
+				"Codex's releases put them in different order; combine them", i+1)
+		}
+		made = append(append(made, lines[written:from]...), c.new...)
+		written = at
+	}
+	return append(append(made, lines[written:]...), tail...), nil
+}
+
+// A source is the lines of a file, in which others are looked for.
+type source struct {
+	lines   []string
+	trimmed []string // without blanks and CR at their ends
+}
+
+// find returns the first line from which on some lines are in the file, at a line or below, as Codex does: as they
+// are, or else except for blanks at their ends. Of the latter, only a CR in the file is let be; -1 is nowhere.
+func (s source) find(want []string, at int, atEnd bool) int {
+	if atEnd {
+		if last := len(s.lines) - len(want); last >= at {
+			at = last
+		} else {
+			return -1
+		}
+	}
+	if i := indexLines(s.lines, want, at); i >= 0 {
+		return i
+	}
+	found := indexLines(s.trimmed, trimLines(want), at)
+	for i := range want {
+		if found >= 0 && strings.TrimSuffix(s.lines[found+i], "\r") != want[i] {
+			return -1
+		}
+	}
+	return found
+}
+
+// indexLines takes time by the length of all lines, however often those that are wanted begin.
+func indexLines(lines, want []string, at int) int {
+	join := func(lines []string) string { return "\n" + strings.Join(lines, "\n") + "\n" }
+	body := join(lines[at:])
+	i := strings.Index(body, join(want))
+	if i < 0 || len(lines) == at {
+		return -1
+	}
+	return at + strings.Count(body[:i], "\n")
+}
+
+func trimLines(lines []string) []string {
+	made := make([]string, len(lines))
+	for i, line := range lines {
+		made[i] = strings.TrimRightFunc(line, unicode.IsSpace)
+	}
+	return made
 }
 
 type hunkKind uint8
@@ -225,6 +270,9 @@ type chunk struct {
 }
 
 func (c chunk) empty() bool { return len(c.old) == 0 && len(c.new) == 0 }
+
+// atFileEnd reports whether a chunk only adds lines, which Codex does at the end of the file.
+func (c chunk) atFileEnd() bool { return len(c.old) == 0 }
 
 // parsePatch reads a patch as Codex does. Where Codex's releases read one differently it is an error.
 func parsePatch(patch string) ([]hunk, error) {

@@ -46,7 +46,18 @@ func TestPatch(t *testing.T) {
 		{name: "exact comes before nearly", tool: tool, input: update("@@", "-b", "+x"), before: " b\nb\n", after: []string{" b\nx\n"}},
 		{name: "CRLF is kept, or lost where the patch was", tool: tool, input: update("@@", " a", "-b", "+x"), before: "a\r\nb\r\nc\r\n", after: []string{"a\r\nx\r\nc\r\n", "a\nx\nc\r\n"}},
 		{name: "CR", tool: tool, input: update("@@", "-b", "+x"), before: "a\rb\rc\r", err: "the file has CR alone"},
-		{name: "CRLF behind a blank", tool: tool, input: update("@@", "-b", "+x"), before: "a \r\nb\r\n", err: "ends in whitespace"},
+		{name: "CRLF behind a blank", tool: tool, input: update("@@", "-b", "+x"), before: "a \r\nb\r\n", after: []string{"a \r\nx\r\n", "a \r\nx\n"}},
+		{name: "CRLF, and a last line without an end", tool: tool, input: update("@@", "-a", "+x"), before: "a\r\nb", after: []string{"x\r\nb\r\n", "x\nb\n"}},
+		{name: "CRLF, and a last line without an end, which the older way finds first", tool: tool, input: update("@@", "-a", "+x"), before: "a\r\na", after: []string{"x\r\na\r\n", "a\r\nx\n"}},
+		{name: "CRLF: the older way finds a line with a blank first", tool: tool, input: update("@@", "-a", "+x"), before: "a \r\na\r\n", err: "are not in the file exactly"},
+		{name: "CRLF: several parts", tool: tool, input: update("@@ f", " a", "-b", "+x", "@@", "-a", "*** End of File"), before: "a\r\nf\r\na\r\nb\r\na\r\n", after: []string{"a\r\nf\r\na\r\nx\r\n", "a\r\nf\r\na\nx\n"}},
+		{name: "CRLF: lines added at the end, below an empty one", tool: tool, input: update("@@", "+x"), before: "a\r\n\r\n", after: []string{"a\r\n\r\nx\r\n", "a\r\n\r\nx\n"}},
+		{name: "CRLF and LF", tool: tool, input: update("@@", "-a", "+x"), before: "a\r\nb\n", err: "lines that end in CRLF and others that do not"},
+		{name: "several parts and contexts", tool: tool, input: update("@@ f", "-b", "+x", "@@ g", " b", "+y", "@@", "-b"), before: "b\nf\nb\nb\ng\nb\nb\n", after: []string{"b\nf\nx\nb\ng\nb\ny\n"}},
+		{name: "a context above the part before", tool: tool, input: update("@@", "-b", "+x", "@@ a", "-c", "+y"), before: "a\nb\nc\n", err: `the line "a" after @@ is not in the file exactly, or not below the part before`},
+		{name: "a context nearly there", tool: tool, input: update("@@ a", "-b", "+x"), before: "a \nb\n", err: `the line "a" after @@ is not in the file exactly`},
+		{name: "the second part is nearly there", tool: tool, input: update("@@", "-a", "+x", "@@", "-b", "+y"), before: "a\n b\n", err: "part 2 of the patch: its lines, from \"b\" on, are not in the file exactly"},
+		{name: "lines added at the end in two parts", tool: tool, input: update("@@", "+x", "@@", " b", "+y"), before: "a\nb\n", err: "put them in different order"},
 		{name: "an empty last line may go", tool: tool, input: update("@@", "-b", "+x"), before: "b\n\n", after: []string{"x\n\n", "x\n"}},
 		{name: "a part after lines added at the end", tool: tool, input: update("@@ a", "+x", "@@", "-c", "+y"), before: "a\nb\nc\n", after: []string{"a\nb\ny\nx\n"}},
 		{name: "at the end of the file, in the middle of a line", tool: tool, input: update("@@", "-b", "+x", "*** End of File"), before: "ab\n", err: "are not in the file exactly"},
@@ -64,8 +75,13 @@ func TestPatch(t *testing.T) {
 		{name: "a new file", tool: tool, input: object{"input": patch("*** Add File: a", "+x", "+", "++y")}, before: absent, after: []string{"x\n\n+y\n"}},
 		{name: "a new file over one", tool: tool, input: object{"patch": patch("*** Add File: a", "+x")}, before: "a\n", after: []string{"x\n"}},
 		{name: "a new file that is empty", tool: tool, input: object{"input": patch("*** Add File: a")}, before: absent, after: []string{""}},
-		{name: "a new file that is then updated", tool: tool, input: object{"input": patch("*** Add File: a", "+x", "*** Update File: ./a", "@@", "-x", "+y")}, before: absent, err: "in several parts"},
-		{name: "updates of one file", tool: tool, input: object{"input": patch("*** Update File: a", "@@", "-b", "+c", "*** Update File: a", "@@", "-c", "+d")}, before: "b\n", err: "in several parts"},
+		{name: "a new file that is then updated", tool: tool, input: object{"input": patch("*** Add File: a", "+x", "*** Update File: ./a", "@@", "-x", "+y")}, before: absent, after: []string{"y\n"}},
+		{name: "updates of one file", tool: tool, input: object{"input": patch("*** Update File: a", "@@", "-b", "+c", "*** Update File: a", "@@", "-c", "+d")}, before: "b\n", after: []string{"d\n"}},
+		{name: "updates of one file, each from its beginning", tool: tool, input: object{"input": patch("*** Update File: a", "-b", "+c", "*** Update File: ./a", "-a", "+d")}, before: "a\nb\n", after: []string{"d\nc\n"}},
+		{name: "updates of one file in CRLF", tool: tool, input: object{"input": patch("*** Update File: a", "-b", "+c", "*** Update File: a", " a", "-c", "+d")}, before: "a\r\nb\r\ne\r\n", after: []string{"a\r\nd\r\ne\r\n", "a\nd\ne\r\n"}},
+		{name: "an update of a line that the one before took away", tool: tool, input: object{"input": patch("*** Update File: a", "-b", "+c", "*** Update File: a", "-b", "+d")}, before: "b\n", err: "are not in the file exactly"},
+		{name: "a new file in place of a removed one", tool: tool, input: object{"input": patch("*** Delete File: a", "*** Add File: a", "+x", "*** Update File: a", "+y")}, before: "b\n", after: []string{"x\ny\n"}},
+		{name: "a file that moves and changes", tool: tool, input: object{"input": patch("*** Update File: a", "*** Move to: b", "@@", "-a", "+x", "@@", "-b", "+y")}, before: "a\nc\nb\n", after: []string{"x\nc\ny\n"}},
 		{name: "as an argument list", tool: tool, input: object{"command": []string{"apply_patch", patch("*** Add File: a", "+x")}}, before: absent, after: []string{"x\n"}},
 		{name: "as an here-document", tool: tool, input: object{"input": "<<'EOF'\n" + patch("*** Add File: a", "+x") + "EOF\n"}, before: absent, after: []string{"x\n"}},
 		{name: "blanks around the marks, and CRLF", tool: tool, input: object{"input": " *** Begin Patch \r\n *** Add File: a \r\n+x\r\n *** End Patch \r\n"}, before: absent, after: []string{"x\n"}},
@@ -103,10 +119,10 @@ func TestPatchSyntax(t *testing.T) {
 		{"a move to nowhere", patch("*** Update File: a", "*** Move to: ", "@@", "-a"), "line 3: the path that the file moves to is empty"},
 		{"a move to itself", patch("*** Update File: a", "*** Move to: ./a", "@@", "-a"), "line 2: the patch moves \"a\" to itself"},
 		{"a move of a changed file", patch("*** Add File: a", "+x", "*** Update File: a", "*** Move to: b", "@@", "-a"), ""},
-		{"a move onto a changed file", patch("*** Add File: b", "+x", "*** Update File: a", "*** Move to: b", "@@", "-a"), `line 4: the patch moves or removes "b" and changes it in another part`},
-		{"a change of a moved file", patch("*** Update File: a", "*** Move to: b", "@@", "-a", "*** Update File: b", "@@", "-c"), `moves or removes "b" and changes it in another part`},
-		{"an update of a removed file", patch("*** Delete File: a", "*** Update File: a", "@@", "-c"), `line 3: the patch moves or removes "a"`},
-		{"a removal of a removed file", patch("*** Delete File: a", "*** Delete File: a"), "moves or removes"},
+		{"a move onto a changed file", patch("*** Add File: b", "+x", "*** Update File: a", "*** Move to: b", "@@", "-a"), `line 4: the patch moves "b" and changes it in another part`},
+		{"a change of a moved file", patch("*** Update File: a", "*** Move to: b", "@@", "-a", "*** Update File: b", "@@", "-c"), `moves "b" and changes it in another part`},
+		{"an update of a removed file", patch("*** Delete File: a", "*** Update File: a", "@@", "-c"), `line 3: the patch has already removed "a"`},
+		{"a removal of a removed file", patch("*** Delete File: a", "*** Delete File: a"), "has already removed"},
 	} {
 		_, err := of(t, "apply_patch", object{"input": c.patch})
 		if c.err == "" {
@@ -143,6 +159,8 @@ func TestPatchFiles(t *testing.T) {
 	for _, c := range []struct{ name, patch, want string }{
 		{"in the order of the patch", patch("*** Delete File: z", "*** Add File: b", "+x", "*** Update File: /c/d", "@@", "-a"), "-z, b, /c/d"},
 		{"one edit for each file", patch("*** Add File: b", "+x", "*** Delete File: z", "*** Update File: b", "@@", "-x"), "b, -z"},
+		{"a removed file that is added again", patch("*** Delete File: a", "*** Add File: a", "+x"), "a"},
+		{"an added file that is removed again", patch("*** Add File: a", "+x", "*** Delete File: a"), "-a"},
 		{"a file that moves", patch("*** Update File: a", "*** Move to: x/b", "@@", "-a", "+b"), "a > x/b"},
 	} {
 		edits, err := of(t, "apply_patch", object{"input": c.patch})
@@ -220,6 +238,18 @@ func TestPatchTime(t *testing.T) {
 	}
 	_, err = edits[0].After([]byte(strings.Repeat("a\n", 1_000_000)), true)
 	if err == nil || !strings.Contains(err.Error(), "are not in the file") {
+		t.Error(err)
+	}
+}
+
+// TestPatchParts: a patch with many parts for a large file is an error, before it takes minutes.
+func TestPatchParts(t *testing.T) {
+	lines := slices.Repeat([]string{"@@", "-a"}, 1000)
+	edits, err := of(t, "apply_patch", update(lines...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = edits[0].After([]byte(strings.Repeat("a\n", 1_000_000)), true); err == nil || !strings.Contains(err.Error(), "too many parts") {
 		t.Error(err)
 	}
 }

@@ -13,21 +13,16 @@ type text struct {
 	crlf bool   // it is written with CRLF
 }
 
-// maxCRLF is within how many bytes the first CRLF of a file must end: Claude Code looks for it in the first 4096
-// UTF-16 units.
-const maxCRLF = 4096
-
 // readText reads a file that is edited. If agents would write it back in different ways, it is an error.
 func readText(before string) (text, error) {
 	if !utf8.ValidString(before) {
 		return text{}, errors.New("the file is not UTF-8, " +
 			"so policyscan cannot determine what the agent would make of its bytes; save it as UTF-8")
 	}
-	first, count := strings.Index(before, "\r\n"), strings.Count(before, "\r\n")
+	count := strings.Count(before, "\r\n")
 	t := text{body: crlfToLF(before), crlf: count > 0}
-	if t.crlf && (count != strings.Count(before, "\n") || first+len("\r\n") > maxCRLF ||
-		strings.Contains(t.body, "\r\n")) {
-		return text{}, errors.New("the file has lines that end in CRLF and others that do not or are very long, " +
+	if t.crlf && (count != strings.Count(before, "\n") || strings.Contains(t.body, "\r\n")) {
+		return text{}, errors.New("the file has lines that end in CRLF and others that do not, " +
 			"and agents differ in which they write; write the whole file")
 	}
 	return t, nil
