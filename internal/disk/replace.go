@@ -25,7 +25,7 @@ func ReplaceBy(path string, write func(io.Writer) error) error {
 	return replace(path, nil, write, func() error { return nil })
 }
 
-// ReplaceIf is Replace of a file that keeps its permissions: was says what they are, nil that there is no file yet. It
+// ReplaceIf is Replace of a file that keeps its permissions, was; nil means that the file does not exist yet. It
 // calls unchanged just before the rename, and leaves the file as it is if that returns an error.
 func ReplaceIf(path string, text []byte, was fs.FileInfo, unchanged func() error) error {
 	whole := func(w io.Writer) error {
@@ -106,8 +106,8 @@ func createTemp(dir, name string, mode fs.FileMode) (*os.File, error) {
 
 var numbered = late.Regexp(`^[0-9]+-[0-9]+\.tmp$`)
 
-// Temporary reports whether file is one that [Replace] puts in the place of another: it writes it next to it, under
-// its own name. Both are slash-separated paths from the same folder.
+// Temporary reports whether file is a temporary file of [Replace] for other: it has its own name, next to other. Both
+// are slash-separated paths from the same directory.
 func Temporary(file, other string) bool {
 	dir, name := path.Split(other)
 	rest, ok := strings.CutPrefix(file, dir+"."+name+".")

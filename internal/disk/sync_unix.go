@@ -18,8 +18,8 @@ func syncDir(dir string) error {
 	return ignoreUnsyncable(cmp.Or(d.Sync(), d.Close()))
 }
 
-// ignoreUnsyncable lets pass a folder that may be written but not read, and a file system that does not sync folders:
-// the file is in its place all the same.
+// ignoreUnsyncable lets pass a directory that may be written but not read, and a file system that does not sync
+// directories: the file is in its place all the same.
 func ignoreUnsyncable(err error) error {
 	if errors.Is(err, os.ErrPermission) || errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) {
 		return nil

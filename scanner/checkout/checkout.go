@@ -1,14 +1,14 @@
-// Package checkout says what git writes on disk for the files of a commit or of the index, where .gitattributes has it
-// write something else than the blob.
+// Package checkout predicts what git writes on disk for the files of a commit or of the index, where .gitattributes
+// makes it differ from the blob.
 //
 // A [Checkout] has the [Attributes] of a path. Disks that ignore case, and versions of git, may read some lines in
 // different ways: then a path has several encodings, and all count. Where versions of git differ in how a line about
-// encodings begins or ends, the encoding is an [UnknownEncoding]. [Encodings] says what systems make of its name, and a
-// [Reader] writes a text in one of them. [EncodingChanges] finds the files that a change does not touch, and whose
-// encodings it changes. A [FilterReport] names the files for which nobody knows what git writes, since a filter or git
-// archive does it.
+// encodings begins or ends, the encoding is an [UnknownEncoding]. [Encodings] lists how systems read an encoding's
+// name, and a [Reader] writes a text in one of them. [EncodingChanges] finds the files whose encodings a change
+// alters without touching them. A [FilterReport] lists the files whose checkout is unknown because of a filter or git
+// archive.
 //
-// It reads git's objects and no disk, and runs no filter. What is configured outside of the tree (info/attributes,
+// It reads git's objects and no disk, and runs no filter. Configuration outside of the tree (info/attributes,
 // core.attributesFile) does not count.
 package checkout
 
@@ -64,7 +64,7 @@ type UnknownEncoding struct{ why string }
 
 func (e *UnknownEncoding) Error() string { return e.why }
 
-// Attributes are those that change what git writes for a path.
+// Attributes are the attributes that change what git writes for a path.
 type Attributes struct {
 	Encodings   []string // all that are possible, in order, "" for UTF-8; nil: that alone
 	filters     []string // programs other than Git LFS, in order

@@ -24,8 +24,8 @@ type Encoding struct {
 	page  *codePage              // of a single byte; nil: Unicode
 }
 
-// Encodings returns what systems make of a value of working-tree-encoding: none if git writes UTF-8. Where systems
-// choose the byte order, both are returned. known is false of all but Unicode's encodings and single-byte code pages.
+// Encodings returns how systems read a value of working-tree-encoding; nothing if git writes UTF-8. Where systems
+// choose the byte order, both are returned. known is true only of Unicode's encodings and single-byte code pages.
 func Encodings(value string) (all []Encoding, known bool) {
 	name := strings.ToLower(value)
 	if rest, ok := strings.CutPrefix(name, "utf"); ok { // as git, which takes utf16 for UTF-16

@@ -10,8 +10,8 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// A FilterReport gathers the covered files for which git writes something that was not checked and that only a program
-// knows: those with a filter, and those that git archive changes. A nil one gathers nothing.
+// A FilterReport gathers the covered files for which git writes unchecked content that only a program knows: files
+// with a filter, and files that git archive changes. A nil report gathers nothing.
 type FilterReport struct {
 	mu    sync.Mutex
 	files map[string]fileSample // by filter

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// A pattern is that of a line. It is matched byte by byte: an expression sees each byte as the character of its number.
+// A pattern is a line's pattern. It is matched byte by byte: an expression sees each byte as the character of its
+// number.
 type pattern struct {
 	isName        bool   // without a slash: matched with the last name of a path; else with the path from the file on
 	suffix        string // of each match, if case does not count
@@ -32,7 +33,7 @@ func newPattern(text string) *pattern {
 }
 
 // match reports whether a path, from the directory of the attributes file on, matches in all checkouts, and in any.
-// Where git ignores case, as on macOS and Windows, it is that of ASCII letters.
+// Where git ignores case, as on macOS and Windows, only ASCII letters fold.
 func (p *pattern) match(path string) (always, sometimes bool) {
 	if p == nil {
 		return false, false
@@ -64,7 +65,7 @@ func (p *pattern) translate(text string) string {
 			for i+1 < len(text) && text[i+1] == '*' {
 				i++
 			}
-			// Two stars next to another character: git 2.52 and later takes them for one, versions before for two, or
+			// Two stars next to another character: git 2.52 and later read them as one, earlier versions as two, or
 			// match nothing.
 			rest := text[i+1:]
 			between := (from == 0 || text[from-1] == '/') &&

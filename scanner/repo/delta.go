@@ -92,7 +92,7 @@ func (p *pack) resolve(top entry, r *reader, s *objects) (k kind, content []byte
 // large is from how many bytes on one object at a time is put together.
 const large = 4 << 20
 
-// deltaSize returns the size that a delta to a base of so many bytes says its result has.
+// deltaSize returns the size of the result, as given in the delta's header. base is the size of the base.
 func deltaSize(delta []byte, base int) (int64, error) {
 	from, n := binary.Uvarint(delta)
 	if n <= 0 || from != uint64(base) {
@@ -108,8 +108,8 @@ func deltaSize(delta []byte, base int) (int64, error) {
 	return int64(to), nil
 }
 
-// patch appends to into, which has room for it, what a delta makes of a base. The format is git's gitformat-pack(5),
-// "Deltified representation": two sizes, then copies from the base and bytes that are new.
+// patch applies a delta to a base and appends the result to into, which has room for it. The format is git's
+// gitformat-pack(5), "Deltified representation": two sizes, then copies from the base and new bytes.
 func patch(into, base, delta []byte) ([]byte, error) {
 	torn := fmt.Errorf("%w: a damaged delta", ErrCorrupt)
 	_, n := binary.Uvarint(delta)

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// A treeEntry is an entry of a tree object, or of a folder of the index.
+// A treeEntry is an entry of a tree object, or of a directory of the index.
 type treeEntry struct {
 	name   []byte // nil: there is no entry
 	mode   Mode
 	hash   Hash
-	staged []Staged // what is in a folder of the index
+	staged []Staged // what is in a directory of the index
 }
 
-// compare orders entries as git sorts them: by name, a folder as if its name ended in a slash.
+// compare orders entries as git sorts them: by name, a directory as if its name ended in a slash.
 func (e *treeEntry) compare(o *treeEntry) int {
 	n := min(len(e.name), len(o.name))
 	if c := bytes.Compare(e.name[:n], o.name[:n]); c != 0 {
@@ -34,19 +34,19 @@ func (e *treeEntry) after(n int) int {
 	return -1
 }
 
-// entries are those of a folder, one after another: of a tree object, or of the index. What is malformed is an error
-// when it is met, and a folder is always read to its end.
+// entries are those of a directory, one after another: of a tree object, or of the index. What is malformed is an
+// error when it is met, and a directory is always read to its end.
 type entries struct {
 	hash    Hash
 	content []byte // what is left of the tree
 	last    treeEntry
-	// Names of files that the names after them begin with, each longer than the one before: a folder of the same name
-	// need not be its neighbour.
+	// Names of files that the names after them begin with, each longer than the one before: a directory of the same
+	// name need not be its neighbour.
 	files [][]byte
 
 	index  *Index
 	prefix string
-	staged []Staged // what is left of the folder
+	staged []Staged // what is left of the directory
 }
 
 // next returns the next entry; one without a name after the last.

@@ -175,7 +175,7 @@ func TestFault_128_Malformed(t *testing.T) {
 	}
 }
 
-// TestFault_128_Checksum: it is that of all of a text.
+// TestFault_128_Checksum: the checksum covers the whole text.
 func TestFault_128_Checksum(t *testing.T) {
 	t.Parallel()
 	text := strings.Repeat("DIRC ", 40_000)
@@ -249,8 +249,8 @@ func TestFault_128_Extensions(t *testing.T) {
 	}
 }
 
-// TestFault_128_TreeCache: a cache of trees that is torn is an error; one that counts
-// other files in a folder than there are is not believed.
+// TestFault_128_TreeCache: a cache of trees that is torn is an error; one that counts other files in a directory than
+// there are is not believed.
 func TestFault_128_TreeCache(t *testing.T) {
 	t.Parallel()
 	g := indexed(t)
@@ -309,8 +309,8 @@ func TestFault_128_TreeCache(t *testing.T) {
 	}
 }
 
-// TestFault_128_IndexFile: git names another index for a hook. One that is not there is
-// empty, as it is for git, and one that no file can be is an error, at once.
+// TestFault_128_IndexFile: git names another index for a hook. A missing one is empty, as for git; one at an
+// impossible path is an error at once.
 func TestFault_128_IndexFile(t *testing.T) {
 	g, other := indexed(t), indexed(t)
 	other.write("other.tf", "another")

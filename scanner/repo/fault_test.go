@@ -55,8 +55,7 @@ func diffError(r *Repository, tree Hash) error {
 	return r.Diff(Hash{}, tree, func(Change) error { return nil })
 }
 
-// A sub-tree that is missing, torn, unreadable, of another content or no tree is an
-// error, never an empty folder.
+// A sub-tree that is missing, torn, unreadable, of another content or no tree is an error, never an empty directory.
 func TestFault_098_SubTree(t *testing.T) {
 	for name, c := range map[string]struct {
 		spoil func(g *gitRepo, sub Hash, file string)
@@ -502,8 +501,8 @@ func TestFault_120_MalformedTrees(t *testing.T) {
 	}
 }
 
-// A tree that holds another many times over, and that one a third, ends in a limit, and
-// so do folders without end.
+// A tree that holds another many times over, and that one a third, ends in a limit, and so do directories without
+// end.
 func TestFault_122_Bombs(t *testing.T) {
 	g := newGit(t)
 	at := g.object("blob", []byte("x"))
@@ -538,7 +537,7 @@ func TestFault_122_Bombs(t *testing.T) {
 	}
 }
 
-// Folders of a monorepo that are alike are not a bomb.
+// Directories of a monorepo that are alike are not a bomb.
 func TestTreesThatRepeat(t *testing.T) {
 	g := newGit(t)
 	var module []byte

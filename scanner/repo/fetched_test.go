@@ -14,7 +14,7 @@ func TestParseFetched(t *testing.T) {
 	const a, b = "1111111111111111111111111111111111111111", "abcdefabcdefabcdefabcdefabcdefabcdefabcd"
 	for _, c := range []struct {
 		text string
-		want []Fetched // but for the commit, which is a
+		want []Fetched // except the commit, which is a
 		err  string
 	}{
 		{text: ""},
@@ -54,7 +54,7 @@ func TestParseFetched(t *testing.T) {
 // fetchedLine is a line of FETCH_HEAD by a regular expression: a second reader for FuzzFetched.
 var fetchedLine = regexp.MustCompile(`^([0-9a-f]{40})\t(?:not-for-merge)?\t(?:(branch |tag |remote-tracking branch |)'([^ ]+?)' of (.+)|(.+))$`)
 
-// FuzzFetched: what is taken for a FETCH_HEAD is one by the regular expression too, and says the same.
+// FuzzFetched: the parser and a regular expression accept the same FETCH_HEADs and read the same from them.
 func FuzzFetched(f *testing.F) {
 	const a = "1111111111111111111111111111111111111111"
 	f.Add(a + "\t\tbranch 'main' of https://git.example/x\n" + a + "\tnot-for-merge\ttag 'v1' of u\n")

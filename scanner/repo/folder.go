@@ -21,7 +21,7 @@ import (
 	"github.com/policyscan/policyscan/internal/disk"
 )
 
-// A folder is one objects folder: loose objects and packs.
+// A folder is one objects directory: loose objects and packs.
 type folder struct {
 	dir   string
 	packs []*pack
@@ -30,8 +30,8 @@ type folder struct {
 	blind string
 }
 
-// openFolders opens the objects folder dir and, one after another, those that its info/alternates name, and theirs.
-// git goes six deep.
+// openFolders opens the objects directory dir, then the directories in its info/alternates, and in theirs. git goes
+// six deep.
 func openFolders(dir string) ([]*folder, error) {
 	var all []*folder
 	seen := map[string]bool{}

@@ -33,8 +33,7 @@ func treeOf(content []byte) ([]treeEntry, error) {
 	}
 }
 
-// FuzzTree: what is taken for a tree is, byte for byte, the entries that come out of it, in git's order, with no
-// name twice.
+// FuzzTree: an accepted tree is, byte for byte, its parsed entries, in git's order and with no name twice.
 func FuzzTree(f *testing.F) {
 	hash := strings.Repeat("\x01", 20)
 	f.Add([]byte("100644 a\x00" + hash + "40000 a-b\x00" + hash + "100755 b\x00" + hash))
@@ -81,7 +80,7 @@ var (
 	commitParent = regexp.MustCompile(`parent ([0-9a-fA-F]{40})\n`)
 )
 
-// FuzzCommit: a commit's tree and parents are those that a regular expression finds.
+// FuzzCommit: a regular expression finds the same tree and parents of a commit.
 func FuzzCommit(f *testing.F) {
 	a, b := strings.Repeat("a1", 20), strings.Repeat("b2", 20)
 	f.Add([]byte("tree " + a + "\nparent " + b + "\nparent " + a + "\nauthor x <y> 1 +0000\ncommitter x <y> 2 +0000\n\nmessage\n"))
@@ -322,7 +321,7 @@ func patched(base, delta []byte) []byte {
 	return out
 }
 
-// FuzzDelta: what a delta makes of a base is what it makes byte by byte.
+// FuzzDelta: applying a delta gives the same result as applying it byte by byte.
 func FuzzDelta(f *testing.F) {
 	base := []byte("cidr = \"10.0.0.0/8\"\nname = \"net\"\n")
 	f.Add(base, append([]byte{byte(len(base)), 20, 0x91, 0, 15, 5}, "0/0\"\n"...))

@@ -63,8 +63,8 @@ func (s *history) find(h Hash) (*commit, error) {
 	return s.repo.commit(h)
 }
 
-// openGraph returns the commit-graph, nil if there is none that can be used. In a shallow clone it would lead beyond
-// the boundary.
+// openGraph returns the commit-graph; nil if it is missing or unusable. In a shallow clone it is not used, as it goes
+// beyond the boundary.
 func (r *Repository) openGraph() commitgraph.Index {
 	if len(r.shallow) > 0 {
 		return nil

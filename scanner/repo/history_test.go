@@ -93,8 +93,7 @@ func TestCommitGraphIsUsed(t *testing.T) {
 	}
 }
 
-// In a shallow clone the commit-graph of what it was cloned from would lead beyond the
-// boundary.
+// In a shallow clone, the commit-graph of the original repository goes beyond the boundary.
 func TestNoCommitGraphWhenShallow(t *testing.T) {
 	g := newGit(t)
 	g.commit("one")

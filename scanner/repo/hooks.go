@@ -12,19 +12,20 @@ import (
 	"github.com/policyscan/policyscan/internal/disk"
 )
 
-// ErrHooks says that the folder of a repository's hooks cannot be determined. It comes with a text that says what to
-// do.
+// ErrHooks says that the directory of a repository's hooks cannot be determined. It comes with a text that says what
+// to do.
 var ErrHooks = errors.New("cannot determine the folder of the hooks")
 
 const hooksPath = "core.hookspath"
 
-// Hooks returns the folder in which git looks for the hooks of a work tree, which need not be there: hooks in the git
-// folder that all work trees share, or the one that core.hooksPath of the repository's settings names (git-config(1)).
+// Hooks returns the directory in which git looks for the hooks of a work tree, which need not be there: hooks in the
+// git directory that all work trees share, or the one that core.hooksPath of the repository's settings names
+// (git-config(1)).
 //
-// A hook in a folder in which git does not look would never run. So what a user's or a machine's settings say, or a
-// file that settings include, is looked at too, and if core.hooksPath is set there the folder is an error (ErrHooks):
-// it serves other repositories as well, or whether it counts depends on conditions. Not known here: settings of a
-// single command (git -c), and those of a machine outside of /etc/gitconfig.
+// A hook in a directory in which git does not look would never run. So what a user's or a machine's settings say, or
+// a file that settings include, is looked at too, and if core.hooksPath is set there the directory is an error
+// (ErrHooks): it serves other repositories as well, or whether it counts depends on conditions. Not known here:
+// settings of a single command (git -c), and those of a machine outside of /etc/gitconfig.
 func (r *Repository) Hooks() (string, error) {
 	if r.WorkTree == "" {
 		return "", fmt.Errorf("%w: a bare repository makes no commits", ErrHooks)
@@ -128,7 +129,7 @@ func (s settings) included(file string) []string {
 	return all
 }
 
-// fromSetting is the path that a setting names: from the home folder behind ~/, else from dir.
+// fromSetting is the path that a setting names: from the home directory behind ~/, else from dir.
 func fromSetting(path, dir string) string {
 	if rest, ok := strings.CutPrefix(path, "~/"); ok {
 		if home, err := os.UserHomeDir(); err == nil { // without one, git does not read it either

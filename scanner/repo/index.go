@@ -27,7 +27,7 @@ type Index struct {
 	Files []Staged // in the order of their paths' bytes
 
 	isThere bool                  // the file is
-	trees   map[string]cachedTree // by the path of the folder; "" is the root
+	trees   map[string]cachedTree // by the path of the directory; "" is the root
 }
 
 // A Staged is a file of the index.
@@ -39,11 +39,10 @@ type Staged struct {
 	SkipWorktree bool // not checked out (sparse checkout)
 }
 
-// Index reads the index: of the work tree, or the one that GIT_INDEX_FILE names, which git sets for hooks (a commit of
-// all, or of some paths, is made from a temporary index). An index that is not there is empty: nothing was ever added.
-// One that is split into two files is an error that says what to run.
+// Index reads the index of the work tree, or the one in GIT_INDEX_FILE, which git sets for hooks (git commit with -a
+// or paths uses a temporary index). A missing index is empty. A split index is an error that tells what to run.
 //
-// The format is git's gitformat-index(5), versions 2, 3 and 4. The folders of a sparse index are read from their
+// The format is git's gitformat-index(5), versions 2, 3 and 4. The directories of a sparse index are read from their
 // trees.
 func (r *Repository) Index() (*Index, error) {
 	file := filepath.Join(r.gitDir, "index")
@@ -75,8 +74,8 @@ func (r *Repository) Index() (*Index, error) {
 			return nil, fmt.Errorf("%s, a folder of the sparse index: %w", f.Path, err)
 		}
 	}
-	// A tree sorts a folder by its name and a slash, as the index sorts paths, but what was read from trees is checked
-	// by no one else.
+	// A tree sorts a directory by its name and a slash, as the index sorts paths, but what was read from trees is
+	// checked by no one else.
 	if !slices.IsSortedFunc(idx.Files, byPath) {
 		return nil, fmt.Errorf("%w: it is not in order", ErrIndex)
 	}
@@ -101,7 +100,7 @@ func readIndex(file string, hashing crypto.Hash) (*Index, error) {
 	return idx, nil
 }
 
-// folder returns a folder of the index, of which the files are given. If git has made a tree of it already, it has
+// folder returns a directory of the index, of which the files are given. If git has made a tree of it already, it has
 // that one's hash, as a commit would.
 func (x *Index) folder(path string, files []Staged) treeEntry {
 	e := treeEntry{mode: folderMode, staged: files}
@@ -131,7 +130,7 @@ func HashBlob(size int64, content io.Reader) (Hash, error) {
 	return h.Sum(), err
 }
 
-// Lookup returns the leaf or folder at a path of the index, as [Repository.Lookup] does of a tree.
+// Lookup returns the leaf or directory at a path of the index, as [Repository.Lookup] does of a tree.
 func (x *Index) Lookup(path string) (Leaf, bool) {
 	i, found := slices.BinarySearchFunc(x.Files, Staged{Path: path}, byPath)
 	if found {
@@ -144,7 +143,7 @@ func (x *Index) Lookup(path string) (Leaf, bool) {
 	return Leaf{}, false
 }
 
-// Beneath returns the files beneath a folder, which is not the root, in the order of the index.
+// Beneath returns the files below a directory other than the root, in index order.
 func (x *Index) Beneath(folder string) []Staged {
 	from, _ := slices.BinarySearchFunc(x.Files, Staged{Path: folder + "/"}, byPath)
 	to, _ := slices.BinarySearchFunc(x.Files, Staged{Path: folder + "0"}, byPath) // "0" follows "/"
@@ -166,7 +165,7 @@ func (x *Index) Committed() (*Index, error) {
 	return c, nil
 }
 
-// inIndex reports whether the index of a git folder names a file of the work tree at root, or one in it.
+// inIndex reports whether the index of a git directory names a file of the work tree at root, or one in it.
 func inIndex(gitDir, root, file string) (bool, error) {
 	idx, err := readIndex(filepath.Join(gitDir, "index"), crypto.SHA1)
 	if err != nil { // of a repository of the other kind

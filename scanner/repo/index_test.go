@@ -124,7 +124,7 @@ func (g *gitRepo) sameIndex() *Index {
 func indexed(t *testing.T) *gitRepo {
 	t.Helper()
 	g := newGit(t)
-	// A folder's files are after far.tf and before far0: a slash sorts between them.
+	// A directory's files are after far.tf and before far0: a slash sorts between them.
 	for _, name := range []string{"a.tf", "far/away.tf", "far/deep/down.tf", "far.tf", "far0/after.tf", "near/by.tf", "same.tf", "z"} {
 		g.write(name, name)
 	}
@@ -304,8 +304,8 @@ func (g *gitRepo) conflict() {
 	}
 }
 
-// TestFault_128_Sparse: what a sparse index has as one folder is read from its tree, as
-// files that are not checked out; without that tree nothing is known.
+// TestFault_128_Sparse: what a sparse index has as one directory is read from its tree, as files that are not checked
+// out; without that tree nothing is known.
 func TestFault_128_Sparse(t *testing.T) {
 	t.Parallel()
 	g := indexed(t)
@@ -414,14 +414,14 @@ func TestFault_128_Conflict(t *testing.T) {
 	g.sameIndex()
 }
 
-// TestFault_128_CachedTrees: git keeps the hashes of folders that it has made trees of,
-// and forgets those that no longer hold; whatever was done to the index, they tell no lie.
+// TestFault_128_CachedTrees: git caches the hashes of directories and drops the stale ones. After any change of the
+// index, the cached hashes are right.
 func TestFault_128_CachedTrees(t *testing.T) {
 	t.Parallel()
 	rnd := rand.New(rand.NewPCG(12, 8))
 	g := indexed(t)
 	g.git("branch", "other", "HEAD")
-	// Some folders have the same name, and can have the same files, as others elsewhere.
+	// Some directories have the same name, and can have the same files, as others elsewhere.
 	names := []string{"a.tf", "far/away.tf", "deep/down.tf", "far/deep/down.tf", "near/by.tf", "zoo/near/by.tf", "far.tf", "far0/after.tf"}
 	rounds, kept := 12, 0
 	if *long {

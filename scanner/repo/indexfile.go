@@ -21,7 +21,7 @@ const (
 )
 
 // parseIndex reads an index whose objects are named by a hash. A path in conflict is in the result once; a whole
-// folder, which a sparse index has as an entry, has the mode of one and a path that ends in a slash.
+// directory, which a sparse index has as an entry, has the mode of one and a path that ends in a slash.
 func parseIndex(content string, hashing crypto.Hash) (*Index, error) {
 	size := hashing.Size()
 	if len(content) < 12+size || content[:4] != "DIRC" {
@@ -73,7 +73,7 @@ func parseEntries(body string, size int) (*Index, error) {
 		}
 		same := e.Path == last
 		switch {
-		case e.Path == "": // stands for one of the shared index, if the index is split
+		case e.Path == "": // an entry of the shared index, if the index is split
 			mistake = errors.New("it has an entry without a name")
 		case e.Path < last, same && !(e.Conflict && conflict):
 			mistake = fmt.Errorf("the entry %q is not in order", clip(e.Path))
@@ -220,7 +220,7 @@ func offsetVarint[text []byte | string](b text) (v uint64, n int, ok bool) {
 }
 
 // extensions steps over what follows the entries. One whose name begins with a capital may be ignored; any other
-// changes what the index means. The trees that git has made of folders go into trees.
+// changes what the index means. The trees that git has made of directories go into trees.
 func (p *indexReader) extensions(trees map[string]cachedTree) error {
 	for len(p.rest) > 0 {
 		if len(p.rest) < 8 {
@@ -237,7 +237,7 @@ func (p *indexReader) extensions(trees map[string]cachedTree) error {
 			}
 		case name == "link":
 			return errors.New("it is split into two files; run git update-index --no-split-index")
-		case name == "sdir": // some entries are folders, which entry knows
+		case name == "sdir": // some entries are directories, which entry knows
 		case name[0] < 'A' || name[0] > 'Z':
 			return fmt.Errorf("it has the unknown extension %q", name)
 		}
@@ -246,15 +246,15 @@ func (p *indexReader) extensions(trees map[string]cachedTree) error {
 	return nil
 }
 
-// A cachedTree is the tree that git has made of a folder of the index.
+// A cachedTree is the tree that git has made of a directory of the index.
 type cachedTree struct {
 	hash  Hash
 	files int // entries of the index that are in it
 }
 
-// readCachedTree reads the cache of a folder and, after it, of the folders in it: a name that ends in NUL, the number
-// of files and of folders in decimal, and the tree's hash. A negative number of files says that what is there is out
-// of date, and has no hash.
+// readCachedTree reads the cache of a directory and, after it, of the directories in it: a name that ends in NUL, the
+// number of files and of directories in decimal, and the tree's hash. A negative number of files says that what is
+// there is out of date, and has no hash.
 func readCachedTree(b []byte, above string, depth int, trees map[string]cachedTree) (rest []byte, ok bool) {
 	name, b, ok := bytes.Cut(b, []byte{0})
 	files, b, ok1 := bytes.Cut(b, []byte{' '})

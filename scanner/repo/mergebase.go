@@ -27,7 +27,7 @@ const Unknown = -1
 type Comparison struct {
 	Base, Head Hash
 	MergeBases []Hash // at least one, in byte order
-	// The head takes the place of the base and lacks commits of it, as after a forced push.
+	// The head replaces the base and lacks commits of it, as after a forced push.
 	Replaces bool
 	// Behind is how many commits of the base the head does not contain, or [Unknown].
 	Behind int
@@ -55,14 +55,14 @@ const (
 	slop   = 32
 )
 
-// Relate relates two commits. Its merge bases are their best common ancestors, in byte order of their hashes: those
-// that are not ancestors of another common one. A search that meets the boundary of a shallow clone cannot know them,
-// and is a [ShallowError], unless one of the two commits is found to be an ancestor of the other before: two commits
-// of depth suffice for a commit and its parent.
+// Relate relates two commits. Its merge bases are their best common ancestors: common ancestors that are no ancestors
+// of another one, in byte order of their hashes. A search that meets the boundary of a shallow clone is a
+// [ShallowError], unless it has found before that one commit is an ancestor of the other: two commits of depth
+// suffice for a commit and its parent.
 //
-// It is git's: commits are taken newest first, marks flow to the parents, and the search ends when only ancestors of
-// common commits are left. A clock that went wrong makes it take a commit too early; marks that come later are passed
-// on again, and what was wrongly found is dropped at the end.
+// The algorithm is git's: commits are taken newest first, marks flow to the parents, and the search ends when only
+// ancestors of common commits are left. With a wrong clock, a commit is taken too early; later marks are passed on
+// again, and wrong results are dropped at the end.
 func (r *Repository) Relate(base, head Hash) (Comparison, error) {
 	c := Comparison{Base: base, Head: head}
 	past := &r.past

@@ -27,10 +27,10 @@ func Merging(environ []string) []string {
 	return all
 }
 
-// Merging returns the commits that are being merged into head, the commit of HEAD: those that MERGE_HEAD of the work
-// tree names or, without one, those of [Environment.Merging] that this repository has. The variables are inherited by
-// all that a hook of git merge runs, in other repositories too, and both are still there after the merge, when its
-// last hook runs: what head contains is not being merged.
+// Merging returns the commits that are being merged into head, the commit of HEAD, from MERGE_HEAD of the work tree
+// or, without one, from [Environment.Merging] if this repository has them. All programs that a hook of git merge runs
+// inherit the variables, in other repositories too, and the last hook runs after the merge: commits that head
+// contains are not being merged.
 func (r *Repository) Merging(head Hash) ([]Hash, error) {
 	if head.IsZero() {
 		return nil, nil

@@ -17,7 +17,7 @@ import (
 // Hash names an object.
 type Hash = plumbing.Hash
 
-// Short is the beginning of a hash, for a person.
+// Short is the beginning of a hash, for display.
 func Short(h Hash) string { return h.String()[:7] }
 
 // Limits on objects that are read whole. Blobs of any size that are stored as they are, not as a delta, are read by
@@ -28,7 +28,7 @@ const (
 	maxChain = 10_000    // deltas one on top of another; git writes 4,095 at most
 )
 
-// Errors of objects. What the repository lacks is never taken for something that is not there.
+// Errors of objects. An object that cannot be read is never treated as one that does not exist.
 var (
 	ErrMissing = errors.New("the object is not in this clone")
 	ErrCorrupt = errors.New("the object is corrupt")
@@ -69,7 +69,7 @@ func (o stored) Close() error {
 	return nil
 }
 
-// objects are all places in which a repository keeps objects: its own folder, and the alternates.
+// objects are all places in which a repository keeps objects: its own directory, and the alternates.
 type objects struct {
 	folders []*folder
 	bases   cache[baseKey, base]
@@ -78,8 +78,8 @@ type objects struct {
 	inflaters sync.Pool // of *inflater, for the packs
 }
 
-// find opens an object, unchecked. Packs are asked first, as git does: most objects are in one, and to see that a file
-// is not there takes the system longer than a search.
+// find opens an object, unchecked. Packs are searched first, as in git: most objects are in one, and a search is
+// faster than a system call for a missing file.
 func (s *objects) find(h Hash) (stored, error) {
 	for _, f := range s.folders {
 		obj, err := f.packed(h, s)

@@ -99,7 +99,7 @@ func (p *pack) checkIndex() error {
 	return nil
 }
 
-// missingIsCorrupt keeps a file that went away from being taken for an object that is not there.
+// missingIsCorrupt makes a vanished file an error other than that of a missing object.
 func missingIsCorrupt(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%w: %v", ErrCorrupt, err)

@@ -232,7 +232,7 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-// What a window has in memory is not read again, and what is not there cannot be read.
+// A window does not read bytes in memory again, and cannot read missing bytes.
 func TestWindowStays(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "pack")
 	if err := os.WriteFile(name, bytes.Repeat([]byte("x"), 3*windowSize), 0o666); err != nil {

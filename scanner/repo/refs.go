@@ -56,7 +56,7 @@ func (r *Repository) looseRef(name string) (string, error) {
 	}
 	text, err := readSmall(file)
 	switch {
-	case err != nil && (disk.Absent(err) || isFolder(file)): // of a folder, other refs begin so
+	case err != nil && (disk.Absent(err) || isFolder(file)): // of a directory, other refs begin so
 		return "", errNoRef
 	case err != nil:
 		return "", fmt.Errorf("the ref %s cannot be read: %w", name, err)
@@ -81,9 +81,9 @@ func parseRef(text string) (h Hash, target string, err error) {
 	return h, target, nil
 }
 
-// packedRef looks a ref up in packed-refs, which is read once: a line for each ref, its hash and its name, after a
-// header; a line that begins with ^ says what a tag leads to. It is searched as it is, for a repository can have tens
-// of thousands.
+// packedRef looks a ref up in packed-refs, which is read once. After a header, the file has a line for each ref, its
+// hash and its name; a line that begins with ^ is the target of a tag. The text is searched unparsed, as a repository
+// can have tens of thousands of refs.
 func (r *Repository) packedRef(name string) (Hash, error) {
 	r.packedOnce.Do(func() {
 		r.packed, r.packedErr = mapped(filepath.Join(r.commonDir, "packed-refs"))

@@ -50,8 +50,8 @@ func (r *Repository) Remotes() []string {
 	return names
 }
 
-// fetchLine is the command that makes a branch of the remote a remote-tracking branch here. If the settings are not
-// those that git clone writes, for all branches or for this one, the command says where to store it.
+// fetchLine is the command that makes a branch of the remote a remote-tracking branch here. Unless the config has the
+// refspec of git clone, for all branches or for this one, the command includes where to store the branch.
 func (m remote) fetchLine(branch string) string {
 	if len(m.fetch) == 1 {
 		for _, stored := range []string{"*", branch} {

@@ -1,14 +1,14 @@
-// Package repo reads git repositories: commits, trees, blobs and the index, from the files that git writes, and
-// nothing else. It runs no program, asks no network, writes nothing and executes nothing that a repository configures.
+// Package repo reads git repositories: commits, trees, blobs and the index, from git's files only. It runs no
+// program, uses no network, writes nothing and executes nothing that a repository configures.
 //
-// What is not there is an error, never an empty answer: a missing, truncated or unreadable object, one whose content
-// does not have the hash that names it, a malformed tree, the boundary of a shallow clone. go-git's own walks take
-// some of these for the end of a list (shown with v5.19.3), so only its parts are used: hashes and object types, and
-// the commit-graph. Objects are looked up here, in place: in loose files and in packs of any name by their indexes of
-// version 2, here and in the alternates; and deltas are applied here, within a bound.
+// Anything missing is an error, never an empty answer: a missing, truncated or unreadable object, content with
+// another hash, a malformed tree, the boundary of a shallow clone. go-git's own walks treat some of these as the end
+// of a list (shown with v5.19.3), so only its hashes, object types and commit-graph are used. Objects are looked up
+// in place: in loose files, and in packs of any name by their indexes of version 2, here and in the alternates.
+// Deltas are applied within a bound.
 //
-// Replace refs and grafts are ignored. Repositories with SHA-256, reftable or an extension that is not known are
-// refused ([ErrFormat]).
+// Replace refs and grafts are ignored. Repositories with SHA-256, reftable or an unknown extension are refused
+// ([ErrFormat]).
 package repo
 
 import (
@@ -36,7 +36,7 @@ var (
 
 // A Repository is a git repository, open for reading. It may be used by several goroutines at once.
 type Repository struct {
-	WorkTree string // its folder; "" for a bare repository
+	WorkTree string // its directory; "" for a bare repository
 
 	gitDir    string // HEAD and the index of this work tree
 	commonDir string // refs and objects; the same but in a linked work tree
@@ -53,9 +53,9 @@ type Repository struct {
 	packedErr  error
 }
 
-// Find returns the repository around a folder, whose path has no links in it: the nearest folder, itself included,
-// that holds a .git. A bare repository is found only where no work tree is around it: inside of one it is files, which
-// a change could bring.
+// Find returns the repository around a directory, whose path has no links in it: the nearest directory, itself
+// included, that holds a .git. A bare repository is found only where no work tree is around it: inside of one it is
+// files, which a change could bring.
 func Find(dir string) (*Repository, error) {
 	bare := ""
 	for at := range upwards(dir) {
@@ -75,8 +75,8 @@ func Find(dir string) (*Repository, error) {
 	return nil, fmt.Errorf("%w: neither this folder nor one above it has a .git", ErrNotRepository)
 }
 
-// BareAround returns the bare repository that a folder, whose path has no links in it, is or is in, if that is not r
-// but, for [Find], files of the work tree of r.
+// BareAround returns the bare repository that a directory, whose path has no links in it, is or is in, if that is not
+// r but, for [Find], files of the work tree of r.
 func (r *Repository) BareAround(dir string) (bare string, found bool) {
 	for at := range upwards(dir) {
 		if gitDir, err := gitDirOf(at); err != nil || gitDir != "" || disk.Same(at, r.gitDir) {
@@ -89,9 +89,10 @@ func (r *Repository) BareAround(dir string) (bare string, found bool) {
 	return "", false
 }
 
-// At returns the repository that a folder is: a work tree's root, or a bare repository. Unlike by [Find], the folders
-// above it are not searched: a folder that is named as a repository, and is none, is an error and not the repository
-// around it. What is in the folder is all that decides, so a bare repository may be within a work tree.
+// At returns the repository that a directory is: a work tree's root, or a bare repository. Unlike by [Find], the
+// directories above it are not searched: a directory that is named as a repository, and is none, is an error and not
+// the repository around it. What is in the directory is all that decides, so a bare repository may be within a work
+// tree.
 func At(dir string) (*Repository, error) {
 	dir, err := disk.Real(dir)
 	if err != nil {
@@ -109,8 +110,8 @@ func At(dir string) (*Repository, error) {
 	return nil, fmt.Errorf("%w: the folder has no .git and is not a bare repository", ErrNotRepository)
 }
 
-// openNamed returns the repository whose git folder is given, as GIT_DIR does, and its work tree, as GIT_WORK_TREE
-// does. Without one it is what the settings say, or the current folder.
+// openNamed returns the repository whose git directory is given, as GIT_DIR does, and its work tree, as GIT_WORK_TREE
+// does. Without one it is what the settings say, or the current directory.
 func openNamed(gitDir, workTree string) (*Repository, error) {
 	gitDir, err := filepath.Abs(gitDir)
 	if err != nil {
@@ -133,8 +134,8 @@ func openNamed(gitDir, workTree string) (*Repository, error) {
 
 func (r *Repository) is(o *Repository) bool { return disk.Same(r.gitDir, o.gitDir) }
 
-// gitDirOf returns the git folder of the work tree dir, "" if dir is not one: its .git folder, or the folder that its
-// .git file names.
+// gitDirOf returns the git directory of the work tree dir, "" if dir is not one: its .git directory, or the directory
+// that its .git file names.
 func gitDirOf(dir string) (string, error) {
 	dot := filepath.Join(dir, ".git")
 	st, err := os.Stat(dot)
@@ -161,7 +162,7 @@ func gitFile(dot string) (string, error) {
 	return disk.Under(filepath.Dir(dot), target), nil
 }
 
-// LooksBare reports whether a folder is git's own: a bare repository or a .git.
+// LooksBare reports whether a directory is git's own: a bare repository or a .git.
 func LooksBare(dir string) bool {
 	return isFolder(filepath.Join(dir, "objects")) && isFolder(filepath.Join(dir, "refs")) &&
 		!isFolder(filepath.Join(dir, "HEAD")) && exists(filepath.Join(dir, "HEAD"))
@@ -204,8 +205,8 @@ func open(gitDir, workTree string) (*Repository, error) {
 	return r, err
 }
 
-// quarantine adds the folder in which git keeps, while a pre-receive hook decides, what was pushed. git names it to
-// the hook, and the repository whose it is.
+// quarantine adds the directory in which git keeps, while a pre-receive hook decides, what was pushed. git names it
+// to the hook, and the repository whose it is.
 func (r *Repository) quarantine() error {
 	dir := os.Getenv("GIT_OBJECT_DIRECTORY")
 	if dir == "" || os.Getenv("GIT_QUARANTINE_PATH") == "" || os.Getenv("GIT_DIR") == "" {
@@ -216,7 +217,7 @@ func (r *Repository) quarantine() error {
 	return err
 }
 
-// findCommon finds the folder that a linked work tree shares with the others.
+// findCommon finds the directory that a linked work tree shares with the others.
 func (r *Repository) findCommon() error {
 	text, err := readSmall(filepath.Join(r.gitDir, "commondir"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -227,7 +228,7 @@ func (r *Repository) findCommon() error {
 	return err
 }
 
-// extensions are those that change nothing of what is read here.
+// extensions have no effect on this package.
 var extensions = map[string]bool{
 	"noop": true, "noop-v1": true, "preciousobjects": true, "partialclone": true,
 	"worktreeconfig": true, "relativeworktrees": true,
@@ -262,8 +263,8 @@ func checkFormat(cfg settings) error {
 	return nil
 }
 
-// place finds out from the settings where the work tree is: core.worktree names another folder than the one that the
-// .git is in, and a bare repository has none. A linked work tree is where it was found.
+// place finds out from the settings where the work tree is: core.worktree names another directory than the one that
+// the .git is in, and a bare repository has none. A linked work tree is where it was found.
 func (r *Repository) place(cfg settings) error {
 	if r.commonDir != r.gitDir {
 		return nil

@@ -131,7 +131,7 @@ func (r *Repository) named(name string) (Hash, error) {
 }
 
 // Ref returns the commit of a ref by its full name alone, such as refs/remotes/origin/main: no other ref, such as a
-// tag of that name, makes it ambiguous. One that is not there is [ErrUnknown].
+// tag of that name, makes it ambiguous. A missing ref is [ErrUnknown].
 func (r *Repository) Ref(full string) (Hash, error) {
 	if !strings.HasPrefix(full, "refs/") || !validRef(full) {
 		return Hash{}, fmt.Errorf("%w: %q is not the full name of a ref", ErrSyntax, clip(full))

@@ -9,7 +9,7 @@ import (
 	"github.com/policyscan/policyscan/internal/disk"
 )
 
-// Root returns the nearest folder at or above dir that holds a .git, or dir. The path has no links in it.
+// Root returns the nearest directory at or above dir that holds a .git, or dir. The path has no links in it.
 func Root(dir string) (string, error) {
 	for at := range upwards(dir) {
 		switch is, err := IsRoot(at); {
@@ -22,7 +22,7 @@ func Root(dir string) (string, error) {
 	return dir, nil
 }
 
-// upwards returns a folder and those above it, the nearest first.
+// upwards returns a directory and those above it, the nearest first.
 func upwards(dir string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for yield(dir) && dir != filepath.Dir(dir) {
@@ -31,7 +31,7 @@ func upwards(dir string) iter.Seq[string] {
 	}
 }
 
-// IsRoot reports whether a folder holds a .git, as a work tree's root does. The folder need not be there.
+// IsRoot reports whether a directory holds a .git, as a work tree's root does. The directory need not be there.
 func IsRoot(dir string) (bool, error) {
 	st, err := os.Stat(filepath.Join(dir, ".git"))
 	switch {
@@ -43,8 +43,8 @@ func IsRoot(dir string) (bool, error) {
 	return false, err
 }
 
-// Around returns the root of the repository that a folder is in, and the folder's path in it: "" if it is the root
-// itself, or in none.
+// Around returns the root of the repository that a directory is in, and the directory's path in it: "" if it is the
+// root itself, or in none.
 func Around(dir string) (root, within string, err error) {
 	dir, err = disk.Real(dir)
 	if err != nil {
@@ -59,14 +59,14 @@ func Around(dir string) (root, within string, err error) {
 
 // An Environment is the repository that git's variables name.
 type Environment struct {
-	GitDir   string // GIT_DIR; "": the repository around a folder is meant
+	GitDir   string // GIT_DIR; "": the repository around a directory is meant
 	WorkTree string // GIT_WORK_TREE; "": where the repository's settings say, or its .git is
 	// Merging are the hashes of commits that git merge says that it merges: see the function [Merging].
 	Merging []string
 }
 
-// Open opens the repository that a folder is in, which must then be the one that is named. "" is the named one, or
-// else that of the current folder.
+// Open opens the repository that a directory is in, which must then be the one that is named. "" is the named one, or
+// else that of the current directory.
 func (e Environment) Open(folder string) (*Repository, error) {
 	r, err := e.open(folder)
 	if err == nil {
@@ -79,7 +79,7 @@ func (e Environment) open(folder string) (*Repository, error) {
 	if e.GitDir != "" && folder == "" {
 		return openNamed(e.GitDir, e.WorkTree)
 	}
-	// Without links: what is above a folder is what the system says.
+	// Without links: what is above a directory is what the system says.
 	at, err := disk.Real(folder)
 	if err != nil {
 		return nil, fmt.Errorf("the folder %s cannot be found: %w", folder, disk.Cause(err))
@@ -111,8 +111,8 @@ func (e Environment) Tracks(file string) (bool, error) {
 	return e.tracks(filepath.Dir(file), file)
 }
 
-// TracksIn reports whether git tracks anything in a folder, which need not be there, or the folder as a submodule. Of
-// a link, that is the folder that it leads to.
+// TracksIn reports whether git tracks anything in a directory, which need not be there, or the directory as a
+// submodule. Of a link, that is the directory that it leads to.
 func (e Environment) TracksIn(folder string) (bool, error) {
 	at, err := disk.Real(folder)
 	if err != nil {
@@ -124,14 +124,15 @@ func (e Environment) TracksIn(folder string) (bool, error) {
 	return e.tracks(at, at)
 }
 
-// placed returns the path of a file in a folder that is named without links; false if the folder cannot be opened.
+// placed returns the path of a file in a directory that is named without links; false if the directory cannot be
+// opened.
 func placed(file string) (string, bool) {
 	dir, name := filepath.Split(file)
 	dir, err := disk.Real(dir)
 	return filepath.Join(dir, name), err == nil
 }
 
-// tracks asks the index of the repository that is named, and that of the one around a folder, about a path without
+// tracks asks the index of the repository that is named, and that of the one around a directory, about a path without
 // links. It needs nothing else of the latter; without one, git tracks nothing.
 func (e Environment) tracks(from, path string) (bool, error) {
 	if e.GitDir != "" {

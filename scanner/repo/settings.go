@@ -28,11 +28,11 @@ func (s settings) yes(name string) bool {
 	return false
 }
 
-// readSettings reads a config file (git-config(1), "Syntax"); one that is not there has no settings. What it includes
-// is not read: none of what matters here may be set there.
+// readSettings reads a config file (git-config(1), "Syntax"); a missing file has no settings. Included files are not
+// read: the settings used here may not be set in them.
 //
-// go-git's reader refuses what git takes: a key on its section's line, an old style subsection, a value that is not
-// UTF-8 (shown with v5.19.3).
+// go-git's reader refuses config that git accepts: a key on its section's line, an old style subsection, a value that
+// is not UTF-8 (shown with v5.19.3).
 func readSettings(file string) (settings, error) {
 	text, err := readSmall(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -205,7 +205,7 @@ func (p *settingsParser) setting() error {
 func (p *settingsParser) value() (string, error) {
 	p.blank()
 	var out strings.Builder
-	end := 0 // of what is not blank, or quoted
+	end := 0 // of the last character that is quoted or not blank
 	quoted := false
 	for {
 		c := p.peek()

@@ -21,7 +21,7 @@ const schemaComment = "# yaml-language-server: $schema=../" + rules.SchemaFile +
 
 // A Bundle is a first bundle, as it was written.
 type Bundle struct {
-	Files      []string // that were written, as far as it came
+	Files      []string // files written, also before an error
 	Schema     string   // the schema for editors; "" if it did not come to write it
 	KeptSchema bool     // it was there already, and may be an old one
 	Topics     []string // the titles of the topics that the bundle has rules for; none: for all, as none was found

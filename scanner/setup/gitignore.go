@@ -19,9 +19,9 @@ import (
 // to a file that git tracks.
 const ignoreLine = "/" + run.VerdictName
 
-// IgnoreVerdict makes git ignore the verdict in the root of the repository around a folder, and returns what it
-// did, as a line for a person; "" if there was nothing to do. It does not write through a .gitignore that is a link,
-// which could lead anywhere. The line is not escaped.
+// IgnoreVerdict makes git ignore the verdict in the root of the repository around a directory, and returns a line
+// that describes the change, not escaped; "" if nothing had to change. It does not write through a .gitignore that is
+// a symlink.
 func IgnoreVerdict(dir string) (string, error) {
 	root, err := disk.Real(dir)
 	if err != nil {

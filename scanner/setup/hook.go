@@ -25,7 +25,7 @@ type Hook struct {
 	Root string // of the work tree
 }
 
-// FindHook returns the hook of the repository around the current folder, or of the one that is named.
+// FindHook returns the hook of the repository around the current directory, or of the one that is named.
 func FindHook(git repo.Environment) (Hook, error) {
 	r, err := git.Open("")
 	if err != nil {

@@ -27,8 +27,8 @@ func newChanges(head *Snapshot, bases []*Snapshot) *changes {
 	return &changes{head: head, bases: bases, encodings: checkout.NewEncodingChanges(head.checkout, checkouts)}
 }
 
-// files calls found with each file that differs from any base, once, those that it deletes included, and with the
-// files that are part of the change even if it does not change them.
+// files calls found once with each file that differs from any base, deleted files included, and with the unchanged
+// files that are part of the change.
 func (c *changes) files(ctx context.Context, q *Query, found func(File)) error {
 	touched := map[string]bool{}
 	for _, path := range q.Touched {

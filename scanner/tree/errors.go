@@ -97,7 +97,7 @@ func repoCode(err error) (is, hint string, known bool) {
 // ErrSpecial says that what git lists as a file is a FIFO, socket or device on disk.
 var ErrSpecial = errors.New("a special file")
 
-// errCase says that another file of the index has taken the place of one on disk.
+// errCase: another file of the index has replaced one on disk.
 var errCase = errors.New("git tracks another file whose name differs only in case or normal form, " +
 	"and this disk has only one of the two; check what is committed with --diff-base or --staged")
 

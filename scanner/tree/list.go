@@ -107,7 +107,7 @@ func noFile(entry string, err error) string {
 	return what
 }
 
-// CleanPath returns the path, from the root of a tree, that a person means by another spelling of it.
+// CleanPath returns the path from the root of a tree for another spelling of it.
 func CleanPath(path string) (string, error) {
 	name, err := cleanEntry(path)
 	if err != nil || name == "." {

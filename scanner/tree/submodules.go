@@ -19,8 +19,8 @@ const gitModules = ".gitmodules"
 // maxModules is how many bytes of it are read, enough for tens of thousands.
 const maxModules = 8 << 20
 
-// A submodule is one that is a folder of the tree. One that is not checked out has no .git, and what is in it cannot
-// be scanned. Where the tree is a copy without any .git, a file beneath it has to do.
+// A submodule is a directory of the tree. Without a checkout it has no .git, and its files cannot be scanned. In a
+// tree copied without any .git, a file below the submodule proves the checkout.
 type submodule struct {
 	noGitDir   bool // of the tree that it is in
 	checkedOut atomic.Bool

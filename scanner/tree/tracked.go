@@ -27,7 +27,7 @@ type trackedTree struct {
 func (t *trackedTree) Files(ctx context.Context, n int, q Query) []iter.Seq2[File, error] {
 	files := t.index.Files
 	collisions := sync.OnceValue(t.collisions)
-	var taken atomic.Int64 // so many of the files are some sequence's
+	var taken atomic.Int64 // number of files that a sequence has taken
 	sequence := func(yield func(File, error) bool) {
 		s := &trackedSource{
 			diskSource: diskSource{root: t.root, repository: t.root, files: t.root.Reader()},
@@ -59,8 +59,8 @@ func (s *trackedSource) file(files []repo.Staged, q *Query) (File, bool) {
 	return f, listed
 }
 
-// nextPart takes some of the files that no sequence has taken; none if there are no more. Files of a folder follow one
-// another, so a part is large, but smaller and smaller towards the end: no sequence waits long for another.
+// nextPart takes some of the files that no sequence has taken; none if there are no more. Files of a directory follow
+// one another, so a part is large, but smaller and smaller towards the end: no sequence waits long for another.
 func nextPart(taken *atomic.Int64, files, sequences int) (from, to int) {
 	for {
 		from := taken.Load()
@@ -79,14 +79,14 @@ type trackedSource struct {
 	folders    []listedFolder          // of the last path, each in the one before
 }
 
-// A listedFolder is a folder whose entries were looked at together.
+// A listedFolder is a directory whose entries were looked at together.
 type listedFolder struct {
 	prefix   string // of the paths in it: its own and a slash; "" is the root
-	linkless bool   // there is no link in it
+	linkless bool   // no symlink in it
 }
 
-// kind is what the first of some files of the index is on disk, as far as that matters before it is opened: where one
-// of the two is a link, the disk decides.
+// kind is the kind on disk of the first of some files of the index, if needed before it is opened: where disk or
+// index has a symlink, the disk decides.
 func (s *trackedSource) kind(files []repo.Staged) worktree.Kind {
 	f := &files[0]
 	kind := kindOf(f.Mode)
@@ -103,11 +103,11 @@ func (s *trackedSource) kind(files []repo.Staged) worktree.Kind {
 	return kind
 }
 
-// fewFiles is how many files of a folder are looked at one by one.
+// fewFiles is how many files of a directory are looked at one by one.
 const fewFiles = 3
 
-// linkless reports whether the folder of the first file is certain to have no link in it. The folder is listed if
-// several of the files that follow are in it, too, unless it has many entries that git does not track.
+// linkless reports whether the directory of the first file is certain to have no link in it. The directory is listed
+// if several of the files that follow are in it, too, unless it has many entries that git does not track.
 func (s *trackedSource) linkless(files []repo.Staged) bool {
 	path := files[0].Path
 	prefix := path[:strings.LastIndexByte(path, '/')+1]

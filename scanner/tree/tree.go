@@ -1,12 +1,12 @@
-// Package tree lists the files that a run is about, and reads them.
+// Package tree lists the files of a run and reads them.
 //
-// A [Tree] is all files of a directory ([OpenFolder]), those of a list ([OpenListed]), those that git tracks
-// ([OpenTracked]), what a commit changes ([Changes]) or all of it ([Whole]), what is staged ([Staged]), or one file
-// whose bytes are given ([Single]). Whatever it is, its [Tree.Files] are the same kind of thing: a path, what kind of
-// file is there, and a way to read its bytes. A change also has the states that it is compared with ([History]).
+// A [Tree] is all files of a directory ([OpenFolder]), of a list ([OpenListed]), tracked by git ([OpenTracked]),
+// changed by a commit ([Changes]), of a whole commit ([Whole]), staged ([Staged]), or one file with the given bytes
+// ([Single]). The [Tree.Files] of all are alike: a path, the kind of the file, and a way to read its bytes. A change
+// also has the snapshots that it is compared with ([History]).
 //
 // A file that cannot be listed, or a directory that changes while it is listed, is an error among the files, never a
-// shorter list. Symbolic links are not followed; [Follow] says where one leads.
+// shorter list. Symlinks are not followed; [Follow] returns their targets.
 //
 // It reads the disk by scanner/worktree and git's objects by scanner/repo, and knows no rules.
 package tree
@@ -37,10 +37,9 @@ type Tree interface {
 	// *[verdict.Error], is about what cannot be listed; it comes with the file if it is about one that a list names.
 	// When ctx ends, so do the sequences, except for errors that are known by then.
 	Files(ctx context.Context, n int, q Query) []iter.Seq2[File, error]
-	// History returns the states of the repository that the tree is about; nil if its files are on disk. It has the
-	// error of what is checked, which Files has, too.
+	// History returns the snapshots of the tree's repository; nil if its files are on disk. It fails if Files fails.
 	History() (*History, error)
-	// Absent says why there is no file at a path.
+	// Absent returns why a path has no file.
 	Absent(path string) string
 }
 
@@ -49,7 +48,7 @@ type File struct {
 	Path     string // from the root, with slashes
 	Kind     worktree.Kind
 	State    State
-	Reason   string             // of what is left out: the word of the verdict
+	Reason   string             // of a skipped file: the word in the verdict
 	Blob     repo.Hash          // its content, if that is git's; zero: it is on disk
 	Checkout *checkout.Checkout // what git writes on disk instead; nil: the content is what is on disk
 	Key      uint64             // differs where it is known that two files of a path do
@@ -71,14 +70,14 @@ type State uint8
 // The states of an entry.
 const (
 	Listed     State = iota // a file of the tree, or a submodule that is not checked out
-	LeftOut                 // a path on disk that is no part of the tree, a directory with all that is in it
+	LeftOut                 // a path on disk outside the tree, a directory with everything in it
 	Elsewhere               // a file that another shard checks: its Kind is not known
 	Deleted                 // a file that the change deletes
 	CheckedOut              // a submodule whose files are listed, too
 )
 
-// Open opens the file; of a link, its target. A content that is not watched may be read only as far as one read brings
-// it: then the error is [worktree.ErrSeveral].
+// Open opens the file; of a symlink, its target. Unwatched content may be limited to one read: then the error is
+// [worktree.ErrSeveral].
 func (f *File) Open(watched bool) (Content, error) {
 	switch {
 	case f.fixed == nil:
@@ -122,8 +121,8 @@ type Source interface {
 	Lookup(path string) (PathInfo, error)
 	// IsPresent reports whether a regular file that is not empty is at a path of a tree on disk.
 	IsPresent(path string) (bool, error)
-	// Outside says what is wrong with a link whose target is a path that leaves the tree; "" if that leads, for
-	// certain, to what is not the repository's.
+	// Outside returns the problem with a symlink target outside the tree; "" if the target certainly does not belong
+	// to the repository.
 	Outside(path string) (wrong string)
 }
 
@@ -137,7 +136,7 @@ type Content interface {
 
 // A Query narrows what a tree lists. The zero value is all of it.
 type Query struct {
-	LeaveOut map[string]string      // paths on disk that are no part of the tree, and the reason
+	LeaveOut map[string]string      // paths on disk outside the tree, with the reason
 	Only     string                 // the one file to list, and what stands on the way to it; "" is all
 	InShard  func(path string) bool // files to look at, others are [Elsewhere]; nil is all. Called by all goroutines
 	Touched  []string               // paths that are part of a change even if it does not change them, in order
@@ -158,7 +157,7 @@ func (q *Query) LeadsTo(path string) bool {
 	return q.Only == "" || path == q.Only || path == "." || strings.HasPrefix(q.Only, path+"/")
 }
 
-// leftOut returns the entry that a path on disk is if it is no part of the tree; else one with the path alone.
+// leftOut returns the entry of a skipped path; for any other path, an entry with the path alone.
 func (q *Query) leftOut(path string) (f File, out bool) {
 	if IsGitPath(path) {
 		return File{Path: GitDir, State: LeftOut, Reason: "git"}, true

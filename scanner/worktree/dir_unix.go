@@ -16,7 +16,7 @@ const noAccessTime = 0
 // noAutomount is Linux's alone.
 const noAutomount = 0
 
-// openBeneath says that there is no such call here: folders are opened one by one.
+// openBeneath says that there is no such call here: directories are opened one by one.
 func openBeneath(int, string) (int, error) { return -1, unix.ENOSYS }
 
 func (h handle) list(_ []byte, prefix string, visit func(path string, kind Kind)) error {
@@ -44,5 +44,5 @@ func (h handle) list(_ []byte, prefix string, visit func(path string, kind Kind)
 	}
 }
 
-// linkless says nothing here: the records of a folder are not read.
+// linkless says nothing here: the records of a directory are not read.
 func (handle) linkless([]byte, int) bool { return false }

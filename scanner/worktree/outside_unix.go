@@ -15,8 +15,8 @@ import (
 const maxFollowed = 40
 
 // Outside reports whether a path that leaves the tree, an absolute one or one that begins with "..", leads out of the
-// repository as well: to nothing that is in the repository's folder or that holds it. Where that cannot be determined,
-// or depends on the program that follows the path, it is false.
+// repository as well: to nothing that is in the repository's directory or that holds it. Where that cannot be
+// determined, or depends on the program that follows the path, it is false.
 //
 // Nothing is opened: the names on the way are looked at, and the links among them are read.
 func (r *Root) Outside(repository *Root, name string) bool {
@@ -37,8 +37,8 @@ func (r *Root) Outside(repository *Root, name string) bool {
 // A way is a path that is followed on disk, one name after another.
 type way struct {
 	from     handle
-	at       string // the folder that was reached: a path from the handle without links, or an absolute one
-	missing  int    // so many names further there is no folder
+	at       string // the directory that was reached: a path from the handle without links, or an absolute one
+	missing  int    // number of further names, which do not exist
 	followed int
 }
 
@@ -87,7 +87,7 @@ func (w *way) up() {
 	}
 }
 
-// down goes into a folder, or returns the target of a link.
+// down goes into a directory, or returns the target of a link.
 func (w *way) down(name string) (target string, ok bool) {
 	full := path.Join(w.at, name)
 	if strings.HasSuffix(w.at, "..") || w.at == "." {
@@ -107,7 +107,7 @@ func (w *way) down(name string) (target string, ok bool) {
 		w.missing = 1
 		return "", true
 	}
-	if name == "cwd" { // of /proc/self, the folder of whoever asks
+	if name == "cwd" { // of /proc/self, the directory of whoever asks
 		if proc, err := statAt(w.from, "/proc", noAutomount); err == nil && proc.Dev == st.Dev {
 			return "", false
 		}
@@ -117,7 +117,7 @@ func (w *way) down(name string) (target string, ok bool) {
 	return target, err == nil && target != "" && w.followed < maxFollowed
 }
 
-// above returns the folder that was reached and those around it, up to the system's root.
+// above returns the directory that was reached and those around it, up to the system's root.
 func (w *way) above() ([]FileID, bool) {
 	var ids []FileID
 	for at := w.at; ; at += "/.." {

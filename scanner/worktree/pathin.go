@@ -8,13 +8,13 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// NoRoot is the error of a folder to scan that cannot be opened.
+// NoRoot is the error of a directory to scan that cannot be opened.
 func NoRoot(err error) error {
 	return fmt.Errorf("the folder to scan cannot be opened: %w", disk.Cause(err))
 }
 
 // PathIn returns the path that a file has in the tree under root; false if it is not in it. Both are as the system
-// opens them. The file need not be there, and is never a link; the folders may be links.
+// opens them. The file need not be there, and is never a link; the directories may be links.
 func PathIn(root, file string) (path string, in bool, err error) {
 	folder, name := filepath.Split(file)
 	dir, err := disk.Real(folder)

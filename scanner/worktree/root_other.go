@@ -11,12 +11,12 @@ import (
 	"time"
 )
 
-// A Root is the folder of a tree.
+// A Root is the directory of a tree.
 type Root struct{ root *os.Root }
 
 type handle struct{ root *os.Root }
 
-// Open opens the folder of a tree. dir itself may be a symbolic link: the user named it.
+// Open opens the directory of a tree. dir itself may be a symbolic link: the user named it.
 func Open(dir string) (*Root, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -50,7 +50,7 @@ func (r *Root) openDir(path string) (handle, error) {
 	return handle{at}, err
 }
 
-// state is what changes when a folder is written to.
+// state is what changes when a directory is written to.
 type state struct{ mtime time.Time }
 
 func (s state) changed() time.Time { return s.mtime }
@@ -92,7 +92,7 @@ func (h handle) list(_ []byte, prefix string, visit func(path string, kind Kind)
 	}
 }
 
-// linkless says nothing here: a folder is not read.
+// linkless says nothing here: a directory is not read.
 func (handle) linkless([]byte, int) bool { return false }
 
 func (h handle) stat(name string) (Status, error) {
@@ -118,7 +118,7 @@ func kindOf(mode fs.FileMode) Kind {
 	return Special
 }
 
-// readlink cannot be had from a handle here: it is an error, never a guess.
+// readlink has no implementation by handle here: it is an error, never a guess.
 func (h handle) readlink(string) (string, error) {
 	return "", errors.New("the target of a symbolic link cannot be read safely on this system")
 }

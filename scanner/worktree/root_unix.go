@@ -13,16 +13,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Root is the folder of a tree.
+// A Root is the directory of a tree.
 type Root struct {
 	h handle
-	// beneath: the kernel resolves a path of several folders safely (openat2).
+	// beneath: the kernel resolves a path of several directories safely (openat2).
 	beneath bool
 }
 
 type handle struct{ fd int }
 
-// Open opens the folder of a tree. dir itself may be a symbolic link: the user named it.
+// Open opens the directory of a tree. dir itself may be a symbolic link: the user named it.
 func Open(dir string) (*Root, error) {
 	fd, err := retry(func() (int, error) {
 		return unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
@@ -50,7 +50,7 @@ const dirFlags = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLO
 // maxPath is how much of a path one call may resolve; PATH_MAX is 1,024 at the least.
 const maxPath = 1000
 
-// openDir opens a folder of the tree; "" is the root.
+// openDir opens a directory of the tree; "" is the root.
 func (r *Root) openDir(path string) (handle, error) {
 	if path == "" {
 		fd, err := retry(func() (int, error) {
@@ -79,7 +79,7 @@ func (r *Root) openDir(path string) (handle, error) {
 	return handle{at}, nil
 }
 
-// firstStep cuts off the part of a path that one call resolves: as many folders as fit, or one.
+// firstStep cuts off the part of a path that one call resolves: as many directories as fit, or one.
 func firstStep(path string, many bool) (step, rest string) {
 	if many && len(path) <= maxPath {
 		return path, ""
@@ -96,8 +96,8 @@ func firstStep(path string, many bool) (step, rest string) {
 	return path[:cut], path[cut+1:]
 }
 
-// dirError names what opening a folder can meet in a tree that is not trusted. With O_DIRECTORY and O_NOFOLLOW a link
-// is ELOOP or, on Linux, ENOTDIR.
+// dirError names what opening a directory can meet in a tree that is not trusted. With O_DIRECTORY and O_NOFOLLOW a
+// link is ELOOP or, on Linux, ENOTDIR.
 func dirError(err error) error {
 	switch {
 	case errors.Is(err, unix.ELOOP), errors.Is(err, unix.ENOTDIR),
@@ -135,13 +135,13 @@ func kindOf(mode uint32) Kind {
 	return Special
 }
 
-// state is what changes when a folder is written to, or is no longer the same.
+// state is what changes when a directory is written to, or is no longer the same.
 type state struct {
 	dev, ino     uint64
 	mtime, ctime unix.Timespec
 }
 
-// changed is when the folder was written to, the later of the two: only the first can be set.
+// changed is when the directory was written to, the later of the two: only the first can be set.
 func (s state) changed() time.Time {
 	m, c := time.Unix(s.mtime.Unix()), time.Unix(s.ctime.Unix())
 	if m.After(c) {
@@ -160,7 +160,7 @@ func (h handle) state() (state, error) {
 	return stateOf(&st), err
 }
 
-// state returns the state of a folder of the tree. Where the path leads need not be watched: another folder has
+// state returns the state of a directory of the tree. Where the path leads need not be watched: another directory has
 // another state.
 func (r *Root) state(dir string) (state, error) {
 	if len(dir) > maxPath {
@@ -198,13 +198,13 @@ type File struct {
 	reads int          // that brought bytes
 }
 
-// fileFlags open one name of a folder: with a single element, O_NOFOLLOW alone keeps it in the folder. O_NONBLOCK and
-// O_NOCTTY are for a FIFO or a terminal that took the file's place a moment ago.
+// fileFlags open one name of a directory: with a single element, O_NOFOLLOW alone keeps it in the directory.
+// O_NONBLOCK and O_NOCTTY are for a FIFO or a terminal that took the file's place a moment ago.
 const fileFlags = unix.O_RDONLY | unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_NOCTTY | unix.O_CLOEXEC
 
-// openFile opens one name of a folder. The time at which the file was last read stays as it is, if the system lets us:
-// else the first scan of a new checkout writes to each file's inode. It is refused for files of another user, and by
-// some file systems, with an error of their own; once a file can be opened without it, it is not asked for again.
+// openFile opens one name of a directory. The time at which the file was last read stays as it is, if the system lets
+// us: else the first scan of a new checkout writes to each file's inode. It is refused for files of another user, and
+// by some file systems, with an error of their own; once a file can be opened without it, it is not asked for again.
 func (rd *Reader) openFile(h handle, name string, watched bool) (*File, error) {
 	flags := fileFlags | noAccessTime
 	if rd.accessTimes {
@@ -230,7 +230,7 @@ func (rd *Reader) openFile(h handle, name string, watched bool) (*File, error) {
 	return f, nil
 }
 
-// openError names what has taken the place of a file since it was listed.
+// openError describes the entry that has replaced a file since it was listed.
 func openError(err error) error {
 	if errors.Is(err, unix.ELOOP) || errors.Is(err, unix.EMLINK) ||
 		errors.Is(err, unix.ENXIO) || errors.Is(err, unix.ENODEV) {
@@ -274,7 +274,7 @@ func (f *File) Read(p []byte) (int, error) {
 	n, err := retry(func() (int, error) { return unix.Read(f.fd, p) })
 	switch {
 	case err != nil && f.stat == nil && (errors.Is(err, unix.EISDIR) || errors.Is(err, unix.EAGAIN)):
-		return 0, ErrChanged // a folder or a FIFO has taken its place
+		return 0, ErrChanged // a directory or a FIFO has taken its place
 	case err != nil:
 		return 0, err
 	case n > 0 && f.stat == nil && f.reads > 0:

@@ -1,11 +1,12 @@
-// Package worktree is the room that opens the scanned tree's files on disk. [PathIn] says which path a file has in it.
+// Package worktree is the room that opens the scanned tree's files on disk. [PathIn] says which path a file has in
+// it.
 //
-// The tree is not trusted. A symbolic link is never followed, neither as a file nor as a folder on the way to one; its
-// content is the string it points to. FIFOs, sockets and devices are never opened. A name is resolved relative to the
-// handle of the root, so that no rename while the scan runs leads outside, and no path is too long: on Linux by
+// The tree is not trusted. A symbolic link is never followed, neither as a file nor as a directory on the way to one;
+// its content is the string it points to. FIFOs, sockets and devices are never opened. A name is resolved relative to
+// the handle of the root, so that no rename while the scan runs leads outside, and no path is too long: on Linux by
 // openat2(2) with RESOLVE_BENEATH and RESOLVE_NO_SYMLINKS, on other Unix systems (and where openat2 is missing or
-// forbidden) by one openat(2) with O_NOFOLLOW for each folder of the path, elsewhere by [os.Root] and a look at each
-// folder before it is opened.
+// forbidden) by one openat(2) with O_NOFOLLOW for each directory of the path, elsewhere by [os.Root] and a look at
+// each directory before it is opened.
 //
 // Paths are bytes, separated by slashes, relative to the root, and clean: no empty, "." or ".." element.
 package worktree
@@ -25,7 +26,7 @@ import (
 // Kind is what a path names.
 type Kind uint8
 
-// The kinds of file. A folder is not a file.
+// The kinds of file. A directory is not a file.
 const (
 	Regular Kind = iota
 	Symlink
@@ -43,32 +44,33 @@ type Entry struct {
 // ErrChanged says that a path is no longer what it was when it was listed.
 var ErrChanged = errors.New("changed while it was scanned")
 
-// ErrGone is the [ErrChanged] of what is not there any more.
+// ErrGone is the [ErrChanged] of a removed file.
 var ErrGone = fmt.Errorf("%w: it is gone", ErrChanged)
 
-// ErrNotFile says that a path names a folder, not a file.
+// ErrNotFile says that a path names a directory, not a file.
 var ErrNotFile = errors.New("is a folder")
 
-// ErrPath says that what should be a folder on the way to a file is a symbolic link or a file.
+// ErrPath says that what should be a directory on the way to a file is a symbolic link or a file.
 var ErrPath = errors.New("leads through a symbolic link or a file")
 
 // A Visitor is what a walk reports to. It is called by one goroutine.
 type Visitor struct {
-	// Skip reports whether a path is left out, a folder with all that is in it.
+	// Skip reports whether a path is left out, a directory with all that is in it.
 	Skip func(path string) bool
-	// File takes a file, and a reader at its folder.
+	// File takes a file, and a reader at its directory.
 	File func(Entry, *Reader)
-	// Failed takes a folder that cannot be read, or that changed ("" is the root). The walk goes on.
+	// Failed takes a directory that cannot be read, or that changed ("" is the root). The walk goes on.
 	Failed func(path string, err error)
-	// Passing reports whether a file comes and goes by itself, so that one more or less is no change of its folder.
+	// Passing reports whether a file comes and goes by itself, so that one more or less is no change of its
+	// directory.
 	Passing func(path string) bool
 }
 
-// Walk hands every file beneath the root to one of the visitors, all of a folder's own files to the same one, in no
-// certain order. Each visitor has its own goroutine. The error is the context's.
+// Walk calls one of the visitors with every file below the root, the same one for all files directly in a directory,
+// in no certain order. Each visitor has its own goroutine. Walk fails only with the context's error.
 //
-// A file that is moved, while the walk is under way, from a folder that is still to be listed to one that was, would
-// be in no list. So each folder is looked at again at the end, and one that then holds other entries is [ErrChanged].
+// A file that is moved during the walk, from a directory not listed yet to one already listed, would be missed. So
+// each directory is listed again at the end, and one with other entries is [ErrChanged].
 func (r *Root) Walk(ctx context.Context, visitors ...Visitor) error {
 	walkers := r.Walkers(len(visitors))
 	var done sync.WaitGroup
@@ -108,7 +110,7 @@ func (w *Walker) Walk(ctx context.Context, v Visitor) {
 			p.folder(ctx, dir)
 		}
 	}()
-	w.listed.Wait() // no folder may be listed any more
+	w.listed.Wait() // no directory may be listed any more
 	p.again(ctx)
 }
 
@@ -155,12 +157,12 @@ func (w *walkPart) again(ctx context.Context) {
 	}
 }
 
-// A queue is the folders that are still to be listed.
+// A queue is the directories that are still to be listed.
 type queue struct {
 	mu      sync.Mutex
 	more    sync.Cond
 	folders []string
-	busy    int // folders that are being listed, and may bring more
+	busy    int // directories that are being listed, and may bring more
 	seed    maphash.Seed
 }
 
@@ -177,7 +179,7 @@ func (q *queue) add(dir string) {
 	q.more.Signal()
 }
 
-// take returns a folder to list; false if there are no more, and can be none.
+// take returns a directory to list; false if there are no more, and can be none.
 func (q *queue) take() (dir string, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -204,15 +206,15 @@ func (q *queue) finish() {
 type listing struct {
 	dir     string
 	state   state
-	settled bool   // whoever changes the folder after it was listed changes its state
+	settled bool   // whoever changes the directory after it was listed changes its state
 	entries uint64 // the sum of their hashes, whatever their order
 }
 
 // tick is more than the time between two times that a file system tells apart: some milliseconds on most, two seconds
-// on FAT. Who changes a folder twice within it leaves the time of the first change.
+// on FAT. Who changes a directory twice within it leaves the time of the first change.
 const tick = 2 * time.Second
 
-// listing lists a folder and hands the paths in it to visit.
+// listing lists a directory and calls visit with the paths in it.
 func (w *walkPart) listing(dir string, visit func(path string, kind Kind)) (listing, error) {
 	l := listing{dir: dir}
 	h, err := w.rd.enter(dir)
@@ -248,14 +250,14 @@ func listed(err error) error {
 	return err
 }
 
-// A Reader opens files of a tree. It keeps the folder of the last one open, so it is fastest when files of a folder
-// follow one another. It is for one goroutine.
+// A Reader opens files of a tree. It keeps the directory of the last one open, so it is fastest when files of a
+// directory follow one another. It is for one goroutine.
 type Reader struct {
 	root *Root
 	dir  string
 	open bool
 	h    handle
-	buf  []byte // of the folder's records
+	buf  []byte // of the directory's records
 
 	accessTimes bool // reading a file sets when it was last read: it cannot be prevented
 }
@@ -263,7 +265,7 @@ type Reader struct {
 // Reader returns a new reader. Close it.
 func (r *Root) Reader() *Reader { return &Reader{root: r} }
 
-// Close closes the folder that the reader keeps open.
+// Close closes the directory that the reader keeps open.
 func (rd *Reader) Close() {
 	if rd.open {
 		rd.h.close()
@@ -271,14 +273,14 @@ func (rd *Reader) Close() {
 	}
 }
 
-// folder returns a handle of the folder that name is in, and name's last part.
+// folder returns a handle of the directory that name is in, and name's last part.
 func (rd *Reader) folder(name string) (handle, string, error) {
 	dir, base := path.Split(name)
 	h, err := rd.enter(strings.TrimSuffix(dir, "/"))
 	return h, base, err
 }
 
-// enter returns a handle of a folder, and keeps it open.
+// enter returns a handle of a directory, and keeps it open.
 func (rd *Reader) enter(dir string) (handle, error) {
 	if !rd.open || dir != rd.dir {
 		rd.Close()
@@ -298,8 +300,8 @@ func (rd *Reader) records() []byte {
 	return rd.buf
 }
 
-// Linkless reports whether a folder, of which "" is the root, is certain to have no symbolic link in it. It looks at
-// no more than so many of its entries; a false says nothing.
+// Linkless reports whether a directory ("" is the root) certainly has no symlink in it. It reads at most most
+// entries; false means unknown.
 func (rd *Reader) Linkless(dir string, most int) bool {
 	h, err := rd.enter(dir)
 	return err == nil && h.linkless(rd.records(), most)
@@ -314,7 +316,7 @@ type Status struct {
 	ID FileID
 }
 
-// Stat says what name is. A folder is [ErrNotFile], next to its status.
+// Stat says what name is. A directory is [ErrNotFile], next to its status.
 func (rd *Reader) Stat(name string) (Status, error) {
 	h, base, err := rd.folder(name)
 	if err != nil {
