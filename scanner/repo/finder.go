@@ -2,16 +2,15 @@ package repo
 
 import "strings"
 
-// A Finder looks up many paths, and remembers the directories that it has read. It is safe for concurrent use.
+// A Finder looks up many paths and caches the directories it has read. It is safe for concurrent use.
 type Finder struct {
 	repo    *Repository
 	folders cache[Hash, map[string]Leaf]
 }
 
-// maxFound is how many entries of directories a [Finder] remembers, each of some 100 bytes.
+// maxFound is how many entries of directories a [Finder] caches, each of some 100 bytes.
 const maxFound = 200_000
 
-// Finder returns a finder that has read nothing yet.
 func (r *Repository) Finder() *Finder { return &Finder{repo: r} }
 
 // Lookup is [Repository.Lookup].
@@ -30,7 +29,7 @@ func (f *Finder) Lookup(tree Hash, path string) (Leaf, bool, error) {
 	})
 }
 
-// Lookup returns the leaf or directory at a path of a tree; false if there is none.
+// Lookup returns the leaf or directory at a path of a tree; false if the path does not exist.
 func (r *Repository) Lookup(tree Hash, path string) (Leaf, bool, error) {
 	return lookup(tree, path, func(folder Hash, name string) (found Leaf, err error) {
 		err = r.Entries(folder, func(entry []byte, leaf Leaf) {
@@ -42,7 +41,7 @@ func (r *Repository) Lookup(tree Hash, path string) (Leaf, bool, error) {
 	})
 }
 
-// lookup follows a path. in returns the entry of a directory, the zero Leaf if there is none.
+// lookup follows a path. in returns the entry of a directory; the zero Leaf if it does not exist.
 func lookup(tree Hash, path string, in func(folder Hash, name string) (Leaf, error)) (Leaf, bool, error) {
 	at := Leaf{folderMode, tree}
 	for name := range strings.SplitSeq(path, "/") {

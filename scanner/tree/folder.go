@@ -13,7 +13,7 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// Directory returns the tree of all files under a directory, of scope full.
+// Folder returns the tree of all files under a directory, of scope full.
 func Folder(root *worktree.Root) Tree { return &folderTree{"full", diskRoots{root, root, ""}} }
 
 type folderTree struct {
