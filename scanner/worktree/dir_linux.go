@@ -11,16 +11,16 @@ import (
 // noAccessTime leaves the time at which a file was last read as it is.
 const noAccessTime = unix.O_NOATIME
 
-// noAutomount has a look at a name mount nothing.
+// noAutomount keeps a stat from mounting anything.
 const noAutomount = unix.AT_NO_AUTOMOUNT
 
-// openBeneath opens a directory some levels below another, and cannot be led out of it or through a link on the way.
+// openBeneath opens a directory some levels below another; no path or symlink can lead out of it.
 func openBeneath(at int, path string) (int, error) {
 	how := unix.OpenHow{
 		Flags:   dirFlags,
 		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS,
 	}
-	return unix.Openat2(at, path, &how) // EAGAIN is for a path with "..", and none is asked for
+	return unix.Openat2(at, path, &how) // EAGAIN is for a path with "..", which no caller uses
 }
 
 // records calls visit with the records of a directory, until it fails. A record has the type of its entry, for which
@@ -60,7 +60,7 @@ func (h handle) list(buf []byte, prefix string, visit func(path string, kind Kin
 			kind = Symlink
 		case unix.DT_DIR:
 			kind = folder
-		case unix.DT_UNKNOWN: // not every file system says
+		case unix.DT_UNKNOWN: // some file systems have no types
 			st, err := h.stat(string(name))
 			if err != nil {
 				return err
