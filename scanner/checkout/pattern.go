@@ -8,14 +8,14 @@ import (
 // A pattern is a line's pattern. It is matched byte by byte: an expression sees each byte as the character of its
 // number.
 type pattern struct {
-	isName        bool   // without a slash: matched with the last name of a path; else with the path from the file on
-	suffix        string // of each match, if case does not count
+	isName        bool   // without a slash: matched with the last name of a path; else with the path from the attributes file on
+	suffix        string // of each match, ignoring case
 	exact, folded *regexp.Regexp
-	ambiguous     bool // versions of git or disks differ, and the expressions match what any of them does
+	ambiguous     bool // versions of git or disks differ, and the expressions match as any of them
 }
 
-// maxStars is how many stars of a pattern count, so that matching takes little time. With more, it may match any path
-// that begins as the first ones say.
+// maxStars is how many stars of a pattern count, to bound the time of matching. With more, it may match any path that
+// matches up to the first ones.
 const maxStars = 16
 
 // newPattern returns the pattern of a text; nil if it matches no file.
@@ -86,7 +86,7 @@ func (p *pattern) translate(text string) string {
 			class, plain := p.class(members)
 			if !closed || !plain {
 				p.ambiguous = true
-				return b.String() // whatever follows
+				return b.String() // any remainder matches
 			}
 			b.WriteString(class)
 			i += len(members) + 1
@@ -106,7 +106,7 @@ func (p *pattern) translate(text string) string {
 }
 
 // class returns the expression of a class of bytes; plain is false if it has more than members and ranges. Git folds
-// the path, and not the class: one with capitals, or with letters that it excludes, is ambiguous.
+// the path, not the class: a class with capitals, or with excluded letters, is ambiguous.
 func (p *pattern) class(members string) (expr string, plain bool) {
 	negated := strings.HasPrefix(members, "!") || strings.HasPrefix(members, "^")
 	if negated {
