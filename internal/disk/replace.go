@@ -19,8 +19,8 @@ func Replace(path string, text []byte) error {
 	return ReplaceIf(path, text, nil, func() error { return nil })
 }
 
-// ReplaceBy is Replace by what write writes, which need not be in memory at once. If write returns an error, the file
-// stays as it was. A write that failed comes before whatever error the writer made of it.
+// ReplaceBy is Replace for a stream, which need not be in memory at once. If write returns an error, the file stays
+// unchanged. An error of the disk takes precedence over the one that write made of it.
 func ReplaceBy(path string, write func(io.Writer) error) error {
 	return replace(path, nil, write, func() error { return nil })
 }
@@ -79,7 +79,7 @@ func replace(path string, was fs.FileInfo, write func(io.Writer) error, unchange
 	return syncDir(dir)
 }
 
-// Create writes a new file, and brings it to the disk before it returns. If it fails, part of the file may be there.
+// Create writes a new file, and syncs it to the disk before it returns. If it fails, part of the file may exist.
 func Create(path string, text []byte) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
@@ -92,8 +92,8 @@ func Create(path string, text []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// createTemp is os.CreateTemp with these permissions and a name without a random part: it needs to differ only from
-// those of programs that run at the same time.
+// createTemp is os.CreateTemp with these permissions and a name without a random part, which differs only from those
+// of programs that run at the same time.
 func createTemp(dir, name string, mode fs.FileMode) (*os.File, error) {
 	for n := 0; ; n++ {
 		temporary := filepath.Join(dir, fmt.Sprintf(".%s.%d-%d.tmp", name, os.Getpid(), n))
@@ -114,7 +114,7 @@ func Temporary(file, other string) bool {
 	return ok && numbered().MatchString(rest)
 }
 
-// Remove removes a file. There need be none.
+// Remove removes a file, if it exists.
 func Remove(file string) error {
 	if err := os.Remove(file); !errors.Is(err, fs.ErrNotExist) {
 		return err

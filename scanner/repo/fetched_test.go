@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestParseFetched: the form of FETCH_HEAD, and what is not of it.
+// TestParseFetched: the format of FETCH_HEAD, and texts that do not have it.
 func TestParseFetched(t *testing.T) {
 	const a, b = "1111111111111111111111111111111111111111", "abcdefabcdefabcdefabcdefabcdefabcdefabcd"
 	for _, c := range []struct {
@@ -88,8 +88,7 @@ func FuzzFetched(f *testing.F) {
 	})
 }
 
-// TestFetchedByGit: what git writes for each way to fetch is read as git meant it, and each
-// work tree has its own.
+// TestFetchedByGit: FETCH_HEAD is read right for each way to fetch, and each work tree has its own.
 func TestFetchedByGit(t *testing.T) {
 	up := newGit(t)
 	first := up.commit("one")
@@ -134,7 +133,7 @@ func TestFetchedByGit(t *testing.T) {
 			t.Errorf("%q: %q, %v; want %q", c.args, texts, err, want)
 		}
 	}
-	// A fetch that fails leaves nothing of the one before.
+	// A failed fetch leaves nothing of the previous one.
 	if _, err := g.try("fetch", "-q", "origin", "nosuch"); err == nil {
 		t.Fatal("nosuch was fetched")
 	}
@@ -152,7 +151,7 @@ func TestFetchedByGit(t *testing.T) {
 		t.Errorf("next to a linked work tree: %v, %v", got, err)
 	}
 
-	// What is not a file is not read.
+	// Only a regular file is read.
 	name := filepath.Join(g.dir, ".git/FETCH_HEAD")
 	if err := os.Remove(name); err != nil {
 		t.Fatal(err)

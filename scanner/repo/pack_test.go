@@ -15,7 +15,7 @@ import (
 	"testing"
 )
 
-// An index that has too few bytes for its objects is not looked into, though it ends as it should.
+// An index with too few bytes for its objects is refused, though its end is right.
 func TestShortPackIndex(t *testing.T) {
 	g := newGit(t)
 	for _, name := range []string{"a", "b", "c"} {
@@ -44,7 +44,7 @@ func TestShortPackIndex(t *testing.T) {
 	}
 }
 
-// git writes a delta's base as a distance or as a name, and makes deltas of tags as of blobs.
+// git writes a delta's base as an offset or a hash, and makes deltas of tags as of blobs.
 func TestDeltas(t *testing.T) {
 	for _, distance := range []string{"true", "false"} {
 		g := newGit(t)
