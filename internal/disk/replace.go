@@ -106,8 +106,8 @@ func createTemp(dir, name string, mode fs.FileMode) (*os.File, error) {
 
 var numbered = late.Regexp(`^[0-9]+-[0-9]+\.tmp$`)
 
-// Temporary reports whether file is a temporary file of [Replace] for other: it has its own name, next to other. Both
-// are slash-separated paths from the same directory.
+// Temporary reports whether file is a temporary file of [Replace] for other, next to it: .NAME.N-N.tmp. Both are
+// slash-separated paths from the same directory.
 func Temporary(file, other string) bool {
 	dir, name := path.Split(other)
 	rest, ok := strings.CutPrefix(file, dir+"."+name+".")

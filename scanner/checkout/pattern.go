@@ -8,7 +8,7 @@ import (
 // A pattern is a line's pattern. It is matched byte by byte: an expression sees each byte as the character of its
 // number.
 type pattern struct {
-	isName        bool   // without a slash: matched with the last name of a path; else with the path from the attributes file on
+	isName        bool   // no slash: matched with a path's last name; else with the path from the attributes file on
 	suffix        string // of each match, ignoring case
 	exact, folded *regexp.Regexp
 	ambiguous     bool // versions of git or disks differ, and the expressions match as any of them
