@@ -1,6 +1,6 @@
-// Package cputime measures how much processor time work takes, for tests that refuse an algorithm whose cost explodes.
-// Wall time depends on what else the machine does; processor time hardly does.
-// It also says whether the race detector runs, under which neither time nor memory is what it is without.
+// Package cputime measures the processor time of work, for tests that refuse an algorithm with exploding cost. Unlike
+// wall time, it hardly depends on the load of the machine. It also tells whether the race detector runs, which
+// changes the use of time and memory.
 package cputime
 
 import (
@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Of runs work on the current goroutine and returns the processor time that its thread took, without that of other
-// goroutines. Unix systems other than Linux tell only what the whole process took; on Windows it is 0, and a bound
+// Of runs work on the current goroutine and returns the processor time of its thread, without that of other
+// goroutines. On Unix systems other than Linux it is the time of the whole process; on Windows it is 0, and a bound
 // always holds.
 func Of(work func()) time.Duration {
 	runtime.LockOSThread()

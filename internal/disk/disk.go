@@ -1,5 +1,5 @@
-// Package disk answers what several packages ask of the file system: where a folder really is, what an error of the
-// system says, and how a file is written whole or not at all.
+// Package disk has the file system functions of several packages: real paths, classes of errors, and files written
+// whole or not at all.
 package disk
 
 import (
@@ -12,11 +12,11 @@ import (
 	"syscall"
 )
 
-// Real is the absolute path of a folder, without links. "" is the current one. Links are followed before any "..", as
-// the system does, and not after, as filepath.Abs would.
+// Real is the absolute path of a directory, without symlinks. "" is the current one. Symlinks are resolved before any
+// "..", as by the system, and not after, as by filepath.Abs.
 func Real(dir string) (string, error) {
 	if !filepath.IsAbs(dir) {
-		cwd, err := os.Getwd() // may be spelled with links
+		cwd, err := os.Getwd() // may contain symlinks
 		if err == nil {
 			cwd, err = filepath.EvalSymlinks(cwd)
 		}
@@ -28,7 +28,7 @@ func Real(dir string) (string, error) {
 	return filepath.EvalSymlinks(dir)
 }
 
-// Under returns the path to open for a name that counts from a folder.
+// Under returns the path to open for a name relative to a directory.
 func Under(dir, name string) string {
 	if filepath.IsAbs(name) {
 		return name
@@ -36,8 +36,8 @@ func Under(dir, name string) string {
 	return filepath.Join(dir, name)
 }
 
-// FromHere returns the way from the current folder to a path that has no links in it, or the path if there is none, as
-// on Windows from one volume to another.
+// FromHere returns the relative path from the current directory to a path without symlinks, or the path itself if
+// impossible, as on Windows from one volume to another.
 func FromHere(path string) (string, error) {
 	cwd, err := Real(".")
 	if err != nil {
@@ -49,7 +49,7 @@ func FromHere(path string) (string, error) {
 	return path, nil
 }
 
-// Shown returns the path of a file relative to the current folder, for a message, with slashes. It is not escaped.
+// Shown returns the path of a file relative to the current directory, for a message, with slashes. It is not escaped.
 func Shown(file string) string {
 	dir, name := filepath.Split(file)
 	if real, err := Real(dir); err == nil {
@@ -61,8 +61,8 @@ func Shown(file string) string {
 	return filepath.ToSlash(file)
 }
 
-// Physical returns a path that can be cleaned: one in which no ".." follows a link. A path that does not exist is
-// returned as it is, for its error.
+// Physical returns a path that can be cleaned: one in which no ".." follows a symlink. A path that does not exist is
+// returned unchanged, for its error.
 func Physical(path string) string {
 	if slices.Contains(strings.Split(filepath.ToSlash(path), "/"), "..") {
 		if real, err := filepath.EvalSymlinks(path); err == nil {
@@ -72,14 +72,14 @@ func Physical(path string) string {
 	return path
 }
 
-// Same reports whether two paths lead to one file or folder, which is there.
+// Same reports whether two paths name one existing file or directory.
 func Same(a, b string) bool {
 	x, errA := os.Stat(a)
 	y, errB := os.Stat(b)
 	return errA == nil && errB == nil && os.SameFile(x, y)
 }
 
-// Absent reports whether an error says that there is nothing at a path, or can be nothing.
+// Absent reports whether an error means that nothing exists, or can exist, at a path.
 func Absent(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }

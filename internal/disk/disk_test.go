@@ -92,8 +92,8 @@ func TestFault_064_LeftoverTemporaryFile(t *testing.T) {
 	}
 }
 
-// TestReplace: where a file cannot be put, nothing stays behind; a name without a folder is
-// one in the current folder.
+// TestReplace: where a file cannot be put, nothing stays behind; a name without a directory is one in the current
+// directory.
 func TestReplace(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -114,7 +114,7 @@ func TestReplace(t *testing.T) {
 	}
 }
 
-// TestUnder: a name counts from the folder unless it is absolute.
+// TestUnder: a name counts from the directory unless it is absolute.
 func TestUnder(t *testing.T) {
 	dir := t.TempDir()
 	abs := filepath.Join(dir, "abs")

@@ -19,13 +19,13 @@ func Replace(path string, text []byte) error {
 	return ReplaceIf(path, text, nil, func() error { return nil })
 }
 
-// ReplaceBy is Replace by what write writes, which need not be in memory at once. If write returns an error, the file
-// stays as it was. A write that failed comes before whatever error the writer made of it.
+// ReplaceBy is Replace for a stream, which need not be in memory at once. If write returns an error, the file stays
+// unchanged. An error of the disk takes precedence over the one that write made of it.
 func ReplaceBy(path string, write func(io.Writer) error) error {
 	return replace(path, nil, write, func() error { return nil })
 }
 
-// ReplaceIf is Replace of a file that keeps its permissions: was says what they are, nil that there is no file yet. It
+// ReplaceIf is Replace of a file that keeps its permissions, was; nil means that the file does not exist yet. It
 // calls unchanged just before the rename, and leaves the file as it is if that returns an error.
 func ReplaceIf(path string, text []byte, was fs.FileInfo, unchanged func() error) error {
 	whole := func(w io.Writer) error {
@@ -79,7 +79,7 @@ func replace(path string, was fs.FileInfo, write func(io.Writer) error, unchange
 	return syncDir(dir)
 }
 
-// Create writes a new file, and brings it to the disk before it returns. If it fails, part of the file may be there.
+// Create writes a new file, and syncs it to the disk before it returns. If it fails, part of the file may exist.
 func Create(path string, text []byte) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
@@ -92,8 +92,8 @@ func Create(path string, text []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// createTemp is os.CreateTemp with these permissions and a name without a random part: it needs to differ only from
-// those of programs that run at the same time.
+// createTemp is os.CreateTemp with these permissions and a name without a random part, which differs only from those
+// of programs that run at the same time.
 func createTemp(dir, name string, mode fs.FileMode) (*os.File, error) {
 	for n := 0; ; n++ {
 		temporary := filepath.Join(dir, fmt.Sprintf(".%s.%d-%d.tmp", name, os.Getpid(), n))
@@ -106,15 +106,15 @@ func createTemp(dir, name string, mode fs.FileMode) (*os.File, error) {
 
 var numbered = late.Regexp(`^[0-9]+-[0-9]+\.tmp$`)
 
-// Temporary reports whether file is one that [Replace] puts in the place of another: it writes it next to it, under
-// its own name. Both are slash-separated paths from the same folder.
+// Temporary reports whether file is a temporary file of [Replace] for other, next to it: .NAME.N-N.tmp. Both are
+// slash-separated paths from the same directory.
 func Temporary(file, other string) bool {
 	dir, name := path.Split(other)
 	rest, ok := strings.CutPrefix(file, dir+"."+name+".")
 	return ok && numbered().MatchString(rest)
 }
 
-// Remove removes a file. There need be none.
+// Remove removes a file, if it exists.
 func Remove(file string) error {
 	if err := os.Remove(file); !errors.Is(err, fs.ErrNotExist) {
 		return err

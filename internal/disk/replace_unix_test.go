@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// TestReplaceWithoutRoom: a file that cannot be written to its end takes the place of none.
+// TestReplaceWithoutRoom: a file that cannot be written completely replaces nothing.
 func TestReplaceWithoutRoom(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "report")
 	if err := Replace(name, []byte("old")); err != nil {
@@ -44,8 +44,8 @@ func TestReplaceWithoutRoom(t *testing.T) {
 	}
 }
 
-// TestSyncDir: a folder that cannot be synced is an error, but for one that no one may read and
-// a file system that syncs none.
+// TestSyncDir: a directory that cannot be synced is an error, except one without read permission and on a file system
+// without sync.
 func TestSyncDir(t *testing.T) {
 	dir := t.TempDir()
 	if err := syncDir(dir); err != nil {

@@ -2,5 +2,5 @@
 
 package disk
 
-// syncDir does nothing: folders cannot be synced here.
+// syncDir does nothing: directories cannot be synced here.
 func syncDir(string) error { return nil }

@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// syncDir makes a rename in dir last over a power cut.
+// syncDir makes a rename in dir survive a power cut.
 func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -18,8 +18,8 @@ func syncDir(dir string) error {
 	return ignoreUnsyncable(cmp.Or(d.Sync(), d.Close()))
 }
 
-// ignoreUnsyncable lets pass a folder that may be written but not read, and a file system that does not sync folders:
-// the file is in its place all the same.
+// ignoreUnsyncable ignores the error of a directory without read permission, and of a file system that does not sync
+// directories: the file is already in place.
 func ignoreUnsyncable(err error) error {
 	if errors.Is(err, os.ErrPermission) || errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) {
 		return nil

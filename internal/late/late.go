@@ -1,5 +1,5 @@
-// Package late compiles regular expressions when they are first used, and not when the program starts: most calls of
-// the program need none of them, and all of them together took a tenth of its start.
+// Package late compiles regular expressions at their first use, not when the program starts: most calls of the
+// program need no regular expression, and compiling all of them took a tenth of its start.
 package late
 
 import (
@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// Regexp returns a function that returns the expression, which it compiles the first time. It panics if there is a
-// mistake in it, as [regexp.MustCompile] does. Several goroutines may call it at once.
+// Regexp returns a function that returns the expression, compiled at the first call. It panics on a mistake in it, as
+// [regexp.MustCompile] does. Several goroutines may call it at once.
 func Regexp(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }

@@ -10,13 +10,13 @@ import (
 
 // Attributes that change what git writes for a blob.
 const (
-	encodingName    = "working-tree-encoding" // on checkout: the encoding that the UTF-8 of the blob is written in
+	encodingName    = "working-tree-encoding" // on checkout: the encoding to write the blob's UTF-8 in
 	identName       = "ident"                 // on checkout: "$Id$" is expanded
-	filterName      = "filter"                // on checkout: the program that the blob is sent through
+	filterName      = "filter"                // on checkout: the program that filters the blob
 	exportSubstName = "export-subst"          // in an archive: placeholders are replaced
 )
 
-// A state is what a file says about an attribute.
+// A state is how a file sets an attribute.
 type state uint8
 
 const (
@@ -26,13 +26,13 @@ const (
 	withText                 // "attr=text"
 )
 
-// A value is what a path has for an attribute.
+// A value is an attribute's value for a path.
 type value struct {
 	state state
 	text  string // of the state withText
 }
 
-// A setting is what a line says about an attribute.
+// A setting is an attribute's value on a line.
 type setting struct {
 	name  string
 	value value
@@ -41,19 +41,19 @@ type setting struct {
 // A line gives attributes to the paths that its pattern matches, or defines a macro.
 type line struct {
 	pattern   *pattern // nil: no file matches
-	macro     string   // "" if it defines none
+	macro     string   // "" if the line defines no macro
 	settings  []setting
 	raw       string
 	ambiguous bool // versions of git read it differently
-	optional  bool // on some disks, git does not read it
+	optional  bool // git does not read it on some disks
 }
 
 const (
 	blank       = " \t\r\n"
 	macroPrefix = "[attr]"
-	reserved    = "builtin_" // git 2.44 and later ignores a line with a name that begins so
+	reserved    = "builtin_" // git 2.44 and later ignores a line whose name has this prefix
 	byteMark    = "\ufeff"   // skipped in a file on disk, and part of the first pattern in a blob
-	maxLine     = 2048       // bytes: git 2.39.1 and later ignores so long a line, others read or cut it
+	maxLine     = 2048       // bytes: git 2.39.1 and later ignores a line of this length, others read or cut it
 )
 
 // parseLines parses the text of an attributes file. Git ignores a line with a mistake. In a blob a NUL byte ends the
@@ -82,7 +82,7 @@ func parseLines(content []byte) []line {
 	return all
 }
 
-// cutPattern cuts a line behind its pattern. plain is false of quotes that git may read in another way.
+// cutPattern cuts a line after its pattern. plain is false if versions of git may read its quotes differently.
 func cutPattern(raw string) (name, rest string, plain bool) {
 	quoted, err := strconv.QuotedPrefix(raw)
 	if raw[0] == '"' && err == nil && utf8.ValidString(quoted) &&
@@ -126,7 +126,7 @@ func (l *line) parse(name, rest string) {
 		if isAttribute(macro) {
 			l.macro, l.settings = macro, settings
 		}
-	case !strings.HasPrefix(name, "!"): // git refuses a pattern that takes back
+	case !strings.HasPrefix(name, "!"): // git refuses a negative pattern
 		l.pattern, l.settings = newPattern(name), settings
 	}
 }
@@ -137,7 +137,7 @@ func isAttribute(name string) bool {
 	})
 }
 
-// An attributeList is the lines that count of the attributes files of a directory.
+// An attributeList is the effective lines of a directory's attributes files.
 type attributeList struct {
 	dir   string // "" is the root
 	lines []line
@@ -146,9 +146,9 @@ type attributeList struct {
 // maxOutcomes is how many combinations of attributes a path may have. One more is an error of the run.
 const maxOutcomes = 16
 
-// outcomes returns the combinations of attributes that a path may have, by the lists of the directories above it, the
-// root's first: several if lines count in some checkouts only. Attributes that are unspecified are zero. ok is false
-// if there are too many.
+// outcomes returns the possible combinations of a path's attributes, by the lists of the directories above it, the
+// root's first: several if some lines count only in some checkouts. Unspecified attributes are zero. ok is false if
+// there are too many.
 func outcomes(lists []attributeList, macros map[string][]setting, path string) (all []map[string]value, ok bool) {
 	all = []map[string]value{{}}
 	for _, list := range slices.Backward(lists) {
@@ -185,9 +185,8 @@ func addOutcome(all []map[string]value, o map[string]value) []map[string]value {
 	return append(all, o)
 }
 
-// apply adds the settings of a line that matches, the last first, to those of the lines after it, which win even where
-// they say that an attribute is unspecified. An attribute that is a macro and becomes set brings its own settings,
-// before those to its left.
+// apply adds the settings of a matching line, the last first, to those of the lines after it, which win even if they
+// unspecify an attribute. A macro that becomes set brings its own settings, before those to its left.
 func apply(known map[string]value, macros map[string][]setting, settings []setting) {
 	for todo := slices.Clone(settings); len(todo) > 0; {
 		s := todo[len(todo)-1]

@@ -7,15 +7,15 @@ import (
 	"github.com/policyscan/policyscan/scanner/repo"
 )
 
-// EncodingChanges finds the files that a change does not touch, and that git checks out in another encoding after it.
+// EncodingChanges finds the files that a change does not touch but gives another encoding on checkout.
 type EncodingChanges struct {
 	head    *Checkout
 	bases   []*Checkout
-	dirs    map[string]bool // where an attributes file differs, by folded path
-	encodes bool            // such a file names the encoding
+	dirs    map[string]bool // directories whose attributes file differs, by folded path
+	encodes bool            // one of these files names the encoding
 }
 
-// NewEncodingChanges returns those of a change from some checkouts to the head's.
+// NewEncodingChanges returns the encoding changes from some checkouts to the head's.
 func NewEncodingChanges(head *Checkout, bases []*Checkout) *EncodingChanges {
 	return &EncodingChanges{head: head, bases: bases, dirs: map[string]bool{}}
 }
@@ -34,13 +34,13 @@ func (c *EncodingChanges) Add(change repo.Change) {
 	}
 }
 
-// names reports whether an attributes file names the encoding. One that cannot be read may.
+// names reports whether an attributes file names the encoding; true if it cannot be read.
 func (c *EncodingChanges) names(path string, leaf repo.Leaf) bool {
 	text, err := c.head.text(path, leaf.Hash)
 	return err != nil || bytes.Contains(text, []byte(encodingName))
 }
 
-// Any reports whether there can be such files.
+// Any reports whether such files are possible.
 func (c *EncodingChanges) Any() (bool, error) {
 	if len(c.dirs) == 0 {
 		return false, nil
@@ -56,7 +56,7 @@ func (c *EncodingChanges) Any() (bool, error) {
 	return c.encodes, nil
 }
 
-// Has reports whether a file that is the same everywhere has another encoding.
+// Has reports whether an unchanged file has another encoding.
 func (c *EncodingChanges) Has(path string) bool {
 	if !c.covers(path) {
 		return false

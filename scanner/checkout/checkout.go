@@ -1,14 +1,14 @@
-// Package checkout says what git writes on disk for the files of a commit or of the index, where .gitattributes has it
-// write something else than the blob.
+// Package checkout predicts what git writes on disk for the files of a commit or of the index, where .gitattributes
+// makes it differ from the blob.
 //
 // A [Checkout] has the [Attributes] of a path. Disks that ignore case, and versions of git, may read some lines in
 // different ways: then a path has several encodings, and all count. Where versions of git differ in how a line about
-// encodings begins or ends, the encoding is an [UnknownEncoding]. [Encodings] says what systems make of its name, and a
-// [Reader] writes a text in one of them. [EncodingChanges] finds the files that a change does not touch, and whose
-// encodings it changes. A [FilterReport] names the files for which nobody knows what git writes, since a filter or git
-// archive does it.
+// encodings begins or ends, the encoding is an [UnknownEncoding]. [Encodings] lists how systems read an encoding's
+// name, and a [Reader] writes a text in one of them. [EncodingChanges] finds the files whose encodings a change
+// alters without touching them. A [FilterReport] lists the files whose checkout is unknown because of a filter or git
+// archive.
 //
-// It reads git's objects and no disk, and runs no filter. What is configured outside of the tree (info/attributes,
+// It reads git's objects and no disk, and runs no filter. Configuration outside of the tree (info/attributes,
 // core.attributesFile) does not count.
 package checkout
 
@@ -27,7 +27,7 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// A Snapshot is what a repository holds at a time: a commit's tree, or the index. The zero one is empty.
+// A Snapshot is a commit's tree or the index. The zero one is empty.
 type Snapshot struct {
 	Tree  repo.Hash
 	Index *repo.Index // nil: Tree counts
@@ -45,33 +45,32 @@ type Checkout struct {
 	chains map[string]*chain // by directory
 }
 
-// New returns the checkout of a snapshot of a repository. It has read nothing yet.
 func New(r *repo.Repository, s Snapshot) *Checkout {
 	return &Checkout{repo: r, snapshot: s, chains: map[string]*chain{}}
 }
 
-// A chain is what the attributes files say that count in a directory.
+// A chain is the attributes files that count in a directory.
 type chain struct {
-	lists   []attributeList // of the directories from the root on
+	lists   []attributeList // of the directories from the root down
 	macros  map[string][]setting
 	encodes bool // one of the files names working-tree-encoding
-	decides bool // one of them names that or another attribute that counts
+	decides bool // one of them names an attribute that counts
 	err     error
 }
 
-// An UnknownEncoding says why the encoding in which git writes a file is not known.
+// An UnknownEncoding is the reason why the encoding in which git writes a file is unknown.
 type UnknownEncoding struct{ why string }
 
 func (e *UnknownEncoding) Error() string { return e.why }
 
-// Attributes are those that change what git writes for a path.
+// Attributes are the attributes that change what git writes for a path.
 type Attributes struct {
-	Encodings   []string // all that are possible, in order, "" for UTF-8; nil: that alone
+	Encodings   []string // all possible ones, in order, "" for UTF-8; nil: UTF-8 only
 	filters     []string // programs other than Git LFS, in order
 	exportSubst bool
 }
 
-// Attributes returns those of a path.
+// Attributes returns the attributes of a path.
 func (c *Checkout) Attributes(path string) (Attributes, error) {
 	dir, _ := cutLast(path)
 	c.mu.Lock()
@@ -109,7 +108,7 @@ func (ch *chain) outcomes(path string) ([]map[string]value, error) {
 	return all, nil
 }
 
-// encodingOf returns the encoding of an outcome, "" for each way to say UTF-8. Git calls an attribute without a value
+// encodingOf returns the encoding of an outcome, "" for any spelling of UTF-8. Git calls an attribute without a value
 // true or false, which are no encodings.
 func encodingOf(o map[string]value) string {
 	switch v := o[encodingName]; v.state {
@@ -125,14 +124,14 @@ func encodingOf(o map[string]value) string {
 	}
 }
 
-// A Variant is what git stores of a file, or may write on disk for it.
+// A Variant is a file's content in git, or a content that git may write on disk for it.
 type Variant struct {
-	Encoding string // as .gitattributes names it; "" of what git stores
+	Encoding string // as .gitattributes names it; "" of git's content
 	Bytes    int64  // -1: unknown, since policyscan cannot write it
 }
 
-// Variants returns what git stores of a file of a snapshot, and what else it may write on disk for it. It returns nil
-// if git writes what it stores, and if the snapshot has no such file.
+// Variants returns a file's content in git and the other contents that git may write on disk. It returns nil if these
+// are the same, or if the snapshot has no such file.
 func Variants(r *repo.Repository, at Snapshot, path string) ([]Variant, error) {
 	var leaf repo.Leaf
 	var known bool
@@ -218,7 +217,7 @@ func (c *Checkout) extend(above *chain, dir string) (*chain, error) {
 		texts = append(texts, text)
 	}
 	if len(files) == 0 || !ch.decides {
-		return above, nil // so that most trees cost nothing more
+		return above, nil // so that most trees have no further cost
 	}
 	list := attributeList{dir: dir}
 	for i, f := range files {
@@ -241,8 +240,8 @@ func (c *Checkout) extend(above *chain, dir string) (*chain, error) {
 	return ch, nil
 }
 
-// lines returns the lines of a file that count, and adds its macros, which only the root's file may define. optional
-// says that git does not read the file on some disks. It is an error if versions of git could read another encoding.
+// lines returns the effective lines of a file, and adds its macros, which only the root's file may define. optional
+// means that git does not read the file on some disks. It fails if versions of git could read another encoding.
 func (ch *chain) lines(text []byte, isRoot, optional bool) ([]line, error) {
 	all := parseLines(text)
 	for _, l := range all {
@@ -273,7 +272,7 @@ func (ch *chain) counts(name string) bool {
 	return isMacro || slices.Contains([]string{encodingName, identName, filterName, exportSubstName}, name)
 }
 
-// concerns reports whether a line could say anything about the encoding, however it is read.
+// concerns reports whether a line could set the encoding in any reading.
 func (ch *chain) concerns(raw string) bool {
 	for name := range ch.macros {
 		if strings.Contains(raw, name) {
@@ -283,8 +282,8 @@ func (ch *chain) concerns(raw string) bool {
 	return strings.Contains(raw, encodingName)
 }
 
-// rewrites names the attribute by which git may write something else on disk than the text of an attributes file; "" if
-// it does not. Then checkout, which reads the blob, and other commands, which read the file, do not agree.
+// rewrites names the attribute by which git may write an attributes file differently on disk; "" if it does not. Then
+// checkout, which reads the blob, and other commands, which read the file, disagree.
 func (ch *chain) rewrites(path string, text []byte) (string, error) {
 	all, err := ch.outcomes(path)
 	for _, o := range all {
@@ -304,7 +303,7 @@ func (c *Checkout) attributesIn(dir string) ([]attributesFile, error) {
 	return c.in(dir)
 }
 
-// in is attributesIn if c is locked.
+// in is attributesIn with c locked.
 func (c *Checkout) in(dir string) ([]attributesFile, error) {
 	switch {
 	case c.files != nil:

@@ -184,7 +184,7 @@ func TestShorterName(t *testing.T) {
 func TestEncodingChanges(t *testing.T) {
 	const wide, narrow = "*.tf working-tree-encoding=UTF-16", "*.tf text"
 	const macro = "[attr]wide working-tree-encoding=UTF-16"
-	at := func(pairs ...string) map[string]string { // the attributes files of folders
+	at := func(pairs ...string) map[string]string { // the attributes files of directories
 		files := map[string]string{}
 		for i := 0; i < len(pairs); i += 2 {
 			files[path.Join(pairs[i], attributesName)] = pairs[i+1]

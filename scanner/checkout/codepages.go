@@ -7,11 +7,11 @@ import (
 	"golang.org/x/text/encoding/charmap"
 )
 
-// A codePage is an encoding of one byte for each of some characters.
+// A codePage is an encoding with one byte for each character.
 type codePage struct {
 	names string // of the GNU C library's iconv and of GNU libiconv, in lower case; see codePageOf
 	*charmap.Charmap
-	differing string // characters that not every iconv writes as the charmap does
+	differing string // characters that some iconv writes differently from the charmap
 }
 
 func (p *codePage) encode(c rune) (byte, bool) {
@@ -22,8 +22,8 @@ func (p *codePage) encode(c rune) (byte, bool) {
 	return b, ok && !strings.ContainsRune(p.differing, c)
 }
 
-// codePageOf returns the encoding with a name in lower case; known is false if it is no code page. ISO 8859 has a name
-// with and without each dash, and with a year.
+// codePageOf returns the encoding of a name in lower case; known is false if it is not a code page. ISO 8859 has a
+// name with and without each dash, and with a year.
 func codePageOf(name string) (_ Encoding, known bool) {
 	if number, iso := strings.CutPrefix(strings.NewReplacer("-", "", "_", "").Replace(name), "iso8859"); iso {
 		number, _, _ = strings.Cut(number, ":")
@@ -41,7 +41,7 @@ func codePageOf(name string) (_ Encoding, known bool) {
 	return Encoding{}, false
 }
 
-// codePages returns the code pages that are known. ASCII has no charmap.
+// codePages returns the known code pages. ASCII has no charmap.
 func codePages() []codePage {
 	return []codePage{
 		{names: "us-ascii ascii ansi_x3.4-1968 ansi_x3.4-1986 iso646-us iso_646.irv:1991 us cp367 ibm367 csascii"},

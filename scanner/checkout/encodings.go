@@ -15,7 +15,7 @@ import (
 // in the encoding: where the encoding lacks it, some write "?" or "*" instead, and git keeps the whole file as it is.
 var ErrUnencodable = errors.New("a character has no portable form in the encoding")
 
-// An Encoding is one way in which a system may write text.
+// An Encoding is one way of a system to write text.
 type Encoding struct {
 	unit  int                    // bytes of a code unit: 1, 2 or 4
 	order binary.AppendByteOrder // of a code unit
@@ -24,11 +24,11 @@ type Encoding struct {
 	page  *codePage              // of a single byte; nil: Unicode
 }
 
-// Encodings returns what systems make of a value of working-tree-encoding: none if git writes UTF-8. Where systems
-// choose the byte order, both are returned. known is false of all but Unicode's encodings and single-byte code pages.
+// Encodings returns how systems read a value of working-tree-encoding; nothing if git writes UTF-8. Where systems
+// choose the byte order, both are returned. known is true only of Unicode's encodings and single-byte code pages.
 func Encodings(value string) (all []Encoding, known bool) {
 	name := strings.ToLower(value)
-	if rest, ok := strings.CutPrefix(name, "utf"); ok { // as git, which takes utf16 for UTF-16
+	if rest, ok := strings.CutPrefix(name, "utf"); ok { // as git, which reads utf16 as UTF-16
 		name = "utf-" + strings.TrimPrefix(rest, "-")
 	}
 	if all, known := unicodeEncodings(name); known {
@@ -40,7 +40,7 @@ func Encodings(value string) (all []Encoding, known bool) {
 	return nil, false
 }
 
-// unicodeEncodings is [Encodings] of the names of Unicode's, in lower case. UCS-2 is UTF-16 without surrogates.
+// unicodeEncodings is [Encodings] for Unicode's names, in lower case. UCS-2 is UTF-16 without surrogates.
 func unicodeEncodings(name string) (all []Encoding, known bool) {
 	little, big := Encoding{order: binary.LittleEndian}, Encoding{order: binary.BigEndian}
 	of := func(unit int, bom bool, last rune, orders ...Encoding) ([]Encoding, bool) {
@@ -131,7 +131,7 @@ func (r *Reader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Seek is io.Seeker's, from the start only. To go back, the text is read from its start.
+// Seek is io.Seeker's, from the start only. Going back reads the text from its start.
 func (r *Reader) Seek(offset int64, whence int) (int64, error) {
 	if whence != io.SeekStart {
 		return 0, errors.New("an encoded text is sought from its start")

@@ -11,7 +11,7 @@ import (
 	"github.com/policyscan/policyscan/scanner/repo"
 )
 
-// FoldName returns the same for all names that are one on a disk which ignores case and normal form.
+// FoldName returns the same for all names that are equal on a disk which ignores case and normal form.
 func FoldName(name string) string {
 	if !strings.ContainsFunc(name, func(r rune) bool { return r >= utf8.RuneSelf }) {
 		return strings.ToLower(name)
@@ -22,7 +22,7 @@ func FoldName(name string) string {
 const attributesName = ".gitattributes"
 
 // isAttributesFile reports whether git reads attributes from a file of this name in some checkout: on a disk that
-// ignores case, .GITATTRIBUTES is .gitattributes, and HFS+ ignores some characters as well.
+// ignores case, .GITATTRIBUTES is .gitattributes, and HFS+ also ignores some characters.
 func isAttributesFile(name string) bool {
 	return len(name) >= len(attributesName) && strings.EqualFold(strings.Map(visible, name), attributesName)
 }
@@ -38,18 +38,18 @@ func visible(r rune) rune {
 // An attributesFile is a file that git reads attributes from, in some checkout.
 type attributesFile struct {
 	path  string
-	leaf  repo.Leaf // a file, or a link, whose target git reads as the text
-	exact bool      // it is that file in every checkout
+	leaf  repo.Leaf // a file, or a symlink, whose target git reads as the text
+	exact bool      // an attributes file in every checkout
 }
 
-// treeFiles are those of a tree. Directories are read when they are needed, and kept.
+// treeFiles are the attributes files of a tree. Directories are read when needed, and cached.
 type treeFiles struct {
 	repo *repo.Repository
 	root repo.Hash
 	dirs map[string]*treeDir // by path
 }
 
-// A treeDir is a directory, and the others that are the same on a disk that ignores case.
+// A treeDir is a directory, with the directories that are the same on a disk that ignores case.
 type treeDir struct {
 	files   []attributesFile
 	subdirs map[string][]subtree // by folded name
@@ -102,7 +102,7 @@ func (t *treeFiles) dir(at string) (*treeDir, error) {
 	return d, nil
 }
 
-// indexFiles are those of an index, by the folded path of their directory.
+// indexFiles are the attributes files of an index, by the folded path of their directory.
 type indexFiles map[string][]attributesFile
 
 func newIndexFiles(idx *repo.Index) indexFiles {

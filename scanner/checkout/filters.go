@@ -10,29 +10,28 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// A FilterReport gathers the covered files for which git writes something that was not checked and that only a program
-// knows: those with a filter, and those that git archive changes. A nil one gathers nothing.
+// A FilterReport gathers the covered files for which git writes unchecked content that only a program knows: files
+// with a filter, and files that git archive changes. A nil report gathers nothing.
 type FilterReport struct {
 	mu    sync.Mutex
 	files map[string]fileSample // by filter
 }
 
-// archive stands for git archive among the filters: no filter has this name, and it comes first.
+// archive means git archive among the filters: no filter has this name, and it comes first.
 const archive = "\x00"
 
-// A fileSample is how many files there are, and the first ones by name.
+// A fileSample is a number of files and the first ones by name.
 type fileSample struct {
 	count int
 	first []string // in order
 }
 
-// Limits on what a note names.
+// Limits of a note.
 const (
 	maxFilters     = 5
 	maxSampleFiles = 3
 )
 
-// Add adds a file and its attributes.
 func (r *FilterReport) Add(path string, a Attributes) {
 	if r == nil || len(a.filters) == 0 && !a.exportSubst {
 		return
@@ -57,8 +56,8 @@ func (r *FilterReport) Add(path string, a Attributes) {
 	}
 }
 
-// Notes names the files in a sentence for each filter, in the order of their names, which are written as
-// [verdict.Path] does.
+// Notes returns a sentence with the files for each filter, sorted by its name. Names are written as by
+// [verdict.Path].
 func (r *FilterReport) Notes() []string {
 	if r == nil {
 		return nil

@@ -5,16 +5,17 @@ import (
 	"strings"
 )
 
-// A pattern is that of a line. It is matched byte by byte: an expression sees each byte as the character of its number.
+// A pattern is a line's pattern. It is matched byte by byte: an expression sees each byte as the character of its
+// number.
 type pattern struct {
-	isName        bool   // without a slash: matched with the last name of a path; else with the path from the file on
-	suffix        string // of each match, if case does not count
+	isName        bool   // no slash: matched with a path's last name; else with the path from the attributes file on
+	suffix        string // of each match, ignoring case
 	exact, folded *regexp.Regexp
-	ambiguous     bool // versions of git or disks differ, and the expressions match what any of them does
+	ambiguous     bool // versions of git or disks differ, and the expressions match as any of them
 }
 
-// maxStars is how many stars of a pattern count, so that matching takes little time. With more, it may match any path
-// that begins as the first ones say.
+// maxStars is how many stars of a pattern count, to bound the time of matching. With more, it may match any path that
+// matches up to the first ones.
 const maxStars = 16
 
 // newPattern returns the pattern of a text; nil if it matches no file.
@@ -32,7 +33,7 @@ func newPattern(text string) *pattern {
 }
 
 // match reports whether a path, from the directory of the attributes file on, matches in all checkouts, and in any.
-// Where git ignores case, as on macOS and Windows, it is that of ASCII letters.
+// Where git ignores case, as on macOS and Windows, only ASCII letters fold.
 func (p *pattern) match(path string) (always, sometimes bool) {
 	if p == nil {
 		return false, false
@@ -64,7 +65,7 @@ func (p *pattern) translate(text string) string {
 			for i+1 < len(text) && text[i+1] == '*' {
 				i++
 			}
-			// Two stars next to another character: git 2.52 and later takes them for one, versions before for two, or
+			// Two stars next to another character: git 2.52 and later read them as one, earlier versions as two, or
 			// match nothing.
 			rest := text[i+1:]
 			between := (from == 0 || text[from-1] == '/') &&
@@ -85,7 +86,7 @@ func (p *pattern) translate(text string) string {
 			class, plain := p.class(members)
 			if !closed || !plain {
 				p.ambiguous = true
-				return b.String() // whatever follows
+				return b.String() // any remainder matches
 			}
 			b.WriteString(class)
 			i += len(members) + 1
@@ -105,7 +106,7 @@ func (p *pattern) translate(text string) string {
 }
 
 // class returns the expression of a class of bytes; plain is false if it has more than members and ranges. Git folds
-// the path, and not the class: one with capitals, or with letters that it excludes, is ambiguous.
+// the path, not the class: a class with capitals, or with excluded letters, is ambiguous.
 func (p *pattern) class(members string) (expr string, plain bool) {
 	negated := strings.HasPrefix(members, "!") || strings.HasPrefix(members, "^")
 	if negated {

@@ -13,8 +13,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// packed is a repository of so many commits, each of which changes one of 100 files, in
-// one pack.
+// packed is a repository with commits in one pack, each of which changes one of 100 files.
 func packed(b *testing.B, commits int) *gitRepo {
 	b.Helper()
 	g := newGit(b)
@@ -33,7 +32,7 @@ func packed(b *testing.B, commits int) *gitRepo {
 	return g
 }
 
-// commitOf resolves a revision, whose tree there must be.
+// commitOf resolves a revision to its commit and tree.
 func commitOf(b *testing.B, r *Repository, name string) (commit, tree Hash) {
 	b.Helper()
 	commit, err := r.Commit(name)
@@ -49,7 +48,7 @@ func commitOf(b *testing.B, r *Repository, name string) (commit, tree Hash) {
 func BenchmarkMergeBases(b *testing.B) {
 	g := packed(b, 2000)
 	for b.Loop() {
-		r := g.open() // which remembers no commit
+		r := g.open() // with an empty cache
 		base, _ := commitOf(b, r, "main~1900")
 		head, _ := commitOf(b, r, "main")
 		if bases, err := r.mergeBases(base, head); err != nil || len(bases) != 1 || bases[0] != base {
@@ -79,8 +78,7 @@ func BenchmarkDiff(b *testing.B) {
 	}
 }
 
-// BenchmarkIndex reads an index. Its checksum takes about as long as its entries: that is why another goroutine
-// computes it.
+// BenchmarkIndex reads an index. Its checksum takes about as long as its entries, so another goroutine computes it.
 func BenchmarkIndex(b *testing.B) {
 	g := newGit(b)
 	var list strings.Builder

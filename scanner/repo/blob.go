@@ -9,11 +9,11 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// maxHeld is the largest blob that is held in memory when it is stored as it is. A larger one is read by stream.
+// maxHeld is the largest blob held in memory if it is no delta. A larger one is read by stream.
 const maxHeld = 1 << 20
 
-// A Blob is the content of a file, to be read more than once. The read that reaches the end is an error if the content
-// is not what the blob's name says.
+// A Blob is the content of a file, to be read more than once. The read at the end fails if the content has another
+// hash.
 type Blob struct {
 	repo *Repository
 	hash Hash
@@ -26,7 +26,6 @@ type Blob struct {
 	at      int64
 }
 
-// Blob opens a blob.
 func (r *Repository) Blob(h Hash) (*Blob, error) {
 	obj, err := r.objects.find(h)
 	if err != nil {
@@ -50,8 +49,7 @@ func (r *Repository) Blob(h Hash) (*Blob, error) {
 	return b, nil
 }
 
-// Remember makes the blobs that are stored as a delta to this one cheaper to read, for a while. Other versions of the
-// file often are.
+// Remember makes blobs stored as a delta to this one, often other versions of the file, cheaper to read for a while.
 func (b *Blob) Remember() {
 	if b.held != nil && b.obj.remember != nil {
 		b.obj.remember(b.content)
@@ -65,14 +63,14 @@ func (b *Blob) Size() int64 { return b.size }
 // Changed is nil: a blob's name is its content.
 func (b *Blob) Changed() error { return nil }
 
-// Close lets go of the blob.
+// Close releases the blob.
 func (b *Blob) Close() {
 	if b.r != nil {
 		_ = b.r.Close() // read only: nothing to lose
 		b.r = nil
 	}
 	if b.held != nil {
-		_ = b.obj.Close() // likewise
+		_ = b.obj.Close() // read only: nothing to lose
 		b.held = nil
 	}
 }

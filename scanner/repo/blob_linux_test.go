@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// A blob that is closed has no file open: neither one that is held nor one that is read by stream, also when it was
-// read twice.
+// A closed blob has no open file, whether held or read by stream, even if it was read twice.
 func TestNoHandleIsLeft(t *testing.T) {
 	g := newGit(t)
 	large := strings.Repeat("line\n", maxHeld/5+1)

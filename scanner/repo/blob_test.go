@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestBlobOfManyReads: a blob that is read by stream goes forward from where it is, and back by being opened again.
+// TestBlobOfManyReads: a blob read by stream seeks forward from its position, and back by reopening.
 func TestBlobOfManyReads(t *testing.T) {
 	g := newGit(t)
 	text := strings.Repeat("0123456789abcde\n", maxHeld/16) + "end"
@@ -35,8 +35,8 @@ func TestBlobOfManyReads(t *testing.T) {
 	}
 }
 
-// TestBlobRememberedMeanwhile: a blob that was read by stream is opened again when it is kept in memory, because
-// another one that is a delta to it was read meanwhile.
+// TestBlobRememberedMeanwhile: a blob read by stream is reopened after it was cached, for a delta to it that was read
+// meanwhile.
 func TestBlobRememberedMeanwhile(t *testing.T) {
 	g := newGit(t)
 	var b strings.Builder
@@ -109,7 +109,7 @@ func TestDamagedStream(t *testing.T) {
 	}
 }
 
-// TestMissingObject: what is said of an object that is not there, and of one that may be in a pack that has lost its index.
+// TestMissingObject: the errors of a missing object, and of one that may be in a pack without its index.
 func TestMissingObject(t *testing.T) {
 	g := newGit(t)
 	g.commit("c")
@@ -131,7 +131,7 @@ func TestMissingObject(t *testing.T) {
 	}
 }
 
-// TestReadSmall: a file of as many bytes as may be is read whole, and one of one more is not.
+// TestReadSmall: a file at the limit is read whole, and one byte more is an error.
 func TestReadSmall(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "f")
 	for more, want := range map[int64]error{0: nil, 1: ErrLimit} {

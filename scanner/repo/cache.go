@@ -2,7 +2,7 @@ package repo
 
 import "sync"
 
-// A cache keeps what was read. It forgets all of it rather than to grow over a limit. Several goroutines may use it.
+// A cache drops everything rather than grow over a limit. Several goroutines may use it.
 type cache[K comparable, V any] struct {
 	mu     sync.Mutex // guards the fields below
 	values map[K]V

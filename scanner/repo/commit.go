@@ -22,8 +22,7 @@ func (e *ShallowError) Error() string {
 	return fmt.Sprintf("this clone is shallow: what is before commit %s is not in it", e.Commit)
 }
 
-// commit reads a commit. A commit at the shallow boundary is returned with the parents that it names: they may be in
-// the clone all the same.
+// commit reads a commit. A commit at the shallow boundary has all its parents, as they may be in the clone anyway.
 func (r *Repository) commit(h Hash) (*commit, error) {
 	content, err := r.objects.read(h, plumbing.CommitObject)
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// resolve puts an object together from its deltas, from the base up. r is where the object's own delta begins; resolve
-// closes it. What it holds at any time is the base, one delta and its result, maxDelta bytes at the most. release ends
-// the turn that a large object has to wait for; until then no other is put together.
+// resolve applies an object's deltas, from the base up. r is at the object's own delta; resolve closes it. It holds
+// the base, one delta and its result, at most maxDelta bytes. Large objects are resolved one at a time; release ends
+// the object's turn.
 func (p *pack) resolve(top entry, r *reader, s *objects) (k kind, content []byte, release func(), err error) {
 	defer func() { r.Close() }() // nothing is held
 	chain := []entry{top}
@@ -55,7 +55,7 @@ func (p *pack) resolve(top entry, r *reader, s *objects) (k kind, content []byte
 			unlock()
 		}
 	}()
-	var spare []byte // of a result before, that nothing refers to any more
+	var spare []byte // of an earlier result that is no longer used
 	for i := len(chain) - 1; i >= 0; i-- {
 		l := chain[i]
 		waitIfLarge(int64(len(content)) + l.size)
@@ -72,14 +72,14 @@ func (p *pack) resolve(top entry, r *reader, s *objects) (k kind, content []byte
 				return 0, nil, nil, err
 			}
 			waitIfLarge(size)
-			if size <= maxBase || int64(cap(spare)) < size { // what is remembered has no more room than it needs
+			if size <= maxBase || int64(cap(spare)) < size { // a cached content has no spare capacity
 				spare = make([]byte, 0, size)
 			}
 			result, err := patch(spare[:0], content, data)
 			if err != nil {
 				return 0, nil, nil, err
 			}
-			if spare = nil; len(content) > maxBase { // a smaller one may be remembered
+			if spare = nil; len(content) > maxBase { // a smaller one may be cached
 				spare = content
 			}
 			content = result
@@ -89,10 +89,10 @@ func (p *pack) resolve(top entry, r *reader, s *objects) (k kind, content []byte
 	return k, content, unlock, nil
 }
 
-// large is from how many bytes on one object at a time is put together.
+// large is the size in bytes from which objects are resolved one at a time.
 const large = 4 << 20
 
-// deltaSize returns the size that a delta to a base of so many bytes says its result has.
+// deltaSize returns the size of the result, as given in the delta's header. base is the size of the base.
 func deltaSize(delta []byte, base int) (int64, error) {
 	from, n := binary.Uvarint(delta)
 	if n <= 0 || from != uint64(base) {
@@ -108,8 +108,8 @@ func deltaSize(delta []byte, base int) (int64, error) {
 	return int64(to), nil
 }
 
-// patch appends to into, which has room for it, what a delta makes of a base. The format is git's gitformat-pack(5),
-// "Deltified representation": two sizes, then copies from the base and bytes that are new.
+// patch applies a delta to a base and appends the result to into, which has room for it. The format is git's
+// gitformat-pack(5), "Deltified representation": two sizes, then copies from the base and new bytes.
 func patch(into, base, delta []byte) ([]byte, error) {
 	torn := fmt.Errorf("%w: a damaged delta", ErrCorrupt)
 	_, n := binary.Uvarint(delta)
@@ -155,8 +155,7 @@ func patch(into, base, delta []byte) ([]byte, error) {
 	return into, nil
 }
 
-// A baseKey is an object of a pack by its offset, and a base its content: it is remembered, since neighbours in a pack
-// have the same bases.
+// A baseKey is an object of a pack by its offset. Bases are cached, since neighbours in a pack share them.
 type baseKey struct {
 	pack *pack
 	at   int64
@@ -167,13 +166,13 @@ type base struct {
 	content []byte
 }
 
-// How many bytes are remembered, and of one object at the most.
+// Limits of the cached bytes, in all and of one object.
 const (
 	maxBases = 24 << 20
 	maxBase  = 3 << 20
 )
 
-// remember keeps a content, which must not be changed any more.
+// remember caches content, which must not be changed any more.
 func (s *objects) remember(p *pack, at int64, k kind, content []byte) {
 	if len(content) <= maxBase {
 		s.bases.put(baseKey{p, at}, base{k, content}, len(content), maxBases)

@@ -20,21 +20,19 @@ var (
 	differPairs     = flag.Int("pairs", 1000, "how many pairs of commits of all of them")
 )
 
-// compared counts what was compared.
 type compared struct {
 	commits, pairs, changes int
-	met, bases              int // pairs whose merge bases were compared, and these
+	met, bases              int // pairs with compared merge bases, and number of these
 	behind                  int // the commits of these pairs that only the first has
 }
 
-// compareCommits compares the differences of pairs of commits with git's, and the merge bases of
-// as many of them as met says.
+// compareCommits compares the differences of pairs of commits with git's, and the merge bases of up to met of them.
 func (g *gitRepo) compareCommits(t *testing.T, r *Repository, pairs [][2]string, met int) compared {
 	t.Helper()
 	c := compared{pairs: len(pairs), met: min(met, len(pairs))}
 	var stdin strings.Builder
 	for _, p := range pairs {
-		fmt.Fprintln(&stdin, p[1], p[0]) // a commit, and what is to be its parent
+		fmt.Fprintln(&stdin, p[1], p[0]) // a commit, and its parent for the diff
 	}
 	cmd := exec.Command("git", "--no-replace-objects", "diff-tree", "--stdin", "--always", "-r", "-z", "--no-renames")
 	cmd.Dir, cmd.Stdin = g.dir, strings.NewReader(stdin.String())
@@ -88,8 +86,8 @@ func (g *gitRepo) compareCommits(t *testing.T, r *Repository, pairs [][2]string,
 	return c
 }
 
-// checkBehind compares the number of commits that a has and b has not with that of two lists of git's, which no clock
-// can confuse, and returns it.
+// checkBehind compares the number of commits that a has and b lacks with two lists of git's, which no clock can
+// confuse, and returns it.
 func (g *gitRepo) checkBehind(a, b string, got int) int {
 	g.Helper()
 	has := map[string]bool{}
@@ -102,15 +100,15 @@ func (g *gitRepo) checkBehind(a, b string, got int) int {
 			want++
 		}
 	}
-	// Of a history of more commits than the search goes on for, the number can be too high, if clocks are wrong.
+	// With wrong clocks, and more commits than the search covers, the number can be too high.
 	if got < want || (got == 0) != (want == 0) || got > want && len(has) <= slop {
 		g.Fatalf("%s is %d commits behind %s, not %d", b, want, a, got)
 	}
 	return want
 }
 
-// nextHeader is where the entries of git diff-tree -z end: each is a NUL-ended field that begins
-// with a colon, and a path. What follows is the name of a commit.
+// nextHeader returns where the entries of git diff-tree -z end: each is a NUL-ended field that begins with a colon,
+// and a path. The name of a commit follows.
 func nextHeader(out []byte) int {
 	at := 0
 	for at < len(out) && out[at] == ':' {
@@ -121,9 +119,9 @@ func nextHeader(out []byte) int {
 	return at
 }
 
-// importedHistory makes a history by git fast-import, in one process where randomHistory takes
-// dozens: edits, type and mode changes, folders that become files, deletions, odd names, merges of
-// up to four, criss-crosses, other roots, and dates in no order. Each commit has a branch.
+// importedHistory makes a history by git fast-import, in one process where randomHistory takes dozens: edits, type
+// and mode changes, directories that become files, deletions, odd names, merges of up to four, criss-crosses, other
+// roots, and unordered dates. Each commit has a branch.
 func importedHistory(g *gitRepo, r *rand.Rand, commits int) {
 	g.Helper()
 	names := []string{
@@ -174,7 +172,7 @@ func importedHistory(g *gitRepo, r *rand.Rand, commits int) {
 			}
 		}
 	}
-	g.git("config", "core.fsync", "none") // which takes most of the time else
+	g.git("config", "core.fsync", "none") // which takes most of the time otherwise
 	// Loose, in packs, or both.
 	limits := [2]string{"100000", "100000"}
 	for i := range limits {
@@ -204,7 +202,7 @@ func importedHistory(g *gitRepo, r *rand.Rand, commits int) {
 
 func data(text string) string { return fmt.Sprintf("data %d\n%s\n", len(text), text) }
 
-// quoted is a path as git fast-import takes it, whatever is in it.
+// quoted is any path in the syntax of git fast-import.
 func quoted(path string) string {
 	var b strings.Builder
 	for _, c := range []byte(path) {
@@ -213,8 +211,8 @@ func quoted(path string) string {
 	return `"` + b.String() + `"`
 }
 
-// TestDifferential_Histories compares generated histories with git: all that is between two
-// commits, and where they met.
+// TestDifferential_Histories compares generated histories with git: all differences between two commits, and their
+// merge bases.
 func TestDifferential_Histories(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git is not installed")
@@ -231,7 +229,7 @@ func TestDifferential_Histories(t *testing.T) {
 				rnd := rand.New(rand.NewPCG(uint64(seed), 13))
 				g := newGit(t)
 				importedHistory(g, rnd, 10+rnd.IntN(30))
-				seen[seed] = g.compareHistory(t, rnd, seed, 15) // a process of git's for each
+				seen[seed] = g.compareHistory(t, rnd, seed, 15) // one git process for each
 			})
 		}
 	})
@@ -253,8 +251,8 @@ func TestDifferential_Histories(t *testing.T) {
 	t.Logf("measured: a generated history | `git diff-tree`, `git merge-base --all` | %d | none; %d commits; %d changes between %d pairs; %d merge bases of %d pairs", histories, all.commits, all.changes, all.pairs, all.bases, all.met)
 }
 
-// compareHistory compares 40 pairs of commits of a history with git: with a commit-graph, with one
-// that does not know all of them, and without.
+// compareHistory compares 40 pairs of commits of a history with git: with a commit-graph, with an incomplete one, and
+// without.
 func (g *gitRepo) compareHistory(t *testing.T, rnd *rand.Rand, seed, met int) compared {
 	t.Helper()
 	list := strings.Fields(g.git("rev-list", "--all"))
@@ -279,8 +277,7 @@ func (g *gitRepo) compareHistory(t *testing.T, rnd *rand.Rand, seed, met int) co
 	return c
 }
 
-// TestDifferential_Real compares pairs of commits of real repositories with git, near ones and
-// ones that are far apart.
+// TestDifferential_Real compares pairs of commits of real repositories with git, near and far apart.
 func TestDifferential_Real(t *testing.T) {
 	if *differReal == "" {
 		t.Skip("-real names no repository to compare with git")

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// A treeEntry is an entry of a tree object, or of a folder of the index.
+// A treeEntry is an entry of a tree object, or of a directory of the index.
 type treeEntry struct {
-	name   []byte // nil: there is no entry
+	name   []byte // nil: no entry
 	mode   Mode
 	hash   Hash
-	staged []Staged // what is in a folder of the index
+	staged []Staged // files in a directory of the index
 }
 
-// compare orders entries as git sorts them: by name, a folder as if its name ended in a slash.
+// compare orders entries as git sorts them: by name, a directory as if its name ended in a slash.
 func (e *treeEntry) compare(o *treeEntry) int {
 	n := min(len(e.name), len(o.name))
 	if c := bytes.Compare(e.name[:n], o.name[:n]); c != 0 {
@@ -23,7 +23,7 @@ func (e *treeEntry) compare(o *treeEntry) int {
 	return e.after(n) - o.after(n)
 }
 
-// after is what follows the first n bytes of the name: -1 for its end.
+// after returns the byte after the first n bytes of the name; -1 at its end.
 func (e *treeEntry) after(n int) int {
 	switch {
 	case n < len(e.name):
@@ -34,22 +34,22 @@ func (e *treeEntry) after(n int) int {
 	return -1
 }
 
-// entries are those of a folder, one after another: of a tree object, or of the index. What is malformed is an error
-// when it is met, and a folder is always read to its end.
+// entries iterates over a directory of a tree object or of the index. A malformed entry fails when it is reached, and
+// a directory is always read to its end.
 type entries struct {
 	hash    Hash
-	content []byte // what is left of the tree
+	content []byte // rest of the tree
 	last    treeEntry
-	// Names of files that the names after them begin with, each longer than the one before: a folder of the same name
-	// need not be its neighbour.
+	// Names of files that are prefixes of the following names, shortest first: a directory of the same name need not
+	// be the next entry.
 	files [][]byte
 
 	index  *Index
 	prefix string
-	staged []Staged // what is left of the folder
+	staged []Staged // rest of the directory
 }
 
-// next returns the next entry; one without a name after the last.
+// next returns the next entry; after the last, one without a name.
 func (es *entries) next() (treeEntry, error) {
 	switch {
 	case len(es.staged) > 0:
@@ -91,7 +91,7 @@ func parseEntry(content []byte) (e treeEntry, rest []byte, err error) {
 	return e, content[end+1+len(e.hash):], nil
 }
 
-// validName refuses a name that could lead elsewhere.
+// validName refuses a name that could lead out of its directory.
 func validName(name []byte) error {
 	if bytes.IndexByte(name, '/') >= 0 {
 		return fmt.Errorf("%w: an entry named %q", ErrMalformed, clip(string(name)))
@@ -110,7 +110,7 @@ func validPart[text []byte | string](name text) error {
 	return nil
 }
 
-// check refuses an entry that is not in order, or whose name was there already.
+// check refuses an entry that is out of order or has a repeated name.
 func (es *entries) check(e *treeEntry) error {
 	if es.last.name != nil && es.last.compare(e) >= 0 {
 		return fmt.Errorf("%w: the entry %q is not in order", ErrMalformed, clip(string(e.name)))

@@ -17,8 +17,8 @@ import (
 	"testing"
 )
 
-// TestFault_128_Damage: an index that is flipped or cut anywhere is an error. Where git
-// wrote no checksum, what is still an index is read, and nothing else comes of it.
+// TestFault_128_Damage: an index with any flipped or cut byte is an error. Without git's checksum, it is an error or
+// a well-formed index.
 func TestFault_128_Damage(t *testing.T) {
 	t.Parallel()
 	for name, arrange := range map[string]func(g *gitRepo){
@@ -61,7 +61,7 @@ func TestFault_128_Damage(t *testing.T) {
 					read++
 					sane(t, idx)
 					if idx, err = idx.Committed(); err == nil {
-						_ = r.DiffIndex(tree, idx, func(Change) error { return nil }) // an error or none
+						_ = r.DiffIndex(tree, idx, func(Change) error { return nil }) // any result but a panic
 					}
 				}
 			}
@@ -72,7 +72,7 @@ func TestFault_128_Damage(t *testing.T) {
 	}
 }
 
-// sparsely is 23, so that flips reach each of a byte's bits, or 1 for as long as it takes.
+// sparsely is 23, so that flips reach each of a byte's bits, or 1 for slow runs.
 func sparsely() int {
 	if *long {
 		return 1
@@ -80,8 +80,7 @@ func sparsely() int {
 	return 23
 }
 
-// sane fails unless every path of an index is there once, in order, and stays within the
-// work tree.
+// sane fails unless each path of an index is unique, in order, and inside the work tree.
 func sane(t *testing.T, idx *Index) {
 	t.Helper()
 	last := ""
@@ -93,7 +92,7 @@ func sane(t *testing.T, idx *Index) {
 	}
 }
 
-// indexEntry is an entry of an index of version 2 as it is in the file.
+// indexEntry is an encoded entry of an index of version 2.
 func indexEntry(path string, mode Mode, flags uint16) []byte {
 	e := make([]byte, 62)
 	binary.BigEndian.PutUint32(e[24:], uint32(mode))
@@ -109,8 +108,8 @@ func indexOf(version, count uint32, entries ...[]byte) []byte {
 	return sealed(append(append(head, bytes.Join(entries, nil)...), make([]byte, sumSize)...))
 }
 
-// TestFault_128_Malformed: what git never writes is an error, though its checksum is right:
-// a path that leads elsewhere, or of which two readers could think differently.
+// TestFault_128_Malformed: an index that git never writes is an error in spite of its right checksum: a path out of
+// the work tree, or one that two readers could read differently.
 func TestFault_128_Malformed(t *testing.T) {
 	t.Parallel()
 	g := newGit(t)
@@ -175,7 +174,7 @@ func TestFault_128_Malformed(t *testing.T) {
 	}
 }
 
-// TestFault_128_Checksum: it is that of all of a text.
+// TestFault_128_Checksum: the checksum covers the whole text.
 func TestFault_128_Checksum(t *testing.T) {
 	t.Parallel()
 	text := strings.Repeat("DIRC ", 40_000)
@@ -187,25 +186,24 @@ func TestFault_128_Checksum(t *testing.T) {
 	}
 }
 
-// TestFault_128_TooLong: an index of more than a gigabyte is not read into memory.
+// TestFault_128_TooLong: an index over a gigabyte is not read into memory.
 func TestFault_128_TooLong(t *testing.T) {
 	t.Parallel()
 	g := indexed(t)
-	if err := os.Truncate(filepath.Join(g.dir, ".git/index"), maxIndex+1); err != nil { // most of it takes no room
+	if err := os.Truncate(filepath.Join(g.dir, ".git/index"), maxIndex+1); err != nil { // a sparse file
 		t.Fatal(err)
 	}
 	_, err := g.open().Index()
 	wantIndexError(t, "too long", err, ErrLimit.Error())
 }
 
-// version4 is an entry of an index of version 4, without as much of the path before as the
-// bytes cut say.
+// version4 is an entry of an index of version 4, which drops as many bytes of the previous path as cut encodes.
 func version4(end string, cut ...byte) []byte {
 	e := indexEntry("x", File, 0)[:62]
 	return append(append(append(e, cut...), end...), 0)
 }
 
-// extended returns an index with one more extension, that says it has n bytes.
+// extended returns an index with one more extension, of declared length n.
 func extended(content []byte, name string, n int, has string) []byte {
 	body := bytes.Clone(content[:len(content)-sumSize])
 	body = append(body, name...)
@@ -214,15 +212,15 @@ func extended(content []byte, name string, n int, has string) []byte {
 	return sealed(append(body, make([]byte, sumSize)...))
 }
 
-// TestFault_128_Extensions: one that is not known may be ignored if its name begins with
-// a capital, as git says, and must not be otherwise.
+// TestFault_128_Extensions: an unknown extension may be ignored if its name begins with a capital, as in git, and is
+// an error otherwise.
 func TestFault_128_Extensions(t *testing.T) {
 	t.Parallel()
 	g := indexed(t)
 	whole, want := g.indexBytes(), g.listed()
 	for _, c := range []struct {
 		name, problem string
-		length        int // that it says it has; 5 is true
+		length        int // declared; 5 is true
 	}{
 		{"ABCD", "", 5},
 		{"Zzzz", "", 5},
@@ -249,8 +247,7 @@ func TestFault_128_Extensions(t *testing.T) {
 	}
 }
 
-// TestFault_128_TreeCache: a cache of trees that is torn is an error; one that counts
-// other files in a folder than there are is not believed.
+// TestFault_128_TreeCache: a torn cache of trees is an error; an entry with a wrong number of files is not used.
 func TestFault_128_TreeCache(t *testing.T) {
 	t.Parallel()
 	g := indexed(t)
@@ -309,8 +306,8 @@ func TestFault_128_TreeCache(t *testing.T) {
 	}
 }
 
-// TestFault_128_IndexFile: git names another index for a hook. One that is not there is
-// empty, as it is for git, and one that no file can be is an error, at once.
+// TestFault_128_IndexFile: git names another index for a hook. A missing one is empty, as for git; one at an
+// impossible path is an error at once.
 func TestFault_128_IndexFile(t *testing.T) {
 	g, other := indexed(t), indexed(t)
 	other.write("other.tf", "another")
@@ -324,7 +321,7 @@ func TestFault_128_IndexFile(t *testing.T) {
 	if err := os.WriteFile(outside, g.indexBytes(), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	g.git("rm", "-q", "--cached", "a.tf") // only the indexes that are named have it now
+	g.git("rm", "-q", "--cached", "a.tf") // now only in the named indexes
 	linked := filepath.Join(t.TempDir(), "linked")
 	g.git("worktree", "add", "-q", "--detach", linked)
 	fifo := filepath.Join(g.dir, "fifo")
@@ -352,7 +349,7 @@ func TestFault_128_IndexFile(t *testing.T) {
 		{"another file", "a.tf", nil, "it does not begin as an index does"},
 	} {
 		t.Setenv("GIT_INDEX_FILE", c.file)
-		t.Chdir(filepath.Join(g.dir, "near")) // a relative path counts from the root
+		t.Chdir(filepath.Join(g.dir, "near")) // a relative path is relative to the root
 		ends(t, c.name, func() {
 			idx, err := r.Index()
 			switch {

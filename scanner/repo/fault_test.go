@@ -20,7 +20,7 @@ import (
 	"github.com/policyscan/policyscan/internal/cputime"
 )
 
-// object writes a loose object as it is, malformed or not, and returns its name.
+// object writes a loose object, malformed or not, and returns its hash.
 func (g *gitRepo) object(kind string, content []byte) Hash {
 	g.Helper()
 	data := append(fmt.Appendf(nil, "%s %d\x00", kind, len(content)), content...)
@@ -29,12 +29,12 @@ func (g *gitRepo) object(kind string, content []byte) Hash {
 	return h
 }
 
-// loose writes the file of a loose object, whatever is in it.
+// loose writes the file of a loose object with any content.
 func (g *gitRepo) loose(h Hash, data []byte) {
 	g.Helper()
 	var b bytes.Buffer
 	if g.zlib == nil {
-		g.zlib = zlib.NewWriter(&b) // to make one takes longer than to write an object
+		g.zlib = zlib.NewWriter(&b) // making one takes longer than writing an object
 	}
 	g.zlib.Reset(&b)
 	g.zlib.Write(data)
@@ -55,8 +55,8 @@ func diffError(r *Repository, tree Hash) error {
 	return r.Diff(Hash{}, tree, func(Change) error { return nil })
 }
 
-// A sub-tree that is missing, torn, unreadable, of another content or no tree is an
-// error, never an empty folder.
+// A subtree that is missing, torn, unreadable, has another hash or is not a tree is an error, never an empty
+// directory.
 func TestFault_098_SubTree(t *testing.T) {
 	for name, c := range map[string]struct {
 		spoil func(g *gitRepo, sub Hash, file string)
@@ -96,8 +96,7 @@ func TestFault_098_SubTree(t *testing.T) {
 	}
 }
 
-// What is flipped or cut anywhere in git's files changes no answer: it is the same
-// one, or an error.
+// Any flipped or cut byte in git's files gives the same answer or an error.
 func TestFault_101_Flips(t *testing.T) {
 	trials := 150
 	if *long {
@@ -181,7 +180,7 @@ func TestFault_101_Flips(t *testing.T) {
 		}
 		got, err := answer(g.dir)
 		if err == nil && got != want {
-			// A ref's own text has no checksum: it can only come to name another commit.
+			// A ref's own text has no checksum: it can name another commit.
 			if strings.Contains(file, "objects") {
 				t.Errorf("%s: another answer, and no error", file)
 			}
@@ -194,7 +193,7 @@ func TestFault_101_Flips(t *testing.T) {
 	t.Logf("%d of %d trials named another commit", moved, trials)
 }
 
-// TestEmptyTree: git knows the tree without entries by heart, and need not write it.
+// TestEmptyTree: git has the tree without entries built in, and need not write it.
 func TestEmptyTree(t *testing.T) {
 	g := newGit(t)
 	before := mustHash(t, g.git("mktree"))
@@ -295,8 +294,8 @@ func TestFault_112_Refs(t *testing.T) {
 	wantError(t, "an unborn HEAD", err, ErrUnknown)
 }
 
-// TestFault_112_BranchThatEndsInABlank: a blank that git takes for a letter is one. (Found on the way to
-// FuzzRef: such a branch was main, and a change on it changed nothing.)
+// TestFault_112_BranchThatEndsInABlank: a blank that git treats as a letter is one. (Found with FuzzRef: such a
+// branch was read as main, so a change on it changed nothing.)
 func TestFault_112_BranchThatEndsInABlank(t *testing.T) {
 	for _, blank := range []string{"\u00a0", "\u0085", "\u3000", "\u2028"} {
 		g := newGit(t)
@@ -347,8 +346,8 @@ func TestFault_114_Alternates(t *testing.T) {
 	}
 }
 
-// wantChain: a repository that takes objects from one that takes them from a third finds
-// them; a chain that ends in itself, or in nothing, is no reason to hang or to pass.
+// wantChain: objects are found through two alternates; a chain that ends in itself, or in nothing, neither hangs nor
+// passes.
 func wantChain(t *testing.T, middle, head string) {
 	t.Helper()
 	end := &gitRepo{TB: t, dir: middle + "-end"}
@@ -379,8 +378,7 @@ func wantChain(t *testing.T, middle, head string) {
 	}
 }
 
-// TestAlternatesDepth: objects that are six steps away are found, as git finds them, and a
-// seventh step is an error.
+// TestAlternatesDepth: objects six alternates away are found, as in git, and a seventh is an error.
 func TestAlternatesDepth(t *testing.T) {
 	g := newGit(t)
 	g.commit("c")
@@ -444,7 +442,7 @@ func TestFault_116_Formats(t *testing.T) {
 			}
 		})
 	}
-	// In version 0 git takes no notice of an extension that it does not know. How objects and refs are kept it is.
+	// In version 0 git ignores an unknown extension, except the formats of objects and refs.
 	g := newGit(t)
 	g.commit("one")
 	for _, c := range []struct {
@@ -502,8 +500,7 @@ func TestFault_120_MalformedTrees(t *testing.T) {
 	}
 }
 
-// A tree that holds another many times over, and that one a third, ends in a limit, and
-// so do folders without end.
+// A tree that contains another many times, and that one a third, meets a limit, and so do endless directories.
 func TestFault_122_Bombs(t *testing.T) {
 	g := newGit(t)
 	at := g.object("blob", []byte("x"))
@@ -538,7 +535,7 @@ func TestFault_122_Bombs(t *testing.T) {
 	}
 }
 
-// Folders of a monorepo that are alike are not a bomb.
+// The equal directories of a monorepo are not a bomb.
 func TestTreesThatRepeat(t *testing.T) {
 	g := newGit(t)
 	var module []byte
@@ -557,8 +554,7 @@ func TestTreesThatRepeat(t *testing.T) {
 	}
 }
 
-// The boundary of a shallow clone is an error when it is in the way, and none when the
-// merge base is known without it.
+// The boundary of a shallow clone is an error only if the merge base is not known without it.
 func TestFault_104_Shallow(t *testing.T) {
 	g := newGit(t)
 	g.commit("one")
@@ -597,7 +593,7 @@ func TestFault_104_Shallow(t *testing.T) {
 	if got, err := bases(clone("2")); err != nil || len(got) != 1 || got[0].String() != fork {
 		t.Errorf("depth 2: %v, %v, want %s", got, err, fork)
 	}
-	// A head that is in the history of the base is known as its merge base at once, and how far behind it is is not.
+	// A head in the history of the base is its own merge base at once, but how far it is behind is unknown.
 	old := g.commit("five")
 	g.git("checkout", "-q", "work")
 	g.commit("six")

@@ -15,13 +15,13 @@ import (
 // A Fetched is a ref of a remote as a fetch found it.
 type Fetched struct {
 	Commit Hash   // or a tag
-	Ref    string // its name there: "refs/heads/main", "HEAD", or the hash that was asked for
+	Ref    string // its remote name: "refs/heads/main", "HEAD", or the requested hash
 	URL    string // of the remote, without a password, and without .git at its end
 }
 
-// Fetched returns what the last git fetch into this work tree fetched, in its order, from the file FETCH_HEAD. A fetch
-// writes this file again, also for what was there already. So a remote-tracking branch that an earlier run left is not
-// in it. Nothing was fetched: none.
+// Fetched returns what the last git fetch into this work tree fetched, in the order of the file FETCH_HEAD; nil if
+// nothing was fetched. Each fetch rewrites the file, so it includes unchanged refs and excludes remote-tracking
+// branches left by an earlier run.
 func (r *Repository) Fetched() ([]Fetched, error) {
 	text, err := readSmall(filepath.Join(r.gitDir, "FETCH_HEAD"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -37,7 +37,7 @@ func (r *Repository) Fetched() ([]Fetched, error) {
 	return all, nil
 }
 
-// fetchedKinds are the words before a name in FETCH_HEAD, and what they stand for.
+// fetchedKinds are the words before a name in FETCH_HEAD, and the refs they mean.
 var fetchedKinds = []struct{ word, refs string }{
 	{"branch '", "refs/heads/"},
 	{"tag '", "refs/tags/"},

@@ -9,12 +9,12 @@ import (
 	"testing"
 )
 
-// TestParseFetched: the form of FETCH_HEAD, and what is not of it.
+// TestParseFetched: the format of FETCH_HEAD, and texts that do not have it.
 func TestParseFetched(t *testing.T) {
 	const a, b = "1111111111111111111111111111111111111111", "abcdefabcdefabcdefabcdefabcdefabcdefabcd"
 	for _, c := range []struct {
 		text string
-		want []Fetched // but for the commit, which is a
+		want []Fetched // except the commit, which is a
 		err  string
 	}{
 		{text: ""},
@@ -54,7 +54,7 @@ func TestParseFetched(t *testing.T) {
 // fetchedLine is a line of FETCH_HEAD by a regular expression: a second reader for FuzzFetched.
 var fetchedLine = regexp.MustCompile(`^([0-9a-f]{40})\t(?:not-for-merge)?\t(?:(branch |tag |remote-tracking branch |)'([^ ]+?)' of (.+)|(.+))$`)
 
-// FuzzFetched: what is taken for a FETCH_HEAD is one by the regular expression too, and says the same.
+// FuzzFetched: the parser and a regular expression accept the same FETCH_HEADs and read the same from them.
 func FuzzFetched(f *testing.F) {
 	const a = "1111111111111111111111111111111111111111"
 	f.Add(a + "\t\tbranch 'main' of https://git.example/x\n" + a + "\tnot-for-merge\ttag 'v1' of u\n")
@@ -88,8 +88,7 @@ func FuzzFetched(f *testing.F) {
 	})
 }
 
-// TestFetchedByGit: what git writes for each way to fetch is read as git meant it, and each
-// work tree has its own.
+// TestFetchedByGit: FETCH_HEAD is read right for each way to fetch, and each work tree has its own.
 func TestFetchedByGit(t *testing.T) {
 	up := newGit(t)
 	first := up.commit("one")
@@ -134,7 +133,7 @@ func TestFetchedByGit(t *testing.T) {
 			t.Errorf("%q: %q, %v; want %q", c.args, texts, err, want)
 		}
 	}
-	// A fetch that fails leaves nothing of the one before.
+	// A failed fetch leaves nothing of the previous one.
 	if _, err := g.try("fetch", "-q", "origin", "nosuch"); err == nil {
 		t.Fatal("nosuch was fetched")
 	}
@@ -152,7 +151,7 @@ func TestFetchedByGit(t *testing.T) {
 		t.Errorf("next to a linked work tree: %v, %v", got, err)
 	}
 
-	// What is not a file is not read.
+	// Only a regular file is read.
 	name := filepath.Join(g.dir, ".git/FETCH_HEAD")
 	if err := os.Remove(name); err != nil {
 		t.Fatal(err)

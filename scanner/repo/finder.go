@@ -2,16 +2,15 @@ package repo
 
 import "strings"
 
-// A Finder looks up many paths, and remembers the folders that it has read. It is safe for concurrent use.
+// A Finder looks up many paths and caches the directories it has read. It is safe for concurrent use.
 type Finder struct {
 	repo    *Repository
 	folders cache[Hash, map[string]Leaf]
 }
 
-// maxFound is how many entries of folders a [Finder] remembers, each of some 100 bytes.
+// maxFound is how many entries of directories a [Finder] caches, each of some 100 bytes.
 const maxFound = 200_000
 
-// Finder returns a finder that has read nothing yet.
 func (r *Repository) Finder() *Finder { return &Finder{repo: r} }
 
 // Lookup is [Repository.Lookup].
@@ -30,7 +29,7 @@ func (f *Finder) Lookup(tree Hash, path string) (Leaf, bool, error) {
 	})
 }
 
-// Lookup returns the leaf or folder at a path of a tree; false if there is none.
+// Lookup returns the leaf or directory at a path of a tree; false if the path does not exist.
 func (r *Repository) Lookup(tree Hash, path string) (Leaf, bool, error) {
 	return lookup(tree, path, func(folder Hash, name string) (found Leaf, err error) {
 		err = r.Entries(folder, func(entry []byte, leaf Leaf) {
@@ -42,7 +41,7 @@ func (r *Repository) Lookup(tree Hash, path string) (Leaf, bool, error) {
 	})
 }
 
-// lookup follows a path. in returns the entry of a folder, the zero Leaf if there is none.
+// lookup follows a path. in returns the entry of a directory; the zero Leaf if it does not exist.
 func lookup(tree Hash, path string, in func(folder Hash, name string) (Leaf, error)) (Leaf, bool, error) {
 	at := Leaf{folderMode, tree}
 	for name := range strings.SplitSeq(path, "/") {
@@ -57,8 +56,8 @@ func lookup(tree Hash, path string, in func(folder Hash, name string) (Leaf, err
 	return at, true, nil
 }
 
-// Entries hands the entries of a tree to visit, in its order: its leaves, and its folders, whose mode is not IsLeaf.
-// name is overwritten later. What is malformed is an error, though entries before it were visited.
+// Entries calls visit with the entries of a tree, in its order: leaves, and directories, whose mode is not IsLeaf.
+// name is overwritten later. A malformed entry is an error, after visit was called with the entries before it.
 func (r *Repository) Entries(tree Hash, visit func(name []byte, leaf Leaf)) error {
 	w := walk{repo: r, distinct: map[Hash]struct{}{}}
 	entries, err := w.open("", treeEntry{hash: tree}, 0)

@@ -21,7 +21,7 @@ import (
 	"github.com/policyscan/policyscan/internal/disk"
 )
 
-// A folder is one objects folder: loose objects and packs.
+// A folder is one objects directory: loose objects and packs.
 type folder struct {
 	dir   string
 	packs []*pack
@@ -30,8 +30,8 @@ type folder struct {
 	blind string
 }
 
-// openFolders opens the objects folder dir and, one after another, those that its info/alternates name, and theirs.
-// git goes six deep.
+// openFolders opens the objects directory dir, then the directories in its info/alternates, and in theirs. git goes
+// six deep.
 func openFolders(dir string) ([]*folder, error) {
 	var all []*folder
 	seen := map[string]bool{}
@@ -110,7 +110,7 @@ func openFolder(dir string) (*folder, error) {
 	return f, nil
 }
 
-// packed opens a packed object. The pack that had the last one is asked first.
+// packed opens a packed object. The pack of the last found object is searched first.
 func (f *folder) packed(h Hash, s *objects) (stored, error) {
 	first := int(f.last.Load())
 	for i := range f.packs {
@@ -173,7 +173,7 @@ type readCloser struct {
 	io.Closer
 }
 
-// noEOF makes an end that comes too early an error like any other.
+// noEOF makes an early end of file an error like any other.
 func noEOF(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
@@ -202,7 +202,7 @@ func (f *folder) withPrefix(prefix string) ([]Hash, error) {
 	return found, nil
 }
 
-// withPrefix returns the objects of the whole repository whose hash begins so, each once.
+// withPrefix returns the objects of the whole repository whose hash has a prefix, each once.
 func (s *objects) withPrefix(prefix string) ([]Hash, error) {
 	var all []Hash
 	for _, f := range s.folders {
@@ -216,7 +216,7 @@ func (s *objects) withPrefix(prefix string) ([]Hash, error) {
 	return slices.Compact(all), nil
 }
 
-// openRegular opens a file of the repository. It never blocks: what is not a regular file is not opened for long.
+// openRegular opens a regular file of the repository. It never blocks, and closes any other kind of file at once.
 func openRegular(name string) (*os.File, error) {
 	st, err := os.Stat(name)
 	if err != nil {
@@ -255,13 +255,13 @@ func mapped(name string) ([]byte, error) {
 
 // Limits on files that are read whole, in bytes.
 const (
-	maxSmall = 64 << 20 // refs, settings and the like
+	maxSmall = 64 << 20 // refs, config and the like
 	maxIndex = 1 << 30  // six million files
 )
 
 func readSmall(name string) (string, error) { return readText(name, maxSmall) }
 
-// readText returns the text of a file, of which parts can be kept without a copy. One over the limit is an error.
+// readText returns the text of a file, whose parts can be kept without a copy. A file over the limit is an error.
 func readText(name string, limit int64) (string, error) {
 	f, err := openRegular(name)
 	if err != nil {

@@ -33,8 +33,7 @@ func treeOf(content []byte) ([]treeEntry, error) {
 	}
 }
 
-// FuzzTree: what is taken for a tree is, byte for byte, the entries that come out of it, in git's order, with no
-// name twice.
+// FuzzTree: an accepted tree is, byte for byte, its parsed entries, in git's order and with no name twice.
 func FuzzTree(f *testing.F) {
 	hash := strings.Repeat("\x01", 20)
 	f.Add([]byte("100644 a\x00" + hash + "40000 a-b\x00" + hash + "100755 b\x00" + hash))
@@ -50,7 +49,7 @@ func FuzzTree(f *testing.F) {
 		names := map[string]bool{}
 		last := ""
 		for _, e := range all {
-			// The mode may have been written with a zero before it, as old programs did.
+			// The mode may have a leading zero, as old programs wrote it.
 			rest := content[again.Len():]
 			mode, _, _ := bytes.Cut(rest, []byte(" "))
 			n, err := strconv.ParseUint(string(mode), 8, 32)
@@ -81,7 +80,7 @@ var (
 	commitParent = regexp.MustCompile(`parent ([0-9a-fA-F]{40})\n`)
 )
 
-// FuzzCommit: a commit's tree and parents are those that a regular expression finds.
+// FuzzCommit: a regular expression finds the same tree and parents of a commit.
 func FuzzCommit(f *testing.F) {
 	a, b := strings.Repeat("a1", 20), strings.Repeat("b2", 20)
 	f.Add([]byte("tree " + a + "\nparent " + b + "\nparent " + a + "\nauthor x <y> 1 +0000\ncommitter x <y> 2 +0000\n\nmessage\n"))
@@ -110,7 +109,7 @@ func FuzzCommit(f *testing.F) {
 	})
 }
 
-// FuzzIndex: an index that go-git reads too has the same files in it.
+// FuzzIndex: an index has the same files as in go-git.
 func FuzzIndex(f *testing.F) {
 	g := newGit(f)
 	g.write("a.tf", "a")
@@ -129,7 +128,7 @@ func FuzzIndex(f *testing.F) {
 		}
 		sum := crypto.SHA1.New()
 		sum.Write(content[:len(content)-20])
-		content = sum.Sum(slices.Clone(content[:len(content)-20])) // or nothing would come through
+		content = sum.Sum(slices.Clone(content[:len(content)-20])) // else every input would be refused
 		x, err := parseIndex(string(content), crypto.SHA1)
 		if err != nil {
 			return
@@ -164,7 +163,7 @@ func FuzzIndex(f *testing.F) {
 
 var revision = regexp.MustCompile(`^([^~^]+)((?:[~^][0-9]*)*)$`)
 
-// FuzzRevision: a name is a base and steps, which written together are the name again.
+// FuzzRevision: a name is a base and steps, which together make the name again.
 func FuzzRevision(f *testing.F) {
 	for _, seed := range []string{"HEAD", "main~3^2", "origin/main^^", "v1.0^0", "a..b", "@{1}", "main:path", "-x", "~", "HEAD^{commit}", "HEAD~99999999999999999999", strings.Repeat("0", 40)} {
 		f.Add(seed)
@@ -226,13 +225,13 @@ func FuzzPackedRefs(f *testing.F) {
 	})
 }
 
-// symbolicRef and plainRef are what git-update-ref(1) and gitrepository-layout(5) say of a ref's file.
+// symbolicRef and plainRef are the formats of a ref's file by git-update-ref(1) and gitrepository-layout(5).
 var (
 	plainRef    = regexp.MustCompile(`^([0-9a-fA-F]{40})[ \t\r\n]*$`)
 	symbolicRef = regexp.MustCompile(`^ref:[ \t\r\n]*(refs/[^ \t\r\n]+)[ \t\r\n]*$`)
 )
 
-// FuzzRef: a ref's own file is a hash or the name of another ref, and nothing is taken off that name.
+// FuzzRef: a ref's own file is a hash or the complete name of another ref.
 func FuzzRef(f *testing.F) {
 	for _, seed := range []string{
 		strings.Repeat("a1", 20) + "\n", "ref: refs/heads/main\n", "ref:refs/heads/main", "ref: \trefs/heads/main \r\n", "ref: refs/heads/main\u00a0\n",
@@ -258,7 +257,7 @@ func FuzzRef(f *testing.F) {
 	})
 }
 
-// patched is a delta's result, slowly, from gitformat-pack(5) alone; nil if the delta is torn.
+// patched is a delta's result, slowly, from gitformat-pack(5) alone; nil for a torn delta.
 func patched(base, delta []byte) []byte {
 	next := func() int { // -1 at the end
 		if len(delta) == 0 {
@@ -322,7 +321,7 @@ func patched(base, delta []byte) []byte {
 	return out
 }
 
-// FuzzDelta: what a delta makes of a base is what it makes byte by byte.
+// FuzzDelta: applying a delta gives the same result as applying it byte by byte.
 func FuzzDelta(f *testing.F) {
 	base := []byte("cidr = \"10.0.0.0/8\"\nname = \"net\"\n")
 	f.Add(base, append([]byte{byte(len(base)), 20, 0x91, 0, 15, 5}, "0/0\"\n"...))
@@ -342,7 +341,7 @@ func FuzzDelta(f *testing.F) {
 	})
 }
 
-// FuzzSettings: what a config file says, written in another way that git takes, says the same.
+// FuzzSettings: a config file rewritten in another valid syntax has the same settings.
 func FuzzSettings(f *testing.F) {
 	for _, seed := range []string{
 		"[core]\n\tbare = false\n", "[Core]Bare\n[x \"a.b\\\"c\"]\r\n y = \" z \" # w\n", "[submodule \"net\"] path = sub/\\\nnet ; why\n", "\ufeff[a.b]\nc=\\t\\n\\b\\\\\n", "key = x\n", "[x",
@@ -365,7 +364,7 @@ func FuzzSettings(f *testing.F) {
 				t.Fatalf("%q has the key %q", text, key)
 			}
 			if !plainKey.MatchString(section) {
-				return // a section without a name, which is written before all others
+				return // a section without a name, written first
 			}
 			again.WriteString("[" + section)
 			if has {
@@ -388,8 +387,8 @@ var (
 	inQuotes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 )
 
-// FuzzPackIndex: what an index of a pack has for a hash is what one finds who looks at one entry after the other.
-// Of an index whose hashes are not in order nothing need be found, but nothing else is.
+// FuzzPackIndex: a lookup in a pack's index finds the same as a linear search. In an index out of order it may find
+// nothing, but nothing else.
 func FuzzPackIndex(f *testing.F) {
 	g := newGit(f)
 	for i := range 40 {
@@ -409,7 +408,7 @@ func FuzzPackIndex(f *testing.F) {
 		f.Add(idx, idx[idxHashes:idxHashes+20], 20)
 		f.Add(idx, idx[idxHashes+20:idxHashes+40], 3)
 	}
-	// Two objects, of which the pack has one behind its first 2 GiB.
+	// Two objects, one after the first 2 GiB of the pack.
 	a, b := bytes.Repeat([]byte{1}, 20), bytes.Repeat([]byte{2}, 20)
 	table := slices.Concat(make([]byte, 4), []byte{0, 0, 0, 1}, bytes.Repeat([]byte{0, 0, 0, 2}, 254))
 	two := slices.Concat([]byte("\xfftOc\x00\x00\x00\x02"), table, a, b, make([]byte, 8), []byte{0, 0, 0, 99}, []byte{0x80, 0, 0, 1}, make([]byte, 8), []byte{0, 0, 0, 3, 0, 0, 0, 0}, make([]byte, 40))
@@ -430,7 +429,7 @@ func FuzzPackIndex(f *testing.F) {
 		}
 		n := int(number(8+255*4, 4))
 		inOrder := true
-		var offsets []int64 // of the hash; -1: none that can be
+		var offsets []int64 // of the hash; -1: impossible
 		var alike []string
 		prefix := hex.EncodeToString(hash)[:4+(digits&63)%37]
 		for i := range n {

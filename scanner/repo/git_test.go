@@ -107,7 +107,7 @@ func wantError(t *testing.T, what string, err, want error) {
 	}
 }
 
-// ends fails unless f ends: a FIFO that is opened to be read waits for a writer for ever.
+// ends fails unless f ends: opening a FIFO for reading waits for a writer for ever.
 func ends(t *testing.T, what string, f func()) {
 	t.Helper()
 	done := make(chan struct{})
@@ -119,7 +119,7 @@ func ends(t *testing.T, what string, f func()) {
 	}
 }
 
-// raw is what git diff-tree -r -z --no-renames prints of a change.
+// raw is a change as printed by git diff-tree -r -z --no-renames.
 func raw(c Change) string {
 	letter := "M"
 	switch {
@@ -161,8 +161,8 @@ func sortRaw(out string) string {
 	return strings.Join(lines, "")
 }
 
-// randomHistory makes commits on several branches: edits, renames, type and mode
-// changes, deletions, odd names, merges and criss-crosses, and packs now and then.
+// randomHistory makes commits on several branches: edits, renames, type and mode changes, deletions, odd names,
+// merges and criss-crosses, and sometimes packs.
 func randomHistory(g *gitRepo, r *rand.Rand, commits int) {
 	names := []string{"a.tf", "b/c.tf", "b/d/e.yaml", "b", "b.c", "b-/x", "odd \n name", "tab\there", "ü.tf", "--help.tf", "deep/er/and/deeper/f"}
 	branches := []string{"main"}
@@ -219,8 +219,8 @@ func randomHistory(g *gitRepo, r *rand.Rand, commits int) {
 	}
 }
 
-// TestAgainstGit is about histories that git itself made, command by command. Many more, that one
-// process makes, are in TestDifferential_Histories.
+// TestAgainstGit compares histories made by git, command by command. TestDifferential_Histories has many more, made
+// by one process.
 func TestAgainstGit(t *testing.T) {
 	histories, length := 4, 60
 	if !*long {
@@ -277,7 +277,7 @@ func TestIndexAgainstGit(t *testing.T) {
 				t.Errorf("%d files, %d of them would be committed", len(idx.Files), len(committed.Files))
 			}
 
-			// What a commit would change, and that nothing is missed when it is made.
+			// The changes of a next commit, and none missed once it is made.
 			for _, old := range strings.Fields(g.git("rev-list", "--all")) {
 				commit, err := r.Commit(old)
 				if err != nil {

@@ -9,28 +9,27 @@ import (
 	commitgraph "github.com/go-git/go-git/v5/plumbing/format/commitgraph/v2"
 )
 
-// A history tells the parents and the dates of commits, for searches that walk over many of them, and remembers them:
-// where a base is so many commits back, the search for the merge base meets them again. After some it looks for the
-// commit-graph (git's gitformat-commit-graph(5)), which has them at hand; what the graph does not have is read from
-// the commit itself. A graph whose checksum is wrong is not used: all it could tell is in the commits, too.
+// A history returns the parents and dates of commits for searches over many of them, and caches them for repeated
+// searches. After a number of commits it opens the commit-graph (git's gitformat-commit-graph(5)); commits that are
+// missing in the graph are read themselves. A graph with a wrong checksum is not used: the commits have all of its
+// data.
 type history struct {
 	repo *Repository
 
-	mu     sync.Mutex // of what follows
+	mu     sync.Mutex // guards the fields below
 	known  map[Hash]*commit
 	graph  commitgraph.Index // nil: none
 	opened bool
 	asked  int
 }
 
-// beforeGraph is how many commits are read before the commit-graph is opened: to check it takes about as long as to
-// read so many.
+// beforeGraph is how many commits are read before the commit-graph is opened, whose check takes about as long.
 const beforeGraph = 64
 
-// maxKnown is how many commits are remembered, about 100 bytes each.
+// maxKnown is how many commits are cached, about 100 bytes each.
 const maxKnown = 100_000
 
-// commit returns the commit of a hash, of which the tree may be missing.
+// commit returns a commit, whose tree may be missing.
 func (s *history) commit(h Hash) (*commit, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -63,8 +62,8 @@ func (s *history) find(h Hash) (*commit, error) {
 	return s.repo.commit(h)
 }
 
-// openGraph returns the commit-graph, nil if there is none that can be used. In a shallow clone it would lead beyond
-// the boundary.
+// openGraph returns the commit-graph; nil if it is missing or unusable. In a shallow clone it is not used, as it goes
+// beyond the boundary.
 func (r *Repository) openGraph() commitgraph.Index {
 	if len(r.shallow) > 0 {
 		return nil
@@ -91,7 +90,7 @@ func (r *Repository) openGraph() commitgraph.Index {
 	return nil
 }
 
-// openGraphFile opens one file of a commit-graph, nil if it cannot be used.
+// openGraphFile opens one file of a commit-graph; nil if it is unusable.
 func openGraphFile(name string, parent commitgraph.Index) commitgraph.Index {
 	content, err := mapped(name)
 	if err != nil || len(content) < sha1.Size {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// A commit-graph that is torn changes no answer: it is not used.
+// A torn commit-graph changes no answer: it is not used.
 func TestTornCommitGraph(t *testing.T) {
 	g := newGit(t)
 	randomHistory(g, rand.New(rand.NewPCG(5, 5)), 20)
@@ -71,7 +71,7 @@ func flipped(content []byte, at int) []byte {
 	return c
 }
 
-// After some commits the commit-graph is read in their place.
+// After some commits the commit-graph is read instead of commits.
 func TestCommitGraphIsUsed(t *testing.T) {
 	g := newGit(t)
 	var commits []string // the oldest first
@@ -93,8 +93,7 @@ func TestCommitGraphIsUsed(t *testing.T) {
 	}
 }
 
-// In a shallow clone the commit-graph of what it was cloned from would lead beyond the
-// boundary.
+// In a shallow clone, the commit-graph of the original repository goes beyond the boundary.
 func TestNoCommitGraphWhenShallow(t *testing.T) {
 	g := newGit(t)
 	g.commit("one")
@@ -106,8 +105,8 @@ func TestNoCommitGraphWhenShallow(t *testing.T) {
 	}
 }
 
-// A clock that went wrong makes the search take a commit before its descendant, or for one that is not an ancestor: either
-// is dropped at the end.
+// With a wrong clock the search takes a commit before its descendant, or a wrong ancestor: either is dropped at the
+// end.
 func TestClockThatWentWrong(t *testing.T) {
 	for _, newest := range []int{100, 40} { // the descendant, and its ancestor of 50
 		g := newGit(t)

@@ -12,19 +12,17 @@ import (
 	"github.com/policyscan/policyscan/internal/disk"
 )
 
-// ErrHooks says that the folder of a repository's hooks cannot be determined. It comes with a text that says what to
-// do.
+// ErrHooks: the directory of a repository's hooks cannot be determined. Its text tells what to do.
 var ErrHooks = errors.New("cannot determine the folder of the hooks")
 
 const hooksPath = "core.hookspath"
 
-// Hooks returns the folder in which git looks for the hooks of a work tree, which need not be there: hooks in the git
-// folder that all work trees share, or the one that core.hooksPath of the repository's settings names (git-config(1)).
+// Hooks returns the directory in which git looks for the hooks of a work tree, which may be missing: hooks in the git
+// directory that all work trees share, or core.hooksPath of the repository's config (git-config(1)).
 //
-// A hook in a folder in which git does not look would never run. So what a user's or a machine's settings say, or a
-// file that settings include, is looked at too, and if core.hooksPath is set there the folder is an error (ErrHooks):
-// it serves other repositories as well, or whether it counts depends on conditions. Not known here: settings of a
-// single command (git -c), and those of a machine outside of /etc/gitconfig.
+// A hook in any other directory would never run. So Hooks fails with ErrHooks if core.hooksPath is set in the config
+// of the user or the machine, or in an included file: that directory serves other repositories too, or depends on
+// conditions. The config of a single command (git -c), and of a machine outside of /etc/gitconfig, is unknown here.
 func (r *Repository) Hooks() (string, error) {
 	if r.WorkTree == "" {
 		return "", fmt.Errorf("%w: a bare repository makes no commits", ErrHooks)
@@ -43,12 +41,12 @@ func (r *Repository) Hooks() (string, error) {
 	case dir == "" || dir == "true" || dir[0] == '%' || dir[0] == '~' && !strings.HasPrefix(dir, "~/"):
 		return "", fmt.Errorf("%w: core.hooksPath is %q; set it to a folder: git config core.hooksPath FOLDER",
 			ErrHooks, dir)
-	default: // from where hooks run
+	default: // hooks run from here
 		return fromSetting(dir, r.WorkTree), nil
 	}
 }
 
-// ownHooksPath returns core.hooksPath of the repository's own settings, nil if it is not set.
+// ownHooksPath returns core.hooksPath of the repository's own config; nil if it is not set.
 func (r *Repository) ownHooksPath() (*string, error) {
 	shared := filepath.Join(r.commonDir, "config")
 	cfg, err := readSettings(shared)
@@ -63,7 +61,7 @@ func (r *Repository) ownHooksPath() (*string, error) {
 	return cmp.Or(own, value), err
 }
 
-// othersHooksPath is an error if the settings of the user or of the machine have a core.hooksPath.
+// othersHooksPath fails if the config of the user or of the machine has a core.hooksPath.
 func othersHooksPath() error {
 	for _, file := range othersSettings() {
 		value, err := hooksPathIn(file)
@@ -77,8 +75,8 @@ func othersHooksPath() error {
 	return nil
 }
 
-// hooksPathIn returns core.hooksPath of a file of settings, nil if it is not set. It is an error if a file that these
-// settings include, on any condition, sets it.
+// hooksPathIn returns core.hooksPath of a config file; nil if it is not set. It fails if an included file sets it, on
+// any condition.
 func hooksPathIn(file string) (value *string, err error) {
 	err = walkSettings(file, map[string]bool{}, func(at string, cfg settings, err error) error {
 		values := cfg[hooksPath]
@@ -96,8 +94,8 @@ func hooksPathIn(file string) (value *string, err error) {
 	return value, err
 }
 
-// walkSettings calls visit with the settings of a file, or why they cannot be read, and those of the files that they
-// include, on any condition, each once. An error of visit ends the walk.
+// walkSettings calls visit once with each config file, from file on through all includes, whatever their condition;
+// with the error of an unreadable file. An error of visit ends the walk.
 func walkSettings(file string, seen map[string]bool, visit func(file string, cfg settings, err error) error) error {
 	if seen[file] {
 		return nil
@@ -115,7 +113,7 @@ func walkSettings(file string, seen map[string]bool, visit func(file string, cfg
 	return nil
 }
 
-// included returns the files that the settings of a file include, on any condition.
+// included returns the files that a config file includes, on any condition.
 func (s settings) included(file string) []string {
 	var all []string
 	for name, values := range s {
@@ -128,7 +126,7 @@ func (s settings) included(file string) []string {
 	return all
 }
 
-// fromSetting is the path that a setting names: from the home folder behind ~/, else from dir.
+// fromSetting resolves a path of the config: from the home directory after ~/, else from dir.
 func fromSetting(path, dir string) string {
 	if rest, ok := strings.CutPrefix(path, "~/"); ok {
 		if home, err := os.UserHomeDir(); err == nil { // without one, git does not read it either
@@ -138,7 +136,7 @@ func fromSetting(path, dir string) string {
 	return disk.Under(dir, path)
 }
 
-// othersSettings are the files of settings of the user and of the machine, there or not.
+// othersSettings are the possible config files of the user and of the machine.
 func othersSettings() []string {
 	var files []string
 	if file, ok := os.LookupEnv("GIT_CONFIG_GLOBAL"); ok {

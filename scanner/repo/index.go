@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"crypto"
 	_ "crypto/sha1"   // of most indexes' checksums
-	_ "crypto/sha256" // of those of SHA-256 repositories
+	_ "crypto/sha256" // of checksums in SHA-256 repositories
 	"errors"
 	"fmt"
 	"io"
@@ -19,31 +19,30 @@ import (
 	"github.com/policyscan/policyscan/internal/disk"
 )
 
-// ErrIndex says that the index cannot be read as it is.
+// ErrIndex: the index cannot be read.
 var ErrIndex = errors.New("the index cannot be read")
 
-// An Index is what the next commit is made of.
+// An Index is the content of the next commit.
 type Index struct {
 	Files []Staged // in the order of their paths' bytes
 
-	isThere bool                  // the file is
-	trees   map[string]cachedTree // by the path of the folder; "" is the root
+	isThere bool                  // the file exists
+	trees   map[string]cachedTree // by the path of the directory; "" is the root
 }
 
 // A Staged is a file of the index.
 type Staged struct {
 	Path string
 	Leaf
-	Conflict     bool // a merge left more than one version of it; Leaf is any of them
-	IntentToAdd  bool // known by name alone: no content is there yet
+	Conflict     bool // unmerged: several versions, Leaf is any of them
+	IntentToAdd  bool // the name alone, without content yet
 	SkipWorktree bool // not checked out (sparse checkout)
 }
 
-// Index reads the index: of the work tree, or the one that GIT_INDEX_FILE names, which git sets for hooks (a commit of
-// all, or of some paths, is made from a temporary index). An index that is not there is empty: nothing was ever added.
-// One that is split into two files is an error that says what to run.
+// Index reads the index of the work tree, or the one in GIT_INDEX_FILE, which git sets for hooks (git commit with -a
+// or paths uses a temporary index). A missing index is empty. A split index is an error that tells what to run.
 //
-// The format is git's gitformat-index(5), versions 2, 3 and 4. The folders of a sparse index are read from their
+// The format is git's gitformat-index(5), versions 2, 3 and 4. The directories of a sparse index are read from their
 // trees.
 func (r *Repository) Index() (*Index, error) {
 	file := filepath.Join(r.gitDir, "index")
@@ -75,8 +74,8 @@ func (r *Repository) Index() (*Index, error) {
 			return nil, fmt.Errorf("%s, a folder of the sparse index: %w", f.Path, err)
 		}
 	}
-	// A tree sorts a folder by its name and a slash, as the index sorts paths, but what was read from trees is checked
-	// by no one else.
+	// A tree sorts a directory by its name and a slash, as the index sorts paths, but nothing else checks the order
+	// of files read from trees.
 	if !slices.IsSortedFunc(idx.Files, byPath) {
 		return nil, fmt.Errorf("%w: it is not in order", ErrIndex)
 	}
@@ -101,8 +100,7 @@ func readIndex(file string, hashing crypto.Hash) (*Index, error) {
 	return idx, nil
 }
 
-// folder returns a folder of the index, of which the files are given. If git has made a tree of it already, it has
-// that one's hash, as a commit would.
+// folder returns a directory of the index, with the given files. It has a hash if git has cached its tree.
 func (x *Index) folder(path string, files []Staged) treeEntry {
 	e := treeEntry{mode: folderMode, staged: files}
 	if t, known := x.trees[path]; known && t.files == len(files) {
@@ -111,8 +109,8 @@ func (x *Index) folder(path string, files []Staged) treeEntry {
 	return e
 }
 
-// Missing is an error if there is no index at all: over a commit it is as if all files were staged to be deleted,
-// which git itself never leaves behind without one.
+// Missing fails if there is no index: compared with a commit, all files would be staged for deletion, a state that
+// git never leaves without an index.
 func (x *Index) Missing() error {
 	switch name := os.Getenv("GIT_INDEX_FILE"); {
 	case x.isThere:
@@ -124,14 +122,14 @@ func (x *Index) Missing() error {
 	return fmt.Errorf("%w: there is none; make one with git reset", ErrIndex)
 }
 
-// HashBlob returns the name that a content of size bytes has as a blob.
+// HashBlob returns the hash of content with size bytes as a blob.
 func HashBlob(size int64, content io.Reader) (Hash, error) {
 	h := plumbing.NewHasher(plumbing.BlobObject, size)
 	_, err := io.Copy(h, content)
 	return h.Sum(), err
 }
 
-// Lookup returns the leaf or folder at a path of the index, as [Repository.Lookup] does of a tree.
+// Lookup returns the leaf or directory at a path of the index, as [Repository.Lookup] does of a tree.
 func (x *Index) Lookup(path string) (Leaf, bool) {
 	i, found := slices.BinarySearchFunc(x.Files, Staged{Path: path}, byPath)
 	if found {
@@ -144,15 +142,15 @@ func (x *Index) Lookup(path string) (Leaf, bool) {
 	return Leaf{}, false
 }
 
-// Beneath returns the files beneath a folder, which is not the root, in the order of the index.
+// Beneath returns the files below a directory other than the root, in index order.
 func (x *Index) Beneath(folder string) []Staged {
 	from, _ := slices.BinarySearchFunc(x.Files, Staged{Path: folder + "/"}, byPath)
 	to, _ := slices.BinarySearchFunc(x.Files, Staged{Path: folder + "0"}, byPath) // "0" follows "/"
 	return x.Files[from:to]
 }
 
-// Committed returns the index without what a commit of it would not have: files that are only intended to be added. A
-// conflict is an error.
+// Committed returns the index without files that git would not commit: those with intent to add. A conflict is an
+// error.
 func (x *Index) Committed() (*Index, error) {
 	c := &Index{Files: make([]Staged, 0, len(x.Files)), isThere: x.isThere, trees: x.trees}
 	for _, f := range x.Files {
@@ -166,10 +164,10 @@ func (x *Index) Committed() (*Index, error) {
 	return c, nil
 }
 
-// inIndex reports whether the index of a git folder names a file of the work tree at root, or one in it.
+// inIndex reports whether the index of a git directory has a file of the work tree at root, or a file below it.
 func inIndex(gitDir, root, file string) (bool, error) {
 	idx, err := readIndex(filepath.Join(gitDir, "index"), crypto.SHA1)
-	if err != nil { // of a repository of the other kind
+	if err != nil { // of a repository with the other hash
 		other, otherErr := readIndex(filepath.Join(gitDir, "index"), crypto.SHA256)
 		if otherErr != nil {
 			return false, err
@@ -183,7 +181,7 @@ func inIndex(gitDir, root, file string) (bool, error) {
 	return idx.names(root, filepath.ToSlash(rel))
 }
 
-// names reports whether the index names a path, or one in it. A file system that folds case is asked at root.
+// names reports whether the index has a path, or a path below it. root is on the file system that may ignore case.
 func (x *Index) names(root, path string) (bool, error) {
 	if path == "." {
 		return len(x.Files) > 0, nil

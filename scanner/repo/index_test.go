@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// indexPath is where git keeps the index of a repository that newGit made.
+// indexPath is the index of a repository that newGit made.
 func (g *gitRepo) indexPath() string { return filepath.Join(g.dir, ".git/index") }
 
 func (g *gitRepo) indexBytes() []byte {
@@ -29,7 +29,7 @@ func (g *gitRepo) indexBytes() []byte {
 	return content
 }
 
-// setIndex writes the index as it is, malformed or not.
+// setIndex writes the index, malformed or not.
 func (g *gitRepo) setIndex(content []byte) {
 	g.Helper()
 	if err := os.WriteFile(g.indexPath(), content, 0o666); err != nil {
@@ -40,7 +40,7 @@ func (g *gitRepo) setIndex(content []byte) {
 // sumSize is the length of an index's checksum, in bytes: its end.
 const sumSize = sha1.Size
 
-// sealed returns an index with the checksum that its content has.
+// sealed returns an index with the right checksum.
 func sealed(content []byte) []byte {
 	body := content[:len(content)-sumSize]
 	sum := sha1.Sum(body)
@@ -52,8 +52,8 @@ func unsealed(content []byte) []byte {
 	return append(bytes.Clone(content[:len(content)-sumSize]), make([]byte, sumSize)...)
 }
 
-// stagedLines are the lines of the index as git ls-files -s -z prints them. A conflict, of
-// which git prints each version, is one line that says so.
+// stagedLines are the lines of the index as printed by git ls-files -s -z, but with one line for all versions of a
+// conflict.
 func stagedLines(files []Staged) []string {
 	lines := []string{}
 	for _, f := range files {
@@ -66,7 +66,7 @@ func stagedLines(files []Staged) []string {
 	return lines
 }
 
-// listed are the lines that git prints of the index.
+// listed are git's lines of the index.
 func (g *gitRepo) listed() []string {
 	g.Helper()
 	out, err := g.try("ls-files", "-s", "-z") // not trimmed: a name may end in a line feed
@@ -86,7 +86,7 @@ func (g *gitRepo) listed() []string {
 	return lines
 }
 
-// sameIndex checks the index against git: what is in it, and what a commit would change.
+// sameIndex compares the index, and the changes of a commit of it, with git.
 func (g *gitRepo) sameIndex() *Index {
 	g.Helper()
 	r := g.open()
@@ -120,11 +120,11 @@ func (g *gitRepo) sameIndex() *Index {
 	return idx
 }
 
-// indexed makes a repository with a commit, and something staged since.
+// indexed makes a repository with a commit and a later staged change.
 func indexed(t *testing.T) *gitRepo {
 	t.Helper()
 	g := newGit(t)
-	// A folder's files are after far.tf and before far0: a slash sorts between them.
+	// A directory's files are after far.tf and before far0: a slash sorts between them.
 	for _, name := range []string{"a.tf", "far/away.tf", "far/deep/down.tf", "far.tf", "far0/after.tf", "near/by.tf", "same.tf", "z"} {
 		g.write(name, name)
 	}
@@ -143,12 +143,12 @@ func wantIndexError(t *testing.T, what string, err error, text string) {
 	}
 }
 
-// TestFault_128_Layouts: whatever git keeps an index in, what is read is what git lists.
+// TestFault_128_Layouts: an index in any layout of git's has the files that git lists.
 func TestFault_128_Layouts(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		make func(g *gitRepo)
-		is   func(g *gitRepo) bool // the index is of the kind that is meant
+		is   func(g *gitRepo) bool // the index has the intended layout
 	}{
 		"as it comes": {func(*gitRepo) {}, nil},
 		"empty":       {func(g *gitRepo) { g.git("rm", "-q", "-r", "--cached", ".") }, func(g *gitRepo) bool { return len(g.listed()) == 0 }},
@@ -177,7 +177,7 @@ func TestFault_128_Layouts(t *testing.T) {
 			},
 			func(g *gitRepo) bool { return strings.Contains(g.git("ls-files", "-t"), "S far/away.tf") },
 		},
-		"skipHash": { // git 2.40 and newer write such a one themselves
+		"skipHash": { // as written by git 2.40 and newer
 			func(g *gitRepo) {
 				g.git("config", "index.skipHash", "true")
 				g.git("update-index", "--force-write-index")
@@ -275,7 +275,7 @@ func TestFault_128_Layouts(t *testing.T) {
 	}
 }
 
-// longPaths stages paths of lengths about the greatest that an entry has room to say.
+// longPaths stages paths around the greatest length that an entry can declare.
 func (g *gitRepo) longPaths() {
 	g.Helper()
 	blob := g.git("rev-parse", "HEAD:z")
@@ -304,8 +304,8 @@ func (g *gitRepo) conflict() {
 	}
 }
 
-// TestFault_128_Sparse: what a sparse index has as one folder is read from its tree, as
-// files that are not checked out; without that tree nothing is known.
+// TestFault_128_Sparse: a directory of a sparse index is read from its tree, as files without a checkout; without
+// that tree it is an error.
 func TestFault_128_Sparse(t *testing.T) {
 	t.Parallel()
 	g := indexed(t)
@@ -352,7 +352,7 @@ func TestFault_128_Split(t *testing.T) {
 	t.Parallel()
 	const command = "git update-index --no-split-index"
 	g := indexed(t)
-	old := time.Now().Add(-time.Hour) // git then has no need to look at the files again
+	old := time.Now().Add(-time.Hour) // so that git need not check the files again
 	for _, name := range strings.Split(g.git("ls-files"), "\n") {
 		if err := os.Chtimes(filepath.Join(g.dir, name), old, old); err != nil {
 			t.Fatal(err)
@@ -365,7 +365,7 @@ func TestFault_128_Split(t *testing.T) {
 	}
 	_, err := g.open().Index()
 	wantIndexError(t, "split", err, command)
-	g.write("more.tf", "more") // entries of the shared one that changed have no name in this one
+	g.write("more.tf", "more") // changed entries of the shared index have no name in this one
 	g.write("a.tf", "changed")
 	g.git("add", "more.tf", "a.tf")
 	_, err = g.open().Index()
@@ -378,8 +378,7 @@ func TestFault_128_Split(t *testing.T) {
 	g.sameIndex()
 }
 
-// TestFault_128_Conflict: a path that a merge left several versions of is there once, and
-// nothing can be committed.
+// TestFault_128_Conflict: a path with several versions of a merge is listed once, and nothing can be committed.
 func TestFault_128_Conflict(t *testing.T) {
 	t.Parallel()
 	g := indexed(t)
@@ -414,14 +413,14 @@ func TestFault_128_Conflict(t *testing.T) {
 	g.sameIndex()
 }
 
-// TestFault_128_CachedTrees: git keeps the hashes of folders that it has made trees of,
-// and forgets those that no longer hold; whatever was done to the index, they tell no lie.
+// TestFault_128_CachedTrees: git caches the hashes of directories and drops the stale ones. After any change of the
+// index, the cached hashes are right.
 func TestFault_128_CachedTrees(t *testing.T) {
 	t.Parallel()
 	rnd := rand.New(rand.NewPCG(12, 8))
 	g := indexed(t)
 	g.git("branch", "other", "HEAD")
-	// Some folders have the same name, and can have the same files, as others elsewhere.
+	// Some directories have the same name, and can have the same files, as others elsewhere.
 	names := []string{"a.tf", "far/away.tf", "deep/down.tf", "far/deep/down.tf", "near/by.tf", "zoo/near/by.tf", "far.tf", "far0/after.tf"}
 	rounds, kept := 12, 0
 	if *long {

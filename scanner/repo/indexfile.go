@@ -20,8 +20,8 @@ const (
 	flagSkipWorktree = 1 << 14
 )
 
-// parseIndex reads an index whose objects are named by a hash. A path in conflict is in the result once; a whole
-// folder, which a sparse index has as an entry, has the mode of one and a path that ends in a slash.
+// parseIndex reads an index for a kind of hash. The result has a path in conflict once. The entry of a sparse
+// directory has its mode, and a path that ends in a slash.
 func parseIndex(content string, hashing crypto.Hash) (*Index, error) {
 	size := hashing.Size()
 	if len(content) < 12+size || content[:4] != "DIRC" {
@@ -73,7 +73,7 @@ func parseEntries(body string, size int) (*Index, error) {
 		}
 		same := e.Path == last
 		switch {
-		case e.Path == "": // stands for one of the shared index, if the index is split
+		case e.Path == "": // an entry of the shared index, if the index is split
 			mistake = errors.New("it has an entry without a name")
 		case e.Path < last, same && !(e.Conflict && conflict):
 			mistake = fmt.Errorf("the entry %q is not in order", clip(e.Path))
@@ -95,12 +95,11 @@ type indexReader struct {
 	rest     string
 	version  uint32
 	hashSize int
-	path     string          // of the entry before, which version 4 shortens against
-	folder   string          // of that one, with a slash behind it; "" is the root
-	paths    strings.Builder // of version 4, of many entries, one behind the other: one allocation for them
+	path     string          // of the previous entry, which version 4 builds on
+	folder   string          // of the previous entry, with a slash at its end; "" is the root
+	paths    strings.Builder // of version 4, concatenated: one allocation for many entries
 }
 
-// keep returns the text of a path.
 func (p *indexReader) keep(prefix, rest string) string {
 	if n := len(prefix) + len(rest); p.paths.Cap()-p.paths.Len() < n {
 		p.paths = strings.Builder{}
@@ -112,7 +111,7 @@ func (p *indexReader) keep(prefix, rest string) string {
 	return p.paths.String()[at:]
 }
 
-// fresh returns where the first part of a path begins that the path before did not have.
+// fresh returns where the first part begins that differs from the previous path.
 func fresh(path, before string) int {
 	n := 0
 	for n < len(path) && n < len(before) && path[n] == before[n] {
@@ -130,7 +129,7 @@ func (p *indexReader) entry(e *Staged) (err error) {
 	}
 	head := p.rest[:fixed]
 	mode := Mode(number32(head[24:]))
-	copy(e.Hash[:], head[40:]) // of a SHA-256 the beginning, which nothing looks up
+	copy(e.Hash[:], head[40:]) // of a SHA-256 the beginning, which is never looked up
 	flags := number16(head[fixed-2:])
 	e.Conflict = flags&flagStage != 0
 	n := fixed
@@ -152,11 +151,12 @@ func (p *indexReader) entry(e *Staged) (err error) {
 	return p.valid(e, before)
 }
 
-// valid refuses a path with a name that could lead elsewhere. What it shares with the path before was looked at.
+// valid refuses a path with a name that could lead out of its directory. Parts shared with the previous path were
+// checked.
 func (p *indexReader) valid(e *Staged, before string) error {
 	name := e.Path
 	if name == "" {
-		return nil // parseEntries knows what it means
+		return nil // parseEntries handles it
 	}
 	if e.Mode == folderMode {
 		name = strings.TrimSuffix(name, "/")
@@ -173,7 +173,7 @@ func (p *indexReader) valid(e *Staged, before string) error {
 	return nil
 }
 
-// name reads an entry's path, which begins n bytes into what is left, and steps over the entry.
+// name reads an entry's path, n bytes from here, and steps over the entry.
 func (p *indexReader) name(e *Staged, n, length int) error {
 	prefix := ""
 	if p.version == 4 {
@@ -205,7 +205,7 @@ func (p *indexReader) name(e *Staged, n, length int) error {
 	return nil
 }
 
-// offsetVarint reads the number that offset deltas and index version 4 are written in.
+// offsetVarint reads a number in the encoding of offset deltas and index version 4.
 func offsetVarint[text []byte | string](b text) (v uint64, n int, ok bool) {
 	for n < len(b) && n < 9 {
 		c := b[n]
@@ -219,8 +219,8 @@ func offsetVarint[text []byte | string](b text) (v uint64, n int, ok bool) {
 	return 0, 0, false
 }
 
-// extensions steps over what follows the entries. One whose name begins with a capital may be ignored; any other
-// changes what the index means. The trees that git has made of folders go into trees.
+// extensions steps over the extensions. One with a capital first letter may be ignored; any other changes the meaning
+// of the index. The cached trees of directories go into trees.
 func (p *indexReader) extensions(trees map[string]cachedTree) error {
 	for len(p.rest) > 0 {
 		if len(p.rest) < 8 {
@@ -237,7 +237,7 @@ func (p *indexReader) extensions(trees map[string]cachedTree) error {
 			}
 		case name == "link":
 			return errors.New("it is split into two files; run git update-index --no-split-index")
-		case name == "sdir": // some entries are folders, which entry knows
+		case name == "sdir": // some entries are directories, handled by entry
 		case name[0] < 'A' || name[0] > 'Z':
 			return fmt.Errorf("it has the unknown extension %q", name)
 		}
@@ -246,15 +246,15 @@ func (p *indexReader) extensions(trees map[string]cachedTree) error {
 	return nil
 }
 
-// A cachedTree is the tree that git has made of a folder of the index.
+// A cachedTree is git's cached tree of a directory of the index.
 type cachedTree struct {
 	hash  Hash
-	files int // entries of the index that are in it
+	files int // number of index entries in it
 }
 
-// readCachedTree reads the cache of a folder and, after it, of the folders in it: a name that ends in NUL, the number
-// of files and of folders in decimal, and the tree's hash. A negative number of files says that what is there is out
-// of date, and has no hash.
+// readCachedTree reads the cache of a directory and then of its subdirectories: a name that ends in NUL, the number
+// of files and of directories in decimal, and the tree's hash. A negative number of files means an outdated entry,
+// without a hash.
 func readCachedTree(b []byte, above string, depth int, trees map[string]cachedTree) (rest []byte, ok bool) {
 	name, b, ok := bytes.Cut(b, []byte{0})
 	files, b, ok1 := bytes.Cut(b, []byte{' '})

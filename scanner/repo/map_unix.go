@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// nonblock keeps the opening of a FIFO, put in a file's place, from waiting.
+// nonblock keeps open from waiting on a FIFO that has replaced a file.
 const nonblock = unix.O_NONBLOCK
 
 func mapFile(f *os.File) ([]byte, error) {

@@ -8,33 +8,32 @@ import (
 	"slices"
 )
 
-// ErrNoMergeBase says that two commits have no history in common.
 var ErrNoMergeBase = errors.New("no common history")
 
 // Marks of a commit in the search for merge bases.
 const (
 	ofA   = 1 << iota // reached from a
 	ofB               // reached from b
-	stale             // an ancestor of a common commit: no best one
+	stale             // an ancestor of a common commit: not a best one
 	found             // common, and perhaps a best one
 	queued
 )
 
-// Unknown is the number of [Comparison.Behind] if this clone does not show it.
+// Unknown is the value of [Comparison.Behind] if this clone cannot determine it.
 const Unknown = -1
 
-// A Comparison is two commits of which the second is looked at by what it changes.
+// A Comparison is a head and the base that its changes are relative to.
 type Comparison struct {
 	Base, Head Hash
 	MergeBases []Hash // at least one, in byte order
-	// The head takes the place of the base and lacks commits of it, as after a forced push.
+	// The head replaces the base and lacks commits of it, as after a forced push.
 	Replaces bool
 	// Behind is how many commits of the base the head does not contain, or [Unknown].
 	Behind int
 }
 
-// Compare relates the commits that two names mean. Commits that cannot be related (unknown, ambiguous, unrelated,
-// beyond the boundary of a shallow clone) are an error.
+// Compare relates two named commits. It fails if they cannot be related (unknown, ambiguous, unrelated, beyond the
+// boundary of a shallow clone).
 func (r *Repository) Compare(base, head string) (Comparison, error) {
 	from, err := r.Commit(base)
 	if err != nil {
@@ -47,22 +46,22 @@ func (r *Repository) Compare(base, head string) (Comparison, error) {
 	return r.Relate(from, to)
 }
 
-// How far the search goes on after all commits that only one history has were taken, to see whether they are in the
-// other history all the same: to commits as old as the oldest of them, at most beyond, and then to some more, since
-// the clocks of a few commits are wrong (git has a slop of 5). So many need no commit-graph; see [beforeGraph].
+// Limits of the search after all commits of only one history were taken, which looks for them in the other history:
+// up to commits as old as the oldest of them, at most beyond, and then slop more, since the clocks of a few commits
+// are wrong (git's slop is 5). These limits need no commit-graph; see [beforeGraph].
 const (
 	beyond = 10_000
 	slop   = 32
 )
 
-// Relate relates two commits. Its merge bases are their best common ancestors, in byte order of their hashes: those
-// that are not ancestors of another common one. A search that meets the boundary of a shallow clone cannot know them,
-// and is a [ShallowError], unless one of the two commits is found to be an ancestor of the other before: two commits
-// of depth suffice for a commit and its parent.
+// Relate relates two commits. Its merge bases are their best common ancestors: common ancestors that are no ancestors
+// of another one, in byte order of their hashes. A search that meets the boundary of a shallow clone is a
+// [ShallowError], unless it has found before that one commit is an ancestor of the other: two commits of depth
+// suffice for a commit and its parent.
 //
-// It is git's: commits are taken newest first, marks flow to the parents, and the search ends when only ancestors of
-// common commits are left. A clock that went wrong makes it take a commit too early; marks that come later are passed
-// on again, and what was wrongly found is dropped at the end.
+// The algorithm is git's: commits are taken newest first, marks flow to the parents, and the search ends when only
+// ancestors of common commits are left. With a wrong clock, a commit is taken too early; later marks are passed on
+// again, and wrong results are dropped at the end.
 func (r *Repository) Relate(base, head Hash) (Comparison, error) {
 	c := Comparison{Base: base, Head: head}
 	past := &r.past
@@ -94,11 +93,11 @@ func (past *history) search(a, b Hash) (*search, error) {
 	return s, s.push(b, ofB)
 }
 
-// common returns the common ancestors among which the best ones are.
+// common returns the common ancestors, with the best ones among them.
 func (s *search) common(a, b Hash) ([]Hash, error) {
 	for s.fresh > 0 {
 		if s.marks[a]&ofB != 0 {
-			return []Hash{a}, nil // the one is an ancestor of the other
+			return []Hash{a}, nil // one is an ancestor of the other
 		}
 		if s.marks[b]&ofA != 0 {
 			return []Hash{b}, nil
@@ -113,7 +112,7 @@ func (s *search) common(a, b Hash) ([]Hash, error) {
 	return slices.DeleteFunc(s.result, func(h Hash) bool { return s.marks[h]&stale != 0 }), nil
 }
 
-// next takes the newest commit, and passes its marks on to its parents.
+// next takes the newest commit and passes its marks to its parents.
 func (s *search) next() error {
 	c := s.pop()
 	marks := s.marks[c.hash]
@@ -142,8 +141,8 @@ func (s *search) next() error {
 	return nil
 }
 
-// cut is the error that the search met the boundary of a shallow clone where it matters: what is before it may be
-// common, and better, unless it is an ancestor of a common commit after all.
+// cut fails if the search met the boundary of a shallow clone where it matters: a commit beyond it may be common, and
+// better, unless it is an ancestor of a common commit.
 func (s *search) cut() error {
 	for _, h := range s.ends {
 		if s.marks[h]&stale == 0 && s.marks[h]&(ofA|ofB) != ofA|ofB {
@@ -153,17 +152,17 @@ func (s *search) cut() error {
 	return nil
 }
 
-// behind returns how many commits the history of a has that b's does not have, as git rev-list --count b..a says. The
-// search has found the merge bases of the two, and so has taken nearly all commits that are to be counted: for 200,000
-// it took 1.7 s of processor time, with a commit-graph 0.4 s, and to count them took less than 0.1 s more. The number
-// is [Unknown] if the boundary of a shallow clone, or an object that cannot be read, comes first.
+// behind returns how many commits the history of a has that b's lacks, as git rev-list --count b..a does. The search
+// for the merge bases has taken nearly all of them already: for 200,000 commits it took 1.7 s of processor time, with
+// a commit-graph 0.4 s, and counting took less than 0.1 s more. The number is [Unknown] if the search meets the
+// boundary of a shallow clone or an unreadable object.
 //
-// It is 0 exactly if a is in the history of b. If the clocks of many commits went wrong it can be too high.
+// It is 0 exactly if a is in the history of b. It can be too high if the clocks of many commits are wrong.
 func (s *search) behind(a Hash) int {
 	if s.marks[a]&ofB != 0 {
 		return 0
 	}
-	for s.fresh > 0 { // if b is in the history of a, the search ended when it was found
+	for s.fresh > 0 { // if b is in the history of a, the search ended there
 		if s.next() != nil {
 			return Unknown
 		}
@@ -221,9 +220,9 @@ type search struct {
 	marks  map[Hash]int
 	queue  dated
 	fresh  int    // commits in the queue that are not stale
-	result []Hash // that were common when they were taken
+	result []Hash // commits that were common when taken
 	ends   []Hash // where a shallow clone ends
-	oldest int64  // the date of the oldest that was only of a's history when it was taken
+	oldest int64  // the earliest date of the commits that were only in a's history when taken
 }
 
 type waiting struct {
@@ -264,7 +263,7 @@ func (s *search) pop() waiting {
 	return c
 }
 
-// dated is a heap of commits, the newest first; of the same second, by hash.
+// dated is a heap of commits, the newest first, then by hash.
 type dated []waiting
 
 func (d dated) Len() int { return len(d) }

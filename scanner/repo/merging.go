@@ -10,11 +10,11 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// mergeNames begins the names of the variables that git merge sets, one for each commit that it merges.
+// mergeNames is the prefix of the variables that git merge sets, one for each merged commit.
 const mergeNames = "GITHEAD_"
 
-// Merging returns, of an environment as [os.Environ] returns it, the hashes of the commits that git merge says that it
-// merges: git's hook pre-merge-commit runs before there is a MERGE_HEAD. They are in order.
+// Merging returns the sorted hashes of the commits that git merge announces in an environment of [os.Environ]: git's
+// hook pre-merge-commit runs before MERGE_HEAD exists.
 func Merging(environ []string) []string {
 	var all []string
 	for _, kv := range environ {
@@ -27,18 +27,18 @@ func Merging(environ []string) []string {
 	return all
 }
 
-// Merging returns the commits that are being merged into head, the commit of HEAD: those that MERGE_HEAD of the work
-// tree names or, without one, those of [Environment.Merging] that this repository has. The variables are inherited by
-// all that a hook of git merge runs, in other repositories too, and both are still there after the merge, when its
-// last hook runs: what head contains is not being merged.
+// Merging returns the commits that are being merged into head, the commit of HEAD, from MERGE_HEAD of the work tree
+// or, without one, from [Environment.Merging] if this repository has them. All programs that a hook of git merge runs
+// inherit the variables, in other repositories too, and the last hook runs after the merge: commits that head
+// contains are not being merged.
 func (r *Repository) Merging(head Hash) ([]Hash, error) {
 	if head.IsZero() {
 		return nil, nil
 	}
-	named, err := readHashes(filepath.Join(r.gitDir, "MERGE_HEAD")) // of an octopus several
+	named, err := readHashes(filepath.Join(r.gitDir, "MERGE_HEAD")) // several of an octopus
 	for i := range named {
 		if err == nil {
-			named[i], err = r.peel(named[i]) // of a tag that is merged it names the tag
+			named[i], err = r.peel(named[i]) // of a merged tag it has the tag
 		}
 	}
 	if err != nil {

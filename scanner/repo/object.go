@@ -17,18 +17,17 @@ import (
 // Hash names an object.
 type Hash = plumbing.Hash
 
-// Short is the beginning of a hash, for a person.
+// Short is the beginning of a hash, for display.
 func Short(h Hash) string { return h.String()[:7] }
 
-// Limits on objects that are read whole. Blobs of any size that are stored as they are, not as a delta, are read by
-// stream and have none.
+// Limits on objects that are read whole. Blobs that are not stored as a delta are read by stream and have no limit.
 const (
 	maxMeta  = 32 << 20  // a tree (of some 800,000 entries), commit or tag, in bytes
 	maxDelta = 256 << 20 // an object that is stored as a delta, in bytes
 	maxChain = 10_000    // deltas one on top of another; git writes 4,095 at most
 )
 
-// Errors of objects. What the repository lacks is never taken for something that is not there.
+// Errors of objects. An object that cannot be read is never treated as one that does not exist.
 var (
 	ErrMissing = errors.New("the object is not in this clone")
 	ErrCorrupt = errors.New("the object is corrupt")
@@ -36,7 +35,7 @@ var (
 	ErrLimit   = errors.New("over a limit")
 )
 
-// An ObjectError says which object could not be had.
+// An ObjectError is an object that cannot be read.
 type ObjectError struct {
 	Hash Hash
 	Err  error
@@ -47,18 +46,17 @@ func (e *ObjectError) Unwrap() error { return e.Err }
 
 type kind = plumbing.ObjectType
 
-// stored is an object as it was found: its type, its size, and its content, which has not been checked yet.
+// stored is an object before its content is checked.
 type stored struct {
 	kind    kind
 	size    int64
-	stream  io.ReadCloser // or, if it was put together from deltas:
+	stream  io.ReadCloser // or, if it is resolved from deltas:
 	content []byte
-	release func() // nil, or to be called when the content is no longer needed
-	// remember keeps the content, once it is read, for deltas to it; nil: there can be none, or it is kept already.
+	release func() // frees the content; may be nil
+	// remember caches the content for deltas to it; nil if impossible or cached already.
 	remember func(content []byte)
 }
 
-// Close lets go of the content.
 func (o stored) Close() error {
 	if o.release != nil {
 		o.release()
@@ -69,17 +67,17 @@ func (o stored) Close() error {
 	return nil
 }
 
-// objects are all places in which a repository keeps objects: its own folder, and the alternates.
+// objects is the repository's own objects directory and its alternates.
 type objects struct {
 	folders []*folder
 	bases   cache[baseKey, base]
-	large   sync.Mutex // held while a large object is put together from deltas
+	large   sync.Mutex // held while a large delta is resolved
 
 	inflaters sync.Pool // of *inflater, for the packs
 }
 
-// find opens an object, unchecked. Packs are asked first, as git does: most objects are in one, and to see that a file
-// is not there takes the system longer than a search.
+// find opens an object, unchecked. Packs are searched first, as in git: most objects are in one, and a search is
+// faster than a system call for a missing file.
 func (s *objects) find(h Hash) (stored, error) {
 	for _, f := range s.folders {
 		obj, err := f.packed(h, s)
@@ -109,7 +107,7 @@ func wrapObject(h Hash, err error) error {
 	return &ObjectError{h, err}
 }
 
-// read returns the checked content of an object of a kind, which is read whole.
+// read returns the checked content of an object, which must be of a kind.
 func (s *objects) read(h Hash, want kind) ([]byte, error) {
 	obj, err := s.find(h)
 	if err != nil {
@@ -147,8 +145,8 @@ func readChecked(h Hash, obj stored) ([]byte, error) {
 	return content, sameHash(h, sum)
 }
 
-// readExactly reads as many bytes as there are to be, and no more may follow. What the size promises takes no memory
-// before it is there.
+// readExactly reads size bytes; more or fewer are an error. Memory is allocated only for bytes read, not for the
+// claimed size.
 func readExactly(r io.Reader, size int64) ([]byte, error) {
 	content := make([]byte, size+1)
 	n, err := io.ReadFull(r, content)
@@ -163,7 +161,7 @@ func readExactly(r io.Reader, size int64) ([]byte, error) {
 	return content[:size:size], nil
 }
 
-// sumOf begins the hash that names an object.
+// sumOf begins the hash of an object.
 func sumOf(obj stored) hash.Hash {
 	sum := sha1.New()
 	_, _ = io.WriteString(sum, obj.kind.String()+" "+strconv.FormatInt(obj.size, 10)+"\x00") // never fails
@@ -179,8 +177,7 @@ func sameHash(want Hash, sum hash.Hash) error {
 	return nil
 }
 
-// checked is a stream of an object's content whose last read, at the end, is an error if the content is not what the
-// object's name says.
+// checked is a stream of an object's content, whose last read fails if the hash does not match.
 type checked struct {
 	obj  stored
 	want Hash

@@ -79,7 +79,7 @@ func (p *pack) openOnce() (err error) {
 	return nil
 }
 
-// checkIndex makes sure that what is looked up in the index is in it, and counts the objects.
+// checkIndex checks the bounds of the index and counts the objects.
 func (p *pack) checkIndex() error {
 	if len(p.idx) < idxHashes || !bytes.HasPrefix(p.idx, []byte("\xfftOc\x00\x00\x00\x02")) {
 		return fmt.Errorf("%w: %s.idx is not a pack index of version 2; run git repack -a -d", ErrCorrupt, p.stem)
@@ -99,7 +99,7 @@ func (p *pack) checkIndex() error {
 	return nil
 }
 
-// missingIsCorrupt keeps a file that went away from being taken for an object that is not there.
+// missingIsCorrupt makes a vanished file an error other than that of a missing object.
 func missingIsCorrupt(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%w: %v", ErrCorrupt, err)
@@ -111,7 +111,7 @@ func (p *pack) fanout(i int) uint32 { return binary.BigEndian.Uint32(p.idx[idxFa
 
 func (p *pack) hash(i int) []byte { return p.idx[idxHashes+20*i : idxHashes+20*i+20] }
 
-// span returns the places of the hashes that begin with a byte.
+// span returns the range of the hashes with a first byte.
 func (p *pack) span(first byte) (from, to int) {
 	if first > 0 {
 		from = int(p.fanout(int(first) - 1))
@@ -119,7 +119,7 @@ func (p *pack) span(first byte) (from, to int) {
 	return from, int(p.fanout(int(first)))
 }
 
-// find returns where in the pack an object begins; fs.ErrNotExist if it is not in it.
+// find returns the offset of an object in the pack; fs.ErrNotExist if it has none.
 func (p *pack) find(h Hash) (int64, error) {
 	if err := p.open(); err != nil {
 		return 0, err
@@ -178,8 +178,8 @@ type entry struct {
 	baseRef Hash  // of a reference delta
 }
 
-// head reads the head of the object at an offset. The reader is then at what the object holds, and has to be closed if
-// there is no error.
+// head reads the head of the object at an offset. The reader is then at the object's content, and has to be closed
+// unless head fails.
 func (p *pack) head(at int64) (e entry, r *reader, err error) {
 	r = p.from(at)
 	if e, err = p.headOf(&r.raw, at); err != nil {
@@ -189,7 +189,7 @@ func (p *pack) head(at int64) (e entry, r *reader, err error) {
 	return e, r, nil
 }
 
-// headOf reads the head of an object from where it begins, which is at an offset of the pack.
+// headOf reads the head of an object at an offset of the pack.
 func (p *pack) headOf(raw *window, at int64) (e entry, err error) {
 	short := func(failed error) error {
 		if failed = noEOF(failed); errors.Is(failed, io.ErrUnexpectedEOF) {
@@ -244,16 +244,15 @@ func (p *pack) headOf(raw *window, at int64) (e entry, err error) {
 	return e, err
 }
 
-// An inflater reads bytes of a pack, and inflates them. To make one takes longer than to read a commit, so that it
-// goes back to a pool.
+// An inflater reads and inflates bytes of a pack. It is pooled, since making one takes longer than reading a commit.
 type inflater struct {
 	raw window
 	z   io.ReadCloser // nil before the first use
 }
 
-// A reader reads a pack from an offset on: the bytes as they are (raw), and after inflate what is compressed in them.
+// A reader reads a pack from an offset on: the raw bytes and, after inflate, the inflated ones.
 type reader struct {
-	*inflater // nil when it is closed
+	*inflater // nil if closed
 	pool      *sync.Pool
 }
 
@@ -278,10 +277,10 @@ func (r *reader) inflate() (err error) {
 	return nil
 }
 
-// Read reads what is inflated.
+// Read reads inflated bytes.
 func (r *reader) Read(p []byte) (int, error) { return r.z.Read(p) }
 
-// Close lets another reader have the inflater. A reader of nil, or one that is closed, has none.
+// Close returns the inflater to the pool. The reader may be nil or closed.
 func (r *reader) Close() error {
 	if r != nil && r.inflater != nil {
 		r.pool.Put(r.inflater)
@@ -290,7 +289,7 @@ func (r *reader) Close() error {
 	return nil
 }
 
-// whole returns the bytes that an entry holds: exactly as many as it says. The reader is where they begin, or nil.
+// whole returns the bytes of an entry, exactly its size. The reader is at their start, or nil.
 func (p *pack) whole(e entry, r *reader) ([]byte, error) {
 	if r == nil {
 		r = p.from(e.content)
@@ -309,8 +308,7 @@ func (p *pack) whole(e entry, r *reader) ([]byte, error) {
 	return content, nil
 }
 
-// object opens the object at an offset: by stream if it is stored as it is, in memory if it is put together from
-// deltas or was remembered as the base of one.
+// object opens the object at an offset: in memory if it is a delta or a cached base, else by stream.
 func (p *pack) object(at int64, s *objects) (stored, error) {
 	if b, known := s.bases.get(baseKey{p, at}); known {
 		return stored{kind: b.kind, size: int64(len(b.content)), content: b.content}, nil
@@ -340,13 +338,13 @@ func (p *pack) close() {
 	p.idx, p.file, p.err = nil, nil, fmt.Errorf("%s.pack was closed", p.stem)
 }
 
-// A window is a part of a pack in memory, and a place in it from which bytes are read. The part stays when another
-// object is read: a delta and its base are often near each other, and so are the trees of a commit.
+// A window is a part of a pack in memory, with a read position. The part stays for the next object: a delta and its
+// base are often near each other, and so are the trees of a commit.
 type window struct {
 	pack *pack // nil before the first use
 	from int64 // where in the pack the part begins
 	part []byte
-	at   int // the place, counted from there
+	at   int // the position in the part
 	room [windowSize]byte
 }
 
@@ -362,9 +360,9 @@ func (w *window) move(p *pack, at int64) {
 	w.at = int(at - w.from)
 }
 
-// fill reads the part of the pack that has the byte at the place. The objects end where the pack's checksum begins.
+// fill reads the part of the pack at the position. The objects end where the pack's checksum begins.
 func (w *window) fill() error {
-	if len(w.part) > 0 { // it was read to its end
+	if len(w.part) > 0 { // fully read
 		w.from, w.at, w.part = w.from+int64(w.at), 0, nil
 	}
 	n := min(windowSize, w.pack.size-20-w.from)
@@ -373,12 +371,11 @@ func (w *window) fill() error {
 	}
 	k, err := w.pack.file.ReadAt(w.room[:n], w.from)
 	if w.part = w.room[:k]; w.at < k {
-		return nil // what comes after meets the error again
+		return nil // the next read meets the error again
 	}
 	return err
 }
 
-// ReadByte returns the next byte.
 func (w *window) ReadByte() (byte, error) {
 	if w.at >= len(w.part) {
 		if err := w.fill(); err != nil {
@@ -390,7 +387,7 @@ func (w *window) ReadByte() (byte, error) {
 	return c, nil
 }
 
-// Read reads what is left of the part, or the next one.
+// Read reads from the rest of the part, or from the next one.
 func (w *window) Read(p []byte) (int, error) {
 	if w.at >= len(w.part) {
 		if err := w.fill(); err != nil {

@@ -15,7 +15,7 @@ import (
 	"testing"
 )
 
-// An index that has too few bytes for its objects is not looked into, though it ends as it should.
+// An index with too few bytes for its objects is refused, though its end is right.
 func TestShortPackIndex(t *testing.T) {
 	g := newGit(t)
 	for _, name := range []string{"a", "b", "c"} {
@@ -44,7 +44,7 @@ func TestShortPackIndex(t *testing.T) {
 	}
 }
 
-// git writes a delta's base as a distance or as a name, and makes deltas of tags as of blobs.
+// git writes a delta's base as an offset or a hash, and makes deltas of tags as of blobs.
 func TestDeltas(t *testing.T) {
 	for _, distance := range []string{"true", "false"} {
 		g := newGit(t)
@@ -232,7 +232,7 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-// What a window has in memory is not read again, and what is not there cannot be read.
+// A window does not read bytes in memory again, and cannot read missing bytes.
 func TestWindowStays(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "pack")
 	if err := os.WriteFile(name, bytes.Repeat([]byte("x"), 3*windowSize), 0o666); err != nil {

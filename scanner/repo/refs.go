@@ -18,11 +18,11 @@ import (
 
 var errNoRef = errors.New("no such ref")
 
-// maxRefs is how many refs are read where symbolic ones lead to one another: as many as git reads.
+// maxRefs is the length of a chain of symbolic refs, as in git.
 const maxRefs = 5
 
-// ref returns the object that a ref of a full name means, such as HEAD or refs/heads/main. A symbolic ref is followed;
-// one that leads to an unborn branch is errNoRef.
+// ref returns the object of a ref by its full name, such as HEAD or refs/heads/main. A symbolic ref is followed; one
+// to an unborn branch is errNoRef.
 func (r *Repository) ref(name string) (Hash, error) {
 	at := name
 	for range maxRefs {
@@ -56,7 +56,7 @@ func (r *Repository) looseRef(name string) (string, error) {
 	}
 	text, err := readSmall(file)
 	switch {
-	case err != nil && (disk.Absent(err) || isFolder(file)): // of a folder, other refs begin so
+	case err != nil && (disk.Absent(err) || isFolder(file)): // a directory of other refs
 		return "", errNoRef
 	case err != nil:
 		return "", fmt.Errorf("the ref %s cannot be read: %w", name, err)
@@ -64,7 +64,7 @@ func (r *Repository) looseRef(name string) (string, error) {
 	return text, nil
 }
 
-// parseRef reads what a ref's own file holds: a hash, or the ref that a symbolic one leads to.
+// parseRef reads the content of a ref's file: a hash, or the target of a symbolic ref.
 func parseRef(text string) (h Hash, target string, err error) {
 	text = strings.TrimRight(text, " \t\r\n")
 	target, symbolic := strings.CutPrefix(text, "ref:")
@@ -74,16 +74,16 @@ func parseRef(text string) (h Hash, target string, err error) {
 		}
 		return plumbing.NewHash(text), "", nil
 	}
-	// Git treats no other characters as spaces, so a branch can end in U+00A0.
+	// git treats no other characters as spaces, so a branch can end in U+00A0.
 	if target = strings.TrimLeft(target, " \t\r\n"); !strings.HasPrefix(target, "refs/") || !validRef(target) {
 		return h, "", fmt.Errorf("leads to %q, which is not a ref", clip(target))
 	}
 	return h, target, nil
 }
 
-// packedRef looks a ref up in packed-refs, which is read once: a line for each ref, its hash and its name, after a
-// header; a line that begins with ^ says what a tag leads to. It is searched as it is, for a repository can have tens
-// of thousands.
+// packedRef looks a ref up in packed-refs, which is read once. After a header, the file has a line for each ref, its
+// hash and its name; a line that begins with ^ is the target of a tag. The text is searched unparsed, as a repository
+// can have tens of thousands of refs.
 func (r *Repository) packedRef(name string) (Hash, error) {
 	r.packedOnce.Do(func() {
 		r.packed, r.packedErr = mapped(filepath.Join(r.commonDir, "packed-refs"))
@@ -106,8 +106,8 @@ func (r *Repository) packedRef(name string) (Hash, error) {
 	return h, err
 }
 
-// findRef looks a ref up in the text of packed-refs. Where its header says that the names are in order, as git has
-// written it since 2013, few places of it are read: the file can have megabytes.
+// findRef looks a ref up in the text of packed-refs. If the header declares the names sorted, as git has written it
+// since 2013, it is a binary search: the file can have megabytes.
 func findRef(text []byte, name string) (h Hash, is bool, err error) {
 	want := []byte(" " + name + "\n")
 	rest := text
@@ -133,9 +133,9 @@ func findRef(text []byte, name string) (h Hash, is bool, err error) {
 	}
 }
 
-// inOrder returns the lines of one name, and what its tag leads to, of lines that are in the order of their names.
+// inOrder returns the lines of one name and its tag's target from sorted lines.
 func inOrder(lines, want []byte) []byte {
-	// first returns where the first line begins whose name is not below what is wanted, or above it.
+	// first returns the start of the first line whose name is not below the wanted one, or is above it.
 	first := func(above bool) int {
 		low, high := 0, len(lines)
 		for low < high {
@@ -162,8 +162,7 @@ func inOrder(lines, want []byte) []byte {
 	return lines[first(false):first(true)]
 }
 
-// validRef reports whether a name may be a ref's (git-check-ref-format(1)). What may not be one never reaches the file
-// system.
+// validRef reports whether a name may be a ref's (git-check-ref-format(1)). Other names never reach the file system.
 func validRef(name string) bool {
 	if name == "HEAD" {
 		return true
@@ -181,7 +180,7 @@ func validRef(name string) bool {
 		func(c rune) bool { return c < ' ' || c == 0x7f || strings.ContainsRune(" ~^:?*[\\", c) })
 }
 
-// clip cuts a text that is too long for a message, at the end of a character.
+// clip cuts a text that is too long for a message, after a character.
 func clip(s string) string {
 	const most = 80
 	if len(s) <= most {

@@ -63,7 +63,7 @@ func TestSymbolicRefs(t *testing.T) {
 	}
 }
 
-// A linked work tree shares the refs of its repository, but for those that each has of its own.
+// A linked work tree shares the refs of its repository, except the per-worktree refs.
 func TestRefsOfWorkTree(t *testing.T) {
 	g := newGit(t)
 	g.commit("one")
@@ -170,7 +170,7 @@ func TestFindRef(t *testing.T) {
 	}
 }
 
-// A repository is named by its git folder, as GIT_DIR does, and its work tree by GIT_WORK_TREE.
+// A repository is named by its git directory, as GIT_DIR does, and its work tree by GIT_WORK_TREE.
 func TestAt(t *testing.T) {
 	g := newGit(t)
 	head := g.commit("one")
@@ -249,7 +249,7 @@ func TestPrefixOfBlob(t *testing.T) {
 	}
 }
 
-// A hook of what is pushed sees it where git keeps it until then, if git says so in all of its variables.
+// A pre-receive hook sees the pushed objects in git's quarantine, if all of git's variables name it.
 func TestQuarantine(t *testing.T) {
 	g := newGit(t)
 	g.commit("one")

@@ -13,8 +13,8 @@ type remote struct {
 	fetch []string // its refspecs: what a fetch stores, and where
 }
 
-// remotes returns the remotes that the settings name: origin first, the others by name. It serves messages alone, so
-// settings that cannot be read have none.
+// remotes returns the remotes of the config, origin first, the others by name. It serves messages only, so an
+// unreadable config has no remotes.
 func (r *Repository) remotes() []remote {
 	cfg, err := readSettings(filepath.Join(r.commonDir, "config"))
 	if err != nil {
@@ -39,7 +39,7 @@ func (r *Repository) remotes() []remote {
 	return all
 }
 
-// Remotes returns the names of the remotes, origin first, even if the settings do not have it.
+// Remotes returns the names of the remotes, origin first, even if the config lacks it.
 func (r *Repository) Remotes() []string {
 	names := []string{"origin"}
 	for _, m := range r.remotes() {
@@ -50,8 +50,8 @@ func (r *Repository) Remotes() []string {
 	return names
 }
 
-// fetchLine is the command that makes a branch of the remote a remote-tracking branch here. If the settings are not
-// those that git clone writes, for all branches or for this one, the command says where to store it.
+// fetchLine is the command that makes a branch of the remote a remote-tracking branch here. Unless the config has the
+// refspec of git clone, for all branches or for this one, the command includes where to store the branch.
 func (m remote) fetchLine(branch string) string {
 	if len(m.fetch) == 1 {
 		for _, stored := range []string{"*", branch} {
@@ -63,7 +63,7 @@ func (m remote) fetchLine(branch string) string {
 	return FetchBranchLine(m.name, m.name, branch)
 }
 
-// FetchLine is the command that fetches something from a remote, fit to be pasted into a shell.
+// FetchLine is the command that fetches something from a remote, quoted for a shell.
 func FetchLine(remote string, what ...string) string {
 	line := "git fetch " + shellWord(remote)
 	for _, w := range what {
@@ -72,13 +72,13 @@ func FetchLine(remote string, what ...string) string {
 	return line
 }
 
-// FetchBranchLine is the command that fetches a branch from a remote, or from the URL of one, and stores it as the
-// remote-tracking branch of a remote, whatever the settings say.
+// FetchBranchLine is the command that fetches a branch from a remote, or its URL, and stores it as the
+// remote-tracking branch of a remote, whatever the config.
 func FetchBranchLine(from, remote, branch string) string {
 	return FetchLine(from, "+refs/heads/"+branch+":refs/remotes/"+remote+"/"+branch)
 }
 
-// shellWord is a word that a shell takes as it is.
+// shellWord quotes a word for a shell.
 func shellWord(s string) string {
 	plain := func(c rune) bool {
 		return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' ||
@@ -90,10 +90,10 @@ func shellWord(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// inCI is what brings the whole history into a clone that a CI system made.
+// inCI tells how to get the whole history into a clone of a CI system.
 const inCI = "actions/checkout: fetch-depth: 0; GitLab: GIT_DEPTH: 0"
 
-// unknown is the error for a name that nothing here has. It says how to fetch what the name most likely means.
+// unknown is the error of a name that does not exist. It tells how to fetch the most likely meaning.
 func (r *Repository) unknown(name string) error {
 	remotes := r.remotes()
 	hash := len(name) == 40 && hexPrefix(name)
@@ -118,7 +118,7 @@ func (r *Repository) fetching(name string, remotes []remote) string {
 	fetch := func(lines string) string { return fmt.Sprintf("fetch it (%s; %s)", lines, inCI) }
 	first := remotes[0]
 	short := strings.TrimPrefix(name, "refs/")
-	// A branch of a remote: the longest name of a remote counts, since it can have slashes.
+	// A branch of a remote: the longest remote name counts, since it can have slashes.
 	var of *remote
 	track, tracking := strings.CutPrefix(short, "remotes/")
 	for i, m := range remotes {

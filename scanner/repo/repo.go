@@ -1,14 +1,14 @@
-// Package repo reads git repositories: commits, trees, blobs and the index, from the files that git writes, and
-// nothing else. It runs no program, asks no network, writes nothing and executes nothing that a repository configures.
+// Package repo reads git repositories: commits, trees, blobs and the index, from git's files only. It runs no
+// program, uses no network, writes nothing and executes nothing that a repository configures.
 //
-// What is not there is an error, never an empty answer: a missing, truncated or unreadable object, one whose content
-// does not have the hash that names it, a malformed tree, the boundary of a shallow clone. go-git's own walks take
-// some of these for the end of a list (shown with v5.19.3), so only its parts are used: hashes and object types, and
-// the commit-graph. Objects are looked up here, in place: in loose files and in packs of any name by their indexes of
-// version 2, here and in the alternates; and deltas are applied here, within a bound.
+// Anything missing is an error, never an empty answer: a missing, truncated or unreadable object, content with
+// another hash, a malformed tree, the boundary of a shallow clone. go-git's own walks treat some of these as the end
+// of a list (shown with v5.19.3), so only its hashes, object types and commit-graph are used. Objects are looked up
+// in place: in loose files, and in packs of any name by their indexes of version 2, here and in the alternates.
+// Deltas are applied within a bound.
 //
-// Replace refs and grafts are ignored. Repositories with SHA-256, reftable or an extension that is not known are
-// refused ([ErrFormat]).
+// Replace refs and grafts are ignored. Repositories with SHA-256, reftable or an unknown extension are refused
+// ([ErrFormat]).
 package repo
 
 import (
@@ -36,10 +36,10 @@ var (
 
 // A Repository is a git repository, open for reading. It may be used by several goroutines at once.
 type Repository struct {
-	WorkTree string // its folder; "" for a bare repository
+	WorkTree string // its directory; "" for a bare repository
 
 	gitDir    string // HEAD and the index of this work tree
-	commonDir string // refs and objects; the same but in a linked work tree
+	commonDir string // refs and objects; differs from gitDir in a linked work tree
 	objects   objects
 	trees     cache[Hash, []byte]
 	shallow   map[Hash]bool // commits at which history ends
@@ -53,9 +53,9 @@ type Repository struct {
 	packedErr  error
 }
 
-// Find returns the repository around a folder, whose path has no links in it: the nearest folder, itself included,
-// that holds a .git. A bare repository is found only where no work tree is around it: inside of one it is files, which
-// a change could bring.
+// Find returns the repository around a directory, whose path has no symlinks: the nearest directory with a .git,
+// itself included. A bare repository is found only outside of work trees: inside of one it consists of files, which a
+// change could add.
 func Find(dir string) (*Repository, error) {
 	bare := ""
 	for at := range upwards(dir) {
@@ -75,8 +75,8 @@ func Find(dir string) (*Repository, error) {
 	return nil, fmt.Errorf("%w: neither this folder nor one above it has a .git", ErrNotRepository)
 }
 
-// BareAround returns the bare repository that a folder, whose path has no links in it, is or is in, if that is not r
-// but, for [Find], files of the work tree of r.
+// BareAround returns the bare repository that is or contains a directory, whose path has no symlinks, if [Find]
+// treats it as files of the work tree of r.
 func (r *Repository) BareAround(dir string) (bare string, found bool) {
 	for at := range upwards(dir) {
 		if gitDir, err := gitDirOf(at); err != nil || gitDir != "" || disk.Same(at, r.gitDir) {
@@ -89,9 +89,9 @@ func (r *Repository) BareAround(dir string) (bare string, found bool) {
 	return "", false
 }
 
-// At returns the repository that a folder is: a work tree's root, or a bare repository. Unlike by [Find], the folders
-// above it are not searched: a folder that is named as a repository, and is none, is an error and not the repository
-// around it. What is in the folder is all that decides, so a bare repository may be within a work tree.
+// At returns the repository at a directory: a work tree's root, or a bare repository. Unlike [Find], it does not
+// search the directories above: a directory that is not a repository is an error. Only the content of the directory
+// counts, so a bare repository may be within a work tree.
 func At(dir string) (*Repository, error) {
 	dir, err := disk.Real(dir)
 	if err != nil {
@@ -109,8 +109,8 @@ func At(dir string) (*Repository, error) {
 	return nil, fmt.Errorf("%w: the folder has no .git and is not a bare repository", ErrNotRepository)
 }
 
-// openNamed returns the repository whose git folder is given, as GIT_DIR does, and its work tree, as GIT_WORK_TREE
-// does. Without one it is what the settings say, or the current folder.
+// openNamed returns the repository with a git directory, as in GIT_DIR, and a work tree, as in GIT_WORK_TREE; without
+// one, it is the config's, or the current directory.
 func openNamed(gitDir, workTree string) (*Repository, error) {
 	gitDir, err := filepath.Abs(gitDir)
 	if err != nil {
@@ -133,8 +133,8 @@ func openNamed(gitDir, workTree string) (*Repository, error) {
 
 func (r *Repository) is(o *Repository) bool { return disk.Same(r.gitDir, o.gitDir) }
 
-// gitDirOf returns the git folder of the work tree dir, "" if dir is not one: its .git folder, or the folder that its
-// .git file names.
+// gitDirOf returns the git directory of the work tree dir: its .git directory, or the target of its .git file; "" if
+// dir is not a work tree.
 func gitDirOf(dir string) (string, error) {
 	dot := filepath.Join(dir, ".git")
 	st, err := os.Stat(dot)
@@ -161,7 +161,7 @@ func gitFile(dot string) (string, error) {
 	return disk.Under(filepath.Dir(dot), target), nil
 }
 
-// LooksBare reports whether a folder is git's own: a bare repository or a .git.
+// LooksBare reports whether a directory is a bare repository or a .git.
 func LooksBare(dir string) bool {
 	return isFolder(filepath.Join(dir, "objects")) && isFolder(filepath.Join(dir, "refs")) &&
 		!isFolder(filepath.Join(dir, "HEAD")) && exists(filepath.Join(dir, "HEAD"))
@@ -204,8 +204,8 @@ func open(gitDir, workTree string) (*Repository, error) {
 	return r, err
 }
 
-// quarantine adds the folder in which git keeps, while a pre-receive hook decides, what was pushed. git names it to
-// the hook, and the repository whose it is.
+// quarantine adds the directory in which git keeps pushed objects during a pre-receive hook. git tells the hook this
+// directory and its repository.
 func (r *Repository) quarantine() error {
 	dir := os.Getenv("GIT_OBJECT_DIRECTORY")
 	if dir == "" || os.Getenv("GIT_QUARANTINE_PATH") == "" || os.Getenv("GIT_DIR") == "" {
@@ -216,7 +216,7 @@ func (r *Repository) quarantine() error {
 	return err
 }
 
-// findCommon finds the folder that a linked work tree shares with the others.
+// findCommon finds the directory that linked work trees share.
 func (r *Repository) findCommon() error {
 	text, err := readSmall(filepath.Join(r.gitDir, "commondir"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -227,13 +227,13 @@ func (r *Repository) findCommon() error {
 	return err
 }
 
-// extensions are those that change nothing of what is read here.
+// extensions have no effect on this package.
 var extensions = map[string]bool{
 	"noop": true, "noop-v1": true, "preciousobjects": true, "partialclone": true,
 	"worktreeconfig": true, "relativeworktrees": true,
 }
 
-// checkFormat refuses what the settings say that is kept in a way not known here.
+// checkFormat refuses a config with a storage format that is unknown here.
 func checkFormat(cfg settings) error {
 	version := cmp.Or(cfg.last("core.repositoryformatversion"), "0")
 	if version != "0" && version != "1" {
@@ -262,8 +262,8 @@ func checkFormat(cfg settings) error {
 	return nil
 }
 
-// place finds out from the settings where the work tree is: core.worktree names another folder than the one that the
-// .git is in, and a bare repository has none. A linked work tree is where it was found.
+// place finds the work tree by the config: core.worktree names another directory than that of the .git, and a bare
+// repository has none. A linked work tree is already found.
 func (r *Repository) place(cfg settings) error {
 	if r.commonDir != r.gitDir {
 		return nil
@@ -273,7 +273,7 @@ func (r *Repository) place(cfg settings) error {
 		if err != nil {
 			return err
 		}
-		for name, values := range own { // they count more
+		for name, values := range own { // they override
 			cfg[name] = append(cfg[name], values...)
 		}
 	}
@@ -284,7 +284,7 @@ func (r *Repository) place(cfg settings) error {
 		switch st, err := os.Stat(r.WorkTree); {
 		case err != nil && !disk.Absent(err):
 			return err
-		case err != nil || !st.IsDir(): // of another machine; what is committed is here
+		case err != nil || !st.IsDir(): // another machine's; the commits are here
 			r.WorkTree = ""
 		}
 	case cfg.yes("core.bare"):
@@ -293,7 +293,7 @@ func (r *Repository) place(cfg settings) error {
 	return nil
 }
 
-// readHashes returns the hashes of a file that has one on each line; none if there is no such file.
+// readHashes returns the hashes of a file, one on each line; nil if the file is missing.
 func readHashes(file string) ([]Hash, error) {
 	text, err := readSmall(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -310,7 +310,7 @@ func readHashes(file string) ([]Hash, error) {
 	return all, err
 }
 
-// Shallow reports whether the clone is shallow: somewhere its history ends before the first commit.
+// Shallow reports whether the clone is shallow: its history ends before the first commit.
 func (r *Repository) Shallow() bool { return len(r.shallow) > 0 }
 
 // Tree returns the tree of a commit.
@@ -322,7 +322,7 @@ func (r *Repository) Tree(commit Hash) (Hash, error) {
 	return c.tree, nil
 }
 
-// Parents returns the parents of a commit, as it names them: in a shallow clone they need not be there.
+// Parents returns the parents of a commit. In a shallow clone they may be missing.
 func (r *Repository) Parents(commit Hash) ([]Hash, error) {
 	c, err := r.commit(commit)
 	if err != nil {
@@ -331,8 +331,8 @@ func (r *Repository) Parents(commit Hash) ([]Hash, error) {
 	return c.parents, nil
 }
 
-// Close lets go of the files that were opened, where a program opens many repositories. Nothing that was read from the
-// repository may be used, and no goroutine may read from it, from then on: the indexes of packs are unmapped.
+// Close closes the files, for programs that open many repositories. Afterwards nothing read from the repository may
+// be used, and no goroutine may read from it: the indexes of packs are unmapped.
 func (r *Repository) Close() {
 	for _, f := range r.objects.folders {
 		for _, p := range f.packs {

@@ -9,7 +9,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// Errors of names. Each comes with a text that says what to do.
+// Errors of names. Each comes with a text that tells what to do.
 var (
 	ErrSyntax    = errors.New("not a name that policyscan resolves")
 	ErrAmbiguous = errors.New("ambiguous")
@@ -17,10 +17,9 @@ var (
 	ErrUnborn    = fmt.Errorf("%w: HEAD has no commit yet", ErrUnknown)
 )
 
-// Commit returns the commit that a name means: HEAD, a full ref or what is under refs/, a tag, a branch, a remote
-// branch, a hash or the beginning of one, followed by any number of ~N, ^ and ^N. Tags are followed to the commit. A
-// name that could mean two things is an error ([ErrAmbiguous]), and so is all other syntax of git ([ErrSyntax]):
-// @{...}, :path, ^{...}, a..b.
+// Commit returns the commit of a name: HEAD, a full ref or a name under refs/, a tag, a branch, a remote branch, a
+// hash or its beginning, followed by any number of ~N, ^ and ^N. Tags are followed to the commit. An ambiguous name
+// is an error ([ErrAmbiguous]), and so is all other syntax of git ([ErrSyntax]): @{...}, :path, ^{...}, a..b.
 func (r *Repository) Commit(name string) (Hash, error) {
 	base, steps, err := parseName(name)
 	if err != nil {
@@ -42,7 +41,7 @@ func (r *Repository) Commit(name string) (Hash, error) {
 	return h, nil
 }
 
-// A step leads from a commit to another: ~n is the n-th ancestor by first parents, ^n the n-th parent (^0 the commit
+// A step goes from a commit to another: ~n is the n-th ancestor by first parents, ^n the n-th parent (^0 the commit
 // itself).
 type step struct {
 	mark byte
@@ -84,7 +83,7 @@ func parseName(name string) (base string, steps []step, err error) {
 	return base, steps, nil
 }
 
-// named returns the one object that a name without steps means.
+// named returns the one object of a name without steps.
 func (r *Repository) named(name string) (Hash, error) {
 	if name == "HEAD" {
 		head, err := r.ref("HEAD")
@@ -131,7 +130,7 @@ func (r *Repository) named(name string) (Hash, error) {
 }
 
 // Ref returns the commit of a ref by its full name alone, such as refs/remotes/origin/main: no other ref, such as a
-// tag of that name, makes it ambiguous. One that is not there is [ErrUnknown].
+// tag of that name, makes it ambiguous. A missing ref is [ErrUnknown].
 func (r *Repository) Ref(full string) (Hash, error) {
 	if !strings.HasPrefix(full, "refs/") || !validRef(full) {
 		return Hash{}, fmt.Errorf("%w: %q is not the full name of a ref", ErrSyntax, clip(full))
@@ -146,8 +145,8 @@ func (r *Repository) Ref(full string) (Hash, error) {
 	return r.peel(found)
 }
 
-// commitsWithPrefix returns the commits, and the tags of commits, whose hash begins so. Like git, it does not count
-// trees and blobs, which no base can be.
+// commitsWithPrefix returns the commits, and the tags of commits, whose hash has a prefix. Like git, it ignores trees
+// and blobs.
 func (r *Repository) commitsWithPrefix(prefix string) ([]Hash, error) {
 	all, err := r.objects.withPrefix(prefix)
 	if err != nil {
@@ -166,7 +165,7 @@ func (r *Repository) commitsWithPrefix(prefix string) ([]Hash, error) {
 	return commits, nil
 }
 
-// maxTags bounds how many tags may name one another.
+// maxTags is the length of a chain of tags.
 const maxTags = 100
 
 func (r *Repository) peel(h Hash) (Hash, error) {

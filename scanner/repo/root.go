@@ -9,7 +9,7 @@ import (
 	"github.com/policyscan/policyscan/internal/disk"
 )
 
-// Root returns the nearest folder at or above dir that holds a .git, or dir. The path has no links in it.
+// Root returns the nearest directory at or above dir with a .git, or dir. The path has no symlinks.
 func Root(dir string) (string, error) {
 	for at := range upwards(dir) {
 		switch is, err := IsRoot(at); {
@@ -22,7 +22,7 @@ func Root(dir string) (string, error) {
 	return dir, nil
 }
 
-// upwards returns a folder and those above it, the nearest first.
+// upwards returns a directory and those above it, the nearest first.
 func upwards(dir string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for yield(dir) && dir != filepath.Dir(dir) {
@@ -31,7 +31,7 @@ func upwards(dir string) iter.Seq[string] {
 	}
 }
 
-// IsRoot reports whether a folder holds a .git, as a work tree's root does. The folder need not be there.
+// IsRoot reports whether a directory has a .git, as a work tree's root does. The directory may be missing.
 func IsRoot(dir string) (bool, error) {
 	st, err := os.Stat(filepath.Join(dir, ".git"))
 	switch {
@@ -43,8 +43,8 @@ func IsRoot(dir string) (bool, error) {
 	return false, err
 }
 
-// Around returns the root of the repository that a folder is in, and the folder's path in it: "" if it is the root
-// itself, or in none.
+// Around returns the root of the repository around a directory, and the directory's path in it: "" if it is the root
+// itself, or in no repository.
 func Around(dir string) (root, within string, err error) {
 	dir, err = disk.Real(dir)
 	if err != nil {
@@ -57,16 +57,16 @@ func Around(dir string) (root, within string, err error) {
 	return root, filepath.ToSlash(within), err
 }
 
-// An Environment is the repository that git's variables name.
+// An Environment is the repository of git's variables.
 type Environment struct {
-	GitDir   string // GIT_DIR; "": the repository around a folder is meant
-	WorkTree string // GIT_WORK_TREE; "": where the repository's settings say, or its .git is
-	// Merging are the hashes of commits that git merge says that it merges: see the function [Merging].
+	GitDir   string // GIT_DIR; "": the repository around a directory
+	WorkTree string // GIT_WORK_TREE; "": by the repository's config or its .git
+	// Merging has the hashes that git merge announces: see the function [Merging].
 	Merging []string
 }
 
-// Open opens the repository that a folder is in, which must then be the one that is named. "" is the named one, or
-// else that of the current folder.
+// Open opens the repository around a directory; it must be the named one, if any. "" is the named one, or else that
+// of the current directory.
 func (e Environment) Open(folder string) (*Repository, error) {
 	r, err := e.open(folder)
 	if err == nil {
@@ -79,7 +79,7 @@ func (e Environment) open(folder string) (*Repository, error) {
 	if e.GitDir != "" && folder == "" {
 		return openNamed(e.GitDir, e.WorkTree)
 	}
-	// Without links: what is above a folder is what the system says.
+	// Without symlinks: the system decides which directory is above.
 	at, err := disk.Real(folder)
 	if err != nil {
 		return nil, fmt.Errorf("the folder %s cannot be found: %w", folder, disk.Cause(err))
@@ -102,17 +102,17 @@ func (e Environment) open(folder string) (*Repository, error) {
 	return around, err
 }
 
-// Tracks reports whether git tracks a file, or one in it, in the repository around it or in the one that is named.
+// Tracks reports whether git tracks a file, or one below it, in the repository around it or in the named one.
 func (e Environment) Tracks(file string) (bool, error) {
 	file, ok := placed(file)
 	if !ok {
-		return false, nil // it can be no file either, which the one who writes it will say
+		return false, nil // not a possible file, which writing it reports
 	}
 	return e.tracks(filepath.Dir(file), file)
 }
 
-// TracksIn reports whether git tracks anything in a folder, which need not be there, or the folder as a submodule. Of
-// a link, that is the folder that it leads to.
+// TracksIn reports whether git tracks anything in a directory, which may be missing, or the directory as a submodule.
+// A symlink to a directory is resolved.
 func (e Environment) TracksIn(folder string) (bool, error) {
 	at, err := disk.Real(folder)
 	if err != nil {
@@ -124,20 +124,20 @@ func (e Environment) TracksIn(folder string) (bool, error) {
 	return e.tracks(at, at)
 }
 
-// placed returns the path of a file in a folder that is named without links; false if the folder cannot be opened.
+// placed returns the path of a file with the symlinks of its directory resolved; false if that cannot be opened.
 func placed(file string) (string, bool) {
 	dir, name := filepath.Split(file)
 	dir, err := disk.Real(dir)
 	return filepath.Join(dir, name), err == nil
 }
 
-// tracks asks the index of the repository that is named, and that of the one around a folder, about a path without
-// links. It needs nothing else of the latter; without one, git tracks nothing.
+// tracks looks up a path without symlinks in the index of the named repository and of the one around a directory.
+// Without the latter, git tracks nothing. Only its index is needed.
 func (e Environment) tracks(from, path string) (bool, error) {
 	if e.GitDir != "" {
 		if r, err := e.Open(""); err == nil && r.WorkTree != "" {
 			root, err := disk.Real(r.WorkTree)
-			if err == nil { // else there is no work tree that it could be in
+			if err == nil { // else no work tree can contain it
 				if tracked, err := inIndex(r.gitDir, root, path); tracked || err != nil {
 					return tracked, err
 				}

@@ -11,7 +11,7 @@ import (
 	"github.com/policyscan/policyscan/internal/disk"
 )
 
-// TestRoot: the root is the nearest folder with a .git folder or file; other things of that name are none.
+// TestRoot: the root is the nearest directory with a .git directory or file; other things of that name are none.
 func TestRoot(t *testing.T) {
 	top, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -96,7 +96,8 @@ func TestMerging(t *testing.T) {
 	}
 }
 
-// TestEnvironment: a folder in another repository than GIT_DIR names is an error, and git tracks what either tracks.
+// TestEnvironment: a directory in another repository than GIT_DIR names is an error, and git tracks what either
+// tracks.
 func TestEnvironment(t *testing.T) {
 	here, there := newGit(t), newGit(t)
 	here.write("a", "x")
@@ -187,7 +188,7 @@ func TestSibling(t *testing.T) {
 	}
 }
 
-// TestSiblingOfBroken: of a root whose git folder cannot be determined nothing is said.
+// TestSiblingOfBroken: of a root whose git directory cannot be determined nothing is said.
 func TestSiblingOfBroken(t *testing.T) {
 	root := t.TempDir()
 	if err := os.WriteFile(filepath.Join(root, ".git"), []byte("x"), 0o666); err != nil {

@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// settings are what a config file of git's says: the values of each "section.key", in order. Names are in lower case;
+// settings are the entries of a git config file: the values of each "section.key", in order. Names are in lower case;
 // a section with a subsection is "section.subsection".
 type settings map[string][]string
 
-// last returns the value that counts, "" if there is none.
+// last returns the last value, which counts; "" if it is not set.
 func (s settings) last(name string) string {
 	if v := s[name]; len(v) > 0 {
 		return v[len(v)-1]
@@ -28,11 +28,11 @@ func (s settings) yes(name string) bool {
 	return false
 }
 
-// readSettings reads a config file (git-config(1), "Syntax"); one that is not there has no settings. What it includes
-// is not read: none of what matters here may be set there.
+// readSettings reads a config file (git-config(1), "Syntax"); a missing file has no settings. Included files are not
+// read: the settings used here may not be set in them.
 //
-// go-git's reader refuses what git takes: a key on its section's line, an old style subsection, a value that is not
-// UTF-8 (shown with v5.19.3).
+// go-git's reader refuses config that git accepts: a key on its section's line, an old style subsection, a value that
+// is not UTF-8 (shown with v5.19.3).
 func readSettings(file string) (settings, error) {
 	text, err := readSmall(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -48,8 +48,7 @@ func readSettings(file string) (settings, error) {
 	return s, nil
 }
 
-// ModulePaths returns where a .gitmodules file (gitmodules(5)) says that submodules are, as it says it, sorted: any
-// text can be there.
+// ModulePaths returns the paths of the submodules in a .gitmodules file (gitmodules(5)), unchecked and sorted.
 func ModulePaths(text []byte) ([]string, error) {
 	s, err := parseSettings(string(text))
 	if err != nil {
@@ -127,7 +126,7 @@ func (p *settingsParser) next() byte {
 
 func (p *settingsParser) blank() { p.rest = strings.TrimLeft(p.rest, " \t\r") }
 
-// name takes the name of a section or key, which may have some other characters as well, in lower case.
+// name takes the name of a section or key in lower case. others are further characters it may have.
 func (p *settingsParser) name(others string) string {
 	end := len(p.rest)
 	for i, c := range p.rest {
@@ -201,11 +200,11 @@ func (p *settingsParser) setting() error {
 	return err
 }
 
-// value reads to the end of the line: quotes, escapes, comments and a backslash at the end of a line are the syntax's.
+// value reads to the end of the line, with quotes, escapes, comments and a backslash at the end of a line.
 func (p *settingsParser) value() (string, error) {
 	p.blank()
 	var out strings.Builder
-	end := 0 // of what is not blank, or quoted
+	end := 0 // of the last character that is quoted or not blank
 	quoted := false
 	for {
 		c := p.peek()

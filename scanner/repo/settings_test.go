@@ -88,17 +88,17 @@ func TestSettingsLoop(t *testing.T) {
 	}
 }
 
-// TestHooksAgainstGit: the folder of the hooks is git's, or it is an error: never another.
+// TestHooksAgainstGit: the directory of the hooks is git's, or it is an error: never another.
 func TestHooksAgainstGit(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the paths are those of Unix")
 	}
 	const own = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n"
 	for name, c := range map[string]struct {
-		local    string // settings of the repository, after those that it needs
-		worktree string // those of its config.worktree
+		local    string // settings of the repository, after the required ones
+		worktree string // settings in its config.worktree
 		files    map[string]string
-		refused  string // what the error says; "": the folder is git's
+		refused  string // what the error says; "": the directory is git's
 	}{
 		"plain":              {},
 		"relative":           {local: "[core]\n\thooksPath = .githooks\n"},
@@ -176,8 +176,8 @@ func gitHooks(t *testing.T, dir string) string {
 	return filepath.Clean(path)
 }
 
-// TestHooksOfKinds: linked work trees share a folder, a submodule has its own, and a bare
-// repository makes no commits.
+// TestHooksOfKinds: linked work trees share a directory, a submodule has its own, and a bare repository makes no
+// commits.
 func TestHooksOfKinds(t *testing.T) {
 	t.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
 	t.Setenv("GIT_CONFIG_SYSTEM", os.DevNull)

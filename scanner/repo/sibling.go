@@ -6,10 +6,10 @@ import (
 	"github.com/policyscan/policyscan/internal/disk"
 )
 
-// Sibling returns the root of the nearest work tree around dir that is another one of the repository of which root is
-// a work tree, as git worktree makes them; "" if there is none before root itself, or root is not a work tree. dir
-// need not exist yet. What is in between, another repository or a .git that is broken, is passed over: what is there
-// is the tree's own. The error is that of root's git folder.
+// Sibling returns the root of the nearest work tree around dir that is another work tree of root's repository, as git
+// worktree makes them; "" if root itself is nearer, or is not a work tree. dir need not exist yet. Other repositories
+// and broken .git files in between are skipped: they belong to the work tree. It fails if root's git directory cannot
+// be read.
 func Sibling(root, dir string) (string, error) {
 	main, err := common(root)
 	if err != nil || main == "" {
@@ -26,8 +26,8 @@ func Sibling(root, dir string) (string, error) {
 	return "", nil
 }
 
-// GitDirs returns git's own folders of the work tree at root: that of the work tree, and that which it shares with
-// others, if it is another. None, if root is not a work tree.
+// GitDirs returns the git directories of the work tree at root: its own and the shared one, if that differs; nil if
+// root is not a work tree.
 func GitDirs(root string) ([]string, error) {
 	gitDir, err := gitDirOf(root)
 	if err != nil || gitDir == "" {
@@ -40,9 +40,9 @@ func GitDirs(root string) ([]string, error) {
 	return []string{gitDir, shared}, err
 }
 
-// HookPlaces returns what decides which hooks of git run in the work tree at root: the folders that core.hooksPath
-// names in the settings of the repository, of the user and of the machine, and the files that these settings include,
-// on any condition. It returns nothing for what cannot be read, and nothing at all if root is not a work tree.
+// HookPlaces returns the paths that decide which git hooks run in the work tree at root: the directories of
+// core.hooksPath in the config of the repository, of the user and of the machine, and the files that these include,
+// on any condition. Unreadable files are omitted. If root is not a work tree, it returns nil.
 func HookPlaces(root string) []string {
 	gitDirs, err := GitDirs(root)
 	if err != nil || gitDirs == nil {
@@ -53,7 +53,7 @@ func HookPlaces(root string) []string {
 	var places []string
 	seen := map[string]bool{}
 	for _, file := range files {
-		_ = walkSettings(file, seen, func(file string, cfg settings, _ error) error { // which has no error
+		_ = walkSettings(file, seen, func(file string, cfg settings, _ error) error { // which never fails
 			for _, dir := range cfg[hooksPath] {
 				if dir != "" {
 					places = append(places, fromSetting(dir, root))
@@ -66,7 +66,7 @@ func HookPlaces(root string) []string {
 	return places
 }
 
-// common returns the folder that the work tree at root shares with those of the same repository; "" if it is not one.
+// common returns the directory that the work trees of root's repository share; "" if root is not a work tree.
 func common(root string) (string, error) {
 	gitDir, err := gitDirOf(root)
 	if err != nil || gitDir == "" {

@@ -88,7 +88,7 @@ func TestTracks(t *testing.T) {
 	t.Run("a linked work tree", func(t *testing.T) {
 		t.Parallel()
 		g := indexed(t)
-		linked := &gitRepo{TB: t, dir: filepath.Join(g.dir, "linked")} // in a folder of the other
+		linked := &gitRepo{TB: t, dir: filepath.Join(g.dir, "linked")} // in a directory of the other
 		g.git("worktree", "add", "-q", "--detach", linked.dir)
 		linked.tracks(map[string]bool{"a.tf": true, "z": true, "near/by.tf": true, "near/added.tf": false})
 		linked.git("rm", "-q", "a.tf")
@@ -117,7 +117,7 @@ func TestTracks(t *testing.T) {
 		g.git("init", "-q", "--separate-git-dir", filepath.Join(t.TempDir(), "git"))
 		g.tracks(map[string]bool{"a.tf": true, "z": false, "near/added.tf": true})
 		for text, ok := range map[string]bool{"gitdir: none\n": true, "": false, "gitdir: \n": false, "elsewhere\n": false} {
-			g.write(".git", text) // a git folder that is not there has no index
+			g.write(".git", text) // a missing git directory has no index
 			if tracked, err := tracks(filepath.Join(g.dir, "a.tf")); tracked || (err == nil) != ok {
 				t.Errorf("%q: %v, %v", text, tracked, err)
 			}

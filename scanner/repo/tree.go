@@ -7,10 +7,10 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// Mode is what an entry of a tree or of the index is.
+// Mode is the kind of an entry of a tree or of the index.
 type Mode uint32
 
-// The modes that git writes today. Older ones (such as 0100664) are read as the file that they are.
+// The modes that git writes today. Older ones (such as 0100664) are read as the file they mean.
 const (
 	File       Mode = 0o100644
 	Executable Mode = 0o100755
@@ -19,10 +19,10 @@ const (
 	folderMode Mode = 0o040000
 )
 
-// IsLeaf reports whether m is that of a leaf, not of a folder.
+// IsLeaf reports whether m is the mode of a leaf, not of a directory.
 func (m Mode) IsLeaf() bool { return m != folderMode }
 
-// A Leaf is a file of a tree: a file, a symbolic link or a submodule.
+// A Leaf is a file, a symlink or a submodule of a tree.
 type Leaf struct {
 	Mode Mode
 	Hash Hash // of the blob, or of a submodule's commit
@@ -34,7 +34,7 @@ type Change struct {
 	Old, New Leaf
 }
 
-// ErrMalformed says that a tree holds what git never writes.
+// ErrMalformed: a tree that git never writes.
 var ErrMalformed = errors.New("malformed tree")
 
 func parseMode(text []byte) (Mode, error) {
@@ -63,7 +63,7 @@ func knownMode(m Mode) (Mode, error) {
 	return 0, fmt.Errorf("%w: the mode %o", ErrMalformed, m)
 }
 
-// Limits of a walk over trees. A tree can hold another many times over, and that one a third: 10 times 10 levels deep
+// Limits of a walk over trees. A tree can contain another many times, and that one a third: 10 times 10 levels deep
 // are 10^10 paths in eleven objects.
 const (
 	maxTreeDepth = 2048
@@ -79,8 +79,8 @@ type walk struct {
 	distinct map[Hash]struct{}
 }
 
-// Diff hands every leaf that differs between two trees to visit, in the order of the trees. Renames are an absent and
-// a new leaf. The zero Hash is the empty tree.
+// Diff calls visit with each leaf that differs between two trees, in tree order. A rename is a removed and a new
+// leaf. The zero Hash is the empty tree.
 func (r *Repository) Diff(oldTree, newTree Hash, visit func(Change) error) error {
 	if oldTree == newTree {
 		return nil
@@ -89,16 +89,16 @@ func (r *Repository) Diff(oldTree, newTree Hash, visit func(Change) error) error
 	return w.trees("", treeEntry{hash: oldTree}, treeEntry{hash: newTree}, 0)
 }
 
-// DiffIndex hands every leaf that differs between a tree and an index to visit, as [Repository.Diff] does.
+// DiffIndex calls visit with each leaf that differs between a tree and an index, as [Repository.Diff] does.
 func (r *Repository) DiffIndex(tree Hash, idx *Index, visit func(Change) error) error {
 	w := walk{repo: r, index: idx, visit: visit, distinct: map[Hash]struct{}{}}
 	return w.entries("", treeEntry{mode: folderMode, hash: tree}, idx.folder("", idx.Files), -1)
 }
 
-// emptyTree is the name of the tree without entries. Git knows it by heart, and may not write it.
+// emptyTree is the hash of the tree without entries. Git has it built in, and may not write it.
 var emptyTree = plumbing.NewHash("4b825dc642cb6eb9a060e54bf8d69288fbee4904")
 
-// open returns the entries of a folder; none of an absent one.
+// open returns the entries of a directory; an absent one is empty.
 func (w *walk) open(prefix string, folder treeEntry, depth int) (*entries, error) {
 	if depth > maxTreeDepth {
 		return nil, fmt.Errorf("%w: folders more than %d deep", ErrLimit, maxTreeDepth)
@@ -119,8 +119,8 @@ func (w *walk) open(prefix string, folder treeEntry, depth int) (*entries, error
 	return &entries{hash: h, content: content}, err
 }
 
-// maxTrees is how many bytes of trees are kept: those above a file are asked for again for its attributes, and those
-// of a bundle. To inflate and check a tree takes longer than to go through it.
+// maxTrees is how many bytes of trees are cached: the trees above a file, used again for its attributes, and the
+// trees of a bundle. Inflating and checking a tree takes longer than reading it.
 const maxTrees = 4 << 20
 
 func (r *Repository) readTree(h Hash) ([]byte, error) {
@@ -135,8 +135,8 @@ func (r *Repository) readTree(h Hash) ([]byte, error) {
 	return content, err
 }
 
-// trees compares two folders. Both are sorted alike, so that one pass pairs their entries; a file and a folder of the
-// same name are two entries.
+// trees compares two directories. Both have the same order, so one pass pairs their entries; a file and a directory
+// of the same name are two entries.
 func (w *walk) trees(prefix string, oldTree, newTree treeEntry, depth int) error {
 	olds, err := w.open(prefix, oldTree, depth)
 	if err != nil {
@@ -182,7 +182,7 @@ func (w *walk) trees(prefix string, oldTree, newTree treeEntry, depth int) error
 }
 
 func (w *walk) entries(prefix string, o, n treeEntry, depth int) error {
-	if o.mode == n.mode && o.hash == n.hash && !n.hash.IsZero() { // zero: a folder of the index
+	if o.mode == n.mode && o.hash == n.hash && !n.hash.IsZero() { // zero: a directory of the index
 		return nil
 	}
 	name := o.name

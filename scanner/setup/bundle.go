@@ -16,20 +16,20 @@ import (
 	"github.com/policyscan/policyscan/rules/starter"
 )
 
-// schemaComment is the first line of a rule file: YAML editors take the schema from it, offline.
+// schemaComment is the first line of a rule file: YAML editors read the schema offline by it.
 const schemaComment = "# yaml-language-server: $schema=../" + rules.SchemaFile + "\n"
 
-// A Bundle is a first bundle, as it was written.
+// A Bundle is the first bundle as written.
 type Bundle struct {
-	Files      []string // that were written, as far as it came
-	Schema     string   // the schema for editors; "" if it did not come to write it
-	KeptSchema bool     // it was there already, and may be an old one
-	Topics     []string // the titles of the topics that the bundle has rules for; none: for all, as none was found
-	Covered    bool     // whether a rule covers any file that is there
+	Files      []string // files written, also before an error
+	Schema     string   // the schema for editors; "" if not written
+	KeptSchema bool     // the schema existed, and may be outdated
+	Topics     []string // titles of the topics with rules; nil: all topics, as none was found
+	Covered    bool     // a rule covers an existing file
 }
 
-// WriteBundle writes into root the starter bundle's rules for the topics that the tree contains. A tree that has
-// a bundle, or something that looks like one, is an error.
+// WriteBundle writes the starter bundle's rules for the topics of the tree into root. It fails if root has a bundle,
+// or something like one.
 func WriteBundle(root string) (Bundle, error) {
 	var b Bundle
 	if err := noBundleYet(root); err != nil {
@@ -64,8 +64,8 @@ func WriteBundle(root string) (Bundle, error) {
 	return b, err
 }
 
-// noBundleYet returns an error if a scan would find a bundle in root, since a second one would replace it. It also
-// does for a .policyscan that leads elsewhere, and for what looks like a part of a bundle: somebody's rules.
+// noBundleYet fails if a scan would find a bundle in root, since a second one would replace it. It also fails for a
+// .policyscan that is a symlink, and for parts of a bundle: these may be a user's rules.
 func noBundleYet(root string) error {
 	dir, err := rules.Discover(root)
 	var none *document.Error

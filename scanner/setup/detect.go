@@ -15,7 +15,7 @@ import (
 	"github.com/policyscan/policyscan/scanner/worktree"
 )
 
-// A seen topic is one of the starter bundle's, and what of it a tree contains.
+// A seen topic is a topic of the starter bundle with its traces in a tree.
 type seen struct {
 	topic   starter.Topic
 	bundle  *rules.Bundle
@@ -23,8 +23,8 @@ type seen struct {
 	covered bool // one of its rules selects a file
 }
 
-// detect returns the topics that a tree contains, in their order, and whether any of its files is
-// covered by the rules for them, or by those for all topics if it contains none.
+// detect returns the topics of a tree, in their order, and whether their rules cover any of its files; without
+// topics, whether the rules of all topics do.
 func detect(dir string) (found []starter.Topic, covered bool, err error) {
 	root, err := worktree.Open(dir)
 	if err != nil {
@@ -78,7 +78,7 @@ func detect(dir string) (found []starter.Topic, covered bool, err error) {
 func readHead(rd *worktree.Reader, path string, buf []byte) ([]byte, error) {
 	f, err := rd.Open(path, true)
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, worktree.ErrChanged) {
-		return nil, nil // it gives no hint; init only makes a proposal
+		return nil, nil // no hint; init only makes a proposal
 	}
 	if err != nil {
 		return nil, err

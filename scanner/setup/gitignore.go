@@ -15,13 +15,13 @@ import (
 	"github.com/policyscan/policyscan/scanner/worktree"
 )
 
-// ignoreLine keeps the verdict out of commits: a change could come with its own verdict, so a scan refuses to write
-// to a file that git tracks.
+// ignoreLine keeps the verdict out of commits: a change could bring its own verdict, so a scan refuses to write to a
+// file that git tracks.
 const ignoreLine = "/" + run.VerdictName
 
-// IgnoreVerdict makes git ignore the verdict in the root of the repository around a folder, and returns what it
-// did, as a line for a person; "" if there was nothing to do. It does not write through a .gitignore that is a link,
-// which could lead anywhere. The line is not escaped.
+// IgnoreVerdict makes git ignore the verdict in the root of the repository around a directory, and returns a line
+// that describes the change, not escaped; "" if nothing had to change. It does not write through a .gitignore that is
+// a symlink.
 func IgnoreVerdict(dir string) (string, error) {
 	root, err := disk.Real(dir)
 	if err != nil {
@@ -66,7 +66,7 @@ func IgnoreVerdict(dir string) (string, error) {
 	return did, nil
 }
 
-// ignoresVerdict reports whether a .gitignore has a line for the verdict, and none after it that could take it back.
+// ignoresVerdict reports whether a .gitignore has a line for the verdict, and no later line that could negate it.
 func ignoresVerdict(text []byte) bool {
 	ignored := false
 	for line := range strings.Lines(string(text)) {
@@ -80,7 +80,7 @@ func ignoresVerdict(text []byte) bool {
 	return ignored
 }
 
-// ignoreAfter returns what to append to a .gitignore, with the same line ends as the rest of it.
+// ignoreAfter returns the text to append to a .gitignore, with its line endings.
 func ignoreAfter(text []byte) string {
 	end := "\n"
 	if i := bytes.LastIndexByte(text, '\n'); i > 0 && text[i-1] == '\r' {

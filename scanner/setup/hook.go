@@ -11,21 +11,22 @@ import (
 	"github.com/policyscan/policyscan/scanner/repo"
 )
 
-// hookCommand is what git's hook runs. It writes no verdict into the work tree.
+// hookCommand is the command of git's hook. It writes no verdict into the work tree.
 const hookCommand = "policyscan scan --staged --output none"
 
-// HookText is the pre-commit hook. If policyscan is not in the PATH, the shell ends with 127, and git makes no commit.
+// HookText is the pre-commit hook. If policyscan is not in the PATH, the shell exits with 127, and git makes no
+// commit.
 const HookText = `#!/bin/sh
 # Judges what the commit would change. Written by: policyscan hook install git
 exec ` + hookCommand + "\n"
 
 // A Hook is the pre-commit hook of a repository.
 type Hook struct {
-	File string // whether it is there or not
+	File string // existing or not
 	Root string // of the work tree
 }
 
-// FindHook returns the hook of the repository around the current folder, or of the one that is named.
+// FindHook returns the hook of the repository around the current directory, or of the named one.
 func FindHook(git repo.Environment) (Hook, error) {
 	r, err := git.Open("")
 	if err != nil {
@@ -35,12 +36,12 @@ func FindHook(git repo.Environment) (Hook, error) {
 	return Hook{File: filepath.Join(dir, "pre-commit"), Root: r.WorkTree}, err
 }
 
-// Install writes the hook, and reports whether it was there already. It overwrites nothing.
+// Install writes the hook, and reports whether it existed already. It overwrites nothing.
 func (h *Hook) Install() (already bool, err error) {
 	switch ours, err := isOurs(h.File); {
 	case errors.Is(err, fs.ErrNotExist):
 		err := os.MkdirAll(filepath.Dir(h.File), 0o777)
-		if err == nil { // whole or not at all: a hook that is only half written could pass
+		if err == nil { // whole or not at all: a half-written hook could pass
 			err = writeNew(h.File, []byte(HookText), 0o777)
 		}
 		if err != nil {
@@ -62,7 +63,7 @@ func (h *Hook) Install() (already bool, err error) {
 	return already, nil
 }
 
-// Remove removes the hook, if it is as it was written. It reports whether there was one.
+// Remove removes the hook if it is unchanged. It reports whether the hook existed.
 func (h *Hook) Remove() (was bool, err error) {
 	ours, err := isOurs(h.File)
 	switch {
@@ -80,8 +81,7 @@ func (h *Hook) Remove() (was bool, err error) {
 	return true, nil
 }
 
-// isOurs reports whether a file is the hook that policyscan writes. If there is nothing
-// of that name, the error is fs.ErrNotExist; a link is never followed.
+// isOurs reports whether a file is policyscan's hook. A missing file is fs.ErrNotExist; a symlink is never followed.
 func isOurs(file string) (bool, error) {
 	st, err := os.Lstat(file)
 	switch {
@@ -100,7 +100,7 @@ func isOurs(file string) (bool, error) {
 	return string(text) == HookText, err
 }
 
-// makeExecutable lets everyone execute a hook who may read it: git skips a hook that is not executable.
+// makeExecutable makes a hook executable for everyone who may read it: git skips other hooks.
 func makeExecutable(file string) error {
 	st, err := os.Stat(file)
 	if err != nil {

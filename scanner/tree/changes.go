@@ -9,14 +9,14 @@ import (
 	"github.com/policyscan/policyscan/scanner/repo"
 )
 
-// changes are the files of one snapshot that differ from some other: their leaf, the encoding in which git checks them
-// out, or what a link leads to.
+// changes are the files of one snapshot that differ from another: in their leaf, the encoding of their checkout, or
+// the target of a symlink.
 type changes struct {
 	head        *Snapshot
 	bases       []*Snapshot // at least one
 	encodings   *checkout.EncodingChanges
-	linkChanged bool // a link comes, goes or points elsewhere
-	fileRemoved bool // a file no longer is one
+	linkChanged bool // a symlink was added, removed or retargeted
+	fileRemoved bool // a file was removed or is of another kind
 }
 
 func newChanges(head *Snapshot, bases []*Snapshot) *changes {
@@ -27,8 +27,8 @@ func newChanges(head *Snapshot, bases []*Snapshot) *changes {
 	return &changes{head: head, bases: bases, encodings: checkout.NewEncodingChanges(head.checkout, checkouts)}
 }
 
-// files calls found with each file that differs from any base, once, those that it deletes included, and with the
-// files that are part of the change even if it does not change them.
+// files calls found once with each file that differs from any base, deleted files included, and with the unchanged
+// files that are part of the change.
 func (c *changes) files(ctx context.Context, q *Query, found func(File)) error {
 	touched := map[string]bool{}
 	for _, path := range q.Touched {
@@ -101,9 +101,9 @@ func (c *changes) allNew() bool {
 	return len(c.bases) == 1 && c.bases[0].state == (checkout.Snapshot{})
 }
 
-// indirect visits the files that are the same at each base, but are checked out in another encoding, or are links that
-// lead elsewhere. Where a file was and now a directory can be, what matters of links is what the rules select below:
-// if that is the same below every directory, nothing does.
+// indirect visits the files that are the same at each base, but are checked out in another encoding, or are symlinks
+// with another target. If a directory may have replaced a file, symlinks matter only if the rules select differently
+// below some directories.
 func (c *changes) indirect(q *Query, visit func(path string, leaf repo.Leaf) error) error {
 	encodings, err := c.encodings.Any()
 	links := c.linkChanged || c.fileRemoved && (q.Uniform == nil || !q.Uniform())
@@ -117,7 +117,7 @@ func (c *changes) indirect(q *Query, visit func(path string, leaf repo.Leaf) err
 		}
 		for _, base := range c.bases {
 			if old, found, err := base.Leaf(path); err != nil || !found || old != leaf {
-				return err // it differs, so it was visited
+				return err // it differs and was visited
 			}
 		}
 		if leaf.Mode == repo.Symlink && !c.leadsElsewhere(path, leaf) {
@@ -127,12 +127,12 @@ func (c *changes) indirect(q *Query, visit func(path string, leaf repo.Leaf) err
 	})
 }
 
-// leadsElsewhere reports whether a link leads to another path than at a base, or to what was a file there and no
-// longer is. A link whose way cannot be followed does: it is judged as it is now.
+// leadsElsewhere reports whether a symlink has another target than at a base, or its target was a file and no longer
+// is. It is true if the target cannot be followed: the symlink is checked as it is now.
 func (c *changes) leadsElsewhere(path string, leaf repo.Leaf) bool {
 	target, err := c.head.target(path, leaf)
 	if err != nil {
-		return true // whose error it is
+		return true // which has the error
 	}
 	now, err := Follow(path, target, c.head.lookup)
 	return err != nil || slices.ContainsFunc(c.bases, func(base *Snapshot) bool {

@@ -11,7 +11,7 @@ import (
 	"github.com/policyscan/policyscan/verdict/code"
 )
 
-// FileError says why a file or directory could not be read. path is from the root, "" for the root itself.
+// FileError is the error of an unreadable file or directory. path is from the root, "" for the root itself.
 func FileError(path string, err error) verdict.Error {
 	e := verdict.Error{
 		Code: code.Read, File: verdict.Path(path), Message: "it cannot be read: " + disk.Cause(err).Error(),
@@ -35,7 +35,7 @@ func FileError(path string, err error) verdict.Error {
 	return e
 }
 
-// PanicError is the error of a panic, to be called with what recover returned. file is "" if it is about none.
+// PanicError is the error of a panic, with the value of recover. file may be "".
 func PanicError(file string, p any) verdict.Error {
 	return verdict.Error{
 		Code: code.Internal, File: verdict.Path(file),
@@ -43,7 +43,7 @@ func PanicError(file string, p any) verdict.Error {
 	}
 }
 
-// RepoError returns a *[verdict.Error] for an error of a repository: which code it has, and what to do about it.
+// RepoError returns the *[verdict.Error] for an error of a repository, with its code and remedy.
 func RepoError(err error) error {
 	var known *verdict.Error
 	var shallow *repo.ShallowError
@@ -62,7 +62,7 @@ func RepoError(err error) error {
 	return &verdict.Error{Code: is, Message: err.Error() + hint}
 }
 
-// repoCodes are the codes of what can be wrong with a repository, the more exact first.
+// repoCodes are the codes of a repository's errors, the more exact first.
 var repoCodes = []struct {
 	err  error
 	code string
@@ -94,10 +94,10 @@ func repoCode(err error) (is, hint string, known bool) {
 	return "", "", false
 }
 
-// ErrSpecial says that what git lists as a file is a FIFO, socket or device on disk.
+// ErrSpecial: a file of git is a FIFO, socket or device on disk.
 var ErrSpecial = errors.New("a special file")
 
-// errCase says that another file of the index has taken the place of one on disk.
+// errCase: another file of the index has replaced one on disk.
 var errCase = errors.New("git tracks another file whose name differs only in case or normal form, " +
 	"and this disk has only one of the two; check what is committed with --diff-base or --staged")
 

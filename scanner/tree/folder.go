@@ -48,7 +48,7 @@ func (t *folderTree) Files(ctx context.Context, n int, q Query) []iter.Seq2[File
 				}
 			}
 			t.walk(ctx, walkers[i], &q, submodules, give)
-			if i == 0 && ctx.Err() == nil { // all of the tree has been listed, by all walkers
+			if i == 0 && ctx.Err() == nil { // all walkers have listed the whole tree
 				t.places(&q, submodules, around, give)
 			}
 		}
@@ -61,7 +61,7 @@ func (t *folderTree) walk(
 ) {
 	source := &diskSource{root: t.root, repository: t.repository, isTemporary: q.isTemporary}
 	defer source.closeLookups()
-	given := map[string]bool{} // what is left out: a directory may be listed twice
+	given := map[string]bool{} // skipped files: a directory may be listed twice
 	walker.Walk(ctx, worktree.Visitor{
 		Skip: func(path string) bool {
 			if !q.LeadsTo(path) {
@@ -107,8 +107,8 @@ func (t *folderTree) places(q *Query, submodules submoduleMap, around bool, give
 	}
 }
 
-// submodules returns the submodules under the root. around reports whether the root is, or lies in, one that is not
-// checked out: what else is in it is not known.
+// submodules returns the submodules under the root. around reports whether the root is, or lies in, a submodule
+// without a checkout, whose other files are unknown.
 func (t *folderTree) submodules() (found submoduleMap, around bool, wrong []error) {
 	found = submoduleMap{}
 	for at, m := range submodules(t.repository, func(file string, err error) {
@@ -131,12 +131,12 @@ func (t *folderTree) submodules() (found submoduleMap, around bool, wrong []erro
 type diskSource struct {
 	root, repository *worktree.Root
 	files            *worktree.Reader
-	// lookups is of Lookup, since the other one keeps a directory open that is being listed; nil: not yet needed.
+	// lookups serves Lookup, since the other reader keeps a listed directory open; nil: not yet needed.
 	lookups     *worktree.Reader
 	isTemporary func(path string) bool // nil: none is
 }
 
-// ErrTemporary says that a file was another run's, which has put it in its verdict's place.
+// ErrTemporary: a file was another run's, which has renamed it to its verdict.
 var ErrTemporary = errors.New("it was another run's, and is gone")
 
 func (s *diskSource) close() {
@@ -168,7 +168,7 @@ func (s *diskSource) Lookup(path string) (PathInfo, error) {
 	st, err := s.stat(path)
 	switch {
 	case isNoFile(err), errors.Is(err, syscall.ENAMETOOLONG):
-		return PathInfo{}, nil // a directory, or nothing that could be read under that name
+		return PathInfo{}, nil // a directory, or not readable under that name
 	case err != nil:
 		return PathInfo{}, err
 	case st.Kind != worktree.Symlink:
@@ -196,7 +196,7 @@ func (s *diskSource) Open(f File, watched bool) (Content, error) {
 		err = ErrTemporary
 	}
 	if err != nil {
-		return nil, err // not file, which as a content would not be nil
+		return nil, err // not file, which as a Content would not be nil
 	}
 	return file, nil
 }

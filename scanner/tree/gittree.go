@@ -35,8 +35,7 @@ func Changes(r *repo.Repository, c repo.Comparison, base, strategy string) Tree 
 	return t
 }
 
-// Whole returns the tree of all files of a commit, of scope full: it has no base that it could be compared with.
-// Contents are its blobs.
+// Whole returns the tree of all files of a commit, of scope full, without a base. Contents are its blobs.
 func Whole(r *repo.Repository, head repo.Hash, strategy string) Tree {
 	t := newGitTree(r, verdict.Scope{Mode: "full", HeadCommit: head.String(), Strategy: strategy})
 	t.head = func() (*Snapshot, error) { return t.commit(head) }
@@ -45,9 +44,9 @@ func Whole(r *repo.Repository, head repo.Hash, strategy string) Tree {
 }
 
 // Staged returns the tree of what the index (see [repo.Index.Committed]) adds, modifies or renames against HEAD, of
-// scope staged. Contents are the index's blobs. head is HEAD's commit; the zero Hash, before the first one, means the
-// empty tree. merging are the commits that are being merged into it (see [repo.Repository.Merging]), asked for if they
-// matter.
+// scope staged. Contents are the index's blobs. head is HEAD's commit; the zero Hash, before the first commit, means
+// the empty tree. merging returns the commits that are being merged into it (see [repo.Repository.Merging]), called
+// if needed.
 func Staged(r *repo.Repository, idx *repo.Index, head repo.Hash, merging func() ([]repo.Hash, error)) Tree {
 	scope := verdict.Scope{Mode: "staged", Base: "HEAD", Strategy: "index"}
 	if !head.IsZero() {
@@ -69,17 +68,17 @@ func Staged(r *repo.Repository, idx *repo.Index, head repo.Hash, merging func() 
 	return t
 }
 
-// A gitTree is the new side of a change, or all of a commit. Its contents are git's blobs.
+// A gitTree is the head of a change, or a whole commit. Its contents are git's blobs.
 type gitTree struct {
 	repo  *repo.Repository
 	find  *repo.Finder
 	scope verdict.Scope
 	head  func() (*Snapshot, error) // what is checked
-	// compared returns the states that files are compared with, always the same; none if all files are checked.
+	// compared returns the snapshots to compare with, always the same; nil if all files are checked.
 	compared func() ([]*Snapshot, error)
-	// merging returns the commits that are being merged into what is compared with; nil if there can be none.
+	// merging returns the commits that are being merged into the base; nil if impossible.
 	merging func() ([]repo.Hash, error)
-	empty   error // why there is nothing to check; nil if there may be
+	empty   error // why there is nothing to check; else nil
 }
 
 func newGitTree(r *repo.Repository, scope verdict.Scope) *gitTree {
@@ -146,7 +145,7 @@ type blobSource struct{ snapshot *Snapshot }
 
 func (s blobSource) Lookup(path string) (PathInfo, error) { return s.snapshot.lookup(path) }
 
-// Outside: a commit can be checked out anywhere, so it is unknown what is there.
+// Outside always fails: a commit can be checked out anywhere, so its surroundings are unknown.
 func (s blobSource) Outside(string) string { return OutsideTree }
 
 func (s blobSource) IsPresent(string) (bool, error) { return false, nil }
@@ -154,7 +153,7 @@ func (s blobSource) IsPresent(string) (bool, error) { return false, nil }
 func (s blobSource) Open(f File, _ bool) (Content, error) {
 	b, err := s.snapshot.repo.Blob(f.Blob)
 	if err != nil {
-		return nil, err // not b, which as a content would not be nil
+		return nil, err // not b, which as a Content would not be nil
 	}
 	return b, nil
 }

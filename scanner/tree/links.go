@@ -5,36 +5,36 @@ import (
 	"strings"
 )
 
-// A link is never followed for its content, but what programs read under its name is what it leads to. So the path
-// that it leads to decides whether the rules that judge the link's name judge that as well.
+// Programs that read a symlink read its target. So the path of the target decides whether the rules for the symlink's
+// name cover it as well. The content is never followed.
 
-// MaxTarget is how many bytes the target of a link can have: Linux makes no link with more.
+// MaxTarget is how many bytes the target of a symlink can have, as on Linux.
 const MaxTarget = 4095
 
-// maxFollowed is how many links lead to what a link means, itself included, as on Linux.
+// maxFollowed is the length of a chain of symlinks, the first included, as on Linux.
 const maxFollowed = 40
 
-// A PathInfo is what is at a path of a tree. The zero value is nothing, or what has no kind here: a submodule, a
+// A PathInfo describes a path of a tree. The zero value means nothing, or a kind not described here: a submodule, a
 // special file.
 type PathInfo struct {
 	IsFile bool // a regular one
 	IsLink bool
-	Target string // of a link; more than [MaxTarget] bytes may be cut
+	Target string // of a symlink; may be cut after [MaxTarget] bytes
 }
 
-// OutsideTree is what is wrong with a target that no rule can check.
+// OutsideTree is the problem with a target that no rule can check.
 const OutsideTree = "leads out of the scanned tree"
 
-// A SymlinkTarget is where a link leads.
+// A SymlinkTarget is the resolved target of a symlink.
 type SymlinkTarget struct {
-	Path    string // from the root, through no link; "" is the root
-	IsFile  bool   // a regular file is there
+	Path    string // from the root, without symlinks; "" is the root
+	IsFile  bool   // the target is a regular file
 	Outside string // the path that leaves the tree: an absolute one, or one that begins with ".."
-	Broken  string // why it leads nowhere: a clause about its target
+	Broken  string // why the target cannot be resolved, as a clause
 }
 
-// Follow returns where a link with a target leads: along the links of the tree, to a path without any, whether
-// something is there or not. lookup is [Source.Lookup].
+// Follow resolves a symlink along the symlinks of the tree to a path without any, which may be missing. lookup is
+// [Source.Lookup].
 func Follow(link, target string, lookup func(path string) (PathInfo, error)) (SymlinkTarget, error) {
 	at := strings.Split(link, "/")
 	at = at[:len(at)-1]
@@ -68,8 +68,8 @@ func Follow(link, target string, lookup func(path string) (PathInfo, error)) (Sy
 	}
 }
 
-// nextSymlink goes along a path until that ends, there is a link, or it leaves the tree, which is an at of "..". It
-// returns what is there, and what of the path is behind it.
+// nextSymlink goes along a path to its end, a symlink, or out of the tree (at is ".."). It returns the info of that
+// place and the rest of the path.
 func nextSymlink(
 	at []string, rest string, lookup func(path string) (PathInfo, error),
 ) (_ []string, behind string, here PathInfo, err error) {

@@ -14,9 +14,8 @@ import (
 	"github.com/policyscan/policyscan/verdict/code"
 )
 
-// List returns the tree of the files that a list names, of scope files. Entries are paths from the root; "./" and the
-// like is cleaned away, and a file that is named twice counts once. What is not a file of the tree is an error of the
-// run.
+// List returns the tree of the files of a list, of scope files. Entries are paths from the root; "./" and the like
+// are cleaned, and a repeated file counts once. An entry that is not a file of the tree is an error of the run.
 func List(root *worktree.Root, entries []string) Tree {
 	return &listTree{"files", diskRoots{root, root, ""}, entries}
 }
@@ -87,7 +86,7 @@ func cleanEntry(entry string) (string, error) {
 	return name, nil
 }
 
-// noFile says why a listed path is not a file of the tree, and what is often behind it.
+// noFile returns why a listed path is not a file of the tree, with the common causes.
 func noFile(entry string, err error) string {
 	what := "cannot be inspected: " + disk.Cause(err).Error()
 	switch {
@@ -107,7 +106,7 @@ func noFile(entry string, err error) string {
 	return what
 }
 
-// CleanPath returns the path, from the root of a tree, that a person means by another spelling of it.
+// CleanPath returns the path from the root of a tree for another spelling of it.
 func CleanPath(path string) (string, error) {
 	name, err := cleanEntry(path)
 	if err != nil || name == "." {

@@ -8,8 +8,8 @@ import (
 	"github.com/policyscan/policyscan/scanner/worktree"
 )
 
-// OpenFolder opens a directory and returns the tree of all its files, of scope full. Where submodules are is known
-// from the repository around it. The function that is returned closes it; with an error it is nil.
+// OpenFolder opens a directory and returns the tree of all its files, of scope full. The repository around it tells
+// where submodules are. The returned function closes it; with an error it is nil.
 func OpenFolder(dir string) (Tree, func(), error) {
 	roots, err := openRoots(dir)
 	if err != nil {
@@ -18,7 +18,7 @@ func OpenFolder(dir string) (Tree, func(), error) {
 	return &folderTree{"full", roots}, roots.close, nil
 }
 
-// OpenListed is [OpenFolder] for the files that a list names, as paths from dir; see [List].
+// OpenListed is [OpenFolder] for the files of a list, as paths from dir; see [List].
 func OpenListed(dir string, entries []string) (Tree, func(), error) {
 	roots, err := openRoots(dir)
 	if err != nil {
@@ -27,8 +27,8 @@ func OpenListed(dir string, entries []string) (Tree, func(), error) {
 	return &listTree{"files", roots, entries}, roots.close, nil
 }
 
-// OpenTracked is [OpenFolder] for the files that the index names, of scope tracked. Contents are those on disk. A file
-// that is missing there is an error of the run: neither its deletion nor its content is staged.
+// OpenTracked is [OpenFolder] for the files of the index, of scope tracked. Contents are those on disk. A file that
+// is missing on disk is an error of the run: neither its deletion nor its content is staged.
 func OpenTracked(dir string, idx *repo.Index) (Tree, func(), error) {
 	root, err := worktree.Open(dir)
 	if err != nil {
@@ -37,11 +37,11 @@ func OpenTracked(dir string, idx *repo.Index) (Tree, func(), error) {
 	return &trackedTree{"tracked", root, idx}, root.Close, nil
 }
 
-// A diskRoots is the directory of a tree, and the work tree of the repository that it is in: the same, if it is in
-// none.
+// A diskRoots is the directory of a tree, and the work tree of its repository; the same directory if there is no
+// repository.
 type diskRoots struct {
 	root, repository *worktree.Root
-	within           string // root's path in the repository, with a slash behind it; "" if they are the same
+	within           string // root's path in the repository, with a final slash; "" if they are the same
 }
 
 func openRoots(dir string) (diskRoots, error) {

@@ -10,28 +10,28 @@ import (
 	"github.com/policyscan/policyscan/scanner/repo"
 )
 
-// A History is the states of a repository that a tree is about.
+// A History is the snapshots of a tree's repository.
 type History struct {
-	Now *Snapshot // the one that is checked
-	// Before returns the states that a change is compared with: the merge bases, then the base, each once. It reads
-	// them once.
+	Now *Snapshot // the checked snapshot
+	// Before returns the snapshots that a change is compared with: the merge bases, then the base, each once. It
+	// reads them once.
 	Before func() ([]*Snapshot, error)
 	// Merging returns the commits that are being merged into HEAD. It reads them once.
 	Merging func() ([]*Snapshot, error)
 }
 
-// A Snapshot is a state of the repository. Several goroutines may use it.
+// A Snapshot is the files of a commit or of the index. Several goroutines may use it.
 type Snapshot struct {
 	Name        string    // for messages
-	Commit      repo.Hash // zero: nothing is committed yet, or it is the index
+	Commit      repo.Hash // zero: nothing is committed yet, or the snapshot is the index
 	IsBase      bool
 	IsMergeBase bool
-	Differs     bool // what differs from it is what is checked
+	Differs     bool // only the differences from it are checked
 
 	repo     *repo.Repository
 	find     *repo.Finder
 	state    checkout.Snapshot
-	checkout *checkout.Checkout // of files that are checked
+	checkout *checkout.Checkout // of checked files
 }
 
 func (t *gitTree) snapshot(s checkout.Snapshot) *Snapshot {
@@ -88,7 +88,7 @@ func (t *gitTree) mergingSnapshots() ([]*Snapshot, error) {
 	return all, err
 }
 
-// Leaf returns the file or directory at a path, and whether there is one.
+// Leaf returns the file or directory at a path; false if the path does not exist.
 func (s *Snapshot) Leaf(path string) (repo.Leaf, bool, error) {
 	if s.state.Index != nil {
 		leaf, found := s.state.Index.Lookup(path)
@@ -97,7 +97,7 @@ func (s *Snapshot) Leaf(path string) (repo.Leaf, bool, error) {
 	return s.find.Lookup(s.state.Tree, path)
 }
 
-// File returns the file that a leaf at a path is.
+// File returns the file of a leaf at a path.
 func (s *Snapshot) File(path string, leaf repo.Leaf) File {
 	return File{
 		Path: path, Kind: kindOf(leaf.Mode), Blob: leaf.Hash,
@@ -105,7 +105,7 @@ func (s *Snapshot) File(path string, leaf repo.Leaf) File {
 	}
 }
 
-// Files returns all files of the state. An error, a *[verdict.Error], ends them.
+// Files returns all files of the snapshot. An error, a *[verdict.Error], ends them.
 func (s *Snapshot) Files(ctx context.Context) iter.Seq2[File, error] {
 	return func(yield func(File, error) bool) {
 		more := true
@@ -121,7 +121,7 @@ func (s *Snapshot) Files(ctx context.Context) iter.Seq2[File, error] {
 	}
 }
 
-// leaves calls visit with all leaves of the state, until that has an error.
+// leaves calls visit with all leaves of the snapshot, until it fails.
 func (s *Snapshot) leaves(visit func(path string, leaf repo.Leaf) error) error {
 	if s.state.Index == nil {
 		return s.repo.Diff(repo.Hash{}, s.state.Tree, func(c repo.Change) error { return visit(c.Path, c.New) })
@@ -146,7 +146,7 @@ func (s *Snapshot) lookup(path string) (PathInfo, error) {
 	return PathInfo{IsLink: true, Target: target}, err
 }
 
-// target returns the target of a link, or so much of it that it is seen to be too long.
+// target returns the target of a symlink; of one that is too long, enough to show that.
 func (s *Snapshot) target(path string, link repo.Leaf) (string, error) {
 	f := s.File(path, link)
 	return readTarget(f.Open(false))

@@ -13,16 +13,16 @@ import (
 	"github.com/policyscan/policyscan/scanner/worktree"
 )
 
-// gitModules is the file in a repository's root that says where submodules are (gitmodules(5)).
+// gitModules lists the submodules of a repository, in its root (gitmodules(5)).
 const gitModules = ".gitmodules"
 
-// maxModules is how many bytes of it are read, enough for tens of thousands.
+// maxModules is how many bytes of it are read, enough for tens of thousands of submodules.
 const maxModules = 8 << 20
 
-// A submodule is one that is a folder of the tree. One that is not checked out has no .git, and what is in it cannot
-// be scanned. Where the tree is a copy without any .git, a file beneath it has to do.
+// A submodule is a directory of the tree. Without a checkout it has no .git, and its files cannot be scanned. In a
+// tree copied without any .git, a file below the submodule proves the checkout.
 type submodule struct {
-	noGitDir   bool // of the tree that it is in
+	noGitDir   bool // of the containing tree
 	checkedOut atomic.Bool
 }
 
@@ -36,7 +36,7 @@ func (m submoduleMap) checkedOut(file string) {
 	}
 }
 
-// submodules returns the submodules in .gitmodules, recursively. It calls fail with what cannot be read.
+// submodules returns the submodules in .gitmodules, recursively. It calls fail for each unreadable file.
 func submodules(root *worktree.Root, fail func(path string, err error)) submoduleMap {
 	rd := root.Reader()
 	defer rd.Close()
@@ -44,7 +44,7 @@ func submodules(root *worktree.Root, fail func(path string, err error)) submodul
 	look := func(name string) (exists, isFolder bool) {
 		_, err := rd.Stat(name)
 		if err != nil && !isNoFile(err) {
-			fail(name, err) // what cannot be determined is not a PASS
+			fail(name, err) // an unreadable file must not be a PASS
 		}
 		isFolder = errors.Is(err, worktree.ErrNotFile)
 		return err == nil || isFolder, isFolder
@@ -78,14 +78,14 @@ func submodules(root *worktree.Root, fail func(path string, err error)) submodul
 	return found
 }
 
-// modulePaths returns the paths that a .gitmodules names, none if it is not there.
+// modulePaths returns the paths in a .gitmodules; nil if the file is missing.
 func modulePaths(rd *worktree.Reader, file string) ([]string, error) {
 	st, err := rd.Stat(file)
 	if err != nil && !disk.Absent(err) && !errors.Is(err, worktree.ErrNotFile) {
 		return nil, err
 	}
 	if err != nil || st.Kind != worktree.Regular {
-		return nil, nil // git obeys no link there either
+		return nil, nil // git does not follow a symlink here either
 	}
 	f, err := rd.Open(file, true)
 	if err != nil {

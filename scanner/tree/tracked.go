@@ -27,7 +27,7 @@ type trackedTree struct {
 func (t *trackedTree) Files(ctx context.Context, n int, q Query) []iter.Seq2[File, error] {
 	files := t.index.Files
 	collisions := sync.OnceValue(t.collisions)
-	var taken atomic.Int64 // so many of the files are some sequence's
+	var taken atomic.Int64 // number of files that a sequence has taken
 	sequence := func(yield func(File, error) bool) {
 		s := &trackedSource{
 			diskSource: diskSource{root: t.root, repository: t.root, files: t.root.Reader()},
@@ -49,7 +49,7 @@ func (t *trackedTree) Files(ctx context.Context, n int, q Query) []iter.Seq2[Fil
 	return slices.Repeat([]iter.Seq2[File, error]{sequence}, n)
 }
 
-// file returns the first of some files of the index, unless it is not asked for.
+// file returns the first of some files of the index, unless the query excludes it.
 func (s *trackedSource) file(files []repo.Staged, q *Query) (File, bool) {
 	first := &files[0]
 	f, listed := q.entry(File{Path: first.Path, Key: keyOf(first.Leaf), Source: s, sparse: first.SkipWorktree})
@@ -59,8 +59,8 @@ func (s *trackedSource) file(files []repo.Staged, q *Query) (File, bool) {
 	return f, listed
 }
 
-// nextPart takes some of the files that no sequence has taken; none if there are no more. Files of a folder follow one
-// another, so a part is large, but smaller and smaller towards the end: no sequence waits long for another.
+// nextPart takes some of the files that no sequence has taken; an empty range at the end. Files of a directory follow
+// one another, so parts are large, but shrink towards the end: no sequence waits long for another.
 func nextPart(taken *atomic.Int64, files, sequences int) (from, to int) {
 	for {
 		from := taken.Load()
@@ -72,21 +72,21 @@ func nextPart(taken *atomic.Int64, files, sequences int) (from, to int) {
 	}
 }
 
-// A trackedSource reads files that git lists, and that may be something else on disk.
+// A trackedSource reads files that git lists, which may be of another kind on disk.
 type trackedSource struct {
 	diskSource
 	collisions func() map[string]error // see [trackedTree.collisions]
-	folders    []listedFolder          // of the last path, each in the one before
+	folders    []listedFolder          // directories of the last path, from the root down
 }
 
-// A listedFolder is a folder whose entries were looked at together.
+// A listedFolder is a directory whose entries were listed at once.
 type listedFolder struct {
 	prefix   string // of the paths in it: its own and a slash; "" is the root
-	linkless bool   // there is no link in it
+	linkless bool   // no symlink in it
 }
 
-// kind is what the first of some files of the index is on disk, as far as that matters before it is opened: where one
-// of the two is a link, the disk decides.
+// kind is the kind on disk of the first of some files of the index, if needed before it is opened: where disk or
+// index has a symlink, the disk decides.
 func (s *trackedSource) kind(files []repo.Staged) worktree.Kind {
 	f := &files[0]
 	kind := kindOf(f.Mode)
@@ -103,11 +103,11 @@ func (s *trackedSource) kind(files []repo.Staged) worktree.Kind {
 	return kind
 }
 
-// fewFiles is how many files of a folder are looked at one by one.
+// fewFiles is how many files of a directory get a stat each.
 const fewFiles = 3
 
-// linkless reports whether the folder of the first file is certain to have no link in it. The folder is listed if
-// several of the files that follow are in it, too, unless it has many entries that git does not track.
+// linkless reports whether the directory of the first file certainly has no symlink. The directory is listed if it
+// has several of the following files, unless it has many untracked entries.
 func (s *trackedSource) linkless(files []repo.Staged) bool {
 	path := files[0].Path
 	prefix := path[:strings.LastIndexByte(path, '/')+1]
@@ -134,7 +134,7 @@ func (s *trackedSource) linkless(files []repo.Staged) bool {
 	return l
 }
 
-// IsPresent is false for a file that another one is instead on disk.
+// IsPresent is false for a file that another one has replaced on disk.
 func (s *trackedSource) IsPresent(path string) (bool, error) {
 	if s.collisions()[path] != nil {
 		return false, nil
@@ -155,21 +155,20 @@ func (s *trackedSource) Open(f File, watched bool) (Content, error) {
 	case st.Kind == worktree.Special:
 		return nil, ErrSpecial
 	}
-	if st.Kind != f.Kind { // a link is checked by where it leads, which happens before it is opened
+	if st.Kind != f.Kind { // a symlink is checked by its target before it is opened
 		return nil, worktree.ErrChanged
 	}
 	return s.diskSource.Open(f, watched)
 }
 
-// isNoFile reports whether an error says that what git lists is not a file on disk.
+// isNoFile reports whether an error means that a file of git is not a file on disk.
 func isNoFile(err error) bool {
 	return disk.Absent(err) || errors.Is(err, worktree.ErrNotFile) || errors.Is(err, worktree.ErrPath)
 }
 
-// collisions returns the files of the index that are one file on disk: their names differ in case or in their normal
-// form alone, and the file system takes no notice of that. The content of all but one of them is not there. Where .git
-// is not found as .GIT too, case makes a difference. A file of which the disk does not say whether it is one of them
-// has the disk's error, the others have errCase.
+// collisions returns the files of the index that are one file on disk: their names differ only in case or normal
+// form, and the file system ignores that. The content of all but one of them is missing. Case counts where .GIT does
+// not find .git. A file whose identity is unknown has the disk's error, the others have errCase.
 func (t *trackedTree) collisions() map[string]error {
 	rd := t.root.Reader()
 	defer rd.Close()
@@ -180,7 +179,7 @@ func (t *trackedTree) collisions() map[string]error {
 		known := err == nil || errors.Is(err, worktree.ErrNotFile)
 		caseless = !disk.Absent(err) && !(known && other.ID != git.ID)
 	}
-	alike := map[string][]string{} // by what the names of a file may have in common
+	alike := map[string][]string{} // by the common part of a file's names
 	for _, f := range t.index.Files {
 		name := f.Path
 		switch {
@@ -219,7 +218,7 @@ func (t *trackedTree) collisions() map[string]error {
 }
 
 func isASCII(s string) bool {
-	for ; len(s) >= 8; s = s[8:] { // a sixth of the time that single bytes take
+	for ; len(s) >= 8; s = s[8:] { // takes a sixth of the time of single bytes
 		if s[0]|s[1]|s[2]|s[3]|s[4]|s[5]|s[6]|s[7] >= utf8.RuneSelf {
 			return false
 		}

@@ -23,8 +23,8 @@ import (
 	"github.com/policyscan/policyscan/scanner/worktree"
 )
 
-// TestTrackedKinds: however many files of a folder git tracks, and whatever else is in it, each file is handed to one
-// visitor once, as a link exactly if it is one on disk.
+// TestTrackedKinds: however many files of a directory git tracks, and whatever else is in it, each file is handed to
+// one visitor once, as a link exactly if it is one on disk.
 func TestTrackedKinds(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(22, 40))
@@ -47,7 +47,7 @@ func TestTrackedKinds(t *testing.T) {
 	}
 }
 
-// trackedFolders fills a folder and returns an index of files in it, and the kind of each on disk.
+// trackedFolders fills a directory and returns an index of files in it, and the kind of each on disk.
 func trackedFolders(t *testing.T, r *rand.Rand, dir string) (*repo.Index, []string) {
 	t.Helper()
 	idx := &repo.Index{}
@@ -63,9 +63,9 @@ func trackedFolders(t *testing.T, r *rand.Rand, dir string) (*repo.Index, []stri
 		if r.IntN(8) == 0 {
 			must(t, os.Symlink("nowhere", filepath.Join(dir, folder, "untracked link")))
 		}
-		rare := r.IntN(40) // as one of so many files is a link
+		rare := r.IntN(40) // one in rare files is a symlink
 		for i := range r.IntN(30) {
-			name := path.Join(folder, fmt.Sprintf("%c%d", "Nz"[r.IntN(2)], i)) // before and after the folders
+			name := path.Join(folder, fmt.Sprintf("%c%d", "Nz"[r.IntN(2)], i)) // before and after the directories
 			f := repo.Staged{Path: name, Leaf: repo.Leaf{Mode: repo.File}}
 			switch at := filepath.Join(dir, name); {
 			case r.IntN(1+rare) == 0:
@@ -118,8 +118,8 @@ func kindsOf(t *testing.T, dir string, idx *repo.Index, n int) (got []string) {
 	return got
 }
 
-// TestTrackedListing: a folder whose files are looked at together costs no look at each, though an untracked link, or
-// very many untracked files, make it cost that.
+// TestTrackedListing: a directory whose files are looked at together costs no look at each, though an untracked link,
+// or very many untracked files, make it cost that.
 func TestTrackedListing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -133,7 +133,7 @@ func TestTrackedListing(t *testing.T) {
 			add(fmt.Sprintf("%s/f%02d", folder, i))
 		}
 	}
-	add("plain/last") // whose folder is known
+	add("plain/last") // whose directory is known
 	for i := range 2000 {
 		writeFile(t, filepath.Join(dir, fmt.Sprintf("crowded/untracked%d", i)), "")
 	}
@@ -157,8 +157,8 @@ func TestTrackedListing(t *testing.T) {
 	}
 }
 
-// TestTrackedSwapped: what becomes a link, or no longer is one, between the listing of its folder and its turn is no
-// content: a link is judged by where it leads, which has not happened.
+// TestTrackedSwapped: what becomes a link, or no longer is one, between the listing of its directory and its turn is
+// no content: a link is judged by where it leads, which has not happened.
 func TestTrackedSwapped(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "file"), []byte("text"), 0o666); err != nil {

@@ -1,12 +1,12 @@
-// Package tree lists the files that a run is about, and reads them.
+// Package tree lists the files of a run and reads them.
 //
-// A [Tree] is all files of a directory ([OpenFolder]), those of a list ([OpenListed]), those that git tracks
-// ([OpenTracked]), what a commit changes ([Changes]) or all of it ([Whole]), what is staged ([Staged]), or one file
-// whose bytes are given ([Single]). Whatever it is, its [Tree.Files] are the same kind of thing: a path, what kind of
-// file is there, and a way to read its bytes. A change also has the states that it is compared with ([History]).
+// A [Tree] is all files of a directory ([OpenFolder]), of a list ([OpenListed]), tracked by git ([OpenTracked]),
+// changed by a commit ([Changes]), of a whole commit ([Whole]), staged ([Staged]), or one file with the given bytes
+// ([Single]). The [Tree.Files] of all are alike: a path, the kind of the file, and a way to read its bytes. A change
+// also has the snapshots that it is compared with ([History]).
 //
 // A file that cannot be listed, or a directory that changes while it is listed, is an error among the files, never a
-// shorter list. Symbolic links are not followed; [Follow] says where one leads.
+// shorter list. Symlinks are not followed; [Follow] returns their targets.
 //
 // It reads the disk by scanner/worktree and git's objects by scanner/repo, and knows no rules.
 package tree
@@ -28,19 +28,18 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// A Tree is the files that a run is about.
+// A Tree is the files of a run.
 type Tree interface {
-	// Scope says how the files were chosen.
+	// Scope describes how the files were chosen.
 	Scope() verdict.Scope
-	// Files returns n sequences that together have each file once, in no certain order. Each is ranged over by its own
-	// goroutine, all at the same time and to the end, and a file is read before the next one is taken. An error, a
-	// *[verdict.Error], is about what cannot be listed; it comes with the file if it is about one that a list names.
-	// When ctx ends, so do the sequences, except for errors that are known by then.
+	// Files returns n sequences that together have each file once, in no certain order. Each needs its own goroutine,
+	// all at the same time and to the end, and a file is read before the next one is taken. An error, a
+	// *[verdict.Error], is about a path that cannot be listed; it comes with the file if a list names it. When ctx
+	// ends, so do the sequences, after the errors known by then.
 	Files(ctx context.Context, n int, q Query) []iter.Seq2[File, error]
-	// History returns the states of the repository that the tree is about; nil if its files are on disk. It has the
-	// error of what is checked, which Files has, too.
+	// History returns the snapshots of the tree's repository; nil if its files are on disk. It fails if Files fails.
 	History() (*History, error)
-	// Absent says why there is no file at a path.
+	// Absent returns why a path has no file.
 	Absent(path string) string
 }
 
@@ -49,15 +48,15 @@ type File struct {
 	Path     string // from the root, with slashes
 	Kind     worktree.Kind
 	State    State
-	Reason   string             // of what is left out: the word of the verdict
-	Blob     repo.Hash          // its content, if that is git's; zero: it is on disk
-	Checkout *checkout.Checkout // what git writes on disk instead; nil: the content is what is on disk
-	Key      uint64             // differs where it is known that two files of a path do
+	Reason   string             // of a skipped file: the word in the verdict
+	Blob     repo.Hash          // its content; zero: it is on disk
+	Checkout *checkout.Checkout // what git writes on disk; nil: the content itself
+	Key      uint64             // differs if two files of a path are known to differ
 	Source   Source
-	Named    bool // a list names it, and it is left out or cannot be listed: it is one of the listed files anyway
+	Named    bool // in a list, but skipped or impossible to list: it counts as listed
 
-	sparse bool          // git says that it is not checked out
-	fixed  *fixedContent // what Open returns; nil: what Source has
+	sparse bool          // not checked out, according to git
+	fixed  *fixedContent // the result of Open; nil: by Source
 }
 
 type fixedContent struct {
@@ -65,20 +64,19 @@ type fixedContent struct {
 	err     error
 }
 
-// A State says what an entry is to a run.
+// A State is the role of an entry in a run.
 type State uint8
 
-// The states of an entry.
 const (
-	Listed     State = iota // a file of the tree, or a submodule that is not checked out
-	LeftOut                 // a path on disk that is no part of the tree, a directory with all that is in it
-	Elsewhere               // a file that another shard checks: its Kind is not known
+	Listed     State = iota // a file of the tree, or a submodule without a checkout
+	LeftOut                 // a path on disk outside the tree, a directory with everything in it
+	Elsewhere               // a file that another shard checks: its Kind is unknown
 	Deleted                 // a file that the change deletes
 	CheckedOut              // a submodule whose files are listed, too
 )
 
-// Open opens the file; of a link, its target. A content that is not watched may be read only as far as one read brings
-// it: then the error is [worktree.ErrSeveral].
+// Open opens the file; of a symlink, its target. Unwatched content may be limited to one read: then the error is
+// [worktree.ErrSeveral].
 func (f *File) Open(watched bool) (Content, error) {
 	switch {
 	case f.fixed == nil:
@@ -89,11 +87,11 @@ func (f *File) Open(watched bool) (Content, error) {
 	return InMemory(f.fixed.content), nil
 }
 
-// Fail makes an error what Open returns from then on.
+// Fail makes Open return an error from then on.
 func (f *File) Fail(err error) { f.fixed = &fixedContent{err: err} }
 
-// Target reads the target of a link, which Open has from then on: what is matched is what is followed. More than
-// [MaxTarget] bytes may be cut; Open reads them again.
+// Target reads the target of a symlink and keeps it for Open, so that the matched target is the followed one. It may
+// be cut after [MaxTarget] bytes; Open then reads it again.
 func (f *File) Target() (string, error) {
 	text, err := readTarget(f.Open(false))
 	if len(text) <= MaxTarget {
@@ -102,7 +100,7 @@ func (f *File) Target() (string, error) {
 	return text, err
 }
 
-// readTarget reads the target of a link from its content, or so much of it that it is seen to be too long.
+// readTarget reads the target of a symlink from its content; of one that is too long, enough to show that.
 func readTarget(c Content, err error) (string, error) {
 	if err != nil {
 		return "", err
@@ -112,53 +110,52 @@ func readTarget(c Content, err error) (string, error) {
 	return string(text), err
 }
 
-// IsRegular reports whether the entry is a regular file.
 func (f *File) IsRegular() bool { return f.Kind == worktree.Regular }
 
 // A Source reads files of a tree. One goroutine may use it at a time.
 type Source interface {
 	Open(f File, watched bool) (Content, error)
-	// Lookup returns what is at a path. No directory on the way is a link.
+	// Lookup describes a path. No directory of the path is a symlink.
 	Lookup(path string) (PathInfo, error)
-	// IsPresent reports whether a regular file that is not empty is at a path of a tree on disk.
+	// IsPresent reports whether a path of a tree on disk is a regular file with content.
 	IsPresent(path string) (bool, error)
-	// Outside says what is wrong with a link whose target is a path that leaves the tree; "" if that leads, for
-	// certain, to what is not the repository's.
+	// Outside returns the problem with a symlink target outside the tree; "" if the target certainly does not belong
+	// to the repository.
 	Outside(path string) (wrong string)
 }
 
 // A Content is a file's bytes, to be read more than once.
 type Content interface {
 	io.ReadSeeker
-	Size() int64    // in bytes, if it is known before it is read; it may be less or more
-	Changed() error // not nil if the bytes may not have been the same all the time
+	Size() int64    // in bytes, before reading; the content may be shorter or longer
+	Changed() error // an error if the bytes may have changed while read
 	Close()
 }
 
-// A Query narrows what a tree lists. The zero value is all of it.
+// A Query narrows the files of a tree. The zero value is all of them.
 type Query struct {
-	LeaveOut map[string]string      // paths on disk that are no part of the tree, and the reason
-	Only     string                 // the one file to list, and what stands on the way to it; "" is all
+	LeaveOut map[string]string      // paths on disk outside the tree, with the reason
+	Only     string                 // the one file to list, with all parts of its path; "" is all
 	InShard  func(path string) bool // files to look at, others are [Elsewhere]; nil is all. Called by all goroutines
-	Touched  []string               // paths that are part of a change even if it does not change them, in order
-	Uniform  func() bool            // whether the rules select the same under every directory; nil: they do not
+	Touched  []string               // unchanged paths that are part of a change, in order
+	Uniform  func() bool            // whether the rules select the same under every directory; nil: no
 }
 
-// GitDir is, in the root, git's own and no part of the tree.
+// GitDir in the root is git's own and not part of the tree.
 const GitDir = ".git"
 
-// Output is the reason why the file of the verdict is left out.
+// Output is the reason for skipping the verdict's file.
 const Output = "output"
 
 // IsGitPath reports whether a path is git's own.
 func IsGitPath(path string) bool { return path == GitDir || strings.HasPrefix(path, GitDir+"/") }
 
-// LeadsTo reports whether a path is the one file to list, or a directory on the way to it.
+// LeadsTo reports whether a path is the one file to list, or a directory above it.
 func (q *Query) LeadsTo(path string) bool {
 	return q.Only == "" || path == q.Only || path == "." || strings.HasPrefix(q.Only, path+"/")
 }
 
-// leftOut returns the entry that a path on disk is if it is no part of the tree; else one with the path alone.
+// leftOut returns the entry of a skipped path; for any other path, an entry with the path alone.
 func (q *Query) leftOut(path string) (f File, out bool) {
 	if IsGitPath(path) {
 		return File{Path: GitDir, State: LeftOut, Reason: "git"}, true
@@ -169,7 +166,7 @@ func (q *Query) leftOut(path string) (f File, out bool) {
 	return File{Path: path}, false
 }
 
-// entry returns an entry as what it is to the run; false if it is not asked for.
+// entry returns an entry with its role in the run; false if the query excludes it.
 func (q *Query) entry(f File) (_ File, listed bool) {
 	if !q.LeadsTo(f.Path) {
 		return File{}, false
@@ -185,9 +182,9 @@ func (q *Query) entry(f File) (_ File, listed bool) {
 
 func (q *Query) elsewhere(path string) bool { return q.InShard != nil && !q.InShard(path) }
 
-// isTemporary reports whether a path is one from which another run replaces this one's verdict.
+// isTemporary reports whether a path is another run's temporary file for this verdict.
 func (q *Query) isTemporary(path string) bool {
-	if !strings.HasSuffix(path, ".tmp") { // as nearly all that is listed
+	if !strings.HasSuffix(path, ".tmp") { // true of nearly all paths
 		return false
 	}
 	for out, reason := range q.LeaveOut {
@@ -198,7 +195,7 @@ func (q *Query) isTemporary(path string) bool {
 	return false
 }
 
-// minBatch is how many files a goroutine gets at a time, at least: those of a directory follow one another, and a
+// minBatch is the least number of files for a goroutine at a time: files of a directory follow one another, and a
 // source keeps the directory open.
 const minBatch = 32
 
@@ -207,13 +204,13 @@ type listItem struct {
 	err  error
 }
 
-// Batches returns n sequences of what list finds, which runs beside them. Each has its own source, if newSource is
-// given.
+// Batches returns n sequences of the files that list finds, which runs beside them. Each has its own source, if
+// newSource is not nil.
 func Batches(
 	ctx context.Context, n int, newSource func() (Source, func()), list func(found func(File, error)),
 ) []iter.Seq2[File, error] {
 	parts := make(chan []listItem, 2*n)
-	listing, stop := context.WithCancel(ctx) // until no sequence is ranged over any more
+	listing, stop := context.WithCancel(ctx) // until all sequences have ended
 	var ranging atomic.Int64
 	ranging.Store(int64(n))
 	start := sync.OnceFunc(func() { go listBatches(listing, parts, list) })
@@ -247,7 +244,7 @@ func Batches(
 	return slices.Repeat([]iter.Seq2[File, error]{sequence}, n)
 }
 
-// listBatches sends what list finds in parts, until ctx ends.
+// listBatches sends the files of list in parts, until ctx ends.
 func listBatches(ctx context.Context, parts chan<- []listItem, list func(found func(File, error))) {
 	defer close(parts)
 	var next []listItem
@@ -255,7 +252,7 @@ func listBatches(ctx context.Context, parts chan<- []listItem, list func(found f
 	send := func() {
 		sent += len(next)
 		select {
-		case parts <- next: // even if ctx has ended: there may be errors among them
+		case parts <- next: // even if ctx has ended: the part may have errors
 		default:
 			select {
 			case parts <- next:
@@ -272,8 +269,8 @@ func listBatches(ctx context.Context, parts chan<- []listItem, list func(found f
 		}
 	}()
 	list(func(f File, err error) {
-		// To wake a goroutine costs more than to look at a few files that no rule covers. The last part is no more
-		// than a sixteenth of the files, so that no goroutine waits long for another.
+		// Waking a goroutine costs more than checking a few files that no rule covers. The last part is at most a
+		// sixteenth of the files, so that no goroutine waits long for another.
 		next = append(next, listItem{f, err})
 		if len(next) >= max(minBatch, min(sent/16, 16*minBatch)) {
 			send()
@@ -281,13 +278,13 @@ func listBatches(ctx context.Context, parts chan<- []listItem, list func(found f
 	})
 }
 
-// failed is the error among the files for what a directory or file could not be listed for.
+// failed is the error among the files for a path that cannot be listed.
 func failed(path string, err error) error {
 	e := FileError(path, err)
 	return &e
 }
 
-// Single returns a tree of one file, whose bytes are given, of scope stdin.
+// Single returns a tree of one file with the given bytes, of scope stdin.
 func Single(path string, content []byte) (Tree, error) {
 	name, err := CleanPath(path)
 	if err != nil {
@@ -302,7 +299,7 @@ type singleTree struct {
 	content []byte
 }
 
-// diskScope is what all trees have whose files are not git's: the mode of the scope.
+// diskScope is the mode of the scope, for trees on disk.
 type diskScope string
 
 func (mode diskScope) Scope() verdict.Scope { return verdict.Scope{Mode: string(mode)} }
@@ -339,7 +336,7 @@ func (t *singleTree) Outside(string) string { return OutsideTree }
 
 type bytesContent struct{ *bytes.Reader }
 
-// InMemory returns bytes as a content.
+// InMemory returns bytes as a Content.
 func InMemory(b []byte) Content { return bytesContent{bytes.NewReader(b)} }
 
 func (bytesContent) Changed() error { return nil }

@@ -277,7 +277,7 @@ func TestTarget(t *testing.T) {
 		f.Fail(os.ErrPermission)
 		targets = append(targets, target, again, word(&f, nil))
 	}
-	// Its folder changed, which is an error of its own.
+	// Its directory changed, which is an error of its own.
 	if want := []string{"one", "link link -> one", os.ErrPermission.Error()}; !slices.Equal(targets[:3], want) {
 		t.Errorf("%q", targets)
 	}

@@ -11,20 +11,20 @@ import (
 // noAccessTime leaves the time at which a file was last read as it is.
 const noAccessTime = unix.O_NOATIME
 
-// noAutomount has a look at a name mount nothing.
+// noAutomount keeps a stat from mounting anything.
 const noAutomount = unix.AT_NO_AUTOMOUNT
 
-// openBeneath opens a folder some levels below another, and cannot be led out of it or through a link on the way.
+// openBeneath opens a directory some levels below another; no path or symlink can lead out of it.
 func openBeneath(at int, path string) (int, error) {
 	how := unix.OpenHow{
 		Flags:   dirFlags,
 		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS,
 	}
-	return unix.Openat2(at, path, &how) // EAGAIN is for a path with "..", and none is asked for
+	return unix.Openat2(at, path, &how) // EAGAIN is for a path with "..", which no caller uses
 }
 
-// records hands the records of a directory to visit, until that has an error. They say what each entry is, which
-// os.ReadDir would ask for by path. name is overwritten later.
+// records calls visit with the records of a directory, until it fails. A record has the type of its entry, for which
+// os.ReadDir would need the path. name is overwritten later.
 func (h handle) records(buf []byte, visit func(name []byte, typ byte) error) error {
 	if _, err := unix.Seek(h.fd, 0, io.SeekStart); err != nil {
 		return err
@@ -60,7 +60,7 @@ func (h handle) list(buf []byte, prefix string, visit func(path string, kind Kin
 			kind = Symlink
 		case unix.DT_DIR:
 			kind = folder
-		case unix.DT_UNKNOWN: // not every file system says
+		case unix.DT_UNKNOWN: // some file systems have no types
 			st, err := h.stat(string(name))
 			if err != nil {
 				return err
@@ -72,8 +72,8 @@ func (h handle) list(buf []byte, prefix string, visit func(path string, kind Kin
 	})
 }
 
-// linkless reports whether a folder is certain to have no link in it, if it has at most so many entries: its
-// records were read to their end, and each says what it is. A record takes a third of the time of a stat.
+// linkless reports whether a directory has at most most entries and certainly no symlink: all its records were read,
+// and each has a type. A record takes a third of the time of a stat.
 func (h handle) linkless(buf []byte, most int) bool {
 	return nil == h.records(buf, func(_ []byte, typ byte) error {
 		if most--; most < 0 || typ == unix.DT_LNK || typ == unix.DT_UNKNOWN {

@@ -10,13 +10,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// noAccessTime would leave the time at which a file was last read as it is.
+// noAccessTime: only Linux can leave the access time of a file unchanged.
 const noAccessTime = 0
 
-// noAutomount is Linux's alone.
+// noAutomount exists on Linux only.
 const noAutomount = 0
 
-// openBeneath says that there is no such call here: folders are opened one by one.
+// openBeneath is missing on this system: directories are opened one by one.
 func openBeneath(int, string) (int, error) { return -1, unix.ENOSYS }
 
 func (h handle) list(_ []byte, prefix string, visit func(path string, kind Kind)) error {
@@ -44,5 +44,5 @@ func (h handle) list(_ []byte, prefix string, visit func(path string, kind Kind)
 	}
 }
 
-// linkless says nothing here: the records of a folder are not read.
+// linkless is always unknown here: the records of a directory are not read.
 func (handle) linkless([]byte, int) bool { return false }

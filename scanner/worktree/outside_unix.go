@@ -11,14 +11,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxFollowed is how many links are followed on one way, as on Linux.
+// maxFollowed is how many symlinks one path may follow, as on Linux.
 const maxFollowed = 40
 
-// Outside reports whether a path that leaves the tree, an absolute one or one that begins with "..", leads out of the
-// repository as well: to nothing that is in the repository's folder or that holds it. Where that cannot be determined,
-// or depends on the program that follows the path, it is false.
+// Outside reports whether a path that leaves the tree, absolute or beginning with "..", certainly leaves the
+// repository as well: its target is neither in the repository's directory nor above it. It is false if this is
+// unknown, or depends on the program that follows the path.
 //
-// Nothing is opened: the names on the way are looked at, and the links among them are read.
+// Nothing is opened: names are looked up, and symlinks read.
 func (r *Root) Outside(repository *Root, name string) bool {
 	w, root := way{from: r.h, at: "."}, way{from: repository.h, at: "."}
 	if !w.follow(name) {
@@ -34,15 +34,15 @@ func (r *Root) Outside(repository *Root, name string) bool {
 	return !isWithin && !isAbove
 }
 
-// A way is a path that is followed on disk, one name after another.
+// A way is a path followed on disk, one name after another.
 type way struct {
 	from     handle
-	at       string // the folder that was reached: a path from the handle without links, or an absolute one
-	missing  int    // so many names further there is no folder
+	at       string // the directory reached: a path from the handle without symlinks, or an absolute one
+	missing  int    // number of further names, which do not exist
 	followed int
 }
 
-// follow goes along a path. It is false if no one can say where that leads.
+// follow goes along a path. It is false if the target is uncertain.
 func (w *way) follow(rest string) bool {
 	rest = w.begin(rest)
 	for rest != "" {
@@ -87,7 +87,7 @@ func (w *way) up() {
 	}
 }
 
-// down goes into a folder, or returns the target of a link.
+// down enters a directory, or returns the target of a symlink.
 func (w *way) down(name string) (target string, ok bool) {
 	full := path.Join(w.at, name)
 	if strings.HasSuffix(w.at, "..") || w.at == "." {
@@ -107,7 +107,7 @@ func (w *way) down(name string) (target string, ok bool) {
 		w.missing = 1
 		return "", true
 	}
-	if name == "cwd" { // of /proc/self, the folder of whoever asks
+	if name == "cwd" { // of /proc/self, which depends on the process
 		if proc, err := statAt(w.from, "/proc", noAutomount); err == nil && proc.Dev == st.Dev {
 			return "", false
 		}
@@ -117,7 +117,7 @@ func (w *way) down(name string) (target string, ok bool) {
 	return target, err == nil && target != "" && w.followed < maxFollowed
 }
 
-// above returns the folder that was reached and those around it, up to the system's root.
+// above returns the directory reached and its parents, up to the system's root.
 func (w *way) above() ([]FileID, bool) {
 	var ids []FileID
 	for at := w.at; ; at += "/.." {

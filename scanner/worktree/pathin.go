@@ -8,13 +8,13 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// NoRoot is the error of a folder to scan that cannot be opened.
+// NoRoot is the error of a directory to scan that cannot be opened.
 func NoRoot(err error) error {
 	return fmt.Errorf("the folder to scan cannot be opened: %w", disk.Cause(err))
 }
 
-// PathIn returns the path that a file has in the tree under root; false if it is not in it. Both are as the system
-// opens them. The file need not be there, and is never a link; the folders may be links.
+// PathIn returns the path of a file in the tree under root; false if it is not in it. Both are as the system opens
+// them. The file may be missing, and is never a symlink; the directories may be symlinks.
 func PathIn(root, file string) (path string, in bool, err error) {
 	folder, name := filepath.Split(file)
 	dir, err := disk.Real(folder)
@@ -27,7 +27,7 @@ func PathIn(root, file string) (path string, in bool, err error) {
 	}
 	rel, err := filepath.Rel(root, filepath.Join(dir, name))
 	if err != nil || !filepath.IsLocal(rel) {
-		return "", false, nil // without a way from one to the other, it is not in the tree
+		return "", false, nil // no relative path: it is not in the tree
 	}
 	return filepath.ToSlash(rel), true, nil
 }

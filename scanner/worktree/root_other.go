@@ -11,12 +11,12 @@ import (
 	"time"
 )
 
-// A Root is the folder of a tree.
+// A Root is the directory of a tree.
 type Root struct{ root *os.Root }
 
 type handle struct{ root *os.Root }
 
-// Open opens the folder of a tree. dir itself may be a symbolic link: the user named it.
+// Open opens the directory of a tree. dir itself may be a symlink: the user named it.
 func Open(dir string) (*Root, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -25,7 +25,6 @@ func Open(dir string) (*Root, error) {
 	return &Root{root}, nil
 }
 
-// Close closes the root.
 func (r *Root) Close() { _ = r.root.Close() }
 
 func (h handle) close() { _ = h.root.Close() }
@@ -50,7 +49,7 @@ func (r *Root) openDir(path string) (handle, error) {
 	return handle{at}, err
 }
 
-// state is what changes when a folder is written to.
+// state changes when a directory is written to.
 type state struct{ mtime time.Time }
 
 func (s state) changed() time.Time { return s.mtime }
@@ -92,7 +91,7 @@ func (h handle) list(_ []byte, prefix string, visit func(path string, kind Kind)
 	}
 }
 
-// linkless says nothing here: a folder is not read.
+// linkless is always unknown here: a directory is not read.
 func (handle) linkless([]byte, int) bool { return false }
 
 func (h handle) stat(name string) (Status, error) {
@@ -103,7 +102,7 @@ func (h handle) stat(name string) (Status, error) {
 	return Status{Kind: kindOf(st.Mode()), Size: st.Size()}, nil
 }
 
-// A FileID tells no files apart here: what can be found by two names that differ in case alone is one file.
+// A FileID is always the same here: two names of a file that differ only in case are one file.
 type FileID struct{}
 
 func kindOf(mode fs.FileMode) Kind {
@@ -118,12 +117,12 @@ func kindOf(mode fs.FileMode) Kind {
 	return Special
 }
 
-// readlink cannot be had from a handle here: it is an error, never a guess.
+// readlink has no implementation by handle here: it is an error, never a guess.
 func (h handle) readlink(string) (string, error) {
 	return "", errors.New("the target of a symbolic link cannot be read safely on this system")
 }
 
-// Outside is false: where a link leads cannot be read from a handle here.
+// Outside is always false here: the target of a symlink cannot be read by handle.
 func (r *Root) Outside(*Root, string) bool { return false }
 
 // A File is an open regular file.
@@ -158,7 +157,7 @@ func (*Reader) openFile(h handle, name string, _ bool) (*File, error) {
 // Close closes the file.
 func (f *File) Close() { _ = f.f.Close() }
 
-// Size is the file's length in bytes as the file system gives it.
+// Size is the length in bytes in the file system.
 func (f *File) Size() int64 { return f.stat.Size() }
 
 // Read is io.Reader's.

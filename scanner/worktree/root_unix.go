@@ -13,16 +13,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Root is the folder of a tree.
+// A Root is the directory of a tree.
 type Root struct {
 	h handle
-	// beneath: the kernel resolves a path of several folders safely (openat2).
+	// beneath: the kernel resolves a path of several directories safely (openat2).
 	beneath bool
 }
 
 type handle struct{ fd int }
 
-// Open opens the folder of a tree. dir itself may be a symbolic link: the user named it.
+// Open opens the directory of a tree. dir itself may be a symlink: the user named it.
 func Open(dir string) (*Root, error) {
 	fd, err := retry(func() (int, error) {
 		return unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
@@ -39,18 +39,17 @@ func Open(dir string) (*Root, error) {
 	return r, nil
 }
 
-// Close closes the root.
 func (r *Root) Close() { r.h.close() }
 
-// Nothing was written through a handle, so there is nothing that closing it could lose.
+// A handle is only read, so closing it loses nothing.
 func (h handle) close() { _ = unix.Close(h.fd) }
 
 const dirFlags = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC | unix.O_NONBLOCK
 
-// maxPath is how much of a path one call may resolve; PATH_MAX is 1,024 at the least.
+// maxPath is how much of a path one call may resolve; PATH_MAX is at least 1,024.
 const maxPath = 1000
 
-// openDir opens a folder of the tree; "" is the root.
+// openDir opens a directory of the tree; "" is the root.
 func (r *Root) openDir(path string) (handle, error) {
 	if path == "" {
 		fd, err := retry(func() (int, error) {
@@ -79,7 +78,7 @@ func (r *Root) openDir(path string) (handle, error) {
 	return handle{at}, nil
 }
 
-// firstStep cuts off the part of a path that one call resolves: as many folders as fit, or one.
+// firstStep cuts off the part of a path for one call: as many directories as fit, or one.
 func firstStep(path string, many bool) (step, rest string) {
 	if many && len(path) <= maxPath {
 		return path, ""
@@ -96,8 +95,8 @@ func firstStep(path string, many bool) (step, rest string) {
 	return path[:cut], path[cut+1:]
 }
 
-// dirError names what opening a folder can meet in a tree that is not trusted. With O_DIRECTORY and O_NOFOLLOW a link
-// is ELOOP or, on Linux, ENOTDIR.
+// dirError translates the errors of opening a directory in an untrusted tree. With O_DIRECTORY and O_NOFOLLOW a
+// symlink is ELOOP or, on Linux, ENOTDIR.
 func dirError(err error) error {
 	switch {
 	case errors.Is(err, unix.ELOOP), errors.Is(err, unix.ENOTDIR),
@@ -112,7 +111,7 @@ func (h handle) stat(name string) (Status, error) {
 	return Status{kindOf(uint32(st.Mode)), st.Size, FileID{uint64(st.Dev), uint64(st.Ino)}}, err
 }
 
-// statAt looks at a name without following it.
+// statAt is a stat that follows no symlink.
 func statAt(h handle, name string, flags int) (st unix.Stat_t, err error) {
 	_, err = retry(func() (int, error) {
 		return 0, unix.Fstatat(h.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW|flags)
@@ -120,7 +119,7 @@ func statAt(h handle, name string, flags int) (st unix.Stat_t, err error) {
 	return st, err
 }
 
-// A FileID tells files apart.
+// A FileID identifies a file.
 type FileID struct{ dev, ino uint64 }
 
 func kindOf(mode uint32) Kind {
@@ -135,13 +134,13 @@ func kindOf(mode uint32) Kind {
 	return Special
 }
 
-// state is what changes when a folder is written to, or is no longer the same.
+// state changes when a directory is written to or replaced.
 type state struct {
 	dev, ino     uint64
 	mtime, ctime unix.Timespec
 }
 
-// changed is when the folder was written to, the later of the two: only the first can be set.
+// changed is the later of the two times, since the mtime can be set.
 func (s state) changed() time.Time {
 	m, c := time.Unix(s.mtime.Unix()), time.Unix(s.ctime.Unix())
 	if m.After(c) {
@@ -160,7 +159,7 @@ func (h handle) state() (state, error) {
 	return stateOf(&st), err
 }
 
-// state returns the state of a folder of the tree. Where the path leads need not be watched: another folder has
+// state returns the state of a directory of the tree. A path that leads to another directory is noticed, as that has
 // another state.
 func (r *Root) state(dir string) (state, error) {
 	if len(dir) > maxPath {
@@ -180,7 +179,7 @@ func (h handle) readlink(name string) (string, error) {
 		buf := make([]byte, size)
 		n, err := retry(func() (int, error) { return unix.Readlinkat(h.fd, name, buf) })
 		if errors.Is(err, unix.EINVAL) {
-			return "", ErrChanged // no link any more
+			return "", ErrChanged // no longer a symlink
 		}
 		if err != nil {
 			return "", err
@@ -195,16 +194,16 @@ func (h handle) readlink(name string) (string, error) {
 type File struct {
 	fd    int
 	stat  *unix.Stat_t // as it was opened; nil if it is not watched
-	reads int          // that brought bytes
+	reads int          // number of reads with bytes
 }
 
-// fileFlags open one name of a folder: with a single element, O_NOFOLLOW alone keeps it in the folder. O_NONBLOCK and
-// O_NOCTTY are for a FIFO or a terminal that took the file's place a moment ago.
+// fileFlags open one name of a directory: with a single element, O_NOFOLLOW alone keeps it in the directory.
+// O_NONBLOCK and O_NOCTTY are for a FIFO or a terminal that has just replaced the file.
 const fileFlags = unix.O_RDONLY | unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_NOCTTY | unix.O_CLOEXEC
 
-// openFile opens one name of a folder. The time at which the file was last read stays as it is, if the system lets us:
-// else the first scan of a new checkout writes to each file's inode. It is refused for files of another user, and by
-// some file systems, with an error of their own; once a file can be opened without it, it is not asked for again.
+// openFile opens one name of a directory. It leaves the access time unchanged if possible: otherwise the first scan
+// of a new checkout writes to each inode. For files of another user, and on some file systems, this fails with
+// various errors; once an open without it succeeds, the reader stops trying.
 func (rd *Reader) openFile(h handle, name string, watched bool) (*File, error) {
 	flags := fileFlags | noAccessTime
 	if rd.accessTimes {
@@ -230,7 +229,7 @@ func (rd *Reader) openFile(h handle, name string, watched bool) (*File, error) {
 	return f, nil
 }
 
-// openError names what has taken the place of a file since it was listed.
+// openError describes the entry that has replaced a file since it was listed.
 func openError(err error) error {
 	if errors.Is(err, unix.ELOOP) || errors.Is(err, unix.EMLINK) ||
 		errors.Is(err, unix.ENXIO) || errors.Is(err, unix.ENODEV) {
@@ -257,8 +256,8 @@ func (f *File) fstat() (*unix.Stat_t, error) {
 // Close closes the file.
 func (f *File) Close() { _ = unix.Close(f.fd) }
 
-// Size is the file's length in bytes as the file system gives it, which for some files is 0 whatever they hold; 0 if
-// it is not watched.
+// Size is the length in bytes in the file system, 0 for some special files with content; 0 if the file is not
+// watched.
 func (f *File) Size() int64 {
 	if f.stat == nil {
 		return 0
@@ -274,12 +273,12 @@ func (f *File) Read(p []byte) (int, error) {
 	n, err := retry(func() (int, error) { return unix.Read(f.fd, p) })
 	switch {
 	case err != nil && f.stat == nil && (errors.Is(err, unix.EISDIR) || errors.Is(err, unix.EAGAIN)):
-		return 0, ErrChanged // a folder or a FIFO has taken its place
+		return 0, ErrChanged // replaced by a directory or a FIFO
 	case err != nil:
 		return 0, err
 	case n > 0 && f.stat == nil && f.reads > 0:
 		return 0, ErrSeveral
-	case n == 0 && f.stat == nil && f.reads == 0: // nothing in it, or no file
+	case n == 0 && f.stat == nil && f.reads == 0: // empty, or not a file
 		if _, err := f.regular(); err != nil {
 			return 0, err
 		}
@@ -296,8 +295,8 @@ func (f *File) Seek(offset int64, whence int) (int64, error) {
 	return unix.Seek(f.fd, offset, whence)
 }
 
-// Changed returns [ErrChanged] if the file was written to, or replaced in size or time, since it was opened. One that
-// is not watched was seen by a single read.
+// Changed returns [ErrChanged] if the file was written to, or its size or time changed, since it was opened. An
+// unwatched file was read at once.
 func (f *File) Changed() error {
 	if f.stat == nil {
 		return nil

@@ -1,11 +1,12 @@
-// Package worktree is the room that opens the scanned tree's files on disk. [PathIn] says which path a file has in it.
+// Package worktree is the room that opens the scanned tree's files on disk. [PathIn] returns the path of a file in
+// it.
 //
-// The tree is not trusted. A symbolic link is never followed, neither as a file nor as a folder on the way to one; its
-// content is the string it points to. FIFOs, sockets and devices are never opened. A name is resolved relative to the
-// handle of the root, so that no rename while the scan runs leads outside, and no path is too long: on Linux by
-// openat2(2) with RESOLVE_BENEATH and RESOLVE_NO_SYMLINKS, on other Unix systems (and where openat2 is missing or
-// forbidden) by one openat(2) with O_NOFOLLOW for each folder of the path, elsewhere by [os.Root] and a look at each
-// folder before it is opened.
+// The tree is not trusted. A symlink is never followed, neither as a file nor as a directory of a path; its content
+// is its target string. FIFOs, sockets and devices are never opened. A name is resolved relative to the handle of the
+// root, so that no rename during the scan leads outside, and no path is too long: on Linux by openat2(2) with
+// RESOLVE_BENEATH and RESOLVE_NO_SYMLINKS, on other Unix systems (and where openat2 is missing or forbidden) by one
+// openat(2) with O_NOFOLLOW for each directory of the path, elsewhere by [os.Root] and a stat of each directory
+// before it is opened.
 //
 // Paths are bytes, separated by slashes, relative to the root, and clean: no empty, "." or ".." element.
 package worktree
@@ -22,10 +23,10 @@ import (
 	"time"
 )
 
-// Kind is what a path names.
+// Kind is the kind of file at a path.
 type Kind uint8
 
-// The kinds of file. A folder is not a file.
+// The kinds of file. A directory is not a file.
 const (
 	Regular Kind = iota
 	Symlink
@@ -40,35 +41,35 @@ type Entry struct {
 	Kind Kind
 }
 
-// ErrChanged says that a path is no longer what it was when it was listed.
+// ErrChanged: a path has changed since it was listed.
 var ErrChanged = errors.New("changed while it was scanned")
 
-// ErrGone is the [ErrChanged] of what is not there any more.
+// ErrGone is the [ErrChanged] of a removed file.
 var ErrGone = fmt.Errorf("%w: it is gone", ErrChanged)
 
-// ErrNotFile says that a path names a folder, not a file.
+// ErrNotFile: a path is a directory, not a file.
 var ErrNotFile = errors.New("is a folder")
 
-// ErrPath says that what should be a folder on the way to a file is a symbolic link or a file.
+// ErrPath: a directory of a path is a symlink or a file.
 var ErrPath = errors.New("leads through a symbolic link or a file")
 
-// A Visitor is what a walk reports to. It is called by one goroutine.
+// A Visitor receives the files of a walk. One goroutine calls it.
 type Visitor struct {
-	// Skip reports whether a path is left out, a folder with all that is in it.
+	// Skip reports whether a path is skipped, a directory with everything in it.
 	Skip func(path string) bool
-	// File takes a file, and a reader at its folder.
+	// File receives a file, and a reader at its directory.
 	File func(Entry, *Reader)
-	// Failed takes a folder that cannot be read, or that changed ("" is the root). The walk goes on.
+	// Failed receives a directory that cannot be read, or that changed ("" is the root). The walk goes on.
 	Failed func(path string, err error)
-	// Passing reports whether a file comes and goes by itself, so that one more or less is no change of its folder.
+	// Passing reports whether a file is temporary, so that its coming or going does not change its directory.
 	Passing func(path string) bool
 }
 
-// Walk hands every file beneath the root to one of the visitors, all of a folder's own files to the same one, in no
-// certain order. Each visitor has its own goroutine. The error is the context's.
+// Walk calls one of the visitors with every file below the root, the same one for all files directly in a directory,
+// in no certain order. Each visitor has its own goroutine. Walk fails only with the context's error.
 //
-// A file that is moved, while the walk is under way, from a folder that is still to be listed to one that was, would
-// be in no list. So each folder is looked at again at the end, and one that then holds other entries is [ErrChanged].
+// A file that is moved during the walk, from a directory not listed yet to one already listed, would be missed. So
+// each directory is listed again at the end, and one with other entries is [ErrChanged].
 func (r *Root) Walk(ctx context.Context, visitors ...Visitor) error {
 	walkers := r.Walkers(len(visitors))
 	var done sync.WaitGroup
@@ -79,15 +80,15 @@ func (r *Root) Walk(ctx context.Context, visitors ...Visitor) error {
 	return context.Cause(ctx)
 }
 
-// A Walker is one of several that walk the tree together.
+// A Walker is one of several that share a walk.
 type Walker struct {
 	root   *Root
 	queue  *queue
-	listed *sync.WaitGroup // of all of them
+	listed *sync.WaitGroup // of all walkers
 }
 
-// Walkers returns n walkers that share one walk; see [Root.Walk]. Each is to be used by its own goroutine, all at the
-// same time: none comes to its end before all have listed what there is.
+// Walkers returns n walkers that share one walk; see [Root.Walk]. Each needs its own goroutine, all at the same time:
+// a walker ends only after all have finished listing.
 func (r *Root) Walkers(n int) []*Walker {
 	queue, listed := newQueue(""), &sync.WaitGroup{}
 	listed.Add(n)
@@ -98,21 +99,21 @@ func (r *Root) Walkers(n int) []*Walker {
 	return all
 }
 
-// Walk hands its part of the files to a visitor. If ctx ends, the part ends early.
+// Walk calls a visitor with its part of the files. If ctx ends, the part ends early.
 func (w *Walker) Walk(ctx context.Context, v Visitor) {
 	p := walkPart{Visitor: v, rd: w.root.Reader(), queue: w.queue}
 	defer p.rd.Close()
 	func() {
-		defer w.listed.Done() // of a visitor that panics, too
+		defer w.listed.Done() // also if the visitor panics
 		for dir, more := p.queue.take(); more; dir, more = p.queue.take() {
 			p.folder(ctx, dir)
 		}
 	}()
-	w.listed.Wait() // no folder may be listed any more
+	w.listed.Wait() // all directories are listed
 	p.again(ctx)
 }
 
-// A walkPart is the part of a walk that one visitor has.
+// A walkPart is one visitor's part of a walk.
 type walkPart struct {
 	Visitor
 	rd    *Reader
@@ -121,7 +122,7 @@ type walkPart struct {
 }
 
 func (w *walkPart) folder(ctx context.Context, dir string) {
-	defer w.queue.finish() // of a visitor that panics, too
+	defer w.queue.finish() // also if the visitor panics
 	if ctx.Err() != nil {
 		return
 	}
@@ -155,12 +156,12 @@ func (w *walkPart) again(ctx context.Context) {
 	}
 }
 
-// A queue is the folders that are still to be listed.
+// A queue holds the directories still to be listed.
 type queue struct {
 	mu      sync.Mutex
 	more    sync.Cond
 	folders []string
-	busy    int // folders that are being listed, and may bring more
+	busy    int // directories being listed, which may add more
 	seed    maphash.Seed
 }
 
@@ -177,7 +178,7 @@ func (q *queue) add(dir string) {
 	q.more.Signal()
 }
 
-// take returns a folder to list; false if there are no more, and can be none.
+// take returns a directory to list; false at the end of the walk.
 func (q *queue) take() (dir string, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -204,15 +205,15 @@ func (q *queue) finish() {
 type listing struct {
 	dir     string
 	state   state
-	settled bool   // whoever changes the folder after it was listed changes its state
-	entries uint64 // the sum of their hashes, whatever their order
+	settled bool   // any change after the listing changes the state
+	entries uint64 // the sum of their hashes, in any order
 }
 
-// tick is more than the time between two times that a file system tells apart: some milliseconds on most, two seconds
-// on FAT. Who changes a folder twice within it leaves the time of the first change.
+// tick exceeds the time resolution of file systems: some milliseconds on most, two seconds on FAT. A second change of
+// a directory within it leaves no trace.
 const tick = 2 * time.Second
 
-// listing lists a folder and hands the paths in it to visit.
+// listing lists a directory and calls visit with the paths in it.
 func (w *walkPart) listing(dir string, visit func(path string, kind Kind)) (listing, error) {
 	l := listing{dir: dir}
 	h, err := w.rd.enter(dir)
@@ -237,7 +238,7 @@ func (w *walkPart) listing(dir string, visit func(path string, kind Kind)) (list
 	return l, err
 }
 
-// listed is the error of opening something that was listed: if it is gone or is now something else, it changed.
+// listed turns an error of opening a listed path into [ErrChanged] if the path is gone or of another kind.
 func listed(err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -248,22 +249,22 @@ func listed(err error) error {
 	return err
 }
 
-// A Reader opens files of a tree. It keeps the folder of the last one open, so it is fastest when files of a folder
-// follow one another. It is for one goroutine.
+// A Reader opens files of a tree, for one goroutine. It keeps the directory of the last file open, so it is fastest
+// with the files of a directory in a row.
 type Reader struct {
 	root *Root
 	dir  string
 	open bool
 	h    handle
-	buf  []byte // of the folder's records
+	buf  []byte // of the directory's records
 
-	accessTimes bool // reading a file sets when it was last read: it cannot be prevented
+	accessTimes bool // reading a file sets its access time, which cannot be prevented
 }
 
-// Reader returns a new reader. Close it.
+// Reader returns a new reader, to be closed.
 func (r *Root) Reader() *Reader { return &Reader{root: r} }
 
-// Close closes the folder that the reader keeps open.
+// Close closes the directory that the reader keeps open.
 func (rd *Reader) Close() {
 	if rd.open {
 		rd.h.close()
@@ -271,14 +272,14 @@ func (rd *Reader) Close() {
 	}
 }
 
-// folder returns a handle of the folder that name is in, and name's last part.
+// folder returns a handle of name's directory, and name's last part.
 func (rd *Reader) folder(name string) (handle, string, error) {
 	dir, base := path.Split(name)
 	h, err := rd.enter(strings.TrimSuffix(dir, "/"))
 	return h, base, err
 }
 
-// enter returns a handle of a folder, and keeps it open.
+// enter returns a handle of a directory, and keeps it open.
 func (rd *Reader) enter(dir string) (handle, error) {
 	if !rd.open || dir != rd.dir {
 		rd.Close()
@@ -298,23 +299,23 @@ func (rd *Reader) records() []byte {
 	return rd.buf
 }
 
-// Linkless reports whether a folder, of which "" is the root, is certain to have no symbolic link in it. It looks at
-// no more than so many of its entries; a false says nothing.
+// Linkless reports whether a directory ("" is the root) certainly has no symlink in it. It reads at most most
+// entries; false means unknown.
 func (rd *Reader) Linkless(dir string, most int) bool {
 	h, err := rd.enter(dir)
 	return err == nil && h.linkless(rd.records(), most)
 }
 
-// A Status is what the file system says of a file.
+// A Status describes a file.
 type Status struct {
 	Kind Kind
 	Size int64 // in bytes
-	// ID is the same for two names that the disk knows if they are of one file. Names that differ in case alone are,
-	// where the file system takes no notice of case.
+	// ID is the same for two names of one file, such as names that differ only in case where the file system ignores
+	// it.
 	ID FileID
 }
 
-// Stat says what name is. A folder is [ErrNotFile], next to its status.
+// Stat returns the status of name. A directory is [ErrNotFile], next to its status.
 func (rd *Reader) Stat(name string) (Status, error) {
 	h, base, err := rd.folder(name)
 	if err != nil {
@@ -327,15 +328,13 @@ func (rd *Reader) Stat(name string) (Status, error) {
 	return st, err
 }
 
-// ErrSeveral says that a file takes more than one read, so that it has to be watched: one read sees it at one moment,
-// several may see it at different ones.
+// ErrSeveral: a file takes several reads, which may see it at different moments, so it has to be watched.
 var ErrSeveral = errors.New("takes several reads")
 
-// Open opens a regular file that was listed as one. If it no longer is one, the error is [ErrChanged], of Open or of
-// the first read.
+// Open opens a file that was listed as regular. If it no longer is, Open or the first read fails with [ErrChanged].
 //
-// A file that is not watched costs one call less, and can be read only so far as one read brings it. [File.Size] and
-// [File.Changed] are those of a watched one.
+// An unwatched file costs one call less, and is limited to one read. [File.Size] and [File.Changed] need a watched
+// one.
 func (rd *Reader) Open(name string, watched bool) (*File, error) {
 	h, base, err := rd.folder(name)
 	if err != nil {
@@ -345,7 +344,7 @@ func (rd *Reader) Open(name string, watched bool) (*File, error) {
 	return f, listed(err)
 }
 
-// Readlink returns what a symbolic link that was listed as one points to.
+// Readlink returns the target of a file that was listed as a symlink.
 func (rd *Reader) Readlink(name string) (string, error) {
 	h, base, err := rd.folder(name)
 	if err != nil {

@@ -108,8 +108,8 @@ func TestOpenUnwatched(t *testing.T) {
 	}
 }
 
-// TestWalkCoarseTimes: a tmpfs has the same time for all that is done to a folder within some
-// milliseconds, so that the folder's time does not tell that it was written to again.
+// TestWalkCoarseTimes: a tmpfs has the same time for all that is done to a directory within some milliseconds, so
+// that the directory's time does not tell that it was written to again.
 func TestWalkCoarseTimes(t *testing.T) {
 	const shared = "/dev/shm"
 	var st unix.Statfs_t
@@ -205,8 +205,8 @@ func TestOutside(t *testing.T) {
 	}
 }
 
-// BenchmarkWalk lists, opens, reads and closes 2,000 files of 8 KB in 40 folders. What a
-// second visitor brings is why a walk has several.
+// BenchmarkWalk lists, opens, reads and closes 2,000 files of 8 KB in 40 directories. What a second visitor brings is
+// why a walk has several.
 func BenchmarkWalk(b *testing.B) {
 	dir, text := b.TempDir(), strings.Repeat("resource \"a\" \"b\" {}\n", 400)
 	for i := range 2000 {

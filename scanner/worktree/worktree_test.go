@@ -57,7 +57,7 @@ func eachWay(t *testing.T, test func(t *testing.T, open func(dir string) *Root))
 	}
 }
 
-// walk returns what a walk finds, in order, and the folders that it could not read.
+// walk returns what a walk finds, in order, and the directories that it could not read.
 func walk(t *testing.T, r *Root, skip func(string) bool) (entries []Entry, failed []string) {
 	t.Helper()
 	must(t, r.Walk(t.Context(), Visitor{skip, func(e Entry, _ *Reader) { entries = append(entries, e) }, func(dir string, err error) {
@@ -106,8 +106,7 @@ func TestWalk(t *testing.T) {
 	})
 }
 
-// What comes and goes without a change of the entries that count is no change of a
-// folder.
+// What comes and goes without a change of the entries that count is no change of a directory.
 func TestWalkPassing(t *testing.T) {
 	for name, c := range map[string]struct {
 		touched string
@@ -137,9 +136,9 @@ func TestWalkPassing(t *testing.T) {
 	}
 }
 
-// A folder of which the file system says that nothing changed is listed once.
+// A directory of which the file system says that nothing changed is listed once.
 func TestWalkListsOnce(t *testing.T) {
-	goroot, err := exec.Command("go", "env", "GOROOT").Output() // a folder that was there before the test
+	goroot, err := exec.Command("go", "env", "GOROOT").Output() // a directory that was there before the test
 	must(t, err)
 	eachWay(t, func(t *testing.T, open func(string) *Root) {
 		asked := map[string]int{}
@@ -187,8 +186,8 @@ func TestWalkPanics(t *testing.T) {
 	done.Wait()
 }
 
-// A folder that goes, or turns into something else, between its listing and its
-// turn has changed, and so has the folder that it was in. The rest is walked.
+// A directory that goes, or turns into something else, between its listing and its turn has changed, and so has the
+// directory that it was in. The rest is walked.
 func TestWalkFolderGoes(t *testing.T) { walkFolderGoes(t, t.TempDir()) }
 
 func walkFolderGoes(t *testing.T, parent string) {
@@ -332,7 +331,7 @@ func TestLinkOfAnyLength(t *testing.T) {
 	}
 }
 
-// However long a path is, and wherever its folders' names end.
+// However long a path is, and wherever its directories' names end.
 func TestLongPaths(t *testing.T) {
 	eachWay(t, func(t *testing.T, open func(string) *Root) {
 		for _, size := range []int{3, 7, 99, 249, 255} {
@@ -454,8 +453,8 @@ func TestNoHandleIsLeft(t *testing.T) {
 	}
 }
 
-// TestWalkOfLittle: the visitors that there are not yet count as well when the first is done. (Only the race
-// detector sees it; a folder that moves in that moment would be in no list.)
+// TestWalkOfLittle: the visitors that there are not yet count as well when the first is done. (Only the race detector
+// sees it; a directory that moves in that moment would be in no list.)
 func TestWalkOfLittle(t *testing.T) {
 	root, err := Open(t.TempDir())
 	if err != nil {
@@ -489,7 +488,7 @@ func TestRetry(t *testing.T) {
 	}
 }
 
-// TestLinkless: a folder is without a link only if all of its entries were seen.
+// TestLinkless: a directory is without a link only if all of its entries were seen.
 func TestLinkless(t *testing.T) {
 	dir := t.TempDir()
 	for i := range 3000 { // more than fit into one read
@@ -515,7 +514,7 @@ func TestLinkless(t *testing.T) {
 			most   int
 			want   bool
 		}{
-			{"many", 3000, true}, {"many", 3000, true}, // again, with the folder still open
+			{"many", 3000, true}, {"many", 3000, true}, // again, with the directory still open
 			{"many", 2999, false}, {"many", 0, false},
 			{"few", 5, true}, {"few", 4, false},
 			{"last", 1000, false}, {"last", 101, false},
