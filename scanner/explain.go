@@ -96,7 +96,7 @@ type ItemExplanation struct {
 
 	Ref        rules.PatternRef   `json:"-"`
 	WhyNoPlace string             `json:"-"` // of a key pattern that is checked nowhere; else ""
-	Violation  *verdict.Violation `json:"-"` // nil if there is none
+	Violation  *verdict.Violation `json:"-"` // nil without one
 	Allowance  *verdict.Allowance `json:"-"` // of the violation, or nil
 }
 

@@ -251,7 +251,7 @@ func (o *usageObserver) path(path string, kind worktree.Kind) {
 			}
 		}
 	}
-	if kind != worktree.Submodule { // the files of a submodule are unknown, or have paths of their own
+	if kind != worktree.Submodule { // the files of a submodule are unknown, or have their own paths
 		match(rules.FilesGlob, o.bundle.SelectedBy(path, nil))
 	}
 	match(rules.ForbiddenFilesGlob, o.bundle.Forbidding(path, nil))

@@ -11,7 +11,7 @@ import (
 	"github.com/policyscan/policyscan/verdict/shard"
 )
 
-// A ShardFile is one input of [Merge]: a document, or the reason why there is none.
+// A ShardFile is one input of [Merge]: a document, or the reason why it is missing.
 type ShardFile struct {
 	Name     string // for messages
 	Document *shard.Document

@@ -3,17 +3,18 @@
 //	run.Run --Scan--> verdict.Verdict
 //
 // The workers of [Scan] range over the files of the run's tree. Each file that a rule selects is read to its last byte
-// and checked ([check.Result]). In a change, its findings are compared with the baseline. The results of all workers are
-// merged once, at the end; the verdict's bytes do not depend on the number of workers.
+// and checked ([check.Result]). In a change, its findings are compared with the baseline. The results of all workers
+// are merged once, at the end; the verdict's bytes do not depend on the number of workers.
 //
-// [Shard] scans a part of the files, and [Merge] adds up the parts. [Explain] and [Alive] observe the results of a scan.
-// [Tighten] scans, and lowers the allowances to the number of findings.
+// [Shard] scans a part of the files, and [Merge] adds up the parts. [Explain] and [Alive] observe the results of a
+// scan. [Tighten] scans, and lowers the allowances to the number of findings.
 //
-// docs/matching.md defines a match. Anything undecided, a panic included, is an error of the verdict, never a log line.
+// docs/matching.md defines a match. Anything undecided, a panic included, is an error of the verdict, never a log
+// line.
 //
-// Limits: memory does not grow with the size or the number of files, but with the number of violations, of directories,
-// and of files that could not be scanned. Parsed files are in memory; all at one time are bounded by the largest size of
-// one.
+// Limits: memory does not grow with the size or the number of files, but with the number of violations, of
+// directories, and of files that could not be scanned. Parsed files are in memory; all at one time are bounded by the
+// largest size of one.
 package scanner
 
 import (
