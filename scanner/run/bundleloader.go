@@ -42,7 +42,7 @@ func (d *side) rev() string {
 	return repo.Short(d.commit)
 }
 
-// lookup returns the file or directory at a path of the side, false if there is none.
+// lookup returns the file or directory at a path of the side, false without one.
 func (d *side) lookup(r *repo.Repository, path string) (leaf repo.Leaf, found bool, err error) {
 	switch {
 	case d.index != nil:
@@ -85,7 +85,7 @@ func newBundleLoader(r *repo.Repository) *bundleLoader {
 }
 
 // AllowancesIn returns the allowances of the bundle in a directory of a commit. dir is from the tree's root, "." for
-// the root. Without a bundle there are none.
+// the root. Without a bundle the list is empty.
 func AllowancesIn(r *repo.Repository, commit repo.Hash, dir string) ([]rules.Allowance, error) {
 	found, err := newBundleLoader(r).find(&side{commit: commit}, dir)
 	if errors.Is(err, errNoBundle) {

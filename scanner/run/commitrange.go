@@ -17,7 +17,7 @@ type commitRange struct {
 	env  func(name string) string
 
 	strategy string    // of verdict.Scope
-	base     string    // "" if there is none
+	base     string    // "" without one
 	tip      repo.Hash // of base, if already known
 	head     string
 	// stale is why the base may be older than its branch; "" if it is not.
@@ -114,7 +114,7 @@ func (c *commitRange) mergedBy(made, source string) bool {
 type comparison struct {
 	// The bundles of base and head are enforced; with a zero Base, the head's alone.
 	commits repo.Comparison
-	whole   bool     // all files of the head are checked, not only those that differ from a merge base
+	whole   bool     // all files of the head are checked, not only the ones that differ from a merge base
 	notes   []string // for the report
 	// stale is why the base may be older than its branch, and what to do; "" if it is not.
 	stale string

@@ -47,7 +47,7 @@ func Errors(err error) []verdict.Error {
 	return errs
 }
 
-// Mistakes returns the mistakes of a bundle in an error; nil if there are none.
+// Mistakes returns the mistakes of a bundle in an error; nil without one.
 func Mistakes(err error) document.Errors {
 	var mistakes document.Errors
 	var mistake *document.Error

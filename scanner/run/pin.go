@@ -70,7 +70,7 @@ func (p Pins) Check(bundles []*rules.Bundle) error {
 	return anyOf(mistakes)
 }
 
-// anyOf returns the mistakes as an error; nil if there are none.
+// anyOf returns the mistakes as an error; nil without one.
 func anyOf(mistakes document.Errors) error {
 	if mistakes == nil {
 		return nil

@@ -124,7 +124,7 @@ func placeOf(r *repo.Repository) (Place, error) {
 	return At(way), nil
 }
 
-// CheckedOutCommit returns the commit that is checked out in the repository around a directory; "" if there is none,
+// CheckedOutCommit returns the commit that is checked out in the repository around a directory; "" without one,
 // or it cannot be read.
 func CheckedOutCommit(dir string) string {
 	r, err := repo.Find(dir)

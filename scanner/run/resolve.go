@@ -49,7 +49,7 @@ type policyBundles struct {
 func (p *policyBundles) ofBase() []RuleSource { return p.base }
 func (p *policyBundles) ofHead() []RuleSource { return p.head }
 
-// loadBundles loads the bundles that check a change into the run. On an error, the run has those that are known.
+// loadBundles loads the bundles that check a change into the run. On an error, the run has the known ones.
 func (r *Run) loadBundles(c change) error {
 	b := &bundleResolver{change: c, run: r, loader: newBundleLoader(r.Repo)}
 	b.head.from = fromHead

@@ -9,7 +9,7 @@ import (
 )
 
 // Changes returns the head's changes to the base's rules, by id: first the base's rules, in their order, then the new
-// ones. Without a bundle of the head, which is an error of the run, there are none.
+// ones. Without a bundle of the head, which is an error of the run, the list is empty.
 func (s *RuleSet) Changes() []verdict.PolicyChange {
 	if !s.IsCompared() {
 		return nil

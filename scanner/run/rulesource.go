@@ -24,7 +24,7 @@ const (
 	fromBase      = "base"      // before the change
 	fromHead      = "head"      // the commit after it
 	fromIndex     = "index"     // what is staged
-	fromBootstrap = "bootstrap" // after the change, if there is none before
+	fromBootstrap = "bootstrap" // after the change, if there is no bundle before it
 	fromCommit    = "commit"    // one that the user names
 )
 
@@ -93,8 +93,8 @@ func (s *RuleSource) PathPrefix() string {
 	return strings.TrimSuffix(dir, "/") + "/"
 }
 
-// sides returns the sides that have the bundle's rules and allowances: a change can touch only those of its base and
-// head.
+// sides returns the sides that have the bundle's rules and allowances: a change can touch only the bundles of its base
+// and head.
 func (s *RuleSource) sides() ruleSides {
 	switch s.From {
 	case fromBase:

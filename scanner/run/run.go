@@ -2,13 +2,13 @@
 //
 //	flags, environment --Open--> Run{Rules, Tree, ...}
 //
-// [Options] are the user's flags. [Open] opens the files and loads the bundles: those on disk or, for a change, those of
-// both sides, each from git's objects, so that a change can tighten the rules that check it, never loosen them. In CI,
-// the base "auto" is chosen from the variables of the CI system; an unknown environment, or one without a base, is an
-// error.
+// [Options] are the user's flags. [Open] opens the files and loads the bundles: those on disk or, for a change, those
+// of both sides, each from git's objects, so that a change can tighten the rules that check it, never loosen them. In
+// CI, the base "auto" is chosen from the variables of the CI system; an unknown environment, or one without a base, is
+// an error.
 //
-// The scan skips the rule files in use and the file of the verdict, and nothing else. The package reads the disk, git's
-// objects and the given variables, but no file to check. It writes and prints nothing.
+// The scan skips the rule files in use and the file of the verdict, and nothing else. The package reads the disk,
+// git's objects and the given variables, but no file to check. It writes and prints nothing.
 package run
 
 import (
