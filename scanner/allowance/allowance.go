@@ -1,17 +1,17 @@
-// Package allowance decides which occurrences of a rule in a file are allowed: how many the entries of an owner permit,
-// and whether there were as many before.
+// Package allowance decides which occurrences of a rule in a file are allowed: how many the entries of an owner
+// permit, and whether there were as many before.
 //
 //	entries of the base, the head, the merge bases --Compare--> List --+
 //	                                                                   +--Decide--> Decision
 //	a rule, a file, and how often it occurs, now and before -----------+
 //
 // The decision reads neither files nor git: the caller counts the occurrences of a rule in a file now and at each
-// [Reference], the snapshots that a change is compared with. A file that was missing, not selected, skipped, unreadable
-// or not parsable at a reference had none.
+// [Reference], the snapshots that a change is compared with. A file that was missing, not selected, skipped,
+// unreadable or not parsable at a reference had none.
 //
 // # What is allowed
 //
-// All occurrences of a rule in a file, or none of them:
+// All occurrences of a rule in a file, or none:
 //
 //   - Without a comparison, up to the number in the [SideList]. If the bundles of two sides check all files (a forced
 //     push), up to the number in each side's list.
@@ -19,15 +19,15 @@
 //   - For the head's rules, up to the number in the head's list, and not more than at any reference. A rule that both
 //     have, or that no side can change, must pass both.
 //
-// An entry with may_grow removes the comparison with the references: for the base's rules an entry of the base, for the
-// head's only one that the base has, too. So it counts from the change after the one that adds it.
+// An entry with may_grow removes the comparison with the references: for the base's rules an entry of the base, for
+// the head's only one that the base has, too. So it counts from the change after the one that adds it.
 //
 // # Files that are counted as one
 //
-// A new or changed entry of the head with "from" joins its files to a group; groups that share a file are one. A group's
-// sum is compared with the sum at each reference, and for the base's rules with the sum of the base's numbers; each file
-// must also stay within its own number in the head. Expired entries join nothing, nor do files with a may_grow entry in
-// the base or the head, expired or not.
+// A new or changed entry of the head with "from" joins its files to a group; groups that share a file are one. A
+// group's sum is compared with the sum at each reference, and for the base's rules with the sum of the base's numbers;
+// each file must also stay within its own number in the head. Expired entries join nothing, nor do files with a
+// may_grow entry in the base or the head, expired or not.
 //
 // # Several entries for one rule and file
 //
@@ -36,9 +36,9 @@
 //
 // # Merges in progress, and an agent's edits
 //
-// The caller decides both: a staged file that is as in MERGE_HEAD had its current count, [Comparison.Merged] is true for
-// it, and [Counts.Merging] bounds the count of a group; an agent's edit is compared with the larger count of the disk
-// and HEAD, and has HEAD's entries on both sides.
+// The caller decides both: a staged file that is as in MERGE_HEAD had its current count, [Comparison.Merged] is true
+// for it, and [Counts.Merging] bounds the count of a group; an agent's edit is compared with the larger count of the
+// disk and HEAD, and has HEAD's entries on both sides.
 //
 // # The file
 //
@@ -53,13 +53,13 @@
 // # Renames that tightening recognises
 //
 // Only an entry with a new "from" can grow, and the sum of a rule's numbers never grows. A new file takes over spare
-// numbers of a removed one, up to its occurrences, if at least half of the larger file is the same: compared as in git,
-// by lines, each counted once, in pieces of 64 bytes. Files with equal content are paired first, then the most similar.
-// The old content is that of the last commit, or of the merge base, or of the paths in "from" if both lack the file.
+// numbers of a removed one, up to its occurrences, if at least half of the larger file is the same: compared as in
+// git, by lines, each counted once, in pieces of 64 bytes. Files with equal content are paired first, then the most
+// similar. The old content is from the last commit, or the merge base, or the paths in "from" if both lack the file.
 //
-// Entries with may_grow, for files that were not scanned, and for rules that are not enforced do not change. Files over
-// [MaxCompared] bytes, and files of more than [maxPairs] pairs, are not compared. Lines moved between files are not
-// detected: [Denial.Propose] is the entry to write.
+// Entries with may_grow, for files that were not scanned, and for rules that are not enforced do not change. Files
+// over [MaxCompared] bytes, and files of more than [maxPairs] pairs, are not compared. Lines moved between files are
+// not detected: [Denial.Propose] is the entry to write.
 //
 // Texts for display are not escaped.
 package allowance
@@ -116,7 +116,7 @@ func Compare(c Comparison) *List {
 	return b
 }
 
-// Against returns the list for other references. merged is that of [Comparison].
+// Against returns the list for other references. merged is as in [Comparison].
 func (b *List) Against(references []Reference, merged func(file string) bool) *List {
 	compared := *b
 	compared.references, compared.merged = references, merged

@@ -67,8 +67,8 @@ func (c *evaluation) sources() []moveSource {
 	return all
 }
 
-// entry returns the entry to write for the file, with these sources added to the known ones. The owner is that of the
-// file's entry, or else of the first source.
+// entry returns the entry to write for the file, with these sources added to the known ones. The owner is the one in
+// the file's entry, or else of the first source.
 func (c *evaluation) entry(from []string) *Entry {
 	signed := c.head.Limit(c.Rule, c.File)
 	if signed == nil {

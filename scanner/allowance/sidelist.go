@@ -20,7 +20,7 @@ type pair struct{ rule, file string }
 // if all have it.
 type Limit struct {
 	AtMost        int
-	Until         string // "" if none of them ends
+	Until         string // "" without an end
 	MayGrow       bool
 	Owner, Reason string // of the first entry with that number
 	Entries       int    // number of entries
