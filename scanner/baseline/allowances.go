@@ -78,7 +78,7 @@ func (a *Allowances) Files() []string {
 }
 
 // Decide decides about all findings of a run. base is nil if nothing is compared. incomplete reports whether a file
-// was not checked completely. The error is that of the context, or says why the baseline is unknown.
+// was not checked completely. It returns the error of the context, or why the baseline is unknown.
 func (a *Allowances) Decide(
 	ctx context.Context, base *Baseline, findings []check.Finding, incomplete func(path string) bool,
 ) error {
@@ -186,7 +186,7 @@ func (a *Allowances) countNow(ctx context.Context, rule int, path string) allowa
 	return a.count(ctx, rule, path, now.Count, unknown)
 }
 
-// Of returns the allowance of a finding, or explains why there is none: "" without a special reason.
+// Of returns the allowance of a finding, or explains its absence: "" without a special reason.
 func (a *Allowances) Of(f *check.Finding) (by *verdict.Allowance, denied string) {
 	if a == nil {
 		return nil, ""

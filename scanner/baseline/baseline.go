@@ -7,8 +7,8 @@
 // counts findings in files that the change does not touch. An unreadable file in a snapshot has no findings and is not
 // an error.
 //
-// A finding existed before if its line did. A line is identified by its text without spaces and tabs, and by the offsets
-// of the matches in it. Each line of the baseline counts once.
+// A finding existed before if its line did. A line is identified by its text without spaces and tabs, and by the
+// offsets of the matches in it. Each line of the baseline counts once.
 //
 // It knows neither how files are listed nor how a run was chosen, and opens no files itself.
 package baseline
@@ -205,7 +205,7 @@ func (b *Baseline) differs(path string) bool {
 }
 
 // mergedUnchanged returns the merged commit in which a file is exactly as staged: the author of the merge did not
-// write it. nil if there is none.
+// write it. nil without one.
 func (b *Baseline) mergedUnchanged(path string) (*tree.Snapshot, error) {
 	merged, err := b.history.Merging()
 	if err != nil || len(merged) == 0 {

@@ -59,7 +59,7 @@ func (b *Baseline) Label(ctx context.Context, x *match.Examiner, r *check.Result
 	}
 }
 
-// labelOne labels a finding by those of its file in each snapshot.
+// labelOne labels a finding by the findings of its file in each snapshot.
 func labelOne(
 	ctx context.Context, x *match.Examiner, r *check.Result, f *check.Finding,
 	before []map[rulePattern]*check.Finding,

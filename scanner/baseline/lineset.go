@@ -119,7 +119,7 @@ func (s lineSet) take(line matchedLine, existed []bool, same bool) bool {
 	return true
 }
 
-// intersect returns how many of the offsets a are in b, each as often as b has it, and calls each with their indices.
+// intersect returns how many of the offsets a are in b, each up to its number in b, and calls each with their indices.
 func intersect(a, b []int64, each func(int)) (n int) {
 	for i, k := 0, 0; i < len(a) && k < len(b); {
 		switch {
