@@ -2,8 +2,8 @@
 //
 //	a list, or a directory --Parse, Find--> entries --Run.Scan--> a verdict for each --> summary.Fleet
 //
-// Each worker of [Run.Scan] opens a repository, scans it and passes its verdict to [Run.Keep]. Named bundles are loaded
-// once. A repository that cannot be read or was not reached is undecided: every entry has a row.
+// Each worker of [Run.Scan] opens a repository, scans it and passes its verdict to [Run.Keep]. Named bundles are
+// loaded once. A repository that cannot be read or was not reached is undecided: every entry has a row.
 //
 // Limits: memory grows with the rows of the summary, not with the repositories.
 package fleet
@@ -97,7 +97,7 @@ func (r *Run) Scan(ctx context.Context, f *summary.Fleet) {
 					return
 				}
 				inside := 1
-				if i+n >= len(entries) { // the last ones have the processors of those that have ended
+				if i+n >= len(entries) { // the last ones have the processors of ended ones
 					inside = 0
 				}
 				row, asOf, enforced := r.one(ctx, entries[i], inside)

@@ -131,7 +131,7 @@ func parseLine(line, folder string) (e Entry, err error) {
 	return e, nil
 }
 
-// badName describes a mistake in a name, and what to do; "" if there is none. A name must be a valid directory below
+// badName describes a mistake in a name, and what to do; "" without one. A name must be a valid directory below
 // the results on every system, and look the same in every report.
 func badName(name string) string {
 	const third = "; give another one as the third field of the line"
