@@ -1,5 +1,5 @@
-// Package action is a run of the GitHub Action: a [Step] turns the action's inputs into a command line, and reports the
-// results to the runner, also if the run could not begin.
+// Package action is a run of the GitHub Action: a [Step] turns the action's inputs into a command line, and reports
+// the results to the runner, also if the run could not begin.
 package action
 
 import (
@@ -30,8 +30,8 @@ type Step struct {
 	Status  func(v *verdict.Verdict) int // the exit status of a run with this verdict
 	Version string                       // of the program
 
-	verdict string          // the file; "" if there is none
-	sarif   string          // the file of the first SARIF report; "" if there is none
+	verdict string          // the file; "" without one
+	sarif   string          // the file of the first SARIF report; "" without one
 	also    []output.Report // for the runner; the step's outputs last
 	broken  error           // why a report of also is missing
 }
