@@ -43,7 +43,7 @@ type Verdict struct {
 	// order; then the order of the patterns.
 	Violations        []Violation        `json:"violations"`
 	AllowedViolations []AllowedViolation `json:"allowed_violations"` // in the same order
-	// EndingAllowances are those that count on the day AsOf and end within [EndingDays] days of it, used or not. By
+	// EndingAllowances are the ones that count on the day AsOf and end within [EndingDays] days of it, used or not. By
 	// their last day, then rule, then file.
 	EndingAllowances []EndingAllowance `json:"ending_allowances"`
 	Errors           []Error           `json:"errors"` // by path, then code
@@ -93,7 +93,7 @@ type PolicyChange struct {
 	Change string        `json:"change"`
 	Fields []FieldChange `json:"fields"` // of an allowance, or of a rule that exists before and after
 	File   string        `json:"file"`   // of an allowance, as in [Path]; else ""
-	Before int           `json:"before"` // the allowance's number in the base; 0 if there is none
+	Before int           `json:"before"` // the allowance's number in the base; 0 without one
 	After  int           `json:"after"`  // and in the head
 }
 
@@ -134,7 +134,7 @@ type Scope struct {
 	Behind int `json:"behind"`
 }
 
-// Coverage is the files that were scanned, to the last byte, and those that were not.
+// Coverage is the files that were scanned, to the last byte, and the others.
 type Coverage struct {
 	Files      int        `json:"files"`    // in the tree, of any kind, without skipped ones
 	Governed   int        `json:"governed"` // selected by at least one rule, or forbidden by its path
