@@ -5,7 +5,7 @@ import "strings"
 // NoRules is the code of a FAIL without a rule to enforce, whether or not that is a bundle's mistake.
 const NoRules = "E_NO_RULES"
 
-// OfBundle reports whether a code is that of a mistake in a bundle.
+// OfBundle reports whether a code means a mistake in a bundle.
 //
 // The codes are in rules/document: rules and verdicts do not import each other. A test in scanner/run, which imports
 // both, checks that they agree.

@@ -17,7 +17,7 @@ const (
 	NotRegular  = "E_NOT_REGULAR" // a covered FIFO, socket or device
 	Unavailable = "E_UNAVAILABLE" // a covered file's content is elsewhere (Git LFS), or encrypted (git-crypt)
 	Encoding    = "E_ENCODING"    // git checks a covered file out in an unknown encoding
-	Link        = "E_LINK"        // a symlink whose target is not checked by the rules of its own path
+	Link        = "E_LINK"        // a symlink whose target is not checked by the path's rules
 	// two tracked files that are one on disk, where case or normal form does not count
 	CaseCollision = "E_CASE_COLLISION"
 	Limit         = "E_LIMIT"  // a limit was exceeded, the user's or the program's
