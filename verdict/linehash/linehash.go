@@ -114,8 +114,8 @@ func (h *Hasher) addLines(text []byte) int {
 	if cr := bytes.IndexByte(text, '\r'); cr >= 0 {
 		text = text[:cr]
 	}
-	// Branches on the ends of words are mispredicted. So there are none: a skipped character is overwritten by the
-	// next.
+	// Branches on the ends of words are mispredicted. So the loop has no such branch: a skipped character is
+	// overwritten by the next.
 	n := 0
 	for _, c := range text {
 		h.units[n&(room-1)] = c
