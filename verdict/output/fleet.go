@@ -38,7 +38,7 @@ type Fleet struct {
 	Begun func(*summary.Fleet) Document
 
 	summary *summary.Fleet
-	dir     string // "" if there is none
+	dir     string // "" without one
 }
 
 // Begin prepares the directory: it must be empty, or have the results of an earlier run, which are removed. It writes

@@ -32,11 +32,11 @@ type Run struct {
 	// Show writes the report for display, last.
 	Show func(v *verdict.Verdict) error
 
-	path string // of the verdict's file; "" if there is none
-	file *file  // nil if there is none
+	path string // of the verdict's file; "" without one
+	file *file  // nil without one
 }
 
-// File returns the path of the verdict's file, "" if there is none.
+// File returns the path of the verdict's file, "" without one.
 func (r *Run) File() string { return r.path }
 
 // Begin refuses unsafe output paths, and writes a FAIL to the verdict's path.

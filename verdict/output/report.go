@@ -65,7 +65,7 @@ func ReportsOf(formats []report.Format, specs []string, tracks Tracks) ([]Report
 	return all, nil
 }
 
-// Added returns a report that is appended to a file of others. The error is the system's.
+// Added returns a report that is appended to a file of others. Its errors are those of the system.
 func Added(f report.Format, file string) (Report, error) {
 	st, err := os.Stat(file)
 	if err != nil {
