@@ -55,7 +55,7 @@ type Tree struct {
 	Files int    `json:"files"`
 	Own   int    `json:"own"`  // number of files of this shard
 	Sum   string `json:"sum"`  // the sum of a 64-bit number of each, in hexadecimal
-	Head  string `json:"head"` // the commit that is checked out; "" if there is none, or no repository
+	Head  string `json:"head"` // the commit that is checked out; "" without one, or no repository
 }
 
 // A Run is the common part of all shards of a run.
@@ -127,7 +127,7 @@ type Violation struct {
 	Part      int                `json:"part"` // of the rule's parts
 	Index     int                `json:"index"`
 	Violation verdict.Violation  `json:"violation"`
-	Allowance *verdict.Allowance `json:"allowance"` // null if there is none
+	Allowance *verdict.Allowance `json:"allowance"` // null without one
 }
 
 //go:embed schema.json

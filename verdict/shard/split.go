@@ -51,7 +51,7 @@ func Parse(value string, getenv func(string) string) (Split, error) {
 	return s, nil
 }
 
-// wrong describes the mistake in a split; "" if there is none.
+// wrong describes the mistake in a split; "" without one.
 func (s Split) wrong() string {
 	switch {
 	case s.Count < 1 || s.Count > MaxCount:
