@@ -199,7 +199,7 @@ func Merge(version string, parts []NamedPart) (f *Fleet, wrong []error) {
 	return join(f, known)
 }
 
-// other describes the difference between parts of different runs; "" if there is none.
+// other describes the difference between parts of different runs; "" without one.
 func (p *Part) other(q *Part) string {
 	a, b := &p.Fleet, &q.Fleet
 	switch {

@@ -102,7 +102,7 @@ type Repository struct {
 	Complete bool            `json:"complete"` // as in the verdict
 	// SHA256 is the hash of its verdict.json; "" if the run ended before it.
 	SHA256     string `json:"sha256"`
-	OwnPolicy  string `json:"own_policy"` // the hash of its own bundle, if enforced; else ""
+	OwnPolicy  string `json:"own_policy"` // the hash of the bundle in it, if enforced; else ""
 	Files      int    `json:"files"`
 	Governed   int    `json:"governed"`
 	Scanned    int    `json:"scanned"`
@@ -215,8 +215,8 @@ func (f *Fleet) row(r Repository) {
 	t.Bytes += r.Bytes
 }
 
-// count adds the numbers of a rule to those of its id. If bundles describe an id differently, the first in the order
-// of the texts stays, so that the order of repositories does not matter.
+// count adds the numbers of a rule to the rule of its id. If bundles describe an id differently, the first in the
+// order of the texts stays, so that the order of repositories does not matter.
 func (f *Fleet) count(r Rule) {
 	known := f.rules[r.ID]
 	if known == nil {
