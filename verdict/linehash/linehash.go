@@ -232,7 +232,7 @@ func (h *Hasher) AddLineEnds(n int64) {
 	}
 }
 
-// lineEnds is the hash of a line followed by at least 99 line ends.
+// lineEnds is the hash of a line whose 100 units are line ends.
 var lineEnds = func() (hash uint64) {
 	for range hashUnits {
 		hash = hash*hashBase + '\n'
