@@ -11,8 +11,8 @@ import (
 	"github.com/policyscan/policyscan/verdict/shard"
 )
 
-// assemble makes the verdict of what was found: by one run in the whole tree, or by all shards of one together. It is
-// the only place where that is done, so that both have the same bytes. The findings are its own from then on.
+// assemble makes the verdict of the findings of one run in the whole tree, or of all shards of one. Nothing else makes
+// verdicts, so both have the same bytes. It takes over the findings.
 func assemble(about *shard.Run, f *shard.Findings) *verdict.Verdict {
 	v := verdict.New(about.Tool.Version)
 	v.Scope, v.Allowed, v.AsOf = about.Scope, about.Options.Allow, about.AsOf
@@ -75,7 +75,7 @@ func byError(a, b verdict.Error) int {
 		cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), cmp.Compare(a.UTF16Column, b.UTF16Column))
 }
 
-// treeErrors returns the errors about the tree as a whole: also what it lacks, and what keeps the run from a PASS.
+// treeErrors returns the errors about the tree as a whole, missing files included.
 func treeErrors(about *shard.Run, f *shard.Findings, enforced []verdict.Rule) []verdict.Error {
 	all := f.TreeErrors
 	empty := func(message string) { all = append(all, verdict.Error{Code: code.Empty, Message: message}) }
@@ -98,9 +98,8 @@ func treeErrors(about *shard.Run, f *shard.Findings, enforced []verdict.Rule) []
 	return all
 }
 
-// isEmpty reports whether the tree should have had files and has none. A change can
-// leave nothing to scan, and a list or --stdin-path can name rule files or the output alone: what is git's own is no
-// file.
+// isEmpty reports whether the tree should have had files and has none. A change can leave nothing to scan. The paths
+// of a list or --stdin-path can be rule files, the output or git's own files.
 func isEmpty(about *shard.Run, f *shard.Findings) bool {
 	if f.Coverage.Files > 0 {
 		return false
@@ -126,7 +125,7 @@ func partialError(o *shard.Options) verdict.Error {
 		"which cannot pass; run it without " + them + ", or allow it with --allow partial"}
 }
 
-// withExcludeCounts returns the policies with the counts of the paths that their excludes took.
+// withExcludeCounts returns the policies with the number of paths that each exclude removed.
 func withExcludeCounts(policies []verdict.Policy, taken []int) []verdict.Policy {
 	all := slices.Clone(policies)
 	for i := range all {
@@ -139,8 +138,8 @@ func withExcludeCounts(policies []verdict.Policy, taken []int) []verdict.Policy 
 	return all
 }
 
-// missing returns the violations of what the tree lacks. It is not to be asked of a tree of which not all was seen:
-// that is an error of the run.
+// missing returns the violations of required files. It must not be called for a tree that was not listed completely,
+// which is an error of the run.
 func missing(about *shard.Run, found []int) []shard.Violation {
 	var all []shard.Violation
 	for i, q := range about.Required {
@@ -158,7 +157,7 @@ func has(list []int, n int) bool {
 	return found
 }
 
-// filesLookedAt is how many files there were to look at, for the rules that require some.
+// filesLookedAt returns the number of files listed or searched, for the rules with required files.
 func filesLookedAt(f *shard.Findings) int {
 	switch {
 	case !f.RequiredWhole:

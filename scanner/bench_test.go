@@ -11,7 +11,7 @@ import (
 	"github.com/policyscan/policyscan/scanner/tree"
 )
 
-// benchText is a text of that many bytes that looks like Terraform.
+// benchText returns n bytes of text that looks like Terraform.
 func benchText(r *rand.Rand, size int) string {
 	lines := []string{
 		"resource \"aws_security_group_rule\" \"ingress_%d\" {\n", "  type        = \"ingress\"\n", "  from_port   = %d\n", "  protocol    = \"tcp\"\n",
@@ -28,7 +28,7 @@ func benchText(r *rand.Rand, size int) string {
 	return b.String()[:size]
 }
 
-// benchRules are rules of two patterns each, which most files do not hold.
+// benchRules returns rules of two patterns each, which most files do not contain.
 func benchRules(n int) []rules.Rule {
 	list := []rules.Rule{testRule("NET-1", "0.0.0.0/0", "::/0")}
 	for i := 1; i < n; i++ {
@@ -37,7 +37,7 @@ func benchRules(n int) []rules.Rule {
 	return list
 }
 
-// What a second worker brings is why there are workers. The tree is 2,000 files of 8 KB.
+// The gain of a second worker justifies the workers. The tree is 2,000 files of 8 KB.
 func BenchmarkScan(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 2))
 	files := map[string]string{}

@@ -21,8 +21,8 @@ var (
 	differPairs = flag.Int("pairs", 30_000, "how many pairs of a file and a pattern are compared with the oracle; make differ asks for 1,000,000")
 )
 
-// The texts of which the files and patterns of the differential are made: those of the other
-// properties, and some of infrastructure.
+// The texts for files and patterns of the differential test: those of the other properties, and some of
+// infrastructure.
 var differWords = append(slices.Clone(words), "0.0", "/0", "cidr = ", "\"", "x", "ß", "\u0a00", "\u0101", "key", "Key", "::/0", "\t", "\r")
 
 // A differ draws bundles and files from a seed, and counts what was compared.
@@ -40,7 +40,7 @@ func (d *differ) text(most int) string {
 	return b.String()
 }
 
-// bundle draws two rules of n patterns together: more than 48 are looked for in another way.
+// bundle draws two rules of n patterns together: more than 48 are searched in another way.
 func (d *differ) bundle(n int) []rules.Rule {
 	seen := map[string]bool{}
 	for len(seen) < n {
@@ -59,8 +59,7 @@ func (d *differ) bundle(n int) []rules.Rule {
 	return list
 }
 
-// file draws a content: text in one of the encodings, with or without its mark, aligned or not,
-// or texts of several one after another.
+// file draws a content: text in one of the encodings, with or without a BOM, aligned or not, or texts of several.
 func (d *differ) file(list []rules.Rule) []byte {
 	content := []byte("xyz")[:max(0, d.IntN(7)-3)]
 	if len(content) > 0 && d.IntN(2) == 0 {
@@ -79,7 +78,7 @@ func (d *differ) file(list []rules.Rule) []byte {
 			content = append(content, oracleEncode(enc, 0xFEFF)...)
 		}
 		text := d.text(size)
-		if d.IntN(2) == 0 { // so that long patterns occur, too
+		if d.IntN(2) == 0 { // long patterns, too
 			r := &list[d.IntN(len(list))]
 			text += r.Patterns[d.IntN(len(r.Patterns))].Text + d.text(5)
 		}
@@ -116,10 +115,9 @@ func (d *differ) compare(t *testing.T, patterns, files int) {
 	}
 }
 
-// TestDifferential compares pairs of a file and a pattern with the oracle: whether the pattern
-// occurs, and all that the evidence says of it.
+// TestDifferential compares pairs of a file and a pattern with the oracle: the matches and their evidence.
 func TestDifferential(t *testing.T) {
-	// Around 48 patterns, the most that the vector unit takes.
+	// Around 48 patterns, the maximum of the vector unit.
 	sizes := []int{1, 2, 5, 11, 20, 40, 48, 49, 60, 120}
 	differs := make([]differ, runtime.GOMAXPROCS(0))
 	t.Run("pairs", func(t *testing.T) {

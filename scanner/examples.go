@@ -13,14 +13,13 @@ import (
 
 // ExampleResults are the results of checking a bundle's rules against their own examples.
 type ExampleResults struct {
-	Ran, Failed int             // examples; with a demand for both kinds, each rule that lacks one is wrong, too
+	Ran, Failed int             // examples; with both kinds demanded, also rules that lack one
 	Untested    int             // rules without an example
-	Mistakes    document.Errors // what is wrong, in the order of the rules
+	Mistakes    document.Errors // in the order of the rules
 }
 
-// RunExamples checks each example of a bundle's rules against its rule alone. With both, each rule must have an
-// example that violates it and one that does not, unless all that it asks is that the tree has files: an example is one
-// file and no tree.
+// RunExamples checks each example of a bundle's rules against its rule alone. With both, each rule must have a
+// violating and a passing example, unless the rule only requires files: an example is one file and no tree.
 func RunExamples(b *rules.Bundle, both bool) (ExampleResults, error) {
 	var t ExampleResults
 	wrong := func(e *document.Error) {
@@ -48,13 +47,12 @@ func RunExamples(b *rules.Bundle, both bool) (ExampleResults, error) {
 	return t, nil
 }
 
-// appliesToFiles reports whether a file can violate a rule. One that is about the tree alone can have no example of
-// that.
+// appliesToFiles reports whether a file can violate a rule.
 func appliesToFiles(r *rules.Rule) bool {
 	return len(r.Patterns)+len(r.Required)+len(r.ForbiddenFiles) > 0
 }
 
-// missingExamples says which kind of example a rule does not have; "" if it has both kinds.
+// missingExamples describes the kind of example that a rule does not have; "" if it has both kinds.
 func missingExamples(examples []rules.Example) string {
 	var dirty, clean bool
 	for _, x := range examples {
@@ -71,7 +69,7 @@ func missingExamples(examples []rules.Example) string {
 	return ""
 }
 
-// runExample says what is wrong with an example of a rule; "" if it has the expected result.
+// runExample describes an example's unexpected result; "" if it is as expected.
 func runExample(r *rules.Rule, x rules.Example) (string, error) {
 	found, err := check.File(context.Background(), rules.New([]rules.Rule{*r}, nil), x.Path, []byte(x.Content))
 	var undecided *check.UndecidedError

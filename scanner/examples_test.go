@@ -8,7 +8,7 @@ import (
 	"github.com/policyscan/policyscan/rules"
 )
 
-// TestTryExamples: what is wrong with each example and, if both kinds are demanded, which rules lack one.
+// TestTryExamples: the mistake in each example and, if both kinds are demanded, the rules without one.
 func TestTryExamples(t *testing.T) {
 	const rule = "    enforcement: {mode: fail}\n    match: {files: [\"**/*.tf\"], forbidden_patterns: [bad]}\n"
 	const boundaries = "rules:\n" +
@@ -55,7 +55,7 @@ func TestTryExamples(t *testing.T) {
 	}
 }
 
-// TestExamples02: an example shows what must be there, and which paths must not; it is no tree.
+// TestExamples02: an example shows required patterns and forbidden paths; it is not a tree.
 func TestExamples02(t *testing.T) {
 	b, err := rules.Load(rules.Files{"rules/boundaries.yml": []byte(`bundle: "0.2"
 rules:

@@ -15,42 +15,42 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// An Explanation is what a scan does with the file of one path, and why. Its JSON is what policyscan explain --json
-// prints; its lists are never null.
+// An Explanation is what a scan does with one file, and why. Its JSON is the output of policyscan explain --json; its
+// lists are never null.
 type Explanation struct {
 	Path       string            `json:"path"`   // from the root, as in a verdict
-	Commit     string            `json:"commit"` // of --rev; "": the file is on disk, or on standard input
-	Kind       string            `json:"kind"`   // "file", "symlink", "submodule", "special"; "" of what is left out
+	Commit     string            `json:"commit"` // of --rev; "" for a file on disk or on standard input
+	Kind       string            `json:"kind"`   // "file", "symlink", "submodule", "special"; "" if skipped
 	Outcome    Outcome           `json:"result"`
-	LeftOut    string            `json:"left_out"`    // why it is no part of the tree, as in a verdict; "": it is
-	NotScanned string            `json:"not_scanned"` // why it was not scanned, as in a verdict; "": it was
+	LeftOut    string            `json:"left_out"`    // why it is not part of the tree, as in a verdict; "" if it is
+	NotScanned string            `json:"not_scanned"` // why it was not scanned, as in a verdict; "" if it was
 	Bytes      int64             `json:"bytes"`       // that were checked
-	Forms      []ExplainedForm   `json:"forms"`       // in which the content was checked, or is elsewhere
-	GitUnknown string            `json:"git_unknown"` // why it is not known which forms git has of it; else ""
-	BOM        string            `json:"mark"`        // the encoding that its byte order mark names; "" without one
+	Forms      []ExplainedForm   `json:"forms"`       // the content as it was checked, or as it is elsewhere
+	GitUnknown string            `json:"git_unknown"` // why git's variants of the content are unknown; else ""
+	BOM        string            `json:"mark"`        // the encoding of its byte order mark; "" without one
 	AsOf       string            `json:"as_of"`       // as in a verdict
 	Rules      []RuleExplanation `json:"rules"`       // in order of evaluation
 
-	// The parts of a verdict of a scan of this file alone, required files aside.
+	// The parts of a verdict of a scan of this file alone, without required files.
 	Violations        []verdict.Violation        `json:"violations"`
 	AllowedViolations []verdict.AllowedViolation `json:"allowed_violations"`
 	Errors            []verdict.Error            `json:"errors"`
 
-	Covered    bool `json:"-"` // by a rule, as verdict.Coverage.Governed counts
-	Unreadable bool `json:"-"` // it, or what is on the way to it, could not be read: nothing is known for certain
+	Covered    bool `json:"-"` // by a rule, as in verdict.Coverage.Governed
+	Unreadable bool `json:"-"` // the file or a directory above it could not be read: nothing is certain
 }
 
-// An ExplainedForm is a form of the file's content. What is "stored" is in git's index, or in the commit.
+// An ExplainedForm is a variant of the file's content.
 type ExplainedForm struct {
-	// "content": it was searched in these encodings; "parsed": in these formats; "stored": git's index has it in
-	// another encoding than git writes it on disk; "checkout": git writes it so on disk.
+	// "content": searched in these encodings; "parsed": in these formats; "stored": in git's index or commit, in
+	// another encoding than on disk; "checkout": as git would write it to disk.
 	Form    string   `json:"form"`
 	As      []string `json:"as"`      // the encodings or formats
 	Bytes   int64    `json:"bytes"`   // -1: unknown
-	Checked bool     `json:"checked"` // in this explanation; the others in scans of commits and of what is staged
+	Checked bool     `json:"checked"` // in this explanation; the others only in scans of commits and of the index
 }
 
-// A RuleExplanation is what a rule asks of the file.
+// A RuleExplanation is the result of one rule for the file.
 type RuleExplanation struct {
 	ID      string            `json:"id"`
 	Type    string            `json:"type"`
@@ -60,23 +60,23 @@ type RuleExplanation struct {
 	Line    int               `json:"line"`
 	Outcome Outcome           `json:"result"` // never LeftOut
 	Globs   GlobMatches       `json:"globs"`
-	Items   []ItemExplanation `json:"items"` // of a rule that covers the file
+	Items   []ItemExplanation `json:"items"` // if the rule covers the file
 
 	Rule   *rules.Rule  `json:"-"`
 	Choice rules.Choice `json:"-"`
 }
 
-// GlobMatches are what the globs of a rule say of a path. Its lists are never null.
+// GlobMatches are the globs of a rule that match a path. Its lists are never null.
 type GlobMatches struct {
 	Selects        bool     `json:"selects"`         // the content of the file is checked
-	Files          []string `json:"files"`           // the globs of the rule that match
-	ForbiddenFiles []string `json:"forbidden_files"` // likewise
-	RequiredFiles  []string `json:"required_files"`  // likewise
-	Exclude        string   `json:"exclude"`         // the glob that excludes it; "": none
-	FileExclude    string   `json:"file_exclude"`    // likewise, of the rule file
+	Files          []string `json:"files"`           // of the rule, that match
+	ForbiddenFiles []string `json:"forbidden_files"` // of the rule, that match
+	RequiredFiles  []string `json:"required_files"`  // of the rule, that match
+	Exclude        string   `json:"exclude"`         // the glob that excludes it; "" if none does
+	FileExclude    string   `json:"file_exclude"`    // the same, of the rule file
 }
 
-// MatchesOf returns a choice as it is printed.
+// MatchesOf returns c in its JSON form.
 func MatchesOf(c *rules.Choice) GlobMatches {
 	return GlobMatches{
 		Selects: c.Selects(), Files: verdict.OrEmpty(c.Files), ForbiddenFiles: verdict.OrEmpty(c.Forbidden),
@@ -84,48 +84,47 @@ func MatchesOf(c *rules.Choice) GlobMatches {
 	}
 }
 
-// An ItemExplanation is what an item, or a glob of forbidden_files, asks of the file.
+// An ItemExplanation is the result of one pattern, or one glob of forbidden_files, for the file.
 type ItemExplanation struct {
-	Name      string   `json:"pattern"`   // as evidence calls it
-	Required  bool     `json:"required"`  // it must be there; else it must not
-	Encodings []string `json:"encodings"` // of a text or an expression: those in which it was looked for
-	Format    string   `json:"format"`    // of a key: that in which the file was parsed; "" if it was not
-	Places    int      `json:"reached"`   // of a key: where it is checked; -1: the file was not parsed for it
-	Note      string   `json:"note"`      // why it was not asked for; else ""
+	Name      string   `json:"pattern"`   // as in evidence
+	Required  bool     `json:"required"`  // required, not forbidden
+	Encodings []string `json:"encodings"` // of a literal or regex: those it was searched in
+	Format    string   `json:"format"`    // of a key pattern: the format the file was parsed in; "" if it was not
+	Places    int      `json:"reached"`   // of a key pattern: the number of places checked; -1: not parsed
+	Note      string   `json:"note"`      // why it was not checked; else ""
 	Outcome   Outcome  `json:"result"`    // as of the rule
 
 	Ref        rules.PatternRef   `json:"-"`
-	WhyNoPlace string             `json:"-"` // of a key that is checked at no place; else ""
-	Violation  *verdict.Violation `json:"-"` // nil: it is not broken
-	Allowance  *verdict.Allowance `json:"-"` // that allows the violation, or nil
+	WhyNoPlace string             `json:"-"` // of a key pattern that is checked nowhere; else ""
+	Violation  *verdict.Violation `json:"-"` // nil without one
+	Allowance  *verdict.Allowance `json:"-"` // of the violation, or nil
 }
 
-// An Outcome of one pattern, the mildest first.
+// An Outcome is the result of one pattern, mildest first.
 type Outcome uint8
 
 // The outcomes.
 const (
 	NotCovered Outcome = iota // the rule does not cover the file
-	Passed                    // all is as it must be
-	Allowed                   // it is not, and an allowance allows that
-	Undecided                 // that could not be decided
-	Violated                  // it is not as it must be
-	LeftOut                   // the file is no part of the tree
+	Passed                    // nothing breaks it
+	Allowed                   // broken, but allowed
+	Undecided                 // no certain answer
+	Violated                  // broken
+	LeftOut                   // the file is not part of the tree
 )
 
 func (o Outcome) String() string {
 	return [...]string{"not_covered", "passes", "allowed", "undecided", "violated", "left_out"}[o]
 }
 
-// MarshalText returns the word for an outcome in JSON.
+// MarshalText returns the outcome's word in JSON.
 func (o Outcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
 
-// Explain says what a scan of the tree does with the file of a path, by scanning that file alone. It is an error if
-// the tree has no such file.
+// Explain scans the file at path alone and describes the result. A path without a file is an error.
 func Explain(ctx context.Context, r *run.Run, path string) (*Explanation, error) {
 	s := newScan(r)
 	s.required, s.only, s.checker.Explains, s.checker.Cache = nil, path, true, nil
-	var seen []tree.File // the file, or what is there instead of a directory above it
+	var seen []tree.File // the file, or the non-directory above its path
 	var result *check.Result
 	v, err := s.observed(ctx, func(r *check.Result) {
 		seen = append(seen, r.File)
@@ -162,7 +161,7 @@ func Explain(ctx context.Context, r *run.Run, path string) (*Explanation, error)
 	return x, nil
 }
 
-// kindOf says which kind of file is at a path. It is an error if none of the files that were seen is there.
+// kindOf returns the kind of the file at path. It fails if none of the listed files has that path.
 func kindOf(seen []tree.File, path string, t tree.Tree) (string, error) {
 	why := t.Absent(path)
 	for _, f := range seen {
@@ -179,7 +178,7 @@ func kindOf(seen []tree.File, path string, t tree.Tree) (string, error) {
 	return "", fmt.Errorf("%s %s", verdict.Path(path), why)
 }
 
-// explain adds what each rule asks of the file. result is nil if none covers it.
+// explain adds the rules' results. result is nil if no rule covers the file.
 func (x *Explanation) explain(r *run.Run, path string, result *check.Result) {
 	if result != nil {
 		x.Covered, x.NotScanned, x.Bytes, x.BOM = true, result.Reason, result.Bytes, result.BOM()
@@ -189,7 +188,7 @@ func (x *Explanation) explain(r *run.Run, path string, result *check.Result) {
 		x.Unreadable = x.Unreadable || x.Errors[i].File != x.Path
 		x.Outcome = Undecided
 	}
-	bundles := map[string]string{} // of each rule
+	bundles := map[string]string{} // by rule
 	for i := range r.Sources {
 		for _, rule := range r.Sources[i].Bundle.Rules {
 			bundles[rule.ID] = r.Sources[i].Name
@@ -214,7 +213,7 @@ func (x *Explanation) explain(r *run.Run, path string, result *check.Result) {
 	x.addForms()
 }
 
-// explainRule adds the items of a rule, of which number is the index, and what came of them, if it covers the file.
+// explainRule adds the patterns of the rule with index number, and their results if the rule covers the file.
 func (x *Explanation) explainRule(e *RuleExplanation, result *check.Result, number int) {
 	add := func(of rules.PatternList, index int) {
 		item := ItemExplanation{
@@ -253,7 +252,7 @@ func (x *Explanation) explainRule(e *RuleExplanation, result *check.Result, numb
 	}
 }
 
-// addViolation makes what breaks an item, or breaks it and is allowed, its result.
+// addViolation sets an item's outcome to its violation or allowed finding, if it has one.
 func (x *Explanation) addViolation(r *rules.Rule, item *ItemExplanation) {
 	breaks := func(v *verdict.Violation) bool {
 		return v.RuleID == r.ID && v.Evidence.Pattern == item.Name &&
@@ -274,7 +273,7 @@ func (x *Explanation) addViolation(r *rules.Rule, item *ItemExplanation) {
 	}
 }
 
-// addForms adds how the content was searched and parsed.
+// addForms adds the variants of the content that were searched and parsed.
 func (x *Explanation) addForms() {
 	content, parsed := ExplainedForm{"content", nil, x.Bytes, true}, ExplainedForm{"parsed", nil, x.Bytes, true}
 	for i := range x.Rules {
@@ -296,7 +295,7 @@ func (x *Explanation) addForms() {
 	}
 }
 
-// observed runs the scan, calls observe with the result of each file, one after another, and returns the verdict.
+// observed runs the scan and calls observe with the result of each file, one call at a time.
 func (s *scan) observed(ctx context.Context, observe func(*check.Result)) (*verdict.Verdict, error) {
 	var mu sync.Mutex
 	s.observe = func(r *check.Result) {

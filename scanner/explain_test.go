@@ -47,8 +47,8 @@ func drawKeyed(tt testing.TB, t *rapid.T, dir string, list []rules.Rule) {
 	}
 }
 
-// TestExplainIsScan: what is explained of each file of a tree is what a scan of the whole tree says of it, and each
-// result agrees with the violations and errors.
+// TestExplainIsScan: the explanation of each file of a tree agrees with a scan of the whole tree, and each result with
+// the violations and errors.
 func TestExplainIsScan(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		list := drawRules02(rt, "R", 5)
@@ -96,7 +96,7 @@ func TestExplainIsScan(t *testing.T) {
 	})
 }
 
-// checkExplained compares what is explained of a file with the verdict on the whole tree, and the results with both.
+// checkExplained compares the explanation of a file with the verdict on the whole tree, and the results with both.
 func checkExplained(t *rapid.T, x *Explanation, whole *verdict.Verdict) {
 	var violations []verdict.Violation
 	for _, v := range whole.Violations {
@@ -168,7 +168,7 @@ func checkExplained(t *rapid.T, x *Explanation, whole *verdict.Verdict) {
 			t.Fatalf("%s: %s covers it: %t, %+v", x.Path, r.Rule.ID, covers, r.Choice)
 		}
 	}
-	for _, v := range violations { // found in an encoding in which it was looked for
+	for _, v := range violations { // found in an encoding that was searched
 		for i := range x.Rules {
 			for _, item := range x.Rules[i].Items {
 				if e := v.Evidence; item.Ref.Of == rules.ForbiddenPattern && x.Rules[i].Rule.ID == v.RuleID && item.Name == e.Pattern && e.Encoding != "" && !slices.Contains(item.Encodings, e.Encoding) {

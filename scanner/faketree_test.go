@@ -22,7 +22,7 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// testRule returns a boundary about every file.
+// testRule returns a boundary for every file.
 func testRule(id string, patterns ...string) rules.Rule {
 	return rules.Rule{ID: id, Title: "Title of " + id, Type: rules.Boundary, Files: []string{"**"}, Patterns: rules.PlainItems(patterns...)}
 }
@@ -30,12 +30,12 @@ func testRule(id string, patterns ...string) rules.Rule {
 // newBundle returns a bundle of the given rules.
 func newBundle(list ...rules.Rule) *rules.Bundle { return rules.New(list, nil) }
 
-// testBundle returns a bundle of one boundary about every file.
+// testBundle returns a bundle of one boundary for every file.
 func testBundle(patterns ...string) *rules.Bundle {
 	return rules.New([]rules.Rule{testRule("T-1", patterns...)}, nil)
 }
 
-// writeTree writes files, and the folders that they are in, under a new folder.
+// writeTree writes files to a new directory.
 func writeTree(t testing.TB, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -72,7 +72,7 @@ func scanFolder(t testing.TB, dir string, b *rules.Bundle, o testOptions) *verdi
 	return scanTree(t, b, tree.Folder(openRoot(t, dir)), o)
 }
 
-// scanTree scans, and holds the verdict to what is true of every one.
+// scanTree scans, and checks the verdict by [checkVerdict].
 func scanTree(t testing.TB, b *rules.Bundle, files tree.Tree, o testOptions) *verdict.Verdict {
 	t.Helper()
 	v := scanWith(context.Background(), b, files, o)
@@ -80,7 +80,7 @@ func scanTree(t testing.TB, b *rules.Bundle, files tree.Tree, o testOptions) *ve
 	return v
 }
 
-// checkVerdict holds a verdict to what the contract says of every one.
+// checkVerdict checks the invariants of every verdict.
 func checkVerdict(t testing.TB, b *rules.Bundle, v *verdict.Verdict) {
 	t.Helper()
 	if v.Complete != (len(v.Errors) == 0) {
@@ -247,7 +247,7 @@ func encoded(t testing.TB, v *verdict.Verdict) []byte {
 	return text
 }
 
-// outcome writes a verdict as docs/faults.md does: P, F, or I and the first code.
+// outcome abbreviates a verdict as in docs/faults.md: P, F, or I and the first code.
 func outcome(v *verdict.Verdict) string {
 	switch {
 	case v.Verdict == verdict.Pass:
@@ -274,8 +274,7 @@ func violated(v *verdict.Verdict) []string {
 	return slices.Compact(slices.Sorted(slices.Values(files)))
 }
 
-// A fakeTree is a tree whose every step is the test's: how files are listed, opened
-// and read.
+// A fakeTree is a tree whose files are listed, opened and read by the test's functions.
 type fakeTree struct {
 	files   []tree.File
 	onList  func(context.Context) error
@@ -308,7 +307,7 @@ func (f *fakeTree) Files(ctx context.Context, n int, q tree.Query) []iter.Seq2[t
 	})
 }
 
-// fakeFiles returns a tree of some paths that all have the same content.
+// fakeFiles returns a tree of some paths with the same content.
 func fakeFiles(content func(path string) (tree.Content, error), paths ...string) *fakeTree {
 	f := &fakeTree{content: content}
 	for _, p := range paths {
@@ -325,8 +324,7 @@ func numberedFiles(n int) []string {
 	return names
 }
 
-// A readContent is a content that is read through a reader of the test's making,
-// which is made again after each Seek.
+// A readContent is a content that is read through a reader of the test, created again after each Seek.
 type readContent struct {
 	*bytes.Reader
 	wrap func(io.Reader) io.Reader

@@ -22,7 +22,7 @@ import (
 
 // The tests called TestFault_NNN follow the rows of docs/faults.md.
 
-// found scans one file on disk that must hold the pattern, and returns its evidence.
+// found scans one file on disk that must match the pattern, and returns its evidence.
 func found(t *testing.T, content, pattern string) verdict.Evidence {
 	t.Helper()
 	dir := writeTree(t, map[string]string{"main.tf": content})
@@ -34,7 +34,7 @@ func found(t *testing.T, content, pattern string) verdict.Evidence {
 	return v.Violations[0].Evidence
 }
 
-// notFound scans one file that must not hold the pattern.
+// notFound scans one file that must not match the pattern.
 func notFound(t *testing.T, content, pattern string) {
 	t.Helper()
 	v := scanFolder(t, writeTree(t, map[string]string{"main.tf": content}), testBundle(pattern), testOptions{})
@@ -220,7 +220,7 @@ func TestFault_018_InlineComments(t *testing.T) {
 	}
 }
 
-// Out of scope, and documented: what must be unpacked or decoded first.
+// Documented as not found: packed or encoded content.
 func TestFault_019_Compressed(t *testing.T) {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
@@ -260,7 +260,7 @@ func TestFault_021_ManyMatches(t *testing.T) {
 	}
 }
 
-// A text that overlaps itself is counted as often as it is side by side, whatever the windows.
+// A literal that overlaps itself is counted without overlaps, whatever the windows.
 func TestOccurrencesAcrossWindows(t *testing.T) {
 	const n = 3*match.WindowSize + 1
 	for _, pattern := range []string{"aaa", "aaaaa", "aaaaaaa"} {

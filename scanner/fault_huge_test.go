@@ -19,8 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fileLimit is what a scan may hold in memory however long a file is, in MiB. The
-// race detector's own memory comes on top.
+// fileLimit is the memory limit of a scan in MiB for files of any length. The race detector's memory comes on top.
 func fileLimit() int {
 	if cputime.RaceDetector {
 		return 512
@@ -28,7 +27,7 @@ func fileLimit() int {
 	return 64
 }
 
-// skipLong says why a test that takes long does not run.
+// skipLong returns why a long test does not run.
 func skipLong(t *testing.T) {
 	t.Helper()
 	switch {
@@ -39,7 +38,7 @@ func skipLong(t *testing.T) {
 	}
 }
 
-// writeHole makes a file of size bytes, all NUL but for the text at its end.
+// writeHole writes a file of size bytes, all NUL except the text at its end.
 func writeHole(t *testing.T, path string, size int64, text string) {
 	t.Helper()
 	f, err := os.Create(path)
@@ -48,7 +47,7 @@ func writeHole(t *testing.T, path string, size int64, text string) {
 	must(t, errors.Join(err, f.Close()))
 }
 
-// writeText makes a file of size bytes, in lines or in one, that ends in the given text.
+// writeText writes a file of size bytes, in lines or in one, that ends in the given text.
 func writeText(t *testing.T, path string, size int64, lines bool, end string) {
 	t.Helper()
 	f, err := os.Create(path)
@@ -66,7 +65,7 @@ func writeText(t *testing.T, path string, size int64, lines bool, end string) {
 	must(t, errors.Join(err, w.Flush(), f.Close()))
 }
 
-// scanHuge scans one file that holds "0.0.0.0/0" at its very end and nowhere else.
+// scanHuge scans one file with "0.0.0.0/0" only at its very end.
 func scanHuge(t *testing.T, make func(path string)) *verdict.Violation {
 	t.Helper()
 	dir := t.TempDir()
@@ -91,7 +90,7 @@ func scanHuge(t *testing.T, make func(path string)) *verdict.Violation {
 func TestFault_010_BigFile(t *testing.T) {
 	size := int64(150_000_000)
 	if cputime.RaceDetector {
-		size /= 10 // which is ten times slower
+		size /= 10 // ten times slower
 	}
 	t.Run("150 MB of lines", func(t *testing.T) {
 		v := scanHuge(t, func(path string) { writeText(t, path, size, true, "0.0.0.0/0") })
@@ -170,7 +169,7 @@ func TestFault_039_ManyFiles(t *testing.T) {
 		n = 10_000
 	}
 	dir := t.TempDir()
-	if st, err := os.MkdirTemp("/dev/shm", "scanner"); err == nil { // in memory it takes a third of the time
+	if st, err := os.MkdirTemp("/dev/shm", "scanner"); err == nil { // a third of the time
 		dir = st
 		t.Cleanup(func() { must(t, os.RemoveAll(st)) })
 	}

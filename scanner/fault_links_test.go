@@ -39,7 +39,7 @@ func writeLink(t *testing.T, target, path string) {
 	must(t, os.Symlink(target, path))
 }
 
-// writeFIFO makes a FIFO, and at the end of the test says whether anything opened it.
+// writeFIFO creates a FIFO, and reports at the end of the test if anything opened it.
 func writeFIFO(t *testing.T, path string) {
 	t.Helper()
 	must(t, syscall.Mkfifo(path, 0o666))
@@ -70,7 +70,7 @@ func writeFIFO(t *testing.T, path string) {
 	})
 }
 
-// The content of a link is its target string; what it leads to is never read.
+// The content of a link is its target string; the target is never read.
 func TestFault_030_LinkOutside(t *testing.T) {
 	outside := writeTree(t, map[string]string{"secret": "key", "dir/secret": "key"})
 	writeFIFO(t, filepath.Join(outside, "fifo"))
@@ -126,7 +126,7 @@ func TestFault_032_LinkLoopsDangling(t *testing.T) {
 	}
 	wantOutcome(t, scanFolder(t, dir, testBundle("key"), testOptions{Allow: []string{check.AllowSymlink}}), "P")
 	wantOutcome(t, scanFolder(t, dir, testBundle("k/k/"), testOptions{}), "F")
-	// What is matched is the string of every link, judged or not.
+	// The string of every link is matched.
 	if got := violated(scanFolder(t, dir, testBundle("self", "nowhere"), testOptions{Allow: []string{check.AllowSymlink}})); !slices.Equal(got, []string{"dangling", "self", "through-self"}) {
 		t.Errorf("%q", got)
 	}
@@ -144,7 +144,7 @@ func TestFault_033_LinkOnThePath(t *testing.T) {
 		v := scanTree(t, testBundle("key"), tree.List(root, []string{entry}), testOptions{})
 		wantOutcome(t, v, "I(E_FILES_FROM)")
 	}
-	// Listed as a file of a folder, which is a link by the time that it is opened.
+	// Listed as a file of a directory, which is a link by the time it is opened.
 	rd := root.Reader()
 	defer rd.Close()
 	for _, path := range []string{"out/ok.tf", "out/deep/ok.tf", "loop/real/ok.tf", "out"} {
@@ -186,7 +186,7 @@ func TestFault_036_SocketAndDevice(t *testing.T) {
 	})
 }
 
-// scanSpecial scans a tree that holds a.tf and one file that is not to be opened.
+// scanSpecial scans a tree with a.tf and one file that must not be opened.
 func scanSpecial(t *testing.T, dir, name string) {
 	t.Helper()
 	ends(t, func() {
@@ -238,8 +238,8 @@ func TestFault_038_Depth(t *testing.T) {
 	}
 }
 
-// writeDeep makes a file that many folders down, whose path no call could take whole, and
-// another in dir; it removes them at the end.
+// writeDeep writes a file many directories down, with a path too long for any system call, and another in dir; it
+// removes them at the end.
 func writeDeep(t *testing.T, dir string, depth int, name, text string) string {
 	t.Helper()
 	writeFile(t, dir+"/top.tf", text)

@@ -14,9 +14,8 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// allFound scans files of the given names, each of which holds the pattern, in full
-// scope and as a list, and holds the verdict to naming exactly them. It skips names
-// that the file system refuses or changes.
+// allFound scans files of the given names, all with the pattern, in full scope and as a list; the verdict must name
+// exactly them. It skips names that the file system refuses or changes.
 func allFound(t *testing.T, names ...string) *verdict.Verdict {
 	t.Helper()
 	dir := t.TempDir()

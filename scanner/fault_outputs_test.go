@@ -23,11 +23,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// nobody is a user who may not read what root wrote for itself alone.
+// nobody is a user who cannot read root's private files.
 const nobody = 65534
 
-// asNobody scans as another user, for root may read everything. The binary and the
-// tree are where that user can reach them.
+// asNobody scans as another user, for root may read everything. That user can reach the binary and the tree.
 func asNobody(t *testing.T, dir string) *verdict.Verdict {
 	t.Helper()
 	if os.Getuid() != 0 {
@@ -98,7 +97,7 @@ func TestFault_053_Root(t *testing.T) {
 	})
 }
 
-// What the caller skips is named in coverage, and changes nothing else.
+// Files that the caller skips are only in the coverage.
 func TestFault_066_OwnOutputs(t *testing.T) {
 	dir := writeTree(t, map[string]string{"main.tf": "x", "sub/b.tf": "x"})
 	o := testOptions{LeaveOut: map[string]string{"out/verdict.json": "output"}}
@@ -175,8 +174,8 @@ func TestFault_069_ViolationsAndErrors(t *testing.T) {
 	}
 }
 
-// Whatever bytes are around a match, the document is UTF-8 without controls, its
-// excerpt has at most 200 characters, and the pattern is in it.
+// Whatever bytes are around a match, the document is UTF-8 without controls, its excerpt has at most 200 characters,
+// and contains the match.
 func TestFault_070_Excerpt(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		pattern := rapid.StringMatching(`[a-z\x{1b}\x{e9}\x{202e}\x{1f600}]{1,30}`).Draw(rt, "pattern")
@@ -198,8 +197,7 @@ func TestFault_070_Excerpt(t *testing.T) {
 	})
 }
 
-// A disturbed tree is one whose files something happens to before they are opened, and
-// between the reads of one that takes several.
+// A disturbed tree changes its files before they are opened, and between the reads of a long one.
 type disturbed struct {
 	tree.Tree
 	before, between func(path string)
@@ -243,15 +241,14 @@ type disturbedContent struct {
 
 func (c disturbedContent) Read(p []byte) (int, error) {
 	n, err := c.Content.Read(p)
-	if c.watched { // else it is read again if it takes several
+	if c.watched { // else several reads repeat it
 		c.by.between(c.path)
 	}
 	return n, err
 }
 
-// TestFault_064_AnotherRunsTemporaryFile: one that was listed and is in its verdict's place
-// when its turn comes, or after it changed, is not a file of the tree. One that stays is
-// scanned like any other, and there is no other name that a file can vanish under.
+// TestFault_064_AnotherRunsTemporaryFile: another run's temporary file, listed and then renamed to its verdict, is not
+// a file of the tree, even if it has changed. One that stays is scanned, and files of other names must not vanish.
 func TestFault_064_AnotherRunsTemporaryFile(t *testing.T) {
 	const name = ".verdict.json.12-0.tmp"
 	output := map[string]string{"verdict.json": tree.Output}
@@ -291,7 +288,7 @@ func TestFault_064_AnotherRunsTemporaryFile(t *testing.T) {
 			root, err := worktree.Open(dir)
 			must(t, err)
 			defer root.Close()
-			only := func(f func(string)) func(string) { // once: what grows at each read has no end
+			only := func(f func(string)) func(string) { // once: a file that grows at each read never ends
 				return func(path string) {
 					if path == c.path {
 						f(file)

@@ -21,7 +21,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// raceTime is how long each race is run.
+// raceTime is the duration of each race.
 func raceTime(t *testing.T) time.Duration {
 	switch {
 	case !*long:
@@ -32,7 +32,7 @@ func raceTime(t *testing.T) time.Duration {
 	return 1500 * time.Millisecond
 }
 
-// race runs disturb over and over while scan is run over and over, for a while.
+// race runs disturb and scan repeatedly for a while.
 func race(t *testing.T, disturb func(round int) error, scan func() *verdict.Verdict, check func(*verdict.Verdict) error) {
 	t.Helper()
 	var stop atomic.Bool
@@ -60,8 +60,7 @@ func race(t *testing.T, disturb func(round int) error, scan func() *verdict.Verd
 	t.Log(outcomes)
 }
 
-// foundOr is an error unless the verdict is a violation of "key" alone or has no
-// other codes than these.
+// foundOr returns an error unless the verdict is a violation of "key" alone or only has these codes.
 func foundOr(codes ...string) func(*verdict.Verdict) error {
 	return func(v *verdict.Verdict) error {
 		for i := range v.Violations {
@@ -85,13 +84,13 @@ func exchange(a, b string) error {
 	return unix.Renameat2(unix.AT_FDCWD, a, unix.AT_FDCWD, b, unix.RENAME_EXCHANGE)
 }
 
-// Something else takes a file's or a folder's place again and again. Whatever a scan
-// meets, a file, a link, a FIFO, it is a violation or not decided.
+// A file or a directory is replaced repeatedly, by a file, a link or a FIFO. The result is always a violation or
+// undecided.
 func TestFault_034_Swapped(t *testing.T) {
 	outside := writeTree(t, map[string]string{"key.tf": "OUTSIDE", "key": "OUTSIDE"})
 	for _, c := range []struct {
 		name  string
-		make  func(t *testing.T, path string) // what takes the place
+		make  func(t *testing.T, path string) // creates the replacement
 		codes []string
 	}{
 		{"link for file", func(t *testing.T, path string) { writeLink(t, outside+"/key.tf", path) }, []string{code.Changed, code.FilesFrom}},
@@ -135,7 +134,7 @@ func TestFault_051_Rewritten(t *testing.T) {
 	defer f.Close()
 	put := func(text string, at int64) error { _, err := f.WriteAt([]byte(text), at); return err }
 	last := int64(len(bigText)) - 4
-	race(t, func(i int) error { // the pattern is now at the start, now at the end, never nowhere
+	race(t, func(i int) error { // the pattern moves between start and end, and never vanishes
 		if i%2 == 0 {
 			return errors.Join(put("key\n", last), put("---\n", 0))
 		}
@@ -202,23 +201,23 @@ func TestFault_051_Deleted(t *testing.T) {
 				return errors.New("what is wrong is that the file changed")
 			}
 		}
-		if v.Verdict == verdict.Pass && v.Coverage.Files == 2 && v.Coverage.Bytes != 1 { // empty or not yet there: no violation
+		if v.Verdict == verdict.Pass && v.Coverage.Files == 2 && v.Coverage.Bytes != 1 { // empty or missing yet: no violation
 			return errors.New("a PASS, though the file was scanned")
 		}
 		return nil
 	})
 }
 
-// A file that moves, while the tree is listed, from a folder not yet listed into one
-// that was: it was in the tree all the time, so the run must not pass without it.
+// A file that moves, while the tree is listed, from a directory not yet listed to a listed one: it was in the tree all
+// the time, so the run must not pass without it.
 func TestFault_051_MovedWhileListed(t *testing.T) {
 	dir := writeTree(t, map[string]string{"a/mark": "x", "b/mark": "x"})
-	var order []string // of the folders' listing
+	var order []string // of the listed directories
 	scan := func(onFirst func()) *verdict.Verdict {
 		order = nil
 		return scanFolder(t, dir, testBundle("key"), testOptions{
 			Allow:   []string{check.AllowPartial},
-			Workers: 1, // one folder after the other
+			Workers: 1, // one directory after the other
 			Exclude: func(path string) bool {
 				order = append(order, filepath.Dir(path))
 				if len(order) == 1 {
@@ -237,8 +236,8 @@ func TestFault_051_MovedWhileListed(t *testing.T) {
 	}
 }
 
-// Another policyscan that ends replaces its verdict.json, which this run skips,
-// by way of a temporary file in the same folder. That is no change of the tree.
+// Another policyscan that ends replaces its verdict.json, which this run skips, through a temporary file in the same
+// directory. The tree has not changed.
 func TestFault_065_AnotherRunsOutput(t *testing.T) {
 	dir := writeTree(t, map[string]string{"main.tf": "x", "verdict.json": "old"})
 	replaced := false

@@ -11,8 +11,7 @@ import (
 	"github.com/policyscan/policyscan/verdict/shard"
 )
 
-// collect ends the scan: what comes later does not count. It returns what the verdict is made of: what the run is,
-// and what was found. See [assemble].
+// collect ends the scan, drops later results, and returns the run and its findings for [assemble].
 func (s *scan) collect() (*shard.Run, *shard.Findings) {
 	about := s.describeRun()
 	f := &shard.Findings{
@@ -32,7 +31,7 @@ func (s *scan) collect() (*shard.Run, *shard.Findings) {
 	broken := make([]check.Finding, 0, count)
 	for _, t := range s.sums {
 		broken = append(broken, t.findings...)
-		t.findings = nil // each find is let go as soon as it is a violation: together they are as large as the verdict
+		t.findings = nil // free each find once it is a violation: together they are as large as the verdict
 		f.FileErrors = append(f.FileErrors, t.errors...)
 		f.Coverage.Files += t.files
 		f.Coverage.Governed += t.covered
@@ -50,7 +49,7 @@ func (s *scan) collect() (*shard.Run, *shard.Findings) {
 		}
 	}
 	for _, br := range s.required.AllFindings() {
-		// A comparison labels those that are missing.
+		// A comparison labels missing files.
 		if s.base == nil || f.RequiredWhole && !s.required.Has(br.Rule, br.Ref.Index) {
 			broken = append(broken, br)
 		}
@@ -116,7 +115,7 @@ func describe(r *rules.Rule, from string) verdict.Rule {
 	}
 }
 
-// notLookedFor returns the globs of required files in a scope that does not have the whole tree, each once.
+// notLookedFor returns the globs of required files that a partial tree cannot answer, each once.
 func (s *scan) notLookedFor() []verdict.Omission {
 	if hasWholeTree(s.run.Tree.Scope().Mode) {
 		return nil

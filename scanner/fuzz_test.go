@@ -24,7 +24,7 @@ type judgement struct {
 	patterns string // one after another, separated by U+001E
 	content  string // bytes, or text that is encoded first
 	encode   byte   // see build
-	pad      uint32 // so many bytes of filler before the content
+	pad      uint32 // bytes of filler before the content
 }
 
 // The bits of judgement.encode.
@@ -36,11 +36,10 @@ const (
 	onDisk   = 0x80 // scanned from a file, too
 )
 
-// most is the longest filler: more than a window and a bit.
+// most is the longest filler: slightly more than a window.
 const most = 2*match.WindowSize + 100<<10
 
-// build returns the rules and the bytes that a judgement means; no rules if it
-// means nothing that a bundle could hold.
+// build returns the rules and the bytes of a judgement; no rules if no bundle could have them.
 func (j judgement) build() ([]rules.Rule, []byte) {
 	var patterns []string
 	seen := map[string]bool{}
@@ -73,7 +72,7 @@ func (j judgement) build() ([]rules.Rule, []byte) {
 	return list, content
 }
 
-// hold compares every way of judging the content with the oracle.
+// hold compares every way of checking the content with the oracle.
 func (j judgement) hold(t *testing.T) {
 	list, data := j.build()
 	if list == nil {
@@ -115,7 +114,7 @@ func (j judgement) hold(t *testing.T) {
 	}
 }
 
-// judgements are the seeds, and a test of their own.
+// judgements are the seeds, and also a separate test.
 var judgements = map[string]judgement{
 	"first byte":                     {"0.0.0.0/0", "0.0.0.0/0\n", 0, 0},
 	"last byte":                      {"::/0", "x = ::/0", 0, 0},
@@ -192,7 +191,7 @@ func TestOracle(t *testing.T) {
 	}
 }
 
-// A match of every form is found at every place around the end of a window.
+// A match of every variant is found at every offset around the end of a window.
 func TestOracleAroundWindows(t *testing.T) {
 	step := uint32(3)
 	if !*long {
@@ -205,8 +204,7 @@ func TestOracleAroundWindows(t *testing.T) {
 	}
 }
 
-// The longest match that there can be is found once at every place near the end of
-// a window.
+// The longest possible match is found once at every offset near the end of a window.
 func TestEveryPlaceAroundAWindow(t *testing.T) {
 	const pattern, text = "a\n\nkey", "a\r\n\r\nkey"
 	filler := bytes.Repeat([]byte("x = 10.0.0.0/8\n"), 2*match.WindowSize/15)
@@ -223,8 +221,8 @@ func TestEveryPlaceAroundAWindow(t *testing.T) {
 	}
 }
 
-// FuzzCheck holds every way of judging a small content to the oracle. (TestOracleAroundWindows and FuzzStream are
-// about long ones; a file on disk takes the time of fifty contents in memory.)
+// FuzzCheck compares every way of checking a short content with the oracle. (TestOracleAroundWindows and FuzzStream
+// test long ones; a file on disk takes the time of fifty contents in memory.)
 func FuzzCheck(f *testing.F) {
 	for _, j := range judgements {
 		f.Add(j.patterns, j.content, j.encode)
@@ -234,8 +232,8 @@ func FuzzCheck(f *testing.F) {
 	})
 }
 
-// FuzzStream: in windows of a few bytes, which the patterns and all that is said of their places extend across, the
-// same is found as in one.
+// FuzzStream: windows of a few bytes, shorter than the patterns and their evidence, give the same result as one
+// window.
 func FuzzStream(f *testing.F) {
 	for _, j := range judgements {
 		f.Add(j.patterns, j.content, j.encode, byte(len(j.content)))
@@ -247,7 +245,7 @@ func FuzzStream(f *testing.F) {
 		}
 		b := rules.New(list, nil)
 		whole, pieces := check.NewContentChecker(b), check.NewContentChecker(b)
-		whole.Window = len(data) + 1    // a longer one would be most of the time
+		whole.Window = len(data) + 1    // a longer one would take most of the time
 		pieces.Window = 1 + int(window) // and no shorter than four of the longest pattern
 		want, err := whole.Check(t.Context(), "main.tf", data)
 		must(t, err)

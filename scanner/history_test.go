@@ -11,7 +11,7 @@ import (
 	"github.com/policyscan/policyscan/scanner/repo"
 )
 
-// A history is commits to be made of a repository: mark 1 has no parent.
+// A history is commits of a test repository: mark 1 has no parent.
 type history []historyCommit
 
 type historyCommit struct {

@@ -45,7 +45,7 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// A stuckContent's Read never returns, or not until the test ends.
+// A stuckContent's Read blocks until the test ends.
 type stuckContent struct {
 	tree.Content
 	reading chan<- struct{}
@@ -78,13 +78,13 @@ func TestFault_140_StuckRead(t *testing.T) {
 	}()
 	v := scanWith(ctx, testBundle("key"), input, testOptions{Workers: 1})
 	checkVerdict(t, testBundle("key"), v)
-	want := []verdict.Omission{{File: "stuck", Reason: "not-reached"}} // the one worker never came to the last
+	want := []verdict.Omission{{File: "stuck", Reason: "not-reached"}} // the only worker never reached the last
 	if got := violated(v); !slices.Equal(got, []string{"first"}) || !slices.Equal(v.Coverage.NotScanned, want) || v.Complete || v.Errors[0].Code != code.Timeout {
 		t.Errorf("violations in %q, %+v, %+v", got, v.Coverage, v.Errors)
 	}
 }
 
-// What cannot be read because the scan is over was not reached: it is not an error of its own.
+// A read that fails because the scan has ended is not an error: the file was not reached.
 func TestReadEndedByScan(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	input := fakeFiles(func(string) (tree.Content, error) {
@@ -111,7 +111,7 @@ func TestFault_140_StuckList(t *testing.T) {
 	wantOutcome(t, v, "I(E_INTERRUPTED)")
 }
 
-// A panicContent panics where it is told to.
+// A panicContent panics at a given call.
 type panicContent struct {
 	tree.Content
 	in string
@@ -168,8 +168,8 @@ func TestFault_139_PanicWhileListing(t *testing.T) {
 	}
 }
 
-// A panic at each point where the scanner calls out, one after the other: listing, opening,
-// reading, asking for a size, going back, asking for a change, closing. No run passes.
+// A panic at each call out of the scanner, one after the other: listing, opening, reading, asking for a size, going
+// back, asking for a change, closing. No run passes.
 func TestFault_139_PanicAnywhere(t *testing.T) {
 	text := []byte(strings.Repeat("line\n", 70_000) + "a key\n") // more than a window
 	run := func(at int) (*verdict.Verdict, int) {
@@ -200,7 +200,7 @@ func TestFault_139_PanicAnywhere(t *testing.T) {
 	t.Logf("%d points", points)
 }
 
-// A panicTree panics where a tree is asked for its files or for its history.
+// A panicTree panics when it lists its files or its history.
 type panicTree struct {
 	*fakeTree
 	in string
@@ -231,7 +231,7 @@ func TestFault_139_PanicInTree(t *testing.T) {
 	}
 }
 
-// TestErrorsOutliveTheEnd: what the list of an interrupted scan knows to be wrong by then is still said.
+// TestErrorsOutliveTheEnd: the known errors of the list of an interrupted scan are still reported.
 func TestErrorsOutliveTheEnd(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	input := fakeFiles(func(string) (tree.Content, error) { cancel(); return tree.InMemory(nil), nil }, "a", "b")
@@ -242,7 +242,7 @@ func TestErrorsOutliveTheEnd(t *testing.T) {
 	}
 }
 
-// A pointContent tells of each call.
+// A pointContent reports each call.
 type pointContent struct {
 	tree.Content
 	point func()
@@ -254,7 +254,7 @@ func (c *pointContent) Seek(o int64, w int) (int64, error) { c.point(); return c
 func (c *pointContent) Changed() error                     { c.point(); return c.Content.Changed() }
 func (c *pointContent) Close()                             { c.point(); c.Content.Close() }
 
-// The read of a file that fails, or gives nothing, is an error and nothing else.
+// A file whose read fails, or returns nothing, is one error and nothing else.
 func TestFault_046_ReadErrors(t *testing.T) {
 	for name, c := range map[string]struct {
 		wrap func(io.Reader) io.Reader
@@ -283,7 +283,7 @@ func TestFault_046_ReadErrors(t *testing.T) {
 		})
 	}
 
-	// Evidence of a file that is longer than a window takes several readings, and each can fail.
+	// The evidence of a file longer than a window takes several reads, and each can fail.
 	text := []byte(strings.Repeat("line\n", 120_000) + "a key\n" + strings.Repeat("line\n", 120_000))
 	for failing := 1; ; failing++ {
 		reading := 0
@@ -312,8 +312,7 @@ type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
-// A file that is cut while it is scanned, whenever that is, has changed: it is not
-// unreadable, nor a bug.
+// A file that is truncated during the scan, at any time, has changed: it is not unreadable, nor a bug.
 func TestFault_051_CutAtEachSeek(t *testing.T) {
 	whole := []byte(strings.Repeat("line\n", 120_000) + "a key\n" + strings.Repeat("line\n", 120_000))
 	for _, left := range []int{0, 100, 300_000, 599_990, 600_001, 600_003, 600_010, 700_000} {
@@ -322,7 +321,7 @@ func TestFault_051_CutAtEachSeek(t *testing.T) {
 			input := fakeFiles(func(string) (tree.Content, error) { return c, nil }, "a")
 			v := scanTree(t, testBundle("key"), input, testOptions{})
 			if c.at > 0 {
-				break // it is done with fewer seeks
+				break // done with fewer seeks
 			}
 			if got := outcome(v); got != "I(E_CHANGED)" {
 				t.Errorf("cut to %d bytes at seek %d: %s, errors %+v", left, seek, got, v.Errors)
@@ -336,7 +335,7 @@ type cutContent struct {
 	tree.Content
 	whole []byte
 	left  int // bytes after the cut
-	at    int // the Seek at which it is cut; 0: it is
+	at    int // the Seek at which it is truncated; 0: it already is
 }
 
 func (c *cutContent) Seek(offset int64, whence int) (int64, error) {

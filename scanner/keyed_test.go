@@ -30,7 +30,7 @@ func keyBundle(t testing.TB, match string) *rules.Bundle {
 	return b
 }
 
-// What a file is longer than one window, or read several times, does not change what its keys are.
+// The keys of a file do not depend on the number of windows or reads.
 func TestKeysOfLongFiles(t *testing.T) {
 	b := keyBundle(t, `match: {files: ["**"], required_absent: [{key: "**.on", is: true}, {key: "**.on", is: yes_it_is}]}`)
 	long := strings.Repeat("# ä\r\n", match.WindowSize/3) + "a:\r\n  - {on: yes}\r\nb: {on: 'true'}\n"
@@ -46,8 +46,8 @@ func TestKeysOfLongFiles(t *testing.T) {
 	}
 }
 
-// A file that cannot be parsed is not scanned, and what its text lacks or has is said all the same. Links and what
-// stands for another content are not asked for keys.
+// A file that cannot be parsed is not scanned, but its text is still checked. Links and placeholders are not checked
+// for keys.
 func TestKeysThatAreNotAsked(t *testing.T) {
 	b := keyBundle(t, `match: {files: ["**"], required_absent: [{key: a, is: 1, format: json}, BAD], required_patterns: [OWNER, {key: b, format: json}]}`)
 	pointer := "version https://git-lfs.github.com/spec/v1\noid sha256:" + strings.Repeat("a", 64) + "\nsize 1\n"
@@ -90,7 +90,7 @@ func TestKeysThatAreNotAsked(t *testing.T) {
 	wantOutcome(t, scanFolder(t, dir, b, testOptions{}), "P")
 }
 
-// Rules differ in what they make of a file that cannot be parsed, and in how they read it.
+// Rules differ in how they treat a file that cannot be parsed, and in how they read it.
 func TestKeysOfSeveralRules(t *testing.T) {
 	load := func(rest string) rules.Rule { return keyBundle(t, rest).Rules[0] }
 	strict := load(`match: {files: ["**"], required_absent: [{key: a}]}`)
@@ -132,7 +132,7 @@ func TestKeysOfSeveralRules(t *testing.T) {
 	}
 }
 
-// Where a file cannot be parsed is in the error, as far as it is known; and the ways out are those of its rules.
+// A parse error has its location, if known, and the fixes of its rules.
 func TestPlacesOfKeyErrors(t *testing.T) {
 	for _, c := range []struct {
 		items, content    string
@@ -158,7 +158,7 @@ func TestPlacesOfKeyErrors(t *testing.T) {
 	}
 }
 
-// Where a key is missing: a place that leads to it, or none.
+// The place of a missing key: its parent, or none.
 func TestMissingKeys(t *testing.T) {
 	b := keyBundle(t, `match: {files: ["**"], required_patterns: [{key: a.b, is: 1}]}`)
 	for _, c := range []struct {
@@ -186,7 +186,7 @@ func TestMissingKeys(t *testing.T) {
 	}
 }
 
-// In which encoding a file is written changes no place that a person counts, and nothing of what is found.
+// The encoding of a file changes no displayed location and no finding.
 func TestKeysInAnyEncoding(t *testing.T) {
 	b := keyBundle(t, `match: {files: ["**"], required_absent: [{key: "**.a", is: [true, ä]}, {key: b}], required_patterns: [{each: "**.c", key: a}]}`)
 	lines := rapid.SliceOfN(rapid.SampledFrom([]string{
@@ -231,7 +231,7 @@ func utf16LE(text string) string {
 	return string(out)
 }
 
-// TestLimitHasItsPlace: what is over a bound at a place says where.
+// TestLimitHasItsPlace: an exceeded limit has its location.
 func TestLimitHasItsPlace(t *testing.T) {
 	b := keyBundle(t, `match: {files: ["**"], required_absent: [{key: a}]}`)
 	for name, c := range map[string]struct{ content, place string }{

@@ -21,7 +21,7 @@ import (
 	"github.com/policyscan/policyscan/verdict/code"
 )
 
-// linkNames are the names in the trees of the test below, of which every path of three is tried.
+// linkNames are the names in the trees of the test below, which tries every path of three.
 var linkNames = []string{"a", "b", "c.tf", "d"}
 
 // A linkTree is files (their values are "") and links (their targets), by their paths.
@@ -104,7 +104,7 @@ func drawLinkRules(r *rand.Rand) *rules.Bundle {
 	return newBundle(list...)
 }
 
-// resolve is where a path leads from a folder, one link within another; false: nowhere in the tree.
+// resolve follows a path from a directory, through nested links; false: outside the tree.
 func (t linkTree) resolve(at, path string, budget *int) (string, bool) {
 	if strings.HasPrefix(path, "/") {
 		return "", false
@@ -137,7 +137,7 @@ func (t linkTree) resolve(at, path string, budget *int) (string, bool) {
 	return at, true
 }
 
-// loses finds a path beneath a link, or the link's, that a rule selects while it does not select what it leads to.
+// loses finds the link or a path below it that a rule selects while it does not select the target.
 func (t linkTree) loses(b *rules.Bundle, link string, beneath []string) string {
 	budget := 40
 	to, ok := t.resolve("", link, &budget)
@@ -201,8 +201,8 @@ func strayLinks(t *testing.T, v *verdict.Verdict) []string {
 	return links
 }
 
-// TestFault_150_Naive: no link passes under whose name a path could be read that a rule selects, while it would not
-// select what is read. How often a link fails for nothing is counted.
+// TestFault_150_Naive: no link passes if a rule selects a path below it but not the path's target. The test counts
+// links that fail without need.
 func TestFault_150_Naive(t *testing.T) {
 	var beneath []string
 	for _, a := range linkNames {
@@ -247,7 +247,7 @@ func TestFault_150_Naive(t *testing.T) {
 		if n%40 > 0 {
 			continue
 		}
-		// On disk it is the same, but that an absolute path leads out of the repository, if there were one.
+		// The result on disk is equal, except for absolute paths, which are outside the repository.
 		dir := t.TempDir()
 		for path, text := range input {
 			if path = filepath.Join(dir, path); text == "" {

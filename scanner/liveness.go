@@ -14,39 +14,40 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// A Liveness says which parts of rules are alive: that in an example of the rule, or in a file of a tree,
+// A Liveness lists the dead parts of rules. A part is alive if an example of the rule, or a file of a tree, shows one
+// of these:
 //
-//   - something violates the rule, unless it is about the tree alone;
+//   - the rule is violated, unless it applies only to the tree;
 //   - a glob of files, forbidden_files or required_files matches a path that no exclude removes;
 //   - an exclude removes a path that one of these globs matches, and that no other exclude removes;
-//   - an item that must not appear is found;
-//   - an item that is required is there: in a document, or in a node of its each, that has it;
-//   - a path of each leads to a node.
+//   - a forbidden pattern is found;
+//   - a required pattern is found: in a document, or in a node of its each;
+//   - an each path reaches a node.
 //
-// An exclude of a rule file is alive if it is for one of the file's rules. What examples say about themselves does not
-// count, but what is found in them.
+// An exclude of a rule file is alive if it is so for one of the file's rules. The expected results of examples do not
+// count, only their findings.
 type Liveness struct {
-	Examples, Files int              // that were tried
+	Examples, Files int              // that were checked
 	Bundles         []BundleLiveness // in the order of the sources
-	Errors          []verdict.Error  // what could not be decided in the tree: with any, what is Dead may be alive
+	Errors          []verdict.Error  // undecided in the tree: with any, a Dead part may be alive
 }
 
 // A BundleLiveness is the liveness of a bundle's rules.
 type BundleLiveness struct {
-	Alive    int             // parts
-	Dead     []DeadPart      // parts that nothing shows to be alive
-	Mistakes document.Errors // examples that could not be judged
+	Alive    int // number of live parts
+	Dead     []DeadPart
+	Mistakes document.Errors // examples that could not be checked
 }
 
-// A DeadPart is a part of a rule that nothing shows to be alive.
+// A DeadPart is a part of a rule that nothing triggers.
 type DeadPart struct {
 	Rule       *rules.Rule
 	Part       rules.Part
-	Redundant  bool // of an exclude: it removes paths, but other excludes remove each of them, too
+	Redundant  bool // of an exclude: other excludes remove all of its paths, too
 	triedFiles bool // the rules were tried on files, too
 }
 
-// Alive tries the rules of some bundles on their own examples and, unless it is nil, on the tree of a run of them.
+// Alive tries the rules of bundles on their own examples and, unless r is nil, on the tree of the run.
 func Alive(ctx context.Context, sources []run.RuleSource, r *run.Run) (*Liveness, error) {
 	var set *run.RuleSet
 	if r != nil {
@@ -101,11 +102,11 @@ func (l *Liveness) examples(ctx context.Context, sources []run.RuleSource, o *us
 	return nil
 }
 
-// count says which parts of the rules are dead. files reports whether they were tried on files, too.
+// count lists the dead parts. files reports whether the rules were tried on files, too.
 func (l *Liveness) count(sources []run.RuleSource, o *usageObserver, files bool) {
 	for k := range sources {
 		var parts []DeadPart
-		var found []usage // of each of the parts
+		var found []usage // by part
 		ofFiles := map[string]int{}
 		for i := range sources[k].Bundle.Rules {
 			r := &sources[k].Bundle.Rules[i]
@@ -167,19 +168,19 @@ type usage uint8
 
 const (
 	unused    usage = iota
-	redundant       // of an exclude: it removes what another one removes as well
+	redundant       // of an exclude: another one removes the same paths
 	alive
 )
 
-// A usageObserver watches which parts of rules are used while they are checked.
+// A usageObserver records which parts of rules are used in a scan.
 type usageObserver struct {
 	bundle   *rules.Bundle  // the rules without their excludes
-	number   map[string]int // of each rule, by its id, which no two rules have that are enforced together
-	excludes [][]exclude    // of each rule
+	number   map[string]int // by rule id, unique among rules enforced together
+	excludes [][]exclude    // by rule
 	usages   []map[rules.Part]usage
 }
 
-// An exclude is one glob of a rule's excludes, by itself.
+// An exclude is one glob of a rule's excludes.
 type exclude struct {
 	part rules.Part
 	glob *glob.Set
@@ -209,7 +210,7 @@ func (o *usageObserver) add(rule int, part rules.Part, u usage) {
 	o.usages[rule][part] = max(o.usages[rule][part], u)
 }
 
-// observe adds what a file or a submodule shows.
+// observe records the result of a file or a submodule.
 func (o *usageObserver) observe(r *check.Result) {
 	o.path(r.File.Path, r.File.Kind)
 	if !r.Settled || r.Vanished {
@@ -225,7 +226,7 @@ func (o *usageObserver) observe(r *check.Result) {
 	r.Present(o.bundle, func(rule int, part rules.Part) { o.add(rule, part, alive) })
 }
 
-// path adds what a path shows: the globs that match it, or the excludes that remove it from their rule.
+// path records the globs that match a path, or the excludes that remove it from their rule.
 func (o *usageObserver) path(path string, kind worktree.Kind) {
 	if path == "." {
 		return
@@ -250,7 +251,7 @@ func (o *usageObserver) path(path string, kind worktree.Kind) {
 			}
 		}
 	}
-	if kind != worktree.Submodule { // whose files are not known, or have paths of their own
+	if kind != worktree.Submodule { // the files of a submodule are unknown, or have their own paths
 		match(rules.FilesGlob, o.bundle.SelectedBy(path, nil))
 	}
 	match(rules.ForbiddenFilesGlob, o.bundle.Forbidding(path, nil))
@@ -259,8 +260,8 @@ func (o *usageObserver) path(path string, kind worktree.Kind) {
 	}
 }
 
-// Mistake says what nothing shows of a dead part and, where that is seen, what is wrong with it. word is what it is
-// called: "dead", or what is less certain.
+// Mistake describes what is missing for a part to be alive and, if visible, its likely mistake. word is "dead" or a
+// less certain word.
 func (d *DeadPart) Mistake(word string) *document.Error {
 	return d.Rule.PartMistake(d.Part, word+": "+d.found(), d.Rule.Suspect(d.Part))
 }

@@ -17,7 +17,8 @@ import (
 	"github.com/policyscan/policyscan/scanner/worktree"
 )
 
-// deadParts are the dead parts of a bundle's rules, tried on their examples and on the files of a folder; "": none.
+// deadParts returns the dead parts of a bundle's rules, tried on their examples and on the files of a directory, if
+// any.
 func deadParts(t testing.TB, b *rules.Bundle, dir string) []string {
 	t.Helper()
 	var input *run.Run
@@ -60,7 +61,7 @@ func deadPart(id string, p rules.Part, twice bool) string {
 	return text
 }
 
-// TestAlive: what each kind of part needs.
+// TestAlive: the condition of each kind of part.
 func TestAlive(t *testing.T) {
 	for _, row := range []struct {
 		name, match, examples string
@@ -146,8 +147,8 @@ func TestAlive(t *testing.T) {
 	}
 }
 
-// TestAliveUnread: bytes that stand for a content which is not here do not show that they have what is required, nor
-// has a submodule a path that a glob of files selects.
+// TestAliveUnread: a placeholder does not show that a required pattern exists, nor has a submodule a path that a glob
+// of files selects.
 func TestAliveUnread(t *testing.T) {
 	r := testRule("R", "size")
 	r.Required, r.ForbiddenFiles = rules.PlainItems("oid"), []string{"**/sub", "."}
@@ -173,10 +174,9 @@ func TestAliveUnread(t *testing.T) {
 	}
 }
 
-// What follows is a second implementation of what [Alive] says, for globs, items and contents of which is known what
-// they mean.
+// A second implementation of [Alive], for globs, patterns and contents with known results.
 
-// aliveGlobs say which paths a glob matches.
+// aliveGlobs maps globs to the paths that they match.
 var aliveGlobs = map[string]func(path string) bool{
 	"**/*.yml": func(path string) bool { return strings.HasSuffix(path, ".yml") },
 	"*.yml":    func(path string) bool { return strings.HasSuffix(path, ".yml") && !strings.Contains(path, "/") },
@@ -190,7 +190,7 @@ var aliveGlobs = map[string]func(path string) bool{
 	"**/nowhere*": func(string) bool { return false },
 }
 
-// anchored returns a glob as a 0.2 file writes it: one without a slash is of the root.
+// anchored returns a glob in 0.2 syntax: one without a slash is anchored at the root.
 func anchored(glob string) string {
 	if strings.Contains(glob, "/") {
 		return glob
@@ -203,7 +203,7 @@ var alivePaths = []string{"x.yml", "y.yml", "a/x.yml", "a/z.yml", "b/x.yml", "a/
 // aliveContent is a content: a document in YAML.
 type aliveContent struct {
 	kind, note string
-	boxes      []string // of each, what lock is; "": it has none
+	boxes      []string // the value of lock in each; "" without one
 	hasBoxes   bool
 }
 
@@ -230,7 +230,7 @@ func (c aliveContent) String() string {
 
 func (c aliveContent) has(word string) bool { return strings.Contains(c.note, word) }
 
-// aliveForbidden are items that must not appear, and which contents have them.
+// aliveForbidden are forbidden patterns, and the contents with a match.
 var aliveForbidden = map[string]func(aliveContent) bool{
 	`alpha`:                             func(c aliveContent) bool { return c.has("alpha") },
 	`{text: "alpha beta", spaces: any}`: func(c aliveContent) bool { return c.has("alpha beta") },
@@ -240,8 +240,8 @@ var aliveForbidden = map[string]func(aliveContent) bool{
 	`{key: crates, format: yaml}`:                 func(aliveContent) bool { return false },
 }
 
-// An aliveRequirement says of a content whether it lacks what is required, whether something has it, and for each path
-// of an each whether it leads to a node.
+// An aliveRequirement tells for a content whether it lacks the required pattern, whether anything has it, and whether
+// each path of an each reaches a node.
 type aliveRequirement func(aliveContent) (lacks, met bool, each []bool)
 
 var aliveRequired = map[string]aliveRequirement{
@@ -352,7 +352,7 @@ func (b *aliveBundle) file(i int) string {
 	return text
 }
 
-// dead is the second implementation: it asks each example and each file for each part.
+// dead is the second implementation: it checks each example and each file for each part.
 func (b *aliveBundle) dead(input []aliveFile) []string {
 	dead := []string{}
 	note := func(id string, kind rules.PartKind, i, path int, signs ...bool) {
@@ -503,10 +503,10 @@ func drawAlive(t *rapid.T) (*aliveBundle, []aliveFile) {
 	return b, input
 }
 
-// TestAliveNaive: what is dead is what a second implementation says, and so it is without each of the examples and
-// files in turn.
+// TestAliveNaive: the dead parts are those of a second implementation, also without each of the examples and files in
+// turn.
 func TestAliveNaive(t *testing.T) {
-	dead, alive := 0, 0 // parts that die with an example or a file, and examples and files with which none does
+	dead, alive := 0, 0 // parts that die with an example or a file, and examples and files without any
 	rapid.Check(t, func(rt *rapid.T) {
 		b, input := drawAlive(rt)
 		compare := func() int {

@@ -21,8 +21,7 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// A childScan is a scan in its own process, for tests that measure memory,
-// scan as another user or expect a crash.
+// A childScan is a scan in its own process, for tests that measure memory, scan as another user or expect a crash.
 type childScan struct {
 	Dir      string
 	Entries  []string // not nil: Listed
@@ -32,7 +31,7 @@ type childScan struct {
 	UID      uint32
 }
 
-// childEnv holds a childScan as JSON in the environment of a child process.
+// childEnv is the environment variable of a child process with a childScan as JSON.
 const childEnv = "SCANNER_TEST_CHILD"
 
 func TestMain(m *testing.M) {
@@ -43,7 +42,7 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	// A failure of rapid is repeated from its log; its files would be committed one day.
+	// A rapid failure is repeated from its log; its files could be committed by mistake.
 	flag.Parse()
 	checks := flag.Lookup("rapid.checks")
 	if !*long && checks.Value.String() == checks.DefValue {
@@ -94,8 +93,8 @@ func childMain(text string) error {
 	return err
 }
 
-// peakMemory is this process's largest resident set in KiB. It is not the ru_maxrss
-// that a parent is told: on Linux that begins with the parent's own.
+// peakMemory returns this process's largest resident set in KiB. The ru_maxrss that a parent gets differs: on Linux it
+// begins with the parent's.
 func peakMemory() (int, error) {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
@@ -109,8 +108,7 @@ func peakMemory() (int, error) {
 	return 0, fmt.Errorf("no VmHWM in %q", status)
 }
 
-// scanInChild returns the verdict of a scan in its own process, and the most
-// memory it held, in MiB.
+// scanInChild returns the verdict of a scan in its own process, and its peak memory in MiB.
 func scanInChild(t *testing.T, c childScan) (*verdict.Verdict, int) {
 	t.Helper()
 	out, err := runChild(t, c)
@@ -126,7 +124,7 @@ func scanInChild(t *testing.T, c childScan) (*verdict.Verdict, int) {
 	return &v, kib >> 10
 }
 
-// runChild returns what a child printed. Its error holds what it complained of.
+// runChild returns the output of a child. Its error contains the child's messages.
 func runChild(t *testing.T, c childScan) ([]byte, error) {
 	t.Helper()
 	text, err := json.Marshal(c)
@@ -153,7 +151,7 @@ func runChild(t *testing.T, c childScan) ([]byte, error) {
 	return out, err
 }
 
-// reachable returns a folder that every user can reach.
+// reachable returns a directory that every user can reach.
 func reachable(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/tmp", "scanner")

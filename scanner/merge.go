@@ -11,18 +11,18 @@ import (
 	"github.com/policyscan/policyscan/verdict/shard"
 )
 
-// A ShardFile is a file that [Merge] is given: a document, or why there is none.
+// A ShardFile is one input of [Merge]: a document, or the reason why it is missing.
 type ShardFile struct {
 	Name     string // for messages
 	Document *shard.Document
 	Err      error
 }
 
-// maxProblems is how many problems of shard files are named one by one.
+// maxProblems limits the problems of shard files that are named one by one.
 const maxProblems = 40
 
-// Merge returns the verdict that one run in the whole tree would have ended with, byte for byte. version is that of the
-// program. If the files are not each shard of one run once, whole and ended, it returns what is wrong, all of it.
+// Merge returns the verdict of one run in the whole tree, byte for byte. version is the program's. Unless the files
+// are each shard of one run, once and complete, it returns all problems instead.
 func Merge(version string, files []ShardFile) (*verdict.Verdict, []error) {
 	m := shardMerge{version: version}
 	for _, f := range files {
@@ -46,11 +46,11 @@ func Merge(version string, files []ShardFile) (*verdict.Verdict, []error) {
 	return assemble(&first.Run, all), nil
 }
 
-// A shardMerge is the shard files of a run, and what is wrong with them.
+// A shardMerge is the shard files of a run, and their problems.
 type shardMerge struct {
 	version   string
-	good      []ShardFile // that have a document, in the order given
-	reference *ShardFile  // the one that the others have to be like
+	good      []ShardFile // with a document, in the order given
+	reference *ShardFile  // the one that the others must match
 	wrong     []string
 }
 
@@ -70,7 +70,7 @@ func (m *shardMerge) problems() []error {
 	return all
 }
 
-// take takes a file, if it is a document of this program.
+// take adds a file, if it is a document of this program.
 func (m *shardMerge) take(f ShardFile) {
 	switch {
 	case f.Err != nil:
@@ -84,10 +84,10 @@ func (m *shardMerge) take(f ShardFile) {
 	}
 }
 
-// ended reports whether a shard ended, so that it says what the run is.
+// ended reports whether a shard ended, so that its document describes the run.
 func ended(f *ShardFile) bool { return f.Document.State == shard.Done }
 
-// compare looks whether all files are of one run: that of which most of them are.
+// compare checks that all files are of one run, the most frequent one.
 func (m *shardMerge) compare() {
 	votes, most := map[[sha256.Size]byte]int{}, 0
 	for i := range m.good {
@@ -127,7 +127,7 @@ func (m *shardMerge) compare() {
 	}
 }
 
-// compareStopped looks whether all shards were kept from scanning alike: then one run would have been, too.
+// compareStopped checks that all shards failed before scanning with the same error, as one run would have.
 func (m *shardMerge) compareStopped() {
 	for i := range m.good {
 		f, first := &m.good[i], &m.good[0]
@@ -146,7 +146,7 @@ func (m *shardMerge) compareStopped() {
 	}
 }
 
-// because names the error that ended a shard, if it says so.
+// because returns the error that ended a shard, or "".
 func because(d *shard.Document) string {
 	if e := firstError(d); e != "" {
 		return ": " + e
@@ -191,7 +191,7 @@ func (m *shardMerge) count() {
 type sharedField struct {
 	name string
 	of   func(d *shard.Document) any
-	fix  string // "": sameRun
+	fix  string // "" for sameRun
 }
 
 const (
@@ -224,13 +224,13 @@ func values(d *shard.Document) []string {
 
 func shownJSON(value any) string {
 	text, err := verdict.JSON(value)
-	if err != nil { // no such value can be in a document that was read
+	if err != nil { // a document that was read cannot contain such a value
 		return err.Error()
 	}
 	return strings.Join(strings.Fields(string(text)), " ")
 }
 
-// together adds up what all shards found. The order of the files does not show.
+// together adds up the findings of all shards. The order of the files does not matter.
 func (m *shardMerge) together() (*shard.Findings, error) {
 	slices.SortFunc(m.good, func(a, b ShardFile) int {
 		return cmp.Compare(a.Document.Shard.Index, b.Document.Shard.Index)
@@ -270,8 +270,8 @@ func (m *shardMerge) together() (*shard.Findings, error) {
 	return all, nil
 }
 
-// appendErrors appends what a shard says of the tree as a whole: an error that others have said as often is the same.
-// said counts how often each error is in all.
+// appendErrors appends the errors of a shard about the tree as a whole. The nth repetition of an error in each shard
+// counts once; said is the number of each error in all.
 func appendErrors(all, errors []verdict.Error, said map[verdict.Error]int) []verdict.Error {
 	own := map[verdict.Error]int{}
 	for _, e := range errors {
@@ -293,7 +293,7 @@ func addCoverage(all, c *verdict.Coverage) {
 	all.Unparsed = append(all.Unparsed, c.Unparsed...)
 }
 
-// addUp adds the numbers of two lists, which are as long; the first may still be empty.
+// addUp adds two lists of equal length; all may still be empty.
 func addUp(all, more []int) []int {
 	if len(all) == 0 {
 		return slices.Clone(more)

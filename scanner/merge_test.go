@@ -60,7 +60,7 @@ rules:
   - {id: KEYS, title: t, enforcement: {mode: fail}, match: {files: ["**/*.yml", "**/*.json"], required_absent: [{key: "a.b", is: "x"}]}}
 `
 
-// drawShardTree writes a tree in which most of what can be said of a file, and of a tree as a whole, happens.
+// drawShardTree writes a tree with most kinds of findings, errors and coverage.
 func drawShardTree(t *testing.T, r *rand.Rand) *shardTree {
 	t.Helper()
 	s := &shardTree{dir: t.TempDir()}
@@ -241,7 +241,7 @@ func reports(t *testing.T, v *verdict.Verdict) []byte {
 	return b.Bytes()
 }
 
-// TestShardsOfListWithOutputs: a list that names the shards' own files has the same files in each of them.
+// TestShardsOfListWithOutputs: a list that names the shards' own files has the same files in each shard.
 func TestShardsOfListWithOutputs(t *testing.T) {
 	dir := writeTree(t, map[string]string{"a": "x", "b": "x", "s0": "x", "s1": "x"})
 	var files []ShardFile
@@ -257,7 +257,7 @@ func TestShardsOfListWithOutputs(t *testing.T) {
 	}
 }
 
-// TestShards: shards that are merged are one scan, byte for byte, in every scope and for any number of shards.
+// TestShards: merged shards equal one scan, byte for byte, in every scope and for any number of shards.
 func TestShards(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip(err)
@@ -293,7 +293,7 @@ func TestShards(t *testing.T) {
 	t.Log(outcomes)
 }
 
-// firstLine returns the first line in which two texts differ, of each.
+// firstLine returns the first line in which two texts differ, from each.
 func firstLine(a, b []byte) string {
 	x, y := strings.Split(string(a), "\n"), strings.Split(string(b), "\n")
 	for i := range min(len(x), len(y)) {
@@ -304,7 +304,7 @@ func firstLine(a, b []byte) string {
 	return fmt.Sprintf("%d and %d lines", len(x), len(y))
 }
 
-// TestDamagedShards: no damage to shard files becomes a verdict, and each is named.
+// TestDamagedShards: damaged shard files never become a verdict, and each is named.
 func TestDamagedShards(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip(err)
@@ -406,7 +406,7 @@ func TestDamagedShards(t *testing.T) {
 	}
 }
 
-// TestProblemsOfShards: what keeps shards from a merge is all named, as far as a person reads it.
+// TestProblemsOfShards: all problems of shards are named, up to the limit.
 func TestProblemsOfShards(t *testing.T) {
 	dir := writeTree(t, map[string]string{"a.tf": "x", "b.tf": "x"})
 	part := func(i, n int, state string) ShardFile {

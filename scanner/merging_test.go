@@ -14,12 +14,12 @@ import (
 	"github.com/policyscan/policyscan/scanner/tree"
 )
 
-// mergedEntries is what the entries of a side let files have: at most one entry for each.
+// mergedEntries is the numbers that the entries of a side permit: at most one entry for each.
 type mergedEntries map[string]mergedEntry
 
 type mergedEntry struct {
 	atMost int
-	from   string // "" if it has none
+	from   string // "" without one
 }
 
 func (m mergedEntries) bundle(t rapid.TB) *rules.Bundle {
@@ -49,8 +49,8 @@ rules:
 
 var mergedFiles = []string{"a.tf", "b.tf", "c.tf"}
 
-// naiveMerged reports whether a staged file may have what it has, as the manual says it: counts are those of HEAD, the
-// index and what is merged into HEAD, by file; contents are the same if their counts are.
+// naiveMerged reports whether a staged file may have its count, by the manual: counts are those of HEAD, the index and
+// the merged commits, by file; contents are equal if their counts are.
 func naiveMerged(file string, head, index map[string]int, merged []map[string]int, base, own mergedEntries) bool {
 	joined := map[string]bool{file: true}
 	for range mergedFiles {
@@ -85,14 +85,14 @@ func naiveMerged(file string, head, index map[string]int, merged []map[string]in
 	return now <= before && now <= number && index[file] <= own[file].atMost
 }
 
-// TestMergedIsNaive: while a merge is in progress, a scan of what is staged allows what the manual says, whatever HEAD,
-// the index, the commits that are merged and the lists of both sides are.
+// TestMergedIsNaive: during a merge, a scan of the index allows exactly as in the manual, for any HEAD, index, merged
+// commits and lists of both sides.
 func TestMergedIsNaive(t *testing.T) {
 	var all history
 	var counts []map[string]int
 	var add func(files map[string]int)
 	add = func(files map[string]int) {
-		if k := len(files); k < len(mergedFiles) { // -1: the file is not there
+		if k := len(files); k < len(mergedFiles) { // -1: no file
 			for n := -1; n < 4; n++ {
 				next := map[string]int{mergedFiles[k]: n}
 				for f, m := range files {

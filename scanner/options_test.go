@@ -13,7 +13,7 @@ import (
 	"github.com/policyscan/policyscan/verdict/code"
 )
 
-// same returns a way to open files that all hold the same text.
+// same returns a function that opens every file with the same text.
 func same(text string) func(string) (tree.Content, error) {
 	return func(string) (tree.Content, error) { return tree.InMemory([]byte(text)), nil }
 }
@@ -37,12 +37,12 @@ func TestFault_013_MaxFileBytes(t *testing.T) {
 	}
 	wantOutcome(t, scanFolder(t, dir, b, testOptions{MaxFileBytes: limit + 3}), "F")
 
-	// A content that does not know its size is stopped while it is read.
+	// A content of unknown size is stopped while it is read.
 	endless := fakeFiles(func(string) (tree.Content, error) { return &endlessContent{}, nil }, "a")
 	wantOutcome(t, scanTree(t, testBundle("key"), endless, testOptions{MaxFileBytes: 10 << 20}), "I(E_LIMIT)")
 }
 
-// An endlessContent says that it is empty, and does not end.
+// An endlessContent claims to be empty, and never ends.
 type endlessContent struct{ at int64 }
 
 func (c *endlessContent) Read(p []byte) (int, error) {
@@ -77,7 +77,7 @@ func TestEmptyTree(t *testing.T) {
 	}
 }
 
-// A list of nothing but rule files is not an empty tree: they were left out.
+// A list of rule files only is not an empty tree: they are skipped.
 func TestAllLeftOut(t *testing.T) {
 	const name = "rules/boundaries.yml"
 	dir := writeTree(t, map[string]string{name: "key"})
@@ -128,7 +128,7 @@ func TestAllow(t *testing.T) {
 	if want := []verdict.Omission{{File: "a.bin", Reason: "lfs-pointer"}}; !slices.Equal(v.Coverage.NotScanned, want) {
 		t.Errorf("%+v", v.Coverage)
 	}
-	// The pointer's own text is matched too.
+	// The pointer's text is matched, too.
 	wantOutcome(t, scanFolder(t, dir, testBundle("sha256:abc"), testOptions{Allow: []string{check.AllowLFSPointer}}), "F")
 
 	for name, text := range map[string]string{

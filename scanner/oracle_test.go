@@ -11,9 +11,8 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// The oracle is a second Check, written from the contract: every form of a pattern
-// is tried at every byte, and a file is one slice. It is slow, and shares no code
-// with the first but the types of the result.
+// The oracle is a second Check, written from the contract: it tries every variant of a pattern at every byte, and a
+// file is one slice. It is slow, and shares only the types of the result with the first.
 
 type oracleEncoding struct {
 	name   string
@@ -21,8 +20,7 @@ type oracleEncoding struct {
 	little bool
 }
 
-// oracleEncodings are in the order in which the contract names them: of two forms
-// that match at the same byte, the earlier one counts.
+// oracleEncodings are in the contract's order: of two variants that match at the same byte, the earlier one counts.
 var oracleEncodings = []oracleEncoding{
 	{"utf-8", 1, false}, {"utf-16le", 2, true}, {"utf-16be", 2, false}, {"utf-32le", 4, true}, {"utf-32be", 4, false},
 }
@@ -58,15 +56,14 @@ func oracleEncodeAll(enc int, text string) []byte {
 	return out
 }
 
-// An oracleForm is a pattern in one encoding: the bytes of each character, and nil
-// for a line end.
+// An oracleForm is a pattern in one encoding: the bytes of each character, and nil for a line end.
 type oracleForm struct {
 	enc      int
 	chars    [][]byte
 	crlf, lf []byte
 }
 
-// collect returns where the form ends in content if it matches at the given byte, or -1.
+// collect returns the end of the form in content if it matches at the given byte, or -1.
 func (f *oracleForm) end(content []byte, at int) int {
 	has := func(b []byte) bool {
 		if len(content)-at < len(b) || string(content[at:at+len(b)]) != string(b) {
@@ -110,8 +107,8 @@ func oracleForms(pattern string, content []byte) []*oracleForm {
 	return forms
 }
 
-// oracleHas reports whether content has a text that is required: in whole units, counted from behind the mark of the
-// content, or from its first byte if it has none, and a single character only in the encoding of the mark, else in UTF-8.
+// oracleHas reports whether content has a required literal: in whole units, counted from behind the BOM or from the
+// first byte without one, and a single character only in the encoding of the BOM, else in UTF-8.
 func oracleHas(text string, content []byte) bool {
 	mark, start := oracleMark(content), 0
 	if m := string(oracleEncode(mark, 0xFEFF)); strings.HasPrefix(string(content), m) {
@@ -131,7 +128,7 @@ func oracleHas(text string, content []byte) bool {
 	return false
 }
 
-// oracleFind returns the match to report and how many there are; enc is -1 for none.
+// oracleFind returns the match to report and the number of matches; enc is -1 without one.
 func oracleFind(pattern string, content []byte) (enc, start, end, count int) {
 	forms := oracleForms(pattern, content)
 	enc = -1
@@ -177,8 +174,7 @@ type oracleChar struct {
 	r        rune
 }
 
-// oracleRead cuts a content into characters, those of 16 or 32 bits from the first
-// byte on that is aligned as align is.
+// oracleRead cuts a content into characters, those of 16 or 32 bits from the first byte on that is aligned as align.
 func oracleRead(enc int, content []byte, align int) []oracleChar {
 	e := oracleEncodings[enc]
 	var chars []oracleChar
@@ -210,8 +206,8 @@ func oracleRead(enc int, content []byte, align int) []oracleChar {
 	return chars
 }
 
-// oracleUTF8 is table 3-7 of the Unicode Standard: what may follow which byte. A
-// beginning of a character that does not go on is one U+FFFD.
+// oracleUTF8 is table 3-7 of the Unicode Standard: the valid bytes after each first byte. An incomplete character is
+// one U+FFFD.
 func oracleUTF8(b []byte) (rune, int) {
 	first := b[0]
 	var want int
@@ -264,7 +260,7 @@ type oracleText struct {
 	lines []int    // offset at which each line begins
 	runes []rune   // of the excerpt: surrogate pairs put together
 	runAt []int    // offset of each rune
-	units []uint16 // what line hashes look at: line ends are LF; no spaces, no tabs
+	units []uint16 // for line hashes: line ends are LF; no spaces, no tabs
 	begin []int    // index in units at which each line begins
 }
 
@@ -368,7 +364,7 @@ func (t *oracleText) excerpt(start, end int) (before, match, after []rune) {
 	return before[len(before)-left:], match, after[:right]
 }
 
-// oracleMark is the encoding of the longest byte order mark that a content begins with, or UTF-8.
+// oracleMark returns the encoding of the longest BOM at the start of a content, or UTF-8.
 func oracleMark(content []byte) int {
 	mark, longest := 0, 0
 	for enc := range oracleEncodings {
@@ -379,8 +375,8 @@ func oracleMark(content []byte) int {
 	return mark
 }
 
-// oraclePath reports whether a rule's globs match a path, with A-Z lowered if the rule wants it, and none of its
-// excludes or its file's does.
+// oraclePath reports whether a rule's globs match a path, with A-Z lowered if the rule wants it, and no exclude of the
+// rule or its file does.
 func oraclePath(r *rules.Rule, globs []string, path string) bool {
 	match := func(g, p string) bool {
 		return glob.Compile([]string{g}).Match(p)
@@ -407,7 +403,7 @@ func oraclePath(r *rules.Rule, globs []string, path string) bool {
 	return false
 }
 
-// oracleAt is the violation of something that is at no place: a path, or what is missing.
+// oracleAt is a violation without a place: a path, or a missing pattern.
 func oracleAt(r *rules.Rule, path, kind, name, reason string) verdict.Violation {
 	v := verdict.Violation{RuleID: r.ID, RuleType: string(r.Type), Title: r.Title, File: path, Reason: r.Message}
 	if v.Reason == "" {
@@ -424,7 +420,7 @@ func oracleAt(r *rules.Rule, path, kind, name, reason string) verdict.Violation 
 	return v
 }
 
-// oracleFile is Check, by the oracle, for rules of which some are about the path.
+// oracleFile is Check, by the oracle, for rules that include path rules.
 func oracleFile(list []rules.Rule, path string, content []byte) (got []verdict.Violation) {
 	for _, typ := range []rules.Type{rules.Boundary, rules.Invariant} {
 		for i := range list {
@@ -478,7 +474,7 @@ func oracle(list []rules.Rule, path string, content []byte) (got []verdict.Viola
 	return got
 }
 
-// oraclePlaces returns the first 100 matches that oracleFind counts, the first of which is the one to report.
+// oraclePlaces returns the first 100 matches that oracleFind counts, beginning with the one to report.
 func oraclePlaces(pattern string, content []byte, texts map[[2]int]*oracleText) (places []verdict.Place) {
 	forms := oracleForms(pattern, content)
 	reported, reportedAt, reportedEnd, _ := oracleFind(pattern, content)

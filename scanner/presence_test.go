@@ -20,8 +20,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A link to a folder is E_LINK where a path that is forbidden beneath it is not forbidden beneath its target; one whose
-// own path is forbidden is a violation, wherever it leads.
+// A link to a directory is E_LINK if a path is forbidden below it but not below its target; a link with a forbidden
+// path is a violation, whatever its target.
 func TestForbiddenBeneathLinks(t *testing.T) {
 	dir := t.TempDir()
 	for name, target := range map[string]string{"keys": "data", "same": "data", "x.pem": "data/a.txt", "deep/keys": "nowhere"} {
@@ -69,7 +69,7 @@ func TestForbiddenBeneathLinks(t *testing.T) {
 	}
 }
 
-// Paths that --exclude takes are neither forbidden nor there for required files.
+// Paths excluded by --exclude are neither forbidden nor found as required files.
 func TestPathsOfPartialRuns(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"x.pem", "LICENSE"} {
@@ -88,7 +88,7 @@ func TestPathsOfPartialRuns(t *testing.T) {
 	}
 }
 
-// What an expression of a rule that redacts matched is nowhere in the violation: the expression takes its place.
+// The text that a redacting rule's regex matched is nowhere in the violation; the regex is shown instead.
 func TestRedactedExpression(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringOfN(rapid.SampledFrom([]rune("ab \t世")), 0, 200, -1)
@@ -116,7 +116,7 @@ func TestRedactedExpression(t *testing.T) {
 	})
 }
 
-// A brokenTree lists some files, and says that there is something that cannot be listed.
+// A brokenTree lists some files, and reports an entry that cannot be listed.
 type brokenTree struct{ *fakeTree }
 
 func (b brokenTree) Files(ctx context.Context, n int, q tree.Query) []iter.Seq2[tree.File, error] {
@@ -131,7 +131,7 @@ func (b brokenTree) Files(ctx context.Context, n int, q tree.Query) []iter.Seq2[
 	return all
 }
 
-// Of a tree of which not all can be listed no one knows what it lacks: that is an error, and not a missing file.
+// If a tree cannot be listed completely, its missing files are unknown: an error, not a violation.
 func TestRequiredFilesOfBrokenTrees(t *testing.T) {
 	r := testRule("R-1")
 	r.Files, r.Patterns, r.RequiredFiles = nil, nil, []string{"LICENSE"}

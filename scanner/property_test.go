@@ -21,8 +21,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The words of which random patterns and contents are made: they contain, begin and
-// overlap one another.
+// The words for random patterns and contents: they contain, begin and overlap one another.
 var words = []string{"a", "ab", "aba", "b\n", "\r\n", "\n", "key", "0.0.0.0/0", " ", "é", "\U0001f600", "\xff", "\x00", "a\x00b\x00", "\ufeff"}
 
 func drawText(t *rapid.T, label string, most int) string {
@@ -54,7 +53,7 @@ func drawRules(t *rapid.T, prefix string, most int) []rules.Rule {
 	return inOrder(list)
 }
 
-// drawRules02 returns rules that ask for more than texts that must not appear.
+// drawRules02 returns rules that do more than forbid literals.
 func drawRules02(t *rapid.T, prefix string, most int) []rules.Rule {
 	list := drawRules(t, prefix, most)
 	globs := []string{"**/*.TF", "a/**", "**/X*", "b/c d/*", "**/*[0-4].yml"}
@@ -78,7 +77,7 @@ func drawRules02(t *rapid.T, prefix string, most int) []rules.Rule {
 	return list
 }
 
-// A tree's violations are the oracle's, of every kind, and what it lacks comes first in its rule.
+// A tree's violations are the oracle's, of every kind; missing files come first in their rule.
 func TestOracle02(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		list := drawRules02(rt, "R", 6)
@@ -190,8 +189,7 @@ func inTempDir(t *testing.T, rt *rapid.T, do func(dir string)) {
 	}
 }
 
-// A tree has one verdict, byte for byte, however many work on it, whatever the order
-// of its files; and it is the oracle's.
+// A tree has one verdict, byte for byte, for any number of workers and any order of its files, and it is the oracle's.
 func TestOneVerdict(t *testing.T) {
 	old := runtime.GOMAXPROCS(0)
 	defer runtime.GOMAXPROCS(old)
@@ -241,8 +239,7 @@ func TestOneVerdict(t *testing.T) {
 	})
 }
 
-// Adding rules never takes a violation away, and two bundles together find what each
-// finds alone.
+// Adding rules never removes a violation, and two bundles together find the sum of each alone.
 func TestUnionOfBundles(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		one, two := drawRules(rt, "ONE", 4), drawRules(rt, "TWO", 4)
@@ -267,7 +264,7 @@ func TestUnionOfBundles(t *testing.T) {
 	})
 }
 
-// More different sets of rules than have their own engine.
+// More different sets of rules than the plan cache holds.
 func TestManySelections(t *testing.T) {
 	const n = 10
 	var list []rules.Rule

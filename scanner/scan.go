@@ -19,7 +19,7 @@ import (
 	"github.com/policyscan/policyscan/verdict/code"
 )
 
-// A scan is a run while its files are checked. The order in which its workers do that does not show in the end.
+// A scan is the state of a run while its files are checked. The order of its workers does not affect the verdict.
 type scan struct {
 	run     *run.Run
 	checker *check.Checker
@@ -27,16 +27,16 @@ type scan struct {
 	required   *check.RequiredFiles   // nil: no rule requires any, or the scope is not a whole tree
 	base       *baseline.Baseline     // nil: nothing is compared
 	allowances *baseline.Allowances   // nil: nothing is allowed
-	only       string                 // the one file that is checked; "": all
-	inShard    func(path string) bool // files that this shard checks; nil: all
+	only       string                 // the one file that is checked; "" for all
+	inShard    func(path string) bool // files of this shard; nil for all
 	observe    func(*check.Result)    // nil, or called by all workers with each file, covered or not
 	progress   *Progress
 
 	mu            sync.Mutex // guards the fields below
 	closed        bool       // later results are dropped
-	listed        bool       // the whole tree was listed to its end, as far as it can be
+	listed        bool       // the whole tree was listed, where it can be read
 	requiredWhole bool       // all of it was searched for required files
-	requiredFiles int        // how many files of a snapshot these were; -1: the tree is on disk
+	requiredFiles int        // number of files of the snapshot; -1: the tree is on disk
 	sums          []*sum
 	coverage      verdict.Coverage
 	errors        []verdict.Error
@@ -73,7 +73,7 @@ func hasWholeTree(mode string) bool {
 	return mode == "full" || mode == "tracked" || mode == "diff" || mode == "staged"
 }
 
-// checkFiles checks the files of the tree with several workers, as long as ctx lasts, and then what needs all of them.
+// checkFiles checks the files of the tree with several workers until ctx ends, and then the required files.
 func (s *scan) checkFiles(ctx context.Context) {
 	defer s.recover("")
 	n := s.run.Workers
@@ -86,7 +86,7 @@ func (s *scan) checkFiles(ctx context.Context) {
 	if s.base != nil {
 		query.Touched = s.allowances.Files()
 	}
-	var partly atomic.Bool // not all that the tree has was listed
+	var partly atomic.Bool // the tree was not listed completely
 	var done sync.WaitGroup
 	for _, files := range s.run.Tree.Files(ctx, n, query) {
 		w := &worker{
@@ -101,7 +101,7 @@ func (s *scan) checkFiles(ctx context.Context) {
 	}
 	done.Wait()
 	s.searchRequired(ctx, !partly.Load())
-	if ctx.Err() != nil { // Scan names the cause
+	if ctx.Err() != nil { // Scan reports the cause
 		return
 	}
 	if s.only == "" {
@@ -118,8 +118,8 @@ func (s *scan) checkFiles(ctx context.Context) {
 	}
 }
 
-// searchRequired looks for required files in all of the commit or the index that the tree is of, whatever of it is
-// scanned. Those of another tree were looked for when it was listed, as a whole or not.
+// searchRequired searches the whole commit or index of the tree for required files, in any scope. Other trees are
+// searched while they are listed.
 func (s *scan) searchRequired(ctx context.Context, whole bool) {
 	if s.required == nil {
 		return
@@ -149,7 +149,7 @@ type worker struct {
 	selected  []int
 	forbidden []rules.GlobOf
 	excluding []int
-	link      linkTarget // of the file, if it is a symbolic link
+	link      linkTarget // of a file that is a symbolic link
 }
 
 func (w *worker) checkAll(files iter.Seq2[tree.File, error]) (whole bool) {
@@ -178,7 +178,7 @@ func (w *worker) check(f tree.File) {
 	defer w.scan.recover(f.Path)
 	switch {
 	case f.State == tree.LeftOut:
-		if w.scan.inShard == nil || f.Reason != tree.Output { // the output of one shard is not another's
+		if w.scan.inShard == nil || f.Reason != tree.Output { // a shard skips only its own output
 			w.scan.leftOut(f.Path, f.Reason)
 		}
 		if f.Named {
@@ -209,10 +209,10 @@ func (w *worker) check(f tree.File) {
 	}
 }
 
-// cover sets the rules that apply to a file, and reports whether there are any. A file that none covers is counted.
+// cover sets the rules that apply to a file, and reports whether there are any. It counts a file without.
 func (w *worker) cover(r *check.Result) bool {
 	f, s := &r.File, w.scan
-	checkedOut := f.State == tree.CheckedOut // a submodule that is a file only where a rule forbids one
+	checkedOut := f.State == tree.CheckedOut // a submodule is a file only for rules that forbid it
 	if s.checker.Excludes(f.Path) {
 		if !checkedOut {
 			w.sum.countUncovered()
@@ -220,13 +220,13 @@ func (w *worker) cover(r *check.Result) bool {
 		return false
 	}
 	w.selected = w.selected[:0]
-	if f.Path == "." { // which is no file
+	if f.Path == "." { // the root is not a file
 		w.forbidden = w.forbidden[:0]
 	} else {
 		w.forbidden = s.run.Rules.Bundle.Forbidding(f.Path, w.forbidden[:0])
 	}
 	if !checkedOut {
-		if f.Kind == worktree.Submodule { // of which only the place is known
+		if f.Kind == worktree.Submodule { // only its path is known
 			w.selected = s.run.Rules.Bundle.SelectingBeneath(f.Path, w.selected)
 		} else {
 			if w.excluding = s.run.Rules.Excluding(f.Path, w.excluding[:0]); len(w.excluding) > 0 {
@@ -247,7 +247,7 @@ func (w *worker) cover(r *check.Result) bool {
 	return w.isCovered(r, !checkedOut)
 }
 
-// isCovered reports whether rules apply to a file whose plan is set. It counts one that none does.
+// isCovered reports whether a file's plan has rules. It counts a file without.
 func (w *worker) isCovered(r *check.Result, counts bool) bool {
 	r.Forbidden = slices.Clone(w.forbidden)
 	covered := r.Plan != nil || len(r.Forbidden) > 0
@@ -257,7 +257,7 @@ func (w *worker) isCovered(r *check.Result, counts bool) bool {
 	return covered
 }
 
-// read checks the content of a file. One that is only forbidden is not read.
+// read checks the content of a file, unless only its path is forbidden.
 func (w *worker) read(r *check.Result) {
 	switch {
 	case r.Plan == nil:
@@ -280,14 +280,14 @@ func (w *worker) plan(selected []int) *check.Plan {
 	return plan
 }
 
-// recover makes an error of a panic. file is "" if it is about none.
+// recover turns a panic into an error. file is "" if it has none.
 func (s *scan) recover(file string) {
 	if r := recover(); r != nil {
 		s.fail(tree.PanicError(file, r))
 	}
 }
 
-// fail notes what could not be decided, unless it is explicitly allowed.
+// fail records an error, unless it is explicitly allowed.
 func (s *scan) fail(e verdict.Error) {
 	if e.Code == code.Empty && s.checker.Allows(check.AllowEmpty) { // of a change
 		return
@@ -297,7 +297,7 @@ func (s *scan) fail(e verdict.Error) {
 	s.errors = append(s.errors, e)
 }
 
-// failAll notes the errors that an error of the run is, as far as they are not allowed.
+// failAll records the errors of err that are not allowed.
 func (s *scan) failAll(err error) {
 	for _, e := range run.Errors(err) {
 		s.fail(e)
@@ -319,8 +319,8 @@ func (s *scan) countDeleted() {
 	s.coverage.Deleted++
 }
 
-// findings returns the findings of all files that were listed, and whether a file was not checked completely. All
-// workers have ended.
+// findings returns the findings of all listed files, and whether a file was not checked completely. All workers must
+// have ended.
 func (s *scan) findings() (all []check.Finding, incomplete func(path string) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -2,20 +2,19 @@
 //
 //	run.Run --Scan--> verdict.Verdict
 //
-// [Scan] has workers that range over the files of the run's tree. Each file that a rule selects is read to its last
-// byte and checked ([check.Result]); what it breaks is compared with what was there before, if the run is about a
-// change; and what all workers found is put together once, at the end. The verdict is the same, byte for byte, however
-// many workers there are.
+// The workers of [Scan] range over the files of the run's tree. Each file that a rule selects is read to its last byte
+// and checked ([check.Result]). In a change, its findings are compared with the baseline. The results of all workers
+// are merged once, at the end; the verdict's bytes do not depend on the number of workers.
 //
-// [Shard] is the same for a part of the files, and [Merge] puts the parts together. [Explain] and [Alive] watch the
-// results of a scan from outside. [Tighten] scans, and lowers the allowances to what is there.
+// [Shard] scans a part of the files, and [Merge] adds up the parts. [Explain] and [Alive] observe the results of a
+// scan. [Tighten] scans, and lowers the allowances to the number of findings.
 //
-// What a match is: docs/matching.md. What could not be decided is an error of the verdict, never a log line; a panic in
-// here is one, too.
+// docs/matching.md defines a match. Anything undecided, a panic included, is an error of the verdict, never a log
+// line.
 //
-// Limits: memory does not grow with the size or the number of files, but with the number of violations, of directories,
-// and of files that could not be scanned. Files that are parsed are in memory, together no more at a time than one of
-// the largest that can be.
+// Limits: memory does not grow with the size or the number of files, but with the number of violations, of
+// directories, and of files that could not be scanned. Parsed files are in memory; all at one time are bounded by the
+// largest size of one.
 package scanner
 
 import (
@@ -28,8 +27,8 @@ import (
 	"github.com/policyscan/policyscan/verdict/code"
 )
 
-// Scan checks every file of the run's tree against every rule of its rule set. When ctx ends, so does the scan: what
-// was found until then is in the verdict, and the cause is its error. p, if it is not nil, can be read meanwhile.
+// Scan checks every file of the run's tree against every rule of its rule set. When ctx ends, the scan ends, too: the
+// verdict has the findings so far, and the cause as an error. p may be nil; it can be read during the scan.
 func Scan(ctx context.Context, r *run.Run, p *Progress) *verdict.Verdict {
 	s := newScan(r)
 	if p != nil {
@@ -45,11 +44,11 @@ func (s *scan) runUntil(ctx context.Context) {
 	}
 }
 
-// grace is how long a scan that was asked to end waits for reads that are under way.
+// grace is how long a scan waits for reads under way after its context has ended.
 const grace = time.Second
 
-// runOrGiveUp runs the scan until it is done or, a little longer than ctx lasts, gives up: it may hang in a read that
-// never returns. The error is why ctx ended.
+// runOrGiveUp runs the scan until it is done, or until grace after ctx has ended: a read may hang forever. It returns
+// the reason why ctx ended.
 func (s *scan) runOrGiveUp(ctx context.Context) *verdict.Error {
 	done := make(chan struct{})
 	go func() {

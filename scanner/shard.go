@@ -8,8 +8,8 @@ import (
 	"github.com/policyscan/policyscan/verdict/shard"
 )
 
-// Shard is [Scan] of the files that one shard of several owns. It lists the whole tree, looks at its part, and returns
-// what it found there. [Merge] makes the verdict of the documents of all shards. A change has no shards.
+// Shard is [Scan] of the files of one shard. It lists the whole tree, checks its part, and returns the findings.
+// [Merge] makes the verdict of the documents of all shards. A change has no shards.
 func Shard(ctx context.Context, r *run.Run, of shard.Split, p *Progress) *shard.Document {
 	s := newScan(r)
 	s.inShard, s.progress = of.Owns, p
@@ -29,7 +29,7 @@ func Shard(ctx context.Context, r *run.Run, of shard.Split, p *Progress) *shard.
 	return d
 }
 
-// ShardStopped returns the document of a shard that an error kept from scanning, as the verdict of such a run says.
+// ShardStopped returns the document of a shard that failed before scanning; v is the verdict of such a run.
 func ShardStopped(v *verdict.Verdict, of shard.Split) *shard.Document {
 	d := &shard.Document{Verdict: shard.Undecided, Shard: of, State: shard.Stopped}
 	d.Run.Tool, d.Run.Scope, d.Findings.TreeErrors = v.Tool, v.Scope, v.Errors

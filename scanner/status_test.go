@@ -17,7 +17,7 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// statusRules are patterns of a line, and what else finds them.
+// statusRules are line patterns, and others.
 var statusRules = []struct{ item, expression string }{
 	{`"a b"`, `a b`},
 	{`"ab"`, `ab`},
@@ -61,7 +61,7 @@ func naiveLines(content, expression string) (lines []naiveLine) {
 	return lines
 }
 
-// naiveHad returns how many of the places a line there had, and which: each place there is used once.
+// naiveHad returns which of the places a line had before, and their number: each earlier place is used once.
 func naiveHad(now, there naiveLine) (n int, which []bool) {
 	left := slices.Clone(there.at)
 	for _, at := range now.at {
@@ -75,8 +75,8 @@ func naiveHad(now, there naiveLine) (n int, which []bool) {
 	return n, which
 }
 
-// naiveStatus says which matches of the lines now were in a file before. Of the lines there with the same text each is
-// used once: first by one that has the same matches, then by one that shares most, and of those the one with the fewest
+// naiveStatus returns which matches of the lines were in a file before. Each earlier line of the same text is used
+// once: first by a line with the same matches, then by the one that shares most, among these the one with the fewest
 // others.
 func naiveStatus(now, before []naiveLine) (was [][]bool) {
 	was = make([][]bool, len(now))
@@ -84,7 +84,7 @@ func naiveStatus(now, before []naiveLine) (was [][]bool) {
 	return naiveRest(now, was)
 }
 
-// naiveRest says of the lines that took none that nothing of them was there.
+// naiveRest marks the lines without an earlier line as new.
 func naiveRest(now []naiveLine, was [][]bool) [][]bool {
 	for i := range was {
 		if was[i] == nil {
@@ -94,7 +94,7 @@ func naiveRest(now []naiveLine, was [][]bool) [][]bool {
 	return was
 }
 
-// naiveTake lets lines that took none yet take those before that are not used.
+// naiveTake pairs unpaired lines with unused earlier ones.
 func naiveTake(now, before []naiveLine, used []bool, was [][]bool) {
 	for _, same := range []bool{true, false} {
 		for i, l := range now {
@@ -116,7 +116,7 @@ func naiveTake(now, before []naiveLine, used []bool, was [][]bool) {
 	}
 }
 
-// naivePlaces writes down the status of a file and of its places, at most 100 of them.
+// naivePlaces formats the status of a file and of its places, at most 100 of them.
 func naivePlaces(now string, expression string, before []string) string {
 	lines := naiveLines(now, expression)
 	type place struct {
@@ -165,7 +165,7 @@ func naivePlaces(now string, expression string, before []string) string {
 	return out
 }
 
-// TestStatusAgainstNaive: what is new in files that change at random, with one or two merge bases.
+// TestStatusAgainstNaive: new findings in files that change at random, with one or two merge bases.
 func TestStatusAgainstNaive(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(32, 1))
 	pieces := []string{"a b", "ab", "a = b", "a=b", "aab", "ab ab", "x", " ", "\t", "abab", "ab  a b", "y = "}
@@ -176,7 +176,7 @@ func TestStatusAgainstNaive(t *testing.T) {
 		}
 		return b.String()
 	}
-	drawFile := func() []string { // its first line, before which is a mark, is read in other byte orders, too
+	drawFile := func() []string { // its first line, after a BOM, is read in other byte orders, too
 		lines := []string{"-"}
 		for range rnd.IntN(7) {
 			lines = append(lines, slices.Repeat([]string{drawLine()}, []int{1, 1, 2, 120}[rnd.IntN(40)/13])...)
@@ -255,7 +255,7 @@ func TestStatusAgainstNaive(t *testing.T) {
 				if x.Evidence.Encoding != "utf-8" {
 					column = (column-1)/2 + 1
 					if p.Line == 1 {
-						column-- // the mark
+						column-- // the BOM
 					}
 				}
 				got += fmt.Sprintf(" %d:%d", p.Line, column)
@@ -284,7 +284,7 @@ func TestStatusAgainstNaive(t *testing.T) {
 	}
 }
 
-// TestJoinedStatus: the lines of files that are compared together are each used once, by their own file first.
+// TestJoinedStatus: each line of a group of files is used once, by its own file first.
 func TestJoinedStatus(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(32, 2))
 	b := statusBundle(t)
@@ -294,7 +294,7 @@ func TestJoinedStatus(t *testing.T) {
 		rounds = 200
 	}
 	for range rounds {
-		// In each folder five files, of which some change, come or go, and the first four are joined.
+		// In each directory five files, some of which change, appear or vanish, and the first four are a group.
 		commits := history{{files: map[string]string{}}, {parents: []int{1}, files: map[string]string{"z": ""}}}
 		draw := func() (text string) {
 			for range rnd.IntN(6) {
@@ -378,10 +378,10 @@ func TestJoinedStatus(t *testing.T) {
 	}
 }
 
-// BenchmarkStatus is a change of 400 of 4,000 files, each of which breaks rules: with and without a look at what they
-// were before. That takes 0.45 of this part's processor time, most of it to read the earlier blobs. A whole run of
-// "policyscan --diff-base main" in such a repository, which writes the verdict, took 1.2 to 1.3 times the processor time
-// that it took before there were places and labels; it may not be more.
+// BenchmarkStatus is a change of 400 of 4,000 files, each of which breaks rules, with and without their baseline. The
+// baseline takes 0.45 of this part's processor time, most of it to read the earlier blobs. A whole run of "policyscan
+// --diff-base main" in such a repository, with its verdict, took 1.2 to 1.3 times the processor time of one without
+// places and labels; it may not take more.
 func BenchmarkStatus(b *testing.B) {
 	rnd := rand.New(rand.NewPCG(32, 3))
 	commits := history{{files: map[string]string{}}, {parents: []int{1}, files: map[string]string{}}}

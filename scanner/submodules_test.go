@@ -11,9 +11,9 @@ import (
 	"github.com/policyscan/policyscan/scanner/tree"
 )
 
-// A submodule that .gitmodules names and whose folder is empty is not checked out: what is in it is not known.
+// A submodule in .gitmodules with an empty directory is not checked out: its content is unknown.
 func TestSubmodules(t *testing.T) {
-	const maxModules = 8 << 20 // bytes of .gitmodules that are read
+	const maxModules = 8 << 20 // limit of .gitmodules in bytes
 	const module = "[submodule \"lib\"]\n\tpath = lib\n"
 	for _, c := range []struct{ name, modules, file, want string }{
 		{"named", module, "a.tf", "I(E_UNAVAILABLE)"},
@@ -36,7 +36,7 @@ func TestSubmodules(t *testing.T) {
 		}
 	}
 
-	// Those of submodules, those around the folder that is scanned, and what is only in such a place.
+	// Those of submodules, those around the scanned directory, and those only in such a place.
 	of := func(name string) string { return "[submodule \"x\"]\n\tpath = " + name + "\n" }
 	for name, c := range map[string]struct {
 		files map[string]string
@@ -86,7 +86,7 @@ func TestSubmodules(t *testing.T) {
 		}
 	}
 
-	// What git takes no notice of there: nothing, a folder, a link.
+	// Git ignores these: nothing, a directory, a link.
 	for name, make := range map[string]func(path string) error{
 		"none":   func(string) error { return nil },
 		"folder": func(path string) error { return os.Mkdir(path, 0o777) },
@@ -95,7 +95,7 @@ func TestSubmodules(t *testing.T) {
 		dir := writeTree(t, map[string]string{"a.tf": "x", "elsewhere": module})
 		must(t, os.Mkdir(filepath.Join(dir, "lib"), 0o777))
 		if err := make(filepath.Join(dir, ".gitmodules")); err != nil {
-			t.Logf("%s: %v", name, err) // Windows lets not everyone make a link
+			t.Logf("%s: %v", name, err) // on Windows not every user can make a link
 			continue
 		}
 		v := scanFolder(t, dir, testBundle("key"), testOptions{})
@@ -105,7 +105,7 @@ func TestSubmodules(t *testing.T) {
 	}
 }
 
-// TestSubmoduleForbidden: no submodule may be where forbidden_files says so, whether it is checked out or not.
+// TestSubmoduleForbidden: forbidden_files forbids submodules, too, checked out or not.
 func TestSubmoduleForbidden(t *testing.T) {
 	for _, c := range []struct {
 		glob, exclude, file, want string

@@ -7,18 +7,18 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// A sum is what one worker has found. Each has its own, so that they do not wait for one another. A file without
-// findings only adds to the counters.
+// A sum is the results of one worker. Each worker has its own to avoid waiting. A file without findings only adds to
+// the counters.
 type sum struct {
 	mu       sync.Mutex // guards the fields below
 	closed   bool       // later results are dropped
 	files    int
 	covered  int
-	done     int                 // of those that are covered
-	digest   digest              // of the files that were listed, in whatever shard; used by shards
-	current  *check.Result       // the file that is being checked, as it was begun; nil: none
-	plans    map[*check.Plan]int // how many files were checked by each
-	excluded []int               // by the excludes of rule files, as run.RuleSet.Excluding numbers them
+	done     int                 // number of covered files done
+	digest   digest              // of the listed files of all shards; only used by shards
+	current  *check.Result       // the file being checked; nil if none
+	plans    map[*check.Plan]int // number of files checked by each
+	excluded []int               // by the excludes of rule files, numbered as in run.RuleSet.Excluding
 	coverage verdict.Coverage
 	findings []check.Finding
 	errors   []verdict.Error
@@ -51,7 +51,7 @@ func (t *sum) countExcluded(excludes []int) {
 	}
 }
 
-// begin notes the file that the worker checks next; false if the scan has ended.
+// begin records the file that the worker checks next. It returns false if the scan has ended.
 func (t *sum) begin(r check.Result) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -72,7 +72,7 @@ func (t *sum) add(r *check.Result) {
 	}
 }
 
-// close drops later results. A file that is still being checked was not reached.
+// close drops later results. A file in progress counts as not reached.
 func (t *sum) close() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -107,7 +107,7 @@ func (t *sum) count(r *check.Result) {
 	if r.Err != nil {
 		t.errors = append(t.errors, *r.Err)
 	}
-	// Those of the forms of a content that can be read count also where another form is allowed to be missing.
+	// Errors of readable variants also count where a missing variant is allowed.
 	t.errors = append(t.errors, r.KeyErrors()...)
 	if r.TextAlone() {
 		t.coverage.Unparsed = append(t.coverage.Unparsed, verdict.Path(r.File.Path))
@@ -119,13 +119,13 @@ func (t *sum) count(r *check.Result) {
 	}
 }
 
-// Progress can be read while a scan runs.
+// Progress counts files; it can be read during a scan.
 type Progress struct {
 	mu   sync.Mutex // guards sums
 	sums []*sum
 }
 
-// Files returns how many files were listed, how many of them rules cover, and how many of these are done.
+// Files returns the number of files listed, covered by rules, and done.
 func (p *Progress) Files() (listed, covered, done int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -12,16 +12,16 @@ import (
 	"github.com/policyscan/policyscan/verdict/code"
 )
 
-// A linkTarget is what is wrong with where a symbolic link points to.
+// A linkTarget is what is wrong with a symbolic link's target.
 type linkTarget struct {
-	missed   []int // the rules that could check what is read under its name, and do not check the target
+	missed   []int // rules that could check the link's path but do not check the target
 	message  string
 	err      error
 	selected bool // a rule selects the link itself
 }
 
-// coverLink sets the rules that apply to a symbolic link: those that select it, which check its target string like any
-// content, or else those that could check what is read under its name and do not check the target.
+// coverLink sets the rules that apply to a symbolic link: rules that select it check its target string like any
+// content; else the rules that could check its path but not the target.
 func (w *worker) coverLink(r *check.Result) bool {
 	w.link = linkTarget{}
 	if applying := w.scan.run.Rules.Bundle.LookingInto(r.File.Path, nil); len(applying) > 0 {
@@ -32,7 +32,7 @@ func (w *worker) coverLink(r *check.Result) bool {
 			}
 		}
 		if err != nil {
-			w.link.missed = applying // as far as is known
+			w.link.missed = applying // if known
 		}
 		w.link.err = err
 		w.selected = w.scan.run.Rules.Bundle.Selecting(r.File.Path, w.selected)
@@ -48,7 +48,7 @@ func (w *worker) coverLink(r *check.Result) bool {
 	return w.isCovered(r, true)
 }
 
-// readLink checks the target string of a symbolic link, if a rule selects that, and then where it points to.
+// readLink checks the target string of a symbolic link, if a rule selects it, and then the target's path.
 func (w *worker) readLink(r *check.Result) {
 	if w.link.selected || w.link.err != nil {
 		if w.scan.checker.Check(w.ctx, &w.x, r); !r.Scanned || len(w.link.missed) == 0 {
@@ -62,8 +62,8 @@ func (w *worker) readLink(r *check.Result) {
 	}
 }
 
-// missedBy returns those of the rules that apply to a symbolic link but not to its target, and a message that says so.
-// If there are none, the link is fine.
+// missedBy returns the applying rules that do not check the link's target, and a message about them. Without any, the
+// link is fine.
 func (s *scan) missedBy(f *tree.File, target string, applying []int) (missed []int, message string, err error) {
 	to, err := tree.Follow(f.Path, target, f.Source.Lookup)
 	if err != nil {
@@ -84,7 +84,7 @@ func (s *scan) missedBy(f *tree.File, target string, applying []int) (missed []i
 	case wrong != "":
 	case s.isLeftOut(to.Path):
 		says.leads, wrong = to.Path, "is excluded from the scan"
-		if to.IsFile { // beneath which there is nothing
+		if to.IsFile { // nothing is below a file
 			missed = s.run.Rules.Bundle.Selecting(f.Path, nil)
 		}
 	default:
@@ -115,8 +115,8 @@ func (s *scan) missedBy(f *tree.File, target string, applying []int) (missed []i
 	return missed, says.text(first.ID, len(missed)-1), nil
 }
 
-// isLeftOut reports whether a path is one that no scan checks: it is in use as a rule file, or written by this run, or
-// git's own, which is never in a tree of git's.
+// isLeftOut reports whether no scan checks a path: a rule file in use, an output of this run, or git's own file, which
+// is never in a git tree.
 func (s *scan) isLeftOut(path string) bool {
 	for name := range strings.SplitSeq(path, "/") {
 		if strings.EqualFold(name, tree.GitDir) {
@@ -131,11 +131,11 @@ func (s *scan) isLeftOut(path string) bool {
 	return slices.ContainsFunc(s.run.RuleFiles, func(f check.RuleFile) bool { return f.Path == path })
 }
 
-// A linkMessage says what is wrong with a link, and the two ways out.
+// A linkMessage describes the problem of a link, and the two ways to fix it.
 type linkMessage struct {
 	link, target string
-	leads        string // the path that the target means; "" if it is not one, or the root
-	wrong        string // with the target
+	leads        string // the path of the target; "" if it has none, or for the root
+	wrong        string // the problem of the target
 	rule         string // what the rule does
 	fix          string
 }
@@ -157,7 +157,7 @@ func (m *linkMessage) text(rule string, more int) string {
 		clip(shown), m.wrong, rule, m.rule, m.fix, glob)
 }
 
-// plainName are the characters of paths that mean themselves in a glob and in a shell.
+// plainName is the characters of paths that need no quoting in a glob or a shell.
 const plainName = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+@"
 
 func clip(s string) string { return clipTo(s, 300) }

@@ -8,9 +8,9 @@ import (
 	"github.com/policyscan/policyscan/scanner/run"
 )
 
-// Tighten scans the tree of a run, and lowers the entries of an allowances.yml to what is there: of the bundle in the
-// directory into, or "" for the repository's own. Files that were renamed since the commit base keep their entries; ""
-// is where HEAD left the default branch. The file is returned if it was found.
+// Tighten scans the tree of a run, and lowers the entries of an allowances.yml to the number of findings. into is the
+// bundle's directory, or "" for the repository's own. Files that were renamed since the commit base keep their
+// entries; base "" is the merge base of HEAD and the default branch. It returns the file if one was found.
 func Tighten(ctx context.Context, o run.Options, into, base string) (*allowance.File, allowance.EditResult, error) {
 	none := allowance.EditResult{}
 	r, err := run.Open(ctx, o)
@@ -19,7 +19,7 @@ func Tighten(ctx context.Context, o run.Options, into, base string) (*allowance.
 	}
 	defer r.Close()
 	r.MustCover = false // the last file that a rule covers may be gone
-	r.Backdated = false // the day says which entries have ended, and makes no partial run
+	r.Backdated = false // the day only says which entries have ended; the run is not partial
 	if r.Place.Bare {
 		return nil, none, errors.New("a bare repository has no files to write to; run this in a work tree of it")
 	}

@@ -26,9 +26,9 @@ type shuffledRepository struct {
 	*rand.Rand
 	dir   string
 	files map[string][]string // lines, by path
-	line  int                 // of them all, so that no two are the same
-	names int                 // that were ever drawn
-	fair  bool                // until now files were only renamed, sorted, fixed and removed
+	line  int                 // number of all lines, so that no two are equal
+	names int                 // number of all drawn names
+	fair  bool                // so far files were only renamed, sorted, fixed and removed
 }
 
 func (h *shuffledRepository) git(args ...string) {
@@ -62,7 +62,7 @@ func (h *shuffledRepository) any() string {
 	return names[h.IntN(len(names))]
 }
 
-// free draws a path that was never taken.
+// free draws an unused path.
 func (h *shuffledRepository) free() string {
 	h.names++
 	return fmt.Sprintf("%s/%c%d.tf", []string{"a", "b", "c"}[h.IntN(3)], 'p'+h.IntN(5), h.names)
@@ -114,7 +114,7 @@ func (h *shuffledRepository) step() {
 	}
 }
 
-// write makes the files of the tree those of the history.
+// write makes the tree's files those of the history.
 func (h *shuffledRepository) write() {
 	for _, folder := range []string{"a", "b", "c"} {
 		if err := os.RemoveAll(filepath.Join(h.dir, folder)); err != nil {
@@ -133,7 +133,7 @@ func (h *shuffledRepository) write() {
 	}
 }
 
-// counts are what is there, counted without the program.
+// counts returns the occurrences, counted without the program.
 func (h *shuffledRepository) counts() map[[2]string]int {
 	n := map[[2]string]int{}
 	for name, lines := range h.files {
@@ -196,7 +196,7 @@ func (h *shuffledRepository) tighten() allowance.EditResult {
 	return result
 }
 
-// sums are the numbers of each rule together.
+// sums returns the sum of the numbers of each rule.
 func sums(all []rules.Allowance) map[string]int {
 	n := map[string]int{}
 	for i := range all {
@@ -205,9 +205,9 @@ func sums(all []rules.Allowance) map[string]int {
 	return n
 }
 
-// TestHistories: what tightening writes lets no rule have more than before, and no file without a new "from"; each
-// number is there; a second time nothing changes; and if occurrences were only moved or removed, the change passes with
-// it, as does the tree. It is tightened after each step, and steps and what it writes are committed or not.
+// TestHistories: tightening raises no rule's sum, and no file's number without a new "from"; each number equals the
+// occurrences; a second run changes nothing; and if occurrences were only moved or removed, the change passes with it,
+// as does the tree. It runs after each step, and steps and results are committed or not.
 func TestHistories(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git builds the repositories")
@@ -252,7 +252,7 @@ func TestHistories(t *testing.T) {
 	}
 }
 
-// round changes files, tightens, and checks what that wrote. It returns how many entries got a "from".
+// round changes files, tightens, and checks the result. It returns the number of entries with a new "from".
 func (h *shuffledRepository) round(seed uint64) (moved int) {
 	h.Helper()
 	for range 1 + h.IntN(2) {
@@ -301,7 +301,7 @@ func (h *shuffledRepository) commit() {
 	}
 }
 
-// TestTightenBackdated: a day before today says which entries have ended, and makes no partial run.
+// TestTightenBackdated: a day before today only says which entries have ended; the run is not partial.
 func TestTightenBackdated(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git builds the repository")

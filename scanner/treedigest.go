@@ -7,14 +7,14 @@ import (
 	"github.com/policyscan/policyscan/verdict/shard"
 )
 
-// A digest identifies files by a count and a sum, in whatever order they come.
+// A digest identifies a set of files by a count and a sum.
 type digest struct {
 	files int
-	own   int // of which this run looks at so many
+	own   int // number of files of this shard
 	sum   uint64
 }
 
-// add adds a file; content is a number that differs where its content is known to.
+// add adds a file; content is a number that differs with the content, if known.
 func (l *digest) add(path string, content uint64) {
 	h := mix(content + uint64(len(path)))
 	for ; len(path) >= 8; path = path[8:] {
@@ -29,14 +29,14 @@ func (l *digest) add(path string, content uint64) {
 	l.sum += mix(h ^ last)
 }
 
-// mix is the end of MurmurHash3: similar paths must not have sums that collide.
+// mix is the end of MurmurHash3, so that the sums of similar paths do not collide.
 func mix(n uint64) uint64 {
 	n = (n ^ n>>33) * 0xff51afd7ed558ccd
 	n = (n ^ n>>33) * 0xc4ceb9fe1a85ec53
 	return n ^ n>>33
 }
 
-// addToDigest adds a file of the tree, in whatever shard, if the scan is one of several shards.
+// addToDigest adds a file of the tree, of any shard, in a scan of several shards.
 func (w *worker) addToDigest(f *tree.File) {
 	if w.scan.inShard == nil {
 		return
@@ -49,7 +49,7 @@ func (w *worker) addToDigest(f *tree.File) {
 	}
 }
 
-// digest puts together what all workers have listed.
+// digest adds up the digests of all workers.
 func (s *scan) digest() shard.Tree {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// TestDecide: PASS only if it is complete, at least one rule was enforced, and there is
-// no violation.
+// TestDecide: PASS only if the verdict is complete, at least one rule was enforced, and there is no violation.
 func TestDecide(t *testing.T) {
 	for _, c := range []struct {
 		rules, violations, errors int
@@ -38,8 +37,7 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// TestSchemaRefuses: a document that no run writes is none, above all a PASS that is
-// not shown by evidence of work.
+// TestSchemaRefuses: a document that no run writes is invalid, above all a PASS without evidence of work.
 func TestSchemaRefuses(t *testing.T) {
 	schema := compile(t)
 	text := document(t, "pass")

@@ -8,9 +8,8 @@ import (
 	"strings"
 )
 
-// Decode reads a document that [Verdict.Encode] wrote, byte for byte. One whose outcome does not follow from what it
-// holds is refused. A consistent edit is not noticed: a verdict has no signature, and that a document is as policyscan
-// writes it does not show that policyscan wrote it.
+// Decode reads the bytes of [Verdict.Encode]. It refuses a document whose outcome contradicts its contents. A
+// consistent edit is not noticed: a verdict has no signature.
 func Decode(text []byte) (*Verdict, error) {
 	var shape struct {
 		SchemaVersion string `json:"schema_version"`
@@ -41,7 +40,7 @@ func Decode(text []byte) (*Verdict, error) {
 	return v, nil
 }
 
-// covered reports whether every covered file was scanned, or was left for a reason that is allowed.
+// covered reports whether every covered file was scanned, or skipped for an allowed reason.
 func (v *Verdict) covered() bool {
 	c := &v.Coverage
 	return c.Scanned >= 0 && c.Governed == c.Scanned+len(c.NotScanned) && c.Governed <= c.Files &&
@@ -49,8 +48,7 @@ func (v *Verdict) covered() bool {
 		!slices.ContainsFunc(c.NotScanned, func(o Omission) bool { return !v.allows(o.Reason) })
 }
 
-// allows reports whether a reason is allowed. "symlink=GLOB" is for some links: whether the glob matches the one in
-// question is not looked at here.
+// allows reports whether a reason is allowed. "symlink=GLOB" allows some links; the glob is not matched here.
 func (v *Verdict) allows(reason string) bool {
 	return slices.ContainsFunc(v.Allowed, func(a string) bool {
 		return a == reason || reason == "symlink" && strings.HasPrefix(a, "symlink=")

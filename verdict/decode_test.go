@@ -54,7 +54,7 @@ func TestDecodeIsTheWayBack(t *testing.T) {
 	for _, name := range documents {
 		all[name] = document(t, name)
 	}
-	// A PASS of which not all was scanned is one all the same, if that is allowed.
+	// A PASS without a complete scan is valid, if that is allowed.
 	gap, nothing := passing(t), passing(t)
 	gap.Coverage.Scanned, gap.Coverage.NotScanned, gap.Allowed = 1, []Omission{{"a.bin", "lfs-pointer"}}, []string{"lfs-pointer"}
 	nothing.Coverage = Coverage{Files: 5}
@@ -113,8 +113,8 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 }
 
-// FuzzDecode: what is taken for a verdict is one that the program writes, and says PASS only if nothing in it
-// speaks against that: read by another reader, into no type of this package.
+// FuzzDecode: only a document that the program writes is accepted, and says PASS only if nothing in it contradicts
+// that: checked by another reader, without types of this package.
 func FuzzDecode(f *testing.F) {
 	for _, name := range documents {
 		f.Add(document(f, name))
@@ -154,8 +154,8 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// A consumer that takes the first of two keys, or stops at the first document, reads
-// what any other does: there is one object, one line feed after it, and no key twice.
+// A consumer that uses the first of two keys, or stops at the first document, reads the same as any other: there is
+// one object, one line feed after it, and no key twice.
 func TestFault_071_OneDocument(t *testing.T) {
 	v := New("1.0")
 	v.Rules = []Rule{{ID: "A-1", Title: "a"}, {ID: "A-2", Title: "b"}}

@@ -14,22 +14,22 @@ import (
 	jsonv1 "github.com/go-json-experiment/json/v1"
 )
 
-// Encode returns the document's canonical bytes, as [Verdict.Write] writes them.
+// Encode returns the document's canonical bytes, as in [Verdict.Write].
 func (v *Verdict) Encode() ([]byte, error) {
 	var text bytes.Buffer
 	err := v.Write(&text)
 	return text.Bytes(), err
 }
 
-// Write writes the document's canonical bytes: one JSON object, keys in the
-// order of [Verdict], as [JSON] has it. Equal verdicts have equal bytes.
+// Write writes the document's canonical bytes: one JSON object, keys in the order of [Verdict], as in [JSON]. Equal
+// verdicts have equal bytes.
 func (v *Verdict) Write(w io.Writer) error {
 	return WriteJSON(w, v)
 }
 
-// JSON returns v as JSON that is safe to print: indented by two spaces, ending in a
-// line feed, with [] for each list that is absent, and with \u escapes for what a terminal or GitHub's runner would
-// obey. Else the bytes are those of encoding/json, whose options the encoder is given: it writes them in one pass.
+// JSON returns v as JSON that is safe to print: indented by two spaces, ending in a line feed, with [] for nil lists,
+// and with \u escapes for anything that a terminal or GitHub's runner would obey. Otherwise the bytes are those of
+// encoding/json.
 func JSON(v any) ([]byte, error) {
 	var text bytes.Buffer
 	if err := WriteJSON(&text, v); err != nil {
@@ -38,7 +38,7 @@ func JSON(v any) ([]byte, error) {
 	return text.Bytes(), nil
 }
 
-// WriteJSON writes v as [JSON] has it, as it is made: no part of the text but the last is in memory.
+// WriteJSON writes v like [JSON], as a stream.
 func WriteJSON(w io.Writer, v any) error {
 	e := &escaper{to: w}
 	err := json.MarshalWrite(e, v, jsonv1.DefaultOptionsV1(), jsontext.EscapeForHTML(false),
@@ -49,13 +49,13 @@ func WriteJSON(w io.Writer, v any) error {
 	return e.end()
 }
 
-// IsJSON reports whether a text is, byte for byte, what [WriteJSON] writes of v. It makes no second text for that.
+// IsJSON reports whether a text is, byte for byte, the JSON of [WriteJSON] for v. It makes no second text.
 func IsJSON(text []byte, v any) bool {
 	c := &comparer{text}
 	return WriteJSON(c, v) == nil && len(c.rest) == 0
 }
 
-// A comparer takes what is the rest of a text, and is an error of writing as soon as it is not.
+// A comparer compares written bytes with the rest of a text; writing fails at the first difference.
 type comparer struct{ rest []byte }
 
 var errOther = errors.New("it is another text")
@@ -69,7 +69,7 @@ func (c *comparer) Write(part []byte) (int, error) {
 	return len(part), nil
 }
 
-// Each is a list of JSON whose items are made one after the other, as they are written.
+// Each is a list of JSON whose items are made as they are written.
 type Each[T any] iter.Seq[T]
 
 // MarshalJSONTo writes the list.
@@ -85,14 +85,14 @@ func (all Each[T]) MarshalJSONTo(e *jsontext.Encoder) error {
 	return e.WriteToken(jsontext.EndArray)
 }
 
-// An escaper writes what [EscapeJSON] makes of a text that comes in parts, which may end anywhere.
+// An escaper is [EscapeJSON] for a stream, whose parts may end anywhere.
 type escaper struct {
 	to   io.Writer
-	held []byte // what the next part may complete: of a character, or of "##["
+	held []byte // an incomplete character, or a beginning of "##["
 	room []byte
 }
 
-// Write takes the next part. The number that it returns is that of bytes taken.
+// Write escapes the next part, and returns its length.
 func (e *escaper) Write(part []byte) (int, error) {
 	text := part
 	if len(e.held) > 0 {
@@ -104,7 +104,7 @@ func (e *escaper) Write(part []byte) (int, error) {
 	return len(part), err
 }
 
-// end writes a line feed and what is left.
+// end writes the rest and a line feed.
 func (e *escaper) end() error { return e.escape(append(e.held, '\n')) }
 
 func (e *escaper) escape(text []byte) error {
@@ -117,7 +117,7 @@ func (e *escaper) escape(text []byte) error {
 	return err
 }
 
-// complete returns how much of a text is escaped alike whatever follows it.
+// complete returns the length of the text that is escaped alike whatever follows it.
 func complete(text []byte) int {
 	n := len(text)
 	for n > 0 && n > len(text)-2 && text[n-1] == '#' {
@@ -137,7 +137,7 @@ func complete(text []byte) int {
 	return n
 }
 
-// OrEmpty returns s, never nil: an absent list is [] in the document.
+// OrEmpty returns s, never nil: a nil list is [] in the document.
 func OrEmpty[T any](s []T) []T {
 	if s == nil {
 		return []T{}
@@ -145,7 +145,7 @@ func OrEmpty[T any](s []T) []T {
 	return s
 }
 
-// plain are the bytes of JSON text that [EscapeJSON] leaves as they are, whatever is next to them.
+// plain is the bytes of JSON text that [EscapeJSON] never changes, whatever is next to them.
 var plain = func() (is [256]bool) {
 	for c := range is {
 		is[c] = c >= ' ' && c < 0x7f && c != '#' || c == '\n'
@@ -153,7 +153,7 @@ var plain = func() (is [256]bool) {
 	return is
 }()
 
-// afterPlain returns the index of the first byte from i on that is not plain: the length, if there is none.
+// afterPlain returns the index of the first byte from i on that is not plain, or the length.
 func afterPlain(text []byte, i int) int {
 	for i < len(text) && plain[text[i]] {
 		i++
@@ -161,9 +161,8 @@ func afterPlain(text []byte, i int) int {
 	return i
 }
 
-// EscapeJSON writes as \u escapes the characters that encoding/json leaves and
-// that are not safe to print, and the middle of "##[". In JSON text all of these
-// are within strings. The result is the text itself if nothing is escaped in it.
+// EscapeJSON writes as \u escapes the characters that encoding/json keeps and that are not safe to print, and the
+// middle of "##[". In JSON text all of these are within strings. Without any it returns text itself.
 func EscapeJSON(text []byte) []byte {
 	first := afterPlain(text, 0)
 	if first == len(text) {
@@ -172,7 +171,7 @@ func EscapeJSON(text []byte) []byte {
 	return escaped(make([]byte, 0, len(text)+len(text)/64), text, first)
 }
 
-// escaped appends a text to out, escaped. Its bytes before the first are plain.
+// escaped appends the escaped text to out. The bytes before first are plain.
 func escaped(out, text []byte, first int) []byte {
 	out = append(out, text[:first]...)
 	for i := first; i < len(text); {
@@ -197,5 +196,5 @@ func escaped(out, text []byte, first int) []byte {
 	return out
 }
 
-// DocumentHead is how every document begins, of any version: one that is cut off is one, too.
+// DocumentHead is the beginning of every document, of any version, also of one that is cut off.
 const DocumentHead = "{\n  \"schema_version\": \""

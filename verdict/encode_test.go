@@ -41,7 +41,7 @@ func TestEncodeLists(t *testing.T) {
 	}
 }
 
-// TestJSON: what else is printed as JSON is as safe.
+// TestJSON: other printed JSON is as safe.
 func TestJSON(t *testing.T) {
 	text, err := JSON(map[string]string{"a": "##[x] <&> \u202e\uffff\U000e0041", "b": "###[["})
 	want := "{\n  \"a\": \"#\\u0023[x] <&> \\u202e\\uffff\\udb40\\udc41\",\n  \"b\": \"##\\u0023[[\"\n}\n"
@@ -53,7 +53,7 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// FuzzJSON: JSON writes what encoding/json does, but for the characters that are escaped besides.
+// FuzzJSON: JSON writes the bytes of encoding/json, except for the additional escapes.
 func FuzzJSON(f *testing.F) {
 	f.Add("a", 0, true)
 	f.Add("<&>\u2028\u2029\x00\b\f\x1f\xff\xed\xa0\x80\ufffd\"\\/#", -1, false)
@@ -82,11 +82,11 @@ func FuzzJSON(f *testing.F) {
 		enc := json.NewEncoder(&want)
 		enc.SetEscapeHTML(false)
 		enc.SetIndent("", "  ")
-		// The standard library writes an escape for a byte that is not text, and this one U+FFFD, which that means.
+		// The standard library writes an escape for a byte that is not text; this one U+FFFD, which is equivalent.
 		if err := enc.Encode(shape(string([]rune(text)))); err != nil {
 			t.Fatal(err)
 		}
-		// It writes null for a list that is absent, and this one [].
+		// It writes null for a nil list; this one [].
 		none := bytes.Replace(want.Bytes(), []byte("\n  \"none\": null"), []byte("\n  \"none\": []"), 1)
 		if want := EscapeJSON(none); !bytes.Equal(got, want) {
 			t.Errorf("%q: %s, want %s", text, got, want)
@@ -122,7 +122,7 @@ func BenchmarkWrite(b *testing.B) {
 	}
 }
 
-// TestIsJSON: a text is what is written if it is that to the last byte.
+// TestIsJSON: only the written text is accepted, to the last byte.
 func TestIsJSON(t *testing.T) {
 	v := []string{"a", strings.Repeat("b", 10_000), "\u202e"}
 	text, err := JSON(v)
@@ -156,7 +156,7 @@ func TestErrorText(t *testing.T) {
 	}
 }
 
-// TestEscaper: a text that comes in parts is escaped as one that comes at once, wherever it is cut.
+// TestEscaper: a text in parts is escaped like the whole, wherever it is cut.
 func TestEscaper(t *testing.T) {
 	const text = "\"###[[ ##[a #\u202e\U000e0041 é \xff\xe2\x80\" ##"
 	want := string(EscapeJSON([]byte(text + "\n")))

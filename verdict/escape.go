@@ -6,13 +6,10 @@ import (
 	"unicode"
 )
 
-// Visible makes text of unknown origin safe to print on one line of a terminal
-// or a log: whatever a terminal would obey, reorder or hide is written as
-// \u{hex}. That is every control character (line ends and tabs included), every
-// format character (bidirectional overrides, zero-width and tag characters), line
-// and paragraph separators, private and unassigned characters, characters that
-// are drawn as nothing, and every space but U+0020. Bytes that are not UTF-8
-// become U+FFFD.
+// Visible makes text of unknown origin safe to print on one line of a terminal or a log. It writes as \u{hex} every
+// character that a terminal would obey, reorder or hide: control characters (line ends and tabs included), format
+// characters (bidirectional overrides, zero-width and tag characters), line and paragraph separators, private and
+// unassigned characters, invisible characters, and every space except U+0020. Bytes that are not UTF-8 become U+FFFD.
 func Visible(s string) string {
 	return replaceHidden(s, func(b *strings.Builder, r rune) {
 		b.WriteString(`\u{`)
@@ -21,7 +18,7 @@ func Visible(s string) string {
 	})
 }
 
-// replaceHidden hands each character of s that is not shown as itself to write.
+// replaceHidden calls write with each character of s that is not printable.
 func replaceHidden(s string, write func(*strings.Builder, rune)) string {
 	clean := true
 	for i := 0; i < len(s) && clean; i++ {
@@ -41,17 +38,16 @@ func replaceHidden(s string, write func(*strings.Builder, rune)) string {
 	return b.String()
 }
 
-// Shown reports whether a terminal draws r as its own mark. Go's own table
-// of printable characters skips control, format, private and unassigned
-// characters and every space but U+0020; what is drawn as nothing is added here.
+// Shown reports whether a terminal draws r as its own mark. Go's table of printable characters skips control, format,
+// private and unassigned characters and most spaces; invisible characters are added here.
 func Shown(r rune) bool {
 	return unicode.IsPrint(r) && !unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r) &&
 		!unicode.Is(unicode.Variation_Selector, r) && r != '\u2800' // a Braille cell without a dot
 }
 
-// Defuse writes a line so that GitHub's runner finds no workflow command in it. The
-// runner obeys "::name::" at the start of a line, after white space, and
-// "##[name]" anywhere in it (actions/runner, ActionCommand.TryParseV2 and TryParse).
+// Defuse writes a line so that GitHub's runner finds no workflow command in it. The runner obeys "::name::" at the
+// start of a line, after white space, and "##[name]" anywhere in it (actions/runner, ActionCommand.TryParseV2 and
+// TryParse).
 func Defuse(line string) string {
 	line = strings.ReplaceAll(line, "##[", `#\u{23}[`)
 	if body := strings.TrimLeft(line, " \t"); strings.HasPrefix(body, "::") {

@@ -32,7 +32,7 @@ func TestVisible(t *testing.T) {
 	}
 }
 
-// unpath is the way back from what Path writes.
+// unpath is the inverse of Path.
 func unpath(t *testing.T, s string) string {
 	t.Helper()
 	var b strings.Builder

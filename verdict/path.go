@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Path writes the bytes of a path as text that no other path is written as: a
-// backslash is `\\` and a byte that is not UTF-8 is `\xHH`. All else stays.
+// Path writes the bytes of a path as unique text: a backslash is `\\` and a byte that is not UTF-8 is `\xHH`. All
+// other bytes stay.
 func Path(raw string) string {
 	if utf8.ValidString(raw) && !strings.Contains(raw, `\`) {
 		return raw
@@ -31,8 +31,7 @@ func Path(raw string) string {
 	return b.String()
 }
 
-// RawPath is the way back from [Path]: the bytes of the path. What Path does not write
-// stays as it is.
+// RawPath is the inverse of [Path]. It keeps text that Path does not write.
 func RawPath(written string) string {
 	if !strings.Contains(written, `\`) {
 		return written

@@ -15,13 +15,13 @@ import (
 	"github.com/policyscan/policyscan/verdict/report"
 )
 
-// NewStep returns a step with the reports that the runner reads. If one of them has no file, the step has the others,
-// and [Step.Args] returns the error, so that they report it.
+// NewStep returns a step with the reports for the runner. If one of them has no file, [Step.Args] returns the error,
+// and the other reports show it.
 func NewStep(s Step) *Step {
 	for _, to := range []struct {
 		on       string // the input; "": always
 		format   report.Format
-		variable string // that names the file; "": standard output
+		variable string // with the file's name; "": standard output
 	}{
 		{"annotations", report.Named("github"), ""},
 		{"summary", report.Named("markdown"), "GITHUB_STEP_SUMMARY"},
@@ -47,7 +47,7 @@ func NewStep(s Step) *Step {
 	return &s
 }
 
-// reportTo returns a report that is appended to the file that a variable names; "" is standard output.
+// reportTo returns a report that is appended to the file in a variable; "" is standard output.
 func (s *Step) reportTo(variable string, f report.Format) (output.Report, error) {
 	if variable == "" {
 		return output.Report{Format: f}, nil
@@ -64,8 +64,8 @@ func (s *Step) reportTo(variable string, f report.Format) (output.Report, error)
 	return r, nil
 }
 
-// Failed tells the runner about a run that failed before the scan and wrote no verdict. It returns the error, with
-// those of telling.
+// Failed reports a run that failed before the scan and wrote no verdict. It returns the error, joined with any of the
+// reports.
 func (s *Step) Failed(err error, stdout io.Writer) error {
 	output.ReplaceOld(s.Version, s.verdict)
 	s.verdict = ""
@@ -93,12 +93,13 @@ func parts(err error) []error {
 	return all
 }
 
-// writeOutputs writes the step's outputs as GITHUB_OUTPUT takes them: a delimiter that nobody can know (130 random
-// bits) ends each value, so that none can bring its own output.
+// writeOutputs writes the step's outputs in the syntax of GITHUB_OUTPUT: a random delimiter (130 bits) ends each
+// value, so that none can bring its own output.
+//
 // https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands#multiline-strings
 //
-// Files are named only if they exist, and SARIF only if it covers everything that was to be judged: code scanning takes
-// what is missing from it as fixed.
+// Files are named only if they exist, and SARIF only if it covers the whole scan: code scanning treats missing results
+// as fixed.
 func (s *Step) writeOutputs(w io.Writer, v *verdict.Verdict) error {
 	file, sarif := "", ""
 	if output.IsVerdict(s.verdict) {

@@ -1,5 +1,5 @@
-// Package action is a run of the GitHub Action: a [Step] makes a command line of the action's inputs, and tells the
-// runner the results, also those of a run that could not begin.
+// Package action is a run of the GitHub Action: a [Step] turns the action's inputs into a command line, and reports
+// the results to the runner, also if the run could not begin.
 package action
 
 import (
@@ -14,7 +14,8 @@ import (
 	"github.com/policyscan/policyscan/verdict/output"
 )
 
-// ActionFlags are the flags of a scan that have an input of the GitHub Action, and so are not for its input args.
+// ActionFlags returns the flags of a scan that have an input of the GitHub Action, and so are not allowed in its input
+// args.
 func ActionFlags() []string {
 	return []string{
 		"policy", "policy-sha256", "policy-ref", "rev", "diff-base", "staged", "require-merged", "output", "report",
@@ -22,29 +23,29 @@ func ActionFlags() []string {
 	}
 }
 
-// A Step is a run of the GitHub Action: its inputs, and what it tells the runner. [NewStep] makes one.
+// A Step is a run of the GitHub Action: its inputs and its results for the runner. [NewStep] makes one.
 type Step struct {
 	Getenv  func(name string) string
-	Refuse  func(words []string) error   // returns an error for words of the input args that are not for it
+	Refuse  func(words []string) error   // returns an error for words that the input args must not have
 	Status  func(v *verdict.Verdict) int // the exit status of a run with this verdict
 	Version string                       // of the program
 
-	verdict string          // the file; "" if there is none
-	sarif   string          // the file of the first report of that format; "" if there is none
-	also    []output.Report // to the runner; the step's outputs last
-	broken  error           // why something of also is missing
+	verdict string          // the file; "" without one
+	sarif   string          // the file of the first SARIF report; "" without one
+	also    []output.Report // for the runner; the step's outputs last
+	broken  error           // why a report of also is missing
 }
 
-// input returns the value of an input. action.yml has the defaults, and passes each input
-// in its own variable, so that none is ever part of a script.
+// input returns the value of an input. action.yml has the defaults, and passes each input in its own variable, so that
+// none is ever part of a script.
 func (s *Step) input(name string) string {
 	return s.Getenv("INPUT_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_")))
 }
 
-// Also returns the reports that the runner reads.
+// Also returns the reports for the runner.
 func (s *Step) Also() []output.Report { return s.also }
 
-// Args returns the command line that the inputs stand for. All mistakes are reported at once.
+// Args returns the command line for the inputs. All mistakes are reported at once.
 func (s *Step) Args() ([]string, error) {
 	err := s.broken
 	if s.verdict = s.input("verdict-file"); s.verdict == "" {
@@ -142,7 +143,7 @@ func (s *Step) args() (args []string, err error) {
 	return args, errors.Join(mistakes...)
 }
 
-// scope returns what is known about the scope of a step that failed before the scan.
+// scope returns the known scope of a step that failed before the scan.
 func (s *Step) scope() verdict.Scope {
 	switch scope := s.input("scope"); scope {
 	case "auto", "diff":
@@ -153,7 +154,7 @@ func (s *Step) scope() verdict.Scope {
 	return verdict.Scope{Mode: "full"}
 }
 
-// words splits text at white space, as a shell does that knows quotes of both kinds and nothing else.
+// words splits text at white space, like a shell with both kinds of quotes and no other syntax.
 func words(text string) (all []string, err error) {
 	var word []rune
 	within, quote := false, rune(0)

@@ -28,7 +28,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestFault_132_StepOutputs: no value brings an output of its own, whatever is in it.
+// TestFault_132_StepOutputs: no value can bring its own output.
 func TestFault_132_StepOutputs(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "x\nverdict<<policyscan_\nPASS\npolicyscan_\nverdict=PASS")
 	if err := os.WriteFile(name, nil, 0o666); err != nil {

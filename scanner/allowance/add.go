@@ -14,12 +14,12 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// AddOptions is who signs for what is added.
+// AddOptions are the owner and the terms of added entries.
 type AddOptions struct {
 	Owner, Reason string // one line each
-	Until         string // the last day that counts; "": without an end
-	Raise         bool   // whether entries that say less, or have ended, are raised
-	Day           string // that is today
+	Until         string // the last day that counts; "" for no end
+	Raise         bool   // raise entries that are too low or have ended
+	Day           string // today
 }
 
 func (g *AddOptions) check() error {
@@ -46,9 +46,9 @@ func (g *AddOptions) check() error {
 // maxNumber is the largest number of an entry.
 const maxNumber = 1_000_000_000
 
-// Add writes an entry for each rule and file that a verdict has violations of and that has none yet. One whose entry
-// says less, or has ended, is an exception unless the options raise it: then it has the number that is there, and who
-// signs is taken from the options. What cannot be allowed at all is an exception, too.
+// Add writes an entry for each rule and file with violations in a verdict and no entry yet. An entry that is too low,
+// or has ended, is skipped unless the options raise it: then it gets the current number and the owner of the options.
+// So is a violation that cannot be allowed at all.
 func (l *File) Add(v *verdict.Verdict, options AddOptions) (EditResult, error) {
 	if err := errors.Join(options.check(), l.usable(v)); err != nil {
 		return EditResult{}, err
@@ -77,7 +77,7 @@ func (l *File) Add(v *verdict.Verdict, options AddOptions) (EditResult, error) {
 	return a.outcome, nil
 }
 
-// follows returns an error if a verdict says something that the bundles cannot have found.
+// follows returns an error if the bundles cannot have produced a verdict.
 func (l *File) follows(v *verdict.Verdict) error {
 	for _, o := range allFound(v) {
 		r, path, e := l.rules[o.RuleID], verdict.RawPath(o.File), &o.Evidence
@@ -96,7 +96,7 @@ func (l *File) follows(v *verdict.Verdict) error {
 	return nil
 }
 
-// An entryRef is an entry of one of the bundles: its number there.
+// An entryRef is an entry of one of the bundles, by index.
 type entryRef struct{ bundle, entry int }
 
 func (l *File) indexed() map[pair][]entryRef {
@@ -120,11 +120,11 @@ type adder struct {
 	options AddOptions
 	entries map[pair][]entryRef
 	added   []Entry
-	raised  map[int]Entry // by the number of the entry in the file
+	raised  map[int]Entry // by the index of the entry in the file
 	outcome EditResult
 }
 
-// addAll decides about each rule and file of which there are violations.
+// addAll decides about each rule and file with violations.
 func (a *adder) addAll(v *verdict.Verdict) {
 	there := counts(v)
 	todo := map[pair]bool{}
@@ -146,7 +146,7 @@ func (a *adder) skip(p pair, format string, args ...any) {
 	a.outcome.Skipped = append(a.outcome.Skipped, Skip{p.rule, p.file, fmt.Sprintf(format, args...)})
 }
 
-// add decides about a rule and a file that has n occurrences of it.
+// add decides about a rule and a file with n occurrences.
 func (a *adder) add(p pair, n int64) {
 	switch {
 	case a.file.rules[p.rule].NeverAllowed:
@@ -163,7 +163,7 @@ func (a *adder) add(p pair, n int64) {
 		a.outcome.Changes = append(a.outcome.Changes, Edit{Word: Added, Rule: p.rule, File: p.file, After: int(n)})
 		return
 	}
-	var low []entryRef // that say less, or have ended
+	var low []entryRef // too low, or ended
 	for _, at := range a.entries[p] {
 		e := a.file.at(at)
 		if int64(e.AtMost) >= n && !a.ended(e) {

@@ -9,21 +9,21 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// What a change or a command can do to an allowance; a change can also do anything else, which is [verdict.Altered].
+// The changes of an allowance by a change or a command; a change can also do anything else, [verdict.Altered].
 const (
 	Added     = verdict.Added
 	Removed   = verdict.Removed
 	Raised    = "raised"
 	Lowered   = "lowered"
-	Moved     = "moved" // its "from" is another one, and not empty
+	Moved     = "moved" // its "from" is new, and not empty
 	Extended  = "extended"
 	Shortened = "shortened"
-	Merged    = "merged" // of several entries, at least one was needless; only --tighten does so
+	Merged    = "merged" // of several entries, at least one was removed as redundant; only by --tighten
 )
 
-// PolicyChanges returns what the head's entries say otherwise than the base's, by rule, then file.
+// PolicyChanges returns the head's changes to the base's entries, by rule, then file.
 func PolicyChanges(base, head []Entry) []verdict.PolicyChange {
-	const never = "" // no day has passed: that an entry ends is no change
+	const never = "" // no day has passed: an entry's end is not a change
 	before, after := NewSideList(base, never).signed, NewSideList(head, never).signed
 	either := maps.Clone(before)
 	maps.Copy(either, after)
@@ -47,8 +47,8 @@ func PolicyChanges(base, head []Entry) []verdict.PolicyChange {
 	return all
 }
 
-// changeOf says in a word what becomes of a limit, nil for none: of several things the one that allows most, so that an
-// exception, or a later end, is not called by a number that is lower.
+// changeOf names the change of a limit, nil for none: of several, the one that allows most, so that an exception, or a
+// later end, is not called by a lower number.
 func changeOf(before, after *Limit) string {
 	switch {
 	case after == nil:
@@ -73,8 +73,8 @@ func changeOf(before, after *Limit) string {
 	return verdict.Altered
 }
 
-// fieldChanges returns the keys whose values differ, besides the number: of an entry that is added those that it has,
-// but for owner and reason, and none of one that is removed.
+// fieldChanges returns the keys whose values differ, without the number: for an added entry all except owner and
+// reason, for a removed one none.
 func fieldChanges(before, after *Limit) []verdict.FieldChange {
 	if after == nil {
 		return nil
@@ -92,7 +92,7 @@ func fieldChanges(before, after *Limit) []verdict.FieldChange {
 	return all
 }
 
-// endsBefore reports whether the first of two last days is earlier; "" is none.
+// endsBefore reports whether the first of two last days is earlier; "" is never.
 func endsBefore(a, b string) bool { return a != "" && (b == "" || a < b) }
 
 // AffectedFiles returns the files that are part of a change because of their allowances: an entry was lowered, removed

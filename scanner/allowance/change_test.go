@@ -10,7 +10,7 @@ import (
 	"github.com/policyscan/policyscan/rules"
 )
 
-// TestChanges: what a change does to an entry, in a word and by its keys.
+// TestChanges: the change of an entry, in a word and by its keys.
 func TestChanges(t *testing.T) {
 	for _, c := range []struct{ name, before, after, want string }{
 		{"the same", "/a 2 from=b", "/a 2 from=b", ""},
@@ -59,7 +59,7 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// TestTouched: which files are part of a change because of their allowances.
+// TestTouched: the files that are part of a change because of their allowances.
 func TestTouched(t *testing.T) {
 	for _, c := range []struct{ name, mergeBase, head, want string }{
 		{"the same", "/a 2", "/a 2", ""},
@@ -100,10 +100,10 @@ func TestLongGroups(t *testing.T) {
 	}
 }
 
-// What the tests of package allowance_test need, which make repositories of histories.
+// Helpers for package allowance_test, which makes repositories of histories.
 
-// A Repository is a history as a repository can hold it: each file is YAML, each token a value in it, and the rules
-// forbid values.
+// A Repository is a history in a repository's form: each file is YAML, each token a value in it, and the rules forbid
+// values.
 type Repository struct{ h history }
 
 // Today is the day of the tests.
@@ -114,7 +114,7 @@ func DrawRepository(t *rapid.T) Repository {
 	h := drawHistory(t, anything)
 	for i := range h {
 		for k := range h[i].rules {
-			h[i].rules[k].never = false // with which an entry would be an error
+			h[i].rules[k].never = false // else an entry would be an error
 		}
 		for k := range h[i].entries {
 			e := &h[i].entries[k]
@@ -127,13 +127,13 @@ func DrawRepository(t *rapid.T) Repository {
 	return Repository{h}
 }
 
-// Len is how many commits there are.
+// Len returns the number of commits.
 func (r Repository) Len() int { return len(r.h) }
 
-// Parents returns those of a commit.
+// Parents returns the parents of a commit.
 func (r Repository) Parents(i int) []int { return r.h[i].parents }
 
-// Files returns what a commit has, by path.
+// Files returns the files of a commit, by path.
 func (r Repository) Files(i int) map[string]string {
 	s := r.h[i].snapshot
 	all := map[string]string{}
@@ -169,7 +169,7 @@ func (r Repository) Files(i int) map[string]string {
 	return all
 }
 
-// named is a scene whose files are named as the repository's.
+// named is a scene with the repository's file names.
 func (s snapshot) named() snapshot {
 	n := s.clone()
 	n.files = map[string]file{}
@@ -185,8 +185,8 @@ func (s snapshot) named() snapshot {
 	return n
 }
 
-// Judge is the naive reading of a change: the rules and files that fail it, those that are allowed, each as "X in a",
-// and whether a file of the change cannot be judged. compared is false if the head adds nothing to the base.
+// Judge is the naive evaluation of a change: the rules and files that fail it, the allowed ones, each as "X in a", and
+// whether a file of the change cannot be checked. compared is false if the head adds nothing to the base.
 func (r Repository) Judge(base, head int) (failed, allowed map[string]bool, incomplete, compared bool) {
 	sc := r.h.scene(base, head)
 	for i := range sc.mergeBases {
@@ -214,7 +214,7 @@ func (r Repository) Judge(base, head int) (failed, allowed map[string]bool, inco
 			}
 		})
 	}
-	for at := range failed { // by one side's version of the rule: the other's allows it no more
+	for at := range failed { // denied by one side's version of the rule: the other's does not allow it
 		delete(allowed, at)
 	}
 	return failed, allowed, incomplete, true

@@ -2,54 +2,54 @@ package allowance
 
 import "slices"
 
-// Counts are how often a rule occurs in a file, now and before.
+// Counts are the occurrences of a rule in a file, now and before.
 type Counts struct {
 	Now     int
 	Unknown bool    // the file could not be checked completely: Now may be too small
-	Before  []Count // at each of the book's references; none if nothing is compared
-	// Merging is, while a merge is in progress, how often it occurs at HEAD and in each commit that is merged, without
-	// regard to what is staged; else nil. Files that are counted as one had no more together than one of these has.
+	Before  []Count // at each of the list's references; empty if nothing is compared
+	// Merging is, during a merge, the occurrences at HEAD and in each merged commit, whatever is staged; else nil. A
+	// group had at most the largest of these.
 	Merging []int
 }
 
-// A Count is how often a rule occurred in a file at a reference.
+// A Count is the occurrences of a rule in a file at a reference.
 type Count struct {
 	Count  int
-	Reason Reason // why it is 0, if that is not because the file had none
+	Reason Reason // why it is 0, unless the file was checked and had none
 }
 
-// A Reason is why a file counts as having had none.
+// A Reason is why a file counts as having had no occurrences.
 type Reason uint8
 
-// The reasons. A file that the rule did not select, or that the scan leaves out, is NotSelected.
+// The reasons. NotSelected includes a file that the scan skips.
 const (
 	Counted     Reason = iota
-	Missing            // there was no file
-	NotSelected        // there was one, and it was not for the rule to judge
-	Unreadable         // its content could not be had
+	Missing            // no such file
+	NotSelected        // not selected by the rule
+	Unreadable         // its content could not be read
 	Unparsed           // it could not be parsed
 )
 
 // A Query is a rule, and a file in which it occurs.
 type Query struct {
 	Rule       string
-	Base, Head bool // whose the rule is; both of one that no side can change. Without a comparison neither counts
-	Never      bool // the rule says that nothing is allowed
+	Base, Head bool // sides that have the rule; both for one that no side can change, unused without a comparison
+	Never      bool // the rule permits no allowance
 	File       string
-	// Count returns how often that same rule occurs in a file, this one or another.
+	// Count returns the rule's occurrences in any file.
 	Count func(file string) Counts
-	// Moved reports whether a file could have lost occurrences, so that it is worth counting them to tell where those
-	// of this one could be from. nil: none could.
+	// Moved reports whether a file could have lost occurrences, so that it must be counted to find the source of a
+	// move. nil: none could.
 	Moved func(file string) bool
 }
 
-// A Decision is what becomes of the occurrences of a rule in a file.
+// A Decision is whether a rule's occurrences in a file are allowed.
 type Decision struct {
-	Limit  *Limit  // that allows them, the head's if both do; nil if they are not allowed
-	Denial *Denial // else
+	Limit  *Limit  // the limit that allows them, the head's if both do; nil if denied
+	Denial *Denial // nil if allowed
 }
 
-// A sum is the count of a file, or of all of a group.
+// A sum is the counts of a file, or of all files of a group.
 type sum struct {
 	now     int
 	unknown bool
@@ -73,7 +73,7 @@ func (b *List) sum(q *Query, files []string) sum {
 			s.before[i] += c.Before[i].Count
 		}
 	}
-	if len(files) > 1 && len(merging) > 0 { // what a merge moves is in its old file at HEAD, and in the new one there
+	if len(files) > 1 && len(merging) > 0 { // a merge can move occurrences within the group
 		for i := range s.before {
 			s.before[i] = min(s.before[i], slices.Max(merging))
 		}
@@ -81,7 +81,7 @@ func (b *List) sum(q *Query, files []string) sum {
 	return s
 }
 
-// grew returns the references at which there were fewer.
+// grew returns the references with fewer occurrences.
 func (s *sum) grew() []int {
 	var at []int
 	for i, n := range s.before {
@@ -92,7 +92,7 @@ func (s *sum) grew() []int {
 	return at
 }
 
-// Decide says whether the occurrences of a rule in a file are allowed.
+// Decide decides whether the occurrences of a rule in a file are allowed.
 func (b *List) Decide(q Query) Decision {
 	own := q.Count(q.File)
 	c := &evaluation{List: b, Query: &q, own: own, files: b.groups.of(q.Rule, q.File)}
@@ -106,7 +106,7 @@ func (b *List) Decide(q Query) Decision {
 	return Decision{Limit: b.head.Limit(q.Rule, q.File)}
 }
 
-// An evaluation is a query while it is decided.
+// An evaluation is the state of a query.
 type evaluation struct {
 	*List
 	*Query
@@ -115,7 +115,7 @@ type evaluation struct {
 	sum   sum      // of the group
 }
 
-// withoutBefore reports whether a comparison has nothing to compare with, so that no growth would be seen.
+// withoutBefore reports whether a comparison has no references, so that growth would not be seen.
 func (c *evaluation) withoutBefore() bool { return c.base != nil && !c.whole && len(c.references) == 0 }
 
 func (c *evaluation) withinBase() bool {
@@ -126,7 +126,7 @@ func (c *evaluation) withinBase() bool {
 		(len(c.sum.grew()) == 0 || c.base.mayGrow(c.Rule, c.File))
 }
 
-// withinHead reports whether the head's side, or the only one that there is, allows them.
+// withinHead reports whether the head's side, or the only side, allows the occurrences.
 func (c *evaluation) withinHead() bool {
 	switch {
 	case c.base == nil:
@@ -138,5 +138,5 @@ func (c *evaluation) withinHead() bool {
 		(len(c.sum.grew()) == 0 || c.head.mayGrow(c.Rule, c.File) && c.base.mayGrow(c.Rule, c.File))
 }
 
-// withinOwnLimit reports whether the file keeps to its own number in the head.
+// withinOwnLimit reports whether the file is within its own number in the head.
 func (c *evaluation) withinOwnLimit() bool { return c.own.Now <= c.head.number(c.Rule, c.File) }

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// state reads a snapshot of a rule X that forbids x: "a=xx b=x! / a 2 from=b,c until=2027-01-01 grow / …", where ! is a
-// file that cannot be parsed.
+// state reads a snapshot of a rule X that forbids x: "a=xx b=x! / a 2 from=b,c until=2027-01-01 grow / …", where ! is
+// a file that cannot be parsed.
 func state(t *testing.T, text string) snapshot {
 	t.Helper()
 	parts := strings.Split(text, "/")
@@ -42,12 +42,12 @@ func state(t *testing.T, text string) snapshot {
 	return s
 }
 
-// written is an entry as a test shows it.
+// written returns an entry in the tests' syntax.
 func written(e Entry) string {
 	return fmt.Sprintf("{%s %s %d %s %s %s from %s}", e.Rule, e.File, e.AtMost, e.Owner, e.Reason, e.Until, strings.Join(e.From, ","))
 }
 
-// TestDecide: each way, by its smallest example. want is "" for occurrences of a that are allowed.
+// TestDecide: each result, by its smallest example. want is "" for allowed occurrences of a.
 func TestDecide(t *testing.T) {
 	for _, c := range []struct {
 		name, base, mergeBase, head string // mergeBase is "" if it is the base

@@ -7,39 +7,39 @@ type DenialKind uint8
 
 // The kinds.
 const (
-	NoEntry      DenialKind = iota // no allowance is for them: a violation as ever
-	Never                          // the rule says that nothing is allowed
-	Incomplete                     // the file, or one that it is counted with, could not be checked completely
+	NoEntry      DenialKind = iota // there is no allowance
+	Never                          // the rule permits no allowance
+	Incomplete                     // the file, or one of its group, could not be checked completely
 	Expired                        // the allowance has ended
 	AboveLimit                     // the number is too small; of a change, the base's
 	TooLow                         // the head's number is too small, and the base's is not
-	Dropped                        // the head has no entry; the base lets the file, or its group, have them
-	OwnAllowance                   // the change adds the allowance itself, or raises it, or gives it another end
+	Dropped                        // the head has no entry; the base allows them for the file, or its group
+	OwnAllowance                   // the change itself adds the allowance, raises it, or changes its end
 	Increased                      // there were fewer before
-	BaseMoved                      // as many at the merge base, and the base has gone on to fewer
-	InBase                         // there were fewer at a merge base, and the base has gone on to as many
+	BaseMoved                      // as many at the merge base, and the base has fewer by now
+	InBase                         // fewer at a merge base, and the base has as many by now
 	Renamed                        // the file is new, and others of the list have lost as many
 	Unseen                         // the file could not be read or parsed before, so it counts as having had none
 	EarlyGrow                      // may_grow counts from the next change on
-	OtherVersion                   // the other side's rule of the same id refuses them
+	OtherVersion                   // the other side's rule of the same id denies them
 )
 
-// A Denial says why occurrences of a rule in a file are not allowed.
+// A Denial is why occurrences of a rule in a file are not allowed.
 type Denial struct {
 	Kind    DenialKind
-	Now     int      // occurrences, of the files of the Group together if there are any
-	Number  int      // that is allowed, where the number is why; of OwnAllowance the base's
+	Now     int      // occurrences, of the Group together if there is one
+	Number  int      // that is allowed, if it is the reason; for OwnAllowance the base's
 	Before  int      // the fewest at a reference
 	At      string   // the name of that reference; "" if nothing is compared
-	Until   string   // of Expired: the last day that counted
-	Group   []string // the files that are counted as one, the file itself included; nil if it is alone
-	Entries int      // for the rule and the file in the list that refuses
+	Until   string   // for Expired: the last day that counted
+	Group   []string // the files that are counted together, including the file; nil if it is alone
+	Entries int      // for the rule and the file in the list that denies
 	Grew    bool     // there were fewer before; the number may be too small as well
-	Sources []string // files that have lost as many as there are more here: perhaps they were moved
+	Sources []string // files that have lost as many as are new here: perhaps they were moved
 	Propose *Entry   // the entry to write if they were; nil if no file has lost as many
 }
 
-// denial explains what was not allowed: first what has grown, then what the base's numbers refuse, then the head's.
+// denial explains why occurrences are not allowed: growth first, then the base's numbers, then the head's.
 func (c *evaluation) denial() *Denial {
 	r := &Denial{Now: c.sum.now}
 	if len(c.files) > 1 {
@@ -83,7 +83,7 @@ func (r *Denial) entries(s *Limit) {
 	}
 }
 
-// baseNumbers is how many occurrences the base lets the file have, or its group together.
+// baseNumbers returns the number of occurrences that the base allows for the file or its group.
 func (c *evaluation) baseNumbers() int {
 	n := 0
 	for _, f := range c.files {
@@ -92,18 +92,18 @@ func (c *evaluation) baseNumbers() int {
 	return n
 }
 
-// exempt reports whether the file may grow, so that its number alone refuses it.
+// exempt reports whether the file may grow, so that only its number counts.
 func (c *evaluation) exempt() bool {
 	return c.base != nil && c.base.mayGrow(c.Rule, c.File) && (!c.Query.Head || c.head.mayGrow(c.Rule, c.File))
 }
 
-// ofHead reports whether the head's number is the one that the base's side takes, of a file that is merged.
+// ofHead reports whether the base's side uses the head's number, for a file that is merged.
 func (c *evaluation) ofHead() bool {
 	return len(c.files) == 1 && c.merged != nil && c.merged(c.File) && c.head.Limit(c.Rule, c.File) != nil &&
 		c.head.number(c.Rule, c.File) >= c.base.number(c.Rule, c.File)
 }
 
-// overBase is why of what the base's numbers refuse, and no growth.
+// overBase explains a denial by the base's numbers, without growth.
 func (c *evaluation) overBase(r *Denial) {
 	r.Number = c.baseNumbers()
 	known := false
@@ -126,7 +126,7 @@ func (c *evaluation) overBase(r *Denial) {
 	}
 }
 
-// overHead is why of what the head's number refuses, or the only one, and no growth.
+// overHead explains a denial by the head's number, or the only one, without growth.
 func (c *evaluation) overHead(r *Denial) {
 	r.Now, r.Group, r.Number = c.own.Now, nil, c.head.number(c.Rule, c.File)
 	s := c.head.Limit(c.Rule, c.File)
@@ -142,7 +142,7 @@ func (c *evaluation) overHead(r *Denial) {
 	}
 }
 
-// whyMore is why of what has grown.
+// whyMore explains a denial by growth.
 func (c *evaluation) whyMore(r *Denial, grew []int) DenialKind {
 	absent := func(of ...Reason) bool {
 		return !slices.ContainsFunc(grew, func(i int) bool { return !slices.Contains(of, c.own.Before[i].Reason) })
@@ -172,14 +172,14 @@ func (c *evaluation) behind(grew []int) bool {
 	return !slices.ContainsFunc(grew, func(i int) bool { return c.references[i].MergeBase })
 }
 
-// baseHas reports whether only merge bases have fewer, and the base as many: meanwhile it did what the head did,
-// perhaps in one commit that some of the head's were squashed into.
+// baseHas reports whether only merge bases have fewer, and the base as many: meanwhile it made the same change as the
+// head, perhaps in a squashed commit.
 func (c *evaluation) baseHas(grew []int) bool {
 	return slices.ContainsFunc(c.references, func(r Reference) bool { return r.Base }) &&
 		!slices.ContainsFunc(grew, func(i int) bool { return c.references[i].Base })
 }
 
-// lowered reports whether the numbers of some merge base are large enough, so that they were lowered in the base since.
+// lowered reports whether some merge base's numbers are large enough, so that the base has lowered them since.
 func (c *evaluation) lowered() bool {
 	return slices.ContainsFunc(c.mergeBases, func(l *SideList) bool {
 		n := 0

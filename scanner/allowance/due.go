@@ -15,14 +15,14 @@ import (
 // An Expiring is an entry that ends.
 type Expiring struct {
 	Allowance rules.Allowance
-	Bundle    string // as a person would name it
+	Bundle    string // for display
 	Days      int    // from the given day to its last one; negative: it has ended
 }
 
 const secondsOfDay = 24 * 60 * 60
 
-// Due returns the entries of bundles, which are loaded, that end within so many days from a day, or have ended: the
-// first to end first.
+// Due returns the entries of loaded bundles that end within a number of days from a day, or have ended: the first to
+// end first.
 func Due(all run.RuleSources, day string, days int) ([]Expiring, error) {
 	today, err := time.Parse(time.DateOnly, day)
 	if err != nil {
@@ -62,7 +62,7 @@ func ParseDays(text string) (int, error) {
 	return 0, fmt.Errorf("--due is %q; write a number of days or weeks, such as 30d or 4w", text)
 }
 
-// When says when the entry ends, for a person.
+// When describes when the entry ends.
 func (e *Expiring) When() string {
 	switch {
 	case e.Days < -1:

@@ -11,30 +11,30 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// An Edit is what was done to an entry.
+// An Edit is the change of an entry.
 type Edit struct {
 	Word          string
 	Rule, File    string
 	Before, After int      // the number; 0 for no entry
-	From          []string // that are new
+	From          []string // the new ones
 	Until         string   // of one that was extended
 }
 
-// A Skip is something that was not done, though it was asked for.
+// A Skip is a requested edit that was not made.
 type Skip struct {
-	Rule, File string // File is as the verdict has it; "" of a file that the tree lacks
-	Why        string // what it is, and what to do
+	Rule, File string // File is as in the verdict; "" for a file missing from the tree
+	Why        string // the problem, and what to do
 }
 
-// An EditResult says what was changed in a file.
+// An EditResult lists the edits of a file.
 type EditResult struct {
-	Changes []Edit   // by rule, then file; none: the file is as it was
-	Skipped []Skip   // by rule, then file
-	Notes   []string // what else is to be known
-	Deleted bool     // the file had no entry left
+	Changes []Edit // by rule, then file; empty: the file is unchanged
+	Skipped []Skip // by rule, then file
+	Notes   []string
+	Deleted bool // the file had no entry left
 }
 
-// Summary says how many entries were changed, and how.
+// Summary describes how many entries were changed, and how.
 func (o *EditResult) Summary() string {
 	var parts []string
 	for _, word := range []string{Added, Raised, Extended, Lowered, Moved, Merged, Removed} {
@@ -51,7 +51,7 @@ func (o *EditResult) Summary() string {
 	return strings.Join(parts, ", ")
 }
 
-// Numbers says what became of the number, for a person.
+// Numbers describes the change of the number.
 func (c *Edit) Numbers() string {
 	text := strconv.Itoa(c.After)
 	switch {
@@ -82,7 +82,7 @@ func (p pair) compare(q pair) int {
 	return cmp.Or(cmp.Compare(p.rule, q.rule), cmp.Compare(p.file, q.file))
 }
 
-// counts returns how often each rule occurs in each file, all items of the rule together, allowed or not.
+// counts returns the occurrences of each rule in each file, over all patterns of the rule, allowed or not.
 func counts(v *verdict.Verdict) map[pair]int64 {
 	n := map[pair]int64{}
 	for _, o := range allFound(v) {
@@ -102,7 +102,7 @@ func allFound(v *verdict.Verdict) []*verdict.Violation {
 	return all
 }
 
-// usable returns an error if a verdict does not count what is there, by the rules of the file's bundles.
+// usable returns an error if a verdict does not count the occurrences by the rules of the file's bundles.
 func (l *File) usable(v *verdict.Verdict) error {
 	switch {
 	case v.Partial:
@@ -121,7 +121,7 @@ func (l *File) usable(v *verdict.Verdict) error {
 	return nil
 }
 
-// firstErrors returns the first of the errors of a verdict, and how many more there are.
+// firstErrors returns the first errors of a verdict, and the number of the others.
 func firstErrors(all []verdict.Error) string {
 	text := all[0].Code + ": " + all[0].Error()
 	if n := len(all) - 1; n > 0 {
@@ -138,7 +138,7 @@ func hashesOf(v *verdict.Verdict) []string {
 	return all
 }
 
-// shortHashes shows so much of each hash as a person compares.
+// shortHashes shortens each hash for display.
 func shortHashes(all []string) string {
 	all = slices.Clone(all)
 	for i, sum := range all {

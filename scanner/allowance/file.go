@@ -17,21 +17,21 @@ import (
 	"github.com/policyscan/policyscan/scanner/run"
 )
 
-// A File is the rules/allowances.yml that is written to, and the bundles in use.
+// A File is the rules/allowances.yml to edit, and the bundles in use.
 type File struct {
-	Name string // of the file, as a person would name it
+	Name string // for display
 
 	policies run.RuleSources
-	own      int    // the bundle that the file is, or will be, part of
-	file     string // as the system opens it
+	own      int    // the index of its bundle
+	file     string // for the system
 	text     []byte // nil: there is no file yet
 	was      fs.FileInfo
 	rules    map[string]*rules.Rule // the enforced ones of all bundles, by id
 	hashes   []string               // of the bundles
 }
 
-// Open returns the file of bundles, which are loaded. into names the one to write to; "" is that of the repository
-// that the folder root is in, of which there must be one.
+// Open returns the file of loaded bundles. into names the one to write to; "" is the only one in the repository around
+// the directory root.
 func Open(all run.RuleSources, root, into string) (*File, error) {
 	own, err := choose(all, root, into)
 	if err != nil {
@@ -76,7 +76,7 @@ func (l *File) read() error {
 
 func (l *File) bundle() *rules.Bundle { return l.policies[l.own].Bundle }
 
-// Entries are those of the file.
+// Entries returns the entries of the file.
 func (l *File) Entries() []rules.Allowance { return l.bundle().Allowances }
 
 // errIs01 is the error that the bundle is of 0.1, which has no allowances.
@@ -86,7 +86,7 @@ func (l *File) errIs01() error {
 		l.policies[l.own].PathPrefix()+rules.BoundariesFile)
 }
 
-// edit changes and adds entries: change is asked of each by its number. A file without an entry is deleted.
+// edit changes and adds entries: change is called for each by its index. A file without an entry is deleted.
 func (l *File) edit(change func(i int, was Entry) (now Entry, keep bool), added []Entry) (deleted bool, err error) {
 	i := -1
 	text, err := rules.EditAllowances(l.text, func(was Entry) (Entry, bool) {
@@ -99,7 +99,7 @@ func (l *File) edit(change func(i int, was Entry) (now Entry, keep bool), added 
 	return text == nil && l.was != nil, err
 }
 
-// unchanged returns an error if the file is no longer as it was read.
+// unchanged returns an error if the file has changed since it was read.
 func (l *File) unchanged() error {
 	now := *l
 	return now.read()
@@ -107,7 +107,7 @@ func (l *File) unchanged() error {
 
 func (l *File) write(text []byte) error {
 	if bytes.Equal(text, l.text) && (text == nil) == (l.was == nil) {
-		return nil // as it is
+		return nil // unchanged
 	}
 	var err error
 	if text != nil {
@@ -130,7 +130,7 @@ func choose(all run.RuleSources, root, into string) (int, error) {
 		}
 		return 0, fmt.Errorf("--into is %q, which is none of the folders of the bundles in use (%s)", into, all)
 	}
-	var here []string // the folders whose bundles are the repository's own
+	var here []string // directories whose bundles are the repository's own
 	for _, dir := range []string{root, "."} {
 		at, _, err := repo.Around(dir)
 		if err != nil {
@@ -138,7 +138,7 @@ func choose(all run.RuleSources, root, into string) (int, error) {
 		}
 		here = append(here, at)
 	}
-	var own, with []int // of the repository, and of these the ones that have the file
+	var own, with []int // of the repository, and the ones among them with the file
 	var names []string
 	for i := range all {
 		if !insideAny(all[i].Dir, here) {
@@ -173,7 +173,7 @@ func errOutside(all run.RuleSources) error {
 		"policyscan init writes one that can; or %s", all, beginOne)
 }
 
-// insideAny reports whether a bundle's folder is one of some folders, without links, or below one.
+// insideAny reports whether a bundle's directory, without links, is one of some directories or below one.
 func insideAny(dir string, folders []string) bool {
 	if dir == "" {
 		return false

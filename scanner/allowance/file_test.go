@@ -30,7 +30,7 @@ func threeRules() map[string]string {
 	}
 }
 
-// fataler is what ends a test.
+// fataler ends a test.
 type fataler interface {
 	Helper()
 	Fatalf(format string, args ...any)
@@ -54,7 +54,7 @@ func withEntries(t fataler, dir string, entries []byte) *File {
 	return opened(t, dir)
 }
 
-// opened opens the file of a bundle that is there.
+// opened opens the file of an existing bundle.
 func opened(t fataler, dir string) *File {
 	t.Helper()
 	all, err := run.LoadRules([]string{dir}, dir)
@@ -68,7 +68,7 @@ func opened(t fataler, dir string) *File {
 	return l
 }
 
-// of is a complete verdict of the file's bundle that counts these.
+// of returns a complete verdict of the file's bundle with these counts.
 func (l *File) of(n map[pair]int) *verdict.Verdict {
 	v := verdict.New("test")
 	v.Scope.Mode, v.Rules = "full", []verdict.Rule{{ID: "A"}}
@@ -76,7 +76,7 @@ func (l *File) of(n map[pair]int) *verdict.Verdict {
 		v.Policy = append(v.Policy, verdict.Policy{SHA256: b.SHA256})
 	}
 	for _, p := range slices.SortedFunc(maps.Keys(n), pair.compare) {
-		for _, part := range []int{n[p] / 2, n[p] - n[p]/2} { // two items, as it were
+		for _, part := range []int{n[p] / 2, n[p] - n[p]/2} { // as of two patterns
 			o := verdict.Violation{RuleID: p.rule, File: p.file}
 			if o.Evidence.Occurrences = int64(part); part > 0 {
 				o.Evidence.Pattern = strings.ToLower(p.rule) + "x"
@@ -92,7 +92,7 @@ func anyFile(t *rapid.T, name string) string {
 	return rapid.SampledFrom([]string{"a.tf", "b.tf", "d/a.tf", "d/\"q\".tf", "# x.tf", `\xff\\.tf`, "é: y.tf"}).Draw(t, name)
 }
 
-// anyLedger draws the text of an allowances.yml, with comments; nil if it has no entry.
+// anyLedger draws the text of an allowances.yml, with comments; nil without entries.
 func anyLedger(t *rapid.T) []byte {
 	var all []rules.Allowance
 	for range rapid.IntRange(0, 8).Draw(t, "entries") {
@@ -122,7 +122,7 @@ func anyCounts(t *rapid.T) map[pair]int {
 	return n
 }
 
-// comments are the lines of a file that are comments.
+// comments returns the comment lines of a file.
 func comments(text []byte) []string {
 	var all []string
 	for line := range strings.Lines(string(text)) {
@@ -141,7 +141,7 @@ func textOf(t fataler, l *File) []byte {
 	return text
 }
 
-// means is what the entries of a file come to, as RULES-0.2 says it of several for one rule and file.
+// means returns the effective limits of a file's entries, by RULES-0.2 for several of one rule and file.
 type means struct {
 	atMost  int
 	until   string
@@ -166,8 +166,8 @@ func meansOf(all []rules.Allowance) map[pair]means {
 
 const fileDay = "2027-06-01"
 
-// TestAdd: what is added are exactly the counts of the verdict, where there was no entry; nothing else changes, and
-// what is raised has the number of the verdict.
+// TestAdd: exactly the verdict's counts are added, where there was no entry; nothing else changes, and raised entries
+// have the verdict's number.
 func TestAdd(t *testing.T) {
 	root := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
@@ -242,9 +242,9 @@ func TestAdd(t *testing.T) {
 	})
 }
 
-// TestTighten: each entry has the smaller of its number and what is there, and none is left of what is not there; an
-// exception, one of a rule that is not enforced and one of a file that was not scanned stay. Comments stay, and a
-// second time nothing changes.
+// TestTighten: each entry has the smaller of its number and the occurrences, and entries without occurrences are
+// removed; exceptions and entries of rules not enforced or files not scanned stay. Comments stay, and a second run
+// changes nothing.
 func TestTighten(t *testing.T) {
 	root := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
@@ -290,7 +290,7 @@ func TestTighten(t *testing.T) {
 	})
 }
 
-// TestScanned: what a scan says nothing about is not taken for nothing.
+// TestScanned: a file without a count in the scan does not count as empty.
 func TestScanned(t *testing.T) {
 	v := &verdict.Verdict{Coverage: verdict.Coverage{
 		NotScanned: []verdict.Omission{{File: "sub", Reason: "submodule"}, {File: "d/x.bin", Reason: "lfs-pointer"}},
@@ -337,7 +337,7 @@ func TestMany(t *testing.T) {
 	}
 }
 
-// TestWriteIsSafe: a file that has changed since it was read is not replaced, nor deleted, nor one that has appeared.
+// TestWriteIsSafe: a file that has changed since it was read is neither replaced nor deleted, nor is a new one.
 func TestWriteIsSafe(t *testing.T) {
 	entry := []byte("bundle: \"0.2\"\nallowances:\n  - {rule: A, file: a.tf, at_most: 1, owner: o, reason: r}\n")
 	for _, entries := range [][]byte{nil, entry} {
@@ -365,7 +365,7 @@ func TestWriteIsSafe(t *testing.T) {
 	}
 }
 
-// TestDue: the last day counts, and the number of days is that of the calendar, however far away it is.
+// TestDue: the last day counts, and days are calendar days, at any distance.
 func TestDue(t *testing.T) {
 	b := rules.New(nil, nil)
 	for _, until := range []string{"", "2027-06-01", "2027-05-31", "2027-07-01", "2027-07-02", "0001-01-01", "9999-12-31"} {
@@ -399,8 +399,8 @@ func TestDue(t *testing.T) {
 	}
 }
 
-// TestRenames: those with the same content are a pair, then the most alike, of which half of the larger one must be the
-// same; of equal ones those with the same base name. Where there are too many to compare all, that is said.
+// TestRenames: files with equal content are paired, then the most similar, with at least half of the larger one in
+// common; of equal ones those with the same base name. Too many files to compare are reported.
 func TestRenames(t *testing.T) {
 	text := func(lines ...string) string { return strings.Join(lines, "\n") + "\n" }
 	find := func(olds, news map[string]string) (string, bool) {

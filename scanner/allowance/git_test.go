@@ -21,7 +21,7 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// TestGitIsNaive: of changes in repositories, the scan finds, allows and refuses what the naive reading does.
+// TestGitIsNaive: for changes in repositories, the scan finds, allows and denies as the naive evaluation.
 func TestGitIsNaive(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git makes the repositories")
@@ -100,7 +100,7 @@ func imported(t *rapid.T, dir string, r allowance.Repository) {
 
 func keysOf(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }
 
-// scanned is the verdict on a change.
+// scanned returns the verdict on a change.
 func scanned(t *rapid.T, dir string, base, head int) *verdict.Verdict {
 	ctx := context.Background()
 	today, err := time.Parse(time.DateOnly, allowance.Today)

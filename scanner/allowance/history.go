@@ -15,11 +15,10 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// MaxCompared is the length in bytes of the longest file that is compared with others.
+// MaxCompared is the largest size in bytes of a file that is compared with others.
 const MaxCompared = 32 << 20
 
-// A History is what files had in a commit, and have now: on disk, or in a later commit. Files are called as the verdict
-// calls them.
+// A History is the files' contents in a commit, and now: on disk, or in a later commit. Paths are as in the verdict.
 type History struct {
 	repo   *repo.Repository // nil: nothing is known
 	finder *repo.Finder
@@ -27,12 +26,12 @@ type History struct {
 	within string      // from the root of the repository to that of the scan: "", or a path that ends in /
 	root   *worktree.Root
 	reader *worktree.Reader
-	now    repo.Hash // the tree of the later commit; zero: now is on disk
-	note   string    // what was not looked for, and why
+	now    repo.Hash // the tree of the later commit; zero: the disk
+	note   string    // what was not searched, and why
 }
 
-// OpenHistory returns the past of rev since a commit; the rev "" is HEAD, and what is on disk now. A sparse checkout is
-// an error then, and so is a commit that cannot be related to rev.
+// OpenHistory returns the history of rev since a commit; the rev "" is HEAD, compared with the disk. It fails in a
+// sparse checkout, and if the commit cannot be related to rev.
 func OpenHistory(git repo.Environment, root, rev, base string) (*History, error) {
 	p := &History{}
 	r, err := git.Open(root)
@@ -84,7 +83,7 @@ func OpenHistory(git repo.Environment, root, rev, base string) (*History, error)
 	return p, nil
 }
 
-// Close closes what is open on disk.
+// Close closes the open directory.
 func (p *History) Close() {
 	if p.root != nil {
 		p.reader.Close()
@@ -92,7 +91,7 @@ func (p *History) Close() {
 	}
 }
 
-// place finds out where the scan's root is in the repository.
+// place finds the scan's root in the repository.
 func (p *History) place(workTree, root string) error {
 	real, err := disk.Real(root)
 	if err != nil {
@@ -106,7 +105,7 @@ func (p *History) place(workTree, root string) error {
 	return err
 }
 
-// refuseSparse is an error if a file of the scan is not checked out: it would look as if nothing were in it.
+// refuseSparse returns an error if a file of the scan is not checked out: it would look empty.
 func (p *History) refuseSparse(r *repo.Repository) error {
 	idx, err := r.Index()
 	if err != nil {
@@ -124,8 +123,7 @@ func (p *History) refuseSparse(r *repo.Repository) error {
 	return nil
 }
 
-// began returns where head, which a person calls name, left a commit's history, or that of the default branch if none
-// is named.
+// began returns where head, for display called name, left a commit's history, or the default branch's if base is "".
 func began(r *repo.Repository, head repo.Hash, name, base string) ([]repo.Hash, error) {
 	from, err := base, error(nil)
 	if base == "" {
@@ -148,8 +146,8 @@ func began(r *repo.Repository, head repo.Hash, name, base string) ([]repo.Hash, 
 	return related.MergeBases, err
 }
 
-// defaultBranch returns the default branch, as far as a clone knows which that is: the one that the remote names, or
-// main or master, whichever there is alone; else "".
+// defaultBranch returns the default branch, if the clone shows it: the remote's HEAD, or main or master, if only one
+// of them exists; else "".
 func defaultBranch(r *repo.Repository) (string, error) {
 	for _, names := range [][]string{
 		{"refs/remotes/origin/HEAD"},
@@ -172,7 +170,7 @@ func defaultBranch(r *repo.Repository) (string, error) {
 	return "", nil
 }
 
-// gone reports whether there is now nothing at a path.
+// gone reports whether a path does not exist now.
 func (p *History) gone(file string) bool {
 	if p.repo == nil {
 		return false
@@ -185,7 +183,7 @@ func (p *History) gone(file string) bool {
 	return disk.Absent(err) || errors.Is(err, worktree.ErrNotFile) || errors.Is(err, worktree.ErrPath)
 }
 
-// isNew reports whether a file was not there in one of the commits.
+// isNew reports whether a file was missing in one of the commits.
 func (p *History) isNew(file string) (bool, error) {
 	for _, tree := range p.before {
 		if _, found, err := p.finder.Lookup(tree, p.within+verdict.RawPath(file)); !found || err != nil {
@@ -195,8 +193,8 @@ func (p *History) isNew(file string) (bool, error) {
 	return false, nil
 }
 
-// contentBefore returns what the first of some files that was in a commit had there; "" if it was no file that could
-// be compared.
+// contentBefore returns the earlier content of the first of some files that is in a commit; "" if it cannot be
+// compared.
 func (p *History) contentBefore(files []string) (string, error) {
 	for _, file := range files {
 		for _, tree := range p.before {
@@ -208,7 +206,7 @@ func (p *History) contentBefore(files []string) (string, error) {
 	return "", nil
 }
 
-// contentIn returns what a file has in a tree; "" if it is no file that could be compared.
+// contentIn returns the content of a file in a tree; "" if it cannot be compared.
 func (p *History) contentIn(tree repo.Hash, file string) (string, error) {
 	leaf, found, err := p.finder.Lookup(tree, p.within+verdict.RawPath(file))
 	if err != nil || !found || leaf.Mode != repo.File && leaf.Mode != repo.Executable {
@@ -222,7 +220,7 @@ func (p *History) contentIn(tree repo.Hash, file string) (string, error) {
 	return plain(b, b.Size())
 }
 
-// contentNow returns what a file has now; "" if it is no file that could be compared.
+// contentNow returns the current content of a file; "" if it cannot be compared.
 func (p *History) contentNow(file string) string {
 	if !p.now.IsZero() {
 		content, _ := p.contentIn(p.now, file) // the scan has read it

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A history is commits, each with those that it was made from, which come before it.
+// A history is a list of commits, each with its parents, which come before it.
 type history []commit
 
 type commit struct {
@@ -16,7 +16,7 @@ type commit struct {
 	parents []int
 }
 
-// ancestors are the commits that one contains, itself included.
+// ancestors returns the commits that one contains, itself included.
 func (h history) ancestors(i int) map[int]bool {
 	all := map[int]bool{i: true}
 	for _, p := range h[i].parents {
@@ -27,7 +27,7 @@ func (h history) ancestors(i int) map[int]bool {
 	return all
 }
 
-// mergeBases are the common ancestors that no other common ancestor contains.
+// mergeBases returns the common ancestors that no other common ancestor contains.
 func (h history) mergeBases(a, b int) []int {
 	of := h.ancestors(b)
 	var common, best []int
@@ -55,7 +55,7 @@ func (h history) scene(base, head int) scene {
 	return sc
 }
 
-// judged are the files that are part of the change. touched are those of them that are because of their allowances.
+// judged returns the files of the change; touched are the ones that are included because of their allowances.
 func (sc scene) judged(touched []string) []string {
 	all := slices.Clone(touched)
 	for _, name := range everyFile {
@@ -70,7 +70,7 @@ func (sc scene) judged(touched []string) []string {
 	return slices.Compact(all)
 }
 
-// refused are the rules and files whose occurrences fail the change; it passes if there are none.
+// refused returns the rules and files whose occurrences fail the change; it passes without any.
 func (sc scene) refused() []string {
 	b := sc.book()
 	var all []string
@@ -87,7 +87,7 @@ func (sc scene) refused() []string {
 	return all
 }
 
-// full are the rules and files that fail a full scan of a state.
+// full returns the rules and files that fail a full scan of a snapshot.
 func (s snapshot) full() []string {
 	b := Whole(s.entries, today)
 	var all []string
@@ -105,7 +105,7 @@ func (s snapshot) full() []string {
 	return all
 }
 
-// total is how many occurrences of a rule a state has.
+// total returns the number of a rule's occurrences in a snapshot.
 func (s snapshot) total(v version) int {
 	n := 0
 	for name := range s.files {
@@ -126,7 +126,7 @@ func (s snapshot) clone() snapshot {
 	return n
 }
 
-// tighten lowers the entries of a file to what is there, and removes those of nothing; exceptions stay.
+// tighten lowers the entries of a file to the occurrences, and removes those without any; exceptions stay.
 func (s *snapshot) tighten(name string) {
 	var kept []Entry
 	for _, e := range s.entries {
@@ -150,7 +150,7 @@ func (s *snapshot) tighten(name string) {
 	s.entries = kept
 }
 
-// snug gives each file of each rule an entry for what it has.
+// snug gives each file an entry for each rule's occurrences.
 func (s *snapshot) snug() {
 	for _, v := range s.rules {
 		for _, name := range files {
@@ -161,7 +161,7 @@ func (s *snapshot) snug() {
 	}
 }
 
-// move makes entries for what a file has now that was in others: each keeps the sources of theirs.
+// move makes entries for occurrences of a file that were in others: each keeps the sources of theirs.
 func (s *snapshot) move(to string, from ...string) {
 	for _, v := range s.rules {
 		n := v.count(*s, to)
@@ -186,10 +186,10 @@ func (s *snapshot) drop(name string) {
 	s.entries = slices.DeleteFunc(s.entries, func(e Entry) bool { return e.File == name })
 }
 
-// What a commit of a history can do.
+// The actions of a commit.
 type allows struct{ rules, grow, loosen, forget, broken bool }
 
-// act does one thing that people do.
+// act does one typical action of a user.
 func act(t *rapid.T, s *snapshot, can allows) {
 	name := rapid.SampledFrom(files).Draw(t, "name")
 	other := rapid.SampledFrom(files).Draw(t, "other")
@@ -320,7 +320,7 @@ func act(t *rapid.T, s *snapshot, can allows) {
 	}
 }
 
-// start is a state that breaks its rules, mostly with entries for all that it has.
+// start is a snapshot that breaks its rules, mostly with entries for all occurrences.
 func start(t *rapid.T, can allows) snapshot {
 	s := snapshot{files: map[string]file{}, rules: []version{{id: "X", tokens: "x"}, {id: "XY", tokens: "xy", not: "d"}}}
 	for _, name := range files[:rapid.IntRange(1, len(files)).Draw(t, "files")] {
@@ -343,15 +343,15 @@ func child(t *rapid.T, s snapshot, can allows) snapshot {
 	return n
 }
 
-// merge is a merge as git makes it, with the union driver for the entries; a conflict is settled by chance. Where both
-// sides remove entries, which may stand next to each other, the driver may bring all of them back.
+// merge is a merge like git's, with the union driver for the entries; conflicts are settled at random. If both sides
+// remove entries, which may be adjacent, the driver may restore all of them.
 func merge(t *rapid.T, base, ours, theirs snapshot) snapshot {
 	m := ours.clone()
 	for _, name := range files {
 		b, inBase := base.files[name]
 		o, inOurs := ours.files[name]
 		th, inTheirs := theirs.files[name]
-		take := inOurs == inBase && o == b // only they changed it
+		take := inOurs == inBase && o == b // only one side changed it
 		if !take && (inTheirs != inBase || th != b) && (inTheirs != inOurs || th != o) {
 			take = rapid.Bool().Draw(t, "theirs")
 		}
@@ -398,7 +398,7 @@ func merge(t *rapid.T, base, ours, theirs snapshot) snapshot {
 	return m
 }
 
-// drawHistory is a few commits, some of them merges.
+// drawHistory draws a few commits, some of them merges.
 func drawHistory(t *rapid.T, can allows) history {
 	h := history{{snapshot: start(t, can)}}
 	for range rapid.IntRange(1, 7).Draw(t, "commits") {

@@ -2,12 +2,12 @@ package allowance
 
 import "slices"
 
-// groups are the files that are counted as one: each leads to all of its group, in order. A file that is in none is not
-// there.
+// groups are the files that are counted together: each file maps to its whole group, in order. A file alone is
+// missing.
 type groups map[pair][]string
 
-// join returns the groups that the head's entries make: those with a "from" that no other list has as they are. One
-// that has expired makes none, and a file with an exception, in the base or the head, is in none.
+// join returns the groups of the head's entries: those with a "from" that no other list has unchanged. An expired
+// entry makes no group, and a file with an exception, in the base or the head, is in none.
 func join(base, head *SideList, mergeBases []*SideList) groups {
 	others := append([]*SideList{base}, mergeBases...)
 	alone := func(rule, file string) bool { return base.exception(rule, file) || head.exception(rule, file) }
@@ -27,7 +27,7 @@ func join(base, head *SideList, mergeBases []*SideList) groups {
 	return u.groups()
 }
 
-// of returns the files that a file is counted with, itself included.
+// of returns the group of a file, including the file.
 func (g groups) of(rule, file string) []string {
 	if all := g[pair{rule, file}]; all != nil {
 		return all
@@ -35,7 +35,7 @@ func (g groups) of(rule, file string) []string {
 	return []string{file}
 }
 
-// A unionFind leads from each file to another one of its group, and at last to one that leads to itself.
+// A unionFind maps each file to another one of its group; the last one maps to itself.
 type unionFind map[pair]pair
 
 func (u unionFind) link(a, b pair) { u[u.root(a)] = u.root(b) }
@@ -47,7 +47,7 @@ func (u unionFind) root(p pair) pair {
 		return p
 	}
 	for up != p {
-		u[p] = u[up] // so that the way is shorter the next time
+		u[p] = u[up] // shortens the path for later lookups
 		p, up = up, u[up]
 	}
 	return p

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The laws that hold of allowances, whatever the histories.
+// The laws of allowances, for all histories.
 
 var anything = allows{rules: true, grow: true, loosen: true, forget: true, broken: true}
 
@@ -34,8 +34,8 @@ func TestDecideIsNaiveInHistories(t *testing.T) {
 	}
 }
 
-// TestNeverMore: a change that passes leaves no rule with more occurrences in a file than before, nor in the files that
-// are joined, but for exceptions of the base.
+// TestNeverMore: a change that passes leaves no rule with more occurrences in a file, or group, than before, except
+// for exceptions of the base.
 func TestNeverMore(t *testing.T) {
 	passed := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -69,8 +69,7 @@ func TestNeverMore(t *testing.T) {
 	}
 }
 
-// TestOwnAllowance: an entry that a change adds or raises, without a "from", changes nothing of what the base's rules
-// say.
+// TestOwnAllowance: an entry that a change adds or raises, without a "from", does not affect the base's rules.
 func TestOwnAllowance(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sc := pick(t, drawHistory(t, anything))
@@ -103,8 +102,8 @@ func TestOwnAllowance(t *testing.T) {
 	})
 }
 
-// TestFixAndTighten: to remove an occurrence and tighten turns no PASS into FAIL, but where a file was over its number,
-// the branch behind its base, or the entry that was emptied joined others.
+// TestFixAndTighten: removing an occurrence and tightening turns no PASS into FAIL, unless a file was over its number,
+// the branch behind its base, or the emptied entry joined others.
 func TestFixAndTighten(t *testing.T) {
 	tried := 0
 	can := anything
@@ -140,8 +139,8 @@ func (sc scene) upToDate() bool {
 	return len(sc.mergeBases) == 1 && naiveSame(sc.mergeBases[0], sc.base)
 }
 
-// TestMergeResult: as long as the rules stay the same, when the base's full scan passes, and a change that is up to
-// date with it, so does the full scan of what the change leaves.
+// TestMergeResult: with unchanged rules, if the base's full scan and a change that is up to date with it pass, the
+// full scan after the change passes, too.
 func TestMergeResult(t *testing.T) {
 	tried := 0
 	can := anything
@@ -161,8 +160,8 @@ func TestMergeResult(t *testing.T) {
 	}
 }
 
-// TestChain: as long as the rules stay the same, no chain of changes that pass on their merge results ends with more
-// occurrences of a rule than it began with, whatever its entries say, but for those of exceptions.
+// TestChain: with unchanged rules, no chain of changes that pass on their merge results ends with more occurrences of
+// a rule than it began with, whatever its entries are, except for exceptions.
 func TestChain(t *testing.T) {
 	for name, grow := range map[string]bool{"no exceptions": false, "exceptions": true} {
 		t.Run(name, func(t *testing.T) {
@@ -197,8 +196,7 @@ func TestChain(t *testing.T) {
 	}
 }
 
-// newExceptions are how many occurrences a commit's entries let the rule's files have as exceptions that its parent's
-// did not.
+// newExceptions returns the number of occurrences of the rule that a commit's entries newly allow as exceptions.
 func newExceptions(h history, i int, c commit, rule string) int {
 	n := 0
 	for _, name := range files {
@@ -214,8 +212,8 @@ func newExceptions(h history, i int, c commit, rule string) int {
 	return n
 }
 
-// TestBranch: as long as the rules stay the same, if each commit of a branch passes, the branch does, where none of its
-// entries is added, raised or ends later than the base's but to say "from", and none forgets a "from".
+// TestBranch: with unchanged rules, if each commit of a branch passes, the branch does, unless an entry is added,
+// raised or extended beyond the base's other than for "from", or drops a "from".
 func TestBranch(t *testing.T) {
 	tried := 0
 	rapid.Check(t, func(t *rapid.T) {

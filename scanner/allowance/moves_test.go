@@ -8,12 +8,12 @@ import (
 	"pgregory.net/rapid"
 )
 
-// alone is the change that leads from one state to another.
+// alone returns the change from one snapshot to another.
 func alone(from, to snapshot) scene {
 	return scene{day: today, base: from, mergeBases: []snapshot{from}, head: to}
 }
 
-// legacy is a state whose files have entries for what they have, and the name of one that has something.
+// legacy is a snapshot whose files have entries for their occurrences, and the name of a file with some.
 func legacy(t *rapid.T) (snapshot, string) {
 	s := start(t, allows{})
 	name := rapid.SampledFrom(files).Draw(t, "legacy")
@@ -23,7 +23,7 @@ func legacy(t *rapid.T) (snapshot, string) {
 	return s, name
 }
 
-// TestRename: without "from" a renamed file fails, the refusal has the entry to write, and with it the change passes.
+// TestRename: without "from" a renamed file fails, the denial has the entry to write, and with it the change passes.
 func TestRename(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, old := legacy(t)
@@ -50,7 +50,7 @@ func TestRename(t *testing.T) {
 	})
 }
 
-// TestCopy: a copy of a legacy file fails, whatever its entry says.
+// TestCopy: a copy of a legacy file fails, whatever its entry.
 func TestCopy(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, old := legacy(t)
@@ -69,7 +69,7 @@ func TestCopy(t *testing.T) {
 	})
 }
 
-// TestFormat: to format a legacy file passes, and so it does on a branch that is behind.
+// TestFormat: formatting a legacy file passes, also on a branch that is behind.
 func TestFormat(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, old := legacy(t)
@@ -92,8 +92,8 @@ func TestFormat(t *testing.T) {
 	})
 }
 
-// TestCutAndPaste: an agent that cuts lines from a legacy file and pastes them into it in a second edit is allowed
-// both, since the larger count of the disk and HEAD is what it had; one more is not.
+// TestCutAndPaste: an agent may cut lines from a legacy file and paste them into it in a second edit, since the larger
+// count of the disk and HEAD is its limit; one more is denied.
 func TestCutAndPaste(t *testing.T) {
 	head := []Entry{{Rule: "X", File: "a", AtMost: 5, Owner: "o", Reason: "r"}}
 	edit := func(atHead, onDisk, then int) bool {
@@ -113,8 +113,8 @@ func TestCutAndPaste(t *testing.T) {
 	}
 }
 
-// TestMerging: while a merge is in progress, a staged file that is as in MERGE_HEAD has what the branch that is merged
-// signed for; another one does not.
+// TestMerging: during a merge, a staged file that is as in MERGE_HEAD has the allowances of the merged branch; others
+// have not.
 func TestMerging(t *testing.T) {
 	merged := func(f string) bool { return f == "theirs" }
 	entries := []Entry{{Rule: "X", File: "theirs", AtMost: 2}, {Rule: "X", File: "mine", AtMost: 2}}
@@ -132,8 +132,8 @@ func TestMerging(t *testing.T) {
 	}
 }
 
-// TestOneSide: a rule that only the base has keeps to the larger number of a merge in progress, and a file that is
-// joined to its own number in the head.
+// TestOneSide: a rule of the base only has the larger number of a merge in progress, and a file in a group its own
+// number in the head.
 func TestOneSide(t *testing.T) {
 	base, head := state(t, "b=xxx/b 3"), state(t, "a=xxx/a 2 from=b")
 	sc := alone(base, head)
@@ -158,7 +158,7 @@ func TestOneSide(t *testing.T) {
 	}
 }
 
-// TestNothingToCompareWith: a change without a reference allows nothing, since no growth would be seen.
+// TestNothingToCompareWith: a change without a reference allows nothing, since growth would be invisible.
 func TestNothingToCompareWith(t *testing.T) {
 	entries := []Entry{{Rule: "X", File: "a", AtMost: 2}}
 	d := Compare(Comparison{Day: today, Base: entries, Head: entries}).Decide(Query{
@@ -169,7 +169,7 @@ func TestNothingToCompareWith(t *testing.T) {
 	}
 }
 
-// TestLimitsOfLaws: where a law of allowances ends. Each is what the manual's text decides.
+// TestLimitsOfLaws: the exceptions to the laws, each decided by the manual.
 func TestLimitsOfLaws(t *testing.T) {
 	pass := func(name string, from, to snapshot, want bool) {
 		t.Helper()
@@ -182,16 +182,16 @@ func TestLimitsOfLaws(t *testing.T) {
 	pass("moved", a, b, true)
 	pass("from forgotten", b, c, true)
 	pass("both", a, c, false)
-	// Or the first signs for what the second needs.
+	// Or the first allows occurrences of the second.
 	a, b, c = state(t, "a=xx b=x/b 1"), state(t, "a=xx b=x/a 2/b 1"), state(t, "a=x b=x/a 2/b 1")
 	pass("signed", a, b, true)
 	pass("used", b, c, true)
 	pass("both", a, c, false)
-	// To fix the last occurrence of an entry and to remove the entry undoes what it joined: c's are from b.
+	// Fixing the last occurrence of an entry and removing it splits its group: c's are from b.
 	a, b, c = state(t, "b=xxx/b 3"), state(t, "a=x c=xx/a 1 from=b,c/c 2"), state(t, "a= c=xx/c 2")
 	pass("moved", a, b, true)
 	pass("fixed and removed", a, c, false)
-	// A file that was over its number and is joined with another refuses it when that is tightened.
+	// A file over its number in a group denies it when the group is tightened.
 	a, b, c = state(t, "a=xx b=xx/a 2 from=b"), state(t, "a=x b=xx/a 2 from=b"), state(t, "a=x b=xx/a 1 from=b")
 	pass("fixed", a, b, true)
 	pass("fixed and tightened", a, c, false)

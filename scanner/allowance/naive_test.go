@@ -9,8 +9,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// What follows decides as a person would who has the manual's text and the states of the repository side by side. It
-// shares nothing with the room but the entries.
+// A naive implementation of the manual's text, which sees the snapshots side by side. It shares only the entries with
+// the package.
+//
+// A snapshot is the state of a repository: the tokens of each file, and the bundle.
 
 // A snapshot is a state of a repository: how many of each token a file has, and the bundle.
 type snapshot struct {
@@ -19,14 +21,14 @@ type snapshot struct {
 	entries []Entry
 }
 
-// A file's text is its tokens and how it is laid out.
+// A file's text is its tokens and its layout.
 type file struct {
 	tokens string // each character is an occurrence of that token
 	layout int
 	broken bool // it cannot be parsed, so that nothing in it counts
 }
 
-// A version is a rule as one bundle has it.
+// A version is one bundle's version of a rule.
 type version struct {
 	id     string
 	tokens string // that it forbids
@@ -48,7 +50,7 @@ func (v version) count(s snapshot, name string) int {
 	return n
 }
 
-// A scene is a change: what it is compared with, and what it ends with.
+// A scene is a change: its references, and its result.
 type scene struct {
 	day        string
 	base, head snapshot
@@ -107,8 +109,7 @@ func naiveText(e Entry) string {
 	return fmt.Sprint(e.Rule, "|", e.File, "|", e.AtMost, "|", e.Owner, "|", e.Reason, "|", e.Until, "|", from, "|", e.MayGrow)
 }
 
-// naiveJoined: start with the file, and add what a new or changed entry joins with what is there, until nothing is
-// added.
+// naiveJoined starts with the file, and repeatedly adds files that a new or changed entry joins.
 func naiveJoined(sc scene, rule, name string) []string {
 	base, head := sc.list(sc.base), sc.list(sc.head)
 	exception := func(f string) bool {
@@ -154,7 +155,7 @@ func naiveJoined(sc scene, rule, name string) []string {
 	return together
 }
 
-// naiveAllowed: base and head say whose rule it is.
+// naiveAllowed: base and head are the sides that have the rule.
 func naiveAllowed(sc scene, v version, base, head bool, name string) bool {
 	if v.never {
 		return false
@@ -194,7 +195,7 @@ func naiveAllowed(sc scene, v version, base, head bool, name string) bool {
 	return true
 }
 
-// enforced are the rules of a scene, each with whose it is.
+// enforced returns the rules of a scene, each with its sides.
 func (sc scene) enforced(each func(v version, base, head bool)) {
 	for _, v := range sc.outside {
 		each(v, true, true)
@@ -209,7 +210,7 @@ func (sc scene) enforced(each func(v version, base, head bool)) {
 	}
 }
 
-// naiveTouched are the files that are part of the change because of their allowances.
+// naiveTouched returns the files that are part of the change because of their allowances.
 func (sc scene) naiveTouched() []string {
 	var all []string
 	head := sc.list(sc.head)
@@ -235,7 +236,7 @@ func (sc scene) naiveTouched() []string {
 	return slices.Compact(all)
 }
 
-// naiveEnd is the earliest end of entries; "" if none of them ends.
+// naiveEnd returns the earliest end of entries; "" without one.
 func naiveEnd(entries []Entry) string {
 	end := ""
 	for _, e := range entries {
@@ -246,7 +247,7 @@ func naiveEnd(entries []Entry) string {
 	return end
 }
 
-// book is what the room makes of a scene.
+// book returns the package's list for a scene.
 func (sc scene) book() *List {
 	c := Comparison{Day: sc.day, Base: sc.list(sc.base), Head: sc.list(sc.head)}
 	isBase := false
@@ -264,7 +265,7 @@ func (sc scene) book() *List {
 
 func naiveSame(a, b snapshot) bool { return fmt.Sprint(a) == fmt.Sprint(b) }
 
-// question asks of a file what the room needs to know.
+// question returns the query for a file.
 func (sc scene) question(v version, base, head bool, name string) Query {
 	states := slices.Clone(sc.mergeBases)
 	if !slices.ContainsFunc(states, func(s snapshot) bool { return naiveSame(s, sc.base) }) {
@@ -294,7 +295,7 @@ func (sc scene) question(v version, base, head bool, name string) Query {
 
 var (
 	files     = []string{"a", "b", "c", "d"}
-	everyFile = []string{"a", "a.yaml", "b", "b.yaml", "c", "c.yaml", "d", "d.yaml", "new"} // by all names that tests use
+	everyFile = []string{"a", "a.yaml", "b", "b.yaml", "c", "c.yaml", "d", "d.yaml", "new"} // all file names in the tests
 	tokens    = []string{"", "x", "y", "xx", "xy", "xxx", "xxyy"}
 )
 
@@ -317,7 +318,7 @@ func drawEntry(t *rapid.T) Entry {
 	return e
 }
 
-// withdrawn is the entry that withdraws one.
+// withdrawn returns the entry that withdraws one.
 func withdrawn(e Entry) Entry {
 	e.AtMost, e.From, e.MayGrow = 0, nil, false
 	return e
@@ -350,7 +351,7 @@ func drawSnapshot(t *rapid.T) snapshot {
 	return s
 }
 
-// near changes a little of a snapshot, so that most scenes are of states that have much in common.
+// near changes a little of a snapshot, so that most scenes have similar snapshots.
 func near(t *rapid.T, s snapshot) snapshot {
 	n := snapshot{files: map[string]file{}, rules: slices.Clone(s.rules), entries: slices.Clone(s.entries)}
 	for k, f := range s.files {
@@ -408,7 +409,7 @@ func drawScene(t *rapid.T) scene {
 	return sc
 }
 
-// compare compares the room with the naive reading, and says how many files were allowed, and were joined with others.
+// compare compares the package with the naive evaluation, and returns the number of allowed and of joined files.
 func (sc scene) compare(t *rapid.T) (allowed, joined int) {
 	book := sc.book()
 	sc.enforced(func(v version, base, head bool) {
@@ -441,7 +442,7 @@ func (sc scene) compare(t *rapid.T) (allowed, joined int) {
 	return allowed, joined
 }
 
-// TestDecideIsNaive: the room decides as the naive reading does, of states that have little to do with each other.
+// TestDecideIsNaive: the package decides like the naive evaluation, for unrelated snapshots.
 func TestDecideIsNaive(t *testing.T) {
 	allowed := 0
 	rapid.Check(t, func(t *rapid.T) {

@@ -12,14 +12,14 @@ type moveSource struct {
 	lost int
 }
 
-// propose returns files of the base's list that have lost as many occurrences as there are more in this one, and the
-// entry that says that they are from there: those that lost about as many first, of equal ones one of the same name.
+// propose returns files of the base's list that have lost as many occurrences as are new in this one, and the entry
+// for their move. Files that lost about as many come first, among equal ones a file of the same name.
 func (c *evaluation) propose() (lost []string, e *Entry) {
 	head := c.head.Limit(c.Rule, c.File)
 	if c.Moved == nil || c.base.exception(c.Rule, c.File) || head != nil && (head.exception || head.Expired) {
 		return nil, nil
 	}
-	missing := 0 // how many have to be from elsewhere
+	missing := 0 // occurrences that must be from elsewhere
 	for _, n := range c.sum.before {
 		missing = max(missing, c.sum.now-n)
 	}
@@ -46,8 +46,8 @@ func (c *evaluation) propose() (lost []string, e *Entry) {
 	return lost, c.entry(lost)
 }
 
-// sources returns the files of the base's list, with which this one is not joined, that have lost occurrences since
-// every reference.
+// sources returns the files of the base's list outside this file's group that have lost occurrences since every
+// reference.
 func (c *evaluation) sources() []moveSource {
 	var all []moveSource
 	for p, s := range c.base.signed {
@@ -67,8 +67,8 @@ func (c *evaluation) sources() []moveSource {
 	return all
 }
 
-// entry returns the entry to write for the file, with these sources besides those that are known of it. The first of
-// them says who signed, unless the file has an entry.
+// entry returns the entry to write for the file, with these sources added to the known ones. The owner is the one in
+// the file's entry, or else of the first source.
 func (c *evaluation) entry(from []string) *Entry {
 	signed := c.head.Limit(c.Rule, c.File)
 	if signed == nil {
@@ -78,7 +78,7 @@ func (c *evaluation) entry(from []string) *Entry {
 	}
 	for _, f := range from {
 		if s := c.base.Limit(c.Rule, f); s != nil {
-			from = slices.Concat(from, s.From) // who moves a file again keeps the older ones
+			from = slices.Concat(from, s.From) // earlier paths are kept
 		}
 	}
 	slices.Sort(from)

@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// alike is how much of the larger of two files must be the same, in percent, so that they are one that was renamed.
+// alike is the percentage of the larger of two files that must be the same in a rename.
 const alike = 50
 
-// maxPairs is how many pairs of files are compared each with each.
+// maxPairs is the largest number of pairs of files to compare.
 const maxPairs = 100_000
 
-// followRenames lets files have what the entries of their old paths no longer need. tooMany reports that there were
-// too many files to compare all of them.
+// followRenames gives files the limits that the entries of their old paths no longer need. tooMany reports that there
+// were too many files to compare all of them.
 func (t *tightener) followRenames(p *History) (tooMany bool, err error) {
 	if p.repo == nil {
 		return false, nil
@@ -34,8 +34,8 @@ func (t *tightener) followRenames(p *History) (tooMany bool, err error) {
 	return tooMany, nil
 }
 
-// renameable returns the contents of the files with entries that are gone, and of those in which the same rules occur
-// and which are new, or have their old name again.
+// renameable returns the old contents of the removed files with entries, and the contents of files with occurrences of
+// the same rules that are new, or have their old name again.
 func (t *tightener) renameable(p *History) (olds, news map[string]string, err error) {
 	olds, news = map[string]string{}, map[string]string{}
 	rules, origins := map[string]bool{}, map[string]bool{}
@@ -47,7 +47,7 @@ func (t *tightener) renameable(p *History) (olds, news map[string]string, err er
 		for _, f := range t.origins[from.file] {
 			origins[f] = true
 		}
-		// A file that was renamed twice between two commits is in neither: it had what its origins had.
+		// A file that was renamed twice between two commits is in neither: its earlier paths are tried.
 		if olds[from.file], err = p.contentBefore(append([]string{from.file}, t.origins[from.file]...)); err != nil {
 			return nil, nil, fmt.Errorf("%s cannot be compared with what it was: %w", from.file, err)
 		}
@@ -70,8 +70,7 @@ func (t *tightener) renameable(p *History) (olds, news map[string]string, err er
 	return olds, news, nil
 }
 
-// rename lets a file have what the entries of its old path let that have, and says so with "from". It ends with the
-// earliest of them.
+// rename moves the limits of the old path's entries to a file, with "from". They end with the earliest of them.
 func (t *tightener) rename(from, to pair) {
 	n := min(t.spare[from], t.need(to))
 	if t.there[to] == 0 || !t.movable(to) || n == 0 && t.number(to) == 0 {
@@ -93,7 +92,7 @@ func (t *tightener) rename(from, to pair) {
 			if endsBefore(old.after.Until, e.after.Until) {
 				e.after.Until = old.after.Until
 			}
-			for _, f := range append([]string{from.file}, old.before.From...) { // the older names are kept
+			for _, f := range append([]string{from.file}, old.before.From...) { // earlier paths are kept
 				if f != to.file && !slices.Contains(e.after.From, f) {
 					e.after.From = append(e.after.From, f)
 				}
@@ -102,8 +101,8 @@ func (t *tightener) rename(from, to pair) {
 	}
 }
 
-// pairRenamed pairs files that are gone with new ones: those with the same content first, then those that are most
-// alike. tooMany reports that there were too many to compare all of them.
+// pairRenamed pairs removed files with new ones: equal contents first, then the most similar. tooMany reports that
+// there were too many to compare all of them.
 func pairRenamed(olds, news map[string]string) (renames map[string]string, tooMany bool) {
 	renames = map[string]string{}
 	take := func(from, to string) {
@@ -117,7 +116,7 @@ func pairRenamed(olds, news map[string]string) (renames map[string]string, tooMa
 	} {
 		byContent := groupFiles(news, key)
 		for k, all := range groupFiles(olds, key) {
-			for i := range min(len(all), len(byContent[k])) { // those of a directory that was renamed stay in order
+			for i := range min(len(all), len(byContent[k])) { // files of a renamed directory stay in order
 				take(all[i], byContent[k][i])
 			}
 		}
@@ -155,13 +154,13 @@ func groupFiles(contents map[string]string, key func(file, content string) strin
 	return groups
 }
 
-// similarFiles are two files that are alike.
+// similarFiles are two similar files.
 type similarFiles struct {
 	from, to string
-	percent  int // of the larger one that is in both
+	percent  int // percentage of the larger one that is in both
 }
 
-// compareFiles returns the pairs of old and new files that are alike.
+// compareFiles returns the pairs of similar old and new files.
 func compareFiles(from, to []string, olds, news map[string]string) (similar []similarFiles) {
 	chunks := map[string]map[string]int{}
 	for _, file := range to {
@@ -182,8 +181,8 @@ func compareFiles(from, to []string, olds, news map[string]string) (similar []si
 	return similar
 }
 
-// chunksOf returns how many bytes each line of a content makes up; a longer one counts in pieces of 64 bytes, as git
-// compares files.
+// chunksOf returns the number of bytes in each distinct line of a content; a longer line counts in pieces of 64 bytes,
+// as in git.
 func chunksOf(content string) map[string]int {
 	const longest = 64
 	sizes := map[string]int{}

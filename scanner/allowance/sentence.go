@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Explain says in a clause or two why occurrences are not allowed, and the way out; "" if there is nothing to say but
-// that they are violations. line writes an entry as a line of allowances.yml.
+// Explain describes in a clause or two why occurrences are not allowed, and what to do; "" if they just have no
+// allowance. line writes an entry as a line of allowances.yml.
 func (r *Denial) Explain(line func(Entry) string) string {
 	text := r.sentence()
 	if text == "" {
@@ -102,7 +102,7 @@ func (r *Denial) ownEntry() string {
 	return text + ": merge the allowance first, in a separate change"
 }
 
-// files names what is counted, as a subject.
+// files names the counted files, as a subject.
 func (r *Denial) files() string {
 	if r.Group == nil {
 		return "the file"

@@ -13,24 +13,24 @@ type SideList struct {
 	signed  map[pair]*Limit
 }
 
-// A pair is what an entry is for.
+// A pair is the rule and the file of an entry.
 type pair struct{ rule, file string }
 
-// A Limit is what the entries for one rule and file come to: the smallest number, the earliest day, and growth only if
-// each of them lets the file grow.
+// A Limit is the result of the entries for one rule and file: the smallest number, the earliest day, and may_grow only
+// if all have it.
 type Limit struct {
 	AtMost        int
-	Until         string // "" if none of them ends
+	Until         string // "" without an end
 	MayGrow       bool
 	Owner, Reason string // of the first entry with that number
-	Entries       int    // how many there are
+	Entries       int    // number of entries
 	Expired       bool   // Until has passed: they allow nothing
 	From          []string
-	exception     bool  // one of them says may_grow, whatever the others do
-	lines         []int // the entries, in those of the list
+	exception     bool  // at least one has may_grow
+	lines         []int // the indices of the entries in the list
 }
 
-// NewSideList returns the list of some entries on a day, as 2027-03-01. Those of several bundles are one list.
+// NewSideList returns the list of some entries on a day, as 2027-03-01. The entries of several bundles make one list.
 func NewSideList(entries []Entry, day string) *SideList {
 	l := &SideList{entries: entries, signed: map[pair]*Limit{}}
 	for i := range entries {
@@ -61,11 +61,11 @@ func NewSideList(entries []Entry, day string) *SideList {
 	return l
 }
 
-// Withdrawn reports whether an entry lets the file have nothing, so that no other one counts.
+// Withdrawn reports whether an entry has the number 0, so that no other one counts.
 func (s *Limit) Withdrawn() bool { return s.AtMost == 0 }
 
-// Ending returns what counts and has its last day on a day or before, such as 2027-03-31: by that, then by rule and
-// file.
+// Ending returns the limits that count and have their last day on or before by, such as 2027-03-31: by day, then by
+// rule and file.
 func (l *SideList) Ending(by string) []verdict.EndingAllowance {
 	var all []verdict.EndingAllowance
 	for at, s := range l.signed {
@@ -80,15 +80,15 @@ func (l *SideList) Ending(by string) []verdict.EndingAllowance {
 	return all
 }
 
-// Allowance returns the limit as the verdict has it.
+// Allowance returns the limit in the verdict's form.
 func (s *Limit) Allowance() verdict.Allowance {
 	return verdict.Allowance{AtMost: s.AtMost, Owner: s.Owner, Reason: s.Reason, Until: s.Until}
 }
 
-// Limit returns that of a rule and a file, nil if there is no entry. It may have expired.
+// Limit returns the limit of a rule and a file, nil if there is no entry. It may have expired.
 func (l *SideList) Limit(rule, file string) *Limit { return l.signed[pair{rule, file}] }
 
-// number is how many occurrences the file may have.
+// number returns the number of occurrences that the file may have.
 func (l *SideList) number(rule, file string) int {
 	if s := l.Limit(rule, file); s != nil && !s.Expired {
 		return s.AtMost
@@ -102,19 +102,19 @@ func (l *SideList) mayGrow(rule, file string) bool {
 	return s != nil && !s.Expired && s.MayGrow
 }
 
-// exception reports whether an entry says may_grow, even if it has expired or another takes that back.
+// exception reports whether an entry has may_grow, even if it has expired or another one has not.
 func (l *SideList) exception(rule, file string) bool {
 	s := l.Limit(rule, file)
 	return s != nil && s.exception
 }
 
-// has reports whether an entry is there as it is.
+// has reports whether the list has an equal entry.
 func (l *SideList) has(e *Entry) bool {
 	s := l.Limit(e.Rule, e.File)
 	return s != nil && slices.ContainsFunc(s.lines, func(i int) bool { return sameEntry(e, &l.entries[i]) })
 }
 
-// sameEntry reports whether two entries say the same; where they are, and the order of "from", say nothing.
+// sameEntry reports whether two entries are equal, except for their positions and the order of "from".
 func sameEntry(a, b *Entry) bool {
 	return a.Rule == b.Rule && a.File == b.File && a.AtMost == b.AtMost && a.Owner == b.Owner && a.Reason == b.Reason &&
 		a.Until == b.Until && a.MayGrow == b.MayGrow && len(a.From) == len(b.From) &&

@@ -8,8 +8,8 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// Tighten writes the entries as a scan of the whole tree, and what files were before, say they can be: it lowers them
-// to what is there. rev is the commit that was scanned; "": what is on disk.
+// Tighten lowers the entries to the occurrences of a scan of the whole tree, with the history of its files. rev is the
+// scanned commit; "" for the disk.
 func (l *File) Tighten(v *verdict.Verdict, past *History, rev string) (EditResult, error) {
 	if rev != "" && !slices.Equal(hashesOf(v), l.hashes) {
 		return EditResult{}, fmt.Errorf("the bundle on disk is not that of the commit %s (%s, there %s), so its "+
@@ -59,21 +59,21 @@ func (l *File) Tighten(v *verdict.Verdict, past *History, rev string) (EditResul
 
 // An entry is one of the file, or a new one.
 type entry struct {
-	before, after Entry // before is zero of a new one
+	before, after Entry // before is zero for a new one
 	gone          bool
-	expected      bool // the scan says how many there are, so that it can be lowered
+	expected      bool // the scan counted its file, so that it can be lowered
 }
 
-// tightener is the entries while they are tightened.
+// A tightener is the entries during tightening.
 type tightener struct {
 	file    *File
 	there   map[pair]int64
 	entries []*entry // those of the file, in its order, then new ones
 	byPair  map[pair][]*entry
-	spare   map[pair]int        // what the entries of a file could have more than what is there
-	origins map[string][]string // by file, the paths that its entries say it had before
+	spare   map[pair]int        // by file, the number that its entries allow beyond the occurrences
+	origins map[string][]string // by file, the earlier paths in its entries
 	known   func(file string) bool
-	others  map[pair]bool // what the other bundles have entries for
+	others  map[pair]bool // with entries in the other bundles
 }
 
 func newTighter(l *File, v *verdict.Verdict) *tightener {
@@ -101,8 +101,8 @@ func newTighter(l *File, v *verdict.Verdict) *tightener {
 	return t
 }
 
-// scanned returns whether a scan says how many occurrences a file has: not of one that was excluded, that is beneath a
-// folder which was not scanned, such as a submodule, or of which only the text was checked.
+// scanned returns whether a scan counted the occurrences of a file. It did not if the file was excluded, is below a
+// directory that was not scanned, such as a submodule, or had only its text checked.
 func scanned(v *verdict.Verdict) func(file string) bool {
 	not := map[string]bool{}
 	for _, o := range slices.Concat(v.Coverage.NotScanned, v.Coverage.LeftOut) {
@@ -121,7 +121,7 @@ func scanned(v *verdict.Verdict) func(file string) bool {
 	}
 }
 
-// lower lowers each entry to what is there, and says what that leaves.
+// lower lowers each entry to the occurrences, and records the spare ones.
 func (t *tightener) lower() {
 	for p, all := range t.byPair {
 		n := t.there[p]
@@ -141,12 +141,12 @@ func leastOf(all []*entry) *entry {
 	return slices.MinFunc(all, func(a, b *entry) int { return cmp.Compare(a.before.AtMost, b.before.AtMost) })
 }
 
-// live returns the entries for a rule and a file that are left.
+// live returns the remaining entries for a rule and a file.
 func (t *tightener) live(p pair) []*entry {
 	return slices.DeleteFunc(slices.Clone(t.byPair[p]), func(e *entry) bool { return e.gone })
 }
 
-// number is how many occurrences the entries let a file have; 0 if it has none.
+// number returns the number that the entries allow for a file; 0 without entries.
 func (t *tightener) number(p pair) int {
 	live := t.live(p)
 	if len(live) == 0 {
@@ -156,19 +156,18 @@ func (t *tightener) number(p pair) int {
 	return slices.MinFunc(live, byNumber).after.AtMost
 }
 
-// movable reports whether occurrences may be counted with those of other files: there is no entry that is an exception,
-// or of another bundle.
+// movable reports whether a file can join others: it has no entry that is an exception, or of another bundle.
 func (t *tightener) movable(p pair) bool {
 	r := t.file.rules[p.rule]
 	return r != nil && !r.NeverAllowed && t.known(p.file) && !t.others[p] &&
 		!slices.ContainsFunc(t.byPair[p], func(e *entry) bool { return e.before.MayGrow || e.withdraws() })
 }
 
-// need is how many occurrences of a file no entry lets it have.
+// need returns the number of occurrences of a file that no entry allows.
 func (t *tightener) need(p pair) int { return max(0, int(min(t.there[p], maxNumber))-t.number(p)) }
 
-// drop removes entries that say no more than another one for the same rule and file, and those that withdraw others,
-// which are gone, once their last day has passed: no branch that still has the others is expected then.
+// drop removes entries that another one for the same rule and file makes redundant, and entries that withdraw removed
+// ones, once their last day has passed: by then no branch should have the others.
 func (t *tightener) drop(day string) {
 	for _, all := range t.byPair {
 		for i, e := range slices.Backward(all) { // so that of equal ones the first stays
@@ -184,21 +183,21 @@ func (t *tightener) drop(day string) {
 	}
 }
 
-// withdraws reports whether an entry says that its file may have nothing.
+// withdraws reports whether an entry has the number 0.
 func (e *entry) withdraws() bool { return !e.gone && e.after.AtMost == 0 }
 
-// implies reports whether an entry makes another one needless.
+// implies reports whether an entry makes another one redundant.
 func (o *entry) implies(e *entry) bool {
 	a, b := &o.after, &e.after
 	if o.withdraws() {
-		return !e.withdraws() || a.Until == "" || b.Until != "" && a.Until >= b.Until // the one that is kept longest
+		return !e.withdraws() || a.Until == "" || b.Until != "" && a.Until >= b.Until // the latest end stays
 	}
 	return !a.MayGrow && !b.MayGrow && a.AtMost <= b.AtMost &&
 		(b.Until == "" || a.Until != "" && a.Until <= b.Until) &&
 		!slices.ContainsFunc(b.From, func(f string) bool { return !slices.Contains(a.From, f) })
 }
 
-// over is how many files have more than their entries let them have.
+// over returns the number of files with more occurrences than their entries allow.
 func (t *tightener) over() int {
 	over := map[string]bool{}
 	for p := range t.there {
@@ -209,9 +208,9 @@ func (t *tightener) over() int {
 	return len(over)
 }
 
-// outcome says what was done. Of several entries for a rule and a file the numbers are those that count.
+// outcome lists the edits. For several entries of a rule and a file it has their effective numbers.
 func (t *tightener) outcome() (o EditResult) {
-	const never = "" // no day has passed: that an entry ends is no change
+	const never = "" // no day has passed: an entry's end is not a change
 	var left []Entry
 	for _, e := range t.entries {
 		if !e.gone {

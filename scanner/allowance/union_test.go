@@ -15,7 +15,7 @@ import (
 )
 
 // TestFault_174_UnionMerge: an entry that one branch withdraws stays withdrawn, whatever other branches do to its line
-// and to those around it, when git merges them with merge=union. One that is removed can come back.
+// and the lines around it, when git merges them with merge=union. A removed one can come back.
 func TestFault_174_UnionMerge(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git makes the merges")
@@ -59,7 +59,7 @@ func TestFault_174_UnionMerge(t *testing.T) {
 	}
 }
 
-// drawEdits are the entries as another branch leaves them: some are removed, some changed, some are new.
+// drawEdits returns the entries after another branch: some removed, some changed, some new.
 func drawEdits(t *rapid.T, base []allowance.Entry) []allowance.Entry {
 	var all []allowance.Entry
 	for _, e := range base {
@@ -87,7 +87,7 @@ func lines(entries []allowance.Entry) string {
 	return b.String()
 }
 
-// unionOf merges two lists as git does where .gitattributes says merge=union.
+// unionOf merges two lists like git with merge=union.
 func unionOf(t *rapid.T, dir string, base, ours, theirs []allowance.Entry) []allowance.Entry {
 	args := []string{"merge-file", "-p", "--union"}
 	for i, entries := range [][]allowance.Entry{ours, base, theirs} {

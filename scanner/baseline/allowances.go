@@ -13,7 +13,7 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// A ruleFile is a rule, by its index in the bundle, and a file: what allowances are for.
+// A ruleFile is a rule, by its index in the bundle, and a file.
 type ruleFile struct {
 	rule int
 	path string
@@ -24,13 +24,13 @@ type Allowances struct {
 	set     *run.RuleSet
 	list    *allowance.List
 	base    *Baseline       // nil: nothing is compared
-	rules   map[string]bool // that have an entry, by their ids
+	rules   map[string]bool // with an entry, by id
 	decided map[ruleFile]allowance.Decision
-	failed  error // why it is not known what was there before
+	failed  error // why the baseline is unknown
 }
 
-// NewAllowances returns nil if no bundle of the run has an allowance, nor had one where the change starts: a file whose
-// allowance both sides have removed since is part of the change. changes reports whether the run is about a change.
+// NewAllowances returns nil if no bundle has an allowance, in the run or where the change starts: a file whose
+// allowance both sides have removed since is part of the change. changes reports whether the run is a change.
 func NewAllowances(r *run.Run, changes bool) *Allowances {
 	base, head := r.Rules.Allowances()
 	starts := r.BaselineAllowances
@@ -44,7 +44,7 @@ func NewAllowances(r *run.Run, changes bool) *Allowances {
 	switch {
 	case changes:
 		a.list = allowance.Compare(allowance.Comparison{Day: r.Day, Base: base, Head: head, MergeBases: starts})
-		if r.Rules.HasBase() && len(starts) == 0 { // what the change lowers would not be seen
+		if r.Rules.HasBase() && len(starts) == 0 { // lowered allowances would not be seen
 			e := tree.PanicError("", "it is not known which allowances there were where the change starts")
 			a.failed = &e
 		}
@@ -77,8 +77,8 @@ func (a *Allowances) Files() []string {
 	return slices.Compact(all)
 }
 
-// Decide decides about all findings of a run. base is nil if nothing is compared. incomplete reports whether a file was
-// not checked completely. The error is that of the context, or says that what was there before is not known.
+// Decide decides about all findings of a run. base is nil if nothing is compared. incomplete reports whether a file
+// was not checked completely. It returns the error of the context, or why the baseline is unknown.
 func (a *Allowances) Decide(
 	ctx context.Context, base *Baseline, findings []check.Finding, incomplete func(path string) bool,
 ) error {
@@ -144,7 +144,7 @@ func (a *Allowances) compare() {
 	})
 }
 
-// denyTogether denies what one version of a rule allows in a file and another one denies: base and head can have
+// denyTogether denies findings in a file that one version of a rule allows and another denies: base and head can have
 // different rules with one id, and a place is either allowed or a violation.
 func (a *Allowances) denyTogether(decided map[ruleFile]allowance.Decision) {
 	type idFile struct{ id, path string }
@@ -176,7 +176,7 @@ func (a *Allowances) count(ctx context.Context, rule int, path string, now int, 
 	return c
 }
 
-// countNow returns how often a rule occurs in a file that need not be part of the change.
+// countNow returns the occurrences of a rule in a file that need not be part of the change.
 func (a *Allowances) countNow(ctx context.Context, rule int, path string) allowance.Counts {
 	now, err := a.base.countNow(ctx, rule, path)
 	if err != nil {
@@ -186,7 +186,7 @@ func (a *Allowances) countNow(ctx context.Context, rule int, path string) allowa
 	return a.count(ctx, rule, path, now.Count, unknown)
 }
 
-// Of returns the allowance of a finding, or says why there is none: "" if there is nothing to say but that.
+// Of returns the allowance of a finding, or explains its absence: "" without a special reason.
 func (a *Allowances) Of(f *check.Finding) (by *verdict.Allowance, denied string) {
 	if a == nil {
 		return nil, ""
@@ -202,8 +202,8 @@ func (a *Allowances) Of(f *check.Finding) (by *verdict.Allowance, denied string)
 	return &limit, ""
 }
 
-// Ending returns the allowances of the head that end soon after a day, for rules that the set enforces. A day that
-// cannot be parsed has none.
+// Ending returns the head's allowances that end soon after a day, for rules that the set enforces. A day that cannot
+// be parsed has none.
 func Ending(set *run.RuleSet, day string) []verdict.EndingAllowance {
 	today, err := time.Parse(time.DateOnly, day)
 	if err != nil {

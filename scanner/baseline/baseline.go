@@ -1,14 +1,14 @@
-// Package baseline compares what a change breaks with what was there before it, and says which of that is allowed.
+// Package baseline compares the findings of a change with the snapshots before it, and decides which are allowed.
 //
 //	check.Result of a file --Baseline.Label--> new or existing, for each finding and place
 //	all findings --Allowances.Decide--> allowed, or why not
 //
 // A [Baseline] is the snapshots that a change is compared with. It checks files there by the rules of the run, and
-// counts findings in files that the change does not touch. A file that cannot be read in a snapshot has no findings
-// there; that is not an error.
+// counts findings in files that the change does not touch. An unreadable file in a snapshot has no findings and is not
+// an error.
 //
-// A finding existed before if its line did: a line is identified by its text without spaces and tabs, and by where in
-// it the rule matches. Each line of the baseline counts once.
+// A finding existed before if its line did. A line is identified by its text without spaces and tabs, and by the
+// offsets of the matches in it. Each line of the baseline counts once.
 //
 // It knows neither how files are listed nor how a run was chosen, and opens no files itself.
 package baseline
@@ -29,8 +29,8 @@ import (
 // A Baseline checks files as they were before a change. Several goroutines may use it.
 type Baseline struct {
 	checker *check.Checker
-	list    *allowance.List // which files are counted as one; nil: each by itself
-	open    func() error    // reads which snapshots there are, once
+	list    *allowance.List // groups files; nil: each by itself
+	open    func() error    // lists the snapshots, once
 
 	history *tree.History // once it is open
 	before  []*tree.Snapshot
@@ -48,10 +48,10 @@ type fileAt struct {
 	path     string
 }
 
-// New returns the baseline of a tree that is a change. list says which files are counted as one; nil: none.
+// New returns the baseline of a tree that is a change. list groups files; it may be nil.
 func New(t tree.Tree, c *check.Checker, list *allowance.List) *Baseline {
 	before := *c
-	before.FilterReport = nil // which is about the files of the run
+	before.FilterReport = nil // it is for the files of the run
 	b := &Baseline{
 		checker: &before, list: list, cache: map[fileAt]*counts{}, searcher: match.Examiner{Limit: c.MaxFileBytes},
 	}
@@ -77,8 +77,7 @@ func (b *Baseline) references() ([]allowance.Reference, error) {
 	return all, nil
 }
 
-// group returns the paths whose lines count as those of one file for a rule, by its index: in order, the path itself
-// included; nil if there are no others.
+// group returns the group of a path for a rule, by its index: in order, the path itself included; nil if it is alone.
 func (b *Baseline) group(rule int, path string) []string {
 	if b.list == nil {
 		return nil
@@ -91,8 +90,8 @@ func (b *Baseline) group(rule int, path string) []string {
 	return paths
 }
 
-// countsBefore returns how often a file broke a rule, by its index, in each snapshot. A staged file that a merge in
-// progress brings unchanged had what it has in the commit that is merged.
+// countsBefore returns how often a file broke a rule, by its index, in each snapshot. A staged file that a merge
+// brings unchanged had its count in the merged commit.
 func (b *Baseline) countsBefore(ctx context.Context, rule int, path string) ([]allowance.Count, error) {
 	if err := b.open(); err != nil {
 		return nil, err
@@ -104,8 +103,8 @@ func (b *Baseline) countsBefore(ctx context.Context, rule int, path string) ([]a
 	return b.countsIn(ctx, b.before, rule, path), err
 }
 
-// countsIn returns how often a file broke a rule in some snapshots. If the file, or one of its group, is now checked as
-// text only, only text findings count: keys that cannot be seen now make no room.
+// countsIn returns how often a file broke a rule in some snapshots. If the file, or one of its group, is now checked
+// as text only, only text findings count: unknown keys permit nothing.
 func (b *Baseline) countsIn(
 	ctx context.Context, snapshots []*tree.Snapshot, rule int, path string,
 ) []allowance.Count {
@@ -133,7 +132,7 @@ func (b *Baseline) isTextOnly(ctx context.Context, rule int, path string) bool {
 	})
 }
 
-// countNow returns how often a file breaks a rule in the state that is checked, whether the change touches it or not.
+// countNow returns how often a file breaks a rule in the checked snapshot, whether the change touches it or not.
 func (b *Baseline) countNow(ctx context.Context, rule int, path string) (allowance.Count, error) {
 	if err := b.open(); err != nil {
 		return allowance.Count{}, err
@@ -141,7 +140,7 @@ func (b *Baseline) countNow(ctx context.Context, rule int, path string) (allowan
 	return b.countsAt(ctx, b.history.Now, path).of(rule), nil
 }
 
-// countsAt returns the counts of a file in a snapshot. It is checked once.
+// countsAt returns the counts of a file in a snapshot, which is checked once.
 func (b *Baseline) countsAt(ctx context.Context, s *tree.Snapshot, path string) *counts {
 	b.mu.Lock()
 	c := b.cache[fileAt{s, path}]
@@ -178,7 +177,7 @@ func (b *Baseline) check(ctx context.Context, x *match.Examiner, s *tree.Snapsho
 		return &counts{absent: allowance.NotSelected}
 	}
 	r := &check.Result{File: f, Forbidden: b.checker.Bundle.Forbidding(path, nil)}
-	if f.Kind != worktree.Submodule { // whose content is not in this repository
+	if f.Kind != worktree.Submodule { // its content is not in this repository
 		if selected := b.checker.Bundle.Selecting(path, nil); len(selected) > 0 {
 			r.Plan = b.checker.Plans.Plan(selected)
 			bare := x.Bare
@@ -191,7 +190,7 @@ func (b *Baseline) check(ctx context.Context, x *match.Examiner, s *tree.Snapsho
 	return countsOf(r)
 }
 
-// differs reports whether a file is another one now than in each snapshot.
+// differs reports whether a file is now different from each snapshot.
 func (b *Baseline) differs(path string) bool {
 	now, _, err := b.history.Now.Leaf(path)
 	if err != nil {
@@ -205,8 +204,8 @@ func (b *Baseline) differs(path string) bool {
 	return true
 }
 
-// mergedUnchanged returns the commit, of those that are being merged, that has a file exactly as it is staged: the
-// author of the merge did not write it. nil if there is none.
+// mergedUnchanged returns the merged commit in which a file is exactly as staged: the author of the merge did not
+// write it. nil without one.
 func (b *Baseline) mergedUnchanged(path string) (*tree.Snapshot, error) {
 	merged, err := b.history.Merging()
 	if err != nil || len(merged) == 0 {
@@ -228,8 +227,8 @@ func (b *Baseline) mergedUnchanged(path string) (*tree.Snapshot, error) {
 	return nil, nil
 }
 
-// mergeCounts returns how often a file broke a rule at HEAD and in each commit that is being merged, whatever is
-// staged; nil if there is no merge.
+// mergeCounts returns how often a file broke a rule at HEAD and in each merged commit, whatever is staged; nil if
+// there is no merge.
 func (b *Baseline) mergeCounts(ctx context.Context, rule int, path string) ([]int, error) {
 	merged, err := b.history.Merging()
 	if err != nil || len(merged) == 0 {

@@ -64,7 +64,7 @@ func commits(t *testing.T, all ...map[string]string) (*repo.Repository, []repo.H
 	return r, hashes
 }
 
-// TestCounts: how often a rule was broken, and why there is no number.
+// TestCounts: how often a rule was broken, and why a number is missing.
 func TestCounts(t *testing.T) {
 	yes := strings.Repeat("key\n", 3)
 	wide := "\xff\xfek\x00e\x00y\x00\n\x00k\x00e\x00y\x00\n\x00k\x00e\x00y\x00\n\x00"
@@ -137,7 +137,7 @@ rules:
 		{"TEXT", "nowhere", allowance.Count{Reason: allowance.Missing}, allowance.Count{Reason: allowance.Missing}},
 		{"TEXT", ".git", allowance.Count{Reason: allowance.Missing}, allowance.Count{Reason: allowance.Missing}},
 	} {
-		for range 2 { // the second time it is remembered
+		for range 2 { // the second time from the cache
 			had, err := base.countsBefore(context.Background(), of[c.rule], c.path)
 			must(t, err)
 			has, err := base.countNow(context.Background(), of[c.rule], c.path)

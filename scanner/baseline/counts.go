@@ -10,10 +10,10 @@ import (
 
 // counts are how often each rule is broken in a file.
 type counts struct {
-	absent     allowance.Reason // why the file as a whole has none
+	absent     allowance.Reason // why the whole file has none
 	unreadable bool             // its content cannot be read
 	selected   []int            // the rules that check its content
-	undecided  []int            // those of them whose keys could not be checked: it cannot be parsed
+	undecided  []int            // the selected rules whose keys could not be checked: the file cannot be parsed
 	textOnly   bool             // it cannot be parsed, and a rule with keys checks its text
 	forbidden  []rules.GlobOf
 	byRule     map[int]ruleCount // nil if none is broken

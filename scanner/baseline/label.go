@@ -19,8 +19,8 @@ type rulePattern struct {
 
 func patternOf(f *check.Finding) rulePattern { return rulePattern{f.Rule, f.Ref} }
 
-// Label says of each finding of a settled result, and of its places, whether it existed in each snapshot that the
-// change is compared with. One that a group of files is compared for is labelled by [Baseline.LabelRest].
+// Label labels each finding of a settled result, and its places, as new or existing in each snapshot. A finding in a
+// group of files is labelled by [Baseline.LabelRest].
 func (b *Baseline) Label(ctx context.Context, x *match.Examiner, r *check.Result) {
 	if b.open() != nil {
 		return
@@ -59,14 +59,14 @@ func (b *Baseline) Label(ctx context.Context, x *match.Examiner, r *check.Result
 	}
 }
 
-// labelOne labels a finding by those of its file in each snapshot.
+// labelOne labels a finding by the findings of its file in each snapshot.
 func labelOne(
 	ctx context.Context, x *match.Examiner, r *check.Result, f *check.Finding,
 	before []map[rulePattern]*check.Finding,
 ) {
 	lines := linesOf(f)
 	existed := lines.labels(len(before) > 0)
-	more := false // occurrences than in a snapshot, perhaps in another form of the file
+	more := false // more occurrences than in a snapshot, perhaps in another variant of the file
 	for _, all := range before {
 		old := all[patternOf(f)]
 		m := newLineMatch(&lines)
@@ -91,7 +91,7 @@ func and(existed, other []bool) {
 	}
 }
 
-// setStatus sets the status of a finding and of its places. existed says it of each occurrence.
+// setStatus sets the status of a finding and of its places from existed, which has each occurrence.
 func setStatus(ctx context.Context, x *match.Examiner, r *check.Result, f *check.Finding, existed []bool) {
 	first := slices.Index(existed, false) // the first new one
 	f.Status = verdict.Introduced
@@ -110,7 +110,7 @@ func setStatus(ctx context.Context, x *match.Examiner, r *check.Result, f *check
 			if first > 0 {
 				f.ShowInstead(slices.Index(chosen, first), first, shown)
 			}
-		} else { // it could be read before
+		} else { // readable before
 			chosen = chosen[:0]
 			for i := range f.Places {
 				chosen = append(chosen, i)
@@ -125,8 +125,8 @@ func setStatus(ctx context.Context, x *match.Examiner, r *check.Result, f *check
 	}
 }
 
-// choose returns the numbers of the occurrences to list, in order, at most so many: if there are more, the new ones
-// before others.
+// choose returns the numbers of the occurrences to list, in order, at most most: if there are more, new ones before
+// others.
 func choose(existed []bool, most int) (chosen []int) {
 	for _, old := range []bool{false, true} {
 		for i := range existed {
@@ -139,8 +139,8 @@ func choose(existed []bool, most int) (chosen []int) {
 	return chosen
 }
 
-// LabelRest labels what [Baseline.Label] did not: required files that the tree lacks, findings of files that are
-// compared as a group, and those of a scan that was stopped, which are new. nil labels nothing.
+// LabelRest labels the remaining findings: missing required files, findings in groups of files, and those of a stopped
+// scan, which are new. A nil Baseline labels nothing.
 func (b *Baseline) LabelRest(findings []check.Finding) {
 	if b == nil {
 		return
@@ -162,7 +162,7 @@ func (b *Baseline) LabelRest(findings []check.Finding) {
 	}
 }
 
-// labelRequired says of files that the tree lacks whether they were missing before.
+// labelRequired labels missing required files by whether they were missing before.
 func (b *Baseline) labelRequired(findings []check.Finding) {
 	var missing []*check.Finding
 	for i := range findings {
@@ -198,8 +198,8 @@ type groupedFile struct {
 	finding *check.Finding // nil: the file is not part of the change
 }
 
-// labelGroups labels findings in files that are compared as a group: each line of the baseline is taken by its own file
-// first, then by the others, in the order of their paths. A file that is not part of the change takes its own, too.
+// labelGroups labels findings in groups of files: each line of the baseline goes to its own file first, then to the
+// others, in the order of their paths. A file that is not part of the change takes its own, too.
 func (b *Baseline) labelGroups(findings []check.Finding) {
 	type group struct {
 		rulePattern

@@ -7,23 +7,23 @@ import (
 	"github.com/policyscan/policyscan/scanner/match"
 )
 
-// matchedLines are the lines of a file in which a pattern occurs, in its order. A finding without a place is one empty
+// matchedLines are the lines of a file with matches of a pattern, in order. A finding without a place is one empty
 // line.
 type matchedLines struct {
 	lines  []matchedLine
-	placed bool // they are places of the file
-	hashed int  // how many occurrences are in these lines
-	total  int  // how many there are, if it is known
+	placed bool // they are places in the file
+	hashed int  // number of occurrences in these lines
+	total  int  // number of all occurrences, if known
 }
 
 // A matchedLine is a line with occurrences.
 type matchedLine struct {
 	text  [16]byte // a hash, without spaces and tabs
 	at    []int64  // the offsets of the occurrences in that text, ascending
-	first int      // the number of the first of them
+	first int      // the number of its first occurrence
 }
 
-// labels returns, for each occurrence, whether it can have existed before: one whose line is not known cannot.
+// labels returns whether each occurrence can have existed before; without a known line it cannot.
 func (l *matchedLines) labels(compared bool) []bool {
 	existed := make([]bool, l.total)
 	for k := range existed {
@@ -83,7 +83,7 @@ func newLineMatch(l *matchedLines) *lineMatch {
 	return &lineMatch{l, make([]bool, len(l.lines)), make([]bool, l.total)}
 }
 
-// take takes a line of a set for each line that has none yet. Those with the same occurrences come first.
+// take takes a line of a set for each unmatched line. Those with the same occurrences come first.
 func (m *lineMatch) take(s lineSet) {
 	for _, same := range []bool{true, false} {
 		for i, line := range m.lines.lines {
@@ -94,7 +94,7 @@ func (m *lineMatch) take(s lineSet) {
 	}
 }
 
-// take takes the line that has most of the occurrences of another one (with same: all of them and no more), and sets
+// take takes the line that shares most occurrences with another one (with same: exactly its occurrences), and sets
 // which of these existed.
 func (s lineSet) take(line matchedLine, existed []bool, same bool) bool {
 	all := s[line.text]
@@ -119,7 +119,7 @@ func (s lineSet) take(line matchedLine, existed []bool, same bool) bool {
 	return true
 }
 
-// intersect returns how many of the offsets a are in b, each as often as b has it, and calls each with their indices.
+// intersect returns how many of the offsets a are in b, each up to its number in b, and calls each with their indices.
 func intersect(a, b []int64, each func(int)) (n int) {
 	for i, k := 0, 0; i < len(a) && k < len(b); {
 		switch {

@@ -14,9 +14,9 @@ import (
 	"github.com/policyscan/policyscan/verdict/code"
 )
 
-// Find returns all repositories in a folder, at any depth: bare ones and work trees. What is in a repository is not
-// searched. Their names are their paths from the folder, and they are in that order. What looks like a repository that
-// is damaged is returned, too, so that it is not lost without a word; and wrong has what could not be searched.
+// Find returns all repositories in a directory, at any depth, bare or with a work tree. It does not search inside
+// repositories. Entries are named and sorted by their path from the directory. Damaged repositories are included, so
+// that their scan is undecided; wrong has the unreadable directories.
 func Find(root string) (entries []Entry, wrong []verdict.Error, err error) {
 	switch is, err := isRepository(root); {
 	case err != nil:
@@ -72,8 +72,8 @@ func Find(root string) (entries []Entry, wrong []verdict.Error, err error) {
 	return r.entries, wrong, nil
 }
 
-// isRepository reports whether a directory is a repository, or was one: what ends in .git, has two of the entries that
-// git gives each bare repository, or has entries of git and nothing else, is damaged if it cannot be opened.
+// isRepository reports whether a directory is a repository, perhaps damaged: its name ends in .git, it has two of the
+// entries of each bare repository, or it has only entries of git.
 func isRepository(dir string) (bool, error) {
 	if strings.HasSuffix(dir, ".git") {
 		return true, nil
@@ -100,7 +100,7 @@ func isRepository(dir string) (bool, error) {
 	return main >= 2 || onlyGits, nil
 }
 
-// What git gives a bare repository; see gitrepository-layout(5). Each repository has the main ones, or other
+// The entries of a bare repository; see gitrepository-layout(5). Each repository has the main ones, or other
 // directories do not.
 const (
 	mainEntries  = "HEAD config packed-refs objects/ refs/ reftable/"

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestFault_177_Damaged: a damaged repository is found all the same, so that its scan is undecided.
+// TestFault_177_Damaged: a damaged repository is found, so that its scan is undecided.
 func TestFault_177_Damaged(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git makes the repositories")
@@ -88,7 +88,7 @@ func TestFault_177_Damaged(t *testing.T) {
 		}
 	}
 
-	// A broken link is named; other directories, whatever names they share with git, are searched.
+	// A broken link is named; other directories that share names with git are searched.
 	root := t.TempDir()
 	for _, dir := range []string{"config/a.git", "hooks/b.git", "x/config/c.git", "empty"} {
 		if err := os.MkdirAll(filepath.Join(root, dir), 0o700); err != nil {

@@ -1,10 +1,9 @@
 // Package fleet scans many repositories in one run: each at a commit, from git's objects, as policyscan --rev does.
 //
-//	a list, or a folder --Parse, Find--> entries --Run.Scan--> a verdict for each --> summary.Fleet
+//	a list, or a directory --Parse, Find--> entries --Run.Scan--> a verdict for each --> summary.Fleet
 //
-// [Run.Scan] has workers, each of which opens a repository, scans it, hands its verdict on and forgets it. The bundles
-// that are named are loaded once. A repository that cannot be read or decided is undecided, and the others are scanned
-// all the same. A repository that is never reached is undecided, too: every entry has a row.
+// Each worker of [Run.Scan] opens a repository, scans it and passes its verdict to [Run.Keep]. Named bundles are
+// loaded once. A repository that cannot be read or was not reached is undecided: every entry has a row.
 //
 // Limits: memory grows with the rows of the summary, not with the repositories.
 package fleet
@@ -30,13 +29,13 @@ import (
 // A Run is a fleet that is to be scanned.
 type Run struct {
 	Entries  []Entry         // in the order of their names
-	Policies run.RuleSources // the bundles that all are checked with, loaded
+	Policies run.RuleSources // the loaded bundles of all
 	Own      bool            // each is checked with its own bundle, too
 	Options  run.Options     // of each; Pins are those of Policies
-	Workers  int             // repositories at a time; 0: as many as processors
-	Shard    shard.Split     // whose entries alone are scanned; the zero Split: all
+	Workers  int             // repositories at a time; 0: number of processors
+	Shard    shard.Split     // the scanned part of the entries; zero for all
 
-	// Keep keeps the verdict of an entry, and returns the hash of its document. It is called by several goroutines.
+	// Keep keeps the verdict of an entry, and returns the hash of its document. Several goroutines call it.
 	Keep func(e Entry, v *verdict.Verdict) (sha256 string, err error)
 
 	Reuse *check.Reuse // nil: every file is read
@@ -45,12 +44,12 @@ type Run struct {
 	done, failed, undecided atomic.Int64
 }
 
-// Progress returns how many repositories are done, and of these how many failed or are undecided.
+// Progress returns the number of repositories done, and how many of these failed or are undecided.
 func (r *Run) Progress() (done, failed, undecided int) {
 	return int(r.done.Load()), int(r.failed.Load()), int(r.undecided.Load())
 }
 
-// Owned returns the entries that are scanned.
+// Owned returns the entries of the run's shard.
 func (r *Run) Owned() []Entry {
 	if r.Shard.Count == 0 {
 		return r.Entries
@@ -64,7 +63,7 @@ func (r *Run) Owned() []Entry {
 	return all
 }
 
-// Start returns the summary before anything is scanned: what is known of the run.
+// Start returns the summary before the scan, with the fields known by then.
 func (r *Run) Start() *summary.Fleet {
 	f := summary.New(r.Options.Version)
 	f.OwnPolicy = r.Own
@@ -80,15 +79,14 @@ func (r *Run) Start() *summary.Fleet {
 	return f
 }
 
-// Scan scans all repositories into the summary, and does not decide it. When ctx ends, those that were not reached are
-// undecided.
+// Scan scans all repositories into the summary, without deciding it. When ctx ends, the rest is undecided.
 func (r *Run) Scan(ctx context.Context, f *summary.Fleet) {
 	n := r.Workers
 	if n <= 0 {
 		n = runtime.GOMAXPROCS(0)
 	}
 	entries := r.Owned()
-	var mu sync.Mutex // of f
+	var mu sync.Mutex // guards f
 	var next atomic.Int64
 	var workers sync.WaitGroup
 	for range min(n, len(entries)) {
@@ -99,7 +97,7 @@ func (r *Run) Scan(ctx context.Context, f *summary.Fleet) {
 					return
 				}
 				inside := 1
-				if i+n >= len(entries) { // the last ones have the processors of those that have ended
+				if i+n >= len(entries) { // the last ones have the processors of ended ones
 					inside = 0
 				}
 				row, asOf, enforced := r.one(ctx, entries[i], inside)
@@ -141,7 +139,7 @@ func (r *Run) one(ctx context.Context, e Entry, workers int) (row summary.Reposi
 	return row, v.AsOf, v.Rules
 }
 
-// notReached is the verdict of a repository that the run did not come to; nil if ctx has not ended.
+// notReached is the verdict of a repository that was not reached; nil if ctx has not ended.
 func (r *Run) notReached(ctx context.Context) *verdict.Verdict {
 	if ctx.Err() == nil {
 		return nil
@@ -149,7 +147,7 @@ func (r *Run) notReached(ctx context.Context) *verdict.Verdict {
 	return run.Verdict(r.Options.Version, (&run.Options{Rev: "HEAD"}).Scope(), context.Cause(ctx))
 }
 
-// Verdict scans one repository: it is the verdict of policyscan --rev, with the same bundles and flags.
+// Verdict scans one repository and returns the verdict of policyscan --rev with the same bundles and flags.
 func (r *Run) Verdict(ctx context.Context, e Entry, workers int) (v *verdict.Verdict) {
 	o := r.Options
 	o.Rev, o.Path, o.Load, o.Workers, o.Cache = e.Revision, e.Dir, r.load, workers, &r.cache

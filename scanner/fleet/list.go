@@ -18,10 +18,10 @@ import (
 
 // An Entry is one repository of a list.
 type Entry struct {
-	Name     string // unique in the list: a relative path with slashes, in which no other name is
-	Path     string // as the list has it
+	Name     string // unique in the list: a relative path with slashes, not below another name
+	Path     string // as in the list
 	Revision string // "HEAD", if the list names none
-	Dir      string // the folder, as the system opens it
+	Dir      string // for the system
 }
 
 // Limits of a list.
@@ -29,16 +29,16 @@ const (
 	maxLine     = 16 << 10 // bytes
 	maxName     = 1024     // bytes
 	maxPart     = 200      // bytes of a name between two slashes; most file systems have 255
-	maxMistakes = 100      // that are shown
+	maxMistakes = 100      // number shown
 )
 
-// mistakes are those of a list.
+// mistakes are the mistakes of a list.
 type mistakes []verdict.Error
 
-// Error is that of the first one. [Mistakes] returns them all.
+// Error returns the first mistake. [Mistakes] returns all.
 func (m mistakes) Error() string { return m[0].Message }
 
-// Mistakes returns all mistakes of a list, as errors of the run; nil if the error is about something else.
+// Mistakes returns all mistakes of a list, as errors of the run; nil for other errors.
 func Mistakes(err error) []verdict.Error {
 	var m mistakes
 	if !errors.As(err, &m) {
@@ -59,13 +59,13 @@ type reader struct {
 	wrong   mistakes
 }
 
-// Parse reads a list of repositories: one on each line, as
+// Parse reads a list of repositories, one on each line:
 //
 //	PATH [TAB REVISION [TAB NAME]]
 //
-// A line that is empty or begins with "#" does not count, nor does a byte order mark at the beginning, nor a carriage
-// return at a line's end. A relative path counts from the folder; "" is the current one. An empty revision is HEAD; an
-// empty name is the path, cleaned. All mistakes are reported at once. The entries are in the order of their names.
+// It skips lines that are empty or begin with "#", a byte order mark at the beginning, and a carriage return at a
+// line's end. A relative path counts from folder; "" is the current directory. An empty revision is HEAD; an empty
+// name is the path, cleaned. All mistakes are reported at once. The entries are in the order of their names.
 func Parse(text []byte, folder string) ([]Entry, error) {
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	r := &reader{}
@@ -81,7 +81,7 @@ func Parse(text []byte, folder string) ([]Entry, error) {
 	return r.entries, nil
 }
 
-// line reads one line that counts.
+// line reads one line with an entry.
 func (r *reader) line(n int, line, folder string) {
 	e, err := parseLine(line, folder)
 	if err != nil {
@@ -131,8 +131,8 @@ func parseLine(line, folder string) (e Entry, err error) {
 	return e, nil
 }
 
-// badName says what is wrong with a name, and what to do; "" if nothing is. A name is a folder below that of the
-// results on every system, and one text in every report.
+// badName describes a mistake in a name, and what to do; "" without one. A name must be a valid directory below
+// the results on every system, and look the same in every report.
 func badName(name string) string {
 	const third = "; give another one as the third field of the line"
 	switch {
@@ -163,10 +163,10 @@ func badName(name string) string {
 	return ""
 }
 
-// names notes names that cannot be folders next to each other, and sorts the entries. place says where an entry is in
-// the list.
+// names checks that the names can be directories next to each other, and sorts the entries. place describes an entry's
+// place in the list.
 func (r *reader) names(place func(i int) string) {
-	byName := map[string]int{} // in lower case: some systems do not tell letter case
+	byName := map[string]int{} // in lower case: some systems ignore case
 	for i, e := range r.entries {
 		if k, taken := byName[strings.ToLower(e.Name)]; taken {
 			r.add(place(i)+": ", `the name "%s" is, letter case aside, that of %s, too; give each its own name, `+
@@ -191,8 +191,7 @@ func (r *reader) add(place, format string, args ...any) {
 	r.wrong = append(r.wrong, verdict.Error{Code: code.List, Message: place + fmt.Sprintf(format, args...)})
 }
 
-// Hash is the identity of a list, whose entries are in the order of their names: of what it names, not of its comments
-// or of the order of its lines.
+// Hash is the identity of a sorted list of entries. Comments and the order of lines do not count.
 func Hash(entries []Entry) string {
 	h := summary.NewListHash()
 	for _, e := range entries {

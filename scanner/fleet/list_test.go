@@ -69,7 +69,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// naive reads a list by other means: false if anything is wrong with it.
+// naive parses a list differently: false for any mistake.
 func naive(list string) (names map[string]string, ok bool) {
 	names, ok = map[string]string{}, true
 	line := regexp.MustCompile("^([^\t]+)(?:\t([^\t]*)(?:\t([^\t]*))?)?$")
@@ -115,7 +115,7 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, list []byte) {
 		if len(list) > 8<<10 || bytes.Contains(list, []byte("\ufffd")) || filepath.Separator != '/' {
-			return // the other parser takes the square of the time
+			return // the other parser takes quadratic time
 		}
 		entries, err := Parse(list, "l")
 		names, ok := naive(string(list))

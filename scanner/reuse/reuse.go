@@ -1,9 +1,8 @@
-// Package reuse keeps results of earlier scans in a folder, by a key: what the result was made of. It knows neither
-// rules nor files of a tree.
+// Package reuse caches results of earlier scans in a directory. It knows neither rules nor files of a tree.
 //
-// An entry is believed only if it is whole: it repeats its key and has a sum of its own, so that one which is torn, or
-// was put in the place of another, is as none. Who can write the folder can forge entries all the same, sum included.
-// Several processes may share a folder, on other machines too: an entry gets its name when it is whole.
+// An entry repeats its key and has a checksum, so that a torn or misplaced entry counts as missing. Anyone who can
+// write to the directory can forge entries, checksum included. Several processes may share a directory, on other
+// machines too: an entry gets its name when it is complete.
 package reuse
 
 import (
@@ -20,22 +19,22 @@ import (
 	"sync/atomic"
 )
 
-// A Key says what a result was made of.
+// A Key identifies the input of a result.
 type Key [sha256.Size]byte
 
-// MaxEntry is how many bytes an entry may have, its frame included. Longer results are not kept.
+// MaxEntry limits the bytes of an entry, including its frame. Longer results are not cached.
 const MaxEntry = 1 << 20
 
-// head begins each entry. The number changes with the shape of what is in an entry.
+// head begins each entry. The number changes with the format of entries.
 const head = "policyscan result 1\n"
 
-// A Store is a folder with results. Several goroutines may use it at once.
+// A Store is a directory with results. Several goroutines may use it at once.
 type Store struct {
 	root   *os.Root
-	failed atomic.Pointer[error] // the first time that an entry could not be kept; nil: all were
+	failed atomic.Pointer[error] // the first failure to write an entry; nil if none
 }
 
-// Open opens the folder, and makes it if it is not there.
+// Open opens the directory, and creates it if it is missing.
 func Open(dir string) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, err
@@ -47,18 +46,18 @@ func Open(dir string) (*Store, error) {
 	return &Store{root: root}, nil
 }
 
-// Close closes the folder.
+// Close closes the directory.
 func (s *Store) Close() error { return s.root.Close() }
 
-// file returns the entry's path in the folder. There are 256 folders in it.
+// file returns the entry's path in the store, which has 256 directories.
 func (k Key) file() string {
 	name := hex.EncodeToString(k[:])
 	return name[:2] + "/" + name[2:]
 }
 
-// Get returns the result with the key; false if there is none that can be believed.
+// Get returns the result with the key; false without a valid one.
 func (s *Store) Get(k Key) (result []byte, ok bool) {
-	// A FIFO is never opened: that would wait for whoever writes to it.
+	// A FIFO is never opened: that would wait for a writer.
 	if st, err := s.root.Lstat(k.file()); err != nil || !st.Mode().IsRegular() || st.Size() > MaxEntry {
 		return nil, false
 	}
@@ -74,8 +73,7 @@ func (s *Store) Get(k Key) (result []byte, ok bool) {
 	return unframe(k, text)
 }
 
-// Put keeps a result, in the place of one that is there. That it cannot be kept does not matter to a scan:
-// [Store.Failed] says so.
+// Put caches a result and replaces an earlier one. A scan ignores its failures; see [Store.Failed].
 func (s *Store) Put(k Key, result []byte) {
 	text := frame(k, result)
 	if len(text) > MaxEntry {
@@ -90,7 +88,7 @@ func (s *Store) put(name string, text []byte) error {
 	if err := s.root.Mkdir(path.Dir(name), 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	// Another process may write the same entry: each has a name for it until it is whole.
+	// Another process may write the same entry: each uses its own name until the entry is complete.
 	temporary := name + "." + rand.Text() + ".tmp"
 	f, err := s.root.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
@@ -101,12 +99,12 @@ func (s *Store) put(name string, text []byte) error {
 		err = s.root.Rename(temporary, name)
 	}
 	if err != nil {
-		_ = s.root.Remove(temporary) // it is in nobody's way
+		_ = s.root.Remove(temporary) // a leftover does no harm
 	}
 	return err
 }
 
-// Failed returns why the first result that could not be kept could not; nil if all were.
+// Failed returns the first error of [Store.Put], or nil.
 func (s *Store) Failed() error {
 	if err := s.failed.Load(); err != nil {
 		return fmt.Errorf("results could not be kept: %w", *err)
@@ -122,7 +120,7 @@ func frame(k Key, result []byte) []byte {
 	return append(text, sum[:]...)
 }
 
-// unframe returns the result that is in an entry's bytes; false if they are not whole, or another's.
+// unframe returns the result in an entry's bytes; false if they are incomplete, or another entry's.
 func unframe(k Key, text []byte) ([]byte, bool) {
 	at := len(text) - sha256.Size
 	if at < len(head)+len(k) || !bytes.HasPrefix(text, append([]byte(head), k[:]...)) {

@@ -21,7 +21,7 @@ func open(t *testing.T, dir string) *Store {
 
 func file(dir string, k Key) string { return filepath.Join(dir, filepath.FromSlash(k.file())) }
 
-// TestStore: what was kept is there, in another process, too; and nothing that is not whole, or that is another's.
+// TestStore: cached results are found, also in another process; incomplete or misplaced ones are not.
 func TestStore(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "b")
 	s, a, b := open(t, dir), Key{1}, Key{1, 2}
@@ -101,7 +101,7 @@ func TestTooLong(t *testing.T) {
 	}
 }
 
-// TestElsewhere: what is not a file in the folder is not read, and a result that cannot be kept is no more than that.
+// TestElsewhere: files outside the directory are not read, and a result that cannot be cached does no harm.
 func TestElsewhere(t *testing.T) {
 	dir, other := t.TempDir(), t.TempDir()
 	s, k := open(t, dir), Key{3}
@@ -133,7 +133,7 @@ func TestElsewhere(t *testing.T) {
 	}
 }
 
-// TestTogether: several may read and write the same entries; what is read is always whole.
+// TestTogether: several may read and write the same entries; reads are always complete.
 func TestTogether(t *testing.T) {
 	dir := t.TempDir()
 	var all sync.WaitGroup

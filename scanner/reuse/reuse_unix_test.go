@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// TestFault_178_NoFile: a FIFO, a socket, a device and a link in the place of an entry are as no entry, at once.
+// TestFault_178_NoFile: a FIFO, a socket, a device or a link instead of an entry counts as missing, at once.
 func TestFault_178_NoFile(t *testing.T) {
 	dir := t.TempDir()
 	s, k := open(t, dir), Key{4}
@@ -52,7 +52,7 @@ func TestFault_178_NoFile(t *testing.T) {
 	}
 }
 
-// getLater asks for an entry in a goroutine, which may wait forever.
+// getLater reads an entry in a goroutine, which may wait forever.
 func getLater(s *Store, k Key) <-chan bool {
 	found := make(chan bool, 1)
 	go func() {

@@ -13,18 +13,17 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// An AdvisedError has advice for the report that a person reads. It is not in the verdict, which is the same in every
-// folder.
+// An AdvisedError has advice for the report. The advice is not in the verdict, which is the same in every directory.
 type AdvisedError struct {
 	error
 	Advice []string
 }
 
-// Unwrap returns the error that the advice is about.
+// Unwrap returns the error without its advice.
 func (a *AdvisedError) Unwrap() error { return a.error }
 
-// adviseBundle adds advice to the error that the folder PATH has no bundle: the bundle of the repository around it, and
-// how the folder is checked with it.
+// adviseBundle adds advice to the error that the directory PATH has no bundle: how to check it with the bundle of the
+// repository around it.
 func (r *Run) adviseBundle(err error) error {
 	var none *document.Error
 	if !errors.As(err, &none) || none.Code != document.CodeMissing || none.File != "" ||
@@ -45,7 +44,7 @@ func (r *Run) adviseBundle(err error) error {
 	}}
 }
 
-// adviseCommit adds advice to the error that no commit has a bundle: the one on disk, and what to do with it.
+// adviseCommit adds advice to the error that a commit has no bundle: how to use the one on disk.
 func (r *Run) adviseCommit(err error) error {
 	dir, derr := rules.Discover(r.Place.Root)
 	if derr != nil || r.Place.Bare {
@@ -58,14 +57,14 @@ func (r *Run) adviseCommit(err error) error {
 	return &AdvisedError{err, []string{"there is one on disk, " + disk.Shown(dir) + "; " + next}}
 }
 
-// UncoveredHints returns what to do next if a whole tree was scanned and no rule covers any of its files. A change or a
-// list of files may well have none that a rule covers.
+// UncoveredHints returns what to do next if a whole tree was scanned and no rule covers any of its files. A change or
+// a list of files may have no covered file.
 func (r *Run) UncoveredHints(v *verdict.Verdict) []string {
 	if v.Coverage.Files == 0 || v.Coverage.Governed > 0 || v.Scope.Mode != "full" && v.Scope.Mode != "tracked" {
 		return nil
 	}
 	if slices.ContainsFunc(v.Rules, func(r verdict.Rule) bool { return r.Files > 0 }) {
-		return nil // they are about paths
+		return nil // the hints are about paths
 	}
 	const most = 5
 	var globs []string
@@ -92,8 +91,8 @@ func (r *Run) UncoveredHints(v *verdict.Verdict) []string {
 	return notes
 }
 
-// LintNotes returns notes on what in the rules is often a mistake: at most five, then how many more there are. The
-// rules of a change's base, which the change cannot mend, have none.
+// LintNotes returns the lint notes of the rules: at most five, then the number of others. The rules of a change's
+// base, which the change cannot fix, have none.
 func (r *Run) LintNotes() []string {
 	const most = 5
 	var all []string
@@ -103,7 +102,7 @@ func (r *Run) LintNotes() []string {
 			continue
 		}
 		prefix := s.PathPrefix()
-		if s.From == fromCommit { // 1234567:.policyscan, as git shows it
+		if s.From == fromCommit { // 1234567:.policyscan, in git's syntax
 			prefix = strings.TrimSuffix(s.Name, "/") + "/"
 		}
 		for _, n := range rules.Notes(s.Bundle) {

@@ -12,9 +12,9 @@ import (
 // someLinks is the prefix of a reason that allows the links whose paths match a glob.
 const someLinks = check.AllowSymlink + "="
 
-// ParseAllow returns the reasons that values of --allow name, and which links those of them allow that name links: nil
-// if none does. A value can have several reasons, separated by commas. A glob may contain commas, so it extends to the
-// end of its value.
+// ParseAllow returns the reasons of the --allow values, and a function for the allowed links; nil if no value names
+// links. A value can have several reasons, separated by commas. A glob may contain commas, so it extends to the end of
+// its value.
 func ParseAllow(values []string) (reasons []string, link func(path string) bool, err error) {
 	known := []string{
 		check.AllowSubmodule, check.AllowLFSPointer, check.AllowSpecialFile, check.AllowSymlink,
@@ -43,7 +43,7 @@ func ParseAllow(values []string) (reasons []string, link func(path string) bool,
 	return reasons, link, nil
 }
 
-// matcher returns whether a path matches any of the globs: nil if there is none. flag is what errors begin with.
+// matcher returns whether a path matches any of the globs; nil without globs. flag is the prefix of errors.
 func matcher(flag string, globs []string) (func(path string) bool, error) {
 	for _, g := range globs {
 		if err := glob.Check(g); err != nil {

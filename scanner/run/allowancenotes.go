@@ -13,7 +13,7 @@ import (
 )
 
 // AllowanceNotes returns notes on the allowances of bundles that loaded together, a list for each bundle: on entries
-// for rules that no bundle enforces for their file, and for files that are gone from the tree that the bundle is in.
+// for rules that no bundle enforces for their file, and for files that no longer exist in the bundle's tree.
 func (all RuleSources) AllowanceNotes() [][]document.Note {
 	bundles := all.Bundles()
 	_, notes := rules.CheckAllowances(bundles)
@@ -53,15 +53,15 @@ func (all RuleSources) AllowanceNotes() [][]document.Note {
 	return notes
 }
 
-// gone reports whether there is nothing at a path. What cannot be looked at is not gone.
+// gone reports whether nothing exists at a path. It is false on other errors.
 func gone(name string) bool {
 	_, err := os.Lstat(name)
 	return disk.Absent(err)
 }
 
-// treeOf returns the root of the tree that a bundle's allowances are about, and how a person names it; "" if it is not
-// known: the folder that its .policyscan is in, or the tree around the current folder, if the bundle is in that or
-// another one is enforced, too.
+// treeOf returns the root of the tree that a bundle's allowances apply to, and its name for display; "" if unknown. It
+// is the directory with .policyscan, or the tree around the current directory, if the bundle is in that or another one
+// is enforced, too.
 func (all RuleSources) treeOf(s *RuleSource) (root, shown string) {
 	if s.Dir == "" {
 		return "", ""

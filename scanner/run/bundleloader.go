@@ -15,15 +15,15 @@ import (
 	"github.com/policyscan/policyscan/scanner/repo"
 )
 
-// errNoBundle says that there is no bundle at any place of discovery.
+// errNoBundle means that neither .policyscan nor the root has a bundle.
 var errNoBundle = errors.New("no bundle")
 
-// A side is a state of a repository whose bundles are enforced.
+// A side is a snapshot of a repository whose bundles are enforced.
 type side struct {
 	name   string      // for display: "the base", "HEAD"
-	commit repo.Hash   // zero before the first commit: there is nothing
+	commit repo.Hash   // zero before the first commit
 	index  *repo.Index // instead of a commit
-	hint   string      // what can be done deliberately if its bundle is invalid
+	hint   string      // what the user can do if its bundle is invalid
 	from   string      // of its bundles, as in [RuleSource]
 }
 
@@ -34,7 +34,7 @@ func (d *side) String() string {
 	return fmt.Sprintf("%s (%s)", d.name, d.rev())
 }
 
-// rev is what git calls the side: "git show REV:PATH" shows a file of it.
+// rev is the side's revision in git's syntax: "git show REV:PATH" shows a file of it.
 func (d *side) rev() string {
 	if d.index != nil || d.commit.IsZero() {
 		return ""
@@ -42,7 +42,7 @@ func (d *side) rev() string {
 	return repo.Short(d.commit)
 }
 
-// lookup returns the leaf or folder at a path of the side, false if there is none.
+// lookup returns the file or directory at a path of the side, false without one.
 func (d *side) lookup(r *repo.Repository, path string) (leaf repo.Leaf, found bool, err error) {
 	switch {
 	case d.index != nil:
@@ -56,7 +56,7 @@ func (d *side) lookup(r *repo.Repository, path string) (leaf repo.Leaf, found bo
 	return leaf, found, err
 }
 
-// beneath hands on what is in a folder of the side, with paths from there.
+// beneath calls found with the files below a directory of the side; their paths begin there.
 func (d *side) beneath(r *repo.Repository, folder string, found func(path string, mode repo.Mode)) error {
 	if d.index != nil {
 		for _, f := range d.index.Beneath(folder) {
@@ -84,8 +84,8 @@ func newBundleLoader(r *repo.Repository) *bundleLoader {
 	return &bundleLoader{r, map[string]*rules.Bundle{}}
 }
 
-// AllowancesIn returns the allowances of the bundle that a commit has in a directory, whose path is from the tree's
-// root, "." for that itself. Without a bundle there it has none.
+// AllowancesIn returns the allowances of the bundle in a directory of a commit. dir is from the tree's root, "." for
+// the root. Without a bundle the list is empty.
 func AllowancesIn(r *repo.Repository, commit repo.Hash, dir string) ([]rules.Allowance, error) {
 	found, err := newBundleLoader(r).find(&side{commit: commit}, dir)
 	if errors.Is(err, errNoBundle) {
@@ -97,9 +97,9 @@ func AllowancesIn(r *repo.Repository, commit repo.Hash, dir string) ([]rules.All
 	return found[0].Bundle.Allowances, nil
 }
 
-// find loads the bundle that a side holds in dir, or, with an empty dir, those where a scan would find one: in
-// .policyscan and in the root. A side without any is [errNoBundle]; a bundle with mistakes is [document.Errors], whose
-// places are paths from the root, and then of each of them no more than its folder is known.
+// find loads the bundle in dir of a side; with dir "" those in .policyscan and in the root. A side without any is
+// [errNoBundle]. A bundle with mistakes is [document.Errors], with paths from the root; then only the directory of
+// each source is known.
 func (b *bundleLoader) find(d *side, dir string) ([]RuleSource, error) {
 	places := []string{dir}
 	if dir == "" {
@@ -136,9 +136,9 @@ func (b *bundleLoader) find(d *side, dir string) ([]RuleSource, error) {
 	return all, nil
 }
 
-// has reports whether there is something at a path. A link or a submodule on the way is a mistake in the bundle: what
-// is behind it is not here, and to take it for nothing would leave the change's own bundle alone to judge. So is a file
-// in the place of the bundle's folder.
+// has reports whether a path exists. A link or a submodule on the way is a mistake in the bundle: its content is not
+// in this repository, and to ignore it would let the change's own bundle decide alone. So is a file at the bundle's
+// path.
 func (b *bundleLoader) has(d *side, name, bundle string) (bool, error) {
 	for i, c := range name {
 		if c != '/' {
@@ -198,7 +198,7 @@ func (b *bundleLoader) load(d *side, dir string) (RuleSource, error) {
 	size := 0
 	for _, f := range ruleFiles {
 		var text []byte
-		if size <= rules.MaxBundleBytes { // with more than that the bundle does not load
+		if size <= rules.MaxBundleBytes { // a larger bundle does not load
 			if text, err = b.read(f.Blob); err != nil {
 				return none, fmt.Errorf("%s: %w", f.Path, err)
 			}
@@ -214,16 +214,16 @@ func (b *bundleLoader) load(d *side, dir string) (RuleSource, error) {
 	return RuleSource{Bundle: bundle, Dir: dir, files: ruleFiles}, nil
 }
 
-// files returns what is in the folder of a bundle's rule files, from the bundle's folder: the names of rule files, some
-// of which need not be there, and what else looks like one and is not read. What has no content here, and could stand
-// for a folder of rules, is an error.
+// files returns the names of rule files below a bundle's directory, some of which need not exist, and of files that
+// look like rule files and are not read. An entry that could be a directory of rules, but has no content here, is an
+// error.
 func (b *bundleLoader) files(d *side, dir string) (names, others []string, err error) {
 	names = []string{rules.BoundariesFile, rules.InvariantsFile, rules.DeprecatedFile}
 	var mistakes document.Errors
 	folder := path.Join(dir, path.Dir(rules.BoundariesFile))
 	leaf, found, err := d.lookup(b.repo, folder)
 	if err != nil || !found || leaf.Mode.IsLeaf() {
-		return names, nil, err // that it is not a folder is said of the rule files, which are not there
+		return names, nil, err // the missing rule files report that it is not a directory
 	}
 	err = d.beneath(b.repo, folder, func(name string, mode repo.Mode) {
 		name = path.Join(path.Dir(rules.BoundariesFile), name)
@@ -244,7 +244,7 @@ func (b *bundleLoader) files(d *side, dir string) (names, others []string, err e
 	return names, others, cmp.Or(err, anyOf(mistakes))
 }
 
-// read returns a rule file, or so much of it that it is seen to be too long.
+// read returns a rule file, at most one byte more than the limit.
 func (b *bundleLoader) read(h repo.Hash) ([]byte, error) {
 	blob, err := b.repo.Blob(h)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/policyscan/policyscan/scanner/check"
 )
 
-// A Cache keeps what bundles are compiled to, for later runs with the same bundles: to compile the rules takes longer
-// than to scan a small repository. Several runs may use it at once, and together parse no more than one of them would.
+// A Cache keeps compiled bundles for later runs with the same bundles: to compile the rules takes longer than to scan
+// a small repository. Several runs may use it at once; they share one parse limiter.
 type Cache struct {
 	mu      sync.Mutex // guards the fields below
 	sources []RuleSource
@@ -17,8 +17,8 @@ type Cache struct {
 	limiter *check.ParseLimiter
 }
 
-// of returns the rule set of some sources, its plans, and the limiter of what is parsed: those that are cached, if they
-// are of the same sources. Others are cached only if nothing is yet. nil caches nothing.
+// of returns the rule set of some sources, its plans, and the parse limiter: the cached ones, if their sources are the
+// same. Others are cached only if the cache is empty. A nil Cache caches nothing.
 func (c *Cache) of(sources []RuleSource) (*RuleSet, *check.PlanCache, *check.ParseLimiter) {
 	if c == nil {
 		c = &Cache{}
@@ -36,7 +36,7 @@ func (c *Cache) of(sources []RuleSource) (*RuleSet, *check.PlanCache, *check.Par
 		set := NewRuleSet(sources)
 		return set, check.NewPlanCache(set.Bundle), c.limiter
 	}
-	if c.plans == nil || c.plans.Full() { // so that one odd tree costs the others nothing, and memory does not grow
+	if c.plans == nil || c.plans.Full() { // one odd tree does not slow the others, and memory is bounded
 		c.plans = check.NewPlanCache(c.set.Bundle)
 	}
 	return c.set, c.plans, c.limiter

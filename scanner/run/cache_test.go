@@ -7,7 +7,7 @@ import (
 	"github.com/policyscan/policyscan/rules"
 )
 
-// TestCache: the same sources get what was compiled for them, others get their own, and what is full is made again.
+// TestCache: the same sources share compiled bundles, others get their own, and a full cache is cleared.
 func TestCache(t *testing.T) {
 	var list []rules.Rule
 	for i := range 8 {

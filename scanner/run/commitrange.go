@@ -17,14 +17,14 @@ type commitRange struct {
 	env  func(name string) string
 
 	strategy string    // of verdict.Scope
-	base     string    // "" if there is none
-	tip      repo.Hash // of base, if it is known already
+	base     string    // "" without one
+	tip      repo.Hash // of base, if already known
 	head     string
-	// stale says why the base may be older than the branch that it stands for; "" if it is not.
+	// stale is why the base may be older than its branch; "" if it is not.
 	stale string
-	// required are the commits that the event is about. A head without them has nothing of the change.
+	// required are the commits of the event. A head without them does not contain the change.
 	required []string
-	push     *push // nil: it is about no push
+	push     *push // nil if the event is no push
 }
 
 // auto is the base that is chosen from the environment.
@@ -33,9 +33,9 @@ const auto = "auto"
 // mergeBase is the strategy for a base that the user names.
 const mergeBase = "merge-base"
 
-// chooseCommits returns the commits of a base that the user names, and perhaps a head ("": none). The base "auto" has
-// them chosen from the variables that a CI system sets; a head that is named replaces theirs. The innermost system
-// wins: pre-commit may run in a job of GitHub's.
+// chooseCommits returns the commits for a base and an optional head that the user names. For the base "auto" they come
+// from the variables of the CI system; a named head replaces theirs. The innermost system wins: pre-commit may run in
+// a job of GitHub's.
 func chooseCommits(r *repo.Repository, env func(name string) string, base, head string) (*commitRange, error) {
 	c := &commitRange{repo: r, env: env, strategy: mergeBase, base: base, head: cmp.Or(head, "HEAD")}
 	if base != auto {
@@ -60,12 +60,12 @@ func chooseCommits(r *repo.Repository, env func(name string) string, base, head 
 		return nil, fmt.Errorf("--diff-base auto: %w", err)
 	}
 	if head != "" {
-		c.required = nil // who names the head says what is judged
+		c.required = nil // the named head decides what is checked
 	}
 	return c, nil
 }
 
-// inPreCommit reports whether base stands for a run of pre-commit that compares no commits: of a commit's hook, or of
+// inPreCommit reports whether base means a run of pre-commit without commits to compare: a commit hook, or a run on
 // all files.
 func inPreCommit(env func(name string) string, base string) bool {
 	return base == auto && env("PRE_COMMIT") == "1" && !preCommitCompares(env)
@@ -76,7 +76,8 @@ func preCommitCompares(env func(name string) string) bool {
 	return env("PRE_COMMIT_FROM_REF") != "" || env("PRE_COMMIT_TO_REF") != "" || env("PRE_COMMIT_LOCAL_BRANCH") != ""
 }
 
-// prow is a job of Prow's for pull requests.
+// prow reads the variables of a Prow job for pull requests.
+//
 // https://docs.prow.k8s.io/docs/jobs/#job-environment-variables
 func (c *commitRange) prow() error {
 	c.strategy, c.base = "prow", c.env("PULL_BASE_SHA")
@@ -98,8 +99,8 @@ func (c *commitRange) prow() error {
 }
 
 // mergedBy reports whether HEAD is the commit that a CI system made for this run, merging the source into its target.
-// The first parent is what it was made with, whatever the event says. A merge commit of the change's own is another
-// thing: its first parent is part of the change.
+// Its first parent is the tested target, whatever the event says. A merge commit of the change itself differs: its
+// first parent is part of the change.
 func (c *commitRange) mergedBy(made, source string) bool {
 	head, err := c.repo.Commit("HEAD")
 	if err != nil || source == "" || head.String() != made {
@@ -111,15 +112,15 @@ func (c *commitRange) mergedBy(made, source string) bool {
 
 // A comparison is the commits of a range, related to each other.
 type comparison struct {
-	// The base's bundle judges, and so does the head's. The zero Base: the head's alone.
+	// The bundles of base and head are enforced; with a zero Base, the head's alone.
 	commits repo.Comparison
-	whole   bool     // all files of the head are checked, not only those that differ from a merge base
+	whole   bool     // all files of the head are checked, not only the ones that differ from a merge base
 	notes   []string // for the report
-	// stale says why the base may be older than the branch that it stands for, and what to do; "" if it is not.
+	// stale is why the base may be older than its branch, and what to do; "" if it is not.
 	stale string
 }
 
-// compare relates the commits that were chosen. Those that this clone does not have, or cannot relate, are an error.
+// compare relates the chosen commits. It fails if this clone does not have them, or cannot relate them.
 func (c *commitRange) compare() (compared comparison, err error) {
 	for _, sha := range c.required {
 		if err := c.checkContains(sha); err != nil {
@@ -153,7 +154,7 @@ func (c *commitRange) relate(base repo.Hash) (repo.Comparison, error) {
 	return c.repo.Relate(base, head)
 }
 
-// checkContains makes sure that the head contains a commit that the event is about.
+// checkContains checks that the head contains a commit of the event.
 func (c *commitRange) checkContains(sha string) error {
 	const fix = "check out what the event is about, or name it with --head"
 	wanted, err := c.repo.Commit(sha)
@@ -180,13 +181,12 @@ func missingCommit(format string, args ...any) error {
 	return &verdict.Error{Code: code.BaseMissing, Message: "--diff-base auto: " + fmt.Sprintf(format, args...)}
 }
 
-// behindRemote says that a base is a local branch that lacks commits of the remote-tracking branch of its name, and
-// what to do; "" if it is not.
+// behindRemote returns a note if a base is a local branch that lacks commits of its remote-tracking branch; else "".
 func behindRemote(r *repo.Repository, base string) (string, error) {
 	branch := strings.TrimPrefix(strings.TrimPrefix(base, "refs/"), "heads/")
 	local, err := r.Ref("refs/heads/" + branch)
 	if err != nil {
-		return "", nil // no local branch, as the base was found
+		return "", nil // not a local branch
 	}
 	if named, err := r.Commit(base); err != nil || named != local {
 		return "", nil // another ref of that name
@@ -218,9 +218,9 @@ func isNoRef(err error) bool {
 
 func tracking(remote, branch string) string { return "refs/remotes/" + remote + "/" + branch }
 
-// fetched returns the tip of a branch of origin, or why it is not known. A runner uses a folder for one pipeline after
-// another and fetches only what each is about, so a remote-tracking branch counts only if the last git fetch names it
-// at that commit. A url that is not empty is where it must have been fetched from.
+// fetched returns the tip of a branch of origin, or why it is unknown. A runner uses a directory for several pipelines
+// and fetches only the refs of each, so a remote-tracking branch counts only if FETCH_HEAD has it at that commit,
+// fetched from url unless that is "".
 func (c *commitRange) fetched(branch, url string) (tip repo.Hash, why string, err error) {
 	full := tracking("origin", branch)
 	tip, err = c.repo.Ref(full)
@@ -254,7 +254,7 @@ func (c *commitRange) fetched(branch, url string) (tip repo.Hash, why string, er
 	return tip, "", nil
 }
 
-// remoteURL is a URL as FETCH_HEAD has it: without credentials, a slash or .git at its end.
+// remoteURL returns a URL as in FETCH_HEAD: without credentials, a slash or .git at its end.
 func remoteURL(url string) string {
 	if scheme, rest, ok := strings.Cut(url, "://"); ok {
 		host, path, _ := strings.Cut(rest, "/")

@@ -10,7 +10,7 @@ import (
 	"github.com/policyscan/policyscan/scanner/repo"
 )
 
-// TestRemoteURL: one project has one URL, with credentials and as FETCH_HEAD has it.
+// TestRemoteURL: a project has one URL, with credentials and as in FETCH_HEAD.
 func TestRemoteURL(t *testing.T) {
 	for url, want := range map[string]string{
 		"https://gitlab.example/group/project":                     "https://gitlab.example/group/project",
@@ -27,7 +27,7 @@ func TestRemoteURL(t *testing.T) {
 	}
 }
 
-// TestChoose: which environment a run is of, and what it says; no repository is needed for these.
+// TestChoose: the environment of a run and its values; these need no repository.
 func TestChoose(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip(err)

@@ -10,13 +10,12 @@ import (
 	"github.com/policyscan/policyscan/verdict/code"
 )
 
-// An InterruptedError is why a context ended, with its own code. A run whose context ends for another reason has the
-// code E_INTERRUPTED.
+// An InterruptedError is why a context ended, with its own code. Without one, the code is E_INTERRUPTED.
 type InterruptedError struct{ Code, Message string }
 
 func (e *InterruptedError) Error() string { return e.Message }
 
-// Verdict returns the verdict of a run that an error kept from scanning.
+// Verdict returns the verdict of a run that failed before scanning.
 func Verdict(version string, scope verdict.Scope, err error) *verdict.Verdict {
 	v := verdict.Incomplete(version, scope, Errors(err)...)
 	slices.SortStableFunc(v.Errors, func(a, b verdict.Error) int {
@@ -26,8 +25,8 @@ func Verdict(version string, scope verdict.Scope, err error) *verdict.Verdict {
 	return v
 }
 
-// Errors returns the verdict's errors for an error of a run: a [verdict.Error] is itself, each mistake of a bundle
-// ([document.Errors]) is one, and anything else that is no [InterruptedError] is an error of usage.
+// Errors returns the verdict's errors for an error of a run: a [verdict.Error] itself, one for each mistake of a
+// bundle ([document.Errors]), and for anything else but an [InterruptedError] an error of usage.
 func Errors(err error) []verdict.Error {
 	mistakes := Mistakes(err)
 	var interrupted *InterruptedError
@@ -48,7 +47,7 @@ func Errors(err error) []verdict.Error {
 	return errs
 }
 
-// Mistakes returns the mistakes of a bundle that an error is about; nil if it is about none.
+// Mistakes returns the mistakes of a bundle in an error; nil without one.
 func Mistakes(err error) document.Errors {
 	var mistakes document.Errors
 	var mistake *document.Error

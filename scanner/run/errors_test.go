@@ -19,7 +19,7 @@ import (
 	"github.com/policyscan/policyscan/verdict/code"
 )
 
-// TestErrors: each kind of error has the code that a consumer decides on, however it is wrapped.
+// TestErrors: each kind of error has its code, however it is wrapped.
 func TestErrors(t *testing.T) {
 	known := &verdict.Error{Code: code.Empty, File: "a", Message: "m"}
 	mistake := &document.Error{Code: document.CodeKey, File: "rules/boundaries.yml", Line: 3, Found: "f", Fix: "x"}
@@ -46,8 +46,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestOfRepo: what a repository says of itself has a code, the more exact of two, and words without a path of the
-// machine.
+// TestOfRepo: an error of a repository has the more exact code of two, and a message without a local path.
 func TestOfRepo(t *testing.T) {
 	wrap := func(err error) error { return fmt.Errorf("w: %w", err) }
 	for _, c := range []struct {
@@ -71,7 +70,7 @@ func TestOfRepo(t *testing.T) {
 	}
 }
 
-// TestVerdict: a run that did not come to scan is a FAIL that is not complete, its errors in order.
+// TestVerdict: a run that failed before scanning is an incomplete FAIL, with its errors in order.
 func TestVerdict(t *testing.T) {
 	v := Verdict("1.0", verdict.Scope{Mode: "full"}, document.Errors{{Code: document.CodeValue}, {Code: document.CodeKey}})
 	if v.Verdict != verdict.Fail || v.Complete || v.Scope.Mode != "full" ||
@@ -80,7 +79,7 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
-// TestCodesOfBundles: verdict/code knows which codes are those of a bundle's mistakes, without importing rules/document.
+// TestCodesOfBundles: verdict/code recognises the codes of a bundle's mistakes without importing rules/document.
 func TestCodesOfBundles(t *testing.T) {
 	for file, ofBundle := range map[string]bool{
 		"../../rules/document/errors.go": true, "../../verdict/code/code.go": false,

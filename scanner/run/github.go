@@ -15,7 +15,8 @@ import (
 // InGitHub reports whether the variables are those of a job of a GitHub workflow.
 func InGitHub(env func(name string) string) bool { return env("GITHUB_ACTIONS") == "true" }
 
-// gitHubEvent is what is needed of the event that a GitHub workflow runs for.
+// gitHubEvent is the part of a workflow's event that is needed.
+//
 // https://docs.github.com/en/webhooks/webhook-events-and-payloads
 type gitHubEvent struct {
 	PullRequest struct {
@@ -33,7 +34,7 @@ type gitHubEvent struct {
 	}
 }
 
-// maxEvent is how many bytes an event has at most; GitHub sends 25 MB.
+// maxEvent limits the bytes of an event; GitHub sends up to 25 MB.
 const maxEvent = 64 << 20
 
 // readEvent reads the event in a file. Its error does not name the file.
@@ -84,7 +85,7 @@ func (c *commitRange) gitHub(head string) error {
 			return errors.New("the push deleted the branch: there is nothing to check")
 		}
 		if about != "" && strings.HasPrefix(c.env("GITHUB_REF"), "refs/tags/") {
-			about = sha // the event has the tag's own object, which a clone may lack
+			about = sha // the event has the tag object, which a clone may lack
 		}
 		c.strategy = "github-push"
 		c.push = &push{remote: "origin", depth: "actions/checkout: fetch-depth: 0", forced: event.Forced}
@@ -102,8 +103,8 @@ func (c *commitRange) gitHub(head string) error {
 	return nil
 }
 
-// current makes the base the target branch as this job fetched it, if that contains a commit: the event's own base is
-// as old as the event, or another entry of the merge queue. Where this cannot be shown, the event's base stays.
+// current makes the base the target branch as this job fetched it, if that contains a commit: the event's base is as
+// old as the event, or another entry of the merge queue. Otherwise the event's base stays.
 func (c *commitRange) current(branch, contains, what string) error {
 	if branch == "" {
 		c.stale = "the event does not name the target branch"
@@ -131,15 +132,15 @@ func (c *commitRange) current(branch, contains, what string) error {
 	return nil
 }
 
-// rerun says that a run is a second attempt, which checks the merge commit of the first one, unless the target branch
-// as this job fetched it is still where it was.
+// rerun notes that a run is a second attempt, which checks the merge commit of the first one, unless the target branch
+// as this job fetched it has not moved.
 func (c *commitRange) rerun(branch string) error {
 	if attempt := c.env("GITHUB_RUN_ATTEMPT"); attempt == "" || attempt == "1" {
 		return nil
 	}
 	base, err := c.repo.Commit(c.base)
 	if err != nil {
-		return nil // which Compare reports
+		return nil // Compare reports it
 	}
 	tip, why, err := c.fetched(branch, "")
 	if err == nil && (why != "" || tip != base) {

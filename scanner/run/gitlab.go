@@ -7,7 +7,8 @@ import (
 	"github.com/policyscan/policyscan/scanner/repo"
 )
 
-// gitLab is a job of a merge request's pipeline, or of a push's.
+// gitLab reads the variables of a job of a merge request's pipeline, or of a push's.
+//
 // https://docs.gitlab.com/ci/variables/predefined_variables/
 func (c *commitRange) gitLab(head string) error {
 	made, source := c.env("CI_COMMIT_SHA"), c.env("CI_PIPELINE_SOURCE")
@@ -33,11 +34,11 @@ func (c *commitRange) gitLab(head string) error {
 		"or scan everything, without --diff-base", source)
 }
 
-// fetchFirst is what to do about a target that is not here. A fetch of an earlier job does not count.
+// fetchFirst is the advice for a target that is not in this clone. A fetch of an earlier job does not count.
 const fetchFirst = "fetch it in this job, before the scan"
 
-// target makes the tip of the merge request's target branch the base. CI_MERGE_REQUEST_DIFF_BASE_SHA
-// is not it: that is where the author's branch began, and the policy there can be an older one.
+// target makes the tip of the merge request's target branch the base. CI_MERGE_REQUEST_DIFF_BASE_SHA is the merge
+// base, whose policy can be older.
 func (c *commitRange) target() error {
 	branch, sha := c.env("CI_MERGE_REQUEST_TARGET_BRANCH_NAME"), c.env("CI_MERGE_REQUEST_TARGET_BRANCH_SHA")
 	from, url := "origin", ""
@@ -74,7 +75,7 @@ func (c *commitRange) target() error {
 	return err
 }
 
-// fromFork reports whether the job runs in another project than the one that the merge request is for.
+// fromFork reports whether the job runs in another project than the merge request's target.
 func (c *commitRange) fromFork() bool {
 	for _, name := range []string{"PROJECT_ID", "PROJECT_PATH"} {
 		here, there := c.env("CI_"+name), c.env("CI_MERGE_REQUEST_"+name)

@@ -53,7 +53,7 @@ func (r *Run) openChange() error {
 	return r.loadBundles(c)
 }
 
-// noteUncommitted notes what a scan of a commit does not check, if that commit is checked out.
+// noteUncommitted notes what a scan of a checked-out commit does not check.
 func (r *Run) noteUncommitted(head repo.Hash) {
 	if !r.NoteUncommitted || r.Repo.WorkTree == "" {
 		return
@@ -117,7 +117,7 @@ func (r *Run) openStaged() error {
 	return nil
 }
 
-// stagedState returns the index as it would be committed, and HEAD: zero before the first commit.
+// stagedState returns the index as it would be committed, and HEAD, which is zero before the first commit.
 func stagedState(r *repo.Repository) (idx *repo.Index, head repo.Hash, err error) {
 	if idx, err = r.Index(); err == nil {
 		idx, err = idx.Committed()
@@ -130,8 +130,7 @@ func stagedState(r *repo.Repository) (idx *repo.Index, head repo.Hash, err error
 	return idx, head, err
 }
 
-// noteMerge notes that a merge in progress matters to the allowances, if there are any. The scan reports what cannot be
-// read of it.
+// noteMerge notes that a merge in progress matters to the allowances, if there are any. The scan reports read errors.
 func (r *Run) noteMerge(merging func() ([]repo.Hash, error)) {
 	if !slices.ContainsFunc(r.Sources, func(s RuleSource) bool { return len(s.Bundle.Allowances) > 0 }) {
 		return
@@ -167,8 +166,8 @@ func (r *Run) openTracked() error {
 	return r.use(tree.OpenTracked(r.Place.Root, idx))
 }
 
-// openPreCommit opens a run of pre-commit without commits to compare: what is staged, or, if nothing is, as in
-// "pre-commit run --all-files" in CI, the tracked files.
+// openPreCommit opens a run of pre-commit without commits to compare: the staged files, or, if nothing is staged, as
+// in "pre-commit run --all-files" in CI, the tracked files.
 func (r *Run) openPreCommit() error {
 	if r.Head != "" || r.PolicyRef != "" || r.RequireMerged {
 		return errors.New("--diff-base auto: this pre-commit run has no commits to compare, which --head, " +

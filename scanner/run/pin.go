@@ -12,19 +12,18 @@ import (
 	"github.com/policyscan/policyscan/rules/document"
 )
 
-// Pins are the identities that the bundles of a run must have, by the order of --policy: of a bundle in the repository
-// that of the base, or, if the base has none, that of the head, which judges alone then. "" is for a bundle that may be
-// any; without a pin at all, none is pinned.
+// Pins are the required hashes of a run's bundles, in the order of --policy. For a bundle in the repository it is the
+// base's or, if the base has none, the head's, which is then enforced alone. "" does not pin a bundle.
 type Pins []string
 
-// anyBundle is the value of --policy-sha256 for a bundle that is not pinned: a repository's own list of allowances,
-// which changes with every fix, next to a central bundle that is.
+// anyBundle is the value of --policy-sha256 for a bundle that is not pinned: a repository's own allowances, which
+// change with every fix, next to a pinned central bundle.
 const anyBundle = "any"
 
-// sha256Text matches the hash of a bundle, in either letter case.
+// sha256Text matches the hash of a bundle, in either case.
 var sha256Text = late.Regexp(`^[0-9A-Fa-f]{64}$`)
 
-// ParsePins reads the values of --policy-sha256, of which there must be one for each of so many bundles, or none.
+// ParsePins reads the values of --policy-sha256: none, or one for each bundle.
 func ParsePins(values []string, bundles int) (Pins, error) {
 	var pins Pins
 	for _, value := range values {
@@ -57,7 +56,7 @@ func pluralize(n int, thing, plural string) string {
 	return fmt.Sprintf("%d %s", n, thing)
 }
 
-// Check is an error if one of the bundles, which are those of --policy in its order, is not the one that is pinned.
+// Check returns an error if one of the bundles, in the order of --policy, does not have its pinned hash.
 func (p Pins) Check(bundles []*rules.Bundle) error {
 	if len(p) == 0 {
 		return nil
@@ -71,7 +70,7 @@ func (p Pins) Check(bundles []*rules.Bundle) error {
 	return anyOf(mistakes)
 }
 
-// anyOf returns the mistakes as an error; nil if there is none.
+// anyOf returns the mistakes as an error; nil without one.
 func anyOf(mistakes document.Errors) error {
 	if mistakes == nil {
 		return nil
@@ -79,8 +78,8 @@ func anyOf(mistakes document.Errors) error {
 	return mistakes
 }
 
-// mistake is that a bundle is not the one that is pinned for a --policy, by its number from 0; nil if it is. of says
-// whose bundle it is, such as "the base's bundle"; "": no one's.
+// mistake is the error that the bundle of a --policy, numbered from 0, does not have its pinned hash; nil if it has.
+// of names the bundle's owner, such as "the base's bundle", or is "".
 func (p Pins) mistake(number int, of string, b *rules.Bundle) *document.Error {
 	if len(p) == 0 || p[number] == "" || b.SHA256 == p[number] {
 		return nil

@@ -14,16 +14,16 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// A Place is the folder that a scan is about.
+// A Place is the directory of a scan.
 type Place struct {
-	Root   string // as the system opens it
-	Shown  string // as a person would name it from the current folder
-	Prefix string // from the current folder to the root: "", or a path that ends in /
-	Bare   bool   // it is a repository's without a work tree: the files are nowhere on disk
+	Root   string // for the system
+	Shown  string // for display, from the current directory
+	Prefix string // from the current directory to the root: "", or a path that ends in /
+	Bare   bool   // of a repository without a work tree: no file is on disk
 }
 
-// Find returns the place that a path names; "" is the root of the repository around the current folder,
-// or else the current folder.
+// Find returns the place of a path; "" is the root of the repository around the current directory, or else the current
+// directory.
 func Find(path string) (Place, error) {
 	root := disk.Physical(path)
 	if path == "" {
@@ -46,8 +46,8 @@ func Find(path string) (Place, error) {
 	return p, nil
 }
 
-// Path returns the path from the root of a file that is named from the current folder. The file need not be there.
-// Links that lead to its folder are followed, so that it is the path by which a scan knows it.
+// Path returns the path from the root of a file that is named from the current directory. The file need not exist.
+// Symlinks to its directory are followed, as in a scan.
 func (p *Place) Path(file string) (string, error) {
 	path, in, err := worktree.PathIn(p.Root, disk.Physical(file))
 	if err == nil && (!in || path == ".") {
@@ -57,9 +57,8 @@ func (p *Place) Path(file string) (string, error) {
 	return path, err
 }
 
-// PathInCommit is Path for a file of a commit: only links on the way to the root and to the current folder are
-// followed, because what is beneath the root on disk need not be what the commit has. In a bare repository, file
-// counts from the root of the commit.
+// PathInCommit is Path for a file of a commit. It follows only links to the root and to the current directory, because
+// the commit may differ from the disk below the root. In a bare repository, file counts from the root of the commit.
 func (p *Place) PathInCommit(file string) (string, error) {
 	if p.Bare {
 		return tree.CleanPath(file)
@@ -83,7 +82,7 @@ func (p *Place) PathInCommit(file string) (string, error) {
 	return p.Path(file)
 }
 
-// At returns the place of a folder.
+// At returns the place of a directory.
 func At(root string) Place {
 	p := Place{Root: root, Shown: filepath.ToSlash(filepath.Clean(root))}
 	if p.Shown != "." {
@@ -92,9 +91,9 @@ func At(root string) Place {
 	return p
 }
 
-// rootHere returns the way from the current folder to the root of the repository around it.
+// rootHere returns the way from the current directory to the root of the repository around it.
 func rootHere() (string, error) {
-	cwd, err := disk.Real(".") // without links, so that ".." leads where it seems to
+	cwd, err := disk.Real(".") // without links, so that ".." is the parent
 	if err != nil {
 		return "", noFolder(err)
 	}
@@ -125,8 +124,8 @@ func placeOf(r *repo.Repository) (Place, error) {
 	return At(way), nil
 }
 
-// CheckedOutCommit returns the commit that is checked out in the repository around a folder; "" if there is none, or it
-// cannot be read.
+// CheckedOutCommit returns the commit that is checked out in the repository around a directory; "" without one,
+// or it cannot be read.
 func CheckedOutCommit(dir string) string {
 	r, err := repo.Find(dir)
 	if err != nil {

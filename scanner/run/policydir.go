@@ -12,11 +12,11 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// findInRepository says whether the bundle that --policy names lives in the repository, and in
-// which of its folders. An empty dir is where discovery finds it.
+// findInRepository reports whether the bundle that --policy names is in the repository, and in which directory. An
+// empty dir means discovery.
 //
-// Links that lead to the root of the work tree are followed. Those beneath it are not: they are the change's to make,
-// and must not lead to another folder than the base's bundle is in.
+// Links to the root of the work tree are followed. Links below it are not: the change could set them to another
+// directory than that of the base's bundle.
 func findInRepository(r *repo.Repository, policy string) (dir string, inside bool, err error) {
 	if policy == "" {
 		return "", true, nil
@@ -70,7 +70,7 @@ func findInRepository(r *repo.Repository, policy string) (dir string, inside boo
 		next := filepath.Join(at, name)
 		target, err := os.Readlink(next)
 		link := err == nil
-		if !link { // no system has the same word for what is not a link
+		if !link { // each system has another error for a file that is not a link
 			st, err := os.Lstat(next)
 			if err != nil && !disk.Absent(err) {
 				return "", false, unclear(err)
@@ -93,7 +93,7 @@ func findInRepository(r *repo.Repository, policy string) (dir string, inside boo
 	}
 }
 
-// beneath returns the way from a folder down to a path that has no links, if there is one.
+// beneath returns the way from a directory down to a path without links, if there is one.
 func beneath(root os.FileInfo, at string) (rel string, ok bool, err error) {
 	for up := at; ; up = filepath.Dir(up) {
 		st, err := os.Stat(up)
@@ -110,9 +110,9 @@ func beneath(root os.FileInfo, at string) (rel string, ok bool, err error) {
 	}
 }
 
-// belongsToRepository reports whether a folder of the work tree is the repository's: not one of another repository
-// that is checked out there, and that the base does not know. Where it is the change that brings a folder of that name
-// it would decide by this who judges it, which is an error.
+// belongsToRepository reports whether a directory of the work tree is the repository's: not one of another repository
+// that is checked out there and unknown to the base. A change that adds a directory of that name would choose its own
+// rules, which is an error.
 func belongsToRepository(r *repo.Repository, dir string, base, head *side) (bool, error) {
 	for i := range len(dir) + 1 {
 		if i < len(dir) && dir[i] != '/' || i == 0 {

@@ -11,20 +11,20 @@ import (
 
 // A push moves a branch or a tag of a remote, or creates one.
 type push struct {
-	remote string // that the commits before it can be fetched from
+	remote string // where the commits before it can be fetched
 	depth  string // the setting that fetches the history
-	// reusesClones: the clone can be an earlier pipeline's, so that only what this job has fetched counts.
+	// reusesClones: the clone can be an earlier pipeline's, so that only this job's fetches count.
 	reusesClones bool
-	forced       bool   // as GitHub says it; elsewhere ancestry does
-	isNew        bool   // nothing was there before: the base is the default branch
-	why          string // there is no base to compare with
+	forced       bool   // as GitHub reports it; elsewhere ancestry decides
+	isNew        bool   // the ref did not exist: the base is the default branch
+	why          string // why there is no base
 }
 
-// isNothing reports whether a hash is the one of zeros, which stands for no commit.
+// isNothing reports whether a hash is all zeros, which means no commit.
 func isNothing(hash string) bool { return strings.Trim(hash, "0") == "" }
 
-// since takes what the branch or tag was at before the push as the base. If that is nothing, it is new, and the base is
-// the remote's default branch, whose name is what the CI system says, or else ("") what the clone has noted.
+// since makes the commit before the push the base. For a new branch or tag the base is the remote's default branch,
+// named by the CI system or, with "", by the clone.
 func (c *commitRange) since(before, defaultBranch string) error {
 	if !isNothing(before) {
 		c.base = before
@@ -53,8 +53,8 @@ func (c *commitRange) since(before, defaultBranch string) error {
 	return nil
 }
 
-// preCommit is a run of pre-commit for a push, or with --from-ref and --to-ref. It says which branch is pushed only for
-// a push, and names no commits if the remote has nothing of that branch's history.
+// preCommit reads a run of pre-commit for a push, or with --from-ref and --to-ref. It names the pushed branch only for
+// a push, and no commits if the remote has nothing of that branch's history.
 func (c *commitRange) preCommit(head string) error {
 	from, to, branch := c.env("PRE_COMMIT_FROM_REF"), c.env("PRE_COMMIT_TO_REF"), c.env("PRE_COMMIT_LOCAL_BRANCH")
 	c.strategy = "pre-commit"
@@ -80,9 +80,9 @@ func (c *commitRange) preCommit(head string) error {
 	return c.branched()
 }
 
-// branched compares a branch that is new with the default branch. pre-commit names instead
-// where the author's branch began, and does not say that it is new: the remote's branch is
-// not in this clone. If the branch began elsewhere than in the default branch, that is the base.
+// branched compares a new branch with the default branch. pre-commit names the branch's start instead, and does not
+// say that it is new: the remote's branch is not in this clone. If the branch began outside the default branch, the
+// start is the base.
 func (c *commitRange) branched() error {
 	name, ok := strings.CutPrefix(c.env("PRE_COMMIT_REMOTE_BRANCH"), "refs/heads/")
 	if !ok {
@@ -113,9 +113,8 @@ func (c *commitRange) branched() error {
 	return err
 }
 
-// comparePushed relates the commits of a push. One that lacks commits of what was there before is
-// judged by the bundle that was there all the same. Where GitHub says that it was forced, all
-// of its files are judged: that needs no history.
+// comparePushed relates the commits of a push. A push that drops commits is checked by the bundle before it, too. If
+// GitHub reports it as forced, all files are checked: that needs no history.
 func (c *commitRange) comparePushed() (comparison, error) {
 	head, err := c.repo.Commit(c.head)
 	if err != nil {
@@ -172,10 +171,10 @@ func (c *commitRange) comparePushed() (comparison, error) {
 	return comparison{commits: commits, notes: []string{fmt.Sprintf(note, repo.Short(base))}}, nil
 }
 
-// missingBefore is the error for a push of which this clone does not have what was there before.
+// missingBefore is the error for a push whose previous commit is not in this clone.
 func (c *commitRange) missingBefore() error {
 	fix := "; fetch the history (" + c.push.depth + "), or that commit: "
-	if c.push.forced || !c.repo.Shallow() { // no depth would bring it
+	if c.push.forced || !c.repo.Shallow() { // no depth would fetch it
 		fix = ": the push was forced, or left it in no branch; fetch it: "
 	}
 	return missingCommit("this clone does not have commit %s, "+

@@ -12,23 +12,23 @@ import (
 	"github.com/policyscan/policyscan/scanner/tree"
 )
 
-// A change is the states of a repository whose bundles a run enforces.
+// A change is the snapshots of a repository whose bundles a run enforces.
 type change struct {
-	base *side // nil: the head is checked by its own bundles alone
+	base *side // nil: only the head's bundles are enforced
 	head side
-	// isOneCommit: there is no change. The head is the commit that the user names, and only where the bundle is left to
-	// discovery it is the commit's own: a directory that is named is read as it is on disk.
+	// isOneCommit: there is no change. The head is the commit that the user names. Discovery looks in the commit; a
+	// named directory is read from disk.
 	isOneCommit bool
-	// starts are the commits that the change starts from: its merge bases, and what else it is compared with.
+	// starts are the merge bases of the change, and the other commits that it is compared with.
 	starts []repo.Hash
 }
 
-// A bundleResolver finds the bundles that check a change, for a run: for each bundle that the run names that of the
-// base and that of the head, each found there on its own, or one that the change cannot touch. So a change can tighten
-// the rules, never loosen them. Without a base the head is checked by its own bundles.
+// A bundleResolver finds the bundles that check a change. For each bundle of the run these are the base's and the
+// head's, each found separately, or one that the change cannot touch. So a change can tighten the rules, never loosen
+// them. Without a base only the head's bundles are enforced.
 //
 // A mistake in the base's bundle ends the run. One in the head's is an error of the run, and the base's bundle is
-// enforced anyway.
+// still enforced.
 type bundleResolver struct {
 	change
 	run     *Run
@@ -38,18 +38,18 @@ type bundleResolver struct {
 }
 
 type policyBundles struct {
-	name       string // "": left to discovery
-	dir        string // in the repository; "": where discovery finds it
-	inside     bool   // it is in the repository, so that the change can touch it
+	name       string // "" for discovery
+	dir        string // in the repository; "" for discovery
+	inside     bool   // in the repository, so that the change can touch it
 	outside    RuleSource
 	base, head []RuleSource
-	elsewhere  []RuleSource // where discovery finds it in a base that does not have dir
+	elsewhere  []RuleSource // found by discovery in a base without dir
 }
 
 func (p *policyBundles) ofBase() []RuleSource { return p.base }
 func (p *policyBundles) ofHead() []RuleSource { return p.head }
 
-// loadBundles loads the bundles that check a change into the run. As much as is known is in it with an error, too.
+// loadBundles loads the bundles that check a change into the run. On an error, the run has the known ones.
 func (r *Run) loadBundles(c change) error {
 	b := &bundleResolver{change: c, run: r, loader: newBundleLoader(r.Repo)}
 	b.head.from = fromHead
@@ -77,7 +77,7 @@ func (r *Run) loadBundles(c change) error {
 	return b.loadStarts()
 }
 
-// findNamed finds out which of the bundles are in the repository, and obeys --policy-ref.
+// findNamed finds out which bundles are in the repository, and applies --policy-ref.
 func (b *bundleResolver) findNamed() error {
 	anyInside := false
 	for _, name := range b.run.Policies {
@@ -146,9 +146,9 @@ func (b *bundleResolver) loadBase() error {
 	return b.baseError(b.checkCombined((*policyBundles).ofBase))
 }
 
-// findBefore finds the bundles of a state before the change, and reports whether there are any. Where it does not have
-// the directory that a name means, those that discovery finds in it are meant: a change must not be able to move the
-// policy and the flag together.
+// findBefore finds the bundles of a snapshot before the change, and reports whether there are any. Where the directory
+// of a name does not exist, discovery's bundles count: a change must not be able to move the policy and the flag
+// together.
 func (b *bundleResolver) findBefore(d *side, named []*policyBundles) (any bool, err error) {
 	known := map[string]bool{}
 	var missing *policyBundles
@@ -197,10 +197,10 @@ func (b *bundleResolver) baseError(err error) error {
 	return nil
 }
 
-// loadHead loads the head's bundles. What is wrong with them is an error of the run; the base's are enforced anyway, if
-// there are any.
+// loadHead loads the head's bundles. Their mistakes are errors of the run; the base's are still enforced, if there are
+// any.
 func (b *bundleResolver) loadHead() error {
-	b.run.Policy = "" // until it is known that there is one
+	b.run.Policy = "" // until one is known
 	for _, p := range b.named {
 		if !p.inside {
 			continue
@@ -225,8 +225,8 @@ func (b *bundleResolver) loadHead() error {
 			return err
 		}
 	}
-	// A bundle of the head that no bundle of the base is pinned for comes with the change, or from --policy-ref, and
-	// judges without the base's.
+	// A bundle of the head without a pinned one of the base comes with the change, or from --policy-ref, and is
+	// enforced without the base's.
 	note := ""
 	if b.base != nil {
 		note = "; " + b.base.name + " has none"
@@ -239,7 +239,7 @@ func (b *bundleResolver) loadHead() error {
 	}, note)
 }
 
-// headError notes what is wrong with the head's bundles. It is an error if those of the base cannot do without them.
+// headError records the mistakes in the head's bundles. It returns an error if the base's cannot be enforced alone.
 func (b *bundleResolver) headError(err error) error {
 	var mistakes document.Errors
 	var mistake *document.Error
@@ -278,7 +278,7 @@ func (b *bundleResolver) missingInHead(p *policyBundles) error {
 	return &missing
 }
 
-// checkPins is the error that bundles of a side are not those that are pinned.
+// checkPins returns an error if bundles of a side do not have their pinned hashes.
 func (b *bundleResolver) checkPins(d *side, of func(*policyBundles) []RuleSource, note string) error {
 	var mistakes document.Errors
 	for i, p := range b.named {
@@ -292,8 +292,8 @@ func (b *bundleResolver) checkPins(d *side, of func(*policyBundles) []RuleSource
 	return anyOf(mistakes)
 }
 
-// checkCombined returns an error if the bundles that of returns for each name cannot be enforced together. Those of one
-// name are not compared: a base that has one at both places of discovery can be repaired.
+// checkCombined returns an error if the bundles of different names cannot be enforced together. Those of one name are
+// not compared: a base with bundles in both places of discovery can be repaired.
 func (b *bundleResolver) checkCombined(of func(*policyBundles) []RuleSource) error {
 	bundles := make([]*rules.Bundle, len(b.named))
 	dir := ""
@@ -312,7 +312,7 @@ func (b *bundleResolver) checkCombined(of func(*policyBundles) []RuleSource) err
 	return err
 }
 
-// addSources adds the bundles that were found to the result, and names them.
+// addSources adds the found bundles to the result, and names them.
 func (b *bundleResolver) addSources() {
 	bootstrap := b.base != nil && !b.baseHas
 	if bootstrap {
@@ -353,7 +353,7 @@ func (b *bundleResolver) add(d *side, s RuleSource) {
 	b.run.Sources = append(b.run.Sources, s)
 }
 
-// inBundle names the side whose bundle the mistakes are in.
+// inBundle adds the side to the mistakes in its bundle.
 func inBundle(mistakes document.Errors, d *side, hint string) document.Errors {
 	out := make(document.Errors, len(mistakes))
 	for i, m := range mistakes.In(d.rev() + ":") {
@@ -372,8 +372,8 @@ func (r *Run) noteMistakes(err error) {
 	r.Mistakes = append(r.Mistakes, Mistakes(err)...)
 }
 
-// loadStarts loads the allowances of the states that the change starts from. Only bundles of 0.2 have any: unless the
-// run has one, none is needed. Mistakes there are errors of the run.
+// loadStarts loads the allowances of the snapshots that the change starts from. Only bundles of 0.2 have any: without
+// one in the run nothing is loaded. Their mistakes are errors of the run.
 func (b *bundleResolver) loadStarts() error {
 	if b.base == nil || !slices.ContainsFunc(b.run.Sources, func(s RuleSource) bool { return s.Bundle.Is02 }) {
 		return nil

@@ -14,7 +14,7 @@ import (
 	"github.com/policyscan/policyscan/scanner/repo"
 )
 
-// A gitRepo is a repository whose commits are the states of changes.
+// A gitRepo is a repository whose commits are the sides of changes.
 type gitRepo struct {
 	*testing.T
 	dir  string
@@ -47,8 +47,8 @@ func (g *gitRepo) git(args ...string) {
 	}
 }
 
-// state commits a bundle in each of the folders, and nothing else: one rule, whose id is the folder's value. "" is a
-// bundle with a mistake.
+// state commits only a bundle in each of the directories: one rule, whose id is the directory's value. "" is a bundle
+// with a mistake.
 func (g *gitRepo) state(bundles map[string]string) repo.Hash {
 	g.Helper()
 	g.git("rm", "-rqf", "--ignore-unmatch", ".")
@@ -77,7 +77,7 @@ func boundary(id string) string {
 		"    match: {files: [\"**\"], forbidden_patterns: [\"x\"]}\n"
 }
 
-// rulesOf are the judges' rules, each with where it is from.
+// rulesOf returns the enforced rules, each with its source.
 func rulesOf(judges []RuleSource) string {
 	var words []string
 	for _, j := range judges {
@@ -88,7 +88,7 @@ func rulesOf(judges []RuleSource) string {
 	return strings.Join(words, " ")
 }
 
-// TestChangeJudges: a change is judged by the base's rules as they were, and by its own.
+// TestChangeJudges: a change is checked by the base's rules and by its own.
 func TestChangeJudges(t *testing.T) {
 	g := newGit(t)
 	strict, lax := g.state(map[string]string{".policyscan": "S"}), g.state(map[string]string{".policyscan": "L"})
@@ -97,11 +97,11 @@ func TestChangeJudges(t *testing.T) {
 	moved := g.state(map[string]string{"policy": "M"})
 	const removed, mistake, two = "E_POLICY_MISSING", "E_POLICY_VALUE", "E_POLICY_TWO"
 	for name, c := range map[string]struct {
-		base, head repo.Hash // the zero base: there is none
+		base, head repo.Hash // the zero base: none
 		policies   []string
 		ref        repo.Hash
-		want       string // the rules of the judges
-		named      string // what the name of their bundles ends in
+		want       string // the enforced rules
+		named      string // the end of their bundles' names
 		inUse      int    // rule files
 		wrong, err string // the codes of mistakes, of the head and of the run
 	}{
@@ -192,7 +192,7 @@ func TestChangeJudges(t *testing.T) {
 	}
 }
 
-// codeOf is the code of the first mistake that an error is about; "" for no error.
+// codeOf returns the code of the first mistake in an error; "" for no error.
 func codeOf(err error) string {
 	var mistakes document.Errors
 	var mistake *document.Error
@@ -207,8 +207,8 @@ func codeOf(err error) string {
 	return ""
 }
 
-// TestStagedJudges: what is staged is judged by the bundle of HEAD and by the one that is staged; before the first
-// commit, by the latter.
+// TestStagedJudges: the index is checked by the bundles of HEAD and of the index; before the first commit, by the
+// latter.
 func TestStagedJudges(t *testing.T) {
 	g := newGit(t)
 	head := g.state(map[string]string{".policyscan": "S"})

@@ -20,7 +20,7 @@ import (
 	"github.com/policyscan/policyscan/verdict/code"
 )
 
-// Rules of every form, for what the generator of TestRevIsCheckout writes.
+// Rules of every kind, for the generator of TestRevIsCheckout.
 const everyForm = `bundle: "0.2"
 rules:
   - {id: F-1, title: T, enforcement: {mode: fail}, match: {files: ["**/*"], forbidden_patterns: [word, {text: harmless, case: ignore}]}}
@@ -36,8 +36,8 @@ rules:
   - {id: F-7, title: T, enforcement: {mode: fail}, match: {files: ["**/*.yml"], required_patterns: [{key: owner}, me], unparsable: text}}
 `
 
-// TestReuse: the verdict on a commit is the same, byte for byte, whether all its files are read or results of other
-// commits are reused, under other paths, bundles and options, too.
+// TestReuse: the verdict on a commit is the same, byte for byte, whether its files are read or results of other
+// commits are reused, also under other paths, bundles and options.
 func TestReuse(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("git makes other files there")
@@ -58,7 +58,7 @@ func TestReuse(t *testing.T) {
 	git(t, generated, stream(rand.New(rand.NewPCG(*seed, 7)), *commits), "fast-import", "--quiet")
 	kept := filepath.Join(dir, "kept")
 	var reused, again, found int64
-	var read [2]int64 // bytes: when a commit is scanned first, and again
+	var read [2]int64 // bytes read by the first scan and by the second
 	scan := func(hash string, bundles []string, o run.Options, keep *check.Reuse) *verdict.Verdict {
 		t.Helper()
 		o.Path, o.Rev, o.Policies, o.Now = generated, hash, bundles, time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -104,7 +104,7 @@ func TestReuse(t *testing.T) {
 	if read[0] == 0 || read[1] >= read[0] {
 		t.Errorf("%d bytes were read, and %d when the same was scanned again", read[0], read[1])
 	}
-	// Of another program only what this scan itself has kept is used: files with the same content.
+	// Another program uses only what this scan itself has cached: files with the same content.
 	alone := func(at string, program byte) int64 {
 		store, err := reuse.Open(at)
 		if err != nil {
@@ -134,7 +134,7 @@ func TestReuse(t *testing.T) {
 	if err != nil || entries == 0 {
 		t.Errorf("%d entries, %v", entries, err)
 	}
-	// Who forges all entries is found out sooner or later.
+	// Forged entries are eventually detected.
 	r, end := withKept(0)
 	defer end()
 	forge(t, kept, r.Store)
@@ -152,7 +152,7 @@ func TestReuse(t *testing.T) {
 	}
 }
 
-// forge writes other results in the place of all that were kept.
+// forge replaces all cached results with others.
 func forge(t *testing.T, kept string, store *reuse.Store) {
 	t.Helper()
 	err := filepath.WalkDir(kept, func(path string, d fs.DirEntry, err error) error {

@@ -14,17 +14,16 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// strategyRev is how the commit of --rev is found; see [verdict.Scope].
+// strategyRev is the strategy of --rev; see [verdict.Scope].
 const strategyRev = "rev"
 
-// openCommit opens --rev: all files of a commit. The bundle that discovery finds is that of the commit; one that is
-// named is read from disk.
+// openCommit opens --rev: all files of a commit. Discovery looks in the commit; a named bundle is read from disk.
 func (r *Run) openCommit() error {
 	if err := r.openRepository(); err != nil {
 		return err
 	}
 	head, err := r.Repo.Commit(r.Rev)
-	if errors.Is(err, repo.ErrUnborn) { // a mirror's HEAD can name a branch that is not there
+	if errors.Is(err, repo.ErrUnborn) { // a mirror's HEAD can name a branch that does not exist
 		err = fmt.Errorf("%w; if another branch has one, name that with --rev", err)
 	}
 	if err != nil {
@@ -39,8 +38,8 @@ func (r *Run) openCommit() error {
 	return r.skipInCommit(&c.head)
 }
 
-// skipInCommit leaves the rule files on disk that are enforced out of the scan, where the commit has the same ones: a
-// directory that --policy names can be in the work tree.
+// skipInCommit skips the enforced rule files on disk where the commit has the same ones: a directory that --policy
+// names can be in the work tree.
 func (r *Run) skipInCommit(head *side) error {
 	if r.Repo.WorkTree == "" {
 		return nil
@@ -76,9 +75,8 @@ func (r *Run) skipInCommit(head *side) error {
 	return nil
 }
 
-// checkNotNested is an error if the folder of the run is in a bare repository within the work tree of the one
-// that was found. A change could have brought it, so it is not read as a repository; but the user does not mean the one
-// that was found.
+// checkNotNested returns an error if the directory of the run is in a bare repository within the work tree of the
+// found one. A change could have added it, so it is not read as a repository; nor does the user mean the found one.
 func (r *Run) checkNotNested(found *repo.Repository) error {
 	if r.Git.GitDir != "" && r.Path == "" {
 		return nil

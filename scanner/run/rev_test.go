@@ -28,8 +28,8 @@ var (
 	seed    = flag.Uint64("seed", 1, "of what TestRevIsCheckout generates")
 )
 
-// TestRevIsCheckout: the verdict on a commit is that of a full scan of a clean checkout of it, but for the scope and
-// for where the bundle is from. Links that leave the tree are apart: what they lead to depends on where a checkout is.
+// TestRevIsCheckout: the verdict on a commit equals a full scan of a clean checkout, except for the scope and the
+// bundle's source. Links outside the tree are left out: their targets depend on the checkout's path.
 func TestRevIsCheckout(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("git makes other files there")
@@ -74,7 +74,7 @@ func TestRevIsCheckout(t *testing.T) {
 type revComparer struct {
 	t                    *testing.T
 	repository, checkout string
-	counts               map[string]int // of the commits and of what their verdicts have
+	counts               map[string]int // of the commits and of the contents of their verdicts
 }
 
 // each compares the commits, each with bundles by their names.
@@ -129,7 +129,7 @@ func (c *revComparer) one(hash string, policies []string) {
 	}
 }
 
-// see counts what a verdict has.
+// see counts the contents of a verdict.
 func (c *revComparer) see(v *verdict.Verdict) {
 	count := func(what string, has bool) {
 		if has {
@@ -159,8 +159,8 @@ func scanned(t *testing.T, o run.Options) (*verdict.Verdict, error) {
 	return scanner.Scan(t.Context(), r, nil), nil
 }
 
-// withoutPlace is a verdict as JSON, without what says where the files and the bundles were found: a checkout also has
-// git's own folder or file.
+// withoutPlace is a verdict as JSON, without the places of the files and the bundles: a checkout also has git's own
+// directory or file.
 func withoutPlace(t *testing.T, v *verdict.Verdict) string {
 	t.Helper()
 	v.Scope = verdict.Scope{}
@@ -214,8 +214,8 @@ func git(t *testing.T, dir, input string, args ...string) string {
 	return string(out)
 }
 
-// withBundles returns commits with the same trees that also have the bundle of examples/policy as .policyscan. Those
-// that have no such folder, or submodules, are left out.
+// withBundles returns commits with the same trees plus the bundle of examples/policy as .policyscan. It drops commits
+// without such a directory, or with submodules.
 func withBundles(t *testing.T, repository string, hashes []string) []string {
 	t.Helper()
 	var all []string
@@ -278,7 +278,7 @@ func (g *generator) put(mode, path, content string) {
 	fmt.Fprintf(g.to, "M %s inline %s\ndata %d\n%s\n", mode, quotedPath(path), len(content), content)
 }
 
-// quotedPath is a path as git fast-import takes it, whatever is in it.
+// quotedPath is any path in the syntax of git fast-import.
 func quotedPath(path string) string {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -295,7 +295,7 @@ func (g *generator) path() string {
 		g.one(".tf", ".txt", ".yml", ".TF", "")
 }
 
-// file puts a file, a link or an executable there.
+// file writes a file, a link or an executable.
 func (g *generator) file() {
 	switch g.IntN(20) {
 	case 0:
@@ -308,7 +308,7 @@ func (g *generator) file() {
 	}
 }
 
-// content is a text, which may have what rules look for.
+// content is a text, which may match rules.
 func (g *generator) content() string {
 	var b strings.Builder
 	for range g.IntN(5) {
@@ -336,7 +336,7 @@ func wide(text string, order binary.AppendByteOrder) string {
 	return string(out)
 }
 
-// bundle puts a bundle where discovery finds it, or something that is none.
+// bundle writes a bundle to a place of discovery, or something invalid.
 func (g *generator) bundle() {
 	at := ".policyscan/rules/"
 	fmt.Fprint(g.to, "D .policyscan\nD rules\n")

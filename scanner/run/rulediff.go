@@ -8,8 +8,8 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// Changes returns what the head's bundles change in the base's rules, by id: first in the base's rules, in their order,
-// then the rules that the head adds. Without a bundle of the head, which is an error of the run, there is nothing.
+// Changes returns the head's changes to the base's rules, by id: first the base's rules, in their order, then the new
+// ones. Without a bundle of the head, which is an error of the run, the list is empty.
 func (s *RuleSet) Changes() []verdict.PolicyChange {
 	if !s.IsCompared() {
 		return nil
@@ -53,7 +53,7 @@ func (s *RuleSet) Changes() []verdict.PolicyChange {
 	return all
 }
 
-// AddFieldChange adds to the changes a key whose values differ in two rules, or in two allowances. "" is no value.
+// AddFieldChange adds a key whose values differ in two rules, or in two allowances. "" is no value.
 func AddFieldChange(changes []verdict.FieldChange, name string, before, after []string) []verdict.FieldChange {
 	if slices.Equal(before, after) {
 		return changes
@@ -66,7 +66,7 @@ func AddFieldChange(changes []verdict.FieldChange, name string, before, after []
 	})
 }
 
-// fieldChanges compares all that [rules.Rule.Same] does, in the order of a rule file.
+// fieldChanges compares the same fields as [rules.Rule.Same], in the order of a rule file.
 func fieldChanges(before, after *rules.Rule) []verdict.FieldChange {
 	var all []verdict.FieldChange
 	list := func(name string, a, b []string) { all = AddFieldChange(all, name, a, b) }
@@ -75,7 +75,7 @@ func fieldChanges(before, after *rules.Rule) []verdict.FieldChange {
 		set := map[bool]string{true: value}
 		text(name, set[a], set[b])
 	}
-	items := func(name string, a, b []rules.Item) { // those that mean the same are equal, whatever their names
+	items := func(name string, a, b []rules.Item) { // equal in meaning, whatever their names
 		if !rules.SameItems(a, b) {
 			without := func(a, b []rules.Item) []string {
 				return rules.Names(slices.DeleteFunc(slices.Clone(a), func(i rules.Item) bool {
@@ -112,7 +112,7 @@ func fieldChanges(before, after *rules.Rule) []verdict.FieldChange {
 	return all
 }
 
-// Note explains that only the base's version of a rule, by its index, forbids what it does at a path; "" if the head's
+// Note explains that only the base's version of a rule, by its index, forbids something at a path; "" if the head's
 // does, too.
 func (s *RuleSet) Note(rule int, pattern rules.PatternRef, path string) string {
 	if s.From[rule] != fromBase || !s.IsCompared() {

@@ -12,7 +12,7 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// TestFieldChangesAreSame: whatever makes two rules differ by [rules.Rule.Same] is named, and nothing else is.
+// TestFieldChangesAreSame: exactly the differences by [rules.Rule.Same] are named.
 func TestFieldChangesAreSame(t *testing.T) {
 	whole := rules.Rule{
 		ID: "R", Title: "t", Type: rules.Boundary, Files: []string{"a", "b"}, Exclude: []string{"c"},
@@ -76,7 +76,7 @@ func TestFieldChangesAreSame(t *testing.T) {
 			t.Errorf("exclude %q, of the file %q: the same: %v; %s", c.exclude, c.fileExclude, whole.Same(other), diff)
 		}
 	}
-	// Without the exclude of a file, the order counts as it always did.
+	// Without the exclude of a file, the order counts as usual.
 	whole.FileExclude = nil
 	whole.Exclude = []string{"c", "d"}
 	other = whole
@@ -85,7 +85,7 @@ func TestFieldChangesAreSame(t *testing.T) {
 		whole.Same(other) {
 		t.Error(diff)
 	}
-	// An item is the same by any name: that of a string that begins with a brace depends on its file's version.
+	// A pattern is the same by any name: that of a string that begins with a brace depends on its file's version.
 	brace := rules.Plain("{b")
 	whole.Patterns, whole.Required = []rules.Item{brace}, []rules.Item{brace, rules.Plain("s")}
 	other = whole
@@ -109,7 +109,7 @@ func TestFieldChangesAreSame(t *testing.T) {
 	}
 }
 
-// TestPolicyChanges: rules are compared by their ids, wherever the two sides have them.
+// TestPolicyChanges: rules are compared by their ids, in any files.
 func TestPolicyChanges(t *testing.T) {
 	rule := func(id, pattern string) rules.Rule {
 		return rules.Rule{ID: id, Type: rules.Boundary, Title: id, Files: []string{"**"}, Patterns: rules.PlainItems(pattern)}

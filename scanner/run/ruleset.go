@@ -10,20 +10,20 @@ import (
 // A ruleSides says which sides of a change have a rule.
 type ruleSides struct{ base, head bool }
 
-// A RuleSet is the bundles that one run enforces: the rules of all, those of the first source first, and a rule that is
-// the same in two of them once. So a change that brings its own bundle can tighten the rules that check it, never
+// A RuleSet is the bundles that one run enforces: the rules of all, in the order of the sources, without repeating a
+// rule that two of them share. So a change that brings its own bundle can tighten the rules that check it, never
 // loosen them.
 type RuleSet struct {
 	Bundle   *rules.Bundle
-	From     []string // of each rule of the bundle, as in [RuleSource]
+	From     []string // by rule of the bundle, as in [RuleSource]
 	Policies []verdict.Policy
 
 	sources []RuleSource
-	sides   []ruleSides              // of each rule of the bundle
+	sides   []ruleSides              // by rule of the bundle
 	ofHead  map[string][]*rules.Rule // the rules of the head's bundles, by id
 }
 
-// NewRuleSet returns the rule set of some sources, which are loaded.
+// NewRuleSet returns the rule set of some loaded sources.
 func NewRuleSet(sources []RuleSource) *RuleSet {
 	set := &RuleSet{sources: sources, ofHead: map[string][]*rules.Rule{}}
 	var enforced []rules.Rule
@@ -61,7 +61,7 @@ func NewRuleSet(sources []RuleSource) *RuleSet {
 	}
 	sameRule := func(a, b rules.Rule) bool { return a.ID == b.ID }
 	if len(sources) == 1 && slices.EqualFunc(enforced, sources[0].Bundle.Rules, sameRule) {
-		set.Bundle = sources[0].Bundle // which is compiled
+		set.Bundle = sources[0].Bundle // already compiled
 	} else {
 		set.Bundle = rules.New(enforced, nil)
 	}
@@ -79,7 +79,7 @@ func (s *RuleSet) own(side ruleSides) []*rules.Bundle {
 	return all
 }
 
-// ExcludeCount is how many rule files of the bundles have an exclude.
+// ExcludeCount is the number of rule files with an exclude.
 func (s *RuleSet) ExcludeCount() int {
 	n := 0
 	for i := range s.sources {
@@ -118,12 +118,12 @@ func (s *RuleSet) Excluded() []verdict.Policy {
 	return all
 }
 
-// Sides says whether a rule, by its index in the bundle, is the base's, and whether it is the head's. One that both
-// have, or that the change cannot touch, is both.
+// Sides reports whether a rule, by its index in the bundle, is the base's, and whether it is the head's. A shared
+// rule, or one that the change cannot touch, is both.
 func (s *RuleSet) Sides(rule int) (base, head bool) { return s.sides[rule].base, s.sides[rule].head }
 
-// Allowances returns the entries that count on each side, in the order of the sources. A run without a change has only
-// those of the head.
+// Allowances returns the entries that count on each side, in the order of the sources. Without a change all are the
+// head's.
 func (s *RuleSet) Allowances() (base, head []rules.Allowance) {
 	for i := range s.sources {
 		sides, entries := s.sources[i].sides(), s.sources[i].Bundle.Allowances
@@ -137,7 +137,7 @@ func (s *RuleSet) Allowances() (base, head []rules.Allowance) {
 	return base, head
 }
 
-// OwnAllowances returns those of the entries that the change can touch.
+// OwnAllowances returns the entries that the change can touch.
 func (s *RuleSet) OwnAllowances() (base, head []rules.Allowance) {
 	for _, b := range s.own(ruleSides{base: true}) {
 		base = append(base, b.Allowances...)
@@ -152,18 +152,18 @@ func (s *RuleSet) OwnAllowances() (base, head []rules.Allowance) {
 // the head, which has one that loads.
 func (s *RuleSet) IsCompared() bool { return s.HasTwoSides() && len(s.own(ruleSides{head: true})) > 0 }
 
-// HasBase reports whether there is a bundle of the base, which a change is compared with.
+// HasBase reports whether the base has a bundle.
 func (s *RuleSet) HasBase() bool { return len(s.own(ruleSides{base: true})) > 0 }
 
-// HasTwoSides reports whether the run compares two states of a repository, of which the base may have no bundle.
+// HasTwoSides reports whether the run compares two snapshots; the base may have no bundle.
 func (s *RuleSet) HasTwoSides() bool { return s.HasBase() || s.has(fromBootstrap) }
 
-// has reports whether a bundle is from somewhere, as in [RuleSource].
+// has reports whether a bundle is from a source, as in [RuleSource].
 func (s *RuleSet) has(from string) bool {
 	return slices.ContainsFunc(s.sources, func(src RuleSource) bool { return src.From == from })
 }
 
-// HasDates reports whether an entry of a bundle ends on a day.
+// HasDates reports whether an entry of a bundle has a last day.
 func (s *RuleSet) HasDates() bool {
 	for i := range s.sources {
 		if slices.ContainsFunc(s.sources[i].Bundle.Allowances, func(a rules.Allowance) bool { return a.Until != "" }) {

@@ -14,32 +14,32 @@ import (
 	"github.com/policyscan/policyscan/scanner/check"
 )
 
-// Builtin is the name of the starter bundle, which is embedded in the program.
+// Builtin is the name of the embedded starter bundle.
 const Builtin = "builtin:infra"
 
-// Where a bundle came from, in the words of verdict.Policy.
+// Where a bundle came from, as in verdict.Policy.
 const (
 	fromDisk      = "disk"
 	fromBuiltin   = "builtin"
-	fromBase      = "base"      // the state before the change
+	fromBase      = "base"      // before the change
 	fromHead      = "head"      // the commit after it
 	fromIndex     = "index"     // what is staged
-	fromBootstrap = "bootstrap" // the state after it, where the one before has no bundle
+	fromBootstrap = "bootstrap" // after the change, if there is no bundle before it
 	fromCommit    = "commit"    // one that the user names
 )
 
 // A RuleSource is a bundle that a run enforces, and where it came from.
 type RuleSource struct {
 	From   string // as in verdict.Policy
-	Commit string // the hash; "" if it is from none
-	Name   string // for display: a directory, builtin:infra, or as git shows it, such as 1234567:.policyscan
-	Dir    string // on disk; in git's trees from the root, "." for that; "" for the builtin bundle
+	Commit string // the hash; "" if it is not from a commit
+	Name   string // for display: a directory, builtin:infra, or in git's syntax, such as 1234567:.policyscan
+	Dir    string // on disk; in git's trees from the root, "." for the root; "" for the builtin bundle
 	Bundle *rules.Bundle
 
 	files []check.RuleFile // in git's trees
 }
 
-// FindRules returns where the bundle is that --policy names; "" is the one that root contains. It is not loaded.
+// FindRules finds the bundle of a --policy; "" is the one in root. It does not load it.
 func FindRules(name, root string) (RuleSource, error) {
 	dir := ""
 	switch {
@@ -80,7 +80,7 @@ func loadRules(name, root string) (RuleSource, error) {
 	return s, err
 }
 
-// PathPrefix returns the path from the current directory to the bundle's files, or "" with a slash at its end. Of a
+// PathPrefix returns the path from the current directory to the bundle's files: "", or with a slash at its end. For a
 // bundle in git's trees it is from their root.
 func (s *RuleSource) PathPrefix() string {
 	dir := s.Name
@@ -93,7 +93,8 @@ func (s *RuleSource) PathPrefix() string {
 	return strings.TrimSuffix(dir, "/") + "/"
 }
 
-// sides says which sides have the bundle's rules and allowances: a change can touch only those of its base and head.
+// sides returns the sides that have the bundle's rules and allowances: a change can touch only the bundles of its base
+// and head.
 func (s *RuleSource) sides() ruleSides {
 	switch s.From {
 	case fromBase:
@@ -107,8 +108,8 @@ func (s *RuleSource) sides() ruleSides {
 // RuleSources are the bundles that are enforced together.
 type RuleSources []RuleSource
 
-// LoadRules finds and loads bundles, and checks that they can be enforced together. With an error, it returns them up
-// to the one that cannot be loaded.
+// LoadRules finds and loads bundles, and checks that they can be enforced together. With an error, it returns those up
+// to the failing one.
 func LoadRules(names []string, root string) (RuleSources, error) {
 	var all RuleSources
 	for _, name := range names {
@@ -132,7 +133,7 @@ func (all RuleSources) CheckCombined() error {
 	return err
 }
 
-// Bundles returns the bundles, which are loaded.
+// Bundles returns the loaded bundles.
 func (all RuleSources) Bundles() []*rules.Bundle {
 	var bundles []*rules.Bundle
 	for i := range all {
@@ -150,8 +151,7 @@ func (all RuleSources) String() string {
 	return strings.Join(names, " and ")
 }
 
-// narrow removes all rules but those with the ids that --rule names; without ids, none. An id that no bundle has is an
-// error.
+// narrow removes all rules except those with the ids of --rule; without ids, none. An unknown id is an error.
 func (all RuleSources) narrow(ids []string) error {
 	if len(ids) == 0 {
 		return nil

@@ -1,16 +1,14 @@
-// Package run finds out what a run is about, before anything is scanned: the files, the bundles that are enforced, and
-// what is compared with what.
+// Package run prepares a scan: it finds the files, the enforced bundles, and the commits to compare.
 //
 //	flags, environment --Open--> Run{Rules, Tree, ...}
 //
-// [Options] are what the user asks for. [Open] opens the files and loads the bundles: those on disk or, for a change,
-// those of both of its states, each found in git's objects, so that a change can tighten the rules that check it, never
-// loosen them. In CI, the base "auto" is chosen from the variables of the CI system; an environment that it does not
-// know, or that names no base, is an error.
+// [Options] are the user's flags. [Open] opens the files and loads the bundles: those on disk or, for a change, those
+// of both sides, each from git's objects, so that a change can tighten the rules that check it, never loosen them. In
+// CI, the base "auto" is chosen from the variables of the CI system; an unknown environment, or one without a base, is
+// an error.
 //
-// It leaves out of a scan the rule files in use and the file of the verdict, and nothing else. It reads the disk, git's
-// objects, and the variables that it is given. It writes and prints nothing. It knows nothing of what is in the files
-// that are checked.
+// The scan skips the rule files in use and the file of the verdict, and nothing else. The package reads the disk,
+// git's objects and the given variables, but no file to check. It writes and prints nothing.
 package run
 
 import (
@@ -33,46 +31,46 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// Options say what to scan, and by which rules. Of Rev, Base, Staged, Tracked, List and Content at most one is set;
-// without any the run is about a directory.
+// Options say what to scan, and by which rules. At most one of Rev, Base, Staged, Tracked, List and Content is set;
+// without any the run scans a directory.
 type Options struct {
 	Version string // of the program, for the verdict
 
 	Path     string   // the directory; "": the root of the repository around the current one, or that itself
-	Policies []string // the names of the bundles; "" among them is the one that the root contains
+	Policies []string // names of the bundles; "" is the one in the root
 	Pins     Pins
-	RuleIDs  []string // the ids of the rules that are enforced; none: all
+	RuleIDs  []string // the enforced rules; none: all
 
-	Rev        string // the commit all of whose files are meant, read from git's objects
-	Base, Head string // the commits to compare, or "auto"; the Head "" is HEAD
-	PolicyRef  string // the commit whose bundle alone checks a change; "": those of both states
+	Rev        string // the commit to scan, read from git's objects
+	Base, Head string // the commits to compare, or "auto"; an empty Head is HEAD
+	PolicyRef  string // the commit whose bundle alone checks a change; "": both sides
 	// RequireMerged makes it an error of the run if the head does not contain all commits of the Base.
 	RequireMerged bool
 	Staged        bool
 	Tracked       bool
 	List          func(context.Context) ([]string, error) // reads the paths of the files
-	Content       func(context.Context) ([]byte, error)   // reads the one file, whose path is ContentPath
+	Content       func(context.Context) ([]byte, error)   // reads the one file, at ContentPath
 	// ContentPath is a path from the root.
 	ContentPath string
 
-	Allow           []string  // reasons that are explicitly allowed: values of --allow
-	Exclude         []string  // globs of paths that no rule applies to: the run is partial
+	Allow           []string  // values of --allow
+	Exclude         []string  // globs of excluded paths: the run is partial
 	AsOf            string    // the day that counts for allowances, such as 2027-03-01; "": today
 	Now             time.Time // zero: the present
 	RequireGoverned bool      // no covered file is an error
 	MaxFileBytes    int64     // a longer covered file is an error; 0: no limit
 
-	Output string // the file of the verdict; "" if it goes to none
-	// NoteUncommitted asks for a note that the changes on disk are no part of a commit that the user named.
+	Output string // the file of the verdict; "" if none
+	// NoteUncommitted adds a note that uncommitted changes are not part of a named commit.
 	NoteUncommitted bool
 
 	Git    repo.Environment
-	Getenv func(name string) string // for what a CI system says
+	Getenv func(name string) string // for the variables of a CI system
 
-	OpenedRepository *repo.Repository // the one that Rev is about; nil: the one that Path and Git mean
-	Workers          int              // files checked at a time; 0: as many as processors
-	Cache            *Cache           // of what bundles are compiled to, for many runs; nil: none
-	// Load loads a bundle that is named, for many runs; nil: it is read from disk.
+	OpenedRepository *repo.Repository // the repository of Rev; nil: found by Path and Git
+	Workers          int              // files checked at a time; 0: number of processors
+	Cache            *Cache           // of compiled bundles, for many runs; may be nil
+	// Load loads a named bundle, for many runs; nil reads it from disk.
 	Load func(name string) (RuleSource, error)
 }
 
@@ -87,31 +85,31 @@ type Run struct {
 	Plans   *check.PlanCache
 	Limiter *check.ParseLimiter
 	Tree    tree.Tree
-	// BaselineAllowances are those of the bundles at each commit that a change starts from.
+	// BaselineAllowances are the bundles' allowances at each commit that a change starts from.
 	BaselineAllowances [][]rules.Allowance
 
-	AllowsLink func(path string) bool // symbolic links that are allowed; nil: none
+	AllowsLink func(path string) bool // allowed symbolic links; nil: none
 	Excludes   func(path string) bool // nil: nothing is excluded
-	Day        string                 // that counts for allowances
+	Day        string                 // the day that counts for allowances
 	Backdated  bool                   // Day is before today: the run is partial if a bundle has dates
 
 	Skip      map[string]string // paths on disk that are not part of the tree, and the reason
 	RuleFiles []check.RuleFile  // in use: not part of git's trees
-	Errors    []verdict.Error   // what is wrong, although the scan can go on
-	Mistakes  document.Errors   // those of Errors that are about a bundle
+	Errors    []verdict.Error   // the scan can go on with these
+	Mistakes  document.Errors   // the Errors about a bundle
 	Notes     []string          // for the report
-	MustCover bool              // all of the tree is scanned by its own bundle, which must cover a file of it
-	// OpenedRepository is the one that a git scope is about; nil in the others.
+	MustCover bool              // the whole tree is scanned by its own bundle, which must cover a file of it
+	// Repo is the repository of a git scope; nil in the others.
 	Repo *repo.Repository
 
-	FilterReport *checkout.FilterReport // nil, or what to tell about filters
-	Reuse        *check.Reuse           // nil: every file is read
+	FilterReport *checkout.FilterReport // of filters; may be nil
+	Reuse        *check.Reuse           // may be nil: every file is read
 
 	closeTree func()                       // nil: nothing is open
-	ruleSums  map[string][sha256.Size]byte // of the rule files on disk that are skipped, by path
+	ruleSums  map[string][sha256.Size]byte // the rule files on disk that are skipped, by path
 }
 
-// Scope returns what is known about the scope before there is a tree.
+// Scope returns the scope that is known before the tree is opened.
 func (o *Options) Scope() verdict.Scope {
 	switch {
 	case o.Content != nil:
@@ -130,8 +128,8 @@ func (o *Options) Scope() verdict.Scope {
 	return verdict.Scope{Mode: "full"}
 }
 
-// Open opens the files and loads the bundles. The run is to be closed. With an error it has as much as is known, for
-// the report, and is closed.
+// Open opens the files and loads the bundles. The run must be closed. With an error it is closed, and has the fields
+// that are known, for the report.
 func Open(ctx context.Context, o Options) (*Run, error) {
 	r := &Run{Options: o, Skip: map[string]string{}, ruleSums: map[string][sha256.Size]byte{}}
 	err := r.parse()
@@ -149,7 +147,7 @@ func Open(ctx context.Context, o Options) (*Run, error) {
 	return r, nil
 }
 
-// Close closes the files, at the end of the scan.
+// Close closes the tree.
 func (r *Run) Close() {
 	if r.closeTree != nil {
 		r.closeTree()
@@ -157,7 +155,7 @@ func (r *Run) Close() {
 	}
 }
 
-// use takes a tree that was opened, and closes it with the run.
+// use sets an opened tree, and closes it with the run.
 func (r *Run) use(t tree.Tree, closeTree func(), err error) error {
 	r.Tree, r.closeTree = t, closeTree
 	return err
@@ -174,8 +172,8 @@ func (r *Run) parse() (err error) {
 	return err
 }
 
-// ParseDay returns the day that counts for allowances, which the flag --as-of names or is today in UTC, and whether it
-// is before today. A zero now is the present.
+// ParseDay returns the day that counts for allowances, from --as-of or today in UTC, and whether it is before today. A
+// zero now is the present.
 func ParseDay(flag string, now time.Time) (day string, backdated bool, err error) {
 	if now.IsZero() {
 		now = time.Now()
@@ -227,7 +225,7 @@ func (r *Run) openDisk(ctx context.Context) (err error) {
 	return r.use(tree.OpenFolder(r.Place.Root))
 }
 
-// loadFromDisk loads the bundles on disk, and leaves their rule files and the verdict out of the scan.
+// loadFromDisk loads the bundles on disk, and skips their rule files and the verdict in the scan.
 func (r *Run) loadFromDisk() error {
 	all, err := LoadRules(r.Policies, r.Place.Root)
 	r.Policy, r.MustCover = all.String(), r.discovers() && r.Content == nil && r.List == nil
@@ -253,7 +251,7 @@ func (r *Run) loadFromDisk() error {
 			}
 		}
 	}
-	if r.Content != nil || r.Output == "" { // the file at that path on disk is not the one on standard input
+	if r.Content != nil || r.Output == "" { // standard input is not the file on disk
 		return nil
 	}
 	path, in, err := worktree.PathIn(r.Place.Root, r.Output)
@@ -263,11 +261,11 @@ func (r *Run) loadFromDisk() error {
 	return err
 }
 
-// discovers reports whether the bundle is the one that the tree contains.
+// discovers reports whether discovery finds the bundle in the tree.
 func (o *Options) discovers() bool { return len(o.Policies) == 1 && o.Policies[0] == "" }
 
-// openContent returns the one file. If it has the path of a rule file, it is left out only if it is that file's current
-// content, and not a new version of it.
+// openContent returns the one file. A file at the path of a rule file is skipped only if it has that file's current
+// content, and is not a new version of it.
 func (r *Run) openContent(ctx context.Context) (tree.Tree, error) {
 	content, err := r.Content(ctx)
 	if err != nil {
@@ -312,11 +310,11 @@ func (r *Run) openRepository() (err error) {
 	return err
 }
 
-// Undecided returns the verdict of a run that an error kept from scanning, of which this much is known.
+// Undecided returns the verdict of a run that failed before scanning, with the fields that are known.
 func (r *Run) Undecided(err error) *verdict.Verdict {
 	scope := r.Scope()
 	if r.Rev != "" && r.Tree != nil {
-		scope = r.Tree.Scope() // which names the commit
+		scope = r.Tree.Scope() // it names the commit
 	}
 	return Verdict(r.Version, scope, err)
 }

@@ -37,7 +37,7 @@ func bundle(t testing.TB, dir, id string) {
 	write(t, filepath.Join(dir, "rules/invariants.yml"), "rules: []\n")
 }
 
-// TestPlace: how a folder is shown, and how the paths of its files begin.
+// TestPlace: the displayed directory, and the prefix of its files.
 func TestPlace(t *testing.T) {
 	for root, want := range map[string]Place{
 		".":    {Root: ".", Shown: ".", Prefix: ""},
@@ -60,8 +60,8 @@ func TestPlace(t *testing.T) {
 	}
 }
 
-// TestVerdictFile: a verdict goes into the root of the repository, or with a path into the current folder. Whatever
-// the request is, the file is one of those that are voided if it is not known.
+// TestVerdictFile: a verdict goes into the root of the repository, or with a path into the current directory. It is
+// always one of the files that are invalidated for unknown options.
 func TestVerdictFile(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, ".git/HEAD"), "ref: refs/heads/main\n")
@@ -84,7 +84,7 @@ func TestVerdictFile(t *testing.T) {
 	}
 }
 
-// TestLoadRules: bundles are found by name, none is dropped, and no id may be in two of them.
+// TestLoadRules: bundles are found by name, none is dropped, and ids must be unique.
 func TestLoadRules(t *testing.T) {
 	dir := t.TempDir()
 	for _, id := range []string{"A-1", "B-1"} {
@@ -108,8 +108,8 @@ func TestLoadRules(t *testing.T) {
 	}
 }
 
-// TestOpen: the rule files that judge and the file of the verdict are not scanned. Of the content that is handed
-// in, only what is the rule file itself is not.
+// TestOpen: the enforced rule files and the file of the verdict are not scanned. A given content is skipped only if it
+// is the rule file itself.
 func TestOpen(t *testing.T) {
 	dir := t.TempDir()
 	bundle(t, dir, "A-1")

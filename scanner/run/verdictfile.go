@@ -8,17 +8,17 @@ import (
 	"github.com/policyscan/policyscan/scanner/repo"
 )
 
-// VerdictName is the name of the verdict's file if no other is named.
+// VerdictName is the default name of the verdict's file.
 const VerdictName = "verdict.json"
 
-// VerdictFile returns where the verdict goes if no other file is named: into the root of the repository, so that a run
-// in one of its folders leaves no second verdict there for the next run to scan. If a folder is named, or there is
-// no repository with files (outside of any, or in a bare one), it goes into the current folder.
+// VerdictFile returns the default file of the verdict: in the root of the repository, so that a run in a directory
+// below leaves no second verdict for the next run to scan. With a PATH, or without a repository with files, it is in
+// the current directory.
 func (o *Options) VerdictFile() (string, error) {
 	if o.Path != "" {
 		return VerdictName, nil
 	}
-	if o.Rev != "" || o.Base != "" || o.Staged || o.Tracked { // these ask git what the repository is
+	if o.Rev != "" || o.Base != "" || o.Staged || o.Tracked { // git says where the repository is
 		if file, ok := verdictByGit(o.Git); ok {
 			return file, nil
 		}
@@ -26,8 +26,8 @@ func (o *Options) VerdictFile() (string, error) {
 	return verdictByFolder()
 }
 
-// VerdictFiles returns where the verdict of a run may be whose request is not known: in the files that are named, of
-// which "" names none, or else in all that [Options.VerdictFile] could return.
+// VerdictFiles returns the possible files of the verdict of a run whose options are unknown: the named ones without
+// "", or else all results of [Options.VerdictFile].
 func VerdictFiles(git repo.Environment, named ...string) []string {
 	if named = slices.DeleteFunc(slices.Clone(named), func(name string) bool { return name == "" }); len(named) > 0 {
 		return named
@@ -43,8 +43,8 @@ func VerdictFiles(git repo.Environment, named ...string) []string {
 	return slices.Compact(all)
 }
 
-// verdictByGit returns the file in git's scopes, for which GIT_DIR can name the repository; false if
-// no repository can be opened.
+// verdictByGit returns the file in git's scopes, for which GIT_DIR can name the repository; false if no repository can
+// be opened.
 func verdictByGit(git repo.Environment) (file string, ok bool) {
 	r, err := git.Open("")
 	if err != nil {
@@ -54,7 +54,7 @@ func verdictByGit(git repo.Environment) (file string, ok bool) {
 	return filepath.Join(p.Root, VerdictName), err == nil
 }
 
-// verdictByFolder returns the file in the other scopes, which look for the repository around the current folder.
+// verdictByFolder returns the file in the other scopes, which look for the repository around the current directory.
 func verdictByFolder() (string, error) {
 	root, err := rootHere()
 	if err != nil {

@@ -1,13 +1,13 @@
-// Package linehash computes GitHub's primaryLocationLineHash for the lines of a text, by which its code scanning
-// follows an alert when the lines above it change.
+// Package linehash computes GitHub's primaryLocationLineHash, by which its code scanning follows an alert when the
+// lines above it change.
 //
 // The hash of a line is a polynomial hash (base 37, modulo 2^64) of the 100 UTF-16 code units from the line's start
-// on, across the lines that follow. Spaces and tabs are skipped, CR and CRLF count as LF, the unit 0xFFFF stands for
-// the end of the text and zeros for what would come after it. github/codeql-action writes it in src/fingerprints.ts;
-// docs/verdict.md says it in full.
+// on, across the lines that follow. Spaces and tabs are skipped, CR and CRLF count as LF, the unit 0xFFFF marks the
+// end of the text, and zeros follow it. The original is src/fingerprints.ts of github/codeql-action; docs/verdict.md
+// has a full description.
 //
-// A [Hasher] takes a text as UTF-16 code units, in any number of pieces, and gives the hash of each line in order.
-// It neither reads files nor decodes bytes. Its memory does not grow with the text.
+// A [Hasher] reads a text as UTF-16 code units, in any number of pieces, and emits the hash of each line in order. It
+// neither reads files nor decodes bytes. Its memory does not grow with the text.
 package linehash
 
 import (
@@ -16,41 +16,40 @@ import (
 	"strconv"
 )
 
-// hashUnits is how many UTF-16 code units a line's hash looks at.
+// hashUnits is the number of UTF-16 code units in a line's hash.
 const hashUnits = 100
 
-// hashBase is the base of the polynomial, and hashPower its hashUnits-th power
-// modulo 2^64.
+// hashBase is the base of the polynomial, and hashPower its hashUnits-th power modulo 2^64.
 const (
 	hashBase  = 37
 	hashPower = 0xe59cd09a331cdb71
 )
 
-// room is how many units a hasher remembers, at the most. It is a power of two.
+// room is the maximum number of units that a hasher remembers, a power of two.
 const room = 512
 
 // A Hasher computes the hashes of a text's lines.
 //
-// It keeps one polynomial of the whole text. With P(n) for that of its first
-// n units, the hash of the 100 units from n on is P(n+100) - 37^100 P(n).
+// It keeps one polynomial of the whole text. With P(n) for that of its first n units, the hash of the 100 units from n
+// on is P(n+100) - 37^100 P(n).
 type Hasher struct {
 	emit    func(line, n int64, hash uint64)
 	line    int64 // of the last line that began
 	midLine bool
 	afterCR bool
 
-	// The polynomials, at least from the first line on whose hash is not known, and how many units are in the last one
-	// that are not in the first.
+	// The polynomials, at least from the first line with an unknown hash on, and the number of units between the first
+	// and the last.
 	polys [room + hashUnits]uint64
 	n     int
 	units [room]byte // of one addLines
-	// Where in polys the lines begin. Those from known to begun have no hash yet.
+	// The indices of the lines in polys. Those from known to begun have no hash yet.
 	starts       [room]uint16
 	known, begun int
 }
 
-// Reset begins a text, and has to be called for the first one, too. The hasher then calls emit for all lines, in order:
-// n lines from the given one on have this hash. Lines count from 1. A text has one line more than it has line ends.
+// Reset begins a text, also the first one. The hasher then calls emit for all lines, in order: n lines from the given
+// one on have this hash. Lines count from 1. A text has one line more than it has line ends.
 func (h *Hasher) Reset(emit func(line, n int64, hash uint64)) {
 	h.emit = emit
 	h.line, h.midLine, h.afterCR = 0, false, false
@@ -58,7 +57,7 @@ func (h *Hasher) Reset(emit func(line, n int64, hash uint64)) {
 	h.known, h.begun = 0, 0
 }
 
-// Add takes the text's next UTF-16 code unit.
+// Add adds the next code unit.
 func (h *Hasher) Add(unit uint16) {
 	afterCR := h.afterCR
 	h.afterCR = false
@@ -76,10 +75,9 @@ func (h *Hasher) Add(unit uint16) {
 	h.add(unit)
 }
 
-// AddASCII takes the text's next characters, all of them ASCII: the same as Add for
-// each, but faster.
+// AddASCII is a faster [Hasher.Add] for ASCII characters.
 func (h *Hasher) AddASCII(text []byte) {
-	if len(text) < 8 { // as between characters that are not ASCII
+	if len(text) < 8 { // usual between characters that are not ASCII
 		for _, c := range text {
 			h.Add(uint16(c))
 		}
@@ -100,7 +98,7 @@ func (h *Hasher) AddASCII(text []byte) {
 	}
 }
 
-// isUnit is 1 for each ASCII character that is a unit of the hash, and 0 for those that are skipped.
+// isUnit is 1 for each ASCII character in the hash, and 0 for the skipped ones.
 var isUnit = func() (is [256]uint8) {
 	for c := range is {
 		is[c] = 1
@@ -109,16 +107,15 @@ var isUnit = func() (is [256]uint8) {
 	return is
 }()
 
-// addLines takes what text begins with, up to a CR or as much as there is room for, and returns how many characters
-// that was.
+// addLines adds the beginning of text, up to a CR or the end of the room, and returns its length.
 func (h *Hasher) addLines(text []byte) int {
 	h.makeRoom()
 	text = text[:min(len(text), room-h.n)]
 	if cr := bytes.IndexByte(text, '\r'); cr >= 0 {
 		text = text[:cr]
 	}
-	// Where words end is hard to foretell for a processor. So nothing depends on it: what is no unit is overwritten by
-	// what is next.
+	// Branches on the ends of words are mispredicted. So the loop has no such branch: a skipped character is
+	// overwritten by the next.
 	n := 0
 	for _, c := range text {
 		h.units[n&(room-1)] = c
@@ -163,7 +160,7 @@ func (h *Hasher) addUnits(units []byte) {
 	}
 }
 
-// addLineEnds takes a run of line ends that text begins with, and returns how many bytes that was.
+// addLineEnds adds a run of line ends at the beginning of text, and returns its length.
 func (h *Hasher) addLineEnds(text []byte) int {
 	if text[0] == '\r' && len(text) > 1 && text[1] == '\n' {
 		n := Repeated(text, 2)
@@ -178,14 +175,14 @@ func (h *Hasher) addLineEnds(text []byte) int {
 	return n
 }
 
-// Repeated returns how many bytes text begins with that are its first size bytes again and again.
+// Repeated returns the length of the beginning of text that repeats its first size bytes.
 func Repeated(text []byte, size int) int {
 	n := size
 	for n < len(text) && n < 16 && text[n] == text[n-size] {
 		n++
 	}
 	if n < 16 {
-		return n / size * size // as nearly always
+		return n / size * size // usual
 	}
 	block := 16
 	for n+block <= len(text) && bytes.Equal(text[n:n+block], text[n-size:n-size+block]) {
@@ -201,7 +198,7 @@ func Repeated(text []byte, size int) int {
 	return n / size * size
 }
 
-// AddRepeated takes a code unit n times: the same as Add, but faster for spaces and line ends.
+// AddRepeated adds a code unit n times, faster than [Hasher.Add] for spaces and line ends.
 func (h *Hasher) AddRepeated(unit uint16, n int64) {
 	switch {
 	case n <= 0:
@@ -222,20 +219,20 @@ func (h *Hasher) AddRepeated(unit uint16, n int64) {
 	}
 }
 
-// AddLineEnds takes n line ends, each of them LF or CRLF.
+// AddLineEnds adds n line ends, each of them LF or CRLF.
 func (h *Hasher) AddLineEnds(n int64) {
 	h.afterCR = false
 	for ; n > 0 && !h.onlyLineEnds(); n-- {
 		h.add('\n')
 	}
 	if n > 0 {
-		// With each the first of the lines whose hash is not known has one, and another line begins.
+		// Each completes the hash of the first pending line, and begins another line.
 		h.emit(h.line-(hashUnits-1)+1, n, lineEnds)
 		h.line += n
 	}
 }
 
-// lineEnds is the hash of a line with so many line ends behind it that it looks at nothing else.
+// lineEnds is the hash of a line whose 100 units are line ends.
 var lineEnds = func() (hash uint64) {
 	for range hashUnits {
 		hash = hash*hashBase + '\n'
@@ -243,18 +240,17 @@ var lineEnds = func() (hash uint64) {
 	return hash
 }()
 
-// onlyLineEnds reports whether so many lines have no hash that each of the last units is a line end.
+// onlyLineEnds reports whether each of the last units is a line end.
 func (h *Hasher) onlyLineEnds() bool { return !h.midLine && h.begun-h.known == hashUnits-1 }
 
-// Idle reports whether no hash depends on what is next, up to the end of the line, so that it need
-// not be added.
+// Idle reports whether no hash depends on the rest of the line, which then need not be added.
 func (h *Hasher) Idle() bool { return h.midLine && h.known == h.begun }
 
-// Lines returns how many lines have begun: those before a line of which nothing was added yet.
+// Lines returns the number of lines that have begun: those before a line without any unit yet.
 func (h *Hasher) Lines() int64 { return h.line }
 
-// toLineEnd returns where the first line of text ends. In long lines it looks for either character in
-// turn, in blocks, so that it looks at nothing that is far behind the line's end.
+// toLineEnd returns the end of the first line of text. It searches long lines in blocks, for one character at a time,
+// to stay near the line's end.
 func toLineEnd(text []byte) int {
 	const size = 1 << 10
 	for n := 0; n < len(text); n += size {
@@ -284,7 +280,7 @@ func (h *Hasher) add(unit uint16) {
 	h.take()
 }
 
-// begin notes that a line begins at a place of polys.
+// begin begins a line at an index of polys.
 func (h *Hasher) begin(at int) {
 	h.midLine = true
 	h.starts[h.begun] = uint16(at)
@@ -292,7 +288,7 @@ func (h *Hasher) begin(at int) {
 	h.line++
 }
 
-// makeRoom forgets what no hash needs any more, if there is little room: at least 100 units have room then.
+// makeRoom drops polynomials that no hash needs, if there is little room: at least 100 units have room then.
 func (h *Hasher) makeRoom() {
 	if h.n <= room-hashUnits {
 		return
@@ -309,7 +305,7 @@ func (h *Hasher) makeRoom() {
 	h.known, h.begun = 0, h.begun-h.known
 }
 
-// take emits the lines of which enough is there.
+// take emits the lines that are complete.
 func (h *Hasher) take() {
 	for h.known < h.begun {
 		at := int(h.starts[h.known])
@@ -321,7 +317,7 @@ func (h *Hasher) take() {
 	}
 }
 
-// Close ends the text and emits the lines that are left.
+// Close ends the text and emits the remaining lines.
 func (h *Hasher) Close() {
 	h.add(0xffff)
 	for range hashUnits - 1 {
@@ -331,8 +327,8 @@ func (h *Hasher) Close() {
 	h.take()
 }
 
-// Format writes a line's hash as GitHub does: in hexadecimal, with the
-// number of lines that have had it so far, this one included.
+// Format writes a line's hash in GitHub's syntax: in hexadecimal, with the number of lines with that hash so far,
+// including this one.
 func Format(hash uint64, count int64) string {
 	return strconv.FormatUint(hash, 16) + ":" + strconv.FormatInt(count, 10)
 }

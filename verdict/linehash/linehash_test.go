@@ -63,7 +63,7 @@ func TestLineHashVectors(t *testing.T) {
 	}
 }
 
-// naiveLineHashes is the definition of docs/verdict.md, followed to the letter.
+// naiveLineHashes is the literal definition of docs/verdict.md.
 func naiveLineHashes(text string) []string {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	text = strings.ReplaceAll(text, "\r", "\n")
@@ -95,10 +95,10 @@ func FuzzLineHash(f *testing.F) {
 	f.Add("x = 1\r\n\r\n\ty\r\rz")
 	f.Add(strings.Repeat("a line of text\n", 30))
 	f.Add(strings.Repeat("\U0001f600", 120) + "\n \n")
-	// More than a hasher remembers, with lines of which the hash is not known where it forgets.
+	// More than a hasher remembers, with lines of unknown hash where it forgets.
 	f.Add(strings.Repeat("x\n", 700) + strings.Repeat("\ta line of 27 units and more\r\n", 60))
 	f.Add(strings.Repeat(strings.Repeat("yz ", 33)+"\n", 30) + strings.Repeat("é\n", 600))
-	// Runs that are taken at once, and lines of which most is skipped.
+	// Runs that are added at once, and lines that are mostly skipped.
 	for _, end := range []string{"\n", "\r", "\r\n"} {
 		f.Add("a" + strings.Repeat(end, 330) + "b")
 		f.Add(strings.Repeat(end, 150) + "\r" + strings.Repeat("\r\n", 150) + "\n\n x")

@@ -8,22 +8,22 @@ import (
 	"github.com/policyscan/policyscan/verdict/code"
 )
 
-// An ending writes every output of a run whose document is decided. A PASS of which anything could not be written, or
-// that a signal met on the way, becomes a FAIL: its files are then removed, and those of a document that says so
-// written in their place. What a person reads comes last, so that it does not say PASS of such a run.
+// An ending writes every output of a run whose document is decided. If an output of a PASS cannot be written, or a
+// signal arrives, the document becomes a FAIL, and the files are removed and written again. The report for display
+// comes last, so that it never shows PASS for such a run.
 type ending struct {
 	reports []Report
-	of      *verdict.Verdict // that the reports are of; nil: they are of a fleet's summary
+	of      *verdict.Verdict // nil for the reports of a fleet's summary
 	stdout  io.Writer
 	passes  func() bool
-	fail    func(verdict.Error) // makes the document a FAIL, for this reason
+	fail    func(verdict.Error) // makes the document a FAIL with this error
 	save    func() error        // writes the document to its file, if it has one
 	print   func() error        // writes it to standard output, if it goes there
-	show    func() error        // writes what a person reads
+	show    func() error        // writes the report for display
 	failed  error               // the first output that could not be written
 }
 
-// write returns the first error of the outputs that could not be written.
+// write returns the first output error.
 func (e *ending) write(caught func() int) error {
 	e.writeFiles()
 	printed := !e.passes() || e.failed == nil
@@ -43,7 +43,7 @@ func (e *ending) write(caught func() int) error {
 	return e.failed
 }
 
-// lose turns a PASS into a FAIL that says why, and writes that.
+// lose turns a PASS into a FAIL with the error, and writes it.
 func (e *ending) lose() {
 	lost := verdict.Error{
 		Code:    code.Interrupted,
@@ -53,13 +53,13 @@ func (e *ending) lose() {
 		lost = verdict.Error{Code: code.Output, Message: e.failed.Error()}
 	}
 	e.fail(lost)
-	for _, r := range e.reports { // which makes room, too
+	for _, r := range e.reports { // it makes room, too
 		e.note(r.clear())
 	}
 	e.writeFiles()
 }
 
-// writeFiles writes what goes to files: the document last, which vouches for them.
+// writeFiles writes the outputs in files: the document last, since it confirms the others.
 func (e *ending) writeFiles() {
 	for _, r := range e.reports {
 		if r.file != "" {
@@ -69,7 +69,7 @@ func (e *ending) writeFiles() {
 	e.note(e.save())
 }
 
-// writeStdout writes the one output, if any, that goes to standard output.
+// writeStdout writes the output to standard output, if any.
 func (e *ending) writeStdout() {
 	e.note(e.print())
 	for _, r := range e.reports {

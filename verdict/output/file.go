@@ -13,18 +13,16 @@ import (
 	"github.com/policyscan/policyscan/verdict/code"
 )
 
-// A file is the place verdict.json is written to. It never holds an old or a
-// partial PASS: [create] replaces what was there by a FAIL that is in progress,
-// and [file.write] replaces that by the verdict, each by a temporary file, fsync and
-// rename. So a run that crashes, is killed or meets a full disk leaves a FAIL.
+// A file is the place of verdict.json. It never holds an old or a partial PASS: [create] replaces the old content by a
+// FAIL that is in progress, and [file.write] replaces that by the verdict, each by a temporary file, fsync and rename.
+// So a run that crashes, is killed or meets a full disk leaves a FAIL.
 type file struct {
 	path string
 }
 
-// create takes path for a run's verdict and writes an incomplete FAIL there, with
-// the code E_IN_PROGRESS. A path that is a link, or anything but a regular file,
-// is refused and left as it is. When the FAIL cannot be written, the old file is
-// removed; when not even that can be done, the error says that it is stale.
+// create writes an incomplete FAIL with the code E_IN_PROGRESS to path. It refuses and keeps a link, or another
+// irregular file. When the FAIL cannot be written, the old file is removed; if that fails too, the error says that it
+// is stale.
 func create(path, version string, scope verdict.Scope) (*file, error) {
 	marker := verdict.Incomplete(version, scope, verdict.Error{Code: code.InProgress, Message: InProgress})
 	marker.Decide()
@@ -35,7 +33,7 @@ func create(path, version string, scope verdict.Scope) (*file, error) {
 const InProgress = "the run began and has not ended; " +
 	"if no policyscan is running, it crashed or was killed: run it again"
 
-// createAs is create with another document for the run that has not ended. It must not say PASS.
+// createAs is create with another document as the marker, which must not say PASS.
 func createAs(path string, marker Document) (*file, error) {
 	if err := overwritable(path, "verdict", "file"); err != nil {
 		return nil, err
@@ -52,8 +50,8 @@ func createAs(path string, marker Document) (*file, error) {
 	return f, nil
 }
 
-// overwritable is an error if a document would take the place of what is not one: what it is and where another place
-// would be are for the error. What cannot be read may be a PASS, and is replaced.
+// overwritable returns an error if path has a file that is not such a document. what and where are for its message. A
+// file that cannot be read may be a PASS, and is replaced.
 func overwritable(path, what, where string) error {
 	if err := replaceable(path); err != nil {
 		return err
@@ -65,7 +63,7 @@ func overwritable(path, what, where string) error {
 	return nil
 }
 
-// replaceable is an error if a path is a link, or anything but a regular file or nothing.
+// replaceable returns an error if path is a link or another irregular file.
 func replaceable(path string) error {
 	switch st, err := os.Lstat(path); {
 	case err == nil && st.Mode()&fs.ModeSymlink != 0:
@@ -82,13 +80,13 @@ func replaceable(path string) error {
 	return nil
 }
 
-// A Document is what a run ends with: a verdict, or the shard file of a part of a run.
+// A Document is the result of a run: a verdict, or the shard file of a part of a run.
 type Document interface {
 	// Encode returns the bytes of the file.
 	Encode() ([]byte, error)
 }
 
-// write replaces the file's content by a document, wholly or not at all.
+// write replaces the file's content by a document, whole or not at all.
 func (f *file) write(d Document) error {
 	if err := disk.ReplaceBy(f.path, func(w io.Writer) error { return writeDocument(w, d) }); err != nil {
 		return fmt.Errorf("%s: the verdict cannot be written: %w", verdict.Visible(f.path), disk.Cause(err))
@@ -96,7 +94,7 @@ func (f *file) write(d Document) error {
 	return nil
 }
 
-// writeDocument writes a document, and a verdict as it is made: it can be much larger than what it is made of.
+// writeDocument writes a document; it streams a verdict, which can be much larger than its data.
 func writeDocument(w io.Writer, d Document) error {
 	if v, ok := d.(*verdict.Verdict); ok {
 		return v.Write(w)
@@ -111,30 +109,29 @@ func writeDocument(w io.Writer, d Document) error {
 // Tracks reports whether git tracks a file.
 type Tracks func(file string) (bool, error)
 
-// resolved is the path of an output whose folder is named without links. A temporary file
-// is written next to it.
+// resolved returns the path of an output with its directory resolved. Temporary files are written next to it.
 func resolved(file string) string {
 	dir, name := filepath.Split(file)
-	if dir = disk.Physical(dir); dir != "" { // "" stays the current folder
+	if dir = disk.Physical(dir); dir != "" { // "" stays the current directory
 		dir = filepath.Clean(dir) + string(filepath.Separator)
 	}
 	return dir + name
 }
 
-// sameFile reports whether two outputs are one file, which may not be there yet.
+// sameFile reports whether two outputs are one file, which need not exist yet.
 func sameFile(a, b string) bool {
 	dirA, nameA := filepath.Split(a)
 	dirB, nameB := filepath.Split(b)
 	realA, errA := disk.Real(dirA)
 	realB, errB := disk.Real(dirB)
-	if errA != nil || errB != nil { // a folder that is not there
+	if errA != nil || errB != nil { // a missing directory
 		return filepath.Clean(a) == filepath.Clean(b)
 	}
 	return realA == realB && nameA == nameB
 }
 
-// ThroughLink is an error if a folder of a path is a link that git tracks: a change could bring it, and choose where
-// the program writes. What the path is of, such as output, is for the error.
+// ThroughLink returns an error if a directory of a path is a link that git tracks: a change could add it, and choose
+// where the program writes. what names the output in the error.
 func (tracks Tracks) ThroughLink(what, file string) error {
 	for i, c := range file {
 		if !os.IsPathSeparator(uint8(c)) || i == 0 {
@@ -156,7 +153,7 @@ func (tracks Tracks) ThroughLink(what, file string) error {
 	return nil
 }
 
-// untracked is an error if git tracks a file that is to be written.
+// untracked returns an error if git tracks a file that is to be written.
 func (tracks Tracks) untracked(file string) error {
 	tracked, err := tracks(file)
 	switch {

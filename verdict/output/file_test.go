@@ -44,10 +44,10 @@ func readBack(t *testing.T, name string) *verdict.Verdict {
 	return &v
 }
 
-// TestFile: what is at the output at each moment of a run.
+// TestFile: the content of the output at each moment of a run.
 func TestFile(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "out.json")
-	for range 2 { // the second time over the first one's PASS
+	for range 2 { // the second time over the first PASS
 		f, err := create(name, "1.0", verdict.Scope{Mode: "full"})
 		if err != nil {
 			t.Fatal(err)
@@ -74,7 +74,7 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// TestFault_058_059_OutputIsALink: refused, and left as it is.
+// TestFault_058_059_OutputIsALink: refused, and kept.
 func TestFault_058_059_OutputIsALink(t *testing.T) {
 	dir := t.TempDir()
 	target := filepath.Join(dir, "target.json")
@@ -102,10 +102,10 @@ func TestFault_058_059_OutputIsALink(t *testing.T) {
 	}
 }
 
-// TestFault_061_MarkerCannotBeWritten: the old verdict goes with it.
+// TestFault_061_MarkerCannotBeWritten: the old verdict is removed, too.
 func TestFault_061_MarkerCannotBeWritten(t *testing.T) {
 	dir := t.TempDir()
-	long := filepath.Join(dir, strings.Repeat("x", 250)) // there is no room for a temporary file's name
+	long := filepath.Join(dir, strings.Repeat("x", 250)) // no room for a temporary file's name
 	if err := os.WriteFile(long, []byte(verdict.DocumentHead+"1\", an old PASS"), 0o666); err != nil {
 		t.Skipf("SKIPPED: no such names here: %v", err)
 	}
@@ -124,8 +124,7 @@ func TestFault_061_MarkerCannotBeWritten(t *testing.T) {
 	}
 }
 
-// TestWriteReplaces: the file is another one afterwards, so who has the old one open
-// does not see it change.
+// TestWriteReplaces: the file is another one afterwards, so a reader of the old one does not see it change.
 func TestWriteReplaces(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("SKIPPED: an open file cannot be replaced here")
@@ -158,7 +157,7 @@ func unreadable(t *testing.T) string {
 		}
 		return name
 	}
-	names, err := filepath.Glob("/sys/bus/*/drivers_probe") // files to write to, whoever asks
+	names, err := filepath.Glob("/sys/bus/*/drivers_probe") // only for writing, for every user
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +172,7 @@ func unreadable(t *testing.T) string {
 	return ""
 }
 
-// TestOutputsThatCannotBeDetermined: of what cannot be looked at, read or removed it is said so.
+// TestOutputsThatCannotBeDetermined: a file that cannot be examined, read or removed is reported.
 func TestOutputsThatCannotBeDetermined(t *testing.T) {
 	wants := func(what string, err error, words ...string) {
 		t.Helper()
@@ -202,7 +201,7 @@ func TestOutputsThatCannotBeDetermined(t *testing.T) {
 	}
 }
 
-// TestStale: an old verdict that can be neither replaced nor removed is said to be one.
+// TestStale: an old verdict that can be neither replaced nor removed is reported as stale.
 func TestStale(t *testing.T) {
 	if runtime.GOOS == "windows" || os.Geteuid() == 0 {
 		t.Skip("SKIPPED: every file can be removed here")

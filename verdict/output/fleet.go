@@ -16,33 +16,33 @@ import (
 	"github.com/policyscan/policyscan/verdict/summary"
 )
 
-// The files of a fleet's results: the summary, and in a folder for each repository its verdict.
+// The files of a fleet's results: the summary, and in a directory for each repository its verdict.
 const (
 	fleetFile   = "fleet.json"
-	shardFile   = "shard.json" // in the place of the summary, of a shard
+	shardFile   = "shard.json" // of a shard, instead of the summary
 	verdictName = "verdict.json"
 )
 
-// A Fleet is the outputs of a run over many repositories: a folder of results, and reports of the summary.
+// A Fleet is the outputs of a run over many repositories: a directory of results, and reports of the summary.
 //
-//	Begin --> a summary that is in progress; what an earlier run left in the folder is gone
-//	Keep  --> the folder of a repository, with its verdict: whole, or not at all
-//	End   --> the reports, then the summary, then what a person reads
+//	Begin --> a summary that is in progress; the results of an earlier run are removed
+//	Keep  --> the directory of a repository, with its verdict: whole, or not at all
+//	End   --> the reports, then the summary, then the report for display
 type Fleet struct {
-	Output  string // the folder; "none": no results are kept
+	Output  string // the directory; "none": no results are kept
 	Reports []Report
 	Tracks  Tracks
 	Stdout  io.Writer
-	Show    func() error // writes what a person reads, which comes last
-	// Begun makes a shard's document of a summary, for the time until it ends; nil: the run is whole.
+	Show    func() error // writes the report for display, last
+	// Begun makes a shard's document from a summary, for the time until the run ends; nil: the run is whole.
 	Begun func(*summary.Fleet) Document
 
 	summary *summary.Fleet
-	dir     string // "" if there is none
+	dir     string // "" without one
 }
 
-// Begin takes the folder for the run: it must be empty, or have the results of an earlier run, which are removed. There
-// is then a summary that is in progress. The run's own summary is f, which is written by [Fleet.End].
+// Begin prepares the directory: it must be empty, or have the results of an earlier run, which are removed. It writes
+// a summary that is in progress. [Fleet.End] writes the run's own summary f.
 func (o *Fleet) Begin(f *summary.Fleet) error {
 	o.summary = f
 	if o.Output != "none" {
@@ -62,8 +62,7 @@ func (o *Fleet) Begin(f *summary.Fleet) error {
 	return nil
 }
 
-// replaceOld replaces the summary of an earlier run where this one cannot write its own: an old PASS must not be taken
-// for it.
+// replaceOld replaces the summary of an earlier run if this one cannot write its own, so that no old PASS remains.
 func (o *Fleet) replaceOld() {
 	if o.dir == "" || replaceable(o.path()) != nil || !IsVerdict(o.path()) {
 		return
@@ -71,10 +70,10 @@ func (o *Fleet) replaceOld() {
 	if tracked, err := o.Tracks(o.path()); tracked || err != nil {
 		return
 	}
-	_ = o.write(o.begun(unscanned(o.summary.Tool.Version))) // the usage error is said, and decides
+	_ = o.write(o.begun(unscanned(o.summary.Tool.Version))) // the usage error is reported, and decides
 }
 
-// begun is what the folder has until the run ends, made of a summary that says why.
+// begun is the document until the run ends; f has the reason.
 func (o *Fleet) begun(f *summary.Fleet) Document {
 	if o.Begun != nil {
 		return o.Begun(f)
@@ -82,8 +81,8 @@ func (o *Fleet) begun(f *summary.Fleet) Document {
 	return f
 }
 
-// ReplaceOldFleet does for a folder of results what [ReplaceOld] does for a verdict: the summary that is in it becomes
-// one that says FAIL, and the shard file what part makes of that. Without part, a shard file stays.
+// ReplaceOldFleet is [ReplaceOld] for a directory of results: its summary becomes a FAIL, and its shard file the
+// result of part. Without part, a shard file stays.
 func ReplaceOldFleet(version string, tracks Tracks, dir string, part func(*summary.Fleet) Document) {
 	f := unscanned(version)
 	o := &Fleet{Output: dir, dir: resolved(filepath.Clean(dir)), Tracks: tracks, summary: f}
@@ -94,7 +93,7 @@ func ReplaceOldFleet(version string, tracks Tracks, dir string, part func(*summa
 	}
 }
 
-// unscanned is the summary of a run whose flags cannot be followed.
+// unscanned is the summary of a run with invalid flags.
 func unscanned(version string) *summary.Fleet {
 	f := summary.New(version)
 	f.Errors = []verdict.Error{{
@@ -113,7 +112,7 @@ func (o *Fleet) name() string {
 	return fleetFile
 }
 
-// take makes the folder, marks it, and removes the results of an earlier run.
+// take makes the directory, marks it, and removes the results of an earlier run.
 func (o *Fleet) take() error {
 	shown := verdict.Visible(o.Output)
 	if err := o.Tracks.ThroughLink("output", filepath.Join(o.Output, o.name())); err != nil {
@@ -157,11 +156,11 @@ func (o *Fleet) write(d Document) error {
 	return nil
 }
 
-// maxDepth is how many folders deep a name can be: it has at most 1,024 bytes.
+// maxDepth is the largest depth of a name in directories: it has at most 1,024 bytes.
 const maxDepth = 512
 
-// removeOld removes the folders of earlier verdicts in a folder, and those that a run left behind that was killed. It
-// removes verdict.json and nothing else: a folder with other files in it is an error, since it is no folder of a run.
+// removeOld removes the directories of earlier verdicts, and those of a killed run. It removes only verdict.json: a
+// directory with other files is not from a run, which is an error.
 func (o *Fleet) removeOld(dir string, depth int) error {
 	inside, err := os.ReadDir(dir)
 	if err == nil && depth > maxDepth {
@@ -186,7 +185,7 @@ func (o *Fleet) removeOld(dir string, depth int) error {
 			if err := os.Remove(path); err != nil {
 				return fmt.Errorf("the results of an earlier run cannot be removed: %w", err)
 			}
-		case depth == 0: // a report, perhaps
+		case depth == 0: // perhaps a report
 		default:
 			return fmt.Errorf("%s: the folder of the results has a file that no run wrote; "+
 				"remove it, or name another folder with --output", verdict.Visible(path))
@@ -195,8 +194,8 @@ func (o *Fleet) removeOld(dir string, depth int) error {
 	return nil
 }
 
-// Keep writes the folder of a repository, by a temporary folder and a rename, and returns the hash of its verdict.json.
-// Several goroutines may call it at once.
+// Keep writes the directory of a repository, by a temporary directory and a rename, and returns the hash of its
+// verdict.json. Several goroutines may call it at once.
 func (o *Fleet) Keep(name string, v *verdict.Verdict) (sum string, err error) {
 	text, err := v.Encode()
 	if err != nil {
@@ -214,7 +213,7 @@ func (o *Fleet) Keep(name string, v *verdict.Verdict) (sum string, err error) {
 	return sum, nil
 }
 
-// keep makes the folder at a path, with the verdict in it.
+// keep makes the directory at a path, with the verdict in it.
 func keep(at string, text []byte) (err error) {
 	if err := os.MkdirAll(filepath.Dir(at), 0o777); err != nil {
 		return err
@@ -235,7 +234,7 @@ func keep(at string, text []byte) (err error) {
 	return os.Rename(temporary, at)
 }
 
-// Adopt keeps a verdict that another run wrote in its folder of results, and that must have this hash.
+// Adopt keeps a verdict from the results of another run; sum is its required hash.
 func (o *Fleet) Adopt(from, name, sum string) error {
 	in := func(format string, args ...any) error {
 		return fmt.Errorf("%s: the verdict of %s "+format, append([]any{verdict.Visible(from), verdict.Visible(name)},
@@ -272,7 +271,7 @@ func (o *Fleet) Void() error {
 	return o.removeOld(o.dir, 0)
 }
 
-// EndPart writes the document of a shard, and what a person reads.
+// EndPart writes the document of a shard, and the report for display.
 func (o *Fleet) EndPart(d Document) error {
 	err := o.write(d)
 	if shown := o.Show(); err == nil {
@@ -281,7 +280,7 @@ func (o *Fleet) EndPart(d Document) error {
 	return unwritten(err)
 }
 
-// End writes every output, and returns the first error of those that could not be: see [ending].
+// End writes every output, and returns the first error; see [ending].
 func (o *Fleet) End(caught func() int) error {
 	f := o.summary
 	f.Decide()
@@ -304,5 +303,5 @@ func (o *Fleet) End(caught func() int) error {
 	return e.write(caught)
 }
 
-// Printed reports whether a report of --report has standard output.
+// Printed reports whether a report of --report goes to standard output.
 func (o *Fleet) Printed() bool { return (&Run{Reports: o.Reports}).Printed() }

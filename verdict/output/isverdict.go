@@ -12,25 +12,23 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// IsVerdict reports whether there is a verdict at path, of whatever program: a JSON object with a member "verdict",
-// however it is written.
+// IsVerdict reports whether path has a verdict of any program: a JSON object with a member "verdict".
 func IsVerdict(path string) bool {
 	there, err := lookAt(path)
 	return err == nil && there == verdictFile
 }
 
-// What a file is whose place a verdict would take.
+// The kinds of a file at the verdict's path.
 const (
-	emptyFile = iota // it is empty
+	emptyFile = iota
 	verdictFile
 	otherFile
 )
 
-// maxLook is how much of a file is looked at. One that goes on behind that is taken for a verdict if it begins as one
-// could.
+// maxLook limits the bytes of a file that are searched. A longer file that could be a verdict counts as one.
 const maxLook = 256 << 20
 
-// lookAt says what a regular file is.
+// lookAt returns the kind of a regular file.
 func lookAt(path string) (there int, err error) {
 	st, err := os.Lstat(path)
 	if err != nil || !st.Mode().IsRegular() {
@@ -57,13 +55,13 @@ func lookAt(path string) (there int, err error) {
 	return otherFile, nil
 }
 
-// namesVerdict reports whether a text begins as a JSON object does and has a member "verdict". It takes whatever some
-// reader of JSON might: what is between the members need not be valid, and further objects may follow.
+// namesVerdict reports whether a text begins as a JSON object and has a member "verdict". It accepts anything that
+// some JSON reader might: the values need not be valid, and further objects may follow.
 func namesVerdict(r *bufio.Reader) (bool, error) {
 	if head, _ := r.Peek(3); string(head) == "\ufeff" {
-		_, _ = r.Discard(3) // which are there
+		_, _ = r.Discard(3) // already peeked
 	}
-	depth, began, key := 0, false, false // key: the last token is a text that says verdict
+	depth, began, key := 0, false, false // key: the last token is the string "verdict"
 	for n := 0; n < maxLook; n++ {
 		c, err := r.ReadByte()
 		if errors.Is(err, io.EOF) {
@@ -100,8 +98,7 @@ func namesVerdict(r *bufio.Reader) (bool, error) {
 	return began, nil
 }
 
-// shortText reads a text of JSON, behind its first quote, and returns how many bytes it has. It returns "" for one that
-// is long, or not one.
+// shortText reads a JSON string after its first quote, and returns its length. text is "" for a long or invalid one.
 func shortText(r *bufio.Reader) (text string, n int, err error) {
 	const long = 64
 	raw := []byte{'"'}

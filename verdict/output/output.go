@@ -1,12 +1,11 @@
-// Package output manages the files that a run leaves behind: the verdict and the reports.
+// Package output manages the files of a run: the verdict and the reports.
 //
-//	Run.Begin --> a FAIL that is in progress is where the verdict will be; old reports are gone
-//	Run.End   --> the reports, then the verdict, then what a person reads
+//	Run.Begin --> a FAIL in progress at the verdict's path; old reports are removed
+//	Run.End   --> the reports, then the verdict, then the report for display
 //
-// So whoever reads an output never takes that of an earlier run, or of one that crashed, for a
-// PASS of this one ([ReplaceOld], for a run that cannot even begin). A file takes the place of
-// another whole or not at all. What git tracks, or a link leads to, is not written: a change
-// could have brought it.
+// So no reader mistakes the output of an earlier or crashed run for a PASS of this one ([ReplaceOld] is for a run that
+// cannot even begin). A file is replaced whole or not at all. Files that git tracks, or behind a tracked link, are not
+// written: a change could have added them.
 package output
 
 import (
@@ -23,24 +22,24 @@ import (
 // A Run is the outputs of one run.
 type Run struct {
 	Version string        // of the program
-	Scope   verdict.Scope // what is known of it before there is a tree
-	Output  string        // where the verdict goes: a file, "-" for standard output, or "none"
+	Scope   verdict.Scope // the scope known before the tree is opened
+	Output  string        // the verdict's file, "-" for standard output, or "none"
 	Reports []Report
 	Tracks  Tracks
 	Stdout  io.Writer
-	Begun   Document // what is at Output until the run ends, of one that ends with a shard file; nil: a verdict
+	Begun   Document // the content of Output until a run with a shard file ends; nil: a verdict
 
-	// Show writes what a person reads, which comes last.
+	// Show writes the report for display, last.
 	Show func(v *verdict.Verdict) error
 
-	path string // of the verdict's file; "" if it goes to none
-	file *file  // nil if it goes to none
+	path string // of the verdict's file; "" without one
+	file *file  // nil without one
 }
 
-// File is the path of the verdict's file, "" if it goes to none.
+// File returns the path of the verdict's file, "" without one.
 func (r *Run) File() string { return r.path }
 
-// Begin refuses output paths that are not safe, and puts a FAIL where the verdict will be.
+// Begin refuses unsafe output paths, and writes a FAIL to the verdict's path.
 func (r *Run) Begin() (err error) {
 	if r.Output != "-" && r.Output != "none" {
 		r.path = resolved(r.Output)
@@ -69,7 +68,7 @@ func (r *Run) Begin() (err error) {
 	return err
 }
 
-// EndPart writes the document of a run that ends with no verdict. It has no reports.
+// EndPart writes the document of a run that ends without a verdict. It has no reports.
 func (r *Run) EndPart(d Document) error {
 	if r.file != nil {
 		return unwritten(r.file.write(d))
@@ -77,7 +76,7 @@ func (r *Run) EndPart(d Document) error {
 	return unwritten(writeDocument(r.Stdout, d))
 }
 
-// apartFromVerdict refuses a report that goes where the verdict does.
+// apartFromVerdict refuses a report with the verdict's path.
 func (r *Run) apartFromVerdict() error {
 	for _, p := range r.Reports {
 		switch {
@@ -92,7 +91,7 @@ func (r *Run) apartFromVerdict() error {
 	return nil
 }
 
-// End writes every output, and returns the first error of those that could not be: see [ending].
+// End writes every output, and returns the first error; see [ending].
 func (r *Run) End(v *verdict.Verdict, caught func() int) error {
 	e := ending{
 		reports: r.Reports, of: v, stdout: r.Stdout,
@@ -122,15 +121,13 @@ func (r *Run) End(v *verdict.Verdict, caught func() int) error {
 	return e.write(caught)
 }
 
-// Printed reports whether standard output is taken by something else than the report that
-// every run prints.
+// Printed reports whether standard output has something other than the default report.
 func (r *Run) Printed() bool {
 	return r.Output == "-" || slices.ContainsFunc(r.Reports, func(p Report) bool { return p.file == "" })
 }
 
-// ReplaceOld replaces the verdict of an earlier run where this one, whose arguments or
-// environment cannot be followed, would have written its own: an old PASS must not be
-// taken for it. Only a file that is a verdict is touched, and none is made.
+// ReplaceOld replaces an old verdict by a FAIL if a run cannot begin because of its arguments or environment, so that
+// no old PASS remains. It only replaces files that are a verdict, and creates none.
 func ReplaceOld(version string, paths ...string) {
 	for _, path := range paths {
 		if !IsVerdict(path) {
@@ -138,13 +135,13 @@ func ReplaceOld(version string, paths ...string) {
 		}
 		f, err := create(path, version, verdict.Scope{Mode: "full"})
 		if err != nil {
-			continue // the usage error is said, and decides
+			continue // the usage error is reported, and decides
 		}
 		v := verdict.Incomplete(version, verdict.Scope{Mode: "full"}, verdict.Error{
 			Code:    code.Usage,
 			Message: "the last run did not scan: its flags or environment could not be used",
 		})
 		v.Decide()
-		_ = f.write(v) // the marker that create left says FAIL as well
+		_ = f.write(v) // the marker of create says FAIL as well
 	}
 }

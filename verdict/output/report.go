@@ -14,22 +14,21 @@ import (
 	"github.com/policyscan/policyscan/verdict/report"
 )
 
-// A Report is a format, and where it is to be written.
+// A Report is a format and its destination.
 type Report struct {
 	Format report.Format
-	file   string // "": standard output
-	// What others began to write, and read on from: such a file is added to, from this many
-	// bytes on, and not replaced.
+	file   string // "" for standard output
+	// added: the file belongs to others, so that the report is added to it, from this many bytes on.
 	added bool
 	from  int64
 }
 
-// Reports are those that a person asks for: each FORMAT, for standard output, or FORMAT=FILE.
+// Reports parses the values of --report: FORMAT, for standard output, or FORMAT=FILE.
 func Reports(specs []string, tracks Tracks) ([]Report, error) {
 	return ReportsOf(report.Formats(), specs, tracks)
 }
 
-// ReportsOf are [Reports] of other formats.
+// ReportsOf is [Reports] for other formats.
 func ReportsOf(formats []report.Format, specs []string, tracks Tracks) ([]Report, error) {
 	var all []Report
 	toStdout := ""
@@ -66,7 +65,7 @@ func ReportsOf(formats []report.Format, specs []string, tracks Tracks) ([]Report
 	return all, nil
 }
 
-// Added is a report that is added to a file, behind what others wrote there. The error is the system's.
+// Added returns a report that is appended to a file of others. Its errors are those of the system.
 func Added(f report.Format, file string) (Report, error) {
 	st, err := os.Stat(file)
 	if err != nil {
@@ -75,8 +74,8 @@ func Added(f report.Format, file string) (Report, error) {
 	return Report{Format: f, file: file, added: true, from: st.Size()}, nil
 }
 
-// replaceable is an error if the report may not be written where it goes: if there is a file that git tracks, a link,
-// anything but a regular file, or a file with content that is not such a report.
+// replaceable returns an error if the report must not be written: git tracks the file, it is a link or another
+// irregular file, or its content is not such a report.
 func (r *Report) replaceable(tracks Tracks) error {
 	if r.file == "" || r.added {
 		return nil
@@ -87,7 +86,7 @@ func (r *Report) replaceable(tracks Tracks) error {
 	return r.overOwn()
 }
 
-// overOwn is an error if there is anything but a report of the format in the report's place.
+// overOwn returns an error if the file is not a report of the format.
 func (r *Report) overOwn() error {
 	if err := replaceable(r.file); err != nil {
 		return err
@@ -113,7 +112,8 @@ func (r *Report) overOwn() error {
 	return nil
 }
 
-// telling reads the part of a file by which the format knows its own: the begin, or of the text report the end.
+// telling reads the part of a file by which the format recognises its own: the beginning, or for the text report the
+// end.
 func (r *Report) telling(file *os.File) ([]byte, error) {
 	const enough = 64 << 10
 	if r.Format.Name == "text" {
@@ -128,8 +128,7 @@ func (r *Report) telling(file *os.File) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, enough))
 }
 
-// clear removes what an earlier run left there: whatever becomes of this run, that is not
-// its report.
+// clear removes the report of an earlier run.
 func (r *Report) clear() error {
 	if r.file == "" || r.added {
 		return nil
@@ -155,7 +154,7 @@ func checkDistinct(reports []Report) error {
 	return nil
 }
 
-// clearAll clears all reports, or none if one of them may not be replaced.
+// clearAll clears all reports, or none if one of them must not be replaced.
 func clearAll(reports []Report, tracks Tracks) error {
 	for _, r := range reports {
 		if err := r.replaceable(tracks); err != nil {
@@ -170,9 +169,8 @@ func clearAll(reports []Report, tracks Tracks) error {
 	return nil
 }
 
-// clearOld removes what earlier runs left there where this one, for an error, cannot come to
-// write its own: an old report must not be taken for it. What is not such a report, or is tracked
-// by git, stays.
+// clearOld removes the reports of earlier runs if this one cannot write its own because of err. Other files, and those
+// that git tracks, stay.
 func clearOld(reports []Report, tracks Tracks, err error) error {
 	for _, r := range reports {
 		if r.file == "" || r.added || r.overOwn() != nil {
@@ -205,8 +203,7 @@ func (r *Report) Write(v *verdict.Verdict, stdout io.Writer) error {
 	return nil
 }
 
-// writeAtOnce writes a report where no temporary file can take its place: there is all of it before the first byte is
-// written.
+// writeAtOnce writes a report that cannot use a temporary file: it is complete before the first byte is written.
 func (r *Report) writeAtOnce(v *verdict.Verdict, stdout io.Writer) error {
 	var text bytes.Buffer
 	err := r.Format.Write(&text, v)
@@ -220,7 +217,7 @@ func (r *Report) writeAtOnce(v *verdict.Verdict, stdout io.Writer) error {
 	return err
 }
 
-// add writes the report behind what others wrote, in the place of what an earlier call did.
+// add writes the report after the content of others, and replaces an earlier one.
 func (r *Report) add(text []byte) (err error) {
 	f, err := os.OpenFile(r.file, os.O_WRONLY|os.O_CREATE, 0o666)
 	if err != nil {
@@ -234,7 +231,7 @@ func (r *Report) add(text []byte) (err error) {
 	return err
 }
 
-// Rewrite writes reports of a verdict that was written before: file is where it was, and read reads it.
+// Rewrite writes reports of an earlier verdict: file is its path, and read reads it.
 func Rewrite(
 	reports []Report, file string, tracks Tracks, read func() (*verdict.Verdict, error), stdout io.Writer,
 ) error {

@@ -22,7 +22,7 @@ import (
 // none tracks nothing.
 func none(string) (bool, error) { return false, nil }
 
-// TestReplaceable: a report takes the place of one of its format, and of no other file.
+// TestReplaceable: a report replaces one of its format, and no other file.
 func TestReplaceable(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "report")
 	for _, f := range report.Formats() {
@@ -60,9 +60,9 @@ func TestReplaceable(t *testing.T) {
 	}
 }
 
-// TestReplaceableUnread: what cannot be read is not replaced.
+// TestReplaceableUnread: a file that cannot be read is not replaced.
 func TestReplaceableUnread(t *testing.T) {
-	const name = "/proc/self/mem" // a regular file that opens, and whose first byte nobody can read
+	const name = "/proc/self/mem" // a regular file that opens, and whose first byte is unreadable
 	if st, err := os.Lstat(name); err != nil || !st.Mode().IsRegular() {
 		t.Skip("SKIPPED: there is no " + name)
 	}
@@ -74,7 +74,7 @@ func TestReplaceableUnread(t *testing.T) {
 	}
 }
 
-// TestReportsThatCannotBeWritten: what fails on the way is an error of the report, with its name.
+// TestReportsThatCannotBeWritten: an error during the write is an error of the report, with its name.
 func TestReportsThatCannotBeWritten(t *testing.T) {
 	failing := report.Format{Name: "failing", Write: func(io.Writer, *verdict.Verdict) error { return errors.New("no words") }}
 	err := (&Report{Format: failing}).Write(&verdict.Verdict{}, io.Discard)
@@ -92,7 +92,7 @@ func TestReportsThatCannotBeWritten(t *testing.T) {
 	if _, err := Added(report.Named("markdown"), filepath.Join(full, "nothing")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("added to nothing: %v", err)
 	}
-	if _, err := os.Stat("/dev/full"); err == nil { // which has no length that could be changed
+	if _, err := os.Stat("/dev/full"); err == nil { // its length cannot be changed
 		r, err := Added(report.Named("markdown"), "/dev/full")
 		if err != nil {
 			t.Fatal(err)
@@ -105,12 +105,12 @@ func TestReportsThatCannotBeWritten(t *testing.T) {
 
 var long = flag.Bool("long", false, "do all of the tests that otherwise do a part")
 
-// TestCreateSpares: a file of someone else's is not overwritten; one of nothing is.
+// TestCreateSpares: a file of another program is not overwritten; an empty one is.
 func TestCreateSpares(t *testing.T) {
 	large := `{"a": [{"verdict": ["` + strings.Repeat("x", 1<<20) + `"]}, 1, {}], "b": null, "verdict": "PASS"}`
 	for text, spared := range map[string]bool{
 		"mine": true, "{}": true, strings.ToUpper(verdict.DocumentHead): true, "": false, verdict.DocumentHead: false, verdict.DocumentHead + "2\"": false,
-		// What another program, or a person, wrote for one.
+		// Of another program or a user.
 		`{"schema_version":"1.0","verdict":"PASS"}`: false, "\ufeff\r\n{\"verdict\": \"PASS\"}": false, `{"Verdict": "PASS"`: false, large: false,
 		`{"a":1e999,"verdict":"PASS"}`: false, `{"a":NaN,"verdict":"PASS"}`: false, `{} {"verdict" :"PASS"}`: false, `{"a":"\\","verd\u0069ct"` + "\n" + `:"PASS"}`: false,
 		`{"a":"\"","verdict":1}`: false, `{"a" 1, "verdict": 1}`: false, `{"a": [], "verdict": 1`: false,
@@ -139,7 +139,7 @@ func TestCreateSpares(t *testing.T) {
 	}
 }
 
-// TestBrokenOldVerdict: what cannot be read to where it would be known what it is may be a verdict.
+// TestBrokenOldVerdict: a file that is not readable up to the deciding byte may be a verdict.
 func TestBrokenOldVerdict(t *testing.T) {
 	broken := errors.New("broken")
 	for _, text := range []string{"", "{", `{"a`, `{"a": 1`} {
@@ -154,7 +154,7 @@ func TestBrokenOldVerdict(t *testing.T) {
 	if !*long {
 		return
 	}
-	// A text that does not end where one stops to look: only how it begins tells.
+	// A text longer than the limit: only its beginning decides.
 	for begin, want := range map[string]bool{"{": true, `{"a": "`: true, "[": false, " ": false} {
 		if named, err := namesVerdict(bufio.NewReader(io.MultiReader(strings.NewReader(begin), blanks{}))); err != nil || named != want {
 			t.Errorf("%s: %v, %v", begin, named, err)
@@ -162,7 +162,7 @@ func TestBrokenOldVerdict(t *testing.T) {
 	}
 }
 
-// FuzzNamesVerdict: what encoding/json finds a verdict in is one, and nothing is that has no such word.
+// FuzzNamesVerdict: a document with a verdict by encoding/json has one, and a document without that word has none.
 func FuzzNamesVerdict(f *testing.F) {
 	for _, seed := range []string{`{"verdict": "PASS"}`, "\ufeff{\"a\": [{\"verdict\": 1}, \"\\\"\"], \"Verd\\u0069ct\": {}}", `{"a": "verdict", "verdict\\": 1}`, `{"": {"": "}"}, "verdict": []}`, `[{"verdict": 1}]`} {
 		f.Add([]byte(seed))

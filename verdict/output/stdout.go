@@ -6,7 +6,7 @@ import (
 	"os"
 )
 
-// A closedOutput represents a standard output that nobody can read: every write to it fails.
+// A closedOutput is a standard output without a reader: every write to it fails.
 type closedOutput struct{}
 
 func (closedOutput) Write([]byte) (int, error) {
@@ -14,7 +14,7 @@ func (closedOutput) Write([]byte) (int, error) {
 		"redirect it to a file, a pipe or >/dev/null")
 }
 
-// Stdout is the process's standard output. Where that was closed when the program began, every write fails.
+// Stdout returns the process's standard output. If it was closed when the program began, every write fails.
 func Stdout() io.Writer {
 	if wasClosed(os.Stdout) {
 		return closedOutput{}
@@ -22,7 +22,7 @@ func Stdout() io.Writer {
 	return os.Stdout
 }
 
-// IsNullDevice reports whether an output is the null device, which Go puts in the place of one that is closed.
+// IsNullDevice reports whether an output is the null device, with which Go replaces a closed one.
 func IsNullDevice(out io.Writer) bool {
 	if _, closed := out.(closedOutput); closed {
 		return true

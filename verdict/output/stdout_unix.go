@@ -8,13 +8,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// wasClosed reports whether a standard stream was closed when the program began. Go's runtime then
-// opens /dev/null in its place, to read and to write, so that no file that the program opens gets the
-// stream's number; but what is written there is lost without an error.
+// wasClosed reports whether a standard stream was closed when the program began. Go's runtime then opens /dev/null for
+// reading and writing, so that no other file gets the stream's number; writes to it are lost without an error.
 //
-// A shell's >/dev/null is open to write only. A program that gives its child a /dev/null that is open
-// for both, as Node.js and Python can, looks like the runtime; only when several standard
-// streams share one is it clear that the runtime, which opens each by itself, did not do it.
+// A shell's >/dev/null is open for writing only. A /dev/null that is open for both, as Node.js and Python can pass to
+// a child, looks like the runtime's; only if several standard streams share one is it not, since the runtime opens
+// each by itself.
 func wasClosed(stream *os.File) bool {
 	fd := stream.Fd()
 	flags, err := unix.FcntlInt(fd, unix.F_GETFL, 0)
@@ -24,8 +23,7 @@ func wasClosed(stream *os.File) bool {
 	return flags&unix.O_ACCMODE == unix.O_RDWR && IsNullDevice(stream) && !shared(fd, flags)
 }
 
-// shared reports whether another standard stream is the same opened file: a flag that is set on one
-// shows in the other.
+// shared reports whether another standard stream is the same opened file: a flag of one shows in the other.
 func shared(fd uintptr, flags int) bool {
 	flagsOf := func() (all [3]int) {
 		for other := range all {

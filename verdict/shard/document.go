@@ -1,12 +1,11 @@
-// Package shard is the document that a part of a run ends with, the shard file, and how work is divided into parts.
+// Package shard is the shard file, the document of a part of a run, and the division of work into parts.
 //
-// A [Split] says which part a task has, and [Parse] reads it from a flag or from what a CI system sets. [Seal] and
-// [Unseal] write and read a document whose last member is a sum over the others, so that one that is cut or altered is
-// found. [Document] is that of a tree: what the shard found in the files that it owns, and all that the verdict of the
-// whole depends on. scanner.Merge makes the verdict of all of them.
+// A [Split] is the part of a task; [Parse] reads it from a flag or from a CI system's variables. [Seal] and [Unseal]
+// write and read a document whose last member is a checksum, which shows truncation and changes. [Document] is the
+// result of a tree's shard: its findings, and all other input of the whole verdict, which scanner.Merge makes.
 //
-// A shard file is never a verdict: its member "verdict" is UNDECIDED or FAIL. What is missing in the tree as a whole is
-// known to the merge alone, and a PASS of one part could be taken for that of the whole.
+// A shard file is never a verdict: its member "verdict" is UNDECIDED or FAIL. Missing files are known only to the
+// merge, and the PASS of one part could be mistaken for the whole's.
 //
 // It reads no files. docs/scopes.md is the manual.
 package shard
@@ -21,24 +20,24 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// SchemaVersion is the version of the document's shape. It is never one of a verdict's.
+// SchemaVersion is the version of the document's format. No verdict has it.
 const SchemaVersion = "shard-1"
 
 // The values of [Document.Verdict].
 const (
-	Undecided = "UNDECIDED" // no violation in this part; what the whole is, the merge says
-	Fail      = "FAIL"      // there is a violation that nothing allows
+	Undecided = "UNDECIDED" // no violation in this part; the merge decides
+	Fail      = "FAIL"      // a violation that is not allowed
 )
 
 // The values of [Document.State].
 const (
 	InProgress  = "in progress" // the run began and has not ended
-	Interrupted = "interrupted" // a signal or --timeout ended it before all was looked at
+	Interrupted = "interrupted" // a signal or --timeout ended it early
 	Stopped     = "stopped"     // an error ended it before the scan, such as a mistake in the bundle
 	Done        = "done"
 )
 
-// A Document is a shard file. Its fields are in the order of the file. No list is ever null there.
+// A Document is a shard file. Its fields are in the order of the file. Lists are never null.
 type Document struct {
 	SchemaVersion string   `json:"schema_version"`
 	Verdict       string   `json:"verdict"` // Undecided or Fail, never PASS
@@ -50,27 +49,27 @@ type Document struct {
 	Sum           string   `json:"sum"` // see [Seal]
 }
 
-// A Tree identifies the files that a shard listed, its own and those of others, so that two that saw another tree do
-// not become one verdict. What is git's counts with its hash; of a file on disk only its path and kind are known.
+// A Tree identifies the files of all shards, so that shards of different trees are not merged. Files in git count with
+// their hashes; files on disk only with path and kind.
 type Tree struct {
 	Files int    `json:"files"`
-	Own   int    `json:"own"`  // of which the shard looked at so many
+	Own   int    `json:"own"`  // number of files of this shard
 	Sum   string `json:"sum"`  // the sum of a 64-bit number of each, in hexadecimal
-	Head  string `json:"head"` // the commit that is checked out; "" if there is none, or no repository
+	Head  string `json:"head"` // the commit that is checked out; "" without one, or no repository
 }
 
-// A Run is what all shards of a run have in common.
+// A Run is the common part of all shards of a run.
 type Run struct {
 	Tool    verdict.Tool     `json:"tool"`
 	Scope   verdict.Scope    `json:"scope"`
 	Options Options          `json:"options"`
 	AsOf    string           `json:"as_of"`  // as in the verdict
-	Policy  []verdict.Policy `json:"policy"` // counts of excluded paths are 0: those are in Findings.Taken
-	// PolicyChanges is not empty for changes alone, which have no shards.
+	Policy  []verdict.Policy `json:"policy"` // counts of excluded paths are 0: they are in Findings.Taken
+	// PolicyChanges is only set for changes, which have no shards.
 	PolicyChanges []verdict.PolicyChange `json:"policy_changes"`
 	Rules         []Rule                 `json:"rules"`
 	Required      []Required             `json:"required"`
-	// NotLookedFor are required files, in a scope that does not have the whole tree.
+	// NotLookedFor is required files, if the scope does not have the whole tree.
 	NotLookedFor     []verdict.Omission        `json:"not_looked_for"`
 	EndingAllowances []verdict.EndingAllowance `json:"ending_allowances"`
 }
@@ -80,78 +79,78 @@ type Options struct {
 	Allow           []string `json:"allow"`   // in order, each once
 	Rule            []string `json:"rule"`    // of --rule
 	Exclude         []string `json:"exclude"` // of --exclude
-	Partial         bool     `json:"partial"` // one of the two is given
+	Partial         bool     `json:"partial"` // --rule or --exclude is set
 	Earlier         bool     `json:"earlier"` // a day before today counts, and a bundle has dates
 	RequireGoverned bool     `json:"require_governed"`
 	FoundBundle     bool     `json:"found_bundle"` // in the tree, all of which the shards scan together
 	MaxFileBytes    int64    `json:"max_file_bytes"`
 }
 
-// Allows reports whether --allow names a reason.
+// Allows reports whether --allow has a reason.
 func (o *Options) Allows(reason string) bool { return slices.Contains(o.Allow, reason) }
 
-// A Rule is one that the run enforces.
+// A Rule is an enforced rule.
 type Rule struct {
-	Rule     verdict.Rule `json:"rule"`     // its Files is 0: that is in Findings.RuleFiles
-	Paths    bool         `json:"paths"`    // it forbids files: it looks at the paths of all
+	Rule     verdict.Rule `json:"rule"`     // its Files is 0: see Findings.RuleFiles
+	Paths    bool         `json:"paths"`    // it forbids files, so that it checks all paths
 	Required bool         `json:"required"` // it requires files
 }
 
-// A Required is a glob of required_files, and the violation if no file is there.
+// A Required is a glob of required_files, and the violation if no file matches.
 type Required struct {
 	Rule      int               `json:"rule"` // index in Run.Rules
 	Index     int               `json:"index"`
 	Violation verdict.Violation `json:"violation"`
 }
 
-// Findings are what a shard found. Of several shards they are put together by addition, but for what is said of each.
+// Findings are the findings of a shard. Merging adds most fields; comments mark the others.
 type Findings struct {
 	Listed   bool             `json:"listed"`   // the tree was listed to its end
 	Coverage verdict.Coverage `json:"coverage"` // of the shard's files; LeftOut is of the whole tree
-	// Taken counts the paths that the excludes of rule files took, in the order of Run.Policy and their Excluded.
+	// Taken counts the paths that the excludes of rule files removed, in the order of Run.Policy and their Excluded.
 	Taken     []int `json:"taken"`
-	RuleFiles []int `json:"rule_files"` // that each rule selects
-	Found     []int `json:"found"`      // the required files that are there, as indices of Run.Required, in order
-	// RequiredWhole says that all of the tree was looked at for required files, and RequiredFiles how many files that
-	// were, of a tree of git's; -1 of one on disk.
+	RuleFiles []int `json:"rule_files"` // selected by each rule
+	Found     []int `json:"found"`      // the required files that exist, as ascending indices of Run.Required
+	// RequiredWhole means that the whole tree was searched for required files, and RequiredFiles is their number in a
+	// git tree; -1 on disk.
 	RequiredWhole bool `json:"required_whole"`
 	RequiredFiles int  `json:"required_files"`
-	// TreeErrors are about the tree as a whole: each shard has the same, or one has it alone.
+	// TreeErrors are about the tree as a whole: in all shards, or in one alone.
 	TreeErrors []verdict.Error `json:"tree_errors"`
 	FileErrors []verdict.Error `json:"file_errors"` // about the shard's own files
 	Violations []Violation     `json:"violations"`
 }
 
-// A Violation is one in a file, and its place in the verdict's order.
+// A Violation is one in a file, and its position in the verdict's order.
 type Violation struct {
 	Rule      int                `json:"rule"` // index in Run.Rules
-	Part      int                `json:"part"` // of what the rule asks
+	Part      int                `json:"part"` // of the rule's parts
 	Index     int                `json:"index"`
 	Violation verdict.Violation  `json:"violation"`
-	Allowance *verdict.Allowance `json:"allowance"` // null: nothing allows it
+	Allowance *verdict.Allowance `json:"allowance"` // null without one
 }
 
 //go:embed schema.json
 var schema string
 
-// Schema returns the JSON Schema (draft 2020-12) of a shard file, of this [SchemaVersion].
+// Schema returns the JSON Schema (draft 2020-12) of a shard file of this [SchemaVersion].
 func Schema() []byte { return []byte(schema) }
 
-// Decided reports whether all of the shard's part was decided, whatever was found in it.
+// Decided reports whether the whole shard was decided, with or without violations.
 func (d *Document) Decided() bool {
 	o := &d.Run.Options
 	return d.State == Done && len(d.Findings.TreeErrors)+len(d.Findings.FileErrors) == 0 &&
 		(!o.Partial && !o.Earlier || o.Allows("partial"))
 }
 
-// Encode returns the document's bytes, with its sum.
+// Encode returns the document's bytes, with its checksum.
 func (d *Document) Encode() ([]byte, error) {
 	c := *d
 	c.SchemaVersion, c.Sum = SchemaVersion, ""
 	return Seal(&c)
 }
 
-// Decode reads a document that [Document.Encode] wrote. An error says that it is none, or is cut or altered.
+// Decode reads the bytes of [Document.Encode]. It fails for other, truncated or changed text.
 func Decode(text []byte) (*Document, error) {
 	if !bytes.HasPrefix(text, []byte(verdict.DocumentHead+SchemaVersion+`"`)) &&
 		bytes.HasPrefix(text, []byte(verdict.DocumentHead)) {
@@ -172,7 +171,7 @@ func Decode(text []byte) (*Document, error) {
 	return d, nil
 }
 
-// sound reports whether all numbers of a document are within what they count in.
+// sound reports whether all numbers of a document are in range.
 func (d *Document) sound() bool {
 	f, rules := &d.Findings, len(d.Run.Rules)
 	for _, q := range d.Run.Required {

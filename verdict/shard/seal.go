@@ -12,12 +12,12 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// emptySum is how a document ends whose last member "sum" is still empty.
+// emptySum is the end of a document whose last member "sum" is still empty.
 const emptySum = "  \"sum\": \"\"\n}\n"
 
-// Seal returns the canonical JSON of a document (see [verdict.JSON]) with its sum in it. The document is a struct whose
-// last member is "sum", an empty text. The sum is the SHA-256, in hexadecimal, of the same JSON with an empty sum. It
-// shows that the document was cut or altered by accident; it is no signature.
+// Seal returns the canonical JSON of a document (see [verdict.JSON]) with its checksum. The document is a struct whose
+// last member is "sum", an empty string. The checksum is the SHA-256, in hexadecimal, of the same JSON with an empty
+// sum. It detects accidental changes; it is no signature.
 func Seal(document any) ([]byte, error) {
 	text, err := verdict.JSON(document)
 	if err != nil {
@@ -31,8 +31,8 @@ func Seal(document any) ([]byte, error) {
 	return fmt.Appendf(head, "  \"sum\": \"%x\"\n}\n", sum), nil
 }
 
-// Unseal reads a document that [Seal] wrote into a pointer to a struct, and sets its member "sum". An error says that
-// it is not one, or is cut or altered. Each byte counts.
+// Unseal reads the bytes of [Seal] into a pointer to a struct, and sets its member "sum". It fails for other,
+// truncated or changed text.
 func Unseal(text []byte, into any) error {
 	const tail = len(emptySum) + sha256.Size*2
 	switch {
@@ -47,8 +47,8 @@ func Unseal(text []byte, into any) error {
 	head, end := text[:len(text)-tail], text[len(text)-tail:]
 	was := string(end[len("  \"sum\": \"") : len(end)-len("\"\n}\n")])
 	h := sha256.New()
-	h.Write(head)             // which never fails
-	h.Write([]byte(emptySum)) // likewise
+	h.Write(head)             // never fails
+	h.Write([]byte(emptySum)) // never fails
 	if hex.EncodeToString(h.Sum(nil)) != was {
 		return errors.New("its sum is not that of its content: it was altered")
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// TestOf: the split is a promise, since the shards of one run can be of several machines.
+// TestOf: the split must never change, since the shards of one run can be on several machines.
 func TestOf(t *testing.T) {
 	for name, want := range map[string]int{"": 4, "main.tf": 7, "a/b.tf": 1, "\xff": 0} {
 		if got := Of(name, 8); got != want {
@@ -68,7 +68,7 @@ func full() *Document {
 	}
 }
 
-// TestDocument: a document is valid by the schema, and is read again as it was written; nothing else is read.
+// TestDocument: a document is valid by the schema, and is read as it was written; no other text is accepted.
 func TestDocument(t *testing.T) {
 	c := jsonschema.NewCompiler()
 	for name, text := range map[string][]byte{"verdict-2.json": verdict.Schema(), "shard-1.json": Schema()} {

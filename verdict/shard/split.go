@@ -9,31 +9,30 @@ import (
 	"strings"
 )
 
-// MaxCount is how many shards there can be.
+// MaxCount is the maximum number of shards.
 const MaxCount = 10_000
 
-// A Split is one part of work that is divided into Count parts. The zero Split is not one.
+// A Split is one of Count parts of some work. The zero Split is invalid.
 type Split struct {
 	Index int `json:"index"` // from 0 to Count-1
 	Count int `json:"count"` // 1 to [MaxCount]
 }
 
-// String returns the split as --shard takes it: "3/8".
+// String returns the split in the syntax of --shard: "3/8".
 func (s Split) String() string { return fmt.Sprintf("%d/%d", s.Index, s.Count) }
 
-// Of returns the index of the shard, of so many, that a name belongs to: the first 8 bytes of its SHA-256, as a
-// big-endian number, modulo count. It depends on nothing but the two, so that a new name moves no other.
+// Of returns the index of a name's shard: the first 8 bytes of its SHA-256, as a big-endian number, modulo count. So a
+// new name moves no other.
 func Of(name string, count int) int {
 	sum := sha256.Sum256([]byte(name))
 	return int(binary.BigEndian.Uint64(sum[:8]) % uint64(count))
 }
 
-// Owns reports whether a name belongs to this shard. A name is the path of a file, in the bytes that it has, or the
-// name of a repository.
+// Owns reports whether a name belongs to this shard. A name is the raw path of a file, or the name of a repository.
 func (s Split) Owns(name string) bool { return s.Count == 1 || Of(name, s.Count) == s.Index }
 
-// Parse returns the split that a value of --shard names: "I/N", or "auto" for the one that the CI system says in its
-// variables, which getenv reads.
+// Parse returns the split for a value of --shard: "I/N", or "auto" for that in the CI system's variables, which getenv
+// reads.
 func Parse(value string, getenv func(string) string) (Split, error) {
 	if value == "auto" {
 		return auto(getenv)
@@ -52,7 +51,7 @@ func Parse(value string, getenv func(string) string) (Split, error) {
 	return s, nil
 }
 
-// wrong says what is wrong with a split; "" if nothing is.
+// wrong describes the mistake in a split; "" without one.
 func (s Split) wrong() string {
 	switch {
 	case s.Count < 1 || s.Count > MaxCount:
@@ -63,7 +62,7 @@ func (s Split) wrong() string {
 	return ""
 }
 
-// errNumber says that a text is not a number as engines write one: digits only, without a sign or a leading zero.
+// errNumber is for a text that is not a number in an engine's syntax: digits only, without a sign or a leading zero.
 var errNumber = errors.New("not a number")
 
 func number(text string) (int, error) {
@@ -74,7 +73,7 @@ func number(text string) (int, error) {
 	return n, nil
 }
 
-// An engine is a program that starts tasks and tells each its index and their count in variables.
+// An engine is a program that starts tasks, with their index and count in variables.
 type engine struct {
 	name         string
 	index, count string // the variables
@@ -82,10 +81,10 @@ type engine struct {
 	check        func(getenv func(string) string, s Split) error
 }
 
-// CountVariable is the variable of the program's own that [Parse] reads, for the engine that has none.
+// CountVariable is policyscan's own variable, for engines without one.
 const CountVariable = "POLICYSCAN_SHARDS"
 
-// engines are those that --shard auto knows.
+// engines returns the engines of --shard auto.
 func engines() []engine {
 	return []engine{
 		{"Kubernetes", "JOB_COMPLETION_INDEX", CountVariable, 0, nil},
@@ -116,8 +115,8 @@ func checkArray(getenv func(string) string, s Split) error {
 	return nil
 }
 
-// auto returns the split that the environment names. Exactly one engine must name it, completely: a task that took a
-// default would do the work of another, and nobody would notice.
+// auto returns the split in the environment. Exactly one engine must set it, completely: a task with a default would
+// silently repeat another's work.
 func auto(getenv func(string) string) (Split, error) {
 	var found []engine
 	var names []string

@@ -16,12 +16,12 @@ var schema string
 // Schema returns the JSON Schema (draft 2020-12) of fleet.json.
 func Schema() []byte { return []byte(schema) }
 
-// Encode returns the document's canonical bytes: one JSON object, keys in the order of [Fleet], as [verdict.JSON]
-// writes it. Equal fleets have equal bytes.
+// Encode returns the document's canonical bytes: one JSON object, keys in the order of [Fleet], as in [verdict.JSON].
+// Equal fleets have equal bytes.
 func (f *Fleet) Encode() ([]byte, error) { return verdict.JSON(f) }
 
-// Decode reads a document that [Fleet.Encode] wrote, byte for byte. One whose outcome or totals do not follow from what
-// it holds is refused. A consistent edit is not noticed: the document has no signature.
+// Decode reads the bytes of [Fleet.Encode]. It refuses a document whose outcome or totals contradict its contents. A
+// consistent edit is not noticed: the document has no signature.
 func Decode(text []byte) (*Fleet, error) {
 	var shape struct {
 		SchemaVersion string `json:"schema_version"`
@@ -46,7 +46,7 @@ func Decode(text []byte) (*Fleet, error) {
 	return f, f.consistent(false)
 }
 
-// consistent is an error if the document contradicts itself. That of a part never says PASS.
+// consistent returns an error if the document contradicts itself. A part never says PASS.
 func (f *Fleet) consistent(part bool) error {
 	again := &Fleet{Errors: f.Errors, List: f.List}
 	for i := range f.Repositories {

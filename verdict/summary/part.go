@@ -13,18 +13,18 @@ import (
 	"github.com/policyscan/policyscan/verdict/shard"
 )
 
-// PartVersion is the version of the shape of a [Part]. It is never one of a fleet's.
+// PartVersion is the version of the format of a [Part]. No fleet has it.
 const PartVersion = "fleet-shard-1"
 
-// A Part is the shard file of a fleet, shard.json: what one shard of the run found in the repositories that it has. Its
-// fields are in the order of the file.
+// A Part is the shard file of a fleet, shard.json: the results of one shard's repositories. Its fields are in the
+// order of the file.
 type Part struct {
 	SchemaVersion string      `json:"schema_version"`
 	Verdict       string      `json:"verdict"` // shard.Undecided or shard.Fail, never PASS
 	Shard         shard.Split `json:"shard"`
-	State         string      `json:"state"` // as that of a [shard.Document]
+	State         string      `json:"state"` // as in [shard.Document]
 	Options       Options     `json:"options"`
-	// Fleet is that of the shard's repositories alone, but its List is that of the whole run, and it never says PASS.
+	// Fleet has the shard's repositories, but the List of the whole run, and never says PASS.
 	Fleet Fleet  `json:"fleet"`
 	Sum   string `json:"sum"` // see [shard.Seal]
 }
@@ -35,7 +35,7 @@ var partSchema string
 // PartSchema returns the JSON Schema (draft 2020-12) of a shard.json of this [PartVersion].
 func PartSchema() []byte { return []byte(partSchema) }
 
-// Options are flags that verdicts depend on, and of which a [Fleet] does not say.
+// Options are the flags that verdicts depend on and a [Fleet] does not contain.
 type Options struct {
 	RequireGoverned bool  `json:"require_governed"`
 	MaxFileBytes    int64 `json:"max_file_bytes"`
@@ -44,26 +44,26 @@ type Options struct {
 // NewPart returns the part of a run whose fleet is decided.
 func NewPart(of shard.Split, state string, o Options, f *Fleet) *Part {
 	p := &Part{Verdict: shard.Undecided, Shard: of, State: state, Options: o, Fleet: *f}
-	p.Fleet.Verdict = verdict.Fail // of the one shard of one, too: the merge has the last word
+	p.Fleet.Verdict = verdict.Fail // also for the only shard: the merge decides
 	if f.Totals.Violations > 0 {
 		p.Verdict = shard.Fail
 	}
 	return p
 }
 
-// Decided reports whether all repositories of the part were decided, whatever was found in them.
+// Decided reports whether all repositories of the part were decided, with or without violations.
 func (p *Part) Decided() bool {
 	return p.State == shard.Done && len(p.Fleet.Errors) == 0 && p.Fleet.Totals.Incomplete == 0
 }
 
-// Encode returns the document's bytes, with its sum.
+// Encode returns the document's bytes, with its checksum.
 func (p *Part) Encode() ([]byte, error) {
 	c := *p
 	c.SchemaVersion, c.Sum = PartVersion, ""
 	return shard.Seal(&c)
 }
 
-// DecodePart reads a document that [Part.Encode] wrote. An error says that it is none, or is cut or altered.
+// DecodePart reads the bytes of [Part.Encode]. It fails for other, truncated or changed text.
 func DecodePart(text []byte) (*Part, error) {
 	p := &Part{}
 	if err := shard.Unseal(text, p); err != nil {
@@ -82,19 +82,18 @@ func DecodePart(text []byte) (*Part, error) {
 	return p, nil
 }
 
-// A NamedPart is a shard file that a merge is given, or the error of reading it.
+// A NamedPart is a shard file for a merge, or the error of reading it.
 type NamedPart struct {
-	Name string // for a person
+	Name string // for display
 	Part *Part
 	Err  error
-	// Folder is where the verdicts of the part are. Nothing here reads it.
+	// Folder is the directory of the part's verdicts. Nothing here reads it.
 	Folder string
 }
 
-// Attempts returns what counts of parts that were found next to each other, where several may be attempts of one shard:
-// an engine tries a shard again, and may do so while the first attempt still runs. Of a shard of which an attempt is
-// done, only those that are done count, and those that decided everything rather than others; of equal ones, the first.
-// Attempts that differ all stay, and are an error to [Merge].
+// Attempts removes superseded attempts of shards: an engine may retry a shard while the first attempt still runs. If
+// any attempt of a shard is done, only done ones count, and complete ones before others; of equal ones, the first.
+// Attempts that differ all stay, and are an error in [Merge].
 func Attempts(parts []NamedPart) []NamedPart {
 	rank := func(n *NamedPart) int {
 		switch {
@@ -131,9 +130,8 @@ func Attempts(parts []NamedPart) []NamedPart {
 	return counted
 }
 
-// Merge makes the fleet of all of its parts: the one that a single run would have made. wrong names every part that is
-// missing, doubled, of another run, cut or not done, and everything else that keeps the parts from being one run; the
-// fleet then has nothing of them.
+// Merge returns the fleet of all parts, as of a single run. wrong names every part that is missing, doubled, of
+// another run, truncated or not done, and all other conflicts; the fleet is then empty.
 func Merge(version string, parts []NamedPart) (f *Fleet, wrong []error) {
 	f = New(version)
 	fail := func(format string, args ...any) { wrong = append(wrong, fmt.Errorf(format, args...)) }
@@ -201,7 +199,7 @@ func Merge(version string, parts []NamedPart) (f *Fleet, wrong []error) {
 	return join(f, known)
 }
 
-// other says what a part of another run has that differs; "" if nothing does.
+// other describes the difference between parts of different runs; "" without one.
 func (p *Part) other(q *Part) string {
 	a, b := &p.Fleet, &q.Fleet
 	switch {
@@ -217,7 +215,7 @@ func (p *Part) other(q *Part) string {
 	return ""
 }
 
-// join puts parts together that belong together.
+// join joins the parts of one run.
 func join(f *Fleet, parts []NamedPart) (*Fleet, []error) {
 	version := f.Tool.Version
 	one := &parts[0].Part.Fleet
@@ -243,13 +241,13 @@ func join(f *Fleet, parts []NamedPart) (*Fleet, []error) {
 	return f, nil
 }
 
-// A ListHash is the identity of a list: of what it names, by name, not of its comments or of the order of its lines.
+// A ListHash is the identity of a list: the entries by name, without comments or the order of lines.
 type ListHash struct{ h hash.Hash }
 
-// NewListHash returns that of an empty list.
+// NewListHash returns the hash of an empty list.
 func NewListHash() *ListHash { return &ListHash{sha256.New()} }
 
-// Add adds a repository, in the order of the names. The path is written as [verdict.Path] does.
+// Add adds a repository, in the order of the names. The path is as in [verdict.Path].
 func (l *ListHash) Add(name, path, revision string) {
 	fmt.Fprintf(l.h, "%s\x00%s\x00%s\n", name, path, revision)
 }

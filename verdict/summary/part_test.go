@@ -58,7 +58,7 @@ func divided(t *testing.T, r *rand.Rand, count int) (whole []byte, parts []*Part
 	return whole, parts
 }
 
-// TestPartSchema: what shards of generated fleets write is valid by the schema, in every state, and a PASS is not.
+// TestPartSchema: the shards of generated fleets are valid by the schema, in every state, and a PASS is not.
 func TestPartSchema(t *testing.T) {
 	const at = "https://github.com/policyscan/policyscan/schema/"
 	c := jsonschema.NewCompiler()
@@ -99,7 +99,7 @@ func TestPartSchema(t *testing.T) {
 	}
 }
 
-// read encodes and decodes parts, as a merge meets them.
+// read encodes and decodes parts, as before a merge.
 func read(t *testing.T, parts []*Part) (all []NamedPart) {
 	for i, p := range parts {
 		text, err := p.Encode()
@@ -133,8 +133,8 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// TestAttempts: whatever attempts of shards are next to one that is done, begun, interrupted, done without a decision or
-// done again, the merge is the single run's. One that is done and has another result is an error that names both.
+// TestAttempts: whatever attempts of shards are next to one that is done, begun, interrupted, done without a decision
+// or done again, the merge is the single run's. A done one with another result is an error that names both.
 func TestAttempts(t *testing.T) {
 	differed := 0
 	for seed := range uint64(1000) {
@@ -195,7 +195,7 @@ func TestAttempts(t *testing.T) {
 	}
 }
 
-// TestPartRewritten: a shard file with the sum of its bytes that is not as it is written is refused, whatever it means.
+// TestPartRewritten: a shard file that is not canonical is refused, even with a valid checksum.
 func TestPartRewritten(t *testing.T) {
 	_, parts := divided(t, rand.New(rand.NewPCG(5, 9)), 2)
 	text, err := parts[0].Encode()
@@ -226,7 +226,7 @@ func TestPartRewritten(t *testing.T) {
 	}
 }
 
-// TestMergeDamage: every kind of damage is an error that names a part, and nothing of the parts is in the fleet.
+// TestMergeDamage: every kind of damage is an error that names a part, and the fleet stays empty.
 func TestMergeDamage(t *testing.T) {
 	kinds := []struct {
 		says   string
@@ -297,7 +297,7 @@ func TestMergeDamage(t *testing.T) {
 				t.Fatalf("seed %d, %s: %v\n%+v", seed, kind.says, wrong, f)
 			}
 		}
-		// Bytes that are altered or cut.
+		// Changed or truncated bytes.
 		text, err := parts[r.IntN(count)].Encode()
 		if err != nil {
 			t.Fatal(err)

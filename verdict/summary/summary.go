@@ -1,9 +1,8 @@
-// Package summary is the document that a run over many repositories ends with, fleet.json: its model, its canonical
-// JSON and its schema. Each repository has a row, and a verdict.json of its own, which is the evidence.
+// Package summary is the document of a run over many repositories, fleet.json: its model, its canonical JSON and its
+// schema. Each repository has a row, and its own verdict.json as evidence.
 //
-// It knows no files. A [Fleet] is built by [Fleet.Add], in any order, and ended by [Fleet.Decide], which alone says
-// PASS.
-// Parts of a fleet that were built apart are joined by [Fleet.Join]: the result is the same as if they had been one.
+// It knows no files. [Fleet.Add] builds a [Fleet], in any order, and [Fleet.Decide] ends it and alone says PASS.
+// [Fleet.Join] joins separate parts, with the same result as one fleet.
 //
 // Limits: a row has at most [MaxErrors] errors, of at most [MaxMessage] characters each; the verdict has all.
 package summary
@@ -16,20 +15,20 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// SchemaVersion is the version of the document's shape.
+// SchemaVersion is the version of the document's format.
 const SchemaVersion = "1"
 
-// What a row holds of a repository's errors at most: how many, and how many characters of each message.
+// The limits of a row: the number of errors, and the characters of each message.
 const (
 	MaxErrors  = 3
 	MaxMessage = 500
 )
 
-// A Fleet is the document fleet.json. Its fields are in the order of the file. No list is ever null there; an absent
-// text is "".
+// A Fleet is the document fleet.json. Its fields are in the order of the file. Lists are never null; missing text is
+// "".
 type Fleet struct {
 	SchemaVersion string `json:"schema_version"`
-	// Verdict is PASS only if the list has a repository, and every one of them has a verdict of its own that says PASS.
+	// Verdict is PASS only if the list has a repository, and the verdict of each says PASS.
 	Verdict verdict.Outcome `json:"verdict"`
 	// Complete is true exactly when Errors is empty and every repository's verdict is complete.
 	Complete  bool         `json:"complete"`
@@ -40,7 +39,7 @@ type Fleet struct {
 	Allowed   []string     `json:"allowed"`    // reasons of --allow, sorted
 	List      List         `json:"list"`
 	Totals    Totals       `json:"totals"`
-	// Rules are those that at least one repository was checked with, by id.
+	// Rules are the rules that at least one repository was checked with, by id.
 	Rules        []Rule          `json:"rules"`
 	Repositories []Repository    `json:"repositories"` // all of the list, by name in byte order
 	Errors       []verdict.Error `json:"errors"`       // of the run as a whole
@@ -57,21 +56,21 @@ type Policy struct {
 	Deprecated int    `json:"deprecated"` // counted, never enforced
 }
 
-// A List is what was to be scanned.
+// A List is the list of repositories.
 type List struct {
-	// SHA256 is that of the list as policyscan understood it: comments and the order of the lines do not count.
+	// SHA256 is the list's hash, without comments or the order of lines.
 	SHA256       string `json:"sha256"`
 	Repositories int    `json:"repositories"`
 }
 
-// Totals count repositories by outcome, and what was looked at in all of them. Each repository is counted as one of
-// Pass, Fail and Undecided.
+// Totals count repositories by outcome, and their scanned files. Each repository counts as one of Pass, Fail and
+// Undecided.
 type Totals struct {
 	Repositories int   `json:"repositories"`
 	Pass         int   `json:"pass"`
-	Fail         int   `json:"fail"`       // with a violation, whatever else could not be decided
+	Fail         int   `json:"fail"`       // with a violation, even if incomplete
 	Undecided    int   `json:"undecided"`  // without a violation, and not a PASS
-	Incomplete   int   `json:"incomplete"` // of Fail and Undecided: something could not be decided
+	Incomplete   int   `json:"incomplete"` // of Fail and Undecided: not complete
 	Violations   int   `json:"violations"`
 	Files        int   `json:"files"`
 	Governed     int   `json:"governed"`
@@ -79,7 +78,7 @@ type Totals struct {
 	Bytes        int64 `json:"bytes"` // of the scanned files
 }
 
-// A Rule is one that repositories were checked with, and what came of it.
+// A Rule is the results of one rule in all repositories.
 type Rule struct {
 	ID       string `json:"id"`
 	Type     string `json:"type"` // "boundary" or "invariant"
@@ -87,42 +86,42 @@ type Rule struct {
 	Severity string `json:"severity"`
 	Owner    string `json:"owner"`
 	DocsURL  string `json:"docs_url"`
-	Enforced int    `json:"enforced"` // in so many repositories
-	// Repositories is how many violate it, and Violations how often all of them do.
+	Enforced int    `json:"enforced"` // number of repositories
+	// Repositories is the number that violate it, and Violations the sum in all of them.
 	Repositories int `json:"repositories"`
 	Violations   int `json:"violations"`
 }
 
-// A Repository is one row: what became of one line of the list.
+// A Repository is the row of one line of the list.
 type Repository struct {
-	Name     string          `json:"name"`     // unique; the folder of its verdict
-	Path     string          `json:"path"`     // as in the list, written as [verdict.Path] does
+	Name     string          `json:"name"`     // unique; the directory of its verdict
+	Path     string          `json:"path"`     // as in the list, in the form of [verdict.Path]
 	Revision string          `json:"revision"` // as in the list; HEAD if it names none
 	Commit   string          `json:"commit"`   // "" if it was not found
 	Verdict  verdict.Outcome `json:"verdict"`
 	Complete bool            `json:"complete"` // as in the verdict
-	// SHA256 is that of its verdict.json; "" if the run ended before there was one.
+	// SHA256 is the hash of its verdict.json; "" if the run ended before it.
 	SHA256     string `json:"sha256"`
-	OwnPolicy  string `json:"own_policy"` // the hash of the bundle in it, if that was enforced; else ""
+	OwnPolicy  string `json:"own_policy"` // the hash of the bundle in it, if enforced; else ""
 	Files      int    `json:"files"`
 	Governed   int    `json:"governed"`
 	Scanned    int    `json:"scanned"`
 	Bytes      int64  `json:"bytes"`
 	Violations int    `json:"violations"`
 	Allowed    int    `json:"allowed"` // violations that an allowance allows
-	// Rules are those that it violates, by id.
+	// Rules are the violated ones, by id.
 	Rules      []RuleCount     `json:"rules"`
 	Errors     []verdict.Error `json:"errors"`      // the first ones, shortened
 	ErrorCount int             `json:"error_count"` // all of them
 }
 
-// A RuleCount is how often a repository violates a rule.
+// A RuleCount is the number of violations of a rule in a repository.
 type RuleCount struct {
 	RuleID     string `json:"rule_id"`
 	Violations int    `json:"violations"`
 }
 
-// New returns an empty fleet, a FAIL until something shows otherwise.
+// New returns an empty fleet, a FAIL until [Fleet.Decide].
 func New(version string) *Fleet {
 	return &Fleet{
 		SchemaVersion: SchemaVersion,
@@ -131,10 +130,10 @@ func New(version string) *Fleet {
 	}
 }
 
-// Undecided reports whether nothing is known against a repository, and it does not pass.
+// Undecided reports whether a repository has no violation and does not pass.
 func (r *Repository) Undecided() bool { return r.Verdict != verdict.Pass && r.Violations == 0 }
 
-// Row returns the row of a repository with this verdict, but for what the list says of it and the hash of the verdict.
+// Row returns the row of a verdict, without the fields from the list and the verdict's hash.
 func Row(v *verdict.Verdict) Repository {
 	c := &v.Coverage
 	r := Repository{
@@ -216,8 +215,8 @@ func (f *Fleet) row(r Repository) {
 	t.Bytes += r.Bytes
 }
 
-// count adds the numbers of a rule to those of the same id. Where bundles say different things of an id, the first in
-// the order of the texts is kept, so that the order in which repositories are added does not show.
+// count adds the numbers of a rule to the rule of its id. If bundles describe an id differently, the first in the
+// order of the texts stays, so that the order of repositories does not matter.
 func (f *Fleet) count(r Rule) {
 	known := f.rules[r.ID]
 	if known == nil {
@@ -237,13 +236,13 @@ func (f *Fleet) count(r Rule) {
 	*known = r
 }
 
-// about compares what two rules of one id say.
+// about compares the texts of two rules of one id.
 func about(a, b *Rule) int {
 	return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(a.Title, b.Title), cmp.Compare(a.Severity, b.Severity),
 		cmp.Compare(a.Owner, b.Owner), cmp.Compare(a.DocsURL, b.DocsURL))
 }
 
-// Join adds the repositories and rules of a part of the fleet that was decided.
+// Join adds the repositories and rules of a decided part.
 func (f *Fleet) Join(part *Fleet) {
 	for i := range part.Repositories {
 		f.row(part.Repositories[i])
@@ -254,7 +253,7 @@ func (f *Fleet) Join(part *Fleet) {
 	f.AsOf = max(f.AsOf, part.AsOf)
 }
 
-// Decide puts all in order, and sets Verdict and Complete. It is the only place that says PASS of a fleet.
+// Decide sorts the lists, and sets Verdict and Complete. Nothing else says PASS of a fleet.
 func (f *Fleet) Decide() {
 	slices.SortFunc(f.Repositories, func(a, b Repository) int { return cmp.Compare(a.Name, b.Name) })
 	if f.rules != nil {
@@ -271,8 +270,8 @@ func (f *Fleet) Decide() {
 	}
 }
 
-// Worst returns the repositories that do not pass: first those without a violation, which could not be decided, by
-// name, then the others, those with the most violations first.
+// Worst returns the repositories that do not pass: first the undecided ones without a violation, by name, then the
+// others, most violations first.
 func (f *Fleet) Worst() []*Repository {
 	var all []*Repository
 	for i := range f.Repositories {
@@ -293,7 +292,7 @@ func (f *Fleet) Worst() []*Repository {
 	return all
 }
 
-// Broken returns the rules that a repository violates, those that the most repositories violate first.
+// Broken returns the violated rules, those in the most repositories first.
 func (f *Fleet) Broken() []*Rule {
 	var all []*Rule
 	for i := range f.Rules {

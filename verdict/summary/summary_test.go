@@ -45,8 +45,8 @@ func generate(r *rand.Rand, n int) []generated {
 	return all
 }
 
-// TestOrder: neither the order in which repositories are added nor how they are divided into parts shows; each
-// document is valid by the schema, and is read again.
+// TestOrder: neither the order of repositories nor their division into parts matters; each document is valid by the
+// schema, and is read back.
 func TestOrder(t *testing.T) {
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(Schema()))
 	if err != nil {
