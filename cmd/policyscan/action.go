@@ -59,8 +59,8 @@ func scanOf(step *action.Step, std streams) (*scanCmd, error) {
 	return &c.Scan, nil
 }
 
-// onlyFree refuses flags for which there is an input, and those that would end the program
-// with status 0 before it scans. The parser refuses unknown flags.
+// onlyFree refuses flags that an input sets, and flags that end the program with status 0 before it scans. The parser
+// refuses unknown flags.
 func onlyFree(args []string, std streams) error {
 	var c commands
 	parser, err := newParser(&c, std)

@@ -264,7 +264,7 @@ func TestActionOutputFails(t *testing.T) {
 	head := g.commit("all")
 	s := newStep(g, "push", `{}`, head)
 	for _, variable := range []string{"GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY"} {
-		s.env = []string{variable + "=" + s.dir} // a folder
+		s.env = []string{variable + "=" + s.dir} // a directory
 		file := filepath.Join(s.dir, "temp/v.json")
 		r := s.act("scope=full", "verdict-file="+file)
 		r.ending.want(t, exitUndecided)
@@ -296,7 +296,7 @@ func TestActionSilent(t *testing.T) {
 	if r.summary != summaryBefore || strings.Contains(r.out, "::error") || !strings.Contains(r.out, "main.tf:1:9: ") || r.err != "" {
 		t.Errorf("%q %q %q", r.out, r.err, r.summary)
 	}
-	// A path and a folder that begin like a flag, and quotes.
+	// A path and a directory that begin like a flag, and quotes.
 	s.put("-q/a b.tf", "10.0.0.0/8\n")
 	s.act("scope=full", "annotations=false", "summary=false", "path=-q").ending.want(t, exitPass)
 	r = s.act("scope=full", "annotations=false", "summary=false", "args=--rule 'NET-1'\n\t--allow \"partial\" --exclude 'a b/**'", "path=-q")
@@ -353,7 +353,7 @@ func (r result) claimsPass() bool {
 // summaryBefore is what the step finds in its files.
 const summaryBefore = "# of another step\n"
 
-// act runs the step with inputs besides the defaults. Each is a name, "=" and a value.
+// act runs the step with the defaults and these inputs, each NAME=VALUE.
 func (s *step) act(inputs ...string) result {
 	s.t.Helper()
 	s.write("temp/summary", summaryBefore)

@@ -117,7 +117,7 @@ func parserWith(c any, std streams, more ...kong.Option) (*kong.Kong, error) {
 	return kong.New(c, append(options, more...)...)
 }
 
-// commandOf returns the subcommand that the arguments name, as far as they can be read: scan, if they name none.
+// commandOf returns the subcommand in the arguments: scan if they name none or cannot be read.
 func commandOf(parser *kong.Kong, args []string) string {
 	if ctx, err := kong.Trace(parser, args); err == nil && ctx.Selected() != nil {
 		return ctx.Selected().Path()
@@ -179,7 +179,6 @@ type givenFlag struct {
 	given bool
 }
 
-// givenNames returns the names of those that are given.
 func givenNames(flags ...givenFlag) (names []string) {
 	for _, f := range flags {
 		if f.given {

@@ -159,7 +159,7 @@ func TestAgentDemo(t *testing.T) {
 	}
 }
 
-// filesOf are the files beneath a folder, and what they hold.
+// filesOf returns the files under a directory with their contents.
 func filesOf(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}

@@ -142,8 +142,8 @@ func addForms(x *scanner.Explanation, r *repo.Repository, at checkout.Snapshot, 
 	return err
 }
 
-// explanationText is the explanation for a person: the file, the rules that cover it with what they ask, then the other
-// rules.
+// explanationText is the explanation for display: the file, the rules that cover it with their patterns, then the
+// other rules.
 func explanationText(e *scanner.Explanation, rev, policy string) string {
 	var b strings.Builder
 	line := func(format string, args ...any) {
@@ -213,7 +213,7 @@ func outcomeText(e *scanner.Explanation, covering int) string {
 	}[e.Outcome]
 }
 
-// fileNotes say what the file is, and what of it was checked. rev is how its commit was named.
+// fileNotes describe the file and how much of it was checked. rev is its commit as the user named it.
 func fileNotes(e *scanner.Explanation, rev string, covering int) (all []string) {
 	if e.Commit != "" {
 		all = append(all, fmt.Sprintf("as it is in the commit %s (%s)", rev, e.Commit[:12]))

@@ -209,7 +209,7 @@ func TestFault_156_OneHost(t *testing.T) {
 	}
 }
 
-// TestFault_157_Home: a path that an agent may expand, or trim, is not beneath the working folder.
+// TestFault_157_Home: a path that an agent may expand or trim is not under the working directory.
 func TestFault_157_Home(t *testing.T) {
 	p := program{t: t, dir: t.TempDir()}
 	p.write("allow.sexpr", "(default deny \"main\")\n(policy \"main\" (allow (fs (or read write) (subpath (env PWD)))))\n")

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// A ciRepo is a repository, as a host has it, whose policy was tightened on the way, and the
-// folders into which CI systems fetch it.
+// A ciRepo is a repository as on a host, whose policy was tightened on the way, and the directories into which CI
+// systems fetch it.
 type ciRepo struct {
 	*gitRepo
 	lax   string // the first commit of main: its bundle forbids nothing that is here
@@ -50,8 +50,7 @@ func (c *ciRepo) branch(name, from string) string {
 	return tip
 }
 
-// runner fetches a pipeline's commit into a folder as gitlab-runner does, a folder that was
-// used before included.
+// runner fetches a pipeline's commit into a directory, new or used before, as gitlab-runner does.
 func (c *ciRepo) runner(folder, id, sha string, depth int, refspecs ...string) {
 	c.t.Helper()
 	ref := "refs/pipelines/" + id
@@ -72,7 +71,7 @@ func (c *ciRepo) runner(folder, id, sha string, depth int, refspecs ...string) {
 	c.gitIn(folder, "", "clean", "-ffdx", "-q")
 }
 
-// auto judges a folder by --diff-base auto in an environment, and returns what was printed.
+// auto scans a directory with --diff-base auto in an environment, and returns the output.
 func (c *ciRepo) auto(folder string, env []string, status int, saying string, texts ...string) string {
 	c.t.Helper()
 	p := c.program
@@ -92,7 +91,7 @@ func (c *ciRepo) auto(folder string, env []string, status int, saying string, te
 // advised is the last git fetch of a message.
 var advised = regexp.MustCompile(`git fetch [^;)\[\n]+`)
 
-// obey runs in a folder the last git fetch that a message advises.
+// obey runs the last git fetch that a message advises, in a directory.
 func (c *ciRepo) obey(folder, said string) {
 	c.t.Helper()
 	all := advised.FindAllString(said, -1)
@@ -122,8 +121,8 @@ const (
 	fetchMain     = "git fetch origin +refs/heads/main:refs/remotes/origin/main"
 )
 
-// TestFault_148_GitLabOldBase: the author branches from before a rule was tightened. The
-// target's rules of today judge, or nothing does, whatever the runner's folder holds.
+// TestFault_148_GitLabOldBase: the author branches from before a rule was tightened. The target's current rules apply,
+// or the run is undecided, whatever is in the runner's directory.
 func TestFault_148_GitLabOldBase(t *testing.T) {
 	t.Parallel()
 	c := newCI(t)
@@ -137,7 +136,7 @@ func TestFault_148_GitLabOldBase(t *testing.T) {
 		}
 	}
 
-	// Depth 20, a new folder: it has no target branch.
+	// Depth 20 and a new directory: it has no target branch.
 	c.runner("fresh", "1", tip, 20)
 	said := c.auto("fresh", env, exitUndecided, undecidedBase, "this clone does not have it (refs/remotes/origin/main)", fetchMain)
 	c.obey("fresh", said)
@@ -147,7 +146,7 @@ func TestFault_148_GitLabOldBase(t *testing.T) {
 	c.runner("whole", "1", tip, 0)
 	byTarget("whole")
 
-	// A folder that an earlier pipeline used, which fetched the target: then main got the rule.
+	// A directory of an earlier pipeline that fetched the target; then main got the rule.
 	c.git("branch", "-f", "held", "main")
 	c.git("reset", "-q", "--hard", c.lax)
 	c.runner("again", "1", tip, 20)
@@ -264,7 +263,7 @@ func TestFault_149_BeforeMissing(t *testing.T) {
 			t.Errorf("%+v", v.Scope)
 		}
 	}
-	// A runner's folder, of depth 20, and a push of more commits than that.
+	// A runner's directory of depth 20, and a push of more commits.
 	c.git("checkout", "-q", "main2")
 	for range 25 {
 		tip = c.commit("more")

@@ -113,8 +113,8 @@ func TestFault_159_NoFileInItsPlace(t *testing.T) {
 	}
 }
 
-// TestFault_159_NullDevices: a /dev/null that is given to the program is not taken for a stream that is
-// closed, where the difference shows.
+// TestFault_159_NullDevices: a /dev/null that the program is given is not mistaken for a closed stream, where the
+// difference shows.
 func TestFault_159_NullDevices(t *testing.T) {
 	t.Parallel()
 	p := newProgram(t)

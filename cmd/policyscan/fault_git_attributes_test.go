@@ -90,8 +90,8 @@ func (g *gitRepo) judgeBoth(before, after held, status int, saying string, args 
 	return staged
 }
 
-// TestFault_143_Checkout: text that git writes on checkout, and that the blob does not have, is found; so is what comes
-// of a change of the attributes alone.
+// TestFault_143_Checkout: text that only the checkout has, and not the blob, is found, even if only the attributes
+// changed.
 func TestFault_143_Checkout(t *testing.T) {
 	t.Parallel()
 	const line = "cidr = [\"" + forbidden + "\"]\n"
@@ -288,7 +288,7 @@ func TestFault_160_Encrypted(t *testing.T) {
 	}
 	g.judgeBoth(nil, after, exitPass, "PASS", "--allow", "encrypted")
 
-	// A filter gets what the encoding makes of the blob.
+	// A filter gets the blob in its checkout encoding.
 	pointer := "version https://git-lfs.github.com/spec/v1\noid sha256:" + strings.Repeat("4d7a", 16) + "\nsize 12\n"
 	for reason, text := range map[string]string{"encrypted": text, "lfs-pointer": pointer} {
 		after := held{"net.tf": hidden(t, "UTF-16LE", text), ".gitattributes": "net.tf filter=x working-tree-encoding=UTF-16LE\n"}

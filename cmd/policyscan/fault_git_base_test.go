@@ -6,9 +6,8 @@ import (
 	"testing"
 )
 
-// TestFault_099_PartialClone: what a filter left on the server is an error that says
-// so, be it a folder or the bundle that is to judge. What was fetched since is
-// scanned as ever.
+// TestFault_099_PartialClone: an object that a filter left on the server is an error that says so, be it a directory
+// or the bundle in use. Objects fetched since are scanned.
 func TestFault_099_PartialClone(t *testing.T) {
 	t.Parallel()
 	g := newGit(t)
@@ -26,7 +25,7 @@ func TestFault_099_PartialClone(t *testing.T) {
 	g.judgeIn("blobless", []string{"--diff-base", "origin/main"}, exitUndecided, "UNDECIDED E_OBJECT", hint)
 	g.gitIn("blobless", "", "cat-file", "-e", head+":bad.tf") // which fetches it
 	g.judgeIn("blobless", []string{"--policy", "policy", "--diff-base", "origin/main"}, exitViolation, "FAIL NET-1@bad.tf")
-	// The base's bundle that is not here is not one that is not there.
+	// A base bundle that was not fetched is not a missing bundle.
 	g.judgeIn("blobless", []string{"--diff-base", "origin/main"}, exitUndecided, "UNDECIDED E_OBJECT", hint)
 	g.gitIn("blobless", "", "cat-file", "-e", base+":.policyscan/rules/boundaries.yml")
 	g.gitIn("blobless", "", "cat-file", "-e", base+":.policyscan/rules/invariants.yml")

@@ -122,8 +122,7 @@ func TestFault_119_AgainstDiffTree(t *testing.T) {
 	}
 }
 
-// TestFault_121_Commits: a commit of which two readers could read two things, or that
-// lacks what every commit has, is none that can be judged.
+// TestFault_121_Commits: a commit that is ambiguous, or that lacks a mandatory header, is an error.
 func TestFault_121_Commits(t *testing.T) {
 	t.Parallel()
 	g := newGit(t)

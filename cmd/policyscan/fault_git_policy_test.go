@@ -9,7 +9,7 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// bundle writes a bundle's two files into a folder of the work tree.
+// bundle writes a bundle's two files into a directory of the worktree.
 func (g *gitRepo) bundle(dir, boundaries, invariants string) {
 	g.t.Helper()
 	g.put(dir+"/rules/boundaries.yml", boundaries)
@@ -105,8 +105,8 @@ func TestFault_088_ChangedBundle(t *testing.T) {
 			if p := v.Policy; len(p) == 2 && (p[0].SHA256 == p[1].SHA256) != (c.change == "none") {
 				t.Errorf("the bundles are %+v", p)
 			}
-			// The changed rule files hold the patterns of their own rules, and are not the
-			// tree, but for those of a bundle that does not judge.
+			// The changed rule files contain their own patterns and are not part of the tree, unless their bundle is
+			// not in use.
 			inUse := len(v.Policy) == 2
 			for _, file := range strings.Fields(g.git("diff", "--name-only", "--diff-filter=d", base, harmless, "--", ".policyscan/rules", "rules")) {
 				if slices.ContainsFunc(v.Coverage.LeftOut, func(o verdict.Omission) bool { return o.File == file && o.Reason == "rules" }) != inUse {
@@ -136,7 +136,7 @@ func TestFault_089_Bootstrap(t *testing.T) {
 		t.Run("in "+dir, func(t *testing.T) {
 			t.Parallel()
 			g := newGit(t)
-			g.put("old.tf", "cidr = \"0.0.0.0/0\"\n") // which no one judges now
+			g.put("old.tf", "cidr = \"0.0.0.0/0\"\n") // which is not in use any more
 			base := g.commit("base")
 			g.bundle(dir, oneRule, noRules)
 			clean := g.commit("introduce")
@@ -181,7 +181,7 @@ func TestFault_089_Bootstrap(t *testing.T) {
 			t.Errorf("judged by %s", g.judges())
 		}
 	})
-	// A base that has a bundle elsewhere, or a broken one, is none without.
+	// A base with a bundle elsewhere, or a broken one, is not a base without a bundle.
 	for name, c := range map[string]struct{ dir, invariants, saying string }{
 		"in the root":            {".", noRules, "FAIL NET-1@bad.tf"},
 		"in .policyscan":         {".policyscan", noRules, "FAIL NET-1@bad.tf"},

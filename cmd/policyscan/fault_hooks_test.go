@@ -17,7 +17,7 @@ func TestFault_127_Hooks(t *testing.T) {
 			names := h.everything()
 			h.git("add", "-A")
 			h.distract()
-			h.git("add", "-N", "untracked.tf") // which is no part of a commit
+			h.git("add", "-N", "untracked.tf") // not part of a commit
 			h.commit(names)
 			h.usesIndex("index")
 		},

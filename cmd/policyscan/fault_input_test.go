@@ -32,7 +32,7 @@ rules:
 	}
 }
 
-// rulesIn writes callRules into a folder.
+// rulesIn writes callRules into a directory.
 func rulesIn(t *testing.T) (dir string) {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -131,8 +131,8 @@ func TestFault_163_Bundle(t *testing.T) {
 	}
 }
 
-// TestFault_163_Hook: a payload without the member that holds the input, or with null there, is denied, whatever rules
-// there are; one with it is judged, and an empty object is that of a tool without arguments.
+// TestFault_163_Hook: a payload whose input member is missing or null is denied, whatever the rules. With that member
+// the call is checked; an empty object means a tool without arguments.
 func TestFault_163_Hook(t *testing.T) {
 	dir := rulesIn(t)
 	for _, c := range []struct{ agent, payload, member string }{ // INPUT is the member with what it holds

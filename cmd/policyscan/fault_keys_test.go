@@ -13,7 +13,7 @@ import (
 	"github.com/policyscan/policyscan/verdict/code"
 )
 
-// scanned is the verdict of a run in the current folder, which must end with a status.
+// scanned is the verdict of a run in the current directory, which must end with a status.
 func scanned(t *testing.T, stdin string, status int, args ...string) *verdictFile {
 	t.Helper()
 	got, out, said := fed(stdin, append(args, "--output", "-")...)

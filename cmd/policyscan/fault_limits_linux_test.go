@@ -104,8 +104,8 @@ func TestFault_049_TooFewHandles(t *testing.T) {
 	}
 }
 
-// TestFault_049_NoHandleLeft: each opening of a file or folder, in turn, finds no handle left,
-// in the process or in the system.
+// TestFault_049_NoHandleLeft: each opening of a file or directory, in turn, finds no handle left, in the process or in
+// the system.
 func TestFault_049_NoHandleLeft(t *testing.T) {
 	t.Parallel()
 	p := newTraceable(t)
@@ -262,8 +262,7 @@ func TestFault_050_NoMemory(t *testing.T) {
 	}
 }
 
-// TestFault_053_CurrentFolder: a current folder that is gone, or that may not be read, is
-// no empty tree.
+// TestFault_053_CurrentFolder: a removed or unreadable current directory is not an empty tree.
 func TestFault_053_CurrentFolder(t *testing.T) {
 	t.Parallel()
 	p := newProgram(t)

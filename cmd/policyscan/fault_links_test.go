@@ -19,7 +19,7 @@ type linkCase struct {
 	exclude string            // of the rule; "": none
 	files   map[string]string // "-> TARGET" is a link
 	stray   []string          // the links that are E_LINK in each scope
-	inGit   []string          // and those that are only where the tree is a commit or the index
+	inGit   []string          // and the rules that apply only if the tree is a commit or the index
 }
 
 const openIngress = "cidr = \"0.0.0.0/0\"\n"
@@ -167,7 +167,7 @@ func TestFault_150_Links(t *testing.T) {
 					t.Errorf("%s: E_LINK for %q, want %q", scope, got, want)
 				}
 				if !*long && scope != "full" && scope != "diff" {
-					return // a folder and a commit stand for the others
+					return // a directory and a commit represent the others
 				}
 				for _, o := range g.strays(append(args, "--allow", "symlink")...) {
 					t.Errorf("%s: E_LINK for %s, which is allowed", scope, o)
@@ -208,8 +208,8 @@ func TestFault_150_Violations(t *testing.T) {
 	}
 }
 
-// TestFault_150_Subfolder: of a folder of the repository that is scanned alone, a link into the rest of the repository
-// leaves what is scanned, and a link out of the repository is let be.
+// TestFault_150_Subfolder: if only a subdirectory is scanned, a symlink into the rest of the repository leaves the
+// tree, and a symlink out of the repository is allowed.
 func TestFault_150_Subfolder(t *testing.T) {
 	t.Parallel()
 	g := newGit(t)
@@ -233,7 +233,7 @@ func TestFault_150_Subfolder(t *testing.T) {
 	if got := g.strays("--policy", "policy", "repo"); !slices.Equal(got, []string{"infra/above", "infra/absolute.tf", "infra/there.tf"}) {
 		t.Errorf("%q", got)
 	}
-	// Where there is no repository around, what counts is the folder.
+	// Without a repository around it, the directory counts.
 	if err := os.RemoveAll(g.path(".git")); err != nil {
 		t.Fatal(err)
 	}

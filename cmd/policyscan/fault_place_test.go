@@ -176,8 +176,8 @@ func forgedVerdict(t *testing.T, forged string) {
 	}
 }
 
-// TestFault_129_DirtyWorkTree: what is not committed is no part of a change, and a note
-// says so at a terminal; see TestUncommitted.
+// TestFault_129_DirtyWorkTree: uncommitted edits are outside a change, and a note says so at a terminal; see
+// TestUncommitted.
 func TestFault_129_DirtyWorkTree(t *testing.T) {
 	t.Parallel()
 	g := newGit(t)

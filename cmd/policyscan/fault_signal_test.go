@@ -103,7 +103,7 @@ func TestFault_063_SignalMidScan(t *testing.T) {
 			if got, want := exitOf(s.cmd.Wait()), 128+int(sig); got != want {
 				t.Errorf("%s, %s: status %d, want %d", sig, tree, got, want)
 			}
-			// Whether the violation is found first is a matter of the folder's order.
+			// Whether the violation is found first depends on the directory's order.
 			if got := s.saying(); got != "UNDECIDED E_INTERRUPTED" && (tree == "good" || got != "FAIL NET-1@main.tf E_INTERRUPTED") {
 				t.Errorf("%s, %s: %s", sig, tree, got)
 			}

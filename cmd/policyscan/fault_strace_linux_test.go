@@ -405,9 +405,8 @@ func TestFault_130_NoProgramNoSocket(t *testing.T) {
 	}
 }
 
-// TestFault_046_WhoseBundle: whether the bundle that --policy names lives in the repository is
-// asked of the system. Where that fails the run could not decide: it is not judged by the
-// bundle on disk alone, which the change has loosened.
+// TestFault_046_WhoseBundle: only the system can tell whether --policy is in the repository. If that fails, the run is
+// undecided: the bundle on disk, which the change has loosened, does not decide alone.
 func TestFault_046_WhoseBundle(t *testing.T) {
 	t.Parallel()
 	g := newGit(t)

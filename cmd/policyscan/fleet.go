@@ -52,7 +52,7 @@ type fleetRun struct {
 	began   time.Time
 	outputs output.Fleet
 	summary *summary.Fleet
-	policy  string // the bundles, as a person would name them
+	policy  string // the bundles, as given on the command line
 	of      shard.Split
 	stopped bool // by an error, before the scan
 	reuse   *check.Reuse
@@ -124,9 +124,8 @@ func (r *fleetRun) scan(ctx context.Context) {
 	f.Scan(ctx, r.summary)
 }
 
-// boundMemory has garbage collected sooner when memory is above what a fleet of so many repositories needs: 64 MiB,
-// and 4 KiB for each row of the summary. Large files of YAML would have it grow to twice that in between. GOMEMLIMIT
-// counts more.
+// boundMemory collects garbage sooner when memory exceeds the needs of a fleet of n repositories: 64 MiB, and 4 KiB
+// per row of the summary. Large YAML files would double it otherwise. GOMEMLIMIT takes precedence.
 func boundMemory(repositories int) {
 	if debug.SetMemoryLimit(-1) == math.MaxInt64 {
 		debug.SetMemoryLimit(64<<20 + 4<<10*int64(repositories))

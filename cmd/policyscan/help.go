@@ -62,7 +62,7 @@ func mistypedCommand(node *kong.Node, args []string) string {
 	return meant(args[0], node)
 }
 
-// seeHelp adds to an error which help to read; "" is that of the program.
+// seeHelp adds to an error which help to read; "" is the program's.
 func seeHelp(err error, command string) error {
 	see := "; see"
 	if strings.HasSuffix(err.Error(), "?") {

@@ -141,7 +141,7 @@ func (c *hookUninstallAgentCmd) Run(std streams, ctx *kong.Context) error {
 	return print(std.out, "%s %s\n", done, safe(f.Shown))
 }
 
-// openSettings reads an agent's settings: the user's own, or those of the project around the current folder.
+// openSettings reads an agent's settings: the user's own, or those of the project around the current directory.
 func openSettings(agent string, user bool) (*settings.File, error) {
 	of := settings.Named(agent)
 	if user {

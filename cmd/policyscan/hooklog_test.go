@@ -341,7 +341,7 @@ func TestLogIsGuarded(t *testing.T) {
 			t.Errorf("%s: %s", name, out)
 		}
 	}
-	// From whatever folder the hook runs in, if nothing names the root.
+	// The hook may run in any directory if nothing names the root.
 	if err := os.MkdirAll(filepath.Join(dir, ".git"), 0o777); err != nil {
 		t.Fatal(err)
 	}
@@ -357,7 +357,7 @@ func TestLogIsGuarded(t *testing.T) {
 	}
 }
 
-// TestLogExample: the line in the manual is what the hook writes, but for the time and the version.
+// TestLogExample: the line in the manual is what the hook writes, except for time and version.
 func TestLogExample(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "agents.md"))
 	if err != nil {

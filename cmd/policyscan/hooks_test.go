@@ -15,15 +15,14 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// A hookRepo is a program and, in the folder work next to it, a repository of real git whose
-// commits a real pre-commit hook judges with the bundle that the repository holds.
+// A hookRepo is a program and, in the directory work next to it, a real git repository whose pre-commit hook checks
+// the commits with the repository's bundle.
 //
-// Of every file there are two contents: one that is to be committed and one, a decoy, that
-// is elsewhere: on disk, or in an index that the commit is not made of. One of them has
-// what the rule forbids, so that whoever reads the wrong one comes to the wrong verdict.
+// Every file has two contents: the one to be committed, and a decoy elsewhere: on disk, or in another index than the
+// commit's. The rule forbids one of them, so reading the wrong one gives the wrong verdict.
 type hookRepo struct {
 	program
-	work   string   // the work tree, a folder of program.dir
+	work   string   // the worktree, a directory in program.dir
 	gitEnv []string // of git, besides hookEnv
 	mark   string   // in what is to be committed
 	lure   string   // in what is not
@@ -61,7 +60,7 @@ func (h *hookRepo) mkdir(name string) {
 	}
 }
 
-// tryGit runs git in a folder of the work tree.
+// tryGit runs git in a directory of the worktree.
 func (h *hookRepo) tryGit(folder, stdin string, args ...string) ending {
 	h.t.Helper()
 	file, err := exec.LookPath("git")

@@ -19,7 +19,7 @@ type listCmd struct {
 	JSON      bool   `name:"json" help:"Print JSON, with every field of each rule."`
 }
 
-// Run prints the rules in order of evaluation, the deprecated ones last, or those that look at a path.
+// Run prints the rules in order of evaluation, deprecated ones last, or only the rules that apply to a path.
 func (c *listCmd) Run(std streams) error {
 	policies, err := c.load()
 	if err != nil {
@@ -157,8 +157,8 @@ type listedAllowance struct {
 	Line    int      `json:"line"`   // 1-based
 }
 
-// listing returns the rules of the bundles, which are loaded, in order of evaluation, the deprecated ones last; with a
-// path those that are enforced and look at it, or would but for an exclude.
+// listing returns the rules of the loaded bundles in order of evaluation, deprecated ones last. With a path: the
+// enforced rules that apply to it, or would without an exclude.
 func listing(ps run.RuleSources, path string) []listedRule {
 	all := []listedRule{}
 	allowed := map[string][]listedAllowance{} // by rule

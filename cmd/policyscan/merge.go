@@ -81,7 +81,7 @@ func (c *mergeCmd) overwritten() string {
 	return ""
 }
 
-// merge returns the verdict. That of files that make none says what is wrong with them.
+// merge returns the merged verdict. If the files do not fit together, its errors say why.
 func (c *mergeCmd) merge() *verdict.Verdict {
 	var files []scanner.ShardFile
 	for _, name := range c.Files {
@@ -139,8 +139,8 @@ type sight struct {
 	count    int // of the shards of its run
 }
 
-// awaitFirst returns when the first file or folder of shards is there, or after the time of --wait. Until then nobody
-// can tell whether the shards are those of a tree or of a fleet.
+// awaitFirst returns when the first shard file or directory exists, or after the time of --wait. Until then it is
+// unknown whether the shards are a tree's or a fleet's.
 func (c *mergeCmd) awaitFirst(began time.Time) {
 	for time.Since(began) < c.Wait {
 		if _, err := os.Stat(c.Files[0]); err == nil {
@@ -168,7 +168,7 @@ func (c *mergeCmd) await(ctx context.Context, began time.Time, allWritten func(m
 	}
 }
 
-// filesWritten reports whether every shard file of a tree is there, and is that of a run that has ended.
+// filesWritten reports whether every shard file of a tree exists and its run has ended.
 func (c *mergeCmd) filesWritten(seen map[string]sight) bool {
 	all := true
 	for _, name := range c.Files {
@@ -184,8 +184,7 @@ func (c *mergeCmd) filesWritten(seen map[string]sight) bool {
 	return all
 }
 
-// foldersWritten reports whether the folders have as many shards of a fleet as there are in the run, all of runs that
-// have ended.
+// foldersWritten reports whether the directories have all shards of a fleet, and all their runs have ended.
 func (c *mergeCmd) foldersWritten(seen map[string]sight) bool {
 	folders, err := shardFolders(c.Files)
 	if err != nil {

@@ -25,7 +25,7 @@ func TestNarrowed(t *testing.T) {
 	t.Run("a variable", func(t *testing.T) { testNarrowed(t, regexp.MustCompile(`^never\n`)) })
 }
 
-// testNarrowed compares the models, but for what is left out of the whole.
+// testNarrowed compares the models, except for the parts left out of the whole one.
 func testNarrowed(t *testing.T, but *regexp.Regexp) {
 	whole := commandTree()
 	for _, args := range [][]string{
@@ -86,7 +86,7 @@ func shapeOf(n *kong.Node) string {
 	return b.String()
 }
 
-// TestNarrowedSays: what a person sees is the same, whichever of the two models reads the arguments.
+// TestNarrowedSays: the output is the same, whichever of the two models reads the arguments.
 func TestNarrowedSays(t *testing.T) {
 	say := func(args ...string) string {
 		var out, errs strings.Builder

@@ -89,7 +89,7 @@ func parityText(rnd *rand.Rand) string {
 	return b.String()
 }
 
-// parityEncodings are those that a text can be in.
+// parityEncodings are the encodings that a text can have.
 var parityEncodings = []encoding.Encoding{
 	encoding.Nop, unicode.UTF8BOM,
 	unicode.UTF16(unicode.LittleEndian, unicode.UseBOM), unicode.UTF16(unicode.BigEndian, unicode.UseBOM),
@@ -192,8 +192,8 @@ func leftOut(v *verdictFile, reason string) []string {
 	return files
 }
 
-// parityFound is all that a verdict says of its violations in some files, but for what is new: where a scope says
-// that, all is, since nothing is there before, and only what the tree lacks is not.
+// parityFound is all that a verdict says of its violations in some files, except which are new: where a scope tells
+// that, all are, since the baseline is empty; only missing files are not.
 func parityFound(t *testing.T, v *verdictFile, of func(file string) bool) []string {
 	t.Helper()
 	lines := []string{}

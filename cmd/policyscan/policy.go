@@ -59,7 +59,8 @@ type bundleArg struct {
 	Policy []string `placeholder:"DIR" sep:"none" help:"The same as the argument. Repeatable."`
 }
 
-// find returns where the bundles are. If none is named it is in a root; "" is the root around the current folder.
+// find returns the paths of the bundles. Without a name the bundle is in a root; "" is the root around the current
+// directory.
 func (b *bundleArg) find(root string) (run.RuleSources, error) {
 	names := eachLine(b.Policy)
 	if b.Dir != "" {

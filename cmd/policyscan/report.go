@@ -59,14 +59,14 @@ func decodeVerdict(name string, stdin io.Reader) (*verdict.Verdict, error) {
 	return verdict.Decode(text)
 }
 
-// A reporter has what the report for a person shows.
+// A reporter has the parts of the report for display.
 type reporter struct {
 	*scanCmd
 	std   streams
 	about *run.Run // as much as is known
 	began time.Time
 
-	advice []string // what to do about the error that kept the run from scanning: commands for the current folder
+	advice []string // what to do about the error that kept the run from scanning: commands for the current directory
 
 	outputs *output.Run
 }
@@ -75,8 +75,7 @@ func newReporter(c *scanCmd, o run.Options, std streams) *reporter {
 	return &reporter{scanCmd: c, about: &run.Run{Options: o}, std: std, began: time.Now()}
 }
 
-// begin refuses output paths that are not safe, and writes a FAIL to the place of the verdict, or what a shard begins
-// with.
+// begin refuses unsafe output paths, and writes a FAIL as the verdict, or the beginning of a shard.
 func (r *reporter) begin(begun output.Document) error {
 	tracks := gitEnvironment().Tracks
 	reports, err := output.Reports(r.Report, tracks)
@@ -128,8 +127,7 @@ func (r *reporter) show(v *verdict.Verdict) error {
 	return cmp.Or(err, werr)
 }
 
-// more returns what the report for a person says about errors beyond what is in the verdict, which is the same in every
-// folder.
+// more returns what the displayed report adds to the verdict's errors. The verdict is the same in every directory.
 func (r *reporter) more(v *verdict.Verdict) map[verdict.Error]report.Mistake {
 	all := map[verdict.Error]report.Mistake{}
 	for _, m := range r.about.Mistakes {
@@ -210,7 +208,7 @@ func watching(w io.Writer, quiet bool, line func() string) (stop func()) {
 	return func() { close(quit); <-gone }
 }
 
-// shownMistake returns a mistake in a rule file as a person sees it.
+// shownMistake returns a mistake in a rule file for display.
 func shownMistake(e *document.Error) report.Mistake {
 	source, caret := e.Source()
 	return report.Mistake{Place: e.Place(), What: e.What(), Line: e.Line, Source: source, Caret: caret}

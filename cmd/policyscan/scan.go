@@ -52,7 +52,7 @@ type scanCmd struct {
 	Rule    []string `placeholder:"ID" sep:"none" help:"@scan_rule"`
 	Exclude []string `placeholder:"GLOB" sep:"none" help:"@scan_exclude"`
 
-	also []output.Report // besides those of the flags
+	also []output.Report // in addition to the flags' own
 }
 
 // Run scans, and reports.
@@ -234,7 +234,7 @@ func parseShard(part string, deferred bool, reports []string, output, result str
 	return shard.Parse(part, getenv)
 }
 
-// shardBegun returns what is in the place of a shard file until the run ends; nil if the run is no shard.
+// shardBegun returns the content of a shard file until the run ends; nil if the run is not a shard.
 func (r *reporter) shardBegun(of shard.Split) output.Document {
 	if of.Count == 0 {
 		return nil

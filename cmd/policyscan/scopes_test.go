@@ -207,7 +207,7 @@ func hookFound(v *verdictFile, of func(file string) bool) []string {
 	return lines
 }
 
-// checkout checks a commit out into a new folder, and returns it.
+// checkout checks a commit out into a new directory, and returns it.
 func (h *hookRepo) checkout(commit string) string {
 	h.t.Helper()
 	dir, err := os.MkdirTemp(h.dir, "clean")
@@ -252,7 +252,7 @@ func TestDiffWithinFull(t *testing.T) {
 					if !diff.Complete {
 						t.Fatalf("%+v", diff.Errors)
 					}
-					changed := map[string]bool{"": true} // what the tree lacks is asked of all of it
+					changed := map[string]bool{"": true} // missing files are looked for in the whole tree
 					mergeBases := strings.Fields(h.git("merge-base", "--all", base, head))
 					if len(mergeBases) > 1 {
 						several++
@@ -279,8 +279,7 @@ func TestDiffWithinFull(t *testing.T) {
 	}
 }
 
-// TestTrackedIsFull: in a clean checkout the files that git tracks are all files there
-// are, and those that it does not track are judged by a full scan alone.
+// TestTrackedIsFull: in a clean checkout git tracks all files. Only a full scan covers untracked files.
 func TestTrackedIsFull(t *testing.T) {
 	t.Parallel()
 	for version, bundle := range hookBundles {

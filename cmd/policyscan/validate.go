@@ -48,8 +48,8 @@ func (c *validateCmd) Run(std streams) error {
 	return errors.Join(failed, c.validate(std))
 }
 
-// isOfBundle reports whether a file is a bundle's, whose folder of rule files is dir: by its name, or since it would be
-// read as one of 0.2.
+// isOfBundle reports whether a file belongs to a bundle with the rule directory dir: by its name, or because it would
+// be read as a 0.2 rule file.
 func isOfBundle(dir, name string) bool {
 	if filepath.Base(dir) != "rules" || rules.IsRuleFile(name) || !rules.MayBeRead("rules/"+name) {
 		return filepath.Base(dir) == "rules" && rules.IsRuleFile(name)
@@ -58,8 +58,8 @@ func isOfBundle(dir, name string) bool {
 	return err == nil
 }
 
-// bundles checks the bundles, each by itself and then together. If none is named it is that of a root; "" is the root
-// around the current folder.
+// bundles checks the bundles, each by itself and then together. Without a name it checks the bundle of a root; "" is
+// the root around the current directory.
 func (c *validateCmd) bundles(std streams, root string) (run.RuleSources, error) {
 	all, err := c.bundleArg.find(root)
 	if err != nil {
