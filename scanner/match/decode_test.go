@@ -24,7 +24,7 @@ type written struct {
 	units   []int64 // UTF-16 code units before it in its line, a mark not counted
 }
 
-// write encodes a text, character by character. name is that of an encoding, or "" for UTF-8 without a mark.
+// write encodes a text, character by character. name is an encoding, or "" for UTF-8 without a mark.
 func write(name, text string) written {
 	var w written
 	add := func(r rune) {

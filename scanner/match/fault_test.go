@@ -70,7 +70,7 @@ func TestFault_158_Evidence(t *testing.T) {
 		size       int64
 		patterns   []string
 		end        string
-		passes     int64 // over the content, besides the first
+		passes     int64 // over the content, after the first
 	}{
 		{"a line of spaces", " ", 5 << 20, many, all, 3},
 		{"a line of spaces in UTF-16", " \x00", 5 << 20, many, wide(all), 3},
