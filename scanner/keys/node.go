@@ -17,13 +17,13 @@ type Node struct {
 	// At is the node's place: from its first byte, with quotes, anchor and tag (of a block scalar its indicator, of an
 	// HCL value its expression), to its last.
 	At Span
-	// Tagged says that a list or mapping has a tag of its own, or a YAML merge of what has one. It is one value that
-	// equals nothing; forbidden items look inside it, required ones do not.
+	// Tagged is set if a list or mapping has a tag itself, or a YAML merge of a tagged value. It is one value that
+	// equals nothing; forbidden items search inside it, required ones do not.
 	Tagged bool
-	// Shared says that several entries or items lead to the node, as aliases do. What is beneath is looked at once.
+	// Shared is set if several entries or items refer to the node, as aliases do. The nodes under it are visited once.
 	Shared bool
-	// Parted says that documents are made of what is in the node, and of the node as well, so that several walks come
-	// by. What is beneath is looked at once.
+	// Parted is set if documents are made of the node's content as well as of the node, so that several walks reach
+	// it. The nodes under it are visited once.
 	Parted bool
 	// Header says that a mapping is a type or label of a block, of which its one entry is the next: see [Block].
 	Header bool

@@ -7,7 +7,7 @@ type requirement struct {
 	hits []Hit
 
 	each   []*walk  // to the nodes that must have the key, if the item names them
-	values []*walk  // for each path: of the values that it reaches, to find those that are not as required
+	values []*walk  // for each path, to find reached values that are not as required
 	tries  []*reach // for each path: whether it reaches all that it must
 	report *reach   // for the first path: where it does not
 }
@@ -90,7 +90,7 @@ func newEach(path keyitem.Path, found func(n *Node, from Span, inside bool)) *wa
 	return w
 }
 
-// canHave reports whether a node can have a key that is required. inside is that it is inside of what has a tag.
+// canHave reports whether a node can have a required key. inside is set in a tagged value.
 func canHave(n *Node, inside bool) bool { return n.Kind == Mapping && !n.Tagged && !inside }
 
 func (r *requirement) checkEach(d document) {
@@ -118,7 +118,7 @@ type step struct {
 	node   *Node
 	taken  int
 	below  bool // the "**" that comes next was begun above the node
-	inside bool // of what has a tag
+	inside bool // in a tagged value
 }
 
 type outcome struct {
@@ -240,8 +240,8 @@ func (r *reach) has(n *Node, segment int) bool {
 	return false
 }
 
-// chooses reports whether an entry is one that a segment is for: of a block the labels must be, too, as far as the path
-// has segments for them.
+// chooses reports whether a segment selects an entry. For a block, the labels must match as well, up to the path's
+// last segment.
 func (r *reach) chooses(e *Entry, segment int) bool {
 	for ; ; segment++ {
 		s := r.path[segment]

@@ -8,8 +8,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// What some YAML parsers read in one way and some in another is disputed here, with its place: a rule that is asked of
-// the one reading says nothing about a program that has the other.
+// Text that YAML parsers read differently is disputed, with its place: a rule checked against one reading proves
+// nothing about a program with the other.
 
 // firstLineEnd returns where the first character is that ends a line in YAML 1.1 and not in 1.2, or -1.
 func firstLineEnd(text []byte) int {
@@ -58,9 +58,9 @@ func (y *yamlReader) checkColon(value string, end int) {
 	}
 }
 
-// checkMarks refuses a "?" in front of a key and a ":" behind it that have no space behind them: in flow style yaml.v3
-// takes them for the marks of a key and a value, and YAML 1.2 for the first character of a text; a colon only where
-// what it follows has neither quotes nor brackets. The text in front of the key ends at after.
+// checkMarks refuses a "?" before a key and a ":" after it without a space after them: in flow style yaml.v3 reads
+// them as the indicators of key and value, YAML 1.2 as the first character of a string; a colon only if the text
+// before it has neither quotes nor brackets. The text before the key ends at after.
 func (y *yamlReader) checkMarks(k *yaml.Node, key *built, after int) {
 	mark, _ := y.skipProperties(after)
 	mark, _ = y.skipFlowMarks(mark, key.start)

@@ -99,7 +99,7 @@ func (y *yamlReader) disputeMarker(line []byte, at int, begun bool) bool {
 	return len(rest) == 0 || rest[0] == '#'
 }
 
-// disputeReturns reports a carriage return alone in a text that has other line ends: npm's yaml takes it for a letter,
+// disputeReturns reports a lone carriage return in a text with other line ends: npm's yaml treats it as a character,
 // in comments, too.
 func (y *yamlReader) disputeReturns(text []byte) {
 	if bytes.IndexByte(text, '\r') < 0 || bytes.IndexByte(text, '\n') < 0 {
@@ -123,8 +123,7 @@ func (y *yamlReader) disputeMark(at int) {
 		"remove it")
 }
 
-// hideSlashes puts a character in the place of each "\/" that would be an escape in double quotes, of which yaml.v3
-// knows nothing.
+// hideSlashes replaces each "\/" that would be an escape in double quotes, which yaml.v3 does not know.
 func (y *yamlReader) hideSlashes(text []byte) []byte {
 	if !bytes.Contains(text, []byte(`\/`)) {
 		return text
@@ -165,8 +164,8 @@ func (y *yamlReader) value(n *yaml.Node) string {
 // tabInstead stands for a tab in front of a block scalar's text.
 const tabInstead = 'x'
 
-// hideTabs puts a character in the place of each tab that the text of a block scalar may begin with: yaml.v3 takes it
-// for indentation. It returns where they are, nil if there are none.
+// hideTabs replaces each tab that may begin the text of a block scalar: yaml.v3 treats it as indentation. It returns
+// their offsets, nil if there are none.
 func hideTabs(text []byte) ([]byte, map[int]bool) {
 	text = bytes.Clone(text)
 	places := map[int]bool{}

@@ -87,8 +87,8 @@ func (y *yamlReader) lineEnd(i int) int {
 	return i
 }
 
-// nothing finds the place of a value that is not there: behind its indicator. What yaml.v3 says is the next token, or
-// in a comment. It returns the tag of the value, which is that of a text if there is a "!".
+// nothing finds the place of an omitted value: after its indicator. yaml.v3 gives the next token, or a place in a
+// comment. It returns the value's tag, which is a string's if there is a "!".
 func (y *yamlReader) nothing(b *built, after int) (tag string) {
 	before := after
 	i, after := y.skipFlowMarks(after, b.start)
@@ -259,8 +259,8 @@ func matchText(text []byte, i int, value string) int {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
-// yamlScalar says what a text is by YAML 1.2's core schema, whatever yaml.v3 thinks of it; tag is its short tag, or ""
-// if it has none and no quotes. Every other tag is its author's own.
+// yamlScalar resolves a text by YAML 1.2's core schema, ignoring yaml.v3's resolution. tag is its short tag, or ""
+// without tag and quotes. Every other tag is application-specific.
 func yamlScalar(tag, text string) (keys.Kind, keys.Scalar) {
 	plain := core(text)
 	based := strings.HasPrefix(text, "0x") || strings.HasPrefix(text, "0o")
@@ -304,7 +304,7 @@ func yamlScalar(tag, text string) (keys.Kind, keys.Scalar) {
 
 func withoutSpace(text string) string { return strings.Join(strings.Fields(text), "") }
 
-// A coreType is what the core schema makes of a plain text.
+// A coreType is the type of a plain scalar in the core schema.
 type coreType uint8
 
 const (
