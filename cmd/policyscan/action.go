@@ -10,8 +10,8 @@ import (
 	"github.com/policyscan/policyscan/scanner/action"
 )
 
-// actionCmd is the step of action.yml: a scan in this process, whose flags are the action's
-// inputs. It is hidden because nobody types it. docs/github-action.md is the action's manual.
+// actionCmd is the step of action.yml: a scan in this process, with the action's inputs as flags. It is hidden because
+// users do not type it. docs/github-action.md is its manual.
 type actionCmd struct{}
 
 // Run scans with the inputs and passes the results to the runner.

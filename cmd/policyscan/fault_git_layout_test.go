@@ -27,8 +27,8 @@ func (g *gitRepo) remove(ending string) {
 	}
 }
 
-// TestFault_100_Packs: packs as git's maintenance leaves them are read. A pack without an index of its own has unknown
-// content and is never mistaken for empty.
+// TestFault_100_Packs: packs as git's maintenance leaves them are read. A pack without an index has unknown content
+// and is never mistaken for empty.
 func TestFault_100_Packs(t *testing.T) {
 	t.Parallel()
 	const found, lost = "FAIL NET-1@bad.tf", "UNDECIDED E_OBJECT"

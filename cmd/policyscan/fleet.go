@@ -97,7 +97,7 @@ func (r *fleetRun) end(caught func() int) error {
 	return ended(statusOf(r.summary.Totals.Violations, r.summary.Verdict), caught, failed)
 }
 
-// scan scans all repositories into the summary. What keeps it from that is in the summary, too.
+// scan scans all repositories into the summary. An error that prevents it is in the summary, too.
 func (r *fleetRun) scan(ctx context.Context) {
 	f := &fleet.Run{Own: r.OwnPolicy, Workers: int(r.Workers), Shard: r.of}
 	f.Keep = func(e fleet.Entry, v *verdict.Verdict) (string, error) { return r.outputs.Keep(e.Name, v) }
@@ -132,7 +132,7 @@ func boundMemory(repositories int) {
 	}
 }
 
-// prepare sets what the flags choose. wrong is what is missing, though the run can go on.
+// prepare applies the flags. wrong are missing settings without which the run can go on.
 func (r *fleetRun) prepare(ctx context.Context, f *fleet.Run) (wrong []verdict.Error, err error) {
 	f.Options = run.Options{
 		Version: version(), AsOf: r.AsOf, Now: time.Now(), RequireGoverned: r.RequireGoverned,
@@ -189,7 +189,7 @@ func (r *fleetRun) prepare(ctx context.Context, f *fleet.Run) (wrong []verdict.E
 	return wrong, err
 }
 
-// entries returns the repositories that --repos names.
+// entries returns the repositories in --repos.
 func (r *fleetRun) entries(ctx context.Context) (all []fleet.Entry, wrong []verdict.Error, err error) {
 	if r.Repos != "-" {
 		if st, err := os.Stat(r.Repos); err == nil && st.IsDir() {
@@ -223,7 +223,7 @@ func (r *fleetRun) show() error {
 		Commands: obeyed(), Notes: notesOnReuse(r.reuse),
 	}
 	if isTerminal {
-		o.Most = 20 // of each list: more would leave nothing else on the screen
+		o.Most = 20 // of each list: more would fill the screen
 	}
 	if r.Output != "none" {
 		o.Root = filepath.ToSlash(filepath.Clean(r.Output))

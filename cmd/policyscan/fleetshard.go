@@ -19,7 +19,7 @@ import (
 	"github.com/policyscan/policyscan/verdict/summary"
 )
 
-// part returns the shard file in a state, with a summary that is decided.
+// part returns the shard file in a state, with a decided summary.
 func (r *fleetRun) part(state string, f *summary.Fleet) *summary.Part {
 	o := summary.Options{RequireGoverned: r.RequireGoverned, MaxFileBytes: r.MaxFileBytes}
 	return summary.NewPart(r.of, state, o, f)

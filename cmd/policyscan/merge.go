@@ -72,7 +72,7 @@ func (c *mergeCmd) overwritten() string {
 	for _, name := range c.Files {
 		in, err := os.Stat(name)
 		if err == nil && slices.ContainsFunc(outputs, func(output string) bool {
-			out, err := os.Stat(output) // an error: nothing is there yet, or the output will be refused
+			out, err := os.Stat(output) // an error: the file does not exist yet, or the output will be refused
 			return err == nil && os.SameFile(in, out)
 		}) {
 			return name
@@ -127,16 +127,16 @@ func readShardFile(name string) ([]byte, error) {
 	return text, nil
 }
 
-// waitEvery is how often a merge that waits looks for shards.
+// waitEvery is the interval at which a waiting merge looks for shards.
 const waitEvery = time.Second
 
-// A sight is what a shard file was when it was last looked at.
+// A sight is the state of a shard file when it was last read.
 type sight struct {
 	size     int64
 	modified time.Time
 	written  bool // by a run that has ended
 	index    int
-	count    int // of the shards of its run
+	count    int // the number of shards of its run
 }
 
 // awaitFirst returns when the first shard file or directory exists, or after the time of --wait. Until then it is
@@ -150,8 +150,8 @@ func (c *mergeCmd) awaitFirst(began time.Time) {
 	}
 }
 
-// await returns when all shards have been written, or after the time of --wait. It judges none of them: what is missing
-// or wrong then, the merge says.
+// await returns when all shards have been written, or after the time of --wait. The merge reports missing or bad
+// shards.
 func (c *mergeCmd) await(ctx context.Context, began time.Time, allWritten func(map[string]sight) bool) {
 	if c.Wait == 0 {
 		return
@@ -209,7 +209,7 @@ func (c *mergeCmd) foldersWritten(seen map[string]sight) bool {
 	return len(written) >= count
 }
 
-// look returns what a shard file is. One that has not changed is not read again.
+// look returns the state of a shard file. An unchanged file is not read again.
 func look(seen map[string]sight, name string, read func(*sight) error) sight {
 	stat, err := os.Stat(name)
 	if err != nil {

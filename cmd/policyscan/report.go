@@ -63,7 +63,7 @@ func decodeVerdict(name string, stdin io.Reader) (*verdict.Verdict, error) {
 type reporter struct {
 	*scanCmd
 	std   streams
-	about *run.Run // as much as is known
+	about *run.Run // what is known so far
 	began time.Time
 
 	advice []string // what to do about the error that kept the run from scanning: commands for the current directory
@@ -147,12 +147,12 @@ func (r *reporter) more(v *verdict.Verdict) map[verdict.Error]report.Mistake {
 	return all
 }
 
-// textOptions returns the options of the text report that fit where it goes.
+// textOptions returns the options of the text report for its destination.
 func textOptions(w io.Writer) report.TextOptions {
 	width, isTerminal := terminal(w)
 	most := 0
 	if isTerminal {
-		most = 10 // of a rule: more would leave nothing else on the screen
+		most = 10 // of a rule: more would fill the screen
 	}
 	return report.TextOptions{
 		Color:    isTerminal && !monochrome(),
@@ -162,7 +162,7 @@ func textOptions(w io.Writer) report.TextOptions {
 	}
 }
 
-// terminal returns the width of the terminal w in columns; 0 if the terminal does not say.
+// terminal returns the width of the terminal w in columns; 0 if unknown.
 func terminal(w io.Writer) (width int, ok bool) {
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
@@ -172,8 +172,7 @@ func terminal(w io.Writer) (width int, ok bool) {
 	return max(width, 0), true
 }
 
-// watch shows the progress of a scan on a terminal, if the scan takes long. The returned
-// function ends that.
+// watch shows the progress of a long scan on a terminal. The returned function ends that.
 func (r *reporter) watch(p *scanner.Progress) (stop func()) {
 	return watching(r.std.err, r.Quiet, func() string {
 		listed, governed, done := p.Files()

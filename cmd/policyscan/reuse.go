@@ -61,7 +61,7 @@ func closeReuse(r *check.Reuse) {
 	}
 }
 
-// notesOnReuse says what of a scan was not read again; nothing without the flag.
+// notesOnReuse tells how much of a scan came from the cache; nothing without the flag.
 func notesOnReuse(r *check.Reuse) []string {
 	if r == nil {
 		return nil

@@ -120,7 +120,7 @@ func (k *keyChecker) examine(
 		}
 		content = make([]byte, rep.Bytes)
 		_, err := io.ReadFull(c, content)
-		rep.Reads += 2 // one or more, other than those that examined it
+		rep.Reads += 2 // one or more other ones
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			err = match.ErrChanged
 		}

@@ -6,15 +6,15 @@ import (
 	"github.com/policyscan/policyscan/rules/keyitem"
 )
 
-// A walk looks at all that a path can reach, in one pass. At each node it knows the set of states: how many segments of
-// the path may have been taken on the way there. So "**" costs no more than another segment.
+// A walk visits everything that a path can reach, in one pass. At each node it knows the set of states: the possible
+// numbers of segments taken on the way. So "**" costs no more than another segment.
 type walk struct {
 	names            []string // of the segments that have one
-	named, any, deep uint64   // which segments are of which kind
+	named, any, deep uint64   // the segments of each kind
 	begin, end       uint64   // the states before the first segment, and the one after the last
 
-	hidden bool // look at entries that a YAML merge hides, too
-	tagged bool // look inside lists and mappings that have a tag, too
+	hidden bool // visit entries overridden in a YAML merge, too
+	tagged bool // visit tagged lists and mappings, too
 	whole  bool // a tagged list does not represent its items as well
 
 	// node is called with each node reached on the way or at the end: with the states, the node that introduces it,
@@ -50,7 +50,7 @@ func newWalk(path keyitem.Path) *walk {
 	return w
 }
 
-// skipping adds the states behind each "**", which can stand for nothing. There are no two in a row.
+// skipping adds the states after each "**", which can match nothing. Two are never adjacent.
 func (w *walk) skipping(states uint64) uint64 { return states | states&w.deep<<1 }
 
 func (w *walk) step(states uint64, e *Entry) uint64 {

@@ -76,7 +76,7 @@ func (p *Pattern) every() []form {
 	return p.all
 }
 
-// formsUpTo makes the forms of the encodings before one; a regex has those of its literals.
+// formsUpTo makes the forms of the encodings before one; a regex has its literals' forms.
 func (p *Pattern) formsUpTo(end encoding) []form {
 	if p.expr != nil {
 		return literalForms(p.expr, end)

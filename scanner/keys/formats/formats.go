@@ -6,7 +6,7 @@
 // No text makes a reader panic, overflow the stack or run forever: [Limits] bounds the bytes, the levels and the
 // nodes, aliases expanded. If a parser would recurse deeper than a stack allows, levels are counted on the bytes
 // first. A text over a limit is a [LimitError], an invalid text a [ParseError]; both come without documents, even
-// those before the error. Only a disputed text has some: those that a program reading it may see.
+// before the error. Only a disputed text has documents: whatever a program reading it may see.
 package formats
 
 import (

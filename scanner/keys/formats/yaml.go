@@ -146,7 +146,7 @@ type built struct {
 	in     int    // the number of its document
 }
 
-// read reads a node at a level; after is where the text in front of it ends.
+// read reads a node at a level; after is the end of the text before it.
 func (y *yamlReader) read(n *yaml.Node, level, after int) (b *built, err error) {
 	start := y.offset(n)
 	if n.Kind == yaml.AliasNode {
@@ -260,13 +260,13 @@ func (b *built) grow(inner *built) {
 	b.height = max(b.height, inner.height+1)
 }
 
-// A merge is a key "<<": which entry it stands in front of, and the mappings that it leads to.
+// A merge is a key "<<": the entry that it precedes, and its mappings.
 type merge struct {
 	at   int
 	from []*keys.Node
 }
 
-// mergeable returns the mappings that a "<<" leads to, if it leads to nothing else.
+// mergeable returns the mappings of a "<<", if it has nothing else.
 func mergeable(n *keys.Node) ([]*keys.Node, bool) {
 	if n.Kind == keys.Mapping {
 		return []*keys.Node{n}, true
@@ -289,8 +289,8 @@ func brought(merges []merge) int {
 	return n
 }
 
-// maxMerged is how many entries the merges of a text may bring, next to one for each of its bytes. They are copied, so
-// a short text could need as much memory as a long one, which is parsed alone.
+// maxMerged bounds the entries from a text's merges, in addition to one per byte. They are copied, so a short text
+// could need as much memory as a long one, which is parsed alone.
 const maxMerged = 1_000_000
 
 func (y *yamlReader) addMerged(merges []merge, start int) error {
@@ -301,7 +301,7 @@ func (y *yamlReader) addMerged(merges []merge, start int) error {
 	return nil
 }
 
-// merged returns the entries of a mapping with those of its merges, each at its "<<". The mapping's own entry hides a
+// merged returns a mapping's entries with the entries of its merges, each at its "<<". The mapping's own entry hides a
 // merged one of the same name if it comes after the merge, and in a list of mappings the first one wins. Otherwise
 // yaml.v2, and so kubectl, takes the last, yaml.v3 the first, so neither hides the other.
 func merged(own []keys.Entry, merges []merge) []keys.Entry {

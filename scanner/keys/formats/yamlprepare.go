@@ -7,8 +7,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// yaml.v3 refuses some of what YAML 1.2 allows. It is given another text of as many bytes and lines, so that each place
-// stays that of the file.
+// yaml.v3 refuses some valid YAML 1.2. It gets another text with the same number of bytes and lines, so that each
+// place stays the file's.
 
 const byteOrderMark = "\ufeff"
 
@@ -23,7 +23,7 @@ func (y *yamlReader) prepare(text []byte) []byte {
 		return text
 	}
 	text = bytes.Clone(text)
-	var end []byte        // a line "..." that no document follows yet
+	var end []byte        // a line "..." without a document after it so far
 	begun := false        // the document that the line belongs to has content
 	atMarker := len(text) // where a mark would be right after a marker
 	at := 0
@@ -70,7 +70,7 @@ func (y *yamlReader) prepare(text []byte) []byte {
 	return text
 }
 
-// markerOf returns the marker that a line begins with, "---" or "...", or "", and whether at most a comment follows.
+// markerOf returns the marker at the start of a line, "---" or "...", or "", and whether at most a comment follows.
 func markerOf(line []byte) (marker string, isBare bool) {
 	marker = string(line[:min(len(line), 3)])
 	if marker != "---" && marker != "..." || len(line) > 3 && !isSpace(line[3]) {
@@ -161,7 +161,7 @@ func (y *yamlReader) value(n *yaml.Node) string {
 	return value
 }
 
-// tabInstead stands for a tab in front of a block scalar's text.
+// tabInstead replaces a tab before a block scalar's text.
 const tabInstead = 'x'
 
 // hideTabs replaces each tab that may begin the text of a block scalar: yaml.v3 treats it as indentation. It returns
@@ -169,7 +169,7 @@ const tabInstead = 'x'
 func hideTabs(text []byte) ([]byte, map[int]bool) {
 	text = bytes.Clone(text)
 	places := map[int]bool{}
-	header := false // the last line with content ends as one of a literal block scalar does
+	header := false // the last line with content may be a literal block scalar's header
 	at := 0
 	for line := range linesOf(text) {
 		content := bytes.TrimLeft(line, " ")
@@ -200,7 +200,7 @@ func endsAsHeader(line []byte) bool {
 	return bytes.HasSuffix(line, []byte("|"))
 }
 
-// withTab puts a tab back in front of the text of a block scalar whose indicator is at i.
+// withTab restores a tab before the text of a block scalar whose indicator is at i.
 func (y *yamlReader) withTab(value string, i int) string {
 	for i = y.lineEnd(i); i < len(y.text) && isSpace(y.text[i]); {
 		i++
