@@ -10,7 +10,7 @@ import (
 
 const zeros = "0000000000000000000000000000000000000000"
 
-// TestFault_135_ActionScopes: what each event of a workflow is judged as.
+// TestFault_135_ActionScopes: the scope for each event of a workflow.
 func TestFault_135_ActionScopes(t *testing.T) {
 	t.Parallel()
 	g := newGit(t)
@@ -57,8 +57,7 @@ func TestFault_135_ActionScopes(t *testing.T) {
 	}
 }
 
-// TestActionReports: reports go where the input says, and SARIF is offered only when it is
-// about all that was to be judged.
+// TestActionReports: reports go where the input says, and SARIF is offered only for a whole scope.
 func TestActionReports(t *testing.T) {
 	t.Parallel()
 	g := newGit(t)
@@ -345,7 +344,7 @@ type result struct {
 	summary string
 }
 
-// claimsPass reports whether anything that a person reads says PASS.
+// claimsPass reports whether anything shown to the user says PASS.
 func (r result) claimsPass() bool {
 	return strings.Contains(strings.ReplaceAll(r.out+r.err+r.summary, "not a PASS", ""), "PASS")
 }

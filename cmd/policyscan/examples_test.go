@@ -47,7 +47,7 @@ func TestExamplesReadme(t *testing.T) {
 		want = append(want, fmt.Sprintf("| %s | %s | `%s` | `%s` |", x.RuleID, severity[x.RuleID], x.File, x.Evidence.Pattern))
 		broken[x.RuleID] = true
 		kinds[x.RuleID[:strings.Index(x.RuleID, "-")]+"/"+strings.Split(x.File, "/")[0]] = true
-		literal := !strings.HasPrefix(x.Evidence.Pattern, "{") // not a text with options, an expression or a key
+		literal := !strings.HasPrefix(x.Evidence.Pattern, "{") // a literal without options
 		if x.Evidence.Excerpt == "" || literal && !strings.Contains(x.Evidence.Excerpt, x.Evidence.Pattern) || x.Reason == "" {
 			t.Errorf("no evidence: %+v", x)
 		}

@@ -169,8 +169,8 @@ func freePlaces() []string {
 	}
 }
 
-// TestFault_151_Guarded: an agent that changes the program itself, another on PATH, a start file of a shell, what the hooks
-// of commits are configured by or the workflow that runs it, needs a person; however its tools change files.
+// TestFault_151_Guarded: an agent that changes the program itself, another one on PATH, a shell's start file, the
+// configuration of commit hooks or the hook's workflow needs a person, whatever tool makes the change.
 func TestFault_151_Guarded(t *testing.T) {
 	t.Parallel()
 	w := newGuardWorld(t)
@@ -257,8 +257,8 @@ func TestFault_151_Guarded(t *testing.T) {
 	}
 }
 
-// TestFault_152_Installed: the entry as hook install writes it, run by each shell. With the program it says what that says;
-// with one in its place that ends with status 0 and says nothing it denies.
+// TestFault_152_Installed: the entry as hook install writes it, run by each shell. With the program it answers as the
+// program does; with a silent program of status 0 instead it denies.
 func TestFault_152_Installed(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {

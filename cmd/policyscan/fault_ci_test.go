@@ -155,7 +155,7 @@ func TestFault_148_GitLabOldBase(t *testing.T) {
 	c.git("reset", "-q", "--hard", "held")
 	c.runner("again", "2", tip, 20)
 	said = c.auto("again", env, exitUndecided, undecidedBase, "refs/remotes/origin/main may be from an earlier pipeline: the last git fetch did not fetch it", fetchMain)
-	// A fetch that does not store what it found.
+	// A fetch that does not store its result.
 	c.gitIn("again", "", "fetch", "-q", "--refmap=", "origin", "main")
 	c.auto("again", env, exitUndecided, undecidedBase, "the last git fetch found it at "+c.tight[:7]+", but refs/remotes/origin/main is at "+c.lax[:7], fetchMain)
 	// Two fetches into one file that do not agree.
@@ -177,7 +177,7 @@ func TestFault_148_GitLabOldBase(t *testing.T) {
 	byTarget("again")
 }
 
-// TestFault_148_GitLabTargetCommit: where GitLab names the target's commit, that judges.
+// TestFault_148_GitLabTargetCommit: if GitLab names the target's commit, its bundle applies.
 func TestFault_148_GitLabTargetCommit(t *testing.T) {
 	t.Parallel()
 	c := newCI(t)
@@ -243,8 +243,8 @@ func (c *ciRepo) pushes(before, after string, forced bool) map[string][]string {
 	}
 }
 
-// TestFault_149_BeforeMissing: a push whose clone lacks what was there before is undecided,
-// with the setting and the command that fix it.
+// TestFault_149_BeforeMissing: a push whose clone lacks the previous commit is undecided, with the setting and the
+// command that fix it.
 func TestFault_149_BeforeMissing(t *testing.T) {
 	t.Parallel()
 	c := newCI(t)
@@ -273,8 +273,8 @@ func TestFault_149_BeforeMissing(t *testing.T) {
 	c.auto("runner", c.pushes(c.tight, tip, false)["gitlab"], exitUndecided, undecidedBase, "GIT_DEPTH: 0", "git fetch origin "+c.tight)
 }
 
-// TestFault_149_Forced: a forced push is judged by the bundle that was there before, whoever
-// says that it was forced. What it brings back is judged, too.
+// TestFault_149_Forced: a forced push is checked by the previous bundle, whoever reports the force. Files that it
+// brings back are checked, too.
 func TestFault_149_Forced(t *testing.T) {
 	t.Parallel()
 	c := newCI(t)
@@ -286,7 +286,7 @@ func TestFault_149_Forced(t *testing.T) {
 	c.git("checkout", "-q", "-b", "now", c.tight)
 	c.put("good.tf", "cidr = \"10.0.0.0/8\"\n")
 	beside := c.commit("rewritten")
-	// From before the rule, with a bundle that lets all pass.
+	// From before the rule, with a bundle that allows everything.
 	old := c.branch("older", c.lax)
 	c.git("checkout", "-q", "--orphan", "other")
 	c.put(".policyscan/rules/boundaries.yml", laxCI)
@@ -318,7 +318,7 @@ func TestFault_149_Forced(t *testing.T) {
 			}
 		}
 	}
-	// What neither the branch nor the push changed is not scanned, unless GitHub says that it was forced.
+	// Files changed neither by the branch nor by the push are not scanned, unless GitHub reports a forced push.
 	c.git("checkout", "-q", "--detach", c.tight)
 	c.put("good.tf", "cidr = \"10.0.0.0/16\"\n")
 	amended := c.commit("rewritten again")
@@ -380,7 +380,7 @@ func TestFault_149_NewBranch(t *testing.T) {
 	pre := []string{"PRE_COMMIT_LOCAL_BRANCH=refs/heads/new", "PRE_COMMIT_REMOTE_BRANCH=refs/heads/new", "PRE_COMMIT_REMOTE_NAME=origin"}
 	c.auto("whole", append(pre, "PRE_COMMIT_FROM_REF="+c.lax, "PRE_COMMIT_TO_REF="+tip), exitViolation, badAlone, "since refs/remotes/origin/HEAD")
 
-	// A remote that is a URL has no remote-tracking branches: the base is where pre-commit says.
+	// A remote given as a URL has no remote-tracking branches: pre-commit names the base.
 	pre[2] = "PRE_COMMIT_REMOTE_NAME=https://git.example/x"
 	c.auto("whole", append(pre, "PRE_COMMIT_FROM_REF="+c.lax, "PRE_COMMIT_TO_REF="+tip), exitPass, "PASS", "since "+c.lax)
 
@@ -405,7 +405,7 @@ func TestFault_149_NewBranch(t *testing.T) {
 		c.auto("whole", env, exitViolation, "FAIL NET-1@old.tf", "has no history in common with the default branch")
 	}
 
-	// Without the default branch all of it is scanned, by its own rules, and the report says so.
+	// Without the default branch the whole branch is scanned, by its own rules, and the report says so.
 	clone("alone", tip, "--single-branch", "--branch", "work")
 	for system, env := range c.pushes(zeros, tip, false) {
 		said := c.auto("alone", env, exitPass, "PASS", "all of the head was checked: the branch or tag is new", "whose rules would check it too", fetchMain, "2 files of the whole head")

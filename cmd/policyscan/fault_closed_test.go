@@ -15,8 +15,7 @@ func closedStreams(p program, redirections string) program {
 	return p
 }
 
-// TestFault_159_StandardOutputClosed: what was to go to a standard output that is closed went nowhere,
-// which is never a success.
+// TestFault_159_StandardOutputClosed: output to a closed standard output is lost, which is never a success.
 func TestFault_159_StandardOutputClosed(t *testing.T) {
 	t.Parallel()
 	for i, c := range []struct {

@@ -202,8 +202,7 @@ func TestFault_113_WorkTrees(t *testing.T) {
 	}
 }
 
-// TestFault_115_Sparse: files that a sparse checkout omits from the work tree are
-// judged from the head like all others.
+// TestFault_115_Sparse: files that a sparse checkout omits are read from the head like all others.
 func TestFault_115_Sparse(t *testing.T) {
 	t.Parallel()
 	for mode, args := range map[string][]string{

@@ -16,7 +16,7 @@ func (g *gitRepo) bundle(dir, boundaries, invariants string) {
 	g.put(dir+"/rules/invariants.yml", invariants)
 }
 
-// judges are the bundles that a verdict names and then its rules, each with where it is from.
+// judges are a verdict's bundles and then its rules, each with its source.
 func (g *gitRepo) judges() string {
 	g.t.Helper()
 	var words []string
@@ -35,8 +35,7 @@ const noRules = "rules: []\n"
 // laxRule is a bundle of one rule that nothing breaks.
 var laxRule = strings.NewReplacer("NET-1", "LAX-1", "0.0.0.0/0", "never there").Replace(oneRule)
 
-// TestFault_088_ChangedBundle: whatever a change does to the bundle, it is judged by the
-// base's rules as they were, and by its own.
+// TestFault_088_ChangedBundle: a change to the bundle is checked by the base's rules and by its own.
 func TestFault_088_ChangedBundle(t *testing.T) {
 	t.Parallel()
 	const found, both, alone = "FAIL NET-1@bad.tf", "base head", "base base:NET-1"
@@ -127,8 +126,8 @@ func TestFault_088_ChangedBundle(t *testing.T) {
 	}
 }
 
-// TestFault_089_Bootstrap: the change that introduces the bundle is judged by it, and
-// the verdict says so. Only a base without any bundle makes a change such a one.
+// TestFault_089_Bootstrap: the change that introduces the bundle is checked by it, and the verdict says so. That
+// requires a base without any bundle.
 func TestFault_089_Bootstrap(t *testing.T) {
 	t.Parallel()
 	const bootstrap = "which introduces it"

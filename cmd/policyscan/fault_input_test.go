@@ -54,7 +54,8 @@ func fed(in string, args ...string) (status int, out, said string) {
 	return status, o.String(), e.String()
 }
 
-// TestFault_163_Eval: in every dialect a call is judged with its input, whatever that is called, or it is an error.
+// TestFault_163_Eval: in every dialect a call is checked with its input, whatever the member's name, or it is an
+// error.
 func TestFault_163_Eval(t *testing.T) {
 	dir := rulesIn(t)
 	for name := range callRules() {
@@ -135,7 +136,7 @@ func TestFault_163_Bundle(t *testing.T) {
 // the call is checked; an empty object means a tool without arguments.
 func TestFault_163_Hook(t *testing.T) {
 	dir := rulesIn(t)
-	for _, c := range []struct{ agent, payload, member string }{ // INPUT is the member with what it holds
+	for _, c := range []struct{ agent, payload, member string }{ // INPUT is the input's member
 		{"claude-code", `{"hook_event_name":"PreToolUse","session_id":"s","tool_name":"Bash"INPUT}`, "tool_input"},
 		{"codex", `{"hook_event_name":"PreToolUse","session_id":"s","tool_name":"Bash"INPUT}`, "tool_input"},
 		{"gemini", `{"hook_event_name":"BeforeTool","session_id":"s","tool_name":"Bash"INPUT}`, "tool_input"},

@@ -126,7 +126,7 @@ func TestFault_049_NoHandleLeft(t *testing.T) {
 				t.Errorf("%s %d: status %d\n%s%s", call, when, e.status, e.out, e.err)
 			}
 			if !exists(filepath.Join(p.dir, "verdict.json")) {
-				if e.status != exitUndecided { // the marker could not be written, and what was there is gone
+				if e.status != exitUndecided { // the marker could not be written, and the old output was removed
 					t.Errorf("%s %d: status %d without a verdict", call, when, e.status)
 				}
 				p.write("verdict.json", string(final))
@@ -342,7 +342,7 @@ func TestFault_054_OwnedByAnother(t *testing.T) {
 	}
 }
 
-// TestLogFullDisk: what is left of a line that did not fit is removed, and the call is denied.
+// TestLogFullDisk: the rest of a line that did not fit is removed, and the call is denied.
 func TestLogFullDisk(t *testing.T) {
 	run := func(t *testing.T, p program, why string) {
 		p.write("calls.yml", denyShell)

@@ -133,8 +133,7 @@ func TestFault_060_NoSpaceForTheVerdict(t *testing.T) {
 	}
 }
 
-// TestFault_061_ReadOnly: where the old verdict cannot be removed, the message says
-// that it is stale.
+// TestFault_061_ReadOnly: if the old verdict cannot be removed, the message calls it stale.
 func TestFault_061_ReadOnly(t *testing.T) {
 	t.Parallel()
 	p := newProgram(t)
@@ -228,8 +227,8 @@ func TestVerdictThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// TestOutputThroughALinkThatCannotBeDetermined: where git's index cannot be read, a link on the way to the output could
-// be the change's own.
+// TestOutputThroughALinkThatCannotBeDetermined: if git's index cannot be read, a symlink in the output's path could be
+// the change's own.
 func TestOutputThroughALinkThatCannotBeDetermined(t *testing.T) {
 	t.Parallel()
 	needs(t, "git")

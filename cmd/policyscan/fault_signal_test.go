@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// started is a run that has begun: its marker is there.
+// started is a run that has written its marker.
 type started struct {
 	program
 	cmd *exec.Cmd
@@ -145,8 +145,8 @@ func (p program) hole(name string, size int64) {
 	}
 }
 
-// TestFault_063_SignalAnyTime: at random moments after the marker. The old PASS never
-// comes back, and what is there is whole.
+// TestFault_063_SignalAnyTime: at random moments after the marker, the old PASS never comes back, and the output is
+// whole.
 func TestFault_063_SignalAnyTime(t *testing.T) {
 	t.Parallel()
 	trials := 16
@@ -185,7 +185,7 @@ func TestFault_063_SignalAnyTime(t *testing.T) {
 		}
 	}
 	t.Logf("left behind: %v", counts)
-	// What a kill left (a temporary file) does no harm to the next run.
+	// A killed run's temporary file does not harm the next run.
 	p.run("--policy", "policy", "bad").want(t, exitViolation)
 	if !bytes.Equal(p.verdict().text, final) {
 		t.Error("the run after the kills has another verdict")

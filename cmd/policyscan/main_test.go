@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(tests{m}, map[string]func(){"policyscan": main})
 }
 
-// tests are those of the package, and what they leave behind.
+// tests are the package's tests with cleanup.
 type tests struct{ *testing.M }
 
 func (m tests) Run() int {

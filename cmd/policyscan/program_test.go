@@ -27,7 +27,7 @@ type program struct {
 // hang is how long a run may take before it is said to hang, on however busy a machine.
 const hang = 5 * time.Minute
 
-// An ending is what a run of a program left.
+// An ending is the result of a program's run.
 type ending struct {
 	status   int
 	out, err string
@@ -173,7 +173,7 @@ func newGit(t testing.TB) *gitRepo {
 // path is a path in the repository.
 func (g *gitRepo) path(name string) string { return filepath.Join(g.dir, "repo", name) }
 
-// git runs git in the repository and returns what it printed.
+// git runs git in the repository and returns its output.
 func (g *gitRepo) git(args ...string) string {
 	g.t.Helper()
 	return g.gitIn("repo", "", args...)
@@ -231,7 +231,7 @@ func (g *gitRepo) object(kind, content string) string {
 	return g.gitIn("repo", content, "hash-object", "-t", kind, "-w", "--stdin", "--literally")
 }
 
-// tree writes a tree of lines as git ls-tree prints them. What they name need not exist.
+// tree writes a tree of lines as git ls-tree prints them. Its objects need not exist.
 func (g *gitRepo) tree(lines ...string) string {
 	g.t.Helper()
 	var list strings.Builder
@@ -241,15 +241,14 @@ func (g *gitRepo) tree(lines ...string) string {
 	return g.gitIn("repo", list.String(), "mktree", "-z", "--missing")
 }
 
-// judge runs the program with the bundle next to the repository, PATH being the
-// repository, and fails unless it ends so. saying is in the words of the scripts'
-// verdict command; each of texts is in what was printed.
+// judge scans the repository with the bundle next to it, and fails unless the run ends so. saying is in the words of
+// the scripts' verdict command; each of texts is in the output.
 func (g *gitRepo) judge(args string, status int, saying string, texts ...string) {
 	g.t.Helper()
 	g.judgeIn("repo", append([]string{"--policy", "policy"}, strings.Fields(args)...), status, saying, texts...)
 }
 
-// judgeOwn is judge with the bundles that the repository holds.
+// judgeOwn is judge with the repository's bundles.
 func (g *gitRepo) judgeOwn(args string, status int, saying string, texts ...string) {
 	g.t.Helper()
 	g.judgeIn("repo", strings.Fields(args), status, saying, texts...)
@@ -283,7 +282,7 @@ func (g *gitRepo) sub(t testing.TB) *gitRepo {
 	return &c
 }
 
-// TestReleaseVersion: a release says the version that .goreleaser.yaml hands to the linker.
+// TestReleaseVersion: a release has the version that .goreleaser.yaml passes to the linker.
 func TestReleaseVersion(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "policyscan")
 	if runtime.GOOS == "windows" {

@@ -99,8 +99,8 @@ func TestFault_055_Umask(t *testing.T) {
 	}
 }
 
-// TestFault_137_Terminal: on a terminal the report has colours, unless NO_COLOR or a
-// dumb terminal says not to; the verdict is the same.
+// TestFault_137_Terminal: on a terminal the report has colours, except with NO_COLOR or a dumb terminal; the verdict
+// is the same.
 func TestFault_137_Terminal(t *testing.T) {
 	t.Parallel()
 	needs(t, "script")

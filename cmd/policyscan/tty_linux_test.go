@@ -129,7 +129,7 @@ func TestNoTerminal(t *testing.T) {
 	}
 }
 
-// TestProgress: a scan that lasts says on a terminal how far it has come, and leaves nothing of that behind.
+// TestProgress: a long scan shows its progress on a terminal, and then erases it.
 func TestProgress(t *testing.T) {
 	for _, quiet := range []bool{false, true} {
 		person, tty := newTerminal(t)
@@ -265,7 +265,7 @@ func TestUncommitted(t *testing.T) {
 	}
 }
 
-// TestNarrow: a long line of a rule file is cut to the terminal, and the caret stays under what it is about.
+// TestNarrow: a long line of a rule file is cut to the terminal, and the caret stays under its column.
 func TestNarrow(t *testing.T) {
 	t.Parallel()
 	p := newProgram(t)

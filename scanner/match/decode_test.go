@@ -118,7 +118,7 @@ func TestLocate(t *testing.T) {
 	})
 }
 
-// What is no text in the encoding of its mark is refused at the first unit that is none.
+// Invalid text in the mark's encoding is refused at the first invalid unit.
 func TestDecodeRefuses(t *testing.T) {
 	for content, want := range map[string]string{
 		"\xff\xfea\x00b":                           "a",
