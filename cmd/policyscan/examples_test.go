@@ -177,8 +177,8 @@ func filesOf(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// TestClaudeCubeDefaults: ClaudeCube's own rules decide the scenarios next to them as these say, each says why, and every call that
-// docs/dialects.md names as let through is among them.
+// TestClaudeCubeDefaults: ClaudeCube's own rules decide the scenarios next to them as expected and for the expected
+// reason. They include every call that docs/dialects.md lists as allowed.
 func TestClaudeCubeDefaults(t *testing.T) {
 	const calls, scenarios = "../../examples/agent/dialects/claudecube-defaults.yaml", "../../examples/agent/dialects/claudecube-defaults.jsonl"
 	p := program{t: t}

@@ -141,7 +141,7 @@ func (u *Cache) fromStore(c *Checker, r *Result, k reuse.Key) (compare []byte, d
 }
 
 // checksAgain selects one in a hundred reused results for another check. The selection differs in each commit, so that
-// a forged entry is found sooner or later.
+// nobody who forges an entry knows whether it will be found.
 func (u *Cache) checksAgain(k reuse.Key) bool {
 	sum := sha256.Sum256(append(k[:], u.Commit...))
 	return binary.BigEndian.Uint64(sum[:8])%100 == 0

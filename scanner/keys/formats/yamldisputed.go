@@ -49,8 +49,8 @@ func (y *yamlReader) name(k *yaml.Node, key *built) string {
 	return key.text
 }
 
-// checkColon refuses a plain scalar with a final colon before the end at which flow style ends it: {a:} has the key
-// "a:" for yaml.v3 and YAML 1.1, and the key "a" for YAML 1.2.
+// checkColon refuses a plain scalar with a final colon, ended by flow style at end: {a:} has the key "a:" for yaml.v3
+// and YAML 1.1, and the key "a" for YAML 1.2.
 func (y *yamlReader) checkColon(value string, end int) {
 	if end >= 0 && end < len(y.text) && strings.HasSuffix(value, ":") && isFlowMark(y.text[end]) {
 		y.disputed(end-1, "the colon before %q is read differently by YAML parsers: as the end of a key, "+
