@@ -10,8 +10,8 @@ import (
 	"github.com/policyscan/policyscan/scanner/action"
 )
 
-// actionCmd is the step of action.yml: a scan in this process, whose flags are the action's
-// inputs. It is hidden because nobody types it. docs/github-action.md is the action's manual.
+// actionCmd is the step of action.yml: a scan in this process, with the action's inputs as flags. It is hidden because
+// users do not type it. docs/github-action.md is its manual.
 type actionCmd struct{}
 
 // Run scans with the inputs and passes the results to the runner.
@@ -59,8 +59,8 @@ func scanOf(step *action.Step, std streams) (*scanCmd, error) {
 	return &c.Scan, nil
 }
 
-// onlyFree refuses flags for which there is an input, and those that would end the program
-// with status 0 before it scans. The parser refuses unknown flags.
+// onlyFree refuses flags that an input sets, and flags that end the program with status 0 before it scans. The parser
+// refuses unknown flags.
 func onlyFree(args []string, std streams) error {
 	var c commands
 	parser, err := newParser(&c, std)

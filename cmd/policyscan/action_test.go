@@ -10,7 +10,7 @@ import (
 
 const zeros = "0000000000000000000000000000000000000000"
 
-// TestFault_135_ActionScopes: what each event of a workflow is judged as.
+// TestFault_135_ActionScopes: the scope for each event of a workflow.
 func TestFault_135_ActionScopes(t *testing.T) {
 	t.Parallel()
 	g := newGit(t)
@@ -57,8 +57,7 @@ func TestFault_135_ActionScopes(t *testing.T) {
 	}
 }
 
-// TestActionReports: reports go where the input says, and SARIF is offered only when it is
-// about all that was to be judged.
+// TestActionReports: reports go where the input says, and SARIF is offered only for a whole scope.
 func TestActionReports(t *testing.T) {
 	t.Parallel()
 	g := newGit(t)
@@ -264,7 +263,7 @@ func TestActionOutputFails(t *testing.T) {
 	head := g.commit("all")
 	s := newStep(g, "push", `{}`, head)
 	for _, variable := range []string{"GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY"} {
-		s.env = []string{variable + "=" + s.dir} // a folder
+		s.env = []string{variable + "=" + s.dir} // a directory
 		file := filepath.Join(s.dir, "temp/v.json")
 		r := s.act("scope=full", "verdict-file="+file)
 		r.ending.want(t, exitUndecided)
@@ -296,7 +295,7 @@ func TestActionSilent(t *testing.T) {
 	if r.summary != summaryBefore || strings.Contains(r.out, "::error") || !strings.Contains(r.out, "main.tf:1:9: ") || r.err != "" {
 		t.Errorf("%q %q %q", r.out, r.err, r.summary)
 	}
-	// A path and a folder that begin like a flag, and quotes.
+	// A path and a directory that begin like a flag, and quotes.
 	s.put("-q/a b.tf", "10.0.0.0/8\n")
 	s.act("scope=full", "annotations=false", "summary=false", "path=-q").ending.want(t, exitPass)
 	r = s.act("scope=full", "annotations=false", "summary=false", "args=--rule 'NET-1'\n\t--allow \"partial\" --exclude 'a b/**'", "path=-q")
@@ -345,7 +344,7 @@ type result struct {
 	summary string
 }
 
-// claimsPass reports whether anything that a person reads says PASS.
+// claimsPass reports whether anything shown to the user says PASS.
 func (r result) claimsPass() bool {
 	return strings.Contains(strings.ReplaceAll(r.out+r.err+r.summary, "not a PASS", ""), "PASS")
 }
@@ -353,7 +352,7 @@ func (r result) claimsPass() bool {
 // summaryBefore is what the step finds in its files.
 const summaryBefore = "# of another step\n"
 
-// act runs the step with inputs besides the defaults. Each is a name, "=" and a value.
+// act runs the step with the defaults and these inputs, each NAME=VALUE.
 func (s *step) act(inputs ...string) result {
 	s.t.Helper()
 	s.write("temp/summary", summaryBefore)

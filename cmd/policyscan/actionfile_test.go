@@ -65,7 +65,7 @@ func actionFile(t testing.TB) metadata {
 	return m
 }
 
-// TestFault_135_ActionFile: action.yml hands on each input, as a variable only, and each output.
+// TestFault_135_ActionFile: action.yml passes each input, only as a variable, and each output.
 func TestFault_135_ActionFile(t *testing.T) {
 	m := actionFile(t)
 	var outputs, inputs []string
@@ -129,7 +129,7 @@ func TestFault_135_ActionFile(t *testing.T) {
 			t.Errorf("nothing reads the input %s", name)
 		}
 	}
-	// The Go that builds is that of go.mod.
+	// The Go version that builds is the one in go.mod.
 	version := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindStringSubmatch(readFile(t, "../../go.mod"))
 	if version == nil || !strings.Contains(m.text, "go-version: '"+version[1]+".x'") {
 		t.Errorf("action.yml does not set up Go %v", version)

@@ -10,16 +10,15 @@ import (
 	"github.com/policyscan/policyscan/agent/gate"
 )
 
-// This is the one place where the commands of a scanner meet those about tool calls of
-// agents. Without agent/ and the files about it, testdata/noagent/agent.go takes the place
-// of this file, and the rest is a whole scanner: TestWithoutAgent.
+// Only this file connects the scanner's commands with those for agents' tool calls. Without agent/ and its files,
+// testdata/noagent/agent.go replaces this file, and the rest is a whole scanner: TestWithoutAgent.
 
-// evalCommand is the subcommand that judges calls from standard input.
+// evalCommand is the subcommand that checks calls from standard input.
 type evalCommand struct {
 	Eval evalCmd `cmd:"" help:"Check tool calls of agents against call rules."`
 }
 
-// A forEachAgent has a subcommand for each agent. Its help is made of the agent's name: see [expandHelps].
+// A forEachAgent has a subcommand for each agent. Its help contains the agent's name: see [expandHelps].
 type forEachAgent[T any] struct {
 	ClaudeCode T `cmd:"" name:"claude-code" help:"Claude Code"`
 	Codex      T `cmd:"" name:"codex" help:"Codex"`
@@ -38,7 +37,7 @@ type (
 	}
 )
 
-// runHook runs the program as the hook of an agent, if the arguments say that it is one.
+// runHook runs the program as an agent's hook, if the arguments ask for it.
 func runHook(args []string, std streams) (status int, is bool) {
 	a := hookedAgent(args)
 	if a == nil {
@@ -47,7 +46,7 @@ func runHook(args []string, std streams) (status int, is bool) {
 	return runAsHook(a, args, std), true
 }
 
-// surroundings are what the hook runs in, as far as the system tells it. The agent's shells know no more.
+// surroundings describes the hook's environment where the system tells it. The agent's shells know no more.
 func surroundings() gate.Around {
 	a := gate.Around{Getenv: getenv}
 	a.Path = a.Getenv("PATH")

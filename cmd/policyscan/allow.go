@@ -33,7 +33,7 @@ type allowCmd struct {
 	Into   string   `placeholder:"DIR" help:"@allow_into"`
 }
 
-// Run does the one of the three that is asked for.
+// Run adds or tightens allowances, or lists the due ones.
 func (c *allowCmd) Run(std streams) error {
 	day, _, err := run.ParseDay(c.AsOf, time.Time{})
 	if err == nil {

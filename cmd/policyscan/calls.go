@@ -40,8 +40,7 @@ func (c *callsFlag) validate(std streams) (failed error) {
 	return failed
 }
 
-// validateOne checks a file of call rules, or a folder of them, and reports whether sigmashake's settings apply to
-// them.
+// validateOne checks a file or directory of call rules, and reports whether sigmashake's settings apply to them.
 func (c *callsFlag) validateOne(std streams, name string) (configured bool, err error) {
 	one := c.files()
 	one.Names = []string{name}
@@ -63,8 +62,8 @@ func (c *callsFlag) validateOne(std streams, name string) (configured bool, err 
 		safe(s.Name), s.Dialect, s.Strategy, safe(s.Summary()), safe(s.Word(s.Fallback())))
 }
 
-// validateSigmashake checks the settings that the hook reads if there are rules of sigmashake: those in the root of
-// the repository around the current folder.
+// validateSigmashake checks the settings that the hook reads if there are sigmashake rules: those in the root of the
+// repository around the current directory.
 func validateSigmashake(std streams) error {
 	at, err := run.Find("")
 	if err != nil {

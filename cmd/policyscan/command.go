@@ -58,7 +58,7 @@ type outcome struct {
 
 func (o outcome) Error() string { return fmt.Sprint(o.err) }
 
-// dispatch runs the command that the arguments name. The answer to --help or --version goes to help.
+// dispatch runs the command in the arguments. The output of --help or --version goes to help.
 func dispatch(args []string, std streams, help io.Writer) int {
 	if status, done := dispatchNarrowly(args, std, help); done {
 		return status
@@ -117,7 +117,7 @@ func parserWith(c any, std streams, more ...kong.Option) (*kong.Kong, error) {
 	return kong.New(c, append(options, more...)...)
 }
 
-// commandOf returns the subcommand that the arguments name, as far as they can be read: scan, if they name none.
+// commandOf returns the subcommand in the arguments: scan if they name none or cannot be read.
 func commandOf(parser *kong.Kong, args []string) string {
 	if ctx, err := kong.Trace(parser, args); err == nil && ctx.Selected() != nil {
 		return ctx.Selected().Path()
@@ -125,9 +125,9 @@ func commandOf(parser *kong.Kong, args []string) string {
 	return "scan"
 }
 
-// voidOutputs replaces the verdict of an earlier run, or the summary of a fleet, if this run's arguments or environment
-// are not valid: everything that --output or its variable names, whatever else is wrong, or else all files that the
-// command could write without them, since neither PATH nor the scope is known.
+// voidOutputs replaces the verdict of an earlier run, or the summary of a fleet, if this run's arguments or
+// environment are invalid: everything that --output or its variable names, whatever else is wrong; without them all
+// files that the command could write, since neither PATH nor the scope is known.
 func voidOutputs(command string, args []string) {
 	verdicts, fleets := command == "scan" || command == "merge", command == "fleet" || command == "merge"
 	var files []string // more than one, if the flag is given twice
@@ -153,8 +153,8 @@ func voidOutputs(command string, args []string) {
 
 func replaceOldVerdict(files ...string) { output.ReplaceOld(version(), files...) }
 
-// checkFlags returns an error for a flag or argument that is given but empty: an unset variable of a script must not
-// become a default. A flag that takes one value must not be given twice, since one of the values would be dropped.
+// checkFlags returns an error for an empty flag or argument: an unset variable of a script must not become a default.
+// A flag with one value must not be given twice, since one of the values would be dropped.
 func checkFlags(ctx *kong.Context) error {
 	given := map[string]bool{}
 	for _, p := range ctx.Path {
@@ -173,13 +173,11 @@ func checkFlags(ctx *kong.Context) error {
 	return nil
 }
 
-// A givenFlag is a flag, and whether it is given.
 type givenFlag struct {
 	name  string
 	given bool
 }
 
-// givenNames returns the names of those that are given.
 func givenNames(flags ...givenFlag) (names []string) {
 	for _, f := range flags {
 		if f.given {
@@ -189,7 +187,7 @@ func givenNames(flags ...givenFlag) (names []string) {
 	return names
 }
 
-// emptyValue reports whether a text is empty, or a list is empty or has an empty item.
+// emptyValue reports whether a string is empty, or a list is empty or has an empty item.
 func emptyValue(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.String:
@@ -223,9 +221,9 @@ func version() string {
 	return info.Main.Version
 }
 
-// dispatchNarrowly runs the command that the arguments name as [dispatch] does, with a model of that command alone:
-// the model of all commands takes a third of the time that the program needs to start. It returns false, and has done
-// nothing, if the whole model is needed: for help, for messages, and to check variables that are set.
+// dispatchNarrowly is [dispatch] with a model of one command: the model of all commands takes a third of the program's
+// start time. It returns false, and has done nothing, if the whole model is needed: for help, for messages, and to
+// check variables that are set.
 func dispatchNarrowly(args []string, std streams, help io.Writer) (status int, done bool) {
 	if environmentSet() {
 		return 0, false
@@ -248,9 +246,9 @@ func dispatchNarrowly(args []string, std streams, help io.Writer) (status int, d
 	return finish(std, ctx.Run(std, parser)), true
 }
 
-// quickParser returns a parser without help, and without variables if none is set: kong makes a name for each flag, and
-// looks for placeholders in each text with a regular expression, which takes more than half of the time that the model
-// of one command needs. A call for help is an error then.
+// quickParser returns a parser without help, and without variables if none is set: kong makes a name for each flag,
+// and searches each text for placeholders, which takes more than half of the time for one command's model. A call for
+// help is an error then.
 func quickParser(c any, std streams) (*kong.Kong, error) {
 	options := []kong.Option{kong.NoDefaultHelp()}
 	set := environmentSet()
@@ -276,8 +274,8 @@ func quickParser(c any, std streams) (*kong.Kong, error) {
 	}))...)
 }
 
-// narrowed returns a pointer to a struct that has, of the fields of commands, the one of the command that the
-// arguments name, and the flag that is everyone's. nil: they name none for certain, or one that shows other commands.
+// narrowed returns a pointer to a struct with only two fields of commands: the command in the arguments, and the
+// global flag. It returns nil if the command is uncertain, or shows other commands.
 func narrowed(args []string) any {
 	var fields []reflect.StructField
 	names := map[string]reflect.StructField{}

@@ -40,16 +40,16 @@ func (c *completionCmd) Run(std streams, parser *kong.Kong) error {
 	return script.Execute(std.out, map[string]any{"First": first, "Commands": commands, "DeepestFirst": deepest})
 }
 
-// A completed command, by its full name ("hook install git"), with what can follow it. The one without a name has what
-// can come first: the subcommands, and the flags of the default command.
+// A completed command, by its full name ("hook install git"), with its completions. The unnamed one has the first
+// words: the subcommands, and the flags of the default command.
 type completed struct {
 	Name, Help string
 	Flags      []*kong.Flag
-	Values     []string // of its argument, if they are known, or its subcommands
+	Values     []string // of its argument, if known, or its subcommands
 	IsGroup    bool     // a subcommand must follow
 }
 
-// completedBelow returns the commands below one, each before its subcommands.
+// completedBelow returns the commands under one, each before its subcommands.
 func completedBelow(node *kong.Node, before string, flags []*kong.Flag) []completed {
 	var all []completed
 	for _, cmd := range node.Children {

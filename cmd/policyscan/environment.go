@@ -13,48 +13,47 @@ import (
 	"github.com/policyscan/policyscan/verdict/shard"
 )
 
-// The program reads its environment here. Kong reads the variables of flags, and package scanner/repo those of git
-// that say where its index, objects and settings are. TestDoor checks that nothing else does.
+// The program reads its environment here. Kong reads the flags' variables, and package scanner/repo git's variables
+// for its index, objects and config. TestDoor checks that nothing else does.
 
-// getenv returns the value of a variable, for what reads variables that others name.
+// getenv returns the value of a variable that others define.
 func getenv(name string) string { return os.Getenv(name) }
 
-// gitEnvironment returns the variables that say which repository is meant, and what git merges into it.
+// gitEnvironment returns the variables that select the repository, and git's merge in progress.
 func gitEnvironment() repo.Environment {
 	return repo.Environment{
 		GitDir: getenv("GIT_DIR"), WorkTree: getenv("GIT_WORK_TREE"), Merging: repo.Merging(os.Environ()),
 	}
 }
 
-// newOptions returns the options of a run that the command line does not choose.
+// newOptions returns the options that do not come from the command line.
 func newOptions() run.Options {
 	return run.Options{Version: version(), Git: gitEnvironment(), Getenv: getenv}
 }
 
-// obeyed reports whether a GitHub Actions runner looks for workflow commands in what the program prints. Any value
-// counts, unlike in [inWorkflow]: a command that is defused for nobody does no harm, and one that is obeyed does.
+// obeyed reports whether a GitHub Actions runner looks for workflow commands in the output. Any value counts, unlike
+// in [inWorkflow]: escaping a command needlessly does no harm, an executed one does.
 func obeyed() bool { return getenv("GITHUB_ACTIONS") != "" }
 
 func inWorkflow() bool { return run.InGitHub(getenv) }
 
 func monochrome() bool { return getenv("NO_COLOR") != "" || getenv("TERM") == "dumb" }
 
-// ownPrefix begins the names of the variables that flags read. Kong knows it without the line.
+// ownPrefix begins the flags' variables. Kong knows it without the underscore.
 const (
 	envars    = "POLICYSCAN"
 	ownPrefix = envars + "_"
 )
 
-// environmentSet reports whether any POLICYSCAN_ variable is there, empty or not.
+// environmentSet reports whether any POLICYSCAN_ variable exists, empty or not.
 func environmentSet() bool {
 	return slices.ContainsFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, ownPrefix) })
 }
 
-// checkEnvironment returns an error for a POLICYSCAN_ variable that no flag reads: the user's
-// gate could depend on a setting that is silently ignored. An empty variable counts as not
-// set, because CI systems set such variables.
+// checkEnvironment returns an error for a POLICYSCAN_ variable that no flag reads: the user's gate could depend on an
+// ignored setting. An empty variable counts as unset, because CI systems set such variables.
 func checkEnvironment(parser *kong.Kong) error {
-	known := map[string]bool{shard.CountVariable: true} // which --shard auto reads
+	known := map[string]bool{shard.CountVariable: true} // read by --shard auto
 	err := kong.Visit(parser.Model, func(node kong.Visitable, next kong.Next) error {
 		if f, ok := node.(*kong.Flag); ok {
 			for _, name := range f.Envs {

@@ -47,7 +47,7 @@ func TestExamplesReadme(t *testing.T) {
 		want = append(want, fmt.Sprintf("| %s | %s | `%s` | `%s` |", x.RuleID, severity[x.RuleID], x.File, x.Evidence.Pattern))
 		broken[x.RuleID] = true
 		kinds[x.RuleID[:strings.Index(x.RuleID, "-")]+"/"+strings.Split(x.File, "/")[0]] = true
-		literal := !strings.HasPrefix(x.Evidence.Pattern, "{") // not a text with options, an expression or a key
+		literal := !strings.HasPrefix(x.Evidence.Pattern, "{") // a literal without options
 		if x.Evidence.Excerpt == "" || literal && !strings.Contains(x.Evidence.Excerpt, x.Evidence.Pattern) || x.Reason == "" {
 			t.Errorf("no evidence: %+v", x)
 		}
@@ -159,7 +159,7 @@ func TestAgentDemo(t *testing.T) {
 	}
 }
 
-// filesOf are the files beneath a folder, and what they hold.
+// filesOf returns the files under a directory with their contents.
 func filesOf(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -177,8 +177,8 @@ func filesOf(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// TestClaudeCubeDefaults: ClaudeCube's own rules decide the scenarios next to them as these say, each says why, and every call that
-// docs/dialects.md names as let through is among them.
+// TestClaudeCubeDefaults: ClaudeCube's own rules decide the scenarios next to them as expected and for the expected
+// reason. They include every call that docs/dialects.md lists as allowed.
 func TestClaudeCubeDefaults(t *testing.T) {
 	const calls, scenarios = "../../examples/agent/dialects/claudecube-defaults.yaml", "../../examples/agent/dialects/claudecube-defaults.jsonl"
 	p := program{t: t}

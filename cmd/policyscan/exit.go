@@ -10,14 +10,14 @@ import (
 
 // The exit statuses of every command. A signal ends a scan with 128 and its number.
 const (
-	exitPass      = 0 // PASS, or a command that did what it was asked to
+	exitPass      = 0 // PASS, or a command that succeeded
 	exitViolation = 1 // a violation was found, whatever else went wrong
 	exitUndecided = 2 // could not decide, bad usage, a failed write
 )
 
 func exitStatus(v *verdict.Verdict) int { return statusOf(len(v.Violations), v.Verdict) }
 
-// statusOf is what a verdict with so many violations means to the shell.
+// statusOf is the exit status of a verdict with n violations.
 func statusOf(violations int, word verdict.Outcome) int {
 	switch {
 	case violations > 0:
@@ -28,8 +28,8 @@ func statusOf(violations int, word verdict.Outcome) int {
 	return exitUndecided
 }
 
-// ended is the outcome of a run that has written its outputs: its status, or that of the signal that ended it. failed
-// says which outputs could not be written.
+// ended is the outcome of a run that has written its outputs: its status, or the status of the signal that ended it.
+// failed are the outputs that could not be written.
 func ended(status int, caught func() int, failed error) error {
 	if sig := caught(); sig != 0 {
 		status = 128 + sig
@@ -68,7 +68,7 @@ func recovering(std streams, program func() int) (status int) {
 	return program()
 }
 
-// finish maps what a command returned to an exit status, and prints the error, if there is one.
+// finish maps a command's result to an exit status, and prints the error, if any.
 func finish(std streams, err error) int {
 	if err == nil {
 		return exitPass

@@ -59,7 +59,7 @@ func (c *explainCmd) Run(std streams) error {
 	return err
 }
 
-// open opens what a scan would be about, and returns the path of the file in it.
+// open opens the tree of the scan, and returns the path of the file in it.
 func (c *explainCmd) open(ctx context.Context, std streams) (about *run.Run, path string, err error) {
 	if c.Rev != "" && c.Stdin {
 		return nil, "", errors.New("--rev and --stdin are both given; choose one")
@@ -94,9 +94,8 @@ func (c *explainCmd) open(ctx context.Context, std streams) (about *run.Run, pat
 	return about, path, err
 }
 
-// addGitForms adds the forms that git has of a file, if .gitattributes makes it write another one than it stores: of a
-// file of a commit, all of which a scan of the commit checks, or of one on disk. Without a repository around it there
-// are none.
+// addGitForms adds the other variants that git may write of a file because of .gitattributes: for a file of a commit,
+// all that a scan of the commit checks, or for a file on disk. Without a repository there are none.
 func addGitForms(x *scanner.Explanation, about *run.Run, path string) error {
 	if x.Commit != "" {
 		head, err := about.Repo.Commit(x.Commit)
@@ -119,7 +118,7 @@ func addGitForms(x *scanner.Explanation, about *run.Run, path string) error {
 	top := run.At(r.WorkTree)
 	path, err = top.Path(filepath.Join(about.Place.Root, filepath.FromSlash(path)))
 	if err != nil {
-		return nil // it is the repository of other files
+		return nil // another file's repository
 	}
 	idx, err := r.Index()
 	if err != nil {
@@ -142,8 +141,8 @@ func addForms(x *scanner.Explanation, r *repo.Repository, at checkout.Snapshot, 
 	return err
 }
 
-// explanationText is the explanation for a person: the file, the rules that cover it with what they ask, then the other
-// rules.
+// explanationText is the explanation for display: the file, the rules that cover it with their patterns, then the
+// other rules.
 func explanationText(e *scanner.Explanation, rev, policy string) string {
 	var b strings.Builder
 	line := func(format string, args ...any) {
@@ -213,7 +212,7 @@ func outcomeText(e *scanner.Explanation, covering int) string {
 	}[e.Outcome]
 }
 
-// fileNotes say what the file is, and what of it was checked. rev is how its commit was named.
+// fileNotes describe the file and how much of it was checked. rev is its commit as the user named it.
 func fileNotes(e *scanner.Explanation, rev string, covering int) (all []string) {
 	if e.Commit != "" {
 		all = append(all, fmt.Sprintf("as it is in the commit %s (%s)", rev, e.Commit[:12]))
@@ -334,7 +333,7 @@ func violationText(i *scanner.ItemExplanation) string {
 	return text
 }
 
-// whyNotCovered says why a rule does not cover the file, and which glob decides.
+// whyNotCovered explains why a rule does not cover the file, and names the deciding glob.
 func whyNotCovered(r *scanner.RuleExplanation) string {
 	if why := r.Choice.Reasons(r.Rule); len(why) > 0 {
 		if r.Choice.Excluded() || !r.Choice.Requires() {

@@ -16,7 +16,7 @@ import (
 
 type object = map[string]any
 
-// payload is what an agent gives its hook of a call in a folder.
+// payload is an agent's hook input for a call in a directory.
 func payload(agent, dir, tool string, input object) string {
 	p := object{"session_id": "s", "cwd": dir, "hook_event_name": "PreToolUse", "tool_name": tool, "tool_input": input}
 	switch agent {
@@ -70,7 +70,7 @@ func editings() []editing {
 	}
 }
 
-// A guardWorld is a repository, a home folder and folders of programs, with a hook that has nothing against anything.
+// A guardWorld is a repository, a home directory and directories of programs, with a hook that allows everything.
 type guardWorld struct {
 	program
 	repo string
@@ -133,11 +133,11 @@ func (w *guardWorld) answers(agent string, payloads []string, flags ...string) [
 	return answers
 }
 
-// guardedPlaces are files on which it depends that the hook runs and that its answer counts; those that are not there end
-// in "?".
+// guardedPlaces are the files that decide whether the hook runs and whether its answer counts. Missing files end in
+// "?".
 func guardedPlaces(w *guardWorld) []string {
 	all := []string{
-		// The program, and every one on PATH that would be taken for it, or for the shell that runs it.
+		// The program, and every file on PATH that could be run instead of it or of its shell.
 		w.file + "?", "../first/policyscan?", "../first/sh?", "../first/bash?", "tools/policyscan?", "policyscan?", "sub/policyscan",
 		"../realbin/policyscan?", "../linkbin/policyscan?", "../none/policyscan?", "../first/POLICYSCAN?", "to-tool",
 		// What shells read when they start.
@@ -160,7 +160,7 @@ func guardedPlaces(w *guardWorld) []string {
 	return all
 }
 
-// freePlaces are files like those that are guarded, on which nothing depends.
+// freePlaces are files similar to the guarded ones, on which nothing depends.
 func freePlaces() []string {
 	return []string{
 		"notes.txt", "src/main.go?", "src/policyscan/main.go?", "sub/lefthook.yml?", "sub/.pre-commit-config.yaml?", "gitattributes?",
@@ -169,8 +169,8 @@ func freePlaces() []string {
 	}
 }
 
-// TestFault_151_Guarded: an agent that changes the program itself, another on PATH, a start file of a shell, what the hooks
-// of commits are configured by or the workflow that runs it, needs a person; however its tools change files.
+// TestFault_151_Guarded: an agent that changes the program itself, another one on PATH, a shell's start file, the
+// configuration of commit hooks or the hook's workflow needs a person, whatever tool makes the change.
 func TestFault_151_Guarded(t *testing.T) {
 	t.Parallel()
 	w := newGuardWorld(t)
@@ -242,7 +242,7 @@ func TestFault_151_Guarded(t *testing.T) {
 					t.Errorf("%s: %s, and nothing depends on it", names[i], got)
 				}
 			}
-			// The root may be a folder of the repository.
+			// The root may be a directory of the repository.
 			for i, got := range w.answers(agent.Name, payloads, "--root", "tools") {
 				if name := strings.Fields(names[i])[len(strings.Fields(names[i]))-1]; want[i] && !strings.Contains(got, "is part of what") && !strings.HasPrefix(name, "sub/") && !strings.HasPrefix(name, "inner/") {
 					t.Errorf("%s, with a folder as the root: %s", names[i], got)
@@ -257,8 +257,8 @@ func TestFault_151_Guarded(t *testing.T) {
 	}
 }
 
-// TestFault_152_Installed: the entry as hook install writes it, run by each shell. With the program it says what that says;
-// with one in its place that ends with status 0 and says nothing it denies.
+// TestFault_152_Installed: the entry as hook install writes it, run by each shell. With the program it answers as the
+// program does; with a silent program of status 0 instead it denies.
 func TestFault_152_Installed(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -275,7 +275,7 @@ func TestFault_152_Installed(t *testing.T) {
 	for _, agent := range protocol.Agents() {
 		p := w.program
 		p.dir = w.repo
-		// The program that these tests run is in a folder of temporary files, and that is refused.
+		// The program of these tests is in a temporary directory, which is refused.
 		p.env = append(slices.Clone(p.env), "TMPDIR="+w.dir)
 		p.run("hook", "install", agent.Name, "--", "--policy", "none", "--calls", "calls.yml").want(t, 0)
 		user := p.run("hook", "install", agent.Name, "--user", "--print").want(t, 0).out

@@ -165,7 +165,7 @@ func TestFault_173_LocalBranch(t *testing.T) {
 	}
 }
 
-// TestPreCommitScopes: under pre-commit, auto is what is staged or, if nothing is, what git tracks.
+// TestPreCommitScopes: under pre-commit, auto means the staged files or, without any, the tracked files.
 func TestPreCommitScopes(t *testing.T) {
 	t.Parallel()
 	c := newCI(t)

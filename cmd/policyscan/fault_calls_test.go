@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A decided call is what eval says of it, and what it ended with.
+// A decided call is eval's decision and its exit status.
 type decided struct {
 	Decision, Rule, Policy, Code, Reason string
 
@@ -209,7 +209,7 @@ func TestFault_156_OneHost(t *testing.T) {
 	}
 }
 
-// TestFault_157_Home: a path that an agent may expand, or trim, is not beneath the working folder.
+// TestFault_157_Home: a path that an agent may expand or trim is not under the working directory.
 func TestFault_157_Home(t *testing.T) {
 	p := program{t: t, dir: t.TempDir()}
 	p.write("allow.sexpr", "(default deny \"main\")\n(policy \"main\" (allow (fs (or read write) (subpath (env PWD)))))\n")
@@ -251,7 +251,7 @@ func TestFault_157_Home(t *testing.T) {
 			}
 		}
 	}
-	// What a search looks for is not a path.
+	// A search pattern is not a path.
 	for _, pattern := range []string{"~", " a "} {
 		call := fmt.Sprintf(`{"tool": "Grep", "input": {"path": "/w", "pattern": %q}, "cwd": "/w"}`, pattern)
 		if got := p.eval(call, "--calls", "allow.yml")[0]; got.Decision != "allow" {
@@ -297,7 +297,7 @@ func TestFault_162_CallRules(t *testing.T) {
 	}
 }
 
-// TestDialectsPage: what docs/dialects.md says of the limits of the dialects is so.
+// TestDialectsPage: the limits of the dialects in docs/dialects.md are true.
 func TestDialectsPage(t *testing.T) {
 	p := program{t: t, dir: t.TempDir()}
 	p.write("any.rules", "rule g {\n  DENY any\n  IF path GLOB \"src/**\"\n  OR command CONTAINS \"[\\\"a\\\"\"\n  MESSAGE \"m\"\n}\n")

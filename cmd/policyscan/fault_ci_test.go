@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// A ciRepo is a repository, as a host has it, whose policy was tightened on the way, and the
-// folders into which CI systems fetch it.
+// A ciRepo is a repository as on a host, whose policy was tightened on the way, and the directories into which CI
+// systems fetch it.
 type ciRepo struct {
 	*gitRepo
 	lax   string // the first commit of main: its bundle forbids nothing that is here
@@ -50,8 +50,7 @@ func (c *ciRepo) branch(name, from string) string {
 	return tip
 }
 
-// runner fetches a pipeline's commit into a folder as gitlab-runner does, a folder that was
-// used before included.
+// runner fetches a pipeline's commit into a directory, new or used before, as gitlab-runner does.
 func (c *ciRepo) runner(folder, id, sha string, depth int, refspecs ...string) {
 	c.t.Helper()
 	ref := "refs/pipelines/" + id
@@ -72,7 +71,7 @@ func (c *ciRepo) runner(folder, id, sha string, depth int, refspecs ...string) {
 	c.gitIn(folder, "", "clean", "-ffdx", "-q")
 }
 
-// auto judges a folder by --diff-base auto in an environment, and returns what was printed.
+// auto scans a directory with --diff-base auto in an environment, and returns the output.
 func (c *ciRepo) auto(folder string, env []string, status int, saying string, texts ...string) string {
 	c.t.Helper()
 	p := c.program
@@ -92,7 +91,7 @@ func (c *ciRepo) auto(folder string, env []string, status int, saying string, te
 // advised is the last git fetch of a message.
 var advised = regexp.MustCompile(`git fetch [^;)\[\n]+`)
 
-// obey runs in a folder the last git fetch that a message advises.
+// obey runs the last git fetch that a message advises, in a directory.
 func (c *ciRepo) obey(folder, said string) {
 	c.t.Helper()
 	all := advised.FindAllString(said, -1)
@@ -122,8 +121,8 @@ const (
 	fetchMain     = "git fetch origin +refs/heads/main:refs/remotes/origin/main"
 )
 
-// TestFault_148_GitLabOldBase: the author branches from before a rule was tightened. The
-// target's rules of today judge, or nothing does, whatever the runner's folder holds.
+// TestFault_148_GitLabOldBase: the author branches from before a rule was tightened. The target's current rules apply,
+// or the run is undecided, whatever is in the runner's directory.
 func TestFault_148_GitLabOldBase(t *testing.T) {
 	t.Parallel()
 	c := newCI(t)
@@ -137,7 +136,7 @@ func TestFault_148_GitLabOldBase(t *testing.T) {
 		}
 	}
 
-	// Depth 20, a new folder: it has no target branch.
+	// Depth 20 and a new directory: it has no target branch.
 	c.runner("fresh", "1", tip, 20)
 	said := c.auto("fresh", env, exitUndecided, undecidedBase, "this clone does not have it (refs/remotes/origin/main)", fetchMain)
 	c.obey("fresh", said)
@@ -147,7 +146,7 @@ func TestFault_148_GitLabOldBase(t *testing.T) {
 	c.runner("whole", "1", tip, 0)
 	byTarget("whole")
 
-	// A folder that an earlier pipeline used, which fetched the target: then main got the rule.
+	// A directory of an earlier pipeline that fetched the target; then main got the rule.
 	c.git("branch", "-f", "held", "main")
 	c.git("reset", "-q", "--hard", c.lax)
 	c.runner("again", "1", tip, 20)
@@ -156,7 +155,7 @@ func TestFault_148_GitLabOldBase(t *testing.T) {
 	c.git("reset", "-q", "--hard", "held")
 	c.runner("again", "2", tip, 20)
 	said = c.auto("again", env, exitUndecided, undecidedBase, "refs/remotes/origin/main may be from an earlier pipeline: the last git fetch did not fetch it", fetchMain)
-	// A fetch that does not store what it found.
+	// A fetch that does not store its result.
 	c.gitIn("again", "", "fetch", "-q", "--refmap=", "origin", "main")
 	c.auto("again", env, exitUndecided, undecidedBase, "the last git fetch found it at "+c.tight[:7]+", but refs/remotes/origin/main is at "+c.lax[:7], fetchMain)
 	// Two fetches into one file that do not agree.
@@ -178,7 +177,7 @@ func TestFault_148_GitLabOldBase(t *testing.T) {
 	byTarget("again")
 }
 
-// TestFault_148_GitLabTargetCommit: where GitLab names the target's commit, that judges.
+// TestFault_148_GitLabTargetCommit: if GitLab names the target's commit, its bundle applies.
 func TestFault_148_GitLabTargetCommit(t *testing.T) {
 	t.Parallel()
 	c := newCI(t)
@@ -244,8 +243,8 @@ func (c *ciRepo) pushes(before, after string, forced bool) map[string][]string {
 	}
 }
 
-// TestFault_149_BeforeMissing: a push whose clone lacks what was there before is undecided,
-// with the setting and the command that fix it.
+// TestFault_149_BeforeMissing: a push whose clone lacks the previous commit is undecided, with the setting and the
+// command that fix it.
 func TestFault_149_BeforeMissing(t *testing.T) {
 	t.Parallel()
 	c := newCI(t)
@@ -264,7 +263,7 @@ func TestFault_149_BeforeMissing(t *testing.T) {
 			t.Errorf("%+v", v.Scope)
 		}
 	}
-	// A runner's folder, of depth 20, and a push of more commits than that.
+	// A runner's directory of depth 20, and a push of more commits.
 	c.git("checkout", "-q", "main2")
 	for range 25 {
 		tip = c.commit("more")
@@ -274,8 +273,8 @@ func TestFault_149_BeforeMissing(t *testing.T) {
 	c.auto("runner", c.pushes(c.tight, tip, false)["gitlab"], exitUndecided, undecidedBase, "GIT_DEPTH: 0", "git fetch origin "+c.tight)
 }
 
-// TestFault_149_Forced: a forced push is judged by the bundle that was there before, whoever
-// says that it was forced. What it brings back is judged, too.
+// TestFault_149_Forced: a forced push is checked by the previous bundle, whoever reports the force. Files that it
+// brings back are checked, too.
 func TestFault_149_Forced(t *testing.T) {
 	t.Parallel()
 	c := newCI(t)
@@ -287,7 +286,7 @@ func TestFault_149_Forced(t *testing.T) {
 	c.git("checkout", "-q", "-b", "now", c.tight)
 	c.put("good.tf", "cidr = \"10.0.0.0/8\"\n")
 	beside := c.commit("rewritten")
-	// From before the rule, with a bundle that lets all pass.
+	// From before the rule, with a bundle that allows everything.
 	old := c.branch("older", c.lax)
 	c.git("checkout", "-q", "--orphan", "other")
 	c.put(".policyscan/rules/boundaries.yml", laxCI)
@@ -319,7 +318,7 @@ func TestFault_149_Forced(t *testing.T) {
 			}
 		}
 	}
-	// What neither the branch nor the push changed is not scanned, unless GitHub says that it was forced.
+	// Files changed neither by the branch nor by the push are not scanned, unless GitHub reports a forced push.
 	c.git("checkout", "-q", "--detach", c.tight)
 	c.put("good.tf", "cidr = \"10.0.0.0/16\"\n")
 	amended := c.commit("rewritten again")
@@ -381,7 +380,7 @@ func TestFault_149_NewBranch(t *testing.T) {
 	pre := []string{"PRE_COMMIT_LOCAL_BRANCH=refs/heads/new", "PRE_COMMIT_REMOTE_BRANCH=refs/heads/new", "PRE_COMMIT_REMOTE_NAME=origin"}
 	c.auto("whole", append(pre, "PRE_COMMIT_FROM_REF="+c.lax, "PRE_COMMIT_TO_REF="+tip), exitViolation, badAlone, "since refs/remotes/origin/HEAD")
 
-	// A remote that is a URL has no remote-tracking branches: the base is where pre-commit says.
+	// A remote given as a URL has no remote-tracking branches: pre-commit names the base.
 	pre[2] = "PRE_COMMIT_REMOTE_NAME=https://git.example/x"
 	c.auto("whole", append(pre, "PRE_COMMIT_FROM_REF="+c.lax, "PRE_COMMIT_TO_REF="+tip), exitPass, "PASS", "since "+c.lax)
 
@@ -406,7 +405,7 @@ func TestFault_149_NewBranch(t *testing.T) {
 		c.auto("whole", env, exitViolation, "FAIL NET-1@old.tf", "has no history in common with the default branch")
 	}
 
-	// Without the default branch all of it is scanned, by its own rules, and the report says so.
+	// Without the default branch the whole branch is scanned, by its own rules, and the report says so.
 	clone("alone", tip, "--single-branch", "--branch", "work")
 	for system, env := range c.pushes(zeros, tip, false) {
 		said := c.auto("alone", env, exitPass, "PASS", "all of the head was checked: the branch or tag is new", "whose rules would check it too", fetchMain, "2 files of the whole head")

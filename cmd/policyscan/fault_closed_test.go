@@ -15,8 +15,7 @@ func closedStreams(p program, redirections string) program {
 	return p
 }
 
-// TestFault_159_StandardOutputClosed: what was to go to a standard output that is closed went nowhere,
-// which is never a success.
+// TestFault_159_StandardOutputClosed: output to a closed standard output is lost, which is never a success.
 func TestFault_159_StandardOutputClosed(t *testing.T) {
 	t.Parallel()
 	for i, c := range []struct {
@@ -113,8 +112,8 @@ func TestFault_159_NoFileInItsPlace(t *testing.T) {
 	}
 }
 
-// TestFault_159_NullDevices: a /dev/null that is given to the program is not taken for a stream that is
-// closed, where the difference shows.
+// TestFault_159_NullDevices: a /dev/null that the program is given is not mistaken for a closed stream, where the
+// difference shows.
 func TestFault_159_NullDevices(t *testing.T) {
 	t.Parallel()
 	p := newProgram(t)

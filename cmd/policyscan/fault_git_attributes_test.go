@@ -13,7 +13,7 @@ import (
 	"golang.org/x/text/encoding/charmap"
 )
 
-// forbidden is what the rule of a gitRepo's bundle forbids in **/*.tf.
+// forbidden is the text that a gitRepo's rule forbids in **/*.tf.
 const forbidden = "0.0.0.0/0"
 
 // hidden is a text of which git makes the given one on checkout, where it has the encoding.
@@ -44,7 +44,7 @@ func hidden(t testing.TB, encoding, text string) string {
 	return out.String()
 }
 
-// A held is what a commit or the index holds: texts by path. A path that ends in "@" is a link.
+// A held is the content of a commit or the index: texts by path. A path that ends in "@" is a symlink.
 type held map[string]string
 
 // index makes the index hold the files, and nothing else.
@@ -74,7 +74,7 @@ func (g *gitRepo) commitOf(files held, parents ...string) string {
 	return g.git(args...)
 }
 
-// judgeBoth judges what leads from one state to another, as commits and as what is staged, and returns the verdict.
+// judgeBoth scans a change between two snapshots, committed and staged, and returns the verdict.
 func (g *gitRepo) judgeBoth(before, after held, status int, saying string, args ...string) *verdictFile {
 	g.t.Helper()
 	base := g.commitOf(before)
@@ -90,8 +90,8 @@ func (g *gitRepo) judgeBoth(before, after held, status int, saying string, args 
 	return staged
 }
 
-// TestFault_143_Checkout: text that git writes on checkout, and that the blob does not have, is found; so is what comes
-// of a change of the attributes alone.
+// TestFault_143_Checkout: text that only the checkout has, and not the blob, is found, even if only the attributes
+// changed.
 func TestFault_143_Checkout(t *testing.T) {
 	t.Parallel()
 	const line = "cidr = [\"" + forbidden + "\"]\n"
@@ -165,7 +165,7 @@ func TestFault_143_Checkout(t *testing.T) {
 					t.Errorf("note %q", got)
 				}
 			}
-			// What was judged counts, even if only an attribute changed.
+			// The checked-out text counts, even if only an attribute changed.
 			if c := v.Coverage; c.Files < 1 || c.Governed != c.Scanned+len(c.NotScanned) {
 				t.Errorf("%+v", c)
 			}
@@ -250,7 +250,7 @@ func TestFault_144_Attributes(t *testing.T) {
 	}
 }
 
-// TestFault_144_CaseOfTheFile: a rule for Z.TF judges it, and attributes for z.tf are its on some disks.
+// TestFault_144_CaseOfTheFile: a rule for Z.TF applies, and attributes for z.tf do on some disks.
 func TestFault_144_CaseOfTheFile(t *testing.T) {
 	t.Parallel()
 	g := newGit(t)
@@ -259,7 +259,8 @@ func TestFault_144_CaseOfTheFile(t *testing.T) {
 	g.judgeBoth(nil, files, exitViolation, "FAIL NET-1@a/Z.TF")
 }
 
-// TestFault_143_MergeBases: with several merge bases, a file whose encoding differs from that at any of them is judged.
+// TestFault_143_MergeBases: with several merge bases, a file is checked if its encoding differs from that at any of
+// them.
 func TestFault_143_MergeBases(t *testing.T) {
 	t.Parallel()
 	g := newGit(t)
@@ -288,7 +289,7 @@ func TestFault_160_Encrypted(t *testing.T) {
 	}
 	g.judgeBoth(nil, after, exitPass, "PASS", "--allow", "encrypted")
 
-	// A filter gets what the encoding makes of the blob.
+	// A filter gets the blob in its checkout encoding.
 	pointer := "version https://git-lfs.github.com/spec/v1\noid sha256:" + strings.Repeat("4d7a", 16) + "\nsize 12\n"
 	for reason, text := range map[string]string{"encrypted": text, "lfs-pointer": pointer} {
 		after := held{"net.tf": hidden(t, "UTF-16LE", text), ".gitattributes": "net.tf filter=x working-tree-encoding=UTF-16LE\n"}

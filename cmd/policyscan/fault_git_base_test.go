@@ -6,9 +6,8 @@ import (
 	"testing"
 )
 
-// TestFault_099_PartialClone: what a filter left on the server is an error that says
-// so, be it a folder or the bundle that is to judge. What was fetched since is
-// scanned as ever.
+// TestFault_099_PartialClone: an object that a filter left on the server is an error that says so, be it a directory
+// or the bundle in use. Objects fetched since are scanned.
 func TestFault_099_PartialClone(t *testing.T) {
 	t.Parallel()
 	g := newGit(t)
@@ -26,7 +25,7 @@ func TestFault_099_PartialClone(t *testing.T) {
 	g.judgeIn("blobless", []string{"--diff-base", "origin/main"}, exitUndecided, "UNDECIDED E_OBJECT", hint)
 	g.gitIn("blobless", "", "cat-file", "-e", head+":bad.tf") // which fetches it
 	g.judgeIn("blobless", []string{"--policy", "policy", "--diff-base", "origin/main"}, exitViolation, "FAIL NET-1@bad.tf")
-	// The base's bundle that is not here is not one that is not there.
+	// A base bundle that was not fetched is not a missing bundle.
 	g.judgeIn("blobless", []string{"--diff-base", "origin/main"}, exitUndecided, "UNDECIDED E_OBJECT", hint)
 	g.gitIn("blobless", "", "cat-file", "-e", base+":.policyscan/rules/boundaries.yml")
 	g.gitIn("blobless", "", "cat-file", "-e", base+":.policyscan/rules/invariants.yml")
@@ -51,7 +50,7 @@ func TestFault_103_ShallowBaseMissing(t *testing.T) {
 	for _, missing := range []string{"main", "origin/main", "v1", "refs/heads/main", base, base[:12], base + "~0"} {
 		g.judgeIn("one", []string{"--policy", "policy", "--diff-base", missing}, exitUndecided, "UNDECIDED E_BASE_MISSING", "fetch-depth: 0", "fetch it")
 	}
-	// HEAD is there, what is before it is not.
+	// HEAD exists, its parents do not.
 	for _, beyond := range []string{"HEAD~1", "HEAD^", "origin/work~3"} {
 		g.judgeIn("one", []string{"--policy", "policy", "--diff-base", beyond}, exitUndecided, "UNDECIDED E_SHALLOW", "fetch-depth: 0", "git fetch --unshallow")
 	}
@@ -82,8 +81,8 @@ func TestFault_105_Unrelated(t *testing.T) {
 	g.judge("--diff-base main", exitViolation, "FAIL NET-1@bad.tf")
 }
 
-// TestFault_106_SeveralMergeBases: after a criss-cross, what differs from any of the
-// merge bases is judged, each file once, as git counts it.
+// TestFault_106_SeveralMergeBases: after a criss-cross, each file that differs from any merge base is checked once, as
+// git counts it.
 func TestFault_106_SeveralMergeBases(t *testing.T) {
 	t.Parallel()
 	g := newGit(t)
@@ -128,8 +127,8 @@ func TestFault_106_SeveralMergeBases(t *testing.T) {
 	}
 }
 
-// TestFault_107_NothingAdded: a head that adds no commit to the base is no evidence of
-// anything; one that adds commits, and no file, passes and says so.
+// TestFault_107_NothingAdded: a head that adds no commit to the base proves nothing; one that adds commits, but no
+// file, passes and says so.
 func TestFault_107_NothingAdded(t *testing.T) {
 	t.Parallel()
 	g := newGit(t)

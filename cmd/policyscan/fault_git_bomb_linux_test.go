@@ -80,8 +80,8 @@ func highWater(pid int) int {
 	return kib
 }
 
-// bomb is the zlib stream of head, mib MiB of NULs and tail, made of one compressed MiB
-// again and again, and the SHA-1 of what it holds.
+// bomb is the zlib stream of head, mib MiB of NULs and tail, made by repeating one compressed MiB, and the SHA-1 of
+// its content.
 func bomb(t testing.TB, head string, mib int, tail string) (stream []byte, name string) {
 	t.Helper()
 	zeros := make([]byte, 1<<20)
@@ -98,12 +98,12 @@ func bomb(t testing.TB, head string, mib int, tail string) (stream []byte, name 
 		return slices.Clone(b.Bytes()[from:])
 	}
 	stream = append(piece([]byte(head), z.Flush), piece(zeros, z.Flush)...)
-	again := piece(zeros, z.Flush) // its window is full of NULs, as is that of all that follow
+	again := piece(zeros, z.Flush) // its window is full of NULs, as in all later ones
 	last := piece([]byte(tail), z.Close)
 	for range mib - 1 {
 		stream = append(stream, again...)
 	}
-	stream = append(stream, last[:len(last)-4]...) // without the checksum of what was written above
+	stream = append(stream, last[:len(last)-4]...) // without the checksum of the part above
 	sum, check := sha1.New(), adler32.New()
 	w := io.MultiWriter(sum, check)
 	_, _ = io.WriteString(w, head) // hashes never fail
@@ -169,7 +169,7 @@ func (g *gitRepo) pack(objects ...packed) {
 	for _, o := range objects {
 		idx = append(idx, unhex(g.t, o.name)...)
 	}
-	idx = append(idx, make([]byte, 4*len(objects))...) // checksums that no one asks for
+	idx = append(idx, make([]byte, 4*len(objects))...) // unused checksums
 	for _, o := range objects {
 		idx = binary.BigEndian.AppendUint32(idx, uint32(offsets[o.name]))
 	}
@@ -253,8 +253,8 @@ func deflated(t testing.TB, text []byte) []byte {
 	return b.Bytes()
 }
 
-// TestFault_122_TreeBombs: ten folders in ten folders, ten levels down, and thousands of folders in
-// one another. They are over a limit, soon and in little memory.
+// TestFault_122_TreeBombs: ten directories in ten directories, ten levels down, and thousands of nested directories
+// exceed a limit soon and in little memory.
 func TestFault_122_TreeBombs(t *testing.T) {
 	t.Parallel()
 	deepest := 2100 // over the limit

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestFault_143_WhatGitWrites: whatever attributes a tree has, and whatever its blobs hold, a text that git checkout
-// writes into a file is found there, or the run is undecided. What is said to be found is there.
+// TestFault_143_WhatGitWrites: whatever a tree's attributes and blobs, a text that git checkout writes into a file is
+// found in it, or the run is undecided. There are no other findings.
 func TestFault_143_WhatGitWrites(t *testing.T) {
 	t.Parallel()
 	trees := 12

@@ -97,7 +97,7 @@ func TestFault_130_NothingObeyed(t *testing.T) {
 	if text, err := os.ReadFile(trace); err == nil {
 		t.Errorf("executed: %s", text)
 	}
-	// The same settings, but for what never ends, do run a command if git reads them.
+	// The same config, except the endless parts, runs a command if git reads it.
 	for _, config := range []string{".git/config", ".git/config.worktree"} {
 		text, err := os.ReadFile(g.path(config))
 		if err != nil {

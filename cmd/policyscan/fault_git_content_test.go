@@ -54,9 +54,8 @@ func (g *gitRepo) entry(kind, blob string, version int, name string) []string {
 	return nil // absent
 }
 
-// TestFault_119_AgainstDiffTree: every kind of entry that becomes every other, with the
-// same object and with another, and renames, copies and odd names. What is scanned is
-// what git diff-tree lists, to the byte.
+// TestFault_119_AgainstDiffTree: every kind of entry becomes every other, with the same object and with another, and
+// renames, copies and odd names. The scanned files are exactly those of git diff-tree.
 func TestFault_119_AgainstDiffTree(t *testing.T) {
 	t.Parallel()
 	g := newGit(t)
@@ -122,8 +121,7 @@ func TestFault_119_AgainstDiffTree(t *testing.T) {
 	}
 }
 
-// TestFault_121_Commits: a commit of which two readers could read two things, or that
-// lacks what every commit has, is none that can be judged.
+// TestFault_121_Commits: a commit that is ambiguous, or that lacks a mandatory header, is an error.
 func TestFault_121_Commits(t *testing.T) {
 	t.Parallel()
 	g := newGit(t)
@@ -174,8 +172,8 @@ func TestFault_121_Commits(t *testing.T) {
 	}
 }
 
-// TestFault_124_Submodule: what is in a submodule is not in this repository. If a rule
-// could look into it, that is undecided unless it is accepted.
+// TestFault_124_Submodule: a submodule's files are not in this repository. If a rule could apply to them, the run is
+// undecided unless that is allowed.
 func TestFault_124_Submodule(t *testing.T) {
 	t.Parallel()
 	g := newGit(t)
@@ -238,8 +236,8 @@ func TestFault_124_Submodule(t *testing.T) {
 
 const lfsPointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393\nsize 12345\n"
 
-// TestFault_125_LFSPointer: a change can put any content behind filter=lfs. What is in
-// git then is a pointer, and that is not what the file says.
+// TestFault_125_LFSPointer: a change can put any content behind filter=lfs. Git has only a pointer, not the file's
+// content.
 func TestFault_125_LFSPointer(t *testing.T) {
 	t.Parallel()
 	const undecided = "UNDECIDED E_UNAVAILABLE"
@@ -283,8 +281,7 @@ func TestFault_125_LFSPointer(t *testing.T) {
 	}
 }
 
-// TestFault_126_Attributes: no attribute changes what is read: the head's blob, byte
-// for byte.
+// TestFault_126_Attributes: no attribute changes the bytes read from the head's blob.
 func TestFault_126_Attributes(t *testing.T) {
 	t.Parallel()
 	const content = "first\r\nsecond $Id$\ncidr = \"0.0.0.0/0\"\n"

@@ -27,8 +27,8 @@ func (g *gitRepo) remove(ending string) {
 	}
 }
 
-// TestFault_100_Packs: packs as git's maintenance leaves them are read; of one without
-// an index of its own it is not known what it holds, which is never taken for nothing.
+// TestFault_100_Packs: packs as git's maintenance leaves them are read. A pack without an index has unknown content
+// and is never mistaken for empty.
 func TestFault_100_Packs(t *testing.T) {
 	t.Parallel()
 	const found, lost = "FAIL NET-1@bad.tf", "UNDECIDED E_OBJECT"
@@ -132,8 +132,7 @@ func (g *gitRepo) copy(from, to string) {
 	writeFile(g.t, to, string(content))
 }
 
-// TestFault_113_WorkTrees: wherever the git folder of a work tree is. Each work tree has
-// a HEAD of its own.
+// TestFault_113_WorkTrees: the git directory of a worktree may be anywhere. Each worktree has its own HEAD.
 func TestFault_113_WorkTrees(t *testing.T) {
 	t.Parallel()
 	diff := []string{"--policy", "policy", "--diff-base", "main"}
@@ -203,8 +202,7 @@ func TestFault_113_WorkTrees(t *testing.T) {
 	}
 }
 
-// TestFault_115_Sparse: files that a sparse checkout omits from the work tree are
-// judged from the head like all others.
+// TestFault_115_Sparse: files that a sparse checkout omits are read from the head like all others.
 func TestFault_115_Sparse(t *testing.T) {
 	t.Parallel()
 	for mode, args := range map[string][]string{
@@ -314,7 +312,7 @@ func TestFault_118_WhichRepository(t *testing.T) {
 		g := g.sub(t)
 		g.gitIn("", "", "init", "-q", "-b", "main", "other")
 		g.gitIn("other", "", "commit", "-q", "--allow-empty", "-m", "another")
-		own := []string{"--diff-base", "main"} // the folder that policy/ is in counts as the work tree now
+		own := []string{"--diff-base", "main"} // the parent of policy/ counts as the worktree now
 		for _, dir := range []string{"repo/.git", "./repo/.git/", g.path(".git")} {
 			g.env = []string{"GIT_DIR=" + dir}
 			g.judgeIn("", own, exitViolation, found)
@@ -336,7 +334,7 @@ func TestFault_118_WhichRepository(t *testing.T) {
 	})
 }
 
-// A bundle on disk that a bare repository's git folder holds, as GIT_DIR=. makes a hook see it.
+// A bundle on disk in the git directory of a bare repository, as a hook with GIT_DIR=. sees it.
 func TestFault_118_BareGitDir(t *testing.T) {
 	t.Parallel()
 	g := newGit(t)
@@ -352,8 +350,8 @@ func TestFault_118_BareGitDir(t *testing.T) {
 	g.judgeIn("", []string{"--diff-base", "main", "--head", "work", "--policy", "policy"}, exitViolation, "FAIL NET-1@bad.tf")
 }
 
-// --policy names a folder of the repository, wherever the run is started and wherever
-// core.worktree says that its files are: the base's bundle judges too.
+// --policy names a directory of the repository, wherever the run starts and wherever core.worktree points: the base's
+// bundle applies too.
 func TestFault_118_PolicyInTheWorkTree(t *testing.T) {
 	t.Parallel()
 	strict := func(t *testing.T) *gitRepo {

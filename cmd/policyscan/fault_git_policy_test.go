@@ -9,14 +9,14 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// bundle writes a bundle's two files into a folder of the work tree.
+// bundle writes a bundle's two files into a directory of the worktree.
 func (g *gitRepo) bundle(dir, boundaries, invariants string) {
 	g.t.Helper()
 	g.put(dir+"/rules/boundaries.yml", boundaries)
 	g.put(dir+"/rules/invariants.yml", invariants)
 }
 
-// judges are the bundles that a verdict names and then its rules, each with where it is from.
+// judges are a verdict's bundles and then its rules, each with its source.
 func (g *gitRepo) judges() string {
 	g.t.Helper()
 	var words []string
@@ -35,8 +35,7 @@ const noRules = "rules: []\n"
 // laxRule is a bundle of one rule that nothing breaks.
 var laxRule = strings.NewReplacer("NET-1", "LAX-1", "0.0.0.0/0", "never there").Replace(oneRule)
 
-// TestFault_088_ChangedBundle: whatever a change does to the bundle, it is judged by the
-// base's rules as they were, and by its own.
+// TestFault_088_ChangedBundle: a change to the bundle is checked by the base's rules and by its own.
 func TestFault_088_ChangedBundle(t *testing.T) {
 	t.Parallel()
 	const found, both, alone = "FAIL NET-1@bad.tf", "base head", "base base:NET-1"
@@ -105,8 +104,8 @@ func TestFault_088_ChangedBundle(t *testing.T) {
 			if p := v.Policy; len(p) == 2 && (p[0].SHA256 == p[1].SHA256) != (c.change == "none") {
 				t.Errorf("the bundles are %+v", p)
 			}
-			// The changed rule files hold the patterns of their own rules, and are not the
-			// tree, but for those of a bundle that does not judge.
+			// The changed rule files contain their own patterns and are not part of the tree, unless their bundle is
+			// not in use.
 			inUse := len(v.Policy) == 2
 			for _, file := range strings.Fields(g.git("diff", "--name-only", "--diff-filter=d", base, harmless, "--", ".policyscan/rules", "rules")) {
 				if slices.ContainsFunc(v.Coverage.LeftOut, func(o verdict.Omission) bool { return o.File == file && o.Reason == "rules" }) != inUse {
@@ -127,8 +126,8 @@ func TestFault_088_ChangedBundle(t *testing.T) {
 	}
 }
 
-// TestFault_089_Bootstrap: the change that introduces the bundle is judged by it, and
-// the verdict says so. Only a base without any bundle makes a change such a one.
+// TestFault_089_Bootstrap: the change that introduces the bundle is checked by it, and the verdict says so. That
+// requires a base without any bundle.
 func TestFault_089_Bootstrap(t *testing.T) {
 	t.Parallel()
 	const bootstrap = "which introduces it"
@@ -136,7 +135,7 @@ func TestFault_089_Bootstrap(t *testing.T) {
 		t.Run("in "+dir, func(t *testing.T) {
 			t.Parallel()
 			g := newGit(t)
-			g.put("old.tf", "cidr = \"0.0.0.0/0\"\n") // which no one judges now
+			g.put("old.tf", "cidr = \"0.0.0.0/0\"\n") // which is not in use any more
 			base := g.commit("base")
 			g.bundle(dir, oneRule, noRules)
 			clean := g.commit("introduce")
@@ -181,7 +180,7 @@ func TestFault_089_Bootstrap(t *testing.T) {
 			t.Errorf("judged by %s", g.judges())
 		}
 	})
-	// A base that has a bundle elsewhere, or a broken one, is none without.
+	// A base with a bundle elsewhere, or a broken one, is not a base without a bundle.
 	for name, c := range map[string]struct{ dir, invariants, saying string }{
 		"in the root":            {".", noRules, "FAIL NET-1@bad.tf"},
 		"in .policyscan":         {".policyscan", noRules, "FAIL NET-1@bad.tf"},

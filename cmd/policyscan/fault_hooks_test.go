@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestFault_127_Hooks: what a hook judges is what git is about to commit, to the byte, in
-// whatever way the commit is made: git write-tree in the same hook says so.
+// TestFault_127_Hooks: a hook checks exactly the files that git is about to commit, however the commit is made,
+// compared with git write-tree in the same hook.
 func TestFault_127_Hooks(t *testing.T) {
 	t.Parallel()
 	for name, do := range map[string]func(h *hookRepo){
@@ -17,7 +17,7 @@ func TestFault_127_Hooks(t *testing.T) {
 			names := h.everything()
 			h.git("add", "-A")
 			h.distract()
-			h.git("add", "-N", "untracked.tf") // which is no part of a commit
+			h.git("add", "-N", "untracked.tf") // not part of a commit
 			h.commit(names)
 			h.usesIndex("index")
 		},
@@ -55,7 +55,7 @@ func TestFault_127_Hooks(t *testing.T) {
 		},
 		"commit --amend": func(h *hookRepo) {
 			h.begin()
-			h.decoy("amended.tf") // judged when it was committed, not again
+			h.decoy("amended.tf") // checked when it was committed, not again
 			h.git("add", "amended.tf")
 			h.git("commit", "-q", "--no-verify", "-m", "first")
 			names := h.everything()
@@ -284,8 +284,7 @@ func TestFault_127_Hooks(t *testing.T) {
 			h.put(".policyscan/rules/boundaries.yml", strings.Replace(hookRule, `["**"]`, `["*.none"]`, 1))
 			h.commit(names)
 		},
-		// A commit cannot loosen what judges it, nor can it hide in the same commit as a
-		// stricter bundle.
+		// A commit cannot loosen its own rules, nor hide in the same commit as a stricter bundle.
 		"a laxer bundle": func(h *hookRepo) {
 			h.begin()
 			names := h.everything()

@@ -32,7 +32,7 @@ rules:
 	}
 }
 
-// rulesIn writes callRules into a folder.
+// rulesIn writes callRules into a directory.
 func rulesIn(t *testing.T) (dir string) {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -54,7 +54,8 @@ func fed(in string, args ...string) (status int, out, said string) {
 	return status, o.String(), e.String()
 }
 
-// TestFault_163_Eval: in every dialect a call is judged with its input, whatever that is called, or it is an error.
+// TestFault_163_Eval: in every dialect a call is checked with its input, whatever the member's name, or it is an
+// error.
 func TestFault_163_Eval(t *testing.T) {
 	dir := rulesIn(t)
 	for name := range callRules() {
@@ -131,11 +132,11 @@ func TestFault_163_Bundle(t *testing.T) {
 	}
 }
 
-// TestFault_163_Hook: a payload without the member that holds the input, or with null there, is denied, whatever rules
-// there are; one with it is judged, and an empty object is that of a tool without arguments.
+// TestFault_163_Hook: a payload whose input member is missing or null is denied, whatever the rules. With that member
+// the call is checked; an empty object means a tool without arguments.
 func TestFault_163_Hook(t *testing.T) {
 	dir := rulesIn(t)
-	for _, c := range []struct{ agent, payload, member string }{ // INPUT is the member with what it holds
+	for _, c := range []struct{ agent, payload, member string }{ // INPUT is the input's member
 		{"claude-code", `{"hook_event_name":"PreToolUse","session_id":"s","tool_name":"Bash"INPUT}`, "tool_input"},
 		{"codex", `{"hook_event_name":"PreToolUse","session_id":"s","tool_name":"Bash"INPUT}`, "tool_input"},
 		{"gemini", `{"hook_event_name":"BeforeTool","session_id":"s","tool_name":"Bash"INPUT}`, "tool_input"},

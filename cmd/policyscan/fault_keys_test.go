@@ -13,7 +13,7 @@ import (
 	"github.com/policyscan/policyscan/verdict/code"
 )
 
-// scanned is the verdict of a run in the current folder, which must end with a status.
+// scanned is the verdict of a run in the current directory, which must end with a status.
 func scanned(t *testing.T, stdin string, status int, args ...string) *verdictFile {
 	t.Helper()
 	got, out, said := fed(stdin, append(args, "--output", "-")...)
@@ -27,7 +27,7 @@ func scanned(t *testing.T, stdin string, status int, args ...string) *verdictFil
 	return v
 }
 
-// saysOf is what a verdict says of a file: the patterns that it breaks, and the codes of its errors.
+// saysOf is a verdict's part about a file: the violated patterns and the error codes.
 func saysOf(v *verdictFile, file string) string {
 	var all []string
 	for i := range v.Violations {
@@ -194,7 +194,7 @@ rules:
 		}
 	}
 
-	// Elsewhere parsers differ, so the file is refused; what it may be read as is checked.
+	// Elsewhere parsers differ, so the file is refused; its possible readings are checked.
 	for _, text := range []string{
 		"\ufeff\ufeffkind: Pod\n", "kind: Pod\n\ufeffspec: {nonRoot: true}\n", "kind: Pod\nspec: {nonRoot: true} # \ufeff\n",
 		"kind: A\n--- \ufeff\nkind: A\n", "# a\n\ufeffkind: A\n", "kind: A\n---\n\n\ufeffkind: A\n", "a: '\ufeff'\n", "kind: A\n\ufeff---\nb: 1\n",
@@ -211,8 +211,8 @@ rules:
 	}
 }
 
-// TestFault_168_Unparsable: unparsable: text is for templates that no reader reads; what some reader reads is judged as
-// that reader has it, and stays undecided.
+// TestFault_168_Unparsable: unparsable: text is for templates that no reader can read; a text that some reader can
+// read is checked in that reading, and stays undecided.
 func TestFault_168_Unparsable(t *testing.T) {
 	root := t.TempDir()
 	t.Chdir(root)

@@ -104,8 +104,8 @@ func TestFault_049_TooFewHandles(t *testing.T) {
 	}
 }
 
-// TestFault_049_NoHandleLeft: each opening of a file or folder, in turn, finds no handle left,
-// in the process or in the system.
+// TestFault_049_NoHandleLeft: each opening of a file or directory, in turn, finds no handle left, in the process or in
+// the system.
 func TestFault_049_NoHandleLeft(t *testing.T) {
 	t.Parallel()
 	p := newTraceable(t)
@@ -126,7 +126,7 @@ func TestFault_049_NoHandleLeft(t *testing.T) {
 				t.Errorf("%s %d: status %d\n%s%s", call, when, e.status, e.out, e.err)
 			}
 			if !exists(filepath.Join(p.dir, "verdict.json")) {
-				if e.status != exitUndecided { // the marker could not be written, and what was there is gone
+				if e.status != exitUndecided { // the marker could not be written, and the old output was removed
 					t.Errorf("%s %d: status %d without a verdict", call, when, e.status)
 				}
 				p.write("verdict.json", string(final))
@@ -262,8 +262,7 @@ func TestFault_050_NoMemory(t *testing.T) {
 	}
 }
 
-// TestFault_053_CurrentFolder: a current folder that is gone, or that may not be read, is
-// no empty tree.
+// TestFault_053_CurrentFolder: a removed or unreadable current directory is not an empty tree.
 func TestFault_053_CurrentFolder(t *testing.T) {
 	t.Parallel()
 	p := newProgram(t)
@@ -343,7 +342,7 @@ func TestFault_054_OwnedByAnother(t *testing.T) {
 	}
 }
 
-// TestLogFullDisk: what is left of a line that did not fit is removed, and the call is denied.
+// TestLogFullDisk: the rest of a line that did not fit is removed, and the call is denied.
 func TestLogFullDisk(t *testing.T) {
 	run := func(t *testing.T, p program, why string) {
 		p.write("calls.yml", denyShell)

@@ -12,14 +12,14 @@ import (
 	"github.com/policyscan/policyscan/verdict/code"
 )
 
-// A linkCase is a tree with links, of which some lead to what the rules do not judge as they judge the link.
+// A linkCase is a tree with symlinks, some with targets that other rules check.
 type linkCase struct {
 	name    string
 	glob    string            // of the rule's files; "": "**/*.tf"
 	exclude string            // of the rule; "": none
-	files   map[string]string // "-> TARGET" is a link
-	stray   []string          // the links that are E_LINK in each scope
-	inGit   []string          // and those that are only where the tree is a commit or the index
+	files   map[string]string // "-> TARGET" is a symlink
+	stray   []string          // the symlinks that are E_LINK in each scope
+	inGit   []string          // and the rules that apply only if the tree is a commit or the index
 }
 
 const openIngress = "cidr = \"0.0.0.0/0\"\n"
@@ -74,7 +74,7 @@ func linkCases() []linkCase {
 	}
 }
 
-// put writes the files and links of a case.
+// put writes the files and symlinks of a case.
 func (c linkCase) put(t testing.TB, path func(string) string) {
 	t.Helper()
 	for name, text := range c.files {
@@ -114,7 +114,7 @@ func (c linkCase) rule() string {
 	return rule
 }
 
-// strays runs the program, and returns the links that are E_LINK; another error fails the test.
+// strays runs the program, and returns the E_LINK symlinks; another error fails the test.
 func (g *gitRepo) strays(args ...string) []string {
 	g.t.Helper()
 	if err := os.RemoveAll(filepath.Join(g.dir, "verdict.json")); err != nil {
@@ -141,7 +141,7 @@ func (g *gitRepo) strays(args ...string) []string {
 	return strays
 }
 
-// TestFault_150_Links: what a link leads to is judged by the path of its target, in every scope.
+// TestFault_150_Links: a symlink's target is checked by the target's path, in every scope.
 func TestFault_150_Links(t *testing.T) {
 	t.Parallel()
 	for _, c := range linkCases() {
@@ -167,7 +167,7 @@ func TestFault_150_Links(t *testing.T) {
 					t.Errorf("%s: E_LINK for %q, want %q", scope, got, want)
 				}
 				if !*long && scope != "full" && scope != "diff" {
-					return // a folder and a commit stand for the others
+					return // a directory and a commit represent the others
 				}
 				for _, o := range g.strays(append(args, "--allow", "symlink")...) {
 					t.Errorf("%s: E_LINK for %s, which is allowed", scope, o)
@@ -183,7 +183,7 @@ func TestFault_150_Links(t *testing.T) {
 	}
 }
 
-// TestFault_150_Violations: the target's string is still matched, and what a link leads to is, where it is.
+// TestFault_150_Violations: the target's string is still matched, and so is the target's content at its own path.
 func TestFault_150_Violations(t *testing.T) {
 	t.Parallel()
 	g := newGit(t)
@@ -208,8 +208,8 @@ func TestFault_150_Violations(t *testing.T) {
 	}
 }
 
-// TestFault_150_Subfolder: of a folder of the repository that is scanned alone, a link into the rest of the repository
-// leaves what is scanned, and a link out of the repository is let be.
+// TestFault_150_Subfolder: if only a subdirectory is scanned, a symlink into the rest of the repository leaves the
+// tree, and a symlink out of the repository is allowed.
 func TestFault_150_Subfolder(t *testing.T) {
 	t.Parallel()
 	g := newGit(t)
@@ -229,11 +229,11 @@ func TestFault_150_Subfolder(t *testing.T) {
 			t.Errorf("%q: %q, want %q", args, got, want)
 		}
 	}
-	// Of the whole repository the first is a link within the tree.
+	// In the whole repository, the first is a symlink within the tree.
 	if got := g.strays("--policy", "policy", "repo"); !slices.Equal(got, []string{"infra/above", "infra/absolute.tf", "infra/there.tf"}) {
 		t.Errorf("%q", got)
 	}
-	// Where there is no repository around, what counts is the folder.
+	// Without a repository around it, the directory counts.
 	if err := os.RemoveAll(g.path(".git")); err != nil {
 		t.Fatal(err)
 	}
@@ -242,7 +242,7 @@ func TestFault_150_Subfolder(t *testing.T) {
 	}
 }
 
-// TestFault_150_LeftOut: nobody checks what the scan excludes, so no link may lead there.
+// TestFault_150_LeftOut: excluded files are not checked, so symlinks to them are errors.
 func TestFault_150_LeftOut(t *testing.T) {
 	t.Parallel()
 	g := newGit(t)
@@ -267,12 +267,12 @@ func TestFault_150_LeftOut(t *testing.T) {
 	}
 }
 
-// TestFault_150_Retargeted: a change can have a link that it does not touch lead elsewhere. That link counts as part of
-// the change; one that leads where it did does not, whatever is wrong with it.
+// TestFault_150_Retargeted: a change can retarget a symlink that it does not touch. That symlink counts as part of the
+// change; one with an unchanged target does not, even if it is an error.
 func TestFault_150_Retargeted(t *testing.T) {
 	t.Parallel()
 	base := map[string]string{
-		"net.tf": "-> now/main.tf", "now": "-> v1", "v1/main.tf": "x", "v2/main.txt": "x", "test/main.tf": "x", // with a link on its way
+		"net.tf": "-> now/main.tf", "now": "-> v1", "v1/main.tf": "x", "v2/main.txt": "x", "test/main.tf": "x", // via a symlink
 		"lib": "-> vendor", "vendor": "x", // to a file
 		"old.tf": "-> payload.txt", "payload.txt": openIngress, // wrong before
 		"other.tf": "x",
@@ -282,7 +282,7 @@ func TestFault_150_Retargeted(t *testing.T) {
 		exclude string
 		change  map[string]string // "": removed
 		want    []string
-		files   int // of the change, with the links that count as part of it
+		files   int // in the change, with the symlinks that count as part of it
 	}{
 		{name: "nothing about links", change: map[string]string{"other.tf": "y"}, files: 1},
 		{name: "the link itself", change: map[string]string{"net.tf": "-> payload.txt"}, want: []string{"net.tf"}, files: 1},
@@ -332,7 +332,7 @@ func TestFault_150_Retargeted(t *testing.T) {
 	}
 }
 
-// TestFault_150_MergeBases: of several merge bases one at which the link led elsewhere is enough.
+// TestFault_150_MergeBases: one of several merge bases with another target is enough.
 func TestFault_150_MergeBases(t *testing.T) {
 	t.Parallel()
 	g := newGit(t)
@@ -362,7 +362,8 @@ func TestFault_150_MergeBases(t *testing.T) {
 	}
 }
 
-// TestFault_150_NoPath: what no system takes for a path leads nowhere. Git keeps any bytes as the target of a link.
+// TestFault_150_NoPath: a target that is not a path on any system is broken. Git keeps any bytes as a symlink's
+// target.
 func TestFault_150_NoPath(t *testing.T) {
 	t.Parallel()
 	for name, target := range map[string]string{
@@ -382,7 +383,7 @@ func TestFault_150_NoPath(t *testing.T) {
 			g.git("commit", "-q", "-m", "link")
 			g.judge("--diff-base "+base, exitUndecided, "UNDECIDED E_LINK")
 			g.judge("--diff-base "+base+" --allow symlink=*.tf", exitPass, "PASS", "net.tf: not scanned: symlink")
-			// A link to it is no better.
+			// A symlink to it is no better.
 			blob = g.object("blob", "net.tf")
 			g.git("update-index", "--add", "--cacheinfo", "120000,"+blob+",more.tf")
 			g.judge("--staged", exitUndecided, "UNDECIDED E_LINK", "more.tf")
@@ -390,7 +391,7 @@ func TestFault_150_NoPath(t *testing.T) {
 	}
 }
 
-// TestFault_150_Tracked: where the disk and the index differ about what is a link, the disk counts.
+// TestFault_150_Tracked: if the disk and the index differ about symlinks, the disk counts.
 func TestFault_150_Tracked(t *testing.T) {
 	t.Parallel()
 	g := newGit(t)

@@ -26,7 +26,7 @@ func asRoot(t testing.TB) {
 	}
 }
 
-// tiny mounts a file system of a few KiB on a folder.
+// tiny mounts a file system of a few KiB on a directory.
 func tiny(t testing.TB, dir, options string) {
 	t.Helper()
 	asRoot(t)
@@ -133,8 +133,7 @@ func TestFault_060_NoSpaceForTheVerdict(t *testing.T) {
 	}
 }
 
-// TestFault_061_ReadOnly: where the old verdict cannot be removed, the message says
-// that it is stale.
+// TestFault_061_ReadOnly: if the old verdict cannot be removed, the message calls it stale.
 func TestFault_061_ReadOnly(t *testing.T) {
 	t.Parallel()
 	p := newProgram(t)
@@ -198,8 +197,8 @@ func TestFault_061_ImmutableReport(t *testing.T) {
 	}
 }
 
-// TestFault_061_UsageOverAnImmutableVerdict: flags that there are none of end with status 2, whatever becomes of the
-// old verdict, wherever the flags say that it is.
+// TestFault_061_UsageOverAnImmutableVerdict: unknown flags end with status 2, whether or not the old verdict can be
+// replaced and wherever the flags place it.
 func TestFault_061_UsageOverAnImmutableVerdict(t *testing.T) {
 	t.Parallel()
 	p := newProgram(t)
@@ -228,8 +227,8 @@ func TestVerdictThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// TestOutputThroughALinkThatCannotBeDetermined: where git's index cannot be read, a link on the way to the output could
-// be the change's own.
+// TestOutputThroughALinkThatCannotBeDetermined: if git's index cannot be read, a symlink in the output's path could be
+// the change's own.
 func TestOutputThroughALinkThatCannotBeDetermined(t *testing.T) {
 	t.Parallel()
 	needs(t, "git")
@@ -282,7 +281,7 @@ func TestFault_062_StandardOutput(t *testing.T) {
 	}
 }
 
-// TestFault_062_Version: what is asked of the program itself is said, or the status is 2.
+// TestFault_062_Version: --version and help are printed, or the status is 2.
 func TestFault_062_Version(t *testing.T) {
 	t.Parallel()
 	if !exists("/dev/full") {
@@ -451,7 +450,7 @@ func TestFault_044_045_069_ViolationAndUnreadable(t *testing.T) {
 			if err := os.Chmod(name, 0); err != nil {
 				t.Fatal(err)
 			}
-			t.Cleanup(func() { _ = os.Chmod(name, 0o700) }) // or the folder cannot be removed
+			t.Cleanup(func() { _ = os.Chmod(name, 0o700) }) // or the directory cannot be removed
 		}
 	}
 	if os.Geteuid() == 0 { // whom permissions do not stop
@@ -482,8 +481,8 @@ func (p *program) asNobody() {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	// Every folder on the way must let the user in: t.TempDir's do. cp writes the copy, for a process that a test next to
-	// this one starts would keep a file that is written here open, and what is open for writing cannot be run.
+	// The user must have access to every directory on the way, as in t.TempDir. cp writes the copy: a process of a
+	// parallel test would keep a file that is written here open, and a file open for writing cannot be run.
 	bin := p.t.TempDir()
 	if out, err := exec.Command("cp", binary, filepath.Join(bin, "policyscan")).CombinedOutput(); err != nil {
 		p.t.Fatalf("%v: %s", err, out)

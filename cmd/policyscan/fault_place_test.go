@@ -74,7 +74,7 @@ func TestFault_037_FIFOs(t *testing.T) {
 				}
 				e := g.run(append(strings.Fields(flags), "--policy", "policy", "repo")...)
 				got := g.saying()
-				// What a run need not read takes nothing from its answer.
+				// Files that need not be read do not weaken a run's answer.
 				needless := name == ".git/info/exclude"
 				if e.status != exitUndecided && !(needless && e.status == exitViolation && got == "FAIL NET-1@bad.tf") {
 					t.Errorf("%s: status %d, %s\n%s%s", flags, e.status, got, e.out, e.err)
@@ -123,9 +123,8 @@ func TestFault_037_FIFOs(t *testing.T) {
 	})
 }
 
-// TestFault_057_ForgedVerdict: the change brings a verdict.json that says PASS. Where the
-// output would be it is refused before anything is scanned, and the action's verdict goes
-// elsewhere.
+// TestFault_057_ForgedVerdict: the change brings a verdict.json that says PASS. As the output's path it is refused
+// before the scan, and the action's verdict goes elsewhere.
 func TestFault_057_ForgedVerdict(t *testing.T) {
 	t.Parallel()
 	g := newGit(t)
@@ -152,7 +151,7 @@ func forgedVerdict(t *testing.T, forged string) {
 		if !strings.Contains(e.err, "verdict.json is tracked by git") || e.out != "" {
 			t.Errorf("%q: %q %q", args, e.out, e.err)
 		}
-		// Nor is the forged PASS what a next step finds.
+		// A next step does not find the forged PASS either.
 		v, err := readVerdict([]byte(readFile(t, g.path("verdict.json"))))
 		if err != nil {
 			t.Fatal(err)
@@ -176,8 +175,8 @@ func forgedVerdict(t *testing.T, forged string) {
 	}
 }
 
-// TestFault_129_DirtyWorkTree: what is not committed is no part of a change, and a note
-// says so at a terminal; see TestUncommitted.
+// TestFault_129_DirtyWorkTree: uncommitted edits are outside a change, and a note says so at a terminal; see
+// TestUncommitted.
 func TestFault_129_DirtyWorkTree(t *testing.T) {
 	t.Parallel()
 	g := newGit(t)
@@ -208,8 +207,7 @@ func TestFault_129_DirtyWorkTree(t *testing.T) {
 	}
 }
 
-// TestFault_135_HostileInputs: what a workflow hands to the action's inputs reaches a shell
-// as text only. The steps are those of action.yml.
+// TestFault_135_HostileInputs: the action's inputs reach a shell only as text. The steps are those of action.yml.
 func TestFault_135_HostileInputs(t *testing.T) {
 	t.Parallel()
 	needs(t, "bash")

@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// started is a run that has begun: its marker is there.
+// started is a run that has written its marker.
 type started struct {
 	program
 	cmd *exec.Cmd
@@ -103,7 +103,7 @@ func TestFault_063_SignalMidScan(t *testing.T) {
 			if got, want := exitOf(s.cmd.Wait()), 128+int(sig); got != want {
 				t.Errorf("%s, %s: status %d, want %d", sig, tree, got, want)
 			}
-			// Whether the violation is found first is a matter of the folder's order.
+			// Whether the violation is found first depends on the directory's order.
 			if got := s.saying(); got != "UNDECIDED E_INTERRUPTED" && (tree == "good" || got != "FAIL NET-1@main.tf E_INTERRUPTED") {
 				t.Errorf("%s, %s: %s", sig, tree, got)
 			}
@@ -145,8 +145,8 @@ func (p program) hole(name string, size int64) {
 	}
 }
 
-// TestFault_063_SignalAnyTime: at random moments after the marker. The old PASS never
-// comes back, and what is there is whole.
+// TestFault_063_SignalAnyTime: at random moments after the marker, the old PASS never comes back, and the output is
+// whole.
 func TestFault_063_SignalAnyTime(t *testing.T) {
 	t.Parallel()
 	trials := 16
@@ -185,7 +185,7 @@ func TestFault_063_SignalAnyTime(t *testing.T) {
 		}
 	}
 	t.Logf("left behind: %v", counts)
-	// What a kill left (a temporary file) does no harm to the next run.
+	// A killed run's temporary file does not harm the next run.
 	p.run("--policy", "policy", "bad").want(t, exitViolation)
 	if !bytes.Equal(p.verdict().text, final) {
 		t.Error("the run after the kills has another verdict")

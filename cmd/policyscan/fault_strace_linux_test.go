@@ -49,7 +49,7 @@ func calls(all bool) []string {
 	return some
 }
 
-// moments are the calls of a kind of which one is tampered with in each run, counted from 1: with -long all, else the
+// moments are the calls of a kind that are tampered with, one per run, counted from 1: with -long all, otherwise the
 // first, the last and some between.
 func moments(n int) []int {
 	const most = 6
@@ -87,10 +87,9 @@ func called(log []byte) map[string]int {
 	return n
 }
 
-// TestFault_056_064_KilledAtAnyCall: over an old PASS a run with violations is
-// killed at each system call that touches files. What is there afterwards is the
-// marker or the run's verdict, whole. The old PASS stays only when the run had not
-// yet looked at bundle or tree; the leftovers of a kill harm no later run.
+// TestFault_056_064_KilledAtAnyCall: over an old PASS a run with violations is killed at each system call that touches
+// files. That leaves the marker or the run's whole verdict. The old PASS stays only if the run had not yet read bundle
+// or tree; the leftovers of a kill harm no later run.
 func TestFault_056_064_KilledAtAnyCall(t *testing.T) {
 	t.Parallel()
 	p := newTraceable(t)
@@ -143,10 +142,9 @@ func TestFault_056_064_KilledAtAnyCall(t *testing.T) {
 	}
 }
 
-// TestFault_046_048_060_061_AnyCallFails: each such call fails once, as a
-// full or broken disk has it. No run passes that should not; a verdict that calls
-// itself complete is the very one of the run without the fault; the old PASS is gone,
-// or the message says that it is stale.
+// TestFault_046_048_060_061_AnyCallFails: each such call fails once, as on a full or broken disk. No run passes
+// wrongly; a verdict that calls itself complete equals the one without the fault; the old PASS is removed, or the
+// message calls it stale.
 func TestFault_046_048_060_061_AnyCallFails(t *testing.T) {
 	t.Parallel()
 	p := newTraceable(t)
@@ -271,8 +269,8 @@ func TestAccessTimeRefused(t *testing.T) {
 	}
 }
 
-// TestExplainFails: an explanation for which a call of the system failed is the same as without, or says that the
-// encoding in git is not known, or ends with status 2.
+// TestExplainFails: an explanation after a failed system call is unchanged, or calls the encoding in git unknown, or
+// ends with status 2.
 func TestExplainFails(t *testing.T) {
 	t.Parallel()
 	p := newTraceable(t)
@@ -304,8 +302,7 @@ func TestExplainFails(t *testing.T) {
 	}
 }
 
-// TestFault_138_NoSocket: a run opens no socket and starts no program, whatever the
-// environment says of proxies.
+// TestFault_138_NoSocket: a run opens no socket and starts no program, whatever the proxy variables.
 func TestFault_138_NoSocket(t *testing.T) {
 	t.Parallel()
 	p := newTraceable(t)
@@ -405,9 +402,8 @@ func TestFault_130_NoProgramNoSocket(t *testing.T) {
 	}
 }
 
-// TestFault_046_WhoseBundle: whether the bundle that --policy names lives in the repository is
-// asked of the system. Where that fails the run could not decide: it is not judged by the
-// bundle on disk alone, which the change has loosened.
+// TestFault_046_WhoseBundle: only the system can tell whether --policy is in the repository. If that fails, the run is
+// undecided: the bundle on disk, which the change has loosened, does not decide alone.
 func TestFault_046_WhoseBundle(t *testing.T) {
 	t.Parallel()
 	g := newGit(t)

@@ -71,7 +71,7 @@ func TestPolicyFlag(t *testing.T) {
 		{[]string{"a", "b,c"}, []string{"a", "b,c"}},
 		{[]string{"a\nb"}, []string{"a", "b"}},
 		{[]string{"a\r\n\nb c\n"}, []string{"a", "b c"}},
-		{[]string{"\n"}, []string{"\n"}}, // which is not a folder
+		{[]string{"\n"}, []string{"\n"}}, // not a directory
 	} {
 		if got := policyNames(c.given); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%q: %q, want %q", c.given, got, c.want)
@@ -165,7 +165,7 @@ func TestModelIsSmall(t *testing.T) {
 	}
 }
 
-// TestHelpFiles: each text of help/ is that of a command or a flag.
+// TestHelpFiles: each text of help/ belongs to a command or a flag.
 func TestHelpFiles(t *testing.T) {
 	parser, err := newParser(&commands{}, streams{})
 	if err != nil {

@@ -52,7 +52,7 @@ type fleetRun struct {
 	began   time.Time
 	outputs output.Fleet
 	summary *summary.Fleet
-	policy  string // the bundles, as a person would name them
+	policy  string // the bundles, as given on the command line
 	of      shard.Split
 	stopped bool // by an error, before the scan
 	reuse   *check.Reuse
@@ -97,7 +97,7 @@ func (r *fleetRun) end(caught func() int) error {
 	return ended(statusOf(r.summary.Totals.Violations, r.summary.Verdict), caught, failed)
 }
 
-// scan scans all repositories into the summary. What keeps it from that is in the summary, too.
+// scan scans all repositories into the summary. An error that prevents it is in the summary, too.
 func (r *fleetRun) scan(ctx context.Context) {
 	f := &fleet.Run{Own: r.OwnPolicy, Workers: int(r.Workers), Shard: r.of}
 	f.Keep = func(e fleet.Entry, v *verdict.Verdict) (string, error) { return r.outputs.Keep(e.Name, v) }
@@ -124,16 +124,15 @@ func (r *fleetRun) scan(ctx context.Context) {
 	f.Scan(ctx, r.summary)
 }
 
-// boundMemory has garbage collected sooner when memory is above what a fleet of so many repositories needs: 64 MiB,
-// and 4 KiB for each row of the summary. Large files of YAML would have it grow to twice that in between. GOMEMLIMIT
-// counts more.
+// boundMemory collects garbage sooner when memory exceeds the needs of a fleet of n repositories: 64 MiB, and 4 KiB
+// per row of the summary. Large YAML files would double it otherwise. GOMEMLIMIT takes precedence.
 func boundMemory(repositories int) {
 	if debug.SetMemoryLimit(-1) == math.MaxInt64 {
 		debug.SetMemoryLimit(64<<20 + 4<<10*int64(repositories))
 	}
 }
 
-// prepare sets what the flags choose. wrong is what is missing, though the run can go on.
+// prepare applies the flags. wrong are missing settings without which the run can go on.
 func (r *fleetRun) prepare(ctx context.Context, f *fleet.Run) (wrong []verdict.Error, err error) {
 	f.Options = run.Options{
 		Version: version(), AsOf: r.AsOf, Now: time.Now(), RequireGoverned: r.RequireGoverned,
@@ -190,7 +189,7 @@ func (r *fleetRun) prepare(ctx context.Context, f *fleet.Run) (wrong []verdict.E
 	return wrong, err
 }
 
-// entries returns the repositories that --repos names.
+// entries returns the repositories in --repos.
 func (r *fleetRun) entries(ctx context.Context) (all []fleet.Entry, wrong []verdict.Error, err error) {
 	if r.Repos != "-" {
 		if st, err := os.Stat(r.Repos); err == nil && st.IsDir() {
@@ -224,7 +223,7 @@ func (r *fleetRun) show() error {
 		Commands: obeyed(), Notes: notesOnReuse(r.reuse),
 	}
 	if isTerminal {
-		o.Most = 20 // of each list: more would leave nothing else on the screen
+		o.Most = 20 // of each list: more would fill the screen
 	}
 	if r.Output != "none" {
 		o.Root = filepath.ToSlash(filepath.Clean(r.Output))

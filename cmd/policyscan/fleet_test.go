@@ -14,8 +14,8 @@ import (
 	"github.com/policyscan/policyscan/verdict/summary"
 )
 
-// fleetOf makes repositories of many kinds in a folder next to bundles, and returns a list of them, and how many there
-// are. Their names do not begin with their paths.
+// fleetOf makes repositories of many kinds in a directory next to bundles, and returns a list of them and their
+// number. Their names do not begin with their paths.
 func fleetOf(t *testing.T, seed uint64, n int) (g *gitRepo, list string) {
 	g = newGit(t)
 	r := rand.New(rand.NewPCG(seed, 34))
@@ -87,7 +87,7 @@ func TestFleetIsEach(t *testing.T) {
 			known := map[string]string{}
 			for _, r := range f.Repositories {
 				got := readFile(t, filepath.Join(g.dir, "policyscan-fleet", filepath.FromSlash(r.Name), "verdict.json"))
-				if r.Path == "gone" || r.Path == "nothing" || r.Path == "./nothing" { // a scan names the folder in another way
+				if r.Path == "gone" || r.Path == "nothing" || r.Path == "./nothing" { // a scan names the directory in another way
 					var v struct{ Verdict string }
 					if err := json.Unmarshal([]byte(got), &v); err != nil || v.Verdict != "FAIL" || !r.Undecided() {
 						t.Errorf("%s: %s", r.Path, got)
@@ -110,7 +110,7 @@ func TestFleetIsEach(t *testing.T) {
 	}
 }
 
-// TestFleetShards: the shards of a fleet merge to the folder that one run leaves, byte for byte.
+// TestFleetShards: the shards of a fleet merge to the directory of a single run, byte for byte.
 func TestFleetShards(t *testing.T) {
 	g, list := fleetOf(t, 7, 25)
 	g.write("repos.txt", list)
@@ -134,7 +134,7 @@ func TestFleetShards(t *testing.T) {
 		}
 	}
 
-	// What happens to a folder of a shard is named, and leaves no verdict.
+	// A problem with a shard's directory is named, and leaves no verdict.
 	shard0 := filepath.Join(g.dir, "shards3", "0")
 	verdicts, err := filepath.Glob(filepath.Join(shard0, "*", "*", "verdict.json"))
 	if err != nil || len(verdicts) == 0 {
@@ -184,7 +184,7 @@ func TestFleetShards(t *testing.T) {
 	}
 }
 
-// folderText returns the names and the contents of all files in a folder.
+// folderText returns the names and contents of all files in a directory.
 func folderText(t *testing.T, dir string) string {
 	t.Helper()
 	var text strings.Builder

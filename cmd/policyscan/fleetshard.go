@@ -19,14 +19,14 @@ import (
 	"github.com/policyscan/policyscan/verdict/summary"
 )
 
-// part returns the shard file in a state, with a summary that is decided.
+// part returns the shard file in a state, with a decided summary.
 func (r *fleetRun) part(state string, f *summary.Fleet) *summary.Part {
 	o := summary.Options{RequireGoverned: r.RequireGoverned, MaxFileBytes: r.MaxFileBytes}
 	return summary.NewPart(r.of, state, o, f)
 }
 
-// voidFleet replaces the summary of an earlier run in a folder of results, and its shard file if this run would have
-// written one, or could have.
+// voidFleet replaces the summary of an earlier run in a results directory, and its shard file if this run writes one
+// or might have.
 func voidFleet(dir string, shards bool) {
 	if dir == "none" {
 		return
@@ -56,7 +56,7 @@ func (r *fleetRun) endPart(ctx context.Context, caught func() int) error {
 
 const shardName = "shard.json"
 
-// mergeFleet makes the summary of the folders of a fleet's shards, and the folder of their results.
+// mergeFleet writes the summary of a fleet's shards, and the directory of their results.
 func (c *mergeCmd) mergeFleet(std streams, began time.Time) error {
 	if c.Output == "" {
 		c.Output = "policyscan-fleet"
@@ -91,9 +91,9 @@ func (c *mergeCmd) mergeFleet(std streams, began time.Time) error {
 	return r.end(caught)
 }
 
-// shardFolders returns the folders of shards for each folder that is named: itself, or, if it has no shard file, those
-// in it. There, a shard can have a folder with a folder for each attempt, which are returned then. One without either
-// is that of a shard that wrote nothing.
+// shardFolders returns the shard directories of each named directory: itself, or, if it has no shard file, its
+// subdirectories. A shard may have a directory per attempt, which are returned then. A directory without either
+// belongs to a shard that wrote nothing.
 func shardFolders(named []string) ([][]string, error) {
 	var all [][]string
 	for _, name := range named {
@@ -122,7 +122,7 @@ func shardFolders(named []string) ([][]string, error) {
 	return all, nil
 }
 
-// hasShard reports whether a folder has a shard file, or one that cannot be seen.
+// hasShard reports whether a directory has a shard file, or one that cannot be seen.
 func hasShard(folder string) bool {
 	_, err := os.Lstat(filepath.Join(folder, shardName))
 	return err == nil || !errors.Is(err, fs.ErrNotExist)
@@ -142,14 +142,14 @@ func foldersIn(dir string) ([]string, error) {
 	return all, nil
 }
 
-// apart is an error if the folder of the results is one of the shards', or around or in one: it is emptied first.
+// apart fails if the results directory is a shard's, or contains or is inside one: it is emptied first.
 func apart(out string, folders []string) error {
 	real, err := disk.Real(out)
 	if errors.Is(err, fs.ErrNotExist) {
 		dir, derr := disk.Real(filepath.Dir(filepath.Clean(out)))
 		real, err = filepath.Join(dir, filepath.Base(out)), derr
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil // it is in a folder that is not there, and so no folder of a shard
+			return nil // its parent does not exist, so it is not a shard's directory
 		}
 	}
 	if err != nil {
@@ -169,10 +169,10 @@ func apart(out string, folders []string) error {
 	return nil
 }
 
-// merge makes the summary of the shards in some folders. That of shards that make none says what is wrong with them.
+// merge writes the summary of the shards in some directories. If they do not fit together, its errors say why.
 func (r *fleetRun) merge(ctx context.Context, folders [][]string) {
 	var parts []summary.NamedPart
-	of := map[string]string{} // the folder of each repository
+	of := map[string]string{} // the directory of each repository
 	for _, named := range folders {
 		var found []summary.NamedPart
 		for _, folder := range named {

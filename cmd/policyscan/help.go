@@ -42,8 +42,7 @@ type versionCmd struct{}
 // Run prints the version.
 func (*versionCmd) Run(std streams) error { return print(std.out, "policyscan %s\n", version()) }
 
-// isMistyped reports whether a first argument is a word that could be a command, and no file has that
-// name.
+// isMistyped reports whether a first argument looks like a command, and is not the name of a file.
 func isMistyped(word string) bool {
 	if word == "" || word[0] == '-' || !filepath.IsLocal(word) ||
 		filepath.Base(word) != word || filepath.Ext(word) != "" {
@@ -53,8 +52,8 @@ func isMistyped(word string) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// mistypedCommand returns the question which command was meant by the first of arguments that cannot be parsed; ""
-// if it is not a word like a command.
+// mistypedCommand suggests a command for the first of arguments that cannot be parsed; "" if it does not look like
+// one.
 func mistypedCommand(node *kong.Node, args []string) string {
 	if len(args) == 0 || childOf(node, args[0]) != nil || !isMistyped(args[0]) {
 		return ""
@@ -62,7 +61,7 @@ func mistypedCommand(node *kong.Node, args []string) string {
 	return meant(args[0], node)
 }
 
-// seeHelp adds to an error which help to read; "" is that of the program.
+// seeHelp adds to an error which help to read; "" is the program's.
 func seeHelp(err error, command string) error {
 	see := "; see"
 	if strings.HasSuffix(err.Error(), "?") {
@@ -71,7 +70,7 @@ func seeHelp(err error, command string) error {
 	return fmt.Errorf("%w%s policyscan%s --help", err, see, strings.TrimRight(" "+strings.TrimSpace(command), " "))
 }
 
-// unshortened returns an error of kong's about a command that lacks its subcommand, with all of them: kong lists five.
+// unshortened adds all subcommands to kong's error about a missing one: kong lists five.
 func unshortened(err error, node *kong.Node, command string) error {
 	for _, name := range strings.Fields(command) {
 		if node = childOf(node, name); node == nil {
@@ -84,7 +83,7 @@ func unshortened(err error, node *kong.Node, command string) error {
 	return fmt.Errorf(`expected one of "%s"`, strings.Join(shownChildren(node), `", "`))
 }
 
-// commandTree returns the model of the whole command line; an empty one if there is an error.
+// commandTree returns the model of the whole command line, or an empty one on errors.
 func commandTree() *kong.Node {
 	parser, err := newParser(&commands{}, streams{})
 	if err != nil {
@@ -102,7 +101,7 @@ func childOf(node *kong.Node, name string) *kong.Node {
 	return nil
 }
 
-// meant returns the question whether a command with a similar name was meant; "" if there is none.
+// meant suggests a command with a similar name; "" if there is none.
 func meant(word string, node *kong.Node) string {
 	if near := document.Nearest(word, shownChildren(node)); near != "" && near != word {
 		return fmt.Sprintf(", did you mean %q?", near)
@@ -116,8 +115,8 @@ func meant(word string, node *kong.Node) string {
 //go:embed help
 var helpFiles embed.FS
 
-// expandHelps sets these texts. A flag with help:"@scan_allow" has the paragraph scan_allow of flags.txt. As variables
-// of kong they would take twice as long as the rest of the model, at every start: kong expands each variable again for
+// expandHelps sets these texts. A flag with help:"@scan_allow" has the paragraph scan_allow of flags.txt. As kong's
+// variables they would take twice as long as the rest of the model, at every start: kong expands each variable for
 // each flag.
 func expandHelps(k *kong.Kong) error {
 	var formats strings.Builder

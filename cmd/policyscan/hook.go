@@ -64,7 +64,7 @@ func (c *hookInstallGitCmd) Run(std streams) error {
 
 type hookUninstallGitCmd struct{}
 
-// Run removes the hook, if it is as it was written.
+// Run removes the hook, if it is unchanged.
 func (c *hookUninstallGitCmd) Run(std streams) error {
 	hook, err := setup.FindHook(gitEnvironment())
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/policyscan/policyscan/scanner/run"
 )
 
-// hookInstallAgentCmd puts the hook into the settings of the agent that the command is named after.
+// hookInstallAgentCmd adds the hook to the settings of the agent of that name.
 type hookInstallAgentCmd struct {
 	User  bool     `help:"Write the user's own settings instead of the project's."`
 	Print bool     `help:"Print the settings as they would be, and write nothing."`
@@ -33,7 +33,7 @@ func (c *hookInstallAgentCmd) Run(std streams, ctx *kong.Context) error {
 	if err != nil {
 		return err
 	}
-	program := "" // settings that a team shares use the name: each has the program elsewhere
+	program := "" // settings that a team shares use the name: each user has the program elsewhere
 	if c.User {
 		running, err := os.Executable()
 		if err != nil {
@@ -113,7 +113,7 @@ func (c *agentHookCmd) checkInstalled() error {
 	return c.check()
 }
 
-// hookUninstallAgentCmd removes the hook from the settings of the agent that the command is named after.
+// hookUninstallAgentCmd removes the hook from the settings of the agent of that name.
 type hookUninstallAgentCmd struct {
 	User bool `help:"Write the user's own settings instead of the project's."`
 }
@@ -141,7 +141,7 @@ func (c *hookUninstallAgentCmd) Run(std streams, ctx *kong.Context) error {
 	return print(std.out, "%s %s\n", done, safe(f.Shown))
 }
 
-// openSettings reads an agent's settings: the user's own, or those of the project around the current folder.
+// openSettings reads an agent's settings: the user's own, or those of the project around the current directory.
 func openSettings(agent string, user bool) (*settings.File, error) {
 	of := settings.Named(agent)
 	if user {

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// logLine is what the tests ask of a line of a log.
+// logLine is the part of a log line that the tests check.
 type logLine struct {
 	Time, Version, Agent, Answer, Decision string
 	AgentID                                *string `json:"agent_id"`
@@ -93,7 +93,7 @@ func TestLogAgents(t *testing.T) {
 			}
 			want = append(want, strings.Join([]string{c.agent, agentID, "s", c.event, c.tool, "/w", w[1], w[2], w[3]}, " "))
 		}
-		// What cannot be read is a decision, too, and so is what cannot be judged for the rules.
+		// An unreadable call, or one that broken rules cannot decide, is logged as a decision, too.
 		for _, in := range []string{`{"half`, strings.Replace(c.payload, `"s"`, "7", 1)} {
 			fed(in, args...)
 			want = append(want, c.agent+" null null null null null deny deny null")
@@ -208,8 +208,8 @@ func TestLogKeepsTexts(t *testing.T) {
 	}
 }
 
-// TestLogDenies: a call whose decision cannot be written is denied, and the answer says why; nothing is followed, made or
-// changed on the way.
+// TestLogDenies: a call whose decision cannot be written is denied, with the reason in the answer; nothing is
+// followed, made or changed on the way.
 func TestLogDenies(t *testing.T) {
 	dir := rulesIn(t)
 	writeFile(t, filepath.Join(dir, "target"), "mine")
@@ -341,7 +341,7 @@ func TestLogIsGuarded(t *testing.T) {
 			t.Errorf("%s: %s", name, out)
 		}
 	}
-	// From whatever folder the hook runs in, if nothing names the root.
+	// The hook may run in any directory if nothing names the root.
 	if err := os.MkdirAll(filepath.Join(dir, ".git"), 0o777); err != nil {
 		t.Fatal(err)
 	}
@@ -357,7 +357,7 @@ func TestLogIsGuarded(t *testing.T) {
 	}
 }
 
-// TestLogExample: the line in the manual is what the hook writes, but for the time and the version.
+// TestLogExample: the line in the manual is what the hook writes, except for time and version.
 func TestLogExample(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "agents.md"))
 	if err != nil {

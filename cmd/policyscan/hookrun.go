@@ -21,7 +21,7 @@ import (
 	"github.com/policyscan/policyscan/verdict/output"
 )
 
-// agentHookCmd judges a call of an agent before it runs. Its name is the agent's.
+// agentHookCmd checks an agent's call before it runs. Its name is the agent's.
 type agentHookCmd struct {
 	callsFlag      `embed:""`
 	Policy         []string `placeholder:"DIR" sep:"none" help:"@hook_policy"`
@@ -40,7 +40,7 @@ type agentHookCmd struct {
 	pinned run.Pins // by check
 }
 
-// hook returns the hook that the flags describe, once check has found no error in them.
+// hook returns the hook for the flags, after check.
 func (c *agentHookCmd) hook(std streams, a *protocol.Agent) *hook.Hook {
 	return &hook.Hook{
 		Agent: a, AgentID: c.AgentId,
@@ -144,8 +144,8 @@ func runAsHook(a *protocol.Agent, args []string, std streams) int {
 	return exitPass
 }
 
-// onlyHook returns the hook's command, parsed with a model of this command alone: building the model of all commands
-// takes as long as a judgement. It returns nil if anything is unusual; the full parser then explains it.
+// onlyHook returns the hook's command, parsed with a model of this command alone: the model of all commands takes as
+// long as a decision. It returns nil for unusual arguments; the full parser then explains them.
 func onlyHook(a *protocol.Agent, args []string) *agentHookCmd {
 	if args[1] != a.Name {
 		return nil
@@ -163,7 +163,7 @@ func onlyHook(a *protocol.Agent, args []string) *agentHookCmd {
 	return &model.Hook
 }
 
-// hasCall reports whether there is, or may be, input on standard input: it does not end within a second.
+// hasCall reports whether standard input has, or may have, content: it does not end within a second.
 func hasCall(in io.Reader) bool {
 	if nothingOn(in) {
 		return false
@@ -184,8 +184,8 @@ func (c *counter) Write(p []byte) (int, error) {
 	return c.to.Write(p)
 }
 
-// hookedAgent returns the agent whose hook the arguments run for one call; nil if they do something else. Arguments
-// that name the agent later than first are a usage error, which is also answered in the agent's protocol.
+// hookedAgent returns the agent whose hook the arguments run for one call; nil otherwise. Arguments that name the
+// agent later than first are a usage error, which is also answered in the agent's protocol.
 func hookedAgent(args []string) *protocol.Agent {
 	if len(args) < 2 || args[0] != "hook" || args[1] == "install" || args[1] == "uninstall" ||
 		slices.Contains(args, "--serve") {

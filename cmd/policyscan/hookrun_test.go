@@ -108,8 +108,8 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// TestFault_153_Serve: what judges in another repository is read for each call, so that a bundle that appears, or
-// breaks, counts at once.
+// TestFault_153_Serve: the bundle of another repository is read for each call, so that a new or broken one counts at
+// once.
 func TestFault_153_Serve(t *testing.T) {
 	p := newProgram(t)
 	p.write("project/.policyscan/rules/boundaries.yml", oneRule)

@@ -15,24 +15,23 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// A hookRepo is a program and, in the folder work next to it, a repository of real git whose
-// commits a real pre-commit hook judges with the bundle that the repository holds.
+// A hookRepo is a program and, in the directory work next to it, a real git repository whose pre-commit hook checks
+// the commits with the repository's bundle.
 //
-// Of every file there are two contents: one that is to be committed and one, a decoy, that
-// is elsewhere: on disk, or in an index that the commit is not made of. One of them has
-// what the rule forbids, so that whoever reads the wrong one comes to the wrong verdict.
+// Every file has two contents: the one to be committed, and a decoy elsewhere: on disk, or in another index than the
+// commit's. The rule forbids one of them, so reading the wrong one gives the wrong verdict.
 type hookRepo struct {
 	program
-	work   string   // the work tree, a folder of program.dir
+	work   string   // the worktree, a directory in program.dir
 	gitEnv []string // of git, besides hookEnv
-	mark   string   // in what is to be committed
-	lure   string   // in what is not
+	mark   string   // in the content to commit
+	lure   string   // in the decoy
 }
 
-// hookMark is what the rule forbids in every file.
+// hookMark is the text that the rule forbids in every file.
 const hookMark = "MARK"
 
-// hookEnv is what git must not take from the machine, and what it cannot do without.
+// hookEnv is git's environment, isolated from the machine.
 func hookEnv() []string {
 	return []string{
 		"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "GIT_ALLOW_PROTOCOL=file", "GIT_EDITOR=true",
@@ -61,7 +60,7 @@ func (h *hookRepo) mkdir(name string) {
 	}
 }
 
-// tryGit runs git in a folder of the work tree.
+// tryGit runs git in a directory of the worktree.
 func (h *hookRepo) tryGit(folder, stdin string, args ...string) ending {
 	h.t.Helper()
 	file, err := exec.LookPath("git")
@@ -72,7 +71,7 @@ func (h *hookRepo) tryGit(folder, stdin string, args ...string) ending {
 	return git.run(args...)
 }
 
-// git runs git in the work tree and returns what it printed, without the last line feed.
+// git runs git in the worktree and returns its output, without the last line feed.
 func (h *hookRepo) git(args ...string) string {
 	h.t.Helper()
 	e := h.tryGit(".", "", args...)
@@ -109,7 +108,7 @@ func (h *hookRepo) judged(names ...string) {
 	}
 }
 
-// decoy writes files as they must not be judged.
+// decoy writes files as they must not be read.
 func (h *hookRepo) decoy(names ...string) {
 	h.t.Helper()
 	for _, name := range names {
@@ -128,8 +127,8 @@ const (
 	hookOdd = "odd \"näme\"\n\\.tf"
 )
 
-// base writes the files of a first commit. Most have what the rule forbids: a commit that
-// does not change them is not judged by them.
+// base writes the files of a first commit. Most violate the rule: a commit that does not change them must not report
+// them.
 func (h *hookRepo) base() {
 	h.t.Helper()
 	h.put(".policyscan/rules/boundaries.yml", hookRule)
@@ -158,8 +157,8 @@ func (h *hookRepo) begin() {
 	h.hook()
 }
 
-// hook puts the hook in place. It leaves what was judged, and then what git itself would
-// commit: writing a tree can write the index, which must not help the program.
+// hook installs the hook. It leaves the verdict, and then git's own tree: writing a tree can write the index, which
+// must not help the program.
 func (h *hookRepo) hook() {
 	h.t.Helper()
 	h.hookNamed("pre-commit")
@@ -188,7 +187,7 @@ exit $status
 	}
 }
 
-// left is what the hook left in a file, without the last line feed.
+// left is the hook's output in a file, without the last line feed.
 func (h *hookRepo) left(name string) string {
 	h.t.Helper()
 	text, err := os.ReadFile(filepath.Join(h.dir, "left", name))
@@ -214,12 +213,12 @@ func (h *hookRepo) head() string {
 	return strings.TrimSpace(h.tryGit(".", "", "rev-parse", "-q", "--verify", "HEAD").out)
 }
 
-// hookChange is what git says that a commit changes.
+// hookChange is the change of a commit according to git.
 type hookChange struct {
-	names   []string // that a rule could judge, in byte order
-	found   []string // for each that has what is forbidden, where it is
+	names   []string // covered by a rule, in byte order
+	found   []string // for each violating file, the places
 	bytes   int64    // of them all
-	rules   []string // rule files among what is changed
+	rules   []string // rule files in the change
 	deleted int
 }
 
@@ -264,9 +263,8 @@ func (h *hookRepo) change(commit, tree string) (c hookChange) {
 	return c
 }
 
-// check holds what the hook's run judged, from a commit on, against what git would have
-// committed; the names are what the commit is known to change. It is refused if it has
-// what is forbidden, and made if not.
+// check compares the verdict of the hook's run, from a commit on, with the commit that git would have made; the names
+// are the known changes. The commit is refused if it violates the rule, and made otherwise.
 func (h *hookRepo) check(before string, commit ending, names ...string) {
 	h.t.Helper()
 	tree := h.left("tree")
@@ -325,14 +323,14 @@ func (h *hookRepo) everything() []string {
 	return []string{"main.tf", "new/added.tf", hookOdd, "tool.sh", "kind", "to.tf", "link"}
 }
 
-// distract puts on disk what is not staged.
+// distract writes unstaged content to disk.
 func (h *hookRepo) distract() {
 	h.t.Helper()
 	h.decoy("main.tf", "new/added.tf", "untouched.tf", "untracked.tf")
 	h.remove("to.tf")
 }
 
-// commit commits in the work tree and checks what was judged.
+// commit commits in the worktree and checks the verdict.
 func (h *hookRepo) commit(names []string, args ...string) {
 	h.t.Helper()
 	before := h.head()

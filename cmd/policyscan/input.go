@@ -12,7 +12,7 @@ import (
 	"github.com/policyscan/policyscan/internal/disk"
 )
 
-// readStdin reads the file on standard input, or so much of it that it is seen to be longer than most; 0: no limit.
+// readStdin reads the file on standard input, but at most one byte more than the limit; 0: no limit.
 func readStdin(ctx context.Context, in io.Reader, most int64) (text []byte, err error) {
 	if nothingOn(in) {
 		return nil, errors.New("standard input cannot be read: there is nothing on it; " +
@@ -27,8 +27,7 @@ func readStdin(ctx context.Context, in io.Reader, most int64) (text []byte, err 
 	return text, err
 }
 
-// nothingOn reports whether an input is a terminal or /dev/null, which replaces a closed
-// standard input in Go: there is no file on it.
+// nothingOn reports whether an input is a terminal or /dev/null, which replaces a closed standard input in Go.
 func nothingOn(in io.Reader) bool {
 	f, ok := in.(*os.File)
 	if !ok {
@@ -38,8 +37,7 @@ func nothingOn(in io.Reader) bool {
 	return err != nil || st.Mode()&os.ModeCharDevice != 0
 }
 
-// readAll reads an input that may never open or end. If the context ends first, the error is
-// the context's.
+// readAll reads an input that may never open or end. It returns the context's error if that ends first.
 func readAll(ctx context.Context, open func() (io.Reader, error)) ([]byte, error) {
 	type result struct {
 		text []byte
@@ -62,7 +60,7 @@ func readAll(ctx context.Context, open func() (io.Reader, error)) ([]byte, error
 	}
 }
 
-// readNamed reads a file, which may be a FIFO, as a shell's <(...) is; "-": standard input.
+// readNamed reads a file, possibly a FIFO such as a shell's <(...); "-" is standard input.
 func readNamed(ctx context.Context, name string, stdin io.Reader) ([]byte, error) {
 	text, err := readAll(ctx, func() (io.Reader, error) {
 		if name == "-" {

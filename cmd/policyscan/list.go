@@ -19,7 +19,7 @@ type listCmd struct {
 	JSON      bool   `name:"json" help:"Print JSON, with every field of each rule."`
 }
 
-// Run prints the rules in order of evaluation, the deprecated ones last, or those that look at a path.
+// Run prints the rules in order of evaluation, deprecated ones last, or only the rules that apply to a path.
 func (c *listCmd) Run(std streams) error {
 	policies, err := c.load()
 	if err != nil {
@@ -103,7 +103,7 @@ type listedRule struct {
 	File        string          `json:"file"` // the rule file in the bundle
 	Line        int             `json:"line"` // 1-based
 
-	// What only a 0.2 bundle can have is left out where there is none.
+	// Only 0.2 bundles have these.
 	FileExclude      []string     `json:"file_exclude,omitempty"` // of the rule file
 	PathCase         string       `json:"path_case,omitempty"`
 	RequiredPatterns []listedItem `json:"required_patterns,omitempty"`
@@ -114,7 +114,7 @@ type listedRule struct {
 	Allowances string            `json:"allowances,omitempty"` // "never", or nothing
 	Allowed    []listedAllowance `json:"allowed,omitempty"`    // the entries of allowances.yml for it
 
-	For *scanner.GlobMatches `json:"for,omitempty"` // what its globs say of the path of --for
+	For *scanner.GlobMatches `json:"for,omitempty"` // how its globs match the path of --for
 
 	why []string // the globs decide that, in words
 }
@@ -144,21 +144,21 @@ type listedExample struct {
 	Violates bool   `json:"violates"`
 }
 
-// A listedAllowance is an entry of allowances.yml, with the rule that it is for.
+// A listedAllowance is an entry of allowances.yml, with its rule.
 type listedAllowance struct {
 	File    string   `json:"file"`
 	AtMost  int      `json:"at_most"`
 	Owner   string   `json:"owner"`
 	Reason  string   `json:"reason"`
-	Until   string   `json:"until"` // "" if it has no end
+	Until   string   `json:"until"` // "" without an end
 	From    []string `json:"from"`  // never null
 	MayGrow bool     `json:"may_grow"`
-	Bundle  string   `json:"bundle"` // whose entry it is
+	Bundle  string   `json:"bundle"` // the owner of the entry
 	Line    int      `json:"line"`   // 1-based
 }
 
-// listing returns the rules of the bundles, which are loaded, in order of evaluation, the deprecated ones last; with a
-// path those that are enforced and look at it, or would but for an exclude.
+// listing returns the rules of the loaded bundles in order of evaluation, deprecated ones last. With a path: the
+// enforced rules that apply to it, or would without an exclude.
 func listing(ps run.RuleSources, path string) []listedRule {
 	all := []listedRule{}
 	allowed := map[string][]listedAllowance{} // by rule

@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(tests{m}, map[string]func(){"policyscan": main})
 }
 
-// tests are those of the package, and what they leave behind.
+// tests are the package's tests with cleanup.
 type tests struct{ *testing.M }
 
 func (m tests) Run() int {
@@ -170,9 +170,7 @@ func putBack(t *testing.T, file, text string, heads [][]int, stories []string) {
 	}
 }
 
-// TestScripts runs the stories of testdata/script, each in its own folder.
-//
-// Besides testscript's own commands (its package comment lists them) there are:
+// TestScripts runs the stories of testdata/script, each in its own directory, with testscript's commands and:
 //
 //	status N program args…   run a program that must end with exit status N
 //	report FILE              keep the last standard output, the seconds left out
@@ -338,7 +336,7 @@ func hashCommand(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile("stdout")))
 }
 
-// hereCommand puts the folder of the script for HERE in files of JSON.
+// hereCommand replaces HERE in JSON files by the script's directory.
 func hereCommand(ts *testscript.TestScript, neg bool, args []string) {
 	usage(ts, neg, len(args) > 0, "here FILE...")
 	dir, err := filepath.EvalSymlinks(ts.MkAbs("."))

@@ -72,7 +72,7 @@ func (c *mergeCmd) overwritten() string {
 	for _, name := range c.Files {
 		in, err := os.Stat(name)
 		if err == nil && slices.ContainsFunc(outputs, func(output string) bool {
-			out, err := os.Stat(output) // an error: nothing is there yet, or the output will be refused
+			out, err := os.Stat(output) // an error: the file does not exist yet, or the output will be refused
 			return err == nil && os.SameFile(in, out)
 		}) {
 			return name
@@ -81,7 +81,7 @@ func (c *mergeCmd) overwritten() string {
 	return ""
 }
 
-// merge returns the verdict. That of files that make none says what is wrong with them.
+// merge returns the merged verdict. If the files do not fit together, its errors say why.
 func (c *mergeCmd) merge() *verdict.Verdict {
 	var files []scanner.ShardFile
 	for _, name := range c.Files {
@@ -127,20 +127,20 @@ func readShardFile(name string) ([]byte, error) {
 	return text, nil
 }
 
-// waitEvery is how often a merge that waits looks for shards.
+// waitEvery is the interval at which a waiting merge looks for shards.
 const waitEvery = time.Second
 
-// A sight is what a shard file was when it was last looked at.
+// A sight is the state of a shard file when it was last read.
 type sight struct {
 	size     int64
 	modified time.Time
 	written  bool // by a run that has ended
 	index    int
-	count    int // of the shards of its run
+	count    int // the number of shards of its run
 }
 
-// awaitFirst returns when the first file or folder of shards is there, or after the time of --wait. Until then nobody
-// can tell whether the shards are those of a tree or of a fleet.
+// awaitFirst returns when the first shard file or directory exists, or after the time of --wait. Until then it is
+// unknown whether the shards are a tree's or a fleet's.
 func (c *mergeCmd) awaitFirst(began time.Time) {
 	for time.Since(began) < c.Wait {
 		if _, err := os.Stat(c.Files[0]); err == nil {
@@ -150,8 +150,8 @@ func (c *mergeCmd) awaitFirst(began time.Time) {
 	}
 }
 
-// await returns when all shards have been written, or after the time of --wait. It judges none of them: what is missing
-// or wrong then, the merge says.
+// await returns when all shards have been written, or after the time of --wait. The merge reports missing or bad
+// shards.
 func (c *mergeCmd) await(ctx context.Context, began time.Time, allWritten func(map[string]sight) bool) {
 	if c.Wait == 0 {
 		return
@@ -168,7 +168,7 @@ func (c *mergeCmd) await(ctx context.Context, began time.Time, allWritten func(m
 	}
 }
 
-// filesWritten reports whether every shard file of a tree is there, and is that of a run that has ended.
+// filesWritten reports whether every shard file of a tree exists and its run has ended.
 func (c *mergeCmd) filesWritten(seen map[string]sight) bool {
 	all := true
 	for _, name := range c.Files {
@@ -184,8 +184,7 @@ func (c *mergeCmd) filesWritten(seen map[string]sight) bool {
 	return all
 }
 
-// foldersWritten reports whether the folders have as many shards of a fleet as there are in the run, all of runs that
-// have ended.
+// foldersWritten reports whether the directories have all shards of a fleet, and all their runs have ended.
 func (c *mergeCmd) foldersWritten(seen map[string]sight) bool {
 	folders, err := shardFolders(c.Files)
 	if err != nil {
@@ -210,7 +209,7 @@ func (c *mergeCmd) foldersWritten(seen map[string]sight) bool {
 	return len(written) >= count
 }
 
-// look returns what a shard file is. One that has not changed is not read again.
+// look returns the state of a shard file. An unchanged file is not read again.
 func look(seen map[string]sight, name string, read func(*sight) error) sight {
 	stat, err := os.Stat(name)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// TestNarrowed: the model of one command alone has what the whole model has of it, and arguments for which it could
-// differ are left to the whole. It has variables only if one is set.
+// TestNarrowed: the model of one command equals its part of the whole model, and the whole model gets all arguments
+// for which it could differ. It has variables only if one is set.
 func TestNarrowed(t *testing.T) {
 	t.Run("no variable", func(t *testing.T) {
 		testNarrowed(t, regexp.MustCompile(` (-|POLICYSCAN_[A-Z0-9_]+)\n`))
@@ -25,7 +25,7 @@ func TestNarrowed(t *testing.T) {
 	t.Run("a variable", func(t *testing.T) { testNarrowed(t, regexp.MustCompile(`^never\n`)) })
 }
 
-// testNarrowed compares the models, but for what is left out of the whole.
+// testNarrowed compares the models, except for the parts left out of the whole one.
 func testNarrowed(t *testing.T, but *regexp.Regexp) {
 	whole := commandTree()
 	for _, args := range [][]string{
@@ -65,7 +65,7 @@ func testNarrowed(t *testing.T, but *regexp.Regexp) {
 	}
 }
 
-// shapeOf returns what a command reads: its arguments, flags and subcommands.
+// shapeOf returns a command's inputs: its arguments, flags and subcommands.
 func shapeOf(n *kong.Node) string {
 	if n == nil {
 		return "nothing"
@@ -86,7 +86,7 @@ func shapeOf(n *kong.Node) string {
 	return b.String()
 }
 
-// TestNarrowedSays: what a person sees is the same, whichever of the two models reads the arguments.
+// TestNarrowedSays: the output is the same, whichever of the two models reads the arguments.
 func TestNarrowedSays(t *testing.T) {
 	say := func(args ...string) string {
 		var out, errs strings.Builder

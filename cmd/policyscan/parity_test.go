@@ -89,7 +89,7 @@ func parityText(rnd *rand.Rand) string {
 	return b.String()
 }
 
-// parityEncodings are those that a text can be in.
+// parityEncodings are the encodings that a text can have.
 var parityEncodings = []encoding.Encoding{
 	encoding.Nop, unicode.UTF8BOM,
 	unicode.UTF16(unicode.LittleEndian, unicode.UseBOM), unicode.UTF16(unicode.BigEndian, unicode.UseBOM),
@@ -98,8 +98,8 @@ var parityEncodings = []encoding.Encoding{
 	utf32.UTF32(utf32.LittleEndian, utf32.IgnoreBOM), utf32.UTF32(utf32.BigEndian, utf32.IgnoreBOM),
 }
 
-// TestParity: a file with the same content is judged alike in every scope, to the last place and count, and by the
-// examples of a rule. What a scope does not judge it lists.
+// TestParity: a file with the same content has the same violations in every scope, to the last place and count, and as
+// an example of a rule. A scope lists the files that it does not check.
 func TestParity(t *testing.T) {
 	t.Parallel()
 	h := newHookRepo(t)
@@ -192,8 +192,8 @@ func leftOut(v *verdictFile, reason string) []string {
 	return files
 }
 
-// parityFound is all that a verdict says of its violations in some files, but for what is new: where a scope says
-// that, all is, since nothing is there before, and only what the tree lacks is not.
+// parityFound is all that a verdict says of its violations in some files, except which are new: where a scope tells
+// that, all are, since the baseline is empty; only missing files are not.
 func parityFound(t *testing.T, v *verdictFile, of func(file string) bool) []string {
 	t.Helper()
 	lines := []string{}
@@ -226,8 +226,8 @@ func parityFound(t *testing.T, v *verdictFile, of func(file string) bool) []stri
 	return lines
 }
 
-// examples fails unless "policyscan test" says of a file, as an example of each rule, what a scan says. An example is
-// text, so its content may be that of the file in UTF-8: then the scan is made again.
+// examples fails unless "policyscan test" finds the same in a file, as an example of each rule, as a scan. An example
+// is text, so its content may be the file's in UTF-8: then the scan is repeated.
 func (h *hookRepo) examples(name, text string, same bool, full *verdictFile) {
 	h.t.Helper()
 	if !same {

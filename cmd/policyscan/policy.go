@@ -17,19 +17,18 @@ type policyFlag struct {
 	pinFlag
 }
 
-// A pinFlag has the hashes that the bundles of --policy must have.
+// A pinFlag has the required hashes of the --policy bundles.
 type pinFlag struct {
 	// Kong's own name of the variable would be POLICYSCAN_POLICY_SHA_256.
 	SHA256 []string `name:"policy-sha256" env:"POLICYSCAN_POLICY_SHA256" placeholder:"HEX" sep:"none" help:"@pin"`
 }
 
-// pins returns the hashes, of which there must be one for each of so many bundles, or none.
+// pins returns the hashes: one for each of n bundles, or none.
 func (f *pinFlag) pins(bundles int) (run.Pins, error) {
 	return run.ParsePins(eachLine(f.SHA256), bundles)
 }
 
-// eachLine returns the values of a flag, of which one that came from a variable or an input can have several, each on
-// a line.
+// eachLine returns the values of a flag. A value from a variable or an input can have several, one per line.
 func eachLine(values []string) []string {
 	var all []string
 	for _, value := range values {
@@ -59,7 +58,8 @@ type bundleArg struct {
 	Policy []string `placeholder:"DIR" sep:"none" help:"The same as the argument. Repeatable."`
 }
 
-// find returns where the bundles are. If none is named it is in a root; "" is the root around the current folder.
+// find returns the paths of the bundles. Without a name the bundle is in a root; "" is the root around the current
+// directory.
 func (b *bundleArg) find(root string) (run.RuleSources, error) {
 	names := eachLine(b.Policy)
 	if b.Dir != "" {
@@ -87,14 +87,14 @@ func (b *bundleArg) find(root string) (run.RuleSources, error) {
 	return all, nil
 }
 
-// load returns the bundles; an error names the one that it is about.
+// load returns the bundles; an error names its bundle.
 func (b *bundleArg) load() (run.RuleSources, error) {
 	all, err := b.find("")
 	for i := range all {
 		err := all[i].Load()
 		var mistakes document.Errors
 		switch {
-		case errors.As(err, &mistakes): // these say where they are
+		case errors.As(err, &mistakes): // these name their place
 			return nil, err
 		case err != nil:
 			return nil, fmt.Errorf("%s: %w", all[i].Name, err)

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// A program is the built program, to be run in a folder.
+// A program is the built program, to be run in a directory.
 type program struct {
 	t     testing.TB
 	dir   string
@@ -27,7 +27,7 @@ type program struct {
 // hang is how long a run may take before it is said to hang, on however busy a machine.
 const hang = 5 * time.Minute
 
-// An ending is what a run of a program left.
+// An ending is the result of a program's run.
 type ending struct {
 	status   int
 	out, err string
@@ -76,7 +76,7 @@ func inherited() (env []string) {
 	return env
 }
 
-// verdict reads the verdict that a run left in the folder.
+// verdict reads the verdict that a run left in the directory.
 func (p program) verdict() *verdictFile {
 	p.t.Helper()
 	text, err := os.ReadFile(filepath.Join(p.dir, "verdict.json"))
@@ -103,8 +103,8 @@ const oneRule = `rules:
     match: {files: ["**/*.tf"], forbidden_patterns: ["0.0.0.0/0"]}
 `
 
-// newProgram returns a program in a new folder that holds a bundle of one rule in
-// policy, a tree that breaks it in bad and one that does not in good.
+// newProgram returns a program in a new directory: policy has a bundle of one rule, bad a tree that violates it and
+// good one that does not.
 func newProgram(t testing.TB) program {
 	t.Helper()
 	p := program{t: t, dir: t.TempDir()}
@@ -120,7 +120,7 @@ func (p program) write(name, content string) {
 	writeFile(p.t, filepath.Join(p.dir, name), content)
 }
 
-// leftovers are the files of the folder that are not of newProgram's making.
+// leftovers are the files of the directory that newProgram did not write.
 func (p program) leftovers() []string {
 	p.t.Helper()
 	entries, err := os.ReadDir(p.dir)
@@ -152,8 +152,8 @@ func needs(t testing.TB, tool string) {
 	}
 }
 
-// A gitRepo is a program and, in its folder, a repository that the git command builds.
-// The bundle policy/ next to that repository is one that no change can touch.
+// A gitRepo is a program and, in its directory, a repository that the git command builds. The bundle policy/ next to
+// that repository cannot be changed by any commit.
 type gitRepo struct {
 	program
 	clock int // of the next commit, in seconds: the same history has the same hashes
@@ -170,16 +170,16 @@ func newGit(t testing.TB) *gitRepo {
 	return g
 }
 
-// path is that of a file in the repository.
+// path is a path in the repository.
 func (g *gitRepo) path(name string) string { return filepath.Join(g.dir, "repo", name) }
 
-// git runs git in the repository and returns what it printed.
+// git runs git in the repository and returns its output.
 func (g *gitRepo) git(args ...string) string {
 	g.t.Helper()
 	return g.gitIn("repo", "", args...)
 }
 
-// gitIn runs git in a folder of the program's, with stdin to read.
+// gitIn runs git in one of the program's directories, with stdin to read.
 func (g *gitRepo) gitIn(dir, stdin string, args ...string) string {
 	g.t.Helper()
 	g.clock++
@@ -231,7 +231,7 @@ func (g *gitRepo) object(kind, content string) string {
 	return g.gitIn("repo", content, "hash-object", "-t", kind, "-w", "--stdin", "--literally")
 }
 
-// tree writes a tree of lines as git ls-tree prints them. What they name need not exist.
+// tree writes a tree of lines as git ls-tree prints them. Its objects need not exist.
 func (g *gitRepo) tree(lines ...string) string {
 	g.t.Helper()
 	var list strings.Builder
@@ -241,15 +241,14 @@ func (g *gitRepo) tree(lines ...string) string {
 	return g.gitIn("repo", list.String(), "mktree", "-z", "--missing")
 }
 
-// judge runs the program with the bundle next to the repository, PATH being the
-// repository, and fails unless it ends so. saying is in the words of the scripts'
-// verdict command; each of texts is in what was printed.
+// judge scans the repository with the bundle next to it, and fails unless the run ends so. saying is in the words of
+// the scripts' verdict command; each of texts is in the output.
 func (g *gitRepo) judge(args string, status int, saying string, texts ...string) {
 	g.t.Helper()
 	g.judgeIn("repo", append([]string{"--policy", "policy"}, strings.Fields(args)...), status, saying, texts...)
 }
 
-// judgeOwn is judge with the bundles that the repository holds.
+// judgeOwn is judge with the repository's bundles.
 func (g *gitRepo) judgeOwn(args string, status int, saying string, texts ...string) {
 	g.t.Helper()
 	g.judgeIn("repo", strings.Fields(args), status, saying, texts...)
@@ -258,7 +257,7 @@ func (g *gitRepo) judgeOwn(args string, status int, saying string, texts ...stri
 // judgeIn is judge with any PATH ("": none) and arguments.
 func (g *gitRepo) judgeIn(path string, args []string, status int, saying string, texts ...string) {
 	g.t.Helper()
-	old := filepath.Join(g.dir, "verdict.json") // must not be taken for this run's
+	old := filepath.Join(g.dir, "verdict.json") // must not be mistaken for this run's
 	if err := os.RemoveAll(old); err != nil {
 		g.t.Fatal(err)
 	}
@@ -283,7 +282,7 @@ func (g *gitRepo) sub(t testing.TB) *gitRepo {
 	return &c
 }
 
-// TestReleaseVersion: a release says the version that .goreleaser.yaml hands to the linker.
+// TestReleaseVersion: a release has the version that .goreleaser.yaml passes to the linker.
 func TestReleaseVersion(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "policyscan")
 	if runtime.GOOS == "windows" {

@@ -59,14 +59,14 @@ func decodeVerdict(name string, stdin io.Reader) (*verdict.Verdict, error) {
 	return verdict.Decode(text)
 }
 
-// A reporter has what the report for a person shows.
+// A reporter has the parts of the report for display.
 type reporter struct {
 	*scanCmd
 	std   streams
-	about *run.Run // as much as is known
+	about *run.Run // what is known so far
 	began time.Time
 
-	advice []string // what to do about the error that kept the run from scanning: commands for the current folder
+	advice []string // what to do about the error that kept the run from scanning: commands for the current directory
 
 	outputs *output.Run
 }
@@ -75,8 +75,7 @@ func newReporter(c *scanCmd, o run.Options, std streams) *reporter {
 	return &reporter{scanCmd: c, about: &run.Run{Options: o}, std: std, began: time.Now()}
 }
 
-// begin refuses output paths that are not safe, and writes a FAIL to the place of the verdict, or what a shard begins
-// with.
+// begin refuses unsafe output paths, and writes a FAIL as the verdict, or the beginning of a shard.
 func (r *reporter) begin(begun output.Document) error {
 	tracks := gitEnvironment().Tracks
 	reports, err := output.Reports(r.Report, tracks)
@@ -128,8 +127,7 @@ func (r *reporter) show(v *verdict.Verdict) error {
 	return cmp.Or(err, werr)
 }
 
-// more returns what the report for a person says about errors beyond what is in the verdict, which is the same in every
-// folder.
+// more returns what the displayed report adds to the verdict's errors. The verdict is the same in every directory.
 func (r *reporter) more(v *verdict.Verdict) map[verdict.Error]report.Mistake {
 	all := map[verdict.Error]report.Mistake{}
 	for _, m := range r.about.Mistakes {
@@ -149,12 +147,12 @@ func (r *reporter) more(v *verdict.Verdict) map[verdict.Error]report.Mistake {
 	return all
 }
 
-// textOptions returns the options of the text report that fit where it goes.
+// textOptions returns the options of the text report for its destination.
 func textOptions(w io.Writer) report.TextOptions {
 	width, isTerminal := terminal(w)
 	most := 0
 	if isTerminal {
-		most = 10 // of a rule: more would leave nothing else on the screen
+		most = 10 // of a rule: more would fill the screen
 	}
 	return report.TextOptions{
 		Color:    isTerminal && !monochrome(),
@@ -164,7 +162,7 @@ func textOptions(w io.Writer) report.TextOptions {
 	}
 }
 
-// terminal returns the width of the terminal w in columns; 0 if the terminal does not say.
+// terminal returns the width of the terminal w in columns; 0 if unknown.
 func terminal(w io.Writer) (width int, ok bool) {
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
@@ -174,8 +172,7 @@ func terminal(w io.Writer) (width int, ok bool) {
 	return max(width, 0), true
 }
 
-// watch shows the progress of a scan on a terminal, if the scan takes long. The returned
-// function ends that.
+// watch shows the progress of a long scan on a terminal. The returned function ends that.
 func (r *reporter) watch(p *scanner.Progress) (stop func()) {
 	return watching(r.std.err, r.Quiet, func() string {
 		listed, governed, done := p.Files()
@@ -210,7 +207,7 @@ func watching(w io.Writer, quiet bool, line func() string) (stop func()) {
 	return func() { close(quit); <-gone }
 }
 
-// shownMistake returns a mistake in a rule file as a person sees it.
+// shownMistake returns a mistake in a rule file for display.
 func shownMistake(e *document.Error) report.Mistake {
 	source, caret := e.Source()
 	return report.Mistake{Place: e.Place(), What: e.What(), Line: e.Line, Source: source, Caret: caret}

@@ -18,7 +18,7 @@ type reuseFlag struct {
 	Reuse string `placeholder:"DIR" help:"@reuse"`
 }
 
-// open opens the folder; nil without the flag. See closeReuse.
+// open opens the directory; nil without the flag. See closeReuse.
 func (f *reuseFlag) open() (*check.Reuse, error) {
 	if f.Reuse == "" {
 		return nil, nil
@@ -38,7 +38,7 @@ func (f *reuseFlag) open() (*check.Reuse, error) {
 	return &check.Reuse{Store: store, Program: program}, nil
 }
 
-// ours is an error if a change could bring results into the folder, or choose which folder it is.
+// ours fails if a change could bring results into the directory, or choose the directory.
 func (f *reuseFlag) ours() error {
 	environment := gitEnvironment()
 	err := output.Tracks(environment.Tracks).ThroughLink("folder", filepath.Clean(f.Reuse)+string(filepath.Separator))
@@ -57,11 +57,11 @@ func (f *reuseFlag) ours() error {
 
 func closeReuse(r *check.Reuse) {
 	if r != nil {
-		_ = r.Store.Close() // nothing was written through the folder itself
+		_ = r.Store.Close() // nothing was written through the directory itself
 	}
 }
 
-// notesOnReuse says what of a scan was not read again; nothing without the flag.
+// notesOnReuse tells how much of a scan came from the cache; nothing without the flag.
 func notesOnReuse(r *check.Reuse) []string {
 	if r == nil {
 		return nil
@@ -76,8 +76,7 @@ func notesOnReuse(r *check.Reuse) []string {
 	return notes
 }
 
-// programSum returns the hash of the file that this program is: a version alone does not say what a build from
-// changed sources finds.
+// programSum returns the hash of this program's file: a version alone does not identify a build from changed sources.
 func programSum() (sum [sha256.Size]byte, err error) {
 	name, err := os.Executable()
 	if err != nil {

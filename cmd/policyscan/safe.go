@@ -11,7 +11,7 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// safe makes text of a tree or a bundle safe to print within a line.
+// safe makes text of a tree or a bundle safe to print in a line.
 func safe(s string) string {
 	s = verdict.Visible(s)
 	if obeyed() {
@@ -20,7 +20,7 @@ func safe(s string) string {
 	return s
 }
 
-// quoted returns such a text in quotes, for a message.
+// quoted returns safe text in quotes, for a message.
 func quoted(s string) string { return `"` + safe(s) + `"` }
 
 // complain prints the program's own errors: a line for each mistake in a bundle and for each of several errors, one
@@ -49,14 +49,14 @@ func messages(err error) []string {
 		head, _, _ := strings.Cut(err.Error(), mistakes.Error())
 		for _, m := range mistakes {
 			text := head + m.Error()
-			if head == "" && m.File != "" { // nothing else says which bundle it is
+			if head == "" && m.File != "" { // nothing else names its bundle
 				text = m.Place() + ": " + m.What()
 			}
 			lines = append(lines, safe(text))
 		}
 		return lines
 	}
-	// One that errors.Join made has a line for each of its errors.
+	// An error of errors.Join has a line for each of its errors.
 	if several, ok := err.(interface{ Unwrap() []error }); ok && strings.Contains(err.Error(), "\n") {
 		var lines []string
 		for _, one := range several.Unwrap() {
@@ -72,7 +72,7 @@ func print(w io.Writer, format string, args ...any) error {
 	return err
 }
 
-// printJSON prints v as [verdict.JSON] has it.
+// printJSON prints v as [verdict.JSON].
 func printJSON(std streams, v any) error {
 	text, err := verdict.JSON(v)
 	if err == nil {

@@ -31,7 +31,7 @@ func TestFault_055_137_141_SameBytes(t *testing.T) {
 	want := p.verdict().text
 
 	for _, env := range []string{
-		"", // twice in one folder
+		"", // twice in one directory
 		"TZ=Pacific/Kiritimati LC_ALL=C",
 		"TZ=America/New_York LC_ALL=de_DE.UTF-8 LANG=de_DE.UTF-8 LANGUAGE=de",
 		"LC_ALL=tr_TR.UTF-8",
@@ -74,7 +74,7 @@ func TestFault_055_137_141_SameBytes(t *testing.T) {
 	if bytes.Contains(want, []byte(p.dir)) {
 		t.Error("the verdict names the folder that it was made in")
 	}
-	// From another current folder, and with the bundle named in another way.
+	// From another current directory, and with the bundle named in another way.
 	other.dir = filepath.Join(other.dir, "examples")
 	other.run("--policy", "./policy/", "./infra-target/").want(t, exitViolation)
 	if !bytes.Equal(other.verdict().text, want) {
@@ -99,8 +99,8 @@ func TestFault_055_Umask(t *testing.T) {
 	}
 }
 
-// TestFault_137_Terminal: on a terminal the report has colours, unless NO_COLOR or a
-// dumb terminal says not to; the verdict is the same.
+// TestFault_137_Terminal: on a terminal the report has colours, except with NO_COLOR or a dumb terminal; the verdict
+// is the same.
 func TestFault_137_Terminal(t *testing.T) {
 	t.Parallel()
 	needs(t, "script")

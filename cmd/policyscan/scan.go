@@ -52,7 +52,7 @@ type scanCmd struct {
 	Rule    []string `placeholder:"ID" sep:"none" help:"@scan_rule"`
 	Exclude []string `placeholder:"GLOB" sep:"none" help:"@scan_exclude"`
 
-	also []output.Report // besides those of the flags
+	also []output.Report // in addition to the flags' own
 }
 
 // Run scans, and reports.
@@ -61,7 +61,7 @@ func (c *scanCmd) Run(std streams) error {
 	return err
 }
 
-// run is Run, and returns the verdict that is in the outputs: nil if they could not be started, and of a shard.
+// run is Run, and returns the verdict in the outputs: nil if they could not be started, or for a shard.
 func (c *scanCmd) run(std streams) (*verdict.Verdict, error) {
 	o := c.options(std)
 	given := c.Output
@@ -96,7 +96,7 @@ func (c *scanCmd) run(std streams) (*verdict.Verdict, error) {
 	return v, ended(exitStatus(v), caught, failed)
 }
 
-// scan returns the verdict, or of a shard its document. They also have the error that kept it from scanning.
+// scan returns the verdict, or a shard's document. They include the error that prevented a scan.
 func (c *scanCmd) scan(ctx context.Context, r *reporter, of shard.Split) (*verdict.Verdict, *shard.Document) {
 	if err := c.open(ctx, r); err != nil {
 		v := r.undecided(err)
@@ -124,7 +124,7 @@ func (c *scanCmd) scan(ctx context.Context, r *reporter, of shard.Split) (*verdi
 	return v, nil
 }
 
-// open opens what is to be scanned. Without an error it is to be closed.
+// open opens the tree to scan. Without an error it must be closed.
 func (c *scanCmd) open(ctx context.Context, r *reporter) error {
 	err := c.check()
 	if err == nil {
@@ -144,7 +144,7 @@ func (c *scanCmd) open(ctx context.Context, r *reporter) error {
 	return err
 }
 
-// options returns what the flags choose to scan, allow, limit and narrow.
+// options returns the flags' options: what to scan, allow, limit and narrow.
 func (c *scanCmd) options(std streams) run.Options {
 	_, isTerminal := terminal(std.out)
 	o := newOptions()
@@ -196,7 +196,7 @@ func checkLimits(maxFileBytes int64, timeout time.Duration) error {
 	return nil
 }
 
-// split returns the part of the tree that --shard names; the zero Split if it is not given.
+// split returns the part of the tree for --shard; the zero Split without it.
 func (c *scanCmd) split() (shard.Split, error) {
 	of, err := parseShard(c.Shard, c.Defer, c.Report, c.Output, "file")
 	if err != nil || of.Count == 0 {
@@ -214,8 +214,7 @@ func (c *scanCmd) split() (shard.Split, error) {
 		"a change is small enough for one run, and is compared as a whole", whole[0])
 }
 
-// parseShard returns the part that the values of --shard and --defer name, which go with no report, and with an output
-// in which the result is.
+// parseShard returns the part for --shard and --defer, which allow no report and need an output for the result.
 func parseShard(part string, deferred bool, reports []string, output, result string) (shard.Split, error) {
 	switch {
 	case part == "" && deferred:
@@ -234,7 +233,7 @@ func parseShard(part string, deferred bool, reports []string, output, result str
 	return shard.Parse(part, getenv)
 }
 
-// shardBegun returns what is in the place of a shard file until the run ends; nil if the run is no shard.
+// shardBegun returns the content of a shard file until the run ends; nil if the run is not a shard.
 func (r *reporter) shardBegun(of shard.Split) output.Document {
 	if of.Count == 0 {
 		return nil
@@ -245,8 +244,8 @@ func (r *reporter) shardBegun(of shard.Split) output.Document {
 	return begun
 }
 
-// shardStatus is what a shard means to the shell, of which failed could not be written. With --defer, violations do not
-// make an engine run the shard again: the merge has the last word on them.
+// shardStatus is a shard's exit status; failed are outputs that could not be written. With --defer, violations do not
+// make an engine run the shard again: the merge decides about them.
 func shardStatus(word string, decided, deferred bool, failed error) int {
 	switch {
 	case failed != nil:
@@ -259,7 +258,7 @@ func shardStatus(word string, decided, deferred bool, failed error) int {
 	return exitPass
 }
 
-// showShard prints what a person reads of a shard: its violations and errors, and what it did.
+// showShard prints a shard for display: its violations, errors and numbers.
 func (r *reporter) showShard(d *shard.Document) error {
 	var w io.Writer = r.std.out
 	if r.Output == "-" {

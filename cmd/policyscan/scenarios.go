@@ -16,7 +16,7 @@ type scenariosFlag struct {
 	Root      string   `placeholder:"DIR" help:"@test_root"`
 }
 
-// check returns an error for flags that would test nothing. named says whether a bundle is named.
+// check returns an error for flags that would test nothing. named is set if a bundle is named.
 func (c *scenariosFlag) check(named bool) error {
 	switch {
 	case len(c.Calls) > 0 && len(c.Scenarios) == 0:
@@ -76,7 +76,7 @@ func runScenarios(std streams, g *gate.Gate, name string) (bool, error) {
 		for _, d := range t.Differences() {
 			text += fmt.Sprintf("  %-9s expected %s\n            got      %s\n", d.What, safe(d.Want), safe(d.Got))
 		}
-		what := "note: " + t.Outside // as expected, but the bundle did not judge all files
+		what := "note: " + t.Outside // as expected, but the bundle did not check all files
 		switch {
 		case text == "" && t.Outside == "":
 			continue

@@ -29,8 +29,8 @@ type verdictFile struct {
 	text []byte
 }
 
-// readVerdict reads a verdict as a careful consumer does: one object and a line feed
-// with nothing after it, no unknown key, and what the schema says.
+// readVerdict reads a verdict strictly: one object and a line feed with nothing after it, no unknown key, and valid by
+// the schema.
 func readVerdict(text []byte) (*verdictFile, error) {
 	schema, err := verdictSchema()
 	if err != nil {
@@ -106,7 +106,7 @@ func asJSON(t *testing.T, text []byte) any {
 	return out
 }
 
-// TestPolicySchemaTakesShippedBundles: what the program ships is what its schema says.
+// TestPolicySchemaTakesShippedBundles: the shipped bundles are valid by the schema.
 func TestPolicySchemaTakesShippedBundles(t *testing.T) {
 	schema := printed(t, "policy")
 	dir := t.TempDir()
@@ -132,7 +132,7 @@ func TestPolicySchemaTakesShippedBundles(t *testing.T) {
 	}
 }
 
-// TestPolicySchemaRefuses: what the schema refuses, the program refuses too.
+// TestPolicySchemaRefuses: the program refuses everything that the schema refuses.
 func TestPolicySchemaRefuses(t *testing.T) {
 	schema := printed(t, "policy")
 	const good = `rules:

@@ -12,8 +12,8 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// The scopes judge the same content in the same way, however they come by it: what is in
-// commits, in the index and on disk. Random histories, judged twice, hold them to that.
+// All scopes check the same content in the same way: in commits, in the index and on disk. Random histories, scanned
+// twice, test that.
 
 // hookRounds is a quarter of n, or with -long many more.
 func hookRounds(n int) int {
@@ -83,8 +83,7 @@ var hookBundles = map[string][2]string{
 	"0.2": {hookBoundaries02, hookInvariants02},
 }
 
-// hookContent is text that the rules find nothing in, or much, in several encodings, at
-// its ends and across what is read at once.
+// hookContent is text with no or many violations, in several encodings, at its ends and across reads.
 func hookContent(rnd *rand.Rand) string {
 	words := []string{"alpha", "beta", "beta\r\ngamma", "beta\ngamma", "gamma", "delta ", "harmless", "\x00", "\xff\xfe", "a\x00l\x00p\x00h\x00a\x00", "\x00b\x00e\x00t\x00a", "\n", "\r\n", "    "}
 	if rnd.IntN(4) == 0 {
@@ -207,7 +206,7 @@ func hookFound(v *verdictFile, of func(file string) bool) []string {
 	return lines
 }
 
-// checkout checks a commit out into a new folder, and returns it.
+// checkout checks a commit out into a new directory, and returns it.
 func (h *hookRepo) checkout(commit string) string {
 	h.t.Helper()
 	dir, err := os.MkdirTemp(h.dir, "clean")
@@ -225,8 +224,8 @@ func (h *hookRepo) commits() []string {
 	return strings.Fields(h.git("rev-list", "--all"))
 }
 
-// TestDiffWithinFull: a change is judged as its head is, less the files that it leaves as
-// they are: no violation of theirs is another, none is new, and none is missing.
+// TestDiffWithinFull: a change has the violations of its head in the changed files: no other, no new and no missing
+// one.
 func TestDiffWithinFull(t *testing.T) {
 	t.Parallel()
 	for version, bundle := range hookBundles {
@@ -252,7 +251,7 @@ func TestDiffWithinFull(t *testing.T) {
 					if !diff.Complete {
 						t.Fatalf("%+v", diff.Errors)
 					}
-					changed := map[string]bool{"": true} // what the tree lacks is asked of all of it
+					changed := map[string]bool{"": true} // missing files are looked for in the whole tree
 					mergeBases := strings.Fields(h.git("merge-base", "--all", base, head))
 					if len(mergeBases) > 1 {
 						several++
@@ -279,8 +278,7 @@ func TestDiffWithinFull(t *testing.T) {
 	}
 }
 
-// TestTrackedIsFull: in a clean checkout the files that git tracks are all files there
-// are, and those that it does not track are judged by a full scan alone.
+// TestTrackedIsFull: in a clean checkout git tracks all files. Only a full scan covers untracked files.
 func TestTrackedIsFull(t *testing.T) {
 	t.Parallel()
 	for version, bundle := range hookBundles {
@@ -329,8 +327,8 @@ func trackedIsFull(t *testing.T, bundle [2]string) {
 	}
 }
 
-// TestStagedIsDiff: what is staged is judged as the commit that is then made of it, by the
-// same bundles, which such changes change as well; and what is not staged is not judged.
+// TestStagedIsDiff: staged files are checked as in the commit made of them, by the same bundles, which such changes
+// change as well; unstaged content is not checked.
 func TestStagedIsDiff(t *testing.T) {
 	t.Parallel()
 	for version, bundle := range hookBundles {

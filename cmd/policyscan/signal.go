@@ -13,9 +13,8 @@ import (
 	"github.com/policyscan/policyscan/verdict/code"
 )
 
-// interruptible returns a context that ends after the timeout (0: none), or when the program is asked to stop: by
-// Ctrl-C, by a CI system that cancels a job, by a terminal that closes. A second signal ends the program at once.
-// caught returns the signal's number, 0 if there was none.
+// interruptible returns a context that ends after the timeout (0: none), or on a signal: Ctrl-C, a canceled CI job, a
+// closed terminal. A second signal ends the program at once. caught returns the signal's number, 0 without one.
 func interruptible(timeout time.Duration) (ctx context.Context, caught func() int, stop func()) {
 	names := map[os.Signal]string{syscall.SIGINT: "SIGINT", syscall.SIGTERM: "SIGTERM", syscall.SIGHUP: "SIGHUP"}
 	running, cancel := context.WithCancelCause(context.Background())

@@ -13,8 +13,7 @@ type testCmd struct {
 	RequireExamples bool `help:"Fail for a rule without an example that violates it and one that does not."`
 }
 
-// Run runs the scenarios that are named, and the examples of the bundle, unless only scenarios are
-// named.
+// Run runs the named scenarios, and the bundle's examples unless only scenarios are named.
 func (c *testCmd) Run(std streams) error {
 	named := c.Dir != "" || len(c.Policy) > 0
 	if err := c.check(named); err != nil {

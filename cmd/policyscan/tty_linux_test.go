@@ -97,7 +97,7 @@ func TestTerminal(t *testing.T) {
 			if got := out.String(); !strings.Contains(got, c.want) {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
-			// The log has what was decided, what the person said and what came of it.
+			// The log has the decision, the person's answer and the result.
 			logged := map[string]string{"y\r": "ask none true", "n\r": "ask deny false", "\r": "ask deny false", "": "ask ask null"}[c.typed]
 			if c.want == approved {
 				logged = "ask allow true"
@@ -129,7 +129,7 @@ func TestNoTerminal(t *testing.T) {
 	}
 }
 
-// TestProgress: a scan that lasts says on a terminal how far it has come, and leaves nothing of that behind.
+// TestProgress: a long scan shows its progress on a terminal, and then erases it.
 func TestProgress(t *testing.T) {
 	for _, quiet := range []bool{false, true} {
 		person, tty := newTerminal(t)
@@ -152,7 +152,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// newAsker is a program in a folder with a rule that asks, and a call that it asks about.
+// newAsker is a program in a directory with a rule that asks, and a call that it asks about.
 func newAsker(t *testing.T) program {
 	t.Helper()
 	dir := t.TempDir()
@@ -166,7 +166,7 @@ func newAsker(t *testing.T) program {
 		`{"session_id":"s","cwd":%q,"permission_mode":"default","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"git push"}}`, dir)}
 }
 
-// readUntil reads what a person sees until a text appears.
+// readUntil reads the terminal's output until a text appears.
 func readUntil(t testing.TB, f *os.File, text string) string {
 	t.Helper()
 	if err := f.SetReadDeadline(time.Now().Add(hang)); err != nil {
@@ -184,7 +184,7 @@ func readUntil(t testing.TB, f *os.File, text string) string {
 	return seen.String()
 }
 
-// onTerminal is what a person sees at a terminal of 80 columns where a program runs and ends so.
+// onTerminal is the output on a terminal of 80 columns where a program runs and ends so.
 func (p program) onTerminal(status int, args ...string) string {
 	p.t.Helper()
 	person, tty := newTerminal(p.t)
@@ -265,7 +265,7 @@ func TestUncommitted(t *testing.T) {
 	}
 }
 
-// TestNarrow: a long line of a rule file is cut to the terminal, and the caret stays under what it is about.
+// TestNarrow: a long line of a rule file is cut to the terminal, and the caret stays under its column.
 func TestNarrow(t *testing.T) {
 	t.Parallel()
 	p := newProgram(t)

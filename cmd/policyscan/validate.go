@@ -22,7 +22,7 @@ type validateCmd struct {
 	Allow        []string `placeholder:"REASON" sep:"none" help:"@validate_allow"`
 }
 
-// Run prints the mistakes in what is named, or a summary of its rules.
+// Run prints the mistakes in the bundles or call rules, or a summary of the rules.
 func (c *validateCmd) Run(std streams) error {
 	switch {
 	case c.ExamplesOnly && !c.Alive:
@@ -48,8 +48,8 @@ func (c *validateCmd) Run(std streams) error {
 	return errors.Join(failed, c.validate(std))
 }
 
-// isOfBundle reports whether a file is a bundle's, whose folder of rule files is dir: by its name, or since it would be
-// read as one of 0.2.
+// isOfBundle reports whether a file belongs to a bundle with the rule directory dir: by its name, or because it would
+// be read as a 0.2 rule file.
 func isOfBundle(dir, name string) bool {
 	if filepath.Base(dir) != "rules" || rules.IsRuleFile(name) || !rules.MayBeRead("rules/"+name) {
 		return filepath.Base(dir) == "rules" && rules.IsRuleFile(name)
@@ -58,8 +58,8 @@ func isOfBundle(dir, name string) bool {
 	return err == nil
 }
 
-// bundles checks the bundles, each by itself and then together. If none is named it is that of a root; "" is the root
-// around the current folder.
+// bundles checks the bundles, each by itself and then together. Without a name it checks the bundle of a root; "" is
+// the root around the current directory.
 func (c *validateCmd) bundles(std streams, root string) (run.RuleSources, error) {
 	all, err := c.bundleArg.find(root)
 	if err != nil {
@@ -77,7 +77,7 @@ func (c *validateCmd) bundles(std streams, root string) (run.RuleSources, error)
 		return nil, mistaken(std, all.String(), list)
 	}
 	if len(all) == 1 {
-		return all, nil // its notes were shown with the others
+		return all, nil // its notes were printed with the others
 	}
 	for i, notes := range all.AllowanceNotes() {
 		err = cmp.Or(err, showNotes(std, &all[i], notes))
@@ -126,7 +126,7 @@ func showNotes(std streams, p *run.RuleSource, notes []document.Note) error {
 	return showMistakes(std.out, all)
 }
 
-// mistaken prints mistakes, and returns the error that there are some.
+// mistaken prints mistakes, and returns the error about them.
 func mistaken(std streams, name string, list document.Errors) error {
 	if err := showMistakes(std.out, list); err != nil {
 		return err
@@ -144,7 +144,7 @@ func plural(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// alive prints what is wrong with the bundles and, if nothing is, which parts of their rules are dead.
+// alive prints the bundles' mistakes or, without any, the dead parts of their rules.
 func (c *validateCmd) alive(std streams) error {
 	ctx, _, stop := interruptible(0)
 	defer stop()
@@ -159,7 +159,7 @@ func (c *validateCmd) alive(std streams) error {
 		if st, err := os.Stat(c.Dir); c.Dir != "" && err == nil && !st.IsDir() {
 			return fmt.Errorf("%s is not a folder, and %s; name a folder", quoted(c.Dir), argument)
 		}
-		o.Path, c.Dir = c.Dir, "" // which says where the bundle is, if --policy does not
+		o.Path, c.Dir = c.Dir, "" // it names the bundle's place, if --policy does not
 		place, err := run.Find(o.Path)
 		if err != nil {
 			return err
@@ -191,7 +191,7 @@ func (c *validateCmd) alive(std streams) error {
 	return showLife(std, all, life, tried)
 }
 
-// showLife prints which parts of the rules of the bundles are dead, and on what the rules were tried.
+// showLife prints the dead parts of the bundles' rules, and the files on which the rules were tried.
 func showLife(std streams, all run.RuleSources, life *scanner.Liveness, tried string) error {
 	word, dead := "dead", 0
 	if len(life.Errors) > 0 {

@@ -1,6 +1,6 @@
 package check
 
-// Reasons why a run cannot decide that a user may explicitly allow (--allow).
+// Reasons for an undecided run that a user may explicitly allow (--allow).
 const (
 	AllowLFSPointer  = "lfs-pointer"  // a covered Git LFS pointer
 	AllowSpecialFile = "special-file" // a covered FIFO, socket or device
@@ -9,5 +9,5 @@ const (
 	AllowPartial     = "partial"      // a run narrowed by rule or path, or as of a day before today
 	AllowEncoding    = "encoding"     // a covered file that git checks out in an unknown encoding
 	AllowEncrypted   = "encrypted"    // a covered file that git-crypt has encrypted
-	AllowSymlink     = "symlink"      // a link whose target the rules do not judge as they judge the link
+	AllowSymlink     = "symlink"      // a symlink whose target other rules check
 )

@@ -21,22 +21,22 @@ import (
 	"github.com/policyscan/policyscan/verdict/code"
 )
 
-// Reuse takes results of files from earlier scans, where they are of the same blob, and keeps new ones. Only trees of
-// a commit's blobs that are compared with nothing reuse results.
+// Reuse takes results of files from earlier scans of the same blob, and stores new ones. Only trees of a commit's
+// blobs without a baseline reuse results.
 type Reuse struct {
 	Store   *reuse.Store
-	Program [sha256.Size]byte // what the program is: another one's results are not reused
+	Program [sha256.Size]byte // identifies the program: results of another one are not reused
 
 	reused, again, read atomic.Int64
 }
 
-// Counts returns how many files' results were reused, how many of these were made again and compared, and how many
-// bytes of files were read in all.
+// Counts returns the number of files with reused results, of those checked again for comparison, and of bytes read
+// from files.
 func (r *Reuse) Counts() (reused, again, read int64) {
 	return r.reused.Load(), r.again.Load(), r.read.Load()
 }
 
-// A kept is what is stored of a file: all that the verdict needs of a file that was scanned.
+// A kept is the stored result of a scanned file, with all that the verdict needs.
 type kept struct {
 	Bytes    int64
 	Unparsed bool          `json:",omitzero"`
@@ -58,11 +58,11 @@ type keptEnd struct {
 	End     verdict.Evidence
 }
 
-// A Cache is the reuse of results in one scan.
+// A Cache reuses results in one scan.
 type Cache struct {
 	Reuse  *Reuse
-	Depend []string // what results depend on in addition to a file and the rules: the version, the bundles' hashes
-	Commit string   // that is scanned: it chooses which results are made again
+	Depend []string // other inputs of a result than the file and the rules: the version, the bundles' hashes
+	Commit string   // the scanned commit: it selects the results to check again
 }
 
 // check checks a file by its content, or takes the result of an earlier scan.
@@ -86,17 +86,17 @@ func (u *Cache) key(c *Checker, r *Result) (k reuse.Key, ok bool) {
 	if !r.File.IsRegular() || r.File.Blob.IsZero() {
 		return k, false
 	}
-	if r.Plan.engine.all { // its numbers of patterns, which a kept result has, depend on more than the rules of the key
+	if r.Plan.engine.all { // the pattern indices in a kept result depend on more than the rules of the key
 		return k, false
 	}
 	if r.File.Checkout != nil {
-		// What git writes in another encoding is judged in that one, too.
+		// A blob that git checks out in another encoding is checked in that one, too.
 		if a, err := r.File.Checkout.Attributes(r.File.Path); err != nil || len(a.Encodings) > 0 {
 			return k, false
 		}
 	}
 	h := sha256.New()
-	add := func(texts ...string) { // none of which can be taken for another
+	add := func(texts ...string) { // no two keys can be confused
 		for _, text := range texts {
 			h.Write(binary.AppendUvarint(nil, uint64(len(text))))
 			h.Write([]byte(text))
@@ -116,8 +116,8 @@ func (u *Cache) key(c *Checker, r *Result) (k reuse.Key, ok bool) {
 	return reuse.Key(h.Sum(nil)), true
 }
 
-// fromStore takes the result of a file from the store; false if the file is to be read. It then returns what the store
-// has, if that is to be compared.
+// fromStore takes the result of a file from the store, or returns false if the file must be read. It then returns the
+// stored result if the two are to be compared.
 func (u *Cache) fromStore(c *Checker, r *Result, k reuse.Key) (compare []byte, done bool) {
 	text, ok := u.Reuse.Store.Get(k)
 	if !ok {
@@ -140,21 +140,21 @@ func (u *Cache) fromStore(c *Checker, r *Result, k reuse.Key) (compare []byte, d
 	return nil, true
 }
 
-// checksAgain reports whether a reused result is one of those, one in a hundred, that are made again: other ones
-// in each commit, so that who forges an entry does not know whether it will be found out.
+// checksAgain selects one in a hundred reused results for another check. The selection differs in each commit, so that
+// nobody who forges an entry knows whether it will be found.
 func (u *Cache) checksAgain(k reuse.Key) bool {
 	sum := sha256.Sum256(append(k[:], u.Commit...))
 	return binary.BigEndian.Uint64(sum[:8])%100 == 0
 }
 
-// keep stores the result of a file that was scanned. If there was one in the store, it must have been the same.
+// keep stores the result of a scanned file. It must equal a result that the store already had.
 func (u *Cache) keep(c *Checker, r *Result, k reuse.Key, compare []byte) {
 	whole := r.Scanned && r.Err == nil && len(r.keys.errors) == 0
 	var text []byte
 	if whole {
 		var err error
 		if text, err = json.Marshal(keptOf(r)); err != nil {
-			whole = false // it has text that JSON does not hold
+			whole = false // it has text that JSON cannot represent
 		}
 	}
 	switch {
@@ -170,7 +170,7 @@ func (u *Cache) keep(c *Checker, r *Result, k reuse.Key, compare []byte) {
 	}
 }
 
-// secret reports whether a rule that redacts has found something in the file: that is not to be in another one.
+// secret reports whether a rule with redact found something in the file: its text must not be stored.
 func (c *Checker) secret(r *Result) bool {
 	for _, rule := range r.Plan.Rules {
 		if !c.Bundle.Rules[rule].Redact {
@@ -191,7 +191,7 @@ func (c *Checker) secret(r *Result) bool {
 	return false
 }
 
-// keptOf returns what is stored of a result, the same for equal results.
+// keptOf returns the stored form of a result, the same for equal results.
 func keptOf(s *Result) *kept {
 	k := &kept{Bytes: s.Bytes, Unparsed: s.keys.unparsed, Finds: s.finds}
 	for ask, f := range s.keys.finds {
@@ -206,7 +206,7 @@ func keptOf(s *Result) *kept {
 	return k
 }
 
-// fits reports whether what is stored can be of a file: its indices are of that plan's patterns. What is forged may be
+// fits reports whether a stored result can belong to a file: its indices are in the plan. A forged result may be
 // wrong, but must not end the run.
 func (k *kept) fits(r *Result) bool {
 	n := r.Plan.engine.engine.Len()
@@ -225,7 +225,7 @@ func (k *kept) fits(r *Result) bool {
 	return k.Bytes >= 0
 }
 
-// fits reports whether what is stored of an item with a key can be of one of the selection.
+// fits reports whether a stored result of a key pattern can belong to the plan.
 func (s *Plan) fits(o keptKey) bool {
 	return slices.ContainsFunc(s.asked, func(a *keyPattern) bool {
 		in := func(i int) bool { return i >= 0 && i < len(a.item.Key.Paths) }

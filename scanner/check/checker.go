@@ -20,29 +20,28 @@ import (
 type Checker struct {
 	Bundle       *rules.Bundle
 	Plans        *PlanCache
-	Limiter      *ParseLimiter          // of what is parsed at the same time
-	Allowed      []string               // the reasons that are explicitly allowed
-	Exclude      func(string) bool      // paths that no rule applies to; nil: none
-	RuleFiles    []RuleFile             // of the bundles, in git's trees: not part of them
+	Limiter      *ParseLimiter          // bounds parallel parsing
+	Allowed      []string               // the explicitly allowed reasons
+	Exclude      func(string) bool      // paths that no rule applies to; nil if there are none
+	RuleFiles    []RuleFile             // the bundles' rule files in git's trees: not part of them
 	MaxFileBytes int64                  // a longer file is an error; 0: no limit
-	Compares     bool                   // what a file was before is read next
+	Compares     bool                   // the file's baseline is read next
 	FilterReport *checkout.FilterReport // nil: unused
 	Cache        *Cache                 // nil: every file is read
 	Explains     bool                   // results can explain themselves: see [Result.Explain]
-	Traces       bool                   // results know which required items are there: see [Result.Present]
+	Traces       bool                   // results know which required items occur: see [Result.Present]
 }
 
-// Allows reports whether a reason is explicitly allowed.
 func (c *Checker) Allows(reason string) bool { return slices.Contains(c.Allowed, reason) }
 
-// A RuleFile is a file of a bundle that was read from git's objects.
+// A RuleFile is a file of a bundle read from git's objects.
 type RuleFile struct {
 	Path string
 	Blob repo.Hash
 }
 
-// IsRuleFile reports whether a file of git's is one of the rule files: that content, not only that path, where a change
-// could put anything.
+// IsRuleFile reports whether a file in git is one of the rule files. Content counts as well as path: a change could
+// put anything at that path.
 func (c *Checker) IsRuleFile(f *tree.File) bool {
 	return f.IsRegular() && !f.Blob.IsZero() && slices.Contains(c.RuleFiles, RuleFile{f.Path, f.Blob})
 }
@@ -54,8 +53,8 @@ func (c *Checker) keys() *keyChecker {
 	return &keyChecker{bundle: c.Bundle, budget: c.Limiter, traced: c.Traces, reach: c.Explains}
 }
 
-// Check checks a file whose path and plan the result has by its content. When ctx ends on the way, it is not reached.
-// It does not say which rules are broken: that is [Result.Settle].
+// Check checks the file of a result, which has path and plan, by its content. If ctx ends meanwhile, Reached stays
+// false. [Result.Settle] then finds the violated rules.
 func (c *Checker) Check(ctx context.Context, x *match.Examiner, r *Result) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -71,12 +70,12 @@ func (c *Checker) Check(ctx context.Context, x *match.Examiner, r *Result) {
 	c.check(ctx, x, r)
 }
 
-// changed reports whether an error says that a content was not the same while it was read.
+// changed reports whether an error means that a content changed while it was read.
 func changed(err error) bool {
 	return errors.Is(err, worktree.ErrChanged) || errors.Is(err, match.ErrChanged)
 }
 
-// unopened are the kinds of file that have no content.
+// unopened are the file types without content.
 var unopened = map[worktree.Kind]struct{ reason, code, message string }{
 	worktree.Special: {AllowSpecialFile, code.NotRegular,
 		"it is a FIFO, socket or device, which is never opened; remove it, or allow it with --allow special-file"},
@@ -110,7 +109,7 @@ func (c *Checker) check(ctx context.Context, x *match.Examiner, r *Result) {
 	r.Reached = true
 }
 
-// judged takes what an examination of a file's bytes found, and says what they do not show.
+// judged adds the findings in a file's bytes, and the reasons why they may be incomplete.
 func (c *Checker) judged(ctx context.Context, x *match.Examiner, r *Result, rep match.Report) {
 	r.shape, r.examined, r.read = rep.Shape, true, rep.Bytes
 	r.finds, r.missing = rep.Finds, appendMissing(nil, &rep, "")
@@ -128,13 +127,13 @@ func (c *Checker) judged(ctx context.Context, x *match.Examiner, r *Result, rep 
 	}
 }
 
-// asksKeys reports whether the file is checked for items with a key: a link is not.
+// asksKeys reports whether the file is checked for key patterns: a symlink is not.
 func (r *Result) asksKeys() bool { return len(r.Plan.keyed) > 0 && r.File.Kind == worktree.Regular }
 
-// standsForOther reports whether bytes are a placeholder for a content. They are not checked for items with a key.
+// standsForOther reports whether bytes are a placeholder. They are not checked for key patterns.
 func standsForOther(rep *match.Report) bool { return rep.Pointer || rep.Crypt }
 
-// standsFor adds that bytes are a placeholder, and that the content was not checked. what names them.
+// standsFor records a placeholder, whose content was not checked. what names it.
 func (c *Checker) standsFor(r *Result, rep match.Report, what string) {
 	switch {
 	case rep.Pointer:
@@ -154,8 +153,8 @@ func (r *Result) unread(err error) {
 	}
 }
 
-// incomplete says that not all of a file was examined, unless that is allowed. The first such reason is named, if no
-// later one is not allowed.
+// incomplete records that part of a file was not checked, unless that is allowed. It names the first reason that is
+// not allowed, or else the first.
 func (c *Checker) incomplete(r *Result, reason, is, message string) {
 	allowed := c.Allows(reason)
 	if r.Reason == "" || r.Err == nil && !allowed {
@@ -166,8 +165,8 @@ func (c *Checker) incomplete(r *Result, reason, is, message string) {
 	}
 }
 
-// isTemporary reports whether an error is that of a file which another run has put in its
-// verdict's place since it was listed: before it was opened, or while it was read.
+// isTemporary reports whether an error belongs to a file that another run replaced by its verdict after it was listed:
+// before it was opened, or while it was read.
 func isTemporary(f *tree.File, err error) bool {
 	if changed(err) {
 		var again tree.Content
@@ -187,8 +186,8 @@ func (c *Checker) unopened(r *Result, kind worktree.Kind) {
 	r.Reached = true
 }
 
-// read examines a file. Most take one read, which needs no look at whether they change
-// meanwhile; the others are read again from the first byte, and watched.
+// read examines a file. One read is enough for most, and needs no check for changes; the others are read again from
+// the first byte, and watched.
 func (c *Checker) read(ctx context.Context, x *match.Examiner, r *Result) (match.Report, error) {
 	watched := c.MaxFileBytes > 0
 	rep, err := c.readOnce(ctx, x, r, watched)
@@ -213,16 +212,16 @@ func (c *Checker) readOnce(ctx context.Context, x *match.Examiner, r *Result, wa
 		r.keys, err = c.keys().examine(ctx, x, r.Plan, r.File.Path, content, &rep)
 	}
 	if blob, ok := content.(*repo.Blob); ok && c.Compares && len(rep.Finds)+len(rep.Missing)+len(r.keys.finds) > 0 {
-		blob.Remember() // what the file was before is read next
+		blob.Remember() // the file's baseline is read next
 	}
-	// One read sees a file at one moment; several may see it at different ones.
+	// A single read sees a file at one moment; several reads may not.
 	if err == nil && rep.Reads > 1 {
 		err = content.Changed()
 	}
 	return rep, err
 }
 
-// reasons are the words with which the verdict says that a file was not scanned.
+// reasons are the verdict's words for files that were not scanned.
 var reasons = map[string]string{
 	code.Changed:       "changed",
 	code.CaseCollision: "case-collision",

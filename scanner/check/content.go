@@ -1,15 +1,15 @@
 // Package check checks one file by the rules of a bundle: its bytes, and the values of its keys.
 //
-// A [Plan] is the rules that select a file, with all that they look for compiled together; a [PlanCache] keeps one for
-// each set of rules. A [Checker] checks the files of a scan, a [ContentChecker] contents that are at hand, as a hook or
-// a rule's example has them, and [File] one of them. Each gives a [Result]: what was found, what is missing, and why
-// the file could not be checked, if it could not. A [Finding] is a violation before its texts are put together.
+// A [Plan] is the rules that select a file, with their patterns compiled together; a [PlanCache] keeps one for each
+// set of rules. A [Checker] checks the files of a scan, a [ContentChecker] contents in memory, from a hook or a rule's
+// example, and [File] a single one. Each gives a [Result]: matches, missing patterns, and the reason if the file could
+// not be checked. A [Finding] is a violation before its texts are put together.
 //
-// Where .gitattributes makes git write another encoding on checkout, that form is checked as well as the blob. A file
-// is parsed, once in each format, if a rule that selects it has an item with a key. A link is not.
+// If .gitattributes makes git write another encoding on checkout, that variant is checked as well as the blob. A file
+// is parsed, once in each format, if a rule that selects it has a key pattern. A symlink is not parsed.
 //
-// A file is read to its last byte. What cannot be read is an error of the result, and a panic in here is one, too. It
-// knows one file at a time, neither its tree nor what was there before; it writes nothing but the store of a [Cache].
+// A file is read to its last byte. A read error, and a panic in this package, is an error of the result. The package
+// knows one file at a time, neither its tree nor its baseline; it writes only the store of a [Cache].
 package check
 
 import (
@@ -25,18 +25,17 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// File checks one content as if it stood at path in a tree, and returns the
-// violations in the order of a verdict. It reads nothing and has no effects. The
-// path is relative, with slashes. Required files are not looked for. The error is an [UndecidedError], with the
-// violations that there are anyway, or the context's.
+// File checks one content as if it stood at path in a tree, and returns the violations in the order of a verdict. It
+// reads nothing and has no effects. The path is relative, with slashes. Required files are not checked. The error is
+// an [UndecidedError], with the violations found anyway, or the context's.
 func File(ctx context.Context, b *rules.Bundle, path string, content []byte) ([]verdict.Violation, error) {
 	return NewContentChecker(b).Check(ctx, path, content)
 }
 
-// A ContentChecker is [File] for one bundle. It keeps what it prepares for a path's rules, so that the next content
-// costs less. One goroutine may use it at a time.
+// A ContentChecker is [File] for one bundle. It caches the plans of a path's rules for the next content. One goroutine
+// may use it at a time.
 type ContentChecker struct {
-	Traces bool // results know which required items are there: see [Result.Present]
+	Traces bool // results know which required items occur: see [Result.Present]
 	Window int  // of [match.Examiner]
 
 	bundle   *rules.Bundle
@@ -45,11 +44,11 @@ type ContentChecker struct {
 	last     Result
 }
 
-// TextAlone reports whether the content that was checked last cannot be parsed, and was checked as text only by rules
-// with "unparsable: text".
+// TextAlone reports whether the last content cannot be parsed, and was checked as text only by rules with "unparsable:
+// text".
 func (c *ContentChecker) TextAlone() bool { return c.last.TextAlone() }
 
-// NewContentChecker returns a checker that has prepared nothing yet.
+// NewContentChecker returns a checker without plans.
 func NewContentChecker(b *rules.Bundle) *ContentChecker {
 	return &ContentChecker{bundle: b, plans: NewPlanCache(b)}
 }
@@ -71,7 +70,7 @@ func (c *ContentChecker) Check(ctx context.Context, path string, content []byte)
 	return violations, nil
 }
 
-// Result returns the result of a content as if it stood at path in a tree. The error is the context's.
+// Result returns the result of a content as if it stood at path in a tree. It fails only with the context's error.
 func (c *ContentChecker) Result(ctx context.Context, path string, content []byte) (Result, error) {
 	r := Result{
 		File: tree.File{Path: path}, Forbidden: c.bundle.Forbidding(path, nil),
@@ -102,9 +101,9 @@ func (c *ContentChecker) Result(ctx context.Context, path string, content []byte
 	return r, nil
 }
 
-// UndecidedError is the error of a content that rules could not judge: it cannot be parsed, or its format is not known.
+// UndecidedError reports a content that rules could not check: it cannot be parsed, or its format is unknown.
 type UndecidedError struct {
-	Errors []verdict.Error // one at least, each of another code
+	Errors []verdict.Error // one or more, each of another code
 }
 
 func (u *UndecidedError) Error() string {
@@ -115,7 +114,7 @@ func (u *UndecidedError) Error() string {
 	return strings.Join(all, "; ")
 }
 
-// Has reports whether a code is among those of the errors.
+// Has reports whether one of the errors has a code.
 func (u *UndecidedError) Has(code string) bool {
 	return u != nil && slices.ContainsFunc(u.Errors, func(e verdict.Error) bool { return e.Code == code })
 }

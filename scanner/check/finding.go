@@ -13,31 +13,30 @@ import (
 
 // A Finding is a violation before its texts are put together.
 type Finding struct {
-	Path           string // "": the tree lacks a file
+	Path           string // "" if the file is missing in the tree
 	Rule           int    // index in the bundle
 	Ref            rules.PatternRef
-	Match          *match.Find       // of an item that must not appear, or of one with a key
-	Key            *KeyMatch         // of one with a key, that match
-	EOF            *verdict.Evidence // of an item that is missing; else nil: most violations need none, and it is large
+	Match          *match.Find       // a forbidden item, or a key pattern
+	Key            *KeyMatch         // matches of a key pattern
+	EOF            *verdict.Evidence // of a missing item; otherwise nil: most violations need none, and it is large
 	Note           string            // of verdict.Violation
-	MaxOccurrences int64             // of Match in the form of the file that has most; 0: in no other one more often
+	MaxOccurrences int64             // of Match in the variant with most; 0: no other variant has more
 
 	Status  string          // of verdict.Violation
-	Places  []verdict.Place // with their status; nil: those of the match
-	Grouped *Result         // of its file, if that is compared together with others, at the end
+	Places  []verdict.Place // with their labels; nil: those of the match
+	Grouped *Result         // its file's group, if several files are compared together, at the end
 
-	firstNew *firstNew // what is shown of the first introduced place; nil: that is the first one, or there is none
+	firstNew *firstNew // the first new place; nil: it is the first place, or there is none
 }
 
-// A firstNew is what is shown of the first introduced place of a violation that is not its first one.
+// A firstNew is the evidence of a violation's first new place, other than its first place.
 type firstNew struct {
-	place   int // in the list of places
+	place   int // in Places
 	match   *match.Find
-	keyPath int // of a key, that leads there
+	keyPath int // of the path that leads to the key
 }
 
-// Occurrences is how often the rule is broken there, in the form of the file in which that is most often: programs can
-// read each of them.
+// Occurrences is the largest number of matches in one variant of the file: programs can read each variant.
 func (br *Finding) Occurrences() int64 {
 	if br.Match == nil {
 		return 1
@@ -45,8 +44,7 @@ func (br *Finding) Occurrences() int64 {
 	return max(br.Match.Evidence.Occurrences, br.MaxOccurrences)
 }
 
-// judge appends the violations that the finds in a file are for the rules that
-// select it.
+// judge appends the violations of the rules that select a file, by its finds.
 func (s *Plan) judge(path string, finds []*match.Find, b *rules.Bundle, broken []Finding) []Finding {
 	if len(finds) == 0 {
 		return broken
@@ -71,11 +69,11 @@ func (s *Plan) judge(path string, finds []*match.Find, b *rules.Bundle, broken [
 	return broken
 }
 
-// missingItems are what a content does not have of what it must have.
+// missingItems are the required items that a content does not have.
 type missingItems struct {
 	missing []int             // indices in the engine
-	end     *verdict.Evidence // where the content ends
-	note    string            // of what is not the file's own bytes
+	end     *verdict.Evidence // the end of the content
+	note    string            // from a variant of the file
 }
 
 func missingOf(rep *match.Report, note string) missingItems {
@@ -106,7 +104,7 @@ func (s *Plan) addMissing(path string, l missingItems, b *rules.Bundle, broken [
 	return broken
 }
 
-// PathFindings appends the violations that a path is because of globs of forbidden_files.
+// PathFindings appends the violations of a path by globs of forbidden_files.
 func PathFindings(path string, globs []rules.GlobOf, broken []Finding) []Finding {
 	for _, g := range globs {
 		broken = append(broken, Finding{
@@ -124,7 +122,7 @@ func SortFindings(broken []Finding) {
 	})
 }
 
-// Violation puts together the violation that a finding is.
+// Violation returns the verdict's violation for a finding.
 func (br *Finding) Violation(b *rules.Bundle) verdict.Violation {
 	r := &b.Rules[br.Rule]
 	v := verdict.Violation{
@@ -173,13 +171,13 @@ func (br *Finding) found(v *verdict.Violation, r *rules.Rule) {
 	v.Evidence.Excerpt = excerptOf(item, f, path, redact)
 	if redact {
 		line = []byte(v.Evidence.Excerpt)
-		v.Evidence.LineHash = "" // of 100 characters, so of what is masked
+		v.Evidence.LineHash = "" // of 100 characters, redacted ones included
 	}
 	v.Fingerprint = verdict.Fingerprint(v.RuleID, v.File, v.Evidence.Pattern, line)
 	br.showStatus(v, item, redact)
 }
 
-// excerptOf returns the excerpt of a find. path is the number of the path of a key that leads there.
+// excerptOf returns the excerpt of a find. path is the index of the path that leads to the key.
 func excerptOf(item rules.Item, f *match.Find, path int, redact bool) string {
 	before, matched, after := f.Before, f.Matched, f.After
 	if redact {
@@ -206,8 +204,8 @@ func mask(s string) string {
 	}, s)
 }
 
-// inPlace cuts the parts of an excerpt whose match is replaced by an expression or a path: what it matched may be the
-// secret. The expression comes first, and the room that it leaves is divided evenly.
+// inPlace cuts the parts of an excerpt whose match is replaced by a regex or a path: the match may be the secret. The
+// regex comes first, and the rest of the room is divided evenly.
 func inPlace(before, expression, after string) (b, e, a string) {
 	const room = 200
 	left, mid, right := []rune(before), []rune(expression), []rune(after)
@@ -217,8 +215,8 @@ func inPlace(before, expression, after string) (b, e, a string) {
 	return string(left[len(left)-l:]), string(mid), string(right[:min(len(right), free-l)])
 }
 
-// judgeKeys appends the violations that finds of items with a key are for the rules that select a file. Only of a whole
-// file is known what it lacks.
+// judgeKeys appends the violations of the rules that select a file, by its finds of key patterns. Missing items are
+// known only if the whole file was read.
 func (s *Plan) judgeKeys(path string, k *keyResult, whole bool, b *rules.Bundle, broken []Finding) []Finding {
 	if len(k.finds) == 0 {
 		return broken
@@ -243,7 +241,7 @@ func (s *Plan) judgeKeys(path string, k *keyResult, whole bool, b *rules.Bundle,
 	return broken
 }
 
-// ShowInstead has the violation show another occurrence than the first one: the one with a number, at an index of
+// ShowInstead makes the violation show an occurrence other than the first: the one with a number, at an index of
 // Places, as it was read again.
 func (br *Finding) ShowInstead(place, occurrence int, read *match.Find) {
 	br.firstNew = &firstNew{place: place, match: read}

@@ -12,11 +12,12 @@ import (
 	"github.com/policyscan/policyscan/verdict/code"
 )
 
-// foundCheckedOut begins the note on what is only in another form of a file.
+// foundCheckedOut begins the note on a match that only another variant of a file has.
 const foundCheckedOut = "found in the file as git checks it out"
 
-// examineWrittenForms examines a blob in each other form in which git may write it on disk. A pattern that the blob has
-// gets the larger number of occurrences; one that only a form has is added, with a note. It returns false if ctx ended.
+// examineWrittenForms examines a blob in each other variant that git may write on disk. A pattern in the blob gets the
+// larger number of occurrences; a pattern that only a variant has is added, with a note. It returns false if ctx
+// ended.
 func (c *Checker) examineWrittenForms(ctx context.Context, x *match.Examiner, r *Result) bool {
 	attributes, err := r.File.Checkout.Attributes(r.File.Path)
 	var unknown *checkout.UnknownEncoding
@@ -57,8 +58,7 @@ func (c *Checker) examineWrittenForms(ctx context.Context, x *match.Examiner, r 
 	return true
 }
 
-// examineForm examines a file's content in another form, and adds the finds of patterns that are not known yet, with a
-// note.
+// examineForm examines another variant of a file, and adds the finds of new patterns, with a note.
 func (c *Checker) examineForm(
 	ctx context.Context, x *match.Examiner, r *Result, encoding checkout.Encoding, note string,
 	known map[int]*match.Find,
@@ -69,7 +69,7 @@ func (c *Checker) examineForm(
 	}
 	defer content.Close()
 	limit := x.Limit
-	x.Limit = 0 // it is about the file, which was within it
+	x.Limit = 0 // the limit applies to the file, which was within it
 	reader := checkout.NewReader(content, encoding)
 	x.Keep = r.asksKeys()
 	rep, err := x.Examine(ctx, r.Plan.engine.engine, reader)
@@ -95,7 +95,7 @@ func (c *Checker) examineForm(
 			r.formOf(f.find, encoding)
 		}
 	}
-	// Filters run after the encoding: what they take for a pointer is what it makes.
+	// Filters run after the encoding: they look for a pointer in its output.
 	c.standsFor(r, rep, "what git writes for it (working-tree-encoding)")
 	r.missing = appendMissing(r.missing, &rep, missingNote(note))
 	for _, f := range rep.Finds {
@@ -113,8 +113,7 @@ func (c *Checker) examineForm(
 
 func missingNote(note string) string { return "missing" + strings.TrimPrefix(note, "found") }
 
-// formOf keeps in which encoding of the file a find is, if it is one of those of the result, so that it can be read
-// again.
+// formOf remembers the variant of a find, so that it can be read again.
 func (r *Result) formOf(f *match.Find, encoding checkout.Encoding) {
 	if _, counts := r.notes[f]; !counts {
 		return
@@ -125,7 +124,7 @@ func (r *Result) formOf(f *match.Find, encoding checkout.Encoding) {
 	r.variants[f] = encoding
 }
 
-// again notes that what was found already occurs in another form, too: there may be more there than in the file's own
+// again records that a known match also occurs in another variant: there may be more matches than in the file's own
 // bytes.
 func (r *Result) again(known, inForm *match.Find) {
 	if inForm.Evidence.Occurrences <= max(known.Evidence.Occurrences, r.most[known]) {

@@ -18,66 +18,66 @@ import (
 	"github.com/policyscan/policyscan/verdict/code"
 )
 
-// A keyRef is what an item with a key asks of a file: its name says all.
+// A keyRef identifies a key pattern by its name.
 type keyRef struct {
 	name     string
 	required bool
 }
 
-// A KeyMatch is that a file breaks an item with a key. Its evidence is of the first place.
+// A KeyMatch is a match of a key pattern. Its evidence shows the first place.
 type KeyMatch struct {
 	find  *match.Find
-	path  int   // of the item, which leads there or is missing: its index
-	paths []int // of each occurrence that the find knows
+	path  int   // index of the path that leads to the key, or whose key is missing
+	paths []int // for each occurrence that the find knows
 }
 
-// hasPlace reports whether the find is at a place of the file, and not that the file as a whole lacks something.
+// hasPlace reports whether the find has a place in the file, and does not mean that something is missing in the whole
+// file.
 func (f KeyMatch) hasPlace() bool {
 	return f.find.Evidence.Kind == verdict.KindKey || f.find.Evidence.Offset > 0 || f.find.Matched != ""
 }
 
-// A keyResult is what the items with a key say of a content.
+// A keyResult is the result of the key patterns for a content.
 type keyResult struct {
 	finds    map[keyRef]KeyMatch
-	errors   []verdict.Error // why rules could not judge it
+	errors   []verdict.Error // why rules could not check it
 	reason   string          // the word for the first of them
-	unjudged []int           // the rules that could not
-	unparsed bool            // it cannot be parsed, and a rule lets its text alone be judged
+	unjudged []int           // the rules that could not check it
+	unparsed bool            // it cannot be parsed, and a rule allows checking its text alone
 	parsed   []formats.Format
-	textOnly []formats.Format      // of those in which it cannot be parsed
-	signs    map[string]keys.Signs // of required items, by their names, if someone asks
-	reach    map[keyRef]keys.Reach // of items, likewise
+	textOnly []formats.Format      // the formats in which it cannot be parsed
+	signs    map[string]keys.Signs // required items by name; nil if unused
+	reach    map[keyRef]keys.Reach // items by name; nil if unused
 }
 
-// A keyChecker asks items with a key of contents.
+// A keyChecker checks contents for key patterns.
 type keyChecker struct {
 	bundle *rules.Bundle
-	budget *ParseLimiter // nil: no other content is parsed at the same time
-	note   string        // "", or which form of a file the contents are, for the messages
-	traced bool          // someone asks for the signs of required items
-	reach  bool          // someone asks how much of a content items ask
+	budget *ParseLimiter // nil: no limit on parallel parsing
+	note   string        // the variant of the file in the contents, for messages; "" for the file itself
+	traced bool          // collects the signs of required items
+	reach  bool          // collects how much of a content the items apply to
 }
 
-// A ParseLimiter bounds how much is parsed at the same time: documents need many times as much memory as their text.
-// It has place for one content of any length that is parsed at all.
+// A ParseLimiter bounds the contents parsed at the same time: documents need many times the memory of their text. It
+// has room for one content of the maximal length.
 type ParseLimiter struct {
 	mu   sync.Mutex
 	free *sync.Cond
 	left int64
 }
 
-// NewParseLimiter returns a limiter with all of its room free.
 func NewParseLimiter() *ParseLimiter {
 	b := &ParseLimiter{left: int64(formats.Limits().Bytes)}
 	b.free = sync.NewCond(&b.mu)
 	return b
 }
 
-// weight is what a content of n bytes takes of a budget. In a quarter of the longest there can be nearly as many values
-// as in any content, at two bytes each, and memory goes by values: so a content that long is parsed by itself.
+// weight is a content's share of the limiter. A quarter of the maximal length can have nearly as many values as any
+// content, at two bytes each, and memory depends on values: a content of that length is parsed alone.
 func weight(n int64) int64 { return min(4*n, int64(formats.Limits().Bytes)) }
 
-// enter waits until there is room for a weight, and returns how to leave.
+// enter waits until there is room for a weight, and returns its release.
 func (b *ParseLimiter) enter(n int64) (leave func()) {
 	if b == nil {
 		return func() {}
@@ -101,7 +101,7 @@ func hasKeys(r *rules.Rule) bool {
 	return slices.ContainsFunc(r.Patterns, isKey) || slices.ContainsFunc(r.Required, isKey)
 }
 
-// examine judges a content, which was examined, by the items with a key of the rules that select it.
+// examine checks an examined content by the key patterns of the rules that select it.
 func (k *keyChecker) examine(
 	ctx context.Context, x *match.Examiner, s *Plan, path string, c io.ReadSeeker, rep *match.Report,
 ) (keyResult, error) {
@@ -120,7 +120,7 @@ func (k *keyChecker) examine(
 		}
 		content = make([]byte, rep.Bytes)
 		_, err := io.ReadFull(c, content)
-		rep.Reads += 2 // one at least, besides those that examined it
+		rep.Reads += 2 // one or more other ones
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			err = match.ErrChanged
 		}
@@ -169,7 +169,7 @@ func formatOf(item rules.Item, path string) (formats.Format, bool) {
 	return f, known
 }
 
-// judge parses a content, once in each format that items name, and asks the items.
+// judge parses a content, once in each format that items name, and checks the items.
 func (k *keyChecker) judge(
 	ctx context.Context, x *match.Examiner, s *Plan, path string, content []byte,
 ) (keyResult, error) {
@@ -215,7 +215,7 @@ func (k *keyChecker) judge(
 	return out, context.Cause(ctx)
 }
 
-// ask asks items of parsed documents, and adds what breaks them.
+// ask checks items in parsed documents, and adds their matches.
 func (k *keyChecker) ask(
 	ctx context.Context, x *match.Examiner, out *keyResult, text *match.Text, items []*keyPattern,
 	documents []keys.Document,
@@ -254,10 +254,10 @@ func (k *keyChecker) ask(
 		f := finds[i]
 		f.Evidence.Kind = verdict.KindKey
 		if a.required {
-			f.Evidence.Kind = verdict.KindMissing // or another value is in its place
+			f.Evidence.Kind = verdict.KindMissing // or has another value
 		}
 		first := hits[i][0]
-		if a.required && first.At == (keys.Span{}) { // the file has nothing that could have it
+		if a.required && first.At == (keys.Span{}) { // the file has no place for it
 			if f, err = x.Lacking(ctx, text); err != nil {
 				return err
 			}
@@ -272,7 +272,7 @@ func (k *keyChecker) ask(
 	return nil
 }
 
-// unread notes why a content could not be parsed. An error of another kind is returned.
+// unread records why a content could not be parsed. It returns errors of other kinds.
 func (k *keyChecker) unread(
 	ctx context.Context, x *match.Examiner, out *keyResult, path string, text *match.Text, f formats.Format,
 	items []*keyPattern, err error,
@@ -296,7 +296,7 @@ func (k *keyChecker) unread(
 			reason, advice = "this looks like a template", k.templateAdvice(strict)
 		}
 		if slices.ContainsFunc(asking, func(r int) bool { return k.bundle.Rules[r].Redact }) {
-			reason, _, _ = strings.Cut(reason, ":") // what a parser found there may be the secret
+			reason, _, _ = strings.Cut(reason, ":") // the parser's message may quote the secret
 		}
 		at, err := x.Locate(ctx, text, [][]match.Region{{{Start: parse.Offset, End: parse.Offset}}})
 		if err != nil {
@@ -308,7 +308,7 @@ func (k *keyChecker) unread(
 	case errors.As(err, &limit):
 		var place verdict.Evidence
 		where := ""
-		if limit.Offset > 0 { // else it is about the file as a whole
+		if limit.Offset > 0 { // otherwise the error applies to the file as a whole
 			at, err := x.Locate(ctx, text, [][]match.Region{{{Start: limit.Offset, End: limit.Offset}}})
 			if err != nil {
 				return err
@@ -325,7 +325,8 @@ func (k *keyChecker) unread(
 	return nil
 }
 
-// isTemplate reports whether a text that cannot be parsed has a mark of a template. GitHub's ${{ is a part of a text.
+// isTemplate reports whether a text that cannot be parsed has the mark of a template. GitHub's ${{ is part of a
+// string.
 func isTemplate(text []byte) bool {
 	if bytes.Contains(text, []byte("{%")) || bytes.Contains(text, []byte("<%")) {
 		return true
@@ -333,8 +334,8 @@ func isTemplate(text []byte) bool {
 	return bytes.Count(text, []byte("{{")) > bytes.Count(text, []byte("${{"))
 }
 
-// templateAdvice says what to do about a template. Only a rule that has a pattern without a key next to those with one
-// can have the text alone checked.
+// templateAdvice is the advice for a template. Only a rule that also has a pattern without a key can check the text
+// alone.
 func (k *keyChecker) templateAdvice(strict []int) string {
 	write := "add a text or a regex and unparsable: text there"
 	isText := func(item rules.Item) bool { return item.Kind != rules.Key }
@@ -347,7 +348,7 @@ func (k *keyChecker) templateAdvice(strict []int) string {
 	return "exclude it from " + k.named(strict) + ", " + write + " to check only its text, or scan what it renders"
 }
 
-// tooLong is what comes of a content that is not read into memory.
+// tooLong records a content that is too long to be read into memory.
 func (k *keyChecker) tooLong(s *Plan, path string, limit int64) (out keyResult) {
 	var asking, nameless []int
 	for _, a := range s.asked {
@@ -374,7 +375,7 @@ func (k *keyChecker) nameless(asking []int) string {
 		k.named(asking), strings.Join(formats.Extensions(), " "))
 }
 
-// named names rules, which may be given several times, as far as a message can.
+// named lists rules, possibly repeated, for a message of limited length.
 func (k *keyChecker) named(list []int) string {
 	list = slices.Clone(list)
 	slices.Sort(list)
@@ -396,12 +397,12 @@ func (k *keyChecker) named(list []int) string {
 	return names[0]
 }
 
-// fail adds an error about the content as a whole, which rules could not judge, the first of each code.
+// fail adds an error for the content as a whole, which rules could not check, the first of each code.
 func (out *keyResult) fail(asking []int, reason, is, path, message string) {
 	out.failAt(asking, &verdict.Evidence{}, reason, is, path, message)
 }
 
-// failAt adds an error about the place of an evidence, the first of each code.
+// failAt adds an error at a place, the first of each code.
 func (out *keyResult) failAt(asking []int, at *verdict.Evidence, reason, is, path, message string) {
 	out.unjudged = append(out.unjudged, asking...)
 	if out.reason == "" {
@@ -413,7 +414,7 @@ func (out *keyResult) failAt(asking []int, at *verdict.Evidence, reason, is, pat
 	}
 }
 
-// add adds what the items say of another form of the content. What is known already is not said twice; again is told.
+// add adds the results of another variant of the content, without repeating known ones, which are passed to again.
 func (out *keyResult) add(form keyResult, again func(known, inForm *match.Find), noted func(KeyMatch)) {
 	for ask, f := range form.finds {
 		if known, ok := out.finds[ask]; ok {

@@ -7,23 +7,23 @@ import (
 	"github.com/policyscan/policyscan/scanner/worktree"
 )
 
-// An ItemState is how an item of a rule was looked for in a file's content.
+// An ItemState describes the search for an item of a rule in a file's content.
 type ItemState struct {
 	Undecided bool
-	Encodings []string // of a text or an expression: those in which it was looked for
-	Format    string   // of a key: that in which the file was parsed; "" if it was not
-	Places    int      // of a key: at how many places it was looked for; -1: the file was not parsed for it
-	WhyNone   string   // of a key that was looked for at no place; else ""
-	Note      string   // why a key was not looked for; else ""
+	Encodings []string // for a literal or a regex: the encodings searched
+	Format    string   // for a key: the format in which the file was parsed; "" if it was not
+	Places    int      // for a key: the number of places checked; -1: the file was not parsed for it
+	WhyNone   string   // for a key without a place; otherwise ""
+	Note      string   // why a key was not checked; otherwise ""
 }
 
 // Examined reports whether the content was read.
 func (r *Result) Examined() bool { return r.examined }
 
-// BOM returns the encoding that the byte order mark of the content names; "" without one.
+// BOM returns the encoding of the content's byte order mark; "" without one.
 func (r *Result) BOM() string { return r.shape.Mark() }
 
-// Explain says how an item of a rule that selects the file was looked for. The checker has [Checker.Explains].
+// Explain describes the search for an item of a rule that selects the file. The checker has [Checker.Explains].
 func (r *Result) Explain(rule *rules.Rule, ref rules.PatternRef) (s ItemState) {
 	s.Places = -1
 	required := ref.Of == rules.RequiredPattern
@@ -53,8 +53,8 @@ func (r *Result) Explain(rule *rules.Rule, ref rules.PatternRef) (s ItemState) {
 	return s
 }
 
-// Present calls found with each required item, and each path of an "each", that a regular file has, if it was read to
-// its end. The checker has [Checker.Traces] or [ContentChecker.Traces].
+// Present calls found with each required item, and each path of an "each", that occurs in a regular file read to its
+// end. The checker has [Checker.Traces] or [ContentChecker.Traces].
 func (r *Result) Present(b *rules.Bundle, found func(rule int, part rules.Part)) {
 	if r.Plan == nil || !r.Scanned && !r.OnlyKeysFailed || r.File.Kind != worktree.Regular {
 		return

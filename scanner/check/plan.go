@@ -9,44 +9,42 @@ import (
 	"github.com/policyscan/policyscan/scanner/match"
 )
 
-// A Plan is a set of rules that select the same files, and the engine that
-// finds their patterns, and perhaps others.
+// A Plan is a set of rules that select the same files, and the engine with at least their patterns.
 type Plan struct {
 	Rules  []int         // indices in the bundle, ascending
-	keyed  []int         // those of them that have items with a key
-	asked  []*keyPattern // those items, each once
+	keyed  []int         // the rules with key patterns
+	asked  []*keyPattern // the key patterns, each once
 	engine *patternSet
 }
 
 type patternSet struct {
 	engine *match.Engine
-	index  map[rules.Item]int // of each item that is no key, in it
-	all    bool               // it is of all rules, and the plans that share it have some of them
+	index  map[rules.Item]int // engine index of each item without a key
+	all    bool               // the engine has all rules; plans that share it use some of them
 }
 
-// A PlanCache is the plans of a bundle, made when they are first met. Several goroutines
-// may use them.
+// A PlanCache has the plans of a bundle, made on demand. Several goroutines may use them.
 type PlanCache struct {
 	bundle *rules.Bundle
 
-	mu       sync.Mutex       // of what follows
+	mu       sync.Mutex       // guards the fields below
 	plans    map[string]*Plan // by the rules' indices
 	patterns map[rules.Item]*match.Pattern
-	union    *patternSet // of all rules; nil until it is needed
+	union    *patternSet // for all rules; nil until needed
 }
 
-// maxEngines bounds how many sets of rules have their own engine. A tree can
-// hold a file for each of 2^n sets; those that come later share the union's engine.
+// maxEngines bounds the number of engines for sets of rules. A tree can have a file for each of 2^n sets; later sets
+// share an engine for all rules.
 const maxEngines = 256
 
-// Full reports whether sets of rules that come later share an engine.
+// Full reports whether further sets of rules share an engine.
 func (es *PlanCache) Full() bool {
 	es.mu.Lock()
 	defer es.mu.Unlock()
 	return len(es.plans) >= maxEngines
 }
 
-// NewPlanCache returns a cache for the rules of a bundle, with no plan yet.
+// NewPlanCache returns an empty cache for the rules of a bundle.
 func NewPlanCache(b *rules.Bundle) *PlanCache {
 	return &PlanCache{bundle: b, plans: map[string]*Plan{}, patterns: map[rules.Item]*match.Pattern{}}
 }
@@ -91,7 +89,7 @@ func (es *PlanCache) Plan(selected []int) *Plan {
 	return s
 }
 
-// engine compiles the texts and expressions of some rules, each once.
+// engine compiles the literals and regexes of some rules, each once.
 func (es *PlanCache) engine(selected []int) *patternSet {
 	e := &patternSet{index: map[rules.Item]int{}}
 	var patterns []*match.Pattern
@@ -127,7 +125,7 @@ func (es *PlanCache) engine(selected []int) *patternSet {
 	return e
 }
 
-// compile returns the pattern of a text or an expression of a bundle, which has only expressions that compile.
+// compile returns the pattern of a bundle's literal or regex. A bundle has only valid regexes.
 func compile(item rules.Item) *match.Pattern {
 	if item.Kind == rules.Regex {
 		x, err := regex.Compile(item.Text)

@@ -13,8 +13,8 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// RequiredFiles notes which globs of required_files a tree has a file for: a regular one that is not empty. Several
-// goroutines may use it.
+// RequiredFiles records which globs of required_files match a regular, non-empty file of the tree. Several goroutines
+// may use it.
 type RequiredFiles struct {
 	checker *Checker
 
@@ -23,12 +23,11 @@ type RequiredFiles struct {
 	files int
 }
 
-// NewRequiredFiles returns notes in which nothing is found yet.
 func NewRequiredFiles(c *Checker) *RequiredFiles {
 	return &RequiredFiles{checker: c, found: map[rules.GlobOf]bool{}}
 }
 
-// unmet returns the globs that a file at a path would meet and no other one meets yet.
+// unmet returns the globs that match a path and no file so far.
 func (q *RequiredFiles) unmet(path string) []rules.GlobOf {
 	if q.checker.Excludes(path) {
 		return nil
@@ -50,7 +49,7 @@ func (q *RequiredFiles) markFound(globs []rules.GlobOf) {
 	}
 }
 
-// Add adds a file on disk. If it cannot be read, it is not missing: that is the error.
+// Add adds a file on disk. An unreadable file is an error, not missing.
 func (q *RequiredFiles) Add(f *tree.File) *verdict.Error {
 	if q == nil || f.Kind != worktree.Regular || !f.Blob.IsZero() {
 		return nil
@@ -91,11 +90,11 @@ func (q *RequiredFiles) AddSnapshot(ctx context.Context, s *tree.Snapshot) error
 
 // emptyBlob is the hash of the empty file.
 var emptyBlob = sync.OnceValue(func() repo.Hash {
-	h, _ := repo.HashBlob(0, strings.NewReader("")) // which has nothing that could fail
+	h, _ := repo.HashBlob(0, strings.NewReader("")) // no step of it can fail
 	return h
 })
 
-// Has reports whether the tree has a file for a glob of a rule, by their indices. nil has none.
+// Has reports whether a file matches a glob of a rule, by their indices. nil has none.
 func (q *RequiredFiles) Has(rule, glob int) bool {
 	if q == nil {
 		return false
@@ -105,14 +104,14 @@ func (q *RequiredFiles) Has(rule, glob int) bool {
 	return q.found[rules.GlobOf{Rule: rule, Glob: glob}]
 }
 
-// Files returns how many files of snapshots were added.
+// Files returns the number of added snapshot files.
 func (q *RequiredFiles) Files() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.files
 }
 
-// AllFindings returns a finding for each glob of required_files: those of a tree that has none of the files.
+// AllFindings returns a finding for each glob of required_files, as for an empty tree.
 func (q *RequiredFiles) AllFindings() []Finding {
 	if q == nil {
 		return nil

@@ -16,37 +16,37 @@ import (
 // A Result is the result of a file that rules cover. Until it is Reached, Scanned is false and Reason is "".
 type Result struct {
 	File      tree.File
-	Plan      *Plan          // of the rules that select it; nil: none does
-	Forbidden []rules.GlobOf // because of which there must be no file of its path
+	Plan      *Plan          // of the rules that select it; nil if none does
+	Forbidden []rules.GlobOf // globs that forbid a file at its path
 
 	Reached        bool
 	Scanned        bool   // checked by every rule of the plan
-	Vanished       bool   // it is not a file of the tree after all
-	OnlyKeysFailed bool   // all that was not checked are items with a key
-	Reason         string // why it was not scanned, a word of the verdict
+	Vanished       bool   // not a file of the tree, as it turned out
+	OnlyKeysFailed bool   // only key patterns were not checked
+	Reason         string // why it was not scanned: a word of the verdict
 	Bytes          int64  // that were checked
 	Err            *verdict.Error
-	Findings       []Finding // once it is settled
+	Findings       []Finding // after Settle
 	Settled        bool
 
-	read     int64 // bytes that were read
+	read     int64 // bytes read
 	finds    []*match.Find
-	missing  []missingItems                    // of what was read
-	notes    map[*match.Find]string            // on those that are not in the file's own bytes
-	variants map[*match.Find]checkout.Encoding // of the file in which these are
-	most     map[*match.Find]int64             // occurrences in the form that has most; 0: in no other one more often
+	missing  []missingItems                    // in the bytes read
+	notes    map[*match.Find]string            // on finds that are not in the file's own bytes
+	variants map[*match.Find]checkout.Encoding // the variants with these finds
+	most     map[*match.Find]int64             // occurrences in the variant with most; 0: no other variant has more
 	keys     keyResult
-	shape    match.Shape // of what was examined
+	shape    match.Shape // of the examined content
 	examined bool
 }
 
-// KeyErrors returns why rules could not check the items with a key.
+// KeyErrors returns why rules could not check their key patterns.
 func (r *Result) KeyErrors() []verdict.Error { return r.keys.errors }
 
 // TextAlone reports whether the file cannot be parsed, and was checked as text only by a rule that allows that.
 func (r *Result) TextAlone() bool { return r.keys.unparsed }
 
-// UndecidedRules returns the rules whose items with a key could not be checked, by their indices in the bundle.
+// UndecidedRules returns the rules whose key patterns could not be checked, by their indices in the bundle.
 func (r *Result) UndecidedRules() []int { return r.keys.unjudged }
 
 // SelectedBy reports whether a rule, by its index in the bundle, selects the file.
@@ -54,7 +54,7 @@ func (r *Result) SelectedBy(rule int) bool {
 	return r.Plan != nil && slices.Contains(r.Plan.Rules, rule)
 }
 
-// Settle says which rules the file breaks, by all that was found in it.
+// Settle turns everything found in the file into findings.
 func (r *Result) Settle(b *rules.Bundle) {
 	r.Settled = true
 	if r.Plan != nil {
@@ -65,7 +65,7 @@ func (r *Result) Settle(b *rules.Bundle) {
 			br := &r.Findings[i]
 			br.Note, br.MaxOccurrences = r.notes[br.Match], r.most[br.Match]
 		}
-		// What a file that was not read to its end lacks is unknown.
+		// A required pattern may still occur in the part that was not read.
 		if len(r.missing) > 0 && whole && r.File.Kind == worktree.Regular {
 			r.lacking(b)
 		}
@@ -73,7 +73,7 @@ func (r *Result) Settle(b *rules.Bundle) {
 	r.Findings = PathFindings(r.File.Path, r.Forbidden, r.Findings)
 }
 
-// lacking adds what a file does not have that it must have, the first lack of each item.
+// lacking adds the missing items of a file, each once.
 func (r *Result) lacking(b *rules.Bundle) {
 	known := map[int]bool{} // missing items
 	for _, l := range r.missing {
@@ -85,11 +85,10 @@ func (r *Result) lacking(b *rules.Bundle) {
 	}
 }
 
-// ForRereading returns what [Result.Show] needs of a result.
+// ForRereading returns the parts of a result that [Result.Show] needs.
 func (r *Result) ForRereading() *Result { return &Result{File: r.File, variants: r.variants} }
 
-// Show reads the content in which a match is again, for the evidence of an occurrence and for some places, by their
-// numbers.
+// Show reads the content of a match again, for the evidence of one occurrence and for some places, by their numbers.
 func (r *Result) Show(
 	ctx context.Context, x *match.Examiner, f *match.Find, first int, places []int,
 ) (*match.Find, []verdict.Place, error) {

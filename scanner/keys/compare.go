@@ -8,8 +8,8 @@ import (
 	"github.com/policyscan/policyscan/rules/regex"
 )
 
-// forbids reports whether a forbidden item refuses a value: as broadly as the value can be read, and where the item
-// says what is allowed, all that is not certainly that.
+// forbids reports whether a forbidden item refuses a value, in its broadest reading. An item that lists allowed values
+// refuses every value that is not certainly one of them.
 func forbids(item *keyitem.Item, n *Node) bool {
 	scalar := n.Kind == ScalarNode
 	switch item.Asks {
@@ -79,8 +79,8 @@ func equals(s *Scalar, v keyitem.Value) bool {
 	return false
 }
 
-// allLines reports whether all lines of a text match, or the text as a whole if the expression is for that. The end of
-// the last line begins no other; the empty text is one line, which no expression matches.
+// allLines reports whether all lines of a text match, or the whole text if the regex applies to that. The end of the
+// last line begins no other; the empty text is one line that no regex matches.
 func allLines(expr *regex.Expr, text string) bool {
 	for {
 		end := strings.IndexAny(text, "\n\r")

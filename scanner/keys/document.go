@@ -5,26 +5,26 @@ import (
 	"strings"
 )
 
-// A document is a part of a file that items are asked of by itself: one of its documents, an item of the list that it
-// is, or an item of a Kubernetes list.
+// A document is a part of a file that items are checked against separately: a document of the file, an item of its
+// list, or an item of a Kubernetes list.
 type document struct {
 	root    *Node // not null
-	head    Span  // what introduces it
-	inside  bool  // it is within a list or mapping that has a tag: no required value is reached in it
-	anyKind bool  // it may be of any kind, so it meets each where
-	kind    *Node // nil, or what the list that it is an item of says about its kind
+	head    Span  // the node that introduces it
+	inside  bool  // it is in a list or mapping with a tag: required values cannot be reached in it
+	anyKind bool  // its kind is unknown, so it meets each where
+	kind    *Node // nil, or the kind given by the list that contains it
 }
 
-// A splitter takes a file apart. Which documents there are is read broadly for required items, too: a tag hides none.
+// A splitter splits a file into documents. Required items get the broad reading, too: a tag hides no document.
 type splitter struct {
-	forbidden bool // for forbidden items, which look at a Kubernetes list itself as well
-	narrow    bool // the item says which documents or nodes it is about
+	forbidden bool // for forbidden items, which check a Kubernetes list itself as well
+	narrow    bool // the item has a condition on documents or nodes
 	lists     bool // the document may be a Kubernetes list
 	all       []document
 	seen      map[document]bool // shared ones
 }
 
-// split returns the documents of a file. Empty ones are left out.
+// split returns the documents of a file without empty ones.
 func (s *splitter) split(file []Document) []document {
 	s.seen = map[document]bool{}
 	for _, d := range file {
@@ -73,9 +73,9 @@ func (s *splitter) items(list *Node, of document) {
 // A kubernetesList is a mapping with "kind" and a list "items": kubectl applies its items, whatever the kind.
 type kubernetesList struct {
 	items  []*Node // nil: the mapping is not one
-	kind   *Node   // of the items that say no other, or nil
+	kind   *Node   // the default kind of the items, or nil
 	itself bool    // it may be a document that happens to have "items"
-	plain  bool    // it is "kind: List", which is nothing but its items
+	plain  bool    // it is "kind: List", only a container for its items
 }
 
 func (s *splitter) listOf(n *Node) (list kubernetesList) {
@@ -122,7 +122,7 @@ func (n *Node) isKind() bool {
 	return n.Kind == ScalarNode && slices.ContainsFunc(n.Scalar.Texts, func(text string) bool { return text != "" })
 }
 
-// kindOfItems returns the kind of a list without "List" at its end, or of several a list of them.
+// kindOfItems returns the kind of a list without the final "List", for several kinds a list.
 func kindOfItems(kinds []*Node) *Node {
 	var all []*Node
 	for _, kind := range kinds {
@@ -147,8 +147,8 @@ func kindOfItems(kinds []*Node) *Node {
 	return &Node{Kind: List, At: kinds[0].At, Items: all, Shared: true}
 }
 
-// ofKind returns a mapping with the kind that a list gives its items, if it says none itself. Required items do not see
-// it, for it is not in the mapping.
+// ofKind returns a mapping with the kind of its list, if it has no kind itself. Required items ignore that kind, which
+// the mapping does not contain.
 func (n *Node) ofKind(kind *Node) *Node {
 	says := func(e Entry) bool { return e.Named && e.Name == "kind" && e.Value.isKind() }
 	if kind == nil || n.Kind != Mapping || slices.ContainsFunc(n.Entries, says) {

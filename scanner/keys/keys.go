@@ -8,16 +8,16 @@ import (
 	"github.com/policyscan/policyscan/rules/keyitem"
 )
 
-// A Hit is a place at which a file breaks an item.
+// A Hit is a place where a file violates an item.
 type Hit struct {
-	// At is of the value or the key; of what lacks a required key it is the key or header that leads to it, of a list
-	// item the item, of a document its head.
+	// At is the value or the key. If a required key is missing, it is the key or header of its parent, the list item,
+	// or the document's head.
 	At      Span
-	Missing bool // a required key is missing there
-	Path    int  // which of the item's paths leads there, or is missing: its index
+	Missing bool // a required key is missing
+	Path    int  // index of the item's path
 }
 
-// Forbidden returns the places of the values that an item forbids in a file, by their offsets, each once.
+// Forbidden returns the places of an item's forbidden values in a file, by their offsets, each once.
 func Forbidden(item *keyitem.Item, file []Document) []Hit {
 	return reached(item, forbiddenOf(item, file), func(n *Node) bool { return forbids(item, n) })
 }
@@ -26,8 +26,8 @@ func forbiddenOf(item *keyitem.Item, file []Document) []document {
 	return newConditions(item).concerned((&splitter{forbidden: true}).split(file))
 }
 
-// reached returns the places of the values that a forbidden item's paths reach in documents and that are to be had; if
-// the item has no condition, those of the keys.
+// reached returns the places of the known values at a forbidden item's paths; for an item without a condition, of the
+// keys.
 func reached(item *keyitem.Item, documents []document, had func(n *Node) bool) []Hit {
 	var hits []Hit
 	for i, path := range item.Paths {
@@ -45,7 +45,7 @@ func reached(item *keyitem.Item, documents []document, had func(n *Node) bool) [
 		}
 		for _, d := range documents {
 			if item.Asks == keyitem.Exists && w.begin&w.end != 0 {
-				add(d.root.At) // no key leads to it
+				add(d.root.At) // it has no key
 			}
 			w.from(d.root, d.head)
 		}
@@ -53,7 +53,7 @@ func reached(item *keyitem.Item, documents []document, had func(n *Node) bool) [
 	return places(hits)
 }
 
-// Required returns the places at which a file lacks what an item requires, or has another value, by their offsets, each
+// Required returns the places where a file lacks an item's required value, or has another one, by their offsets, each
 // once.
 func Required(item *keyitem.Item, file []Document) []Hit {
 	documents := requiredOf(item, file)
@@ -87,15 +87,15 @@ func requiredOf(item *keyitem.Item, file []Document) []document {
 	return newConditions(item).concerned((&splitter{narrow: narrows(item)}).split(file))
 }
 
-// A Reach says how much of a file an item asks. An item that asks nothing is not broken, whatever is in the file.
+// A Reach tells how much of a file an item applies to. An item that applies to nothing is never violated.
 type Reach struct {
 	Where bool // a document meets the item's where, if it has one
-	// Places are the different places in such documents: of the values that a forbidden item's paths reach, if it
-	// has no condition of the keys; of the nodes at the each of a required item, without each of the documents.
+	// Places are the different places in such documents: for a forbidden item the values at its paths, or without a
+	// condition their keys; for a required item the nodes at its each, or without each the documents.
 	Places int
 }
 
-// Nothing says why there is no place of which the item is asked. It is "" if there is one.
+// Nothing explains why the item has no place; "" if it has one.
 func (r Reach) Nothing(item *keyitem.Item, required bool) string {
 	which := func(paths []keyitem.Path, of string) string {
 		if len(paths) == 1 {
@@ -116,13 +116,13 @@ func (r Reach) Nothing(item *keyitem.Item, required bool) string {
 	return which(item.Paths, "no value is at this path")
 }
 
-// ForbiddenReach returns how much of a file an item asks that forbids something.
+// ForbiddenReach returns the Reach of an item that forbids something.
 func ForbiddenReach(item *keyitem.Item, file []Document) Reach {
 	documents := forbiddenOf(item, file)
 	return Reach{len(documents) > 0, len(reached(item, documents, func(*Node) bool { return true }))}
 }
 
-// RequiredReach returns how much of a file an item asks that requires something.
+// RequiredReach returns the Reach of an item that requires something.
 func RequiredReach(item *keyitem.Item, file []Document) Reach {
 	documents := requiredOf(item, file)
 	var asked []Hit
@@ -140,20 +140,20 @@ func RequiredReach(item *keyitem.Item, file []Document) Reach {
 	return Reach{len(documents) > 0, len(places(asked))}
 }
 
-// Signs are those of life that a file shows of an item that requires something.
+// Signs show that a required item is alive in a file.
 type Signs struct {
-	Each []bool // for each path of the item's Each: whether it leads to a node
-	Met  bool   // a document, or of an item with Each a node, has what is required
+	Each []bool // for each path of the item's Each: whether it reaches a node
+	Met  bool   // a document, or with Each a node, has the required value
 }
 
-// SignsOf returns the signs that a file shows of an item that requires something.
+// SignsOf returns a file's signs for a required item.
 func SignsOf(item *keyitem.Item, file []Document) Signs {
 	s := Signs{Each: make([]bool, len(item.Each))}
 	meet := func(n *Node, from Span) {
 		if s.Met {
 			return
 		}
-		r := newRequirement(item) // of its own: nodes can be within each other
+		r := newRequirement(item) // separate: nodes can be nested
 		r.check(n, from)
 		s.Met = len(r.hits) == 0
 	}
@@ -176,7 +176,7 @@ func SignsOf(item *keyitem.Item, file []Document) Signs {
 	return s
 }
 
-// conditions are those of "where", as walks that stop where one is met.
+// conditions are those of "where", as walks that stop at the first match.
 type conditions []*walk
 
 func newConditions(item *keyitem.Item) conditions {
@@ -203,8 +203,8 @@ func (c conditions) concerned(documents []document) []document {
 	return met
 }
 
-// met reports whether a document meets all conditions. What has a tag or variables, at the end of a path or on the way
-// there, could be anything.
+// met reports whether a document meets all conditions. A value with a tag or variables, at the end of a path or on the
+// way, could be anything.
 func (c conditions) met(d document) bool {
 	return d.anyKind || !slices.ContainsFunc(c, func(w *walk) bool {
 		w.stop = false
@@ -213,7 +213,7 @@ func (c conditions) met(d document) bool {
 	})
 }
 
-// places puts hits in the order of their places, and leaves out all but the first of each.
+// places sorts hits by place, and keeps the first of each place.
 func places(hits []Hit) []Hit {
 	slices.SortStableFunc(hits, func(a, b Hit) int { return cmp.Compare(a.At.Start, b.At.Start) })
 	return slices.CompactFunc(hits, func(a, b Hit) bool { return a.At.Start == b.At.Start })

@@ -60,7 +60,7 @@ func matchesX(text string) (one, all bool) { return text == "x" || text == "x\ny
 type place struct {
 	node   *keys.Node
 	from   keys.Span  // what introduces it
-	tagged bool       // it is inside of what has a tag
+	tagged bool       // in a tagged value
 	open   bool       // it may be of any kind
 	unsure bool       // it may not exist, where the place that a path began at does
 	part   bool       // it is an item of a list that is one value, and no value itself

@@ -7,8 +7,8 @@ type requirement struct {
 	hits []Hit
 
 	each   []*walk  // to the nodes that must have the key, if the item names them
-	values []*walk  // for each path: of the values that it reaches, to find those that are not as required
-	tries  []*reach // for each path: whether it reaches all that it must
+	values []*walk  // for each path, to find reached values that are not as required
+	tries  []*reach // for each path: whether it reaches all required values
 	report *reach   // for the first path: where it does not
 }
 
@@ -16,9 +16,9 @@ func newRequirement(item *keyitem.Item) *requirement {
 	r := &requirement{item: item}
 	for i, path := range item.Paths {
 		w := newWalk(path)
-		w.memoAll = len(item.Each) > 0 // the nodes can be within each other
+		w.memoAll = len(item.Each) > 0 // the nodes can be nested
 		wrong := func(at Span) { r.hits = append(r.hits, Hit{At: at, Path: i}) }
-		if item.Asks == keyitem.Exists { // of a list only that it is there
+		if item.Asks == keyitem.Exists { // for a list, only whether it exists
 			w.entry = func(e *Entry, _ *Node) {
 				if e.Value.Kind == Null {
 					wrong(e.At)
@@ -41,7 +41,7 @@ func newRequirement(item *keyitem.Item) *requirement {
 
 func (r *requirement) missing(at Span) { r.hits = append(r.hits, Hit{At: at, Missing: true}) }
 
-// check asks for the key in a node. from is what introduces it.
+// check checks a node for the key. from is the node's introduction.
 func (r *requirement) check(n *Node, from Span) {
 	reached := false
 	for i, w := range r.values {
@@ -54,7 +54,7 @@ func (r *requirement) check(n *Node, from Span) {
 	}
 }
 
-// findEach makes the walks to the nodes that the item names, which ask for the key in each of them.
+// findEach makes the walks to the nodes that the item names, which check each of them for the key.
 func (r *requirement) findEach() {
 	type place struct {
 		node   *Node
@@ -78,7 +78,7 @@ func (r *requirement) findEach() {
 	}
 }
 
-// newEach returns a walk to the nodes that a path of "each" names. found is told of them, as walk.node is.
+// newEach returns a walk to the nodes of an "each" path. It calls found with them, as walk.node.
 func newEach(path keyitem.Path, found func(n *Node, from Span, inside bool)) *walk {
 	w := newWalk(path)
 	w.tagged, w.whole = true, true
@@ -90,7 +90,7 @@ func newEach(path keyitem.Path, found func(n *Node, from Span, inside bool)) *wa
 	return w
 }
 
-// canHave reports whether a node can have a key that is required. inside is that it is inside of what has a tag.
+// canHave reports whether a node can have a required key. inside is set in a tagged value.
 func canHave(n *Node, inside bool) bool { return n.Kind == Mapping && !n.Tagged && !inside }
 
 func (r *requirement) checkEach(d document) {
@@ -99,32 +99,31 @@ func (r *requirement) checkEach(d document) {
 	}
 }
 
-// A reach finds out whether a path reaches a value everywhere that it must, and where it does not. Each list item on
-// the way, each block that the path chooses and each child that a "*" stands for must reach one; below a "**" each
-// mapping that has the next segment, of which there must be one.
+// A reach checks whether a path reaches a value everywhere it must, and finds the places where it does not. Each list
+// item on the way, each block that the path selects and each child that a "*" matches must reach one; below a "**"
+// each mapping with the next segment, at least one.
 type reach struct {
 	path keyitem.Path
-	// missing is told of what introduces a parent of a missing node, unless the parent is the node from which the path
-	// begins. It may be nil.
+	// missing is called with the introduction of a missing node's parent, unless the parent is the path's first node.
+	// It may be nil.
 	missing func(at Span)
-	// memo is of the nodes to which several ways lead: of shared ones, or of all where a step can be taken again from
-	// within itself.
+	// memo has the nodes with several ways to them: shared ones, or all if a step can recur within itself.
 	memo    map[step]outcome
 	memoAll bool
 }
 
-// A step is a node and how many segments of the path were taken.
+// A step is a node and the number of path segments taken.
 type step struct {
 	node   *Node
 	taken  int
-	below  bool // the "**" that comes next was begun above the node
-	inside bool // of what has a tag
+	below  bool // the next "**" was begun above the node
+	inside bool // in a tagged value
 }
 
 type outcome struct {
-	self    bool // a node of which this one is the parent
-	beneath bool // one of which another one is
-	found   bool // below a "**": there is a mapping that has the next segment
+	self    bool // a parent of this node
+	beneath bool // a parent of another node
+	found   bool // below a "**": a mapping has the next segment
 }
 
 func (r *reach) child(o *outcome, child outcome, introduced Span) {
@@ -145,7 +144,7 @@ func newReach(item *keyitem.Item, path keyitem.Path, missing func(at Span)) *rea
 	return &reach{path: path, missing: missing, memo: map[step]outcome{}, memoAll: deep > 1 || len(item.Each) > 0}
 }
 
-// rest follows the path from a node, once some segments of it were taken.
+// rest follows the path from a node, after some of its segments.
 func (r *reach) rest(n *Node, taken int) outcome {
 	if taken == len(r.path) {
 		return outcome{}
@@ -240,8 +239,8 @@ func (r *reach) has(n *Node, segment int) bool {
 	return false
 }
 
-// chooses reports whether an entry is one that a segment is for: of a block the labels must be, too, as far as the path
-// has segments for them.
+// chooses reports whether a segment selects an entry. For a block, the labels must match as well, up to the path's
+// last segment.
 func (r *reach) chooses(e *Entry, segment int) bool {
 	for ; ; segment++ {
 		s := r.path[segment]

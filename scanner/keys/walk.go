@@ -6,24 +6,24 @@ import (
 	"github.com/policyscan/policyscan/rules/keyitem"
 )
 
-// A walk looks at all that a path can reach, in one pass. At each node it knows the set of states: how many segments of
-// the path may have been taken on the way there. So "**" costs no more than another segment.
+// A walk visits everything that a path can reach, in one pass. At each node it knows the set of states: the possible
+// numbers of segments taken on the way. So "**" costs no more than another segment.
 type walk struct {
 	names            []string // of the segments that have one
-	named, any, deep uint64   // which segments are of which kind
+	named, any, deep uint64   // the segments of each kind
 	begin, end       uint64   // the states before the first segment, and the one after the last
 
-	hidden bool // look at entries that a YAML merge hides, too
-	tagged bool // look inside lists and mappings that have a tag, too
-	whole  bool // a list that has a tag does not stand for its items as well
+	hidden bool // visit entries overridden in a YAML merge, too
+	tagged bool // visit tagged lists and mappings, too
+	whole  bool // a tagged list does not represent its items as well
 
-	// node is told of each node that is reached on the way or at the end: with the states, with what introduces it, and
-	// whether it is inside of what has a tag. entry is told of each entry at the end of the path.
+	// node is called with each node reached on the way or at the end: with the states, the node that introduces it,
+	// and whether it is in a tagged value. entry is called with each entry at the end of the path.
 	node  func(n *Node, states uint64, from Span, inside bool)
 	entry func(e *Entry, n *Node)
 	stop  bool
 
-	// seen are the states in which what is beneath a node was looked at: of nodes to which several ways lead.
+	// seen are the states in which the content of a node was visited, for nodes with several ways to them.
 	seen    map[seenNode]uint64
 	memoAll bool // walks begin within each other, so that every node can be one of those
 }
@@ -50,7 +50,7 @@ func newWalk(path keyitem.Path) *walk {
 	return w
 }
 
-// skipping adds the states behind each "**", which can stand for nothing. There are no two in a row.
+// skipping adds the states after each "**", which can match nothing. Two are never adjacent.
 func (w *walk) skipping(states uint64) uint64 { return states | states&w.deep<<1 }
 
 func (w *walk) step(states uint64, e *Entry) uint64 {
@@ -65,8 +65,8 @@ func (w *walk) step(states uint64, e *Entry) uint64 {
 	return w.skipping(next)
 }
 
-// ends reports whether a node is a value at the end of the path. A list stands for its items, if it has any; one with a
-// tag is a value as well.
+// ends reports whether a node is a value at the end of the path. A list represents its items, if it has any; a tagged
+// list is a value as well.
 func (w *walk) ends(n *Node, states uint64) bool {
 	return states&w.end != 0 && (n.Kind != List || n.Tagged || len(n.Items) == 0)
 }

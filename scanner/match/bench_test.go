@@ -37,8 +37,8 @@ func benchFiles(n int) (files [][]byte) {
 	return files
 }
 
-// BenchmarkOptions compares 200 texts with options with the same without, in files of which most hold a part of one.
-// "nothing" has none of them.
+// BenchmarkOptions compares 200 literals with and without options, in files of which most contain a part of one.
+// "nothing" contains none.
 func BenchmarkOptions(b *testing.B) {
 	files := benchFiles(200)
 	size := 0

@@ -7,15 +7,15 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// candidates are the patterns that may occur, by what the second step does with them, in order.
+// candidates are the patterns that may occur, in the order in which the second step handles them.
 type candidates struct {
 	texts  []*candidate
 	spaced []*candidate // texts with the option Spaces
 	exprs  []*exprCandidate
 }
 
-// candidates returns the patterns that may occur, and for each the forms that count in this content. keep says how many
-// matches of each are kept.
+// candidates returns the patterns that may occur, and their forms that count in this content. keep bounds the matches
+// kept of each.
 func (e *Engine) candidates(s *seen, keep int) (found candidates) {
 	marked := false
 	for en := utf16LE; en < encodings; en++ {
@@ -77,12 +77,12 @@ type match struct{ start, end int64 }
 
 func (m match) before(other match) int { return cmp.Compare(m.start, other.start) }
 
-// A tally is what the second step finds out about a pattern: its first match and its occurrences.
+// A tally counts a pattern in the second step: its first match and its occurrences.
 type tally struct {
-	index int              // of the pattern in the engine
-	first [encodings]match // the first match of each form; found says which there are
+	index int              // the pattern's index in the engine
+	first [encodings]match // the first match of each form; found tells which exist
 	found [encodings]bool
-	count int64 // matches in order from the left, none overlapping the one counted before
+	count int64 // matches from left to right, not overlapping
 	upTo  int64 // where the last counted match ends
 	kept  kept  // the first of those
 
@@ -129,7 +129,7 @@ func newCandidate(t tally, p *Pattern, s *seen) *candidate {
 		if f.nul && !s.nul || !p.countsIn(f.enc, s.Shape, t.required) {
 			continue
 		}
-		if t.required || p.options.WithinLines > 0 { // lines are those of an alignment
+		if t.required || p.options.WithinLines > 0 { // the lines of an alignment
 			h.forms = append(h.forms, t.alignments(f)...)
 			continue
 		}
@@ -138,7 +138,7 @@ func newCandidate(t tally, p *Pattern, s *seen) *candidate {
 	return h
 }
 
-// meet adds what may be the first match of a form.
+// meet adds a form's first match.
 func (h *tally) meet(enc encoding, m match) {
 	if !h.found[enc] || m.start < h.first[enc].start {
 		h.found[enc], h.first[enc] = true, m
@@ -147,7 +147,7 @@ func (h *tally) meet(enc encoding, m match) {
 
 func (h *candidate) folds() bool { return len(h.forms) > 0 && h.forms[0].fold }
 
-// look adds the matches that begin in w, from a place up to another. lower is w.data in lower case, if that is needed.
+// look adds the matches that begin between two places of w. lower is w.data in lower case, if needed.
 func (h *candidate) look(w window, lower []byte, begin, limit int) {
 	if h.required && h.count > 0 {
 		return
@@ -192,8 +192,7 @@ func (h *candidate) look(w window, lower []byte, begin, limit int) {
 	}
 }
 
-// reading returns how a match in a window is read: as itself, or as the text of which it is the bytes. See
-// [tally.evidence].
+// reading returns the reading of a match in a window: itself, or the text with these bytes. See [tally.evidence].
 func (h *candidate) reading(w window, enc encoding, start, end int) (encoding, match) {
 	m := match{w.at + int64(start), w.at + int64(end)}
 	if at := nextUnit(enc, m.start); at != m.start {
@@ -227,13 +226,11 @@ func newFind(index int, kind string, enc encoding, m match, count int64) *Find {
 	return f
 }
 
-// evidence returns the match to report and the encoding it is read in; false when
-// the pattern does not occur.
+// evidence returns the match to report and its encoding; false if the pattern does not occur.
 //
-// The leftmost match counts. But text of 16 or 32 bits a unit can be read in the
-// other byte order too, a byte or three early: "\x00a\x00b\x00" holds "ab" in both.
-// Of two such readings the one that is aligned to its unit, counted from the start
-// of the file, is the text.
+// The leftmost match counts. But text in 16- or 32-bit units can also be read in the other byte order, a byte or three
+// early: "\x00a\x00b\x00" holds "ab" in both. Of two such readings, the one aligned to its unit, counted from the
+// start of the file, is the text.
 func (h *tally) evidence() (encoding, match, bool) {
 	best := encodings
 	for e := range encodings {

@@ -8,22 +8,22 @@ import (
 	"unicode/utf8"
 )
 
-// A chars reads a content as characters, for an expression. Each byte or unit that is no character is U+FFFD, and a
-// rest that is shorter than a unit is not read. Others may move the content's position meanwhile.
+// A chars reads a content as characters, for a regex. An invalid byte or unit is U+FFFD, and a rest shorter than a
+// unit is not read. Others may move the content's position meanwhile.
 type chars struct {
 	ctx     context.Context
 	enc     encoding
 	content io.ReadSeeker
 	windows windows
 	window  window
-	place   int // in the window, of the next character
+	place   int // the next character's offset in the window
 }
 
-// charBytes is how much of a content is read at once, for each reading of it.
+// charBytes is the size of each read of a content.
 const charBytes = 16 << 10
 
 func newChars(ctx context.Context, content io.ReadSeeker, r exprReading, x *Examiner) *chars {
-	// Windows share what a character can have, so none is cut in two.
+	// Windows overlap by the longest character, so none is cut in two.
 	return &chars{ctx: ctx, enc: r.enc, content: content, windows: windows{
 		r: content, buf: make([]byte, max(cmp.Or(x.Window, charBytes), 4*utf8.UTFMax)), overlap: utf8.UTFMax,
 		limit: x.Limit, at: r.from,
@@ -53,7 +53,6 @@ func (c *chars) at() int64 {
 	return c.window.at + int64(c.place)
 }
 
-// jump moves on to an offset.
 func (c *chars) jump(offset int64) {
 	if place := offset - c.window.at; c.window.data != nil && place <= int64(len(c.window.data)) {
 		c.place = int(place)
@@ -76,8 +75,8 @@ func (c *chars) fill() error {
 	return err
 }
 
-// char returns the character that data begins with, and its length in bytes; 0 if data ends before it does. last says
-// that nothing comes after data.
+// char returns the first character of data and its length in bytes; 0 if data ends within it. last is set if nothing
+// follows data.
 func (e encoding) char(data []byte, last bool) (rune, int) {
 	if e == utf8Enc {
 		if len(data) > 0 && data[0] < utf8.RuneSelf { // nearly always

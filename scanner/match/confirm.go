@@ -10,16 +10,16 @@ import (
 	"github.com/policyscan/policyscan/scanner/needle"
 )
 
-// A suspect is a candidate whose needles may be there without the pattern. A needle is rare, but a part of a text that
-// has options, or a literal of an expression, is often in files where nothing matches. A look at the places of all of
-// them in one pass is much cheaper than a search for each.
+// A suspect is a candidate whose needles may occur without the pattern. A needle is rare, but a part of a literal with
+// options, or a literal of a regex, often occurs in files without a match. One pass over the places of all needles is
+// much cheaper than a search for each.
 type suspect struct {
 	needle *needle.Needle
 	form   *form
 
 	text *tally
-	left int  // how many more bytes of a window may be compared before the text counts as one that occurs
-	sure bool // the text occurs, or a search has to find out
+	left int  // bytes of a window that may still be compared before the literal counts as one that occurs
+	sure bool // the literal occurs, or a search has to decide
 
 	expr *exprCandidate
 }
@@ -27,12 +27,12 @@ type suspect struct {
 type suspects struct {
 	list    []*suspect
 	needles []*needle.Needle // the different ones
-	from    []int            // the first suspect of each, and the end
+	from    []int            // the first suspect of each needle, and the end
 }
 
-// confirm drops the candidates whose needles are at places of a content where the pattern does not match, and finds the
-// matches of expressions. It leaves alone what needs more than a look: other encodings, texts of several lines in
-// content that was read in several windows, and what is in content with a line longer than a window.
+// confirm drops the candidates whose needles occur only where the pattern does not match, and finds the matches of
+// regexes. It skips whatever needs more than a look: other encodings, literals of several lines in content read in
+// several windows, and content with a line longer than a window.
 func (x *Examiner) confirm(
 	ctx context.Context, content io.ReadSeeker, only window, c *candidates, reads *int,
 ) error {
@@ -65,7 +65,7 @@ func (x *Examiner) confirm(
 	return nil
 }
 
-// suspects returns those of the candidates in a content, or in its lines if it is no window.
+// suspects returns the suspects among the candidates, in a content or in its lines.
 func (c *candidates) suspects(only window) *suspects {
 	s := &suspects{}
 	text := func(forms []*form, t *tally) {
@@ -87,7 +87,7 @@ func (c *candidates) suspects(only window) *suspects {
 			}
 		}
 	}
-	// Many expressions have the same literal.
+	// Many regexes share a literal.
 	slices.SortStableFunc(s.list, func(a, b *suspect) int {
 		return cmp.Or(bytes.Compare(a.form.needle, b.form.needle), a.form.folding()-b.form.folding())
 	})
@@ -109,15 +109,15 @@ func (f *form) folding() int {
 	return 0
 }
 
-// wavers reports whether the needle can be there without a match, and whether one is easily known from its place, by
-// the lines around it unless all content is there. Where a segment has a CR, it can also be that of a line end.
+// wavers reports whether the needle can occur without a match, and whether the lines around it, or the whole content,
+// decide that cheaply. The CR of a segment can also belong to a line end.
 func (f *form) wavers(whole bool) bool {
 	return (len(f.segments) > 1 || f.begins || f.ends) && (whole || !slices.Contains(f.joints, lineEnd)) &&
 		!slices.ContainsFunc(f.segments, func(s []byte) bool { return bytes.IndexByte(s, '\r') >= 0 })
 }
 
-// lookAtLines looks at a content in windows of whole lines. It returns false if a line is longer than a window, or look
-// does.
+// lookAtLines reads a content in windows of whole lines. It returns false if a line is longer than a window, or if
+// look does.
 func (x *Examiner) lookAtLines(ctx context.Context, content io.ReadSeeker, s *suspects, reads *int) (bool, error) {
 	if _, err := content.Seek(0, io.SeekStart); err != nil {
 		return false, err
@@ -143,12 +143,12 @@ func (x *Examiner) lookAtLines(ctx context.Context, content io.ReadSeeker, s *su
 	}
 }
 
-// look looks at whole lines of a content, which begin at an offset. It returns false if it gave up.
+// look searches whole lines of a content, which begin at an offset. It returns false if it gave up.
 func (s *suspects) look(data []byte, at int64) bool {
 	for _, one := range s.list {
 		one.left = WindowSize
 	}
-	line := match{} // the last one that was looked at
+	line := match{} // the last line searched
 	all := needle.Places(data, s.needles, func(n, place int) {
 		for _, one := range s.list[s.from[n]:s.from[n+1]] {
 			h := one.expr
@@ -174,7 +174,7 @@ func (s *suspects) look(data []byte, at int64) bool {
 	return all
 }
 
-// compare looks whether there is a match of a text around a place of its needle.
+// compare checks for a match of a literal around a place of its needle.
 func (s *suspect) compare(data []byte, place int) {
 	if s.sure {
 		return

@@ -10,19 +10,18 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// A Text is a content in UTF-8, without the byte order mark that it may begin with. It remembers where in the content
-// each of its characters is.
+// A Text is a content in UTF-8, without its byte order mark. It maps its characters to places in the content.
 type Text struct {
 	UTF8 []byte
 
 	content []byte
 	enc     encoding
-	mark    int // how long the mark is
+	mark    int // the mark's length
 }
 
-// Decode reads a content in the encoding of its byte order mark, or as UTF-8 if it has none. Of two marks that fit, the
-// longer counts. A content of UTF-8 is taken as it is; of another one it returns false if a unit of it is no character,
-// or cut off, and the text ends before that.
+// Decode reads a content in the encoding of its byte order mark, or as UTF-8 without one. If two marks fit, the longer
+// counts. UTF-8 is not checked. In another encoding, Decode returns false at the first unit that is invalid or cut
+// off, and the text ends before it.
 func Decode(content []byte) (*Text, bool) {
 	t := &Text{content: content}
 	own := Shape{marks: marks(content)}.own()
@@ -44,7 +43,7 @@ func Decode(content []byte) (*Text, bool) {
 	return t, true
 }
 
-// character is char of 16 or 32 bits a unit, where data that begins with no character has a length of 0.
+// character is char for units of 16 or 32 bits, with length 0 for an invalid unit.
 func (e encoding) character(data []byte) (rune, int) {
 	c, n := e.char(data, true)
 	if c == utf8.RuneError && !bytes.HasPrefix(data, e.encode(string(utf8.RuneError))) {
@@ -53,7 +52,7 @@ func (e encoding) character(data []byte) (rune, int) {
 	return c, n
 }
 
-// offsets returns where in the content the bytes of the text at the given offsets are, which are in ascending order.
+// offsets maps ascending offsets of the text to offsets of the content.
 func (t *Text) offsets(text []int) []int64 {
 	all := make([]int64, len(text))
 	if t.enc == utf8Enc {
@@ -76,11 +75,11 @@ func (t *Text) offsets(text []int) []int64 {
 	return all
 }
 
-// A Region is a part of a [Text]: offsets of its bytes, from Start up to, not including, End.
+// A Region is a part of a [Text]: the bytes from Start up to, not including, End.
 type Region struct{ Start, End int }
 
-// Locate returns the evidence of lists of regions of a text, in the order given: of the first of each list, with all of
-// it as places. Its Kind, its Pattern and its Encoding are not in it.
+// Locate returns the evidence of lists of regions of a text, in the given order: the evidence of each list's first
+// region, with all of the list as places. It leaves Kind, Pattern and Encoding empty.
 func (x *Examiner) Locate(ctx context.Context, t *Text, lists [][]Region) ([]*Find, error) {
 	if len(lists) == 0 {
 		return nil, nil
@@ -119,7 +118,7 @@ func (x *Examiner) Locate(ctx context.Context, t *Text, lists [][]Region) ([]*Fi
 	return finds, err
 }
 
-// Lacking returns the evidence that a text, which was read to its end, lacks something as a whole.
+// Lacking returns the evidence for a text, read to its end, in which something is missing.
 func (x *Examiner) Lacking(ctx context.Context, t *Text) (*Find, error) {
 	reads, limit := 0, x.Limit
 	x.Limit = 0
@@ -128,7 +127,7 @@ func (x *Examiner) Lacking(ctx context.Context, t *Text) (*Find, error) {
 	return &Find{Evidence: lackingUntil(end), Line: verdict.NoLine(verdict.KindMissing)}, err
 }
 
-// lackingUntil is the evidence of what a content lacks that ends at a place.
+// lackingUntil is the evidence for something missing in a content that ends at a place.
 func lackingUntil(end spot) verdict.Evidence {
 	return verdict.Evidence{
 		Kind: verdict.KindMissing, Line: 1, Column: 1, EndLine: end.line, EndColumn: end.offset - end.lineStart + 1,

@@ -24,7 +24,7 @@ type written struct {
 	units   []int64 // UTF-16 code units before it in its line, a mark not counted
 }
 
-// write encodes a text, character by character. name is that of an encoding, or "" for UTF-8 without a mark.
+// write encodes a text, character by character. name is an encoding, or "" for UTF-8 without a mark.
 func write(name, text string) written {
 	var w written
 	add := func(r rune) {
@@ -118,7 +118,7 @@ func TestLocate(t *testing.T) {
 	})
 }
 
-// What is no text in the encoding of its mark is refused at the first unit that is none.
+// Invalid text in the mark's encoding is refused at the first invalid unit.
 func TestDecodeRefuses(t *testing.T) {
 	for content, want := range map[string]string{
 		"\xff\xfea\x00b":                           "a",

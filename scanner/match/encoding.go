@@ -8,8 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// An encoding is a way in which a pattern's text can be in a file. Their order
-// is the one in which forms that match at the same byte are reported.
+// An encoding is one in which a literal can occur. Forms that match at the same byte are reported in this order.
 type encoding uint8
 
 const (
@@ -18,7 +17,7 @@ const (
 	utf16BE
 	utf32LE
 	utf32BE
-	encodings // how many there are
+	encodings // the number of encodings
 )
 
 func (e encoding) String() string {
@@ -31,7 +30,7 @@ func (e encoding) bom() string {
 	return [...]string{"\xef\xbb\xbf", "\xff\xfe", "\xfe\xff", "\xff\xfe\x00\x00", "\x00\x00\xfe\xff"}[e]
 }
 
-// encode returns text, which is valid UTF-8, in this encoding.
+// encode returns text, valid UTF-8, in this encoding.
 func (e encoding) encode(text string) []byte {
 	switch e {
 	case utf16LE, utf16BE:
@@ -62,8 +61,7 @@ func swap(b []byte, unit int) {
 	}
 }
 
-// marks returns the encodings whose byte order mark a file that begins with head
-// begins with. FF FE 00 00 begins two of them, and both count.
+// marks returns the encodings whose byte order mark begins head. FF FE 00 00 begins with two, and both count.
 func marks(head []byte) (found [encodings]bool) {
 	for e := range encodings {
 		found[e] = bytes.HasPrefix(head, []byte(e.bom()))
@@ -71,9 +69,8 @@ func marks(head []byte) (found [encodings]bool) {
 	return found
 }
 
-// decodeUnit returns the code unit of 8, 16 or 32 bits that data begins with, as a
-// character, and its length; a length of 0 when data is shorter. A unit of 32 bits
-// that is not a character is U+FFFD.
+// decodeUnit returns the first 8-, 16- or 32-bit unit of data as a character, and its length; 0 if data is shorter. An
+// invalid 32-bit unit is U+FFFD.
 func (e encoding) decodeUnit(data []byte) (rune, int) {
 	n := e.unit()
 	if len(data) < n {
@@ -109,7 +106,7 @@ func (e encoding) untilText(data []byte) int {
 	}
 }
 
-// sinceText returns how much of the end of data is spaces and tabs.
+// sinceText returns the length of the spaces and tabs at the end of data.
 func (e encoding) sinceText(data []byte) int {
 	unit, n := e.unit(), 0
 	for ; n+unit <= len(data); n += unit {
@@ -120,8 +117,7 @@ func (e encoding) sinceText(data []byte) int {
 	return n
 }
 
-// equalFold reports whether a and b, of the same length in whole units, are the same but for the case of ASCII
-// letters.
+// equalFold compares a and b, of the same length in whole units, without the case of ASCII letters.
 func (e encoding) equalFold(a, b []byte) bool {
 	unit := e.unit()
 	for ; len(a) > 0; a, b = a[unit:], b[unit:] {
@@ -137,12 +133,10 @@ func (e encoding) equalFold(a, b []byte) bool {
 	return true
 }
 
-// subpart returns the length of the invalid UTF-8 that data begins with and that
-// counts as one U+FFFD: the longest beginning of a character, or one byte (the
-// Unicode Standard, section 3.9, "maximal subpart"). data is not empty.
+// subpart returns the length of the invalid UTF-8 at the start of data that counts as one U+FFFD: the longest
+// beginning of a character, or one byte (the Unicode Standard, section 3.9, "maximal subpart"). data is not empty.
 func subpart(data []byte) int {
-	// A prefix is the beginning of a character exactly when the bytes are valid so
-	// far, which is when utf8.FullRune still waits for more.
+	// A prefix begins a character exactly if the bytes are valid so far: utf8.FullRune still waits for more.
 	n := 1
 	if utf8.FullRune(data[:1]) {
 		return 1
@@ -153,8 +147,8 @@ func subpart(data []byte) int {
 	return n
 }
 
-// lineEnd returns where the first line of data ends: at an LF or a CR, or at the
-// end of data. data begins at a code unit.
+// lineEnd returns where the first line of data ends: at an LF or a CR, or at the end of data. data begins at a code
+// unit.
 func (e encoding) lineEnd(data []byte) int {
 	if e == utf8Enc {
 		if i := bytes.IndexAny(data, "\r\n"); i >= 0 {
@@ -174,8 +168,8 @@ func (e encoding) lineEnd(data []byte) int {
 	}
 }
 
-// text returns data as characters, U+FFFD for what is not one. With fromEnd, data ends
-// at a code unit, else it begins at one; the other end may be cut anywhere.
+// text decodes data, with U+FFFD for invalid bytes. With fromEnd, data ends at a code unit, otherwise it begins at
+// one; the other end may be cut anywhere.
 func (e encoding) text(data []byte, fromEnd bool) []rune {
 	if fromEnd {
 		data = data[len(data)%e.unit():]

@@ -7,29 +7,27 @@ import (
 	"github.com/policyscan/policyscan/scanner/needle"
 )
 
-// An Engine finds which patterns of a fixed set occur in a content. It may be used
-// by several goroutines at once.
+// An Engine finds which patterns of a fixed set occur in a content. It may be used by several goroutines at once.
 //
-// It works in two steps. The first reads the content once and asks, for any number
-// of patterns, which needles occur at all: most files hold none and are done. The
-// second is for the few patterns of a file whose needles were seen: it follows the
-// contract to the letter, one pattern after another, and alone decides.
+// It works in two steps. The first reads the content once and finds, for any number of patterns, which needles occur:
+// most files contain none and are done. The second checks the few patterns whose needles occur, one after another,
+// exactly by the contract. It alone decides.
 type Engine struct {
 	patterns []*Pattern
 	required []int  // patterns that must occur
-	needs    []need // by pattern; nil: none must occur
-	overlap  int    // what consecutive windows share
-	before   int    // how much of that is there only to be looked back at
+	needs    []need // by pattern; nil: none is required
+	overlap  int    // the overlap of consecutive windows
+	before   int    // the part of the overlap that is only context
 
 	plain   *needle.Set       // forms whose needle has no NUL byte
 	plainOf []formOf          // the form of each needle
-	wide    func() *wideForms // the others: only content with a NUL byte can hold them
-	always  []int             // the expressions that have no needle
+	wide    func() *wideForms // the others: only content with a NUL byte can contain them
+	always  []int             // the regexes without a needle
 }
 
 type formOf struct {
 	pattern int
-	form    int // of a text its encoding; -1: none, there is no needle
+	form    int // a literal's encoding; -1 without a needle
 }
 
 type wideForms struct {
@@ -37,11 +35,10 @@ type wideForms struct {
 	of  []formOf // the form of each needle
 }
 
-// lookBack is how much is before the places that are looked at, and behind the longest match, where
-// the characters next to a match count: one, in any encoding.
+// lookBack is the context before the searched places, and after the longest match: one character, in any encoding.
 const lookBack = 4
 
-// lookAhead is how far behind a match the same text can begin that is aligned: see [tally.evidence].
+// lookAhead is the distance after a match within which the same literal can begin aligned: see [tally.evidence].
 const lookAhead = 3
 
 // NewEngine returns the engine of patterns. A Find names a pattern by its index here.
@@ -77,7 +74,7 @@ func NewEngine(patterns []*Pattern) *Engine {
 	return e
 }
 
-// Len returns how many patterns there are: a find's is less.
+// Len returns the number of patterns.
 func (e *Engine) Len() int { return len(e.patterns) }
 
 func (e *Engine) newWide() *wideForms {

@@ -10,8 +10,8 @@ import (
 	"github.com/policyscan/policyscan/verdict/linehash"
 )
 
-// locate fills in the evidence of finds: lines, columns, line hashes, excerpts, places. It marks them, too, as far as
-// the examiner is to do either. Then they have no site any more.
+// locate fills in the evidence of finds: lines, columns, line hashes, excerpts, places, and their marks, if the
+// examiner wants them. Their site is cleared.
 func (x *Examiner) locate(ctx context.Context, content io.ReadSeeker, finds []*Find, reads *int) error {
 	defer func() {
 		for _, f := range finds {
@@ -48,12 +48,11 @@ func (x *Examiner) show(ctx context.Context, content io.ReadSeeker, finds []*Fin
 	return nil
 }
 
-// readText finds the places of a group in its text, and the hashes of the lines of the finds.
+// readText finds the places of a group in its text, and the line hashes of the finds.
 //
-// GitHub numbers lines that have the same hash. So the hashes of the finds' lines are computed first,
-// and then the text is read for the lines before the last find: to remember all their hashes would
-// take memory that grows with the file. However many finds there are, each of these steps reads no
-// byte twice.
+// GitHub numbers lines with the same hash. So the hashes of the finds' lines are computed first, and then the lines
+// before the last find are read: storing all their hashes would take memory that grows with the file. Each step reads
+// every byte once, whatever the number of finds.
 func (x *Examiner) readText(ctx context.Context, content io.ReadSeeker, t text, g *group, reads *int) error {
 	anchor, err := x.places(ctx, content, t, g, reads)
 	if err != nil || len(g.finds) == 0 {
@@ -89,15 +88,14 @@ func (x *Examiner) readText(ctx context.Context, content io.ReadSeeker, t text, 
 	return nil
 }
 
-// places fills in the places of a group and what is around its finds. Lines count from the one that begins at
-// the anchor, which it returns: near the first place if a line begins there and there is a find, else at the first
-// byte.
+// places fills in a group's places and the surroundings of its finds. Lines count from the one at the returned anchor:
+// near the first place if a line begins near it and there is a find, otherwise at the first byte.
 func (x *Examiner) places(
 	ctx context.Context, content io.ReadSeeker, t text, g *group, reads *int,
 ) (anchor int64, err error) {
 	near := int64(4 * cmp.Or(x.Window, WindowSize))
 	from := int64(0)
-	if len(g.finds) > 0 { // else no one counts the lines before the anchor
+	if len(g.finds) > 0 { // otherwise the lines before the anchor are not counted
 		first := g.finds[0].match.start
 		if len(g.rest) > 0 {
 			first = min(first, g.rest[0].match.start)
@@ -162,8 +160,8 @@ func (x *Examiner) lineHashes(ctx context.Context, content io.ReadSeeker, enc en
 				hashes[done] = hash
 			}
 		})
-		// Most lines need less than 512 bytes. The windows go on for one full of spaces, and for the lines
-		// that began meanwhile.
+		// Most lines need less than 512 bytes. The windows go on for a line full of spaces, and for lines that began
+		// meanwhile.
 		ws := &windows{r: content, buf: x.buf[:min(512, len(x.buf))]}
 		before := done
 		_, err := pass(ctx, ws, reads, func(w window) bool {
@@ -178,7 +176,7 @@ func (x *Examiner) lineHashes(ctx context.Context, content io.ReadSeeker, enc en
 			return nil, err
 		}
 		if done == before {
-			return nil, ErrChanged // the line is no longer there
+			return nil, ErrChanged // the line was removed
 		}
 	}
 	return hashes, nil
@@ -192,8 +190,8 @@ func (x *Examiner) hashing(emit func(line, n int64, hash uint64)) *linehash.Hash
 	return x.hasher
 }
 
-// number returns how many lines are before the one at the anchor, from which the lines count, and the
-// number of each of the lines among those that have its hash.
+// number returns the number of lines before the one at the anchor, and of each line its number among those with its
+// hash.
 func (x *Examiner) number(ctx context.Context, content io.ReadSeeker, enc encoding, align, anchor int64, lines []spot,
 	hashes []uint64, reads *int) (before int64, numbers []int64, err error) {
 	numbers = make([]int64, len(lines))
@@ -202,7 +200,7 @@ func (x *Examiner) number(ctx context.Context, content io.ReadSeeker, enc encodi
 		return 0, numbers, nil
 	}
 	counts := map[uint64]int64{} // of the lines so far
-	var likely [256]bool         // spares most lines the look into counts
+	var likely [256]bool         // skips the lookup in counts for most lines
 	for _, hash := range hashes {
 		counts[hash], likely[hash>>56] = 0, true
 	}
@@ -246,12 +244,11 @@ func (x *Examiner) number(ctx context.Context, content io.ReadSeeker, enc encodi
 	return before, numbers, err
 }
 
-// around is how many bytes of a line are looked at on either side of where a match
-// begins: for the fingerprint, and more than enough for an excerpt.
+// around is the number of bytes of a line read on either side of a match's start: enough for the fingerprint, and more
+// than an excerpt needs.
 const around = 2048
 
-// look fills in what is read off the match's surroundings: columns, excerpt and the
-// line's text.
+// look fills in columns, excerpt and line from the match's surroundings.
 func (f *Find) look() error {
 	e := &f.Evidence
 	e.Line, e.EndLine = f.start.line, f.end.line
@@ -268,7 +265,7 @@ func (f *Find) look() error {
 	line := rest[:min(f.enc.lineEnd(rest), around)]
 	f.Line = slices.Concat(before, line)
 
-	if from == 0 && len(before)%f.enc.unit() == 0 { // else it is not a mark of this text
+	if from == 0 && len(before)%f.enc.unit() == 0 { // otherwise it is not a mark of this text
 		before = bytes.TrimPrefix(before, []byte(f.enc.bom()))
 	}
 	match := rest[:min(f.match.end-f.match.start, int64(len(rest)))]
@@ -280,15 +277,15 @@ func (f *Find) look() error {
 	return nil
 }
 
-// excerptLimit is the longest excerpt, in characters, and excerptBytes the most bytes that it can have in a file, with
-// one character more, which may be cut.
+// excerptLimit is the longest excerpt, in characters. excerptBytes is its size in a file at most, plus one character
+// that may be cut.
 const (
 	excerptLimit = 200
 	excerptBytes = 4 * (excerptLimit + 1)
 )
 
-// ending returns as much of the end of data as an excerpt can need, or all of it where the characters
-// would have to be found first.
+// ending returns the part of data's end that an excerpt can need, or all of data if the characters would have to be
+// found first.
 func (e encoding) ending(data []byte) []byte {
 	n := len(data) - excerptBytes
 	if n <= 0 || e == utf8Enc && ascii(data[n:]) < excerptBytes {
@@ -297,8 +294,8 @@ func (e encoding) ending(data []byte) []byte {
 	return data[n:]
 }
 
-// excerpt cuts the text around a match: the match first, then what is before
-// and after it, evenly where there is more of both than room.
+// excerpt cuts the text around a match: the match first, then the text before and after it, evenly if both exceed the
+// room.
 func excerpt(before, match, after []rune) (b, m, a string) {
 	match = match[:min(len(match), excerptLimit)]
 	room := excerptLimit - len(match)

@@ -1,9 +1,8 @@
-// Package match finds patterns in content: which of them occur, where, how often, and the text around the first place.
-// A pattern is a text, with [Options] that say where it matches more, or less, or a regular expression.
+// Package match finds patterns in content: which occur, where, how often, and the text around the first place. A
+// pattern is a literal, with [Options] that widen or narrow its matches, or a regex.
 //
-// It is pure: it knows bytes, and no rules, files, globs or git. An [Engine] is made for a set of patterns; an
-// [Examiner] searches content of any length with it, in windows of fixed size. What counts as a match, in which
-// encodings, is said in docs/matching.md.
+// It works on bytes, and knows no rules, files, globs or git. An [Engine] is made for a set of patterns; an [Examiner]
+// searches content of any length with it, in windows of fixed size. docs/matching.md defines matches and encodings.
 package match
 
 import (
@@ -18,19 +17,19 @@ import (
 	"github.com/policyscan/policyscan/verdict/linehash"
 )
 
-// A Find is a pattern that occurs in a content, with its evidence. What depends on
-// the rule (redaction, the excerpt, the fingerprint) is not yet in it.
+// A Find is a pattern that occurs in a content, with its evidence. The rule's part (redaction, the excerpt, the
+// fingerprint) is added later.
 type Find struct {
 	Pattern                int // index in the engine
 	Evidence               verdict.Evidence
 	Before, Matched, After string // the excerpt's parts
 	Line                   []byte // for the fingerprint: see verdict.Fingerprint
 
-	// Marked says of an expression that it matches in what is behind the byte order mark that the content begins with,
-	// in the encoding of that mark; or in UTF-8 if there is none. Of two marks that fit, the longer counts.
+	// Marked is set if a regex matches after the content's byte order mark, in that mark's encoding, or in UTF-8
+	// without one. If two marks fit, the longer counts.
 	Marked bool `json:",omitzero"`
 
-	// Marks are those of the first occurrences, at most [MaxMarks]; nil if the Examiner does not mark.
+	// Marks belong to the first occurrences, at most [MaxMarks]; nil if the Examiner does not mark.
 	Marks []Mark `json:",omitzero"`
 
 	kept []placed
@@ -40,55 +39,54 @@ type Find struct {
 }
 
 type site struct {
-	required   bool // it says only that a required text is there
+	required   bool // only shows that a required literal occurs
 	match      match
 	enc        encoding
 	start, end spot
-	near       []byte // what is around start
+	near       []byte // the bytes around start
 	nearAt     int64  // offset of near
 }
 
-// An Examiner searches contents for the patterns of an engine, one after another. It keeps its
-// buffer: one Examiner for each goroutine.
+// An Examiner searches contents for the patterns of an engine, one after another. It keeps its buffer: use one
+// Examiner per goroutine.
 type Examiner struct {
-	Limit  int64 // the most bytes a content may have; 0: no limit
-	Window int   // how many bytes a window has; 0: WindowSize
+	Limit  int64 // the longest content, in bytes; 0: no limit
+	Window int   // the size of a window, in bytes; 0: WindowSize
 	Keep   bool  // the Report has the content, if one window holds it
 	Mark   bool  // the finds have marks
-	Bare   bool  // of evidence, the finds have only the kind, the offset, the encoding and the number of occurrences
+	Bare   bool  // evidence of the finds has only kind, offset, encoding and number of occurrences
 
 	buf   []byte
 	held  []byte // where buf was while its content is read again
 	seen  map[*Engine]*seen
-	found map[*Engine]*seen // what firstOf notes down
+	found map[*Engine]*seen // the results of firstOf
 	lower []byte            // a window in lower case
 
 	hasher *linehash.Hasher // of one text after another; nil until one is needed
 }
 
-// A Report is what an Examiner found out about one content.
+// A Report is an Examiner's result for one content.
 type Report struct {
 	Bytes   int64
 	Reads   int     // that brought bytes, over all passes
 	Pointer bool    // it is a Git LFS pointer
 	Crypt   bool    // git-crypt has encrypted it
-	Finds   []*Find // by pattern; not of those that are only required
-	Content []byte  // if the Examiner keeps it and one window holds it; else nil
+	Finds   []*Find // by pattern; not for patterns that are only required
+	Content []byte  // if the Examiner keeps it and one window holds it; otherwise nil
 	Shape   Shape
 
-	// Missing are the patterns that must occur and do not, by their index in the engine. If there are any, End is the
-	// evidence of that (else nil): it extends from the first byte to the last, which was read. It is empty if the
-	// Examiner is Bare.
+	// Missing are the required patterns that do not occur, by their index in the engine. If there are any, End is
+	// their evidence (otherwise nil): it extends from the first byte to the last. It is empty if the Examiner is Bare.
 	Missing []int
 	End     *verdict.Evidence
 }
 
-// Examine reads content from its first byte to its last, and again as often as the
-// evidence needs when something was found. Memory does not grow with its length.
+// Examine reads content from its first byte to its last, and again as often as the evidence of finds needs. Memory
+// does not grow with its length.
 func (x *Examiner) Examine(ctx context.Context, e *Engine, content io.ReadSeeker) (rep Report, err error) {
 	whole := x.seenBy(e)
 	var only window    // the content, if one window holds it
-	first := int64(-1) // no match begins before that; -1: none anywhere
+	first := int64(-1) // no match begins before it; -1: there is no match
 	rep.Bytes, err = pass(ctx, x.windows(content, e.overlap), &rep.Reads, func(w window) bool {
 		if w.at == 0 {
 			rep.Pointer, rep.Crypt = isPointer(w.data, w.last), bytes.HasPrefix(w.data, gitCrypt)
@@ -156,7 +154,7 @@ func (x *Examiner) Examine(ctx context.Context, e *Engine, content io.ReadSeeker
 	return rep, x.locate(ctx, content, rep.Finds, &rep.Reads)
 }
 
-// Kept is how many occurrences of a pattern a find knows at most.
+// Kept is the number of occurrences that a find stores at most.
 func (x *Examiner) Kept() int {
 	if x.Mark {
 		return MaxMarks + verdict.MaxPlaces
@@ -164,10 +162,10 @@ func (x *Examiner) Kept() int {
 	return verdict.MaxPlaces
 }
 
-// An overlap is how many bytes consecutive windows share, and how many of them are there only to be looked back at.
+// An overlap is the number of bytes that consecutive windows share, and how many of them are only context.
 type overlap struct{ all, before int }
 
-// search looks for candidates, whose matches begin at an offset or behind it.
+// search returns the candidates whose matches begin at or after an offset.
 func (x *Examiner) search(
 	ctx context.Context, content io.ReadSeeker, from int64, shared overlap, candidates []*candidate, reads *int,
 ) error {
@@ -197,14 +195,13 @@ func (x *Examiner) search(
 	return err
 }
 
-// In a content of several windows, the runs of spaces of a text have so many bytes together, but each a few at least.
+// In a content of several windows, all runs of spaces of a literal share these bytes, but each has a few at least.
 const (
 	allRuns = 48 << 10
 	oneRun  = 256
 )
 
-// boundRuns bounds the runs of spaces that texts with the option Spaces can have. It returns the overlap of windows for
-// these texts.
+// boundRuns bounds the runs of spaces in literals with the option Spaces. It returns their overlap of windows.
 func (x *Examiner) boundRuns(candidates []*candidate) overlap {
 	longest := 0
 	for _, h := range candidates {
@@ -216,9 +213,9 @@ func (x *Examiner) boundRuns(candidates []*candidate) overlap {
 	return overlap{longest + lookAhead + 2*lookBack, lookBack}
 }
 
-// firstOf returns where in the first window that holds anything the matches may begin: at a part of it
-// in which there is something, since a match that begins earlier would be whole in the part before.
-// It spares the second step, which looks for one pattern after another, most of the window.
+// firstOf returns the earliest place for matches in the first window with any needle: the first part of the window
+// that contains one, since an earlier match would lie in the part before. That spares the second step, which searches
+// for one pattern after another, most of the window.
 func (x *Examiner) firstOf(e *Engine, w window) int64 {
 	const part = 8 << 10
 	s := x.found[e]
@@ -238,8 +235,8 @@ func (x *Examiner) firstOf(e *Engine, w window) int64 {
 	return int64(max(0, len(w.data)-part-e.overlap) / part * part)
 }
 
-// seenBy returns what an engine notes down, empty. It is used again for each content,
-// since to make one for 10,000 patterns takes longer than to look at a small file.
+// seenBy returns an engine's notes, empty. They are reused for each content: allocating them for 10,000 patterns takes
+// longer than searching a small file.
 func (x *Examiner) seenBy(e *Engine) *seen {
 	s := x.seen[e]
 	if s == nil {
@@ -260,7 +257,7 @@ func (x *Examiner) windows(content io.Reader, overlap int) *windows {
 	return &windows{r: content, buf: x.buf, overlap: overlap, limit: x.Limit}
 }
 
-// again hands the windows of content, from an offset on, to look until that returns false.
+// again calls look with the windows of content, from an offset on, until it returns false.
 func (x *Examiner) again(ctx context.Context, content io.ReadSeeker, from int64, overlap int, reads *int,
 	look func(window) bool) error {
 	if _, err := content.Seek(from, io.SeekStart); err != nil {
@@ -272,8 +269,8 @@ func (x *Examiner) again(ctx context.Context, content io.ReadSeeker, from int64,
 	return err
 }
 
-// pass hands windows to look until that returns false. It returns how many bytes
-// were read, and adds to reads how often.
+// pass calls look with windows until it returns false. It returns the number of bytes read, and adds the number of
+// reads to reads.
 func pass(ctx context.Context, ws *windows, reads *int, look func(window) bool) (int64, error) {
 	defer func() { *reads += ws.reads }()
 	for {

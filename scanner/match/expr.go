@@ -12,11 +12,11 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// CompileRegex returns the pattern of an expression. Only content that has one of its literals is read again.
+// CompileRegex returns the pattern of a regex. Only content with one of its literals is read again.
 //
 // It is matched in UTF-8 and, in content with a NUL byte or a mark of UTF-16 or UTF-32, in both byte orders of both:
-// from the first byte, and from behind each mark that the content begins with. A mark at the first byte is in no line.
-// A match begins in one of so many lines from the first on, or in any if withinLines is 0.
+// from the first byte, and from the end of each mark at the start. A mark at the first byte is in no line. A match
+// begins in the first withinLines lines, or in any if that is 0.
 func CompileRegex(x *regex.Expr, withinLines int) *Pattern {
 	p := &Pattern{text: x.String(), expr: x, options: Options{WithinLines: withinLines}, ascii: true}
 	for _, l := range x.Literals() {
@@ -38,27 +38,27 @@ func literalForms(x *regex.Expr, end encoding) (forms []form) {
 }
 
 func newLiteralForm(e encoding, l regex.Literal) form {
-	f := form{enc: e, needle: e.encode(l.Text), fold: l.Fold} // where it folds it is in lower case
+	f := form{enc: e, needle: e.encode(l.Text), fold: l.Fold} // in lower case if it folds
 	if f.nul = bytes.IndexByte(f.needle, 0) >= 0; !f.nul {
 		f.prepared = f.prepare()
 	}
 	return f
 }
 
-// An exprCandidate is an expression that may match, in the second step.
+// An exprCandidate is a regex that may match, in the second step.
 type exprCandidate struct {
-	index    int // of the pattern in the engine
+	index    int // the pattern's index in the engine
 	expr     *regex.Expr
-	literals []*form // those in UTF-8 that were seen; none: there are none to look for
+	literals []*form // UTF-8 literals that occur; nil: it has no literals
 	readings []exprReading
-	own      exprReading           // that of the content's mark, from behind it; without a mark all of it as UTF-8
-	until    map[exprReading]int64 // no match that counts begins there or behind it; nil: there are no such places
+	own      exprReading           // the encoding of the content's mark, after it; without a mark all of it as UTF-8
+	until    map[exprReading]int64 // no match that counts begins there or later; nil: no limit
 
-	found bool    // its matches were found when it was looked at
+	found bool    // its matches were found by confirm
 	lines []match // in which it matches, in the window that is looked at
-	tried match   // the last line that was looked at
+	tried match   // the last line searched
 
-	enc    encoding // of the first match
+	enc    encoding // the first match's start
 	first  match
 	count  int64 // as in a tally
 	upTo   int64
@@ -66,7 +66,7 @@ type exprCandidate struct {
 	marked bool // it matches in its own reading
 }
 
-// An exprReading is a content as lines in one encoding, from an offset on.
+// An exprReading reads a content as lines in one encoding, from an offset on.
 type exprReading struct {
 	enc  encoding
 	from int64
@@ -80,7 +80,7 @@ func newExprCandidate(index int, p *Pattern, seen []formOf, s *seen, keep int) *
 			starts = append(starts, int64(len(e.bom())))
 		}
 	}
-	var has [encodings]bool // what the expression could match in
+	var has [encodings]bool // the regex's possible matches
 	of := p.forms
 	if seen[len(seen)-1].form >= len(of) {
 		of = p.every()
@@ -123,7 +123,7 @@ func (h *exprCandidate) find(finds []*Find) []*Find {
 	return append(finds, f)
 }
 
-// searchExpr looks for the matches of an expression. If one window held the content, it is only.
+// searchExpr searches for a regex. If one window held the content, it is only.
 func (x *Examiner) searchExpr(
 	ctx context.Context, content io.ReadSeeker, only window, h *exprCandidate, reads *int,
 ) error {
@@ -145,8 +145,7 @@ func (x *Examiner) searchExpr(
 		}
 		return nil
 	}
-	// Each reading is at a place of its own: the next match of each is known when its line has ended, and a line is
-	// long in one and short in another.
+	// Each reading has its own position: its next match is known at the end of a line, and lines differ in length.
 	type head struct {
 		reading exprReading
 		next    func() (match, error, bool)

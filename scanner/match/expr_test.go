@@ -50,8 +50,8 @@ func naiveChars(enc encoding, content []byte, from int) (text []rune, ends []int
 	return text, ends
 }
 
-// naiveExpr is what there is of an expression in a content, as the specification has it: each reading whole, line by
-// line, with Go's regexp. Only the first lines count, if there is a number of them.
+// naiveExpr finds a regex in a content by the specification: each reading whole, line by line, with Go's regexp. Only
+// the first lines count, if there is a number of them.
 func naiveExpr(expr string, withinLines int, content []byte) (found naiveFind, marked bool) {
 	x := regexp.MustCompile(expr)
 	names := []string{"utf-8", "utf-16le", "utf-16be", "utf-32le", "utf-32be"}
@@ -129,12 +129,12 @@ func naiveExpr(expr string, withinLines int, content []byte) (found naiveFind, m
 	return found, marked
 }
 
-// compareExprs compares the finds of expressions in a content with those of the naive search.
+// compareExprs compares the finds of regexes in a content with the naive search's.
 func compareExprs(t interface {
 	Fatal(...any)
 	Fatalf(string, ...any)
 }, exprs []string, content []byte, window int) {
-	const textCount, lines = 2, 3 // each expression is there for all lines and for the first ones
+	const textCount, lines = 2, 3 // each regex occurs for all lines and for the first ones
 	patterns := []*Pattern{Compile("a = b", all), Compile("ab", Options{})}
 	for _, expr := range exprs {
 		x, err := regex.Compile(expr)
@@ -174,7 +174,7 @@ func compareExprs(t interface {
 	}
 }
 
-// someExprs are expressions with and without literals, of one line and of parts of it.
+// someExprs are regexes with and without literals, of one line and of parts of it.
 var someExprs = []string{
 	`ab`, `a+b`, `^ab`, `ab$`, `^a.*b$`, `a.b`, `(?i)ab`, `image:\s*\S+:latest\b`, `\bab\b`, `[ab]{2}`, `é+`,
 	`(?i)É|ab`, `.`, `\x00`, `\x{1f600}`, `ab|ba|éa`, `a\s+b`, `\x{fffd}`, `a[^b]+b`, `(?i)k`, `\x{feff}`,
@@ -260,8 +260,8 @@ func TestConfirm(t *testing.T) {
 	})
 }
 
-// TestConfirmed: what has its needles in a content and does not match is dropped, and in lines that fit into a window
-// an expression is not searched for again.
+// TestConfirmed: a pattern with its needles in a content, but without a match, is dropped, and in lines that fit into
+// a window a regex is not searched for again.
 func TestConfirmed(t *testing.T) {
 	line := "func f() { return nil, err }\n"
 	for _, size := range []int{100, 2 * WindowSize} {

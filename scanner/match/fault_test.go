@@ -70,7 +70,7 @@ func TestFault_158_Evidence(t *testing.T) {
 		size       int64
 		patterns   []string
 		end        string
-		passes     int64 // over the content, besides the first
+		passes     int64 // over the content, after the first
 	}{
 		{"a line of spaces", " ", 5 << 20, many, all, 3},
 		{"a line of spaces in UTF-16", " \x00", 5 << 20, many, wide(all), 3},
@@ -105,7 +105,7 @@ func TestFault_158_Evidence(t *testing.T) {
 		if most := (1+c.passes)*plain.read + 4<<20; content.read > most {
 			t.Errorf("%s: %d bytes were read, without finds %d", c.name, content.read, plain.read)
 		}
-		// Ten times what is measured, for the many ways in which a machine can be busy. It was 100 times and more.
+		// Ten times the measured time, for busy machines. It was 100 times and more.
 		if with > 10*without+300*time.Millisecond && !cputime.RaceDetector {
 			t.Errorf("%s: %v of processor time, without finds %v", c.name, with, without)
 		}

@@ -9,31 +9,31 @@ import (
 	"github.com/policyscan/policyscan/scanner/needle"
 )
 
-// A form is a pattern's bytes in one encoding. Its text is cut at its line ends,
-// for each of which LF and CRLF are alike, and with the option Spaces at its runs of spaces: a match is
-// the first segment, what is between, the second segment, and so on.
+// A form is a literal's bytes in one encoding. Its text is cut at its line ends, where LF and CRLF are alike, and with
+// the option Spaces at its runs of spaces: a match is the first segment, the text between, the second segment, and so
+// on.
 type form struct {
 	enc      encoding
 	segments [][]byte
 	joints   []joint
-	anchor   int    // the segment that is searched for
+	anchor   int    // the segment to search for
 	search   []byte // its bytes; with fold in lower case
 	cr, lf   []byte
-	longest  int  // the longest match, in bytes, in which a run of spaces is one space
+	longest  int  // the longest match, in bytes, with each run of spaces as one space
 	aligned  bool // only segments at align and whole units from it count
 	align    int
 	from     int64 // where align is in the content; less than a unit
-	until    int64 // no match that counts begins here or behind it; 0: there is no such place
-	run      int   // how many bytes a run of spaces may have; 0: any number
-	over     bool  // one that has more was met
+	until    int64 // no match that counts begins here or later; 0: no limit
+	run      int   // the longest run of spaces, in bytes; 0: any length
+	over     bool  // a longer run was found
 	fold     bool
-	begins   bool // no word character may be before a match
-	ends     bool // none may be behind it
+	begins   bool // no word character directly before a match
+	ends     bool // no word character directly after a match
 
 	needle   []byte         // content without it has no match
-	rare     int            // the segment that it is
+	rare     int            // the index of the segment
 	nul      bool           // the needle holds a NUL byte
-	prepared *needle.Needle // the needle, if it holds none
+	prepared *needle.Needle // the needle, if it has none
 }
 
 func newForm(e encoding, p parts) form {
@@ -74,7 +74,7 @@ func (f *form) prepare() *needle.Needle {
 	return needle.New(f.needle)
 }
 
-// alignedAt returns a copy of the form of which only whole units from an offset on count.
+// alignedAt returns a copy of the form that counts only whole units from an offset on.
 func (f *form) alignedAt(from int64) *form {
 	aligned := *f
 	aligned.aligned, aligned.from = true, from%int64(f.enc.unit())
@@ -88,10 +88,9 @@ func (f *form) alignIn(at int64) {
 	f.align = int(((f.from-at)%unit + unit) % unit)
 }
 
-// anchorOf returns the index of the line to search for: the longest that is in no other line, so that between two
-// places of it no more of a content is compared than is between them. If there is none among the first few, it is the
-// longest, and where the lines of a pattern repeat themselves a content that does, too, takes a time that grows with
-// both.
+// anchorOf returns the index of the line to search for: the longest that is in no other line. Then the content between
+// two of its places is compared only once. If none of the first few qualifies, it is the longest line; content that
+// repeats a pattern's repeated lines then takes time that grows with both.
 func anchorOf(lines []string) int {
 	if len(lines) == 1 {
 		return 0
@@ -124,10 +123,9 @@ func anchorOf(lines []string) int {
 // next returns the leftmost match in data that begins at or after from, or -1. A form that folds gets data in lower
 // case, too.
 //
-// It is that of the first place of the anchor that belongs to one. For of two matches the one that begins later has
-// no segment earlier than the other: where a segment begins no earlier it ends no earlier, and the line end after it,
-// which is not within the other's segment nor its CR, is no earlier than the other's. The same holds for a run of
-// spaces after it, where both are aligned alike.
+// The first place of the anchor with a match gives the leftmost match: the match that begins later has no earlier
+// segment. A segment that begins no earlier ends no earlier, and the line end after it, outside the other's segment
+// and its CR, is no earlier either. The same holds for a run of spaces after it, if both are aligned alike.
 func (f *form) next(data, lower []byte, from int) (start, end int) {
 	in := data
 	if f.fold {
@@ -183,9 +181,9 @@ func (f *form) end(data, segment []byte) bool {
 	return len(data) >= len(segment) && f.begin(data[len(data)-len(segment):], segment)
 }
 
-// forward returns where a match ends whose segment i begins at the given place, or
-// -1. There is at most one way: what follows a segment is LF, CRLF or no match, and a run of spaces is taken
-// whole, since no segment after one begins with a space.
+// forward returns the end of a match whose segment i begins at the given place, or -1. At most one is possible: a
+// segment is followed by LF or CRLF, and a run of spaces is taken whole, since no segment after one begins with a
+// space.
 func (f *form) forward(data []byte, i, at int) int {
 	for {
 		if !f.begin(data[at:], f.segments[i]) {
@@ -213,16 +211,15 @@ func (f *form) forward(data []byte, i, at int) int {
 	}
 }
 
-// isOver reports whether a run of spaces is longer than it may be, and notes it.
+// isOver reports, and records, that a run of spaces is too long.
 func (f *form) isOver(n int) bool {
 	f.over = f.over || f.run > 0 && n > f.run
 	return f.over
 }
 
-// back returns where a match begins, at or after from, whose segment i begins at
-// the given place, or -1. Read backwards, a CR before an LF may be the line end's or
-// the segment's: both are tried, the longer first, for the leftmost counts. No segment before a run of
-// spaces ends with one.
+// back returns the start of a match, at or after from, whose segment i begins at the given place, or -1. Read
+// backwards, a CR before an LF may belong to the line end or to the segment: both are tried, the longer first, since
+// the leftmost counts. No segment before a run of spaces ends with one.
 func (f *form) back(data []byte, i, at, from int) int {
 	if i == 0 {
 		return at

@@ -10,15 +10,15 @@ import (
 	"unicode/utf8"
 )
 
-// A Mark is where an occurrence is in its line, whose spaces and tabs do not count: contents that differ in those, or
-// in their encodings, have the same marks.
+// A Mark locates an occurrence in its line, not counting spaces and tabs: contents that differ only in those, or in
+// their encodings, have the same marks.
 type Mark struct {
 	Line  [16]byte // a hash of the line in UTF-8, without spaces, tabs, its end and the content's byte order mark
-	Start int64    // where the line begins: 0-based, bytes from the start of the content
-	At    int64    // how many bytes of what is hashed are before the occurrence
+	Start int64    // start of the line: 0-based, bytes from the start of the content
+	At    int64    // number of hashed bytes before the occurrence
 }
 
-// MaxMarks is how many occurrences of a pattern in a content have a [Mark]: the first ones.
+// MaxMarks is the number of a pattern's first occurrences in a content that have a [Mark].
 const MaxMarks = 20_000
 
 type marked struct {
@@ -27,7 +27,7 @@ type marked struct {
 	mark *Mark
 }
 
-// mark fills in the marks of finds: it looks for their lines, and reads these.
+// mark fills in the marks of finds: it finds their lines and reads them.
 func (x *Examiner) mark(ctx context.Context, content io.ReadSeeker, finds []*Find, reads *int) error {
 	texts := map[text][]*marked{}
 	for _, f := range finds {
@@ -93,7 +93,7 @@ func (x *Examiner) markLines(ctx context.Context, content io.ReadSeeker, t text,
 				line.add(utf8.AppendRune(buf[:0], char)...)
 			}
 		}
-		for ; n < len(wanted) && wanted[n].line.lineStart == start; n++ { // at the LF behind a CR
+		for ; n < len(wanted) && wanted[n].line.lineStart == start; n++ { // at the LF after a CR
 			*wanted[n].mark = Mark{Start: start, At: line.size}
 		}
 		sum := line.sum()
@@ -105,10 +105,10 @@ func (x *Examiner) markLines(ctx context.Context, content io.ReadSeeker, t text,
 	return nil
 }
 
-// A lineHash is the hash of a line, of which it holds no more than a few kilobytes.
+// A lineHash is the hash of a line. It buffers only a few kilobytes of it.
 type lineHash struct {
 	size int64
-	text []byte    // the end, which was not handed to hash
+	text []byte    // the end, not yet hashed
 	hash hash.Hash // nil: all is in text
 }
 

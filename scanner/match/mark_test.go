@@ -36,7 +36,7 @@ func naiveMark(content []byte, p placed) Mark {
 			line = append(line, string(utf16.DecodeRune(rune(c), rune(chars[i+1])))...)
 			return 2
 		default:
-			line = append(line, string(rune(c))...) // U+FFFD for what is none
+			line = append(line, string(rune(c))...) // U+FFFD for an invalid one
 		}
 		return 1
 	}
@@ -63,7 +63,7 @@ func naiveMark(content []byte, p placed) Mark {
 	return mark
 }
 
-// TestMarksAgainstNaive: texts and expressions in contents of any encodings, over windows of any size.
+// TestMarksAgainstNaive: literals and regexes in contents of any encodings, over windows of any size.
 func TestMarksAgainstNaive(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var patterns []*Pattern

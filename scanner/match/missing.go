@@ -7,21 +7,21 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// A need says whether a pattern of an engine must occur.
+// A need tells whether a pattern of an engine must occur.
 type need uint8
 
 const (
 	optional need = iota
 	required
-	onlyRequired // nothing else is asked of it: where it occurs does not matter
+	onlyRequired // the pattern is only required: its places do not matter
 )
 
-// Require says of a pattern, by its index, that it must occur, and whether it is there for nothing else. It is to be
-// called before the engine is used.
+// Require marks a pattern, by its index, as required, and whether it is only required. Call it before the engine is
+// used.
 //
-// A text counts in all encodings, in whole units from behind the byte order mark that the content begins with, or
-// from its first byte: where units are cut in two, it and what is next to it are not the content's characters. One
-// character counts only in the encoding of that mark, as an expression does: see [Find.Marked].
+// A literal counts in all encodings, in whole units from the end of the content's byte order mark, or from its first
+// byte: if units are cut in two, it and its neighbours are not the content's characters. A single character counts
+// only in the encoding of that mark, as a regex does: see [Find.Marked].
 func (e *Engine) Require(pattern int, alone bool) {
 	if e.needs == nil {
 		e.needs = make([]need, len(e.patterns))
@@ -34,10 +34,10 @@ func (e *Engine) Require(pattern int, alone bool) {
 
 func (e *Engine) requires(pattern int) bool { return e.needs != nil && e.needs[pattern] != optional }
 
-// alone reports whether all that is asked of a pattern is that it occurs.
+// alone reports whether a pattern is only required.
 func (e *Engine) alone(pattern int) bool { return e.needs != nil && e.needs[pattern] == onlyRequired }
 
-// missing adds to a report, which has all finds, the required patterns that do not occur, and where the content ends.
+// missing adds the required patterns that do not occur, and the content's end, to a report with all finds.
 func (x *Examiner) missing(
 	ctx context.Context, e *Engine, content io.ReadSeeker, s *seen, rep *Report,
 ) error {

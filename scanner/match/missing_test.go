@@ -12,7 +12,7 @@ import (
 	"github.com/policyscan/policyscan/rules/regex"
 )
 
-// TestRequired: a text counts in any encoding, an expression only in that of the content's mark, both behind it.
+// TestRequired: a literal counts in any encoding, a regex only in that of the content's mark, both after it.
 func TestRequired(t *testing.T) {
 	x, err := regex.Compile(`a\x00|key`)
 	if err != nil {

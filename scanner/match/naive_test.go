@@ -137,7 +137,7 @@ func naiveLine(units []uint32, i int) int {
 	return line
 }
 
-// A naiveFind is what a search finds out about a text.
+// A naiveFind is the naive search's result for a literal.
 type naiveFind struct {
 	encoding string
 	match

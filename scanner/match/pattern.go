@@ -9,41 +9,40 @@ import (
 	"github.com/policyscan/policyscan/scanner/needle"
 )
 
-// Options are what a text says besides its characters. The zero value is a plain text.
+// Options change how a literal matches. The zero value is a plain literal.
 type Options struct {
-	// Spaces: each run of spaces and tabs in the text matches any run of one or more. It also matches nothing where
-	// the character before or after it in the text is not a word character; a line end is none.
+	// Spaces: each run of spaces and tabs in the literal matches any run of one or more. It also matches nothing if
+	// the character before or after it in the literal is not a word character; a line end is not one.
 	Spaces bool
-	// Words: where the text begins (ends) with a word character, the character before (after) a match is not one.
-	// Word characters are A-Z, a-z, 0-9 and _.
+	// Words: if the literal begins (ends) with a word character, the character before (after) a match is not one. Word
+	// characters are A-Z, a-z, 0-9 and _.
 	Words bool
 	// IgnoreCase: A-Z and a-z match each other.
 	IgnoreCase bool
-	// WithinLines: a match begins in one of so many lines, from the first on; 0: in any line.
+	// WithinLines: a match begins in the first n lines; 0: in any line.
 	WithinLines int
 }
 
-// A Pattern is a rule's pattern: a text in all the byte forms that count as it, or an expression.
+// A Pattern is a rule's pattern: a literal in all its byte forms, or a regex.
 type Pattern struct {
 	text    string
-	expr    *regex.Expr // nil: it is a text
-	options Options     // those that change something; of an expression, only WithinLines
-	// forms are UTF-8, then the others in order of encoding. Of an ASCII text the others hold a NUL byte in every
-	// unit: few files have one, so that they are made when the first comes, by every. Of an expression they are those
-	// of its literals.
+	expr    *regex.Expr // nil for a literal
+	options Options     // only options with an effect; of a regex, only WithinLines
+	// forms are UTF-8, then the others in order of encoding. The other forms of an ASCII literal hold a NUL byte in
+	// every unit, which few files have: every makes them for the first such file. A regex has the forms of its
+	// literals.
 	forms    []form
-	parts    parts // of a text
+	parts    parts // a literal's
 	ascii    bool
 	everyOne sync.Once
 	all      []form // once every has made them
-	// A pattern of one character counts in UTF-16 and UTF-32 only in a file that
-	// begins with that encoding's byte order mark: as two or four bytes it would be
-	// found in anything.
+	// A literal of one character counts in UTF-16 and UTF-32 only in a file with that encoding's byte order mark: as
+	// two or four bytes it would be found in anything.
 	short bool
 }
 
-// Compile returns the pattern of a text that is valid UTF-8 and not blank. With Spaces it must not begin or end with a
-// space or a tab, which would say nothing: it matches whether they are there or not.
+// Compile returns the pattern of a literal, which is valid UTF-8 and not blank. With Spaces it must not begin or end
+// with a space or a tab, which would have no effect.
 func Compile(text string, o Options) *Pattern {
 	p := &Pattern{text: text, short: utf8.RuneCountInString(text) == 1, ascii: true}
 	if o.Spaces {
@@ -77,7 +76,7 @@ func (p *Pattern) every() []form {
 	return p.all
 }
 
-// formsUpTo makes the forms of the encodings before one; of an expression, those of its literals.
+// formsUpTo makes the forms of the encodings before one; a regex has its literals' forms.
 func (p *Pattern) formsUpTo(end encoding) []form {
 	if p.expr != nil {
 		return literalForms(p.expr, end)
@@ -89,7 +88,7 @@ func (p *Pattern) formsUpTo(end encoding) []form {
 	return forms
 }
 
-// longest is the longest match of any form, in bytes, where a run of spaces counts as one.
+// longest is the longest match of any form, in bytes, with a run of spaces as one.
 func (p *Pattern) longest() int {
 	if p.ascii {
 		return 4 * p.forms[0].longest // in UTF-32
@@ -112,7 +111,7 @@ func (p *Pattern) longestNeedle() int {
 	return n
 }
 
-// A joint is what is between two segments of a text.
+// A joint is between two segments of a literal.
 type joint uint8
 
 const (
@@ -121,15 +120,15 @@ const (
 	anySpace              // such a run, or nothing
 )
 
-// parts are a text, cut where it can match bytes of different lengths.
+// parts are a literal, cut where it can match bytes of different lengths.
 type parts struct {
 	options  Options
-	segments []string // at least one; any may be empty but one
+	segments []string // one or more; all but one may be empty
 	joints   []joint  // between them
 	anchor   int      // the segment to search for
-	rare     int      // the segment that a content must have to hold the text
-	begins   bool     // no word character may be before a match
-	ends     bool     // none may be behind it
+	rare     int      // the segment that all content with the literal has
+	begins   bool     // no word character directly before a match
+	ends     bool     // no word character directly after a match
 }
 
 func newParts(text string, o Options) parts {
@@ -165,7 +164,7 @@ func (p *parts) cutRuns() {
 		if i > 0 {
 			p.joints = append(p.joints, lineEnd)
 		}
-		from := 0 // where the segment begins
+		from := 0 // the segment's start
 		for at := 0; at < len(line); at++ {
 			if !isSpace(rune(line[at])) {
 				continue
@@ -185,7 +184,7 @@ func (p *parts) cutRuns() {
 	}
 }
 
-// rarest returns the index of the segment that fewest contents have.
+// rarest returns the index of the segment that the fewest contents have.
 func rarest(segments []string) int {
 	var pieces [][]byte
 	var of []int

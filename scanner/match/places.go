@@ -26,7 +26,7 @@ func (k *kept) add(enc encoding, m match) {
 	}
 }
 
-// from returns the list, whose first is the one that the evidence is of.
+// from returns the list from the evidence's place on.
 func (k *kept) from(enc encoding, m match) []placed {
 	if len(k.list) > 0 {
 		k.list[0] = placed{m, enc}
@@ -34,23 +34,22 @@ func (k *kept) from(enc encoding, m match) []placed {
 	return k.list
 }
 
-// nextUnit returns the first offset at or behind a place where a unit of an encoding begins, counted from the first
+// nextUnit returns the first offset at or after a place at which a unit of an encoding begins, counted from the first
 // byte.
 func nextUnit(enc encoding, at int64) int64 {
 	unit := int64(enc.unit())
 	return (at + unit - 1) / unit * unit
 }
 
-// A located is a place of a find, besides the first.
+// A located is a place of a find other than the first.
 type located struct {
 	*placed
 	start, end spot
 	place      *verdict.Place
 }
 
-// Show returns the evidence of an occurrence of a find, as of the first one in a content of which it is the only one,
-// and the places of several. They are numbers of those of which the find knows: see [Find.Known]. The content is that
-// in which they were found.
+// Show returns the evidence of one occurrence of a find, as if it were the only one, with the places of several. They
+// are indices of known occurrences: see [Find.Known]. The content is the one with the find.
 func (x *Examiner) Show(
 	ctx context.Context, content io.ReadSeeker, f *Find, first int, places []int,
 ) (*Find, []verdict.Place, error) {
@@ -71,13 +70,13 @@ func (x *Examiner) Show(
 	return shown, shown.Evidence.Places[1:], nil
 }
 
-// Known is how many of its occurrences, from the first on, a find knows: some more than have marks, if there are more.
+// Known is the number of occurrences, from the first on, that a find knows: a few more than have marks.
 func (f *Find) Known() int { return len(f.kept) }
 
-// Forget forgets all of the occurrences but the places of the evidence.
+// Forget forgets all occurrences except the places of the evidence.
 func (f *Find) Forget() { f.kept, f.Marks = nil, nil }
 
-// locateRest returns what has to be located for the places of a find, and makes room for them.
+// locateRest returns the remaining places of a find to locate, and makes room for them.
 func (f *Find) locateRest() []*located {
 	n := len(f.kept)
 	if !f.all {
@@ -120,7 +119,7 @@ type text struct {
 
 func textOf(enc encoding, start int64) text { return text{enc, start % int64(enc.unit())} }
 
-// A group is what is located in one text, in its order there.
+// A group is located in one text, in its order.
 type group struct {
 	finds []*Find
 	rest  []*located

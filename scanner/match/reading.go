@@ -10,28 +10,25 @@ import (
 	"github.com/policyscan/policyscan/verdict/linehash"
 )
 
-// A spot is a place in a file as a person and an editor count it.
+// A spot is a place in a file, with line and column as an editor counts them.
 type spot struct {
-	offset    int64 // what is asked for: bytes from the start of the file
+	offset    int64 // the input: bytes from the start of the file
 	line      int64 // 1-based
 	lineStart int64 // offset of the line's first byte
-	units     int64 // UTF-16 code units of the line before the spot, a byte order mark not counted
+	units     int64 // UTF-16 code units of the line before the spot, without a byte order mark
 }
 
-// A reading follows a file's text in one encoding, counts lines and columns, and
-// hands the text to a line hasher.
+// A reading follows a file's text in one encoding, counts lines and columns, and passes the text to a line hasher.
 //
-// Text of 16 or 32 bits a unit is read at the alignment of the match it is read
-// for; bytes before the first whole unit are not text, but count in the column of
-// line 1. Bytes that are not text are U+FFFD, one for each maximal part of a
-// character as the WHATWG's Encoding Standard counts them, which is also what
-// GitHub's hash of the same bytes sees.
+// Text in 16- or 32-bit units is read at the match's alignment; bytes before the first whole unit are not text, but
+// count in the column of line 1. Invalid bytes are U+FFFD, one per maximal subpart as in the WHATWG's Encoding
+// Standard; GitHub's hash of the same bytes sees the same.
 type reading struct {
 	enc   encoding
 	spots []*spot          // to be filled, by offset
-	hash  *linehash.Hasher // nil: no one asks
+	hash  *linehash.Hasher // nil: not needed
 
-	at        int64 // of the next byte
+	at        int64 // the next byte's offset
 	line      int64
 	lineStart int64
 	units     int64
@@ -39,28 +36,27 @@ type reading struct {
 	rest      []byte // bytes of a character that the last window cut
 	skip      int    // bytes before the first whole unit
 
-	// anchor is the start of the first line that is known, from which lines count; -1: none so far.
-	// lost says that a spot was met before that.
+	// anchor is the start of the first known line, from which lines count; -1: none so far. lost is set if a spot came
+	// before it.
 	anchor int64
 	lost   bool
 }
 
-// newReading prepares to read a file from the offset at on, whose text is aligned
-// as the byte at align is.
+// newReading prepares to read a file from the offset at on, with text aligned at align.
 func newReading(enc encoding, align, at int64) *reading {
 	unit := int64(enc.unit())
 	return &reading{enc: enc, at: at, line: 1, lineStart: at,
 		skip: int((align%unit - at%unit + unit) % unit), anchor: at}
 }
 
-// newReadingWithin is newReading from an offset that is somewhere in a line.
+// newReadingWithin is newReading from an offset anywhere in a line.
 func newReadingWithin(enc encoding, align, at int64) *reading {
 	r := newReading(enc, align, at)
 	r.line, r.lineStart, r.anchor = 0, -1, -1
 	return r
 }
 
-// add reads the file's next bytes, which the caller has not added before.
+// add reads the file's next bytes.
 func (r *reading) add(data []byte) {
 	if len(r.rest) > 0 {
 		data = append(r.rest, data...)
@@ -85,10 +81,10 @@ func (r *reading) add(data []byte) {
 	}
 }
 
-// plain takes as much of the beginning of data as needs no decoding, and returns
-// how many bytes that was. It is what makes the reading of a file with a find cheap.
+// plain consumes the beginning of data that needs no decoding, and returns its length. It makes the reading of a file
+// with a find cheap.
 func (r *reading) plain(data []byte) int {
-	n := len(data) // no one asks for anything any more
+	n := len(data) // all spots and hashes are done
 	switch {
 	case len(r.spots) > 0 && r.hash == nil:
 		return r.plainPlaces(data)
@@ -101,7 +97,7 @@ func (r *reading) plain(data []byte) int {
 	return n
 }
 
-// plainPlaces is plain where only places are asked for.
+// plainPlaces is plain if only places are needed.
 func (r *reading) plainPlaces(data []byte) int {
 	until := min(r.spots[0].offset-r.at, int64(len(data)))
 	if until <= 0 || r.afterCR || r.at == 0 && r.enc != utf8Enc { // a byte order mark is in no column
@@ -122,14 +118,14 @@ func (r *reading) plainPlaces(data []byte) int {
 	return n
 }
 
-// plainHash is plain where only hashes are asked for.
+// plainHash is plain if only hashes are needed.
 func (r *reading) plainHash(data []byte) int {
 	if r.hash.Idle() {
 		if n := r.enc.withoutLineEnd(data, false); n > 0 {
 			return n
 		}
 	}
-	// Spaces and line ends again and again are taken at once.
+	// Repeated spaces and line ends are consumed at once.
 	unit := r.enc.unit()
 	c, n := r.enc.decodeUnit(data)
 	if n > 0 && (c == ' ' || c == '\t' || c == '\n' || c == '\r') {
@@ -151,9 +147,9 @@ func (r *reading) plainHash(data []byte) int {
 	return n
 }
 
-// withoutLineEnd returns how many bytes of data, in whole units, are before a line end, or before
-// what could be one, or with onlyASCII before another character. Each block is twice as long as the
-// one before, so that no more is looked at than a few times what is returned.
+// withoutLineEnd returns the number of bytes of data, in whole units, before a possible line end, or with onlyASCII
+// before a non-ASCII character. Each block is twice as long as the one before, which bounds the bytes read to a few
+// times the result.
 func (e encoding) withoutLineEnd(data []byte, onlyASCII bool) int {
 	unit := e.unit()
 	stops := func(c byte) bool { return c == '\n' || c == '\r' || onlyASCII && c >= utf8.RuneSelf }
@@ -188,8 +184,8 @@ func ascii(data []byte) int {
 	return n
 }
 
-// skipLines steps, from the start of a line, over the lines before the one that the
-// next spot is in, which is behind data. No one asks for their columns or hashes.
+// skipLines skips, from the start of a line, the lines before the next spot's line, which is after data. Their columns
+// and hashes are not needed.
 func (r *reading) skipLines(data []byte) int {
 	if cr := bytes.IndexByte(data, '\r'); cr >= 0 {
 		data = data[:cr] // a CR may or may not end a line alone
@@ -220,9 +216,8 @@ func (r *reading) close() {
 	}
 }
 
-// decode returns the character that data begins with and its length in bytes, or a
-// length of 0 when data ends within it. In UTF-16 a character is one code unit:
-// surrogates are counted, hashed and compared one by one.
+// decode returns the first character of data and its length in bytes, or 0 if data ends within it. In UTF-16 a
+// character is one code unit: surrogates are counted, hashed and compared one by one.
 func (r *reading) decode(data []byte) (rune, int) {
 	if r.enc == utf8Enc {
 		if !utf8.FullRune(data) {
@@ -266,7 +261,7 @@ func (r *reading) char(c rune, n int) {
 	}
 }
 
-// endCR begins a new line if the last character was a CR, which turns out to be alone.
+// endCR begins a new line if the last character was a CR without an LF.
 func (r *reading) endCR() {
 	if r.afterCR {
 		r.afterCR = false

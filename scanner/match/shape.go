@@ -1,13 +1,13 @@
 package match
 
-// A Shape is what decides in which encodings patterns count in a content.
+// A Shape decides in which encodings patterns count in a content.
 type Shape struct {
-	marks [encodings]bool // the byte order marks that it begins with
+	marks [encodings]bool // the byte order marks at its start
 	nul   bool            // a NUL byte occurs
 }
 
-// own returns how the content says that it is to be read: in the encoding of its byte order mark, behind it. Of two
-// marks that fit, the longer counts; without one it is UTF-8.
+// own returns the content's own reading: in the encoding of its byte order mark, after it. If two marks fit, the
+// longer counts; without one it is UTF-8.
 func (s Shape) own() exprReading {
 	var own exprReading
 	for e := range encodings {
@@ -18,7 +18,7 @@ func (s Shape) own() exprReading {
 	return own
 }
 
-// Mark is the encoding of the byte order mark that the content begins with; "" without one.
+// Mark is the encoding of the content's byte order mark; "" without one.
 func (s Shape) Mark() string {
 	if own := s.own(); own.from > 0 {
 		return own.enc.String()
@@ -36,7 +36,7 @@ func (s Shape) wide() bool {
 	return s.nul
 }
 
-// countsIn reports whether the pattern counts in an encoding of a content, where it must appear or must not.
+// countsIn reports whether a forbidden or required pattern counts in an encoding of a content.
 func (p *Pattern) countsIn(e encoding, s Shape, required bool) bool {
 	switch {
 	case required && (p.short || p.expr != nil):
@@ -47,8 +47,7 @@ func (p *Pattern) countsIn(e encoding, s Shape, required bool) bool {
 	return !p.short || e == utf8Enc || s.marks[e]
 }
 
-// Encodings returns the encodings of a content in which it was decided whether a pattern, by its index, occurs in it:
-// one that must appear, or one that must not.
+// Encodings returns the encodings in which a content was searched for a required or forbidden pattern, by its index.
 func (e *Engine) Encodings(pattern int, s Shape, required bool) []string {
 	var all []string
 	for en := range encodings {

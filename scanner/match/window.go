@@ -6,23 +6,23 @@ import (
 	"io"
 )
 
-// WindowSize is how much of a file is looked at in one piece, and the size of the
-// read that fetches most files whole: 256 KiB stay in the processor's cache.
+// WindowSize is the size of a window, and of the read that fetches most files whole: 256 KiB stay in the processor's
+// cache.
 const WindowSize = 256 << 10
 
 type window struct {
-	at   int64 // of the first byte in the file
+	at   int64 // the first byte's offset in the file
 	data []byte
 	last bool // the file ends here
 }
 
-// A windows cuts a content into windows. Each begins with the last overlap bytes
-// of the one before, so that nothing of up to overlap+1 bytes is cut in two.
+// A windows cuts a content into windows. Each begins with the last overlap bytes of the one before, so nothing of up
+// to overlap+1 bytes is cut in two.
 type windows struct {
 	r       io.Reader
 	buf     []byte // longer than overlap
 	overlap int
-	limit   int64 // the most bytes the content may have; 0: no limit
+	limit   int64 // the longest content, in bytes; 0: no limit
 
 	at    int64
 	n     int // bytes of buf in use
@@ -30,17 +30,17 @@ type windows struct {
 	eof   bool
 }
 
-// ErrLimit says that a content is longer than [Examiner.Limit].
+// ErrLimit reports a content longer than [Examiner.Limit].
 var ErrLimit = errors.New("over the limit")
 
-// ErrSpaces says that a content of several windows has more spaces in a row than a text with the option Spaces can.
+// ErrSpaces reports a content of several windows with a longer run of spaces than a literal with the option Spaces
+// allows.
 var ErrSpaces = errors.New("too many spaces in a row")
 
-// ErrChanged says that a content was not the same when it was read again: it ended before a match that was in it.
+// ErrChanged reports a content that changed until it was read again: it ended before one of its matches.
 var ErrChanged = errors.New("it changed while it was read")
 
-// next returns the next window; its bytes are overwritten by the call after. After
-// the last one it returns false.
+// next returns the next window, or false after the last one. The next call overwrites its bytes.
 func (w *windows) next() (window, bool, error) {
 	if w.eof {
 		return window{}, false, nil

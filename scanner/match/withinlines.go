@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// limitLines sets for the candidates with the option WithinLines where the lines end in which their matches may begin.
+// limitLines sets where the lines end in which matches of candidates with the option WithinLines may begin.
 func (x *Examiner) limitLines(
 	ctx context.Context, e *Engine, content io.ReadSeeker, c *candidates, reads *int,
 ) error {
@@ -28,7 +28,7 @@ func (x *Examiner) limitLines(
 	}
 	limit := func(index int, forms []*form) (err error) {
 		for _, f := range forms {
-			if f.aligned && err == nil { // else it is not a copy
+			if f.aligned && err == nil { // otherwise it is not a copy
 				f.until, err = end(index, exprReading{f.enc, f.from})
 			}
 		}
@@ -56,8 +56,8 @@ func (x *Examiner) limitLines(
 	return nil
 }
 
-// endOfLines returns where the first lines of a content, read in one way, end: the offset of the next line, or one
-// behind the content.
+// endOfLines returns where the first lines of a content, in one reading, end: the offset of the next line, or one
+// after the content.
 func (x *Examiner) endOfLines(
 	ctx context.Context, content io.ReadSeeker, r exprReading, count int, reads *int,
 ) (int64, error) {

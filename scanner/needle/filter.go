@@ -42,7 +42,7 @@ func newFilter(grams, size int, fold bool) filter {
 	return f
 }
 
-// word returns the first eight bytes of b. A gram is those of them that its size says.
+// word returns the first eight bytes of b. A gram is the first few of them, by its size.
 func word(b []byte) uint64 { return binary.LittleEndian.Uint64(b) }
 
 func (f *filter) add(gram uint64, number int) {

@@ -45,8 +45,8 @@ func AppendLower(dst, text []byte) []byte {
 	return dst
 }
 
-// equalFold reports whether content is text, which is in lower case and of the same length, but for the case of
-// ASCII letters.
+// equalFold compares content with text, which is in lower case and of the same length, without the case of ASCII
+// letters.
 func equalFold(content, text []byte) bool {
 	for i, c := range content {
 		if c != text[i] && lower(c) != text[i] {

@@ -1,7 +1,7 @@
 package needle
 
-// skip8Folded is skip8 for a filter that folds. It is a function of its own since what it does more takes 7 % of the
-// time of a search, and more where more places are looked up.
+// skip8Folded is skip8 for a filter that folds. It is a separate function: its extra work takes 7 % of the time of a
+// search, and more with more lookups.
 func (f *filter) skip8Folded(text []byte) (at int) {
 	bytes, shift, spread, fold := f.bytes, f.shift, f.spread, f.fold
 	has := func(word uint64) byte { return bytes[(word|fold)*spread>>(shift%64)] }

@@ -113,8 +113,7 @@ type gramScan struct {
 	seen    *Seen
 }
 
-// scan looks at the places of text, which begins at a place of the content, as far as there are blocks of them. It
-// returns how far that is.
+// scan searches text, which begins at a place of the content, up to its last whole block. It returns how far it came.
 func (s *gramScan) scan(text []byte, base int) (at int) {
 	step, skip := s.step, s.filter.skipper(s.step)
 	for ; ; at += s.block() {

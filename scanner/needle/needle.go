@@ -1,47 +1,42 @@
-// Package needle says which of a fixed set of byte strings occur in a content.
-// It knows neither rules nor files: bytes in, a set of indices out. The answer is exact:
-// whatever proposes a needle, a comparison of all its bytes decides.
+// Package needle finds which of a fixed set of byte strings occur in a content. It knows neither rules nor files:
+// bytes in, a set of indices out. The answer is exact: a comparison of all its bytes confirms every proposed needle.
 //
 // # A few needles
 //
-// Up to 48 are looked for by the vector unit, 32 places of the content at a time: see
-// teddy.go. It needs AVX2 (amd64) or NEON (arm64).
+// The vector unit searches for up to 48 needles, 32 places of the content at a time: see teddy.go. It needs AVX2
+// (amd64) or NEON (arm64).
 //
 // # Many needles, or another processor
 //
-// Content is not looked at byte by byte. A few bytes at a place (a gram) are looked
-// up in a table, and only where the table says "perhaps" are needles compared. A gram of
-// q bytes that is looked up at every s-th place meets each needle of q+s-1 bytes and more,
-// wherever it is:
+// Content is not read byte by byte. A few bytes at a place (a gram) are looked up in a table, and only if the table
+// says "perhaps" are needles compared. A gram of q bytes, looked up at every s-th place, meets each needle of at least
+// q+s-1 bytes, wherever it is:
 //
 //	needle            0 . 0 . 0 . 0 / 0
 //	content   c i d r = 0 . 0 . 0 . 0 / 0 \n } .
 //	grams     [. . . .]       [. 0 . 0]       [. . .       q = 4, s = 4
 //	                  [= 0 . 0]       [. 0 / 0]
 //
-// The fewer places are looked up, the better: a set whose needles all have eleven bytes and
-// more has grams at every eighth place, one in which some have only seven bytes at every
-// fourth. Needles of four to six bytes have grams at every second place. Grams have four
-// bytes (of the short needles three), and up to eight where all needles are long enough.
+// The fewer lookups, the better: a set whose needles all have at least eleven bytes has grams at every eighth place, a
+// set with some of only seven bytes at every fourth. Needles of four to six bytes have grams at every second place.
+// Grams have four bytes (short needles three), and up to eight if all needles are long enough.
 //
-// Of each needle s grams in a row are entered, one for each alignment; among the places
-// where they could be in the needle, the one whose bytes are rarest in text is taken
-// (rarity.go). All bytes that they cover are the needle's window. The table says which of the
-// s grams may be at a place, and so where the window begins. If another of its grams is there,
-// too, a second table has the needles with this window.
+// Each needle enters s grams in a row, one for each alignment, at the place in the needle whose bytes are rarest in
+// text (rarity.go). The bytes that they cover are the needle's window. The table tells which of the s grams may be at
+// a place, and so where the window begins. If another of its grams matches, too, a second table has the needles with
+// this window.
 //
-// The vector unit helps here with what is slow this way: up to 48 needles of two to six bytes
-// are left to it; if there are more, those of two and three bytes, 48 at a time. Without it
-// these are searched one by one with bytes.Index, as are all of one byte.
+// The vector unit takes over where this is slow: up to 48 needles of two to six bytes; if there are more, those of two
+// and three bytes, 48 at a time. Without it these are searched one by one with bytes.Index, as are all of one byte.
 //
 // # Folded needles
 //
-// A folded needle occurs where its bytes do, ASCII letters of either case. In the tables of the vector unit both
-// cases of a letter have its bucket. In a set with a folded needle all grams are looked up without the bit in which
-// the cases differ, so a plain needle is proposed a little more often there; the comparison is exact for both.
+// A folded needle matches ASCII letters of either case. In the tables of the vector unit both cases of a letter have
+// its bucket. A set with a folded needle looks up all grams without the case bit, so a plain needle is proposed a
+// little more often; the comparison is exact for both.
 //
-// The idea is that of filters with q-samples (Navarro and Raffinot, Flexible Pattern
-// Matching in Strings, Cambridge 2002).
+// The idea comes from filters with q-samples (Navarro and Raffinot, Flexible Pattern Matching in Strings, Cambridge
+// 2002).
 package needle
 
 import (

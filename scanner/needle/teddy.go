@@ -125,8 +125,7 @@ type teddyScan struct {
 	seen    *Seen
 }
 
-// scan looks at the places of text, which begins at a place of the content, as far as
-// there are blocks of them. It returns how far that is.
+// scan searches text, which begins at a place of the content, up to its last whole block. It returns how far it came.
 func (s *teddyScan) scan(text []byte, base int) int {
 	var found [blockLen]byte
 	at := 0

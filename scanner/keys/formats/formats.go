@@ -1,13 +1,12 @@
-// Package formats reads files of YAML, JSON, HCL and TOML into the documents that scanner/keys walks.
+// Package formats reads YAML, JSON, HCL and TOML files into the documents that scanner/keys walks.
 //
-// Each format is a file of this package and a line of its table; the parsers are libraries. A reader evaluates nothing:
-// it says of each value what it is, in which ways it may be read, and which bytes of the text it is.
+// Each format is a file of this package and a line of its table; the parsers are libraries. A reader evaluates
+// nothing: it returns for each value its kind, its possible readings, and its bytes in the text.
 //
-// No text makes a reader panic, run out of stack or run without end: [Limits] bounds the bytes, the levels and the
-// nodes, aliases expanded. Levels are counted on the bytes before a parser sees them wherever the parser would follow
-// them further down than a stack can go. A text that is over a bound is a [LimitError], one that is not of its format a
-// [ParseError]; either way there are no documents, not even those before the error. Only a disputed text has some: what
-// a program that reads it may see.
+// No text makes a reader panic, overflow the stack or run forever: [Limits] bounds the bytes, the levels and the
+// nodes, aliases expanded. If a parser would recurse deeper than a stack allows, levels are counted on the bytes
+// first. A text over a limit is a [LimitError], an invalid text a [ParseError]; both come without documents, even
+// before the error. Only a disputed text has documents: whatever a program reading it may see.
 package formats
 
 import (
@@ -19,21 +18,20 @@ import (
 	"github.com/policyscan/policyscan/scanner/keys"
 )
 
-// Format is the name of a format, as "format" in a rule has it. Only a file's name can say TerraformJSON.
+// Format is the name of a format, as in a rule's "format". Only a file's name can select TerraformJSON.
 type Format string
 
-// The formats.
 const (
 	YAML Format = "yaml"
 	JSON Format = "json"
 	HCL  Format = "hcl"
 	TOML Format = "toml"
 
-	// TerraformJSON is JSON in which a text can be a template of HCL.
+	// TerraformJSON is JSON whose strings can be HCL templates.
 	TerraformJSON Format = "terraform json"
 )
 
-// Bounds are how much of a file is read.
+// Bounds limit how much of a file is read.
 type Bounds struct {
 	Bytes  int // of the text
 	Levels int // of nesting
@@ -43,18 +41,18 @@ type Bounds struct {
 // Limits are the bounds of bundle 0.2.
 func Limits() Bounds { return Bounds{Bytes: 64 << 20, Levels: 1000, Nodes: 10_000_000} }
 
-// A ParseError says why a text is not of its format.
+// A ParseError explains why a text is not valid in its format.
 type ParseError struct {
-	Offset   int // of the byte of the text at which that shows
+	Offset   int // of the offending byte of the text
 	Reason   string
 	Disputed bool // some programs read the text, and others refuse it or read something else
 }
 
 func (e *ParseError) Error() string { return e.Reason }
 
-// A LimitError says which bound a text is over.
+// A LimitError names the limit that a text exceeds.
 type LimitError struct {
-	Offset int // of the byte of the text at which that shows, or 0
+	Offset int // of the first byte of the text over the limit, or 0
 	Reason string
 }
 
@@ -76,7 +74,7 @@ func readers() []reader {
 	}
 }
 
-// Of returns the format that a file's name says it has: of the extensions that it ends in, the longest counts.
+// Of returns the format of a file by its name: the longest matching extension counts.
 func Of(path string) (Format, bool) {
 	var found Format
 	longest := 0
@@ -90,7 +88,7 @@ func Of(path string) (Format, bool) {
 	return found, longest > 0
 }
 
-// asciiEqualFold reports whether s is lower, which has no capitals, but for the case of ASCII letters.
+// asciiEqualFold compares s with lower, which has no capitals, without the case of ASCII letters.
 func asciiEqualFold(s, lower string) bool {
 	for i := range len(lower) {
 		c := s[i]
@@ -104,7 +102,7 @@ func asciiEqualFold(s, lower string) bool {
 	return true
 }
 
-// Extensions returns the extensions of the names that have a format, for messages.
+// Extensions returns the extensions of all formats, for messages.
 func Extensions() []string {
 	var all []string
 	for _, r := range readers() {
@@ -113,11 +111,10 @@ func Extensions() []string {
 	return all
 }
 
-// Parse reads a text: UTF-8 without its byte order mark. All places in the documents and errors are offsets into
-// it. The documents are in the order of the text, and none is a null: a text in which every document is one has none.
-// The text must not be changed while they are in use. The error is a [*ParseError], a [*LimitError] or, for a format
-// that is not one of these, another. With a [*ParseError] of a disputed text come the documents of the readings that
-// there are.
+// Parse reads a text: UTF-8 without its byte order mark. All places in the documents and errors are offsets into it.
+// The documents are in the order of the text, without nulls: a text of only nulls has no documents. The text must not
+// be changed while they are in use. It fails with a [*ParseError], a [*LimitError] or, for an unknown format, another
+// error. With the [*ParseError] of a disputed text come the documents of its readings.
 func Parse(format Format, text []byte, bounds Bounds) ([]keys.Document, error) {
 	m := &meter{text: text, bounds: bounds}
 	if len(text) > bounds.Bytes {
@@ -146,7 +143,7 @@ func Parse(format Format, text []byte, bounds Bounds) ([]keys.Document, error) {
 	return nil, fmt.Errorf("unknown format %q", string(format))
 }
 
-// A meter counts what is made of a text, and makes the errors about it.
+// A meter counts the nodes and levels of a text, and makes the errors about it.
 type meter struct {
 	text    []byte
 	bounds  Bounds
@@ -188,7 +185,8 @@ func (m *meter) parseError(offset int, reason string, args ...any) *ParseError {
 	return &ParseError{Offset: min(max(offset, 0), len(m.text)), Reason: brief(fmt.Sprintf(reason, args...))}
 }
 
-// disputed notes that programs read the text differently, the first time: the reader goes on with one of the readings.
+// disputed records, the first time, that programs read the text differently: the reader goes on with one of the
+// readings.
 func (m *meter) disputed(offset int, reason string, args ...any) {
 	if m.dispute == nil {
 		m.dispute = m.parseError(offset, reason, args...)
@@ -212,7 +210,7 @@ func brief(reason string) string {
 	return strings.ToValidUTF8(reason[:start], "") + " … " + strings.ToValidUTF8(reason[len(reason)-end:], "")
 }
 
-// offset is that of a place in lines, which end in "\n", and bytes, both from 1.
+// offset converts a line, which ends in "\n", and a byte in it, both from 1.
 func (m *meter) offset(line, column int) int {
 	offset := 0
 	for range line - 1 {

@@ -75,7 +75,7 @@ func (h *hclReader) failed(problems hcl.Diagnostics) error {
 
 func (h *hclReader) isComma(i int) bool { return i < len(h.text) && h.text[i] == ',' }
 
-// entries returns the arguments and blocks of a body, which is at a level, in the order of the text.
+// entries returns the arguments and blocks of a body at a level, in the order of the text.
 func (h *hclReader) entries(body *hclsyntax.Body, level int) ([]keys.Entry, error) {
 	all := make([]keys.Entry, 0, len(body.Attributes)+len(body.Blocks))
 	for name, argument := range body.Attributes {
@@ -96,7 +96,7 @@ func (h *hclReader) entries(body *hclsyntax.Body, level int) ([]keys.Entry, erro
 	return all, nil
 }
 
-// block returns the entry of a block in a body at a level. The content of a dynamic block stands in its place.
+// block returns the entry of a block in a body at a level. A dynamic block is replaced by its content.
 func (h *hclReader) block(block *hclsyntax.Block, level int) ([]keys.Entry, error) {
 	header := place(block.TypeRange)
 	if n := len(block.LabelRanges); n > 0 {
@@ -120,7 +120,7 @@ func (h *hclReader) block(block *hclsyntax.Block, level int) ([]keys.Entry, erro
 		entry.Unsure = unsure
 		all = append(all, entry)
 	}
-	if all == nil { // Terraform refuses it; a block without content is the reading that passes nothing
+	if all == nil { // Terraform refuses it; a block without content is the strictest reading
 		entry, err := h.labelled(block.Labels[0], labels, header, whole, &hclsyntax.Body{}, level)
 		entry.Unsure = unsure
 		return []keys.Entry{entry}, err
@@ -128,7 +128,7 @@ func (h *hclReader) block(block *hclsyntax.Block, level int) ([]keys.Entry, erro
 	return all, nil
 }
 
-// labelled returns the entry of a block with labels, each of which is a level, too.
+// labelled returns the entry of a block with labels, each of which is a level.
 func (h *hclReader) labelled(
 	name string, labels []string, header, whole keys.Span, body *hclsyntax.Body, level int,
 ) (keys.Entry, error) {
@@ -144,7 +144,7 @@ func (h *hclReader) labelled(
 	return keys.Block(name, labels, header, node), err
 }
 
-// bare returns what is in parentheses and in a lone "${…}".
+// bare strips parentheses and a lone "${…}".
 func bare(expr hclsyntax.Expression) hclsyntax.Expression {
 	for {
 		switch e := expr.(type) {
@@ -206,7 +206,7 @@ func (h *hclReader) key(expr hclsyntax.Expression) (string, bool) {
 	return value.text, known && value.kind != hclNull
 }
 
-// numberKey returns the text that HCL makes of a key that is a number: {1.0 = x} has the key 1.
+// numberKey returns HCL's text of a number used as a key: {1.0 = x} has the key 1.
 func (h *hclReader) numberKey(expr hclsyntax.Expression) (string, bool) {
 	if k, ok := expr.(*hclsyntax.ObjectConsKeyExpr); ok {
 		expr = k.Wrapped
@@ -315,8 +315,7 @@ func negated(number string) string {
 	return "-" + strings.TrimPrefix(number, "+")
 }
 
-// plainNumber writes a number as HCL does where a template makes a text of it. It knows none of a length that is worth
-// asking about.
+// plainNumber writes a number as HCL does in a template. Very long numbers have no known text.
 func plainNumber(number string) (string, bool) {
 	value, err := cty.ParseNumberVal(number)
 	if err != nil {

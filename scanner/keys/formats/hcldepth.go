@@ -8,9 +8,9 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// The parser of hclsyntax goes down a level for each bracket, block, template, directive of a template, unary operator,
-// condition and splat, and a Go program does not survive the end of its stack. Its lexer has no levels, so they are
-// counted on the lexer's tokens before the text is parsed.
+// hclsyntax's parser recurses for each bracket, block, template, template directive, unary operator, condition and
+// splat, and a Go program does not survive a stack overflow. Its lexer does not recurse, so levels are counted on the
+// lexer's tokens before the text is parsed.
 
 const (
 	// hclBytes is the most bytes of a text: each may be a token, and takes half a kilobyte then.
@@ -40,7 +40,7 @@ type hclFrame struct {
 	start    int      // offset
 }
 
-// An hclCounter counts the levels of a text, and what else costs much.
+// An hclCounter counts the levels of a text, and other costs.
 type hclCounter struct {
 	*meter
 	frames  []*hclFrame
@@ -57,7 +57,7 @@ func checkHCL(m *meter) error {
 	if len(m.text) > hclBytes {
 		return m.limit(0, "the file has more than %d bytes, the most for HCL", hclBytes)
 	}
-	// Without the end of a comment behind the text, the lexer would look for one from each "/*".
+	// Without the end of a comment after the text, the lexer would search for one from each "/*".
 	tokens, _ := hclsyntax.LexConfig(slices.Concat(m.text, []byte("\n*/")), "", hcl.InitialPos)
 	c := &hclCounter{meter: m, frames: []*hclFrame{{}}}
 	for i, t := range tokens {
@@ -163,7 +163,7 @@ func (c *hclCounter) count(t hclsyntax.Token, at int) error {
 		f.chain++
 		f.unary, c.operand = 0, false
 	case hclsyntax.TokenStar:
-		if f.opener == hclsyntax.TokenOBrack && !c.operand { // a splat: what follows its bracket is in it
+		if f.opener == hclsyntax.TokenOBrack && !c.operand { // a splat: its operand follows its bracket
 			outer := c.frames[len(c.frames)-2]
 			outer.chain++
 			outer.unary = 0
@@ -215,7 +215,7 @@ func (c *hclCounter) endSequence() {
 	c.endOperand()
 }
 
-// countDirective counts %{if} and %{for}, which end at %{endif} and %{endfor}; the tokens are those behind the "%{".
+// countDirective counts %{if} and %{for}, which end at %{endif} and %{endfor}; the tokens are those after the "%{".
 func (c *hclCounter) countDirective(tokens hclsyntax.Tokens) {
 	i := slices.IndexFunc(tokens, func(t hclsyntax.Token) bool {
 		return t.Type != hclsyntax.TokenNewline && t.Type != hclsyntax.TokenComment

@@ -13,7 +13,7 @@ import (
 	"github.com/policyscan/policyscan/scanner/keys"
 )
 
-// hclDepth is how deep the tree is that hclsyntax makes of a text, by the nodes for which its parser calls itself.
+// hclDepth is the depth of hclsyntax's tree for a text, by the nodes for which its parser recurses.
 type hclDepth struct {
 	text           []byte
 	depth, deepest int

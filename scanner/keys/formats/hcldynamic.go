@@ -2,8 +2,8 @@ package formats
 
 import "github.com/hashicorp/hcl/v2/hclsyntax"
 
-// bringsBlocks reports whether a dynamic block is certain to bring a block: its for_each is a list or a set as written,
-// with an item.
+// bringsBlocks reports whether a dynamic block certainly produces a block: its for_each is a literal list or set with
+// an item.
 func bringsBlocks(dynamic *hclsyntax.Body) bool {
 	argument := dynamic.Attributes["for_each"]
 	if argument == nil {
@@ -18,7 +18,7 @@ func bringsBlocks(dynamic *hclsyntax.Body) bool {
 	return ok && len(list.Exprs) > 0
 }
 
-// dynamicLabels returns the labels that a dynamic block gives its blocks, one that is not known as it is written.
+// dynamicLabels returns the labels that a dynamic block gives its blocks. A label that is not a literal is unknown.
 func (h *hclReader) dynamicLabels(body *hclsyntax.Body) []string {
 	argument := body.Attributes["labels"]
 	if argument == nil {

@@ -10,9 +10,9 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// written returns an expression as it is written, without what the specification leaves out: parentheses and a lone
-// "${…}" around it, the quotes of a template, the markers of a heredoc, and comments. If there are comments it returns
-// two texts: without them, and without the spaces in front of them either.
+// written returns the source of an expression without what the specification ignores: parentheses and a lone "${…}"
+// around it, the quotes of a template, the markers of a heredoc, and comments. With comments it returns two texts:
+// without them, and also without the spaces before them.
 func (h *hclReader) written(expr hclsyntax.Expression) []string {
 	expr = bare(expr)
 	text := expr.Range().SliceBytes(h.text)
@@ -24,7 +24,7 @@ func (h *hclReader) written(expr hclsyntax.Expression) []string {
 	}
 	source := text
 	if heredoc {
-		source = append(bytes.Clone(text), '\n') // without which its marker does not end it
+		source = append(bytes.Clone(text), '\n') // its marker does not end it otherwise
 	}
 	tokens, _ := hclsyntax.LexExpression(source, "", hcl.Pos{Line: 1, Column: 1})
 	var exact, tight []byte
@@ -51,7 +51,7 @@ func (h *hclReader) written(expr hclsyntax.Expression) []string {
 	return all
 }
 
-// reference returns a reference of names without the spaces that may stand around its dots, or "" if expr is none.
+// reference returns a reference of names without spaces around its dots, or "" if expr is not a reference.
 func reference(expr hclsyntax.Expression) string {
 	e, ok := expr.(*hclsyntax.ScopeTraversalExpr)
 	if !ok {
@@ -68,8 +68,8 @@ func reference(expr hclsyntax.Expression) string {
 	return strings.Join(names, ".")
 }
 
-// isLiteral reports whether an expression is a text in quotes or a heredoc and has nothing but that: its escapes are no
-// part of it in any reading.
+// isLiteral reports whether an expression is a quoted string or heredoc without templates: its escapes are always
+// resolved.
 func isLiteral(expr hclsyntax.Expression) bool {
 	e, ok := bare(expr).(*hclsyntax.TemplateExpr)
 	return ok && !slices.ContainsFunc(e.Parts, func(part hclsyntax.Expression) bool {
@@ -78,8 +78,8 @@ func isLiteral(expr hclsyntax.Expression) bool {
 	})
 }
 
-// template returns the text of a template, or "" if expr is none: what is known of it is read, without its escapes and
-// the indentation of a heredoc, and what is not is as it is written.
+// template returns the text of a template, or "" if expr is not one. Known parts are read, without escapes and a
+// heredoc's indentation; unknown parts stay as in the source.
 func (h *hclReader) template(expr hclsyntax.Expression) string {
 	e, ok := expr.(*hclsyntax.TemplateExpr)
 	if !ok {

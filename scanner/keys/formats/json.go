@@ -18,8 +18,8 @@ func readTerraformJSON(m *meter) ([]keys.Document, error) {
 	return (&jsonReader{meter: m, terraform: true}).read()
 }
 
-// read reads the values of a text, each of which is a document. What is not UTF-8, or half a surrogate pair, most
-// programs read as U+FFFD.
+// read reads the values of a text, each of which is a document. Invalid UTF-8, or half a surrogate pair, is U+FFFD, as
+// in most programs.
 func (j *jsonReader) read() ([]keys.Document, error) {
 	plain, err := j.scan()
 	if err != nil {
@@ -60,7 +60,7 @@ func (j *jsonReader) documents(plain []byte) (documents []keys.Document, err err
 	return documents, nil
 }
 
-// scan counts levels and values, and returns the text with spaces in the place of comments and trailing commas.
+// scan counts levels and values, and returns the text with comments and trailing commas replaced by spaces.
 func (j *jsonReader) scan() (plain []byte, err error) {
 	plain = j.text
 	hide := func(start, end int) {
@@ -71,7 +71,7 @@ func (j *jsonReader) scan() (plain []byte, err error) {
 	}
 	level, values := 0, 0
 	before := byte(0) // the last byte that is neither space nor comment; 'a' for all of a literal
-	comma := -1       // the last comma that a value precedes
+	comma := -1       // the last comma after a value
 	for i := 0; i < len(j.text); i++ {
 		c := j.text[i]
 		switch c {
@@ -111,7 +111,7 @@ func (j *jsonReader) scan() (plain []byte, err error) {
 				hide(comma, comma+1)
 			}
 		case ':':
-			values-- // what is in front of it is a key
+			values-- // the text before it is a key
 		case ',':
 			if comma = i; strings.IndexByte("\x00[{:,", before) >= 0 {
 				comma = -1
@@ -130,7 +130,7 @@ func (j *jsonReader) scan() (plain []byte, err error) {
 	return plain, nil
 }
 
-// skipComment returns the offset behind the comment that begins with the slash at i, or -1.
+// skipComment returns the offset after the comment that begins with the slash at i, or -1.
 func skipComment(text []byte, i int) int {
 	rest := text[i:]
 	switch {
@@ -163,10 +163,10 @@ type jsonReader struct {
 	decoder   *jsontext.Decoder
 	terraform bool // the values are those of Terraform
 	strict    bool // there are no comments, and no trailing commas
-	lenient   bool // what is not UTF-8 is U+FFFD
+	lenient   bool // invalid UTF-8 is U+FFFD
 }
 
-// value reads one value. Its depth is that of the text, which has been checked.
+// value reads one value. The depth of the text has been checked.
 func (j *jsonReader) value() (*keys.Node, error) {
 	if err := j.add(1); err != nil {
 		return nil, err
@@ -202,7 +202,7 @@ func (j *jsonReader) value() (*keys.Node, error) {
 	return node, nil
 }
 
-// ofTerraform is a value as Terraform reads it: as HCL does, but a template is nothing but its text.
+// ofTerraform is a value as Terraform reads it: as HCL, except that a template is only its text.
 func ofTerraform(s keys.Scalar) keys.Scalar {
 	s.OneIsTrue = true
 	text := s.Texts[0]

@@ -20,7 +20,7 @@ import (
 	"github.com/policyscan/policyscan/scanner/keys"
 )
 
-// words are what random texts of a format are made of; in the place of each § is another one.
+// words are the parts of a format's random texts; each § is replaced by another word.
 func words(format Format) []string {
 	switch format {
 	case YAML:
@@ -169,8 +169,8 @@ func refused(format Format, text []byte, reason string) bool {
 	}
 }
 
-// checkNode checks that the bytes of each place are those of what is there: read by themselves they are the same value.
-// A root, a block and a table are not there by themselves.
+// checkNode checks the bytes of each place: parsed alone, they give the same value. A root, a block and a table cannot
+// be parsed alone.
 func checkNode(t *testing.T, format Format, text []byte, n *keys.Node, part bool, values *int) {
 	t.Helper()
 	*values++
@@ -369,7 +369,7 @@ func marshal(t *testing.T, v any) string {
 	return b.String()
 }
 
-// oracle compares what was read with what another reader makes of the same text.
+// oracle compares the result with another reader's of the same text.
 func oracle(t *testing.T, format Format, text []byte, documents []keys.Document) {
 	t.Helper()
 	switch {
@@ -443,7 +443,7 @@ func yamlOracle(t *testing.T, text []byte, documents []keys.Document) {
 		if err := decoder.Decode(&n); errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
-			return // of what it refuses and YAML 1.2 does not
+			return // texts that it refuses and YAML 1.2 does not
 		}
 		if root := n.Content[0]; root.Kind != yaml.ScalarNode || root.ShortTag() != "!!null" {
 			want = append(want, yamlTexts(root)...)

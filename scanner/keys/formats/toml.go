@@ -11,12 +11,12 @@ import (
 	"github.com/policyscan/policyscan/scanner/keys"
 )
 
-// tomlMade is the most keys and tables of a text. To find out whether one is there twice, the decoder goes through all
-// of its table: 350,000 keys in one table, 4 MB, would take more than two minutes.
+// tomlMade bounds the keys and tables of a text. The decoder finds duplicates by searching the whole table: 350,000
+// keys in one table, 4 MB, would take more than two minutes.
 const tomlMade = 60_000
 
-// readTOML reads a text twice: go-toml's parser says where each value is, and its decoder refuses what is not TOML (a
-// key or a table that is there twice, a day that no month has).
+// readTOML reads a text twice: go-toml's parser gives the place of each value, and its decoder refuses invalid TOML (a
+// duplicate key or table, a day that no month has).
 func readTOML(m *meter) ([]keys.Document, error) {
 	if err := scanTOML(m); err != nil {
 		return nil, err
@@ -102,8 +102,8 @@ func scanTOML(m *meter) error {
 	return nil
 }
 
-// skipTOMLString returns the offset behind the string that begins at i. A string that is not closed ends with its line,
-// or with the text if it may have several.
+// skipTOMLString returns the offset after the string that begins at i. An unclosed string ends with its line, or with
+// the text if it may have several lines.
 func skipTOMLString(text []byte, i int) int {
 	quote := text[i]
 	triple := []byte{quote, quote, quote}
@@ -120,7 +120,7 @@ func skipTOMLString(text []byte, i int) int {
 		case c == quote && !long:
 			return i + 1
 		case c == quote && bytes.HasPrefix(text[i:], triple):
-			// Up to two quotes in front of the closing three are text.
+			// Up to two quotes before the closing three are text.
 			for i += 3; i < len(text) && text[i] == quote; i++ {
 			}
 			return i
@@ -146,7 +146,7 @@ type tomlReader struct {
 	parser unstable.Parser
 	tables map[*keys.Node]map[string]int // of each table, which entry has a name
 	made   int                           // keys and tables
-	at     int                           // up to where the text has been read
+	at     int                           // the text is read up to here
 }
 
 func (t *tomlReader) open(table *keys.Node) { t.tables[table] = map[string]int{} }
@@ -169,12 +169,12 @@ func (t *tomlReader) skip() {
 	}
 }
 
-// span is the place of a node that go-toml gives the bytes of.
+// span is the place of a node with bytes from go-toml.
 func span(n *unstable.Node) keys.Span {
 	return keys.Span{Start: int(n.Raw.Offset), End: int(n.Raw.Offset + n.Raw.Length)}
 }
 
-// entry returns the entry of a table with a name, which it makes if need be.
+// entry returns the named entry of a table, and makes it if needed.
 func (t *tomlReader) entry(table *keys.Node, name string, at keys.Span) (entry *keys.Entry, made bool) {
 	names := t.tables[table]
 	i, there := names[name]
@@ -187,7 +187,7 @@ func (t *tomlReader) entry(table *keys.Node, name string, at keys.Span) (entry *
 	return &table.Entries[i], !there
 }
 
-// within returns the table of a name in another table: the last one, if the name has an array of them.
+// within returns the named table in another table: the last one of an array.
 func (t *tomlReader) within(table *keys.Node, name string, at, value keys.Span) (*keys.Node, error) {
 	entry, made := t.entry(table, name, at)
 	if made {
@@ -283,7 +283,7 @@ func (t *tomlReader) value(n *unstable.Node, level int) (*keys.Node, error) {
 	start := t.at
 	scalar := n.Kind != unstable.Array && n.Kind != unstable.InlineTable
 	if scalar {
-		level-- // it is none by itself
+		level-- // not a node itself
 	}
 	if err := t.node(level, start); err != nil {
 		return nil, err

@@ -21,7 +21,7 @@ func readYAML(m *meter) ([]keys.Document, error) {
 			"remove it, or write it as an escape in double quotes", r)
 		return m.settled(nil)
 	}
-	// yaml.v3 makes all nodes of a document before one can be counted, at half a kilobyte each.
+	// yaml.v3 makes all nodes of a document, at half a kilobyte each, before they can be counted.
 	if yamlMarks(m.text) > m.bounds.Nodes {
 		return nil, m.limit(0, "the file has more than %d commas, brackets, lines and lists in them", m.bounds.Nodes)
 	}
@@ -50,7 +50,7 @@ func readYAML(m *meter) ([]keys.Document, error) {
 	return nil, err
 }
 
-// asJSON reads a text as JSON without comments, which YAML 1.2 allows, and kubectl several values of.
+// asJSON reads a text as JSON without comments: YAML 1.2 allows one value, kubectl several.
 func (m *meter) asJSON() ([]keys.Document, bool) {
 	if text := bytes.TrimLeft(m.text, " \t\r\n"); len(text) == 0 || text[0] != '{' && text[0] != '[' {
 		return nil, false
@@ -68,7 +68,7 @@ func (y *yamlReader) all() ([]keys.Document, error) {
 	switch {
 	case err == nil:
 		return y.settled(documents)
-	case errors.As(err, &parse) && hasMarks: // which other parsers may take for a part of a text
+	case errors.As(err, &parse) && hasMarks: // other parsers may treat it as part of a string
 		y.disputed(parse.Offset, "%s", parse.Reason)
 		return y.settled(nil)
 	}
@@ -103,7 +103,7 @@ func (y *yamlReader) documents() (documents []keys.Document, err error) {
 	}
 }
 
-// nextYAML returns the next document. yaml.v3 panics on some malformed input; that is malformed input too.
+// nextYAML returns the next document. A panic of yaml.v3 means malformed input.
 func nextYAML(d *yaml.Decoder) (document *yaml.Node, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -120,40 +120,40 @@ func nextYAML(d *yaml.Decoder) (document *yaml.Node, err error) {
 	return document, nil
 }
 
-// A yamlReader makes nodes of those of yaml.v3, one document after the other.
+// A yamlReader converts yaml.v3's nodes, one document after the other.
 type yamlReader struct {
 	*meter
 	slash    string       // "", or what hides "\/"
 	tabs     map[int]bool // where a tab is hidden, and has not been put back
 	anchors  map[*yaml.Node]*built
-	within   map[string]int // by anchor, how many nodes with it are being read
+	within   map[string]int // by anchor, the number of its nodes being read
 	document int
-	begin    int // where the root of this document may begin
-	merged   int // entries that merges bring, in all documents
+	begin    int // the earliest start of this document's root
+	merged   int // entries from merges, in all documents
 	cursor   cursor
 	space    keys.Span // the last long one that was skipped
 }
 
-// built is a node, and what it is in the text.
+// built is a node and its place in the text.
 type built struct {
 	node   *keys.Node
 	text   string // of a scalar that is a key
-	start  int    // where the text of the node begins; of an alias, of the alias
-	end    int    // where it ends
-	size   int    // how many nodes it is, aliases expanded
-	height int    // how many levels it has, aliases expanded
+	start  int    // start of the node's text; of an alias, of the alias
+	end    int    // its end
+	size   int    // its number of nodes, aliases expanded
+	height int    // its number of levels, aliases expanded
 	open   bool   // whether the node is still being read
 	in     int    // the number of its document
 }
 
-// read reads a node at a level; after is where the text in front of it ends.
+// read reads a node at a level; after is the end of the text before it.
 func (y *yamlReader) read(n *yaml.Node, level, after int) (b *built, err error) {
 	start := y.offset(n)
 	if n.Kind == yaml.AliasNode {
 		return y.alias(n, level, start)
 	}
 	if n.Kind == yaml.ScalarNode {
-		level-- // it is none by itself
+		level-- // not a node itself
 	}
 	if err := y.node(level, start); err != nil {
 		return nil, err
@@ -260,13 +260,13 @@ func (b *built) grow(inner *built) {
 	b.height = max(b.height, inner.height+1)
 }
 
-// A merge is a key "<<": which entry it stands in front of, and the mappings that it leads to.
+// A merge is a key "<<": the entry that it precedes, and its mappings.
 type merge struct {
 	at   int
 	from []*keys.Node
 }
 
-// mergeable returns the mappings that a "<<" leads to, if it leads to nothing else.
+// mergeable returns the mappings of a "<<", if it has nothing else.
 func mergeable(n *keys.Node) ([]*keys.Node, bool) {
 	if n.Kind == keys.Mapping {
 		return []*keys.Node{n}, true
@@ -289,8 +289,8 @@ func brought(merges []merge) int {
 	return n
 }
 
-// maxMerged is how many entries the merges of a text may bring, next to one for each of its bytes. They are copied, so
-// a short text could need as much memory as a long one, which is parsed alone.
+// maxMerged bounds the entries from a text's merges, in addition to one per byte. They are copied, so a short text
+// could need as much memory as a long one, which is parsed alone.
 const maxMerged = 1_000_000
 
 func (y *yamlReader) addMerged(merges []merge, start int) error {
@@ -301,9 +301,9 @@ func (y *yamlReader) addMerged(merges []merge, start int) error {
 	return nil
 }
 
-// merged returns the entries of a mapping with those that its merges bring, each where its "<<" is. An entry of the
-// mapping's own hides those of the same name if it comes after the merge, and of a list the first mapping does: of
-// others yaml.v2, and so kubectl, takes the last, yaml.v3 the first, so neither hides the other.
+// merged returns a mapping's entries with the entries of its merges, each at its "<<". The mapping's own entry hides a
+// merged one of the same name if it comes after the merge, and in a list of mappings the first one wins. Otherwise
+// yaml.v2, and so kubectl, takes the last, yaml.v3 the first, so neither hides the other.
 func merged(own []keys.Entry, merges []merge) []keys.Entry {
 	last := map[string]int{}
 	for i, e := range own {

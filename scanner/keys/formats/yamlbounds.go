@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// yamlMarks counts what stands between the values of a text: commas, brackets, the ends of lines, and each - or ? that
-// follows another indicator in its line, as in "- - - a", which is three lists.
+// yamlMarks counts the separators of a text: commas, brackets, line ends, and each - or ? after another indicator in
+// its line, as in "- - - a", which is three lists.
 func yamlMarks(text []byte) int {
 	marks := 0
-	before := byte('\n') // the last byte that is no space
+	before := byte('\n') // the last byte that is not a space
 	for i, c := range text {
 		end := i+1 == len(text)
 		switch c {
@@ -33,15 +33,14 @@ func yamlMarks(text []byte) int {
 	return marks
 }
 
-// maxTagDirectives is how many %TAG lines a text may have: yaml.v3 goes through all those of a document for each, and
-// for each tag.
+// maxTagDirectives bounds the %TAG lines of a text: yaml.v3 searches all of a document's for each line and each tag.
 const maxTagDirectives = 1000
 
-// maxTagBytes is how many bytes the tags of a text may have with what %TAG puts in front of them: yaml.v3 copies that
-// into each, so a prefix of a megabyte and ten thousand tags would need ten gigabytes.
+// maxTagBytes bounds the bytes of a text's tags with their %TAG prefixes: yaml.v3 copies the prefix into each, so a
+// prefix of a megabyte and ten thousand tags would need ten gigabytes.
 const maxTagBytes = 512 << 20
 
-// checkTagDirectives bounds what %TAG lines cost. It takes each "!" for a tag with the longest of them.
+// checkTagDirectives bounds the cost of %TAG lines. It counts each "!" as a tag with the longest prefix.
 func checkTagDirectives(m *meter) error {
 	lines, longest, end, first := 0, 0, 0, 0
 	for at := 0; ; at++ {

@@ -8,16 +8,16 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// What some YAML parsers read in one way and some in another is disputed here, with its place: a rule that is asked of
-// the one reading says nothing about a program that has the other.
+// Text that YAML parsers read differently is disputed, with its place: a rule checked against one reading proves
+// nothing about a program with the other.
 
-// firstLineEnd returns where the first character is that ends a line in YAML 1.1 and not in 1.2, or -1.
+// firstLineEnd returns the offset of the first line end of YAML 1.1 that YAML 1.2 does not have, or -1.
 func firstLineEnd(text []byte) int {
 	return bytes.IndexFunc(text, func(r rune) bool { return r == '\u0085' || r == '\u2028' || r == '\u2029' })
 }
 
-// merges reports whether a key is a merge. Programs differ in "<<" in quotes behind a "!", which yaml.v2, and so
-// kubectl, takes for one, and an alias that stands for "<<", which PyYAML does.
+// merges reports whether a key is a merge. Programs differ on a quoted "<<" after a "!", a merge for yaml.v2, and so
+// kubectl, and on an alias of "<<", a merge for PyYAML.
 func (y *yamlReader) merges(k *yaml.Node, key *built) bool {
 	named := k
 	if k.Kind == yaml.AliasNode {
@@ -34,7 +34,7 @@ func (y *yamlReader) merges(k *yaml.Node, key *built) bool {
 	return merge
 }
 
-// name is the text by which a key is found. What is base64 by its tag most programs decode.
+// name is the text of a key. Most programs decode a key with a base64 tag.
 func (y *yamlReader) name(k *yaml.Node, key *built) string {
 	if k.Kind == yaml.AliasNode {
 		k = k.Alias
@@ -49,8 +49,8 @@ func (y *yamlReader) name(k *yaml.Node, key *built) string {
 	return key.text
 }
 
-// checkColon refuses a plain text that ends in a colon in front of what ends it in flow style, at end: of {a:} yaml.v3
-// and YAML 1.1 make the key "a:", and YAML 1.2 the key "a".
+// checkColon refuses a plain scalar with a final colon, ended by flow style at end: {a:} has the key "a:" for yaml.v3
+// and YAML 1.1, and the key "a" for YAML 1.2.
 func (y *yamlReader) checkColon(value string, end int) {
 	if end >= 0 && end < len(y.text) && strings.HasSuffix(value, ":") && isFlowMark(y.text[end]) {
 		y.disputed(end-1, "the colon before %q is read differently by YAML parsers: as the end of a key, "+
@@ -58,9 +58,9 @@ func (y *yamlReader) checkColon(value string, end int) {
 	}
 }
 
-// checkMarks refuses a "?" in front of a key and a ":" behind it that have no space behind them: in flow style yaml.v3
-// takes them for the marks of a key and a value, and YAML 1.2 for the first character of a text; a colon only where
-// what it follows has neither quotes nor brackets. The text in front of the key ends at after.
+// checkMarks refuses a "?" before a key and a ":" after it without a space after them: in flow style yaml.v3 reads
+// them as the indicators of key and value, YAML 1.2 as the first character of a string; a colon only if the text
+// before it has neither quotes nor brackets. The text before the key ends at after.
 func (y *yamlReader) checkMarks(k *yaml.Node, key *built, after int) {
 	mark, _ := y.skipProperties(after)
 	mark, _ = y.skipFlowMarks(mark, key.start)
@@ -77,11 +77,10 @@ func (y *yamlReader) checkMarks(k *yaml.Node, key *built, after int) {
 	}
 }
 
-// isJoined reports whether something other than space follows the byte at i.
 func (y *yamlReader) isJoined(i int) bool { return i+1 < len(y.text) && !isSpace(y.text[i+1]) }
 
-// checkProperties refuses an anchor or a tag at i that ends elsewhere for some parsers: for yaml.v3 an anchor has
-// letters, digits, _ and -, and a tag can have commas and brackets. For YAML 1.2, both end at a space or a bracket.
+// checkProperties refuses an anchor or a tag at i that parsers end differently: for yaml.v3 an anchor has letters,
+// digits, _ and -, and a tag can have commas and brackets. For YAML 1.2, both end at a space or a bracket.
 func (y *yamlReader) checkProperties(i int) {
 	for i < len(y.text) && (y.text[i] == '&' || y.text[i] == '!') {
 		content, end := y.skipProperty(i)
@@ -97,7 +96,7 @@ func (y *yamlReader) checkProperties(i int) {
 	}
 }
 
-// flowMarks are the characters at which a text without quotes ends in flow style.
+// flowMarks are the characters that end a plain scalar in flow style.
 const flowMarks = ",[]{}"
 
 func isFlowMark(c byte) bool { return strings.IndexByte(flowMarks, c) >= 0 }

@@ -13,18 +13,18 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// maxProbeBytes is the size of a text above which the line of an error is taken from yaml.v3.
+// maxProbeBytes is the size of a text above which an error's line comes from yaml.v3.
 const maxProbeBytes = 256 << 10
 
-// failed is the error of a text that yaml.v3 refuses. The line that it names is often that of the enclosing block, or
-// none; but the lines up to one before the error are YAML, and the parser has not read far past it.
+// failed is the error of a text that yaml.v3 refuses. Its line is often the enclosing block's, or missing; but the
+// lines up to one before the error are YAML, and the parser has not read far past it.
 func (y *yamlReader) failed(text []byte, err error) error {
 	yamlLine := regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
 	found := yamlLine.FindStringSubmatch(err.Error())
 	reason := yamlLine.ReplaceAllString(err.Error(), "")
 	line := 1
 	if found != nil && found[1] != "" {
-		if n, err := strconv.Atoi(found[1]); err == nil { // too large a number is not a line
+		if n, err := strconv.Atoi(found[1]); err == nil { // a number too large for a line
 			line = n
 		}
 	}
@@ -60,7 +60,7 @@ func (y *yamlReader) failed(text []byte, err error) error {
 	return y.bad(offset, "not YAML: %s", reason)
 }
 
-// unknownEscape returns where the first escape from start on is that YAML does not have, or start.
+// unknownEscape returns the place of the first escape from start on that YAML does not have, or start.
 func unknownEscape(text []byte, start int) int {
 	for i := start; i+1 < len(text); i++ {
 		if text[i] == '\\' {
@@ -88,8 +88,8 @@ func linesOf(text []byte) iter.Seq[[]byte] {
 	}
 }
 
-// named returns where what a reason is about is, or -1: yaml.v3 does not say the line of these. That of an alias can be
-// probed for, which is more exact.
+// named returns the place of a reason's subject, or -1: yaml.v3 gives no line for these. An alias can be probed for,
+// which is more exact.
 func (y *yamlReader) named(reason string, probed bool) int {
 	if rest, ok := strings.CutPrefix(reason, "unknown anchor '"); ok && !probed {
 		return bytes.Index(y.text, []byte("*"+strings.TrimSuffix(rest, "' referenced")))
@@ -103,8 +103,8 @@ func (y *yamlReader) named(reason string, probed bool) int {
 	return -1
 }
 
-// stop returns the last indicator, of the first few in the line from start on, up to which a text is YAML: of "a: ["
-// the bracket. It returns start if there is none. A colon is one only where a colon is what is wrong.
+// stop returns the last of the first few indicators in the line from start on up to which a text is YAML: the bracket
+// in "a: [". Without one it returns start. A colon counts only if the error is about a colon.
 func stop(text []byte, start int, reason string) int {
 	indicators := "[]{},\"'&*!|>%@`?-"
 	if strings.Contains(reason, "mapping values") {

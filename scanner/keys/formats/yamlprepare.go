@@ -7,8 +7,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// yaml.v3 refuses some of what YAML 1.2 allows. It is given another text of as many bytes and lines, so that each place
-// stays that of the file.
+// yaml.v3 refuses some valid YAML 1.2. It gets another text with the same number of bytes and lines, so that each
+// place stays the file's.
 
 const byteOrderMark = "\ufeff"
 
@@ -23,7 +23,7 @@ func (y *yamlReader) prepare(text []byte) []byte {
 		return text
 	}
 	text = bytes.Clone(text)
-	var end []byte        // a line "..." that no document follows yet
+	var end []byte        // a line "..." without a document after it so far
 	begun := false        // the document that the line belongs to has content
 	atMarker := len(text) // where a mark would be right after a marker
 	at := 0
@@ -70,7 +70,7 @@ func (y *yamlReader) prepare(text []byte) []byte {
 	return text
 }
 
-// markerOf returns the marker that a line begins with, "---" or "...", or "", and whether at most a comment follows.
+// markerOf returns the marker at the start of a line, "---" or "...", or "", and whether at most a comment follows.
 func markerOf(line []byte) (marker string, isBare bool) {
 	marker = string(line[:min(len(line), 3)])
 	if marker != "---" && marker != "..." || len(line) > 3 && !isSpace(line[3]) {
@@ -99,7 +99,7 @@ func (y *yamlReader) disputeMarker(line []byte, at int, begun bool) bool {
 	return len(rest) == 0 || rest[0] == '#'
 }
 
-// disputeReturns reports a carriage return alone in a text that has other line ends: npm's yaml takes it for a letter,
+// disputeReturns reports a lone carriage return in a text with other line ends: npm's yaml treats it as a character,
 // in comments, too.
 func (y *yamlReader) disputeReturns(text []byte) {
 	if bytes.IndexByte(text, '\r') < 0 || bytes.IndexByte(text, '\n') < 0 {
@@ -123,8 +123,7 @@ func (y *yamlReader) disputeMark(at int) {
 		"remove it")
 }
 
-// hideSlashes puts a character in the place of each "\/" that would be an escape in double quotes, of which yaml.v3
-// knows nothing.
+// hideSlashes replaces each "\/" that would be an escape in double quotes, which yaml.v3 does not know.
 func (y *yamlReader) hideSlashes(text []byte) []byte {
 	if !bytes.Contains(text, []byte(`\/`)) {
 		return text
@@ -162,15 +161,15 @@ func (y *yamlReader) value(n *yaml.Node) string {
 	return value
 }
 
-// tabInstead stands for a tab in front of a block scalar's text.
+// tabInstead replaces a tab before a block scalar's text.
 const tabInstead = 'x'
 
-// hideTabs puts a character in the place of each tab that the text of a block scalar may begin with: yaml.v3 takes it
-// for indentation. It returns where they are, nil if there are none.
+// hideTabs replaces each tab that may begin the text of a block scalar: yaml.v3 treats it as indentation. It returns
+// their offsets, nil if there are none.
 func hideTabs(text []byte) ([]byte, map[int]bool) {
 	text = bytes.Clone(text)
 	places := map[int]bool{}
-	header := false // the last line with content ends as one of a literal block scalar does
+	header := false // the last line with content may be a literal block scalar's header
 	at := 0
 	for line := range linesOf(text) {
 		content := bytes.TrimLeft(line, " ")
@@ -201,7 +200,7 @@ func endsAsHeader(line []byte) bool {
 	return bytes.HasSuffix(line, []byte("|"))
 }
 
-// withTab puts a tab back in front of the text of a block scalar whose indicator is at i.
+// withTab restores a tab before the text of a block scalar whose indicator is at i.
 func (y *yamlReader) withTab(value string, i int) string {
 	for i = y.lineEnd(i); i < len(y.text) && isSpace(y.text[i]); {
 		i++

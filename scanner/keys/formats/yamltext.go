@@ -10,11 +10,10 @@ import (
 	"github.com/policyscan/policyscan/scanner/keys"
 )
 
-// A cursor is a place in a text as yaml.v3 counts it: a line and a character, both from 1.
+// A cursor is a place in a text in yaml.v3's terms: a line and a character, both from 1.
 type cursor struct{ line, column, offset int }
 
-// offset converts the place of a node. Nodes come in the order of the text, so there is little between one and the
-// next.
+// offset converts the place of a node. Nodes come in the order of the text, so the way from one to the next is short.
 func (y *yamlReader) offset(n *yaml.Node) int {
 	c := y.cursor
 	if c.line == 0 || n.Line < c.line || n.Line == c.line && n.Column < c.column {
@@ -87,8 +86,8 @@ func (y *yamlReader) lineEnd(i int) int {
 	return i
 }
 
-// nothing finds the place of a value that is not there: behind its indicator. What yaml.v3 says is the next token, or
-// in a comment. It returns the tag of the value, which is that of a text if there is a "!".
+// nothing finds the place of an omitted value: after its indicator. yaml.v3 gives the next token, or a place in a
+// comment. It returns the value's tag, which is a string's if there is a "!".
 func (y *yamlReader) nothing(b *built, after int) (tag string) {
 	before := after
 	i, after := y.skipFlowMarks(after, b.start)
@@ -105,7 +104,8 @@ func (y *yamlReader) nothing(b *built, after int) (tag string) {
 	return tag
 }
 
-// skipFlowMarks returns where what follows the brackets and commas from i on begins, and where those end; up to limit.
+// skipFlowMarks skips brackets and commas from i on, up to limit. It returns the start of the text after them, and
+// their end.
 func (y *yamlReader) skipFlowMarks(i, limit int) (content, end int) {
 	content, end = y.skipSpace(i), i
 	for content < limit && strings.IndexByte("[{,", y.text[content]) >= 0 {
@@ -115,7 +115,7 @@ func (y *yamlReader) skipFlowMarks(i, limit int) (content, end int) {
 	return content, end
 }
 
-// skipProperties returns where the content of the node at i begins, behind its anchor and tag, and where those end.
+// skipProperties returns the start of a node's content, after its anchor and tag at i, and their end.
 func (y *yamlReader) skipProperties(i int) (content, end int) {
 	content, end = i, i
 	for content < len(y.text) && (y.text[content] == '&' || y.text[content] == '!') {
@@ -138,7 +138,7 @@ func (y *yamlReader) skipProperty(i int) (next, end int) {
 	return y.skipSpace(end), end
 }
 
-// isTagged reports whether the node at i has a tag, be it a mere "!", which yaml.v3 forgets.
+// isTagged reports whether the node at i has a tag, even a mere "!", which yaml.v3 drops.
 func (y *yamlReader) isTagged(i int) bool {
 	for i < len(y.text) && y.text[i] == '&' {
 		for i++; i < len(y.text) && isAnchorByte(y.text[i]); i++ {
@@ -160,7 +160,7 @@ func (y *yamlReader) skipSpace(i int) int {
 		return y.space.End
 	}
 	end := y.spaceEnd(i)
-	if end-i > 1000 { // keys that are within each other end at one place, and megabytes of comments may follow
+	if end-i > 1000 { // nested keys end at one place, and megabytes of comments may follow
 		y.space = keys.Span{Start: i, End: end}
 	}
 	return end
@@ -181,8 +181,8 @@ func (y *yamlReader) spaceEnd(i int) int {
 	return i
 }
 
-// closed returns where a collection ends whose first node begins at first and whose last ends at last: in flow style,
-// behind its bracket. A mapping of one pair in a list, [a: b], has none.
+// closed returns the end of a collection whose first node begins at first and whose last ends at last: in flow style,
+// after its bracket. A mapping of one pair in a list, [a: b], has none.
 func (y *yamlReader) closed(n *yaml.Node, start, first, last int, open, bracket byte) int {
 	if n.Style&yaml.FlowStyle == 0 {
 		return last
@@ -203,7 +203,7 @@ func (y *yamlReader) closed(n *yaml.Node, start, first, last int, open, bracket 
 	return min(i+1, len(y.text))
 }
 
-// closingQuote returns the offset behind the quote that closes the one at i, or -1.
+// closingQuote returns the offset after the quote that closes the one at i, or -1.
 func closingQuote(text []byte, i int, quote byte) int {
 	if i >= len(text) || text[i] != quote {
 		return -1
@@ -221,8 +221,8 @@ func closingQuote(text []byte, i int, quote byte) int {
 	return -1
 }
 
-// blockEnd returns where a block scalar ends whose indicator is at i: behind the last byte of its value that is not
-// space, or behind its header.
+// blockEnd returns the end of a block scalar with its indicator at i: after the last byte of its value other than
+// space, or after its header.
 func (y *yamlReader) blockEnd(i int, value string) int {
 	if i >= len(y.text) || y.text[i] != '|' && y.text[i] != '>' {
 		return -1
@@ -237,8 +237,7 @@ func (y *yamlReader) blockEnd(i int, value string) int {
 	return matchText(y.text, y.lineEnd(header), value)
 }
 
-// matchText returns where a value ends whose text begins at i or, if it is not there, -1. Folding changes nothing but
-// spaces and line ends.
+// matchText returns the end of a value whose text begins at i, or -1. Folding changes only spaces and line ends.
 func matchText(text []byte, i int, value string) int {
 	end := -1
 	for _, c := range []byte(value) {
@@ -259,12 +258,12 @@ func matchText(text []byte, i int, value string) int {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
-// yamlScalar says what a text is by YAML 1.2's core schema, whatever yaml.v3 thinks of it; tag is its short tag, or ""
-// if it has none and no quotes. Every other tag is its author's own.
+// yamlScalar resolves a text by YAML 1.2's core schema, ignoring yaml.v3's resolution. tag is its short tag, or ""
+// without tag and quotes. Every other tag is application-specific.
 func yamlScalar(tag, text string) (keys.Kind, keys.Scalar) {
 	plain := core(text)
 	based := strings.HasPrefix(text, "0x") || strings.HasPrefix(text, "0o")
-	var fits bool // whether the text is of the type that the tag says
+	var fits bool // whether the tag's type accepts the text
 	switch tag {
 	case "":
 		fits = true
@@ -304,7 +303,7 @@ func yamlScalar(tag, text string) (keys.Kind, keys.Scalar) {
 
 func withoutSpace(text string) string { return strings.Join(strings.Fields(text), "") }
 
-// A coreType is what the core schema makes of a plain text.
+// A coreType is the type of a plain scalar in the core schema.
 type coreType uint8
 
 const (
@@ -366,7 +365,7 @@ func isFloat(text string) bool {
 
 const decimals = "0123456789"
 
-// only reports whether a text has characters, and none but those of a set.
+// only reports whether a text is not empty, and all its characters are in a set.
 func only(text, set string) bool { return text != "" && strings.Trim(text, set) == "" }
 
 func unsigned(text string) string {
