@@ -11,6 +11,7 @@ import (
 // Kind is the kind of an [Item].
 type Kind uint8
 
+// The kinds of item.
 const (
 	Text  Kind = iota // a literal, in all encodings
 	Regex             // an RE2 regex, within one line
@@ -37,6 +38,7 @@ type Item struct {
 // Plain returns the item of a plain string in a 0.1 file.
 func Plain(text string) Item { return Item{Text: text, Name: text} }
 
+// PlainItems returns the items of plain strings.
 func PlainItems(texts ...string) []Item {
 	var items []Item
 	for _, text := range texts {
@@ -45,6 +47,7 @@ func PlainItems(texts ...string) []Item {
 	return items
 }
 
+// Names returns the names of items.
 func Names(items []Item) []string {
 	var names []string
 	for _, item := range items {

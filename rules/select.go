@@ -93,6 +93,7 @@ func (b *Bundle) Requiring(path string, into []GlobOf) []GlobOf {
 	return b.required.globs(path, into)
 }
 
+// RequiresFiles reports whether any rule has RequiredFiles.
 func (b *Bundle) RequiresFiles() bool {
 	return slices.ContainsFunc(b.Rules, func(r Rule) bool { return len(r.RequiredFiles) > 0 })
 }

@@ -138,6 +138,7 @@ func CheckAllowances(bundles []*Bundle) (mistakes document.Errors, notes [][]doc
 	return mistakes, notes
 }
 
+// AllowanceNote returns a note on entry i of Allowances.
 func (b *Bundle) AllowanceNote(i int, text string) document.Note {
 	a := &b.Allowances[i]
 	n := document.Note{File: AllowancesFile, Line: a.Line, Column: a.Column, Rule: a.Rule, Text: text}

@@ -121,6 +121,7 @@ type Batch struct {
 	ids    map[string]firstID
 }
 
+// YAML parses the text as one YAML document.
 func (s *Source) YAML(form Form) *YAML { return new(Batch).YAML(s, form) }
 
 // YAML reads a text as one YAML document, the next file of the batch.
@@ -279,8 +280,10 @@ func (e Entry) items() []Entry {
 // Empty reports whether a value is empty, "~" or an unquoted null, and not refused yet.
 func (d *YAML) Empty(n *yaml.Node) bool { return !d.bad[n] && isNull(n) }
 
+// IsList reports whether a value is a list.
 func IsList(n *yaml.Node) bool { return n.Kind == yaml.SequenceNode }
 
+// IsMapping reports whether a value is a mapping.
 func IsMapping(n *yaml.Node) bool { return n.Kind == yaml.MappingNode }
 
 // IsFlow reports whether a list or a mapping is in brackets.

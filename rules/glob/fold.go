@@ -19,6 +19,7 @@ func Fold(s string) string {
 	return s
 }
 
+// FoldAll is [Fold] for several globs.
 func FoldAll(globs []string) []string {
 	folded := make([]string, len(globs))
 	for i, g := range globs {

@@ -174,6 +174,7 @@ func (x *Index) Match(path string, into Bits) Bits {
 // Bits is a set of small numbers.
 type Bits []uint64
 
+// Has reports whether n is in b.
 func (b Bits) Has(n int) bool {
 	return n>>6 < len(b) && b[n>>6]&(1<<(n&63)) != 0
 }
