@@ -88,8 +88,8 @@ func (d *dfa) state(places []uint32, before rune) int32 {
 	return int32(n)
 }
 
-// line returns the next line of text, from the line start from on, that the matcher must read: the end of text if
-// there is none, and the whole rest if the dfa gives up.
+// line returns the next line of text, from the line start from on, that the matcher must read: the end of text if no
+// such line is left, and the whole rest if the dfa gives up.
 func (m *matcher) line(text []byte, from int) (start, end int) {
 	d, p := m.dfa, m.program
 	if d.gaveUp {
