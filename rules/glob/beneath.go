@@ -54,7 +54,7 @@ func (f *Follower) Beneath(folder string) Rest {
 
 func (r *Rest) add(glob []string, folder string) {
 	var short [2][8]int
-	at, next := append(short[0][:0], 0), short[1][:0] // how many of the glob's segments are matched; ascending, distinct
+	at, next := append(short[0][:0], 0), short[1][:0] // numbers of matched segments; ascending, distinct
 	for name := range strings.SplitSeq(folder, "/") {
 		if folder == "" {
 			break

@@ -12,8 +12,8 @@
 //
 // Matches are unanchored and leftmost-first, as in Go and Perl. The occurrences of a line are its first [MaxMatches]
 // matches that do not overlap, from the left, as [regexp.Regexp.FindAllIndex] returns them for the line. Each byte
-// that is not UTF-8 reads as U+FFFD. A BOM is an ordinary character: the caller skips the one at the start of a file. LS,
-// PS, NEL, VT and FF end no line.
+// that is not UTF-8 reads as U+FFFD. A BOM is an ordinary character: the caller skips the one at the start of a file.
+// LS, PS, NEL, VT and FF end no line.
 //
 // A regex for a value that begins with (?s) matches the whole text at once: ^ and $ are the ends of the text, a
 // last line end belongs to it, and LF and CR are ordinary characters.
