@@ -27,8 +27,7 @@ import (
 
 const module = "github.com/policyscan/policyscan"
 
-// rooms says what each room may import besides the standard library: a room of ours
-// by its folder, others by their path. What is not in the table may not be imported.
+// rooms lists the allowed imports of each room outside the standard library: our rooms by directory, others by path.
 func rooms() map[string][]string {
 	return map[string][]string{
 		"cmd/policyscan": {
@@ -160,23 +159,23 @@ func rooms() map[string][]string {
 	}
 }
 
-// A source is a Go file of the repository, whatever system it is for.
+// A source is a Go file of the repository, for any system.
 type source struct {
 	name   string // from the root, with slashes
-	room   string // its folder
+	room   string // its directory
 	lines  int
 	syntax *ast.File
 }
 
-// inLab reports whether a room is of the laboratory: a module of its own, which imports the others and is imported by none.
+// inLab reports whether a room is in lab/, a separate module that imports the others and is imported by none.
 func inLab(room string) bool { return room == "lab" || strings.HasPrefix(room, "lab/") }
 
 func (s source) test() bool { return strings.HasSuffix(s.name, "_test.go") }
 
-// sourceFiles has the places of what [sources] parsed.
+// sourceFiles has the positions of what [sources] parsed.
 var sourceFiles = token.NewFileSet()
 
-// parsed is every Go file, which takes most of a second to parse.
+// parsed is every Go file. Parsing takes most of a second.
 var parsed = sync.OnceValues(func() (all []source, err error) {
 	err = fs.WalkDir(os.DirFS("."), ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -242,7 +241,7 @@ func TestImports(t *testing.T) {
 			first, _, _ := strings.Cut(imported, "/")
 			_, ours := table[imported]
 			switch {
-			case slices.Contains(allowed, imported), imported == "internal/late": // which knows nothing
+			case slices.Contains(allowed, imported), imported == "internal/late": // has no dependencies
 			case imported == "log" || imported == "log/slog":
 				t.Errorf("%s imports %s: there is no logger here; what cannot be determined is an error", s.name, imported)
 			case ours || inLab(imported) || strings.Contains(first, ".") || imported == module:
@@ -259,11 +258,11 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// TestDoor: the process's own things are touched in few places: its environment in one file of the door, and git's own
-// variables in scanner/repo; its streams, arguments and exit in main. Every other room takes values.
+// TestDoor: only few places touch the process: its environment in one file of the door, and git's variables in
+// scanner/repo; its streams, arguments and exit in main. Every other room takes values.
 func TestDoor(t *testing.T) {
 	const door, repository = "cmd/policyscan/", "scanner/repo/"
-	at := map[string][]string{} // where a name of package os may be used: files, or folders that end in /
+	at := map[string][]string{} // where a name of package os may be used: files, or directories that end in /
 	for _, name := range []string{"Getenv", "LookupEnv", "Environ", "ExpandEnv", "Setenv", "Unsetenv", "Clearenv"} {
 		at[name] = []string{door + "environment.go", repository}
 	}
@@ -297,14 +296,14 @@ func TestDoor(t *testing.T) {
 	}
 }
 
-// agentFiles are the files of the program that are about tool calls of agents. The rest of it is a whole scanner.
+// agentFiles are the program's files about tool calls of agents. The rest is a complete scanner.
 func agentFiles() []string {
 	return []string{
 		"calls.go", "eval.go", "hookinstall.go", "hookrun.go", "scenarios.go",
 	}
 }
 
-// TestWithoutAgent: without agent/ and its subcommands, the scanner is whole. It builds and gives the same verdict.
+// TestWithoutAgent: without agent/ and its subcommands, the scanner still builds and gives the same verdict.
 func TestWithoutAgent(t *testing.T) {
 	const door, seam = "cmd/policyscan", "cmd/policyscan/agent.go"
 	for _, s := range sources(t) {
@@ -319,7 +318,7 @@ func TestWithoutAgent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	gone := map[string]string{} // a file, and what is there instead; "": nothing
+	gone := map[string]string{} // a file and its replacement; "": none
 	err = fs.WalkDir(os.DirFS("agent"), ".", func(name string, d fs.DirEntry, err error) error {
 		if path.Ext(name) == ".go" {
 			gone[filepath.Join(root, "agent", name)] = ""
@@ -344,7 +343,7 @@ func TestWithoutAgent(t *testing.T) {
 	}
 	var verdicts [][]byte
 	for name, flags := range map[string][]string{"with": nil, "without": {"-overlay", overlay}} {
-		program := filepath.Join(dir, name+".exe") // which Windows asks for
+		program := filepath.Join(dir, name+".exe") // required on Windows
 		build := exec.Command("go", slices.Concat([]string{"build", "-buildvcs=false", "-o", program}, flags, []string{"./" + door})...)
 		if out, err := build.CombinedOutput(); err != nil {
 			t.Fatalf("%s: %v\n%s", name, err, out)
@@ -376,12 +375,12 @@ func TestWithoutAgent(t *testing.T) {
 	}
 }
 
-// withoutSeconds is a report without what differs between two runs.
+// withoutSeconds removes the parts of a report that differ between two runs.
 func withoutSeconds(report string) string {
 	return regexp.MustCompile(`, \d+\.\d\d s\n`).ReplaceAllString(report, "\n")
 }
 
-// pure are the rooms that know no files.
+// pure are the rooms without file access.
 func pure() []string {
 	return []string{
 		"scanner/checkout", "scanner/keys",
@@ -391,12 +390,13 @@ func pure() []string {
 	}
 }
 
-// unopening are the rooms that have files opened: those of a folder by scanner/worktree, git's by scanner/repo.
+// unopening are the rooms that open files only through others: on disk through scanner/worktree, git's through
+// scanner/repo.
 func unopening() []string {
 	return []string{"scanner", "scanner/baseline", "scanner/check"}
 }
 
-// TestPure: they import nothing that opens one.
+// TestPure: pure rooms import nothing that opens a file.
 func TestPure(t *testing.T) {
 	seen := map[string]bool{}
 	for _, s := range sources(t) {
@@ -421,7 +421,7 @@ func TestPure(t *testing.T) {
 	}
 }
 
-// TestNoWayOut: nothing in the program can reach the network or run a program.
+// TestNoWayOut: the program cannot reach the network or run other programs.
 func TestNoWayOut(t *testing.T) {
 	for _, system := range []string{"linux", "darwin", "windows"} {
 		cmd := exec.Command("go", "list", "-deps", "./cmd/policyscan")
@@ -435,7 +435,7 @@ func TestNoWayOut(t *testing.T) {
 			t.Fatalf("%s: %d packages: %q", system, len(deps), deps)
 		}
 		bad := []string{"net/http", "crypto/tls", "os/exec", "plugin", "testing", "net/rpc"}
-		if system != "windows" { // there golang.org/x/sys/windows has types of net
+		if system != "windows" { // on Windows, golang.org/x/sys/windows has types of net
 			bad = append(bad, "net")
 		}
 		for _, dep := range deps {
@@ -487,7 +487,7 @@ func TestPackages(t *testing.T) {
 	}
 }
 
-// longest is how many lines a file may have. One that has more has two subjects.
+// longest is the limit for the lines of a file. A longer one has two subjects.
 const longest = 450
 
 func TestFiles(t *testing.T) {
@@ -503,7 +503,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// TestLines: a line of code or of a comment can be read in any window.
+// TestLines: lines of code and comments fit any window.
 func TestLines(t *testing.T) {
 	const widest = 120 // columns; a tab has 4
 	lines := 0
@@ -527,9 +527,8 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// TestNoPackageState: no variable of a package is ever changed. It looks for
-// assignments, ++ and --, delete and clear, and for an address that is taken; a
-// change by a method's pointer receiver escapes it.
+// TestNoPackageState: no package variable is ever changed. It finds assignments, ++ and --, delete and clear, and
+// taken addresses, but not changes by a method with a pointer receiver.
 func TestNoPackageState(t *testing.T) {
 	byRoom := map[string][]source{}
 	for _, s := range sources(t) {
@@ -553,7 +552,7 @@ func TestNoPackageState(t *testing.T) {
 		for _, s := range room {
 			for _, change := range changes(s.syntax) {
 				spec, ok := vars[change.Name]
-				// What the parser resolved to another declaration is a local of the same name.
+				// The parser resolved it to another declaration: a local of the same name.
 				if ok && (change.Obj == nil || change.Obj.Decl == spec) {
 					t.Errorf("%s: the package variable %s is changed, or could be", sourceFiles.Position(change.Pos()), change.Name)
 				}
@@ -579,7 +578,7 @@ func changes(file *ast.File) []*ast.Ident {
 				e = x.X
 			case *ast.SliceExpr:
 				e = x.X
-			default: // a pointer, a call's result: no variable of that name
+			default: // a pointer or a call's result, not a variable of that name
 				return
 			}
 		}
@@ -613,7 +612,7 @@ func changes(file *ast.File) []*ast.Ident {
 	return all
 }
 
-// TestChanges: the check above sees what it says it does.
+// TestChanges: the check above finds what it claims to find.
 func TestChanges(t *testing.T) {
 	const text = `package p
 var a, b, c, d, e, f int
@@ -638,8 +637,8 @@ func g() {
 	}
 }
 
-// budget has the size of each room: its lines of Go without tests, and its exported names, methods included.
-// Numbers fall as rooms get smaller. One that rises has a reason behind it, of the commit that raises it.
+// budget has the size of each room: its lines of Go without tests, and its exported names, methods included. Numbers
+// fall as rooms shrink. A commit that raises one gives the reason.
 const budget = `
 agent/ask 170 8
 agent/call 1094 53 one cut of directories for four places
@@ -695,10 +694,9 @@ verdict/shard 437 29
 verdict/summary 658 36
 `
 
-// A roomSize is how large a room is.
 type roomSize struct{ lines, names int }
 
-// TestBudget: no room grows unless the table says so, and the table says how small the rooms have become.
+// TestBudget: no room grows unless the table says so, and the table shows how small the rooms are.
 func TestBudget(t *testing.T) {
 	sizes := map[string]roomSize{}
 	for _, s := range sources(t) {
@@ -767,7 +765,6 @@ func exported(file *ast.File) int {
 	return n
 }
 
-// receiver returns the name of a method's type.
 func receiver(e ast.Expr) string {
 	switch x := e.(type) {
 	case *ast.StarExpr:
@@ -780,18 +777,18 @@ func receiver(e ast.Expr) string {
 	return ""
 }
 
-// TestEmbedding: no type embeds one of another room, so that what a value can do is seen where its type is.
+// TestEmbedding: no type embeds one of another room, so that a type's methods are found in its own room.
 func TestEmbedding(t *testing.T) {
 	table, types := rooms(), 0
 	for _, s := range sources(t) {
 		if s.test() || inLab(s.room) {
 			continue
 		}
-		// The JSON of a record is flat, and the templates of reports print a view as they do a verdict.
+		// The JSON of a record is flat, and the report templates print a view like a verdict.
 		if s.name == "agent/record/record.go" || s.room == "verdict/report" {
 			continue
 		}
-		ours := map[string]bool{} // the packages that a file imports from other rooms, by name
+		ours := map[string]bool{} // imported packages of other rooms, by name
 		for _, spec := range s.syntax.Imports {
 			imported, err := strconv.Unquote(spec.Path.Value)
 			if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/policyscan/policyscan/agent/settings"
 )
 
-// TestDialects: the call rules that the manual shows load, in every dialect, and its table has their strategies.
+// TestDialects: the manual's call rules load, in every dialect, and its table has their strategies.
 func TestDialects(t *testing.T) {
 	var shown []string
 	for _, b := range blocks(t, "dialects.md") {
@@ -47,7 +47,7 @@ func TestDialects(t *testing.T) {
 	}
 }
 
-// TestAgents: each agent has a section, which names the file that hook install writes to.
+// TestAgents: each agent has a section, with the file that hook install writes to.
 func TestAgents(t *testing.T) {
 	all := protocol.Agents()
 	if len(all) != len(settings.Targets()) || len(all) < 5 {
@@ -71,7 +71,7 @@ func TestAgents(t *testing.T) {
 	}
 }
 
-// TestGuarded: the manual names what the hook guards.
+// TestGuarded: the manual names the guarded files.
 func TestGuarded(t *testing.T) {
 	_, text, _ := strings.Cut(read(t, "agents.md"), "\n## What is guarded\n")
 	for _, target := range settings.Targets() {

@@ -1,6 +1,6 @@
-// Package docs is the manual. There is no code in it: its test runs the manual.
+// Package docs is the manual. It has no code except the tests, which run the manual.
 //
-// What the test takes from a page, and what it does with it:
+// The tests use these blocks of a page:
 //
 //	```console   a session: each line that begins with "$ " is run by sh, lines that begin
 //	             with "> " go on with it, and what follows is its output. A line that is
@@ -10,13 +10,12 @@
 //	```json      a JSON text
 //	```sh        for the reader: each "go run ./cmd/policyscan" in it must be understood
 //
-// The sessions of a page are one story, in a folder that holds a .git and a copy of
-// examples, and run in one shell: each begins in the folder in which the last one ended.
-// A line before a block, "<!-- file: NAME -->", writes the block there;
-// "<!-- file: NAME; refused -->" says that it is a rule file that does not load. A
-// line "<!-- worked: KIND -->" before a table has its rows computed again.
+// The sessions of a page run in one shell, in a directory with a .git and a copy of examples: each begins in the
+// directory where the last one ended. A line before a block, "<!-- file: NAME -->", writes the block there;
+// "<!-- file: NAME; refused -->" marks a rule file that does not load. A line "<!-- worked: KIND -->" marks a table
+// whose rows are recomputed.
 //
-// go test ./docs -update writes the output of sessions without a "…" line again, and draws the README's picture.
+// go test ./docs -update updates the output of sessions without a "…" line, and the README's picture.
 package docs
 
 import (
@@ -36,7 +35,7 @@ import (
 
 var update = flag.Bool("update", false, "write the output of sessions without a … line again")
 
-// pages are the manual, from this folder.
+// pages are the manual's pages, relative to docs.
 var pages = []string{
 	"../CHANGELOG.md", "../CONTRIBUTING.md", "../README.md", "../SECURITY.md", "../examples/README.md",
 	"../examples/agent/README.md", "../lab/results/comparison.md", "../lab/results/fleets.md", "../lab/results/performance.md",
@@ -79,7 +78,7 @@ type block struct {
 	page  string
 	line  int // 1-based, of the opening fence
 	lang  string
-	notes map[string]string // of the line before it: "file", "refused", "worked"
+	notes map[string]string // from the line before it: "file", "refused", "worked"
 	text  []string
 }
 
@@ -103,7 +102,7 @@ func notesOf(line string) map[string]string {
 	return notes
 }
 
-// blocksOf returns the fenced blocks of a page's text. An open one is an error.
+// blocksOf returns the fenced blocks of a page's text. An unclosed one is an error.
 func blocksOf(page, text string) ([]block, error) {
 	var blocks []block
 	lines := strings.Split(text, "\n")
@@ -145,7 +144,7 @@ func blocks(t *testing.T, page string) []block {
 	return list
 }
 
-// A command is one of a session, and the output that the page shows.
+// A command of a session, with the output on the page.
 type command struct {
 	line   int // 0-based, in the block
 	script string
@@ -174,14 +173,14 @@ func commandsOf(b *block) ([]command, error) {
 	return list, nil
 }
 
-// next is between the outputs of two commands.
+// next separates the outputs of two commands.
 const next = "\x01next\x01\n"
 
-// session runs commands in one shell, in dir, and returns the output of each and the folder in which the last one ended.
+// session runs commands in one shell, in dir, and returns the output of each and the last working directory.
 func session(home, dir string, commands []command) (outputs [][]string, end string, err error) {
 	var script strings.Builder
 	for _, c := range commands {
-		// The exit status stays what it was, for a "$ echo $?" that follows.
+		// Keep the exit status for a following "$ echo $?".
 		fmt.Fprintf(&script, "{ %s\n}; s=$?; printf '\\001next\\001\\n'; (exit $s)\n", c.script)
 	}
 	script.WriteString("pwd\n")
@@ -205,11 +204,11 @@ func session(home, dir string, commands []command) (outputs [][]string, end stri
 	return outputs, strings.TrimSuffix(parts[len(commands)], "\n"), nil
 }
 
-// environment is that of the reader of a manual.
+// environment is the environment of the sessions.
 func environment(home string) []string {
 	env := []string{
 		"PATH=" + filepath.Dir(program) + string(os.PathListSeparator) + os.Getenv("PATH"), "HOME=" + home, "LC_ALL=C",
-		// So that a commit has the hash that the page shows.
+		// So that a commit has the hash on the page.
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull,
 		"GIT_AUTHOR_NAME=Ada", "GIT_AUTHOR_EMAIL=ada@example.com", "GIT_AUTHOR_DATE=2026-01-02T03:04:05Z",
 		"GIT_COMMITTER_NAME=Ada", "GIT_COMMITTER_EMAIL=ada@example.com", "GIT_COMMITTER_DATE=2026-01-02T03:04:05Z",
@@ -225,7 +224,7 @@ func environment(home string) []string {
 	return env
 }
 
-// same reports whether an output is what the page shows.
+// same reports whether an output matches the page.
 func same(want, got []string) bool {
 	if len(want) == 0 {
 		return len(got) == 0
@@ -246,8 +245,8 @@ var elapsed = regexp.MustCompile(`, \d+\.\d\d s$`)
 
 func timeless(line string) string { return elapsed.ReplaceAllString(line, ", N s") }
 
-// story runs the sessions of a page and returns what differs. With rewrite, it also
-// returns the page with the outputs as they are.
+// story runs the sessions of a page and returns the differences. With rewrite, it also returns the page with the
+// actual outputs.
 func story(dir, page, text string) (differ []string, ran int, rewritten string, err error) {
 	list, err := blocksOf(page, text)
 	if err != nil {
@@ -295,7 +294,7 @@ func story(dir, page, text string) (differ []string, ran int, rewritten string, 
 	return differ, ran, strings.Join(lines, "\n"), nil
 }
 
-// folder returns a new folder for a story.
+// folder returns a new directory for a story.
 func folder(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -320,10 +319,10 @@ func needSh(t *testing.T) {
 	}
 }
 
-// TestSessions: what the manual shows is what the program prints.
+// TestSessions: the outputs in the manual are the program's.
 func TestSessions(t *testing.T) {
 	needSh(t)
-	// Fewer than these, and the test has lost sight of the pages.
+	// With fewer, the test no longer finds the blocks.
 	atLeast := map[string]int{
 		"../README.md": 8, "../examples/agent/README.md": 1, "cli.md": 8, "matching.md": 6, "pre-commit.md": 8, "rules.md": 6,
 		"adopting.md": 90, "cookbook.md": 7, "editors.md": 4, "troubleshooting.md": 14, "tutorial.md": 26, "verdict.md": 4,
@@ -349,7 +348,7 @@ func TestSessions(t *testing.T) {
 	}
 }
 
-// TestSessionsFindMistakes: the harness finds what it is there to find.
+// TestSessionsFindMistakes: the harness detects mistakes.
 func TestSessionsFindMistakes(t *testing.T) {
 	needSh(t)
 	page := func(session string) string { return "# x\n\n```console\n" + session + "```\n" }
@@ -389,8 +388,7 @@ func TestSessionsFindMistakes(t *testing.T) {
 	}
 }
 
-// TestActionTables: the manual's tables of inputs and outputs are those of action.yml, in its
-// order.
+// TestActionTables: the manual's tables of inputs and outputs match action.yml, in its order.
 func TestActionTables(t *testing.T) {
 	var doc struct{ Inputs, Outputs yaml.Node }
 	if err := yaml.Unmarshal([]byte(read(t, "../action.yml")), &doc); err != nil {

@@ -11,7 +11,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// TestKubernetesExamples: the CronJobs run the Jobs of the base, the number of shards is the same in its three places, and
+// TestKubernetesExamples: the CronJobs run the Jobs of the base, the number of shards is the same in three places, and
 // every rule file of the bundle is mounted.
 func TestKubernetesExamples(t *testing.T) {
 	load := func(name string) map[string]any {

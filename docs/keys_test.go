@@ -15,7 +15,7 @@ import (
 	"github.com/policyscan/policyscan/scanner/keys/formats"
 )
 
-// span is a text in backquotes: a cell may have several.
+// span is a code span; a cell may have several.
 var span = regexp.MustCompile("`([^`]*)`")
 
 func spans(cell string) (texts []string) {
@@ -25,7 +25,7 @@ func spans(cell string) (texts []string) {
 	return texts
 }
 
-// keyed is a bundle of one rule with a pattern, which has a key.
+// keyed is a bundle of one rule with a key pattern.
 func keyed(t *testing.T, pattern string, required bool) *rules.Bundle {
 	t.Helper()
 	key, name := "forbidden_patterns", rules.BoundariesFile
@@ -42,7 +42,7 @@ func keyed(t *testing.T, pattern string, required bool) *rules.Bundle {
 	return b
 }
 
-// finds reports whether a file of a format, as the manual names it, violates a bundle.
+// finds reports whether a file of a format, by its name in the manual, violates a bundle.
 func finds(t *testing.T, b *rules.Bundle, format, content string) bool {
 	t.Helper()
 	name := "f." + strings.ReplaceAll(strings.ToLower(format), "terraform ", "tf.")
@@ -53,7 +53,7 @@ func finds(t *testing.T, b *rules.Bundle, format, content string) bool {
 	return len(found) > 0
 }
 
-// withKey is a file that has a key k with a value as it is written.
+// withKey is a file with a key k and a raw value.
 func withKey(format, value string) string {
 	switch format {
 	case "YAML":
@@ -64,7 +64,7 @@ func withKey(format, value string) string {
 	return "k = " + value + "\n"
 }
 
-// TestKeyPaths: what the manual says a path reaches, and what it requires.
+// TestKeyPaths: the manual's paths reach, and require, what it says.
 func TestKeyPaths(t *testing.T) {
 	for kind, required := range map[string]bool{"key paths": false, "key required": true} {
 		for _, row := range worked(t, "keys.md", kind, 5) {
@@ -80,7 +80,7 @@ func TestKeyPaths(t *testing.T) {
 	}
 }
 
-// TestKeyExamples: the patterns that the manual shows by themselves are ones.
+// TestKeyExamples: the manual's standalone patterns are valid.
 func TestKeyExamples(t *testing.T) {
 	n := 0
 	for _, page := range []string{"keys.md", "rules.md"} {
@@ -101,7 +101,7 @@ func TestKeyExamples(t *testing.T) {
 	}
 }
 
-// TestKeyValues: the table of what equals what, and that of the other conditions.
+// TestKeyValues: the tables of equal values and of the other conditions.
 func TestKeyValues(t *testing.T) {
 	n := 0
 	for _, row := range worked(t, "keys.md", "key values", 10) {
@@ -136,7 +136,8 @@ func TestKeyValues(t *testing.T) {
 	}
 }
 
-// TestKeyDisputed: what the manual says parsers read differently is refused, and what it says to write is not.
+// TestKeyDisputed: values that parsers read differently, according to the manual, are refused, and their replacements
+// are not.
 func TestKeyDisputed(t *testing.T) {
 	for _, row := range worked(t, "keys.md", "key disputed", 7) {
 		for column, disputed := range []bool{true, false, false, false} {
@@ -149,7 +150,7 @@ func TestKeyDisputed(t *testing.T) {
 	}
 }
 
-// TestKeyRefused: what the manual says cannot be written in a pattern or a path cannot.
+// TestKeyRefused: patterns and paths that are invalid according to the manual are refused.
 func TestKeyRefused(t *testing.T) {
 	text := read(t, "keys.md")
 	for _, value := range []string{"yes", "010", "1_000", "1:30", "~"} {
@@ -167,7 +168,7 @@ func TestKeyRefused(t *testing.T) {
 	}
 }
 
-// TestKeyFormats: the manual has the names of each format, its bounds, and what is refused in YAML.
+// TestKeyFormats: the manual has the names of each format, its limits, and the refused YAML features.
 func TestKeyFormats(t *testing.T) {
 	text := read(t, "keys.md")
 	var names []string

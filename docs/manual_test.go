@@ -21,7 +21,7 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// TestIndex: the index links every page of the manual, and these tests run every page that is there.
+// TestIndex: the index links every page of the manual, and the tests cover every page.
 func TestIndex(t *testing.T) {
 	var linked []string
 	for _, m := range link.FindAllStringSubmatch(read(t, "README.md"), -1) {
@@ -45,7 +45,7 @@ func TestIndex(t *testing.T) {
 	}
 }
 
-// TestComparisonBegins: who opens the comparison sees its table first, and how it was made after all tables.
+// TestComparisonBegins: the comparison begins with its table, and explains the method after all tables.
 func TestComparisonBegins(t *testing.T) {
 	text := read(t, "../lab/results/comparison.md")
 	before, _, _ := strings.Cut(text, "<!-- measured: evasion -->")
@@ -78,7 +78,7 @@ func TestEveryCodeHasAFix(t *testing.T) {
 	sameNames(t, codes, program)
 }
 
-// TestGlossary: one line for each word, in order, and all words that the verdict and the rules are about.
+// TestGlossary: one line per word, in order, with all words of the verdict and the rules.
 func TestGlossary(t *testing.T) {
 	var words []string
 	for line := range strings.Lines(read(t, "glossary.md")) {
@@ -91,7 +91,7 @@ func TestGlossary(t *testing.T) {
 	if !slices.IsSorted(words) || len(slices.Compact(slices.Clone(words))) != len(words) {
 		t.Errorf("not in order, or a word twice: %q", words)
 	}
-	// The words of the contract, and the members of the verdict that are words of their own.
+	// The words of the contract, and the members of the verdict that are also words.
 	for _, word := range []string{
 		"bundle", "rule", "boundary", "invariant", "deprecated", "pattern", "tree", "scope", "covered", "violation", "evidence",
 		"verdict", "coverage", "partial", "complete", "incomplete", "bootstrap", "fingerprint", "severity", "redact", "root", "glob",
@@ -133,8 +133,8 @@ func fileOf(t *testing.T, page, name string) string {
 	return ""
 }
 
-// scanned runs the program over the examples, and returns the report and the places of the violations
-// as "path:line:column", in order.
+// scanned runs the program over the examples, and returns the report and the locations of the violations as
+// "path:line:column", in order.
 func scanned(t *testing.T) (dir, text string, places []string) {
 	t.Helper()
 	dir = folder(t)
@@ -158,8 +158,8 @@ func scanned(t *testing.T) (dir, text string, places []string) {
 	return dir, string(out), places
 }
 
-// TestEditorsVSCode: the task's expression finds each violation of a report and nothing else, and is the one of the
-// problem matcher for GitHub. The settings name the schema that init writes, and the rule files.
+// TestEditorsVSCode: the task's regex finds exactly the violations of a report, and is the one of the problem matcher
+// for GitHub. The settings name the schema that init writes, and the rule files.
 func TestEditorsVSCode(t *testing.T) {
 	type matcher struct {
 		Pattern struct {
@@ -216,8 +216,8 @@ func TestEditorsVSCode(t *testing.T) {
 	}
 }
 
-// TestEditorsVim: with the compiler file, Vim's quickfix list has each violation of a report in its place, and what
-// could not be decided.
+// TestEditorsVim: with the compiler file, Vim's quickfix list has each violation of a report at its location, and the
+// undecided files.
 func TestEditorsVim(t *testing.T) {
 	vim, err := exec.LookPath("vim")
 	if err != nil {
@@ -251,9 +251,9 @@ func TestEditorsVim(t *testing.T) {
 	}
 }
 
-// worstWords are words that no text for a reader has, and what it has instead. A word is a regular expression over
-// whole words, whatever their case; a space in it is any white space. One that a list cannot catch is missing:
-// "is no X", which looks like "there is no X".
+// worstWords are words that no text for a reader may have, with their replacements. A word is a regex over whole
+// words, ignoring case; a space in it matches any white space. A list cannot catch "is no X", which looks like "there
+// is no X".
 var worstWords = []struct{ word, instead string }{
 	{"mend|mends|mended|mending", "fix"},
 	{"by the bundle of the base", "with the base's rules"},
@@ -276,10 +276,10 @@ var worstWords = []struct{ word, instead string }{
 	{"(un)?governed|governs?|governing", "covered by a rule"},
 }
 
-// goodUses are phrases in which such a word is the right one.
+// goodUses are phrases in which such a word is right.
 var goodUses = []string{
-	"stands? for",           // "`**/` stands for any number of folders"
-	"agents? (is|are) told", // an agent is told something; what is found is reported
+	"stands? for",           // `**/` stands for any number of directories
+	"agents? (is|are) told", // "told": an agent is told something; findings are reported
 	"require-governed",
 	`coverage\.governed|governed": \d+`, // the key of the verdict
 }
@@ -288,10 +288,11 @@ func wordsOf(expression string) *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\b(` + strings.ReplaceAll(expression, " ", `\s+`) + `)\b`)
 }
 
-// worstIn returns the worst words of a text that begins at a line (1-based) of a file, each with its place.
+// worstIn returns the worst words of a text, with their places. line is the 1-based line of file where the text
+// begins.
 func worstIn(file string, line int, text string) (found []string) {
 	text = wordsOf(strings.Join(goodUses, "|")).ReplaceAllStringFunc(text, func(s string) string {
-		return strings.Repeat("\n", strings.Count(s, "\n")) // the words go, the lines stay
+		return strings.Repeat("\n", strings.Count(s, "\n")) // removes the words and keeps the lines
 	})
 	for _, w := range worstWords {
 		for _, at := range wordsOf(w.word).FindAllStringIndex(text, -1) {
@@ -303,7 +304,7 @@ func worstIn(file string, line int, text string) (found []string) {
 	return found
 }
 
-// descriptions returns the texts of a JSON schema that a person reads.
+// descriptions returns the descriptions in a JSON schema.
 func descriptions(t *testing.T, name string) (texts []string) {
 	t.Helper()
 	var schema any
@@ -330,7 +331,7 @@ func descriptions(t *testing.T, name string) (texts []string) {
 	return texts
 }
 
-// TestPlainWords: no page, no example, no schema and no text of the program has one of the worst words.
+// TestPlainWords: no page, example, schema or text of the program has one of the worst words.
 func TestPlainWords(t *testing.T) {
 	var found []string
 	for _, name := range append([]string{"../action.yml"}, pages...) {
@@ -380,7 +381,7 @@ func TestPlainWords(t *testing.T) {
 	}
 }
 
-// TestPlainWordsFindsThem: the search finds what it is there to find, at its line.
+// TestPlainWordsFindsThem: the search finds such words, at their lines.
 func TestPlainWordsFindsThem(t *testing.T) {
 	const text = "an amendment\nMend it: held\nagainst rules that stand\nfor a SLIP"
 	want := []string{

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// newPlaces returns where the sections of pages are that moved, of testdata/moved.txt: a line has the old place and the
-// new one, PAGE or PAGE#ANCHOR. A page that moved takes along the anchors that have no line.
+// newPlaces returns the new places of moved sections from testdata/moved.txt: a line has the old and the new place,
+// PAGE or PAGE#ANCHOR. Anchors without a line move with their page.
 func newPlaces(t *testing.T) map[string]string {
 	t.Helper()
 	moved := map[string]string{}
@@ -26,7 +26,7 @@ func newPlaces(t *testing.T) map[string]string {
 	return moved
 }
 
-// hasAnchor reports whether there is a page, below the repository's root, with the anchor, which may be empty.
+// hasAnchor reports whether a page, below the repository's root, exists and has the anchor, which may be empty.
 func hasAnchor(t *testing.T, place string) bool {
 	t.Helper()
 	page, anchor, _ := strings.Cut(place, "#")
@@ -40,8 +40,8 @@ func hasAnchor(t *testing.T, place string) bool {
 	return anchor == "" || slices.Contains(anchorsOf(string(text)), anchor)
 }
 
-// TestMoved: each page and section that the manual had when it was cut to two dozen pages can still be found: where it
-// was, or where testdata/moved.txt says. testdata/anchors.txt has them.
+// TestMoved: each page and section from before the manual was cut to two dozen pages can still be found, at its old
+// place or by testdata/moved.txt. testdata/anchors.txt lists them.
 func TestMoved(t *testing.T) {
 	moved := newPlaces(t)
 	for old, now := range moved {
@@ -72,7 +72,7 @@ func TestMoved(t *testing.T) {
 	if all < 400 {
 		t.Errorf("only %d old places", all)
 	}
-	// A reader who follows an old link looks into the index.
+	// Readers of an old link look into the index.
 	index := read(t, "README.md")
 	for old := range moved {
 		if name := path.Base(old); !strings.Contains(old, "#") && !strings.Contains(index, "`"+name+"`") {

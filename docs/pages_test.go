@@ -24,8 +24,8 @@ import (
 	"github.com/policyscan/policyscan/verdict/report"
 )
 
-// worked returns the rows of the tables that "<!-- worked: KIND -->" marks in a page,
-// the cells trimmed. There must be at least so many.
+// worked returns the rows of the tables marked "<!-- worked: KIND -->" in a page, with trimmed cells. It fails below a
+// minimum of rows.
 func worked(t *testing.T, page, kind string, atLeast int) [][]string {
 	t.Helper()
 	rows := tables(read(t, page), kind)
@@ -42,7 +42,7 @@ func tables(text, kind string) [][]string {
 		if notesOf(lines[i])["worked"] != kind {
 			continue
 		}
-		for _, line := range lines[min(i+3, len(lines)):] { // after the names of the columns and the rule
+		for _, line := range lines[min(i+3, len(lines)):] { // after the header and the rule
 			if !strings.HasPrefix(line, "|") {
 				break
 			}
@@ -66,7 +66,7 @@ func first(t *testing.T, rows [][]string) []string {
 	return list
 }
 
-// sameNames reports names that only one side has, and names that one side has twice.
+// sameNames reports names that only one side has, and duplicates.
 func sameNames(t *testing.T, manual, program []string) {
 	t.Helper()
 	for _, name := range manual {
@@ -84,7 +84,7 @@ func sameNames(t *testing.T, manual, program []string) {
 	}
 }
 
-// constants returns the texts of a Go file's constants that begin with prefix.
+// constants returns the values of a Go file's string constants that begin with prefix.
 func constants(t *testing.T, name, prefix string) []string {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
@@ -103,7 +103,7 @@ func constants(t *testing.T, name, prefix string) []string {
 	return list
 }
 
-// TestCodes: the manual has the codes of the program, and no other.
+// TestCodes: the manual lists exactly the codes of the program.
 func TestCodes(t *testing.T) {
 	program := append(constants(t, "../verdict/code/code.go", "E_"), constants(t, "../rules/document/errors.go", "E_")...)
 	if len(program) < 20 {
@@ -125,7 +125,7 @@ func TestCodes(t *testing.T) {
 	}
 }
 
-// shape is as much of a JSON Schema as ours have.
+// shape is the subset of JSON Schema that ours use.
 type shape struct {
 	Ref        string
 	Properties map[string]shape
@@ -133,7 +133,7 @@ type shape struct {
 	Defs       map[string]shape
 }
 
-// UnmarshalJSON takes a schema; one that is true or false has no shape.
+// UnmarshalJSON reads a schema; true and false have no shape.
 func (s *shape) UnmarshalJSON(text []byte) error {
 	if string(text) == "true" || string(text) == "false" {
 		return nil
@@ -149,8 +149,7 @@ func (s *shape) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// names returns the names of all fields beneath a shape; list is what is after the name
-// of a list.
+// names returns the names of all fields below a shape; list is the suffix of a list's name.
 func (s shape) names(root *shape, before, list string) []string {
 	if name, ok := strings.CutPrefix(s.Ref, "#/$defs/"); ok {
 		return root.Defs[name].names(root, before, list)
@@ -176,7 +175,7 @@ func parseShape(t *testing.T, schema []byte) *shape {
 	return &s
 }
 
-// TestFields: the manual has every field of verdict.json that the schema has, and no other.
+// TestFields: the manual lists exactly the fields of verdict.json in the schema.
 func TestFields(t *testing.T) {
 	s := parseShape(t, verdict.Schema())
 	var fields []string
@@ -184,7 +183,7 @@ func TestFields(t *testing.T) {
 		rest, allowed := strings.CutPrefix(name, "allowed_violations[].")
 		switch {
 		case name == "tool" || name == "scope" || name == "coverage":
-		case allowed && !strings.HasPrefix(rest, "allowance"): // one row says that these are as those of violations
+		case allowed && !strings.HasPrefix(rest, "allowance"): // one row refers to the fields of violations
 		default:
 			fields = append(fields, name)
 		}
@@ -192,7 +191,7 @@ func TestFields(t *testing.T) {
 	sameNames(t, first(t, worked(t, "verdict.md", "fields", 50)), fields)
 }
 
-// TestKeys: the manual has every key of a rule, and no other.
+// TestKeys: the manual lists exactly the keys of a rule.
 func TestKeys(t *testing.T) {
 	s := parseShape(t, rules.Schema())
 	sameNames(t, first(t, worked(t, "rules.md", "keys", 18)), s.Defs["rule"].names(s, "", ""))
@@ -216,8 +215,7 @@ var (
 	flagInPage    = regexp.MustCompile("(?:`-(\\w)`, )?`--([a-z0-9-]+)")
 )
 
-// leaves returns the commands that the help of a command names, and those beneath them, as
-// they are typed, without those that are only a group of others.
+// leaves returns the commands in the help of a command, and their subcommands, as they are typed, without mere groups.
 func leaves(t *testing.T, command ...string) []string {
 	t.Helper()
 	_, list, ok := strings.Cut(helpOf(t, command...), "Commands:\n")
@@ -231,7 +229,7 @@ func leaves(t *testing.T, command ...string) []string {
 	return all
 }
 
-// TestFlags: the manual has every command and flag of the program, and no other.
+// TestFlags: the manual lists exactly the commands and flags of the program.
 func TestFlags(t *testing.T) {
 	commands := leaves(t)
 	sections := map[string]string{}
@@ -289,8 +287,8 @@ func TestFlags(t *testing.T) {
 	}
 }
 
-// TestFault_136_Hooks: the manual has every hook of .pre-commit-hooks.yaml with its stages, and each
-// is one that a commit cannot get around and that leaves nothing behind.
+// TestFault_136_Hooks: the manual lists every hook of .pre-commit-hooks.yaml with its stages; a commit cannot bypass
+// any of them, and none leaves files behind.
 func TestFault_136_Hooks(t *testing.T) {
 	var hooks []struct {
 		ID, Entry, Language, Files string
@@ -322,7 +320,7 @@ func TestFault_136_Hooks(t *testing.T) {
 		if h.AlwaysRun != scan || scan != strings.HasSuffix(h.Entry, " --output none") || scan == (h.Files != "") {
 			t.Errorf("%s: %+v", h.ID, h)
 		}
-		// Nothing is there to be judged, and nobody is known who could name a change.
+		// No files to check, and no CI that names a change.
 		cmd := exec.Command(program, words[1:]...)
 		cmd.Dir = t.TempDir()
 		cmd.Env = environment(cmd.Dir)
@@ -336,7 +334,7 @@ func TestFault_136_Hooks(t *testing.T) {
 	}
 }
 
-// TestEnvironment: each flag but --help and --version has a variable.
+// TestEnvironment: each flag except --help and --version has a variable.
 func TestEnvironment(t *testing.T) {
 	for _, c := range []struct {
 		variable string
@@ -356,7 +354,7 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// TestBundles: the rule files that the manual shows load, or do not if it says so.
+// TestBundles: the manual's rule files load, or do not if it says so.
 func TestBundles(t *testing.T) {
 	loaded, refused := 0, 0
 	for _, page := range pages {
@@ -411,7 +409,7 @@ func TestBundles(t *testing.T) {
 	}
 }
 
-// TestBlocks: the blocks of the manual are of the kinds that this test knows.
+// TestBlocks: all blocks of the manual are of known kinds.
 func TestBlocks(t *testing.T) {
 	understood := 0
 	for _, page := range pages {
@@ -471,7 +469,7 @@ func anchorsOf(text string) []string {
 	return list
 }
 
-// deadLinks returns the relative links of a page that lead nowhere, and how many there are.
+// deadLinks returns the broken relative links of a page, and the number of all.
 func deadLinks(page, text string) (dead []string, all int) {
 	for _, m := range link.FindAllStringSubmatch(text, -1) {
 		target, anchor, _ := strings.Cut(m[1], "#")
@@ -513,7 +511,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestNamedTests: the tests that the pages name are there.
+// TestNamedTests: the tests that the pages name exist.
 func TestNamedTests(t *testing.T) {
 	there := map[string]bool{}
 	declared := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`)
@@ -544,7 +542,7 @@ func TestNamedTests(t *testing.T) {
 	if named < 100 {
 		t.Errorf("the pages name %d tests", named)
 	}
-	// What architecture.md draws is what there is.
+	// The rooms in architecture.md exist.
 	for _, room := range regexp.MustCompile(`(?m)^((?:cmd|rules|scanner|verdict|examples)[a-z/]*/) `).FindAllStringSubmatch(read(t, "architecture.md"), -1) {
 		if _, err := os.Stat(filepath.Join("..", filepath.FromSlash(room[1]))); err != nil {
 			t.Error(err)
@@ -552,7 +550,7 @@ func TestNamedTests(t *testing.T) {
 	}
 }
 
-// TestFormats: the table of the manual is the program's.
+// TestFormats: the manual's table matches the program's.
 func TestFormats(t *testing.T) {
 	var program []string
 	for _, f := range report.Formats() {

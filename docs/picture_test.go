@@ -17,13 +17,13 @@ import (
 	"github.com/policyscan/policyscan/verdict/report"
 )
 
-// pictured is the last command of the README's session, and the picture of it.
+// pictured is the last command of the README's session.
 const (
 	pictured = "policyscan --diff-base main"
 	picture  = "pictures/terminal.svg"
 )
 
-// TestPicture: the README's picture is what its last command prints on a terminal. -update draws it again.
+// TestPicture: the README's picture is the terminal output of its last command. -update draws it again.
 func TestPicture(t *testing.T) {
 	needSh(t)
 	dir := folder(t)
@@ -45,7 +45,7 @@ func TestPicture(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A pipe gets no colours, so they are written from the verdict of the run. Without them it is what was printed.
+	// A pipe gets no colours, so the report is written again from the verdict. Without colours it equals the output.
 	var plain, coloured bytes.Buffer
 	options := report.TextOptions{Policy: after(t, printed, "policy: "), Root: after(t, printed, "root: ")}
 	for _, c := range []struct {
@@ -71,7 +71,7 @@ func TestPicture(t *testing.T) {
 	}
 }
 
-// after returns the rest of the line that begins so.
+// after returns the rest of the line that begins with before.
 func after(t *testing.T, text []byte, begin string) string {
 	t.Helper()
 	for line := range strings.Lines(string(text)) {
@@ -90,10 +90,10 @@ const (
 	margin     = 20
 )
 
-// sgr is a part of a terminal's text that has a colour.
+// sgr is a coloured part of a terminal's text.
 var sgr = regexp.MustCompile("\x1b\\[(?:1;)?(\\d+)m([^\x1b]*)\x1b\\[0m")
 
-// drawing is a terminal's text as an SVG picture.
+// drawing returns a terminal's text as an SVG picture.
 func drawing(t *testing.T, text string) string {
 	t.Helper()
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
@@ -135,7 +135,7 @@ func TestDrawing(t *testing.T) {
 	}
 }
 
-// TestReadmeIsShort: the README is two screens, and can be read in any window.
+// TestReadmeIsShort: the README is two screens, and fits any window.
 func TestReadmeIsShort(t *testing.T) {
 	text := read(t, "../README.md")
 	if lines := strings.Count(text, "\n"); lines >= 120 {
@@ -148,8 +148,8 @@ func TestReadmeIsShort(t *testing.T) {
 	}
 }
 
-// TestProseIsNarrow: a sentence or a clause is on its own line. Tables are as wide as they are, and so are pictures, what
-// is measured and what the program prints; but the tables of the pages for newcomers can be read in any window, too.
+// TestProseIsNarrow: a sentence or a clause is on its own line. Tables, pictures, measurements and program output may
+// be wider, except the tables of the pages for newcomers.
 func TestProseIsNarrow(t *testing.T) {
 	narrow := []string{"README.md", "tutorial.md", "glossary.md", "editors.md", "troubleshooting.md"}
 	lines := 0

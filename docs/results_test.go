@@ -26,7 +26,7 @@ func record(t *testing.T, page, part string) [][]string {
 	return rows
 }
 
-// TestResults: the short tables of results.md say what the records of lab/results say.
+// TestResults: the short tables of results.md match the records of lab/results.
 func TestResults(t *testing.T) {
 	missed := map[string][]string{}
 	for _, part := range []string{"evasion", "silent"} {

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// roomsOf returns the folders of the repository that hold Go code that is not a test, from its root, with slashes. lab/ is
-// one room, and a module.
+// roomsOf returns the directories of the repository with Go code other than tests, from its root, with slashes. lab/
+// is one room, and a module.
 func roomsOf(t *testing.T) []string {
 	t.Helper()
 	var all []string
@@ -33,15 +33,15 @@ func roomsOf(t *testing.T) []string {
 	return all
 }
 
-// drawnRoom is a line of the drawing that begins with folders, each with a slash at its end. How far it is indented says
-// which folder they are in.
+// drawnRoom is a line of the drawing that begins with directories, each with a final slash. The indentation shows
+// their parent.
 var drawnRoom = regexp.MustCompile(`^( *)((?:[a-z]+/)+(?: (?:[a-z]+/)+)*)(?: |$)`)
 
-// drawn returns the folders that a drawing shows, from the root.
+// drawn returns the directories in a drawing, from the root.
 func drawn(text string) []string {
 	_, text, _ = strings.Cut(text, "```\n")
 	text, _, _ = strings.Cut(text, "\n```")
-	var all, above []string // above: the folders that the line is in, outermost first
+	var all, above []string // above: the parent directories of the line, outermost first
 	for line := range strings.Lines(text) {
 		m := drawnRoom.FindStringSubmatch(strings.TrimSuffix(line, "\n"))
 		if m == nil {
@@ -56,7 +56,7 @@ func drawn(text string) []string {
 	return all
 }
 
-// TestRooms: the drawing has the rooms that there are, on one screen.
+// TestRooms: the drawing has exactly the existing rooms, on one screen.
 func TestRooms(t *testing.T) {
 	text := read(t, "architecture.md")
 	rooms := roomsOf(t)
@@ -77,7 +77,7 @@ func TestRooms(t *testing.T) {
 	if n := strings.Count(text, "\n"); n > 80 {
 		t.Errorf("architecture.md has %d lines; it is to be one screen", n)
 	}
-	// yaml.v3 is where the page says.
+	// Only the rooms that the page names import yaml.v3.
 	var yaml []string
 	for _, room := range rooms {
 		files, err := filepath.Glob(filepath.Join("..", filepath.FromSlash(room), "*.go"))
@@ -103,12 +103,12 @@ func TestRooms(t *testing.T) {
 	}
 }
 
-// goName is an exported name of one of our packages, as the pages write it.
+// goName matches an exported name of one of our packages in the pages.
 var goName = regexp.MustCompile("`([a-z]+)\\.([A-Z]\\w*)\\b")
 
-// TestGoNames: what the pages name of our packages is there.
+// TestGoNames: the Go names in the pages exist.
 func TestGoNames(t *testing.T) {
-	code := map[string]string{} // of a package, by its name
+	code := map[string]string{} // by package name
 	for _, room := range roomsOf(t) {
 		files, err := filepath.Glob(filepath.Join("..", filepath.FromSlash(room), "*.go"))
 		if err != nil {

@@ -12,14 +12,14 @@ import (
 	"testing"
 )
 
-// noticesFile holds the licences of all that a release's programs are linked from. Archives, packages and the image
-// have it: the licences ask that who gets the program gets them, and MPL-2.0 that it says where the source is.
+// noticesFile holds the licences of everything linked into a release's programs. Archives, packages and the image
+// include it: the licences require that users of the program get them, and MPL-2.0 requires the address of the source.
 const noticesFile = "../THIRD-PARTY.txt"
 
-// licenceFile is the name of a file that a licence says to hand on.
+// licenceFile matches the names of files that must be distributed.
 var licenceFile = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents)([.-].*)?$`)
 
-// kinds tell a licence by a phrase of its text. The first that fits counts.
+// kinds identify a licence by a phrase of its text. The first match counts.
 var kinds = []struct{ phrase, name string }{
 	{"Mozilla Public License, version 2.0", "MPL-2.0"},
 	{"Apache License Version 2.0, January 2004", "Apache-2.0"},
@@ -29,15 +29,15 @@ var kinds = []struct{ phrase, name string }{
 	{"Redistributions in binary form must reproduce", "BSD-2-Clause"},
 }
 
-// A module is one that the program is linked from, or Go itself.
+// A module that the program is linked from, or Go itself.
 type module struct {
 	path, version string
 	texts         []notice
 }
 
-// A notice is a licence, or what goes with one.
+// A notice is a licence, or a file that belongs to one.
 type notice struct {
-	name string // of its file, from the module's folder
+	name string // of its file, from the module's directory
 	text string // lines end in LF, without spaces at their ends
 }
 
@@ -48,7 +48,7 @@ func (m *module) title() string {
 	return m.path + " " + m.version
 }
 
-// kind names the module's licence.
+// kind returns the name of the module's licence.
 func (m *module) kind(t *testing.T) string {
 	t.Helper()
 	for _, k := range kinds {
@@ -62,7 +62,7 @@ func (m *module) kind(t *testing.T) string {
 	return ""
 }
 
-// source is where the module's source is, as it was used: Go's proxy keeps what it once had.
+// source returns the address of the module's source, at the version used: Go's proxy keeps it forever.
 func (m *module) source() string {
 	if m.version == "" {
 		return "https://go.dev/dl/"
@@ -71,7 +71,7 @@ func (m *module) source() string {
 	return "https://proxy.golang.org/" + escaped + "/@v/" + m.version + ".zip"
 }
 
-// read adds the licence files of a folder of the module, which is in root.
+// read adds the licence files of a directory of the module, which is in root.
 func (m *module) read(t *testing.T, root, dir string) {
 	t.Helper()
 	list, err := os.ReadDir(dir)
@@ -98,7 +98,7 @@ func (m *module) read(t *testing.T, root, dir string) {
 	}
 }
 
-// linked returns the modules that the programs of a release are linked from, sorted. Go itself is the first.
+// linked returns the modules linked into the programs of a release, sorted, after Go itself.
 func linked(t *testing.T) []*module {
 	t.Helper()
 	out, err := exec.Command("go", "env", "GOROOT").Output()
@@ -131,7 +131,7 @@ func linked(t *testing.T) []*module {
 				m = &module{path: cells[0], version: cells[1]}
 				known[m.path] = m
 			}
-			// The folder of the package and those above it: a part of a module may have a licence of its own.
+			// The directory of the package and its parents: a part of a module may have its own licence.
 			for dir := cells[3]; len(dir) >= len(cells[2]); dir = filepath.Dir(dir) {
 				m.read(t, cells[2], dir)
 			}
@@ -149,7 +149,7 @@ func linked(t *testing.T) []*module {
 	return all
 }
 
-// notices is what noticesFile says of the modules.
+// notices returns the text of noticesFile.
 func notices(t *testing.T, all []*module) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -182,8 +182,8 @@ The texts of the licences follow, each text once.
 	return b.String()
 }
 
-// TestThirdParty: the file of licences names each module that the program is linked from, with its version, its source
-// and its licence. go test ./docs -run TestThirdParty -update writes it.
+// TestThirdParty: the file of licences names each linked module, with its version, source and licence. go test ./docs
+// -run TestThirdParty -update writes it.
 func TestThirdParty(t *testing.T) {
 	all := linked(t)
 	for _, m := range all {
@@ -208,7 +208,7 @@ func TestThirdParty(t *testing.T) {
 	}
 }
 
-// TestThirdPartyIsReleased: what hands the program on hands on the file of licences, too.
+// TestThirdPartyIsReleased: every distribution of the program includes the file of licences.
 func TestThirdPartyIsReleased(t *testing.T) {
 	name := filepath.Base(noticesFile)
 	for file, atLeast := range map[string]int{

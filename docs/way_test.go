@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestWay: each function that way-of-a-scan.md names is in the file that it names.
+// TestWay: each function in way-of-a-scan.md is in the file that it names.
 func TestWay(t *testing.T) {
 	step := regexp.MustCompile("(?s)`([A-Za-z.]+)`\\*{0,2}[^`]{0,60}?\\(`([a-z/]+\\.go)`")
 	all := step.FindAllStringSubmatch(read(t, "way-of-a-scan.md"), -1)

@@ -23,10 +23,9 @@ import (
 	"github.com/policyscan/policyscan/scanner/check"
 )
 
-// What follows down to TestManualIsEnough is written from verdict.md and rules.md,
-// and shares no code with the program.
+// The code down to TestManualIsEnough follows verdict.md and rules.md, and shares no code with the program.
 
-// writtenPath is "Paths".
+// writtenPath implements "Paths".
 func writtenPath(raw string) string {
 	out := ""
 	for len(raw) > 0 {
@@ -44,7 +43,7 @@ func writtenPath(raw string) string {
 	return out
 }
 
-// hashed is "Fingerprint".
+// hashed implements "Fingerprint".
 func hashed(id, path, pattern, line string) string {
 	all := ""
 	for _, text := range []string{id, path, pattern, line} {
@@ -64,7 +63,7 @@ func unitSize(encoding string) int {
 	return 1
 }
 
-// unitAt is the code unit that b begins with.
+// unitAt returns the first code unit of b.
 func unitAt(b, encoding string) uint32 {
 	var order binary.ByteOrder = binary.LittleEndian
 	if strings.HasSuffix(encoding, "be") {
@@ -79,7 +78,7 @@ func unitAt(b, encoding string) uint32 {
 	return uint32(b[0])
 }
 
-// lineOf is item 4 of "Fingerprint".
+// lineOf implements item 4 of "Fingerprint".
 func lineOf(content, encoding string, offset int) string {
 	size := unitSize(encoding)
 	start := offset
@@ -105,7 +104,7 @@ func lineOf(content, encoding string, offset int) string {
 	return content[max(start, offset-2048):min(end, offset+2048)]
 }
 
-// characters is item 1 of "Line hash".
+// characters implements item 1 of "Line hash".
 func characters(content, encoding string, offset int) []rune {
 	size := unitSize(encoding)
 	content = content[offset%size:]
@@ -133,8 +132,8 @@ func characters(content, encoding string, offset int) []rune {
 	return out
 }
 
-// maximalPart is how many bytes of what is not a character count as one: the longest
-// beginning of a character, by the table of the Encoding Standard, or one.
+// maximalPart returns the number of bytes of an invalid sequence that count as one: the longest beginning of a
+// character, by the table of the Encoding Standard, or one.
 func maximalPart(s string) int {
 	b, low, high, need := s[0], byte(0x80), byte(0xbf), 0
 	switch {
@@ -163,7 +162,7 @@ func maximalPart(s string) int {
 	return n
 }
 
-// lineHash is "Line hash"; line is 1-based.
+// lineHash implements "Line hash"; line is 1-based.
 func lineHash(text []rune, line int) string {
 	var units []uint16
 	for i, r := range text {
@@ -206,7 +205,7 @@ func lineHash(text []rune, line int) string {
 	return fmt.Sprintf("%x:%d", hashes[line-1], count)
 }
 
-// identity is "Identity" of rules.md.
+// identity implements "Identity" of rules.md.
 func identity(dir string) string {
 	all := ""
 	for _, name := range []string{"rules/boundaries.yml", "rules/deprecated.yml", "rules/invariants.yml"} {
@@ -217,7 +216,7 @@ func identity(dir string) string {
 	return fmt.Sprintf("%x", sha256.Sum256([]byte(all)))
 }
 
-// canonical is "Canonical JSON" for one text.
+// canonical implements "Canonical JSON" for one string.
 func canonical(text string) string {
 	out := `"`
 	for i, r := range text {
@@ -239,7 +238,7 @@ func canonical(text string) string {
 	return out + `"`
 }
 
-// hostile are files that are hard to get right, and a bundle for them.
+// hostile makes files that are hard to get right, and a bundle for them.
 func hostile(t *testing.T) (dir string, files map[string]string) {
 	t.Helper()
 	wide := func(text, encoding string) string {
@@ -302,7 +301,7 @@ func hostile(t *testing.T) (dir string, files map[string]string) {
 	return dir, files
 }
 
-// TestManualIsEnough: whoever has the manual can compute what is in a verdict.
+// TestManualIsEnough: the manual is enough to compute the contents of a verdict.
 func TestManualIsEnough(t *testing.T) {
 	dir, files := hostile(t)
 	cmd := exec.Command(program, "scan", "--policy", dir, "--quiet", "--output", "-", filepath.Join(dir, "tree"))
@@ -413,7 +412,7 @@ func checkCanonical(t *testing.T, text []byte) {
 	}
 }
 
-// unquoted is the text of a table's cell, `"…"` in Go's notation or `…`.
+// unquoted returns the text of a table's cell, `"…"` in Go's notation or `…`.
 func unquoted(t *testing.T, cell string) string {
 	t.Helper()
 	text := strings.TrimSuffix(strings.TrimPrefix(cell, "`"), "`")
@@ -491,7 +490,7 @@ func TestMatchTable(t *testing.T) {
 	}
 }
 
-// TestItemTable: each pattern of 0.2 is found where the manual says so, and not where it says the opposite.
+// TestItemTable: each 0.2 pattern matches exactly the examples that the manual lists as matches.
 func TestItemTable(t *testing.T) {
 	for _, row := range worked(t, "rules.md", "items", 10) {
 		b, err := rules.Load(rules.Files{rules.BoundariesFile: []byte("bundle: \"0.2\"\nrules:\n  - id: R\n    title: t\n" +

@@ -13,31 +13,31 @@ import (
 	"github.com/policyscan/policyscan/rules/document"
 )
 
-// An Allowance is an entry of rules/allowances.yml: a file may keep that many occurrences of a rule. What it means for
-// a violation is the business of package scanner; a rule file that holds it is valid whether or not there is the file.
+// An Allowance is an entry of rules/allowances.yml: the file may keep AtMost occurrences of the rule. Whether the file
+// exists does not matter here.
 type Allowance struct {
 	Rule   string // the id of a rule, perhaps of another bundle: see [CheckAllowances]
 	File   string // the path, spelt as the verdict spells it
 	AtMost int    // occurrences; 0 in an entry that withdraws others
 	Owner  string // one line, and so is Reason
 	Reason string //
-	// Until is the last day that counts, such as "2027-03-01", or, of an entry that withdraws others, the last one on
-	// which it is kept; "" if there is none.
+	// the last day on which it counts, such as "2027-03-01"; for a withdrawing entry, the last day on which it is
+	// kept; "" if unset
 	Until string
-	From  []string // other paths than File, spelt alike, each once; nil if there are none
+	From  []string // other paths than File, spelt like it, each once; nil if unset
 
-	MayGrow bool // the file may have AtMost, whatever it had before
+	MayGrow bool // the file may have AtMost even if it had fewer before
 
-	Line, Column int // where the entry begins in rules/allowances.yml: 1-based, the column in bytes
+	Line, Column int // where the entry begins in rules/allowances.yml; 1-based, the column in bytes
 }
 
-// allowanceSpots are where the values of an entry are, for what is said of it after it was read.
+// allowanceSpots are the positions of an entry's values, for later messages.
 type allowanceSpots struct {
 	rule       document.Spot
-	file, from document.Place // from is that of the key's value; the zero Place if there is none
+	file, from document.Place // from is the position of the key's value; the zero Place if unset
 }
 
-// maxAtMost is the largest number of an allowance: that of all entries of a file together fits into an int.
+// maxAtMost is the largest limit of an allowance; the sum of all entries of a file fits into an int.
 const maxAtMost = 1_000_000_000
 
 var allowanceLevel = document.Level{
@@ -46,7 +46,6 @@ var allowanceLevel = document.Level{
 	Optional: []string{"until", "from", "may_grow"},
 }
 
-// allowancesLevel is the top of allowances.yml.
 var allowancesLevel = document.Level{
 	Name:     "the file",
 	Required: []string{versionKey, "allowances"},
@@ -59,7 +58,6 @@ var allowancesLevel = document.Level{
 
 const allowanceForm = `{rule: TF-RDS-001, file: legacy/main.tf, at_most: 3, owner: network-team, reason: "NET-123"}`
 
-// allowancesForm says how allowances.yml is written.
 func allowancesForm() document.Form {
 	return document.Form{
 		File: `bundle: "0.2" and the entries beneath "allowances:", or delete the file`,
@@ -118,7 +116,7 @@ func (f *ruleFile) allowance(item document.Entry) {
 		f.checkWithdrawn(m)
 	}
 	if f.doc.Mistakes() > 0 {
-		return // nothing is kept of a bundle with a mistake
+		return // a bundle with a mistake is dropped
 	}
 	spots := allowanceSpots{rule: f.doc.Spot(m.At("rule").Value), file: f.doc.Place(m.At("file").Value)}
 	if len(a.From) > 0 {
@@ -136,10 +134,10 @@ func (f *ruleFile) checkWithdrawn(m document.Entries) {
 	}
 }
 
-// day reads a day as ISO 8601 has it, with or without quotes; "" if it is not one, or missing.
+// day reads an ISO 8601 day, quoted or not; "" if it is invalid or missing.
 func (f *ruleFile) day(e document.Entry) string {
 	if e.Value != nil && f.doc.Empty(e.Value) {
-		f.doc.Text(e) // says so
+		f.doc.Text(e) // reports the error
 		return ""
 	}
 	text, _, ok := f.doc.Scalar(e)
@@ -154,7 +152,7 @@ func (f *ruleFile) day(e document.Entry) string {
 	return text
 }
 
-// origins reads the paths that a file's occurrences came from: one, or a list.
+// origins reads the earlier paths of a file: one string, or a list.
 func (f *ruleFile) origins(e document.Entry, file string) []string {
 	var list []document.Entry
 	switch {
@@ -184,7 +182,7 @@ func (f *ruleFile) origins(e document.Entry, file string) []string {
 	return all
 }
 
-// treePath reads the path of a file as the verdict spells it; "" if it is not one, or missing.
+// treePath reads the path of a file in the verdict's spelling; "" if it is invalid or missing.
 func (f *ruleFile) treePath(e document.Entry) string {
 	read := f.doc.Text
 	if n := e.Value; n != nil && n.Value != "" && n.Style != 0 && strings.TrimSpace(n.Value) == "" {
@@ -205,7 +203,7 @@ func (f *ruleFile) treePath(e document.Entry) string {
 	return text
 }
 
-// pathMistake says why a text is not the path of a file within a tree as the verdict spells it; "" if it is.
+// pathMistake says why a string is not a tree path in the verdict's spelling; "" if it is one.
 func pathMistake(text string) (found, fix string) {
 	const form = `write the path from the root of the tree, with "/" between folders`
 	switch {
@@ -228,14 +226,14 @@ func pathMistake(text string) (found, fix string) {
 	return "", ""
 }
 
-// spelt reports whether a path is one as verdict.Path spells it: backslashes are doubled, a byte that is not part of
-// UTF-8 is \x and two digits, and nothing else is escaped.
+// spelt reports whether a path is spelt as verdict.Path spells it: backslashes are doubled, a byte that is not UTF-8
+// is \x and two digits, and nothing else is escaped.
 func spelt(text string) bool {
 	raw := escapes().ReplaceAllStringFunc(text, func(escape string) string {
 		if escape == `\\` {
 			return `\`
 		}
-		n, _ := strconv.ParseUint(escape[2:], 16, 8) // two digits are a byte
+		n, _ := strconv.ParseUint(escape[2:], 16, 8) // two digits fit into a byte
 		return string([]byte{byte(n)})
 	})
 	var again strings.Builder

@@ -15,7 +15,7 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// TestSpelt: a path is spelt as the verdict spells it, and nothing else is.
+// TestSpelt: spelt accepts a path if and only if it is in the verdict's spelling.
 func TestSpelt(t *testing.T) {
 	yes, no := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -37,8 +37,8 @@ func TestSpelt(t *testing.T) {
 	}
 }
 
-// FuzzAllowances: whatever the file holds, it is read without a panic and as often alike; what is valid is within what
-// an entry may say, is written and read again as it is, and stays as it is if nothing changes.
+// FuzzAllowances: any file is read without a panic and twice with the same result. Valid entries are within the
+// limits, survive writing and reading, and an edit without changes keeps the file.
 func FuzzAllowances(f *testing.F) {
 	for _, folder := range []string{"good", "bad"} {
 		for _, g := range goldens(f, folder) {
@@ -91,8 +91,8 @@ func FuzzAllowances(f *testing.F) {
 	})
 }
 
-// TestCheckAllowances: a rule that no bundle has, or that is never allowed, is a mistake in one bundle and a note in
-// several; each rule once, at the first entry for it.
+// TestCheckAllowances: an entry for an unknown or never allowed rule is a mistake in one bundle and a note in several,
+// once per rule, at its first entry.
 func TestCheckAllowances(t *testing.T) {
 	load := func(list string, ids ...string) *Bundle {
 		t.Helper()
@@ -149,7 +149,7 @@ rules/allowances.yml:8:24: rule "SHOP-1": the bundle has no rule with this id; r
 		}
 	}
 
-	// There is a limit, as while a file is read.
+	// There is a limit, as for a file.
 	many := ""
 	for i := range document.MaxErrors + 5 {
 		many += entry(fmt.Sprint("GONE-", i))
@@ -159,7 +159,7 @@ rules/allowances.yml:8:24: rule "SHOP-1": the bundle has no rule with this id; r
 		t.Errorf("%d mistakes, the last is %v", len(mistakes), mistakes[len(mistakes)-1])
 	}
 
-	// A bundle of allowances alone needs another one, and so does one that is about to have some.
+	// A bundle with only allowances needs another one.
 	legacy := load(entry("SHOP-1"))
 	empty, err := Load(Files{BoundariesFile: []byte("bundle: \"0.2\"\nrules: []\n"), "rules/x.yml": []byte(
 		"bundle: \"0.2\"\ntype: deprecated\nrules:\n  - {id: A, title: t, enforcement: {mode: fail}, " +

@@ -10,15 +10,15 @@ import (
 	"github.com/policyscan/policyscan/rules/document"
 )
 
-// EditAllowances returns the text of a rules/allowances.yml with other entries. change is called with each entry of
-// text in its order, and returns what it becomes and whether it stays; added are new ones, each on a line after the
-// last entry that comes before it in the order of rules and files. All else stays as it is: comments, the order of the
-// entries, keys that begin with "x-", line ends. An entry that changes is written again, on one line. An entry that
-// goes takes the comments on its lines with it, and not those above.
+// EditAllowances returns the text of rules/allowances.yml with other entries. It calls change with each entry of text,
+// in order; change returns the new entry and whether it stays. Each entry of added gets its own line, after the last
+// entry that sorts before it. Everything else stays: comments, the order of the entries, keys that begin with "x-",
+// line ends. A changed entry is written on one line. A removed entry takes the comments on its lines with it, but not
+// those above.
 //
-// Without a text it is that of [FormatAllowances]. Without an entry that stays the text is nil: the file is to be
-// deleted. What it returns was read again; a text, or an entry, that is not valid is a [document.Errors], and another
-// error says which entry is written in a way that only a person can change.
+// Without a text, it works like [FormatAllowances]. If no entry stays, the text is nil: delete the file. The
+// result is parsed again: an invalid text or entry is a [document.Errors]. Another error names an entry that only the
+// user can edit.
 func EditAllowances(text []byte, change func(Allowance) (Allowance, bool), added []Allowance) ([]byte, error) {
 	if len(text) == 0 {
 		return checked(FormatAllowances(added), sorted(added))
@@ -63,7 +63,7 @@ func readAllowances(text []byte) (*ruleFile, error) {
 	return f, nil
 }
 
-// checked returns the text if these are its entries.
+// checked returns the text if it parses to these entries.
 func checked(text []byte, want []Allowance) ([]byte, error) {
 	if text == nil {
 		return nil, nil
@@ -78,17 +78,17 @@ func checked(text []byte, want []Allowance) ([]byte, error) {
 	return text, nil
 }
 
-// Same reports whether two entries say the same, wherever they are.
+// Same reports whether two entries are equal, regardless of their positions.
 func (a Allowance) Same(b Allowance) bool {
 	return a.Rule == b.Rule && a.File == b.File && a.AtMost == b.AtMost && a.Owner == b.Owner && a.Reason == b.Reason &&
 		a.Until == b.Until && slices.Equal(a.From, b.From) && a.MayGrow == b.MayGrow
 }
 
 type allowanceEdit struct {
-	lines []string // with their ends
-	eol   string   // a line end of the text
+	lines []string // with line ends
+	eol   string   // the line end of the text
 	old   []Allowance
-	now   []*Allowance // what each entry becomes; nil for one that goes
+	now   []*Allowance // the new entries; nil for a removed one
 
 	out  strings.Builder
 	want []Allowance // the entries of out
@@ -101,8 +101,8 @@ func (e *allowanceEdit) edit(doc *document.YAML, added []Allowance) error {
 			AllowancesFile, doc.Place(list.Value).Line)
 	}
 	items, _ := doc.Items(list, "", "")
-	after := e.places(added) // the new ones that follow each entry, and those before the first
-	written := 0             // lines
+	after := e.places(added) // the added entries after each entry, and those before the first
+	written := 0             // number of lines
 	var indent string
 	for i, item := range items {
 		at := doc.Place(item.Value)
@@ -150,7 +150,7 @@ func (e *allowanceEdit) write(lines []string) {
 	}
 }
 
-// entry writes what an entry of some lines becomes, whose mapping begins at a byte of the first.
+// entry writes the new form of entry i, whose mapping begins at byte start of its first line.
 func (e *allowanceEdit) entry(i int, item document.Entry, first, end, start int) error {
 	now, text := e.now[i], strings.Join(e.lines[first:end], "")
 	if now == nil {
@@ -176,10 +176,10 @@ func (e *allowanceEdit) entry(i int, item document.Entry, first, end, start int)
 	return nil
 }
 
-// flowEnd returns where a mapping in brackets ends, and whether there is a comment in it.
+// flowEnd returns where a mapping in brackets ends, and whether it contains a comment.
 func flowEnd(text string, start int) (end int, comment bool) {
 	depth := 0
-	last := byte('{') // that is not a space
+	last := byte('{') // the last byte other than a space
 	for end = start; end < len(text); end++ {
 		c := text[end]
 		switch {
@@ -191,14 +191,14 @@ func flowEnd(text string, start int) (end int, comment bool) {
 			}
 		case c == '#' && strings.IndexByte(" \t\n", text[end-1]) >= 0:
 			comment = true
-		case (c == '"' || c == '\'') && strings.IndexByte("{[,:", last) >= 0: // else within a text without quotes
+		case (c == '"' || c == '\'') && strings.IndexByte("{[,:", last) >= 0: // otherwise inside an unquoted string
 			for end++; end < len(text) && text[end] != c; end++ {
 				if c == '"' && text[end] == '\\' {
 					end++
 				}
 			}
 			if c == '\'' {
-				c = ':' // another one would follow: '' is a quote within quotes
+				c = ':' // '' is a quote inside quotes
 			}
 		}
 		if strings.IndexByte(" \t\r\n", c) < 0 {
@@ -208,8 +208,8 @@ func flowEnd(text string, start int) (end int, comment bool) {
 	return end, true
 }
 
-// places says after which entry each new one goes, from 1; 0 is before the first: after the last of the greatest that
-// come before it.
+// places returns the added entries by the entry that they follow, from 1: the last of the greatest that sort before
+// it. 0 is before the first.
 func (e *allowanceEdit) places(added []Allowance) [][]Allowance {
 	after := make([][]Allowance, len(e.now)+1)
 	order := make([]int, len(e.now))
@@ -219,7 +219,7 @@ func (e *allowanceEdit) places(added []Allowance) [][]Allowance {
 	slices.SortStableFunc(order, func(i, k int) int { return e.old[i].compare(e.old[k]) })
 	for _, a := range added {
 		at, _ := slices.BinarySearchFunc(order, a, func(i int, a Allowance) int {
-			return cmp.Or(e.old[i].compare(a), -1) // an equal one comes before it, too
+			return cmp.Or(e.old[i].compare(a), -1) // an equal entry sorts before it
 		})
 		if at > 0 {
 			at = order[at-1] + 1

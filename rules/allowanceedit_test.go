@@ -16,7 +16,7 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// hostilePath draws the path of a file that git could have, as the verdict spells it.
+// hostilePath draws the path of a file in git, in the verdict's spelling.
 func hostilePath() *rapid.Generator[string] {
 	part := rapid.Custom(func(t *rapid.T) string {
 		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{
@@ -61,7 +61,7 @@ func anyAllowance() *rapid.Generator[Allowance] {
 
 var ignorePlace = []cmp.Option{cmpopts.IgnoreFields(Allowance{}, "Line", "Column"), cmpopts.EquateEmpty()}
 
-// entriesOf reads a file alone.
+// entriesOf reads a single file.
 func entriesOf(t interface{ Fatalf(string, ...any) }, text []byte) []Allowance {
 	f, err := readAllowances(text)
 	if err != nil {
@@ -70,7 +70,7 @@ func entriesOf(t interface{ Fatalf(string, ...any) }, text []byte) []Allowance {
 	return f.loader.allowances
 }
 
-// TestFormatAllowances: what is written is read again as it was, in order, an entry a line.
+// TestFormatAllowances: written entries are read again unchanged, in order, one per line.
 func TestFormatAllowances(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		list := rapid.SliceOfN(anyAllowance(), 1, 6).Draw(t, "list")
@@ -95,15 +95,15 @@ func TestFormatAllowances(t *testing.T) {
 	}
 }
 
-// A styled is an allowances.yml as a person could write it, and what is in it.
+// A styled is a hand-written allowances.yml with its entries.
 type styled struct {
 	text     []byte
 	list     []Allowance
-	above    []string // comments above entries, in their order
-	trailing []string // the comment of each entry; "" if it has none
+	above    []string // comments above entries, in order
+	trailing []string // the comment of each entry, or ""
 }
 
-// anyStyle draws a file: entries in braces, on one or several lines, or of lines, with comments and own keys.
+// anyStyle draws a file: entries in braces, on one or several lines, or as blocks, with comments and own keys.
 func anyStyle(t *rapid.T) styled {
 	s := styled{list: rapid.SliceOfN(anyAllowance(), 1, 5).Draw(t, "list")}
 	if rapid.Bool().Draw(t, "in order") {
@@ -117,7 +117,7 @@ func anyStyle(t *rapid.T) styled {
 	quote := func(text string) string {
 		switch ascii := strconv.QuoteToASCII(text); rapid.IntRange(0, 2).Draw(t, "quote") {
 		case 0:
-			return ascii // which is a string of YAML, too
+			return ascii // which is a string in YAML, too
 		case 1:
 			if ascii == `"`+text+`"` {
 				return `'` + strings.ReplaceAll(text, `'`, `''`) + `'`
@@ -205,13 +205,12 @@ func anyStyle(t *rapid.T) styled {
 	return s
 }
 
-// TestEditAllowances: whatever is changed, added and removed, the entries are those that they should be, and all else
-// is as it was.
+// TestEditAllowances: any change, addition and removal gives the expected entries and leaves the rest unchanged.
 func TestEditAllowances(t *testing.T) {
 	unclear, edited := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		s := anyStyle(t)
-		now := make([]*Allowance, len(s.list)) // nil is removed
+		now := make([]*Allowance, len(s.list)) // nil: removed
 		same := make([]bool, len(s.list))
 		for i, a := range s.list {
 			other := anyAllowance().Draw(t, "other")
@@ -288,12 +287,12 @@ func TestEditAllowances(t *testing.T) {
 		}
 		checkRest(t, s, now, same, text)
 	})
-	if edited < 10 { // else comments and own keys are within entries
+	if edited < 10 { // otherwise comments and own keys are within entries
 		t.Errorf("%d of %d could not be edited", unclear, unclear+edited)
 	}
 }
 
-// checkRest: comments, own keys, line ends and the lines of other entries are as they were.
+// checkRest checks that comments, own keys, line ends and the lines of other entries are unchanged.
 func checkRest(t *rapid.T, s styled, now []*Allowance, same []bool, text []byte) {
 	rest := string(text)
 	for _, comment := range s.above {
@@ -329,7 +328,7 @@ func checkRest(t *rapid.T, s styled, now []*Allowance, same []bool, text []byte)
 	}
 }
 
-// TestEditAllowancesText: what becomes of a file that a person wrote.
+// TestEditAllowancesText: edits of hand-written files.
 func TestEditAllowancesText(t *testing.T) {
 	const text = `# Signed for by the platform team.
 bundle: "0.2"

@@ -11,8 +11,8 @@ import (
 	"github.com/policyscan/policyscan/internal/late"
 )
 
-// FormatAllowances returns the text of a rules/allowances.yml with these entries, which are valid: one a line, in the
-// order of their rules and files. It returns nil for no entry, since such a file is a mistake.
+// FormatAllowances returns rules/allowances.yml with these valid entries, one per line, sorted by rule and file. It
+// returns nil for no entry, since an empty file is a mistake.
 func FormatAllowances(list []Allowance) []byte {
 	if len(list) == 0 {
 		return nil
@@ -25,7 +25,6 @@ func FormatAllowances(list []Allowance) []byte {
 	return []byte(b.String())
 }
 
-// sorted returns entries in the order of a file that policyscan writes.
 func sorted(list []Allowance) []Allowance {
 	return slices.SortedStableFunc(slices.Values(list), Allowance.compare)
 }
@@ -34,7 +33,7 @@ func (a Allowance) compare(b Allowance) int {
 	return cmp.Or(cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.File, b.File))
 }
 
-// String returns the entry as a line of rules/allowances.yml has it, without the "- " before it.
+// String returns the entry as in rules/allowances.yml, without the leading "- ".
 func (a Allowance) String() string {
 	var fields []string
 	for _, field := range a.fields() {
@@ -45,8 +44,8 @@ func (a Allowance) String() string {
 	return "{" + strings.Join(fields, ", ") + "}"
 }
 
-// fields are the keys of an entry in the order in which they are written, each with how its value is written, within
-// brackets or not: "" for a key that is not there.
+// fields returns the keys of an entry in writing order, each with its value for block or flow style; "" for an unset
+// key.
 func (a Allowance) fields() [][2]string {
 	var list []string
 	for _, path := range a.From {
@@ -65,14 +64,14 @@ func (a Allowance) fields() [][2]string {
 	}
 }
 
-// Texts that every reader of YAML takes for a text, without quotes and in brackets, too: none that begins as a number
-// does, and no word that some read as a truth value, as a number or as nothing.
+// Strings that every YAML reader takes as strings without quotes, in brackets too: none begins like a number, and none
+// is a boolean, a number or null to some reader.
 var (
 	plainText = late.Regexp(`^(?:[A-Za-z_]|\.[A-Za-z_])[A-Za-z0-9_./+@-]*$`)
 	wordText  = late.Regexp(`(?i)^(?:y|n|yes|no|on|off|true|false|null|\.?nan|\.?inf)$`)
 )
 
-// yamlText returns a text as YAML has it, quoted if that is needed.
+// yamlText returns a string as YAML, quoted if needed.
 func yamlText(text string) string {
 	if plainText().MatchString(text) && !wordText().MatchString(text) {
 		return text
@@ -80,8 +79,8 @@ func yamlText(text string) string {
 	return yamlQuoted(text)
 }
 
-// yamlQuoted returns a text as a string of JSON, which is one of YAML, too. What a rule file may not have as it is, is
-// escaped.
+// yamlQuoted returns a string as a JSON string, which is valid YAML. It escapes the characters that a rule file must
+// not contain.
 func yamlQuoted(text string) string {
 	var b strings.Builder
 	for _, r := range jsonString(text) {

@@ -7,17 +7,17 @@ import (
 	"github.com/policyscan/policyscan/rules/glob"
 )
 
-// A Choice is what each glob of a rule says of a path. It says the same as [Rule.Selects] and [Rule.Forbids], which
-// are faster.
+// A Choice lists the globs of a rule that match a path. It agrees with [Rule.Selects] and [Rule.Forbids], which are
+// faster.
 type Choice struct {
-	Files       []string // those of Rule.Files that match
-	Exclude     string   // the first of Rule.Exclude that matches; "": none
-	FileExclude string   // the first of Rule.FileExclude that matches; "": none
-	Forbidden   []string // those of Rule.ForbiddenFiles that match
-	Required    []string // those of Rule.RequiredFiles that match
+	Files       []string // matching globs of Rule.Files
+	Exclude     string   // the first matching glob of Rule.Exclude, or ""
+	FileExclude string   // the first matching glob of Rule.FileExclude, or ""
+	Forbidden   []string // matching globs of Rule.ForbiddenFiles
+	Required    []string // matching globs of Rule.RequiredFiles
 }
 
-// Choose says what the globs of the rule say of a path.
+// Choose returns the globs of the rule that match a path.
 func (r *Rule) Choose(path string) Choice {
 	matching := func(list []string, folds bool) (all []string) {
 		for _, g := range list {
@@ -41,22 +41,22 @@ func (r *Rule) Choose(path string) Choice {
 	}
 }
 
-// Excluded reports whether an exclude takes the path from the rule, whatever else matches it.
+// Excluded reports whether an exclude removes the path from the rule.
 func (c *Choice) Excluded() bool { return c.Exclude != "" || c.FileExclude != "" }
 
-// Selects reports whether the content of the file is asked for.
+// Selects reports whether the rule checks the content of the file.
 func (c *Choice) Selects() bool { return len(c.Files) > 0 && !c.Excluded() }
 
-// Forbids reports whether there must be no such file.
+// Forbids reports whether the rule forbids the file.
 func (c *Choice) Forbids() bool { return len(c.Forbidden) > 0 && !c.Excluded() }
 
-// Looks reports whether the rule is about the path, or would be but for an exclude.
+// Looks reports whether the rule covers the path, or would without an exclude.
 func (c *Choice) Looks() bool { return len(c.Files)+len(c.Forbidden)+len(c.Required) > 0 }
 
-// Requires reports whether the file is one that the tree must have.
+// Requires reports whether the rule requires the file.
 func (c *Choice) Requires() bool { return len(c.Required) > 0 && !c.Excluded() }
 
-// Reasons are what the globs decide, in words, each with the glob that did.
+// Reasons describes the result in words, each time with the deciding glob.
 func (c *Choice) Reasons(r *Rule) []string {
 	var all []string
 	if c.Looks() && c.Excluded() {

@@ -11,10 +11,10 @@ import (
 	"github.com/policyscan/policyscan/rules/document"
 )
 
-// Discover returns the folder of root's bundle: root/.policyscan if there is
-// root/.policyscan/rules, root if there is root/rules/boundaries.yml. If both are there it is an
-// error: who adds one of them must not be able to switch the other off. What it returns need not be
-// valid; LoadDir says so. A .policyscan that is a link or not a folder is an error: it could lead anywhere.
+// Discover returns the directory of root's bundle: root/.policyscan if root/.policyscan/rules exists, root if
+// root/rules/boundaries.yml exists. It fails if both exist: adding one of them must not switch the other off. It also
+// fails if .policyscan is a symlink, which could point anywhere, or not a directory. The bundle need not be valid;
+// LoadDir checks it.
 func Discover(root string) (string, error) {
 	hidden, err := hiddenBundle(root)
 	if err != nil {
@@ -39,10 +39,10 @@ func Discover(root string) (string, error) {
 	}
 }
 
-// HiddenBundle is the folder of a tree's root in which its bundle is found first.
+// HiddenBundle is the directory in a tree's root where discovery looks first.
 const HiddenBundle = ".policyscan"
 
-// TwoBundles is the error that a tree has a bundle at both places of discovery. where names the tree.
+// TwoBundles is the error about a tree with a bundle at both places of discovery. where names the tree.
 func TwoBundles(where string) *document.Error {
 	return &document.Error{
 		Code:  document.CodeTwo,

@@ -13,9 +13,9 @@ import (
 	"github.com/policyscan/policyscan/rules/document"
 )
 
-// LoadDir reads the bundle in the folder dir, as Load does. It never blocks and follows no link
-// beneath dir: a rules folder or a rule file that is a link, a FIFO, a device or a
-// folder is an error. dir itself may be a link: the user named it.
+// LoadDir reads the bundle in the directory dir, as Load does. It never blocks and follows no symlink below dir: it
+// refuses a rules directory or a rule file that is a symlink, a FIFO, a device or a directory instead. dir itself may
+// be a symlink, since the user named it.
 func LoadDir(dir string) (*Bundle, error) {
 	folder := filepath.Join(dir, "rules")
 	stat, err := os.Lstat(folder)
@@ -59,7 +59,7 @@ func readDisk(name string) ([]byte, error) {
 		return nil, err
 	}
 	if !stat.Mode().IsRegular() {
-		return nil, errNotRegular{kindOf(stat.Mode())} // not even opened: opening can block or act
+		return nil, errNotRegular{kindOf(stat.Mode())} // not even opened: opening can block or have side effects
 	}
 	f, err := openNoFollow(name)
 	if err != nil {
@@ -69,8 +69,8 @@ func readDisk(name string) ([]byte, error) {
 	return data, errors.Join(err, f.Close())
 }
 
-// ReadSource reads a file of rules that is not a bundle's, as [LoadDir] reads those of one: a link, a
-// FIFO, a device or a folder is an error, and so is one over [document.MaxFileBytes]. shown is what messages call it.
+// ReadSource reads a file of rules outside a bundle, as [LoadDir] does: it refuses a symlink, a FIFO, a device, a
+// directory and a file over [document.MaxFileBytes]. shown is the file's name in messages.
 func ReadSource(name, shown string) (*document.Source, error) {
 	text, err := readDisk(name)
 	if err != nil {

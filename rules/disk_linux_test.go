@@ -11,7 +11,7 @@ import (
 	"github.com/policyscan/policyscan/rules/document"
 )
 
-// asNobody runs f without the right to read everything, which root has.
+// asNobody runs f without root's right to read everything.
 func asNobody(t *testing.T, f func()) {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -44,7 +44,7 @@ func TestFault_086_Unreadable(t *testing.T) {
 		errors.As(err, &errs)
 		return errs
 	}
-	// The folders above must be open to nobody.
+	// Others must not be able to enter the parent directories.
 	for d := dir; d != os.TempDir() && d != "/"; d = filepath.Dir(d) {
 		if err := os.Chmod(d, 0o755); err != nil {
 			t.Fatal(err)

@@ -16,7 +16,7 @@ import (
 	"github.com/policyscan/policyscan/rules/document"
 )
 
-// diskBundle writes a good bundle into a new folder.
+// diskBundle writes a valid bundle to a new directory.
 func diskBundle(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -25,7 +25,7 @@ func diskBundle(t *testing.T) string {
 	return dir
 }
 
-// within fails the test if what f does never ends: something blocks.
+// within fails the test if f blocks.
 func within(t *testing.T, what string, f func()) {
 	t.Helper()
 	done := make(chan bool)
@@ -76,8 +76,8 @@ func TestLoadDir(t *testing.T) {
 	wantCode(t, errList, document.CodeMissing, `rules/invariants.yml: no such file, but "invariants.yaml"; `)
 }
 
-// TestFault_086_NotAFile: whatever is in the place of a rule file is refused at once, and the other
-// files are still checked.
+// TestFault_086_NotAFile: anything but a regular file is refused at once as a rule file, and the other files are still
+// checked.
 func TestFault_086_NotAFile(t *testing.T) {
 	outside := filepath.Join(t.TempDir(), "outside.yml")
 	write(t, outside, goodBoundaries)
@@ -122,7 +122,7 @@ func TestFault_086_NotAFile(t *testing.T) {
 				}
 			})
 		}
-		// The same in the place of the rules folder.
+		// The same for the rules directory.
 		dir, err := os.MkdirTemp("", "ps")
 		if err != nil {
 			t.Fatal(err)
@@ -145,7 +145,7 @@ func TestFault_086_NotAFile(t *testing.T) {
 	}
 }
 
-// TestFault_086_OpenDoesNotFollow: the open itself refuses what was swapped in after the look.
+// TestFault_086_OpenDoesNotFollow: the open itself refuses a file that was replaced after the check.
 func TestFault_086_OpenDoesNotFollow(t *testing.T) {
 	dir := diskBundle(t)
 	link := filepath.Join(dir, "link")
@@ -172,11 +172,11 @@ func TestFault_086_OpenDoesNotFollow(t *testing.T) {
 	})
 }
 
-// TestFault_087_ChangesWhileLoading: however a file changes, what is parsed is what is hashed.
+// TestFault_087_ChangesWhileLoading: if a file changes, the parsed content is still the hashed one.
 func TestFault_087_ChangesWhileLoading(t *testing.T) {
 	dir := diskBundle(t)
 	name := filepath.Join(dir, BoundariesFile)
-	versions := map[string]string{} // identity by title
+	versions := map[string]string{} // bundle hash by title
 	contents := []string{strings.Replace(goodBoundaries, "title: t", "title: one", 1),
 		strings.Replace(goodBoundaries, "title: t", "title: two", 1)}
 	for _, content := range contents {
@@ -195,7 +195,7 @@ func TestFault_087_ChangesWhileLoading(t *testing.T) {
 			case <-stop:
 				return
 			default:
-				// By rename, so that each read finds a whole file.
+				// By rename, so that each read gets a whole file.
 				if os.WriteFile(name+".new", []byte(contents[i%2]), 0o644) != nil ||
 					os.Rename(name+".new", name) != nil {
 					return
@@ -227,7 +227,7 @@ func TestDiscover(t *testing.T) {
 		!strings.Contains(err.Error(), "--policy builtin:infra") {
 		t.Errorf("nothing there: %v", err)
 	}
-	// A folder .policyscan without rules, and a rules folder without boundaries, are none.
+	// .policyscan without rules, or rules without boundaries, is not a bundle.
 	if err := os.MkdirAll(filepath.Join(root, ".policyscan", "cache"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -269,7 +269,7 @@ func TestDiscover(t *testing.T) {
 			}
 		})
 	}
-	// A planted rules folder is found, and then refused: it is not passed over for another.
+	// A planted rules directory is found and refused; no other one is used instead.
 	root = t.TempDir()
 	bundle(filepath.Join(root, "other"))
 	if err := os.Mkdir(filepath.Join(root, ".policyscan"), 0o755); err != nil {

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openNoFollow opens a file to read. Should it have become a link since it was looked at
-// the open fails, and should it have become a FIFO the open does not wait.
+// openNoFollow opens a file for reading. If the file was replaced since it was checked, a symlink fails and a FIFO
+// does not block.
 func openNoFollow(name string) (*os.File, error) {
 	return os.OpenFile(name, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
 }

@@ -14,9 +14,9 @@ import (
 	"github.com/policyscan/policyscan/rules/glob"
 )
 
-// The tests of this file are named by the rows of the project's table of faults.
+// The tests of this file are named after the rows of the project's table of faults.
 
-// loadBoundaries loads a bundle whose boundaries are given and whose invariants are fine.
+// loadBoundaries loads a bundle with these boundaries and valid invariants.
 func loadBoundaries(boundaries string) (*Bundle, document.Errors) {
 	return loadFiles(Files{BoundariesFile: []byte(boundaries), InvariantsFile: []byte(goodInvariants)})
 }
@@ -79,7 +79,7 @@ func TestFault_074_NoRules(t *testing.T) {
 	files[DeprecatedFile] = []byte(goodBoundaries)
 	_, errs = loadFiles(files)
 	wantCode(t, errs, document.CodeNoRules, "no enforced rule")
-	// Nothing is said of files that could not be read.
+	// No error about files that could not be read.
 	for _, broken := range []string{"rules: [", "", "rules: 7"} {
 		if _, errs := loadFiles(Files{BoundariesFile: []byte(broken),
 			InvariantsFile: []byte("rules: []")}); len(errs) != 1 || errs[0].Code == document.CodeNoRules {
@@ -96,7 +96,7 @@ func TestFault_074_NoRules(t *testing.T) {
 	}
 }
 
-// TestFault_075_UnknownKeys misspells every key in every way that a hand does.
+// TestFault_075_UnknownKeys misspells every key in typical ways.
 func TestFault_075_UnknownKeys(t *testing.T) {
 	const full = `rules:
   - id: R-1
@@ -156,8 +156,8 @@ func TestFault_075_UnknownKeys(t *testing.T) {
 	if n < 120 {
 		t.Errorf("%d edits only", n)
 	}
-	// A very long key is nothing that a hand misspelt.
-	for length, want := range map[int]int{64: 1, 65: 2} { // the key is unknown; the title is not there
+	// A very long key is not a misspelling.
+	for length, want := range map[int]int{64: 1, 65: 2} { // the key is unknown; the title is missing
 		_, errs := loadBoundaries(strings.Replace(full, "title", "title"+strings.Repeat("-", length-len("title")), 1))
 		if len(errs) != want || (errs[want-1].Fix == `write "title"`) != (length == 64) {
 			t.Errorf("a key of %d bytes: %v", length, errs)
@@ -178,7 +178,7 @@ func TestFault_076_Duplicates(t *testing.T) {
 	}
 	_, errs = loadBoundaries(goodBoundaries + strings.TrimPrefix(goodBoundaries, "rules:\n"))
 	wantCode(t, errs, document.CodeDuplicate, "rules/boundaries.yml:3:10")
-	// The mistakes of a rule without an id are not those of the rule before it.
+	// The mistakes of a rule without an id do not name the previous rule.
 	_, errs = loadBoundaries(goodBoundaries + "  - {title: t, title: u}\n")
 	if len(errs) == 0 || slices.ContainsFunc(errs, func(e *document.Error) bool { return e.Rule != "" }) {
 		t.Errorf("a rule without an id: %v", errs)
@@ -216,7 +216,7 @@ func TestFault_079_WrongKinds(t *testing.T) {
 	wantCode(t, errs, document.CodeType, `write files: ['**/*.tf']`)
 	_, errs = loadBoundaries(ruleWith(`"a\x7F"`, "[x]"))
 	wantCode(t, errs, document.CodeType, `write files: ["a\x7f"]`)
-	// A long text is not said again.
+	// A long string is not repeated.
 	for length, again := range map[int]bool{80: true, 81: false} {
 		text := strings.Repeat("a", length)
 		if _, errs := loadBoundaries(ruleWith(text, "[x]")); len(errs) != 1 ||
@@ -226,7 +226,7 @@ func TestFault_079_WrongKinds(t *testing.T) {
 	}
 }
 
-// TestOneLine: a title is one line of characters that can be seen.
+// TestOneLine: a title is one line of visible characters.
 func TestOneLine(t *testing.T) {
 	for title, want := range map[string]int{`"a b"`: 0, `"\ta"`: 1, `"a\n"`: 1, `"a\x7Fb"`: 1, `"a\Lb"`: 1} {
 		if _, errs := loadBoundaries(strings.Replace(goodBoundaries, "title: t", "title: "+title,
@@ -286,12 +286,12 @@ func TestFault_081_MissingQuotes(t *testing.T) {
 			t.Errorf("%s: %v", pattern, errs)
 		}
 	}
-	// Where no quotes are missing none are called for.
+	// No message suggests quotes that are not missing.
 	for _, value := range []string{"{a: b}", "[a, b]", `"a b"`, "'a' # c"} {
 		_, errs := loadBoundaries("rules: []\n x-a: " + value + "\n")
 		wantCode(t, errs, document.CodeSyntax, ":2: not YAML: ")
 	}
-	// The text that is taken for an alias is found in whichever line it is.
+	// The string that YAML reads as an alias is found in any line.
 	for content, place := range map[string]string{"rules: [\n  a,\n  *x\n]\n": ":3:3: ", "rules: [\n  *x": ":2:3: ",
 		"x-a: &b c\nrules: [*x]\n": ":2:9: "} {
 		_, errs := loadBoundaries(content)
@@ -342,7 +342,7 @@ func TestFault_082_PlainScalars(t *testing.T) {
 	}
 }
 
-// TestFault_084_SameRules: a byte order mark and CRLF change nothing in the rules, and CRLF nothing in their identity.
+// TestFault_084_SameRules: a BOM and CRLF do not change the rules, and CRLF does not change the hash.
 func TestFault_084_SameRules(t *testing.T) {
 	if b, errs := loadBoundaries(ruleWith(`["**"]`, "[a\u00a0b]")); errs != nil ||
 		b.Rules[0].Patterns[0] != Plain("a\u00a0b") {
@@ -361,7 +361,7 @@ func TestFault_084_SameRules(t *testing.T) {
 			t.Errorf("%s: the same identity: %v", name, same)
 		}
 	}
-	// Columns of a file with a mark and CRLF are those that an editor shows.
+	// With a BOM and CRLF, columns are as in an editor.
 	_, errs = loadBoundaries("\uFEFFrulez: [é, 日]\r\n x: y\r\n")
 	wantCode(t, errs, document.CodeSyntax, ":2")
 	_, errs = loadBoundaries("\uFEFFrules: [é, 日, {}]\r\n")
@@ -426,7 +426,7 @@ func TestFault_085_Limits(t *testing.T) {
 	}
 }
 
-// TestLimitsAreTheLast: what is as large as a limit says loads, and what is larger by one does not.
+// TestLimitsAreTheLast: a bundle at a limit loads, and one over it does not.
 func TestLimitsAreTheLast(t *testing.T) {
 	for limit, content := range map[string]func(more int) string{
 		"an id of 200 bytes": func(more int) string {
@@ -459,7 +459,7 @@ func TestLimitsAreTheLast(t *testing.T) {
 	}
 }
 
-// TestTooManyMistakes: after 10,000 mistakes, of all files together, the search for more ends.
+// TestTooManyMistakes: loading stops after 10,000 mistakes in all files together.
 func TestTooManyMistakes(t *testing.T) {
 	wrong := func(good string, n int) []byte {
 		return []byte(strings.Replace(good, "title: t", "title: t, tags: ["+strings.Repeat("' ', ", n)+"a]", 1))
@@ -522,7 +522,7 @@ func TestFault_091_Patterns(t *testing.T) {
 	wantCode(t, errs, document.CodeLimit, "65537 bytes")
 }
 
-// yamlDouble writes a text in double quotes, every character escaped.
+// yamlDouble writes a string in double quotes, with every character escaped.
 func yamlDouble(s string) string {
 	var b strings.Builder
 	for _, r := range s {
@@ -560,8 +560,8 @@ func TestFault_093_NeverMatches(t *testing.T) {
 	}
 }
 
-// TestFault_094_CatastrophicBraces: the time for one glob is held in package glob; here for
-// a bundle full of the worst that passes.
+// TestFault_094_CatastrophicBraces: package glob tests the time for one glob; this tests a bundle full of the worst
+// accepted ones.
 func TestFault_094_CatastrophicBraces(t *testing.T) {
 	took := cputime.Of(func() {
 		for range 20 {
@@ -598,7 +598,7 @@ func TestFault_097_WindowsSeparators(t *testing.T) {
 			t.Errorf("glob.Check accepts %q", g)
 		}
 	}
-	// One that could be meant is noted.
+	// A glob that could be intended has a note.
 	b, errs := loadBoundaries(ruleWith(`['modules/\*.tf']`, "[x]"))
 	if errs != nil || len(Notes(b)) != 1 {
 		t.Errorf("%v", errs)

@@ -7,21 +7,21 @@ import (
 	"github.com/policyscan/policyscan/rules/document"
 )
 
-// How a rule file is written: its kinds of mapping and their keys, and what messages say of each. A ruleFile reads it.
+// The form of a rule file: its kinds of mapping, their keys, and their names in messages.
 
 type shape struct {
 	name  string // of the file
-	is02  bool   // it says bundle: "0.2", or means to
-	holds Type   // what kind of rules; deprecated for deprecated ones, allowances for none, "" if it is not known
+	is02  bool   // it has bundle: "0.2", or means to
+	holds Type   // the type of the rules; deprecated and allowances for those files, "" if unknown
 }
 
-// deprecated is what a file of deprecated rules holds. Its rules are of the other types. That of allowances has none.
+// deprecated is the kind of a file of deprecated rules, which may be of either type. A file of allowances holds no
+// rules.
 const (
 	deprecated Type = "deprecated"
 	allowances Type = "allowances"
 )
 
-// shapeOf returns the shape of a 0.1 file.
 func shapeOf(name string) shape {
 	return shape{name: name, holds: map[string]Type{
 		BoundariesFile: Boundary, InvariantsFile: Invariant, DeprecatedFile: deprecated, AllowancesFile: allowances,
@@ -52,7 +52,7 @@ func (s shape) rule() document.Level {
 	return l
 }
 
-// neverKey is the key of a rule whose one value is never: no entry of allowances.yml is for it.
+// neverKey is the key of a rule that forbids allowances for it. Its only value is never.
 const neverKey = "allowances"
 
 // The keys of "match" that hold patterns.
@@ -62,7 +62,7 @@ const (
 	requiredKey  = "required_patterns"
 )
 
-// The keys of "match" that hold globs of files that are a violation by being there, or by being missing.
+// The keys of "match" that hold globs of forbidden or required files.
 const (
 	forbiddenFilesKey = "forbidden_files"
 	requiredFilesKey  = "required_files"
@@ -70,7 +70,7 @@ const (
 
 const writeVersion = `write bundle: "0.2" as the first line of the file`
 
-// needs02 explains a key that only a 0.2 file has, where it is in a 0.1 file. It counts as the key instead.
+// needs02 explains a 0.2 key in a 0.1 file. The key counts as the key instead.
 func needs02(key, instead string) document.Wrong {
 	return document.Wrong{
 		For:   instead,
@@ -131,11 +131,11 @@ func (s shape) match() document.Level {
 		}
 		return l
 	}
-	l.Required, l.Optional = nil, nil // what must be there depends on what else is
+	l.Required, l.Optional = nil, nil // which keys are required depends on the others
 	for _, k := range []struct {
 		key     string
-		not     Type   // the type of rules that do not have it
-		instead string // the key that it counts as in these
+		not     Type   // the rule type that does not have the key
+		instead string // the key that it counts as for that type
 	}{
 		{key: "files"}, {key: "exclude"}, {key: "path_case"},
 		{boundaryKey, Invariant, invariantKey}, {invariantKey, Boundary, boundaryKey},

@@ -20,7 +20,7 @@ var (
 	long   = flag.Bool("long", false, "do all of the tests that otherwise do a part")
 )
 
-// goodRule is a rule file that is right, for what a case does not give.
+// goodRule is a valid rule file, the default of a case.
 const (
 	goodBoundaries = "rules:\n  - {id: GOOD-1, title: t, enforcement: {mode: fail}, match: {files: [\"**/*.txt\"], " +
 		"forbidden_patterns: [a]}}\n"
@@ -28,12 +28,12 @@ const (
 		"required_absent: [a]}}\n"
 )
 
-// A golden is a case in a file of testdata: a comment, rule files, and "want". A file of rules that it
-// does not give is a good one, unless its comment says "without" it.
+// A golden is a case in a file of testdata: a comment, rule files, and "want". A missing rule file is a valid one,
+// unless the comment says "without" it.
 type golden struct {
-	file  string // of testdata
-	name  string // unique in the file; "" if the file has one case, without a name
-	head  string // all that is before what is wanted
+	file  string // in testdata
+	name  string // unique in the file; "" for the only case of a file
+	head  string // everything before "want"
 	files Files
 	want  string
 }
@@ -110,7 +110,7 @@ func goldens(t testing.TB, folder string) []golden {
 	return list
 }
 
-// shown is an error with the line that it is about, and a mark under the column.
+// shown is an error with its line, and a mark under the column.
 func shown(e *document.Error) string {
 	line, caret := e.Source()
 	if line == "" {
@@ -124,7 +124,7 @@ func shown(e *document.Error) string {
 	return text
 }
 
-// TestBadBundles compares what is said of each mistake: the message, its place and its code.
+// TestBadBundles compares the message, position and code of each mistake.
 func TestBadBundles(t *testing.T) {
 	updated := map[string]string{}
 	for _, g := range goldens(t, "bad") {
@@ -154,7 +154,7 @@ func TestBadBundles(t *testing.T) {
 	}
 }
 
-// TestGoodBundles: good files stay silent.
+// TestGoodBundles: valid files have no errors or notes.
 func TestGoodBundles(t *testing.T) {
 	for _, g := range goldens(t, "good") {
 		if b, err := Load(g.files); err != nil || len(b.Rules) == 0 {
@@ -163,7 +163,7 @@ func TestGoodBundles(t *testing.T) {
 	}
 }
 
-// TestEveryErrorSaysWhatToDo holds all messages to one form.
+// TestEveryErrorSaysWhatToDo checks the form of all messages.
 func TestEveryErrorSaysWhatToDo(t *testing.T) {
 	codes := map[string]bool{}
 	for _, g := range goldens(t, "bad") {

@@ -8,38 +8,37 @@ import (
 	"github.com/policyscan/policyscan/rules/keyitem"
 )
 
-// Kind is what an [Item] asks for.
+// Kind is the kind of an [Item].
 type Kind uint8
 
 // The kinds of item.
 const (
-	Text  Kind = iota // a literal text, in all encodings
-	Regex             // an RE2 expression, within one line
+	Text  Kind = iota // a literal, in all encodings
+	Regex             // an RE2 regex, within one line
 	Key               // a value in a parsed file
 )
 
-// An Item is one entry of forbidden_patterns, required_absent or required_patterns. Two items ask for the same if they
-// are [Item.Means].
+// An Item is one entry of forbidden_patterns, required_absent or required_patterns. [Item.Means] compares two.
 type Item struct {
 	Kind Kind
-	Text string        // the literal of a text, or the expression of a regex; empty for a key alone
-	Key  *keyitem.Item // of a key
+	Text string        // the literal or the regex; empty for a key pattern
+	Key  *keyitem.Item // of a key pattern
 
-	// WithinLines, of a text or a regex: a match begins in one of so many lines, from the first on; 0: in any.
+	// WithinLines, of a literal or a regex: a match begins in the first n lines; 0: in any line.
 	WithinLines int
 
-	// Options of a text.
+	// Options of a literal.
 	Spaces     bool // spaces: any. Runs of spaces and tabs match runs of any length.
-	Words      bool // words: true. The match begins and ends as words do.
+	Words      bool // words: true. The match begins and ends at word boundaries.
 	IgnoreCase bool // case: ignore. ASCII letters match each other.
 
-	Name string // what evidence, messages and fingerprints call it
+	Name string // its name in evidence, messages and fingerprints
 }
 
-// Plain returns the item that a plain string in a 0.1 file is.
+// Plain returns the item of a plain string in a 0.1 file.
 func Plain(text string) Item { return Item{Text: text, Name: text} }
 
-// PlainItems returns the item of each text.
+// PlainItems returns the items of plain strings.
 func PlainItems(texts ...string) []Item {
 	var items []Item
 	for _, text := range texts {
@@ -57,8 +56,8 @@ func Names(items []Item) []string {
 	return names
 }
 
-// Means reports whether the items, perhaps of different bundles, ask for the same. Their names can differ where only
-// one is in a 0.2 file. All that an item with a key asks for is in its name.
+// Means reports whether two items, perhaps of different bundles, are equivalent. Their names can differ if only one is
+// in a 0.2 file. The name of a key pattern says everything about it.
 func (i Item) Means(o Item) bool {
 	if i.Kind == Key || o.Kind == Key {
 		return i.Kind == o.Kind && i.Name == o.Name
@@ -67,13 +66,14 @@ func (i Item) Means(o Item) bool {
 	return i == o
 }
 
-// IsPlain reports whether the item is a string, or a mapping that means the same.
+// IsPlain reports whether the item is a string, or an equivalent mapping.
 func (i Item) IsPlain() bool {
 	return i.Kind == Text && i.WithinLines == 0 && !i.Spaces && !i.Words && !i.IgnoreCase
 }
 
-// Named returns a text or a regex with its name in a 0.2 file. A string is its own name, unless it begins as a mapping
-// does: then it is the JSON string. Another item is the JSON of its mapping, on one line, its keys in one order.
+// Named returns a literal or a regex with its name in a 0.2 file. A string is its own name, unless it begins like a
+// mapping; then its name is the JSON string. The name of another item is the JSON of its mapping, on one line, with
+// its keys in a fixed order.
 func (i Item) Named() Item {
 	if i.IsPlain() {
 		i.Name = i.Text
@@ -100,7 +100,7 @@ func (i Item) Named() Item {
 	return i
 }
 
-// jsonString returns a text as a JSON string in which nothing is escaped that JSON lets be.
+// jsonString returns a minimally escaped JSON string.
 func jsonString(text string) string {
 	var b strings.Builder
 	b.WriteByte('"')

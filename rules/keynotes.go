@@ -59,7 +59,7 @@ func keyNotes(item *keyitem.Item) []string {
 	return notes
 }
 
-// sharedAny returns the index of a * of a condition's path up to which it is the path of the item as well, or 0.
+// sharedAny returns the index of the last * of a condition's path such that the item has the same path up to it, or 0.
 func sharedAny(where keyitem.Path, item *keyitem.Item) int {
 	for _, path := range append(slices.Clone(item.Each), item.Paths...) {
 		for i := 0; i < min(len(where), len(path)) && where[i] == path[i]; i++ {
@@ -71,17 +71,16 @@ func sharedAny(where keyitem.Path, item *keyitem.Item) int {
 	return 0
 }
 
-// provider is the type of a resource of the providers that most configurations use.
+// provider matches resource types of the most common providers.
 var provider = late.Regexp(`^(?:aws|azurerm|azuread|google|kubernetes|helm|oci|alicloud|digitalocean|github)_\w+$`)
 
-// wildcard is a text such as nginx:*, and not an ARN, in which a wildcard is a part of the value.
+// wildcard matches a string such as nginx:*, but not an ARN, in which a wildcard is part of the value.
 var wildcard = late.Regexp(`^[\w./-]+:\*$|^\*\.[\w.-]+$`)
 
-// labels are how many labels Terraform's blocks have.
+// labels is the number of labels of Terraform's blocks.
 var labels = map[string]int{"resource": 2, "data": 2, "module": 1, "provider": 1, "variable": 1, "output": 1}
 
-// eachNotes says of a required item whether it asks each file for blocks that few have, where "each" would ask the
-// blocks.
+// eachNotes notes a required item that requires rare blocks in each file, where "each" would check the blocks.
 func eachNotes(item Item) []string {
 	if item.Kind != Key || len(item.Key.Each) > 0 {
 		return nil

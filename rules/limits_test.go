@@ -16,7 +16,7 @@ func rule02(items ...string) string {
 		"forbidden_patterns: [" + strings.Join(items, ", ") + "]}}\n"
 }
 
-// TestRegexLimits: expressions are bounded each and together, and each is counted once, wherever it is.
+// TestRegexLimits: regexes are limited one by one and together, and each distinct one counts once.
 func TestRegexLimits(t *testing.T) {
 	many := func(n int, format string) []string {
 		var items []string
@@ -29,7 +29,7 @@ func TestRegexLimits(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		items []string
-		want  string // of the first mistake; "" if there is none
+		want  string // the first mistake, or ""
 	}{
 		{"one of the largest", []string{"{regex: '" + one + "'}"}, ""},
 		{"one that is longer", []string{"{regex: '" + one + "a'}"}, "an expression of 8193 bytes"},
@@ -47,7 +47,7 @@ func TestRegexLimits(t *testing.T) {
 	}
 }
 
-// TestRegexCountedOnce: the same expression in each of many rules is compiled and counted once.
+// TestRegexCountedOnce: a regex in many rules is compiled and counted once.
 func TestRegexCountedOnce(t *testing.T) {
 	var file strings.Builder
 	file.WriteString("bundle: \"0.2\"\nrules:\n")
@@ -60,7 +60,7 @@ func TestRegexCountedOnce(t *testing.T) {
 	}
 }
 
-// TestBundleSize: all rule files together are bounded, and what was not read is said.
+// TestBundleSize: all rule files together are limited, and unread files are reported.
 func TestBundleSize(t *testing.T) {
 	large := func(id string) []byte {
 		head := "bundle: \"0.2\"\ntype: boundary\nrules:\n  - {id: " + id + ", title: t, enforcement: {mode: fail}, " +
@@ -81,15 +81,14 @@ func TestBundleSize(t *testing.T) {
 	}
 }
 
-// TestHostileFiles: half a MiB, and with -long 4 MiB, of whatever multiplies nodes,
-// mistakes or positions is read in time that grows with its length. Most of that is
-// yaml.v3's.
+// TestHostileFiles: half a MiB, and with -long 4 MiB, of input that multiplies nodes, mistakes or positions is read in
+// linear time. Most of it is yaml.v3's.
 func TestHostileFiles(t *testing.T) {
 	size := document.MaxFileBytes / 8
 	switch {
 	case *long:
 		size = document.MaxFileBytes
-	case cputime.RaceDetector: // which makes it ten times slower, and has nothing to find here
+	case cputime.RaceDetector: // ten times slower, with nothing to find here
 		size /= 8
 	}
 	fill := func(s string) string { return strings.Repeat(s, size/len(s)-100) }

@@ -8,17 +8,17 @@ import (
 	"github.com/policyscan/policyscan/rules/glob"
 )
 
-// A linkClass is the rules that have the same globs, and so judge a link alike. A rule that is about contents and about
-// paths is in two classes.
+// A linkClass is the rules with the same globs, which treat a symlink alike. A rule with Files and ForbiddenFiles is
+// in two classes.
 type linkClass struct {
-	*Rule                         // any of them
-	paths          bool           // of ForbiddenFiles: that a link itself has such a path is known without its target
+	*Rule                         // any of the rules
+	paths          bool           // list is ForbiddenFiles: the target of a symlink does not matter
 	list           []string       // Files or ForbiddenFiles
 	numbers        []int          // in the bundle, ascending
-	files, exclude *glob.Follower // of what is under a folder; files is of lower case if the rule has PathCase
+	files, exclude *glob.Follower // of paths below a directory; files is in lower case if the rule has PathCase
 }
 
-// linkClasses are the classes of a bundle's rules, in the order of their first rules.
+// linkClasses returns the classes of a bundle's rules, in the order of their first rules.
 func linkClasses(rules []Rule) []linkClass {
 	var classes []linkClass
 	known := map[string]int{}
@@ -27,7 +27,7 @@ func linkClasses(rules []Rule) []linkClass {
 		if len(list) == 0 {
 			return
 		}
-		// no glob has a NUL or is empty
+		// a glob has no NUL and is not empty
 		key := strings.Join(list, "\x00") + "\x00\x00" + strings.Join(r.Excludes(), "\x00") +
 			fmt.Sprint("\x00\x00", paths, r.PathCase)
 		n, ok := known[key]
@@ -55,7 +55,7 @@ func (r *Rule) follower(list []string) *glob.Follower {
 	return glob.NewFollower(list)
 }
 
-// fold is a path, or a glob of Files or ForbiddenFiles, as the rule compares it.
+// fold returns a path, or a glob of Files or ForbiddenFiles, as the rule compares it.
 func (r *Rule) fold(path string) string {
 	if r.PathCase {
 		return glob.Fold(path)
@@ -63,23 +63,21 @@ func (r *Rule) fold(path string) string {
 	return path
 }
 
-// selects reports whether the class's rules have to see the content that a link's path stands for.
+// selects reports whether the rules need the content that a symlink points to.
 func (c *linkClass) selects(path string) bool { return !c.paths && c.Selects(path) }
 
-// LookingInto appends to into the indices of the rules that select a link's path, or could
-// select or forbid a path beneath it, were it a folder: those that could judge what is read under its
-// name. Each is there once; the order is not that of the rules.
+// LookingInto appends to into the indices of the rules that select a symlink's path, or could select or forbid a path
+// below it if it is a directory. Each index occurs once, in no particular order.
 func (b *Bundle) LookingInto(link string, into []int) []int {
 	return b.ofClasses(into, func(c *linkClass) bool {
 		return c.selects(link) || !c.files.Beneath(c.fold(link)).Empty() && !c.exclude.Beneath(link).All()
 	})
 }
 
-// LosingSight appends to into the indices of the rules that could judge what is read under a link's
-// name but would not judge it in the place that the link leads to: those that select the link's path and
-// not the target's; and, unless the target is a file, those that could select or forbid a path beneath the link
-// while they might not select or forbid the same beneath the target. target is a path as the link's is, or ""
-// for the root, which is a folder. Each is there once; the order is not that of the rules.
+// LosingSight appends to into the indices of the rules that apply to a symlink but not to its target: rules that
+// select the symlink's path and not the target's, and, unless the target is a file, rules that could select or forbid
+// a path below the symlink but perhaps not the same path below the target. target is a path from the tree's root, or
+// "" for the root directory itself. Each index occurs once, in no particular order.
 func (b *Bundle) LosingSight(link, target string, file bool, into []int) []int {
 	return b.ofClasses(into, func(c *linkClass) bool {
 		return target != "" && c.selects(link) && !c.selects(target) || !file && !c.seesBeneath(link, target)
@@ -105,8 +103,8 @@ func (b *Bundle) ofClasses(into []int, wanted func(*linkClass) bool) []int {
 	return into
 }
 
-// seesBeneath reports whether what the rules could select beneath a link they select beneath its target,
-// too. Where that is in doubt it is false.
+// seesBeneath reports whether the rules select below the target every path that they could select below the symlink;
+// false if in doubt.
 func (c *linkClass) seesBeneath(link, target string) bool {
 	files, exclude := c.files.Beneath(c.fold(link)), c.exclude.Beneath(link)
 	if files.Empty() || exclude.All() {
@@ -115,9 +113,8 @@ func (c *linkClass) seesBeneath(link, target string) bool {
 	return files.Within(c.files.Beneath(c.fold(target))) && c.exclude.Beneath(target).Within(exclude)
 }
 
-// LostBy returns the glob because of which a rule, of those that [Bundle.LosingSight] returns for beneath the link,
-// could select another path there than beneath the target, and whether it is one of the rule's Excludes; "" if it is
-// not one alone.
+// LostBy returns the glob because of which a rule of [Bundle.LosingSight] could select different paths below the
+// symlink and below the target, and whether it is one of the rule's Excludes; "" if no single glob is the cause.
 func (b *Bundle) LostBy(rule int, link, target string) (lost string, excluded bool) {
 	r := &b.Rules[rule]
 	for _, list := range [][]string{r.Files, r.ForbiddenFiles} {
@@ -137,7 +134,7 @@ func (b *Bundle) LostBy(rule int, link, target string) (lost string, excluded bo
 	return "", false
 }
 
-// Uniform reports whether every rule selects the same under each folder, wherever that is.
+// Uniform reports whether every rule selects the same paths in every directory.
 func (b *Bundle) Uniform() bool {
 	for _, c := range b.classes() {
 		if !glob.Uniform(c.list) || !glob.Uniform(c.Excludes()) {

@@ -17,24 +17,24 @@ import (
 	"github.com/policyscan/policyscan/rules/document"
 )
 
-// The rule files whose names say what they hold, in the order in which errors are listed: before those of other files.
+// The rule files with fixed names, in the order of errors. Other files come after them.
 const (
-	BoundariesFile = "rules/boundaries.yml" // must be there
-	InvariantsFile = "rules/invariants.yml" // must be there in a 0.1 bundle
+	BoundariesFile = "rules/boundaries.yml" // required
+	InvariantsFile = "rules/invariants.yml" // required in a 0.1 bundle
 	DeprecatedFile = "rules/deprecated.yml" // optional
-	AllowancesFile = "rules/allowances.yml" // optional; holds [Allowance] entries, and needs a bundle of 0.2
+	AllowancesFile = "rules/allowances.yml" // optional; holds [Allowance] entries, needs a 0.2 bundle
 )
 
-// MaxBundleBytes is how large the rule files of a bundle may be together: as large as four of the largest.
+// MaxBundleBytes is the limit for all rule files of a bundle together.
 const MaxBundleBytes = 4 * document.MaxFileBytes
 
-// maxExpansions is how many expansions the braces of all distinct globs of a bundle may have.
+// maxExpansions is the limit for the brace expansions of all distinct globs of a bundle.
 const maxExpansions = 100_000
 
-// Files is a bundle in memory, by slash-separated path from its folder.
+// Files is a bundle in memory, by slash-separated path from its directory.
 type Files map[string][]byte
 
-// Load reads a bundle. If it has any mistake the error is a [document.Errors] with all of them, without a bundle.
+// Load reads a bundle. If the bundle has mistakes it returns all of them, as [document.Errors], and no bundle.
 func Load(files Files) (*Bundle, error) { return load(files.read, files.strays()) }
 
 func (f Files) read(name string) ([]byte, error) {
@@ -49,7 +49,7 @@ func (f Files) read(name string) ([]byte, error) {
 	return nil, fs.ErrNotExist
 }
 
-// strays returns them in the order of their names, folder by folder.
+// strays returns the strays by name, directory by directory.
 func (f Files) strays() []stray {
 	var all []stray
 	for name := range f {
@@ -67,7 +67,7 @@ type errNotRegular struct{ what string }
 
 func (e errNotRegular) Error() string { return e.what }
 
-// readRegular reads a regular file once, up to one byte over the limit.
+// readRegular reads a regular file, up to one byte over the limit.
 func readRegular(f fs.File) ([]byte, error) {
 	stat, err := f.Stat()
 	if err != nil {
@@ -77,7 +77,7 @@ func readRegular(f fs.File) ([]byte, error) {
 		return nil, errNotRegular{kindOf(stat.Mode())}
 	}
 	var text bytes.Buffer
-	text.Grow(int(min(stat.Size(), document.MaxFileBytes)) + bytes.MinRead) // what io.ReadAll would do in many steps
+	text.Grow(int(min(stat.Size(), document.MaxFileBytes)) + bytes.MinRead) // io.ReadAll would grow in many steps
 	_, err = text.ReadFrom(io.LimitReader(f, document.MaxFileBytes+1))
 	return text.Bytes(), err
 }
@@ -98,24 +98,24 @@ func kindOf(mode fs.FileMode) string {
 	return "not a regular file"
 }
 
-// A loader holds what the files of one bundle have in common.
+// A loader holds the state shared by the files of one bundle.
 type loader struct {
 	batch      document.Batch
-	globs      map[globOf]*document.Error // each distinct glob, and its mistake if it has one
+	globs      map[globOf]*document.Error // each distinct glob, with its mistake if it has one
 	expansions int
-	count      int // of rules, seen so far
+	count      int // rules so far
 
-	// Each distinct expression, and its mistake if it has one; and what they come to together.
+	// Each distinct regex, with its mistake if it has one, and their totals.
 	regexes                              map[source]compiledRegex
 	regexSource, regexBytes, regexFolded int
 
 	open     func(name string) ([]byte, error)
 	contents map[string][]byte
 	size     int         // of all contents
-	files    []*ruleFile // those that were read, in the order of errors
+	files    []*ruleFile // the files that were read, in the order of errors
 
 	allowances []Allowance
-	spots      []allowanceSpots // of each of the allowances
+	spots      []allowanceSpots // one per allowance
 	unknown    bool             // a file that could have enforced rules was not read
 }
 
@@ -126,7 +126,7 @@ func newLoader(open func(name string) ([]byte, error)) *loader {
 	}
 }
 
-// load reads the rule files, once each. listed is what is in their folder and looks like one.
+// load reads the rule files, once each. listed are the files in their directory that look like rule files.
 func load(open func(name string) ([]byte, error), listed []stray) (*Bundle, error) {
 	l := newLoader(open)
 	absent := l.named()
@@ -147,7 +147,7 @@ func load(open func(name string) ([]byte, error), listed []stray) (*Bundle, erro
 	return l.bundle(), nil
 }
 
-// file reads a file as YAML, and of which version it is.
+// file parses a file as YAML and determines its version.
 func (l *loader) file(name string) (*ruleFile, error) {
 	if l.size > MaxBundleBytes {
 		return nil, errTooLarge
@@ -163,7 +163,7 @@ func (l *loader) file(name string) (*ruleFile, error) {
 	return l.parse(name, content), nil
 }
 
-// named reads the files whose names say what they hold, and returns the names of those that are not there.
+// named reads the files with fixed names, and returns the names of the missing ones.
 func (l *loader) named() (absent []string) {
 	for _, name := range namedFiles() {
 		f, err := l.file(name)
@@ -186,26 +186,26 @@ func (l *loader) read(f *ruleFile) {
 	l.unknown = l.unknown || mayEnforce(f.name) && f.holds != deprecated && f.items < 0
 }
 
-// refuse adds an error because of which a file was not read, that could have enforced rules or could not.
+// refuse adds the error of an unreadable file. enforced: the file could have enforced rules.
 func (l *loader) refuse(e *document.Error, enforced bool) {
 	l.batch.Errors = append(l.batch.Errors, e)
 	l.unknown = l.unknown || enforced
 }
 
-// enforces reports whether the file has rules that are enforced. A bundle of 0.2 can do without, next to another one
-// that has some: see [Together].
+// enforces reports whether the file has enforced rules. A 0.2 bundle needs none next to one that has some: see
+// [Together].
 func (f *ruleFile) enforces() bool { return f.holds != deprecated && f.items > 0 }
 
 func noRules(found, fix string) *document.Error {
 	return &document.Error{Code: document.CodeNoRules, File: path.Dir(BoundariesFile), Found: found, Fix: fix}
 }
 
-// has02 reports whether a file, and so the bundle, is of 0.2.
+// has02 reports whether a file, and so the bundle, is version 0.2.
 func (l *loader) has02() bool {
 	return slices.ContainsFunc(l.files, func(f *ruleFile) bool { return f.is02 })
 }
 
-// others reads the files with other names, and returns what is a stray: in a 0.1 bundle they all are.
+// others reads the files with other names, and returns the strays: in a 0.1 bundle, all of them.
 func (l *loader) others(listed []stray) (strays []stray) {
 	unread := map[string]*document.Error{}
 	for _, s := range listed {
@@ -234,8 +234,8 @@ func (l *loader) others(listed []stray) (strays []stray) {
 	return strays
 }
 
-// absent refuses that files are not there. listed is what was there before, and a stray that is meant as one of them
-// is taken from the strays.
+// absent reports missing files. listed is the earlier listing. A stray that is likely a misspelt rule file is removed
+// from the strays.
 func (l *loader) absent(names []string, listed []stray, strays *[]stray) {
 	for _, name := range names {
 		switch {
@@ -250,8 +250,7 @@ func (l *loader) absent(names []string, listed []stray, strays *[]stray) {
 	}
 }
 
-// sort puts the errors in the order of the files: those whose names say what they hold, the others by name, and the
-// rest as it is.
+// sort sorts the errors by file: the fixed names, then other rule files by name, then the rest, unsorted.
 func (l *loader) sort() {
 	names := namedFiles()
 	for _, f := range l.files {
@@ -259,7 +258,7 @@ func (l *loader) sort() {
 			names = append(names, f.name)
 		}
 	}
-	rank := map[string]int{} // 0 of the rest
+	rank := map[string]int{} // 0 for the rest
 	for i, name := range names {
 		rank[name] = i - len(names)
 	}
@@ -300,7 +299,7 @@ func (l *loader) bundle() *Bundle {
 	return b
 }
 
-// missing is the error that a rule file is not there. A stray that is meant as that file is taken from the strays.
+// missing returns the error about a missing rule file. A stray that is likely meant as it is removed from strays.
 func (l *loader) missing(name string, strays *[]stray) *document.Error {
 	e := &document.Error{
 		Code: document.CodeMissing, File: name,
@@ -340,7 +339,7 @@ func unreadable(name string, err error) *document.Error {
 	return e
 }
 
-// cause returns the reason of err without the path, which the error names already.
+// cause returns the reason of err without the path, which the message names already.
 func cause(err error) string {
 	var pathErr *fs.PathError
 	if errors.As(err, &pathErr) {
@@ -349,14 +348,14 @@ func cause(err error) string {
 	return err.Error()
 }
 
-// identity returns the SHA256 of a bundle, as that field describes it.
+// identity returns the SHA256 of a bundle; see [Bundle.SHA256].
 func identity(contents map[string][]byte) string {
 	h := sha256.New()
 	for _, name := range slices.Sorted(maps.Keys(contents)) {
 		// Writing to a hash never fails.
 		h.Write([]byte(name + "\n"))
 		content := contents[name]
-		if bytes.Contains(content, []byte("\r\n")) { // else it need not be copied
+		if bytes.Contains(content, []byte("\r\n")) { // otherwise no copy is needed
 			content = bytes.ReplaceAll(content, []byte("\r\n"), []byte("\n"))
 		}
 		h.Write(content)

@@ -63,7 +63,7 @@ func TestLoadEverything(t *testing.T) {
 	t.Fatal("no case full")
 }
 
-// TestIdentity computes the identity by hand, as its field describes it.
+// TestIdentity computes the hash by hand, as documented.
 func TestIdentity(t *testing.T) {
 	files := Files{BoundariesFile: []byte(goodBoundaries),
 		InvariantsFile: []byte(strings.ReplaceAll(goodInvariants, "\n", "\r\n")), DeprecatedFile: []byte("rules: []")}
@@ -78,7 +78,7 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// loadWithout loads files of which one, though it is listed, cannot be read.
+// loadWithout loads files of which one is listed but cannot be read.
 func loadWithout(files Files, name string, err error) (*Bundle, error) {
 	return load(func(other string) ([]byte, error) {
 		if other == name {
@@ -104,7 +104,7 @@ func TestLoadUnreadable(t *testing.T) {
 	wantCode(t, errs, document.CodeRead, "is a folder")
 }
 
-// A line end that was written as one is meant; one that a block scalar keeps is often a mistake.
+// A written line break is intended; one that a block scalar keeps is often a mistake.
 func TestNoteKeptLineBreak(t *testing.T) {
 	for _, c := range []struct {
 		patterns string
@@ -162,14 +162,14 @@ func TestNotes(t *testing.T) {
 	if again := Notes(b); len(again) != len(want) {
 		t.Errorf("asked again: %d notes", len(again))
 	}
-	// Patterns are compared as long as there is a budget.
+	// Patterns are compared up to a budget.
 	rule := Rule{Files: []string{"**"}, Patterns: PlainItems("a", "b", "ab")}
 	for budget, want := range map[int]int{9: 1, 7: 1, 6: 0} {
 		if notes := (&noter{budget: budget, known: map[globOf][]string{}}).rule(&rule); len(notes) != want {
 			t.Errorf("%d notes; want %d", len(notes), want)
 		}
 	}
-	// Of rules that were not loaded it is not known where they are.
+	// Rules that were not loaded have no positions.
 	if notes := Notes(New([]Rule{{ID: "A", Files: []string{"*.tf"}}}, nil)); len(notes) != 1 || notes[0].Line != 0 ||
 		!strings.HasPrefix(notes[0].String(), `rule "A": `) {
 		t.Errorf("made by hand: %v", notes)
@@ -248,7 +248,7 @@ func TestSelectingIsSelects(t *testing.T) {
 	})
 }
 
-// TestChooseIsSelects: the globs that are said to decide a path decide as the rule does.
+// TestChooseIsSelects: Choose agrees with the rule.
 func TestChooseIsSelects(t *testing.T) {
 	pool := []string{"**", "*", "a/**", "**/a", "**/*.tf", "a/*", "**/b/**", "{a,b}/*.TF", "A", "[!a]*"}
 	globs := rapid.SliceOfNDistinct(rapid.SampledFrom(pool), 0, 3, rapid.ID[string])
@@ -274,7 +274,7 @@ func TestChooseIsSelects(t *testing.T) {
 	})
 }
 
-// TestSource: of a long line the part around the column is kept, and the byte that the column means.
+// TestSource: of a long line, the part around the column is kept, with the column's byte.
 func TestSource(t *testing.T) {
 	long := strings.Repeat("é", 3000)
 	content := "rules:\n" +
@@ -293,7 +293,7 @@ func TestSource(t *testing.T) {
 			t.Errorf("byte %d of %q is not at %s", caret, line, under)
 		}
 	}
-	// 80 bytes before the column and 160 from it on are kept, and what is left of the characters at their ends.
+	// 80 bytes before the column and 160 from it on are kept, without cut characters.
 	line, _ := errs[0].Source()
 	if before, after, _ := strings.Cut(line, "titel"); strings.Count(before, "é") != (80-len(`", `)+1)/2 ||
 		strings.Count(after, "é") != (160-len(`titel: x, x-more: "`)+1)/2 {
@@ -301,8 +301,7 @@ func TestSource(t *testing.T) {
 	}
 }
 
-// FuzzLoad: whatever the files hold, Load does not panic, says the same twice, and what it
-// loads is as the fields of Rule promise.
+// FuzzLoad: Load does not panic, gives the same result twice, and the result is as documented in Rule.
 func FuzzLoad(f *testing.F) {
 	for _, folder := range []string{"good", "bad"} {
 		for _, g := range goldens(f, folder) {
@@ -321,11 +320,11 @@ func FuzzLoad(f *testing.F) {
 			files[DeprecatedFile], others["rules/b.yml"] = deprecated, deprecated
 		}
 		loadTwice(t, files)
-		loadTwice(t, others) // which a bundle of 0.2 may have
+		loadTwice(t, others) // allowed in a 0.2 bundle
 	})
 }
 
-// loadTwice checks what is loaded, and that it is the same again.
+// loadTwice checks the loaded bundle, and that a second load is equal.
 func loadTwice(t *testing.T, files Files) {
 	t.Helper()
 	b, err := Load(files)
@@ -415,7 +414,7 @@ func checkBundle(t *testing.T, b *Bundle) {
 	}
 }
 
-// load02 loads the good bundle that has all of 0.2.
+// load02 loads the valid bundle with all features of 0.2.
 func load02(t *testing.T) (*Bundle, Files) {
 	t.Helper()
 	for _, g := range goldens(t, "good") {
@@ -509,7 +508,7 @@ func TestLoad02(t *testing.T) {
 	}
 }
 
-// BenchmarkSelecting asks 200 rules of the usual shapes about 1,000 paths.
+// BenchmarkSelecting matches 1,000 paths with 200 rules of the usual shapes.
 func BenchmarkSelecting(b *testing.B) {
 	var list []Rule
 	for i := range 200 {

@@ -17,11 +17,11 @@ import (
 	"github.com/policyscan/policyscan/rules/regex"
 )
 
-// naiveItem reads an item of a 0.2 file as RULES-0.2 has it, and shares no code with the loader: false if it is
-// refused. Which expressions are refused is for compiles to say.
+// naiveItem reads an item of a 0.2 file according to RULES-0.2, and shares no code with the loader; false if it is
+// refused. compiles decides which regexes are refused.
 func naiveItem(v any, compiles func(string) bool) (Item, bool) {
 	if text, ok := v.(string); ok {
-		if hasEscapedDot(text) { // of what looks like an expression, all that the test writes
+		if hasEscapedDot(text) { // the only regex-like text that the test writes
 			return Item{}, false
 		}
 		v = map[string]any{"text": text}
@@ -32,7 +32,7 @@ func naiveItem(v any, compiles func(string) bool) (Item, bool) {
 	}
 	for _, key := range []string{"text", "regex"} {
 		switch m[key].(type) {
-		case bool, int: // without quotes, and a text all the same
+		case bool, int: // unquoted, but a string here
 			m = maps.Clone(m)
 			m[key] = fmt.Sprint(m[key])
 		}
@@ -90,7 +90,7 @@ func naiveItem(v any, compiles func(string) bool) (Item, bool) {
 	return item, true
 }
 
-// naiveCompiles knows not every expression that is refused, only those that are drawn here.
+// naiveCompiles knows only the refused regexes that are drawn here.
 func naiveCompiles(expression string) bool {
 	if strings.ContainsAny(expression, "\t\n") {
 		return false
@@ -104,7 +104,7 @@ func naiveCompiles(expression string) bool {
 	return !strings.Contains(expression, "$") || matchesSome(regexp.MustCompile(expression), "", len(expression))
 }
 
-// matchesSome reports whether an expression matches a text that begins with another and has at most n characters more.
+// matchesSome reports whether a regex matches a string that begins with text and has at most n more characters.
 func matchesSome(x *regexp.Regexp, text string, n int) bool {
 	if x.MatchString(text) {
 		return true
@@ -117,7 +117,7 @@ func matchesSome(x *regexp.Regexp, text string, n int) bool {
 	return false
 }
 
-// hasEscapedDot reports whether a text has \. between letters or digits, a bracket before or after it included.
+// hasEscapedDot reports whether a string has \. between letters, digits or brackets.
 func hasEscapedDot(text string) bool {
 	const word = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 	for i := 1; i+2 < len(text); i++ {
@@ -129,7 +129,7 @@ func hasEscapedDot(text string) bool {
 	return false
 }
 
-// TestItemsAsTheNaiveReader: of any item the loader makes what the naive reader makes of it, or refuses it, too.
+// TestItemsAsTheNaiveReader: the loader and the naive reader agree on any item.
 func TestItemsAsTheNaiveReader(t *testing.T) {
 	text := rapid.StringMatching(`[aB {"<&\\\t.(1_-]{0,6}`)
 	value := rapid.OneOf(
@@ -185,7 +185,7 @@ func TestItemsAsTheNaiveReader(t *testing.T) {
 	}
 }
 
-// FuzzItem: of any text with any options the loader makes what the naive reader makes of it, or refuses it, too.
+// FuzzItem: the loader and the naive reader agree on any string with any options.
 func FuzzItem(f *testing.F) {
 	f.Add("a", false, false, false, false)
 	f.Add("{a b", false, true, true, true)
@@ -224,7 +224,7 @@ func FuzzItem(f *testing.F) {
 		}
 		items := []string{item + "}"}
 		if len(m) == 1 && !isRegex {
-			items = append(items, quoted) // which is the same
+			items = append(items, quoted) // equivalent
 		}
 		want, ok := naiveItem(m, func(s string) bool { _, err := regex.Compile(s); return err == nil })
 		for _, item := range items {

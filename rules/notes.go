@@ -10,8 +10,8 @@ import (
 	"github.com/policyscan/policyscan/rules/glob"
 )
 
-// Notes returns what in a bundle is often a mistake, in the order of errors. What is only in the YAML, such as
-// missing quotes, is known if Load read the bundle.
+// Notes returns a bundle's lint notes, in the order of errors. Notes on the YAML itself, such as missing quotes, need
+// a bundle that Load read.
 func Notes(b *Bundle) []document.Note {
 	notes := slices.Clone(b.notes)
 	n := noter{budget: maxComparisons, known: map[globOf][]string{}}
@@ -27,16 +27,16 @@ func Notes(b *Bundle) []document.Note {
 	return notes
 }
 
-// maxComparisons is how often two patterns of a rule are compared for one bundle, which takes a few milliseconds: each
-// scan prints the notes.
+// maxComparisons limits the comparisons of two patterns of a rule per bundle, to a few milliseconds: each scan prints
+// the notes.
 const maxComparisons = 300_000
 
 type noter struct {
-	budget int                 // of comparisons that are left
-	known  map[globOf][]string // the notes of each glob: a bundle may well have one in all of its rules
+	budget int                 // remaining comparisons
+	known  map[globOf][]string // the notes of each glob, since a bundle may repeat a glob in all of its rules
 }
 
-// A globOf is a glob of a file of a version.
+// A globOf is a glob and the version of its file.
 type globOf struct {
 	glob string
 	in02 bool
@@ -100,7 +100,7 @@ func (n *noter) rule(r *Rule) []document.Note {
 	return notes
 }
 
-// excludeNotes says whether a rule checks nothing because of what it excludes. Without letter case it is not known.
+// excludeNotes notes a rule that excludes all of its files. It does not check globs that ignore case.
 func excludeNotes(r *Rule) []string {
 	var notes []string
 	for _, list := range []struct {

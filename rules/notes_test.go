@@ -15,10 +15,10 @@ import (
 	"github.com/policyscan/policyscan/rules/document"
 )
 
-// TestPatternNotes: what is noted of a pattern, and what is not.
+// TestPatternNotes: patterns with and without notes.
 func TestPatternNotes(t *testing.T) {
 	for _, c := range []struct{ pattern, want string }{
-		// Regular expressions and wildcards.
+		// Regexes and wildcards.
 		{`password = ".*"`, `because of ".*"`},
 		{`secret.+`, `because of ".+"`},
 		{`port \d+`, `because of "\\d+"`},
@@ -33,8 +33,8 @@ func TestPatternNotes(t *testing.T) {
 		{`0.0.0.0/0`, ""},
 		{`"Action": "*"`, ""},
 		{`s3:*`, ""},
-		{`*.example.com`, ""}, // certificates and hosts are written so
-		{`^1.2.3`, ""},        // so are versions
+		{`*.example.com`, ""}, // used in certificates and hosts
+		{`^1.2.3`, ""},        // used in versions
 		{`C:\data\share`, ""},
 		{`$HOME`, ""},
 		{`arr[0]`, ""},
@@ -45,7 +45,7 @@ func TestPatternNotes(t *testing.T) {
 		{`f(x)`, ""},
 		{strings.Repeat("x", 2000) + ".*", ""},
 
-		// Characters that are not what they seem.
+		// Lookalike and invisible characters.
 		{"0.0.0.0\u00a0/0", "a no-break space (U+00A0) as character 8, which an ordinary space does not match; " +
 			"write a space"},
 		{"a\u202fb", "a narrow no-break space (U+202F)"},
@@ -62,9 +62,9 @@ func TestPatternNotes(t *testing.T) {
 		{"a\u2215b", "the character '∕' (U+2215)"},
 		{"\uff41bc", "a fullwidth 'ａ' (U+FF41)"},
 		{"a\u200db", "a zero-width joiner (U+200D)"},
-		{"\u200b", ""}, // this is what is forbidden
+		{"\u200b", ""}, // the forbidden character itself
 		{"\u2013", ""},
-		{"пароль", ""}, // a word of its own script
+		{"пароль", ""}, // a whole word of another script
 		{"пароль: password", ""},
 		{"λόγος", ""},
 		{"Straße café", ""},
@@ -77,7 +77,7 @@ func TestPatternNotes(t *testing.T) {
 		{" key", `write "key"`},
 		{"\tkey", `write "key"`},
 		{"two words", ""},
-		{"key\n", ""}, // noted where it is written, if at all
+		{"key\n", ""}, // noted at its position in the YAML, if at all
 	} {
 		rule := &Rule{Patterns: PlainItems(c.pattern)}
 		got := strings.Join(itemNotes(rule, Plain(c.pattern)), "\n")
@@ -85,7 +85,7 @@ func TestPatternNotes(t *testing.T) {
 			t.Errorf("%q: %q; want %q", c.pattern, got, c.want)
 		}
 	}
-	// Where the rule shows what the blank is for there is no note.
+	// No note if the rule shows that the blank is intended.
 	for _, rule := range []*Rule{
 		{Patterns: PlainItems("@main ", "@main\n")},
 		{Patterns: PlainItems("curl -k "), Examples: []Example{{Content: "curl -keep"}}},
@@ -100,7 +100,7 @@ func TestPatternNotes(t *testing.T) {
 	}
 }
 
-// TestExcludeNote: an exclude that leaves nothing of what files selects is noted, and no other.
+// TestExcludeNote: only an exclude that removes all of the selected files has a note.
 func TestExcludeNote(t *testing.T) {
 	for _, c := range []struct {
 		files, exclude string
@@ -132,7 +132,7 @@ func TestExcludeNote(t *testing.T) {
 	}
 }
 
-// TestNotes02: what is noted of 0.2, and what is not.
+// TestNotes02: what has notes in 0.2, and what has none.
 func TestNotes02(t *testing.T) {
 	const head = "bundle: \"0.2\"\n"
 	rule := func(match string) string {
@@ -190,7 +190,7 @@ func TestNotes02(t *testing.T) {
 			t.Errorf("%s: %v; want %q", c.boundaries, notes, c.want)
 		}
 	}
-	// A class that reaches into other directories is one of a required file as well.
+	// A class that matches a slash has a note in a required file as well.
 	b, err := Load(Files{
 		BoundariesFile: []byte(head + "rules: []\n"), InvariantsFile: []byte(head + rule(`required_files: [/LICENSE, "[!a]/b"]`)),
 	})
@@ -202,7 +202,7 @@ func TestNotes02(t *testing.T) {
 	}
 }
 
-// TestFault_146_UnreadFiles: nothing in the folder of the rule files that looks like one is passed over, at any depth.
+// TestFault_146_UnreadFiles: any file in the rules directory that looks like a rule file is reported, at any depth.
 func TestFault_146_UnreadFiles(t *testing.T) {
 	good := func(more ...string) Files {
 		f := Files{BoundariesFile: []byte(ruleWith(`["**"]`, `[x]`)), InvariantsFile: []byte(goodInvariants)}
@@ -258,7 +258,7 @@ func TestFault_146_UnreadFiles(t *testing.T) {
 		}
 	}
 
-	// One that is meant as a file that is missing is said once, with its name.
+	// A likely misspelt name of a missing file is reported once.
 	f := good("rules/Invariants.yaml")
 	delete(f, InvariantsFile)
 	if _, err := Load(f); err == nil || strings.Count(err.Error(), "\n") != 0 ||
@@ -266,7 +266,7 @@ func TestFault_146_UnreadFiles(t *testing.T) {
 		t.Errorf("a misnamed file: %v", err)
 	}
 
-	// A link could lead to more rules. It is not followed.
+	// A symlink could point to more rules. It is not followed.
 	if err := onDisk(good()); err != nil {
 		t.Fatal(err)
 	}
@@ -284,8 +284,8 @@ func TestFault_146_UnreadFiles(t *testing.T) {
 	}
 }
 
-// TestVanishing: a rule file that is there when the folder is listed, and not when it is read, is not a file that need
-// not be there.
+// TestVanishing: a rule file that is listed and then removed before it is read is not treated as an optional missing
+// file.
 func TestVanishing(t *testing.T) {
 	files := Files{BoundariesFile: []byte(goodBoundaries), InvariantsFile: []byte(goodInvariants),
 		DeprecatedFile: []byte("rules: []\n")}
@@ -298,7 +298,8 @@ func TestVanishing(t *testing.T) {
 	}
 }
 
-// TestOtherFiles: in a bundle of 0.2 the folder's other *.yml files are read, and what only looks like one is an error.
+// TestOtherFiles: in a 0.2 bundle the other *.yml files in the directory are read, and files that only look like rule
+// files are errors.
 func TestOtherFiles(t *testing.T) {
 	const (
 		boundaries = "bundle: \"0.2\"\nrules: []\n"
@@ -318,7 +319,7 @@ func TestOtherFiles(t *testing.T) {
 	if err != nil || inMemory.SHA256 != b.SHA256 {
 		t.Errorf("%v: other on disk", err)
 	}
-	// One that is listed, and is gone when it is read, is not one that need not be there.
+	// A file that is listed and then removed before it is read is not optional.
 	for _, gone := range []string{"rules/x.yml", BoundariesFile} {
 		if _, err := loadWithout(files, gone, fs.ErrNotExist); err == nil || !strings.Contains(err.Error(), gone+": ") {
 			t.Errorf("%s is gone: %v", gone, err)
@@ -329,7 +330,7 @@ func TestOtherFiles(t *testing.T) {
 		err.Error() != "rules/invariants.yml: appeared after the bundle was read; run it again" {
 		t.Error(err)
 	}
-	// A link is neither followed nor read, wherever it leads.
+	// A symlink is neither followed nor read, wherever it points.
 	for _, name := range []string{"y.yml", "team", "invariants.yml", "deprecated.yml"} {
 		link := filepath.Join(dir, "rules", name)
 		if err := os.Symlink("x.yml", link); err != nil {
@@ -342,14 +343,14 @@ func TestOtherFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// A folder of that name is looked into.
+	// A directory of that name is searched.
 	write(t, filepath.Join(dir, "rules", "y.yml", "z.yml"), rule)
 	if _, err := LoadDir(dir); err == nil || !strings.HasPrefix(err.Error(), "rules/y.yml/z.yml: this file is not read") {
 		t.Error(err)
 	}
 }
 
-// TestIdentity02 computes the identity of a bundle with other files by hand: its files in byte order.
+// TestIdentity02 computes the hash of a bundle with other files by hand, in byte order of the paths.
 func TestIdentity02(t *testing.T) {
 	b, files := load02(t)
 	h := sha256.New()

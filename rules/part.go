@@ -10,22 +10,22 @@ import (
 	"github.com/policyscan/policyscan/rules/regex"
 )
 
-// A Part is a rule, or something in it that can be of no use: a glob, an item, or a path of an item's "each".
+// A Part is a rule, or a part of it that can be dead: a glob, an item, or a path of an item's "each".
 type Part struct {
 	Kind  PartKind
-	Index int // in the rule's list of that kind: of an EachPath that of the item in Required
-	Path  int // of an EachPath: in the item's Each
+	Index int // in the rule's list of that kind; of an EachPath, the item's index in Required
+	Path  int // of an EachPath: index in the item's Each
 }
 
 // PartKind says which list of a rule a [Part] is in.
 type PartKind uint8
 
-// The kinds of part. That of the zero Part is the rule itself.
+// The kinds of part. The zero Part is the rule itself.
 const (
 	WholeRule PartKind = iota
 	FilesGlob
 	ExcludeGlob
-	FileExcludeGlob // of FileExclude: all rules of the file have it
+	FileExcludeGlob // of FileExclude, which all rules of the file share
 	PatternItem
 	RequiredItem
 	EachPath
@@ -34,7 +34,7 @@ const (
 	partKinds
 )
 
-// Glob returns the glob that a part is; "" if it is none.
+// Glob returns the glob of a part; "" if the part is not a glob.
 func (r *Rule) Glob(p Part) string {
 	if list := r.globs(p.Kind); list != nil {
 		return list[p.Index]
@@ -42,7 +42,7 @@ func (r *Rule) Glob(p Part) string {
 	return ""
 }
 
-// globs returns the rule's globs of a kind; nil if the parts of that kind are not globs.
+// globs returns the rule's globs of a kind; nil if that kind is not a glob.
 func (r *Rule) globs(kind PartKind) []string {
 	switch kind {
 	case FilesGlob:
@@ -59,8 +59,8 @@ func (r *Rule) globs(kind PartKind) []string {
 	return nil
 }
 
-// PartMistake returns an error about a part of a rule that loaded, at its place. That of the exclude of a file is
-// not about the rule.
+// PartMistake returns an error at the position of a part of a loaded rule. An error about a file's exclude names no
+// rule.
 func (r *Rule) PartMistake(p Part, found, fix string) *document.Error {
 	e := document.Error{File: r.File, Rule: r.ID, Found: found, Fix: fix}
 	at, places, index := r.at.Place, r.places[p.Kind], p.Index
@@ -76,14 +76,14 @@ func (r *Rule) PartMistake(p Part, found, fix string) *document.Error {
 	return document.Spot{Place: at}.Error(e)
 }
 
-// SortMistakes puts errors about a bundle in the order of its files, in which all errors are, then of their places.
+// SortMistakes sorts errors by file, in the order of all errors, then by position.
 func SortMistakes(list document.Errors) {
 	slices.SortStableFunc(list, func(a, b *document.Error) int {
 		return cmp.Or(compareFiles(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 }
 
-// compareFiles puts first those whose names say what they hold, then the others by name.
+// compareFiles sorts the fixed names first, then the others by name.
 func compareFiles(a, b string) int {
 	order := func(file string) int {
 		if i := slices.Index(namedFiles(), file); i >= 0 {
@@ -94,7 +94,7 @@ func compareFiles(a, b string) int {
 	return cmp.Or(cmp.Compare(order(a), order(b)), cmp.Compare(a, b))
 }
 
-// Suspect says what in a part that seems to be of no use is often a mistake, where it is seen: a clause, or "".
+// Suspect returns a clause with the likely mistake in a dead part, or "".
 func (r *Rule) Suspect(p Part) string {
 	item := Item{Kind: Key}
 	switch p.Kind {
@@ -107,7 +107,7 @@ func (r *Rule) Suspect(p Part) string {
 		return ""
 	}
 	text := item.Text
-	const escaped = "\x00\a\b\x1b\f\v" // by one letter after a backslash in double quotes
+	const escaped = "\x00\a\b\x1b\f\v" // written as one letter after a backslash in double quotes
 	if i := strings.IndexAny(text, escaped); i >= 0 {
 		letter := "0abefv"[strings.IndexByte(escaped, text[i])]
 		return fmt.Sprintf(`it has the control character U+%04X, which is what \%c means in double quotes; `+
@@ -123,7 +123,7 @@ func (r *Rule) Suspect(p Part) string {
 	return "a pattern is the text itself, not a regular expression"
 }
 
-// Shown shows an item within a message: a string in quotes, a mapping as it is named; what is very long is cut.
+// Shown returns an item for a message: a quoted string, or a mapping by its name; a very long one is cut.
 func Shown(item Item) string {
 	if item.Kind == Regex {
 		return "a match of " + shownItem(item)

@@ -52,19 +52,19 @@ func itemNotes(r *Rule, item Item) []string {
 	return notes
 }
 
-// slashed is an expression as JavaScript, Perl and others write one that has flags.
+// slashed is a regex with flags as JavaScript and Perl write it.
 var slashed = late.Regexp(`^/(.+)/([gimsu]+)$`)
 
-// plainOf returns an expression that is between slashes with flags behind them, without either.
+// plainOf returns the regex between slashes without its flags.
 func plainOf(expr, flags string) string {
-	if strings.Contains(flags, "i") { // the others change nothing within one line
+	if strings.Contains(flags, "i") { // the other flags have no effect within one line
 		expr = "(?i)" + expr
 	}
 	return strings.ReplaceAll(expr, `\/`, "/")
 }
 
-// endsAWord reports whether the rule shows that the space at an end of a pattern is meant: it has the same
-// text with another end too, or an example that has the text and does not violate the rule.
+// endsAWord reports whether a space at an end of a pattern is intended: the rule has the same literal with another
+// end, or a passing example that contains the trimmed literal.
 func endsAWord(r *Rule, p, trimmed string) bool {
 	return len(r.Patterns) <= 1000 && slices.ContainsFunc(r.Patterns, func(item Item) bool {
 		other := item.Text
@@ -75,11 +75,11 @@ func endsAWord(r *Rule, p, trimmed string) bool {
 	})
 }
 
-// expressions are what regular expressions and wildcards have, and other text hardly ever.
-var expressions = sync.OnceValue(func() []*regexp.Regexp { // most bundles have no text to try them on
+// expressions match what is typical of regexes and wildcards, and rare in other text.
+var expressions = sync.OnceValue(func() []*regexp.Regexp { // compiled late: most bundles have no text to try them on
 	return []*regexp.Regexp{
 		regexp.MustCompile(`\.[*+]`),
-		regexp.MustCompile(`\\[dDsSwW](?:[^A-Za-z]|$)`),        // not the folder of C:\data
+		regexp.MustCompile(`\\[dDsSwW](?:[^A-Za-z]|$)`),        // not the directory in C:\data
 		regexp.MustCompile(`[0-9A-Za-z)\]]\\\.[0-9A-Za-z(\[]`), // 10\.0
 		regexp.MustCompile(`\([^()|\s]+(?:\|[^()|\s]+)+\)`),
 		regexp.MustCompile(`\[\^?[^\]\s]*(?:[a-z]-[a-z]|[A-Z]-[A-Z]|[0-9]-[0-9])[^\]\s]*\]`),
@@ -88,9 +88,9 @@ var expressions = sync.OnceValue(func() []*regexp.Regexp { // most bundles have 
 	}
 })
 
-// expressionIn returns the part of a pattern that its writer may have meant as an expression, or "".
+// expressionIn returns the part of a pattern that looks like a regex, or "".
 func expressionIn(p string) string {
-	if len(p) > 1024 || !strings.ContainsAny(p, `*+\(|[^`) { // no one writes such an expression so long
+	if len(p) > 1024 || !strings.ContainsAny(p, `*+\(|[^`) { // such a regex is never that long
 		return ""
 	}
 	for _, e := range expressions() {
@@ -101,8 +101,8 @@ func expressionIn(p string) string {
 	return ""
 }
 
-// strangerIn says which character of a pattern is not the one that it seems to be, if any, and what to
-// write instead. A pattern of nothing but such characters is one that forbids them.
+// strangerIn names the first lookalike or invisible character of a pattern, if any, and the fix. A pattern of only
+// such characters is meant to forbid them.
 func strangerIn(p string) string {
 	if !strings.ContainsFunc(p, func(r rune) bool {
 		return r > ' ' && r < utf8.RuneSelf || unicode.IsLetter(r) && lookalikes[r] == 0
@@ -118,7 +118,7 @@ func strangerIn(p string) string {
 		switch {
 		case invisible(r) != "":
 			if joins(r) && !nextToASCII(runes, i) {
-				continue // as its script asks for
+				continue // valid in its script
 			}
 			return fmt.Sprintf("%s %s, which is invisible, and matches only where the file has it too; remove it",
 				invisible(r), at)
@@ -135,15 +135,14 @@ func strangerIn(p string) string {
 	return ""
 }
 
-// joins reports whether a character that cannot be seen is part of how some scripts and emoji are written.
+// joins reports whether an invisible character joins letters in some scripts and in emoji.
 func joins(r rune) bool { return r == 0x200C || r == 0x200D }
 
 func nextToASCII(runes []rune, i int) bool {
 	return i > 0 && runes[i-1] < utf8.RuneSelf || i+1 < len(runes) && runes[i+1] < utf8.RuneSelf
 }
 
-// inLatinWord reports whether the letters around one are also of the Latin script: a whole word of another
-// is what it seems to be.
+// inLatinWord reports whether the neighbouring letters are Latin. A whole word of another script is fine.
 func inLatinWord(runes []rune, i int) bool {
 	from, to := i, i
 	for from > 0 && unicode.IsLetter(runes[from-1]) {
@@ -188,7 +187,7 @@ func lookalikeKind(r rune) string {
 	return "the character"
 }
 
-// invisibles are characters that are drawn as nothing, by their names.
+// invisibles are the characters without a glyph, by name.
 var invisibles = []struct{ name, characters string }{
 	{"a soft hyphen", "\u00AD"},
 	{"a combining grapheme joiner", "\u034F"},
@@ -207,7 +206,7 @@ var invisibles = []struct{ name, characters string }{
 	{"a byte order mark", "\uFEFF"},
 }
 
-// invisible returns the name of a character that is drawn as nothing; "" if it is not one.
+// invisible returns the name of a character without a glyph; "" for others.
 func invisible(r rune) string {
 	for _, kind := range invisibles {
 		if strings.ContainsRune(kind.characters, r) {
@@ -217,9 +216,9 @@ func invisible(r rune) string {
 	return ""
 }
 
-// lookalikes are characters that are drawn as an ASCII character is, and that character.
+// lookalikes maps characters to the ASCII character that they look like.
 var lookalikes = map[rune]rune{
-	// Dashes, quotes and marks, as word processors and web pages put them.
+	// Dashes, quotes and marks that word processors and web pages insert.
 	0x2010: '-', 0x2011: '-', 0x2012: '-', 0x2013: '-', 0x2014: '-', 0x2015: '-', 0x2212: '-', 0xFE58: '-',
 	0xFE63: '-',
 	0x2018: '\'', 0x2019: '\'', 0x201A: '\'', 0x201B: '\'', 0x2032: '\'', 0x02BC: '\'',

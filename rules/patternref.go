@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// A PatternList is one of the lists of a rule that have what it forbids or requires.
+// A PatternList is one of the lists of a rule with forbidden or required patterns and files.
 type PatternList uint8
 
-// The lists of a rule, in the order of the violations of one file.
+// The lists, in the order of the violations of one file.
 const (
 	ForbiddenPattern PatternList = iota // Patterns
 	RequiredPattern                     // Required
@@ -16,13 +16,13 @@ const (
 	RequiredFile                        // RequiredFiles
 )
 
-// A PatternRef is a pattern or a glob of a rule, by its place in its list.
+// A PatternRef is a pattern or a glob of a rule: its list and its index.
 type PatternRef struct {
 	Of    PatternList
 	Index int
 }
 
-// Item is the pattern, of a PatternRef to one.
+// Item returns the pattern, if a is a pattern and not a glob.
 func (a PatternRef) Item(r *Rule) Item { return a.items(r)[a.Index] }
 
 func (a PatternRef) items(r *Rule) []Item {
@@ -39,7 +39,7 @@ func (a PatternRef) glob(r *Rule) string {
 	return r.ForbiddenFiles[a.Index]
 }
 
-// Name is what evidence and fingerprints call it.
+// Name returns its name in evidence and fingerprints.
 func (a PatternRef) Name(r *Rule) string {
 	if a.Of == ForbiddenPattern || a.Of == RequiredPattern {
 		return a.Item(r).Name
@@ -47,7 +47,7 @@ func (a PatternRef) Name(r *Rule) string {
 	return a.glob(r)
 }
 
-// Broken says in a clause how a file, or the tree, breaks it.
+// Broken returns a clause on how a file, or the tree, violates it.
 func (a PatternRef) Broken(r *Rule) string {
 	switch a.Of {
 	case ForbiddenPattern:
@@ -67,7 +67,6 @@ func (a PatternRef) Broken(r *Rule) string {
 	return fmt.Sprintf("no file that is not empty matches %q, and one is required", a.glob(r))
 }
 
-// shownInSentence is an item in a sentence: a string in quotes, a mapping as it is named.
 func shownInSentence(item Item) string {
 	switch {
 	case item.Kind == Regex:
@@ -88,7 +87,7 @@ func kindName(item Item) string {
 	return "text"
 }
 
-// Without says why another version of a rule does not ask that of a file; "" if it does.
+// Without says why another version of a rule does not have this pattern for a file; "" if it does.
 func (a PatternRef) Without(r, other *Rule, path string) string {
 	switch a.Of {
 	case ForbiddenFile:

@@ -17,16 +17,16 @@ type ruleFile struct {
 	doc               *document.YAML
 	ruleKeys, matches document.Level
 
-	otherVersion bool     // it says a version, and not 0.2
+	otherVersion bool     // it has a version other than 0.2
 	exclude      []string // of the whole file
 	excludeAt    []document.Place
 	rules        []Rule
-	each         map[*keyitem.Item][]document.Place // where the paths of "each" of its items are
-	slow         []string                           // the expressions that are slow, of the rule that is read
-	items        int                                // how many the list of rules has, or -1 if that is not known
+	each         map[*keyitem.Item][]document.Place // the positions of the "each" paths of its items
+	slow         []string                           // the slow regexes of the current rule
+	items        int                                // length of the list of rules, or -1 if unknown
 }
 
-// parse reads a rule file as YAML, and of which version it is. Nothing else is read.
+// parse parses a rule file as YAML and determines its version, but reads no rules.
 func (l *loader) parse(name string, content []byte) *ruleFile {
 	f := &ruleFile{loader: l, shape: shapeOf(name), items: -1, each: map[*keyitem.Item][]document.Place{}}
 	f.doc = l.batch.YAML(&document.Source{Name: name, Text: content}, f.form())
@@ -36,7 +36,7 @@ func (l *loader) parse(name string, content []byte) *ruleFile {
 	return f
 }
 
-// list reads the file's rules, or allowances. They are of use only if the whole bundle has no errors.
+// list reads the file's rules or allowances. They count only if the whole bundle has no errors.
 func (f *ruleFile) list() {
 	if f.holds == allowances {
 		f.listAllowances()
@@ -67,8 +67,8 @@ func (f *ruleFile) list() {
 	f.items = len(list)
 }
 
-// top reads the keys of the file, nil if it is not a mapping, and the list at one of them; false if there is none.
-// whole and form are how these are written, and empty is what to do about a list without items.
+// top reads the keys of the file, nil if it is not a mapping, and the list at key; false if it is missing. whole and
+// form show how they are written; empty is the fix for an empty list.
 func (f *ruleFile) top(l document.Level, key, whole, form, empty string) (document.Entries, []document.Entry, bool) {
 	root := f.doc.Root
 	if root == nil {

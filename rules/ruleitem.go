@@ -11,7 +11,7 @@ import (
 	"github.com/policyscan/policyscan/rules/regex"
 )
 
-// itemLevel returns the keys of an item that is a mapping, in required_patterns or in another list.
+// itemLevel returns the keys of an item that is a mapping. required: it is in required_patterns.
 func itemLevel(required bool) document.Level {
 	l := document.Level{
 		Name:     "a pattern",
@@ -27,18 +27,18 @@ func itemLevel(required bool) document.Level {
 	return l
 }
 
-// itemKinds are the keys of which an item that is a mapping has one.
+// itemKinds are the keys of which an item needs exactly one.
 var itemKinds = []string{"text", "regex", "key"}
 
-// textOptions and keyOptions are the keys that belong next to "text" and next to "key", and to nothing else.
+// textOptions and keyOptions are the keys allowed only next to "text" and next to "key".
 func textOptions() []string { return []string{"spaces", "words", "case"} }
 
 func keyOptions() []string {
 	return []string{"each", "where", "is", "is_not", "matches", "matches_not", "format"}
 }
 
-// patterns reads a list of items, and appends them and where they are. Texts are taken as they stand. An item that was
-// seen, by its name, is a mistake, and so is another of that name: violations are told apart by it.
+// patterns reads a list of items, and appends the items and their positions. A second item with the same name is a
+// mistake: the name identifies violations.
 func (f *ruleFile) patterns(e document.Entry, seen map[string]Item, items *[]Item, at *[]document.Place) {
 	required := e.Key.Value == requiredKey
 	list := f.doc.List(e)
@@ -69,7 +69,6 @@ func (f *ruleFile) patterns(e document.Entry, seen map[string]Item, items *[]Ite
 	}
 }
 
-// shownItem shows an item within a message: a string as [document.Quoted] does, a mapping as it is named.
 func shownItem(item Item) string {
 	if item.IsPlain() {
 		return document.Quoted(item.Text)
@@ -119,13 +118,13 @@ func (f *ruleFile) item(e document.Entry, required bool) (Item, bool) {
 	return Item{Text: text}.Named(), true
 }
 
-// isItem reports whether a mapping is meant as an item. Another one is a text with a colon that has no quotes.
+// isItem reports whether a mapping is meant as an item. Other mappings are unquoted strings with a colon.
 func (f *ruleFile) isItem(e document.Entry) bool {
 	keys := append(slices.Clone(itemKinds), "each")
 	if f.is02 {
 		has := func(kind string) bool { return f.doc.Has(e.Value, document.Level{}, kind) }
 		if slices.ContainsFunc(itemKinds, has) {
-			return true // misspelt, too
+			return true // misspelt
 		}
 		keys = itemLevel(true).Optional
 	}
@@ -138,7 +137,7 @@ func (f *ruleFile) isItem(e document.Entry) bool {
 func (f *ruleFile) mapping(e document.Entry, required bool) (Item, bool) {
 	level := itemLevel(required)
 	m := f.doc.Mapping(e.Value, "the pattern", itemForms, level)
-	var kinds []document.Entry // one, if there is no mistake
+	var kinds []document.Entry // exactly one, if there is no mistake
 	for _, kind := range itemKinds {
 		if e := m.At(kind); e.Key != nil {
 			e.Required = true
@@ -210,12 +209,12 @@ func (f *ruleFile) refuseOptions(m document.Entries, options []foreignOption) {
 	}
 }
 
-// withinLines reads in how many lines a match may begin; 0 if any.
+// withinLines reads the number of lines in which a match may begin; 0 for all.
 func (f *ruleFile) withinLines(m document.Entries) int {
 	return f.doc.Count(m.At("within_lines"), 1, math.MaxInt32)
 }
 
-// compiled returns an expression, of a value or of a file, or nil if it is refused.
+// compiled returns the compiled regex, for a value or for a file, or nil if it is refused.
 func (f *ruleFile) compiled(e document.Entry, text string, ofValue bool) *regex.Expr {
 	compiled := f.regex(source{text, ofValue})
 	if mistake := compiled.mistake; mistake != nil {
@@ -225,26 +224,26 @@ func (f *ruleFile) compiled(e document.Entry, text string, ofValue bool) *regex.
 	return compiled.expr
 }
 
-// Limits of all different expressions of a bundle.
+// Limits of all distinct regexes of a bundle together.
 const (
-	maxRegexBytes  = 100 << 20 // of the memory that they hold, as [regex.Expr.Bytes] has it
-	maxRegexSource = 1 << 20   // of what is written
+	maxRegexBytes  = 100 << 20 // of memory, by [regex.Expr.Bytes]
+	maxRegexSource = 1 << 20   // of source
 	maxRegexFolded = 1000      // of [regex.FoldedRanges]: 4 s to compile
 )
 
-// A compiledRegex is an expression of a bundle, or its mistake.
+// A compiledRegex is a regex of a bundle, or its mistake.
 type compiledRegex struct {
 	expr    *regex.Expr
 	mistake *document.Error
 }
 
-// A source is an expression as it is written, for a value or for a file.
+// A source is the source of a regex, for a value or for a file.
 type source struct {
 	text    string
 	ofValue bool
 }
 
-// regex compiles each distinct expression once.
+// regex compiles each distinct regex once.
 func (l *loader) regex(s source) compiledRegex {
 	if known, ok := l.regexes[s]; ok {
 		return known
@@ -330,7 +329,7 @@ func (f *ruleFile) changes(item Item, m document.Entries) bool {
 	return ok
 }
 
-// isWord reports whether a byte is a word character. Each byte of a character outside ASCII is not.
+// isWord reports whether a byte is a word character. A byte of a non-ASCII character is not.
 func isWord(c byte) bool {
 	return isLetter(rune(c)) || '0' <= c && c <= '9' || c == '_'
 }

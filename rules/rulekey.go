@@ -14,7 +14,7 @@ import (
 type keyReader struct {
 	*ruleFile
 	item keyitem.Item
-	json map[string]string // of its keys, as they are written
+	json map[string]string // the JSON of its keys
 }
 
 func (f *ruleFile) keyItem(key document.Entry, m document.Entries, required bool) (Item, bool) {
@@ -47,7 +47,7 @@ func (f *ruleFile) keyItem(key document.Entry, m document.Entries, required bool
 	return Item{Kind: Key, Key: &k.item, Name: keyItemName(k.json)}, f.doc.Mistakes() == before
 }
 
-// keyItemName is the JSON of an item, made of that of its keys.
+// keyItemName returns the JSON of an item, given the JSON of its keys.
 func keyItemName(json map[string]string) string {
 	var parts []string
 	for _, key := range []string{"each", "key", "where", "is", "is_not", "matches", "matches_not", "format"} {
@@ -58,13 +58,13 @@ func keyItemName(json map[string]string) string {
 	return "{" + strings.Join(parts, ",") + "}"
 }
 
-// oneOrMore returns the items of a list, or the value that stands in its place. Without a key there is none.
+// oneOrMore returns the items of a list, or the single value; nothing if the key is unset.
 func (f *ruleFile) oneOrMore(e document.Entry) (entries []document.Entry, isList bool) {
 	switch {
 	case e.Value == nil:
 		return nil, false
 	case document.IsList(e.Value):
-		e.Required = true // an empty one says nothing
+		e.Required = true // an empty one has no effect
 		return f.doc.List(e), true
 	}
 	return []document.Entry{e}, false
@@ -155,7 +155,7 @@ func (k *keyReader) values(e document.Entry) (values []keyitem.Value, shown stri
 	return values, jsonList(texts, isList)
 }
 
-// condition reads what is asked of the value, and returns its key; "" if nothing is.
+// condition reads the condition on the value, and returns its key; "" if the item has none.
 func (k *keyReader) condition(m document.Entries) string {
 	first := ""
 	for _, c := range []struct {
@@ -209,8 +209,8 @@ func (k *keyReader) where(e document.Entry) {
 	k.json["where"] = "{" + strings.Join(shown, ",") + "}"
 }
 
-// twoItems are what to write for a required item that says what a value must not be: that the key is there, and, as a
-// forbidden item, what it must not be.
+// twoItems returns the replacement for a required item with a negative condition: one that requires the key, and a
+// forbidden item with the unwanted values.
 func (k *keyReader) twoItems(condition string) string {
 	there := maps.Clone(k.json)
 	delete(there, condition)
@@ -221,7 +221,7 @@ func (k *keyReader) twoItems(condition string) string {
 		var all []string
 		for _, each := range k.item.Each {
 			for _, path := range k.item.Paths {
-				if len(all) < 100 { // a message does not show more
+				if len(all) < 100 { // a message shows no more
 					all = append(all, jsonString(slices.Concat(each, path).String()))
 				}
 			}

@@ -19,7 +19,7 @@ import (
 	"github.com/policyscan/policyscan/rules/keyitem"
 )
 
-// keyBundle is a bundle with an invariant that has these items, each a line of YAML.
+// keyBundle is a bundle with an invariant with these items, each a line of YAML.
 func keyBundle(forbidden, required []string) Files {
 	text := "bundle: \"0.2\"\nrules:\n  - id: K\n    title: t\n    enforcement: {mode: fail}\n    match:\n      files: [\"**\"]\n"
 	list := func(key string, items []string) {
@@ -45,7 +45,7 @@ func loadKeys(t testing.TB, forbidden, required []string) *Rule {
 	return &b.Rules[0]
 }
 
-// TestKeyItems: what an item with a key is, and its name.
+// TestKeyItems: key patterns and their names.
 func TestKeyItems(t *testing.T) {
 	r := loadKeys(t, []string{
 		`{key: spec.hostNetwork, is: true}`,
@@ -99,7 +99,7 @@ func TestKeyItems(t *testing.T) {
 	}
 }
 
-// TestSameItems: two readings of an item are the same, and another item is not.
+// TestSameItems: an item equals itself when read again, and differs from others.
 func TestSameItems(t *testing.T) {
 	items := []string{`{key: a, is: true}`, `{key: a, is: "true"}`, `{key: [a], is: true}`, `{key: a}`, `{regex: a}`, `"a"`}
 	a, b := loadKeys(t, items, nil), loadKeys(t, items, nil)
@@ -115,7 +115,7 @@ func TestSameItems(t *testing.T) {
 	}
 }
 
-// TestUnparsable: the rule says what becomes of a file that cannot be parsed, and it counts when rules are compared.
+// TestUnparsable: unparsable sets how a file that cannot be parsed is treated, and counts when rules are compared.
 func TestUnparsable(t *testing.T) {
 	files := keyBundle([]string{"a", "{key: a}"}, nil)
 	with := Files{BoundariesFile: files[BoundariesFile]}
@@ -133,8 +133,7 @@ func TestUnparsable(t *testing.T) {
 	}
 }
 
-// TestMisspeltKey: an item that says nothing else than a misspelt "key" is not taken for a text with a colon, which in
-// quotes would find nothing.
+// TestMisspeltKey: an item with only a misspelt "key" is not read as a string with a colon, which would find nothing.
 func TestMisspeltKey(t *testing.T) {
 	for item, want := range map[string]string{
 		"{kye: a.b}":   `unknown key "kye" in a pattern; write "key"`,
@@ -149,7 +148,7 @@ func TestMisspeltKey(t *testing.T) {
 	}
 }
 
-// TestKeyNotes: what is often a mistake in an item with a key.
+// TestKeyNotes: likely mistakes in a key pattern.
 func TestKeyNotes(t *testing.T) {
 	for item, want := range map[string]string{
 		`{key: metadata.labels.app.kubernetes.io/name}`: `the path has kubernetes.io/name, which may be part of one key: ` +
@@ -188,7 +187,7 @@ func TestKeyNotes(t *testing.T) {
 	}
 }
 
-// TestLimitOfMatches: the expressions of keys count as all others do.
+// TestLimitOfMatches: regexes in key patterns count like all others.
 func TestLimitOfMatches(t *testing.T) {
 	var items []string
 	for i := range 140 {
@@ -200,7 +199,8 @@ func TestLimitOfMatches(t *testing.T) {
 	}
 }
 
-// TestManyPaths: a list with a hundred thousand paths or values is read in one pass, and is over the limit of a pattern.
+// TestManyPaths: a list with a hundred thousand paths or values is read in one pass, and exceeds the limit of a
+// pattern.
 func TestManyPaths(t *testing.T) {
 	for _, key := range []string{"key", "is"} {
 		var list []string
@@ -219,7 +219,7 @@ func TestManyPaths(t *testing.T) {
 	}
 }
 
-// TestKeyNames: an item is named by its JSON with its keys in one order, however it was written.
+// TestKeyNames: the name of an item is its JSON with sorted keys, however it was written.
 func TestKeyNames(t *testing.T) {
 	text := rapid.OneOf(rapid.StringMatching(`[a-z"\\é/<>&{}:, ]{0,6}`), rapid.Just("true"), rapid.Just("22"))
 	paths := rapid.SampledFrom([]string{`"a"`, `"a.*.b"`, `["a","\"x.y\".z"]`, `["**.b"]`})
@@ -276,7 +276,7 @@ func TestKeyNames(t *testing.T) {
 	})
 }
 
-// jsonText is a text as JSON has it, with nothing escaped that need not be.
+// jsonText is a minimally escaped JSON string.
 func jsonText(text string) string {
 	quoted, err := jsontext.AppendQuote(nil, text)
 	if err != nil {
@@ -285,14 +285,14 @@ func jsonText(text string) string {
 	return string(quoted)
 }
 
-// naivePath are the paths that RULES-0.2 allows.
+// naivePath matches the paths that RULES-0.2 allows.
 var naivePath = sync.OnceValue(func() *regexp.Regexp {
 	const none = `\s\p{Z}\p{Cc}"'\\,\[\](){}<>.*`
 	const segment = `(?:\*|\*\*|[^` + none + `/$][^` + none + `]*|"(?:[^"\\]|\\["\\])*")`
 	return regexp.MustCompile(`^(?s:` + segment + `(?:\.` + segment + `)*)$`)
 })
 
-// asText is a text, also one without quotes that YAML would read as something else.
+// asText returns a string, also an unquoted one that YAML would read as another type.
 func asText(v any) (string, bool) {
 	switch v := v.(type) {
 	case string:
@@ -303,8 +303,8 @@ func asText(v any) (string, bool) {
 	return "", false
 }
 
-// naiveKey returns the name of an item with a key as RULES-0.2 has it, and shares no code with the loader: false if the
-// item is refused. Texts have quotes, and numbers and truth values have none.
+// naiveKey returns the name of a key pattern according to RULES-0.2, and shares no code with the loader; false if it
+// is refused. Strings are quoted; numbers and booleans are not.
 func naiveKey(m map[string]any, required bool) (string, bool) {
 	name, conditions := "", 0
 	good := true
@@ -382,7 +382,7 @@ func naiveKey(m map[string]any, required bool) (string, bool) {
 	return "{" + strings.TrimPrefix(name, ",") + "}", good && conditions <= 1
 }
 
-// TestKeysAsTheNaiveReader: the loader reads or refuses an item with a key as the naive reader does.
+// TestKeysAsTheNaiveReader: the loader and the naive reader agree on any key pattern.
 func TestKeysAsTheNaiveReader(t *testing.T) {
 	text := rapid.OneOf(
 		rapid.StringMatching(`[aB*."$/]{1,5}`), rapid.StringMatching(`[a-c]{1,2}(\.([a-c]|\*|\*\*|"[a.\\]"))?`),

@@ -48,9 +48,9 @@ func (f *ruleFile) selects(r *Rule, e document.Entry) {
 		if e.Key == nil {
 			continue
 		}
-		e.Required = true // where the key need not be there, too: one that is there must say something
+		e.Required = true // even if the key is optional, it must not be empty
 		if !f.is02 {
-			clear(seen) // of a 0.2 file an item is in one list of the rule
+			clear(seen) // in a 0.2 file, an item may be in only one list of the rule
 		}
 		f.patterns(e, seen, list.items, &r.places[list.kind])
 	}
@@ -61,19 +61,19 @@ func (f *ruleFile) selects(r *Rule, e document.Entry) {
 	if f.holds != deprecated {
 		return
 	}
-	// A deprecated rule is of the type that its key says; with keys of both, a boundary.
+	// The key determines the type of a deprecated rule; with both keys it is a boundary.
 	has := func(key string) bool { return m.At(key).Value != nil }
 	if !has(boundaryKey) && (has(invariantKey) || has(requiredKey) || has(requiredFilesKey)) {
 		r.Type = Invariant
 	}
-	if !f.is02 && !f.doc.Has(e.Value, f.matches, boundaryKey) { // nor the other
+	if !f.is02 && !f.doc.Has(e.Value, f.matches, boundaryKey) { // the other is missing too
 		f.doc.Fail(document.CodeValue, e.Value,
 			fmt.Sprintf(`"match" has neither %q nor %q`, boundaryKey, invariantKey),
 			"write "+f.doc.KeyForm(boundaryKey))
 	}
 }
 
-// checkMatch refuses a 0.2 rule that asks for nothing, and "files" in one without patterns and the other way round.
+// checkMatch refuses a 0.2 rule without patterns and files, "files" without patterns, and patterns without "files".
 func (f *ruleFile) checkMatch(e document.Entry, m document.Entries) {
 	has := func(keys ...string) bool {
 		return slices.ContainsFunc(keys, func(key string) bool { return f.hasKey(e, key) })
@@ -97,7 +97,7 @@ func (f *ruleFile) checkMatch(e document.Entry, m document.Entries) {
 	}
 }
 
-// hasKey reports whether "match" has a key that it can have here, or one that stands for it.
+// hasKey reports whether "match" has a key, or a key that counts as it.
 func (f *ruleFile) hasKey(match document.Entry, key string) bool {
 	return slices.Contains(f.matches.Optional, key) && f.doc.Has(match.Value, f.matches, key)
 }
@@ -114,8 +114,8 @@ func (f *ruleFile) pathCase(match document.Entry, m document.Entries) bool {
 	return true
 }
 
-// unparsable reads what becomes of a file that cannot be parsed. before is how many mistakes there were before the
-// items were read: what they lack is not known if they have one.
+// unparsable reads how the rule treats a file that cannot be parsed. before is the number of mistakes before the items
+// were read: after a mistake in an item, it is unknown whether one has a key.
 func (f *ruleFile) unparsable(r *Rule, m document.Entries, before int) {
 	e := m.At("unparsable")
 	if e.Key == nil || !f.doc.Only(e, "text") || f.doc.Mistakes() > before {
@@ -135,7 +135,7 @@ func (f *ruleFile) unparsable(r *Rule, m document.Entries, before int) {
 	}
 }
 
-// globs reads a list of globs. more, if there is one, refuses others than those that are always refused.
+// globs reads a list of globs. more, if not nil, is an additional check.
 func (f *ruleFile) globs(e document.Entry, more func(string) *glob.Mistake) (globs []string, at []document.Place) {
 	seen := map[string]bool{}
 	for _, item := range f.doc.List(e) {
@@ -148,7 +148,7 @@ func (f *ruleFile) globs(e document.Entry, more func(string) *glob.Mistake) (glo
 		}
 		written := text
 		if f.is02 {
-			text = strings.TrimPrefix(text, "/") // it anchors: paths count from the root
+			text = strings.TrimPrefix(text, "/") // it anchors: paths start at the root
 		}
 		if seen[text] {
 			f.doc.Fail(document.CodeDuplicate, item.Value, "the glob "+document.Quoted(text)+" is listed twice",
@@ -171,8 +171,8 @@ func (f *ruleFile) globs(e document.Entry, more func(string) *glob.Mistake) (glo
 	return globs, at
 }
 
-// globMistake checks each distinct glob once: a bundle may well have one
-// in all of its rules. text is the glob without the slash that anchors it.
+// globMistake checks each distinct glob once, since a bundle may repeat a glob in all of its rules. text is the glob
+// without its anchoring slash.
 func (l *loader) globMistake(written globOf, text string) *document.Error {
 	if mistake, known := l.globs[written]; known {
 		return mistake

@@ -16,7 +16,7 @@ import (
 	"github.com/policyscan/policyscan/rules/document"
 )
 
-// compileSchema returns the schemas of the files with fixed names, of others, and of any of them.
+// compileSchema returns the schemas of the files with fixed names, of other files, and of any file.
 func compileSchema(t testing.TB) map[string]*jsonschema.Schema {
 	t.Helper()
 	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(Schema()))
@@ -40,8 +40,8 @@ func compileSchema(t testing.TB) map[string]*jsonschema.Schema {
 	return schemas
 }
 
-// asJSON reads YAML as an editor's schema check sees it. It returns false for what is not
-// JSON at all: no YAML, keys that are not text.
+// asJSON reads YAML like an editor's schema check. It returns false for input without a JSON form: invalid YAML, or
+// keys that are not strings.
 func asJSON(content []byte) (any, bool) {
 	var v any
 	if err := yaml.Unmarshal(content, &v); err != nil {
@@ -70,7 +70,7 @@ func jsonValue(v any) (any, bool) {
 			}
 			v[i] = x
 		}
-	case time.Time: // in YAML as editors read it, a text
+	case time.Time: // a string in editors' YAML
 		if day := v.Format(time.DateOnly); v.Format(time.RFC3339) == day+"T00:00:00Z" {
 			return day, true
 		}
@@ -87,7 +87,7 @@ func ownSchema(schemas map[string]*jsonschema.Schema, name string) *jsonschema.S
 	return schemas[name]
 }
 
-// refusedBySchema reports whether some file of the bundle is refused by its own schema.
+// refusedBySchema reports whether a file of the bundle fails its own schema.
 func refusedBySchema(t testing.TB, schemas map[string]*jsonschema.Schema, files Files) bool {
 	t.Helper()
 	refused := false
@@ -105,8 +105,8 @@ func refusedBySchema(t testing.TB, schemas map[string]*jsonschema.Schema, files 
 	return refused
 }
 
-// TestSchemaAndLoaderAgree: the schema accepts the good files, refuses most bad ones that
-// a schema can refuse, and none that loads.
+// TestSchemaAndLoaderAgree: the schema accepts the valid files, refuses most bad ones that a schema can refuse, and
+// none that loads.
 func TestSchemaAndLoaderAgree(t *testing.T) {
 	schemas := compileSchema(t)
 	for _, g := range goldens(t, "good") {
@@ -132,7 +132,7 @@ func TestSchemaAndLoaderAgree(t *testing.T) {
 	}
 }
 
-// TestSchemaRefusesPathsTwice: a list has a path once.
+// TestSchemaRefusesPathsTwice: a list must not repeat a path.
 func TestSchemaRefusesPathsTwice(t *testing.T) {
 	schemas := compileSchema(t)
 	for paths, want := range map[string]bool{"[a, b]": false, "[a, b, a]": true} {
@@ -146,8 +146,8 @@ func TestSchemaRefusesPathsTwice(t *testing.T) {
 	}
 }
 
-// TestSchemaDescribesEachKey: an editor shows a sentence of its own for each key. What a key refers to with $ref has
-// none, for yaml-language-server would show that in place of the key's.
+// TestSchemaDescribesEachKey: an editor shows a description of each key. A $ref target has none, since
+// yaml-language-server would show it instead of the key's.
 func TestSchemaDescribesEachKey(t *testing.T) {
 	var document map[string]any
 	if err := json.Unmarshal(Schema(), &document); err != nil {
@@ -186,7 +186,7 @@ func TestSchemaDescribesEachKey(t *testing.T) {
 	}
 }
 
-// TestSchemaRefusesNothingThatLoads changes a good file at random.
+// TestSchemaRefusesNothingThatLoads changes a valid file at random.
 func TestSchemaRefusesNothingThatLoads(t *testing.T) {
 	schemas := compileSchema(t)
 	var good []Files

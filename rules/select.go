@@ -7,8 +7,8 @@ import (
 	"github.com/policyscan/policyscan/rules/glob"
 )
 
-// New returns a bundle of rules that were not loaded together: some rules of a bundle, the rules of two, or rules made
-// by hand. The globs must have passed glob.Check. The bundle shares the slices and has no SHA256.
+// New returns a bundle of rules that were not loaded together, such as a subset, the rules of two bundles, or rules
+// made in code. The globs must have passed glob.Check. The bundle shares the slices and has no SHA256.
 func New(enforced, deprecated []Rule) *Bundle {
 	b := &Bundle{Rules: enforced, Deprecated: deprecated}
 	for i := range b.Rules {
@@ -22,7 +22,7 @@ func New(enforced, deprecated []Rule) *Bundle {
 	return b
 }
 
-// Only returns a bundle with some of the enforced rules, and all else of this one but what it was loaded from.
+// Only returns the bundle with some of its enforced rules, and without its source.
 func (b *Bundle) Only(keep func(*Rule) bool) *Bundle {
 	var kept []Rule
 	for i := range b.Rules {
@@ -41,7 +41,7 @@ func (r *Rule) compile() {
 	r.exclude, r.fileExclude = glob.Compile(r.Exclude), glob.Compile(r.FileExclude)
 }
 
-// globs are those of a rule, matched with or without regard to letter case.
+// globs are the globs of a rule, matched with or without case.
 type globs struct {
 	set   *glob.Set
 	folds bool
@@ -61,36 +61,34 @@ func (g *globs) match(path string) bool {
 	return g.set.Match(path)
 }
 
-// Selects reports whether the rule, of a bundle that came from Load or New, is about the content of the file of that
-// path: the path matches any glob of Files and none of Excludes.
+// Selects reports whether the rule checks the content of the file at path: the path matches a glob of Files and none
+// of Excludes. The rule must come from Load or New.
 func (r *Rule) Selects(path string) bool { return r.files.match(path) && !r.excludes(path) }
 
-// Forbids reports whether there must be no file of that path: the path matches any glob of ForbiddenFiles and none of
+// Forbids reports whether the rule forbids a file at path: the path matches a glob of ForbiddenFiles and none of
 // Excludes.
 func (r *Rule) Forbids(path string) bool { return r.forbidden.match(path) && !r.excludes(path) }
 
 func (r *Rule) excludes(path string) bool { return r.exclude.Match(path) || r.fileExclude.Match(path) }
 
-// Selecting appends to into the indices in b.Rules of the rules that select path, in
-// order, and returns the longer slice. It is for asking about many paths: it allocates only if
-// into is too short, or the path is to be folded, and is safe for concurrent use.
+// Selecting appends to into the indices of the rules that select path, in order. It is safe for concurrent use, and
+// allocates only if into is too short or the path must be folded.
 func (b *Bundle) Selecting(path string, into []int) []int { return b.files.rules(path, into) }
 
-// SelectedBy appends to into the globs of Files because of which rules select path, in order.
+// SelectedBy appends to into the globs of Files that select path, in order.
 func (b *Bundle) SelectedBy(path string, into []GlobOf) []GlobOf {
 	return b.files.globs(path, into)
 }
 
-// A GlobOf is a glob of a rule: its place in the rule's list of them, and the rule's in the bundle.
+// A GlobOf is a glob of a rule: the rule's index in the bundle, and the glob's in its list.
 type GlobOf struct{ Rule, Glob int }
 
-// Forbidding appends to into the globs of ForbiddenFiles because of which there must be no file of that path, in order.
+// Forbidding appends to into the globs of ForbiddenFiles that forbid path, in order.
 func (b *Bundle) Forbidding(path string, into []GlobOf) []GlobOf {
 	return b.forbidden.globs(path, into)
 }
 
-// Requiring appends to into the globs of RequiredFiles that a file of that path answers, in order, if it is a regular
-// one and not empty.
+// Requiring appends to into the globs of RequiredFiles that a regular, non-empty file at path satisfies, in order.
 func (b *Bundle) Requiring(path string, into []GlobOf) []GlobOf {
 	return b.required.globs(path, into)
 }
@@ -100,9 +98,8 @@ func (b *Bundle) RequiresFiles() bool {
 	return slices.ContainsFunc(b.Rules, func(r Rule) bool { return len(r.RequiredFiles) > 0 })
 }
 
-// SelectingBeneath appends to into the indices of the rules that select the path
-// itself, or could select or forbid some path beneath it, were it a folder: of a submodule no
-// one knows what is in it. Where that is in doubt a rule is in; excludes are not asked.
+// SelectingBeneath appends to into the indices of the rules that select path, or could select or forbid some path
+// below it, as in a submodule with unknown content. If in doubt a rule is included; excludes are ignored.
 func (b *Bundle) SelectingBeneath(path string, into []int) []int {
 	for i := range b.Rules {
 		r := &b.Rules[i]
@@ -114,8 +111,8 @@ func (b *Bundle) SelectingBeneath(path string, into []int) []int {
 	return into
 }
 
-// TakenByFile appends to into the places in FileExcludes of those excludes of a rule file that take the path from an
-// enforced rule of that file, which would otherwise select or forbid it.
+// TakenByFile appends to into the indices in FileExcludes of the excludes that remove path from an enforced rule of
+// their file, which would otherwise select or forbid it.
 func (b *Bundle) TakenByFile(path string, into []int) []int {
 	for i, ofFile := range b.byFileExclude() {
 		if len(ofFile) > 0 && ofFile[0].fileExclude.Match(path) && slices.ContainsFunc(ofFile, func(r *Rule) bool {
@@ -127,7 +124,6 @@ func (b *Bundle) TakenByFile(path string, into []int) []int {
 	return into
 }
 
-// rulesOfExcludes returns the rules that each of FileExcludes narrows.
 func (b *Bundle) rulesOfExcludes() [][]*Rule {
 	all := make([][]*Rule, len(b.FileExcludes))
 	for i, e := range b.FileExcludes {
@@ -140,21 +136,21 @@ func (b *Bundle) rulesOfExcludes() [][]*Rule {
 	return all
 }
 
-// SameExcludes reports whether two rules exclude the same paths. A glob in the exclude of a file counts as one in that
-// of its rules, and one in both as one in either. The order counts only where neither file has an exclude.
+// SameExcludes reports whether two rules exclude the same paths. The exclude of a file counts as its rules' own, and
+// duplicates do not count. The order matters only if neither file has an exclude.
 func (r *Rule) SameExcludes(o *Rule) bool {
 	if len(r.FileExclude) == 0 && len(o.FileExclude) == 0 {
-		return slices.Equal(r.Exclude, o.Exclude) // of version 0.1, perhaps, where it always counted
+		return slices.Equal(r.Exclude, o.Exclude) // perhaps of version 0.1, where the order always mattered
 	}
 	set := func(globs []string) []string { return slices.Compact(slices.Sorted(slices.Values(globs))) }
 	return slices.Equal(set(r.Excludes()), set(o.Excludes()))
 }
 
-// SameItems reports whether two lists of items ask for the same. The name of one can depend on the version of its file.
+// SameItems reports whether two lists of items are equivalent. Names can differ with the version of the file.
 func SameItems(a, b []Item) bool { return slices.EqualFunc(a, b, Item.Means) }
 
-// Same reports whether two rules say the same, wherever they are: the exclude of a file counts as that of its rules,
-// and an item is the same by any name.
+// Same reports whether two rules are equivalent, regardless of their positions. The exclude of a file counts as its
+// rules' own, and the names of items do not count.
 func (r *Rule) Same(o Rule) bool {
 	return r.ID == o.ID && r.Type == o.Type && r.Title == o.Title &&
 		slices.Equal(r.Files, o.Files) && r.SameExcludes(&o) && r.PathCase == o.PathCase &&

@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// naive says which rules select a path, which globs forbid it, which require it, and which files' excludes take it, one
-// glob after another.
+// naive returns the rules that select a path, the globs that forbid or require it, and the files' excludes that remove
+// it, one glob after another.
 func naive(list []Rule, excludes []FileExclude, path string) (selected []int, forbidden, required []GlobOf, taken []int) {
 	matches := func(g, path string) bool { return glob.Compile([]string{g}).Match(path) }
 	lower := func(s string) string {
@@ -105,7 +105,7 @@ func TestSelectors(t *testing.T) {
 	})
 }
 
-// TestTogether: an id is one rule's, in all bundles that are enforced together.
+// TestTogether: an id is unique in all bundles that are enforced together.
 func TestTogether(t *testing.T) {
 	bundle := func(deprecated string, ids ...string) *Bundle {
 		var list []Rule

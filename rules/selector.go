@@ -8,29 +8,29 @@ import (
 	"github.com/policyscan/policyscan/rules/glob"
 )
 
-// A selector answers for all rules of a bundle at once which of their globs of one list match a path and are not
-// excluded: each distinct glob is matched once, however many rules have it.
+// A selector finds the globs of one list of all rules that match a path and are not excluded. It matches each distinct
+// glob once, however many rules have it.
 type selector struct {
-	lists    [2]globList // the globs as they are, and, of rules that ignore case, in lower case
-	exclude  *glob.Index // nil if there is none
-	excludes [][]int     // of each rule, the numbers of its Excludes
+	lists    [2]globList // the globs as written, and, for rules that ignore case, in lower case
+	exclude  *glob.Index // nil if no rule has one
+	excludes [][]int     // per rule, the numbers of its Excludes
 	scratch  sync.Pool   // of *matched
 }
 
 type globList struct {
-	index *glob.Index // nil if there is none
-	of    [][]GlobOf  // of each glob, by its number, where it is
-	rules [][]int     // and the rules that have it
+	index *glob.Index // nil if the list is empty
+	of    [][]GlobOf  // the rules and indices of each glob, by its number
+	rules [][]int     // the rules that have it
 }
 
 type matched struct {
 	globs, excluded, rules glob.Bits
 }
 
-// newSelector returns the selector of the globs of a kind of each rule.
+// newSelector returns the selector for one kind of glob.
 func newSelector(list []Rule, kind PartKind) *selector {
 	var sets [2][][]string
-	var rules [2][]int // that have them
+	var rules [2][]int // the rules of each list
 	var excluded [][]string
 	s := &selector{excludes: make([][]int, len(list))}
 	s.scratch.New = func() any { return new(matched) }
@@ -75,7 +75,7 @@ func (l *globList) fill(sets [][]string, rules []int) {
 	}
 }
 
-// match fills m with the globs of a list that match; it reports whether there is such a list.
+// match sets m to the matching globs of list k; it reports whether that list has globs.
 func (s *selector) match(k int, path string, m *matched) bool {
 	x := s.lists[k].index
 	switch {
@@ -88,7 +88,7 @@ func (s *selector) match(k int, path string, m *matched) bool {
 	return true
 }
 
-// rules appends the rules that have a glob that matches, in order.
+// rules appends the rules with a matching glob, in order.
 func (s *selector) rules(path string, into []int) []int {
 	m := s.scratch.Get().(*matched)
 	m.rules = m.rules.Cleared(len(s.excludes))
@@ -110,7 +110,7 @@ func (s *selector) rules(path string, into []int) []int {
 	return into
 }
 
-// globs appends the globs that match, in order.
+// globs appends the matching globs, in order.
 func (s *selector) globs(path string, into []GlobOf) []GlobOf {
 	if s.exclude == nil { // no rule has a glob
 		return into

@@ -11,26 +11,25 @@ import (
 	"github.com/policyscan/policyscan/rules/document"
 )
 
-// A stray is something in the folder of the rule files that is not read, and could be meant to be, or that is a rule
-// file.
+// A stray is an entry of the rules directory that is a rule file, or could be meant as one but is not read.
 type stray struct {
-	name string // from the bundle's folder
+	name string // from the bundle's directory
 	kind strayKind
-	what string // what it is, if it is not a file; "" for one
-	err  error  // why it cannot be looked at
+	what string // its kind; "" for a file
+	err  error  // why it cannot be inspected
 }
 
 type strayKind int
 
 const (
 	aStray    strayKind = iota // not read
-	namedFile                  // a rule file whose name says what it holds
-	otherFile                  // a rule file of a 0.2 bundle, and a stray in a 0.1 bundle
+	namedFile                  // a rule file with a fixed name
+	otherFile                  // a rule file of a 0.2 bundle, a stray in a 0.1 bundle
 )
 
 const maxListed = 10_000
 
-// straysOf returns those of a folder on disk, at any depth, in the order of their names. What is missing has none.
+// straysOf returns the strays of a directory on disk, at any depth, by name. A missing directory has none.
 func straysOf(fsys fs.FS) []stray {
 	var all []stray
 	listed := 0
@@ -52,13 +51,13 @@ func straysOf(fsys fs.FS) []stray {
 		}
 		return nil
 	})
-	if err != nil { // the functions above return none
+	if err != nil { // the callbacks above return no error
 		all = append(all, stray{name: path.Dir(BoundariesFile), err: err})
 	}
 	return all
 }
 
-// strayOf returns what is at a path below the rules folder, if it matters.
+// strayOf returns the stray at a path below the rules directory, if it is one.
 func strayOf(name string, mode fs.FileMode) (s stray, ok bool) {
 	switch {
 	case isNamed(name):
@@ -77,18 +76,18 @@ func namedFiles() []string {
 	return []string{BoundariesFile, InvariantsFile, DeprecatedFile, AllowancesFile}
 }
 
-// mayEnforce reports whether a rule file with that name could have rules that are enforced.
+// mayEnforce reports whether a rule file of that name could have enforced rules.
 func mayEnforce(name string) bool { return name != DeprecatedFile && name != AllowancesFile }
 
 func isNamed(name string) bool { return slices.Contains(namedFiles(), name) }
 
-// isOther reports whether a path in a bundle is that of a rule file with another name. A name that is a fixed
-// one but for letter case is not: some disks do not tell them apart.
+// isOther reports whether a path in a bundle is a rule file without a fixed name. A fixed name in another case does
+// not count: some disks ignore case.
 func isOther(name string) bool {
 	return path.Dir(name) == path.Dir(BoundariesFile) && strings.HasSuffix(name, ".yml") && !IsRuleFile(path.Base(name))
 }
 
-// MayBeRead reports whether a file at this path in a bundle is one that [Load] reads, if the bundle is of 0.2.
+// MayBeRead reports whether [Load] reads a file at this path in a 0.2 bundle.
 func MayBeRead(name string) bool { return isNamed(name) || isOther(name) }
 
 // LooksLikeRules reports whether a file of that name could be meant as a rule file.
@@ -97,14 +96,14 @@ func LooksLikeRules(name string) bool {
 	return ext == ".yml" || ext == ".yaml"
 }
 
-// IsRuleFile reports whether a file has a fixed name of a bundle's files, without a folder and however it is spelt.
+// IsRuleFile reports whether a base name is a fixed name of a bundle's files, in any case.
 func IsRuleFile(name string) bool {
 	return LooksLikeRules(name) && slices.ContainsFunc(namedFiles(), func(file string) bool {
 		return strings.EqualFold(strings.TrimSuffix(name, path.Ext(name)), strings.TrimSuffix(path.Base(file), ".yml"))
 	})
 }
 
-// mistake is the error that a stray is. A link is one whatever its name: it could lead to a folder of rules.
+// mistake returns the error about a stray. A symlink is always one: it could point to a directory of rules.
 func (s *stray) mistake(is02 bool) *document.Error {
 	e := &document.Error{Code: document.CodeUnread, File: s.name}
 	switch {

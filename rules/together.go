@@ -7,8 +7,8 @@ import (
 	"github.com/policyscan/policyscan/rules/document"
 )
 
-// Join returns the bundle of the rules and allowances of several: the boundaries of all in the order of the bundles,
-// then their invariants. One alone is returned as it is. No id may be in two of them; see [Together].
+// Join returns one bundle with the rules and allowances of several: the boundaries of all in the order of the bundles,
+// then their invariants. A single bundle is returned as it is. No id may be in two of them; see [Together].
 func Join(bundles ...*Bundle) *Bundle {
 	if len(bundles) == 1 {
 		return bundles[0]
@@ -34,15 +34,15 @@ func Join(bundles ...*Bundle) *Bundle {
 	return all
 }
 
-// Together is an error if the bundles of a run, which loaded, cannot be enforced together. A rule's id may be in one
-// of them only, deprecated rules included; one of them must have an enforced rule; and what [CheckAllowances] refuses.
+// Together fails if the loaded bundles of a run cannot be enforced together. A rule's id may be in only one of them,
+// deprecated rules included; one of them must have an enforced rule; and [CheckAllowances] must pass.
 //
-// It names bundles by their numbers in the order given, from 1: their names would make the verdict depend on the
-// current folder. A bundle that is nil has no ids, and is not missed.
+// Errors number the bundles in the order given, from 1: their names would make the verdict depend on the current
+// directory. A nil bundle is ignored.
 func Together(bundles []*Bundle) error {
 	mistakes := distinct(bundles)
 	if none := enforced(bundles); none != nil {
-		return append(mistakes, none) // and no rule that an allowance could be for
+		return append(mistakes, none) // without rules, no allowance can be valid
 	}
 	refused, _ := CheckAllowances(bundles)
 	if mistakes = append(mistakes, refused...); len(mistakes) == 0 {
@@ -53,7 +53,7 @@ func Together(bundles []*Bundle) error {
 
 func distinct(bundles []*Bundle) document.Errors {
 	var mistakes document.Errors
-	first := map[string]int{} // the bundle that has an id
+	first := map[string]int{} // the bundle of each id
 	for i, b := range bundles {
 		if b == nil || len(bundles) == 1 {
 			continue
@@ -78,7 +78,7 @@ func distinct(bundles []*Bundle) document.Errors {
 	return mistakes
 }
 
-// enforced refuses bundles that have no rule to enforce. [Load] has refused those of 0.1.
+// enforced refuses bundles without any enforced rule. [Load] already refuses those of 0.1.
 func enforced(bundles []*Bundle) *document.Error {
 	isBundle := func(b *Bundle) bool { return b != nil }
 	hasRules := func(b *Bundle) bool { return b != nil && len(b.Rules) > 0 }
@@ -100,10 +100,10 @@ func enforced(bundles []*Bundle) *document.Error {
 	}
 }
 
-// CheckAllowances compares the allowances of the bundles of a run with the rules of all of them. An entry for a rule
-// that no bundle has, or that says "allowances: never", is an error; with several bundles it is a note on the bundle,
-// since another one may have dropped the rule, and the entry allows nothing. One for a deprecated rule is neither. Of
-// several entries for a rule the first is named. notes has an item for each of the bundles, some of which may be nil.
+// CheckAllowances compares the allowances of the bundles of a run with all of their rules. An entry is an error if its
+// rule has "allowances: never" or is in no bundle. With several bundles, a missing rule is only a note, since another
+// bundle may have dropped it, and the entry allows nothing. Deprecated rules are fine. Of several entries for a rule,
+// only the first is reported. notes has an element per bundle, of which some may be nil.
 func CheckAllowances(bundles []*Bundle) (mistakes document.Errors, notes [][]document.Note) {
 	c := allowanceCheck{never: map[string]bool{}, budget: 20_000}
 	for _, b := range bundles {
@@ -138,7 +138,7 @@ func CheckAllowances(bundles []*Bundle) (mistakes document.Errors, notes [][]doc
 	return mistakes, notes
 }
 
-// AllowanceNote returns a note on an entry of Allowances, at its file.
+// AllowanceNote returns a note on entry i of Allowances.
 func (b *Bundle) AllowanceNote(i int, text string) document.Note {
 	a := &b.Allowances[i]
 	n := document.Note{File: AllowancesFile, Line: a.Line, Column: a.Column, Rule: a.Rule, Text: text}
@@ -148,7 +148,7 @@ func (b *Bundle) AllowanceNote(i int, text string) document.Note {
 	return n
 }
 
-// allowanceNotes returns what in the entries alone is often a mistake.
+// allowanceNotes returns the lint notes about the entries alone.
 func (b *Bundle) allowanceNotes() []document.Note {
 	var notes []document.Note
 	for i, a := range b.Allowances {
@@ -166,12 +166,12 @@ func (b *Bundle) allowanceNotes() []document.Note {
 }
 
 type allowanceCheck struct {
-	never  map[string]bool // of each rule, deprecated ones included
-	ids    []string        // of the enforced ones
-	budget int             // how many ids may still be compared: with 10,000 rules and entries it would take minutes
+	never  map[string]bool // per rule, deprecated ones included
+	ids    []string        // of the enforced rules
+	budget int             // remaining comparisons of ids: 10,000 rules and entries would take minutes
 }
 
-// refused returns what is wrong with the rules that a bundle's entries are for, in the order of the file.
+// refused returns the errors about the rules of a bundle's entries, in file order.
 func (c *allowanceCheck) refused(b *Bundle, several bool) document.Errors {
 	var order []int // the first entry of each rule
 	count := map[string]int{}

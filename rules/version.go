@@ -7,16 +7,16 @@ import (
 	"github.com/policyscan/policyscan/rules/document"
 )
 
-// The key of a rule file that says its version, and the one version that says so. A file without it is one of 0.1.
+// The version key of a rule file, and its only value. A file without it is version 0.1.
 const (
 	versionKey = "bundle"
 	version02  = "0.2"
 )
 
-// means02 reports whether a file says its version, or misspells the key. What is read of it then is read as 0.2, which
-// has all that 0.1 has: a mistake in the version is one mistake.
+// means02 reports whether a file has the version key, or misspells it. It is then read as 0.2, which includes 0.1, so
+// that a mistake in the version is only one mistake.
 func means02(doc *document.YAML, text []byte) bool {
-	if doc.Root == nil { // it is not YAML, and a line of it must do
+	if doc.Root == nil { // not YAML: look for the line
 		return bytes.HasPrefix(text, []byte(versionKey+":")) || bytes.Contains(text, []byte("\n"+versionKey+":"))
 	}
 	return document.IsMapping(doc.Root) && doc.Has(doc.Root, document.Level{}, versionKey)
@@ -40,8 +40,8 @@ func (f *ruleFile) checkVersion(e document.Entry) {
 	}
 }
 
-// checkBoundaries refuses a bundle in which a file is of 0.2, or holds allowances, and the first of them is not. A file
-// that says another version has an error of its own, which may be that there should be no version.
+// checkBoundaries refuses a bundle with a 0.2 file or allowances whose boundaries.yml is 0.1. A file with another
+// version has its own error, perhaps that it must not have one.
 func (l *loader) checkBoundaries() {
 	if f := l.files; len(f) == 0 || f[0].name != BoundariesFile || f[0].is02 {
 		return
@@ -59,7 +59,7 @@ func (l *loader) checkBoundaries() {
 	l.batch.Errors = append(l.batch.Errors, e)
 }
 
-// noVersion is the error that a file of a 0.2 bundle, whose name does not say what it holds, does not say it either.
+// noVersion returns the error about a file of a 0.2 bundle that has neither a fixed name nor a version.
 func (f *ruleFile) noVersion() *document.Error {
 	return &document.Error{
 		Code: document.CodeValue, File: f.name,

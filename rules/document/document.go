@@ -1,13 +1,13 @@
-// Package document reads files of rules strictly: nothing in them is silently ignored, and all mistakes of a file are
-// reported at once, each with its line and column and with what to do about it.
+// Package document reads files of rules strictly: nothing is silently ignored, and all mistakes of a file are reported
+// at once, each with its line, its column and the fix.
 //
-// A [Source] is the text of a file. [Source.YAML] makes a [YAML] of it, whose methods read one value each: a bundle's
-// rule files and the YAML dialects of call rules are read with them. Readers of files that are not YAML make their
-// errors with [Source.Error], so that all look the same: an [Error] has one of the codes below, and [Errors] are all
-// of them. A [Note] is about something that loads but is often a mistake.
+// A [Source] is the text of a file. [Source.YAML] returns it as a [YAML], whose methods read one value each, for a
+// bundle's rule files and the YAML dialects of call rules. Readers of other formats make their errors with
+// [Source.Error], so that all errors look alike. An [Error] has one of the codes below. A [Note] is about something
+// valid that is often a mistake.
 //
-// A reader asks for the value of each key, and goes on whatever it gets: what was refused reads as if it were missing,
-// and is not reported again.
+// A reader reads the value of each key and continues after an error: a refused value counts as missing, and is not
+// reported again.
 //
 //	m := doc.Mapping(doc.Root, "the file", form, document.Level{Required: []string{"rules"}})
 //	for _, item := range doc.List(m.At("rules")) {
@@ -18,14 +18,14 @@
 //
 // # What is refused
 //
-// The text is UTF-8, perhaps after a byte order mark, with LF or CRLF, and is one YAML document. Anchors, aliases,
-// merge keys, tags, directives, keys that are not strings and keys that occur twice are refused everywhere. A string
-// is read as it is written, whatever type YAML would give it: an unquoted 0777 is "0777", which is noted.
+// The text must be UTF-8, with LF or CRLF and an optional BOM, and one YAML document. Anchors, aliases, merge keys,
+// tags, directives, keys that are not strings and keys that occur twice are refused everywhere. A string is read as it
+// is written, whatever type YAML would give it: an unquoted 0777 is "0777", which is noted.
 //
 // # Limits
 //
-// A file has at most [MaxFileBytes], lists and mappings are at most 100 deep, and an id has at most 200 bytes. After
-// 10,000 mistakes the search for more ends, with an error that says so.
+// A file has at most [MaxFileBytes], lists and mappings are at most 100 deep, and an id has at most 200 bytes. Reading
+// stops after 10,000 mistakes, with an error that says so.
 package document
 
 import (
@@ -35,59 +35,58 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Limits of files of rules. What is over a limit is an error, never skipped.
+// Limits of files of rules. Exceeding one is an error.
 const (
-	MaxFileBytes    = 4 << 20  // of one file
+	MaxFileBytes    = 4 << 20  // of a file
 	MaxRules        = 10_000   // of all files that are read together
 	MaxPatternBytes = 64 << 10 // of one pattern
-	maxIDBytes      = 200      // of an id: it is in every violation
+	maxIDBytes      = 200      // of an id, which is in every violation
 	maxDepth        = 100      // of nested lists and mappings
-	MaxErrors       = 10_000   // mistakes that are reported for one batch; as many notes on its YAML
+	MaxErrors       = 10_000   // reported mistakes of a batch; also the limit of its YAML notes
 )
 
-// A YAML is a file of rules that is YAML. Its methods read the values that they are given, and report what they
-// refuse, so that a reader can go on and [YAML.Errors] has all mistakes of the file. What was refused once is not
-// reported again: it reads as if it were missing.
+// A YAML is a file of rules in YAML. Its methods read the given values and report mistakes; a reader can go on, since
+// [YAML.Errors] has all mistakes of the file. A refused value counts as missing, and is not reported again.
 type YAML struct {
-	Root *yaml.Node // nil if there is nothing to walk; Errors says why
+	Root *yaml.Node // nil if unreadable; see Errors
 
 	batch  *Batch
 	form   Form
 	name   string
-	text   []byte // as read, without a byte order mark
-	lines  []int  // where each line of text begins: 0-based bytes
-	ascii  bool   // each character is a byte
-	cursor cursor // of the place that was asked for last
+	text   []byte // without a BOM
+	lines  []int  // the byte offset of each line of text
+	ascii  bool   // all characters are ASCII
+	cursor cursor // at the last position that was looked up
 	errs   []*Error
-	early  int                 // how many of errs were found before the walk
-	bad    map[*yaml.Node]bool // what was refused already and is not read
-	rule   string              // the id of the rule being read, once it is known to be valid
+	early  int                 // number of errs from before the walk
+	bad    map[*yaml.Node]bool // refused values
+	rule   string              // the current rule's id, once it is known to be valid
 }
 
-// A Form is how a kind of file is written, as far as the words of a [YAML] depend on it.
+// A Form describes one kind of file, for the messages of a [YAML].
 type Form struct {
-	File     string            // how the whole is written, for a file that is empty
-	Keys     map[string]string // how a key is written, as "write ..." says it; "key: …" for one that is not there
+	File     string            // an example of a whole file
+	Keys     map[string]string // how "write ..." shows a key; "key: …" if not set
 	Mappings []string          // keys of lists whose items are mappings
-	Levels   []Level           // where an unknown key could belong instead
+	Levels   []Level           // other levels where an unknown key could belong
 	Closed   bool              // keys that begin with "x-" are unknown, too
 
-	// Patterns are keys of strings that are searched for. They and those of Verbatim must be exactly what is meant:
-	// where YAML joins the lines of an unquoted string, or ends it before a comment, that is noted.
+	// Patterns are keys of strings that are searched for. In their values, and those of Verbatim, each byte counts: a
+	// note reports where YAML joins the lines of an unquoted string, or ends it before a comment.
 	Patterns, Verbatim []string
 }
 
-// An Entry is a key of a mapping and its value, or an item of the list that is that value.
+// An Entry is a key of a mapping with its value, or an item of the list that is the value.
 type Entry struct {
-	Key, Value *yaml.Node // both nil if the key is not there
-	Required   bool       // the key must be there
+	Key, Value *yaml.Node // both nil if the key is missing
+	Required   bool       // the key is required
 	isItem     bool
 }
 
-// Entries are what a mapping has of the keys that are known: one for each that is there, in the order of the file.
+// Entries are the known keys of a mapping, in file order.
 type Entries []Entry
 
-// At returns the entry of a key; the zero Entry if the key is not there.
+// At returns the entry of a key; the zero Entry if it is missing.
 func (all Entries) At(key string) Entry {
 	for _, e := range all {
 		if e.Key.Value == key {
@@ -97,32 +96,32 @@ func (all Entries) At(key string) Entry {
 	return Entry{}
 }
 
-// A Place is a position in a file: both 1-based, the column in bytes; 0 is unknown.
+// A Place is a position in a file: 1-based, the column in bytes; 0 is unknown.
 type Place struct{ Line, Column int }
 
-// A Spot is a place in a file and the text there, as [Error.Source] returns it. The zero Spot is unknown.
+// A Spot is a position and the text around it, as [Error.Source] returns it. The zero Spot is unknown.
 type Spot struct {
 	Place
 	source string
 	caret  int
 }
 
-// Error returns e with the place and the text of the spot.
+// Error returns e with the position and the text of the spot.
 func (s Spot) Error(e Error) *Error {
 	e.Line, e.Column, e.source, e.caret = s.Line, s.Column, s.source, s.caret
 	return &e
 }
 
-// A Batch is several files that are read one after the other, such as those of a bundle: an id is in one of them
-// only, and the limits on mistakes and notes are for all of them. The zero Batch is empty.
+// A Batch is several files that are read one after the other, such as a bundle's. Ids are unique in it, and the limits
+// on mistakes and notes are for all of its files. The zero Batch is empty.
 type Batch struct {
-	Errors Errors // of the files that were added, and others
+	Errors Errors // of the files added so far, and others
 	Notes  []Note
 	full   bool // MaxErrors was reached
 	ids    map[string]firstID
 }
 
-// YAML reads the text as one YAML document.
+// YAML parses the text as one YAML document.
 func (s *Source) YAML(form Form) *YAML { return new(Batch).YAML(s, form) }
 
 // YAML reads a text as one YAML document, the next file of the batch.
@@ -143,13 +142,13 @@ func (b *Batch) YAML(s *Source, form Form) *YAML {
 // Reform replaces the form of the file, for one whose form depends on what is in it.
 func (d *YAML) Reform(form Form) { d.form = form }
 
-// Add adds the errors of a file of the batch, once it is read.
+// Add adds the errors of a file, once it is read.
 func (b *Batch) Add(d *YAML) {
 	sortErrors(d.errs)
 	b.Errors = append(b.Errors, d.errs...)
 }
 
-// Errors returns an [Errors] of all that was refused, by line and column; nil if nothing was.
+// Errors returns the mistakes as an [Errors], by line and column, or nil.
 func (d *YAML) Errors() error {
 	if len(d.errs) == 0 {
 		return nil
@@ -158,16 +157,16 @@ func (d *YAML) Errors() error {
 	return Errors(d.errs)
 }
 
-// Mistakes returns how many mistakes were found in the file so far.
+// Mistakes returns the number of mistakes in the file so far.
 func (d *YAML) Mistakes() int { return len(d.errs) }
 
-// Full reports whether there are so many mistakes that no more are looked for.
+// Full reports whether MaxErrors was reached.
 func (d *YAML) Full() bool { return d.batch.full }
 
-// Notes returns what loads and other readers of YAML, or people, would take for something else.
+// Notes returns notes on valid values that other YAML readers, or users, would read differently.
 func (d *YAML) Notes() []Note { return d.batch.Notes }
 
-// Fail refuses a value, at the place where it begins.
+// Fail refuses a value, at its position.
 func (d *YAML) Fail(code string, n *yaml.Node, found, fix string) {
 	d.fail(code, d.Place(n), found, fix)
 }
@@ -189,16 +188,16 @@ func (d *YAML) fail(code string, at Place, found, fix string) {
 	d.errs = append(d.errs, e)
 }
 
-// Spot returns where a value begins, with the text there.
+// Spot returns the position of a value, with the text there.
 func (d *YAML) Spot(n *yaml.Node) Spot {
 	s := Spot{Place: d.Place(n)}
 	s.source, s.caret = around(d.line(s.Line), s.Column)
 	return s
 }
 
-// Mapping reads the keys of a mapping. What is unknown, missing or not a mapping is reported; those that begin with
-// "x-" are free, unless the form is closed. It returns nil if n is something else. what is n's name in messages, with
-// its article, and form is how it is written. A level without a name has this one.
+// Mapping reads the keys of a mapping. It reports unknown and missing keys, and returns nil if n is not a mapping.
+// Keys that begin with "x-" are ignored, unless the form is closed. what is n's name in messages, with its article;
+// form shows how to write it. They are also the defaults of a level without a name.
 func (d *YAML) Mapping(n *yaml.Node, what, form string, l Level) Entries {
 	if d.bad[n] {
 		return nil
@@ -229,8 +228,7 @@ func (d *YAML) Mapping(n *yaml.Node, what, form string, l Level) Entries {
 	return entries
 }
 
-// Find returns the entry of a key, before its mapping is read or besides; false if it is not there, or n is not a
-// mapping.
+// Find returns the entry of a key without reading its mapping; false if it is missing, or n is not a mapping.
 func (d *YAML) Find(n *yaml.Node, key string) (Entry, bool) {
 	for i := 0; n.Kind == yaml.MappingNode && i < len(n.Content); i += 2 {
 		if k := n.Content[i]; k.Value == key && !d.bad[k] {
@@ -240,8 +238,8 @@ func (d *YAML) Find(n *yaml.Node, key string) (Entry, bool) {
 	return Entry{}, false
 }
 
-// Fields reads a mapping whose keys are for the writer to choose, in the order of the file; false if n is
-// something else. what and form are those of Mapping.
+// Fields reads a mapping with arbitrary keys, in file order; false if n is not a mapping. what and form are as in
+// Mapping.
 func (d *YAML) Fields(n *yaml.Node, what, form string) ([]Entry, bool) {
 	switch {
 	case d.bad[n]:
@@ -259,8 +257,7 @@ func (d *YAML) Fields(n *yaml.Node, what, form string) ([]Entry, bool) {
 	return all, true
 }
 
-// Items reads the items of a list, which may be empty; false if it is something else. what and form are
-// those of Mapping.
+// Items reads the items of a list, which may be empty; false if it is not a list. what and form are as in Mapping.
 func (d *YAML) Items(e Entry, what, form string) ([]Entry, bool) {
 	switch {
 	case d.bad[e.Value]:
@@ -280,7 +277,7 @@ func (e Entry) items() []Entry {
 	return all
 }
 
-// Empty reports whether a value is none: nothing, "~" or an unquoted null, and not refused yet.
+// Empty reports whether a value is empty, "~" or an unquoted null, and not refused yet.
 func (d *YAML) Empty(n *yaml.Node) bool { return !d.bad[n] && isNull(n) }
 
 // IsList reports whether a value is a list.

@@ -8,13 +8,13 @@ import (
 	"unicode/utf8"
 )
 
-// The codes of a bundle's errors. They are stable: scripts may depend on them.
+// The codes of a bundle's errors. Scripts may depend on them, so they are stable.
 const (
-	CodeMissing   = "E_POLICY_MISSING"   // no bundle, or a rule file that must be there is not
+	CodeMissing   = "E_POLICY_MISSING"   // no bundle, or a required rule file is missing
 	CodeRead      = "E_POLICY_READ"      // a rule file that is not a regular file or cannot be read
-	CodeUnread    = "E_POLICY_UNREAD"    // a file in the rule files' folder that looks like one and is not read
-	CodeTwo       = "E_POLICY_TWO"       // two bundles where there can be one, or an id that two bundles have
-	CodePin       = "E_POLICY_PIN"       // a bundle that is not the one of --policy-sha256
+	CodeUnread    = "E_POLICY_UNREAD"    // a file in the rules directory that looks like a rule file and is not read
+	CodeTwo       = "E_POLICY_TWO"       // two bundles where only one may be, or an id in two bundles
+	CodePin       = "E_POLICY_PIN"       // the bundle does not match --policy-sha256
 	CodeEmpty     = "E_POLICY_EMPTY"     // a rule file without content: empty, comments only, null, {}
 	CodeNoRules   = "E_NO_RULES"         // no enforced rule in the whole bundle
 	CodeSyntax    = "E_POLICY_SYNTAX"    // not UTF-8 with LF or CRLF, not YAML, or YAML that a bundle may not use
@@ -29,9 +29,9 @@ const (
 
 // An Error is one mistake of a bundle.
 type Error struct {
-	Code   string // one of the Code constants
-	Bundle string // what leads a person to File, such as ".policyscan/" or "HEAD:.policyscan/"; not in Error's text
-	File   string // the rule file within the bundle; a folder where there is no file
+	Code   string
+	Bundle string // the prefix of File for display, such as ".policyscan/" or "HEAD:.policyscan/"; not in Error's text
+	File   string // the rule file within the bundle; a directory if there is no file
 	Line   int    // 1-based; 0: the file as a whole
 	Column int    // 1-based, in bytes of the line, a byte order mark not counted; 0: unknown
 	Rule   string // the rule's id, if it has a valid one
@@ -39,11 +39,11 @@ type Error struct {
 	Fix    string // what to do about it
 
 	source string // the part of the line around Column
-	caret  int    // 0-based byte of source that Column means; -1: none
+	caret  int    // the 0-based byte of Column in source, or -1
 }
 
-// Error returns "rules/boundaries.yml:4:25: rule "TF-NET-001": what was found; what
-// to do", with position and rule only where they are known.
+// Error returns "rules/boundaries.yml:4:25: rule "TF-NET-001": what was found; what to do". Position and rule are
+// optional.
 func (e *Error) Error() string {
 	if e.File == "" {
 		return e.What()
@@ -51,7 +51,7 @@ func (e *Error) Error() string {
 	return e.position() + ": " + e.What()
 }
 
-// Place returns the file as a person opens it, with its line and column as far as they are known; "" without a file.
+// Place returns the file with its Bundle prefix, line and column, if known; "" without a file.
 func (e *Error) Place() string {
 	if e.File == "" {
 		return ""
@@ -69,11 +69,11 @@ func (e *Error) position() string {
 	return fmt.Sprintf("%s:%d:%d", e.File, e.Line, e.Column)
 }
 
-// Source returns the line of the file as it was when it was read, of a long one the part around the column, and the
-// byte of it that the column means: 0-based, -1 if there is no column. It returns "" if the error is not about a line.
+// Source returns the line of the file, shortened around the column if it is long, and the column's 0-based byte in it,
+// or -1. It returns "" if the error is not about a line.
 func (e *Error) Source() (line string, caret int) { return e.source, e.caret }
 
-// What returns the text of Error without the place: the rule, what was found, what to do.
+// What returns the text of Error without the position.
 func (e *Error) What() string {
 	var b strings.Builder
 	if e.Rule != "" {
@@ -86,11 +86,11 @@ func (e *Error) What() string {
 	return b.String()
 }
 
-// Errors are all mistakes of a bundle, at least one: those of the boundaries, of the
-// invariants, of the deprecated rules, each by line and column.
+// Errors are all mistakes of a bundle, at least one: of the boundaries, of the invariants, of the deprecated rules,
+// each by line and column.
 type Errors []*Error
 
-// Error returns the errors, a line for each.
+// Error returns the errors, one per line.
 func (list Errors) Error() string {
 	lines := make([]string, len(list))
 	for i, e := range list {
@@ -99,7 +99,7 @@ func (list Errors) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// In returns the errors with what leads a person to the bundle that they are in, before what led there already.
+// In returns the errors with bundle before each Bundle prefix.
 func (list Errors) In(bundle string) Errors {
 	out := make(Errors, len(list))
 	for i, e := range list {
@@ -116,16 +116,16 @@ func sortErrors(list []*Error) {
 	})
 }
 
-// shownBytes is about how much of a long line is kept on each side of an error.
+// shownBytes is roughly the number of bytes kept of a long line on each side of an error.
 const shownBytes = 80
 
-// Quoted shows a text of a file of rules within a message: quoted, escaped and, if it is very long, cut.
+// Quoted returns a string for a message: quoted, escaped and, if it is very long, cut.
 func Quoted(s string) string {
 	cut, end := Cut(s)
 	return fmt.Sprintf("%q", cut) + end
 }
 
-// Cut returns what a message shows of a text, and "…" if that is not all.
+// Cut returns the part of a string that a message shows, and "…" if it is cut.
 func Cut(s string) (cut, end string) {
 	if len(s) <= 2*shownBytes {
 		return s, ""

@@ -11,7 +11,7 @@ import (
 	"github.com/policyscan/policyscan/internal/cputime"
 )
 
-// The tests of this file are named by the rows of the project's table of faults.
+// The tests of this file are named after the rows of the project's table of faults.
 
 const good = "rules:\n  - {id: GOOD, title: t}\n"
 
@@ -147,7 +147,7 @@ func TestFault_084_Encodings(t *testing.T) {
 	}
 }
 
-// TestPlace: what leads to a bundle is a part of the place, and none of the text, which is the same everywhere.
+// TestPlace: the bundle's prefix is part of the place, but not of the text, which is the same everywhere.
 func TestPlace(t *testing.T) {
 	e := &Error{File: "rules/boundaries.yml", Line: 4, Column: 25, Rule: "A", Found: "found", Fix: "fix"}
 	text := e.Error()
@@ -164,7 +164,7 @@ func TestPlace(t *testing.T) {
 	}
 }
 
-// TestQuoted: a text is shown whole up to 160 bytes, and cut between two characters.
+// TestQuoted: a string is shown whole up to 160 bytes, and cut between two characters.
 func TestQuoted(t *testing.T) {
 	for text, want := range map[string]string{
 		"a\n": `"a\n"`, strings.Repeat("a", 160): `"` + strings.Repeat("a", 160) + `"`, strings.Repeat("a", 161): `"` +
@@ -176,14 +176,14 @@ func TestQuoted(t *testing.T) {
 	}
 }
 
-// refused returns what is wrong with a text before its walk.
+// refused returns the mistakes in a text before its walk.
 func refused(text string) Errors {
 	var errs Errors
 	errors.As((&Source{Name: "f.yml", Text: []byte(text)}).YAML(Form{}).Errors(), &errs)
 	return errs
 }
 
-// TestLineOfSyntaxErrors: the line is where the text stops being YAML, wherever yaml.v3 puts it.
+// TestLineOfSyntaxErrors: the line is where the text stops being valid YAML, wherever yaml.v3 reports it.
 func TestLineOfSyntaxErrors(t *testing.T) {
 	for content, line := range map[string]int{
 		"rules:\n  - id: a\n   title: b\n":                               3,
@@ -202,7 +202,7 @@ func TestLineOfSyntaxErrors(t *testing.T) {
 			t.Errorf("%.80q: %v; want line %d", content, errs, line)
 		}
 	}
-	// Where no line ends a text that is YAML, not far from it, or the file is large, yaml.v3 says about where.
+	// If no prefix near the reported line is valid YAML, or the file is large, the line is yaml.v3's.
 	comments := strings.Repeat("# a comment\n", maxProbeBytes/12-2)
 	large := func(more int) string {
 		return "#" + strings.Repeat("c", maxProbeBytes+more-len(comments)-len("#\nrules: ]\n")) + "\n" + comments +

@@ -11,27 +11,27 @@ import (
 
 // A Level is a kind of mapping in a file, and its keys.
 type Level struct {
-	Name     string // as messages call it, with its article
+	Name     string // in messages, with its article
 	Required []string
 	Optional []string
-	Wrong    map[string]Wrong // keys that count as another one, by their names
+	Wrong    map[string]Wrong // keys that count as other ones
 }
 
-// A Wrong is a key that is written in place of another one, which is then not missing.
+// A Wrong is a key that was written instead of another one, which then does not count as missing.
 type Wrong struct {
 	For        string // the key that it counts as
-	Found, Fix string // what to say of it, if it is none of the level's keys
+	Found, Fix string // the message, if the level does not have the key
 }
 
 func (l Level) keys() []string { return append(slices.Clone(l.Required), l.Optional...) }
 
-// has reports whether a key is one of the level's, and whether it is required.
+// has reports whether the level has a key, and whether it is required.
 func (l Level) has(key string) (is, required bool) {
 	required = slices.Contains(l.Required, key)
 	return required || slices.Contains(l.Optional, key), required
 }
 
-// Misplaced refuses a value because it is of another kind than it must be. what and form are those of Mapping.
+// Misplaced refuses a value of the wrong kind. what and form are as in Mapping.
 func (d *YAML) Misplaced(n *yaml.Node, what, form string) {
 	code, found := CodeType, what+" is "+kindName(n)
 	if isNull(n) {
@@ -40,13 +40,13 @@ func (d *YAML) Misplaced(n *yaml.Node, what, form string) {
 	d.fail(code, d.Place(n), found, "write "+form)
 }
 
-// isOwn reports whether a key is one of the writer's own, which nobody reads.
+// isOwn reports whether a key is the author's own, which is ignored.
 func (d *YAML) isOwn(key string) bool {
 	return strings.HasPrefix(key, "x-") && !d.form.Closed
 }
 
-// Has reports whether n has a key of a level, even if it was refused or misspelt: its absence would
-// be the same mistake a second time. Another key of the level is not a misspelling.
+// Has reports whether n has a key of a level, even refused or misspelt: its absence would be the same mistake again.
+// Another key of the level is not a misspelling.
 func (d *YAML) Has(n *yaml.Node, l Level, key string) bool {
 	keys := l.keys()
 	for i := 0; i < len(n.Content); i += 2 {
@@ -61,7 +61,7 @@ func (d *YAML) Has(n *yaml.Node, l Level, key string) bool {
 	return false
 }
 
-// KeyForm shows how a key is written.
+// KeyForm shows how to write a key.
 func (d *YAML) KeyForm(key string) string {
 	if form := d.form.Keys[key]; form != "" {
 		return form
@@ -69,7 +69,7 @@ func (d *YAML) KeyForm(key string) string {
 	return fmt.Sprintf("%q", key+": …")
 }
 
-// maxKeyBytes is the length above which an unknown key is not compared with the known ones.
+// maxKeyBytes is the length up to which an unknown key is compared with the known ones.
 const maxKeyBytes = 64
 
 func (d *YAML) unknownKey(key string, l Level) (found, fix string) {
@@ -98,8 +98,8 @@ func (d *YAML) unknownKey(key string, l Level) (found, fix string) {
 	return found, "the key is " + l.Required[0] + own
 }
 
-// Nearest returns the word that key was most likely meant to be: equal but for case and
-// separators, or at most a third of its letters away. It returns "" if there is none, or if key is very long.
+// Nearest returns the word that key was most likely meant to be: equal except for case and separators, or with at most
+// a third of its letters different. It returns "" if no word is near, or if key is very long.
 func Nearest(key string, words []string) string {
 	if len(key) > maxKeyBytes {
 		return ""
@@ -151,7 +151,7 @@ func distance(a, b string) int {
 	return rows[(len(a)+1)%3][len(b)]
 }
 
-// isNull reports whether n is the absence of a value: nothing, "~" or an unquoted null.
+// isNull reports whether n is empty, "~" or an unquoted null.
 func isNull(n *yaml.Node) bool {
 	return n.Kind == yaml.ScalarNode && n.Tag == "!!null" && n.Style == 0
 }

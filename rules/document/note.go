@@ -11,7 +11,7 @@ import (
 	"github.com/policyscan/policyscan/internal/late"
 )
 
-// A Note is about something that loads, but is often a mistake.
+// A Note is about something valid that is often a mistake.
 type Note struct {
 	File   string // the rule file within the bundle
 	Line   int    // 1-based; 0: unknown
@@ -20,13 +20,13 @@ type Note struct {
 	Text   string // what it means and what to write instead
 }
 
-// String returns the note as Error.Error returns an error.
+// String returns the note in the format of Error.Error.
 func (n Note) String() string {
 	e := Error{File: n.File, Line: n.Line, Column: n.Column, Rule: n.Rule, Found: n.Text}
 	return e.Error()
 }
 
-// noteText notes a string that other readers of YAML, or people, would read as something else.
+// noteText notes a string that other YAML readers, or users, would read differently.
 func (d *YAML) noteText(e Entry, at Place) {
 	n := e.Value
 	note := func(text string) { d.note(at, text) }
@@ -65,12 +65,12 @@ func (d *YAML) note(at Place, text string) {
 	}
 }
 
-// isAmbiguous reports whether a string that is not empty is [ambiguous]. Few need the expression.
+// isAmbiguous reports whether a non-empty string is [ambiguous]. It rarely runs the regex.
 func isAmbiguous(text string) bool {
 	return (len(text) <= len("off") || strings.IndexByte("+-0123456789", text[0]) >= 0) && ambiguous().MatchString(text)
 }
 
-// ambiguous are the unquoted strings that YAML 1.1 reads as truth values or numbers, and YAML
-// 1.2 as text, or the other way round.
+// ambiguous are the unquoted strings that YAML 1.1 reads as booleans or numbers, and YAML 1.2 as strings, or the other
+// way round.
 var ambiguous = late.Regexp(`^(?:[yYnN]|[yY]es|YES|[nN]o|NO|[oO]n|ON|[oO]ff|OFF|` +
 	`[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?|0[0-9_]+)$`)

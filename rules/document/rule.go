@@ -7,22 +7,22 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Begin reads the id of the rule n, which is unique in the document, and names it in the errors up to the next Begin.
+// Begin reads the id of the rule n, which is unique in the document, and names it in errors until the next Begin.
 func (d *YAML) Begin(n *yaml.Node) { d.BeginAbout(n, "id") }
 
-// BeginAbout is Begin for something that is about a rule, whose id is at this key.
+// BeginAbout is Begin for an entry about a rule, with the rule's id at this key.
 func (d *YAML) BeginAbout(n *yaml.Node, key string) {
 	d.rule = ""
 	if n.Kind != yaml.MappingNode {
 		return
 	}
-	// It is known here, so that the messages before it in the file can name it as well.
+	// Set early, so that messages about lines before it can name it as well.
 	if id := d.peek(n, key); idMistake(id) == "" {
 		d.rule = id
 	}
 }
 
-// BeginNamed is Begin for rules that have a name, which may be of several words and there twice, by this key.
+// BeginNamed is Begin for rules with a name at this key. Names may have several words and need not be unique.
 func (d *YAML) BeginNamed(n *yaml.Node, key string) {
 	d.rule = ""
 	if n.Kind == yaml.MappingNode {
@@ -30,8 +30,8 @@ func (d *YAML) BeginNamed(n *yaml.Node, key string) {
 	}
 }
 
-// End ends the rule that [YAML.Begin] began, the first of these; the others follow it in the file. The errors of its
-// lines that were found before the walk get its name then, too.
+// End ends the rule list[0] that [YAML.Begin] began; the others follow it in the file. It names the rule in the errors
+// that were found in its lines before the walk.
 func (d *YAML) End(list []Entry) {
 	begin, end := list[0].Value.Line, len(d.lines)+1
 	if len(list) > 1 {
@@ -45,7 +45,7 @@ func (d *YAML) End(list []Entry) {
 	d.rule = ""
 }
 
-// peek returns the text of a key before its mapping is read; "" if it is not one, or missing.
+// peek returns the string at a key before its mapping is read; "" if it is missing or no string.
 func (d *YAML) peek(n *yaml.Node, key string) string {
 	e, _ := d.Find(n, key)
 	if v := e.Value; v != nil && v.Kind == yaml.ScalarNode && !isNull(v) && !d.bad[v] {
@@ -54,8 +54,8 @@ func (d *YAML) peek(n *yaml.Node, key string) string {
 	return ""
 }
 
-// idMistake says what is wrong with an id. An id is one word: it is shown in lists, typed
-// after --rule and compared by people.
+// idMistake returns the mistake in an id. An id is one word: users see it in lists, type it after --rule and compare
+// it.
 func idMistake(id string) string {
 	if len(id) > maxIDBytes {
 		return fmt.Sprintf("longer than %d bytes", maxIDBytes)
@@ -68,7 +68,7 @@ func idMistake(id string) string {
 	return ""
 }
 
-// RuleID reads the id of a rule, which need not be in the batch: one word; "" if it is not one, or missing.
+// RuleID reads the id of a rule in any batch: one word; "" if it is invalid or missing.
 func (d *YAML) RuleID(e Entry) string {
 	id, ok := d.Text(e)
 	if !ok {
@@ -81,7 +81,7 @@ func (d *YAML) RuleID(e Entry) string {
 	return id
 }
 
-// ID reads the id of a rule of the batch: one word, and unique; "" if it is not one, or missing.
+// ID reads the id of a rule of the batch: one word, and unique; "" if it is invalid or missing.
 func (d *YAML) ID(e Entry) string {
 	id := d.RuleID(e)
 	if id == "" {

@@ -5,22 +5,22 @@ import (
 	"unicode/utf8"
 )
 
-// A Source is a file of rules that is not a bundle's: what it is called, and what is in it. Readers of
-// other dialects make their errors with it, so that they look like those of a bundle.
+// A Source is a file of rules, with its name and its text. Readers of other dialects make their errors with it, so
+// that they look like a bundle's.
 type Source struct {
 	Name string
 	Text []byte
 }
 
-// Error is a mistake at a byte of the text, counted from 0.
+// Error returns a mistake at a 0-based byte of the text.
 func (s *Source) Error(code string, offset int, found, fix string) *Error {
 	offset = min(offset, len(s.Text))
 	line := bytes.Count(s.Text[:offset], []byte("\n")) + 1
 	return s.ErrorAt(code, line, offset-bytes.LastIndexByte(s.Text[:offset], '\n'), found, fix)
 }
 
-// ErrorAt is a mistake in a line, at a column in bytes, both counted from 1. A column of 0 is not
-// known, a line of 0 is the file as a whole.
+// ErrorAt returns a mistake at a 1-based line and column, in bytes. A column of 0 is unknown, a line of 0 is the file
+// as a whole.
 func (s *Source) ErrorAt(code string, line, column int, found, fix string) *Error {
 	e := &Error{Code: code, File: s.Name, Line: line, Column: column, Found: found, Fix: fix, caret: -1}
 	rest := s.Text
@@ -34,8 +34,7 @@ func (s *Source) ErrorAt(code string, line, column int, found, fix string) *Erro
 	return e
 }
 
-// Check refuses a text that is not UTF-8, or not text: nil, if it is one. Of the text of other dialects
-// no more is asked.
+// Check refuses text that is not valid UTF-8 text; it returns nil if it is. For other dialects this is the only check.
 func (s *Source) Check() *Error {
 	if hasUTF32(s.Text) || hasUTF16(s.Text) {
 		return s.ErrorAt(CodeSyntax, 0, 0, "the text is UTF-16 or UTF-32", "save the file as UTF-8")

@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// suspect looks at one line for what YAML does not read as its writer meant it, which is the likely cause of a syntax
-// error: a tab for indentation, or a string that needs quotes. With alias it looks for that unquoted string only. It
-// refuses what it finds.
+// suspect checks one line for the likely cause of a syntax error: a tab for indentation, or a string that needs
+// quotes. With alias it only looks for that unquoted string. It reports the mistake.
 func (d *YAML) suspect(number int, alias string) (found bool) {
 	line := string(d.line(number))
 	rest := strings.TrimLeft(line, " ")
@@ -50,8 +49,7 @@ func afterKey(s string) (string, bool) {
 	return strings.TrimLeft(value, " "), true
 }
 
-// flowItems returns the items of a list in brackets that ends on the line, each up to its comma, or s
-// itself if it is something else.
+// flowItems returns the items of a bracketed list that ends on the line, each up to its comma; otherwise s itself.
 func flowItems(s string) []string {
 	inner, ok := strings.CutPrefix(s, "[")
 	if !ok {
@@ -71,7 +69,7 @@ func flowItems(s string) []string {
 	return items
 }
 
-// needsQuotes says why YAML does not read text, the whole value or an item of it, as text.
+// needsQuotes says why YAML does not read text, the whole value or an item of it, as a string.
 func needsQuotes(text, value string) string {
 	if text == "" {
 		return ""
@@ -112,7 +110,7 @@ func withoutComment(s string) string {
 	return before
 }
 
-// QuoteYAML writes a string as a YAML scalar: in single quotes, where nothing is special, if it can be.
+// QuoteYAML returns a string as a YAML scalar, in single quotes if possible, since nothing is special in them.
 func QuoteYAML(s string) string {
 	for _, r := range s {
 		if r == '\'' || r < ' ' || r >= 0x7F {

@@ -14,8 +14,8 @@ import (
 	"github.com/policyscan/policyscan/internal/late"
 )
 
-// document reads the one YAML document of a file as nodes, and refuses all of YAML that a
-// bundle may not use. It returns nil if there is nothing to walk.
+// document parses the single YAML document of a file, and refuses YAML features that a bundle may not use. It returns
+// nil if there is nothing to walk.
 func (d *YAML) document(content []byte) *yaml.Node {
 	if len(content) > MaxFileBytes {
 		d.fail(CodeLimit, Place{}, fmt.Sprintf("larger than %d bytes", MaxFileBytes), "write fewer or shorter rules")
@@ -50,7 +50,7 @@ func (d *YAML) document(content []byte) *yaml.Node {
 	return root.Content[0]
 }
 
-// decode returns the next document. yaml.v3 panics on some malformed input; that is malformed input too.
+// decode returns the next document. yaml.v3 panics on some malformed input; decode returns an error instead.
 func decode(d *yaml.Decoder) (node *yaml.Node, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -67,11 +67,11 @@ func decode(d *yaml.Decoder) (node *yaml.Node, err error) {
 	return node, nil
 }
 
-// A cursor is a character of a line and the byte where it begins, both counted from 0.
+// A cursor is a character of a line and the byte where it begins, both 0-based.
 type cursor struct{ line, chars, offset int }
 
-// Place returns where a value begins. yaml.v3 counts characters, and a file may be one line of 4 MiB with a million
-// nodes in it, so it goes on from the node before.
+// Place returns the position of a value. yaml.v3 counts characters, and a file may be one line of 4 MiB with a million
+// nodes, so counting continues from the previous node.
 func (d *YAML) Place(n *yaml.Node) Place {
 	line, chars := d.line(n.Line), n.Column-1
 	if d.ascii {
@@ -115,7 +115,7 @@ func (d *YAML) checkDirectives() bool {
 	return true
 }
 
-// lineAfterEnd returns the line that comes to grief after the document.
+// lineAfterEnd returns the first line after the document that is not valid.
 func (d *YAML) lineAfterEnd() int {
 	for n := 1; n <= len(d.lines); n++ {
 		if rest, ok := bytes.CutPrefix(d.line(n), []byte("...")); ok {
@@ -162,16 +162,16 @@ func (d *YAML) syntax(err error) {
 	d.fail(CodeSyntax, Place{line, 0}, "not YAML: "+problem, fix)
 }
 
-// maxProbeBytes is the size of a file above which the line of a syntax error is taken from yaml.v3.
+// maxProbeBytes is the size of a file above which the line of a syntax error is yaml.v3's.
 const maxProbeBytes = 256 << 10
 
-// lineOfError finds the line of a syntax error: the one after the longest run of lines that
-// is YAML. The line that yaml.v3 names is often that of the enclosing block, and sometimes none;
-// but how many lines it had read by then says where to look.
+// lineOfError finds the line of a syntax error: the one after the longest run of lines that is valid YAML. yaml.v3
+// often names the line of the enclosing block, and sometimes no line; but the number of lines that it had read shows
+// where to look.
 func (d *YAML) lineOfError(err error) int {
 	line := 1
 	if m := yamlPosition().FindStringSubmatch(err.Error()); m != nil && m[1] != "" {
-		if n, err := strconv.Atoi(m[1]); err == nil { // too large a number is not a line of ours
+		if n, err := strconv.Atoi(m[1]); err == nil { // too large a number is not a line of the file
 			line = min(n, len(d.lines))
 		}
 	}
@@ -210,9 +210,9 @@ func (r *lineReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// checkTree refuses anchors, aliases, merge keys, tags, keys that are not text or are there twice, and deep nesting,
-// anywhere beneath n. It marks what the walk must step over, so that a mistake is reported once and all others are
-// found. It returns false if n is too deep to be walked at all.
+// checkTree refuses anchors, aliases, merge keys, tags, duplicate keys, keys that are not strings, and deep nesting,
+// anywhere below n. It marks the nodes that the walk must skip, so that each mistake is reported once. It returns
+// false if n is too deep to be walked at all.
 func (d *YAML) checkTree(n *yaml.Node, depth int) bool {
 	if depth > maxDepth {
 		d.fail(CodeLimit, d.Place(n), fmt.Sprintf("nested deeper than %d levels", maxDepth), "a rule file needs six")
@@ -267,13 +267,13 @@ func (d *YAML) checkNode(n *yaml.Node) {
 	}
 }
 
-// tagged reports whether a node has its own tag. yaml.v3 forgets the tag "!", but not that the node began with it.
+// tagged reports whether a node has its own tag. yaml.v3 drops the tag "!", but not its position.
 func (d *YAML) tagged(n *yaml.Node, at Place) bool {
 	if n.Style&yaml.TaggedStyle != 0 {
 		return true
 	}
 	if n.Kind == yaml.MappingNode && len(n.Content) > 0 && d.Place(n.Content[0]) == at {
-		return false // it is its first key that begins there
+		return false // its first key begins there
 	}
 	return bytes.HasPrefix(d.source(at), []byte("!"))
 }

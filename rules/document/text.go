@@ -6,8 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// byteOrderMark is U+FEFF in UTF-8. At the start of a rule file it says nothing and
-// is allowed, since editors of Windows write it.
+// byteOrderMark is U+FEFF in UTF-8. It is allowed at the start of a rule file, since Windows editors write it.
 const byteOrderMark = "\uFEFF"
 
 func (d *YAML) index() {
@@ -19,7 +18,7 @@ func (d *YAML) index() {
 	}
 }
 
-// line returns a line, counted from 1, without its end; nothing for one that is not there.
+// line returns a 1-based line without its end, or nothing.
 func (d *YAML) line(n int) []byte {
 	if n < 1 || n > len(d.lines) {
 		return nil
@@ -31,7 +30,7 @@ func (d *YAML) line(n int) []byte {
 	return bytes.TrimSuffix(d.text[d.lines[n-1]:end], []byte("\r"))
 }
 
-// around returns the part of a line around a column, and where in it the column is.
+// around returns the part of a line around a column, and the column's byte in it.
 func around(line []byte, column int) (source string, caret int) {
 	column--
 	if column < 0 || column > len(line) {
@@ -62,8 +61,7 @@ func (d *YAML) at(offset int) Place {
 	return Place{n + 1, offset - d.lines[n] + 1}
 }
 
-// checkText refuses what is not text as a bundle may have it: UTF-8 with LF or CRLF, without
-// control characters. Of each kind the first is reported.
+// checkText refuses text that is not UTF-8, has a lone CR, or has control characters. It reports the first of each.
 func (d *YAML) checkText() bool {
 	switch {
 	case hasUTF32(d.text):

@@ -12,9 +12,9 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Text reads a string of any number of lines, not only white space: as it is written, whatever type YAML would give
-// it. It returns false if the value is not one, or missing. That it is missing is no mistake here: Mapping has
-// reported it if it is required.
+// Text reads a string of any number of lines, as it is written, whatever its YAML type. It must not be only white
+// space. It returns false if the value is invalid or missing. A missing value is no mistake here: Mapping reports a
+// missing required key.
 func (d *YAML) Text(e Entry) (string, bool) {
 	if e.Value == nil || d.bad[e.Value] {
 		return "", false
@@ -48,15 +48,15 @@ func (d *YAML) Text(e Entry) (string, bool) {
 	return n.Value, true
 }
 
-// Scalar reads a string that may be empty or white space, and whether it has quotes or is a block; the caller decides
-// what one without is. False if the value is not one, or missing.
+// Scalar reads a string that may be empty or white space, and whether it is quoted or a block; the caller decides on
+// the type of others. False if the value is invalid or missing.
 func (d *YAML) Scalar(e Entry) (text string, quoted, ok bool) {
 	n := e.Value
 	switch {
 	case n == nil || d.bad[n]:
 		return "", false, false
 	case n.Kind != yaml.ScalarNode:
-		d.Text(e) // says what it is
+		d.Text(e) // reports the error
 		return "", false, false
 	}
 	if n.Style == 0 {
@@ -92,8 +92,7 @@ func (d *YAML) null(e Entry, at Place) {
 	d.fail(CodeValue, at, found, fix)
 }
 
-// Line reads a string of one line, which reports can show in a line, not only white space; "" if it is not one, or
-// missing.
+// Line reads a one-line string that is not only white space; "" if it is invalid or missing.
 func (d *YAML) Line(e Entry) string {
 	if text, ok := d.Text(e); ok && d.isOneLine(e, text) {
 		return text
@@ -114,7 +113,7 @@ func (d *YAML) isOneLine(e Entry, text string) bool {
 	return false
 }
 
-// True reads true or false; false if it is neither, or missing.
+// True reads true or false; false if it is invalid or missing.
 func (d *YAML) True(e Entry) bool {
 	if e.Value == nil || d.bad[e.Value] {
 		return false
@@ -132,7 +131,7 @@ func (d *YAML) True(e Entry) bool {
 	return n.Tag == "!!bool" && strings.EqualFold(n.Value, "true")
 }
 
-// Count reads a whole number in decimal digits and without quotes, from least to most; 0 if it is not one, or missing.
+// Count reads a whole number in decimal digits and without quotes, from least to most; 0 if it is invalid or missing.
 func (d *YAML) Count(e Entry, least, most int) int {
 	n := e.Value
 	if n == nil || d.bad[n] {
@@ -162,7 +161,7 @@ func (d *YAML) Count(e Entry, least, most int) int {
 	return 0
 }
 
-// List reads the items of a list, at least one; none if it is not a list, or missing.
+// List reads the items of a list, at least one; none if it is invalid or missing.
 func (d *YAML) List(e Entry) []Entry {
 	if e.Value == nil || d.bad[e.Value] {
 		return nil
@@ -191,14 +190,14 @@ func (d *YAML) List(e Entry) []Entry {
 	return nil
 }
 
-// StrictText reads a string that is one to YAML too, neither a number nor a truth value; it may be only white space.
-// False if it is not one, or missing.
+// StrictText reads a string that is one in YAML, too, not a number or a boolean; it may be only white space. False if
+// it is invalid or missing.
 func (d *YAML) StrictText(e Entry) (string, bool) {
 	n := e.Value
 	switch {
 	case n == nil || d.bad[n]:
 	case n.Kind != yaml.ScalarNode || isNull(n):
-		d.Text(e) // says what it is
+		d.Text(e) // reports the error
 	case n.Tag != "!!str":
 		d.Fail(CodeType, n, fmt.Sprintf("%q is the YAML value %s", e.Key.Value, Quoted(n.Value)),
 			"quote it to make it text")
@@ -208,7 +207,7 @@ func (d *YAML) StrictText(e Entry) (string, bool) {
 	return "", false
 }
 
-// Word reads one of some words; "" if it is none of them, or missing.
+// Word reads one of the given words; "" if it is another value or missing.
 func (d *YAML) Word(e Entry, words ...string) string {
 	text, ok := d.Text(e)
 	if !ok {
@@ -221,7 +220,8 @@ func (d *YAML) Word(e Entry, words ...string) string {
 	return ""
 }
 
-// Only reads the value of a key that has only one: a word, or true without quotes. False if it is another, or missing.
+// Only reads a key with a single possible value: a word, or true without quotes. False if it is another value or
+// missing.
 func (d *YAML) Only(e Entry, value string) bool {
 	n := e.Value
 	if n == nil || d.bad[n] {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// innerLevel and ruleLevel are the mappings of the files that are read here.
+// innerLevel and ruleLevel are the mappings of the test files.
 func innerLevel() Level { return Level{Name: "an inner", Required: []string{"depth"}} }
 
 func ruleLevel() Level {
@@ -31,7 +31,7 @@ func testForm() Form {
 	}
 }
 
-// readRules reads a file as a dialect would, and returns each value that it got, in order.
+// readRules reads a file like a dialect, and returns the values in order.
 func readRules(d *YAML) []string {
 	if d.Root == nil {
 		return nil
@@ -85,13 +85,13 @@ func readRules(d *YAML) []string {
 	return got
 }
 
-// TestValues: each reader of a value, and what it refuses. The keys of the rule begin in column 10.
+// TestValues: each reader of a value, and its errors. The keys of the rule begin in column 10.
 func TestValues(t *testing.T) {
 	const ok = "id=A title=t"
 	for _, c := range []struct {
 		rule string
-		got  string // the values, with spaces between them
-		errs string // a line for each, without the file
+		got  string // values, separated by spaces
+		errs string // one per line, without the file
 	}{
 		{"id: A, title: t", ok, ""},
 		{"id: A, title: t, text: 0777, exact: x, word: mid, flag: true, list: [a, 1], items: [], fields: {a: b, c: d}",
@@ -128,7 +128,7 @@ func TestValues(t *testing.T) {
 			`1:37: rule "A": ~ in "list" is not a value; quote it if it is text: '~'`},
 		{"id: A, title: t, items: a", ok, `1:34: rule "A": "items" is a string; write a list`},
 		{"id: A, title: t, fields: ~", ok, `1:35: rule "A": "fields" is empty; write any key, and a value`},
-		// What was refused before the walk is named after its rule, and not refused again.
+		// A value refused before the walk has its rule's name, and is not reported again.
 		{"id: A, title: t, text: !x y", ok, `1:33: rule "A": the tag "!x"; remove it, or quote it if it is text`},
 		{"id: A, title: t, list: [&a b]", ok, `1:34: rule "A": the anchor "&a"; remove it, or quote it if it is text`},
 		{"id: A, title: t, title: u", ok, `1:27: rule "A": duplicate key "title", first on line 1; remove one of them`},
@@ -148,7 +148,7 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// TestClosed: where a form is closed there are no keys of one's own.
+// TestClosed: a closed form allows no own keys.
 func TestClosed(t *testing.T) {
 	form := testForm()
 	form.Closed = true
@@ -159,8 +159,8 @@ func TestClosed(t *testing.T) {
 	}
 }
 
-// TestBatch: an id is in one file of a batch only, the errors are in the order of the files, and after 10,000 of them,
-// of all files together, no more are looked for.
+// TestBatch: ids are unique in a batch, errors are in the order of the files, and reading stops after 10,000 of them
+// in all files.
 func TestBatch(t *testing.T) {
 	var b Batch
 	read := func(name, text string) *YAML {
@@ -190,7 +190,7 @@ func TestBatch(t *testing.T) {
 	}
 }
 
-// TestNotesOfText: what YAML makes of a string that must be exactly what is meant.
+// TestNotesOfText: strings where each byte counts, and YAML's reading of them.
 func TestNotesOfText(t *testing.T) {
 	for text, want := range map[string][]string{
 		"text: |\n      a\n":       {"the pattern \"a\\n\" ends in a line break"},
@@ -218,7 +218,7 @@ func TestNotesOfText(t *testing.T) {
 	}
 }
 
-// TestSpot: an error about a value that loaded is at its place, with the line as it was.
+// TestSpot: an error about a loaded value has its position, with the original line.
 func TestSpot(t *testing.T) {
 	d := (&Source{Name: "f", Text: []byte("# é\nrules: [日, 本]\n")}).YAML(testForm())
 	top := d.Mapping(d.Root, "the file", "", Level{Required: []string{"rules"}})
@@ -232,7 +232,7 @@ func TestSpot(t *testing.T) {
 	}
 }
 
-// TestBeginNamed: a name may be of several words, and occur twice.
+// TestBeginNamed: a name may have several words, and occur twice.
 func TestBeginNamed(t *testing.T) {
 	d := (&Source{Name: "f", Text: []byte("rules: [{name: a b, x: y}, {name: [c], x: y}]\n")}).YAML(Form{})
 	top := d.Mapping(d.Root, "the file", "", Level{Required: []string{"rules"}})
@@ -248,7 +248,7 @@ func TestBeginNamed(t *testing.T) {
 	}
 }
 
-// TestSourceErrors: errors of files that are not YAML have a place and its line, too.
+// TestSourceErrors: errors of files that are not YAML have a position and its line, too.
 func TestSourceErrors(t *testing.T) {
 	s := &Source{Name: "f", Text: []byte("ab\r\n日本\n")}
 	for offset, want := range map[int]string{0: "f:1:1|ab|0", 1: "f:1:2|ab|1", 4: "f:2:1|日本|0", 7: "f:2:4|日本|3",
@@ -277,7 +277,7 @@ func TestSourceErrors(t *testing.T) {
 	}
 }
 
-// TestNothingToRead: a file without content is empty, whatever YAML makes of it.
+// TestNothingToRead: a file without content counts as empty, however YAML reads it.
 func TestNothingToRead(t *testing.T) {
 	for _, text := range []string{"", "\n", "# a\n", "~\n", "null", "{}", "---\n", "\uFEFF"} {
 		d := (&Source{Name: "f", Text: []byte(text)}).YAML(testForm())
@@ -302,7 +302,7 @@ func TestNearest(t *testing.T) {
 			t.Errorf("Nearest(%q) = %q; want %q", key, got, want)
 		}
 	}
-	// The nearest of several; of two that are as near, the first.
+	// The nearest word; the first of equally near ones.
 	for _, words := range [][]string{{"excluding", "exclude"}, {"exclude", "excluding"}, {"exclude", "excludex"}} {
 		if got := Nearest("excludes", words); got != "exclude" {
 			t.Errorf("of %q: %q", words, got)

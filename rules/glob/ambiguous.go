@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Ambiguous returns why a glob that passed [Check] may be read as another one, and how to write each; nil if it is
-// plain. It may begin with the slash that anchors it.
+// Ambiguous explains why a glob that passed [Check] may be misread, and how to write each meaning; nil if it is clear.
+// The glob may begin with the anchoring slash.
 func Ambiguous(glob string) *Mistake {
 	if m := separators(glob); m != nil {
 		return m
@@ -21,7 +21,7 @@ func Ambiguous(glob string) *Mistake {
 	return nil
 }
 
-// separators finds a comma or a space that its writer may have meant to separate two globs, or two alternatives.
+// separators finds a comma or a space that was likely meant to separate two globs, or two alternatives.
 func separators(glob string) *Mistake {
 	if !strings.ContainsAny(glob, ", ") {
 		return nil
@@ -35,7 +35,7 @@ func separators(glob string) *Mistake {
 			fmt.Sprintf(`write %s, or "[,]" if a name has a comma there`, quote(text))}
 	}
 	type group struct{ start, commas int }
-	var groups []group // those around a token
+	var groups []group // the open groups
 	for i, t := range tokens {
 		before, after := kind(-1), kind(-1)
 		if i > 0 {
@@ -78,7 +78,7 @@ func withoutSpaces(tokens []token) string {
 	depth := 0
 	var kept []token
 	for _, t := range tokens {
-		last := open // of a glob's first token, which is no space
+		last := open // of the glob's first token, which is not a space
 		if len(kept) > 0 {
 			last = kept[len(kept)-1].kind
 		}

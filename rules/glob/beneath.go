@@ -7,8 +7,8 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// Beneath reports whether a glob, which passed Check, could match a path beneath a
-// folder, of which "." is the root. It says yes where only the names of the files would tell.
+// Beneath reports whether a glob that passed Check could match a path below a directory; "." is the root. It returns
+// true if only the names of the files can decide.
 func Beneath(glob, folder string) bool {
 	if folder == "." {
 		folder = ""
@@ -16,9 +16,9 @@ func Beneath(glob, folder string) bool {
 	return !NewFollower([]string{glob}).Beneath(folder).Empty()
 }
 
-// A Follower answers what some globs ask of the paths beneath a folder. It is safe for concurrent use.
+// A Follower finds the globs that apply below a directory. It is safe for concurrent use.
 type Follower struct {
-	globs [][]string // without braces, cut into segments
+	globs [][]string // without braces, split into segments
 }
 
 // NewFollower returns the follower of globs that passed Check.
@@ -32,16 +32,16 @@ func NewFollower(globs []string) *Follower {
 	return f
 }
 
-// A Rest is what globs ask of the paths beneath a folder: the globs for what follows the folder's path. A path
-// folder/x matches one of the globs exactly if x matches one of the Rest, but for classes that match a slash.
+// A Rest is the remainder of globs after a directory: a path directory/x matches one of the globs if and only if x
+// matches one of the Rest, except for classes that match a slash.
 type Rest struct {
 	globs []string // without braces, sorted
-	// unsure: a class that matches a slash (see the package comment) is in the way. The globs
-	// could match more than the others say.
+	// unsure: a class that matches a slash (see the package comment) is involved. The globs could match more than the
+	// Rest shows.
 	unsure bool
 }
 
-// Beneath returns the rest of the globs beneath a folder, of which "" is the root.
+// Beneath returns the rest of the globs below a directory; "" is the root.
 func (f *Follower) Beneath(folder string) Rest {
 	var r Rest
 	for _, g := range f.globs {
@@ -54,7 +54,7 @@ func (f *Follower) Beneath(folder string) Rest {
 
 func (r *Rest) add(glob []string, folder string) {
 	var short [2][8]int
-	at, next := append(short[0][:0], 0), short[1][:0] // how many of the glob's segments are taken; ascending, each once
+	at, next := append(short[0][:0], 0), short[1][:0] // numbers of matched segments; ascending, distinct
 	for name := range strings.SplitSeq(folder, "/") {
 		if folder == "" {
 			break
@@ -65,7 +65,7 @@ func (r *Rest) add(glob []string, folder string) {
 				next = addState(next, i)
 			}
 			if i == len(glob) {
-				continue // of "a/**" nothing is left behind "**", which was added
+				continue // nothing is left of "a/**" after "**", which was added
 			}
 			if classMatchesSlashIn(glob[i]) {
 				r.unsure = true
@@ -90,7 +90,7 @@ func addState(states []int, i int) []int {
 	return append(states, i)
 }
 
-// restText is the text of a glob of a Rest. Those that match every path, which is never empty, have one text.
+// restText returns the text of a glob of a Rest. Globs that match every non-empty path have one common text.
 func restText(glob []string) string {
 	for i, s := range glob {
 		if s != "**" && (s != "*" || i == 0 || i+1 < len(glob)) {
@@ -100,14 +100,13 @@ func restText(glob []string) string {
 	return "**"
 }
 
-// Empty reports whether the globs match nothing beneath the folder, for certain.
+// Empty reports whether the globs certainly match nothing below the directory.
 func (r Rest) Empty() bool { return len(r.globs) == 0 && !r.unsure }
 
-// All reports whether the globs match every path beneath the folder, for certain.
+// All reports whether the globs certainly match every path below the directory.
 func (r Rest) All() bool { return slices.Contains(r.globs, "**") }
 
-// Within reports whether o's globs match whatever r's match, for certain: a false may be a true that is
-// too hard to see.
+// Within reports whether o's globs certainly match everything that r's match. It may return false in hard cases.
 func (r Rest) Within(o Rest) bool {
 	if o.All() {
 		return true
@@ -115,8 +114,7 @@ func (r Rest) Within(o Rest) bool {
 	return !r.unsure && !slices.ContainsFunc(r.globs, func(g string) bool { return !o.includes(g) })
 }
 
-// includes reports whether the globs match whatever g does: g is one of them, or ends as one of them does
-// that begins with "**/".
+// includes reports whether the globs match everything that g does: one of them is g, or is "**/" and an end of g.
 func (r Rest) includes(g string) bool {
 	if slices.Contains(r.globs, g) {
 		return true
@@ -133,7 +131,7 @@ func (r Rest) includes(g string) bool {
 	}
 }
 
-// Uniform reports whether the globs ask the same of the paths beneath every folder, as "**" and "**/*.tf" do.
+// Uniform reports whether the globs match the same paths below every directory, as "**" and "**/*.tf" do.
 func Uniform(globs []string) bool {
 	for _, g := range globs {
 		for _, e := range expansions(g) {

@@ -23,7 +23,7 @@ func TestBeneath(t *testing.T) {
 		{"s*/a/b.tf", "sub/b", false},
 		{"{a,sub}/x", "sub", true},
 		{"{a,b}/x", "sub", false},
-		{"a[!b]c/x", "a", true}, // the class may be the slash
+		{"a[!b]c/x", "a", true}, // the class may match the slash
 		{"other/x.tf", ".", true},
 		{"a", ".", true},
 	} {
@@ -33,7 +33,7 @@ func TestBeneath(t *testing.T) {
 	}
 }
 
-// Whatever a glob matches beneath a folder, Beneath must have said so.
+// If a glob matches below a directory, Beneath must be true.
 func TestBeneathMissesNothing(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 5))
 	pick := func(from []string, n int) []string {
@@ -110,7 +110,7 @@ func TestWithin(t *testing.T) {
 		{"a/b/*.tf", "**/c/*.tf", false},
 		{"*.tf *.yml", "**/*.tf", false},
 		{"*.tf *.yml", "**/*.tf *.yml", true},
-		{"a[!x]*", "a[!x]*", true}, // with certainty: the class is in what is left of both
+		{"a[!x]*", "a[!x]*", true}, // certain: the remainder of both has the class
 	} {
 		rest := func(globs string) Rest { return NewFollower(strings.Fields(globs)).Beneath("") }
 		if got := rest(c.a).Within(rest(c.b)); got != c.want {
@@ -134,7 +134,7 @@ func TestUniform(t *testing.T) {
 	}
 }
 
-// checkRest compares what is left of a glob beneath each folder of a path with doublestar's match of the whole.
+// checkRest compares the rest of a glob below each directory of a path with doublestar's match of the whole.
 func checkRest(t testing.TB, glob, path string) (matched bool) {
 	t.Helper()
 	matched = Compile([]string{glob}).Match(path)
@@ -167,7 +167,7 @@ func checkRest(t testing.TB, glob, path string) (matched bool) {
 
 var restPieces = []string{"**", "**", "*", "a", "b", "?", "[a-b]", "a*", "*b", "{a,b}", "{a,b/*}", "{**/,}a", "a*b*", "[!a]", "x[!a]*b", "*.tf", "other"}
 
-// A glob matches folder/x exactly if what is left of it beneath folder matches x.
+// A glob matches dir/x if and only if its rest below dir matches x.
 func TestRestIsDoublestar(t *testing.T) {
 	r := rand.New(rand.NewPCG(27, 150))
 	pick := func(from []string, n int) string {

@@ -10,7 +10,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// A Mistake says why a glob was refused.
+// A Mistake explains why a glob was refused.
 type Mistake struct {
 	Found string // what was found
 	Fix   string // what to write instead
@@ -18,8 +18,8 @@ type Mistake struct {
 
 func (m *Mistake) Error() string { return m.Found + "; " + m.Fix }
 
-// Check refuses, with a *[Mistake], a glob that is malformed, that can never match
-// what its writer meant, or that has an expansion which can never match.
+// Check refuses, with a *[Mistake], a glob that is malformed, that can never match what its author meant, or that has
+// an expansion which can never match.
 func Check(glob string) error {
 	if m := check(glob); m != nil {
 		return m
@@ -87,7 +87,7 @@ func checkText(glob string) *Mistake {
 	return nil
 }
 
-// kinds returns the tokens' kinds as a string, one byte for each token.
+// kinds returns the tokens' kinds as a string, one byte per token.
 func kinds(tokens []token) string {
 	var b strings.Builder
 	for _, t := range tokens {
@@ -96,8 +96,8 @@ func kinds(tokens []token) string {
 	return b.String()
 }
 
-// escapable are the characters that a backslash may precede: those that mean something
-// in a glob. Before anything else it is taken for a Windows separator.
+// escapable are the characters that a backslash may precede: the special characters of globs. Elsewhere a backslash is
+// likely a Windows separator.
 const escapable = `*?[]{},\`
 
 func checkTokens(tokens []token) *Mistake {
@@ -172,7 +172,7 @@ func checkClass(class string, inBraces bool) *Mistake {
 	if body[0] == '!' || body[0] == '^' {
 		body = body[1:]
 	}
-	last := utf8.MaxRune // what a range may begin with, read as doublestar reads it
+	last := utf8.MaxRune // the start of a possible range, as doublestar reads it
 	for len(body) > 0 {
 		r, isEscaped, rest, m := classRune(class, body, inBraces)
 		if m != nil {
@@ -220,10 +220,10 @@ func classRune(class, body string, inBraces bool) (r rune, isEscaped bool, rest 
 
 func checkGroups(tokens []token) *Mistake {
 	type group struct {
-		text    string // of it, "{}" for each group in it
-		several bool   // alternatives
+		text    string // with "{}" for each inner group
+		several bool   // it has alternatives
 	}
-	var groups []group // those around a token
+	var groups []group // the open groups
 	for _, t := range tokens {
 		last := len(groups) - 1
 		switch {
@@ -288,10 +288,10 @@ func checkSegments(tokens []token) *Mistake {
 	}
 }
 
-// checkStars refuses "**" next to other characters: it then means only "*".
+// checkStars refuses "**" next to other characters, where it only means "*".
 func checkStars(segment []token, s string) *Mistake {
 	if !strings.Contains(s, "**") {
-		return nil // cheap: most have none
+		return nil // fast path: most have none
 	}
 	first := strings.Index(kinds(segment), "**")
 	if first < 0 {
@@ -314,8 +314,7 @@ func checkStars(segment []token, s string) *Mistake {
 	return &Mistake{quote(s) + `: "**" is only special as a whole path segment`, "write " + quote(fix)}
 }
 
-// quote shows a part of a glob as it can be written in YAML: in single quotes, where a
-// backslash is a backslash, if it has one.
+// quote shows a part of a glob in YAML: in single quotes if it has a backslash.
 func quote(s string) string {
 	if q := strconv.Quote(s); !strings.Contains(s, `\`) || strings.Contains(s, "'") ||
 		strings.Count(q, `\`) != 2*strings.Count(s, `\`) {

@@ -15,7 +15,7 @@ import (
 	"github.com/policyscan/policyscan/internal/cputime"
 )
 
-// refused are globs that Check refuses, with a part of what it found and of what to write.
+// refused are globs that Check refuses, with parts of Found and Fix.
 var refused = []struct{ glob, found, fix string }{
 	// Malformed.
 	{"[", `"[" without a "]"`, `'\['`},
@@ -51,7 +51,7 @@ var refused = []struct{ glob, found, fix string }{
 	{`\*\* `, "white space", `'\*\*'`},
 	{"a\n", "white space", `"a"`},
 	{"\u00a0a", "white space", `"a"`},
-	// What other tools understand.
+	// Syntax of other tools.
 	{"@(a|b)", `"@("`, "{a,b}"},
 	{"a/!(b)", `"!("`, "exclude"},
 	{"+(a)", `"+("`, "{a,b}"},
@@ -92,7 +92,7 @@ var refused = []struct{ glob, found, fix string }{
 	{"***", `"***"`, `"**"`},
 	{"a/***/b", `"***"`, `"**"`},
 	{"**?", `"**?"`, `"**/*?"`},
-	// The same by way of braces.
+	// The same in braces.
 	{"{/a,b}", `expansion "/a" has a leading "/"`, `"a"`},
 	{"{a,}/b", `expansion "/b" has a leading "/"`, `"b"`},
 	{"{a,b/}", `expansion "b/" has a trailing "/"`, `"b/**"`},
@@ -144,7 +144,7 @@ func TestCheckAccepts(t *testing.T) {
 	}
 }
 
-// TestFixesPass: a glob that Check tells to write is one that it accepts.
+// TestFixesPass: Check accepts the globs that it suggests.
 func TestFixesPass(t *testing.T) {
 	n := 0
 	for _, c := range refused {
@@ -166,7 +166,7 @@ func TestFixesPass(t *testing.T) {
 	}
 }
 
-// TestFault_094_CatastrophicBraces: braces that multiply are refused before they are expanded.
+// TestFault_094_CatastrophicBraces: braces with too many expansions are refused before they are expanded.
 func TestFault_094_CatastrophicBraces(t *testing.T) {
 	for _, g := range []string{
 		strings.Repeat("{a,aa}", 26),
@@ -231,7 +231,7 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// TestAmbiguous: what a reader could take for another glob is refused with each of the spellings, which are accepted.
+// TestAmbiguous: a glob that could be misread is refused with both spellings, which are accepted.
 func TestAmbiguous(t *testing.T) {
 	for glob, want := range map[string]string{
 		"**": "", "**/*.rb": "", "/*.rb": "", "a/b": "", "/{a,b}": "", "**/{a,b/c}": "", "/{,src/}*.rb": "",
@@ -263,7 +263,7 @@ func TestAmbiguous(t *testing.T) {
 	}
 }
 
-// FuzzCheck: what Check accepts doublestar accepts, within the limits.
+// FuzzCheck: doublestar accepts everything that Check accepts, within the limits.
 func FuzzCheck(f *testing.F) {
 	for _, c := range refused {
 		f.Add(c.glob)
@@ -296,7 +296,7 @@ func FuzzCheck(f *testing.F) {
 	})
 }
 
-// TestFault_162_AgainstGit: X/** is what is beneath X, for every X, as git's own :(glob) says.
+// TestFault_162_AgainstGit: X/** matches the paths below X, for every X, as git's own :(glob) does.
 func TestFault_162_AgainstGit(t *testing.T) {
 	a := newAsked(t)
 	d := drawn{rand.New(rand.NewPCG(162, 27))}
@@ -330,7 +330,7 @@ func TestFault_162_AgainstGit(t *testing.T) {
 			if err := Check(g); err != nil {
 				t.Fatal(err)
 			}
-			// git has no braces: the glob is what any of its alternatives is.
+			// git has no braces: the glob is the union of its alternatives.
 			gits := map[string]bool{}
 			for _, one := range alternatives(g) {
 				some, err := a.matched(one)
@@ -361,7 +361,8 @@ func TestFault_162_AgainstGit(t *testing.T) {
 	t.Logf("%d pairs, %d matched by git, %d by doublestar alone", pairs, matched, itself)
 }
 
-// TestFault_162_Beneath: X/** matches no link or submodule at X, and Beneath still says that it reaches into one.
+// TestFault_162_Beneath: X/** matches no symlink or submodule at X, and Beneath still reports that it reaches into
+// one.
 func TestFault_162_Beneath(t *testing.T) {
 	for _, g := range []string{"a/**", "a*/**", "{a,b}/**", "**/a/**", "a/**/**", "*/**"} {
 		if Compile([]string{g}).Match("a") || !Beneath(g, "a") || !Compile([]string{g}).Match("a/x/y") {
@@ -370,8 +371,8 @@ func TestFault_162_Beneath(t *testing.T) {
 	}
 }
 
-// TestFault_095_AgainstGit compares globs with what git makes of them in .gitattributes, which are
-// matched as in the pathspec magic :(glob). Each difference is one that is listed.
+// TestFault_095_AgainstGit compares globs with git's in .gitattributes, which match like the pathspec magic :(glob).
+// All differences are listed.
 func TestFault_095_AgainstGit(t *testing.T) {
 	git, err := exec.LookPath("git")
 	if err != nil {
@@ -417,7 +418,7 @@ func TestFault_095_AgainstGit(t *testing.T) {
 	var attributes strings.Builder
 	numbers := map[string]int{}
 	for i, g := range globs {
-		// A leading slash binds the pattern to the root, as our globs are.
+		// A leading slash binds the pattern to the root, like our globs.
 		attributes.WriteString("/" + g + " g" + strings.Repeat("x", i/26) + string(rune('a'+i%26)) + "\n")
 		numbers["g"+strings.Repeat("x", i/26)+string(rune('a'+i%26))] = i
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// Covers reports whether it is certain that any glob of over matches each path that a glob of under
-// matches. All passed Check. It knows the usual shapes, and says no where it is in doubt.
+// Covers reports whether some glob of over certainly matches each path that a glob of under matches. All must have
+// passed Check. It knows the usual shapes, and returns false if in doubt.
 func Covers(over, under []string) bool {
 	var wide [][]string
 	for _, g := range over {
@@ -16,7 +16,7 @@ func Covers(over, under []string) bool {
 			wide = append(wide, segments(e))
 		}
 	}
-	steps := 10_000 // two globs of many ** can be compared in many ways
+	steps := 10_000 // comparing globs with many ** is exponential
 	for _, g := range under {
 		for _, e := range expansions(g) {
 			narrow := segments(e)
@@ -28,8 +28,8 @@ func Covers(over, under []string) bool {
 	return len(under) > 0
 }
 
-// segments are those of a glob without braces, with ** once where it is there again and again, and **/*
-// for a ** at the end, where there is at least a name.
+// segments returns the segments of a glob without braces. Repeated ** become one, and a final ** becomes **/*, since
+// it needs a name.
 func segments(glob string) []string {
 	var list []string
 	for s := range strings.SplitSeq(glob, "/") {
@@ -43,7 +43,7 @@ func segments(glob string) []string {
 	return list
 }
 
-// covers compares segments from the left, in at most so many steps.
+// covers compares segments from the left, in at most *steps steps.
 func covers(wide, narrow []string, steps *int) bool {
 	if *steps--; *steps < 0 {
 		return false
@@ -64,7 +64,7 @@ func coversSegment(wide, narrow string) bool {
 		return true
 	}
 	if classMatchesSlashIn(wide) || classMatchesSlashIn(narrow) {
-		return false // it can stand for several segments
+		return false // it can match several segments
 	}
 	if name, ok := literal(narrow); ok {
 		return doublestar.MatchUnvalidated(wide, name)

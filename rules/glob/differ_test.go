@@ -21,16 +21,16 @@ var (
 	differLines = flag.String("wildmatch", "", "git's own t/t3070-wildmatch.sh, of which the cases are compared with git, too")
 )
 
-// A reading is what a glob means in one program. Each field is a difference between ours and that
-// of git's :(glob), under the name that docs/matching.md has for it.
+// A reading is the meaning of a glob in one program. Each field is a difference between ours and git's :(glob), by its
+// name in docs/matching.md.
 type reading struct {
 	slash      bool // a negated class, or a range, matches a slash
-	characters bool // ? and a class are about a character, not a byte
-	braces     bool // {a,b} is either, not these characters
-	asPath     bool // the text of a glob is a path, too: that of a file, or of all in a folder
+	characters bool // ? and a class match a character, not a byte
+	braces     bool // {a,b} is an alternative, not these characters
+	asPath     bool // the glob also matches as a path: itself, or everything in that directory
 }
 
-// readings are the differences; ours and git's have the opposite of each.
+// readings are the differences, each the opposite in ours and git's.
 func readings() map[string]reading {
 	return map[string]reading{
 		"a slash in a class":    {slash: true},
@@ -43,7 +43,7 @@ func readings() map[string]reading {
 func ours() reading { return reading{slash: true, characters: true, braces: true} }
 func gits() reading { return reading{asPath: true} }
 
-// but returns the reading with the fields of another turned round.
+// but returns the reading with the fields of another inverted.
 func (r reading) but(o reading) reading {
 	return reading{r.slash != o.slash, r.characters != o.characters, r.braces != o.braces, r.asPath != o.asPath}
 }
@@ -103,7 +103,7 @@ func (r reading) from(g, p string) bool {
 	return g[0] == p[0] && r.from(g[1:], p[1:])
 }
 
-// size is how many bytes of a path one ? takes.
+// size is the number of bytes of a path that one ? matches.
 func (r reading) size(p string) int {
 	if !r.characters {
 		return 1
@@ -120,8 +120,7 @@ func (r reading) first(s string) (rune, string) {
 	return c, s[n:]
 }
 
-// class says whether the first character of p is in the class that g begins with, and what
-// follows it in g.
+// class reports whether the first character of p is in the class that g begins with, and returns the rest of g.
 func (r reading) class(g, p string) (in bool, rest string) {
 	want, _ := r.first(p)
 	g = g[1:]
@@ -149,8 +148,8 @@ func (r reading) class(g, p string) (in bool, rest string) {
 	return in != not, g[1:]
 }
 
-// alternatives are the globs that one with braces stands for: the first group's alternatives, each
-// with what the rest stands for.
+// alternatives are the brace expansions of a glob: each alternative of the first group with each expansion of the
+// rest.
 func alternatives(glob string) []string {
 	depth, start, class := 0, -1, false
 	var cuts []int
@@ -185,7 +184,7 @@ func alternatives(glob string) []string {
 	return []string{glob}
 }
 
-// An asked is a git command whose answers the globs are compared with.
+// An asked is a git command whose answers are compared with the globs.
 type asked struct {
 	*testing.T
 	dir string
@@ -218,8 +217,7 @@ func (a asked) try(stdin string, args ...string) (string, error) {
 	return string(out), err
 }
 
-// holds makes an index of these paths, but for those that are also a folder of another, and
-// returns them.
+// holds makes an index of these paths, except for directories of others, and returns them.
 func (a asked) holds(paths []string) []string {
 	a.Helper()
 	folders, taken := map[string]bool{}, map[string]bool{}
@@ -245,7 +243,7 @@ func (a asked) holds(paths []string) []string {
 	return slices.Sorted(maps.Keys(taken))
 }
 
-// matched are the paths of the index that git's :(glob) matches.
+// matched returns the paths of the index that git's :(glob) matches.
 func (a asked) matched(glob string) (map[string]bool, error) {
 	out, err := a.try("", "ls-files", "-z", "--", ":(top,glob)"+glob)
 	if err != nil {
@@ -260,14 +258,14 @@ func (a asked) matched(glob string) (map[string]bool, error) {
 	return all, nil
 }
 
-// differences count what ours and git's answers differ in, by name.
+// differences counts the differences between ours and git's answers, by name.
 type differences map[string]int
 
-// compare holds ours and git's answers about one pair against what is known of both, and counts
-// what they differ in. A difference that the naive readings do not explain is an error.
+// compare checks ours and git's answers about one pair against the naive readings, and counts their differences. An
+// unexplained difference is an error.
 func (d differences) compare(t *testing.T, glob, path string, oursMatches, gitMatches bool) {
 	t.Helper()
-	// doublestar goes back to its last star alone, and so may miss a way through a slash.
+	// doublestar only backtracks to its last star, and so may miss a match across a slash.
 	want, within := ours().matches(glob, path), ours().but(reading{slash: true}).matches(glob, path)
 	if oursMatches != want && oursMatches != within {
 		t.Errorf("%q, %q: ours is %v, naively it is %v", glob, path, oursMatches, want)
@@ -278,7 +276,7 @@ func (d differences) compare(t *testing.T, glob, path string, oursMatches, gitMa
 	if oursMatches == gitMatches {
 		return
 	}
-	// One of them alone, or else two together.
+	// One of them, or two together.
 	explained := false
 	for one, r := range readings() {
 		if gits().but(r).matches(glob, path) == oursMatches || ours().but(r).matches(glob, path) == gitMatches {
@@ -318,7 +316,7 @@ func (d drawn) segment(braces bool) string {
 		case 5:
 			b.WriteString(d.of(`\*`, `\?`, `\[`, `\\`, `\{`, `\,`))
 		case 6:
-			b.WriteString(d.of("a[!b]c", "a[+-9]b", "b[^b]a")) // where a slash may be
+			b.WriteString(d.of("a[!b]c", "a[+-9]b", "b[^b]a")) // may match a slash
 		case 7:
 			if braces {
 				b.WriteString("{" + d.of("a", "a*", "?", "[!a]", "b/c") + "," + d.of("b", "*", ".", "", "{a,c}", "a/**/b") + "}")
@@ -359,7 +357,7 @@ func (d drawn) path() string {
 	return strings.Join(segments, "/")
 }
 
-// near is a path that a glob may well match: its special characters are replaced.
+// near returns a path that a glob likely matches: its special characters are replaced.
 func (d drawn) near(glob string) string {
 	if d.IntN(2) == 0 {
 		for _, class := range []string{"[!b]", "[^b]", "[+-9]"} {
@@ -379,8 +377,8 @@ func (d drawn) near(glob string) string {
 	return glob
 }
 
-// TestFault_095_Differential compares globs with git's own :(glob), and both with naive readings
-// of the two that differ in what docs/matching.md lists and in nothing else.
+// TestFault_095_Differential compares globs with git's own :(glob), and both with naive readings that differ only in
+// the list of docs/matching.md.
 func TestFault_095_Differential(t *testing.T) {
 	a := newAsked(t)
 	pairs := *differPairs
@@ -435,7 +433,7 @@ func TestFault_095_Differential(t *testing.T) {
 	t.Logf("measured: a glob and a path | git's `:(glob)` | %d | those of [matching.md](matching.md#compared-with-git) alone: %s; %d matched by git", done, found, matched)
 }
 
-// String counts in the order of the names.
+// String returns the counts by name.
 func (d differences) String() string {
 	var list []string
 	for _, name := range slices.Sorted(maps.Keys(d)) {
@@ -444,8 +442,8 @@ func (d differences) String() string {
 	return strings.Join(list, ", ")
 }
 
-// TestGitsOwnLines compares the cases of git's own test of its globs. Of the file it takes
-// texts and patterns, and asks the git that is installed what it makes of them.
+// TestGitsOwnLines compares the cases of git's own test of its globs: it takes strings and patterns from the file, and
+// runs the installed git on them.
 func TestGitsOwnLines(t *testing.T) {
 	if *differLines == "" {
 		t.Skip("-wildmatch names no t3070-wildmatch.sh")
@@ -469,7 +467,7 @@ func TestGitsOwnLines(t *testing.T) {
 			continue
 		}
 		if path == "" || strings.Contains(path, "//") || strings.HasSuffix(path, "/") {
-			noPath++ // git's script does not ask ls-files either
+			noPath++ // git's script does not test ls-files either
 			if words[1] == "1" != gits().from(glob, path) {
 				t.Errorf("%q, %q: naively it is %v", glob, path, !(words[1] == "1"))
 			}
@@ -539,8 +537,7 @@ func shellWords(line string) (words []string, ok bool) {
 	return words, true
 }
 
-// TestManualListsDifferences: docs/matching.md has the differences from git that are found, and no
-// other.
+// TestManualListsDifferences: docs/matching.md lists the differences from git, and no others.
 func TestManualListsDifferences(t *testing.T) {
 	page, err := os.ReadFile("../../docs/matching.md")
 	if err != nil {
@@ -557,7 +554,7 @@ func TestManualListsDifferences(t *testing.T) {
 	if !ok || len(listed) < 2 {
 		t.Fatal("there is no such list")
 	}
-	listed = listed[1:] // the columns' names
+	listed = listed[1:] // the column names
 	slices.Sort(listed)
 	if want := slices.Sorted(maps.Keys(readings())); !slices.Equal(listed, want) {
 		t.Errorf("listed are %q, known are %q", listed, want)

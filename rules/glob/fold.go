@@ -2,8 +2,8 @@ package glob
 
 import "fmt"
 
-// Fold returns a glob or a path with A-Z lowered, for matching without regard to the case of ASCII letters. The glob
-// must have passed [CheckFolded].
+// Fold returns a glob or a path with A-Z in lower case, for matching that ignores ASCII case. The glob must have
+// passed [CheckFolded].
 func Fold(s string) string {
 	for i := 0; i < len(s); i++ {
 		if upper(rune(s[i])) {
@@ -19,7 +19,7 @@ func Fold(s string) string {
 	return s
 }
 
-// FoldAll returns globs as [Fold] does.
+// FoldAll is [Fold] for several globs.
 func FoldAll(globs []string) []string {
 	folded := make([]string, len(globs))
 	for i, g := range globs {
@@ -28,9 +28,8 @@ func FoldAll(globs []string) []string {
 	return folded
 }
 
-// CheckFolded refuses a glob, which passed [Check], that cannot be matched without regard to the case of ASCII letters:
-// glob and path are then compared with A-Z lowered, and a range of a class must mean the same before and after. It
-// returns nil if there is nothing to refuse.
+// CheckFolded refuses a glob, which passed [Check], that cannot be matched by comparing with A-Z in lower case: a
+// range of a class must mean the same before and after. It returns nil if the glob is fine.
 func CheckFolded(glob string) *Mistake {
 	tokens, mistake := scan(glob)
 	if mistake != nil {
@@ -54,7 +53,7 @@ func CheckFolded(glob string) *Mistake {
 	return nil
 }
 
-// foldable reports whether a range has the letter a exactly if it has A, and so on, or its ends are letters of one
+// foldable reports whether a range contains each letter in both cases or in neither, or its ends are letters of one
 // case.
 func foldable(low, high rune) bool {
 	if upper(low) && upper(high) || lower(low) && lower(high) {

@@ -2,33 +2,32 @@
 //
 // # What a glob means
 //
-// A glob is matched, case-sensitively, against a whole path: the /-separated
-// path of a file from the root of the tree, without a leading slash, not empty.
+// A glob is matched, case-sensitively, against a whole path: the /-separated path of a file from the root of the tree,
+// without a leading slash, not empty.
 //
 //	?          one character, but never a /
 //	*          any characters, none included, but never a /
-//	**         as a whole segment: zero or more segments, whole folders at a time
+//	**         as a whole segment: zero or more segments, whole directories at a time
 //	[abc]      one of these characters; [a-z] a range; [!abc] or [^abc] any other
 //	{a,b}      either; may be nested, may hold /
 //	\c         the glob character c itself
 //
-// What follows from that, and surprises now and then:
+// Some consequences surprise:
 //
 //   - A name that begins with a dot is a name like any other: * matches ".env" and ** walks
 //     through ".github".
-//   - "*.tf" is about the root folder only. Every folder is "**/*.tf".
-//   - "modules/**" matches what is in the folder modules, at any depth. It matches neither a
-//     file named modules nor, whatever is before "/**", a name that begins like it: "test*/**"
+//   - "*.tf" matches in the root directory only; "**/*.tf" matches in all.
+//   - "modules/**" matches everything in the directory modules, at any depth, but not a
+//     file named modules, nor a name that only begins like the part before "/**": "test*/**"
 //     does not match testing.tf. git's :(glob) says the same.
-//   - A class that is negated, or a range around it such as [+-9], matches a / as well: that is
-//     what doublestar does. [Notes] says so.
+//   - A class that is negated, or a range around it such as [+-9], matches a / as well, as in
+//     doublestar. [Notes] reports it.
 //   - A path is bytes. A byte that is not UTF-8 counts as one character: *, ? and a negated class
 //     match it, and so does U+FFFD written in a glob. A line feed or a backslash in a path is a
 //     character like any other: a backslash in a path separates nothing.
 //
-// A glob with braces means exactly the union of its expansions: "{a,b}/*.tf" is "a/*.tf" or
-// "b/*.tf". Each expansion is matched by github.com/bmatcuk/doublestar, and this package
-// is the only one that imports it. Two of its readings are not ours:
+// A glob with braces means exactly the union of its expansions: "{a,b}/*.tf" is "a/*.tf" or "b/*.tf". Each expansion
+// is matched by github.com/bmatcuk/doublestar, which only this package imports. It differs in two ways:
 //
 //   - Its brace matching does not find "main" with "main*{,.tf}", nor "a/b/c/x" with "a/**{/x,}"
 //     (TestBracesMeanTheirExpansions).
@@ -37,9 +36,9 @@
 //
 // # Refused globs
 //
-// doublestar accepts globs that can never match what their writer meant, such as
-// "./main.tf" or "**.tf". A rule with one of those would cover nothing, silently, so
-// [Check] refuses them. [Compile] and [NewIndex] expect globs that passed it.
+// doublestar accepts globs that can never match what their writer meant, such as "./main.tf" or "**.tf". A rule with
+// such a glob would silently cover nothing, so [Check] refuses it. [Compile] and [NewIndex] expect globs that passed
+// it.
 //
 // # Limits
 //
@@ -55,7 +54,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// A Set is some globs of which any may match. It is safe for concurrent use.
+// A Set is a list of globs of which any may match. It is safe for concurrent use.
 type Set struct {
 	matchers []matcher
 }
@@ -63,7 +62,7 @@ type Set struct {
 // Compile returns the set of globs, each of which must have passed Check.
 func Compile(globs []string) *Set { return compile(globs, false) }
 
-// CompileWide returns the set of globs of which X/** matches X as well. No bundle has this meaning.
+// CompileWide returns the set of globs where X/** matches X as well. Bundles do not use it.
 func CompileWide(globs []string) *Set { return compile(globs, true) }
 
 func compile(globs []string, wide bool) *Set {
@@ -98,7 +97,7 @@ const (
 	exact                 // text is the path
 	named                 // "**/NAME": text is the last segment
 	suffixed              // "**/*END": text ends the last segment
-	beneath               // "DIR/**": text is a folder above the path
+	beneath               // "DIR/**": text is a directory above the path
 )
 
 type matcher struct {
@@ -106,14 +105,14 @@ type matcher struct {
 	text  string
 }
 
-// newMatcher returns the matcher of a glob of a bundle, which has no braces.
+// newMatcher returns the matcher of a glob without braces.
 func newMatcher(glob string) matcher {
 	glob, inFolder := withoutLastStars(glob)
 	if inFolder {
 		if text, ok := literal(glob); ok {
 			return matcher{beneath, text}
 		}
-		return matcher{general, glob + "/**/*"} // the last star takes a name, so the path has one
+		return matcher{general, glob + "/**/*"} // the last star needs a name, so the path has one
 	}
 	if glob == "**" {
 		return matcher{anything, ""}
@@ -134,7 +133,7 @@ func newMatcher(glob string) matcher {
 	return matcher{general, glob}
 }
 
-// withoutLastStars returns X and true for X/**, X/**/** and so on, and "**" for a glob of nothing but such segments.
+// withoutLastStars returns X and true for X/**, X/**/** and so on, and "**" for a glob of only such segments.
 func withoutLastStars(glob string) (rest string, inFolder bool) {
 	for strings.HasSuffix(glob, "/**") {
 		glob, inFolder = strings.TrimSuffix(glob, "/**"), true
@@ -159,11 +158,11 @@ func (m *matcher) match(path string) bool {
 	}
 }
 
-// literal returns the one string that glob matches, if there is only one. U+FFFD in
-// a glob matches any byte that is not UTF-8, so it is not literal.
+// literal returns the only string that a glob matches, if it is the only one. U+FFFD in a glob matches any byte that
+// is not UTF-8, so it is not literal.
 func literal(glob string) (string, bool) {
 	if strings.ContainsAny(glob, "*?[{}") || strings.ContainsRune(glob, utf8.RuneError) {
-		return "", false // an escaped glob character is rare enough to be left to doublestar
+		return "", false // escapes are rare, so doublestar matches them
 	}
 	if !strings.Contains(glob, `\`) {
 		return glob, true

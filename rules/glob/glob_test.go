@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestFault_095_Semantics is the manual's table: what a glob matches and what not.
+// TestFault_095_Semantics is the manual's table of matching and other paths.
 func TestFault_095_Semantics(t *testing.T) {
 	for _, c := range []struct {
 		glob     string
@@ -73,7 +73,7 @@ func TestFault_095_Semantics(t *testing.T) {
 	}
 }
 
-// TestAnyByteMatches: a name of any bytes at all is matched, by every way that leads to it.
+// TestAnyByteMatches: a name of any bytes is matched, on every code path.
 func TestAnyByteMatches(t *testing.T) {
 	globs := []string{"**", "d/*.tf", "**/*.tf", "d/**", "**/d/*", "d/x?y.tf", "d/x[!a]y.tf", "d/*y.tf", "d/x*.tf"}
 	for c := range 256 {
@@ -90,7 +90,7 @@ func TestAnyByteMatches(t *testing.T) {
 	}
 }
 
-// TestBracesMeanTheirExpansions holds what the package comment says of doublestar's braces.
+// TestBracesMeanTheirExpansions tests what the package comment says about doublestar's braces.
 func TestBracesMeanTheirExpansions(t *testing.T) {
 	for _, c := range []struct {
 		glob, path string
@@ -127,8 +127,8 @@ func TestExpansions(t *testing.T) {
 	}
 }
 
-// byDoublestar is the definition that Set and Index are compared with: what doublestar says of an
-// expansion, and of X/** whether it says of a folder above the path that X matches it.
+// byDoublestar is the reference for Set and Index: doublestar's result for an expansion; for X/**, whether X matches a
+// directory above the path.
 func byDoublestar(glob, path string) bool {
 	return slices.ContainsFunc(expansions(glob), func(e string) bool { return naively(e, path) })
 }
@@ -149,8 +149,8 @@ func naively(glob, path string) bool {
 	return false
 }
 
-// checkMatch compares Set, Index and doublestar for all globs and one path. Globs that end in /**
-// are asked only about paths that a file can have.
+// checkMatch compares Set, Index and doublestar for all globs and one path. Globs that end in /** are only compared
+// for paths that a file can have.
 func checkMatch(t interface{ Fatalf(string, ...any) }, globs []string, path string) {
 	x := NewIndex(globs)
 	bits := x.Match(path, nil)
@@ -174,7 +174,7 @@ func checkMatch(t interface{ Fatalf(string, ...any) }, globs []string, path stri
 	}
 }
 
-// checkWide compares CompileWide with doublestar, of X/** with what it says of X as well, and says where Compile may
+// checkWide compares CompileWide with doublestar, for X/** with its result for X as well, and says where Compile may
 // differ.
 func checkWide(t interface{ Fatalf(string, ...any) }, g, path string) {
 	wide, narrow := CompileWide([]string{g}).Match(path), Compile([]string{g}).Match(path)
@@ -191,7 +191,7 @@ func checkWide(t interface{ Fatalf(string, ...any) }, g, path string) {
 	if narrow && !wide || wide && !narrow && !slices.ContainsFunc(expansions(g), isFolder) {
 		t.Fatalf("%q matches %q: %v; wide: %v", g, path, narrow, wide)
 	}
-	// What doublestar matches with the braces in place is never lost.
+	// Whatever doublestar matches with braces is matched.
 	if doublestar.MatchUnvalidated(g, path) && !wide {
 		t.Fatalf("%q matches %q by doublestar, none of its expansions does", g, path)
 	}
@@ -201,7 +201,7 @@ func isFolder(glob string) bool { return strings.HasSuffix(glob, "/**") }
 
 func isClean(path string) bool { return !strings.Contains("/"+path+"/", "//") }
 
-// drawGlob makes a glob of a few pieces, so that many match and many nearly do.
+// drawGlob makes a glob of a few pieces, so that many match or nearly match.
 func drawGlob(t *rapid.T) string {
 	piece := rapid.SampledFrom([]string{"a", "b", ".", "tf", ".tf", "*", "?", "**", "/", "/", "/**/", "**/", "**/*", "[ab]", "[!a]", "[+-9]", `\*`, `\\`, "{a,b}", "{a/,}", "{,.tf}", "é", "\uFFFD", "A"})
 	return strings.Join(rapid.SliceOfN(piece, 1, 6).Draw(t, "glob"), "")
@@ -212,7 +212,7 @@ func drawPath(t *rapid.T) string {
 	return strings.Join(rapid.SliceOfN(piece, 1, 8).Draw(t, "path"), "")
 }
 
-// drawPathOf makes a path that an expansion of the glob matches, or nearly.
+// drawPathOf makes a path that an expansion of the glob matches or nearly matches.
 func drawPathOf(t *rapid.T, glob string) string {
 	pick := func(from ...string) string { return rapid.SampledFrom(from).Draw(t, "piece") }
 	var path strings.Builder
@@ -279,7 +279,7 @@ func FuzzMatch(f *testing.F) {
 	})
 }
 
-// TestIndexManyGlobs: numbers stay right above one word of bits, and duplicates count once.
+// TestIndexManyGlobs: numbers are right beyond one word of bits, and duplicates count once.
 func TestIndexManyGlobs(t *testing.T) {
 	var globs []string
 	for i := range 200 {
@@ -350,7 +350,7 @@ func BenchmarkIndex(b *testing.B) {
 
 func TestCovers(t *testing.T) {
 	for _, c := range []struct {
-		over, under string // apart by spaces
+		over, under string // separated by spaces
 		want        bool
 	}{
 		{"**", "**/*.tf", true},
@@ -370,7 +370,7 @@ func TestCovers(t *testing.T) {
 		{"*", "*.tf", true},
 		{"a/**", "a/**/**", true},
 
-		{"modules/**", "modules", false}, // not what is beneath it
+		{"modules/**", "modules", false}, // only the paths below it
 		{"modules/**", "modules*/**", false},
 		{"modules/**", "**/*.tf", false},
 		{"**/*.tf", "**/*.tf **/*.yml", false},
@@ -379,7 +379,7 @@ func TestCovers(t *testing.T) {
 		{"*", "**", false},
 		{"**/testdata/**", "**", false},
 		{"**/testdata/**", "testdata", false},
-		{"*/*", "x[!a]y", false}, // which may be three segments
+		{"*/*", "x[!a]y", false}, // may be three segments
 		{"*", "x[!a]y", false},
 		{"", "**", false},
 		{"**", "", false},
@@ -390,7 +390,7 @@ func TestCovers(t *testing.T) {
 	}
 }
 
-// TestCoversIsCertain: what is matched by globs that are covered is matched by those that cover them.
+// TestCoversIsCertain: the covering globs match everything that the covered ones match.
 func TestCoversIsCertain(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 27))
 	pick := func(from []string, n int) string {

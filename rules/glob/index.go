@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// An Index matches one path against the globs of many sets at once: each distinct
-// glob once, and most of them by a look-up. It is safe for concurrent use.
+// An Index matches a path against many sets of globs at once: each distinct glob once, and most by a look-up. It is
+// safe for concurrent use.
 type Index struct {
 	numbers map[string]int // each distinct glob
 
@@ -17,20 +17,19 @@ type Index struct {
 	named    map[string][]int // by last segment
 	ext      map[string][]int // "**/*.ext", by ".ext"
 	suffixed []entry          // "**/*END" with another END
-	beneath  map[string][]int // by folder
-	lengths  []int            // of these folders' paths, ascending, each once
+	beneath  map[string][]int // by directory
+	lengths  []int            // lengths of these directories, ascending, distinct
 
-	// The others, by the ".ext" that their paths end in, or by "" where the glob does not
-	// say. What is left is tried one after the other.
+	// The others, by the ".ext" of their paths, or by "" if it is unknown. They are tried one after the other.
 	general map[string][]entry
 }
 
 type entry struct {
 	matcher matcher
 	number  int
-	prefix  string // that each path begins with
-	stem    string // that each path's last segment begins with
-	suffix  string // that each path ends in
+	prefix  string // of each path
+	stem    string // beginning of each path's last segment
+	suffix  string // end of each path
 }
 
 // NewIndex returns an index of the globs of all sets. Each glob must have passed Check.
@@ -91,7 +90,7 @@ func (x *Index) add(m matcher, number int) {
 	}
 }
 
-// slowMatcher returns the matcher of a glob that compares no strings itself.
+// slowMatcher returns a matcher that leaves the glob to doublestar.
 func slowMatcher(glob string) matcher {
 	if rest, inFolder := withoutLastStars(glob); inFolder {
 		glob = rest + "/**/*"
@@ -99,8 +98,8 @@ func slowMatcher(glob string) matcher {
 	return matcher{general, glob}
 }
 
-// literalPrefix returns what every path begins with that the text of a general matcher matches:
-// what is before the first glob character.
+// literalPrefix returns the common prefix of the paths that a general matcher's text matches: the part before the
+// first glob character.
 func literalPrefix(glob string) string {
 	prefix := glob
 	if i := strings.IndexAny(glob, `*?[\`); i >= 0 {
@@ -112,7 +111,7 @@ func literalPrefix(glob string) string {
 	return prefix
 }
 
-// literalStem returns what the last segment of every path begins with, likewise.
+// literalStem returns the common prefix of the last segments of these paths.
 func literalStem(glob string) string {
 	last := base(glob)
 	if strings.Contains(last, "**") || strings.Contains(glob, "[") {
@@ -121,13 +120,13 @@ func literalStem(glob string) string {
 	return literalPrefix(last)
 }
 
-// literalSuffix returns what every path ends in, likewise: "**/a" matches "a".
+// literalSuffix returns the common suffix of these paths: "**/a" matches "a".
 func literalSuffix(glob string) string {
 	suffix := glob
 	if i := strings.LastIndexAny(glob, `*?]\`); i >= 0 {
 		suffix = strings.TrimPrefix(glob[i+1:], "/")
 		if glob[i] == '\\' {
-			return "" // the character after it is escaped
+			return "" // the next character is escaped
 		}
 	}
 	if strings.ContainsRune(suffix, utf8.RuneError) {
@@ -136,10 +135,10 @@ func literalSuffix(glob string) string {
 	return suffix
 }
 
-// Len returns how many distinct globs x has. They are numbered from 0.
+// Len returns the number of distinct globs of x. They are numbered from 0.
 func (x *Index) Len() int { return len(x.numbers) }
 
-// Number returns the number of a glob of x, or -1 if it has no such glob.
+// Number returns the number of a glob of x, or -1.
 func (x *Index) Number(glob string) int {
 	if n, ok := x.numbers[glob]; ok {
 		return n
@@ -147,8 +146,8 @@ func (x *Index) Number(glob string) int {
 	return -1
 }
 
-// Match returns the set of the numbers of all globs that match path. It reuses the
-// memory of into, whose bits it clears first, and allocates only if that is too small.
+// Match returns the numbers of all globs that match path. It clears and reuses into, and allocates only if that is too
+// small.
 func (x *Index) Match(path string, into Bits) Bits {
 	into = into.Cleared(len(x.numbers))
 	into.Add(x.anything)
@@ -202,7 +201,7 @@ func (b Bits) Cleared(n int) Bits {
 
 func (b Bits) set(n int) { b[n>>6] |= 1 << (n & 63) }
 
-// Add adds numbers below the one that b was made for.
+// Add adds numbers, which must be below the n of Cleared.
 func (b Bits) Add(numbers []int) {
 	for _, n := range numbers {
 		b.set(n)

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// NotesPlain says what in a glob that passed [Check] is often a mistake, where globs cannot be anchored: what
-// [Ambiguous] refuses elsewhere, and what [Notes] says.
+// NotesPlain returns the lint notes of a glob that passed [Check], where globs cannot be anchored: the mistakes of
+// [Ambiguous], which are errors elsewhere, and [Notes].
 func NotesPlain(glob string) []string {
 	var notes []string
 	if !strings.Contains(glob, "/") && glob != "**" {
@@ -21,7 +21,7 @@ func NotesPlain(glob string) []string {
 	return append(notes, Notes(glob)...)
 }
 
-// Notes says what in a glob that passed [Check] is often a mistake.
+// Notes returns the lint notes of a glob that passed [Check].
 func Notes(glob string) []string {
 	var notes []string
 	tokens, mistake := scan(glob)
@@ -52,8 +52,8 @@ func Notes(glob string) []string {
 	return notes
 }
 
-// folderNote says what a glob without braces does not match, if it is X/** and files that X matches
-// could have been meant: X ends in a wildcard, or in the name of a file.
+// folderNote notes a glob X/** without braces that does not match files named X, if they could have been meant: X ends
+// in a wildcard, or in the name of a file.
 func folderNote(glob string) string {
 	x, inFolder := withoutLastStars(glob)
 	if !inFolder {
@@ -71,8 +71,8 @@ func folderNote(glob string) string {
 	return ""
 }
 
-// looksLikeFile reports whether a name is one that files have and folders hardly ever: the
-// endings of folders such as conf.d and node.js are not among these.
+// looksLikeFile reports whether a name is typical of files and rare for directories. Endings of directories such as
+// conf.d and node.js do not count.
 func looksLikeFile(name string) bool {
 	switch name {
 	case "Dockerfile", "Containerfile", "Makefile", "Jenkinsfile", "Vagrantfile", "Procfile", "Gemfile",
@@ -91,7 +91,7 @@ func looksLikeFile(name string) bool {
 	return false
 }
 
-// classMatchesSlash reports whether a class, which passed Check, matches a slash: it is negated or a range spans it.
+// classMatchesSlash reports whether a class that passed Check matches a slash: it is negated or a range spans it.
 func classMatchesSlash(class string) bool {
 	negated := class[1] == '!' || class[1] == '^'
 	for low, high := range ranges(class) {
@@ -102,7 +102,7 @@ func classMatchesSlash(class string) bool {
 	return negated // no class that passed Check names the slash itself
 }
 
-// ranges are those of a class that passed Check. A character alone is a range of one.
+// ranges yields the ranges of a class that passed Check. A single character is a range of one.
 func ranges(class string) iter.Seq2[rune, rune] {
 	body := class[1 : len(class)-1]
 	if body[0] == '!' || body[0] == '^' {

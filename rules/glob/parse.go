@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Limits of one glob. Beyond them matching could take as long as its writer likes.
+// Limits of one glob, which bound the time of matching.
 const (
 	MaxBytes      = 1024
 	MaxBraces     = 8   // brace groups, nested ones included
@@ -17,7 +17,7 @@ const (
 type kind int
 
 const (
-	plain   kind = iota // a character that stands for itself
+	plain   kind = iota // an ordinary character
 	escaped             // a backslash and a character
 	star                // *
 	one                 // ?
@@ -34,7 +34,7 @@ type token struct {
 	at   int    // 0-based byte in the glob
 }
 
-// scan cuts a glob into tokens, and refuses what doublestar refuses.
+// scan splits a glob into tokens, and refuses what doublestar refuses.
 func scan(glob string) ([]token, *Mistake) {
 	var tokens []token
 	depth := 0
@@ -86,8 +86,8 @@ func scan(glob string) ([]token, *Mistake) {
 	return tokens, nil
 }
 
-// classLen returns the length of the class that s begins with, 0 if it does not
-// end, and minus its length if it holds nothing.
+// classLen returns the length of the class at the start of s, 0 if it does not end, and minus its length if it is
+// empty.
 func classLen(s string) int {
 	i := 1
 	if i < len(s) && (s[i] == '!' || s[i] == '^') {
@@ -107,8 +107,8 @@ func classLen(s string) int {
 	return 0
 }
 
-// expand calls yield with what tokens, whose braces are balanced, stand for without braces, in the order in which they
-// are written, until that returns false.
+// expand calls yield with each brace expansion of the tokens, in order, until yield returns false. Braces must be
+// balanced.
 func expand(tokens []token, yield func([]token) bool) bool {
 	start := slices.IndexFunc(tokens, func(t token) bool { return t.kind == open })
 	if start < 0 {
@@ -145,7 +145,7 @@ func text(tokens []token) string {
 	return b.String()
 }
 
-// expansions returns the globs without braces that glob, which passed Check, stands for: each one once.
+// expansions returns the distinct brace expansions of a glob that passed Check.
 func expansions(glob string) []string {
 	if !strings.Contains(glob, "{") {
 		return []string{glob}
@@ -166,8 +166,7 @@ func expansions(glob string) []string {
 	return globs
 }
 
-// Expansions returns how many globs without braces a glob stands for: 1 if it has no
-// braces, and MaxExpansions+1 if there are more than that.
+// Expansions returns the number of brace expansions of a glob: 1 without braces, MaxExpansions+1 if over the limit.
 func Expansions(glob string) int {
 	if !strings.Contains(glob, "{") {
 		return 1

@@ -1,23 +1,23 @@
-// Package keyitem is what an item with "key" asks of a parsed file: paths to values, and what the values may be.
+// Package keyitem holds the parts of a key pattern: paths to values, and conditions on the values.
 //
-// A path is segments with "." between them ([ParsePath]). "*" is any one segment, "**" any number of them, none
-// included, and a segment in double quotes is literal. A value is a truth value, a number or a text ([ParseValue]).
-// A [Number] is equal to another by its digits and its exponent, in whichever spelling they are written.
+// A path is segments with "." between them ([ParsePath]). "*" is any one segment, "**" any number of them, including
+// none, and a segment in double quotes is literal. A value is a boolean, a number or a string ([ParseValue]). Two
+// [Number] values are equal if their digits and exponents are, however they are spelt.
 //
-// Nothing here reads a file; scanner/keys finds what a path reaches.
+// Package scanner/keys evaluates paths in a file.
 package keyitem
 
 import "github.com/policyscan/policyscan/rules/regex"
 
-// An Item is a mapping with "key" in forbidden_patterns, required_absent or required_patterns.
+// An Item is a key pattern in forbidden_patterns, required_absent or required_patterns.
 type Item struct {
 	Each   []Path // nil, or the nodes of which each must have the key; only in required_patterns
-	Paths  []Path // at least one: any of them
+	Paths  []Path // alternatives, at least one
 	Where  []Where
 	Asks   Asks
 	Values []Value     // of Is and IsNot, at least one
 	Match  *regex.Expr // of Matches and MatchesNot
-	Format string      // "", which means by the file's name, or one of Formats
+	Format string      // one of Formats, or "" to decide by the file's name
 }
 
 // Formats returns the names of the formats that an item can name.
@@ -35,13 +35,13 @@ const (
 	MatchesNot             // the value's text does not certainly match; forbidden items only
 )
 
-// Where is a condition on a document: one of Values is reached at the path.
+// Where is a condition on a document: the path reaches one of Values.
 type Where struct {
 	Path   Path
 	Values []Value // at least one
 }
 
-// An Error says why a path or a value is refused.
+// An Error explains why a path or a value is refused.
 type Error struct {
 	Found string // what was found
 	Fix   string // what to write instead

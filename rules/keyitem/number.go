@@ -6,25 +6,25 @@ import (
 	"strings"
 )
 
-// A Number is a decimal number of any size: nothing is rounded, and nothing is expanded, so that 1e999999999 costs no
-// more than its spelling. Two are equal, also by ==, if they are the same number. The zero Number is 0.
+// A Number is a decimal number of any size. It is neither rounded nor expanded, so that 1e999999999 costs no more than
+// its spelling. Equal numbers are equal by ==. The zero Number is 0.
 type Number struct {
 	negative bool
-	digits   string // significant ones, without zeros at the ends; "" for 0
-	exponent string // of ten, by which digits is multiplied: a decimal number without zeros at its start; "" for 0
-	// huge says that the number is in another base and longer than maxRadixDigits, or that its exponent is. Its digits
-	// are not known, only that it is at least 10^hugeDigits or, if its exponent is "-", closer to 0 than others.
+	digits   string // significant digits, without zeros at the ends; "" for 0
+	exponent string // decimal exponent, without leading zeros; "" for 0
+	// huge: the number is in another base and longer than maxRadixDigits, or its exponent is. Only its magnitude is
+	// known: at least 10^hugeDigits or, if exponent is "-", closer to 0 than any other number.
 	huge bool
 }
 
-// A number in another base than ten, or an exponent, is converted only up to this length: that takes its square.
+// A number in another base than ten, or an exponent, is converted only up to this length: the time is quadratic.
 const (
 	maxRadixDigits = 4096
-	hugeDigits     = 1233 // of ten, which a longer number has at least
+	hugeDigits     = 1233 // decimal digits that a longer number has at least
 )
 
-// CouldBe reports whether two numbers are the same as far as can be known: one with thousands of digits in a base other
-// than ten counts as each number that is about as long.
+// CouldBe reports whether two numbers are, or could be, equal. A number with thousands of digits in a base other than
+// ten could be each number of about its length.
 func (n Number) CouldBe(other Number) bool {
 	if n.huge == other.huge {
 		return n == other
@@ -44,10 +44,10 @@ func (n Number) isLong() bool {
 	return len(n.digits)+exponent > hugeDigits
 }
 
-// Certain reports whether the number is known to its last digit.
+// Certain reports whether all digits of the number are known.
 func (n Number) Certain() bool { return !n.huge }
 
-// String returns the number as JSON has it.
+// String returns the number in JSON's syntax.
 func (n Number) String() string {
 	switch {
 	case n.huge:
@@ -69,8 +69,8 @@ func (n Number) String() string {
 	return text
 }
 
-// Readings returns the numbers that a text is in some version of YAML, in TOML, JSON or HCL, or as Go's integers; none
-// if it is a number in none of them. 026 has two: 22 and 26.
+// Readings returns the numbers that a string can mean in the versions of YAML, in TOML, JSON or HCL, or as Go's
+// integers, if any. 026 has two: 22 and 26.
 func Readings(text string) []Number {
 	body, negative, ok := unsigned(text)
 	if !ok {
@@ -95,8 +95,8 @@ func Readings(text string) []Number {
 	return all
 }
 
-// Decimal returns the number that a text is, where zeros at the start say nothing: decimal, or with 0x, 0o or 0b before
-// it. Underscores are ignored.
+// Decimal returns the number in a string, where leading zeros do not mean octal: decimal, or with the prefix 0x, 0o or
+// 0b. Underscores are ignored.
 func Decimal(text string) (Number, bool) {
 	body, negative, ok := unsigned(text)
 	if !ok {
@@ -109,7 +109,7 @@ func Decimal(text string) (Number, bool) {
 	return n.signed(negative), ok
 }
 
-// unsigned returns what could be a number without its sign and its underscores.
+// unsigned returns a possible number without its sign and its underscores.
 func unsigned(text string) (body string, negative, ok bool) {
 	if text == "" || text[0] != '-' && text[0] != '+' && text[0] != '.' && !isDigit(text[0]) {
 		return "", false, false
@@ -155,12 +155,12 @@ func inBase(digits string, base int) Number {
 	}
 	n, ok := new(big.Int).SetString("0"+digits, base)
 	if !ok {
-		return Number{} // cannot be: they are digits
+		return Number{} // unreachable: they are digits
 	}
 	return canonical(n.String(), "", "")
 }
 
-// sexagesimal reads a number of base 60, as YAML 1.1 has it: 1:30 is 90, 1:30.5 is 90.5.
+// sexagesimal reads a number of base 60 as in YAML 1.1: 1:30 is 90, 1:30.5 is 90.5.
 func sexagesimal(body string) (Number, bool) {
 	whole, fraction, isFloat := strings.Cut(body, ".")
 	first, rest, ok := strings.Cut(whole, ":")
@@ -179,14 +179,14 @@ func sexagesimal(body string) (Number, bool) {
 	for part := range strings.SplitSeq(whole, ":") {
 		digits, ok := new(big.Int).SetString("0"+part, 10)
 		if !ok {
-			return Number{}, false // cannot be
+			return Number{}, false // unreachable
 		}
 		n.Add(n.Mul(n, sixty), digits)
 	}
 	return canonical(n.String(), fraction, ""), true
 }
 
-// decimal reads a decimal number: digits, perhaps with a dot at any place, perhaps with an exponent.
+// decimal reads a decimal number: digits, an optional dot at any place, an optional exponent.
 func decimal(body string) (Number, bool) {
 	mantissa, exponent, hasExponent := cutAny(body, "eE")
 	if hasExponent && !areDigits(unsign(exponent)) {
@@ -217,7 +217,7 @@ func canonical(whole, fraction, exponent string) Number {
 	}
 	power, ok := new(big.Int).SetString(exponent, 10)
 	if !ok {
-		return Number{} // cannot be: they are digits
+		return Number{} // unreachable: they are digits
 	}
 	return Number{digits: significant, exponent: power.Add(power, big.NewInt(shift)).String()}
 }

@@ -8,21 +8,20 @@ import (
 	"unicode/utf8"
 )
 
-// MaxSegments is how many segments a path has at most.
+// MaxSegments is the limit for the segments of a path.
 const MaxSegments = 63
 
-// A Path is the segments of a path, at least one and at most MaxSegments. There are no two Deep segments in a row: they
-// mean the same as one.
+// A Path has 1 to MaxSegments segments. There are no two Deep segments in a row, which would mean the same as one.
 type Path []Segment
 
 // A Segment is one step of a path.
 type Segment struct {
 	Kind   SegmentKind
-	Name   string // of a Name segment: the key's text, quotes and escapes resolved
+	Name   string // of a Name segment: the key, quotes and escapes resolved
 	Quoted bool   // the segment was in quotes
 }
 
-// String returns the path as a rule writes it.
+// String returns the path in the syntax of a rule.
 func (p Path) String() string {
 	var text strings.Builder
 	for i, s := range p {
@@ -47,17 +46,17 @@ func quote(name string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(name) + `"`
 }
 
-// SegmentKind is what a segment stands for.
+// SegmentKind is the kind of a Segment.
 type SegmentKind uint8
 
 // The kinds of segment.
 const (
-	Name SegmentKind = iota // the key with this text
+	Name SegmentKind = iota // the key Name
 	Any                     // "*": any one segment
-	Deep                    // "**": any number of segments, none included
+	Deep                    // "**": any number of segments, including none
 )
 
-// ParsePath reads a path. The error is an [*Error].
+// ParsePath reads a path. Its errors are of type [*Error].
 func ParsePath(text string) (Path, error) {
 	if text == "" {
 		return nil, &Error{"an empty path", "write the keys that lead to the value, such as spec.hostNetwork"}
@@ -87,7 +86,7 @@ func ParsePath(text string) (Path, error) {
 	return path, nil
 }
 
-// quotedSegment reads a segment in double quotes and the dot behind it, and whether there is one.
+// quotedSegment reads a segment in double quotes and the dot after it, and reports whether there is a dot.
 func quotedSegment(text string) (segment Segment, rest string, more bool, err *Error) {
 	var name strings.Builder
 	for i := 1; i < len(text); i++ {
@@ -160,7 +159,7 @@ func emptySegment(path string) *Error {
 		"write one, or .**. for any number of segments; a key without characters is \"\""}
 }
 
-// refused is about the character at i of a segment, which only one in quotes can have.
+// refused returns the error about the character at i of a segment, which needs quotes.
 func refused(segment string, i int, path string) *Error {
 	c, _ := utf8.DecodeRuneInString(segment[i:])
 	found := fmt.Sprintf("%q in the path %s", c, shown(path))
@@ -196,10 +195,10 @@ func inQuotes(segment string) string {
 	return "write the segment in double quotes, " + quote(segment)
 }
 
-// shownBytes is about how much of a path a message shows.
+// shownBytes is roughly the length up to which a message shows a path.
 const shownBytes = 60
 
-// shown is a path or a part of it within a message.
+// shown returns a path or a part of it for a message.
 func shown(text string) string {
 	if len(text) <= shownBytes {
 		return text
@@ -211,7 +210,7 @@ func shown(text string) string {
 	return text[:cut] + "…"
 }
 
-// Notes says what in a path is often a mistake.
+// Notes returns the lint notes of a path.
 func (p Path) Notes() []string {
 	var notes []string
 	for i, s := range p {
@@ -233,7 +232,7 @@ func (p Path) Notes() []string {
 	return notes
 }
 
-// notIdentifier reports whether a text is no name of letters, digits and underscores.
+// notIdentifier reports whether a string has a character other than letters, digits and underscores.
 func notIdentifier(s string) bool {
 	return s == "" || strings.ContainsFunc(s, func(r rune) bool {
 		return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r)

@@ -44,7 +44,7 @@ func TestParsePath(t *testing.T) {
 	}
 }
 
-// TestPathErrors: what is refused, and what is written instead.
+// TestPathErrors: refused paths and their fixes.
 func TestPathErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		``:                                  `an empty path; write the keys that lead to the value, such as spec.hostNetwork`,
@@ -109,8 +109,8 @@ func spelled(p Path) string {
 	return strings.Join(all, ".")
 }
 
-// FuzzPath: no text makes the parser fail, and a path that is read is the one that its names in quotes make. Texts
-// that have none of the special characters are their parts between the dots.
+// FuzzPath: the parser does not fail, and a path equals the one with its names in quotes. Without special characters,
+// the segments are the parts between the dots.
 func FuzzPath(f *testing.F) {
 	for _, seed := range []string{"a.*.**.b", `a."b.c"."\"\\"`, "$.a", "a..b", `"a"b`, "aws_*.x", "\xff.a", `"a`, `"\`} {
 		f.Add(seed)

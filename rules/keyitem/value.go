@@ -11,9 +11,9 @@ import (
 // A Value is a value of "is", "is_not" or "where".
 type Value struct {
 	Kind   ValueKind
-	Text   string // of a text: the text; of a number: as written; of a boolean: "true" or "false"
+	Text   string // the string, the number as written, or "true" or "false"
 	Number Number // of a number
-	// Quoted says that the rule has the text in quotes: it is a text, whatever it looks like.
+	// Quoted: the rule has quotes around it, so it is a string whatever it looks like.
 	Quoted bool
 }
 
@@ -27,8 +27,8 @@ const (
 	BoolValue
 )
 
-// ParseValue reads a value as YAML has it, without its quotes. One without quotes is true, false, a number as JSON has
-// it, or a text that no version of YAML reads as something else; the error is an [*Error].
+// ParseValue reads a YAML value, given without its quotes. An unquoted value must be true, false, a number in JSON's
+// syntax, or a string that all versions of YAML read as one. Errors are of type [*Error].
 func ParseValue(text string, quoted bool) (Value, error) {
 	if quoted {
 		return Value{Text: text, Quoted: true}, nil
@@ -76,7 +76,7 @@ func ParseValue(text string, quoted bool) (Value, error) {
 	return Value{Text: text}, nil
 }
 
-// ReadBool returns the truth value that some version of YAML reads in a text without quotes.
+// ReadBool returns the boolean that some version of YAML reads in an unquoted string.
 func ReadBool(text string) (is, ok bool) {
 	if len(text) == 0 || len(text) > len("false") {
 		return false, false
@@ -94,8 +94,8 @@ func ReadBool(text string) (is, ok bool) {
 	return false, false
 }
 
-// OneReading reports whether YAML 1.1, YAML 1.2 and yaml.v3 read the same value in a text without quotes, as they do in
-// 22, 0x16, true and Always, and not in 022, 0o26, 1e3, yes and a date.
+// OneReading reports whether YAML 1.1, YAML 1.2 and yaml.v3 read the same value in an unquoted string. They do for 22,
+// 0x16, true and Always, and do not for 022, 0o26, 1e3, yes and a date.
 func OneReading(text string) bool {
 	if _, ok := ReadBool(text); ok {
 		return strings.EqualFold(text, "true") || strings.EqualFold(text, "false")
@@ -109,16 +109,16 @@ func OneReading(text string) bool {
 	return false
 }
 
-// yaml11Number are the numbers of https://yaml.org/type/int.html and float.html.
+// yaml11Number matches the numbers of https://yaml.org/type/int.html and float.html.
 var yaml11Number = late.Regexp(`^[-+]?(?:0b[01_]+|0[0-7_]*|[1-9][0-9_]*|0x[0-9a-fA-F_]+|` +
 	`[1-9][0-9_]*(?::[0-5]?[0-9])+|(?:[0-9][0-9_]*)?\.[0-9_]*(?:[eE][-+][0-9]+)?|` +
 	`[0-9][0-9_]*(?::[0-5]?[0-9])+\.[0-9_]*)$`)
 
-// yaml12Number are those of YAML 1.2's core schema.
+// yaml12Number matches the numbers of YAML 1.2's core schema.
 var yaml12Number = late.Regexp(`^(?:[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+|` +
 	`[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?)$`)
 
-// isJSONNumber reports whether a text is a number as JSON has it.
+// isJSONNumber reports whether a string is a number in JSON's syntax.
 func isJSONNumber(text string) bool {
 	digits := strings.TrimPrefix(text, "-")
 	if len(digits) > 1 && digits[0] == '0' && isDigit(digits[1]) {
@@ -129,9 +129,9 @@ func isJSONNumber(text string) bool {
 	return areDigits(whole) && (!hasFraction || areDigits(fraction)) && (!hasExponent || areDigits(unsign(exponent)))
 }
 
-// notFinite are YAML's spellings of infinities and of what is not a number.
+// notFinite matches YAML's spellings of infinity and NaN.
 var notFinite = late.Regexp(`^(?:[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$`)
 
-// date are YAML's timestamps, as its versions and libraries have them.
+// date matches the timestamps of YAML's versions and libraries.
 var date = late.Regexp(`^\d{4}-\d\d?-\d\d?(?:(?:[Tt]|[ \t]+)\d\d?:\d\d?:\d\d?(?:\.\d*)?` +
 	`(?:[ \t]*(?:Z|[-+]\d\d?(?::?\d\d)?))?)?$`)

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestParseValue: what is a value without quotes, and what is said of the others.
+// TestParseValue: unquoted values, and the errors for others.
 func TestParseValue(t *testing.T) {
 	for _, text := range []string{"true", "True", "TRUE", "false", "False", "FALSE"} {
 		if v, err := ParseValue(text, false); err != nil || v.Kind != BoolValue || v.Text != strings.ToLower(text) {
@@ -66,7 +66,7 @@ func TestParseValue(t *testing.T) {
 	}
 }
 
-// TestOneReading: what every version of YAML reads alike.
+// TestOneReading: values that every version of YAML reads alike.
 func TestOneReading(t *testing.T) {
 	for _, text := range []string{
 		"Always", "", "22", "-22", "+22", "0", "007", "0x16", "22.0", ".5", "5.", "1.5e+3", "true", "FALSE", "tRUE", "1.2.3", "a b", ".inf",
@@ -84,7 +84,7 @@ func TestOneReading(t *testing.T) {
 	}
 }
 
-// TestValuesOfYAML: what yaml.v3 reads as something else than a text is no text here, or a number that JSON has too.
+// TestValuesOfYAML: a value that yaml.v3 does not read as a string is no string here, or is a JSON number.
 func TestValuesOfYAML(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringMatching(`[-+]?[0-9.]{0,3}[-_:xobXOBeE.]?[0-9a-fA-F_:T-]{0,6}|true|[yY]es|[oO]ff|null|~|2[0-9]{3}-[01]?[0-9]-[0-3]?[0-9]`).Draw(t, "text")
@@ -103,7 +103,7 @@ func TestValuesOfYAML(t *testing.T) {
 	})
 }
 
-// A grammar is how a format writes a number, and what it is.
+// A grammar is a format's syntax of numbers, with their values.
 type grammar struct {
 	form  *regexp.Regexp
 	value func(m []string) *big.Rat
@@ -147,8 +147,8 @@ func sixtyRat(m []string) *big.Rat {
 	return sum
 }
 
-// grammars are those of https://yaml.org/type/int.html and float.html, of YAML 1.2's core schema, of strconv.ParseInt, of
-// TOML, JSON and HCL, all without underscores.
+// grammars are https://yaml.org/type/int.html and float.html, YAML 1.2's core schema, strconv.ParseInt, TOML, JSON and
+// HCL, all without underscores.
 func grammars() []grammar {
 	return []grammar{
 		{regexp.MustCompile(`^([-+]?)0[bB]([01]+)$`), inRat(2)},
@@ -161,10 +161,10 @@ func grammars() []grammar {
 	}
 }
 
-// numberLike are texts that often are numbers, with exponents that a big.Rat can hold.
+// numberLike matches strings that often are numbers, with exponents that a big.Rat can hold.
 const numberLike = `[-+]?(0[xXoObB][0-9a-fA-F_]{0,8}|[0-9_]{0,6}\.?[0-9_]{0,4}([eE][-+]{0,2}[0-9]{1,3})?|[0-9]{1,3}(:[0-9]{1,2}){1,4}(\.[0-9]{0,3})?|0{0,3}[1-9]{0,3}0{0,3}\.?0{0,3})`
 
-// TestReadings: each grammar's number is a reading of the text, and there are no others.
+// TestReadings: the readings of a string are exactly the numbers of the grammars.
 func TestReadings(t *testing.T) {
 	all := grammars()
 	rapid.Check(t, func(t *rapid.T) {
@@ -204,7 +204,7 @@ func hasRat(numbers []Number, want *big.Rat) bool {
 	return false
 }
 
-// TestNumbersAreEqual: two spellings are the same number exactly if math/big says so.
+// TestNumbersAreEqual: numbers are equal if and only if math/big says so.
 func TestNumbersAreEqual(t *testing.T) {
 	form := rapid.StringMatching(`[-+]?0{0,2}[12]{0,2}0{0,3}(\.0{0,3}[12]?0{0,2})?([eE][-+]?0{0,2}[0-9])?`)
 	rapid.Check(t, func(t *rapid.T) {
@@ -234,7 +234,7 @@ func rat(t *rapid.T, text string) *big.Rat {
 	return r
 }
 
-// TestLongExponents: an exponent of many digits costs nothing, and is exact.
+// TestLongExponents: an exponent of many digits is cheap and exact.
 func TestLongExponents(t *testing.T) {
 	nines := strings.Repeat("9", 40)
 	for _, same := range [][2]string{
@@ -260,7 +260,7 @@ func TestLongExponents(t *testing.T) {
 	}
 }
 
-// TestLongDigits: a long number in another base is not converted, and could be any that is about as long.
+// TestLongDigits: a long number in another base is not converted, and could be any of about its length.
 func TestLongDigits(t *testing.T) {
 	long := Readings("0x" + strings.Repeat("f", 5000))[0]
 	alike, ok := Decimal(strings.Repeat("7", 6000))
@@ -284,7 +284,7 @@ func TestLongDigits(t *testing.T) {
 	}
 }
 
-// FuzzNumber: no text makes it fail, and a number that JSON has is the one that math/big reads.
+// FuzzNumber: parsing never fails, and a JSON number is the one that math/big reads.
 func FuzzNumber(f *testing.F) {
 	for _, seed := range []string{"022", "0x_1", "1:30.5", "1e999999999", "-0.0e-0", "+.5", "1_", "0b", "9.e+1"} {
 		f.Add(seed)

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// benchText is 1 MiB of lines as configurations have them; few of them match.
+// benchText is 1 MiB of typical configuration lines; few of them match.
 func benchText() []byte {
 	random := rand.New(rand.NewPCG(1, 2))
 	lines := []string{
@@ -130,8 +130,7 @@ func BenchmarkCompile(b *testing.B) {
 	}
 }
 
-// TestMemory: what the largest accepted expressions hold, and what a search in them holds, is what the manual
-// says.
+// TestMemory: the memory of the largest accepted regexes, and of a search in them, is as documented.
 func TestMemory(t *testing.T) {
 	for name, source := range map[string]string{
 		"copies":  strings.Repeat("x{1000}", 20),
@@ -151,7 +150,7 @@ func TestMemory(t *testing.T) {
 		text := []byte(strings.Repeat("x", 1200))
 		for range e.Find(text) {
 		}
-		m := e.matcher() // not in the pool, where a collection would free it
+		m := e.matcher() // not in the pool, where the garbage collector would free it
 		m.find(text, func(Match) bool { return true })
 		with := held() - before
 		runtime.KeepAlive(m)
@@ -167,7 +166,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// held is how much memory is in use.
+// held returns the memory in use.
 func held() int64 {
 	var m runtime.MemStats
 	runtime.GC()

@@ -8,7 +8,7 @@ import (
 
 func simpleFold(c rune) rune { return unicode.SimpleFold(c) }
 
-// A real expression, with texts that it matches.
+// A real regex, with strings that it matches.
 type real struct {
 	source   string
 	literals string // as shown by show
@@ -27,7 +27,7 @@ func show(literals []Literal) string {
 	return strings.Join(all, ", ")
 }
 
-// corpus has expressions as linters and secret scanners have them.
+// corpus has regexes like those of linters and secret scanners.
 func corpus() []real {
 	return []real{
 		{`image:\s*\S+:latest\b`, ":latest", []string{"image: nginx:latest", "  image:  x/y:latest # old"}},

@@ -7,47 +7,46 @@ import (
 	"unicode/utf8"
 )
 
-// A dfa says of lines whether they have a match, at a table look-up for each character. It does not know where: that
-// is for the matcher that it belongs to.
+// A dfa decides whether a line has a match, with a table look-up per character. The matcher then finds the location.
 //
-// Its states are what a matcher can have under way, order and beginnings aside: a set of places in the program, and
-// what the last character means to an assertion. They are made when a text first leads to them. They can be many: the
-// dfa forgets them when they take too much memory, and gives up where it makes so many that they are no gain.
+// A state is a set of places in the program, plus what the last character means to an assertion. Unlike in a matcher,
+// the order of the places and the beginnings of matches do not matter. States are made on first use. The dfa drops all
+// of them when they take too much memory, and gives up when it makes too many to be faster.
 type dfa struct {
 	program *program
 	columns int // of the table: the classes of the program, and wide and end
 	limits  dfaLimits
 
-	// next is a table: at the number of a state plus a column is what that leads to, which is the number of another
-	// state, a multiple of columns, or one of the constants below.
+	// next is the transition table, indexed by a state's number plus a column. It has the number of another state, a
+	// multiple of columns, or one of the constants below.
 	next   []int32
 	places [][]uint32       // of each state, in order
-	before []rune           // the last character, or one that means the same to an assertion
-	known  map[string]int32 // the number of a state
+	before []rune           // the last character, or an equivalent one for assertions
+	known  map[string]int32 // state numbers by key
 	held   int              // bytes of places and known
 
-	made   int // states
-	read   int // characters
+	made   int // number of states
+	read   int // number of characters
 	gaveUp bool
 	set    []uint32
 	key    []byte
 }
 
-// What a column can lead to besides a state.
+// Entries of the table other than states.
 const (
-	unknown    int32 = -1 - iota // nobody has asked yet
+	unknown    int32 = -1 - iota // not computed yet
 	matches                      // a match ends before the character
-	ends                         // the line does: see the column end
-	manyBytes                    // the character is beyond ASCII: see the column wide
-	lookBehind = 2               // how many columns behind those of the classes are wide and end
+	ends                         // the line ends: see the column end
+	manyBytes                    // the character is not ASCII: see the column wide
+	lookBehind = 2               // number of columns after the classes: wide and end
 )
 
-// dfaLimits are when a dfa forgets its states, and when it gives up.
+// dfaLimits says when a dfa drops its states, and when it gives up.
 type dfaLimits struct {
 	cells  int // of the table
 	bytes  int // of the sets of places
-	reads  int // characters for each state that was made, or else it gives up,
-	states int // after so many states
+	reads  int // it gives up below this number of characters per state,
+	states int // after this number of states
 }
 
 func usualLimits() dfaLimits {
@@ -60,14 +59,14 @@ func newDFA(p *program) *dfa {
 	return d
 }
 
-// forget drops all states but the one at the beginning of a line, whose number is 0.
+// forget drops all states except 0, the beginning of a line.
 func (d *dfa) forget() {
 	d.next, d.places, d.before, d.held = d.next[:0], d.places[:0], d.before[:0], 0
 	clear(d.known)
 	d.state(nil, lineEnd)
 }
 
-// state returns the number of a state, which is made if need be.
+// state returns the number of a state, and makes it if needed.
 func (d *dfa) state(places []uint32, before rune) int32 {
 	d.key = append(d.key[:0], byte(before)) // one of three
 	for _, pc := range places {
@@ -89,8 +88,8 @@ func (d *dfa) state(places []uint32, before rune) int32 {
 	return int32(n)
 }
 
-// line returns the next line of text, from the beginning of one on, that the matcher must read. If there is none it
-// is at the end of text, and if the dfa gives up it is all the rest.
+// line returns the next line of text, from the line start from on, that the matcher must read: the end of text if no
+// such line is left, and the whole rest if the dfa gives up.
 func (m *matcher) line(text []byte, from int) (start, end int) {
 	d, p := m.dfa, m.program
 	if d.gaveUp {
@@ -133,7 +132,7 @@ func (m *matcher) line(text []byte, from int) (start, end int) {
 	return len(text), len(text)
 }
 
-// leads returns what a column leads to from a state, as the character c does: a state, or matches.
+// leads returns the entry for a state and a column, with the character c: a state, or matches.
 func (m *matcher) leads(state int32, column int, c rune) int32 {
 	d := m.dfa
 	if to := d.next[int(state)+column]; to != unknown {
@@ -153,7 +152,7 @@ func (m *matcher) leads(state int32, column int, c rune) int32 {
 	return to
 }
 
-// ask reads c where some places are under way.
+// ask reads c in a set of places.
 func (m *matcher) ask(places []uint32, before, c rune) int32 {
 	d, p := m.dfa, m.program
 	m.round++

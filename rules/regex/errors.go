@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// An Error says why an expression is refused.
+// An Error explains why a regex is refused.
 type Error struct {
 	Found string // what was found
 	Fix   string // what to write instead
@@ -19,7 +19,7 @@ type Error struct {
 // Error returns "what was found; what to write".
 func (e *Error) Error() string { return e.Found + "; " + e.Fix }
 
-// checkSource refuses what can be seen before the expression is parsed.
+// checkSource makes the checks that need no parsing.
 func checkSource(source string) error {
 	if len(source) > MaxBytes {
 		return &Error{fmt.Sprintf("an expression of %d bytes, over %d", len(source), MaxBytes), "write several items"}
@@ -47,8 +47,9 @@ func checkSource(source string) error {
 	return &Error{fmt.Sprintf("the raw control character %U in the expression", c), fmt.Sprintf(`write \x{%X}`, c)}
 }
 
-// FoldedRanges returns how many ranges of an expression ignore case and end beyond ASCII, or a few more. To parse one
-// takes up to 4 ms, since regexp/syntax looks for the other cases of each character: much for what may be 6 bytes.
+// FoldedRanges returns the number of ranges of a regex that ignore case and end beyond ASCII, or slightly more.
+// Parsing one, perhaps of only 6 bytes, takes up to 4 ms, since regexp/syntax looks up the other cases of each
+// character.
 func FoldedRanges(source string) int {
 	flags := false
 	for rest := source; !flags; {
@@ -112,7 +113,7 @@ func (u use) checkMeaning(tree *syntax.Regexp, code *syntax.Prog, p *program) er
 	return nil
 }
 
-// parseError says in our words why RE2 refuses an expression.
+// parseError returns RE2's error in our words.
 func parseError(source string, err error) error {
 	var e *syntax.Error
 	if !errors.As(err, &e) {
@@ -170,8 +171,8 @@ func parseError(source string, err error) error {
 		"write it as RE2 has it"}
 }
 
-// groupError is about what begins with (? and is nothing that RE2 has. Where RE2 says "(?P", the source says
-// which it is.
+// groupError returns the error about an unknown group that begins with (?. Where RE2 only reports "(?P", the source
+// shows which it is.
 func groupError(source string, e *syntax.Error) *Error {
 	const part = "write it as a part of the expression, which the match then includes"
 	const recursion = "RE2 has none: write the group again, as deep as it must go"
@@ -244,10 +245,10 @@ func escapeError(escape string) *Error {
 		`write the character alone, or \\ for a backslash`}
 }
 
-// shownBytes is about how much of an expression a message shows.
+// shownBytes is roughly the length up to which a message shows a regex.
 const shownBytes = 40
 
-// shown is a part of an expression within a message: as it is where that can be read, quoted otherwise.
+// shown returns a part of a regex for a message: unchanged if readable, otherwise quoted.
 func shown(part string) string {
 	end := ""
 	if len(part) > shownBytes {

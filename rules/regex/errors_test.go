@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestRefused: what an error says, found and fix.
+// TestRefused: Found and Fix of each error.
 func TestRefused(t *testing.T) {
 	const (
 		ahead = "the negative look-ahead (?!; " +
@@ -125,7 +125,7 @@ func TestRefused(t *testing.T) {
 		long('a', 8193):               "an expression of 8193 bytes, over 8192; write several items",
 		`(?:abcd{10}){100}`:           "", // 1300 instructions
 		strings.Repeat(`x{1000}`, 21): "an expression that becomes 21000" + large,
-		// Above the limit of regexp/syntax. What it costs to find that out is bounded by MaxBytes.
+		// Above the limit of regexp/syntax. MaxBytes bounds the cost of finding out.
 		strings.Repeat(`(?:a{1000}){1}`, 500): "an expression that becomes 500000" + large,
 		strings.Repeat(`\pL`, 80): `character classes with ` + "105440" + ` numbers, over 100000; ` +
 			`write fewer classes such as \pL, or several items`,
@@ -144,18 +144,18 @@ func TestRefused(t *testing.T) {
 		`a\b_`:                                            never,
 		`(?:a$b)+|c^d`:                                    never,
 		`(?:^a){2}`:                                       never,
-		`[\x{D800}-\x{DFFF}]|a$b`:                         never, // surrogates are no characters
+		`[\x{D800}-\x{DFFF}]|a$b`:                         never, // surrogates are not characters
 		`[[:word:]\x{D800}]\b[\x{DFFF}a]`:                 never,
-		`(?i:s)\b(?i:s)`:                                  "", // a long s is no word character
+		`(?i:s)\b(?i:s)`:                                  "", // a long s is not a word character
 		`(?:^a)+`:                                         "",
 		`(?:a$)*b`:                                        "",
 		`a$b|c`:                                           "",
 		`a\bé`:                                            "",
 		`^a`:                                              "",
 		`a\b`:                                             "",
-		"a\u2028b":                                        "", // no control character
+		"a\u2028b":                                        "", // not a control character
 		`\x{FFFD}`:                                        "",
-		`a{,3}`:                                           "", // these characters
+		`a{,3}`:                                           "", // literal characters
 		`\<a`:                                             "",
 		`(?:^|a)*b`:                                       "",
 	} {
@@ -175,7 +175,7 @@ func TestRefused(t *testing.T) {
 
 func long(c rune, n int) string { return strings.Repeat(string(c), n) }
 
-// TestSteps: what an expression becomes is never more than was counted before.
+// TestSteps: a program is never larger than counted before.
 func TestSteps(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		source := expression(t, rapid.IntRange(0, 5).Draw(t, "depth"))
@@ -188,14 +188,14 @@ func TestSteps(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n := len(code.Inst) - 2; n > counted { // fail and match are always there
+		if n := len(code.Inst) - 2; n > counted { // fail and match always exist
 			t.Fatalf("%#q: %d instructions, %d counted", source, n, counted)
 		}
 	})
 }
 
-// TestNeverHolds: an expression is refused for its assertions exactly if it matches no line, of all those that are long
-// enough for it.
+// TestNeverHolds: a regex is refused for its assertions if and only if it matches none of all lines up to a sufficient
+// length.
 func TestNeverHolds(t *testing.T) {
 	const parts = 4
 	lines := []string{""}

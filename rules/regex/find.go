@@ -6,15 +6,15 @@ import (
 	"unicode/utf8"
 )
 
-// A Match is where an expression matches: from Start up to End, which is larger. Both are 0-based, in bytes of
-// the text or, of a reader, in the sizes that it returned.
+// A Match is a non-empty match from Start up to End: 0-based, in bytes of the text or, for a reader, in the sizes that
+// it returned.
 type Match struct {
 	Start, End int64
 }
 
-// Find returns the matches in a text of any number of lines, from the left, at most MaxMatches for each line. The
-// text is UTF-8; an invalid byte is U+FFFD. It must begin and end where a line does: an assertion takes its ends
-// for a line's. The matches of a line come when its end was read.
+// Find returns the matches in a text of any number of lines, from the left, at most MaxMatches per line. The text is
+// UTF-8; an invalid byte is U+FFFD. The text must consist of whole lines, since assertions see its ends as line ends.
+// The matches of a line are yielded once its end is read.
 func (e *Expr) Find(text []byte) iter.Seq[Match] {
 	return func(yield func(Match) bool) {
 		m := e.matcher()
@@ -23,8 +23,8 @@ func (e *Expr) Find(text []byte) iter.Seq[Match] {
 	}
 }
 
-// Match reports whether a line of a text matches, or the text if the expression is [Expr.Whole]. It is much faster than
-// Find where none does.
+// Match reports whether a line of a text matches, or the text if the regex is [Expr.Whole]. It is much faster than
+// Find if none does.
 func (e *Expr) Match(text []byte) bool {
 	m := e.matcher()
 	defer e.release(m)
@@ -36,7 +36,7 @@ func (e *Expr) Match(text []byte) bool {
 	return found
 }
 
-// matchWhole reports whether there is a match in a text, whose line ends are characters like any others.
+// matchWhole reports whether a text has a match, with line ends as ordinary characters.
 func (m *matcher) matchWhole(text []byte) bool {
 	for at := 0; at < len(text) && len(m.found) == 0; {
 		c, size := utf8.DecodeRune(text[at:])
@@ -46,7 +46,7 @@ func (m *matcher) matchWhole(text []byte) bool {
 	return len(m.found) > 0 || len(m.endLine(int64(len(text)))) > 0
 }
 
-// findLines yields the matches of a text, of which it reads only the lines that have one.
+// findLines yields the matches of a text. It reads only the lines that have one.
 func (m *matcher) findLines(text []byte, yield func(Match) bool) {
 	for from := 0; from < len(text); {
 		start, end := m.line(text, from)
@@ -60,7 +60,7 @@ func (m *matcher) findLines(text []byte, yield func(Match) bool) {
 	}
 }
 
-// find reads a text and yields the matches of its lines, until that returns false.
+// find yields the matches of the lines of a text, until yield returns false.
 func (m *matcher) find(text []byte, yield func(Match) bool) bool {
 	for i := 0; i < len(text); {
 		if m.idle() {
@@ -94,14 +94,14 @@ func (m *matcher) yieldLine(at int, yield func(Match) bool) bool {
 	return true
 }
 
-// skip returns the first place from i on at which the text must be read, if nothing is under way at i.
+// skip returns the next place, from i on, where the text must be read, if nothing is under way at i.
 func (m *matcher) skip(text []byte, i int) int {
 	p, from := m.program, i
 	switch {
 	case len(m.found) == MaxMatches || p.atBegin && (m.before != lineEnd || !p.first[text[i]]):
 		i = lineFrom(text, i)
 	case p.atBegin:
-	case len(m.found) > 0: // which the line's end must find
+	case len(m.found) > 0: // the line's end is needed
 		for i < len(text) && !p.firstOrEnd[text[i]] {
 			i++
 		}
@@ -116,19 +116,19 @@ func (m *matcher) skip(text []byte, i int) int {
 			m.before = lineEnd
 		case before < utf8.RuneSelf:
 			m.before = rune(before)
-		default: // which of them it is means nothing to an assertion
+		default: // assertions do not distinguish them
 			m.before = utf8.RuneError
 		}
 	}
 	return i
 }
 
-// FindReader is [Expr.Find] for a text that is not in memory. It reads r to its end, io.EOF, and holds neither
-// the text nor a line of it. Places are sums of the sizes that r returned, so where r decodes UTF-16 they can be
-// bytes of the file. A rune that is not a character, such as half of a UTF-16 pair, counts as U+FFFD. The matches
-// of a line come when its end was read.
+// FindReader is [Expr.Find] for a text that is not in memory. It reads r until io.EOF, and holds neither the text nor
+// a line of it. Offsets are sums of the sizes that r returned, so where r decodes UTF-16 they can be bytes of the
+// file. An invalid rune, such as half of a UTF-16 pair, counts as U+FFFD. The matches of a line are yielded once its
+// end is read.
 //
-// An error of r other than io.EOF comes last, in place of the matches of the line that was being read.
+// Any other error of r is yielded last, instead of the matches of the current line.
 func (e *Expr) FindReader(r io.RuneReader) iter.Seq2[Match, error] {
 	return func(yield func(Match, error) bool) {
 		m := e.matcher()

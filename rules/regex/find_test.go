@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// A source makes a long text of a few pieces, and counts what is read of it.
+// A source generates a long text from a few pieces, and counts the characters read.
 type source struct {
 	piece string
 	len   int64 // of the text, in pieces
@@ -30,7 +30,7 @@ func (s *source) ReadRune() (rune, int, error) {
 	return rune(s.piece[s.at-1]), 1, nil
 }
 
-// TestLongLine: a line of any length is read once, whatever the expression, and not held.
+// TestLongLine: a line of any length is read once and not held, for every regex.
 func TestLongLine(t *testing.T) {
 	const n = 256 << 10
 	for _, c := range []struct {
@@ -75,15 +75,15 @@ func TestLongLine(t *testing.T) {
 	}
 }
 
-// allocated is how many bytes were ever allocated.
+// allocated returns the total number of allocated bytes.
 func allocated() uint64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return m.TotalAlloc
 }
 
-// TestThreads: however many matches may yet be replaced, there are no more threads than places in the program. So the
-// time for a character is bounded.
+// TestThreads: however many matches may still be replaced, there are no more threads than places in the program. So
+// the time for a character is bounded.
 func TestThreads(t *testing.T) {
 	for _, source := range []string{`a(?:.*b)?`, `a(?:[ab]*c|.*d)?`, `(?:a|ab|abc.*x|.*y)`, `a{1,3}(?:.*b)?`} {
 		e, err := Compile(source)
@@ -103,7 +103,7 @@ func TestThreads(t *testing.T) {
 	}
 }
 
-// TestLimitOfLine: the first 100 of a line count, and the next line has its own 100.
+// TestLimitOfLine: the first 100 matches of a line count, and the next line has its own 100.
 func TestLimitOfLine(t *testing.T) {
 	for _, c := range []struct{ source, line string }{
 		{"a", long('a', 250)},
@@ -127,7 +127,7 @@ func TestLimitOfLine(t *testing.T) {
 	}
 }
 
-// TestLineEnds: what the ends of lines mean to assertions and classes, under every flag.
+// TestLineEnds: assertions and classes at line ends, under every flag.
 func TestLineEnds(t *testing.T) {
 	const text = "ab\r\nb a\ra\n\nab"
 	for source, want := range map[string][]Match{
@@ -182,7 +182,7 @@ func TestInvalid(t *testing.T) {
 	}
 }
 
-// TestConcurrent: one expression, several texts at the same time, one within the loop over another.
+// TestConcurrent: one regex, several texts at the same time, one within the loop over another.
 func TestConcurrent(t *testing.T) {
 	e, err := Compile(`\ba(?:.*b)?`)
 	if err != nil {
@@ -210,7 +210,7 @@ func TestConcurrent(t *testing.T) {
 	wait.Wait()
 }
 
-// words returns different words, none of which is in another.
+// words returns different words, none contained in another.
 func words(n int) []string {
 	all := make([]string, n)
 	for i := range all {
@@ -219,7 +219,7 @@ func words(n int) []string {
 	return all
 }
 
-// TestLiterals: what is taken at the limits.
+// TestLiterals: literals at the limits.
 func TestLiterals(t *testing.T) {
 	alphabet := "abcdefghijklmnopqrstuvwxyz0123456789"
 	for _, c := range []struct {

@@ -13,7 +13,7 @@ type use uint8
 const (
 	ofFile  use = iota // the lines of a file
 	ofValue            // the lines of a value
-	ofText             // a value as a whole: the expression begins with (?s)
+	ofText             // a value as a whole: the regex begins with (?s)
 )
 
 const (
@@ -28,20 +28,20 @@ func (u use) beyondLine(found, fix string) *Error {
 	return &Error{found + oneLine, fix}
 }
 
-// beginsWhole reports whether a source begins with flags of which s is one.
+// beginsWhole reports whether a source begins with flags that include s.
 func beginsWhole(source string) bool {
 	end := strings.IndexAny(source, ":)<")
 	return strings.HasPrefix(source, "(?") && end >= 0 && source[end] == ')' && sets(source[len("(?"):end], 's')
 }
 
-// sets reports whether flags set one of them, which those behind a hyphen do not.
+// sets reports whether flags set a flag. Those after a hyphen are cleared.
 func sets(flags string, flag byte) bool {
 	on, _, _ := strings.Cut(flags, "-")
 	return strings.IndexByte(on, flag) >= 0
 }
 
-// checkSpelling refuses a line end, the flag s, \A and \z in a source that RE2 accepts. A tree does not tell them from
-// \s, an equal class, ^ and $.
+// checkSpelling refuses a line end, the flag s, \A and \z in a valid RE2 source. The syntax tree does not distinguish
+// them from \s, an equal class, ^ and $.
 func (u use) checkSpelling(source string) error {
 	inClass, negated := false, false
 	for i := 0; i < len(source); {
@@ -67,7 +67,7 @@ func (u use) checkSpelling(source string) error {
 			if size = len("["); negated {
 				size = len("[^")
 			}
-			if strings.HasPrefix(rest[size:], "]") { // where it comes first it is a character
+			if strings.HasPrefix(rest[size:], "]") { // first in the class it is a character
 				size++
 			}
 		case strings.HasPrefix(rest, "(?"):
@@ -82,7 +82,7 @@ func (u use) checkSpelling(source string) error {
 	return nil
 }
 
-// escaped returns the character that an escape means, or -1, and how long the escape is.
+// escaped returns the character of an escape, or -1, and the length of the escape.
 func escaped(s string) (c rune, size int) {
 	end := func(is string) int {
 		n := 1
@@ -147,7 +147,7 @@ func (u use) checkFlags(flags string) error {
 	return nil
 }
 
-// anyCharacter reports whether a part of an expression means any character, line ends included, such as [\s\S].
+// anyCharacter reports whether a part of a regex matches any character, line ends included, such as [\s\S].
 func anyCharacter(re *syntax.Regexp) bool {
 	switch re.Op {
 	case syntax.OpAnyChar:

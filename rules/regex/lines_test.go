@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestBeyondLine: what an expression cannot ask for in files, and in values, where (?s) in front is about whole texts.
-// Sources marked gitleaks or semgrep are of their rules.
+// TestBeyondLine: regexes for more than a line in files, and in values, where a leading (?s) matches whole texts.
+// Sources marked gitleaks or semgrep are from their rules.
 func TestBeyondLine(t *testing.T) {
 	const (
 		sees  = ", but an expression sees one line at a time; "
@@ -36,17 +36,17 @@ func TestBeyondLine(t *testing.T) {
 	_, empty := Compile("a*")
 	any, fine := []string{class, class + whole}, []string{"", ""}
 	for source, want := range map[string][]string{
-		// Line ends, however they are spelled and wherever they are.
+		// Line ends, in every spelling and place.
 		`a\nb`: lineEnd(`\n`), `a\r?\nb`: lineEnd(`\r`), `[\r\n]a`: lineEnd(`\r`), `(.|\n)a`: lineEnd(`\n`),
 		`a\n?`: lineEnd(`\n`), `[a\n]b`: lineEnd(`\n`), `a\x0Ab`: lineEnd(`\x0A`), `a\x{00d}`: lineEnd(`\x{00d}`),
 		`a\12`: lineEnd(`\12`), `a\0123`: lineEnd(`\012`), `a\15`: lineEnd(`\15`), `[]\n]a`: lineEnd(`\n`),
 		`[[:alpha:]\n]a`: lineEnd(`\n`), `[\t-\r]a`: lineEnd(`\r`), `a\Q\n\E\n`: lineEnd(`\n`),
 		`[^a]\n`: lineEnd(`\n`), `[^]\n]\n`: lineEnd(`\n`), `a[^[:alpha:]\n]|\r`: lineEnd(`\r`), `[:]a\n`: lineEnd(`\n`),
-		// Those that are not, or are left out.
+		// Not line ends, or excluded.
 		`a\\n`: fine, `\Qa\n`: fine, `[^\n]a`: fine, `[^\r\n]+a`: fine, `[^\S\n]a`: fine, `a\121`: fine, `a\x{a0}`: fine,
 		`[\\nr]a`: fine, `\s+a`: fine, `[\s"]a`: fine, `\Wa`: fine, `[^"]a`: fine, `\Da`: fine, `[[:space:]]a`: fine,
 		`\pCa`: fine, `[\x00-\x1f]a`: fine, `[^]\n]a`: fine,
-		// Any character, however it is spelled.
+		// Any character, in every spelling.
 		`[\s\S]a`: any, `[\w\W]+a`: any, `a[\d\D]*?b`: any, `[\S\s"]a`: any, `(?:.|\s)a`: any, `(\s|\S)+a`: any,
 		`[\x00-\x{10FFFF}]a`: any, `[[:space:]\S]a`: any, `a(?:b(?:[^a]|a)c){2}`: any,
 		`a[^]*b`: {
@@ -61,7 +61,7 @@ func TestBeyondLine(t *testing.T) {
 		// The ends of a text.
 		`\Aa`: {start + ofFile, start + whole}, `a\z`: {end, end + whole}, `(?m)a(?:$|\z)`: {end, end + whole},
 		`a\\z\\A`: fine,
-		// A mark at the start of a line.
+		// A BOM at the start of a line.
 		`^\x{FEFF}`: {mark, ""}, `^(?:\x{feff})+a`: {mark, ""}, "^\ufeffa": {mark, ""},
 		`(?m)^\x{FEFF}|^[\x{FEFF}]a`: {mark, ""},
 		`^\x{FEFF}?a`:                fine, `^[\x{FEFF}#]a`: fine, `\x{FEFF}`: fine, `a\x{FEFF}$`: fine, `^(?:|\x{FEFF})a`: fine,
@@ -101,7 +101,7 @@ func TestBeyondLine(t *testing.T) {
 	}
 }
 
-// TestWhole: an expression with (?s) in front matches texts as Go's regexp does.
+// TestWhole: a regex with a leading (?s) matches texts as Go's regexp does.
 func TestWhole(t *testing.T) {
 	found := 0
 	rapid.Check(t, func(t *rapid.T) {

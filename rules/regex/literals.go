@@ -10,46 +10,46 @@ import (
 	"unicode/utf8"
 )
 
-// A Literal is a text that a match has in it.
+// A Literal is a string that a match contains.
 type Literal struct {
-	// Text is UTF-8, not empty, at most 64 bytes, without U+FFFD and line ends. In another encoding, encode it.
+	// Text is UTF-8, 1 to 64 bytes, without U+FFFD and line ends. To search in another encoding, encode it.
 	Text string
-	Fold bool // A-Z and a-z match each other, nothing else folds; Text is in lower case
+	Fold bool // A-Z and a-z match each other, and no other letters; Text is in lower case
 }
 
-// Literals returns texts of which every match has at least one in it: few and long ones, at most 500, none of them in
-// another. It returns nil if there are none. The caller must not change them.
+// Literals returns strings of which every match contains at least one: few and long ones, at most 500, none inside
+// another; nil if unknown. The caller must not change them.
 //
-// They come from the syntax tree, from the inside out. For each part it is known which texts it matches if they are
-// few (up to 16 by putting parts together, up to 500 by alternation), else with which texts its matches begin and end,
-// and a set of texts of which each match has one: that of a part, or the ends of one part with the beginnings of the
-// next, whichever is better. The better set has a text of three bytes or more in each match, then longer and fewer
-// texts. An alternation has the texts of all its branches. A class counts if it has at most four different characters.
+// They come from the syntax tree, bottom-up. For each part the strings that it matches are known if they are few (up
+// to 16 by concatenation, up to 500 by alternation). Otherwise the beginnings and the ends of its matches are known,
+// and a set of strings of which each match contains one: a set of a sub-part, or the ends of one part joined with the
+// beginnings of the next, whichever is better. The better set has a string of three bytes or more in each match, then
+// longer and fewer strings. An alternation has the strings of all its branches. A class counts if it has at most four
+// different characters.
 //
-// Where case is ignored, ASCII letters become a text with Fold, and what else folds to them becomes variants:
-// (?i)key is "key" and "\u212Aey", the Kelvin sign, both with Fold. A part where case matters may get Fold from
-// its neighbor, which only finds more.
+// Where case is ignored, ASCII letters become a Literal with Fold, and other characters that fold to them become
+// variants: (?i)key is "key" and "\u212Aey", the Kelvin sign, both with Fold. A case-sensitive part may get Fold from
+// its neighbor, which only adds candidates.
 func (e *Expr) Literals() []Literal { return e.literals }
 
-// Slow reports whether a match need not have a literal of three bytes or more in it, so that a search cannot skip
-// much.
+// Slow reports whether some match may contain no literal of three bytes or more, so that a search cannot skip much.
 func (e *Expr) Slow() bool { return shortest(e.literals) < usefulBytes }
 
 const (
-	usefulBytes   = 3   // of a literal that is worth searching for
-	literalBytes  = 64  // what is longer is cut
-	maxJoined     = 16  // texts of a set that is put together from two
-	maxUnited     = 500 // texts of a set that is the union of others, also when one text is added to each
+	usefulBytes   = 3   // minimum length of a useful literal
+	literalBytes  = 64  // longer ones are cut
+	maxJoined     = 16  // of a concatenation of two sets
+	maxUnited     = 500 // of a union, also when the strings are added one by one
 	maxCharacters = 4   // of a class
-	maxCopies     = 8   // of what is repeated
+	maxCopies     = 8   // of a repetition
 )
 
 type facts struct {
-	// If whole, begin and end are the same, and every match is one of these; none at all if nothing in a line matches.
-	// Otherwise every match begins with one of begin and ends with one of end. Case aside, where they have Fold.
+	// If whole, begin and end are the same, and every match is one of these; empty if nothing in a line matches.
+	// Otherwise every match begins with one of begin and ends with one of end. With Fold, case is ignored.
 	whole      bool
 	begin, end []Literal
-	need       []Literal // every match has one of these in it; nil if none are known
+	need       []Literal // every match contains one of these; nil if unknown
 }
 
 func required(tree *syntax.Regexp) []Literal {
@@ -57,7 +57,7 @@ func required(tree *syntax.Regexp) []Literal {
 	if len(need) == 0 {
 		return nil
 	}
-	// Those that have another in them find nothing more.
+	// Literals that contain another one find nothing more.
 	slices.SortFunc(need, func(a, b Literal) int {
 		return cmp.Or(len(a.Text)-len(b.Text), -compareFold(a, b), compare(a, b))
 	})
@@ -71,7 +71,7 @@ func required(tree *syntax.Regexp) []Literal {
 	return few
 }
 
-// in reports whether each text that has l in it has x in it, too.
+// in reports whether each text that contains l also contains x.
 func (x Literal) in(l Literal) bool {
 	if x.Fold {
 		return strings.Contains(lower(l.Text), x.Text)
@@ -172,12 +172,12 @@ func class(ranges []rune) facts {
 	var texts []Literal
 	for i := 0; i+1 < len(ranges); i += 2 {
 		lo, hi := ranges[i], ranges[i+1]
-		if lo <= utf8.RuneError && utf8.RuneError <= hi { // which is also any byte that is not UTF-8
+		if lo <= utf8.RuneError && utf8.RuneError <= hi { // also any byte that is not UTF-8
 			return anything()
 		}
 		for c := lo; c <= hi; c++ {
 			if c == firstSurrogate {
-				c = lastSurrogate + 1 // which is not U+FFFD
+				c = lastSurrogate + 1 // excludes U+FFFD
 			}
 			if c == '\n' || c == '\r' || c > hi || firstSurrogate <= c && c <= lastSurrogate {
 				continue
@@ -262,7 +262,7 @@ func unite(branches []facts) facts {
 	return f
 }
 
-// join returns each text of a followed by each of b, if these are few.
+// join returns each of a followed by each of b, if the result is small.
 func join(a, b []Literal) ([]Literal, bool) {
 	most := maxJoined
 	if len(a) == 1 || len(b) == 1 {
@@ -286,7 +286,7 @@ func join(a, b []Literal) ([]Literal, bool) {
 
 func tooLong(l Literal) bool { return len(l.Text) > literalBytes }
 
-// cut returns texts of which none is too long: their beginnings, or their ends, in whole characters.
+// cut shortens literals to their beginnings, or their ends, in whole characters.
 func cut(texts []Literal, end bool) []Literal {
 	if !slices.ContainsFunc(texts, tooLong) {
 		return texts
@@ -310,7 +310,7 @@ func cut(texts []Literal, end bool) []Literal {
 	return distinct(short)
 }
 
-// wholeRunes returns a place in a text, at or right before at, at which no character is cut.
+// wholeRunes returns the last character boundary of a string up to at.
 func wholeRunes(text string, at int) int {
 	for !utf8.RuneStart(text[at]) {
 		at--
@@ -318,7 +318,7 @@ func wholeRunes(text string, at int) int {
 	return at
 }
 
-// better returns the better of two sets to search for. One with an empty text, and one without any, is no set.
+// better returns the better of two sets for a search. A set that is empty, or has an empty string, is unusable.
 func better(a, b []Literal) []Literal {
 	switch {
 	case shortest(b) == 0:
@@ -329,8 +329,7 @@ func better(a, b []Literal) []Literal {
 	return a
 }
 
-// worth says how good a set is to search for. That texts are few counts less than that they are long: a byte more is
-// worth twice as many.
+// worth rates a set for a search. Length counts more than a low number: one more byte is worth twice as many literals.
 func worth(texts []Literal) int {
 	bytes := shortest(texts)
 	n := 4*min(bytes, 16) - 3*bits.Len(uint(len(texts)-1))
@@ -343,7 +342,7 @@ func worth(texts []Literal) int {
 	return n
 }
 
-// shortest is the number of bytes of the shortest text, 0 if there is none.
+// shortest returns the length of the shortest literal in bytes, or 0.
 func shortest(texts []Literal) int {
 	n := 0
 	for i, l := range texts {
@@ -354,7 +353,7 @@ func shortest(texts []Literal) int {
 	return n
 }
 
-// distinct sorts texts and removes what is there twice. It may change them.
+// distinct sorts literals and removes duplicates, in place.
 func distinct(texts []Literal) []Literal {
 	slices.SortFunc(texts, compare)
 	return slices.Compact(texts)

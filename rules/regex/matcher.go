@@ -7,40 +7,40 @@ import (
 
 // A matcher finds all matches of a text in one pass over it.
 //
-// One search is Pike's simulation: the threads are the places of the program that some way of reading the text has
-// reached, in the order in which a backtracking search would try them. Where one reaches the end of the program, the
-// threads behind it are dropped: a backtracking search would not come to them. Those before it go on, and one of
-// them may yet find a better match: after the a, a(?:.*b)? has to read on to the end of the line.
+// One search is Pike's simulation: its threads are the places of the program that some way of reading the text has
+// reached, in the order in which a backtracking search would try them. When one reaches the end of the program, the
+// threads after it are dropped: a backtracking search would not reach them. The threads before it go on, and may still
+// find a better match: after the a, a(?:.*b)? must read to the end of the line.
 //
-// To restart where a match ends when that is certain, as regexp does, would read the rest of the line again for
-// each match. So a matcher does not wait. Where a search has a match, which may yet be replaced, the next search
-// begins at its end at once, and its threads go behind those of the first. If a thread of the first search finds
-// a better match, all that is behind it is dropped, the later searches included, and a new one begins there.
+// regexp waits until a match is certain and restarts at its end, which reads the rest of the line again for each
+// match. A matcher does not wait. When a search has a match, which may still be replaced, the next search begins at
+// its end at once, with its threads after those of the first. If a thread of the first search finds a better match,
+// everything after it is dropped, including later searches, and a new one begins there.
 //
-// No place is followed twice at the same character, even for different searches: the thread behind can do nothing
-// that would count. What it will read, the one before it reads as well, to the same end at the same character; and
-// if that is a match, the search of the thread behind is dropped. So there are never more threads than places in
-// the program, however many searches. Only the matches that may yet be replaced take memory, at most MaxMatches.
+// No place is followed twice at the same character, even for different searches: the later thread cannot change the
+// result. The earlier thread reads the same characters to the same end; if that is a match, the later thread's search
+// is dropped. So there are never more threads than places in the program, however many searches. Only the matches that
+// may still be replaced take memory, at most MaxMatches.
 type matcher struct {
 	program *program
-	dfa     *dfa     // says which lines are worth reading
-	now     []thread // at the next character, in order
+	dfa     *dfa     // finds the lines to read
+	now     []thread // for the next character, in order
 	next    []thread
 	found   []Match  // of the line; one may be replaced while its search has threads
-	stack   []uint32 // places to follow
+	stack   []uint32 // places still to follow
 	before  rune     // the last character; lineEnd at the beginning of a line
 
-	// The place pc was followed at this character if seen[pc] is round. All that can be reached from it was
-	// followed, too, unless a match came first. Such a place is none that the next search comes to at this
-	// character: both together would be an empty match.
+	// Place pc was followed at this character if seen[pc] is round. Everything reachable from it was followed too,
+	// unless a match came first. The next search cannot reach such a place at this character: its match would be
+	// empty.
 	seen  []uint64
 	round uint64
 }
 
 type thread struct {
 	start  int64  // where the match would begin
-	pc     uint32 // the step to follow
-	search uint32 // how many matches come before it
+	pc     uint32 // next step
+	search uint32 // number of matches before it
 }
 
 // lineEnd is the character before and after each line.
@@ -50,7 +50,7 @@ func newMatcher(p *program) *matcher {
 	return &matcher{program: p, dfa: newDFA(p), seen: make([]uint64, len(p.steps)), before: lineEnd}
 }
 
-// read takes the character c, or lineEnd, at the offset at.
+// read reads the character c, or lineEnd, at offset at.
 func (m *matcher) read(c rune, at int64) {
 	m.round++
 	var holds syntax.EmptyOp
@@ -71,14 +71,13 @@ func (m *matcher) read(c rune, at int64) {
 	m.before = c
 }
 
-// canBegin reports whether a match that counts can begin with c, which comes next.
+// canBegin reports whether a match that counts can begin with the next character c.
 func (m *matcher) canBegin(c rune) bool {
 	p := m.program
 	return len(m.found) < MaxMatches && p.first[min(c, utf8.RuneSelf)] && (!p.atBegin || m.before == lineEnd)
 }
 
-// follow takes a thread over the character c to what it reaches behind it. It reports whether it reached a match
-// before it.
+// follow moves a thread over the character c to the places after it. It reports whether it reached a match before c.
 func (m *matcher) follow(t thread, c rune, holds syntax.EmptyOp) bool {
 	steps, stack := m.program.steps, m.stack[:0]
 	pc := t.pc
@@ -129,10 +128,10 @@ func between(before, after rune) syntax.EmptyOp {
 	return holds
 }
 
-// idle reports whether nothing is under way, so that the matches of the line up to here are certain.
+// idle reports whether no search is under way, so that the matches so far are certain.
 func (m *matcher) idle() bool { return len(m.now) == 0 }
 
-// endLine ends a line, if it has not just begun, and returns its matches, which are valid until the next call.
+// endLine ends a line, if it has begun, and returns its matches, which are valid until the next call.
 func (m *matcher) endLine(at int64) []Match {
 	if !m.idle() {
 		m.read(lineEnd, at)

@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// naive finds matches as RULES-0.2 says it: it splits a text into lines and has Go's regexp search each.
+// naive finds matches according to RULES-0.2: Go's regexp searches each line.
 func naive(source, text string) []Match {
 	re := regexp.MustCompile(source)
 	var all []Match
@@ -28,7 +28,7 @@ func naive(source, text string) []Match {
 	return all
 }
 
-// hasLiteral reports whether a text has one of some literals in it.
+// hasLiteral reports whether a text contains one of some literals.
 func hasLiteral(text string, literals []Literal) bool {
 	for _, l := range literals {
 		for i := 0; i+len(l.Text) <= len(text); i++ {
@@ -47,14 +47,14 @@ func hasLiteral(text string, literals []Literal) bool {
 	return false
 }
 
-// compareAll says how an expression's matches in a text differ from the naive ones, in memory and from a reader,
-// and which of them has no literal. It returns how many there are.
+// compareAll describes how a regex's matches in a text, in memory and from a reader, differ from the naive ones, and
+// which of them has no literal. It returns the number of matches.
 func compareAll(t interface{ Fatalf(string, ...any) }, e *Expr, text string) int {
 	want := naive(e.String(), text)
 	if got := slices.Collect(e.Find([]byte(text))); !slices.Equal(got, want) {
 		t.Fatalf("%#q in %q:\n  got  %v\n  want %v", e, text, got, want)
 	}
-	// A dfa that has room for few states forgets them, and gives up.
+	// A dfa with room for few states drops them, and gives up.
 	for _, limits := range []dfaLimits{
 		{cells: 40, bytes: 1 << 10, states: 1 << 20}, {cells: 1 << 10, bytes: 50, reads: 1 << 20, states: 5},
 	} {
@@ -84,7 +84,7 @@ func compareAll(t interface{ Fatalf(string, ...any) }, e *Expr, text string) int
 	return len(want)
 }
 
-// expression makes a random one, of parts that stand next to each other in the program or in texts.
+// expression makes a random regex, of parts that are adjacent in the program or in texts.
 func expression(t *rapid.T, depth int) string {
 	if depth == 0 {
 		return rapid.SampledFrom([]string{
@@ -178,7 +178,7 @@ func textFor(t *rapid.T, tree *syntax.Regexp) string {
 			b.WriteString(m[:rapid.IntRange(0, len(m)).Draw(t, "cut")])
 		case 4:
 			b.WriteString(rapid.SampledFrom([]string{"\n", "\r\n", "\r", "\n\n", "\r\n\r"}).Draw(t, "line end"))
-		case 5: // more than count
+		case 5: // over the limit
 			m := matching(t, tree)
 			b.WriteString(strings.Repeat(m, rapid.IntRange(0, min(130, 2000/max(1, len(m)))).Draw(t, "repeated")))
 		case 6:
@@ -191,8 +191,8 @@ func textFor(t *rapid.T, tree *syntax.Regexp) string {
 	return b.String()
 }
 
-// sameAsGo compares a random expression, or one of the corpus, with Go's regexp in texts that are made to match. It
-// returns the expression, nil if it is refused, and how many matches there were.
+// sameAsGo compares a random regex, or one of the corpus, with Go's regexp in texts that are likely to match. It
+// returns the regex, nil if it is refused, and the number of matches.
 func sameAsGo(t *rapid.T) (*Expr, int) {
 	var source string
 	if rapid.IntRange(0, 4).Draw(t, "kind of expression") == 0 {
@@ -219,8 +219,7 @@ func sameAsGo(t *rapid.T) (*Expr, int) {
 	return e, n
 }
 
-// TestMatchesAreGos: expressions find in random texts what Go's regexp finds line by line, and no match is without a
-// literal.
+// TestMatchesAreGos: regexes find in random texts what Go's regexp finds line by line, and every match has a literal.
 func TestMatchesAreGos(t *testing.T) {
 	found, refused, bare := 0, 0, 0
 	for range 10 { // of 100 checks
@@ -241,14 +240,13 @@ func TestMatchesAreGos(t *testing.T) {
 	t.Logf("%d matches, %d expressions refused, %d without a literal", found, refused, bare)
 }
 
-// FuzzSameAsGo is TestMatchesAreGos with what the fuzzer chooses.
+// FuzzSameAsGo is TestMatchesAreGos driven by the fuzzer.
 func FuzzSameAsGo(f *testing.F) {
 	f.Fuzz(rapid.MakeFuzz(func(t *rapid.T) { sameAsGo(t) }))
 }
 
-// checkRefusal checks an expression: one that is refused as empty matches the empty text once its assertions are
-// removed, one that is accepted does not, and one that is refused as across line ends matches no line. It returns why
-// it is refused.
+// checkRefusal checks the refusal of a regex: one refused as empty matches the empty text without its assertions, an
+// accepted one does not, and one refused for line ends matches no line. It returns the reason.
 func checkRefusal(t *rapid.T, source string) string {
 	bare := source
 	for _, assertion := range []string{`\b`, `\B`, "(?m:^)", "(?m:$)", "^", "$"} {
@@ -291,7 +289,7 @@ func checkRefusal(t *rapid.T, source string) string {
 	return refusal.Found
 }
 
-// TestRefusalsOnTexts checks random expressions, and for each refusal one that has it.
+// TestRefusalsOnTexts checks random regexes, and a regex for each refusal.
 func TestRefusalsOnTexts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		for source, want := range map[string]string{
@@ -306,7 +304,7 @@ func TestRefusalsOnTexts(t *testing.T) {
 	})
 }
 
-// FuzzFind: for any expression and text it is the same as Go's regexp, and nothing panics.
+// FuzzFind: any regex on any text agrees with Go's regexp, and nothing panics.
 func FuzzFind(f *testing.F) {
 	for _, c := range corpus() {
 		f.Add(c.source, strings.Join(c.texts, "\n"))
@@ -348,7 +346,7 @@ func (h halting) ReadRune() (rune, int, error) {
 	return c, n, err
 }
 
-// TestReaderFails: an error is returned in place of the matches of its line, and those of the lines before it are
+// TestReaderFails: an error is returned instead of the matches of its line, and the matches of earlier lines are
 // found.
 func TestReaderFails(t *testing.T) {
 	e, err := Compile("a+")
@@ -368,13 +366,13 @@ func TestReaderFails(t *testing.T) {
 	if want := []Match{{0, 1}, {2, 4}}; !slices.Equal(found, want) || !slices.Equal(errs, []error{broken}) {
 		t.Errorf("found %v, %v; want %v and one error", found, errs, want)
 	}
-	// What the text before left behind must not be found in the next.
+	// State of the previous text must not leak into the next.
 	if got, want := slices.Collect(e.Find([]byte("ba"))), []Match{{1, 2}}; !slices.Equal(got, want) {
 		t.Errorf("then found %v, want %v", got, want)
 	}
 }
 
-// TestStop: who stops early gets no more, and the next text is searched from its beginning.
+// TestStop: after an early stop nothing more is yielded, and the next text is searched from its beginning.
 func TestStop(t *testing.T) {
 	e, err := Compile("^a|b")
 	if err != nil {
@@ -391,7 +389,7 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// TestHalfPairs: what a reader returns and no text has is U+FFFD.
+// TestHalfPairs: an invalid rune from a reader is U+FFFD.
 func TestHalfPairs(t *testing.T) {
 	e, err := Compile(`b\x{FFFD}+`)
 	if err != nil {

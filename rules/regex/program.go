@@ -13,20 +13,20 @@ type program struct {
 	steps   []step
 	start   uint32
 	asserts bool // it has an assertion
-	atBegin bool // every match begins where its line does
+	atBegin bool // every match begins at a line start
 
-	matchesEmpty bool // assertions left aside
+	matchesEmpty bool // if assertions are ignored
 
-	// What a match can begin with, so that a matcher with nothing under way skips the rest: by the first byte of the
-	// UTF-8 form, all from 0x80 on together.
+	// The first bytes of possible matches, so that an idle matcher skips the rest; all from 0x80 on are treated alike.
 	first      [256]bool
 	firstOrEnd [256]bool // the same and both line ends
 
-	// The classes of bytes. Two ASCII characters are in one if each step reads both or neither and, for assertions,
-	// words have both or neither. Behind these are the class of all bytes from 0x80 on, then that of line ends.
+	// The classes of bytes. Two ASCII characters are in one class if each step reads both or neither and, for
+	// assertions, both or neither are word characters. After these come the class of all bytes from 0x80 on, and that
+	// of line ends.
 	classes [256]uint8
 	samples []rune // a character of each class
-	alike   bool   // all characters beyond ASCII mean the same to each step
+	alike   bool   // no step distinguishes non-ASCII characters
 }
 
 type step struct {
@@ -35,7 +35,7 @@ type step struct {
 	other uint32    // of a split: tried after out
 	ascii [2]uint64 // of a char: the ASCII characters that it matches, LF and CR only in whole texts
 	wide  *syntax.Inst
-	need  syntax.EmptyOp // of an assertion: these hold
+	need  syntax.EmptyOp // of an assertion: these must hold
 }
 
 type kind uint8
@@ -45,10 +45,10 @@ const (
 	split              // try two ways
 	assert             // go on if an assertion holds
 	match              // a match ends here
-	fail               // no way on
+	fail               // dead end
 )
 
-// newProgram returns the program for lines, or for whole texts, in which a line end is a character.
+// newProgram returns the program for lines, or for whole texts, where a line end is a character.
 func newProgram(code *syntax.Prog, whole bool) *program {
 	p := &program{steps: make([]step, len(code.Inst))}
 	skip := func(pc uint32) uint32 {
@@ -76,7 +76,7 @@ func newProgram(code *syntax.Prog, whole bool) *program {
 			if narrow(in) {
 				s.wide = nil
 			}
-		default: // InstFail; a no-op is never reached
+		default: // InstFail; no-ops are never reached
 			s.kind = fail
 		}
 	}
@@ -97,12 +97,12 @@ func maskOf(has func(rune) bool) (mask [2]uint64) {
 	return mask
 }
 
-// bytes is about how much memory the program holds, the numbers of its classes aside.
+// bytes returns the approximate memory of the program, without the numbers of its classes.
 func (p *program) bytes() int {
 	const table, stepBytes, instBytes = 512 + 64, 48, 40
 	n := table + stepBytes*len(p.steps)
 	for i := range p.steps {
-		if p.steps[i].wide != nil { // one of them keeps all of syntax.Prog
+		if p.steps[i].wide != nil { // any of them keeps all of syntax.Prog alive
 			return n + instBytes*len(p.steps)
 		}
 	}
@@ -130,7 +130,7 @@ func narrow(in *syntax.Inst) bool {
 	return len(in.Rune) == 0 || in.Rune[len(in.Rune)-1] < utf8.RuneSelf // the last number of a class is its largest
 }
 
-// reads reports whether a char step matches c, which is not negative.
+// reads reports whether a char step matches c, which must not be negative.
 func (s *step) reads(c rune) bool {
 	if c < utf8.RuneSelf {
 		return s.ascii[c/64]&(1<<(c%64)) != 0
@@ -138,22 +138,22 @@ func (s *step) reads(c rune) bool {
 	return s.wide != nil && accepts(s.wide, c)
 }
 
-// A side is what is next to a place in a line.
+// A side is the neighbour of a place in a line.
 type side uint8
 
 const (
-	edge  side = iota // nothing: the line begins or ends
+	edge  side = iota // none: the line begins or ends
 	word              // a word character
 	other             // another character
-	sides             // how many there are
+	sides             // number of sides
 )
 
-// place is what is before and after a place in a line, as a set of one.
+// place returns the sides of a place in a line, as a set of one.
 func place(before, after side) (places uint16) { return 1 << (before*sides + after) }
 
-// matches reports whether there is a line or a text with a match; with noMark, none begins with a byte order mark.
-// Steps are followed through all that can be next to them, so this is exact: with asserts an assertion counts, as what
-// is before it and what has to come after it let it hold or not.
+// matches reports whether any line or text has a match; with noMark, a match that does not begin with a BOM. It
+// follows the steps through all possible neighbours, so it is exact: with asserts, assertions count, and hold or not
+// by the characters around them.
 func (p *program) matches(asserts, noMark bool) bool {
 	const anywhere = 1<<(sides*sides) - 1
 	samples := [sides]rune{lineEnd, 'a', ' '}
@@ -210,13 +210,13 @@ func (s *step) sides(words [2]uint64) (reads [sides]bool) {
 	return reads
 }
 
-// onlyMark reports whether a char step reads nothing but a byte order mark.
+// onlyMark reports whether a char step reads only a BOM.
 func (s *step) onlyMark() bool {
 	return s.ascii == [2]uint64{} && s.wide != nil && len(s.wide.Rune) > 0 &&
 		!slices.ContainsFunc(s.wide.Rune, func(c rune) bool { return c != '\ufeff' })
 }
 
-// readsWide reports whether an instruction reads a character beyond ASCII that a text can have.
+// readsWide reports whether an instruction reads a non-ASCII character that a text can contain.
 func readsWide(in *syntax.Inst) bool {
 	switch {
 	case in.Op != syntax.InstRune && in.Op != syntax.InstRune1:
@@ -239,8 +239,8 @@ func readsWide(in *syntax.Inst) bool {
 	}
 }
 
-// findFirst fills in what a match can begin with: what the steps read that can be reached from the start, whether
-// or not the assertions on the way hold; and whether they reach a match.
+// findFirst sets the first bytes of matches: those read by the steps that are reachable from the start, whether or not
+// the assertions on the way hold. It also sets whether they reach a match.
 func (p *program) findFirst() {
 	seen := make([]bool, len(p.steps))
 	for todo := []uint32{p.start}; len(todo) > 0; {
@@ -268,7 +268,7 @@ func (p *program) findFirst() {
 	p.firstOrEnd['\n'], p.firstOrEnd['\r'] = true, true
 }
 
-// findClasses fills in which characters are alike.
+// findClasses sets the classes of characters.
 func (p *program) findClasses() {
 	p.alike = true
 	different := map[[2]uint64]bool{}
@@ -282,7 +282,7 @@ func (p *program) findClasses() {
 		}
 	}
 	masks := slices.Collect(maps.Keys(different))
-	classes := map[string]uint8{} // by which of the masks have its characters
+	classes := map[string]uint8{} // by the set of masks that have its characters
 	for c := range rune(utf8.RuneSelf) {
 		if c == '\n' || c == '\r' {
 			continue
@@ -307,7 +307,7 @@ func (p *program) findClasses() {
 	p.samples = append(p.samples, utf8.RuneError, lineEnd)
 }
 
-// readsAllWide reports whether an instruction reads all characters beyond ASCII.
+// readsAllWide reports whether an instruction reads all non-ASCII characters.
 func readsAllWide(in *syntax.Inst) bool {
 	switch in.Op {
 	case syntax.InstRuneAny, syntax.InstRuneAnyNotNL:

@@ -1,54 +1,56 @@
-// Package regex compiles the regular expressions of a bundle, refuses those that cannot mean what their author
-// meant, and finds their matches. It is pure: it opens no file and knows no rule.
+// Package regex compiles the regexes of a bundle, refuses regexes that cannot mean what their author meant, and finds
+// their matches. It opens no files.
 //
-// # What an expression means
+// # Meaning
 //
-// An expression is RE2 as [regexp/syntax] reads it with the flags of [regexp.Compile]. Each line is a whole text
+// The syntax is RE2, parsed by [regexp/syntax] with the flags of [regexp.Compile]. Each line is matched by itself,
 // without its end, which is LF, CRLF or a lone CR:
 //
 //   - ^ and $ are the ends of the line. (?m) changes nothing.
-//   - No match has a line end in it: neither [^a] nor \s nor \W matches LF or CR.
-//   - \b and \B see the line's own characters; beyond its ends there is none.
+//   - No match contains a line end: neither [^a] nor \s nor \W matches LF or CR.
+//   - \b and \B see only the characters of the line.
 //
-// Matches are unanchored and leftmost-first, as Go and Perl have them. The occurrences of a line are its first
-// [MaxMatches] matches that do not overlap, from the left: what [regexp.Regexp.FindAllIndex] returns for the
-// line. A byte that is not UTF-8 reads as U+FFFD, each by itself. A byte order mark is a character like any
-// other: the caller skips the one at the start of a file. LS, PS, NEL, VT and FF end no line.
+// Matches are unanchored and leftmost-first, as in Go and Perl. The occurrences of a line are its first [MaxMatches]
+// matches that do not overlap, from the left, as [regexp.Regexp.FindAllIndex] returns them for the line. Each byte
+// that is not UTF-8 reads as U+FFFD. A BOM is an ordinary character: the caller skips the one at the start of a file.
+// LS, PS, NEL, VT and FF end no line.
 //
-// An expression for a value that begins with (?s) matches the whole text at once: ^ and $ are the ends of the text, a
-// last line end belongs to it, and LF and CR are characters like any others.
+// A regex for a value that begins with (?s) matches the whole text at once: ^ and $ are the ends of the text, a
+// last line end belongs to it, and LF and CR are ordinary characters.
 //
-// # Refused expressions
+// # Refused regexes
 //
-// [Compile] returns an [*Error], which says what it found and what to write, for what RE2 does not have; an expression
-// whose shortest match is empty, assertions left aside, so no match is ever empty; one that asks for more than a line
-// ((?s), \n, (.|\n), [\s\S], \A, \z; a class that has a line end without naming it is accepted: \s, [^"]); one that
-// cannot match (a$b, ^\b-) or matches only a byte order mark at the start of a line; a raw control character; and one
-// over the limits below. No text is tried. As in Go, \12 is an octal escape and \< is a plain <.
+// [Compile] returns an [*Error], with the reason and the fix, for:
+//
+//   - syntax that RE2 does not have, a raw control character, and a regex over the limits below
+//   - a regex whose shortest match is empty, ignoring assertions; so no match is ever empty
+//   - a regex for more than a line: (?s), \n, (.|\n), [\s\S], \A, \z. A class that contains a line end without
+//     naming it is accepted: \s, [^"]
+//   - a regex that cannot match (a$b, ^\b-), or matches only a BOM at the start of a line
+//
+// No text is tried. As in Go, \12 is an octal escape and \< is a plain <.
 //
 // # How to search
 //
-// [Expr.Literals] are texts of which every match has at least one. Most lines have none, and a search for many
-// literals at once is far faster than an expression: find them first, and give [Expr.Find] the whole line around
-// each, once. Without literals, give it the whole text. A line that is too long to hold, and a text in another
-// encoding, goes through [Expr.FindReader].
+// Every match contains at least one of [Expr.Literals]. Most lines contain none, and a search for many literals at
+// once is far faster than a regex: find them first, and pass the whole line around each to [Expr.Find], once. Without
+// literals, pass the whole text. Use [Expr.FindReader] for a line that is too long to hold, and for other encodings.
 //
 // # Cost
 //
-// In a text in memory a lazy DFA of at most some 200 KB first says which lines have a match: a look-up for each
-// character, some 2 ns. It is given up for expressions that lead to too many states. Only lines that match are
-// read for where.
+// For a text in memory, a lazy DFA of at most some 200 KB first finds the lines with a match: a look-up per character,
+// some 2 ns. It gives up if there are too many states. Only matching lines are read again for the locations.
 //
-// All matches of a line are found in one pass over it, and no line is held. What [regexp] does, one match after
-// another, reads the rest of the line again for each a of a(?:.*b)?; see matcher for how that is avoided. A line
-// of 1 GB takes half a minute and 5 KB with a(?:.*b)? as with (a+)+$. The time for a character is at most
-// proportional to the instructions of the program: some 10 ns for a usual expression, less where nothing is under
-// way, 0.1 ms for the largest.
+// All matches of a line are found in one pass over it, and no line is held. [regexp] finds one match after another,
+// and reads the rest of the line again for each a of a(?:.*b)?; see matcher for the difference. A line of 1 GB takes
+// half a minute and 5 KB with a(?:.*b)? as with (a+)+$. The time for a character is at most proportional to the
+// instructions of the program: some 10 ns for a usual regex, less where nothing is under way, 0.1 ms for the
+// largest.
 //
-// The worst expression within the limits takes half a second to parse (case-insensitive ranges such as
+// The worst regex within the limits takes half a second to parse (case-insensitive ranges such as
 // (?i)[B-\x{1E942}], see [FoldedRanges]) or 60 MB (many \pL). Then it holds at most 3 MB, and 1 MB for each text that
-// is being searched at the same time. Small expressions can be large programs (x{1000}), and a bundle can have many:
-// who loads it adds up their [Expr.Bytes] and [FoldedRanges].
+// is being searched at the same time. Small regexes can be large programs (x{1000}), and a bundle can have many: its
+// loader adds up their [Expr.Bytes] and [FoldedRanges].
 package regex
 
 import (
@@ -56,7 +58,7 @@ import (
 	"sync"
 )
 
-// Limits of an expression.
+// Limits of a regex.
 const (
 	MaxBytes  = 8 << 10 // of the source
 	MaxSteps  = 20_000  // instructions of the program: about one for each character, class and operator
@@ -64,24 +66,24 @@ const (
 	MaxFolded = 100     // of [FoldedRanges]
 )
 
-// MaxMatches is how many matches of a line count.
+// MaxMatches is the limit for the matches of a line that count.
 const MaxMatches = 100
 
-// An Expr is a compiled expression. It is safe for concurrent use.
+// An Expr is a compiled regex. It is safe for concurrent use.
 type Expr struct {
 	source   string
-	whole    bool // it matches a text, not each line of it
+	whole    bool // it matches a text as a whole
 	program  *program
 	literals []Literal
 	bytes    int
 	matchers sync.Pool // of *matcher
 }
 
-// Compile returns an expression for the lines of a file, or an [*Error].
+// Compile returns a regex for the lines of a file, or an [*Error].
 func Compile(source string) (*Expr, error) { return compile(source, ofFile) }
 
-// CompileValue returns an expression for a value of a file, or an [*Error]: for each of its lines, or, if it begins
-// with (?s), for the value as a whole.
+// CompileValue returns a regex for a value in a file, or an [*Error]: for each of its lines, or, if it begins with
+// (?s), for the value as a whole.
 func CompileValue(source string) (*Expr, error) {
 	if beginsWhole(source) {
 		return compile(source, ofText)
@@ -124,14 +126,14 @@ func compile(source string, u use) (*Expr, error) {
 
 const (
 	runeBytes     = 4  // of a number of a class
-	literalHeader = 24 // of a Literal, besides its text
+	literalHeader = 24 // of a Literal, without its text
 )
 
-// Bytes is about how much memory the expression holds, never much less, without its searches.
+// Bytes returns the approximate memory of the regex, never much too low, without its searches.
 func (e *Expr) Bytes() int { return e.bytes }
 
-// Whole reports whether the expression begins with (?s) and matches a value as a whole, for which only [Expr.Match] is.
+// Whole reports whether the regex begins with (?s) and matches a value as a whole; use it only with [Expr.Match].
 func (e *Expr) Whole() bool { return e.whole }
 
-// String returns the source of the expression.
+// String returns the source of the regex.
 func (e *Expr) String() string { return e.source }

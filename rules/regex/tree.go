@@ -2,14 +2,14 @@ package regex
 
 import "regexp/syntax"
 
-// surrogates are no characters: none is ever read from a text.
+// surrogates are never decoded from a text
 const firstSurrogate, lastSurrogate = 0xD800, 0xDFFF
 
 // inText reports whether a text can have a character from lo to hi.
 func inText(lo, hi rune) bool { return lo < firstSurrogate || hi > lastSurrogate }
 
-// steps returns how many instructions the program has, or a little more, and how many numbers the classes have.
-// It is what keeps a small text from becoming a program of gigabytes, so it comes before Simplify and Compile.
+// steps returns the number of instructions of the program, or slightly more, and of the numbers in its classes. It
+// must run before Simplify and Compile, since a short regex can become a program of gigabytes.
 func steps(re *syntax.Regexp) (instructions, ranges int) {
 	var subs int
 	for _, sub := range re.Sub {
@@ -32,7 +32,7 @@ func steps(re *syntax.Regexp) (instructions, ranges int) {
 		if re.Max < 0 {
 			return max(re.Min, 1)*subs + 2, ranges
 		}
-		return max(1, re.Max*subs+re.Max-re.Min), ranges // repeats of repeats are at most 1000 together
+		return max(1, re.Max*subs+re.Max-re.Min), ranges // nested repeats are at most 1000 together
 	}
 	return subs + 1, ranges
 }

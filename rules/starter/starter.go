@@ -1,5 +1,4 @@
-// Package starter is the starter bundle: rules that most repositories with
-// infrastructure in them can start with, embedded in the program.
+// Package starter embeds the starter bundle: rules for most repositories with infrastructure code.
 //
 // The rules come by [Topic] (Terraform, Kubernetes, Dockerfile, GitHub workflows). `policyscan init` writes those of
 // the topics that a repository has, and `--policy builtin:infra` is all of them:
@@ -12,11 +11,11 @@
 //	}
 //	files := starter.Files(names...)
 //
-// The bundle is text: the folders boundaries and invariants next to this file have a header, 00-header.yml, and
-// one fragment for each topic, the items of the list `rules:` with their comments. [Files] puts them together byte for
-// byte. A new topic is two fragments and an entry in [Topics].
+// The directories boundaries and invariants next to this file have a header, 00-header.yml, and one fragment per
+// topic, with the items of the list `rules:` and their comments. [Files] concatenates them. A new topic is two
+// fragments and an entry in [Topics].
 //
-// Limits: [Topic.Holds] looks at one file's path and first bytes and may be wrong in both directions (a chart whose
+// Limits: [Topic.Holds] checks only a file's path and first bytes, and may be wrong in both directions (a chart whose
 // templates all begin with a long comment; an OpenAPI document that happens to have a kind).
 package starter
 
@@ -29,13 +28,13 @@ import (
 	"strings"
 )
 
-// The paths of the bundle's files, as [Files] names them.
+// The paths of the bundle's files in [Files].
 const (
 	boundariesFile = "rules/boundaries.yml"
 	invariantsFile = "rules/invariants.yml"
 )
 
-// HeadBytes is how much of a file's beginning [Topic.Holds] wants to see, in bytes. A shorter head is fine.
+// HeadBytes is how much of a file's beginning [Topic.Holds] needs, in bytes. A shorter head is fine.
 const HeadBytes = 4096
 
 //go:embed boundaries/*.yml invariants/*.yml
@@ -43,8 +42,8 @@ var fragments embed.FS
 
 // A Topic is a kind of file that the starter bundle has rules for.
 type Topic struct {
-	Name  string // as Files takes it, such as "terraform"
-	Title string // for people, such as "Terraform"
+	Name  string // for Files, such as "terraform"
+	Title string // for display, such as "Terraform"
 
 	holds func(path string, head []byte) bool
 }
@@ -59,17 +58,17 @@ func Topics() []Topic {
 	}
 }
 
-// Holds reports whether a file shows that the topic is in use. The path is /-separated, from the tree's root; head is
-// the file's beginning, about [HeadBytes] of it, and may be nil: only Kubernetes manifests need it.
+// Holds reports whether a file shows that the topic is in use. The path is /-separated, from the tree's root. head is
+// up to [HeadBytes] from the file's beginning, and may be nil: only Kubernetes manifests need it.
 func (t Topic) Holds(path string, head []byte) bool {
 	return t.holds(path, head)
 }
 
-// Files returns the files of the bundle with the rules of these topics, or of all when none is named:
-// rules/boundaries.yml and rules/invariants.yml. The order of the names does not matter, and a name given twice counts
-// once. The same topics always give the same bytes; lines end in LF.
+// Files returns the files of the bundle with the rules of these topics, or of all topics if none is given:
+// rules/boundaries.yml and rules/invariants.yml. Order and duplicates of the names do not matter. The same topics
+// always give the same bytes; lines end in LF.
 //
-// A name that is not one of [Topics] is a mistake of the caller: Files panics.
+// Files panics if a name is not one of [Topics].
 func Files(topics ...string) map[string][]byte {
 	var names []string
 	for _, t := range Topics() {
@@ -88,8 +87,8 @@ func Files(topics ...string) map[string][]byte {
 	}
 }
 
-// assemble joins the fragments of one folder to a rule file: the header, then
-// the rules of the topics, in this order. A topic may be without a fragment.
+// assemble concatenates the fragments of a directory to a rule file: the header, then the rules of the topics, in
+// order. A topic may have no fragment.
 func assemble(folder string, topics []string) []byte {
 	var list []byte
 	for _, name := range topics {
@@ -106,12 +105,12 @@ func assemble(folder string, topics []string) []byte {
 	return append(text, list...)
 }
 
-// read returns the text of one fragment, which begins and ends with a line of its own, or nil where there is none. A
-// checkout with CRLF is read as LF, so that the bundle's identity does not depend on where the program was built.
+// read returns a fragment of whole lines, or nil if it does not exist. It turns CRLF into LF, so that the bundle's
+// hash does not depend on the checkout that the program was built from.
 func read(folder, name string) []byte {
 	text, err := fragments.ReadFile(folder + "/" + name + ".yml")
 	if err != nil {
-		return nil // embedded files have one error: not there
+		return nil // the only error of embedded files: not found
 	}
 	return bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
 }
@@ -141,8 +140,8 @@ func isWorkflow(p string, _ []byte) bool {
 	return hasSuffix(p, ".yml", ".yaml") && strings.HasSuffix(folder, "/.github/workflows")
 }
 
-// isKubernetes knows charts and kustomizations by their names. Everything else is a manifest when it says so as
-// manifests do: with apiVersion and kind, in YAML each at the beginning of a line.
+// isKubernetes recognizes charts and kustomizations by their names. Other files are manifests if they have apiVersion
+// and kind, in YAML each at the beginning of a line.
 func isKubernetes(p string, head []byte) bool {
 	switch path.Base(p) {
 	case "Chart.yaml", "kustomization.yaml", "kustomization.yml":

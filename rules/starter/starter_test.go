@@ -16,8 +16,7 @@ import (
 	"github.com/policyscan/policyscan/scanner/run"
 )
 
-// load reads the bundle of these topics as the program does: strictly, so that
-// a key, a glob or an id that is wrong is an error.
+// load loads the bundle of these topics as strictly as the program does.
 func load(t *testing.T, topics ...string) *rules.Bundle {
 	t.Helper()
 	files := starter.Files(topics...)
@@ -73,8 +72,7 @@ func TestTopics(t *testing.T) {
 	}
 }
 
-// Every combination of topics is a valid bundle, and is the whole bundle without
-// the rules of the other topics.
+// Every combination of topics is a valid bundle: the whole bundle without the rules of the other topics.
 func TestEveryCombination(t *testing.T) {
 	all := topicNames()
 	of := map[string][]string{} // topic to ids
@@ -163,8 +161,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// A violating example counts only when its path is selected; what `policyscan test`
-// says of the examples is in TestExamples.
+// A violating example counts only if its path is selected; TestExamples runs `policyscan test`.
 func checkExamples(t *testing.T, topic starter.Topic, r *rules.Rule) {
 	manifest := []byte("apiVersion: v1\nkind: Pod\n")
 	head := map[string][]byte{".yaml": manifest, ".yml": manifest, ".YAML": manifest, ".json": []byte(`{"apiVersion": "v1", "kind": "Pod"}`)}
@@ -175,7 +172,7 @@ func checkExamples(t *testing.T, topic starter.Topic, r *rules.Rule) {
 		if e.Violates && !r.Selects(e.Path) {
 			t.Errorf("example %d: %s is not selected", i, e.Path)
 		}
-		// Some files show no topic: who has one has others as well.
+		// Some files show no topic, but never occur alone.
 		if r.Selects(e.Path) && !topic.Holds(e.Path, head[path.Ext(e.Path)]) && !aside.MatchString(e.Path) {
 			t.Errorf("example %d: %s is not a file of the topic %s", i, e.Path, topic.Name)
 		}
@@ -185,7 +182,7 @@ func checkExamples(t *testing.T, topic starter.Topic, r *rules.Rule) {
 	}
 }
 
-// Every example is right, and every rule has one that violates it and one that does not.
+// Every example is right, and every rule has a violating and a passing one.
 func TestExamples(t *testing.T) {
 	tally, err := scanner.RunExamples(load(t), true)
 	if err != nil {
@@ -196,7 +193,7 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// Every rule, pattern, glob, exclude and each is alive by the examples alone.
+// The examples alone prove that every rule, pattern, glob, exclude and each is alive.
 func TestAlive(t *testing.T) {
 	by := []run.RuleSource{{From: "builtin", Bundle: load(t)}}
 	life, err := scanner.Alive(t.Context(), by, nil)
@@ -211,7 +208,7 @@ func TestAlive(t *testing.T) {
 	}
 }
 
-// What the rules of 0.1 did not find in seven real trees.
+// Findings that the rules of 0.1 missed in seven real trees.
 func TestFinds(t *testing.T) {
 	tests := []struct{ rule, path, content string }{
 		{"K8S-POD-005", "k8s/app.yaml", "spec:\n  volumes:\n  - name: data\n    hostPath:\n      path: /data\n"},
@@ -246,8 +243,7 @@ func TestFinds(t *testing.T) {
 	}
 }
 
-// What careful people write must not be found: each line here was once a
-// false positive, or was feared to be one.
+// Careful configuration must not be reported: each line here was a false positive once, or was likely to be one.
 func TestStaysSilent(t *testing.T) {
 	tests := []struct{ path, content string }{
 		{"main.tf", `cidr_blocks = ["10.0.0.0/16", "100.64.0.0/10"]`},
@@ -290,7 +286,7 @@ func TestHolds(t *testing.T) {
 	const manifest = "# the shop\n---\napiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\n"
 	tests := []struct {
 		path, head string
-		want       string // names of the topics, joined by spaces
+		want       string // topic names, joined by spaces
 	}{
 		{"main.tf", "", "terraform"},
 		{"modules/vpc/main.tf.json", "", "terraform"},
