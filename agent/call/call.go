@@ -18,7 +18,7 @@ type Call struct {
 	Tool  string // the tool's name, as the agent says it; not empty
 	Input *Value // the tool's input, an object; nil if there is none
 	Agent string // the agent's id; "" if there is none
-	Dir   string // the working folder, absolute; "" if it is not known
+	Dir   string // the working directory, absolute; "" if it is not known
 
 	// Request is what the dot-paths of deny-overrides walk, and where it has no input of its own, Input. If it is
 	// nil, it is made of the above: tool_name, agent_id, input and cwd.

@@ -14,7 +14,7 @@ type Operations struct {
 	Exec   bool   // a command is run; which one is unknown if Runs has no name
 	Net    bool   // the network is used; which host is unknown if Host is missing
 	Op     *Value // "read" or "write"
-	Path   *Value // the file or folder, in the form of [Resolve]
+	Path   *Value // the file or directory, in the form of [Resolve]
 	Host   *Value // in the form of [Host], or "*" for any
 	Edited *Value // "edit" for Claude Code's Edit and MultiEdit and what other agents call so
 
@@ -104,7 +104,7 @@ func (c *Call) fileNamed(key string) (name string, ok bool) {
 
 // searched returns where a search looks: in its path, else what its pattern names. A pattern of files
 // may leave the path, as in "../../etc/*", and is then where the search looks. A pattern of text that would
-// leave the working folder if it were a path says nothing of where the search looks, which is there.
+// leave the working directory if it were a path says nothing of where the search looks, which is there.
 //
 // unsure says why that cannot be determined, of a path or of a pattern of files.
 func (c *Call) searched(files bool) (at *Value, unsure string) {
@@ -136,7 +136,7 @@ func (c *Call) searched(files bool) (at *Value, unsure string) {
 }
 
 // unsurePath says why the file that a path names cannot be determined; "" if it can be. ok is whether the call names
-// one at most. Some agents put the home folder in the place of ~, and some remove spaces at the ends.
+// one at most. Some agents put the home directory in the place of ~, and some remove spaces at the ends.
 func unsurePath(name string, ok bool) string {
 	trimmed := strings.TrimFunc(name, func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r) || r == '\ufeff'
@@ -152,15 +152,15 @@ func unsurePath(name string, ok bool) string {
 	return ""
 }
 
-// CutFolder returns what leads from a clean folder to a clean path, "" or with a slash before it; false, if the path is
-// neither the folder nor in it.
+// CutFolder returns what leads from a clean directory to a clean path, "" or with a slash before it; false, if the
+// path is neither the directory nor in it.
 func CutFolder(name, folder string) (rest string, ok bool) {
 	rest, ok = strings.CutPrefix(name, strings.TrimSuffix(folder, "/"))
 	return rest, ok && (rest == "" || rest[0] == '/')
 }
 
-// Resolve returns the path that a name means in a folder: clean, with slashes, so that no ".." is left
-// to lead out of anything, and whether it is absolute. It is if the name is, or the folder. Windows' paths
+// Resolve returns the path that a name means in a directory: clean, with slashes, so that no ".." is left
+// to lead out of anything, and whether it is absolute. It is if the name is, or the directory. Windows' paths
 // are known by their drive or their two backslashes; the drive is then a capital letter. Nothing is looked up:
 // a link is not followed, and capital letters stay what they are.
 func Resolve(folder, name string) (clean string, absolute bool) {

@@ -235,7 +235,7 @@ func (w *walk) mostSpecific() Outcome {
 	ops := w.facts.operations()
 	if file, _ := ops.Path.Scalar(); file != "" {
 		if _, absolute := call.Resolve("", file); !absolute {
-			ops.Path = nil // the working folder is not known, and rules are about absolute paths
+			ops.Path = nil // the working directory is not known, and rules are about absolute paths
 		}
 	}
 	var out Outcome

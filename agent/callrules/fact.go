@@ -19,7 +19,7 @@ const (
 	FromExecArg                  // exec.args: the argument Fact.Index of that program, counted from 0
 	FromExecArgs                 // exec.args: all of them from Fact.Index on, a list
 	FromFSOp                     // fs.op: "read" or "write"
-	FromFSPath                   // fs.path: the file or folder, absolute and clean if the working folder is known
+	FromFSPath                   // fs.path: the file or directory, absolute and clean if the working directory is known
 	FromNetHost                  // net.host: the host of a URL in lower case, or "*" for any
 	FromProgram                  // the program of the command that a rule is asked about, see Rule.EachCommand
 	FromArguments                // its arguments, a list

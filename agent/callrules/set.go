@@ -96,7 +96,7 @@ type Policy struct {
 
 // A Set is what was read from the rules of a team, in one dialect. It is not changed once read.
 type Set struct {
-	Name     string // the file or folder it was read from
+	Name     string // the file or directory it was read from
 	Dialect  string
 	Strategy Strategy
 	Rules    []Rule // in the order of the files; of MostSpecific, the most specific of a domain first

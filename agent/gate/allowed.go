@@ -19,7 +19,7 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// A bundleDir is a bundle of the gate, and the folder that it was loaded from, without links.
+// A bundleDir is a bundle of the gate, and the directory that it was loaded from, without links.
 type bundleDir struct {
 	bundle *rules.Bundle
 	dir    string

@@ -13,17 +13,17 @@ type Around struct {
 	Program string   // the file of the program that runs; "" if it is not known
 	Path    string   // the variable PATH
 	Exts    []string // what the names of programs end in, each with its point (PATHEXT); none but on Windows
-	Folders []string // absolute: the hook's, the call's and the project's, from which a relative folder of PATH counts
+	Folders []string // absolute: the hook's, the call's and the project's, from which a relative directory of PATH counts
 	Home    string   // of the user; "" if there is none
 	Getenv  func(string) string
 }
 
-// Guarded returns the files and folders outside of the tree on which it depends that the hook's entry runs this
+// Guarded returns the files and directories outside of the tree on which it depends that the hook's entry runs this
 // program, and that its answer counts.
 func (a *Around) Guarded() []string { return append(a.programs(), a.starts()...) }
 
-// programs are the program, and in every folder of PATH those that the entry runs by their names, there or not: a new
-// one in an earlier folder would be taken.
+// programs are the program, and in every directory of PATH those that the entry runs by their names, there or not: a
+// new one in an earlier directory would be taken.
 func (a *Around) programs() []string {
 	var all []string
 	if a.Program != "" {
@@ -59,14 +59,14 @@ func (a *Around) programs() []string {
 	return slices.Compact(all)
 }
 
-// from are the places that a name leads to, from each folder.
+// from are the places that a name leads to, from each directory.
 func (a *Around) from(name string) []string {
 	if filepath.IsAbs(name) {
 		return []string{filepath.Clean(name)}
 	}
 	var all []string
 	for _, dir := range a.Folders {
-		all = append(all, filepath.Join(dir, name)) // "", of PATH, is the folder itself
+		all = append(all, filepath.Join(dir, name)) // "", of PATH, is the directory itself
 	}
 	return all
 }
@@ -101,7 +101,7 @@ func (a *Around) starts() []string {
 			all = append(all, under(at, zsh)...)
 		}
 	}
-	// Whole folders: fish reads conf.d, functions and its variables, too, and husky's hooks begin with init.sh.
+	// Whole directories: fish reads conf.d, functions and its variables, too, and husky's hooks begin with init.sh.
 	inConfig := []string{"fish", "powershell", "nushell", "git", "husky", "environment.d"}
 	// fish takes a function of these for a program, so one called sh would run in place of the entry.
 	for _, dir := range append(filepath.SplitList(a.Getenv("XDG_DATA_DIRS")), a.Getenv("XDG_DATA_HOME")) {
@@ -141,8 +141,8 @@ func under(dir string, names []string) []string {
 	return all
 }
 
-// treeNames are names that are guarded in each folder of the tree: with .gitattributes git changes what it checks out,
-// and husky's hooks run before a commit.
+// treeNames are names that are guarded in each directory of the tree: with .gitattributes git changes what it checks
+// out, and husky's hooks run before a commit.
 func treeNames() []string { return []string{".gitattributes", ".husky"} }
 
 // rootNames are names that are guarded in the root of each repository of the tree: what says which hooks of commits

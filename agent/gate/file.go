@@ -83,7 +83,7 @@ func editedFiles(c *call.Call, read func(*call.Call) ([]edit.Edit, error)) ([]fi
 	return resolveFiles(edits, c.Dir)
 }
 
-// resolveFiles finds the files of edits. dir is the call's working folder.
+// resolveFiles finds the files of edits. dir is the call's working directory.
 func resolveFiles(edits []edit.Edit, dir string) ([]file, error) {
 	files := make([]file, len(edits))
 	for i, e := range edits {
@@ -201,7 +201,7 @@ func dotDotAfterSymlink(name string) bool {
 	return false
 }
 
-// isPerProcess reports whether a path leads, by links as well, through a folder in which each process may find
+// isPerProcess reports whether a path leads, by links as well, through a directory in which each process may find
 // something else, such as /proc/self/cwd.
 func isPerProcess(name string) bool {
 	for range 40 {
@@ -320,7 +320,7 @@ func (g *Gate) trees(real string) ([]treePath, error) {
 	return trees, nil
 }
 
-// beneath returns the path of a place from a folder, if it is in it, by any path that leads there.
+// beneath returns the path of a place from a directory, if it is in it, by any path that leads there.
 func beneath(folder, place string) (rel string, ok bool) {
 	if rel, err := filepath.Rel(folder, place); err == nil && filepath.IsLocal(rel) {
 		return rel, true

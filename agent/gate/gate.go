@@ -39,12 +39,12 @@ import (
 // A Gate checks calls.
 type Gate struct {
 	Bundle *rules.Bundle // covers the files that a call would write; nil: no bundle
-	// the folder from which the bundle's globs count, and whose tree is guarded: absolute, without links
+	// the directory from which the bundle's globs count, and whose tree is guarded: absolute, without links
 	Root string
 	Sets []*callrules.Set // check every call; may be empty
 
-	// ByFolder makes Root that of the repository around a call's working folder, or that folder itself. Root is then
-	// for calls that name no absolute one.
+	// ByFolder makes Root that of the repository around a call's working directory, or that directory itself. Root is
+	// then for calls that name no absolute one.
 	ByFolder bool
 
 	// elsewhere are the places of the files to judge, if Root is another repository than those of the agent's project.
@@ -60,16 +60,16 @@ type Gate struct {
 	// they forbid, so a scan skips them.
 	RuleFiles []string
 
-	// RuleFolders are the folders of rule files of 0.2 bundles, in which each *.yml is one.
+	// RuleFolders are the directories of rule files of 0.2 bundles, in which each *.yml is one.
 	RuleFolders []string
 
-	// Guarded are the files and folders that say who checks calls, and how: absolute. What links lead to is guarded,
-	// too, and so is, in each other work tree of the repository, what is in the same place as they are in the root.
-	// A call that edits one of them needs a person. The bundle's own files are among them.
+	// Guarded are the files and directories that say who checks calls, and how: absolute. What links lead to is
+	// guarded, too, and so is, in each other work tree of the repository, what is in the same place as they are in
+	// the root. A call that edits one of them needs a person. The bundle's own files are among them.
 	Guarded []string
 
-	// GuardedNames are guarded in each folder of the tree, and GuardedRootNames in each that is a repository's root:
-	// files and folders, with slashes, in any case. Where anything is guarded each .git of the tree is.
+	// GuardedNames are guarded in each directory of the tree, and GuardedRootNames in each that is a repository's
+	// root: files and directories, with slashes, in any case. Where anything is guarded each .git of the tree is.
 	GuardedNames, GuardedRootNames []string
 
 	// GuardsCI says that each file of a CI system is guarded, in the tree or elsewhere, that runs policyscan now.

@@ -46,7 +46,7 @@ func bundle(t testing.TB) *rules.Bundle {
 	return b
 }
 
-// folder is a real folder that holds files.
+// directory is a real directory that holds files.
 func folder(t testing.TB, files map[string]string) string {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
@@ -287,7 +287,7 @@ func workTrees(t *testing.T) (root, beside, other string) {
 	return root, beside, other
 }
 
-// TestGuardNames: names are guarded in each work tree of the repository: some in each folder, some in the root of
+// TestGuardNames: names are guarded in each work tree of the repository: some in each directory, some in the root of
 // each repository in it, and what is guarded in the root in the others' roots.
 func TestGuardNames(t *testing.T) {
 	root, beside, other := workTrees(t)
@@ -501,7 +501,7 @@ func TestGuard(t *testing.T) {
 		"AKIA")); ids(r.New) != "KEY rules/other.yml" || r.Outcome().Effect != callrules.Deny {
 		t.Errorf("%+v", r.New)
 	}
-	// In a bundle of 0.2 each *.yml in its folder is one of them. It needs a person all the same.
+	// In a bundle of 0.2 each *.yml in its directory is one of them. It needs a person all the same.
 	g.RuleFolders = []string{filepath.Join(root, "rules")}
 	for path, effect := range map[string]callrules.Effect{
 		"rules/other.yml": callrules.Ask, "rules/other.yaml": callrules.Deny, "rules/sub/other.yml": callrules.Deny,

@@ -22,8 +22,8 @@ func (g *Gate) guardsAny() bool {
 	return len(g.Guarded)+len(g.GuardedNames)+len(g.GuardedRootNames) > 0 || g.GuardsCI || g.Around != nil
 }
 
-// guarded returns the first file of a call that is guarded, or is in a folder that is; "" if none does. Names count as
-// the call has them, too, since a link can lead from a guarded one elsewhere.
+// guarded returns the first file of a call that is guarded, or is in a directory that is; "" if none does. Names
+// count as the call has them, too, since a link can lead from a guarded one elsewhere.
 func (g *Gate) guarded(files []file, dir string) (string, error) {
 	if len(files) == 0 || !g.guardsAny() {
 		return "", nil
@@ -82,14 +82,14 @@ func (g *Gate) guards(p string, all []string, removed bool) (bool, error) {
 // often.
 func folded(p string) string { return strings.ToLower(filepath.Clean(p)) }
 
-// isIn reports whether a path is a folder's, or in it. Both are clean.
+// isIn reports whether a path is a directory's, or in it. Both are clean.
 func isIn(folder, p string) bool {
 	rest, ok := strings.CutPrefix(p, folder)
 	return ok && (rest == "" || os.IsPathSeparator(rest[0]) || os.IsPathSeparator(folder[len(folder)-1]))
 }
 
 // foldedWithLinks are paths and, for those that are links or have one on the way, where these lead, all folded. A
-// folder is followed once, whatever number of paths is in it.
+// directory is followed once, whatever number of paths is in it.
 func foldedWithLinks(paths []string) []string {
 	all := make([]string, 0, 2*len(paths))
 	real := map[string]string{}
@@ -119,8 +119,8 @@ func foldedWithLinks(paths []string) []string {
 	return slices.Compact(all)
 }
 
-// guardsName reports whether a path leads through a guarded name, or a .git: one that is made in a folder would make
-// it the root of a repository, in which other rules judge.
+// guardsName reports whether a path leads through a guarded name, or a .git: one that is made in a directory would
+// make it the root of a repository, in which other rules judge.
 func (g *Gate) guardsName(t treePath) bool {
 	parts := strings.Split(t.path, "/")
 	for i := range parts {
@@ -154,8 +154,8 @@ func runsInCI(place string) bool {
 	return err != nil || there && bytes.Contains(bytes.ToLower(content), []byte("policyscan"))
 }
 
-// isCI reports whether a path is one where CI systems have their files, in any folder. A workflow, or a part of one
-// that another uses, may be in any of these.
+// isCI reports whether a path is one where CI systems have their files, in any directory. A workflow, or a part of
+// one that another uses, may be in any of these.
 func isCI(name string) bool {
 	name = "/" + strings.ToLower(name)
 	for _, folder := range []string{

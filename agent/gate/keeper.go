@@ -17,7 +17,7 @@ const Settle = 500 * time.Millisecond
 // A Keeper keeps a gate for many calls, and loads it again when the files change that it was read from. It looks at
 // them only when it is asked for the gate, so it needs no goroutine. It is not for concurrent use.
 type Keeper struct {
-	Load func() (*Gate, error) // reads the rules; Guarded are the files and folders that it read
+	Load func() (*Gate, error) // reads the rules; Guarded are the files and directories that it read
 	Now  func() time.Time
 
 	gate    *Gate     // nil before the first call
@@ -84,7 +84,7 @@ func (k *Keeper) read() (*Gate, error) {
 	return k.gate, nil
 }
 
-// look reads files, and folders of files, and returns what they contain. For what cannot be read, the text of the
+// look reads files, and directories of files, and returns what they contain. For what cannot be read, the text of the
 // error counts as the content.
 func look(names []string) snapshot {
 	var s snapshot

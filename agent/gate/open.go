@@ -12,8 +12,8 @@ import (
 	"github.com/policyscan/policyscan/scanner/worktree"
 )
 
-// Root returns the folder from which a bundle's globs count: the one that --root names or, without it, the root of the
-// repository around the current folder.
+// Root returns the directory from which a bundle's globs count: the one that --root names or, without it, the root of
+// the repository around the current directory.
 func Root(flag string) (string, error) {
 	at, err := run.Find(flag)
 	if err != nil && flag != "" {

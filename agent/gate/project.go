@@ -115,7 +115,7 @@ func (p *Project) others(files []file) ([]otherRepository, error) {
 }
 
 // own returns the roots of the project's trees that a place is in. Without any it returns the project's own
-// repositories, of which a root can be a folder.
+// repositories, of which a root can be a directory.
 func (p *Project) own(place string) (roots []string, within bool, err error) {
 	for _, g := range p.Gates {
 		trees, err := g.trees(place)
@@ -183,9 +183,9 @@ func uncheckedNotes(files []file, others []otherRepository) []string {
 	return notes
 }
 
-// repositories returns the roots of the repositories around a folder, the nearest first: the folders at or above it
-// that hold a .git, except for some. If these end the search, none above them are looked for. The folder need not be
-// there yet.
+// repositories returns the roots of the repositories around a directory, the nearest first: the directories at or
+// above it that hold a .git, except for some. If these end the search, none above them are looked for. The directory
+// need not be there yet.
 func repositories(dir string, except []string, end bool) ([]string, error) {
 	var roots []string
 	for at := dir; ; at = filepath.Dir(at) {
@@ -206,8 +206,8 @@ func repositories(dir string, except []string, end bool) ([]string, error) {
 	}
 }
 
-// rootAround returns the root of the repository around a folder, or the folder itself if there is none, without links.
-// The folder need not be there.
+// rootAround returns the root of the repository around a directory, or the directory itself if there is none, without
+// links. The directory need not be there.
 func rootAround(dir string) (string, error) {
 	real, err := follow(filepath.Clean(dir), 40)
 	if err == nil {

@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestFault_153_Repositories: the repositories around a folder are those that a search from the top finds.
+// TestFault_153_Repositories: the repositories around a directory are those that a search from the top finds.
 func TestFault_153_Repositories(t *testing.T) {
 	base := t.TempDir()
 	n := 0
@@ -212,7 +212,7 @@ func TestFault_165_Outside(t *testing.T) {
 }
 
 // TestFault_151_Around: every place at which a program would be taken for this one is guarded, also where there is
-// none; on Windows under each ending that it takes, and in the current folder before all others.
+// none; on Windows under each ending that it takes, and in the current directory before all others.
 func TestFault_151_Around(t *testing.T) {
 	root := t.TempDir()
 	at := func(name string) string { return filepath.Join(root, filepath.FromSlash(name)) }
@@ -296,7 +296,7 @@ func TestFoldedWithLinks(t *testing.T) {
 	}
 }
 
-// TestGuardsWhatIsRemoved: who removes a folder, or moves it, removes what is in it.
+// TestGuardsWhatIsRemoved: who removes a directory, or moves it, removes what is in it.
 func TestGuardsWhatIsRemoved(t *testing.T) {
 	root := t.TempDir()
 	g := &Gate{Guarded: []string{filepath.Join(root, "Home", ".claude", "settings.json")}}
@@ -316,7 +316,7 @@ func TestGuardsWhatIsRemoved(t *testing.T) {
 	}
 }
 
-// TestIsCI: where CI systems have their files, in any folder and case.
+// TestIsCI: where CI systems have their files, in any directory and case.
 func TestIsCI(t *testing.T) {
 	for _, name := range []string{
 		".github/workflows/ci.yml", "sub/.GitHub/Workflows/x/CI.yaml", ".github/actions/a/run.sh", "action.yml",

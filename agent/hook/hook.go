@@ -50,7 +50,7 @@ type Hook struct {
 	AskMode        ask.Mode // how a person is asked; "": as sigmashake's settings say, or by the agent
 
 	Timeout  time.Duration // for a judgement, without the wait for a person
-	State    string        // folder of what is remembered about sessions; "": the default one
+	State    string        // directory of what is remembered about sessions; "": the default one
 	Log      string        // file to which decisions are written; it counts from the root. "": none
 	LogInput bool          // also write the texts of the calls
 

@@ -101,7 +101,7 @@ func (h *Hook) logFile(e *protocol.Event) (string, error) {
 	if filepath.IsAbs(h.Log) {
 		return h.Log, nil
 	}
-	if e == nil { // then from the environment or the current folder
+	if e == nil { // then from the environment or the current directory
 		e = &protocol.Event{Call: &call.Call{}}
 	}
 	roots, err := h.roots(e)

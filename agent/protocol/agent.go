@@ -33,7 +33,7 @@ type Agent struct {
 	Title  string   // as its makers write it
 	Events []string // of its hooks that Read takes, the one that is installed first
 
-	// ProjectEnv is the variable of the hook's environment that has the project's folder; "" if there is none.
+	// ProjectEnv is the variable of the hook's environment that has the project's directory; "" if there is none.
 	ProjectEnv string
 
 	// noAllow says that the agent takes an allow for a mistake, so that none is answered.
@@ -64,13 +64,13 @@ func Named(name string) *Agent {
 // An Event is a tool call that an agent asks its hook about.
 type Event struct {
 	// Call has the tool's name and input as the agent gave them, Agent if a subagent calls, and in Dir the
-	// working folder. Its Request has tool_name, agent_id, input, cwd and session_id, those that there are;
+	// working directory. Its Request has tool_name, agent_id, input, cwd and session_id, those that there are;
 	// of Gemini and Cursor also mcp_context, if a server's tool is called.
 	Call *call.Call
 
 	Name    string   // of the event, as the agent names it; of Copilot's first spelling, which has none, "preToolUse"
 	Session string   // the session's id; "" if there is none
-	Roots   []string // the folders of the project, as the agent names them; only Cursor does
+	Roots   []string // the directories of the project, as the agent names them; only Cursor does
 	CanAsk  bool     // whether an Ask is put to a person; where it is not, Answer denies
 	snake   bool     // of Copilot: the input is in the second spelling
 }

@@ -234,7 +234,7 @@ func TestCodexSchema(t *testing.T) {
 	}
 }
 
-// FuzzRead: Read never panics; what it reads has a tool and a folder that is absolute or none, is evaluated
+// FuzzRead: Read never panics; what it reads has a tool and a directory that is absolute or none, is evaluated
 // without one, and is denied when it shall be.
 func FuzzRead(f *testing.F) {
 	for _, a := range Agents() {

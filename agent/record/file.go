@@ -10,7 +10,7 @@ import (
 )
 
 // Append puts a line at the end of a file, whole or not at all, and never between the bytes of another process's
-// line. The file is made for its owner alone if it is not there; its folder must be. A link, or anything but a
+// line. The file is made for its owner alone if it is not there; its directory must be. A link, or anything but a
 // regular file, is an error. The file is opened for this line alone, so whoever rotates it may rename it.
 func Append(name string, line []byte) error {
 	for range 10 {

@@ -1,4 +1,5 @@
-// Package record writes down what an agent's hook decided: a line of JSON for each decision, appended whole to a file.
+// Package record writes down what an agent's hook decided: a line of JSON for each decision, appended whole to a
+// file.
 //
 // An [Entry] says what is known of a decision. [Entry.Line] is pure, and writes no text of the call's input unless it
 // is asked to: each is replaced by its length and its SHA-256. [Append] adds a line to the end of a file that others
@@ -6,10 +7,10 @@
 //
 // # Limits
 //
-// The hash of a short or guessable text gives the text away. Names of members, numbers and booleans of an
-// input are written as they are, and so are the tool's name, the ids and the working folder, which the agent sets.
-// When Append returns, the line is written but not forced onto the disk, since that takes longer than the
-// whole check, and a machine that loses its power can lose the last lines.
+// The hash of a short or guessable text gives the text away. Names of members, numbers and booleans of an input are
+// written as they are, and so are the tool's name, the ids and the working directory, which the agent sets. When
+// Append returns, the line is written but not forced onto the disk, since that takes longer than the whole check, and
+// a machine that loses its power can lose the last lines.
 package record
 
 import (

@@ -4,6 +4,6 @@ package session
 
 import "os"
 
-// checkPrivate accepts any folder: a mode says nothing here, and a person's own folders are closed to
+// checkPrivate accepts any directory: a mode says nothing here, and a person's own directories are closed to
 // others.
 func checkPrivate(string, os.FileInfo) error { return nil }

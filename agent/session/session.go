@@ -6,7 +6,7 @@
 // decisions". Each call starts a new process for the hook, so what they need is kept in a file for each session:
 // the hash of a command, never the command, and two numbers.
 //
-// A [State] is pure. A [Folder] keeps states; what it cannot read, or cannot lock within four seconds, is an
+// A [State] is pure. A [Directory] keeps states; what it cannot read, or cannot lock within four seconds, is an
 // error, and its caller denies.
 //
 // # Limits

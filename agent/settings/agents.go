@@ -9,10 +9,10 @@ type Target struct {
 	Project string // the project's file, from its root, with slashes
 	User    string // the user's own file, beneath Home, with slashes
 
-	// HomeVar is the environment variable that names the folder of User; "" if there is none.
+	// HomeVar is the environment variable that names the directory of User; "" if there is none.
 	HomeVar string
-	// Home is the folder of User where HomeVar is not set, beneath the user's home folder, with
-	// slashes; "" is the home folder itself.
+	// Home is the directory of User where HomeVar is not set, beneath the user's home directory, with
+	// slashes; "" is the home directory itself.
 	Home string
 
 	// Next is what has to be known, or done, for the agent to run the hook: a sentence without its end.

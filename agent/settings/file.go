@@ -43,7 +43,7 @@ func (t *Target) OpenProject(root, prefix string) (*File, error) {
 	return f, f.read()
 }
 
-// UserDir returns the folder of the user's own settings: an absolute path.
+// UserDir returns the directory of the user's own settings: an absolute path.
 func (t *Target) UserDir(getenv func(string) string, home func() (string, error)) (string, error) {
 	if t.HomeVar != "" && getenv(t.HomeVar) != "" {
 		dir, err := filepath.Abs(getenv(t.HomeVar))
@@ -59,7 +59,7 @@ func (t *Target) UserDir(getenv func(string) string, home func() (string, error)
 	return filepath.Join(dir, t.Home), nil
 }
 
-// noLinkTo returns an error if a folder between root and a file in it is a link.
+// noLinkTo returns an error if a directory between root and a file in it is a link.
 func noLinkTo(root, file string) error {
 	for i, r := range file {
 		if r != '/' {

@@ -260,7 +260,7 @@ func TestProgram(t *testing.T) {
 		{running, list(at("none"), at("bin"), at("other")), at("bin", byName)},
 		{running, list(at("plain"), at("bin")), at("bin", byName)}, // which cannot be run
 		{running, list(at("other"), at("bin")), running},           // another is found first
-		{running, list("bin", at("bin")), running},                 // what that is depends on the folder
+		{running, list("bin", at("bin")), running},                 // what that is depends on the directory
 		{running, "", running},
 		{at("tmp/x", byName), at("bin"), ""},
 		{at("go-build1/exe", byName), at("bin"), ""},

@@ -63,8 +63,8 @@ const (
 
 // A Command is one that a command line runs.
 type Command struct {
-	// Word is the program as it is written: without quotes, with its folder, and variables by their names. Of a line
-	// that runs nothing it is "".
+	// Word is the program as it is written: without quotes, with its directory, and variables by their names. Of a
+	// line that runs nothing it is "".
 	Word   string
 	Args   []string
 	Unseen string // one of the constants above, or "" if all is seen
@@ -77,8 +77,8 @@ type Command struct {
 	Set bool
 }
 
-// Names are what a program can be called: the word, the word without its folder, and that in lower case, as systems
-// have it that ignore case, without ".exe".
+// Names are what a program can be called: the word, the word without its directory, and that in lower case, as
+// systems have it that ignore case, without ".exe".
 func (c *Command) Names() []string {
 	names := []string{c.Word}
 	if i := strings.LastIndexAny(c.Word, `/\`); i >= 0 && i+1 < len(c.Word) {

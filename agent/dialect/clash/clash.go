@@ -7,7 +7,7 @@
 //
 // # Limits
 //
-// Sandboxes are read and checked, but not enforced. Only the text is read: no environment variable, no folder, no
+// Sandboxes are read and checked, but not enforced. Only the text is read: no environment variable, no directory, no
 // .git file. So (env NAME) is what the caller defines, and :worktree widens nothing. The
 // domain "tool" and later versions of the language are refused. What differs from the document, and why,
 // is in docs/dialects.md.

@@ -154,7 +154,7 @@ func TestLimitOfNotes(t *testing.T) {
 
 var policies = flag.String("policies", "", "a folder of policies in clash's s-expressions, and of pages with some in them")
 
-// TestPublicPolicies reads what others wrote: the files *.policy and *.sexpr of a folder, and the code of its *.md
+// TestPublicPolicies reads what others wrote: the files *.policy and *.sexpr of a directory, and the code of its *.md
 // that has a policy in it. Each loads, or says where and why it does not; the log has which.
 func TestPublicPolicies(t *testing.T) {
 	if *policies == "" {

@@ -149,7 +149,7 @@ func globbed(test *callrules.Test, text string, effect callrules.Effect) callrul
 	var dots []int
 	for _, e := range expansions {
 		if rest, ok := strings.CutPrefix(e, "/**/"); ok {
-			e = "/*/**/" + rest // at its beginning this ** means one folder at least
+			e = "/*/**/" + rest // at its beginning this ** means one directory at least
 		}
 		n := strings.Count("/"+e, "/.")
 		if globs[n] == nil {

@@ -119,7 +119,7 @@ func repeats(token string) (again, endless bool) {
 
 // globRegexp writes a glob as a regular expression of the whole text: ** means anything, * means
 // anything but /, ? for one character, {a,b} for a or b, and everything else for itself. **/ at the
-// beginning and after a / also means no folder.
+// beginning and after a / also means no directory.
 func globRegexp(glob string) string {
 	var b strings.Builder
 	choices := alternatives(glob)

@@ -17,7 +17,7 @@ import (
 	"github.com/policyscan/policyscan/rules/document"
 )
 
-// Read reads the files of a folder of rules as one set. The files are taken in the byte order of their
+// Read reads the files of a directory of rules as one set. The files are taken in the byte order of their
 // names, whatever order they come in: rules of one priority are asked in the order in which they are
 // read. The error is of type [document.Errors] and has all mistakes of all files. No rule in the whole set is
 // one, for such a set would allow everything.
