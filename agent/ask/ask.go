@@ -113,8 +113,8 @@ func (q *Question) ask(ctx context.Context, in io.Reader, out io.Writer, late <-
 // maxShown is how much of an input a person is shown, in bytes.
 const maxShown = 4000
 
-// input returns what a person sees of a call's input. A command comes first: otherwise the agent could hide it
-// behind other members. Each part is one line, so that the agent cannot draw its own question.
+// input returns a call's input for display. A command comes first: otherwise the agent could hide it behind other
+// members. Each part is one line, so that the agent cannot draw its own question.
 func (q *Question) input() string {
 	show := func(text string) string {
 		text = q.Safe(text)

@@ -1,15 +1,15 @@
-// Package call is a coding agent's call of a tool: what it asks for, and what it would do.
+// Package call describes a coding agent's tool call before it runs.
 //
-// A [Call] is a tool's name, its input and where it would run. The input is a [Value], JSON with its names in order
-// and none of them twice. [Known] says what a tool of any agent is, [Call.Operations] what a call does, in the terms
-// of clash's document, and [Call.Commands] which commands it runs, as the native rules see them. [Resolve] and [Host]
-// write the paths and hosts that calls name in one form, so that they can be compared.
+// A [Call] is a tool's name, its input and its working directory. The input is a [Value], JSON with its names in
+// order and without duplicates. [Known] classifies a tool of any agent, [Call.Operations] returns what a call does in
+// the terms of clash's document, and [Call.Commands] the commands that it runs, for the native rules. [Resolve] and
+// [Host] normalize paths and hosts, so that they can be compared.
 //
 // The package decides nothing and knows no rules; package callrules does. It opens no files and looks nothing up.
 //
 // # Limits
 //
-// A call is what the agent asked for. What a program does once it runs (a script, a child process) is not seen.
+// A call is the agent's request. The effects of a running program (a script, a child process) are not seen.
 // [Call.Commands] finds the commands of a command line through package shell; [Call.Operations] has only the first.
 package call
 

@@ -10,7 +10,7 @@ import (
 	"github.com/policyscan/policyscan/agent/call/shell"
 )
 
-// A Command is one of those that a call runs, as the native rules see them.
+// A Command is one command of a call, for the native rules.
 type Command struct {
 	Parsed    shell.Command
 	Called    []string // Word, and what else the program can be called; nil if there is no word
@@ -105,7 +105,7 @@ func facing(all []shell.Command) []Command {
 	return out
 }
 
-// String is a command for a person, at most a line.
+// String returns the command for display, at most a line.
 func (c *Command) String() string {
 	text := strings.TrimSpace(c.Parsed.Word + " " + strings.Join(c.Parsed.Args[:min(len(c.Parsed.Args), 20)], " "))
 	if utf8.RuneCountInString(text) > 80 {

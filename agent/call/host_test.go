@@ -114,7 +114,7 @@ func TestFault_156_HostsOfNode(t *testing.T) {
 	compareHosts(t, answers)
 }
 
-// compareHosts: what node refuses has no host, and what it does not refuse has node's, but for what is documented.
+// compareHosts: a host that node refuses is invalid, and any other is node's, apart from documented differences.
 func compareHosts(t *testing.T, answers []asked) {
 	t.Helper()
 	same, refused, unsure, bad := 0, 0, 0, 0

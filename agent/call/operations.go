@@ -25,11 +25,10 @@ type Operations struct {
 	Through []Program // what was looked through to the program that runs
 }
 
-// Operations says what a call does, by the capability map of clash's document; nothing, of a tool
-// that it does not list. A tool of another agent is what [Known] says that it is the same as.
+// Operations returns what a call does, by the capability map of clash's document; nothing for an unlisted tool. A
+// tool of another agent counts as its equivalent in [Known].
 //
-// What a call asks for and what is known about it are two things: a Read without a file_path asks for
-// a file all the same. Path is then missing, and Op says that it should be there.
+// A Read without a file_path still reads a file: its Path is missing, and Op says that it is required.
 func (c *Call) Operations() Operations {
 	var o Operations
 	same := Known(c.Tool).Same
@@ -79,9 +78,8 @@ func (c *Call) command() ([]shell.Token, bool) {
 	return all, ok
 }
 
-// fileNamed returns the file that a call names: under the key that Claude Code has for it, or, for the
-// tools of other agents, under one of those that they have. It is "" if there is none; ok is false if it is
-// no text, or if there are two that differ.
+// fileNamed returns the file of a call: under Claude Code's key, or, for the tools of other agents, under one of
+// theirs. It is "" without one; ok is false if it is not a string, or if two of them differ.
 func (c *Call) fileNamed(key string) (name string, ok bool) {
 	keys := []string{key}
 	if Known(c.Tool).Same != c.Tool {
@@ -135,8 +133,8 @@ func (c *Call) searched(files bool) (at *Value, unsure string) {
 	return Text(looked), ""
 }
 
-// unsurePath says why the file that a path names cannot be determined; "" if it can be. ok is whether the call names
-// one at most. Some agents put the home directory in the place of ~, and some remove spaces at the ends.
+// unsurePath says why the file of a path cannot be determined, or "". ok is whether the call has at most one path.
+// Some agents expand ~, and some remove spaces at the ends.
 func unsurePath(name string, ok bool) string {
 	trimmed := strings.TrimFunc(name, func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r) || r == '\ufeff'

@@ -310,7 +310,7 @@ func FuzzParseValue(f *testing.F) {
 	})
 }
 
-// TestParsePairs: a pair of surrogates is a character, and an escape that is none is text.
+// TestParsePairs: a pair of surrogates is a character, and a broken escape is text.
 func TestParsePairs(t *testing.T) {
 	for in, want := range map[string]string{
 		`"\ud83d\ude00"`: "😀", `"\uD83D\uDE00\uD83D\uDE00"`: "😀😀", `"\\ud83d"`: `\ud83d`,

@@ -14,7 +14,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Kind says what a JSON value is.
+// Kind is the type of a JSON value.
 type Kind uint8
 
 // The kinds of value. A nil *Value is Absent.
@@ -122,7 +122,7 @@ func NewObject(members ...Member) *Value {
 	return v
 }
 
-// NewList is a list of these items, none of them nil, which must not be changed afterwards.
+// NewList returns a list of items, which must not be nil and must not change afterwards.
 func NewList(items []*Value) *Value { return &Value{kind: List, items: items} }
 
 // With is a copy of an object that has the members too: after its own, those of a name that it
@@ -259,8 +259,8 @@ func (v *Value) Scalar() (text string, ok bool) {
 	return "", false
 }
 
-// Joined returns the text that JavaScript's String makes of the value: of a list its items with commas between them,
-// nested lists in the same way, an item that is null as nothing, an object as "[object Object]".
+// Joined returns the value as JavaScript's String does: a list as its items with commas, nested lists in the same
+// way, null in a list as nothing, an object as "[object Object]".
 func (v *Value) Joined() string { return string(v.appendJoined(nil)) }
 
 func (v *Value) appendJoined(b []byte) []byte {

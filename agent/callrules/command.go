@@ -30,8 +30,7 @@ func commandFact(c *call.Command, of Source) *call.Value {
 	return nil
 }
 
-// hidden reports whether a rule that allows is asked about a command that is not seen in full, and does not say that
-// it knows.
+// hidden reports whether an allowing rule without a test of FromUnseen meets a command that is not seen in full.
 func (f *facts) hidden() bool {
 	return f.allows && !f.accepts && f.command != nil && f.command.Parsed.Unseen != ""
 }
@@ -71,8 +70,8 @@ func (t *Test) ofWords(f *facts, words []string) bool {
 	return any
 }
 
-// matchesEach asks a rule about each command. What is not run as it is written, so that there may be other commands,
-// meets no rule that allows, unless the rule has a test of what is unseen.
+// matchesEach evaluates a rule for each command. A command that does not run as written may hide others, so no
+// allowing rule matches it, except one with a test of FromUnseen.
 func (w *walk) matchesEach(r *Rule, all []call.Command) bool {
 	f := w.facts
 	f.allows, f.accepts = r.Effect.Rank() == 0, r.Unseen

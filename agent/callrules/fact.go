@@ -42,7 +42,7 @@ type Fact struct {
 	Joined bool
 }
 
-// facts are the facts of a call, those that take work made once.
+// facts are the facts of a call; expensive ones are computed once.
 type facts struct {
 	call *call.Call
 
@@ -215,9 +215,8 @@ func requestOf(c *call.Call) *call.Value {
 	return call.NewObject(members...)
 }
 
-// along walks the request of a call along a dot-path. A request is as it was sent, and a rule about its input must not
-// miss it for the name or the form in which it came: where the request has no object "input", what is beneath is the
-// call's.
+// along looks up a dot-path in the request of a call. A rule about its input must not miss it because of another name
+// or form, so without an object "input" in the request, the path continues in the call's input.
 func along(c *call.Call, request *call.Value, path []string) *call.Value {
 	v := request.At(path...)
 	if k := v.Kind(); k != call.Absent && k != call.Null || len(path) == 0 || path[0] != "input" {

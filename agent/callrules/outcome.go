@@ -13,11 +13,11 @@ type Outcome struct {
 	Effect   Effect
 	Decision string // the effect in the words of the dialect
 	Code     string // one of the Code constants, or ""
-	Reason   string // for a person; may be empty if the call goes on
+	Reason   string // for display; may be empty if the call goes on
 
 	Set    *Set    // that decided
 	Rule   *Rule   // that decided; nil if none did
-	Policy *Policy // the one that decided, of DenyOverrides; may be there without a rule
+	Policy *Policy // the deciding policy of DenyOverrides; may be set without a rule
 
 	Trace *Trace // if it was asked for
 }
@@ -51,9 +51,8 @@ func (s *Step) Reason() string {
 	return s.Why + ": " + s.Of
 }
 
-// Strictest is the outcome of several sets about one call: of those that deny the first, else of
-// those that ask the first, else the first that a rule decided, else the first. With no outcomes it
-// is the zero Outcome.
+// Strictest returns the strictest of several outcomes for one call: the first deny, else the first ask, else the
+// first that a rule decided, else the first. Without outcomes it is the zero Outcome.
 func Strictest(outcomes []Outcome) Outcome {
 	var best Outcome
 	for i, o := range outcomes {

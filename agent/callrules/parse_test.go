@@ -321,8 +321,7 @@ func TestOps(t *testing.T) {
 	}
 }
 
-// TestRespelled: a path is the same by each spelling of the directory that it is in, for rules that allow, deny or
-// say what it is not.
+// TestRespelled: a path is the same by each spelling of its directory, for rules that allow, deny or exclude it.
 func TestRespelled(t *testing.T) {
 	path := func(op Op, text string, not bool) Predicate {
 		return Predicate{Test: &Test{Fact: Fact{Source: FromFSPath}, Op: op, Text: text, Not: not}}

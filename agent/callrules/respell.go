@@ -2,9 +2,9 @@ package callrules
 
 import "github.com/policyscan/policyscan/agent/call"
 
-// Respelled returns the set with what its rules say of a path at or beneath a directory said of the same path by
-// other spellings of the directory, too: those of links that lead to it. Only tests for a path, or for one and what
-// is beneath it, are widened; globs and regexes stay as they are. The set itself is not changed.
+// Respelled returns a copy of the set in which tests of a path at or under a directory also match other spellings of
+// the directory, from symlinks to it. Only tests for a path, with or without the paths under it, are widened; globs
+// and regexes stay unchanged.
 func (s *Set) Respelled(folder string, others []string) *Set {
 	again := *s
 	again.folder, _ = call.Resolve("", folder)

@@ -71,9 +71,9 @@ type Rule struct {
 	Prompt  string // of Ask: the question; may be empty
 	Instead string // of Force: what to do instead
 
-	// EachCommand is of a rule with a test of FromProgram, FromArguments or FromUnseen: it is asked once for each
-	// command of a command line. One that denies or asks matches if it does for any of them, one that allows if it
-	// does for all. Unseen is of one with a test of FromUnseen.
+	// EachCommand marks a rule with a test of FromProgram, FromArguments or FromUnseen. It is evaluated for each
+	// command of a command line: deny and ask match if any command does, allow if all do. Unseen marks a test of
+	// FromUnseen.
 	EachCommand, Unseen bool
 
 	Disabled bool   // by its file: it is never the one that decides

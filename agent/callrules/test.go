@@ -21,7 +21,7 @@ const (
 	Matches            // Test.Regexp matches in it, anywhere
 	Globs              // one of Test.Globs matches the whole of it
 	OneOf              // the text of one of Test.Values is the same
-	Under              // it is the path Test.Text or one beneath it
+	Under              // the path Test.Text or one under it
 	SameAs             // not the text: the value is of one kind with one of Test.Values, and equal
 	Exists             // there is such a fact
 	Each               // the fact is a list that has an item for each of Test.Each, no item for two of them
@@ -50,8 +50,8 @@ type Test struct {
 	Op   Op
 	Not  bool
 
-	// Absent is what the test is when the fact is missing; Not does not turn it round (of
-	// AsEmpty, it turns round what came of the test).
+	// Absent is the test's value when the fact is missing; Not does not invert it (with AsEmpty, Not inverts the
+	// test).
 	Absent Truth
 
 	// Broken says why the operand cannot be used, such as a pattern that does not compile; "" if

@@ -77,7 +77,7 @@ func Load(dir, name, dialect string, define map[string]string) (*callrules.Set, 
 	return Read(name, files, dialect, define)
 }
 
-// Read is Load of what is in memory: the file of that name, or the files of a directory.
+// Read is Load for files in memory: the file of that name, or the files of a directory.
 func Read(name string, files []*document.Source, dialect string, define map[string]string) (*callrules.Set, error) {
 	if dialect == "" {
 		if dialect = detect(files[0]); dialect == "" {

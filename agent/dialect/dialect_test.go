@@ -189,7 +189,7 @@ func TestFolder(t *testing.T) {
 	}
 }
 
-// TestRefused: what is not a file of call rules is an error that says what it is, and with which code.
+// TestRefused: a file of another kind is an error that describes it, with its code.
 func TestRefused(t *testing.T) {
 	dir := folder(t, map[string]string{
 		"a.txt":          texts()["native"],

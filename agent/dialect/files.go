@@ -146,8 +146,8 @@ func (f Files) Places(dir string) ([]string, error) {
 	return places, nil
 }
 
-// Sigmashake reports whether one of the files is written for sigmashake, as far as its name and the flags say: a
-// directory is, because no other dialect has directories.
+// Sigmashake reports whether name and flags of a file show that it is sigmashake's. A directory is always, because no
+// other dialect has directories.
 func (f Files) Sigmashake() bool {
 	return f.Dialect == sigmashake.Dialect || slices.ContainsFunc(f.Names, func(name string) bool {
 		st, err := os.Stat(name)

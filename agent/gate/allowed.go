@@ -154,16 +154,15 @@ func (g *Gate) day() string {
 	return now().UTC().Format(time.DateOnly)
 }
 
-// A commit is that of HEAD in a work tree.
+// A commit is HEAD of a work tree.
 type commit struct {
 	repo *repo.Repository
 	hash repo.Hash
 	dir  string // of the tree that is checked, from the root of the work tree; "." for that
 }
 
-// committed returns the allowances that count for a place, and the commit that they are from: those that the bundles
-// have at HEAD of the work tree. Without a commit they are those on disk; so they are of a bundle from elsewhere, which
-// a commit there cannot change.
+// committed returns the allowances that count for a place, and the commit they are from: the bundles' allowances at
+// HEAD of the work tree. Without a commit, or for a bundle from elsewhere, they are read from disk.
 func (g *Gate) committed(in treePath) ([]rules.Allowance, *commit, error) {
 	top, err := rootAround(in.root)
 	if err != nil {

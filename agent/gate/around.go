@@ -22,8 +22,8 @@ type Around struct {
 // program, and that its answer counts.
 func (a *Around) Guarded() []string { return append(a.programs(), a.starts()...) }
 
-// programs are the program, and in every directory of PATH those that the entry runs by their names, there or not: a
-// new one in an earlier directory would be taken.
+// programs are the program itself and, in every directory of PATH, the names of the programs that the entry runs,
+// existing or not: a new file in an earlier directory would run instead.
 func (a *Around) programs() []string {
 	var all []string
 	if a.Program != "" {

@@ -155,8 +155,9 @@ func (g *Gate) judgeFile(ctx context.Context, checker *check.ContentChecker, f *
 	return err
 }
 
-// undecided takes why rules cannot judge a file as the call would leave it. What was so before is noted; so is that the
-// file cannot be parsed, unless it could be before: an agent may write a template. The scan decides what becomes of it.
+// undecided adds why rules cannot check a file as the call would leave it. A reason that held before the call is only
+// noted. So is a file that no longer parses, unless it did before: an agent may write a template, and the scan
+// decides.
 func (r *Result) undecided(after, before *check.UndecidedError, parsed bool, shown string) {
 	for _, e := range after.Errors {
 		e.File = shown
@@ -180,7 +181,7 @@ func (r *Result) note(text string) {
 	}
 }
 
-// A key says what a violation is of, in one file.
+// A key groups the violations of one file.
 type key struct{ rule, kind, pattern string }
 
 func keyOf(v *verdict.Violation) key { return key{v.RuleID, v.Evidence.Kind, v.Evidence.Pattern} }

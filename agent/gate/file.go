@@ -230,7 +230,7 @@ func isPerProcess(name string) bool {
 	return false // nobody follows as many
 }
 
-// follow follows the links of a path, of which the end may not be there yet.
+// follow resolves the symlinks of a path, whose end may not exist yet.
 func follow(path string, links int) (string, error) {
 	real, err := filepath.EvalSymlinks(path)
 	if err == nil || !errors.Is(err, fs.ErrNotExist) {
@@ -299,8 +299,7 @@ type treePath struct {
 	path string // from there, with slashes
 }
 
-// trees are those that a place is in: that of the root, and that of another work tree of the same repository (git
-// worktree), wherever it is: agents work in such.
+// trees are the root's work tree and any other work tree of the repository (git worktree) that contains the place.
 func (g *Gate) trees(real string) ([]treePath, error) {
 	roots := []string{g.Root}
 	sibling, err := repo.Sibling(g.Root, filepath.Dir(real))
@@ -320,7 +319,7 @@ func (g *Gate) trees(real string) ([]treePath, error) {
 	return trees, nil
 }
 
-// beneath returns the path of a place from a directory, if it is in it, by any path that leads there.
+// beneath returns the path of a place relative to a directory that contains it, through symlinks too.
 func beneath(folder, place string) (rel string, ok bool) {
 	if rel, err := filepath.Rel(folder, place); err == nil && filepath.IsLocal(rel) {
 		return rel, true
@@ -340,7 +339,7 @@ func beneath(folder, place string) (rel string, ok bool) {
 	}
 }
 
-// cause is [disk.Cause], in words for a person.
+// cause is [disk.Cause], worded for display.
 func cause(err error) error {
 	if err = disk.Cause(err); errors.Is(err, syscall.ENOTDIR) {
 		return errors.New("it leads through a file")

@@ -161,7 +161,7 @@ func (g *Gate) Judge(ctx context.Context, c *call.Call, o callrules.Options) (*R
 	return r.partialResult(err)
 }
 
-// judge checks a call as far as possible. The error says why not all of it is.
+// judge checks as much of a call as it can. The error says why a part is unchecked.
 func (g *Gate) judge(ctx context.Context, p *proposal, o callrules.Options) (*Result, error) {
 	r := &Result{bundle: g.Bundle, root: g.Root}
 	err := g.judgeEdits(ctx, p, o, r)

@@ -88,8 +88,8 @@ func isIn(folder, p string) bool {
 	return ok && (rest == "" || os.IsPathSeparator(rest[0]) || os.IsPathSeparator(folder[len(folder)-1]))
 }
 
-// foldedWithLinks are paths and, for those that are links or have one on the way, where these lead, all folded. A
-// directory is followed once, whatever number of paths is in it.
+// foldedWithLinks returns paths and the targets of symlinks in them, all case-folded. Each directory is resolved
+// once.
 func foldedWithLinks(paths []string) []string {
 	all := make([]string, 0, 2*len(paths))
 	real := map[string]string{}

@@ -14,8 +14,8 @@ import (
 // write a file in several steps.
 const Settle = 500 * time.Millisecond
 
-// A Keeper keeps a gate for many calls, and loads it again when the files change that it was read from. It looks at
-// them only when it is asked for the gate, so it needs no goroutine. It is not for concurrent use.
+// A Keeper keeps a gate for many calls, and reloads it when its files have changed. It looks at them only when the
+// gate is requested, so it needs no goroutine. It is not for concurrent use.
 type Keeper struct {
 	Load func() (*Gate, error) // reads the rules; Guarded are the files and directories that it read
 	Now  func() time.Time

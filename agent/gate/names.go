@@ -16,9 +16,9 @@ import (
 type Guards struct {
 	Agent     string   // whose hook runs, as in "policyscan hook AGENT"
 	Root      string   // the directory whose repository is guarded, as the system opens it
-	RootNames []string // guarded in each repository's root besides the bundles' files and rootNames
+	RootNames []string // guarded in each repository's root, in addition to the bundles' files and rootNames
 	Folders   []string // of the project and of the call, in Root or elsewhere: absolute, without links
-	State     string   // the directory of what is remembered of sessions; "" if it is not known
+	State     string   // the directory with the state of sessions; "" if unknown
 	Around    Around   // what the hook runs in; Directories are added to its own
 }
 

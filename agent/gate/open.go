@@ -22,8 +22,8 @@ func Root(flag string) (string, error) {
 	return at.Root, err
 }
 
-// Open returns a gate with the bundles that --policy names; "" is the one that root holds. They must be those that are
-// pinned, if any are.
+// Open returns a gate with the bundles that --policy names; "" is the root's own bundle. Pinned bundles must have
+// their hashes.
 func Open(names []string, pins run.Pins, root string) (*Gate, error) {
 	all, err := run.LoadRules(names, root)
 	if n := len(all); err != nil && n > 0 && names[n-1] != "" && all[n-1].Bundle == nil {

@@ -78,8 +78,7 @@ type otherRepository struct {
 	bundled bool     // its bundle covers them, or should
 }
 
-// others are the repositories besides the project's own that the files of a call are in: of each place of a file all
-// that are around it, up to the project's root if it is in that.
+// others are the repositories around the files of a call, up to the project's root and without the project's own.
 func (p *Project) others(files []file) ([]otherRepository, error) {
 	var all []otherRepository
 	for i := range files {

@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestFault_153_Repositories: the repositories around a directory are those that a search from the top finds.
+// TestFault_153_Repositories: the repositories around a directory are the same as in a search from the top.
 func TestFault_153_Repositories(t *testing.T) {
 	base := t.TempDir()
 	n := 0
@@ -48,7 +48,7 @@ func TestFault_153_Repositories(t *testing.T) {
 			case "file":
 				err = os.WriteFile(git, nil, 0o666)
 			case "link":
-				err = os.Symlink("gone", git) // git takes it for none
+				err = os.Symlink("gone", git) // not a repository for git
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -211,8 +211,8 @@ func TestFault_165_Outside(t *testing.T) {
 	}
 }
 
-// TestFault_151_Around: every place at which a program would be taken for this one is guarded, also where there is
-// none; on Windows under each ending that it takes, and in the current directory before all others.
+// TestFault_151_Around: every place where another program would run instead of this one is guarded, even if nothing
+// is at that place; on Windows with each executable ending, and first in the current directory.
 func TestFault_151_Around(t *testing.T) {
 	root := t.TempDir()
 	at := func(name string) string { return filepath.Join(root, filepath.FromSlash(name)) }

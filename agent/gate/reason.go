@@ -73,7 +73,7 @@ func explain(o *callrules.Outcome) string {
 	return b.String()
 }
 
-// violations describes what the call would bring, for who is to fix it.
+// violations describes the new violations for the agent, which has to fix them.
 func (r *Result) violations(elsewhere bool) string {
 	byID := map[string]*rules.Rule{}
 	for i := range r.bundle.Rules {
@@ -135,7 +135,7 @@ func (r *Result) undecidable() string {
 		})
 }
 
-// broken says what a violation is, as what a file must not be or have.
+// broken describes a violation.
 func broken(v *verdict.Violation) string {
 	file, pattern := verdict.Visible(v.File), verdict.Visible(v.Evidence.Pattern)
 	switch v.Evidence.Kind {
@@ -187,8 +187,8 @@ func (r *Result) Allowed() string {
 	return ""
 }
 
-// Note says what a person should know of a call that goes on: the violations that were there before it and do not
-// deny it, the files that no bundle checked, and what rules only note. "" if there is nothing.
+// Note describes a call that goes on: its existing violations, the files that no bundle checked, and the notes of
+// rules. It is "" without any of these.
 func (r *Result) Note() string {
 	noted := "only noted: "
 	if r.Recorded {
@@ -213,7 +213,7 @@ func (r *Result) before() string {
 	})
 }
 
-// signed names what allowances allow of what the call would bring, and who signed for it.
+// signed lists the new violations that allowances permit, with their owners.
 func (r *Result) signed() string {
 	return listing("allowed by allowances.yml:", "", r.Signed, func(v *verdict.AllowedViolation) string {
 		return fmt.Sprintf("%s in %s, at most %d, owner %s", verdict.Visible(v.RuleID), there(&v.Violation),

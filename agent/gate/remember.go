@@ -23,8 +23,8 @@ func (r *Result) Remembers() bool {
 		func(o callrules.Outcome) bool { return o.Set.Dialect == sigmashake.Dialect })
 }
 
-// Remember notes a call in its session and makes of the result what sigmashake's loop guard and, if it is on, its
-// circuit breaker make of it. What other rules and the bundle say stays: the breaker opens sigmashake's rules alone.
+// Remember adds a call to its session and applies sigmashake's loop guard and, if breaker is set, its circuit breaker
+// to the result. The breaker opens sigmashake's rules only: other rules and the bundle still count.
 func (r *Result) Remember(f *session.Folder, id string, c *call.Call, breaker bool, now time.Time) error {
 	return f.Change(id, now, func(s *session.State) {
 		loops := s.Repeats(c)

@@ -12,7 +12,7 @@ import (
 	"github.com/policyscan/policyscan/internal/disk"
 )
 
-// A Trial is a scenario and what became of it.
+// A Trial is a scenario with its result.
 type Trial struct {
 	Line     int // of the file
 	Scenario *callrules.Scenario
@@ -20,7 +20,7 @@ type Trial struct {
 	Outside  string // see [Result.Outside]
 }
 
-// A Difference is between what is expected of a call and what became of it.
+// A Difference is an expected value that the result does not have.
 type Difference struct{ What, Want, Got string }
 
 // Scenarios checks the calls in a file of scenarios. An error is the last thing that it returns; a file without a call

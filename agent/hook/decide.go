@@ -10,7 +10,7 @@ import (
 	"github.com/policyscan/policyscan/agent/protocol"
 )
 
-// A ruling is what a call is answered, and how it came about, as far as that is known.
+// A ruling is the answer to a call, and how it came about if known.
 type ruling struct {
 	decision protocol.Decision
 	of       *gate.Result // nil if the call could not be judged

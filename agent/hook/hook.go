@@ -49,8 +49,8 @@ type Hook struct {
 	AllowRuleEdits bool     // guard nothing
 	AskMode        ask.Mode // how a person is asked; "": as sigmashake's settings say, or by the agent
 
-	Timeout  time.Duration // for a judgement, without the wait for a person
-	State    string        // directory of what is remembered about sessions; "": the default one
+	Timeout  time.Duration // to check a call, without the wait for the user
+	State    string        // directory with the state of sessions; "": the default one
 	Log      string        // file to which decisions are written; it counts from the root. "": none
 	LogInput bool          // also write the texts of the calls
 
@@ -105,8 +105,8 @@ func (h *Hook) limited(ctx context.Context) (context.Context, context.CancelFunc
 	return context.WithTimeoutCause(ctx, h.Timeout, fmt.Errorf("it took over %s", h.Timeout))
 }
 
-// answer judges the call that the agent's hook received, and returns the answer. Once the call is read, a failure is
-// an answer, too. ctx limits the judgement, person the wait for a person.
+// answer checks the call that the agent's hook received, and returns the answer. Once the call is read, a failure is
+// an answer, too. ctx limits the check, person the wait for the user.
 func (h *Hook) answer(
 	ctx, person context.Context, text []byte, gateOf func(root string) (*gate.Gate, error),
 ) ([]byte, error) {

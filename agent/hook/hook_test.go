@@ -171,8 +171,8 @@ func TestInTime(t *testing.T) {
 	}
 }
 
-// TestRoots: the directory of the flag counts, else that of the agent's variable and those that are open in the
-// agent, else that of the call, else the current one; each is the root of the repository around it, once.
+// TestRoots: the flag's directory counts, else the agent's variable and open directories, else the call's directory,
+// else the current one; each gives the root of the repository around it, once.
 func TestRoots(t *testing.T) {
 	h, dir := hookIn(t)
 	for _, name := range []string{"a/.git", "a/deep", "b/.git", "plain"} {

@@ -170,8 +170,8 @@ func (h *Hook) otherGate(root string, within bool) (*gate.Gate, error) {
 	return h.guarding(g, root, nil)
 }
 
-// guarding returns a gate that also guards the rules and the hooks of agents, or with AllowRuleEdits nothing.
-// directories are those in which the agent was started or that are open in it, as far as it says.
+// guarding returns a gate that also guards the rules and the hooks of agents, or with AllowRuleEdits nothing. The
+// directories are the agent's start directory and its open ones, if known.
 func (h *Hook) guarding(g *gate.Gate, root string, folders []string) (*gate.Gate, error) {
 	if h.AllowRuleEdits {
 		unguarded := *g

@@ -63,9 +63,9 @@ func Named(name string) *Agent {
 
 // An Event is a tool call that an agent asks its hook about.
 type Event struct {
-	// Call has the tool's name and input as the agent gave them, Agent if a subagent calls, and in Dir the
-	// working directory. Its Request has tool_name, agent_id, input, cwd and session_id, those that there are;
-	// of Gemini and Cursor also mcp_context, if a server's tool is called.
+	// Call has the tool's name and input as the agent gave them, Agent if a subagent calls, and in Dir the working
+	// directory. Its Request has tool_name, agent_id, input, cwd and session_id if the agent sent them, and of Gemini
+	// and Cursor also mcp_context if a server's tool is called.
 	Call *call.Call
 
 	Name    string   // of the event, as the agent names it; of Copilot's first spelling, which has none, "preToolUse"
@@ -102,9 +102,8 @@ type Decision struct {
 	Note string
 }
 
-// Read makes an event of a hook's standard input. Members that are not known are passed over: agents
-// add some with each version. The error says what is wrong with the input; a payload without the input of the tool has
-// nothing that could be judged, and no agent sends one.
+// Read parses the standard input of a hook. Unknown members are ignored: agents add some with each version. A payload
+// without the tool's input is an error: nothing in it could be checked, and no agent sends one.
 func (a *Agent) Read(stdin []byte) (*Event, error) {
 	// Cursor writes the mark on Windows.
 	v, err := call.ParseValue(bytes.TrimPrefix(stdin, []byte("\ufeff")))
@@ -178,9 +177,8 @@ func (a *Agent) Answered(e *Event, p Permission) Permission {
 }
 
 // Answer returns the document for the hook's standard output, with a line feed at its end. It is never empty: no
-// opinion is "{}", so that a program that says nothing is not taken for one that checked the call. An event of nil is
-// one that could not be read: then the answer is a deny, whatever the decision's permission, in the shape that holds
-// for any event of the agent.
+// opinion is "{}", so that a silent program is not mistaken for a check. A nil event could not be read: the answer is
+// then a deny, whatever the decision's permission, in a shape that is valid for any event of the agent.
 func (a *Agent) Answer(e *Event, d Decision) []byte {
 	asked := d.Permission == Ask
 	d.Permission = a.Answered(e, d.Permission)

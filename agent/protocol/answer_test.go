@@ -168,8 +168,8 @@ func TestAnswerWithoutAsk(t *testing.T) {
 	}
 }
 
-// TestAnswerIsBounded: a reason of any length is cut, between characters, and one of spaces and more behind
-// them is none the shorter for it.
+// TestAnswerIsBounded: a reason of any length is cut between characters, and spaces before the text do not shorten
+// it.
 func TestAnswerIsBounded(t *testing.T) {
 	for _, reason := range []string{
 		strings.Repeat("ü", 100_000),

@@ -10,8 +10,8 @@ type specific struct {
 	Reason   string `json:"permissionDecisionReason,omitempty"`
 }
 
-// claudeAnswer is SyncHookJSONOutput of the Claude Agent SDK's sdk.d.ts, as far as it is used. Codex's is
-// its pre-tool-use.command.output schema, which allows no other members.
+// claudeAnswer is the used part of SyncHookJSONOutput in the Claude Agent SDK's sdk.d.ts. Codex has
+// pre-tool-use.command.output, whose schema allows no other members.
 type claudeAnswer struct {
 	Specific *specific `json:"hookSpecificOutput,omitempty"`
 	Message  string    `json:"systemMessage,omitempty"`

@@ -20,8 +20,8 @@ func (in *input) fail(format string, args ...any) {
 	}
 }
 
-// member returns the member of one of the names, nil if there is none or it is null. Two of them that
-// say different things are an error: which one the agent acts on is unknown.
+// member returns the member with one of the names, or nil if it is missing or null. Two members with different values
+// are an error, because nobody can tell which one the agent uses.
 func (in *input) member(names ...string) (string, *call.Value) {
 	found, value := names[0], (*call.Value)(nil)
 	for _, name := range names {
@@ -84,8 +84,8 @@ func (in *input) object(names ...string) *call.Value {
 	return v
 }
 
-// arguments is object for the input of a tool, which some agents write as a text of JSON. An empty text is that of a
-// model which gives no arguments, and is an empty object; any other that is not an object is given back as it is.
+// arguments is object for the input of a tool, which some agents write as a string of JSON. An empty string, from a
+// model that gives no arguments, is an empty object; any other string that is not an object is returned unchanged.
 func (in *input) arguments(names ...string) (object *call.Value, text string) {
 	name, v := in.member(names...)
 	switch v.Kind() {

@@ -1,16 +1,15 @@
-// Package record writes down what an agent's hook decided: a line of JSON for each decision, appended whole to a
-// file.
+// Package record logs the decisions of an agent's hook: a line of JSON for each, appended whole to a file.
 //
-// An [Entry] says what is known of a decision. [Entry.Line] is pure, and writes no text of the call's input unless it
-// is asked to: each is replaced by its length and its SHA-256. [Append] adds a line to the end of a file that others
-// rotate, or says why it cannot: the hook then denies the call.
+// An [Entry] describes a decision. [Entry.Line] is pure, and replaces each string of the call's input by its length
+// and SHA-256 unless told otherwise. [Append] adds a line to the end of a file that other programs rotate. If it
+// fails, the hook denies the call.
 //
 // # Limits
 //
-// The hash of a short or guessable text gives the text away. Names of members, numbers and booleans of an input are
-// written as they are, and so are the tool's name, the ids and the working directory, which the agent sets. When
-// Append returns, the line is written but not forced onto the disk, since that takes longer than the whole check, and
-// a machine that loses its power can lose the last lines.
+// The hash of a short or guessable string reveals the string. Names of members, numbers and booleans of an input are
+// written unchanged, and so are the tool's name, the ids and the working directory, which the agent sets. When Append
+// returns, the line is written but not synced, since that takes longer than the whole check: a power failure can lose
+// the last lines.
 package record
 
 import (
@@ -33,8 +32,7 @@ const (
 	maxInput = 256 << 10 // bytes of an input as it is written
 )
 
-// An Entry is what is known of one decision. docs/agents.md says what the members are. Texts are cut if they are too
-// long, and null if they are empty.
+// An Entry is one decision. docs/agents.md describes the members. Long strings are cut, and empty ones are null.
 type Entry struct {
 	Time     time.Time `json:"time"`
 	Version  string    `json:"version"` // of the program

@@ -180,7 +180,7 @@ func (f *Folder) read(name string) (s State, begins bool, err error) {
 	return s, false, err
 }
 
-// write puts a state in the place of the one before, whole or not at all.
+// write replaces a state, whole or not at all.
 func (f *Folder) write(name string, s *State) error {
 	temporary := name + ".new" // nobody else has the lock
 	file, err := f.root.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)

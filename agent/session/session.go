@@ -28,7 +28,7 @@ const (
 	breakerLength = 5 // so many denials in a row open the breaker
 )
 
-// A State is what is remembered of a session. The zero State is that of one that begins.
+// A State is the history of a session. The zero State begins one.
 type State struct {
 	command string // the SHA-256, in hex, of the command that ran last; "" if the last call ran none
 	times   int    // in a row
@@ -52,9 +52,9 @@ func (s *State) Repeats(c *call.Call) bool {
 	return s.times == loopLength
 }
 
-// Judged notes what became of a call, the loop guard's block included, and reports whether the circuit
-// breaker lets it through although it was denied: breaker is on, and the five calls before were denied. A
-// call that was not denied, or was let through, starts again.
+// Judged records the decision on a call, the loop guard's block included. It reports whether the circuit breaker lets
+// a denied call through: breaker is on, and the five calls before were denied. A call that was not denied, or was let
+// through, resets the count.
 func (s *State) Judged(denied, breaker bool) (through bool) {
 	switch {
 	case !denied:

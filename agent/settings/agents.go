@@ -7,12 +7,12 @@ type Target struct {
 	Agent   string // as in "policyscan hook AGENT"
 	Title   string // as its maker writes it
 	Project string // the project's file, from its root, with slashes
-	User    string // the user's own file, beneath Home, with slashes
+	User    string // the user's own file, relative to Home, with slashes
 
 	// HomeVar is the environment variable that names the directory of User; "" if there is none.
 	HomeVar string
-	// Home is the directory of User where HomeVar is not set, beneath the user's home directory, with
-	// slashes; "" is the home directory itself.
+	// Home is the directory of User without HomeVar, relative to the user's home directory, with slashes; "" is the
+	// home directory itself.
 	Home string
 
 	// Next is what has to be known, or done, for the agent to run the hook: a sentence without its end.
@@ -46,9 +46,8 @@ type hook struct {
 	FailClosed     bool   `json:"failClosed,omitempty"`
 }
 
-// Limit is how long an agent waits for the hook. Most let the call proceed then, so that the hook has to end, with a
-// deny, well before: it takes up to 8 seconds, unless a flag says otherwise, and waits 60 for a person at the
-// terminal.
+// Limit is how long an agent waits for the hook. Most agents let the call proceed then, so the hook has to deny well
+// before: it takes up to 8 seconds, unless a flag says otherwise, and waits 60 for the user at the terminal.
 const Limit = 75 * time.Second
 
 const seconds = int(Limit / time.Second)
@@ -65,10 +64,10 @@ func denies(reason string) string {
 	return `{"permissionDecision":"deny","permissionDecisionReason":"` + reason + `"}`
 }
 
-// orExit2 is a line that passes an answer on, a text from { to }, and ends with status 2 and a reason whatever else
-// becomes of the program: with any other status, that of a program that is missing (127) too, or without an answer,
-// Claude Code, Codex and Gemini CLI make the call. It runs in sh whatever shell the agent uses: fish ends a line at
-// once when a program is missing. No variable is named, for Gemini CLI puts values in the place of $NAME.
+// orExit2 is a line that passes an answer on, a string from { to }, and otherwise ends with status 2 and a reason:
+// after any other status, 127 of a missing program too, or without an answer, Claude Code, Codex and Gemini CLI make
+// the call. It runs in sh whatever shell the agent uses: fish ends a line at once when a program is missing. It
+// contains no variable, because Gemini CLI expands $NAME.
 func orExit2(agent, program, args string) string {
 	return `sh -c 'set -- "$(` + program + " hook " + agent + args + ` || echo x)"; ` +
 		`case "$*" in "{"*"}") printf "%s\n" "$*" && exit;; esac; echo "` + unchecked + `" >&2; exit 2'`
@@ -170,7 +169,7 @@ func Targets() []*Target {
 	}
 }
 
-// Named returns the settings of an agent: nil if there are none of that name.
+// Named returns the settings of an agent, nil for an unknown name.
 func Named(agent string) *Target {
 	for _, t := range Targets() {
 		if t.Agent == agent {

@@ -57,7 +57,7 @@ func insert(src *document.Source, root *node, path []string, value any) ([]byte,
 	return splice(src.Text, at, at, lead+text), nil
 }
 
-// replace returns the text with another value in the place of one, in lines of its own if that has some.
+// replace returns the text with one value replaced, on its own lines if it has some.
 func replace(src *document.Source, root, old *node, value any) ([]byte, error) {
 	how := styleOf(src.Text, root)
 	how.prefix = lineIndent(src.Text, old.start)
@@ -171,8 +171,8 @@ func encode(value any) (string, error) {
 	return strings.TrimSuffix(b.String(), "\n"), err
 }
 
-// remove returns the text without an element of the array at a path, and without what would be left
-// empty by it and was not there before: see [insert].
+// remove returns the text without an element of the array at a path, and without the empty parents that [insert]
+// added.
 func remove(text []byte, root *node, path []string, index int) []byte {
 	chain := []*node{root}
 	for _, name := range path {

@@ -19,8 +19,8 @@ func (r *reader) set(from int) {
 	}
 }
 
-// reaches reports whether a variable that is only set in the shell may be one that programs or the shell itself read:
-// those that are in the environment have capitals by custom, and zsh's own have lists in lower case.
+// reaches reports whether programs or the shell itself may read a variable that is only set in the shell: variables
+// of the environment have capitals by custom, and zsh's own lists are in lower case.
 func reaches(name string) bool {
 	return strings.ToLower(name) != name || strings.HasPrefix(name, "npm_") || strings.HasSuffix(name, "_proxy") ||
 		slices.Contains([]string{"path", "fpath", "module_path", "manpath", "prompt", "precmd_functions",
@@ -105,7 +105,7 @@ func substitutes(text string) bool {
 	return strings.Contains(text, "$(") || strings.Contains(text, "`")
 }
 
-// builtin lists what programs run that are the shell's own, and those that run a command in another place.
+// builtin lists what the shell's own commands run, and what commands run that change the directory or root.
 func (r *reader) builtin(name string, rest []word) (why string, ok bool) {
 	has := func(options ...string) bool {
 		return slices.ContainsFunc(rest, func(w word) bool {
@@ -364,7 +364,7 @@ func (r *reader) interactive(w *wrapper, rest []word) bool {
 	return shell && len(rest) == 0
 }
 
-// split makes words of what env -S is given. Of its own escapes those that separate words are spaces; \c ends the text.
+// split returns the words of env -S. Its escapes for separators are spaces; \c ends the text.
 func split(w word) []word {
 	spaced := strings.NewReplacer(`\\`, `\\`, `\c`, " #",
 		`\_`, " ", `\f`, " ", `\n`, " ", `\r`, " ", `\t`, " ", `\v`, " ")

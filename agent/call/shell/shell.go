@@ -1,19 +1,19 @@
-// Package shell reads a command line and lists every command that it runs, as far as the text tells.
+// Package shell reads a command line and lists every command that its text shows.
 //
 // [Read] sees through what combines commands: && || ; | & and newlines, ( ) and { }, if, for, while, case and
-// functions, $( ), backquotes, <( ) and here-documents. It also sees through what runs another command: sh -c and
-// its kind, eval, env, sudo, xargs, find -exec and the others of [wrappers]. Each of those is in the list, and so is
-// what it runs. Quotes are removed, and braces that list words ({push,--force}) are expanded. Any other program is
-// [Program] if one of its words names a program that is known here.
+// functions, $( ), backquotes, <( ) and here-documents. It also sees through programs that run another command: sh -c
+// and its kind, eval, env, sudo, xargs, find -exec and the others of [wrappers]; both commands are listed. Quotes are
+// removed, and braces that list words ({push,--force}) are expanded. Any other program is [Program] if one of its
+// words is the name of a known program.
 //
 // # Limits
 //
-// Nothing is run, looked up or remembered: a variable has no value here, and a glob matches no file. What the text
-// does not show is said in [Command.Unseen], and is never skipped. What a program does by itself (a script file,
-// make, npm, a git alias) is not in the text, and is not reported.
+// Nothing is run, looked up or remembered: a variable has no value, and a glob matches no file. [Command.Unseen]
+// reports a command that the text does not show in full. Commands that a program runs by itself (a script file, make,
+// npm, a git alias) are not reported.
 //
-// The work is linear in the length of the line. The parser of mvdan.cc/sh has no limit, so it is given the
-// line piece by piece, and no more of it once its stack is deep.
+// The work is linear in the length of the line. The parser of mvdan.cc/sh has no limit, so it gets the line piece by
+// piece, and no more once its stack is deep.
 package shell
 
 import (
@@ -55,7 +55,7 @@ const (
 	maxLength   = 128 << 10 // bytes that are parsed, those of scripts in scripts counted again
 	maxDepth    = 8         // sh -c in sh -c
 	maxWrappers = 32        // env nice env nice
-	maxWords    = 1024      // that braces make of a line
+	maxWords    = 1024      // after the expansion of braces in a line
 	maxBraces   = 64        // of one word
 	maxFrames   = 8000      // of the parser's stack, about 1000 nested subshells and 4 MB
 	MaxRough    = 1 << 20   // bytes that are read by words alone

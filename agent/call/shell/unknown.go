@@ -39,13 +39,13 @@ var quiet = []string{
 	"gem", "pnpm", "yarn",
 }
 
-// risky are programs that rules are often about, besides those of the other tables.
+// risky are more programs that rules often name, in addition to the other tables.
 var risky = []string{
 	"aws", "az", "chmod", "chown", "curl", "dd", "eval", "find", "gcloud", "gh", "git", "gsed", "helm", "kill",
 	"mkfs", "rm", "scp", "sed", "shred", "terraform", "tofu", "wget",
 }
 
-// isKnown reports whether a word names a program that the tables here have. A relative path is that of a file.
+// isKnown reports whether a word is the name of a program in the tables. A relative path is a file's.
 func isKnown(word string) bool {
 	if strings.Contains(word, "/") && !strings.HasPrefix(word, "/") {
 		return false

@@ -11,12 +11,12 @@ import (
 type wrapper struct {
 	short   string   // letters of options whose value may be the next word
 	long    []string // and long options; "--sig" is "--signal", as GNU's programs have it
-	own     int      // how many of its own words come before the program
+	own     int      // the number of the wrapper's words before the program
 	assigns bool     // and settings of variables
 	through bool     // see Command.Through
 }
 
-// wrappers are those that agents use, except for shells, su, find, ssh and eval.
+// wrappers are the wrappers that agents use, except for shells, su, find, ssh and eval.
 var wrappers = sync.OnceValue(func() map[string]wrapper {
 	return map[string]wrapper{
 		"env": {short: "uCSaP", long: []string{"unset", "chdir", "split-string", "argv0"},

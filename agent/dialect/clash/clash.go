@@ -30,13 +30,12 @@ const (
 	maxErrors = 200    // that are reported
 )
 
-// Read reads a file. define says what (env NAME) is: nothing is taken from the environment. PWD, if it is
-// there, is also what relative paths of rules are beneath, and must be absolute. The error is [document.Errors] with
-// all mistakes, by line and column.
+// Read reads a file. define has the values of (env NAME): nothing is taken from the environment. PWD, if set, must be
+// absolute; relative paths of rules are resolved against it. The error is [document.Errors] with all mistakes, by
+// line and column.
 //
-// The rules of the set are those of the default's policy: of exec, of fs, of net, each from the most
-// specific to the least, those that are equal in the order of the file. A rule's ID is its text,
-// without comments and with single spaces.
+// The rules of the set are the rules of the default's policy: of exec, of fs, of net, each from the most specific to
+// the least, equal ones in the order of the file. A rule's ID is its text, without comments and with single spaces.
 func Read(src *document.Source, define map[string]string) (*callrules.Set, error) {
 	c := newCompiler(src, define)
 	set := c.compile()
@@ -227,7 +226,7 @@ func (c *compiler) flatten() []*rule {
 	return c.collect(active)
 }
 
-// collect returns the rules of a policy and of those that it includes, each policy once.
+// collect returns the rules of a policy and of its included policies, each policy once.
 func (c *compiler) collect(from *policy) []*rule {
 	var all []*rule
 	seen := map[string]bool{}

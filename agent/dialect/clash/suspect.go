@@ -8,7 +8,7 @@ import (
 	"github.com/policyscan/policyscan/agent/callrules"
 )
 
-// builtin reports whether a policy's name is one of those that clash brings itself.
+// builtin reports whether a policy is built into clash.
 func builtin(name string) bool {
 	return strings.HasPrefix(name, "__") && strings.HasSuffix(name, "__")
 }

@@ -367,8 +367,8 @@ func TestRow_2_14_Nested(t *testing.T) {
 	decides(t, set, "MultiEdit", `{"edits": [{"new_string": "x"}]}`, "escalate", "-")
 }
 
-// Numbers and truth values are compared as JavaScript writes them, lists too where that makes a decision stricter
-// only; null is missing, and objects have no text.
+// Numbers and booleans are compared as JavaScript writes them, lists too if that only makes a decision stricter; null
+// is missing, and objects have no string.
 func TestRow_2_15_Scalars(t *testing.T) {
 	set := read(t, head+rule(1, "deny", "Bash", "timeout", "literal 5", "literal true", "literal null",
 		"literal [object Object]", "literal 1,2", "literal 1e+21"))

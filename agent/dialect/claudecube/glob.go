@@ -185,9 +185,9 @@ func folderOf(text string) string {
 	return text
 }
 
-// dotted matches the paths of one line that have exactly so many segments which begin with a dot. Where
-// a glob matches a path, each of its own such segments matches one of the path's; with as many of them,
-// no wildcard has matched another.
+// dotted matches the paths of one line with exactly this number of segments that begin with a dot. Where a glob
+// matches a path, each of its dotted segments matches one of the path's; with equal numbers, no wildcard has matched
+// another.
 func dotted(dots int) *regexp.Regexp {
 	const (
 		other = `[^/\n\r\x{2028}\x{2029}]`

@@ -111,9 +111,9 @@ type question struct {
 	Matches []bool   `json:"m"`
 }
 
-// TestMicromatch compares globs with micromatch: a rule that allows has its matches and no others, but for texts with
-// a line's end in them or a slash at theirs; one that denies has those and more. It compares with the answers in
-// testdata/micromatch.jsonl, and with -micromatch with those that it gives now, to more globs.
+// TestMicromatch compares globs with micromatch, apart from strings with a line end or a final slash: a rule that
+// allows has the same matches, one that denies at least these. It compares with the answers in
+// testdata/micromatch.jsonl, and with -micromatch with answers of the installed program, to more globs.
 func TestMicromatch(t *testing.T) {
 	const golden = "testdata/micromatch.jsonl"
 	if *micromatch != "" {

@@ -195,8 +195,7 @@ func (r *reader) ruleOf(n *node, policy int) string {
 	return rule.ID
 }
 
-// object reads the members of an object; nil, if n is none. Of what is not there (a nil n) no more is
-// said: it was said where it is missing.
+// object reads the members of an object; nil if n is not an object. A nil n was already reported as missing.
 func (r *reader) object(n *node, what string, required, optional []string) map[string]*node {
 	if n == nil {
 		return nil

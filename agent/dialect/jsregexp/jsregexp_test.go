@@ -310,7 +310,7 @@ var (
 	patterns = flag.Int("node.patterns", 40_000, "how many patterns are made for -node")
 )
 
-// What is asked of node, and what it says.
+// A question for node, with its answer.
 type question struct {
 	Pattern string   `json:"p"`
 	Texts   []string `json:"t"`

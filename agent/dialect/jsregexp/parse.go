@@ -19,7 +19,7 @@ const maxCount = 1000
 type parser struct {
 	units   []uint16
 	at      int
-	groups  int      // in the whole pattern, those that capture
+	groups  int      // capturing ones in the whole pattern
 	named   bool     // one of them has a name: \k is a reference then
 	names   []string // so far
 	refs    []string // the names that \k has asked for

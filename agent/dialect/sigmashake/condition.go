@@ -25,9 +25,8 @@ func (p *parser) condition() (callrules.Predicate, bool) {
 	return p.groups(false)
 }
 
-// groups reads conditions that OR separates. With not it reads the opposite of what they say: NOT is
-// carried down to the tests (De Morgan), for that a pattern that cannot be used is on the safe side on
-// either side of a NOT.
+// groups reads conditions separated by OR. With not it reads their negation: NOT is carried down to the tests (De
+// Morgan), so that an unusable pattern is on the safe side on either side of a NOT.
 func (p *parser) groups(not bool) (callrules.Predicate, bool) {
 	var all []callrules.Predicate
 	for {

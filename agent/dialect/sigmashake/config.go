@@ -63,9 +63,8 @@ func LoadConfig(root, shown string) (c Config, there bool, err error) {
 	return c, true, err
 }
 
-// ReadConfig reads .sigmashake/config.toml. Of the table [hook] it knows every key, and one that it does
-// not know is an error; the other tables are about other parts of SigmaShake, and are left alone. An empty
-// file has the defaults. The error is of type [document.Errors].
+// ReadConfig reads .sigmashake/config.toml. An unknown key in the table [hook] is an error; the other tables belong
+// to other parts of SigmaShake, and are ignored. An empty file has the defaults. It fails with [document.Errors].
 func ReadConfig(src *document.Source) (Config, error) {
 	c := Config{AskMode: ask.TTY}
 	if err := src.Check(); err != nil {

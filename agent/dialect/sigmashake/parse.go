@@ -129,7 +129,7 @@ func (p *parser) begins() bool {
 	return p.peek().is("rule") && p.tokens[p.next+1].kind == word && p.tokens[p.next+2].is("{")
 }
 
-// body reads a rule from after its { to its }, and says what is missing in it.
+// body reads a rule from after its { to its }, and reports missing parts.
 func (p *parser) body(id token) {
 	r := p.rule
 	r.callRule.Priority, r.callRule.Severity = defaultPriority, defaultSeverity

@@ -151,7 +151,7 @@ func globRegexp(glob string) string {
 // expression, by their places.
 func alternatives(glob string) map[int]string {
 	found := map[int]string{}
-	var open [][]int // of each brace its place and those of its commas
+	var open [][]int // of each brace its offset and the offsets of its commas
 	for i, c := range []byte(glob) {
 		last := len(open) - 1
 		switch {

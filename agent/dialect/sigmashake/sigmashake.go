@@ -1,8 +1,8 @@
 // Package sigmashake reads the rules of SigmaShake, files of rule NAME { DENY execution IF … MESSAGE "…" }.
 //
-// The document is docs.sigmashake.com, "Evaluation Deep Dive"; the form of the text, which it does not
-// have, is that of the project's page "Rule Syntax Reference" and of its public packs. docs/dialects.md
-// says which source each part comes from, and where policyscan differs.
+// The document is docs.sigmashake.com, "Evaluation Deep Dive"; the syntax, which is not in it, is from the project's
+// page "Rule Syntax Reference" and its public packs. docs/dialects.md lists the source of each part and the
+// differences.
 //
 // [Read] and [ReadConfig] parse and validate, and lower to a [callrules.Set]; [callrules.Set.Decide] decides. They
 // keep no state: the loop guard and the circuit breaker of the document belong to the hook.
@@ -17,10 +17,9 @@ import (
 	"github.com/policyscan/policyscan/rules/document"
 )
 
-// Read reads the files of a directory of rules as one set. The files are taken in the byte order of their
-// names, whatever order they come in: rules of one priority are asked in the order in which they are
-// read. The error is of type [document.Errors] and has all mistakes of all files. No rule in the whole set is
-// one, for such a set would allow everything.
+// Read reads the files of a directory of rules as one set, in the byte order of their names: rules of one priority
+// are evaluated in the order in which they are read. It fails with [document.Errors], all mistakes of all
+// files. A set without rules is an error, because it would allow everything.
 func Read(name string, files []*document.Source) (*callrules.Set, error) {
 	files = slices.Clone(files)
 	slices.SortStableFunc(files, func(a, b *document.Source) int { return cmp.Compare(a.Name, b.Name) })
