@@ -7,14 +7,13 @@ import (
 	"strings"
 )
 
-// An Around is what an agent's hook runs in: it says where the program is, by which shells the agent runs it, and what
-// they read first.
+// An Around is the environment of an agent's hook: the program's path, the shells that run it, and their start files.
 type Around struct {
 	Program string   // the file of the program that runs; "" if it is not known
 	Path    string   // the variable PATH
-	Exts    []string // what the names of programs end in, each with its point (PATHEXT); none but on Windows
+	Exts    []string // endings of program names, each with its dot (PATHEXT); only on Windows
 	Folders []string // absolute: the hook's, the call's and the project's, from which a relative directory of PATH counts
-	Home    string   // of the user; "" if there is none
+	Home    string   // the user's; "" if unknown
 	Getenv  func(string) string
 }
 
@@ -47,7 +46,7 @@ func (a *Around) programs() []string {
 		for _, at := range places {
 			for _, name := range names {
 				file := filepath.Join(at, name)
-				// no shell takes it, and what is in it is something else
+				// no shell runs it, and its files are unrelated
 				if st, err := os.Stat(file); err == nil && st.IsDir() {
 					continue
 				}
@@ -71,11 +70,11 @@ func (a *Around) from(name string) []string {
 	return all
 }
 
-// starts are the user's shell and the files that shells read when they start, those of the machine too, with those
-// from which git, lefthook and, for the whole machine, agents take settings.
+// starts are the user's shell and the start files of shells, the machine's too, with the settings files of git,
+// lefthook and, for the whole machine, agents.
 func (a *Around) starts() []string {
 	var all []string
-	// The person's shell, by which Claude Code and Codex run the entry, is one that need not be in PATH.
+	// Claude Code and Codex run the entry in the user's shell, which may be outside PATH.
 	for _, name := range []string{"SHELL", "BASH_ENV", "ENV", "LEFTHOOK_CONFIG",
 		"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"} {
 		if file := a.Getenv(name); file != "" {
@@ -145,8 +144,7 @@ func under(dir string, names []string) []string {
 // out, and husky's hooks run before a commit.
 func treeNames() []string { return []string{".gitattributes", ".husky"} }
 
-// rootNames are names that are guarded in the root of each repository of the tree: what says which hooks of commits
-// run.
+// rootNames are guarded in the root of each repository of the tree: they define which hooks run on a commit.
 func rootNames() []string {
 	names := []string{".pre-commit-config.yaml", ".lefthook", ".lefthook-local"} // the last two: lefthook's scripts
 	for _, name := range []string{"lefthook", ".lefthook", ".config/lefthook", "lefthook-local",

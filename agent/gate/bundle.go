@@ -16,8 +16,7 @@ import (
 	"github.com/policyscan/policyscan/verdict/code"
 )
 
-// judgeFiles checks the files as the call would leave them. If some cannot be checked, it checks the others all the
-// same.
+// judgeFiles checks the files as the call would leave them, and continues after a file that cannot be checked.
 func (g *Gate) judgeFiles(ctx context.Context, files []file, r *Result) error {
 	checker := check.NewContentChecker(g.Bundle)
 	var failed error
@@ -174,7 +173,7 @@ func (r *Result) undecided(after, before *check.UndecidedError, parsed bool, sho
 	}
 }
 
-// note adds what a person should know besides, once.
+// note adds a note for the user, once.
 func (r *Result) note(text string) {
 	if !slices.Contains(r.notes, text) {
 		r.notes = append(r.notes, text)
@@ -186,8 +185,8 @@ type key struct{ rule, kind, pattern string }
 
 func keyOf(v *verdict.Violation) key { return key{v.RuleID, v.Evidence.Kind, v.Evidence.Pattern} }
 
-// noteRequired notes that a file which a call edits, moves or removes answers a glob of required_files: whether the
-// tree has one afterwards is not known from a call, and a scan says it.
+// noteRequired notes that an edited, moved or removed file matches a glob of required_files: only a scan shows
+// whether the tree still has such a file.
 func (g *Gate) noteRequired(f *file, r *Result) error {
 	if !g.Bundle.RequiresFiles() {
 		return nil

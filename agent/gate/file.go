@@ -33,8 +33,8 @@ const maxPath = 1 << 15
 type file struct {
 	edit  edit.Edit
 	named string // as the call has it
-	// real is where the file is, links followed; beside is where its name is, if that is a link and leads
-	// elsewhere: an agent that writes a new file and renames it replaces the link.
+	// real is the file's path with symlinks resolved; beside is the path of the symlink itself, if it points
+	// elsewhere: an agent that writes a new file and renames it replaces the symlink.
 	real, beside string
 	from         string // where the content before is read; "" if it is from real
 }
@@ -102,8 +102,8 @@ func resolveFiles(edits []edit.Edit, dir string) ([]file, error) {
 	return files, nil
 }
 
-// checkDistinct is an error if a call names one file in two ways: each of its edits would be checked as if the others
-// were not made, and what they make together by none.
+// checkDistinct fails if a call names one file in two ways: each edit would be checked without the other, and the
+// combined result not at all.
 func checkDistinct(files []file) error {
 	if len(files) < 2 {
 		return nil
@@ -126,7 +126,7 @@ func checkDistinct(files []file) error {
 				continue
 			}
 			st, err := os.Lstat(place)
-			if err != nil { // what is missing has no other name, and reading it reports what is unknown
+			if err != nil { // a missing file has no other name, and reading it reports other errors
 				continue
 			}
 			k := like{st.Size(), st.ModTime().UnixNano()}
@@ -183,8 +183,8 @@ func absolute(name, dir string) string {
 	return dir + string(filepath.Separator) + name
 }
 
-// dotDotAfterSymlink reports whether a ".." of a path follows a link: most agents drop both, the system goes to
-// what is above the link's target.
+// dotDotAfterSymlink reports whether a ".." of a path follows a symlink: most agents drop both, the system goes to
+// the parent of the target.
 func dotDotAfterSymlink(name string) bool {
 	for i := range name {
 		if !os.IsPathSeparator(name[i]) || i == 0 {
@@ -201,8 +201,8 @@ func dotDotAfterSymlink(name string) bool {
 	return false
 }
 
-// isPerProcess reports whether a path leads, by links as well, through a directory in which each process may find
-// something else, such as /proc/self/cwd.
+// isPerProcess reports whether a path goes, through symlinks too, through a directory that differs by process, such
+// as /proc/self/cwd.
 func isPerProcess(name string) bool {
 	for range 40 {
 		if strings.HasPrefix(name, "/proc/") {

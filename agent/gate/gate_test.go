@@ -185,7 +185,7 @@ func TestManyViolations(t *testing.T) {
 	}
 }
 
-// TestLinks: a file is judged where it is, whatever the path that leads there.
+// TestLinks: a file is checked at its real path, whatever path the call has.
 func TestLinks(t *testing.T) {
 	root := folder(t, map[string]string{"net/a.tf": "x", "plain.txt": "x"})
 	outside := folder(t, map[string]string{"b.tf": "x"})
@@ -316,7 +316,7 @@ func TestGuardNames(t *testing.T) {
 			}
 		}
 	}
-	// A name counts where it is, whatever it leads to and whichever way leads there.
+	// A name counts at its own path, whatever its target and whatever the path to it.
 	away := folder(t, map[string]string{"hooks/x": "", "other/x": ""})
 	for link, target := range map[string]string{
 		filepath.Join(root, "a", ".agent"): "../cc", filepath.Join(root, "cc", "x"): "",
@@ -501,7 +501,7 @@ func TestGuard(t *testing.T) {
 		"AKIA")); ids(r.New) != "KEY rules/other.yml" || r.Outcome().Effect != callrules.Deny {
 		t.Errorf("%+v", r.New)
 	}
-	// In a bundle of 0.2 each *.yml in its directory is one of them. It needs a person all the same.
+	// Each *.yml in the directory of a 0.2 bundle is a rule file, and guarded.
 	g.RuleFolders = []string{filepath.Join(root, "rules")}
 	for path, effect := range map[string]callrules.Effect{
 		"rules/other.yml": callrules.Ask, "rules/other.yaml": callrules.Deny, "rules/sub/other.yml": callrules.Deny,

@@ -27,15 +27,15 @@ type Keeper struct {
 	since   time.Time // when they were first seen like this
 }
 
-// A snapshot is what files contained at one moment.
+// A snapshot is the content of files at one moment.
 type snapshot struct {
 	digest  [sha256.Size]byte
 	changed time.Time // the latest of the files' times
-	missing bool      // one of them does not exist, as while an editor replaces it
+	missing bool      // one of them is missing, as while an editor replaces it
 }
 
-// Current returns the gate that judges now. If the files changed and are not valid, it is the old one, and the error
-// says why, once. Without a gate the error says why there is none.
+// Current returns the current gate. If the files changed and are invalid, it is the old one, and the error is
+// reported once. Without a gate it returns an error.
 func (k *Keeper) Current() (*Gate, error) {
 	if k.gate == nil {
 		return k.read()
@@ -84,8 +84,7 @@ func (k *Keeper) read() (*Gate, error) {
 	return k.gate, nil
 }
 
-// look reads files, and directories of files, and returns what they contain. For what cannot be read, the text of the
-// error counts as the content.
+// look reads files, and directories of files. If one cannot be read, the error's text counts as its content.
 func look(names []string) snapshot {
 	var s snapshot
 	h := sha256.New()

@@ -12,7 +12,7 @@ import (
 	"github.com/policyscan/policyscan/scanner/repo"
 )
 
-// Guards say for which agent, where and in what surroundings a gate guards the rules and the agents' hooks.
+// Guards describe the agent, the directories and the environment for which a gate guards rules and hooks.
 type Guards struct {
 	Agent     string   // whose hook runs, as in "policyscan hook AGENT"
 	Root      string   // the directory whose repository is guarded, as the system opens it
@@ -72,8 +72,8 @@ func (g *Gate) WithGuards(w Guards) (*Gate, error) {
 	return &guarding, nil
 }
 
-// agentNames are the files and directories from which agents take a project's hooks. They are guarded in each
-// directory, since the next agent may be started there, and Codex also reads those on the way to the root.
+// agentNames are the files and directories with an agent's hooks in a project. They are guarded in each directory,
+// since the next agent may be started in it, and Codex also reads those on the way to the root.
 func agentNames() []string {
 	names := []string{
 		".claude/settings.local.json", ".codex/config.toml",
@@ -89,7 +89,7 @@ func agentNames() []string {
 // where it is started, in each above it and in the home directory.
 func geminiVariables() []string { return []string{".env", ".gemini/.env"} }
 
-// userSettings are the files in which the user's own settings of each agent are. agent is the one whose hook runs.
+// userSettings are the files of the user's own settings for each agent. agent is the one whose hook runs.
 func (a *Around) userSettings(agent string) []string {
 	home := func() (string, error) {
 		if a.Home == "" {
@@ -101,7 +101,7 @@ func (a *Around) userSettings(agent string) []string {
 	for _, t := range settings.Targets() {
 		dir, err := t.UserDir(a.Getenv, home)
 		if err != nil {
-			continue // without a home directory there are none
+			continue // there are none without a home directory
 		}
 		names := []string{t.User}
 		switch t.Agent {

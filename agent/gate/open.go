@@ -38,8 +38,7 @@ func Open(names []string, pins run.Pins, root string) (*Gate, error) {
 	return New(all, root)
 }
 
-// OfRepository returns a gate with the bundle that a repository holds, nil if it has none. Errors say which bundle is
-// meant.
+// OfRepository returns a gate with the bundle in a repository, or nil without one. Errors name the bundle.
 func OfRepository(root string) (*Gate, error) {
 	dir, err := rules.Discover(root)
 	var none *document.Error

@@ -20,10 +20,10 @@ type Project struct {
 	// Gates check the files of the project's roots, one each. The sets of the first check every call.
 	Gates []*Gate
 
-	// Other returns the gate of another repository, whose root it is given, for the files in it that a call edits: its
-	// bundle is the one that is found there, and nil if there is none. within says that the repository is in one of
-	// the project's roots, whose bundle covers the files too; where it has no bundle, the gate may be nil. If Other is
-	// nil, other repositories' bundles are not used.
+	// Other returns the gate of another repository, given its root, for the files in it that a call edits: with the
+	// bundle found in it, or nil. within is set if the repository is in one of the project's roots, whose bundle
+	// covers the files too; without a bundle, the gate may then be nil. If Other is nil, bundles of other
+	// repositories are not used.
 	Other func(root string, within bool) (*Gate, error)
 }
 
@@ -69,7 +69,7 @@ func (p *Project) Judge(ctx context.Context, c *call.Call, o callrules.Options) 
 	return all.partialResult(errors.Join(failed...))
 }
 
-// An otherRepository is one that files of a call are in, and that is not one of the project's own.
+// An otherRepository contains files of a call, and is not one of the project's own.
 type otherRepository struct {
 	root    string
 	within  bool     // it is in a root of the project
@@ -150,8 +150,8 @@ func (p *Project) judgeOther(
 	return at.judge(ctx, proposed, o)
 }
 
-// uncheckedNotes says which files no bundle judged, because the repositories that they are in have none: a line for
-// each repository. A file that is removed would not be checked anyway.
+// uncheckedNotes names the files that no bundle checked, because their repositories have none: a line for each
+// repository. Removed files need no check.
 func uncheckedNotes(files []file, others []otherRepository) []string {
 	var notes []string
 	for i := range others {
@@ -183,8 +183,8 @@ func uncheckedNotes(files []file, others []otherRepository) []string {
 }
 
 // repositories returns the roots of the repositories around a directory, the nearest first: the directories at or
-// above it that hold a .git, except for some. If these end the search, none above them are looked for. The directory
-// need not be there yet.
+// above it that contain a .git, without those in except. With end, the search stops at one of these. The directory
+// need not exist.
 func repositories(dir string, except []string, end bool) ([]string, error) {
 	var roots []string
 	for at := dir; ; at = filepath.Dir(at) {
@@ -205,8 +205,8 @@ func repositories(dir string, except []string, end bool) ([]string, error) {
 	}
 }
 
-// rootAround returns the root of the repository around a directory, or the directory itself if there is none, without
-// links. The directory need not be there.
+// rootAround returns the root of the repository around a directory, or the directory itself, without symlinks. The
+// directory need not exist.
 func rootAround(dir string) (string, error) {
 	real, err := follow(filepath.Clean(dir), 40)
 	if err == nil {

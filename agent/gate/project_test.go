@@ -124,7 +124,7 @@ func TestFault_153_Project(t *testing.T) {
 		}
 	}
 
-	// A file that a link leads to is in a repository without a bundle, and the link in one that has one.
+	// The target of a symlink is in a repository without a bundle, and the symlink in one that has a bundle.
 	if err := os.Symlink(filepath.Join(other, "old"), filepath.Join(root, "sub", "inner", "link")); err != nil {
 		t.Skip(err)
 	}

@@ -15,8 +15,8 @@ import (
 // when it tries again.
 const maxShown = 10
 
-// Reason says, to the agent and its user, why the call is denied or needs a person: one line
-// for each thing that is wrong. "" if nothing is.
+// Reason tells the agent and its user why the call is denied or needs a confirmation: one line for each problem, ""
+// for none.
 func (r *Result) Reason() string {
 	var lines []string
 	worst := r.Outcome().Effect.Rank()
@@ -34,7 +34,7 @@ func (r *Result) Reason() string {
 	return strings.Join(lines, "\n")
 }
 
-// besides is what is said whatever becomes of the call: what was there before it, and what no bundle covers.
+// besides are the notes on every call: existing violations, and files that no bundle covers.
 func (r *Result) besides() []string {
 	var all []string
 	for _, text := range []string{r.before(), r.signed(), r.Outside()} {
@@ -45,7 +45,7 @@ func (r *Result) besides() []string {
 	return append(all, r.notes...)
 }
 
-// explain says which rule decided what, and what it says.
+// explain names the deciding rule, with its message.
 func explain(o *callrules.Outcome) string {
 	if o.Set.Dialect == "bundle" {
 		return o.Reason
@@ -106,8 +106,8 @@ func (r *Result) violations(elsewhere bool) string {
 	})
 }
 
-// listing is a head and the first of some items, and how many more there are; "" if there are none. Each begins with a
-// mark, or without one a semicolon is between them.
+// listing is a head, the first items, and the number of further ones; "" without items. Each begins with a mark, or
+// without a mark a semicolon separates them.
 func listing[T any](head, mark string, all []T, show func(*T) string) string {
 	if len(all) == 0 {
 		return ""
@@ -127,7 +127,7 @@ func listing[T any](head, mark string, all []T, show func(*T) string) string {
 	return b.String()
 }
 
-// undecidable says which files the call would leave so that rules cannot judge them.
+// undecidable names the files that rules could not check after the call.
 func (r *Result) undecidable() string {
 	return listing("the edit would leave files that rules cannot judge:", "\n-", r.Undecided,
 		func(e *verdict.Error) string {
@@ -167,8 +167,8 @@ func there(v *verdict.Violation) string {
 	return fmt.Sprintf("%s:%d (%s)", file, v.Evidence.Line, quoted(v))
 }
 
-// quoted is a pattern in quotes, or one that is named by its mapping as it is. A file that has what looks like such a
-// name shows that it is the text of a pattern.
+// quoted is a pattern in quotes, or the name of a mapping as it is. If a file contains something like a name, it is
+// the text of a pattern.
 func quoted(v *verdict.Violation) string {
 	e := &v.Evidence
 	pattern := verdict.Visible(e.Pattern)
@@ -179,7 +179,7 @@ func quoted(v *verdict.Violation) string {
 	return `"` + pattern + `"`
 }
 
-// Allowed says which rule allows the call, if one does.
+// Allowed names the rule that allows the call, if any.
 func (r *Result) Allowed() string {
 	if o := callrules.Strictest(r.Outcomes); o.Explicit() {
 		return explain(&o)
@@ -221,7 +221,7 @@ func (r *Result) signed() string {
 	})
 }
 
-// lines is a text of a rule, which may have several lines, as one.
+// lines joins the lines of a rule's message.
 func lines(s string) string {
 	return verdict.Visible(strings.Join(strings.Fields(s), " "))
 }

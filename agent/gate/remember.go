@@ -16,8 +16,7 @@ const (
 	CircuitBreaker = "sigmashake:circuit-breaker"
 )
 
-// Remembers reports whether the result depends on the calls before it: rules of sigmashake are among those that
-// judged.
+// Remembers reports whether the result depends on earlier calls: rules of sigmashake took part.
 func (r *Result) Remembers() bool {
 	return slices.ContainsFunc(r.Outcomes,
 		func(o callrules.Outcome) bool { return o.Set.Dialect == sigmashake.Dialect })

@@ -60,7 +60,7 @@ func (g *Gate) Scenarios(name string) iter.Seq2[*Trial, error] {
 	}
 }
 
-// try checks the call on a line; nil if there is none.
+// try checks the call on a line; nil for a line without one.
 func (g *Gate) try(line call.Line) (*Trial, error) {
 	s, err := callrules.ParseScenario(line.Text, g.Judges()...)
 	if err != nil || s == nil {

@@ -1,21 +1,21 @@
-// Package hook answers the calls of one coding agent: from what the agent writes to its hook's standard input to the
-// answer on standard output.
+// Package hook answers the calls of one coding agent: from the agent's payload on standard input to the answer on
+// standard output.
 //
-// [Hook.Once] answers one call, [Hook.Serve] a call on each line. Package protocol reads the call, package gate judges
-// it by the rules of the project that the agent works in, and a [Hook] maps the result to what the agent is told: it
-// asks a person, remembers sessions for sigmashake's loop guard, and writes each decision to a log.
+// [Hook.Once] answers one call, [Hook.Serve] a call on each line. Package protocol reads the call, package gate
+// checks it by the rules of the agent's project, and a [Hook] maps the result to the answer: it asks the user, keeps
+// the state of sessions for sigmashake's loop guard, and logs each decision.
 //
 // # Failing closed
 //
 // Most agents make a call if their hook fails. So once a call is read, every failure is an answer that denies it:
-// rules that are not valid, a judgement that takes longer than Timeout or panics, a log that cannot be written. For
-// what fails before, the caller writes [Denial].
+// invalid rules, a check that takes longer than Timeout or panics, a log that cannot be written. For earlier
+// failures, the caller writes [Denial].
 //
 // # Limits
 //
-// A judgement that takes too long is abandoned, not stopped: until it ends it still reads files. With Serve, rules
-// that become invalid leave the old ones in force, except for the bundles of other repositories, which are read for
-// each call.
+// A check that takes too long is abandoned, not stopped: until it ends it still reads files. With Serve, rules that
+// become invalid leave the old ones in force, except for the bundles of other repositories, which are read for each
+// call.
 package hook
 
 import (
@@ -42,12 +42,12 @@ type Hook struct {
 
 	Calls  dialect.Files // call rules; their names count from the root
 	Policy []string      // bundles, or only [NoPolicy]; their names count from the root. None: the bundle in the root
-	Pins   run.Pins      // what these bundles must be; those of other repositories are not pinned
+	Pins   run.Pins      // the pins of these bundles; bundles of other repositories are not pinned
 	Root   string        // from which globs count; "": the root of the repository around the agent's project
 
 	SendAllow      bool     // answer allow if a rule allows the call or a person approved it
 	AllowRuleEdits bool     // guard nothing
-	AskMode        ask.Mode // how a person is asked; "": as sigmashake's settings say, or by the agent
+	AskMode        ask.Mode // how the user is asked; "": by sigmashake's settings, or by the agent
 
 	Timeout  time.Duration // to check a call, without the wait for the user
 	State    string        // directory with the state of sessions; "": the default one
@@ -56,8 +56,8 @@ type Hook struct {
 
 	Version string              // of the program
 	Around  gate.Around         // what the hook runs in
-	Safe    func(string) string // makes a text safe to print within a line
-	Warn    func(error)         // gets what goes wrong although there is an answer
+	Safe    func(string) string // makes a string safe to print within a line
+	Warn    func(error)         // receives problems that do not prevent an answer
 }
 
 // Denial returns the answer that denies a call, whatever it is, because it could not be judged.
@@ -68,8 +68,8 @@ func denialOf(err error) protocol.Decision {
 	return protocol.Decision{Permission: protocol.Deny, Reason: reason}
 }
 
-// Once answers the call that is the whole input. A nil input has none. ctx ends the judgement, and the wait for a
-// person, which may take longer. With an error the call is denied, but nothing is written yet, or not all of it.
+// Once answers the call that is the whole input. A nil input is empty. ctx ends the check, and the wait for the user,
+// which may take longer. After an error the call is denied, but the answer is not written, or only a part of it.
 func (h *Hook) Once(ctx context.Context, in io.Reader, out io.Writer) error {
 	if err := h.once(ctx, in, out); err != nil {
 		return h.failed(err)

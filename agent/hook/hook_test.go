@@ -84,7 +84,7 @@ func TestOnce(t *testing.T) {
 	}
 }
 
-// TestAgentID: an agent that gives no id has the one of the flag, in what rules ask about, too.
+// TestAgentID: an agent without an id has the flag's id, for rules too.
 func TestAgentID(t *testing.T) {
 	h, dir := hookIn(t)
 	h.AgentID = "bot-7"

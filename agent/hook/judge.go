@@ -22,13 +22,13 @@ import (
 // NoPolicy is the one item of [Hook.Policy] if edits are not checked.
 const NoPolicy = "none"
 
-// A judgement is the result of judging a call, before a person is asked, and how one would be asked.
+// A judgement is the result of checking a call, before the user is asked, and the way to ask.
 type judgement struct {
 	result  *gate.Result
 	askMode ask.Mode
 }
 
-// judge judges the call by the gates of the roots of the agent's project, and of other repositories.
+// judge checks the call by the gates of the roots of the agent's project, and of other repositories.
 func (h *Hook) judge(
 	ctx context.Context, e *protocol.Event, gateOf func(root string) (*gate.Gate, error),
 ) (judgement, error) {
@@ -67,7 +67,7 @@ func (h *Hook) judge(
 	return judgement{r, cmp.Or(h.AskMode, mode, ask.Agent)}, err
 }
 
-// roots returns the directories whose bundles judge what the agent writes.
+// roots returns the directories whose bundles check the agent's edits.
 func (h *Hook) roots(e *protocol.Event) ([]string, error) {
 	named := e.Roots
 	switch dir := h.projectDir(); {

@@ -37,7 +37,7 @@ func (in *input) member(names ...string) (string, *call.Value) {
 	return found, value
 }
 
-// text returns a member that is a text, "" if it is missing or null.
+// text returns a string member, "" if it is missing or null.
 func (in *input) text(names ...string) string {
 	name, v := in.member(names...)
 	if v != nil && v.Kind() != call.String {
@@ -65,8 +65,8 @@ func (in *input) folder(names ...string) string {
 	return dir
 }
 
-// absolute reports whether a path is, on any system: what an agent writes is judged the same way
-// wherever the tests run.
+// absolute reports whether a path is absolute on any system, so that a payload has the same result wherever the tests
+// run.
 func absolute(path string) bool {
 	if path[0] == '/' || path[0] == '\\' {
 		return true
@@ -111,7 +111,7 @@ func (in *input) arguments(names ...string) (object *call.Value, text string) {
 	return nil, ""
 }
 
-// texts returns a member that is a list of texts.
+// texts returns a member that is a list of strings.
 func (in *input) texts(name string) []string {
 	_, v := in.member(name)
 	if v != nil && v.Kind() != call.List {
