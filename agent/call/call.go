@@ -16,8 +16,8 @@ package call
 // A Call is one call of a tool by an agent, before it runs.
 type Call struct {
 	Tool  string // the tool's name, as the agent says it; not empty
-	Input *Value // the tool's input, an object; nil if there is none
-	Agent string // the agent's id; "" if there is none
+	Input *Value // the tool's input, an object, or nil
+	Agent string // the agent's id, or ""
 	Dir   string // the working directory, absolute; "" if it is not known
 
 	// Request is what the dot-paths of deny-overrides walk, and where it has no input of its own, Input. If it is

@@ -147,8 +147,8 @@ func compareHosts(t *testing.T, answers []asked) {
 	}
 }
 
-// readDifferently is what hostOf documents: of these URLs programs have several hosts, or there is no such host, or
-// it has letters that are read from right to left.
+// readDifferently reports the documented exceptions of hostOf: URLs with several hosts or an impossible one, or with
+// right-to-left letters.
 func readDifferently(url, host string) bool {
 	_, rest, _ := strings.Cut(strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(url), ":")
 	authority := strings.TrimPrefix(rest, "//")

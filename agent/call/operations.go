@@ -8,8 +8,7 @@ import (
 	"github.com/policyscan/policyscan/agent/call/shell"
 )
 
-// Operations are what a call does, as the capability map of clash's document says it. A value
-// that is nil is missing.
+// Operations are a call's operations in the capability map of clash's document. A nil value is missing.
 type Operations struct {
 	Exec   bool   // a command is run; which one is unknown if Runs has no name
 	Net    bool   // the network is used; which host is unknown if Host is missing
@@ -18,7 +17,7 @@ type Operations struct {
 	Host   *Value // in the form of [Host], or "*" for any
 	Edited *Value // "edit" for Claude Code's Edit and MultiEdit and what other agents call so
 
-	UnsurePath string // why Path is missing though the call names one, and what to write; "" if that is not so
+	UnsurePath string // why Path is missing although the call has one, and the remedy, or ""
 	UnsureHost string // the same of Host
 
 	Runs    Program   // the first program of the command line
@@ -100,11 +99,11 @@ func (c *Call) fileNamed(key string) (name string, ok bool) {
 	return name, true
 }
 
-// searched returns where a search looks: in its path, else what its pattern names. A pattern of files
-// may leave the path, as in "../../etc/*", and is then where the search looks. A pattern of text that would
-// leave the working directory if it were a path says nothing of where the search looks, which is there.
+// searched returns the path of a search: its own, else the one in its pattern. A pattern of files may leave the path,
+// as in "../../etc/*", and then counts instead of it. A pattern of text that would leave the working directory as a
+// path does not change the search, which is in that directory.
 //
-// unsure says why that cannot be determined, of a path or of a pattern of files.
+// unsure says why the path, or a pattern of files, cannot be determined.
 func (c *Call) searched(files bool) (at *Value, unsure string) {
 	name, ok := c.fileNamed("path")
 	pattern := c.Input.Member("pattern").Str()
@@ -150,17 +149,17 @@ func unsurePath(name string, ok bool) string {
 	return ""
 }
 
-// CutFolder returns what leads from a clean directory to a clean path, "" or with a slash before it; false, if the
+// CutFolder returns the rest of a clean path after a clean directory, "" or with a slash before it; false, if the
 // path is neither the directory nor in it.
 func CutFolder(name, folder string) (rest string, ok bool) {
 	rest, ok = strings.CutPrefix(name, strings.TrimSuffix(folder, "/"))
 	return rest, ok && (rest == "" || rest[0] == '/')
 }
 
-// Resolve returns the path that a name means in a directory: clean, with slashes, so that no ".." is left
-// to lead out of anything, and whether it is absolute. It is if the name is, or the directory. Windows' paths
-// are known by their drive or their two backslashes; the drive is then a capital letter. Nothing is looked up:
-// a link is not followed, and capital letters stay what they are.
+// Resolve returns the clean path of a name in a directory, with slashes, without a ".." that could lead out of
+// anything. It is absolute if the name is, or the directory. Windows' paths are known by their drive or their two
+// backslashes; the drive is then a capital letter. Nothing is looked up: symlinks are not followed, and case does not
+// change.
 func Resolve(folder, name string) (clean string, absolute bool) {
 	drive, rest := cutDrive(name)
 	home, base := cutDrive(folder)

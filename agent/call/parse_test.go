@@ -59,7 +59,7 @@ var numbers = map[string]float64{
 	"123456789012345678901": 123456789012345678901, "1.7976931348623157e308": 1.7976931348623157e308,
 }
 
-// makeValue makes a value. In the place of each scalar there may be the text broken, once.
+// makeValue makes a value. One scalar may be replaced by the text broken, once.
 func makeValue(t *rapid.T, depth int, broken *string) made {
 	runes := []rune("ab\"\\/\b\n\x00\x7fé\u2028\ufeff\ufffd😀\U0010ffff")
 	text := rapid.StringOfN(rapid.SampledFrom(runes), 0, 4, -1)

@@ -3,7 +3,7 @@ package call
 // Capability is what a tool can do, by the taxonomy of sigmashake's document.
 type Capability string
 
-// The capabilities. A tool of which nothing is known has none.
+// The capabilities. An unknown tool has none.
 const (
 	Execute Capability = "execute"
 	Read    Capability = "read"
@@ -19,8 +19,8 @@ type Tool struct {
 	Capability Capability
 }
 
-// Known returns what is known of a tool of that name, in any of the agents that docs/agents.md
-// lists; nothing, for a name that is in none of them, an MCP server's for example.
+// Known describes a tool of that name, in any agent of docs/agents.md; it is zero for any other, such as an MCP
+// server's.
 func Known(name string) Tool {
 	same := name
 	switch name {

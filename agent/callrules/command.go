@@ -35,9 +35,8 @@ func (f *facts) hidden() bool {
 	return f.allows && !f.accepts && f.command != nil && f.command.Parsed.Unseen != ""
 }
 
-// ofProgram makes a test of the program's name. A rule that denies or asks is met by any of its names: /usr/bin/git
-// is git. A rule that allows is met by the word as it is written, and with Not by no other name either: /tmp/git is
-// not git.
+// ofProgram tests the program's name. A rule that denies or asks matches any of its names: /usr/bin/git is git. A
+// rule that allows matches the word as written, and with Not no other name either: /tmp/git is not git.
 func (t *Test) ofProgram(f *facts) bool {
 	if f.command.Called == nil {
 		return t.Absent == Holds
@@ -57,7 +56,7 @@ func (t *Test) ofUnseen(f *facts) bool {
 	return t.ofWords(f, words)
 }
 
-// ofWords makes a test of a fact that is several words: a rule that allows needs all, any other one.
+// ofWords tests a fact with several words: a rule that allows needs all, any other one.
 func (t *Test) ofWords(f *facts, words []string) bool {
 	any, all := false, true
 	for _, w := range words {

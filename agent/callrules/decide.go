@@ -79,7 +79,7 @@ func (w *walk) matches(r *Rule) bool {
 	return ok
 }
 
-// asked notes that a rule was asked; why says, where it did not match, what failed.
+// asked traces a rule; why returns the failed test.
 func (w *walk) asked(r *Rule, ok bool, why func() string) {
 	if w.trace == nil {
 		return
@@ -334,8 +334,8 @@ func (w *walk) through(rules []*Rule, effect Effect) (by *Rule) {
 	return by
 }
 
-// strictest returns the strictest rule of a domain that might decide a call when it is unknown
-// what it asks for; nil, if that is the default. Behind a rule that matches whatever it is, none is asked.
+// strictest returns the strictest rule of a domain that might decide a call whose value is unknown, or nil for the
+// default. Rules after one that matches any value do not count.
 func (w *walk) strictest(rules []*Rule) *Rule {
 	var best *Rule
 	for i, r := range rules {

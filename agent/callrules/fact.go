@@ -14,7 +14,7 @@ const (
 	FromInput                    // the input, along Fact.Path
 	FromRequest                  // the whole request, along Fact.Path
 	FromCapability               // the tool's Capability; missing if it has none
-	FromEdits                    // "edit" for Edit and MultiEdit and what other agents call so; else missing
+	FromEdits                    // "edit" for Edit, MultiEdit and their equivalents in other agents; else missing
 	FromExecBin                  // exec.bin: the program that a command runs
 	FromExecArg                  // exec.args: the argument Fact.Index of that program, counted from 0
 	FromExecArgs                 // exec.args: all of them from Fact.Index on, a list
@@ -33,11 +33,11 @@ type Fact struct {
 	Path   []string // of FromInput and FromRequest: names of members, one after the other
 	Index  int      // of FromExecArg and FromExecArgs
 
-	// JSON makes a text of numbers, truth values, lists and objects, as JSON.stringify writes them.
-	// Without it objects have no text, and a test of text is as if they were missing.
+	// JSON converts numbers, booleans, lists and objects to text, as JSON.stringify writes them. Without it objects
+	// have no text, and a test of text treats them as missing.
 	JSON bool
 
-	// Joined makes a text of lists as JavaScript's String does, see [call.Value.Joined]. Objects still have none.
+	// Joined converts lists to text as JavaScript's String does, see [call.Value.Joined]. Objects still have none.
 	// Without it and without JSON a list has no text.
 	Joined bool
 }
@@ -56,9 +56,9 @@ type facts struct {
 	commands  []call.Command
 	command   *call.Command // that a rule is asked about
 	allows    bool          // by a rule that allows
-	accepts   bool          // and that says itself what may be unseen
+	accepts   bool          // and has its own test of unseen commands
 	item      *call.Value
-	written   map[*call.Value]string // JSON texts, each written once however many rules ask for it
+	written   map[*call.Value]string // JSON texts, each written once for all rules
 
 	// may makes a test of a fact that is missing hold, whatever the test says: what might match is
 	// asked for then.
@@ -151,8 +151,8 @@ func (f *facts) request() *call.Value {
 	return f.requested
 }
 
-// text returns the text of a fact, if it has one. Every rule of some dialects asks for the first two: they are
-// had without a Value being made.
+// text returns the text of a fact, if any. The first two, which every rule of some dialects needs, are returned
+// without making a Value.
 func (f *facts) text(of *Fact) (string, bool) {
 	switch of.Source {
 	case FromTool:

@@ -8,7 +8,7 @@ const (
 	codeTimeout    = "EVAL_TIMEOUT"
 )
 
-// An Outcome is what a set says of a call.
+// An Outcome is a set's result for a call.
 type Outcome struct {
 	Effect   Effect
 	Decision string // the effect in the words of the dialect
@@ -27,7 +27,7 @@ func (o *Outcome) Explicit() bool { return o.Rule != nil && o.Effect == Allow }
 
 // A Trace tells how a decision came about.
 type Trace struct {
-	Steps []Step // the rules in the order in which the strategy asks them
+	Steps []Step // the rules in the order of evaluation
 	// Resolution says how the steps became the effect.
 	Resolution string
 }
@@ -37,8 +37,7 @@ type Step struct {
 	Rule    *Rule
 	Matched bool
 
-	// Why says what of a rule did not match, or why it was not asked. For one that matched it says by which command,
-	// if that is known.
+	// Why is the reason that a rule did not match or was not evaluated. For a match it names the command, if known.
 	Why string
 	Of  string // the command that Why is about, a text of the call; or ""
 }

@@ -98,8 +98,8 @@ func fromValue(v *call.Value, sets []*Set) (*call.Call, error) {
 // the input, but these are words that a request may use as it likes.
 func mayBeAnything(name string) bool { return name == "input" || name == "arguments" }
 
-// theOne returns which of some names an object has a member of that is not null, the first if it has none. Two of them
-// are an error: which of them the agent acts on is unknown.
+// theOne returns the name of an object's only non-null member among some names, the first name if there is no such
+// member. Two of them are an error: nobody can tell which one the agent uses.
 func theOne(v *call.Value, what string, names []string) (string, error) {
 	found := ""
 	for _, name := range names {
@@ -117,7 +117,7 @@ func theOne(v *call.Value, what string, names []string) (string, error) {
 	return found, nil
 }
 
-// asInput returns the input that a member holds, as an object or as a string of one; nil if there is none.
+// asInput returns the input in a member, as an object or as a string of one, or nil.
 func asInput(name string, v *call.Value) (*call.Value, error) {
 	switch v.Kind() {
 	case call.Absent, call.Null:

@@ -24,14 +24,14 @@ type Effect string
 // on.
 const (
 	Deny   Effect = "deny"
-	Force  Effect = "force" // deny, and say what to do instead
+	Force  Effect = "force" // deny, and name an alternative
 	Ask    Effect = "ask"   // a person decides
 	Allow  Effect = "allow"
 	Log    Effect = "log"    // the call goes on, and a person is notified
 	Shadow Effect = "shadow" // the call goes on; the rule is being tried out, and would deny
 )
 
-// Rank is 2 for what denies, 1 for what asks, 0 for what lets the call go on.
+// Rank is 2 for deny, 1 for ask, 0 for effects that let the call go on.
 func (e Effect) Rank() int {
 	switch e {
 	case Deny, Force:
@@ -42,7 +42,7 @@ func (e Effect) Rank() int {
 	return 0
 }
 
-// A Strategy says how the rules of a set become one outcome.
+// A Strategy combines the rules of a set into one outcome.
 type Strategy string
 
 // The strategies.
@@ -62,18 +62,18 @@ type Origin struct {
 
 // A Rule is one rule of a set.
 type Rule struct {
-	ID     string // as its file has it; clash's rules, which have none, are their own text
+	ID     string // from its file; clash's rules, which have none, use their own text
 	Effect Effect
 	When   Predicate
 	Origin Origin
 
-	Reason  string // what the rule says when it decides; "" for what its strategy says then
+	Reason  string // the rule's message; "" for its strategy's
 	Prompt  string // of Ask: the question; may be empty
 	Instead string // of Force: what to do instead
 
 	// EachCommand marks a rule with a test of FromProgram, FromArguments or FromUnseen. It is evaluated for each
-	// command of a command line: deny and ask match if any command does, allow if all do. Unseen marks a test of
-	// FromUnseen.
+	// command of a command line: deny and ask match if any command does, allow if all do. Unseen marks one with a
+	// test of FromUnseen.
 	EachCommand, Unseen bool
 
 	Disabled bool   // by its file: it is never the one that decides
@@ -94,7 +94,7 @@ type Policy struct {
 	Broken  string // why it cannot be evaluated: a pattern that does not compile, and where; "" if it can
 }
 
-// A Set is what was read from the rules of a team, in one dialect. It is not changed once read.
+// A Set is a team's rules in one dialect. It does not change after it was read.
 type Set struct {
 	Name     string // the file or directory it was read from
 	Dialect  string
@@ -118,7 +118,7 @@ type Set struct {
 // A Note reports something in a set's files that is valid but often a mistake.
 type Note struct {
 	Origin Origin
-	Text   string // what was found; what to do
+	Text   string // the problem; the fix
 }
 
 // Word is what the set's dialect calls an effect.

@@ -101,7 +101,7 @@ func (a *Around) userSettings(agent string) []string {
 	for _, t := range settings.Targets() {
 		dir, err := t.UserDir(a.Getenv, home)
 		if err != nil {
-			continue // there are none without a home directory
+			continue // unknown without a home directory
 		}
 		names := []string{t.User}
 		switch t.Agent {

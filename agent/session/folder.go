@@ -23,8 +23,8 @@ const (
 	lockName = "lock"
 )
 
-// A Directory holds the states of sessions, each in a file whose name is a hash of the session's id. It is used by
-// several processes at once, of one person.
+// A Folder holds the states of sessions, each in a file whose name is a hash of the session's id. Several processes
+// of one user may use it at once.
 type Folder struct {
 	root *os.Root
 }
@@ -61,8 +61,8 @@ func defaultDir(system string, getenv func(string) string) (string, error) {
 	return filepath.Join(base, "policyscan", "sessions"), nil
 }
 
-// Open opens the directory of that name, and makes it if it is not there, for its owner alone. A link, anything
-// but a directory and, on Unix, a directory that is another's or that others may write are errors.
+// Open opens the directory of that name, or creates it for its owner alone. A symlink, anything but a directory and,
+// on Unix, a directory that belongs to or is writable by another user are errors.
 func Open(dir string) (*Folder, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("the folder of sessions: %w", err)
@@ -218,7 +218,7 @@ func (s *State) text() []byte { return fmt.Appendf(nil, stateFormat, s.command, 
 
 var commandHash = late.Regexp(`^([0-9a-f]{64})?$`)
 
-// parse reads a state; nothing but what text writes is one.
+// parse reads a state; it accepts only the output of text.
 func parse(text []byte) (State, error) {
 	var s State
 	_, err := fmt.Sscanf(string(text), stateFormat, &s.command, &s.times, &s.denials)

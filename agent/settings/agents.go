@@ -2,14 +2,14 @@ package settings
 
 import "time"
 
-// A Target is an agent's settings: where they are, and what runs policyscan from them.
+// A Target is an agent's settings: their files, and the entry that runs policyscan.
 type Target struct {
 	Agent   string // as in "policyscan hook AGENT"
 	Title   string // as its maker writes it
 	Project string // the project's file, from its root, with slashes
 	User    string // the user's own file, relative to Home, with slashes
 
-	// HomeVar is the environment variable that names the directory of User; "" if there is none.
+	// HomeVar is the environment variable with the directory of User, or "".
 	HomeVar string
 	// Home is the directory of User without HomeVar, relative to the user's home directory, with slashes; "" is the
 	// home directory itself.
@@ -54,8 +54,8 @@ const seconds = int(Limit / time.Second)
 
 const byName = "policyscan"
 
-// unchecked is the reason of a deny for which policyscan itself gave none: mostly it is not installed. It
-// is quoted by three shells and by JSON, and has no character that is special in one of them.
+// unchecked is the reason of a deny without policyscan's own, mostly because it is not installed. It is quoted by
+// three shells and by JSON, and has no character that is special in one of them.
 const unchecked = "policyscan did not check this call, so it is denied: " +
 	"check that the program policyscan is installed, " +
 	"in the PATH, and the one it should be"
@@ -85,7 +85,7 @@ func Targets() []*Target {
 	return []*Target{
 		{
 			// https://code.claude.com/docs/en/hooks and the program's own schema (2.1.197). onFailure is newer
-			// (2.1.330), and makes a timeout a deny, too; 2.1.197 passes over it.
+			// (2.1.330), and makes a timeout a deny, too; 2.1.197 ignores it.
 			Agent: "claude-code", Title: "Claude Code",
 			Project: ".claude/settings.json", User: "settings.json", HomeVar: "CLAUDE_CONFIG_DIR", Home: ".claude",
 			Next: "Claude Code reads it where it is started, not in the folders below it, " +

@@ -114,12 +114,12 @@ func (f *File) unchanged() error {
 	return nil
 }
 
-// Install returns what the file is to have in it: see [Target.Install].
+// Install returns the new content of the file: see [Target.Install].
 func (f *File) Install(program string, args []string) ([]byte, error) {
 	return f.Target.Install(f.Source, program, args)
 }
 
-// Uninstall returns what the file is to have in it: see [Target.Uninstall].
+// Uninstall returns the new content of the file: see [Target.Uninstall].
 func (f *File) Uninstall() ([]byte, error) {
 	if f.Source == nil {
 		return nil, nil

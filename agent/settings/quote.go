@@ -8,7 +8,7 @@ import (
 	"github.com/policyscan/policyscan/internal/late"
 )
 
-// marks are what an argument may have besides letters and digits.
+// marks are the characters of an argument in addition to letters and digits.
 const marks = `\p{L}\p{M}\p{Nd}_/.:=+,@ -`
 
 var (

@@ -29,9 +29,9 @@ import (
 )
 
 // Install returns the settings with the hook that runs "PROGRAM hook AGENT" with these arguments before every call of
-// a tool; the same bytes, if it is there already. The program is a path, or "", which is policyscan as the PATH has
-// it. A hook with these arguments that names another program is replaced where it is. A nil src is a file that is not
-// there yet. The error is a [document.Error], with the place in the file, where there is one.
+// a tool; the same bytes, if it is already installed. The program is a path, or "" for policyscan in the PATH. A hook
+// with these arguments and another program is replaced. A nil src is a missing file. The error is a [document.Error],
+// with its position if known.
 func (t *Target) Install(src *document.Source, program string, args []string) ([]byte, error) {
 	program, err := quoteProgram(program)
 	if err != nil {
@@ -74,9 +74,8 @@ func shown(args string) string {
 	return ":" + args
 }
 
-// Uninstall returns the settings without the hook, whatever its arguments: the same bytes if there is
-// none, nil if the file is one that Install began and nothing else is in it. A hook that is not as it
-// was written is an error.
+// Uninstall returns the settings without the hook, whatever its arguments: the same bytes if it is not installed, nil
+// if the file was created by Install and is otherwise empty. A hook that was changed by hand is an error.
 func (t *Target) Uninstall(src *document.Source) ([]byte, error) {
 	root, err := parse(src)
 	if err != nil {
@@ -196,7 +195,7 @@ func (t *Target) find(src *document.Source, root *node) (had *installed, err err
 	return had, nil
 }
 
-// written reports whether a JSON text is the hook as [Target.Install] writes it, and with what arguments.
+// written reports whether a JSON text is the hook as [Target.Install] writes it, and returns its arguments.
 func (t *Target) written(raw []byte) (args string, entry hook, ok bool) {
 	var h hook
 	if json.Unmarshal(raw, &h) != nil {

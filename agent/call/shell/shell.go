@@ -41,7 +41,7 @@ const (
 	Code     = "code"     // an interpreter is given code of another language
 	Argument = "argument" // an argument is a variable, a substitution or a glob, or comes from elsewhere (xargs)
 
-	// A variable is set for the program, or git is given a setting: either can make it run something else.
+	// A variable is set for the program, or a git setting: either can make it run another one.
 	Environment = "environment"
 )
 
@@ -146,7 +146,7 @@ type reader struct {
 	sets   bool // the line sets a variable that programs may read
 }
 
-// An input is what a program reads that is written in the line: a here-document, or what echo writes to it.
+// An input is a program's input that the line contains: a here-document, or the output of echo.
 type input struct {
 	text  string
 	whole bool
@@ -193,7 +193,7 @@ func (r *reader) statements(src string) {
 
 var errDeep = errors.New("too deep")
 
-// A gauge gives the parser the text in small pieces, and none once its stack is deep.
+// A gauge gives the parser the text in small pieces, and no more once its stack is deep.
 type gauge struct{ src string }
 
 func (g *gauge) Read(p []byte) (int, error) {
@@ -209,8 +209,8 @@ func (g *gauge) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// parse returns the statements of a script, those before the first error too. A panic of the parser is an error: the
-// line is the agent's to choose, and must not end the program.
+// parse returns the statements of a script, up to the first error. A panic of the parser is an error: the agent
+// chooses the line, which must not end the program.
 func parse(src string, lang syntax.LangVariant) (stmts []*syntax.Stmt, err error) {
 	defer func() {
 		if failed := recover(); failed != nil {
@@ -332,7 +332,7 @@ func (r *reader) document(src string, d *syntax.Redirect) *input {
 	return &input{string(p.text), p.whole}
 }
 
-// pipe notes what the second program of a pipe reads, if the first writes what is in the line.
+// pipe records the input of the second program of a pipe, if the line contains it.
 func (r *reader) pipe(src string, b *syntax.BinaryCmd) {
 	c, ok := b.X.Cmd.(*syntax.CallExpr)
 	if !ok || len(c.Args) == 0 {
@@ -356,7 +356,7 @@ func (r *reader) pipe(src string, b *syntax.BinaryCmd) {
 			}
 		}
 		in.text = strings.Join(texts, " ")
-		in.whole = in.whole && !strings.ContainsAny(in.text, `\%`) // what they make of escapes is not read
+		in.whole = in.whole && !strings.ContainsAny(in.text, `\%`) // their escapes are not interpreted
 	}
 	if in != nil {
 		if r.inputs == nil {
@@ -374,8 +374,8 @@ func text(src string, n syntax.Node) string {
 	return src[from:to]
 }
 
-// rough lists the commands of a text that could not be parsed, by its words: each run of words between operators, once
-// with quotes that go over lines and once line by line. They are too many rather than too few.
+// rough lists the commands of an unparsable text by its words: each run of words between operators, once with quotes
+// that go over lines and once line by line. The list has too many commands rather than too few.
 func (r *reader) rough(src, why string) {
 	from := len(r.out)
 	each := func(line string) {

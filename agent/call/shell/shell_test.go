@@ -157,7 +157,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// deep are texts that make a parser recurse, or look at what it saw before.
+// deep are texts that make a parser recurse, or look back.
 func deep() []string {
 	return []string{
 		"(", "( ", "$(", "\"$(", "`", "{ ", "((", "$((", "$[", "x[", "${x:-", "${x/", "${x:", "$((a=", "((-", "((a?", "((a**", "if ", "while ", "! ", "a&&", "a|", "a;", "a||",

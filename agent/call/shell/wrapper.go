@@ -41,7 +41,7 @@ var wrappers = sync.OnceValue(func() map[string]wrapper {
 	}
 })
 
-// run lists a command, and what it runs. in is what it reads, if that is in the line.
+// run lists a command, and the commands that it runs. in is its input, if the line contains it.
 func (r *reader) run(words []word, in *input) {
 	if len(words) == 0 {
 		return
@@ -71,7 +71,7 @@ func (r *reader) run(words []word, in *input) {
 	}
 }
 
-// within lists what the command at a place of the list runs. What it returns says why that is not seen.
+// within lists the commands that the command at an index runs. It returns why some are not seen.
 func (r *reader) within(at int, name string, rest []word, in *input) string {
 	w, known := wrappers()[name]
 	switch {
