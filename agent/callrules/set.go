@@ -1,18 +1,18 @@
-// Package callrules decides what an agent may do: it checks its tool calls against a team's call rules.
+// Package callrules checks an agent's tool calls against a team's call rules.
 //
-// A [Set] is what was read from a team's rules, in any dialect: rules made of predicates over the facts of a
-// [call.Call], each with an effect, and one strategy, which says how the rules of the set become one [Outcome].
-// [Set.Decide] is a pure function of the set, the call and a clock; it reads nothing and changes nothing, and several
-// goroutines may use one Set. Of several sets the strictest outcome wins, see [Strictest].
+// A [Set] is a team's rules in any dialect: predicates over the facts of a [call.Call], each with an effect, and one
+// strategy, which combines the rules of the set into one [Outcome]. [Set.Decide] is a pure function of the set, the
+// call and a clock; it reads nothing and changes nothing, and several goroutines may use one Set. Of several sets the
+// strictest outcome wins, see [Strictest].
 //
 // The readers of the dialects (packages sigmashake, evaluator, claudecube, clash and native, used through package
 // dialect) parse, validate and lower to a Set. They never decide, and this package does not know the dialect of a
-// rule. docs/dialects.md says what each dialect means, and where its document is not followed.
+// rule. docs/dialects.md describes each dialect, and the differences from its document.
 //
 // # Limits
 //
-// Rules are about what package call knows of a call. Only native rules see every command of a command line; clash's
-// see the first.
+// Rules see only the facts that package call has. Only native rules see every command of a command line; clash's see
+// the first.
 package callrules
 
 import "time"

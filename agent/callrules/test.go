@@ -188,9 +188,9 @@ func (t *Test) asksOf(text string) bool {
 	return false
 }
 
-// eachIn reports whether each of the predicates can have its own item. The items are an agent's
-// to choose, so this must not try all ways: a predicate takes an item that is free, or one whose owner finds
-// another (Kuhn's matching, at most predicates x predicates x items steps).
+// eachIn reports whether each of the predicates can have its own item. The agent chooses the items, so this must not
+// try all ways: a predicate takes a free item, or one whose owner finds another (Kuhn's matching, at most predicates
+// x predicates x items steps).
 func (t *Test) eachIn(f *facts, items []*call.Value) bool {
 	outer := f.item
 	defer func() { f.item = outer }()

@@ -65,10 +65,9 @@ func Names() []string {
 	return names
 }
 
-// Load reads the call rules in a file, or in a directory of .rules files, which are one set. name counts from dir, ""
-// is the current directory. dialect names what they are written in; with "" the name of the file tells, see
-// [Dialect.Files]. define are the values of (env NAME) in clash. The error is [document.Errors] if it is about what
-// is written there.
+// Load reads the call rules in a file, or in a directory of .rules files, which are one set. name is relative to dir,
+// "" is the current directory. dialect is their dialect; with "" the name of the file decides, see [Dialect.Files].
+// define has the values of (env NAME) in clash. Mistakes in the files are [document.Errors].
 func Load(dir, name, dialect string, define map[string]string) (*callrules.Set, error) {
 	files, err := sources(dir, name)
 	if err != nil {

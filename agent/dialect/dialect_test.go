@@ -32,7 +32,7 @@ func texts() map[string]string {
 	}
 }
 
-// directory is a directory of files, by their paths.
+// folder is a directory of files, by their paths.
 func folder(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -23,8 +23,8 @@ type Files struct {
 	Define  map[string]string // values of (env NAME) in clash; a relative PWD counts from the directory of the names
 }
 
-// Load reads the files, whose names count from dir; "" is the current directory. If there are mistakes in some, the
-// error is [document.Errors] and has those in all of them.
+// Load reads the files, relative to dir; "" is the current directory. Mistakes in the files are [document.Errors],
+// joined for all files.
 func (f Files) Load(dir string) ([]*callrules.Set, error) {
 	if f.Dialect != "" {
 		if err := known(f.Dialect); err != nil {
@@ -85,8 +85,8 @@ func (f Files) relativePWD() bool {
 	return pwd != "" && !absolute
 }
 
-// Respelled makes rules about files in a directory also judge calls that use other names of the directory, if PWD
-// counts from it. The names are those by which dirs, directories in it, are known.
+// Respelled makes rules for files in a directory also match other names of the directory, if PWD is relative to it.
+// dirs are known names of directories in it.
 func (f Files) Respelled(sets []*callrules.Set, folder string, dirs []string) []*callrules.Set {
 	if !f.relativePWD() {
 		return sets
@@ -106,8 +106,8 @@ func (f Files) Respelled(sets []*callrules.Set, folder string, dirs []string) []
 	return again
 }
 
-// spellings returns names of a directory other than the one without links, taken from the names of directories in it:
-// if /home/me/app/src leads to its src, /home/me/app is the directory.
+// spellings returns other names of a real directory, derived from the names of directories in it: if /home/me/app/src
+// points to its src, /home/me/app is the directory.
 func spellings(folder string, dirs []string) []string {
 	var names []string
 	for _, dir := range dirs {

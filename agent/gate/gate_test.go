@@ -46,7 +46,7 @@ func bundle(t testing.TB) *rules.Bundle {
 	return b
 }
 
-// directory is a real directory that holds files.
+// folder is a real directory that holds files.
 func folder(t testing.TB, files map[string]string) string {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())

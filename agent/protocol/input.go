@@ -56,7 +56,7 @@ func (in *input) event(of *Agent, names ...string) string {
 	return event
 }
 
-// directory returns a member that is an absolute path, "" if it is missing or empty.
+// folder returns a member that is an absolute path, "" if it is missing or empty.
 func (in *input) folder(names ...string) string {
 	dir := in.text(names...)
 	if dir != "" && !absolute(dir) {

@@ -148,7 +148,7 @@ net (0,0) (allow (net))`; got != want {
 	}
 }
 
-// The ten steps: what an earlier one refuses is told without what a later one would.
+// The ten steps: an error of an earlier one hides the errors of later ones.
 func TestRow_4_07_Steps(t *testing.T) {
 	conflict := `(allow (exec "a")) (deny (exec "a"))`
 	for _, test := range []struct{ step, text, want string }{
@@ -669,7 +669,7 @@ func TestAnythingOfWhatCannotBeDetermined(t *testing.T) {
 	}
 }
 
-// BenchmarkThousandRules: a thousand rules of one domain, of which none matches, so all are asked.
+// BenchmarkThousandRules: a thousand rules of one domain without a match, so all are evaluated.
 func BenchmarkThousandRules(b *testing.B) {
 	var text strings.Builder
 	for i := range 250 {

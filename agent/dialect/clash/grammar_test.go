@@ -49,7 +49,7 @@ func TestRow_4_07_Lexis(t *testing.T) {
 	refused(t, "(policy \"main\" "+strings.Repeat("x ", 300)+")", nil, many(201)...)
 }
 
-// many is what refused wants of a file of too many mistakes: the limit, and then the first of them.
+// many is the expected errors for a file with too many mistakes: the limit, and then the first of them.
 func many(n int) []string {
 	want := []string{"0:0 over 200 mistakes"}
 	for i := range n - 1 {

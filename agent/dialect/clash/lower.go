@@ -20,7 +20,7 @@ func (c *compiler) lower(all []*rule) []callrules.Rule {
 	return lowered
 }
 
-// when is what a rule asks of a call that asks for something of its domain.
+// when is the condition of a rule, for a call in its domain.
 func (r *rule) when() callrules.Predicate {
 	all := []callrules.Predicate{}
 	add := func(p *pattern, fact callrules.Fact, name string) {
@@ -97,8 +97,8 @@ func (p *pattern) predicate(fact callrules.Fact, name string, not bool) callrule
 	return callrules.Predicate{Test: t}
 }
 
-// namesLookedThrough reports whether the pattern names a program that is looked through. What matches any program,
-// such as * and (not "git"), names none.
+// namesLookedThrough reports whether the pattern names a wrapper program. Patterns for any program, such as * and
+// (not "git"), do not.
 func (p *pattern) namesLookedThrough() bool {
 	switch p.form {
 	case literal:
@@ -133,8 +133,8 @@ func (r *rule) specificity() [2]int {
 	return score
 }
 
-// rank is how much a pattern says. A regex says more of a path than of anything else, for there a
-// subpath says less. The ranks of (or ...) and (not ...) are not in the document; they are clash's own.
+// rank is the specificity of a pattern. A regex is more specific for a path than elsewhere, because a subpath is less
+// specific. The ranks of (or ...) and (not ...) are not in the document; they are clash's own.
 func (p *pattern) rank() int {
 	switch p.form {
 	case literal:

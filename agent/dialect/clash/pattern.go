@@ -41,7 +41,7 @@ func (p *pattern) each(negated bool, visit func(p *pattern, negated bool)) {
 	}
 }
 
-// pattern reads what a rule of a domain asks.
+// pattern reads an operand of a domain.
 func (c *compiler) pattern(n *node, domain string) pattern {
 	p := pattern{at: n.at, shown: n.String(), path: domain == "fs"}
 	switch {

@@ -161,7 +161,7 @@ func (r *reader) effect(e document.Entry) callrules.Effect {
 	return callrules.Effect(word)
 }
 
-// words reads a text that says something; "" if it does not, or is not there.
+// words reads a string with visible text; "" if it is blank or missing.
 func (r *reader) words(e document.Entry) string {
 	text, ok := r.doc.StrictText(e)
 	if ok && strings.TrimSpace(text) == "" {
@@ -288,8 +288,7 @@ func (r *reader) pattern(n *yaml.Node, f *field, path []string,
 			"write a shorter one")
 		return p, none
 	}
-	// Lists have text where that can make a decision stricter only. An escalation in place of a default that denies
-	// would not be.
+	// Lists have text only if that makes a decision stricter. An escalation instead of a default deny would not.
 	joined := effect == callrules.Deny || effect == callrules.Ask && r.set.Default != callrules.Deny
 	test := callrules.Test{
 		Fact: callrules.Fact{Source: callrules.FromInput, Path: path, Joined: joined}, Absent: callrules.Fails,

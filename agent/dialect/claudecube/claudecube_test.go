@@ -38,7 +38,7 @@ func uses(tool, input string) *call.Call {
 	return &call.Call{Tool: tool, Input: v}
 }
 
-// decides checks what a set says of a call: the decision and, unless it is "", the rule; "-" is none.
+// decides checks a set's decision on a call and, unless it is "", the rule; "-" means no rule.
 func decides(t *testing.T, set *callrules.Set, tool, input, decision, rule string) {
 	t.Helper()
 	out := set.Decide(uses(tool, input), callrules.Options{})
@@ -626,7 +626,7 @@ func TestNotesOfTheWholeFile(t *testing.T) {
 	}
 }
 
-// The notes about the rules that the document ships with say what slips through them.
+// The notes about the document's own rules name the gaps in them.
 func TestRow_2_23_Notes(t *testing.T) {
 	var lines []int
 	for _, n := range shipped(t).Notes {

@@ -20,8 +20,8 @@ var (
 	update = flag.Bool("update", false, "with -micromatch: write testdata/micromatch.jsonl")
 )
 
-// "micromatch.isMatch(value, pattern.pattern)". What a rule that denies matches, and what one that allows does, which
-// is what micromatch does.
+// "micromatch.isMatch(value, pattern.pattern)". The matches of a rule that denies, and of one that allows, which are
+// micromatch's.
 func TestRow_2_08_Glob(t *testing.T) {
 	for _, c := range []struct {
 		glob               string

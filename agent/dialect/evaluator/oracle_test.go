@@ -346,7 +346,7 @@ func TestAddingADenyNeverLoosens(t *testing.T) {
 	t.Error("no deny made a difference")
 }
 
-// TestListsNeverLoosen: the texts that lists have make no decision less strict than it is without them.
+// TestListsNeverLoosen: the texts of lists make no decision less strict.
 func TestListsNeverLoosen(t *testing.T) {
 	changed := 0
 	check := func(rt *rapid.T) {
@@ -386,7 +386,7 @@ func TestListsNeverLoosen(t *testing.T) {
 	t.Error("no text of a list made a difference")
 }
 
-// FuzzRead: no text makes the reader panic; a mistake is somewhere in the file; what loads is decided.
+// FuzzRead: the reader never panics; mistakes have positions in the file; valid bundles are evaluated.
 func FuzzRead(f *testing.F) {
 	f.Add(whole, asked)
 	f.Add(bundle(policy(first, "allow", rule("d", "deny", badRule), rule("a", "allow", `input.list.0 not_in ["a"]`))),

@@ -252,7 +252,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// A pattern of the usual kind stays small, so that a gate that asks thousands of them is quick.
+// A common pattern stays small, so that a gate with thousands of them is fast.
 func TestSize(t *testing.T) {
 	for _, c := range []struct {
 		pattern string

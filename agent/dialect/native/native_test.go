@@ -578,7 +578,7 @@ func TestAddingARuleNeverLoosens(t *testing.T) {
 	t.Error("no rule made a difference")
 }
 
-// FuzzRead: no text makes the reader panic; a mistake is somewhere in the file; what loads is decided.
+// FuzzRead: the reader never panics; mistakes have positions in the file; valid rules are evaluated.
 func FuzzRead(f *testing.F) {
 	f.Add(whole, push)
 	f.Add("rules:\n  - {id: a, title: t, effect: ask, when: {fact: fs.path, glob: '/a/{b,c}/**'}}\n", write)

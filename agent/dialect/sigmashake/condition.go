@@ -152,8 +152,8 @@ func (p *parser) test(not bool) (callrules.Predicate, bool) {
 	return callrules.Predicate{Test: t}, true
 }
 
-// fact is what a field means; nil if it is none. A number or a list of the input is text as
-// JSON.stringify writes it. The key of input. is one name, whatever dots are in it.
+// fact is the fact of a field, or nil. A number or a list of the input is text as JSON.stringify writes it. The key
+// of input. is one name, even with dots.
 func fact(field string) *callrules.Fact {
 	switch field {
 	case "command":
@@ -171,7 +171,7 @@ func fact(field string) *callrules.Fact {
 	return nil
 }
 
-// operate gives a test its operator, and reports whether there is one of that name.
+// operate sets the operator of a test, and reports whether it exists.
 func (p *parser) operate(t *callrules.Test, op, text string) bool {
 	t.Text = text
 	switch op {

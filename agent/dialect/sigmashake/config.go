@@ -24,9 +24,9 @@ const Dialect = "sigmashake"
 // ConfigFile is where the settings are, from the root of the project.
 const ConfigFile = ".sigmashake/config.toml"
 
-// A Config is what the table [hook] of .sigmashake/config.toml says.
+// A Config is the table [hook] of .sigmashake/config.toml.
 type Config struct {
-	AskMode        ask.Mode // ask.TTY, if the file does not say
+	AskMode        ask.Mode // ask.TTY by default
 	CircuitBreaker bool     // whether the call after five denied ones in a row is allowed; by default it is not
 }
 
@@ -124,8 +124,8 @@ func ReadConfig(src *document.Source) (Config, error) {
 	return c, nil
 }
 
-// keyLines are the lines of the keys of [hook] in a text that is TOML, and at "" its own: the decoder
-// says where the keys are for which a struct has no field. It does not for those between braces.
+// keyLines are the lines of [hook]'s keys in valid TOML, and at "" its own: the decoder reports positions only of
+// keys that are unknown, and not of keys in braces.
 func keyLines(text []byte) map[string]int {
 	lines := map[string]int{}
 	for _, to := range []any{&struct{}{}, &struct {

@@ -30,7 +30,7 @@ func mistakes(t *testing.T, text string) []string {
 	return all
 }
 
-// TestErrors: what a file may not say, and where the error says that it does.
+// TestErrors: the errors of a file, with their positions.
 func TestErrors(t *testing.T) {
 	const end = ` IF tool EQUALS "x" MESSAGE "m" }`
 	for _, test := range []struct {
@@ -145,7 +145,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestAllErrors: one mistake does not hide the next, nor one file another, and none makes a second of itself.
+// TestAllErrors: mistakes hide no others, in this file or another, and none is reported twice.
 func TestAllErrors(t *testing.T) {
 	text := `rule a {
   enabled maybe

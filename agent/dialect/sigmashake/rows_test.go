@@ -298,7 +298,7 @@ func TestRow_0_18_Fields(t *testing.T) {
 	})
 }
 
-// A field that is not there: what asks for something fails, and what asks for its absence holds.
+// A missing field: tests of its value fail, and tests of its absence hold.
 func TestRow_0_22_MissingField(t *testing.T) {
 	for _, op := range []string{"CONTAINS", "EQUALS", "STARTS_WITH", "ENDS_WITH", "GLOB", "REGEX", "WORD",
 		"LINE_CONTAINS", "LINE_REGEX"} {

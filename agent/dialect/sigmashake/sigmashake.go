@@ -60,7 +60,7 @@ func Read(name string, files []*document.Source) (*callrules.Set, error) {
 	return set, nil
 }
 
-// A rule is a rule of the set and what of its file the notes about it ask for.
+// A rule is a rule of the set, with the parts of its file that notes need.
 type rule struct {
 	callRule  callrules.Rule
 	target    string
@@ -71,11 +71,11 @@ type rule struct {
 // restrictive reports whether a rule that fires stops the call, or has a person asked.
 func restrictive(e callrules.Effect) bool { return e.Rank() > 0 }
 
-// A pattern is the operand of an operator that is lowered to a regular expression, and compiled is what
-// became of it. The packs say the same few patterns again and again, so each is compiled once.
+// A pattern is the operand of an operator that is lowered to a regex, and compiled is the result. The packs repeat
+// the same few patterns, so each is compiled once.
 type pattern struct{ op, text string }
 
 type compiled struct {
 	regexp callrules.Regexp
-	broken string // why there is none
+	broken string // why it could not be compiled
 }
