@@ -45,13 +45,13 @@ func CheckMode(mode Mode) error {
 	return fmt.Errorf("--ask-mode is %q; choose one of %s, %s", mode, TTY, Agent)
 }
 
-// Patience is how long a person has to answer. After it, the answer is no.
+// Patience is how long the user has to answer. After it, the answer is no.
 const Patience = 60 * time.Second
 
 // A Question is a question for the user.
 type Question struct {
 	Call   *call.Call
-	Reason string              // why the call needs a person; may have several lines
+	Reason string              // why the call needs a confirmation; may have several lines
 	Safe   func(string) string // makes a string safe to print within a line
 }
 
@@ -109,7 +109,7 @@ func (q *Question) ask(ctx context.Context, in io.Reader, out io.Writer, late <-
 	}
 }
 
-// maxShown is how much of an input a person is shown, in bytes.
+// maxShown is the limit of an input for display, in bytes.
 const maxShown = 4000
 
 // input returns a call's input for display. A command comes first: otherwise the agent could hide it behind other

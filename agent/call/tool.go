@@ -1,6 +1,6 @@
 package call
 
-// Capability is what a tool can do, by the taxonomy of sigmashake's document.
+// Capability is a capability of a tool, by the taxonomy of sigmashake's document.
 type Capability string
 
 // The capabilities. An unknown tool has none.
@@ -13,7 +13,7 @@ const (
 	Network Capability = "network"
 )
 
-// A Tool is what is known of a tool by its name, for any agent.
+// A Tool describes a tool by its name, for any agent.
 type Tool struct {
 	Same       string // the name that Claude Code has for a tool of this meaning; "" if it has none
 	Capability Capability

@@ -27,7 +27,7 @@ const (
 	FromItem                     // the item of a list that a test with Op Each is about
 )
 
-// A Fact is what a test is about. Facts of an input that are null are missing.
+// A Fact is the subject of a test. Null facts of an input are missing.
 type Fact struct {
 	Source Source
 	Path   []string // of FromInput and FromRequest: names of members, one after the other
@@ -60,8 +60,7 @@ type facts struct {
 	item      *call.Value
 	written   map[*call.Value]string // JSON texts, each written once for all rules
 
-	// may makes a test of a fact that is missing hold, whatever the test says: what might match is
-	// asked for then.
+	// may makes a test of a missing fact hold: a possible match counts.
 	may bool
 
 	// strict makes a test of a file or a host hold that the call names, and that cannot be determined.
@@ -143,7 +142,7 @@ func (f *facts) operations() *call.Operations {
 	return &f.ops
 }
 
-// request is what dot-paths walk.
+// request is the root of dot-paths.
 func (f *facts) request() *call.Value {
 	if f.requested == nil {
 		f.requested = requestOf(f.call)
@@ -199,7 +198,7 @@ func (f *facts) json(v *call.Value) string {
 	return text
 }
 
-// requestOf returns what dot-paths walk.
+// requestOf returns the root of dot-paths.
 func requestOf(c *call.Call) *call.Value {
 	if c.Request != nil {
 		return c.Request

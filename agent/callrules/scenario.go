@@ -9,7 +9,7 @@ import (
 	"github.com/policyscan/policyscan/agent/call"
 )
 
-// A Scenario is a call, and what is expected of it.
+// A Scenario is a call, with the expected result.
 type Scenario struct {
 	Description string
 	Call        *call.Call

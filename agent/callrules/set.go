@@ -17,7 +17,7 @@ package callrules
 
 import "time"
 
-// An Effect is what a rule wants done with a call.
+// An Effect is the decision of a rule on a call.
 type Effect string
 
 // The effects, from the strictest to the least: the first two deny, the last three let the call go
@@ -25,9 +25,9 @@ type Effect string
 const (
 	Deny   Effect = "deny"
 	Force  Effect = "force" // deny, and name an alternative
-	Ask    Effect = "ask"   // a person decides
+	Ask    Effect = "ask"   // the user decides
 	Allow  Effect = "allow"
-	Log    Effect = "log"    // the call goes on, and a person is notified
+	Log    Effect = "log"    // the call goes on, and the user is notified
 	Shadow Effect = "shadow" // the call goes on; the rule is being tried out, and would deny
 )
 
@@ -112,7 +112,7 @@ type Set struct {
 	others []string // those spellings
 
 	Words map[Effect]string // what the dialect calls the effects, where it is not as they are named here
-	Notes []Note            // what loads but is often a mistake
+	Notes []Note            // likely mistakes
 }
 
 // A Note reports something in a set's files that is valid but often a mistake.

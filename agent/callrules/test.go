@@ -26,7 +26,7 @@ const (
 	Each               // the fact is a list that has an item for each of Test.Each, no item for two of them
 )
 
-// A Truth is what a test is held for where it cannot be made.
+// A Truth is the value of a test that cannot be made.
 type Truth uint8
 
 // What a test can be held for.

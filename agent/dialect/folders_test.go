@@ -21,7 +21,7 @@ const (
 	clashText     = `(policy "main" (deny (exec)))`
 )
 
-// directory writes files, their names and texts one after the other.
+// emptyFiles writes files, their names and texts one after the other.
 func emptyFiles(t *testing.T, files ...string) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -19,7 +19,7 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// A bundleDir is a bundle of the gate, and the directory that it was loaded from, without links.
+// A bundleDir is a bundle of the gate, and its directory, without symlinks.
 type bundleDir struct {
 	bundle *rules.Bundle
 	dir    string
@@ -28,7 +28,7 @@ type bundleDir struct {
 // counts are how often rules are broken in a file.
 type counts struct {
 	absent    allowance.Reason
-	undecided bool // rules with keys could not judge it
+	undecided bool // rules with key patterns could not check it
 	textAlone bool // the file cannot be parsed, and its rules then check its text alone
 	found     []verdict.Violation
 }

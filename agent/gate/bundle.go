@@ -65,7 +65,7 @@ func (g *Gate) isRuleFile(place string) bool {
 		slices.Contains(g.RuleFolders, filepath.Clean(dir)) && rules.MayBeRead("rules/"+name)
 }
 
-// judgeFile checks a file as the call would leave it at a place, which is in a tree.
+// judgeFile checks a file of a tree as the call would leave it.
 func (g *Gate) judgeFile(ctx context.Context, checker *check.ContentChecker, f *file, place string,
 	in treePath, r *Result) error {
 	path := in.path

@@ -140,7 +140,7 @@ func checkDistinct(files []file) error {
 	return nil
 }
 
-// locate returns where a path leads.
+// locate returns the real path of a path.
 func locate(name, dir string) (real, beside string, err error) {
 	shown := verdict.Visible(name)
 	whole := absolute(name, dir)

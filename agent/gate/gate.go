@@ -50,7 +50,7 @@ type Gate struct {
 	// then have absolute paths. It is nil in the project.
 	elsewhere []string
 
-	bundles []bundleDir // that Bundle was made of, for what they allow at HEAD
+	bundles []bundleDir // the parts of Bundle, for their allowances at HEAD
 
 	// Now tells the time, for the day on which allowances end; nil: the system does.
 	Now func() time.Time
@@ -74,7 +74,7 @@ type Gate struct {
 	// GuardsCI says that each file of a CI system is guarded, in the tree or elsewhere, that runs policyscan now.
 	GuardsCI bool
 
-	// Around is what is guarded around the tree; nil: nothing is. It is looked up only for a call that edits a file.
+	// Around is the guarded environment, or nil. It is looked up only for a call that edits a file.
 	Around *Around
 }
 
@@ -85,7 +85,7 @@ type Result struct {
 	Outcomes []callrules.Outcome
 
 	New []verdict.Violation // new or increased violations, in the order of a verdict
-	Old []verdict.Violation // what was in the files before and is no worse
+	Old []verdict.Violation // existing violations that are no worse
 	// Signed is all of the rules of which the call would bring more, in files where an allowance lets that be.
 	Signed []verdict.AllowedViolation
 
@@ -232,7 +232,7 @@ func bundleSet() *callrules.Set {
 		Strategy: callrules.AllViolations, Default: callrules.Allow}
 }
 
-// bundleOutcome is what the violations are as the outcome of a set.
+// bundleOutcome converts the violations to the outcome of a set.
 func (r *Result) bundleOutcome(g *Gate, o callrules.Options) callrules.Outcome {
 	out := callrules.Outcome{Effect: callrules.Allow, Decision: string(callrules.Allow),
 		Reason: r.Outside(), Set: bundleSet()}

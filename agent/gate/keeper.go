@@ -21,9 +21,9 @@ type Keeper struct {
 	Now  func() time.Time
 
 	gate    *Gate     // nil before the first call
-	loaded  snapshot  // what it was read from
-	refused snapshot  // what was read last and is not valid
-	pending snapshot  // what the files were when they were looked at last
+	loaded  snapshot  // its files when it was loaded
+	refused snapshot  // the last invalid files
+	pending snapshot  // the files at the last look
 	since   time.Time // when they were first seen like this
 }
 

@@ -19,7 +19,7 @@ type Guards struct {
 	RootNames []string // guarded in each repository's root, in addition to the bundles' files and rootNames
 	Folders   []string // of the project and of the call, in Root or elsewhere: absolute, without links
 	State     string   // the directory with the state of sessions; "" if unknown
-	Around    Around   // what the hook runs in; Directories are added to its own
+	Around    Around   // the hook's environment; Folders are added to its own
 }
 
 // WithGuards returns a copy of the gate that guards the rules and the hooks of agents too.

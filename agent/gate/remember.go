@@ -10,7 +10,7 @@ import (
 	"github.com/policyscan/policyscan/agent/session"
 )
 
-// The ids of what sigmashake's safety features decide, and no rule of a file.
+// The ids of sigmashake's safety features, which are not rules of a file.
 const (
 	LoopGuard      = "sigmashake:loop-guard"
 	CircuitBreaker = "sigmashake:circuit-breaker"

@@ -13,7 +13,7 @@ import (
 // A ruling is the answer to a call, and how it came about if known.
 type ruling struct {
 	decision protocol.Decision
-	of       *gate.Result // nil if the call could not be judged
+	of       *gate.Result // nil if the call could not be checked
 	err      error        // why it could not
 	approved *bool        // the user's answer at the terminal; nil without one
 }

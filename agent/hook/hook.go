@@ -45,7 +45,7 @@ type Hook struct {
 	Pins   run.Pins      // the pins of these bundles; bundles of other repositories are not pinned
 	Root   string        // from which globs count; "": the root of the repository around the agent's project
 
-	SendAllow      bool     // answer allow if a rule allows the call or a person approved it
+	SendAllow      bool     // answer allow if a rule allows the call or the user approved it
 	AllowRuleEdits bool     // guard nothing
 	AskMode        ask.Mode // how the user is asked; "": by sigmashake's settings, or by the agent
 
@@ -55,12 +55,12 @@ type Hook struct {
 	LogInput bool          // also write the texts of the calls
 
 	Version string              // of the program
-	Around  gate.Around         // what the hook runs in
+	Around  gate.Around         // the hook's environment
 	Safe    func(string) string // makes a string safe to print within a line
 	Warn    func(error)         // receives problems that do not prevent an answer
 }
 
-// Denial returns the answer that denies a call, whatever it is, because it could not be judged.
+// Denial returns the answer that denies any call, because it could not be checked.
 func Denial(a *protocol.Agent, err error) []byte { return a.Answer(nil, denialOf(err)) }
 
 func denialOf(err error) protocol.Decision {

@@ -86,18 +86,18 @@ func (p Permission) String() string {
 const (
 	None  Permission = iota // no opinion: what the agent would do without the hook
 	Allow                   // the call goes on, and the agent need not ask the user
-	Ask                     // a person decides
+	Ask                     // the user decides
 	Deny
 )
 
-// A Decision is what the hook answers.
+// A Decision is the hook's answer.
 type Decision struct {
 	Permission Permission
 
 	// Reason is for the agent and the user. Ask and Deny need one: agents reject a deny without a reason and let the
 	// call go on, so an empty one is replaced.
 	Reason string
-	// Note is for the person, and may come with any permission. Agents without a field for it do not show it.
+	// Note is for the user, and may come with any permission. Agents without a field for it do not show it.
 	Note string
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/policyscan/policyscan/agent/call"
 )
 
-// An input is what an agent wrote, and the first thing that was wrong with it.
+// An input is an agent's payload, with its first error.
 type input struct {
 	of  *call.Value
 	err error

@@ -45,7 +45,7 @@ type Entry struct {
 	Answer   string    `json:"answer"`   // the answer to the agent: "none" for no opinion, "allow", "ask" or "deny"
 	Approved *bool     `json:"approved"` // the user's answer at the terminal; nil without one
 
-	// Form is what was decided, with the reason that is written; of a call that could not be checked it is a deny.
+	// Form is the decision, with its logged reason; a deny for a call that could not be checked.
 	callrules.Form
 	Violations []Violation `json:"violations"`
 	Allowed    []Allowed   `json:"allowed_violations"`
@@ -113,7 +113,7 @@ func cut(s string) string {
 	return s[:at]
 }
 
-// A textForm is a text of an input.
+// A textForm is a string of an input.
 type textForm struct {
 	Text  *string `json:"text,omitempty"` // its beginning; nil without texts
 	Bytes int     `json:"bytes"`

@@ -80,7 +80,7 @@ func inPowerShell(program string) string {
 	return "& " + program
 }
 
-// Targets returns the agents whose settings are known, in the order of the documentation.
+// Targets returns the settings of the known agents, in the order of the documentation.
 func Targets() []*Target {
 	return []*Target{
 		{

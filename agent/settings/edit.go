@@ -94,7 +94,7 @@ func place(text []byte, root, into *node) (at int, lead string, how style) {
 	return last.value.end, "," + how.newline + how.prefix, how
 }
 
-// styleOf is how a text is indented.
+// styleOf is the indentation style of a text.
 func styleOf(text []byte, root *node) style {
 	how := style{unit: "  ", newline: "\n"}
 	if bytes.Contains(text, []byte("\r\n")) {

@@ -48,7 +48,7 @@ func (r *reader) shells(src string, n syntax.Node) {
 			r.out = append(r.out, Command{Unseen: why})
 		}
 	case *syntax.ParamExp:
-		// ${x@P} runs what is in x
+		// ${x@P} runs the content of x
 		if n.Exp != nil && n.Exp.Op == syntax.OtherParamOps && n.Exp.Word != nil && n.Exp.Word.Lit() == "P" {
 			r.out = append(r.out, Command{Unseen: Eval})
 		}

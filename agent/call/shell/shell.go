@@ -34,7 +34,7 @@ const (
 	Length   = "length"   // so is a line that is too long
 	Depth    = "depth"    // or that has too many commands within commands
 	Variable = "variable" // the program, or a script that a shell is given, is a variable, a substitution or a glob
-	Eval     = "eval"     // eval runs a text that is made when it runs
+	Eval     = "eval"     // eval runs a text that is made at run time
 	Program  = "program"  // a word of an unknown program names a known one, which it may run
 	Input    = "stdin"    // a shell reads its commands from standard input
 	Script   = "script"   // a shell reads its commands from a file

@@ -203,7 +203,7 @@ func Inner(line []Token) (inner []Token, ok bool) {
 	}
 }
 
-// filled lists what xargs runs, with arguments that are not in the line.
+// filled lists the commands of xargs, with arguments that are not in the line.
 func (r *reader) filled(rest []word, fill string) string {
 	words := slices.Clone(rest)
 	replaced := false
@@ -219,7 +219,7 @@ func (r *reader) filled(rest []word, fill string) string {
 	return Argument
 }
 
-// join reads words as a script, joined by spaces. why is what is not seen, if they are not whole.
+// join reads words as a script, joined by spaces. why names what is hidden if a word is incomplete.
 func (r *reader) join(rest []word, why string) string {
 	var b strings.Builder
 	whole := true
@@ -256,7 +256,7 @@ func (r *reader) option(rest []word, short string, long ...string) string {
 	return why
 }
 
-// find lists what find runs for each file: -exec PROGRAM … ; or +. fd has -x and -X.
+// find lists the commands that find runs for each file: -exec PROGRAM … ; or +. fd has -x and -X.
 func (r *reader) find(name string, rest []word) {
 	runs := []string{"-exec", "-execdir", "-ok", "-okdir"}
 	if strings.HasPrefix(name, "fd") {

@@ -13,7 +13,7 @@ func builtin(name string) bool {
 	return strings.HasPrefix(name, "__") && strings.HasSuffix(name, "__")
 }
 
-// suspect notes what loads but is often a mistake. all is sorted.
+// suspect notes likely mistakes. all is sorted.
 func (c *compiler) suspect(all []*rule) {
 	for _, name := range c.names {
 		switch p := c.policies[name]; {

@@ -41,8 +41,8 @@ const maxUnits = 20_000
 // An Error says why a pattern was refused.
 type Error struct {
 	At      int    // where in the pattern, in bytes from 0
-	Found   string // what was found
-	Fix     string // what to do about it
+	Found   string // the problem
+	Fix     string // the fix
 	Invalid bool   // JavaScript refuses the pattern as well; false where that depends on the engine
 }
 

@@ -13,7 +13,7 @@ type kind uint8
 const (
 	end   kind = iota // of the file
 	word              // letters, digits, _, - and .
-	quote             // a text in double quotes
+	quote             // a string in double quotes
 	mark              // { } ( or )
 	stray             // a character that is not part of the language
 )

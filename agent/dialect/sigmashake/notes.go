@@ -15,7 +15,7 @@ const (
 	maxHidden = 20
 )
 
-// notes are what is often a mistake in the rules of a set: first of each rule by itself, then of two.
+// notes are the likely mistakes in the rules of a set: first of each rule by itself, then of two.
 func notes(all []rule) []callrules.Note {
 	var list []callrules.Note
 	enabled := make([]*rule, 0, len(all))

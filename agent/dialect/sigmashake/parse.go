@@ -176,7 +176,7 @@ func (p *parser) body(id token) {
 	p.finish(message == "")
 }
 
-// finish lowers what can be lowered only when the whole rule is known.
+// finish lowers the parts that need the whole rule.
 func (p *parser) finish(silent bool) {
 	r := p.rule
 	for _, t := range p.broken {

@@ -68,7 +68,7 @@ type rule struct {
 	notes     []callrules.Note    // about its own text
 }
 
-// restrictive reports whether a rule that fires stops the call, or has a person asked.
+// restrictive reports whether a rule that fires stops the call, or asks the user.
 func restrictive(e callrules.Effect) bool { return e.Rank() > 0 }
 
 // A pattern is the operand of an operator that is lowered to a regex, and compiled is the result. The packs repeat
