@@ -12,7 +12,7 @@ type Around struct {
 	Program string   // the file of the program that runs; "" if it is not known
 	Path    string   // the variable PATH
 	Exts    []string // endings of program names, with dots (PATHEXT); only on Windows
-	Folders []string // absolute: the hook's, the call's and the project's, from which a relative directory of PATH counts
+	Folders []string // absolute: the hook's, the call's and the project's; bases of relative directories in PATH
 	Home    string   // the user's; "" if unknown
 	Getenv  func(string) string
 }
