@@ -1,13 +1,12 @@
-// Package ask asks the person at the terminal whether a call of an agent may run.
+// Package ask asks the user at the terminal whether a call of an agent may run.
 //
-// [Question.Person] first shows what the agent wants to run, and then asks, on the terminal that the program was
-// started from, wherever standard input and output lead. Only y or yes is a yes. Everything else is a no, and so is an
-// answer that takes longer than [Patience].
+// [Question.Person] first shows the call, and then asks, on the terminal that the program was started from, even if
+// standard input and output are redirected. Only y or yes is a yes. Everything else is a no, and so is an answer
+// after [Patience].
 //
 // # Limits
 //
-// A program that runs as the same user can type the answer. Except on Linux, what was typed before the question is
-// taken as the answer.
+// A program that runs as the same user can type the answer. Except on Linux, earlier input counts as the answer.
 package ask
 
 import (
@@ -24,7 +23,7 @@ import (
 	"github.com/policyscan/policyscan/internal/disk"
 )
 
-// A Mode is how a person is asked when a call rule says ask. "" leaves the choice to others.
+// A Mode is how the user is asked when a call rule says ask; "" is the default.
 type Mode string
 
 // The modes.
@@ -46,17 +45,17 @@ func CheckMode(mode Mode) error {
 	return fmt.Errorf("--ask-mode is %q; choose one of %s, %s", mode, TTY, Agent)
 }
 
-// Patience is how long a person has to answer. After it, the answer is no.
+// Patience is how long the user has to answer. After it, the answer is no.
 const Patience = 60 * time.Second
 
-// A Question is what a person is asked.
+// A Question is a question for the user.
 type Question struct {
 	Call   *call.Call
-	Reason string              // why the call needs a person; may have several lines
-	Safe   func(string) string // makes a text safe to print within a line
+	Reason string              // why the call needs a confirmation; may have several lines
+	Safe   func(string) string // makes a string safe to print within a line
 }
 
-// Person asks at the terminal whether a call may proceed. It returns an error if there is nobody to ask.
+// Person asks at the terminal whether a call may proceed. It returns an error without a user to ask.
 func (q *Question) Person(ctx context.Context) (bool, error) {
 	in, out, err := openTerminal()
 	if err != nil {
@@ -110,11 +109,11 @@ func (q *Question) ask(ctx context.Context, in io.Reader, out io.Writer, late <-
 	}
 }
 
-// maxShown is how much of an input a person is shown, in bytes.
+// maxShown is the limit of an input for display, in bytes.
 const maxShown = 4000
 
-// input returns what a person sees of a call's input. A command comes first: otherwise the agent could hide it
-// behind other members. Each part is one line, so that the agent cannot draw its own question.
+// input returns a call's input for display. A command comes first: otherwise the agent could hide it behind other
+// members. Each part is one line, so that the agent cannot draw its own question.
 func (q *Question) input() string {
 	show := func(text string) string {
 		text = q.Safe(text)

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// forgetTyped throws away what was typed and not yet read. If it cannot, what was typed early counts.
+// forgetTyped discards unread input. If it cannot, earlier input counts.
 func forgetTyped(terminal *os.File) {
 	_ = unix.IoctlSetInt(int(terminal.Fd()), unix.TCFLSH, unix.TCIFLUSH)
 }

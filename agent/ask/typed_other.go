@@ -4,5 +4,5 @@ package ask
 
 import "os"
 
-// forgetTyped does nothing here: what was typed before the question is read as the answer.
+// forgetTyped does nothing on this system: earlier input counts as the answer.
 func forgetTyped(*os.File) {}

@@ -10,18 +10,18 @@ import (
 	"github.com/policyscan/policyscan/agent/call/shell"
 )
 
-// A Command is one of those that a call runs, as the native rules see them.
+// A Command is one command of a call, for the native rules.
 type Command struct {
 	Parsed    shell.Command
-	Called    []string // Word, and what else the program can be called; nil if there is no word
+	Called    []string // Word, and other names of the program; nil without a word
 	Arguments []*Value // Args
 }
 
 // Unseen lists all that Command.Unseen can be, but for "".
 func Unseen() []string { return shell.Reasons() }
 
-// Commands lists what a call runs. A command line that runs nothing has one command, whose program is "". So has a
-// call whose command line is not a string: its program is missing.
+// Commands lists the commands of a call. A command line that runs nothing has one command, whose program is "". So
+// has a call whose command line is not a string: its program is missing.
 func (c *Call) Commands() []Command {
 	if Known(c.Tool).Same != "Bash" {
 		return nil
@@ -51,7 +51,7 @@ func (c *Call) commandLine() (line string, list []string, ok bool) {
 	return "", list, ok && len(list) > 0
 }
 
-// texts are the items of a list of nothing but texts.
+// texts are the items of a list of strings.
 func (v *Value) texts() ([]string, bool) {
 	var list []string
 	for _, item := range v.Items() {
@@ -68,7 +68,7 @@ func commandsOf(line string) []Command {
 	at := slices.IndexFunc(all, func(c shell.Command) bool {
 		return slices.Contains([]string{shell.Syntax, shell.Length, shell.Depth}, c.Unseen)
 	})
-	if at >= 0 { // what is read by words alone is read as clash does, too
+	if at >= 0 { // text that is split into words alone is read as clash does, too
 		if runs, _ := program(shell.Tokens(line[:min(len(line), shell.MaxRough)])); runs.Name != nil {
 			c := shell.Command{Word: runs.Name.Str(), Unseen: all[at].Unseen}
 			for _, a := range runs.Args {
@@ -105,7 +105,7 @@ func facing(all []shell.Command) []Command {
 	return out
 }
 
-// String is a command for a person, at most a line.
+// String returns the command for display, at most a line.
 func (c *Command) String() string {
 	text := strings.TrimSpace(c.Parsed.Word + " " + strings.Join(c.Parsed.Args[:min(len(c.Parsed.Args), 20)], " "))
 	if utf8.RuneCountInString(text) > 80 {

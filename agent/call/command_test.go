@@ -51,7 +51,7 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// TestCommandString: a command is at most a line, for a person.
+// TestCommandString: a displayed command is at most a line.
 func TestCommandString(t *testing.T) {
 	for line, want := range map[string]string{
 		"git push":                       `"git push"`,
@@ -68,7 +68,7 @@ func TestCommandString(t *testing.T) {
 	}
 }
 
-// TestRuns: the program that words run is the one behind those that only run another.
+// TestRuns: the program of a command is the last one after wrappers such as env.
 func TestRuns(t *testing.T) {
 	for words, want := range map[string]string{
 		"git push": "git", "env A=1 git push": "git", "time -p nice -n 5 git": "git", "": "", "env": "env",
@@ -89,7 +89,7 @@ func TestRuns(t *testing.T) {
 	}
 }
 
-// TestTextOfValues: what JavaScript's String makes of a value.
+// TestTextOfValues: a value as a string, as in JavaScript.
 func TestTextOfValues(t *testing.T) {
 	for in, want := range map[string]string{
 		`"a"`: "a", `5`: "5", `1.50`: "1.5", `true`: "true", `null`: "null", `{}`: "[object Object]", `[]`: "",

@@ -10,10 +10,10 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// hostOf returns the host that a URL names, in the form of [Host]; nil if it cannot be determined. That is so where
-// the WHATWG's URL parser refuses the URL, and where programs read it differently: a backslash before the path,
-// "https:host" and "https:///host", a name before several @, a scheme that browsers have no hosts for. A text without
-// a scheme is treated as one of https, as people write it.
+// hostOf returns the host of a URL, normalized by [Host]; nil if it cannot be determined, because the WHATWG's URL
+// parser refuses the URL or programs read it differently: a backslash before the path, "https:host" and
+// "https:///host", a name before several @, a scheme without hosts in browsers. Without a scheme, it is read as
+// https, the usual shorthand.
 func hostOf(text string) *Value {
 	text = strings.TrimFunc(text, func(r rune) bool { return r <= ' ' })
 	text = strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(text) // which that parser drops
@@ -59,10 +59,10 @@ func cutScheme(text string) (rest string, ok bool) {
 	return text, text != "" && text[0] != '/' && !port
 }
 
-// Host returns the form in which hosts are compared, as the WHATWG's URL parser has it: in lower case, a name in other
-// letters as its xn-- form, an address as it is usually written ("2130706433" and "0x7f.1" are "127.0.0.1"). Other
-// than there an IPv6 address has no brackets and a name no dot at its end. It is false for what no URL can have as
-// its host. Brackets around an IPv6 address may be there or not.
+// Host normalizes a host like the WHATWG's URL parser: lower case, an international name in its xn-- form, an address
+// in its usual notation ("2130706433" and "0x7f.1" are "127.0.0.1"). In contrast to that parser, an IPv6 address has
+// no brackets and a name no dot at its end. Brackets around an IPv6 address are optional. It is false for an invalid
+// host.
 func Host(text string) (name string, ok bool) {
 	if addr, err := netip.ParseAddr(text); err == nil && addr.Is6() {
 		return parseHost("[" + text + "]")
@@ -71,7 +71,7 @@ func Host(text string) (name string, ok bool) {
 }
 
 // asciiOf is the WHATWG's "domain to ASCII": UTS #46, without its rules for hyphens, for ASCII and for lengths. Its
-// rule for right-to-left letters is about all labels of such a name, and there it refuses more than node does.
+// rule for right-to-left letters applies to all labels of such a name, and refuses more of them than node does.
 func asciiOf(domain string) (string, error) {
 	return idna.New(idna.MapForLookup(), idna.BidiRule(), idna.Transitional(false), idna.CheckJoiners(true),
 		idna.CheckHyphens(false), idna.StrictDomainName(false), idna.VerifyDNSLength(false)).ToASCII(domain)
@@ -102,7 +102,7 @@ func parseHost(text string) (string, bool) {
 	}
 	domain = strings.TrimSuffix(domain, ".")
 	for label := range strings.SplitSeq(domain, ".") {
-		if label == "" { // as in "a..b": a browser asks for it, and no server can have such a name
+		if label == "" { // as in "a..b": a browser requests it, and no server can have such a name
 			return "", false
 		}
 	}
@@ -139,8 +139,8 @@ func endsInNumber(label string) bool {
 	return ok || strings.Trim(label, "0123456789") == ""
 }
 
-// number4 reads a part of an IPv4 address: decimal, octal after a 0, or hexadecimal after 0x. What is too large
-// for an address is some number that is too large.
+// number4 reads a part of an IPv4 address: decimal, octal after a 0, or hexadecimal after 0x. A number too large for
+// an address stays too large.
 func number4(text string) (uint64, bool) {
 	base := 10
 	switch {
@@ -164,7 +164,7 @@ func number4(text string) (uint64, bool) {
 	return n, true
 }
 
-// address4 is the WHATWG's IPv4 parser: up to four numbers, of which the last fills what the others leave.
+// address4 is the WHATWG's IPv4 parser: up to four numbers, of which the last fills the remaining bytes.
 func address4(text string) (string, bool) {
 	parts := strings.Split(text, ".")
 	if len(parts) > 4 {

@@ -114,7 +114,7 @@ func TestFault_156_HostsOfNode(t *testing.T) {
 	compareHosts(t, answers)
 }
 
-// compareHosts: what node refuses has no host, and what it does not refuse has node's, but for what is documented.
+// compareHosts: a host that node refuses is invalid, and any other is node's, apart from documented differences.
 func compareHosts(t *testing.T, answers []asked) {
 	t.Helper()
 	same, refused, unsure, bad := 0, 0, 0, 0
@@ -147,8 +147,8 @@ func compareHosts(t *testing.T, answers []asked) {
 	}
 }
 
-// readDifferently is what hostOf documents: of these URLs programs have several hosts, or there is no such host, or
-// it has letters that are read from right to left.
+// readDifferently reports the documented exceptions of hostOf: URLs with several hosts or an impossible one, or with
+// right-to-left letters.
 func readDifferently(url, host string) bool {
 	_, rest, _ := strings.Cut(strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(url), ":")
 	authority := strings.TrimPrefix(rest, "//")

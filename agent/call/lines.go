@@ -12,7 +12,7 @@ import (
 // MaxLine is how many bytes of JSON a call may have: it has the content of a file in it.
 const MaxLine = 64 << 20
 
-// A Line is one of an input, or says why there are no more.
+// A Line is one line of an input, or its error.
 type Line struct {
 	Number int    // counted from 1
 	Text   []byte // without spaces at its ends; valid until the next line is read

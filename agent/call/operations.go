@@ -8,28 +8,26 @@ import (
 	"github.com/policyscan/policyscan/agent/call/shell"
 )
 
-// Operations are what a call does, as the capability map of clash's document says it. A value
-// that is nil is missing.
+// Operations are a call's operations in the capability map of clash's document. A nil value is missing.
 type Operations struct {
 	Exec   bool   // a command is run; which one is unknown if Runs has no name
 	Net    bool   // the network is used; which host is unknown if Host is missing
 	Op     *Value // "read" or "write"
-	Path   *Value // the file or folder, in the form of [Resolve]
+	Path   *Value // the file or directory, in the form of [Resolve]
 	Host   *Value // in the form of [Host], or "*" for any
 	Edited *Value // "edit" for Claude Code's Edit and MultiEdit and what other agents call so
 
-	UnsurePath string // why Path is missing though the call names one, and what to write; "" if that is not so
+	UnsurePath string // why Path is missing although the call has one, and the remedy, or ""
 	UnsureHost string // the same of Host
 
 	Runs    Program   // the first program of the command line
 	Through []Program // what was looked through to the program that runs
 }
 
-// Operations says what a call does, by the capability map of clash's document; nothing, of a tool
-// that it does not list. A tool of another agent is what [Known] says that it is the same as.
+// Operations returns what a call does, by the capability map of clash's document; nothing for an unlisted tool. A
+// tool of another agent counts as its equivalent in [Known].
 //
-// What a call asks for and what is known about it are two things: a Read without a file_path asks for
-// a file all the same. Path is then missing, and Op says that it should be there.
+// A Read without a file_path still reads a file: its Path is missing, and Op says that it is required.
 func (c *Call) Operations() Operations {
 	var o Operations
 	same := Known(c.Tool).Same
@@ -79,9 +77,8 @@ func (c *Call) command() ([]shell.Token, bool) {
 	return all, ok
 }
 
-// fileNamed returns the file that a call names: under the key that Claude Code has for it, or, for the
-// tools of other agents, under one of those that they have. It is "" if there is none; ok is false if it is
-// no text, or if there are two that differ.
+// fileNamed returns the file of a call: under Claude Code's key, or, for the tools of other agents, under one of
+// theirs. It is "" without one; ok is false if it is not a string, or if two of them differ.
 func (c *Call) fileNamed(key string) (name string, ok bool) {
 	keys := []string{key}
 	if Known(c.Tool).Same != c.Tool {
@@ -102,11 +99,11 @@ func (c *Call) fileNamed(key string) (name string, ok bool) {
 	return name, true
 }
 
-// searched returns where a search looks: in its path, else what its pattern names. A pattern of files
-// may leave the path, as in "../../etc/*", and is then where the search looks. A pattern of text that would
-// leave the working folder if it were a path says nothing of where the search looks, which is there.
+// searched returns the path of a search: its own, else the one in its pattern. A pattern of files may leave the path,
+// as in "../../etc/*", and then counts instead of it. A pattern of text that would leave the working directory as a
+// path does not change the search, which is in that directory.
 //
-// unsure says why that cannot be determined, of a path or of a pattern of files.
+// unsure says why the path, or a pattern of files, cannot be determined.
 func (c *Call) searched(files bool) (at *Value, unsure string) {
 	name, ok := c.fileNamed("path")
 	pattern := c.Input.Member("pattern").Str()
@@ -135,8 +132,8 @@ func (c *Call) searched(files bool) (at *Value, unsure string) {
 	return Text(looked), ""
 }
 
-// unsurePath says why the file that a path names cannot be determined; "" if it can be. ok is whether the call names
-// one at most. Some agents put the home folder in the place of ~, and some remove spaces at the ends.
+// unsurePath says why the file of a path cannot be determined, or "". ok is whether the call has at most one path.
+// Some agents expand ~, and some remove spaces at the ends.
 func unsurePath(name string, ok bool) string {
 	trimmed := strings.TrimFunc(name, func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r) || r == '\ufeff'
@@ -152,17 +149,17 @@ func unsurePath(name string, ok bool) string {
 	return ""
 }
 
-// CutFolder returns what leads from a clean folder to a clean path, "" or with a slash before it; false, if the path is
-// neither the folder nor in it.
+// CutFolder returns the rest of a clean path after a clean directory, "" or with a slash before it; false, if the
+// path is neither the directory nor in it.
 func CutFolder(name, folder string) (rest string, ok bool) {
 	rest, ok = strings.CutPrefix(name, strings.TrimSuffix(folder, "/"))
 	return rest, ok && (rest == "" || rest[0] == '/')
 }
 
-// Resolve returns the path that a name means in a folder: clean, with slashes, so that no ".." is left
-// to lead out of anything, and whether it is absolute. It is if the name is, or the folder. Windows' paths
-// are known by their drive or their two backslashes; the drive is then a capital letter. Nothing is looked up:
-// a link is not followed, and capital letters stay what they are.
+// Resolve returns the clean path of a name in a directory, with slashes, without a ".." that could lead out of
+// anything. It is absolute if the name is, or the directory. Windows' paths are known by their drive or their two
+// backslashes; the drive is then a capital letter. Nothing is looked up: symlinks are not followed, and case does not
+// change.
 func Resolve(folder, name string) (clean string, absolute bool) {
 	drive, rest := cutDrive(name)
 	home, base := cutDrive(folder)

@@ -104,7 +104,7 @@ func TestRow_4_01_Bash(t *testing.T) {
 		{"git push ';' '|'", "git [push|;||]"},
 		{"git $(pwd) `id`", "git [$(pwd|)|`id`]"},
 		{"/usr/bin/git push", "/usr/bin/git [push]"},
-		// A comment is none of the shell's words: it is not a program, and no argument that a rule might allow.
+		// A comment is neither a program nor an argument that a rule might allow.
 		{"# push it\ngit push", "git [push]"},
 		{"git push --force # --dry-run", "git [push|--force]"},
 		{"git push;# x\n", "git [push|;]"},

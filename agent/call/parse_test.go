@@ -59,7 +59,7 @@ var numbers = map[string]float64{
 	"123456789012345678901": 123456789012345678901, "1.7976931348623157e308": 1.7976931348623157e308,
 }
 
-// makeValue makes a value. In the place of each scalar there may be the text broken, once.
+// makeValue makes a value. One scalar may be replaced by the text broken, once.
 func makeValue(t *rapid.T, depth int, broken *string) made {
 	runes := []rune("ab\"\\/\b\n\x00\x7fé\u2028\ufeff\ufffd😀\U0010ffff")
 	text := rapid.StringOfN(rapid.SampledFrom(runes), 0, 4, -1)
@@ -310,7 +310,7 @@ func FuzzParseValue(f *testing.F) {
 	})
 }
 
-// TestParsePairs: a pair of surrogates is a character, and an escape that is none is text.
+// TestParsePairs: a pair of surrogates is a character, and a broken escape is text.
 func TestParsePairs(t *testing.T) {
 	for in, want := range map[string]string{
 		`"\ud83d\ude00"`: "😀", `"\uD83D\uDE00\uD83D\uDE00"`: "😀😀", `"\\ud83d"`: `\ud83d`,

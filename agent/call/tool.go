@@ -1,9 +1,9 @@
 package call
 
-// Capability is what a tool can do, by the taxonomy of sigmashake's document.
+// Capability is a capability of a tool, by the taxonomy of sigmashake's document.
 type Capability string
 
-// The capabilities. A tool of which nothing is known has none.
+// The capabilities. An unknown tool has none.
 const (
 	Execute Capability = "execute"
 	Read    Capability = "read"
@@ -13,14 +13,14 @@ const (
 	Network Capability = "network"
 )
 
-// A Tool is what is known of a tool by its name, for any agent.
+// A Tool describes a tool by its name, for any agent.
 type Tool struct {
 	Same       string // the name that Claude Code has for a tool of this meaning; "" if it has none
 	Capability Capability
 }
 
-// Known returns what is known of a tool of that name, in any of the agents that docs/agents.md
-// lists; nothing, for a name that is in none of them, an MCP server's for example.
+// Known describes a tool of that name, in any agent of docs/agents.md; it is zero for any other, such as an MCP
+// server's.
 func Known(name string) Tool {
 	same := name
 	switch name {

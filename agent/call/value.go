@@ -14,7 +14,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Kind says what a JSON value is.
+// Kind is the type of a JSON value.
 type Kind uint8
 
 // The kinds of value. A nil *Value is Absent.
@@ -28,8 +28,7 @@ const (
 	Object
 )
 
-// A Value is a JSON value that does not change. The members of an object are in the order of
-// its text. A nil Value is one that is not there.
+// A Value is an immutable JSON value. The members of an object are in the order of its text. A nil Value is missing.
 type Value struct {
 	kind  Kind
 	truth bool
@@ -39,9 +38,8 @@ type Value struct {
 	names []string // of an object's members, whose values are items
 }
 
-// ParseValue reads a text that holds one JSON value and nothing else. An object in which a name is
-// twice is an error: which of them the agent acts on is unknown. So is half of a surrogate pair: two texts that hold
-// one each can come to be a character when an agent in JavaScript puts them together.
+// ParseValue reads exactly one JSON value. An object with a duplicate name is an error: nobody can tell which one the
+// agent uses. So is half of a surrogate pair: an agent in JavaScript could join two such strings to a character.
 func ParseValue(text []byte) (*Value, error) {
 	dec := jsontext.NewDecoder(bytes.NewBuffer(text)) // which neither copies nor changes the text
 	v, err := parseNext(dec)
@@ -122,11 +120,10 @@ func NewObject(members ...Member) *Value {
 	return v
 }
 
-// NewList is a list of these items, none of them nil, which must not be changed afterwards.
+// NewList returns a list of items, which must not be nil and must not change afterwards.
 func NewList(items []*Value) *Value { return &Value{kind: List, items: items} }
 
-// With is a copy of an object that has the members too: after its own, those of a name that it
-// has in place of them.
+// With returns a copy of an object with more members at its end, which replace members of the same name.
 func (v *Value) With(members ...Member) *Value {
 	all := v.Members()
 next:
@@ -182,7 +179,7 @@ func (v *Value) Member(name string) *Value {
 	return nil
 }
 
-// First returns the first of some members of an object that is neither missing nor null; nil, if there is none.
+// First returns the first of some members of an object that is neither missing nor null, or nil.
 func (v *Value) First(names ...string) *Value {
 	for _, name := range names {
 		if m := v.Member(name); m.Kind() != Absent && m.Kind() != Null {
@@ -212,8 +209,7 @@ func (v *Value) Items() []*Value {
 	return v.items
 }
 
-// At walks from the value along names of members and, in a list, decimal indexes, and returns
-// what is there, or nil.
+// At follows names of members and, in a list, decimal indexes, and returns the value, or nil.
 func (v *Value) At(parts ...string) *Value {
 	for _, part := range parts {
 		if v.Kind() == List {
@@ -229,8 +225,8 @@ func (v *Value) At(parts ...string) *Value {
 	return v
 }
 
-// Same reports whether two values are of one kind and equal. A list or an object is the same as
-// none, as in JavaScript's strict equality.
+// Same reports whether two values are of one kind and equal. A list or an object never is, as in JavaScript's strict
+// equality.
 func (v *Value) Same(w *Value) bool {
 	if v.Kind() != w.Kind() {
 		return false
@@ -248,7 +244,7 @@ func (v *Value) Same(w *Value) bool {
 	return false
 }
 
-// Scalar returns the text of a string, a number or a truth value, as JavaScript's String writes it.
+// Scalar returns a string, a number or a boolean as JavaScript's String writes it.
 func (v *Value) Scalar() (text string, ok bool) {
 	switch v.Kind() {
 	case String:
@@ -259,8 +255,8 @@ func (v *Value) Scalar() (text string, ok bool) {
 	return "", false
 }
 
-// Joined returns the text that JavaScript's String makes of the value: of a list its items with commas between them,
-// nested lists in the same way, an item that is null as nothing, an object as "[object Object]".
+// Joined returns the value as JavaScript's String does: a list as its items with commas, nested lists in the same
+// way, null in a list as nothing, an object as "[object Object]".
 func (v *Value) Joined() string { return string(v.appendJoined(nil)) }
 
 func (v *Value) appendJoined(b []byte) []byte {
@@ -353,7 +349,7 @@ func appendNumber(b []byte, n float64) []byte {
 	return append(b, text...)
 }
 
-// appendString quotes a text as JSON.stringify does: what HTML or JavaScript's own syntax would have escaped is not.
+// appendString quotes a string as JSON.stringify does, without the escapes for HTML or JavaScript.
 func appendString(b []byte, s string) []byte {
 	b, _ = jsontext.AppendQuote(b, s) // of a text that is not UTF-8, U+FFFD for each byte
 	return b

@@ -30,15 +30,13 @@ func commandFact(c *call.Command, of Source) *call.Value {
 	return nil
 }
 
-// hidden reports whether a rule that allows is asked about a command that is not seen in full, and does not say that
-// it knows.
+// hidden reports whether an allowing rule without a test of FromUnseen meets a command that is not seen in full.
 func (f *facts) hidden() bool {
 	return f.allows && !f.accepts && f.command != nil && f.command.Parsed.Unseen != ""
 }
 
-// ofProgram makes a test of the program's name. A rule that denies or asks is met by any of its names: /usr/bin/git
-// is git. A rule that allows is met by the word as it is written, and with Not by no other name either: /tmp/git is
-// not git.
+// ofProgram tests the program's name. A rule that denies or asks matches any of its names: /usr/bin/git is git. A
+// rule that allows matches the word as written, and with Not no other name either: /tmp/git is not git.
 func (t *Test) ofProgram(f *facts) bool {
 	if f.command.Called == nil {
 		return t.Absent == Holds
@@ -58,7 +56,7 @@ func (t *Test) ofUnseen(f *facts) bool {
 	return t.ofWords(f, words)
 }
 
-// ofWords makes a test of a fact that is several words: a rule that allows needs all, any other one.
+// ofWords tests a fact with several words: a rule that allows needs all, any other one.
 func (t *Test) ofWords(f *facts, words []string) bool {
 	any, all := false, true
 	for _, w := range words {
@@ -71,8 +69,8 @@ func (t *Test) ofWords(f *facts, words []string) bool {
 	return any
 }
 
-// matchesEach asks a rule about each command. What is not run as it is written, so that there may be other commands,
-// meets no rule that allows, unless the rule has a test of what is unseen.
+// matchesEach evaluates a rule for each command. A command that does not run as written may hide others, so no
+// allowing rule matches it, except one with a test of FromUnseen.
 func (w *walk) matchesEach(r *Rule, all []call.Command) bool {
 	f := w.facts
 	f.allows, f.accepts = r.Effect.Rank() == 0, r.Unseen

@@ -17,7 +17,7 @@ type Options struct {
 	Trace bool
 }
 
-// Decide says what the set makes of a call.
+// Decide returns the set's outcome for a call.
 func (s *Set) Decide(c *call.Call, o Options) Outcome {
 	w := &walk{set: s, facts: &facts{call: c, folder: s.folder, others: s.others}, options: o}
 	if o.Trace {
@@ -63,7 +63,7 @@ type walk struct {
 	trace   *Trace
 }
 
-// matches asks a rule, and notes what came of it.
+// matches evaluates a rule and traces the result.
 func (w *walk) matches(r *Rule) bool {
 	if r.Disabled {
 		w.skip(r, "it is not enabled")
@@ -79,7 +79,7 @@ func (w *walk) matches(r *Rule) bool {
 	return ok
 }
 
-// asked notes that a rule was asked; why says, where it did not match, what failed.
+// asked traces a rule; why returns the failed test.
 func (w *walk) asked(r *Rule, ok bool, why func() string) {
 	if w.trace == nil {
 		return
@@ -117,8 +117,8 @@ func (w *walk) rest(rules []*Rule, decided string) {
 	}
 }
 
-// inOrder returns the rules of a set as a strategy walks them: of priority-first from the highest priority on, of
-// category-first those that deny, those that allow, those that ask; equal ones in the order of the files.
+// inOrder returns the rules in the order of the strategy: priority-first by falling priority, category-first deny,
+// allow, ask; otherwise in the order of the files.
 func (s *Set) inOrder() []*Rule {
 	all := make([]*Rule, len(s.Rules))
 	for i := range s.Rules {
@@ -235,7 +235,7 @@ func (w *walk) mostSpecific() Outcome {
 	ops := w.facts.operations()
 	if file, _ := ops.Path.Scalar(); file != "" {
 		if _, absolute := call.Resolve("", file); !absolute {
-			ops.Path = nil // the working folder is not known, and rules are about absolute paths
+			ops.Path = nil // the working directory is not known, and rules are about absolute paths
 		}
 	}
 	var out Outcome
@@ -309,9 +309,9 @@ func (w *walk) mostSpecific() Outcome {
 	return out
 }
 
-// through returns a rule that is stricter than an effect and names a program that is looked through, as env is in
-// "env git status"; nil, if there is none. Of the rules that name such a program the most specific decides, and one
-// that allows it says nothing of what it runs.
+// through returns a rule that is stricter than an effect and names a wrapper program, as env in "env git status", or
+// nil. Of the rules that name such a program the most specific decides; an allowing one does not cover the wrapped
+// command.
 func (w *walk) through(rules []*Rule, effect Effect) (by *Rule) {
 	ops := w.facts.operations()
 	runs := ops.Runs
@@ -334,8 +334,8 @@ func (w *walk) through(rules []*Rule, effect Effect) (by *Rule) {
 	return by
 }
 
-// strictest returns the strictest rule of a domain that might decide a call when it is unknown
-// what it asks for; nil, if that is the default. Behind a rule that matches whatever it is, none is asked.
+// strictest returns the strictest rule of a domain that might decide a call whose value is unknown, or nil for the
+// default. Rules after one that matches any value do not count.
 func (w *walk) strictest(rules []*Rule) *Rule {
 	var best *Rule
 	for i, r := range rules {
@@ -372,8 +372,8 @@ func (w *walk) unsure(r *Rule) string {
 	return " (" + why + ")"
 }
 
-// allViolations: every rule is asked, and the strictest effect wins; of equal ones the first. The reason
-// is that of every rule that denies or asks, else that of the rule that lets the call go on.
+// allViolations evaluates every rule; the strictest effect wins, and of equal ones the first. The reason joins the
+// reasons of every rule that denies or asks, else it is the reason of the rule that lets the call go on.
 func (w *walk) allViolations() Outcome {
 	out := Outcome{Effect: w.set.Default}
 	var said []string

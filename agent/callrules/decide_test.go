@@ -253,7 +253,7 @@ func TestWhatCannotBeDetermined(t *testing.T) {
 	} {
 		for _, c := range []*call.Call{
 			{Tool: "Read", Dir: "/w"}, // no file_path
-			// in a folder that is not known
+			// in a directory that is not known
 			{Tool: "Read", Input: call.NewObject(call.Member{Name: "file_path", Value: call.Text("../x")})},
 		} {
 			out := test.set.Decide(c, Options{Trace: true})

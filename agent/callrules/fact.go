@@ -14,12 +14,12 @@ const (
 	FromInput                    // the input, along Fact.Path
 	FromRequest                  // the whole request, along Fact.Path
 	FromCapability               // the tool's Capability; missing if it has none
-	FromEdits                    // "edit" for Edit and MultiEdit and what other agents call so; else missing
+	FromEdits                    // "edit" for Edit, MultiEdit and their equivalents in other agents; else missing
 	FromExecBin                  // exec.bin: the program that a command runs
 	FromExecArg                  // exec.args: the argument Fact.Index of that program, counted from 0
 	FromExecArgs                 // exec.args: all of them from Fact.Index on, a list
 	FromFSOp                     // fs.op: "read" or "write"
-	FromFSPath                   // fs.path: the file or folder, absolute and clean if the working folder is known
+	FromFSPath                   // fs.path: the file or directory, absolute and clean if the working directory is known
 	FromNetHost                  // net.host: the host of a URL in lower case, or "*" for any
 	FromProgram                  // the program of the command that a rule is asked about, see Rule.EachCommand
 	FromArguments                // its arguments, a list
@@ -27,22 +27,22 @@ const (
 	FromItem                     // the item of a list that a test with Op Each is about
 )
 
-// A Fact is what a test is about. Facts of an input that are null are missing.
+// A Fact is the subject of a test. Null facts of an input are missing.
 type Fact struct {
 	Source Source
 	Path   []string // of FromInput and FromRequest: names of members, one after the other
 	Index  int      // of FromExecArg and FromExecArgs
 
-	// JSON makes a text of numbers, truth values, lists and objects, as JSON.stringify writes them.
-	// Without it objects have no text, and a test of text is as if they were missing.
+	// JSON converts numbers, booleans, lists and objects to text, as JSON.stringify writes them. Without it objects
+	// have no text, and a test of text treats them as missing.
 	JSON bool
 
-	// Joined makes a text of lists as JavaScript's String does, see [call.Value.Joined]. Objects still have none.
+	// Joined converts lists to text as JavaScript's String does, see [call.Value.Joined]. Objects still have none.
 	// Without it and without JSON a list has no text.
 	Joined bool
 }
 
-// facts are the facts of a call, those that take work made once.
+// facts are the facts of a call; expensive ones are computed once.
 type facts struct {
 	call *call.Call
 
@@ -56,12 +56,11 @@ type facts struct {
 	commands  []call.Command
 	command   *call.Command // that a rule is asked about
 	allows    bool          // by a rule that allows
-	accepts   bool          // and that says itself what may be unseen
+	accepts   bool          // and has its own test of unseen commands
 	item      *call.Value
-	written   map[*call.Value]string // JSON texts, each written once however many rules ask for it
+	written   map[*call.Value]string // JSON texts, each written once for all rules
 
-	// may makes a test of a fact that is missing hold, whatever the test says: what might match is
-	// asked for then.
+	// may makes a test of a missing fact hold: a possible match counts.
 	may bool
 
 	// strict makes a test of a file or a host hold that the call names, and that cannot be determined.
@@ -143,7 +142,7 @@ func (f *facts) operations() *call.Operations {
 	return &f.ops
 }
 
-// request is what dot-paths walk.
+// request is the root of dot-paths.
 func (f *facts) request() *call.Value {
 	if f.requested == nil {
 		f.requested = requestOf(f.call)
@@ -151,8 +150,8 @@ func (f *facts) request() *call.Value {
 	return f.requested
 }
 
-// text returns the text of a fact, if it has one. Every rule of some dialects asks for the first two: they are
-// had without a Value being made.
+// text returns the text of a fact, if any. The first two, which every rule of some dialects needs, are returned
+// without making a Value.
 func (f *facts) text(of *Fact) (string, bool) {
 	switch of.Source {
 	case FromTool:
@@ -199,7 +198,7 @@ func (f *facts) json(v *call.Value) string {
 	return text
 }
 
-// requestOf returns what dot-paths walk.
+// requestOf returns the root of dot-paths.
 func requestOf(c *call.Call) *call.Value {
 	if c.Request != nil {
 		return c.Request
@@ -215,9 +214,8 @@ func requestOf(c *call.Call) *call.Value {
 	return call.NewObject(members...)
 }
 
-// along walks the request of a call along a dot-path. A request is as it was sent, and a rule about its input must not
-// miss it for the name or the form in which it came: where the request has no object "input", what is beneath is the
-// call's.
+// along looks up a dot-path in the request of a call. A rule about its input must not miss it because of another name
+// or form, so without an object "input" in the request, the path continues in the call's input.
 func along(c *call.Call, request *call.Value, path []string) *call.Value {
 	v := request.At(path...)
 	if k := v.Kind(); k != call.Absent && k != call.Null || len(path) == 0 || path[0] != "input" {

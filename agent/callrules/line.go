@@ -56,8 +56,8 @@ func (o *Outcome) Form(traced []Outcome) Form {
 	return f
 }
 
-// Line writes an outcome as one line of JSON, with a line feed. What there is not is null. traced is that of
-// [Outcome.Form]; latency is left out if it is 0.
+// Line writes an outcome as one line of JSON, with a line feed. Missing values are null. traced is [Outcome.Form]'s;
+// latency is left out if it is 0.
 func (o *Outcome) Line(traced []Outcome, latency time.Duration) ([]byte, error) {
 	f := o.Form(traced)
 	if latency > 0 {

@@ -8,16 +8,16 @@ const (
 	codeTimeout    = "EVAL_TIMEOUT"
 )
 
-// An Outcome is what a set says of a call.
+// An Outcome is a set's result for a call.
 type Outcome struct {
 	Effect   Effect
 	Decision string // the effect in the words of the dialect
 	Code     string // one of the Code constants, or ""
-	Reason   string // for a person; may be empty if the call goes on
+	Reason   string // for display; may be empty if the call goes on
 
 	Set    *Set    // that decided
 	Rule   *Rule   // that decided; nil if none did
-	Policy *Policy // the one that decided, of DenyOverrides; may be there without a rule
+	Policy *Policy // the deciding policy of DenyOverrides; may be set without a rule
 
 	Trace *Trace // if it was asked for
 }
@@ -27,7 +27,7 @@ func (o *Outcome) Explicit() bool { return o.Rule != nil && o.Effect == Allow }
 
 // A Trace tells how a decision came about.
 type Trace struct {
-	Steps []Step // the rules in the order in which the strategy asks them
+	Steps []Step // the rules in the order of evaluation
 	// Resolution says how the steps became the effect.
 	Resolution string
 }
@@ -37,8 +37,7 @@ type Step struct {
 	Rule    *Rule
 	Matched bool
 
-	// Why says what of a rule did not match, or why it was not asked. For one that matched it says by which command,
-	// if that is known.
+	// Why is the reason that a rule did not match or was not evaluated. For a match it names the command, if known.
 	Why string
 	Of  string // the command that Why is about, a text of the call; or ""
 }
@@ -51,9 +50,8 @@ func (s *Step) Reason() string {
 	return s.Why + ": " + s.Of
 }
 
-// Strictest is the outcome of several sets about one call: of those that deny the first, else of
-// those that ask the first, else the first that a rule decided, else the first. With no outcomes it
-// is the zero Outcome.
+// Strictest returns the strictest of several outcomes for one call: the first deny, else the first ask, else the
+// first that a rule decided, else the first. Without outcomes it is the zero Outcome.
 func Strictest(outcomes []Outcome) Outcome {
 	var best Outcome
 	for i, o := range outcomes {

@@ -16,15 +16,15 @@ func inputNames() []string {
 	return []string{"input", "tool_input", "toolInput", "toolArgs", "arguments"}
 }
 
-// ParseCall reads a call from a line of JSON, which sets will check. There are three forms:
+// ParseCall reads a call from a line of JSON, for these sets. There are three forms:
 //
-//   - {"tool", "input", "agent_id", "cwd"}: only "tool" must be there, and nothing else may be.
-//   - What an agent gives its hooks, with "tool_name" or "toolName", and members that say nothing of the call.
-//   - A request as the evaluator's document has it: an object with "tool_name" and any other members, if one of
-//     the sets is of deny-overrides. "input" is its input whatever else it has.
+// - {"tool", "input", "agent_id", "cwd"}: only "tool" is required, and no other member is allowed.
+// - The payload of an agent's hook, with "tool_name" or "toolName", and unrelated members.
+// - A request of the evaluator's document: an object with "tool_name" and any other members, if one of
+// the sets is of deny-overrides. "input" is its input, with or without other members.
 //
-// In each of them the input may have one of the names that agents give it, and may be JSON in a text. What leaves
-// open what the input is, is an error: a call is never checked without the input that it has.
+// In each of them the input may have any of the agents' names for it, and may be JSON in a string. An ambiguous input
+// is an error: a call is never checked without its input.
 func ParseCall(line []byte, sets ...*Set) (*call.Call, error) {
 	v, err := call.ParseValue(line)
 	if err != nil {
@@ -98,8 +98,8 @@ func fromValue(v *call.Value, sets []*Set) (*call.Call, error) {
 // the input, but these are words that a request may use as it likes.
 func mayBeAnything(name string) bool { return name == "input" || name == "arguments" }
 
-// theOne returns which of some names an object has a member of that is not null, the first if it has none. Two of them
-// are an error: which of them the agent acts on is unknown.
+// theOne returns the name of an object's only non-null member among some names, the first name if there is no such
+// member. Two of them are an error: nobody can tell which one the agent uses.
 func theOne(v *call.Value, what string, names []string) (string, error) {
 	found := ""
 	for _, name := range names {
@@ -117,7 +117,7 @@ func theOne(v *call.Value, what string, names []string) (string, error) {
 	return found, nil
 }
 
-// asInput returns the input that a member holds, as an object or as a string of one; nil if there is none.
+// asInput returns the input in a member, as an object or as a string of one, or nil.
 func asInput(name string, v *call.Value) (*call.Value, error) {
 	switch v.Kind() {
 	case call.Absent, call.Null:

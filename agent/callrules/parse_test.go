@@ -112,7 +112,7 @@ func TestFault_163_Names(t *testing.T) {
 			}
 		}
 	}
-	// A request is walked as it was sent, and what is not open there is an error where others judge, too.
+	// A request is evaluated as sent; an ambiguity in it is an error if other sets check it, too.
 	for line, sets := range map[string][]*Set{
 		`{"tool_name":"Bash","input":"not JSON"}`:            {native, evaluator},
 		`{"tool_name":"Bash","tool_input":"not JSON"}`:       {evaluator},
@@ -261,7 +261,7 @@ func TestLine(t *testing.T) {
 	}
 }
 
-// TestOps: what a test asks, one to a row, of a call that has all kinds of facts.
+// TestOps: each test's operator, one to a row, on a call with all kinds of facts.
 func TestOps(t *testing.T) {
 	c := &call.Call{Tool: "Bash", Dir: "/w/src",
 		Input: parsedValue(t, `{"command":"git push --force","n":5,"yes":true,"null":null,"list":["a"]}`)}
@@ -321,8 +321,7 @@ func TestOps(t *testing.T) {
 	}
 }
 
-// TestRespelled: a path is the same by each spelling of the folder that it is in, for rules that allow, deny or say
-// what it is not.
+// TestRespelled: a path is the same by each spelling of its directory, for rules that allow, deny or exclude it.
 func TestRespelled(t *testing.T) {
 	path := func(op Op, text string, not bool) Predicate {
 		return Predicate{Test: &Test{Fact: Fact{Source: FromFSPath}, Op: op, Text: text, Not: not}}

@@ -2,9 +2,9 @@ package callrules
 
 import "github.com/policyscan/policyscan/agent/call"
 
-// Respelled returns the set with what its rules say of a path at or beneath a folder said of the same path by other
-// spellings of the folder, too: those of links that lead to it. Only tests for a path, or for one and what is beneath
-// it, are widened; globs and regexes stay as they are. The set itself is not changed.
+// Respelled returns a copy of the set in which tests of a path at or under a directory also match other spellings of
+// the directory, from symlinks to it. Only tests for a path, with or without the paths under it, are widened; globs
+// and regexes stay unchanged.
 func (s *Set) Respelled(folder string, others []string) *Set {
 	again := *s
 	again.folder, _ = call.Resolve("", folder)
@@ -12,7 +12,7 @@ func (s *Set) Respelled(folder string, others []string) *Set {
 	return &again
 }
 
-// asksOther makes a test of a path as it is when the folder of the set is spelled as the rules spell it.
+// asksOther makes a test of a path as it is when the directory of the set is spelled as the rules spell it.
 func (t *Test) asksOther(f *facts, path string) bool {
 	if len(f.others) == 0 || t.Fact.Source != FromFSPath || t.Op != Equals && t.Op != Under {
 		return false

@@ -9,7 +9,7 @@ import (
 	"github.com/policyscan/policyscan/agent/call"
 )
 
-// A Scenario is a call, and what is expected of it.
+// A Scenario is a call, with the expected result.
 type Scenario struct {
 	Description string
 	Call        *call.Call
@@ -20,15 +20,15 @@ type Scenario struct {
 	AnyCode     bool   // whether there is a code, and which, is not said
 }
 
-// ParseScenario reads a line of a file of scenarios, which sets will judge:
+// ParseScenario reads a line of a file of scenarios, for these sets:
 //
-//	{"tool": …, "input": …, "agent_id": …, "cwd": …, "expected_decision": …, "expected_rule_id": …,
-//	 "expected_code": …, "description": …}
+// {"tool": …, "input": …, "agent_id": …, "cwd": …, "expected_decision": …, "expected_rule_id": …, "expected_code": …,
+// "description": …}
 //
-// expected_rule_id and expected_code may be null, for none, or left out. The tool and the input may have the names
-// that [ParseCall] takes, so that the steps of sigmashake's scenarios are read ({"kind": "step"}); its first line,
-// {"kind": "meta"}, is none: nil. In place of the call there may be a "request", which is read as ParseCall reads a
-// line: with tool_name and whatever else the dot-paths of evaluator ask for.
+// expected_rule_id and expected_code are optional; null means none. The tool and the input may have the names in
+// [ParseCall], so that the steps of sigmashake's scenarios are read ({"kind": "step"}); for its first line, {"kind":
+// "meta"}, it returns nil. A "request" may replace the call, and is read as ParseCall reads a line: with tool_name
+// and the members in evaluator's dot-paths.
 func ParseScenario(line []byte, sets ...*Set) (*Scenario, error) {
 	v, err := call.ParseValue(line)
 	if err != nil {

@@ -1,37 +1,37 @@
-// Package callrules decides what an agent may do: it checks its tool calls against a team's call rules.
+// Package callrules checks an agent's tool calls against a team's call rules.
 //
-// A [Set] is what was read from a team's rules, in any dialect: rules made of predicates over the facts of a
-// [call.Call], each with an effect, and one strategy, which says how the rules of the set become one [Outcome].
-// [Set.Decide] is a pure function of the set, the call and a clock; it reads nothing and changes nothing, and several
-// goroutines may use one Set. Of several sets the strictest outcome wins, see [Strictest].
+// A [Set] is a team's rules in any dialect: predicates over the facts of a [call.Call], each with an effect, and one
+// strategy, which combines the rules of the set into one [Outcome]. [Set.Decide] is a pure function of the set, the
+// call and a clock; it reads nothing and changes nothing, and several goroutines may use one Set. Of several sets the
+// strictest outcome wins, see [Strictest].
 //
 // The readers of the dialects (packages sigmashake, evaluator, claudecube, clash and native, used through package
 // dialect) parse, validate and lower to a Set. They never decide, and this package does not know the dialect of a
-// rule. docs/dialects.md says what each dialect means, and where its document is not followed.
+// rule. docs/dialects.md describes each dialect, and the differences from its document.
 //
 // # Limits
 //
-// Rules are about what package call knows of a call. Only native rules see every command of a command line; clash's
-// see the first.
+// Rules see only the facts that package call has. Only native rules see every command of a command line; clash's see
+// the first.
 package callrules
 
 import "time"
 
-// An Effect is what a rule wants done with a call.
+// An Effect is the decision of a rule on a call.
 type Effect string
 
 // The effects, from the strictest to the least: the first two deny, the last three let the call go
 // on.
 const (
 	Deny   Effect = "deny"
-	Force  Effect = "force" // deny, and say what to do instead
-	Ask    Effect = "ask"   // a person decides
+	Force  Effect = "force" // deny, and name an alternative
+	Ask    Effect = "ask"   // the user decides
 	Allow  Effect = "allow"
-	Log    Effect = "log"    // the call goes on, and a person is notified
+	Log    Effect = "log"    // the call goes on, and the user is notified
 	Shadow Effect = "shadow" // the call goes on; the rule is being tried out, and would deny
 )
 
-// Rank is 2 for what denies, 1 for what asks, 0 for what lets the call go on.
+// Rank is 2 for deny, 1 for ask, 0 for effects that let the call go on.
 func (e Effect) Rank() int {
 	switch e {
 	case Deny, Force:
@@ -42,7 +42,7 @@ func (e Effect) Rank() int {
 	return 0
 }
 
-// A Strategy says how the rules of a set become one outcome.
+// A Strategy combines the rules of a set into one outcome.
 type Strategy string
 
 // The strategies.
@@ -62,18 +62,18 @@ type Origin struct {
 
 // A Rule is one rule of a set.
 type Rule struct {
-	ID     string // as its file has it; clash's rules, which have none, are their own text
+	ID     string // from its file; clash's rules, which have none, use their own text
 	Effect Effect
 	When   Predicate
 	Origin Origin
 
-	Reason  string // what the rule says when it decides; "" for what its strategy says then
+	Reason  string // the rule's message; "" for its strategy's
 	Prompt  string // of Ask: the question; may be empty
 	Instead string // of Force: what to do instead
 
-	// EachCommand is of a rule with a test of FromProgram, FromArguments or FromUnseen: it is asked once for each
-	// command of a command line. One that denies or asks matches if it does for any of them, one that allows if it
-	// does for all. Unseen is of one with a test of FromUnseen.
+	// EachCommand marks a rule with a test of FromProgram, FromArguments or FromUnseen. It is evaluated for each
+	// command of a command line: deny and ask match if any command does, allow if all do. Unseen marks one with a
+	// test of FromUnseen.
 	EachCommand, Unseen bool
 
 	Disabled bool   // by its file: it is never the one that decides
@@ -94,9 +94,9 @@ type Policy struct {
 	Broken  string // why it cannot be evaluated: a pattern that does not compile, and where; "" if it can
 }
 
-// A Set is what was read from the rules of a team, in one dialect. It is not changed once read.
+// A Set is a team's rules in one dialect. It does not change after it was read.
 type Set struct {
-	Name     string // the file or folder it was read from
+	Name     string // the file or directory it was read from
 	Dialect  string
 	Strategy Strategy
 	Rules    []Rule // in the order of the files; of MostSpecific, the most specific of a domain first
@@ -112,13 +112,13 @@ type Set struct {
 	others []string // those spellings
 
 	Words map[Effect]string // what the dialect calls the effects, where it is not as they are named here
-	Notes []Note            // what loads but is often a mistake
+	Notes []Note            // likely mistakes
 }
 
 // A Note reports something in a set's files that is valid but often a mistake.
 type Note struct {
 	Origin Origin
-	Text   string // what was found; what to do
+	Text   string // the problem; the fix
 }
 
 // Word is what the set's dialect calls an effect.

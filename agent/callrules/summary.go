@@ -35,7 +35,7 @@ func (s *Set) Summary() string {
 	return text
 }
 
-// Fallback returns what becomes of a call that no rule of the set matches.
+// Fallback returns the effect for a call that no rule of the set matches.
 func (s *Set) Fallback() Effect {
 	switch {
 	case s.Strategy != DenyOverrides:

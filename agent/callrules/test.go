@@ -8,11 +8,10 @@ import (
 	"github.com/policyscan/policyscan/rules/glob"
 )
 
-// An Op is what a test asks about a fact.
+// An Op is the operator of a test.
 type Op uint8
 
-// The operators. Those about text take the fact's text, and are as if the fact were missing when it
-// has none.
+// The operators. Operators on text use the fact's text, and treat a fact without text as missing.
 const (
 	Equals   Op = iota // the text is Test.Text
 	Contains           // Test.Text occurs in it, anywhere
@@ -20,14 +19,14 @@ const (
 	Ends               // it ends with Test.Text
 	Matches            // Test.Regexp matches in it, anywhere
 	Globs              // one of Test.Globs matches the whole of it
-	OneOf              // the text of one of Test.Values is the same
-	Under              // it is the path Test.Text or one beneath it
-	SameAs             // not the text: the value is of one kind with one of Test.Values, and equal
-	Exists             // there is such a fact
+	OneOf              // the text is one of Test.Values
+	Under              // the path Test.Text or one under it
+	SameAs             // not the text: the value has the kind of one of Test.Values, and is equal
+	Exists             // the fact exists
 	Each               // the fact is a list that has an item for each of Test.Each, no item for two of them
 )
 
-// A Truth is what a test is held for where it cannot be made.
+// A Truth is the value of a test that cannot be made.
 type Truth uint8
 
 // What a test can be held for.
@@ -37,30 +36,30 @@ const (
 	AsEmpty       // of Test.Absent alone: the test is made with an empty text
 )
 
-// A Regexp reports whether a text has a match. One of Go or of a dialect that is written for RE2 is a
-// [regexp.Regexp]; one of JavaScript, which counts characters otherwise, is of package jsregexp.
+// A Regexp reports whether a text has a match. A regex of Go or of RE2 is a [regexp.Regexp]; one of JavaScript, which
+// counts characters differently, is of package jsregexp.
 type Regexp interface {
 	MatchString(text string) bool
 }
 
-// A Test is one question about one fact. What a missing fact means, and an operand that cannot
-// be used, is for the dialect to say, so it is here and not in the evaluator.
+// A Test is one question about one fact. The dialect decides about a missing fact and about an unusable operand, so
+// both are fields here.
 type Test struct {
 	Fact Fact
 	Op   Op
 	Not  bool
 
-	// Absent is what the test is when the fact is missing; Not does not turn it round (of
-	// AsEmpty, it turns round what came of the test).
+	// Absent is the test's value when the fact is missing; Not does not invert it (with AsEmpty, Not inverts the
+	// test).
 	Absent Truth
 
-	// Broken says why the operand cannot be used, such as a pattern that does not compile; "" if
-	// it can. The test is then IfBroken, whatever the fact; Not does not turn it round.
+	// Broken says why the operand cannot be used, such as a pattern that does not compile, or is "". The test is then
+	// IfBroken, whatever the fact; Not does not invert it.
 	Broken   string
 	IfBroken Truth
 
-	// ByLine asks of each line of the text for itself, without its // comment, and holds (before
-	// Not) if it does for any.
+	// ByLine tests each line of the text separately, without its // comment, and holds (before Not) if any line
+	// matches.
 	ByLine bool
 
 	Text   string
@@ -72,15 +71,14 @@ type Test struct {
 	Shown string // the test as its file has it, for a trace
 }
 
-// A Predicate is what a rule asks of a call: all of some predicates, any of some, or one test. At
-// most one of the three is there. A predicate without any of them holds for every call.
+// A Predicate is a condition on a call: all of some predicates, any of some, or one test. At most one of the three is
+// set. A predicate without any of them holds for every call.
 type Predicate struct {
 	All, Any []Predicate
 	Test     *Test
 }
 
-// holds reports whether the predicate holds, and if it does not, which test it was that failed
-// last (nil, if there was none).
+// holds reports whether the predicate holds, and otherwise the last failed test (or nil).
 func (p *Predicate) holds(f *facts) (bool, *Test) {
 	switch {
 	case p.Test != nil:
@@ -190,9 +188,9 @@ func (t *Test) asksOf(text string) bool {
 	return false
 }
 
-// eachIn reports whether each of the predicates can have its own item. The items are an agent's
-// to choose, so this must not try all ways: a predicate takes an item that is free, or one whose owner finds
-// another (Kuhn's matching, at most predicates x predicates x items steps).
+// eachIn reports whether each of the predicates can have its own item. The agent chooses the items, so this must not
+// try all ways: a predicate takes a free item, or one whose owner finds another (Kuhn's matching, at most predicates
+// x predicates x items steps).
 func (t *Test) eachIn(f *facts, items []*call.Value) bool {
 	outer := f.item
 	defer func() { f.item = outer }()

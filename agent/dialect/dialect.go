@@ -65,9 +65,9 @@ func Names() []string {
 	return names
 }
 
-// Load reads the call rules in a file, or in a folder of .rules files, which are one set. name counts from dir, "" is
-// the current folder. dialect names what they are written in; with "" the name of the file tells, see [Dialect.Files].
-// define are the values of (env NAME) in clash. The error is [document.Errors] if it is about what is written there.
+// Load reads the call rules in a file, or in a directory of .rules files, which are one set. name is relative to dir,
+// "" is the current directory. dialect is their dialect; with "" the name of the file decides, see [Dialect.Files].
+// define has the values of (env NAME) in clash. Mistakes in the files are [document.Errors].
 func Load(dir, name, dialect string, define map[string]string) (*callrules.Set, error) {
 	files, err := sources(dir, name)
 	if err != nil {
@@ -76,7 +76,7 @@ func Load(dir, name, dialect string, define map[string]string) (*callrules.Set, 
 	return Read(name, files, dialect, define)
 }
 
-// Read is Load of what is in memory: the file of that name, or the files of a folder.
+// Read is Load for files in memory: the file of that name, or the files of a directory.
 func Read(name string, files []*document.Source, dialect string, define map[string]string) (*callrules.Set, error) {
 	if dialect == "" {
 		if dialect = detect(files[0]); dialect == "" {
@@ -123,7 +123,7 @@ func detect(f *document.Source) string {
 	return ""
 }
 
-// sources reads a file, or the .rules files of a folder in the order of their names. Such files deeper down are a
+// sources reads a file, or the .rules files of a directory in the order of their names. Such files deeper down are a
 // mistake: they would seem to be in force.
 func sources(dir, name string) ([]*document.Source, error) {
 	at := disk.Under(dir, name)

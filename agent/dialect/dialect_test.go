@@ -32,7 +32,7 @@ func texts() map[string]string {
 	}
 }
 
-// folder is a folder of files, by their paths.
+// folder is a directory of files, by their paths.
 func folder(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -113,7 +113,7 @@ func TestDetect(t *testing.T) {
 	}
 }
 
-// TestLoad: a file by its name, by --dialect whatever its name, and from the folder that names count from.
+// TestLoad: a file by its name, by --dialect whatever its name, and from the directory that names count from.
 func TestLoad(t *testing.T) {
 	files := map[string]string{}
 	for name, text := range texts() {
@@ -159,7 +159,7 @@ func TestDefine(t *testing.T) {
 	}
 }
 
-// TestFolder: the .rules files of a folder are one set, in the order of their names.
+// TestFolder: the .rules files of a directory are one set, in the order of their names.
 func TestFolder(t *testing.T) {
 	rule := func(id string) string { return "rule " + id + " { DENY any IF tool EQUALS \"Bash\" MESSAGE \"m\" }\n" }
 	dir := folder(t, map[string]string{
@@ -189,7 +189,7 @@ func TestFolder(t *testing.T) {
 	}
 }
 
-// TestRefused: what is not a file of call rules is an error that says what it is, and with which code.
+// TestRefused: a file of another kind is an error that describes it, with its code.
 func TestRefused(t *testing.T) {
 	dir := folder(t, map[string]string{
 		"a.txt":          texts()["native"],
@@ -227,7 +227,7 @@ func TestRefused(t *testing.T) {
 			{"link.rules", "", document.CodeRead, "link.rules: is a symbolic link"},
 			{"linked", "", document.CodeRead, "linked/a.rules: is a symbolic link"},
 			{"linked", "", document.CodeRead, "linked/c.rules: is a symbolic link"}, // and all of them
-			// the folder itself is named by the user
+			// the directory itself is named by the user
 			{"folder", "", document.CodeRead, "folder/a.rules: is a symbolic link"},
 		}...)
 		if mkfifo, err := exec.LookPath("mkfifo"); err == nil { // a reader of it would wait for ever
@@ -259,7 +259,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestAllMistakes: all mistakes of a file, and of all files of a folder, are reported at once.
+// TestAllMistakes: all mistakes of a file, and of all files of a directory, are reported at once.
 func TestAllMistakes(t *testing.T) {
 	const bad = "rule a {\n  DENY nothing\n  IF command CONTAINS \"x\"\n  MESSAGE \"m\"\n}\n"
 	dir := folder(t, map[string]string{

@@ -18,13 +18,13 @@ import (
 
 // Files are the call rules that a command uses.
 type Files struct {
-	Names   []string          // of files, or of folders of .rules files
+	Names   []string          // of files, or of directories of .rules files
 	Dialect string            // that they are written in; "" if the names of the files tell
-	Define  map[string]string // values of (env NAME) in clash; a relative PWD counts from the folder of the names
+	Define  map[string]string // values of (env NAME) in clash; a relative PWD counts from the directory of the names
 }
 
-// Load reads the files, whose names count from dir; "" is the current folder. If there are mistakes in some, the
-// error is [document.Errors] and has those in all of them.
+// Load reads the files, relative to dir; "" is the current directory. Mistakes in the files are [document.Errors],
+// joined for all files.
 func (f Files) Load(dir string) ([]*callrules.Set, error) {
 	if f.Dialect != "" {
 		if err := known(f.Dialect); err != nil {
@@ -77,7 +77,7 @@ func (f Files) defined(dir string) (map[string]string, error) {
 	return define, nil
 }
 
-// relativePWD reports whether PWD is defined as a relative path, so that it is the same folder under each of its
+// relativePWD reports whether PWD is defined as a relative path, so that it is the same directory under each of its
 // names.
 func (f Files) relativePWD() bool {
 	pwd := f.Define["PWD"]
@@ -85,8 +85,8 @@ func (f Files) relativePWD() bool {
 	return pwd != "" && !absolute
 }
 
-// Respelled makes rules about files in a folder also judge calls that use other names of the folder, if PWD counts
-// from it. The names are those by which dirs, folders in it, are known.
+// Respelled makes rules for files in a directory also match other names of the directory, if PWD is relative to it.
+// dirs are known names of directories in it.
 func (f Files) Respelled(sets []*callrules.Set, folder string, dirs []string) []*callrules.Set {
 	if !f.relativePWD() {
 		return sets
@@ -106,8 +106,8 @@ func (f Files) Respelled(sets []*callrules.Set, folder string, dirs []string) []
 	return again
 }
 
-// spellings returns names of a folder other than the one without links, taken from the names of folders in it: if
-// /home/me/app/src leads to its src, /home/me/app is the folder.
+// spellings returns other names of a real directory, derived from the names of directories in it: if /home/me/app/src
+// points to its src, /home/me/app is the directory.
 func spellings(folder string, dirs []string) []string {
 	var names []string
 	for _, dir := range dirs {
@@ -122,7 +122,7 @@ func spellings(folder string, dirs []string) []string {
 		name := filepath.Clean(dir)
 		if inner := string(filepath.Separator) + rel; strings.HasSuffix(name, inner) {
 			name = strings.TrimSuffix(name, inner)
-		} else if rel != "." { // a link in the folder
+		} else if rel != "." { // a link in the directory
 			continue
 		}
 		if name != folder && filepath.IsAbs(name) && !slices.Contains(names, name) {
@@ -132,7 +132,7 @@ func spellings(folder string, dirs []string) []string {
 	return names
 }
 
-// Places returns where the files and folders are, without links. Their names count from dir.
+// Places returns where the files and directories are, without links. Their names count from dir.
 func (f Files) Places(dir string) ([]string, error) {
 	var places []string
 	for _, name := range f.Names {
@@ -146,8 +146,8 @@ func (f Files) Places(dir string) ([]string, error) {
 	return places, nil
 }
 
-// Sigmashake reports whether one of the files is written for sigmashake, as far as its name and the flags say: a folder
-// is, because no other dialect has folders.
+// Sigmashake reports whether name and flags of a file show that it is sigmashake's. A directory is always, because no
+// other dialect has directories.
 func (f Files) Sigmashake() bool {
 	return f.Dialect == sigmashake.Dialect || slices.ContainsFunc(f.Names, func(name string) bool {
 		st, err := os.Stat(name)

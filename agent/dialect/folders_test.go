@@ -21,7 +21,7 @@ const (
 	clashText     = `(policy "main" (deny (exec)))`
 )
 
-// folder writes files, their names and texts one after the other.
+// emptyFiles writes files, their names and texts one after the other.
 func emptyFiles(t *testing.T, files ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -86,7 +86,7 @@ func TestNoText(t *testing.T) {
 	}
 }
 
-// "A folder of .rules files is one set, not several." "Nothing is silently ignored."
+// "A directory of .rules files is one set, not several." "Nothing is silently ignored."
 func TestFoldersWithin(t *testing.T) {
 	dir := emptyFiles(t, "r/b.rules", "rule b { LOG any IF tool EQUALS \"Bash\" MESSAGE \"m\" }", "r/a.rules",
 		sigmaText, "r/README.md", "no rules")
@@ -133,7 +133,8 @@ func TestFoldersWithin(t *testing.T) {
 	}
 }
 
-// TestSigmashake: what is written for sigmashake is known by the flag, the name or a folder, even if it cannot be read.
+// TestSigmashake: what is written for sigmashake is known by the flag, the name or a directory, even if it cannot be
+// read.
 func TestSigmashake(t *testing.T) {
 	dir := t.TempDir()
 	for _, c := range []struct {

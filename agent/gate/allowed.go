@@ -19,7 +19,7 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// A bundleDir is a bundle of the gate, and the folder that it was loaded from, without links.
+// A bundleDir is a bundle of the gate, and its directory, without symlinks.
 type bundleDir struct {
 	bundle *rules.Bundle
 	dir    string
@@ -28,12 +28,12 @@ type bundleDir struct {
 // counts are how often rules are broken in a file.
 type counts struct {
 	absent    allowance.Reason
-	undecided bool // rules with keys could not judge it
-	textAlone bool // it cannot be parsed, and rules that let that be judged its text alone
+	undecided bool // rules with key patterns could not check it
+	textAlone bool // the file cannot be parsed, and its rules then check its text alone
 	found     []verdict.Violation
 }
 
-// of is how often a rule is broken in the file; with text, what its items with a key have found is left out.
+// of counts the violations of a rule in the file; with text, those of key patterns are left out.
 func (c *counts) of(r *rules.Rule, text bool) int {
 	n := 0
 	for i := range c.found {
@@ -50,8 +50,8 @@ func anyItem(r *rules.Rule, is func(rules.Item) bool) bool {
 	return slices.ContainsFunc(r.Patterns, is) || slices.ContainsFunc(r.Required, is)
 }
 
-// past is how often a rule was broken in the file. Where the text alone judges it after the call, it is compared with
-// the text: what cannot be seen makes no room.
+// past is the count before the call. If only the text is checked after it, only violations of the text count: unseen
+// ones make no room.
 func (c *counts) past(r *rules.Rule, text bool) allowance.Count {
 	switch {
 	case c.absent != allowance.Counted:
@@ -69,15 +69,14 @@ type editedFile struct {
 	after []counts // with each of the contents that the call may leave
 }
 
-// A decision is which allowance lets a file have what it would have of a rule, or why none does; neither, if there is
-// none for it.
+// A decision names the allowance that permits a rule's count in a file, or why none does; both are empty without one.
 type decision struct {
 	signed  *allowance.Limit
 	refused string
 }
 
-// decideIncreases returns what the allowances say of the rules of which a call brings more into a file, by their ids.
-// With an error nothing else is allowed.
+// decideIncreases decides by the allowances, for each rule that a call violates more often in a file, keyed by rule
+// id. On an error nothing else is allowed.
 func (g *Gate) decideIncreases(
 	ctx context.Context, checker *check.ContentChecker, e *editedFile, found []key, grew func(key) bool,
 ) (map[string]decision, error) {
@@ -99,8 +98,8 @@ func (g *Gate) decideIncreases(
 	return all, nil
 }
 
-// decide returns what the allowances say of a rule in a file that a call edits. They are HEAD's, and so is what the
-// file had before if that is more than it has on disk: who cuts and pastes makes two edits.
+// decide decides by HEAD's allowances for a rule in a file that a call edits. The file's count before is HEAD's if
+// that is higher than on disk: cut and paste is two edits.
 func (g *Gate) decide(
 	ctx context.Context, checker *check.ContentChecker, e *editedFile, rule *rules.Rule,
 ) (none decision, err error) {
@@ -154,16 +153,15 @@ func (g *Gate) day() string {
 	return now().UTC().Format(time.DateOnly)
 }
 
-// A commit is that of HEAD in a work tree.
+// A commit is HEAD of a work tree.
 type commit struct {
 	repo *repo.Repository
 	hash repo.Hash
 	dir  string // of the tree that is checked, from the root of the work tree; "." for that
 }
 
-// committed returns the allowances that count for a place, and the commit that they are from: those that the bundles
-// have at HEAD of the work tree. Without a commit they are those on disk; so they are of a bundle from elsewhere, which
-// a commit there cannot change.
+// committed returns the allowances that count for a place, and the commit they are from: the bundles' allowances at
+// HEAD of the work tree. Without a commit, or for a bundle from elsewhere, they are read from disk.
 func (g *Gate) committed(in treePath) ([]rules.Allowance, *commit, error) {
 	top, err := rootAround(in.root)
 	if err != nil {

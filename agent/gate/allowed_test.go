@@ -40,7 +40,7 @@ rules:
     match: {forbidden_files: ["**/*.pem"]}
 `
 
-// runGit runs git in a folder, without anyone's settings.
+// runGit runs git in a directory, without anyone's settings.
 func runGit(t rapid.TB, dir string, args ...string) {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {

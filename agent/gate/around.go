@@ -7,23 +7,22 @@ import (
 	"strings"
 )
 
-// An Around is what an agent's hook runs in: it says where the program is, by which shells the agent runs it, and what
-// they read first.
+// An Around is the environment of an agent's hook: the program's path, the shells that run it, and their start files.
 type Around struct {
 	Program string   // the file of the program that runs; "" if it is not known
 	Path    string   // the variable PATH
-	Exts    []string // what the names of programs end in, each with its point (PATHEXT); none but on Windows
-	Folders []string // absolute: the hook's, the call's and the project's, from which a relative folder of PATH counts
-	Home    string   // of the user; "" if there is none
+	Exts    []string // endings of program names, with dots (PATHEXT); only on Windows
+	Folders []string // absolute: the hook's, the call's and the project's; bases of relative directories in PATH
+	Home    string   // the user's; "" if unknown
 	Getenv  func(string) string
 }
 
-// Guarded returns the files and folders outside of the tree on which it depends that the hook's entry runs this
+// Guarded returns the files and directories outside of the tree on which it depends that the hook's entry runs this
 // program, and that its answer counts.
 func (a *Around) Guarded() []string { return append(a.programs(), a.starts()...) }
 
-// programs are the program, and in every folder of PATH those that the entry runs by their names, there or not: a new
-// one in an earlier folder would be taken.
+// programs are the program itself and, in every directory of PATH, the names of the programs that the entry runs,
+// existing or not: a new file in an earlier directory would run instead.
 func (a *Around) programs() []string {
 	var all []string
 	if a.Program != "" {
@@ -47,7 +46,7 @@ func (a *Around) programs() []string {
 		for _, at := range places {
 			for _, name := range names {
 				file := filepath.Join(at, name)
-				// no shell takes it, and what is in it is something else
+				// no shell runs it, and its files are unrelated
 				if st, err := os.Stat(file); err == nil && st.IsDir() {
 					continue
 				}
@@ -59,23 +58,23 @@ func (a *Around) programs() []string {
 	return slices.Compact(all)
 }
 
-// from are the places that a name leads to, from each folder.
+// from are the places that a name leads to, from each directory.
 func (a *Around) from(name string) []string {
 	if filepath.IsAbs(name) {
 		return []string{filepath.Clean(name)}
 	}
 	var all []string
 	for _, dir := range a.Folders {
-		all = append(all, filepath.Join(dir, name)) // "", of PATH, is the folder itself
+		all = append(all, filepath.Join(dir, name)) // "", of PATH, is the directory itself
 	}
 	return all
 }
 
-// starts are the user's shell and the files that shells read when they start, those of the machine too, with those
-// from which git, lefthook and, for the whole machine, agents take settings.
+// starts are the user's shell and the start files of shells, the machine's too, with the settings files of git,
+// lefthook and, for the whole machine, agents.
 func (a *Around) starts() []string {
 	var all []string
-	// The person's shell, by which Claude Code and Codex run the entry, is one that need not be in PATH.
+	// Claude Code and Codex run the entry in the user's shell, which may be outside PATH.
 	for _, name := range []string{"SHELL", "BASH_ENV", "ENV", "LEFTHOOK_CONFIG",
 		"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"} {
 		if file := a.Getenv(name); file != "" {
@@ -101,7 +100,7 @@ func (a *Around) starts() []string {
 			all = append(all, under(at, zsh)...)
 		}
 	}
-	// Whole folders: fish reads conf.d, functions and its variables, too, and husky's hooks begin with init.sh.
+	// Whole directories: fish reads conf.d, functions and its variables, too, and husky's hooks begin with init.sh.
 	inConfig := []string{"fish", "powershell", "nushell", "git", "husky", "environment.d"}
 	// fish takes a function of these for a program, so one called sh would run in place of the entry.
 	for _, dir := range append(filepath.SplitList(a.Getenv("XDG_DATA_DIRS")), a.Getenv("XDG_DATA_HOME")) {
@@ -141,12 +140,11 @@ func under(dir string, names []string) []string {
 	return all
 }
 
-// treeNames are names that are guarded in each folder of the tree: with .gitattributes git changes what it checks out,
-// and husky's hooks run before a commit.
+// treeNames are names that are guarded in each directory of the tree: with .gitattributes git changes what it checks
+// out, and husky's hooks run before a commit.
 func treeNames() []string { return []string{".gitattributes", ".husky"} }
 
-// rootNames are names that are guarded in the root of each repository of the tree: what says which hooks of commits
-// run.
+// rootNames are guarded in the root of each repository of the tree: they define which hooks run on a commit.
 func rootNames() []string {
 	names := []string{".pre-commit-config.yaml", ".lefthook", ".lefthook-local"} // the last two: lefthook's scripts
 	for _, name := range []string{"lefthook", ".lefthook", ".config/lefthook", "lefthook-local",

@@ -16,8 +16,7 @@ import (
 	"github.com/policyscan/policyscan/verdict/code"
 )
 
-// judgeFiles checks the files as the call would leave them. If some cannot be checked, it checks the others all the
-// same.
+// judgeFiles checks the files as the call would leave them, and continues after a file that cannot be checked.
 func (g *Gate) judgeFiles(ctx context.Context, files []file, r *Result) error {
 	checker := check.NewContentChecker(g.Bundle)
 	var failed error
@@ -66,7 +65,7 @@ func (g *Gate) isRuleFile(place string) bool {
 		slices.Contains(g.RuleFolders, filepath.Clean(dir)) && rules.MayBeRead("rules/"+name)
 }
 
-// judgeFile checks a file as the call would leave it at a place, which is in a tree.
+// judgeFile checks a file of a tree as the call would leave it.
 func (g *Gate) judgeFile(ctx context.Context, checker *check.ContentChecker, f *file, place string,
 	in treePath, r *Result) error {
 	path := in.path
@@ -155,8 +154,9 @@ func (g *Gate) judgeFile(ctx context.Context, checker *check.ContentChecker, f *
 	return err
 }
 
-// undecided takes why rules cannot judge a file as the call would leave it. What was so before is noted; so is that the
-// file cannot be parsed, unless it could be before: an agent may write a template. The scan decides what becomes of it.
+// undecided adds why rules cannot check a file as the call would leave it. A reason that held before the call is only
+// noted. So is a file that no longer parses, unless it did before: an agent may write a template, and the scan
+// decides.
 func (r *Result) undecided(after, before *check.UndecidedError, parsed bool, shown string) {
 	for _, e := range after.Errors {
 		e.File = shown
@@ -173,20 +173,20 @@ func (r *Result) undecided(after, before *check.UndecidedError, parsed bool, sho
 	}
 }
 
-// note adds what a person should know besides, once.
+// note adds a note for the user, once.
 func (r *Result) note(text string) {
 	if !slices.Contains(r.notes, text) {
 		r.notes = append(r.notes, text)
 	}
 }
 
-// A key says what a violation is of, in one file.
+// A key groups the violations of one file.
 type key struct{ rule, kind, pattern string }
 
 func keyOf(v *verdict.Violation) key { return key{v.RuleID, v.Evidence.Kind, v.Evidence.Pattern} }
 
-// noteRequired notes that a file which a call edits, moves or removes answers a glob of required_files: whether the
-// tree has one afterwards is not known from a call, and a scan says it.
+// noteRequired notes that an edited, moved or removed file matches a glob of required_files: only a scan shows
+// whether the tree still has such a file.
 func (g *Gate) noteRequired(f *file, r *Result) error {
 	if !g.Bundle.RequiresFiles() {
 		return nil

@@ -9,8 +9,8 @@ import (
 	"github.com/policyscan/policyscan/agent/callrules"
 )
 
-// Explain says how the decision on a call came about, for a person to read: lines whose texts are not escaped yet.
-// out is the outcome, which a person may have changed.
+// Explain returns, for display, how the decision on a call came about, in unescaped lines. out is the outcome, which
+// the user may have changed.
 func (r *Result) Explain(c *call.Call, out *callrules.Outcome) []string {
 	all := []string{c.Tool + " " + c.Input.JSON(), "  " + out.Decision}
 	for line := range strings.SplitSeq(cmp.Or(r.Reason(), r.Allowed()+"\n"+r.Note()), "\n") {

@@ -33,8 +33,8 @@ const maxPath = 1 << 15
 type file struct {
 	edit  edit.Edit
 	named string // as the call has it
-	// real is where the file is, links followed; beside is where its name is, if that is a link and leads
-	// elsewhere: an agent that writes a new file and renames it replaces the link.
+	// real is the file's path with symlinks resolved; beside is the path of the symlink itself, if it points
+	// elsewhere: an agent that writes a new file and renames it replaces the symlink.
 	real, beside string
 	from         string // where the content before is read; "" if it is from real
 }
@@ -83,7 +83,7 @@ func editedFiles(c *call.Call, read func(*call.Call) ([]edit.Edit, error)) ([]fi
 	return resolveFiles(edits, c.Dir)
 }
 
-// resolveFiles finds the files of edits. dir is the call's working folder.
+// resolveFiles finds the files of edits. dir is the call's working directory.
 func resolveFiles(edits []edit.Edit, dir string) ([]file, error) {
 	files := make([]file, len(edits))
 	for i, e := range edits {
@@ -102,8 +102,8 @@ func resolveFiles(edits []edit.Edit, dir string) ([]file, error) {
 	return files, nil
 }
 
-// checkDistinct is an error if a call names one file in two ways: each of its edits would be checked as if the others
-// were not made, and what they make together by none.
+// checkDistinct fails if a call names one file in two ways: each edit would be checked without the other, and the
+// combined result not at all.
 func checkDistinct(files []file) error {
 	if len(files) < 2 {
 		return nil
@@ -126,7 +126,7 @@ func checkDistinct(files []file) error {
 				continue
 			}
 			st, err := os.Lstat(place)
-			if err != nil { // what is missing has no other name, and reading it reports what is unknown
+			if err != nil { // a missing file has no other name, and reading it reports other errors
 				continue
 			}
 			k := like{st.Size(), st.ModTime().UnixNano()}
@@ -140,7 +140,7 @@ func checkDistinct(files []file) error {
 	return nil
 }
 
-// locate returns where a path leads.
+// locate returns the real path of a path.
 func locate(name, dir string) (real, beside string, err error) {
 	shown := verdict.Visible(name)
 	whole := absolute(name, dir)
@@ -183,8 +183,8 @@ func absolute(name, dir string) string {
 	return dir + string(filepath.Separator) + name
 }
 
-// dotDotAfterSymlink reports whether a ".." of a path follows a link: most agents drop both, the system goes to
-// what is above the link's target.
+// dotDotAfterSymlink reports whether a ".." of a path follows a symlink: most agents drop both, the system goes to
+// the parent of the target.
 func dotDotAfterSymlink(name string) bool {
 	for i := range name {
 		if !os.IsPathSeparator(name[i]) || i == 0 {
@@ -201,8 +201,8 @@ func dotDotAfterSymlink(name string) bool {
 	return false
 }
 
-// isPerProcess reports whether a path leads, by links as well, through a folder in which each process may find
-// something else, such as /proc/self/cwd.
+// isPerProcess reports whether a path goes, through symlinks too, through a directory that differs by process, such
+// as /proc/self/cwd.
 func isPerProcess(name string) bool {
 	for range 40 {
 		if strings.HasPrefix(name, "/proc/") {
@@ -230,7 +230,7 @@ func isPerProcess(name string) bool {
 	return false // nobody follows as many
 }
 
-// follow follows the links of a path, of which the end may not be there yet.
+// follow resolves the symlinks of a path, whose end may not exist yet.
 func follow(path string, links int) (string, error) {
 	real, err := filepath.EvalSymlinks(path)
 	if err == nil || !errors.Is(err, fs.ErrNotExist) {
@@ -299,8 +299,7 @@ type treePath struct {
 	path string // from there, with slashes
 }
 
-// trees are those that a place is in: that of the root, and that of another work tree of the same repository (git
-// worktree), wherever it is: agents work in such.
+// trees are the root's work tree and any other work tree of the repository (git worktree) that contains the place.
 func (g *Gate) trees(real string) ([]treePath, error) {
 	roots := []string{g.Root}
 	sibling, err := repo.Sibling(g.Root, filepath.Dir(real))
@@ -320,7 +319,7 @@ func (g *Gate) trees(real string) ([]treePath, error) {
 	return trees, nil
 }
 
-// beneath returns the path of a place from a folder, if it is in it, by any path that leads there.
+// beneath returns the path of a place relative to a directory that contains it, through symlinks too.
 func beneath(folder, place string) (rel string, ok bool) {
 	if rel, err := filepath.Rel(folder, place); err == nil && filepath.IsLocal(rel) {
 		return rel, true
@@ -340,7 +339,7 @@ func beneath(folder, place string) (rel string, ok bool) {
 	}
 }
 
-// cause is [disk.Cause], in words for a person.
+// cause is [disk.Cause], worded for display.
 func cause(err error) error {
 	if err = disk.Cause(err); errors.Is(err, syscall.ENOTDIR) {
 		return errors.New("it leads through a file")

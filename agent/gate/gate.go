@@ -1,24 +1,23 @@
 // Package gate checks a tool call of an agent before it runs.
 //
-// A call that edits files is a set of proposed files: each is checked against the bundle as a scan of the tree
-// would check it afterwards. Every call is checked against the call rules. The strictest answer counts.
+// A call that edits files is a set of proposed files: each is checked against the bundle as a scan of the tree would
+// check it afterwards. Every call is checked against the call rules. The strictest answer counts.
 //
-// The contents that an edit would produce are determined only where a bundle checks them, and the files that it
-// edits only where something is guarded. What is needed and cannot be determined is an error, unless another rule
-// denies the call anyway.
+// The gate computes the content after an edit only for files that a bundle covers, and the edited files only if
+// something is guarded. If it cannot compute what it needs, that is an error, unless another rule denies the call
+// anyway.
 //
-// What a scan could not judge afterwards, because a file cannot be parsed for a rule with a key, denies an edit, too:
-// but not where that was so before, nor for a new file, which may be a template.
+// An edit is also denied if a file could not be parsed afterwards and a key pattern covers it. Exceptions are files
+// that could not be parsed before, and new files, which may be templates.
 //
 // It reads the files that a call edits, and writes nothing.
 //
 // # Limits
 //
-// Only what a call says is seen. A command of a shell that writes a file is not an edit here; the hook of the
-// commit and the scan of the merge see what it wrote. A file is checked where it really is: links are followed,
-// and a file outside the root is not checked against the root's bundle: [Result.Outside] names it, and a [Project]
-// checks it against the bundle of its repository. Where a file has several names, by hard links or on a disk that
-// takes two spellings for one, the name in the call counts.
+// Only the call itself is seen. A shell command that writes a file is not an edit; the commit hook and the scan of
+// the merge see the result. Symlinks are followed, and a file outside the root is not checked against the root's
+// bundle: [Result.Outside] names it, and a [Project] checks it against the bundle of its repository. If a file has
+// several names, by hard links or on a disk with equivalent spellings, the name in the call counts.
 package gate
 
 import (
@@ -39,69 +38,68 @@ import (
 // A Gate checks calls.
 type Gate struct {
 	Bundle *rules.Bundle // covers the files that a call would write; nil: no bundle
-	// the folder from which the bundle's globs count, and whose tree is guarded: absolute, without links
+	// the root of the bundle's globs and of the guarded tree: absolute, without symlinks
 	Root string
 	Sets []*callrules.Set // check every call; may be empty
 
-	// ByFolder makes Root that of the repository around a call's working folder, or that folder itself. Root is then
-	// for calls that name no absolute one.
+	// ByFolder makes Root the root of the repository around a call's working directory, or that directory itself.
+	// Root is then for calls without an absolute one.
 	ByFolder bool
 
-	// elsewhere are the places of the files to judge, if Root is another repository than those of the agent's project.
-	// Messages then name files by their absolute paths. It is nil in the project.
+	// elsewhere are the places of the files to check, if Root is a repository outside the agent's project. Messages
+	// then have absolute paths. It is nil in the project.
 	elsewhere []string
 
-	bundles []bundleDir // that Bundle was made of, for what they allow at HEAD
+	bundles []bundleDir // the parts of Bundle, for their allowances at HEAD
 
 	// Now tells the time, for the day on which allowances end; nil: the system does.
 	Now func() time.Time
 
-	// RuleFiles are the bundle's own, if they are on disk: absolute, without links. They contain the texts that
-	// they forbid, so a scan skips them.
+	// RuleFiles are the bundle's own files on disk: absolute, without symlinks. They contain the literals that they
+	// forbid, so a scan skips them.
 	RuleFiles []string
 
-	// RuleFolders are the folders of rule files of 0.2 bundles, in which each *.yml is one.
+	// RuleFolders are the directories of rule files of 0.2 bundles, in which each *.yml is one.
 	RuleFolders []string
 
-	// Guarded are the files and folders that say who checks calls, and how: absolute. What links lead to is guarded,
-	// too, and so is, in each other work tree of the repository, what is in the same place as they are in the root.
-	// A call that edits one of them needs a person. The bundle's own files are among them.
+	// Guarded are the files and directories that configure the checks of calls: absolute. Targets of symlinks are
+	// guarded, too, and so is the same path in each other work tree of the repository. The user must confirm a call
+	// that edits one of them. The bundle's own files are among them.
 	Guarded []string
 
-	// GuardedNames are guarded in each folder of the tree, and GuardedRootNames in each that is a repository's root:
-	// files and folders, with slashes, in any case. Where anything is guarded each .git of the tree is.
+	// GuardedNames are guarded in each directory of the tree, and GuardedRootNames in each that is a repository's
+	// root: files and directories, with slashes, in any case. Where anything is guarded each .git of the tree is.
 	GuardedNames, GuardedRootNames []string
 
 	// GuardsCI says that each file of a CI system is guarded, in the tree or elsewhere, that runs policyscan now.
 	GuardsCI bool
 
-	// Around is what is guarded around the tree; nil: nothing is. It is looked up only for a call that edits a file.
+	// Around is the guarded environment, or nil. It is looked up only for a call that edits a file.
 	Around *Around
 }
 
-// A Result is what the gate says of a call.
+// A Result is the gate's result for a call.
 type Result struct {
-	// Outcomes are those of the bundle (if there is one), of the guard (if the call edits what it guards), and of
+	// Outcomes are the outcomes of the bundle (if any), of the guard (for a call that edits a guarded file), and of
 	// each set, in this order.
 	Outcomes []callrules.Outcome
 
-	New []verdict.Violation // what the call would bring or make worse, in the order of a verdict
-	Old []verdict.Violation // what was in the files before and is no worse
+	New []verdict.Violation // new or increased violations, in the order of a verdict
+	Old []verdict.Violation // existing violations that are no worse
 	// Signed is all of the rules of which the call would bring more, in files where an allowance lets that be.
 	Signed []verdict.AllowedViolation
 
-	// Undecided is why rules could not judge files as the call would leave them, though they can now.
+	// Undecided says why rules could not check files as the call would leave them, although they can now.
 	Undecided []verdict.Error
 
-	// Recorded says that the decision is written to a log before it is answered, so that the note may call it
-	// recorded.
+	// Recorded is set if the decision is logged before the answer, so that the note may say so.
 	Recorded bool
 
 	bundle *rules.Bundle
 	root   string // of the gate, or of the call if the gate is ByFolder
 
 	outside []string // files that the call would write and that are not in the root, as the call names them
-	notes   []string // what a person should know besides
+	notes   []string // more notes for the user
 }
 
 // Outcome is the strictest of the outcomes. Without any, nothing has an opinion of the call. Its reason names the
@@ -121,8 +119,7 @@ func (r *Result) Outcome() callrules.Outcome {
 	return o
 }
 
-// Outside says which files were not checked against the bundle because they are outside the root; "" if there are
-// none.
+// Outside names the files that were not checked against the bundle because they are outside the root, or is "".
 func (r *Result) Outside() string {
 	switch n := len(r.outside); n {
 	case 0:
@@ -144,8 +141,7 @@ func (r *Result) Outside() string {
 	}
 }
 
-// Judges are the sets that check a call, for [callrules.ParseCall]; one of them represents the bundle, if there is
-// one.
+// Judges are the sets that check a call, for [callrules.ParseCall]; one of them represents the bundle, if any.
 func (g *Gate) Judges() []*callrules.Set {
 	if g.Bundle == nil {
 		return g.Sets
@@ -153,15 +149,14 @@ func (g *Gate) Judges() []*callrules.Set {
 	return append([]*callrules.Set{bundleSet()}, g.Sets...)
 }
 
-// Judge checks a call. An error says why what the call would do cannot be determined, although a bundle or a guard
-// needs it: the call must then not run. If a rule denies the call all the same, that is the result, and the error is
-// one of the reasons.
+// Judge checks a call. An error says why its effect, which a bundle or a guard needs, cannot be determined: the call
+// must not run. If a rule denies the call anyway, the result is the denial, and the error is one of its reasons.
 func (g *Gate) Judge(ctx context.Context, c *call.Call, o callrules.Options) (*Result, error) {
 	r, err := g.judge(ctx, newProposal(c), o)
 	return r.partialResult(err)
 }
 
-// judge checks a call as far as possible. The error says why not all of it is.
+// judge checks as much of a call as it can. The error says why a part is unchecked.
 func (g *Gate) judge(ctx context.Context, p *proposal, o callrules.Options) (*Result, error) {
 	r := &Result{bundle: g.Bundle, root: g.Root}
 	err := g.judgeEdits(ctx, p, o, r)
@@ -171,7 +166,7 @@ func (g *Gate) judge(ctx context.Context, p *proposal, o callrules.Options) (*Re
 	return r, err
 }
 
-// partialResult is a result of which an error says why it is not whole: one that denies the call remains.
+// partialResult keeps a denial even if the rest could not be checked; without one it returns the error.
 func (r *Result) partialResult(err error) (*Result, error) {
 	if err == nil {
 		return r, nil
@@ -188,7 +183,7 @@ func (r *Result) partialResult(err error) (*Result, error) {
 	return r, nil
 }
 
-// judgeEdits checks what a call would write against the bundle and the guard, and computes only what they need.
+// judgeEdits checks the edits of a call against the bundle and the guard, and computes only what they need.
 func (g *Gate) judgeEdits(ctx context.Context, p *proposal, o callrules.Options, r *Result) error {
 	if g.Bundle == nil && !g.guardsAny() {
 		return nil
@@ -223,7 +218,7 @@ func (g *Gate) judgeEdits(ctx context.Context, p *proposal, o callrules.Options,
 	return errors.Join(err, unguarded)
 }
 
-// Add takes what another gate says of the same call. Which files are outside a root is said of one gate alone.
+// Add adds another gate's result for the same call, without its files outside the root.
 func (r *Result) Add(other *Result) {
 	r.Outcomes = append(r.Outcomes, other.Outcomes...)
 	r.New, r.Old = append(r.New, other.New...), append(r.Old, other.Old...)
@@ -237,7 +232,7 @@ func bundleSet() *callrules.Set {
 		Strategy: callrules.AllViolations, Default: callrules.Allow}
 }
 
-// bundleOutcome is what the violations are as the outcome of a set.
+// bundleOutcome converts the violations to the outcome of a set.
 func (r *Result) bundleOutcome(g *Gate, o callrules.Options) callrules.Outcome {
 	out := callrules.Outcome{Effect: callrules.Allow, Decision: string(callrules.Allow),
 		Reason: r.Outside(), Set: bundleSet()}

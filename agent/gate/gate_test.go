@@ -46,7 +46,7 @@ func bundle(t testing.TB) *rules.Bundle {
 	return b
 }
 
-// folder is a real folder that holds files.
+// folder is a real directory that holds files.
 func folder(t testing.TB, files map[string]string) string {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
@@ -185,7 +185,7 @@ func TestManyViolations(t *testing.T) {
 	}
 }
 
-// TestLinks: a file is judged where it is, whatever the path that leads there.
+// TestLinks: a file is checked at its real path, whatever path the call has.
 func TestLinks(t *testing.T) {
 	root := folder(t, map[string]string{"net/a.tf": "x", "plain.txt": "x"})
 	outside := folder(t, map[string]string{"b.tf": "x"})
@@ -287,7 +287,7 @@ func workTrees(t *testing.T) (root, beside, other string) {
 	return root, beside, other
 }
 
-// TestGuardNames: names are guarded in each work tree of the repository: some in each folder, some in the root of
+// TestGuardNames: names are guarded in each work tree of the repository: some in each directory, some in the root of
 // each repository in it, and what is guarded in the root in the others' roots.
 func TestGuardNames(t *testing.T) {
 	root, beside, other := workTrees(t)
@@ -316,7 +316,7 @@ func TestGuardNames(t *testing.T) {
 			}
 		}
 	}
-	// A name counts where it is, whatever it leads to and whichever way leads there.
+	// A name counts at its own path, whatever its target and whatever the path to it.
 	away := folder(t, map[string]string{"hooks/x": "", "other/x": ""})
 	for link, target := range map[string]string{
 		filepath.Join(root, "a", ".agent"): "../cc", filepath.Join(root, "cc", "x"): "",
@@ -500,7 +500,7 @@ func TestGuard(t *testing.T) {
 		"AKIA")); ids(r.New) != "KEY rules/other.yml" || r.Outcome().Effect != callrules.Deny {
 		t.Errorf("%+v", r.New)
 	}
-	// In a bundle of 0.2 each *.yml in its folder is one of them. It needs a person all the same.
+	// Each *.yml in the directory of a 0.2 bundle is a rule file, and guarded.
 	g.RuleFolders = []string{filepath.Join(root, "rules")}
 	for path, effect := range map[string]callrules.Effect{
 		"rules/other.yml": callrules.Ask, "rules/other.yaml": callrules.Deny, "rules/sub/other.yml": callrules.Deny,

@@ -14,7 +14,7 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// GuardRule is the id of what asks a person about an edit of the rules themselves.
+// GuardRule is the id of the rule that asks the user before an edit of the rules themselves.
 const GuardRule = "policyscan:guard"
 
 // guardsAny reports whether anything is guarded.
@@ -22,8 +22,8 @@ func (g *Gate) guardsAny() bool {
 	return len(g.Guarded)+len(g.GuardedNames)+len(g.GuardedRootNames) > 0 || g.GuardsCI || g.Around != nil
 }
 
-// guarded returns the first file of a call that is guarded, or is in a folder that is; "" if none does. Names count as
-// the call has them, too, since a link can lead from a guarded one elsewhere.
+// guarded returns the first file of a call that is guarded, or is in a guarded directory, or "". Names also count as
+// the call has them, since a guarded symlink can point elsewhere.
 func (g *Gate) guarded(files []file, dir string) (string, error) {
 	if len(files) == 0 || !g.guardsAny() {
 		return "", nil
@@ -52,8 +52,8 @@ func (g *Gate) guarded(files []file, dir string) (string, error) {
 	return "", nil
 }
 
-// guards reports whether a place is one of all, which are folded, or is in one, or is guarded by its name. If the
-// place is removed, it is guarded, too, if one of all is in it.
+// guards reports whether a place is in all (case-folded), or under one of them, or is guarded by its name. A place
+// that is removed is also guarded if it contains one of them.
 func (g *Gate) guards(p string, all []string, removed bool) (bool, error) {
 	if g.GuardsCI && runsInCI(p) {
 		return true, nil
@@ -78,18 +78,17 @@ func (g *Gate) guards(p string, all []string, removed bool) (bool, error) {
 	}), nil
 }
 
-// folded is a path in one case, since for some disks another is the same name; elsewhere the guard asks once too
-// often.
+// folded is a path in lower case, for disks that ignore case; on others the guard asks once too often.
 func folded(p string) string { return strings.ToLower(filepath.Clean(p)) }
 
-// isIn reports whether a path is a folder's, or in it. Both are clean.
+// isIn reports whether a path is a directory's, or in it. Both are clean.
 func isIn(folder, p string) bool {
 	rest, ok := strings.CutPrefix(p, folder)
 	return ok && (rest == "" || os.IsPathSeparator(rest[0]) || os.IsPathSeparator(folder[len(folder)-1]))
 }
 
-// foldedWithLinks are paths and, for those that are links or have one on the way, where these lead, all folded. A
-// folder is followed once, whatever number of paths is in it.
+// foldedWithLinks returns paths and the targets of symlinks in them, all case-folded. Each directory is resolved
+// once.
 func foldedWithLinks(paths []string) []string {
 	all := make([]string, 0, 2*len(paths))
 	real := map[string]string{}
@@ -119,8 +118,8 @@ func foldedWithLinks(paths []string) []string {
 	return slices.Compact(all)
 }
 
-// guardsName reports whether a path leads through a guarded name, or a .git: one that is made in a folder would make
-// it the root of a repository, in which other rules judge.
+// guardsName reports whether a path has a guarded name in it, or a .git: a new one would make its directory the root
+// of a repository, with other rules.
 func (g *Gate) guardsName(t treePath) bool {
 	parts := strings.Split(t.path, "/")
 	for i := range parts {
@@ -154,8 +153,8 @@ func runsInCI(place string) bool {
 	return err != nil || there && bytes.Contains(bytes.ToLower(content), []byte("policyscan"))
 }
 
-// isCI reports whether a path is one where CI systems have their files, in any folder. A workflow, or a part of one
-// that another uses, may be in any of these.
+// isCI reports whether a path is one of the usual places of CI files, in any directory. A workflow, or a part that
+// another one uses, may be in any of these.
 func isCI(name string) bool {
 	name = "/" + strings.ToLower(name)
 	for _, folder := range []string{

@@ -14,28 +14,28 @@ import (
 // write a file in several steps.
 const Settle = 500 * time.Millisecond
 
-// A Keeper keeps a gate for many calls, and loads it again when the files change that it was read from. It looks at
-// them only when it is asked for the gate, so it needs no goroutine. It is not for concurrent use.
+// A Keeper keeps a gate for many calls, and reloads it when its files have changed. It looks at them only when the
+// gate is requested, so it needs no goroutine. It is not for concurrent use.
 type Keeper struct {
-	Load func() (*Gate, error) // reads the rules; Guarded are the files and folders that it read
+	Load func() (*Gate, error) // reads the rules; Guarded are the files and directories that it read
 	Now  func() time.Time
 
 	gate    *Gate     // nil before the first call
-	loaded  snapshot  // what it was read from
-	refused snapshot  // what was read last and is not valid
-	pending snapshot  // what the files were when they were looked at last
+	loaded  snapshot  // its files when it was loaded
+	refused snapshot  // the last invalid files
+	pending snapshot  // the files at the last look
 	since   time.Time // when they were first seen like this
 }
 
-// A snapshot is what files contained at one moment.
+// A snapshot is the content of files at one moment.
 type snapshot struct {
 	digest  [sha256.Size]byte
 	changed time.Time // the latest of the files' times
-	missing bool      // one of them does not exist, as while an editor replaces it
+	missing bool      // one of them is missing, as while an editor replaces it
 }
 
-// Current returns the gate that judges now. If the files changed and are not valid, it is the old one, and the error
-// says why, once. Without a gate the error says why there is none.
+// Current returns the current gate. If the files changed and are invalid, it is the old one, and the error is
+// reported once. Without a gate it returns an error.
 func (k *Keeper) Current() (*Gate, error) {
 	if k.gate == nil {
 		return k.read()
@@ -84,8 +84,7 @@ func (k *Keeper) read() (*Gate, error) {
 	return k.gate, nil
 }
 
-// look reads files, and folders of files, and returns what they contain. For what cannot be read, the text of the
-// error counts as the content.
+// look reads files, and directories of files. If one cannot be read, the error's text counts as its content.
 func look(names []string) snapshot {
 	var s snapshot
 	h := sha256.New()

@@ -12,14 +12,14 @@ import (
 	"github.com/policyscan/policyscan/scanner/repo"
 )
 
-// Guards say for which agent, where and in what surroundings a gate guards the rules and the agents' hooks.
+// Guards describe the agent, the directories and the environment for which a gate guards rules and hooks.
 type Guards struct {
 	Agent     string   // whose hook runs, as in "policyscan hook AGENT"
-	Root      string   // the folder whose repository is guarded, as the system opens it
-	RootNames []string // guarded in each repository's root besides the bundles' files and rootNames
+	Root      string   // the directory whose repository is guarded, as the system opens it
+	RootNames []string // guarded in each repository's root, in addition to the bundles' files and rootNames
 	Folders   []string // of the project and of the call, in Root or elsewhere: absolute, without links
-	State     string   // the folder of what is remembered of sessions; "" if it is not known
-	Around    Around   // what the hook runs in; Folders are added to its own
+	State     string   // the directory with the state of sessions; "" if unknown
+	Around    Around   // the hook's environment; Folders are added to its own
 }
 
 // WithGuards returns a copy of the gate that guards the rules and the hooks of agents too.
@@ -40,7 +40,7 @@ func (g *Gate) WithGuards(w Guards) (*Gate, error) {
 	if root, err := disk.Real(w.Root); err == nil {
 		guarding.Root = root
 		guard(root, guarding.GuardedRootNames...) // which may be links
-		top, err := repo.Root(root)               // Root may be a folder of the repository
+		top, err := repo.Root(root)               // Root may be a directory of the repository
 		if err != nil {
 			return nil, err
 		}
@@ -72,8 +72,8 @@ func (g *Gate) WithGuards(w Guards) (*Gate, error) {
 	return &guarding, nil
 }
 
-// agentNames are the files and folders from which agents take a project's hooks. They are guarded in each folder,
-// since the next agent may be started there, and Codex also reads those on the way to the root.
+// agentNames are the files and directories with an agent's hooks in a project. They are guarded in each directory,
+// since the next agent may be started in it, and Codex also reads those on the way to the root.
 func agentNames() []string {
 	names := []string{
 		".claude/settings.local.json", ".codex/config.toml",
@@ -85,11 +85,11 @@ func agentNames() []string {
 	return names
 }
 
-// geminiVariables are the files from which Gemini CLI takes the environment variables of its hooks: in the folder
-// where it is started, in each above it and in the home folder.
+// geminiVariables are the files from which Gemini CLI takes the environment variables of its hooks: in the directory
+// where it is started, in each above it and in the home directory.
 func geminiVariables() []string { return []string{".env", ".gemini/.env"} }
 
-// userSettings are the files in which the user's own settings of each agent are. agent is the one whose hook runs.
+// userSettings are the files of the user's own settings for each agent. agent is the one whose hook runs.
 func (a *Around) userSettings(agent string) []string {
 	home := func() (string, error) {
 		if a.Home == "" {
@@ -101,7 +101,7 @@ func (a *Around) userSettings(agent string) []string {
 	for _, t := range settings.Targets() {
 		dir, err := t.UserDir(a.Getenv, home)
 		if err != nil {
-			continue // without a home folder there are none
+			continue // unknown without a home directory
 		}
 		names := []string{t.User}
 		switch t.Agent {

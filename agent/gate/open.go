@@ -12,8 +12,8 @@ import (
 	"github.com/policyscan/policyscan/scanner/worktree"
 )
 
-// Root returns the folder from which a bundle's globs count: the one that --root names or, without it, the root of the
-// repository around the current folder.
+// Root returns the directory from which a bundle's globs count: the one that --root names or, without it, the root of
+// the repository around the current directory.
 func Root(flag string) (string, error) {
 	at, err := run.Find(flag)
 	if err != nil && flag != "" {
@@ -22,8 +22,8 @@ func Root(flag string) (string, error) {
 	return at.Root, err
 }
 
-// Open returns a gate with the bundles that --policy names; "" is the one that root holds. They must be those that are
-// pinned, if any are.
+// Open returns a gate with the bundles that --policy names; "" is the root's own bundle. Pinned bundles must have
+// their hashes.
 func Open(names []string, pins run.Pins, root string) (*Gate, error) {
 	all, err := run.LoadRules(names, root)
 	if n := len(all); err != nil && n > 0 && names[n-1] != "" && all[n-1].Bundle == nil {
@@ -38,8 +38,7 @@ func Open(names []string, pins run.Pins, root string) (*Gate, error) {
 	return New(all, root)
 }
 
-// OfRepository returns a gate with the bundle that a repository holds, nil if it has none. Errors say which bundle is
-// meant.
+// OfRepository returns a gate with the bundle in a repository, or nil without one. Errors name the bundle.
 func OfRepository(root string) (*Gate, error) {
 	dir, err := rules.Discover(root)
 	var none *document.Error

@@ -53,9 +53,9 @@ func scan(t rapid.TB, b *rules.Bundle, root, file string) []verdict.Violation {
 // lineEndBlanks are what draws as nothing of the pieces below, at the end of a line.
 var lineEndBlanks = regexp.MustCompile(`[ \x{feff}]+(\r\n|\r|\n|$)`)
 
-// TestParity: "the violations that hook lists for a Write are those that a full scan lists for that file in the tree
-// after it" (or after the other text that the agent may write), and those that are new are those that a scan before
-// did not list so often.
+// TestParity: "the violations that hook lists for a Write equal the file's violations in a full scan of the tree
+// after it" (or after the other text that the agent may write), and the new ones are the ones that a scan before did
+// not list as often.
 func TestParity(t *testing.T) { parity(t, bundle(t)) }
 
 // TestParityOfPresence: so it is of what must be there, and of paths.

@@ -12,7 +12,7 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// bundle02 asks what must be there, and what must not by its path.
+// bundle02 has rules for required files and for forbidden paths.
 func bundle02(t testing.TB) *rules.Bundle {
 	t.Helper()
 	b, err := rules.Load(rules.Files{
@@ -78,7 +78,7 @@ func TestPresence(t *testing.T) {
 	}
 }
 
-// TestReasonOfPresence: the agent is told what to do, and what is not judged here.
+// TestReasonOfPresence: the reason tells the agent what to do, and what is not checked here.
 func TestReasonOfPresence(t *testing.T) {
 	root := folder(t, map[string]string{"old.tf": "AKIA", "LICENSE": "x"})
 	g := &Gate{Bundle: bundle02(t), Root: root}

@@ -20,10 +20,10 @@ type Project struct {
 	// Gates check the files of the project's roots, one each. The sets of the first check every call.
 	Gates []*Gate
 
-	// Other returns the gate of another repository, whose root it is given, for the files in it that a call edits: its
-	// bundle is the one that is found there, and nil if there is none. within says that the repository is in one of
-	// the project's roots, whose bundle covers the files too; where it has no bundle, the gate may be nil. If Other is
-	// nil, other repositories' bundles are not used.
+	// Other returns the gate of another repository, given its root, for the files in it that a call edits: with the
+	// bundle found in it, or nil. within is set if the repository is in one of the project's roots, whose bundle
+	// covers the files too; without a bundle, the gate may then be nil. If Other is nil, bundles of other
+	// repositories are not used.
 	Other func(root string, within bool) (*Gate, error)
 }
 
@@ -69,7 +69,7 @@ func (p *Project) Judge(ctx context.Context, c *call.Call, o callrules.Options) 
 	return all.partialResult(errors.Join(failed...))
 }
 
-// An otherRepository is one that files of a call are in, and that is not one of the project's own.
+// An otherRepository contains files of a call, and is not one of the project's own.
 type otherRepository struct {
 	root    string
 	within  bool     // it is in a root of the project
@@ -78,8 +78,7 @@ type otherRepository struct {
 	bundled bool     // its bundle covers them, or should
 }
 
-// others are the repositories besides the project's own that the files of a call are in: of each place of a file all
-// that are around it, up to the project's root if it is in that.
+// others are the repositories around the files of a call, up to the project's root and without the project's own.
 func (p *Project) others(files []file) ([]otherRepository, error) {
 	var all []otherRepository
 	for i := range files {
@@ -115,7 +114,7 @@ func (p *Project) others(files []file) ([]otherRepository, error) {
 }
 
 // own returns the roots of the project's trees that a place is in. Without any it returns the project's own
-// repositories, of which a root can be a folder.
+// repositories, of which a root can be a directory.
 func (p *Project) own(place string) (roots []string, within bool, err error) {
 	for _, g := range p.Gates {
 		trees, err := g.trees(place)
@@ -151,8 +150,8 @@ func (p *Project) judgeOther(
 	return at.judge(ctx, proposed, o)
 }
 
-// uncheckedNotes says which files no bundle judged, because the repositories that they are in have none: a line for
-// each repository. A file that is removed would not be checked anyway.
+// uncheckedNotes names the files that no bundle checked, because their repositories have none: a line for each
+// repository. Removed files need no check.
 func uncheckedNotes(files []file, others []otherRepository) []string {
 	var notes []string
 	for i := range others {
@@ -183,9 +182,9 @@ func uncheckedNotes(files []file, others []otherRepository) []string {
 	return notes
 }
 
-// repositories returns the roots of the repositories around a folder, the nearest first: the folders at or above it
-// that hold a .git, except for some. If these end the search, none above them are looked for. The folder need not be
-// there yet.
+// repositories returns the roots of the repositories around a directory, the nearest first: the directories at or
+// above it that contain a .git, without those in except. With end, the search stops at one of these. The directory
+// need not exist.
 func repositories(dir string, except []string, end bool) ([]string, error) {
 	var roots []string
 	for at := dir; ; at = filepath.Dir(at) {
@@ -206,8 +205,8 @@ func repositories(dir string, except []string, end bool) ([]string, error) {
 	}
 }
 
-// rootAround returns the root of the repository around a folder, or the folder itself if there is none, without links.
-// The folder need not be there.
+// rootAround returns the root of the repository around a directory, or the directory itself, without symlinks. The
+// directory need not exist.
 func rootAround(dir string) (string, error) {
 	real, err := follow(filepath.Clean(dir), 40)
 	if err == nil {

@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestFault_153_Repositories: the repositories around a folder are those that a search from the top finds.
+// TestFault_153_Repositories: the repositories around a directory are the same as in a search from the top.
 func TestFault_153_Repositories(t *testing.T) {
 	base := t.TempDir()
 	n := 0
@@ -48,7 +48,7 @@ func TestFault_153_Repositories(t *testing.T) {
 			case "file":
 				err = os.WriteFile(git, nil, 0o666)
 			case "link":
-				err = os.Symlink("gone", git) // git takes it for none
+				err = os.Symlink("gone", git) // not a repository for git
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -124,7 +124,7 @@ func TestFault_153_Project(t *testing.T) {
 		}
 	}
 
-	// A file that a link leads to is in a repository without a bundle, and the link in one that has one.
+	// The target of a symlink is in a repository without a bundle, and the symlink in one that has a bundle.
 	if err := os.Symlink(filepath.Join(other, "old"), filepath.Join(root, "sub", "inner", "link")); err != nil {
 		t.Skip(err)
 	}
@@ -211,8 +211,8 @@ func TestFault_165_Outside(t *testing.T) {
 	}
 }
 
-// TestFault_151_Around: every place at which a program would be taken for this one is guarded, also where there is
-// none; on Windows under each ending that it takes, and in the current folder before all others.
+// TestFault_151_Around: every place where another program would run instead of this one is guarded, even if nothing
+// is at that place; on Windows with each executable ending, and first in the current directory.
 func TestFault_151_Around(t *testing.T) {
 	root := t.TempDir()
 	at := func(name string) string { return filepath.Join(root, filepath.FromSlash(name)) }
@@ -296,7 +296,7 @@ func TestFoldedWithLinks(t *testing.T) {
 	}
 }
 
-// TestGuardsWhatIsRemoved: who removes a folder, or moves it, removes what is in it.
+// TestGuardsWhatIsRemoved: who removes a directory, or moves it, removes what is in it.
 func TestGuardsWhatIsRemoved(t *testing.T) {
 	root := t.TempDir()
 	g := &Gate{Guarded: []string{filepath.Join(root, "Home", ".claude", "settings.json")}}
@@ -316,7 +316,7 @@ func TestGuardsWhatIsRemoved(t *testing.T) {
 	}
 }
 
-// TestIsCI: where CI systems have their files, in any folder and case.
+// TestIsCI: where CI systems have their files, in any directory and case.
 func TestIsCI(t *testing.T) {
 	for _, name := range []string{
 		".github/workflows/ci.yml", "sub/.GitHub/Workflows/x/CI.yaml", ".github/actions/a/run.sh", "action.yml",

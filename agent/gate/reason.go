@@ -15,8 +15,8 @@ import (
 // when it tries again.
 const maxShown = 10
 
-// Reason says, to the agent and its user, why the call is denied or needs a person: one line
-// for each thing that is wrong. "" if nothing is.
+// Reason tells the agent and its user why the call is denied or needs a confirmation: one line for each problem, ""
+// for none.
 func (r *Result) Reason() string {
 	var lines []string
 	worst := r.Outcome().Effect.Rank()
@@ -34,7 +34,7 @@ func (r *Result) Reason() string {
 	return strings.Join(lines, "\n")
 }
 
-// besides is what is said whatever becomes of the call: what was there before it, and what no bundle covers.
+// besides are the notes on every call: existing violations, and files that no bundle covers.
 func (r *Result) besides() []string {
 	var all []string
 	for _, text := range []string{r.before(), r.signed(), r.Outside()} {
@@ -45,7 +45,7 @@ func (r *Result) besides() []string {
 	return append(all, r.notes...)
 }
 
-// explain says which rule decided what, and what it says.
+// explain names the deciding rule, with its message.
 func explain(o *callrules.Outcome) string {
 	if o.Set.Dialect == "bundle" {
 		return o.Reason
@@ -73,7 +73,7 @@ func explain(o *callrules.Outcome) string {
 	return b.String()
 }
 
-// violations describes what the call would bring, for who is to fix it.
+// violations describes the new violations for the agent, which has to fix them.
 func (r *Result) violations(elsewhere bool) string {
 	byID := map[string]*rules.Rule{}
 	for i := range r.bundle.Rules {
@@ -106,8 +106,8 @@ func (r *Result) violations(elsewhere bool) string {
 	})
 }
 
-// listing is a head and the first of some items, and how many more there are; "" if there are none. Each begins with a
-// mark, or without one a semicolon is between them.
+// listing is a head, the first items, and the number of further ones; "" without items. Each begins with a mark, or
+// without a mark a semicolon separates them.
 func listing[T any](head, mark string, all []T, show func(*T) string) string {
 	if len(all) == 0 {
 		return ""
@@ -127,7 +127,7 @@ func listing[T any](head, mark string, all []T, show func(*T) string) string {
 	return b.String()
 }
 
-// undecidable says which files the call would leave so that rules cannot judge them.
+// undecidable names the files that rules could not check after the call.
 func (r *Result) undecidable() string {
 	return listing("the edit would leave files that rules cannot judge:", "\n-", r.Undecided,
 		func(e *verdict.Error) string {
@@ -135,7 +135,7 @@ func (r *Result) undecidable() string {
 		})
 }
 
-// broken says what a violation is, as what a file must not be or have.
+// broken describes a violation.
 func broken(v *verdict.Violation) string {
 	file, pattern := verdict.Visible(v.File), verdict.Visible(v.Evidence.Pattern)
 	switch v.Evidence.Kind {
@@ -167,8 +167,8 @@ func there(v *verdict.Violation) string {
 	return fmt.Sprintf("%s:%d (%s)", file, v.Evidence.Line, quoted(v))
 }
 
-// quoted is a pattern in quotes, or one that is named by its mapping as it is. A file that has what looks like such a
-// name shows that it is the text of a pattern.
+// quoted is a pattern in quotes, or the name of a mapping as it is. If a file contains something like a name, it is
+// the text of a pattern.
 func quoted(v *verdict.Violation) string {
 	e := &v.Evidence
 	pattern := verdict.Visible(e.Pattern)
@@ -179,7 +179,7 @@ func quoted(v *verdict.Violation) string {
 	return `"` + pattern + `"`
 }
 
-// Allowed says which rule allows the call, if one does.
+// Allowed names the rule that allows the call, if any.
 func (r *Result) Allowed() string {
 	if o := callrules.Strictest(r.Outcomes); o.Explicit() {
 		return explain(&o)
@@ -187,8 +187,8 @@ func (r *Result) Allowed() string {
 	return ""
 }
 
-// Note says what a person should know of a call that goes on: the violations that were there before it and do not
-// deny it, the files that no bundle checked, and what rules only note. "" if there is nothing.
+// Note describes a call that goes on: its existing violations, the files that no bundle checked, and the notes of
+// rules. It is "" without any of these.
 func (r *Result) Note() string {
 	noted := "only noted: "
 	if r.Recorded {
@@ -213,7 +213,7 @@ func (r *Result) before() string {
 	})
 }
 
-// signed names what allowances allow of what the call would bring, and who signed for it.
+// signed lists the new violations that allowances permit, with their owners.
 func (r *Result) signed() string {
 	return listing("allowed by allowances.yml:", "", r.Signed, func(v *verdict.AllowedViolation) string {
 		return fmt.Sprintf("%s in %s, at most %d, owner %s", verdict.Visible(v.RuleID), there(&v.Violation),
@@ -221,7 +221,7 @@ func (r *Result) signed() string {
 	})
 }
 
-// lines is a text of a rule, which may have several lines, as one.
+// lines joins the lines of a rule's message.
 func lines(s string) string {
 	return verdict.Visible(strings.Join(strings.Fields(s), " "))
 }

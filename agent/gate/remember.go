@@ -10,21 +10,20 @@ import (
 	"github.com/policyscan/policyscan/agent/session"
 )
 
-// The ids of what sigmashake's safety features decide, and no rule of a file.
+// The ids of sigmashake's safety features, which are not rules of a file.
 const (
 	LoopGuard      = "sigmashake:loop-guard"
 	CircuitBreaker = "sigmashake:circuit-breaker"
 )
 
-// Remembers reports whether the result depends on the calls before it: rules of sigmashake are among those that
-// judged.
+// Remembers reports whether the result depends on earlier calls: rules of sigmashake took part.
 func (r *Result) Remembers() bool {
 	return slices.ContainsFunc(r.Outcomes,
 		func(o callrules.Outcome) bool { return o.Set.Dialect == sigmashake.Dialect })
 }
 
-// Remember notes a call in its session and makes of the result what sigmashake's loop guard and, if it is on, its
-// circuit breaker make of it. What other rules and the bundle say stays: the breaker opens sigmashake's rules alone.
+// Remember adds a call to its session and applies sigmashake's loop guard and, if breaker is set, its circuit breaker
+// to the result. The breaker opens sigmashake's rules only: other rules and the bundle still count.
 func (r *Result) Remember(f *session.Folder, id string, c *call.Call, breaker bool, now time.Time) error {
 	return f.Change(id, now, func(s *session.State) {
 		loops := s.Repeats(c)

@@ -12,7 +12,7 @@ import (
 	"github.com/policyscan/policyscan/internal/disk"
 )
 
-// A Trial is a scenario and what became of it.
+// A Trial is a scenario with its result.
 type Trial struct {
 	Line     int // of the file
 	Scenario *callrules.Scenario
@@ -20,7 +20,7 @@ type Trial struct {
 	Outside  string // see [Result.Outside]
 }
 
-// A Difference is between what is expected of a call and what became of it.
+// A Difference is an expected value that the result does not have.
 type Difference struct{ What, Want, Got string }
 
 // Scenarios checks the calls in a file of scenarios. An error is the last thing that it returns; a file without a call
@@ -60,7 +60,7 @@ func (g *Gate) Scenarios(name string) iter.Seq2[*Trial, error] {
 	}
 }
 
-// try checks the call on a line; nil if there is none.
+// try checks the call on a line; nil for a line without one.
 func (g *Gate) try(line call.Line) (*Trial, error) {
 	s, err := callrules.ParseScenario(line.Text, g.Judges()...)
 	if err != nil || s == nil {

@@ -64,7 +64,7 @@ func TestScenarios(t *testing.T) {
 	}
 }
 
-// TestExplain: the call, what became of it and why, then what each set says with its rules.
+// TestExplain: the call, its result with the reason, then each set's decision with its rules.
 func TestExplain(t *testing.T) {
 	for tool, want := range map[string][]string{
 		"Bash": {

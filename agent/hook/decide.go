@@ -10,12 +10,12 @@ import (
 	"github.com/policyscan/policyscan/agent/protocol"
 )
 
-// A ruling is what a call is answered, and how it came about, as far as that is known.
+// A ruling is the answer to a call, and how it came about if known.
 type ruling struct {
 	decision protocol.Decision
-	of       *gate.Result // nil if the call could not be judged
+	of       *gate.Result // nil if the call could not be checked
 	err      error        // why it could not
-	approved *bool        // what a person at the terminal said, if one was asked and answered
+	approved *bool        // the user's answer at the terminal; nil without one
 }
 
 func (h *Hook) ruling(person context.Context, e *protocol.Event, j judgement) ruling {
@@ -36,8 +36,8 @@ func (h *Hook) ruling(person context.Context, e *protocol.Event, j judgement) ru
 	return r
 }
 
-// askedAtTerminal asks the person at the terminal about a call. A yes is passed on with SendAllow; without it the call
-// is left to the agent.
+// askedAtTerminal asks the user at the terminal about a call. A yes is passed on with SendAllow; without it the agent
+// decides about the call.
 func (h *Hook) askedAtTerminal(
 	ctx context.Context, e *protocol.Event, j judgement,
 ) (d protocol.Decision, approved *bool) {

@@ -1,21 +1,21 @@
-// Package hook answers the calls of one coding agent: from what the agent writes to its hook's standard input to the
-// answer on standard output.
+// Package hook answers the calls of one coding agent: from the agent's payload on standard input to the answer on
+// standard output.
 //
-// [Hook.Once] answers one call, [Hook.Serve] a call on each line. Package protocol reads the call, package gate judges
-// it by the rules of the project that the agent works in, and a [Hook] maps the result to what the agent is told: it
-// asks a person, remembers sessions for sigmashake's loop guard, and writes each decision to a log.
+// [Hook.Once] answers one call, [Hook.Serve] a call on each line. Package protocol reads the call, package gate
+// checks it by the rules of the agent's project, and a [Hook] maps the result to the answer: it asks the user, keeps
+// the state of sessions for sigmashake's loop guard, and logs each decision.
 //
 // # Failing closed
 //
 // Most agents make a call if their hook fails. So once a call is read, every failure is an answer that denies it:
-// rules that are not valid, a judgement that takes longer than Timeout or panics, a log that cannot be written. For
-// what fails before, the caller writes [Denial].
+// invalid rules, a check that takes longer than Timeout or panics, a log that cannot be written. For earlier
+// failures, the caller writes [Denial].
 //
 // # Limits
 //
-// A judgement that takes too long is abandoned, not stopped: until it ends it still reads files. With Serve, rules
-// that become invalid leave the old ones in force, except for the bundles of other repositories, which are read for
-// each call.
+// A check that takes too long is abandoned, not stopped: until it ends it still reads files. With Serve, rules that
+// become invalid leave the old ones in force, except for the bundles of other repositories, which are read for each
+// call.
 package hook
 
 import (
@@ -42,25 +42,25 @@ type Hook struct {
 
 	Calls  dialect.Files // call rules; their names count from the root
 	Policy []string      // bundles, or only [NoPolicy]; their names count from the root. None: the bundle in the root
-	Pins   run.Pins      // what these bundles must be; those of other repositories are not pinned
+	Pins   run.Pins      // the pins of these bundles; bundles of other repositories are not pinned
 	Root   string        // from which globs count; "": the root of the repository around the agent's project
 
-	SendAllow      bool     // answer allow if a rule allows the call or a person approved it
+	SendAllow      bool     // answer allow if a rule allows the call or the user approved it
 	AllowRuleEdits bool     // guard nothing
-	AskMode        ask.Mode // how a person is asked; "": as sigmashake's settings say, or by the agent
+	AskMode        ask.Mode // how the user is asked; "": by sigmashake's settings, or by the agent
 
-	Timeout  time.Duration // for a judgement, without the wait for a person
-	State    string        // folder of what is remembered about sessions; "": the default one
+	Timeout  time.Duration // to check a call, without the wait for the user
+	State    string        // directory with the state of sessions; "": the default one
 	Log      string        // file to which decisions are written; it counts from the root. "": none
 	LogInput bool          // also write the texts of the calls
 
 	Version string              // of the program
-	Around  gate.Around         // what the hook runs in
-	Safe    func(string) string // makes a text safe to print within a line
-	Warn    func(error)         // gets what goes wrong although there is an answer
+	Around  gate.Around         // the hook's environment
+	Safe    func(string) string // makes a string safe to print within a line
+	Warn    func(error)         // receives problems that do not prevent an answer
 }
 
-// Denial returns the answer that denies a call, whatever it is, because it could not be judged.
+// Denial returns the answer that denies any call, because it could not be checked.
 func Denial(a *protocol.Agent, err error) []byte { return a.Answer(nil, denialOf(err)) }
 
 func denialOf(err error) protocol.Decision {
@@ -68,8 +68,8 @@ func denialOf(err error) protocol.Decision {
 	return protocol.Decision{Permission: protocol.Deny, Reason: reason}
 }
 
-// Once answers the call that is the whole input. A nil input has none. ctx ends the judgement, and the wait for a
-// person, which may take longer. With an error the call is denied, but nothing is written yet, or not all of it.
+// Once answers the call that is the whole input. A nil input is empty. ctx ends the check, and the wait for the user,
+// which may take longer. After an error the call is denied, but the answer is not written, or only a part of it.
 func (h *Hook) Once(ctx context.Context, in io.Reader, out io.Writer) error {
 	if err := h.once(ctx, in, out); err != nil {
 		return h.failed(err)
@@ -105,8 +105,8 @@ func (h *Hook) limited(ctx context.Context) (context.Context, context.CancelFunc
 	return context.WithTimeoutCause(ctx, h.Timeout, fmt.Errorf("it took over %s", h.Timeout))
 }
 
-// answer judges the call that the agent's hook received, and returns the answer. Once the call is read, a failure is
-// an answer, too. ctx limits the judgement, person the wait for a person.
+// answer checks the call that the agent's hook received, and returns the answer. Once the call is read, a failure is
+// an answer, too. ctx limits the check, person the wait for the user.
 func (h *Hook) answer(
 	ctx, person context.Context, text []byte, gateOf func(root string) (*gate.Gate, error),
 ) ([]byte, error) {

@@ -26,7 +26,7 @@ const threeRules = `rules:
   - {id: LS, title: Lists, effect: allow, when: {fact: command, equals: ls}}
 `
 
-// hookIn returns a hook of Claude Code that checks calls with threeRules, in a folder without links.
+// hookIn returns a hook of Claude Code that checks calls with threeRules, in a directory without links.
 func hookIn(t *testing.T) (h *Hook, dir string) {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -84,7 +84,7 @@ func TestOnce(t *testing.T) {
 	}
 }
 
-// TestAgentID: an agent that gives no id has the one of the flag, in what rules ask about, too.
+// TestAgentID: an agent without an id has the flag's id, for rules too.
 func TestAgentID(t *testing.T) {
 	h, dir := hookIn(t)
 	h.AgentID = "bot-7"
@@ -171,8 +171,8 @@ func TestInTime(t *testing.T) {
 	}
 }
 
-// TestRoots: the folder of the flag counts, else that of the agent's variable and those that are open in the agent,
-// else that of the call, else the current one; each is the root of the repository around it, once.
+// TestRoots: the flag's directory counts, else the agent's variable and open directories, else the call's directory,
+// else the current one; each gives the root of the repository around it, once.
 func TestRoots(t *testing.T) {
 	h, dir := hookIn(t)
 	for _, name := range []string{"a/.git", "a/deep", "b/.git", "plain"} {

@@ -22,13 +22,13 @@ import (
 // NoPolicy is the one item of [Hook.Policy] if edits are not checked.
 const NoPolicy = "none"
 
-// A judgement is the result of judging a call, before a person is asked, and how one would be asked.
+// A judgement is the result of checking a call, before the user is asked, and the way to ask.
 type judgement struct {
 	result  *gate.Result
 	askMode ask.Mode
 }
 
-// judge judges the call by the gates of the roots of the agent's project, and of other repositories.
+// judge checks the call by the gates of the roots of the agent's project, and of other repositories.
 func (h *Hook) judge(
 	ctx context.Context, e *protocol.Event, gateOf func(root string) (*gate.Gate, error),
 ) (judgement, error) {
@@ -67,7 +67,7 @@ func (h *Hook) judge(
 	return judgement{r, cmp.Or(h.AskMode, mode, ask.Agent)}, err
 }
 
-// roots returns the folders whose bundles judge what the agent writes.
+// roots returns the directories whose bundles check the agent's edits.
 func (h *Hook) roots(e *protocol.Event) ([]string, error) {
 	named := e.Roots
 	switch dir := h.projectDir(); {
@@ -101,7 +101,7 @@ func (h *Hook) roots(e *protocol.Event) ([]string, error) {
 
 func (h *Hook) quoted(s string) string { return `"` + h.Safe(s) + `"` }
 
-// projectDir returns the project's folder from the environment variable that the agent sets for its hook, or "".
+// projectDir returns the project's directory from the environment variable that the agent sets for its hook, or "".
 func (h *Hook) projectDir() string {
 	if h.Agent.ProjectEnv == "" {
 		return ""
@@ -110,7 +110,7 @@ func (h *Hook) projectDir() string {
 }
 
 // gate loads the bundle and the call rules. Relative names count from the root, since agents run their hooks in any
-// folder of the project.
+// directory of the project.
 func (h *Hook) gate(root string) (*gate.Gate, error) {
 	sets, err := h.Calls.Load(root)
 	if err != nil {
@@ -170,8 +170,8 @@ func (h *Hook) otherGate(root string, within bool) (*gate.Gate, error) {
 	return h.guarding(g, root, nil)
 }
 
-// guarding returns a gate that also guards the rules and the hooks of agents, or with AllowRuleEdits nothing. folders
-// are those in which the agent was started or that are open in it, as far as it says.
+// guarding returns a gate that also guards the rules and the hooks of agents, or with AllowRuleEdits nothing. The
+// directories are the agent's start directory and its open ones, if known.
 func (h *Hook) guarding(g *gate.Gate, root string, folders []string) (*gate.Gate, error) {
 	if h.AllowRuleEdits {
 		unguarded := *g
@@ -190,7 +190,7 @@ func (h *Hook) guarding(g *gate.Gate, root string, folders []string) (*gate.Gate
 	return g.WithGuards(w)
 }
 
-// Ready returns an error if the hook could not judge any call in the project around the current folder.
+// Ready returns an error if the hook could not judge any call in the project around the current directory.
 func (h *Hook) Ready() error {
 	root, err := gate.Root(h.Root)
 	if err != nil {

@@ -19,8 +19,8 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// quotesCall reports whether an outcome's texts may quote the call. Those of a bundle and of the guard name its files;
-// those of call rules come from the rules, except for the command that a step names.
+// quotesCall reports whether an outcome's message may quote the call. The bundle and the guard name its files; call
+// rules have their own messages, except for the command in a step.
 func quotesCall(o callrules.Outcome) bool { return o.Set.Dialect == "bundle" }
 
 // withoutTexts returns outcomes whose traces do not quote the call.
@@ -57,8 +57,7 @@ type aboutCall struct{ error }
 
 func (e aboutCall) Unwrap() error { return e.error }
 
-// answered writes a decision to the log, if there is one, and returns the answer. If it cannot be written, the call is
-// denied.
+// answered logs a decision, if there is a log, and returns the answer. If it cannot be logged, the call is denied.
 func (h *Hook) answered(e *protocol.Event, r ruling) []byte {
 	if err := h.log(e, r); err != nil {
 		h.Warn(err)
@@ -101,7 +100,7 @@ func (h *Hook) logFile(e *protocol.Event) (string, error) {
 	if filepath.IsAbs(h.Log) {
 		return h.Log, nil
 	}
-	if e == nil { // then from the environment or the current folder
+	if e == nil { // then from the environment or the current directory
 		e = &protocol.Event{Call: &call.Call{}}
 	}
 	roots, err := h.roots(e)

@@ -17,7 +17,7 @@ import (
 const breakerEnv = "SSG_HOOK_CIRCUIT_BREAKER"
 
 // applySafety applies sigmashake's loop guard and circuit breaker to a result, and returns how its rules ask, if one
-// of them does. It does nothing if none of its rules judged the call.
+// does. It does nothing if none of its rules checked the call.
 func (h *Hook) applySafety(e *protocol.Event, r *gate.Result, root string) (mode ask.Mode, err error) {
 	if !r.Remembers() {
 		return "", nil
@@ -53,8 +53,8 @@ func (h *Hook) stateDir() (string, error) {
 	return session.DefaultDir(h.Around.Getenv)
 }
 
-// duplicateEvent reports whether the agent also reports the call by another event, which is the one that counts:
-// Cursor has an event for each kind of tool in addition to the one for all tools.
+// duplicateEvent reports whether another event of the agent also reports the call, and counts instead: Cursor has an
+// event for each kind of tool in addition to the one for all tools.
 func duplicateEvent(a *protocol.Agent, e *protocol.Event) bool {
 	return a.Name == "cursor" && e.Name != "preToolUse"
 }

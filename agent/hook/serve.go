@@ -29,7 +29,7 @@ func (h *Hook) Serve(in io.Reader, out io.Writer) error {
 			return fmt.Errorf("standard input cannot be read: %w", line.Err)
 		}
 		ctx, cancel := h.limited(context.Background())
-		text := bytes.Clone(line.Text) // a judgement that took too long may still read it
+		text := bytes.Clone(line.Text) // a check that timed out may still read it
 		answer, err := h.answer(ctx, context.Background(), text, kept)
 		cancel()
 		if err != nil {
@@ -47,7 +47,7 @@ func (h *Hook) Serve(in io.Reader, out io.Writer) error {
 // keeping returns a function that loads the gate of a root, and loads it again when its rules change.
 func (h *Hook) keeping() func(root string) (*gate.Gate, error) {
 	keepers := map[string]*gate.Keeper{}
-	var one sync.Mutex // a judgement that took too long may still run; if it hangs, the calls after it are denied
+	var one sync.Mutex // a check that timed out may still run; if it hangs, later calls are denied
 	return func(root string) (*gate.Gate, error) {
 		one.Lock()
 		defer one.Unlock()

@@ -1,22 +1,21 @@
-// Package protocol speaks the hook protocols of coding agents. It turns what an agent writes to its hook's
-// standard input before it runs a tool into a [call.Call], and a decision into the one JSON document that this
-// agent reads from the hook's standard output.
+// Package protocol speaks the hook protocols of coding agents. It turns an agent's payload, which the hook reads
+// before a tool runs, into a [call.Call], and a decision into the JSON document that this agent reads from the hook's
+// standard output.
 //
-// There are five protocols: [Agents] is the table. What each sends and accepts, which version was checked, and
-// where it fails open is in docs/agents.md. This package decides nothing, reads no environment and writes nothing.
+// There are five protocols: [Agents] is the table. docs/agents.md has the payloads, the answers, the checked versions
+// and the cases in which each fails open. This package decides nothing, reads no environment and writes nothing.
 //
 // # Failing closed
 //
-// Input that cannot be read is an error of [Agent.Read], and [Agent.Answer] without an event is a denial
-// that is valid for every event of the agent. The hook must exit with status 0: with any other
-// status most agents ignore the document. Every agent except Cursor lets a call go on when its hook
-// takes longer than the settings allow, so a hook needs its own time limit, below that.
+// Unreadable input is an error of [Agent.Read], and [Agent.Answer] without an event is a denial that is valid for
+// every event of the agent. The hook must exit with status 0: with any other status most agents ignore the document.
+// Every agent except Cursor lets a call go on when its hook exceeds the time limit in the settings, so a hook needs a
+// shorter one.
 //
 // # Limits
 //
-// The hook sees only the tool calls that the model asks for: what is not a tool call (a prompt,
-// a file that a person attached) is not seen. An agent that is started without its hooks, or whose
-// settings switch them off, is not seen either.
+// The hook sees only the model's tool calls, and no other input (a prompt, a file that the user attached). An agent
+// that is started without its hooks, or whose settings switch them off, is not seen either.
 package protocol
 
 import (
@@ -33,10 +32,10 @@ type Agent struct {
 	Title  string   // as its makers write it
 	Events []string // of its hooks that Read takes, the one that is installed first
 
-	// ProjectEnv is the variable of the hook's environment that has the project's folder; "" if there is none.
+	// ProjectEnv is the environment variable with the project's directory; "" if there is none.
 	ProjectEnv string
 
-	// noAllow says that the agent takes an allow for a mistake, so that none is answered.
+	// noAllow is set if the agent rejects an allow, so that none is sent.
 	noAllow bool
 
 	// holdsInput names the member of an event that holds the tool's input.
@@ -63,19 +62,19 @@ func Named(name string) *Agent {
 
 // An Event is a tool call that an agent asks its hook about.
 type Event struct {
-	// Call has the tool's name and input as the agent gave them, Agent if a subagent calls, and in Dir the
-	// working folder. Its Request has tool_name, agent_id, input, cwd and session_id, those that there are;
-	// of Gemini and Cursor also mcp_context, if a server's tool is called.
+	// Call has the tool's name and input as the agent gave them, Agent if a subagent calls, and in Dir the working
+	// directory. Its Request has tool_name, agent_id, input, cwd and session_id if the agent sent them, and of Gemini
+	// and Cursor also mcp_context if a server's tool is called.
 	Call *call.Call
 
 	Name    string   // of the event, as the agent names it; of Copilot's first spelling, which has none, "preToolUse"
-	Session string   // the session's id; "" if there is none
-	Roots   []string // the folders of the project, as the agent names them; only Cursor does
+	Session string   // the session's id, or ""
+	Roots   []string // the directories of the project, as the agent names them; only Cursor does
 	CanAsk  bool     // whether an Ask is put to a person; where it is not, Answer denies
 	snake   bool     // of Copilot: the input is in the second spelling
 }
 
-// Permission is what a decision says of a call.
+// Permission is the decision on a call.
 type Permission uint8
 
 // String is the permission in a word.
@@ -86,25 +85,24 @@ func (p Permission) String() string {
 // The permissions.
 const (
 	None  Permission = iota // no opinion: what the agent would do without the hook
-	Allow                   // the call goes on, and the agent need not ask a person
-	Ask                     // a person decides
+	Allow                   // the call goes on, and the agent need not ask the user
+	Ask                     // the user decides
 	Deny
 )
 
-// A Decision is what the hook answers.
+// A Decision is the hook's answer.
 type Decision struct {
 	Permission Permission
 
-	// Reason is for the agent and the person. Ask and Deny need one: agents take a deny without a reason
-	// for a mistake and let the call go on, so an empty one is replaced.
+	// Reason is for the agent and the user. Ask and Deny need one: agents reject a deny without a reason and let the
+	// call go on, so an empty one is replaced.
 	Reason string
-	// Note is for the person, and may come with any permission. Agents without a field for it do not show it.
+	// Note is for the user, and may come with any permission. Agents without a field for it do not show it.
 	Note string
 }
 
-// Read makes an event of a hook's standard input. Members that are not known are passed over: agents
-// add some with each version. The error says what is wrong with the input; a payload without the input of the tool has
-// nothing that could be judged, and no agent sends one.
+// Read parses the standard input of a hook. Unknown members are ignored: agents add some with each version. A payload
+// without the tool's input is an error: nothing in it could be checked, and no agent sends one.
 func (a *Agent) Read(stdin []byte) (*Event, error) {
 	// Cursor writes the mark on Windows.
 	v, err := call.ParseValue(bytes.TrimPrefix(stdin, []byte("\ufeff")))
@@ -133,8 +131,8 @@ func (a *Agent) Read(stdin []byte) (*Event, error) {
 	return e, nil
 }
 
-// OtherProgram says, after a semicolon, which other program wrote a hook's standard input, and what to do about it:
-// some run the hooks in other agents' settings, with their own payloads and tools. It is "" if none is known to.
+// OtherProgram says, after a semicolon, which other program wrote a hook's standard input, and how to fix it: some
+// programs run the hooks in other agents' settings, with their own payloads and tools. It is "" if unknown.
 func (a *Agent) OtherProgram(stdin []byte) string {
 	v, err := call.ParseValue(bytes.TrimPrefix(stdin, []byte("\ufeff")))
 	switch {
@@ -165,8 +163,8 @@ func request(e *Event, more ...call.Member) *call.Value {
 	return call.NewObject(append(members, more...)...)
 }
 
-// Answered returns the permission that Answer writes for a decision: a deny for what the agent does not put to a
-// person, no opinion for an allow that it does not take. An event of nil is one that could not be read.
+// Answered returns the permission that Answer writes for a decision: a deny for an ask that the agent would not show
+// to the user, no opinion for an allow that it rejects. A nil event could not be read.
 func (a *Agent) Answered(e *Event, p Permission) Permission {
 	switch p = min(p, Deny); { // anything that is not a constant denies
 	case e == nil, p == Ask && !e.CanAsk:
@@ -178,9 +176,8 @@ func (a *Agent) Answered(e *Event, p Permission) Permission {
 }
 
 // Answer returns the document for the hook's standard output, with a line feed at its end. It is never empty: no
-// opinion is "{}", so that a program that says nothing is not taken for one that checked the call. An event of nil is
-// one that could not be read: then the answer is a deny, whatever the decision's permission, in the shape that holds
-// for any event of the agent.
+// opinion is "{}", so that a silent program is not mistaken for a check. A nil event could not be read: the answer is
+// then a deny, whatever the decision's permission, in a shape that is valid for any event of the agent.
 func (a *Agent) Answer(e *Event, d Decision) []byte {
 	asked := d.Permission == Ask
 	d.Permission = a.Answered(e, d.Permission)
@@ -205,8 +202,8 @@ func (a *Agent) Answer(e *Event, d Decision) []byte {
 // keeps of a longer text only its ends.
 const longest = 4000
 
-// bound makes a text that every agent accepts unchanged: valid UTF-8, not too long, and without spaces at
-// its ends (to Codex a reason of spaces is no reason).
+// bound makes a string that every agent accepts unchanged: valid UTF-8, not too long, and without spaces at its ends
+// (Codex ignores a reason of spaces).
 func bound(s string) string {
 	const more = " … (cut)"
 	s = strings.TrimSpace(strings.ToValidUTF8(s, "\ufffd"))

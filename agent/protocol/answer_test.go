@@ -87,7 +87,7 @@ func sorted(events map[string]*Event) []string {
 	return slices.Sorted(maps.Keys(events))
 }
 
-// word is what an answer says, read as the agent does: its own words for deny, ask and allow, "" for no
+// word is the decision in an answer, read as the agent does: its own words for deny, ask and allow, "" for no
 // opinion.
 func word(t *testing.T, a *Agent, answer []byte) string {
 	t.Helper()
@@ -132,8 +132,8 @@ func word(t *testing.T, a *Agent, answer []byte) string {
 	return said
 }
 
-// TestAnswerMeans: whatever the event, a deny is one to the agent, an ask is one or a deny, and what is
-// no opinion neither allows nor denies.
+// TestAnswerMeans: for any event, the agent reads a deny as a deny, an ask as an ask or a deny, and no opinion as
+// neither allow nor deny.
 func TestAnswerMeans(t *testing.T) {
 	for _, a := range Agents() {
 		for file, e := range every(t, a) {
@@ -168,8 +168,8 @@ func TestAnswerWithoutAsk(t *testing.T) {
 	}
 }
 
-// TestAnswerIsBounded: a reason of any length is cut, between characters, and one of spaces and more behind
-// them is none the shorter for it.
+// TestAnswerIsBounded: a reason of any length is cut between characters, and spaces before the text do not shorten
+// it.
 func TestAnswerIsBounded(t *testing.T) {
 	for _, reason := range []string{
 		strings.Repeat("ü", 100_000),
@@ -234,7 +234,7 @@ func TestCodexSchema(t *testing.T) {
 	}
 }
 
-// FuzzRead: Read never panics; what it reads has a tool and a folder that is absolute or none, is evaluated
+// FuzzRead: Read never panics; what it reads has a tool and a directory that is absolute or none, is evaluated
 // without one, and is denied when it shall be.
 func FuzzRead(f *testing.F) {
 	for _, a := range Agents() {

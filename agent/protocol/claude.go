@@ -10,8 +10,8 @@ type specific struct {
 	Reason   string `json:"permissionDecisionReason,omitempty"`
 }
 
-// claudeAnswer is SyncHookJSONOutput of the Claude Agent SDK's sdk.d.ts, as far as it is used. Codex's is
-// its pre-tool-use.command.output schema, which allows no other members.
+// claudeAnswer is the used part of SyncHookJSONOutput in the Claude Agent SDK's sdk.d.ts. Codex has
+// pre-tool-use.command.output, whose schema allows no other members.
 type claudeAnswer struct {
 	Specific *specific `json:"hookSpecificOutput,omitempty"`
 	Message  string    `json:"systemMessage,omitempty"`
@@ -27,7 +27,7 @@ func claudeCode() *Agent {
 		e := readClaude(in, a)
 		switch in.text("permission_mode") {
 		case "default", "acceptEdits", "plan":
-			// In the other modes an ask is one no more: bypassPermissions and auto have let the call go on
+			// In the other modes an ask does not ask: bypassPermissions and auto have let the call go on
 			// (anthropics/claude-code issues 77212, 51255, 89561), and dontAsk denies without our reason.
 			e.CanAsk = true
 		}
@@ -64,8 +64,8 @@ func toolInput(*input) string { return "tool_input" }
 func codex() *Agent {
 	a := &Agent{Name: "codex", Title: "Codex", Events: []string{"PreToolUse"}, holdsInput: toolInput, noAllow: true}
 	a.read = func(in *input) *Event { return readClaude(in, a) }
-	// Of the three decisions of its schema only deny is one: an allow without another input, and an ask,
-	// are "unsupported", the hook counts as failed, and the call goes on (engine/output_parser.rs).
+	// Of the three decisions of its schema only deny works: an allow without another input, and an ask, are
+	// "unsupported", the hook counts as failed, and the call goes on (engine/output_parser.rs).
 	a.answer = answerClaude
 	return a
 }

@@ -2,8 +2,8 @@ package protocol
 
 import "github.com/policyscan/policyscan/agent/call"
 
-// copilotAnswer is the documentation's: the decision at the top. In the second spelling it has Claude
-// Code's part too, which is what Visual Studio Code reads of the same settings.
+// copilotAnswer follows the documentation: the decision at the top. In the second spelling it also has Claude Code's
+// part, which Visual Studio Code reads.
 type copilotAnswer struct {
 	Decision string    `json:"permissionDecision"`
 	Reason   string    `json:"permissionDecisionReason,omitempty"`
@@ -14,7 +14,7 @@ type copilotAnswer struct {
 // spellings: that of preToolUse has toolName and no name of the event, that of PreToolUse has tool_name.
 func copilot() *Agent {
 	a := &Agent{
-		Name: "copilot", Title: "GitHub Copilot", Events: []string{"preToolUse", "PreToolUse"}, // it reads those, too
+		Name: "copilot", Title: "GitHub Copilot", Events: []string{"preToolUse", "PreToolUse"}, // it reads these, too
 	}
 	a.holdsInput = func(in *input) string {
 		if in.of.Member("toolName") == nil {

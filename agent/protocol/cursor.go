@@ -27,7 +27,7 @@ const (
 func cursor() *Agent {
 	a := &Agent{
 		Name: "cursor", Title: "Cursor", Events: []string{generic, shell, server, reading},
-		ProjectEnv: "CURSOR_PROJECT_DIR", // it reads those, too
+		ProjectEnv: "CURSOR_PROJECT_DIR", // it reads these, too
 		holdsInput: toolInput,
 	}
 	a.read = func(in *input) *Event {
@@ -55,7 +55,7 @@ func cursor() *Agent {
 			}
 			context = call.NewObject(members...)
 		case reading:
-			// Without its content: that is what the file holds, not what the agent writes.
+			// Without its content, which is the file's current one.
 			c.Tool = "Read"
 			c.Input = call.NewObject(call.Member{Name: "file_path", Value: needed(in, "file_path")})
 		}
@@ -63,8 +63,8 @@ func cursor() *Agent {
 			c.Dir = cursorDir(e)
 		}
 		c.Request = request(e, call.Member{Name: "mcp_context", Value: context})
-		// No CanAsk: preToolUse takes an ask for an allow, beforeReadFile has none, and of the others Cursor's
-		// forum has reports that the command ran (threads 144244 and 155438).
+		// No CanAsk: preToolUse reads an ask as an allow, beforeReadFile has none, and for the others Cursor's forum
+		// has reports that the command ran (threads 144244 and 155438).
 		return e
 	}
 	a.answer = func(e *Event, d Decision) any {
@@ -92,7 +92,7 @@ func needed(in *input, name string) *call.Value {
 	return v
 }
 
-// cursorInput is a tool's input, an object or a text of one.
+// cursorInput is a tool's input, an object or a string of one.
 func cursorInput(in *input) *call.Value {
 	object, text := in.arguments("tool_input")
 	if text != "" {
@@ -101,8 +101,7 @@ func cursorInput(in *input) *call.Value {
 	return object
 }
 
-// cursorDir is where a call runs if the event does not say: for a command what its input says of it, else
-// the root, if there is only one.
+// cursorDir is the directory of a call if the event has none: for a command from its input, else the only root.
 func cursorDir(e *Event) string {
 	if e.Call.Tool == "Shell" {
 		for _, name := range []string{"working_directory", "cwd"} {

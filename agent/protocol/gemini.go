@@ -2,7 +2,7 @@ package protocol
 
 import "github.com/policyscan/policyscan/agent/call"
 
-// geminiAnswer is HookOutput of packages/core/src/hooks/types.ts, as far as it is used.
+// geminiAnswer is the used part of HookOutput in packages/core/src/hooks/types.ts.
 type geminiAnswer struct {
 	Decision string `json:"decision,omitempty"`
 	Reason   string `json:"reason,omitempty"`

@@ -8,7 +8,7 @@ import (
 	"github.com/policyscan/policyscan/agent/call"
 )
 
-// An input is what an agent wrote, and the first thing that was wrong with it.
+// An input is an agent's payload, with its first error.
 type input struct {
 	of  *call.Value
 	err error
@@ -20,8 +20,8 @@ func (in *input) fail(format string, args ...any) {
 	}
 }
 
-// member returns the member of one of the names, nil if there is none or it is null. Two of them that
-// say different things are an error: which one the agent acts on is unknown.
+// member returns the member with one of the names, or nil if it is missing or null. Two members with different values
+// are an error, because nobody can tell which one the agent uses.
 func (in *input) member(names ...string) (string, *call.Value) {
 	found, value := names[0], (*call.Value)(nil)
 	for _, name := range names {
@@ -37,7 +37,7 @@ func (in *input) member(names ...string) (string, *call.Value) {
 	return found, value
 }
 
-// text returns a member that is a text, "" if it is missing or null.
+// text returns a string member, "" if it is missing or null.
 func (in *input) text(names ...string) string {
 	name, v := in.member(names...)
 	if v != nil && v.Kind() != call.String {
@@ -65,8 +65,8 @@ func (in *input) folder(names ...string) string {
 	return dir
 }
 
-// absolute reports whether a path is, on any system: what an agent writes is judged the same way
-// wherever the tests run.
+// absolute reports whether a path is absolute on any system, so that a payload has the same result wherever the tests
+// run.
 func absolute(path string) bool {
 	if path[0] == '/' || path[0] == '\\' {
 		return true
@@ -84,8 +84,8 @@ func (in *input) object(names ...string) *call.Value {
 	return v
 }
 
-// arguments is object for the input of a tool, which some agents write as a text of JSON. An empty text is that of a
-// model which gives no arguments, and is an empty object; any other that is not an object is given back as it is.
+// arguments is object for the input of a tool, which some agents write as a string of JSON. An empty string, from a
+// model that gives no arguments, is an empty object; any other string that is not an object is returned unchanged.
 func (in *input) arguments(names ...string) (object *call.Value, text string) {
 	name, v := in.member(names...)
 	switch v.Kind() {
@@ -111,7 +111,7 @@ func (in *input) arguments(names ...string) (object *call.Value, text string) {
 	return nil, ""
 }
 
-// texts returns a member that is a list of texts.
+// texts returns a member that is a list of strings.
 func (in *input) texts(name string) []string {
 	_, v := in.member(name)
 	if v != nil && v.Kind() != call.List {

@@ -174,7 +174,7 @@ func TestReadTakes(t *testing.T) {
 	}
 }
 
-// TestCanAsk: an ask is one only where a person is sure to be asked.
+// TestCanAsk: an ask stays one only if the user is sure to be asked.
 func TestCanAsk(t *testing.T) {
 	for mode, want := range map[string]bool{
 		"default": true, "acceptEdits": true, "plan": true,

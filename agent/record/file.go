@@ -9,9 +9,9 @@ import (
 	"github.com/policyscan/policyscan/agent/session"
 )
 
-// Append puts a line at the end of a file, whole or not at all, and never between the bytes of another process's
-// line. The file is made for its owner alone if it is not there; its folder must be. A link, or anything but a
-// regular file, is an error. The file is opened for this line alone, so whoever rotates it may rename it.
+// Append adds a line to the end of a file, whole or not at all, and never between the bytes of another process's
+// line. A missing file is created for its owner alone, in an existing directory. A symlink, or anything but a regular
+// file, is an error. The file is opened for this line alone, so it may be renamed for rotation.
 func Append(name string, line []byte) error {
 	for range 10 {
 		file, err := open(name)

@@ -4,5 +4,5 @@ package record
 
 import "syscall"
 
-// noFollow makes the opening of a link fail, and that of a FIFO that took the file's place not wait.
+// noFollow makes opening a symlink fail, and opening a FIFO not wait.
 const noFollow = syscall.O_NOFOLLOW | syscall.O_NONBLOCK

@@ -1,15 +1,15 @@
-// Package record writes down what an agent's hook decided: a line of JSON for each decision, appended whole to a file.
+// Package record logs the decisions of an agent's hook: a line of JSON for each, appended whole to a file.
 //
-// An [Entry] says what is known of a decision. [Entry.Line] is pure, and writes no text of the call's input unless it
-// is asked to: each is replaced by its length and its SHA-256. [Append] adds a line to the end of a file that others
-// rotate, or says why it cannot: the hook then denies the call.
+// An [Entry] describes a decision. [Entry.Line] is pure, and replaces each string of the call's input by its length
+// and SHA-256 unless told otherwise. [Append] adds a line to the end of a file that other programs rotate. If it
+// fails, the hook denies the call.
 //
 // # Limits
 //
-// The hash of a short or guessable text gives the text away. Names of members, numbers and booleans of an
-// input are written as they are, and so are the tool's name, the ids and the working folder, which the agent sets.
-// When Append returns, the line is written but not forced onto the disk, since that takes longer than the
-// whole check, and a machine that loses its power can lose the last lines.
+// The hash of a short or guessable string reveals the string. Names of members, numbers and booleans of an input are
+// written unchanged, and so are the tool's name, the ids and the working directory, which the agent sets. When Append
+// returns, the line is written but not synced, since that takes longer than the whole check: a power failure can lose
+// the last lines.
 package record
 
 import (
@@ -28,12 +28,11 @@ import (
 )
 
 const (
-	maxText  = 4 << 10   // bytes of one text that are written
+	maxText  = 4 << 10   // bytes of one string that are written
 	maxInput = 256 << 10 // bytes of an input as it is written
 )
 
-// An Entry is what is known of one decision. docs/agents.md says what the members are. Texts are cut if they are too
-// long, and null if they are empty.
+// An Entry is one decision. docs/agents.md describes the members. Long strings are cut, and empty ones are null.
 type Entry struct {
 	Time     time.Time `json:"time"`
 	Version  string    `json:"version"` // of the program
@@ -43,14 +42,14 @@ type Entry struct {
 	Event    *string   `json:"event"`
 	Tool     *string   `json:"tool"`
 	Dir      *string   `json:"cwd"`
-	Answer   string    `json:"answer"`   // what the agent is told: "none" for no opinion, "allow", "ask" or "deny"
-	Approved *bool     `json:"approved"` // what a person at the terminal said; nil, if there is no answer
+	Answer   string    `json:"answer"`   // the answer to the agent: "none" for no opinion, "allow", "ask" or "deny"
+	Approved *bool     `json:"approved"` // the user's answer at the terminal; nil without one
 
-	// Form is what was decided, with the reason that is written; of a call that could not be checked it is a deny.
+	// Form is the decision, with its logged reason; a deny for a call that could not be checked.
 	callrules.Form
 	Violations []Violation `json:"violations"`
 	Allowed    []Allowed   `json:"allowed_violations"`
-	Input      *call.Value `json:"-"` // nil if there is none, or it could not be read
+	Input      *call.Value `json:"-"` // nil if it is missing or could not be read
 }
 
 // A Violation is one of a bundle's rules that the call would bring.
@@ -71,8 +70,8 @@ type Allowed struct {
 	Owner  string `json:"owner"`   // of the allowance
 }
 
-// Line writes the entry as one line of JSON, with a line feed. With texts, those of the input are written, at most 4
-// KiB of each. Characters that a terminal acts on or that do not show are escaped.
+// Line writes the entry as one line of JSON, with a line feed. With texts, the strings of the input are written, at
+// most 4 KiB of each. Control characters and invisible ones are escaped.
 func (e *Entry) Line(texts bool) []byte {
 	// A line has the same members whatever was decided.
 	line := struct {
@@ -90,7 +89,7 @@ func (e *Entry) Line(texts bool) []byte {
 	return escaped(append(marshal(line), '\n'))
 }
 
-// shortened is a text, cut if it is too long; nil if it is empty.
+// shortened is a string, cut if it is too long; nil if it is empty.
 func shortened(s *string) *string {
 	if s == nil || *s == "" {
 		return nil
@@ -114,7 +113,7 @@ func cut(s string) string {
 	return s[:at]
 }
 
-// A textForm is a text of an input.
+// A textForm is a string of an input.
 type textForm struct {
 	Text  *string `json:"text,omitempty"` // its beginning; nil without texts
 	Bytes int     `json:"bytes"`
@@ -126,8 +125,8 @@ func form(s string) textForm {
 	return textForm{Bytes: len(s), Hash: hex.EncodeToString(sum[:])}
 }
 
-// inputOf is an input as it is written. One that would be too long is the length and the hash of its JSON: an agent
-// must not be able to fill the disk with one call.
+// inputOf is an input as it is logged. A long one is the length and the hash of its JSON: an agent must not be able
+// to fill the disk with one call.
 func inputOf(v *call.Value, texts bool) json.RawMessage {
 	if v == nil {
 		return json.RawMessage("null")
@@ -140,7 +139,7 @@ func inputOf(v *call.Value, texts bool) json.RawMessage {
 	return w.b
 }
 
-// An inputWriter writes an input until there is too much of it.
+// An inputWriter writes an input up to a limit.
 type inputWriter struct {
 	texts bool
 	b     []byte
@@ -206,7 +205,7 @@ func marshal(v any) []byte {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// escaped escapes in a line of JSON each character that does not show, which can only be in one of its texts.
+// escaped escapes each invisible character in a line of JSON, where only strings can have one.
 func escaped(line []byte) []byte {
 	shows := func(r rune) bool { return r == '\n' || unicode.IsPrint(r) }
 	if bytes.IndexFunc(line, func(r rune) bool { return !shows(r) }) < 0 {

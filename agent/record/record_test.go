@@ -108,7 +108,7 @@ func TestLineIsEscaped(t *testing.T) {
 	}
 }
 
-// TestLineIsBounded: a text is cut between characters, and an input of which too much would be written is its hash.
+// TestLineIsBounded: a string is cut between characters, and an input over the limit is written as its hash.
 func TestLineIsBounded(t *testing.T) {
 	for n := maxText - 4; n <= maxText+4; n++ {
 		s := strings.Repeat("x", n%4) + strings.Repeat("\U0001f600", n/4)
@@ -298,8 +298,7 @@ func TestAppendIsSure(t *testing.T) {
 	holds(t, name, "y\n")
 }
 
-// FuzzLine: whatever an input is, it becomes one line of JSON that shows, and with its texts what is read is what was
-// written.
+// FuzzLine: any input becomes one visible line of JSON, and with its texts it is read back unchanged.
 func FuzzLine(f *testing.F) {
 	for _, text := range []string{`{}`, `{"a":"b","c":[1,null,true,{"":"\u2028\u009b"}]}`, `[[[["x"]]]]`,
 		`"\ud83d\ude00"`, `-0`} {

@@ -23,15 +23,15 @@ const (
 	lockName = "lock"
 )
 
-// A Folder holds the states of sessions, each in a file whose name is a hash of the session's id. It is used by
-// several processes at once, of one person.
+// A Folder holds the states of sessions, each in a file whose name is a hash of the session's id. Several processes
+// of one user may use it at once.
 type Folder struct {
 	root *os.Root
 }
 
-// DefaultDir returns the folder where states are kept if nobody says otherwise:
+// DefaultDir returns the directory where states are kept if nobody says otherwise:
 // policyscan/sessions in $XDG_STATE_HOME or in ~/.local/state; on macOS in ~/Library/Application Support,
-// on Windows in %LOCALAPPDATA%. It is never a folder that others may write.
+// on Windows in %LOCALAPPDATA%. It is never a directory that others may write.
 func DefaultDir(getenv func(string) string) (string, error) {
 	dir, err := defaultDir(runtime.GOOS, getenv)
 	if err == nil && !filepath.IsAbs(dir) {
@@ -61,8 +61,8 @@ func defaultDir(system string, getenv func(string) string) (string, error) {
 	return filepath.Join(base, "policyscan", "sessions"), nil
 }
 
-// Open opens the folder of that name, and makes it if it is not there, for its owner alone. A link, anything
-// but a folder and, on Unix, a folder that is another's or that others may write are errors.
+// Open opens the directory of that name, or creates it for its owner alone. A symlink, anything but a directory and,
+// on Unix, a directory that belongs to or is writable by another user are errors.
 func Open(dir string) (*Folder, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("the folder of sessions: %w", err)
@@ -92,7 +92,7 @@ func Open(dir string) (*Folder, error) {
 	return &Folder{root}, nil
 }
 
-// Close lets go of the folder.
+// Close lets go of the directory.
 func (f *Folder) Close() error { return f.root.Close() }
 
 // Change reads the state of a session, lets a function change it, and writes it. No other process
@@ -125,7 +125,7 @@ func (f *Folder) Change(id string, now time.Time, change func(*State)) (err erro
 	return nil
 }
 
-// lock waits until no other process has the folder.
+// lock waits until no other process has the directory.
 func (f *Folder) lock() (unlock func() error, err error) {
 	// The file is never removed, so that all processes lock the same.
 	file, err := f.root.OpenFile(lockName, os.O_RDWR|os.O_CREATE, 0o600)
@@ -180,7 +180,7 @@ func (f *Folder) read(name string) (s State, begins bool, err error) {
 	return s, false, err
 }
 
-// write puts a state in the place of the one before, whole or not at all.
+// write replaces a state, whole or not at all.
 func (f *Folder) write(name string, s *State) error {
 	temporary := name + ".new" // nobody else has the lock
 	file, err := f.root.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
@@ -218,7 +218,7 @@ func (s *State) text() []byte { return fmt.Appendf(nil, stateFormat, s.command, 
 
 var commandHash = late.Regexp(`^([0-9a-f]{64})?$`)
 
-// parse reads a state; nothing but what text writes is one.
+// parse reads a state; it accepts only the output of text.
 func parse(text []byte) (State, error) {
 	var s State
 	_, err := fmt.Sscanf(string(text), stateFormat, &s.command, &s.times, &s.denials)

@@ -282,7 +282,7 @@ func TestProcesses(t *testing.T) {
 	}
 }
 
-// next counts in the place of a command's hash.
+// next replaces a command's hash by a counter.
 func next(hash string) string {
 	n := 0
 	if hash != "" {

@@ -4,6 +4,5 @@ package session
 
 import "os"
 
-// checkPrivate accepts any folder: a mode says nothing here, and a person's own folders are closed to
-// others.
+// checkPrivate accepts any directory: modes mean nothing on this system, and a user's own directories are private.
 func checkPrivate(string, os.FileInfo) error { return nil }

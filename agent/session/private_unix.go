@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// checkPrivate refuses a folder that is another's or that others may write.
+// checkPrivate refuses a directory that is another's or that others may write.
 func checkPrivate(dir string, info os.FileInfo) error {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok || int64(stat.Uid) != int64(os.Geteuid()) {

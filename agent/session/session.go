@@ -1,19 +1,18 @@
-// Package session remembers, from one tool call of an agent to the next, what the loop guard and the circuit
-// breaker of sigmashake's document need.
+// Package session keeps, between the tool calls of an agent, the state for the loop guard and the circuit breaker of
+// sigmashake's document.
 //
-// The loop guard "detects when the same Bash command is repeated 3+ times consecutively and blocks it";
-// the circuit breaker, where a team has switched it on, lets the next call through "after 5 consecutive deny
-// decisions". Each call starts a new process for the hook, so what they need is kept in a file for each session:
-// the hash of a command, never the command, and two numbers.
+// The loop guard "detects when the same Bash command is repeated 3+ times consecutively and blocks it"; the circuit
+// breaker, where a team has switched it on, lets the next call through "after 5 consecutive deny decisions". Each
+// call starts a new process for the hook, so the state is in a file for each session: the hash of a command, never
+// the command, and two numbers.
 //
-// A [State] is pure. A [Folder] keeps states; what it cannot read, or cannot lock within four seconds, is an
-// error, and its caller denies.
+// A [State] is pure. A [Folder] keeps states; if it cannot read one, or cannot lock it within four seconds, that is
+// an error, and its caller denies.
 //
 // # Limits
 //
 // Any command that runs as the same user can change the files. The loop guard is not a security boundary, and with
-// the circuit breaker on no rule is one either: the document says that the breaker is there to keep an agent
-// from being locked out.
+// the circuit breaker on no rule is one either: the document has the breaker to keep an agent from being locked out.
 package session
 
 import (
@@ -28,16 +27,15 @@ const (
 	breakerLength = 5 // so many denials in a row open the breaker
 )
 
-// A State is what is remembered of a session. The zero State is that of one that begins.
+// A State is the history of a session. The zero State begins one.
 type State struct {
 	command string // the SHA-256, in hex, of the command that ran last; "" if the last call ran none
 	times   int    // in a row
 	denials int    // in a row
 }
 
-// Repeats notes a call, before it is judged, and reports whether the loop guard blocks it: it is the third
-// in a row, or a later one, of the same Bash command, byte by byte. Any other call between them
-// starts again, and a call that was blocked counts.
+// Repeats records a call, before it is checked, and reports whether the loop guard blocks it: it is at least the
+// third of the same Bash command in a row, byte by byte. Any other call resets the count, and a blocked call counts.
 func (s *State) Repeats(c *call.Call) bool {
 	command := c.Input.Member("command")
 	if call.Known(c.Tool).Same != "Bash" || command.Kind() != call.String {
@@ -52,9 +50,9 @@ func (s *State) Repeats(c *call.Call) bool {
 	return s.times == loopLength
 }
 
-// Judged notes what became of a call, the loop guard's block included, and reports whether the circuit
-// breaker lets it through although it was denied: breaker is on, and the five calls before were denied. A
-// call that was not denied, or was let through, starts again.
+// Judged records the decision on a call, the loop guard's block included. It reports whether the circuit breaker lets
+// a denied call through: breaker is on, and the five calls before were denied. A call that was not denied, or was let
+// through, resets the count.
 func (s *State) Judged(denied, breaker bool) (through bool) {
 	switch {
 	case !denied:

@@ -2,17 +2,17 @@ package settings
 
 import "time"
 
-// A Target is an agent's settings: where they are, and what runs policyscan from them.
+// A Target is an agent's settings: their files, and the entry that runs policyscan.
 type Target struct {
 	Agent   string // as in "policyscan hook AGENT"
 	Title   string // as its maker writes it
 	Project string // the project's file, from its root, with slashes
-	User    string // the user's own file, beneath Home, with slashes
+	User    string // the user's own file, relative to Home, with slashes
 
-	// HomeVar is the environment variable that names the folder of User; "" if there is none.
+	// HomeVar is the environment variable with the directory of User, or "".
 	HomeVar string
-	// Home is the folder of User where HomeVar is not set, beneath the user's home folder, with
-	// slashes; "" is the home folder itself.
+	// Home is the directory of User without HomeVar, relative to the user's home directory, with slashes; "" is the
+	// home directory itself.
 	Home string
 
 	// Next is what has to be known, or done, for the agent to run the hook: a sentence without its end.
@@ -46,17 +46,16 @@ type hook struct {
 	FailClosed     bool   `json:"failClosed,omitempty"`
 }
 
-// Limit is how long an agent waits for the hook. Most let the call proceed then, so that the hook has to end, with a
-// deny, well before: it takes up to 8 seconds, unless a flag says otherwise, and waits 60 for a person at the
-// terminal.
+// Limit is how long an agent waits for the hook. Most agents let the call proceed then, so the hook has to deny well
+// before: it takes up to 8 seconds, unless a flag says otherwise, and waits 60 for the user at the terminal.
 const Limit = 75 * time.Second
 
 const seconds = int(Limit / time.Second)
 
 const byName = "policyscan"
 
-// unchecked is the reason of a deny for which policyscan itself gave none: mostly it is not installed. It
-// is quoted by three shells and by JSON, and has no character that is special in one of them.
+// unchecked is the reason of a deny without policyscan's own, mostly because it is not installed. It is quoted by
+// three shells and by JSON, and has no character that is special in one of them.
 const unchecked = "policyscan did not check this call, so it is denied: " +
 	"check that the program policyscan is installed, " +
 	"in the PATH, and the one it should be"
@@ -65,10 +64,10 @@ func denies(reason string) string {
 	return `{"permissionDecision":"deny","permissionDecisionReason":"` + reason + `"}`
 }
 
-// orExit2 is a line that passes an answer on, a text from { to }, and ends with status 2 and a reason whatever else
-// becomes of the program: with any other status, that of a program that is missing (127) too, or without an answer,
-// Claude Code, Codex and Gemini CLI make the call. It runs in sh whatever shell the agent uses: fish ends a line at
-// once when a program is missing. No variable is named, for Gemini CLI puts values in the place of $NAME.
+// orExit2 is a line that passes an answer on, a string from { to }, and otherwise ends with status 2 and a reason:
+// after any other status, 127 of a missing program too, or without an answer, Claude Code, Codex and Gemini CLI make
+// the call. It runs in sh whatever shell the agent uses: fish ends a line at once when a program is missing. It
+// contains no variable, because Gemini CLI expands $NAME.
 func orExit2(agent, program, args string) string {
 	return `sh -c 'set -- "$(` + program + " hook " + agent + args + ` || echo x)"; ` +
 		`case "$*" in "{"*"}") printf "%s\n" "$*" && exit;; esac; echo "` + unchecked + `" >&2; exit 2'`
@@ -81,12 +80,12 @@ func inPowerShell(program string) string {
 	return "& " + program
 }
 
-// Targets returns the agents whose settings are known, in the order of the documentation.
+// Targets returns the settings of the known agents, in the order of the documentation.
 func Targets() []*Target {
 	return []*Target{
 		{
 			// https://code.claude.com/docs/en/hooks and the program's own schema (2.1.197). onFailure is newer
-			// (2.1.330), and makes a timeout a deny, too; 2.1.197 passes over it.
+			// (2.1.330), and makes a timeout a deny, too; 2.1.197 ignores it.
 			Agent: "claude-code", Title: "Claude Code",
 			Project: ".claude/settings.json", User: "settings.json", HomeVar: "CLAUDE_CONFIG_DIR", Home: ".claude",
 			Next: "Claude Code reads it where it is started, not in the folders below it, " +
@@ -170,7 +169,7 @@ func Targets() []*Target {
 	}
 }
 
-// Named returns the settings of an agent: nil if there are none of that name.
+// Named returns the settings of an agent, nil for an unknown name.
 func Named(agent string) *Target {
 	for _, t := range Targets() {
 		if t.Agent == agent {

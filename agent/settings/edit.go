@@ -10,8 +10,8 @@ import (
 	"github.com/policyscan/policyscan/rules/document"
 )
 
-// list returns the array at a path of names: nil if there is none, an error at its place if what is
-// there, or on the way, is of another kind. found is how many of the names lead somewhere.
+// list returns the array at a path of names: nil if it does not exist, a positioned error if a value on the path has
+// another type. found is the number of names that exist.
 func list(src *document.Source, root *node, path []string) (array *node, found int, err error) {
 	at := root
 	for i, name := range path {
@@ -32,11 +32,11 @@ func list(src *document.Source, root *node, path []string) (array *node, found i
 	return at, len(path), nil
 }
 
-// insert returns the text with value as the last element of the array at a path, which is made if it is
-// not there. Every byte of the text stays; what is added looks like what is next to it.
+// insert returns the text with value as the last element of the array at a path, which is created if missing. Every
+// byte of the text stays; the new part has the style of its neighbors.
 //
-// [remove] distinguishes what was made from what was there empty: within what is made there is a
-// space or a line end after the opening bracket, and within what was there empty there is neither.
+// [remove] distinguishes created arrays from existing empty ones: a created one has a space or a line end after the
+// opening bracket.
 func insert(src *document.Source, root *node, path []string, value any) ([]byte, error) {
 	array, found, err := list(src, root, path)
 	if err != nil {
@@ -57,7 +57,7 @@ func insert(src *document.Source, root *node, path []string, value any) ([]byte,
 	return splice(src.Text, at, at, lead+text), nil
 }
 
-// replace returns the text with another value in the place of one, in lines of its own if that has some.
+// replace returns the text with one value replaced, on its own lines if it has some.
 func replace(src *document.Source, root, old *node, value any) ([]byte, error) {
 	how := styleOf(src.Text, root)
 	how.prefix = lineIndent(src.Text, old.start)
@@ -77,7 +77,7 @@ func splice(text []byte, start, end int, by string) []byte {
 	return append(out, text[end:]...)
 }
 
-// place says where a next item of a list goes, what is written before it, and how it is shown.
+// place returns the offset for a next item of a list, the text before it, and its style.
 func place(text []byte, root, into *node) (at int, lead string, how style) {
 	how = styleOf(text, root)
 	if len(into.items) == 0 {
@@ -94,7 +94,7 @@ func place(text []byte, root, into *node) (at int, lead string, how style) {
 	return last.value.end, "," + how.newline + how.prefix, how
 }
 
-// styleOf is how a text is indented.
+// styleOf is the indentation style of a text.
 func styleOf(text []byte, root *node) style {
 	how := style{unit: "  ", newline: "\n"}
 	if bytes.Contains(text, []byte("\r\n")) {
@@ -171,8 +171,8 @@ func encode(value any) (string, error) {
 	return strings.TrimSuffix(b.String(), "\n"), err
 }
 
-// remove returns the text without an element of the array at a path, and without what would be left
-// empty by it and was not there before: see [insert].
+// remove returns the text without an element of the array at a path, and without the empty parents that [insert]
+// added.
 func remove(text []byte, root *node, path []string, index int) []byte {
 	chain := []*node{root}
 	for _, name := range path {

@@ -21,8 +21,8 @@ var (
 	shortPath = []string{"hooks", "Pre"}
 )
 
-// TestEdits: what is put in looks like what is next to it, nothing else changes, and taking it out
-// gives back what was there before.
+// TestEdits: an insertion has the style of its neighbors, nothing else changes, and removing it restores the first
+// text.
 func TestEdits(t *testing.T) {
 	for _, test := range []struct{ name, before, after string }{
 		{"an empty object", "{}", `{"hooks": {
@@ -256,8 +256,8 @@ func TestTaken(t *testing.T) {
 	}
 }
 
-// FuzzEdit: what parses is what encoding/json takes, an edited text parses, holds what it
-// held and the hook, and taking the hook out gives back the first bytes.
+// FuzzEdit: the parser accepts what encoding/json does, an edited text parses and holds its values and the hook, and
+// removing the hook restores the first bytes.
 func FuzzEdit(f *testing.F) {
 	for _, seed := range []string{
 		"{}", "{ }", "{\n}\n", `{"a":1}`, "{\n  \"a\": 1\n}\n", `{"hooks":{}}`, `{"hooks": {"Pre": [ ]}}`, "{\n\t\"hooks\": {\n\t\t\"Pre\": [1]\n\t}\n}",
@@ -351,8 +351,7 @@ type ran struct {
 	out, err string
 }
 
-// runLine runs a line by a shell in whose PATH there are sh and, if it is not "", a program policyscan
-// with such a text.
+// runLine runs a line in a shell whose PATH has sh and, unless it is "", a program policyscan with this text.
 func runLine(t *testing.T, shell, line, program string) ran {
 	t.Helper()
 	dir := t.TempDir()
@@ -378,9 +377,8 @@ func runLine(t *testing.T, shell, line, program string) ran {
 	return ran{cmd.ProcessState.ExitCode(), out.String(), stderr.String()}
 }
 
-// TestFault_152_Lines: in every shell the line passes on what policyscan answers, byte for byte, and whatever else becomes
-// of policyscan is a deny, a program that ends with status 0 and says nothing too: status 2 with a reason, or Copilot's JSON
-// and nothing next to it.
+// TestFault_152_Lines: in every shell the line passes policyscan's answer on, byte for byte. Any other end of
+// policyscan is a deny, status 0 without output too: status 2 with a reason, or Copilot's JSON and nothing else.
 func TestFault_152_Lines(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("SKIPPED: the lines are for POSIX shells")
@@ -439,8 +437,8 @@ func TestFault_152_Lines(t *testing.T) {
 	}
 }
 
-// TestFault_152_StartFile: what the documentation says that nobody sees: a start file that ends a login shell ends it
-// before the line runs, with status 0 and without a word, and what it prints comes before the answer.
+// TestFault_152_StartFile: the documented gap: a start file that ends a login shell ends it before the line runs,
+// silently with status 0, and its output comes before the answer.
 func TestFault_152_StartFile(t *testing.T) {
 	bash, err := exec.LookPath("bash")
 	if err != nil {

@@ -43,7 +43,7 @@ func (t *Target) OpenProject(root, prefix string) (*File, error) {
 	return f, f.read()
 }
 
-// UserDir returns the folder of the user's own settings: an absolute path.
+// UserDir returns the directory of the user's own settings: an absolute path.
 func (t *Target) UserDir(getenv func(string) string, home func() (string, error)) (string, error) {
 	if t.HomeVar != "" && getenv(t.HomeVar) != "" {
 		dir, err := filepath.Abs(getenv(t.HomeVar))
@@ -59,7 +59,7 @@ func (t *Target) UserDir(getenv func(string) string, home func() (string, error)
 	return filepath.Join(dir, t.Home), nil
 }
 
-// noLinkTo returns an error if a folder between root and a file in it is a link.
+// noLinkTo returns an error if a directory between root and a file in it is a link.
 func noLinkTo(root, file string) error {
 	for i, r := range file {
 		if r != '/' {
@@ -114,12 +114,12 @@ func (f *File) unchanged() error {
 	return nil
 }
 
-// Install returns what the file is to have in it: see [Target.Install].
+// Install returns the new content of the file: see [Target.Install].
 func (f *File) Install(program string, args []string) ([]byte, error) {
 	return f.Target.Install(f.Source, program, args)
 }
 
-// Uninstall returns what the file is to have in it: see [Target.Uninstall].
+// Uninstall returns the new content of the file: see [Target.Uninstall].
 func (f *File) Uninstall() ([]byte, error) {
 	if f.Source == nil {
 		return nil, nil

@@ -46,7 +46,7 @@ func (n *node) called() string {
 	return "a number"
 }
 
-// member returns the member of an object by its name: nil if there is none.
+// member returns the member of an object by its name, or nil.
 func (n *node) member(name string) *item {
 	for i := range n.items {
 		if n.kind == '{' && n.items[i].name == name {
@@ -58,9 +58,8 @@ func (n *node) member(name string) *item {
 
 const spaces = " \t\r\n"
 
-// parse reads a JSON text as RFC 8259 has it, strictly: one object, no name twice within one, no comma at the end
-// and no comments. The error is a *document.Error at its place: an edit of what
-// cannot be read whole would be a guess.
+// parse reads JSON by RFC 8259, strictly: one object, no duplicate names, no comma at the end and no comments. The
+// error is a positioned *document.Error: an edit of a partly readable text would be a guess.
 func parse(src *document.Source) (*node, error) {
 	if bytes.HasPrefix(src.Text, []byte("\ufeff")) {
 		const found = "the file begins with a byte order mark"
@@ -72,7 +71,7 @@ func parse(src *document.Source) (*node, error) {
 	if len(bytes.Trim(src.Text, spaces)) == 0 {
 		return nil, src.ErrorAt(document.CodeSyntax, 0, 0, "the file is empty", "write {} into it, or remove it")
 	}
-	// The text is UTF-8; half of a surrogate pair is as good in a setting as it is to an agent in JavaScript.
+	// The text is UTF-8; half of a surrogate pair is as valid in a setting as it is to an agent in JavaScript.
 	p := parser{src, jsontext.NewDecoder(bytes.NewBuffer(src.Text), jsontext.AllowInvalidUTF8(true))}
 	root, err := p.value(0)
 	if err != nil {

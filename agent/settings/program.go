@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// Program returns the path by which a user's own settings name the program that runs, whose file is running: that by
-// which the PATH finds it, for a package manager puts the next version elsewhere; if the PATH finds another or none,
-// where it is. Where "go run" and the like put a program it is an error: the next day it is gone, and every call
+// Program returns the path of the running program for a user's own settings: the one that the PATH finds, since a
+// package manager puts the next version elsewhere; if the PATH finds another program or none, the file itself. A
+// temporary location, such as that of "go run", is an error: the program would vanish, and every call would be
 // denied.
 func Program(running, pathVar string) (string, error) {
 	found := running
@@ -38,7 +38,7 @@ func Program(running, pathVar string) (string, error) {
 	return filepath.ToSlash(found), nil
 }
 
-// isTemporary reports whether a program is in a folder for programs that run once, as go run has it.
+// isTemporary reports whether a program is in a directory for programs that run once, as go run has it.
 func isTemporary(path string) bool {
 	if rel, err := filepath.Rel(os.TempDir(), path); err == nil && filepath.IsLocal(rel) {
 		return true

@@ -8,7 +8,7 @@ import (
 	"github.com/policyscan/policyscan/internal/late"
 )
 
-// marks are what an argument may have besides letters and digits.
+// marks are the characters of an argument in addition to letters and digits.
 const marks = `\p{L}\p{M}\p{Nd}_/.:=+,@ -`
 
 var (
@@ -17,10 +17,9 @@ var (
 	arguments = late.Regexp(`^( [A-Za-z0-9_/.-]+| "[` + marks + `]+")*$`)
 )
 
-// quoteAll writes arguments for a command line, each with a space before it, so that every shell that
-// an agent may have takes them as they are: there are only letters, digits, spaces and a few marks in
-// them, none of which is special between double quotes. (Some agents put values in the place of $NAME
-// before any shell sees the line.)
+// quoteAll writes arguments for a command line, each with a space before it, in a form that every shell of an agent
+// reads unchanged: only letters, digits, spaces and a few marks that are not special between double quotes. (Some
+// agents expand $NAME before any shell sees the line.)
 func quoteAll(args []string) (string, error) {
 	var b strings.Builder
 	for _, arg := range args {
@@ -52,7 +51,7 @@ func quoteProgram(path string) (string, error) {
 	return quoted[1:], nil
 }
 
-// isProgram reports whether a text is what quoteProgram makes of the name, or of an absolute path.
+// isProgram reports whether text is the quoted name, or a quoted absolute path to it.
 func isProgram(text string) bool {
 	if text == byName {
 		return true

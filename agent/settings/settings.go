@@ -1,23 +1,20 @@
 // Package settings adds policyscan's hook to the settings of coding agents, and removes it again.
 //
-// Agents keep their hooks in JSON files that also hold other things, and that people commit to their
-// repositories. So an edit is a splice: it keeps every existing byte, adds the hook in the style of the
-// text next to it, and removing the hook restores the bytes that were there before. No JSON library was
-// found that does this: those that keep order and whitespace (such as github.com/tidwall/sjson) edit
-// invalid JSON without an error, write the new part on one line, and cannot remove the parents that
-// they created.
+// Agents keep their hooks in JSON files that also hold other settings and are often committed. So an edit is a
+// splice: it keeps every existing byte and adds the hook in the style of the text next to it, and removing the hook
+// restores the original bytes. No JSON library was found that does this: libraries that keep order and whitespace
+// (such as github.com/tidwall/sjson) edit invalid JSON without an error, write the new part on one line, and cannot
+// remove the parents that they created.
 //
-// Whatever an edit could get wrong is refused, with its line: text that the agent may not read, a name that
-// occurs twice, a value that is not the list it should be, a hook of policyscan that was changed by hand,
-// a setting that switches hooks off.
+// An ambiguous edit is refused, with its line: text that the agent may not read, a duplicate name, a value of another
+// type than a list, a hook of policyscan that was changed by hand, a setting that switches hooks off.
 //
 // # Limits
 //
 // A comment, or a comma at the end of a list, is an error: with either, Claude Code and Codex read nothing of the
-// file and run no hook. The command of a hook is a line that any shell can run if it finds sh (Codex and Copilot
-// have separate lines for Windows). What no such line can prevent (a time limit, an agent that does not read the
-// file) is in docs/cli.md. [Target.Install] and [Target.Uninstall] take and return bytes; a [File] reads and writes
-// them.
+// file and run no hook. The command of a hook runs in any shell that finds sh (Codex and Copilot have separate lines
+// for Windows). docs/cli.md lists the limits of such a line (a time limit, an agent that does not read the file).
+// [Target.Install] and [Target.Uninstall] take and return bytes; a [File] reads and writes them.
 package settings
 
 import (
@@ -32,9 +29,9 @@ import (
 )
 
 // Install returns the settings with the hook that runs "PROGRAM hook AGENT" with these arguments before every call of
-// a tool; the same bytes, if it is there already. The program is a path, or "", which is policyscan as the PATH has
-// it. A hook with these arguments that names another program is replaced where it is. A nil src is a file that is not
-// there yet. The error is a [document.Error], with the place in the file, where there is one.
+// a tool; the same bytes, if it is already installed. The program is a path, or "" for policyscan in the PATH. A hook
+// with these arguments and another program is replaced. A nil src is a missing file. The error is a [document.Error],
+// with its position if known.
 func (t *Target) Install(src *document.Source, program string, args []string) ([]byte, error) {
 	program, err := quoteProgram(program)
 	if err != nil {
@@ -77,9 +74,8 @@ func shown(args string) string {
 	return ":" + args
 }
 
-// Uninstall returns the settings without the hook, whatever its arguments: the same bytes if there is
-// none, nil if the file is one that Install began and nothing else is in it. A hook that is not as it
-// was written is an error.
+// Uninstall returns the settings without the hook, whatever its arguments: the same bytes if it is not installed, nil
+// if the file was created by Install and is otherwise empty. A hook that was changed by hand is an error.
 func (t *Target) Uninstall(src *document.Source) ([]byte, error) {
 	root, err := parse(src)
 	if err != nil {
@@ -199,7 +195,7 @@ func (t *Target) find(src *document.Source, root *node) (had *installed, err err
 	return had, nil
 }
 
-// written reports whether a JSON text is the hook as [Target.Install] writes it, and with what arguments.
+// written reports whether a JSON text is the hook as [Target.Install] writes it, and returns its arguments.
 func (t *Target) written(raw []byte) (args string, entry hook, ok bool) {
 	var h hook
 	if json.Unmarshal(raw, &h) != nil {

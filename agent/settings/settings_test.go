@@ -18,7 +18,7 @@ func source(text string) *document.Source {
 	return &document.Source{Name: "s.json", Text: []byte(text)}
 }
 
-// install is what Install makes of a text; of none, if it is "".
+// install returns text after Install, or a new file if text is "".
 func install(t *testing.T, of *Target, text string, args ...string) string {
 	t.Helper()
 	var src *document.Source
@@ -260,7 +260,7 @@ func TestProgram(t *testing.T) {
 		{running, list(at("none"), at("bin"), at("other")), at("bin", byName)},
 		{running, list(at("plain"), at("bin")), at("bin", byName)}, // which cannot be run
 		{running, list(at("other"), at("bin")), running},           // another is found first
-		{running, list("bin", at("bin")), running},                 // what that is depends on the folder
+		{running, list("bin", at("bin")), running},                 // what that is depends on the directory
 		{running, "", running},
 		{at("tmp/x", byName), at("bin"), ""},
 		{at("go-build1/exe", byName), at("bin"), ""},
@@ -273,7 +273,7 @@ func TestProgram(t *testing.T) {
 	}
 }
 
-// TestQuote: arguments that all shells take alike, and those that are refused.
+// TestQuote: arguments that all shells read in the same way, and refused ones.
 func TestQuote(t *testing.T) {
 	for _, test := range []struct {
 		args []string

@@ -8,7 +8,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// set says of the commands from a place of the list on that a variable is set for them.
+// set marks the commands from an index of the list on as having a variable set.
 func (r *reader) set(from int) {
 	for i := from; i < len(r.out); i++ {
 		c := &r.out[i]
@@ -19,16 +19,15 @@ func (r *reader) set(from int) {
 	}
 }
 
-// reaches reports whether a variable that is only set in the shell may be one that programs or the shell itself read:
-// those that are in the environment have capitals by custom, and zsh's own have lists in lower case.
+// reaches reports whether programs or the shell itself may read a variable that is only set in the shell: variables
+// of the environment have capitals by custom, and zsh's own lists are in lower case.
 func reaches(name string) bool {
 	return strings.ToLower(name) != name || strings.HasPrefix(name, "npm_") || strings.HasSuffix(name, "_proxy") ||
 		slices.Contains([]string{"path", "fpath", "module_path", "manpath", "prompt", "precmd_functions",
 			"preexec_functions", "chpwd_functions"}, name)
 }
 
-// shells lists what a shell does without a program: export, let, [[ ]], and what it takes for code when it evaluates
-// arithmetic and variables.
+// shells lists a shell's own constructs: export, let, [[ ]], and code in arithmetic and in variables.
 func (r *reader) shells(src string, n syntax.Node) {
 	switch n := n.(type) {
 	case *syntax.DeclClause: // export, local and the like, which are programs of the shell
@@ -49,7 +48,7 @@ func (r *reader) shells(src string, n syntax.Node) {
 			r.out = append(r.out, Command{Unseen: why})
 		}
 	case *syntax.ParamExp:
-		// ${x@P} runs what is in x
+		// ${x@P} runs the content of x
 		if n.Exp != nil && n.Exp.Op == syntax.OtherParamOps && n.Exp.Word != nil && n.Exp.Word.Lit() == "P" {
 			r.out = append(r.out, Command{Unseen: Eval})
 		}
@@ -58,8 +57,9 @@ func (r *reader) shells(src string, n syntax.Node) {
 	}
 }
 
-// backquotes reads a text in backquotes that has backslashes, as a shell does: it removes them, and reads the rest as
-// a script. The parser keeps some that follow one another. false is of any other substitution, which the tree has.
+// backquotes reads a substitution in backquotes with backslashes, as a shell does: it removes them, and reads the
+// rest as a script. The parser keeps some consecutive ones. It is false for any other substitution, which the tree
+// has.
 func (r *reader) backquotes(src string, n *syntax.CmdSubst) bool {
 	script := text(src, n)
 	if !n.Backquotes || len(script) < 2 || !strings.Contains(script, `\`) {
@@ -79,7 +79,7 @@ func (r *reader) backquotes(src string, n *syntax.CmdSubst) bool {
 	return true
 }
 
-// latent is Eval if a quoted text has a substitution in it. The shell runs that where it evaluates the text again:
+// latent is Eval if a quoted string contains a substitution. The shell runs that when it evaluates the string again:
 // [[ -v 'a[$(git push)]' ]], x='a[$(git push)]'; (( x )).
 func latent(n syntax.Node) string {
 	why := ""
@@ -105,7 +105,7 @@ func substitutes(text string) bool {
 	return strings.Contains(text, "$(") || strings.Contains(text, "`")
 }
 
-// builtin lists what programs run that are the shell's own, and those that run a command in another place.
+// builtin lists what the shell's own commands run, and what commands run that change the directory or root.
 func (r *reader) builtin(name string, rest []word) (why string, ok bool) {
 	has := func(options ...string) bool {
 		return slices.ContainsFunc(rest, func(w word) bool {
@@ -151,8 +151,8 @@ func (r *reader) builtin(name string, rest []word) (why string, ok bool) {
 // containers are programs that run a command in another place.
 var containers = []string{"docker", "podman", "nerdctl", "kubectl", "oc", "lxc", "docker-compose"}
 
-// container lists what a program after -- or after exec and run is told to run in another place. How many of the
-// words are its own is not known, so that each word could be the program.
+// container lists the command that a program runs elsewhere, after -- or after exec and run. How many words are the
+// program's own is unknown, so each word could be the command.
 func (r *reader) container(name string, rest []word) string {
 	if i := slices.IndexFunc(rest, func(w word) bool { return w.text == "--" }); i >= 0 {
 		r.run(rest[i+1:], nil)
@@ -177,7 +177,7 @@ func (r *reader) container(name string, rest []word) string {
 	return Code
 }
 
-// givers are programs that run what an option says, by the beginnings of those options.
+// givers are programs that run the value of an option, by the beginnings of those options.
 var givers = sync.OnceValue(func() map[string][]string {
 	return map[string][]string{
 		"tar": {"--checkpoint-action", "--to-command", "--use-compress-program", "-I", "--info-script",
@@ -242,7 +242,7 @@ func executes(script string) bool {
 	return false
 }
 
-// git says of its arguments whether they define what it runs, and lists the commands among them.
+// git lists the commands in its arguments, and says whether they define more of them.
 func (r *reader) git(at int, rest []word) string {
 	why := arguments(rest)
 	i := 0
@@ -364,7 +364,7 @@ func (r *reader) interactive(w *wrapper, rest []word) bool {
 	return shell && len(rest) == 0
 }
 
-// split makes words of what env -S is given. Of its own escapes those that separate words are spaces; \c ends the text.
+// split returns the words of env -S. Its escapes for separators are spaces; \c ends the text.
 func split(w word) []word {
 	spaced := strings.NewReplacer(`\\`, `\\`, `\c`, " #",
 		`\_`, " ", `\f`, " ", `\n`, " ", `\r`, " ", `\t`, " ", `\v`, " ")

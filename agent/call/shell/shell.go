@@ -1,19 +1,19 @@
-// Package shell reads a command line and lists every command that it runs, as far as the text tells.
+// Package shell reads a command line and lists every command that its text shows.
 //
 // [Read] sees through what combines commands: && || ; | & and newlines, ( ) and { }, if, for, while, case and
-// functions, $( ), backquotes, <( ) and here-documents. It also sees through what runs another command: sh -c and
-// its kind, eval, env, sudo, xargs, find -exec and the others of [wrappers]. Each of those is in the list, and so is
-// what it runs. Quotes are removed, and braces that list words ({push,--force}) are expanded. Any other program is
-// [Program] if one of its words names a program that is known here.
+// functions, $( ), backquotes, <( ) and here-documents. It also sees through programs that run another command: sh -c
+// and its kind, eval, env, sudo, xargs, find -exec and the others of [wrappers]; both commands are listed. Quotes are
+// removed, and braces that list words ({push,--force}) are expanded. Any other program is [Program] if one of its
+// words is the name of a known program.
 //
 // # Limits
 //
-// Nothing is run, looked up or remembered: a variable has no value here, and a glob matches no file. What the text
-// does not show is said in [Command.Unseen], and is never skipped. What a program does by itself (a script file,
-// make, npm, a git alias) is not in the text, and is not reported.
+// Nothing is run, looked up or remembered: a variable has no value, and a glob matches no file. [Command.Unseen]
+// reports a command that the text does not show in full. Commands that a program runs by itself (a script file, make,
+// npm, a git alias) are not reported.
 //
-// The work is linear in the length of the line. The parser of mvdan.cc/sh has no limit, so it is given the
-// line piece by piece, and no more of it once its stack is deep.
+// The work is linear in the length of the line. The parser of mvdan.cc/sh has no limit, so it gets the line piece by
+// piece, and no more once its stack is deep.
 package shell
 
 import (
@@ -34,14 +34,14 @@ const (
 	Length   = "length"   // so is a line that is too long
 	Depth    = "depth"    // or that has too many commands within commands
 	Variable = "variable" // the program, or a script that a shell is given, is a variable, a substitution or a glob
-	Eval     = "eval"     // eval runs a text that is made when it runs
+	Eval     = "eval"     // eval runs a text that is made at run time
 	Program  = "program"  // a word of an unknown program names a known one, which it may run
 	Input    = "stdin"    // a shell reads its commands from standard input
 	Script   = "script"   // a shell reads its commands from a file
 	Code     = "code"     // an interpreter is given code of another language
 	Argument = "argument" // an argument is a variable, a substitution or a glob, or comes from elsewhere (xargs)
 
-	// A variable is set for the program, or git is given a setting: either can make it run something else.
+	// A variable is set for the program, or a git setting: either can make it run another one.
 	Environment = "environment"
 )
 
@@ -55,7 +55,7 @@ const (
 	maxLength   = 128 << 10 // bytes that are parsed, those of scripts in scripts counted again
 	maxDepth    = 8         // sh -c in sh -c
 	maxWrappers = 32        // env nice env nice
-	maxWords    = 1024      // that braces make of a line
+	maxWords    = 1024      // after the expansion of braces in a line
 	maxBraces   = 64        // of one word
 	maxFrames   = 8000      // of the parser's stack, about 1000 nested subshells and 4 MB
 	MaxRough    = 1 << 20   // bytes that are read by words alone
@@ -63,8 +63,8 @@ const (
 
 // A Command is one that a command line runs.
 type Command struct {
-	// Word is the program as it is written: without quotes, with its folder, and variables by their names. Of a line
-	// that runs nothing it is "".
+	// Word is the program as it is written: without quotes, with its directory, and variables by their names. Of a
+	// line that runs nothing it is "".
 	Word   string
 	Args   []string
 	Unseen string // one of the constants above, or "" if all is seen
@@ -77,8 +77,8 @@ type Command struct {
 	Set bool
 }
 
-// Names are what a program can be called: the word, the word without its folder, and that in lower case, as systems
-// have it that ignore case, without ".exe".
+// Names are what a program can be called: the word, the word without its directory, and that in lower case, as
+// systems have it that ignore case, without ".exe".
 func (c *Command) Names() []string {
 	names := []string{c.Word}
 	if i := strings.LastIndexAny(c.Word, `/\`); i >= 0 && i+1 < len(c.Word) {
@@ -146,7 +146,7 @@ type reader struct {
 	sets   bool // the line sets a variable that programs may read
 }
 
-// An input is what a program reads that is written in the line: a here-document, or what echo writes to it.
+// An input is a program's input that the line contains: a here-document, or the output of echo.
 type input struct {
 	text  string
 	whole bool
@@ -193,7 +193,7 @@ func (r *reader) statements(src string) {
 
 var errDeep = errors.New("too deep")
 
-// A gauge gives the parser the text in small pieces, and none once its stack is deep.
+// A gauge gives the parser the text in small pieces, and no more once its stack is deep.
 type gauge struct{ src string }
 
 func (g *gauge) Read(p []byte) (int, error) {
@@ -209,8 +209,8 @@ func (g *gauge) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// parse returns the statements of a script, those before the first error too. A panic of the parser is an error: the
-// line is the agent's to choose, and must not end the program.
+// parse returns the statements of a script, up to the first error. A panic of the parser is an error: the agent
+// chooses the line, which must not end the program.
 func parse(src string, lang syntax.LangVariant) (stmts []*syntax.Stmt, err error) {
 	defer func() {
 		if failed := recover(); failed != nil {
@@ -332,7 +332,7 @@ func (r *reader) document(src string, d *syntax.Redirect) *input {
 	return &input{string(p.text), p.whole}
 }
 
-// pipe notes what the second program of a pipe reads, if the first writes what is in the line.
+// pipe records the input of the second program of a pipe, if the line contains it.
 func (r *reader) pipe(src string, b *syntax.BinaryCmd) {
 	c, ok := b.X.Cmd.(*syntax.CallExpr)
 	if !ok || len(c.Args) == 0 {
@@ -356,7 +356,7 @@ func (r *reader) pipe(src string, b *syntax.BinaryCmd) {
 			}
 		}
 		in.text = strings.Join(texts, " ")
-		in.whole = in.whole && !strings.ContainsAny(in.text, `\%`) // what they make of escapes is not read
+		in.whole = in.whole && !strings.ContainsAny(in.text, `\%`) // their escapes are not interpreted
 	}
 	if in != nil {
 		if r.inputs == nil {
@@ -374,8 +374,8 @@ func text(src string, n syntax.Node) string {
 	return src[from:to]
 }
 
-// rough lists the commands of a text that could not be parsed, by its words: each run of words between operators, once
-// with quotes that go over lines and once line by line. They are too many rather than too few.
+// rough lists the commands of an unparsable text by its words: each run of words between operators, once with quotes
+// that go over lines and once line by line. The list has too many commands rather than too few.
 func (r *reader) rough(src, why string) {
 	from := len(r.out)
 	each := func(line string) {

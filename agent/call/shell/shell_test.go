@@ -16,7 +16,7 @@ import (
 	"github.com/policyscan/policyscan/internal/cputime"
 )
 
-// shown is a list of commands in a line: PROGRAM[ARG|ARG]!UNSEEN, a > behind those that only run the next.
+// shown is a list of commands in a line: PROGRAM[ARG|ARG]!UNSEEN, a > after commands that only run the next.
 func shown(all []Command) string {
 	var list []string
 	for _, c := range all {
@@ -157,7 +157,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// deep are texts that make a parser recurse, or look at what it saw before.
+// deep are texts that make a parser recurse, or look back.
 func deep() []string {
 	return []string{
 		"(", "( ", "$(", "\"$(", "`", "{ ", "((", "$((", "$[", "x[", "${x:-", "${x/", "${x:", "$((a=", "((-", "((a?", "((a**", "if ", "while ", "! ", "a&&", "a|", "a;", "a||",
@@ -258,8 +258,7 @@ func FuzzRead(f *testing.F) {
 				t.Errorf("%q without a program", c.Args)
 			}
 		}
-		// Whatever the line is, what is behind it on a line of its own is read, unless that is a quote or a
-		// comment of the line.
+		// A line after it is read, unless it continues a quote or comment.
 		if all := ReadList([]string{line, word}); len(all) == 0 || all[0].Word != line {
 			t.Errorf("%q: %s", line, shown(all))
 		}
@@ -345,7 +344,7 @@ func TestFault_155_Spellings(t *testing.T) {
 	}
 }
 
-// begins reports whether arguments begin with those that were seen, up to the first that is not whole.
+// begins reports whether args begin with the seen arguments, up to the first incomplete one.
 func begins(args, seen []string) bool {
 	for i, a := range seen {
 		if strings.ContainsAny(a, "{$*") {

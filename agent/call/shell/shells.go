@@ -16,12 +16,12 @@ func shells(name string) bool {
 var single = []string{"-norc", "-noprofile", "-login", "-posix", "-rcfile", "-init-file",
 	"-noediting", "-verbose", "-restricted"}
 
-// descriptor reports whether a file is one that is open already, such as standard input.
+// descriptor reports whether a file is an open descriptor, such as standard input.
 func descriptor(file string) bool {
 	return file == "/dev/stdin" || strings.HasPrefix(file, "/dev/fd/") || strings.HasPrefix(file, "/proc/self/fd/")
 }
 
-// shell lists what a shell runs: the script after -c, or what it reads.
+// shell lists the commands of a shell: the script after -c, or its input.
 func (r *reader) shell(name string, rest []word, in *input) string {
 	command, reads, script := false, false, []word(nil)
 	for len(rest) > 0 && script == nil {
@@ -96,8 +96,8 @@ func (r *reader) shell(name string, rest []word, in *input) string {
 
 type interpreter struct {
 	code  string // letters of options that give code
-	value string // and of those whose value is in the same word, or else in the next
-	glued string // and of those whose value can only be in the same word
+	value string // and with a value in the same word, or else in the next
+	glued string // and with a value in the same word only
 }
 
 var interpreters = sync.OnceValue(func() map[string]interpreter {

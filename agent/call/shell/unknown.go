@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// mayRun reports whether a program that no table here describes may run another one: one is among its words, or it is
-// for that.
+// mayRun reports whether an unlisted program may run another one: its words contain one, or that is its purpose.
 func mayRun(name string, rest []word) bool {
 	_, described := givers()[name]
 	if described || strings.HasPrefix(name, "-") || slices.Contains(quiet, name) || isKnown(name) {
@@ -29,7 +28,7 @@ var launchers = []string{
 	"torsocks", "toybox", "uclampset", "unbuffer", "unshare", "watch", "xvfb-run", "capsh",
 }
 
-// quiet are programs that are often given the name of another one, and run none.
+// quiet are programs that often have another program's name as an argument, and run none.
 var quiet = []string{
 	":", "true", "false", "echo", "printf", "test", "[", "export", "unset", "read", "cd", "pushd", "mkdir", "rmdir",
 	"touch", "ls", "cat", "tac", "head", "tail", "wc", "stat", "file", "tree", "cp", "mv", "rm", "ln", "chmod",
@@ -39,13 +38,13 @@ var quiet = []string{
 	"gem", "pnpm", "yarn",
 }
 
-// risky are programs that rules are often about, besides those of the other tables.
+// risky are more programs that rules often name, in addition to the other tables.
 var risky = []string{
 	"aws", "az", "chmod", "chown", "curl", "dd", "eval", "find", "gcloud", "gh", "git", "gsed", "helm", "kill",
 	"mkfs", "rm", "scp", "sed", "shred", "terraform", "tofu", "wget",
 }
 
-// isKnown reports whether a word names a program that the tables here have. A relative path is that of a file.
+// isKnown reports whether a word is the name of a program in the tables. A relative path is a file's.
 func isKnown(word string) bool {
 	if strings.Contains(word, "/") && !strings.HasPrefix(word, "/") {
 		return false

@@ -11,12 +11,12 @@ import (
 type wrapper struct {
 	short   string   // letters of options whose value may be the next word
 	long    []string // and long options; "--sig" is "--signal", as GNU's programs have it
-	own     int      // how many of its own words come before the program
+	own     int      // the number of the wrapper's words before the program
 	assigns bool     // and settings of variables
 	through bool     // see Command.Through
 }
 
-// wrappers are those that agents use, except for shells, su, find, ssh and eval.
+// wrappers are the wrappers that agents use, except for shells, su, find, ssh and eval.
 var wrappers = sync.OnceValue(func() map[string]wrapper {
 	return map[string]wrapper{
 		"env": {short: "uCSaP", long: []string{"unset", "chdir", "split-string", "argv0"},
@@ -41,7 +41,7 @@ var wrappers = sync.OnceValue(func() map[string]wrapper {
 	}
 })
 
-// run lists a command, and what it runs. in is what it reads, if that is in the line.
+// run lists a command, and the commands that it runs. in is its input, if the line contains it.
 func (r *reader) run(words []word, in *input) {
 	if len(words) == 0 {
 		return
@@ -71,7 +71,7 @@ func (r *reader) run(words []word, in *input) {
 	}
 }
 
-// within lists what the command at a place of the list runs. What it returns says why that is not seen.
+// within lists the commands that the command at an index runs. It returns why some are not seen.
 func (r *reader) within(at int, name string, rest []word, in *input) string {
 	w, known := wrappers()[name]
 	switch {
@@ -203,7 +203,7 @@ func Inner(line []Token) (inner []Token, ok bool) {
 	}
 }
 
-// filled lists what xargs runs, with arguments that are not in the line.
+// filled lists the commands of xargs, with arguments that are not in the line.
 func (r *reader) filled(rest []word, fill string) string {
 	words := slices.Clone(rest)
 	replaced := false
@@ -219,7 +219,7 @@ func (r *reader) filled(rest []word, fill string) string {
 	return Argument
 }
 
-// join reads words as a script, joined by spaces. why is what is not seen, if they are not whole.
+// join reads words as a script, joined by spaces. why names what is hidden if a word is incomplete.
 func (r *reader) join(rest []word, why string) string {
 	var b strings.Builder
 	whole := true
@@ -256,7 +256,7 @@ func (r *reader) option(rest []word, short string, long ...string) string {
 	return why
 }
 
-// find lists what find runs for each file: -exec PROGRAM … ; or +. fd has -x and -X.
+// find lists the commands that find runs for each file: -exec PROGRAM … ; or +. fd has -x and -X.
 func (r *reader) find(name string, rest []word) {
 	runs := []string{"-exec", "-execdir", "-ok", "-okdir"}
 	if strings.HasPrefix(name, "fd") {

@@ -1,16 +1,15 @@
 // Package clash reads rules about tool calls in clash's s-expressions and lowers them to a [callrules.Set] of the
-// strategy most-specific. The semantics are those of clash's public document, the syntax that of its grammar of
-// February 2026.
+// strategy most-specific. The semantics are from clash's public document, the syntax from its grammar of February
+// 2026.
 //
-// All mistakes that parsing, flattening and compiling can find are reported together; conflicts are looked for in a
-// file that has none of those.
+// All mistakes in parsing, flattening and compiling are reported together; conflicts are searched only in a file
+// without such mistakes.
 //
 // # Limits
 //
-// Sandboxes are read and checked, but not enforced. Only the text is read: no environment variable, no folder, no
-// .git file. So (env NAME) is what the caller defines, and :worktree widens nothing. The
-// domain "tool" and later versions of the language are refused. What differs from the document, and why,
-// is in docs/dialects.md.
+// Sandboxes are read and checked, but not enforced. Only the text is read: no environment variable, no directory, no
+// .git file. So the caller defines (env NAME), and :worktree widens nothing. The domain "tool" and later versions of
+// the language are refused. docs/dialects.md has the differences from the document, with reasons.
 package clash
 
 import (
@@ -30,13 +29,12 @@ const (
 	maxErrors = 200    // that are reported
 )
 
-// Read reads a file. define says what (env NAME) is: nothing is taken from the environment. PWD, if it is
-// there, is also what relative paths of rules are beneath, and must be absolute. The error is [document.Errors] with
-// all mistakes, by line and column.
+// Read reads a file. define has the values of (env NAME): nothing is taken from the environment. PWD, if set, must be
+// absolute; relative paths of rules are resolved against it. The error is [document.Errors] with all mistakes, by
+// line and column.
 //
-// The rules of the set are those of the default's policy: of exec, of fs, of net, each from the most
-// specific to the least, those that are equal in the order of the file. A rule's ID is its text,
-// without comments and with single spaces.
+// The rules of the set are the rules of the default's policy: of exec, of fs, of net, each from the most specific to
+// the least, equal ones in the order of the file. A rule's ID is its text, without comments and with single spaces.
 func Read(src *document.Source, define map[string]string) (*callrules.Set, error) {
 	c := newCompiler(src, define)
 	set := c.compile()
@@ -58,11 +56,11 @@ type compiler struct {
 
 	effect   callrules.Effect // of the default
 	active   string           // the policy that it names
-	declared *node            // the default, nil if there is none
+	declared *node            // the default, or nil
 	version  *node
 	policies map[string]*policy
 	names    []string // of policies, in the order of the file
-	nameless bool     // there are policies whose names cannot be read
+	nameless bool     // some policies have unreadable names
 
 	sandboxes map[string][]callrules.Rule // by name, or by the key of one that is in a rule
 }
@@ -116,8 +114,8 @@ func (c *compiler) line(at int) int {
 	return line
 }
 
-// compile does the document's steps. Matchers are compiled as they are parsed, in policies that nothing uses
-// too: a mistake there is a mistake.
+// compile does the document's steps. Matchers are compiled as they are parsed, in unused policies too: a mistake in
+// one counts.
 func (c *compiler) compile() *callrules.Set {
 	if err := c.src.Check(); err != nil {
 		c.errs = append(c.errs, err)
@@ -173,10 +171,10 @@ func (c *compiler) compile() *callrules.Set {
 	return set
 }
 
-// flatten returns the rules of the default's policy and of all that it includes. A policy that is included
-// twice is there once: its rules would only be there twice.
+// flatten returns the rules of the default's policy and of all included policies, each once: a second copy would only
+// repeat its rules.
 func (c *compiler) flatten() []*rule {
-	// Every policy is walked, so that a cycle or a gap in one that nothing includes is found too.
+	// Every policy is walked, to find a cycle or a gap in unused ones too.
 	done := map[string]bool{}
 	var walk func(p *policy, path []string)
 	walk = func(p *policy, path []string) {
@@ -227,7 +225,7 @@ func (c *compiler) flatten() []*rule {
 	return c.collect(active)
 }
 
-// collect returns the rules of a policy and of those that it includes, each policy once.
+// collect returns the rules of a policy and of its included policies, each policy once.
 func (c *compiler) collect(from *policy) []*rule {
 	var all []*rule
 	seen := map[string]bool{}
@@ -293,8 +291,8 @@ func (c *compiler) compileSandbox(r *rule) {
 	c.sandboxes[r.sandbox] = c.lower(within)
 }
 
-// conflicts refuses rules of one specificity that differ in their effect and may match one call. all is
-// sorted. Of a rule's conflicts the first is reported.
+// conflicts refuses rules of one specificity that differ in their effect and may match one call. all is sorted. Only
+// the first conflict of each rule is reported.
 func (c *compiler) conflicts(all []*rule) {
 	equal := 0 // the first rule of the specificity of the one at hand
 	for i, a := range all {

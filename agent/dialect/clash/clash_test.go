@@ -148,7 +148,7 @@ net (0,0) (allow (net))`; got != want {
 	}
 }
 
-// The ten steps: what an earlier one refuses is told without what a later one would.
+// The ten steps: an error of an earlier one hides the errors of later ones.
 func TestRow_4_07_Steps(t *testing.T) {
 	conflict := `(allow (exec "a")) (deny (exec "a"))`
 	for _, test := range []struct{ step, text, want string }{
@@ -372,7 +372,7 @@ func TestRow_4_17_Conflicts(t *testing.T) {
 		{`(allow (net "a"))`, `(deny (net "b"))`, false},
 		{`(allow (net "a"))`, `(deny (net "A."))`, true},
 		{`(allow (net))`, `(deny (net *))`, true},
-		// X11: one says what the other says not.
+		// X11: one is the negation of the other.
 		{`(allow (fs write (subpath "/a")))`, `(deny (fs write (not (subpath "/a/"))))`, false},
 		{`(allow (fs write (subpath "/a")))`, `(deny (fs write (not (subpath "/b"))))`, true},
 		{`(allow (exec "x" /a/ "b"))`, `(deny (exec "x" (not /a/) "b"))`, false},
@@ -471,7 +471,7 @@ func TestRow_4_26_Subpath(t *testing.T) {
 		"allow Read /c", "deny Read /b/x")
 }
 
-// A relative path of a rule is beneath PWD, or refused: it would never match.
+// A relative path of a rule is resolved against PWD, or refused: it would never match.
 func TestRow_4_27_RelativePaths(t *testing.T) {
 	decides(t, `(default allow "main") (policy "main" (deny (fs write ".env")) (deny (fs read (subpath "./target"))))`,
 		"deny Write .env", "deny Write /w/.env", "allow Write sub/.env", "deny Read target/x", "allow Read x")
@@ -502,7 +502,7 @@ func TestFault_164_LookedThrough(t *testing.T) {
 		"ask Bash nohup git", "allow Bash git env", "deny Bash env; git status", "deny Bash env > out", "allow Bash time git", "allow Bash nice")
 	decides(t, of(`(allow (exec (or "env" "time") *)) (allow (exec "git" *))`),
 		"allow Bash env", "allow Bash env -0", "allow Bash env git status", "deny Bash env rm x", "deny Bash time rm", "allow Bash time", "deny Bash nice", "deny Bash env | rm")
-	// Of the rules that name it the most specific decides; those that match any program, and a not, do not name it.
+	// The most specific rule that names the program decides; any-program rules and a not do not name it.
 	decides(t, "(default allow \"main\")\n(policy \"main\" (deny (exec \"env\" *)) (allow (exec \"env\" \"git\" *)))",
 		"allow Bash env git status", "deny Bash env ls")
 	decides(t, of(`(ask (exec *)) (allow (exec "git" *))`), "allow Bash env git status", "ask Bash env",
@@ -584,7 +584,7 @@ func TestRow_4_31_DenyIsOverridden(t *testing.T) {
 		noted(t, of("(deny (fs read (subpath \"/a\")))\n(allow (fs read \""+path+"\"))"),
 			`3 may decide before this rule denies`)
 	}
-	noted(t, of("(deny (fs read (subpath \"/a\")))\n(allow (fs read \"/ab\"))")) // is not beneath /a
+	noted(t, of("(deny (fs read (subpath \"/a\")))\n(allow (fs read \"/ab\"))")) // is not under /a
 	noted(t, of("(deny (exec \"git\"))\n(allow (exec /git/ \"a\"))"))            // is less specific
 	noted(t, of("(deny (fs (or write create) (subpath \"/a\")))\n(allow (fs read \"/a/b\"))"))
 	// "To express "deny everything except X", use negation patterns"
@@ -669,7 +669,7 @@ func TestAnythingOfWhatCannotBeDetermined(t *testing.T) {
 	}
 }
 
-// BenchmarkThousandRules: a thousand rules of one domain, of which none matches, so all are asked.
+// BenchmarkThousandRules: a thousand rules of one domain without a match, so all are evaluated.
 func BenchmarkThousandRules(b *testing.B) {
 	var text strings.Builder
 	for i := range 250 {

@@ -49,7 +49,7 @@ func TestRow_4_07_Lexis(t *testing.T) {
 	refused(t, "(policy \"main\" "+strings.Repeat("x ", 300)+")", nil, many(201)...)
 }
 
-// many is what refused wants of a file of too many mistakes: the limit, and then the first of them.
+// many is the expected errors for a file with too many mistakes: the limit, and then the first of them.
 func many(n int) []string {
 	want := []string{"0:0 over 200 mistakes"}
 	for i := range n - 1 {
@@ -154,7 +154,7 @@ func TestLimitOfNotes(t *testing.T) {
 
 var policies = flag.String("policies", "", "a folder of policies in clash's s-expressions, and of pages with some in them")
 
-// TestPublicPolicies reads what others wrote: the files *.policy and *.sexpr of a folder, and the code of its *.md
+// TestPublicPolicies reads what others wrote: the files *.policy and *.sexpr of a directory, and the code of its *.md
 // that has a policy in it. Each loads, or says where and why it does not; the log has which.
 func TestPublicPolicies(t *testing.T) {
 	if *policies == "" {

@@ -127,7 +127,7 @@ func (c *compiler) read() []*node {
 	return top
 }
 
-// text reads a quoted text, and returns where it ends.
+// text reads a quoted string, and returns its end.
 func (c *compiler) text(n *node, src string) (end int, ok bool) {
 	var b strings.Builder
 	for at := n.at + 1; at < len(src) && src[at] != '\n'; at++ {

@@ -20,7 +20,7 @@ func (c *compiler) lower(all []*rule) []callrules.Rule {
 	return lowered
 }
 
-// when is what a rule asks of a call that asks for something of its domain.
+// when is the condition of a rule, for a call in its domain.
 func (r *rule) when() callrules.Predicate {
 	all := []callrules.Predicate{}
 	add := func(p *pattern, fact callrules.Fact, name string) {
@@ -55,7 +55,7 @@ func (r *rule) when() callrules.Predicate {
 	return callrules.Predicate{All: all}
 }
 
-// members is what :has asks: of the arguments after those that have a position.
+// members are the tests of :has, for the arguments without a position.
 func (r *rule) members() callrules.Predicate {
 	t := &callrules.Test{Fact: callrules.Fact{Source: callrules.FromExecArgs, Index: len(r.args)},
 		Op: callrules.Each, Shown: ":has"}
@@ -66,8 +66,8 @@ func (r *rule) members() callrules.Predicate {
 	return callrules.Predicate{Test: t}
 }
 
-// predicate is a pattern as tests of a fact, a (not ...) pushed down into them: so a fact that is
-// missing fails them all, and an argument that is not there is not "not that one" either.
+// predicate returns a pattern as tests of a fact. A (not ...) is pushed down into them, so that a missing fact, or a
+// missing argument, fails all tests, negated or not.
 func (p *pattern) predicate(fact callrules.Fact, name string, not bool) callrules.Predicate {
 	t := &callrules.Test{Fact: fact, Not: not, Shown: name + " " + p.shown}
 	if not {
@@ -97,8 +97,8 @@ func (p *pattern) predicate(fact callrules.Fact, name string, not bool) callrule
 	return callrules.Predicate{Test: t}
 }
 
-// namesLookedThrough reports whether the pattern names a program that is looked through. What matches any program,
-// such as * and (not "git"), names none.
+// namesLookedThrough reports whether the pattern names a wrapper program. Patterns for any program, such as * and
+// (not "git"), do not.
 func (p *pattern) namesLookedThrough() bool {
 	switch p.form {
 	case literal:
@@ -133,8 +133,8 @@ func (r *rule) specificity() [2]int {
 	return score
 }
 
-// rank is how much a pattern says. A regex says more of a path than of anything else, for there a
-// subpath says less. The ranks of (or ...) and (not ...) are not in the document; they are clash's own.
+// rank is the specificity of a pattern. A regex is more specific for a path than elsewhere, because a subpath is less
+// specific. The ranks of (or ...) and (not ...) are not in the document; they are clash's own.
 func (p *pattern) rank() int {
 	switch p.form {
 	case literal:
@@ -156,9 +156,8 @@ func (p *pattern) rank() int {
 	return 0
 }
 
-// mayOverlap reports whether some call may match both rules of a domain. It says no only where that is
-// proven: by two texts in one position that differ, by one that says what the other says not, by two single
-// operations that differ.
+// mayOverlap reports whether some call may match both rules of a domain. It is false only if proven: by two different
+// literals in one position, by a pattern and its negation, by two different single operations.
 func (r *rule) mayOverlap(s *rule) bool {
 	if disjoint(&r.first, &s.first) || len(r.ops) == 1 && len(s.ops) == 1 && r.ops[0] != s.ops[0] {
 		return false

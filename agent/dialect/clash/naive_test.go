@@ -16,8 +16,8 @@ import (
 	"github.com/policyscan/policyscan/rules/document"
 )
 
-// A second implementation of the document, of its tables and sentences alone: no sorting, no lowering, a
-// request is matched against every rule and the highest score among those that match decides.
+// A second implementation of the document, of its tables and sentences alone: no sorting, no lowering, a request is
+// matched against every rule and the highest score among the matching rules decides.
 type nrule struct {
 	effect, domain string
 	ops            []string

@@ -10,8 +10,8 @@ import (
 	"github.com/policyscan/policyscan/rules/document"
 )
 
-// A rule is one rule of a policy. first is what its domain asks about before all else: the program, the path
-// or the host; args and has are of exec alone, ops of fs.
+// A rule is one rule of a policy. first is the main operand of its domain: the program, the path or the host; args
+// and has are for exec only, ops for fs.
 type rule struct {
 	at     int
 	id     string
@@ -24,7 +24,7 @@ type rule struct {
 	has   []pattern
 	ops   []string // nil for any
 
-	sandbox   string // the policy's name, or the key of inline; "" if there is none
+	sandbox   string // the policy's name, or the key of inline, or ""
 	sandboxAt int
 	inline    []*rule // nil if the sandbox is named
 }
@@ -154,7 +154,7 @@ func (c *compiler) readPolicy(n *node) {
 	}
 }
 
-// readRule reads (EFFECT (DOMAIN ...) :sandbox ...). Within a sandbox there is no further one.
+// readRule reads (EFFECT (DOMAIN ...) :sandbox ...). Sandboxes are not nested.
 func (c *compiler) readRule(n *node, within bool) *rule {
 	r := &rule{at: n.at, id: n.String()}
 	before := len(c.errs)

@@ -41,7 +41,7 @@ func (p *pattern) each(negated bool, visit func(p *pattern, negated bool)) {
 	}
 }
 
-// pattern reads what a rule of a domain asks.
+// pattern reads an operand of a domain.
 func (c *compiler) pattern(n *node, domain string) pattern {
 	p := pattern{at: n.at, shown: n.String(), path: domain == "fs"}
 	switch {
@@ -86,7 +86,7 @@ func (c *compiler) pattern(n *node, domain string) pattern {
 	return p
 }
 
-// all reports whether the pattern matches every text, as far as its form says.
+// all reports whether the form of the pattern shows that it matches every string.
 func (p *pattern) all() bool {
 	switch p.form {
 	case anything:

@@ -18,8 +18,8 @@ const (
 		`\x{1F130}-\x{1F149}\x{1F150}-\x{1F169}\x{1F170}-\x{1F189}`
 )
 
-// regexp compiles a regex of the file: nil, if it fails. Go's syntax is RE2's, and close to Rust's; what
-// is read by both but means something else is translated where it can be, and refused where not.
+// regexp compiles a regex of the file, or returns nil. Go's syntax is RE2's, and close to Rust's; parts with another
+// meaning are translated if possible, and refused otherwise.
 func (c *compiler) regexp(n *node, domain string) *regexp.Regexp {
 	goes, at, problem := translate(n.text)
 	if problem != "" {
@@ -46,8 +46,8 @@ var (
 	inner = late.Regexp(`^(?s:\\[pPx]\{[^}]*\}?|\\.|\[:(?:\]|.*?:\])|&&|~~|--|.)`)
 )
 
-// translate writes a regex of Rust's for Go. If something in it is not the same in both, problem says what, and
-// at is the byte where it is. Rust has classes in classes, and && -- ~~ between them.
+// translate converts a regex of Rust's to Go's. If a part differs between both, problem describes it, and at is its
+// byte offset. Rust has classes in classes, and && -- ~~ between them.
 func translate(re string) (goes string, at int, problem string) {
 	var b strings.Builder
 	inClass := false

@@ -8,12 +8,12 @@ import (
 	"github.com/policyscan/policyscan/agent/callrules"
 )
 
-// builtin reports whether a policy's name is one of those that clash brings itself.
+// builtin reports whether a policy is built into clash.
 func builtin(name string) bool {
 	return strings.HasPrefix(name, "__") && strings.HasSuffix(name, "__")
 }
 
-// suspect notes what loads but is often a mistake. all is sorted.
+// suspect notes likely mistakes. all is sorted.
 func (c *compiler) suspect(all []*rule) {
 	for _, name := range c.names {
 		switch p := c.policies[name]; {
@@ -75,8 +75,8 @@ func (c *compiler) suspectRule(r *rule) {
 	}
 }
 
-// neverRuns reports whether a rule allows a program that is looked through together with what it runs, which is then
-// the program. A rule that denies or asks does match such a command.
+// neverRuns reports whether a rule allows a wrapper program together with the wrapped command, which counts instead.
+// A rule that denies or asks does match such a command.
 func (r *rule) neverRuns() (runs string, never bool) {
 	if r.domain != "exec" || r.effect != callrules.Allow || r.first.form != literal || !r.first.namesLookedThrough() {
 		return "", false
@@ -125,9 +125,9 @@ func (c *compiler) suspectStars(r *rule, all []*rule, budget *int) {
 	}
 }
 
-// suspectDeny notes a rule that denies, and that a more specific one of the same domain overrides. The
-// document says that this cannot be, and means: by a rule of another domain. Those that deny whatever
-// there is are not noted; to have exceptions is what they are for.
+// suspectDeny notes a deny rule that a more specific one of the same domain overrides. The document calls that
+// impossible, and means rules of other domains. Rules that deny everything are not noted: they are made to have
+// exceptions.
 func (c *compiler) suspectDeny(r *rule, all []*rule, budget *int) {
 	var first *rule
 	more := 0
@@ -157,8 +157,8 @@ func (c *compiler) suspectDeny(r *rule, all []*rule, budget *int) {
 
 func compare(a, b [2]int) int { return slices.Compare(a[:], b[:]) }
 
-// canMeet is mayOverlap, except that a text is checked against the other's pattern: what it rejects
-// is never noted, and a conflict may be refused all the same.
+// canMeet is mayOverlap, except that a literal is checked against the other's pattern: a rejected one is never noted,
+// but may still be refused as a conflict.
 func (r *rule) canMeet(s *rule) bool {
 	if !r.mayOverlap(s) || apart(&r.first, &s.first) {
 		return false
@@ -172,7 +172,7 @@ func (r *rule) canMeet(s *rule) bool {
 		slices.ContainsFunc(r.ops, func(op string) bool { return slices.Contains(s.ops, op) })
 }
 
-// apart reports whether one of two patterns is a text, or several, of which the other matches none.
+// apart reports whether one of two patterns consists of literals that the other does not match.
 func apart(p, q *pattern) bool {
 	for _, pair := range [][2]*pattern{{p, q}, {q, p}} {
 		texts, ok := pair[0].texts()

@@ -1,13 +1,13 @@
-// Package claudecube reads rules in the form of claudecube's document: YAML with a version, defaults and
-// a list of rules that deny, allow or escalate the uses of some tools.
+// Package claudecube reads rules in the form of claudecube's document: YAML with a version, defaults and a list of
+// rules that deny, allow or escalate the uses of some tools.
 //
-// It lowers a file to a [callrules.Set] of the strategy category-first, which asks the rules that deny first, then
-// those that allow, then those that escalate. It decides nothing.
+// It lowers a file to a [callrules.Set] of the strategy category-first: rules that deny come first, then rules that
+// allow, then rules that escalate. It decides nothing.
 //
-// The form is that of the document's Zod schemas. It is read as strictly as a bundle, see [document.YAML], and
-// custom keys are not allowed: whatever is unknown, or could never match, is an error, and all errors of a file are
-// reported together. What loads but is often a mistake is a note of the set. docs/dialects.md says where the
-// document's program and this package differ.
+// The form is defined by the document's Zod schemas. It is read as strictly as a bundle, see [document.YAML], without
+// custom keys: an unknown part, or one that could never match, is an error, and all errors of a file are reported
+// together. A likely mistake is a note of the set. docs/dialects.md lists the differences from the document's
+// program.
 package claudecube
 
 import (
@@ -152,7 +152,7 @@ func (r *reader) number(n *yaml.Node, key string) (float64, bool) {
 	return x, true
 }
 
-// effect reads one of the words of the document; "" if it is none of them, or not there.
+// effect reads a decision of the document; "" if it is missing or invalid.
 func (r *reader) effect(e document.Entry) callrules.Effect {
 	word := r.doc.Word(e, "deny", "allow", "escalate")
 	if word == "escalate" {
@@ -161,7 +161,7 @@ func (r *reader) effect(e document.Entry) callrules.Effect {
 	return callrules.Effect(word)
 }
 
-// words reads a text that says something; "" if it does not, or is not there.
+// words reads a string with visible text; "" if it is blank or missing.
 func (r *reader) words(e document.Entry) string {
 	text, ok := r.doc.StrictText(e)
 	if ok && strings.TrimSpace(text) == "" {
@@ -288,8 +288,7 @@ func (r *reader) pattern(n *yaml.Node, f *field, path []string,
 			"write a shorter one")
 		return p, none
 	}
-	// Lists have text where that can make a decision stricter only. An escalation in place of a default that denies
-	// would not be.
+	// Lists have text only if that makes a decision stricter. An escalation instead of a default deny would not.
 	joined := effect == callrules.Deny || effect == callrules.Ask && r.set.Default != callrules.Deny
 	test := callrules.Test{
 		Fact: callrules.Fact{Source: callrules.FromInput, Path: path, Joined: joined}, Absent: callrules.Fails,

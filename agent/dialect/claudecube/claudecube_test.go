@@ -38,7 +38,7 @@ func uses(tool, input string) *call.Call {
 	return &call.Call{Tool: tool, Input: v}
 }
 
-// decides checks what a set says of a call: the decision and, unless it is "", the rule; "-" is none.
+// decides checks a set's decision on a call and, unless it is "", the rule; "-" means no rule.
 func decides(t *testing.T, set *callrules.Set, tool, input, decision, rule string) {
 	t.Helper()
 	out := set.Decide(uses(tool, input), callrules.Options{})
@@ -367,8 +367,8 @@ func TestRow_2_14_Nested(t *testing.T) {
 	decides(t, set, "MultiEdit", `{"edits": [{"new_string": "x"}]}`, "escalate", "-")
 }
 
-// Numbers and truth values are compared as JavaScript writes them, lists too where that makes a decision stricter
-// only; null is missing, and objects have no text.
+// Numbers and booleans are compared as JavaScript writes them, lists too if that only makes a decision stricter; null
+// is missing, and objects have no string.
 func TestRow_2_15_Scalars(t *testing.T) {
 	set := read(t, head+rule(1, "deny", "Bash", "timeout", "literal 5", "literal true", "literal null",
 		"literal [object Object]", "literal 1,2", "literal 1e+21"))
@@ -626,7 +626,7 @@ func TestNotesOfTheWholeFile(t *testing.T) {
 	}
 }
 
-// The notes about the rules that the document ships with say what slips through them.
+// The notes about the document's own rules name the gaps in them.
 func TestRow_2_23_Notes(t *testing.T) {
 	var lines []int
 	for _, n := range shipped(t).Notes {

@@ -11,12 +11,12 @@ import (
 	"github.com/policyscan/policyscan/rules/glob"
 )
 
-// A class that means the same to micromatch and to doublestar. One without a hyphen, such as [id], is to
-// micromatch its own text as well, and one that is negated does not match a slash.
+// A class with the same meaning in micromatch and doublestar. Without a hyphen, such as [id], it also matches its own
+// text in micromatch, and a negated class does not match a slash.
 var sameClass = late.Regexp(`^\[[A-Za-z0-9_]*(-[A-Za-z0-9_]*)+\]`)
 
-// globMistake says what of a glob is malformed, can never match, or means something else to micromatch,
-// which the document names, than to doublestar.
+// globMistake describes an error in a glob: malformed, without any match, or with a different meaning in micromatch,
+// which the document names, than in doublestar.
 func globMistake(text string) (found, fix string) {
 	if strings.HasPrefix(text, "!") {
 		return `a leading "!", which negates the glob in micromatch`, "write a rule for what is meant"
@@ -141,7 +141,7 @@ func globbed(test *callrules.Test, text string, effect callrules.Effect) callrul
 	compile, single := glob.CompileWide, []callrules.Predicate(nil)
 	if onlyBeneath(text) {
 		compile = glob.Compile
-		slashes := *test // two of them have a name between them that is empty, which no star matches
+		slashes := *test // two of them enclose an empty name, which no star matches
 		slashes.Op, slashes.Text, slashes.Not = callrules.Contains, "//", true
 		single = []callrules.Predicate{{Test: &slashes}}
 	}
@@ -149,7 +149,7 @@ func globbed(test *callrules.Test, text string, effect callrules.Effect) callrul
 	var dots []int
 	for _, e := range expansions {
 		if rest, ok := strings.CutPrefix(e, "/**/"); ok {
-			e = "/*/**/" + rest // at its beginning this ** means one folder at least
+			e = "/*/**/" + rest // at its beginning this ** means one directory at least
 		}
 		n := strings.Count("/"+e, "/.")
 		if globs[n] == nil {
@@ -185,9 +185,9 @@ func folderOf(text string) string {
 	return text
 }
 
-// dotted matches the paths of one line that have exactly so many segments which begin with a dot. Where
-// a glob matches a path, each of its own such segments matches one of the path's; with as many of them,
-// no wildcard has matched another.
+// dotted matches the paths of one line with exactly this number of segments that begin with a dot. Where a glob
+// matches a path, each of its dotted segments matches one of the path's; with equal numbers, no wildcard has matched
+// another.
 func dotted(dots int) *regexp.Regexp {
 	const (
 		other = `[^/\n\r\x{2028}\x{2029}]`

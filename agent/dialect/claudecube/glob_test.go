@@ -20,8 +20,8 @@ var (
 	update = flag.Bool("update", false, "with -micromatch: write testdata/micromatch.jsonl")
 )
 
-// "micromatch.isMatch(value, pattern.pattern)". What a rule that denies matches, and what one that allows does, which
-// is what micromatch does.
+// "micromatch.isMatch(value, pattern.pattern)". The matches of a rule that denies, and of one that allows, which are
+// micromatch's.
 func TestRow_2_08_Glob(t *testing.T) {
 	for _, c := range []struct {
 		glob               string
@@ -111,9 +111,9 @@ type question struct {
 	Matches []bool   `json:"m"`
 }
 
-// TestMicromatch compares globs with micromatch: a rule that allows has its matches and no others, but for texts with
-// a line's end in them or a slash at theirs; one that denies has those and more. It compares with the answers in
-// testdata/micromatch.jsonl, and with -micromatch with those that it gives now, to more globs.
+// TestMicromatch compares globs with micromatch, apart from strings with a line end or a final slash: a rule that
+// allows has the same matches, one that denies at least these. It compares with the answers in
+// testdata/micromatch.jsonl, and with -micromatch with answers of the installed program, to more globs.
 func TestMicromatch(t *testing.T) {
 	const golden = "testdata/micromatch.jsonl"
 	if *micromatch != "" {

@@ -10,7 +10,7 @@ import (
 	"github.com/policyscan/policyscan/agent/callrules"
 )
 
-// suspect notes what loads but is often a mistake.
+// suspect notes likely mistakes.
 func (r *reader) suspect() {
 	lines := map[string]int{}
 	for i := range r.read {

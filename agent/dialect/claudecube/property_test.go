@@ -159,7 +159,7 @@ func TestOrderOfCategories(t *testing.T) {
 	}
 }
 
-// FuzzRead: no text makes the reader panic; a mistake has its place in the file, and what loads can be asked.
+// FuzzRead: the reader never panics; mistakes have positions, and valid rules can be evaluated.
 func FuzzRead(f *testing.F) {
 	for _, c := range mistakes {
 		f.Add([]byte(c.text))

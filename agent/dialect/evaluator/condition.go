@@ -87,9 +87,9 @@ func (r *reader) condition(n *node, rule *callrules.Rule) callrules.Predicate {
 	return callrules.Predicate{Test: test}
 }
 
-// notInForAllow is not_in of a rule that allows. For not_in a list or an object has no text, so whether it is one of
-// the texts cannot be determined. Where that leaves a deny standing it is not; where it would let a call go on, as
-// here, it is: the field must be missing, or have a text.
+// notInForAllow is not_in of a rule that allows. A list or an object has no text, so not_in cannot be determined for
+// it. To be on the safe side, a deny still applies then; a rule that lets a call go on, as here, does not: the field
+// must be missing, or have a text.
 func notInForAllow(test *callrules.Test) callrules.Predicate {
 	missing := &callrules.Test{Fact: test.Fact, Op: callrules.Exists, Not: true, Shown: test.Shown}
 	test.Absent = callrules.Fails
@@ -149,8 +149,8 @@ func (r *reader) field(n *node) (text string, path []string) {
 	return text, path
 }
 
-// operand reads the value of a condition: a text, a number, a truth value, or a list of texts or of
-// numbers. list are the texts of it, or of its items. The value is nil if there is a mistake.
+// operand reads the value of a condition: a string, a number, a boolean, or a list of strings or of numbers. list has
+// its text, or the texts of its items. The value is nil after a mistake.
 func (r *reader) operand(n *node) (value *call.Value, list []*call.Value) {
 	if n == nil {
 		return nil, nil

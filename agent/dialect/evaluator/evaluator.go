@@ -1,14 +1,14 @@
-// Package evaluator reads policy bundles in the form of the Evaluator's document: JSON, in which a deny
-// returns at once and the last allow wins.
+// Package evaluator reads policy bundles in the form of the Evaluator's document: JSON, in which a deny returns at
+// once and the last allow wins.
 //
-// Every key is checked, and one that is not known is an error.
-// A pattern that does not compile is not an error: as the document says, its policy is broken, and every call
-// that reaches the policy is denied with POLICY_COMPILE_ERROR. There is a note for each such pattern.
+// Every key is checked, and an unknown one is an error. A pattern that does not compile is not an error: as in the
+// document, its policy is broken, and every call that reaches the policy is denied with POLICY_COMPILE_ERROR. There
+// is a note for each such pattern.
 //
 // # Limits
 //
-// Hashes and signatures are not verified. The effect "ask" and the gate "mcpAccess", which later versions of
-// the document's project added, are refused. docs/dialects.md has the rest.
+// Hashes and signatures are not verified. The effect "ask" and the gate "mcpAccess", which later versions of the
+// document's project added, are refused. docs/dialects.md has the rest.
 package evaluator
 
 import (
@@ -116,7 +116,7 @@ func (r *reader) bundle(root *node) {
 	}
 }
 
-// noteDefaults notes policies whose defaults differ, of which only the first policy's counts.
+// noteDefaults notes policies with different defaults; only the first policy's counts.
 func (r *reader) noteDefaults(at int) {
 	for _, p := range r.set.Policies {
 		if first := r.set.Policies[0]; p.Default != first.Default {
@@ -195,8 +195,7 @@ func (r *reader) ruleOf(n *node, policy int) string {
 	return rule.ID
 }
 
-// object reads the members of an object; nil, if n is none. Of what is not there (a nil n) no more is
-// said: it was said where it is missing.
+// object reads the members of an object; nil if n is not an object. A nil n was already reported as missing.
 func (r *reader) object(n *node, what string, required, optional []string) map[string]*node {
 	if n == nil {
 		return nil

@@ -198,7 +198,7 @@ func TestRow_1_04_Request(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", request, got, want)
 		}
 	}
-	// Whoever brings a request of their own may say next to it whose it is.
+	// A request may name its owner.
 	frozen := &call.Call{Tool: "Bash", Agent: "AGENT-1",
 		Request: call.NewObject(call.Member{Name: "tool_name", Value: call.Text("Bash")})}
 	if got := line(read(t, bundle(policy(first, "allow", rule("a", "allow", isBash)))).Decide(frozen,

@@ -142,8 +142,8 @@ func (r *reader) next(dec *json.Decoder) (*node, error) {
 	return n, nil
 }
 
-// begin is where the next token begins: after the whitespace and the comma or colon that the decoder has
-// yet to read. There is one, as the text is JSON.
+// begin is the offset of the next token: after the whitespace and the comma or colon that the decoder has yet to
+// read. It exists, as the text is JSON.
 func (r *reader) begin(dec *json.Decoder) int {
 	at := int(dec.InputOffset())
 	for bytes.IndexByte([]byte(" \t\r\n,:"), r.src.Text[at]) >= 0 {
@@ -161,7 +161,7 @@ func (r *reader) value(n *node) (*call.Value, bool) {
 	return v, true
 }
 
-// kindName says what n is, with its article.
+// kindName is the kind of n, with its article.
 func (n *node) kindName() string {
 	switch n.kind {
 	case call.Null:

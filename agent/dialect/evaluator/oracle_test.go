@@ -16,8 +16,8 @@ import (
 	"github.com/policyscan/policyscan/agent/callrules"
 )
 
-// naive is the document's algorithm a second time, on nothing but maps and lists, with no set between. Of
-// the numbers it is asked for only those that print alike in Go and JavaScript.
+// naive is the document's algorithm a second time, on maps and lists alone. Its numbers are only numbers that print
+// alike in Go and JavaScript.
 func naive(bundle, request map[string]any, clock func() time.Duration) string {
 	began := clock()
 	if id, ok := request["agent_id"].(string); ok {
@@ -265,8 +265,7 @@ func throughJSON(t *rapid.T, v any) (text string, back map[string]any) {
 	return string(b), back
 }
 
-// TestAgainstNaive: the reader and the evaluator together say what the naive algorithm says, with a clock
-// that runs.
+// TestAgainstNaive: reader and evaluator together agree with the naive algorithm, with a running clock.
 func TestAgainstNaive(t *testing.T) {
 	said := map[string]int{}
 	check := func(rt *rapid.T) {
@@ -347,7 +346,7 @@ func TestAddingADenyNeverLoosens(t *testing.T) {
 	t.Error("no deny made a difference")
 }
 
-// TestListsNeverLoosen: the texts that lists have make no decision less strict than it is without them.
+// TestListsNeverLoosen: the texts of lists make no decision less strict.
 func TestListsNeverLoosen(t *testing.T) {
 	changed := 0
 	check := func(rt *rapid.T) {
@@ -387,7 +386,7 @@ func TestListsNeverLoosen(t *testing.T) {
 	t.Error("no text of a list made a difference")
 }
 
-// FuzzRead: no text makes the reader panic; a mistake is somewhere in the file; what loads is decided.
+// FuzzRead: the reader never panics; mistakes have positions in the file; valid bundles are evaluated.
 func FuzzRead(f *testing.F) {
 	f.Add(whole, asked)
 	f.Add(bundle(policy(first, "allow", rule("d", "deny", badRule), rule("a", "allow", `input.list.0 not_in ["a"]`))),

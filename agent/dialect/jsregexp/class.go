@@ -40,7 +40,7 @@ func (p *parser) escape(from int, inClass bool) (set, bool) {
 	return nil, false
 }
 
-// character reads what follows a backslash, which is one character.
+// character reads the character after a backslash.
 func (p *parser) character(from int, inClass bool) rune {
 	if p.stopped {
 		return 0
@@ -139,7 +139,7 @@ func (p *parser) class(from int) set {
 	return all
 }
 
-// classAtom reads one part of a class; isSet says that it cannot be the end of a range.
+// classAtom reads one part of a class; isSet marks one that cannot end a range.
 func (p *parser) classAtom() (s set, isSet bool) {
 	from := p.at
 	c := p.peek(0)

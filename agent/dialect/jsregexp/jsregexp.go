@@ -34,15 +34,15 @@ import (
 	"unicode/utf8"
 )
 
-// maxUnits is how many UTF-16 code units a pattern may have. RE2 takes a step for most of them at each
-// character of the text.
+// maxUnits is the limit of UTF-16 code units in a pattern. RE2 takes a step for most of them at each character of the
+// text.
 const maxUnits = 20_000
 
 // An Error says why a pattern was refused.
 type Error struct {
 	At      int    // where in the pattern, in bytes from 0
-	Found   string // what was found
-	Fix     string // what to do about it
+	Found   string // the problem
+	Fix     string // the fix
 	Invalid bool   // JavaScript refuses the pattern as well; false where that depends on the engine
 }
 
@@ -87,8 +87,8 @@ func (r *Regexp) MatchString(text string) bool { return r.re.MatchString(inUnits
 // String returns the expression as RE2 has it.
 func (r *Regexp) String() string { return r.re.String() }
 
-// standIn returns the character by which RE2 knows a UTF-16 code unit: itself, or for half of a pair one
-// beyond U+FFFF. Only halves are there, because [inUnits] leaves no other character beyond U+FFFF.
+// standIn returns RE2's character for a UTF-16 code unit: itself, or for half of a pair one beyond U+FFFF, where
+// [inUnits] leaves no others.
 func standIn(unit rune) rune {
 	if utf16.IsSurrogate(unit) {
 		return unit - firstHalf + firstStandIn

@@ -252,7 +252,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// A pattern of the usual kind stays small, so that a gate that asks thousands of them is quick.
+// A common pattern stays small, so that a gate with thousands of them is fast.
 func TestSize(t *testing.T) {
 	for _, c := range []struct {
 		pattern string
@@ -310,7 +310,7 @@ var (
 	patterns = flag.Int("node.patterns", 40_000, "how many patterns are made for -node")
 )
 
-// What is asked of node, and what it says.
+// A question for node, with its answer.
 type question struct {
 	Pattern string   `json:"p"`
 	Texts   []string `json:"t"`

@@ -19,8 +19,8 @@ const maxCount = 1000
 type parser struct {
 	units   []uint16
 	at      int
-	groups  int      // in the whole pattern, those that capture
-	named   bool     // one of them has a name: \k is a reference then
+	groups  int      // capturing ones in the whole pattern
+	named   bool     // one of them has a name: \k is then a reference
 	names   []string // so far
 	refs    []string // the names that \k has asked for
 	depth   int
@@ -35,7 +35,7 @@ func (p *parser) refuse(at int, found, fix string) {
 	}
 }
 
-// fail notes what JavaScript refuses, which is said before anything else.
+// fail records a mistake in JavaScript's sense, which is reported first.
 func (p *parser) fail(at int, found, fix string) {
 	if !p.stopped {
 		p.err = &Error{At: at, Found: found, Fix: fix, Invalid: true}
@@ -134,7 +134,7 @@ func (p *parser) terms() string {
 	return b.String()
 }
 
-// quantifier reads one, if there is one.
+// quantifier reads a quantifier, if any.
 func (p *parser) quantifier() (text string, ok bool) {
 	from := p.at
 	switch {
@@ -191,7 +191,7 @@ func (p *parser) number() (n int, ok bool) {
 	return n, ok
 }
 
-// atom reads what a quantifier may follow, or an anchor, which none may.
+// atom reads an atom, which may be quantified, or an anchor, which may not.
 func (p *parser) atom() (text string, anchor bool) {
 	from := p.at
 	c := p.peek(0)
@@ -275,8 +275,8 @@ func (p *parser) flags() bool {
 	return p.peek(n) == ':'
 }
 
-// name reads the rest of (?<name>. Which letters a name may have besides ASCII's, and whether two
-// groups may have one name, depends on the engine.
+// name reads the rest of (?<name>. It depends on the engine which letters a name may have in addition to ASCII's, and
+// whether two groups may share a name.
 func (p *parser) name(from int) {
 	name, ok := p.upTo('>')
 	ascii := true

@@ -21,7 +21,7 @@ type fact struct {
 	words []string // all that it can be
 }
 
-// facts are all there are, in the order of the manual. "input" has more beneath it: input.a.b.
+// facts are all facts, in the order of the manual. "input" also has paths: input.a.b.
 func facts() []fact {
 	from := func(source callrules.Source) callrules.Fact { return callrules.Fact{Source: source, JSON: true} }
 	request := func(name string) callrules.Fact {

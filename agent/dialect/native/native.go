@@ -1,13 +1,13 @@
-// Package native reads call rules in policyscan's own form: YAML in the style of a bundle, in which every
-// rule is asked and the strictest effect wins.
+// Package native reads call rules in policyscan's own form: YAML in the style of a bundle, in which every rule is
+// evaluated and the strictest effect wins.
 //
-// The file is read as strictly as a bundle's, see [document.YAML], and so is every word in it: a fact, an
-// operator, a capability or a host that can never be met is an error.
+// The file is read as strictly as a bundle's, see [document.YAML]: a fact, an operator, a capability or a host that
+// can never match is an error.
 //
 // # Limits
 //
-// A test of a fact that the call does not have fails, even with "not: true": a rule about the content of
-// a file says nothing about a call that writes none. Only "exists: false" tests for what is missing.
+// A test of a missing fact fails, even with "not: true": a rule about the content of a file ignores a call that
+// writes none. Only "exists: false" tests for a missing fact.
 package native
 
 import (
@@ -93,7 +93,7 @@ func (r *reader) rule(n *yaml.Node) callrules.Rule {
 	return out
 }
 
-// predicate reads "when", or an item of "all" or "any": one of those lists, or a test.
+// predicate reads "when", or an item of "all" or "any": one of these lists, or a test.
 func (r *reader) predicate(n *yaml.Node, what string) callrules.Predicate {
 	has := func(key string) bool {
 		for i := 0; n.Kind == yaml.MappingNode && i < len(n.Content); i += 2 {
@@ -135,7 +135,7 @@ func (r *reader) test(n *yaml.Node, what string) callrules.Predicate {
 	not := r.doc.True(m.At("not"))
 	r.wide = r.strict != not
 	if f.list {
-		// The test is about one of the items, and "not" says that there is no such item.
+		// The test applies to one of the items; with "not", no item may match.
 		item := &callrules.Test{Fact: callrules.Fact{Source: callrules.FromItem, JSON: true}, Op: op.op}
 		out := &callrules.Test{Fact: f.fact, Op: callrules.Each, Not: not, Each: []callrules.Predicate{{Test: item}}}
 		r.operand(item, f, op, e)
@@ -257,7 +257,7 @@ func (r *reader) operand(t *callrules.Test, f *fact, op *operator, e document.En
 	}
 }
 
-// text reads one text that a fact is compared with, and refuses what the fact never is.
+// text reads one operand of a fact, and refuses impossible values.
 func (r *reader) text(f *fact, op *operator, e document.Entry) (string, bool) {
 	text, ok := r.doc.Text(e)
 	switch {
@@ -277,7 +277,7 @@ func (r *reader) text(f *fact, op *operator, e document.Entry) (string, bool) {
 	return text, true
 }
 
-// hostMistake says how a host is never, that a test compares it with, and what to write.
+// hostMistake describes why a host can never equal the operand, with the fix.
 func hostMistake(op *operator, text string) (found, fix string) {
 	whole := op.op == callrules.Equals || op.op == callrules.OneOf
 	host, ok := call.Host(text)

@@ -305,8 +305,8 @@ func before(p callrules.Predicate) callrules.Predicate {
 	return p
 }
 
-// TestFault_155_NeverWeaker: what a rule that denies or asks stopped by the facts of the first command is still
-// stopped. And what a rule did not allow by them, it does not allow now, but for what only runs another.
+// TestFault_155_NeverWeaker: a call that a rule stopped by the facts of the first command is still stopped. And a
+// call that a rule did not allow by them is not allowed now, except through a wrapper program.
 func TestFault_155_NeverWeaker(t *testing.T) {
 	matched, allowed := 0, 0
 	check := func(rt *rapid.T) {
@@ -515,7 +515,7 @@ func TestTooDeep(t *testing.T) {
 	}
 }
 
-// TestNotes: what YAML would read as something else than the text that it is taken for.
+// TestNotes: words that YAML reads as another type than a string.
 func TestNotes(t *testing.T) {
 	set := read(t, strings.Replace(whole, "equals: git", "equals: 0777", 1))
 	if len(set.Notes) != 1 || set.Notes[0].Origin != (callrules.Origin{File: "calls.yml", Line: 8}) ||
@@ -578,7 +578,7 @@ func TestAddingARuleNeverLoosens(t *testing.T) {
 	t.Error("no rule made a difference")
 }
 
-// FuzzRead: no text makes the reader panic; a mistake is somewhere in the file; what loads is decided.
+// FuzzRead: the reader never panics; mistakes have positions in the file; valid rules are evaluated.
 func FuzzRead(f *testing.F) {
 	f.Add(whole, push)
 	f.Add("rules:\n  - {id: a, title: t, effect: ask, when: {fact: fs.path, glob: '/a/{b,c}/**'}}\n", write)

@@ -25,9 +25,8 @@ func (p *parser) condition() (callrules.Predicate, bool) {
 	return p.groups(false)
 }
 
-// groups reads conditions that OR separates. With not it reads the opposite of what they say: NOT is
-// carried down to the tests (De Morgan), for that a pattern that cannot be used is on the safe side on
-// either side of a NOT.
+// groups reads conditions separated by OR. With not it reads their negation: NOT is carried down to the tests (De
+// Morgan), so that an unusable pattern is on the safe side on either side of a NOT.
 func (p *parser) groups(not bool) (callrules.Predicate, bool) {
 	var all []callrules.Predicate
 	for {
@@ -153,8 +152,8 @@ func (p *parser) test(not bool) (callrules.Predicate, bool) {
 	return callrules.Predicate{Test: t}, true
 }
 
-// fact is what a field means; nil if it is none. A number or a list of the input is text as
-// JSON.stringify writes it. The key of input. is one name, whatever dots are in it.
+// fact is the fact of a field, or nil. A number or a list of the input is text as JSON.stringify writes it. The key
+// of input. is one name, even with dots.
 func fact(field string) *callrules.Fact {
 	switch field {
 	case "command":
@@ -172,7 +171,7 @@ func fact(field string) *callrules.Fact {
 	return nil
 }
 
-// operate gives a test its operator, and reports whether there is one of that name.
+// operate sets the operator of a test, and reports whether it exists.
 func (p *parser) operate(t *callrules.Test, op, text string) bool {
 	t.Text = text
 	switch op {

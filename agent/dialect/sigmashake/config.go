@@ -24,9 +24,9 @@ const Dialect = "sigmashake"
 // ConfigFile is where the settings are, from the root of the project.
 const ConfigFile = ".sigmashake/config.toml"
 
-// A Config is what the table [hook] of .sigmashake/config.toml says.
+// A Config is the table [hook] of .sigmashake/config.toml.
 type Config struct {
-	AskMode        ask.Mode // ask.TTY, if the file does not say
+	AskMode        ask.Mode // ask.TTY by default
 	CircuitBreaker bool     // whether the call after five denied ones in a row is allowed; by default it is not
 }
 
@@ -63,9 +63,8 @@ func LoadConfig(root, shown string) (c Config, there bool, err error) {
 	return c, true, err
 }
 
-// ReadConfig reads .sigmashake/config.toml. Of the table [hook] it knows every key, and one that it does
-// not know is an error; the other tables are about other parts of SigmaShake, and are left alone. An empty
-// file has the defaults. The error is of type [document.Errors].
+// ReadConfig reads .sigmashake/config.toml. An unknown key in the table [hook] is an error; the other tables belong
+// to other parts of SigmaShake, and are ignored. An empty file has the defaults. It fails with [document.Errors].
 func ReadConfig(src *document.Source) (Config, error) {
 	c := Config{AskMode: ask.TTY}
 	if err := src.Check(); err != nil {
@@ -125,8 +124,8 @@ func ReadConfig(src *document.Source) (Config, error) {
 	return c, nil
 }
 
-// keyLines are the lines of the keys of [hook] in a text that is TOML, and at "" its own: the decoder
-// says where the keys are for which a struct has no field. It does not for those between braces.
+// keyLines are the lines of [hook]'s keys in valid TOML, and at "" its own: the decoder reports positions only of
+// keys that are unknown, and not of keys in braces.
 func keyLines(text []byte) map[string]int {
 	lines := map[string]int{}
 	for _, to := range []any{&struct{}{}, &struct {

@@ -30,7 +30,7 @@ func mistakes(t *testing.T, text string) []string {
 	return all
 }
 
-// TestErrors: what a file may not say, and where the error says that it does.
+// TestErrors: the errors of a file, with their positions.
 func TestErrors(t *testing.T) {
 	const end = ` IF tool EQUALS "x" MESSAGE "m" }`
 	for _, test := range []struct {
@@ -79,7 +79,7 @@ func TestErrors(t *testing.T) {
 		{`rule r { DENY any PROMPT ?` + end, `1:26: rule "r": the character "?" after PROMPT; write a string in double quotes`},
 		{`rule r { DENY any IF tool EQUALS "x" MESSAGE m }`,
 			`1:46: rule "r": "m" after MESSAGE; write a string in double quotes`},
-		// 0-50: what would act besides the decision, and what gates nothing.
+		// 0-50: side effects next to the decision, and rules that gate nothing.
 		{`rule r { DENY any RUN "rm x"` + end,
 			`1:19: rule "r": RUN, which runs a command; remove it; policyscan runs nothing`},
 		{`rule r { DENY any WEBHOOK "https://x"` + end,
@@ -145,7 +145,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestAllErrors: one mistake does not hide the next, nor one file another, and none makes a second of itself.
+// TestAllErrors: mistakes hide no others, in this file or another, and none is reported twice.
 func TestAllErrors(t *testing.T) {
 	text := `rule a {
   enabled maybe
@@ -186,8 +186,8 @@ rule d { DENY any RUN "x" WEBHOOK "y" IF tool EQUALS "x" }
 	}
 }
 
-// TestOpenText: behind a quote that is missing, words are taken for texts and texts for words; only the first of
-// what comes of it is reported, and the text that has no end.
+// TestOpenText: after a missing quote, words and strings are swapped; only the first resulting error is reported, and
+// the unterminated string.
 func TestOpenText(t *testing.T) {
 	text := ""
 	for i, message := range []string{`"one"`, `"two`, `"three IF so"`, `"four"`} {

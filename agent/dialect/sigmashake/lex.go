@@ -13,7 +13,7 @@ type kind uint8
 const (
 	end   kind = iota // of the file
 	word              // letters, digits, _, - and .
-	quote             // a text in double quotes
+	quote             // a string in double quotes
 	mark              // { } ( or )
 	stray             // a character that is not part of the language
 )
@@ -21,7 +21,7 @@ const (
 // A token is the smallest part of a file that has a meaning.
 type token struct {
 	kind kind
-	text string // of a quote, what it says, its escapes undone
+	text string // of a quoted string, its value without escapes
 	at   int    // its first byte
 	to   int    // the byte after it
 	line int    // of its first byte, counted from 1
@@ -41,8 +41,8 @@ func (t token) shown() string {
 	return fmt.Sprintf("%q", t.text)
 }
 
-// lex cuts a file into tokens, of which the last is its end. Open is the offset of a text in quotes
-// that does not end, or -1; what is after it is not cut.
+// lex splits a file into tokens, of which the last is its end. open is the offset of an unterminated string, or -1;
+// the rest of the file is then not split.
 func lex(text []byte) (tokens []token, open int) {
 	at, line := 0, 1
 	if bytes.HasPrefix(text, []byte("\ufeff")) { // an editor's mark, which means nothing in UTF-8

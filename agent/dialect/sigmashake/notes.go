@@ -15,7 +15,7 @@ const (
 	maxHidden = 20
 )
 
-// notes are what is often a mistake in the rules of a set: first of each rule by itself, then of two.
+// notes are the likely mistakes in the rules of a set: first of each rule by itself, then of two.
 func notes(all []rule) []callrules.Note {
 	var list []callrules.Note
 	enabled := make([]*rule, 0, len(all))
@@ -29,8 +29,8 @@ func notes(all []rule) []callrules.Note {
 	return append(list, hidden(enabled)...)
 }
 
-// ties tells of rules of one priority and target whose decisions differ: which of them decides hangs on the
-// names of files and the order of lines.
+// ties notes rules of one priority and target with different decisions: the names of files and the order of lines
+// decide between them.
 func ties(all []*rule) []callrules.Note {
 	type place struct {
 		priority int
@@ -81,8 +81,8 @@ func more(list []callrules.Note, all int, last callrules.Origin, what string) []
 	return list
 }
 
-// hidden tells of rules that deny and that a rule of higher priority keeps from it: one that lets the call
-// go on, is about the same tools or more, and has the same conditions or one that always holds.
+// hidden notes deny rules that never run because of a rule of higher priority: one that lets the call go on, has at
+// least the same tools, and has the same conditions or one that always holds.
 func hidden(all []*rule) []callrules.Note {
 	by := map[string][]*rule{} // rules that let a call go on, by their conditions
 	for _, r := range all {

@@ -67,7 +67,7 @@ func (p *parser) take() token {
 func (p *parser) fail(at token, code, found, fix string) {
 	switch {
 	case at.kind == end && p.open >= 0, len(p.errs) > maxMistakes:
-		return // it is where a text that does not end was cut off, or one too many
+		return // an unterminated string, or an extra quote
 	case len(p.errs) == maxMistakes:
 		code = document.CodeLimit
 		found, fix = fmt.Sprintf("more than %d mistakes", maxMistakes), "fix the others first"
@@ -112,8 +112,7 @@ func (p *parser) file() {
 		p.rule = nil
 	}
 	if p.open >= 0 {
-		// Where a quote is missing, all texts and words after it have changed places: what comes
-		// after the first mistake would be noise.
+		// After a missing quote, strings and words are swapped: later mistakes would be noise.
 		p.errs = p.errs[:min(1, len(p.errs))]
 		p.errs = append(p.errs,
 			p.src.Error(document.CodeSyntax, p.open, "a string that begins here and never ends",
@@ -129,7 +128,7 @@ func (p *parser) begins() bool {
 	return p.peek().is("rule") && p.tokens[p.next+1].kind == word && p.tokens[p.next+2].is("{")
 }
 
-// body reads a rule from after its { to its }, and says what is missing in it.
+// body reads a rule from after its { to its }, and reports missing parts.
 func (p *parser) body(id token) {
 	r := p.rule
 	r.callRule.Priority, r.callRule.Severity = defaultPriority, defaultSeverity
@@ -152,7 +151,7 @@ func (p *parser) body(id token) {
 	p.take()
 	r.callRule.Reason = strings.Trim(message+"\n"+context, "\n")
 	if len(p.errs) > mistakes {
-		return // what is missing may be in what could not be read
+		return // the missing part may be in the unreadable text
 	}
 	switch {
 	case r.callRule.Effect == "":
@@ -177,7 +176,7 @@ func (p *parser) body(id token) {
 	p.finish(message == "")
 }
 
-// finish lowers what can be lowered only when the whole rule is known.
+// finish lowers the parts that need the whole rule.
 func (p *parser) finish(silent bool) {
 	r := p.rule
 	for _, t := range p.broken {
@@ -197,7 +196,7 @@ func (p *parser) finish(silent bool) {
 	}
 }
 
-// targetTest asks whether a call is one of a target; nil if every call is.
+// targetTest is the test of a target; nil if every call matches.
 func targetTest(name string) *callrules.Test {
 	t := &callrules.Test{Op: callrules.Equals, Absent: callrules.Fails, Shown: "the target " + name}
 	switch {
@@ -230,14 +229,14 @@ func isKey(t token) bool {
 	return t.kind == word && (decisions[t.text] != "" || refused[t.text] != nil || slices.Contains(others, t.text))
 }
 
-// refused are keys that policyscan does not follow, with what they do and what to write.
+// refused are unsupported keys, with their meaning and the alternative.
 var refused = map[string][]string{
 	"AMBIENT": {", which is knowledge for the agent and decides no call", "keep it in the agent's own instructions"},
 	"RUN":     {", which runs a command", "remove it; policyscan runs nothing"},
 	"WEBHOOK": {", which calls a server", "remove it; policyscan cannot reach a network"},
 }
 
-// key reads one part of a rule, and reports whether what follows it can be read.
+// key reads one part of a rule, and reports whether the rest can be read.
 func (p *parser) key(message, context *string) bool {
 	t := p.take()
 	name := t.text
@@ -341,7 +340,7 @@ func (p *parser) text(after token) (token, bool) {
 		return v, false
 	}
 	p.take()
-	// "an "inner" quote" is three texts; it is here that one sees what happened.
+	// "an "inner" quote" is three strings, and detected at this point.
 	if next := p.peek(); next.at == v.to && next.kind != mark && next.kind != end {
 		p.fail(next, document.CodeSyntax, fmt.Sprintf("%s right after the end of a string", next.shown()),
 			`write a " within a string as \", and a space after the string`)

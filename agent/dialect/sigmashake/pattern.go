@@ -13,7 +13,7 @@ import (
 // maxRegex is how long a regular expression may be, in UTF-16 units as JavaScript counts them.
 const maxRegex = 500
 
-// compile makes a regular expression of the text of GLOB, WORD or REGEX.
+// compile returns the regex for GLOB, WORD or REGEX.
 func (p *parser) compile(op, text string) compiled {
 	at := pattern{op, text}
 	c, known := p.patterns[at]
@@ -64,9 +64,8 @@ func compileRegex(text string) compiled {
 // regexTokens are the parts of a regular expression, with a quantifier, a class and an escape as one each.
 var regexTokens = late.Regexp(`(?s)\\.|\[(?:\\.|[^\\\]])*\]?|\{[0-9]+(?:,[0-9]*)?\}|.`)
 
-// nestedQuantifiers returns the first group that has a repeat without an upper bound in it and is
-// repeated itself: (a+)+, (?:\s*x)*, (a{2,}){3}. An optional group, (a+)?, is none. It returns "" if there
-// is no such group.
+// nestedQuantifiers returns the first repeated group with an unbounded repeat in it: (a+)+, (?:\s*x)*, (a{2,}){3}; an
+// optional group, (a+)?, does not count. It returns "" without one.
 func nestedQuantifiers(regex string) string {
 	type group struct {
 		at      int
@@ -119,7 +118,7 @@ func repeats(token string) (again, endless bool) {
 
 // globRegexp writes a glob as a regular expression of the whole text: ** means anything, * means
 // anything but /, ? for one character, {a,b} for a or b, and everything else for itself. **/ at the
-// beginning and after a / also means no folder.
+// beginning and after a / also means no directory.
 func globRegexp(glob string) string {
 	var b strings.Builder
 	choices := alternatives(glob)
@@ -151,7 +150,7 @@ func globRegexp(glob string) string {
 // expression, by their places.
 func alternatives(glob string) map[int]string {
 	found := map[int]string{}
-	var open [][]int // of each brace its place and those of its commas
+	var open [][]int // of each brace its offset and the offsets of its commas
 	for i, c := range []byte(glob) {
 		last := len(open) - 1
 		switch {
@@ -173,7 +172,7 @@ func alternatives(glob string) map[int]string {
 	return found
 }
 
-// oddGlob says what in a glob is literal but looks as if it were not.
+// oddGlob describes literal parts of a glob that look like wildcards.
 func oddGlob(glob string) string {
 	switch open := strings.IndexByte(glob, '('); {
 	case open >= 0 && strings.Contains(glob[open:], "|"):

@@ -20,8 +20,7 @@ func set(t testing.TB, text string) *callrules.Set {
 	return s
 }
 
-// decide says what a set makes of a line of JSON, as "decision id"; of a call that no rule is about, the
-// decision alone.
+// decide returns a set's outcome for a line of JSON as "decision id"; the decision alone without a matching rule.
 func decide(t *testing.T, s *callrules.Set, line string) string {
 	t.Helper()
 	c, err := callrules.ParseCall([]byte(line))
@@ -299,7 +298,7 @@ func TestRow_0_18_Fields(t *testing.T) {
 	})
 }
 
-// A field that is not there: what asks for something fails, and what asks for its absence holds.
+// A missing field: tests of its value fail, and tests of its absence hold.
 func TestRow_0_22_MissingField(t *testing.T) {
 	for _, op := range []string{"CONTAINS", "EQUALS", "STARTS_WITH", "ENDS_WITH", "GLOB", "REGEX", "WORD",
 		"LINE_CONTAINS", "LINE_REGEX"} {
@@ -382,9 +381,9 @@ func TestRow_0_30_Line(t *testing.T) {
 	})
 }
 
-// "If a regex pattern is invalid or dangerous (nested quantifiers), it matches rather than silently failing.
-// This triggers the rule, erring on the side of caution." By which decision, the document does not say:
-// it matches for those that restrict, and does not for those that let the call go on, on either side of NOT.
+// "If a regex pattern is invalid or dangerous (nested quantifiers), it matches rather than silently failing. This
+// triggers the rule, erring on the side of caution." The document does not name the decision: such a pattern matches
+// in restricting rules, and does not in rules that let the call go on, on either side of NOT.
 func TestRow_0_32_FailSecure(t *testing.T) {
 	bad := map[string]string{
 		"invalid":            `(`,
@@ -530,7 +529,7 @@ func TestRow_0_48_Lexis(t *testing.T) {
 	}
 }
 
-// Ids are unique in a file only; see TestErrors for those that are not.
+// Ids are unique in a file only; TestErrors has the duplicates.
 func TestRow_0_49_IDs(t *testing.T) {
 	text := []byte(`rule My-rule_1 { DENY any IF tool EQUALS "x" MESSAGE "m" }`)
 	s, err := Read("rules", []*document.Source{{Name: "a.rules", Text: text}, {Name: "b.rules", Text: text}})
@@ -579,8 +578,8 @@ func BenchmarkRow_0_35(b *testing.B) {
 	}
 }
 
-// BenchmarkThousandRules is 0-35, "Evaluation latency | < 2ms", with twenty times the rules that the document
-// has in mind: none of them fires, so all are asked.
+// BenchmarkThousandRules is 0-35, "Evaluation latency | < 2ms", with twenty times the document's rules: none of them
+// matches, so all are evaluated.
 func BenchmarkThousandRules(b *testing.B) {
 	var text strings.Builder
 	for i := range 1000 {

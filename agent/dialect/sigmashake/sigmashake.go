@@ -1,8 +1,8 @@
 // Package sigmashake reads the rules of SigmaShake, files of rule NAME { DENY execution IF … MESSAGE "…" }.
 //
-// The document is docs.sigmashake.com, "Evaluation Deep Dive"; the form of the text, which it does not
-// have, is that of the project's page "Rule Syntax Reference" and of its public packs. docs/dialects.md
-// says which source each part comes from, and where policyscan differs.
+// The document is docs.sigmashake.com, "Evaluation Deep Dive"; the syntax, which is not in it, is from the project's
+// page "Rule Syntax Reference" and its public packs. docs/dialects.md lists the source of each part and the
+// differences.
 //
 // [Read] and [ReadConfig] parse and validate, and lower to a [callrules.Set]; [callrules.Set.Decide] decides. They
 // keep no state: the loop guard and the circuit breaker of the document belong to the hook.
@@ -17,10 +17,9 @@ import (
 	"github.com/policyscan/policyscan/rules/document"
 )
 
-// Read reads the files of a folder of rules as one set. The files are taken in the byte order of their
-// names, whatever order they come in: rules of one priority are asked in the order in which they are
-// read. The error is of type [document.Errors] and has all mistakes of all files. No rule in the whole set is
-// one, for such a set would allow everything.
+// Read reads the files of a directory of rules as one set, in the byte order of their names: rules of one priority
+// are evaluated in the order in which they are read. It fails with [document.Errors], all mistakes of all
+// files. A set without rules is an error, because it would allow everything.
 func Read(name string, files []*document.Source) (*callrules.Set, error) {
 	files = slices.Clone(files)
 	slices.SortStableFunc(files, func(a, b *document.Source) int { return cmp.Compare(a.Name, b.Name) })
@@ -61,7 +60,7 @@ func Read(name string, files []*document.Source) (*callrules.Set, error) {
 	return set, nil
 }
 
-// A rule is a rule of the set and what of its file the notes about it ask for.
+// A rule is a rule of the set, with the parts of its file that notes need.
 type rule struct {
 	callRule  callrules.Rule
 	target    string
@@ -69,14 +68,14 @@ type rule struct {
 	notes     []callrules.Note    // about its own text
 }
 
-// restrictive reports whether a rule that fires stops the call, or has a person asked.
+// restrictive reports whether a rule that fires stops the call, or asks the user.
 func restrictive(e callrules.Effect) bool { return e.Rank() > 0 }
 
-// A pattern is the operand of an operator that is lowered to a regular expression, and compiled is what
-// became of it. The packs say the same few patterns again and again, so each is compiled once.
+// A pattern is the operand of an operator that is lowered to a regex, and compiled is the result. The packs repeat
+// the same few patterns, so each is compiled once.
 type pattern struct{ op, text string }
 
 type compiled struct {
 	regexp callrules.Regexp
-	broken string // why there is none
+	broken string // why it could not be compiled
 }
