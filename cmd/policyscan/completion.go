@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"embed"
 	"slices"
 	"strings"
@@ -37,7 +38,12 @@ func (c *completionCmd) Run(std streams, parser *kong.Kong) error {
 	commands := completedBelow(app.Node, "", app.Flags)
 	deepest := slices.Clone(commands)
 	slices.Reverse(deepest) // each before the command that its name begins with
-	return script.Execute(std.out, map[string]any{"First": first, "Commands": commands, "DeepestFirst": deepest})
+	var text bytes.Buffer // one write: a reader such as head may go after the first
+	if err := script.Execute(&text, map[string]any{"First": first, "Commands": commands, "DeepestFirst": deepest}); err != nil {
+		return err
+	}
+	_, err = std.out.Write(text.Bytes())
+	return err
 }
 
 // A completed command, by its full name ("hook install git"), with its completions. The unnamed one has the first
