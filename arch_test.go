@@ -658,7 +658,7 @@ agent/protocol 637 15
 agent/record 332 5
 agent/session 385 9
 agent/settings 1036 14
-cmd/policyscan 4492 0 explain has the outcome of each rule
+cmd/policyscan 4499 0 explain has the outcome of each rule
 internal/cputime 61 3
 internal/disk 255 14
 internal/late 14 1

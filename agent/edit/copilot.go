@@ -51,8 +51,8 @@ func copilotEdits(in *input) []Edit {
 		near, want := withoutTrailing(before), withoutTrailing(r.old)
 		if strings.Index(near, want) != strings.LastIndex(near, want) ||
 			beginsBlank && strings.TrimRight(head, " \t") != head {
-			return nil, errors.New("the old text is in the file in several ways, but for spaces at the ends of lines; " +
-				"add lines around it, and begin with one that is not blank")
+			return nil, errors.New("the old text is in the file in several ways that differ in spaces at the ends of " +
+				"lines; add lines around it, and begin with one that is not blank")
 		}
 		if !strings.HasSuffix(old, "\n") { // blanks after the last line are taken for its own
 			all = append(all, head+r.new+strings.TrimLeft(rest, " \t"))

@@ -38,8 +38,9 @@ func (c *completionCmd) Run(std streams, parser *kong.Kong) error {
 	commands := completedBelow(app.Node, "", app.Flags)
 	deepest := slices.Clone(commands)
 	slices.Reverse(deepest) // each before the command that its name begins with
-	var text bytes.Buffer   // one write: a reader such as head may go after the first
-	if err := script.Execute(&text, map[string]any{"First": first, "Commands": commands, "DeepestFirst": deepest}); err != nil {
+	model := map[string]any{"First": first, "Commands": commands, "DeepestFirst": deepest}
+	var text bytes.Buffer // one write: a reader such as head may go after the first
+	if err := script.Execute(&text, model); err != nil {
 		return err
 	}
 	_, err = std.out.Write(text.Bytes())
