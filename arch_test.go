@@ -668,7 +668,7 @@ rules/glob 1461 37
 rules/keyitem 685 35
 rules/regex 1814 21
 rules/starter 166 5
-scanner 2219 31 the JSON of explain is its type, which cmd copied
+scanner 2224 31 the JSON of explain is its type, which cmd copied
 scanner/action 311 6
 scanner/allowance 2335 73 with the editor of allowances.yml, which was 2045 lines
 scanner/baseline 961 11

@@ -149,7 +149,8 @@ type worker struct {
 	selected  []int
 	forbidden []rules.GlobOf
 	excluding []int
-	link      linkTarget // of a file that is a symbolic link
+	link      linkTarget   // of a file that is a symbolic link
+	result    check.Result // of the file being checked; one for all, since most files need none
 }
 
 func (w *worker) checkAll(files iter.Seq2[tree.File, error]) (whole bool) {
@@ -174,38 +175,40 @@ func (w *worker) checkAll(files iter.Seq2[tree.File, error]) (whole bool) {
 	return whole
 }
 
-func (w *worker) check(f tree.File) {
-	defer w.scan.recover(f.Path)
+func (w *worker) check(file tree.File) {
+	defer w.scan.recover(file.Path)
+	w.result = check.Result{File: file}
+	r := &w.result
+	f := &r.File
 	switch {
 	case f.State == tree.LeftOut:
 		if w.scan.inShard == nil || f.Reason != tree.Output { // a shard skips only its own output
 			w.scan.leftOut(f.Path, f.Reason)
 		}
 		if f.Named {
-			w.addToDigest(&f)
+			w.addToDigest(f)
 		}
 		return
 	case f.State == tree.Deleted:
 		w.scan.countDeleted()
 		return
-	case w.scan.checker.IsRuleFile(&f):
+	case w.scan.checker.IsRuleFile(f):
 		w.scan.leftOut(f.Path, "rules")
 		return
 	}
-	w.addToDigest(&f)
+	w.addToDigest(f)
 	if f.State == tree.Elsewhere || !w.query.LeadsTo(f.Path) {
 		return
 	}
-	r := check.Result{File: f}
-	if w.cover(&r) && w.sum.begin(r) {
-		w.read(&r)
+	if w.cover(r) && w.sum.begin(r) {
+		w.read(r)
 		if r.Settle(w.scan.run.Rules.Bundle); w.scan.base != nil && len(r.Findings) > 0 {
-			w.scan.base.Label(w.ctx, &w.x, &r)
+			w.scan.base.Label(w.ctx, &w.x, r)
 		}
-		w.sum.add(&r)
+		w.sum.add(r)
 	}
 	if w.scan.observe != nil {
-		w.scan.observe(&r)
+		w.scan.observe(r)
 	}
 }
 

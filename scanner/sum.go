@@ -16,7 +16,8 @@ type sum struct {
 	covered  int
 	done     int                 // number of covered files done
 	digest   digest              // of the listed files of all shards; only used by shards
-	current  *check.Result       // the file being checked; nil if none
+	current  *check.Result       // the file being checked: begun, or nil
+	begun    check.Result        // as it was before the check, for close
 	plans    map[*check.Plan]int // number of files checked by each
 	excluded []int               // by the excludes of rule files, numbered as in run.RuleSet.Excluding
 	coverage verdict.Coverage
@@ -52,7 +53,7 @@ func (t *sum) countExcluded(excludes []int) {
 }
 
 // begin records the file that the worker checks next. It returns false if the scan has ended.
-func (t *sum) begin(r check.Result) bool {
+func (t *sum) begin(r *check.Result) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.closed {
@@ -60,7 +61,8 @@ func (t *sum) begin(r check.Result) bool {
 	}
 	t.files++
 	t.covered++
-	t.current = &r
+	t.begun = *r
+	t.current = &t.begun
 	return true
 }
 
