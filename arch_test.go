@@ -682,7 +682,7 @@ scanner/needle 1070 13 the search calls nothing for a place: a function that is 
 scanner/repo 4385 86
 scanner/reuse 133 8
 scanner/run 3264 58 scope, judges, failure and the choice of CI, which were 3650 lines
-scanner/setup 419 8
+scanner/setup 436 8
 scanner/tree 1736 46 errors of repositories are named here
 scanner/worktree 1155 48
 verdict 696 59

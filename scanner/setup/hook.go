@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/scanner/repo"
@@ -50,10 +51,7 @@ func (h *Hook) Install() (already bool, err error) {
 	case err != nil:
 		return false, err
 	case !ours:
-		return false, fmt.Errorf("%s already exists and was left as it is; add this line to it, "+
-			"before any exit or exec: %s || exit $?; or, if pre-commit, lefthook or husky wrote it, "+
-			"add the command to their configuration",
-			disk.Shown(h.File), hookCommand)
+		return false, foreignHook(h.File)
 	default:
 		already = true
 	}
@@ -61,6 +59,25 @@ func (h *Hook) Install() (already bool, err error) {
 		return already, fmt.Errorf("the hook cannot be made executable: %w", err)
 	}
 	return already, nil
+}
+
+// foreignHook returns an error with the advice for a hook that another program or a user wrote.
+func foreignHook(file string) error {
+	text := ""
+	if st, err := os.Lstat(file); err == nil && st.Mode().IsRegular() {
+		content, _ := os.ReadFile(file) // of one that cannot be read nothing is known
+		text = string(content)
+	}
+	advice := "add this line to it, before any exit or exec: " + hookCommand + " || exit $?"
+	switch {
+	case strings.Contains(text, "pre-commit.com"):
+		advice = "it belongs to pre-commit: add the hook policyscan to .pre-commit-config.yaml"
+	case strings.Contains(text, "lefthook"):
+		advice = "it belongs to lefthook: add this command to pre-commit in lefthook.yml: " + hookCommand
+	case strings.HasSuffix(filepath.ToSlash(filepath.Dir(file)), "/.husky/_"):
+		advice = "it belongs to husky: add this line to .husky/pre-commit: " + hookCommand
+	}
+	return fmt.Errorf("%s already exists and was left as it is; %s", disk.Shown(file), advice)
 }
 
 // Remove removes the hook if it is unchanged. It reports whether the hook existed.
