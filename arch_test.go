@@ -651,7 +651,7 @@ agent/dialect/evaluator 672 1
 agent/dialect/jsregexp 682 6
 agent/dialect/native 400 1
 agent/dialect/sigmashake 1237 7 a rule names the field of its call rule
-agent/edit 1334 5
+agent/edit 1336 5
 agent/gate 2415 33 a call's files are found once for all gates
 agent/hook 732 7
 agent/protocol 637 15
@@ -682,7 +682,7 @@ scanner/needle 1070 13 the search calls nothing for a place: a function that is 
 scanner/repo 4385 86
 scanner/reuse 133 8
 scanner/run 3264 58 scope, judges, failure and the choice of CI, which were 3650 lines
-scanner/setup 436 8
+scanner/setup 432 8
 scanner/tree 1736 46 errors of repositories are named here
 scanner/worktree 1155 48
 verdict 696 59

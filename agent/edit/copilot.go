@@ -22,12 +22,10 @@ func copilotEdits(in *input) []Edit {
 	old, repl := in.optional("old_str"), in.text("new_str")
 	beginsBlank := strings.HasPrefix(strings.TrimLeft(crlfToLF(old), " \t"), "\n") // and so perhaps in the line before
 	return in.edit(func(before string, exists bool) ([]string, error) {
-		t, err := readText(before)
+		t, err := readExisting(before, exists)
 		switch {
 		case err != nil:
 			return nil, err
-		case !exists:
-			return nil, errNoFile()
 		case old == repl: // the agent writes the file as it is
 			return []string{before}, nil
 		}
@@ -65,12 +63,9 @@ func copilotEdits(in *input) []Edit {
 func copilotInserts(in *input) []Edit {
 	line, content := in.number("insert_line"), crlfToLF(in.text("new_str", "insert_text"))
 	return in.edit(func(before string, exists bool) ([]string, error) {
-		t, err := readText(before)
-		switch {
-		case err != nil:
+		t, err := readExisting(before, exists)
+		if err != nil {
 			return nil, err
-		case !exists:
-			return nil, errNoFile()
 		}
 		switch lines := strings.Count(t.body, "\n") + 1; { // what is behind the last LF is one, though it is empty
 		case line > lines:

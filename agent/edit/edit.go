@@ -16,7 +16,7 @@
 //
 // What a command of a shell writes is not seen, except for a patch that Codex takes out of the command
 // itself (apply_patch with a here-document). A file over 64 MiB, before or after, is an error. So are cells of
-// notebooks, files in UTF-16, and files in which CRLF and LF are mixed, except where all is written anew.
+// notebooks, files in UTF-16, and files in which CRLF and LF are mixed, except where the whole file is written.
 //
 // [docs/agents/edits.md]: https://github.com/policyscan/policyscan/blob/main/docs/agents/edits.md
 package edit

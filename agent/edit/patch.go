@@ -107,12 +107,10 @@ func patchChange(parts []hunk) change {
 				older = newer
 				continue
 			}
-			t, err := readText(newer)
+			t, err := readExisting(newer, exists)
 			switch {
 			case err != nil:
 				return nil, err
-			case !exists:
-				return nil, errNoFile()
 			case strings.Contains(t.body, "\r"):
 				return nil, errors.New("the file has CR alone, which Codex's releases read differently; " +
 					"write the whole file")
@@ -203,7 +201,7 @@ type source struct {
 }
 
 // find returns the first line from which on some lines are in the file, at a line or below, as Codex does: as they
-// are, or else except for blanks at their ends. Of the latter, only a CR in the file is let be; -1 is nowhere.
+// are, or else except for blanks at their ends. Of the latter, only a CR in the file is ignored; -1 is nowhere.
 func (s source) find(want []string, at int, atEnd bool) int {
 	if atEnd {
 		if last := len(s.lines) - len(want); last >= at {

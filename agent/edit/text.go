@@ -28,6 +28,15 @@ func readText(before string) (text, error) {
 	return t, nil
 }
 
+// readExisting is readText for a file that must exist.
+func readExisting(before string, exists bool) (text, error) {
+	t, err := readText(before)
+	if err == nil && !exists {
+		err = errNoFile()
+	}
+	return t, err
+}
+
 // encode returns what is written for each of some bodies in place of the file's own.
 func (t text) encode(bodies ...string) []string {
 	if t.crlf {

@@ -130,8 +130,8 @@ func readShardFile(name string) ([]byte, error) {
 // waitEvery is the interval at which a waiting merge looks for shards.
 const waitEvery = time.Second
 
-// A sight is the state of a shard file when it was last read.
-type sight struct {
+// A shardState describes a shard file when it was last read.
+type shardState struct {
 	size     int64
 	modified time.Time
 	written  bool // by a run that has ended
@@ -152,13 +152,13 @@ func (c *mergeCmd) awaitFirst(began time.Time) {
 
 // await returns when all shards have been written, or after the time of --wait. The merge reports missing or bad
 // shards.
-func (c *mergeCmd) await(ctx context.Context, began time.Time, allWritten func(map[string]sight) bool) {
+func (c *mergeCmd) await(ctx context.Context, began time.Time, allWritten func(map[string]shardState) bool) {
 	if c.Wait == 0 {
 		return
 	}
 	ctx, cancel := context.WithDeadline(ctx, began.Add(c.Wait))
 	defer cancel()
-	seen := map[string]sight{}
+	seen := map[string]shardState{}
 	for !allWritten(seen) {
 		select {
 		case <-ctx.Done():
@@ -169,10 +169,10 @@ func (c *mergeCmd) await(ctx context.Context, began time.Time, allWritten func(m
 }
 
 // filesWritten reports whether every shard file of a tree exists and its run has ended.
-func (c *mergeCmd) filesWritten(seen map[string]sight) bool {
+func (c *mergeCmd) filesWritten(seen map[string]shardState) bool {
 	all := true
 	for _, name := range c.Files {
-		s := look(seen, name, func(s *sight) error {
+		s := look(seen, name, func(s *shardState) error {
 			d, err := readShard(name)
 			if err == nil {
 				s.written = d.State == shard.Done || d.State == shard.Stopped
@@ -185,7 +185,7 @@ func (c *mergeCmd) filesWritten(seen map[string]sight) bool {
 }
 
 // foldersWritten reports whether the directories have all shards of a fleet, and all their runs have ended.
-func (c *mergeCmd) foldersWritten(seen map[string]sight) bool {
+func (c *mergeCmd) foldersWritten(seen map[string]shardState) bool {
 	folders, err := shardFolders(c.Files)
 	if err != nil {
 		return false // the first one is still to come
@@ -193,7 +193,7 @@ func (c *mergeCmd) foldersWritten(seen map[string]sight) bool {
 	written, count := map[int]bool{}, 1
 	for _, folder := range slices.Concat(folders...) {
 		name := filepath.Join(folder, shardName)
-		s := look(seen, name, func(s *sight) error {
+		s := look(seen, name, func(s *shardState) error {
 			p, err := readPart(name)
 			if err == nil {
 				s.written = p.State == shard.Done || p.State == shard.Stopped
@@ -210,12 +210,12 @@ func (c *mergeCmd) foldersWritten(seen map[string]sight) bool {
 }
 
 // look returns the state of a shard file. An unchanged file is not read again.
-func look(seen map[string]sight, name string, read func(*sight) error) sight {
+func look(seen map[string]shardState, name string, read func(*shardState) error) shardState {
 	stat, err := os.Stat(name)
 	if err != nil {
-		return sight{}
+		return shardState{}
 	}
-	now := sight{size: stat.Size(), modified: stat.ModTime()}
+	now := shardState{size: stat.Size(), modified: stat.ModTime()}
 	if was, ok := seen[name]; ok && was.size == now.size && was.modified.Equal(now.modified) {
 		return was
 	}

@@ -39,7 +39,7 @@ func FindHook(git repo.Environment) (Hook, error) {
 
 // Install writes the hook, and reports whether it existed already. It overwrites nothing.
 func (h *Hook) Install() (already bool, err error) {
-	switch ours, err := isOurs(h.File); {
+	switch text, err := readHook(h.File); {
 	case errors.Is(err, fs.ErrNotExist):
 		err := os.MkdirAll(filepath.Dir(h.File), 0o777)
 		if err == nil { // whole or not at all: a half-written hook could pass
@@ -50,8 +50,8 @@ func (h *Hook) Install() (already bool, err error) {
 		}
 	case err != nil:
 		return false, err
-	case !ours:
-		return false, foreignHook(h.File)
+	case text != HookText:
+		return false, foreignHook(h.File, text)
 	default:
 		already = true
 	}
@@ -62,12 +62,7 @@ func (h *Hook) Install() (already bool, err error) {
 }
 
 // foreignHook returns an error with the advice for a hook that another program or a user wrote.
-func foreignHook(file string) error {
-	text := ""
-	if st, err := os.Lstat(file); err == nil && st.Mode().IsRegular() {
-		content, _ := os.ReadFile(file) // of one that cannot be read nothing is known
-		text = string(content)
-	}
+func foreignHook(file, text string) error {
 	advice := "add this line to it, before any exit or exec: " + hookCommand + " || exit $?"
 	switch {
 	case strings.Contains(text, "pre-commit.com"):
@@ -82,13 +77,13 @@ func foreignHook(file string) error {
 
 // Remove removes the hook if it is unchanged. It reports whether the hook existed.
 func (h *Hook) Remove() (was bool, err error) {
-	ours, err := isOurs(h.File)
+	text, err := readHook(h.File)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return false, nil
 	case err != nil:
 		return false, err
-	case !ours:
+	case text != HookText:
 		return true, fmt.Errorf("%s is not as policyscan wrote it; remove by hand what you no longer want in it",
 			disk.Shown(h.File))
 	}
@@ -98,14 +93,15 @@ func (h *Hook) Remove() (was bool, err error) {
 	return true, nil
 }
 
-// isOurs reports whether a file is policyscan's hook. A missing file is fs.ErrNotExist; a symlink is never followed.
-func isOurs(file string) (bool, error) {
+// readHook returns a hook's text; "" if it is no regular file: a symlink is never followed. A missing file is
+// fs.ErrNotExist.
+func readHook(file string) (string, error) {
 	st, err := os.Lstat(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return false, err
+		return "", err
 	case err == nil && !st.Mode().IsRegular():
-		return false, nil
+		return "", nil
 	}
 	var text []byte
 	if err == nil {
@@ -114,7 +110,7 @@ func isOurs(file string) (bool, error) {
 	if err != nil {
 		err = fmt.Errorf("cannot determine whether there is a hook: %w", err)
 	}
-	return string(text) == HookText, err
+	return string(text), err
 }
 
 // makeExecutable makes a hook executable for everyone who may read it: git skips other hooks.

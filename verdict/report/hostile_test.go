@@ -8,7 +8,7 @@ import (
 
 // TestHostileTexts: no text of a rule, a name or a content leaves its place in SARIF, rdjson, Markdown or GitHub's
 // commands. What could be markup in a page is the same as of a verdict whose texts are all "x".
-// What readers of Markdown make of whole pages is asked in lab/conformance/reports.
+// lab/conformance/reports has the readers of Markdown, with whole pages.
 func TestHostileTexts(t *testing.T) {
 	want := map[string]string{}
 	texts := []string{"x"} // it must be the first
