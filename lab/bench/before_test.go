@@ -14,9 +14,9 @@ import (
 // worse is the ratio of processor times from which on a row is slower than before.
 const worse = 1.03
 
-// TestBefore runs the programs of -base and of the work tree in turn, in every kind of row that TestPerformance measures
-// against a peer. It fails if the median ratio of processor times is over 1.03 in a row, or that of memory, with each of
-// three copies of the programs: two copies of one differ by up to 8 %.
+// TestBefore runs the programs of -base and of the work tree in turn, in each kind of row that TestPerformance
+// measures against a peer. It fails if in a row the median ratio of processor times, or of memory, is over 1.03 with
+// each of three copies of the programs: two copies of one differ by up to 8 %.
 func TestBefore(t *testing.T) {
 	if *base == "" {
 		t.Skip("it takes a quarter of an hour; see make before")

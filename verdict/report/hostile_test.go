@@ -12,7 +12,8 @@ import (
 func TestHostileTexts(t *testing.T) {
 	want := map[string]string{}
 	texts := []string{"x"} // it must be the first
-	for _, s := range append(allHostile(t), "::error::x\n::error file=a::b\r\n##[error]x", "a\u2028# b\u2029c\u0085d", "x\u202e\u2066y\u200b") {
+	for _, s := range append(allHostile(t), "::error::x\n::error file=a::b\r\n##[error]x",
+		"a\u2028# b\u2029c\u0085d", "x\u202e\u2066y\u200b") {
 		texts = append(texts, "x"+s+"y\n"+s+"\n\n"+s+" x")
 		if strings.TrimSpace(s) != "" {
 			texts = append(texts, s)
