@@ -689,7 +689,7 @@ verdict 696 59
 verdict/code 60 36
 verdict/linehash 334 11
 verdict/output 1194 29 a report names the field of its format
-verdict/report 4311 13
+verdict/report 4316 13
 verdict/shard 435 29
 verdict/summary 655 36
 `

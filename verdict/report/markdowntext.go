@@ -100,8 +100,7 @@ func prose(s string, asCode func(string) string) string {
 // code is all lead.
 func affixes(word string) (lead, core, trail string) {
 	const before, after = "(\"'\u201c\u2018\u00ab", ".,;:?!)\"'\u2013\u2014\u2026"
-	emoji := strings.Count(word, ":") > 1 // between the colons may be one
-	if !emoji && plain(strings.TrimRight(strings.TrimLeft(word, before), after)) {
+	if !beginsEmoji(word) && plain(strings.TrimRight(strings.TrimLeft(word, before), after)) {
 		return word, "", ""
 	}
 	core = strings.TrimRight(word, ".,;:?!")
@@ -119,10 +118,16 @@ func affixes(word string) (lead, core, trail string) {
 		core = core[:len(core)-1]
 	}
 	trail = word[len(lead)+len(core):]
-	if strings.Count(trail, ":") > 1 {
+	if beginsEmoji(trail) {
 		return "", word, ""
 	}
 	return lead, core, trail
+}
+
+// beginsEmoji reports whether s, or s and the colon that a page may put after it, can have an emoji such as ":x:".
+func beginsEmoji(s string) bool {
+	i := strings.IndexByte(s, ':')
+	return i >= 0 && i < len(s)-1
 }
 
 // plain reports whether no renderer makes anything of a word: letters of any script, with single hyphens, apostrophes
