@@ -95,8 +95,8 @@ func (es *PlanCache) newPlan(selected []int) *Plan {
 	return s
 }
 
-// engine compiles the literals and regexes of some rules, each once; with a screen, only the forbidden literals that the
-// content may contain.
+// engine compiles the literals and regexes of some rules, each once; with a screen, only the forbidden literals that
+// the content may contain.
 func (es *PlanCache) engine(selected []int, screen *match.Screen) *patternSet {
 	e := &patternSet{index: map[rules.Item]int{}}
 	var patterns []*match.Pattern

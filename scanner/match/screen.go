@@ -38,12 +38,14 @@ func (s *Screen) Lacks(literal string, o Options) bool {
 		return false
 	}
 	lacks := false
+	var four uint32 // the last four bytes
 	for i := range len(literal) {
-		if c := literal[i]; c >= utf8.RuneSelf || c == '\n' || c == '\r' {
+		c := literal[i]
+		if c >= utf8.RuneSelf || c == '\n' || c == '\r' {
 			return false
 		}
-		if i >= 3 && !lacks {
-			h := screenHash(uint32(literal[i-3]) | uint32(literal[i-2])<<8 | uint32(literal[i-1])<<16 | uint32(literal[i])<<24)
+		if four = four>>8 | uint32(c)<<24; i >= 3 && !lacks {
+			h := screenHash(four)
 			lacks = s.seen[h>>6]>>(h&63)&1 == 0
 		}
 	}
