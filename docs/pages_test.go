@@ -103,24 +103,18 @@ func constants(t *testing.T, name, prefix string) []string {
 	return list
 }
 
-// TestCodes: the manual lists exactly the codes of the program.
+// TestCodes: the manual names only codes of the program. TestEveryCodeHasAFix finds those that it lacks.
 func TestCodes(t *testing.T) {
 	program := append(constants(t, "../verdict/code/code.go", "E_"), constants(t, "../rules/document/errors.go", "E_")...)
 	if len(program) < 20 {
 		t.Fatalf("%d codes: %q", len(program), program)
 	}
-	sameNames(t, first(t, worked(t, "verdict.md", "codes", 20)), program)
 	code := regexp.MustCompile(`\bE_[A-Z_]+\b`)
 	for _, page := range pages {
 		for _, c := range code.FindAllString(read(t, page), -1) {
 			if !slices.Contains(program, c) {
 				t.Errorf("%s: %s is no code", page, c)
 			}
-		}
-	}
-	for _, c := range constants(t, "../rules/document/errors.go", "E_") {
-		if !strings.Contains(read(t, "rules.md"), "| `"+c+"` |") {
-			t.Errorf("rules.md does not say what %s is", c)
 		}
 	}
 }
