@@ -488,12 +488,16 @@ func deadLinks(page, text string) (dead []string, all int) {
 	return dead, all
 }
 
+// TestLinks: each link leads to a page and a section. A link of the changelog may be to a page that has moved since.
 func TestLinks(t *testing.T) {
-	all := 0
+	all, moved := 0, newPlaces(t)
 	for _, page := range pages {
 		dead, n := deadLinks(page, read(t, page))
 		all += n
 		for _, d := range dead {
+			if page == "../CHANGELOG.md" && moved[d] != "" {
+				continue
+			}
 			t.Errorf("%s: the link %s leads nowhere", page, d)
 		}
 	}
