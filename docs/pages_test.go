@@ -103,24 +103,18 @@ func constants(t *testing.T, name, prefix string) []string {
 	return list
 }
 
-// TestCodes: the manual lists exactly the codes of the program.
+// TestCodes: the manual names only codes of the program. TestEveryCodeHasAFix finds those that it lacks.
 func TestCodes(t *testing.T) {
 	program := append(constants(t, "../verdict/code/code.go", "E_"), constants(t, "../rules/document/errors.go", "E_")...)
 	if len(program) < 20 {
 		t.Fatalf("%d codes: %q", len(program), program)
 	}
-	sameNames(t, first(t, worked(t, "verdict.md", "codes", 20)), program)
 	code := regexp.MustCompile(`\bE_[A-Z_]+\b`)
 	for _, page := range pages {
 		for _, c := range code.FindAllString(read(t, page), -1) {
 			if !slices.Contains(program, c) {
 				t.Errorf("%s: %s is no code", page, c)
 			}
-		}
-	}
-	for _, c := range constants(t, "../rules/document/errors.go", "E_") {
-		if !strings.Contains(read(t, "rules.md"), "| `"+c+"` |") {
-			t.Errorf("rules.md does not say what %s is", c)
 		}
 	}
 }
@@ -276,7 +270,7 @@ func TestFlags(t *testing.T) {
 	for _, command := range commands {
 		help += helpOf(t, strings.Fields(command)...)
 	}
-	for _, page := range []string{"cli.md", "rules.md", "matching.md", "verdict.md", "scopes.md", "tutorial.md", "troubleshooting.md", "editors.md", "glossary.md", "../README.md"} {
+	for _, page := range []string{"cli.md", "rules.md", "matching.md", "verdict.md", "scopes.md", "tutorial.md", "troubleshooting.md", "editors.md", "README.md", "../README.md"} {
 		for _, m := range regexp.MustCompile("`--([a-z0-9-]+)").FindAllStringSubmatch(read(t, page), -1) {
 			// A page misspells one; others are of docker and git.
 			known := strings.Contains(help, "--"+m[1]) || slices.Contains([]string{"polcy", "user", "filter"}, m[1])
@@ -494,12 +488,16 @@ func deadLinks(page, text string) (dead []string, all int) {
 	return dead, all
 }
 
+// TestLinks: each link leads to a page and a section. A link of the changelog may be to a page that has moved since.
 func TestLinks(t *testing.T) {
-	all := 0
+	all, moved := 0, newPlaces(t)
 	for _, page := range pages {
 		dead, n := deadLinks(page, read(t, page))
 		all += n
 		for _, d := range dead {
+			if page == "../CHANGELOG.md" && moved[d] != "" {
+				continue
+			}
 			t.Errorf("%s: the link %s leads nowhere", page, d)
 		}
 	}

@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// TestWay: each function in way-of-a-scan.md is in the file that it names.
+// TestWay: each function in "The way of a scan" is in the file that it names.
 func TestWay(t *testing.T) {
 	step := regexp.MustCompile("(?s)`([A-Za-z.]+)`\\*{0,2}[^`]{0,60}?\\(`([a-z/]+\\.go)`")
-	all := step.FindAllStringSubmatch(read(t, "way-of-a-scan.md"), -1)
+	all := step.FindAllStringSubmatch(read(t, "../CONTRIBUTING.md"), -1)
 	if len(all) < 6 {
 		t.Fatalf("%d functions: %q", len(all), all)
 	}

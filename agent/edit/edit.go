@@ -1,6 +1,6 @@
 // Package edit says what files would hold after a tool call of an agent that edits them.
 //
-// [Of] knows the tools by their names and the fields of their input ([docs/agents/edits.md] has the table,
+// [Of] knows the tools by their names and the fields of their input ([docs/agents.md] has the table,
 // and the code of each agent that it was read from). It reads no file: the caller reads what a file holds
 // and hands it to [Edit.After], which does to it what the agent's own code does.
 //
@@ -18,7 +18,7 @@
 // itself (apply_patch with a here-document). A file over 64 MiB, before or after, is an error. So are cells of
 // notebooks, files in UTF-16, and files in which CRLF and LF are mixed, except where the whole file is written.
 //
-// [docs/agents/edits.md]: https://github.com/policyscan/policyscan/blob/main/docs/agents/edits.md
+// [docs/agents.md]: https://github.com/policyscan/policyscan/blob/main/docs/agents.md
 package edit
 
 import (

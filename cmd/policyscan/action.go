@@ -11,7 +11,7 @@ import (
 )
 
 // actionCmd is the step of action.yml: a scan in this process, with the action's inputs as flags. It is hidden because
-// users do not type it. docs/github-action.md is its manual.
+// users do not type it. docs/ci.md is its manual.
 type actionCmd struct{}
 
 // Run scans with the inputs and passes the results to the runner.

@@ -168,7 +168,7 @@ func TestGitLabExample(t *testing.T) {
 	needConformance(t)
 	tool := filepath.Join(npmPrograms(t, gitlabCI), "gitlab-ci-local")
 	bin := filepath.Dir(built(t))
-	job := pageBlocks(t, "gitlab.md", "policyscan:")[0]
+	job := pageBlocks(t, "ci.md", "policyscan:")[0]
 
 	r := &runner{t: t, dir: t.TempDir()}
 	run := func(source, base string) (string, int) {

@@ -28,7 +28,7 @@ func TestActionlint(t *testing.T) {
 	needConformance(t)
 	lint := goTool(t, actionlint)
 	must(t, root(t), lint, append([]string{"-no-color"}, workflows(t)...)...)
-	for _, text := range pageBlocks(t, "github-action.md", "on:") {
+	for _, text := range pageBlocks(t, "ci.md", "on:") {
 		dir := t.TempDir()
 		must(t, dir, "git", "init", "-q")
 		// So that its inputs and outputs are looked at.
