@@ -11,6 +11,7 @@ import (
 	"github.com/chromedp/cdproto/performance"
 	"github.com/chromedp/chromedp"
 
+	"github.com/policyscan/policyscan/lab/conformance/install"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/report"
 	"github.com/policyscan/policyscan/verdict/summary"
@@ -159,9 +160,7 @@ func TestFleetHTML(t *testing.T) {
 // TestFleetHTMLAxe: axe-core finds nothing, no number breaks, and nothing is wider than the window.
 func TestFleetHTMLAxe(t *testing.T) {
 	asked(t)
-	dir := t.TempDir()
-	command(t, dir, "npm", "install", "--silent", "--no-save", "--ignore-scripts", "axe-core@"+axe)
-	script, err := os.ReadFile(filepath.Join(dir, "node_modules", "axe-core", "axe.min.js"))
+	script, err := os.ReadFile(filepath.Join(install.NPM(t, "--ignore-scripts", "axe-core@"+axe), "axe-core/axe.min.js"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package reports
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,6 +17,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"github.com/policyscan/policyscan/lab/conformance/install"
 	"github.com/policyscan/policyscan/verdict"
 )
 
@@ -59,6 +61,19 @@ func pages(t *testing.T) map[string]*verdict.Verdict {
 	all := map[string]*verdict.Verdict{"shop": shop, "many": many(t, shop, 10000), "all kinds": scan(t, kinds())}
 	for _, name := range fixtures(t) {
 		all[name] = fixture(t, name)
+	}
+	return all
+}
+
+// differentPages are the pages that differ in more than their length. Without -long they are a sample of the fixtures.
+func differentPages(t *testing.T) map[string]*verdict.Verdict {
+	t.Helper()
+	all := pages(t)
+	delete(all, "many") // the page of "shop", longer
+	if !*long {
+		maps.DeleteFunc(all, func(name string, _ *verdict.Verdict) bool {
+			return !slices.Contains([]string{"shop", "all kinds", "fail", "hostile", "incomplete", "pass"}, name)
+		})
 	}
 	return all
 }
@@ -372,12 +387,14 @@ const elements = `[...new Set([...document.querySelectorAll("*")].map((e) => e.l
 func TestHTMLLooks(t *testing.T) {
 	asked(t)
 	browser := newBrowser(t)
-	all := pages(t)
-	delete(all, "many") // the page of "shop", longer
-	for name, v := range all {
+	for name, v := range differentPages(t) {
 		b := open(t, browser, v, "", phone)
 		b.layOutAll()
-		for _, width := range []int64{320, 360, 700, 900, 1280, 1920} {
+		widths := []int64{320, 360, 700, 900, 1280, 1920}
+		if !*long && name != "shop" {
+			widths = widths[:1]
+		}
+		for _, width := range widths {
 			b.do(chromedp.EmulateViewport(width, 800))
 			wide := eval[[]string](b, `[...document.querySelectorAll("body *")].filter((e) => !e.closest(".skip") && e.checkVisibility() && e.getBoundingClientRect().right > innerWidth + 0.5).slice(0, 3).map((e) => e.localName + "." + e.className + " " + e.textContent.slice(0, 60))`)
 			if page := eval[int](b, "document.documentElement.scrollWidth"); page > int(width) || len(wide) > 0 {
@@ -405,17 +422,19 @@ const axe = "4.14.1"
 // TestHTMLAxe: axe-core finds no violation of WCAG 2.2 AA and of its best practices.
 func TestHTMLAxe(t *testing.T) {
 	asked(t)
-	dir := t.TempDir()
-	command(t, dir, "npm", "install", "--silent", "--no-save", "--ignore-scripts", "axe-core@"+axe)
-	script, err := os.ReadFile(filepath.Join(dir, "node_modules", "axe-core", "axe.min.js"))
+	script, err := os.ReadFile(filepath.Join(install.NPM(t, "--ignore-scripts", "axe-core@"+axe), "axe-core/axe.min.js"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	browser := newBrowser(t)
-	all := pages(t)
-	delete(all, "many") // the page of "shop", longer
-	for name, v := range all {
-		for _, how := range []view{desk, phone, {width: 1280, height: 900, dark: true}, {width: 360, height: 740, dark: true}} {
+	for name, v := range differentPages(t) {
+		views := []view{
+			desk, phone, {width: 1280, height: 900, dark: true}, {width: 360, height: 740, dark: true},
+		}
+		if !*long && name != "shop" {
+			views = views[:1]
+		}
+		for _, how := range views {
 			for _, hash := range []string{"", "#q=e&folder=terraform/", "#q=nothing+is+like+this"} {
 				if hash != "" && name != "shop" {
 					continue

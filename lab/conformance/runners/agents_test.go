@@ -16,6 +16,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/policyscan/policyscan/lab/conformance/install"
 )
 
 // unjudged is how the reason begins for which policyscan gave none.
@@ -179,8 +181,8 @@ func TestAgents(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			b := newBox(t)
 			b.write("work/.git/HEAD", "ref: refs/heads/main\n")
-			bin := npm(t, b, c.spec)
-			program := b.buildProgram()
+			bin := filepath.Join(install.NPM(t, c.spec), ".bin")
+			program := b.addProgram()
 			for _, step := range []struct {
 				name       string
 				policyscan string // what stands for it in the PATH of the agent; "": nothing
@@ -264,8 +266,8 @@ func TestCodexHooks(t *testing.T) {
 	b := newBox(t)
 	b.write("work/.git/HEAD", "ref: refs/heads/main\n")
 	b.write(".codex/config.toml", "[projects.\""+b.path("work")+"\"]\ntrust_level = \"trusted\"\n")
-	bin := npm(t, b, "@openai/codex@0.169.0")
-	program := b.buildProgram()
+	bin := filepath.Join(install.NPM(t, "@openai/codex@0.169.0"), ".bin")
+	program := b.addProgram()
 	for _, args := range [][]string{{"hook", "install", "codex"}, {"hook", "install", "codex", "--user"}} {
 		install := exec.Command(program, args...)
 		install.Dir, install.Env = b.path("work"), append(b.env, "TMPDIR="+b.path("tmp")) // or it is in it, and refused

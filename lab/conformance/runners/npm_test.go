@@ -2,27 +2,12 @@ package runners
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-)
 
-// npm installs a package of an exact version into a folder outside of the repositories, and
-// returns the folder of its programs.
-func npm(t *testing.T, b *box, spec string) string {
-	t.Helper()
-	if _, err := exec.LookPath("npm"); err != nil {
-		t.Fatalf("npm is not there: %v", err)
-	}
-	b.write("npm/package.json", "{}\n")
-	install := exec.Command("npm", "install", "--no-audit", "--no-fund", spec)
-	install.Dir = b.path("npm")
-	if out, err := install.CombinedOutput(); err != nil {
-		t.Fatalf("npm install %s: %v\n%s", spec, err, out)
-	}
-	return b.path("npm/node_modules/.bin")
-}
+	"github.com/policyscan/policyscan/lab/conformance/install"
+)
 
 // manual returns a block of docs/pre-commit.md by its first line, so that what is run here is
 // what the page says.
@@ -52,9 +37,9 @@ func newWork(t *testing.T, spec string) (w *work, program, bin string) {
 	t.Helper()
 	w = &work{box: newBox(t), tree: "work"}
 	if spec != "" {
-		bin = npm(t, w.box, spec)
+		bin = filepath.Join(install.NPM(t, spec), ".bin")
 	}
-	program = w.buildProgram()
+	program = w.addProgram()
 	w.must(".", "git", "init", "-q", "work")
 	w.bundle()
 	w.put("main.tf", good)

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/policyscan/policyscan/lab/conformance/install"
 )
 
 // A sharded is a repository with violations, and the verdict of one process over it.
@@ -19,7 +21,7 @@ type sharded struct {
 // newSharded makes the repository, and scans it.
 func newSharded(t *testing.T) *sharded {
 	t.Helper()
-	s := &sharded{runner: &runner{t: t, dir: t.TempDir(), bin: filepath.Dir(built(t))}}
+	s := &sharded{runner: &runner{t: t, dir: t.TempDir(), bin: filepath.Dir(install.Program())}}
 	s.history("bad.tf", bad)
 	for i := range 40 {
 		write(t, s.path(fmt.Sprintf("repo/modules/m%02d/main.tf", i)), []string{good, bad}[i%8/7])
@@ -53,7 +55,7 @@ func (s *sharded) same(failed bool, log string) {
 func TestMatrix(t *testing.T) {
 	needConformance(t)
 	s := newSharded(t)
-	s.act = goTool(t, act)
+	s.act = install.Go(t, act)
 	bash, err := exec.LookPath("bash")
 	if err != nil {
 		t.Skip("SKIPPED: bash is not installed")
@@ -95,7 +97,7 @@ jobs:
 func TestParallel(t *testing.T) {
 	needConformance(t)
 	s := newSharded(t)
-	tool := filepath.Join(npmPrograms(t, gitlabCI), "gitlab-ci-local")
+	tool := filepath.Join(install.NPM(t, gitlabCI), ".bin/gitlab-ci-local")
 	write(t, s.path("repo/.gitlab-ci.yml"), `stages: [scan, merge]
 scan:
   stage: scan
@@ -166,8 +168,8 @@ const gitlabCI = "gitlab-ci-local@4.53.0"
 // TestGitLabExample: the manual's job for GitLab is one, and does what the page says.
 func TestGitLabExample(t *testing.T) {
 	needConformance(t)
-	tool := filepath.Join(npmPrograms(t, gitlabCI), "gitlab-ci-local")
-	bin := filepath.Dir(built(t))
+	tool := filepath.Join(install.NPM(t, gitlabCI), ".bin/gitlab-ci-local")
+	bin := filepath.Dir(install.Program())
 	job := pageBlocks(t, "gitlab.md", "policyscan:")[0]
 
 	r := &runner{t: t, dir: t.TempDir()}

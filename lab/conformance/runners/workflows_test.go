@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/policyscan/policyscan/lab/conformance/install"
 )
 
 const (
@@ -26,7 +28,7 @@ func workflows(t *testing.T) []string {
 // manual. It knows the inputs of action.yml, too.
 func TestActionlint(t *testing.T) {
 	needConformance(t)
-	lint := goTool(t, actionlint)
+	lint := install.Go(t, actionlint)
 	must(t, root(t), lint, append([]string{"-no-color"}, workflows(t)...)...)
 	for _, text := range pageBlocks(t, "github-action.md", "on:") {
 		dir := t.TempDir()
@@ -49,7 +51,8 @@ func TestActionlint(t *testing.T) {
 // json.schemastore.org say.
 func TestActionValidator(t *testing.T) {
 	needConformance(t)
-	validator := filepath.Join(npmPrograms(t, "@action-validator/core@"+actionValidator, "@action-validator/cli@"+actionValidator), "action-validator")
+	validator := filepath.Join(install.NPM(t,
+		"@action-validator/core@"+actionValidator, "@action-validator/cli@"+actionValidator), ".bin/action-validator")
 	for _, file := range append(workflows(t), "action.yml") {
 		if filepath.Base(file) == "release.yml" {
 			continue // the schema in it is older than the permission "attestations"; actionlint knows that
