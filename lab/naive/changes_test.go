@@ -429,7 +429,7 @@ func (s story) String() string {
 	return b.String()
 }
 
-var histories = flag.Int("histories", 1000, "how many histories TestLaws makes")
+var histories = flag.Int("histories", 250, "how many histories TestLaws makes")
 
 // TestLaws checks what follows from the page for any change with allowances, by this package alone: [TestChanges] says
 // that policyscan rules as it does.

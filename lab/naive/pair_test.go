@@ -446,7 +446,7 @@ func (g *generator) revised(files []ruleText) []ruleText {
 	return files
 }
 
-var engines = flag.Int("engines", 1000, "how many sets of items TestEngine looks for")
+var engines = flag.Int("engines", 250, "how many sets of items TestEngine looks for")
 
 // TestEngine compares the search of policyscan with this package, without bundles, files and processes between them:
 // far more contents in the same time than TestSecond, and in windows of few bytes. Of each item it compares the place

@@ -25,6 +25,9 @@ var (
 )
 
 func TestMain(m *testing.M) {
+	if seed := flag.Lookup("rapid.seed"); seed != nil {
+		_ = seed.Value.Set("1") // the same texts in each run, unless a flag says another seed
+	}
 	flag.Parse()
 	os.Exit(install.Main(*conformance, func() int {
 		defer closeBrowser()
