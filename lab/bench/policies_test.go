@@ -25,7 +25,7 @@ var (
 		tag region zone cluster node pool version backup snapshot retention log audit trail flow alarm metric rule filter domain record
 		cert tls ssl cipher legacy debug test`)
 	extensions = strings.Fields("c h S rst txt yaml yml json py sh go tf md html dts dtsi")
-	folders    = strings.Fields("drivers/net drivers/gpu arch/x86 arch/arm64 fs kernel net sound tools Documentation include lib mm security internal/services website vendor examples .github scripts")
+	treeDirs   = strings.Fields("drivers/net drivers/gpu arch/x86 arch/arm64 fs kernel net sound tools Documentation include lib mm security internal/services website vendor examples .github scripts")
 )
 
 // A generator makes the same patterns and rules for the same seed.
@@ -58,7 +58,7 @@ func (g generator) patterns(n int) []string {
 func (g generator) globs() []string {
 	var list []string
 	for range 1 + g.IntN(3) {
-		ext, dir := g.one(extensions), g.one(folders)
+		ext, dir := g.one(extensions), g.one(treeDirs)
 		list = append(list, []string{
 			"**/*." + ext,
 			dir + "/**",
@@ -260,7 +260,7 @@ func policies(t *testing.T, dir string) map[string]policy {
 	add("none", nil, manyRules("not-there")...)
 	common := []string{"return", "require", "the "} // nearly all files have one
 	add("common", common, ruleText(0, []string{"**"}, common))
-	add("nothing", realPatterns, ruleText(0, []string{"no/such/folder/**"}, realPatterns))
+	add("nothing", realPatterns, ruleText(0, []string{"no/such/directory/**"}, realPatterns))
 	return all
 }
 

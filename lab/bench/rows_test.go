@@ -297,7 +297,7 @@ func (w *world) selecting(t *testing.T) map[figure]float64 {
 			want := false
 			for _, glob := range bundle.Rules[i].Files {
 				if dir, ok := strings.CutSuffix(glob, "/**"); ok {
-					glob = dir + "/**/*" // what is in the folder, not the folder's own name
+					glob = dir + "/**/*" // what is in the directory, not the directory's own name
 				}
 				want = want || doublestar.MatchUnvalidated(glob, path)
 			}

@@ -32,7 +32,7 @@ type bound struct {
 	want   string   // the verdict, as said writes it
 }
 
-// A boundScene is the folder of a run: policy, a bundle of one rule, and tree.
+// A boundScene is the directory of a run: policy, a bundle of one rule, and tree.
 type boundScene struct {
 	*testing.T
 	dir string
@@ -91,14 +91,14 @@ func (s boundScene) hole(name string, size int64, end string) {
 	s.must(errors.Join(err, f.Close()))
 }
 
-// names makes n files in folders of so many: links to a few, of which one breaks the rule. What
+// names makes n files in directories of so many: links to a few, of which one breaks the rule. What
 // a scan holds of a file is its name; a link is opened and read as any other file is.
-func (s boundScene) names(n, folder int) {
+func (s boundScene) names(n, root int) {
 	s.Helper()
 	const each = 50_000 // links of one file: ext4 has no more than 65,000
 	for i := range n {
-		dir := s.path(fmt.Sprintf("tree/folder-%04d", i/folder))
-		if i%folder == 0 {
+		dir := s.path(fmt.Sprintf("tree/dir-%04d", i/root))
+		if i%root == 0 {
 			s.must(os.MkdirAll(dir, 0o777))
 		}
 		content := s.path(fmt.Sprint("content", i/each))
@@ -202,8 +202,8 @@ func bounds() []bound {
 				return strings.Fields(line)[2]
 			})
 		}, args: boundDiff, want: "UNDECIDED E_LIMIT"},
-		{name: "1,000,000 files in one folder", mib: large, long: true, make: func(s boundScene) { s.names(999_999, 1_000_000) }, want: "FAIL 1 of 1000000"},
-		{name: "1,000,000 files in 1,000 folders", mib: large, long: true, make: func(s boundScene) { s.names(999_999, 1_000) }, want: "FAIL 1 of 1000000"},
+		{name: "1,000,000 files in one directory", mib: large, long: true, make: func(s boundScene) { s.names(999_999, 1_000_000) }, want: "FAIL 1 of 1000000"},
+		{name: "1,000,000 files in 1,000 directories", mib: large, long: true, make: func(s boundScene) { s.names(999_999, 1_000) }, want: "FAIL 1 of 1000000"},
 		{name: "1,000,000 files that a commit adds", mib: large, long: true, make: func(s boundScene) {
 			s.adds(func() string {
 				in, out := io.Pipe()
@@ -211,7 +211,7 @@ func bounds() []bound {
 					w := bufio.NewWriter(out)
 					_, err := fmt.Fprint(w, "blob\nmark :1\ndata 2\nx\n\nblob\nmark :2\ndata 9\n0.0.0.0/0\ncommit refs/heads/all\ncommitter a <a@example.com> 1 +0000\ndata 0\nM 100644 :2 bad.tf\n")
 					for i := 0; i < 999_999 && err == nil; i++ {
-						_, err = fmt.Fprintf(w, "M 100644 :1 folder-%d/a-file-of-the-tree-%07d.tf\n", i/1000, i)
+						_, err = fmt.Fprintf(w, "M 100644 :1 dir-%d/a-file-of-the-tree-%07d.tf\n", i/1000, i)
 					}
 					out.CloseWithError(errors.Join(err, w.Flush()))
 				}()
@@ -243,7 +243,7 @@ func bounds() []bound {
 			s.patterns([]string{"**/" + strings.Repeat("a*", 30) + "b", strings.Repeat("**/*a*/", 15) + "b", strings.Repeat("**/", 100) + "b"}, []string{"x"})
 			s.write("tree/"+strings.Repeat(strings.Repeat("a", 250)+"/", 14)+"a", "x")
 		}, want: "PASS of 0"},
-		{name: "a tree object 5,000 folders deep", long: true, make: func(s boundScene) {
+		{name: "a tree object 5,000 directories deep", long: true, make: func(s boundScene) {
 			s.adds(func() string {
 				line := "100644 blob " + s.git(strings.NewReader("y"), "hash-object", "-w", "--stdin")
 				for range 5000 {
@@ -260,7 +260,7 @@ func bounds() []bound {
 	for _, b := range []bound{
 		{name: "a FIFO in the tree", make: func(s boundScene) { s.fifo("tree/pipe.tf") }, want: "UNDECIDED E_NOT_REGULAR"},
 		{name: "a FIFO for boundaries.yml", make: func(s boundScene) { s.fifo("policy/rules/boundaries.yml") }, want: "UNDECIDED E_POLICY_READ"},
-		{name: "a FIFO for the rules' folder", make: func(s boundScene) { s.fifo("policy/rules") }, want: "UNDECIDED E_POLICY_READ"},
+		{name: "a FIFO for the rules' directory", make: func(s boundScene) { s.fifo("policy/rules") }, want: "UNDECIDED E_POLICY_READ"},
 		{name: "a FIFO for verdict.json", make: func(s boundScene) { s.fifo("verdict.json") }, want: "no verdict"},
 		{name: "a FIFO for .git", make: func(s boundScene) { s.fifo("tree/.git") }, args: boundDiff, want: "UNDECIDED E_READ"},
 		{name: "a FIFO for HEAD", make: func(s boundScene) { s.adds(s.little); s.fifo("tree/.git/HEAD") }, args: []string{"--diff-base", "base", "tree"}, want: "UNDECIDED E_READ"},

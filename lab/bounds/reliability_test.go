@@ -85,20 +85,20 @@ func TestDifferentials(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("| compared | with | how many | differences |\n|---|---|---|---|\n")
 	for _, room := range []struct {
-		folder, run string
-		lines       int
-		args        []string
+		dir, run string
+		lines    int
+		args     []string
 	}{
 		{"scanner", "^TestDifferential$", 1, []string{"-pairs", "1000000"}},
 		{"rules/glob", "^(TestFault_095_Differential|TestGitsOwnLines)$", 2, []string{"-pairs", "100000", "-wildmatch", absolute(*differWildmatch)}},
 		{"scanner/repo", "^TestDifferential_", 2, []string{"-histories", "2000", "-pairs", "1000", "-real", absolute(*differRails) + "," + absolute(*differAzurerm)}},
 	} {
-		args := append([]string{"test", "./" + room.folder, "-count=1", "-timeout", "4h", "-v", "-run", room.run, "-args", "-long"}, room.args...)
+		args := append([]string{"test", "./" + room.dir, "-count=1", "-timeout", "4h", "-v", "-run", room.run, "-args", "-long"}, room.args...)
 		cmd := exec.Command("go", args...)
 		cmd.Dir = root
 		out, err := cmd.CombinedOutput()
 		if err != nil {
-			t.Fatalf("%s: %v\n%s", room.folder, err, out)
+			t.Fatalf("%s: %v\n%s", room.dir, err, out)
 		}
 		lines := 0
 		for line := range strings.SplitSeq(string(out), "\n") {
@@ -108,7 +108,7 @@ func TestDifferentials(t *testing.T) {
 			}
 		}
 		if lines != room.lines {
-			t.Fatalf("%s: %d results, want %d\n%s", room.folder, lines, room.lines, out)
+			t.Fatalf("%s: %d results, want %d\n%s", room.dir, lines, room.lines, out)
 		}
 	}
 	writePart(t, "differentials", b.String())

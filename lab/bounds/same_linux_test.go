@@ -23,7 +23,7 @@ import (
 	"github.com/policyscan/policyscan/verdict/report"
 )
 
-// inMemory is a new folder on a tmpfs of its own, which lists names by when they were made. It
+// inMemory is a new directory on a tmpfs of its own, which lists names by when they were made. It
 // takes root.
 func inMemory(t *testing.T) string {
 	t.Helper()
@@ -57,7 +57,7 @@ func sameFiles() map[string]string {
 	r := rand.New(rand.NewPCG(1, 19))
 	files := map[string]string{}
 	for i := range 400 {
-		folder := []string{"", "a/", "a/b/", "modules/é/", "z z/", "A/"}[r.IntN(6)]
+		prefix := []string{"", "a/", "a/b/", "modules/é/", "z z/", "A/"}[r.IntN(6)]
 		text := strings.Repeat("cidr = \"10.0.0.0/8\"\n", r.IntN(40))
 		switch r.IntN(6) {
 		case 0:
@@ -67,7 +67,7 @@ func sameFiles() map[string]string {
 		case 2:
 			text = "\xff\xfe" + strings.ReplaceAll("\n0.0.0.0/0", "", "\x00")[1:]
 		}
-		files[fmt.Sprintf("%s%d%s", folder, i, []string{".tf", ".TF", ".yaml", ".md", ""}[r.IntN(5)])] = text
+		files[fmt.Sprintf("%s%d%s", prefix, i, []string{".tf", ".TF", ".yaml", ".md", ""}[r.IntN(5)])] = text
 	}
 	files["big.tf"] = strings.Repeat("0.0.0.0/1\n", 60_000) + "0.0.0.0/0"
 	files["odd \n\x1b[31m\xff name.tf"] = "0.0.0.0/0"
@@ -80,7 +80,7 @@ func sameFiles() map[string]string {
 // A sameTree is a copy of the tree, whose files were made in its own order.
 type sameTree struct{ dir string }
 
-// newSameTree makes a copy from what git made once: the folder .git, and the files in a random order.
+// newSameTree makes a copy from what git made once: the directory .git, and the files in a random order.
 func newSameTree(t *testing.T, dir, git string, r *rand.Rand) sameTree {
 	t.Helper()
 	must := func(err error) {
@@ -119,10 +119,10 @@ func newSameTree(t *testing.T, dir, git string, r *rand.Rand) sameTree {
 	return sameTree{dir}
 }
 
-// listing is the order in which the system lists a folder.
-func (s sameTree) listing(t *testing.T, folder string) string {
+// listing is the order in which the system lists a directory.
+func (s sameTree) listing(t *testing.T, sub string) string {
 	t.Helper()
-	f, err := os.Open(filepath.Join(s.dir, "tree", folder))
+	f, err := os.Open(filepath.Join(s.dir, "tree", sub))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func (s sameTree) run(t *testing.T, scope, env []string) (hash string, found *ve
 
 // TestSame: all that a run writes depends on bundle, tree, scope and version alone: not on how
 // many work on it, how memory is collected, the language, the time zone, nor on the order in which
-// folders are listed.
+// directories are listed.
 func TestSame(t *testing.T) {
 	wanted(t, "same")
 	if _, err := exec.LookPath("git"); err != nil {
@@ -278,7 +278,7 @@ func TestSame(t *testing.T) {
 		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d |\n", scope.name, n, copies, 2+len(report.Formats()), len(hashes[scope.name]))
 	}
 	if *measuring {
-		fmt.Fprintf(&b, "\nThe program, built in two folders, once from an empty cache: the same %d bytes.\n", sameBinary(t))
+		fmt.Fprintf(&b, "\nThe program, built in two directories, once from an empty cache: the same %d bytes.\n", sameBinary(t))
 	}
 	writePart(t, "determinism", b.String())
 }
@@ -292,7 +292,7 @@ func sameBinary(t *testing.T) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	elsewhere := filepath.Join(t.TempDir(), "quite", "another folder")
+	elsewhere := filepath.Join(t.TempDir(), "quite", "another directory")
 	for _, room := range []string{"cmd", "agent", "rules", "scanner", "verdict"} {
 		if err := os.CopyFS(filepath.Join(elsewhere, room), os.DirFS(filepath.Join(root, room))); err != nil {
 			t.Fatal(err)

@@ -29,7 +29,7 @@ import (
 
 var (
 	measuring = flag.Bool("measure", false, "run all tools, which it installs, and write ../results/comparison.md")
-	folder    = flag.String("tools", filepath.Join(os.TempDir(), "policyscan-compare"), "where the tools are, or are put")
+	toolsDir  = flag.String("tools", filepath.Join(os.TempDir(), "policyscan-compare"), "where the tools are, or are put")
 	one       = flag.String("matrix", "", "run and write only this one: evasion, silent, blind or variants")
 	only      = flag.String("rows", "", "run only the rows whose names hold this text, and write nothing")
 )

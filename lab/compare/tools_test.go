@@ -273,7 +273,7 @@ const (
 	ripgrepPackage    = "1.18.0"  // ripgrep 15.0.0, as in lab/bench
 )
 
-// programs builds policyscan into a new folder that all may read, and returns a PATH.
+// programs builds policyscan into a new directory that all may read, and returns a PATH.
 func programs(t *testing.T) string {
 	t.Helper()
 	dir := open(t)
@@ -283,7 +283,7 @@ func programs(t *testing.T) string {
 	return dir + ":" + os.Getenv("PATH")
 }
 
-// open returns a new folder that a user without rights may pass through.
+// open returns a new directory that a user without rights may pass through.
 func open(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "policyscan-compare-")
@@ -300,11 +300,11 @@ func open(t *testing.T) string {
 // install makes what is not there yet, and returns a PATH. What it cannot have ends the test.
 func install(t *testing.T) string {
 	t.Helper()
-	dir, err := filepath.Abs(*folder)
+	dir, err := filepath.Abs(*toolsDir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Another version is another folder.
+	// Another version is another directory.
 	bin := filepath.Join(dir, "go-"+gitleaksVersion+"-"+conftestVersion)
 	npm := filepath.Join(dir, strings.Join([]string{"npm", secretlintVersion, repolinterVersion, nodeVersion, ripgrepPackage}, "-"))
 	for _, d := range []string{bin, npm} {
@@ -356,7 +356,7 @@ func versions(t *testing.T, path string) []string {
 	}
 }
 
-// shell runs a command in a folder and returns what it prints.
+// shell runs a command in a directory and returns what it prints.
 func shell(t *testing.T, dir, name string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(name, args...)

@@ -50,7 +50,7 @@ func TestFaults(t *testing.T) {
 	writePage(t, results, has)
 }
 
-// scripts is the folder of the stories. A file is one, named after it, or has several, each after a storyHead.
+// scripts is the directory of the stories. A file is one, named after it, or has several, each after a storyHead.
 var scripts = filepath.FromSlash("../../cmd/policyscan/testdata/script")
 
 var storyHead = regexp.MustCompile(`(?m)^=== (\w+) ===$`)
@@ -289,9 +289,9 @@ func TestFuzzed(t *testing.T) {
 			t.Errorf("%s: %v", row, err)
 			continue
 		}
-		folder, name, _ := strings.Cut(strings.Trim(target, "`"), ":")
+		dir, name, _ := strings.Cut(strings.Trim(target, "`"), ":")
 		found := false
-		tests, err := filepath.Glob(filepath.Join("../..", folder, "*_test.go"))
+		tests, err := filepath.Glob(filepath.Join("../..", dir, "*_test.go"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -69,7 +69,7 @@ func packages(t *testing.T) (long, short []string) {
 	return long, short
 }
 
-// runIn runs the tests of rows in the module of a folder.
+// runIn runs the tests of rows in the module of a directory.
 func runIn(t *testing.T, dir string, args []string) []event {
 	t.Helper()
 	cmd := exec.Command("go", append([]string{"test", "-json", "-count=1", "-timeout=55m", "-run=" + tests}, args...)...)

@@ -334,8 +334,8 @@ func cut(t *testing.T, text string) (others, merge string) {
 	return others, merge
 }
 
-// nights: CronJobs that run each minute. A merge finds the folder of its own night; when a scan does not begin, the
-// merge of that night does not take the folder of another one.
+// nights: CronJobs that run each minute. A merge finds the directory of its own night; when a scan does not begin, the
+// merge of that night does not take the directory of another one.
 func (c *cluster) nights(t *testing.T) {
 	f := c.fleet(t, "nights", 20, true)
 	f.schedule = "* * * * *"
@@ -380,7 +380,7 @@ func (c *cluster) nights(t *testing.T) {
 	})
 }
 
-// reuse: eight pods at a time share a folder of results by content, which are empty at first.
+// reuse: eight pods at a time share a directory of results by content, which are empty at first.
 func (c *cluster) reuse(t *testing.T) {
 	f := c.fleet(t, "reuse", 800, true)
 	f.reuse = "seen"

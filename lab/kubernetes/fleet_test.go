@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// A fleet is a namespace with a claim for the mirrors and one for the results, and the folders behind them.
+// A fleet is a namespace with a claim for the mirrors and one for the results, and the directories behind them.
 type fleet struct {
 	*cluster
 	name  string // of the namespace, and of the run
@@ -22,7 +22,7 @@ type fleet struct {
 	repos []string
 	// schedule is that of its CronJobs; "": it has Jobs.
 	schedule   string
-	reuse      string // the folder of --reuse
+	reuse      string // the directory of --reuse
 	violations bool
 }
 
@@ -57,7 +57,7 @@ func (c *cluster) makeKinds(t *testing.T) {
 	}
 }
 
-// copyOf makes a copy of a folder whose files are hard links.
+// copyOf makes a copy of a directory whose files are hard links.
 func copyOf(t *testing.T, from, to string) {
 	t.Helper()
 	err := filepath.WalkDir(from, func(name string, d fs.DirEntry, err error) error {
@@ -161,9 +161,9 @@ func (f *fleet) print(t *testing.T, shards, parallelism int, changes ...string) 
 		`{name: ghcr.io/policyscan/policyscan, newName: policyscan.test/policyscan, newTag: "1"}`,
 		"cpu: 500m", "cpu: 10m", "memory: 256Mi", "memory: 32Mi",
 	}, changes...)
-	folder := "kubernetes"
+	base := "kubernetes"
 	if f.schedule != "" {
-		folder = "kubernetes-nightly"
+		base = "kubernetes-nightly"
 		changes = append(changes, `schedule: "0 2 * * *"`, fmt.Sprintf("schedule: %q", f.schedule))
 	}
 	if f.reuse != "" {
@@ -194,7 +194,7 @@ func (f *fleet) print(t *testing.T, shards, parallelism int, changes ...string) 
 	for _, name := range []string{"boundaries.yml", "deprecated.yml", "invariants.yml"} {
 		writeFile(t, filepath.Join(dir, "kubernetes/rules", name), readFile(t, filepath.Join(root, "examples/policy/rules", name)))
 	}
-	return f.kubectl(t, "", "kustomize", filepath.Join(dir, folder))
+	return f.kubectl(t, "", "kustomize", filepath.Join(dir, base))
 }
 
 func readFile(t *testing.T, name string) string {

@@ -2,7 +2,7 @@
 // the room has to notice.
 //
 //	make mutate                                # all rooms, hours
-//	go run -C lab ./mutation -again FOLDER ROOM... # those that lived in an earlier run without a reason, with the tests of now
+//	go run -C lab ./mutation -again DIR ROOM... # those that lived in an earlier run without a reason, with the tests of now
 //
 // What no test noticed has to be in lived.txt, with a reason. If all of it does, what was done goes
 // into lab/results/reliability.md; the rows of rooms that were not asked stay as they are.
@@ -32,10 +32,10 @@ import (
 const gremlins = "github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0"
 
 func main() {
-	again := flag.Bool("again", false, "try only those that lived without a reason in the run that FOLDER is of; the code has to be the same, the tests need not")
+	again := flag.Bool("again", false, "try only those that lived without a reason in the run that DIR is of; the code has to be the same, the tests need not")
 	limit := flag.Duration("limit", 30*time.Second, "what the tests may take with a mutant, about")
 	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "usage: mutation [-again] [-limit DURATION] FOLDER [ROOM...]")
+		fmt.Fprintln(flag.CommandLine.Output(), "usage: mutation [-again] [-limit DURATION] DIR [ROOM...]")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
@@ -49,8 +49,8 @@ func main() {
 	}
 }
 
-func run(folder string, rooms []string, again bool, limit time.Duration) error {
-	folder, err := filepath.Abs(folder)
+func run(dir string, rooms []string, again bool, limit time.Duration) error {
+	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func run(folder string, rooms []string, again bool, limit time.Duration) error {
 			return err
 		}
 	}
-	if err := os.MkdirAll(folder, 0o777); err != nil {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
 	reasons, err := explained()
@@ -77,7 +77,7 @@ func run(folder string, rooms []string, again bool, limit time.Duration) error {
 	counts := map[string]*count{}
 	unexplained := 0
 	for _, room := range rooms {
-		result := filepath.Join(folder, strings.ReplaceAll(room, "/", "_")+".json")
+		result := filepath.Join(dir, strings.ReplaceAll(room, "/", "_")+".json")
 		if !again {
 			if err := unleash(room, result, limit); err != nil {
 				return fmt.Errorf("%s: %w", room, err)
@@ -144,7 +144,7 @@ func others(counts map[string]*count) error {
 	return nil
 }
 
-// allRooms returns the folders of agent, rules, scanner and verdict that hold code.
+// allRooms returns the directories of agent, rules, scanner and verdict that hold code.
 func allRooms() ([]string, error) {
 	out, err := exec.Command("go", "list", "-f", "{{if .GoFiles}}{{.ImportPath}}{{end}}", "./agent/...", "./rules/...", "./scanner/...", "./verdict/...").Output()
 	if err != nil {

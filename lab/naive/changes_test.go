@@ -32,8 +32,8 @@ func TestChanges(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	counts, different := overPairs(t, 8, func(folder string) comparison {
-		c := &changeComparer{comparer: comparer{program, folder}, first: -1}
+	counts, different := overPairs(t, 8, func(dir string) comparison {
+		c := &changeComparer{comparer: comparer{program, dir}, first: -1}
 		return func(n int) (had []string, differs []error) {
 			if err := c.have(n); err != nil {
 				return nil, []error{err}
@@ -73,7 +73,7 @@ func (c *changeComparer) have(n int) error {
 	if c.first == first {
 		return nil
 	}
-	repository := filepath.Join(c.folder, "tree")
+	repository := filepath.Join(c.dir, "tree")
 	err := errors.Join(os.RemoveAll(repository), os.MkdirAll(repository, 0o777),
 		git(repository, nil, "init", "--quiet", "--initial-branch=main"))
 	if err != nil {
@@ -100,7 +100,7 @@ func (c *changeComparer) bring(stories []story) ([]commits, error) {
 	for i, s := range stories {
 		s.stream(&stream, 10*(i+1))
 	}
-	repository, marks := filepath.Join(c.folder, "tree"), filepath.Join(c.folder, "marks")
+	repository, marks := filepath.Join(c.dir, "tree"), filepath.Join(c.dir, "marks")
 	if err := git(repository, stream.Bytes(), "fast-import", "--quiet", "--force", "--export-marks="+marks); err != nil {
 		return nil, err
 	}
@@ -129,7 +129,7 @@ func (c *changeComparer) compareSmaller(n int, s story) error {
 
 // compare judges a story by both programs.
 func (c *changeComparer) compare(n int, s story, hashes commits) (had []string, err error) {
-	repository, outside := filepath.Join(c.folder, "tree"), filepath.Join(c.folder, "outside")
+	repository, outside := filepath.Join(c.dir, "tree"), filepath.Join(c.dir, "outside")
 	args := []string{"--as-of", "2099-06-15"}
 	if len(s.outside) > 0 {
 		var files []File
@@ -158,7 +158,7 @@ func (c *changeComparer) compare(n int, s story, hashes commits) (had []string, 
 		had = append(had, "staged")
 	}
 	if n%10 == 0 {
-		whole := filepath.Join(c.folder, "whole")
+		whole := filepath.Join(c.dir, "whole")
 		if err := errors.Join(os.RemoveAll(whole), WriteTree(whole, change.Head.Tree)); err != nil {
 			return nil, err
 		}

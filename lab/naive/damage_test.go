@@ -69,7 +69,7 @@ func damages() []damage {
 		{"a file with .yaml", func(g *generator, p *pair) bool {
 			return addFile(g, p, ruleText{name: "other.yaml", version: "0.2", kind: "boundary"})
 		}},
-		{"a file in a folder", func(g *generator, p *pair) bool {
+		{"a file in a directory", func(g *generator, p *pair) bool {
 			name := "sub/" + pick(g, "other.yml", "other.yaml", "boundaries.yml")
 			return addFile(g, p, ruleText{name: name, version: "0.2", kind: "boundary"})
 		}},

@@ -292,8 +292,8 @@ func (g *generator) file() File {
 	if g.has("keys") && g.newer && g.percent(75) {
 		return g.fileWithKeys()
 	}
-	folder, name := pick(g, "", "", "a/", "a/b/", "A/"), pick(g, "x", "X", "main", "é", "w z", `q\`)
-	return File{folder + name + pick(g, ".tf", ".tf", ".TF", ".pem", ".y", ""), g.content(), Regular}
+	dir, name := pick(g, "", "", "a/", "a/b/", "A/"), pick(g, "x", "X", "main", "é", "w z", `q\`)
+	return File{dir + name + pick(g, ".tf", ".tf", ".TF", ".pem", ".y", ""), g.content(), Regular}
 }
 
 // content is a file that nearly has what the bundle is about.

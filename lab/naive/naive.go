@@ -219,10 +219,10 @@ func isPointer(content string) bool {
 	return strings.HasPrefix(content, "version https://git-lfs.github.com/spec/")
 }
 
-// resolve returns the path to which a link leads: a file in the same folder.
+// resolve returns the path to which a link leads: a file in the same directory.
 func resolve(link File, tree []File) string {
-	folder := link.Path[:strings.LastIndex(link.Path, "/")+1]
-	target := folder + link.Content
+	dir := link.Path[:strings.LastIndex(link.Path, "/")+1]
+	target := dir + link.Content
 	for _, f := range tree {
 		if f.Path == target && f.Kind == Link {
 			return resolve(f, tree)

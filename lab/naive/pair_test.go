@@ -152,9 +152,9 @@ func (p pair) place(tree string) (args []string, stdin []byte, err error) {
 }
 
 // git runs git.
-func git(folder string, stdin []byte, args ...string) error {
+func git(dir string, stdin []byte, args ...string) error {
 	cmd := exec.Command("git", args...)
-	cmd.Dir, cmd.Stdin = folder, bytes.NewReader(stdin)
+	cmd.Dir, cmd.Stdin = dir, bytes.NewReader(stdin)
 	cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("git %v: %w\n%s", args, err, out)
@@ -163,7 +163,7 @@ func git(folder string, stdin []byte, args ...string) error {
 }
 
 // commit makes a repository with two commits: the branch before, and HEAD.
-func commit(folder string, before, head []File) error {
+func commit(dir string, before, head []File) error {
 	var stream bytes.Buffer
 	for _, c := range []struct {
 		branch, from string
@@ -183,8 +183,8 @@ func commit(folder string, before, head []File) error {
 		}
 	}
 	return errors.Join(
-		git(folder, nil, "init", "--quiet", "--initial-branch=main"),
-		git(folder, stream.Bytes(), "fast-import", "--quiet"),
+		git(dir, nil, "init", "--quiet", "--initial-branch=main"),
+		git(dir, stream.Bytes(), "fast-import", "--quiet"),
 	)
 }
 
@@ -369,9 +369,9 @@ func (g *generator) trees(scope string) (tree, base []File) {
 	case "full":
 		if len(tree) > 0 && g.percent(20) {
 			to := pick(g, tree...).Path
-			folder := to[:strings.LastIndex(to, "/")+1]
-			if to = strings.TrimPrefix(to, folder); !strings.ContainsAny(to, `\`) {
-				add(File{folder + pick(g, "x", "main", "l") + pick(g, ".tf", ".pem", ".y"), to, Link})
+			dir := to[:strings.LastIndex(to, "/")+1]
+			if to = strings.TrimPrefix(to, dir); !strings.ContainsAny(to, `\`) {
+				add(File{dir + pick(g, "x", "main", "l") + pick(g, ".tf", ".pem", ".y"), to, Link})
 			}
 		}
 		if g.percent(5) {

@@ -54,7 +54,7 @@ var idle = map[uint64]bool{
 type call struct {
 	name   string
 	path   string // "" if it has none
-	listed bool   // a folder's listing had named the file before
+	listed bool   // a directory's listing had named the file before
 }
 
 func (c call) String() string {
@@ -105,10 +105,10 @@ const (
 
 // traced does a run under the tracer, and a deed to it. The calling goroutine keeps its
 // thread, of which the run is the child.
-func (s *scene) traced(folder string, d deed) (tr trace, err error) {
+func (s *scene) traced(root string, d deed) (tr trace, err error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	in, err := os.CreateTemp(filepath.Dir(folder), "stdin")
+	in, err := os.CreateTemp(filepath.Dir(root), "stdin")
 	if err != nil {
 		return tr, err
 	}
@@ -119,14 +119,14 @@ func (s *scene) traced(folder string, d deed) (tr trace, err error) {
 	}
 	var outs [2]*os.File
 	for i := range outs {
-		if outs[i], err = os.CreateTemp(filepath.Dir(folder), "out"); err != nil {
+		if outs[i], err = os.CreateTemp(filepath.Dir(root), "out"); err != nil {
 			return tr, err
 		}
 		defer os.Remove(outs[i].Name())
 		defer outs[i].Close()
 	}
 	p, err := os.StartProcess(program, append([]string{"policyscan"}, s.words()...), &os.ProcAttr{
-		Dir: s.at(folder), Env: environment(folder), Files: []*os.File{in, outs[0], outs[1]}, Sys: &syscall.SysProcAttr{Ptrace: true},
+		Dir: s.at(root), Env: environment(root), Files: []*os.File{in, outs[0], outs[1]}, Sys: &syscall.SysProcAttr{Ptrace: true},
 	})
 	if err != nil {
 		return tr, err
@@ -149,7 +149,7 @@ func (s *scene) traced(folder string, d deed) (tr trace, err error) {
 	if hung {
 		return tr, fmt.Errorf("it did not end within %s", limit)
 	}
-	return tr, s.look(folder, &tr.ending)
+	return tr, s.look(root, &tr.ending)
 }
 
 // follow takes a run from its first instruction to its end.

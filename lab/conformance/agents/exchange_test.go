@@ -24,7 +24,7 @@ import (
 
 var (
 	agents = flag.Bool("agents", false, "run the agents, and install them")
-	npm    = flag.String("npm", "", "a folder to keep the packages of npm in; without it they are installed anew")
+	npm    = flag.String("npm", "", "a directory to keep the packages of npm in; without it they are installed anew")
 )
 
 // The versions that the documentation says were checked.
@@ -46,7 +46,7 @@ func asked(t *testing.T) {
 	}
 }
 
-// install returns the folder of a package of npm, which is installed without running anything of it.
+// install returns the directory of a package of npm, which is installed without running anything of it.
 func install(t *testing.T, name, version string) string {
 	t.Helper()
 	root := *npm
@@ -98,7 +98,7 @@ type hook struct {
 	sleep  int // seconds, before anything of that
 }
 
-// A session is one run of an agent in its own folder.
+// A session is one run of an agent in its own directory.
 type session struct {
 	dir, home string
 	model     *model
@@ -173,7 +173,7 @@ func (s *session) event(t *testing.T, a *protocol.Agent) *protocol.Event {
 		t.Errorf("the command is %q: %s", got, input)
 	}
 	if e.Call.Dir != s.dir {
-		t.Errorf("the folder is %q, not %q: %s", e.Call.Dir, s.dir, input)
+		t.Errorf("the directory is %q, not %q: %s", e.Call.Dir, s.dir, input)
 	}
 	return e
 }

@@ -27,7 +27,7 @@ import (
 	"github.com/policyscan/policyscan/verdict/report"
 )
 
-var screenshots = flag.String("screenshots", "", "a folder for pictures of the html report")
+var screenshots = flag.String("screenshots", "", "a directory for pictures of the html report")
 
 var (
 	startBrowser sync.Once
@@ -224,7 +224,7 @@ func (b *tab) quiet() {
 	}
 }
 
-// shoot takes a picture, if there is a folder for it.
+// shoot takes a picture, if there is a directory for it.
 func (b *tab) shoot(name string) {
 	b.t.Helper()
 	if *screenshots == "" {

@@ -21,11 +21,11 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// TestHTMLPictures takes the pictures that a person looks at: -screenshots FOLDER.
+// TestHTMLPictures takes the pictures that a person looks at: -screenshots DIR.
 func TestHTMLPictures(t *testing.T) {
 	asked(t)
 	if *screenshots == "" {
-		t.Skip("it runs with -screenshots FOLDER")
+		t.Skip("it runs with -screenshots DIR")
 	}
 	browser := newBrowser(t)
 	for name, v := range pages(t) {
@@ -187,7 +187,7 @@ func TestHTMLFilters(t *testing.T) {
 	b.until(`document.querySelector("#crumbs").textContent === "all terraform/"`)
 	b.do(chromedp.Click(chromedp.CSS(`#folder li:first-child a`)))
 	b.until(`document.querySelector("#crumbs").textContent === "all terraform/ modules/"`)
-	b.sees("a folder in a folder", want(shop, filters[4].is), total)
+	b.sees("a directory in a directory", want(shop, filters[4].is), total)
 	b.do(chromedp.Click(chromedp.CSS(`#chips a`)))
 	b.until(`location.hash === "#violations"`)
 	for id, value := range map[string]string{"owner": "data-platform", "severity": "critical", "type": "invariant"} {

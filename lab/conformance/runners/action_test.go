@@ -65,7 +65,7 @@ type runner struct {
 	t      *testing.T
 	act    string
 	dir    string // scratch
-	action string // the folder of policyscan/policyscan@v0
+	action string // the directory of policyscan/policyscan@v0
 	bin    string // before the PATH of jobs
 	env    []string
 }

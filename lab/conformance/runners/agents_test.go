@@ -39,7 +39,7 @@ type agentCase struct {
 	program string
 	args    []string
 	env     []string
-	files   map[string]string // beneath the home folder, SERVER for the model's address, WORK for the project
+	files   map[string]string // beneath the home directory, SERVER for the model's address, WORK for the project
 }
 
 // agentCases are the agents that run without an account.
@@ -238,7 +238,7 @@ func (b *box) ask(t *testing.T, c agentCase, bin string) (ran bool, told, out st
 	if err := os.RemoveAll(b.path("work/ran")); err != nil {
 		t.Fatal(err)
 	}
-	// Not the folder in which this test built policyscan, nor one of the user's that may have it.
+	// Not the directory in which this test built policyscan, nor one of the user's that may have it.
 	path := strings.Join([]string{b.path("path"), "/usr/bin", "/bin"}, string(filepath.ListSeparator))
 	if node, err := exec.LookPath("node"); err == nil {
 		path += string(filepath.ListSeparator) + filepath.Dir(node)

@@ -34,7 +34,7 @@ func needConformance(t *testing.T) {
 	t.Parallel()
 }
 
-// A box is its own folder, in which programs run with nothing of the user's settings.
+// A box is its own directory, in which programs run with nothing of the user's settings.
 type box struct {
 	t   *testing.T
 	dir string
@@ -83,7 +83,7 @@ func (b *box) read(name string) string {
 	return string(text)
 }
 
-// try runs a program in a folder of the box and returns all that it printed, and whether it
+// try runs a program in a directory of the box and returns all that it printed, and whether it
 // ended well.
 func (b *box) try(dir, name string, args ...string) (string, bool) {
 	b.t.Helper()
@@ -211,7 +211,7 @@ func root(t *testing.T) string {
 	return dir
 }
 
-// must runs a program in a folder and returns all that it printed. It must end with status 0.
+// must runs a program in a directory and returns all that it printed. It must end with status 0.
 func must(t *testing.T, dir, name string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(name, args...)

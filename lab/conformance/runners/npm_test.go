@@ -32,7 +32,7 @@ func prePush(t *testing.T) string {
 }
 
 // newWork returns a repository of one commit, with a bundle; the program, which is in its
-// PATH; and the folder of the programs of an npm package, if one is named.
+// PATH; and the directory of the programs of an npm package, if one is named.
 func newWork(t *testing.T, spec string) (w *work, program, bin string) {
 	t.Helper()
 	w = &work{box: newBox(t), tree: "work"}
@@ -138,7 +138,7 @@ func TestHusky(t *testing.T) {
 	w.put(".husky/pre-push", prePush(t))
 	w.git("add", "-A")
 	w.git("commit", "-q", "--no-verify", "-m", "husky")
-	// Its folder is its own.
+	// Its directory is its own.
 	out, ok := w.try(w.tree, program, "hook", "install", "git")
 	if ok || !strings.Contains(out, "it belongs to husky: add this line to .husky/pre-commit") {
 		t.Errorf("installed: %v\n%s", ok, out)

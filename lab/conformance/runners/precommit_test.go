@@ -136,7 +136,7 @@ func TestPreCommit(t *testing.T) {
 func testStaged(t *testing.T, p *precommit) {
 	quick := []string{
 		"a commit", "a violation that is mended, but not staged", "a part of a file", "the bundle is broken", "a merge",
-		"a linked work tree", "a subfolder",
+		"a linked work tree", "a subdirectory",
 	}
 	for name, do := range map[string]func(w *work){
 		"a commit": func(w *work) {
@@ -315,7 +315,7 @@ func testStaged(t *testing.T, p *precommit) {
 			w.put("main.tf", bad)
 			w.fails([]string{"main.tf:1:9: "}, "commit", "-a", "-m", "x")
 		},
-		"a subfolder": func(w *work) {
+		"a subdirectory": func(w *work) {
 			w.put("deep/new.tf", bad)
 			w.git("add", "-A")
 			w.fails([]string{"deep/new.tf:1:9: "}, "-C", "deep", "commit", "-m", "x")

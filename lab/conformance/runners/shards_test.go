@@ -84,7 +84,7 @@ jobs:
     steps:
       - run: cd "$REPO" && policyscan merge --output "$SHARDS/verdict.json" "$SHARDS"/[0-9].json
 `)
-	makeFolder(t, s.path("shards"))
+	makeDir(t, s.path("shards"))
 	cmd := exec.Command(s.act, "push", "--workflows", s.path("w.yml"), "--eventpath", s.path("event.json"),
 		"--platform", "ubuntu-latest=-self-hosted", "--container-daemon-socket", "-", "--pull=false", "--no-cache-server",
 		"--env", "NO_COLOR=1", "--env", "REPO="+s.path("repo"), "--env", "SHARDS="+s.path("shards"))
@@ -110,7 +110,7 @@ merge:
   script:
     - policyscan merge --output "$SHARDS/verdict.json" "$SHARDS"/[0-9].json
 `)
-	makeFolder(t, s.path("shards"))
+	makeDir(t, s.path("shards"))
 	s.git("remote", "add", "origin", "git@gitlab.example.com:example/infra.git")
 	cmd := exec.Command(tool, "--variable", "SHARDS="+s.path("shards"))
 	cmd.Dir = s.path("repo")
@@ -126,8 +126,8 @@ func TestSlurm(t *testing.T) {
 		t.Skip("SKIPPED: Slurm is installed by root")
 	}
 	s := newSharded(t)
-	makeFolder(t, s.path("shards"))
-	makeFolder(t, s.path("slurm"))
+	makeDir(t, s.path("shards"))
+	makeDir(t, s.path("slurm"))
 	write(t, s.path("scan.sh"), "#!/bin/sh\ncd "+s.path("repo")+"\nexec policyscan scan --tracked --shard auto --defer --output "+
 		s.path("shards")+"/$SLURM_ARRAY_TASK_ID.json\n")
 	write(t, s.path("merge.sh"), "#!/bin/sh\ncd "+s.path("repo")+"\nexec policyscan merge --output "+s.path("shards/verdict.json")+
@@ -143,7 +143,7 @@ exit ${status-0}
 	s.same(run(t, cmd))
 }
 
-func makeFolder(t *testing.T, dir string) {
+func makeDir(t *testing.T, dir string) {
 	t.Helper()
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		t.Fatal(err)
