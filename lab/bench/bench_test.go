@@ -9,7 +9,7 @@
 //	parts_test.go     rows of commits, shards, fleets, allowances and reports
 //	curve_test.go     how the time grows with the number of patterns
 //	before_test.go    the program against itself, as it was
-//	page_test.go      what becomes of it
+//	page_test.go      its parts
 package bench
 
 import (

@@ -39,7 +39,7 @@ type world struct {
 	azurermGit, railsGit       string
 }
 
-// prepare makes what is not there yet: the trees, the programs and the peers. What it cannot have ends the test.
+// prepare makes what is missing: the trees, the programs and the peers. What it cannot have ends the test.
 func prepare(t *testing.T) *world {
 	t.Helper()
 	w, dir := corpora(t)
@@ -75,7 +75,7 @@ func prepare(t *testing.T) *world {
 	return w
 }
 
-// corpora makes the bundles, trees and histories that are not there yet. It returns the directory that they are in.
+// corpora makes missing bundles, trees and histories. It returns the directory that they are in.
 func corpora(t *testing.T) (*world, string) {
 	t.Helper()
 	dir, err := filepath.Abs(*corporaDir)
@@ -246,7 +246,7 @@ func files(t *testing.T, tree string) (paths []string, bytes int64) {
 	return paths, bytes
 }
 
-// machine says what was measured with.
+// machine describes the machine and the programs.
 func (w *world) machine(t *testing.T) []string {
 	t.Helper()
 	processor := shell(t, "", "sh", "-c", "sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1")

@@ -13,7 +13,7 @@ import (
 	"github.com/policyscan/policyscan/verdict/report"
 )
 
-// partRows are the rows of what is scanned in parts, of commits and fleets, and of what becomes of many violations.
+// partRows are the rows of shards, commits and fleets, and of reports of many violations.
 func (w *world) partRows() []row {
 	versus := func(what, against string, ours, peer command, targets ...target) row {
 		return row{what, against, targets, func(t *testing.T) map[figure]float64 { return w.versus(t, ours, peer) }}
@@ -112,7 +112,7 @@ func (w *world) fleetRun(policy, reuse string) command {
 	return command{args: args}
 }
 
-// loop scans each repository of the fleet by a process of its own.
+// loop scans each repository of the fleet in a separate process.
 func (w *world) loop(policy string) command {
 	return command{args: shellLine(`for r in "$1"/*.git; do "$2" --rev HEAD --policy "$3" --quiet --output "$1-one.json" "$r"; done`,
 		w.fleet, w.scan, policy)}

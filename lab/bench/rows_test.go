@@ -19,7 +19,7 @@ import (
 	"github.com/policyscan/policyscan/scanner/worktree"
 )
 
-// A target is what a row has to reach; 0 is none.
+// A target is what a row has to reach; 0 means no target.
 type target struct {
 	figure       figure
 	must, beyond float64

@@ -110,7 +110,7 @@ func comparisons(t *testing.T, w *world) []comparison {
 type outcome struct {
 	status  int
 	out     string // the text report, without the seconds
-	err     string // likewise
+	err     string // the same
 	verdict []byte
 	sarif   []byte // the report of the most parts
 }

@@ -60,7 +60,7 @@ func (s boundScene) write(name, text string) {
 	s.must(os.WriteFile(s.path(name), []byte(text), 0o666))
 }
 
-// fill makes a file of so many bytes of a text, again and again, and an end.
+// fill makes a file that repeats a text up to a size, and ends with another.
 func (s boundScene) fill(name string, size int64, text, end string) {
 	s.Helper()
 	f, err := os.Create(s.path(name))
@@ -136,7 +136,7 @@ func (s boundScene) adds(tree func() string) {
 	s.git(nil, "branch", "head", s.git(nil, "commit-tree", "-m", "head", "-p", base, tree()))
 }
 
-// blob is a tree of one blob of so many bytes, which git wrote.
+// blob is a tree of one blob of that size, written by git.
 func (s boundScene) blob(size int64, config ...string) string {
 	s.Helper()
 	in, out := io.Pipe()
@@ -151,7 +151,7 @@ func (s boundScene) blob(size int64, config ...string) string {
 	return s.git(strings.NewReader("100644 blob "+name+"\tbig.tf\n"), "mktree")
 }
 
-// fifo puts a FIFO in the place of a file.
+// fifo replaces a file by a FIFO.
 func (s boundScene) fifo(name string) {
 	s.Helper()
 	s.must(os.RemoveAll(s.path(name)))
@@ -174,7 +174,7 @@ func (s boundScene) patterns(globs, patterns []string) {
 
 var boundDiff = []string{"--diff-base", "base", "--head", "head", "tree"}
 
-// bounds are the runs. The limits of memory and time are those that the project promises.
+// bounds are the runs. The project promises their limits of memory and time.
 func bounds() []bound {
 	const small, large = 64, 512
 	const soon, atOnce = 10 * time.Second, time.Second
@@ -383,7 +383,7 @@ func readRegular(name string) ([]byte, error) {
 	return os.ReadFile(name)
 }
 
-// boundPeak is the most that a process has had in memory, in bytes; 0 if it is none of ours.
+// boundPeak is the most that a process has had in memory, in bytes; 0 for a process of others.
 func boundPeak(pid int) int64 {
 	if name, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid)); err != nil || name != program {
 		return 0 // still the shell
@@ -567,7 +567,7 @@ func (g memoryGroup) remove(t *testing.T) {
 
 // TestFault_158_Ratios: what is found costs little processor time compared with the scan itself, wherever it
 // is and however often. The violations' own share (the reports of 400 of them take longer than a scan
-// of 5 MB) is that of a file with nothing else in it.
+// of 5 MB) is the cost of a file with nothing else in it.
 func TestFault_158_Ratios(t *testing.T) {
 	wanted(t, "bounds")
 	var many []string

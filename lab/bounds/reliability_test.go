@@ -62,11 +62,11 @@ var (
 )
 
 // TestDifferentials runs the differentials of the rooms with all their cases. Each room does a
-// sample of its own in go test; what is compared, and that a difference fails, is there.
+// sample in go test and fails for a difference.
 func TestDifferentials(t *testing.T) {
 	wanted(t, "differ")
 	if !*measuring {
-		t.Skip("each room does a sample of its own; all of it takes some minutes: see make differ")
+		t.Skip("each room does a sample; all of it takes some minutes: see make differ")
 	}
 	if *differRails == "" || *differAzurerm == "" || *differWildmatch == "" {
 		t.Fatal("-rails, -azurerm and -wildmatch have to name what is compared")

@@ -23,7 +23,7 @@ import (
 	"github.com/policyscan/policyscan/verdict/report"
 )
 
-// inMemory is a new directory on a tmpfs of its own, which lists names by when they were made. It
+// inMemory is a new directory on a new tmpfs, which lists names by creation time. It
 // takes root.
 func inMemory(t *testing.T) string {
 	t.Helper()
@@ -284,7 +284,7 @@ func TestSame(t *testing.T) {
 }
 
 // sameBinary builds the program where it is and elsewhere, there with its own cache, by
-// the flags of a release but for the commit's. It fails unless they are the same, and returns
+// the flags of a release except the commit's. It fails unless they are the same, and returns
 // their size.
 func sameBinary(t *testing.T) int {
 	t.Helper()

@@ -184,7 +184,7 @@ func setups(t *testing.T) string {
 	return b.String()
 }
 
-// language is that of a block, of those that the tests of the manual know.
+// language is the language of a block that the tests of the manual know.
 func language(name string) string {
 	switch {
 	case strings.HasSuffix(name, ".json"):

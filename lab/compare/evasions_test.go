@@ -369,7 +369,7 @@ func defaults(s *setup) bool {
 	return true
 }
 
-// recommended are those that secretlint brings.
+// recommended are the rules that secretlint brings.
 func recommended(s *setup) bool {
 	s.files[".secretlintrc.json"] = `{"rules": [{"id": "@secretlint/secretlint-rule-preset-recommend"}]}`
 	return true

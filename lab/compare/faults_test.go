@@ -119,7 +119,7 @@ func faults() []scenario {
 			r.must(os.Remove(r.path(filepath.Join(".git", "objects", id[:2], id[2:]))))
 		}},
 		{name: "standard output is a full disk", edits: map[string]edit{"*": more(" >/dev/full")}},
-		// Not /dev/full: gitleaks, run as root, puts a file in the place of the device.
+		// Not /dev/full: gitleaks, run as root, replaces the device by a file.
 		{name: "the report cannot be written; no text", change: in("main.tf", bucket("private")), nobody: true,
 			after: func(r *repository) { r.must(os.Mkdir(r.path("../closed"), 0o555)) }, edits: map[string]edit{
 				"policyscan": more(" --output ../closed/report"), "gitleaks": more(" --report-format json --report-path ../closed/report"),

@@ -17,7 +17,7 @@ import (
 // text is what must not be in any file.
 const text = "public-read"
 
-// bucket is a file of Terraform, with the text in the place of acl or without.
+// bucket is a file of Terraform, with this acl.
 func bucket(acl string) string {
 	return "resource \"aws_s3_bucket_acl\" \"logs\" {\n  acl = \"" + acl + "\"\n}\n"
 }
@@ -191,7 +191,7 @@ func swap(old, with string) edit {
 	}
 }
 
-// file puts a file in the place of one that is there, or next to it.
+// file replaces or adds a file.
 func file(name, content string) edit {
 	return func(s *setup) bool { s.files[name] = content; return true }
 }
@@ -263,7 +263,7 @@ func named(name string) bool {
 	return false
 }
 
-// The versions of the programs. git is that of the machine.
+// The versions of the programs. git is the machine's.
 const (
 	gitleaksVersion   = "v8.30.1"
 	conftestVersion   = "v0.71.1"
@@ -297,7 +297,7 @@ func open(t *testing.T) string {
 	return dir
 }
 
-// install makes what is not there yet, and returns a PATH. What it cannot have ends the test.
+// install makes what is missing, and returns a PATH. What it cannot have ends the test.
 func install(t *testing.T) string {
 	t.Helper()
 	dir, err := filepath.Abs(*toolsDir)

@@ -33,7 +33,7 @@ type diskFile struct {
 	text string
 	size int           // as the file system gives it; -1: 0, whatever the file holds
 	open syscall.Errno // of each open
-	// read answers a read of at most so many bytes; nil: as a sound disk does. Its
+	// read answers a read of up to most bytes; nil: as a sound disk does. Its
 	// context is done when the reader is told to give up.
 	read func(ctx context.Context, off int64, most int) (string, syscall.Errno)
 }
@@ -81,7 +81,7 @@ type diskDir struct {
 	files    map[string]fs.InodeEmbedder
 	shuffled bool                   // each listing has another order
 	same     func(a, b string) bool // two names are one; nil: they are not
-	breaks   int                    // so many entries are listed, and then comes EIO; 0: all of them are
+	breaks   int                    // how many entries are listed before EIO; 0: all
 	failed   *atomic.Int32
 	refuses  func(name string) bool // the name is looked for, and there comes EIO; nil: none is
 }
@@ -168,7 +168,7 @@ func (p program) mount(disk *diskDir) {
 	p.t.Cleanup(p.unmount)
 }
 
-// unmount takes the disk away, whoever uses it: what is asked of it from now on is ENOTCONN.
+// unmount takes the disk away, whoever uses it: every later call gets ENOTCONN.
 func (p program) unmount() {
 	err := unix.Unmount(filepath.Join(p.dir, "disk"), unix.MNT_FORCE|unix.MNT_DETACH)
 	if err != nil && err != unix.EINVAL { // EINVAL: it is gone already
@@ -285,7 +285,7 @@ func TestFault_028_029_OneFileOnDisk(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := newGit(t)
 			other := "other.tf"
-			if name == "beside another form" { // a file of its own, which is first of the three
+			if name == "beside another form" { // another file, the first of the three
 				other = "a\u0308.tf"
 			}
 			g.tracks(map[string]string{c.on: goodText, c.tracked: badText, other: goodText})
@@ -308,7 +308,7 @@ func TestFault_028_029_OneFileOnDisk(t *testing.T) {
 func TestOneFileOnBrokenDisk(t *testing.T) {
 	for _, c := range []struct {
 		broken string
-		times  int32 // of the first file it is asked what it is before the files are compared
+		times  int32 // it is looked up before the files are compared
 		want   string
 	}{
 		{"", 0, "UNDECIDED E_CASE_COLLISION E_CASE_COLLISION"},

@@ -169,7 +169,7 @@ func (g *gitRepo) tracks(files map[string]string) {
 // judge scans the directory disk, and fails unless the run ends with this status and its verdict says so.
 func (g *gitRepo) judge(status int, saying string, args ...string) {
 	g.t.Helper()
-	if err := os.RemoveAll(filepath.Join(g.dir, "verdict.json")); err != nil { // it must not be taken for this run's
+	if err := os.RemoveAll(filepath.Join(g.dir, "verdict.json")); err != nil { // of an earlier run
 		g.t.Fatal(err)
 	}
 	g.run(status, append([]string{"--policy", "policy", "disk"}, args...)...)

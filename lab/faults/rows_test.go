@@ -121,7 +121,7 @@ func rows() []row {
 
 		// Git.
 		{98, "a sub-tree that is missing, torn, unreadable, of another hash, no tree", []string{"git"}},
-		{99, "partial clones that miss what is asked for", []string{"git"}},
+		{99, "partial clones that miss what is needed", []string{"git"}},
 		{100, "packs of every kind, and packs that miss a part", []string{"git"}},
 		{101, "a bit flipped, or an end cut off, in any of git's files: 10,000 times", []string{"git"}},
 		{102, "a loose object of another hash", []string{"git"}},

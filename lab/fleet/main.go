@@ -5,7 +5,7 @@
 // run has the same results, byte for byte, with --reuse and without, is checked.
 //
 // A generated repository is a directory of a real one, as it was at one of 200 commits: see sources. It takes the objects
-// from there (info/alternates), as forks on a server do, or with -packs has a history and a pack of its own, as mirrors
+// from there (info/alternates), as forks on a server do, or with -packs has its own history and pack, as mirrors
 // have.
 package main
 
@@ -39,7 +39,7 @@ func main() {
 	flag.StringVar(&p.from, "from", "..", "the repositories to make others from, with commas between them")
 	flag.IntVar(&p.n, "n", 10_000, "how many to make")
 	flag.IntVar(&p.files, "files", 2048, "how many files one has at most")
-	flag.BoolVar(&p.packs, "packs", false, "each has a history and a pack of its own")
+	flag.BoolVar(&p.packs, "packs", false, "each has its own history and pack")
 	flag.IntVar(&p.each, "each", 300, "how many of them to scan by a process each")
 	flag.IntVar(&p.changed, "changed", 3, "percent of them that have a new commit on the second night; 0: no nights")
 	flag.IntVar(&p.rounds, "rounds", 1, "how often to measure; the least time counts")

@@ -30,7 +30,7 @@ const depth = 20
 type source struct {
 	dir, objects string
 	commits      []string   // the oldest first
-	dirs         [][]string // those that have 2^i to 2^(i+1)-1 files
+	dirs         [][]string // index i: with 2^i to 2^(i+1)-1 files
 }
 
 // A sample is a generated repository: a directory of a source at some of its commits.
@@ -84,7 +84,7 @@ func openSource(dir string, most int) (*source, error) {
 	return s, nil
 }
 
-// generate makes the repositories, and names those that could be made in order. As many are small as are large, by the
+// generate makes the repositories, and returns their names in order, without failed ones. As many are small as are large, by the
 // power of two; a third are forks: the same directory as an earlier one, at another commit.
 func (p *plan) generate() error {
 	var all []sample
@@ -150,7 +150,7 @@ func (p *plan) make(s *source, all []sample) error {
 		for k, answer := range trees[:len(x.at)+1] {
 			tree, is := strings.CutPrefix(answer, "tree ")
 			if is && !slices.Contains(history, tree) && (k < len(x.at) || history == nil) {
-				history = append(history, tree) // a directory that was not there yet is taken from the newest commit
+				history = append(history, tree) // a directory that did not exist yet is taken from the newest commit
 			}
 		}
 		trees = trees[len(x.at)+1:]

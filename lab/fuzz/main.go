@@ -5,7 +5,7 @@
 //
 // Inputs that a run found are in lab/fuzz/corpus, an archive for each directory, so that they are not a thousand files of
 // the tree. Seeds that a person wrote, and crashers with a name, are in the tests. keep writes how often each target
-// ran into lab/results/reliability.md, and of Go's own store of inputs it keeps those that do something that no smaller one
+// ran into lab/results/reliability.md, and of Go's own store of inputs it keeps each that does what no smaller one
 // does. A target is written DIR:NAME, from the root of the repository.
 package main
 
@@ -33,7 +33,7 @@ const (
 	module = "github.com/policyscan/policyscan"
 	page   = "lab/results/reliability.md"
 
-	// largest is how many bytes an input that is taken over has at the most, as Go writes it.
+	// largest is the limit of an input's size in bytes, as Go writes it.
 	largest = 4 << 10
 )
 
@@ -246,7 +246,7 @@ func store(dir, name string) (string, error) {
 	return filepath.Join(strings.TrimSpace(string(cache)), "fuzz", filepath.FromSlash(path.Join(module, dir)), name), err
 }
 
-// inputsOf returns the inputs in a directory but for those that are too large.
+// inputsOf returns the inputs in a directory, except too large ones.
 func inputsOf(dir string) ([]input, error) {
 	names, err := filepath.Glob(filepath.Join(dir, "*"))
 	if err != nil {
@@ -265,7 +265,7 @@ func inputsOf(dir string) ([]input, error) {
 	return inputs, nil
 }
 
-// smallestFirst sorts inputs by their size, and drops those that are there twice.
+// smallestFirst sorts inputs by their size, and drops duplicates.
 func smallestFirst(inputs []input) []input {
 	slices.SortFunc(inputs, func(a, b input) int {
 		return cmp.Or(cmp.Compare(len(a.text), len(b.text)), bytes.Compare(a.text, b.text), cmp.Compare(a.name, b.name))

@@ -1,5 +1,5 @@
 // Package kubernetes_test runs the objects of examples/kubernetes and examples/kubernetes-nightly on a real cluster of
-// one node, which it builds and starts itself: "make kubernetes", as root. It is a module of its own, since it needs all
+// one node, which it builds and starts itself: "make kubernetes", as root. It is a separate module, since it needs all
 // of Kubernetes.
 //
 // Without -cluster only TestTypes runs: it decodes the objects of the examples with Kubernetes' own types. What cannot be run is listed at the end, and never counts as passed.

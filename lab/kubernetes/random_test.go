@@ -25,7 +25,7 @@ const places = 40
 
 // random: 2,000 repositories in 100 indexes, while containers are killed and pods evicted at random. No index is killed
 // more often than backoffLimitPerIndex bears, so every repository is in the merged result, once, and the directory of the
-// merge is that of one process which nobody harmed.
+// merge is the merge of one process without harm.
 func (c *cluster) random(t *testing.T) {
 	for i := range *runs {
 		number := *seed + uint64(i)
@@ -152,7 +152,7 @@ func (f *fleet) wantOneRun(t *testing.T) {
 	}
 }
 
-// A harmed says what was done to a scan.
+// A harmed is what was done to a scan.
 type harmed struct {
 	killed      map[string]int // how many containers of each index ended with SIGKILL
 	evicted     int            // pods

@@ -64,7 +64,7 @@ type changeComparer struct {
 
 const inRepository = 200
 
-// commits are the hashes of what is compared.
+// commits are the compared hashes.
 type commits struct{ base, head string }
 
 // have makes a repository with the story of a number, and with those after and before it.
@@ -170,7 +170,7 @@ func (c *changeComparer) compare(n int, s story, hashes commits) (had []string, 
 	return had, nil
 }
 
-// A found is a violation as far as it is compared.
+// A found is the compared part of a violation.
 type found struct {
 	Rule, File, Kind, Pattern string
 	Occurrences               int
@@ -247,7 +247,7 @@ func foundOf(violations []Violation) []found {
 	return all
 }
 
-// summary writes a ruling for comparison and for a person.
+// summary writes a ruling for comparison and for readers.
 func summary(verdict string, status int, violations, allowed []found, problems []Error) string {
 	var lines []string
 	for _, v := range violations {
@@ -532,7 +532,7 @@ func (g *generator) plain(v version) version {
 	return v.valid()
 }
 
-// raised is a version with more allowances, and higher ones, none of which moves.
+// raised is a version with more allowances, and higher ones, without a move.
 func (g *generator) raised(v version) version {
 	v = v.clone()
 	for i := range v.list {
@@ -608,8 +608,8 @@ func less(after, before map[string]map[string]int) bool {
 	return true
 }
 
-// grown is a rule and a file of which a change leaves more than before, those that it joins taken together; empty if
-// there is none.
+// grown is a rule and a file of which a change leaves more than before, the joined ones together; empty if
+// there is no such file.
 func (s story) grown() string {
 	c := s.change()
 	for _, r := range c.Head.Bundle.Enforced() {

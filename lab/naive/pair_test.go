@@ -56,7 +56,7 @@ func (r ruleYAML) has(key string) bool {
 	return slices.ContainsFunc(r.lists, func(l listYAML) bool { return l.key == key })
 }
 
-// yaml writes a rule file. Each item is on a line of its own, so that a mistake has a line.
+// yaml writes a rule file. Each item has its own line, so that a mistake has a line.
 func (f ruleText) yaml() string {
 	if f.raw != "" {
 		return f.raw
@@ -188,7 +188,7 @@ func commit(dir string, before, head []File) error {
 	)
 }
 
-// String writes all of a pair, for a person.
+// String writes all of a pair, for readers.
 func (p pair) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "scope %s, in the tree: %t, allow: %t\n", p.scope, p.inTree, p.allow)

@@ -125,7 +125,7 @@ type difference struct {
 
 func (d difference) Error() string { return d.about + ":\n" + d.what }
 
-// A comparer runs the program, in a directory of its own.
+// A comparer runs the program, in its own directory.
 type comparer struct {
 	program, dir string
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// byBundle says what became of a run whose bundle was damaged. Where that is a bundle still, the
+// byBundle returns the outcome of a run whose bundle was damaged. Where that is a bundle still, the
 // verdict names it by its hash, and has the violations that the naive implementation below
 // finds by it.
 func (c *corruption) byBundle(root string, e ending) (string, error) {

@@ -218,15 +218,15 @@ type corruption struct {
 	seed  uint64
 }
 
-// What becomes of a run over damaged files, besides the others.
+// Outcomes of a run over damaged files, in addition to the others.
 const (
-	another = "of the commits it names" // as the undamaged repository has them
+	another = "of the commits it names" // in the undamaged repository
 	naive   = "of the bundle it names"  // as another implementation judges by it
 )
 
 // TestCorrupt: files of git's and of the bundle are damaged, and restored after a run. Statuses 0
 // and 1 come with the verdict of the undamaged files alone; or with one that names the commits
-// that a ref without a checksum has come to name, and is that of these commits; or with one
+// that a ref without a checksum has come to name, and is the verdict of these commits; or with one
 // that names the bundle that the damage has made, and is what another implementation says.
 func TestCorrupt(t *testing.T) {
 	wanted(t, "corrupt")
@@ -292,7 +292,7 @@ func (c *corruption) try(root string) (outcome, what string, err error) {
 	return outcome, d.what, err
 }
 
-// verdict says what became of a run over damaged files.
+// verdict returns the outcome of a run over damaged files.
 func (c *corruption) verdict(root string, e ending) (string, error) {
 	if c.class == "bundle" {
 		return c.byBundle(root, e)
@@ -308,7 +308,7 @@ func (c *corruption) verdict(root string, e ending) (string, error) {
 	return another, nil
 }
 
-// ofOthers is an error unless a verdict is, but for the name of its base, that which an
+// ofOthers is an error unless a verdict is, except for the name of its base, the one that an
 // undamaged repository has for the commits that it names.
 func (c *corruption) ofOthers(e ending) error {
 	got, err := verdict.Decode(e.files["verdict.json"])

@@ -29,8 +29,8 @@ const (
 
 func remains() []string { return []string{before, untraced, marker, interrupted, whole, untorn} }
 
-// killed says what a run left that was ended by a signal which it did not catch. calls are
-// those that it made, nil if nobody saw them.
+// killed returns what a run left that was ended by a signal which it did not catch. calls are
+// the calls that it made, nil if they are unknown.
 func (s *scene) killed(e ending, calls []call) (string, error) {
 	if crash := crashed(e.err); crash != "" {
 		return "", fmt.Errorf("it says %q", crash)
@@ -172,11 +172,11 @@ func name(sig syscall.Signal) string {
 	return map[syscall.Signal]string{syscall.SIGKILL: "SIGKILL", syscall.SIGINT: "SIGINT", syscall.SIGTERM: "SIGTERM", syscall.SIGHUP: "SIGHUP"}[sig]
 }
 
-// ended says what a run left that a signal came to.
+// ended returns what a run left that a signal came to.
 func (s *scene) ended(e ending, sig syscall.Signal, calls []call) (string, error) {
 	switch {
 	case !e.signaled && e.status == s.clean.status && s.asClean(e) && sig != syscall.SIGKILL:
-		return same, nil // it came too late
+		return same, nil // it came after the end
 	case e.status != 128+int(sig):
 		return "", fmt.Errorf("status %d", e.status)
 	case e.signaled:
@@ -224,7 +224,7 @@ func sudden(t *testing.T, n *tally, all []*scene) {
 			if _, err := s.run(s.root); err != nil {
 				t.Fatal(err)
 			}
-			lengths[s] = min(lengths[s], time.Since(began)) // so that few signals come too late
+			lengths[s] = min(lengths[s], time.Since(began)) // so that few signals come after the end
 		}
 	}
 	for i := range trials {

@@ -196,7 +196,7 @@ func outcomes() []string {
 	return []string{same, found, undecided, nothing, stale, notBegun, reported}
 }
 
-// judge says what became of a run, and what of that must not be.
+// judge returns the outcome of a run, and what must not be.
 func (s *scene) judge(e ending) (outcome string, wrong error) {
 	crash := crashed(e.err)
 	switch {
@@ -259,7 +259,7 @@ func (s *scene) differs(e ending) string {
 	return ""
 }
 
-// verdictOf is an error if verdict.json says what is not so.
+// verdictOf is an error if verdict.json is wrong.
 func (s *scene) verdictOf(e ending, text []byte) error {
 	v, err := verdict.Decode(text)
 	switch {
@@ -284,7 +284,7 @@ func (s *scene) verdictOf(e ending, text []byte) error {
 	}
 	for _, x := range v.Violations {
 		if !known[asText(x)] {
-			return fmt.Errorf("a violation that is none: %s", asText(x))
+			return fmt.Errorf("no violation: %s", asText(x))
 		}
 	}
 	return nil
@@ -464,7 +464,7 @@ func (b *builder) repository(bad bool) {
 	b.git("add", "-A")
 }
 
-// missing adds a submodule that is checked out, and one of its own that is not: all else
+// missing adds a submodule that is checked out, and has a submodule that is not: all else
 // passes, so whoever fails to see that one passes it.
 func (b *builder) missing() {
 	b.Helper()
@@ -552,7 +552,7 @@ func (s *scene) prepare(t testing.TB) {
 	}
 }
 
-// copies gives each worker a directory of its own that is the scene's.
+// copies gives each worker its own copy of the scene's directory.
 func (s *scene) copies(t testing.TB, n int) []string {
 	t.Helper()
 	var all []string

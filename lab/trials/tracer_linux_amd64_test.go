@@ -87,7 +87,7 @@ type tracee struct {
 	errno syscall.Errno // of the call that it is in, to be failed
 }
 
-// info is struct ptrace_syscall_info, as far as it is used.
+// info is struct ptrace_syscall_info, the used part.
 type info struct {
 	op     uint8
 	_      [3]uint8
@@ -210,7 +210,7 @@ func wait(pid int, ws *syscall.WaitStatus) (int, error) {
 }
 
 // resume lets a thread go on: to its next call or, when all is done that is to be, to its
-// end. One that was killed meanwhile is not there.
+// end. One that was killed meanwhile is gone.
 func resume(tid, signal int, freely bool) error {
 	on := syscall.PtraceSyscall
 	if freely {
@@ -310,7 +310,7 @@ func (th *tracee) left(tid int, names map[string]bool) error {
 func peek(tid int, at uint64) (string, error) {
 	var text []byte
 	for len(text) < 4096 {
-		part := make([]byte, 256-at%256) // never into a page that may not be there
+		part := make([]byte, 256-at%256) // never into a page that may be missing
 		local := []unix.Iovec{{Base: &part[0], Len: uint64(len(part))}}
 		if _, err := unix.ProcessVMReadv(tid, local, []unix.RemoteIovec{{Base: uintptr(at), Len: len(part)}}, 0); err != nil {
 			return "", err

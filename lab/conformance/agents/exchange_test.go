@@ -1,5 +1,5 @@
 // Package agents gives policyscan's answers to the agents themselves: their
-// programs, as npm has them, with a model that stands in for theirs and asks for one command.
+// programs from npm, with a model that stands in for theirs and asks for one command.
 // Its tests install those programs and are run by: make agents
 package agents
 
@@ -42,7 +42,7 @@ func asked(t *testing.T) {
 		t.Skip("it runs with -agents")
 	}
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
-		t.Skip("the programs are taken for Linux on amd64")
+		t.Skip("the programs are for Linux on amd64")
 	}
 }
 
@@ -183,7 +183,7 @@ const (
 	note = "a note for the person"
 )
 
-// An exchange is a decision of ours, or a failure of the hook, and what the agent makes of it.
+// An exchange is a decision of ours, or a failure of the hook, and how the agent reacts.
 type exchange struct {
 	name   string
 	hook   func(a *protocol.Agent, e *protocol.Event) hook

@@ -76,7 +76,7 @@ func Debian(t *testing.T, program, pkg string) {
 	if _, err := exec.LookPath(program); err == nil {
 		return
 	}
-	_ = try(".", nil, "apt-get", "update") // the installation says what is missing
+	_ = try(".", nil, "apt-get", "update") // the installation reports what is missing
 	if err := try(".", nil, "apt-get", "install", "-y", "--no-install-recommends", pkg); err != nil {
 		t.Fatalf("%s is not installed: %v", program, err)
 	}

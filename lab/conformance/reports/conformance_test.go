@@ -100,7 +100,7 @@ rules:
 		"policy/rules/invariants.yml": `bundle: "0.2"
 rules:
   - id: HAS-1
-    title: What must be there
+    title: What must exist
     enforcement: {mode: fail}
     match:
       files: ["**/*.tf"]

@@ -64,7 +64,7 @@ type tab struct {
 
 	mu       sync.Mutex
 	address  string
-	requests []string // but for the page itself
+	requests []string // except for the page itself
 	noise    []string // of the console, exceptions, dialogs
 }
 

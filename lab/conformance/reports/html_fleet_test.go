@@ -140,7 +140,7 @@ func TestFleetHTML(t *testing.T) {
 			}
 		}
 		if none := eval[bool](b, `document.getElementById("nothing").checkVisibility()`); none != (len(want) == 0) {
-			t.Errorf("%s: that there is none is said: %v", hash, none)
+			t.Errorf("%s: it says that nothing is shown: %v", hash, none)
 		}
 	}
 	b.quiet()

@@ -119,7 +119,7 @@ func (b *tab) sees(what string, ids []string, total int) {
 		}
 	}
 	if none := eval[bool](b, `!document.getElementById("nothing").hidden`); none != (len(ids) == 0) {
-		b.t.Errorf("%s: that there is none is said: %v", what, none)
+		b.t.Errorf("%s: it says that nothing is shown: %v", what, none)
 	}
 }
 
@@ -267,7 +267,7 @@ func TestHTMLKeyboard(t *testing.T) {
 	b.slash()
 	b.until(`document.activeElement.id === "q"`)
 	if got := eval[string](b, `document.getElementById("q").value`); got != "" {
-		t.Errorf("the key that leads there was typed: %q", got)
+		t.Errorf("the key that moves the focus was typed: %q", got)
 	}
 
 	// Tab reaches all there is, in the order of the page, and what has the focus shows it.

@@ -99,7 +99,7 @@ func TestMarkdownCmark(t *testing.T) {
 	}
 }
 
-// cmark returns GitHub's own parser, which it installs if it is not there.
+// cmark returns GitHub's own parser, which it installs if it is missing.
 func cmark(t *testing.T) string {
 	t.Helper()
 	install.Debian(t, "cmark-gfm", "cmark-gfm")

@@ -137,7 +137,7 @@ func TestReviewdog(t *testing.T) {
 }
 
 // TestMarkdownOfMessages checks the messages of rdjson against GitHub's own Markdown reader
-// (Debian: cmark-gfm): each is a paragraph of text and code that says what was meant.
+// (Debian: cmark-gfm): each is a paragraph of text and code with the meaning of the message.
 // Mentions, references and emoji, which that program does not know, are looked for in
 // the text that is not code.
 func TestMarkdownOfMessages(t *testing.T) {

@@ -148,7 +148,7 @@ func TestSARIF(t *testing.T) {
 		"a region that ends before it begins": func(run map[string]any) {
 			dig(run, "results", 0, "locations", 0, "physicalLocation", "region").(map[string]any)["endColumn"] = 1
 		},
-		"a rule that is not there": func(run map[string]any) {
+		"a missing rule": func(run map[string]any) {
 			dig(run, "results", 0).(map[string]any)["ruleIndex"] = 99
 		},
 		"no location": func(run map[string]any) {

@@ -148,7 +148,7 @@ type finding struct {
 }
 
 // run runs the workflow with inputs (lines of YAML) for an event, on a clone of a branch,
-// of a depth (0: all of it). words stand for what is written in capitals in the payload.
+// of a depth (0: all of it). words replace what is written in capitals in the payload.
 func (r *runner) run(event, branch string, depth int, words map[string]string, inputs string) finding {
 	r.t.Helper()
 	if err := os.RemoveAll(r.path("checkout")); err != nil {

@@ -39,7 +39,7 @@ type agentCase struct {
 	program string
 	args    []string
 	env     []string
-	files   map[string]string // beneath the home directory, SERVER for the model's address, WORK for the project
+	files   map[string]string // below the home directory, SERVER for the model's address, WORK for the project
 }
 
 // agentCases are the agents that run without an account.
@@ -185,7 +185,7 @@ func TestAgents(t *testing.T) {
 			program := b.addProgram()
 			for _, step := range []struct {
 				name       string
-				policyscan string // what stands for it in the PATH of the agent; "": nothing
+				policyscan string // the script of that name in the PATH of the agent; "": nothing
 				install    bool
 				ran        bool
 				told       string // what the model was told

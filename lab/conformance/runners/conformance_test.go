@@ -1,6 +1,6 @@
 // Package runners runs the program under the programs of others, as their users do. Each
 // test is skipped unless make conformance asks for it,
-// and then installs what it needs, and fails if that cannot be had.
+// and then installs what it needs, and fails if it cannot.
 package runners
 
 import (

@@ -34,7 +34,7 @@ func (p *precommit) push() string {
 // stageNames is the version in which stages got the names of git's hooks.
 const stageNames = "3.2.0"
 
-// newPrecommit installs pre-commit if it is not there.
+// newPrecommit installs pre-commit if it is missing.
 func newPrecommit(t *testing.T) *precommit {
 	t.Helper()
 	install.Debian(t, "pre-commit", "pre-commit")

@@ -42,7 +42,7 @@ func TestActionlint(t *testing.T) {
 		// It finds what is wrong.
 		write(t, file, strings.ReplaceAll(text, "./action\n", "./action\n        with: {polcy: x}\n"))
 		if out := failing(t, dir, lint, "-no-color", file); !strings.Contains(out, "polcy") && !strings.Contains(out, "duplicate") {
-			t.Errorf("actionlint takes an input that is not there:\n%s\n%s", out, text)
+			t.Errorf("actionlint accepts an unknown input:\n%s\n%s", out, text)
 		}
 	}
 }
