@@ -634,3 +634,19 @@ func (s boundScene) processorTime(status int) time.Duration {
 	}
 	return least
 }
+
+// inMemory is a new directory on a new tmpfs, which lists names by creation time. It
+// takes root.
+func inMemory(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := syscall.Mount("policyscan", dir, "tmpfs", syscall.MS_NOSUID|syscall.MS_NODEV, "size=8g,nr_inodes=3m"); err != nil {
+		t.Skipf("SKIPPED: no tmpfs can be mounted here: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}

@@ -5,7 +5,6 @@
 //
 //	reliability_test.go   the differentials of the rooms, run with all their cases, and the page
 //	bounds_linux_test.go  memory and time, in a memory cgroup
-//	same_linux_test.go    one verdict, whatever is around a run; one binary, wherever it is built
 package bounds
 
 import (

@@ -293,6 +293,9 @@ func TestActionInWorkflow(t *testing.T) {
 // TestActionBuilds: install: build, on this repository, by its own workflow.
 func TestActionBuilds(t *testing.T) {
 	needConformance(t)
+	if !*long {
+		t.Skip("SKIPPED: the action builds Go's library and the program without a cache, which takes minutes; -long does it")
+	}
 	r := newRunner(t)
 	r.bin = r.path("nothing")
 	write(t, r.path("event.json"), "{}")
