@@ -580,17 +580,33 @@ func TestFault_158_Ratios(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name     string
+		long     bool // only with -measure
 		patterns []string
 		end      string
 		fill     func(s boundScene, end string)
 	}{
-		{"400 patterns behind 5 MB of spaces", many, all, func(s boundScene, end string) { s.fill("tree/a", 5<<20, " ", end) }},
-		{"400 patterns behind 5 MB of spaces in UTF-16", many, wide(all), func(s boundScene, end string) { s.fill("tree/a", 5<<20, " \x00", end) }},
-		{"a hit behind 200 MB of LF", many[:1], many[0], func(s boundScene, end string) { s.fill("tree/a", 200<<20+int64(len(end)), "\n", end) }},
-		{"a hit behind 200 MB of CRLF", many[:1], many[0], func(s boundScene, end string) { s.fill("tree/a", 200<<20+int64(len(end)), "\r\n", end) }},
-		{"a hit behind 200 MB of CR", many[:1], many[0], func(s boundScene, end string) { s.fill("tree/a", 200<<20+int64(len(end)), "\r", end) }},
-		{"a hit behind a hole of 3 GiB", many[:1], many[0], func(s boundScene, end string) { s.hole("tree/a", 3<<30, end) }},
+		{"400 patterns behind 5 MB of spaces", false, many, all, func(s boundScene, end string) {
+			s.fill("tree/a", 5<<20, " ", end)
+		}},
+		{"400 patterns behind 5 MB of spaces in UTF-16", true, many, wide(all), func(s boundScene, end string) {
+			s.fill("tree/a", 5<<20, " \x00", end)
+		}},
+		{"a hit behind 200 MB of LF", false, many[:1], many[0], func(s boundScene, end string) {
+			s.fill("tree/a", 200<<20+int64(len(end)), "\n", end)
+		}},
+		{"a hit behind 200 MB of CRLF", true, many[:1], many[0], func(s boundScene, end string) {
+			s.fill("tree/a", 200<<20+int64(len(end)), "\r\n", end)
+		}},
+		{"a hit behind 200 MB of CR", true, many[:1], many[0], func(s boundScene, end string) {
+			s.fill("tree/a", 200<<20+int64(len(end)), "\r", end)
+		}},
+		{"a hit behind a hole of 3 GiB", true, many[:1], many[0], func(s boundScene, end string) {
+			s.hole("tree/a", 3<<30, end)
+		}},
 	} {
+		if c.long && !*measuring {
+			continue
+		}
 		t.Run(c.name, func(t *testing.T) {
 			s := boundScene{t, t.TempDir()}
 			s.patterns([]string{"**"}, append([]string{}, c.patterns...))

@@ -80,6 +80,7 @@ type diskDir struct {
 	fs.Inode
 	files    map[string]fs.InodeEmbedder
 	shuffled bool                   // each listing has another order
+	listings atomic.Int32           // how many there were
 	same     func(a, b string) bool // two names are one; nil: they are not
 	breaks   int                    // how many entries are listed before EIO; 0: all
 	failed   *atomic.Int32
@@ -124,7 +125,8 @@ func (d *diskDir) Readdir(context.Context) (fs.DirStream, syscall.Errno) {
 		}
 	}
 	if d.shuffled {
-		rand.Shuffle(len(l.entries), func(i, k int) { l.entries[i], l.entries[k] = l.entries[k], l.entries[i] })
+		r := rand.New(rand.NewPCG(142, uint64(d.listings.Add(1))))
+		r.Shuffle(len(l.entries), func(i, k int) { l.entries[i], l.entries[k] = l.entries[k], l.entries[i] })
 	}
 	return l, 0
 }

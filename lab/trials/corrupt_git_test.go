@@ -249,7 +249,7 @@ func TestCorrupt(t *testing.T) {
 		}
 	}
 	n := tally{t: t}
-	each(sample(trials, 200), workers(), func(worker int, c corruption) {
+	each(sample(trials, 100), workers(), func(worker int, c corruption) {
 		outcome, what, err := c.try(c.roots[worker])
 		if err != nil {
 			n.fault("%s, trial %d: %s: %v", c.scene.name, c.seed, what, err)

@@ -109,7 +109,7 @@ func TestInject(t *testing.T) {
 		}
 	}
 	n := tally{t: t}
-	each(sample(trials, 180), workers(), func(worker int, i injection) {
+	each(sample(trials, 90), workers(), func(worker int, i injection) {
 		what := fmt.Sprintf("%s: call %d fails with %s", i.scene.name, i.at, i.errno)
 		root := i.roots[worker]
 		if err := i.scene.reset(root); err != nil {

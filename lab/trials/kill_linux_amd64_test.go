@@ -116,7 +116,7 @@ func TestKill(t *testing.T) {
 		}
 	}
 	n := tally{t: t}
-	each(sample(trials, 150), workers(), func(worker int, d death) {
+	each(sample(trials, 75), workers(), func(worker int, d death) {
 		root := d.roots[worker]
 		what := fmt.Sprintf("%s: %s before call %d", d.scene.name, name(d.signal), d.at)
 		err := d.scene.reset(root)
