@@ -331,7 +331,7 @@ func (f ruleText) smaller() func(yield func(ruleText) bool) {
 func newPair(n int) pair {
 	g := &generator{
 		Rand:  rand.New(rand.NewPCG(*seed, uint64(n))),
-		newer: *bundle == "0.2", forms: *forms, lengthy: *pairs > 0,
+		newer: *bundle == "0.2", forms: *forms, lengthy: *pairs >= 5000,
 		parsed: map[string]*Parsed{},
 	}
 	if g.newer && g.percent(10) {
@@ -565,4 +565,15 @@ func shortened(text string, wrong func(string) bool) string {
 		}
 	}
 	return text
+}
+
+// itemOf reads one item of a 0.2 file.
+func itemOf(t *testing.T, text string) Item {
+	t.Helper()
+	f := ruleText{version: "0.2", rules: []ruleYAML{ruleWith("X", "boundary", text)}}
+	file, mistakes := loadFile("boundaries.yml", f.yaml())
+	if len(mistakes) > 0 {
+		t.Fatalf("%s: %+v", text, mistakes)
+	}
+	return file.Rules[0].Forbidden[0]
 }
