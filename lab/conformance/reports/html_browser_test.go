@@ -3,7 +3,6 @@ package reports
 import (
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"net/url"
 	"os"
@@ -26,8 +25,6 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/report"
 )
-
-var screenshots = flag.String("screenshots", "", "a directory for pictures of the html report")
 
 var (
 	startBrowser sync.Once
@@ -222,15 +219,6 @@ func (b *tab) quiet() {
 	if len(b.requests)+len(b.noise)+len(refused) > 0 {
 		b.t.Errorf("requests %q, noise %q, refused %q", b.requests, b.noise, refused)
 	}
-}
-
-// shoot takes a picture, if there is a directory for it.
-func (b *tab) shoot(name string) {
-	b.t.Helper()
-	if *screenshots == "" {
-		return
-	}
-	b.picture(filepath.Join(*screenshots, name+".png"))
 }
 
 func (b *tab) picture(file string) {

@@ -89,7 +89,6 @@ func TestFleetHTML(t *testing.T) {
 	b.until(`document.getElementById("status").textContent === "10,000 repositories"`)
 	opened := b.busy()
 	t.Logf("%.0f ms of work until the page of 10,000 repositories is there", opened)
-	b.shoot("fleet-many-desk")
 	for _, x := range []struct {
 		hash string
 		is   func(r *summary.Repository) bool
@@ -170,13 +169,7 @@ func TestFleetHTMLAxe(t *testing.T) {
 		"desk-dark": {width: 1280, height: 900, dark: true}, "phone-dark": {width: 390, height: 844, dark: true}} {
 		b := open(t, browser, nil, "", how)
 		openFleet(t, b, f, "")
-		b.shoot("fleet-" + name)
 		b.layOutAll()
-		eval[any](b, `document.querySelectorAll("details").forEach((d, i) => { d.open = i % 2 === 0; }); null`)
-		eval[any](b, `document.getElementById("repositories").scrollIntoView(); null`)
-		b.shoot("fleet-" + name + "-rows")
-		eval[any](b, `document.getElementById("rules").scrollIntoView(); null`)
-		b.shoot("fleet-" + name + "-rules")
 		eval[any](b, `document.querySelectorAll("details").forEach((d) => { d.open = true; }); null`)
 		broken := eval[[]string](b, `[...document.querySelectorAll(".num, .count, .commit, .figures dd")].filter((e) => {
 			const r = document.createRange();

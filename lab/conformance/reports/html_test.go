@@ -21,36 +21,6 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// TestHTMLPictures takes the pictures that a person looks at: -screenshots DIR.
-func TestHTMLPictures(t *testing.T) {
-	asked(t)
-	if *screenshots == "" {
-		t.Skip("it runs with -screenshots DIR")
-	}
-	browser := newBrowser(t)
-	for name, v := range pages(t) {
-		for device, how := range map[string]view{"desk": desk, "phone": phone} {
-			for scheme, dark := range map[string]bool{"light": false, "dark": true} {
-				how.dark, how.height = dark, 1500
-				open(t, browser, v, "", how).shoot(name + "-" + device + "-" + scheme)
-			}
-		}
-	}
-	shop := pages(t)["shop"]
-	how := desk
-	how.height = 1500
-	open(t, browser, shop, "#folder=terraform/modules/&severity=high", how).shoot("filtered-desk")
-	open(t, browser, shop, "#"+shop.Violations[20].Fingerprint, how).shoot("pointed-desk")
-	how.noScript = true
-	open(t, browser, shop, "", how).shoot("noscript-desk")
-	how = phone
-	how.height = 1500
-	b := open(t, browser, shop, "#q=main.tf", how)
-	b.slash()
-	b.until(`document.activeElement.id === "q"`)
-	b.shoot("filtered-phone")
-}
-
 // pages are the verdicts whose pages are looked at and checked against others' rules.
 func pages(t *testing.T) map[string]*verdict.Verdict {
 	t.Helper()
@@ -489,11 +459,6 @@ func TestHTMLPrint(t *testing.T) {
 	}
 	if !bytes.HasPrefix(pdf, []byte("%PDF-")) || len(pdf) < 20000 {
 		t.Errorf("%d bytes: %.10q", len(pdf), pdf)
-	}
-	if *screenshots != "" {
-		if err := os.WriteFile(filepath.Join(*screenshots, "shop.pdf"), pdf, 0o666); err != nil {
-			t.Fatal(err)
-		}
 	}
 	how := desk
 	how.print, how.dark = true, true
