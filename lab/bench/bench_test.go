@@ -9,7 +9,7 @@
 //	parts_test.go     rows of commits, shards, fleets, allowances and reports
 //	curve_test.go     how the time grows with the number of patterns
 //	before_test.go    the program against itself, as it was
-//	page_test.go      what becomes of it
+//	page_test.go      its parts
 package bench
 
 import (
@@ -25,12 +25,12 @@ import (
 )
 
 var (
-	measuring = flag.Bool("measure", false, "measure, which takes an hour, and write ../results/performance.md")
-	folder    = flag.String("corpora", filepath.Join(os.TempDir(), "policyscan-bench"), "where the trees and the peers are, or are put")
-	azurerm   = flag.String("azurerm", "", "a git directory of hashicorp/terraform-provider-azurerm; else it is cloned")
-	rails     = flag.String("rails", "", "a git directory of rails/rails; else it is cloned")
-	only      = flag.String("rows", "", "measure only the rows whose names hold this text, or the number of patterns only (curve), or compare verdicts only (verdicts), and write nothing")
-	runs      = flag.Int("runs", 11, "how often each of two commands is run")
+	measuring  = flag.Bool("measure", false, "measure, which takes an hour, and write ../results/performance.md")
+	corporaDir = flag.String("corpora", filepath.Join(os.TempDir(), "policyscan-bench"), "where the trees and the peers are, or are put")
+	azurerm    = flag.String("azurerm", "", "a git directory of hashicorp/terraform-provider-azurerm; else it is cloned")
+	rails      = flag.String("rails", "", "a git directory of rails/rails; else it is cloned")
+	only       = flag.String("rows", "", "measure only the rows whose names hold this text, or the number of patterns only (curve), or compare verdicts only (verdicts), and write nothing")
+	runs       = flag.Int("runs", 11, "how often each of two commands is run")
 )
 
 func TestPerformance(t *testing.T) {
@@ -95,7 +95,7 @@ func (w *world) run(t *testing.T, c command) cost {
 	return cost{time.Duration(wall), time.Duration(cpu), peak, read}
 }
 
-// A command is one to be run in a folder, "" for any.
+// A command is one to be run in a directory, "" for any.
 type command struct {
 	dir   string
 	args  []string

@@ -32,14 +32,14 @@ type world struct {
 	linux, azurerm, tiny, line string // trees
 	manifests                  string // a tree of YAML
 	many                       string // a tree with 50,000 violations
-	fleet                      string // a folder of bare repositories
+	fleet                      string // a directory of bare repositories
 	edited                     string // a tree of one file, of 100 KB
 	edit                       string // the call of an agent that edits it
 	checkout                   string // azurerm with its .git
 	azurermGit, railsGit       string
 }
 
-// prepare makes what is not there yet: the trees, the programs and the peers. What it cannot have ends the test.
+// prepare makes what is missing: the trees, the programs and the peers. What it cannot have ends the test.
 func prepare(t *testing.T) *world {
 	t.Helper()
 	w, dir := corpora(t)
@@ -75,10 +75,10 @@ func prepare(t *testing.T) *world {
 	return w
 }
 
-// corpora makes the bundles, trees and histories that are not there yet. It returns the folder that they are in.
+// corpora makes missing bundles, trees and histories. It returns the directory that they are in.
 func corpora(t *testing.T) (*world, string) {
 	t.Helper()
-	dir, err := filepath.Abs(*folder)
+	dir, err := filepath.Abs(*corporaDir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +210,7 @@ func mkdir(t *testing.T, path string) {
 	}
 }
 
-// shell runs a command in a folder and returns what it prints.
+// shell runs a command in a directory and returns what it prints.
 func shell(t *testing.T, dir, name string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(name, args...)
@@ -246,7 +246,7 @@ func files(t *testing.T, tree string) (paths []string, bytes int64) {
 	return paths, bytes
 }
 
-// machine says what was measured with.
+// machine describes the machine and the programs.
 func (w *world) machine(t *testing.T) []string {
 	t.Helper()
 	processor := shell(t, "", "sh", "-c", "sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1")

@@ -13,7 +13,7 @@ import (
 	"github.com/policyscan/policyscan/verdict/report"
 )
 
-// partRows are the rows of what is scanned in parts, of commits and fleets, and of what becomes of many violations.
+// partRows are the rows of shards, commits and fleets, and of reports of many violations.
 func (w *world) partRows() []row {
 	versus := func(what, against string, ours, peer command, targets ...target) row {
 		return row{what, against, targets, func(t *testing.T) map[figure]float64 { return w.versus(t, ours, peer) }}
@@ -64,7 +64,7 @@ func shellLine(script string, args ...string) []string {
 	return append([]string{"sh", "-c", script, "sh"}, args...)
 }
 
-// shards has a program scan a tree in 8 parts, one after another, and leaves their files in a folder.
+// shards has a program scan a tree in 8 parts, one after another, and leaves their files in a directory.
 func (w *world) shards(scan command, out string) string {
 	line := strings.Join(scan.args, " ")
 	line = strings.Replace(line, "--output none", "--output "+out+"/$i.json --shard $i/8", 1)
@@ -103,7 +103,7 @@ func (w *world) merging(t *testing.T) map[figure]float64 {
 // starter is the bundle that is in the program.
 const starter = "builtin:infra"
 
-// fleetRun scans the fleet in one run. For reuse, "" is no folder of results to use again.
+// fleetRun scans the fleet in one run. For reuse, "" is no directory of results to use again.
 func (w *world) fleetRun(policy, reuse string) command {
 	args := []string{w.scan, "fleet", "--repos", w.fleet, "--policy", policy, "--output", w.fleet + "-results", "--quiet"}
 	if reuse != "" {
@@ -112,7 +112,7 @@ func (w *world) fleetRun(policy, reuse string) command {
 	return command{args: args}
 }
 
-// loop scans each repository of the fleet by a process of its own.
+// loop scans each repository of the fleet in a separate process.
 func (w *world) loop(policy string) command {
 	return command{args: shellLine(`for r in "$1"/*.git; do "$2" --rev HEAD --policy "$3" --quiet --output "$1-one.json" "$r"; done`,
 		w.fleet, w.scan, policy)}
@@ -175,7 +175,7 @@ func manyRules(text string) (rules []string) {
 	return rules
 }
 
-// writeFleet makes 300 bare repositories: each has one commit, of a folder of azurerm, and the objects of its history.
+// writeFleet makes 300 bare repositories: each has one commit, of a directory of azurerm, and the objects of its history.
 func writeFleet(t *testing.T, dir, from string) {
 	t.Helper()
 	git := func(args ...string) string {

@@ -25,7 +25,7 @@ var (
 		tag region zone cluster node pool version backup snapshot retention log audit trail flow alarm metric rule filter domain record
 		cert tls ssl cipher legacy debug test`)
 	extensions = strings.Fields("c h S rst txt yaml yml json py sh go tf md html dts dtsi")
-	folders    = strings.Fields("drivers/net drivers/gpu arch/x86 arch/arm64 fs kernel net sound tools Documentation include lib mm security internal/services website vendor examples .github scripts")
+	treeDirs   = strings.Fields("drivers/net drivers/gpu arch/x86 arch/arm64 fs kernel net sound tools Documentation include lib mm security internal/services website vendor examples .github scripts")
 )
 
 // A generator makes the same patterns and rules for the same seed.
@@ -58,7 +58,7 @@ func (g generator) patterns(n int) []string {
 func (g generator) globs() []string {
 	var list []string
 	for range 1 + g.IntN(3) {
-		ext, dir := g.one(extensions), g.one(folders)
+		ext, dir := g.one(extensions), g.one(treeDirs)
 		list = append(list, []string{
 			"**/*." + ext,
 			dir + "/**",
@@ -114,7 +114,7 @@ const (
 		-----begin openssh private key-----|x-forwarded-for|verify_none|md5withrsa`
 )
 
-// textRules returns 200 rules with a text each, without options and with those that fit it.
+// textRules returns 200 rules with a text each, without options and with the options that fit it.
 func textRules() (plain, options []string) {
 	split := func(list string) (texts []string) {
 		for text := range strings.SplitSeq(list, "|") {
@@ -208,7 +208,7 @@ func writePolicy(t *testing.T, dir, name string, patterns []string, rules ...str
 	return p
 }
 
-// policies writes all bundles beneath dir.
+// policies writes all bundles below dir.
 func policies(t *testing.T, dir string) map[string]policy {
 	t.Helper()
 	all := map[string]policy{}
@@ -254,13 +254,13 @@ func policies(t *testing.T, dir string) map[string]policy {
 	add("func", functions, expressionRules(functions)...)
 	add("keys", nil, keyRules()...)
 	add("parsing", nil, itemRule(0, "key: no.such.key"))                 // it has each file parsed, and asks next to nothing
-	add("tenth", nil, ruleText(0, []string{"**"}, []string{"password"})) // as many files have it
+	add("tenth", nil, ruleText(0, []string{"**"}, []string{"password"})) // which many files contain
 	add("allowed", nil, itemRule(0, "text: password"))                   // only 0.2 has allowances
 	add("many", nil, manyRules("forbidden")...)
 	add("none", nil, manyRules("not-there")...)
 	common := []string{"return", "require", "the "} // nearly all files have one
 	add("common", common, ruleText(0, []string{"**"}, common))
-	add("nothing", realPatterns, ruleText(0, []string{"no/such/folder/**"}, realPatterns))
+	add("nothing", realPatterns, ruleText(0, []string{"no/such/directory/**"}, realPatterns))
 	return all
 }
 
@@ -274,7 +274,7 @@ func write(t *testing.T, name, text string) {
 	}
 }
 
-// writeManifests writes 10,000 files of YAML, as Kubernetes has them: a Deployment with one to three containers, and a
+// writeManifests writes 10,000 Kubernetes manifests in YAML: a Deployment with one to three containers, and a
 // Service.
 func writeManifests(t *testing.T, dir string) {
 	t.Helper()

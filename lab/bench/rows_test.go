@@ -19,7 +19,7 @@ import (
 	"github.com/policyscan/policyscan/scanner/worktree"
 )
 
-// A target is what a row has to reach; 0 is none.
+// A target is what a row has to reach; 0 means no target.
 type target struct {
 	figure       figure
 	must, beyond float64
@@ -297,7 +297,7 @@ func (w *world) selecting(t *testing.T) map[figure]float64 {
 			want := false
 			for _, glob := range bundle.Rules[i].Files {
 				if dir, ok := strings.CutSuffix(glob, "/**"); ok {
-					glob = dir + "/**/*" // what is in the folder, not the folder's own name
+					glob = dir + "/**/*" // what is in the directory, not the directory's own name
 				}
 				want = want || doublestar.MatchUnvalidated(glob, path)
 			}

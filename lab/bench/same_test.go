@@ -59,7 +59,7 @@ func TestSame(t *testing.T) {
 	t.Logf("%d comparisons, %d bytes of verdicts, %d differ", compared, total, failed)
 }
 
-// A comparison is one run of the program, in a folder and with these arguments.
+// A comparison is one run of the program, in a directory and with these arguments.
 type comparison struct {
 	name, dir string
 	args      []string
@@ -110,7 +110,7 @@ func comparisons(t *testing.T, w *world) []comparison {
 type outcome struct {
 	status  int
 	out     string // the text report, without the seconds
-	err     string // likewise
+	err     string // the same
 	verdict []byte
 	sarif   []byte // the report of the most parts
 }

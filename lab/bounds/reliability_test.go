@@ -5,7 +5,6 @@
 //
 //	reliability_test.go   the differentials of the rooms, run with all their cases, and the page
 //	bounds_linux_test.go  memory and time, in a memory cgroup
-//	same_linux_test.go    one verdict, whatever is around a run; one binary, wherever it is built
 package bounds
 
 import (
@@ -62,11 +61,11 @@ var (
 )
 
 // TestDifferentials runs the differentials of the rooms with all their cases. Each room does a
-// sample of its own in go test; what is compared, and that a difference fails, is there.
+// sample in go test and fails for a difference.
 func TestDifferentials(t *testing.T) {
 	wanted(t, "differ")
 	if !*measuring {
-		t.Skip("each room does a sample of its own; all of it takes some minutes: see make differ")
+		t.Skip("each room does a sample; all of it takes some minutes: see make differ")
 	}
 	if *differRails == "" || *differAzurerm == "" || *differWildmatch == "" {
 		t.Fatal("-rails, -azurerm and -wildmatch have to name what is compared")
@@ -85,20 +84,20 @@ func TestDifferentials(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("| compared | with | how many | differences |\n|---|---|---|---|\n")
 	for _, room := range []struct {
-		folder, run string
-		lines       int
-		args        []string
+		dir, run string
+		lines    int
+		args     []string
 	}{
 		{"scanner", "^TestDifferential$", 1, []string{"-pairs", "1000000"}},
 		{"rules/glob", "^(TestFault_095_Differential|TestGitsOwnLines)$", 2, []string{"-pairs", "100000", "-wildmatch", absolute(*differWildmatch)}},
 		{"scanner/repo", "^TestDifferential_", 2, []string{"-histories", "2000", "-pairs", "1000", "-real", absolute(*differRails) + "," + absolute(*differAzurerm)}},
 	} {
-		args := append([]string{"test", "./" + room.folder, "-count=1", "-timeout", "4h", "-v", "-run", room.run, "-args", "-long"}, room.args...)
+		args := append([]string{"test", "./" + room.dir, "-count=1", "-timeout", "4h", "-v", "-run", room.run, "-args", "-long"}, room.args...)
 		cmd := exec.Command("go", args...)
 		cmd.Dir = root
 		out, err := cmd.CombinedOutput()
 		if err != nil {
-			t.Fatalf("%s: %v\n%s", room.folder, err, out)
+			t.Fatalf("%s: %v\n%s", room.dir, err, out)
 		}
 		lines := 0
 		for line := range strings.SplitSeq(string(out), "\n") {
@@ -108,7 +107,7 @@ func TestDifferentials(t *testing.T) {
 			}
 		}
 		if lines != room.lines {
-			t.Fatalf("%s: %d results, want %d\n%s", room.folder, lines, room.lines, out)
+			t.Fatalf("%s: %d results, want %d\n%s", room.dir, lines, room.lines, out)
 		}
 	}
 	writePart(t, "differentials", b.String())

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Root returns the folder of the repository, absolute.
+// Root returns the directory of the repository, absolute.
 func Root() (string, error) {
 	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/policyscan/policyscan").Output()
 	if err != nil {
@@ -28,7 +28,7 @@ func Program(out string, flags ...string) error {
 	return At(root, out, flags...)
 }
 
-// At is Program for the module in a folder, which may be another commit's.
+// At is Program for the module in a directory, which may be another commit's.
 func At(root, out string, flags ...string) error {
 	out, err := filepath.Abs(out)
 	if err != nil {

@@ -29,7 +29,7 @@ import (
 
 var (
 	measuring = flag.Bool("measure", false, "run all tools, which it installs, and write ../results/comparison.md")
-	folder    = flag.String("tools", filepath.Join(os.TempDir(), "policyscan-compare"), "where the tools are, or are put")
+	toolsDir  = flag.String("tools", filepath.Join(os.TempDir(), "policyscan-compare"), "where the tools are, or are put")
 	one       = flag.String("matrix", "", "run and write only this one: evasion, silent, blind or variants")
 	only      = flag.String("rows", "", "run only the rows whose names hold this text, and write nothing")
 )
@@ -184,7 +184,7 @@ func setups(t *testing.T) string {
 	return b.String()
 }
 
-// language is that of a block, of those that the tests of the manual know.
+// language is the language of a block that the tests of the manual know.
 func language(name string) string {
 	switch {
 	case strings.HasSuffix(name, ".json"):

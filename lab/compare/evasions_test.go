@@ -109,9 +109,9 @@ func evasions() []scenario {
 		{name: "a Git LFS pointer; the text is in the storage", change: with("main.tf",
 			"version https://git-lfs.github.com/spec/v1\noid sha256:"+strings.Repeat("4d7a", 16)+"\nsize 66\n", ".gitattributes", "*.tf filter=lfs diff=lfs merge=lfs -text\n")},
 		{name: "a hidden file", change: in(".main.tf", open)},
-		{name: "a hidden folder", change: in(".deploy/main.tf", open)},
-		{name: "the folder `node_modules`", change: in("node_modules/logs/main.tf", open)},
-		{name: "the folder `vendor`", change: in("vendor/logs/main.tf", open)},
+		{name: "a hidden directory", change: in(".deploy/main.tf", open)},
+		{name: "the directory `node_modules`", change: in("node_modules/logs/main.tf", open)},
+		{name: "the directory `vendor`", change: in("vendor/logs/main.tf", open)},
 		{name: "a name in capitals: `MAIN.TF`", change: in("MAIN.TF", open)},
 		{name: "an unusual extension: `main.xyz`", change: in("main.xyz", open)},
 		{name: "no extension", change: in("main", open)},
@@ -146,7 +146,7 @@ func evasions() []scenario {
 			r.git("merge", "--quiet", "--no-ff", "--no-commit", "side")
 			r.write("main.tf", open)
 		}},
-		{name: "a folder of the base, turned into a file", base: in("logs/main.tf", bucket("private")), change: func(r *repository) {
+		{name: "a directory of the base, turned into a file", base: in("logs/main.tf", bucket("private")), change: func(r *repository) {
 			r.must(os.RemoveAll(r.path("logs")))
 			r.write("logs", open)
 		}},
@@ -277,7 +277,7 @@ func decoded(text string) string {
 	return out.String()
 }
 
-// confined has each tool judge some files alone, and follow links if it can: those with an extension or in a folder,
+// confined has each tool judge some files alone, and follow links if it can: those with an extension or in a directory,
 // of that name, which a glob and a pathspec mean as well.
 func confined(name, glob, pathspec string) map[string]edit {
 	regexp, conftest := `\.`+name+"$", plain
@@ -369,7 +369,7 @@ func defaults(s *setup) bool {
 	return true
 }
 
-// recommended are those that secretlint brings.
+// recommended are the rules that secretlint brings.
 func recommended(s *setup) bool {
 	s.files[".secretlintrc.json"] = `{"rules": [{"id": "@secretlint/secretlint-rule-preset-recommend"}]}`
 	return true

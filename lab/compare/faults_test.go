@@ -92,7 +92,7 @@ func faults() []scenario {
 			"ripgrep": all(swap("-nF", "-n"), file(".forbidden", "public[-read\n")), "git grep": all(swap("-nF", "-n"), file(".forbidden", "public[-read\n")),
 		}},
 		{name: "a file that cannot be read", after: func(r *repository) { r.must(os.Chmod(r.path("main.tf"), 0)) }, nobody: true},
-		{name: "a folder that cannot be read", change: elsewhere("logs/main.tf"), nobody: true, often: 8,
+		{name: "a directory that cannot be read", change: elsewhere("logs/main.tf"), nobody: true, often: 8,
 			after: func(r *repository) { r.must(os.Chmod(r.path("logs"), 0)) }},
 		{name: "the path to scan does not exist", edits: map[string]edit{
 			"policyscan, the change": more(" nosuch"), "policyscan, all files": swap("policyscan .", "policyscan nosuch"),
@@ -100,7 +100,7 @@ func faults() []scenario {
 			"ripgrep": swap(".forbidden .", ".forbidden nosuch"), "git grep": swap("-- .", "-- nosuch"),
 			"conftest": swap("color .", "color nosuch"), "secretlint": swap(`"**/*"`, `"nosuch/**/*"`), "repolinter": swap("lint .", "lint nosuch"),
 		}},
-		{name: "an empty folder", edits: map[string]edit{
+		{name: "an empty directory", edits: map[string]edit{
 			"policyscan, all files": swap("policyscan .", "policyscan --policy .policyscan empty"),
 			"gitleaks dir":          swap("color .", "color empty"), "ripgrep": swap(".forbidden .", ".forbidden empty"), "git grep": swap("-- .", "-- empty"),
 			"conftest": swap("color .", "color empty"), "secretlint": swap(`"**/*"`, `"empty/**/*"`), "repolinter": swap("lint .", "lint --rulesetFile repolint.json empty"),
@@ -112,14 +112,14 @@ func faults() []scenario {
 		}, after: func(r *repository) { r.must(syscall.Mkfifo(r.path("pipe.tf"), 0o644)) }},
 		{name: "a tracked file is not in the work tree", after: func(r *repository) { r.must(os.Remove(r.path("main.tf"))) }},
 		{name: "the file's object is torn", after: func(r *repository) { loose(r); r.truncate("HEAD:main.tf") }},
-		{name: "a folder's object is torn", change: elsewhere("logs/main.tf"), after: func(r *repository) { loose(r); r.truncate("HEAD:logs") }},
-		{name: "a folder's object is missing", change: elsewhere("logs/main.tf"), after: func(r *repository) {
+		{name: "a directory's object is torn", change: elsewhere("logs/main.tf"), after: func(r *repository) { loose(r); r.truncate("HEAD:logs") }},
+		{name: "a directory's object is missing", change: elsewhere("logs/main.tf"), after: func(r *repository) {
 			loose(r)
 			id := r.git("rev-parse", "HEAD:logs")
 			r.must(os.Remove(r.path(filepath.Join(".git", "objects", id[:2], id[2:]))))
 		}},
 		{name: "standard output is a full disk", edits: map[string]edit{"*": more(" >/dev/full")}},
-		// Not /dev/full: gitleaks, run as root, puts a file in the place of the device.
+		// Not /dev/full: gitleaks, run as root, replaces the device by a file.
 		{name: "the report cannot be written; no text", change: in("main.tf", bucket("private")), nobody: true,
 			after: func(r *repository) { r.must(os.Mkdir(r.path("../closed"), 0o555)) }, edits: map[string]edit{
 				"policyscan": more(" --output ../closed/report"), "gitleaks": more(" --report-format json --report-path ../closed/report"),

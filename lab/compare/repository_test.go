@@ -147,7 +147,7 @@ func (r *repository) loosen() {
 	}
 }
 
-// environment is that of a CI job in which nothing is set up.
+// environment is the environment of a CI job without any set-up.
 func environment(path, home string) []string {
 	return []string{
 		"PATH=" + path, "HOME=" + home, "LC_ALL=C.UTF-8", "NO_COLOR=1",

@@ -17,7 +17,7 @@ import (
 // text is what must not be in any file.
 const text = "public-read"
 
-// bucket is a file of Terraform, with the text in the place of acl or without.
+// bucket is a file of Terraform, with this acl.
 func bucket(acl string) string {
 	return "resource \"aws_s3_bucket_acl\" \"logs\" {\n  acl = \"" + acl + "\"\n}\n"
 }
@@ -191,7 +191,7 @@ func swap(old, with string) edit {
 	}
 }
 
-// file puts a file in the place of one that is there, or next to it.
+// file replaces or adds a file.
 func file(name, content string) edit {
 	return func(s *setup) bool { s.files[name] = content; return true }
 }
@@ -263,7 +263,7 @@ func named(name string) bool {
 	return false
 }
 
-// The versions of the programs. git is that of the machine.
+// The versions of the programs. git is the machine's.
 const (
 	gitleaksVersion   = "v8.30.1"
 	conftestVersion   = "v0.71.1"
@@ -273,7 +273,7 @@ const (
 	ripgrepPackage    = "1.18.0"  // ripgrep 15.0.0, as in lab/bench
 )
 
-// programs builds policyscan into a new folder that all may read, and returns a PATH.
+// programs builds policyscan into a new directory that all may read, and returns a PATH.
 func programs(t *testing.T) string {
 	t.Helper()
 	dir := open(t)
@@ -283,7 +283,7 @@ func programs(t *testing.T) string {
 	return dir + ":" + os.Getenv("PATH")
 }
 
-// open returns a new folder that a user without rights may pass through.
+// open returns a new directory that a user without rights may pass through.
 func open(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "policyscan-compare-")
@@ -297,14 +297,14 @@ func open(t *testing.T) string {
 	return dir
 }
 
-// install makes what is not there yet, and returns a PATH. What it cannot have ends the test.
+// install makes what is missing, and returns a PATH. What it cannot have ends the test.
 func install(t *testing.T) string {
 	t.Helper()
-	dir, err := filepath.Abs(*folder)
+	dir, err := filepath.Abs(*toolsDir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Another version is another folder.
+	// Another version is another directory.
 	bin := filepath.Join(dir, "go-"+gitleaksVersion+"-"+conftestVersion)
 	npm := filepath.Join(dir, strings.Join([]string{"npm", secretlintVersion, repolinterVersion, nodeVersion, ripgrepPackage}, "-"))
 	for _, d := range []string{bin, npm} {
@@ -356,7 +356,7 @@ func versions(t *testing.T, path string) []string {
 	}
 }
 
-// shell runs a command in a folder and returns what it prints.
+// shell runs a command in a directory and returns what it prints.
 func shell(t *testing.T, dir, name string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(name, args...)

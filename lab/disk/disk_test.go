@@ -33,7 +33,7 @@ type diskFile struct {
 	text string
 	size int           // as the file system gives it; -1: 0, whatever the file holds
 	open syscall.Errno // of each open
-	// read answers a read of at most so many bytes; nil: as a sound disk does. Its
+	// read answers a read of up to most bytes; nil: as a sound disk does. Its
 	// context is done when the reader is told to give up.
 	read func(ctx context.Context, off int64, most int) (string, syscall.Errno)
 }
@@ -75,29 +75,30 @@ func (f *diskFile) change(text string, size int) {
 	f.text, f.size = text, size
 }
 
-// A diskFolder is a folder of it.
-type diskFolder struct {
+// A diskDirectory is a directory of it.
+type diskDir struct {
 	fs.Inode
 	files    map[string]fs.InodeEmbedder
 	shuffled bool                   // each listing has another order
+	listings atomic.Int32           // how many there were
 	same     func(a, b string) bool // two names are one; nil: they are not
-	breaks   int                    // so many entries are listed, and then comes EIO; 0: all of them are
+	breaks   int                    // how many entries are listed before EIO; 0: all
 	failed   *atomic.Int32
 	refuses  func(name string) bool // the name is looked for, and there comes EIO; nil: none is
 }
 
 // OnAdd makes the tree when the root is mounted.
-func (d *diskFolder) OnAdd(ctx context.Context) {
+func (d *diskDir) OnAdd(ctx context.Context) {
 	for name, file := range d.files {
 		mode := uint32(fuse.S_IFREG)
-		if _, ok := file.(*diskFolder); ok {
+		if _, ok := file.(*diskDir); ok {
 			mode = fuse.S_IFDIR
 		}
 		d.AddChild(name, d.NewPersistentInode(ctx, file, fs.StableAttr{Mode: mode}), false)
 	}
 }
 
-func (d *diskFolder) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
+func (d *diskDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
 	if d.refuses != nil && d.refuses(name) {
 		return nil, syscall.EIO
 	}
@@ -116,7 +117,7 @@ func (d *diskFolder) Lookup(ctx context.Context, name string, out *fuse.EntryOut
 	return nil, syscall.ENOENT
 }
 
-func (d *diskFolder) Readdir(context.Context) (fs.DirStream, syscall.Errno) {
+func (d *diskDir) Readdir(context.Context) (fs.DirStream, syscall.Errno) {
 	l := &diskListing{breaks: d.breaks, failed: d.failed}
 	for name, child := range d.Children() {
 		if _, ok := d.files[name]; ok {
@@ -124,12 +125,13 @@ func (d *diskFolder) Readdir(context.Context) (fs.DirStream, syscall.Errno) {
 		}
 	}
 	if d.shuffled {
-		rand.Shuffle(len(l.entries), func(i, k int) { l.entries[i], l.entries[k] = l.entries[k], l.entries[i] })
+		r := rand.New(rand.NewPCG(142, uint64(d.listings.Add(1))))
+		r.Shuffle(len(l.entries), func(i, k int) { l.entries[i], l.entries[k] = l.entries[k], l.entries[i] })
 	}
 	return l, 0
 }
 
-// A diskListing is what a folder says that it holds.
+// A diskListing is what a directory says that it holds.
 type diskListing struct {
 	entries []fuse.DirEntry
 	at      int
@@ -151,8 +153,8 @@ func (l *diskListing) Next() (fuse.DirEntry, syscall.Errno) {
 	return e, 0
 }
 
-// mount mounts a disk on the folder disk next to the program's others.
-func (p program) mount(disk *diskFolder) {
+// mount mounts a disk on the directory disk next to the program's others.
+func (p program) mount(disk *diskDir) {
 	p.t.Helper()
 	if _, err := os.Stat("/dev/fuse"); err != nil || os.Geteuid() != 0 {
 		p.t.Skip("SKIPPED: this needs root and FUSE")
@@ -168,7 +170,7 @@ func (p program) mount(disk *diskFolder) {
 	p.t.Cleanup(p.unmount)
 }
 
-// unmount takes the disk away, whoever uses it: what is asked of it from now on is ENOTCONN.
+// unmount takes the disk away, whoever uses it: every later call gets ENOTCONN.
 func (p program) unmount() {
 	err := unix.Unmount(filepath.Join(p.dir, "disk"), unix.MNT_FORCE|unix.MNT_DETACH)
 	if err != nil && err != unix.EINVAL { // EINVAL: it is gone already
@@ -187,16 +189,16 @@ const diskText = goodText
 
 // diskTree returns the files of a disk. Those named bad…, at any depth, break the rule at
 // their very end.
-func diskTree(names ...string) *diskFolder {
-	root := &diskFolder{files: map[string]fs.InodeEmbedder{}}
+func diskTree(names ...string) *diskDir {
+	root := &diskDir{files: map[string]fs.InodeEmbedder{}}
 	for _, name := range names {
 		at := root
 		steps := strings.Split(name, "/")
 		for _, step := range steps[:len(steps)-1] {
 			if at.files[step] == nil {
-				at.files[step] = &diskFolder{files: map[string]fs.InodeEmbedder{}}
+				at.files[step] = &diskDir{files: map[string]fs.InodeEmbedder{}}
 			}
-			at = at.files[step].(*diskFolder)
+			at = at.files[step].(*diskDir)
 		}
 		last, text := steps[len(steps)-1], strings.Repeat(diskText, 20_000)
 		if strings.HasPrefix(last, "bad") {
@@ -208,14 +210,14 @@ func diskTree(names ...string) *diskFolder {
 }
 
 // file is one of diskTree's.
-func (d *diskFolder) file(name string) *diskFile {
+func (d *diskDir) file(name string) *diskFile {
 	at := d
 	for {
 		first, rest, more := strings.Cut(name, "/")
 		if !more {
 			return at.files[first].(*diskFile)
 		}
-		at, name = at.files[first].(*diskFolder), rest
+		at, name = at.files[first].(*diskDir), rest
 	}
 }
 
@@ -271,21 +273,21 @@ func TestFault_028_029_OneFileOnDisk(t *testing.T) {
 		same    func(a, b string) bool
 		want    string
 	}{
-		"a file":                 {"A.tf", "a.tf", strings.EqualFold, collide},
-		"in a folder":            {"DIR/a.tf", "dir/a.tf", strings.EqualFold, collide},
-		"another letter":         {"\u00c4.tf", "\u00e4.tf", strings.EqualFold, collide},
-		"another file":           {"b.tf", "a.tf", strings.EqualFold, "UNDECIDED E_UNAVAILABLE"},
-		"a disk that cares":      {"A.tf", "a.tf", nil, "UNDECIDED E_UNAVAILABLE"},
-		"another form":           {"\u00e4.tf", "a\u0308.tf", sameForm, collide},
-		"another form, a folder": {"a\u0308/a.tf", "\u00e4/a.tf", sameForm, collide},
-		"another form and case":  {"\u00c4.tf", "a\u0308.tf", sameFormOrCase, collide},
-		"beside another form":    {"\u00c4.tf", "\u00e4.tf", strings.EqualFold, collide},
-		"a disk of exact forms":  {"\u00e4.tf", "a\u0308.tf", strings.EqualFold, "UNDECIDED E_UNAVAILABLE"},
+		"a file":                    {"A.tf", "a.tf", strings.EqualFold, collide},
+		"in a directory":            {"DIR/a.tf", "dir/a.tf", strings.EqualFold, collide},
+		"another letter":            {"\u00c4.tf", "\u00e4.tf", strings.EqualFold, collide},
+		"another file":              {"b.tf", "a.tf", strings.EqualFold, "UNDECIDED E_UNAVAILABLE"},
+		"a disk that cares":         {"A.tf", "a.tf", nil, "UNDECIDED E_UNAVAILABLE"},
+		"another form":              {"\u00e4.tf", "a\u0308.tf", sameForm, collide},
+		"another form, a directory": {"a\u0308/a.tf", "\u00e4/a.tf", sameForm, collide},
+		"another form and case":     {"\u00c4.tf", "a\u0308.tf", sameFormOrCase, collide},
+		"beside another form":       {"\u00c4.tf", "\u00e4.tf", strings.EqualFold, collide},
+		"a disk of exact forms":     {"\u00e4.tf", "a\u0308.tf", strings.EqualFold, "UNDECIDED E_UNAVAILABLE"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := newGit(t)
 			other := "other.tf"
-			if name == "beside another form" { // a file of its own, which is first of the three
+			if name == "beside another form" { // another file, the first of the three
 				other = "a\u0308.tf"
 			}
 			g.tracks(map[string]string{c.on: goodText, c.tracked: badText, other: goodText})
@@ -308,7 +310,7 @@ func TestFault_028_029_OneFileOnDisk(t *testing.T) {
 func TestOneFileOnBrokenDisk(t *testing.T) {
 	for _, c := range []struct {
 		broken string
-		times  int32 // of the first file it is asked what it is before the files are compared
+		times  int32 // it is looked up before the files are compared
 		want   string
 	}{
 		{"", 0, "UNDECIDED E_CASE_COLLISION E_CASE_COLLISION"},
@@ -334,13 +336,13 @@ func TestOneFileOnBrokenDisk(t *testing.T) {
 	}
 }
 
-// TestSubmoduleOnBrokenDisk: whether a submodule is a folder of the tree cannot be determined, though an empty one can be listed.
+// TestSubmoduleOnBrokenDisk: whether a submodule is a directory of the tree cannot be determined, though an empty one can be listed.
 func TestSubmoduleOnBrokenDisk(t *testing.T) {
 	for _, broken := range []string{"", "mid"} {
 		g := newGit(t)
 		disk := diskTree("a.tf")
 		disk.files[".gitmodules"] = &diskFile{text: "[submodule \"mid\"]\n\tpath = mid\n"}
-		disk.files["mid"] = &diskFolder{files: map[string]fs.InodeEmbedder{}}
+		disk.files["mid"] = &diskDir{files: map[string]fs.InodeEmbedder{}}
 		var asked atomic.Bool
 		disk.refuses = func(name string) bool { return name == broken && !asked.Swap(true) }
 		g.mount(disk)
@@ -353,10 +355,10 @@ func TestSubmoduleOnBrokenDisk(t *testing.T) {
 }
 
 // names makes a disk for which some names are one.
-func (d *diskFolder) names(same func(a, b string) bool) {
+func (d *diskDir) names(same func(a, b string) bool) {
 	d.same = same
 	for _, file := range d.files {
-		if sub, ok := file.(*diskFolder); ok {
+		if sub, ok := file.(*diskDir); ok {
 			sub.names(same)
 		}
 	}
@@ -451,9 +453,9 @@ func TestFault_047_ShortReads(t *testing.T) {
 	}
 }
 
-// TestFault_048_FolderBreaksOff: a listing that fails after some of its entries is no
-// short folder.
-func TestFault_048_FolderBreaksOff(t *testing.T) {
+// TestFault_048_DirectoryBreaksOff: a listing that fails after some of its entries is no
+// short directory.
+func TestFault_048_DirBreaksOff(t *testing.T) {
 	var names []string
 	for i := range 300 { // more than one call of getdents brings
 		names = append(names, fmt.Sprintf("sub/%03d-%s.tf", i, strings.Repeat("n", 150)))
@@ -464,7 +466,7 @@ func TestFault_048_FolderBreaksOff(t *testing.T) {
 		for _, name := range names {
 			disk.file(name).text = "x"
 		}
-		sub := disk.files["sub"].(*diskFolder)
+		sub := disk.files["sub"].(*diskDir)
 		sub.breaks, sub.failed = breaks, new(atomic.Int32)
 		p.mount(disk)
 		p.scanDisk(exitUndecided, "UNDECIDED E_READ")
@@ -546,9 +548,9 @@ func TestFault_140_DiskNeverAnswers(t *testing.T) {
 	}
 }
 
-// TestFault_142_ShuffledFolders: each listing of a folder has another order; the verdicts
+// TestFault_142_ShuffledDirectories: each listing of a directory has another order; the verdicts
 // are the same bytes.
-func TestFault_142_ShuffledFolders(t *testing.T) {
+func TestFault_142_ShuffledDirs(t *testing.T) {
 	var names []string
 	for i := range 60 {
 		for _, dir := range []string{"", "a/", "b/deep/"} {
@@ -561,11 +563,11 @@ func TestFault_142_ShuffledFolders(t *testing.T) {
 		f := disk.file(name)
 		f.text = f.text[len(f.text)-20-i:]
 	}
-	var shuffle func(d *diskFolder)
-	shuffle = func(d *diskFolder) {
+	var shuffle func(d *diskDir)
+	shuffle = func(d *diskDir) {
 		d.shuffled = true
 		for _, file := range d.files {
-			if sub, ok := file.(*diskFolder); ok {
+			if sub, ok := file.(*diskDir); ok {
 				shuffle(sub)
 			}
 		}
@@ -592,7 +594,7 @@ func TestFault_142_ShuffledFolders(t *testing.T) {
 	}
 }
 
-// orderOf are the names of a folder in the order in which the disk gives them.
+// orderOf are the names of a directory in the order in which the disk gives them.
 func orderOf(t *testing.T, dir string) string {
 	t.Helper()
 	f, err := os.Open(dir)

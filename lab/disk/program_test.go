@@ -36,7 +36,7 @@ const (
 	exitUndecided = 2
 )
 
-// A program is policyscan, to be run in a folder.
+// A program is policyscan, to be run in a directory.
 type program struct {
 	t     testing.TB
 	dir   string
@@ -45,7 +45,7 @@ type program struct {
 	limit time.Duration // 0: a minute
 }
 
-// newProgram returns a program in a new folder that holds a bundle of one rule in policy.
+// newProgram returns a program in a new directory that holds a bundle of one rule in policy.
 func newProgram(t testing.TB) program {
 	t.Helper()
 	p := program{t: t, dir: t.TempDir()}
@@ -126,7 +126,7 @@ func (p program) saying() string {
 	return strings.Join(words, " ")
 }
 
-// A gitRepo is a program and, in its folder repo, a repository.
+// A gitRepo is a program and, in its directory repo, a repository.
 type gitRepo struct{ program }
 
 func newGit(t testing.TB) *gitRepo {
@@ -166,10 +166,10 @@ func (g *gitRepo) tracks(files map[string]string) {
 	g.git("", "commit", "-q", "-m", "both")
 }
 
-// judge scans the folder disk, and fails unless the run ends with this status and its verdict says so.
+// judge scans the directory disk, and fails unless the run ends with this status and its verdict says so.
 func (g *gitRepo) judge(status int, saying string, args ...string) {
 	g.t.Helper()
-	if err := os.RemoveAll(filepath.Join(g.dir, "verdict.json")); err != nil { // it must not be taken for this run's
+	if err := os.RemoveAll(filepath.Join(g.dir, "verdict.json")); err != nil { // of an earlier run
 		g.t.Fatal(err)
 	}
 	g.run(status, append([]string{"--policy", "policy", "disk"}, args...)...)

@@ -1,5 +1,5 @@
 // Package faults injects every fault that policyscan was designed against, and writes
-// what came of it into lab/results/reliability.md. There is no code in it: make faults runs its
+// the result into lab/results/reliability.md. There is no code in it: make faults runs its
 // test, which without -measure does nothing. The tests of the faults themselves are in the
 // rooms that they are about.
 //
@@ -50,7 +50,7 @@ func TestFaults(t *testing.T) {
 	writePage(t, results, has)
 }
 
-// scripts is the folder of the stories. A file is one, named after it, or has several, each after a storyHead.
+// scripts is the directory of the stories. A file is one, named after it, or has several, each after a storyHead.
 var scripts = filepath.FromSlash("../../cmd/policyscan/testdata/script")
 
 var storyHead = regexp.MustCompile(`(?m)^=== (\w+) ===$`)
@@ -105,7 +105,7 @@ func existing(t *testing.T) map[int][]string {
 }
 
 // TestTable: every row is in the table, once and in words, and has a test; every test of a
-// row has one; and the page says what the table says.
+// row has one; and the page agrees with the table.
 func TestTable(t *testing.T) {
 	const count = 180
 	there, known := existing(t), map[int]bool{}
@@ -152,7 +152,7 @@ func TestTable(t *testing.T) {
 	}
 	for _, m := range shown {
 		if !named[m[1]] {
-			t.Errorf("%s names %s, which is not there; run make faults", page, m[1])
+			t.Errorf("%s names %s, which is missing; run make faults", page, m[1])
 		}
 	}
 }
@@ -176,7 +176,7 @@ func TestRowsOf(t *testing.T) {
 	}
 }
 
-// TestJudge: a row that failed, that has no test or that did not run is not taken for one
+// TestJudge: a row that failed, that has no test or that did not run does not count as one
 // that held.
 func TestJudge(t *testing.T) {
 	table := []row{{1, "one", nil}, {2, "two", []string{"root"}}}
@@ -197,7 +197,7 @@ func TestJudge(t *testing.T) {
 		"a part failed":         {[]event{is("fail", "TestFault_001_A/x"), two}, true, "row 1: TestFault_001_A/x failed", "**failed**, held"},
 		"a row without a test":  {[]event{two}, true, "row 1 has no test", "**no test**, held"},
 		"a test without a row":  {[]event{one, two, is("pass", "TestFault_003_C")}, true, "there is no row 3", "held, held"},
-		"skipped for a reason":  {[]event{one, why, part, two}, false, "", "held, held but for what needs root"},
+		"skipped for a reason":  {[]event{one, why, part, two}, false, "", "held, held except for what needs root"},
 		"wholly skipped":        {[]event{one, is("skip", "TestFault_002_B")}, false, "", "held, not run: it needs root"},
 		"skipped without one":   {[]event{one, why, part, two}, true, "row 2 did not run whole, though the machine has what it needs: TestFault_002_B/part: this needs root", "held, **not run whole**"},
 		"a package failed":      {[]event{one, two, is("fail", "")}, true, "p failed", "held, held"},
@@ -215,13 +215,13 @@ func TestJudge(t *testing.T) {
 		})
 	}
 	if _, complaints := judge([]row{{1, "one", []string{"luck"}}}, []event{one}, nil); len(complaints) != 1 {
-		t.Errorf("a need that is none: %q", complaints)
+		t.Errorf("an unknown need: %q", complaints)
 	}
 }
 
 const page = "../results/reliability.md"
 
-// writePage puts what came of the faults into their part of the page.
+// writePage puts the results of the faults into their part of the page.
 func writePage(t *testing.T, results []result, has map[string]bool) {
 	t.Helper()
 	text := "- " + summary(results) + "\n- " + equipment(has) + "\n\n" + table(results)
@@ -245,7 +245,7 @@ func summary(results []result) string {
 	return fmt.Sprintf("%d rows: %s", len(results), strings.Join(parts, ", "))
 }
 
-// equipment says what the machine had.
+// equipment describes the machine.
 func equipment(has map[string]bool) string {
 	var with, without []string
 	for _, need := range slices.Sorted(maps.Keys(has)) {
@@ -289,9 +289,9 @@ func TestFuzzed(t *testing.T) {
 			t.Errorf("%s: %v", row, err)
 			continue
 		}
-		folder, name, _ := strings.Cut(strings.Trim(target, "`"), ":")
+		dir, name, _ := strings.Cut(strings.Trim(target, "`"), ":")
 		found := false
-		tests, err := filepath.Glob(filepath.Join("../..", folder, "*_test.go"))
+		tests, err := filepath.Glob(filepath.Join("../..", dir, "*_test.go"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -69,7 +69,7 @@ func packages(t *testing.T) (long, short []string) {
 	return long, short
 }
 
-// runIn runs the tests of rows in the module of a folder.
+// runIn runs the tests of rows in the module of a directory.
 func runIn(t *testing.T, dir string, args []string) []event {
 	t.Helper()
 	cmd := exec.Command("go", append([]string{"test", "-json", "-count=1", "-timeout=55m", "-run=" + tests}, args...)...)
@@ -95,7 +95,7 @@ func runIn(t *testing.T, dir string, args []string) []event {
 			t.Log(e.Action, e.Package, e.Test) // so that one sees it go on
 		}
 	}
-	// What failed is judged by the events, of which there are none if go test did not come to test.
+	// What failed is judged by the events, which are missing if go test did not come to test.
 	if err := cmd.Wait(); err != nil && len(events) == 0 {
 		t.Fatalf("go test: %v", err)
 	}
@@ -122,12 +122,12 @@ func rowsOf(test string) []int {
 	return list
 }
 
-// A result is what became of a row.
+// A result is the outcome of a row.
 type result struct {
 	row
 	tests   []string // that ran, in order
-	held    int      // so many of them, in part at least
-	skipped []string // and of these, or of their parts, those that were skipped: why
+	held    int      // how many of them, in part or as a whole
+	skipped []string // why some of these, or of their parts, were skipped
 	failed  []string
 	missing []string // what the row needs and the machine has not
 }
@@ -135,7 +135,7 @@ type result struct {
 // parts of the same name in two packages are told apart by the package.
 type place struct{ pkg, test string }
 
-// judge says what became of each row. complaints are the reasons why the run as a whole
+// judge returns the result of each row. complaints are the reasons why the run as a whole
 // has failed: rows that failed, that have no test, or that did not run though they could.
 func judge(table []row, events []event, has map[string]bool) (results []result, complaints []string) {
 	said := map[place]string{}
@@ -243,5 +243,5 @@ func (r result) outcome() string {
 	if r.held == 0 {
 		return "not run: it needs " + needs
 	}
-	return "held but for what needs " + needs
+	return "held except for what needs " + needs
 }

@@ -4,8 +4,8 @@
 // of them by a process each, and all of them on two nights with --reuse, between which some of them change. That each
 // run has the same results, byte for byte, with --reuse and without, is checked.
 //
-// A generated repository is a folder of a real one, as it was at one of 200 commits: see sources. It takes the objects
-// from there (info/alternates), as forks on a server do, or with -packs has a history and a pack of its own, as mirrors
+// A generated repository is a directory of a real one, as it was at one of 200 commits: see sources. It takes the objects
+// from there (info/alternates), as forks on a server do, or with -packs has its own history and pack, as mirrors
 // have.
 package main
 
@@ -30,7 +30,7 @@ type plan struct {
 	policy, program string
 	keep            string
 
-	work  string // a folder of this run
+	work  string // a directory of this run
 	names []string
 }
 
@@ -39,13 +39,13 @@ func main() {
 	flag.StringVar(&p.from, "from", "..", "the repositories to make others from, with commas between them")
 	flag.IntVar(&p.n, "n", 10_000, "how many to make")
 	flag.IntVar(&p.files, "files", 2048, "how many files one has at most")
-	flag.BoolVar(&p.packs, "packs", false, "each has a history and a pack of its own")
+	flag.BoolVar(&p.packs, "packs", false, "each has its own history and pack")
 	flag.IntVar(&p.each, "each", 300, "how many of them to scan by a process each")
 	flag.IntVar(&p.changed, "changed", 3, "percent of them that have a new commit on the second night; 0: no nights")
 	flag.IntVar(&p.rounds, "rounds", 1, "how often to measure; the least time counts")
 	flag.StringVar(&p.policy, "policy", "builtin:infra", "the bundle")
 	flag.StringVar(&p.program, "program", "", "policyscan; empty: it is built")
-	flag.StringVar(&p.keep, "keep", "", "an empty folder for the repositories, kept; empty: a temporary one")
+	flag.StringVar(&p.keep, "keep", "", "an empty directory for the repositories, kept; empty: a temporary one")
 	flag.Parse()
 	if err := p.run(); err != nil {
 		fmt.Fprintln(os.Stderr, "fleet:", err)
@@ -112,21 +112,21 @@ func ratio(a, b time.Duration) float64 { return a.Seconds() / b.Seconds() }
 // A night is a run without --reuse and one with it.
 type night struct{ plain, reuse usage }
 
-// night scans all with --reuse and without, by turns. What an earlier night kept is in a folder; "": it is the first.
-// What this one keeps is then in the folder "kept".
+// night scans all with --reuse and without, by turns. What an earlier night kept is in a directory; "": it is the first.
+// What this one keeps is then in the directory "kept".
 func (p *plan) night(name, kept string) (n night, err error) {
 	for i := range p.rounds {
 		plain, err := p.fleet("plain", "")
 		if err != nil {
 			return n, err
 		}
-		folder := filepath.Join(p.work, fmt.Sprint("kept", i))
+		cache := filepath.Join(p.work, fmt.Sprint("kept", i))
 		if kept != "" {
-			if out, err := exec.Command("cp", "-a", kept, folder).CombinedOutput(); err != nil {
+			if out, err := exec.Command("cp", "-a", kept, cache).CombinedOutput(); err != nil {
 				return n, fmt.Errorf("%w\n%s", err, out)
 			}
 		}
-		reuse, err := p.fleet("reuse", folder)
+		reuse, err := p.fleet("reuse", cache)
 		if err != nil {
 			return n, err
 		}
@@ -136,13 +136,13 @@ func (p *plan) night(name, kept string) (n night, err error) {
 		n.plain.least(plain, i)
 		n.reuse.least(reuse, i)
 		if i+1 < p.rounds {
-			if err := os.RemoveAll(folder); err != nil {
+			if err := os.RemoveAll(cache); err != nil {
 				return n, err
 			}
 			continue
 		}
 		if err := errors.Join(os.RemoveAll(filepath.Join(p.work, "kept")),
-			os.Rename(folder, filepath.Join(p.work, "kept"))); err != nil {
+			os.Rename(cache, filepath.Join(p.work, "kept"))); err != nil {
 			return n, err
 		}
 	}
@@ -156,7 +156,7 @@ func (p *plan) night(name, kept string) (n night, err error) {
 	}
 	fmt.Printf("%s\n  without --reuse: %s\n  %s\n  with --reuse: %s\n  %s\n", name, rate(n.plain), n.plain.last,
 		rate(n.reuse), n.reuse.note)
-	fmt.Printf("  %.2f times the processor time; the results are the same; the folder has %d entries, %d KiB\n",
+	fmt.Printf("  %.2f times the processor time; the results are the same; the directory has %d entries, %d KiB\n",
 		ratio(n.reuse.cpu, n.plain.cpu), entries, bytes>>10)
 	return n, nil
 }
@@ -197,7 +197,7 @@ func (p *plan) loop(one usage) error {
 	return nil
 }
 
-// sizeOf returns how many bytes and files a folder has.
+// sizeOf returns how many bytes and files a directory has.
 func sizeOf(dir string) (size int64, files int, err error) {
 	err = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -212,10 +212,10 @@ func sizeOf(dir string) (size int64, files int, err error) {
 	return size, files, err
 }
 
-// nameOf is the path of a repository: a few hundred in a folder, as on a server.
+// nameOf is the path of a repository: a few hundred in a directory, as on a server.
 func nameOf(i int) string { return fmt.Sprintf("team%03d/repo%05d.git", i/100, i) }
 
-// git runs git in a folder and returns the lines that it prints.
+// git runs git in a directory and returns the lines that it prints.
 func git(dir, input string, args ...string) ([]string, error) {
 	cmd := exec.Command("git", append([]string{"-C", dir}, args...)...)
 	cmd.Stdin = strings.NewReader(input)

@@ -30,17 +30,17 @@ const depth = 20
 type source struct {
 	dir, objects string
 	commits      []string   // the oldest first
-	folders      [][]string // those that have 2^i to 2^(i+1)-1 files
+	dirs         [][]string // index i: with 2^i to 2^(i+1)-1 files
 }
 
-// A sample is a generated repository: a folder of a source at some of its commits.
+// A sample is a generated repository: a directory of a source at some of its commits.
 type sample struct {
 	source *source
-	folder string // "" is the root
+	subdir string // "" is the root
 	at     []int  // the newest first
 }
 
-// openSource reads which commits and folders a repository has.
+// openSource reads which commits and directories a repository has.
 func openSource(dir string, most int) (*source, error) {
 	s := &source{dir: dir}
 	objects, err := git(dir, "", "rev-parse", "--path-format=absolute", "--git-path", "objects")
@@ -67,25 +67,25 @@ func openSource(dir string, most int) (*source, error) {
 			counts[name]++
 		}
 	}
-	for _, folder := range slices.Sorted(maps.Keys(counts)) {
-		size := bits.Len(uint(counts[folder])) - 1
-		if counts[folder] > most || size < 2 { // few repositories have three files
+	for _, subdir := range slices.Sorted(maps.Keys(counts)) {
+		size := bits.Len(uint(counts[subdir])) - 1
+		if counts[subdir] > most || size < 2 { // few repositories have three files
 			continue
 		}
-		for len(s.folders) <= size {
-			s.folders = append(s.folders, nil)
+		for len(s.dirs) <= size {
+			s.dirs = append(s.dirs, nil)
 		}
-		s.folders[size] = append(s.folders[size], folder)
+		s.dirs[size] = append(s.dirs[size], subdir)
 	}
-	s.folders = slices.DeleteFunc(s.folders, func(of []string) bool { return len(of) == 0 })
-	if len(s.folders) == 0 {
-		return nil, fmt.Errorf("%s has no folder with four files or more", dir)
+	s.dirs = slices.DeleteFunc(s.dirs, func(of []string) bool { return len(of) == 0 })
+	if len(s.dirs) == 0 {
+		return nil, fmt.Errorf("%s has no directory with four files or more", dir)
 	}
 	return s, nil
 }
 
-// generate makes the repositories, and names those that could be made in order. As many are small as are large, by the
-// power of two; a third are forks: the same folder as an earlier one, at another commit.
+// generate makes the repositories, and returns their names in order, without failed ones. As many are small as are large, by the
+// power of two; a third are forks: the same directory as an earlier one, at another commit.
 func (p *plan) generate() error {
 	var all []sample
 	var sources []*source
@@ -105,8 +105,8 @@ func (p *plan) generate() error {
 			x.at = []int{random.IntN(len(x.source.commits))}
 		default:
 			x.source = sources[random.IntN(len(sources))]
-			of := x.source.folders[random.IntN(len(x.source.folders))]
-			x.folder, x.at = of[random.IntN(len(of))], []int{random.IntN(len(x.source.commits))}
+			of := x.source.dirs[random.IntN(len(x.source.dirs))]
+			x.subdir, x.at = of[random.IntN(len(of))], []int{random.IntN(len(x.source.commits))}
 		}
 		if p.packs {
 			for at := x.at[0] - 1; at >= 0 && len(x.at) < depth; at-- {
@@ -133,9 +133,9 @@ func (p *plan) make(s *source, all []sample) error {
 	for _, x := range all {
 		if x.source == s {
 			for _, at := range x.at {
-				fmt.Fprintf(&ask, "%s:%s\n", s.commits[at], x.folder)
+				fmt.Fprintf(&ask, "%s:%s\n", s.commits[at], x.subdir)
 			}
-			fmt.Fprintf(&ask, "%s:%s\n", s.commits[len(s.commits)-1], x.folder)
+			fmt.Fprintf(&ask, "%s:%s\n", s.commits[len(s.commits)-1], x.subdir)
 		}
 	}
 	trees, err := git(s.dir, ask.String(), "cat-file", "--batch-check=%(objecttype) %(objectname)")
@@ -150,7 +150,7 @@ func (p *plan) make(s *source, all []sample) error {
 		for k, answer := range trees[:len(x.at)+1] {
 			tree, is := strings.CutPrefix(answer, "tree ")
 			if is && !slices.Contains(history, tree) && (k < len(x.at) || history == nil) {
-				history = append(history, tree) // a folder that was not there yet is taken from the newest commit
+				history = append(history, tree) // a directory that did not exist yet is taken from the newest commit
 			}
 		}
 		trees = trees[len(x.at)+1:]

@@ -14,15 +14,15 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// corpus is the folder of the archives, from the root.
+// corpus is the directory of the archives, from the root.
 const corpus = "lab/fuzz/corpus"
 
-// archive is the file of the inputs of all targets of a folder.
+// archive is the file of the inputs of all targets of a directory.
 func archive(dir string) string {
 	return filepath.Join(corpus, strings.ReplaceAll(dir, "/", "_")+".txtar")
 }
 
-// readArchive returns the kept inputs of a folder's targets, each named TARGET/INPUT; there may be none.
+// readArchive returns the kept inputs of a directory's targets, each named TARGET/INPUT; there may be none.
 func readArchive(dir string) ([]txtar.File, error) {
 	text, err := os.ReadFile(archive(dir))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -93,15 +93,15 @@ func unpack(targets []string) error {
 			return err
 		}
 		dir, name, _ := strings.Cut(target, ":")
-		folder, err := store(dir, name)
+		seeds, err := store(dir, name)
 		if err == nil {
-			err = os.MkdirAll(folder, 0o777)
+			err = os.MkdirAll(seeds, 0o777)
 		}
 		if err != nil {
 			return err
 		}
 		for _, in := range inputs {
-			if err := os.WriteFile(filepath.Join(folder, in.name), in.text, 0o666); err != nil {
+			if err := os.WriteFile(filepath.Join(seeds, in.name), in.text, 0o666); err != nil {
 				return err
 			}
 		}
@@ -109,7 +109,7 @@ func unpack(targets []string) error {
 	return nil
 }
 
-// kept returns the targets that have inputs. The first line of an archive names their folder.
+// kept returns the targets that have inputs. The first line of an archive names their directory.
 func kept() ([]string, error) {
 	names, err := filepath.Glob(filepath.Join(corpus, "*.txtar"))
 	if err != nil {
@@ -124,7 +124,7 @@ func kept() ([]string, error) {
 		var dir string
 		_, err = fmt.Sscanf(string(text), "Inputs that fuzzing found for the targets in %s see", &dir)
 		if dir = strings.TrimSuffix(dir, ":"); err != nil || archive(dir) != name {
-			return nil, fmt.Errorf("%s does not begin with the name of its folder", name)
+			return nil, fmt.Errorf("%s does not begin with the name of its directory", name)
 		}
 		for _, f := range txtar.Parse(text).Files {
 			targets = append(targets, dir+":"+path.Dir(f.Name))

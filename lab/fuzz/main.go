@@ -3,10 +3,10 @@
 //	fuzz unpack [TARGET...]   put the kept inputs where go test -fuzz finds them; make fuzz does this first
 //	fuzz keep LOG...          record a run of make fuzz, from what it printed
 //
-// Inputs that a run found are in lab/fuzz/corpus, an archive for each folder, so that they are not a thousand files of
+// Inputs that a run found are in lab/fuzz/corpus, an archive for each directory, so that they are not a thousand files of
 // the tree. Seeds that a person wrote, and crashers with a name, are in the tests. keep writes how often each target
-// ran into lab/results/reliability.md, and of Go's own store of inputs it keeps those that do something that no smaller one
-// does. A target is written FOLDER:NAME, from the root of the repository.
+// ran into lab/results/reliability.md, and of Go's own store of inputs it keeps each that does what no smaller one
+// does. A target is written DIR:NAME, from the root of the repository.
 package main
 
 import (
@@ -33,7 +33,7 @@ const (
 	module = "github.com/policyscan/policyscan"
 	page   = "lab/results/reliability.md"
 
-	// largest is how many bytes an input that is taken over has at the most, as Go writes it.
+	// largest is the limit of an input's size in bytes, as Go writes it.
 	largest = 4 << 10
 )
 
@@ -98,7 +98,7 @@ var (
 	ran  = regexp.MustCompile(`(?m)^fuzz: .* execs: (\d+) `)
 )
 
-// read returns how often each target ran, FOLDER:TARGET. One that found something is an error.
+// read returns how often each target ran, DIR:TARGET. One that found something is an error.
 func read(log string) (map[string]int, error) {
 	done := map[string]int{}
 	heads := head.FindAllStringSubmatchIndex(log, -1)
@@ -184,7 +184,7 @@ func keepInputs(target string) error {
 	}
 	// Go runs an input of testdata/fuzz by its name.
 	seeds := filepath.Join(dir, "testdata", "fuzz", name)
-	made := !isFolder(seeds)
+	made := !isDir(seeds)
 	if err := os.MkdirAll(seeds, 0o777); err != nil {
 		return err
 	}
@@ -200,8 +200,8 @@ func keepInputs(target string) error {
 		}
 	}
 	if made {
-		for _, folder := range []string{seeds, filepath.Dir(seeds), filepath.Dir(filepath.Dir(seeds))} {
-			_ = os.Remove(folder) // those above may hold something else
+		for _, parent := range []string{seeds, filepath.Dir(seeds), filepath.Dir(filepath.Dir(seeds))} {
+			_ = os.Remove(parent) // those above may hold something else
 		}
 	}
 	fmt.Printf("%s: %d inputs of %d\n", target, len(kept), len(inputs))
@@ -223,7 +223,7 @@ func try(binary, profile, file, target string, in input, seen map[string]bool) (
 	return err == nil && covers(text, seen), err
 }
 
-// inModule runs the go command in the module that a folder of the repository belongs to.
+// inModule runs the go command in the module that a directory of the repository belongs to.
 func inModule(dir string, args ...string) error {
 	cmd := exec.Command("go", args...)
 	if strings.HasPrefix(dir, "lab/") {
@@ -235,18 +235,18 @@ func inModule(dir string, args ...string) error {
 	return nil
 }
 
-func isFolder(name string) bool {
+func isDir(name string) bool {
 	st, err := os.Stat(name)
 	return err == nil && st.IsDir()
 }
 
-// store returns the folder in which go test -fuzz keeps the inputs of a target.
+// store returns the directory in which go test -fuzz keeps the inputs of a target.
 func store(dir, name string) (string, error) {
 	cache, err := exec.Command("go", "env", "GOCACHE").Output()
 	return filepath.Join(strings.TrimSpace(string(cache)), "fuzz", filepath.FromSlash(path.Join(module, dir)), name), err
 }
 
-// inputsOf returns the inputs in a folder but for those that are too large.
+// inputsOf returns the inputs in a directory, except too large ones.
 func inputsOf(dir string) ([]input, error) {
 	names, err := filepath.Glob(filepath.Join(dir, "*"))
 	if err != nil {
@@ -265,7 +265,7 @@ func inputsOf(dir string) ([]input, error) {
 	return inputs, nil
 }
 
-// smallestFirst sorts inputs by their size, and drops those that are there twice.
+// smallestFirst sorts inputs by their size, and drops duplicates.
 func smallestFirst(inputs []input) []input {
 	slices.SortFunc(inputs, func(a, b input) int {
 		return cmp.Or(cmp.Compare(len(a.text), len(b.text)), bytes.Compare(a.text, b.text), cmp.Compare(a.name, b.name))

@@ -147,7 +147,7 @@ func (c *cluster) violations(t *testing.T) {
 	f.wantOneRun(t)
 }
 
-// undecided: a repository that is not there ends one pod with 2. Its index fails at once, and the others go on.
+// undecided: a missing repository ends one pod with 2. Its index fails at once, and the others go on.
 func (c *cluster) undecided(t *testing.T) {
 	f := c.fleet(t, "undecided", 40, true)
 	if err := os.RemoveAll(filepath.Join(f.dir, "mirrors", f.repos[7])); err != nil {
@@ -334,8 +334,8 @@ func cut(t *testing.T, text string) (others, merge string) {
 	return others, merge
 }
 
-// nights: CronJobs that run each minute. A merge finds the folder of its own night; when a scan does not begin, the
-// merge of that night does not take the folder of another one.
+// nights: CronJobs that run each minute. A merge finds the directory of that night; when a scan does not begin, the
+// merge of that night does not take the directory of another one.
 func (c *cluster) nights(t *testing.T) {
 	f := c.fleet(t, "nights", 20, true)
 	f.schedule = "* * * * *"
@@ -380,7 +380,7 @@ func (c *cluster) nights(t *testing.T) {
 	})
 }
 
-// reuse: eight pods at a time share a folder of results by content, which are empty at first.
+// reuse: eight pods at a time share a directory of results by content, which are empty at first.
 func (c *cluster) reuse(t *testing.T) {
 	f := c.fleet(t, "reuse", 800, true)
 	f.reuse = "seen"

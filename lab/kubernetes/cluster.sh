@@ -2,7 +2,7 @@
 # A Kubernetes of one node on a machine without a container daemon, a registry or systemd.
 #
 #   cluster.sh tools   fetch Debian's packages and build Kubernetes from Go modules, into $KUBERNETES_TOOLS
-#   cluster.sh run     start the cluster in $KUBERNETES_STATE, an empty folder with the image pause.tar; it ends with
+#   cluster.sh run     start the cluster in $KUBERNETES_STATE, an empty directory with the image pause.tar; it ends with
 #                      this process. The file "ready" says that the node takes pods.
 #
 # etcd, kube-apiserver, kube-controller-manager, kube-scheduler, kubelet and kubectl are one program (node/main.go).
@@ -12,7 +12,7 @@
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-tools=${KUBERNETES_TOOLS:?names a folder to keep the programs in}
+tools=${KUBERNETES_TOOLS:?names a directory to keep the programs in}
 state=${KUBERNETES_STATE:-}
 version=1.35.4 # of Kubernetes; go.mod has the same. Later ones are untested with Debian 12's containerd 1.6.
 node=node-1
@@ -37,27 +37,27 @@ tools() {
 }
 
 # With version 1 the cluster's cgroups are below the caller's, and share its limits; with version 2, which could not be
-# tried, below the root's. Their folders are listed in the file "cgroups", for whoever removes them.
+# tried, below the root's. Their directories are listed in the file "cgroups", for whoever removes them.
 join_cgroups() {
-  local controller folder own
+  local controller dir own
   if [[ -f /sys/fs/cgroup/cgroup.controllers ]]; then
-    folder=/sys/fs/cgroup/policyscan-$$
+    dir=/sys/fs/cgroup/policyscan-$$
     own=/sys/fs/cgroup$(sed -n 's/^0:://p' /proc/self/cgroup)
-    mkdir "$folder" && echo "$folder" >"$state/cgroups"
+    mkdir "$dir" && echo "$dir" >"$state/cgroups"
     # A group with a process has no groups below it: what stays outside of the namespaces goes back.
     (sleep 2 && echo $$ >"$own/cgroup.procs") &
-    echo $$ >"$folder/cgroup.procs"
+    echo $$ >"$dir/cgroup.procs"
     return
   fi
   for controller in $controllers; do
-    folder=/sys/fs/cgroup/$controller$(awk -F: -v c="$controller" '{n = split($2, a, ","); for (i = 1; i <= n; i++) if (a[i] == c) print $3}' /proc/self/cgroup)
-    folder=${folder%/}/policyscan-$$
-    mkdir "$folder" && echo "$folder" >>"$state/cgroups"
+    dir=/sys/fs/cgroup/$controller$(awk -F: -v c="$controller" '{n = split($2, a, ","); for (i = 1; i <= n; i++) if (a[i] == c) print $3}' /proc/self/cgroup)
+    dir=${dir%/}/policyscan-$$
+    mkdir "$dir" && echo "$dir" >>"$state/cgroups"
     if [[ $controller == cpuset ]]; then
-      cat "$folder/../cpuset.cpus" >"$folder/cpuset.cpus"
-      cat "$folder/../cpuset.mems" >"$folder/cpuset.mems"
+      cat "$dir/../cpuset.cpus" >"$dir/cpuset.cpus"
+      cat "$dir/../cpuset.mems" >"$dir/cpuset.mems"
     fi
-    echo $$ >"$folder/cgroup.procs"
+    echo $$ >"$dir/cgroup.procs"
   done
 }
 

@@ -1,10 +1,10 @@
 // Package kubernetes_test runs the objects of examples/kubernetes and examples/kubernetes-nightly on a real cluster of
-// one node, which it builds and starts itself: "make kubernetes", as root. It is a module of its own, since it needs all
+// one node, which it builds and starts itself: "make kubernetes", as root. It is a separate module, since it needs all
 // of Kubernetes.
 //
 // Without -cluster only TestTypes runs: it decodes the objects of the examples with Kubernetes' own types. What cannot be run is listed at the end, and never counts as passed.
 //
-// Limits: one node, so no node is ever lost (an eviction stands in for that); the volumes are folders of the machine.
+// Limits: one node, so no node is ever lost (an eviction stands in for that); the volumes are directories of the machine.
 // The network between nodes, a storage driver and a registry are not part of it.
 package kubernetes_test
 
@@ -38,7 +38,7 @@ import (
 
 var (
 	onCluster = flag.Bool("cluster", false, "run the cases on a cluster")
-	toolsDir  = flag.String("tools", "", "keep the programs of the cluster in this folder; the user's cache by default")
+	toolsDir  = flag.String("tools", "", "keep the programs of the cluster in this directory; the user's cache by default")
 )
 
 // A cluster is a running one.
@@ -150,12 +150,12 @@ func (c *cluster) run(t *testing.T) (int, <-chan error) {
 	return cmd.Process.Pid, ended
 }
 
-// remove removes what a cluster leaves behind: its cgroups and its folder.
+// remove removes what a cluster leaves behind: its cgroups and its directory.
 func (c *cluster) remove(t *testing.T) {
-	for _, folder := range c.groups(t) {
-		for try := 0; exists(folder) && try < 100; try++ {
+	for _, group := range c.groups(t) {
+		for try := 0; exists(group) && try < 100; try++ {
 			var below []string
-			_ = filepath.WalkDir(folder, func(name string, d fs.DirEntry, err error) error {
+			_ = filepath.WalkDir(group, func(name string, d fs.DirEntry, err error) error {
 				if err == nil && d.IsDir() {
 					below = append(below, name)
 				}
@@ -166,8 +166,8 @@ func (c *cluster) remove(t *testing.T) {
 			}
 			time.Sleep(50 * time.Millisecond)
 		}
-		if exists(folder) {
-			t.Errorf("the cgroup %s is left", folder)
+		if exists(group) {
+			t.Errorf("the cgroup %s is left", group)
 		}
 	}
 	if err := os.RemoveAll(c.state); err != nil {
@@ -284,8 +284,8 @@ func (c *cluster) load(t *testing.T, file string) {
 func (c *cluster) kill(t *testing.T, container string) bool {
 	t.Helper()
 	found := false
-	for _, folder := range c.groups(t) {
-		_ = filepath.WalkDir(folder, func(name string, d fs.DirEntry, err error) error {
+	for _, group := range c.groups(t) {
+		_ = filepath.WalkDir(group, func(name string, d fs.DirEntry, err error) error {
 			if err != nil || !d.IsDir() || d.Name() != container {
 				return nil // groups come and go
 			}
@@ -332,16 +332,16 @@ func archive(t *testing.T, file string, i image) {
 			t.Fatal(err)
 		}
 	}
-	folders := map[string]bool{}
+	found := map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(i.files)) {
 		for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
-			folders[dir] = true
+			found[dir] = true
 		}
 	}
 	if dir, ok := i.config["WorkingDir"].(string); ok {
-		folders[strings.TrimPrefix(dir, "/")] = true
+		found[strings.TrimPrefix(dir, "/")] = true
 	}
-	for _, dir := range slices.Sorted(maps.Keys(folders)) {
+	for _, dir := range slices.Sorted(maps.Keys(found)) {
 		add(w, &tar.Header{Typeflag: tar.TypeDir, Name: dir + "/", Mode: 0o755}, nil)
 	}
 	for _, name := range slices.Sorted(maps.Keys(i.files)) {

@@ -14,15 +14,15 @@ import (
 	"time"
 )
 
-// A fleet is a namespace with a claim for the mirrors and one for the results, and the folders behind them.
+// A fleet is a namespace with a claim for the mirrors and one for the results, and the directories behind them.
 type fleet struct {
 	*cluster
 	name  string // of the namespace, and of the run
 	dir   string // has mirrors/, results/ and repositories.txt
 	repos []string
-	// schedule is that of its CronJobs; "": it has Jobs.
+	// schedule is the schedule of its CronJobs; "": it has Jobs.
 	schedule   string
-	reuse      string // the folder of --reuse
+	reuse      string // the directory of --reuse
 	violations bool
 }
 
@@ -57,7 +57,7 @@ func (c *cluster) makeKinds(t *testing.T) {
 	}
 }
 
-// copyOf makes a copy of a folder whose files are hard links.
+// copyOf makes a copy of a directory whose files are hard links.
 func copyOf(t *testing.T, from, to string) {
 	t.Helper()
 	err := filepath.WalkDir(from, func(name string, d fs.DirEntry, err error) error {
@@ -161,9 +161,9 @@ func (f *fleet) print(t *testing.T, shards, parallelism int, changes ...string) 
 		`{name: ghcr.io/policyscan/policyscan, newName: policyscan.test/policyscan, newTag: "1"}`,
 		"cpu: 500m", "cpu: 10m", "memory: 256Mi", "memory: 32Mi",
 	}, changes...)
-	folder := "kubernetes"
+	base := "kubernetes"
 	if f.schedule != "" {
-		folder = "kubernetes-nightly"
+		base = "kubernetes-nightly"
 		changes = append(changes, `schedule: "0 2 * * *"`, fmt.Sprintf("schedule: %q", f.schedule))
 	}
 	if f.reuse != "" {
@@ -194,7 +194,7 @@ func (f *fleet) print(t *testing.T, shards, parallelism int, changes ...string) 
 	for _, name := range []string{"boundaries.yml", "deprecated.yml", "invariants.yml"} {
 		writeFile(t, filepath.Join(dir, "kubernetes/rules", name), readFile(t, filepath.Join(root, "examples/policy/rules", name)))
 	}
-	return f.kubectl(t, "", "kustomize", filepath.Join(dir, folder))
+	return f.kubectl(t, "", "kustomize", filepath.Join(dir, base))
 }
 
 func readFile(t *testing.T, name string) string {
@@ -285,7 +285,7 @@ func (p pod) exit() (int, string) {
 	return end.ExitCode, end.Reason
 }
 
-// path is that of the objects of a kind in the API.
+// path is the path of the objects of a kind in the API.
 func (f *fleet) path(kind string) string {
 	group := "/api/v1"
 	if kind == "jobs" {
@@ -312,7 +312,7 @@ func (f *fleet) pods(t *testing.T, job string, index ...string) []pod {
 	return f.podsOf(t, "labelSelector="+url.QueryEscape(selector))
 }
 
-// runningPods returns those that have not ended.
+// runningPods returns the pods that have not ended.
 func (f *fleet) runningPods(t *testing.T, job string) []pod {
 	t.Helper()
 	return f.podsOf(t, "labelSelector=batch.kubernetes.io/job-name%3D"+job+"&fieldSelector=status.phase%3DRunning")
@@ -395,7 +395,7 @@ func (f *fleet) logs(t *testing.T, job string) string {
 	return out
 }
 
-// explain logs what a person would look at.
+// explain logs what helps to find the cause.
 func (f *fleet) explain(t *testing.T) {
 	for _, args := range [][]string{{"get", "jobs,pods", "-o", "wide"}, {"get", "events", "--sort-by=.lastTimestamp"}} {
 		out, err := f.try("", append([]string{"--namespace", f.name}, args...)...)
@@ -440,7 +440,7 @@ func (f *fleet) merged(t *testing.T) map[string][]string {
 	return verdicts
 }
 
-// missingShard is how the merge names a shard that is not there.
+// missingShard is how the merge names a missing shard.
 func (f *fleet) missingShard(index, of int) string {
 	return fmt.Sprintf("shard %d/%d is missing", index, of)
 }

@@ -24,8 +24,8 @@ var (
 const places = 40
 
 // random: 2,000 repositories in 100 indexes, while containers are killed and pods evicted at random. No index is killed
-// more often than backoffLimitPerIndex bears, so every repository is in the merged result, once, and the folder of the
-// merge is that of one process which nobody harmed.
+// more often than backoffLimitPerIndex bears, so every repository is in the merged result, once, and the directory of the
+// merge is the merge of one process without harm.
 func (c *cluster) random(t *testing.T) {
 	for i := range *runs {
 		number := *seed + uint64(i)
@@ -92,7 +92,7 @@ func indexes(t *testing.T, text string) []string {
 	return all
 }
 
-// wantOneRun checks that the merge has left the folder of one process, byte for byte.
+// wantOneRun checks that the merge has left the directory of one process, byte for byte.
 func (f *fleet) wantOneRun(t *testing.T) {
 	t.Helper()
 	var configMaps struct {
@@ -103,7 +103,7 @@ func (f *fleet) wantOneRun(t *testing.T) {
 	for _, m := range configMaps.Items {
 		list += m.Data["repositories.txt"]
 	}
-	// The folder is the root of the process, so that the mirrors are in /mirrors as they are in a pod.
+	// The directory is the root of the process, so that the mirrors are in /mirrors as they are in a pod.
 	if err := os.CopyFS(filepath.Join(f.dir, "policy"), os.DirFS(root+"/examples/policy")); err != nil {
 		t.Fatal(err)
 	}
@@ -120,12 +120,12 @@ func (f *fleet) wantOneRun(t *testing.T) {
 	one := filepath.Join(f.dir, "one")
 	files := 0
 	merged := filepath.Join(f.dir, "results", f.name)
-	for _, folders := range [][2]string{{one, merged}, {merged, one}} {
-		err := filepath.WalkDir(folders[0], func(name string, d os.DirEntry, err error) error {
+	for _, pair := range [][2]string{{one, merged}, {merged, one}} {
+		err := filepath.WalkDir(pair[0], func(name string, d os.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return err
 			}
-			rest, err := filepath.Rel(folders[0], name)
+			rest, err := filepath.Rel(pair[0], name)
 			if err != nil {
 				return err
 			}
@@ -133,12 +133,12 @@ func (f *fleet) wantOneRun(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			there, err := os.ReadFile(filepath.Join(folders[1], rest))
+			there, err := os.ReadFile(filepath.Join(pair[1], rest))
 			if err != nil {
 				return err
 			}
 			if !bytes.Equal(here, there) {
-				t.Errorf("%s differs in %s and %s", rest, folders[0], folders[1])
+				t.Errorf("%s differs in %s and %s", rest, pair[0], pair[1])
 			}
 			files++
 			return nil
@@ -152,7 +152,7 @@ func (f *fleet) wantOneRun(t *testing.T) {
 	}
 }
 
-// A harmed says what was done to a scan.
+// A harmed is what was done to a scan.
 type harmed struct {
 	killed      map[string]int // how many containers of each index ended with SIGKILL
 	evicted     int            // pods

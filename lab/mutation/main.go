@@ -2,7 +2,7 @@
 // the room has to notice.
 //
 //	make mutate                                # all rooms, hours
-//	go run -C lab ./mutation -again FOLDER ROOM... # those that lived in an earlier run without a reason, with the tests of now
+//	go run -C lab ./mutation -again DIR ROOM... # the unexplained survivors of an earlier run, with today's tests
 //
 // What no test noticed has to be in lived.txt, with a reason. If all of it does, what was done goes
 // into lab/results/reliability.md; the rows of rooms that were not asked stay as they are.
@@ -32,10 +32,10 @@ import (
 const gremlins = "github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0"
 
 func main() {
-	again := flag.Bool("again", false, "try only those that lived without a reason in the run that FOLDER is of; the code has to be the same, the tests need not")
+	again := flag.Bool("again", false, "try only the unexplained survivors of an earlier run, in DIR, of the same code")
 	limit := flag.Duration("limit", 30*time.Second, "what the tests may take with a mutant, about")
 	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "usage: mutation [-again] [-limit DURATION] FOLDER [ROOM...]")
+		fmt.Fprintln(flag.CommandLine.Output(), "usage: mutation [-again] [-limit DURATION] DIR [ROOM...]")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
@@ -49,8 +49,8 @@ func main() {
 	}
 }
 
-func run(folder string, rooms []string, again bool, limit time.Duration) error {
-	folder, err := filepath.Abs(folder)
+func run(dir string, rooms []string, again bool, limit time.Duration) error {
+	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func run(folder string, rooms []string, again bool, limit time.Duration) error {
 			return err
 		}
 	}
-	if err := os.MkdirAll(folder, 0o777); err != nil {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
 	reasons, err := explained()
@@ -77,7 +77,7 @@ func run(folder string, rooms []string, again bool, limit time.Duration) error {
 	counts := map[string]*count{}
 	unexplained := 0
 	for _, room := range rooms {
-		result := filepath.Join(folder, strings.ReplaceAll(room, "/", "_")+".json")
+		result := filepath.Join(dir, strings.ReplaceAll(room, "/", "_")+".json")
 		if !again {
 			if err := unleash(room, result, limit); err != nil {
 				return fmt.Errorf("%s: %w", room, err)
@@ -144,7 +144,7 @@ func others(counts map[string]*count) error {
 	return nil
 }
 
-// allRooms returns the folders of agent, rules, scanner and verdict that hold code.
+// allRooms returns the directories of agent, rules, scanner and verdict that hold code.
 func allRooms() ([]string, error) {
 	out, err := exec.Command("go", "list", "-f", "{{if .GoFiles}}{{.ImportPath}}{{end}}", "./agent/...", "./rules/...", "./scanner/...", "./verdict/...").Output()
 	if err != nil {
@@ -196,7 +196,7 @@ func unleash(room, result string, limit time.Duration) error {
 		}
 		said := tests.FindSubmatch(out)
 		if said == nil {
-			return fmt.Errorf("gremlins does not say what the tests take:\n%s", out)
+			return fmt.Errorf("gremlins does not report how long the tests take:\n%s", out)
 		}
 		if took, err = time.ParseDuration(string(said[1])); err != nil {
 			return err
@@ -210,7 +210,7 @@ func unleash(room, result string, limit time.Duration) error {
 // tests is what gremlins says of the tests without a mutant.
 var tests = regexp.MustCompile(`Gathering coverage\.\.\. done in (\S+)`)
 
-// A count is what became of the mutants of a room.
+// A count is the mutants of a room by result.
 type count struct{ killed, timedOut, lived, uncovered, invalid int }
 
 func (c *count) add(status string) {
@@ -233,7 +233,7 @@ func (c *count) noticed() float64 {
 	return 100 * float64(c.killed+c.timedOut) / float64(c.killed+c.timedOut+c.lived)
 }
 
-// table is what became of them, by room; at the end those of each of the three and all.
+// table is the counts by room; at the end the sums of each of the three, and of all.
 func table(rooms map[string]*count) string {
 	var b strings.Builder
 	b.WriteString("| room | mutants | killed | not in time | lived | noticed | not reached | no Go |\n|---|---|---|---|---|---|---|---|\n")

@@ -21,7 +21,7 @@ type mutant struct {
 	at     string // FILE:LINE:COLUMN, from the root
 	file   string
 	line   string // without spaces around it
-	whole  string // the line as the mutant has it
+	whole  string // the line of the mutant
 	nth    int    // among those of the file that are alike, from 1
 	of     *change
 }
@@ -72,7 +72,7 @@ func mutantsOf(room string, r *result) ([]mutant, error) {
 			}
 			m := mutant{status: c.Status, at: fmt.Sprintf("%s:%d:%d", file, c.Line, c.Column), file: file, of: c}
 			if c.Line > len(lines) || c.Column > len(lines[c.Line-1]) {
-				return nil, fmt.Errorf("%s is not there; the result is of other code", m.at)
+				return nil, fmt.Errorf("%s does not exist; the result is of other code", m.at)
 			}
 			line := lines[c.Line-1]
 			m.line = strings.TrimSpace(line)
@@ -119,7 +119,7 @@ func concatenations(room string) (map[string]bool, error) {
 		files = append(files, f)
 	}
 	info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}}
-	// Files of all systems at once declare some names twice; what types are is told all the same.
+	// Files of all systems at once declare some names twice; the types are found nevertheless.
 	config := types.Config{Importer: importer.ForCompiler(fset, "source", nil), Error: func(error) {}}
 	_, _ = config.Check(room, fset, files, info)
 	places := map[string]bool{}

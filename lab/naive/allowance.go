@@ -203,8 +203,8 @@ func (c Change) byText(r Rule, group []string) bool {
 	})
 }
 
-// changed are the paths of the head that are judged: those that differ from a merge base, and those of which an
-// allowance was lowered, ended earlier, removed, or moved.
+// changed are the judged paths of the head: they differ from a merge base, or an allowance was
+// lowered, ended earlier, removed, or moved.
 func (c Change) changed() map[string]bool {
 	changed := map[string]bool{}
 	for _, f := range c.Head.Tree {

@@ -65,7 +65,7 @@ func (g *generator) joined(path string, lines []string) string {
 	return content
 }
 
-// joinedWell is joined, but for what cannot be parsed.
+// joinedWell is joined, except for what cannot be parsed.
 func joinedWell(path string, lines []string) string {
 	if strings.HasSuffix(path, ".json") {
 		return jsonHead + strings.Join(lines, ", ") + "]}"
@@ -134,7 +134,7 @@ func (v version) sort() {
 	slices.SortFunc(v.list, func(a, b Allowance) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
 }
 
-// entries are some for what the rules of a version find, so many of a hundred.
+// entries are some for what the rules of a version find, a percentage of them.
 func (g *generator) entries(v version, percent int) []Allowance {
 	var list []Allowance
 	counts := v.counts()

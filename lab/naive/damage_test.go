@@ -69,7 +69,7 @@ func damages() []damage {
 		{"a file with .yaml", func(g *generator, p *pair) bool {
 			return addFile(g, p, ruleText{name: "other.yaml", version: "0.2", kind: "boundary"})
 		}},
-		{"a file in a folder", func(g *generator, p *pair) bool {
+		{"a file in a directory", func(g *generator, p *pair) bool {
 			name := "sub/" + pick(g, "other.yml", "other.yaml", "boundaries.yml")
 			return addFile(g, p, ruleText{name: name, version: "0.2", kind: "boundary"})
 		}},
@@ -88,7 +88,7 @@ func damages() []damage {
 				f.head = append(f.head, `exclude: ["a"]`)
 			})
 		}},
-		{"an exclude that is none", func(g *generator, p *pair) bool {
+		{"no list of globs as exclude", func(g *generator, p *pair) bool {
 			none := func(f *ruleText) bool { return f.version != "" && len(f.exclude) == 0 }
 			return change(g, p, none, func(f *ruleText) {
 				f.head = append(f.head, "exclude: "+pick(g, "[]", "a", "~", `[""]`, "[a, a]", "{a: b}"))
@@ -190,7 +190,7 @@ func damages() []damage {
 				return r
 			})
 		}},
-		{"a list of paths that is none", func(g *generator, p *pair) bool {
+		{"no list of paths", func(g *generator, p *pair) bool {
 			return addRule(g, p, "0.2", func(kind string) ruleYAML {
 				r := plainRule("BAD", kind)
 				key := pick(g, "forbidden_files", "exclude")
@@ -362,7 +362,7 @@ func change(g *generator, p *pair, ok func(f *ruleText) bool, do func(f *ruleTex
 	return false
 }
 
-// path is one of the version's files, or of those that may come.
+// path is one of the version's files, or one that may come.
 func (g *generator) path(v version) string {
 	if len(v.files) > 0 && g.percent(80) {
 		return pick(g, slices.Sorted(maps.Keys(v.files))...)

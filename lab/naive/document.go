@@ -49,7 +49,7 @@ type Node struct {
 // An Entry is a key and its value.
 type Entry struct {
 	Key    string
-	Any    bool // it has no text of its own: a mapping, or an expression
+	Any    bool // it has no text: a mapping, or an expression
 	At     int  // the key, or the header of a block or table
 	Hidden bool // by a key that is nearer, or by an earlier merge
 	Unsure bool // it may never exist: a dynamic block, or a key of HCL with variables
@@ -59,7 +59,7 @@ type Entry struct {
 // A Scalar is a value that is not a collection, and not null.
 type Scalar struct {
 	Texts  []string // with any of which a forbidden text is compared, and which a forbidden matches asks
-	Exact  Value    // what the format makes of it; of no kind if that is not known without evaluating
+	Exact  Value    // the value in the format; of no kind if that takes evaluation
 	Asked  string   // by a required matches and by matches_not, if the exact value is of a kind
 	Open   bool     // it may be anything: tagged, or an expression
 	Plain  bool     // YAML whose versions may differ: without quotes, or with a tag of a number or a boolean
@@ -99,7 +99,7 @@ func reach(n *Node, from *Entry, path Path, visit func(reached)) {
 }
 
 // values calls visit for each value that a node at the end of a path stands for. A list with a tag is one; its items
-// are more, if who asks looks inside.
+// are more, if the reader looks inside.
 func values(n *Node, inside bool, visit func(*Node)) {
 	if n.Kind != ListNode || n.Tagged || len(n.Items) == 0 {
 		visit(n)
@@ -111,7 +111,7 @@ func values(n *Node, inside bool, visit func(*Node)) {
 	}
 }
 
-// A splitting is how a file falls into the documents that items are asked of.
+// A splitting is how a file falls into documents.
 type splitting struct {
 	required bool
 	narrow   bool // the item has where or each
@@ -170,8 +170,8 @@ func (s splitting) one(d Document, kinds []*Node) []Document {
 	if len(says) == 0 || len(lists) == 0 || !d.Lists || s.required && !s.narrow && !versioned {
 		return []Document{whole}
 	}
-	// Required items are not asked of a list by its kind, but those that say which documents or nodes they are about
-	// are, for it may be a document of that kind.
+	// Required items do not apply to a list by its kind, but items that select documents or nodes
+	// do, for it may be a document of that kind.
 	if !s.required || !onlyLists || !versioned || s.narrow && !onlyList {
 		all = append(all, whole)
 	}

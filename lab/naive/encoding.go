@@ -52,7 +52,7 @@ func (e Encoding) bytes(unit uint32) string {
 	return string(b)
 }
 
-// unitAt returns the unit that begins at an offset, and false if there is none, because the content ends or begins.
+// unitAt returns the unit that begins at an offset, and false if the content ends or begins.
 func (e Encoding) unitAt(content string, offset int) (uint32, bool) {
 	if offset < 0 || offset+e.Unit > len(content) {
 		return 0, false
@@ -154,5 +154,5 @@ func missingIn(content string) Violation {
 	return v
 }
 
-// start is the place of what is about no place in a file.
+// start is the place without a place in a file.
 func start() Violation { return Violation{Line: 1, Column: 1, EndLine: 1, EndColumn: 1} }

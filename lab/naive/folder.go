@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// ReadRules returns the files below rules/ of a bundle's folder, by their path there.
+// ReadRules returns the files below rules/ of a bundle's directory, by their path there.
 func ReadRules(bundle string) (map[string]string, error) {
 	files := map[string]string{}
 	tree, err := ReadTree(filepath.Join(bundle, "rules"))
@@ -18,15 +18,15 @@ func ReadRules(bundle string) (map[string]string, error) {
 	return files, err
 }
 
-// ReadTree returns the files of a folder. What is in the .git of the root is not part of it, and neither are the rule
+// ReadTree returns the files of a directory. What is in the .git of the root is not part of it, and neither are the rule
 // files of a bundle in .policyscan.
-func ReadTree(folder string) ([]File, error) {
+func ReadTree(dir string) ([]File, error) {
 	var tree []File
-	err := filepath.WalkDir(folder, func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() && name != filepath.Join(folder, ".git") {
+	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() && name != filepath.Join(dir, ".git") {
 			return err
 		}
-		path, err := filepath.Rel(folder, name)
+		path, err := filepath.Rel(dir, name)
 		if err != nil {
 			return err
 		}
@@ -55,10 +55,10 @@ func ReadTree(folder string) ([]File, error) {
 	return tree, err
 }
 
-// WriteTree writes files into a folder.
-func WriteTree(folder string, tree []File) error {
+// WriteTree writes files into a directory.
+func WriteTree(dir string, tree []File) error {
 	for _, f := range tree {
-		name := filepath.Join(folder, filepath.FromSlash(f.Path))
+		name := filepath.Join(dir, filepath.FromSlash(f.Path))
 		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
 			return err
 		}

@@ -292,8 +292,8 @@ func (g *generator) file() File {
 	if g.has("keys") && g.newer && g.percent(75) {
 		return g.fileWithKeys()
 	}
-	folder, name := pick(g, "", "", "a/", "a/b/", "A/"), pick(g, "x", "X", "main", "é", "w z", `q\`)
-	return File{folder + name + pick(g, ".tf", ".tf", ".TF", ".pem", ".y", ""), g.content(), Regular}
+	dir, name := pick(g, "", "", "a/", "a/b/", "A/"), pick(g, "x", "X", "main", "é", "w z", `q\`)
+	return File{dir + name + pick(g, ".tf", ".tf", ".TF", ".pem", ".y", ""), g.content(), Regular}
 }
 
 // content is a file that nearly has what the bundle is about.
@@ -408,7 +408,7 @@ func (g *generator) nearly(text string) string {
 // something.
 func TestGenerated(t *testing.T) {
 	good, refused, clean := 0, 0, 0
-	for n := range 4000 {
+	for n := range 1000 {
 		p := newPair(n)
 		b, mistakes := Load(p.rules())
 		switch {
@@ -428,7 +428,7 @@ func TestGenerated(t *testing.T) {
 			clean++
 		}
 	}
-	if good < 3000 || refused > good/50 || clean < good/10 || clean > good*3/5 {
+	if good < 750 || refused > good/50 || clean < good/10 || clean > good*3/5 {
 		t.Errorf("%d bundles, %d more that are refused; %d find nothing", good, refused, clean)
 	}
 }

@@ -263,7 +263,7 @@ func (w hclWriter) object(n *Node, want *wish) {
 
 var isHCLNumber = regexp.MustCompile(`^[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
 
-// scalar writes a value as what it is, as an expression that has it, or as a text.
+// scalar writes a value as what it is, as an expression with that value, or as a text.
 func (w hclWriter) scalar(v Value) Scalar {
 	switch v.Kind {
 	case booleanKind:

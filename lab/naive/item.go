@@ -225,7 +225,7 @@ func places(i Item, content string, finds []Find, first int) string {
 	return strings.Join(offsets, " ")
 }
 
-// evidence returns the find that is shown: the first, but for the aligned reading of a text.
+// evidence returns the find that is shown: the first, except for the aligned reading of a text.
 func evidence(i Item, content string, finds []Find) Find {
 	first := finds[0]
 	if i.Regexp != nil || first.Offset%first.Encoding.Unit == 0 {

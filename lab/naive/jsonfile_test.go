@@ -119,7 +119,7 @@ func (w jsonWriter) node(want *wish) *Node {
 
 var template = regexp.MustCompile(`[$%]\{`)
 
-// read is a scalar as the format has it: in the JSON of Terraform a text with an expression is nothing but a text.
+// read is a scalar in the format: in the JSON of Terraform a text with an expression is nothing but a text.
 func (w jsonWriter) read(s Scalar) Scalar {
 	s.Binary = w.terraform
 	if w.terraform && s.Exact.Kind == textKind && template.MatchString(s.Exact.Text) {
@@ -138,7 +138,7 @@ func (w jsonWriter) comma(more bool) {
 
 var isJSONNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
 
-// scalar writes a value as what it is, or as a text that has it.
+// scalar writes a value as what it is, or as a text.
 func (w jsonWriter) scalar(v Value) Scalar {
 	forms := []string{v.Text}
 	switch v.Kind {

@@ -17,13 +17,13 @@ type KeyItem struct {
 	Format    string
 }
 
-// An Expression is asked of the lines of a text, or of all of it.
+// An Expression matches in the lines of a text, or in all of it.
 type Expression struct {
 	*regexp.Regexp
 	Whole bool
 }
 
-// parts are what the expression is asked of.
+// parts are the texts in which the expression matches.
 func (e *Expression) parts(text string) []string {
 	if e.Whole {
 		return []string{text}

@@ -107,7 +107,7 @@ func (g *generator) keyItem(list, format string) string {
 	return "{" + strings.Join(parts, ", ") + "}"
 }
 
-// keyGlobs select files of one format, by their names or those that their items name; or all, if there is none.
+// keyGlobs select files of one format, by their names or the formats of their items; or all files, without a format.
 func (g *generator) keyGlobs(format string, named bool) []string {
 	switch {
 	case named:
@@ -582,7 +582,7 @@ func TestKeys(t *testing.T) {
 		{"an item without a kind has that of its list", "F{key: '**.a', where: {kind: x}}", files{fields{"kind",
 			"xList", "items", []any{fields{"a", "x"}, fields{"kind", "y", "a", "x"}}}}, 1},
 		{"any kind with items is a list", "F{key: a}", files{fields{"kind", "x", "items", []any{fields{"a", "x"}}}}, 1},
-		{"without a kind it is none", "F{key: a}", files{fields{"items", []any{fields{"a", "x"}}}}, 0},
+		{"without a kind it is no list", "F{key: a}", files{fields{"items", []any{fields{"a", "x"}}}}, 0},
 		{"a list at the top", "F{key: a}", files{[]any{fields{"a", "x"}, fields{"a", "x"}}}, 2},
 
 		{"a required value", "R{key: a, is: x}", files{fields{"a", "x"}}, 0},

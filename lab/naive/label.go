@@ -55,8 +55,8 @@ func linesAt(content, places string) []*marked {
 
 func squeezed(line string) string { return strings.NewReplacer(" ", "", "\t", "").Replace(line) }
 
-// take uses lines of before for lines that have none: those with all the same places first, then those that share most
-// and have fewest others. It clears what was not there.
+// take uses lines of before for lines without one: first lines with exactly the same places, then lines that share most
+// and have fewest others. It clears what did not exist.
 func take(lines, before []*marked) {
 	for _, same := range []bool{true, false} {
 		for _, l := range lines {

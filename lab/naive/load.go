@@ -165,7 +165,7 @@ func (l *loader) rule(node *yaml.Node) Rule {
 	if never := values["allowances"]; never != nil && l.file.Version == "0.2" {
 		r.NeverAllowed = true
 		if l.text(never) != "never" {
-			l.wrong(never.Line, "allowances is never, or is not there")
+			l.wrong(never.Line, "allowances is never, or is missing")
 		}
 	}
 	if r.ID = l.text(values["id"]); values["match"] == nil {
@@ -208,7 +208,7 @@ func (l *loader) rule(node *yaml.Node) Rule {
 	if pathCase := values["path_case"]; pathCase != nil {
 		r.IgnorePathCase = true
 		if l.text(pathCase) != "ignore" {
-			l.wrong(pathCase.Line, "path_case is ignore, or is not there")
+			l.wrong(pathCase.Line, "path_case is ignore, or is missing")
 		}
 		if r.Files == nil && r.ForbiddenFiles == nil {
 			l.wrong(pathCase.Line, "path_case without files or forbidden_files")
@@ -228,7 +228,7 @@ func (l *loader) rule(node *yaml.Node) Rule {
 	if unparsable := values["unparsable"]; unparsable != nil && l.file.Version == "0.2" {
 		r.UnparsableText = true
 		if l.text(unparsable) != "text" {
-			l.wrong(unparsable.Line, "unparsable is text, or is not there")
+			l.wrong(unparsable.Line, "unparsable is text, or is missing")
 		}
 		all := slices.Concat(r.Forbidden, r.Absent, r.Required)
 		isKey := func(i Item) bool { return i.Key != nil }

@@ -54,7 +54,7 @@ func (l *loader) regex(node *yaml.Node, values map[string]*yaml.Node) Item {
 	return Item{Name: "{" + `"regex":` + jsonString(expr) + name + "}", Regexp: re, WithinLines: lines}
 }
 
-// withinLines reads a number of lines, and returns how it is named; 0 if there is none.
+// withinLines reads a number of lines, and returns how it is named; 0 if it is missing.
 func (l *loader) withinLines(node *yaml.Node) (lines int, name string) {
 	if node == nil {
 		return 0, ""

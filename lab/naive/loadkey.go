@@ -179,7 +179,7 @@ func ruleValue(node *yaml.Node) (v Value, wrong string) {
 	return Value{textKind, text}, ""
 }
 
-// parsePath reads a path, or says what is wrong with it.
+// parsePath reads a path, or returns what is wrong with it.
 func parsePath(text string) (path Path, wrong string) {
 	for rest := text; ; {
 		var s Segment

@@ -5,7 +5,7 @@
 // each line. So it is slow, and easy to check against the page by reading.
 //
 // It knows texts with their options, regular expressions, keys, required and forbidden files, and the ways to choose
-// files, and allowances (a [Change]). It reads no YAML, JSON, HCL or TOML: who writes a file says what is in it (a
+// files, and allowances (a [Change]). It reads no YAML, JSON, HCL or TOML: whoever writes a file gives its meaning (a
 // [Parsed]).
 // It does not know submodules, or links to what is not a regular file of the tree; nor all that a bundle 0.1 refuses
 // (tags, anchors, globs that can never match), since the first program is compared with that elsewhere.
@@ -44,9 +44,9 @@ type Scan struct {
 	EmptyIsFine bool
 	// Found says that the bundle was found in the tree, all of which is scanned: then it must cover something.
 	Found bool
-	// Parsed is what the files mean that items with keys are asked of, by [Meant].
+	// Parsed is what the files mean to items with keys, by [Meant].
 	Parsed map[string]*Parsed
-	// Allow accepts content that cannot be had, links to what is not selected, and that there is no file.
+	// Allow accepts unavailable content, links to what is not selected, and that there is no file.
 	Allow bool
 }
 
@@ -57,7 +57,7 @@ type Outcome struct {
 	Violations []Violation
 	Errors     []Error
 	Excluded   []Excluded
-	// Unknown says that an item with a key was asked of a content whose meaning is not known: nothing follows.
+	// Unknown says that an item with a key applies to a content of unknown meaning: nothing follows.
 	Unknown bool
 }
 
@@ -82,7 +82,7 @@ type Excluded struct {
 	Count int
 }
 
-// Judge says what the bundle finds in the tree.
+// Judge returns what the bundle finds in the tree.
 func Judge(b *Bundle, s Scan) Outcome {
 	files := slices.SortedFunc(slices.Values(s.Tree), func(a, b File) int { return cmp.Compare(a.Path, b.Path) })
 	var scanned []File
@@ -196,7 +196,7 @@ func missingFiles(r Rule, tree []File) []Violation {
 	return missing
 }
 
-// undecided returns the errors about one file: content that cannot be had, and links to what is not selected.
+// undecided returns the errors about one file: unavailable content, and links to what is not selected.
 func undecided(b *Bundle, f File, tree []File) []Error {
 	for _, r := range b.Enforced() {
 		if !r.Selects(f.Path) {
@@ -219,10 +219,10 @@ func isPointer(content string) bool {
 	return strings.HasPrefix(content, "version https://git-lfs.github.com/spec/")
 }
 
-// resolve returns the path to which a link leads: a file in the same folder.
+// resolve returns the path to which a link leads: a file in the same directory.
 func resolve(link File, tree []File) string {
-	folder := link.Path[:strings.LastIndex(link.Path, "/")+1]
-	target := folder + link.Content
+	dir := link.Path[:strings.LastIndex(link.Path, "/")+1]
+	target := dir + link.Content
 	for _, f := range tree {
 		if f.Path == target && f.Kind == Link {
 			return resolve(f, tree)

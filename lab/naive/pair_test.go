@@ -56,7 +56,7 @@ func (r ruleYAML) has(key string) bool {
 	return slices.ContainsFunc(r.lists, func(l listYAML) bool { return l.key == key })
 }
 
-// yaml writes a rule file. Each item is on a line of its own, so that a mistake has a line.
+// yaml writes a rule file. Each item has its own line, so that a mistake has a line.
 func (f ruleText) yaml() string {
 	if f.raw != "" {
 		return f.raw
@@ -152,9 +152,9 @@ func (p pair) place(tree string) (args []string, stdin []byte, err error) {
 }
 
 // git runs git.
-func git(folder string, stdin []byte, args ...string) error {
+func git(dir string, stdin []byte, args ...string) error {
 	cmd := exec.Command("git", args...)
-	cmd.Dir, cmd.Stdin = folder, bytes.NewReader(stdin)
+	cmd.Dir, cmd.Stdin = dir, bytes.NewReader(stdin)
 	cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("git %v: %w\n%s", args, err, out)
@@ -163,7 +163,7 @@ func git(folder string, stdin []byte, args ...string) error {
 }
 
 // commit makes a repository with two commits: the branch before, and HEAD.
-func commit(folder string, before, head []File) error {
+func commit(dir string, before, head []File) error {
 	var stream bytes.Buffer
 	for _, c := range []struct {
 		branch, from string
@@ -183,12 +183,12 @@ func commit(folder string, before, head []File) error {
 		}
 	}
 	return errors.Join(
-		git(folder, nil, "init", "--quiet", "--initial-branch=main"),
-		git(folder, stream.Bytes(), "fast-import", "--quiet"),
+		git(dir, nil, "init", "--quiet", "--initial-branch=main"),
+		git(dir, stream.Bytes(), "fast-import", "--quiet"),
 	)
 }
 
-// String writes all of a pair, for a person.
+// String writes all of a pair, for readers.
 func (p pair) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "scope %s, in the tree: %t, allow: %t\n", p.scope, p.inTree, p.allow)
@@ -331,7 +331,7 @@ func (f ruleText) smaller() func(yield func(ruleText) bool) {
 func newPair(n int) pair {
 	g := &generator{
 		Rand:  rand.New(rand.NewPCG(*seed, uint64(n))),
-		newer: *bundle == "0.2", forms: *forms, lengthy: *pairs > 0,
+		newer: *bundle == "0.2", forms: *forms, lengthy: *pairs >= 5000,
 		parsed: map[string]*Parsed{},
 	}
 	if g.newer && g.percent(10) {
@@ -369,9 +369,9 @@ func (g *generator) trees(scope string) (tree, base []File) {
 	case "full":
 		if len(tree) > 0 && g.percent(20) {
 			to := pick(g, tree...).Path
-			folder := to[:strings.LastIndex(to, "/")+1]
-			if to = strings.TrimPrefix(to, folder); !strings.ContainsAny(to, `\`) {
-				add(File{folder + pick(g, "x", "main", "l") + pick(g, ".tf", ".pem", ".y"), to, Link})
+			dir := to[:strings.LastIndex(to, "/")+1]
+			if to = strings.TrimPrefix(to, dir); !strings.ContainsAny(to, `\`) {
+				add(File{dir + pick(g, "x", "main", "l") + pick(g, ".tf", ".pem", ".y"), to, Link})
 			}
 		}
 		if g.percent(5) {
@@ -446,7 +446,7 @@ func (g *generator) revised(files []ruleText) []ruleText {
 	return files
 }
 
-var engines = flag.Int("engines", 1000, "how many sets of items TestEngine looks for")
+var engines = flag.Int("engines", 250, "how many sets of items TestEngine looks for")
 
 // TestEngine compares the search of policyscan with this package, without bundles, files and processes between them:
 // far more contents in the same time than TestSecond, and in windows of few bytes. Of each item it compares the place
@@ -565,4 +565,15 @@ func shortened(text string, wrong func(string) bool) string {
 		}
 	}
 	return text
+}
+
+// itemOf reads one item of a 0.2 file.
+func itemOf(t *testing.T, text string) Item {
+	t.Helper()
+	f := ruleText{version: "0.2", rules: []ruleYAML{ruleWith("X", "boundary", text)}}
+	file, mistakes := loadFile("boundaries.yml", f.yaml())
+	if len(mistakes) > 0 {
+		t.Fatalf("%s: %+v", text, mistakes)
+	}
+	return file.Rules[0].Forbidden[0]
 }

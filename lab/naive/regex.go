@@ -13,8 +13,8 @@ import (
 	"unicode/utf8"
 )
 
-// compile compiles an expression that is asked of lines, or says why a bundle may not have it. That of a regex is asked
-// of the lines of a file, where none begins with a byte order mark.
+// compile compiles an expression that matches in lines, or says why a bundle may not have it.
+// With ofFile they are the lines of a file, where none begins with a byte order mark.
 func compile(expr string, ofFile bool) (*regexp.Regexp, error) {
 	if err := linesOnly(expr); err != nil {
 		return nil, err
@@ -37,7 +37,7 @@ func compile(expr string, ofFile bool) (*regexp.Regexp, error) {
 	return re, nil
 }
 
-// compileWhole is compile for an expression that begins with (?s), which is asked of a whole text.
+// compileWhole is compile for an expression that begins with (?s), which matches in a whole text.
 func compileWhole(expr string) (*regexp.Regexp, error) {
 	for _, t := range tokens(expr) {
 		if t.flags("m") {
@@ -160,7 +160,7 @@ type language struct {
 	noMark bool // none begins with U+FEFF
 }
 
-// stretches are what an expression can match, as far as its ends tell: none if it matches in no line.
+// stretches are what an expression can match, judged by its ends: none if it matches in no line.
 func (l language) stretches(re *syntax.Regexp) map[stretch]bool {
 	if re.Op >= syntax.OpCapture && re.Op <= syntax.OpRepeat {
 		sub := l.stretches(re.Sub[0])

@@ -21,7 +21,7 @@ import (
 )
 
 var (
-	pairs  = flag.Int("pairs", 0, "how many pairs of bundle and tree the two programs judge")
+	pairs  = flag.Int("pairs", 200, "how many pairs of bundle and tree, or changes, the two programs judge")
 	seed   = flag.Uint64("seed", 1, "of the pairs")
 	only   = flag.Int("only", -1, "one pair, by its number")
 	bundle = flag.String("bundle", "0.2", "0.1 for pairs with bundles of that version alone")
@@ -33,9 +33,6 @@ var (
 // TestSecond compares policyscan with this package, over generated pairs of a bundle and a tree: the verdict, the exit
 // status, each violation with its place and its count, in their order, the errors, and what excludes took.
 func TestSecond(t *testing.T) {
-	if *pairs == 0 {
-		t.Skip("100,000 pairs take an hour; see make second")
-	}
 	if *binary != "" {
 		compareAll(t, *binary)
 		return
@@ -51,8 +48,8 @@ func TestSecond(t *testing.T) {
 
 // compareAll compares the program with this package over all pairs.
 func compareAll(t *testing.T, program string) {
-	counts, different := overPairs(t, 5, func(folder string) comparison {
-		c := comparer{program, folder}
+	counts, different := overPairs(t, 5, func(dir string) comparison {
+		c := comparer{program, dir}
 		return func(n int) ([]string, []error) {
 			p := newPair(n)
 			found, err := c.compare(p)
@@ -81,9 +78,9 @@ func compareAll(t *testing.T, program string) {
 type comparison func(n int) (had []string, differs []error)
 
 // overPairs shares the pairs among the processors, until there are enough differences. Each of them fails the test.
-// It calls start once for each processor, with a folder that no other has.
+// It calls start once for each processor, with a directory that no other has.
 // It returns how many of the pairs had what, and how many differences there are.
-func overPairs(t *testing.T, enough int, start func(folder string) comparison) (counts map[string]int, different int) {
+func overPairs(t *testing.T, enough int, start func(dir string) comparison) (counts map[string]int, different int) {
 	var mu sync.Mutex
 	next := 0
 	counts = map[string]int{}
@@ -125,14 +122,14 @@ type difference struct {
 
 func (d difference) Error() string { return d.about + ":\n" + d.what }
 
-// A comparer runs the program, in a folder of its own.
+// A comparer runs the program, in its own directory.
 type comparer struct {
-	program, folder string
+	program, dir string
 }
 
 // compare judges a pair by both programs and returns what it had, for the counts, and how they differ.
 func (c comparer) compare(p pair) (had []string, err error) {
-	policy, tree := filepath.Join(c.folder, "policy"), filepath.Join(c.folder, "tree")
+	policy, tree := filepath.Join(c.dir, "policy"), filepath.Join(c.dir, "tree")
 	if err := errors.Join(os.RemoveAll(policy), os.RemoveAll(tree), os.MkdirAll(tree, 0o777)); err != nil {
 		return nil, err
 	}
@@ -195,14 +192,14 @@ func (c comparer) compare(p pair) (had []string, err error) {
 	return had, got.differs(want, p.before != nil)
 }
 
-// scan is what of the pair is judged, read again from the folder where it is one.
-func (p pair) scan(folder string) (Scan, error) {
+// scan is what of the pair is judged, read again from the directory where it is one.
+func (p pair) scan(dir string) (Scan, error) {
 	s := Scan{Tree: p.tree, Allow: p.allow, Parsed: p.parsed}
 	s.Found = p.inTree && (p.scope == "full" || p.scope == "tracked")
 	switch p.scope {
 	case "full", "files":
 		var err error
-		if s.Tree, err = ReadTree(folder); err != nil {
+		if s.Tree, err = ReadTree(dir); err != nil {
 			return s, err
 		}
 		if p.scope == "full" {

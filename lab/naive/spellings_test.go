@@ -30,7 +30,7 @@ type spelling struct {
 	node *Node
 }
 
-// quoted reports whether the text is in quotes, and no tag says what it is.
+// quoted reports whether the text is in quotes, and has no tag.
 func (s spelling) quoted() bool { return !s.node.Scalar.Plain && s.node.Scalar.Exact.Kind == textKind }
 
 // spellings are at least forty different ways to write a value.

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// A Value is what a rule names, and what a format makes of a scalar.
+// A Value is what a rule names, and what a scalar is in a format.
 type Value struct {
 	Kind ValueKind
 	Text string // of a boolean true or false, of a number its spelling
@@ -201,7 +201,7 @@ func version1(text string) Value {
 	return Value{textKind, text}
 }
 
-// goYAML is what yaml.v3 makes of a text without quotes: numbers as Go reads them, underscores aside.
+// goYAML is what a text without quotes is for yaml.v3: numbers as Go reads them, underscores aside.
 func goYAML(text string) Value {
 	plain := strings.ReplaceAll(text, "_", "")
 	if i, err := strconv.ParseInt(plain, 0, 64); err == nil {

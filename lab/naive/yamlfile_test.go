@@ -62,7 +62,7 @@ func (w *yamlWriter) remark() string {
 	return ""
 }
 
-// disputedYAML writes a last document that programs read differently, and returns it as yaml.v3 has it.
+// disputedYAML writes a last document that programs read differently, and returns it as yaml.v3 reads it.
 func disputedYAML(w *writer) Document {
 	w.WriteString("\n---\n")
 	at := w.Len()
@@ -226,7 +226,7 @@ func (w *yamlWriter) merged() []*Node {
 	return all
 }
 
-// merge adds the entries of other mappings, which are hidden where there is one already, but for the first own ones,
+// merge adds the entries of other mappings, which are hidden where there is one already, except for the first own ones,
 // which stand before the merge.
 func (n *Node) merge(others []*Node, before int) {
 	has := func(key string) bool {
@@ -235,7 +235,7 @@ func (n *Node) merge(others []*Node, before int) {
 		})
 	}
 	for _, other := range others {
-		n.Tagged = n.Tagged || other.Tagged // what the tag makes of the others is not known
+		n.Tagged = n.Tagged || other.Tagged // whether the tag changes the others is not known
 		var more []Entry
 		for _, e := range other.Entries {
 			e.Hidden = e.Hidden || !e.Any && has(e.Key)
@@ -451,7 +451,7 @@ func (w *yamlWriter) gap(indent int) {
 	}
 }
 
-// scalar writes a value as what it is, or as a text that has it.
+// scalar writes a value as what it is, or as a text.
 func (w *yamlWriter) scalar(v Value, indent int, flow bool) Scalar {
 	forms := []string{v.Text}
 	switch v.Kind {
@@ -556,7 +556,7 @@ func (w *yamlWriter) double(text string, indent int, key bool) {
 	w.put(`"`)
 }
 
-// blockScalar writes a text as the lines of a block, or returns nil if it cannot. The place is that of the indicator.
+// blockScalar writes a text as the lines of a block, or returns nil if it cannot. The place is the indicator's.
 func (w *yamlWriter) blockScalar(text string, indent int) *Node {
 	body, ends := strings.CutSuffix(text, "\n")
 	if body == "" || strings.HasPrefix(body, " ") || strings.ContainsAny(body, "\r\t"+lineSeparator) {

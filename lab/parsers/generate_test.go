@@ -20,7 +20,7 @@ const (
 	wild = "\u0085 \u2028 \u2029 \u0085 \u2028 \u2029 \ufeff \u00a0 \t \r \f ~ ⏎ ⏎~~ ~~ # ~# ~#~no : :~ - -~ ? ?~ , [ ] { } | > " +
 		"|⏎ >-⏎ &x~ *x !t~ !!str~ !!binary~ !!null~ !<x>~ ' \" % @ ` \\ \\⏎ --- ... ⏎---⏎ ⏎...⏎ ⏎---~ ⏎---\ufeff⏎ " +
 		"⏎---⏎\ufeff ⏎...⏎\ufeff ⏎%YAML~1.1⏎---⏎ ⏎%YAML~1.2⏎ ⏎%TAG~!~tag:x,2000:⏎---⏎ <<:~ a:~ b:~true = :: ! & * -~-~ " +
-		"[a:~1] {a,~b:~2} ⏎⏎ true ⏎\t |2⏎ >+1⏎ \r⏎"
+		"[a:~1] {a,~b:~2} ⏎⏎ true ⏎\t |2⏎ >+1⏎ \r⏎ {\"a\":~1} {\"a\":~1}⏎{\"b\":~2} {\"a\":\"b\"} ---# ⏎---\u00a0⏎ {{ é \"b\u2028c\""
 )
 
 // An author writes a document token by token, so that each can be left out.

@@ -30,8 +30,16 @@ func readYAMLv3(text []byte) (documents []any) {
 	}
 }
 
-// readKubectl reads as kubectl does: it splits the file at lines of --- before goyaml v2 sees it.
+// readKubectl reads as kubectl does: of a file that begins as JSON, one value after the other; any other file it splits
+// at lines of --- before goyaml v2 sees it.
 func readKubectl(text []byte) (documents []any) {
+	if trimmed := bytes.TrimLeft(text, " \t\r\n"); bytes.HasPrefix(trimmed, []byte("{")) {
+		d := json.NewDecoder(bytes.NewReader(trimmed))
+		d.UseNumber()
+		for v := any(nil); d.Decode(&v) == nil; v = nil {
+			documents = append(documents, v)
+		}
+	}
 	var part []byte
 	read := func() {
 		defer func() { part = nil; _ = recover() }()

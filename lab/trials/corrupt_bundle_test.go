@@ -21,10 +21,10 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// byBundle says what became of a run whose bundle was damaged. Where that is a bundle still, the
+// byBundle returns the outcome of a run whose bundle was damaged. Where that is a bundle still, the
 // verdict names it by its hash, and has the violations that the naive implementation below
 // finds by it.
-func (c *corruption) byBundle(folder string, e ending) (string, error) {
+func (c *corruption) byBundle(root string, e ending) (string, error) {
 	if e.status > 1 {
 		return c.scene.judge(e)
 	}
@@ -35,7 +35,7 @@ func (c *corruption) byBundle(folder string, e ending) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	sum, want, err := naively(folder)
+	sum, want, err := naively(root)
 	if err != nil {
 		return "", fmt.Errorf("status %d, and naively: %w", e.status, err)
 	}
@@ -56,7 +56,7 @@ func (c *corruption) byBundle(folder string, e ending) (string, error) {
 	return naive, nil
 }
 
-// matchesAsGit is doublestar, but for DIR/**, which is what is in the folder and not DIR itself.
+// matchesAsGit is doublestar, but for DIR/**, which is what is in the directory and not DIR itself.
 func matchesAsGit(glob, path string) bool {
 	if dir, ok := strings.CutSuffix(glob, "/**"); ok {
 		glob = dir + "/**/*"
@@ -64,14 +64,14 @@ func matchesAsGit(glob, path string) bool {
 	return doublestar.MatchUnvalidated(glob, path)
 }
 
-// naively judges the files of a folder by the bundle in it, with a YAML decoder, doublestar and
+// naively judges the files of a directory by the bundle in it, with a YAML decoder, doublestar and
 // bytes.Contains, and returns the bundle's hash, too. It knows what the bundle and the
 // files of the scenes have, and no more.
-func naively(folder string) (sum string, violations map[string]bool, err error) {
+func naively(root string) (sum string, violations map[string]bool, err error) {
 	var all []byte
 	violations = map[string]bool{}
 	for _, name := range []string{"rules/boundaries.yml", "rules/deprecated.yml", "rules/invariants.yml"} {
-		text, err := os.ReadFile(filepath.Join(folder, ".policyscan", name))
+		text, err := os.ReadFile(filepath.Join(root, ".policyscan", name))
 		if err != nil {
 			return "", nil, err
 		}
@@ -95,7 +95,7 @@ func naively(folder string) (sum string, violations map[string]bool, err error) 
 		}
 		for _, r := range file.Rules {
 			patterns := append(r.Match.Forbidden, r.Match.Absent...)
-			err := eachFile(folder, func(path string, content []byte) {
+			err := eachFile(root, func(path string, content []byte) {
 				matches := func(globs []string) bool {
 					return slices.ContainsFunc(globs, func(g string) bool { return matchesAsGit(g, path) })
 				}
@@ -118,12 +118,12 @@ func naively(folder string) (sum string, violations map[string]bool, err error) 
 }
 
 // eachFile visits what a full scan reads.
-func eachFile(folder string, visit func(path string, content []byte)) error {
-	return filepath.WalkDir(folder, func(file string, d fs.DirEntry, err error) error {
+func eachFile(root string, visit func(path string, content []byte)) error {
+	return filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		path, err := filepath.Rel(folder, file)
+		path, err := filepath.Rel(root, file)
 		switch {
 		case err != nil:
 			return err

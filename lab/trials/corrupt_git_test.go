@@ -59,14 +59,14 @@ func plans() []plan {
 // A damage is a change of one file, or of two that change places.
 type damage struct {
 	what  string
-	files map[string][]byte // by path from the folder
+	files map[string][]byte // by path from the directory
 }
 
 // spoil damages a file of a class: a bit, the rest of it, two parts that change places, or
 // two files that do.
-func spoil(rnd *rand.Rand, folder string, names []string) (damage, error) {
+func spoil(rnd *rand.Rand, root string, names []string) (damage, error) {
 	name := names[rnd.IntN(len(names))]
-	text, err := os.ReadFile(filepath.Join(folder, name))
+	text, err := os.ReadFile(filepath.Join(root, name))
 	if err != nil || len(text) == 0 {
 		return damage{}, fmt.Errorf("%s: nothing to damage: %v", name, err)
 	}
@@ -82,7 +82,7 @@ func spoil(rnd *rand.Rand, folder string, names []string) (damage, error) {
 		d.what = fmt.Sprintf("%s: cut to %d of %d bytes", name, len(spoiled), len(text))
 	case kind == 6 && len(names) > 1:
 		other := names[rnd.IntN(len(names))]
-		if spoiled, err = os.ReadFile(filepath.Join(folder, other)); err != nil {
+		if spoiled, err = os.ReadFile(filepath.Join(root, other)); err != nil {
 			return d, err
 		}
 		d.files[other] = text
@@ -99,10 +99,10 @@ func spoil(rnd *rand.Rand, folder string, names []string) (damage, error) {
 }
 
 // apply writes the damage; undo puts back what was there.
-func (d damage) apply(folder string) (undo func() error, err error) {
+func (d damage) apply(root string) (undo func() error, err error) {
 	old := map[string][]byte{}
 	for name, text := range d.files {
-		file := filepath.Join(folder, name)
+		file := filepath.Join(root, name)
 		if old[name], err = os.ReadFile(file); err != nil {
 			return nil, err
 		}
@@ -115,7 +115,7 @@ func (d damage) apply(folder string) (undo func() error, err error) {
 	}
 	return func() error {
 		for name, text := range old {
-			if err := os.WriteFile(filepath.Join(folder, name), text, 0o666); err != nil {
+			if err := os.WriteFile(filepath.Join(root, name), text, 0o666); err != nil {
 				return err
 			}
 		}
@@ -173,11 +173,11 @@ func damaged(t *testing.T) map[string][]*scene {
 			{name: "full"},
 			{name: "shallow", args: []string{"--diff-base", "HEAD~1"}},
 		} {
-			s.folder, s.reports, s.status = b.dir, []string{"sarif"}, status
+			s.root, s.reports, s.status = b.dir, []string{"sarif"}, status
 			if s.name == "shallow" {
-				s.folder = clone.dir
+				s.root = clone.dir
 			}
-			s.folder = copied(t, s.folder)
+			s.root = copied(t, s.root)
 			scope := s.name
 			if scope == "shallow" && bad {
 				continue // what the last commit changes has no violation
@@ -190,15 +190,15 @@ func damaged(t *testing.T) map[string][]*scene {
 	return all
 }
 
-// of returns the files of a class in a folder, in order.
-func of(t *testing.T, folder, class string) []string {
+// of returns the files of a class in a directory, in order.
+func of(t *testing.T, root, class string) []string {
 	t.Helper()
 	var names []string
-	err := filepath.WalkDir(folder, func(file string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		if rel, _ := filepath.Rel(folder, file); d.Type().IsRegular() && classes()[class].MatchString(filepath.ToSlash(rel)) {
+		if rel, _ := filepath.Rel(root, file); d.Type().IsRegular() && classes()[class].MatchString(filepath.ToSlash(rel)) {
 			names = append(names, rel)
 		}
 		return nil
@@ -212,45 +212,45 @@ func of(t *testing.T, folder, class string) []string {
 // A corruption is a damage before a run of a scene.
 type corruption struct {
 	plan
-	scene   *scene
-	folders []string
-	names   []string
-	seed    uint64
+	scene *scene
+	roots []string
+	names []string
+	seed  uint64
 }
 
-// What becomes of a run over damaged files, besides the others.
+// Outcomes of a run over damaged files, in addition to the others.
 const (
-	another = "of the commits it names" // as the undamaged repository has them
+	another = "of the commits it names" // in the undamaged repository
 	naive   = "of the bundle it names"  // as another implementation judges by it
 )
 
 // TestCorrupt: files of git's and of the bundle are damaged, and restored after a run. Statuses 0
 // and 1 come with the verdict of the undamaged files alone; or with one that names the commits
-// that a ref without a checksum has come to name, and is that of these commits; or with one
+// that a ref without a checksum has come to name, and is the verdict of these commits; or with one
 // that names the bundle that the damage has made, and is what another implementation says.
 func TestCorrupt(t *testing.T) {
 	wanted(t, "corrupt")
 	began := time.Now()
 	scenesOf := damaged(t)
-	folders := map[*scene][]string{}
+	roots := map[*scene][]string{}
 	names := map[string][]string{}
 	var trials []corruption
 	for _, p := range plans() {
 		for i := range p.trials {
 			s := scenesOf[p.scope][i%len(scenesOf[p.scope])]
-			if folders[s] == nil {
-				folders[s] = s.copies(t, workers())
+			if roots[s] == nil {
+				roots[s] = s.copies(t, workers())
 			}
 			key := s.name + p.class
 			if names[key] == nil {
-				names[key] = of(t, s.folder, p.class)
+				names[key] = of(t, s.root, p.class)
 			}
-			trials = append(trials, corruption{p, s, folders[s], names[key], uint64(len(trials))})
+			trials = append(trials, corruption{p, s, roots[s], names[key], uint64(len(trials))})
 		}
 	}
 	n := tally{t: t}
-	each(sample(trials, 200), workers(), func(worker int, c corruption) {
-		outcome, what, err := c.try(c.folders[worker])
+	each(sample(trials, 100), workers(), func(worker int, c corruption) {
+		outcome, what, err := c.try(c.roots[worker])
 		if err != nil {
 			n.fault("%s, trial %d: %s: %v", c.scene.name, c.seed, what, err)
 			return
@@ -270,21 +270,21 @@ func TestCorrupt(t *testing.T) {
 }
 
 // try does one damage, one run, and fixes.
-func (c *corruption) try(folder string) (outcome, what string, err error) {
-	if err := c.scene.reset(folder); err != nil {
+func (c *corruption) try(root string) (outcome, what string, err error) {
+	if err := c.scene.reset(root); err != nil {
 		return "", "", err
 	}
-	d, err := spoil(rand.New(rand.NewPCG(*seed, c.seed)), folder, c.names)
+	d, err := spoil(rand.New(rand.NewPCG(*seed, c.seed)), root, c.names)
 	if err != nil {
 		return "", "", err
 	}
-	undo, err := d.apply(folder)
+	undo, err := d.apply(root)
 	if err != nil {
 		return "", d.what, err
 	}
-	e, err := c.scene.run(folder)
+	e, err := c.scene.run(root)
 	if err == nil {
-		outcome, err = c.verdict(folder, e)
+		outcome, err = c.verdict(root, e)
 	}
 	if uerr := undo(); uerr != nil {
 		err = uerr
@@ -292,10 +292,10 @@ func (c *corruption) try(folder string) (outcome, what string, err error) {
 	return outcome, d.what, err
 }
 
-// verdict says what became of a run over damaged files.
-func (c *corruption) verdict(folder string, e ending) (string, error) {
+// verdict returns the outcome of a run over damaged files.
+func (c *corruption) verdict(root string, e ending) (string, error) {
 	if c.class == "bundle" {
-		return c.byBundle(folder, e)
+		return c.byBundle(root, e)
 	}
 	outcome, err := c.scene.judge(e)
 	if err == nil || e.status > 1 || slices.Contains([]string{"pack", "pack index", "loose object", "commit-graph", "index"}, c.class) {
@@ -308,7 +308,7 @@ func (c *corruption) verdict(folder string, e ending) (string, error) {
 	return another, nil
 }
 
-// ofOthers is an error unless a verdict is, but for the name of its base, that which an
+// ofOthers is an error unless a verdict is, except for the name of its base, the one that an
 // undamaged repository has for the commits that it names.
 func (c *corruption) ofOthers(e ending) error {
 	got, err := verdict.Decode(e.files["verdict.json"])
@@ -321,23 +321,23 @@ func (c *corruption) ofOthers(e ending) error {
 	}
 	defer os.RemoveAll(dir)
 	scope := got.Scope
-	fresh := &scene{folder: c.scene.folder, args: []string{"--output", filepath.Join(dir, "verdict.json")}}
+	fresh := &scene{root: c.scene.root, args: []string{"--output", filepath.Join(dir, "verdict.json")}}
 	switch {
 	case c.scope != "staged" && scope.HeadCommit == "":
 		return errors.New("it names no commit")
 	case c.scope != "staged":
 		fresh.args = append(fresh.args, "--diff-base", scope.BaseCommit, "--head", scope.HeadCommit)
 	default: // of the commit that HEAD names or, before the first, of none
-		fresh.folder, fresh.args = filepath.Join(dir, "copy"), append(fresh.args, "--staged")
-		if out, err := exec.Command("cp", "-a", c.scene.folder, fresh.folder).CombinedOutput(); err != nil {
+		fresh.root, fresh.args = filepath.Join(dir, "copy"), append(fresh.args, "--staged")
+		if out, err := exec.Command("cp", "-a", c.scene.root, fresh.root).CombinedOutput(); err != nil {
 			return fmt.Errorf("%w: %s", err, out)
 		}
 		head := cmp.Or(scope.BaseCommit, "ref: refs/heads/unborn") + "\n"
-		if err := os.WriteFile(filepath.Join(fresh.folder, ".git", "HEAD"), []byte(head), 0o666); err != nil {
+		if err := os.WriteFile(filepath.Join(fresh.root, ".git", "HEAD"), []byte(head), 0o666); err != nil {
 			return err
 		}
 	}
-	clean, err := fresh.run(fresh.folder)
+	clean, err := fresh.run(fresh.root)
 	if err != nil {
 		return err
 	}

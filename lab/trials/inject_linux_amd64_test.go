@@ -25,22 +25,22 @@ var always = []string{"EIO", "EACCES", "ENOSPC", "EMFILE", "ENOMEM", "EINTR"}
 
 // An injection is one error at one call of a scene.
 type injection struct {
-	scene   *scene
-	folders []string
-	at      int
-	errno   string
+	scene *scene
+	roots []string
+	at    int
+	errno string
 }
 
 // cleanTraces does a scene's run under the tracer twice, with nothing done to it, and returns
 // the longer list of calls.
-func cleanTraces(t *testing.T, s *scene, folder string) []call {
+func cleanTraces(t *testing.T, s *scene, root string) []call {
 	t.Helper()
 	var lists [2][]call
 	for i := range lists {
-		if err := s.reset(folder); err != nil {
+		if err := s.reset(root); err != nil {
 			t.Fatal(err)
 		}
-		tr, err := s.traced(folder, deed{})
+		tr, err := s.traced(root, deed{})
 		if errnoIs(err, syscall.EPERM) {
 			t.Skipf("SKIPPED: no ptrace here: %v", err)
 		}
@@ -90,8 +90,8 @@ func TestInject(t *testing.T) {
 	var trials []injection
 	perRun := map[string]int{}
 	for _, s := range scenes(t) {
-		folders := s.copies(t, workers())
-		calls := cleanTraces(t, s, folders[0])
+		roots := s.copies(t, workers())
+		calls := cleanTraces(t, s, roots[0])
 		perRun[s.name] = len(calls)
 		for at := 1; at <= len(calls)+beyond; at++ {
 			turns := *turns
@@ -100,23 +100,23 @@ func TestInject(t *testing.T) {
 			}
 			for k, name := range always {
 				if (at+k)%len(always) < turns {
-					trials = append(trials, injection{s, folders, at, name})
+					trials = append(trials, injection{s, roots, at, name})
 				}
 			}
 			if at <= len(calls) && calls[at-1].listed {
-				trials = append(trials, injection{s, folders, at, "ENOENT"})
+				trials = append(trials, injection{s, roots, at, "ENOENT"})
 			}
 		}
 	}
 	n := tally{t: t}
-	each(sample(trials, 180), workers(), func(worker int, i injection) {
+	each(sample(trials, 90), workers(), func(worker int, i injection) {
 		what := fmt.Sprintf("%s: call %d fails with %s", i.scene.name, i.at, i.errno)
-		folder := i.folders[worker]
-		if err := i.scene.reset(folder); err != nil {
+		root := i.roots[worker]
+		if err := i.scene.reset(root); err != nil {
 			n.fault("%s: %v", what, err)
 			return
 		}
-		tr, err := i.scene.traced(folder, deed{at: i.at, errno: errnos()[i.errno], listed: i.errno == "ENOENT"})
+		tr, err := i.scene.traced(root, deed{at: i.at, errno: errnos()[i.errno], listed: i.errno == "ENOENT"})
 		if !tr.hit && err == nil {
 			n.add("not reached", "missed")
 			return

@@ -29,8 +29,8 @@ const (
 
 func remains() []string { return []string{before, untraced, marker, interrupted, whole, untorn} }
 
-// killed says what a run left that was ended by a signal which it did not catch. calls are
-// those that it made, nil if nobody saw them.
+// killed returns what a run left that was ended by a signal which it did not catch. calls are
+// the calls that it made, nil if they are unknown.
 func (s *scene) killed(e ending, calls []call) (string, error) {
 	if crash := crashed(e.err); crash != "" {
 		return "", fmt.Errorf("it says %q", crash)
@@ -84,10 +84,10 @@ func judged(name string) bool {
 
 // A death is a signal at one of a run's calls.
 type death struct {
-	scene   *scene
-	folders []string
-	at      int
-	signal  syscall.Signal
+	scene  *scene
+	roots  []string
+	at     int
+	signal syscall.Signal
 }
 
 // asked are the signals that ask a program to end.
@@ -104,25 +104,25 @@ func TestKill(t *testing.T) {
 	all := scenes(t)
 	var trials []death
 	for _, s := range all {
-		folders := s.copies(t, workers())
-		calls := cleanTraces(t, s, folders[0])
+		roots := s.copies(t, workers())
+		calls := cleanTraces(t, s, roots[0])
 		for at := 1; at <= len(calls); at++ {
 			if at%4 == 0 || !strings.HasSuffix(s.name, "violations") {
-				trials = append(trials, death{s, folders, at, syscall.SIGKILL})
+				trials = append(trials, death{s, roots, at, syscall.SIGKILL})
 			}
 			if at%4 == 0 {
-				trials = append(trials, death{s, folders, at, asked()[at/4%3]})
+				trials = append(trials, death{s, roots, at, asked()[at/4%3]})
 			}
 		}
 	}
 	n := tally{t: t}
-	each(sample(trials, 150), workers(), func(worker int, d death) {
-		folder := d.folders[worker]
+	each(sample(trials, 75), workers(), func(worker int, d death) {
+		root := d.roots[worker]
 		what := fmt.Sprintf("%s: %s before call %d", d.scene.name, name(d.signal), d.at)
-		err := d.scene.reset(folder)
+		err := d.scene.reset(root)
 		var tr trace
 		if err == nil {
-			tr, err = d.scene.traced(folder, deed{at: d.at, signal: d.signal})
+			tr, err = d.scene.traced(root, deed{at: d.at, signal: d.signal})
 		}
 		if err != nil {
 			n.fault("%s: %v", what, err)
@@ -172,11 +172,11 @@ func name(sig syscall.Signal) string {
 	return map[syscall.Signal]string{syscall.SIGKILL: "SIGKILL", syscall.SIGINT: "SIGINT", syscall.SIGTERM: "SIGTERM", syscall.SIGHUP: "SIGHUP"}[sig]
 }
 
-// ended says what a run left that a signal came to.
+// ended returns what a run left that a signal came to.
 func (s *scene) ended(e ending, sig syscall.Signal, calls []call) (string, error) {
 	switch {
 	case !e.signaled && e.status == s.clean.status && s.asClean(e) && sig != syscall.SIGKILL:
-		return same, nil // it came too late
+		return same, nil // it came after the end
 	case e.status != 128+int(sig):
 		return "", fmt.Errorf("status %d", e.status)
 	case e.signaled:
@@ -217,21 +217,21 @@ func sudden(t *testing.T, n *tally, all []*scene) {
 	for _, s := range all {
 		lengths[s] = limit
 		for range 5 {
-			if err := s.reset(s.folder); err != nil {
+			if err := s.reset(s.root); err != nil {
 				t.Fatal(err)
 			}
 			began := time.Now()
-			if _, err := s.run(s.folder); err != nil {
+			if _, err := s.run(s.root); err != nil {
 				t.Fatal(err)
 			}
-			lengths[s] = min(lengths[s], time.Since(began)) // so that few signals come too late
+			lengths[s] = min(lengths[s], time.Since(began)) // so that few signals come after the end
 		}
 	}
 	for i := range trials {
 		s, sig := all[i%len(all)], asked()[i/len(all)%3]
 		delay := time.Duration(rnd.Int64N(int64(lengths[s])))
 		what := fmt.Sprintf("%s: %s after %s", s.name, name(sig), delay)
-		if err := s.reset(s.folder); err != nil {
+		if err := s.reset(s.root); err != nil {
 			t.Fatal(err)
 		}
 		e, err := s.signaled(sig, delay)
@@ -249,10 +249,10 @@ func sudden(t *testing.T, n *tally, all []*scene) {
 	// What a kill left does no harm: the next run is as without, but for temporary files, which it
 	// scans, as it would be blind to whatever had such a name otherwise.
 	for _, s := range all {
-		if err := s.tidy(s.folder); err != nil {
+		if err := s.tidy(s.root); err != nil {
 			t.Fatal(err)
 		}
-		if e, err := s.run(s.folder); err != nil || e.status != s.clean.status || !s.asClean(e) {
+		if e, err := s.run(s.root); err != nil || e.status != s.clean.status || !s.asClean(e) {
 			t.Errorf("%s: after the signals another run, status %d, %v, %s", s.name, e.status, err, s.differs(e))
 		}
 	}
@@ -261,7 +261,7 @@ func sudden(t *testing.T, n *tally, all []*scene) {
 // signaled does a run that gets a signal after a time.
 func (s *scene) signaled(sig syscall.Signal, delay time.Duration) (e ending, err error) {
 	cmd := exec.Command(program, s.words()...)
-	cmd.Dir, cmd.Env = s.at(s.folder), environment(s.folder)[:3] // with all processors
+	cmd.Dir, cmd.Env = s.at(s.root), environment(s.root)[:3] // with all processors
 	cmd.Stdin = strings.NewReader(s.stdin)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
@@ -280,5 +280,5 @@ func (s *scene) signaled(sig syscall.Signal, delay time.Duration) (e ending, err
 	if ws.Signaled() {
 		e.status, e.signaled = 128+int(ws.Signal()), true
 	}
-	return e, s.look(s.folder, &e)
+	return e, s.look(s.root, &e)
 }

@@ -33,7 +33,7 @@ var (
 	measuring = flag.Bool("measure", false, "do all trials, which takes half an hour, and write ../results/reliability.md")
 	part      = flag.String("part", "", "with -measure: only inject, kill or corrupt")
 	turns     = flag.Int("errors", 6, "with -measure: how many of the six errors each call fails with, which take turns")
-	seed      = flag.Uint64("seed", 1, "of what is chosen at random")
+	seed      = flag.Uint64("seed", 1, "of random choices")
 )
 
 // program is the path of policyscan as it is released, built once.
@@ -54,7 +54,7 @@ func wanted(t *testing.T, name string) {
 	}
 }
 
-// sample returns so many of all trials, from the seed; all of them if all are to be measured.
+// sample returns n of all trials, chosen by the seed; all of them if all are to be measured.
 func sample[T any](all []T, n int) []T {
 	if *measuring {
 		return all

@@ -28,8 +28,8 @@ const limit = 10 * time.Second
 // A scene is a run of policyscan, and what it leaves when nothing is done to it.
 type scene struct {
 	name    string
-	folder  string // a copy of which each worker has
-	dir     string // of the run, in the folder
+	root    string // a copy of which each worker has
+	dir     string // of the run, in the directory
 	args    []string
 	stdin   string
 	reports []string // formats; each goes to report.FORMAT
@@ -78,24 +78,24 @@ func environment(home string) []string {
 	}
 }
 
-// at is the folder of the run, in a worker's copy.
-func (s *scene) at(folder string) string { return filepath.Join(folder, s.dir) }
+// at is the directory of the run, in a worker's copy.
+func (s *scene) at(root string) string { return filepath.Join(root, s.dir) }
 
 // file is the path of an output. The verdict is in the root, wherever the run is.
-func (s *scene) file(folder, name string) string {
+func (s *scene) file(root, name string) string {
 	if name == "verdict.json" {
-		return filepath.Join(folder, name)
+		return filepath.Join(root, name)
 	}
-	return filepath.Join(s.at(folder), name)
+	return filepath.Join(s.at(root), name)
 }
 
 // reset puts the outputs of an earlier run in place, as if no run had been since.
-func (s *scene) reset(folder string) error {
-	if err := s.tidy(folder); err != nil {
+func (s *scene) reset(root string) error {
+	if err := s.tidy(root); err != nil {
 		return err
 	}
 	for _, name := range s.outputs() {
-		if err := os.WriteFile(s.file(folder, name), s.old[name], 0o666); err != nil {
+		if err := os.WriteFile(s.file(root, name), s.old[name], 0o666); err != nil {
 			return err
 		}
 	}
@@ -103,8 +103,8 @@ func (s *scene) reset(folder string) error {
 }
 
 // tidy takes away the temporary files that killed runs left.
-func (s *scene) tidy(folder string) error {
-	for _, dir := range []string{folder, s.at(folder)} {
+func (s *scene) tidy(root string) error {
+	for _, dir := range []string{root, s.at(root)} {
 		entries, err := os.ReadDir(dir)
 		if err != nil {
 			return err
@@ -122,10 +122,10 @@ func (s *scene) tidy(folder string) error {
 }
 
 // look reads what a run left.
-func (s *scene) look(folder string, e *ending) error {
+func (s *scene) look(root string, e *ending) error {
 	e.files = map[string][]byte{}
 	for _, name := range s.outputs() {
-		text, err := os.ReadFile(s.file(folder, name))
+		text, err := os.ReadFile(s.file(root, name))
 		switch {
 		case err == nil:
 			e.files[name] = text
@@ -137,9 +137,9 @@ func (s *scene) look(folder string, e *ending) error {
 }
 
 // run does the run with nothing in its way.
-func (s *scene) run(folder string) (ending, error) {
+func (s *scene) run(root string) (ending, error) {
 	cmd := exec.Command(program, s.words()...)
-	cmd.Dir, cmd.Env = s.at(folder), environment(folder)
+	cmd.Dir, cmd.Env = s.at(root), environment(root)
 	cmd.Stdin = strings.NewReader(s.stdin)
 	var out, err bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &err
@@ -156,7 +156,7 @@ func (s *scene) run(folder string) (ending, error) {
 	if e.status < 0 {
 		return e, werr
 	}
-	return e, s.look(folder, &e)
+	return e, s.look(root, &e)
 }
 
 // watch calls kill after the limit, until ended is called, which says whether that came to it.
@@ -196,7 +196,7 @@ func outcomes() []string {
 	return []string{same, found, undecided, nothing, stale, notBegun, reported}
 }
 
-// judge says what became of a run, and what of that must not be.
+// judge returns the outcome of a run, and what must not be.
 func (s *scene) judge(e ending) (outcome string, wrong error) {
 	crash := crashed(e.err)
 	switch {
@@ -259,7 +259,7 @@ func (s *scene) differs(e ending) string {
 	return ""
 }
 
-// verdictOf is an error if verdict.json says what is not so.
+// verdictOf is an error if verdict.json is wrong.
 func (s *scene) verdictOf(e ending, text []byte) error {
 	v, err := verdict.Decode(text)
 	switch {
@@ -284,7 +284,7 @@ func (s *scene) verdictOf(e ending, text []byte) error {
 	}
 	for _, x := range v.Violations {
 		if !known[asText(x)] {
-			return fmt.Errorf("a violation that is none: %s", asText(x))
+			return fmt.Errorf("no violation: %s", asText(x))
 		}
 	}
 	return nil
@@ -350,7 +350,7 @@ func (s *scene) reportsAlone(e ending) error {
 	return nil
 }
 
-// A builder makes the folders of scenes.
+// A builder makes the directories of scenes.
 type builder struct {
 	testing.TB
 	dir string
@@ -464,7 +464,7 @@ func (b *builder) repository(bad bool) {
 	b.git("add", "-A")
 }
 
-// missing adds a submodule that is checked out, and one of its own that is not: all else
+// missing adds a submodule that is checked out, and has a submodule that is not: all else
 // passes, so whoever fails to see that one passes it.
 func (b *builder) missing() {
 	b.Helper()
@@ -500,7 +500,7 @@ func scenes(t testing.TB) []*scene {
 			{name: "report", args: []string{"report", "in.json"}, noFile: true},
 		} {
 			s.name += suffix
-			s.folder, s.reports = copied(t, b.dir), reports
+			s.root, s.reports = copied(t, b.dir), reports
 			if bad && !s.noFile {
 				s.status = 1
 			}
@@ -511,7 +511,7 @@ func scenes(t testing.TB) []*scene {
 	b := newBuilder(t)
 	b.repository(false)
 	b.missing()
-	s := &scene{name: "full, a submodule is missing", dir: "infra", folder: b.dir, reports: reports, status: 2}
+	s := &scene{name: "full, a submodule is missing", dir: "infra", root: b.dir, reports: reports, status: 2}
 	s.prepare(t)
 	return append(all, s)
 }
@@ -524,7 +524,7 @@ func (s *scene) prepare(t testing.TB) {
 	earlier.write("rules/boundaries.yml", boundaries)
 	earlier.write("rules/invariants.yml", "rules: []\n")
 	earlier.write("old.tf", "old\n")
-	e, err := (&scene{folder: earlier.dir, reports: s.reports}).run(earlier.dir)
+	e, err := (&scene{root: earlier.dir, reports: s.reports}).run(earlier.dir)
 	if err != nil || e.status != 0 {
 		t.Fatalf("%s: the earlier run: status %d, %v\n%s", s.name, e.status, err, e.err)
 	}
@@ -532,14 +532,14 @@ func (s *scene) prepare(t testing.TB) {
 	if s.noFile {
 		in := *s
 		in.args, in.noFile, in.reports = []string{"--tracked", "--output", "in.json"}, false, nil
-		if _, err := in.run(s.folder); err != nil {
+		if _, err := in.run(s.root); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := s.reset(s.folder); err != nil {
+	if err := s.reset(s.root); err != nil {
 		t.Fatal(err)
 	}
-	if s.clean, err = s.run(s.folder); err != nil {
+	if s.clean, err = s.run(s.root); err != nil {
 		t.Fatal(err)
 	}
 	if s.clean.status != s.status {
@@ -552,21 +552,21 @@ func (s *scene) prepare(t testing.TB) {
 	}
 }
 
-// copies gives each worker a folder of its own that is the scene's.
+// copies gives each worker its own copy of the scene's directory.
 func (s *scene) copies(t testing.TB, n int) []string {
 	t.Helper()
 	var all []string
 	for range n {
-		all = append(all, copied(t, s.folder))
+		all = append(all, copied(t, s.root))
 	}
 	return all
 }
 
-// copied returns a copy of a folder, with the times that the index knows.
-func copied(t testing.TB, folder string) string {
+// copied returns a copy of a directory, with the times that the index knows.
+func copied(t testing.TB, root string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "copy")
-	if out, err := exec.Command("cp", "-a", folder, dir).CombinedOutput(); err != nil {
+	if out, err := exec.Command("cp", "-a", root, dir).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return dir

@@ -54,7 +54,7 @@ var idle = map[uint64]bool{
 type call struct {
 	name   string
 	path   string // "" if it has none
-	listed bool   // a folder's listing had named the file before
+	listed bool   // a directory's listing had named the file before
 }
 
 func (c call) String() string {
@@ -87,7 +87,7 @@ type tracee struct {
 	errno syscall.Errno // of the call that it is in, to be failed
 }
 
-// info is struct ptrace_syscall_info, as far as it is used.
+// info is struct ptrace_syscall_info, the used part.
 type info struct {
 	op     uint8
 	_      [3]uint8
@@ -105,10 +105,10 @@ const (
 
 // traced does a run under the tracer, and a deed to it. The calling goroutine keeps its
 // thread, of which the run is the child.
-func (s *scene) traced(folder string, d deed) (tr trace, err error) {
+func (s *scene) traced(root string, d deed) (tr trace, err error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	in, err := os.CreateTemp(filepath.Dir(folder), "stdin")
+	in, err := os.CreateTemp(filepath.Dir(root), "stdin")
 	if err != nil {
 		return tr, err
 	}
@@ -119,14 +119,14 @@ func (s *scene) traced(folder string, d deed) (tr trace, err error) {
 	}
 	var outs [2]*os.File
 	for i := range outs {
-		if outs[i], err = os.CreateTemp(filepath.Dir(folder), "out"); err != nil {
+		if outs[i], err = os.CreateTemp(filepath.Dir(root), "out"); err != nil {
 			return tr, err
 		}
 		defer os.Remove(outs[i].Name())
 		defer outs[i].Close()
 	}
 	p, err := os.StartProcess(program, append([]string{"policyscan"}, s.words()...), &os.ProcAttr{
-		Dir: s.at(folder), Env: environment(folder), Files: []*os.File{in, outs[0], outs[1]}, Sys: &syscall.SysProcAttr{Ptrace: true},
+		Dir: s.at(root), Env: environment(root), Files: []*os.File{in, outs[0], outs[1]}, Sys: &syscall.SysProcAttr{Ptrace: true},
 	})
 	if err != nil {
 		return tr, err
@@ -149,7 +149,7 @@ func (s *scene) traced(folder string, d deed) (tr trace, err error) {
 	if hung {
 		return tr, fmt.Errorf("it did not end within %s", limit)
 	}
-	return tr, s.look(folder, &tr.ending)
+	return tr, s.look(root, &tr.ending)
 }
 
 // follow takes a run from its first instruction to its end.
@@ -210,7 +210,7 @@ func wait(pid int, ws *syscall.WaitStatus) (int, error) {
 }
 
 // resume lets a thread go on: to its next call or, when all is done that is to be, to its
-// end. One that was killed meanwhile is not there.
+// end. One that was killed meanwhile is gone.
 func resume(tid, signal int, freely bool) error {
 	on := syscall.PtraceSyscall
 	if freely {
@@ -310,7 +310,7 @@ func (th *tracee) left(tid int, names map[string]bool) error {
 func peek(tid int, at uint64) (string, error) {
 	var text []byte
 	for len(text) < 4096 {
-		part := make([]byte, 256-at%256) // never into a page that may not be there
+		part := make([]byte, 256-at%256) // never into a page that may be missing
 		local := []unix.Iovec{{Base: &part[0], Len: uint64(len(part))}}
 		if _, err := unix.ProcessVMReadv(tid, local, []unix.RemoteIovec{{Base: uintptr(at), Len: len(part)}}, 0); err != nil {
 			return "", err

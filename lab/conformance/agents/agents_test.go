@@ -62,7 +62,7 @@ func TestClaudeCode(t *testing.T) {
 				none, noted, allow, deny, ask, unread, two, half,
 				{"status 1", fails(hook{stderr: why, status: 1}), true, ""},
 				{"no program", fails(hook{status: 127}), true, ""},
-				{"too late", fails(hook{answer: protocol.Named("claude-code").Answer(nil, protocol.Decision{}), sleep: 5}), true, ""},
+				{"late", fails(hook{answer: protocol.Named("claude-code").Answer(nil, protocol.Decision{}), sleep: 5}), true, ""},
 				{"an ask, whatever the mode", func(a *protocol.Agent, _ *protocol.Event) hook {
 					return hook{answer: a.Answer(&protocol.Event{CanAsk: true}, protocol.Decision{Permission: protocol.Ask, Reason: why})}
 				}, false, ""},
@@ -87,7 +87,7 @@ func TestClaudeCodeOnFailure(t *testing.T) {
 		none, deny, half,
 		{"status 1", fails(hook{stderr: why, status: 1}), false, ""},
 		{"no program", fails(hook{status: 127}), false, ""},
-		{"too late", fails(hook{sleep: 5}), false, ""},
+		{"late", fails(hook{sleep: 5}), false, ""},
 	})
 }
 
@@ -123,7 +123,7 @@ func TestCodex(t *testing.T) {
 		{"status 2 and nothing on standard error", fails(hook{status: 2}), true, ""},
 		{"status 1", fails(hook{stderr: why, status: 1}), true, ""},
 		{"no program", fails(hook{status: 127}), true, ""},
-		{"too late", fails(hook{answer: protocol.Named("codex").Answer(nil, protocol.Decision{}), sleep: 5}), true, ""},
+		{"late", fails(hook{answer: protocol.Named("codex").Answer(nil, protocol.Decision{}), sleep: 5}), true, ""},
 	})
 }
 
@@ -157,13 +157,13 @@ func TestCopilot(t *testing.T) {
 				none, noted, allow, deny, ask, unread, two, half,
 				{"status 1", fails(hook{stderr: why, status: 1}), false, ""},
 				{"no program", fails(hook{status: 127}), false, ""},
-				{"too late", fails(hook{answer: protocol.Named("copilot").Answer(nil, protocol.Decision{}), sleep: 5}), true, ""},
+				{"late", fails(hook{answer: protocol.Named("copilot").Answer(nil, protocol.Decision{}), sleep: 5}), true, ""},
 			})
 		})
 	}
 }
 
-// geminiSays runs a hook with Gemini's own runner and asks its own scheduler what becomes of the call; no
+// geminiSays runs a hook with Gemini's own runner and asks its own scheduler about the call; no
 // model is needed for that. It prints what the scheduler says and what the hook was given.
 const geminiSays = `
 import { pathToFileURL } from 'node:url';
@@ -197,9 +197,9 @@ func TestGemini(t *testing.T) {
 		{"status 2 and nothing on standard error", fails(hook{status: 2}), true, ""},
 		{"status 1", fails(hook{stderr: why, status: 1}), true, ""},
 		{"no program", fails(hook{stderr: "not found", status: 127}), false, ""},
-		{"too late", fails(hook{answer: a.Answer(nil, protocol.Decision{}), sleep: 4}), true, ""},
+		{"late", fails(hook{answer: a.Answer(nil, protocol.Decision{}), sleep: 4}), true, ""},
 		{"no opinion, and more on standard error", func(a *protocol.Agent, e *protocol.Event) hook {
-			return hook{answer: a.Answer(e, protocol.Decision{}), stderr: `{"decision":"deny","reason":"taken for the answer"}`}
+			return hook{answer: a.Answer(e, protocol.Decision{}), stderr: `{"decision":"deny","reason":"not the answer"}`}
 		}, true, ""},
 	} {
 		t.Run(x.name, func(t *testing.T) {

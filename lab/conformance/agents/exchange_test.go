@@ -1,5 +1,5 @@
 // Package agents gives policyscan's answers to the agents themselves: their
-// programs, as npm has them, with a model that stands in for theirs and asks for one command.
+// programs from npm, with a model that stands in for theirs and asks for one command.
 // Its tests install those programs and are run by: make agents
 package agents
 
@@ -24,7 +24,7 @@ import (
 
 var (
 	agents = flag.Bool("agents", false, "run the agents, and install them")
-	npm    = flag.String("npm", "", "a folder to keep the packages of npm in; without it they are installed anew")
+	npm    = flag.String("npm", "", "a directory to keep the packages of npm in; without it they are installed anew")
 )
 
 // The versions that the documentation says were checked.
@@ -42,11 +42,11 @@ func asked(t *testing.T) {
 		t.Skip("it runs with -agents")
 	}
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
-		t.Skip("the programs are taken for Linux on amd64")
+		t.Skip("the programs are for Linux on amd64")
 	}
 }
 
-// install returns the folder of a package of npm, which is installed without running anything of it.
+// install returns the directory of a package of npm, which is installed without running anything of it.
 func install(t *testing.T, name, version string) string {
 	t.Helper()
 	root := *npm
@@ -98,7 +98,7 @@ type hook struct {
 	sleep  int // seconds, before anything of that
 }
 
-// A session is one run of an agent in its own folder.
+// A session is one run of an agent in its own directory.
 type session struct {
 	dir, home string
 	model     *model
@@ -173,7 +173,7 @@ func (s *session) event(t *testing.T, a *protocol.Agent) *protocol.Event {
 		t.Errorf("the command is %q: %s", got, input)
 	}
 	if e.Call.Dir != s.dir {
-		t.Errorf("the folder is %q, not %q: %s", e.Call.Dir, s.dir, input)
+		t.Errorf("the directory is %q, not %q: %s", e.Call.Dir, s.dir, input)
 	}
 	return e
 }
@@ -183,7 +183,7 @@ const (
 	note = "a note for the person"
 )
 
-// An exchange is a decision of ours, or a failure of the hook, and what the agent makes of it.
+// An exchange is a decision of ours, or a failure of the hook, and how the agent reacts.
 type exchange struct {
 	name   string
 	hook   func(a *protocol.Agent, e *protocol.Event) hook

@@ -14,12 +14,26 @@ import (
 
 	"golang.org/x/tools/txtar"
 
-	"github.com/policyscan/policyscan/lab/build"
+	"github.com/policyscan/policyscan/lab/conformance/install"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/report"
 )
 
-var conformance = flag.Bool("conformance", false, "run the validators of others, and install what they need")
+var (
+	conformance = flag.Bool("conformance", false, "run the validators of others, and install what they need")
+	long        = flag.Bool("long", false, "every page in every view")
+)
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if seed := flag.Lookup("rapid.seed"); !*long && seed.Value.String() == "0" {
+		_ = seed.Value.Set("1") // the same texts in each run
+	}
+	os.Exit(install.Main(*conformance, func() int {
+		defer closeBrowser()
+		return m.Run()
+	}))
+}
 
 // asked skips a test that was not asked for.
 func asked(t *testing.T) {
@@ -86,7 +100,7 @@ rules:
 		"policy/rules/invariants.yml": `bundle: "0.2"
 rules:
   - id: HAS-1
-    title: What must be there
+    title: What must exist
     enforcement: {mode: fail}
     match:
       files: ["**/*.tf"]
@@ -103,14 +117,11 @@ rules:
 	}
 }
 
-// scan runs the program over a tree: the files of a folder, by their paths. The bundle is
+// scan runs the program over a tree: the files of a directory, by their paths. The bundle is
 // in it at policy/.
 func scan(t *testing.T, files map[string]string, args ...string) *verdict.Verdict {
 	t.Helper()
-	dir, file := t.TempDir(), filepath.Join(t.TempDir(), "policyscan")
-	if err := build.Program(file); err != nil {
-		t.Fatal(err)
-	}
+	dir := t.TempDir()
 	for name, content := range files {
 		name = filepath.Join(dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
@@ -121,7 +132,7 @@ func scan(t *testing.T, files map[string]string, args ...string) *verdict.Verdic
 		}
 	}
 	var stdout, stderr bytes.Buffer
-	cmd := exec.Command(file, append([]string{"--quiet", "--policy", "policy", "--output", "-"}, args...)...)
+	cmd := exec.Command(install.Program(), append([]string{"--quiet", "--policy", "policy", "--output", "-"}, args...)...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &stdout, &stderr
 	var status *exec.ExitError
 	if err := cmd.Run(); err != nil && !errors.As(err, &status) {
@@ -144,14 +155,15 @@ func command(t *testing.T, dir, name string, args ...string) {
 // no program of GitLab's that reads a report by itself.
 func TestGitLab(t *testing.T) {
 	asked(t)
+	t.Parallel()
 	dir := t.TempDir()
-	command(t, dir, "npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "ajv@8.17.1")
+	ajv := filepath.Join(install.NPM(t, "--ignore-scripts", "ajv@8.17.1"), "ajv")
 	const script = `
-const {readFileSync} = require("fs"), Ajv = require("ajv");
+const {readFileSync} = require("fs"), Ajv = require(process.argv[2]);
 const ajv = new Ajv({allErrors: true, strict: false});
 const read = f => JSON.parse(new TextDecoder("utf-8", {fatal: true, ignoreBOM: true}).decode(readFileSync(f)));
-const report = read(process.argv[2]);
-for (const file of process.argv.slice(3)) {
+const report = read(process.argv[3]);
+for (const file of process.argv.slice(4)) {
   const valid = ajv.compile({type: "array", items: read(file)});
   if (!valid(report)) { console.log(file, JSON.stringify(valid.errors)); process.exit(1); }
 }
@@ -174,7 +186,7 @@ if (new Set(report.map(x => x.fingerprint)).size !== report.length) { console.lo
 		if err := os.WriteFile(file, report, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		cmd := exec.Command("node", append([]string{program, file}, schemas...)...)
+		cmd := exec.Command("node", append([]string{program, ajv, file}, schemas...)...)
 		return cmd.CombinedOutput()
 	}
 	for name, v := range verdicts(t) {

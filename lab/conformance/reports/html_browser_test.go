@@ -3,11 +3,9 @@ package reports
 import (
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -23,37 +21,37 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
+	"github.com/policyscan/policyscan/lab/conformance/install"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/report"
 )
 
-var screenshots = flag.String("screenshots", "", "a folder for pictures of the html report")
+var (
+	startBrowser sync.Once
+	browser      context.Context
+	closeBrowser = func() {}
+)
 
-// newBrowser starts Chromium, which Debian's package of that name is.
+// newBrowser returns Chromium, from Debian's package of that name. All tests share it, each with its own tabs.
 func newBrowser(t *testing.T) context.Context {
 	t.Helper()
-	program, err := exec.LookPath("chromium")
-	if err != nil {
-		if os.Getuid() != 0 {
-			t.Fatal("there is no chromium: apt-get install chromium")
-		}
-		command(t, ".", "apt-get", "update")
-		command(t, ".", "apt-get", "install", "-y", "--no-install-recommends", "chromium")
-		if program, err = exec.LookPath("chromium"); err != nil {
+	startBrowser.Do(func() {
+		install.Debian(t, "chromium", "chromium")
+		opts := append(chromedp.DefaultExecAllocatorOptions[:],
+			chromedp.ExecPath("chromium"), chromedp.UserDataDir(install.Dir("chromium")), chromedp.NoSandbox,
+			chromedp.DisableGPU, chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true))
+		allocator, closeAll := chromedp.NewExecAllocator(context.Background(), opts...)
+		ctx, cancel := chromedp.NewContext(allocator)
+		closeBrowser = func() { cancel(); closeAll() }
+		if err := chromedp.Do(ctx); err != nil {
 			t.Fatal(err)
 		}
+		browser = ctx
+	})
+	if browser == nil {
+		t.Fatal("Chromium did not start")
 	}
-	opts := append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(program), chromedp.UserDataDir(t.TempDir()), chromedp.NoSandbox, chromedp.DisableGPU,
-		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true))
-	ctx, cancel := chromedp.NewExecAllocator(context.Background(), opts...)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx)
-	t.Cleanup(cancel)
-	if err := chromedp.Do(ctx); err != nil {
-		t.Fatal(err)
-	}
-	return ctx
+	return browser
 }
 
 // A tab is a page of the browser, and all that it did besides showing what it was given.
@@ -63,7 +61,7 @@ type tab struct {
 
 	mu       sync.Mutex
 	address  string
-	requests []string // but for the page itself
+	requests []string // except for the page itself
 	noise    []string // of the console, exceptions, dialogs
 }
 
@@ -221,15 +219,6 @@ func (b *tab) quiet() {
 	if len(b.requests)+len(b.noise)+len(refused) > 0 {
 		b.t.Errorf("requests %q, noise %q, refused %q", b.requests, b.noise, refused)
 	}
-}
-
-// shoot takes a picture, if there is a folder for it.
-func (b *tab) shoot(name string) {
-	b.t.Helper()
-	if *screenshots == "" {
-		return
-	}
-	b.picture(filepath.Join(*screenshots, name+".png"))
 }
 
 func (b *tab) picture(file string) {

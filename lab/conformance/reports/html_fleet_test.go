@@ -11,6 +11,7 @@ import (
 	"github.com/chromedp/cdproto/performance"
 	"github.com/chromedp/chromedp"
 
+	"github.com/policyscan/policyscan/lab/conformance/install"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/report"
 	"github.com/policyscan/policyscan/verdict/summary"
@@ -88,7 +89,6 @@ func TestFleetHTML(t *testing.T) {
 	b.until(`document.getElementById("status").textContent === "10,000 repositories"`)
 	opened := b.busy()
 	t.Logf("%.0f ms of work until the page of 10,000 repositories is there", opened)
-	b.shoot("fleet-many-desk")
 	for _, x := range []struct {
 		hash string
 		is   func(r *summary.Repository) bool
@@ -139,7 +139,7 @@ func TestFleetHTML(t *testing.T) {
 			}
 		}
 		if none := eval[bool](b, `document.getElementById("nothing").checkVisibility()`); none != (len(want) == 0) {
-			t.Errorf("%s: that there is none is said: %v", hash, none)
+			t.Errorf("%s: it says that nothing is shown: %v", hash, none)
 		}
 	}
 	b.quiet()
@@ -159,9 +159,7 @@ func TestFleetHTML(t *testing.T) {
 // TestFleetHTMLAxe: axe-core finds nothing, no number breaks, and nothing is wider than the window.
 func TestFleetHTMLAxe(t *testing.T) {
 	asked(t)
-	dir := t.TempDir()
-	command(t, dir, "npm", "install", "--silent", "--no-save", "--ignore-scripts", "axe-core@"+axe)
-	script, err := os.ReadFile(filepath.Join(dir, "node_modules", "axe-core", "axe.min.js"))
+	script, err := os.ReadFile(filepath.Join(install.NPM(t, "--ignore-scripts", "axe-core@"+axe), "axe-core/axe.min.js"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,13 +169,7 @@ func TestFleetHTMLAxe(t *testing.T) {
 		"desk-dark": {width: 1280, height: 900, dark: true}, "phone-dark": {width: 390, height: 844, dark: true}} {
 		b := open(t, browser, nil, "", how)
 		openFleet(t, b, f, "")
-		b.shoot("fleet-" + name)
 		b.layOutAll()
-		eval[any](b, `document.querySelectorAll("details").forEach((d, i) => { d.open = i % 2 === 0; }); null`)
-		eval[any](b, `document.getElementById("repositories").scrollIntoView(); null`)
-		b.shoot("fleet-" + name + "-rows")
-		eval[any](b, `document.getElementById("rules").scrollIntoView(); null`)
-		b.shoot("fleet-" + name + "-rules")
 		eval[any](b, `document.querySelectorAll("details").forEach((d) => { d.open = true; }); null`)
 		broken := eval[[]string](b, `[...document.querySelectorAll(".num, .count, .commit, .figures dd")].filter((e) => {
 			const r = document.createRange();

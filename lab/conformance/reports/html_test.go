@@ -3,6 +3,7 @@ package reports
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,38 +17,9 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"github.com/policyscan/policyscan/lab/conformance/install"
 	"github.com/policyscan/policyscan/verdict"
 )
-
-// TestHTMLPictures takes the pictures that a person looks at: -screenshots FOLDER.
-func TestHTMLPictures(t *testing.T) {
-	asked(t)
-	if *screenshots == "" {
-		t.Skip("it runs with -screenshots FOLDER")
-	}
-	browser := newBrowser(t)
-	for name, v := range pages(t) {
-		for device, how := range map[string]view{"desk": desk, "phone": phone} {
-			for scheme, dark := range map[string]bool{"light": false, "dark": true} {
-				how.dark, how.height = dark, 1500
-				open(t, browser, v, "", how).shoot(name + "-" + device + "-" + scheme)
-			}
-		}
-	}
-	shop := pages(t)["shop"]
-	how := desk
-	how.height = 1500
-	open(t, browser, shop, "#folder=terraform/modules/&severity=high", how).shoot("filtered-desk")
-	open(t, browser, shop, "#"+shop.Violations[20].Fingerprint, how).shoot("pointed-desk")
-	how.noScript = true
-	open(t, browser, shop, "", how).shoot("noscript-desk")
-	how = phone
-	how.height = 1500
-	b := open(t, browser, shop, "#q=main.tf", how)
-	b.slash()
-	b.until(`document.activeElement.id === "q"`)
-	b.shoot("filtered-phone")
-}
 
 // pages are the verdicts whose pages are looked at and checked against others' rules.
 func pages(t *testing.T) map[string]*verdict.Verdict {
@@ -59,6 +31,19 @@ func pages(t *testing.T) map[string]*verdict.Verdict {
 	all := map[string]*verdict.Verdict{"shop": shop, "many": many(t, shop, 10000), "all kinds": scan(t, kinds())}
 	for _, name := range fixtures(t) {
 		all[name] = fixture(t, name)
+	}
+	return all
+}
+
+// differentPages are the pages that differ in more than their length. Without -long they are a sample of the fixtures.
+func differentPages(t *testing.T) map[string]*verdict.Verdict {
+	t.Helper()
+	all := pages(t)
+	delete(all, "many") // the page of "shop", longer
+	if !*long {
+		maps.DeleteFunc(all, func(name string, _ *verdict.Verdict) bool {
+			return !slices.Contains([]string{"shop", "all kinds", "fail", "hostile", "incomplete", "pass"}, name)
+		})
 	}
 	return all
 }
@@ -104,7 +89,7 @@ func (b *tab) sees(what string, ids []string, total int) {
 		}
 	}
 	if none := eval[bool](b, `!document.getElementById("nothing").hidden`); none != (len(ids) == 0) {
-		b.t.Errorf("%s: that there is none is said: %v", what, none)
+		b.t.Errorf("%s: it says that nothing is shown: %v", what, none)
 	}
 }
 
@@ -172,7 +157,7 @@ func TestHTMLFilters(t *testing.T) {
 	b.until(`document.querySelector("#crumbs").textContent === "all terraform/"`)
 	b.do(chromedp.Click(chromedp.CSS(`#folder li:first-child a`)))
 	b.until(`document.querySelector("#crumbs").textContent === "all terraform/ modules/"`)
-	b.sees("a folder in a folder", want(shop, filters[4].is), total)
+	b.sees("a directory in a directory", want(shop, filters[4].is), total)
 	b.do(chromedp.Click(chromedp.CSS(`#chips a`)))
 	b.until(`location.hash === "#violations"`)
 	for id, value := range map[string]string{"owner": "data-platform", "severity": "critical", "type": "invariant"} {
@@ -252,7 +237,7 @@ func TestHTMLKeyboard(t *testing.T) {
 	b.slash()
 	b.until(`document.activeElement.id === "q"`)
 	if got := eval[string](b, `document.getElementById("q").value`); got != "" {
-		t.Errorf("the key that leads there was typed: %q", got)
+		t.Errorf("the key that moves the focus was typed: %q", got)
 	}
 
 	// Tab reaches all there is, in the order of the page, and what has the focus shows it.
@@ -372,12 +357,14 @@ const elements = `[...new Set([...document.querySelectorAll("*")].map((e) => e.l
 func TestHTMLLooks(t *testing.T) {
 	asked(t)
 	browser := newBrowser(t)
-	all := pages(t)
-	delete(all, "many") // the page of "shop", longer
-	for name, v := range all {
+	for name, v := range differentPages(t) {
 		b := open(t, browser, v, "", phone)
 		b.layOutAll()
-		for _, width := range []int64{320, 360, 700, 900, 1280, 1920} {
+		widths := []int64{320, 360, 700, 900, 1280, 1920}
+		if !*long && name != "shop" {
+			widths = widths[:1]
+		}
+		for _, width := range widths {
 			b.do(chromedp.EmulateViewport(width, 800))
 			wide := eval[[]string](b, `[...document.querySelectorAll("body *")].filter((e) => !e.closest(".skip") && e.checkVisibility() && e.getBoundingClientRect().right > innerWidth + 0.5).slice(0, 3).map((e) => e.localName + "." + e.className + " " + e.textContent.slice(0, 60))`)
 			if page := eval[int](b, "document.documentElement.scrollWidth"); page > int(width) || len(wide) > 0 {
@@ -405,17 +392,19 @@ const axe = "4.14.1"
 // TestHTMLAxe: axe-core finds no violation of WCAG 2.2 AA and of its best practices.
 func TestHTMLAxe(t *testing.T) {
 	asked(t)
-	dir := t.TempDir()
-	command(t, dir, "npm", "install", "--silent", "--no-save", "--ignore-scripts", "axe-core@"+axe)
-	script, err := os.ReadFile(filepath.Join(dir, "node_modules", "axe-core", "axe.min.js"))
+	script, err := os.ReadFile(filepath.Join(install.NPM(t, "--ignore-scripts", "axe-core@"+axe), "axe-core/axe.min.js"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	browser := newBrowser(t)
-	all := pages(t)
-	delete(all, "many") // the page of "shop", longer
-	for name, v := range all {
-		for _, how := range []view{desk, phone, {width: 1280, height: 900, dark: true}, {width: 360, height: 740, dark: true}} {
+	for name, v := range differentPages(t) {
+		views := []view{
+			desk, phone, {width: 1280, height: 900, dark: true}, {width: 360, height: 740, dark: true},
+		}
+		if !*long && name != "shop" {
+			views = views[:1]
+		}
+		for _, how := range views {
 			for _, hash := range []string{"", "#q=e&folder=terraform/", "#q=nothing+is+like+this"} {
 				if hash != "" && name != "shop" {
 					continue
@@ -470,11 +459,6 @@ func TestHTMLPrint(t *testing.T) {
 	}
 	if !bytes.HasPrefix(pdf, []byte("%PDF-")) || len(pdf) < 20000 {
 		t.Errorf("%d bytes: %.10q", len(pdf), pdf)
-	}
-	if *screenshots != "" {
-		if err := os.WriteFile(filepath.Join(*screenshots, "shop.pdf"), pdf, 0o666); err != nil {
-			t.Fatal(err)
-		}
 	}
 	how := desk
 	how.print, how.dark = true, true

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/policyscan/policyscan/lab/conformance/install"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/report"
 )
@@ -18,7 +19,8 @@ import (
 // libxml2-utils).
 func TestJUnit(t *testing.T) {
 	asked(t)
-	installed(t, "xmllint", "libxml2-utils")
+	t.Parallel()
+	install.Debian(t, "xmllint", "libxml2-utils")
 	dir := t.TempDir()
 	for name, v := range verdicts(t) {
 		file := filepath.Join(dir, name+".xml")
@@ -103,16 +105,4 @@ func writeReport(t *testing.T, file string, write func(io.Writer, *verdict.Verdi
 		t.Fatal(err)
 	}
 	return b.Bytes()
-}
-
-// installed fails if a program is not there and Debian's package cannot be installed.
-func installed(t *testing.T, program, debian string) {
-	t.Helper()
-	if _, err := exec.LookPath(program); err == nil {
-		return
-	}
-	_ = exec.Command("apt-get", "update").Run() // the install says what is missing
-	if out, err := exec.Command("apt-get", "install", "-y", "--no-install-recommends", debian).CombinedOutput(); err != nil {
-		t.Fatalf("%s is needed, and installing %s failed: %v\n%s", program, debian, err, out)
-	}
 }

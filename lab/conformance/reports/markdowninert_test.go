@@ -22,7 +22,7 @@ import (
 	"github.com/policyscan/policyscan/verdict/report"
 )
 
-// A readPage is what a reader of GitHub's Markdown makes of it.
+// A readPage is a page as GitHub's Markdown is read.
 type readPage struct {
 	words []string // what is outside of code, cut wherever code or markup is
 	all   string   // all text, code included, without white space
@@ -169,7 +169,7 @@ var autolinks = map[string]*regexp.Regexp{
 	"Azure's #": regexp.MustCompile(`#\d`),
 }
 
-// wantInert fails if anything of a verdict is more than text in its page, or is not there.
+// wantInert fails if anything of a verdict is more than text in its page, or is missing.
 func wantInert(t fataler, v *verdict.Verdict) string {
 	t.Helper()
 	var b strings.Builder
@@ -217,7 +217,7 @@ func wantInert(t fataler, v *verdict.Verdict) string {
 	}
 	for i := range v.Violations {
 		x := &v.Violations[i]
-		place := "the tree" // of what is in no file
+		place := "the tree" // for a violation without a file
 		if x.File != "" {
 			place = fmt.Sprintf("%s:%d:%d", shown(x.File), x.Evidence.Line, x.Evidence.Column)
 		}

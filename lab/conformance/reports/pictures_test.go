@@ -18,13 +18,13 @@ import (
 	"github.com/policyscan/policyscan/verdict/report"
 )
 
-var pictures = flag.String("pictures", "", "a folder for the pictures of docs/reports.md")
+var pictures = flag.String("pictures", "", "a directory for the pictures of docs/reports.md")
 
 // TestPictures makes the pictures of the manual: make pictures
 func TestPictures(t *testing.T) {
 	asked(t)
 	if *pictures == "" {
-		t.Skip("it runs with -pictures FOLDER")
+		t.Skip("it runs with -pictures DIR")
 	}
 	browser := newBrowser(t)
 	shop := scan(t, infrastructure())

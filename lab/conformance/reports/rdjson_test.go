@@ -15,6 +15,7 @@ import (
 	"testing"
 	"unicode"
 
+	"github.com/policyscan/policyscan/lab/conformance/install"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/code"
 	"github.com/policyscan/policyscan/verdict/report"
@@ -41,7 +42,8 @@ type diagnostic struct {
 // TestReviewdog feeds rdjson to reviewdog, as a user would, and looks at what it says.
 func TestReviewdog(t *testing.T) {
 	asked(t)
-	program := goProgram(t, reviewdogModule)
+	t.Parallel()
+	program := install.Go(t, reviewdogModule)
 	dir := t.TempDir()
 	command(t, dir, "git", "init", "--quiet")
 	run := func(report []byte, args ...string) (stdout string, failed bool) {
@@ -134,34 +136,14 @@ func TestReviewdog(t *testing.T) {
 	}
 }
 
-// goProgram builds a program of a module into the cache folder, once.
-func goProgram(t *testing.T, module string) string {
-	t.Helper()
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	path, version, _ := strings.Cut(module, "@")
-	name := filepath.Base(path)
-	program := filepath.Join(cache, "policyscan-conformance", name+"-"+version, name)
-	if _, err := os.Stat(program); err == nil {
-		return program
-	}
-	cmd := exec.Command("go", "install", module)
-	cmd.Env = append(os.Environ(), "GOBIN="+filepath.Dir(program), "GOFLAGS=-mod=mod")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%s cannot be had: %v\n%s", module, err, out)
-	}
-	return program
-}
-
 // TestMarkdownOfMessages checks the messages of rdjson against GitHub's own Markdown reader
-// (Debian: cmark-gfm): each is a paragraph of text and code that says what was meant.
+// (Debian: cmark-gfm): each is a paragraph of text and code with the meaning of the message.
 // Mentions, references and emoji, which that program does not know, are looked for in
 // the text that is not code.
 func TestMarkdownOfMessages(t *testing.T) {
 	asked(t)
-	installed(t, "cmark-gfm", "cmark-gfm")
+	t.Parallel()
+	install.Debian(t, "cmark-gfm", "cmark-gfm")
 	parts := []string{
 		"a", "word", " ", "  ", "    ", "\t", "*", "**", "_", "__", "`", "``", "```", "~~", "~~~", "[x](y)", "![x](y)", "[x]", "[^1]", "<b>", "<!--", "-->", "</p>",
 		"&amp;", "#", "# ", "> ", "- ", "1. ", "+ ", "===", "---", "|", "| a | b |", "\\", "@someone", "#12", "GH-12", ":tada:", "https://example.com/a_b", "!", "$x$", "=", "\x1b", "世", "é", "\n", "\n\n", "\n\n    word",
@@ -169,7 +151,11 @@ func TestMarkdownOfMessages(t *testing.T) {
 	}
 	random := rand.New(rand.NewPCG(1, 2)) // the same texts each time
 	v := verdict.New("1.0")
-	for range 2000 {
+	texts := 200
+	if *long {
+		texts = 2000
+	}
+	for range texts {
 		text := ""
 		for range 1 + random.IntN(7) {
 			text += parts[random.IntN(len(parts))]

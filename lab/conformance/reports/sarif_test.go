@@ -3,14 +3,18 @@ package reports
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/policyscan/policyscan/lab/conformance/install"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/report"
 )
@@ -91,10 +95,10 @@ func sarifVerdicts(t *testing.T) map[string]*verdict.Verdict {
 
 func TestSARIF(t *testing.T) {
 	asked(t)
-	dir := t.TempDir()
-	command(t, dir, "npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", multitool)
+	t.Parallel()
+	modules := install.NPM(t, "--ignore-scripts", multitool)
 	// The package's own command hands its arguments to a shell, which ends one at "Sarif;".
-	out, err := exec.Command("node", "-p", "require("+quote(t, filepath.Join(dir, "node_modules/@microsoft/sarif-multitool"))+")").Output()
+	out, err := exec.Command("node", "-p", "require("+quote(t, filepath.Join(modules, "@microsoft/sarif-multitool"))+")").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +108,7 @@ func TestSARIF(t *testing.T) {
 	}
 	schema := sarifSchema(t, filepath.Join(filepath.Dir(program), "sarif-2.1.0.json"))
 
-	notes, unused := sarifNotes(), sarifNotes()
+	docs := map[string]any{}
 	for name, v := range sarifVerdicts(t) {
 		var b bytes.Buffer
 		if err := report.Named("sarif").Write(&b, v); err != nil {
@@ -117,7 +121,11 @@ func TestSARIF(t *testing.T) {
 		if err := schema.Validate(doc); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		for _, r := range multitoolSays(t, program, doc) {
+		docs[name] = doc
+	}
+	notes, unused := sarifNotes(), sarifNotes()
+	for name, found := range multitoolSays(t, program, docs) {
+		for _, r := range found {
 			delete(unused, r.RuleID)
 			if why := notes[r.RuleID]; r.Level != "note" || why == "" {
 				t.Errorf("%s: %s %s: %s %q", name, r.Level, r.RuleID, r.Message.ID, r.Message.Arguments)
@@ -132,6 +140,7 @@ func TestSARIF(t *testing.T) {
 	}
 
 	// Both validators see what they are here for.
+	spoilt := map[string]any{}
 	for what, spoil := range map[string]func(run map[string]any){
 		"an absolute URI": func(run map[string]any) {
 			dig(run, "results", 0, "locations", 0, "physicalLocation", "artifactLocation").(map[string]any)["uri"] = "https://example.com/x"
@@ -139,7 +148,7 @@ func TestSARIF(t *testing.T) {
 		"a region that ends before it begins": func(run map[string]any) {
 			dig(run, "results", 0, "locations", 0, "physicalLocation", "region").(map[string]any)["endColumn"] = 1
 		},
-		"a rule that is not there": func(run map[string]any) {
+		"a missing rule": func(run map[string]any) {
 			dig(run, "results", 0).(map[string]any)["ruleIndex"] = 99
 		},
 		"no location": func(run map[string]any) {
@@ -148,13 +157,10 @@ func TestSARIF(t *testing.T) {
 	} {
 		doc := written(t, fixture(t, "fail"))
 		spoil(dig(doc, "runs", 0).(map[string]any))
-		bad := 0
-		for _, r := range multitoolSays(t, program, doc) {
-			if r.Level != "note" {
-				bad++
-			}
-		}
-		if bad == 0 {
+		spoilt[what] = doc
+	}
+	for what, found := range multitoolSays(t, program, spoilt) {
+		if !slices.ContainsFunc(found, func(r finding) bool { return r.Level != "note" }) {
 			t.Errorf("the validator has nothing against %s", what)
 		}
 	}
@@ -208,23 +214,39 @@ type finding struct {
 		ID        string   `json:"id"`
 		Arguments []string `json:"arguments"`
 	} `json:"message"`
+	Locations []struct {
+		Physical struct {
+			Artifact struct {
+				URI string `json:"uri"`
+			} `json:"artifactLocation"`
+		} `json:"physicalLocation"`
+	} `json:"locations"`
 }
 
-// multitoolSays returns what the validator finds, notes too. Its exit status is 0 whatever
-// it finds.
-func multitoolSays(t *testing.T, program string, doc any) []finding {
+// multitoolSays returns what the validator finds in each document, notes too. Its exit status is 0 whatever it finds.
+func multitoolSays(t *testing.T, program string, docs map[string]any) map[string][]finding {
 	t.Helper()
 	dir := t.TempDir()
-	in, out := filepath.Join(dir, "in.sarif"), filepath.Join(dir, "out.sarif")
-	text, err := json.Marshal(doc)
-	if err != nil {
-		t.Fatal(err)
+	out := filepath.Join(dir, "out.sarif")
+	args := []string{
+		"validate", "--rule-kind", "Sarif;Ghas", "--level", "Error;Warning;Note", "--output", out,
 	}
-	if err := os.WriteFile(in, text, 0o666); err != nil {
-		t.Fatal(err)
+	names := map[string]string{} // by the name of the file
+	all := map[string][]finding{}
+	for name, doc := range docs {
+		text, err := json.Marshal(doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := fmt.Sprintf("in-%d.sarif", len(names))
+		names[in], all[name] = name, nil
+		if err := os.WriteFile(filepath.Join(dir, in), text, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		args = append(args, filepath.Join(dir, in))
 	}
-	command(t, dir, program, "validate", "--rule-kind", "Sarif;Ghas", "--level", "Error;Warning;Note", "--output", out, in)
-	text, err = os.ReadFile(out)
+	command(t, dir, program, args...)
+	text, err := os.ReadFile(out)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,13 +266,17 @@ func multitoolSays(t *testing.T, program string, doc any) []finding {
 	if len(log.Runs) != 1 || len(log.Runs[0].Invocations) != 1 || !log.Runs[0].Invocations[0].ExecutionSuccessful {
 		t.Fatalf("the validator did not run:\n%s", text)
 	}
-	found := log.Runs[0].Results
-	for i := range found {
-		if found[i].Level == "" {
-			found[i].Level = "warning" // the default, which is left out
+	for _, r := range log.Runs[0].Results {
+		if len(r.Locations) == 0 || names[path.Base(r.Locations[0].Physical.Artifact.URI)] == "" {
+			t.Fatalf("a result is in no file: %+v", r)
 		}
+		if r.Level == "" {
+			r.Level = "warning" // the default, which is left out
+		}
+		name := names[path.Base(r.Locations[0].Physical.Artifact.URI)]
+		all[name] = append(all[name], r)
 	}
-	return found
+	return all
 }
 
 // sarifSchema is the schema of the standard, formats included.

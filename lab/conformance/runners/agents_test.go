@@ -16,6 +16,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/policyscan/policyscan/lab/conformance/install"
 )
 
 // unjudged is how the reason begins for which policyscan gave none.
@@ -37,7 +39,7 @@ type agentCase struct {
 	program string
 	args    []string
 	env     []string
-	files   map[string]string // beneath the home folder, SERVER for the model's address, WORK for the project
+	files   map[string]string // below the home directory, SERVER for the model's address, WORK for the project
 }
 
 // agentCases are the agents that run without an account.
@@ -179,11 +181,11 @@ func TestAgents(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			b := newBox(t)
 			b.write("work/.git/HEAD", "ref: refs/heads/main\n")
-			bin := npm(t, b, c.spec)
-			program := b.buildProgram()
+			bin := filepath.Join(install.NPM(t, c.spec), ".bin")
+			program := b.addProgram()
 			for _, step := range []struct {
 				name       string
-				policyscan string // what stands for it in the PATH of the agent; "": nothing
+				policyscan string // the script of that name in the PATH of the agent; "": nothing
 				install    bool
 				ran        bool
 				told       string // what the model was told
@@ -236,7 +238,7 @@ func (b *box) ask(t *testing.T, c agentCase, bin string) (ran bool, told, out st
 	if err := os.RemoveAll(b.path("work/ran")); err != nil {
 		t.Fatal(err)
 	}
-	// Not the folder in which this test built policyscan, nor one of the user's that may have it.
+	// Not the directory in which this test built policyscan, nor one of the user's that may have it.
 	path := strings.Join([]string{b.path("path"), "/usr/bin", "/bin"}, string(filepath.ListSeparator))
 	if node, err := exec.LookPath("node"); err == nil {
 		path += string(filepath.ListSeparator) + filepath.Dir(node)
@@ -264,8 +266,8 @@ func TestCodexHooks(t *testing.T) {
 	b := newBox(t)
 	b.write("work/.git/HEAD", "ref: refs/heads/main\n")
 	b.write(".codex/config.toml", "[projects.\""+b.path("work")+"\"]\ntrust_level = \"trusted\"\n")
-	bin := npm(t, b, "@openai/codex@0.169.0")
-	program := b.buildProgram()
+	bin := filepath.Join(install.NPM(t, "@openai/codex@0.169.0"), ".bin")
+	program := b.addProgram()
 	for _, args := range [][]string{{"hook", "install", "codex"}, {"hook", "install", "codex", "--user"}} {
 		install := exec.Command(program, args...)
 		install.Dir, install.Env = b.path("work"), append(b.env, "TMPDIR="+b.path("tmp")) // or it is in it, and refused

@@ -1,6 +1,6 @@
 // Package runners runs the program under the programs of others, as their users do. Each
 // test is skipped unless make conformance asks for it,
-// and then installs what it needs, and fails if that cannot be had.
+// and then installs what it needs, and fails if it cannot.
 package runners
 
 import (
@@ -8,23 +8,33 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/policyscan/policyscan/lab/build"
+	"github.com/policyscan/policyscan/lab/conformance/install"
 )
 
-var conformance = flag.Bool("conformance", false, "run the tests that install and run the programs of others")
+var (
+	conformance = flag.Bool("conformance", false, "run the tests that install and run the programs of others")
+	long        = flag.Bool("long", false, "every case")
+)
 
+func TestMain(m *testing.M) {
+	flag.Parse()
+	os.Exit(install.Main(*conformance || *agents, m.Run))
+}
+
+// needConformance skips a test without -conformance. With it, the test runs next to others: most of them wait.
 func needConformance(t *testing.T) {
 	t.Helper()
 	if !*conformance {
 		t.Skip("SKIPPED: -conformance was not given")
 	}
+	t.Parallel()
 }
 
-// A box is its own folder, in which programs run with nothing of the user's settings.
+// A box is its own directory, in which programs run with nothing of the user's settings.
 type box struct {
 	t   *testing.T
 	dir string
@@ -73,7 +83,7 @@ func (b *box) read(name string) string {
 	return string(text)
 }
 
-// try runs a program in a folder of the box and returns all that it printed, and whether it
+// try runs a program in a directory of the box and returns all that it printed, and whether it
 // ended well.
 func (b *box) try(dir, name string, args ...string) (string, bool) {
 	b.t.Helper()
@@ -92,12 +102,14 @@ func (b *box) must(dir, name string, args ...string) string {
 	return strings.TrimSpace(out)
 }
 
-// buildProgram builds policyscan into the folder bin of the box, the first of its PATH, and
-// returns its path.
-func (b *box) buildProgram() string {
+// addProgram puts policyscan into bin, the first directory of the box's PATH, and returns its path.
+func (b *box) addProgram() string {
 	b.t.Helper()
 	file := b.path("bin/policyscan")
-	if err := build.Program(file); err != nil {
+	if err := os.MkdirAll(b.path("bin"), 0o777); err != nil {
+		b.t.Fatal(err)
+	}
+	if err := os.Link(install.Program(), file); err != nil {
 		b.t.Fatal(err)
 	}
 	b.env = append(b.env, "PATH="+b.path("bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
@@ -199,7 +211,7 @@ func root(t *testing.T) string {
 	return dir
 }
 
-// must runs a program in a folder and returns all that it printed. It must end with status 0.
+// must runs a program in a directory and returns all that it printed. It must end with status 0.
 func must(t *testing.T, dir, name string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(name, args...)
@@ -209,48 +221,4 @@ func must(t *testing.T, dir, name string, args ...string) string {
 		t.Fatalf("%s %q: %v\n%s", name, args, err, out)
 	}
 	return string(out)
-}
-
-// goTool builds a program of a Go module, of an exact version, and returns its path.
-func goTool(t *testing.T, pkg string) string {
-	t.Helper()
-	dir := t.TempDir()
-	cmd := exec.Command("go", "install", pkg)
-	cmd.Dir = dir // outside of this module
-	cmd.Env = append(os.Environ(), "GOBIN="+dir, "GOFLAGS=-mod=mod")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%s: %v\n%s", pkg, err, out)
-	}
-	return theOnly(t, dir)
-}
-
-// theOnly is the one file of a folder.
-func theOnly(t *testing.T, dir string) string {
-	t.Helper()
-	files, err := filepath.Glob(filepath.Join(dir, "*"))
-	if err != nil || len(files) != 1 {
-		t.Fatalf("%s holds %q: %v", dir, files, err)
-	}
-	return files[0]
-}
-
-// npmPrograms installs packages of exact versions, and returns the folder of their programs.
-func npmPrograms(t *testing.T, packages ...string) string {
-	t.Helper()
-	dir := t.TempDir()
-	must(t, dir, "npm", append([]string{"install", "--prefix", dir, "--no-audit", "--no-fund"}, packages...)...)
-	return filepath.Join(dir, "node_modules", ".bin")
-}
-
-// built builds policyscan and returns its path.
-func built(t *testing.T) string {
-	t.Helper()
-	file := filepath.Join(t.TempDir(), "policyscan")
-	if runtime.GOOS == "windows" {
-		file += ".exe"
-	}
-	if err := build.Program(file); err != nil {
-		t.Fatal(err)
-	}
-	return file
 }

@@ -2,27 +2,12 @@ package runners
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-)
 
-// npm installs a package of an exact version into a folder outside of the repositories, and
-// returns the folder of its programs.
-func npm(t *testing.T, b *box, spec string) string {
-	t.Helper()
-	if _, err := exec.LookPath("npm"); err != nil {
-		t.Fatalf("npm is not there: %v", err)
-	}
-	b.write("npm/package.json", "{}\n")
-	install := exec.Command("npm", "install", "--no-audit", "--no-fund", spec)
-	install.Dir = b.path("npm")
-	if out, err := install.CombinedOutput(); err != nil {
-		t.Fatalf("npm install %s: %v\n%s", spec, err, out)
-	}
-	return b.path("npm/node_modules/.bin")
-}
+	"github.com/policyscan/policyscan/lab/conformance/install"
+)
 
 // manual returns a block of docs/pre-commit.md by its first line, so that what is run here is
 // what the page says.
@@ -47,14 +32,14 @@ func prePush(t *testing.T) string {
 }
 
 // newWork returns a repository of one commit, with a bundle; the program, which is in its
-// PATH; and the folder of the programs of an npm package, if one is named.
+// PATH; and the directory of the programs of an npm package, if one is named.
 func newWork(t *testing.T, spec string) (w *work, program, bin string) {
 	t.Helper()
 	w = &work{box: newBox(t), tree: "work"}
 	if spec != "" {
-		bin = npm(t, w.box, spec)
+		bin = filepath.Join(install.NPM(t, spec), ".bin")
 	}
-	program = w.buildProgram()
+	program = w.addProgram()
 	w.must(".", "git", "init", "-q", "work")
 	w.bundle()
 	w.put("main.tf", good)
@@ -153,7 +138,7 @@ func TestHusky(t *testing.T) {
 	w.put(".husky/pre-push", prePush(t))
 	w.git("add", "-A")
 	w.git("commit", "-q", "--no-verify", "-m", "husky")
-	// Its folder is its own.
+	// Its directory is its own.
 	out, ok := w.try(w.tree, program, "hook", "install", "git")
 	if ok || !strings.Contains(out, "it belongs to husky: add this line to .husky/pre-commit") {
 		t.Errorf("installed: %v\n%s", ok, out)

@@ -7,9 +7,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/policyscan/policyscan/lab/conformance/install"
 )
 
 // A precommit is an installed pre-commit, and a repository of hooks that is this one as it
@@ -31,15 +34,10 @@ func (p *precommit) push() string {
 // stageNames is the version in which stages got the names of git's hooks.
 const stageNames = "3.2.0"
 
-// newPrecommit installs pre-commit if it is not there.
+// newPrecommit installs pre-commit if it is missing.
 func newPrecommit(t *testing.T) *precommit {
 	t.Helper()
-	if _, err := exec.LookPath("pre-commit"); err != nil {
-		install := exec.Command("sh", "-c", "apt-get update && apt-get install -y --no-install-recommends pre-commit")
-		if out, err := install.CombinedOutput(); err != nil {
-			t.Fatalf("pre-commit is not there, and cannot be installed: %v\n%s", err, out)
-		}
-	}
+	install.Debian(t, "pre-commit", "pre-commit")
 	b := newBox(t)
 	version := strings.TrimPrefix(b.must(".", "pre-commit", "--version"), "pre-commit ")
 	t.Logf("pre-commit %s", version)
@@ -136,6 +134,10 @@ func TestPreCommit(t *testing.T) {
 // testStaged: the hook policyscan judges what the commit would change, however the
 // commit is made and whatever is about.
 func testStaged(t *testing.T, p *precommit) {
+	quick := []string{
+		"a commit", "a violation that is mended, but not staged", "a part of a file", "the bundle is broken", "a merge",
+		"a linked work tree", "a subdirectory",
+	}
 	for name, do := range map[string]func(w *work){
 		"a commit": func(w *work) {
 			w.put("new.tf", good)
@@ -313,7 +315,7 @@ func testStaged(t *testing.T, p *precommit) {
 			w.put("main.tf", bad)
 			w.fails([]string{"main.tf:1:9: "}, "commit", "-a", "-m", "x")
 		},
-		"a subfolder": func(w *work) {
+		"a subdirectory": func(w *work) {
 			w.put("deep/new.tf", bad)
 			w.git("add", "-A")
 			w.fails([]string{"deep/new.tf:1:9: "}, "-C", "deep", "commit", "-m", "x")
@@ -330,10 +332,17 @@ func testStaged(t *testing.T, p *precommit) {
 			}
 		},
 	} {
-		t.Run(name, func(t *testing.T) { do(p.work(t, "policyscan")) })
+		if !*long && !slices.Contains(quick, name) {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			do(p.work(t, "policyscan"))
+		})
 	}
 
 	t.Run("the first commit", func(t *testing.T) {
+		t.Parallel()
 		w := &work{box: p.box(t), tree: "work"}
 		w.must(".", "git", "init", "-q", "work")
 		w.put(".pre-commit-config.yaml", p.config("policyscan"))
@@ -347,6 +356,7 @@ func testStaged(t *testing.T, p *precommit) {
 		w.passes("commit", "-m", "x")
 	})
 	t.Run("a submodule", func(t *testing.T) {
+		t.Parallel()
 		inner := p.work(t, "policyscan")
 		w := p.work(t, "policyscan")
 		w.git("submodule", "--quiet", "add", "file://"+inner.path("work"), "inner")
@@ -362,6 +372,7 @@ func testStaged(t *testing.T, p *precommit) {
 		w.passes("commit", "-a", "-m", "x") // the submodule does not change
 	})
 	t.Run("the manual", func(t *testing.T) {
+		t.Parallel()
 		w := p.work(t, "policyscan")
 		text := manual(t, "repos:")
 		text = strings.Replace(text, "https://github.com/policyscan/policyscan", p.hooks, 1)
@@ -376,14 +387,15 @@ func testStaged(t *testing.T, p *precommit) {
 		w.put(".pre-commit-config.yaml", manual(t, "repos:\n  - repo: local"))
 		w.git("add", "-A")
 		w.must(w.tree, "pre-commit", "validate-config")
-		w.buildProgram()
+		w.addProgram()
 		w.fails([]string{"main.tf:1:9: "}, "commit", "-a", "-m", "x")
 	})
 	t.Run("policyscan-system", func(t *testing.T) {
+		t.Parallel()
 		w := p.work(t, "policyscan-system")
 		w.put("main.tf", bad)
 		w.fails([]string{"Executable `policyscan` not found"}, "commit", "-a", "-m", "x")
-		w.buildProgram()
+		w.addProgram()
 		w.fails([]string{"main.tf:1:9: "}, "commit", "-a", "-m", "x")
 		w.put("main.tf", good+"# more\n")
 		w.passes("commit", "-a", "-m", "x")

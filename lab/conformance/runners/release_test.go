@@ -9,27 +9,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/policyscan/policyscan/lab/build"
+	"github.com/policyscan/policyscan/lab/conformance/install"
 )
-
-// needManTools installs man and mandoc if they are not there.
-func needManTools(t *testing.T) {
-	t.Helper()
-	for program, pkg := range map[string]string{"man": "man-db", "mandoc": "mandoc"} {
-		if _, err := exec.LookPath(program); err == nil {
-			continue
-		}
-		install := exec.Command("sh", "-c", "apt-get update && apt-get install -y --no-install-recommends "+pkg)
-		if out, err := install.CombinedOutput(); err != nil {
-			t.Fatalf("%s is not there, and cannot be installed: %v\n%s", program, err, out)
-		}
-	}
-}
 
 // TestMan: the two programs that show manual pages have nothing to say about ours, and show it.
 func TestMan(t *testing.T) {
 	needConformance(t)
-	needManTools(t)
+	install.Debian(t, "man", "man-db")
+	install.Debian(t, "mandoc", "mandoc")
 	page := filepath.Join(t.TempDir(), "policyscan.1")
 	text, err := exec.Command(filepath.Join(root(t), ".ci/manpage"), "v1.2.3", "2026-01-02").Output()
 	if err != nil {
@@ -88,36 +75,16 @@ func TestBillOfMaterials(t *testing.T) {
 	needConformance(t)
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
-	must := func(name string, args ...string) {
-		t.Helper()
-		cmd := exec.Command(name, args...)
-		if name == "npm" {
-			cmd.Dir = dir
-		}
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("%s %q: %v\n%s", name, args, err, out)
-		}
-	}
-	if err := build.Program(in("policyscan")); err != nil {
+	must(t, root(t), "go", "run", "./.ci/sbom", install.Program(), in("bill.json"))
+	write(t, in("validate.js"), validate)
+	modules := install.NPM(t, append([]string{"--ignore-scripts"}, cycloneDX...)...)
+	if err := os.Symlink(modules, in("node_modules")); err != nil {
 		t.Fatal(err)
 	}
-	must("go", "run", "-C", root(t), "./.ci/sbom", in("policyscan"), in("bill.json"))
-	for name, text := range map[string]string{"package.json": "{}\n", "validate.js": validate} {
-		if err := os.WriteFile(in(name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	must("npm", append([]string{"install", "--no-audit", "--no-fund", "--ignore-scripts"}, cycloneDX...)...)
-	must("node", in("validate.js"), in("bill.json"))
+	must(t, dir, "node", in("validate.js"), in("bill.json"))
 
-	text, err := os.ReadFile(in("bill.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(in("bad.json"), bytes.Replace(text, []byte(`"library"`), []byte(`"libary"`), 1), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if out, err := exec.Command("node", in("validate.js"), in("bad.json")).CombinedOutput(); err == nil || !bytes.Contains(out, []byte("/components/0/type")) {
-		t.Errorf("the validator takes a component of no known type: %v\n%s", err, out)
+	write(t, in("bad.json"), strings.Replace(read(t, in("bill.json")), `"library"`, `"libary"`, 1))
+	if out := failing(t, dir, "node", in("validate.js"), in("bad.json")); !strings.Contains(out, "/components/0/type") {
+		t.Errorf("the validator accepts a component of an unknown type\n%s", out)
 	}
 }

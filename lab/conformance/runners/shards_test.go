@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/policyscan/policyscan/lab/conformance/install"
 )
 
 // A sharded is a repository with violations, and the verdict of one process over it.
@@ -19,7 +21,7 @@ type sharded struct {
 // newSharded makes the repository, and scans it.
 func newSharded(t *testing.T) *sharded {
 	t.Helper()
-	s := &sharded{runner: &runner{t: t, dir: t.TempDir(), bin: filepath.Dir(built(t))}}
+	s := &sharded{runner: &runner{t: t, dir: t.TempDir(), bin: filepath.Dir(install.Program())}}
 	s.history("bad.tf", bad)
 	for i := range 40 {
 		write(t, s.path(fmt.Sprintf("repo/modules/m%02d/main.tf", i)), []string{good, bad}[i%8/7])
@@ -53,7 +55,7 @@ func (s *sharded) same(failed bool, log string) {
 func TestMatrix(t *testing.T) {
 	needConformance(t)
 	s := newSharded(t)
-	s.act = goTool(t, act)
+	s.act = install.Go(t, act)
 	bash, err := exec.LookPath("bash")
 	if err != nil {
 		t.Skip("SKIPPED: bash is not installed")
@@ -82,7 +84,7 @@ jobs:
     steps:
       - run: cd "$REPO" && policyscan merge --output "$SHARDS/verdict.json" "$SHARDS"/[0-9].json
 `)
-	makeFolder(t, s.path("shards"))
+	makeDir(t, s.path("shards"))
 	cmd := exec.Command(s.act, "push", "--workflows", s.path("w.yml"), "--eventpath", s.path("event.json"),
 		"--platform", "ubuntu-latest=-self-hosted", "--container-daemon-socket", "-", "--pull=false", "--no-cache-server",
 		"--env", "NO_COLOR=1", "--env", "REPO="+s.path("repo"), "--env", "SHARDS="+s.path("shards"))
@@ -95,7 +97,7 @@ jobs:
 func TestParallel(t *testing.T) {
 	needConformance(t)
 	s := newSharded(t)
-	tool := filepath.Join(npmPrograms(t, gitlabCI), "gitlab-ci-local")
+	tool := filepath.Join(install.NPM(t, gitlabCI), ".bin/gitlab-ci-local")
 	write(t, s.path("repo/.gitlab-ci.yml"), `stages: [scan, merge]
 scan:
   stage: scan
@@ -108,7 +110,7 @@ merge:
   script:
     - policyscan merge --output "$SHARDS/verdict.json" "$SHARDS"/[0-9].json
 `)
-	makeFolder(t, s.path("shards"))
+	makeDir(t, s.path("shards"))
 	s.git("remote", "add", "origin", "git@gitlab.example.com:example/infra.git")
 	cmd := exec.Command(tool, "--variable", "SHARDS="+s.path("shards"))
 	cmd.Dir = s.path("repo")
@@ -124,8 +126,8 @@ func TestSlurm(t *testing.T) {
 		t.Skip("SKIPPED: Slurm is installed by root")
 	}
 	s := newSharded(t)
-	makeFolder(t, s.path("shards"))
-	makeFolder(t, s.path("slurm"))
+	makeDir(t, s.path("shards"))
+	makeDir(t, s.path("slurm"))
 	write(t, s.path("scan.sh"), "#!/bin/sh\ncd "+s.path("repo")+"\nexec policyscan scan --tracked --shard auto --defer --output "+
 		s.path("shards")+"/$SLURM_ARRAY_TASK_ID.json\n")
 	write(t, s.path("merge.sh"), "#!/bin/sh\ncd "+s.path("repo")+"\nexec policyscan merge --output "+s.path("shards/verdict.json")+
@@ -141,7 +143,7 @@ exit ${status-0}
 	s.same(run(t, cmd))
 }
 
-func makeFolder(t *testing.T, dir string) {
+func makeDir(t *testing.T, dir string) {
 	t.Helper()
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		t.Fatal(err)
@@ -166,8 +168,8 @@ const gitlabCI = "gitlab-ci-local@4.53.0"
 // TestGitLabExample: the manual's job for GitLab is one, and does what the page says.
 func TestGitLabExample(t *testing.T) {
 	needConformance(t)
-	tool := filepath.Join(npmPrograms(t, gitlabCI), "gitlab-ci-local")
-	bin := filepath.Dir(built(t))
+	tool := filepath.Join(install.NPM(t, gitlabCI), ".bin/gitlab-ci-local")
+	bin := filepath.Dir(install.Program())
 	job := pageBlocks(t, "ci.md", "policyscan:")[0]
 
 	r := &runner{t: t, dir: t.TempDir()}

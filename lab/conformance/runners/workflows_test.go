@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/policyscan/policyscan/lab/conformance/install"
 )
 
 const (
@@ -26,7 +28,7 @@ func workflows(t *testing.T) []string {
 // manual. It knows the inputs of action.yml, too.
 func TestActionlint(t *testing.T) {
 	needConformance(t)
-	lint := goTool(t, actionlint)
+	lint := install.Go(t, actionlint)
 	must(t, root(t), lint, append([]string{"-no-color"}, workflows(t)...)...)
 	for _, text := range pageBlocks(t, "ci.md", "on:") {
 		dir := t.TempDir()
@@ -40,7 +42,7 @@ func TestActionlint(t *testing.T) {
 		// It finds what is wrong.
 		write(t, file, strings.ReplaceAll(text, "./action\n", "./action\n        with: {polcy: x}\n"))
 		if out := failing(t, dir, lint, "-no-color", file); !strings.Contains(out, "polcy") && !strings.Contains(out, "duplicate") {
-			t.Errorf("actionlint takes an input that is not there:\n%s\n%s", out, text)
+			t.Errorf("actionlint accepts an unknown input:\n%s\n%s", out, text)
 		}
 	}
 }
@@ -49,7 +51,8 @@ func TestActionlint(t *testing.T) {
 // json.schemastore.org say.
 func TestActionValidator(t *testing.T) {
 	needConformance(t)
-	validator := filepath.Join(npmPrograms(t, "@action-validator/core@"+actionValidator, "@action-validator/cli@"+actionValidator), "action-validator")
+	validator := filepath.Join(install.NPM(t,
+		"@action-validator/core@"+actionValidator, "@action-validator/cli@"+actionValidator), ".bin/action-validator")
 	for _, file := range append(workflows(t), "action.yml") {
 		if filepath.Base(file) == "release.yml" {
 			continue // the schema in it is older than the permission "attestations"; actionlint knows that

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# slurm.sh SCRATCH FOLDER COMMAND...: runs a command in a folder below /tmp, with a Slurm of one node. Debian's packages
+# slurm.sh SCRATCH DIR COMMAND...: runs a command in a directory below /tmp, with a Slurm of one node. Debian's packages
 # are installed in an overlay of /, in namespaces that end with the command: nothing of the machine changes.
 set -euo pipefail
 if [[ $1 != inside ]]; then
@@ -12,7 +12,7 @@ mount --types tmpfs tmpfs "$scratch"
 mkdir "$scratch"/{upper,work,root}
 mount --types overlay overlay --options "lowerdir=/,upperdir=$scratch/upper,workdir=$scratch/work" "$scratch/root"
 mount --types proc proc "$scratch/root/proc"
-for folder in dev sys tmp; do mount --rbind /$folder "$scratch/root/$folder"; done
+for dir in dev sys tmp; do mount --rbind /$dir "$scratch/root/$dir"; done
 hostname node-1
 cat >"$scratch/root/begin" <<'END'
 set -euo pipefail
