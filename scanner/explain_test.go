@@ -62,7 +62,7 @@ func TestExplainIsScan(t *testing.T) {
 					AtMost: rapid.IntRange(1, 9).Draw(rt, "at_most"), Owner: "o", Reason: "r",
 				})
 			}
-			whole := scanFolder(t, dir, b, testOptions{})
+			whole := scanDir(t, dir, b, testOptions{})
 			covered, scanned, bytes := 0, 0, int64(0)
 			err := filepath.WalkDir(dir, func(name string, d os.DirEntry, err error) error {
 				if err != nil || d.IsDir() {

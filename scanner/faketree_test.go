@@ -24,7 +24,9 @@ import (
 
 // testRule returns a boundary for every file.
 func testRule(id string, patterns ...string) rules.Rule {
-	return rules.Rule{ID: id, Title: "Title of " + id, Type: rules.Boundary, Files: []string{"**"}, Patterns: rules.PlainItems(patterns...)}
+	return rules.Rule{
+		ID: id, Title: "Title of " + id, Type: rules.Boundary, Files: []string{"**"}, Patterns: rules.PlainItems(patterns...),
+	}
 }
 
 // newBundle returns a bundle of the given rules.
@@ -66,8 +68,8 @@ func openRoot(t testing.TB, dir string) *worktree.Root {
 	return root
 }
 
-// scanFolder is a full scan of dir, checked by [scanTree].
-func scanFolder(t testing.TB, dir string, b *rules.Bundle, o testOptions) *verdict.Verdict {
+// scanDir is a full scan of dir, checked by [scanTree].
+func scanDir(t testing.TB, dir string, b *rules.Bundle, o testOptions) *verdict.Verdict {
 	t.Helper()
 	return scanTree(t, b, tree.Folder(openRoot(t, dir)), o)
 }
@@ -283,7 +285,7 @@ type fakeTree struct {
 
 func (f *fakeTree) Scope() verdict.Scope                              { return verdict.Scope{Mode: "full"} }
 func (f *fakeTree) History() (*tree.History, error)                   { return nil, nil }
-func (f *fakeTree) Absent(string) string                              { return "is not there" }
+func (f *fakeTree) Absent(string) string                              { return "does not exist" }
 func (f *fakeTree) Lookup(string) (tree.PathInfo, error)              { return tree.PathInfo{}, nil }
 func (f *fakeTree) Outside(string) string                             { return tree.OutsideTree }
 func (f *fakeTree) IsPresent(string) (bool, error)                    { return true, nil }

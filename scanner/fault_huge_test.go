@@ -152,7 +152,7 @@ func TestFault_012_Hole(t *testing.T) {
 		if err := errors.Join(f.Truncate(1<<40), f.Close()); err != nil {
 			t.Skipf("no such file can be had: %v", err)
 		}
-		v := scanFolder(t, dir, testBundle("0.0.0.0/0"), testOptions{MaxFileBytes: 1 << 30})
+		v := scanDir(t, dir, testBundle("0.0.0.0/0"), testOptions{MaxFileBytes: 1 << 30})
 		wantOutcome(t, v, "I(E_LIMIT)")
 	})
 }

@@ -34,7 +34,7 @@ func allFound(t *testing.T, names ...string) *verdict.Verdict {
 		raw, want = append(raw, "sub/"+name), append(want, verdict.Path("sub/"+name))
 	}
 	slices.Sort(want)
-	v := scanFolder(t, dir, testBundle("key"), testOptions{})
+	v := scanDir(t, dir, testBundle("key"), testOptions{})
 	for _, v := range []*verdict.Verdict{v, scanTree(t, testBundle("key"), tree.List(openRoot(t, dir), raw), testOptions{})} {
 		wantOutcome(t, v, "F")
 		if got := violated(v); !slices.Equal(got, want) || !v.Complete {
@@ -102,7 +102,7 @@ func TestFault_040_NestedGit(t *testing.T) {
 		".git/config": "key", ".git/hooks/x": "key", ".gitignore": "key", ".gitmodules": "key", ".github/x": "key", "dir.git/x": "key",
 		"module/.git": "gitdir: key", "nested/.git/config": "key", "nested/.git/objects/x": "key",
 	})
-	v := scanFolder(t, dir, testBundle("key"), testOptions{})
+	v := scanDir(t, dir, testBundle("key"), testOptions{})
 	want := []string{".github/x", ".gitignore", ".gitmodules", "dir.git/x", "module/.git", "nested/.git/config", "nested/.git/objects/x"}
 	if got := violated(v); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
@@ -112,7 +112,7 @@ func TestFault_040_NestedGit(t *testing.T) {
 	}
 
 	linked := writeTree(t, map[string]string{".git": "gitdir: /elsewhere/key", "a": "x"})
-	v = scanFolder(t, linked, testBundle("key"), testOptions{})
+	v = scanDir(t, linked, testBundle("key"), testOptions{})
 	wantOutcome(t, v, "P")
 	if c := v.Coverage; c.Files != 1 || len(c.LeftOut) != 1 {
 		t.Errorf("%+v", c)
@@ -124,7 +124,7 @@ func TestFault_040_NestedGit(t *testing.T) {
 }
 
 func TestFault_041_Hidden(t *testing.T) {
-	v := scanFolder(t, writeTree(t, map[string]string{".env": "key", ".config/.x": "key", "a/.b/c": "key", ".../x": "key", "..a/x": "key"}), testBundle("key"), testOptions{})
+	v := scanDir(t, writeTree(t, map[string]string{".env": "key", ".config/.x": "key", "a/.b/c": "key", ".../x": "key", "..a/x": "key"}), testBundle("key"), testOptions{})
 	if got := violated(v); len(got) != 5 {
 		t.Errorf("%q", got)
 	}
@@ -135,7 +135,7 @@ func TestFault_042_IgnoreFiles(t *testing.T) {
 	for _, name := range []string{".gitignore", ".ignore", ".rgignore", ".policyscanignore", ".dockerignore", ".semgrepignore", ".tfsecignore", ".gitattributes", ".git/info/exclude"} {
 		files[name], files["dir/"+name] = "*\n**\nbad.tf\n", "*"
 	}
-	v := scanFolder(t, writeTree(t, files), testBundle("key"), testOptions{})
+	v := scanDir(t, writeTree(t, files), testBundle("key"), testOptions{})
 	wantOutcome(t, v, "F")
 	if got := violated(v); !slices.Equal(got, []string{"bad.tf", "dir/bad.tf"}) {
 		t.Errorf("%q", got)
@@ -146,7 +146,7 @@ func TestFault_043_HardLinks(t *testing.T) {
 	dir := writeTree(t, map[string]string{"a.tf": "key", "sub/x": ""})
 	must(t, os.Link(filepath.Join(dir, "a.tf"), filepath.Join(dir, "b.tf")))
 	must(t, os.Link(filepath.Join(dir, "a.tf"), filepath.Join(dir, "sub/c.tf")))
-	v := scanFolder(t, dir, testBundle("key"), testOptions{})
+	v := scanDir(t, dir, testBundle("key"), testOptions{})
 	if got := violated(v); !slices.Equal(got, []string{"a.tf", "b.tf", "sub/c.tf"}) {
 		t.Errorf("%q", got)
 	}

@@ -30,7 +30,7 @@ const nobody = 65534
 func asNobody(t *testing.T, dir string) *verdict.Verdict {
 	t.Helper()
 	if os.Getuid() != 0 {
-		return scanFolder(t, dir, testBundle("key"), testOptions{})
+		return scanDir(t, dir, testBundle("key"), testOptions{})
 	}
 	v, _ := scanInChild(t, childScan{Dir: dir, Patterns: []string{"key"}, UID: nobody})
 	return v
@@ -48,7 +48,7 @@ func TestFault_044_UnreadableFile(t *testing.T) {
 	}
 }
 
-func TestFault_045_UnreadableFolder(t *testing.T) {
+func TestFault_045_UnreadableDir(t *testing.T) {
 	for _, mode := range []os.FileMode{0, 0o111, 0o444} {
 		dir := reachable(t)
 		writeFile(t, dir+"/a.tf", "x")
@@ -101,9 +101,9 @@ func TestFault_053_Root(t *testing.T) {
 func TestFault_066_OwnOutputs(t *testing.T) {
 	dir := writeTree(t, map[string]string{"main.tf": "x", "sub/b.tf": "x"})
 	o := testOptions{LeaveOut: map[string]string{"out/verdict.json": "output"}}
-	first := encoded(t, scanFolder(t, dir, testBundle("key"), o))
+	first := encoded(t, scanDir(t, dir, testBundle("key"), o))
 	writeFile(t, dir+"/out/verdict.json", "key")
-	v := scanFolder(t, dir, testBundle("key"), o)
+	v := scanDir(t, dir, testBundle("key"), o)
 	wantOutcome(t, v, "P")
 	if want := []verdict.Omission{{File: "out/verdict.json", Reason: "output"}}; !slices.Equal(v.Coverage.LeftOut, want) || v.Coverage.Files != 2 {
 		t.Errorf("%+v", v.Coverage)
@@ -115,7 +115,7 @@ func TestFault_066_OwnOutputs(t *testing.T) {
 	// Only by its exact path.
 	writeFile(t, dir+"/sub/out/verdict.json", "key")
 	writeFile(t, dir+"/out/verdict.json.tf", "key")
-	if got := violated(scanFolder(t, dir, testBundle("key"), o)); !slices.Equal(got, []string{"out/verdict.json.tf", "sub/out/verdict.json"}) {
+	if got := violated(scanDir(t, dir, testBundle("key"), o)); !slices.Equal(got, []string{"out/verdict.json.tf", "sub/out/verdict.json"}) {
 		t.Errorf("%q", got)
 	}
 }
@@ -160,7 +160,7 @@ func TestFault_068_ManyViolations(t *testing.T) {
 func TestFault_069_ViolationsAndErrors(t *testing.T) {
 	dir := writeTree(t, map[string]string{"bad.tf": "key", "long.tf": strings.Repeat("x", 1000), "pointer.tf": "version https://git-lfs.github.com/spec/v1\noid key\n"})
 	writeFIFO(t, dir+"/pipe.tf")
-	v := scanFolder(t, dir, testBundle("key"), testOptions{MaxFileBytes: 999})
+	v := scanDir(t, dir, testBundle("key"), testOptions{MaxFileBytes: 999})
 	wantOutcome(t, v, "F")
 	var codes []string
 	for _, e := range v.Errors {
@@ -274,7 +274,7 @@ func TestFault_064_AnotherRunsTemporaryFile(t *testing.T) {
 		"grows, with a violation":  {name, "a key" + long, none, grow, output, "I(E_CHANGED)", 2},
 		"stays":                    {name, "a key", none, none, output, "F", 2},
 		"stays, long":              {name, long + "a key", none, none, output, "F", 2},
-		"another folder":           {"sub/" + name, "a key", remove, none, output, "I(E_CHANGED)", 2},
+		"another dir":              {"sub/" + name, "a key", remove, none, output, "I(E_CHANGED)", 2},
 		"not that of the output":   {".x.12-0.tmp", "a key", remove, none, output, "I(E_CHANGED)", 2},
 		"left out by another name": {name, "a key", remove, none, map[string]string{"verdict.json": "rules"}, "I(E_CHANGED)", 2},
 		"no output":                {name, "a key", remove, none, nil, "I(E_CHANGED)", 2},

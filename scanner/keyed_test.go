@@ -40,7 +40,7 @@ func TestKeysOfLongFiles(t *testing.T) {
 		want[0].Evidence.Line != match.WindowSize/3+2 || want[0].Evidence.Column != 10 {
 		t.Fatalf("%+v", want)
 	}
-	v := scanFolder(t, writeTree(t, map[string]string{"a.yaml": long}), b, testOptions{})
+	v := scanDir(t, writeTree(t, map[string]string{"a.yaml": long}), b, testOptions{})
 	if d := cmp.Diff(want, v.Violations); d != "" {
 		t.Errorf("-check +scan: %s", d)
 	}
@@ -65,7 +65,7 @@ func TestKeysThatAreNotAsked(t *testing.T) {
 		{name: "empty", content: "", want: "F", items: `OWNER {"key":"b","format":"json"}`},
 		{name: "null", content: `null`, want: "F", items: `OWNER {"key":"b","format":"json"}`},
 	} {
-		v := scanFolder(t, writeTree(t, map[string]string{"f": c.content}), b, testOptions{Allow: c.allow})
+		v := scanDir(t, writeTree(t, map[string]string{"f": c.content}), b, testOptions{Allow: c.allow})
 		var items []string
 		for i := range v.Violations {
 			items = append(items, v.Violations[i].Evidence.Pattern)
@@ -87,7 +87,7 @@ func TestKeysThatAreNotAsked(t *testing.T) {
 	if err := os.Symlink("f", filepath.Join(dir, "link")); err != nil {
 		t.Skip(err)
 	}
-	wantOutcome(t, scanFolder(t, dir, b, testOptions{}), "P")
+	wantOutcome(t, scanDir(t, dir, b, testOptions{}), "P")
 }
 
 // Rules differ in how they treat a file that cannot be parsed, and in how they read it.
@@ -121,7 +121,7 @@ func TestKeysOfSeveralRules(t *testing.T) {
 		{[]rules.Rule{strict, asJSON}, "a.txt", "a: 1", "I(E_FORMAT)", "E_FORMAT E_PARSE", false},
 		{[]rules.Rule{strict, asJSON}, "a.yaml", `{"a": 1}`, "F", "", false},
 	} {
-		v := scanFolder(t, writeTree(t, map[string]string{c.name: c.content}), newBundle(c.rules...), testOptions{})
+		v := scanDir(t, writeTree(t, map[string]string{c.name: c.content}), newBundle(c.rules...), testOptions{})
 		var codes []string
 		for _, e := range v.Errors {
 			codes = append(codes, e.Code)
@@ -148,7 +148,7 @@ func TestPlacesOfKeyErrors(t *testing.T) {
 		{"{key: a}", "[" + strings.Repeat("a,", 10_000_001) + "]", 0, 0, 0, "make it smaller, or exclude it from K"},
 	} {
 		b := keyBundle(t, `match: {files: ["**"], required_absent: [`+c.items+`]}`)
-		v := scanFolder(t, writeTree(t, map[string]string{"a.yaml": c.content}), b, testOptions{})
+		v := scanDir(t, writeTree(t, map[string]string{"a.yaml": c.content}), b, testOptions{})
 		if len(v.Errors) != 1 {
 			t.Fatalf("%.40q: %+v", c.content, v.Errors)
 		}
@@ -240,7 +240,7 @@ func TestLimitHasItsPlace(t *testing.T) {
 		"a.tf":   {"a = 1\nb" + strings.Repeat(" c", 2000) + " {}\n", "line 2, column 1: the file is nested"},
 		"a.toml": {"a = 1\nb = " + strings.Repeat("[", 2000), "line 2, column 1005: the file is nested"},
 	} {
-		v := scanFolder(t, writeTree(t, map[string]string{name: c.content}), b, testOptions{})
+		v := scanDir(t, writeTree(t, map[string]string{name: c.content}), b, testOptions{})
 		if outcome(v) != "I(E_LIMIT)" || !strings.Contains(v.Errors[0].Message, "it cannot be parsed: "+c.place) {
 			t.Errorf("%s: %+v, want %q", name, v.Errors, c.place)
 		}

@@ -26,7 +26,7 @@ func TestFault_013_MaxFileBytes(t *testing.T) {
 	r := testRule("T-1", "key")
 	r.Files = []string{"*.tf"}
 	b := newBundle(r)
-	v := scanFolder(t, dir, b, testOptions{MaxFileBytes: limit})
+	v := scanDir(t, dir, b, testOptions{MaxFileBytes: limit})
 	wantOutcome(t, v, "I(E_LIMIT)")
 	want := []verdict.Omission{{File: "key.tf", Reason: "limit"}, {File: "over.tf", Reason: "limit"}}
 	if !slices.Equal(v.Coverage.NotScanned, want) || v.Coverage.Scanned != 1 || v.Coverage.Bytes != limit {
@@ -35,7 +35,7 @@ func TestFault_013_MaxFileBytes(t *testing.T) {
 	if len(v.Errors) != 2 || v.Errors[1].File != "over.tf" || !strings.Contains(v.Errors[1].Message, "--max-file-bytes") {
 		t.Errorf("%+v", v.Errors)
 	}
-	wantOutcome(t, scanFolder(t, dir, b, testOptions{MaxFileBytes: limit + 3}), "F")
+	wantOutcome(t, scanDir(t, dir, b, testOptions{MaxFileBytes: limit + 3}), "F")
 
 	// A content of unknown size is stopped while it is read.
 	endless := fakeFiles(func(string) (tree.Content, error) { return &endlessContent{}, nil }, "a")
@@ -58,11 +58,11 @@ func TestRequireGoverned(t *testing.T) {
 	r := testRule("T-1", "key")
 	r.Files = []string{"*.tf"}
 	dir := writeTree(t, map[string]string{"a.md": "key"})
-	wantOutcome(t, scanFolder(t, dir, newBundle(r), testOptions{}), "P")
-	v := scanFolder(t, dir, newBundle(r), testOptions{RequireGoverned: true})
+	wantOutcome(t, scanDir(t, dir, newBundle(r), testOptions{}), "P")
+	v := scanDir(t, dir, newBundle(r), testOptions{RequireGoverned: true})
 	wantOutcome(t, v, "I(E_NO_GOVERNED)")
 	writeFile(t, dir+"/a.tf", "x")
-	wantOutcome(t, scanFolder(t, dir, newBundle(r), testOptions{RequireGoverned: true}), "P")
+	wantOutcome(t, scanDir(t, dir, newBundle(r), testOptions{RequireGoverned: true}), "P")
 }
 
 func TestEmptyTree(t *testing.T) {
@@ -92,7 +92,7 @@ func TestAllLeftOut(t *testing.T) {
 }
 
 func TestNoRules(t *testing.T) {
-	if v := scanFolder(t, writeTree(t, map[string]string{"a": "x"}), newBundle(), testOptions{}); v.Verdict == verdict.Pass {
+	if v := scanDir(t, writeTree(t, map[string]string{"a": "x"}), newBundle(), testOptions{}); v.Verdict == verdict.Pass {
 		t.Error("a PASS without a rule")
 	}
 }
@@ -100,49 +100,49 @@ func TestNoRules(t *testing.T) {
 func TestPartial(t *testing.T) {
 	dir := writeTree(t, map[string]string{"a.tf": "key", "b.tf": "x"})
 	noA := func(path string) bool { return path == "a.tf" }
-	v := scanFolder(t, dir, testBundle("key"), testOptions{Exclude: noA})
+	v := scanDir(t, dir, testBundle("key"), testOptions{Exclude: noA})
 	wantOutcome(t, v, "I(E_PARTIAL)")
 	if c := v.Coverage; !v.Partial || c.Files != 2 || c.Governed != 1 {
 		t.Errorf("partial %v, %+v", v.Partial, c)
 	}
-	if v = scanFolder(t, dir, testBundle("key"), testOptions{Exclude: noA, Allow: []string{check.AllowPartial}}); !v.Partial {
+	if v = scanDir(t, dir, testBundle("key"), testOptions{Exclude: noA, Allow: []string{check.AllowPartial}}); !v.Partial {
 		t.Error("allowed, but the verdict does not say partial")
 	}
 	wantOutcome(t, v, "P")
-	wantOutcome(t, scanFolder(t, dir, testBundle("nowhere"), testOptions{Rules: []string{"X"}}), "I(E_PARTIAL)")
-	wantOutcome(t, scanFolder(t, dir, testBundle("key"), testOptions{Rules: []string{"X"}, Allow: []string{check.AllowPartial}}), "F")
-	if v := scanFolder(t, dir, testBundle("key"), testOptions{}); v.Partial {
+	wantOutcome(t, scanDir(t, dir, testBundle("nowhere"), testOptions{Rules: []string{"X"}}), "I(E_PARTIAL)")
+	wantOutcome(t, scanDir(t, dir, testBundle("key"), testOptions{Rules: []string{"X"}, Allow: []string{check.AllowPartial}}), "F")
+	if v := scanDir(t, dir, testBundle("key"), testOptions{}); v.Partial {
 		t.Error("a whole run says partial")
 	}
 }
 
 func TestAllow(t *testing.T) {
 	dir := writeTree(t, map[string]string{"a.bin": "version https://git-lfs.github.com/spec/v1\noid sha256:abc\nsize 3\n"})
-	v := scanFolder(t, dir, testBundle("key"), testOptions{Allow: []string{"partial", "empty", "special-file", "empty"}})
+	v := scanDir(t, dir, testBundle("key"), testOptions{Allow: []string{"partial", "empty", "special-file", "empty"}})
 	wantOutcome(t, v, "I(E_UNAVAILABLE)")
 	if want := []string{"empty", "partial", "special-file"}; !slices.Equal(v.Allowed, want) {
 		t.Errorf("allowed %q, want %q", v.Allowed, want)
 	}
-	v = scanFolder(t, dir, testBundle("key"), testOptions{Allow: []string{check.AllowLFSPointer}})
+	v = scanDir(t, dir, testBundle("key"), testOptions{Allow: []string{check.AllowLFSPointer}})
 	wantOutcome(t, v, "P")
 	if want := []verdict.Omission{{File: "a.bin", Reason: "lfs-pointer"}}; !slices.Equal(v.Coverage.NotScanned, want) {
 		t.Errorf("%+v", v.Coverage)
 	}
 	// The pointer's text is matched, too.
-	wantOutcome(t, scanFolder(t, dir, testBundle("sha256:abc"), testOptions{Allow: []string{check.AllowLFSPointer}}), "F")
+	wantOutcome(t, scanDir(t, dir, testBundle("sha256:abc"), testOptions{Allow: []string{check.AllowLFSPointer}}), "F")
 
 	for name, text := range map[string]string{
 		"long":    "version https://git-lfs.github.com/spec/v1\n" + strings.Repeat("x", 1024),
 		"shifted": " version https://git-lfs.github.com/spec/v1\n",
 		"other":   "version https://git-lfs.github.com/sp",
 	} {
-		if wantOutcome(t, scanFolder(t, writeTree(t, map[string]string{"a": text}), testBundle("key"), testOptions{}), "P"); t.Failed() {
+		if wantOutcome(t, scanDir(t, writeTree(t, map[string]string{"a": text}), testBundle("key"), testOptions{}), "P"); t.Failed() {
 			t.Fatalf("%s is no pointer", name)
 		}
 	}
 	const prefix = "version https://git-lfs.github.com/spec/"
-	wantOutcome(t, scanFolder(t, writeTree(t, map[string]string{"a": prefix + strings.Repeat("x", 1023-len(prefix))}), testBundle("key"), testOptions{}), "I(E_UNAVAILABLE)")
-	wantOutcome(t, scanFolder(t, writeTree(t, map[string]string{"a": prefix + strings.Repeat("x", 1024-len(prefix))}), testBundle("key"), testOptions{}), "P")
+	wantOutcome(t, scanDir(t, writeTree(t, map[string]string{"a": prefix + strings.Repeat("x", 1023-len(prefix))}), testBundle("key"), testOptions{}), "I(E_UNAVAILABLE)")
+	wantOutcome(t, scanDir(t, writeTree(t, map[string]string{"a": prefix + strings.Repeat("x", 1024-len(prefix))}), testBundle("key"), testOptions{}), "P")
 }
 
 func TestProgress(t *testing.T) {

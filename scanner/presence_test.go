@@ -57,7 +57,7 @@ func TestForbiddenBeneathLinks(t *testing.T) {
 	} {
 		r := testRule("R-1")
 		r.Files, r.Patterns, r.ForbiddenFiles, r.Exclude, r.PathCase = nil, nil, c.globs, c.exclude, c.fold
-		v := scanFolder(t, dir, rules.New([]rules.Rule{r}, nil), testOptions{})
+		v := scanDir(t, dir, rules.New([]rules.Rule{r}, nil), testOptions{})
 		wantOutcome(t, v, c.want)
 		var codes []string
 		for _, e := range v.Errors {
@@ -80,9 +80,9 @@ func TestPathsOfPartialRuns(t *testing.T) {
 	r := testRule("R-1")
 	r.Files, r.Patterns, r.ForbiddenFiles, r.RequiredFiles = nil, nil, []string{"*.pem"}, []string{"LICENSE"}
 	b := rules.New([]rules.Rule{r}, nil)
-	v := scanFolder(t, dir, b, testOptions{Exclude: glob.Compile([]string{"*.pem"}).Match, Allow: []string{check.AllowPartial}})
+	v := scanDir(t, dir, b, testOptions{Exclude: glob.Compile([]string{"*.pem"}).Match, Allow: []string{check.AllowPartial}})
 	wantOutcome(t, v, "P")
-	v = scanFolder(t, dir, b, testOptions{Exclude: glob.Compile([]string{"**"}).Match, Allow: []string{check.AllowPartial}})
+	v = scanDir(t, dir, b, testOptions{Exclude: glob.Compile([]string{"**"}).Match, Allow: []string{check.AllowPartial}})
 	if len(v.Violations) != 1 || v.Violations[0].File != "" {
 		t.Errorf("%+v", v.Violations)
 	}

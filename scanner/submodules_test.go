@@ -31,7 +31,7 @@ func TestSubmodules(t *testing.T) {
 	} {
 		dir := writeTree(t, map[string]string{"a.tf": "x", c.file: "x", ".gitmodules": c.modules})
 		must(t, os.MkdirAll(filepath.Join(dir, "lib"), 0o777))
-		if got := outcome(scanFolder(t, dir, testBundle("key"), testOptions{})); got != c.want {
+		if got := outcome(scanDir(t, dir, testBundle("key"), testOptions{})); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
 	}
@@ -50,7 +50,7 @@ func TestSubmodules(t *testing.T) {
 		"a file alone":               {map[string]string{".git/HEAD": "x", ".gitmodules": of("mid"), "mid/cache": "x"}, "", "I(E_UNAVAILABLE)", []string{"mid"}},
 		"a copy without .git":        {map[string]string{".gitmodules": of("mid"), "mid/a.tf": "x"}, "", "P", nil},
 		"a file alone, of another's": {map[string]string{".git": "x", ".gitmodules": of("mid"), "mid/.git": "x", "mid/.gitmodules": of("in"), "mid/in/cache": "x"}, "", "I(E_UNAVAILABLE)", []string{"mid/in"}},
-		"not one of a folder":        {map[string]string{"mid/.gitmodules": of("in"), "mid/in/": ""}, "", "P", nil},
+		"not one of a dir":           {map[string]string{"mid/.gitmodules": of("in"), "mid/in/": ""}, "", "P", nil},
 		"around":                     {map[string]string{".git": "x", ".gitmodules": of("infra/lib") + of("other") + of("infra2/lib"), "infra/a": "x", "infra/lib/": "", "other/": "", "infra2/lib/": ""}, "infra", "I(E_UNAVAILABLE)", []string{"lib"}},
 		"around, and of one":         {map[string]string{".git": "x", ".gitmodules": of("infra/lib"), "infra/a": "x", "infra/lib/.git": "x", "infra/lib/.gitmodules": of("in"), "infra/lib/in/": ""}, "infra", "I(E_UNAVAILABLE)", []string{"lib/in"}},
 		"around, none of it":         {map[string]string{".git": "x", ".gitmodules": of("other"), "infra/a": "x", "other/": ""}, "infra", "P", nil},
@@ -62,16 +62,16 @@ func TestSubmodules(t *testing.T) {
 		"beside one":                 {map[string]string{".git": "x", ".gitmodules": of("lib"), "lib2/a": "x"}, "lib2", "P", nil},
 		"itself":                     {map[string]string{".git": "x", ".gitmodules": of("."), "a": "x"}, "", "P", nil},
 	} {
-		folders := []string{}
+		dirs := []string{}
 		for file := range c.files {
 			if strings.HasSuffix(file, "/") {
 				delete(c.files, file)
-				folders = append(folders, file)
+				dirs = append(dirs, file)
 			}
 		}
 		dir := writeTree(t, c.files)
-		for _, folder := range folders {
-			must(t, os.MkdirAll(filepath.Join(dir, folder), 0o777))
+		for _, dir := range dirs {
+			must(t, os.MkdirAll(filepath.Join(dir, dir), 0o777))
 		}
 		input, done, err := tree.OpenFolder(filepath.Join(dir, c.scan))
 		must(t, err)
@@ -88,9 +88,9 @@ func TestSubmodules(t *testing.T) {
 
 	// Git ignores these: nothing, a directory, a link.
 	for name, make := range map[string]func(path string) error{
-		"none":   func(string) error { return nil },
-		"folder": func(path string) error { return os.Mkdir(path, 0o777) },
-		"link":   func(path string) error { return os.Symlink("elsewhere", path) },
+		"none": func(string) error { return nil },
+		"dir":  func(path string) error { return os.Mkdir(path, 0o777) },
+		"link": func(path string) error { return os.Symlink("elsewhere", path) },
 	} {
 		dir := writeTree(t, map[string]string{"a.tf": "x", "elsewhere": module})
 		must(t, os.Mkdir(filepath.Join(dir, "lib"), 0o777))
@@ -98,7 +98,7 @@ func TestSubmodules(t *testing.T) {
 			t.Logf("%s: %v", name, err) // on Windows not every user can make a link
 			continue
 		}
-		v := scanFolder(t, dir, testBundle("key"), testOptions{})
+		v := scanDir(t, dir, testBundle("key"), testOptions{})
 		if got := outcome(v); got != "P" {
 			t.Errorf("%s: %s, want P: %+v", name, got, v.Errors)
 		}
@@ -126,7 +126,7 @@ func TestSubmoduleForbidden(t *testing.T) {
 		if c.exclude != "" {
 			r.Exclude = []string{c.exclude}
 		}
-		v := scanFolder(t, dir, rules.New([]rules.Rule{r}, nil), testOptions{})
+		v := scanDir(t, dir, rules.New([]rules.Rule{r}, nil), testOptions{})
 		if got := outcome(v); got != c.want || v.Coverage.Files != c.listed {
 			t.Errorf("%+v: %s, %d files, %+v", c, got, v.Coverage.Files, v.Errors)
 		}

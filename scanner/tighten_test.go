@@ -116,8 +116,8 @@ func (h *shuffledRepository) step() {
 
 // write makes the tree's files those of the history.
 func (h *shuffledRepository) write() {
-	for _, folder := range []string{"a", "b", "c"} {
-		if err := os.RemoveAll(filepath.Join(h.dir, folder)); err != nil {
+	for _, dir := range []string{"a", "b", "c"} {
+		if err := os.RemoveAll(filepath.Join(h.dir, dir)); err != nil {
 			h.Fatal(err)
 		}
 	}

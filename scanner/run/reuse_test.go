@@ -117,7 +117,7 @@ func TestReuse(t *testing.T) {
 		return n
 	}
 	if n, want := alone(kept, 1), alone(filepath.Join(dir, "empty"), 1); n != want {
-		t.Errorf("another program uses %d results, with an empty folder %d", n, want)
+		t.Errorf("another program uses %d results, with an empty dir %d", n, want)
 	}
 	entries := 0
 	err := filepath.WalkDir(kept, func(path string, d fs.DirEntry, err error) error {
