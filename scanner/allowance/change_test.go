@@ -95,3 +95,15 @@ func TestLongGroups(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+// TestEnding: limits that end by a day, withdrawn and expired ones aside.
+func TestEnding(t *testing.T) {
+	entries := "/a 2 until=2027-03-01/b 1 until=2027-02-01/c 1 until=2027-01-31/d 0 until=2027-02-01/e 1/f 1 until=2027-03-02"
+	got := ""
+	for _, e := range NewSideList(state(t, entries).entries, today).Ending("2027-03-01") {
+		got += fmt.Sprintf("%s %s %d %s, ", e.RuleID, e.File, e.Allowance.AtMost, e.Allowance.Until)
+	}
+	if want := "X b 1 2027-02-01, X a 2 2027-03-01, "; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

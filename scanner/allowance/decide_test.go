@@ -140,6 +140,11 @@ func TestDecide(t *testing.T) {
 				"run policyscan allow --tighten, or write into rules/allowances.yml: - {X a 2 net NET-1  from b,c}",
 		},
 		{
+			name: "merged from two, the one that lost more first", base: "b=x c=xx/b 1/c 2", head: "a=xxx",
+			want: "the file is new, with 3 occurrences of this rule; if they were moved here from c and b, " +
+				"run policyscan allow --tighten, or write into rules/allowances.yml: - {X a 3 net NET-1  from b,c}",
+		},
+		{
 			name: "copied", base: "b=xx/b 2", head: "a=xx b=xx/a 2 from=b/b 2",
 			want: "a and b together have 4 occurrences of this rule and had 2 before, in m0; remove 2, since an allowance never lets the " +
 				"number grow",

@@ -40,7 +40,7 @@ func TestMerging(t *testing.T) {
 		MergeBases: [][]Entry{nil},
 	})
 	for file, want := range map[string]bool{"theirs": true, "mine": false} {
-		d := b.Decide(Query{Rule: "X", Base: true, Head: true, File: file, Count: func(string) Counts {
+		d := b.Against(b.references, merged).Decide(Query{Rule: "X", Base: true, Head: true, File: file, Count: func(string) Counts {
 			return Counts{Now: 2, Before: []Count{{Count: 2}}}
 		}})
 		if got := d.Denial == nil; got != want {

@@ -193,6 +193,7 @@ func TestRequired(t *testing.T) {
 		{`{"resource aws_x a": {"e": true}, "resource aws_x b": {}}`, `{"key": "resource.aws_x.a.e", "is": true}`, ""},
 		{`{"resource aws_y a": {"e": true}}`, `{"key": "resource.aws_x.*.e"}`, "-{resource aws_y a: {e: true}}"},
 		{`{"resource aws_x a": {}}`, `{"key": "resource.aws_x"}`, ""},
+		{`{"resource aws_x a": {"e": 1}, "resource aws_y a": {}}`, `{"key": "resource.**.e"}`, "-resource aws_y a"},
 		{`{"resource aws_x a": {}}`, `{"key": "resource.aws_y"}`, "-{resource aws_x a: {}}"},
 		{`{"resource aws_x a": {"v": {"e": 1}, "v": {}}}`, `{"key": "resource.aws_x.a.v.e"}`, "-v"},
 
@@ -430,5 +431,38 @@ func TestCostOfLists(t *testing.T) {
 	}
 	if got := keys.Required(readItem(t, `{"key":"**.a"}`), lists); len(got) != 1 { // all places are 0
 		t.Errorf("required: %v", got)
+	}
+}
+
+// TestReach: how many places an item is checked at, why there is none, and what shows that a required item is alive.
+func TestReach(t *testing.T) {
+	for _, row := range []struct{ tree, item, forbidden, required, alive string }{
+		{`{"a": [1, {"b": 2}]}`, `{"key": "a"}`, "1", "1", "[] true"},
+		{`{"a": [1, {"b": 2}]}`, `{"key": "a", "is": 2}`, "2", "1", "[] false"},
+		{`{"kind": "List", "items": 5, "a": 1}`, `{"key": "a"}`, "1", "1", "[] true"},
+		{`{"a": 1}`, `{"key": "b"}`, "no key is at this path", "1", "[] false"},
+		{`{"a": 1}`, `{"key": ["b", "c"], "is": 1}`, "no value is at any of these paths", "1", "[] false"},
+		{`{"a": 1, "kind": "A"}`, `{"key": "a", "where": {"kind": "B"}}`, "not asked: no document meets its where",
+			"not asked: no document meets its where", "[] false"},
+		{`{"a": [{"b": 1}, {}], "c": 5}`, `{"each": ["a", "c", "d"], "key": "b"}`, "", "3", "[true true false] true"},
+		{`{"a": {"$tag": {"b": 1}}}`, `{"each": "a", "key": "b"}`, "", "1", "[true] false"},
+		{`{"a": 1}`, `{"each": "b", "key": "c"}`, "", "not asked: nothing is at this path of each", "[false] false"},
+		{`{"x y": {"a": 1}}`, `{"each": "x.**", "key": "a"}`, "", "3", "[true] true"},
+	} {
+		item, text := readItem(t, row.item), file(t, row.tree)
+		show := func(r keys.Reach, required bool) string {
+			if why := r.Nothing(item, required); why != "" {
+				return why
+			}
+			return fmt.Sprint(r.Places)
+		}
+		if got := show(keys.ForbiddenReach(item, text), false); row.forbidden != "" && got != row.forbidden {
+			t.Errorf("%s in %s: forbidden: %s, want %s", row.item, row.tree, got, row.forbidden)
+		}
+		signs := keys.SignsOf(item, text)
+		got, alive := show(keys.RequiredReach(item, text), true), fmt.Sprint(signs.Each, signs.Met)
+		if got != row.required || alive != row.alive {
+			t.Errorf("%s in %s: required: %s, %s; want %s, %s", row.item, row.tree, got, alive, row.required, row.alive)
+		}
 	}
 }
