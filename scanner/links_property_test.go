@@ -138,7 +138,7 @@ func (t linkTree) resolve(at, path string, budget *int) (string, bool) {
 }
 
 // loses finds the link or a path below it that a rule selects while it does not select the target.
-func (t linkTree) loses(b *rules.Bundle, link string, beneath []string) string {
+func (t linkTree) loses(b *rules.Bundle, link string, below []string) string {
 	budget := 40
 	to, ok := t.resolve("", link, &budget)
 	text, found := t[to]
@@ -150,7 +150,7 @@ func (t linkTree) loses(b *rules.Bundle, link string, beneath []string) string {
 		if ok && found && text == "" {
 			continue // a file
 		}
-		for _, name := range beneath {
+		for _, name := range below {
 			if r.Selects(link+"/"+name) && (!ok || !r.Selects(strings.TrimPrefix(to+"/"+name, "/"))) {
 				return link + "/" + name
 			}
@@ -164,7 +164,7 @@ type mapTree struct{ linkTree }
 
 func (t mapTree) Scope() verdict.Scope            { return verdict.Scope{Mode: "full"} }
 func (t mapTree) History() (*tree.History, error) { return nil, nil }
-func (t mapTree) Absent(string) string            { return "is not there" }
+func (t mapTree) Absent(string) string            { return "does not exist" }
 func (t mapTree) IsPresent(string) (bool, error)  { return false, nil }
 func (t mapTree) Outside(string) string           { return tree.OutsideTree }
 
@@ -204,13 +204,13 @@ func strayLinks(t *testing.T, v *verdict.Verdict) []string {
 // TestFault_150_Naive: no link passes if a rule selects a path below it but not the path's target. The test counts
 // links that fail without need.
 func TestFault_150_Naive(t *testing.T) {
-	var beneath []string
+	var below []string
 	for _, a := range linkNames {
-		beneath = append(beneath, a)
+		below = append(below, a)
 		for _, b := range linkNames {
-			beneath = append(beneath, a+"/"+b)
+			below = append(below, a+"/"+b)
 			for _, c := range linkNames {
-				beneath = append(beneath, a+"/"+b+"/"+c)
+				below = append(below, a+"/"+b+"/"+c)
 			}
 		}
 	}
@@ -232,9 +232,9 @@ func TestFault_150_Naive(t *testing.T) {
 			}
 			links++
 			failed := slices.Contains(stray, link)
-			switch lost := input.loses(b, link, beneath); {
+			switch lost := input.loses(b, link, below); {
 			case lost != "" && !failed:
-				t.Fatalf("tree %d: %q of %q passes, though %s is selected and what is read there is not; rules %+v", n, link, input, lost, b.Rules)
+				t.Fatalf("tree %d: %q of %q passes, though %s is selected and its target is not; rules %+v", n, link, input, lost, b.Rules)
 			case lost != "":
 				deserved++
 			case failed:

@@ -32,7 +32,7 @@ var (
 	shardCounts = flag.Int("shard-counts", 3, "counts of shards of each tree; 16 is all from 1 to 16")
 	oneScope    = flag.Bool("shard-one-scope", false, "scan each tree in one of the scopes, which take turns")
 	damages     = flag.Int("damages", 300, "damaged sets of shard files")
-	shardSeed   = flag.Uint64("shard-seed", 1, "of what is generated")
+	shardSeed   = flag.Uint64("shard-seed", 1, "seed of the generator")
 )
 
 // A shardTree is a generated tree on disk and in a repository, with a bundle and options.

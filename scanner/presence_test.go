@@ -111,7 +111,7 @@ func TestRedactedExpression(t *testing.T) {
 			t.Fatalf("%+v", e)
 		}
 		if v.Fingerprint != verdict.Fingerprint(r.ID, "a", item.Name, []byte(e.Excerpt)) {
-			t.Fatal("the fingerprint is not of what is shown")
+			t.Fatal("the fingerprint is not of the excerpt")
 		}
 	})
 }

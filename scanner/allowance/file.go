@@ -128,7 +128,7 @@ func choose(all run.RuleSources, root, into string) (int, error) {
 				return i, nil
 			}
 		}
-		return 0, fmt.Errorf("--into is %q, which is none of the folders of the bundles in use (%s)", into, all)
+		return 0, fmt.Errorf("--into %q is not a bundle in use; choose one of %s", into, all)
 	}
 	var here []string // directories whose bundles are the repository's own
 	for _, dir := range []string{root, "."} {
@@ -174,13 +174,13 @@ func errOutside(all run.RuleSources) error {
 }
 
 // insideAny reports whether a bundle's directory, without links, is one of some directories or below one.
-func insideAny(dir string, folders []string) bool {
+func insideAny(dir string, dirs []string) bool {
 	if dir == "" {
 		return false
 	}
 	at, err := disk.Real(dir)
-	return err == nil && slices.ContainsFunc(folders, func(folder string) bool {
-		rel, err := filepath.Rel(folder, at)
+	return err == nil && slices.ContainsFunc(dirs, func(dir string) bool {
+		rel, err := filepath.Rel(dir, at)
 		return err == nil && filepath.IsLocal(rel)
 	})
 }

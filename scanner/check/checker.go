@@ -22,7 +22,7 @@ type Checker struct {
 	Plans        *PlanCache
 	Limiter      *ParseLimiter          // bounds parallel parsing
 	Allowed      []string               // the explicitly allowed reasons
-	Exclude      func(string) bool      // paths that no rule applies to; nil if there are none
+	Exclude      func(string) bool      // optional; paths that no rule applies to
 	RuleFiles    []RuleFile             // the bundles' rule files in git's trees: not part of them
 	MaxFileBytes int64                  // a longer file is an error; 0: no limit
 	Compares     bool                   // the file's baseline is read next

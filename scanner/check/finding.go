@@ -26,7 +26,7 @@ type Finding struct {
 	Places  []verdict.Place // with their labels; nil: those of the match
 	Grouped *Result         // its file's group, if several files are compared together, at the end
 
-	firstNew *firstNew // the first new place; nil: it is the first place, or there is none
+	firstNew *firstNew // the first new place; nil: the first place, if any, is shown
 }
 
 // A firstNew is the evidence of a violation's first new place, other than its first place.

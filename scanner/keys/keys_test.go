@@ -434,7 +434,7 @@ func TestCostOfLists(t *testing.T) {
 	}
 }
 
-// TestReach: how many places an item is checked at, why there is none, and what shows that a required item is alive.
+// TestReach: how many places an item is checked at, why at none, and what shows that a required item is alive.
 func TestReach(t *testing.T) {
 	for _, row := range []struct{ tree, item, forbidden, required, alive string }{
 		{`{"a": [1, {"b": 2}]}`, `{"key": "a"}`, "1", "1", "[] true"},

@@ -83,7 +83,7 @@ func (r *Run) checkNotNested(found *repo.Repository) error {
 	}
 	at, err := disk.Real(r.Path)
 	if err != nil {
-		return fmt.Errorf("the folder to scan cannot be opened: %w", disk.Cause(err))
+		return fmt.Errorf("the directory to scan cannot be opened: %w", disk.Cause(err))
 	}
 	bare, nested := found.BareAround(at)
 	if !nested {

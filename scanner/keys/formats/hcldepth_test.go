@@ -70,8 +70,11 @@ func randomHCL(random *rand.Rand, depth int) string {
 // is not), and in a text of a few not many more.
 func TestHCLLevels(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	deep, parsed := 0, 0
-	for range 4000 {
+	deep, parsed, rounds := 0, 0, 800
+	if *long {
+		rounds *= 5
+	}
+	for range rounds {
 		blocks := random.IntN(4)
 		text := []byte(nested("b {\n", "a = "+randomHCL(random, random.IntN(12))+"\n", "}\n", blocks))
 		file, problems := hclsyntax.ParseConfig(text, "", hcl.InitialPos)
@@ -90,7 +93,7 @@ func TestHCLLevels(t *testing.T) {
 			deep++
 		}
 	}
-	if parsed < 1000 || deep < 200 {
+	if parsed < rounds/4 || deep < rounds/20 {
 		t.Errorf("only %d texts are HCL, and %d of these deep", parsed, deep)
 	}
 }

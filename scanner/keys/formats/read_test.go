@@ -14,7 +14,10 @@ import (
 	"github.com/policyscan/policyscan/scanner/keys"
 )
 
-var update = flag.Bool("update", false, "write testdata/read again")
+var (
+	update = flag.Bool("update", false, "write testdata/read again")
+	long   = flag.Bool("long", false, "do all of the tests that otherwise do a part")
+)
 
 // TestRead: testdata/read has texts, by line, and how each is read: each entry and item with its offset and bytes, and
 // what a value may be compared as.
