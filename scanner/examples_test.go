@@ -107,7 +107,7 @@ rules:
 		`OWNED: example 4: it does not contain "owner", but it says that it does not violate the rule`,
 		"OWNED: example 5: nothing in it violates the rule, but it says so",
 		`OWNED: example 6: the rule does not select "a.txt", but it says that it violates the rule`,
-		"DOC: example 2: the rule is about the tree alone, which no example is, but it says that it violates the rule",
+		"DOC: example 2: the rule only requires files, so no example can violate it, but it says that it does",
 	}
 	if !slices.Equal(got, want) || tally.Ran != 12 || tally.Failed != 7 {
 		t.Errorf("%+v\ngot\n%s\nwant\n%s", tally, strings.Join(got, "\n"), strings.Join(want, "\n"))

@@ -144,6 +144,22 @@ func TestAlive(t *testing.T) {
 	}
 }
 
+// TestAliveFileExclude: the exclude of a rule file is one part of all its rules.
+func TestAliveFileExclude(t *testing.T) {
+	const text = `bundle: "0.2"
+exclude: ["/a.tf", "/b.tf", "/c.tf"]
+rules:
+  - {id: R, title: T, enforcement: {mode: fail}, match: {files: ["/a.tf", "/x.tf"], forbidden_patterns: [bad]}}
+  - {id: S, title: T, enforcement: {mode: fail}, match: {files: ["/b.tf", "/x.tf"], forbidden_patterns: [bad]}}
+`
+	b, err := rules.Load(rules.Files{rules.BoundariesFile: []byte(text)})
+	must(t, err)
+	dir := writeTree(t, map[string]string{"a.tf": "", "b.tf": "", "c.tf": "", "x.tf": "bad"})
+	if got := strings.Join(deadParts(t, b, dir), "; "); got != "FILE file exclude 2; R files 0; S files 0" {
+		t.Error(got)
+	}
+}
+
 // TestAliveUnread: a placeholder does not show that a required pattern exists, nor has a submodule a path that a glob
 // of files selects.
 func TestAliveUnread(t *testing.T) {

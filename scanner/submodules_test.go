@@ -70,8 +70,8 @@ func TestSubmodules(t *testing.T) {
 			}
 		}
 		dir := writeTree(t, c.files)
-		for _, dir := range dirs {
-			must(t, os.MkdirAll(filepath.Join(dir, dir), 0o777))
+		for _, sub := range dirs {
+			must(t, os.MkdirAll(filepath.Join(dir, sub), 0o777))
 		}
 		input, done, err := tree.OpenFolder(filepath.Join(dir, c.scan))
 		must(t, err)

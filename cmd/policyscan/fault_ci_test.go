@@ -253,7 +253,7 @@ func TestFault_149_BeforeMissing(t *testing.T) {
 	depth := map[string]string{"github": "actions/checkout: fetch-depth: 0", "gitlab": "GitLab: GIT_DEPTH: 0"}
 	for system, env := range c.pushes(c.tight, tip, false) {
 		c.gitIn("", "", "clone", "-q", "--depth", "1", "--branch", "main2", "file://"+c.path(""), system)
-		said := c.auto(system, env, exitUndecided, undecidedBase, "this clone does not have commit "+c.tight+", where the branch was before the push",
+		said := c.auto(system, env, exitUndecided, undecidedBase, "the commit before the push, "+c.tight+", is not in this clone",
 			depth[system], "git fetch origin "+c.tight)
 		c.obey(system, said)
 		// It is here now, and cannot be related.

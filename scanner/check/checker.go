@@ -137,12 +137,11 @@ func standsForOther(rep *match.Report) bool { return rep.Pointer || rep.Crypt }
 func (c *Checker) standsFor(r *Result, rep match.Report, what string) {
 	switch {
 	case rep.Pointer:
-		c.incomplete(r, AllowLFSPointer, code.Unavailable, what+" is a Git LFS pointer, and the content is not here; "+
-			"fetch it (git lfs pull; actions/checkout: lfs: true), or allow it with --allow lfs-pointer")
+		c.incomplete(r, AllowLFSPointer, code.Unavailable, what+" is a Git LFS pointer without its content; "+
+			"run git lfs pull (actions/checkout: lfs: true), or use --allow lfs-pointer")
 	case rep.Crypt:
-		c.incomplete(r, AllowEncrypted, code.Unavailable, what+" is encrypted with git-crypt, "+
-			"and the content is not here; scan where it is decrypted (git-crypt unlock), "+
-			"without --diff-base and --staged, or allow it with --allow encrypted")
+		c.incomplete(r, AllowEncrypted, code.Unavailable, what+" is encrypted with git-crypt; "+
+			"scan where it is decrypted (git-crypt unlock), without --diff-base and --staged, or use --allow encrypted")
 	}
 }
 

@@ -370,8 +370,8 @@ func (k *keyChecker) tooLong(s *Plan, path string, limit int64) (out keyResult) 
 }
 
 func (k *keyChecker) nameless(asking []int) string {
-	return fmt.Sprintf("its name does not say which format it has, and %s looks for a key in it; "+
-		"write format: yaml, json, hcl or toml in the item, or select only files with a known extension (%s)",
+	return fmt.Sprintf("unknown format, but %s has a key pattern; "+
+		"add format: yaml, json, hcl or toml to it, or select only files ending in %s",
 		k.named(asking), strings.Join(formats.Extensions(), " "))
 }
 

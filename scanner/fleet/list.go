@@ -101,8 +101,7 @@ func parseLine(line, dir string) (e Entry, err error) {
 	}
 	fields := strings.Split(line, "\t")
 	if len(fields) > 3 {
-		return e, fmt.Errorf("it has %d fields, and there are at most 3: the path, the revision and the name, "+
-			"separated by tabs", len(fields))
+		return e, fmt.Errorf("%d fields; write at most 3: path, revision and name, separated by tabs", len(fields))
 	}
 	for _, field := range fields {
 		if strings.TrimSpace(field) != field {

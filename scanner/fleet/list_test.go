@@ -32,7 +32,7 @@ func TestParse(t *testing.T) {
 		{"../a\n", "! line 1 of the list: the name \"../a\" is not a directory below"},
 		{"/a\n", "! is not a directory below"},
 		{".\n", "! is not a directory below"},
-		{"a\tb\tc\td\n", "! line 1 of the list: it has 4 fields"},
+		{"a\tb\tc\td\n", "! line 1 of the list: 4 fields"},
 		{"\tmain\n", "! its path is empty"},
 		{" a\n", "! begins or ends with a space"},
 		{"a\t \tb\n", "! begins or ends with a space"},

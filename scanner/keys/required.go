@@ -121,9 +121,9 @@ type step struct {
 }
 
 type outcome struct {
-	self    bool // a parent of this node
+	self  bool // a parent of this node
 	under bool // a parent of another node
-	found   bool // below a "**": a mapping has the next segment
+	found bool // below a "**": a mapping has the next segment
 }
 
 func (r *reach) child(o *outcome, child outcome, introduced Span) {

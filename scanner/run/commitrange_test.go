@@ -59,7 +59,7 @@ func TestChoose(t *testing.T) {
 		{env: "GITLAB_CI=true CI_PIPELINE_SOURCE=push CI_COMMIT_BEFORE_SHA=" + zeros, strategy: "gitlab-push", head: "HEAD"},
 		{env: "GITLAB_CI=true CI_PIPELINE_SOURCE=push CI_DEFAULT_BRANCH=a..b", strategy: "gitlab-push", head: "HEAD"},
 		{env: "GITLAB_CI=true CI_PIPELINE_SOURCE=schedule", err: "has no base"},
-		{env: "GITLAB_CI=true CI_PIPELINE_SOURCE=merge_request_event", err: "no target branch"},
+		{env: "GITLAB_CI=true CI_PIPELINE_SOURCE=merge_request_event", err: "TARGET_BRANCH_NAME is empty"},
 		{env: "GITLAB_CI=true CI_MERGE_REQUEST_TARGET_BRANCH_NAME=main", err: "git fetch origin +refs/heads/main:refs/remotes/origin/main"},
 		{env: "GITLAB_CI=true CI_MERGE_REQUEST_TARGET_BRANCH_NAME=it's", err: `git fetch origin '+refs/heads/it'\''s:refs/remotes/origin/it'\''s'`},
 		{env: "GITLAB_CI=true CI_MERGE_REQUEST_TARGET_BRANCH_NAME=main CI_PROJECT_PATH=a/b CI_MERGE_REQUEST_PROJECT_PATH=c/d CI_MERGE_REQUEST_PROJECT_URL=u", err: "git fetch u +refs"},

@@ -141,8 +141,7 @@ func belongsToRepository(r *repo.Repository, dir string, base, head *side) (bool
 		case err != nil:
 			return false, err
 		case known:
-			return false, fmt.Errorf("the change adds %s, where another repository is checked out that has the "+
-				"bundle of --policy, so policyscan cannot determine which of them to use; "+
+			return false, fmt.Errorf("the change adds %s, and the bundle of --policy is in another repository there; "+
 				"check the bundle out at another path", quoted(outer))
 		}
 		return false, nil

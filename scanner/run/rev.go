@@ -89,7 +89,7 @@ func (r *Run) checkNotNested(found *repo.Repository) error {
 	if !nested {
 		return nil
 	}
-	return fmt.Errorf("%s is a bare git repository inside another repository, and a change could have added it, "+
-		"so it is not read; scan a copy outside the work tree, or, if it is yours, set GIT_DIR to it and omit PATH",
+	return fmt.Errorf("%s is a bare repository inside a work tree, which is not trusted; "+
+		"scan a copy elsewhere, or set GIT_DIR to it and omit PATH",
 		disk.Shown(bare))
 }

@@ -63,8 +63,8 @@ func (h *hclReader) failed(problems hcl.Diagnostics) error {
 			return h.bad(offset, "not HCL: the argument %q is there twice", p.Subject.SliceBytes(h.text))
 		}
 		if p.Summary == "Invalid argument name" || !strings.Contains(p.Summary, "expression") && h.isComma(offset) {
-			h.disputed(offset, "this is HCL 1, as Nomad and Consul read it, and not HCL 2: "+
-				"drop the quotes or the comma, or write the block as an object, NAME = {…}, which may have them")
+			h.disputed(offset, "this is HCL 1, as Nomad and Consul read it; "+
+				"drop the quotes or the comma, or write the block as an object, NAME = {…}")
 			return h.dispute
 		}
 		detail, _, _ := strings.Cut(p.Detail, "\n")

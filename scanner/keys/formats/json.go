@@ -86,8 +86,7 @@ func (j *jsonReader) scan() (plain []byte, err error) {
 				return nil, j.bad(i, "not JSON: a slash that begins no comment, or one without its end")
 			}
 			if at := bytes.IndexAny(j.text[i:end], "\r\u2028\u2029"); at >= 0 && j.text[i+1] == '/' {
-				j.disputed(i+at, "a character that ends the line, and so the comment, for some JSON parsers "+
-					"and not for others; remove it")
+				j.disputed(i+at, "a character that ends the comment for some JSON parsers; remove it")
 			}
 			hide(i, end)
 			i = end - 1

@@ -119,8 +119,7 @@ func (y *yamlReader) disputeReturns(text []byte) {
 }
 
 func (y *yamlReader) disputeMark(at int) {
-	y.disputed(at, "a byte order mark here is read differently by YAML parsers: as nothing, and as part of a text; "+
-		"remove it")
+	y.disputed(at, "a byte order mark here is read differently by YAML parsers; remove it")
 }
 
 // hideSlashes replaces each "\/" that would be an escape in double quotes, which yaml.v3 does not know.
