@@ -51,7 +51,8 @@ func TestFault_001_FirstLastWhole(t *testing.T) {
 		content string
 		offset  int64
 	}{{"0.0.0.0/0 rest\n", 0}, {"a = 0.0.0.0/0", 4}, {"0.0.0.0/0", 0}} {
-		if e := found(t, c.content, "0.0.0.0/0"); e.Offset != c.offset || e.Column != c.offset+1 || e.EndColumn != c.offset+10 {
+		if e := found(t, c.content, "0.0.0.0/0"); e.Offset != c.offset || e.Column != c.offset+1 ||
+			e.EndColumn != c.offset+10 {
 			t.Errorf("%q: evidence %+v", c.content, e)
 		}
 	}
@@ -158,7 +159,8 @@ func foundWide(t *testing.T, name string) {
 }
 
 func TestFault_006_InvalidUTF8(t *testing.T) {
-	if e := found(t, "caf\xe9 = \xff\xfekey\xc3\n", "key"); e.Excerpt != "caf\ufffd = \ufffd\ufffdkey\ufffd" || e.Column != 10 || e.UTF16Column != 10 {
+	if e := found(t, "caf\xe9 = \xff\xfekey\xc3\n", "key"); e.Excerpt != "caf\ufffd = \ufffd\ufffdkey\ufffd" ||
+		e.Column != 10 || e.UTF16Column != 10 {
 		t.Errorf("%+v", e)
 	}
 	found(t, "\xc3key", "key")
@@ -225,7 +227,8 @@ func TestFault_015_SizeZero(t *testing.T) {
 }
 
 func TestFault_016_Magic(t *testing.T) {
-	for _, magic := range []string{"%PDF-1.7\n", "\x1f\x8b\x08\x00", "PK\x03\x04", "\x89PNG\r\n\x1a\n", "\x7fELF\x02\x01", "MZ\x90\x00", "GIF89a", "SQLite format 3\x00"} {
+	for _, magic := range []string{"%PDF-1.7\n", "\x1f\x8b\x08\x00", "PK\x03\x04", "\x89PNG\r\n\x1a\n",
+		"\x7fELF\x02\x01", "MZ\x90\x00", "GIF89a", "SQLite format 3\x00"} {
 		found(t, magic+"key", "key")
 	}
 }
@@ -233,8 +236,10 @@ func TestFault_016_Magic(t *testing.T) {
 func TestFault_017_EveryName(t *testing.T) {
 	files := map[string]string{}
 	for _, name := range []string{
-		"logo.png", "go.lock", "app.min.js", "a.jpg", "b.zip", "c.exe", "no-extension", ".hidden", "README.md", "x.pb.go",
-		"node_modules/a.js", "vendor/b.go", "test/c.tf", "testdata/d.tf", "dist/e.js", "build/f", "target/g", ".terraform/h.tf", "__pycache__/i.pyc",
+		"logo.png", "go.lock", "app.min.js", "a.jpg", "b.zip", "c.exe", "no-extension", ".hidden", "README.md",
+		"x.pb.go",
+		"node_modules/a.js", "vendor/b.go", "test/c.tf", "testdata/d.tf", "dist/e.js", "build/f", "target/g",
+		".terraform/h.tf", "__pycache__/i.pyc",
 	} {
 		files[name] = "key"
 	}
@@ -246,7 +251,8 @@ func TestFault_017_EveryName(t *testing.T) {
 }
 
 func TestFault_018_InlineComments(t *testing.T) {
-	for _, comment := range []string{"# nosem", "// nolint:all", "# policyscan:ignore", "# policyscan:allow", "#tfsec:ignore:*", "# noqa", "/* eslint-disable */", "# checkov:skip=ALL"} {
+	for _, comment := range []string{"# nosem", "// nolint:all", "# policyscan:ignore", "# policyscan:allow",
+		"#tfsec:ignore:*", "# noqa", "/* eslint-disable */", "# checkov:skip=ALL"} {
 		found(t, comment+"\nkey "+comment+"\n"+comment, "key")
 	}
 }

@@ -177,7 +177,8 @@ func TestFault_039_ManyFiles(t *testing.T) {
 	at, err := unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	must(t, err)
 	for i := range n - 1 {
-		fd, err := unix.Openat(at, fmt.Sprintf("a-file-of-the-tree-%07d.tf", i), unix.O_CREAT|unix.O_WRONLY|unix.O_CLOEXEC, 0o666)
+		fd, err := unix.Openat(at, fmt.Sprintf("a-file-of-the-tree-%07d.tf", i),
+			unix.O_CREAT|unix.O_WRONLY|unix.O_CLOEXEC, 0o666)
 		must(t, err)
 		must(t, unix.Close(fd))
 	}

@@ -86,8 +86,10 @@ func TestFault_053_Root(t *testing.T) {
 		writeFile(t, dir+"/main.tf", "key")
 		root := openRoot(t, dir)
 		must(t, os.RemoveAll(dir))
-		wantOutcome(t, scanTree(t, testBundle("key"), tree.Folder(root), testOptions{Allow: []string{check.AllowEmpty}}), "I(E_CHANGED)")
-		wantOutcome(t, scanTree(t, testBundle("key"), tree.List(root, []string{"main.tf"}), testOptions{}), "I(E_FILES_FROM)")
+		wantOutcome(t, scanTree(t, testBundle("key"), tree.Folder(root),
+			testOptions{Allow: []string{check.AllowEmpty}}), "I(E_CHANGED)")
+		wantOutcome(t, scanTree(t, testBundle("key"), tree.List(root, []string{"main.tf"}), testOptions{}),
+			"I(E_FILES_FROM)")
 	})
 	t.Run("moved", func(t *testing.T) {
 		base := writeTree(t, map[string]string{"old/main.tf": "key"})
@@ -105,7 +107,8 @@ func TestFault_066_OwnOutputs(t *testing.T) {
 	writeFile(t, dir+"/out/verdict.json", "key")
 	v := scanDir(t, dir, testBundle("key"), o)
 	wantOutcome(t, v, "P")
-	if want := []verdict.Omission{{File: "out/verdict.json", Reason: "output"}}; !slices.Equal(v.Coverage.LeftOut, want) || v.Coverage.Files != 2 {
+	if want := []verdict.Omission{{File: "out/verdict.json", Reason: "output"}}; !slices.Equal(v.Coverage.LeftOut,
+		want) || v.Coverage.Files != 2 {
 		t.Errorf("%+v", v.Coverage)
 	}
 	v.Coverage.LeftOut = nil
@@ -115,20 +118,26 @@ func TestFault_066_OwnOutputs(t *testing.T) {
 	// Only by its exact path.
 	writeFile(t, dir+"/sub/out/verdict.json", "key")
 	writeFile(t, dir+"/out/verdict.json.tf", "key")
-	if got := violated(scanDir(t, dir, testBundle("key"), o)); !slices.Equal(got, []string{"out/verdict.json.tf", "sub/out/verdict.json"}) {
+	if got := violated(scanDir(t, dir, testBundle("key"), o)); !slices.Equal(got,
+		[]string{"out/verdict.json.tf", "sub/out/verdict.json"}) {
 		t.Errorf("%q", got)
 	}
 }
 
 func TestFault_067_RuleFiles(t *testing.T) {
-	dir := writeTree(t, map[string]string{"rules/boundaries.yml": "key", "rules/invariants.yml": "key", "rules/other.yml": "key", "policy/rules/boundaries.yml": "key"})
-	o := testOptions{LeaveOut: map[string]string{"rules/boundaries.yml": "rules", "rules/invariants.yml": "rules", "rules/deprecated.yml": "rules"}}
-	for _, input := range []tree.Tree{tree.Folder(openRoot(t, dir)), tree.List(openRoot(t, dir), []string{"rules/boundaries.yml", "./rules//invariants.yml", "rules/other.yml", "policy/rules/boundaries.yml"})} {
+	dir := writeTree(t, map[string]string{"rules/boundaries.yml": "key", "rules/invariants.yml": "key",
+		"rules/other.yml": "key", "policy/rules/boundaries.yml": "key"})
+	o := testOptions{LeaveOut: map[string]string{"rules/boundaries.yml": "rules", "rules/invariants.yml": "rules",
+		"rules/deprecated.yml": "rules"}}
+	for _, input := range []tree.Tree{tree.Folder(openRoot(t, dir)),
+		tree.List(openRoot(t, dir), []string{"rules/boundaries.yml", "./rules//invariants.yml", "rules/other.yml",
+			"policy/rules/boundaries.yml"})} {
 		v := scanTree(t, testBundle("key"), input, o)
 		if got := violated(v); !slices.Equal(got, []string{"policy/rules/boundaries.yml", "rules/other.yml"}) {
 			t.Errorf("%q", got)
 		}
-		if want := []verdict.Omission{{File: "rules/boundaries.yml", Reason: "rules"}, {File: "rules/invariants.yml", Reason: "rules"}}; !slices.Equal(v.Coverage.LeftOut, want) {
+		if want := []verdict.Omission{{File: "rules/boundaries.yml", Reason: "rules"},
+			{File: "rules/invariants.yml", Reason: "rules"}}; !slices.Equal(v.Coverage.LeftOut, want) {
 			t.Errorf("%+v", v.Coverage.LeftOut)
 		}
 	}
@@ -158,7 +167,8 @@ func TestFault_068_ManyViolations(t *testing.T) {
 }
 
 func TestFault_069_ViolationsAndErrors(t *testing.T) {
-	dir := writeTree(t, map[string]string{"bad.tf": "key", "long.tf": strings.Repeat("x", 1000), "pointer.tf": "version https://git-lfs.github.com/spec/v1\noid key\n"})
+	dir := writeTree(t, map[string]string{"bad.tf": "key", "long.tf": strings.Repeat("x", 1000),
+		"pointer.tf": "version https://git-lfs.github.com/spec/v1\noid key\n"})
 	writeFIFO(t, dir+"/pipe.tf")
 	v := scanDir(t, dir, testBundle("key"), testOptions{MaxFileBytes: 999})
 	wantOutcome(t, v, "F")
@@ -166,7 +176,8 @@ func TestFault_069_ViolationsAndErrors(t *testing.T) {
 	for _, e := range v.Errors {
 		codes = append(codes, e.File+" "+e.Code)
 	}
-	if want := []string{"long.tf E_LIMIT", "pipe.tf E_NOT_REGULAR", "pointer.tf E_UNAVAILABLE"}; !slices.Equal(codes, want) || v.Complete {
+	if want := []string{"long.tf E_LIMIT", "pipe.tf E_NOT_REGULAR", "pointer.tf E_UNAVAILABLE"}; !slices.Equal(codes,
+		want) || v.Complete {
 		t.Errorf("complete %v, errors %q, want %q", v.Complete, codes, want)
 	}
 	if got := violated(v); !slices.Equal(got, []string{"bad.tf", "pointer.tf"}) {
@@ -268,16 +279,17 @@ func TestFault_064_AnotherRunsTemporaryFile(t *testing.T) {
 		want            string
 		files           int
 	}{
-		"gone":                     {name, "a key", remove, none, output, "P", 1},
-		"grows, then gone":         {name, long, none, func(file string) { grow(file); remove(file) }, output, "P", 1},
-		"grows":                    {name, long, none, grow, output, "I(E_CHANGED)", 2},
-		"grows, with a violation":  {name, "a key" + long, none, grow, output, "I(E_CHANGED)", 2},
-		"stays":                    {name, "a key", none, none, output, "F", 2},
-		"stays, long":              {name, long + "a key", none, none, output, "F", 2},
-		"another dir":              {"sub/" + name, "a key", remove, none, output, "I(E_CHANGED)", 2},
-		"not that of the output":   {".x.12-0.tmp", "a key", remove, none, output, "I(E_CHANGED)", 2},
-		"left out by another name": {name, "a key", remove, none, map[string]string{"verdict.json": "rules"}, "I(E_CHANGED)", 2},
-		"no output":                {name, "a key", remove, none, nil, "I(E_CHANGED)", 2},
+		"gone":                    {name, "a key", remove, none, output, "P", 1},
+		"grows, then gone":        {name, long, none, func(file string) { grow(file); remove(file) }, output, "P", 1},
+		"grows":                   {name, long, none, grow, output, "I(E_CHANGED)", 2},
+		"grows, with a violation": {name, "a key" + long, none, grow, output, "I(E_CHANGED)", 2},
+		"stays":                   {name, "a key", none, none, output, "F", 2},
+		"stays, long":             {name, long + "a key", none, none, output, "F", 2},
+		"another dir":             {"sub/" + name, "a key", remove, none, output, "I(E_CHANGED)", 2},
+		"not that of the output":  {".x.12-0.tmp", "a key", remove, none, output, "I(E_CHANGED)", 2},
+		"left out by another name": {name, "a key", remove, none, map[string]string{"verdict.json": "rules"},
+			"I(E_CHANGED)", 2},
+		"no output": {name, "a key", remove, none, nil, "I(E_CHANGED)", 2},
 	} {
 		t.Run(what, func(t *testing.T) {
 			dir := t.TempDir()
@@ -296,7 +308,8 @@ func TestFault_064_AnotherRunsTemporaryFile(t *testing.T) {
 					}
 				}
 			}
-			v := scanTree(t, testBundle("key"), disturbed{tree.Folder(root), only(c.before), only(c.between)}, testOptions{LeaveOut: c.leaveOut})
+			v := scanTree(t, testBundle("key"), disturbed{tree.Folder(root), only(c.before), only(c.between)},
+				testOptions{LeaveOut: c.leaveOut})
 			if wantOutcome(t, v, c.want); v.Coverage.Files != c.files || v.Coverage.Governed != c.files {
 				t.Errorf("coverage %+v", v.Coverage)
 			}

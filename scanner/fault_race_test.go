@@ -33,7 +33,8 @@ func raceTime(t *testing.T) time.Duration {
 }
 
 // race runs disturb and scan repeatedly for a while.
-func race(t *testing.T, disturb func(round int) error, scan func() *verdict.Verdict, check func(*verdict.Verdict) error) {
+func race(t *testing.T, disturb func(round int) error, scan func() *verdict.Verdict,
+	check func(*verdict.Verdict) error) {
 	t.Helper()
 	var stop atomic.Bool
 	failed := make(chan error, 1)
@@ -93,21 +94,26 @@ func TestFault_034_Swapped(t *testing.T) {
 		make  func(t *testing.T, path string) // creates the replacement
 		codes []string
 	}{
-		{"link for file", func(t *testing.T, path string) { writeLink(t, outside+"/key.tf", path) }, []string{code.Changed, code.FilesFrom}},
-		{"FIFO for file", func(t *testing.T, path string) { must(t, unix.Mkfifo(path, 0o666)) }, []string{code.Changed, code.NotRegular}},
-		{"dir for file", func(t *testing.T, path string) { writeFile(t, path+"/key.tf", "key") }, []string{code.Changed, code.FilesFrom}},
+		{"link for file", func(t *testing.T, path string) { writeLink(t, outside+"/key.tf", path) },
+			[]string{code.Changed, code.FilesFrom}},
+		{"FIFO for file", func(t *testing.T, path string) { must(t, unix.Mkfifo(path, 0o666)) },
+			[]string{code.Changed, code.NotRegular}},
+		{"dir for file", func(t *testing.T, path string) { writeFile(t, path+"/key.tf", "key") },
+			[]string{code.Changed, code.FilesFrom}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			base := writeTree(t, map[string]string{"tree/a.tf": "x", "tree/sub/main.tf": "key"})
 			c.make(t, base+"/other")
 			root := openRoot(t, base+"/tree")
 			n := 0
-			race(t, func(int) error { return exchange(base+"/tree/sub/main.tf", base+"/other") }, func() *verdict.Verdict {
-				if n++; n%2 == 0 {
-					return scanTree(t, testBundle("key", "OUTSIDE"), tree.Folder(root), testOptions{})
-				}
-				return scanTree(t, testBundle("key", "OUTSIDE"), tree.List(root, []string{"sub/main.tf"}), testOptions{})
-			}, foundOr(c.codes...))
+			race(t, func(int) error { return exchange(base+"/tree/sub/main.tf", base+"/other") },
+				func() *verdict.Verdict {
+					if n++; n%2 == 0 {
+						return scanTree(t, testBundle("key", "OUTSIDE"), tree.Folder(root), testOptions{})
+					}
+					return scanTree(t, testBundle("key", "OUTSIDE"), tree.List(root, []string{"sub/main.tf"}),
+						testOptions{})
+				}, foundOr(c.codes...))
 		})
 	}
 	t.Run("link for dir", func(t *testing.T) {
@@ -192,7 +198,8 @@ func TestFault_051_RenamedOver(t *testing.T) {
 func TestFault_051_Deleted(t *testing.T) {
 	dir := writeTree(t, map[string]string{"a.tf": "x", "sub/deep/main.tf": "key"})
 	race(t, func(int) error {
-		return errors.Join(os.RemoveAll(dir+"/sub"), os.MkdirAll(dir+"/sub/deep", 0o777), os.WriteFile(dir+"/sub/deep/main.tf", []byte("key"), 0o666))
+		return errors.Join(os.RemoveAll(dir+"/sub"), os.MkdirAll(dir+"/sub/deep", 0o777),
+			os.WriteFile(dir+"/sub/deep/main.tf", []byte("key"), 0o666))
 	}, func() *verdict.Verdict {
 		return scanDir(t, dir, testBundle("key"), testOptions{})
 	}, func(v *verdict.Verdict) error {
@@ -201,7 +208,8 @@ func TestFault_051_Deleted(t *testing.T) {
 				return errors.New("what is wrong is that the file changed")
 			}
 		}
-		if v.Verdict == verdict.Pass && v.Coverage.Files == 2 && v.Coverage.Bytes != 1 { // empty or missing yet: no violation
+		if v.Verdict == verdict.Pass && v.Coverage.Files == 2 &&
+			v.Coverage.Bytes != 1 { // empty or missing yet: no violation
 			return errors.New("a PASS, though the file was scanned")
 		}
 		return nil

@@ -79,7 +79,8 @@ func TestKeysThatAreNotAsked(t *testing.T) {
 			!strings.HasPrefix(c.name, "pointer") {
 			t.Errorf("%s: Check: %v", c.name, err)
 		}
-		if d := cmp.Diff(v.Violations, found); d != "" && !strings.HasPrefix(c.name, "pointer") && len(found)+len(v.Violations) > 0 {
+		if d := cmp.Diff(v.Violations, found); d != "" && !strings.HasPrefix(c.name, "pointer") &&
+			len(found)+len(v.Violations) > 0 {
 			t.Errorf("%s: -scan +check: %s", c.name, d)
 		}
 	}
@@ -115,7 +116,8 @@ func TestKeysOfSeveralRules(t *testing.T) {
 		{[]rules.Rule{lenient}, "a.yaml", "a: {c:} # {{", "F", "E_PARSE", false},
 		{[]rules.Rule{lenient}, "a.yaml", "b: 1", "P", "", false},
 		{[]rules.Rule{lenient}, "a.txt", "b: 1", "I(E_FORMAT)", "E_FORMAT", false},
-		{[]rules.Rule{lenient}, "a.yaml", strings.Repeat("[", 2000) + strings.Repeat("]", 2000), "I(E_LIMIT)", "E_LIMIT", false},
+		{[]rules.Rule{lenient}, "a.yaml", strings.Repeat("[", 2000) + strings.Repeat("]", 2000), "I(E_LIMIT)",
+			"E_LIMIT", false},
 		{[]rules.Rule{strict, lenient}, "a.yaml", "b: [{{", "I(E_PARSE)", "E_PARSE", true},
 		{[]rules.Rule{strict, asJSON}, "a.yaml", "a: 1", "F", "E_PARSE", false},
 		{[]rules.Rule{strict, asJSON}, "a.txt", "a: 1", "I(E_FORMAT)", "E_FORMAT E_PARSE", false},
@@ -126,7 +128,8 @@ func TestKeysOfSeveralRules(t *testing.T) {
 		for _, e := range v.Errors {
 			codes = append(codes, e.Code)
 		}
-		if got := strings.Join(codes, " "); outcome(v) != c.want || got != c.codes || len(v.Coverage.Unparsed) == 1 != c.unparsed {
+		if got := strings.Join(codes, " "); outcome(v) != c.want || got != c.codes ||
+			len(v.Coverage.Unparsed) == 1 != c.unparsed {
 			t.Errorf("%s, %q: %s, %q, %v", c.name, c.content, outcome(v), got, v.Coverage.Unparsed)
 		}
 	}
@@ -139,12 +142,16 @@ func TestPlacesOfKeyErrors(t *testing.T) {
 		line, column, u16 int64
 		message           string
 	}{
-		{"{key: a}", "a: 1\n😀: {{ x }}\n", 2, 8, 6, "this looks like a template; exclude it from K, add a text or a regex " +
-			"and unparsable: text there to check only its text, or scan what it renders"},
-		{"{key: a}, text", "a: 1\r😀: {{ x }}\n", 2, 8, 6, "this looks like a template; exclude it from K, write unparsable: text there " +
-			"to check only its text, or scan what it renders"},
-		{"{key: a}, text", "a: 1\n😀: [\n", 2, 7, 5, "not YAML: did not find expected node content; fix it, or exclude it from K"},
-		{"{key: a}", "# 😀\na: " + strings.Repeat("[", 1001) + strings.Repeat("]", 1001), 2, 1003, 1003, "make it smaller, or exclude it from K"},
+		{"{key: a}", "a: 1\n😀: {{ x }}\n", 2, 8, 6,
+			"this looks like a template; exclude it from K, add a text or a regex " +
+				"and unparsable: text there to check only its text, or scan what it renders"},
+		{"{key: a}, text", "a: 1\r😀: {{ x }}\n", 2, 8, 6,
+			"this looks like a template; exclude it from K, write unparsable: text there " +
+				"to check only its text, or scan what it renders"},
+		{"{key: a}, text", "a: 1\n😀: [\n", 2, 7, 5,
+			"not YAML: did not find expected node content; fix it, or exclude it from K"},
+		{"{key: a}", "# 😀\na: " + strings.Repeat("[", 1001) + strings.Repeat("]", 1001), 2, 1003, 1003,
+			"make it smaller, or exclude it from K"},
 		{"{key: a}", "[" + strings.Repeat("a,", 10_000_001) + "]", 0, 0, 0, "make it smaller, or exclude it from K"},
 	} {
 		b := keyBundle(t, `match: {files: ["**"], required_absent: [`+c.items+`]}`)
@@ -152,7 +159,8 @@ func TestPlacesOfKeyErrors(t *testing.T) {
 		if len(v.Errors) != 1 {
 			t.Fatalf("%.40q: %+v", c.content, v.Errors)
 		}
-		if e := v.Errors[0]; e.Line != c.line || e.Column != c.column || e.UTF16Column != c.u16 || !strings.HasSuffix(e.Message, c.message) {
+		if e := v.Errors[0]; e.Line != c.line || e.Column != c.column || e.UTF16Column != c.u16 ||
+			!strings.HasSuffix(e.Message, c.message) {
 			t.Errorf("%.40q: %+v", c.content, e)
 		}
 	}
@@ -190,7 +198,8 @@ func TestMissingKeys(t *testing.T) {
 func TestKeysInAnyEncoding(t *testing.T) {
 	b := keyBundle(t, `match: {files: ["**"], required_absent: [{key: "**.a", is: [true, ä]}, {key: b}], required_patterns: [{each: "**.c", key: a}]}`)
 	lines := rapid.SliceOfN(rapid.SampledFrom([]string{
-		"a: yes", "a: ä", "b: [😀, {a: on}]", "c: {a: 1}", "c: {b: ä}", "d: # 😀\r", "  - {a: 'true', c: []}", "---", "x: |", "  a: true",
+		"a: yes", "a: ä", "b: [😀, {a: on}]", "c: {a: 1}", "c: {b: ä}", "d: # 😀\r", "  - {a: 'true', c: []}", "---",
+		"x: |", "  a: true",
 	}), 1, 12)
 	rapid.Check(t, func(rt *rapid.T) {
 		text := strings.Join(lines.Draw(rt, "lines"), "\n")
@@ -208,7 +217,8 @@ func TestKeysInAnyEncoding(t *testing.T) {
 				}
 				w.Places = slices.Clone(w.Places)
 				for k, p := range e.Places {
-					if at := &w.Places[k]; k > 0 || p.Offset == e.Offset && p.Line == e.Line && p.EndColumn == e.EndColumn {
+					if at := &w.Places[k]; k > 0 || p.Offset == e.Offset && p.Line == e.Line &&
+						p.EndColumn == e.EndColumn {
 						at.Offset, at.Column, at.EndColumn = p.Offset, p.Column, p.EndColumn
 					}
 				}

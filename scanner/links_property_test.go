@@ -80,7 +80,8 @@ func drawLinkRules(r *rand.Rand) *rules.Bundle {
 		for range n {
 			parts := []string{}
 			for range 1 + r.IntN(3) {
-				part := []string{"**", "**", "*", "a", "b", "d", "c.tf", "*.tf", "?", "{a,b}", "[ab]", "{a/b,d}", "[!a]"}[r.IntN(13)]
+				part := []string{"**", "**", "*", "a", "b", "d", "c.tf", "*.tf", "?", "{a,b}", "[ab]", "{a/b,d}",
+					"[!a]"}[r.IntN(13)]
 				if part == "[!a]" && r.IntN(4) > 0 || part == "**" && len(parts) > 0 && parts[len(parts)-1] == "**" {
 					continue
 				}
@@ -222,7 +223,8 @@ func TestFault_150_Naive(t *testing.T) {
 	}
 	for n := range trees {
 		input, b := drawLinkTree(r), drawLinkRules(r)
-		stray := strayLinks(t, scanTree(t, b, mapTree{input}, testOptions{Workers: 1, Allow: []string{check.AllowEmpty}}))
+		stray := strayLinks(t, scanTree(t, b, mapTree{input}, testOptions{Workers: 1,
+			Allow: []string{check.AllowEmpty}}))
 		certain := !slices.ContainsFunc(b.Rules, func(r rules.Rule) bool {
 			return strings.Contains(strings.Join(append(slices.Clone(r.Files), r.Exclude...), " "), "[!a]")
 		})
@@ -234,7 +236,8 @@ func TestFault_150_Naive(t *testing.T) {
 			failed := slices.Contains(stray, link)
 			switch lost := input.loses(b, link, below); {
 			case lost != "" && !failed:
-				t.Fatalf("tree %d: %q of %q passes, though %s is selected and its target is not; rules %+v", n, link, input, lost, b.Rules)
+				t.Fatalf("tree %d: %q of %q passes, though %s is selected and its target is not; rules %+v", n, link,
+					input, lost, b.Rules)
 			case lost != "":
 				deserved++
 			case failed:
@@ -259,8 +262,10 @@ func TestFault_150_Naive(t *testing.T) {
 		got := strayLinks(t, scanDir(t, dir, b, testOptions{Allow: []string{check.AllowEmpty}}))
 		for _, link := range slices.Sorted(maps.Keys(input)) {
 			budget := 40
-			if _, within := input.resolve("", link, &budget); within && slices.Contains(got, link) != slices.Contains(stray, link) {
-				t.Errorf("tree %d: %q of %q is E_LINK in memory: %v, on disk: %v", n, link, input, slices.Contains(stray, link), slices.Contains(got, link))
+			if _, within := input.resolve("", link, &budget); within &&
+				slices.Contains(got, link) != slices.Contains(stray, link) {
+				t.Errorf("tree %d: %q of %q is E_LINK in memory: %v, on disk: %v", n, link, input,
+					slices.Contains(stray, link), slices.Contains(got, link))
 			}
 		}
 		onDisk++

@@ -65,12 +65,14 @@ func TestAlive(t *testing.T) {
 		input                 map[string]string
 		want                  string
 	}{
-		{"nothing", `files: ["/*.tf"], exclude: ["/a.tf"], forbidden_patterns: [bad]`, "", map[string]string{"x": "bad"},
+		{"nothing", `files: ["/*.tf"], exclude: ["/a.tf"], forbidden_patterns: [bad]`, "",
+			map[string]string{"x": "bad"},
 			"R exclude 0; R files 0; R pattern 0; R rule 0"},
 		{"an example", `files: ["/*.tf"], forbidden_patterns: [bad, {regex: 'b.d'}, worse]`,
 			`{path: a.tf, content: bad, violates: true}`, nil, "R pattern 2"},
 		{"what an example says does not count", `files: ["/*.tf"], forbidden_patterns: [bad, worse]`,
-			`{path: a.tf, content: bad, violates: false}, {path: a.tf, content: good, violates: true}`, nil, "R pattern 1"},
+			`{path: a.tf, content: bad, violates: false}, {path: a.tf, content: good, violates: true}`, nil,
+			"R pattern 1"},
 		{"an example that the rule does not select", `files: ["/*.tf"], forbidden_patterns: [bad]`,
 			`{path: a.go, content: bad, violates: false}`, nil, "R files 0; R pattern 0; R rule 0"},
 		{"a file", `files: ["/*.tf"], forbidden_patterns: [bad]`, "", map[string]string{"a.tf": "bad"}, ""},
@@ -78,7 +80,8 @@ func TestAlive(t *testing.T) {
 			map[string]string{"a.tf": "\xff\xfeb\x00a\x00d\x00"}, ""},
 		{"a glob with a comma", `files: ["/*.tf,*.hcl"], forbidden_patterns: [bad]`, "",
 			map[string]string{"a.tf": "bad", "a.hcl": "bad"}, "R files 0; R pattern 0; R rule 0"},
-		{"all that a glob selects is excluded", `files: ["/*.tf", "/a.*"], exclude: ["/a.*"], forbidden_patterns: [bad]`, "",
+		{"all that a glob selects is excluded",
+			`files: ["/*.tf", "/a.*"], exclude: ["/a.*"], forbidden_patterns: [bad]`, "",
 			map[string]string{"a.tf": "bad", "b.tf": "bad"}, "R files 1"},
 		{"a glob in braces is one", `files: ["/*.{tf,hcl}"], forbidden_patterns: [bad]`, "",
 			map[string]string{"a.tf": "bad"}, ""},
@@ -86,7 +89,8 @@ func TestAlive(t *testing.T) {
 			map[string]string{"A.TF": "bad"}, ""},
 		{"an exclude of what no glob selects", `files: ["/*.tf"], exclude: ["/*.go"], forbidden_patterns: [bad]`, "",
 			map[string]string{"a.tf": "bad", "a.go": "bad"}, "R exclude 0"},
-		{"an exclude by the character", `files: ["**/*.tf"], exclude: ["/t", "/*", "e/**"], forbidden_patterns: [bad]`, "",
+		{"an exclude by the character", `files: ["**/*.tf"], exclude: ["/t", "/*", "e/**"], forbidden_patterns: [bad]`,
+			"",
 			map[string]string{"x/a.tf": "bad", "a.tf": "bad"}, "R exclude 0; R exclude 2"},
 		{"two excludes", `files: ["**/*.tf"], exclude: ["x/**", "**/a.tf"], forbidden_patterns: [bad]`, "",
 			map[string]string{"x/a.tf": "bad", "b.tf": "bad"}, "R exclude 0 twice; R exclude 1 twice"},
@@ -168,7 +172,8 @@ func TestAliveUnread(t *testing.T) {
 	b := newBundle(r)
 	dir := writeTree(t, map[string]string{"a": "version https://git-lfs.github.com/spec/v1\noid sha256:" +
 		strings.Repeat("0", 64) + "\nsize 12\n"})
-	life, err := Alive(context.Background(), one(b), testOptions{Allow: []string{check.AllowLFSPointer}}.run(one(b), tree.Folder(openRoot(t, dir))))
+	life, err := Alive(context.Background(), one(b), testOptions{Allow: []string{check.AllowLFSPointer}}.run(one(b),
+		tree.Folder(openRoot(t, dir))))
 	if err != nil || len(life.Errors) > 0 {
 		t.Fatalf("%v, %+v", err, life)
 	}

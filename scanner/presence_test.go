@@ -24,7 +24,8 @@ import (
 // path is a violation, whatever its target.
 func TestForbiddenBeneathLinks(t *testing.T) {
 	dir := t.TempDir()
-	for name, target := range map[string]string{"keys": "data", "same": "data", "x.pem": "data/a.txt", "deep/keys": "nowhere"} {
+	for name, target := range map[string]string{"keys": "data", "same": "data", "x.pem": "data/a.txt",
+		"deep/keys": "nowhere"} {
 		if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o777); err != nil {
 			t.Fatal(err)
 		}
@@ -80,9 +81,11 @@ func TestPathsOfPartialRuns(t *testing.T) {
 	r := testRule("R-1")
 	r.Files, r.Patterns, r.ForbiddenFiles, r.RequiredFiles = nil, nil, []string{"*.pem"}, []string{"LICENSE"}
 	b := rules.New([]rules.Rule{r}, nil)
-	v := scanDir(t, dir, b, testOptions{Exclude: glob.Compile([]string{"*.pem"}).Match, Allow: []string{check.AllowPartial}})
+	v := scanDir(t, dir, b, testOptions{Exclude: glob.Compile([]string{"*.pem"}).Match,
+		Allow: []string{check.AllowPartial}})
 	wantOutcome(t, v, "P")
-	v = scanDir(t, dir, b, testOptions{Exclude: glob.Compile([]string{"**"}).Match, Allow: []string{check.AllowPartial}})
+	v = scanDir(t, dir, b, testOptions{Exclude: glob.Compile([]string{"**"}).Match,
+		Allow: []string{check.AllowPartial}})
 	if len(v.Violations) != 1 || v.Violations[0].File != "" {
 		t.Errorf("%+v", v.Violations)
 	}

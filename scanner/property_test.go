@@ -21,7 +21,8 @@ import (
 
 // The words for random patterns and contents: they contain, begin and overlap one another.
 var words = []string{
-	"a", "ab", "aba", "b\n", "\r\n", "\n", "key", "0.0.0.0/0", " ", "é", "\U0001f600", "\xff", "\x00", "a\x00b\x00", "\ufeff",
+	"a", "ab", "aba", "b\n", "\r\n", "\n", "key", "0.0.0.0/0", " ", "é", "\U0001f600", "\xff", "\x00", "a\x00b\x00",
+	"\ufeff",
 }
 
 func drawText(t *rapid.T, label string, most int) string {
@@ -69,7 +70,8 @@ func drawRules02(t *rapid.T, prefix string, most int) []rules.Rule {
 			}
 		}
 		r.PathCase = rapid.Bool().Draw(t, "path_case")
-		r.ForbiddenFiles, r.RequiredFiles, r.FileExclude = some("forbidden_files"), some("required_files"), some("exclude of the file")
+		r.ForbiddenFiles, r.RequiredFiles, r.FileExclude = some("forbidden_files"), some("required_files"),
+			some("exclude of the file")
 		if rapid.Bool().Draw(t, "without files") {
 			r.Files, r.Patterns, r.Required = nil, nil, nil
 		}
@@ -84,10 +86,10 @@ func inOrder(list []rules.Rule) []rules.Rule {
 	return list
 }
 
-// drawTree writes up to 80 files.
-func drawTree(t *rapid.T, dir string) []string {
+// drawTree writes up to most files.
+func drawTree(t *rapid.T, dir string, most int) []string {
 	var names []string
-	for i := range rapid.IntRange(1, 80).Draw(t, "files") {
+	for i := range rapid.IntRange(1, most).Draw(t, "files") {
 		one := func(of ...string) string { return rapid.SampledFrom(of).Draw(t, "part") }
 		name := fmt.Sprint(one("", "a/", "a/b/", "b/", "b/c d/"), one("", "x"), i, one(".tf", ".yml", ""))
 		content := drawText(t, "content", 12)
@@ -131,7 +133,7 @@ func TestOneVerdict(t *testing.T) {
 		}
 		b := rules.New(list, nil)
 		inTempDir(t, rt, func(dir string) {
-			names := drawTree(rt, dir)
+			names := drawTree(rt, dir, 60)
 			v := scanDir(t, dir, b, testOptions{Workers: 1})
 			first := encoded(t, v)
 			for _, workers := range []int{2, 5} {

@@ -150,7 +150,8 @@ func (h *shuffledRepository) counts() map[[2]string]int {
 func (h *shuffledRepository) writeBundle() {
 	text := "bundle: \"0.2\"\nrules:\n"
 	for _, rule := range []string{"A", "B"} {
-		text += "  - {id: " + rule + ", title: t, enforcement: {mode: fail}, match: {files: [\"**/*.tf\"], forbidden_patterns: [" +
+		text += "  - {id: " + rule + ", title: t, enforcement: {mode: fail}, " +
+			"match: {files: [\"**/*.tf\"], forbidden_patterns: [" +
 			strings.ToLower(rule) + "x]}}\n"
 	}
 	must(h, os.MkdirAll(filepath.Join(h.bundle(), "rules"), 0o777))
@@ -176,7 +177,8 @@ const tightenDay = "2027-01-01"
 
 func (h *shuffledRepository) options() run.Options {
 	return run.Options{
-		Path: h.dir, Policies: []string{""}, Now: time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC), Allow: []string{check.AllowEmpty},
+		Path: h.dir, Policies: []string{""}, Now: time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC),
+		Allow:  []string{check.AllowEmpty},
 		Getenv: func(string) string { return "" },
 	}
 }
@@ -243,12 +245,14 @@ func TestHistories(t *testing.T) {
 		fair++
 		for _, base := range []string{"", "main"} {
 			if v := h.scan(base); v.Verdict != verdict.Pass {
-				t.Errorf("seed %d, base %q: %s %+v\n%+v\n%+v", seed, base, v.Verdict, v.Errors, h.entries(), v.Violations)
+				t.Errorf("seed %d, base %q: %s %+v\n%+v\n%+v", seed, base, v.Verdict, v.Errors, h.entries(),
+					v.Violations)
 			}
 		}
 	}
 	if fair < 8 || moved < 8 || again < 8 {
-		t.Errorf("only %d histories moved or removed occurrences alone; %d entries got a from, in %d rounds", fair, moved, again)
+		t.Errorf("only %d histories moved or removed occurrences alone; %d entries got a from, in %d rounds", fair,
+			moved, again)
 	}
 }
 
@@ -309,7 +313,8 @@ func TestTightenBackdated(t *testing.T) {
 	h := &shuffledRepository{T: t, dir: t.TempDir(), files: map[string][]string{"a/x.tf": {"nothing"}}}
 	h.write()
 	h.writeBundle()
-	const entry = "bundle: \"0.2\"\nallowances:\n  - {rule: A, file: a/x.tf, at_most: 2, owner: o, reason: r, until: \"2030-01-01\"}\n"
+	const entry = "bundle: \"0.2\"\nallowances:\n" +
+		"  - {rule: A, file: a/x.tf, at_most: 2, owner: o, reason: r, until: \"2030-01-01\"}\n"
 	must(t, os.WriteFile(filepath.Join(h.bundle(), filepath.FromSlash(rules.AllowancesFile)), []byte(entry), 0o666))
 	h.git("init", "-q", "-b", "main")
 	h.git("add", ".")

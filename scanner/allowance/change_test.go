@@ -25,8 +25,10 @@ func TestChanges(t *testing.T) {
 		{"no longer one", "/a 2 grow", "/a 2", "changed may_grow - true"},
 		{"another source", "/a 2 from=b", "/a 2 from=b,c", "moved from + c"},
 		{"no source", "/a 2 from=b", "/a 2", "changed from - b"},
-		{"all at once", "/a 2 until=2027-01-01", "/a 3 from=b grow", "raised from + b until - 2027-01-01 may_grow + true"},
-		{"raised and extended", "/a 2 until=2027-01-01", "/a 3 until=2027-02-01", "raised until - 2027-01-01 + 2027-02-01"},
+		{"all at once", "/a 2 until=2027-01-01", "/a 3 from=b grow",
+			"raised from + b until - 2027-01-01 may_grow + true"},
+		{"raised and extended", "/a 2 until=2027-01-01", "/a 3 until=2027-02-01",
+			"raised until - 2027-01-01 + 2027-02-01"},
 		{"lowered and extended", "/a 2 until=2027-01-01", "/a 1", "extended until - 2027-01-01"},
 		{"lowered, but an exception", "/a 2", "/a 1 grow", "changed may_grow + true"},
 		{"lowered and moved", "/a 2", "/a 1 from=b", "moved from + b"},
@@ -98,7 +100,8 @@ func TestLongGroups(t *testing.T) {
 
 // TestEnding: limits that end by a day, withdrawn and expired ones aside.
 func TestEnding(t *testing.T) {
-	entries := "/a 2 until=2027-03-01/b 1 until=2027-02-01/c 1 until=2027-01-31/d 0 until=2027-02-01/e 1/f 1 until=2027-03-02"
+	entries := "/a 2 until=2027-03-01" +
+		"/b 1 until=2027-02-01/c 1 until=2027-01-31/d 0 until=2027-02-01/e 1/f 1 until=2027-03-02"
 	got := ""
 	for _, e := range NewSideList(state(t, entries).entries, today).Ending("2027-03-01") {
 		got += fmt.Sprintf("%s %s %d %s, ", e.RuleID, e.File, e.Allowance.AtMost, e.Allowance.Until)

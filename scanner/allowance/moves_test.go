@@ -14,7 +14,8 @@ func alone(from, to snapshot) scene {
 func TestCutAndPaste(t *testing.T) {
 	head := []Entry{{Rule: "X", File: "a", AtMost: 5, Owner: "o", Reason: "r"}}
 	edit := func(atHead, onDisk, then int) bool {
-		b := Compare(Comparison{Day: today, Base: head, Head: head, References: []Reference{{Name: "HEAD", Base: true, MergeBase: true}}})
+		b := Compare(Comparison{Day: today, Base: head, Head: head,
+			References: []Reference{{Name: "HEAD", Base: true, MergeBase: true}}})
 		d := b.Decide(Query{Rule: "X", Base: true, Head: true, File: "a", Count: func(string) Counts {
 			return Counts{Now: then, Before: []Count{{Count: max(atHead, onDisk)}}}
 		}})
@@ -40,9 +41,10 @@ func TestMerging(t *testing.T) {
 		MergeBases: [][]Entry{nil},
 	})
 	for file, want := range map[string]bool{"theirs": true, "mine": false} {
-		d := b.Against(b.references, merged).Decide(Query{Rule: "X", Base: true, Head: true, File: file, Count: func(string) Counts {
-			return Counts{Now: 2, Before: []Count{{Count: 2}}}
-		}})
+		d := b.Against(b.references, merged).Decide(Query{Rule: "X", Base: true, Head: true, File: file,
+			Count: func(string) Counts {
+				return Counts{Now: 2, Before: []Count{{Count: 2}}}
+			}})
 		if got := d.Denial == nil; got != want {
 			t.Errorf("%s: %t", file, got)
 		}
@@ -63,8 +65,10 @@ func TestOneSide(t *testing.T) {
 	}
 	for _, merged := range []bool{true, false} {
 		b := Compare(Comparison{
-			Day: today, Base: []Entry{{Rule: "X", File: "a", AtMost: 3}}, Head: []Entry{{Rule: "X", File: "a", AtMost: 1}},
-			References: []Reference{{Name: "HEAD", Base: true, MergeBase: true}}, Merged: func(string) bool { return merged },
+			Day: today, Base: []Entry{{Rule: "X", File: "a", AtMost: 3}},
+			Head:       []Entry{{Rule: "X", File: "a", AtMost: 1}},
+			References: []Reference{{Name: "HEAD", Base: true, MergeBase: true}},
+			Merged:     func(string) bool { return merged },
 		})
 		d := b.Decide(Query{Rule: "X", Base: true, File: "a", Count: func(string) Counts {
 			return Counts{Now: 3, Before: []Count{{Count: 3}}}

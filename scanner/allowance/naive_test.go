@@ -108,7 +108,8 @@ func naiveMayGrow(list []Entry, rule, name, day string) bool {
 
 func naiveText(e Entry) string {
 	from := slices.Sorted(slices.Values(e.From))
-	return fmt.Sprint(e.Rule, "|", e.File, "|", e.AtMost, "|", e.Owner, "|", e.Reason, "|", e.Until, "|", from, "|", e.MayGrow)
+	return fmt.Sprint(e.Rule, "|", e.File, "|", e.AtMost, "|", e.Owner, "|", e.Reason, "|", e.Until, "|", from, "|",
+		e.MayGrow)
 }
 
 // naiveJoined starts with the file, and repeatedly adds files that a new or changed entry joins.
@@ -260,8 +261,9 @@ func (sc scene) question(v version, base, head bool, name string) Query {
 
 var (
 	files     = []string{"a", "b", "c", "d"}
-	everyFile = []string{"a", "a.yaml", "b", "b.yaml", "c", "c.yaml", "d", "d.yaml", "new"} // all file names in the tests
-	tokens    = []string{"", "x", "y", "xx", "xy", "xxx", "xxyy"}
+	everyFile = []string{"a", "a.yaml", "b", "b.yaml", "c", "c.yaml", "d", "d.yaml",
+		"new"} // all file names in the tests
+	tokens = []string{"", "x", "y", "xx", "xy", "xxx", "xxyy"}
 )
 
 func drawEntry(t *rapid.T) Entry {

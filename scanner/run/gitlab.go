@@ -53,7 +53,8 @@ func (c *commitRange) target() error {
 	if sha != "" {
 		tip, err := c.repo.Commit(sha)
 		if errors.Is(err, repo.ErrUnknown) {
-			return missingCommit("the tip of the target branch, %s, is not in this clone, and its rules check the change; %s: %s",
+			return missingCommit("the tip of the target branch, %s, is not in this clone, "+
+				"and its rules check the change; %s: %s",
 				sha, fetchFirst, repo.FetchLine(from, sha))
 		}
 		c.base, c.tip = sha, tip

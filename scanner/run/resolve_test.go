@@ -133,7 +133,8 @@ func TestChangeJudges(t *testing.T) {
 			base: strict, head: lax, policies: []string{Builtin, ""},
 			want: "outside:O base:S head:L", named: ")", inUse: 4,
 		},
-		"the program's, and a commit": {base: strict, head: lax, policies: []string{Builtin}, ref: strict, err: "not mistakes"},
+		"the program's, and a commit": {base: strict, head: lax, policies: []string{Builtin}, ref: strict,
+			err: "not mistakes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := Options{Policies: []string{""}}

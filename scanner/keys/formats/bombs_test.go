@@ -13,7 +13,8 @@ func yamlBomb(levels int) string {
 	var b strings.Builder
 	b.WriteString("l0: &l0 [x]\n")
 	for i := range levels {
-		fmt.Fprintf(&b, "l%d: &l%d [%s]\n", i+1, i+1, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*l%d, ", i), 10), ", "))
+		fmt.Fprintf(&b, "l%d: &l%d [%s]\n", i+1, i+1, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*l%d, ", i), 10),
+			", "))
 	}
 	return b.String()
 }
@@ -55,12 +56,14 @@ func TestBombs(t *testing.T) {
 	bombs := []bomb{
 		{"aliases of aliases", YAML, yamlBomb(9)},
 		{"very many %TAG lines", YAML, numbered("%%TAG !a%d! x\n", 100*k) + "---\na: 1\n"},
-		{"a long %TAG line and many tags", YAML, "%TAG !a! " + strings.Repeat("x", 1000*k) + "\n---\n" + strings.Repeat("- !a!x y\n", 10*k)},
+		{"a long %TAG line and many tags", YAML, "%TAG !a! " + strings.Repeat("x", 1000*k) + "\n---\n" +
+			strings.Repeat("- !a!x y\n", 10*k)},
 		{"a cycle", YAML, "a: &a\n  b: [*a]\n"},
 		{"a cycle of merges", YAML, "a: &a\n  <<: *a\n"},
 		{"deep aliases", YAML, yamlChain(1500, "next")},
 		{"merges that add up", YAML, yamlChain(5*k, "<<")},
-		{"merges of a mapping of many keys", YAML, "- &a\n" + numbered("  k%d: v\n", k) + strings.Repeat("- <<: *a\n", 1100)},
+		{"merges of a mapping of many keys", YAML, "- &a\n" + numbered("  k%d: v\n", k) +
+			strings.Repeat("- <<: *a\n", 1100)},
 		{"lists", YAML, nested("[", "", "]", 100*k)},
 		{"lists, a little too deep", YAML, nested("[", "", "]", 1001)},
 		{"block lists", YAML, strings.Repeat("- ", 100*k)},
@@ -76,9 +79,12 @@ func TestBombs(t *testing.T) {
 		{"a header and keys", TOML, "[" + strings.Repeat("a.", 600) + "a]\n" + strings.Repeat("a.", 600) + "a = 1"},
 		{"a table of very many keys", TOML, numbered("k%d = 1\n", 100*k)},
 		{"very many tables", TOML, numbered("[k%d]\n", 100*k)},
-		{"very many tables next to a table of many keys", TOML, "[a]\n" + numbered("k%d = 1\n", 50*k) + numbered("[t%d]\n", 40*k)},
-		{"an array of tables next to a table of many keys", TOML, "[a]\n" + numbered("k%d = 1\n", 50*k) + strings.Repeat("[[b]]\n", 20*k)},
-		{"keys next to many values", TOML, "b = [" + strings.Repeat("{},", 200*k) + "]\n" + numbered("k%d = 1\n", 20*k)},
+		{"very many tables next to a table of many keys", TOML, "[a]\n" + numbered("k%d = 1\n", 50*k) +
+			numbered("[t%d]\n", 40*k)},
+		{"an array of tables next to a table of many keys", TOML, "[a]\n" + numbered("k%d = 1\n", 50*k) +
+			strings.Repeat("[[b]]\n", 20*k)},
+		{"keys next to many values", TOML, "b = [" + strings.Repeat("{},", 200*k) + "]\n" +
+			numbered("k%d = 1\n", 20*k)},
 		{"lists", HCL, "a = " + strings.Repeat("[", deep)},
 		{"parentheses", HCL, "a = " + strings.Repeat("(", deep)},
 		{"templates", HCL, "a = " + strings.Repeat(`"${`, deep)},
@@ -89,7 +95,8 @@ func TestBombs(t *testing.T) {
 		{"not", HCL, "a = " + strings.Repeat("!", 5000*k) + "true"},
 		{"minus", HCL, "a = " + strings.Repeat("- ", 1001) + "1"},
 		{"minus and not behind comments", HCL, "a = (" + strings.Repeat("!/**/-#\n", 600) + "1)"},
-		{"not, and line ends behind", HCL, "a = (" + strings.Repeat("!", 900) + "a.b[0]" + strings.Repeat("\n", 200*k) + ")"},
+		{"not, and line ends behind", HCL, "a = (" + strings.Repeat("!", 900) + "a.b[0]" + strings.Repeat("\n", 200*k) +
+			")"},
 		{"not, and comments behind", HCL, "a = " + strings.Repeat("!", 900) + "(a)" + strings.Repeat("/**/", 200*k)},
 		{"conditions", HCL, "a = " + strings.Repeat("a ? a : ", deep) + "a"},
 		{"splats", HCL, "a = a" + strings.Repeat("[*]", deep)},
@@ -111,7 +118,8 @@ func TestBombs(t *testing.T) {
 			{"very many values", YAML, "[" + strings.Repeat("a,", 10_001*k) + "]"},
 			{"very many values", JSON, "[" + strings.Repeat("0,", 10_001*k) + "/**/]"},
 			{"very many values", HCL, "a = [" + strings.Repeat("0,", 2_001*k) + "]"},
-			{"labels of a dynamic block", HCL, "dynamic \"b\" {\n labels = [" + strings.Repeat(`"a",`, 100*k) + "]\n content {}\n}\n"},
+			{"labels of a dynamic block", HCL, "dynamic \"b\" {\n labels = [" + strings.Repeat(`"a",`, 100*k) +
+				"]\n content {}\n}\n"},
 			{"labels of many dynamic blocks", HCL, strings.Repeat(`dynamic "b" {
 				labels = [`+strings.Repeat(`"a",`, 900)+"]\n"+strings.Repeat("content {}\n", k)+"}\n", 12)},
 			{"a large file", YAML, strings.Repeat("#\n", 50_000*k)},
@@ -176,28 +184,36 @@ func TestHarmless(t *testing.T) {
 	}{
 		{"lists, not too deep", YAML, nested("[", "", "]", 1000), true},
 		{"brackets in texts", YAML, "a: '" + brackets + "'\nb: |\n  " + brackets + "\n# " + brackets, true},
-		{"many %TAG lines", YAML, strings.Repeat("%TAG !a! tag:example.org,2000:\n--- !a!b\na: !a!c x\n...\n", 500), true},
+		{"many %TAG lines", YAML, strings.Repeat("%TAG !a! tag:example.org,2000:\n--- !a!b\na: !a!c x\n...\n", 500),
+			true},
 		{"merges that add up to little", YAML, yamlChain(500, "<<"), true},
-		{"merges of a mapping of many keys", YAML, "- &a\n" + numbered("  k%d: v\n", k) + strings.Repeat("- <<: *a\n", 900), true},
+		{"merges of a mapping of many keys", YAML, "- &a\n" + numbered("  k%d: v\n", k) +
+			strings.Repeat("- <<: *a\n", 900), true},
 		{"lists, not too deep", JSON, nested("[", "", "]", 1000), true},
 		{"brackets in texts", JSON, `["` + brackets + `\"[[", /*` + brackets + "*/] //" + brackets, true},
-		{"brackets in texts", TOML, "a = \"" + brackets + "\" # " + brackets + "\nb='" + brackets + "'\nc='''\n" + brackets + "'''\nd=\"\"\"\\\"\"\"\"\"\"", true},
+		{"brackets in texts", TOML, "a = \"" + brackets + "\" # " + brackets + "\nb='" + brackets + "'\nc='''\n" +
+			brackets + "'''\nd=\"\"\"\\\"\"\"\"\"\"", true},
 		{"points", TOML, "a = [" + strings.Repeat("1.5, ", 2*k) + "]", true},
 		{"many keys", TOML, numbered("k%d = 1\n", n) + numbered("[t%d]\na.b = 1\n", n), true},
 		{"very many tables in an array", TOML, strings.Repeat("[[a.b]]\nc = 1\n", 25*k), true},
-		{"very many tables of a key in an array", TOML, numbered("[a.t%d]\nc = 1\n", n) + numbered("[[b]]\nc%d = 1\n", n), true},
+		{"very many tables of a key in an array", TOML, numbered("[a.t%d]\nc = 1\n", n) +
+			numbered("[[b]]\nc%d = 1\n", n), true},
 		{"lists, not too deep", TOML, "a = " + nested("[", "", "]", 999), true},
 		{"blocks, not too deep", HCL, nested("a {\n", "", "}\n", 1000), true},
 		{"many functions of providers", HCL, "a = [" + strings.Repeat("provider::aws::f(1), ", n) + "]\n", true},
 		{"many operators and line ends", HCL, "a = [\n" + strings.Repeat("!!!!a # b\n,\n", 10*n) + "]\n", true},
 		{"labels, not too deep", HCL, "b " + strings.Repeat("a ", 999) + "{}\n", true},
-		{"brackets in texts", HCL, "a = \"" + brackets + "\" # " + brackets + "\nb = <<E\n" + brackets + "\nE\nc = 1 /* " + brackets + " */", true},
-		{"many conditions", HCL, "a = [\n" + strings.Repeat("a ? b : c,\n", 2*k) + "]\n" + strings.Repeat("b {\na = a[*] ? -1 : !a\n}\n", 2*k), true},
+		{"brackets in texts", HCL, "a = \"" + brackets + "\" # " + brackets + "\nb = <<E\n" + brackets +
+			"\nE\nc = 1 /* " + brackets + " */", true},
+		{"many conditions", HCL, "a = [\n" + strings.Repeat("a ? b : c,\n", 2*k) + "]\n" +
+			strings.Repeat("b {\na = a[*] ? -1 : !a\n}\n", 2*k), true},
 		{"many ifs", HCL, "a = \"" + strings.Repeat("%{if a}b%{endif}", 2*k) + "\"", true},
-		{"an argument of very many objects", HCL, "a = 1\nb = [\n" + strings.Repeat("{ a = -1 },\n", 21*k) + "]\nc = 2\n", true},
+		{"an argument of very many objects", HCL, "a = 1\nb = [\n" + strings.Repeat("{ a = -1 },\n", 21*k) +
+			"]\nc = 2\n", true},
 		{"a heredoc of many lines", HCL, "a = <<E\n" + strings.Repeat("x\n", n) + "E\n", true},
 		{"very many blocks", HCL, strings.Repeat("b {\n}\n", 29*k), true},
-		{"an argument that is there twice, far apart", HCL, "a = 1\n" + strings.Repeat("b {\n}\n", 29*k) + "a = 2\n", false},
+		{"an argument that is there twice, far apart", HCL, "a = 1\n" + strings.Repeat("b {\n}\n", 29*k) + "a = 2\n",
+			false},
 		{"blocks that hclsyntax does not see closed", HCL, strings.Repeat("b {\n x @ }\n", n), false},
 		{"comments that are not closed", HCL, strings.Repeat("/*", 50*n), false},
 		{"brackets that are not closed, one after the other", HCL, strings.Repeat("a = (\n", 500) + "\n", false},

@@ -21,7 +21,8 @@ type hclDepth struct {
 
 func (d *hclDepth) isLevel(n hclsyntax.Node) bool {
 	switch n := n.(type) {
-	case *hclsyntax.Block, *hclsyntax.TupleConsExpr, *hclsyntax.ObjectConsExpr, *hclsyntax.ParenthesesExpr, *hclsyntax.FunctionCallExpr,
+	case *hclsyntax.Block, *hclsyntax.TupleConsExpr, *hclsyntax.ObjectConsExpr, *hclsyntax.ParenthesesExpr,
+		*hclsyntax.FunctionCallExpr,
 		*hclsyntax.UnaryOpExpr, *hclsyntax.ConditionalExpr, *hclsyntax.ForExpr, *hclsyntax.TemplateWrapExpr:
 		return true
 	case *hclsyntax.TemplateExpr:
@@ -56,13 +57,16 @@ func isOver(text []byte, levels int) bool {
 // randomHCL is an expression of HCL.
 func randomHCL(random *rand.Rand, depth int) string {
 	if depth == 0 {
-		return []string{"a", "1", `"x"`, "a.b", `"$${"`, "-1", "!a", "a[*]", "a.b.c", `"\""`, "/* } */ a", "p::f(1)", "a // {\n"}[random.IntN(12)]
+		return []string{"a", "1", `"x"`, "a.b", `"$${"`, "-1", "!a", "a[*]", "a.b.c", `"\""`, "/* } */ a", "p::f(1)",
+			"a // {\n"}[random.IntN(12)]
 	}
 	x := randomHCL(random, random.IntN(depth))
 	y := randomHCL(random, depth-1)
 	return strings.NewReplacer("X", x, "Y", y).Replace([]string{
-		"[X, Y]", "{ a = X, b = Y }", "(Y)", "f(X, Y)", "-Y", "!Y", "X ? Y : X", "X - Y", "a[Y]", "[for v in X : Y]", `"${Y}"`, `"a${Y}~}"`, `"%{ if X }b%{ endif }${Y}"`,
-		`"%{if X~}%{for v in X}${Y}%{endfor}%{~endif}"`, "Y[*][*]", "{\n a = X # [\n b = Y\n}", "[\n# {\nX,\n\nY,\n]", "{for k, v in X : k => Y}",
+		"[X, Y]", "{ a = X, b = Y }", "(Y)", "f(X, Y)", "-Y", "!Y", "X ? Y : X", "X - Y", "a[Y]", "[for v in X : Y]",
+		`"${Y}"`, `"a${Y}~}"`, `"%{ if X }b%{ endif }${Y}"`,
+		`"%{if X~}%{for v in X}${Y}%{endfor}%{~endif}"`, "Y[*][*]", "{\n a = X # [\n b = Y\n}", "[\n# {\nX,\n\nY,\n]",
+		"{for k, v in X : k => Y}",
 	}[random.IntN(18)])
 }
 
@@ -87,7 +91,8 @@ func TestHCLLevels(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !isOver(text, (d.deepest-1)/2) && d.deepest > 0 || isOver(text, 4*d.deepest+4) {
-			t.Fatalf("%q: fewer than half of the %d levels in its tree, or more than four times as many", text, d.deepest)
+			t.Fatalf("%q: fewer than half of the %d levels in its tree, or more than four times as many", text,
+				d.deepest)
 		}
 		if d.deepest > 10 {
 			deep++
@@ -100,9 +105,12 @@ func TestHCLLevels(t *testing.T) {
 
 func hclWords() []string {
 	return []string{
-		"a", "b", " ", "\n", "\r\n", "=", "1", "{", "}", "[", "]", "(", ")", "\"", "${", "${~", "%{", "%{~", "$${", "%%{", "$", "%", "?", ":", "!", "!=", "-",
-		",", ".", "*", "[*]", "if ", "for ", "endif", "endfor", "<<E\n", "<<-E\n", "\nE\n", "\n  E\r\n", "E", "<<", "@", "'", "~}", "/* } */", "# {\n", "//[\n",
-		"é", "\\", "\\\"", "\t", "\"x\"", "e-", "0x1", "b {\n", "}\n", "'", "`", "|", "&&", "::", "...", "=>", "~", "\xff", "\u2028",
+		"a", "b", " ", "\n", "\r\n", "=", "1", "{", "}", "[", "]", "(", ")", "\"", "${", "${~", "%{", "%{~", "$${",
+		"%%{", "$", "%", "?", ":", "!", "!=", "-",
+		",", ".", "*", "[*]", "if ", "for ", "endif", "endfor", "<<E\n", "<<-E\n", "\nE\n", "\n  E\r\n", "E", "<<", "@",
+		"'", "~}", "/* } */", "# {\n", "//[\n",
+		"é", "\\", "\\\"", "\t", "\"x\"", "e-", "0x1", "b {\n", "}\n", "'", "`", "|", "&&", "::", "...", "=>", "~",
+		"\xff", "\u2028",
 	}
 }
 

@@ -25,24 +25,35 @@ func words(format Format) []string {
 	switch format {
 	case YAML:
 		return []string{
-			"a: ", "b: ", "- ", "\n", "\n  ", "\n    ", "\r\n", "\r", "[", "]", "{", "}", ", ", "? ", ": ", "x", "yes", "0x1F", "1_0", "~", "\"", "'", "\\\"",
-			"''", "|", ">-", "|2+", "\n\n", " # c", "#", "&a ", "&b ", "*a", "*b", "!!str ", "!!int ", "!own ", "! ", "<<: ", "<<: *a\n", "---\n", "...\n",
-			"[§, §]", "{§: §, a: §}", "a: §\nb: §\n", "- §\n- §\n", "? §\n: §\n", "{a: §}", "[§: §]", "&c §", "!own §", "%YAML 1.2\n", "é", "\u2028", "\u0085", "𝄞", "\t", "!!map ", "!!null", "a: &a {b: c}\n", "- &b x\n", "\ufeff", "%", "{{ .x }}", "=", "null",
+			"a: ", "b: ", "- ", "\n", "\n  ", "\n    ", "\r\n", "\r", "[", "]", "{", "}", ", ", "? ", ": ", "x", "yes",
+			"0x1F", "1_0", "~", "\"", "'", "\\\"",
+			"''", "|", ">-", "|2+", "\n\n", " # c", "#", "&a ", "&b ", "*a", "*b", "!!str ", "!!int ", "!own ", "! ",
+			"<<: ", "<<: *a\n", "---\n", "...\n",
+			"[§, §]", "{§: §, a: §}", "a: §\nb: §\n", "- §\n- §\n", "? §\n: §\n", "{a: §}", "[§: §]", "&c §", "!own §",
+			"%YAML 1.2\n", "é", "\u2028", "\u0085", "𝄞", "\t", "!!map ", "!!null", "a: &a {b: c}\n", "- &b x\n",
+			"\ufeff", "%", "{{ .x }}", "=", "null",
 			"{§:}", "[§:, §]", "[?§]", "{:§}", "[! :§]", "&a:", "!t,", "!!binary ", "[! ]",
 		}
 	case JSON:
 		return []string{
-			`"a"`, `"b"`, `"é\n"`, `""`, ":", ",", "[", "]", "{", "}", "1", "-0.5e+3", "true", "false", "null", " ", "\n", "/* } */", "// [\n", "//", "/*",
-			"[§, §]", "[§]", `{"a": §, "b": §}`, `{"a": § /**/, "a": §,}`, "[ §, § ,] // x\n", `"a": `, `"a": [1, 2]`, `{"a": {}}`, `"\u00e9"`, `"\ud800"`, "\"\xff\"", "[]", ",}", ",]", "\"", "\\", "/", "\x00", "nul",
+			`"a"`, `"b"`, `"é\n"`, `""`, ":", ",", "[", "]", "{", "}", "1", "-0.5e+3", "true", "false", "null", " ",
+			"\n", "/* } */", "// [\n", "//", "/*",
+			"[§, §]", "[§]", `{"a": §, "b": §}`, `{"a": § /**/, "a": §,}`, "[ §, § ,] // x\n", `"a": `, `"a": [1, 2]`,
+			`{"a": {}}`, `"\u00e9"`, `"\ud800"`, "\"\xff\"", "[]", ",}", ",]", "\"", "\\", "/", "\x00", "nul",
 		}
 	case TOML:
 		return []string{
-			"[§, §]", "[ § ,# ]\n § , ]", "{a = §, b.c = §}", "a = §\n", "b.c = §\n", "c = §\n", "[d]\n", "a = ", "b.c = ", "\"é\" = ", "'x' = ", "[a]\n", "[a.b]\n", "[[a]]\n", "[[ t . u ]] # c\n", "1_0", "0x1F", "-1.5e3", "inf", "true", "'x'", "\"\\n\"", "\n", "\r\n",
-			"\"\"\"\nx\"\"\"", "'''x'y'''", "[", "]", "{", "}", ",", " ", "# c\n", "1979-05-27", "07:32:00", "{a = 1}", "[1, 2]", "é", ".", "=", "a = 1\n", "c = [ # [\n1]\n",
+			"[§, §]", "[ § ,# ]\n § , ]", "{a = §, b.c = §}", "a = §\n", "b.c = §\n", "c = §\n", "[d]\n", "a = ",
+			"b.c = ", "\"é\" = ", "'x' = ", "[a]\n", "[a.b]\n", "[[a]]\n", "[[ t . u ]] # c\n", "1_0", "0x1F", "-1.5e3",
+			"inf", "true", "'x'", "\"\\n\"", "\n", "\r\n",
+			"\"\"\"\nx\"\"\"", "'''x'y'''", "[", "]", "{", "}", ",", " ", "# c\n", "1979-05-27", "07:32:00", "{a = 1}",
+			"[1, 2]", "é", ".", "=", "a = 1\n", "c = [ # [\n1]\n",
 		}
 	}
-	return append(hclWords(), "a = §\n", "b = §\n", "c = §\n", "§", "[§, §]", "{ a = §, § : § }", "(§)", "\"${§}\"", "!§", "-§", "\"x${§}y\"", "true", "null", "2.50", "1e3",
-		"<<E\nx\nE\n", "a ? § : §", "a.b[§].c", "f(§)", "b \"l\" {\n§\n}\n", "dynamic \"d\" {\ncontent {\na = §\n}\n}\n", "<<-E\n  x ${§}\n    y\n  E\n", "{\na = §\n}")
+	return append(hclWords(), "a = §\n", "b = §\n", "c = §\n", "§", "[§, §]", "{ a = §, § : § }", "(§)", "\"${§}\"",
+		"!§", "-§", "\"x${§}y\"", "true", "null", "2.50", "1e3",
+		"<<E\nx\nE\n", "a ? § : §", "a.b[§].c", "f(§)", "b \"l\" {\n§\n}\n",
+		"dynamic \"d\" {\ncontent {\na = §\n}\n}\n", "<<-E\n  x ${§}\n    y\n  E\n", "{\na = §\n}")
 }
 
 func randomText(random *rand.Rand, words []string, longest int) []byte {
@@ -120,7 +131,8 @@ func check(t *testing.T, format Format, text []byte) int {
 		switch {
 		case documents != nil && (parse == nil || !parse.Disputed):
 			t.Errorf("%s: %q: documents and an error", format, text)
-		case parse != nil && parse.Offset >= 0 && parse.Offset <= len(text) && !strings.Contains(parse.Reason, "is not where"):
+		case parse != nil && parse.Offset >= 0 && parse.Offset <= len(text) &&
+			!strings.Contains(parse.Reason, "is not where"):
 		case errors.As(err, &limit) && limit.Offset >= 0 && limit.Offset <= len(text):
 		default:
 			t.Errorf("%s: %q: %v", format, text, err)
@@ -158,7 +170,8 @@ func refused(format Format, text []byte, reason string) bool {
 		return problems.HasErrors()
 	}
 	for _, ours := range []string{"a mapping as a key", "has no anchor in its document", "ends a line for some",
-		"read differently by YAML parsers", "for some programs and not for others", "some programs take for a merge", "the tag !!binary", "is within what it names",
+		"read differently by YAML parsers", "for some programs and not for others", "some programs take for a merge",
+		"the tag !!binary", "is within what it names",
 		"found a tab character where"} {
 		if strings.Contains(reason, ours) {
 			return true
@@ -208,10 +221,12 @@ func checkText(t *testing.T, format Format, text []byte, n *keys.Node) {
 	case JSON:
 		alone = piece
 	case TOML:
-		if n.Kind != keys.ScalarNode && !strings.HasSuffix(piece, "]") && !strings.HasSuffix(piece, "}") || strings.HasPrefix(piece, "[") && n.Kind == keys.Mapping {
+		if n.Kind != keys.ScalarNode && !strings.HasSuffix(piece, "]") && !strings.HasSuffix(piece, "}") ||
+			strings.HasPrefix(piece, "[") && n.Kind == keys.Mapping {
 			return // a table, whose place is a header, or what a dotted key implies
 		}
-		if n.Kind == keys.List && strings.HasPrefix(piece, "[[") && strings.HasSuffix(piece, "]]") && len(n.Items) > 0 && n.Items[0].Kind == keys.Mapping {
+		if n.Kind == keys.List && strings.HasPrefix(piece, "[[") && strings.HasSuffix(piece, "]]") &&
+			len(n.Items) > 0 && n.Items[0].Kind == keys.Mapping {
 			return // an array of tables
 		}
 		if n.Kind == keys.Mapping && !strings.HasPrefix(piece, "{") {
@@ -253,7 +268,8 @@ func checkYAMLText(t *testing.T, text []byte, piece string, n *keys.Node) bool {
 		return false // nothing is there
 	}
 	if n.At.Start > 0 && strings.IndexByte(" \t\r\n[{,:-?", text[n.At.Start-1]) < 0 ||
-		n.At.End < len(text) && strings.IndexByte(" \t\r\n]},:", text[n.At.End]) < 0 && !strings.ContainsAny(piece[len(piece)-1:], `"']}`) &&
+		n.At.End < len(text) && strings.IndexByte(" \t\r\n]},:", text[n.At.End]) < 0 &&
+			!strings.ContainsAny(piece[len(piece)-1:], `"']}`) &&
 			!strings.ContainsAny(piece, "|>") {
 		t.Errorf("%q: %q is not a value by itself", text, piece)
 	}
@@ -261,7 +277,8 @@ func checkYAMLText(t *testing.T, text []byte, piece string, n *keys.Node) bool {
 		t.Errorf("%q: %q has space at its ends", text, piece)
 	}
 	return n.Kind != keys.Mapping && n.Kind != keys.List && !strings.ContainsAny(piece, "\r\n\u0085\u2028\u2029") &&
-		!strings.HasPrefix(piece, "|") && !strings.HasPrefix(piece, ">") && !strings.Contains(piece, " |") && !strings.Contains(piece, " >") &&
+		!strings.HasPrefix(piece, "|") && !strings.HasPrefix(piece, ">") && !strings.Contains(piece, " |") &&
+		!strings.Contains(piece, " >") &&
 		!bytes.Contains(text, []byte("%")) && !strings.HasPrefix(piece, "- ") && !strings.HasPrefix(piece, "? ")
 }
 

@@ -150,7 +150,8 @@ func TestHead(t *testing.T) {
 		text   string
 		want   []string
 	}{
-		{YAML, "# c\n---\n# d\n  a: 1\n  b: 2\n--- {c: d} # e\n---\n- &x y\r\n", []string{"a: 1", "{c: d} # e", "- &x y"}},
+		{YAML, "# c\n---\n# d\n  a: 1\n  b: 2\n--- {c: d} # e\n---\n- &x y\r\n",
+			[]string{"a: 1", "{c: d} # e", "- &x y"}},
 		{JSON, "// c\n {\n  \"a\": 1}", []string{"{"}},
 		{HCL, "# c\n\n b \"l\" {\n}\na = 1\n", []string{"b \"l\" {"}},
 		{TOML, "# c\n\n [a.b]\nc = 1\n[a]\n", []string{"[a.b]"}},
@@ -292,7 +293,8 @@ func TestDisputed(t *testing.T) {
 	} {
 		documents, err := Parse(c.format, []byte(c.text), Limits())
 		var parse *ParseError
-		if !errors.As(err, &parse) || !parse.Disputed || parse.Offset != c.offset || !strings.HasPrefix(parse.Reason, c.reason) {
+		if !errors.As(err, &parse) || !parse.Disputed || parse.Offset != c.offset ||
+			!strings.HasPrefix(parse.Reason, c.reason) {
 			t.Errorf("%q: %+v; want %d: %s", c.text, err, c.offset, c.reason)
 			continue
 		}
