@@ -226,37 +226,6 @@ func TestFault_015_SizeZero(t *testing.T) {
 	wantOutcome(t, scanTree(t, testBundle("Linux"), input, testOptions{MaxFileBytes: 3}), "I(E_LIMIT)")
 }
 
-func TestFault_016_Magic(t *testing.T) {
-	for _, magic := range []string{"%PDF-1.7\n", "\x1f\x8b\x08\x00", "PK\x03\x04", "\x89PNG\r\n\x1a\n",
-		"\x7fELF\x02\x01", "MZ\x90\x00", "GIF89a", "SQLite format 3\x00"} {
-		found(t, magic+"key", "key")
-	}
-}
-
-func TestFault_017_EveryName(t *testing.T) {
-	files := map[string]string{}
-	for _, name := range []string{
-		"logo.png", "go.lock", "app.min.js", "a.jpg", "b.zip", "c.exe", "no-extension", ".hidden", "README.md",
-		"x.pb.go",
-		"node_modules/a.js", "vendor/b.go", "test/c.tf", "testdata/d.tf", "dist/e.js", "build/f", "target/g",
-		".terraform/h.tf", "__pycache__/i.pyc",
-	} {
-		files[name] = "key"
-	}
-	v := scanDir(t, writeTree(t, files), testBundle("key"), testOptions{})
-	wantOutcome(t, v, "F")
-	if got := violated(v); len(got) != len(files) {
-		t.Errorf("%d of %d files are found: %q", len(got), len(files), got)
-	}
-}
-
-func TestFault_018_InlineComments(t *testing.T) {
-	for _, comment := range []string{"# nosem", "// nolint:all", "# policyscan:ignore", "# policyscan:allow",
-		"#tfsec:ignore:*", "# noqa", "/* eslint-disable */", "# checkov:skip=ALL"} {
-		found(t, comment+"\nkey "+comment+"\n"+comment, "key")
-	}
-}
-
 // Documented as not found: packed or encoded content.
 func TestFault_019_Compressed(t *testing.T) {
 	var b bytes.Buffer

@@ -131,34 +131,3 @@ func TestFault_040_NestedGit(t *testing.T) {
 		t.Errorf("listed: %q, left out %+v, errors %+v", got, v.Coverage.LeftOut, v.Errors)
 	}
 }
-
-func TestFault_041_Hidden(t *testing.T) {
-	v := scanDir(t, writeTree(t, map[string]string{".env": "key", ".config/.x": "key", "a/.b/c": "key", ".../x": "key",
-		"..a/x": "key"}), testBundle("key"), testOptions{})
-	if got := violated(v); len(got) != 5 {
-		t.Errorf("%q", got)
-	}
-}
-
-func TestFault_042_IgnoreFiles(t *testing.T) {
-	files := map[string]string{"bad.tf": "key", "dir/bad.tf": "key"}
-	for _, name := range []string{".gitignore", ".ignore", ".rgignore", ".policyscanignore", ".dockerignore",
-		".semgrepignore", ".tfsecignore", ".gitattributes", ".git/info/exclude"} {
-		files[name], files["dir/"+name] = "*\n**\nbad.tf\n", "*"
-	}
-	v := scanDir(t, writeTree(t, files), testBundle("key"), testOptions{})
-	wantOutcome(t, v, "F")
-	if got := violated(v); !slices.Equal(got, []string{"bad.tf", "dir/bad.tf"}) {
-		t.Errorf("%q", got)
-	}
-}
-
-func TestFault_043_HardLinks(t *testing.T) {
-	dir := writeTree(t, map[string]string{"a.tf": "key", "sub/x": ""})
-	must(t, os.Link(filepath.Join(dir, "a.tf"), filepath.Join(dir, "b.tf")))
-	must(t, os.Link(filepath.Join(dir, "a.tf"), filepath.Join(dir, "sub/c.tf")))
-	v := scanDir(t, dir, testBundle("key"), testOptions{})
-	if got := violated(v); !slices.Equal(got, []string{"a.tf", "b.tf", "sub/c.tf"}) {
-		t.Errorf("%q", got)
-	}
-}

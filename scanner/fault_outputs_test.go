@@ -99,50 +99,6 @@ func TestFault_053_Root(t *testing.T) {
 	})
 }
 
-// Files that the caller skips are only in the coverage.
-func TestFault_066_OwnOutputs(t *testing.T) {
-	dir := writeTree(t, map[string]string{"main.tf": "x", "sub/b.tf": "x"})
-	o := testOptions{LeaveOut: map[string]string{"out/verdict.json": "output"}}
-	first := encoded(t, scanDir(t, dir, testBundle("key"), o))
-	writeFile(t, dir+"/out/verdict.json", "key")
-	v := scanDir(t, dir, testBundle("key"), o)
-	wantOutcome(t, v, "P")
-	if want := []verdict.Omission{{File: "out/verdict.json", Reason: "output"}}; !slices.Equal(v.Coverage.LeftOut,
-		want) || v.Coverage.Files != 2 {
-		t.Errorf("%+v", v.Coverage)
-	}
-	v.Coverage.LeftOut = nil
-	if string(encoded(t, v)) != string(first) {
-		t.Errorf("the output of the last run shows in the verdict of this one")
-	}
-	// Only by its exact path.
-	writeFile(t, dir+"/sub/out/verdict.json", "key")
-	writeFile(t, dir+"/out/verdict.json.tf", "key")
-	if got := violated(scanDir(t, dir, testBundle("key"), o)); !slices.Equal(got,
-		[]string{"out/verdict.json.tf", "sub/out/verdict.json"}) {
-		t.Errorf("%q", got)
-	}
-}
-
-func TestFault_067_RuleFiles(t *testing.T) {
-	dir := writeTree(t, map[string]string{"rules/boundaries.yml": "key", "rules/invariants.yml": "key",
-		"rules/other.yml": "key", "policy/rules/boundaries.yml": "key"})
-	o := testOptions{LeaveOut: map[string]string{"rules/boundaries.yml": "rules", "rules/invariants.yml": "rules",
-		"rules/deprecated.yml": "rules"}}
-	for _, input := range []tree.Tree{tree.Folder(openRoot(t, dir)),
-		tree.List(openRoot(t, dir), []string{"rules/boundaries.yml", "./rules//invariants.yml", "rules/other.yml",
-			"policy/rules/boundaries.yml"})} {
-		v := scanTree(t, testBundle("key"), input, o)
-		if got := violated(v); !slices.Equal(got, []string{"policy/rules/boundaries.yml", "rules/other.yml"}) {
-			t.Errorf("%q", got)
-		}
-		if want := []verdict.Omission{{File: "rules/boundaries.yml", Reason: "rules"},
-			{File: "rules/invariants.yml", Reason: "rules"}}; !slices.Equal(v.Coverage.LeftOut, want) {
-			t.Errorf("%+v", v.Coverage.LeftOut)
-		}
-	}
-}
-
 func TestFault_068_ManyViolations(t *testing.T) {
 	patterns, files := 100, 100
 	if *long {

@@ -113,64 +113,6 @@ func TestFault_140_StuckList(t *testing.T) {
 	wantOutcome(t, v, "I(E_INTERRUPTED)")
 }
 
-// A panicContent panics at a given call.
-type panicContent struct {
-	tree.Content
-	in string
-}
-
-func (c *panicContent) Read(p []byte) (int, error) { return c.Content.Read(c.here("read", p)) }
-func (c *panicContent) Size() int64                { c.here("size", nil); return c.Content.Size() }
-func (c *panicContent) Seek(o int64, w int) (int64, error) {
-	c.here("seek", nil)
-	return c.Content.Seek(o, w)
-}
-func (c *panicContent) Close() { c.here("close", nil) }
-
-func (c *panicContent) here(in string, p []byte) []byte {
-	if c.in == in {
-		var none []int
-		_ = none[len(in)]
-	}
-	return p
-}
-
-func TestFault_139_PanicInAFile(t *testing.T) {
-	for _, in := range []string{"open", "size", "read", "close"} {
-		input := fakeFiles(func(path string) (tree.Content, error) {
-			if path == "b" && in == "open" {
-				panic("in open")
-			}
-			c := tree.InMemory([]byte("x"))
-			if path == "b" {
-				c = &panicContent{c, in}
-			}
-			return c, nil
-		}, "a", "b", "c")
-		v := scanTree(t, testBundle("key"), input, testOptions{MaxFileBytes: 10})
-		wantOutcome(t, v, "I(E_INTERNAL)")
-		if want := []verdict.Omission{{File: "b", Reason: "internal"}}; !slices.Equal(v.Coverage.NotScanned, want) ||
-			v.Coverage.Scanned != 2 || v.Errors[0].File != "b" {
-			t.Errorf("in %s: %+v, %+v", in, v.Coverage, v.Errors)
-		}
-	}
-}
-
-func TestFault_139_PanicWhileListing(t *testing.T) {
-	input := fakeFiles(same("key"), numberedFiles(100)...)
-	var n atomic.Int32
-	v := scanWith(t.Context(), testBundle("key"), input, testOptions{Exclude: func(string) bool {
-		if n.Add(1) == 80 {
-			panic("at the 80th")
-		}
-		return false
-	}})
-	checkVerdict(t, testBundle("key"), v)
-	if v.Complete || !slices.ContainsFunc(v.Errors, func(e verdict.Error) bool { return e.Code == code.Internal }) {
-		t.Errorf("%+v", v.Errors)
-	}
-}
-
 // A panic at each call out of the scanner, one after the other: listing, opening, reading, asking for a size, going
 // back, asking for a change, closing. No run passes.
 func TestFault_139_PanicAnywhere(t *testing.T) {

@@ -309,37 +309,6 @@ func TestScanned(t *testing.T) {
 	}
 }
 
-// TestMany: ten thousand entries are added, lowered and removed.
-func TestMany(t *testing.T) {
-	const many = 10_000
-	dir := t.TempDir()
-	l := withEntries(t, dir, nil)
-	n := map[pair]int{}
-	for i := range many {
-		n[pair{"A", fmt.Sprintf("d%d/f%d.tf", i%100, i)}] = i%7 + 2
-	}
-	if o, err := l.Add(l.of(n), AddOptions{Owner: "o", Reason: "r", Day: fileDay}); err != nil ||
-		len(o.Changes) != many {
-		t.Fatalf("%v, %d added", err, len(o.Changes))
-	}
-	l = opened(t, dir)
-	if len(l.Entries()) != many || meansOf(l.Entries())[pair{"A", "d6/f6.tf"}].atMost != 8 {
-		t.Fatalf("%d entries", len(l.Entries()))
-	}
-	for p := range n {
-		if n[p]--; n[p] == 1 {
-			delete(n, p)
-		}
-	}
-	o, err := l.Tighten(l.of(n), &History{}, "")
-	if err != nil || len(o.Changes) != many {
-		t.Fatalf("%v, %d changed", err, len(o.Changes))
-	}
-	if left := opened(t, dir).Entries(); len(left) != len(n) {
-		t.Errorf("%d are left of %d", len(left), len(n))
-	}
-}
-
 // TestWriteIsSafe: a file that has changed since it was read is neither replaced nor deleted, nor is a new one.
 func TestWriteIsSafe(t *testing.T) {
 	entry := []byte("bundle: \"0.2\"\nallowances:\n  - {rule: A, file: a.tf, at_most: 1, owner: o, reason: r}\n")

@@ -8,9 +8,6 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
-	"github.com/zclconf/go-cty/cty"
-
-	"github.com/policyscan/policyscan/scanner/keys"
 )
 
 // hclDepth is the depth of hclsyntax's tree for a text, by the nodes for which its parser recurses.
@@ -111,65 +108,5 @@ func hclWords() []string {
 		"'", "~}", "/* } */", "# {\n", "//[\n",
 		"é", "\\", "\\\"", "\t", "\"x\"", "e-", "0x1", "b {\n", "}\n", "'", "`", "|", "&&", "::", "...", "=>", "~",
 		"\xff", "\u2028",
-	}
-}
-
-// hclOracle evaluates each argument of the top level with hclsyntax and cty, without variables and functions. What is
-// certain has the value that they say.
-func hclOracle(t *testing.T, text []byte, root *keys.Node) {
-	t.Helper()
-	file, problems := hclsyntax.ParseConfig(text, "", hcl.InitialPos)
-	if problems.HasErrors() {
-		t.Fatalf("HCL: %q: %v", text, problems)
-	}
-	for _, e := range root.Entries {
-		argument := file.Body.(*hclsyntax.Body).Attributes[e.Name]
-		if argument == nil || argument.NameRange.Start.Byte != e.At.Start {
-			continue
-		}
-		between := strings.TrimSpace(string(text[argument.EqualsRange.End.Byte:e.Value.At.Start]))
-		if e.Value.At.End != argument.SrcRange.End.Byte || between != "" && !strings.HasPrefix(between, "/*") {
-			t.Errorf("HCL: %q: the value of %s is %q", text, e.Name, text[e.Value.At.Start:e.Value.At.End])
-		}
-		value, problems := argument.Expr.Value(nil)
-		sameHCL(t, text, e.Value, value, problems.HasErrors())
-	}
-}
-
-func sameHCL(t *testing.T, text []byte, n *keys.Node, want cty.Value, failed bool) {
-	t.Helper()
-	switch {
-	case n.Kind == keys.Null:
-		if failed || !want.IsNull() {
-			t.Errorf("HCL: %q: null, by cty %#v", text, want)
-		}
-	case n.Kind == keys.List && !failed:
-		for i, item := range n.Items {
-			sameHCL(t, text, item, want.Index(cty.NumberIntVal(int64(i))), false)
-		}
-	case n.Kind == keys.Mapping && !failed:
-		last := map[string]*keys.Node{}
-		for _, e := range n.Entries {
-			last[e.Name] = e.Value
-		}
-		for name, value := range last {
-			if want.Type().HasAttribute(name) { // a key such as 1.0 is "1" for cty
-				sameHCL(t, text, value, want.GetAttr(name), false)
-			}
-		}
-	case n.Kind == keys.ScalarNode && n.Scalar.Certain:
-		exact := n.Scalar.Exact
-		var got cty.Value
-		switch exact.Type {
-		case keys.ExactText:
-			got = cty.StringVal(exact.Text)
-		case keys.ExactBool:
-			got = cty.BoolVal(exact.Text == "true")
-		case keys.ExactNumber:
-			got = cty.MustParseNumberVal(exact.Text)
-		}
-		if failed || want.IsNull() || !got.RawEquals(want) {
-			t.Errorf("HCL: %q: %+v, by cty %#v", text, n.Scalar, want)
-		}
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -150,7 +149,6 @@ func check(t *testing.T, format Format, text []byte) int {
 		}
 		checkNode(t, format, text, d.Root, true, &values)
 	}
-	oracle(t, format, text, documents)
 	return values
 }
 
@@ -387,123 +385,4 @@ func marshal(t *testing.T, v any) string {
 		t.Fatal(err)
 	}
 	return b.String()
-}
-
-// oracle compares the result with another reader's of the same text.
-func oracle(t *testing.T, format Format, text []byte, documents []keys.Document) {
-	t.Helper()
-	switch {
-	case format == JSON && !bytes.Contains(text, []byte("/")) && json.Valid(text):
-		var want any
-		d := json.NewDecoder(bytes.NewReader(text))
-		d.UseNumber()
-		if err := d.Decode(&want); err != nil {
-			t.Fatal(err)
-		}
-		var got any
-		if len(documents) > 0 {
-			got = plain(documents[0].Root)
-		}
-		if got, want := marshal(t, got), marshal(t, want); got != want && utf8.Valid(text) {
-			t.Errorf("JSON: %q: %s, by encoding/json %s", text, got, want)
-		}
-	case format == TOML:
-		var want map[string]any
-		if err := toml.Unmarshal(text, &want); err != nil {
-			t.Fatalf("TOML: %q: %v", text, err)
-		}
-		if !sameTOML(plain(documents[0].Root), want) {
-			t.Errorf("TOML: %q: %v, by go-toml %v", text, plain(documents[0].Root), want)
-		}
-	case format == HCL:
-		hclOracle(t, text, documents[0].Root)
-	case format == YAML:
-		yamlOracle(t, text, documents)
-	}
-}
-
-// sameTOML compares values with those of go-toml, which reads a date or a number by itself.
-func sameTOML(got, want any) bool {
-	switch want := want.(type) {
-	case map[string]any:
-		got, ok := got.(map[string]any)
-		if !ok || len(got) != len(want) {
-			return false
-		}
-		for k, v := range want {
-			if g, ok := got[k]; !ok || !sameTOML(g, v) {
-				return false
-			}
-		}
-		return true
-	case []any:
-		got, ok := got.([]any)
-		return ok && slices.EqualFunc(got, want, sameTOML)
-	case string, bool:
-		return got == want
-	}
-	var alone map[string]any
-	if err := toml.Unmarshal(fmt.Appendf(nil, "x = %v", got), &alone); err != nil {
-		return false
-	}
-	return fmt.Sprint(alone["x"]) == fmt.Sprint(want)
-}
-
-// yamlOracle compares the texts of all scalars, aliases and merges aside, with the nodes of yaml.v3, document by
-// document: where the text has no line ends and marks of which it has its own opinion.
-func yamlOracle(t *testing.T, text []byte, documents []keys.Document) {
-	t.Helper()
-	if bytes.ContainsAny(text, "*\u2028\u2029\u0085%\ufeff") || bytes.Contains(text, []byte("<<")) {
-		return
-	}
-	var want, got []string
-	decoder := yaml.NewDecoder(bytes.NewReader(text))
-	for {
-		var n yaml.Node
-		if err := decoder.Decode(&n); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
-			return // YAML 1.2 allows more
-		}
-		if root := n.Content[0]; root.Kind != yaml.ScalarNode || root.ShortTag() != "!!null" {
-			want = append(want, yamlTexts(root)...)
-		}
-	}
-	for _, d := range documents {
-		got = append(got, texts(d.Root)...)
-	}
-	if !slices.Equal(got, want) && !bytes.Contains(text, []byte("!")) { // "! ~" is a text, and !!null x is not a null
-		t.Errorf("YAML: %q: %q, by yaml.v3 %q", text, got, want)
-	}
-}
-
-func yamlTexts(n *yaml.Node) []string {
-	if n.Kind == yaml.ScalarNode {
-		return []string{n.Value}
-	}
-	var all []string
-	for i, child := range n.Content {
-		if n.Kind == yaml.MappingNode && i%2 == 0 && child.Kind != yaml.ScalarNode {
-			continue
-		}
-		all = append(all, yamlTexts(child)...)
-	}
-	return all
-}
-
-func texts(n *keys.Node) []string {
-	if n.Kind == keys.Null || n.Kind == keys.ScalarNode {
-		return n.Scalar.Texts[:1]
-	}
-	var all []string
-	for _, e := range n.Entries {
-		if e.Named {
-			all = append(all, e.Name)
-		}
-		all = append(all, texts(e.Value)...)
-	}
-	for _, item := range n.Items {
-		all = append(all, texts(item)...)
-	}
-	return all
 }
