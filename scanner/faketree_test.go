@@ -282,15 +282,16 @@ func violated(v *verdict.Verdict) []string {
 
 // A fakeTree is a tree whose files are listed, opened and read by the test's functions.
 type fakeTree struct {
-	files   []tree.File
-	onList  func(context.Context) error
-	content func(path string) (tree.Content, error)
+	files       []tree.File
+	onList      func(context.Context) error
+	content     func(path string) (tree.Content, error)
+	lookupError error
 }
 
 func (f *fakeTree) Scope() verdict.Scope                              { return verdict.Scope{Mode: "full"} }
 func (f *fakeTree) History() (*tree.History, error)                   { return nil, nil }
 func (f *fakeTree) Absent(string) string                              { return "does not exist" }
-func (f *fakeTree) Lookup(string) (tree.PathInfo, error)              { return tree.PathInfo{}, nil }
+func (f *fakeTree) Lookup(string) (tree.PathInfo, error)              { return tree.PathInfo{}, f.lookupError }
 func (f *fakeTree) Outside(string) string                             { return tree.OutsideTree }
 func (f *fakeTree) IsPresent(string) (bool, error)                    { return true, nil }
 func (f *fakeTree) Open(file tree.File, _ bool) (tree.Content, error) { return f.content(file.Path) }

@@ -152,3 +152,10 @@ func TestRequiredFilesOfBrokenTrees(t *testing.T) {
 		t.Errorf("of a listing that did not end: %+v", v.Violations)
 	}
 }
+
+// A symlink whose target cannot be looked up cannot be decided.
+func TestUnknownTarget(t *testing.T) {
+	files := fakeFiles(same("b"), "link")
+	files.files[0].Kind, files.lookupError = worktree.Symlink, os.ErrPermission
+	wantOutcome(t, scanTree(t, testBundle("key"), files, testOptions{}), "I(E_READ)")
+}

@@ -33,14 +33,22 @@ func TestTightenBackdated(t *testing.T) {
 			t.Fatalf("git %q: %v\n%s", args, err, out)
 		}
 	}
-	_, result, err := Tighten(t.Context(), run.Options{
+	o := run.Options{
 		Path: dir, Policies: []string{""}, Now: time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC), AsOf: "2020-01-01",
 		Getenv: func(string) string { return "" },
-	}, "", "")
+	}
+	_, result, err := Tighten(t.Context(), o, "", "")
 	if err != nil || len(result.Changes) != 1 || result.Changes[0].Word != allowance.Removed {
 		t.Errorf("%+v, %v", result, err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, bundle, rules.AllowancesFile)); !os.IsNotExist(err) {
 		t.Error(err)
+	}
+	o.Rev = "HEAD" // its rule files are not scanned
+	r, err := run.Open(t.Context(), o)
+	must(t, err)
+	defer r.Close()
+	if c := Scan(t.Context(), r, nil).Coverage; c.Files != 1 || len(c.LeftOut) != 2 || c.LeftOut[0].Reason != "rules" {
+		t.Errorf("%+v", c)
 	}
 }

@@ -170,11 +170,8 @@ func (j *jsonReader) value() (*keys.Node, error) {
 	if err := j.add(1); err != nil {
 		return nil, err
 	}
-	switch j.decoder.PeekKind() {
-	case '{':
-		return j.object()
-	case '[':
-		return j.array()
+	if kind := j.decoder.PeekKind(); kind == '{' || kind == '[' {
+		return j.collection(kind == '{')
 	}
 	raw, err := j.decoder.ReadValue()
 	if err != nil {
@@ -211,41 +208,36 @@ func ofTerraform(s keys.Scalar) keys.Scalar {
 	return s
 }
 
-func (j *jsonReader) object() (*keys.Node, error) {
+// collection reads an object, or an array.
+func (j *jsonReader) collection(isObject bool) (*keys.Node, error) {
 	if _, err := j.decoder.ReadToken(); err != nil {
 		return nil, err
 	}
-	node := &keys.Node{Kind: keys.Mapping, At: j.span(1)}
-	for j.decoder.PeekKind() != '}' {
-		raw, err := j.decoder.ReadValue()
+	node, end := &keys.Node{Kind: keys.List, At: j.span(1)}, jsontext.Kind(']')
+	if isObject {
+		node.Kind, end = keys.Mapping, '}'
+	}
+	for j.decoder.PeekKind() != end {
+		var entry keys.Entry
+		if isObject {
+			raw, err := j.decoder.ReadValue()
+			if err != nil {
+				return nil, err
+			}
+			entry = keys.Entry{Named: true, At: j.span(len(raw))}
+			if entry.Name, err = j.unquote(raw); err != nil {
+				return nil, err
+			}
+		}
+		value, err := j.value()
 		if err != nil {
 			return nil, err
 		}
-		entry := keys.Entry{Named: true, At: j.span(len(raw))}
-		if entry.Name, err = j.unquote(raw); err != nil {
-			return nil, err
+		if entry.Value = value; isObject {
+			node.Entries = append(node.Entries, entry)
+		} else {
+			node.Items = append(node.Items, value)
 		}
-		if entry.Value, err = j.value(); err != nil {
-			return nil, err
-		}
-		node.Entries = append(node.Entries, entry)
-	}
-	_, err := j.decoder.ReadToken()
-	node.At.End = j.span(0).End
-	return node, err
-}
-
-func (j *jsonReader) array() (*keys.Node, error) {
-	if _, err := j.decoder.ReadToken(); err != nil {
-		return nil, err
-	}
-	node := &keys.Node{Kind: keys.List, At: j.span(1)}
-	for j.decoder.PeekKind() != ']' {
-		item, err := j.value()
-		if err != nil {
-			return nil, err
-		}
-		node.Items = append(node.Items, item)
 	}
 	_, err := j.decoder.ReadToken()
 	node.At.End = j.span(0).End
