@@ -146,7 +146,8 @@ func TestFault_069_ViolationsAndErrors(t *testing.T) {
 func TestFault_070_Excerpt(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		pattern := rapid.StringMatching(`[a-z\x{1b}\x{e9}\x{202e}\x{1f600}]{1,30}`).Draw(rt, "pattern")
-		around := rapid.SliceOfN(rapid.SampledFrom([]byte("a\x00\x1b\x7f\x80\xc3\xa9\xe2\x82\xac\xf0\x9f\xff\xfe\r \t\\\"")), 0, 400)
+		hostile := []byte("a\x00\x1b\x7f\x80\xc3\xa9\xe2\x82\xac\xf0\x9f\xff\xfe\r \t\\\"")
+		around := rapid.SliceOfN(rapid.SampledFrom(hostile), 0, 400)
 		content := string(around.Draw(rt, "before")) + pattern + string(around.Draw(rt, "after"))
 		r := testRule("T-1", pattern)
 		r.Redact = rapid.Bool().Draw(rt, "redact")

@@ -32,7 +32,8 @@ func keyBundle(t testing.TB, match string) *rules.Bundle {
 
 // The keys of a file do not depend on the number of windows or reads.
 func TestKeysOfLongFiles(t *testing.T) {
-	b := keyBundle(t, `match: {files: ["**"], required_absent: [{key: "**.on", is: true}, {key: "**.on", is: yes_it_is}]}`)
+	b := keyBundle(t, `match: {files: ["**"],
+    required_absent: [{key: "**.on", is: true}, {key: "**.on", is: yes_it_is}]}`)
 	long := strings.Repeat("# ä\r\n", match.WindowSize/3) + "a:\r\n  - {on: yes}\r\nb: {on: 'true'}\n"
 	want, err := check.File(t.Context(), b, "a.yaml", []byte(long))
 	must(t, err)
@@ -49,7 +50,8 @@ func TestKeysOfLongFiles(t *testing.T) {
 // A file that cannot be parsed is not scanned, but its text is still checked. Links and placeholders are not checked
 // for keys.
 func TestKeysThatAreNotAsked(t *testing.T) {
-	b := keyBundle(t, `match: {files: ["**"], required_absent: [{key: a, is: 1, format: json}, BAD], required_patterns: [OWNER, {key: b, format: json}]}`)
+	b := keyBundle(t, `match: {files: ["**"],
+    required_absent: [{key: a, is: 1, format: json}, BAD], required_patterns: [OWNER, {key: b, format: json}]}`)
 	pointer := "version https://git-lfs.github.com/spec/v1\noid sha256:" + strings.Repeat("a", 64) + "\nsize 1\n"
 	for _, c := range []struct {
 		name, content string
@@ -196,7 +198,8 @@ func TestMissingKeys(t *testing.T) {
 
 // The encoding of a file changes no displayed location and no finding.
 func TestKeysInAnyEncoding(t *testing.T) {
-	b := keyBundle(t, `match: {files: ["**"], required_absent: [{key: "**.a", is: [true, ä]}, {key: b}], required_patterns: [{each: "**.c", key: a}]}`)
+	b := keyBundle(t, `match: {files: ["**"],
+    required_absent: [{key: "**.a", is: [true, ä]}, {key: b}], required_patterns: [{each: "**.c", key: a}]}`)
 	lines := rapid.SliceOfN(rapid.SampledFrom([]string{
 		"a: yes", "a: ä", "b: [😀, {a: on}]", "c: {a: 1}", "c: {b: ä}", "d: # 😀\r", "  - {a: 'true', c: []}", "---",
 		"x: |", "  a: true",

@@ -270,7 +270,8 @@ func TestFault_150_Naive(t *testing.T) {
 		}
 		onDisk++
 	}
-	t.Logf("%d links: %d deserve E_LINK, %d have it for nothing, %d of these where no class can match a slash; %d trees were scanned on disk", links, deserved, strict, exact, onDisk)
+	t.Logf("%d links: %d deserve E_LINK, %d have it for nothing, %d of these where no class can match a slash; "+
+		"%d trees were scanned on disk", links, deserved, strict, exact, onDisk)
 	if links < trees || deserved < trees/4 || onDisk < trees/40 {
 		t.Error("too little was tried")
 	}

@@ -116,7 +116,8 @@ func TestAlive(t *testing.T) {
 		{"a required key", `files: ["/*.yml"], required_patterns: [{key: a, is: 1}, {key: b, where: {kind: X}}]`,
 			`{path: a.yml, content: "{a: 1}", violates: true}`, map[string]string{"b.yml": "kind: X"}, "R required 1"},
 		{"each", `files: ["/*.yml"], required_patterns: [{each: [a.*, b.*], key: on, is: true}, {each: c, key: on}]`,
-			`{path: a.yml, content: "a: {x: {on: true}, y: {on: false}}", violates: true}, {path: a.yml, content: "c: {}", violates: true}`,
+			`{path: a.yml, content: "a: {x: {on: true}, y: {on: false}}", violates: true}, ` +
+				`{path: a.yml, content: "c: {}", violates: true}`,
 			nil, "R each 0.1; R required 1"},
 		{"required files", `required_files: ["/LICENSE", "**/OWNERS", "x/*"], exclude: ["x/**", "y/**"]`, "",
 			map[string]string{"LICENSE": "x", "x/OWNERS": "x"}, "R exclude 1; R required file 1; R required file 2"},

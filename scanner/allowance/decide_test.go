@@ -54,7 +54,8 @@ func TestDecide(t *testing.T) {
 	shorten := strings.NewReplacer(
 		" occurrences of this rule", "×", ", since an allowance never lets the number grow", ", …grow",
 		"run policyscan allow --tighten, or write into rules/allowances.yml: ", "…: ",
-		"; of the 2 entries for this rule and file the smallest number and the earliest date count", "; of the 2 entries …",
+		"; of the 2 entries for this rule and file the smallest number and the earliest date count",
+		"; of the 2 entries …",
 		"and a change cannot allow its own violations", "…")
 	for _, c := range []struct {
 		name, base, mergeBase, head string // mergeBase is "" if it is the base

@@ -72,7 +72,8 @@ func TestCounts(t *testing.T) {
 		rules.BoundariesFile: []byte(`bundle: "0.2"
 rules:
   - {id: TEXT, title: T, enforcement: {mode: fail},
-     match: {files: ["/*.tf", "/*.yaml", "/link*"], exclude: ["/no*"], forbidden_patterns: [key, {text: "k e y", case: ignore}]}}
+     match: {files: ["/*.tf", "/*.yaml", "/link*"], exclude: ["/no*"],
+      forbidden_patterns: [key, {text: "k e y", case: ignore}]}}
   - {id: KEYS, title: T, enforcement: {mode: fail}, match: {files: ["/*.yaml"], forbidden_patterns: [{key: "**.key"}]}}
   - {id: LAX, title: T, enforcement: {mode: fail},
      match: {files: ["/*.yaml"], unparsable: text, forbidden_patterns: [{key: "**.key"}, "key"]}}
