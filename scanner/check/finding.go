@@ -76,15 +76,11 @@ type missingItems struct {
 	note    string            // from a variant of the file
 }
 
-func missingOf(rep *match.Report, note string) missingItems {
-	return missingItems{rep.Missing, rep.End, note}
-}
-
 func appendMissing(lacks []missingItems, rep *match.Report, note string) []missingItems {
 	if len(rep.Missing) == 0 {
 		return lacks
 	}
-	return append(lacks, missingOf(rep, note))
+	return append(lacks, missingItems{rep.Missing, rep.End, note})
 }
 
 func (s *Plan) addMissing(path string, l missingItems, b *rules.Bundle, broken []Finding) []Finding {

@@ -3,6 +3,7 @@ package formats
 import (
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -43,6 +44,7 @@ func nested(open, inner, end string, n int) string {
 
 // TestBombs: what is over a bound is a limit error, however small its file, and does not end the process.
 func TestBombs(t *testing.T) {
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(200 << 20))
 	const k = 1000
 	deep := 2 * k
 	if *long {
@@ -170,6 +172,7 @@ func TestCountedFirst(t *testing.T) {
 
 // TestHarmless: text that looks like a bomb but is within the bounds, or is not of its format.
 func TestHarmless(t *testing.T) {
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(200 << 20))
 	const k = 1000
 	n := 2 * k
 	if *long {
