@@ -14,8 +14,10 @@ import (
 // benchText returns n bytes of text that looks like Terraform.
 func benchText(r *rand.Rand, size int) string {
 	lines := []string{
-		"resource \"aws_security_group_rule\" \"ingress_%d\" {\n", "  type        = \"ingress\"\n", "  from_port   = %d\n", "  protocol    = \"tcp\"\n",
-		"  cidr_blocks = [\"10.%d.0.0/16\"]\n", "  description = \"from the office, see ticket %d\"\n", "}\n\n", "# a comment that says why the rule above is there\n",
+		"resource \"aws_security_group_rule\" \"ingress_%d\" {\n", "  type        = \"ingress\"\n",
+		"  from_port   = %d\n", "  protocol    = \"tcp\"\n",
+		"  cidr_blocks = [\"10.%d.0.0/16\"]\n", "  description = \"from the office, see ticket %d\"\n", "}\n\n",
+		"# a comment that says why the rule above is there\n",
 	}
 	var b strings.Builder
 	for b.Len() < size {
@@ -32,7 +34,8 @@ func benchText(r *rand.Rand, size int) string {
 func benchRules(n int) []rules.Rule {
 	list := []rules.Rule{testRule("NET-1", "0.0.0.0/0", "::/0")}
 	for i := 1; i < n; i++ {
-		list = append(list, testRule(fmt.Sprint("R-", i), fmt.Sprintf("forbidden_attribute_%d = true", i), fmt.Sprintf("legacy-%d.example.com", i)))
+		list = append(list, testRule(fmt.Sprint("R-", i), fmt.Sprintf("forbidden_attribute_%d = true", i),
+			fmt.Sprintf("legacy-%d.example.com", i)))
 	}
 	return list
 }
@@ -56,7 +59,8 @@ func BenchmarkScan(b *testing.B) {
 		b.Run(fmt.Sprint("workers=", workers), func(b *testing.B) {
 			b.SetBytes(bytes)
 			for b.Loop() {
-				if v := scanWith(b.Context(), bundle, tree.Folder(root), testOptions{Workers: workers}); len(v.Violations) != 20 {
+				if v := scanWith(b.Context(), bundle, tree.Folder(root),
+					testOptions{Workers: workers}); len(v.Violations) != 20 {
 					b.Fatalf("%d violations", len(v.Violations))
 				}
 			}
@@ -66,7 +70,8 @@ func BenchmarkScan(b *testing.B) {
 
 func BenchmarkCheck(b *testing.B) {
 	text := []byte(benchText(rand.New(rand.NewPCG(3, 4)), 100<<10))
-	for name, bundle := range map[string]*rules.Bundle{"rules=1": rules.New(benchRules(1), nil), "rules=200": rules.New(benchRules(200), nil)} {
+	for name, bundle := range map[string]*rules.Bundle{"rules=1": rules.New(benchRules(1), nil),
+		"rules=200": rules.New(benchRules(200), nil)} {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {

@@ -83,7 +83,7 @@ func runExample(r *rules.Rule, x rules.Example) (string, error) {
 	case len(found) > 0:
 		return violates(r, &found[0]) + ", but it says that it does not violate the rule", nil
 	case !appliesToFiles(r):
-		return "the rule is about the tree alone, which no example is, but it says that it violates the rule", nil
+		return "the rule only requires files, so no example can violate it, but it says that it does", nil
 	case !r.Selects(x.Path) && len(r.Files) > 0:
 		return `the rule does not select "` + x.Path + `", but it says that it violates the rule`, nil
 	case !r.Selects(x.Path):

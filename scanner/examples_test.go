@@ -103,11 +103,12 @@ rules:
 	want := []string{
 		`KEY: example 3: its path matches "**/*.pem", but it says that it does not violate the rule`,
 		`KEY: example 4: the rule does not forbid the path "b.txt", but it says that it violates the rule`,
-		`OWNED: example 3: it does not contain {"text":"a b","spaces":"any"}, but it says that it does not violate the rule`,
+		`OWNED: example 3: it does not contain {"text":"a b","spaces":"any"}, ` +
+			"but it says that it does not violate the rule",
 		`OWNED: example 4: it does not contain "owner", but it says that it does not violate the rule`,
 		"OWNED: example 5: nothing in it violates the rule, but it says so",
 		`OWNED: example 6: the rule does not select "a.txt", but it says that it violates the rule`,
-		"DOC: example 2: the rule is about the tree alone, which no example is, but it says that it violates the rule",
+		"DOC: example 2: the rule only requires files, so no example can violate it, but it says that it does",
 	}
 	if !slices.Equal(got, want) || tally.Ran != 12 || tally.Failed != 7 {
 		t.Errorf("%+v\ngot\n%s\nwant\n%s", tally, strings.Join(got, "\n"), strings.Join(want, "\n"))

@@ -18,7 +18,8 @@ import (
 
 // drawKeyed adds items with keys to rules, and files for them: of some formats, some of which cannot be parsed.
 func drawKeyed(tt testing.TB, t *rapid.T, dir string, list []rules.Rule) {
-	items := []string{"{key: a}", "{key: a.b, is: 1}", "{key: a, is: 1, format: yaml}", "{regex: 'a+b'}", "{text: a b, spaces: any}"}
+	items := []string{"{key: a}", "{key: a.b, is: 1}", "{key: a, is: 1, format: yaml}", "{regex: 'a+b'}",
+		"{text: a b, spaces: any}"}
 	for i := range list {
 		if len(list[i].Files) == 0 || !rapid.Bool().Draw(t, "with keys") {
 			continue
@@ -29,10 +30,12 @@ func drawKeyed(tt testing.TB, t *rapid.T, dir string, list []rules.Rule) {
 		list[i].Unparsable = rapid.Bool().Draw(t, "unparsable")
 	}
 	for i, text := range rapid.SliceOfN(rapid.SampledFrom([]string{
-		"a: 1\n", "a: {b: 1}\n", "a: [", `{"a": {"b": 1}}`, "a = 1\n", "aab\n", "a \t b", "\xff\xfea\x00:\x00 \x001\x00\n\x00", "",
-		"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393\nsize 12345\n",
+		"a: 1\n", "a: {b: 1}\n", "a: [", `{"a": {"b": 1}}`, "a = 1\n", "aab\n", "a \t b",
+		"\xff\xfea\x00:\x00 \x001\x00\n\x00", "",
+		"version https://git-lfs.github.com/spec/v1\noid sha256:" + strings.Repeat("4d", 32) + "\nsize 12345\n",
 	}), 0, 6).Draw(t, "documents") {
-		name := filepath.Join(dir, "a", string(rune('k'+i))+rapid.SampledFrom([]string{".yml", ".tf", ".json", ".txt"}).Draw(t, "ending"))
+		name := filepath.Join(dir, "a", string(rune('k'+i))+rapid.SampledFrom([]string{".yml", ".tf", ".json",
+			".txt"}).Draw(t, "ending"))
 		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
 			t.Fatal(err)
 		}
@@ -40,8 +43,10 @@ func drawKeyed(tt testing.TB, t *rapid.T, dir string, list []rules.Rule) {
 			t.Fatal(err)
 		}
 	}
-	for _, target := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a/k.yml", "../b", "/etc", "b/x", "a"}), 0, 3, rapid.ID[string]).Draw(t, "links") {
-		if err := os.Symlink(target, filepath.Join(dir, "link-"+strings.ReplaceAll(target, "/", "_")+".tf")); err != nil {
+	for _, target := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a/k.yml", "../b", "/etc", "b/x", "a"}), 0,
+		3, rapid.ID[string]).Draw(t, "links") {
+		if err := os.Symlink(target, filepath.Join(dir, "link-"+strings.ReplaceAll(target, "/",
+			"_")+".tf")); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -53,7 +58,7 @@ func TestExplainIsScan(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		list := drawRules02(rt, "R", 5)
 		inTempDir(t, rt, func(dir string) {
-			names := drawTree(rt, dir)
+			names := drawTree(rt, dir, 15)
 			drawKeyed(t, rt, dir, list)
 			b := rules.New(slices.Clone(list), nil)
 			for range rapid.IntRange(0, 4).Draw(rt, "allowances") {
@@ -62,7 +67,7 @@ func TestExplainIsScan(t *testing.T) {
 					AtMost: rapid.IntRange(1, 9).Draw(rt, "at_most"), Owner: "o", Reason: "r",
 				})
 			}
-			whole := scanFolder(t, dir, b, testOptions{})
+			whole := scanDir(t, dir, b, testOptions{})
 			covered, scanned, bytes := 0, 0, int64(0)
 			err := filepath.WalkDir(dir, func(name string, d os.DirEntry, err error) error {
 				if err != nil || d.IsDir() {
@@ -156,13 +161,15 @@ func checkExplained(t *rapid.T, x *Explanation, whole *verdict.Verdict) {
 			case Allowed:
 				m++
 			}
-			asked := len(item.Encodings) > 0 || item.Format != "" || item.Name != "" && item.Ref.Of == rules.ForbiddenFile
+			asked := len(item.Encodings) > 0 || item.Format != "" || item.Name != "" &&
+				item.Ref.Of == rules.ForbiddenFile
 			if item.Outcome == Passed && !asked && item.Note == "" {
 				t.Fatalf("%s: nothing says why %s of %s passes", x.Path, item.Name, r.Rule.ID)
 			}
 		}
 		if n != broken[r.Rule.ID] || m != let[r.Rule.ID] || (n > 0) != (r.Outcome == Violated) {
-			t.Fatalf("%s: %d items of %s are violated, %d violations, result %q", x.Path, n, r.Rule.ID, broken[r.Rule.ID], r.Outcome)
+			t.Fatalf("%s: %d items of %s are violated, %d violations, result %q", x.Path, n, r.Rule.ID,
+				broken[r.Rule.ID], r.Outcome)
 		}
 		if covers := r.Outcome != NotCovered; x.Kind == "file" && covers != (r.Choice.Selects() || r.Choice.Forbids()) {
 			t.Fatalf("%s: %s covers it: %t, %+v", x.Path, r.Rule.ID, covers, r.Choice)
@@ -171,8 +178,10 @@ func checkExplained(t *rapid.T, x *Explanation, whole *verdict.Verdict) {
 	for _, v := range violations { // found in an encoding that was searched
 		for i := range x.Rules {
 			for _, item := range x.Rules[i].Items {
-				if e := v.Evidence; item.Ref.Of == rules.ForbiddenPattern && x.Rules[i].Rule.ID == v.RuleID && item.Name == e.Pattern && e.Encoding != "" && !slices.Contains(item.Encodings, e.Encoding) {
-					t.Fatalf("%s: %s was found as %s, and looked for in %q", x.Path, item.Name, e.Encoding, item.Encodings)
+				if e := v.Evidence; item.Ref.Of == rules.ForbiddenPattern && x.Rules[i].Rule.ID == v.RuleID &&
+					item.Name == e.Pattern && e.Encoding != "" && !slices.Contains(item.Encodings, e.Encoding) {
+					t.Fatalf("%s: %s was found as %s, and looked for in %q", x.Path, item.Name, e.Encoding,
+						item.Encodings)
 				}
 			}
 		}

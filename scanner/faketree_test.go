@@ -24,7 +24,10 @@ import (
 
 // testRule returns a boundary for every file.
 func testRule(id string, patterns ...string) rules.Rule {
-	return rules.Rule{ID: id, Title: "Title of " + id, Type: rules.Boundary, Files: []string{"**"}, Patterns: rules.PlainItems(patterns...)}
+	return rules.Rule{
+		ID: id, Title: "Title of " + id, Type: rules.Boundary, Files: []string{"**"},
+		Patterns: rules.PlainItems(patterns...),
+	}
 }
 
 // newBundle returns a bundle of the given rules.
@@ -66,8 +69,8 @@ func openRoot(t testing.TB, dir string) *worktree.Root {
 	return root
 }
 
-// scanFolder is a full scan of dir, checked by [scanTree].
-func scanFolder(t testing.TB, dir string, b *rules.Bundle, o testOptions) *verdict.Verdict {
+// scanDir is a full scan of dir, checked by [scanTree].
+func scanDir(t testing.TB, dir string, b *rules.Bundle, o testOptions) *verdict.Verdict {
 	t.Helper()
 	return scanTree(t, b, tree.Folder(openRoot(t, dir)), o)
 }
@@ -94,7 +97,8 @@ func checkVerdict(t testing.TB, b *rules.Bundle, v *verdict.Verdict) {
 		t.Errorf("of %d files %d are covered", c.Files, c.Governed)
 	}
 	if pass := v.Verdict == verdict.Pass; pass != (v.Complete && len(v.Violations) == 0 && len(v.Rules) > 0) {
-		t.Errorf("verdict is %s with %d errors, %d violations and %d rules", v.Verdict, len(v.Errors), len(v.Violations), len(v.Rules))
+		t.Errorf("verdict is %s with %d errors, %d violations and %d rules", v.Verdict, len(v.Errors),
+			len(v.Violations), len(v.Rules))
 	}
 	for _, o := range c.NotScanned {
 		failed := slices.ContainsFunc(v.Errors, func(e verdict.Error) bool { return e.File == o.File || e.File == "" })
@@ -162,7 +166,8 @@ func checkOrder(t testing.TB, b *rules.Bundle, list []verdict.Violation) {
 	for i := 1; i < len(list); i++ {
 		if compare(list[i-1], list[i]) >= 0 {
 			t.Errorf("violation %d is in the wrong place: %s %q %q after %s %q %q", i,
-				list[i].RuleID, list[i].File, list[i].Evidence.Pattern, list[i-1].RuleID, list[i-1].File, list[i-1].Evidence.Pattern)
+				list[i].RuleID, list[i].File, list[i].Evidence.Pattern, list[i-1].RuleID, list[i-1].File,
+				list[i-1].Evidence.Pattern)
 		}
 	}
 }
@@ -193,7 +198,8 @@ func checkEvidence(t testing.TB, v *verdict.Violation) {
 	if n := utf8.RuneCountInString(e.Excerpt); n > 200 || !utf8.ValidString(e.Excerpt) {
 		t.Errorf("%s: the excerpt has %d characters, valid UTF-8: %v", v.File, n, utf8.ValidString(e.Excerpt))
 	}
-	if e.Occurrences < 1 || e.Line < 1 || e.Column < 1 || e.EndLine < e.Line || e.EndColumn < 1 || e.UTF16Column < 1 || e.UTF16EndColumn < 1 {
+	if e.Occurrences < 1 || e.Line < 1 || e.Column < 1 || e.EndLine < e.Line || e.EndColumn < 1 || e.UTF16Column < 1 ||
+		e.UTF16EndColumn < 1 {
 		t.Errorf("%s: impossible evidence %+v", v.File, *e)
 	}
 	if !utf8.ValidString(v.File) || v.Reason == "" || len(v.Fingerprint) != 64 {
@@ -276,15 +282,16 @@ func violated(v *verdict.Verdict) []string {
 
 // A fakeTree is a tree whose files are listed, opened and read by the test's functions.
 type fakeTree struct {
-	files   []tree.File
-	onList  func(context.Context) error
-	content func(path string) (tree.Content, error)
+	files       []tree.File
+	onList      func(context.Context) error
+	content     func(path string) (tree.Content, error)
+	lookupError error
 }
 
 func (f *fakeTree) Scope() verdict.Scope                              { return verdict.Scope{Mode: "full"} }
 func (f *fakeTree) History() (*tree.History, error)                   { return nil, nil }
-func (f *fakeTree) Absent(string) string                              { return "is not there" }
-func (f *fakeTree) Lookup(string) (tree.PathInfo, error)              { return tree.PathInfo{}, nil }
+func (f *fakeTree) Absent(string) string                              { return "does not exist" }
+func (f *fakeTree) Lookup(string) (tree.PathInfo, error)              { return tree.PathInfo{}, f.lookupError }
 func (f *fakeTree) Outside(string) string                             { return tree.OutsideTree }
 func (f *fakeTree) IsPresent(string) (bool, error)                    { return true, nil }
 func (f *fakeTree) Open(file tree.File, _ bool) (tree.Content, error) { return f.content(file.Path) }

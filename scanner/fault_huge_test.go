@@ -114,7 +114,7 @@ func TestFault_010_BigFile(t *testing.T) {
 		}, "main.tf")
 		wantOutcome(t, scanTree(t, testBundle("0.0.0.0/0"), input, testOptions{}), "F")
 		if most > 4*match.WindowSize {
-			t.Errorf("%d bytes of it are asked for at once", most)
+			t.Errorf("%d bytes are read at once", most)
 		}
 	})
 	t.Run("4 GiB and a byte", func(t *testing.T) {
@@ -150,9 +150,9 @@ func TestFault_012_Hole(t *testing.T) {
 		f, err := os.Create(filepath.Join(dir, "hole.tf"))
 		must(t, err)
 		if err := errors.Join(f.Truncate(1<<40), f.Close()); err != nil {
-			t.Skipf("no such file can be had: %v", err)
+			t.Skipf("no such file: %v", err)
 		}
-		v := scanFolder(t, dir, testBundle("0.0.0.0/0"), testOptions{MaxFileBytes: 1 << 30})
+		v := scanDir(t, dir, testBundle("0.0.0.0/0"), testOptions{MaxFileBytes: 1 << 30})
 		wantOutcome(t, v, "I(E_LIMIT)")
 	})
 }
@@ -177,7 +177,8 @@ func TestFault_039_ManyFiles(t *testing.T) {
 	at, err := unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	must(t, err)
 	for i := range n - 1 {
-		fd, err := unix.Openat(at, fmt.Sprintf("a-file-of-the-tree-%07d.tf", i), unix.O_CREAT|unix.O_WRONLY|unix.O_CLOEXEC, 0o666)
+		fd, err := unix.Openat(at, fmt.Sprintf("a-file-of-the-tree-%07d.tf", i),
+			unix.O_CREAT|unix.O_WRONLY|unix.O_CLOEXEC, 0o666)
 		must(t, err)
 		must(t, unix.Close(fd))
 	}

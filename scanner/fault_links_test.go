@@ -76,19 +76,21 @@ func TestFault_030_LinkOutside(t *testing.T) {
 	writeFIFO(t, filepath.Join(outside, "fifo"))
 	dir := t.TempDir()
 	for i, target := range []string{
-		outside + "/secret", outside + "/dir", outside + "/fifo", "/proc/self/environ", "/dev/zero", "/dev/stdin", "/dev/tty", "/proc/self/fd/0",
+		outside + "/secret", outside + "/dir", outside + "/fifo", "/proc/self/environ", "/dev/zero", "/dev/stdin",
+		"/dev/tty", "/proc/self/fd/0",
 	} {
 		writeLink(t, target, fmt.Sprint(dir, "/link", i, ".tf"))
 	}
 	ends(t, func() {
-		v := scanFolder(t, dir, testBundle("key", "PATH="), testOptions{})
+		v := scanDir(t, dir, testBundle("key", "PATH="), testOptions{})
 		wantOutcome(t, v, "P")
 		if c := v.Coverage; c.Files != 8 || c.Scanned != 8 {
 			t.Errorf("%+v", c)
 		}
-		v = scanFolder(t, dir, testBundle("/dev/zero", outside), testOptions{})
+		v = scanDir(t, dir, testBundle("/dev/zero", outside), testOptions{})
 		wantOutcome(t, v, "F")
-		if len(v.Violations) != 4 || v.Violations[3].Evidence.Excerpt != "/dev/zero" || v.Violations[3].File != "link4.tf" {
+		if len(v.Violations) != 4 || v.Violations[3].Evidence.Excerpt != "/dev/zero" ||
+			v.Violations[3].File != "link4.tf" {
 			t.Errorf("%+v", v.Violations)
 		}
 	})
@@ -99,11 +101,12 @@ func TestFault_031_LinkInside(t *testing.T) {
 	writeLink(t, "real.tf", dir+"/link.tf")
 	writeLink(t, "dir", dir+"/linked-dir")
 	writeLink(t, "../real.tf", dir+"/dir/up.tf")
-	v := scanFolder(t, dir, testBundle("key"), testOptions{})
-	if got := violated(v); !slices.Equal(got, []string{"dir/a", "real.tf"}) || v.Coverage.Files != 5 || v.Coverage.Scanned != 5 {
+	v := scanDir(t, dir, testBundle("key"), testOptions{})
+	if got := violated(v); !slices.Equal(got, []string{"dir/a", "real.tf"}) || v.Coverage.Files != 5 ||
+		v.Coverage.Scanned != 5 {
 		t.Errorf("%q of %+v", got, v.Coverage)
 	}
-	v = scanFolder(t, dir, testBundle("real"), testOptions{})
+	v = scanDir(t, dir, testBundle("real"), testOptions{})
 	if got := violated(v); !slices.Equal(got, []string{"dir/up.tf", "link.tf"}) {
 		t.Errorf("%q", got)
 	}
@@ -119,15 +122,18 @@ func TestFault_032_LinkLoopsDangling(t *testing.T) {
 	writeLink(t, "..", dir+"/sub/up")
 	writeLink(t, "nowhere/at/all", dir+"/dangling")
 	writeLink(t, strings.Repeat("k/", 2047), dir+"/long")
-	v := scanFolder(t, dir, testBundle("key"), testOptions{})
+	v := scanDir(t, dir, testBundle("key"), testOptions{})
 	wantOutcome(t, v, "I(E_LINK)") // those in a circle
-	if c := v.Coverage; c.Files != 8 || c.Scanned != 4 || len(c.NotScanned) != 4 || len(v.Errors) != 4 || c.Bytes != 1+2+14+4094 {
+	if c := v.Coverage; c.Files != 8 || c.Scanned != 4 || len(c.NotScanned) != 4 || len(v.Errors) != 4 ||
+		c.Bytes != 1+2+14+4094 {
 		t.Errorf("%+v, %+v", c, v.Errors)
 	}
-	wantOutcome(t, scanFolder(t, dir, testBundle("key"), testOptions{Allow: []string{check.AllowSymlink}}), "P")
-	wantOutcome(t, scanFolder(t, dir, testBundle("k/k/"), testOptions{}), "F")
+	wantOutcome(t, scanDir(t, dir, testBundle("key"), testOptions{Allow: []string{check.AllowSymlink}}), "P")
+	wantOutcome(t, scanDir(t, dir, testBundle("k/k/"), testOptions{}), "F")
 	// The string of every link is matched.
-	if got := violated(scanFolder(t, dir, testBundle("self", "nowhere"), testOptions{Allow: []string{check.AllowSymlink}})); !slices.Equal(got, []string{"dangling", "self", "through-self"}) {
+	if got := violated(scanDir(t, dir, testBundle("self", "nowhere"),
+		testOptions{Allow: []string{check.AllowSymlink}})); !slices.Equal(got,
+		[]string{"dangling", "self", "through-self"}) {
 		t.Errorf("%q", got)
 	}
 }
@@ -138,9 +144,10 @@ func TestFault_033_LinkOnThePath(t *testing.T) {
 	writeLink(t, ".", dir+"/loop")
 	writeLink(t, outside, dir+"/out")
 	writeLink(t, "../real", dir+"/real/again")
-	wantOutcome(t, scanFolder(t, dir, testBundle("key"), testOptions{}), "P")
+	wantOutcome(t, scanDir(t, dir, testBundle("key"), testOptions{}), "P")
 	root := openRoot(t, dir)
-	for _, entry := range []string{"loop/ok.tf", "out/ok.tf", "out/deep/ok.tf", "real/again/ok.tf", "real/again/sub/ok.tf", "real/ok.tf/x", "loop/loop/loop/real/ok.tf"} {
+	for _, entry := range []string{"loop/ok.tf", "out/ok.tf", "out/deep/ok.tf", "real/again/ok.tf",
+		"real/again/sub/ok.tf", "real/ok.tf/x", "loop/loop/loop/real/ok.tf"} {
 		v := scanTree(t, testBundle("key"), tree.List(root, []string{entry}), testOptions{})
 		wantOutcome(t, v, "I(E_FILES_FROM)")
 	}
@@ -190,7 +197,8 @@ func TestFault_036_SocketAndDevice(t *testing.T) {
 func scanSpecial(t *testing.T, dir, name string) {
 	t.Helper()
 	ends(t, func() {
-		for _, input := range []tree.Tree{tree.Folder(openRoot(t, dir)), tree.List(openRoot(t, dir), []string{"a.tf", name})} {
+		for _, input := range []tree.Tree{tree.Folder(openRoot(t, dir)),
+			tree.List(openRoot(t, dir), []string{"a.tf", name})} {
 			v := scanTree(t, testBundle("key"), input, testOptions{})
 			wantOutcome(t, v, "I(E_NOT_REGULAR)")
 			want := []verdict.Omission{{File: name, Reason: check.AllowSpecialFile}}
@@ -199,7 +207,8 @@ func scanSpecial(t *testing.T, dir, name string) {
 			}
 			v = scanTree(t, testBundle("key"), input, testOptions{Allow: []string{check.AllowSpecialFile}})
 			wantOutcome(t, v, "P")
-			if !slices.Equal(v.Coverage.NotScanned, want) || !slices.Equal(v.Allowed, []string{check.AllowSpecialFile}) {
+			if !slices.Equal(v.Coverage.NotScanned, want) || !slices.Equal(v.Allowed,
+				[]string{check.AllowSpecialFile}) {
 				t.Errorf("%+v, allowed %q", v.Coverage, v.Allowed)
 			}
 			v = scanTree(t, testBundle("x"), input, testOptions{})
@@ -222,7 +231,7 @@ func TestFault_038_Depth(t *testing.T) {
 	for _, depth := range []int{300, deepest} {
 		dir := t.TempDir()
 		path := writeDeep(t, dir, depth, "d", "key")
-		v := scanFolder(t, dir, testBundle("key"), testOptions{})
+		v := scanDir(t, dir, testBundle("key"), testOptions{})
 		wantOutcome(t, v, "F")
 		if len(v.Violations) != 2 || v.Violations[0].File != path || v.Violations[1].File != "top.tf" {
 			t.Errorf("depth %d: %d violations, errors %.300v", depth, len(v.Violations), v.Errors)
@@ -232,7 +241,7 @@ func TestFault_038_Depth(t *testing.T) {
 	// Names of 255 bytes: every cut of the path falls within one.
 	dir := t.TempDir()
 	path := writeDeep(t, dir, 40, strings.Repeat("n", 255), "key")
-	v := scanFolder(t, dir, testBundle("key"), testOptions{})
+	v := scanDir(t, dir, testBundle("key"), testOptions{})
 	if len(v.Violations) != 2 || v.Violations[0].File != path {
 		t.Errorf("%d violations, errors %.300v", len(v.Violations), v.Errors)
 	}

@@ -34,8 +34,9 @@ func allFound(t *testing.T, names ...string) *verdict.Verdict {
 		raw, want = append(raw, "sub/"+name), append(want, verdict.Path("sub/"+name))
 	}
 	slices.Sort(want)
-	v := scanFolder(t, dir, testBundle("key"), testOptions{})
-	for _, v := range []*verdict.Verdict{v, scanTree(t, testBundle("key"), tree.List(openRoot(t, dir), raw), testOptions{})} {
+	v := scanDir(t, dir, testBundle("key"), testOptions{})
+	for _, v := range []*verdict.Verdict{v, scanTree(t, testBundle("key"), tree.List(openRoot(t, dir), raw),
+		testOptions{})} {
 		wantOutcome(t, v, "F")
 		if got := violated(v); !slices.Equal(got, want) || !v.Complete {
 			t.Errorf("scope %s: got %q, want %q; errors %+v", v.Scope.Mode, got, want, v.Errors)
@@ -54,7 +55,8 @@ func allFound(t *testing.T, names ...string) *verdict.Verdict {
 }
 
 func TestFault_023_NamesWithControls(t *testing.T) {
-	v := allFound(t, "a\nb.tf", "a\rb.tf", "a\tb.tf", `a"b.tf`, "a'b.tf", `a\b.tf`, `a\nb.tf`, "a\x01b.tf", "a\x7fb.tf", "a\\x0ab.tf")
+	v := allFound(t, "a\nb.tf", "a\rb.tf", "a\tb.tf", `a"b.tf`, "a'b.tf", `a\b.tf`, `a\nb.tf`, "a\x01b.tf", "a\x7fb.tf",
+		"a\\x0ab.tf")
 	var doc struct{ Violations []struct{ File string } }
 	must(t, json.Unmarshal(encoded(t, v), &doc))
 	for i, vi := range doc.Violations {
@@ -65,7 +67,8 @@ func TestFault_023_NamesWithControls(t *testing.T) {
 }
 
 func TestFault_024_NamesOfHiddenCharacters(t *testing.T) {
-	v := allFound(t, "a\x1b[31mb.tf", "a\x1b]0;x\ab.tf", "a\u009bb.tf", "a\u202eft.b", "a\u200bb.tf", "a\u2066b.tf", "a\ufeffb.tf", "a\u2028b.tf", "::error::x.tf", "##[error]y.tf")
+	v := allFound(t, "a\x1b[31mb.tf", "a\x1b]0;x\ab.tf", "a\u009bb.tf", "a\u202eft.b", "a\u200bb.tf", "a\u2066b.tf",
+		"a\ufeffb.tf", "a\u2028b.tf", "::error::x.tf", "##[error]y.tf")
 	text := encoded(t, v)
 	for _, raw := range []string{"\x1b", "\a", "\u009b", "\u202e", "\u200b", "\u2066", "\ufeff", "\u2028", "##["} {
 		if bytes.Contains(text, []byte(raw)) {
@@ -82,11 +85,13 @@ func TestFault_025_NamesNotUTF8(t *testing.T) {
 }
 
 func TestFault_026_NamesLikeFlags(t *testing.T) {
-	allFound(t, "--help.tf", "-rf", "@x", "$(id).tf", ";", "`id`", "-", "--", "*", "**", "[a]", "{a,b}", "~", "#x", "!x", "|x", " ", "a b", "%s%n")
+	allFound(t, "--help.tf", "-rf", "@x", "$(id).tf", ";", "`id`", "-", "--", "*", "**", "[a]", "{a,b}", "~", "#x",
+		"!x", "|x", " ", "a b", "%s%n")
 }
 
 func TestFault_027_NamesOfOtherSystems(t *testing.T) {
-	allFound(t, "CON", "aux.tf", "nul", "COM1.tf", "a:b", "trailing.", "trailing ", `back\slash.tf`, "a<b>.tf", "a?.tf", "x.tf:stream", "...", "..x", ".x.")
+	allFound(t, "CON", "aux.tf", "nul", "COM1.tf", "a:b", "trailing.", "trailing ", `back\slash.tf`, "a<b>.tf", "a?.tf",
+		"x.tf:stream", "...", "..x", ".x.")
 }
 
 func TestFault_028_NamesByCase(t *testing.T) {
@@ -99,11 +104,13 @@ func TestFault_029_NamesByNormalForm(t *testing.T) {
 
 func TestFault_040_NestedGit(t *testing.T) {
 	dir := writeTree(t, map[string]string{
-		".git/config": "key", ".git/hooks/x": "key", ".gitignore": "key", ".gitmodules": "key", ".github/x": "key", "dir.git/x": "key",
+		".git/config": "key", ".git/hooks/x": "key", ".gitignore": "key", ".gitmodules": "key", ".github/x": "key",
+		"dir.git/x":   "key",
 		"module/.git": "gitdir: key", "nested/.git/config": "key", "nested/.git/objects/x": "key",
 	})
-	v := scanFolder(t, dir, testBundle("key"), testOptions{})
-	want := []string{".github/x", ".gitignore", ".gitmodules", "dir.git/x", "module/.git", "nested/.git/config", "nested/.git/objects/x"}
+	v := scanDir(t, dir, testBundle("key"), testOptions{})
+	want := []string{".github/x", ".gitignore", ".gitmodules", "dir.git/x", "module/.git", "nested/.git/config",
+		"nested/.git/objects/x"}
 	if got := violated(v); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -112,42 +119,15 @@ func TestFault_040_NestedGit(t *testing.T) {
 	}
 
 	linked := writeTree(t, map[string]string{".git": "gitdir: /elsewhere/key", "a": "x"})
-	v = scanFolder(t, linked, testBundle("key"), testOptions{})
+	v = scanDir(t, linked, testBundle("key"), testOptions{})
 	wantOutcome(t, v, "P")
 	if c := v.Coverage; c.Files != 1 || len(c.LeftOut) != 1 {
 		t.Errorf("%+v", c)
 	}
-	v = scanTree(t, testBundle("key"), tree.List(openRoot(t, dir), []string{".git/config", "./.git/hooks/x", ".gitignore"}), testOptions{})
-	if got := violated(v); !slices.Equal(got, []string{".gitignore"}) || len(v.Coverage.LeftOut) != 1 || len(v.Errors) > 0 {
+	v = scanTree(t, testBundle("key"), tree.List(openRoot(t, dir),
+		[]string{".git/config", "./.git/hooks/x", ".gitignore"}), testOptions{})
+	if got := violated(v); !slices.Equal(got, []string{".gitignore"}) || len(v.Coverage.LeftOut) != 1 ||
+		len(v.Errors) > 0 {
 		t.Errorf("listed: %q, left out %+v, errors %+v", got, v.Coverage.LeftOut, v.Errors)
-	}
-}
-
-func TestFault_041_Hidden(t *testing.T) {
-	v := scanFolder(t, writeTree(t, map[string]string{".env": "key", ".config/.x": "key", "a/.b/c": "key", ".../x": "key", "..a/x": "key"}), testBundle("key"), testOptions{})
-	if got := violated(v); len(got) != 5 {
-		t.Errorf("%q", got)
-	}
-}
-
-func TestFault_042_IgnoreFiles(t *testing.T) {
-	files := map[string]string{"bad.tf": "key", "dir/bad.tf": "key"}
-	for _, name := range []string{".gitignore", ".ignore", ".rgignore", ".policyscanignore", ".dockerignore", ".semgrepignore", ".tfsecignore", ".gitattributes", ".git/info/exclude"} {
-		files[name], files["dir/"+name] = "*\n**\nbad.tf\n", "*"
-	}
-	v := scanFolder(t, writeTree(t, files), testBundle("key"), testOptions{})
-	wantOutcome(t, v, "F")
-	if got := violated(v); !slices.Equal(got, []string{"bad.tf", "dir/bad.tf"}) {
-		t.Errorf("%q", got)
-	}
-}
-
-func TestFault_043_HardLinks(t *testing.T) {
-	dir := writeTree(t, map[string]string{"a.tf": "key", "sub/x": ""})
-	must(t, os.Link(filepath.Join(dir, "a.tf"), filepath.Join(dir, "b.tf")))
-	must(t, os.Link(filepath.Join(dir, "a.tf"), filepath.Join(dir, "sub/c.tf")))
-	v := scanFolder(t, dir, testBundle("key"), testOptions{})
-	if got := violated(v); !slices.Equal(got, []string{"a.tf", "b.tf", "sub/c.tf"}) {
-		t.Errorf("%q", got)
 	}
 }

@@ -30,7 +30,7 @@ const nobody = 65534
 func asNobody(t *testing.T, dir string) *verdict.Verdict {
 	t.Helper()
 	if os.Getuid() != 0 {
-		return scanFolder(t, dir, testBundle("key"), testOptions{})
+		return scanDir(t, dir, testBundle("key"), testOptions{})
 	}
 	v, _ := scanInChild(t, childScan{Dir: dir, Patterns: []string{"key"}, UID: nobody})
 	return v
@@ -48,7 +48,7 @@ func TestFault_044_UnreadableFile(t *testing.T) {
 	}
 }
 
-func TestFault_045_UnreadableFolder(t *testing.T) {
+func TestFault_045_UnreadableDir(t *testing.T) {
 	for _, mode := range []os.FileMode{0, 0o111, 0o444} {
 		dir := reachable(t)
 		writeFile(t, dir+"/a.tf", "x")
@@ -86,8 +86,10 @@ func TestFault_053_Root(t *testing.T) {
 		writeFile(t, dir+"/main.tf", "key")
 		root := openRoot(t, dir)
 		must(t, os.RemoveAll(dir))
-		wantOutcome(t, scanTree(t, testBundle("key"), tree.Folder(root), testOptions{Allow: []string{check.AllowEmpty}}), "I(E_CHANGED)")
-		wantOutcome(t, scanTree(t, testBundle("key"), tree.List(root, []string{"main.tf"}), testOptions{}), "I(E_FILES_FROM)")
+		wantOutcome(t, scanTree(t, testBundle("key"), tree.Folder(root),
+			testOptions{Allow: []string{check.AllowEmpty}}), "I(E_CHANGED)")
+		wantOutcome(t, scanTree(t, testBundle("key"), tree.List(root, []string{"main.tf"}), testOptions{}),
+			"I(E_FILES_FROM)")
 	})
 	t.Run("moved", func(t *testing.T) {
 		base := writeTree(t, map[string]string{"old/main.tf": "key"})
@@ -95,43 +97,6 @@ func TestFault_053_Root(t *testing.T) {
 		must(t, os.Rename(base+"/old", base+"/new"))
 		wantOutcome(t, scanTree(t, testBundle("key"), tree.Folder(root), testOptions{}), "F")
 	})
-}
-
-// Files that the caller skips are only in the coverage.
-func TestFault_066_OwnOutputs(t *testing.T) {
-	dir := writeTree(t, map[string]string{"main.tf": "x", "sub/b.tf": "x"})
-	o := testOptions{LeaveOut: map[string]string{"out/verdict.json": "output"}}
-	first := encoded(t, scanFolder(t, dir, testBundle("key"), o))
-	writeFile(t, dir+"/out/verdict.json", "key")
-	v := scanFolder(t, dir, testBundle("key"), o)
-	wantOutcome(t, v, "P")
-	if want := []verdict.Omission{{File: "out/verdict.json", Reason: "output"}}; !slices.Equal(v.Coverage.LeftOut, want) || v.Coverage.Files != 2 {
-		t.Errorf("%+v", v.Coverage)
-	}
-	v.Coverage.LeftOut = nil
-	if string(encoded(t, v)) != string(first) {
-		t.Errorf("the output of the last run shows in the verdict of this one")
-	}
-	// Only by its exact path.
-	writeFile(t, dir+"/sub/out/verdict.json", "key")
-	writeFile(t, dir+"/out/verdict.json.tf", "key")
-	if got := violated(scanFolder(t, dir, testBundle("key"), o)); !slices.Equal(got, []string{"out/verdict.json.tf", "sub/out/verdict.json"}) {
-		t.Errorf("%q", got)
-	}
-}
-
-func TestFault_067_RuleFiles(t *testing.T) {
-	dir := writeTree(t, map[string]string{"rules/boundaries.yml": "key", "rules/invariants.yml": "key", "rules/other.yml": "key", "policy/rules/boundaries.yml": "key"})
-	o := testOptions{LeaveOut: map[string]string{"rules/boundaries.yml": "rules", "rules/invariants.yml": "rules", "rules/deprecated.yml": "rules"}}
-	for _, input := range []tree.Tree{tree.Folder(openRoot(t, dir)), tree.List(openRoot(t, dir), []string{"rules/boundaries.yml", "./rules//invariants.yml", "rules/other.yml", "policy/rules/boundaries.yml"})} {
-		v := scanTree(t, testBundle("key"), input, o)
-		if got := violated(v); !slices.Equal(got, []string{"policy/rules/boundaries.yml", "rules/other.yml"}) {
-			t.Errorf("%q", got)
-		}
-		if want := []verdict.Omission{{File: "rules/boundaries.yml", Reason: "rules"}, {File: "rules/invariants.yml", Reason: "rules"}}; !slices.Equal(v.Coverage.LeftOut, want) {
-			t.Errorf("%+v", v.Coverage.LeftOut)
-		}
-	}
 }
 
 func TestFault_068_ManyViolations(t *testing.T) {
@@ -158,15 +123,17 @@ func TestFault_068_ManyViolations(t *testing.T) {
 }
 
 func TestFault_069_ViolationsAndErrors(t *testing.T) {
-	dir := writeTree(t, map[string]string{"bad.tf": "key", "long.tf": strings.Repeat("x", 1000), "pointer.tf": "version https://git-lfs.github.com/spec/v1\noid key\n"})
+	dir := writeTree(t, map[string]string{"bad.tf": "key", "long.tf": strings.Repeat("x", 1000),
+		"pointer.tf": "version https://git-lfs.github.com/spec/v1\noid key\n"})
 	writeFIFO(t, dir+"/pipe.tf")
-	v := scanFolder(t, dir, testBundle("key"), testOptions{MaxFileBytes: 999})
+	v := scanDir(t, dir, testBundle("key"), testOptions{MaxFileBytes: 999})
 	wantOutcome(t, v, "F")
 	var codes []string
 	for _, e := range v.Errors {
 		codes = append(codes, e.File+" "+e.Code)
 	}
-	if want := []string{"long.tf E_LIMIT", "pipe.tf E_NOT_REGULAR", "pointer.tf E_UNAVAILABLE"}; !slices.Equal(codes, want) || v.Complete {
+	if want := []string{"long.tf E_LIMIT", "pipe.tf E_NOT_REGULAR", "pointer.tf E_UNAVAILABLE"}; !slices.Equal(codes,
+		want) || v.Complete {
 		t.Errorf("complete %v, errors %q, want %q", v.Complete, codes, want)
 	}
 	if got := violated(v); !slices.Equal(got, []string{"bad.tf", "pointer.tf"}) {
@@ -179,7 +146,8 @@ func TestFault_069_ViolationsAndErrors(t *testing.T) {
 func TestFault_070_Excerpt(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		pattern := rapid.StringMatching(`[a-z\x{1b}\x{e9}\x{202e}\x{1f600}]{1,30}`).Draw(rt, "pattern")
-		around := rapid.SliceOfN(rapid.SampledFrom([]byte("a\x00\x1b\x7f\x80\xc3\xa9\xe2\x82\xac\xf0\x9f\xff\xfe\r \t\\\"")), 0, 400)
+		hostile := []byte("a\x00\x1b\x7f\x80\xc3\xa9\xe2\x82\xac\xf0\x9f\xff\xfe\r \t\\\"")
+		around := rapid.SliceOfN(rapid.SampledFrom(hostile), 0, 400)
 		content := string(around.Draw(rt, "before")) + pattern + string(around.Draw(rt, "after"))
 		r := testRule("T-1", pattern)
 		r.Redact = rapid.Bool().Draw(rt, "redact")
@@ -268,16 +236,17 @@ func TestFault_064_AnotherRunsTemporaryFile(t *testing.T) {
 		want            string
 		files           int
 	}{
-		"gone":                     {name, "a key", remove, none, output, "P", 1},
-		"grows, then gone":         {name, long, none, func(file string) { grow(file); remove(file) }, output, "P", 1},
-		"grows":                    {name, long, none, grow, output, "I(E_CHANGED)", 2},
-		"grows, with a violation":  {name, "a key" + long, none, grow, output, "I(E_CHANGED)", 2},
-		"stays":                    {name, "a key", none, none, output, "F", 2},
-		"stays, long":              {name, long + "a key", none, none, output, "F", 2},
-		"another folder":           {"sub/" + name, "a key", remove, none, output, "I(E_CHANGED)", 2},
-		"not that of the output":   {".x.12-0.tmp", "a key", remove, none, output, "I(E_CHANGED)", 2},
-		"left out by another name": {name, "a key", remove, none, map[string]string{"verdict.json": "rules"}, "I(E_CHANGED)", 2},
-		"no output":                {name, "a key", remove, none, nil, "I(E_CHANGED)", 2},
+		"gone":                    {name, "a key", remove, none, output, "P", 1},
+		"grows, then gone":        {name, long, none, func(file string) { grow(file); remove(file) }, output, "P", 1},
+		"grows":                   {name, long, none, grow, output, "I(E_CHANGED)", 2},
+		"grows, with a violation": {name, "a key" + long, none, grow, output, "I(E_CHANGED)", 2},
+		"stays":                   {name, "a key", none, none, output, "F", 2},
+		"stays, long":             {name, long + "a key", none, none, output, "F", 2},
+		"another dir":             {"sub/" + name, "a key", remove, none, output, "I(E_CHANGED)", 2},
+		"not that of the output":  {".x.12-0.tmp", "a key", remove, none, output, "I(E_CHANGED)", 2},
+		"left out by another name": {name, "a key", remove, none, map[string]string{"verdict.json": "rules"},
+			"I(E_CHANGED)", 2},
+		"no output": {name, "a key", remove, none, nil, "I(E_CHANGED)", 2},
 	} {
 		t.Run(what, func(t *testing.T) {
 			dir := t.TempDir()
@@ -296,7 +265,8 @@ func TestFault_064_AnotherRunsTemporaryFile(t *testing.T) {
 					}
 				}
 			}
-			v := scanTree(t, testBundle("key"), disturbed{tree.Folder(root), only(c.before), only(c.between)}, testOptions{LeaveOut: c.leaveOut})
+			v := scanTree(t, testBundle("key"), disturbed{tree.Folder(root), only(c.before), only(c.between)},
+				testOptions{LeaveOut: c.leaveOut})
 			if wantOutcome(t, v, c.want); v.Coverage.Files != c.files || v.Coverage.Governed != c.files {
 				t.Errorf("coverage %+v", v.Coverage)
 			}

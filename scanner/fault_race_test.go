@@ -33,7 +33,8 @@ func raceTime(t *testing.T) time.Duration {
 }
 
 // race runs disturb and scan repeatedly for a while.
-func race(t *testing.T, disturb func(round int) error, scan func() *verdict.Verdict, check func(*verdict.Verdict) error) {
+func race(t *testing.T, disturb func(round int) error, scan func() *verdict.Verdict,
+	check func(*verdict.Verdict) error) {
 	t.Helper()
 	var stop atomic.Bool
 	failed := make(chan error, 1)
@@ -93,24 +94,29 @@ func TestFault_034_Swapped(t *testing.T) {
 		make  func(t *testing.T, path string) // creates the replacement
 		codes []string
 	}{
-		{"link for file", func(t *testing.T, path string) { writeLink(t, outside+"/key.tf", path) }, []string{code.Changed, code.FilesFrom}},
-		{"FIFO for file", func(t *testing.T, path string) { must(t, unix.Mkfifo(path, 0o666)) }, []string{code.Changed, code.NotRegular}},
-		{"folder for file", func(t *testing.T, path string) { writeFile(t, path+"/key.tf", "key") }, []string{code.Changed, code.FilesFrom}},
+		{"link for file", func(t *testing.T, path string) { writeLink(t, outside+"/key.tf", path) },
+			[]string{code.Changed, code.FilesFrom}},
+		{"FIFO for file", func(t *testing.T, path string) { must(t, unix.Mkfifo(path, 0o666)) },
+			[]string{code.Changed, code.NotRegular}},
+		{"dir for file", func(t *testing.T, path string) { writeFile(t, path+"/key.tf", "key") },
+			[]string{code.Changed, code.FilesFrom}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			base := writeTree(t, map[string]string{"tree/a.tf": "x", "tree/sub/main.tf": "key"})
 			c.make(t, base+"/other")
 			root := openRoot(t, base+"/tree")
 			n := 0
-			race(t, func(int) error { return exchange(base+"/tree/sub/main.tf", base+"/other") }, func() *verdict.Verdict {
-				if n++; n%2 == 0 {
-					return scanTree(t, testBundle("key", "OUTSIDE"), tree.Folder(root), testOptions{})
-				}
-				return scanTree(t, testBundle("key", "OUTSIDE"), tree.List(root, []string{"sub/main.tf"}), testOptions{})
-			}, foundOr(c.codes...))
+			race(t, func(int) error { return exchange(base+"/tree/sub/main.tf", base+"/other") },
+				func() *verdict.Verdict {
+					if n++; n%2 == 0 {
+						return scanTree(t, testBundle("key", "OUTSIDE"), tree.Folder(root), testOptions{})
+					}
+					return scanTree(t, testBundle("key", "OUTSIDE"), tree.List(root, []string{"sub/main.tf"}),
+						testOptions{})
+				}, foundOr(c.codes...))
 		})
 	}
-	t.Run("link for folder", func(t *testing.T) {
+	t.Run("link for dir", func(t *testing.T) {
 		base := writeTree(t, map[string]string{"tree/a.tf": "x", "tree/sub/dir/key.tf": "key"})
 		must(t, os.Mkdir(outside+"/key-dir", 0o777))
 		writeFile(t, outside+"/key-dir/key.tf", "OUTSIDE")
@@ -140,7 +146,7 @@ func TestFault_051_Rewritten(t *testing.T) {
 		}
 		return errors.Join(put("key\n", 0), put("---\n", last))
 	}, func() *verdict.Verdict {
-		return scanFolder(t, dir, testBundle("key"), testOptions{})
+		return scanDir(t, dir, testBundle("key"), testOptions{})
 	}, foundOr(code.Changed))
 }
 
@@ -161,7 +167,7 @@ func TestFault_051_TruncatedAndGrown(t *testing.T) {
 		_, err := f.WriteAt(whole, 0)
 		return err
 	}, func() *verdict.Verdict {
-		return scanFolder(t, dir, testBundle("key", "KEY"), testOptions{})
+		return scanDir(t, dir, testBundle("key", "KEY"), testOptions{})
 	}, func(v *verdict.Verdict) error {
 		for _, e := range v.Errors {
 			if e.Code != code.Changed {
@@ -185,23 +191,25 @@ func TestFault_051_RenamedOver(t *testing.T) {
 		}
 		return errors.Join(os.WriteFile(next, []byte(content), 0o666), os.Rename(next, dir+"/tree/main.tf"))
 	}, func() *verdict.Verdict {
-		return scanFolder(t, dir+"/tree", testBundle("key"), testOptions{})
+		return scanDir(t, dir+"/tree", testBundle("key"), testOptions{})
 	}, foundOr(code.Changed))
 }
 
 func TestFault_051_Deleted(t *testing.T) {
 	dir := writeTree(t, map[string]string{"a.tf": "x", "sub/deep/main.tf": "key"})
 	race(t, func(int) error {
-		return errors.Join(os.RemoveAll(dir+"/sub"), os.MkdirAll(dir+"/sub/deep", 0o777), os.WriteFile(dir+"/sub/deep/main.tf", []byte("key"), 0o666))
+		return errors.Join(os.RemoveAll(dir+"/sub"), os.MkdirAll(dir+"/sub/deep", 0o777),
+			os.WriteFile(dir+"/sub/deep/main.tf", []byte("key"), 0o666))
 	}, func() *verdict.Verdict {
-		return scanFolder(t, dir, testBundle("key"), testOptions{})
+		return scanDir(t, dir, testBundle("key"), testOptions{})
 	}, func(v *verdict.Verdict) error {
 		for _, e := range v.Errors {
 			if e.Code != code.Changed {
 				return errors.New("what is wrong is that the file changed")
 			}
 		}
-		if v.Verdict == verdict.Pass && v.Coverage.Files == 2 && v.Coverage.Bytes != 1 { // empty or missing yet: no violation
+		if v.Verdict == verdict.Pass && v.Coverage.Files == 2 &&
+			v.Coverage.Bytes != 1 { // empty or missing yet: no violation
 			return errors.New("a PASS, though the file was scanned")
 		}
 		return nil
@@ -215,7 +223,7 @@ func TestFault_051_MovedWhileListed(t *testing.T) {
 	var order []string // of the listed directories
 	scan := func(onFirst func()) *verdict.Verdict {
 		order = nil
-		return scanFolder(t, dir, testBundle("key"), testOptions{
+		return scanDir(t, dir, testBundle("key"), testOptions{
 			Allow:   []string{check.AllowPartial},
 			Workers: 1, // one directory after the other
 			Exclude: func(path string) bool {
@@ -241,7 +249,7 @@ func TestFault_051_MovedWhileListed(t *testing.T) {
 func TestFault_065_AnotherRunsOutput(t *testing.T) {
 	dir := writeTree(t, map[string]string{"main.tf": "x", "verdict.json": "old"})
 	replaced := false
-	v := scanFolder(t, dir, testBundle("key"), testOptions{
+	v := scanDir(t, dir, testBundle("key"), testOptions{
 		Allow:    []string{check.AllowPartial},
 		LeaveOut: map[string]string{"verdict.json": "output"},
 		Exclude: func(string) bool {

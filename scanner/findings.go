@@ -33,12 +33,7 @@ func (s *scan) collect() (*shard.Run, *shard.Findings) {
 		broken = append(broken, t.findings...)
 		t.findings = nil // free each find once it is a violation: together they are as large as the verdict
 		f.FileErrors = append(f.FileErrors, t.errors...)
-		f.Coverage.Files += t.files
-		f.Coverage.Governed += t.covered
-		f.Coverage.Scanned += t.coverage.Scanned
-		f.Coverage.Bytes += t.coverage.Bytes
-		f.Coverage.NotScanned = append(f.Coverage.NotScanned, t.coverage.NotScanned...)
-		f.Coverage.Unparsed = append(f.Coverage.Unparsed, t.coverage.Unparsed...)
+		addCoverage(&f.Coverage, &t.coverage)
 		for i, n := range t.excluded {
 			f.Taken[i] += n
 		}

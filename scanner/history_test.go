@@ -36,7 +36,8 @@ func (h history) write(t testing.TB) (*repo.Repository, []repo.Hash) {
 	}
 	var stream strings.Builder
 	for i, c := range h {
-		fmt.Fprintf(&stream, "commit refs/heads/c%d\nmark :%d\ncommitter A <a@b> %d +0000\ndata 0\n", i+1, i+1, 1700000000+i)
+		fmt.Fprintf(&stream, "commit refs/heads/c%d\nmark :%d\ncommitter A <a@b> %d +0000\ndata 0\n", i+1, i+1,
+			1700000000+i)
 		for k, parent := range c.parents {
 			fmt.Fprintf(&stream, "%s :%d\n", []string{"from", "merge"}[min(k, 1)], parent)
 		}

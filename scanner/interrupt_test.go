@@ -34,7 +34,8 @@ func TestInterrupted(t *testing.T) {
 		ctx  context.Context
 		code string
 	}{{cancelled, code.Timeout}, {plain, code.Interrupted}} {
-		for _, input := range []tree.Tree{tree.Folder(openRoot(t, dir)), tree.List(openRoot(t, dir), []string{"a.tf"}), fakeFiles(same("x"), "a.tf")} {
+		for _, input := range []tree.Tree{tree.Folder(openRoot(t, dir)), tree.List(openRoot(t, dir), []string{"a.tf"}),
+			fakeFiles(same("x"), "a.tf")} {
 			v := scanWith(c.ctx, testBundle("key"), input, testOptions{})
 			checkVerdict(t, testBundle("key"), v)
 			wantOutcome(t, v, "I("+c.code+")")
@@ -79,7 +80,8 @@ func TestFault_140_StuckRead(t *testing.T) {
 	v := scanWith(ctx, testBundle("key"), input, testOptions{Workers: 1})
 	checkVerdict(t, testBundle("key"), v)
 	want := []verdict.Omission{{File: "stuck", Reason: "not-reached"}} // the only worker never reached the last
-	if got := violated(v); !slices.Equal(got, []string{"first"}) || !slices.Equal(v.Coverage.NotScanned, want) || v.Complete || v.Errors[0].Code != code.Timeout {
+	if got := violated(v); !slices.Equal(got, []string{"first"}) || !slices.Equal(v.Coverage.NotScanned, want) ||
+		v.Complete || v.Errors[0].Code != code.Timeout {
 		t.Errorf("violations in %q, %+v, %+v", got, v.Coverage, v.Errors)
 	}
 }
@@ -111,63 +113,6 @@ func TestFault_140_StuckList(t *testing.T) {
 	wantOutcome(t, v, "I(E_INTERRUPTED)")
 }
 
-// A panicContent panics at a given call.
-type panicContent struct {
-	tree.Content
-	in string
-}
-
-func (c *panicContent) Read(p []byte) (int, error) { return c.Content.Read(c.here("read", p)) }
-func (c *panicContent) Size() int64                { c.here("size", nil); return c.Content.Size() }
-func (c *panicContent) Seek(o int64, w int) (int64, error) {
-	c.here("seek", nil)
-	return c.Content.Seek(o, w)
-}
-func (c *panicContent) Close() { c.here("close", nil) }
-
-func (c *panicContent) here(in string, p []byte) []byte {
-	if c.in == in {
-		var none []int
-		_ = none[len(in)]
-	}
-	return p
-}
-
-func TestFault_139_PanicInAFile(t *testing.T) {
-	for _, in := range []string{"open", "size", "read", "close"} {
-		input := fakeFiles(func(path string) (tree.Content, error) {
-			if path == "b" && in == "open" {
-				panic("in open")
-			}
-			c := tree.InMemory([]byte("x"))
-			if path == "b" {
-				c = &panicContent{c, in}
-			}
-			return c, nil
-		}, "a", "b", "c")
-		v := scanTree(t, testBundle("key"), input, testOptions{MaxFileBytes: 10})
-		wantOutcome(t, v, "I(E_INTERNAL)")
-		if want := []verdict.Omission{{File: "b", Reason: "internal"}}; !slices.Equal(v.Coverage.NotScanned, want) || v.Coverage.Scanned != 2 || v.Errors[0].File != "b" {
-			t.Errorf("in %s: %+v, %+v", in, v.Coverage, v.Errors)
-		}
-	}
-}
-
-func TestFault_139_PanicWhileListing(t *testing.T) {
-	input := fakeFiles(same("key"), numberedFiles(100)...)
-	var n atomic.Int32
-	v := scanWith(t.Context(), testBundle("key"), input, testOptions{Exclude: func(string) bool {
-		if n.Add(1) == 80 {
-			panic("at the 80th")
-		}
-		return false
-	}})
-	checkVerdict(t, testBundle("key"), v)
-	if v.Complete || !slices.ContainsFunc(v.Errors, func(e verdict.Error) bool { return e.Code == code.Internal }) {
-		t.Errorf("%+v", v.Errors)
-	}
-}
-
 // A panic at each call out of the scanner, one after the other: listing, opening, reading, asking for a size, going
 // back, asking for a change, closing. No run passes.
 func TestFault_139_PanicAnywhere(t *testing.T) {
@@ -184,7 +129,9 @@ func TestFault_139_PanicAnywhere(t *testing.T) {
 			return &pointContent{tree.InMemory(text), point}, nil
 		}, "a", "b", "c")
 		input.onList = func(context.Context) error { point(); return nil }
-		v := scanWith(t.Context(), testBundle("nowhere", "a key"), input, testOptions{Workers: 1, MaxFileBytes: 1 << 30, Allow: []string{check.AllowPartial}, Exclude: func(string) bool { point(); return false }})
+		v := scanWith(t.Context(), testBundle("nowhere", "a key"), input,
+			testOptions{Workers: 1, MaxFileBytes: 1 << 30, Allow: []string{check.AllowPartial},
+				Exclude: func(string) bool { point(); return false }})
 		checkVerdict(t, testBundle("nowhere", "a key"), v)
 		return v, int(calls.Load())
 	}
@@ -264,9 +211,13 @@ func TestFault_046_ReadErrors(t *testing.T) {
 			return readerFunc(func([]byte) (int, error) { return 0, errors.New("EIO") })
 		}, code.Read},
 		"on the way": {func(r io.Reader) io.Reader {
-			return io.MultiReader(io.LimitReader(r, 4096), readerFunc(func([]byte) (int, error) { return 0, errors.New("EIO") }))
+			return io.MultiReader(io.LimitReader(r, 4096), readerFunc(func([]byte) (int, error) {
+				return 0,
+					errors.New("EIO")
+			}))
 		}, code.Read},
-		"no progress": {func(io.Reader) io.Reader { return readerFunc(func([]byte) (int, error) { return 0, nil }) }, code.Read},
+		"no progress": {func(io.Reader) io.Reader { return readerFunc(func([]byte) (int, error) { return 0, nil }) },
+			code.Read},
 		"changed": {func(io.Reader) io.Reader {
 			return readerFunc(func([]byte) (int, error) { return 0, worktree.ErrChanged })
 		}, code.Changed},

@@ -32,7 +32,8 @@ func keyBundle(t testing.TB, match string) *rules.Bundle {
 
 // The keys of a file do not depend on the number of windows or reads.
 func TestKeysOfLongFiles(t *testing.T) {
-	b := keyBundle(t, `match: {files: ["**"], required_absent: [{key: "**.on", is: true}, {key: "**.on", is: yes_it_is}]}`)
+	b := keyBundle(t, `match: {files: ["**"],
+    required_absent: [{key: "**.on", is: true}, {key: "**.on", is: yes_it_is}]}`)
 	long := strings.Repeat("# ä\r\n", match.WindowSize/3) + "a:\r\n  - {on: yes}\r\nb: {on: 'true'}\n"
 	want, err := check.File(t.Context(), b, "a.yaml", []byte(long))
 	must(t, err)
@@ -40,7 +41,7 @@ func TestKeysOfLongFiles(t *testing.T) {
 		want[0].Evidence.Line != match.WindowSize/3+2 || want[0].Evidence.Column != 10 {
 		t.Fatalf("%+v", want)
 	}
-	v := scanFolder(t, writeTree(t, map[string]string{"a.yaml": long}), b, testOptions{})
+	v := scanDir(t, writeTree(t, map[string]string{"a.yaml": long}), b, testOptions{})
 	if d := cmp.Diff(want, v.Violations); d != "" {
 		t.Errorf("-check +scan: %s", d)
 	}
@@ -49,7 +50,8 @@ func TestKeysOfLongFiles(t *testing.T) {
 // A file that cannot be parsed is not scanned, but its text is still checked. Links and placeholders are not checked
 // for keys.
 func TestKeysThatAreNotAsked(t *testing.T) {
-	b := keyBundle(t, `match: {files: ["**"], required_absent: [{key: a, is: 1, format: json}, BAD], required_patterns: [OWNER, {key: b, format: json}]}`)
+	b := keyBundle(t, `match: {files: ["**"],
+    required_absent: [{key: a, is: 1, format: json}, BAD], required_patterns: [OWNER, {key: b, format: json}]}`)
 	pointer := "version https://git-lfs.github.com/spec/v1\noid sha256:" + strings.Repeat("a", 64) + "\nsize 1\n"
 	for _, c := range []struct {
 		name, content string
@@ -65,7 +67,7 @@ func TestKeysThatAreNotAsked(t *testing.T) {
 		{name: "empty", content: "", want: "F", items: `OWNER {"key":"b","format":"json"}`},
 		{name: "null", content: `null`, want: "F", items: `OWNER {"key":"b","format":"json"}`},
 	} {
-		v := scanFolder(t, writeTree(t, map[string]string{"f": c.content}), b, testOptions{Allow: c.allow})
+		v := scanDir(t, writeTree(t, map[string]string{"f": c.content}), b, testOptions{Allow: c.allow})
 		var items []string
 		for i := range v.Violations {
 			items = append(items, v.Violations[i].Evidence.Pattern)
@@ -79,7 +81,8 @@ func TestKeysThatAreNotAsked(t *testing.T) {
 			!strings.HasPrefix(c.name, "pointer") {
 			t.Errorf("%s: Check: %v", c.name, err)
 		}
-		if d := cmp.Diff(v.Violations, found); d != "" && !strings.HasPrefix(c.name, "pointer") && len(found)+len(v.Violations) > 0 {
+		if d := cmp.Diff(v.Violations, found); d != "" && !strings.HasPrefix(c.name, "pointer") &&
+			len(found)+len(v.Violations) > 0 {
 			t.Errorf("%s: -scan +check: %s", c.name, d)
 		}
 	}
@@ -87,7 +90,7 @@ func TestKeysThatAreNotAsked(t *testing.T) {
 	if err := os.Symlink("f", filepath.Join(dir, "link")); err != nil {
 		t.Skip(err)
 	}
-	wantOutcome(t, scanFolder(t, dir, b, testOptions{}), "P")
+	wantOutcome(t, scanDir(t, dir, b, testOptions{}), "P")
 }
 
 // Rules differ in how they treat a file that cannot be parsed, and in how they read it.
@@ -115,18 +118,20 @@ func TestKeysOfSeveralRules(t *testing.T) {
 		{[]rules.Rule{lenient}, "a.yaml", "a: {c:} # {{", "F", "E_PARSE", false},
 		{[]rules.Rule{lenient}, "a.yaml", "b: 1", "P", "", false},
 		{[]rules.Rule{lenient}, "a.txt", "b: 1", "I(E_FORMAT)", "E_FORMAT", false},
-		{[]rules.Rule{lenient}, "a.yaml", strings.Repeat("[", 2000) + strings.Repeat("]", 2000), "I(E_LIMIT)", "E_LIMIT", false},
+		{[]rules.Rule{lenient}, "a.yaml", strings.Repeat("[", 2000) + strings.Repeat("]", 2000), "I(E_LIMIT)",
+			"E_LIMIT", false},
 		{[]rules.Rule{strict, lenient}, "a.yaml", "b: [{{", "I(E_PARSE)", "E_PARSE", true},
 		{[]rules.Rule{strict, asJSON}, "a.yaml", "a: 1", "F", "E_PARSE", false},
 		{[]rules.Rule{strict, asJSON}, "a.txt", "a: 1", "I(E_FORMAT)", "E_FORMAT E_PARSE", false},
 		{[]rules.Rule{strict, asJSON}, "a.yaml", `{"a": 1}`, "F", "", false},
 	} {
-		v := scanFolder(t, writeTree(t, map[string]string{c.name: c.content}), newBundle(c.rules...), testOptions{})
+		v := scanDir(t, writeTree(t, map[string]string{c.name: c.content}), newBundle(c.rules...), testOptions{})
 		var codes []string
 		for _, e := range v.Errors {
 			codes = append(codes, e.Code)
 		}
-		if got := strings.Join(codes, " "); outcome(v) != c.want || got != c.codes || len(v.Coverage.Unparsed) == 1 != c.unparsed {
+		if got := strings.Join(codes, " "); outcome(v) != c.want || got != c.codes ||
+			len(v.Coverage.Unparsed) == 1 != c.unparsed {
 			t.Errorf("%s, %q: %s, %q, %v", c.name, c.content, outcome(v), got, v.Coverage.Unparsed)
 		}
 	}
@@ -139,20 +144,25 @@ func TestPlacesOfKeyErrors(t *testing.T) {
 		line, column, u16 int64
 		message           string
 	}{
-		{"{key: a}", "a: 1\n😀: {{ x }}\n", 2, 8, 6, "this looks like a template; exclude it from K, add a text or a regex " +
-			"and unparsable: text there to check only its text, or scan what it renders"},
-		{"{key: a}, text", "a: 1\r😀: {{ x }}\n", 2, 8, 6, "this looks like a template; exclude it from K, write unparsable: text there " +
-			"to check only its text, or scan what it renders"},
-		{"{key: a}, text", "a: 1\n😀: [\n", 2, 7, 5, "not YAML: did not find expected node content; fix it, or exclude it from K"},
-		{"{key: a}", "# 😀\na: " + strings.Repeat("[", 1001) + strings.Repeat("]", 1001), 2, 1003, 1003, "make it smaller, or exclude it from K"},
+		{"{key: a}", "a: 1\n😀: {{ x }}\n", 2, 8, 6,
+			"this looks like a template; exclude it from K, add a text or a regex " +
+				"and unparsable: text there to check only its text, or scan what it renders"},
+		{"{key: a}, text", "a: 1\r😀: {{ x }}\n", 2, 8, 6,
+			"this looks like a template; exclude it from K, write unparsable: text there " +
+				"to check only its text, or scan what it renders"},
+		{"{key: a}, text", "a: 1\n😀: [\n", 2, 7, 5,
+			"not YAML: did not find expected node content; fix it, or exclude it from K"},
+		{"{key: a}", "# 😀\na: " + strings.Repeat("[", 1001) + strings.Repeat("]", 1001), 2, 1003, 1003,
+			"make it smaller, or exclude it from K"},
 		{"{key: a}", "[" + strings.Repeat("a,", 10_000_001) + "]", 0, 0, 0, "make it smaller, or exclude it from K"},
 	} {
 		b := keyBundle(t, `match: {files: ["**"], required_absent: [`+c.items+`]}`)
-		v := scanFolder(t, writeTree(t, map[string]string{"a.yaml": c.content}), b, testOptions{})
+		v := scanDir(t, writeTree(t, map[string]string{"a.yaml": c.content}), b, testOptions{})
 		if len(v.Errors) != 1 {
 			t.Fatalf("%.40q: %+v", c.content, v.Errors)
 		}
-		if e := v.Errors[0]; e.Line != c.line || e.Column != c.column || e.UTF16Column != c.u16 || !strings.HasSuffix(e.Message, c.message) {
+		if e := v.Errors[0]; e.Line != c.line || e.Column != c.column || e.UTF16Column != c.u16 ||
+			!strings.HasSuffix(e.Message, c.message) {
 			t.Errorf("%.40q: %+v", c.content, e)
 		}
 	}
@@ -188,9 +198,11 @@ func TestMissingKeys(t *testing.T) {
 
 // The encoding of a file changes no displayed location and no finding.
 func TestKeysInAnyEncoding(t *testing.T) {
-	b := keyBundle(t, `match: {files: ["**"], required_absent: [{key: "**.a", is: [true, ä]}, {key: b}], required_patterns: [{each: "**.c", key: a}]}`)
+	b := keyBundle(t, `match: {files: ["**"],
+    required_absent: [{key: "**.a", is: [true, ä]}, {key: b}], required_patterns: [{each: "**.c", key: a}]}`)
 	lines := rapid.SliceOfN(rapid.SampledFrom([]string{
-		"a: yes", "a: ä", "b: [😀, {a: on}]", "c: {a: 1}", "c: {b: ä}", "d: # 😀\r", "  - {a: 'true', c: []}", "---", "x: |", "  a: true",
+		"a: yes", "a: ä", "b: [😀, {a: on}]", "c: {a: 1}", "c: {b: ä}", "d: # 😀\r", "  - {a: 'true', c: []}", "---",
+		"x: |", "  a: true",
 	}), 1, 12)
 	rapid.Check(t, func(rt *rapid.T) {
 		text := strings.Join(lines.Draw(rt, "lines"), "\n")
@@ -208,7 +220,8 @@ func TestKeysInAnyEncoding(t *testing.T) {
 				}
 				w.Places = slices.Clone(w.Places)
 				for k, p := range e.Places {
-					if at := &w.Places[k]; k > 0 || p.Offset == e.Offset && p.Line == e.Line && p.EndColumn == e.EndColumn {
+					if at := &w.Places[k]; k > 0 || p.Offset == e.Offset && p.Line == e.Line &&
+						p.EndColumn == e.EndColumn {
 						at.Offset, at.Column, at.EndColumn = p.Offset, p.Column, p.EndColumn
 					}
 				}
@@ -240,7 +253,7 @@ func TestLimitHasItsPlace(t *testing.T) {
 		"a.tf":   {"a = 1\nb" + strings.Repeat(" c", 2000) + " {}\n", "line 2, column 1: the file is nested"},
 		"a.toml": {"a = 1\nb = " + strings.Repeat("[", 2000), "line 2, column 1005: the file is nested"},
 	} {
-		v := scanFolder(t, writeTree(t, map[string]string{name: c.content}), b, testOptions{})
+		v := scanDir(t, writeTree(t, map[string]string{name: c.content}), b, testOptions{})
 		if outcome(v) != "I(E_LIMIT)" || !strings.Contains(v.Errors[0].Message, "it cannot be parsed: "+c.place) {
 			t.Errorf("%s: %+v, want %q", name, v.Errors, c.place)
 		}

@@ -80,7 +80,8 @@ func drawLinkRules(r *rand.Rand) *rules.Bundle {
 		for range n {
 			parts := []string{}
 			for range 1 + r.IntN(3) {
-				part := []string{"**", "**", "*", "a", "b", "d", "c.tf", "*.tf", "?", "{a,b}", "[ab]", "{a/b,d}", "[!a]"}[r.IntN(13)]
+				part := []string{"**", "**", "*", "a", "b", "d", "c.tf", "*.tf", "?", "{a,b}", "[ab]", "{a/b,d}",
+					"[!a]"}[r.IntN(13)]
 				if part == "[!a]" && r.IntN(4) > 0 || part == "**" && len(parts) > 0 && parts[len(parts)-1] == "**" {
 					continue
 				}
@@ -138,7 +139,7 @@ func (t linkTree) resolve(at, path string, budget *int) (string, bool) {
 }
 
 // loses finds the link or a path below it that a rule selects while it does not select the target.
-func (t linkTree) loses(b *rules.Bundle, link string, beneath []string) string {
+func (t linkTree) loses(b *rules.Bundle, link string, below []string) string {
 	budget := 40
 	to, ok := t.resolve("", link, &budget)
 	text, found := t[to]
@@ -150,7 +151,7 @@ func (t linkTree) loses(b *rules.Bundle, link string, beneath []string) string {
 		if ok && found && text == "" {
 			continue // a file
 		}
-		for _, name := range beneath {
+		for _, name := range below {
 			if r.Selects(link+"/"+name) && (!ok || !r.Selects(strings.TrimPrefix(to+"/"+name, "/"))) {
 				return link + "/" + name
 			}
@@ -164,7 +165,7 @@ type mapTree struct{ linkTree }
 
 func (t mapTree) Scope() verdict.Scope            { return verdict.Scope{Mode: "full"} }
 func (t mapTree) History() (*tree.History, error) { return nil, nil }
-func (t mapTree) Absent(string) string            { return "is not there" }
+func (t mapTree) Absent(string) string            { return "does not exist" }
 func (t mapTree) IsPresent(string) (bool, error)  { return false, nil }
 func (t mapTree) Outside(string) string           { return tree.OutsideTree }
 
@@ -204,13 +205,13 @@ func strayLinks(t *testing.T, v *verdict.Verdict) []string {
 // TestFault_150_Naive: no link passes if a rule selects a path below it but not the path's target. The test counts
 // links that fail without need.
 func TestFault_150_Naive(t *testing.T) {
-	var beneath []string
+	var below []string
 	for _, a := range linkNames {
-		beneath = append(beneath, a)
+		below = append(below, a)
 		for _, b := range linkNames {
-			beneath = append(beneath, a+"/"+b)
+			below = append(below, a+"/"+b)
 			for _, c := range linkNames {
-				beneath = append(beneath, a+"/"+b+"/"+c)
+				below = append(below, a+"/"+b+"/"+c)
 			}
 		}
 	}
@@ -222,7 +223,8 @@ func TestFault_150_Naive(t *testing.T) {
 	}
 	for n := range trees {
 		input, b := drawLinkTree(r), drawLinkRules(r)
-		stray := strayLinks(t, scanTree(t, b, mapTree{input}, testOptions{Workers: 1, Allow: []string{check.AllowEmpty}}))
+		stray := strayLinks(t, scanTree(t, b, mapTree{input}, testOptions{Workers: 1,
+			Allow: []string{check.AllowEmpty}}))
 		certain := !slices.ContainsFunc(b.Rules, func(r rules.Rule) bool {
 			return strings.Contains(strings.Join(append(slices.Clone(r.Files), r.Exclude...), " "), "[!a]")
 		})
@@ -232,9 +234,10 @@ func TestFault_150_Naive(t *testing.T) {
 			}
 			links++
 			failed := slices.Contains(stray, link)
-			switch lost := input.loses(b, link, beneath); {
+			switch lost := input.loses(b, link, below); {
 			case lost != "" && !failed:
-				t.Fatalf("tree %d: %q of %q passes, though %s is selected and what is read there is not; rules %+v", n, link, input, lost, b.Rules)
+				t.Fatalf("tree %d: %q of %q passes, though %s is selected and its target is not; rules %+v", n, link,
+					input, lost, b.Rules)
 			case lost != "":
 				deserved++
 			case failed:
@@ -256,16 +259,19 @@ func TestFault_150_Naive(t *testing.T) {
 				writeLink(t, text, path)
 			}
 		}
-		got := strayLinks(t, scanFolder(t, dir, b, testOptions{Allow: []string{check.AllowEmpty}}))
+		got := strayLinks(t, scanDir(t, dir, b, testOptions{Allow: []string{check.AllowEmpty}}))
 		for _, link := range slices.Sorted(maps.Keys(input)) {
 			budget := 40
-			if _, within := input.resolve("", link, &budget); within && slices.Contains(got, link) != slices.Contains(stray, link) {
-				t.Errorf("tree %d: %q of %q is E_LINK in memory: %v, on disk: %v", n, link, input, slices.Contains(stray, link), slices.Contains(got, link))
+			if _, within := input.resolve("", link, &budget); within &&
+				slices.Contains(got, link) != slices.Contains(stray, link) {
+				t.Errorf("tree %d: %q of %q is E_LINK in memory: %v, on disk: %v", n, link, input,
+					slices.Contains(stray, link), slices.Contains(got, link))
 			}
 		}
 		onDisk++
 	}
-	t.Logf("%d links: %d deserve E_LINK, %d have it for nothing, %d of these where no class can match a slash; %d trees were scanned on disk", links, deserved, strict, exact, onDisk)
+	t.Logf("%d links: %d deserve E_LINK, %d have it for nothing, %d of these where no class can match a slash; "+
+		"%d trees were scanned on disk", links, deserved, strict, exact, onDisk)
 	if links < trees || deserved < trees/4 || onDisk < trees/40 {
 		t.Error("too little was tried")
 	}

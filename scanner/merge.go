@@ -108,7 +108,7 @@ func (m *shardMerge) compare() {
 		at := fmt.Sprintf("%s, shard %s,", f.Name, f.Document.Shard)
 		switch {
 		case f.Document.State == shard.Stopped:
-			m.add("%s did not begin to scan: %s; run it again", at, firstError(f.Document))
+			m.add("%s did not begin to scan%s; run it again", at, because(f.Document))
 		case !ended(f):
 			m.add("%s is not complete (%s)%s; run it again", at, f.Document.State, because(f.Document))
 		case f.Document.Shard.Count != m.reference.Document.Shard.Count:
@@ -137,8 +137,7 @@ func (m *shardMerge) compareStopped() {
 				because(f.Document))
 		case first.Document.State == shard.Stopped && (shownJSON(f.Document.Run) != shownJSON(first.Document.Run) ||
 			!slices.Equal(f.Document.Findings.TreeErrors, first.Document.Findings.TreeErrors)):
-			m.add("%s, shard %s, did not begin to scan: %s; run it again", f.Name, f.Document.Shard,
-				firstError(f.Document))
+			m.add("%s, shard %s, did not begin to scan%s; run it again", f.Name, f.Document.Shard, because(f.Document))
 		}
 	}
 	if len(m.good) > 0 {
@@ -146,19 +145,12 @@ func (m *shardMerge) compareStopped() {
 	}
 }
 
-// because returns the error that ended a shard, or "".
+// because returns the error that ended a shard, behind a colon; "" without one.
 func because(d *shard.Document) string {
-	if e := firstError(d); e != "" {
-		return ": " + e
-	}
-	return ""
-}
-
-func firstError(d *shard.Document) string {
 	if len(d.Findings.TreeErrors) == 0 {
 		return ""
 	}
-	return d.Findings.TreeErrors[0].Error()
+	return ": " + d.Findings.TreeErrors[0].Error()
 }
 
 func (m *shardMerge) count() {

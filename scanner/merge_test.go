@@ -32,7 +32,7 @@ var (
 	shardCounts = flag.Int("shard-counts", 3, "counts of shards of each tree; 16 is all from 1 to 16")
 	oneScope    = flag.Bool("shard-one-scope", false, "scan each tree in one of the scopes, which take turns")
 	damages     = flag.Int("damages", 300, "damaged sets of shard files")
-	shardSeed   = flag.Uint64("shard-seed", 1, "of what is generated")
+	shardSeed   = flag.Uint64("shard-seed", 1, "seed of the generator")
 )
 
 // A shardTree is a generated tree on disk and in a repository, with a bundle and options.
@@ -48,16 +48,19 @@ type shardTree struct {
 const shardBoundaries = `bundle: "0.2"
 exclude: ["skip/**"]
 rules:
-  - {id: TEXT, title: t, enforcement: {mode: fail}, match: {files: ["**/*.tf", "**/x*"], forbidden_patterns: ["key", "two"]}}
+  - {id: TEXT, title: t, enforcement: {mode: fail},
+     match: {files: ["**/*.tf", "**/x*"], forbidden_patterns: ["key", "two"]}}
   - {id: REGEX, title: t, enforcement: {mode: fail}, redact: true,
-     match: {files: ["**"], exclude: ["b/**"], forbidden_patterns: [{regex: "k[a-z]y[0-9]"}], forbidden_files: ["**/*.pem", "/sub"]}}
+     match: {files: ["**"], exclude: ["b/**"], forbidden_patterns: [{regex: "k[a-z]y[0-9]"}],
+      forbidden_files: ["**/*.pem", "/sub"]}}
 `
 
 const shardInvariants = `bundle: "0.2"
 rules:
   - {id: MUST, title: t, enforcement: {mode: fail}, match: {files: ["a/**"], required_patterns: ["one"]}}
   - {id: FILES, title: t, enforcement: {mode: fail}, match: {required_files: ["/README", "a/*.md", "**/LICENSE"]}}
-  - {id: KEYS, title: t, enforcement: {mode: fail}, match: {files: ["**/*.yml", "**/*.json"], required_absent: [{key: "a.b", is: "x"}]}}
+  - {id: KEYS, title: t, enforcement: {mode: fail},
+     match: {files: ["**/*.yml", "**/*.json"], required_absent: [{key: "a.b", is: "x"}]}}
 `
 
 // drawShardTree writes a tree with most kinds of findings, errors and coverage.
@@ -79,7 +82,8 @@ func drawShardTree(t *testing.T, r *rand.Rand) *shardTree {
 			names = append(names, name)
 			continue
 		}
-		write(name, strings.Repeat(pick("key\n", "one two\n", "", "x\r\n", "key7", "a: {b: x}\n", "a: [\n", "\x00GITCRYPT\x00",
+		write(name, strings.Repeat(pick("key\n", "one two\n", "", "x\r\n", "key7", "a: {b: x}\n", "a: [\n",
+			"\x00GITCRYPT\x00",
 			"version https://git-lfs.github.com/spec/v1\noid sha256:"+strings.Repeat("0", 64)+"\nsize 3\n",
 			"k\x00e\x00y\x00", `{"a": {"b": "x"}}`), 1+r.IntN(3)))
 		names = append(names, name)
@@ -93,7 +97,8 @@ func drawShardTree(t *testing.T, r *rand.Rand) *shardTree {
 	for i := range r.IntN(5) * r.IntN(2) {
 		must(t, os.MkdirAll(s.dir+"/a", 0o777))
 		name := fmt.Sprint(pick("", "a/"), "link", i, pick(".tf", ""))
-		must(t, os.Symlink(pick("../b", "x.tf", "..", "README", "skip", "/etc", ".git", "link0.tf"), filepath.Join(s.dir, name)))
+		must(t, os.Symlink(pick("../b", "x.tf", "..", "README", "skip", "/etc", ".git", "link0.tf"),
+			filepath.Join(s.dir, name)))
 		names = append(names, name)
 	}
 	attributes := ""
@@ -101,7 +106,8 @@ func drawShardTree(t *testing.T, r *rand.Rand) *shardTree {
 		attributes = pick("*.tf working-tree-encoding=UTF-16\n", "*.tf working-tree-encoding=none\n", "*.yml text\n")
 	}
 	git := func(args ...string) string {
-		cmd := exec.CommandContext(t.Context(), "git", append([]string{"-C", s.dir, "-c", "user.name=a", "-c", "user.email=a@b"}, args...)...)
+		cmd := exec.CommandContext(t.Context(), "git", append([]string{"-C", s.dir, "-c", "user.name=a", "-c",
+			"user.email=a@b"}, args...)...)
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			t.Fatalf("git %s: %v\n%s", args, err, out)
@@ -146,7 +152,8 @@ func drawShardTree(t *testing.T, r *rand.Rand) *shardTree {
 	if r.IntN(2) == 0 && len(names) > 2 {
 		text := "bundle: \"0.2\"\nallowances:\n"
 		for _, name := range names[:2] {
-			text += fmt.Sprintf("  - {rule: %s, file: %q, at_most: %d, owner: o, reason: r%s}\n", pick("TEXT", "REGEX", "KEYS"),
+			text += fmt.Sprintf("  - {rule: %s, file: %q, at_most: %d, owner: o, reason: r%s}\n",
+				pick("TEXT", "REGEX", "KEYS"),
 				verdict.Path(name), 1+r.IntN(2), pick("", ", until: \"2027-01-20\"", ", until: \"2026-01-01\""))
 		}
 		files["rules/allowances.yml"] = text
@@ -167,7 +174,8 @@ func drawShardTree(t *testing.T, r *rand.Rand) *shardTree {
 	o := testOptions{Version: "1", Day: "2027-01-01", RequireGoverned: r.IntN(3) == 0}
 	var allow []string
 	for _, reason := range []string{
-		check.AllowLFSPointer, check.AllowSpecialFile, check.AllowEmpty, check.AllowSubmodule, check.AllowPartial, check.AllowEncoding, check.AllowEncrypted, check.AllowSymlink,
+		check.AllowLFSPointer, check.AllowSpecialFile, check.AllowEmpty, check.AllowSubmodule, check.AllowPartial,
+		check.AllowEncoding, check.AllowEncrypted, check.AllowSymlink,
 	} {
 		if r.IntN(3) == 0 || clean {
 			allow = append(allow, reason)
@@ -214,7 +222,8 @@ func (s *shardTree) shards(t *testing.T, input tree.Tree, n int) [][]byte {
 	t.Helper()
 	var all [][]byte
 	for i := range n {
-		text, err := Shard(t.Context(), s.options.run(s.by, input), shard.Split{Index: i, Count: n}, &Progress{}).Encode()
+		text, err := Shard(t.Context(), s.options.run(s.by, input), shard.Split{Index: i, Count: n},
+			&Progress{}).Encode()
 		must(t, err)
 		all = append(all, text)
 	}
@@ -319,7 +328,8 @@ func TestDamagedShards(t *testing.T) {
 	if v, wrong := Merge("1", shardFiles(good)); len(wrong) > 0 {
 		t.Fatal(v, wrong)
 	}
-	others := map[string][][]byte{"another scope": s.shards(t, trees["tracked"], n), "another count": s.shards(t, trees["rev"], n+1)}
+	others := map[string][][]byte{"another scope": s.shards(t, trees["tracked"], n),
+		"another count": s.shards(t, trees["rev"], n+1)}
 	changed := *s
 	changed.options.Version = "2"
 	others["another version"] = changed.shards(t, trees["rev"], n)
@@ -410,7 +420,8 @@ func TestDamagedShards(t *testing.T) {
 func TestProblemsOfShards(t *testing.T) {
 	dir := writeTree(t, map[string]string{"a.tf": "x", "b.tf": "x"})
 	part := func(i, n int, state string) ShardFile {
-		d := Shard(t.Context(), testOptions{Version: "1"}.run(one(testBundle("key")), tree.Folder(openRoot(t, dir))), shard.Split{Index: i, Count: n}, &Progress{})
+		d := Shard(t.Context(), testOptions{Version: "1"}.run(one(testBundle("key")), tree.Folder(openRoot(t, dir))),
+			shard.Split{Index: i, Count: n}, &Progress{})
 		if d.State != shard.Done {
 			t.Fatal(d.State)
 		}
@@ -437,7 +448,8 @@ func TestProblemsOfShards(t *testing.T) {
 		{[]ShardFile{part(0, 2, shard.Stopped), part(1, 2, shard.InProgress)},
 			[]string{"file1, shard 1/2, is not complete (in progress): the cause; run it again"}},
 		{[]ShardFile{part(0, 2, shard.Done), days}, []string{
-			`file1, shard 1/2, is of another run than file0: the days differ ("2027-01-01", and ""); give all shards the same --as-of`}},
+			`file1, shard 1/2, is of another run than file0: the days differ ("2027-01-01", and ""); ` +
+				"give all shards the same --as-of"}},
 		{[]ShardFile{part(0, 2, shard.Done), lost},
 			[]string{"the shards together looked at 1 files, and the tree has 2; run all shards again"}},
 		{[]ShardFile{part(0, 2, shard.Done)}, []string{"shard 1/2 is missing; run it, or name its file"}},

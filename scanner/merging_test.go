@@ -177,7 +177,8 @@ func TestMergedIsNaive(t *testing.T) {
 				t.Fatalf("%s was not judged", f)
 			}
 			if want := naiveMerged(f, counts[head], counts[index], merged, base, own); judged && got != want {
-				t.Fatalf("%s: allowed %v, want %v: HEAD %v, index %v, merged %v, base %v, own %v\n%+v", f, got, want, counts[head],
+				t.Fatalf("%s: allowed %v, want %v: HEAD %v, index %v, merged %v, base %v, own %v\n%+v", f, got, want,
+					counts[head],
 					counts[index], merged, base, own, v.Violations)
 			}
 			if judged && len(merges) > 0 {

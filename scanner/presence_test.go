@@ -24,7 +24,8 @@ import (
 // path is a violation, whatever its target.
 func TestForbiddenBeneathLinks(t *testing.T) {
 	dir := t.TempDir()
-	for name, target := range map[string]string{"keys": "data", "same": "data", "x.pem": "data/a.txt", "deep/keys": "nowhere"} {
+	for name, target := range map[string]string{"keys": "data", "same": "data", "x.pem": "data/a.txt",
+		"deep/keys": "nowhere"} {
 		if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o777); err != nil {
 			t.Fatal(err)
 		}
@@ -57,7 +58,7 @@ func TestForbiddenBeneathLinks(t *testing.T) {
 	} {
 		r := testRule("R-1")
 		r.Files, r.Patterns, r.ForbiddenFiles, r.Exclude, r.PathCase = nil, nil, c.globs, c.exclude, c.fold
-		v := scanFolder(t, dir, rules.New([]rules.Rule{r}, nil), testOptions{})
+		v := scanDir(t, dir, rules.New([]rules.Rule{r}, nil), testOptions{})
 		wantOutcome(t, v, c.want)
 		var codes []string
 		for _, e := range v.Errors {
@@ -80,9 +81,11 @@ func TestPathsOfPartialRuns(t *testing.T) {
 	r := testRule("R-1")
 	r.Files, r.Patterns, r.ForbiddenFiles, r.RequiredFiles = nil, nil, []string{"*.pem"}, []string{"LICENSE"}
 	b := rules.New([]rules.Rule{r}, nil)
-	v := scanFolder(t, dir, b, testOptions{Exclude: glob.Compile([]string{"*.pem"}).Match, Allow: []string{check.AllowPartial}})
+	v := scanDir(t, dir, b, testOptions{Exclude: glob.Compile([]string{"*.pem"}).Match,
+		Allow: []string{check.AllowPartial}})
 	wantOutcome(t, v, "P")
-	v = scanFolder(t, dir, b, testOptions{Exclude: glob.Compile([]string{"**"}).Match, Allow: []string{check.AllowPartial}})
+	v = scanDir(t, dir, b, testOptions{Exclude: glob.Compile([]string{"**"}).Match,
+		Allow: []string{check.AllowPartial}})
 	if len(v.Violations) != 1 || v.Violations[0].File != "" {
 		t.Errorf("%+v", v.Violations)
 	}
@@ -111,7 +114,7 @@ func TestRedactedExpression(t *testing.T) {
 			t.Fatalf("%+v", e)
 		}
 		if v.Fingerprint != verdict.Fingerprint(r.ID, "a", item.Name, []byte(e.Excerpt)) {
-			t.Fatal("the fingerprint is not of what is shown")
+			t.Fatal("the fingerprint is not of the excerpt")
 		}
 	})
 }
@@ -148,4 +151,11 @@ func TestRequiredFilesOfBrokenTrees(t *testing.T) {
 	if v := scanTree(t, b, files, testOptions{}); len(v.Violations) != 0 {
 		t.Errorf("of a listing that did not end: %+v", v.Violations)
 	}
+}
+
+// A symlink whose target cannot be looked up cannot be decided.
+func TestUnknownTarget(t *testing.T) {
+	files := fakeFiles(same("b"), "link")
+	files.files[0].Kind, files.lookupError = worktree.Symlink, os.ErrPermission
+	wantOutcome(t, scanTree(t, testBundle("key"), files, testOptions{}), "I(E_READ)")
 }

@@ -31,7 +31,7 @@ func TestSubmodules(t *testing.T) {
 	} {
 		dir := writeTree(t, map[string]string{"a.tf": "x", c.file: "x", ".gitmodules": c.modules})
 		must(t, os.MkdirAll(filepath.Join(dir, "lib"), 0o777))
-		if got := outcome(scanFolder(t, dir, testBundle("key"), testOptions{})); got != c.want {
+		if got := outcome(scanDir(t, dir, testBundle("key"), testOptions{})); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
 	}
@@ -44,34 +44,51 @@ func TestSubmodules(t *testing.T) {
 		want  string
 		at    []string
 	}{
-		"of a submodule":             {map[string]string{".gitmodules": of("mid"), "mid/.git": "x", "mid/.gitmodules": of("deep/in"), "mid/deep/in/": ""}, "", "I(E_UNAVAILABLE)", []string{"mid/deep/in"}},
-		"of a submodule's":           {map[string]string{".gitmodules": of("a"), "a/.git": "x", "a/.gitmodules": of("b"), "a/b/.git": "x", "a/b/.gitmodules": of("c"), "a/b/c/": ""}, "", "I(E_UNAVAILABLE)", []string{"a/b/c"}},
-		"all are there":              {map[string]string{".git/HEAD": "x", ".gitmodules": of("mid"), "mid/.git": "x", "mid/.gitmodules": of("in"), "mid/in/.git/HEAD": "x"}, "", "P", nil},
-		"a file alone":               {map[string]string{".git/HEAD": "x", ".gitmodules": of("mid"), "mid/cache": "x"}, "", "I(E_UNAVAILABLE)", []string{"mid"}},
-		"a copy without .git":        {map[string]string{".gitmodules": of("mid"), "mid/a.tf": "x"}, "", "P", nil},
-		"a file alone, of another's": {map[string]string{".git": "x", ".gitmodules": of("mid"), "mid/.git": "x", "mid/.gitmodules": of("in"), "mid/in/cache": "x"}, "", "I(E_UNAVAILABLE)", []string{"mid/in"}},
-		"not one of a folder":        {map[string]string{"mid/.gitmodules": of("in"), "mid/in/": ""}, "", "P", nil},
-		"around":                     {map[string]string{".git": "x", ".gitmodules": of("infra/lib") + of("other") + of("infra2/lib"), "infra/a": "x", "infra/lib/": "", "other/": "", "infra2/lib/": ""}, "infra", "I(E_UNAVAILABLE)", []string{"lib"}},
-		"around, and of one":         {map[string]string{".git": "x", ".gitmodules": of("infra/lib"), "infra/a": "x", "infra/lib/.git": "x", "infra/lib/.gitmodules": of("in"), "infra/lib/in/": ""}, "infra", "I(E_UNAVAILABLE)", []string{"lib/in"}},
-		"around, none of it":         {map[string]string{".git": "x", ".gitmodules": of("other"), "infra/a": "x", "other/": ""}, "infra", "P", nil},
-		"around, no file of git's":   {map[string]string{".git": "x", ".gitmodules": "[submodule", "infra/a": "x"}, "infra", "I(E_READ)", nil},
-		"within one":                 {map[string]string{".git": "x", ".gitmodules": of("lib"), "lib/a/stray": "x"}, "lib/a", "I(E_UNAVAILABLE)", []string{"."}},
-		"one itself":                 {map[string]string{".git": "x", ".gitmodules": of("lib"), "lib/stray": "x"}, "lib", "I(E_UNAVAILABLE)", []string{"."}},
-		"one itself, empty":          {map[string]string{".git": "x", ".gitmodules": of("lib"), "lib/": ""}, "lib", "I(E_UNAVAILABLE)", []string{"."}},
-		"one itself, checked out":    {map[string]string{".git": "x", ".gitmodules": of("lib"), "lib/.git": "x", "lib/a": "x"}, "lib", "P", nil},
-		"beside one":                 {map[string]string{".git": "x", ".gitmodules": of("lib"), "lib2/a": "x"}, "lib2", "P", nil},
-		"itself":                     {map[string]string{".git": "x", ".gitmodules": of("."), "a": "x"}, "", "P", nil},
+		"of a submodule": {map[string]string{".gitmodules": of("mid"), "mid/.git": "x",
+			"mid/.gitmodules": of("deep/in"), "mid/deep/in/": ""}, "", "I(E_UNAVAILABLE)", []string{"mid/deep/in"}},
+		"of a submodule's": {map[string]string{".gitmodules": of("a"), "a/.git": "x",
+			"a/.gitmodules": of("b"), "a/b/.git": "x", "a/b/.gitmodules": of("c"), "a/b/c/": ""}, "",
+			"I(E_UNAVAILABLE)", []string{"a/b/c"}},
+		"all are there": {map[string]string{".git/HEAD": "x", ".gitmodules": of("mid"), "mid/.git": "x",
+			"mid/.gitmodules": of("in"), "mid/in/.git/HEAD": "x"}, "", "P", nil},
+		"a file alone": {map[string]string{".git/HEAD": "x", ".gitmodules": of("mid"), "mid/cache": "x"},
+			"", "I(E_UNAVAILABLE)", []string{"mid"}},
+		"a copy without .git": {map[string]string{".gitmodules": of("mid"), "mid/a.tf": "x"}, "", "P", nil},
+		"a file alone, of another's": {map[string]string{".git": "x", ".gitmodules": of("mid"), "mid/.git": "x",
+			"mid/.gitmodules": of("in"), "mid/in/cache": "x"}, "", "I(E_UNAVAILABLE)", []string{"mid/in"}},
+		"not one of a dir": {map[string]string{"mid/.gitmodules": of("in"), "mid/in/": ""}, "", "P", nil},
+		"around": {map[string]string{".git": "x", ".gitmodules": of("infra/lib") + of("other") +
+			of("infra2/lib"), "infra/a": "x", "infra/lib/": "", "other/": "", "infra2/lib/": ""}, "infra",
+			"I(E_UNAVAILABLE)", []string{"lib"}},
+		"around, and of one": {map[string]string{".git": "x", ".gitmodules": of("infra/lib"), "infra/a": "x",
+			"infra/lib/.git": "x", "infra/lib/.gitmodules": of("in"), "infra/lib/in/": ""}, "infra", "I(E_UNAVAILABLE)",
+			[]string{"lib/in"}},
+		"around, none of it": {map[string]string{".git": "x", ".gitmodules": of("other"), "infra/a": "x",
+			"other/": ""}, "infra", "P", nil},
+		"around, no file of git's": {map[string]string{".git": "x", ".gitmodules": "[submodule", "infra/a": "x"},
+			"infra", "I(E_READ)", nil},
+		"within one": {map[string]string{".git": "x", ".gitmodules": of("lib"), "lib/a/stray": "x"},
+			"lib/a", "I(E_UNAVAILABLE)", []string{"."}},
+		"one itself": {map[string]string{".git": "x", ".gitmodules": of("lib"), "lib/stray": "x"},
+			"lib", "I(E_UNAVAILABLE)", []string{"."}},
+		"one itself, empty": {map[string]string{".git": "x", ".gitmodules": of("lib"), "lib/": ""}, "lib",
+			"I(E_UNAVAILABLE)", []string{"."}},
+		"one itself, checked out": {map[string]string{".git": "x", ".gitmodules": of("lib"), "lib/.git": "x",
+			"lib/a": "x"}, "lib", "P", nil},
+		"beside one": {map[string]string{".git": "x", ".gitmodules": of("lib"), "lib2/a": "x"}, "lib2",
+			"P", nil},
+		"itself": {map[string]string{".git": "x", ".gitmodules": of("."), "a": "x"}, "", "P", nil},
 	} {
-		folders := []string{}
+		dirs := []string{}
 		for file := range c.files {
 			if strings.HasSuffix(file, "/") {
 				delete(c.files, file)
-				folders = append(folders, file)
+				dirs = append(dirs, file)
 			}
 		}
 		dir := writeTree(t, c.files)
-		for _, folder := range folders {
-			must(t, os.MkdirAll(filepath.Join(dir, folder), 0o777))
+		for _, sub := range dirs {
+			must(t, os.MkdirAll(filepath.Join(dir, sub), 0o777))
 		}
 		input, done, err := tree.OpenFolder(filepath.Join(dir, c.scan))
 		must(t, err)
@@ -88,9 +105,9 @@ func TestSubmodules(t *testing.T) {
 
 	// Git ignores these: nothing, a directory, a link.
 	for name, make := range map[string]func(path string) error{
-		"none":   func(string) error { return nil },
-		"folder": func(path string) error { return os.Mkdir(path, 0o777) },
-		"link":   func(path string) error { return os.Symlink("elsewhere", path) },
+		"none": func(string) error { return nil },
+		"dir":  func(path string) error { return os.Mkdir(path, 0o777) },
+		"link": func(path string) error { return os.Symlink("elsewhere", path) },
 	} {
 		dir := writeTree(t, map[string]string{"a.tf": "x", "elsewhere": module})
 		must(t, os.Mkdir(filepath.Join(dir, "lib"), 0o777))
@@ -98,7 +115,7 @@ func TestSubmodules(t *testing.T) {
 			t.Logf("%s: %v", name, err) // on Windows not every user can make a link
 			continue
 		}
-		v := scanFolder(t, dir, testBundle("key"), testOptions{})
+		v := scanDir(t, dir, testBundle("key"), testOptions{})
 		if got := outcome(v); got != "P" {
 			t.Errorf("%s: %s, want P: %+v", name, got, v.Errors)
 		}
@@ -126,7 +143,7 @@ func TestSubmoduleForbidden(t *testing.T) {
 		if c.exclude != "" {
 			r.Exclude = []string{c.exclude}
 		}
-		v := scanFolder(t, dir, rules.New([]rules.Rule{r}, nil), testOptions{})
+		v := scanDir(t, dir, rules.New([]rules.Rule{r}, nil), testOptions{})
 		if got := outcome(v); got != c.want || v.Coverage.Files != c.listed {
 			t.Errorf("%+v: %s, %d files, %+v", c, got, v.Coverage.Files, v.Errors)
 		}

@@ -10,10 +10,8 @@ import (
 // A sum is the results of one worker. Each worker has its own to avoid waiting. A file without findings only adds to
 // the counters.
 type sum struct {
-	mu       sync.Mutex // guards the fields below
-	closed   bool       // later results are dropped
-	files    int
-	covered  int
+	mu       sync.Mutex          // guards the fields below
+	closed   bool                // later results are dropped
 	done     int                 // number of covered files done
 	digest   digest              // of the listed files of all shards; only used by shards
 	current  *check.Result       // the file being checked: begun, or nil
@@ -37,7 +35,7 @@ func (s *scan) newSum() *sum {
 func (t *sum) countUncovered() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.files++
+	t.coverage.Files++
 }
 
 // countExcluded counts a path for the excludes of rule files that remove it from their rules.
@@ -59,8 +57,8 @@ func (t *sum) begin(r *check.Result) bool {
 	if t.closed {
 		return false
 	}
-	t.files++
-	t.covered++
+	t.coverage.Files++
+	t.coverage.Governed++
 	t.begun = *r
 	t.current = &t.begun
 	return true
@@ -87,8 +85,8 @@ func (t *sum) close() {
 func (t *sum) count(r *check.Result) {
 	t.current = nil
 	if r.Vanished {
-		t.files--
-		t.covered--
+		t.coverage.Files--
+		t.coverage.Governed--
 		return
 	}
 	t.done++
@@ -99,11 +97,11 @@ func (t *sum) count(r *check.Result) {
 	case r.Scanned:
 		t.coverage.Scanned++
 		t.coverage.Bytes += r.Bytes
-	case r.Reached:
+	default:
 		o := verdict.Omission{File: verdict.Path(r.File.Path), Reason: r.Reason}
-		t.coverage.NotScanned = append(t.coverage.NotScanned, o)
-	default: // the error is the cause of the scan's end
-		o := verdict.Omission{File: verdict.Path(r.File.Path), Reason: "not-reached"}
+		if !r.Reached { // the error is the cause of the scan's end
+			o.Reason = "not-reached"
+		}
 		t.coverage.NotScanned = append(t.coverage.NotScanned, o)
 	}
 	if r.Err != nil {
@@ -133,7 +131,7 @@ func (p *Progress) Files() (listed, covered, done int) {
 	defer p.mu.Unlock()
 	for _, t := range p.sums {
 		t.mu.Lock()
-		listed, covered, done = listed+t.files, covered+t.covered, done+t.done
+		listed, covered, done = listed+t.coverage.Files, covered+t.coverage.Governed, done+t.done
 		t.mu.Unlock()
 	}
 	return listed, covered, done

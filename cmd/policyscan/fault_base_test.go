@@ -87,8 +87,8 @@ func TestFault_172_Rerun(t *testing.T) {
 	c.checkout("clone", merge)
 	c.merged("clone", env, exitPass, "PASS")
 	env = append(env, "GITHUB_RUN_ATTEMPT=2")
-	c.auto("clone", env, exitPass, "PASS", "this is a re-run")
-	c.merged("clone", env, exitUndecided, "UNDECIDED E_BEHIND", "this is a re-run")
+	c.auto("clone", env, exitPass, "PASS", "a re-run checks")
+	c.merged("clone", env, exitUndecided, "UNDECIDED E_BEHIND", "a re-run checks")
 	c.git("reset", "-q", "--hard", c.lax) // it has not moved
 	c.checkout("clone", merge)
 	c.merged("clone", env, exitPass, "PASS")

@@ -187,7 +187,7 @@ func TestFault_148_GitLabTargetCommit(t *testing.T) {
 	// Not the remote-tracking branch of another day, though it was fetched.
 	c.git("branch", "older", c.lax)
 	c.gitIn("build", "", "fetch", "-q", "origin", "+refs/heads/older:refs/remotes/origin/main")
-	c.obey("build", c.auto("build", env, exitUndecided, undecidedBase, "this clone does not have commit "+c.tight, "git fetch origin "+c.tight))
+	c.obey("build", c.auto("build", env, exitUndecided, undecidedBase, "the tip of the target branch, "+c.tight+", is not in this clone", "git fetch origin "+c.tight))
 	c.auto("build", env, exitViolation, badAlone)
 	if v := c.verdict(); v.Scope.BaseCommit != c.tight {
 		t.Errorf("%+v", v.Scope)
@@ -253,7 +253,7 @@ func TestFault_149_BeforeMissing(t *testing.T) {
 	depth := map[string]string{"github": "actions/checkout: fetch-depth: 0", "gitlab": "GitLab: GIT_DEPTH: 0"}
 	for system, env := range c.pushes(c.tight, tip, false) {
 		c.gitIn("", "", "clone", "-q", "--depth", "1", "--branch", "main2", "file://"+c.path(""), system)
-		said := c.auto(system, env, exitUndecided, undecidedBase, "this clone does not have commit "+c.tight+", where the branch was before the push",
+		said := c.auto(system, env, exitUndecided, undecidedBase, "the commit before the push, "+c.tight+", is not in this clone",
 			depth[system], "git fetch origin "+c.tight)
 		c.obey(system, said)
 		// It is here now, and cannot be related.
@@ -408,7 +408,7 @@ func TestFault_149_NewBranch(t *testing.T) {
 	// Without the default branch the whole branch is scanned, by its own rules, and the report says so.
 	clone("alone", tip, "--single-branch", "--branch", "work")
 	for system, env := range c.pushes(zeros, tip, false) {
-		said := c.auto("alone", env, exitPass, "PASS", "all of the head was checked: the branch or tag is new", "whose rules would check it too", fetchMain, "2 files of the whole head")
+		said := c.auto("alone", env, exitPass, "PASS", "all of the head was checked: the branch or tag is new", "was not compared with the default branch", fetchMain, "2 files of the whole head")
 		if system == "github" {
 			continue
 		}

@@ -326,8 +326,8 @@ rules:
 		{"a.json", "", "passed"}, {"a.json", "\n", "passed"}, {"a.jsonc", "// none\n", "passed"}, {"a.yaml", "", "passed"},
 		{"a.json", "{\"a\": \"\\/\"}", "passed"},
 		{"a.yaml", "{\n\"a\": 1,\n\"b\": \"\\q\"}\n", "line 3, column 7: not YAML: found unknown escape character; fix it, or exclude it from ON"},
-		{"a.hcl", "config {\n  \"driver.x\" = \"1\"\n}\n", "line 2, column 3: this is HCL 1, as Nomad and Consul read it, and not HCL 2: drop the quotes or the comma, " +
-			"or write the block as an object, NAME = {…}, which may have them; fix it, or exclude it from ON"},
+		{"a.hcl", "config {\n  \"driver.x\" = \"1\"\n}\n", "line 2, column 3: this is HCL 1, as Nomad and Consul read it; drop the quotes or the comma, " +
+			"or write the block as an object, NAME = {…}; fix it, or exclude it from ON"},
 		{"a.hcl", "config = {\n  \"driver.x\" = \"1\",\n  on = \"/x\"\n}\n", "violated"},
 		{"a.hcl", "ports {\n  http = 4646,\n  rpc = 4647\n}\n", "line 2, column 14: this is HCL 1"},
 		{"a.yaml", "a:\n{{- if .x }}\n  b: c\n{{- end }}\n", "this looks like a template; exclude it from ON, add a text or a regex and unparsable: text there to check " +

@@ -88,7 +88,6 @@ func TestDifferentials(t *testing.T) {
 		lines    int
 		args     []string
 	}{
-		{"scanner", "^TestDifferential$", 1, []string{"-pairs", "1000000"}},
 		{"rules/glob", "^(TestFault_095_Differential|TestGitsOwnLines)$", 2, []string{"-pairs", "100000", "-wildmatch", absolute(*differWildmatch)}},
 		{"scanner/repo", "^TestDifferential_", 2, []string{"-histories", "2000", "-pairs", "1000", "-real", absolute(*differRails) + "," + absolute(*differAzurerm)}},
 	} {

@@ -81,8 +81,8 @@ func (l *File) Entries() []rules.Allowance { return l.bundle().Allowances }
 
 // errIs01 is the error that the bundle is of 0.1, which has no allowances.
 func (l *File) errIs01() error {
-	return fmt.Errorf(`%s: the bundle is of version 0.1, which has no allowances; insert the line bundle: "0.2" `+
-		`before its first key; then scan again, and run this with the new verdict`,
+	return fmt.Errorf(`%s: version 0.1 has no allowances; add the line bundle: "0.2" before its first key, `+
+		`scan again, and use the new verdict`,
 		l.policies[l.own].PathPrefix()+rules.BoundariesFile)
 }
 
@@ -128,7 +128,7 @@ func choose(all run.RuleSources, root, into string) (int, error) {
 				return i, nil
 			}
 		}
-		return 0, fmt.Errorf("--into is %q, which is none of the folders of the bundles in use (%s)", into, all)
+		return 0, fmt.Errorf("--into %q is not a bundle in use; choose one of %s", into, all)
 	}
 	var here []string // directories whose bundles are the repository's own
 	for _, dir := range []string{root, "."} {
@@ -163,8 +163,8 @@ func choose(all run.RuleSources, root, into string) (int, error) {
 
 // errOutside is the error that no bundle belongs to the repository.
 func errOutside(all run.RuleSources) error {
-	const beginOne = `begin one for the allowances of this repository (.policyscan/rules/boundaries.yml with the ` +
-		`lines bundle: "0.2" and rules: []), scan with both (--policy for each), and run this with both`
+	const beginOne = `create .policyscan/rules/boundaries.yml with the lines bundle: "0.2" and rules: [], ` +
+		`and scan and run this with both bundles (--policy for each)`
 	if i := slices.IndexFunc(all, func(p run.RuleSource) bool { return p.Dir != "" }); i >= 0 {
 		return fmt.Errorf("the bundle %s is outside of this repository; %s, or give --into %s to write there",
 			all[i].Name, beginOne, all[i].Name)
@@ -174,13 +174,13 @@ func errOutside(all run.RuleSources) error {
 }
 
 // insideAny reports whether a bundle's directory, without links, is one of some directories or below one.
-func insideAny(dir string, folders []string) bool {
+func insideAny(dir string, dirs []string) bool {
 	if dir == "" {
 		return false
 	}
 	at, err := disk.Real(dir)
-	return err == nil && slices.ContainsFunc(folders, func(folder string) bool {
-		rel, err := filepath.Rel(folder, at)
+	return err == nil && slices.ContainsFunc(dirs, func(dir string) bool {
+		rel, err := filepath.Rel(dir, at)
 		return err == nil && filepath.IsLocal(rel)
 	})
 }

@@ -99,7 +99,7 @@ func (p *History) place(workTree, root string) error {
 	}
 	path, in, err := worktree.PathIn(workTree, filepath.Join(real, "x"))
 	if err == nil && !in {
-		err = fmt.Errorf("the folder to scan is not in the work tree %s", workTree)
+		err = fmt.Errorf("the directory to scan is not in the work tree %s", workTree)
 	}
 	p.within = strings.TrimSuffix(path, "x")
 	return err

@@ -1,11 +1,7 @@
 package allowance
 
 import (
-	"slices"
-	"strings"
 	"testing"
-
-	"pgregory.net/rapid"
 )
 
 // alone returns the change from one snapshot to another.
@@ -13,91 +9,13 @@ func alone(from, to snapshot) scene {
 	return scene{day: today, base: from, mergeBases: []snapshot{from}, head: to}
 }
 
-// legacy is a snapshot whose files have entries for their occurrences, and the name of a file with some.
-func legacy(t *rapid.T) (snapshot, string) {
-	s := start(t, allows{})
-	name := rapid.SampledFrom(files).Draw(t, "legacy")
-	s.files[name] = file{tokens: rapid.SampledFrom(tokens[1:]).Draw(t, "tokens")}
-	s.entries = nil
-	s.snug()
-	return s, name
-}
-
-// TestRename: without "from" a renamed file fails, the denial has the entry to write, and with it the change passes.
-func TestRename(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		s, old := legacy(t)
-		s.rules = s.rules[:1]
-		f := s.files[old]
-		if !strings.Contains(f.tokens, "x") {
-			return
-		}
-		after := s.clone()
-		after.drop(old)
-		after.files["new"] = f
-		sc := alone(s, after)
-		d := sc.book().Decide(sc.question(s.rules[0], true, true, "new"))
-		if d.Denial == nil || d.Denial.Kind != Renamed || d.Denial.Propose == nil {
-			t.Fatalf("%+v%s", d.Denial, sc)
-		}
-		sc.head.entries = append(sc.head.entries, *d.Denial.Propose)
-		if bad := sc.refused(); bad != nil {
-			t.Fatalf("with %+v: %v%s", *d.Denial.Propose, bad, sc)
-		}
-		if !slices.Equal(d.Denial.Propose.From, []string{old}) {
-			t.Fatalf("%v, renamed from %s", d.Denial.Propose.From, old)
-		}
-	})
-}
-
-// TestCopy: a copy of a legacy file fails, whatever its entry.
-func TestCopy(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		s, old := legacy(t)
-		after := s.clone()
-		after.files["new"] = s.files[old]
-		for _, v := range s.rules {
-			if n := v.count(after, "new"); n > 0 && rapid.IntRange(0, 3).Draw(t, "entry") > 0 {
-				e := Entry{Rule: v.id, File: "new", AtMost: n + rapid.IntRange(0, 9).Draw(t, "more"), From: files}
-				e.MayGrow = rapid.IntRange(0, 3).Draw(t, "exception") == 0
-				after.entries = append(after.entries, e)
-			}
-		}
-		if sc := alone(s, after); sc.refused() == nil {
-			t.Fatalf("it passes%s", sc)
-		}
-	})
-}
-
-// TestFormat: formatting a legacy file passes, also on a branch that is behind.
-func TestFormat(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		s, old := legacy(t)
-		after := s.clone()
-		f := after.files[old]
-		f.layout++
-		after.files[old] = f
-		sc := alone(s, after)
-		if rapid.Bool().Draw(t, "behind") {
-			sc.base = child(t, s, allows{loosen: true})
-			if sc.base.files[old] != s.files[old] || !slices.EqualFunc(
-				naiveEntries(sc.base.entries, "X", old), naiveEntries(s.entries, "X", old), func(a, b Entry) bool { return a.AtMost <= b.AtMost }) {
-				return
-			}
-			sc.base.entries = s.entries
-		}
-		if bad := sc.refused(); bad != nil {
-			t.Fatalf("%v%s", bad, sc)
-		}
-	})
-}
-
 // TestCutAndPaste: an agent may cut lines from a legacy file and paste them into it in a second edit, since the larger
 // count of the disk and HEAD is its limit; one more is denied.
 func TestCutAndPaste(t *testing.T) {
 	head := []Entry{{Rule: "X", File: "a", AtMost: 5, Owner: "o", Reason: "r"}}
 	edit := func(atHead, onDisk, then int) bool {
-		b := Compare(Comparison{Day: today, Base: head, Head: head, References: []Reference{{Name: "HEAD", Base: true, MergeBase: true}}})
+		b := Compare(Comparison{Day: today, Base: head, Head: head,
+			References: []Reference{{Name: "HEAD", Base: true, MergeBase: true}}})
 		d := b.Decide(Query{Rule: "X", Base: true, Head: true, File: "a", Count: func(string) Counts {
 			return Counts{Now: then, Before: []Count{{Count: max(atHead, onDisk)}}}
 		}})
@@ -123,9 +41,10 @@ func TestMerging(t *testing.T) {
 		MergeBases: [][]Entry{nil},
 	})
 	for file, want := range map[string]bool{"theirs": true, "mine": false} {
-		d := b.Decide(Query{Rule: "X", Base: true, Head: true, File: file, Count: func(string) Counts {
-			return Counts{Now: 2, Before: []Count{{Count: 2}}}
-		}})
+		d := b.Against(b.references, merged).Decide(Query{Rule: "X", Base: true, Head: true, File: file,
+			Count: func(string) Counts {
+				return Counts{Now: 2, Before: []Count{{Count: 2}}}
+			}})
 		if got := d.Denial == nil; got != want {
 			t.Errorf("%s: %t", file, got)
 		}
@@ -146,8 +65,10 @@ func TestOneSide(t *testing.T) {
 	}
 	for _, merged := range []bool{true, false} {
 		b := Compare(Comparison{
-			Day: today, Base: []Entry{{Rule: "X", File: "a", AtMost: 3}}, Head: []Entry{{Rule: "X", File: "a", AtMost: 1}},
-			References: []Reference{{Name: "HEAD", Base: true, MergeBase: true}}, Merged: func(string) bool { return merged },
+			Day: today, Base: []Entry{{Rule: "X", File: "a", AtMost: 3}},
+			Head:       []Entry{{Rule: "X", File: "a", AtMost: 1}},
+			References: []Reference{{Name: "HEAD", Base: true, MergeBase: true}},
+			Merged:     func(string) bool { return merged },
 		})
 		d := b.Decide(Query{Rule: "X", Base: true, File: "a", Count: func(string) Counts {
 			return Counts{Now: 3, Before: []Count{{Count: 3}}}

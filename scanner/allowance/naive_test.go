@@ -50,6 +50,8 @@ func (v version) count(s snapshot, name string) int {
 	return n
 }
 
+const today = "2027-02-01"
+
 // A scene is a change: its references, and its result.
 type scene struct {
 	day        string
@@ -106,7 +108,8 @@ func naiveMayGrow(list []Entry, rule, name, day string) bool {
 
 func naiveText(e Entry) string {
 	from := slices.Sorted(slices.Values(e.From))
-	return fmt.Sprint(e.Rule, "|", e.File, "|", e.AtMost, "|", e.Owner, "|", e.Reason, "|", e.Until, "|", from, "|", e.MayGrow)
+	return fmt.Sprint(e.Rule, "|", e.File, "|", e.AtMost, "|", e.Owner, "|", e.Reason, "|", e.Until, "|", from, "|",
+		e.MayGrow)
 }
 
 // naiveJoined starts with the file, and repeatedly adds files that a new or changed entry joins.
@@ -210,43 +213,6 @@ func (sc scene) enforced(each func(v version, base, head bool)) {
 	}
 }
 
-// naiveTouched returns the files that are part of the change because of their allowances.
-func (sc scene) naiveTouched() []string {
-	var all []string
-	head := sc.list(sc.head)
-	for _, name := range everyFile {
-		for _, rule := range []string{"X", "XY"} {
-			if len(naiveJoined(sc, rule, name)) > 1 {
-				all = append(all, name)
-			}
-			for _, m := range sc.mergeBases {
-				was, now := naiveEntries(sc.list(m), rule, name), naiveEntries(head, rule, name)
-				const early = "0000-00-00"
-				switch end, before := naiveEnd(now), naiveEnd(was); {
-				case len(was) == 0, naiveNumber(was, rule, name, early) == 0:
-				case len(now) == 0,
-					naiveNumber(now, rule, name, early) < naiveNumber(was, rule, name, early),
-					end != "" && (before == "" || end < before):
-					all = append(all, name)
-				}
-			}
-		}
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
-}
-
-// naiveEnd returns the earliest end of entries; "" without one.
-func naiveEnd(entries []Entry) string {
-	end := ""
-	for _, e := range entries {
-		if e.Until != "" && (end == "" || e.Until < end) {
-			end = e.Until
-		}
-	}
-	return end
-}
-
 // book returns the package's list for a scene.
 func (sc scene) book() *List {
 	c := Comparison{Day: sc.day, Base: sc.list(sc.base), Head: sc.list(sc.head)}
@@ -295,8 +261,9 @@ func (sc scene) question(v version, base, head bool, name string) Query {
 
 var (
 	files     = []string{"a", "b", "c", "d"}
-	everyFile = []string{"a", "a.yaml", "b", "b.yaml", "c", "c.yaml", "d", "d.yaml", "new"} // all file names in the tests
-	tokens    = []string{"", "x", "y", "xx", "xy", "xxx", "xxyy"}
+	everyFile = []string{"a", "a.yaml", "b", "b.yaml", "c", "c.yaml", "d", "d.yaml",
+		"new"} // all file names in the tests
+	tokens = []string{"", "x", "y", "xx", "xy", "xxx", "xxyy"}
 )
 
 func drawEntry(t *rapid.T) Entry {
@@ -392,7 +359,7 @@ func near(t *rapid.T, s snapshot) snapshot {
 }
 
 func drawScene(t *rapid.T) scene {
-	sc := scene{day: "2027-02-01"}
+	sc := scene{day: today}
 	root := drawSnapshot(t)
 	for range rapid.IntRange(1, 2).Draw(t, "merge bases") {
 		sc.mergeBases = append(sc.mergeBases, near(t, root))
@@ -407,6 +374,81 @@ func drawScene(t *rapid.T) scene {
 		sc.lent = rapid.SliceOfN(rapid.Custom(drawEntry), 0, 2).Draw(t, "lent")
 	}
 	return sc
+}
+
+// judged returns the files of the change; touched are the ones that are included because of their allowances.
+func (sc scene) judged(touched []string) []string {
+	all := slices.Clone(touched)
+	for _, name := range everyFile {
+		now, there := sc.head.files[name]
+		for _, m := range sc.mergeBases {
+			if was, known := m.files[name]; known != there || was != now {
+				all = append(all, name)
+			}
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// refused returns the rules and files whose occurrences fail the change; it passes without any.
+func (sc scene) refused() []string {
+	b := sc.book()
+	var all []string
+	sc.enforced(func(v version, base, head bool) {
+		for _, name := range sc.judged(b.AffectedFiles()) {
+			if v.count(sc.head, name) == 0 && !sc.head.files[name].broken {
+				continue
+			}
+			if d := b.Decide(sc.question(v, base, head, name)); d.Denial != nil {
+				all = append(all, fmt.Sprintf("%s in %s: %d %+v", v.id, name, d.Denial.Kind, *d.Denial))
+			}
+		}
+	})
+	return all
+}
+
+func (s snapshot) clone() snapshot {
+	n := snapshot{files: map[string]file{}, rules: slices.Clone(s.rules)}
+	for k, f := range s.files {
+		n.files[k] = f
+	}
+	for _, e := range s.entries {
+		e.From = slices.Clone(e.From)
+		n.entries = append(n.entries, e)
+	}
+	return n
+}
+
+func (s snapshot) String() string {
+	var b strings.Builder
+	for _, name := range files {
+		if f, there := s.files[name]; there {
+			fmt.Fprintf(&b, "%s=%q", name, f.tokens)
+			if f.layout > 0 {
+				fmt.Fprintf(&b, "~%d", f.layout)
+			}
+			if f.broken {
+				b.WriteString("!")
+			}
+			b.WriteString(" ")
+		}
+	}
+	for _, v := range s.rules {
+		fmt.Fprintf(&b, "%s(%s-%s,%t) ", v.id, v.tokens, v.not, v.never)
+	}
+	for _, e := range s.entries {
+		b.WriteString("\n      " + naiveText(e))
+	}
+	return b.String()
+}
+
+func (sc scene) String() string {
+	s := fmt.Sprintf("\n  base %s", sc.base)
+	for _, m := range sc.mergeBases {
+		s += fmt.Sprintf("\n  merge base %s", m)
+	}
+	return s + fmt.Sprintf("\n  head %s", sc.head)
 }
 
 // compare compares the package with the naive evaluation, and returns the number of allowed and of joined files.
@@ -452,4 +494,71 @@ func TestDecideIsNaive(t *testing.T) {
 	if allowed == 0 {
 		t.Errorf("%d were allowed: the scenes show nothing", allowed)
 	}
+}
+
+// TestNeverMore: a change that passes leaves no rule with more occurrences in a file, or group, than before, except
+// for exceptions of the base.
+func TestNeverMore(t *testing.T) {
+	passed := 0
+	rapid.Check(t, func(t *rapid.T) {
+		sc := drawScene(t)
+		if sc.refused() != nil {
+			return
+		}
+		passed++
+		b := sc.book()
+		sc.enforced(func(v version, base, head bool) {
+			for _, name := range sc.judged(b.AffectedFiles()) {
+				if v.count(sc.head, name) == 0 || naiveMayGrow(sc.base.entries, v.id, name, today) {
+					continue
+				}
+				together := naiveJoined(sc, v.id, name)
+				for _, s := range append(slices.Clone(sc.mergeBases), sc.base) {
+					now, was := 0, 0
+					for _, f := range together {
+						now, was = now+v.count(sc.head, f), was+v.count(s, f)
+					}
+					if now > was {
+						t.Fatalf("%s in %v: %d, before %d%s", v.id, together, now, was, sc)
+					}
+				}
+			}
+		})
+	})
+	if passed == 0 {
+		t.Errorf("%d changes passed: the scenes show nothing", passed)
+	}
+}
+
+// TestOwnAllowance: an entry that a change adds or raises, without a "from", does not affect the base's rules.
+func TestOwnAllowance(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		sc := drawScene(t)
+		more := sc
+		more.head = sc.head.clone()
+		if len(more.head.entries) > 0 && rapid.Bool().Draw(t, "raise") {
+			e := &more.head.entries[rapid.IntRange(0, len(more.head.entries)-1).Draw(t, "entry")]
+			if len(e.From) > 0 {
+				return
+			}
+			e.AtMost += rapid.IntRange(1, 9).Draw(t, "by")
+		} else {
+			e := drawEntry(t)
+			e.From, e.MayGrow = nil, false
+			more.head.entries = append(more.head.entries, e)
+		}
+		b, after := sc.book(), more.book()
+		for _, v := range sc.base.rules {
+			for _, name := range files {
+				if v.count(sc.head, name) == 0 || b.Joined(v.id, name) != nil {
+					continue
+				}
+				was := b.Decide(sc.question(v, true, false, name)).Denial == nil
+				now := after.Decide(more.question(v, true, false, name)).Denial == nil
+				if now != was {
+					t.Fatalf("%s in %s was %t, is %t%s\n  more %s", v.id, name, was, now, sc, more.head)
+				}
+			}
+		}
+	})
 }

@@ -61,8 +61,7 @@ func (r *Denial) sentence() string {
 		}
 		return fmt.Sprintf("%s %s, and the base "+what+": merge the base, or rebase", r.have(), occurrences(r.Now), n)
 	case InBase:
-		return fmt.Sprintf("%s %s and had %d where the branch began, in %s; the base has as many "+
-			"by now: merge the base, or rebase (git rebase --onto, if the branch began on one that was squashed)",
+		return fmt.Sprintf("%s %s, up from %d at the merge base, %s; the base has as many by now: merge it, or rebase",
 			r.have(), occurrences(r.Now), r.Before, r.At)
 	case Renamed:
 		return "the file is new, with " + occurrences(r.Now)
@@ -70,9 +69,9 @@ func (r *Denial) sentence() string {
 		return fmt.Sprintf("%s could not be read or parsed before, in %s, and counts as having had none; fix %s, "+
 			`or merge an allowance with "may_grow: true" first`, r.files(), r.At, them(r.Now))
 	case OtherVersion:
-		return "base and head have different rules with this id, and the other one refuses what is in this file"
+		return "base and head differ in this rule, and the other version does not allow this file"
 	case EarlyGrow:
-		return `its allowance says "may_grow: true", which counts from the next change on: merge the allowance first`
+		return `the "may_grow: true" of its allowance counts from the next change on; merge the allowance first`
 	}
 	return ""
 }

@@ -12,8 +12,8 @@ import (
 // scanned commit; "" for the disk.
 func (l *File) Tighten(v *verdict.Verdict, past *History, rev string) (EditResult, error) {
 	if rev != "" && !slices.Equal(hashesOf(v), l.hashes) {
-		return EditResult{}, fmt.Errorf("the bundle on disk is not that of the commit %s (%s, there %s), so its "+
-			"entries are not about what is there; check that commit out, or commit the bundle first",
+		return EditResult{}, fmt.Errorf("the bundle on disk differs from that of %s (%s, there %s); "+
+			"check out that commit, or commit the bundle first",
 			rev, shortHashes(l.hashes), shortHashes(hashesOf(v)))
 	}
 	if !v.Complete {

@@ -1,4 +1,4 @@
-package allowance_test
+package allowance
 
 import (
 	"fmt"
@@ -10,8 +10,6 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
-
-	"github.com/policyscan/policyscan/scanner/allowance"
 )
 
 // TestFault_174_UnionMerge: an entry that one branch withdraws stays withdrawn, whatever other branches do to its line
@@ -25,9 +23,9 @@ func TestFault_174_UnionMerge(t *testing.T) {
 		if runs++; runs > 150 { // each runs git a few times
 			return
 		}
-		var base []allowance.Entry
+		var base []Entry
 		for i := range rapid.IntRange(2, 6).Draw(t, "entries") {
-			base = append(base, allowance.Entry{
+			base = append(base, Entry{
 				Rule: "X", File: fmt.Sprint(i), AtMost: rapid.IntRange(1, 3).Draw(t, "number"),
 				Owner: "o", MayGrow: rapid.Bool().Draw(t, "may grow"),
 			})
@@ -36,15 +34,15 @@ func TestFault_174_UnionMerge(t *testing.T) {
 		removed := slices.Delete(slices.Clone(base), gone, gone+1)
 		zero := slices.Clone(base)
 		zero[gone].AtMost, zero[gone].MayGrow = 0, false
-		for _, ours := range [][]allowance.Entry{zero, removed} {
+		for _, ours := range [][]Entry{zero, removed} {
 			merged := unionOf(t, dir, base, ours, drawEdits(t, base))
 			if rapid.Bool().Draw(t, "again") { // a branch that began before all of it
 				merged = unionOf(t, dir, base, merged, drawEdits(t, base))
 			}
-			book := allowance.Whole(merged, allowance.Today)
+			book := Whole(merged, today)
 			file := base[gone].File
-			d := book.Decide(allowance.Query{
-				Rule: "X", File: file, Count: func(string) allowance.Counts { return allowance.Counts{Now: 1} },
+			d := book.Decide(Query{
+				Rule: "X", File: file, Count: func(string) Counts { return Counts{Now: 1} },
 			})
 			switch withdraws := len(ours) == len(base); {
 			case withdraws && d.Denial == nil:
@@ -60,8 +58,8 @@ func TestFault_174_UnionMerge(t *testing.T) {
 }
 
 // drawEdits returns the entries after another branch: some removed, some changed, some new.
-func drawEdits(t *rapid.T, base []allowance.Entry) []allowance.Entry {
-	var all []allowance.Entry
+func drawEdits(t *rapid.T, base []Entry) []Entry {
+	var all []Entry
 	for _, e := range base {
 		switch rapid.IntRange(0, 5).Draw(t, "edit") {
 		case 0:
@@ -79,7 +77,7 @@ func drawEdits(t *rapid.T, base []allowance.Entry) []allowance.Entry {
 	return all
 }
 
-func lines(entries []allowance.Entry) string {
+func lines(entries []Entry) string {
 	var b strings.Builder
 	for _, e := range entries {
 		fmt.Fprintf(&b, "%s %d %s %t\n", e.File, e.AtMost, e.Owner, e.MayGrow)
@@ -88,9 +86,9 @@ func lines(entries []allowance.Entry) string {
 }
 
 // unionOf merges two lists like git with merge=union.
-func unionOf(t *rapid.T, dir string, base, ours, theirs []allowance.Entry) []allowance.Entry {
+func unionOf(t *rapid.T, dir string, base, ours, theirs []Entry) []Entry {
 	args := []string{"merge-file", "-p", "--union"}
-	for i, entries := range [][]allowance.Entry{ours, base, theirs} {
+	for i, entries := range [][]Entry{ours, base, theirs} {
 		name := filepath.Join(dir, fmt.Sprint(i))
 		if err := os.WriteFile(name, []byte(lines(entries)), 0o600); err != nil {
 			t.Fatal(err)
@@ -101,9 +99,9 @@ func unionOf(t *rapid.T, dir string, base, ours, theirs []allowance.Entry) []all
 	if err != nil {
 		t.Fatal(err)
 	}
-	var merged []allowance.Entry
+	var merged []Entry
 	for line := range strings.Lines(string(out)) {
-		e := allowance.Entry{Rule: "X"}
+		e := Entry{Rule: "X"}
 		if _, err := fmt.Sscanf(line, "%s %d %s %t", &e.File, &e.AtMost, &e.Owner, &e.MayGrow); err != nil {
 			t.Fatalf("%q: %v", line, err)
 		}

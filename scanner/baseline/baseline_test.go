@@ -71,9 +71,12 @@ func TestCounts(t *testing.T) {
 	b, err := rules.Load(rules.Files{
 		rules.BoundariesFile: []byte(`bundle: "0.2"
 rules:
-  - {id: TEXT, title: T, enforcement: {mode: fail}, match: {files: ["/*.tf", "/*.yaml", "/link*"], exclude: ["/no*"], forbidden_patterns: [key, {text: "k e y", case: ignore}]}}
+  - {id: TEXT, title: T, enforcement: {mode: fail},
+     match: {files: ["/*.tf", "/*.yaml", "/link*"], exclude: ["/no*"],
+      forbidden_patterns: [key, {text: "k e y", case: ignore}]}}
   - {id: KEYS, title: T, enforcement: {mode: fail}, match: {files: ["/*.yaml"], forbidden_patterns: [{key: "**.key"}]}}
-  - {id: LAX, title: T, enforcement: {mode: fail}, match: {files: ["/*.yaml"], unparsable: text, forbidden_patterns: [{key: "**.key"}, "key"]}}
+  - {id: LAX, title: T, enforcement: {mode: fail},
+     match: {files: ["/*.yaml"], unparsable: text, forbidden_patterns: [{key: "**.key"}, "key"]}}
   - {id: PATH, title: T, enforcement: {mode: fail}, match: {forbidden_files: ["/*.pem", "/secret*", "/module*"]}}
 `),
 		rules.InvariantsFile: []byte(`bundle: "0.2"
@@ -82,14 +85,18 @@ rules:
 `),
 	})
 	must(t, err)
-	const pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393\nsize 12345\n"
+	const pointer = "version https://git-lfs.github.com/spec/v1\n" +
+		"oid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393\nsize 12345\n"
 	before := map[string]string{
 		"a.tf": yes + "k e y\n", "gone.tf": yes, "no.tf": yes, "in-use.tf": yes, "out.tf": yes, "lfs.tf": pointer,
-		"a.yaml": "key: 1\nb: {key: 2}\n", "bad.yaml": "key: [{{\n", "secret.pem": "", "120000:link": "key/key", "120000:link2.pem": "x",
-		".gitattributes": "wide.tf working-tree-encoding=UTF-16LE\nodd.tf working-tree-encoding=nonsense\n", "wide.tf": "\u656b\u3a79", "odd.tf": yes, "big.tf": strings.Repeat("x", 900) + yes,
+		"a.yaml": "key: 1\nb: {key: 2}\n", "bad.yaml": "key: [{{\n", "secret.pem": "", "120000:link": "key/key",
+		"120000:link2.pem": "x",
+		".gitattributes":   "wide.tf working-tree-encoding=UTF-16LE\nodd.tf working-tree-encoding=nonsense\n",
+		"wide.tf":          "\u656b\u3a79", "odd.tf": yes, "big.tf": strings.Repeat("x", 900) + yes,
 		"dir.tf/file": yes,
 	}
-	now := map[string]string{"a.tf": yes, "a.yaml": "b: 1\n", "bad.yaml": "key: 1\n", "new.tf": wide, "gone.tf2": "", "in-use.tf": "x", "dir.tf": yes, "120000:link": "x"}
+	now := map[string]string{"a.tf": yes, "a.yaml": "b: 1\n", "bad.yaml": "key: 1\n", "new.tf": wide, "gone.tf2": "",
+		"in-use.tf": "x", "dir.tf": yes, "120000:link": "x"}
 	r, hashes := commits(t, before, now)
 	compared, err := r.Compare(hashes[0].String(), hashes[1].String())
 	must(t, err)
@@ -114,7 +121,8 @@ rules:
 	}{
 		{"TEXT", "a.tf", allowance.Count{Count: 4}, allowance.Count{Count: 3}},
 		{"MUST", "a.tf", allowance.Count{Count: 2}, allowance.Count{Count: 2}},
-		{"KEYS", "a.tf", allowance.Count{Reason: allowance.NotSelected}, allowance.Count{Reason: allowance.NotSelected}},
+		{"KEYS", "a.tf", allowance.Count{Reason: allowance.NotSelected},
+			allowance.Count{Reason: allowance.NotSelected}},
 		{"TEXT", "gone.tf", allowance.Count{Count: 3}, allowance.Count{Reason: allowance.Missing}},
 		{"TEXT", "new.tf", allowance.Count{Reason: allowance.Missing}, allowance.Count{Count: 3}},
 		{"TEXT", "no.tf", allowance.Count{Reason: allowance.NotSelected}, allowance.Count{Reason: allowance.Missing}},
@@ -133,7 +141,8 @@ rules:
 		{"LAX", "bad.yaml", allowance.Count{Count: 1}, allowance.Count{Count: 2}},
 		{"PATH", "secret.pem", allowance.Count{Count: 2}, allowance.Count{Reason: allowance.Missing}},
 		{"PATH", "link2.pem", allowance.Count{Count: 1}, allowance.Count{Reason: allowance.Missing}},
-		{"PATH", "a.tf", allowance.Count{Reason: allowance.NotSelected}, allowance.Count{Reason: allowance.NotSelected}},
+		{"PATH", "a.tf", allowance.Count{Reason: allowance.NotSelected},
+			allowance.Count{Reason: allowance.NotSelected}},
 		{"TEXT", "nowhere", allowance.Count{Reason: allowance.Missing}, allowance.Count{Reason: allowance.Missing}},
 		{"TEXT", ".git", allowance.Count{Reason: allowance.Missing}, allowance.Count{Reason: allowance.Missing}},
 	} {

@@ -161,7 +161,7 @@ func (u *Cache) keep(c *Checker, r *Result, k reuse.Key, compare []byte) {
 	case compare != nil && string(text) != string(compare):
 		r.Err = &verdict.Error{Code: code.Reuse, File: verdict.Path(r.File.Path), Message: "the result that an " +
 			"earlier run kept for this content (" + hex.EncodeToString(k[:8]) + "…) is not what a scan finds in it; " +
-			"delete the folder of --reuse, and find out who can write to it"}
+			"delete the directory of --reuse, and find out who can write to it"}
 	case compare != nil:
 		u.Reuse.reused.Add(1)
 		u.Reuse.again.Add(1)

@@ -22,7 +22,7 @@ type Checker struct {
 	Plans        *PlanCache
 	Limiter      *ParseLimiter          // bounds parallel parsing
 	Allowed      []string               // the explicitly allowed reasons
-	Exclude      func(string) bool      // paths that no rule applies to; nil if there are none
+	Exclude      func(string) bool      // optional; paths that no rule applies to
 	RuleFiles    []RuleFile             // the bundles' rule files in git's trees: not part of them
 	MaxFileBytes int64                  // a longer file is an error; 0: no limit
 	Compares     bool                   // the file's baseline is read next
@@ -137,12 +137,11 @@ func standsForOther(rep *match.Report) bool { return rep.Pointer || rep.Crypt }
 func (c *Checker) standsFor(r *Result, rep match.Report, what string) {
 	switch {
 	case rep.Pointer:
-		c.incomplete(r, AllowLFSPointer, code.Unavailable, what+" is a Git LFS pointer, and the content is not here; "+
-			"fetch it (git lfs pull; actions/checkout: lfs: true), or allow it with --allow lfs-pointer")
+		c.incomplete(r, AllowLFSPointer, code.Unavailable, what+" is a Git LFS pointer without its content; "+
+			"run git lfs pull (actions/checkout: lfs: true), or use --allow lfs-pointer")
 	case rep.Crypt:
-		c.incomplete(r, AllowEncrypted, code.Unavailable, what+" is encrypted with git-crypt, "+
-			"and the content is not here; scan where it is decrypted (git-crypt unlock), "+
-			"without --diff-base and --staged, or allow it with --allow encrypted")
+		c.incomplete(r, AllowEncrypted, code.Unavailable, what+" is encrypted with git-crypt; "+
+			"scan where it is decrypted (git-crypt unlock), without --diff-base and --staged, or use --allow encrypted")
 	}
 }
 

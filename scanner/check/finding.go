@@ -26,7 +26,7 @@ type Finding struct {
 	Places  []verdict.Place // with their labels; nil: those of the match
 	Grouped *Result         // its file's group, if several files are compared together, at the end
 
-	firstNew *firstNew // the first new place; nil: it is the first place, or there is none
+	firstNew *firstNew // the first new place; nil: the first place, if any, is shown
 }
 
 // A firstNew is the evidence of a violation's first new place, other than its first place.
@@ -76,15 +76,11 @@ type missingItems struct {
 	note    string            // from a variant of the file
 }
 
-func missingOf(rep *match.Report, note string) missingItems {
-	return missingItems{rep.Missing, rep.End, note}
-}
-
 func appendMissing(lacks []missingItems, rep *match.Report, note string) []missingItems {
 	if len(rep.Missing) == 0 {
 		return lacks
 	}
-	return append(lacks, missingOf(rep, note))
+	return append(lacks, missingItems{rep.Missing, rep.End, note})
 }
 
 func (s *Plan) addMissing(path string, l missingItems, b *rules.Bundle, broken []Finding) []Finding {

@@ -173,24 +173,8 @@ func formatOf(item rules.Item, path string) (formats.Format, bool) {
 func (k *keyChecker) judge(
 	ctx context.Context, x *match.Examiner, s *Plan, path string, content []byte,
 ) (keyResult, error) {
-	byFormat := map[formats.Format][]*keyPattern{}
-	var order []formats.Format
-	var nameless []int
-	for _, a := range s.asked {
-		f, known := formatOf(a.item, path)
-		if !known {
-			nameless = append(nameless, a.rules...)
-			continue
-		}
-		if byFormat[f] == nil {
-			order = append(order, f)
-		}
-		byFormat[f] = append(byFormat[f], a)
-	}
 	out := keyResult{finds: map[keyRef]KeyMatch{}, signs: map[string]keys.Signs{}, reach: map[keyRef]keys.Reach{}}
-	if len(nameless) > 0 {
-		out.fail(nameless, "unknown-format", code.Format, path, k.nameless(nameless))
-	}
+	order, byFormat := k.byFormat(&out, s, path)
 	text, ok := match.Decode(content)
 	for _, f := range order {
 		documents, err := []keys.Document(nil), error(nil)
@@ -220,8 +204,11 @@ func (k *keyChecker) ask(
 	ctx context.Context, x *match.Examiner, out *keyResult, text *match.Text, items []*keyPattern,
 	documents []keys.Document,
 ) error {
-	var broken []*keyPattern
-	var hits [][]keys.Hit // of each of those
+	type brokenItem struct {
+		*keyPattern
+		hits []keys.Hit
+	}
+	var broken []brokenItem
 	var regions [][]match.Region
 	for _, a := range items {
 		if err := context.Cause(ctx); err != nil {
@@ -238,7 +225,7 @@ func (k *keyChecker) ask(
 			out.reach[a.keyRef] = reach(a.item.Key, documents)
 		}
 		if found := find(a.item.Key, documents); len(found) > 0 {
-			broken, hits = append(broken, a), append(hits, found)
+			broken = append(broken, brokenItem{a, found})
 			var places []match.Region
 			for _, hit := range found[:min(len(found), x.Kept())] {
 				places = append(places, match.Region(hit.At))
@@ -256,15 +243,15 @@ func (k *keyChecker) ask(
 		if a.required {
 			f.Evidence.Kind = verdict.KindMissing // or has another value
 		}
-		first := hits[i][0]
+		first := a.hits[0]
 		if a.required && first.At == (keys.Span{}) { // the file has no place for it
 			if f, err = x.Lacking(ctx, text); err != nil {
 				return err
 			}
 		}
-		f.Evidence.Occurrences = int64(len(hits[i]))
+		f.Evidence.Occurrences = int64(len(a.hits))
 		found := KeyMatch{find: f, path: first.Path}
-		for _, hit := range hits[i][:f.Known()] {
+		for _, hit := range a.hits[:f.Known()] {
 			found.paths = append(found.paths, hit.Path)
 		}
 		out.finds[a.keyRef] = found
@@ -279,10 +266,7 @@ func (k *keyChecker) unread(
 ) error {
 	var parse *formats.ParseError
 	var limit *formats.LimitError
-	var asking []int
-	for _, a := range items {
-		asking = append(asking, a.rules...)
-	}
+	asking := rulesOf(items)
 	switch {
 	case errors.As(err, &parse):
 		strict, reason, advice := asking, parse.Reason, "fix it, or exclude it from "+k.named(asking)
@@ -350,16 +334,10 @@ func (k *keyChecker) templateAdvice(strict []int) string {
 
 // tooLong records a content that is too long to be read into memory.
 func (k *keyChecker) tooLong(s *Plan, path string, limit int64) (out keyResult) {
-	var asking, nameless []int
-	for _, a := range s.asked {
-		if _, known := formatOf(a.item, path); known {
-			asking = append(asking, a.rules...)
-		} else {
-			nameless = append(nameless, a.rules...)
-		}
-	}
-	if len(nameless) > 0 {
-		out.fail(nameless, "unknown-format", code.Format, path, k.nameless(nameless))
+	var asking []int
+	order, byFormat := k.byFormat(&out, s, path)
+	for _, f := range order {
+		asking = append(asking, rulesOf(byFormat[f])...)
 	}
 	if len(asking) > 0 {
 		out.fail(asking, "limit", code.Limit, path, fmt.Sprintf(
@@ -369,10 +347,39 @@ func (k *keyChecker) tooLong(s *Plan, path string, limit int64) (out keyResult) 
 	return out
 }
 
-func (k *keyChecker) nameless(asking []int) string {
-	return fmt.Sprintf("its name does not say which format it has, and %s looks for a key in it; "+
-		"write format: yaml, json, hcl or toml in the item, or select only files with a known extension (%s)",
-		k.named(asking), strings.Join(formats.Extensions(), " "))
+// byFormat returns the formats in which a file is parsed, in order, and the items of each. It records items without a
+// format.
+func (k *keyChecker) byFormat(
+	out *keyResult, s *Plan, path string,
+) (order []formats.Format, items map[formats.Format][]*keyPattern) {
+	items = map[formats.Format][]*keyPattern{}
+	var nameless []int
+	for _, a := range s.asked {
+		f, known := formatOf(a.item, path)
+		if !known {
+			nameless = append(nameless, a.rules...)
+			continue
+		}
+		if items[f] == nil {
+			order = append(order, f)
+		}
+		items[f] = append(items[f], a)
+	}
+	if len(nameless) > 0 {
+		out.fail(nameless, "unknown-format", code.Format, path, fmt.Sprintf(
+			"unknown format, but %s has a key pattern; "+
+				"add format: yaml, json, hcl or toml to it, or select only files ending in %s",
+			k.named(nameless), strings.Join(formats.Extensions(), " ")))
+	}
+	return order, items
+}
+
+// rulesOf returns the rules of items, possibly repeated.
+func rulesOf(items []*keyPattern) (all []int) {
+	for _, a := range items {
+		all = append(all, a.rules...)
+	}
+	return all
 }
 
 // named lists rules, possibly repeated, for a message of limited length.

@@ -22,8 +22,8 @@ func Find(root string) (entries []Entry, wrong []verdict.Error, err error) {
 	case err != nil:
 		return nil, nil, err
 	case is:
-		return nil, nil, errors.New("--repos is a folder that is itself a repository; " +
-			"name the folder around it, or a list")
+		return nil, nil, errors.New("--repos is itself a repository; " +
+			"name the directory around it, or a list")
 	}
 	r := &reader{}
 	fail := func(at, what string) {
@@ -58,7 +58,7 @@ func Find(root string) (entries []Entry, wrong []verdict.Error, err error) {
 			case is:
 				r.found(root, name)
 			case link:
-				fail(name, "it is a link to a folder, which is not searched; name the repositories there in a list")
+				fail(name, "a symlink to a directory is not searched; list its repositories with --repos")
 			default:
 				search(name)
 			}

@@ -63,8 +63,10 @@ func TestFault_177_Damaged(t *testing.T) {
 	}
 	bare := []func(dir string) error{
 		remove("HEAD"), remove("objects"), remove("refs"), remove("config"), remove("objects", "refs"),
-		remove("HEAD", "objects"), remove("HEAD", "refs"), remove("HEAD", "objects", "refs"), remove("config", "objects"),
-		allBut("HEAD"), allBut("config"), allBut("objects"), allBut("refs"), allBut("packed-refs"), allBut("hooks", "info"),
+		remove("HEAD", "objects"), remove("HEAD", "refs"), remove("HEAD", "objects", "refs"),
+		remove("config", "objects"),
+		allBut("HEAD"), allBut("config"), allBut("objects"), allBut("refs"), allBut("packed-refs"),
+		allBut("hooks", "info"),
 		replace("HEAD"), replace("objects"), replace("refs"), replace("config"), link("objects"), link("HEAD"),
 	}
 	trees := []func(dir string) error{
@@ -113,7 +115,8 @@ func TestFault_177_Damaged(t *testing.T) {
 	if want := []string{"config/a.git", "hooks/b.git", "x/config/c.git"}; err != nil || !slices.Equal(names, want) {
 		t.Errorf("%q, %v", names, err)
 	}
-	if len(wrong) != 2 || wrong[0].File != "gone" || !strings.HasPrefix(wrong[0].Message, "it is a broken symbolic link") {
+	if len(wrong) != 2 || wrong[0].File != "gone" || !strings.HasPrefix(wrong[0].Message,
+		"it is a broken symbolic link") {
 		t.Errorf("%v", wrong)
 	}
 }

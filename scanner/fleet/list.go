@@ -64,14 +64,14 @@ type reader struct {
 //	PATH [TAB REVISION [TAB NAME]]
 //
 // It skips lines that are empty or begin with "#", a byte order mark at the beginning, and a carriage return at a
-// line's end. A relative path counts from folder; "" is the current directory. An empty revision is HEAD; an empty
+// line's end. A relative path counts from dir; "" is the current directory. An empty revision is HEAD; an empty
 // name is the path, cleaned. All mistakes are reported at once. The entries are in the order of their names.
-func Parse(text []byte, folder string) ([]Entry, error) {
+func Parse(text []byte, dir string) ([]Entry, error) {
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	r := &reader{}
 	for i, line := range strings.Split(string(text), "\n") {
 		if line = strings.TrimSuffix(line, "\r"); line != "" && line[0] != '#' {
-			r.line(i+1, line, folder)
+			r.line(i+1, line, dir)
 		}
 	}
 	r.names(func(i int) string { return fmt.Sprintf("line %d of the list", r.lines[i]) })
@@ -82,8 +82,8 @@ func Parse(text []byte, folder string) ([]Entry, error) {
 }
 
 // line reads one line with an entry.
-func (r *reader) line(n int, line, folder string) {
-	e, err := parseLine(line, folder)
+func (r *reader) line(n int, line, dir string) {
+	e, err := parseLine(line, dir)
 	if err != nil {
 		r.add(fmt.Sprintf("line %d of the list: ", n), "%v", err)
 		return
@@ -91,7 +91,7 @@ func (r *reader) line(n int, line, folder string) {
 	r.entries, r.lines = append(r.entries, e), append(r.lines, n)
 }
 
-func parseLine(line, folder string) (e Entry, err error) {
+func parseLine(line, dir string) (e Entry, err error) {
 	switch {
 	case len(line) > maxLine:
 		return e, fmt.Errorf("it has %d bytes, and at most %d are read; put one repository on a line",
@@ -101,8 +101,7 @@ func parseLine(line, folder string) (e Entry, err error) {
 	}
 	fields := strings.Split(line, "\t")
 	if len(fields) > 3 {
-		return e, fmt.Errorf("it has %d fields, and there are at most 3: the path, the revision and the name, "+
-			"separated by tabs", len(fields))
+		return e, fmt.Errorf("%d fields; write at most 3: path, revision and name, separated by tabs", len(fields))
 	}
 	for _, field := range fields {
 		if strings.TrimSpace(field) != field {
@@ -116,7 +115,7 @@ func parseLine(line, folder string) (e Entry, err error) {
 		return e, errors.New("its path is empty; the first field is the path of a repository")
 	}
 	if !filepath.IsAbs(e.Path) {
-		e.Dir = filepath.Join(folder, e.Path)
+		e.Dir = filepath.Join(dir, e.Path)
 	}
 	if e.Name == "" {
 		e.Name = path.Clean(filepath.ToSlash(e.Path))
@@ -140,9 +139,9 @@ func badName(name string) string {
 		return "is not UTF-8" + third
 	case name == "." || name == ".." || strings.HasPrefix(name, "../") || strings.HasPrefix(name, "/") ||
 		!filepath.IsLocal(filepath.FromSlash(name)):
-		return "is not that of a folder below the results: it is absolute, is . or leads out with .." + third
+		return "is not a directory below the results: it is absolute, . or leads out with .." + third
 	case strings.ContainsAny(name, `\:`):
-		return "has a backslash or a colon, which not every system allows in the name of a folder" + third
+		return "has a backslash or a colon, which not every system allows in a name" + third
 	case verdict.Visible(name) != name:
 		return "has a character that is not shown as itself" + third
 	case len(name) > maxName:
@@ -158,7 +157,7 @@ func badName(name string) string {
 	}
 	first, _, _ := strings.Cut(strings.ToLower(name), "/")
 	if first == "fleet.json" || first == "shard.json" {
-		return "is that of the summary" + third
+		return "is reserved for the summary" + third
 	}
 	return ""
 }
@@ -169,7 +168,7 @@ func (r *reader) names(place func(i int) string) {
 	byName := map[string]int{} // in lower case: some systems ignore case
 	for i, e := range r.entries {
 		if k, taken := byName[strings.ToLower(e.Name)]; taken {
-			r.add(place(i)+": ", `the name "%s" is, letter case aside, that of %s, too; give each its own name, `+
+			r.add(place(i)+": ", `the name "%s" is, except for case, also used by %s; give each its own name, `+
 				`as the third field`, e.Name, place(k))
 			continue
 		}

@@ -25,14 +25,14 @@ func TestParse(t *testing.T) {
 		{"../up\tv1\tup\n", "up ../up v1 up"},
 		{"a\t\t\n", "a a HEAD l/a"},
 		{"a b\n", "a b a b HEAD l/a b"},
-		{"a\nx\na\n", `! line 3 of the list: the name "a" is, letter case aside, that of line 1 of the list`},
-		{"a\nA\n", "! line 2 of the list: the name \"A\" is, letter case aside, that of line 1 of the list"},
+		{"a\nx\na\n", `! line 3 of the list: the name "a" is, except for case, also used by line 1 of the list`},
+		{"a\nA\n", "! line 2 of the list: the name \"A\" is, except for case, also used by line 1 of the list"},
 		{"a/b\na\n", `! line 1 of the list: the name "a/b" is inside of "a", of line 2`},
 		{"a/b/c\nx\nA\n", `! line 1 of the list: the name "a/b/c" is inside of "A", of line 3`},
-		{"../a\n", "! line 1 of the list: the name \"../a\" is not that of a folder below"},
-		{"/a\n", "! is not that of a folder below"},
-		{".\n", "! is not that of a folder below"},
-		{"a\tb\tc\td\n", "! line 1 of the list: it has 4 fields"},
+		{"../a\n", "! line 1 of the list: the name \"../a\" is not a directory below"},
+		{"/a\n", "! is not a directory below"},
+		{".\n", "! is not a directory below"},
+		{"a\tb\tc\td\n", "! line 1 of the list: 4 fields"},
 		{"\tmain\n", "! its path is empty"},
 		{" a\n", "! begins or ends with a space"},
 		{"a\t \tb\n", "! begins or ends with a space"},
@@ -43,8 +43,8 @@ func TestParse(t *testing.T) {
 		{"a\u202e\n", "! has a character that is not shown as itself"},
 		{"a\xff\n", "! is not UTF-8"},
 		{"a\\b\n", "! has a backslash"},
-		{"fleet.json\n", "! is that of the summary"},
-		{"Fleet.JSON/a\n", "! is that of the summary"},
+		{"fleet.json\n", "! is reserved for the summary"},
+		{"Fleet.JSON/a\n", "! is reserved for the summary"},
 		{"x/.a.12.tmp\n", "! like that of a temporary file"},
 		{strings.Repeat("a", maxPart+1) + "\n", "! has a part of 201 bytes"},
 		{strings.Repeat("a/", maxName/2) + "b\n", "! has 1025 bytes, over 1024"},
@@ -59,7 +59,8 @@ func TestParse(t *testing.T) {
 			got = "! " + err.Error()
 		}
 		want, isError := strings.CutPrefix(x.want, "! ")
-		if isError != (err != nil) || isError && !strings.Contains(got, want) || !isError && strings.TrimPrefix(got, "|") != want {
+		if isError != (err != nil) || isError && !strings.Contains(got, want) || !isError &&
+			strings.TrimPrefix(got, "|") != want {
 			t.Errorf("%.60q: %s\nwant %s", x.list, got, x.want)
 		}
 	}
@@ -108,7 +109,8 @@ func naive(list string) (names map[string]string, ok bool) {
 
 func FuzzParse(f *testing.F) {
 	for _, list := range []string{
-		"a\nb/c\tmain\n../x\tv1\tteam/x\n", "\ufeff# c\r\na\r\n", "a\na\n", "a/b\nA\n", "a\t\t\tb", "/x\t\ty\n", "\x00", ".x.tmp\n",
+		"a\nb/c\tmain\n../x\tv1\tteam/x\n", "\ufeff# c\r\na\r\n", "a\na\n", "a/b\nA\n", "a\t\t\tb", "/x\t\ty\n", "\x00",
+		".x.tmp\n",
 		"fleet.json/x\n", "a\\b\n", " a\n", "a\t \n", "a\t\tb/\n",
 	} {
 		f.Add([]byte(list))
@@ -128,7 +130,8 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		if len(entries) != len(names) || !slices.IsSortedFunc(entries, func(a, b Entry) int { return strings.Compare(a.Name, b.Name) }) {
+		if len(entries) != len(names) || !slices.IsSortedFunc(entries,
+			func(a, b Entry) int { return strings.Compare(a.Name, b.Name) }) {
 			t.Fatalf("%q: %v, by the other parser: %v", list, entries, names)
 		}
 		for _, e := range entries {
@@ -174,7 +177,8 @@ func TestFind(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	mkdir("b/tree/.git", "b/tree/inside/.git", "a/bare/objects", "a/bare/refs", "damaged/objects", "damaged/refs", "x.git/empty",
+	mkdir("b/tree/.git", "b/tree/inside/.git", "a/bare/objects", "a/bare/refs", "damaged/objects", "damaged/refs",
+		"x.git/empty",
 		"b/none/deep/er", "b/linked", "other")
 	write("a/bare/HEAD")
 	write("b/linked/.git") // a linked work tree has a file
@@ -201,7 +205,8 @@ func TestFind(t *testing.T) {
 	if len(wrong) != 2 || wrong[0].File != "loop" || wrong[1].File != "nothing" {
 		t.Errorf("not searched: %v", wrong)
 	}
-	if _, _, err := Find(filepath.Join(root, "b/tree")); err == nil || !strings.Contains(err.Error(), "itself a repository") {
+	if _, _, err := Find(filepath.Join(root, "b/tree")); err == nil ||
+		!strings.Contains(err.Error(), "itself a repository") {
 		t.Errorf("a repository: %v", err)
 	}
 	if _, _, err := Find(filepath.Join(root, "a")); err != nil {

@@ -65,7 +65,8 @@ func TestForbidden(t *testing.T) {
 		{`{"b": 5}`, `{"key": "a", "is_not": 5}`, ""},
 
 		// matches: any line; matches_not: all lines.
-		{`{"a": ["xb", "a\nb\n", "$var.b", 3, true, null, "c"]}`, `{"key": "a", "matches": "^b$|^3|ue"}`, `a\nb\n 3 true`},
+		{`{"a": ["xb", "a\nb\n", "$var.b", 3, true, null, "c"]}`, `{"key": "a", "matches": "^b$|^3|ue"}`,
+			`a\nb\n 3 true`},
 		{`{"a": ["$var.b", {"$tag": "b"}, {"$tag": {"b": "b"}}]}`, `{"key": "a", "matches": "b$"}`, "$var.b {$tag: b}"},
 		{`{"a": ["$var.b", {"$tag": "b"}]}`, `{"key": "a", "matches_not": "b$"}`, "$var.b {$tag: b}"},
 		{`{"a": ["x$or b", "b$or x", "x$or y"]}`, `{"key": "a", "matches": "b"}`, "x$or b b$or x"},
@@ -81,7 +82,8 @@ func TestForbidden(t *testing.T) {
 		{`{"a": {"$tag": {"b": 1}}}`, `{"key": "a", "is_not": 1}`, "{$tag: {b: 1}}"},
 
 		// Blocks: the type and each label are segments.
-		{`{"resource aws_x main": {"acl": "p", "log": {"acl": "p"}}}`, `{"key": "resource.aws_x.*.acl", "is": "p"}`, "p"},
+		{`{"resource aws_x main": {"acl": "p", "log": {"acl": "p"}}}`, `{"key": "resource.aws_x.*.acl", "is": "p"}`,
+			"p"},
 		{`{"resource aws_x main": {"acl": "p"}}`, `{"key": "resource.*.acl", "is": "p"}`, ""},
 		{`{"resource aws_x main": {"acl": "p"}}`, `{"key": "resource.aws_x"}`, "resource aws_x main"},
 		{`{"resource aws_x main": {"acl": "p"}}`, `{"key": "resource.**"}`, "resource aws_x main acl"},
@@ -110,15 +112,18 @@ func TestForbidden(t *testing.T) {
 		{`{"kind": "Pod", "<<kind": "Job", "a": 1}`, `{"key": "a", "where": {"kind": "Job"}}`, "a"},
 
 		// Each item of a list at the top, and of a List, is a document.
-		{`[{"kind": "Pod", "a": 1}, {"kind": "Job", "a": 2}]`, `{"key": "a", "is": [1, 2], "where": {"kind": "Job"}}`, "2"},
+		{`[{"kind": "Pod", "a": 1}, {"kind": "Job", "a": 2}]`, `{"key": "a", "is": [1, 2], "where": {"kind": "Job"}}`,
+			"2"},
 		{`{"kind": "List", "items": [{"kind": "Pod", "a": 1}, {"kind": "Job", "a": 2}]}`,
 			`{"key": "a", "is": [1, 2], "where": {"kind": "Job"}}`, "2"},
-		{`{"kind": "List", "items": [{"kind": "Pod", "a": 1}]}`, `{"key": "items.a", "is": 1, "where": {"kind": "List"}}`, "1"},
+		{`{"kind": "List", "items": [{"kind": "Pod", "a": 1}]}`,
+			`{"key": "items.a", "is": 1, "where": {"kind": "List"}}`, "1"},
 		{`{"kind": "List", "items": [{"kind": "List", "items": [{"kind": "Job", "a": 1}]}]}`,
 			`{"key": "**.a", "where": {"kind": "Job"}}`, "a"},
 		{`{"kind": "PodList", "items": [{"kind": "Job", "a": 1}]}`, `{"key": "a", "where": {"kind": "Job"}}`, "a"},
 		{`{"kind": "PodList", "items": [{"kind": "Job", "a": 1}]}`, `{"key": "a", "where": {"kind": "Pod"}}`, ""},
-		{`{"kind": "PodList", "items": [{"a": 1}, {"kind": null, "a": 2}]}`, `{"key": "a", "where": {"kind": "Pod"}}`, "a a"},
+		{`{"kind": "PodList", "items": [{"a": 1}, {"kind": null, "a": 2}]}`, `{"key": "a", "where": {"kind": "Pod"}}`,
+			"a a"},
 		{`{"kind": "PodList", "items": [{"a": 1}]}`, `{"key": "a", "where": {"kind": "Job"}}`, ""},
 		{`{"kind": "PodList", "items": [{"a": 1}]}`, `{"key": "kind", "is": "Pod"}`, "PodList"},
 		{`{"kind": "PodList", "items": [{"a": 1}]}`, `{"key": "items.a", "where": {"kind": "PodList"}}`, "a"},
@@ -129,7 +134,8 @@ func TestForbidden(t *testing.T) {
 		{`{"items": [{"a": 1}]}`, `{"key": "a"}`, ""},
 		{`{"kind": {"$tag": "List"}, "items": [{"a": 1}]}`, `{"key": "a"}`, "a"},
 		{`{"$tag": [{"kind": "Pod", "a": 1}]}`, `{"key": "a", "where": {"kind": "Job"}}`, "a"},
-		{`{"kind": "List", "items": {"$tag": [{"kind": "Pod", "a": 1}]}}`, `{"key": "a", "where": {"kind": "Job"}}`, "a"},
+		{`{"kind": "List", "items": {"$tag": [{"kind": "Pod", "a": 1}]}}`, `{"key": "a", "where": {"kind": "Job"}}`,
+			"a"},
 		{`{"kind": "List", "items": [{"kind": "Pod", "a": 1}]}`, `{"key": "a", "where": {"kind": "List"}}`, ""},
 
 		// A path of nothing but ** reaches the document, to which no key leads.
@@ -187,12 +193,14 @@ func TestRequired(t *testing.T) {
 		{`{"&x": {}, "y": {"$like": "x"}, "z": {"b": 1}}`, `{"key": "*.b"}`, "-&x -y"},
 
 		// Blocks: type and labels choose them.
-		{`{"resource aws_x main": {"e": true}, "resource aws_y main": {}}`, `{"key": "resource.aws_x.*.e", "is": true}`, ""},
+		{`{"resource aws_x main": {"e": true}, "resource aws_y main": {}}`, `{"key": "resource.aws_x.*.e", "is": true}`,
+			""},
 		{`{"resource aws_x a": {"e": true}, "resource aws_x b": {}}`, `{"key": "resource.aws_x.*.e", "is": true}`,
 			"-resource aws_x b"},
 		{`{"resource aws_x a": {"e": true}, "resource aws_x b": {}}`, `{"key": "resource.aws_x.a.e", "is": true}`, ""},
 		{`{"resource aws_y a": {"e": true}}`, `{"key": "resource.aws_x.*.e"}`, "-{resource aws_y a: {e: true}}"},
 		{`{"resource aws_x a": {}}`, `{"key": "resource.aws_x"}`, ""},
+		{`{"resource aws_x a": {"e": 1}, "resource aws_y a": {}}`, `{"key": "resource.**.e"}`, "-resource aws_y a"},
 		{`{"resource aws_x a": {}}`, `{"key": "resource.aws_y"}`, "-{resource aws_x a: {}}"},
 		{`{"resource aws_x a": {"v": {"e": 1}, "v": {}}}`, `{"key": "resource.aws_x.a.v.e"}`, "-v"},
 
@@ -227,7 +235,8 @@ func TestRequired(t *testing.T) {
 		{`{"a": [{"x": 2}, {}]}`, `{"key": ["a.x", "b"], "is": 1}`, "2 -{}"},
 
 		// each.
-		{`{"a": {"x": {"e": true}, "y": {"e": false}, "z": {}}}`, `{"each": "a.*", "key": "e", "is": true}`, "false -z"},
+		{`{"a": {"x": {"e": true}, "y": {"e": false}, "z": {}}}`, `{"each": "a.*", "key": "e", "is": true}`,
+			"false -z"},
 		{`{"a": [{"e": 1}, {}, 5, null, [], [{}]]}`, `{"each": "a", "key": "e"}`, "-{} -5 -null -{}"},
 		{`{"b": 1}`, `{"each": "a", "key": "e"}`, ""},
 		{`{"a": null}`, `{"each": "a", "key": "e"}`, "-a"},
@@ -240,7 +249,8 @@ func TestRequired(t *testing.T) {
 			`{"each": "**.b", "key": "e", "is": 1}`, "-b 2"},
 		{`{"y": {"$tag": [{"&x": {"b": {"e": 2}}}]}, "z": {"$like": "x"}}`,
 			`{"each": "**.b", "key": "e", "is": 1}`, "-b 2"},
-		{`{"resource aws_x a": {"e": 1}, "resource aws_x b": {}, "resource aws_y c": {}}`, `{"each": "resource.aws_x.*", "key": "e"}`,
+		{`{"resource aws_x a": {"e": 1}, "resource aws_x b": {}, "resource aws_y c": {}}`,
+			`{"each": "resource.aws_x.*", "key": "e"}`,
 			"-resource aws_x b"},
 		{`{"a": {"c": [{"n": {"e": 1}}, {"n": {}}]}}`, `{"each": "**.c", "key": "n.e"}`, "-n"},
 		{`{"a": {"e": 1, "b": {}}}`, `{"each": ["a", "**"], "key": "**.e"}`, "-e -b"},
@@ -264,7 +274,8 @@ func TestRequired(t *testing.T) {
 		{`{"apiVersion": null, "kind": "List", "items": [{"a": 1}]}`, `{"key": "items"}`, ""},
 		{`{"kind": "List", "items": [{"a": 1}]}`, `{"key": "items"}`, ""},
 		{`{"kind": "List", "items": []}`, `{"key": "a"}`, "-{kind: List, items: []}"},
-		{`{"apiVersion": 1, "kind": "List", "items": [{"apiVersion": 1, "kind": "List", "items": [{"b": 1}]}]}`, `{"key": "a"}`, "-{b: 1}"},
+		{`{"apiVersion": 1, "kind": "List", "items": [{"apiVersion": 1, "kind": "List", "items": [{"b": 1}]}]}`,
+			`{"key": "a"}`, "-{b: 1}"},
 		{`{"kind": "List"}`, `{"key": "a"}`, "-{kind: List}"},
 		{`{"apiVersion": 1, "kind": "List", "items": {"$tag": [{"a": 1}]}}`, `{"key": "a"}`, "-{a: 1}"},
 		{`{"kind": "List", "items": {"$tag": [{"kind": "Job", "a": 1}]}}`, `{"key": "a", "where": {"kind": "Pod"}}`,
@@ -277,7 +288,8 @@ func TestRequired(t *testing.T) {
 			"-{apiVersion: 1, kind: {$tag: List}, items: [{a: 1}]}"},
 		{`{"apiVersion": 1, "kind": "PodList", "items": [{"a": 1}, {"b": 1}]}`, `{"key": "a"}`, "-{b: 1}"},
 		{`{"kind": "PodList", "items": []}`, `{"key": "a"}`, "-{kind: PodList, items: []}"},
-		{`{"kind": "PodList", "items": [{"kind": "Job"}, {}]}`, `{"key": "a", "where": {"kind": "Job"}}`, "-{kind: Job}"},
+		{`{"kind": "PodList", "items": [{"kind": "Job"}, {}]}`, `{"key": "a", "where": {"kind": "Job"}}`,
+			"-{kind: Job}"},
 		{`{"kind": "PodList", "items": [{"kind": "Job"}, {}]}`, `{"key": "a", "where": {"kind": "Pod"}}`, "-{}"},
 		{`{"kind": "AllowList", "items": [5]}`, `{"key": "a", "where": {"kind": "AllowList"}}`,
 			"-{kind: AllowList, items: [5]}"},
@@ -324,7 +336,8 @@ func TestPlain(t *testing.T) {
 	} {
 		for _, plain := range []bool{true, false} {
 			value := &keys.Node{Kind: keys.ScalarNode, Scalar: keys.Scalar{
-				Texts: []string{row.text}, Certain: true, Plain: plain, Exact: keys.Exact{Type: row.exact, Text: row.text},
+				Texts: []string{row.text}, Certain: true, Plain: plain,
+				Exact: keys.Exact{Type: row.exact, Text: row.text},
 			}}
 			documents := []keys.Document{{Root: &keys.Node{Kind: keys.Mapping, Entries: []keys.Entry{
 				{Name: "a", Named: true, Value: value},
@@ -388,14 +401,16 @@ func TestCost(t *testing.T) {
 	for _, root := range []*keys.Node{bomb, chain, lists} {
 		file := []keys.Document{{Root: root}}
 		for _, item := range []string{
-			`{"key": "**.c", "is": 2}`, `{"key": "**"}`, `{"key": "` + stars + `.b"}`, `{"key": "` + stars + `", "is_not": 1}`,
+			`{"key": "**.c", "is": 2}`, `{"key": "**"}`, `{"key": "` + stars + `.b"}`, `{"key": "` + stars +
+				`", "is_not": 1}`,
 			`{"key": "a", "where": {"` + stars + `.x": "x"}}`,
 		} {
 			keys.Forbidden(readItem(t, item), file)
 		}
 		for _, item := range []string{
 			`{"key": "**.c", "is": 2}`, `{"key": "` + stars + `.b"}`, `{"each": "**", "key": "` + stars + `.b"}`,
-			`{"each": "` + stars + `", "key": ["**.a.b", "` + stars + `.c"], "is": 1}`, `{"key": "*.*.*.*.*.*.*.*.*.*"}`,
+			`{"each": "` + stars + `", "key": ["**.a.b", "` + stars + `.c"], "is": 1}`,
+			`{"key": "*.*.*.*.*.*.*.*.*.*"}`,
 		} {
 			keys.Required(readItem(t, item), file)
 		}
@@ -430,5 +445,38 @@ func TestCostOfLists(t *testing.T) {
 	}
 	if got := keys.Required(readItem(t, `{"key":"**.a"}`), lists); len(got) != 1 { // all places are 0
 		t.Errorf("required: %v", got)
+	}
+}
+
+// TestReach: how many places an item is checked at, why at none, and what shows that a required item is alive.
+func TestReach(t *testing.T) {
+	for _, row := range []struct{ tree, item, forbidden, required, alive string }{
+		{`{"a": [1, {"b": 2}]}`, `{"key": "a"}`, "1", "1", "[] true"},
+		{`{"a": [1, {"b": 2}]}`, `{"key": "a", "is": 2}`, "2", "1", "[] false"},
+		{`{"kind": "List", "items": 5, "a": 1}`, `{"key": "a"}`, "1", "1", "[] true"},
+		{`{"a": 1}`, `{"key": "b"}`, "no key is at this path", "1", "[] false"},
+		{`{"a": 1}`, `{"key": ["b", "c"], "is": 1}`, "no value is at any of these paths", "1", "[] false"},
+		{`{"a": 1, "kind": "A"}`, `{"key": "a", "where": {"kind": "B"}}`, "not asked: no document meets its where",
+			"not asked: no document meets its where", "[] false"},
+		{`{"a": [{"b": 1}, {}], "c": 5}`, `{"each": ["a", "c", "d"], "key": "b"}`, "", "3", "[true true false] true"},
+		{`{"a": {"$tag": {"b": 1}}}`, `{"each": "a", "key": "b"}`, "", "1", "[true] false"},
+		{`{"a": 1}`, `{"each": "b", "key": "c"}`, "", "not asked: nothing is at this path of each", "[false] false"},
+		{`{"x y": {"a": 1}}`, `{"each": "x.**", "key": "a"}`, "", "3", "[true] true"},
+	} {
+		item, text := readItem(t, row.item), file(t, row.tree)
+		show := func(r keys.Reach, required bool) string {
+			if why := r.Nothing(item, required); why != "" {
+				return why
+			}
+			return fmt.Sprint(r.Places)
+		}
+		if got := show(keys.ForbiddenReach(item, text), false); row.forbidden != "" && got != row.forbidden {
+			t.Errorf("%s in %s: forbidden: %s, want %s", row.item, row.tree, got, row.forbidden)
+		}
+		signs := keys.SignsOf(item, text)
+		got, alive := show(keys.RequiredReach(item, text), true), fmt.Sprint(signs.Each, signs.Met)
+		if got != row.required || alive != row.alive {
+			t.Errorf("%s in %s: required: %s, %s; want %s, %s", row.item, row.tree, got, alive, row.required, row.alive)
+		}
 	}
 }

@@ -47,7 +47,7 @@ func (r *requirement) check(n *Node, from Span) {
 	for i, w := range r.values {
 		w.from(n, from)
 		o := r.tries[i].rest(n, 0)
-		reached = reached || !o.self && !o.beneath
+		reached = reached || !o.self && !o.under
 	}
 	if !reached && r.report.rest(n, 0).self {
 		r.missing(from)
@@ -121,13 +121,13 @@ type step struct {
 }
 
 type outcome struct {
-	self    bool // a parent of this node
-	beneath bool // a parent of another node
-	found   bool // below a "**": a mapping has the next segment
+	self  bool // a parent of this node
+	under bool // a parent of another node
+	found bool // below a "**": a mapping has the next segment
 }
 
 func (r *reach) child(o *outcome, child outcome, introduced Span) {
-	o.beneath = o.beneath || child.self || child.beneath
+	o.under = o.under || child.self || child.under
 	o.found = o.found || child.found
 	if child.self && r.missing != nil {
 		r.missing(introduced)
@@ -173,7 +173,7 @@ func (r *reach) rest(n *Node, taken int) outcome {
 				r.child(&o, r.rest(e.Value, taken+1), e.At)
 			}
 		}
-		o.self = !sure && !o.beneath
+		o.self = !sure && !o.under
 		return o
 	})
 }
@@ -181,7 +181,7 @@ func (r *reach) rest(n *Node, taken int) outcome {
 // all follows a "**" that begins at a node.
 func (r *reach) all(n *Node, taken int) outcome {
 	o := r.below(n, taken, false)
-	return outcome{self: o.self || !o.found && !o.beneath, beneath: o.beneath}
+	return outcome{self: o.self || !o.found && !o.under, under: o.under}
 }
 
 // below follows a "**" that began at a node or above it.
@@ -200,7 +200,7 @@ func (r *reach) below(n *Node, taken int, inside bool) outcome {
 				o.self = true
 			} else {
 				next := r.rest(n, taken+1)
-				o.self, o.beneath = next.self, next.beneath
+				o.self, o.under = next.self, next.under
 			}
 		}
 		inside = inside || n.Tagged

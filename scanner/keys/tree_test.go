@@ -12,7 +12,7 @@ import (
 	"github.com/policyscan/policyscan/scanner/keys"
 )
 
-// A tree is written as JSON, with these additions, so that nodes of all formats can be had:
+// A tree is written as JSON, with these additions, for nodes of all formats:
 //
 //	"resource aws_x main": {}   an HCL block with two labels: what has a space is a block
 //	"<<x": 1                    the key x, hidden by a merge

@@ -26,7 +26,7 @@ func TestStore(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "b")
 	s, a, b := open(t, dir), Key{1}, Key{1, 2}
 	if _, ok := s.Get(a); ok {
-		t.Error("an empty folder has a result")
+		t.Error("an empty dir has a result")
 	}
 	for _, result := range []string{"", "one", "another"} {
 		s.Put(a, []byte(result))
@@ -116,20 +116,20 @@ func TestElsewhere(t *testing.T) {
 		t.Skip(err)
 	}
 	if _, ok := s.Get(k); ok {
-		t.Error("a link out of the folder is followed")
+		t.Error("a link out of the dir is followed")
 	}
 	if err := os.Remove(file(dir, k)); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.MkdirAll(filepath.Join(file(dir, k), "folder"), 0o777); err != nil {
+	if err := os.MkdirAll(filepath.Join(file(dir, k), "dir"), 0o777); err != nil {
 		t.Fatal(err)
 	}
 	s.Put(k, []byte("y"))
 	if _, ok := s.Get(k); ok || s.Failed() == nil {
-		t.Errorf("a folder is in the entry's place: %v, %v", ok, s.Failed())
+		t.Errorf("a dir is in the entry's place: %v, %v", ok, s.Failed())
 	}
-	if _, err := Open(file(dir, k) + "/folder/\x00"); err == nil {
-		t.Error("a folder with such a name is made")
+	if _, err := Open(file(dir, k) + "/dir/\x00"); err == nil {
+		t.Error("a dir with such a name is made")
 	}
 }
 

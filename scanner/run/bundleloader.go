@@ -56,15 +56,15 @@ func (d *side) lookup(r *repo.Repository, path string) (leaf repo.Leaf, found bo
 	return leaf, found, err
 }
 
-// beneath calls found with the files below a directory of the side; their paths begin there.
-func (d *side) beneath(r *repo.Repository, folder string, found func(path string, mode repo.Mode)) error {
+// under calls found with the files below a directory of the side; their paths begin there.
+func (d *side) under(r *repo.Repository, dir string, found func(path string, mode repo.Mode)) error {
 	if d.index != nil {
-		for _, f := range d.index.Beneath(folder) {
-			found(strings.TrimPrefix(f.Path, folder+"/"), f.Mode)
+		for _, f := range d.index.Beneath(dir) {
+			found(strings.TrimPrefix(f.Path, dir+"/"), f.Mode)
 		}
 		return nil
 	}
-	leaf, _, err := d.lookup(r, folder)
+	leaf, _, err := d.lookup(r, dir)
 	if err != nil {
 		return err
 	}
@@ -153,7 +153,7 @@ func (b *bundleLoader) has(d *side, name, bundle string) (bool, error) {
 		case leaf.Mode == repo.Symlink, leaf.Mode == repo.Submodule, leaf.Mode.IsLeaf() && name[:i] == bundle:
 			return false, document.Errors{{
 				Code: document.CodeRead, File: name[:i],
-				Found: "is a link, a submodule or a file", Fix: "make it a folder",
+				Found: "is a symlink, a submodule or a file", Fix: "make it a directory",
 			}}
 		case leaf.Mode.IsLeaf():
 			return false, nil
@@ -220,12 +220,12 @@ func (b *bundleLoader) load(d *side, dir string) (RuleSource, error) {
 func (b *bundleLoader) files(d *side, dir string) (names, others []string, err error) {
 	names = []string{rules.BoundariesFile, rules.InvariantsFile, rules.DeprecatedFile}
 	var mistakes document.Errors
-	folder := path.Join(dir, path.Dir(rules.BoundariesFile))
-	leaf, found, err := d.lookup(b.repo, folder)
+	rulesDir := path.Join(dir, path.Dir(rules.BoundariesFile))
+	leaf, found, err := d.lookup(b.repo, rulesDir)
 	if err != nil || !found || leaf.Mode.IsLeaf() {
 		return names, nil, err // the missing rule files report that it is not a directory
 	}
-	err = d.beneath(b.repo, folder, func(name string, mode repo.Mode) {
+	err = d.under(b.repo, rulesDir, func(name string, mode repo.Mode) {
 		name = path.Join(path.Dir(rules.BoundariesFile), name)
 		switch {
 		case slices.Contains(names, name):

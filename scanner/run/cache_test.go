@@ -12,7 +12,8 @@ func TestCache(t *testing.T) {
 	var list []rules.Rule
 	for i := range 8 {
 		id := fmt.Sprint("R-", i)
-		list = append(list, rules.Rule{ID: id, Type: rules.Boundary, Files: []string{id}, Patterns: rules.PlainItems(id)})
+		list = append(list, rules.Rule{ID: id, Type: rules.Boundary, Files: []string{id},
+			Patterns: rules.PlainItems(id)})
 	}
 	a, b := rules.New(list, nil), rules.New(nil, nil)
 	of := func(bundle *rules.Bundle) []RuleSource { return []RuleSource{{From: "disk", Bundle: bundle}} }

@@ -169,8 +169,7 @@ func (c *commitRange) checkContains(sha string) error {
 		return err
 	}
 	if err != nil || within.MergeBases[0] != wanted {
-		return missingCommit("HEAD does not contain commit %s, which the event is about: "+
-			"nothing of the change would be scanned; %s",
+		return missingCommit("HEAD does not contain the event's commit %s, so the change would not be scanned; %s",
 			repo.Short(wanted), fix)
 	}
 	return nil

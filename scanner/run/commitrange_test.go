@@ -41,7 +41,8 @@ func TestChoose(t *testing.T) {
 		t.Fatal(err)
 	}
 	event := filepath.Join(dir, "event.json")
-	if err := os.WriteFile(event, []byte(`{"before": "b", "after": "a", "pull_request": {"base": {"sha": "p"}, "head": {"sha": "h"}}}`), 0o666); err != nil {
+	const push = `{"before": "b", "after": "a", "pull_request": {"base": {"sha": "p"}, "head": {"sha": "h"}}}`
+	if err := os.WriteFile(event, []byte(push), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	github := "GITHUB_ACTIONS=true GITHUB_EVENT_PATH=" + event + " "
@@ -55,15 +56,21 @@ func TestChoose(t *testing.T) {
 		{env: github + "GITHUB_EVENT_NAME=schedule", err: "has no base"},
 		{env: "GITHUB_ACTIONS=true GITHUB_EVENT_PATH=/nonexistent", err: "cannot be read"},
 		{env: "GITHUB_ACTIONS=true GITHUB_EVENT_PATH=/dev/zero", err: "cannot be read: it has more than"},
-		{env: "GITLAB_CI=true CI_PIPELINE_SOURCE=push CI_COMMIT_BEFORE_SHA=b", strategy: "gitlab-push", base: "b", head: "HEAD"},
-		{env: "GITLAB_CI=true CI_PIPELINE_SOURCE=push CI_COMMIT_BEFORE_SHA=" + zeros, strategy: "gitlab-push", head: "HEAD"},
+		{env: "GITLAB_CI=true CI_PIPELINE_SOURCE=push CI_COMMIT_BEFORE_SHA=b", strategy: "gitlab-push", base: "b",
+			head: "HEAD"},
+		{env: "GITLAB_CI=true CI_PIPELINE_SOURCE=push CI_COMMIT_BEFORE_SHA=" + zeros, strategy: "gitlab-push",
+			head: "HEAD"},
 		{env: "GITLAB_CI=true CI_PIPELINE_SOURCE=push CI_DEFAULT_BRANCH=a..b", strategy: "gitlab-push", head: "HEAD"},
 		{env: "GITLAB_CI=true CI_PIPELINE_SOURCE=schedule", err: "has no base"},
-		{env: "GITLAB_CI=true CI_PIPELINE_SOURCE=merge_request_event", err: "no target branch"},
-		{env: "GITLAB_CI=true CI_MERGE_REQUEST_TARGET_BRANCH_NAME=main", err: "git fetch origin +refs/heads/main:refs/remotes/origin/main"},
-		{env: "GITLAB_CI=true CI_MERGE_REQUEST_TARGET_BRANCH_NAME=it's", err: `git fetch origin '+refs/heads/it'\''s:refs/remotes/origin/it'\''s'`},
-		{env: "GITLAB_CI=true CI_MERGE_REQUEST_TARGET_BRANCH_NAME=main CI_PROJECT_PATH=a/b CI_MERGE_REQUEST_PROJECT_PATH=c/d CI_MERGE_REQUEST_PROJECT_URL=u", err: "git fetch u +refs"},
-		{env: "GITLAB_CI=true CI_MERGE_REQUEST_TARGET_BRANCH_SHA=" + strings.Repeat("12", 20), err: "git fetch origin " + strings.Repeat("12", 20)},
+		{env: "GITLAB_CI=true CI_PIPELINE_SOURCE=merge_request_event", err: "TARGET_BRANCH_NAME is empty"},
+		{env: "GITLAB_CI=true CI_MERGE_REQUEST_TARGET_BRANCH_NAME=main",
+			err: "git fetch origin +refs/heads/main:refs/remotes/origin/main"},
+		{env: "GITLAB_CI=true CI_MERGE_REQUEST_TARGET_BRANCH_NAME=it's",
+			err: `git fetch origin '+refs/heads/it'\''s:refs/remotes/origin/it'\''s'`},
+		{env: "GITLAB_CI=true CI_MERGE_REQUEST_TARGET_BRANCH_NAME=main CI_PROJECT_PATH=a/b " +
+			"CI_MERGE_REQUEST_PROJECT_PATH=c/d CI_MERGE_REQUEST_PROJECT_URL=u", err: "git fetch u +refs"},
+		{env: "GITLAB_CI=true CI_MERGE_REQUEST_TARGET_BRANCH_SHA=" + strings.Repeat("12", 20),
+			err: "git fetch origin " + strings.Repeat("12", 20)},
 		{env: "PRE_COMMIT_FROM_REF=f", err: "only one of"},
 		{env: github + "PRE_COMMIT_FROM_REF=f PRE_COMMIT_TO_REF=t", strategy: "pre-commit", base: "f", head: "t"},
 		{env: "PRE_COMMIT_LOCAL_BRANCH=refs/heads/x", strategy: "pre-commit", head: "refs/heads/x"},

@@ -72,7 +72,8 @@ func TestOfRepo(t *testing.T) {
 
 // TestVerdict: a run that failed before scanning is an incomplete FAIL, with its errors in order.
 func TestVerdict(t *testing.T) {
-	v := Verdict("1.0", verdict.Scope{Mode: "full"}, document.Errors{{Code: document.CodeValue}, {Code: document.CodeKey}})
+	v := Verdict("1.0", verdict.Scope{Mode: "full"}, document.Errors{{Code: document.CodeValue},
+		{Code: document.CodeKey}})
 	if v.Verdict != verdict.Fail || v.Complete || v.Scope.Mode != "full" ||
 		len(v.Errors) != 2 || v.Errors[0].Code != document.CodeKey {
 		t.Errorf("%+v", v)

@@ -144,8 +144,8 @@ func (c *commitRange) rerun(branch string) error {
 	}
 	tip, why, err := c.fetched(branch, "")
 	if err == nil && (why != "" || tip != base) {
-		c.stale = "this is a re-run, which checks the merge commit of the first attempt: " +
-			"the target branch may have moved on; push to the pull request's branch, or update it, for a new run"
+		c.stale = "a re-run checks the merge commit of the first attempt, and the target branch has moved on; " +
+			"push to the pull request's branch, or update it, for a new run"
 	}
 	return err
 }

@@ -45,25 +45,23 @@ func (c *commitRange) target() error {
 	if c.fromFork() {
 		// origin is the fork, whose branches are the author's.
 		if url = c.env("CI_MERGE_REQUEST_PROJECT_URL"); url == "" {
-			return errors.New("the job runs in a different project than the merge request's, " +
-				"and GitLab does not say where that is " +
-				"(CI_MERGE_REQUEST_PROJECT_URL is empty); name the base with --diff-base")
+			return errors.New("the job runs in a fork, and CI_MERGE_REQUEST_PROJECT_URL is empty; " +
+				"name the base with --diff-base")
 		}
 		from = url
 	}
 	if sha != "" {
 		tip, err := c.repo.Commit(sha)
 		if errors.Is(err, repo.ErrUnknown) {
-			return missingCommit("this clone does not have commit %s, the tip of the target branch, "+
-				"whose rules check the change; %s: %s",
+			return missingCommit("the tip of the target branch, %s, is not in this clone, "+
+				"and its rules check the change; %s: %s",
 				sha, fetchFirst, repo.FetchLine(from, sha))
 		}
 		c.base, c.tip = sha, tip
 		return err
 	}
 	if branch == "" {
-		return errors.New("GitLab names no target branch for this merge request " +
-			"(CI_MERGE_REQUEST_TARGET_BRANCH_NAME is empty); " +
+		return errors.New("CI_MERGE_REQUEST_TARGET_BRANCH_NAME is empty; " +
 			"name the base, such as --diff-base origin/main")
 	}
 	tip, why, err := c.fetched(branch, url)

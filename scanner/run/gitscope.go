@@ -68,21 +68,19 @@ func checkMerged(c *comparison) []verdict.Error {
 	var message string
 	switch {
 	case c.stale != "":
-		message = "--require-merged is set, and " + c.stale
+		message = "--require-merged: " + c.stale
 	case c.commits.Behind == 0:
 		return nil
 	case c.commits.Behind > 0:
-		message = fmt.Sprintf("the head does not contain %s of the base, and --require-merged is set: "+
-			"what both do together was not checked; merge the base into the branch, or rebase it",
+		message = fmt.Sprintf("--require-merged: the head does not contain %s of the base; "+
+			"merge the base into the branch, or rebase it",
 			pluralize(c.commits.Behind, "commit", "s"))
 	case c.whole:
-		message = "the head was not compared with a base whose commits it could contain, " +
-			"and --require-merged is set; " +
+		message = "--require-merged: the head was not compared with a base; " +
 			"set it for pull and merge requests, not for pushes of new or rewritten branches"
 	default:
-		message = "this clone does not show whether the head contains all commits of the base, " +
-			"and --require-merged is set; fetch the history " +
-			"(git fetch --unshallow; actions/checkout: fetch-depth: 0; GitLab: GIT_DEPTH: 0)"
+		message = "--require-merged needs the full history; run git fetch --unshallow " +
+			"(actions/checkout: fetch-depth: 0; GitLab: GIT_DEPTH: 0)"
 	}
 	return []verdict.Error{{Code: code.Behind, Message: message}}
 }
@@ -143,8 +141,8 @@ func (r *Run) noteMerge(merging func() ([]repo.Hash, error)) {
 	for _, c := range commits {
 		names = append(names, repo.Short(c))
 	}
-	r.Notes = append(r.Notes, fmt.Sprintf("a merge of %s is in progress: a file that is staged as it is there "+
-		"counts as having had before what it has", strings.Join(names, " and ")))
+	r.Notes = append(r.Notes, fmt.Sprintf("a merge of %s is in progress: files that are staged unchanged from it "+
+		"count as unchanged", strings.Join(names, " and ")))
 }
 
 // openTracked opens --tracked: the files on disk that are in the index.
@@ -170,7 +168,7 @@ func (r *Run) openTracked() error {
 // in "pre-commit run --all-files" in CI, the tracked files.
 func (r *Run) openPreCommit() error {
 	if r.Head != "" || r.PolicyRef != "" || r.RequireMerged {
-		return errors.New("--diff-base auto: this pre-commit run has no commits to compare, which --head, " +
+		return errors.New("this pre-commit run has no commits to compare, as --head, " +
 			"--policy-ref and --require-merged need; run pre-commit with --from-ref and --to-ref")
 	}
 	if err := r.openRepository(); err != nil {

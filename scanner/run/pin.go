@@ -34,7 +34,7 @@ func ParsePins(values []string, bundles int) (Pins, error) {
 			pins = append(pins, "")
 		default:
 			return nil, fmt.Errorf("--policy-sha256 is %q; give the 64 hexadecimal digits that policyscan validate "+
-				"prints for the bundle, or %s, which leaves one of several bundles unpinned", value, anyBundle)
+				"prints for the bundle, or %s, to leave one of several bundles unpinned", value, anyBundle)
 		}
 	}
 	switch n := len(pins); {

@@ -38,9 +38,9 @@ func Find(path string) (Place, error) {
 	case err != nil:
 		return p, worktree.NoRoot(err)
 	case !st.IsDir():
-		return p, errors.New("PATH is not a folder; to scan single files, use --files-from or --stdin")
+		return p, errors.New("PATH is not a directory; to scan single files, use --files-from or --stdin")
 	case repo.LooksBare(root):
-		return p, errors.New("the folder to scan is a bare git repository, which has no files; " +
+		return p, errors.New("PATH is a bare git repository, which has no files; " +
 			"scan a commit of it with --rev, such as --rev HEAD, or a change with --diff-base")
 	}
 	return p, nil
@@ -71,7 +71,7 @@ func (p *Place) PathInCommit(file string) (string, error) {
 	if !filepath.IsAbs(at) {
 		here, err := disk.Real(".")
 		if err != nil {
-			return "", noFolder(err)
+			return "", noCurrentDir(err)
 		}
 		at = filepath.Join(here, at)
 	}
@@ -95,17 +95,17 @@ func At(root string) Place {
 func rootHere() (string, error) {
 	cwd, err := disk.Real(".") // without links, so that ".." is the parent
 	if err != nil {
-		return "", noFolder(err)
+		return "", noCurrentDir(err)
 	}
 	root, err := repo.Root(cwd)
 	if err != nil {
-		return "", fmt.Errorf("%w; name the folder to scan", err)
+		return "", fmt.Errorf("%w; name the directory to scan", err)
 	}
 	return disk.FromHere(root)
 }
 
-func noFolder(err error) error {
-	return fmt.Errorf("the current folder cannot be found: %w", disk.Cause(err))
+func noCurrentDir(err error) error {
+	return fmt.Errorf("the current directory cannot be found: %w", disk.Cause(err))
 }
 
 // placeOf returns the place of a repository's files: its work tree, if it has one.
@@ -119,7 +119,7 @@ func placeOf(r *repo.Repository) (Place, error) {
 	}
 	way, err := disk.FromHere(root)
 	if err != nil {
-		return Place{}, noFolder(err)
+		return Place{}, noCurrentDir(err)
 	}
 	return At(way), nil
 }

@@ -30,16 +30,16 @@ func findInRepository(r *repo.Repository, policy string) (dir string, inside boo
 	}
 	at, err := disk.Real(".")
 	if err != nil {
-		return "", false, fmt.Errorf("the current folder cannot be found: %w", disk.Cause(err))
+		return "", false, fmt.Errorf("the current directory cannot be found: %w", disk.Cause(err))
 	}
 	rest := filepath.ToSlash(policy)
 	if filepath.IsAbs(policy) {
 		volume := filepath.VolumeName(policy)
 		at, rest = volume+string(filepath.Separator), filepath.ToSlash(policy[len(volume):])
 	} else {
-		rel, ok, err := beneath(root, at)
+		rel, ok, err := descend(root, at)
 		if err != nil {
-			return "", false, fmt.Errorf("cannot determine whether the current folder is in the repository: %w",
+			return "", false, fmt.Errorf("cannot determine whether the current directory is in the repository: %w",
 				disk.Cause(err))
 		}
 		if ok {
@@ -93,8 +93,8 @@ func findInRepository(r *repo.Repository, policy string) (dir string, inside boo
 	}
 }
 
-// beneath returns the way from a directory down to a path without links, if there is one.
-func beneath(root os.FileInfo, at string) (rel string, ok bool, err error) {
+// descend returns the path below a directory; ok is false if it has symlinks or is elsewhere.
+func descend(root os.FileInfo, at string) (rel string, ok bool, err error) {
 	for up := at; ; up = filepath.Dir(up) {
 		st, err := os.Stat(up)
 		if err != nil {
@@ -141,8 +141,7 @@ func belongsToRepository(r *repo.Repository, dir string, base, head *side) (bool
 		case err != nil:
 			return false, err
 		case known:
-			return false, fmt.Errorf("the change adds %s, where another repository is checked out that has the "+
-				"bundle of --policy, so policyscan cannot determine which of them to use; "+
+			return false, fmt.Errorf("the change adds %s, and the bundle of --policy is in another repository there; "+
 				"check the bundle out at another path", quoted(outer))
 		}
 		return false, nil

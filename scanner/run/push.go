@@ -48,8 +48,8 @@ func (c *commitRange) since(before, defaultBranch string) error {
 	if defaultBranch != "" {
 		fix = repo.FetchBranchLine(c.push.remote, c.push.remote, defaultBranch)
 	}
-	c.push.why = fmt.Sprintf("the branch or tag is new, and is not compared with the default branch, "+
-		"whose rules would check it too: %s; to have it: %s", why, fix)
+	c.push.why = fmt.Sprintf("the branch or tag is new, and was not compared with the default branch: %s; "+
+		"to compare it, run %s", why, fix)
 	return nil
 }
 
@@ -177,7 +177,6 @@ func (c *commitRange) missingBefore() error {
 	if c.push.forced || !c.repo.Shallow() { // no depth would fetch it
 		fix = ": the push was forced, or left it in no branch; fetch it: "
 	}
-	return missingCommit("this clone does not have commit %s, "+
-		"where the branch was before the push and whose rules check it%s%s",
+	return missingCommit("the commit before the push, %s, is not in this clone, and its rules check the push%s%s",
 		c.base, fix, repo.FetchLine(c.push.remote, c.base))
 }

@@ -99,8 +99,8 @@ func (b *bundleResolver) findNamed() error {
 		return nil
 	}
 	if !anyInside {
-		return errors.New("--policy-ref takes the bundle from a commit of this repository, " +
-			"and --policy names one outside of it; use one of the two flags")
+		return errors.New("--policy-ref reads a commit of this repository, and --policy is outside of it; " +
+			"use one of the two flags")
 	}
 	commit, err := b.run.Repo.Commit(b.run.PolicyRef)
 	if err != nil {

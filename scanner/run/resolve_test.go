@@ -53,12 +53,12 @@ func (g *gitRepo) state(bundles map[string]string) repo.Hash {
 	g.Helper()
 	g.git("rm", "-rqf", "--ignore-unmatch", ".")
 	for dir, id := range bundles {
-		folder := filepath.Join(g.dir, filepath.FromSlash(dir), "rules")
-		if err := os.MkdirAll(folder, 0o777); err != nil {
+		dir := filepath.Join(g.dir, filepath.FromSlash(dir), "rules")
+		if err := os.MkdirAll(dir, 0o777); err != nil {
 			g.Fatal(err)
 		}
 		for name, text := range map[string]string{"boundaries.yml": boundary(id), "invariants.yml": "rules: []\n"} {
-			if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o666); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
 				g.Fatal(err)
 			}
 		}
@@ -133,7 +133,8 @@ func TestChangeJudges(t *testing.T) {
 			base: strict, head: lax, policies: []string{Builtin, ""},
 			want: "outside:O base:S head:L", named: ")", inUse: 4,
 		},
-		"the program's, and a commit": {base: strict, head: lax, policies: []string{Builtin}, ref: strict, err: "not mistakes"},
+		"the program's, and a commit": {base: strict, head: lax, policies: []string{Builtin}, ref: strict,
+			err: "not mistakes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := Options{Policies: []string{""}}

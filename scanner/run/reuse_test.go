@@ -23,17 +23,23 @@ import (
 // Rules of every kind, for the generator of TestRevIsCheckout.
 const everyForm = `bundle: "0.2"
 rules:
-  - {id: F-1, title: T, enforcement: {mode: fail}, match: {files: ["**/*"], forbidden_patterns: [word, {text: harmless, case: ignore}]}}
-  - {id: F-2, title: T, enforcement: {mode: fail}, match: {files: ["**/*.tf", "a/**"], forbidden_patterns: [{regex: 'w[o0]rd|é .*'}]}}
-  - {id: F-3, title: T, enforcement: {mode: fail}, redact: true, match: {files: ["**/b c*"], forbidden_patterns: [bad, {regex: own.*}]}}
-  - {id: F-4, title: T, enforcement: {mode: fail}, match: {files: ["**/*.yml"], forbidden_patterns: [{key: key, is: bad}, bad], unparsable: text}}
-  - {id: F-6, title: T, enforcement: {mode: fail}, match: {files: ["**/main.yml"], forbidden_patterns: [{key: owner, is: me}]}}
+  - {id: F-1, title: T, enforcement: {mode: fail},
+     match: {files: ["**/*"], forbidden_patterns: [word, {text: harmless, case: ignore}]}}
+  - {id: F-2, title: T, enforcement: {mode: fail},
+     match: {files: ["**/*.tf", "a/**"], forbidden_patterns: [{regex: 'w[o0]rd|é .*'}]}}
+  - {id: F-3, title: T, enforcement: {mode: fail}, redact: true,
+     match: {files: ["**/b c*"], forbidden_patterns: [bad, {regex: own.*}]}}
+  - {id: F-4, title: T, enforcement: {mode: fail},
+     match: {files: ["**/*.yml"], forbidden_patterns: [{key: key, is: bad}, bad], unparsable: text}}
+  - {id: F-6, title: T, enforcement: {mode: fail},
+     match: {files: ["**/main.yml"], forbidden_patterns: [{key: owner, is: me}]}}
 `
 
 const everyInvariant = `bundle: "0.2"
 rules:
   - {id: F-5, title: T, enforcement: {mode: fail}, match: {files: ["**/*.txt"], required_patterns: [me, harmless]}}
-  - {id: F-7, title: T, enforcement: {mode: fail}, match: {files: ["**/*.yml"], required_patterns: [{key: owner}, me], unparsable: text}}
+  - {id: F-7, title: T, enforcement: {mode: fail},
+     match: {files: ["**/*.yml"], required_patterns: [{key: owner}, me], unparsable: text}}
 `
 
 // TestReuse: the verdict on a commit is the same, byte for byte, whether its files are read or results of other
@@ -117,7 +123,7 @@ func TestReuse(t *testing.T) {
 		return n
 	}
 	if n, want := alone(kept, 1), alone(filepath.Join(dir, "empty"), 1); n != want {
-		t.Errorf("another program uses %d results, with an empty folder %d", n, want)
+		t.Errorf("another program uses %d results, with an empty dir %d", n, want)
 	}
 	entries := 0
 	err := filepath.WalkDir(kept, func(path string, d fs.DirEntry, err error) error {

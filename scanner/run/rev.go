@@ -83,13 +83,13 @@ func (r *Run) checkNotNested(found *repo.Repository) error {
 	}
 	at, err := disk.Real(r.Path)
 	if err != nil {
-		return fmt.Errorf("the folder to scan cannot be opened: %w", disk.Cause(err))
+		return fmt.Errorf("the directory to scan cannot be opened: %w", disk.Cause(err))
 	}
 	bare, nested := found.BareAround(at)
 	if !nested {
 		return nil
 	}
-	return fmt.Errorf("%s is a bare git repository inside another repository, and a change could have added it, "+
-		"so it is not read; scan a copy outside the work tree, or, if it is yours, set GIT_DIR to it and omit PATH",
+	return fmt.Errorf("%s is a bare repository inside a work tree, which is not trusted; "+
+		"scan a copy elsewhere, or set GIT_DIR to it and omit PATH",
 		disk.Shown(bare))
 }

@@ -102,7 +102,7 @@ func (c *revComparer) one(hash string, policies []string) {
 			c.t.Log(rerr)
 		}
 		if ferr == nil || rerr == nil {
-			c.t.Errorf("%s %q: the folder %v, the commit %v", hash, policies, ferr, rerr)
+			c.t.Errorf("%s %q: the dir %v, the commit %v", hash, policies, ferr, rerr)
 		}
 		return
 	}
@@ -182,8 +182,8 @@ func withoutPlace(t *testing.T, v *verdict.Verdict) string {
 }
 
 // firstDifference shows where two texts differ first.
-func firstDifference(folder, commit string) string {
-	a, b := strings.Split(folder, "\n"), strings.Split(commit, "\n")
+func firstDifference(dir, commit string) string {
+	a, b := strings.Split(dir, "\n"), strings.Split(commit, "\n")
 	i := 0
 	for i < len(a) && i < len(b) && a[i] == b[i] {
 		i++
@@ -191,7 +191,7 @@ func firstDifference(folder, commit string) string {
 	around := func(lines []string) string {
 		return strings.Join(lines[max(0, i-8):min(len(lines), i+8)], "\n")
 	}
-	return fmt.Sprintf("the folder:\n%s\nthe commit:\n%s", around(a), around(b))
+	return fmt.Sprintf("the dir:\n%s\nthe commit:\n%s", around(a), around(b))
 }
 
 func git(t *testing.T, dir, input string, args ...string) string {

@@ -17,7 +17,8 @@ func TestFieldChangesAreSame(t *testing.T) {
 	whole := rules.Rule{
 		ID: "R", Title: "t", Type: rules.Boundary, Files: []string{"a", "b"}, Exclude: []string{"c"},
 		FileExclude: []string{"d", "e"}, Required: rules.PlainItems("s", "t"), ForbiddenFiles: []string{"f", "g"},
-		RequiredFiles: []string{"h", "i"}, Patterns: rules.PlainItems("p", "q"), Message: "m", Remediation: "r", DocsURL: "https://d", Owner: "o",
+		RequiredFiles: []string{"h", "i"}, Patterns: rules.PlainItems("p", "q"), Message: "m", Remediation: "r",
+		DocsURL: "https://d", Owner: "o",
 		Severity: "low", Tags: []string{"x"},
 		Examples: []rules.Example{{Path: "a"}}, File: "rules/boundaries.yml", Line: 3,
 	}
@@ -72,7 +73,8 @@ func TestFieldChangesAreSame(t *testing.T) {
 	} {
 		other := whole
 		other.Exclude, other.FileExclude = c.exclude, c.fileExclude
-		if diff := cmp.Diff(c.want, fieldChanges(&whole, &other), cmpopts.EquateEmpty()); diff != "" || whole.Same(other) != (c.want == nil) {
+		if diff := cmp.Diff(c.want, fieldChanges(&whole, &other), cmpopts.EquateEmpty()); diff != "" ||
+			whole.Same(other) != (c.want == nil) {
 			t.Errorf("exclude %q, of the file %q: the same: %v; %s", c.exclude, c.fileExclude, whole.Same(other), diff)
 		}
 	}
@@ -81,7 +83,8 @@ func TestFieldChangesAreSame(t *testing.T) {
 	whole.Exclude = []string{"c", "d"}
 	other = whole
 	other.Exclude = []string{"d", "c"}
-	if diff := cmp.Diff([]verdict.FieldChange{{Name: "exclude"}}, fieldChanges(&whole, &other), cmpopts.EquateEmpty()); diff != "" ||
+	if diff := cmp.Diff([]verdict.FieldChange{{Name: "exclude"}}, fieldChanges(&whole, &other),
+		cmpopts.EquateEmpty()); diff != "" ||
 		whole.Same(other) {
 		t.Error(diff)
 	}
@@ -91,7 +94,8 @@ func TestFieldChangesAreSame(t *testing.T) {
 	other = whole
 	other.Patterns, other.Required = []rules.Item{brace.Named()}, []rules.Item{brace.Named(), rules.Plain("t")}
 	want = []verdict.FieldChange{{Name: "required_patterns", Removed: []string{"s"}, Added: []string{"t"}}}
-	if diff := cmp.Diff(want, fieldChanges(&whole, &other), cmpopts.EquateEmpty()); diff != "" || brace == brace.Named() {
+	if diff := cmp.Diff(want, fieldChanges(&whole, &other), cmpopts.EquateEmpty()); diff != "" ||
+		brace == brace.Named() {
 		t.Error(diff)
 	}
 	head := rules.New([]rules.Rule{other}, nil)
@@ -104,7 +108,8 @@ func TestFieldChangesAreSame(t *testing.T) {
 	}
 	other = whole
 	other.Files = []string{"b", "a"}
-	if diff := cmp.Diff([]verdict.FieldChange{{Name: "files"}}, fieldChanges(&whole, &other), cmpopts.EquateEmpty()); diff != "" {
+	if diff := cmp.Diff([]verdict.FieldChange{{Name: "files"}}, fieldChanges(&whole, &other),
+		cmpopts.EquateEmpty()); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -112,7 +117,8 @@ func TestFieldChangesAreSame(t *testing.T) {
 // TestPolicyChanges: rules are compared by their ids, in any files.
 func TestPolicyChanges(t *testing.T) {
 	rule := func(id, pattern string) rules.Rule {
-		return rules.Rule{ID: id, Type: rules.Boundary, Title: id, Files: []string{"**"}, Patterns: rules.PlainItems(pattern)}
+		return rules.Rule{ID: id, Type: rules.Boundary, Title: id, Files: []string{"**"},
+			Patterns: rules.PlainItems(pattern)}
 	}
 	judge := func(from string, deprecated []rules.Rule, enforced ...rules.Rule) RuleSource {
 		return RuleSource{From: from, Bundle: rules.New(enforced, deprecated)}

@@ -139,13 +139,13 @@ func (s *RuleSet) Allowances() (base, head []rules.Allowance) {
 
 // OwnAllowances returns the entries that the change can touch.
 func (s *RuleSet) OwnAllowances() (base, head []rules.Allowance) {
-	for _, b := range s.own(ruleSides{base: true}) {
-		base = append(base, b.Allowances...)
+	of := func(side ruleSides) (all []rules.Allowance) {
+		for _, b := range s.own(side) {
+			all = append(all, b.Allowances...)
+		}
+		return all
 	}
-	for _, b := range s.own(ruleSides{head: true}) {
-		head = append(head, b.Allowances...)
-	}
-	return base, head
+	return of(ruleSides{base: true}), of(ruleSides{head: true})
 }
 
 // IsCompared reports whether the rules and allowances of a base, which may have no bundle, are compared with those of

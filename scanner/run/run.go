@@ -293,7 +293,7 @@ func (r *Run) openRepository() (err error) {
 		return err
 	}
 	if st, err := os.Stat(r.Path); r.Path != "" && err == nil && !st.IsDir() {
-		return errors.New("PATH is not a folder; " +
+		return errors.New("PATH is not a directory; " +
 			"with --rev, --diff-base, --staged and --tracked it only says which repository is meant, so remove it")
 	}
 	found, err := r.Git.Open(r.Path)

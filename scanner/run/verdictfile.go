@@ -23,7 +23,7 @@ func (o *Options) VerdictFile() (string, error) {
 			return file, nil
 		}
 	}
-	return verdictByFolder()
+	return verdictByDir()
 }
 
 // VerdictFiles returns the possible files of the verdict of a run whose options are unknown: the named ones without
@@ -33,7 +33,7 @@ func VerdictFiles(git repo.Environment, named ...string) []string {
 		return named
 	}
 	all := []string{VerdictName}
-	if file, err := verdictByFolder(); err == nil {
+	if file, err := verdictByDir(); err == nil {
 		all = append(all, file)
 	}
 	if file, ok := verdictByGit(git); ok {
@@ -54,11 +54,11 @@ func verdictByGit(git repo.Environment) (file string, ok bool) {
 	return filepath.Join(p.Root, VerdictName), err == nil
 }
 
-// verdictByFolder returns the file in the other scopes, which look for the repository around the current directory.
-func verdictByFolder() (string, error) {
+// verdictByDir returns the file in the other scopes, which look for the repository around the current directory.
+func verdictByDir() (string, error) {
 	root, err := rootHere()
 	if err != nil {
-		return "", fmt.Errorf("the folder for %s cannot be found, and an existing one is STALE: %w; "+
+		return "", fmt.Errorf("the directory of %s cannot be found, and an existing one is STALE: %w; "+
 			"name the file with --output", VerdictName, err)
 	}
 	return filepath.Join(root, VerdictName), nil

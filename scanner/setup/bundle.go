@@ -47,7 +47,7 @@ func WriteBundle(root string) (Bundle, error) {
 	files := starter.Files(names...)
 	dir := filepath.Join(root, rules.HiddenBundle)
 	if err := os.MkdirAll(filepath.Join(dir, "rules"), 0o777); err != nil {
-		return b, fmt.Errorf("the bundle's folder cannot be created: %w", err)
+		return b, fmt.Errorf("the bundle's directory cannot be created: %w", err)
 	}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		file := filepath.Join(dir, filepath.FromSlash(name))
@@ -76,17 +76,17 @@ func noBundleYet(root string) error {
 	case !errors.As(err, &none) || none.Code != document.CodeMissing:
 		return err
 	}
-	for _, folder := range []string{"rules", rules.HiddenBundle} {
-		entries, err := os.ReadDir(filepath.Join(root, folder))
+	for _, dir := range []string{"rules", rules.HiddenBundle} {
+		entries, err := os.ReadDir(filepath.Join(root, dir))
 		if err != nil && !disk.Absent(err) {
-			return fmt.Errorf("the folder %s, which may contain rules, cannot be read: %w",
-				disk.Shown(filepath.Join(root, folder)), disk.Cause(err))
+			return fmt.Errorf("the directory %s, which may contain rules, cannot be read: %w",
+				disk.Shown(filepath.Join(root, dir)), disk.Cause(err))
 		}
 		for _, e := range entries {
 			if rules.IsRuleFile(e.Name()) {
 				return fmt.Errorf("%s looks like a part of a bundle: "+
-					"complete it (%s and %s in a folder \"rules\"), or move it away",
-					disk.Shown(filepath.Join(root, folder, e.Name())), path.Base(rules.BoundariesFile),
+					"complete it (%s and %s in a directory \"rules\"), or move it away",
+					disk.Shown(filepath.Join(root, dir, e.Name())), path.Base(rules.BoundariesFile),
 					path.Base(rules.InvariantsFile))
 			}
 		}

@@ -50,7 +50,8 @@ func TestWriteBundle(t *testing.T) {
 			write(t, dir, name, text)
 		}
 		b, err := WriteBundle(dir)
-		if err != nil || !slices.Equal(b.Topics, c.topics) || b.Covered != c.covered || len(b.Files) != 2 || b.KeptSchema {
+		if err != nil || !slices.Equal(b.Topics, c.topics) || b.Covered != c.covered || len(b.Files) != 2 ||
+			b.KeptSchema {
 			t.Errorf("%v: %v, %+v", c.files, err, b)
 			continue
 		}

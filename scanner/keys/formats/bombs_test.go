@@ -3,6 +3,7 @@ package formats
 import (
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -13,7 +14,8 @@ func yamlBomb(levels int) string {
 	var b strings.Builder
 	b.WriteString("l0: &l0 [x]\n")
 	for i := range levels {
-		fmt.Fprintf(&b, "l%d: &l%d [%s]\n", i+1, i+1, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*l%d, ", i), 10), ", "))
+		fmt.Fprintf(&b, "l%d: &l%d [%s]\n", i+1, i+1, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*l%d, ", i), 10),
+			", "))
 	}
 	return b.String()
 }
@@ -42,23 +44,28 @@ func nested(open, inner, end string, n int) string {
 
 // TestBombs: what is over a bound is a limit error, however small its file, and does not end the process.
 func TestBombs(t *testing.T) {
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(200 << 20))
 	const k = 1000
-	for _, c := range []struct {
+	deep := 2 * k
+	if *long {
+		deep = 100 * k
+	}
+	type bomb struct {
 		what   string
 		format Format
 		text   string
-	}{
+	}
+	bombs := []bomb{
 		{"aliases of aliases", YAML, yamlBomb(9)},
-		{"very many values", YAML, "[" + strings.Repeat("a,", 10_001*k) + "]"},
-		{"very many values", JSON, "[" + strings.Repeat("0,", 10_001*k) + "/**/]"},
-		{"very many values", HCL, "a = [" + strings.Repeat("0,", 2_001*k) + "]"},
 		{"very many %TAG lines", YAML, numbered("%%TAG !a%d! x\n", 100*k) + "---\na: 1\n"},
-		{"a long %TAG line and many tags", YAML, "%TAG !a! " + strings.Repeat("x", 1000*k) + "\n---\n" + strings.Repeat("- !a!x y\n", 10*k)},
+		{"a long %TAG line and many tags", YAML, "%TAG !a! " + strings.Repeat("x", 1000*k) + "\n---\n" +
+			strings.Repeat("- !a!x y\n", 10*k)},
 		{"a cycle", YAML, "a: &a\n  b: [*a]\n"},
 		{"a cycle of merges", YAML, "a: &a\n  <<: *a\n"},
 		{"deep aliases", YAML, yamlChain(1500, "next")},
 		{"merges that add up", YAML, yamlChain(5*k, "<<")},
-		{"merges of a mapping of many keys", YAML, "- &a\n" + numbered("  k%d: v\n", k) + strings.Repeat("- <<: *a\n", 1100)},
+		{"merges of a mapping of many keys", YAML, "- &a\n" + numbered("  k%d: v\n", k) +
+			strings.Repeat("- <<: *a\n", 1100)},
 		{"lists", YAML, nested("[", "", "]", 100*k)},
 		{"lists, a little too deep", YAML, nested("[", "", "]", 1001)},
 		{"block lists", YAML, strings.Repeat("- ", 100*k)},
@@ -74,44 +81,68 @@ func TestBombs(t *testing.T) {
 		{"a header and keys", TOML, "[" + strings.Repeat("a.", 600) + "a]\n" + strings.Repeat("a.", 600) + "a = 1"},
 		{"a table of very many keys", TOML, numbered("k%d = 1\n", 100*k)},
 		{"very many tables", TOML, numbered("[k%d]\n", 100*k)},
-		{"very many tables next to a table of many keys", TOML, "[a]\n" + numbered("k%d = 1\n", 50*k) + numbered("[t%d]\n", 40*k)},
-		{"an array of tables next to a table of many keys", TOML, "[a]\n" + numbered("k%d = 1\n", 50*k) + strings.Repeat("[[b]]\n", 20*k)},
-		{"keys next to many values", TOML, "b = [" + strings.Repeat("{},", 200*k) + "]\n" + numbered("k%d = 1\n", 20*k)},
-		{"lists", HCL, "a = " + strings.Repeat("[", 100*k)},
-		{"parentheses", HCL, "a = " + strings.Repeat("(", 100*k)},
-		{"templates", HCL, "a = " + strings.Repeat(`"${`, 100*k)},
-		{"blocks", HCL, strings.Repeat("a {\n", 100*k)},
+		{"very many tables next to a table of many keys", TOML, "[a]\n" + numbered("k%d = 1\n", 50*k) +
+			numbered("[t%d]\n", 40*k)},
+		{"an array of tables next to a table of many keys", TOML, "[a]\n" + numbered("k%d = 1\n", 50*k) +
+			strings.Repeat("[[b]]\n", 20*k)},
+		{"keys next to many values", TOML, "b = [" + strings.Repeat("{},", 200*k) + "]\n" +
+			numbered("k%d = 1\n", 20*k)},
+		{"lists", HCL, "a = " + strings.Repeat("[", deep)},
+		{"parentheses", HCL, "a = " + strings.Repeat("(", deep)},
+		{"templates", HCL, "a = " + strings.Repeat(`"${`, deep)},
+		{"blocks", HCL, strings.Repeat("a {\n", deep)},
 		{"blocks, a little too deep", HCL, nested("a {\n", "", "}\n", 1001)},
-		{"objects", HCL, "a = " + strings.Repeat("{a=", 100*k)},
+		{"objects", HCL, "a = " + strings.Repeat("{a=", deep)},
 		{"names before a function's", HCL, "a = " + strings.Repeat("a ::\t/**/ ", 200*k) + "f(1)\n"},
 		{"not", HCL, "a = " + strings.Repeat("!", 5000*k) + "true"},
 		{"minus", HCL, "a = " + strings.Repeat("- ", 1001) + "1"},
 		{"minus and not behind comments", HCL, "a = (" + strings.Repeat("!/**/-#\n", 600) + "1)"},
-		{"not, and line ends behind", HCL, "a = (" + strings.Repeat("!", 900) + "a.b[0]" + strings.Repeat("\n", 200*k) + ")"},
+		{"not, and line ends behind", HCL, "a = (" + strings.Repeat("!", 900) + "a.b[0]" + strings.Repeat("\n", 200*k) +
+			")"},
 		{"not, and comments behind", HCL, "a = " + strings.Repeat("!", 900) + "(a)" + strings.Repeat("/**/", 200*k)},
-		{"conditions", HCL, "a = " + strings.Repeat("a ? a : ", 100*k) + "a"},
-		{"splats", HCL, "a = a" + strings.Repeat("[*]", 100*k)},
-		{"ifs in a text", HCL, `a = "` + strings.Repeat("%{if a}", 100*k)},
-		{"fors in a heredoc", HCL, "a = <<E\n" + strings.Repeat("%{/**/ for a in b}\n", 100*k) + "\nE\n"},
+		{"conditions", HCL, "a = " + strings.Repeat("a ? a : ", deep) + "a"},
+		{"splats", HCL, "a = a" + strings.Repeat("[*]", deep)},
+		{"ifs in a text", HCL, `a = "` + strings.Repeat("%{if a}", deep)},
+		{"fors in a heredoc", HCL, "a = <<E\n" + strings.Repeat("%{/**/ for a in b}\n", deep) + "\nE\n"},
 		{"a heredoc of very many lines", HCL, "a = <<E\n" + strings.Repeat("x\n", 200*k) + "E\n"},
 		{"a heredoc without an end", HCL, strings.Repeat("a = <<E\n", 200*k)},
 		{"a text of very many dollars", HCL, `a = "` + strings.Repeat("$x", 200*k) + `"`},
 		{"a long number", HCL, "a = " + strings.Repeat("9", 1000*k)},
 		{"a block of very many blocks", HCL, "a {\n" + strings.Repeat("b {\n}\n", 31*k) + "}\n"},
 		{"blocks that hclsyntax does not see closed", HCL, "a {\n" + strings.Repeat("b {\n x @ }\n", 200*k) + "}\n"},
-		{"labels", HCL, "b " + strings.Repeat("a ", 100*k) + "{}\n"},
+		{"labels", HCL, "b " + strings.Repeat("a ", deep) + "{}\n"},
 		{"labels, a little too deep", HCL, "b " + strings.Repeat("a ", 1000) + "{}\n"},
 		{"labels of blocks in each other", HCL, nested("b "+strings.Repeat("a ", 100)+"{\n", "", "}\n", 10)},
-		{"labels of a dynamic block", HCL, "dynamic \"b\" {\n labels = [" + strings.Repeat(`"a",`, 100*k) + "]\n content {}\n}\n"},
-		{"labels of many dynamic blocks", HCL, strings.Repeat(`dynamic "b" {
-			labels = [`+strings.Repeat(`"a",`, 900)+"]\n"+strings.Repeat("content {}\n", k)+"}\n", 12)},
 		{"a large file", HCL, strings.Repeat("#\n", 1049*k)},
-		{"a large file", YAML, strings.Repeat("#\n", 50_000*k)},
-	} {
+	}
+	if *long {
+		bombs = append(bombs, []bomb{
+			{"very many values", YAML, "[" + strings.Repeat("a,", 10_001*k) + "]"},
+			{"very many values", JSON, "[" + strings.Repeat("0,", 10_001*k) + "/**/]"},
+			{"very many values", HCL, "a = [" + strings.Repeat("0,", 2_001*k) + "]"},
+			{"labels of a dynamic block", HCL, "dynamic \"b\" {\n labels = [" + strings.Repeat(`"a",`, 100*k) +
+				"]\n content {}\n}\n"},
+			{"labels of many dynamic blocks", HCL, strings.Repeat(`dynamic "b" {
+				labels = [`+strings.Repeat(`"a",`, 900)+"]\n"+strings.Repeat("content {}\n", k)+"}\n", 12)},
+			{"a large file", YAML, strings.Repeat("#\n", 50_000*k)},
+		}...)
+	}
+	for _, c := range bombs {
 		documents, err := Parse(c.format, []byte(c.text), Limits())
 		var limit *LimitError
 		if !errors.As(err, &limit) || documents != nil {
 			t.Errorf("%s: %s: %.200v, want a limit error", c.format, c.what, err)
+		}
+	}
+	for format, text := range map[Format]string{
+		YAML: "[a, a, a, a]", JSON: "[0,0,0,0/**/]", HCL: "a = [0,0,0,0]", TOML: "a = [0,0,0,0]",
+	} {
+		for _, bounds := range []Bounds{{1 << 20, 1000, 3}, {1 << 20, 0, 1000}, {5, 1000, 1000}} {
+			_, err := Parse(format, []byte(text), bounds)
+			var limit *LimitError
+			if !errors.As(err, &limit) {
+				t.Errorf("%s: %+v: %v, want a limit error", format, bounds, err)
+			}
 		}
 	}
 }
@@ -139,9 +170,14 @@ func TestCountedFirst(t *testing.T) {
 	}
 }
 
-// TestHarmless: what looks like a bomb and is none, or is not of its format.
+// TestHarmless: text that looks like a bomb but is within the bounds, or is not of its format.
 func TestHarmless(t *testing.T) {
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(200 << 20))
 	const k = 1000
+	n := 2 * k
+	if *long {
+		n = 10 * k
+	}
 	brackets := strings.Repeat("[{(", 2*k)
 	for _, c := range []struct {
 		what   string
@@ -151,30 +187,38 @@ func TestHarmless(t *testing.T) {
 	}{
 		{"lists, not too deep", YAML, nested("[", "", "]", 1000), true},
 		{"brackets in texts", YAML, "a: '" + brackets + "'\nb: |\n  " + brackets + "\n# " + brackets, true},
-		{"many %TAG lines", YAML, strings.Repeat("%TAG !a! tag:example.org,2000:\n--- !a!b\na: !a!c x\n...\n", 500), true},
+		{"many %TAG lines", YAML, strings.Repeat("%TAG !a! tag:example.org,2000:\n--- !a!b\na: !a!c x\n...\n", 500),
+			true},
 		{"merges that add up to little", YAML, yamlChain(500, "<<"), true},
-		{"merges of a mapping of many keys", YAML, "- &a\n" + numbered("  k%d: v\n", k) + strings.Repeat("- <<: *a\n", 900), true},
+		{"merges of a mapping of many keys", YAML, "- &a\n" + numbered("  k%d: v\n", k) +
+			strings.Repeat("- <<: *a\n", 900), true},
 		{"lists, not too deep", JSON, nested("[", "", "]", 1000), true},
 		{"brackets in texts", JSON, `["` + brackets + `\"[[", /*` + brackets + "*/] //" + brackets, true},
-		{"brackets in texts", TOML, "a = \"" + brackets + "\" # " + brackets + "\nb='" + brackets + "'\nc='''\n" + brackets + "'''\nd=\"\"\"\\\"\"\"\"\"\"", true},
+		{"brackets in texts", TOML, "a = \"" + brackets + "\" # " + brackets + "\nb='" + brackets + "'\nc='''\n" +
+			brackets + "'''\nd=\"\"\"\\\"\"\"\"\"\"", true},
 		{"points", TOML, "a = [" + strings.Repeat("1.5, ", 2*k) + "]", true},
-		{"many keys", TOML, numbered("k%d = 1\n", 10*k) + numbered("[t%d]\na.b = 1\n", 10*k), true},
+		{"many keys", TOML, numbered("k%d = 1\n", n) + numbered("[t%d]\na.b = 1\n", n), true},
 		{"very many tables in an array", TOML, strings.Repeat("[[a.b]]\nc = 1\n", 25*k), true},
-		{"very many tables of a key in an array", TOML, numbered("[a.t%d]\nc = 1\n", 10*k) + numbered("[[b]]\nc%d = 1\n", 10*k), true},
+		{"very many tables of a key in an array", TOML, numbered("[a.t%d]\nc = 1\n", n) +
+			numbered("[[b]]\nc%d = 1\n", n), true},
 		{"lists, not too deep", TOML, "a = " + nested("[", "", "]", 999), true},
 		{"blocks, not too deep", HCL, nested("a {\n", "", "}\n", 1000), true},
-		{"many functions of providers", HCL, "a = [" + strings.Repeat("provider::aws::f(1), ", 10*k) + "]\n", true},
-		{"many operators and line ends", HCL, "a = [\n" + strings.Repeat("!!!!a # b\n,\n", 100*k) + "]\n", true},
+		{"many functions of providers", HCL, "a = [" + strings.Repeat("provider::aws::f(1), ", n) + "]\n", true},
+		{"many operators and line ends", HCL, "a = [\n" + strings.Repeat("!!!!a # b\n,\n", 10*n) + "]\n", true},
 		{"labels, not too deep", HCL, "b " + strings.Repeat("a ", 999) + "{}\n", true},
-		{"brackets in texts", HCL, "a = \"" + brackets + "\" # " + brackets + "\nb = <<E\n" + brackets + "\nE\nc = 1 /* " + brackets + " */", true},
-		{"many conditions", HCL, "a = [\n" + strings.Repeat("a ? b : c,\n", 2*k) + "]\n" + strings.Repeat("b {\na = a[*] ? -1 : !a\n}\n", 2*k), true},
+		{"brackets in texts", HCL, "a = \"" + brackets + "\" # " + brackets + "\nb = <<E\n" + brackets +
+			"\nE\nc = 1 /* " + brackets + " */", true},
+		{"many conditions", HCL, "a = [\n" + strings.Repeat("a ? b : c,\n", 2*k) + "]\n" +
+			strings.Repeat("b {\na = a[*] ? -1 : !a\n}\n", 2*k), true},
 		{"many ifs", HCL, "a = \"" + strings.Repeat("%{if a}b%{endif}", 2*k) + "\"", true},
-		{"an argument of very many objects", HCL, "a = 1\nb = [\n" + strings.Repeat("{ a = -1 },\n", 21*k) + "]\nc = 2\n", true},
-		{"a heredoc of many lines", HCL, "a = <<E\n" + strings.Repeat("x\n", 10*k) + "E\n", true},
+		{"an argument of very many objects", HCL, "a = 1\nb = [\n" + strings.Repeat("{ a = -1 },\n", 21*k) +
+			"]\nc = 2\n", true},
+		{"a heredoc of many lines", HCL, "a = <<E\n" + strings.Repeat("x\n", n) + "E\n", true},
 		{"very many blocks", HCL, strings.Repeat("b {\n}\n", 29*k), true},
-		{"an argument that is there twice, far apart", HCL, "a = 1\n" + strings.Repeat("b {\n}\n", 29*k) + "a = 2\n", false},
-		{"blocks that hclsyntax does not see closed", HCL, strings.Repeat("b {\n x @ }\n", 10*k), false},
-		{"comments that are not closed", HCL, strings.Repeat("/*", 500*k), false},
+		{"an argument that is there twice, far apart", HCL, "a = 1\n" + strings.Repeat("b {\n}\n", 29*k) + "a = 2\n",
+			false},
+		{"blocks that hclsyntax does not see closed", HCL, strings.Repeat("b {\n x @ }\n", n), false},
+		{"comments that are not closed", HCL, strings.Repeat("/*", 50*n), false},
 		{"brackets that are not closed, one after the other", HCL, strings.Repeat("a = (\n", 500) + "\n", false},
 		{"closing brackets", JSON, strings.Repeat("]", 1000*k), false},
 		{"commas", JSON, "[" + strings.Repeat(",", 1000*k), false},

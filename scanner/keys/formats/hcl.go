@@ -63,8 +63,8 @@ func (h *hclReader) failed(problems hcl.Diagnostics) error {
 			return h.bad(offset, "not HCL: the argument %q is there twice", p.Subject.SliceBytes(h.text))
 		}
 		if p.Summary == "Invalid argument name" || !strings.Contains(p.Summary, "expression") && h.isComma(offset) {
-			h.disputed(offset, "this is HCL 1, as Nomad and Consul read it, and not HCL 2: "+
-				"drop the quotes or the comma, or write the block as an object, NAME = {…}, which may have them")
+			h.disputed(offset, "this is HCL 1, as Nomad and Consul read it; "+
+				"drop the quotes or the comma, or write the block as an object, NAME = {…}")
 			return h.dispute
 		}
 		detail, _, _ := strings.Cut(p.Detail, "\n")
@@ -108,22 +108,23 @@ func (h *hclReader) block(block *hclsyntax.Block, level int) ([]keys.Entry, erro
 		return []keys.Entry{entry}, err
 	}
 	labels, unsure := h.dynamicLabels(block.Body), !bringsBlocks(block.Body)
-	var all []keys.Entry
-	for _, content := range block.Body.Blocks {
-		if content.Type != "content" {
-			continue
+	var contents []*hclsyntax.Body
+	for _, inner := range block.Body.Blocks {
+		if inner.Type == "content" {
+			contents = append(contents, inner.Body)
 		}
-		entry, err := h.labelled(block.Labels[0], labels, header, whole, content.Body, level)
+	}
+	if contents == nil { // Terraform refuses it; a block without content is the strictest reading
+		contents = []*hclsyntax.Body{{}}
+	}
+	var all []keys.Entry
+	for _, content := range contents {
+		entry, err := h.labelled(block.Labels[0], labels, header, whole, content, level)
 		if err != nil {
 			return nil, err
 		}
 		entry.Unsure = unsure
 		all = append(all, entry)
-	}
-	if all == nil { // Terraform refuses it; a block without content is the strictest reading
-		entry, err := h.labelled(block.Labels[0], labels, header, whole, &hclsyntax.Body{}, level)
-		entry.Unsure = unsure
-		return []keys.Entry{entry}, err
 	}
 	return all, nil
 }
@@ -232,13 +233,8 @@ func (h *hclReader) scalar(expr hclsyntax.Expression) (keys.Kind, keys.Scalar) {
 	case value.kind == hclNull:
 		return keys.Null, keys.Scalar{Texts: written}
 	}
-	exact := keys.Exact{Type: keys.ExactText, Text: value.text}
-	switch value.kind {
-	case hclBool:
-		exact.Type = keys.ExactBool
-	case hclNumber:
-		exact = keys.Exact{Type: keys.ExactNumber, Text: value.text}
-	}
+	types := [...]keys.ExactType{hclText: keys.ExactText, hclNumber: keys.ExactNumber, hclBool: keys.ExactBool}
+	exact := keys.Exact{Type: types[value.kind], Text: value.text}
 	texts := []string{value.text}
 	for _, text := range written {
 		if !slices.Contains(texts, text) && !isLiteral(expr) {

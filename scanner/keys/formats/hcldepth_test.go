@@ -8,9 +8,6 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
-	"github.com/zclconf/go-cty/cty"
-
-	"github.com/policyscan/policyscan/scanner/keys"
 )
 
 // hclDepth is the depth of hclsyntax's tree for a text, by the nodes for which its parser recurses.
@@ -21,7 +18,8 @@ type hclDepth struct {
 
 func (d *hclDepth) isLevel(n hclsyntax.Node) bool {
 	switch n := n.(type) {
-	case *hclsyntax.Block, *hclsyntax.TupleConsExpr, *hclsyntax.ObjectConsExpr, *hclsyntax.ParenthesesExpr, *hclsyntax.FunctionCallExpr,
+	case *hclsyntax.Block, *hclsyntax.TupleConsExpr, *hclsyntax.ObjectConsExpr, *hclsyntax.ParenthesesExpr,
+		*hclsyntax.FunctionCallExpr,
 		*hclsyntax.UnaryOpExpr, *hclsyntax.ConditionalExpr, *hclsyntax.ForExpr, *hclsyntax.TemplateWrapExpr:
 		return true
 	case *hclsyntax.TemplateExpr:
@@ -56,13 +54,16 @@ func isOver(text []byte, levels int) bool {
 // randomHCL is an expression of HCL.
 func randomHCL(random *rand.Rand, depth int) string {
 	if depth == 0 {
-		return []string{"a", "1", `"x"`, "a.b", `"$${"`, "-1", "!a", "a[*]", "a.b.c", `"\""`, "/* } */ a", "p::f(1)", "a // {\n"}[random.IntN(12)]
+		return []string{"a", "1", `"x"`, "a.b", `"$${"`, "-1", "!a", "a[*]", "a.b.c", `"\""`, "/* } */ a", "p::f(1)",
+			"a // {\n"}[random.IntN(12)]
 	}
 	x := randomHCL(random, random.IntN(depth))
 	y := randomHCL(random, depth-1)
 	return strings.NewReplacer("X", x, "Y", y).Replace([]string{
-		"[X, Y]", "{ a = X, b = Y }", "(Y)", "f(X, Y)", "-Y", "!Y", "X ? Y : X", "X - Y", "a[Y]", "[for v in X : Y]", `"${Y}"`, `"a${Y}~}"`, `"%{ if X }b%{ endif }${Y}"`,
-		`"%{if X~}%{for v in X}${Y}%{endfor}%{~endif}"`, "Y[*][*]", "{\n a = X # [\n b = Y\n}", "[\n# {\nX,\n\nY,\n]", "{for k, v in X : k => Y}",
+		"[X, Y]", "{ a = X, b = Y }", "(Y)", "f(X, Y)", "-Y", "!Y", "X ? Y : X", "X - Y", "a[Y]", "[for v in X : Y]",
+		`"${Y}"`, `"a${Y}~}"`, `"%{ if X }b%{ endif }${Y}"`,
+		`"%{if X~}%{for v in X}${Y}%{endfor}%{~endif}"`, "Y[*][*]", "{\n a = X # [\n b = Y\n}", "[\n# {\nX,\n\nY,\n]",
+		"{for k, v in X : k => Y}",
 	}[random.IntN(18)])
 }
 
@@ -70,8 +71,11 @@ func randomHCL(random *rand.Rand, depth int) string {
 // is not), and in a text of a few not many more.
 func TestHCLLevels(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	deep, parsed := 0, 0
-	for range 4000 {
+	deep, parsed, rounds := 0, 0, 800
+	if *long {
+		rounds *= 5
+	}
+	for range rounds {
 		blocks := random.IntN(4)
 		text := []byte(nested("b {\n", "a = "+randomHCL(random, random.IntN(12))+"\n", "}\n", blocks))
 		file, problems := hclsyntax.ParseConfig(text, "", hcl.InitialPos)
@@ -84,81 +88,25 @@ func TestHCLLevels(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !isOver(text, (d.deepest-1)/2) && d.deepest > 0 || isOver(text, 4*d.deepest+4) {
-			t.Fatalf("%q: fewer than half of the %d levels in its tree, or more than four times as many", text, d.deepest)
+			t.Fatalf("%q: fewer than half of the %d levels in its tree, or more than four times as many", text,
+				d.deepest)
 		}
 		if d.deepest > 10 {
 			deep++
 		}
 	}
-	if parsed < 1000 || deep < 200 {
+	if parsed < rounds/4 || deep < rounds/20 {
 		t.Errorf("only %d texts are HCL, and %d of these deep", parsed, deep)
 	}
 }
 
 func hclWords() []string {
 	return []string{
-		"a", "b", " ", "\n", "\r\n", "=", "1", "{", "}", "[", "]", "(", ")", "\"", "${", "${~", "%{", "%{~", "$${", "%%{", "$", "%", "?", ":", "!", "!=", "-",
-		",", ".", "*", "[*]", "if ", "for ", "endif", "endfor", "<<E\n", "<<-E\n", "\nE\n", "\n  E\r\n", "E", "<<", "@", "'", "~}", "/* } */", "# {\n", "//[\n",
-		"é", "\\", "\\\"", "\t", "\"x\"", "e-", "0x1", "b {\n", "}\n", "'", "`", "|", "&&", "::", "...", "=>", "~", "\xff", "\u2028",
-	}
-}
-
-// hclOracle evaluates each argument of the top level with hclsyntax and cty, without variables and functions. What is
-// certain has the value that they say.
-func hclOracle(t *testing.T, text []byte, root *keys.Node) {
-	t.Helper()
-	file, problems := hclsyntax.ParseConfig(text, "", hcl.InitialPos)
-	if problems.HasErrors() {
-		t.Fatalf("HCL: %q: %v", text, problems)
-	}
-	for _, e := range root.Entries {
-		argument := file.Body.(*hclsyntax.Body).Attributes[e.Name]
-		if argument == nil || argument.NameRange.Start.Byte != e.At.Start {
-			continue
-		}
-		between := strings.TrimSpace(string(text[argument.EqualsRange.End.Byte:e.Value.At.Start]))
-		if e.Value.At.End != argument.SrcRange.End.Byte || between != "" && !strings.HasPrefix(between, "/*") {
-			t.Errorf("HCL: %q: the value of %s is %q", text, e.Name, text[e.Value.At.Start:e.Value.At.End])
-		}
-		value, problems := argument.Expr.Value(nil)
-		sameHCL(t, text, e.Value, value, problems.HasErrors())
-	}
-}
-
-func sameHCL(t *testing.T, text []byte, n *keys.Node, want cty.Value, failed bool) {
-	t.Helper()
-	switch {
-	case n.Kind == keys.Null:
-		if failed || !want.IsNull() {
-			t.Errorf("HCL: %q: null, by cty %#v", text, want)
-		}
-	case n.Kind == keys.List && !failed:
-		for i, item := range n.Items {
-			sameHCL(t, text, item, want.Index(cty.NumberIntVal(int64(i))), false)
-		}
-	case n.Kind == keys.Mapping && !failed:
-		last := map[string]*keys.Node{}
-		for _, e := range n.Entries {
-			last[e.Name] = e.Value
-		}
-		for name, value := range last {
-			if want.Type().HasAttribute(name) { // a key such as 1.0 is "1" for cty
-				sameHCL(t, text, value, want.GetAttr(name), false)
-			}
-		}
-	case n.Kind == keys.ScalarNode && n.Scalar.Certain:
-		exact := n.Scalar.Exact
-		var got cty.Value
-		switch exact.Type {
-		case keys.ExactText:
-			got = cty.StringVal(exact.Text)
-		case keys.ExactBool:
-			got = cty.BoolVal(exact.Text == "true")
-		case keys.ExactNumber:
-			got = cty.MustParseNumberVal(exact.Text)
-		}
-		if failed || want.IsNull() || !got.RawEquals(want) {
-			t.Errorf("HCL: %q: %+v, by cty %#v", text, n.Scalar, want)
-		}
+		"a", "b", " ", "\n", "\r\n", "=", "1", "{", "}", "[", "]", "(", ")", "\"", "${", "${~", "%{", "%{~", "$${",
+		"%%{", "$", "%", "?", ":", "!", "!=", "-",
+		",", ".", "*", "[*]", "if ", "for ", "endif", "endfor", "<<E\n", "<<-E\n", "\nE\n", "\n  E\r\n", "E", "<<", "@",
+		"'", "~}", "/* } */", "# {\n", "//[\n",
+		"é", "\\", "\\\"", "\t", "\"x\"", "e-", "0x1", "b {\n", "}\n", "'", "`", "|", "&&", "::", "...", "=>", "~",
+		"\xff", "\u2028",
 	}
 }

@@ -86,8 +86,7 @@ func (j *jsonReader) scan() (plain []byte, err error) {
 				return nil, j.bad(i, "not JSON: a slash that begins no comment, or one without its end")
 			}
 			if at := bytes.IndexAny(j.text[i:end], "\r\u2028\u2029"); at >= 0 && j.text[i+1] == '/' {
-				j.disputed(i+at, "a character that ends the line, and so the comment, for some JSON parsers "+
-					"and not for others; remove it")
+				j.disputed(i+at, "a character that ends the comment for some JSON parsers; remove it")
 			}
 			hide(i, end)
 			i = end - 1
@@ -171,11 +170,8 @@ func (j *jsonReader) value() (*keys.Node, error) {
 	if err := j.add(1); err != nil {
 		return nil, err
 	}
-	switch j.decoder.PeekKind() {
-	case '{':
-		return j.object()
-	case '[':
-		return j.array()
+	if kind := j.decoder.PeekKind(); kind == '{' || kind == '[' {
+		return j.collection(kind == '{')
 	}
 	raw, err := j.decoder.ReadValue()
 	if err != nil {
@@ -212,41 +208,36 @@ func ofTerraform(s keys.Scalar) keys.Scalar {
 	return s
 }
 
-func (j *jsonReader) object() (*keys.Node, error) {
+// collection reads an object, or an array.
+func (j *jsonReader) collection(isObject bool) (*keys.Node, error) {
 	if _, err := j.decoder.ReadToken(); err != nil {
 		return nil, err
 	}
-	node := &keys.Node{Kind: keys.Mapping, At: j.span(1)}
-	for j.decoder.PeekKind() != '}' {
-		raw, err := j.decoder.ReadValue()
+	node, end := &keys.Node{Kind: keys.List, At: j.span(1)}, jsontext.Kind(']')
+	if isObject {
+		node.Kind, end = keys.Mapping, '}'
+	}
+	for j.decoder.PeekKind() != end {
+		var entry keys.Entry
+		if isObject {
+			raw, err := j.decoder.ReadValue()
+			if err != nil {
+				return nil, err
+			}
+			entry = keys.Entry{Named: true, At: j.span(len(raw))}
+			if entry.Name, err = j.unquote(raw); err != nil {
+				return nil, err
+			}
+		}
+		value, err := j.value()
 		if err != nil {
 			return nil, err
 		}
-		entry := keys.Entry{Named: true, At: j.span(len(raw))}
-		if entry.Name, err = j.unquote(raw); err != nil {
-			return nil, err
+		if entry.Value = value; isObject {
+			node.Entries = append(node.Entries, entry)
+		} else {
+			node.Items = append(node.Items, value)
 		}
-		if entry.Value, err = j.value(); err != nil {
-			return nil, err
-		}
-		node.Entries = append(node.Entries, entry)
-	}
-	_, err := j.decoder.ReadToken()
-	node.At.End = j.span(0).End
-	return node, err
-}
-
-func (j *jsonReader) array() (*keys.Node, error) {
-	if _, err := j.decoder.ReadToken(); err != nil {
-		return nil, err
-	}
-	node := &keys.Node{Kind: keys.List, At: j.span(1)}
-	for j.decoder.PeekKind() != ']' {
-		item, err := j.value()
-		if err != nil {
-			return nil, err
-		}
-		node.Items = append(node.Items, item)
 	}
 	_, err := j.decoder.ReadToken()
 	node.At.End = j.span(0).End

@@ -53,8 +53,8 @@ func (y *yamlReader) name(k *yaml.Node, key *built) string {
 // and YAML 1.1, and the key "a" for YAML 1.2.
 func (y *yamlReader) checkColon(value string, end int) {
 	if end >= 0 && end < len(y.text) && strings.HasSuffix(value, ":") && isFlowMark(y.text[end]) {
-		y.disputed(end-1, "the colon before %q is read differently by YAML parsers: as the end of a key, "+
-			"and as part of a text; write a space after the colon, or put the text in quotes", y.text[end])
+		y.disputed(end-1, "the colon before %q is read differently by YAML parsers; "+
+			"write a space after the colon, or put the text in quotes", y.text[end])
 	}
 }
 
@@ -65,15 +65,15 @@ func (y *yamlReader) checkMarks(k *yaml.Node, key *built, after int) {
 	mark, _ := y.skipProperties(after)
 	mark, _ = y.skipFlowMarks(mark, key.start)
 	if mark < key.start && y.text[mark] == '?' && y.isJoined(mark) {
-		y.disputed(mark, "the question mark is read differently by YAML parsers: as the mark of a key, "+
-			"and as part of it; write a space after it, or put the key in quotes")
+		y.disputed(mark, "the question mark is read differently by YAML parsers; "+
+			"write a space after it, or put the key in quotes")
 	}
 	const quoted = yaml.SingleQuotedStyle | yaml.DoubleQuotedStyle
 	mark = y.skipSpace(key.end)
 	if mark < len(y.text) && y.text[mark] == ':' && y.isJoined(mark) && !isFlowMark(y.text[mark+1]) &&
 		(k.Kind == yaml.AliasNode || k.Kind == yaml.ScalarNode && k.Style&quoted == 0) {
-		y.disputed(mark, "the colon is read differently by YAML parsers: as the end of a key, "+
-			"and as part of a text; write a space after the colon, or put the text in quotes")
+		y.disputed(mark, "the colon is read differently by YAML parsers; "+
+			"write a space after the colon, or put the text in quotes")
 	}
 }
 
@@ -86,10 +86,10 @@ func (y *yamlReader) checkProperties(i int) {
 		content, end := y.skipProperty(i)
 		switch property := y.text[i:end]; {
 		case property[0] == '&' && end < len(y.text) && !isSpace(y.text[end]) && !isFlowMark(y.text[end]):
-			y.disputed(i, "the anchor is read differently by YAML parsers: with %q in its name, and without; "+
-				"write a space after the name", y.text[end])
+			y.disputed(i, "the anchor is read differently by YAML parsers; "+
+				"write a space after its name")
 		case property[0] == '!' && !bytes.HasPrefix(property, []byte("!<")) && bytes.ContainsAny(property, flowMarks):
-			y.disputed(i, "the tag is read differently by YAML parsers: with a comma or bracket in it, and without; "+
+			y.disputed(i, "the tag is read differently by YAML parsers; "+
 				"write a space after the tag")
 		}
 		i = content

@@ -119,8 +119,7 @@ func (y *yamlReader) disputeReturns(text []byte) {
 }
 
 func (y *yamlReader) disputeMark(at int) {
-	y.disputed(at, "a byte order mark here is read differently by YAML parsers: as nothing, and as part of a text; "+
-		"remove it")
+	y.disputed(at, "a byte order mark here is read differently by YAML parsers; remove it")
 }
 
 // hideSlashes replaces each "\/" that would be an escape in double quotes, which yaml.v3 does not know.
@@ -148,7 +147,7 @@ func (y *yamlReader) hideSlashes(text []byte) []byte {
 	return text
 }
 
-// value is the text of a scalar as the file has it.
+// value is the text of a scalar in the file.
 func (y *yamlReader) value(n *yaml.Node) string {
 	value := n.Value
 	if y.slash != "" {
@@ -165,7 +164,7 @@ func (y *yamlReader) value(n *yaml.Node) string {
 const tabInstead = 'x'
 
 // hideTabs replaces each tab that may begin the text of a block scalar: yaml.v3 treats it as indentation. It returns
-// their offsets, nil if there are none.
+// their offsets.
 func hideTabs(text []byte) ([]byte, map[int]bool) {
 	text = bytes.Clone(text)
 	places := map[int]bool{}
