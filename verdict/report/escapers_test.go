@@ -321,7 +321,7 @@ func TestSource(t *testing.T) {
 		w := textWriter{TextOptions: TextOptions{Width: 10 + room}}
 		left, match, right := sourceLine(&verdict.Evidence{Excerpt: c.before + c.match + c.after, Pattern: c.match, UTF16Column: utf16Len(c.before) + 1})
 		src, carets := w.snippet(left, match, right, room)
-		if src != c.src || carets != c.carets || drawnWidth(src) > room {
+		if src != c.src || carets != c.carets || columns(src) > room {
 			t.Errorf("got\n%s\n%s\nwant\n%s\n%s", src, carets, c.src, c.carets)
 		}
 	}

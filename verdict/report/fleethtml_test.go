@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
-	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -219,45 +218,4 @@ func FuzzFleetHTML(f *testing.F) {
 		wantSafe(t, page, false)
 		wantSame(t, page, withoutOurs(t, fleetPageOf(t, pageFleet("x"))))
 	})
-}
-
-// TestFleetHTMLMany: ten thousand repositories are a file of a reasonable size.
-func TestFleetHTMLMany(t *testing.T) {
-	page := fleetPageOf(t, manyRepositories(10000))
-	if n := len(page); n < 2<<20 || n > 10<<20 {
-		t.Errorf("the page has %d bytes", n)
-	}
-	t.Log(len(page))
-}
-
-// manyRepositories is a fleet of n repositories: one of a hundred is undecided, a half have violations.
-func manyRepositories(n int) *summary.Fleet {
-	f := summary.New("1.2.3")
-	hash := strings.Repeat("0123456789abcdef", 4)
-	var rules []verdict.Rule
-	for i := range 60 {
-		rules = append(rules, verdict.Rule{ID: fmt.Sprintf("RULE-%03d", i), Type: "boundary", Title: "What it forbids",
-			Severity: "high"})
-	}
-	for i := range n {
-		r := summary.Repository{Name: fmt.Sprintf("team-%02d/service-%05d", i%50, i), Revision: "HEAD", Commit: hash[:40],
-			SHA256: hash, Verdict: verdict.Pass, Complete: true, Files: 1000 + i, Governed: i}
-		r.Path = r.Name + ".git"
-		switch {
-		case i%100 == 0:
-			r.Verdict, r.Complete, r.ErrorCount, r.Commit = verdict.Fail, false, 1, ""
-			r.Errors = []verdict.Error{{Code: "E_GIT", Message: "the object " + hash[:40] + " is missing"}}
-		case i%2 == 0:
-			r.Verdict = verdict.Fail
-			for k := range 1 + i%12 {
-				count := 1 + (i*7+k)%300
-				r.Rules = append(r.Rules, summary.RuleCount{RuleID: rules[k*5].ID, Violations: count})
-				r.Violations += count
-			}
-		}
-		f.Add(r, rules)
-	}
-	f.List = summary.List{SHA256: hash, Repositories: n}
-	f.Decide()
-	return f
 }

@@ -1,9 +1,7 @@
 package report
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"regexp"
 	"slices"
 	"strconv"
@@ -21,85 +19,6 @@ func markdown(t *testing.T, v *verdict.Verdict) string {
 		t.Fatal(err)
 	}
 	return b.String()
-}
-
-// TestMarkdownHeadline: the first line tells apart what a gate tells apart, and a PASS from
-// one of a run that looked at nothing.
-func TestMarkdownHeadline(t *testing.T) {
-	for _, c := range []struct {
-		want   string
-		change func(*verdict.Verdict)
-	}{
-		{"PASS: no violation", func(*verdict.Verdict) {}},
-		{"PASS, but no covered file was scanned", func(v *verdict.Verdict) { v.Coverage.Scanned = 0 }},
-		{"PASS, but no file is covered by a rule: nothing was checked", uncover},
-		{"PASS, but there was nothing to scan", func(v *verdict.Verdict) { v.Coverage = verdict.Coverage{} }},
-		{"FAIL: no rule was enforced", func(v *verdict.Verdict) { v.Rules = nil }},
-		{"FAIL: 1 violation of 1 rule in 1 file", func(v *verdict.Verdict) { v.Violations = []verdict.Violation{{File: "x"}} }},
-		{"FAIL: 3 violations of 2 rules in 2 files; could not decide (1 error)", func(v *verdict.Verdict) {
-			v.Violations = []verdict.Violation{{RuleID: "a", File: "x"}, {RuleID: "a", File: "y"}, {RuleID: "b", File: "x"}}
-			v.Errors = make([]verdict.Error, 1)
-		}},
-		{"FAIL: could not decide (1 error)", func(v *verdict.Verdict) { v.Errors = make([]verdict.Error, 1) }},
-		{"FAIL: could not decide (2 errors)", func(v *verdict.Verdict) {
-			v.Errors, v.Coverage, v.Rules = make([]verdict.Error, 2), verdict.Coverage{}, nil
-		}},
-	} {
-		v := newFixture()
-		c.change(v)
-		v.Decide()
-		page := markdown(t, v)
-		if got, _, _ := strings.Cut(page, "\n"); got != "## policyscan "+c.want {
-			t.Errorf("got %q, want %q", got, c.want)
-		}
-		if open := len(v.Errors) > 0; strings.Contains(page, "could not be decided") != open || open && strings.Contains(page, "PASS:") {
-			t.Errorf("%d errors, and the page is\n%s", len(v.Errors), page)
-		}
-		if v.Coverage.Scanned == 0 && strings.Contains(page, "| no violation |") {
-			t.Errorf("nothing was scanned, and the page says otherwise\n%s", page)
-		}
-	}
-}
-
-// TestMarkdownChange: of a change, what was compared is there.
-func TestMarkdownChange(t *testing.T) {
-	v := newFixture()
-	v.Scope = verdict.Scope{Mode: "diff", Base: "origin/main", BaseCommit: strings.Repeat("1", 40), MergeBases: []string{strings.Repeat("2", 40)}, HeadCommit: strings.Repeat("3", 40), Strategy: "github-merge-commit"}
-	v.Coverage.Deleted = 4
-	v.Decide()
-	page := markdown(t, v)
-	const want = "- **Scope**: diff: 5 files changed since `origin/main` (merge base `2222222`; chosen as github-merge-commit), 2 covered, 4 deleted, head `3333333`\n"
-	if !strings.Contains(page, want) {
-		t.Errorf("want %s in\n%s", want, page)
-	}
-}
-
-// TestMarkdownFacts: rules that select nothing are counted where others of a whole tree select
-// something, and of many files that were not scanned the first ten are named.
-func TestMarkdownFacts(t *testing.T) {
-	const unused = "- **Note**: 1 of 2 rules selects no file: `ENC-1`\n"
-	for _, c := range []struct {
-		change func(*verdict.Verdict)
-		want   bool
-	}{
-		{func(v *verdict.Verdict) { v.Rules[1].Files = 0 }, true},
-		{func(*verdict.Verdict) {}, false},
-		{func(v *verdict.Verdict) { v.Rules[1].Files, v.Scope = 0, changed() }, false},
-	} {
-		v := newFixture()
-		c.change(v)
-		v.Decide()
-		if page := markdown(t, v); strings.Contains(page, unused) != c.want {
-			t.Errorf("a rule is unused? %t, but\n%s", c.want, page)
-		}
-	}
-	for n, want := range map[int]string{10: "`f` (limit: longer than `--max-file-bytes`, or over a limit of what is parsed)\n", 12: "`f` (limit: longer than `--max-file-bytes`, or over a limit of what is parsed) and 2 more\n"} {
-		v := newFixture()
-		v.Coverage.NotScanned = slices.Repeat([]verdict.Omission{{File: "f", Reason: "limit"}}, n)
-		if page := markdown(t, v); !strings.Contains(page, "- **Not scanned**: "+strings.Repeat("`f` (limit: longer than `--max-file-bytes`, or over a limit of what is parsed), ", 9)+want) {
-			t.Errorf("%d files:\n%s", n, page)
-		}
-	}
 }
 
 // TestMarkdownFolds: few violations are unfolded, more are not.
@@ -355,33 +274,5 @@ func TestMarkdownLinks(t *testing.T) {
 		if got := isSafeURL(address); got != want {
 			t.Errorf("%q: a link is %t, want %t", address, got, want)
 		}
-	}
-}
-
-// TestMarkdownFromFile: what was written and read again makes the same page.
-func TestMarkdownFromFile(t *testing.T) {
-	for name, f := range fixtures() {
-		text, err := f.verdict.Encode()
-		if err != nil {
-			t.Fatal(err)
-		}
-		again, err := verdict.Decode(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if a, b := markdown(t, f.verdict), markdown(t, again); a != b {
-			t.Errorf("%s:\n%s\n%s", name, a, b)
-		}
-	}
-}
-
-func TestMarkdownWriteError(t *testing.T) {
-	r, w := io.Pipe()
-	full := errors.New("the disk is full")
-	if err := r.CloseWithError(full); err != nil {
-		t.Fatal(err)
-	}
-	if err := writeMarkdown(w, newFixture()); !errors.Is(err, full) {
-		t.Errorf("the error is %v", err)
 	}
 }

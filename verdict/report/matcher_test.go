@@ -72,7 +72,7 @@ func problems(t *testing.T, log string) []string {
 // TestProblemMatcher: the matchers find every violation and error in the text report, with its file, line, column and
 // code, and with what is there as the message; and nothing else.
 func TestProblemMatcher(t *testing.T) {
-	for name, f := range fixtures() {
+	for name, f := range fixtures(t) {
 		for _, kind := range []string{"txt", "actions.txt", "narrow.txt"} {
 			// The runner's reader breaks what is a command before a matcher sees the line.
 			inert := func(s string) string { return s }

@@ -60,55 +60,6 @@ func tall(line string, at ...int) string {
 	return b.String()
 }
 
-// labelled is a change with violations that are new, that were there before, and both, and what allowances let be.
-func labelled() *verdict.Verdict {
-	const (
-		old  = verdict.PreExisting
-		cidr = "0.0.0.0/0"
-		line = "  cidr_blocks = [\"0.0.0.0/0\"]"
-	)
-	v := newFixture()
-	v.Scope, v.AsOf = changed(), "2027-02-28"
-	net, enc := v.Rules[0], v.Rules[1]
-	for _, c := range []struct {
-		change, file  string
-		before, after int
-	}{
-		{"added", "legacy/new.tf", 0, 2}, {"raised", "legacy/main.tf", 2, 3}, {"lowered", "legacy/b.tf", 5, 4},
-		{"moved", "legacy/moved.tf", 4, 4}, {"extended", "legacy/c.tf", 1, 1}, {"removed", "legacy/gone.tf", 7, 0},
-	} {
-		v.PolicyChanges = append(v.PolicyChanges, verdict.PolicyChange{Kind: verdict.ChangedAllowance, RuleID: net.ID, Change: c.change, File: c.file, Before: c.before, After: c.after})
-	}
-	v.Violations = []verdict.Violation{
-		placed(net, "a/old.tf", tall(line, 5, 9), cidr, old, old),
-		placed(net, "main.tf", tall(line+" # 0.0.0.0/0", 51)+tall(line, 28)+"x  世 = 0.0.0.0/0, 0.0.0.0/0\n"+tall(line, 3, 4, 5, 6, 7, 8, 9), cidr,
-			old, old, old, verdict.Introduced, verdict.Introduced, old, old, verdict.Introduced, old, old, old, old),
-		placed(net, "z.tf", "\t"+line+"\n", cidr, verdict.Introduced),
-		placed(enc, "m.tf", tall("encrypted = false", 2, 4), "encrypted = false", old, verdict.Introduced),
-	}
-	allow := func(x verdict.Violation, a verdict.Allowance) {
-		v.AllowedViolations = append(v.AllowedViolations, verdict.AllowedViolation{Violation: x, Allowance: a})
-	}
-	legacy := verdict.Allowance{AtMost: 3, Owner: "network-team", Reason: "NET-123", Until: "2027-03-30"}
-	allow(placed(net, "legacy/b.tf", tall(line, 2, 3, 4, 5), cidr, old, old, old, old), verdict.Allowance{AtMost: 4, Owner: "network-team", Reason: "NET-123, until the VPN is there"})
-	allow(placed(net, "legacy/main.tf", tall(line, 7, 12, 20), cidr, old, verdict.Introduced, old), legacy)
-	allow(placed(enc, "legacy/c.tf", tall("encrypted = false", 1), "encrypted = false", old), verdict.Allowance{AtMost: 1, Owner: "data", Reason: "DB-9", Until: "2027-03-31"})
-	v.EndingAllowances = ending(v.AllowedViolations[:2])
-	return v
-}
-
-// allowedInFull is a full scan that passes, because allowances let be what it found.
-func allowedInFull() *verdict.Verdict {
-	v := newFixture()
-	v.AsOf = "2027-02-28"
-	v.AllowedViolations = []verdict.AllowedViolation{{
-		Violation: placed(v.Rules[0], "legacy/main.tf", "0.0.0.0/0\n0.0.0.0/0\n", "0.0.0.0/0"),
-		Allowance: verdict.Allowance{AtMost: 3, Owner: "::error::o\n", Reason: "##[error]r\u202e `<b>` @user", Until: "2027-03-01"},
-	}}
-	v.EndingAllowances = ending(v.AllowedViolations)
-	return v
-}
-
 // Many changed allowances are counted first, each way that they change in, and none is cut off without being counted.
 func TestManyAllowanceChanges(t *testing.T) {
 	v := newFixture()
@@ -238,16 +189,6 @@ func TestFindingPlaceLong(t *testing.T) {
 	}
 }
 
-// ending is what ends of what allows these.
-func ending(all []verdict.AllowedViolation) (soon []verdict.EndingAllowance) {
-	for _, a := range all {
-		if a.Allowance.Until != "" {
-			soon = append(soon, verdict.EndingAllowance{RuleID: a.RuleID, File: a.File, Allowance: a.Allowance})
-		}
-	}
-	return soon
-}
-
 // TestEndings: text, page and Markdown list the first 20 allowances that end soon, and say how many the others are,
 // whether or not anything is allowed.
 func TestEndings(t *testing.T) {
@@ -307,7 +248,7 @@ func manyFound() *verdict.Verdict {
 
 // TestMarkdownAllowed: what is allowed and new has its room in the page, too; the rest is counted.
 func TestMarkdownAllowed(t *testing.T) {
-	v := labelled()
+	v := fixtureOf(t, "labelled")
 	one := v.AllowedViolations[1]
 	for i := range 5000 {
 		one.File = fmt.Sprintf("legacy/%d.tf", i)
@@ -323,126 +264,6 @@ func TestMarkdownAllowed(t *testing.T) {
 	}
 	if !strings.Contains(page, "`allowances.yml`: 5003 violations in 5003 files, 5001 new.") {
 		t.Error("they are not counted")
-	}
-}
-
-// TestHTMLLabels: what is new is first and said so, its label can be chosen, and what is new but allowed is no violation.
-func TestHTMLLabels(t *testing.T) {
-	v := labelled()
-	v.Decide()
-	root := parsePage(t, htmlOf(t, v))
-	var got []string
-	for _, x := range root.violations() {
-		labels := ""
-		for _, class := range []func(element) bool{class("status"), class("also")} {
-			for _, e := range x.all(class) {
-				labels += "; " + e.text()
-			}
-		}
-		got = append(got, x.all(class("file"))[0].text()+labels+" "+x.attr("data-status"))
-	}
-	want := []string{
-		"main.tf:80:10; new; also new in this line and at line 85; was there before at lines 51, 79, 83, 84, 86 and 3 more new",
-		"z.tf:1:20; new new", "a/old.tf:5:19; was there before; also at line 9 was there before",
-		"m.tf:4:1; new; was there before at line 2 new",
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("%q", got)
-	}
-	text := func(is func(element) bool) (all []string) {
-		for _, e := range root.all(is) {
-			all = append(all, strings.TrimSpace(e.text()))
-		}
-		return all
-	}
-	id := func(name string) func(element) bool { return func(e element) bool { return e.attr("id") == name } }
-	if got := text(id("status-filter")); !slices.Equal(got, []string{"anynewwas there before"}) {
-		t.Errorf("to choose from: %q", got)
-	}
-	section := root.all(id("allowed"))[0]
-	allowed := section.all(class("allowed"))[0].all(tag("li"))
-	if len(allowed) != 1 || !strings.HasPrefix(allowed[0].text(), "legacy/main.tf:12:19 new but allowed was there before at lines 7 and 20") ||
-		!strings.HasSuffix(allowed[0].text(), "NET-1: at most 3, owner network-team, reason NET-123, until 2027-03-30") {
-		t.Errorf("allowed: %q", allowed[0].text())
-	}
-	if want := "Allowed by allowances.yml: 3 violations in 3 files, 1 new."; !strings.Contains(section.text(), want) {
-		t.Errorf("no %q in %q", want, section.text())
-	}
-	if ends, want := root.all(id("endings"))[0].text(), "2027-03-30: NET-1 in legacy/main.tf (at most 3, owner network-team)"; !strings.Contains(ends, want) {
-		t.Errorf("no %q in %q", want, ends)
-	}
-	if changes := root.all(id("changes"))[0]; len(changes.all(tag("li"))) != 6 {
-		t.Errorf("changes: %q", changes.text())
-	}
-
-	// Without a before there is nothing to choose.
-	if root = parsePage(t, htmlOf(t, manyFound())); len(text(id("status-filter")))+len(text(class("status"))) > 0 {
-		t.Error("a full scan has labels")
-	}
-}
-
-// TestSARIFPlaces: of a change each result says whether it is new, points to its first new place, and has the others as
-// related ones. What is allowed is no result, for GitHub heeds no suppressions, but a note with its place.
-func TestSARIFPlaces(t *testing.T) {
-	v := labelled()
-	v.Decide()
-	wantSARIF(t, v)
-	run, _ := sarifOf(t, v)
-	var got []string
-	for _, r := range run.Results {
-		p := r.Locations[0].PhysicalLocation
-		s := fmt.Sprintf("%s %d:%d %q", r.BaselineState, p.Region.StartLine, p.Region.StartColumn, p.Region.Snippet.Text)
-		for i, related := range r.RelatedLocations {
-			at := related.PhysicalLocation
-			if related.ID != i+1 || at.ArtifactLocation != p.ArtifactLocation || at.Region.StartColumn != 0 || at.Region.EndLine != at.Region.StartLine {
-				t.Errorf("related: %+v", related)
-			}
-			s += fmt.Sprint(" ", at.Region.StartLine)
-		}
-		got = append(got, s)
-	}
-	want := []string{
-		`unchanged 5:19 "0.0.0.0/0" 9`, `new 80:8 "0.0.0.0/0" 51 79 83 84 85 86 87 88 89`, `new 1:20 "0.0.0.0/0"`, `new 4:1 "encrypted = false" 2`,
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("%q", got)
-	}
-	got = nil
-	for _, n := range run.Invocations[0].Execution {
-		got = append(got, n.Level+" "+n.Message.Text)
-		for _, at := range n.Locations {
-			got = append(got, fmt.Sprint(at.PhysicalLocation.ArtifactLocation.URI, " ", at.PhysicalLocation.Region.StartLine))
-		}
-	}
-	want = []string{
-		"note Allowed by allowances.yml: 3 violations in 3 files, 1 new.",
-		"note New but allowed (NET-1; at most 3, owner network-team, reason NET-123, until 2027-03-30): This opens a port to everyone.", "legacy/main.tf 12",
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("%q", got)
-	}
-	for i := range v.Violations {
-		if got, want := run.Results[i].PartialFingerprints["policyscan/v1"], v.Violations[i].Fingerprint; got != want {
-			t.Errorf("the fingerprint %q, want %q", got, want)
-		}
-	}
-}
-
-// TestGitLabAllowed: what is allowed has another fingerprint than the violation that may come of it.
-func TestGitLabAllowed(t *testing.T) {
-	v := labelled()
-	v.Decide()
-	var b strings.Builder
-	if err := writeGitLab(&b, v); err != nil {
-		t.Fatal(err)
-	}
-	for i := range v.AllowedViolations {
-		if strings.Contains(b.String(), v.AllowedViolations[i].Fingerprint) {
-			t.Errorf("%s has its violation's", v.AllowedViolations[i].File)
-		}
-	}
-	if n := strings.Count(b.String(), `"severity": "info"`); n != 2 {
-		t.Errorf("%d of severity info in\n%s", n, b.String())
 	}
 }
 
@@ -506,18 +327,19 @@ func TestTextByFolder(t *testing.T) {
 // keeps its place at the start of a line.
 func TestTextWidths(t *testing.T) {
 	for _, width := range []int{40, 60, 80, 120, 200} {
-		for name, v := range map[string]*verdict.Verdict{"labelled": labelled(), "many": manyFound(), "kinds": kinds(), "allowed": allowedInFull()} {
-			v.Decide()
+		for name, v := range map[string]*verdict.Verdict{
+			"labelled": fixtureOf(t, "labelled"), "many": manyFound(), "kinds": fixtureOf(t, "kinds"),
+		} {
 			text := textOf(t, v, TextOptions{Width: width, Policy: "policy", Root: "."})
 			for line := range strings.Lines(text) {
 				line = strings.TrimSuffix(line, "\n")
-				if strings.HasPrefix(line, "FAIL: ") || strings.HasPrefix(line, "PASS: ") || drawnWidth(line) <= width {
+				if strings.HasPrefix(line, "FAIL: ") || strings.HasPrefix(line, "PASS: ") || columns(line) <= width {
 					continue
 				}
 				body := strings.TrimLeft(line, " ")
 				_, rest, placed := strings.Cut(body, ": ")
 				if strings.Contains(body, " ") && !(placed && strings.Count(rest, " ") <= 4) {
-					t.Errorf("%s, %d: %d columns: %s", name, width, drawnWidth(line), line)
+					t.Errorf("%s, %d: %d columns: %s", name, width, columns(line), line)
 				}
 			}
 			if n := len(problems(t, text)); n != len(v.Violations)-inTree(v) {

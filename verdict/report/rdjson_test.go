@@ -98,7 +98,7 @@ func wantRDJSON(t *testing.T, v *verdict.Verdict) {
 }
 
 func TestRDJSONFixtures(t *testing.T) {
-	for name, f := range fixtures() {
+	for name, f := range fixtures(t) {
 		if name == "allowed" {
 			if d := readRDJSON(t, f.verdict).Diagnostics; len(d) != 1 || d[0].Severity != "INFO" || !strings.HasPrefix(d[0].Message, "Allowed by `allowances.yml`: 1 violation in 1 file; ") {
 				t.Errorf("%s: %+v", name, d)

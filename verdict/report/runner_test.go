@@ -81,31 +81,6 @@ func runnerLines(text string) []string {
 	return strings.Split(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text), "\n")
 }
 
-func TestWorkflowCommand(t *testing.T) {
-	for line, want := range map[string]string{
-		"::error::x":                      "error",
-		" \t\u00a0\u2003::error file=a::": "error",
-		"::stop-commands::token":          "stop-commands",
-		"x ##[add-matcher]y":              "add-matcher",
-		"##[error x=y;z]":                 "error",
-		"::error x ##[warning]":           "warning",
-		"":                                "-",
-		"x ::error::y":                    "-",
-		"::error:x":                       "-",
-		"## [error]":                      "-",
-		"##[error":                        "-",
-		`\u{3a}:error::x`:                 "-",
-	} {
-		got, ok := workflowCommand(line)
-		if !ok {
-			got = "-"
-		}
-		if got != want {
-			t.Errorf("%q is the command %q, want %q", line, got, want)
-		}
-	}
-}
-
 func TestReadCommand(t *testing.T) {
 	for line, want := range map[string]command{
 		"::error::x":                               {"error", map[string]string{}, "x"},

@@ -226,7 +226,7 @@ func wantSARIFWithin(t *testing.T, v *verdict.Verdict, most sarifLimits) {
 }
 
 func TestSARIFOfFixtures(t *testing.T) {
-	for _, f := range fixtures() {
+	for _, f := range fixtures(t) {
 		wantSARIF(t, f.verdict)
 	}
 }
@@ -274,38 +274,6 @@ func TestSARIFIncomplete(t *testing.T) {
 	none := verdict.New("1.0") // no rule, so no PASS, and nothing else to say
 	none.Decide()
 	wantSARIF(t, none)
-}
-
-// A PASS of which nothing was looked at says so.
-func TestSARIFNothingGoverned(t *testing.T) {
-	for _, mode := range []string{"full", "tracked", "diff", "staged", "files", "stdin"} {
-		v := newFixture()
-		v.Scope.Mode = mode
-		uncover(v)
-		v.Decide()
-		run, _ := sarifOf(t, v)
-		if in := run.Invocations[0]; len(in.Execution) != 1 || in.Execution[0].Level != "warning" || in.Execution[0].Message.Text != "No file is covered by a rule: nothing was checked." {
-			t.Errorf("%s: %+v", mode, in.Execution)
-		}
-	}
-}
-
-func TestSARIFCategory(t *testing.T) {
-	for _, c := range []struct {
-		mode    string
-		partial bool
-		want    string
-	}{
-		{"full", false, "policyscan/full/"},
-		{"diff", false, "policyscan/diff/"},
-		{"diff", true, "policyscan/diff-partial/"},
-	} {
-		v := newFixture()
-		v.Scope.Mode, v.Partial = c.mode, c.partial
-		if run, _ := sarifOf(t, v); run.AutomationDetails.ID != c.want {
-			t.Errorf("%q, want %q", run.AutomationDetails.ID, c.want)
-		}
-	}
 }
 
 // Rules of one id are told apart, and keep their own texts.

@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -110,59 +111,55 @@ func TestLastLine(t *testing.T) {
 	}
 }
 
-// annotated are the formats that programs read and that list findings.
-func annotated() []Format {
-	return slices.DeleteFunc(Formats(), func(f Format) bool { return !slices.Contains([]string{"junit", "github", "rdjson"}, f.Name) })
-}
-
-// TestNothingLooksClean: what is no PASS says so in every format, a FAIL without any
-// reason in it included, and a PASS of a run that looked at nothing is another than one
-// that looked.
+// TestNothingLooksClean: a FAIL looks like one in every format for programs, even without a reason in it; and a PASS that
+// did not check everything is not like one that did.
 func TestNothingLooksClean(t *testing.T) {
-	pass := fixtures()["pass"].verdict
 	empty := verdict.New("1.0") // no rule, no violation, no error
 	empty.Decide()
-	nothing := newFixture()
-	uncover(nothing)
-	nothing.Coverage.Files = 7
-	nothing.Decide()
-	gap := newFixture()
-	gap.Coverage.NotScanned, gap.Allowed = []verdict.Omission{{File: "a.bin", Reason: "lfs-pointer"}}, []string{"lfs-pointer"}
-	gap.Decide()
-	narrow := newFixture()
-	narrow.Partial, narrow.Allowed = true, []string{"partial"}
-	narrow.Decide()
-	if empty.Verdict != verdict.Fail || nothing.Verdict != verdict.Pass || gap.Verdict != verdict.Pass || narrow.Verdict != verdict.Pass {
-		t.Fatal("the fixtures are not what they should be")
+	change := func(change func(*verdict.Verdict)) *verdict.Verdict {
+		v := newFixture()
+		change(v)
+		v.Decide()
+		return v
 	}
-	if len(annotated()) != 3 {
-		t.Fatal("a format is missing")
+	gap := []verdict.Omission{{File: "a.bin", Reason: "lfs-pointer"}}
+	passes := map[string]*verdict.Verdict{
+		"o file is covered by a rule: nothing was checked": change(uncover),
+		"1 covered file not scanned, as --allow lfs-pointer accepts": change(func(v *verdict.Verdict) {
+			v.Coverage.NotScanned, v.Allowed = gap, []string{"lfs-pointer"}
+		}),
+		"he run was narrowed by --rule or --exclude": change(func(v *verdict.Verdict) { v.Partial = true }),
 	}
-	for _, f := range annotated() {
+	marks := map[string]string{
+		"junit": "<error ", "github": "::error ", "rdjson": `"could not decide: `, "gitlab": `"blocker"`, "sarif": "CouldNotDecide",
+	}
+	for name, mark := range marks {
 		text := func(v *verdict.Verdict) string {
-			var b bytes.Buffer
-			if err := f.Write(&b, v); err != nil {
+			var b strings.Builder
+			if err := Named(name).Write(&b, v); err != nil {
 				t.Fatal(err)
 			}
 			return b.String()
 		}
-		mark := map[string]string{"junit": "<error ", "github": "::error ", "rdjson": `"could not decide: `}[f.Name]
-		if strings.Contains(text(pass), mark) {
-			t.Errorf("%s: a PASS has %q", f.Name, mark)
-		}
-		for name, v := range map[string]*verdict.Verdict{"no reason": empty, "incomplete": fixtures()["incomplete"].verdict} {
-			if !strings.Contains(text(v), mark) {
-				t.Errorf("%s, %s: no %q in\n%s", f.Name, name, mark, text(v))
+		pass := text(fixtureOf(t, "pass"))
+		for _, v := range []*verdict.Verdict{empty, fixtureOf(t, "incomplete")} {
+			if strings.Contains(pass, mark) || !strings.Contains(text(v), mark) {
+				t.Errorf("%s: no %q in\n%s\nor in a PASS:\n%s", name, mark, text(v), pass)
 			}
 		}
-		for want, v := range map[string]*verdict.Verdict{
-			"no file is covered by a rule: nothing was checked":          nothing,
-			"1 covered file not scanned, as --allow lfs-pointer accepts": gap,
-			"the run was narrowed by --rule or --exclude":                narrow,
-		} {
-			if got := text(v); !strings.Contains(got, want) || strings.Contains(text(pass), want) || strings.Contains(got, mark) {
-				t.Errorf("%s: want %q in\n%s", f.Name, want, got)
+		for want, v := range passes {
+			got := strings.ReplaceAll(text(v), "`", "")
+			if v.Verdict != verdict.Pass || !strings.Contains(got, want) || strings.Contains(pass, want) ||
+				strings.Contains(got, mark) {
+				t.Errorf("%s: want %q in\n%s", name, want, got)
 			}
+		}
+	}
+	// It is usual that a change has no covered file.
+	for mode, want := range map[string]int{"full": 1, "tracked": 1, "diff": 0, "staged": 0, "files": 0, "stdin": 0} {
+		v := change(func(v *verdict.Verdict) { uncover(v); v.Scope.Mode = mode })
+		if issues := gitlabOf(t, v); len(issues) != want {
+			t.Errorf("%s: %+v", mode, issues)
 		}
 	}
 }
@@ -185,7 +182,7 @@ func (w *shortWriter) Write(p []byte) (int, error) {
 // TestFormatsReturnWriteErrors: no format loses one, wherever it happens, and each writes
 // the same bytes twice.
 func TestFormatsReturnWriteErrors(t *testing.T) {
-	v := fixtures()["hostile"].verdict
+	v := fixtureOf(t, "hostile")
 	for _, f := range Formats() {
 		var a, b bytes.Buffer
 		if err := errors.Join(f.Write(&a, v), f.Write(&b, v)); err != nil || !bytes.Equal(a.Bytes(), b.Bytes()) || a.Len() == 0 {
@@ -207,7 +204,7 @@ func TestWrote(t *testing.T) {
 	texts := map[string]string{"mine\n": "", "\n": ""} // and the format that each is of
 	formats := Formats()
 	for i := range formats {
-		for _, x := range fixtures() {
+		for _, x := range fixtures(t) {
 			var b bytes.Buffer
 			if err := formats[i].Write(&b, x.verdict); err != nil {
 				t.Fatal(err)
@@ -294,23 +291,90 @@ func TestSentence(t *testing.T) {
 	}
 }
 
-// TestView: what reports count and say of a whole run.
+// TestView: what reports say of a whole run: the headline, the notes and caveats, and the outcome of each rule.
 func TestView(t *testing.T) {
-	v := labelled()
-	v.Decide()
-	w := newView(v)
+	skip := func(n int) []verdict.Omission { return make([]verdict.Omission, n) }
+	errs := func(n int) func(*verdict.Verdict) {
+		return func(v *verdict.Verdict) { v.Errors = make([]verdict.Error, n) }
+	}
+	unused := func(n int) func(*verdict.Verdict) {
+		return func(v *verdict.Verdict) {
+			for i := range n {
+				v.Rules = append(v.Rules, verdict.Rule{ID: fmt.Sprint("R", i)})
+			}
+		}
+	}
+	const (
+		clean     = "no violation|no violation"
+		uncovered = "this rule selects no file|this rule selects no file"
+		undecided = "not decided: the run is incomplete|not decided: the run is incomplete"
+		narrowed  = "the run was narrowed by --rule or --exclude; its verdict is not about the whole tree"
+	)
+	for name, c := range map[string]struct {
+		change                   func(*verdict.Verdict)
+		headline, notes, outcome string
+	}{
+		"pass": {func(*verdict.Verdict) {}, "PASS: no violation", "", clean},
+		"not covered": {uncover, "PASS, but no file is covered by a rule: nothing was checked",
+			"no file is covered by a rule: nothing was checked", uncovered},
+		"empty": {func(v *verdict.Verdict) { uncover(v); v.Coverage = verdict.Coverage{} },
+			"PASS, but there was nothing to scan", "there was nothing to scan", uncovered},
+		"empty and undecided": {func(v *verdict.Verdict) { errs(1)(v); v.Coverage = verdict.Coverage{} },
+			"FAIL: could not decide (1 error)", "", undecided},
+		"all accepted": {func(v *verdict.Verdict) {
+			v.Coverage.Scanned, v.Coverage.NotScanned, v.Allowed = 0, skip(2), []string{"limit"}
+		}, "PASS, but no covered file was scanned; 2 covered files not scanned, as --allow limit accepts",
+			"no covered file was scanned|2 covered files not scanned, as --allow limit accepts",
+			"no file that it selects was scanned|no file that it selects was scanned"},
+		"not parsed": {func(v *verdict.Verdict) { v.Coverage.Unparsed = make([]string, 2) },
+			"PASS, but 2 files cannot be parsed: only their text was checked",
+			"2 files cannot be parsed: only their text was checked", clean},
+		"one unused": {unused(1), "PASS: no violation", "1 of 3 rules selects no file: R0",
+			clean + "|this rule selects no file"},
+		"six unused": {unused(6), "PASS: no violation",
+			"6 of 8 rules select no file: R0, R1, R2, R3, R4 and 1 more", clean + strings.Repeat("|this rule selects no file", 6)},
+		"unused in a change": {func(v *verdict.Verdict) { unused(1)(v); v.Scope = changed() }, "PASS: no violation", "",
+			clean + "|this rule selects no file"},
+		"violated": {func(v *verdict.Verdict) { v.Violations = fixtureOf(t, "fail").Violations[:1] },
+			"FAIL: 1 violation of 1 rule in 1 file", "", "1 violation in 1 file|no violation"},
+		"both": {func(v *verdict.Verdict) { errs(2)(v); v.Violations = fixtureOf(t, "fail").Violations[:3] },
+			"FAIL: 3 violations of 2 rules in 2 files; could not decide (2 errors)", "",
+			"2 violations in 2 files|1 violation in 1 file"},
+		"no rule":  {func(v *verdict.Verdict) { v.Rules = nil }, "FAIL: no rule was enforced", "", ""},
+		"narrowed": {func(v *verdict.Verdict) { v.Partial = true }, "PASS, but " + narrowed, narrowed, clean},
+	} {
+		v := newFixture()
+		c.change(v)
+		v.Decide()
+		w := newView(v)
+		var outcomes []string
+		for _, g := range w.byRule {
+			outcomes = append(outcomes, w.ruleOutcome(g))
+		}
+		notes := strings.Join(append(w.notes(), w.caveats()...), "|")
+		if outcome := strings.Join(outcomes, "|"); w.headline() != c.headline || notes != c.notes || outcome != c.outcome {
+			t.Errorf("%s: %q\n%q\n%q", name, w.headline(), notes, outcome)
+		}
+		page := htmlOf(t, v)
+		wantPage(t, page, v)
+		if got := markdown(t, v); !strings.HasPrefix(got, "## policyscan "+c.headline+"\n") {
+			t.Errorf("%s:\n%s", name, got)
+		}
+	}
+	w := newView(fixtureOf(t, "labelled"))
 	for _, c := range [][2]string{
-		{w.result(), "4 violations of 2 rules in 4 files, 3 new; 3 allowed, 1 new"},
 		{w.allowedSuffix(), "; 3 allowed, 1 new"},
 		{w.allowedNote(), "allowed by allowances.yml: 3 violations in 3 files, 1 new"},
-		{w.summaryLine(), "FAIL: 4 violations of 2 rules in 4 files, 3 new; 3 allowed, 1 new; 5 files checked, 2 covered by a rule, 2 rules"},
-		{newView(allowedInFull()).allowedSuffix(), "; 1 allowed"},
+		{w.summaryLine(), "FAIL: 4 violations of 2 rules in 4 files, 3 new; 3 allowed, 1 new; " +
+			"5 files checked, 2 covered by a rule, 2 rules"},
+		{newView(fixtureOf(t, "allowed")).allowedSuffix(), "; 1 allowed"},
 	} {
 		if c[0] != c[1] {
 			t.Errorf("got %q, want %q", c[0], c[1])
 		}
 	}
-	if first := w.groups[0]; len(w.groups) != 2 || first.rule.ID != "NET-1" || first.fresh != 2 || first.violations[0].File != "main.tf" {
+	if first := w.groups[0]; len(w.groups) != 2 || first.rule.ID != "NET-1" || first.fresh != 2 ||
+		first.violations[0].File != "main.tf" {
 		t.Errorf("the first of %d groups is %+v", len(w.groups), first)
 	}
 }
