@@ -3,11 +3,11 @@ package report
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
 	"testing"
-	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/policyscan/policyscan/verdict"
@@ -38,8 +38,6 @@ func annotations(t *testing.T, v *verdict.Verdict) []command {
 	return all
 }
 
-func utf16Units(s string) int { return len(utf16.Encode([]rune(s))) }
-
 // wantAnnotations fails if the annotations of a verdict are not those that it asks for:
 // errors first, as many as GitHub keeps, each on its place.
 func wantAnnotations(t *testing.T, v *verdict.Verdict) {
@@ -56,74 +54,61 @@ func wantAnnotations(t *testing.T, v *verdict.Verdict) {
 		t.Fatalf("%d annotations for %d findings", len(got), total)
 	}
 	for i, c := range got {
-		if c.name != "error" || utf16Units(c.data) > 4096 || utf16Units(c.properties["title"]) > 255 || c.properties["title"] == "" {
-			t.Errorf("annotation %d: %q, a title of %d units, a message of %d", i, c.name, utf16Units(c.properties["title"]), utf16Units(c.data))
-		}
-		if !utf8.ValidString(c.data) {
-			t.Errorf("cut within a character: %q", c.data)
-		}
-		for _, line := range strings.Split(c.data, "\n") {
-			if strings.Contains(line, "##[") {
-				t.Errorf("markup of the log in %q", line)
-			}
+		title := c.properties["title"]
+		if c.name != "error" || utf16Len(c.data) > 4096 || title == "" || utf16Len(title) > 255 ||
+			!utf8.ValidString(c.data) || strings.Contains(c.data, "##[") {
+			t.Errorf("annotation %d: %+v", i, c)
 		}
 		if total > 10 && i == 9 {
-			if len(c.properties) != 1 || !strings.Contains(c.data, "not shown") {
-				t.Errorf("the tenth of %d is %+v", total, c)
-			}
+			more := annotationTargets(newView(v))[max(9-len(v.Errors), 0):]
 			var want []string
-			if n := len(v.Violations) - max(9-len(v.Errors), 0); n > 0 {
-				want = append(want, count(n, "more violation"))
+			if len(more) > 0 {
+				want = append(want, count(len(more), "more violation"))
 			}
 			if n := len(v.Errors) - 9; n > 0 {
 				want = append(want, count(n, "more error"))
 			}
-			if got := c.properties["title"]; got != "policyscan: "+strings.Join(want, " and ") {
-				t.Errorf("the tenth of %d is %q, want %q", total, got, want)
+			if len(c.properties) != 1 || title != "policyscan: "+strings.Join(want, " and ") ||
+				!strings.Contains(c.data, "not shown") {
+				t.Errorf("the tenth of %d is %+v, want %q", total, c, want)
 			}
 			continue
 		}
-		want := map[string]string{"title": c.properties["title"]}
-		file := ""
+		want := map[string]string{"title": title}
+		place := func(line, end, column, endColumn int64) {
+			if line < 1 || end < line || end > math.MaxInt32 {
+				return
+			}
+			want["line"], want["endline"] = fmt.Sprint(line), fmt.Sprint(end)
+			if column > 0 && endColumn >= column && endColumn <= math.MaxInt32 {
+				want["col"], want["endcolumn"] = fmt.Sprint(column), fmt.Sprint(endColumn)
+			}
+		}
+		file, wantTitle := "", "policyscan could not decide: "
 		if i < len(v.Errors) {
-			if file = v.Errors[i].File; file == "." { // the tree's root: no file
-				file = ""
+			e := v.Errors[i]
+			if file = strings.TrimSuffix(e.File, "."); len(e.File) > 1 { // "." is the tree's root: no file
+				file = e.File
 			}
-			if !strings.HasPrefix(want["title"], "policyscan could not decide: ") {
-				t.Errorf("an error's title is %q", want["title"])
-			}
-			if e := v.Errors[i]; e.Line > 0 {
-				want["line"], want["endline"] = fmt.Sprint(e.Line), fmt.Sprint(e.Line)
-				want["col"], want["endcolumn"] = fmt.Sprint(e.UTF16Column), fmt.Sprint(e.UTF16Column)
-			}
+			place(e.Line, e.Line, e.UTF16Column, e.UTF16Column)
 		} else {
-			x := v.Violations[i-len(v.Errors)]
-			file = x.File
-			e := x.Evidence
-			last := e.EndLine
-			if e.EndColumn == 1 && last > e.Line {
-				last--
+			f := newFinding(&v.Violations[i-len(v.Errors)])
+			file, wantTitle = f.File, cut(flow("policyscan "+f.RuleID+": "+f.Title), 255)
+			if e := f.Evidence; file != "" && f.inFile() && e.EndLine == e.Line {
+				place(e.Line, e.Line, e.UTF16Column, e.UTF16EndColumn)
+			} else if file != "" && f.inFile() {
+				place(e.Line, lastLine(&e), 0, 0)
 			}
-			if file != "" && hasPlace(&e) && e.Line > 0 && last >= e.Line && last <= math.MaxInt32 {
-				want["line"], want["endline"] = fmt.Sprint(e.Line), fmt.Sprint(last)
-				if e.EndLine == e.Line && e.UTF16Column > 0 && e.UTF16EndColumn >= e.UTF16Column && e.UTF16EndColumn <= math.MaxInt32 {
-					want["col"], want["endcolumn"] = fmt.Sprint(e.UTF16Column), fmt.Sprint(e.UTF16EndColumn)
-				}
-			}
-			if wantTitle := cut(flow("policyscan "+x.RuleID+": "+x.Title), 255); want["title"] != wantTitle {
-				t.Errorf("the title is %q, want %q", want["title"], wantTitle)
-			}
-			if !strings.Contains(c.data, strings.ReplaceAll(newFinding(&x).place(), "##[", `#\u{23}[`)) && len(newFinding(&x).place()) < 900 {
-				t.Errorf("no place %q in %q", newFinding(&x).place(), c.data)
+			if at := f.place(); len(at) < 900 && !strings.Contains(c.data, strings.ReplaceAll(at, "##[", `#\u{23}[`)) {
+				t.Errorf("no place %q in %q", at, c.data)
 			}
 		}
 		if file != "" {
-			want["file"] = realPath(file)
-			if strings.HasPrefix(want["file"], "=") {
+			if want["file"] = realPath(file); strings.HasPrefix(want["file"], "=") {
 				want["file"] = "./" + want["file"]
 			}
 		}
-		if fmt.Sprint(c.properties) != fmt.Sprint(want) {
+		if !maps.Equal(c.properties, want) || !strings.HasPrefix(title, wantTitle) {
 			t.Errorf("the properties are\n%q, want\n%q", c.properties, want)
 		}
 	}

@@ -99,15 +99,16 @@ func fixtureOf(t testing.TB, name string) *verdict.Verdict {
 	return v
 }
 
+// newFixture returns the document of pass.txtar.
 func newFixture() *verdict.Verdict {
-	v := verdict.New("1.2.3")
-	v.Policy = []verdict.Policy{{From: "disk", SHA256: strings.Repeat("0123456789abcdef", 4), Boundaries: 1, Invariants: 1}}
-	v.Rules = []verdict.Rule{
-		{ID: "NET-1", Type: "boundary", From: "disk", Title: "No ingress from anywhere", Message: "This opens a port\nto everyone.", Remediation: "Name the range.\n  Or two of them.\n", DocsURL: "https://example.com/net", Owner: "network-team", Severity: "high", Tags: []string{"network"}, Files: 2},
-		{ID: "ENC-1", Type: "invariant", From: "disk", Title: "All is encrypted", Files: 2},
+	archive, err := txtar.ParseFile("testdata/pass.txtar")
+	if err != nil {
+		panic(err)
 	}
-	v.Scope = verdict.Scope{Mode: "full"}
-	v.Coverage = verdict.Coverage{Files: 5, Governed: 2, Scanned: 2, Bytes: 1234, LeftOut: []verdict.Omission{{File: "policy/rules/boundaries.yml", Reason: "rules"}, {File: "verdict.json", Reason: "output"}}}
+	v, err := verdict.Decode(archive.Files[0].Data)
+	if err != nil {
+		panic(err)
+	}
 	return v
 }
 
@@ -265,4 +266,3 @@ func slice(line string, from, to int) string {
 	}
 	return b.String()
 }
-

@@ -19,7 +19,10 @@ func TestHostileTexts(t *testing.T) {
 			texts = append(texts, s)
 		}
 	}
-	for _, s := range texts {
+	for i, s := range texts {
+		if !*long && i%4 != 0 { // the escapers alone take all, as the seeds of their fuzz targets
+			continue
+		}
 		v := hostileVerdict(s, s, s, s)
 		wantSARIF(t, v)
 		wantRDJSON(t, v)

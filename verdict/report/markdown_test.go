@@ -69,117 +69,109 @@ func TestMarkdownRules(t *testing.T) {
 	}
 }
 
-// TestFault_134_MarkdownLimit: however much there is, the page keeps its limit, uses its room, is cut
-// at whole violations, and counts what is not there.
+// TestFault_134_MarkdownLimit: however much there is, the page keeps its limit, uses its room, is cut at whole violations,
+// and counts what it omits.
 func TestFault_134_MarkdownLimit(t *testing.T) {
-	long := strings.Repeat("x\u202e`|<", 200)
-	many := func(rules, each int, file func(i int) string) *verdict.Verdict {
+	hostile := strings.Repeat("x\u202e`|<", 200)
+	many := func(rules, each int) *verdict.Verdict {
 		v := newFixture()
 		v.Rules = nil
 		for r := range rules {
-			rule := verdict.Rule{ID: fmt.Sprintf("R-%d", r), Type: "boundary", Title: "No x " + strconv.Itoa(r), Remediation: "Do not.", Files: each}
+			rule := verdict.Rule{ID: fmt.Sprintf("R-%d", r), Type: "boundary", Title: "No x", Remediation: "Do not.", Files: each}
 			v.Rules = append(v.Rules, rule)
+			one := found(rule, "", "the BAD word\n", "BAD")
 			for i := range each {
-				v.Violations = append(v.Violations, found(rule, file(i), "the BAD word\n", "BAD"))
+				one.File = fmt.Sprintf("dir/file-%05d.tf", i)
+				v.Violations = append(v.Violations, one)
 			}
 		}
 		return v
 	}
-	short := func(i int) string { return fmt.Sprintf("dir/file-%05d.tf", i) }
 	for name, c := range map[string]struct {
-		v    *verdict.Verdict
-		full bool // so much that the page has to be full
+		rules, each int
+		full, long  bool // full: so much that the page has to be full
+		change      func(v *verdict.Verdict)
 	}{
-		"one rule":   {many(1, 15000, short), true},
-		"two rules":  {many(2, 8000, short), true},
-		"many rules": {many(4000, 2, short), true},
-		"few":        {many(3, 30, short), false},
-		"many rules held": {func() *verdict.Verdict {
-			v := many(1, 15000, short)
-			v.Rules = append(v.Rules, many(5000, 0, short).Rules...)
-			return v
-		}(), true},
-		"one endless path": {many(2, 10, func(i int) string { return short(i) + strings.Repeat("/x", 9000*(i%2)) }), false},
-		"long texts": {func() *verdict.Verdict {
-			v := many(300, 3, short)
+		"one rule":   {1, 15000, true, true, nil},
+		"two rules":  {2, 8000, true, false, nil},
+		"many rules": {4000, 2, true, true, nil},
+		"many rules held": {1, 15000, true, true, func(v *verdict.Verdict) {
+			v.Rules = append(v.Rules, many(5000, 0).Rules...)
+		}},
+		"endless paths": {2, 10, false, false, func(v *verdict.Verdict) {
+			for i := range v.Violations {
+				v.Violations[i].File += strings.Repeat("/x", 9000*(i%2))
+			}
+		}},
+		"long texts": {300, 3, true, false, func(v *verdict.Verdict) {
 			for i := range v.Rules {
 				r := &v.Rules[i]
-				r.Title, r.Owner, r.Severity, r.Remediation, r.Message, r.DocsURL = long, long, long, long+"\n"+long, long, "https://example.com/"+strings.Repeat("&", 900)
+				r.Title, r.Owner, r.Severity, r.Remediation, r.Message = hostile, hostile, hostile, hostile, hostile
+				r.DocsURL = "https://example.com/" + strings.Repeat("&", 900)
 			}
 			for i := range v.Violations {
-				v.Violations[i].Title, v.Violations[i].Reason = long, long
+				v.Violations[i].Title, v.Violations[i].Reason = hostile, hostile
 			}
-			return v
-		}(), true},
-		"errors": {func() *verdict.Verdict {
-			v := many(2, 5000, short)
+		}},
+		"errors": {2, 5000, true, false, func(v *verdict.Verdict) {
 			for i := range 5000 {
-				v.Errors = append(v.Errors, verdict.Error{Code: code.Read, File: short(i), Message: long})
+				v.Errors = append(v.Errors, verdict.Error{Code: code.Read, File: fmt.Sprint("e", i), Message: hostile})
 			}
 			v.Errors[0].File = strings.Repeat("y", 1<<20)
-			return v
-		}(), true},
-		"no violation": {func() *verdict.Verdict {
-			v := many(20000, 0, short)
-			v.Coverage.NotScanned = make([]verdict.Omission, 5000)
-			for i := range v.Coverage.NotScanned {
-				v.Coverage.NotScanned[i] = verdict.Omission{File: strings.Repeat(long, 10), Reason: long}
-			}
-			v.Coverage.LeftOut, v.Scope.Base, v.Scope.Mode = v.Coverage.NotScanned, strings.Repeat(long, 2000), "diff"
+		}},
+		"no violation": {20000, 0, false, true, func(v *verdict.Verdict) {
+			v.Coverage.NotScanned = slices.Repeat([]verdict.Omission{{File: strings.Repeat(hostile, 10), Reason: hostile}}, 5000)
+			v.Coverage.LeftOut, v.Scope.Base, v.Scope.Mode = v.Coverage.NotScanned, strings.Repeat(hostile, 2000), "diff"
 			v.Policy = make([]verdict.Policy, 5000)
-			return v
-		}(), false},
+		}},
 	} {
-		c.v.Decide()
-		page := markdown(t, c.v)
+		if c.long && !*long {
+			continue
+		}
+		v := many(c.rules, c.each)
+		if c.change != nil {
+			c.change(v)
+		}
+		v.Decide()
+		page := markdown(t, v)
 		if len(page) > 900<<10 || c.full && len(page) < 800<<10 {
 			t.Errorf("%s: %d bytes", name, len(page))
 		}
-		shown := len(regexp.MustCompile(`(?m)^ +\| +\^+$`).FindAllString(page, -1))
-		left := 0
-		if m := regexp.MustCompile(`(?m)^\*\*(\d+) of (\d+) violations not shown`).FindStringSubmatch(page); m != nil {
-			left, _ = strconv.Atoi(m[1])
+		all := func(expr string) int { return len(regexp.MustCompile(expr).FindAllString(page, -1)) }
+		number := func(expr string) int {
+			n := 0
+			if m := regexp.MustCompile(expr).FindStringSubmatch(page); m != nil {
+				n, _ = strconv.Atoi(m[1])
+			}
+			return n
 		}
-		if shown+left != len(c.v.Violations) || c.full && left == 0 {
-			t.Errorf("%s: %d shown and %d left out of %d", name, shown, left, len(c.v.Violations))
+		shown, left := all(`(?m)^ +\| +\^+$`), number(`(?m)^\*\*(\d+) of \d+ violations not shown`)
+		if shown+left != len(v.Violations) || c.full && left == 0 {
+			t.Errorf("%s: %d shown and %d left out of %d", name, shown, left, len(v.Violations))
 		}
-		for rows, each := range map[string]struct{ row, more string }{
-			"broken": {`(?m)^\| .* \| \d+ violations? in \d+ files? \|$`, `(?s)violations? in \d+ files? \|\n\nand (\d+) more`},
-			"held":   {`(?m)^\| .* \| this rule selects no file \|$`, `(?s)selects no file \|\n\nand (\d+) more`},
-		} {
-			broken := map[string]bool{}
-			for i := range c.v.Violations {
-				broken[c.v.Violations[i].RuleID] = true
-			}
-			want := len(broken)
-			if rows == "held" {
-				want = len(c.v.Rules) - want
-			}
-			listed, more := len(regexp.MustCompile(each.row).FindAllString(page, -1)), 0
-			if m := regexp.MustCompile(each.more).FindStringSubmatch(page); m != nil {
-				more, _ = strconv.Atoi(m[1])
-			}
-			if listed+more != want {
-				t.Errorf("%s: of %d rules %s %d are listed and %d more", name, want, rows, listed, more)
-			}
+		broken := all(`(?m)^\| .* \| \d+ violations? in \d+ files? \|$`) +
+			number(`(?s)violations? in \d+ files? \|\n\nand (\d+) more`)
+		held := all(`(?m)^\| .* \| this rule selects no file \|$`) + number(`(?s)selects no file \|\n\nand (\d+) more`)
+		if want := c.rules * min(c.each, 1); broken != want || held != len(v.Rules)-want {
+			t.Errorf("%s: %d rules with violations and %d without are listed or counted", name, broken, held)
 		}
-		if fewest := 100; name == "two rules" || name == "errors" {
+		switch name {
+		case "two rules", "errors": // they share the room
 			for _, id := range []string{"R-0", "R-1"} {
 				_, fold, _ := strings.Cut(page, "<summary><code>"+id+"</code>")
 				fold, _, _ = strings.Cut(fold, "</details>")
-				if strings.Count(fold, "^^^") < fewest || !strings.Contains(fold, " more, in `verdict.json`.") {
+				if strings.Count(fold, "^^^") < 100 || !strings.Contains(fold, " more, in `verdict.json`.") {
 					t.Errorf("%s: %s has %d violations", name, id, strings.Count(fold, "^^^"))
 				}
 			}
-		}
-		if name == "one endless path" && (left != 10 || shown != 10) {
-			t.Errorf("%s: %d shown, %d left out", name, shown, left)
-		}
-		if name == "errors" {
-			m := regexp.MustCompile(`(?m)^and (\d+) more, in`).FindStringSubmatch(page)
-			if listed := strings.Count(page, "* `E_READ`"); m == nil || listed < 50 || m[1] != strconv.Itoa(len(c.v.Errors)-listed) {
-				t.Errorf("%q more than %d errors", m, listed)
+		case "endless paths":
+			if shown != 10 {
+				t.Errorf("%s: %d shown, %d left out", name, shown, left)
 			}
+		}
+		if listed := strings.Count(page, "* `E_READ`"); name == "errors" &&
+			(listed < 50 || number(`(?m)^and (\d+) more, in`) != len(v.Errors)-listed) {
+			t.Errorf("%d errors are listed", listed)
 		}
 	}
 }

@@ -48,21 +48,22 @@ func problemMatchers(t *testing.T) []problemMatcher {
 // problems are what the matchers find in a log, each as "file|line|column|message|code".
 func problems(t *testing.T, log string) []string {
 	t.Helper()
+	var exprs []*regexp.Regexp
+	matchers := problemMatchers(t)
+	for _, m := range matchers {
+		exprs = append(exprs, regexp.MustCompile(m.Pattern[0].Regexp))
+	}
 	var all []string
 	for line := range strings.SplitSeq(log, "\n") {
-		for _, m := range problemMatchers(t) {
-			p := m.Pattern[0]
-			found := regexp.MustCompile(p.Regexp).FindStringSubmatch(line)
+		for i, m := range matchers {
+			found, p := exprs[i].FindStringSubmatch(line), m.Pattern[0]
 			if found == nil {
 				continue
 			}
-			part := func(group int) string {
-				if group == 0 {
-					return ""
-				}
-				return found[group]
-			}
-			all = append(all, strings.Join([]string{part(p.File), part(p.Line), part(p.Column), part(p.Message), part(p.Code)}, "|"))
+			found[0] = "" // a part without a group
+			all = append(all, strings.Join([]string{
+				found[p.File], found[p.Line], found[p.Column], found[p.Message], found[p.Code],
+			}, "|"))
 			break
 		}
 	}

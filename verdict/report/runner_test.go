@@ -135,7 +135,7 @@ func hostileVerdict(file, excerpt, pattern, text string) *verdict.Verdict {
 // TestFault_131_RunnerCommands: the pieces of which commands are made, put together at
 // random, wherever a text can be. FuzzTextCommands looks further.
 func TestFault_131_RunnerCommands(t *testing.T) {
-	trials := 1000
+	trials := 300
 	if *long {
 		trials = 20_000
 	}

@@ -269,7 +269,7 @@ func (t *textWriter) tallies(v *view) {
 	for _, list := range []struct {
 		label string
 		all   []tally
-	}{{"by rule: ", rules}, {"by folder: ", byDir(v.Verdict, t.Prefix)}} {
+	}{{"by rule: ", rules}, {"by directory: ", byDir(v.Verdict, t.Prefix)}} {
 		if len(list.all) < 2 {
 			continue
 		}

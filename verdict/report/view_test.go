@@ -188,7 +188,7 @@ func TestFormatsReturnWriteErrors(t *testing.T) {
 		if err := errors.Join(f.Write(&a, v), f.Write(&b, v)); err != nil || !bytes.Equal(a.Bytes(), b.Bytes()) || a.Len() == 0 {
 			t.Fatalf("%s: %v, %d bytes, then %d", f.Name, err, a.Len(), b.Len())
 		}
-		for room := 0; room < a.Len(); room += 1 + a.Len()/50 {
+		for room := 0; room < a.Len(); room += 1 + a.Len()/10 {
 			if err := f.Write(&shortWriter{room}, v); !errors.Is(err, errFull) {
 				t.Errorf("%s: after %d of %d bytes: %v", f.Name, room, a.Len(), err)
 			}
