@@ -42,7 +42,7 @@ func createAs(path string, marker Document) (*file, error) {
 	if err := f.write(marker); err != nil {
 		rm := os.Remove(path)
 		if rm != nil && !errors.Is(rm, fs.ErrNotExist) {
-			return nil, fmt.Errorf("%w; and %s is STALE: it has the verdict of an earlier run and cannot be removed",
+			return nil, fmt.Errorf("%w; and %s is STALE: an old verdict that cannot be removed",
 				err, verdict.Visible(path))
 		}
 		return nil, err
@@ -57,7 +57,7 @@ func overwritable(path, what, where string) error {
 		return err
 	}
 	if there, err := lookAt(path); err == nil && there == otherFile {
-		return fmt.Errorf("%s: the output is a file that is not a %s, and would be overwritten; "+
+		return fmt.Errorf("%s: the output is a file that is not a %s; "+
 			"remove it or name another %s", verdict.Visible(path), what, where)
 	}
 	return nil
@@ -67,14 +67,12 @@ func overwritable(path, what, where string) error {
 func replaceable(path string) error {
 	switch st, err := os.Lstat(path); {
 	case err == nil && st.Mode()&fs.ModeSymlink != 0:
-		return fmt.Errorf("%s: the output is a symbolic link, which could lead anywhere; "+
-			"remove it or name another file",
-			verdict.Visible(path))
+		return fmt.Errorf("%s: the output is a symbolic link; remove it or name another file", verdict.Visible(path))
 	case err == nil && !st.Mode().IsRegular():
 		return fmt.Errorf("%s: the output is not a regular file; name another (for standard output: -)",
 			verdict.Visible(path))
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%s: the output cannot be inspected, and what is there is STALE: %w",
+		return fmt.Errorf("%s: the output cannot be inspected, and is perhaps STALE: %w",
 			verdict.Visible(path), disk.Cause(err))
 	}
 	return nil
@@ -146,8 +144,8 @@ func (tracks Tracks) ThroughLink(what, file string) error {
 			return fmt.Errorf("cannot determine whether git tracks %s, on the way to the %s %s: %w",
 				file[:i], what, file, err)
 		case tracked:
-			return fmt.Errorf("the %s %s leads through %s, a link that git tracks, "+
-				"so a change could choose where it goes; write to another path", what, file, file[:i])
+			return fmt.Errorf("the %s %s leads through %s, a link that git tracks; "+
+				"choose another path", what, file, file[:i])
 		}
 	}
 	return nil
@@ -160,8 +158,8 @@ func (tracks Tracks) untracked(file string) error {
 	case err != nil:
 		return fmt.Errorf("cannot determine whether git tracks the output %s: %w", file, err)
 	case tracked:
-		return fmt.Errorf("the output %s is tracked by git, so a change could replace it; "+
-			"remove it from git (git rm --cached) and add it to .gitignore, or write to another path", file)
+		return fmt.Errorf("the output %s is tracked by git; "+
+			"run git rm --cached and add it to .gitignore, or choose another path", file)
 	}
 	return nil
 }

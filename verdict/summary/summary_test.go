@@ -2,6 +2,7 @@ package summary
 
 import (
 	"bytes"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -11,6 +12,16 @@ import (
 
 	"github.com/policyscan/policyscan/verdict"
 )
+
+var long = flag.Bool("long", false, "do all of the tests that otherwise do a part")
+
+// seeds is how many of n random cases a test tries.
+func seeds(n uint64) uint64 {
+	if *long {
+		return n
+	}
+	return n / 10
+}
 
 // A generated repository, and the rules that it was checked with.
 type generated struct {
@@ -61,7 +72,7 @@ func TestOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	passed, longest := 0, 0
-	for seed := range uint64(300) {
+	for seed := range seeds(300) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		all := generate(r, r.IntN(7))
 		end := func(f *Fleet) []byte {
@@ -116,7 +127,7 @@ func TestOrder(t *testing.T) {
 			passed++
 		}
 	}
-	if passed < 5 || longest != MaxMessage {
+	if passed == 0 || longest != MaxMessage {
 		t.Errorf("%d passed, the longest message has %d characters: the test sees too little", passed, longest)
 	}
 }
