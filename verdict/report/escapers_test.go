@@ -19,7 +19,8 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// The targets here hold one escaper each. Those of whole reports hold all of a document, and are a hundred times slower.
+// The targets here hold one escaper each. Those of whole reports hold all of a document, and are a hundred times
+// slower.
 
 // hostileTexts adds the seeds.
 func hostileTexts(f *testing.F) {
@@ -32,8 +33,8 @@ func allHostile(t testing.TB) []string {
 	return append(hostileMarkdown(t), "::stop-commands::k", " ::error::x", "]]><!--", "<![CDATA[", "\ufffe\uffff", "\xed\xa0\x80", "[a](1) {0} \\[not](2)", "%41\\x41\xff", "//host/x", `\u{1b}`)
 }
 
-// hostileMarkdown is every way of Markdown, and of those who render it, to be more than text: a Go string in each line of
-// a file, which the conformance tests read, too.
+// hostileMarkdown is every way of Markdown, and of those who render it, to be more than text: a Go string in each line
+// of a file, which the conformance tests read, too.
 func hostileMarkdown(t testing.TB) []string {
 	t.Helper()
 	text, err := os.ReadFile("testdata/hostile-markdown.txt")

@@ -69,8 +69,8 @@ func TestMarkdownRules(t *testing.T) {
 	}
 }
 
-// TestFault_134_MarkdownLimit: however much there is, the page keeps its limit, uses its room, is cut at whole violations,
-// and counts what it omits.
+// TestFault_134_MarkdownLimit: however much there is, the page keeps its limit, uses its room, is cut at whole
+// violations, and counts what it omits.
 func TestFault_134_MarkdownLimit(t *testing.T) {
 	hostile := strings.Repeat("x\u202e`|<", 200)
 	many := func(rules, each int) *verdict.Verdict {

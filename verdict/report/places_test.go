@@ -15,8 +15,8 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// placed is a violation that [found] finds, with all places of the pattern, which is in short lines that end at LF. The
-// places have these statuses; without any there was nothing to compare with.
+// placed is a violation that [found] finds, with all places of the pattern, which is in short lines that end at LF.
+// The places have these statuses; without any there was nothing to compare with.
 func placed(rule verdict.Rule, file, content, pattern string, statuses ...string) verdict.Violation {
 	v := found(rule, file, content, pattern)
 	at := 0
@@ -223,7 +223,8 @@ func TestEndings(t *testing.T) {
 	}
 }
 
-// manyFound is a FAIL of 109 violations: of 15 rules, each with all that a rule can say, in 40 files of five directories.
+// manyFound is a FAIL of 109 violations: of 15 rules, each with all that a rule can say, in 40 files of five
+// directories.
 func manyFound() *verdict.Verdict {
 	v := newFixture()
 	rule := v.Rules[0]
@@ -267,8 +268,8 @@ func TestMarkdownAllowed(t *testing.T) {
 	}
 }
 
-// TestTextIsShort: 109 violations take less than 200 lines, and every one of them has a line; on a terminal there are at
-// most ten of each rule, and the number of the others. Of files that were not scanned it names 20.
+// TestTextIsShort: 109 violations take less than 200 lines, and every one of them has a line; on a terminal there are
+// at most ten of each rule, and the number of the others. Of files that were not scanned it names 20.
 func TestTextIsShort(t *testing.T) {
 	v := manyFound()
 	v.Coverage.NotScanned = slices.Repeat([]verdict.Omission{{File: "f", Reason: "limit"}}, 23)

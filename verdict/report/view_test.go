@@ -111,8 +111,8 @@ func TestLastLine(t *testing.T) {
 	}
 }
 
-// TestNothingLooksClean: a FAIL looks like one in every format for programs, even without a reason in it; and a PASS that
-// did not check everything is not like one that did.
+// TestNothingLooksClean: a FAIL looks like one in every format for programs, even without a reason in it; and a PASS
+// that did not check everything is not like one that did.
 func TestNothingLooksClean(t *testing.T) {
 	empty := verdict.New("1.0") // no rule, no violation, no error
 	empty.Decide()
