@@ -53,7 +53,8 @@ func TestFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		marker := readBack(t, name)
-		if marker.Verdict != verdict.Fail || marker.Complete || len(marker.Errors) != 1 || marker.Errors[0].Code != code.InProgress || marker.Scope.Mode != "full" || marker.Tool.Version != "1.0" {
+		if marker.Verdict != verdict.Fail || marker.Complete || len(marker.Errors) != 1 ||
+			marker.Errors[0].Code != code.InProgress || marker.Scope.Mode != "full" || marker.Tool.Version != "1.0" {
 			t.Errorf("the marker is %+v", marker)
 		}
 		if err := f.write(passing(t)); err != nil {
@@ -89,8 +90,10 @@ func TestFault_058_059_OutputIsALink(t *testing.T) {
 	if err := os.Symlink(filepath.Join(dir, "nothing"), dangling); err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]string{link: "symbolic link", dangling: "symbolic link", dir: "not a regular file"} {
-		if f, err := create(name, "1.0", verdict.Scope{}); f != nil || err == nil || !strings.Contains(err.Error(), want) {
+	for name, want := range map[string]string{link: "symbolic link", dangling: "symbolic link",
+		dir: "not a regular file"} {
+		if f, err := create(name, "1.0", verdict.Scope{}); f != nil || err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, %v", name, f, err)
 		}
 	}
@@ -116,10 +119,12 @@ func TestFault_061_MarkerCannotBeWritten(t *testing.T) {
 	if _, err := os.Lstat(long); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the old verdict is still there: %v", err)
 	}
-	if f, err := create(filepath.Join(dir, "no", "folder.json"), "1.0", verdict.Scope{}); f != nil || !errors.Is(err, fs.ErrNotExist) {
+	if f, err := create(filepath.Join(dir, "no", "folder.json"), "1.0", verdict.Scope{}); f != nil ||
+		!errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("%v, %v", f, err)
 	}
-	if f, err := create(filepath.Join(dir, "new\n\x1b.json", "x"), "1.0", verdict.Scope{}); f != nil || err == nil || verdict.Visible(err.Error()) != err.Error() {
+	if f, err := create(filepath.Join(dir, "new\n\x1b.json", "x"), "1.0", verdict.Scope{}); f != nil || err == nil ||
+		verdict.Visible(err.Error()) != err.Error() {
 		t.Errorf("%v, %q", f, err)
 	}
 }
@@ -214,7 +219,8 @@ func TestStale(t *testing.T) {
 		t.Fatal(err)
 	}
 	f, err := create(name, "1.0", verdict.Scope{})
-	if f != nil || err == nil || !strings.Contains(err.Error(), "cannot be written") || !strings.Contains(err.Error(), name+" is STALE") {
+	if f != nil || err == nil || !strings.Contains(err.Error(), "cannot be written") ||
+		!strings.Contains(err.Error(), name+" is STALE") {
 		t.Errorf("%v, %v", f, err)
 	}
 	if err := os.Chmod(filepath.Dir(name), 0o700); err != nil { // so that it can be removed

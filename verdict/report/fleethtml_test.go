@@ -26,7 +26,8 @@ func pageFleet(s string) *summary.Fleet {
 		{ID: "OLD-1", Type: "boundary", Title: "Nobody breaks it"},
 	}
 	add := func(r summary.Repository) {
-		r.Path, r.Revision, r.ErrorCount = cmp.Or(r.Path, r.Name), cmp.Or(r.Revision, "HEAD"), r.ErrorCount+len(r.Errors)
+		r.Path, r.Revision, r.ErrorCount = cmp.Or(r.Path, r.Name), cmp.Or(r.Revision,
+			"HEAD"), r.ErrorCount+len(r.Errors)
 		r.Complete = r.ErrorCount == 0
 		for _, c := range r.Rules {
 			r.Violations += c.Violations
@@ -161,7 +162,8 @@ func TestFleetHTMLHeadline(t *testing.T) {
 // a terminal obeys.
 func FuzzFleetHTML(f *testing.F) {
 	for _, s := range []string{"x", "</script><script>alert(1)</script>", `" onmouseover="alert(1)`, "'><img src=x>",
-		"\n::error::x", "##[error]x", "\u202e\u2066\x00\x1b[31m", "</style></pre><!--", "{{.Script}}", "\xff&lt;&#60;", "]]>",
+		"\n::error::x", "##[error]x", "\u202e\u2066\x00\x1b[31m", "</style></pre><!--", "{{.Script}}", "\xff&lt;&#60;",
+		"]]>",
 		"\r\n##vso[task]", "x\u2028y"} {
 		f.Add(s)
 	}

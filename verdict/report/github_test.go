@@ -46,7 +46,8 @@ func wantAnnotations(t *testing.T, v *verdict.Verdict) {
 	total := len(v.Errors) + len(v.Violations)
 	if n := len(got); len(v.AllowedViolations) > 0 {
 		last := got[n-1]
-		if got = got[:n-1]; last.name != "notice" || !strings.HasPrefix(last.data, sentence(newView(v).allowedNote())) || strings.Contains(last.data, "##[") {
+		if got = got[:n-1]; last.name != "notice" || !strings.HasPrefix(last.data,
+			sentence(newView(v).allowedNote())) || strings.Contains(last.data, "##[") {
 			t.Errorf("what is allowed is %+v", last)
 		}
 	}
@@ -117,7 +118,8 @@ func wantAnnotations(t *testing.T, v *verdict.Verdict) {
 func TestGitHubFixtures(t *testing.T) {
 	for name, f := range fixtures(t) {
 		if f.verdict.Verdict == verdict.Pass {
-			if got := annotations(t, f.verdict); len(got) != 0 && (name != "listed" && name != "allowed" || len(got) != 1 || got[0].name != "notice") {
+			if got := annotations(t, f.verdict); len(got) != 0 && (name != "listed" && name != "allowed" ||
+				len(got) != 1 || got[0].name != "notice") {
 				t.Errorf("%s: %+v", name, got)
 			}
 			continue
@@ -148,7 +150,8 @@ func TestGitHubPlaces(t *testing.T) {
 // TestGitHubCap: ten are shown; of more, nine and a count. What could not be decided comes first, and is never pushed
 // out by violations.
 func TestGitHubCap(t *testing.T) {
-	for _, c := range [][2]int{{0, 10}, {0, 12}, {1, 9}, {1, 12}, {9, 1}, {9, 3}, {10, 0}, {10, 2}, {12, 0}, {12, 12}} {
+	for _, c := range [][2]int{{0, 10}, {0, 12}, {1, 9}, {1, 12}, {9, 1}, {9, 3}, {10, 0}, {10, 2}, {12, 0},
+		{12, 12}} {
 		v := newFixture()
 		for i := range c[0] {
 			v.Errors = append(v.Errors, verdict.Error{Code: code.Read, File: fmt.Sprintf("e%d.tf", i), Message: "m"})
@@ -168,7 +171,8 @@ func TestGitHubLong(t *testing.T) {
 		v := newFixture()
 		v.Rules[0].Title, v.Rules[0].Message = strings.Repeat(filler, 5000), strings.Repeat(filler, 70000)
 		v.Rules[0].Remediation = strings.Repeat(filler, 5000)
-		v.Violations = []verdict.Violation{found(v.Rules[0], strings.Repeat(filler, 5000)+".tf", "a 0.0.0.0/0", "0.0.0.0/0")}
+		v.Violations = []verdict.Violation{found(v.Rules[0], strings.Repeat(filler, 5000)+".tf", "a 0.0.0.0/0",
+			"0.0.0.0/0")}
 		v.Errors = []verdict.Error{{Code: code.Usage, Message: strings.Repeat(filler, 5000)}}
 		v.Decide()
 		wantAnnotations(t, v)

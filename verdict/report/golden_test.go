@@ -57,8 +57,10 @@ func found(rule verdict.Rule, file, content, pattern string) verdict.Violation {
 	return verdict.Violation{
 		RuleID: rule.ID, RuleType: rule.Type, Title: rule.Title, File: verdict.Path(file), Reason: reason,
 		Evidence: verdict.Evidence{
-			Kind: verdict.KindText, Pattern: pattern, Excerpt: string(before[len(before)-left:]) + pattern + string(after), Offset: int64(at),
-			Line: int64(line), Column: int64(at - start + 1), EndLine: int64(endLine), EndColumn: int64(at + len(pattern) - endStart + 1),
+			Kind: verdict.KindText, Pattern: pattern, Excerpt: string(before[len(before)-left:]) + pattern +
+				string(after), Offset: int64(at),
+			Line: int64(line), Column: int64(at - start + 1), EndLine: int64(endLine), EndColumn: int64(at +
+				len(pattern) - endStart + 1),
 			UTF16Column: units(content[start:at]) + 1, UTF16EndColumn: units(content[endStart:at+len(pattern)]) + 1,
 			Occurrences: int64(strings.Count(content, pattern)), Encoding: "utf-8", LineHash: "c129715d7a2bc9a3:1",
 		},
@@ -124,7 +126,8 @@ func uncover(v *verdict.Verdict) {
 // first, then what is made of it.
 func TestGoldens(t *testing.T) {
 	names := map[string]string{
-		"sarif": "sarif", "junit": "junit.xml", "github": "github.txt", "markdown": "md", "gitlab": "gitlab.json", "rdjson": "rdjson", "html": "html",
+		"sarif": "sarif", "junit": "junit.xml", "github": "github.txt", "markdown": "md", "gitlab": "gitlab.json",
+		"rdjson": "rdjson", "html": "html",
 	}
 	texts := []struct {
 		name   string

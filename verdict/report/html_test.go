@@ -100,8 +100,12 @@ func wantPage(t *testing.T, page string, v *verdict.Verdict) {
 	root := parsePage(t, page)
 
 	// The elements and attributes are those that the template has, on any page.
-	ours := strings.Fields("html head meta title style body a header div p strong h1 span dl dt dd nav ul li main section h2 h3 details summary search label kbd input select option svg rect b i br ol pre code mark table thead tbody tr th td footer script")
-	attrs := strings.Fields("lang charset http-equiv content name class href aria-label aria-labelledby aria-hidden focusable id tabindex hidden open for type autocomplete spellcheck placeholder value width height role rel data-rule data-type data-owner data-severity data-status scope")
+	ours := strings.Fields(`html head meta title style body a header div p strong h1 span dl dt dd nav ul li main section h2 h3
+		details summary search label kbd input select option svg rect b i br ol pre code mark table thead tbody
+		tr th td footer script`)
+	attrs := strings.Fields(`lang charset http-equiv content name class href aria-label aria-labelledby aria-hidden focusable id
+		tabindex hidden open for type autocomplete spellcheck placeholder value width height role rel data-rule
+		data-type data-owner data-severity data-status scope`)
 	ids := map[string]bool{}
 	for _, e := range root.all(func(element) bool { return true }) {
 		if !slices.Contains(ours, e.Data) {
@@ -129,7 +133,8 @@ func wantPage(t *testing.T, page string, v *verdict.Verdict) {
 			continue
 		}
 		u, err := url.Parse(href)
-		if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || e.attr("rel") != "noopener noreferrer" {
+		if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil ||
+			e.attr("rel") != "noopener noreferrer" {
 			t.Errorf("a link leads to %q, rel %q", href, e.attr("rel"))
 		}
 	}
@@ -165,7 +170,8 @@ func wantAll(t *testing.T, root element, v *verdict.Verdict) {
 			t.Errorf("%s is not shown", place)
 		}
 	}
-	if errs := root.all(class("errors")); len(v.Errors) > 0 && (len(errs) != 1 || len(errs[0].all(tag("li"))) != len(v.Errors)) {
+	if errs := root.all(class("errors")); len(v.Errors) > 0 && (len(errs) != 1 ||
+		len(errs[0].all(tag("li"))) != len(v.Errors)) {
 		t.Errorf("the %d errors are not shown", len(v.Errors))
 	}
 	omitted := 0
@@ -178,7 +184,8 @@ func wantAll(t *testing.T, root element, v *verdict.Verdict) {
 
 	top := root.all(class("top"))[0]
 	alarmed, green := len(top.all(class("alarm"))) == 1, class("pass")(top)
-	if title := root.all(tag("title"))[0].text(); alarmed == v.Complete || strings.HasPrefix(title, "INCOMPLETE ") == v.Complete {
+	if title := root.all(tag("title"))[0].text(); alarmed == v.Complete ||
+		strings.HasPrefix(title, "INCOMPLETE ") == v.Complete {
 		t.Errorf("complete is %v; the alarm is %v and the title %q", v.Complete, alarmed, title)
 	}
 	if want := v.Verdict == verdict.Pass && (v.Coverage.Scanned > 0 || newView(v).onlyPaths()); green != want {
@@ -191,7 +198,8 @@ func wantAll(t *testing.T, root element, v *verdict.Verdict) {
 
 func changed() verdict.Scope {
 	hash := strings.Repeat("0123456789", 4)
-	return verdict.Scope{Mode: "diff", Base: "main", BaseCommit: hash, MergeBases: []string{hash}, HeadCommit: hash, Strategy: "merge-base"}
+	return verdict.Scope{Mode: "diff", Base: "main", BaseCommit: hash, MergeBases: []string{hash}, HeadCommit: hash,
+		Strategy: "merge-base"}
 }
 
 // TestHTMLChoices: what a reader chooses from is in an order, the gravest severity first and unknown ones last.
@@ -231,7 +239,8 @@ func TestHTMLExcerpt(t *testing.T) {
 		}
 	}
 	x := strings.Repeat("x", 201)
-	for excerpt, want := range map[string]string{x[1:]: `found: "` + x + `"`, "other": `found: "` + x + `"`, "a " + x: ""} {
+	for excerpt, want := range map[string]string{x[1:]: `found: "` + x + `"`, "other": `found: "` + x + `"`, "a " +
+		x: ""} {
 		e := verdict.Evidence{Pattern: x, Excerpt: excerpt, Line: 1, Column: 1, UTF16Column: 1}
 		if h := newHTMLViolation(&verdict.Violation{File: "f", Evidence: e}, "", ""); h.Found != want {
 			t.Errorf("%q: %q", excerpt, h.Found)

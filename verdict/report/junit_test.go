@@ -7,14 +7,12 @@ import (
 	"fmt"
 	"io"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/policyscan/policyscan/verdict"
-	"github.com/policyscan/policyscan/verdict/code"
 )
 
 // passed reports whether a case has no result.
@@ -103,77 +101,10 @@ func TestJUnitFixtures(t *testing.T) {
 	}
 }
 
-// TestJUnitUndecided: in a run that could not decide no rule passes; what was found fails
-// all the same.
-func TestJUnitUndecided(t *testing.T) {
-	v := fixtureOf(t, "fail")
-	v.Rules = append(v.Rules, verdict.Rule{ID: "ENC-2", Type: "invariant", Title: "t", Files: 4}, verdict.Rule{ID: "ENC-3", Type: "invariant", Title: "t"})
-	result := func() (got []string) {
-		v.Decide()
-		for _, s := range readJUnit(t, v).Suites {
-			for _, c := range s.Cases {
-				switch id, _, _ := strings.Cut(c.Name, ":"); {
-				case c.Failure != nil:
-					got = append(got, id+" failed")
-				case c.Error != nil:
-					got = append(got, id+" "+*c.Error.Type)
-				case c.Skipped != nil:
-					got = append(got, id+" skipped: "+c.Skipped.Message)
-				default:
-					got = append(got, id+" passed")
-				}
-			}
-		}
-		return got
-	}
-	if got, want := result(), []string{"NET-1 failed", "ENC-1 failed", "ENC-2 passed", "ENC-3 skipped: this rule selects no file"}; !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
-	}
-	v.Errors = []verdict.Error{{Code: code.Read, File: "x.tf", Message: "m"}}
-	const undecided = " skipped: not decided: the run is incomplete"
-	if got, want := result(), []string{"E_READ E_READ", "NET-1 failed", "ENC-1 failed", "ENC-2" + undecided, "ENC-3" + undecided}; !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
-	}
-}
-
-// TestJUnitVersions: of two rules with one id each is its own case, and a violation
-// that could be of either fails both.
-func TestJUnitVersions(t *testing.T) {
-	v := newFixture()
-	rule := func(from, title string) verdict.Rule {
-		return verdict.Rule{ID: "R", Type: "boundary", From: from, Title: title, Files: 1}
-	}
-	failed := func() (names []string) {
-		v.Decide()
-		for _, c := range readJUnit(t, v).Suites[0].Cases {
-			if !c.passed() {
-				names = append(names, c.Name)
-			}
-		}
-		return names
-	}
-	v.Rules = []verdict.Rule{rule("base", "old"), rule("head", "new")}
-	v.Violations = []verdict.Violation{found(rule("head", "new"), "a", "x", "x")}
-	if got := failed(); !slices.Equal(got, []string{"R (head): new"}) {
-		t.Errorf("%q", got)
-	}
-	v.Rules[0].Title = "new"
-	if got := failed(); !slices.Equal(got, []string{"R (base): new"}) { // as other reports have it
-		t.Errorf("%q", got)
-	}
-	v.Violations[0].Title = "another"
-	if got := failed(); !slices.Equal(got, []string{"R: another"}) {
-		t.Errorf("%q", got)
-	}
-	v.Violations[0].RuleID = "S" // no rule of the list
-	if got := failed(); !slices.Equal(got, []string{"S: another"}) {
-		t.Errorf("%q", got)
-	}
-}
-
 // TestJUnitCap: a case lists so many violations and counts the others.
 func TestJUnitCap(t *testing.T) {
-	for n, want := range map[int]string{junitMost: "", junitMost + 1: "and 1 more violation;", junitMost + 23: "and 23 more violations;"} {
+	for n, want := range map[int]string{junitMost: "", junitMost + 1: "and 1 more violation;", junitMost +
+		23: "and 23 more violations;"} {
 		v := newFixture()
 		for i := range n {
 			v.Violations = append(v.Violations, found(v.Rules[0], fmt.Sprintf("f%d.tf", i), "0.0.0.0/0", "0.0.0.0/0"))
@@ -183,8 +114,10 @@ func TestJUnitCap(t *testing.T) {
 		text := c.Failure.Text
 		listed := regexp.MustCompile(`(?m)^f\d+\.tf:1:1: `).FindAllString(text, -1)
 		more := regexp.MustCompile(`(?m)^and \d+ more violations?;`).FindString(text)
-		if len(listed) != min(n, junitMost) || more != want || !strings.HasPrefix(c.Failure.Message, strconv.Itoa(n)+" violations in "+strconv.Itoa(n)+" files: ") {
-			t.Errorf("of %d violations %d are listed, then %q; the message is %q", n, len(listed), more, c.Failure.Message)
+		if len(listed) != min(n, junitMost) || more != want || !strings.HasPrefix(c.Failure.Message,
+			strconv.Itoa(n)+" violations in "+strconv.Itoa(n)+" files: ") {
+			t.Errorf("of %d violations %d are listed, then %q; the message is %q", n, len(listed), more,
+				c.Failure.Message)
 		}
 	}
 }
@@ -208,7 +141,8 @@ func FuzzJUnit(f *testing.F) {
 		if got, want := doc.Suites[0].Name, "policyscan."+verdict.Visible(kind); got != want {
 			t.Errorf("the suite is %q, want %q", got, want)
 		}
-		if got := doc.Suites[0].Cases[0].Failure.Text; !strings.Contains(got, newFinding(&v.Violations[0]).place()) || !utf8.ValidString(got) {
+		if got := doc.Suites[0].Cases[0].Failure.Text; !strings.Contains(got, newFinding(&v.Violations[0]).place()) ||
+			!utf8.ValidString(got) {
 			t.Errorf("no place %q in %q", newFinding(&v.Violations[0]).place(), got)
 		}
 	})

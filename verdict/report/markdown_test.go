@@ -34,41 +34,6 @@ func TestMarkdownFolds(t *testing.T) {
 	}
 }
 
-// TestMarkdownRules: rules of a base and a head that share an id are kept apart, a rule that
-// the verdict does not list is there all the same, and broken rules come first.
-func TestMarkdownRules(t *testing.T) {
-	v := newFixture()
-	v.Rules = []verdict.Rule{
-		{ID: "A", Type: "boundary", From: "base", Title: "held", Files: 3},
-		{ID: "B", Type: "boundary", From: "base", Title: "old", Message: "the old one", Remediation: "as of old", Files: 2},
-		{ID: "B", Type: "boundary", From: "head", Title: "old", Message: "the new one", Remediation: "anew", Files: 2},
-		{ID: "B", Type: "boundary", From: "head", Title: "third", Files: 2},
-	}
-	one := func(id, title, file, reason string) verdict.Violation {
-		return verdict.Violation{RuleID: id, RuleType: "boundary", Title: title, File: file, Reason: reason, Evidence: verdict.Evidence{Pattern: "x", Excerpt: "x", Line: 1, Column: 1, UTF16Column: 1, Occurrences: 1, Encoding: "utf-8"}}
-	}
-	v.Violations = []verdict.Violation{
-		one("B", "old", "a", "the old one"), one("B", "old", "a", "the old one"), one("B", "old", "b", "the old one"),
-		one("B", "old", "a", "the new one"), one("B", "third", "a", "third: one"), one("B", "third", "a", "third: other"), one("C", "unlisted", "a", "why"),
-	}
-	v.Decide()
-	page := markdown(t, v)
-	at := 0
-	for _, want := range []string{
-		"| `B` | old | boundary |  |  | 2 files | 3 violations in 2 files |\n", "| `B` | old | boundary |  |  | 2 files | 1 violation in 1 file |\n", "| `B` | third | boundary |  |  | 2 files | 2 violations in 1 file |\n", "| `C` | unlisted | boundary |  |  | 1 file | 1 violation in 1 file |\n",
-		"<code>B</code> old: 3 violations in 2 files", "**Why**: the old one\n\n**Fix**: as of old\n",
-		"<code>B</code> old: 1 violation in 1 file", "**Why**: the new one\n\n**Fix**: anew\n",
-		"<code>B</code> third: 2 violations in 1 file", "**`a:1:1`** third: one\n", "**`a:1:1`** third: other\n",
-		"<code>C</code> unlisted: 1 violation in 1 file", "<summary>1 rule without a violation</summary>", "| `A` | held | boundary |  |  | 3 files | no violation |\n",
-	} {
-		n := strings.Index(page[at:], want)
-		if n < 0 {
-			t.Fatalf("%q is not there, or too early, in\n%s", want, page)
-		}
-		at += n
-	}
-}
-
 // TestFault_134_MarkdownLimit: however much there is, the page keeps its limit, uses its room, is cut at whole
 // violations, and counts what it omits.
 func TestFault_134_MarkdownLimit(t *testing.T) {
@@ -77,7 +42,8 @@ func TestFault_134_MarkdownLimit(t *testing.T) {
 		v := newFixture()
 		v.Rules = nil
 		for r := range rules {
-			rule := verdict.Rule{ID: fmt.Sprintf("R-%d", r), Type: "boundary", Title: "No x", Remediation: "Do not.", Files: each}
+			rule := verdict.Rule{ID: fmt.Sprintf("R-%d", r), Type: "boundary", Title: "No x", Remediation: "Do not.",
+				Files: each}
 			v.Rules = append(v.Rules, rule)
 			one := found(rule, "", "the BAD word\n", "BAD")
 			for i := range each {
@@ -120,8 +86,10 @@ func TestFault_134_MarkdownLimit(t *testing.T) {
 			v.Errors[0].File = strings.Repeat("y", 1<<20)
 		}},
 		"no violation": {20000, 0, false, true, func(v *verdict.Verdict) {
-			v.Coverage.NotScanned = slices.Repeat([]verdict.Omission{{File: strings.Repeat(hostile, 10), Reason: hostile}}, 5000)
-			v.Coverage.LeftOut, v.Scope.Base, v.Scope.Mode = v.Coverage.NotScanned, strings.Repeat(hostile, 2000), "diff"
+			v.Coverage.NotScanned = slices.Repeat([]verdict.Omission{{File: strings.Repeat(hostile, 10),
+				Reason: hostile}}, 5000)
+			v.Coverage.LeftOut, v.Scope.Base, v.Scope.Mode = v.Coverage.NotScanned, strings.Repeat(hostile,
+				2000), "diff"
 			v.Policy = make([]verdict.Policy, 5000)
 		}},
 	} {

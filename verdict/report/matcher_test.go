@@ -91,7 +91,8 @@ func TestProblemMatcher(t *testing.T) {
 					}
 					// The place begins the line; the rest is within it.
 					x, rest := newFinding(v), func(s string) string { return strings.TrimPrefix(inert("x"+s), "x") }
-					want := fmt.Sprintf("%s|%d|%d|", inert(verdict.Visible(f.options.Prefix+v.File)), x.at.Line, x.at.Column)
+					want := fmt.Sprintf("%s|%d|%d|", inert(verdict.Visible(f.options.Prefix+v.File)), x.at.Line,
+						x.at.Column)
 					message, ok := strings.CutPrefix(got[0], want)
 					message, fits := strings.CutSuffix(message, "|"+rest(verdict.Visible(v.RuleID)))
 					if !ok || !fits {
@@ -140,11 +141,14 @@ func TestProblemMatcherIsNotForged(t *testing.T) {
 	const forged = "main.tf:1:1: all is lost [NET-1]"
 	for _, line := range []int64{1, 99999, 100000, 123456789} {
 		v := verdict.New("1.0")
-		v.Rules = []verdict.Rule{{ID: "R", Title: "T", Remediation: forged + "\n" + forged, DocsURL: "error: x [E_READ]", Owner: forged}}
+		v.Rules = []verdict.Rule{{ID: "R", Title: "T", Remediation: forged + "\n" + forged,
+			DocsURL: "error: x [E_READ]", Owner: forged}}
 		for _, excerpt := range []string{forged, "error: x [E_READ]", ":1:1: x [E_READ]", "1:1: x [R]"} {
-			v.Violations = append(v.Violations, verdict.Violation{RuleID: "R", File: "7", Reason: "r", Evidence: verdict.Evidence{
-				Pattern: excerpt, Excerpt: excerpt, Line: line, Column: 1, UTF16Column: 1, Encoding: "utf-8", Occurrences: 1,
-			}})
+			v.Violations = append(v.Violations, verdict.Violation{RuleID: "R", File: "7", Reason: "r",
+				Evidence: verdict.Evidence{
+					Pattern: excerpt, Excerpt: excerpt, Line: line, Column: 1, UTF16Column: 1, Encoding: "utf-8",
+					Occurrences: 1,
+				}})
 		}
 		v.Decide()
 		var b strings.Builder

@@ -107,14 +107,6 @@ func TestSARIFRegions(t *testing.T) {
 	}
 }
 
-// Of a violation that says no place, the region is the file's first.
-func TestSARIFNoPlace(t *testing.T) {
-	match, context := regions(&verdict.Evidence{})
-	if want := (sarifRegion{StartLine: 1, StartColumn: 1, EndLine: 1, EndColumn: 1}); *match != want || context != nil {
-		t.Errorf("%+v, %+v", match, context)
-	}
-}
-
 // plainText is how CodeQL's reader takes a plain text message, and 3.11.5 a placeholder:
 // the text that a person sees. It fails for what is a link or a placeholder.
 func plainText(t *testing.T, s string) string {
@@ -170,7 +162,8 @@ func wantSARIFWithin(t *testing.T, v *verdict.Verdict, most sarifLimits) {
 				t.Errorf("a reader would obey %q", s)
 			}
 		}
-		if u, err := url.Parse(r.HelpURI); r.HelpURI != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "") {
+		if u, err := url.Parse(r.HelpURI); r.HelpURI != "" && (err != nil || u.Scheme != "http" &&
+			u.Scheme != "https" || u.Host == "") {
 			t.Errorf("helpUri is %q", r.HelpURI)
 		}
 	}
@@ -201,7 +194,8 @@ func wantSARIFWithin(t *testing.T, v *verdict.Verdict, most sarifLimits) {
 			t.Errorf("a region of %+v", place.Region)
 		}
 		uri := place.ArtifactLocation.URI
-		if !regexp.MustCompile(`^([A-Za-z0-9._~-]|%[0-9A-F]{2})([A-Za-z0-9._~/-]|%[0-9A-F]{2})*$`).MatchString(uri) && uri != "" {
+		if !regexp.MustCompile(`^([A-Za-z0-9._~-]|%[0-9A-F]{2})([A-Za-z0-9._~/-]|%[0-9A-F]{2})*$`).MatchString(uri) &&
+			uri != "" {
 			t.Errorf("the URI %q", uri)
 		}
 		if r.Properties == nil {
@@ -214,7 +208,8 @@ func wantSARIFWithin(t *testing.T, v *verdict.Verdict, most sarifLimits) {
 		if got := plainText(t, r.Message.Text); !strings.HasSuffix(got, "…") && got != newFinding(&want).sentence() {
 			t.Errorf("a reader sees %q of %q", got, newFinding(&want).sentence())
 		}
-		if r.PartialFingerprints["policyscan/v1"] != want.Fingerprint || r.PartialFingerprints["primaryLocationLineHash"] != newFinding(&want).at.LineHash {
+		if r.PartialFingerprints["policyscan/v1"] != want.Fingerprint ||
+			r.PartialFingerprints["primaryLocationLineHash"] != newFinding(&want).at.LineHash {
 			t.Errorf("the fingerprints are %q", r.PartialFingerprints)
 		}
 		nth++
@@ -253,7 +248,8 @@ func TestSARIFErrors(t *testing.T) {
 	v.Decide()
 	wantSARIF(t, v)
 	run, _ := sarifOf(t, v)
-	if in := run.Invocations[0]; len(in.Execution) != 2 || len(in.Configuration) != 2 || in.Execution[1].Locations != nil {
+	if in := run.Invocations[0]; len(in.Execution) != 2 || len(in.Configuration) != 2 ||
+		in.Execution[1].Locations != nil {
 		t.Errorf("%+v", in)
 	}
 	got := ""
@@ -289,10 +285,13 @@ func TestSARIFTwoRulesOfOneID(t *testing.T) {
 	for _, r := range run.Results {
 		got = append(got, r.RuleID+": "+run.Tool.Driver.Rules[r.RuleIndex].ShortDescription.Text)
 	}
-	if want := []string{"E_READ: policyscan could not decide. An incomplete run is not a PASS.", "A: old.", "A@head: new.", "A@head@head: taken.", "A@head-2: taken, too.", "E_READ@base: named as a code."}; !slices.Equal(got, want) {
+	if want := []string{"E_READ: policyscan could not decide. An incomplete run is not a PASS.", "A: old.",
+		"A@head: new.", "A@head@head: taken.", "A@head-2: taken, too.", "E_READ@base: named as a code.",
+	}; !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
-	if rules := run.Tool.Driver.Rules; rules[1].Properties.SecuritySeverity != "8.0" || rules[2].Properties.SecuritySeverity != "" || rules[2].Properties.RuleID != "A" {
+	if rules := run.Tool.Driver.Rules; rules[1].Properties.SecuritySeverity != "8.0" ||
+		rules[2].Properties.SecuritySeverity != "" || rules[2].Properties.RuleID != "A" {
 		t.Errorf("%+v", rules[1:3])
 	}
 }
@@ -302,7 +301,8 @@ func large(rules, violations int) *verdict.Verdict {
 	v := newFixture()
 	v.Rules = nil
 	for i := range rules {
-		v.Rules = append(v.Rules, verdict.Rule{ID: fmt.Sprintf("R-%d", i), Type: "boundary", From: "disk", Title: fmt.Sprintf("Title %d", i)})
+		v.Rules = append(v.Rules, verdict.Rule{ID: fmt.Sprintf("R-%d", i), Type: "boundary", From: "disk",
+			Title: fmt.Sprintf("Title %d", i)})
 	}
 	one := found(v.Rules[rules-1], "f", "x BAD y", "BAD")
 	for i := range violations {
@@ -316,7 +316,8 @@ func large(rules, violations int) *verdict.Verdict {
 func TestSARIFLimits(t *testing.T) {
 	says := func(run sarifRun, want string) {
 		t.Helper()
-		if !slices.ContainsFunc(run.Invocations[0].Execution, func(n sarifNotification) bool { return n.Message.Text == want }) {
+		if !slices.ContainsFunc(run.Invocations[0].Execution,
+			func(n sarifNotification) bool { return n.Message.Text == want }) {
 			t.Errorf("no notification says %q: %+v", want, run.Invocations[0].Execution)
 		}
 	}
@@ -324,7 +325,8 @@ func TestSARIFLimits(t *testing.T) {
 	v := large(260, 51)
 	wantSARIFWithin(t, v, most)
 	run, _ := sarifWithin(t, v, most)
-	if rules := run.Tool.Driver.Rules; len(run.Results) != 50 || len(rules) != 250 || rules[249].ID != "R-259" || run.Results[0].RuleIndex != 249 {
+	if rules := run.Tool.Driver.Rules; len(run.Results) != 50 || len(rules) != 250 || rules[249].ID != "R-259" ||
+		run.Results[0].RuleIndex != 249 {
 		t.Errorf("%d results, %d rules", len(run.Results), len(rules))
 	}
 	if p := run.Properties; p.ViolationsLeftOut != 1 || p.RulesLeftOut != 10 {
@@ -340,16 +342,19 @@ func TestSARIFLimits(t *testing.T) {
 	v.Decide()
 	wantSARIFWithin(t, v, most)
 	run, _ = sarifWithin(t, v, most)
-	if p := run.Properties; len(run.Results) != 50 || p.ViolationsLeftOut != 10 || p.ErrorsLeftOut != 1 || len(run.Tool.Driver.Rules) != 250 || p.RulesLeftOut != 11 {
+	if p := run.Properties; len(run.Results) != 50 || p.ViolationsLeftOut != 10 || p.ErrorsLeftOut != 1 ||
+		len(run.Tool.Driver.Rules) != 250 || p.RulesLeftOut != 11 {
 		t.Errorf("%d results, %d rules, %+v", len(run.Results), len(run.Tool.Driver.Rules), p)
 	}
 	says(run, "This file shows 10 of 11 errors; verdict.json has them all.")
 
 	run, _ = sarifWithin(t, large(250, 50), most)
-	if p := run.Properties; len(run.Results) != 50 || len(run.Tool.Driver.Rules) != 250 || p.ViolationsLeftOut+p.RulesLeftOut != 0 || len(run.Invocations[0].Execution) != 0 {
+	if p := run.Properties; len(run.Results) != 50 || len(run.Tool.Driver.Rules) != 250 ||
+		p.ViolationsLeftOut+p.RulesLeftOut != 0 || len(run.Invocations[0].Execution) != 0 {
 		t.Errorf("within the limits something is left out: %+v", p)
 	}
-	if got := githubLimits(); got.results > 5_000 || got.rules > 25_000 || got.bytes > 10_000_000 || got.errors >= got.results {
+	if got := githubLimits(); got.results > 5_000 || got.rules > 25_000 || got.bytes > 10_000_000 ||
+		got.errors >= got.results {
 		t.Errorf("over GitHub's limits: %+v", got)
 	}
 }
@@ -369,7 +374,8 @@ func noisy(violations, rules, remedy, path, line int) *verdict.Verdict {
 	v := newFixture()
 	v.Rules = nil
 	for i := range rules {
-		v.Rules = append(v.Rules, verdict.Rule{ID: fmt.Sprintf("R-%d", i), Title: "T", Remediation: noise(random, remedy)})
+		v.Rules = append(v.Rules, verdict.Rule{ID: fmt.Sprintf("R-%d", i), Title: "T",
+			Remediation: noise(random, remedy)})
 	}
 	for i := range violations {
 		text := noise(random, line/2) + "{BAD}" + noise(random, line/2)
@@ -394,7 +400,8 @@ func TestSARIFSize(t *testing.T) {
 		p, n := run.Properties, zipped(text)
 		if n > c.bytes && c.results > 0 || len(run.Results) != c.results || len(run.Tool.Driver.Rules) != c.rules ||
 			p.ViolationsLeftOut != len(c.v.Violations)-c.results || p.RulesLeftOut != len(c.v.Rules)-c.rules {
-			t.Errorf("%s: %d bytes, %d results, %d rules, %+v", name, n, len(run.Results), len(run.Tool.Driver.Rules), p)
+			t.Errorf("%s: %d bytes, %d results, %d rules, %+v", name, n, len(run.Results), len(run.Tool.Driver.Rules),
+				p)
 		}
 	}
 }
@@ -417,23 +424,27 @@ func TestSARIFSizeOfGitHub(t *testing.T) {
 
 func TestSARIFWords(t *testing.T) {
 	for title, want := range map[string]string{
-		"No ingress from anywhere": "NoIngressFromAnywhere", "0.0.0.0/0 is open": "", "世界": "", "": "", "a-b (c)": "ABC", "Same": "",
-		strings.Repeat("long ", 64): "", "x" + strings.Repeat("y", 254): "X" + strings.Repeat("y", 254), strings.Repeat("z", 256): "",
+		"No ingress from anywhere": "NoIngressFromAnywhere", "0.0.0.0/0 is open": "", "世界": "", "": "",
+		"a-b (c)": "ABC", "Same": "",
+		strings.Repeat("long ", 64): "", "x" + strings.Repeat("y", 254): "X" +
+			strings.Repeat("y", 254), strings.Repeat("z", 256): "",
 	} {
 		if got := sarifName(title, "Same"); got != want {
 			t.Errorf("sarifName(%q) = %q, want %q", title, got, want)
 		}
 	}
 	for version, want := range map[string]string{
-		"v1.2.3": "1.2.3", "1.2.3": "1.2.3", "v0.0.0-20260102030405-abcdef123456": "0.0.0-20260102030405-abcdef123456", "v1.2.3-rc.1+dirty": "1.2.3-rc.1+dirty",
-		"devel": "0.0.0-devel", "": "0.0.0-devel", "v1.2": "0.0.0-devel", "1.2.3\n": "0.0.0-devel",
+		"v1.2.3": "1.2.3", "1.2.3": "1.2.3", "v0.0.0-20260102030405-abcdef123456": "0.0.0-20260102030405-abcdef123456",
+		"v1.2.3-rc.1+dirty": "1.2.3-rc.1+dirty",
+		"devel":             "0.0.0-devel", "": "0.0.0-devel", "v1.2": "0.0.0-devel", "1.2.3\n": "0.0.0-devel",
 	} {
 		if got := semanticVersion(version); got != want {
 			t.Errorf("semanticVersion(%q) = %q, want %q", version, got, want)
 		}
 	}
 	for path, want := range map[string]string{
-		"a/b.tf": "a/b.tf", "a b": "a%20b", "a:b": "a%3Ab", "/etc": "%2Fetc", "//host/x": "%2F/host/x", "a%41": "a%2541", "\xff": "%FF", `a\b`: "a%5Cb", "é?#": "%C3%A9%3F%23", "-._~": "-._~",
+		"a/b.tf": "a/b.tf", "a b": "a%20b", "a:b": "a%3Ab", "/etc": "%2Fetc", "//host/x": "%2F/host/x",
+		"a%41": "a%2541", "\xff": "%FF", `a\b`: "a%5Cb", "é?#": "%C3%A9%3F%23", "-._~": "-._~",
 	} {
 		if got := relativeURI(path); got != want {
 			t.Errorf("relativeURI(%q) = %q, want %q", path, got, want)
@@ -443,10 +454,12 @@ func TestSARIFWords(t *testing.T) {
 	for i := range 30 {
 		tags = append(tags, fmt.Sprint("t", i/2))
 	}
-	if got := sarifTags(append(tags, "u", "v", "w", "x", "y", "z")); len(got) != 20 || got[14] != "t14" || got[19] != "y" {
+	if got := sarifTags(append(tags, "u", "v", "w", "x", "y", "z")); len(got) != 20 || got[14] != "t14" ||
+		got[19] != "y" {
 		t.Errorf("%q", got)
 	}
-	for severity, want := range map[string]string{"low": "2.0", "medium": "5.5", "high": "8.0", "critical": "9.5", "": ""} {
+	for severity, want := range map[string]string{"low": "2.0", "medium": "5.5", "high": "8.0", "critical": "9.5",
+		"": ""} {
 		if got := securitySeverity(severity); got != want {
 			t.Errorf("%s is %q", severity, got)
 		}
@@ -458,7 +471,8 @@ func TestSARIFPlain(t *testing.T) {
 	if whole := strings.Repeat("x", 1024); sarifPlain(whole, 1024) != whole {
 		t.Errorf("%d characters became %d", len(whole), len(sarifPlain(whole, 1024)))
 	}
-	for _, s := range []string{"short", strings.Repeat("[", 3000), strings.Repeat("世", 3000), strings.Repeat("a{", 600)} {
+	for _, s := range []string{"short", strings.Repeat("[", 3000), strings.Repeat("世", 3000),
+		strings.Repeat("a{", 600)} {
 		got := sarifPlain(s, 1024)
 		if n := len([]rune(got)); n > 1024 || n < 500 && s != "short" {
 			t.Errorf("%d characters of %.10q", n, s)

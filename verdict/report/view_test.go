@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf16"
-	"unicode/utf8"
 
 	"github.com/policyscan/policyscan/verdict"
 )
@@ -36,26 +35,6 @@ func TestRealPath(t *testing.T) {
 			t.Errorf("realPath(%+q) = %+q, want %+q", path, got, want)
 		}
 	}
-}
-
-// FuzzRealPath: the path is the file's own, or it is as a report writes it and says that it
-// is not the file's own.
-func FuzzRealPath(f *testing.F) {
-	for _, s := range []string{"a.tf", `a\b`, "a\xff", "a\n", "\u200b", "\xe4\xb8", `\x41`} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, raw string) {
-		got := realPath(verdict.Path(raw))
-		wantSafe(t, got, false)
-		hidden := !utf8.ValidString(raw) || verdict.Visible(raw) != raw
-		if want := verdict.Visible(verdict.Path(raw)); hidden && got != want {
-			t.Errorf("realPath of %+q is %+q, want %+q", raw, got, want)
-		}
-		if !hidden && got != raw {
-			t.Errorf("realPath of %+q is %+q", raw, got)
-		}
-		_ = realPath(raw) // of no verdict's making, and no panic
-	})
 }
 
 func TestTextLines(t *testing.T) {
@@ -94,23 +73,6 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// TestLastLine: the line after a match that ends with a line end is not touched by it.
-func TestLastLine(t *testing.T) {
-	for _, c := range []struct {
-		e    verdict.Evidence
-		want int64
-	}{
-		{verdict.Evidence{Line: 3, Column: 2, EndLine: 3, EndColumn: 5}, 3},
-		{verdict.Evidence{Line: 3, Column: 2, EndLine: 4, EndColumn: 1}, 3},
-		{verdict.Evidence{Line: 3, Column: 2, EndLine: 4, EndColumn: 2}, 4},
-		{verdict.Evidence{Line: 1, Column: 1, EndLine: 1, EndColumn: 1}, 1},
-	} {
-		if got := lastLine(&c.e); got != c.want {
-			t.Errorf("%+v: %d, want %d", c.e, got, c.want)
-		}
-	}
-}
-
 // TestNothingLooksClean: a FAIL looks like one in every format for programs, even without a reason in it; and a PASS
 // that did not check everything is not like one that did.
 func TestNothingLooksClean(t *testing.T) {
@@ -131,7 +93,8 @@ func TestNothingLooksClean(t *testing.T) {
 		"he run was narrowed by --rule or --exclude": change(func(v *verdict.Verdict) { v.Partial = true }),
 	}
 	marks := map[string]string{
-		"junit": "<error ", "github": "::error ", "rdjson": `"could not decide: `, "gitlab": `"blocker"`, "sarif": "CouldNotDecide",
+		"junit": "<error ", "github": "::error ", "rdjson": `"could not decide: `, "gitlab": `"blocker"`,
+		"sarif": "CouldNotDecide",
 	}
 	for name, mark := range marks {
 		text := func(v *verdict.Verdict) string {
@@ -185,7 +148,8 @@ func TestFormatsReturnWriteErrors(t *testing.T) {
 	v := fixtureOf(t, "hostile")
 	for _, f := range Formats() {
 		var a, b bytes.Buffer
-		if err := errors.Join(f.Write(&a, v), f.Write(&b, v)); err != nil || !bytes.Equal(a.Bytes(), b.Bytes()) || a.Len() == 0 {
+		if err := errors.Join(f.Write(&a, v), f.Write(&b, v)); err != nil || !bytes.Equal(a.Bytes(), b.Bytes()) ||
+			a.Len() == 0 {
 			t.Fatalf("%s: %v, %d bytes, then %d", f.Name, err, a.Len(), b.Len())
 		}
 		for room := 0; room < a.Len(); room += 1 + a.Len()/10 {
@@ -245,7 +209,8 @@ func TestRuleIndexes(t *testing.T) {
 		if reason == "" {
 			reason = rules[r].Title + ": the file contains it"
 		}
-		return verdict.Violation{RuleID: rules[r].ID, RuleType: rules[r].Type, Title: rules[r].Title, File: file, Reason: reason, Evidence: verdict.Evidence{Pattern: pattern}}
+		return verdict.Violation{RuleID: rules[r].ID, RuleType: rules[r].Type, Title: rules[r].Title, File: file,
+			Reason: reason, Evidence: verdict.Evidence{Pattern: pattern}}
 	}
 	for _, c := range []struct {
 		name  string
@@ -257,10 +222,13 @@ func TestRuleIndexes(t *testing.T) {
 		{"only the type differs", []verdict.Violation{of(7, "a", "x")}, []int{7}},
 		{"only the head's", []verdict.Violation{of(5, "a", "x")}, []int{5}},
 		{"the same twice", []verdict.Violation{of(1, "a", "x"), of(3, "a", "x")}, []int{1, 3}},
-		{"paths begin again", []verdict.Violation{of(1, "a", "x"), of(1, "b", "x"), of(3, "a", "y"), of(3, "b", "y")}, []int{1, 1, 3, 3}},
+		{"paths begin again", []verdict.Violation{of(1, "a", "x"), of(1, "b", "x"), of(3, "a", "y"), of(3, "b", "y")},
+			[]int{1, 1, 3, 3}},
 		{"two patterns of one rule", []verdict.Violation{of(1, "a", "x"), of(1, "a", "y")}, []int{1, 1}},
-		{"in no order that a run writes", []verdict.Violation{of(0, "b", "x"), of(8, "b", "x"), of(0, "a", "x")}, []int{0, 8, 0}},
-		{"no rule", []verdict.Violation{{RuleID: "A", RuleType: "boundary", Title: "other"}, {RuleID: "C"}, of(0, "a", "x")}, []int{-1, -1, 0}},
+		{"in no order that a run writes", []verdict.Violation{of(0, "b", "x"), of(8, "b", "x"), of(0, "a", "x")},
+			[]int{0, 8, 0}},
+		{"no rule", []verdict.Violation{{RuleID: "A", RuleType: "boundary", Title: "other"}, {RuleID: "C"},
+			of(0, "a", "x")}, []int{-1, -1, 0}},
 	} {
 		if got := ruleIndexes(&verdict.Verdict{Rules: rules, Violations: c.found}); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
@@ -272,7 +240,8 @@ func TestSentence(t *testing.T) {
 	long := strings.Repeat("long ", 1000)
 	for _, c := range []struct{ reason, pattern, want string }{
 		{`T: the file contains "p", which must not appear`, "p", `T: the file contains "p", which must not appear.`},
-		{`T: the file contains "\"q\"", which must not appear`, `"q"`, `T: the file contains "\"q\"", which must not appear.`},
+		{`T: the file contains "\"q\"", which must not appear`, `"q"`,
+			`T: the file contains "\"q\"", which must not appear.`},
 		{"Why\n  not?", "p", `Why not? Found: "p".`},
 		{"Why", "a\n  b", `Why. Found: "a\u{a}  b".`},
 		{"\u202ex\x1b", "y", `\u{202e}x\u{1b}. Found: "y".`},
@@ -332,8 +301,10 @@ func TestView(t *testing.T) {
 		"one unused": {unused(1), "PASS: no violation", "1 of 3 rules selects no file: R0",
 			clean + "|this rule selects no file"},
 		"six unused": {unused(6), "PASS: no violation",
-			"6 of 8 rules select no file: R0, R1, R2, R3, R4 and 1 more", clean + strings.Repeat("|this rule selects no file", 6)},
-		"unused in a change": {func(v *verdict.Verdict) { unused(1)(v); v.Scope = changed() }, "PASS: no violation", "",
+			"6 of 8 rules select no file: R0, R1, R2, R3, R4 and 1 more", clean +
+				strings.Repeat("|this rule selects no file", 6)},
+		"unused in a change": {func(v *verdict.Verdict) { unused(1)(v); v.Scope = changed() }, "PASS: no violation",
+			"",
 			clean + "|this rule selects no file"},
 		"violated": {func(v *verdict.Verdict) { v.Violations = fixtureOf(t, "fail").Violations[:1] },
 			"FAIL: 1 violation of 1 rule in 1 file", "", "1 violation in 1 file|no violation"},
@@ -352,7 +323,8 @@ func TestView(t *testing.T) {
 			outcomes = append(outcomes, w.ruleOutcome(g))
 		}
 		notes := strings.Join(append(w.notes(), w.caveats()...), "|")
-		if outcome := strings.Join(outcomes, "|"); w.headline() != c.headline || notes != c.notes || outcome != c.outcome {
+		if outcome := strings.Join(outcomes, "|"); w.headline() != c.headline || notes != c.notes ||
+			outcome != c.outcome {
 			t.Errorf("%s: %q\n%q\n%q", name, w.headline(), notes, outcome)
 		}
 		page := htmlOf(t, v)

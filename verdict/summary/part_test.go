@@ -85,7 +85,8 @@ func TestPartSchema(t *testing.T) {
 			}
 			for _, passes := range []bool{false, true} {
 				if passes {
-					text = bytes.ReplaceAll(text, []byte("\n    \"verdict\": \"FAIL\""), []byte("\n    \"verdict\": \"PASS\""))
+					text = bytes.ReplaceAll(text, []byte("\n    \"verdict\": \"FAIL\""),
+						[]byte("\n    \"verdict\": \"PASS\""))
 				}
 				x, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 				if err != nil {
@@ -221,7 +222,8 @@ func TestPartRewritten(t *testing.T) {
 		if other == body {
 			t.Fatal("nothing was replaced")
 		}
-		if _, err := DecodePart(sealed(other)); err == nil || !strings.Contains(err.Error(), "not as policyscan writes it") {
+		if _, err := DecodePart(sealed(other)); err == nil || !strings.Contains(err.Error(),
+			"not as policyscan writes it") {
 			t.Errorf("%v; %.300s", err, other)
 		}
 	}
@@ -245,7 +247,10 @@ func TestMergeDamage(t *testing.T) {
 		{"not done", func(p *Part) { p.State = shard.Interrupted }},
 		{"written by policyscan v2", func(p *Part) { p.Fleet.Tool.Version = "v2" }},
 		{"another list", func(p *Part) { p.Fleet.List.SHA256 = strings.Repeat("2", 64) }},
-		{"other bundles", func(p *Part) { p.Fleet.Policy = []Policy{{From: "disk", SHA256: strings.Repeat("2", 64)}} }},
+		{"other bundles", func(p *Part) {
+			p.Fleet.Policy = []Policy{{From: "disk",
+				SHA256: strings.Repeat("2", 64)}}
+		}},
 		{"other flags", func(p *Part) { p.Options.MaxFileBytes = 7 }},
 		{"another number of shards", func(p *Part) { p.Shard.Count += 20 }},
 		{"is not one of shard", func(p *Part) { p.Fleet.Add(Repository{Name: named("foreign", p, false)}, nil) }},
@@ -269,7 +274,8 @@ func TestMergeDamage(t *testing.T) {
 			}
 			f, wrong := Merge("v1", named)
 			said := fmt.Sprint(wrong)
-			if wrong == nil || !strings.Contains(said, kind.says) || len(f.Repositories) > 0 || f.Verdict == verdict.Pass {
+			if wrong == nil || !strings.Contains(said, kind.says) || len(f.Repositories) > 0 ||
+				f.Verdict == verdict.Pass {
 				t.Fatalf("seed %d, %s: %v\n%+v", seed, kind.says, wrong, f)
 			}
 		}

@@ -44,7 +44,8 @@ func generate(r *rand.Rand, n int) []generated {
 			v.Violations = append(v.Violations, verdict.Violation{RuleID: v.Rules[r.IntN(len(v.Rules))].ID})
 		}
 		for range r.IntN(6) * r.IntN(2) {
-			v.Errors = append(v.Errors, verdict.Error{Code: "E_READ", Message: strings.Repeat("ü", r.IntN(2*MaxMessage)) + "!"})
+			v.Errors = append(v.Errors, verdict.Error{Code: "E_READ", Message: strings.Repeat("ü",
+				r.IntN(2*MaxMessage)) + "!"})
 		}
 		v.Coverage.Files, v.Coverage.Bytes = r.IntN(9), int64(r.IntN(999))
 		v.Decide()
@@ -135,7 +136,8 @@ func TestOrder(t *testing.T) {
 // TestDecode refuses what contradicts itself.
 func TestDecode(t *testing.T) {
 	f := New("v1")
-	pass := Repository{Name: "a", Revision: "HEAD", Verdict: verdict.Pass, Complete: true, SHA256: strings.Repeat("0", 64)}
+	pass := Repository{Name: "a", Revision: "HEAD", Verdict: verdict.Pass, Complete: true,
+		SHA256: strings.Repeat("0", 64)}
 	f.Add(pass, []verdict.Rule{{ID: "R-1", Type: "boundary"}})
 	pass.Name = "b"
 	f.Add(pass, nil)
