@@ -33,7 +33,10 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-var update = flag.Bool("update", false, "write the output of sessions without a … line again")
+var (
+	update = flag.Bool("update", false, "write the output of sessions without a … line again")
+	long   = flag.Bool("long", false, "do all of the tests that otherwise do a part")
+)
 
 // pages are the manual's pages, relative to docs.
 var pages = []string{
@@ -64,7 +67,7 @@ func TestMain(m *testing.M) {
 		if runtime.GOOS == "windows" {
 			program += ".exe"
 		}
-		build := exec.Command("go", "build", "-buildvcs=false", "-o", program, "../cmd/policyscan")
+		build := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-w", "-o", program, "../cmd/policyscan")
 		if out, err := build.CombinedOutput(); err != nil {
 			fmt.Fprintf(os.Stderr, "%v\n%s", err, out)
 			return 1
@@ -328,8 +331,12 @@ func TestSessions(t *testing.T) {
 		"adopting.md": 90, "cookbook.md": 7, "editors.md": 4, "troubleshooting.md": 14, "tutorial.md": 26, "verdict.md": 4,
 	}
 	for _, page := range pages {
+		text := read(t, page)
+		if atLeast[page] == 0 && !strings.Contains(text, "\n```console\n") {
+			continue
+		}
 		t.Run(page, func(t *testing.T) {
-			differ, ran, rewritten, err := story(folder(t), page, read(t, page))
+			differ, ran, rewritten, err := story(folder(t), page, text)
 			if err != nil {
 				t.Fatal(err)
 			}

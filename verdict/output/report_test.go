@@ -136,7 +136,7 @@ func TestCreateSpares(t *testing.T) {
 		if was := text != "" && !spared; IsVerdict(name) != was {
 			t.Errorf("%.60q is a verdict? %t", text, !was)
 		}
-		_, err := create(name, "1.0", verdict.Scope{})
+		err := create(name, "1.0", verdict.Scope{})
 		now, readErr := os.ReadFile(name)
 		if readErr != nil {
 			t.Fatal(readErr)

@@ -16,15 +16,12 @@ type gitlabIssue struct {
 	CheckName   string `json:"check_name"`
 	Fingerprint string `json:"fingerprint"`
 	Severity    string `json:"severity"` // "info", "minor", "major", "critical" or "blocker"
-
-	Location gitlabLocation `json:"location"`
-}
-
-type gitlabLocation struct {
-	Path  string `json:"path"`
-	Lines struct {
-		Begin int64 `json:"begin"` // 1-based
-	} `json:"lines"`
+	Location    struct {
+		Path  string `json:"path"`
+		Lines struct {
+			Begin int64 `json:"begin"` // 1-based
+		} `json:"lines"`
+	} `json:"location"`
 }
 
 // writeGitLab writes a Code Quality report for GitLab: an entry of severity "blocker" for each error, then one for
@@ -45,7 +42,9 @@ func writeIssues(v *view, yield func(gitlabIssue) bool) {
 	used := map[string]int{}
 	add := func(description, check, fingerprint, severity, file string, line int64) {
 		// A rule of the base and one of the head can find the same: GitLab would keep one.
-		issue := gitlabIssue{description, check, unique(used, fingerprint), severity, gitlabLocation{}}
+		issue := gitlabIssue{
+			Description: description, CheckName: check, Fingerprint: unique(used, fingerprint), Severity: severity,
+		}
 		issue.Location.Path, issue.Location.Lines.Begin = gitlabPath(file), max(line, 1)
 		ended = ended || !yield(issue)
 	}

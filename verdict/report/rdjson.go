@@ -11,13 +11,12 @@ import (
 // A part of reviewdog's Diagnostic Format, proto/rdf/reviewdog.proto of github.com/reviewdog/reviewdog.
 type (
 	rdResult struct {
-		Source      rdSource                   `json:"source"`
+		Source struct {
+			Name string `json:"name"`
+			URL  string `json:"url"`
+		} `json:"source"`
 		Severity    string                     `json:"severity"`
 		Diagnostics verdict.Each[rdDiagnostic] `json:"diagnostics"`
-	}
-	rdSource struct {
-		Name string `json:"name"`
-		URL  string `json:"url"`
 	}
 	rdDiagnostic struct {
 		Message  string     `json:"message"`
@@ -55,11 +54,10 @@ type (
 // services refuse comments without a place. Some services read the message as Markdown, others as text: each line
 // begins with our own word, and words that are not plain are code.
 func writeRDJSON(w io.Writer, v *verdict.Verdict) error {
-	return verdict.WriteJSON(w, &rdResult{
-		Source:      rdSource{Name: "policyscan", URL: sarifHome},
-		Severity:    "ERROR",
-		Diagnostics: func(yield func(rdDiagnostic) bool) { writeDiagnostics(newView(v), yield) },
-	})
+	r := &rdResult{Severity: "ERROR"}
+	r.Source.Name, r.Source.URL = "policyscan", sarifHome
+	r.Diagnostics = func(yield func(rdDiagnostic) bool) { writeDiagnostics(newView(v), yield) }
+	return verdict.WriteJSON(w, r)
 }
 
 // writeDiagnostics calls yield with the diagnostics, until it returns false.

@@ -14,7 +14,7 @@ import (
 
 // rdRead is an rdResult that was read.
 type rdRead struct {
-	Source      rdSource       `json:"source"`
+	Source      struct{ Name, URL string }
 	Severity    string         `json:"severity"`
 	Diagnostics []rdDiagnostic `json:"diagnostics"`
 }

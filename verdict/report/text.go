@@ -48,14 +48,13 @@ func WriteText(w io.Writer, document *verdict.Verdict, o TextOptions) error {
 		t.group(g)
 	}
 	t.allowed(v)
-	endings := v.endings()
-	if len(endings) > 0 {
+	if endings := v.endings(); len(endings) > 0 {
 		t.labelled("", v.endingsNote()+":")
+		for _, l := range endings {
+			t.say("    ", "", l)
+		}
+		t.line("")
 	}
-	for _, l := range endings {
-		t.say("    ", "", l)
-	}
-	t.gap(len(endings))
 	for i := range v.Errors {
 		t.error(&v.Errors[i])
 	}
@@ -227,20 +226,25 @@ func (t *textWriter) summary(v *view) {
 	for _, note := range slices.Concat(v.notes(), v.limits(), t.Notes) {
 		t.labelled("note: ", note)
 	}
-	for _, list := range []struct {
-		files              []verdict.Omission
-		what, reason, more string
-	}{
-		{v.Coverage.NotScanned, "not scanned", "", "not scanned"},
-		{v.unparsed(), "cannot be parsed", "only its text was checked", "that cannot be parsed"},
-	} {
-		for i, o := range list.files {
-			if i == mostFiles {
-				t.labelled("note: ", "and "+count(len(list.files)-i, "more file")+" "+list.more)
-				break
-			}
-			t.labelled("note: ", t.Prefix+o.File+": "+list.what+": "+cmp.Or(list.reason, o.Reason))
+	var skipped, unparsed []string
+	for _, o := range v.Coverage.NotScanned {
+		skipped = append(skipped, o.File+": not scanned: "+o.Reason)
+	}
+	for _, file := range v.Coverage.Unparsed {
+		unparsed = append(unparsed, file+": cannot be parsed: only its text was checked")
+	}
+	t.files(skipped, "not scanned")
+	t.files(unparsed, "that cannot be parsed")
+}
+
+// files writes the notes about the first files, and the number of others.
+func (t *textWriter) files(notes []string, more string) {
+	for i, note := range notes {
+		if i == mostFiles {
+			t.labelled("note: ", "and "+count(len(notes)-i, "more file")+" "+more)
+			break
 		}
+		t.labelled("note: ", t.Prefix+note)
 	}
 }
 
