@@ -147,7 +147,7 @@ func TestCreateSpares(t *testing.T) {
 		}
 	}
 	if IsVerdict(filepath.Join(t.TempDir(), "nothing")) {
-		t.Error("there is a verdict in an empty folder")
+		t.Error("a missing file is a verdict")
 	}
 }
 

@@ -128,7 +128,7 @@ func FuzzEscapeMarkdown(f *testing.F) {
 			rest = rest[len(m[0]):]
 			span := m[1]
 			if len(span) > 2 && span[0] == ' ' && span[len(span)-1] == ' ' && strings.Trim(span, " ") != "" {
-				span = span[1 : len(span)-1] // as CommonMark has it
+				span = span[1 : len(span)-1] // as in CommonMark
 			}
 			got += span + html.UnescapeString(m[2])
 		}

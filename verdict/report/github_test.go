@@ -38,8 +38,7 @@ func annotations(t *testing.T, v *verdict.Verdict) []command {
 	return all
 }
 
-// wantAnnotations fails if the annotations of a verdict are not those that it asks for:
-// errors first, as many as GitHub keeps, each on its place.
+// wantAnnotations fails if the annotations are not those of the verdict: errors first, at most ten, each with its place.
 func wantAnnotations(t *testing.T, v *verdict.Verdict) {
 	t.Helper()
 	got := annotations(t, v)

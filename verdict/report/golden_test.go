@@ -68,7 +68,7 @@ func found(rule verdict.Rule, file, content, pattern string) verdict.Violation {
 	}
 }
 
-// A fixture is the document of an archive of testdata, and how its text report is asked for.
+// A fixture is the document of an archive of testdata, and the options of its text report.
 type fixture struct {
 	verdict *verdict.Verdict
 	options TextOptions

@@ -99,7 +99,7 @@ func wantPage(t *testing.T, page string, v *verdict.Verdict) {
 	wantSafe(t, page, false)
 	root := parsePage(t, page)
 
-	// The elements and attributes are those that the template has, on any page.
+	// The elements and attributes are the template's.
 	ours := strings.Fields(`html head meta title style body a header div p strong h1 span dl dt dd nav ul li main section h2 h3
 		details summary search label kbd input select option svg rect b i br ol pre code mark table thead tbody
 		tr th td footer script`)
@@ -118,7 +118,7 @@ func wantPage(t *testing.T, page string, v *verdict.Verdict) {
 		}
 		if id := e.attr("id"); id != "" {
 			if ids[id] || !regexp.MustCompile(`^[a-z0-9-]+$`).MatchString(id) {
-				t.Errorf("the id %q is listed twice, or is none", id)
+				t.Errorf("the id %q is listed twice, or invalid", id)
 			}
 			ids[id] = true
 		}

@@ -160,7 +160,7 @@ func TestMarkdownPiece(t *testing.T) {
 	} {
 		rest := markdownPiece - len(piece.FindString(markdown(t, long(1))))
 		if got := piece.FindString(markdown(t, long(1+rest))); len(got) != markdownPiece {
-			t.Errorf("an %s of %d bytes is not there", what, markdownPiece)
+			t.Errorf("an %s of %d bytes is missing", what, markdownPiece)
 		}
 		if got := piece.FindString(markdown(t, long(2+rest))); got != "" {
 			t.Errorf("an %s of %d bytes is there", what, len(got))

@@ -136,7 +136,7 @@ func inTree(v *verdict.Verdict) int {
 }
 
 // TestProblemMatcherIsNotForged: a line of the tree that looks like one of the report's is
-// shown behind its place, and is not taken for one.
+// shown behind its place, and is not found.
 func TestProblemMatcherIsNotForged(t *testing.T) {
 	const forged = "main.tf:1:1: all is lost [NET-1]"
 	for _, line := range []int64{1, 99999, 100000, 123456789} {
@@ -163,7 +163,7 @@ func TestProblemMatcherIsNotForged(t *testing.T) {
 			t.Errorf("found\n%s\nwant\n%s\nin\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"), b.String())
 		}
 	}
-	// Names that begin with digits are names all the same.
+	// Names that begin with digits are names, too.
 	for line, want := range map[string]string{
 		"7:1:2: r [R]": "7|1|2|r|R", "7 a:1:2: r [R]": "7 a|1|2|r|R", "77x.tf:1:2: r [R]": "77x.tf|1|2|r|R",
 		"007: r [E_READ]": "007|||r|E_READ", "7 | 8: r [E_READ]": "", "7 | x:1:2: r [R]": "", " x:1:2: r [R]": "",

@@ -121,7 +121,7 @@ func TestAlsoAt(t *testing.T) {
 		{[]int64{5, 5}, []string{n, n}, 2, 5, "also new in this line"},
 		{[]int64{5, 5}, []string{n, o}, 2, 5, "was there before in this line"},
 		{[]int64{5, 6}, []string{n, n}, 120, 5,
-			"also new at line 6; also in 118 more places, new or not"}, // no one knows
+			"also new at line 6; also in 118 more places, new or not"}, // unknown
 		{[]int64{5, 6}, []string{n, o}, 120, 5, "was there before at line 6 and 118 more"},
 	} {
 		e := verdict.Evidence{Kind: verdict.KindText, Occurrences: c.occurrences}

@@ -49,9 +49,8 @@ func readCommand(line string) (command, bool) {
 	return command{}, false
 }
 
-// properties reads "key=value" between separators. As .NET's Split takes it when it
-// drops empty parts, "=" at the start of a value is no part of it, and one without a value
-// is none.
+// properties reads "key=value" between separators. As in .NET's Split without empty parts, a "=" at the start of a value
+// is dropped, and so is a property without a value.
 func properties(text, separator string, mappings ...string) map[string]string {
 	all := map[string]string{}
 	for _, part := range strings.Split(text, separator) {

@@ -47,7 +47,7 @@ func githubLimits() sarifLimits {
 //
 // The file keeps GitHub's limits: 5,000 results (errors before violations, new violations before others), 25,000
 // rules, and 10 MB with gzip, for which both are halved until the file fits. A notification and the run's properties
-// say what is missing.
+// count the missing ones.
 func writeSARIF(w io.Writer, v *verdict.Verdict) error { return writeSARIFWithin(w, v, githubLimits()) }
 
 func writeSARIFWithin(w io.Writer, document *verdict.Verdict, most sarifLimits) error {

@@ -107,8 +107,8 @@ func TestSARIFRegions(t *testing.T) {
 	}
 }
 
-// plainText is how CodeQL's reader takes a plain text message, and 3.11.5 a placeholder:
-// the text that a person sees. It fails for what is a link or a placeholder.
+// plainText is the displayed text of a message, as CodeQL's reader and section 3.11.5 have links and placeholders. It
+// fails for one of these.
 func plainText(t *testing.T, s string) string {
 	t.Helper()
 	var b strings.Builder
@@ -238,7 +238,7 @@ func FuzzSARIF(f *testing.F) {
 	})
 }
 
-// TestSARIFErrors: an error is a notification and a result, and is shown at verdict.json if it is about no file.
+// TestSARIFErrors: an error is a notification and a result, and its place is verdict.json if it has no file.
 func TestSARIFErrors(t *testing.T) {
 	v := newFixture()
 	v.Errors = []verdict.Error{

@@ -17,8 +17,7 @@ func textOf(t *testing.T, v *verdict.Verdict, o TextOptions) string {
 	return b.String()
 }
 
-// TestTextScope: the report says what a change was compared with, and nothing where there was
-// nothing to compare with.
+// TestTextScope: the report names the base of a change, if there is one.
 func TestTextScope(t *testing.T) {
 	diff := changed()
 	two, found := diff, diff
@@ -98,7 +97,7 @@ func TestFlow(t *testing.T) {
 	}
 }
 
-// TestTextFolds: a literal that only matches where a key pattern does has no line of its own; all others have.
+// TestTextFolds: a literal that only matches where a key pattern does has no line; all others have.
 func TestTextFolds(t *testing.T) {
 	const key, literal = `{"key":"a"}`, `{"text":"a: b","spaces":"any"}`
 	violation := func(kind, pattern string, lines ...int64) verdict.Violation {

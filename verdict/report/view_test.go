@@ -61,7 +61,7 @@ func TestCut(t *testing.T) {
 		{"abcd", 3, "ab…"},
 		{"👍👍", 4, "👍👍"},
 		{"👍👍", 3, "👍…"},
-		{"a👍👍", 3, "a…"}, // half a character is none
+		{"a👍👍", 3, "a…"}, // no half characters
 		{"世界世界", 3, "世界…"},
 		{"\uffff\uffff", 2, "\uffff\uffff"}, // the last character of one unit
 		{"\uffff\uffff\uffff", 2, "\uffff…"},
@@ -127,7 +127,7 @@ func TestNothingLooksClean(t *testing.T) {
 	}
 }
 
-// shortWriter takes so many bytes, then fails.
+// shortWriter fails after some bytes.
 type shortWriter struct{ room int }
 
 var errFull = errors.New("no room")

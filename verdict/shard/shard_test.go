@@ -20,7 +20,7 @@ func TestOf(t *testing.T) {
 	}
 	sizes := make([]int, 8)
 	for i := range 80_000 {
-		sizes[Of(fmt.Sprint("folder/file", i, ".tf"), len(sizes))]++
+		sizes[Of(fmt.Sprint("dir/file", i, ".tf"), len(sizes))]++
 	}
 	for i, n := range sizes {
 		if n < 9_500 || n > 10_500 {
