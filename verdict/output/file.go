@@ -14,8 +14,8 @@ import (
 )
 
 // The file verdict.json never has an old or a partial PASS: [create] replaces the old content by a FAIL that is in
-// progress, and [write] replaces that by the verdict, each by a temporary file, fsync and rename. So a run that crashes,
-// is killed or meets a full disk leaves a FAIL.
+// progress, and [write] replaces that by the verdict, each by a temporary file, fsync and rename. So a run that
+// crashes, is killed or meets a full disk leaves a FAIL.
 
 // create writes an incomplete FAIL with the code E_IN_PROGRESS to path. It refuses and keeps a link, or another
 // irregular file. When the FAIL cannot be written, the old file is removed; if that fails too, the error says that it

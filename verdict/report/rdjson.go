@@ -142,7 +142,7 @@ func violationDiagnostic(f *finding, r *verdict.Rule, known map[string]string) r
 		Message: strings.Join(message, "\n"), Location: rdLocationOf(f), Severity: "ERROR",
 		Code: &rdCode{Value: verdict.Visible(f.RuleID)}, Original: strings.Join(original, "\n"),
 	}
-	if isSafeURL(r.DocsURL) && !strings.ContainsAny(r.DocsURL, "()") { // reviewdog makes an unescaped Markdown link of it
+	if isSafeURL(r.DocsURL) && !strings.ContainsAny(r.DocsURL, "()") { // reviewdog links it without escapes
 		d.Code.URL = r.DocsURL
 	}
 	return d
