@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/policyscan/policyscan/rules"
@@ -289,13 +290,31 @@ var goodUses = []string{
 	`coverage\.governed|governed": \d+`, // the key of the verdict
 }
 
+var compiledWords = map[string]*regexp.Regexp{}
+
 func wordsOf(expression string) *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\b(` + strings.ReplaceAll(expression, " ", `\s+`) + `)\b`)
+	if compiledWords[expression] == nil {
+		expr := `(?i)\b(` + strings.ReplaceAll(expression, " ", `\s+`) + `)\b`
+		compiledWords[expression] = regexp.MustCompile(expr)
+	}
+	return compiledWords[expression]
 }
+
+// anyWorst matches all of [worstWords].
+var anyWorst = sync.OnceValue(func() *regexp.Regexp {
+	var all []string
+	for _, w := range worstWords {
+		all = append(all, w.word)
+	}
+	return wordsOf(strings.Join(all, "|"))
+})
 
 // worstIn returns the worst words of a text, with their places. line is the 1-based line of file where the text
 // begins.
 func worstIn(file string, line int, text string) (found []string) {
+	if !anyWorst().MatchString(text) {
+		return nil
+	}
 	text = wordsOf(strings.Join(goodUses, "|")).ReplaceAllStringFunc(text, func(s string) string {
 		return strings.Repeat("\n", strings.Count(s, "\n")) // removes the words and keeps the lines
 	})

@@ -245,10 +245,12 @@ func TestFlags(t *testing.T) {
 	if len(commands) < 5 {
 		t.Fatalf("the commands are %q", commands)
 	}
-	all := 0
+	all, help := 0, ""
 	for _, command := range commands {
 		var program, manual []string
-		for _, m := range flagInHelp.FindAllStringSubmatch(helpOf(t, strings.Fields(command)...), -1) {
+		text := helpOf(t, strings.Fields(command)...)
+		help += text
+		for _, m := range flagInHelp.FindAllStringSubmatch(text, -1) {
 			if m[2] != "help" && m[2] != "version" {
 				program = append(program, m[1]+"--"+m[2])
 			}
@@ -265,10 +267,6 @@ func TestFlags(t *testing.T) {
 	}
 	if all < 12 {
 		t.Errorf("%d flags were compared", all)
-	}
-	help := ""
-	for _, command := range commands {
-		help += helpOf(t, strings.Fields(command)...)
 	}
 	for _, page := range []string{"cli.md", "rules.md", "matching.md", "verdict.md", "scopes.md", "tutorial.md", "troubleshooting.md", "editors.md", "README.md", "../README.md"} {
 		for _, m := range regexp.MustCompile("`--([a-z0-9-]+)").FindAllStringSubmatch(read(t, page), -1) {

@@ -1,8 +1,8 @@
 package verdict
 
 import (
-	"bytes"
 	"encoding/json"
+	"strings"
 	"testing"
 )
 
@@ -24,11 +24,13 @@ func TestDecide(t *testing.T) {
 	} {
 		for _, before := range []Outcome{Pass, Fail, ""} {
 			v := New("1.0")
-			v.Rules, v.Violations, v.Errors = make([]Rule, c.rules), make([]Violation, c.violations), make([]Error, c.errors)
+			v.Rules, v.Violations, v.Errors = make([]Rule, c.rules), make([]Violation, c.violations), make([]Error,
+				c.errors)
 			v.Verdict, v.Complete = before, before == Pass
 			v.Decide()
 			if v.Verdict != c.want || v.Complete != c.complete {
-				t.Errorf("%d rules, %d violations, %d errors: %s, complete %v", c.rules, c.violations, c.errors, v.Verdict, v.Complete)
+				t.Errorf("%d rules, %d violations, %d errors: %s, complete %v", c.rules, c.violations, c.errors,
+					v.Verdict, v.Complete)
 			}
 		}
 	}
@@ -47,35 +49,31 @@ func TestSchemaRefuses(t *testing.T) {
 		}
 	}
 	failText := document(t, "fail")
-	for name, change := range map[string]func(pass, fail map[string]any){
-		"a PASS that is not complete": func(pass, _ map[string]any) { pass["complete"] = false },
-		"a PASS with a violation":     func(pass, fail map[string]any) { pass["violations"] = fail["violations"] },
-		"a PASS with an error": func(pass, _ map[string]any) {
-			pass["errors"] = []any{map[string]any{"code": "E_READ", "file": "", "message": "m"}}
-		},
-		"a PASS without a rule":   func(pass, _ map[string]any) { pass["rules"] = []any{} },
-		"a PASS without a bundle": func(pass, _ map[string]any) { pass["policy"] = []any{} },
-		"WARN":                    func(pass, _ map[string]any) { pass["verdict"] = "WARN" },
-		"another schema":          func(pass, _ map[string]any) { pass["schema_version"] = "3" },
-		"an unknown key":          func(pass, _ map[string]any) { pass["note"] = "" },
-		"a key that is gone":      func(pass, _ map[string]any) { delete(pass, "allowed") },
-		"null for a list":         func(pass, _ map[string]any) { pass["errors"] = nil },
-		"an unknown reason":       func(pass, _ map[string]any) { pass["allowed"] = []any{"everything"} },
-		"a FAIL complete with errors": func(_, fail map[string]any) {
-			fail["errors"] = []any{map[string]any{"code": "E_READ", "file": "", "message": "m"}}
-		},
-		"a FAIL incomplete for nothing": func(_, fail map[string]any) { fail["complete"] = false },
-		"a violation without evidence":  func(_, fail map[string]any) { delete(fail["violations"].([]any)[0].(map[string]any), "evidence") },
-		"a violation without a rule":    func(_, fail map[string]any) { fail["violations"].([]any)[0].(map[string]any)["rule_id"] = "" },
-		"a line 0": func(_, fail map[string]any) {
-			fail["violations"].([]any)[0].(map[string]any)["evidence"].(map[string]any)["line"] = 0
-		},
-		"an excerpt of 201 characters": func(_, fail map[string]any) {
-			fail["violations"].([]any)[0].(map[string]any)["evidence"].(map[string]any)["excerpt"] = string(bytes.Repeat([]byte("x"), 201))
-		},
-		"a fingerprint that is none": func(_, fail map[string]any) { fail["violations"].([]any)[0].(map[string]any)["fingerprint"] = "x" },
-		"another program":            func(_, fail map[string]any) { fail["tool"].(map[string]any)["name"] = "other" },
-		"an unknown scope":           func(_, fail map[string]any) { fail["scope"].(map[string]any)["mode"] = "some" },
+	type object = map[string]any
+	errs := []any{object{"code": "E_READ", "file": "", "message": "m"}}
+	violation := func(fail object) object { return fail["violations"].([]any)[0].(object) }
+	evidence := func(fail object) object { return violation(fail)["evidence"].(object) }
+	for name, change := range map[string]func(pass, fail object){
+		"a PASS that is not complete":   func(pass, _ object) { pass["complete"] = false },
+		"a PASS with a violation":       func(pass, fail object) { pass["violations"] = fail["violations"] },
+		"a PASS with an error":          func(pass, _ object) { pass["errors"] = errs },
+		"a PASS without a rule":         func(pass, _ object) { pass["rules"] = []any{} },
+		"a PASS without a bundle":       func(pass, _ object) { pass["policy"] = []any{} },
+		"WARN":                          func(pass, _ object) { pass["verdict"] = "WARN" },
+		"another schema":                func(pass, _ object) { pass["schema_version"] = "3" },
+		"an unknown key":                func(pass, _ object) { pass["note"] = "" },
+		"a missing key":                 func(pass, _ object) { delete(pass, "allowed") },
+		"null for a list":               func(pass, _ object) { pass["errors"] = nil },
+		"an unknown reason":             func(pass, _ object) { pass["allowed"] = []any{"everything"} },
+		"a FAIL complete with errors":   func(_, fail object) { fail["errors"] = errs },
+		"a FAIL incomplete for nothing": func(_, fail object) { fail["complete"] = false },
+		"a violation without evidence":  func(_, fail object) { delete(violation(fail), "evidence") },
+		"a violation without a rule":    func(_, fail object) { violation(fail)["rule_id"] = "" },
+		"a line 0":                      func(_, fail object) { evidence(fail)["line"] = 0 },
+		"an excerpt of 201 characters":  func(_, fail object) { evidence(fail)["excerpt"] = strings.Repeat("x", 201) },
+		"not a fingerprint":             func(_, fail object) { violation(fail)["fingerprint"] = "x" },
+		"another program":               func(_, fail object) { fail["tool"].(object)["name"] = "other" },
+		"an unknown scope":              func(_, fail object) { fail["scope"].(object)["mode"] = "some" },
 	} {
 		var pass, fail map[string]any
 		if err := json.Unmarshal(text, &pass); err != nil {

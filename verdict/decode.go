@@ -11,17 +11,12 @@ import (
 // Decode reads the bytes of [Verdict.Encode]. It refuses a document whose outcome contradicts its contents. A
 // consistent edit is not noticed: a verdict has no signature.
 func Decode(text []byte) (*Verdict, error) {
-	var shape struct {
-		SchemaVersion string `json:"schema_version"`
-	}
-	if err := json.Unmarshal(text, &shape); err != nil {
-		return nil, fmt.Errorf("it is not a verdict: %w", err)
-	}
-	if shape.SchemaVersion != SchemaVersion {
-		return nil, fmt.Errorf("its schema_version is %q; this policyscan reads %q", shape.SchemaVersion, SchemaVersion)
-	}
 	v := &Verdict{}
-	if err := json.Unmarshal(text, v); err != nil {
+	err := json.Unmarshal(text, v)
+	switch {
+	case v.SchemaVersion != SchemaVersion && (err == nil || v.SchemaVersion != ""): // first: types may differ
+		return nil, fmt.Errorf("its schema_version is %q; this policyscan reads %q", v.SchemaVersion, SchemaVersion)
+	case err != nil:
 		return nil, fmt.Errorf("it is not a verdict: %w", err)
 	}
 	decided := *v

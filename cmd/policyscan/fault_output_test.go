@@ -144,7 +144,7 @@ func TestFault_061_ReadOnly(t *testing.T) {
 		t.Fatalf("%s", out)
 	}
 	e := p.run("--policy", "policy", "--output", "disk/verdict.json", "good").want(t, exitUndecided)
-	if !strings.Contains(e.err, "read-only file system; and disk/verdict.json is STALE: it has the verdict of an earlier run and cannot be removed") {
+	if !strings.Contains(e.err, "read-only file system; and disk/verdict.json is STALE: an old verdict that cannot be removed") {
 		t.Error(e.err)
 	}
 }

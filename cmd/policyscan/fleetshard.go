@@ -153,7 +153,7 @@ func apart(out string, folders []string) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("the folder of the results cannot be found: %w", disk.Cause(err))
+		return fmt.Errorf("the directory of the results cannot be found: %w", disk.Cause(err))
 	}
 	for _, folder := range folders {
 		in, err := disk.Real(folder)
@@ -177,7 +177,7 @@ func (r *fleetRun) merge(ctx context.Context, folders [][]string) {
 		var found []summary.NamedPart
 		for _, folder := range named {
 			p, err := readPart(filepath.Join(folder, shardName))
-			found = append(found, summary.NamedPart{Name: verdict.Visible(folder), Folder: folder, Part: p, Err: err})
+			found = append(found, summary.NamedPart{Name: verdict.Visible(folder), Dir: folder, Part: p, Err: err})
 		}
 		for _, n := range summary.Attempts(found) {
 			parts = append(parts, n)
@@ -185,7 +185,7 @@ func (r *fleetRun) merge(ctx context.Context, folders [][]string) {
 				continue
 			}
 			for i := range n.Part.Fleet.Repositories {
-				of[n.Part.Fleet.Repositories[i].Name] = n.Folder
+				of[n.Part.Fleet.Repositories[i].Name] = n.Dir
 			}
 		}
 	}

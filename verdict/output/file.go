@@ -13,17 +13,14 @@ import (
 	"github.com/policyscan/policyscan/verdict/code"
 )
 
-// A file is the place of verdict.json. It never holds an old or a partial PASS: [create] replaces the old content by a
-// FAIL that is in progress, and [file.write] replaces that by the verdict, each by a temporary file, fsync and rename.
-// So a run that crashes, is killed or meets a full disk leaves a FAIL.
-type file struct {
-	path string
-}
+// The file verdict.json never has an old or a partial PASS: [create] replaces the old content by a FAIL that is in
+// progress, and [write] replaces that by the verdict, each by a temporary file, fsync and rename. So a run that
+// crashes, is killed or meets a full disk leaves a FAIL.
 
 // create writes an incomplete FAIL with the code E_IN_PROGRESS to path. It refuses and keeps a link, or another
 // irregular file. When the FAIL cannot be written, the old file is removed; if that fails too, the error says that it
 // is stale.
-func create(path, version string, scope verdict.Scope) (*file, error) {
+func create(path, version string, scope verdict.Scope) error {
 	marker := verdict.Incomplete(version, scope, verdict.Error{Code: code.InProgress, Message: InProgress})
 	marker.Decide()
 	return createAs(path, marker)
@@ -34,20 +31,18 @@ const InProgress = "the run began and has not ended; " +
 	"if no policyscan is running, it crashed or was killed: run it again"
 
 // createAs is create with another document as the marker, which must not say PASS.
-func createAs(path string, marker Document) (*file, error) {
+func createAs(path string, marker Document) error {
 	if err := overwritable(path, "verdict", "file"); err != nil {
-		return nil, err
+		return err
 	}
-	f := &file{path: path}
-	if err := f.write(marker); err != nil {
-		rm := os.Remove(path)
-		if rm != nil && !errors.Is(rm, fs.ErrNotExist) {
-			return nil, fmt.Errorf("%w; and %s is STALE: it has the verdict of an earlier run and cannot be removed",
+	err := write(path, marker)
+	if err != nil {
+		if rm := os.Remove(path); rm != nil && !errors.Is(rm, fs.ErrNotExist) {
+			return fmt.Errorf("%w; and %s is STALE: an old verdict that cannot be removed",
 				err, verdict.Visible(path))
 		}
-		return nil, err
 	}
-	return f, nil
+	return err
 }
 
 // overwritable returns an error if path has a file that is not such a document. what and where are for its message. A
@@ -57,7 +52,7 @@ func overwritable(path, what, where string) error {
 		return err
 	}
 	if there, err := lookAt(path); err == nil && there == otherFile {
-		return fmt.Errorf("%s: the output is a file that is not a %s, and would be overwritten; "+
+		return fmt.Errorf("%s: the output is a file that is not a %s; "+
 			"remove it or name another %s", verdict.Visible(path), what, where)
 	}
 	return nil
@@ -67,14 +62,12 @@ func overwritable(path, what, where string) error {
 func replaceable(path string) error {
 	switch st, err := os.Lstat(path); {
 	case err == nil && st.Mode()&fs.ModeSymlink != 0:
-		return fmt.Errorf("%s: the output is a symbolic link, which could lead anywhere; "+
-			"remove it or name another file",
-			verdict.Visible(path))
+		return fmt.Errorf("%s: the output is a symbolic link; remove it or name another file", verdict.Visible(path))
 	case err == nil && !st.Mode().IsRegular():
 		return fmt.Errorf("%s: the output is not a regular file; name another (for standard output: -)",
 			verdict.Visible(path))
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%s: the output cannot be inspected, and what is there is STALE: %w",
+		return fmt.Errorf("%s: the output cannot be inspected, and is perhaps STALE: %w",
 			verdict.Visible(path), disk.Cause(err))
 	}
 	return nil
@@ -86,10 +79,10 @@ type Document interface {
 	Encode() ([]byte, error)
 }
 
-// write replaces the file's content by a document, whole or not at all.
-func (f *file) write(d Document) error {
-	if err := disk.ReplaceBy(f.path, func(w io.Writer) error { return writeDocument(w, d) }); err != nil {
-		return fmt.Errorf("%s: the verdict cannot be written: %w", verdict.Visible(f.path), disk.Cause(err))
+// write replaces a file by a document, whole or not at all.
+func write(path string, d Document) error {
+	if err := disk.ReplaceBy(path, func(w io.Writer) error { return writeDocument(w, d) }); err != nil {
+		return fmt.Errorf("%s: the verdict cannot be written: %w", verdict.Visible(path), disk.Cause(err))
 	}
 	return nil
 }
@@ -146,8 +139,8 @@ func (tracks Tracks) ThroughLink(what, file string) error {
 			return fmt.Errorf("cannot determine whether git tracks %s, on the way to the %s %s: %w",
 				file[:i], what, file, err)
 		case tracked:
-			return fmt.Errorf("the %s %s leads through %s, a link that git tracks, "+
-				"so a change could choose where it goes; write to another path", what, file, file[:i])
+			return fmt.Errorf("the %s %s leads through %s, a link that git tracks; "+
+				"choose another path", what, file, file[:i])
 		}
 	}
 	return nil
@@ -160,8 +153,8 @@ func (tracks Tracks) untracked(file string) error {
 	case err != nil:
 		return fmt.Errorf("cannot determine whether git tracks the output %s: %w", file, err)
 	case tracked:
-		return fmt.Errorf("the output %s is tracked by git, so a change could replace it; "+
-			"remove it from git (git rm --cached) and add it to .gitignore, or write to another path", file)
+		return fmt.Errorf("the output %s is tracked by git; "+
+			"run git rm --cached and add it to .gitignore, or choose another path", file)
 	}
 	return nil
 }

@@ -48,15 +48,16 @@ func readBack(t *testing.T, name string) *verdict.Verdict {
 func TestFile(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "out.json")
 	for range 2 { // the second time over the first PASS
-		f, err := create(name, "1.0", verdict.Scope{Mode: "full"})
+		err := create(name, "1.0", verdict.Scope{Mode: "full"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		marker := readBack(t, name)
-		if marker.Verdict != verdict.Fail || marker.Complete || len(marker.Errors) != 1 || marker.Errors[0].Code != code.InProgress || marker.Scope.Mode != "full" || marker.Tool.Version != "1.0" {
+		if marker.Verdict != verdict.Fail || marker.Complete || len(marker.Errors) != 1 ||
+			marker.Errors[0].Code != code.InProgress || marker.Scope.Mode != "full" || marker.Tool.Version != "1.0" {
 			t.Errorf("the marker is %+v", marker)
 		}
-		if err := f.write(passing(t)); err != nil {
+		if err := write(name, passing(t)); err != nil {
 			t.Fatal(err)
 		}
 		text, err := os.ReadFile(name)
@@ -89,9 +90,11 @@ func TestFault_058_059_OutputIsALink(t *testing.T) {
 	if err := os.Symlink(filepath.Join(dir, "nothing"), dangling); err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]string{link: "symbolic link", dangling: "symbolic link", dir: "not a regular file"} {
-		if f, err := create(name, "1.0", verdict.Scope{}); f != nil || err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, %v", name, f, err)
+	for name, want := range map[string]string{link: "symbolic link", dangling: "symbolic link",
+		dir: "not a regular file"} {
+		if err := create(name, "1.0", verdict.Scope{}); err == nil ||
+			!strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 	if text, err := os.ReadFile(target); err != nil || string(text) != "mine" {
@@ -102,25 +105,26 @@ func TestFault_058_059_OutputIsALink(t *testing.T) {
 	}
 }
 
-// TestFault_061_MarkerCannotBeWritten: the old verdict is removed, too.
+// TestFault_061_MarkerCannotBeWritten: the old verdict is removed.
 func TestFault_061_MarkerCannotBeWritten(t *testing.T) {
 	dir := t.TempDir()
 	long := filepath.Join(dir, strings.Repeat("x", 250)) // no room for a temporary file's name
 	if err := os.WriteFile(long, []byte(verdict.DocumentHead+"1\", an old PASS"), 0o666); err != nil {
 		t.Skipf("SKIPPED: no such names here: %v", err)
 	}
-	f, err := create(long, "1.0", verdict.Scope{})
-	if f != nil || err == nil || strings.Contains(err.Error(), "STALE") || !strings.HasPrefix(err.Error(), long+": ") {
-		t.Errorf("%v, %v", f, err)
+	err := create(long, "1.0", verdict.Scope{})
+	if err == nil || strings.Contains(err.Error(), "STALE") || !strings.HasPrefix(err.Error(), long+": ") {
+		t.Errorf("%v", err)
 	}
 	if _, err := os.Lstat(long); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the old verdict is still there: %v", err)
 	}
-	if f, err := create(filepath.Join(dir, "no", "folder.json"), "1.0", verdict.Scope{}); f != nil || !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("%v, %v", f, err)
+	if err := create(filepath.Join(dir, "no", "dir.json"), "1.0", verdict.Scope{}); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%v", err)
 	}
-	if f, err := create(filepath.Join(dir, "new\n\x1b.json", "x"), "1.0", verdict.Scope{}); f != nil || err == nil || verdict.Visible(err.Error()) != err.Error() {
-		t.Errorf("%v, %q", f, err)
+	if err := create(filepath.Join(dir, "new\n\x1b.json", "x"), "1.0", verdict.Scope{}); err == nil ||
+		verdict.Visible(err.Error()) != err.Error() {
+		t.Errorf("%q", err)
 	}
 }
 
@@ -130,7 +134,7 @@ func TestWriteReplaces(t *testing.T) {
 		t.Skip("SKIPPED: an open file cannot be replaced here")
 	}
 	name := filepath.Join(t.TempDir(), "out.json")
-	f, err := create(name, "1.0", verdict.Scope{})
+	err := create(name, "1.0", verdict.Scope{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +142,7 @@ func TestWriteReplaces(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := f.write(passing(t)); err != nil {
+	if err := write(name, passing(t)); err != nil {
 		t.Fatal(err)
 	}
 	after, err := os.Stat(name)
@@ -147,7 +151,7 @@ func TestWriteReplaces(t *testing.T) {
 	}
 }
 
-// unreadable is a file that may not be read, by nobody.
+// unreadable is a file that no user can read.
 func unreadable(t *testing.T) string {
 	t.Helper()
 	if os.Geteuid() > 0 {
@@ -183,7 +187,7 @@ func TestOutputsThatCannotBeDetermined(t *testing.T) {
 		}
 	}
 	long := filepath.Join(t.TempDir(), strings.Repeat("x", 5000))
-	_, err := create(long, "1.0", verdict.Scope{})
+	err := create(long, "1.0", verdict.Scope{})
 	wants("a long name", err, "cannot be inspected", "STALE")
 	wants("a report's long name", replaceable(long), "cannot be inspected")
 
@@ -191,7 +195,7 @@ func TestOutputsThatCannotBeDetermined(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(full, "file"), nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	wants("a folder with a file in it", (&Report{file: full}).clear(), "cannot be removed")
+	wants("a directory with a file in it", (&Report{file: full}).clear(), "cannot be removed")
 	if err := (&Report{file: filepath.Join(full, "nothing")}).clear(); err != nil {
 		t.Error(err)
 	}
@@ -213,9 +217,10 @@ func TestStale(t *testing.T) {
 	if err := os.Chmod(filepath.Dir(name), 0o500); err != nil {
 		t.Fatal(err)
 	}
-	f, err := create(name, "1.0", verdict.Scope{})
-	if f != nil || err == nil || !strings.Contains(err.Error(), "cannot be written") || !strings.Contains(err.Error(), name+" is STALE") {
-		t.Errorf("%v, %v", f, err)
+	err := create(name, "1.0", verdict.Scope{})
+	if err == nil || !strings.Contains(err.Error(), "cannot be written") ||
+		!strings.Contains(err.Error(), name+" is STALE") {
+		t.Errorf("%v", err)
 	}
 	if err := os.Chmod(filepath.Dir(name), 0o700); err != nil { // so that it can be removed
 		t.Fatal(err)

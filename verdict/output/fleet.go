@@ -119,20 +119,20 @@ func (o *Fleet) take() error {
 		return err
 	}
 	if err := os.MkdirAll(o.dir, 0o777); err != nil {
-		return fmt.Errorf("the folder of the results cannot be made: %w", err)
+		return fmt.Errorf("the directory of the results cannot be created: %w", err)
 	}
 	inside, err := os.ReadDir(o.dir)
 	if err != nil {
-		return fmt.Errorf("the folder of the results cannot be read: %w", err)
+		return fmt.Errorf("the directory of the results cannot be read: %w", err)
 	}
 	if _, err := os.Lstat(o.path()); len(inside) > 0 && errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s: the folder of the results has files, and no %s of an earlier run; "+
-			"name an empty or a new folder with --output", shown, o.name())
+		return fmt.Errorf("%s: the directory has files, but no %s of an earlier run; "+
+			"choose an empty or new one with --output", shown, o.name())
 	}
 	if err := o.Tracks.untracked(o.path()); err != nil {
 		return err
 	}
-	if err := overwritable(o.path(), o.name(), "folder"); err != nil {
+	if err := overwritable(o.path(), o.name(), "directory"); err != nil {
 		return err
 	}
 	marker := summary.New(o.summary.Tool.Version)
@@ -164,7 +164,7 @@ const maxDepth = 512
 func (o *Fleet) removeOld(dir string, depth int) error {
 	inside, err := os.ReadDir(dir)
 	if err == nil && depth > maxDepth {
-		err = fmt.Errorf("%s: the folders are too deep", verdict.Visible(dir))
+		err = fmt.Errorf("%s: the directories are too deep", verdict.Visible(dir))
 	}
 	if err != nil {
 		return fmt.Errorf("the results of an earlier run cannot be removed: %w", err)
@@ -187,8 +187,8 @@ func (o *Fleet) removeOld(dir string, depth int) error {
 			}
 		case depth == 0: // perhaps a report
 		default:
-			return fmt.Errorf("%s: the folder of the results has a file that no run wrote; "+
-				"remove it, or name another folder with --output", verdict.Visible(path))
+			return fmt.Errorf("%s: not written by an earlier run; "+
+				"remove it, or choose another directory with --output", verdict.Visible(path))
 		}
 	}
 	return nil

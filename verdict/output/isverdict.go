@@ -25,8 +25,8 @@ const (
 	otherFile
 )
 
-// maxLook limits the bytes of a file that are searched. A longer file that could be a verdict counts as one.
-const maxLook = 256 << 20
+// maxLook limits the bytes of a file that are searched.
+const maxLook = 16 << 20
 
 // lookAt returns the kind of a regular file.
 func lookAt(path string) (there int, err error) {
@@ -55,72 +55,28 @@ func lookAt(path string) (there int, err error) {
 	return otherFile, nil
 }
 
-// namesVerdict reports whether a text begins as a JSON object and has a member "verdict". It accepts anything that
-// some JSON reader might: the values need not be valid, and further objects may follow.
+// namesVerdict reports whether a text begins as a JSON object with a member "verdict".
 func namesVerdict(r *bufio.Reader) (bool, error) {
 	if head, _ := r.Peek(3); string(head) == "\ufeff" {
 		_, _ = r.Discard(3) // already peeked
 	}
-	depth, began, key := 0, false, false // key: the last token is the string "verdict"
-	for n := 0; n < maxLook; n++ {
-		c, err := r.ReadByte()
-		if errors.Is(err, io.EOF) {
-			return false, nil
-		}
-		if err != nil {
-			return false, err
-		}
-		switch c {
-		case ' ', '\t', '\r', '\n':
-			continue
-		case '{', '[':
-			depth++
-		case '}', ']':
-			depth--
-		case '"':
-			text, read, err := shortText(r)
-			if err != nil {
-				return false, err
-			}
-			n += read
-			key = depth == 1 && strings.EqualFold(text, "verdict")
-			continue
-		case ':':
-			if key {
+	d := json.NewDecoder(io.LimitReader(r, maxLook))
+	token, err := d.Token()
+	for within := token == json.Delim('{'); within && err == nil; {
+		var name string
+		if token, err = d.Token(); err == nil {
+			if name, within = token.(string); strings.EqualFold(name, "verdict") {
 				return true, nil
 			}
 		}
-		if !began && c != '{' {
-			return false, nil
+		if within && err == nil {
+			var value json.RawMessage
+			err = d.Decode(&value)
 		}
-		began, key = true, false
 	}
-	return began, nil
-}
-
-// shortText reads a JSON string after its first quote, and returns its length. text is "" for a long or invalid one.
-func shortText(r *bufio.Reader) (text string, n int, err error) {
-	const long = 64
-	raw := []byte{'"'}
-	for escaped := false; n < maxLook; {
-		c, err := r.ReadByte()
-		if errors.Is(err, io.EOF) {
-			return "", n, nil
-		}
-		if err != nil {
-			return "", n, err
-		}
-		n++
-		if len(raw) < long {
-			raw = append(raw, c)
-		}
-		if c == '"' && !escaped {
-			break
-		}
-		escaped = c == '\\' && !escaped
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return false, nil
 	}
-	if len(raw) == long || json.Unmarshal(raw, &text) != nil {
-		return "", n, nil
-	}
-	return text, n, nil
+	return false, err
 }

@@ -33,7 +33,6 @@ type Run struct {
 	Show func(v *verdict.Verdict) error
 
 	path string // of the verdict's file; "" without one
-	file *file  // nil without one
 }
 
 // File returns the path of the verdict's file, "" without one.
@@ -61,17 +60,17 @@ func (r *Run) Begin() (err error) {
 	switch {
 	case r.path == "":
 	case r.Begun != nil:
-		r.file, err = createAs(r.path, r.Begun)
+		err = createAs(r.path, r.Begun)
 	default:
-		r.file, err = create(r.path, r.Version, r.Scope)
+		err = create(r.path, r.Version, r.Scope)
 	}
 	return err
 }
 
 // EndPart writes the document of a run that ends without a verdict. It has no reports.
 func (r *Run) EndPart(d Document) error {
-	if r.file != nil {
-		return unwritten(r.file.write(d))
+	if r.path != "" {
+		return unwritten(write(r.path, d))
 	}
 	return unwritten(writeDocument(r.Stdout, d))
 }
@@ -101,10 +100,10 @@ func (r *Run) End(v *verdict.Verdict, caught func() int) error {
 			v.Decide()
 		},
 		save: func() error {
-			if r.file == nil {
+			if r.path == "" {
 				return nil
 			}
-			return r.file.write(v)
+			return write(r.path, v)
 		},
 		print: func() error {
 			if r.Output != "-" {
@@ -133,8 +132,7 @@ func ReplaceOld(version string, paths ...string) {
 		if !IsVerdict(path) {
 			continue
 		}
-		f, err := create(path, version, verdict.Scope{Mode: "full"})
-		if err != nil {
+		if create(path, version, verdict.Scope{Mode: "full"}) != nil {
 			continue // the usage error is reported, and decides
 		}
 		v := verdict.Incomplete(version, verdict.Scope{Mode: "full"}, verdict.Error{
@@ -142,6 +140,6 @@ func ReplaceOld(version string, paths ...string) {
 			Message: "the last run did not scan: its flags or environment could not be used",
 		})
 		v.Decide()
-		_ = f.write(v) // the marker of create says FAIL as well
+		_ = write(path, v) // the marker of create says FAIL as well
 	}
 }

@@ -10,15 +10,15 @@ import (
 )
 
 const (
-	mostEndings   = 20 // allowances that end soon in a report; verdict.json has all
-	mostNames     = 10 // in a line
+	mostEndings   = 20 // allowances that end soon
+	mostNames     = 10 // names in a line
 	mostChanges   = 20 // lines about changes to the policy
-	fewAllowances = 10 // that change are told one by one only, without lines that count them first
+	fewAllowances = 10 // changed allowances that need no lines with their numbers
 
-	newButAllowed = "new but allowed" // is said of a violation that is new and that an allowance permits
+	newButAllowed = "new but allowed" // the status of a new violation that an allowance permits
 )
 
-// allowedNote says how many violations allowances permit; "" if there are none.
+// allowedNote says how many violations allowances permit; "" without one.
 func (v *view) allowedNote() string {
 	n := len(v.AllowedViolations)
 	if n == 0 {
@@ -35,7 +35,7 @@ func (v *view) allowedNote() string {
 	return s + ", " + newWords(len(v.newAllowed))
 }
 
-// allowedSuffix is how many violations are allowed, to be said after how many are not; "" if none is.
+// allowedSuffix is the number of allowed violations, to follow the number of others; "" without one.
 func (v *view) allowedSuffix() string {
 	n := len(v.AllowedViolations)
 	switch {
@@ -47,7 +47,7 @@ func (v *view) allowedSuffix() string {
 	return fmt.Sprintf("; %d allowed", n)
 }
 
-// allowanceWords is what an allowance says, safe to print.
+// allowanceWords describes an allowance, safe to print.
 func allowanceWords(a *verdict.Allowance) string {
 	s := fmt.Sprintf("at most %d, owner %s, reason %s", a.AtMost, flow(clip(a.Owner, 200)), flow(clip(a.Reason, 500)))
 	if a.Until != "" {
@@ -56,13 +56,13 @@ func allowanceWords(a *verdict.Allowance) string {
 	return s
 }
 
-// allowedSentence says what is new but allowed, by which rule and which allowance, safe to print.
+// allowedSentence describes a violation that is new but allowed, with its rule and allowance, safe to print.
 func allowedSentence(a *verdict.AllowedViolation) string {
 	return "New but allowed (" + verdict.Visible(clip(a.RuleID, 200)) + "; " + allowanceWords(&a.Allowance) +
 		"): " + full(clip(flow(a.Reason), 1000))
 }
 
-// allowedLines say where what is new but allowed is, as many as most.
+// allowedLines lists the first violations that are new but allowed.
 func (v *view) allowedLines(most int) []string {
 	var lines []string
 	for i, a := range v.newAllowed {
@@ -74,7 +74,7 @@ func (v *view) allowedLines(most int) []string {
 	return lines
 }
 
-// endings says which allowances end soon, a line for each and one for the rest, each safe to print.
+// endings lists the allowances that end soon: a line each and one for the rest, safe to print.
 func (v *view) endings() []string {
 	var lines []string
 	for i := range v.EndingAllowances {
@@ -98,9 +98,9 @@ func (v *view) endingsNote() string {
 		verdict.EndingDays, verdict.Visible(v.AsOf))
 }
 
-// policyChanges says what a change does to the bundle that checks it: a line for each rule that it alters, and one each
-// for the rules that it removes and adds; then how many allowances it changes in which way, and a line for each of
-// these, those first that permit more. Each line is safe to print.
+// policyChanges describes a change's edits of the bundle that checks it, in lines that are safe to print: one for the
+// removed rules, one for each changed rule, one for the added ones; then the number of allowances for each kind of
+// change, if there are many, and a line for each, more permissive ones first.
 func (v *view) policyChanges() []string {
 	var lines, removed, added []string
 	var allowances []*verdict.PolicyChange

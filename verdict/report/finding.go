@@ -11,19 +11,18 @@ import (
 )
 
 const (
-	theTree   = "the tree"     // where a violation is that is about no file
-	noFile    = "verdict.json" // the file, in a report that needs one, of what is about none
-	mostLines = 5              // that are named in which else something is
+	theTree   = "the tree"     // the place of a violation without a file
+	noFile    = "verdict.json" // the file of a violation or error without one, in a format that needs one
+	mostLines = 5              // line numbers of other places
 )
 
-// A finding is a violation as reports show it, and the place in its file that they point to: the first new one, or else
-// the first. What must not be there as a file, and what is missing from a file or from the tree, has no place, but a
-// missing key may have one.
+// A finding is a violation and the place in its file that reports point to: the first new one, or else the first. A
+// forbidden file and a missing pattern or file have no place, but a missing key may have one.
 type finding struct {
 	*verdict.Violation
 	at    verdict.Evidence // as if that place were the first
-	index int              // of it in Evidence.Places; -1: they do not have it
-	exact bool             // UTF16Column and UTF16EndColumn are known; otherwise they are near it
+	index int              // its index in Evidence.Places, or -1
+	exact bool             // UTF16Column and UTF16EndColumn are exact, not approximate
 	name  patternName
 }
 
@@ -48,8 +47,8 @@ func (f *finding) move(p verdict.Place) {
 	e.Offset, e.Line, e.Column, e.EndLine, e.EndColumn = p.Offset, p.Line, p.Column, p.EndLine, p.EndColumn
 }
 
-// units returns the columns of the place in UTF-16 code units, which a verdict has of the first occurrence only. They
-// follow from the excerpt, unless that is cut, masked, or has what is not text.
+// units returns the columns of the place in UTF-16 code units; a verdict has only those of the first occurrence. The
+// excerpt gives them, unless it is cut, masked or not UTF-8.
 func (f *finding) units() (column, end int64, exact bool) {
 	e, width := &f.at, int64(1) // bytes of a code unit
 	if strings.HasPrefix(e.Encoding, "utf-16") || strings.HasPrefix(e.Encoding, "utf-32") {
@@ -60,7 +59,7 @@ func (f *finding) units() (column, end int64, exact bool) {
 	if masked || utf8.RuneCountInString(e.Excerpt) >= excerptLimit {
 		return near, nearEnd, false
 	}
-	// The first line may begin with a byte order mark, which is no part of the excerpt.
+	// The first line may begin with a BOM, which the excerpt does not have.
 	if e.Line == 1 || e.EndLine != e.Line || e.Encoding != "utf-8" && e.Encoding != "" ||
 		strings.ContainsRune(e.Excerpt, utf8.RuneError) || e.EndColumn-1 > int64(len(e.Excerpt)) || e.Column < 1 ||
 		e.EndColumn < e.Column {
@@ -92,8 +91,7 @@ func (f *finding) place() string {
 	return fmt.Sprintf("%s:%d:%d", f.path(), f.at.Line, f.at.Column)
 }
 
-// lastLine is the last line that a match touches: one that ends with a line end does not touch the line after it, on
-// which its exclusive end is.
+// lastLine is the last line of a match. The exclusive end of a match that ends with a line end is on the next line.
 func lastLine(e *verdict.Evidence) int64 {
 	if e.EndLine > e.Line && e.EndColumn == 1 {
 		return e.EndLine - 1
@@ -101,10 +99,10 @@ func lastLine(e *verdict.Evidence) int64 {
 	return e.EndLine
 }
 
-// hidesPattern reports whether the place does not show what the pattern is: then a report has to say it.
+// hidesPattern reports whether the excerpt does not show the pattern, so that a report must name it.
 func (f *finding) hidesPattern() bool { return !f.inFile() || f.name.isMapping() }
 
-// encodingNote says in which encoding a match is; "" if a reader need not know.
+// encodingNote names the encoding of a match; "" for UTF-8.
 func (f *finding) encodingNote() string {
 	if f.at.Encoding == "utf-8" || f.at.Encoding == "" {
 		return ""
@@ -112,7 +110,7 @@ func (f *finding) encodingNote() string {
 	return "found as " + verdict.Visible(f.at.Encoding)
 }
 
-// found says what was found, or is missing, as a name and a value: "found" and the pattern, as the report shows it.
+// found returns "found" or "missing", and the pattern, which the report has escaped, in words.
 func (f *finding) found(pattern string) (name, value string) {
 	switch kind := f.Evidence.Kind; {
 	case kind == verdict.KindFile:
@@ -136,7 +134,7 @@ func (f *finding) foundLine() string {
 	return name + ": " + value
 }
 
-// facts are what is to be known of a violation besides its place, its reason and its pattern, each safe to print.
+// facts are the facts of a violation other than its place, reason and pattern, each safe to print.
 func (f *finding) facts() []string {
 	facts := with(f.also(mostLines), f.encodingNote())
 	if f.Note != "" {
@@ -145,7 +143,7 @@ func (f *finding) facts() []string {
 	return facts
 }
 
-// lines are all of a violation: its place and its reason, the excerpt, and the facts.
+// lines describe a violation in full: its place and reason, the excerpt, and the facts.
 func (f *finding) lines() []string {
 	at := f.place() + ": "
 	if status := label(f.Status); status != "" {
@@ -158,7 +156,8 @@ func (f *finding) lines() []string {
 	return append(append(lines, f.foundLine()), f.facts()...)
 }
 
-// sentence says all but the place and the excerpt in one line; the pattern where the reason does not have it.
+// sentence describes a violation in one line, without its place and excerpt, and with the pattern if the reason does
+// not have it.
 func (f *finding) sentence() string {
 	s, clauses := full(clip(flow(f.Reason), 1000)), with(nil, label(f.Status))
 	if p := f.Evidence.Pattern; !strings.Contains(f.Reason, p) && !strings.Contains(f.Reason, strconv.Quote(p)) {
@@ -170,7 +169,7 @@ func (f *finding) sentence() string {
 	return strings.TrimSpace(s)
 }
 
-// ruleLines are what a reader is to know of a rule that was violated, each safe to print.
+// ruleLines are the facts of a violated rule, each safe to print.
 func ruleLines(r *verdict.Rule) []string {
 	var lines []string
 	for _, note := range [][2]string{
@@ -183,8 +182,8 @@ func ruleLines(r *verdict.Rule) []string {
 	return lines
 }
 
-// also says where else a violation is, as one or two clauses, each safe to print; most is how many lines are named, 0
-// all of them.
+// also lists the other places of a violation, in one or two clauses, each safe to print. most limits the line numbers;
+// 0: all.
 func (f *finding) also(most int) []string {
 	places := f.at.Places
 	switch {
@@ -213,7 +212,7 @@ func (f *finding) also(most int) []string {
 	return clauses
 }
 
-// where says where the other places of a status are, in lines: "at lines 79, 83 and 4 more"; "" if there are none.
+// where lists the lines of the other places with a status: "at lines 79, 83 and 4 more"; "" without one.
 func (f *finding) where(status string, most int) string {
 	var all []verdict.Place
 	for i, p := range f.at.Places {
@@ -222,7 +221,7 @@ func (f *finding) where(status string, most int) string {
 		}
 	}
 	more := 0
-	// Of more than 100 the new ones are kept: where another one is listed, those that are not are like it.
+	// Of more than 100 places the new ones are kept: if another one is listed, the missing ones are like it.
 	if status != verdict.Introduced && (len(all) > 0 || f.index >= 0 && f.at.Places[f.index].Status == status) {
 		more = max(int(f.at.Occurrences)-len(f.at.Places), 0)
 		if f.index < 0 {
@@ -264,7 +263,7 @@ func (f *finding) where(status string, most int) string {
 	return here + where
 }
 
-// aboutFile reports whether an error is about a file that there is a name for.
+// aboutFile reports whether an error is about a file other than the tree's root.
 func aboutFile(e *verdict.Error) bool { return e.File != "" && e.File != "." }
 
 // errorFingerprint identifies an error in reports, as [verdict.Fingerprint] does a violation.
@@ -272,9 +271,9 @@ func errorFingerprint(e *verdict.Error) string {
 	return verdict.Fingerprint(e.Code, e.File, e.Message, nil)
 }
 
-// realPath returns the path that [verdict.Path] wrote as a program needs it that looks for the file. One with a byte
-// that is not UTF-8, or a character that is not shown, stays as Path and [verdict.Visible] write it: no link leads to
-// such a file, and none is worth a control character in a log.
+// realPath returns the path of a file for programs, from the text of [verdict.Path]. A path that is not UTF-8 or has a
+// hidden character stays as Path and [verdict.Visible] write it: a link to it is not worth a control character in a
+// log.
 func realPath(path string) string {
 	if raw := verdict.RawPath(path); utf8.ValidString(raw) && verdict.Visible(raw) == raw {
 		return raw

@@ -10,14 +10,13 @@ import (
 	"github.com/policyscan/policyscan/verdict/summary"
 )
 
-// FleetFormats returns the formats of a fleet's summary, in the order of the manual, as formats of the one summary that
-// f is: each writes what f holds when it is called, and no verdict.
+// FleetFormats returns the formats of a fleet's summary, in the order of the manual. They write f, not a verdict.
 func FleetFormats(f *summary.Fleet) []Format {
 	of := func(write func(io.Writer, *summary.Fleet) error) func(io.Writer, *verdict.Verdict) error {
 		return func(w io.Writer, _ *verdict.Verdict) error { return write(w, f) }
 	}
 	return []Format{
-		{"text", "for a person", of(writePlainFleet), "", ""},
+		{"text", "for people", of(writePlainFleet), "", ""},
 		{"json", "fleet.json", of(writeFleetJSON), verdict.DocumentHead, "policyscan"},
 		{"markdown", "GitHub's job summary, or a comment", of(writeFleetMarkdown), "## policyscan fleet ", ""},
 		{"html", "one page to read and to search", of(writeFleetHTML), "<!DOCTYPE html>", "policyscan"},
@@ -36,14 +35,13 @@ func writeFleetJSON(w io.Writer, f *summary.Fleet) error {
 	return err
 }
 
-// writePlainFleet writes the text report as it is in a file, which a CI system may print.
+// writePlainFleet writes the text report for a file, which a CI system may print.
 func writePlainFleet(w io.Writer, f *summary.Fleet) error {
 	return WriteFleetText(w, f, TextOptions{Commands: true})
 }
 
-// WriteFleetText writes the report for a person: what could not be decided, the repositories with violations, those
-// with the most first, the rules that are violated, and in the last line the outcome and the counts. Root is the folder
-// of the results.
+// WriteFleetText writes the report for people: the undecided repositories, those with violations, most first, the
+// violated rules, and in the last line the outcome and the counts. Root is the directory of the results.
 func WriteFleetText(w io.Writer, f *summary.Fleet, o TextOptions) error {
 	t := textWriter{w: bufio.NewWriter(w), TextOptions: o}
 	for i := range f.Errors {
@@ -83,7 +81,7 @@ func WriteFleetText(w io.Writer, f *summary.Fleet, o TextOptions) error {
 	return t.w.Flush()
 }
 
-// list writes the lines of each item under a heading, and how many items are not shown.
+// list writes the lines of each item under a heading, and the number of items that are not shown.
 func (t *textWriter) list(heading string, items [][]string) {
 	if len(items) == 0 {
 		return
@@ -161,9 +159,8 @@ func ruleTallies(r *summary.Repository) []string {
 	return tallyWords(counts)
 }
 
-// writeFleetMarkdown writes the summary of a fleet as a page of GitHub's Markdown: the outcome, what could not be
-// decided, the rules that are violated, and the repositories, those with the most violations first. As [writeMarkdown],
-// it has at most 900 KiB, and no text of a repository or of a bundle is markup in it.
+// writeFleetMarkdown writes the summary of a fleet as a page of GitHub's Markdown: the outcome, the errors, the
+// violated rules, and the repositories, most violations first. The limits of [writeMarkdown] apply.
 func writeFleetMarkdown(w io.Writer, f *summary.Fleet) error {
 	p := markdownPage{document: "fleet.json"}
 	p.line("## policyscan fleet " + string(f.Verdict) + ": " + fleetCounts(f))

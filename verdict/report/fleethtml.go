@@ -16,18 +16,17 @@ type fleetPage struct {
 	htmlHead
 	*summary.Fleet
 
-	Undecided []*summary.Repository // all that something of could not be decided, also those with violations
-	Failing   []*summary.Repository // the most violations first
+	Undecided []*summary.Repository // with an error, also those with violations
+	Failing   []*summary.Repository // most violations first
 	Passing   []*summary.Repository
-	RuleRows  []fleetRule // those that the most repositories violate first, then those that none does
+	RuleRows  []fleetRule // most violating repositories first
 	Violated  int         // of RuleRows
 	Covered   int         // files
 }
 
 type fleetRule struct {
 	*summary.Rule
-	// Names has a line for each repository, the most violations first: one text, since a hundred thousand elements
-	// would take a browser seconds.
+	// Names has a line for each repository, most violations first. 100,000 elements would take a browser seconds.
 	Names string
 }
 
@@ -74,7 +73,7 @@ func writeFleetHTML(w io.Writer, f *summary.Fleet) error {
 	return writePage(w, "fleet.html", []string{"style.css", "fleet.css"}, "fleet.js", &p.htmlHead, p)
 }
 
-// nameLines lists names behind their numbers, the largest first.
+// nameLines lists numbers and names, the largest number first.
 func nameLines(all []tally) string {
 	sortTallies(all)
 	var b strings.Builder

@@ -1,9 +1,7 @@
-// Package report writes a verdict for its readers: for a person at a terminal or in a browser, for GitHub, GitLab,
-// reviewdog and whatever reads SARIF or JUnit. [Formats] is the table of formats that flags, help and commands read;
-// there is one writer for each, which needs a verdict.Verdict and nothing else. The view of a verdict, and the findings
-// in it, derive once what several of them say (groups, places, labels, notes, counts); a writer prints that.
-//
-// Each writer escapes what a tree or a bundle could have put into the verdict.
+// Package report writes a verdict for terminals, browsers, GitHub, GitLab, reviewdog, and readers of SARIF or JUnit.
+// [Formats] is the table of formats for flags, help and commands. A view of the verdict derives the facts of several
+// formats once (groups, places, labels, notes, counts); one writer for each format prints them, and escapes all text
+// that is from a tree or a bundle.
 //
 // docs/reports.md is the manual of the formats.
 package report
@@ -15,18 +13,17 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// A Format is a way to write a verdict for some reader. Its writer needs the verdict and nothing else: equal verdicts
-// have equal bytes, whenever and wherever they are written.
+// A Format is a way to write a verdict. Equal verdicts have equal bytes, whenever and wherever they are written.
 type Format struct {
 	Name  string
 	About string // in a few words, for help
 	Write func(io.Writer, *verdict.Verdict) error
 
-	// How each document of the format begins, and what is in its first 4 KiB.
+	// The beginning of each document of the format, and a text in its first 4 KiB.
 	begins, holds string
 }
 
-// Wrote reports whether a text is, as far as that can be determined, a document of the format.
+// Wrote reports whether a text looks like a document of the format.
 func (f *Format) Wrote(text string) bool {
 	switch f.Name {
 	case "text":
@@ -44,7 +41,7 @@ func (f *Format) Wrote(text string) bool {
 // Formats returns all formats, in the order of the manual.
 func Formats() []Format {
 	return []Format{
-		{"text", "for a person, with paths from the tree's root", writePlainText, "", ""},
+		{"text", "for people, with paths from the tree's root", writePlainText, "", ""},
 		{"json", "verdict.json", WriteJSON, verdict.DocumentHead, "policyscan"},
 		{
 			"sarif", "SARIF 2.1.0, for GitHub's code scanning", writeSARIF,
@@ -60,7 +57,7 @@ func Formats() []Format {
 	}
 }
 
-// Named is the format with a name. If there is none, its Name is "".
+// Named returns the format with a name, or the zero Format.
 func Named(name string) Format {
 	for _, f := range Formats() {
 		if f.Name == name {

@@ -11,9 +11,8 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// What GitHub keeps of annotations, by the source of its runner (actions/runner of August 2026: ActionCommand.cs,
-// ActionCommandManager.cs, ExecutionContext.cs) and the manual of its checks API. What is too much is dropped in
-// silence.
+// The annotations that GitHub keeps, by the source of its runner (actions/runner of August 2026: ActionCommand.cs,
+// ActionCommandManager.cs, ExecutionContext.cs) and the manual of its checks API. It drops the rest silently.
 const (
 	annotationsKept   = 10   // of each type, for a step
 	annotationMessage = 4096 // UTF-16 code units
@@ -21,14 +20,12 @@ const (
 )
 
 // writeGitHub writes workflow commands, which GitHub Actions shows as annotations of the files and in the summary of
-// the run: an error for each thing that could not be decided, then one for each violation, or of a change one for each
-// place of it that is new, and after these one for each violation that was there before. GitHub keeps 10 of a step:
-// when there are more, the tenth counts those that are omitted. A PASS is silent, except for a notice if nothing was
-// looked at, or not all. What allowances accept is a notice.
+// the run: an error for each error of the verdict, then one for each violation, in a change first one for each new
+// place. GitHub keeps 10 of a step: if there are more, the tenth counts the rest. A PASS is silent, except for a
+// notice if files were not scanned. Allowed violations are a notice.
 //
-// Paths are real ones, from the tree's root: they lead to the file if that is the root of the repository. Columns are
-// UTF-16 code units, the end exclusive, and are given only where a match is within a line: the runner drops them
-// elsewhere. (GitHub's manual names no unit; it shows the lines, not the columns.)
+// Paths are real ones, from the tree's root, which must be the root of the repository. Columns are UTF-16 code units,
+// the end exclusive, only for a match within a line: the runner drops others.
 func writeGitHub(w io.Writer, document *verdict.Verdict) error {
 	b, v := bufio.NewWriter(w), newView(document)
 	var all []annotation
@@ -75,7 +72,7 @@ func writeGitHub(w io.Writer, document *verdict.Verdict) error {
 	return b.Flush() // a bufio.Writer keeps its first error
 }
 
-// An annotationTarget is a violation, by its index, and one of its places, or -1 for the one that reports point to.
+// An annotationTarget is the index of a violation and of one of its places, or -1 for the place that reports point to.
 type annotationTarget struct{ violation, place int }
 
 func annotationTargets(v *view) []annotationTarget {
@@ -99,9 +96,9 @@ func annotationTargets(v *view) []annotationTarget {
 }
 
 type annotation struct {
-	file      string // as Path writes it; "": on no file
-	line, end int64  // 1-based, inclusive; 0: on the file as a whole
-	col       int64  // 1-based; 0: on whole lines
+	file      string // as in Path, or ""
+	line, end int64  // 1-based, inclusive; 0: the whole file
+	col       int64  // 1-based; 0: whole lines
 	endCol    int64
 	title     string
 	lines     []string
@@ -117,7 +114,7 @@ func errorAnnotation(e *verdict.Error) annotation {
 	return a
 }
 
-// violationAnnotation is about a place of a violation: one of its Places, or with -1 the one that reports point to.
+// violationAnnotation annotates a place of a violation, as in [annotationTarget].
 func violationAnnotation(f *finding, place int, r *verdict.Rule) annotation {
 	inFile := f.inFile()
 	if place >= 0 {
@@ -137,8 +134,8 @@ func violationAnnotation(f *finding, place int, r *verdict.Rule) annotation {
 	return a
 }
 
-// write writes the command of the name. A property's value must not begin with "=", which the runner drops, and the
-// last must not end in a space, which it trims: the file's comes first, and the title's begins with a word of ours.
+// write writes the command of the name. The runner drops a "=" at the start of a property's value, and trims the last
+// value: the file comes first, and the title begins with our own word.
 func (a *annotation) write(b *bufio.Writer, name string) {
 	var properties []string
 	property := func(key, value string) {

@@ -3,11 +3,11 @@ package report
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
 	"testing"
-	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/policyscan/policyscan/verdict"
@@ -38,17 +38,15 @@ func annotations(t *testing.T, v *verdict.Verdict) []command {
 	return all
 }
 
-func utf16Units(s string) int { return len(utf16.Encode([]rune(s))) }
-
-// wantAnnotations fails if the annotations of a verdict are not those that it asks for:
-// errors first, as many as GitHub keeps, each on its place.
+// wantAnnotations fails if the annotations are not those of the verdict: errors first, at most ten, each with its place.
 func wantAnnotations(t *testing.T, v *verdict.Verdict) {
 	t.Helper()
 	got := annotations(t, v)
 	total := len(v.Errors) + len(v.Violations)
 	if n := len(got); len(v.AllowedViolations) > 0 {
 		last := got[n-1]
-		if got = got[:n-1]; last.name != "notice" || !strings.HasPrefix(last.data, sentence(newView(v).allowedNote())) || strings.Contains(last.data, "##[") {
+		if got = got[:n-1]; last.name != "notice" || !strings.HasPrefix(last.data,
+			sentence(newView(v).allowedNote())) || strings.Contains(last.data, "##[") {
 			t.Errorf("what is allowed is %+v", last)
 		}
 	}
@@ -56,83 +54,71 @@ func wantAnnotations(t *testing.T, v *verdict.Verdict) {
 		t.Fatalf("%d annotations for %d findings", len(got), total)
 	}
 	for i, c := range got {
-		if c.name != "error" || utf16Units(c.data) > 4096 || utf16Units(c.properties["title"]) > 255 || c.properties["title"] == "" {
-			t.Errorf("annotation %d: %q, a title of %d units, a message of %d", i, c.name, utf16Units(c.properties["title"]), utf16Units(c.data))
-		}
-		if !utf8.ValidString(c.data) {
-			t.Errorf("cut within a character: %q", c.data)
-		}
-		for _, line := range strings.Split(c.data, "\n") {
-			if strings.Contains(line, "##[") {
-				t.Errorf("markup of the log in %q", line)
-			}
+		title := c.properties["title"]
+		if c.name != "error" || utf16Len(c.data) > 4096 || title == "" || utf16Len(title) > 255 ||
+			!utf8.ValidString(c.data) || strings.Contains(c.data, "##[") {
+			t.Errorf("annotation %d: %+v", i, c)
 		}
 		if total > 10 && i == 9 {
-			if len(c.properties) != 1 || !strings.Contains(c.data, "not shown") {
-				t.Errorf("the tenth of %d is %+v", total, c)
-			}
+			more := annotationTargets(newView(v))[max(9-len(v.Errors), 0):]
 			var want []string
-			if n := len(v.Violations) - max(9-len(v.Errors), 0); n > 0 {
-				want = append(want, count(n, "more violation"))
+			if len(more) > 0 {
+				want = append(want, count(len(more), "more violation"))
 			}
 			if n := len(v.Errors) - 9; n > 0 {
 				want = append(want, count(n, "more error"))
 			}
-			if got := c.properties["title"]; got != "policyscan: "+strings.Join(want, " and ") {
-				t.Errorf("the tenth of %d is %q, want %q", total, got, want)
+			if len(c.properties) != 1 || title != "policyscan: "+strings.Join(want, " and ") ||
+				!strings.Contains(c.data, "not shown") {
+				t.Errorf("the tenth of %d is %+v, want %q", total, c, want)
 			}
 			continue
 		}
-		want := map[string]string{"title": c.properties["title"]}
-		file := ""
+		want := map[string]string{"title": title}
+		place := func(line, end, column, endColumn int64) {
+			if line < 1 || end < line || end > math.MaxInt32 {
+				return
+			}
+			want["line"], want["endline"] = fmt.Sprint(line), fmt.Sprint(end)
+			if column > 0 && endColumn >= column && endColumn <= math.MaxInt32 {
+				want["col"], want["endcolumn"] = fmt.Sprint(column), fmt.Sprint(endColumn)
+			}
+		}
+		file, wantTitle := "", "policyscan could not decide: "
 		if i < len(v.Errors) {
-			if file = v.Errors[i].File; file == "." { // the tree's root: no file
-				file = ""
+			e := v.Errors[i]
+			if file = strings.TrimSuffix(e.File, "."); len(e.File) > 1 { // "." is the tree's root: no file
+				file = e.File
 			}
-			if !strings.HasPrefix(want["title"], "policyscan could not decide: ") {
-				t.Errorf("an error's title is %q", want["title"])
-			}
-			if e := v.Errors[i]; e.Line > 0 {
-				want["line"], want["endline"] = fmt.Sprint(e.Line), fmt.Sprint(e.Line)
-				want["col"], want["endcolumn"] = fmt.Sprint(e.UTF16Column), fmt.Sprint(e.UTF16Column)
-			}
+			place(e.Line, e.Line, e.UTF16Column, e.UTF16Column)
 		} else {
-			x := v.Violations[i-len(v.Errors)]
-			file = x.File
-			e := x.Evidence
-			last := e.EndLine
-			if e.EndColumn == 1 && last > e.Line {
-				last--
+			f := newFinding(&v.Violations[i-len(v.Errors)])
+			file, wantTitle = f.File, cut(flow("policyscan "+f.RuleID+": "+f.Title), 255)
+			if e := f.Evidence; file != "" && f.inFile() && e.EndLine == e.Line {
+				place(e.Line, e.Line, e.UTF16Column, e.UTF16EndColumn)
+			} else if file != "" && f.inFile() {
+				place(e.Line, lastLine(&e), 0, 0)
 			}
-			if file != "" && hasPlace(&e) && e.Line > 0 && last >= e.Line && last <= math.MaxInt32 {
-				want["line"], want["endline"] = fmt.Sprint(e.Line), fmt.Sprint(last)
-				if e.EndLine == e.Line && e.UTF16Column > 0 && e.UTF16EndColumn >= e.UTF16Column && e.UTF16EndColumn <= math.MaxInt32 {
-					want["col"], want["endcolumn"] = fmt.Sprint(e.UTF16Column), fmt.Sprint(e.UTF16EndColumn)
-				}
-			}
-			if wantTitle := cut(flow("policyscan "+x.RuleID+": "+x.Title), 255); want["title"] != wantTitle {
-				t.Errorf("the title is %q, want %q", want["title"], wantTitle)
-			}
-			if !strings.Contains(c.data, strings.ReplaceAll(newFinding(&x).place(), "##[", `#\u{23}[`)) && len(newFinding(&x).place()) < 900 {
-				t.Errorf("no place %q in %q", newFinding(&x).place(), c.data)
+			if at := f.place(); len(at) < 900 && !strings.Contains(c.data, strings.ReplaceAll(at, "##[", `#\u{23}[`)) {
+				t.Errorf("no place %q in %q", at, c.data)
 			}
 		}
 		if file != "" {
-			want["file"] = realPath(file)
-			if strings.HasPrefix(want["file"], "=") {
+			if want["file"] = realPath(file); strings.HasPrefix(want["file"], "=") {
 				want["file"] = "./" + want["file"]
 			}
 		}
-		if fmt.Sprint(c.properties) != fmt.Sprint(want) {
+		if !maps.Equal(c.properties, want) || !strings.HasPrefix(title, wantTitle) {
 			t.Errorf("the properties are\n%q, want\n%q", c.properties, want)
 		}
 	}
 }
 
 func TestGitHubFixtures(t *testing.T) {
-	for name, f := range fixtures() {
+	for name, f := range fixtures(t) {
 		if f.verdict.Verdict == verdict.Pass {
-			if got := annotations(t, f.verdict); len(got) != 0 && (name != "listed" && name != "allowed" || len(got) != 1 || got[0].name != "notice") {
+			if got := annotations(t, f.verdict); len(got) != 0 && (name != "listed" && name != "allowed" ||
+				len(got) != 1 || got[0].name != "notice") {
 				t.Errorf("%s: %+v", name, got)
 			}
 			continue
@@ -143,65 +129,37 @@ func TestGitHubFixtures(t *testing.T) {
 	}
 }
 
-// TestGitHubPlaces: of a change each new place is annotated, before what was there before. What is allowed is a notice.
+// TestGitHubPlaces: of a change each new place is annotated, before what was there before.
 func TestGitHubPlaces(t *testing.T) {
-	v := labelled()
-	v.Decide()
-	places := func() (all []string) {
-		for _, c := range annotations(t, v) {
-			p := c.properties
-			all = append(all, strings.Join([]string{c.name, p["file"], p["line"], p["col"]}, " "))
-		}
-		return all
-	}
-	want := []string{"error main.tf 80 8", "error main.tf 85 ", "error z.tf 1 20", "error m.tf 4 1", "error a/old.tf 5 19", "notice   "}
-	if got := places(); !slices.Equal(got, want) {
-		t.Errorf("%q", got)
-	}
-	v = newFixture()
+	v := newFixture()
 	v.Scope = changed()
 	lines := []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}
 	v.Violations = []verdict.Violation{
 		placed(v.Rules[0], "old.tf", "BAD\n", "BAD", verdict.PreExisting),
-		placed(v.Rules[0], "new.tf", tall("BAD", lines...), "BAD", slices.Repeat([]string{verdict.Introduced}, len(lines))...),
+		placed(v.Rules[0], "new.tf", tall("BAD", lines...), "BAD", slices.Repeat([]string{verdict.Introduced}, 12)...),
 	}
 	v.Decide()
 	all := annotations(t, v)
-	if got := places(); len(got) != 10 || got[8] != "error new.tf 9 " || !strings.Contains(all[9].data, "4 more places not shown") {
-		t.Errorf("%q, the last %q", got, all[9].data)
+	if p := all[8].properties; len(all) != 10 || p["file"] != "new.tf" || p["line"] != "9" ||
+		!strings.Contains(all[9].data, "4 more places not shown") {
+		t.Errorf("%+v", all)
 	}
 }
 
-// TestGitHubCap: ten are shown; of more, nine and a count. What could not be decided
-// comes first, and is never pushed out by violations.
+// TestGitHubCap: ten are shown; of more, nine and a count. What could not be decided comes first, and is never pushed
+// out by violations.
 func TestGitHubCap(t *testing.T) {
-	for errs := range 13 {
-		for violations := range 13 {
-			if errs+violations == 0 {
-				continue
-			}
-			v := newFixture()
-			for i := range errs {
-				v.Errors = append(v.Errors, verdict.Error{Code: code.Read, File: fmt.Sprintf("e%d.tf", i), Message: "m"})
-			}
-			for i := range violations {
-				v.Violations = append(v.Violations, found(v.Rules[0], fmt.Sprintf("v%d.tf", i), "0.0.0.0/0", "0.0.0.0/0"))
-			}
-			v.Decide()
-			wantAnnotations(t, v)
+	for _, c := range [][2]int{{0, 10}, {0, 12}, {1, 9}, {1, 12}, {9, 1}, {9, 3}, {10, 0}, {10, 2}, {12, 0},
+		{12, 12}} {
+		v := newFixture()
+		for i := range c[0] {
+			v.Errors = append(v.Errors, verdict.Error{Code: code.Read, File: fmt.Sprintf("e%d.tf", i), Message: "m"})
 		}
-	}
-	if t.Failed() {
-		return
-	}
-	v := newFixture()
-	for i := range 12 {
-		v.Violations = append(v.Violations, found(v.Rules[0], fmt.Sprintf("v%d.tf", i), "0.0.0.0/0", "0.0.0.0/0"))
-	}
-	v.Errors = []verdict.Error{{Code: code.Usage, Message: "m"}}
-	v.Decide()
-	if got := annotations(t, v)[9]; got.properties["title"] != "policyscan: 4 more violations" || !strings.Contains(got.data, "verdict.json") {
-		t.Errorf("the tenth is %+v", got)
+		for i := range c[1] {
+			v.Violations = append(v.Violations, found(v.Rules[0], fmt.Sprintf("v%d.tf", i), "0.0.0.0/0", "0.0.0.0/0"))
+		}
+		v.Decide()
+		wantAnnotations(t, v)
 	}
 }
 
@@ -212,24 +170,14 @@ func TestGitHubLong(t *testing.T) {
 		v := newFixture()
 		v.Rules[0].Title, v.Rules[0].Message = strings.Repeat(filler, 5000), strings.Repeat(filler, 70000)
 		v.Rules[0].Remediation = strings.Repeat(filler, 5000)
-		v.Violations = []verdict.Violation{found(v.Rules[0], strings.Repeat(filler, 5000)+".tf", "a 0.0.0.0/0", "0.0.0.0/0")}
+		v.Violations = []verdict.Violation{found(v.Rules[0], strings.Repeat(filler, 5000)+".tf", "a 0.0.0.0/0",
+			"0.0.0.0/0")}
 		v.Errors = []verdict.Error{{Code: code.Usage, Message: strings.Repeat(filler, 5000)}}
 		v.Decide()
 		wantAnnotations(t, v)
 		if got := annotations(t, v)[1]; !strings.Contains(got.data, `found: "0.0.0.0/0"`) {
 			t.Errorf("%q: the pattern is lost in %q", filler, got.data)
 		}
-	}
-}
-
-// TestGitHubNotice: a PASS that looked at nothing is a notice, and no error.
-func TestGitHubNotice(t *testing.T) {
-	v := newFixture()
-	v.Coverage = verdict.Coverage{}
-	v.Decide()
-	got := annotations(t, v)
-	if len(got) != 1 || got[0].name != "notice" || got[0].properties["title"] != "policyscan: PASS, but there was nothing to scan" {
-		t.Errorf("%+v", got)
 	}
 }
 

@@ -8,30 +8,25 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// gitlabIssue is one entry of GitLab's Code Quality report: an array of these, and nothing else (docs.gitlab.com, "Code
-// Quality", "Code Quality report format").
-//
-// GitLab shows the texts as texts. It keeps one entry for each fingerprint, takes no byte order mark, and stops at the
-// first entry that has not all of these fields.
+// gitlabIssue is an entry of the array that is GitLab's Code Quality report (docs.gitlab.com, "Code Quality report
+// format"). GitLab shows plain text, keeps one entry for each fingerprint, refuses a BOM, and stops at the first entry
+// that lacks a field.
 type gitlabIssue struct {
 	Description string `json:"description"`
 	CheckName   string `json:"check_name"`
 	Fingerprint string `json:"fingerprint"`
 	Severity    string `json:"severity"` // "info", "minor", "major", "critical" or "blocker"
-
-	Location gitlabLocation `json:"location"`
+	Location    struct {
+		Path  string `json:"path"`
+		Lines struct {
+			Begin int64 `json:"begin"` // 1-based
+		} `json:"lines"`
+	} `json:"location"`
 }
 
-type gitlabLocation struct {
-	Path  string `json:"path"`
-	Lines struct {
-		Begin int64 `json:"begin"` // 1-based
-	} `json:"lines"`
-}
-
-// writeGitLab writes a Code Quality report for GitLab: an entry for each violation, and one of severity "blocker" for
-// each thing that could not be decided, first. A PASS is an empty array, except for a whole tree in which no rule
-// selects a file: that is an entry of severity "info". So is how much allowances accept, and what of it is new.
+// writeGitLab writes a Code Quality report for GitLab: an entry of severity "blocker" for each error, then one for
+// each violation. Entries of severity "info" are about allowed violations, and a PASS that did not scan everything;
+// except that a change or a list without a covered file is usual.
 //
 // A rule's severity low, medium, high or critical is "minor", "major", "critical" or "blocker"; a rule without one is
 // "major".
@@ -47,7 +42,9 @@ func writeIssues(v *view, yield func(gitlabIssue) bool) {
 	used := map[string]int{}
 	add := func(description, check, fingerprint, severity, file string, line int64) {
 		// A rule of the base and one of the head can find the same: GitLab would keep one.
-		issue := gitlabIssue{description, check, unique(used, fingerprint), severity, gitlabLocation{}}
+		issue := gitlabIssue{
+			Description: description, CheckName: check, Fingerprint: unique(used, fingerprint), Severity: severity,
+		}
 		issue.Location.Path, issue.Location.Lines.Begin = gitlabPath(file), max(line, 1)
 		ended = ended || !yield(issue)
 	}
@@ -68,7 +65,7 @@ func writeIssues(v *view, yield func(gitlabIssue) bool) {
 		note(text)
 	}
 	for _, a := range v.newAllowed {
-		// Not with the violation's fingerprint: GitLab would not show the violation that comes of it.
+		// With the violation's fingerprint, GitLab would not show it as new when it is no longer allowed.
 		add(allowedSentence(a), a.RuleID, verdict.Fingerprint("allowed", a.File, a.Fingerprint, nil), "info", a.File,
 			newFinding(&a.Violation).at.Line)
 	}
@@ -79,7 +76,7 @@ func writeIssues(v *view, yield func(gitlabIssue) bool) {
 	}
 }
 
-// gitlabPath is the real path where JSON can hold it, and else the verdict's writing of it.
+// gitlabPath is the real path, or the verdict's text for it if it is not UTF-8.
 func gitlabPath(written string) string {
 	if written == "" || written == "." {
 		return noFile

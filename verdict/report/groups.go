@@ -17,11 +17,10 @@ type ruleGroup struct {
 	allowed    int // more violations of the rule's id
 }
 
-// ruleIndexes returns, for each violation, the index in v.Rules of the rule that it is of, or -1 if there is none.
+// ruleIndexes returns, for each violation, the index of its rule in v.Rules, or -1.
 //
-// A change is judged by the rules of its base and of its head, so two rules can have one id. Which of them a violation
-// is of follows from its texts, and for two rules that differ in nothing that a violation shows from the order of the
-// violations: that of the rules, then of the paths.
+// The rules of the base and the head of a change can share an id. A violation's texts tell which of them it violates;
+// if they do not, the order of the violations does: by rule, then by path.
 func ruleIndexes(v *verdict.Verdict) []int {
 	byID := map[string][]int{}
 	for i := range v.Rules {
@@ -55,14 +54,14 @@ func ruleIndexes(v *verdict.Verdict) []int {
 	return indexes
 }
 
-// fitsRule reports whether a violation can be of a rule, as far as its texts tell.
+// fitsRule reports whether a violation has the texts of a rule.
 func fitsRule(v *verdict.Violation, r *verdict.Rule) bool {
 	return v.RuleID == r.ID && v.RuleType == r.Type && v.Title == r.Title &&
 		(v.Reason == r.Message || r.Message == "" && strings.HasPrefix(v.Reason, r.Title))
 }
 
-// groupByRule puts each violation under its rule. One that is of no listed rule, which no run writes, has a rule of its
-// own texts.
+// groupByRule puts each violation under its rule. A violation of an unlisted rule, which no run writes, gets a new
+// one.
 func (v *view) groupByRule() {
 	allowed := map[string]int{}
 	for i := range v.AllowedViolations {
@@ -104,7 +103,7 @@ func (v *view) groupByRule() {
 	})
 }
 
-// commonReason is what all of these give as their reason, "" if they differ.
+// commonReason is the reason of all violations; "" if they differ.
 func commonReason(all []*verdict.Violation) string {
 	for _, x := range all {
 		if x.Reason != all[0].Reason {
@@ -114,7 +113,7 @@ func commonReason(all []*verdict.Violation) string {
 	return all[0].Reason
 }
 
-// counts says how many violations of the rule there are, and how many of them are new where anything tells.
+// counts is the number of violations of the rule, and how many of them are new, if known.
 func (g *ruleGroup) counts() string {
 	s := count(len(g.violations), "violation")
 	if g.files > 0 {
@@ -129,7 +128,7 @@ func (g *ruleGroup) counts() string {
 	return s + ", " + newWords(g.fresh)
 }
 
-// unchecked says why it is not known whether files break a rule of which nothing was found; "" if it is.
+// unchecked explains why a rule without a violation did not pass; "" if it passed.
 func (v *view) unchecked(g *ruleGroup) string {
 	switch {
 	case len(v.undecided) > 0:
@@ -156,11 +155,11 @@ func (v *view) ruleOutcome(g *ruleGroup) string {
 	return outcome
 }
 
-// untitled is a reason without the title of its rule before it, which the report has said.
+// untitled is a reason without its rule's title, which the report has already shown.
 func untitled(reason, title string) string { return strings.TrimPrefix(reason, title+": ") }
 
-// fold returns the violations without those that show a reader nothing new: a text or an expression next to a key, for
-// files that cannot be parsed, of which every match is at a line that the key finds. also has one of each such pattern.
+// fold returns the violations without redundant ones: of a literal or regex that is next to a key pattern, for files
+// that cannot be parsed, and only matches in lines that the key pattern finds. also has one for each such pattern.
 func (g *ruleGroup) fold() (shown, also []*verdict.Violation) {
 	keys := map[string][]*verdict.Violation{}
 	for _, v := range g.violations {
@@ -180,8 +179,8 @@ func (g *ruleGroup) fold() (shown, also []*verdict.Violation) {
 	return shown, also
 }
 
-// besideKeys reports whether a text or an expression has all its places at lines of values that these violations, of
-// the same rule and file, are about, and whether nothing else is to be said of it.
+// besideKeys reports whether all places of a literal or regex are in the lines of these violations of key patterns, of
+// the same rule and file, and its note is theirs, too.
 func besideKeys(v *verdict.Violation, keys []*verdict.Violation) bool {
 	e := &v.Evidence
 	if e.Kind != verdict.KindText && e.Kind != verdict.KindRegex || int64(len(e.Places)) < e.Occurrences {

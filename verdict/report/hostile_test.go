@@ -19,7 +19,10 @@ func TestHostileTexts(t *testing.T) {
 			texts = append(texts, s)
 		}
 	}
-	for _, s := range texts {
+	for i, s := range texts {
+		if !*long && i%4 != 0 { // the escapers alone take all, as the seeds of their fuzz targets
+			continue
+		}
 		v := hostileVerdict(s, s, s, s)
 		wantSARIF(t, v)
 		wantRDJSON(t, v)
@@ -39,7 +42,8 @@ func TestHostileTexts(t *testing.T) {
 				want[name] = bones
 			}
 			if bones != want[name] || active != "" {
-				t.Errorf("%q leaves its place in %s (%q):\n%s\nwhich is\n%s\nwant\n%s", s, name, active, page, bones, want[name])
+				t.Errorf("%q leaves its place in %s (%q):\n%s\nwhich is\n%s\nwant\n%s", s, name, active, page, bones,
+					want[name])
 			}
 		}
 		if t.Failed() {
@@ -53,7 +57,8 @@ var (
 	codePieces  = regexp.MustCompile("`[^`|\n]+`|&#96;|&#124;|<code>[^<>\n]*</code>")
 	ourMarkup   = regexp.MustCompile(`<br>|&nbsp;|\[\]\(<https://[^<>\s]*>\)`)
 	plainChars  = regexp.MustCompile(`[^\x00-\x7f]|[\w .,;:?!()'"-]`)
-	autolink    = regexp.MustCompile(`(?im)\bwww\.|://|\b[a-z]+-\d|:[^\s:]+:|\b[0-9a-f]{7,}\b|^(\d+[.)]|[-+*]) *x|\b_|_\b`)
+	autolink    = regexp.MustCompile(`(?im)\bwww\.|://|\b[a-z]+-\d|:[^\s:]+:|` +
+		`\b[0-9a-f]{7,}\b|^(\d+[.)]|[-+*]) *x|\b_|_\b`)
 )
 
 // skeleton returns of a page of Markdown all that could be markup, with the line ends, and a word that is a link

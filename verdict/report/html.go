@@ -17,7 +17,7 @@ import (
 	"github.com/policyscan/policyscan/verdict/summary"
 )
 
-// page.html and fleet.html are the templates; the styles and scripts are written into them as they are.
+// The styles and scripts are copied into the templates page.html and fleet.html.
 //
 //go:embed html/page.html html/style.css html/script.js html/fleet.html html/fleet.css html/fleet.js
 var htmlFiles embed.FS
@@ -30,16 +30,15 @@ type htmlHead struct {
 
 	Tone     string // "pass", "fail", "undecided" or "hollow" (a PASS of a run that had nothing to scan)
 	Outcome  verdict.Outcome
-	Headline string // what follows the outcome
+	Headline string // after the outcome
 	Notes    []string
 }
 
-// writePage writes one page that needs nothing else: no request leaves it, and its content security policy lets only
-// its own style and its own script run, by their hashes. It is whole without the script, which adds search, filters and
-// their links.
+// writePage writes a page that makes no request. Its content security policy allows only its own style and script, by
+// their hashes. It is complete without the script, which adds search, filters and their links.
 //
-// html/template escapes what the page shows for HTML, and the functions of the template make it visible, and such that
-// no GitHub runner obeys it when the page is printed to a log.
+// html/template escapes the texts for HTML, and the template's functions for terminals and GitHub's runner, in case
+// the page is printed to a log.
 func writePage(w io.Writer, name string, styles []string, script string, head *htmlHead, page any) error {
 	t, err := template.New(name).Funcs(template.FuncMap{
 		"count": count, "visible": inert, "flow": func(s string) string { return inert(flow(s)) },
@@ -74,7 +73,7 @@ func writePage(w io.Writer, name string, styles []string, script string, head *h
 	return b.Flush()
 }
 
-// htmlFile returns an embedded file with the line ends that a browser hashes, whatever a checkout made of them.
+// htmlFile returns an embedded file with LF line ends, which a browser hashes, whatever the checkout has.
 func htmlFile(name string) (string, error) {
 	text, err := htmlFiles.ReadFile("html/" + name)
 	return strings.ReplaceAll(string(text), "\r\n", "\n"), err
@@ -100,43 +99,43 @@ type htmlPage struct {
 	Changes   []string // to the policy
 	RuleRows  []*htmlRule
 
-	AllowedNote string // how many are allowed; "" if none is
+	AllowedNote string
 	AllowedNew  []htmlViolation
-	EndingsNote string // how many allowances end soon
+	EndingsNote string
 	Endings     []string
 
-	Groups     []*htmlRule // those of RuleRows with violations, in the order of all reports
-	Folders    []tally
-	Statuses   []string // in words; none where there was nothing to compare with
-	Types      []string // to choose from, like the two that follow
+	Groups     []*htmlRule // the RuleRows with violations, in the order of all reports
+	Dirs       []tally
+	Statuses   []string // in words; empty without a baseline
+	Types      []string
 	Severities []string // the gravest first
 	Owners     []string // by name
 }
 
 type htmlRule struct {
 	*verdict.Rule
-	Bundle  string // that it is from; "" where there is one only
+	Bundle  string // "" if there is only one
 	State   string // "violated", "holds" or "unknown"
 	Outcome string
 	Count   int                     // of violations
-	Group   string                  // the id of its violations; "" if there is none
-	Items   iter.Seq[htmlViolation] // made when they are written: together they are several times the verdict
+	Group   string                  // the id of its violations, or ""
+	Items   iter.Seq[htmlViolation] // made while they are written: together they are several times the verdict
 }
 
 // A htmlViolation is a violation as it is shown.
 type htmlViolation struct {
-	ID           string // unique in the page; "" if nothing leads there
-	Status       string // in words; "" where there was nothing to compare with
+	ID           string // unique in the page; "" without a link
+	Status       string // in words; "" without a baseline
 	New          bool
-	Folder, Name string // of the file; Folder is "" or ends in "/"
-	Line, Column int64  // 0 for what has no place
+	Dir, Name    string // of the file; Dir is "" or ends in "/"
+	Line, Column int64  // 0 without a place
 	Reason       string // if it is not the rule's message
 	Found        string // if the line does not show it
 	Notes        []string
 
 	Before, Match, After string // the line
 
-	Rule, Allowance string // of one that is allowed
+	Rule, Allowance string // of an allowed violation
 }
 
 func writeHTML(w io.Writer, document *verdict.Verdict) error {
@@ -144,7 +143,7 @@ func writeHTML(w io.Writer, document *verdict.Verdict) error {
 	p := &htmlPage{
 		Verdict: v.Verdict, ScopeLine: v.scopeLine(), Unparsed: v.unparsed(), Changes: v.policyChanges(),
 		AllowedNote: v.allowedNote(), Endings: v.endings(), EndingsNote: v.endingsNote(),
-		Folders: byDir(v.Verdict, ""),
+		Dirs: byDir(v.Verdict, ""),
 	}
 	p.htmlHead = htmlHead{Tone: "pass", Outcome: v.Verdict.Verdict, Headline: v.result(), Notes: slices.Concat(
 		[]string{v.looked()}, v.notes(), v.caveats())}
@@ -168,7 +167,7 @@ func writeHTML(w io.Writer, document *verdict.Verdict) error {
 	return writePage(w, "page.html", []string{"style.css"}, "script.js", &p.htmlHead, p)
 }
 
-// addRules lists the rules, the violations under them, and what these can be filtered by.
+// addRules lists the rules, their violations, and the values of the filters.
 func (p *htmlPage) addRules(v *view) {
 	rows := map[*ruleGroup]*htmlRule{}
 	for _, g := range v.byRule {
@@ -209,7 +208,7 @@ func (p *htmlPage) addRules(v *view) {
 		p.Severities = with(p.Severities, verdict.Visible(g.rule.Severity))
 		p.Owners = with(p.Owners, flow(g.rule.Owner))
 	}
-	sortTallies(p.Folders)
+	sortTallies(p.Dirs)
 	slices.Sort(p.Types)
 	slices.Sort(p.Owners)
 	rank := func(s string) int { return slices.Index(append(severities(), s), s) }
@@ -221,7 +220,7 @@ func newHTMLViolation(x *verdict.Violation, id, message string) htmlViolation {
 	path := f.path()
 	slash := strings.LastIndexByte(path, '/') + 1
 	h := htmlViolation{
-		ID: id, Folder: path[:slash], Name: path[slash:], Status: label(x.Status), New: x.Status == verdict.Introduced,
+		ID: id, Dir: path[:slash], Name: path[slash:], Status: label(x.Status), New: x.Status == verdict.Introduced,
 		Notes: f.facts(),
 	}
 	if x.Reason != message {
@@ -232,7 +231,7 @@ func newHTMLViolation(x *verdict.Violation, id, message string) htmlViolation {
 		h.Line, h.Column = f.at.Line, f.at.Column
 		left, match, right := sourceLine(&f.at)
 		h.Before, h.Match, h.After = left.lead(), match, right.String()
-		shown = strings.HasSuffix(match, f.name.plain) // what is longer is cut
+		shown = strings.HasSuffix(match, f.name.plain) // a longer match is cut
 	}
 	if !shown || f.hidesPattern() {
 		h.Found = f.foundLine()

@@ -12,23 +12,22 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// junitMost is how many violations a test case lists. CI systems show its text as it is, and some cut it without a
-// word.
+// junitMost is the number of violations that a test case lists. Some CI systems cut a long text silently.
 const junitMost = 100
 
 // writeJUnit writes JUnit's XML as Apache Ant made it: a suite for each type of rule, and in it a test case for each
 // rule.
 //
 //   - A rule that was violated has a failure, with its violations.
-//   - One that selects no file is skipped: it covers nothing here.
-//   - One that nothing was found of, in a run that could not decide, is skipped: which rules the missing files are
-//     about the verdict does not say.
+//   - A rule that selects no file is skipped.
+//   - A rule without a violation, in an incomplete run, is skipped: the verdict does not tell which rules the missing
+//     files are for.
 //   - All others pass.
-//   - What could not be decided are errors, in their own suite, the first.
+//   - Errors of the verdict are errors, in the first suite.
 //
-// It is valid against the schema of windyroad/JUnit-Schema (Ant's format) and against Jenkins' (jenkinsci/xunit-plugin,
-// junit-10.xsd). The first wants a time, a host and durations, which a verdict does not have, so that the same run has
-// the same bytes: they are the epoch, "localhost", as that schema asks for an unknown host, and 0.
+// It is valid against the schema of windyroad/JUnit-Schema (Ant's format) and against Jenkins'
+// (jenkinsci/xunit-plugin, junit-10.xsd). The first requires a time, a host and durations: they are the epoch,
+// "localhost" and 0, so that equal verdicts have equal bytes.
 func writeJUnit(w io.Writer, document *verdict.Verdict) error {
 	v := newView(document)
 	text, err := xml.MarshalIndent(junitSuites(v), "", "  ")
@@ -39,8 +38,7 @@ func writeJUnit(w io.Writer, document *verdict.Verdict) error {
 	return err
 }
 
-// inertXML writes the line ends of a text as they are, since none of ours is in an attribute, and as a reference what
-// GitHub's runner would take for a command.
+// inertXML writes line ends as such, since our attributes have none, and commands of GitHub's runner as references.
 func inertXML(text string) string {
 	text = strings.ReplaceAll(text, "&#xA;", "\n")
 	text = regexp.MustCompile(`(?m)^([ \t]*)::`).ReplaceAllString(text, "$1&#58;:")
@@ -73,7 +71,7 @@ type (
 		Name  string `xml:"name,attr"`
 		Value string `xml:"value,attr"`
 	}
-	// A junitCase has one of the three, or passed.
+	// A junitCase has at most one of the three results.
 	junitCase struct {
 		Name    string       `xml:"name,attr"`
 		Class   string       `xml:"classname,attr"`
@@ -84,7 +82,7 @@ type (
 	}
 	junitResult struct {
 		Message string  `xml:"message,attr"`
-		Type    *string `xml:"type,attr"` // Ant's schema knows none of what is skipped
+		Type    *string `xml:"type,attr"` // not in Ant's schema for skipped tests
 		Text    string  `xml:",chardata"`
 	}
 )
@@ -104,8 +102,7 @@ func (s *junitSuite) add(name string, failure, undecided, skipped *junitResult) 
 	}
 }
 
-// junitSuites returns the suites in order. There is at least one with a case: a PASS has a rule, and any other verdict
-// a violation or something that could not be decided.
+// junitSuites returns the suites, at least one with a case: a PASS has a rule, a FAIL a violation or an error.
 func junitSuites(v *view) *junitDocument {
 	d := &junitDocument{}
 	properties, out := junitProperties(v), []string{v.summaryLine()}
@@ -133,7 +130,7 @@ func junitSuites(v *view) *junitDocument {
 		}
 		suite("", "could-not-decide").add(name, nil, newJUnitResult(e.Message, e.Code, lines), nil)
 	}
-	versions := map[string]int{} // of a rule: a change is judged by the bundles of base and head
+	versions := map[string]int{} // of a rule: of the bundles of base and head
 	for _, g := range v.byRule {
 		versions[g.rule.Type+" "+g.rule.ID]++
 	}

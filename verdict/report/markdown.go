@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// markdownLimit is how long the page gets, in bytes. GitHub drops a job summary of over 1 MiB whole, and one step
-	// may have more to say than this page.
+	// markdownLimit is the size of the page, in bytes. GitHub drops a job summary of over 1 MiB, and a step may add
+	// more.
 	markdownLimit = 900 << 10
 	// A longer error or violation is omitted: a path may have any length in a hostile tree.
 	markdownPiece = 16 << 10
@@ -19,10 +19,9 @@ const (
 	markdownOpen = 5
 )
 
-// writeMarkdown writes the verdict as a page of GitHub's Markdown, for a job summary or a comment: the outcome, what
-// could not be decided, what was looked at, the rules, and the violations, folded by rule. Text of the tree and of the
-// policy is not markup, link or mention in it: see markdowntext.go. The page has at most 900 KiB; what is omitted is
-// counted, and is in verdict.json.
+// writeMarkdown writes the verdict as a page of GitHub's Markdown, for a job summary or a comment: the outcome, the
+// errors, the coverage, the rules, and the violations, folded by rule. No text of the tree or the policy is markup, a
+// link or a mention: see markdowntext.go. The page has at most 900 KiB, and counts what it omits.
 func writeMarkdown(w io.Writer, document *verdict.Verdict) error {
 	v := newView(document)
 	p, tail := markdownPage{document: "verdict.json"}, markdownPage{document: "verdict.json"}
@@ -39,13 +38,13 @@ func writeMarkdown(w io.Writer, document *verdict.Verdict) error {
 
 type markdownPage struct {
 	b        bytes.Buffer
-	document string // that has all
+	document string // the complete one
 }
 
 func (p *markdownPage) line(s string) { p.b.WriteString(s + "\n") }
 
-// list writes n pieces under a head, as far as the page does not get longer than upto, and how many are omitted, which
-// it returns. Where not even the head fits it writes nothing.
+// list writes n pieces under a head, until the page has upto bytes, and returns the number of omitted ones, which it
+// writes, too. If the head does not fit it writes nothing.
 func (p *markdownPage) list(head string, n, upto int, piece func(int) string) (omitted int) {
 	if n == 0 || p.b.Len()+len(head) > upto {
 		return n
@@ -69,7 +68,7 @@ func (p *markdownPage) list(head string, n, upto int, piece func(int) string) (o
 	return omitted
 }
 
-// fold is [markdownPage.list] of what a reader has to open, unless it is short.
+// fold is [markdownPage.list] in an element that a reader can open.
 func (p *markdownPage) fold(summary string, open bool, head string, n, upto int, piece func(int) string) (omitted int) {
 	attribute := ""
 	if open {
@@ -89,14 +88,13 @@ func (p *markdownPage) end(w io.Writer, version string) error {
 	return err
 }
 
-// errors comes first: they are why there is no PASS.
 func (p *markdownPage) errors(all []verdict.Error) {
 	p.list("\n**This could not be decided:**\n", len(all), markdownLimit/3, func(i int) string {
 		return errorItem("", &all[i])
 	})
 }
 
-// errorItem is an error in a list; of is where it is from, as Markdown.
+// errorItem is an error in a list; of is its origin, as Markdown.
 func errorItem(of string, e *verdict.Error) string {
 	s := "* " + codeMarkdown(clip(e.Code, 100))
 	for _, at := range []string{of, codeMarkdown(e.File)} {
@@ -139,7 +137,7 @@ func (p *markdownPage) facts(v *view) {
 	fact("Accepted with `--allow`", words(strings.Join(v.Allowed, ", "), 300))
 }
 
-// omissions names the first files of a list, with the reasons; "" if there are none.
+// omissions names the first files of a list, with the reasons.
 func omissions(files []verdict.Omission) string {
 	var all []string
 	for _, o := range files {
@@ -178,10 +176,10 @@ func (p *markdownPage) passed(v *view) {
 		func(i int) string { return v.ruleRow(passed[i]) })
 }
 
-// violations folds what was found by rule. The rules share the room up to upto, so that one with thousands of
-// violations leaves some to those after it.
+// violations lists the violations by rule. The rules share the room up to upto, so that one with thousands of
+// violations leaves some to the next ones.
 func (p *markdownPage) violations(v *view, upto int) {
-	const most = 64 // rules for which room is kept at a time
+	const most = 64 // rules that room is kept for
 	hidden := 0
 	for i, g := range v.groups {
 		r, reason := g.rule, commonReason(g.violations)
@@ -200,7 +198,7 @@ func (p *markdownPage) violations(v *view, upto int) {
 	}
 }
 
-// ruleNotes are what a reader is to know of a rule that is violated, a paragraph each.
+// ruleNotes are paragraphs about a violated rule.
 func ruleNotes(r *verdict.Rule, reason string) []string {
 	var notes []string
 	for _, note := range [][2]string{
@@ -214,7 +212,7 @@ func ruleNotes(r *verdict.Rule, reason string) []string {
 	return notes
 }
 
-// factsMarkdown is what was found, and the other facts of a violation.
+// factsMarkdown is the pattern and the other facts of a violation.
 func factsMarkdown(f *finding) []string {
 	name, found := f.found(codeMarkdown(clip(f.Evidence.Pattern, 1000)))
 	facts := []string{name + ": " + found}
@@ -224,7 +222,7 @@ func factsMarkdown(f *finding) []string {
 	return facts
 }
 
-// violationMarkdown is a violation: its place, with its status in words, what else is to be known of it, and its line.
+// violationMarkdown is a violation: its place and status, its facts, and its line.
 func violationMarkdown(x *verdict.Violation, status, reason string) string {
 	f := newFinding(x)
 	place := theTree
@@ -251,8 +249,8 @@ func violationMarkdown(x *verdict.Violation, status, reason string) string {
 	if !f.inFile() {
 		return s
 	}
-	// Every line begins with a gutter, so none can end the block. The fence is longer than any run in it anyway, for
-	// renderers that look no closer.
+	// Every line begins with a gutter, so none can end the block. For careless renderers, the fence is longer than any
+	// run of backticks in it.
 	source := textWriter{TextOptions: TextOptions{Width: 100, Commands: true}}
 	number := fmt.Sprintf("%5d | ", f.at.Line)
 	left, match, right := sourceLine(&f.at)
@@ -266,7 +264,7 @@ func violationMarkdown(x *verdict.Violation, status, reason string) string {
 	return s + "\n\n" + fence + "\n" + src + "\n" + gutter + carets + "\n" + fence
 }
 
-// allowed says how much is allowed, and shows what of it is new, folded; then come the allowances that end soon.
+// allowed counts the allowed violations and lists the new ones, then the allowances that end soon.
 func (p *markdownPage) allowed(v *view) {
 	const most = markdownLimit / 8
 	if note := v.allowedNote(); note != "" {

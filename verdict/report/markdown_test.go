@@ -1,9 +1,7 @@
 package report
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"regexp"
 	"slices"
 	"strconv"
@@ -23,85 +21,6 @@ func markdown(t *testing.T, v *verdict.Verdict) string {
 	return b.String()
 }
 
-// TestMarkdownHeadline: the first line tells apart what a gate tells apart, and a PASS from
-// one of a run that looked at nothing.
-func TestMarkdownHeadline(t *testing.T) {
-	for _, c := range []struct {
-		want   string
-		change func(*verdict.Verdict)
-	}{
-		{"PASS: no violation", func(*verdict.Verdict) {}},
-		{"PASS, but no covered file was scanned", func(v *verdict.Verdict) { v.Coverage.Scanned = 0 }},
-		{"PASS, but no file is covered by a rule: nothing was checked", uncover},
-		{"PASS, but there was nothing to scan", func(v *verdict.Verdict) { v.Coverage = verdict.Coverage{} }},
-		{"FAIL: no rule was enforced", func(v *verdict.Verdict) { v.Rules = nil }},
-		{"FAIL: 1 violation of 1 rule in 1 file", func(v *verdict.Verdict) { v.Violations = []verdict.Violation{{File: "x"}} }},
-		{"FAIL: 3 violations of 2 rules in 2 files; could not decide (1 error)", func(v *verdict.Verdict) {
-			v.Violations = []verdict.Violation{{RuleID: "a", File: "x"}, {RuleID: "a", File: "y"}, {RuleID: "b", File: "x"}}
-			v.Errors = make([]verdict.Error, 1)
-		}},
-		{"FAIL: could not decide (1 error)", func(v *verdict.Verdict) { v.Errors = make([]verdict.Error, 1) }},
-		{"FAIL: could not decide (2 errors)", func(v *verdict.Verdict) {
-			v.Errors, v.Coverage, v.Rules = make([]verdict.Error, 2), verdict.Coverage{}, nil
-		}},
-	} {
-		v := newFixture()
-		c.change(v)
-		v.Decide()
-		page := markdown(t, v)
-		if got, _, _ := strings.Cut(page, "\n"); got != "## policyscan "+c.want {
-			t.Errorf("got %q, want %q", got, c.want)
-		}
-		if open := len(v.Errors) > 0; strings.Contains(page, "could not be decided") != open || open && strings.Contains(page, "PASS:") {
-			t.Errorf("%d errors, and the page is\n%s", len(v.Errors), page)
-		}
-		if v.Coverage.Scanned == 0 && strings.Contains(page, "| no violation |") {
-			t.Errorf("nothing was scanned, and the page says otherwise\n%s", page)
-		}
-	}
-}
-
-// TestMarkdownChange: of a change, what was compared is there.
-func TestMarkdownChange(t *testing.T) {
-	v := newFixture()
-	v.Scope = verdict.Scope{Mode: "diff", Base: "origin/main", BaseCommit: strings.Repeat("1", 40), MergeBases: []string{strings.Repeat("2", 40)}, HeadCommit: strings.Repeat("3", 40), Strategy: "github-merge-commit"}
-	v.Coverage.Deleted = 4
-	v.Decide()
-	page := markdown(t, v)
-	const want = "- **Scope**: diff: 5 files changed since `origin/main` (merge base `2222222`; chosen as github-merge-commit), 2 covered, 4 deleted, head `3333333`\n"
-	if !strings.Contains(page, want) {
-		t.Errorf("want %s in\n%s", want, page)
-	}
-}
-
-// TestMarkdownFacts: rules that select nothing are counted where others of a whole tree select
-// something, and of many files that were not scanned the first ten are named.
-func TestMarkdownFacts(t *testing.T) {
-	const unused = "- **Note**: 1 of 2 rules selects no file: `ENC-1`\n"
-	for _, c := range []struct {
-		change func(*verdict.Verdict)
-		want   bool
-	}{
-		{func(v *verdict.Verdict) { v.Rules[1].Files = 0 }, true},
-		{func(*verdict.Verdict) {}, false},
-		{func(v *verdict.Verdict) { v.Rules[1].Files, v.Scope = 0, changed() }, false},
-	} {
-		v := newFixture()
-		c.change(v)
-		v.Decide()
-		if page := markdown(t, v); strings.Contains(page, unused) != c.want {
-			t.Errorf("a rule is unused? %t, but\n%s", c.want, page)
-		}
-	}
-	for n, want := range map[int]string{10: "`f` (limit: longer than `--max-file-bytes`, or over a limit of what is parsed)\n", 12: "`f` (limit: longer than `--max-file-bytes`, or over a limit of what is parsed) and 2 more\n"} {
-		v := newFixture()
-		v.Coverage.NotScanned = slices.Repeat([]verdict.Omission{{File: "f", Reason: "limit"}}, n)
-		if page := markdown(t, v); !strings.Contains(page, "- **Not scanned**: "+strings.Repeat("`f` (limit: longer than `--max-file-bytes`, or over a limit of what is parsed), ", 9)+want) {
-			t.Errorf("%d files:\n%s", n, page)
-		}
-	}
-}
-
 // TestMarkdownFolds: few violations are unfolded, more are not.
 func TestMarkdownFolds(t *testing.T) {
 	for n, want := range map[int]string{markdownOpen: "\n<details open>\n", markdownOpen + 1: "\n<details>\n"} {
@@ -115,152 +34,112 @@ func TestMarkdownFolds(t *testing.T) {
 	}
 }
 
-// TestMarkdownRules: rules of a base and a head that share an id are kept apart, a rule that
-// the verdict does not list is there all the same, and broken rules come first.
-func TestMarkdownRules(t *testing.T) {
-	v := newFixture()
-	v.Rules = []verdict.Rule{
-		{ID: "A", Type: "boundary", From: "base", Title: "held", Files: 3},
-		{ID: "B", Type: "boundary", From: "base", Title: "old", Message: "the old one", Remediation: "as of old", Files: 2},
-		{ID: "B", Type: "boundary", From: "head", Title: "old", Message: "the new one", Remediation: "anew", Files: 2},
-		{ID: "B", Type: "boundary", From: "head", Title: "third", Files: 2},
-	}
-	one := func(id, title, file, reason string) verdict.Violation {
-		return verdict.Violation{RuleID: id, RuleType: "boundary", Title: title, File: file, Reason: reason, Evidence: verdict.Evidence{Pattern: "x", Excerpt: "x", Line: 1, Column: 1, UTF16Column: 1, Occurrences: 1, Encoding: "utf-8"}}
-	}
-	v.Violations = []verdict.Violation{
-		one("B", "old", "a", "the old one"), one("B", "old", "a", "the old one"), one("B", "old", "b", "the old one"),
-		one("B", "old", "a", "the new one"), one("B", "third", "a", "third: one"), one("B", "third", "a", "third: other"), one("C", "unlisted", "a", "why"),
-	}
-	v.Decide()
-	page := markdown(t, v)
-	at := 0
-	for _, want := range []string{
-		"| `B` | old | boundary |  |  | 2 files | 3 violations in 2 files |\n", "| `B` | old | boundary |  |  | 2 files | 1 violation in 1 file |\n", "| `B` | third | boundary |  |  | 2 files | 2 violations in 1 file |\n", "| `C` | unlisted | boundary |  |  | 1 file | 1 violation in 1 file |\n",
-		"<code>B</code> old: 3 violations in 2 files", "**Why**: the old one\n\n**Fix**: as of old\n",
-		"<code>B</code> old: 1 violation in 1 file", "**Why**: the new one\n\n**Fix**: anew\n",
-		"<code>B</code> third: 2 violations in 1 file", "**`a:1:1`** third: one\n", "**`a:1:1`** third: other\n",
-		"<code>C</code> unlisted: 1 violation in 1 file", "<summary>1 rule without a violation</summary>", "| `A` | held | boundary |  |  | 3 files | no violation |\n",
-	} {
-		n := strings.Index(page[at:], want)
-		if n < 0 {
-			t.Fatalf("%q is not there, or too early, in\n%s", want, page)
-		}
-		at += n
-	}
-}
-
-// TestFault_134_MarkdownLimit: however much there is, the page keeps its limit, uses its room, is cut
-// at whole violations, and counts what is not there.
+// TestFault_134_MarkdownLimit: however much there is, the page keeps its limit, uses its room, is cut at whole
+// violations, and counts what it omits.
 func TestFault_134_MarkdownLimit(t *testing.T) {
-	long := strings.Repeat("x\u202e`|<", 200)
-	many := func(rules, each int, file func(i int) string) *verdict.Verdict {
+	hostile := strings.Repeat("x\u202e`|<", 200)
+	many := func(rules, each int) *verdict.Verdict {
 		v := newFixture()
 		v.Rules = nil
 		for r := range rules {
-			rule := verdict.Rule{ID: fmt.Sprintf("R-%d", r), Type: "boundary", Title: "No x " + strconv.Itoa(r), Remediation: "Do not.", Files: each}
+			rule := verdict.Rule{ID: fmt.Sprintf("R-%d", r), Type: "boundary", Title: "No x", Remediation: "Do not.",
+				Files: each}
 			v.Rules = append(v.Rules, rule)
+			one := found(rule, "", "the BAD word\n", "BAD")
 			for i := range each {
-				v.Violations = append(v.Violations, found(rule, file(i), "the BAD word\n", "BAD"))
+				one.File = fmt.Sprintf("dir/file-%05d.tf", i)
+				v.Violations = append(v.Violations, one)
 			}
 		}
 		return v
 	}
-	short := func(i int) string { return fmt.Sprintf("dir/file-%05d.tf", i) }
 	for name, c := range map[string]struct {
-		v    *verdict.Verdict
-		full bool // so much that the page has to be full
+		rules, each int
+		full, long  bool // full: so much that the page has to be full
+		change      func(v *verdict.Verdict)
 	}{
-		"one rule":   {many(1, 15000, short), true},
-		"two rules":  {many(2, 8000, short), true},
-		"many rules": {many(4000, 2, short), true},
-		"few":        {many(3, 30, short), false},
-		"many rules held": {func() *verdict.Verdict {
-			v := many(1, 15000, short)
-			v.Rules = append(v.Rules, many(5000, 0, short).Rules...)
-			return v
-		}(), true},
-		"one endless path": {many(2, 10, func(i int) string { return short(i) + strings.Repeat("/x", 9000*(i%2)) }), false},
-		"long texts": {func() *verdict.Verdict {
-			v := many(300, 3, short)
+		"one rule":   {1, 15000, true, true, nil},
+		"two rules":  {2, 8000, true, false, nil},
+		"many rules": {4000, 2, true, true, nil},
+		"many rules held": {1, 15000, true, true, func(v *verdict.Verdict) {
+			v.Rules = append(v.Rules, many(5000, 0).Rules...)
+		}},
+		"endless paths": {2, 10, false, false, func(v *verdict.Verdict) {
+			for i := range v.Violations {
+				v.Violations[i].File += strings.Repeat("/x", 9000*(i%2))
+			}
+		}},
+		"long texts": {300, 3, true, false, func(v *verdict.Verdict) {
 			for i := range v.Rules {
 				r := &v.Rules[i]
-				r.Title, r.Owner, r.Severity, r.Remediation, r.Message, r.DocsURL = long, long, long, long+"\n"+long, long, "https://example.com/"+strings.Repeat("&", 900)
+				r.Title, r.Owner, r.Severity, r.Remediation, r.Message = hostile, hostile, hostile, hostile, hostile
+				r.DocsURL = "https://example.com/" + strings.Repeat("&", 900)
 			}
 			for i := range v.Violations {
-				v.Violations[i].Title, v.Violations[i].Reason = long, long
+				v.Violations[i].Title, v.Violations[i].Reason = hostile, hostile
 			}
-			return v
-		}(), true},
-		"errors": {func() *verdict.Verdict {
-			v := many(2, 5000, short)
+		}},
+		"errors": {2, 5000, true, false, func(v *verdict.Verdict) {
 			for i := range 5000 {
-				v.Errors = append(v.Errors, verdict.Error{Code: code.Read, File: short(i), Message: long})
+				v.Errors = append(v.Errors, verdict.Error{Code: code.Read, File: fmt.Sprint("e", i), Message: hostile})
 			}
 			v.Errors[0].File = strings.Repeat("y", 1<<20)
-			return v
-		}(), true},
-		"no violation": {func() *verdict.Verdict {
-			v := many(20000, 0, short)
-			v.Coverage.NotScanned = make([]verdict.Omission, 5000)
-			for i := range v.Coverage.NotScanned {
-				v.Coverage.NotScanned[i] = verdict.Omission{File: strings.Repeat(long, 10), Reason: long}
-			}
-			v.Coverage.LeftOut, v.Scope.Base, v.Scope.Mode = v.Coverage.NotScanned, strings.Repeat(long, 2000), "diff"
+		}},
+		"no violation": {20000, 0, false, true, func(v *verdict.Verdict) {
+			v.Coverage.NotScanned = slices.Repeat([]verdict.Omission{{File: strings.Repeat(hostile, 10),
+				Reason: hostile}}, 5000)
+			v.Coverage.LeftOut, v.Scope.Base, v.Scope.Mode = v.Coverage.NotScanned, strings.Repeat(hostile,
+				2000), "diff"
 			v.Policy = make([]verdict.Policy, 5000)
-			return v
-		}(), false},
+		}},
 	} {
-		c.v.Decide()
-		page := markdown(t, c.v)
+		if c.long && !*long {
+			continue
+		}
+		v := many(c.rules, c.each)
+		if c.change != nil {
+			c.change(v)
+		}
+		v.Decide()
+		page := markdown(t, v)
 		if len(page) > 900<<10 || c.full && len(page) < 800<<10 {
 			t.Errorf("%s: %d bytes", name, len(page))
 		}
-		shown := len(regexp.MustCompile(`(?m)^ +\| +\^+$`).FindAllString(page, -1))
-		left := 0
-		if m := regexp.MustCompile(`(?m)^\*\*(\d+) of (\d+) violations not shown`).FindStringSubmatch(page); m != nil {
-			left, _ = strconv.Atoi(m[1])
+		all := func(expr string) int { return len(regexp.MustCompile(expr).FindAllString(page, -1)) }
+		number := func(expr string) int {
+			n := 0
+			if m := regexp.MustCompile(expr).FindStringSubmatch(page); m != nil {
+				n, _ = strconv.Atoi(m[1])
+			}
+			return n
 		}
-		if shown+left != len(c.v.Violations) || c.full && left == 0 {
-			t.Errorf("%s: %d shown and %d left out of %d", name, shown, left, len(c.v.Violations))
+		shown, left := all(`(?m)^ +\| +\^+$`), number(`(?m)^\*\*(\d+) of \d+ violations not shown`)
+		if shown+left != len(v.Violations) || c.full && left == 0 {
+			t.Errorf("%s: %d shown and %d left out of %d", name, shown, left, len(v.Violations))
 		}
-		for rows, each := range map[string]struct{ row, more string }{
-			"broken": {`(?m)^\| .* \| \d+ violations? in \d+ files? \|$`, `(?s)violations? in \d+ files? \|\n\nand (\d+) more`},
-			"held":   {`(?m)^\| .* \| this rule selects no file \|$`, `(?s)selects no file \|\n\nand (\d+) more`},
-		} {
-			broken := map[string]bool{}
-			for i := range c.v.Violations {
-				broken[c.v.Violations[i].RuleID] = true
-			}
-			want := len(broken)
-			if rows == "held" {
-				want = len(c.v.Rules) - want
-			}
-			listed, more := len(regexp.MustCompile(each.row).FindAllString(page, -1)), 0
-			if m := regexp.MustCompile(each.more).FindStringSubmatch(page); m != nil {
-				more, _ = strconv.Atoi(m[1])
-			}
-			if listed+more != want {
-				t.Errorf("%s: of %d rules %s %d are listed and %d more", name, want, rows, listed, more)
-			}
+		broken := all(`(?m)^\| .* \| \d+ violations? in \d+ files? \|$`) +
+			number(`(?s)violations? in \d+ files? \|\n\nand (\d+) more`)
+		held := all(`(?m)^\| .* \| this rule selects no file \|$`) + number(`(?s)selects no file \|\n\nand (\d+) more`)
+		if want := c.rules * min(c.each, 1); broken != want || held != len(v.Rules)-want {
+			t.Errorf("%s: %d rules with violations and %d without are listed or counted", name, broken, held)
 		}
-		if fewest := 100; name == "two rules" || name == "errors" {
+		switch name {
+		case "two rules", "errors": // they share the room
 			for _, id := range []string{"R-0", "R-1"} {
 				_, fold, _ := strings.Cut(page, "<summary><code>"+id+"</code>")
 				fold, _, _ = strings.Cut(fold, "</details>")
-				if strings.Count(fold, "^^^") < fewest || !strings.Contains(fold, " more, in `verdict.json`.") {
+				if strings.Count(fold, "^^^") < 100 || !strings.Contains(fold, " more, in `verdict.json`.") {
 					t.Errorf("%s: %s has %d violations", name, id, strings.Count(fold, "^^^"))
 				}
 			}
-		}
-		if name == "one endless path" && (left != 10 || shown != 10) {
-			t.Errorf("%s: %d shown, %d left out", name, shown, left)
-		}
-		if name == "errors" {
-			m := regexp.MustCompile(`(?m)^and (\d+) more, in`).FindStringSubmatch(page)
-			if listed := strings.Count(page, "* `E_READ`"); m == nil || listed < 50 || m[1] != strconv.Itoa(len(c.v.Errors)-listed) {
-				t.Errorf("%q more than %d errors", m, listed)
+		case "endless paths":
+			if shown != 10 {
+				t.Errorf("%s: %d shown, %d left out", name, shown, left)
 			}
+		}
+		if listed := strings.Count(page, "* `E_READ`"); name == "errors" &&
+			(listed < 50 || number(`(?m)^and (\d+) more, in`) != len(v.Errors)-listed) {
+			t.Errorf("%d errors are listed", listed)
 		}
 	}
 }
@@ -281,7 +160,7 @@ func TestMarkdownPiece(t *testing.T) {
 	} {
 		rest := markdownPiece - len(piece.FindString(markdown(t, long(1))))
 		if got := piece.FindString(markdown(t, long(1+rest))); len(got) != markdownPiece {
-			t.Errorf("an %s of %d bytes is not there", what, markdownPiece)
+			t.Errorf("an %s of %d bytes is missing", what, markdownPiece)
 		}
 		if got := piece.FindString(markdown(t, long(2+rest))); got != "" {
 			t.Errorf("an %s of %d bytes is there", what, len(got))
@@ -355,33 +234,5 @@ func TestMarkdownLinks(t *testing.T) {
 		if got := isSafeURL(address); got != want {
 			t.Errorf("%q: a link is %t, want %t", address, got, want)
 		}
-	}
-}
-
-// TestMarkdownFromFile: what was written and read again makes the same page.
-func TestMarkdownFromFile(t *testing.T) {
-	for name, f := range fixtures() {
-		text, err := f.verdict.Encode()
-		if err != nil {
-			t.Fatal(err)
-		}
-		again, err := verdict.Decode(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if a, b := markdown(t, f.verdict), markdown(t, again); a != b {
-			t.Errorf("%s:\n%s\n%s", name, a, b)
-		}
-	}
-}
-
-func TestMarkdownWriteError(t *testing.T) {
-	r, w := io.Pipe()
-	full := errors.New("the disk is full")
-	if err := r.CloseWithError(full); err != nil {
-		t.Fatal(err)
-	}
-	if err := writeMarkdown(w, newFixture()); !errors.Is(err, full) {
-		t.Errorf("the error is %v", err)
 	}
 }

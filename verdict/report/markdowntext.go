@@ -9,17 +9,13 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// Untrusted text is in Markdown in one of two ways, and nothing in it is ever escaped with a backslash: which
-// characters need one differs from renderer to renderer, and a mention, an issue, a commit hash or a mail address is
-// linked after escapes are resolved.
+// Untrusted text in Markdown is code or plain words, and never begins a line. It has no backslash escapes: renderers
+// differ in which characters need one, and link mentions, issues, commit hashes and mail addresses after resolving
+// them.
 //
-//   - As code. GitHub and GitLab link and replace nothing in it, and no character means anything in it but the backtick
-//     and, in a table, the pipe; these two are outside of it, as entities. So no run of backticks has to be counted
-//     (cmark-gfm gives up at 80).
-//   - As words of prose, if they are nothing but letters, or a short number, and plain punctuation around them. All
-//     other words are code, as an author would write them.
-//
-// It never begins a line.
+//   - In code, GitHub and GitLab link and replace nothing. Only the backtick and, in a table, the pipe have a meaning;
+//     both are written outside, as entities. (cmark-gfm gives up at runs of 80 backticks.)
+//   - Plain words are letters or a short number, with punctuation around them. All other words are code.
 
 // codeMarkdown writes s as a code span, "" as nothing.
 func codeMarkdown(s string) string {
@@ -44,7 +40,7 @@ func codeMarkdown(s string) string {
 	return b.String()
 }
 
-// codeHTML writes s as an HTML element, for where Markdown is not read.
+// codeHTML writes s as an HTML element, for places without Markdown.
 func codeHTML(s string) string {
 	s = inert(s)
 	if s == "" {
@@ -67,10 +63,10 @@ func lines(s string) string {
 	return strings.Join(all, "<br>")
 }
 
-// prose writes s on one line: plain words as they are, all others by asCode, those that follow each other in one piece.
+// prose writes s on one line: plain words as they are, runs of other words by asCode.
 func prose(s string, asCode func(string) string) string {
 	var b strings.Builder
-	code := "" // words that are not written yet
+	code := "" // pending words
 	flush := func() {
 		b.WriteString(asCode(code))
 		code = ""
@@ -96,8 +92,7 @@ func prose(s string, asCode func(string) string) string {
 	return b.String()
 }
 
-// affixes cuts a word into what has to be code, "" if nothing has, and the punctuation around it. A word that needs no
-// code is all lead.
+// affixes cuts a word into the part that must be code and the punctuation around it. A plain word is all lead.
 func affixes(word string) (lead, core, trail string) {
 	const before, after = "(\"'\u201c\u2018\u00ab", ".,;:?!)\"'\u2013\u2014\u2026"
 	if !beginsEmoji(word) && plain(strings.TrimRight(strings.TrimLeft(word, before), after)) {
@@ -124,13 +119,13 @@ func affixes(word string) (lead, core, trail string) {
 	return lead, core, trail
 }
 
-// beginsEmoji reports whether s, or s and the colon that a page may put after it, can have an emoji such as ":x:".
+// beginsEmoji reports whether s, or s and a colon after it, can have an emoji such as ":x:".
 func beginsEmoji(s string) bool {
 	i := strings.IndexByte(s, ':')
 	return i >= 0 && i < len(s)-1
 }
 
-// plain reports whether no renderer makes anything of a word: letters of any script, with single hyphens, apostrophes
+// plain reports whether a word has no meaning in any renderer: letters of any script, with single hyphens, apostrophes
 // and the points of "e.g." between them; or a number. Seven hexadecimal digits may be a commit, "GH-1" an issue,
 // "www.x" an address, "_x_" emphasis.
 func plain(word string) bool {
@@ -163,7 +158,7 @@ func plain(word string) bool {
 
 func hexLetter(r rune) bool { return 'a' <= r && r <= 'f' || 'A' <= r && r <= 'F' }
 
-// link writes a link to address around text, which is written already, or text alone if that is not safe.
+// link writes a link around text, which is Markdown, or only text if the address is not safe.
 func link(text, address string) string {
 	if text == "" || !isSafeURL(address) {
 		return text
@@ -171,8 +166,8 @@ func link(text, address string) string {
 	return "[" + text + "](<" + strings.ReplaceAll(address, "&", "&amp;") + ">)"
 }
 
-// isSafeURL reports whether an address may be a link: https, a host and no user name before it, and of the characters
-// of RFC 3986 those that mean nothing in Markdown and HTML and look like themselves.
+// isSafeURL reports whether an address may be a link: https, a host without a user name, and only characters of RFC
+// 3986 that have no meaning in Markdown and HTML.
 func isSafeURL(address string) bool {
 	for i := range len(address) {
 		if !isAlphanumeric(address[i]) && strings.IndexByte("-._~:/?#@!&'()*+,;=%", address[i]) < 0 {

@@ -48,21 +48,22 @@ func problemMatchers(t *testing.T) []problemMatcher {
 // problems are what the matchers find in a log, each as "file|line|column|message|code".
 func problems(t *testing.T, log string) []string {
 	t.Helper()
+	var exprs []*regexp.Regexp
+	matchers := problemMatchers(t)
+	for _, m := range matchers {
+		exprs = append(exprs, regexp.MustCompile(m.Pattern[0].Regexp))
+	}
 	var all []string
 	for line := range strings.SplitSeq(log, "\n") {
-		for _, m := range problemMatchers(t) {
-			p := m.Pattern[0]
-			found := regexp.MustCompile(p.Regexp).FindStringSubmatch(line)
+		for i, m := range matchers {
+			found, p := exprs[i].FindStringSubmatch(line), m.Pattern[0]
 			if found == nil {
 				continue
 			}
-			part := func(group int) string {
-				if group == 0 {
-					return ""
-				}
-				return found[group]
-			}
-			all = append(all, strings.Join([]string{part(p.File), part(p.Line), part(p.Column), part(p.Message), part(p.Code)}, "|"))
+			found[0] = "" // a part without a group
+			all = append(all, strings.Join([]string{
+				found[p.File], found[p.Line], found[p.Column], found[p.Message], found[p.Code],
+			}, "|"))
 			break
 		}
 	}
@@ -72,7 +73,7 @@ func problems(t *testing.T, log string) []string {
 // TestProblemMatcher: the matchers find every violation and error in the text report, with its file, line, column and
 // code, and with what is there as the message; and nothing else.
 func TestProblemMatcher(t *testing.T) {
-	for name, f := range fixtures() {
+	for name, f := range fixtures(t) {
 		for _, kind := range []string{"txt", "actions.txt", "narrow.txt"} {
 			// The runner's reader breaks what is a command before a matcher sees the line.
 			inert := func(s string) string { return s }
@@ -90,7 +91,8 @@ func TestProblemMatcher(t *testing.T) {
 					}
 					// The place begins the line; the rest is within it.
 					x, rest := newFinding(v), func(s string) string { return strings.TrimPrefix(inert("x"+s), "x") }
-					want := fmt.Sprintf("%s|%d|%d|", inert(verdict.Visible(f.options.Prefix+v.File)), x.at.Line, x.at.Column)
+					want := fmt.Sprintf("%s|%d|%d|", inert(verdict.Visible(f.options.Prefix+v.File)), x.at.Line,
+						x.at.Column)
 					message, ok := strings.CutPrefix(got[0], want)
 					message, fits := strings.CutSuffix(message, "|"+rest(verdict.Visible(v.RuleID)))
 					if !ok || !fits {
@@ -134,16 +136,19 @@ func inTree(v *verdict.Verdict) int {
 }
 
 // TestProblemMatcherIsNotForged: a line of the tree that looks like one of the report's is
-// shown behind its place, and is not taken for one.
+// shown behind its place, and is not found.
 func TestProblemMatcherIsNotForged(t *testing.T) {
 	const forged = "main.tf:1:1: all is lost [NET-1]"
 	for _, line := range []int64{1, 99999, 100000, 123456789} {
 		v := verdict.New("1.0")
-		v.Rules = []verdict.Rule{{ID: "R", Title: "T", Remediation: forged + "\n" + forged, DocsURL: "error: x [E_READ]", Owner: forged}}
+		v.Rules = []verdict.Rule{{ID: "R", Title: "T", Remediation: forged + "\n" + forged,
+			DocsURL: "error: x [E_READ]", Owner: forged}}
 		for _, excerpt := range []string{forged, "error: x [E_READ]", ":1:1: x [E_READ]", "1:1: x [R]"} {
-			v.Violations = append(v.Violations, verdict.Violation{RuleID: "R", File: "7", Reason: "r", Evidence: verdict.Evidence{
-				Pattern: excerpt, Excerpt: excerpt, Line: line, Column: 1, UTF16Column: 1, Encoding: "utf-8", Occurrences: 1,
-			}})
+			v.Violations = append(v.Violations, verdict.Violation{RuleID: "R", File: "7", Reason: "r",
+				Evidence: verdict.Evidence{
+					Pattern: excerpt, Excerpt: excerpt, Line: line, Column: 1, UTF16Column: 1, Encoding: "utf-8",
+					Occurrences: 1,
+				}})
 		}
 		v.Decide()
 		var b strings.Builder
@@ -158,7 +163,7 @@ func TestProblemMatcherIsNotForged(t *testing.T) {
 			t.Errorf("found\n%s\nwant\n%s\nin\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"), b.String())
 		}
 	}
-	// Names that begin with digits are names all the same.
+	// Names that begin with digits are names, too.
 	for line, want := range map[string]string{
 		"7:1:2: r [R]": "7|1|2|r|R", "7 a:1:2: r [R]": "7 a|1|2|r|R", "77x.tf:1:2: r [R]": "77x.tf|1|2|r|R",
 		"007: r [E_READ]": "007|||r|E_READ", "7 | 8: r [E_READ]": "", "7 | x:1:2: r [R]": "", " x:1:2: r [R]": "",

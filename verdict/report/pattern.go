@@ -12,21 +12,21 @@ import (
 // excerptLimit is the longest excerpt, in characters.
 const excerptLimit = 200
 
-// A patternName is what the name of a pattern says: a text, or a mapping as JSON on one line.
+// A patternName is the parsed name of a pattern: a literal, or a mapping as JSON on one line.
 type patternName struct {
 	Text  string          `json:"text"`
 	Regex string          `json:"regex"`
 	Key   json.RawMessage `json:"key"` // a path or a list of them
 
 	paths  []string // of a pattern with a key
-	plain  string   // the text, if this is no mapping
-	quoted bool     // that text begins with a brace, so that its name is a JSON string
+	plain  string   // the literal, if it is not a mapping
+	quoted bool     // the literal begins with a brace, so that its name is a JSON string
 }
 
-// named reads the name of the pattern that evidence is of. What is no mapping is a text.
+// named parses the name of a pattern.
 func named(e *verdict.Evidence) patternName {
 	plain := patternName{plain: e.Pattern}
-	// A file that has what looks like a name shows that it is the text.
+	// If the file contains the name, it is the literal.
 	literal := e.Kind == verdict.KindFile || strings.Contains(e.Excerpt, e.Pattern)
 	if strings.HasPrefix(e.Pattern, `"{`) && !literal {
 		plain.quoted = json.Unmarshal([]byte(e.Pattern), &plain.plain) == nil
@@ -47,7 +47,7 @@ func named(e *verdict.Evidence) patternName {
 
 func (n *patternName) isMapping() bool { return n.Text != "" || n.Regex != "" || len(n.paths) > 0 }
 
-// quote puts the name in quotes, as it is shown: not a mapping, nor what has them already.
+// quote puts a shown name in quotes, unless it is a mapping or has quotes.
 func (n *patternName) quote(shown string) string {
 	if n.isMapping() || n.quoted {
 		return shown
@@ -61,15 +61,14 @@ func keyPaths(key json.RawMessage) []string {
 	if json.Unmarshal(key, &path) == nil {
 		return []string{path}
 	}
-	_ = json.Unmarshal(key, &paths) // what is neither names no key
+	_ = json.Unmarshal(key, &paths) // nil for another value
 	return paths
 }
 
-// matchInExcerpt returns where in the excerpt the match is, in bytes, the end exclusive. The excerpt holds the match
-// whole, or its beginning when it is longer.
+// matchInExcerpt returns the byte range of the match, or of its beginning, in the excerpt.
 func matchInExcerpt(e *verdict.Evidence) (start, end int) {
 	n := named(e)
-	redacted := e.LineHash == "" // such a rule shows the expression, or a path, where the match is
+	redacted := e.LineHash == "" // the excerpt has the regex, or a path, instead of the match
 	switch {
 	case !n.isMapping():
 		return textInExcerpt(e.Excerpt, n.plain)
@@ -86,7 +85,7 @@ func matchInExcerpt(e *verdict.Evidence) (start, end int) {
 	return columnsInExcerpt(e, &n)
 }
 
-// textInExcerpt returns where a text is, or its beginning at the end of the excerpt; LF of the text is LF or CRLF.
+// textInExcerpt returns the range of a text, or of its beginning at the end of the excerpt; its LF also match CRLF.
 func textInExcerpt(excerpt, text string) (start, end int) {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	for i := range excerpt {
@@ -97,7 +96,8 @@ func textInExcerpt(excerpt, text string) (start, end int) {
 	return 0, 0
 }
 
-// matchHere reports whether text begins with pattern, or is the beginning of it, and how many bytes of text that takes.
+// matchHere reports whether text begins with pattern, or is the beginning of it, and how many bytes of text that
+// takes.
 func matchHere(text, pattern string) (int, bool) {
 	n := 0
 	for i := range len(pattern) {
@@ -115,9 +115,9 @@ func matchHere(text, pattern string) (int, bool) {
 	return n, true
 }
 
-// columnsInExcerpt returns where the match is by its columns. An excerpt of less than 200 characters begins where the
-// line does. A longer one may be cut: then the match has half of the room before it, or more where there is little
-// behind it. Of the places that are possible the pattern chooses.
+// columnsInExcerpt returns the range of the match by its columns. An excerpt of less than 200 characters has the whole
+// line. Another may be cut: then half of the other characters are before the match, or more if the line ends soon
+// after it. A match of the pattern decides.
 func columnsInExcerpt(e *verdict.Evidence, n *patternName) (start, end int) {
 	start, found := unitsInto(e.Excerpt, e.UTF16Column-1)
 	length := e.UTF16EndColumn - e.UTF16Column
@@ -146,7 +146,7 @@ func columnsInExcerpt(e *verdict.Evidence, n *patternName) (start, end int) {
 	return start, endInExcerpt(e, start)
 }
 
-// expression returns one that matches where the pattern does, and perhaps elsewhere; nil if there is none.
+// expression returns a regex that matches at least where the pattern does, or nil.
 func (n *patternName) expression() *regexp.Regexp {
 	expr := n.Regex
 	if n.Text != "" { // with any spaces and in any case, whether the pattern says so or not
@@ -163,7 +163,7 @@ func (n *patternName) expression() *regexp.Regexp {
 	return re
 }
 
-// endInExcerpt returns where the match ends that begins at start.
+// endInExcerpt returns the end of the match at start.
 func endInExcerpt(e *verdict.Evidence, start int) int {
 	at, units := start, e.UTF16EndColumn-e.UTF16Column
 	for line := e.Line; line < e.EndLine; line++ {
@@ -177,7 +177,7 @@ func endInExcerpt(e *verdict.Evidence, start int) int {
 	return at + n
 }
 
-// unitsInto returns how many bytes of a text are units of UTF-16, or all of it and false.
+// unitsInto returns the length in bytes of the first UTF-16 code units of a text; found is false if it has fewer.
 func unitsInto(text string, units int64) (bytes int, found bool) {
 	for i, r := range text {
 		if units <= 0 {

@@ -1,10 +1,7 @@
 package report
 
 import (
-	"bufio"
-	"bytes"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -15,8 +12,8 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// placed is a violation that [found] finds, with all places of the pattern, which is in short lines that end at LF. The
-// places have these statuses; without any there was nothing to compare with.
+// placed is a violation that [found] finds, with all places of the pattern, which is in short lines that end at LF.
+// The places have these statuses; without any there was nothing to compare with.
 func placed(rule verdict.Rule, file, content, pattern string, statuses ...string) verdict.Violation {
 	v := found(rule, file, content, pattern)
 	at := 0
@@ -28,10 +25,12 @@ func placed(rule verdict.Rule, file, content, pattern string, statuses ...string
 			}
 			n += column
 			p := verdict.Place{
-				Offset: int64(at + n), Line: int64(i + 1), Column: int64(n + 1), EndLine: int64(i + 1), EndColumn: int64(n + 1 + len(pattern)),
+				Offset: int64(at + n), Line: int64(i + 1), Column: int64(n + 1), EndLine: int64(i +
+					1), EndColumn: int64(n + 1 + len(pattern)),
 			}
 			if len(statuses) > 0 {
-				if p.Status = statuses[len(v.Evidence.Places)]; p.Status == verdict.Introduced && v.Status != verdict.Introduced {
+				if p.Status = statuses[len(v.Evidence.Places)]; p.Status == verdict.Introduced &&
+					v.Status != verdict.Introduced {
 					p.Excerpt, p.LineHash = line, "d4a7b1f0c2e39586:1"
 				}
 				if v.Status != verdict.Introduced {
@@ -60,61 +59,13 @@ func tall(line string, at ...int) string {
 	return b.String()
 }
 
-// labelled is a change with violations that are new, that were there before, and both, and what allowances let be.
-func labelled() *verdict.Verdict {
-	const (
-		old  = verdict.PreExisting
-		cidr = "0.0.0.0/0"
-		line = "  cidr_blocks = [\"0.0.0.0/0\"]"
-	)
-	v := newFixture()
-	v.Scope, v.AsOf = changed(), "2027-02-28"
-	net, enc := v.Rules[0], v.Rules[1]
-	for _, c := range []struct {
-		change, file  string
-		before, after int
-	}{
-		{"added", "legacy/new.tf", 0, 2}, {"raised", "legacy/main.tf", 2, 3}, {"lowered", "legacy/b.tf", 5, 4},
-		{"moved", "legacy/moved.tf", 4, 4}, {"extended", "legacy/c.tf", 1, 1}, {"removed", "legacy/gone.tf", 7, 0},
-	} {
-		v.PolicyChanges = append(v.PolicyChanges, verdict.PolicyChange{Kind: verdict.ChangedAllowance, RuleID: net.ID, Change: c.change, File: c.file, Before: c.before, After: c.after})
-	}
-	v.Violations = []verdict.Violation{
-		placed(net, "a/old.tf", tall(line, 5, 9), cidr, old, old),
-		placed(net, "main.tf", tall(line+" # 0.0.0.0/0", 51)+tall(line, 28)+"x  世 = 0.0.0.0/0, 0.0.0.0/0\n"+tall(line, 3, 4, 5, 6, 7, 8, 9), cidr,
-			old, old, old, verdict.Introduced, verdict.Introduced, old, old, verdict.Introduced, old, old, old, old),
-		placed(net, "z.tf", "\t"+line+"\n", cidr, verdict.Introduced),
-		placed(enc, "m.tf", tall("encrypted = false", 2, 4), "encrypted = false", old, verdict.Introduced),
-	}
-	allow := func(x verdict.Violation, a verdict.Allowance) {
-		v.AllowedViolations = append(v.AllowedViolations, verdict.AllowedViolation{Violation: x, Allowance: a})
-	}
-	legacy := verdict.Allowance{AtMost: 3, Owner: "network-team", Reason: "NET-123", Until: "2027-03-30"}
-	allow(placed(net, "legacy/b.tf", tall(line, 2, 3, 4, 5), cidr, old, old, old, old), verdict.Allowance{AtMost: 4, Owner: "network-team", Reason: "NET-123, until the VPN is there"})
-	allow(placed(net, "legacy/main.tf", tall(line, 7, 12, 20), cidr, old, verdict.Introduced, old), legacy)
-	allow(placed(enc, "legacy/c.tf", tall("encrypted = false", 1), "encrypted = false", old), verdict.Allowance{AtMost: 1, Owner: "data", Reason: "DB-9", Until: "2027-03-31"})
-	v.EndingAllowances = ending(v.AllowedViolations[:2])
-	return v
-}
-
-// allowedInFull is a full scan that passes, because allowances let be what it found.
-func allowedInFull() *verdict.Verdict {
-	v := newFixture()
-	v.AsOf = "2027-02-28"
-	v.AllowedViolations = []verdict.AllowedViolation{{
-		Violation: placed(v.Rules[0], "legacy/main.tf", "0.0.0.0/0\n0.0.0.0/0\n", "0.0.0.0/0"),
-		Allowance: verdict.Allowance{AtMost: 3, Owner: "::error::o\n", Reason: "##[error]r\u202e `<b>` @user", Until: "2027-03-01"},
-	}}
-	v.EndingAllowances = ending(v.AllowedViolations)
-	return v
-}
-
 // Many changed allowances are counted first, each way that they change in, and none is cut off without being counted.
 func TestManyAllowanceChanges(t *testing.T) {
 	v := newFixture()
 	add := func(n int, rule, change string, before, after int) {
 		for i := range n {
-			v.PolicyChanges = append(v.PolicyChanges, verdict.PolicyChange{Kind: verdict.ChangedAllowance, RuleID: rule,
+			v.PolicyChanges = append(v.PolicyChanges, verdict.PolicyChange{Kind: verdict.ChangedAllowance,
+				RuleID: rule,
 				Change: change, File: fmt.Sprintf("%s/%03d.tf", change, i), Before: before, After: after})
 		}
 	}
@@ -122,7 +73,8 @@ func TestManyAllowanceChanges(t *testing.T) {
 	add(1, "A", "raised", 1, 9)
 	add(300, "A", "extended", 2, 2)
 	add(300, "B", "extended", 1, 1)
-	v.PolicyChanges = append(v.PolicyChanges, verdict.PolicyChange{Kind: verdict.ChangedRule, RuleID: "N", Change: verdict.Added})
+	v.PolicyChanges = append(v.PolicyChanges, verdict.PolicyChange{Kind: verdict.ChangedRule, RuleID: "N",
+		Change: verdict.Added})
 	lines := newView(v).policyChanges()
 	want := []string{
 		"1 rule added: N",
@@ -168,7 +120,8 @@ func TestAlsoAt(t *testing.T) {
 		{[]int64{3, 5, 6, 7}, []string{o, n, n, o}, 4, 5, "also new at line 6; was there before at lines 3 and 7"},
 		{[]int64{5, 5}, []string{n, n}, 2, 5, "also new in this line"},
 		{[]int64{5, 5}, []string{n, o}, 2, 5, "was there before in this line"},
-		{[]int64{5, 6}, []string{n, n}, 120, 5, "also new at line 6; also in 118 more places, new or not"}, // no one knows
+		{[]int64{5, 6}, []string{n, n}, 120, 5,
+			"also new at line 6; also in 118 more places, new or not"}, // unknown
 		{[]int64{5, 6}, []string{n, o}, 120, 5, "was there before at line 6 and 118 more"},
 	} {
 		e := verdict.Evidence{Kind: verdict.KindText, Occurrences: c.occurrences}
@@ -182,7 +135,8 @@ func TestAlsoAt(t *testing.T) {
 		if len(c.lines) > 0 {
 			e.Offset, e.Line = e.Places[0].Offset, e.Places[0].Line
 		}
-		if got := strings.Join(newFinding(&verdict.Violation{File: "f", Evidence: e}).also(c.most), "; "); got != c.want {
+		if got := strings.Join(newFinding(&verdict.Violation{File: "f", Evidence: e}).also(c.most),
+			"; "); got != c.want {
 			t.Errorf("%v %v: %q, want %q", c.lines, c.statuses, got, c.want)
 		}
 	}
@@ -202,10 +156,14 @@ func TestFindingPlace(t *testing.T) {
 		{"BAD\n世 BAD\n", "BAD", "", []string{verdict.Introduced, verdict.Introduced}, 1, 1, 1, "BAD", true},
 		{"BAD\n世 BAD\n", "BAD", "", []string{verdict.PreExisting, verdict.PreExisting}, 1, 1, 1, "BAD", true},
 		{"BAD\n世 BAD\n", "BAD", "", []string{"", ""}, 1, 1, 1, "BAD", true},
-		{"BAD\n世 BAD BAD\n", "BAD", "", []string{verdict.PreExisting, verdict.Introduced, verdict.Introduced}, 2, 5, 3, "世 BAD BAD", true},
-		{"BAD\n世 BAD\n", "BAD", `{"regex":"B[A]D"}`, []string{verdict.PreExisting, verdict.Introduced}, 2, 5, 3, "世 BAD", true},
-		{"BAD 世 BAD\n", "BAD", `{"regex":"B[A]D"}`, []string{verdict.PreExisting, verdict.Introduced}, 1, 9, 9, "BAD 世 BAD", false}, // perhaps after a mark
-		{"BAD\n\ufffd BAD\n", "BAD", `{"regex":"B[A]D"}`, []string{verdict.PreExisting, verdict.Introduced}, 2, 5, 5, "\ufffd BAD", false},
+		{"BAD\n世 BAD BAD\n", "BAD", "", []string{verdict.PreExisting, verdict.Introduced, verdict.Introduced}, 2, 5, 3,
+			"世 BAD BAD", true},
+		{"BAD\n世 BAD\n", "BAD", `{"regex":"B[A]D"}`, []string{verdict.PreExisting, verdict.Introduced}, 2, 5, 3,
+			"世 BAD", true},
+		{"BAD 世 BAD\n", "BAD", `{"regex":"B[A]D"}`, []string{verdict.PreExisting, verdict.Introduced}, 1, 9, 9,
+			"BAD 世 BAD", false}, // perhaps after a mark
+		{"BAD\n\ufffd BAD\n", "BAD", `{"regex":"B[A]D"}`, []string{verdict.PreExisting, verdict.Introduced}, 2, 5, 5,
+			"\ufffd BAD", false},
 	} {
 		v := placed(rule, "f", c.content, c.pattern, c.statuses...)
 		if c.name != "" {
@@ -213,7 +171,8 @@ func TestFindingPlace(t *testing.T) {
 		}
 		f := newFinding(&v)
 		p := f.at
-		if p.Line != c.line || p.Column != c.column || p.UTF16Column != c.units || p.UTF16EndColumn != c.units+3 || p.Excerpt != c.excerpt || f.exact != c.exact {
+		if p.Line != c.line || p.Column != c.column || p.UTF16Column != c.units || p.UTF16EndColumn != c.units+3 ||
+			p.Excerpt != c.excerpt || f.exact != c.exact {
 			t.Errorf("%q %v: %+v", c.content, c.statuses, p)
 		}
 		if got := v.Evidence.Places[f.index]; got.Offset != p.Offset {
@@ -238,51 +197,27 @@ func TestFindingPlaceLong(t *testing.T) {
 	}
 }
 
-// ending is what ends of what allows these.
-func ending(all []verdict.AllowedViolation) (soon []verdict.EndingAllowance) {
-	for _, a := range all {
-		if a.Allowance.Until != "" {
-			soon = append(soon, verdict.EndingAllowance{RuleID: a.RuleID, File: a.File, Allowance: a.Allowance})
-		}
-	}
-	return soon
-}
-
-// TestEndings: text, page and Markdown list the first 20 allowances that end soon, and say how many the others are,
-// whether or not anything is allowed.
+// TestEndings: the first 20 allowances that end soon are listed, and the others counted, whether or not any is used.
 func TestEndings(t *testing.T) {
-	for _, n := range []int{0, 1, 20, 21, 23} {
+	for n, want := range map[int]string{
+		0: "", 1: "1 allowance ends within 30 days of 2027-02-28", 20: "20 allowances end within 30 days of 2027-02-28",
+		21: "21 allowances end within 30 days of 2027-02-28; and 1 more allowance; verdict.json has all",
+		23: "23 allowances end within 30 days of 2027-02-28; and 3 more allowances; verdict.json has all",
+	} {
 		v := newFixture()
-		v.AsOf = "2027-02-28"
-		for i := range n {
-			v.EndingAllowances = append(v.EndingAllowances, verdict.EndingAllowance{
-				RuleID: "R", File: fmt.Sprintf("gone%02d.tf", i), Allowance: verdict.Allowance{AtMost: 2, Owner: "o", Reason: "r", Until: "2027-03-30"},
-			})
+		v.AsOf, v.EndingAllowances = "2027-02-28", make([]verdict.EndingAllowance, n)
+		got, lines := newView(v).endingsNote(), newView(v).endings()
+		if len(lines) > 20 {
+			got += "; " + lines[20]
 		}
-		for _, format := range []string{"text", "html", "markdown"} {
-			var b bytes.Buffer
-			if err := Named(format).Write(&b, v); err != nil {
-				t.Fatal(err)
-			}
-			got := b.String()
-			for i := range n {
-				if name := fmt.Sprintf("gone%02d.tf", i); strings.Contains(got, name) != (i < 20) {
-					t.Errorf("%s of %d: whether it has %q is wrong", format, n, name)
-				}
-			}
-			for line, want := range map[string]bool{
-				"allowances end within 30 days of ": n > 1, "1 allowance ends within 30 days of ": n == 1,
-				"and 1 more allowance;": n == 21, "and 3 more allowances;": n == 23, "within 30 days": n > 0,
-			} {
-				if strings.Contains(got, line) != want {
-					t.Errorf("%s of %d: whether it has %q is wrong", format, n, line)
-				}
-			}
+		if n > 0 && got != want || len(lines) != min(n, 21) {
+			t.Errorf("%d: %q and %d lines, want %q", n, got, len(lines), want)
 		}
 	}
 }
 
-// manyFound is a FAIL of 109 violations: of 15 rules, each with all that a rule can say, in 40 files of five folders.
+// manyFound is a FAIL of 109 violations: of 15 rules, each with all that a rule can say, in 40 files of five
+// directories.
 func manyFound() *verdict.Verdict {
 	v := newFixture()
 	rule := v.Rules[0]
@@ -297,8 +232,10 @@ func manyFound() *verdict.Verdict {
 		if i%15 == 7 {
 			at = append(at, 130, 140)
 		}
-		file := fmt.Sprintf("%s/module-%d/main.tf", []string{"network", "storage", "apps", "shared", "legacy"}[i%5], i%8)
-		v.Violations = append(v.Violations, placed(v.Rules[i*15/109], file, tall("  public = true # for now", at...), "public = true"))
+		file := fmt.Sprintf("%s/module-%d/main.tf", []string{"network", "storage", "apps", "shared", "legacy"}[i%5],
+			i%8)
+		v.Violations = append(v.Violations, placed(v.Rules[i*15/109], file, tall("  public = true # for now", at...),
+			"public = true"))
 	}
 	v.Coverage = verdict.Coverage{Files: 60, Governed: 50, Scanned: 50}
 	v.Decide()
@@ -307,7 +244,7 @@ func manyFound() *verdict.Verdict {
 
 // TestMarkdownAllowed: what is allowed and new has its room in the page, too; the rest is counted.
 func TestMarkdownAllowed(t *testing.T) {
-	v := labelled()
+	v := fixtureOf(t, "labelled")
 	one := v.AllowedViolations[1]
 	for i := range 5000 {
 		one.File = fmt.Sprintf("legacy/%d.tf", i)
@@ -318,7 +255,8 @@ func TestMarkdownAllowed(t *testing.T) {
 	shown, left := strings.Count(page, "**new but allowed**"), 0
 	_, rest, found := strings.Cut(page, "</details>\n\nAllowed by ")
 	_, rest, cut := strings.Cut(rest, "\nand ")
-	if _, err := fmt.Sscanf(rest, "%d more, in `verdict.json`.", &left); err != nil || !found || !cut || shown+left != 5001 || shown < 100 || len(page) > markdownLimit {
+	if _, err := fmt.Sscanf(rest, "%d more, in `verdict.json`.", &left); err != nil || !found || !cut ||
+		shown+left != 5001 || shown < 100 || len(page) > markdownLimit {
 		t.Errorf("%d shown, %d left out of 5001, in %d bytes: %v", shown, left, len(page), err)
 	}
 	if !strings.Contains(page, "`allowances.yml`: 5003 violations in 5003 files, 5001 new.") {
@@ -326,140 +264,19 @@ func TestMarkdownAllowed(t *testing.T) {
 	}
 }
 
-// TestHTMLLabels: what is new is first and said so, its label can be chosen, and what is new but allowed is no violation.
-func TestHTMLLabels(t *testing.T) {
-	v := labelled()
-	v.Decide()
-	root := parsePage(t, htmlOf(t, v))
-	var got []string
-	for _, x := range root.violations() {
-		labels := ""
-		for _, class := range []func(element) bool{class("status"), class("also")} {
-			for _, e := range x.all(class) {
-				labels += "; " + e.text()
-			}
-		}
-		got = append(got, x.all(class("file"))[0].text()+labels+" "+x.attr("data-status"))
-	}
-	want := []string{
-		"main.tf:80:10; new; also new in this line and at line 85; was there before at lines 51, 79, 83, 84, 86 and 3 more new",
-		"z.tf:1:20; new new", "a/old.tf:5:19; was there before; also at line 9 was there before",
-		"m.tf:4:1; new; was there before at line 2 new",
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("%q", got)
-	}
-	text := func(is func(element) bool) (all []string) {
-		for _, e := range root.all(is) {
-			all = append(all, strings.TrimSpace(e.text()))
-		}
-		return all
-	}
-	id := func(name string) func(element) bool { return func(e element) bool { return e.attr("id") == name } }
-	if got := text(id("status-filter")); !slices.Equal(got, []string{"anynewwas there before"}) {
-		t.Errorf("to choose from: %q", got)
-	}
-	section := root.all(id("allowed"))[0]
-	allowed := section.all(class("allowed"))[0].all(tag("li"))
-	if len(allowed) != 1 || !strings.HasPrefix(allowed[0].text(), "legacy/main.tf:12:19 new but allowed was there before at lines 7 and 20") ||
-		!strings.HasSuffix(allowed[0].text(), "NET-1: at most 3, owner network-team, reason NET-123, until 2027-03-30") {
-		t.Errorf("allowed: %q", allowed[0].text())
-	}
-	if want := "Allowed by allowances.yml: 3 violations in 3 files, 1 new."; !strings.Contains(section.text(), want) {
-		t.Errorf("no %q in %q", want, section.text())
-	}
-	if ends, want := root.all(id("endings"))[0].text(), "2027-03-30: NET-1 in legacy/main.tf (at most 3, owner network-team)"; !strings.Contains(ends, want) {
-		t.Errorf("no %q in %q", want, ends)
-	}
-	if changes := root.all(id("changes"))[0]; len(changes.all(tag("li"))) != 6 {
-		t.Errorf("changes: %q", changes.text())
-	}
-
-	// Without a before there is nothing to choose.
-	if root = parsePage(t, htmlOf(t, manyFound())); len(text(id("status-filter")))+len(text(class("status"))) > 0 {
-		t.Error("a full scan has labels")
-	}
-}
-
-// TestSARIFPlaces: of a change each result says whether it is new, points to its first new place, and has the others as
-// related ones. What is allowed is no result, for GitHub heeds no suppressions, but a note with its place.
-func TestSARIFPlaces(t *testing.T) {
-	v := labelled()
-	v.Decide()
-	wantSARIF(t, v)
-	run, _ := sarifOf(t, v)
-	var got []string
-	for _, r := range run.Results {
-		p := r.Locations[0].PhysicalLocation
-		s := fmt.Sprintf("%s %d:%d %q", r.BaselineState, p.Region.StartLine, p.Region.StartColumn, p.Region.Snippet.Text)
-		for i, related := range r.RelatedLocations {
-			at := related.PhysicalLocation
-			if related.ID != i+1 || at.ArtifactLocation != p.ArtifactLocation || at.Region.StartColumn != 0 || at.Region.EndLine != at.Region.StartLine {
-				t.Errorf("related: %+v", related)
-			}
-			s += fmt.Sprint(" ", at.Region.StartLine)
-		}
-		got = append(got, s)
-	}
-	want := []string{
-		`unchanged 5:19 "0.0.0.0/0" 9`, `new 80:8 "0.0.0.0/0" 51 79 83 84 85 86 87 88 89`, `new 1:20 "0.0.0.0/0"`, `new 4:1 "encrypted = false" 2`,
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("%q", got)
-	}
-	got = nil
-	for _, n := range run.Invocations[0].Execution {
-		got = append(got, n.Level+" "+n.Message.Text)
-		for _, at := range n.Locations {
-			got = append(got, fmt.Sprint(at.PhysicalLocation.ArtifactLocation.URI, " ", at.PhysicalLocation.Region.StartLine))
-		}
-	}
-	want = []string{
-		"note Allowed by allowances.yml: 3 violations in 3 files, 1 new.",
-		"note New but allowed (NET-1; at most 3, owner network-team, reason NET-123, until 2027-03-30): This opens a port to everyone.", "legacy/main.tf 12",
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("%q", got)
-	}
-	for i := range v.Violations {
-		if got, want := run.Results[i].PartialFingerprints["policyscan/v1"], v.Violations[i].Fingerprint; got != want {
-			t.Errorf("the fingerprint %q, want %q", got, want)
-		}
-	}
-}
-
-// TestGitLabAllowed: what is allowed has another fingerprint than the violation that may come of it.
-func TestGitLabAllowed(t *testing.T) {
-	v := labelled()
-	v.Decide()
-	var b strings.Builder
-	if err := writeGitLab(&b, v); err != nil {
-		t.Fatal(err)
-	}
-	for i := range v.AllowedViolations {
-		if strings.Contains(b.String(), v.AllowedViolations[i].Fingerprint) {
-			t.Errorf("%s has its violation's", v.AllowedViolations[i].File)
-		}
-	}
-	if n := strings.Count(b.String(), `"severity": "info"`); n != 2 {
-		t.Errorf("%d of severity info in\n%s", n, b.String())
-	}
-}
-
-// TestTextIsShort: 109 violations take less than 200 lines, and every one of them has a line; on a terminal there are at
-// most ten of each rule, and the number of the others.
+// TestTextIsShort: 109 violations take less than 200 lines, and every one of them has a line; on a terminal there are
+// at most ten of each rule, and the number of the others. Of files that were not scanned it names 20.
 func TestTextIsShort(t *testing.T) {
 	v := manyFound()
+	v.Coverage.NotScanned = slices.Repeat([]verdict.Omission{{File: "f", Reason: "limit"}}, 23)
 	text := textOf(t, v, TextOptions{Policy: "policy", Root: ".", Elapsed: time.Second})
-	if n := strings.Count(text, "\n"); n >= 200 {
+	if n := strings.Count(text, "\n"); n >= 220 || len(problems(t, text)) != 109 {
 		t.Errorf("%d lines:\n%s", n, text)
 	}
-	if n := len(problems(t, text)); n != 109 {
-		t.Errorf("%d violations have a line", n)
-	}
 	for _, want := range []string{
-		"\nby rule: RULE-01 8, RULE-04 8, ", "\nby folder: apps/ 22, network/ 22, shared/ 22, storage/ 22, legacy/ 21\n",
-		"\nFAIL: 109 violations of 15 rules in 40 files; 60 files checked, 50 covered by a rule, 15 rules, 1.00 s\n",
+		"\nby rule: RULE-01 8, RULE-04 8, ",
+		"\nby directory: apps/ 22, network/ 22, shared/ 22, storage/ 22, legacy/ 21\n",
+		strings.Repeat("\nnote: f: not scanned: limit", 20) + "\nnote: and 3 more files not scanned\n",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
@@ -470,13 +287,14 @@ func TestTextIsShort(t *testing.T) {
 	}
 	v.Rules = v.Rules[:1]
 	text = textOf(t, v, TextOptions{Most: 10})
-	if n := len(problems(t, text)); n != 10 || !strings.Contains(text, "\n    and 99 more violations; --report text shows all\n") {
+	if n := len(problems(t, text)); n != 10 ||
+		!strings.Contains(text, "\n    and 99 more violations; --report text shows all\n") {
 		t.Errorf("%d violations have a line in\n%s", n, text)
 	}
 }
 
-// TestTextByFolder: folders are those that tell the violations apart.
-func TestTextByFolder(t *testing.T) {
+// TestTextByDir: the directories tell the violations apart.
+func TestTextByDir(t *testing.T) {
 	for _, c := range []struct {
 		prefix string
 		files  []string
@@ -505,19 +323,20 @@ func TestTextByFolder(t *testing.T) {
 // TestTextWidths: no line of the report is wider than the terminal that could be cut at a space, and each violation
 // keeps its place at the start of a line.
 func TestTextWidths(t *testing.T) {
-	for _, width := range []int{40, 60, 80, 120, 200} {
-		for name, v := range map[string]*verdict.Verdict{"labelled": labelled(), "many": manyFound(), "kinds": kinds(), "allowed": allowedInFull()} {
-			v.Decide()
+	for _, width := range []int{40, 80, 200} {
+		for name, v := range map[string]*verdict.Verdict{
+			"labelled": fixtureOf(t, "labelled"), "many": manyFound(), "kinds": fixtureOf(t, "kinds"),
+		} {
 			text := textOf(t, v, TextOptions{Width: width, Policy: "policy", Root: "."})
 			for line := range strings.Lines(text) {
 				line = strings.TrimSuffix(line, "\n")
-				if strings.HasPrefix(line, "FAIL: ") || strings.HasPrefix(line, "PASS: ") || drawnWidth(line) <= width {
+				if strings.HasPrefix(line, "FAIL: ") || strings.HasPrefix(line, "PASS: ") || columns(line) <= width {
 					continue
 				}
 				body := strings.TrimLeft(line, " ")
 				_, rest, placed := strings.Cut(body, ": ")
 				if strings.Contains(body, " ") && !(placed && strings.Count(rest, " ") <= 4) {
-					t.Errorf("%s, %d: %d columns: %s", name, width, drawnWidth(line), line)
+					t.Errorf("%s, %d: %d columns: %s", name, width, columns(line), line)
 				}
 			}
 			if n := len(problems(t, text)); n != len(v.Violations)-inTree(v) {
@@ -532,43 +351,10 @@ func TestTextEmptyLine(t *testing.T) {
 	v := newFixture()
 	v.Violations = []verdict.Violation{found(v.Rules[0], "f", "a\n \nb", " \n")}
 	v.Decide()
-	for width, want := range map[int]string{0: `f:2:1: " \u{a}" [NET-1]`, 15: "f:2:1: found [NET-1]\n    \" \\u{a}\""} {
+	for width, want := range map[int]string{0: `f:2:1: " \u{a}" [NET-1]`,
+		15: "f:2:1: found [NET-1]\n    \" \\u{a}\""} {
 		if text := textOf(t, v, TextOptions{Width: width}); !strings.Contains(text, "\n"+want+"\n") {
 			t.Errorf("no %s in\n%s", want, text)
 		}
-	}
-}
-
-// TestTallyUnbroken: no line of the summary ends between a name and its number, however wide the terminal is.
-func TestTallyUnbroken(t *testing.T) {
-	v := newFixture()
-	var groups []*ruleGroup
-	for i := range 12 {
-		g := &ruleGroup{rule: &verdict.Rule{ID: fmt.Sprintf("TF-IAM-%d", i)}, violations: make([]*verdict.Violation, i+1)}
-		groups = append(groups, g)
-		v.Violations = append(v.Violations, verdict.Violation{File: fmt.Sprintf("a folder %d/x.tf", i)})
-	}
-	part := regexp.MustCompile(`^(TF-IAM-\d+|a folder \d+/) \d+,?$`)
-	more := 0
-	for width := 20; width < 140; width++ {
-		var out strings.Builder
-		w := &textWriter{w: bufio.NewWriter(&out), TextOptions: TextOptions{Width: width}}
-		w.tallies(&view{Verdict: v, groups: groups})
-		if err := w.w.Flush(); err != nil {
-			t.Fatal(err)
-		}
-		lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
-		more += len(lines) - 2
-		for _, line := range lines {
-			line = strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(line), "by rule: "), "by folder: ")
-			for one := range strings.SplitSeq(strings.ReplaceAll(line, ", ", ",\n"), "\n") {
-				if !part.MatchString(one) {
-					t.Fatalf("width %d: %q", width, line)
-				}
-			}
-		}
-	}
-	if more < 100 {
-		t.Errorf("%d lines were broken: the test tests little", more)
 	}
 }

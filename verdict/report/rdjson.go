@@ -8,17 +8,15 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// Of reviewdog's Diagnostic Format, proto/rdf/reviewdog.proto of github.com/reviewdog/reviewdog, in the spelling of its
-// own examples.
+// A part of reviewdog's Diagnostic Format, proto/rdf/reviewdog.proto of github.com/reviewdog/reviewdog.
 type (
 	rdResult struct {
-		Source      rdSource                   `json:"source"`
+		Source struct {
+			Name string `json:"name"`
+			URL  string `json:"url"`
+		} `json:"source"`
 		Severity    string                     `json:"severity"`
 		Diagnostics verdict.Each[rdDiagnostic] `json:"diagnostics"`
-	}
-	rdSource struct {
-		Name string `json:"name"`
-		URL  string `json:"url"`
 	}
 	rdDiagnostic struct {
 		Message  string     `json:"message"`
@@ -45,24 +43,21 @@ type (
 	}
 )
 
-// writeRDJSON writes reviewdog's rdjson: what could not be decided, then the violations, all of severity ERROR. A PASS
-// has no diagnostics, except one of severity INFO if nothing was looked at, or not all.
+// writeRDJSON writes reviewdog's rdjson: the errors, then the violations, all of severity ERROR. A PASS has no
+// diagnostics, except one of severity INFO if files were not scanned.
 //
-// reviewdog filters: without -filter-mode=nofilter it drops what is not on a line of the diff, errors too. So it
-// comments, and policyscan's exit status decides.
+// Without -filter-mode=nofilter, reviewdog drops diagnostics outside the diff, errors too: it comments, and
+// policyscan's exit status decides.
 //
-// Paths are real ones, from the tree's root. Columns are bytes, as the format wants them; in a file that is not UTF-8
-// they are bytes of the file as it is. What is about no file is on verdict.json (with an empty path GitHub's API
-// refuses all annotations of a check), and what is about no line on line 1: comments on nothing are refused by the
-// services that reviewdog writes to. The message is Markdown to some of these and text to others: each line begins with
-// a word of ours, and what is not plain words is code. What reviewdog prints in a log holds no command for GitHub's
-// runner.
+// Paths are real ones, from the tree's root. Columns are bytes of the file, in any encoding. The path is verdict.json
+// without a file (with an empty path GitHub's API refuses all annotations of a check), and the line 1 without a line:
+// services refuse comments without a place. Some services read the message as Markdown, others as text: each line
+// begins with our own word, and words that are not plain are code.
 func writeRDJSON(w io.Writer, v *verdict.Verdict) error {
-	return verdict.WriteJSON(w, &rdResult{
-		Source:      rdSource{Name: "policyscan", URL: sarifHome},
-		Severity:    "ERROR",
-		Diagnostics: func(yield func(rdDiagnostic) bool) { writeDiagnostics(newView(v), yield) },
-	})
+	r := &rdResult{Severity: "ERROR"}
+	r.Source.Name, r.Source.URL = "policyscan", sarifHome
+	r.Diagnostics = func(yield func(rdDiagnostic) bool) { writeDiagnostics(newView(v), yield) }
+	return verdict.WriteJSON(w, r)
 }
 
 // writeDiagnostics calls yield with the diagnostics, until it returns false.
@@ -72,7 +67,7 @@ func writeDiagnostics(v *view, yield func(rdDiagnostic) bool) {
 	for i := range v.undecided {
 		add(errorDiagnostic(&v.undecided[i]))
 	}
-	markdown := map[string]string{} // of texts: most violations share theirs with others
+	markdown := map[string]string{} // by text: most violations share theirs
 	for i := range v.Violations {
 		if ended {
 			return
@@ -96,7 +91,7 @@ func writeDiagnostics(v *view, yield func(rdDiagnostic) bool) {
 	}
 }
 
-// rdLocationOf is where a violation is shown, which may be about no file.
+// rdLocationOf is the location of a violation, which may have no file.
 func rdLocationOf(f *finding) rdLocation {
 	l := rdLocation{noFile, rdFirstLine()}
 	if f.File != "" {
@@ -125,7 +120,7 @@ func errorDiagnostic(e *verdict.Error) rdDiagnostic {
 	}
 }
 
-// violationDiagnostic keeps in known what Markdown a text became.
+// violationDiagnostic caches the Markdown of texts in known.
 func violationDiagnostic(f *finding, r *verdict.Rule, known map[string]string) rdDiagnostic {
 	markdown := func(text string) string {
 		if _, ok := known[text]; !ok {
@@ -138,7 +133,7 @@ func violationDiagnostic(f *finding, r *verdict.Rule, known map[string]string) r
 	for i, line := range original {
 		original[i] = verdict.Defuse(line)
 	}
-	// A comment has no text of the file: the pattern is the bundle's.
+	// No text of the file: the pattern is the bundle's.
 	message := append(with([]string{"reason: " + markdown(f.Reason)}, label(f.Status)), factsMarkdown(f)...)
 	if r.Remediation != "" {
 		message = append(message, "fix: "+markdown(r.Remediation))
@@ -147,14 +142,14 @@ func violationDiagnostic(f *finding, r *verdict.Rule, known map[string]string) r
 		Message: strings.Join(message, "\n"), Location: rdLocationOf(f), Severity: "ERROR",
 		Code: &rdCode{Value: verdict.Visible(f.RuleID)}, Original: strings.Join(original, "\n"),
 	}
-	if isSafeURL(r.DocsURL) && !strings.ContainsAny(r.DocsURL, "()") { // it becomes a link in Markdown, as it is
+	if isSafeURL(r.DocsURL) && !strings.ContainsAny(r.DocsURL, "()") { // reviewdog links it without escapes
 		d.Code.URL = r.DocsURL
 	}
 	return d
 }
 
-// rdRangeOf is the range of a match. One that ends with a line end is given by whole lines: its exclusive end would be
-// on a line that may not be in the diff, and reviewdog comments only on what is in the diff whole.
+// rdRangeOf is the range of a match, in whole lines if it ends with a line end: its exclusive end would be on the next
+// line, and reviewdog does not comment on a range that is partly outside the diff.
 func rdRangeOf(e *verdict.Evidence) *rdRange {
 	if e.Line < 1 || lastLine(e) < e.Line || lastLine(e) > math.MaxInt32 { // the format has 32 bits
 		return rdFirstLine()

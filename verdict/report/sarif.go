@@ -16,8 +16,8 @@ import (
 
 const (
 	sarifHome        = "https://github.com/policyscan/policyscan"
-	sarifRoot        = "%SRCROOT%"     // what paths are relative to, by the name that tools have agreed on
-	sarifFingerprint = "policyscan/v1" // the name of our own; GitHub's is "primaryLocationLineHash"
+	sarifRoot        = "%SRCROOT%"     // the usual name for the base of relative paths
+	sarifFingerprint = "policyscan/v1" // GitHub's own is "primaryLocationLineHash"
 )
 
 type sarifLimits struct {
@@ -25,30 +25,29 @@ type sarifLimits struct {
 	bytes                  int // with gzip
 }
 
-// githubLimits are those of GitHub's code scanning (docs.github.com, "SARIF support for code scanning" and, of its REST
-// API, "Upload an analysis as SARIF data").
+// githubLimits are those of GitHub's code scanning (docs.github.com, "SARIF support for code scanning" and, of its
+// REST API, "Upload an analysis as SARIF data").
 func githubLimits() sarifLimits {
 	return sarifLimits{
-		results: 5_000, // it shows these, and refuses a file of more than 25,000
-		errors:  100,   // of the results; our own limit: they come first, and leave room for violations
+		results: 5_000, // it shows no more, and refuses a file of more than 25,000
+		errors:  100,   // of the results; our own limit, to leave room for violations
 		rules:   25_000,
-		bytes:   9_500_000, // it takes 10 MB, and another gzip may do worse than ours
+		bytes:   9_500_000, // GitHub's 10 MB, and another gzip may do worse than ours
 	}
 }
 
 // writeSARIF writes the verdict as SARIF 2.1.0 for GitHub's code scanning and others.
 //
-// A violation is a result of level "error", whatever the rule's severity: there is no violation that is not a FAIL.
-// Paths are from the tree's root. automationDetails.id is "policyscan/MODE/", GitHub's category, so that a diff's
-// results close no alert of a full scan; a run that --rule or --exclude narrowed has "policyscan/MODE-partial/".
+// A violation is a result of level "error", whatever the rule's severity, since it is a FAIL. Paths are from the
+// tree's root. automationDetails.id is "policyscan/MODE/", GitHub's category, so that a diff's results do not close
+// alerts of a full scan; a narrowed run has "policyscan/MODE-partial/".
 //
-// What could not be decided is a notification, executionSuccessful is false, and each is a result too, of a rule that
-// is named by the error's code: GitHub shows no notifications, and a file without results would close what an earlier
-// run found.
+// An error is a notification, and also a result of a rule with the error's code: GitHub does not show notifications,
+// and a file without results would close the alerts of an earlier run. executionSuccessful is then false.
 //
-// The file holds at most what GitHub takes: 5,000 results (errors before violations, and new violations before others),
-// 25,000 rules, and 10 MB with gzip; of a file that is larger it halves both. A notification and the run's properties
-// say what is missing.
+// The file keeps GitHub's limits: 5,000 results (errors before violations, new violations before others), 25,000
+// rules, and 10 MB with gzip, for which both are halved until the file fits. A notification and the run's properties
+// count the missing ones.
 func writeSARIF(w io.Writer, v *verdict.Verdict) error { return writeSARIFWithin(w, v, githubLimits()) }
 
 func writeSARIFWithin(w io.Writer, document *verdict.Verdict, most sarifLimits) error {
@@ -72,7 +71,7 @@ type sarifWriter struct {
 	run  *sarifRun
 }
 
-// zipped is how many bytes a text has with gzip.
+// zipped is the size of a text with gzip.
 func zipped(text []byte) int {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
@@ -175,8 +174,7 @@ func (s *sarifWriter) writeViolations() {
 			}
 			spare--
 		}
-		// A change brings its own rule under the id of one of the base. Not "ID/FROM": in SARIF that is a part of the
-		// rule ID, and no rule.
+		// The head's rule can have the id of one of the base. In SARIF, "ID/FROM" would be a part of the rule ID.
 		id := g.rule.ID
 		if ids[id] > 0 {
 			id += "@" + g.rule.From
@@ -190,8 +188,7 @@ func (s *sarifWriter) writeViolations() {
 	}
 }
 
-// newest returns at most so many violations, by their indexes and in order. Of more it takes the new ones first: a
-// reader of a change must not miss what the change brings.
+// newest returns the indexes of at most this many violations, in order. If there are more, it omits old ones first.
 func (s *sarifWriter) newest(most int) []int {
 	var kept []int
 	for _, older := range []int{0, 1} {
@@ -219,7 +216,7 @@ func (s *sarifWriter) result(f *finding, id string, index int) sarifResult {
 	if !f.inFile() {
 		return r
 	}
-	// The other places, as whole lines: a verdict has their columns in bytes only.
+	// The other places, as whole lines: a verdict has only their columns in bytes.
 	last := int64(0)
 	for i, p := range f.at.Places {
 		if i == f.index || p.Line == last || p.Line == f.at.Line {
@@ -236,8 +233,8 @@ func (s *sarifWriter) result(f *finding, id string, index int) sarifResult {
 	return r
 }
 
-// writeNotes writes the notifications that are not errors. Those of what is allowed are no results with suppressions,
-// which GitHub does not heed: they would be open alerts, and fail the check of a change that passes.
+// writeNotes writes the notifications that are not errors. Allowed violations are not results with suppressions:
+// GitHub ignores those, so they would fail the check of a change that passes.
 func (s *sarifWriter) writeNotes() {
 	const mostAllowed = 100
 	p, in := &s.run.Properties, &s.run.Invocations[0]
@@ -261,7 +258,7 @@ func (s *sarifWriter) writeNotes() {
 	for _, text := range s.caveats() {
 		note("warning", text)
 	}
-	if text := s.allowedNote(); text != "" { // it says how many there are
+	if text := s.allowedNote(); text != "" { // with their number
 		note("note", text)
 	}
 	for _, a := range s.newAllowed[:min(len(s.newAllowed), mostAllowed)] {
@@ -269,8 +266,7 @@ func (s *sarifWriter) writeNotes() {
 	}
 }
 
-// semanticVersion is a version of Go's modules as semver.org has it. What is not one, such as "devel", is not a
-// release: "0.0.0-devel".
+// semanticVersion is a module version in the syntax of semver.org; "0.0.0-devel" for others.
 func semanticVersion(version string) string {
 	version = strings.TrimPrefix(version, "v")
 	if regexp.MustCompile(`^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$`).MatchString(version) {

@@ -11,17 +11,17 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// What GitHub takes of a rule (docs.github.com, "SARIF support for code scanning").
+// GitHub's limits of a rule (docs.github.com, "SARIF support for code scanning").
 const (
 	sarifMostDescribed = 1024 // characters of a description
 	sarifMostName      = 255
 	sarifMostTags      = 20
 )
 
-// sarifRuleOfCode describes the rule that an error is a result of.
+// sarifRuleOfCode describes the rule of the results that are errors with a code.
 func sarifRuleOfCode(code string) sarifRule {
 	text := sarifText{Text: "policyscan could not decide. An incomplete run is not a PASS."}
-	help := sarifText{Text: text.Text + " The result says what was found and what to do."}
+	help := sarifText{Text: text.Text + " The result describes the error and the fix."}
 	return sarifRule{
 		ID: code, Name: "CouldNotDecide", ShortDescription: text, FullDescription: text, Help: help,
 		HelpURI:              sarifHome + "/blob/main/docs/verdict.md#codes",
@@ -30,9 +30,9 @@ func sarifRuleOfCode(code string) sarifRule {
 	}
 }
 
-// sarifRuleOf describes a rule. All that a bundle says in its help is plain words or code.
+// sarifRuleOf describes a rule. The bundle's texts in its help are plain words or code.
 func sarifRuleOf(r *verdict.Rule, id string) sarifRule {
-	// GitHub refuses an empty description; no bundle has a rule without a title.
+	// GitHub refuses an empty description. Every rule of a bundle has a title.
 	short := cmp.Or(sarifPlain(full(flow(r.Title)), sarifMostDescribed), "A rule without a title.")
 	lines := append(namedLines("rule: ", r.Title), ruleLines(r)...)
 	help := sarifText{
@@ -66,14 +66,13 @@ func sarifRuleOf(r *verdict.Rule, id string) sarifRule {
 	return d
 }
 
-// securitySeverity is the number by which GitHub shows these words again: critical is over 9.0, high from 7.0, medium
-// from 4.0. It makes a rule one of security, and then GitHub's check judges by it and not by the level: so only a rule
-// that has the tag "security" has a number, and "low" is for its team to choose.
+// securitySeverity is a number that GitHub shows as the same word: critical from 9.0, high from 7.0, medium from 4.0.
+// For a rule with a number, GitHub's check ignores the level: so only rules with the tag "security" have one.
 func securitySeverity(severity string) string {
 	return map[string]string{"low": "2.0", "medium": "5.5", "high": "8.0", "critical": "9.5"}[severity]
 }
 
-// sarifTags are a rule's tags, each once, as many as GitHub takes of them.
+// sarifTags are a rule's first tags, each once.
 func sarifTags(tags []string) []string {
 	all := []string{}
 	for _, t := range tags {
@@ -82,9 +81,8 @@ func sarifTags(tags []string) []string {
 	return all[:min(len(all), sarifMostTags)]
 }
 
-// sarifName makes of a title the identifier that SARIF wants next to an id: the words of letters and digits, each with
-// a capital, as in "NoIngressFromAnywhere". It is "" for a title of which no identifier can be made, and when the id is
-// the same.
+// sarifName makes an identifier from a title: its words of letters and digits, capitalized, as in
+// "NoIngressFromAnywhere". It is "" if the title has none or it equals the id.
 func sarifName(title, id string) string {
 	var b strings.Builder
 	for _, word := range strings.FieldsFunc(title,
@@ -102,8 +100,7 @@ func isAlphanumeric(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
 }
 
-// sarifPlaceOf is the place of a violation that reports point to. GitHub wants a file and a region, and validators warn
-// where there is none: what is at no place is at the start.
+// sarifPlaceOf is the place of a violation; without one, the start of the file, since GitHub requires a region.
 func sarifPlaceOf(f *finding) sarifPlace {
 	place := sarifPlace{ArtifactLocation: artifact(cmp.Or(f.File, noFile)), Region: sarifStart()}
 	switch {
@@ -120,14 +117,14 @@ func wholeLines(first, last int64) *sarifRegion {
 	return &sarifRegion{StartLine: max(first, 1), EndLine: max(first, last, 1)}
 }
 
-// regions returns the match, and what the excerpt holds of the lines around it; nil if it holds no more. A snippet is
-// the very text of its region: a match that the excerpt may not hold to its end has none.
+// regions returns the match, and the excerpt around it, or nil if the excerpt has no more. A snippet is the exact text
+// of its region: a match that may be cut in the excerpt has none.
 func regions(e *verdict.Evidence) (match, context *sarifRegion) {
 	match = &sarifRegion{StartLine: max(e.Line, 1), StartColumn: max(e.UTF16Column, 1)}
 	match.EndLine, match.EndColumn = max(e.EndLine, match.StartLine), max(e.UTF16EndColumn, 1)
 	if match.EndLine == match.StartLine {
 		match.EndColumn = max(match.EndColumn, match.StartColumn)
-		// The bytes of a line end are not known: a pattern's LF matches CRLF.
+		// The length of a line end is unknown: a pattern's LF matches CRLF.
 		if n := e.EndColumn - e.Column; e.Line == e.EndLine && n > 0 && e.Offset >= 0 {
 			match.ByteOffset, match.ByteLength = &e.Offset, n
 		}
@@ -153,8 +150,8 @@ func artifact(file string) sarifArtifact {
 	return sarifArtifact{URI: relativeURI(verdict.RawPath(file)), URIBaseID: sarifRoot}
 }
 
-// relativeURI is a path as a relative reference of RFC 3986: every byte but those that no reader takes for anything
-// else is percent-encoded, and a path that begins with a slash is no other root's.
+// relativeURI is a path as a relative reference of RFC 3986: all bytes are percent-encoded, except letters, digits,
+// some punctuation, and slashes after the first byte.
 func relativeURI(path string) string {
 	var b strings.Builder
 	for i := range len(path) {
@@ -167,7 +164,7 @@ func relativeURI(path string) string {
 	return b.String()
 }
 
-// sarifPlain is a line of plain text of a message, at most n characters as it is written.
+// sarifPlain escapes a line of a message, and cuts it to n characters.
 func sarifPlain(s string, n int) string {
 	for room := n; ; room /= 2 {
 		if text := sarifEscape(clip(s, room)); len([]rune(text)) <= n {
@@ -176,9 +173,8 @@ func sarifPlain(s string, n int) string {
 	}
 }
 
-// sarifEscape writes a text so that nothing in it is a link, "[text](target)", or a placeholder, "{0}" (sections 3.11.5
-// and 3.11.6). Outside links the standard names no way to write a bracket; CodeQL writes it with a backslash as within
-// one, so that is what GitHub's readers take.
+// sarifEscape escapes links, "[text](target)", and placeholders, "{0}" (sections 3.11.5 and 3.11.6). The standard has
+// no escape for a bracket outside a link; like CodeQL, it uses a backslash, which GitHub reads.
 func sarifEscape(s string) string {
 	return strings.NewReplacer(`\`, `\\`, `[`, `\[`, `]`, `\]`, `{`, `{{`, `}`, `}}`).Replace(s)
 }

@@ -32,7 +32,7 @@ type (
 		ColumnKind       string             `json:"columnKind"`
 		Properties       sarifRunProperties `json:"properties"`
 	}
-	// sarifRunProperties is what the verdict says of the whole run, under its own names.
+	// sarifRunProperties has facts of the whole run, under the verdict's names.
 	sarifRunProperties struct {
 		Verdict           verdict.Outcome     `json:"verdict"`
 		Complete          bool                `json:"complete"`
@@ -135,5 +135,5 @@ func sarifPoint(e *verdict.Error) *sarifRegion {
 	return &sarifRegion{StartLine: e.Line, StartColumn: column, EndLine: e.Line, EndColumn: column}
 }
 
-// sarifStart is the start of a file, where what has no place is shown.
+// sarifStart is the start of a file.
 func sarifStart() *sarifRegion { return sarifPoint(&verdict.Error{Line: 1}) }

@@ -46,14 +46,14 @@ func (t *textWriter) gap(n int) {
 	}
 }
 
-// labelled writes a text of one line behind a label, and what does not fit under it; nothing if there is no text.
+// labelled writes a label and one line of text, wrapped below itself; nothing without a text.
 func (t *textWriter) labelled(label, text string) {
 	if text != "" {
 		t.under(label, len(label), verdict.Visible(text))
 	}
 }
 
-// say says more about the lines above it, with a name if it is not "", in lines that are indented alike.
+// say writes a text in indented lines, after a name if it is not "".
 func (t *textWriter) say(indent, name, text string) {
 	if name == "" {
 		t.under(indent, len(indent), sayable(text)...)
@@ -62,7 +62,7 @@ func (t *textWriter) say(indent, name, text string) {
 	}
 }
 
-// sayable returns the lines of a text, none of one that is blank.
+// sayable returns the lines of a text; nil if it is blank.
 func sayable(text string) []string {
 	if text = strings.TrimSpace(text); text == "" {
 		return nil
@@ -74,7 +74,7 @@ func sayable(text string) []string {
 	return lines
 }
 
-// under writes lines behind a lead of so many columns, wrapped to the terminal.
+// under writes lines after a lead of a width in columns, wrapped to the terminal.
 func (t *textWriter) under(lead string, width int, lines ...string) {
 	for _, l := range lines {
 		for _, part := range wrap(l, t.Width-width) {
@@ -95,19 +95,19 @@ func (t *textWriter) error(e *verdict.Error) {
 	t.mistake(&m)
 }
 
-// A Mistake is one in a file that a person wrote, such as a rule file, as the text report shows it. What it says may
-// depend on the current folder, which nothing in a verdict does.
+// A Mistake is an error in a file that a user wrote, such as a rule file, as the text report shows it. Unlike a
+// verdict, it may depend on the current directory.
 type Mistake struct {
-	Place  string // FILE:LINE:COLUMN, as an editor opens it; "": it is about no file
-	What   string // what was found, and what to do
-	Code   string // of the error; "": it has none to show
-	Line   int    // 1-based; 0: it is about no line
-	Source string // the line, or the part of it around the mistake; "": not known
-	Caret  int    // the byte of Source that the mistake is at, 0-based; -1: not known
+	Place  string // FILE:LINE:COLUMN, as an editor opens it; "" without a file
+	What   string // what is wrong, and what to do
+	Code   string // of the error; "" without one
+	Line   int    // 1-based; 0 without one
+	Source string // the line, or its part around the mistake; "" if unknown
+	Caret  int    // index of the mistake in Source, in bytes; -1 if unknown
 	Help   []string
 }
 
-// WriteMistakes writes each mistake in a line, and under it the source line with a caret, as [WriteText] does.
+// WriteMistakes writes each mistake on a line, with a caret under its source line, as [WriteText] does.
 func WriteMistakes(w io.Writer, list []Mistake, o TextOptions) error {
 	t := textWriter{w: bufio.NewWriter(w), TextOptions: o}
 	for i := range list {
@@ -143,7 +143,7 @@ func (t *textWriter) mistake(m *Mistake) {
 	}
 }
 
-// A cell is a part of the drawn line; cut says that text is missing at its open end.
+// A cell is a part of the drawn line; cut: text is missing at its outer end.
 type cell struct {
 	text string
 	cut  bool
@@ -163,7 +163,7 @@ func (c cell) String() string {
 	return c.text
 }
 
-// sourceLine returns what is of the line that a match begins in: before the match, the match, and after it.
+// sourceLine returns the first line of a match in three parts: before the match, the match, and after it.
 func sourceLine(e *verdict.Evidence) (left cell, match string, right cell) {
 	start, end := matchInExcerpt(e)
 	first, rest := e.Excerpt[:start], e.Excerpt[end:]
@@ -188,11 +188,11 @@ func trimmedLine(e *verdict.Evidence) (left cell, match string, right cell) {
 	return left, match, right
 }
 
-// snippet returns a line of source as it is drawn in room columns, and the carets under the match, one at least.
+// snippet returns a line of source drawn in room columns, and at least one caret under the match.
 func (t *textWriter) snippet(left cell, match string, right cell, room int) (src, carets string) {
 	left.text, right.text = drawn(left.text), drawn(right.text)
 	mid := cell{text: drawn(match)}
-	if t.Commands { // before the carets are counted
+	if t.Commands { // before counting the carets
 		left.text, mid.text, right.text = inert(left.text), inert(mid.text), inert(right.text)
 	}
 	if t.Width > 0 {
@@ -203,7 +203,7 @@ func (t *textWriter) snippet(left cell, match string, right cell, room int) (src
 	return src, strings.Repeat(" ", columns(left.lead())) + t.paint(red, strings.Repeat("^", n))
 }
 
-// fit shortens the parts of a line to room columns: what is around the match first, evenly where both sides are long.
+// fit shortens the parts of a line to room columns: first around the match, evenly if both sides are long.
 func fit(left, mid, right *cell, room int) {
 	room = max(room, 20)
 	if columns(mid.String()) > room-2 {

@@ -13,29 +13,29 @@ import (
 )
 
 const (
-	fewViolations  = 25 // have a line of carets under each match; of more each has one line
-	manyViolations = 10 // are counted by rule and by directory before the outcome
-	mostFiles      = 20 // that were not scanned, or cannot be parsed, are named
+	fewViolations  = 25 // up to here, each match has a line of carets
+	manyViolations = 10 // from here, violations are counted by rule and by directory
+	mostFiles      = 20 // names of files that were not scanned, or cannot be parsed
 )
 
-// TextOptions is what the text report says besides the verdict, and how.
+// TextOptions are additions to the text report, and its style.
 type TextOptions struct {
-	Prefix   string        // from the current folder to the tree's root: "" or a path that ends in "/"
+	Prefix   string        // from the current directory to the tree's root: "" or a path that ends in "/"
 	Policy   string        // the bundle in use, for display
-	Root     string        // the tree's root, likewise
-	Notes    []string      // what else is to be known
+	Root     string        // the tree's root, for display
+	Notes    []string      // more notes
 	Elapsed  time.Duration // 0: not shown
 	Color    bool          // ANSI colours
-	Width    int           // of the terminal, in columns; 0: lines are not fitted to any
-	Most     int           // violations of a rule, and of what is allowed, that are shown; 0: all
+	Width    int           // of the terminal, in columns; 0: unlimited
+	Most     int           // limit of shown violations of a rule, and of allowed ones; 0: none
 	Commands bool          // the reader obeys workflow commands (GitHub Actions): defuse them
 
-	Mistakes map[verdict.Error]Mistake // of errors that the report can say more of than the verdict does
+	Mistakes map[verdict.Error]Mistake // more about some errors than the verdict has
 }
 
-// WriteText writes the report for a person: what a change does to the policy, the violations by rule, each with its
-// place first, so that terminals and editors link it, then what is allowed and what could not be decided, then the
-// bundle, the root and a summary, and in the last line the outcome and the counts.
+// WriteText writes the report for people: changes of the policy, the violations by rule, each with its place first, so
+// that terminals and editors link it, the allowed violations, the errors, the bundle, the root and a summary, and in
+// the last line the outcome and the counts.
 func WriteText(w io.Writer, document *verdict.Verdict, o TextOptions) error {
 	v := newView(document)
 	t := textWriter{w: bufio.NewWriter(w), TextOptions: o, carets: len(v.Violations) <= fewViolations}
@@ -48,14 +48,13 @@ func WriteText(w io.Writer, document *verdict.Verdict, o TextOptions) error {
 		t.group(g)
 	}
 	t.allowed(v)
-	endings := v.endings()
-	if len(endings) > 0 {
+	if endings := v.endings(); len(endings) > 0 {
 		t.labelled("", v.endingsNote()+":")
+		for _, l := range endings {
+			t.say("    ", "", l)
+		}
+		t.line("")
 	}
-	for _, l := range endings {
-		t.say("    ", "", l)
-	}
-	t.gap(len(endings))
 	for i := range v.Errors {
 		t.error(&v.Errors[i])
 	}
@@ -66,7 +65,7 @@ func WriteText(w io.Writer, document *verdict.Verdict, o TextOptions) error {
 	return t.w.Flush() // a bufio.Writer keeps its first error
 }
 
-// writePlainText writes the text report as it is in a file, which a CI system may print.
+// writePlainText writes the text report for a file, which a CI system may print.
 func writePlainText(w io.Writer, v *verdict.Verdict) error {
 	return WriteText(w, v, TextOptions{Commands: true})
 }
@@ -93,7 +92,7 @@ func (t *textWriter) group(g *ruleGroup) {
 	switch {
 	case r.Message != "" && reason == r.Message:
 		t.say("  ", "", flow(r.Message))
-	case placed: // where there is none the line of the violation says the same
+	case placed: // otherwise the violation's line says the same
 		t.say("  ", "", full(sentence(flow(untitled(reason, r.Title)))))
 	}
 	if hidden && !strings.Contains(reason, first.pattern()) {
@@ -117,8 +116,8 @@ func (t *textWriter) group(g *ruleGroup) {
 	t.line("")
 }
 
-// violation writes where a violation is and what is there, and what else is to be known of it. reason and found are
-// whether the rule's lines do not have its reason and what was found.
+// violation writes the place of a violation, its line and its facts; also its reason, and the pattern if found is
+// true.
 func (t *textWriter) violation(f *finding, reason, found bool) {
 	t.place(f, label(f.Status), faint, "["+verdict.Visible(f.RuleID)+"]")
 	hidden, said := f.inFile() && f.hidesPattern(), false
@@ -142,12 +141,11 @@ func (t *textWriter) violation(f *finding, reason, found bool) {
 	t.say("    ", "note", f.Note)
 }
 
-// place writes where a violation is, first in the line, what is there, and in what rule. status is a word before it,
-// tag the rule.
+// place writes the place of a violation, a status before its source line, and the rule as a tag.
 func (t *textWriter) place(f *finding, status, color, tag string) {
-	const minSource = 30 // columns that a line of source that does not fit must have behind its place; else it is below
+	const minSource = 30 // a source line with less room is below its place
 	at := theTree
-	if f.File != "" { // what is at no place has one all the same: editors and problem matchers look for it
+	if f.File != "" { // editors and problem matchers need a place, even if it is only the start of the file
 		path := verdict.Visible(t.Prefix + f.File)
 		if t.Commands {
 			path = verdict.Defuse(path)
@@ -163,7 +161,7 @@ func (t *textWriter) place(f *finding, status, color, tag string) {
 	room := t.Width - columns(lead) - 1 - columns(tag)
 	tag = t.paint(color, tag)
 	left, match, right := trimmedLine(&f.at)
-	if !f.inFile() || strings.TrimSpace(left.text+match+right.text) == "" { // there is nothing to see
+	if !f.inFile() || strings.TrimSpace(left.text+match+right.text) == "" { // nothing is visible
 		name, value := f.found(f.pattern())
 		text := strings.TrimPrefix(name+": "+value, "found: ")
 		if t.Width > 0 && columns(text) > room {
@@ -195,7 +193,7 @@ func (t *textWriter) caretLine(gutter, carets string) {
 	}
 }
 
-// rest says how much is not shown on a terminal, and how to see it.
+// rest counts the items that a terminal does not show, and names the option that shows them.
 func (t *textWriter) rest(more string) {
 	t.say("    ", "", "and "+more+"; --report text shows all")
 }
@@ -211,7 +209,7 @@ func (t *textWriter) allowed(v *view) {
 			t.rest(fmt.Sprintf("%d more that are new", len(v.newAllowed)-i))
 			break
 		}
-		// It does not end as a violation does: a problem matcher must not take it for one.
+		// It ends in another bracket than a violation, so that problem matchers ignore it.
 		f := newFinding(&a.Violation)
 		t.place(f, newButAllowed, faint, "("+verdict.Visible(a.RuleID)+")")
 		for _, clause := range append(f.also(mostLines), allowanceWords(&a.Allowance)) {
@@ -228,24 +226,29 @@ func (t *textWriter) summary(v *view) {
 	for _, note := range slices.Concat(v.notes(), v.limits(), t.Notes) {
 		t.labelled("note: ", note)
 	}
-	for _, list := range []struct {
-		files              []verdict.Omission
-		what, reason, more string
-	}{
-		{v.Coverage.NotScanned, "not scanned", "", "not scanned"},
-		{v.unparsed(), "cannot be parsed", "only its text was checked", "that cannot be parsed"},
-	} {
-		for i, o := range list.files {
-			if i == mostFiles {
-				t.labelled("note: ", "and "+count(len(list.files)-i, "more file")+" "+list.more)
-				break
-			}
-			t.labelled("note: ", t.Prefix+o.File+": "+list.what+": "+cmp.Or(list.reason, o.Reason))
+	var skipped, unparsed []string
+	for _, o := range v.Coverage.NotScanned {
+		skipped = append(skipped, o.File+": not scanned: "+o.Reason)
+	}
+	for _, file := range v.Coverage.Unparsed {
+		unparsed = append(unparsed, file+": cannot be parsed: only its text was checked")
+	}
+	t.files(skipped, "not scanned")
+	t.files(unparsed, "that cannot be parsed")
+}
+
+// files writes the notes about the first files, and the number of others.
+func (t *textWriter) files(notes []string, more string) {
+	for i, note := range notes {
+		if i == mostFiles {
+			t.labelled("note: ", "and "+count(len(notes)-i, "more file")+" "+more)
+			break
 		}
+		t.labelled("note: ", t.Prefix+note)
 	}
 }
 
-// last writes the last line, which says in words what the result of the run is and what it rests on.
+// last writes the last line: the outcome, the result in words, and the time.
 func (t *textWriter) last(outcome verdict.Outcome, text string, elapsed time.Duration) {
 	color := green
 	if outcome != verdict.Pass {
@@ -257,7 +260,7 @@ func (t *textWriter) last(outcome verdict.Outcome, text string, elapsed time.Dur
 	t.line("%s %s", t.paint(color, string(outcome)+":"), text)
 }
 
-// tallies says of many violations how many each rule and each directory has.
+// tallies counts many violations by rule and by directory.
 func (t *textWriter) tallies(v *view) {
 	if len(v.Violations) < manyViolations {
 		return
@@ -269,12 +272,12 @@ func (t *textWriter) tallies(v *view) {
 	for _, list := range []struct {
 		label string
 		all   []tally
-	}{{"by rule: ", rules}, {"by folder: ", byDir(v.Verdict, t.Prefix)}} {
+	}{{"by rule: ", rules}, {"by directory: ", byDir(v.Verdict, t.Prefix)}} {
 		if len(list.all) < 2 {
 			continue
 		}
 		parts, room := tallyWords(list.all), t.Width-len(list.label)
-		if room < 20 { // as wrap has it
+		if room < 20 { // as in wrap
 			parts = []string{strings.Join(parts, " ")}
 		}
 		lead := list.label
@@ -285,7 +288,7 @@ func (t *textWriter) tallies(v *view) {
 	}
 }
 
-// A tally is a name and how many violations it has.
+// A tally is a name and its number of violations.
 type tally struct {
 	Name  string
 	Count int
@@ -295,7 +298,7 @@ func sortTallies(all []tally) {
 	slices.SortStableFunc(all, func(a, b tally) int { return cmp.Or(b.Count-a.Count, strings.Compare(a.Name, b.Name)) })
 }
 
-// tallyWords lists names with their numbers, the largest first, a comma after each but the last.
+// tallyWords lists names with their numbers, the largest first, with commas.
 func tallyWords(all []tally) []string {
 	const most = 40
 	sortTallies(all)

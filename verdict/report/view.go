@@ -10,18 +10,17 @@ import (
 	"github.com/policyscan/policyscan/verdict/code"
 )
 
-// A view is a verdict as all reports show it: what several of them say is derived here, once. Its texts are safe to
-// print, but those of the verdict itself.
+// A view is a verdict and the facts that several formats show. Its own texts are safe to print.
 type view struct {
 	*verdict.Verdict
-	byRule     []*ruleGroup                // in the verdict's order, with what was found of each
+	byRule     []*ruleGroup                // all rules, in the verdict's order
 	groups     []*ruleGroup                // rules with violations, those with new ones first
 	ruleOf     []*ruleGroup                // of each violation
-	undecided  []verdict.Error             // no report of a FAIL looks clean: that there is no rule is one, too
+	undecided  []verdict.Error             // the errors; also one that there is no rule, so that no FAIL looks clean
 	newAllowed []*verdict.AllowedViolation // new, but an allowance permits them
 	unused     []*verdict.Rule             // select no file
 	files      int                         // with violations
-	comparable bool                        // to something before: new violations are told from existing ones
+	comparable bool                        // there is a baseline
 }
 
 func newView(v *verdict.Verdict) *view {
@@ -42,7 +41,7 @@ func newView(v *verdict.Verdict) *view {
 	}
 	files := map[string]bool{}
 	for i := range v.Violations {
-		if file := v.Violations[i].File; file != "" { // else it is about the tree
+		if file := v.Violations[i].File; file != "" { // "" is the tree
 			files[file] = true
 		}
 	}
@@ -53,11 +52,11 @@ func newView(v *verdict.Verdict) *view {
 
 func (v *view) passes() bool { return v.Verdict.Verdict == verdict.Pass }
 
-// result is what was found, how much of it is new or allowed, and whether all was decided.
+// result is the number of violations, of new and allowed ones, and whether the run is complete.
 func (v *view) result() string {
 	var parts []string
 	if len(v.Violations) > 0 {
-		ids := map[string]bool{} // base and head of a change may each have a rule of the same one
+		ids := map[string]bool{} // base and head may have a rule of the same id
 		for _, g := range v.groups {
 			ids[g.rule.ID] = true
 		}
@@ -78,7 +77,7 @@ func (v *view) result() string {
 	return strings.Join(parts, "; ") + v.allowedSuffix()
 }
 
-// newSuffix is how many violations are new, to be said after how many there are; "" where nothing tells.
+// newSuffix is the number of new violations, to follow the number of all; "" if unknown.
 func (v *view) newSuffix() string {
 	fresh, known := 0, false
 	for _, g := range v.groups {
@@ -105,7 +104,7 @@ func (v *view) summaryLine() string {
 	return string(v.Verdict.Verdict) + ": " + v.result() + "; " + v.looked()
 }
 
-// headline is the outcome in one glance: a PASS of a run that looked at nothing, or not at all, looks like no other.
+// headline is the outcome, with the caveats of a PASS.
 func (v *view) headline() string {
 	if but := v.caveats(); v.passes() && len(but) > 0 {
 		return "PASS, but " + strings.Join(but, "; ") + v.allowedSuffix()
@@ -113,30 +112,29 @@ func (v *view) headline() string {
 	return string(v.Verdict.Verdict) + ": " + v.result()
 }
 
-// coversNothing reports whether no rule had anything to look at: none covers a file, nor is any about paths.
+// coversNothing reports whether no rule covers a file or checks paths.
 func (v *view) coversNothing() bool { return len(v.unused) == len(v.Rules) && v.Coverage.Governed == 0 }
 
-// onlyPaths reports whether rules had files to look at, and of these no more than the paths.
+// onlyPaths reports whether rules only checked paths.
 func (v *view) onlyPaths() bool {
 	return v.Coverage.Governed == 0 && v.Coverage.Files > 0 && !v.coversNothing()
 }
 
-// scannedNothing reports whether rules had no file to look at, or looked at none.
+// scannedNothing reports whether no covered file was scanned.
 func (v *view) scannedNothing() bool { return v.Coverage.Scanned == 0 && !v.onlyPaths() }
 
-// ofWholeTree reports whether the run was about a tree and not about a choice of its files, of which it is usual that
-// no rule selects any.
+// ofWholeTree reports whether the run had all files of a tree. Otherwise it is usual that no rule selects one.
 func (v *view) ofWholeTree() bool { return v.Scope.Mode == "full" || v.Scope.Mode == "tracked" }
 
-// ofCommit reports whether the run was about all files of a commit that was named (--rev), if the commit is known.
+// ofCommit reports whether the run had all files of a known commit (--rev).
 func (v *view) ofCommit() bool {
 	return v.Scope.Mode == "full" && v.Scope.Strategy == "rev" && v.Scope.HeadCommit != ""
 }
 
-// notes is what a reader has to know of the run besides what limits it.
+// notes are remarks that do not limit the outcome.
 func (v *view) notes() []string {
 	all := with(nil, v.behindNote())
-	// A glob may be a mistake; but a change or a list need not touch what a rule is about.
+	// A glob may be a mistake; but a change or a list need not have a covered file.
 	if n := len(v.unused); n > 0 && v.Scope.Mode == "full" && !v.coversNothing() {
 		var ids []string
 		for _, r := range v.unused {
@@ -152,7 +150,7 @@ func (v *view) notes() []string {
 	return all
 }
 
-// limits says what limits the outcome, except which files were not scanned.
+// limits are the limits of the outcome, except the files that were not scanned.
 func (v *view) limits() []string {
 	var all []string
 	switch c := &v.Coverage; {
@@ -164,7 +162,7 @@ func (v *view) limits() []string {
 		all = append(all, "no covered file was scanned")
 	}
 	all = with(all, v.requiredNote())
-	if v.Partial { // only a run of bundles with dates can be of a day that had passed
+	if v.Partial { // only bundles with dates have a day
 		why, so := "the run was narrowed by --rule or --exclude", "its verdict is not about the whole tree"
 		if v.AsOf != "" {
 			why, so = why+", or its day (--as-of "+verdict.Visible(v.AsOf)+") had passed", so+" as of today"
@@ -174,7 +172,7 @@ func (v *view) limits() []string {
 	return all
 }
 
-// caveats is all that limits the outcome. A PASS without a but has none.
+// caveats are all limits of the outcome. A plain PASS has none.
 func (v *view) caveats() []string {
 	all := v.limits()
 	if n := len(v.Coverage.NotScanned); n > 0 {
@@ -194,7 +192,7 @@ func (v *view) caveats() []string {
 	return all
 }
 
-// requiredNote says which required files the run did not look for; "" if there are none.
+// requiredNote names the required files that were not looked for; "" without one.
 func (v *view) requiredNote() string {
 	var globs []string
 	for _, o := range v.Coverage.LeftOut {
@@ -209,7 +207,7 @@ func (v *view) requiredNote() string {
 		count(len(globs), "required file"), firstOf(globs, 5))
 }
 
-// behindNote says that the base of a change has commits that the head does not contain; "" if it has none.
+// behindNote says that the base of a change has commits that the head does not contain; "" otherwise.
 func (v *view) behindNote() string {
 	n, verb := v.Scope.Behind, "are"
 	switch {
@@ -236,7 +234,7 @@ func (v *view) scopeLine() string {
 	return s
 }
 
-// scope says in words what a change was judged against, or which commit it was; "" of other runs.
+// scope names the base of a change, or the scanned commit, in words; "" for other runs.
 func (v *view) scope() string {
 	s := &v.Scope
 	base, head, how := verdict.Visible(s.Base), abbreviated(s.HeadCommit), "; chosen as "+s.Strategy
@@ -271,7 +269,7 @@ func (v *view) scope() string {
 
 func abbreviated(hash string) string { return hash[:min(len(hash), 7)] }
 
-// label says in words whether something is new; "" where there was nothing to compare with.
+// label is a status in words; "" without a baseline.
 func label(status string) string {
 	switch status {
 	case verdict.Introduced:
@@ -282,7 +280,7 @@ func label(status string) string {
 	return ""
 }
 
-// newFirst is 0 of a new violation, 1 of others.
+// newFirst is 0 for a new violation and 1 for others.
 func newFirst(v *verdict.Violation) int {
 	if v.Status == verdict.Introduced {
 		return 0
@@ -297,7 +295,7 @@ func newWords(n int) string {
 	return strconv.Itoa(n) + " new"
 }
 
-// modeWords says which files a scope has; "" of a mode that no scan has.
+// modeWords describes the files of a mode; "" for an unknown one.
 func (v *view) modeWords() string {
 	if v.Scope.Mode == "full" && v.Scope.Strategy != "" {
 		return "every file of the commit"
@@ -312,7 +310,7 @@ func (v *view) modeWords() string {
 	}[v.Scope.Mode]
 }
 
-// reasonWords explains a reason of docs/verdict.md for which a file was omitted; "" if the word says all.
+// reasonWords explains a reason for an omitted file (see docs/verdict.md); "" if it needs no explanation.
 func reasonWords(reason string) string {
 	return map[string]string{
 		"git":                    "git's own directory",
@@ -320,24 +318,24 @@ func reasonWords(reason string) string {
 		"output":                 "written by this run",
 		verdict.LeftRequiredFile: "not looked for: this scope does not have the whole tree",
 		"special-file":           "a FIFO, socket or device",
-		"symlink":                "a link to what the same rules do not cover; its target string was checked",
+		"symlink":                "its target is not covered by the same rules; the target string was checked",
 		"lfs-pointer":            "a Git LFS pointer; its own text was checked",
 		"encoding":               "git checks it out in an unknown encoding; its blob was checked",
 		"encrypted":              "encrypted with git-crypt; its own bytes were checked",
-		"submodule":              "its files are not here",
+		"submodule":              "its files are not in this clone",
 		"unreadable":             "it could not be read",
 		"changed":                "it changed while it was read",
-		"limit":                  "longer than --max-file-bytes, or over a limit of what is parsed",
+		"limit":                  "longer than --max-file-bytes, or over a parser limit",
 		"unparsable":             "it cannot be parsed; its text was checked",
 		"unknown-format":         "its name does not say its format; its text was checked",
 		"internal":               "a bug in policyscan",
 		"not-reached":            "the run ended before",
-		"case-collision":         "another tracked file is in its place on disk",
-		"absent":                 "git tracks it, and it is not on disk",
+		"case-collision":         "another tracked file replaces it on disk",
+		"absent":                 "git tracks it, but it is not on disk",
 	}[reason]
 }
 
-// nextStep is what to do about an error; "" if its message says that.
+// nextStep is the advice for an error whose message has none.
 func nextStep(e *verdict.Error) string {
 	if strings.Contains(e.Message, "; ") {
 		return ""
@@ -347,7 +345,7 @@ func nextStep(e *verdict.Error) string {
 	}[e.Code]
 }
 
-// unparsed are the files of which rules had the text alone checked.
+// unparsed are the files whose text only was checked.
 func (v *view) unparsed() []verdict.Omission {
 	var all []verdict.Omission
 	for _, file := range v.Coverage.Unparsed {
@@ -356,7 +354,7 @@ func (v *view) unparsed() []verdict.Omission {
 	return all
 }
 
-// bundle says what a bundle of the run is.
+// bundle describes a bundle of the run.
 func (v *view) bundle(i int) string {
 	b := &v.Policy[i]
 	s := count(b.Boundaries, "boundary rule") + ", " + count(b.Invariants, "invariant rule")

@@ -3,11 +3,11 @@ package report
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"unicode/utf16"
-	"unicode/utf8"
 
 	"github.com/policyscan/policyscan/verdict"
 )
@@ -37,26 +37,6 @@ func TestRealPath(t *testing.T) {
 	}
 }
 
-// FuzzRealPath: the path is the file's own, or it is as a report writes it and says that it
-// is not the file's own.
-func FuzzRealPath(f *testing.F) {
-	for _, s := range []string{"a.tf", `a\b`, "a\xff", "a\n", "\u200b", "\xe4\xb8", `\x41`} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, raw string) {
-		got := realPath(verdict.Path(raw))
-		wantSafe(t, got, false)
-		hidden := !utf8.ValidString(raw) || verdict.Visible(raw) != raw
-		if want := verdict.Visible(verdict.Path(raw)); hidden && got != want {
-			t.Errorf("realPath of %+q is %+q, want %+q", raw, got, want)
-		}
-		if !hidden && got != raw {
-			t.Errorf("realPath of %+q is %+q", raw, got)
-		}
-		_ = realPath(raw) // of no verdict's making, and no panic
-	})
-}
-
 func TestTextLines(t *testing.T) {
 	for s, want := range map[string][]string{
 		"":                    {""},
@@ -81,7 +61,7 @@ func TestCut(t *testing.T) {
 		{"abcd", 3, "ab…"},
 		{"👍👍", 4, "👍👍"},
 		{"👍👍", 3, "👍…"},
-		{"a👍👍", 3, "a…"}, // half a character is none
+		{"a👍👍", 3, "a…"}, // no half characters
 		{"世界世界", 3, "世界…"},
 		{"\uffff\uffff", 2, "\uffff\uffff"}, // the last character of one unit
 		{"\uffff\uffff\uffff", 2, "\uffff…"},
@@ -93,81 +73,61 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// TestLastLine: the line after a match that ends with a line end is not touched by it.
-func TestLastLine(t *testing.T) {
-	for _, c := range []struct {
-		e    verdict.Evidence
-		want int64
-	}{
-		{verdict.Evidence{Line: 3, Column: 2, EndLine: 3, EndColumn: 5}, 3},
-		{verdict.Evidence{Line: 3, Column: 2, EndLine: 4, EndColumn: 1}, 3},
-		{verdict.Evidence{Line: 3, Column: 2, EndLine: 4, EndColumn: 2}, 4},
-		{verdict.Evidence{Line: 1, Column: 1, EndLine: 1, EndColumn: 1}, 1},
-	} {
-		if got := lastLine(&c.e); got != c.want {
-			t.Errorf("%+v: %d, want %d", c.e, got, c.want)
-		}
-	}
-}
-
-// annotated are the formats that programs read and that list findings.
-func annotated() []Format {
-	return slices.DeleteFunc(Formats(), func(f Format) bool { return !slices.Contains([]string{"junit", "github", "rdjson"}, f.Name) })
-}
-
-// TestNothingLooksClean: what is no PASS says so in every format, a FAIL without any
-// reason in it included, and a PASS of a run that looked at nothing is another than one
-// that looked.
+// TestNothingLooksClean: a FAIL looks like one in every format for programs, even without a reason in it; and a PASS
+// that did not check everything is not like one that did.
 func TestNothingLooksClean(t *testing.T) {
-	pass := fixtures()["pass"].verdict
 	empty := verdict.New("1.0") // no rule, no violation, no error
 	empty.Decide()
-	nothing := newFixture()
-	uncover(nothing)
-	nothing.Coverage.Files = 7
-	nothing.Decide()
-	gap := newFixture()
-	gap.Coverage.NotScanned, gap.Allowed = []verdict.Omission{{File: "a.bin", Reason: "lfs-pointer"}}, []string{"lfs-pointer"}
-	gap.Decide()
-	narrow := newFixture()
-	narrow.Partial, narrow.Allowed = true, []string{"partial"}
-	narrow.Decide()
-	if empty.Verdict != verdict.Fail || nothing.Verdict != verdict.Pass || gap.Verdict != verdict.Pass || narrow.Verdict != verdict.Pass {
-		t.Fatal("the fixtures are not what they should be")
+	change := func(change func(*verdict.Verdict)) *verdict.Verdict {
+		v := newFixture()
+		change(v)
+		v.Decide()
+		return v
 	}
-	if len(annotated()) != 3 {
-		t.Fatal("a format is missing")
+	gap := []verdict.Omission{{File: "a.bin", Reason: "lfs-pointer"}}
+	passes := map[string]*verdict.Verdict{
+		"o file is covered by a rule: nothing was checked": change(uncover),
+		"1 covered file not scanned, as --allow lfs-pointer accepts": change(func(v *verdict.Verdict) {
+			v.Coverage.NotScanned, v.Allowed = gap, []string{"lfs-pointer"}
+		}),
+		"he run was narrowed by --rule or --exclude": change(func(v *verdict.Verdict) { v.Partial = true }),
 	}
-	for _, f := range annotated() {
+	marks := map[string]string{
+		"junit": "<error ", "github": "::error ", "rdjson": `"could not decide: `, "gitlab": `"blocker"`,
+		"sarif": "CouldNotDecide",
+	}
+	for name, mark := range marks {
 		text := func(v *verdict.Verdict) string {
-			var b bytes.Buffer
-			if err := f.Write(&b, v); err != nil {
+			var b strings.Builder
+			if err := Named(name).Write(&b, v); err != nil {
 				t.Fatal(err)
 			}
 			return b.String()
 		}
-		mark := map[string]string{"junit": "<error ", "github": "::error ", "rdjson": `"could not decide: `}[f.Name]
-		if strings.Contains(text(pass), mark) {
-			t.Errorf("%s: a PASS has %q", f.Name, mark)
-		}
-		for name, v := range map[string]*verdict.Verdict{"no reason": empty, "incomplete": fixtures()["incomplete"].verdict} {
-			if !strings.Contains(text(v), mark) {
-				t.Errorf("%s, %s: no %q in\n%s", f.Name, name, mark, text(v))
+		pass := text(fixtureOf(t, "pass"))
+		for _, v := range []*verdict.Verdict{empty, fixtureOf(t, "incomplete")} {
+			if strings.Contains(pass, mark) || !strings.Contains(text(v), mark) {
+				t.Errorf("%s: no %q in\n%s\nor in a PASS:\n%s", name, mark, text(v), pass)
 			}
 		}
-		for want, v := range map[string]*verdict.Verdict{
-			"no file is covered by a rule: nothing was checked":          nothing,
-			"1 covered file not scanned, as --allow lfs-pointer accepts": gap,
-			"the run was narrowed by --rule or --exclude":                narrow,
-		} {
-			if got := text(v); !strings.Contains(got, want) || strings.Contains(text(pass), want) || strings.Contains(got, mark) {
-				t.Errorf("%s: want %q in\n%s", f.Name, want, got)
+		for want, v := range passes {
+			got := strings.ReplaceAll(text(v), "`", "")
+			if v.Verdict != verdict.Pass || !strings.Contains(got, want) || strings.Contains(pass, want) ||
+				strings.Contains(got, mark) {
+				t.Errorf("%s: want %q in\n%s", name, want, got)
 			}
+		}
+	}
+	// It is usual that a change has no covered file.
+	for mode, want := range map[string]int{"full": 1, "tracked": 1, "diff": 0, "staged": 0, "files": 0, "stdin": 0} {
+		v := change(func(v *verdict.Verdict) { uncover(v); v.Scope.Mode = mode })
+		if issues := gitlabOf(t, v); len(issues) != want {
+			t.Errorf("%s: %+v", mode, issues)
 		}
 	}
 }
 
-// shortWriter takes so many bytes, then fails.
+// shortWriter fails after some bytes.
 type shortWriter struct{ room int }
 
 var errFull = errors.New("no room")
@@ -185,13 +145,14 @@ func (w *shortWriter) Write(p []byte) (int, error) {
 // TestFormatsReturnWriteErrors: no format loses one, wherever it happens, and each writes
 // the same bytes twice.
 func TestFormatsReturnWriteErrors(t *testing.T) {
-	v := fixtures()["hostile"].verdict
+	v := fixtureOf(t, "hostile")
 	for _, f := range Formats() {
 		var a, b bytes.Buffer
-		if err := errors.Join(f.Write(&a, v), f.Write(&b, v)); err != nil || !bytes.Equal(a.Bytes(), b.Bytes()) || a.Len() == 0 {
+		if err := errors.Join(f.Write(&a, v), f.Write(&b, v)); err != nil || !bytes.Equal(a.Bytes(), b.Bytes()) ||
+			a.Len() == 0 {
 			t.Fatalf("%s: %v, %d bytes, then %d", f.Name, err, a.Len(), b.Len())
 		}
-		for room := 0; room < a.Len(); room += 1 + a.Len()/50 {
+		for room := 0; room < a.Len(); room += 1 + a.Len()/10 {
 			if err := f.Write(&shortWriter{room}, v); !errors.Is(err, errFull) {
 				t.Errorf("%s: after %d of %d bytes: %v", f.Name, room, a.Len(), err)
 			}
@@ -207,7 +168,7 @@ func TestWrote(t *testing.T) {
 	texts := map[string]string{"mine\n": "", "\n": ""} // and the format that each is of
 	formats := Formats()
 	for i := range formats {
-		for _, x := range fixtures() {
+		for _, x := range fixtures(t) {
 			var b bytes.Buffer
 			if err := formats[i].Write(&b, x.verdict); err != nil {
 				t.Fatal(err)
@@ -248,7 +209,8 @@ func TestRuleIndexes(t *testing.T) {
 		if reason == "" {
 			reason = rules[r].Title + ": the file contains it"
 		}
-		return verdict.Violation{RuleID: rules[r].ID, RuleType: rules[r].Type, Title: rules[r].Title, File: file, Reason: reason, Evidence: verdict.Evidence{Pattern: pattern}}
+		return verdict.Violation{RuleID: rules[r].ID, RuleType: rules[r].Type, Title: rules[r].Title, File: file,
+			Reason: reason, Evidence: verdict.Evidence{Pattern: pattern}}
 	}
 	for _, c := range []struct {
 		name  string
@@ -260,10 +222,13 @@ func TestRuleIndexes(t *testing.T) {
 		{"only the type differs", []verdict.Violation{of(7, "a", "x")}, []int{7}},
 		{"only the head's", []verdict.Violation{of(5, "a", "x")}, []int{5}},
 		{"the same twice", []verdict.Violation{of(1, "a", "x"), of(3, "a", "x")}, []int{1, 3}},
-		{"paths begin again", []verdict.Violation{of(1, "a", "x"), of(1, "b", "x"), of(3, "a", "y"), of(3, "b", "y")}, []int{1, 1, 3, 3}},
+		{"paths begin again", []verdict.Violation{of(1, "a", "x"), of(1, "b", "x"), of(3, "a", "y"), of(3, "b", "y")},
+			[]int{1, 1, 3, 3}},
 		{"two patterns of one rule", []verdict.Violation{of(1, "a", "x"), of(1, "a", "y")}, []int{1, 1}},
-		{"in no order that a run writes", []verdict.Violation{of(0, "b", "x"), of(8, "b", "x"), of(0, "a", "x")}, []int{0, 8, 0}},
-		{"no rule", []verdict.Violation{{RuleID: "A", RuleType: "boundary", Title: "other"}, {RuleID: "C"}, of(0, "a", "x")}, []int{-1, -1, 0}},
+		{"in no order that a run writes", []verdict.Violation{of(0, "b", "x"), of(8, "b", "x"), of(0, "a", "x")},
+			[]int{0, 8, 0}},
+		{"no rule", []verdict.Violation{{RuleID: "A", RuleType: "boundary", Title: "other"}, {RuleID: "C"},
+			of(0, "a", "x")}, []int{-1, -1, 0}},
 	} {
 		if got := ruleIndexes(&verdict.Verdict{Rules: rules, Violations: c.found}); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
@@ -275,7 +240,8 @@ func TestSentence(t *testing.T) {
 	long := strings.Repeat("long ", 1000)
 	for _, c := range []struct{ reason, pattern, want string }{
 		{`T: the file contains "p", which must not appear`, "p", `T: the file contains "p", which must not appear.`},
-		{`T: the file contains "\"q\"", which must not appear`, `"q"`, `T: the file contains "\"q\"", which must not appear.`},
+		{`T: the file contains "\"q\"", which must not appear`, `"q"`,
+			`T: the file contains "\"q\"", which must not appear.`},
 		{"Why\n  not?", "p", `Why not? Found: "p".`},
 		{"Why", "a\n  b", `Why. Found: "a\u{a}  b".`},
 		{"\u202ex\x1b", "y", `\u{202e}x\u{1b}. Found: "y".`},
@@ -294,23 +260,93 @@ func TestSentence(t *testing.T) {
 	}
 }
 
-// TestView: what reports count and say of a whole run.
+// TestView: what reports say of a whole run: the headline, the notes and caveats, and the outcome of each rule.
 func TestView(t *testing.T) {
-	v := labelled()
-	v.Decide()
-	w := newView(v)
+	skip := func(n int) []verdict.Omission { return make([]verdict.Omission, n) }
+	errs := func(n int) func(*verdict.Verdict) {
+		return func(v *verdict.Verdict) { v.Errors = make([]verdict.Error, n) }
+	}
+	unused := func(n int) func(*verdict.Verdict) {
+		return func(v *verdict.Verdict) {
+			for i := range n {
+				v.Rules = append(v.Rules, verdict.Rule{ID: fmt.Sprint("R", i)})
+			}
+		}
+	}
+	const (
+		clean     = "no violation|no violation"
+		uncovered = "this rule selects no file|this rule selects no file"
+		undecided = "not decided: the run is incomplete|not decided: the run is incomplete"
+		narrowed  = "the run was narrowed by --rule or --exclude; its verdict is not about the whole tree"
+	)
+	for name, c := range map[string]struct {
+		change                   func(*verdict.Verdict)
+		headline, notes, outcome string
+	}{
+		"pass": {func(*verdict.Verdict) {}, "PASS: no violation", "", clean},
+		"not covered": {uncover, "PASS, but no file is covered by a rule: nothing was checked",
+			"no file is covered by a rule: nothing was checked", uncovered},
+		"empty": {func(v *verdict.Verdict) { uncover(v); v.Coverage = verdict.Coverage{} },
+			"PASS, but there was nothing to scan", "there was nothing to scan", uncovered},
+		"empty and undecided": {func(v *verdict.Verdict) { errs(1)(v); v.Coverage = verdict.Coverage{} },
+			"FAIL: could not decide (1 error)", "", undecided},
+		"all accepted": {func(v *verdict.Verdict) {
+			v.Coverage.Scanned, v.Coverage.NotScanned, v.Allowed = 0, skip(2), []string{"limit"}
+		}, "PASS, but no covered file was scanned; 2 covered files not scanned, as --allow limit accepts",
+			"no covered file was scanned|2 covered files not scanned, as --allow limit accepts",
+			"no file that it selects was scanned|no file that it selects was scanned"},
+		"not parsed": {func(v *verdict.Verdict) { v.Coverage.Unparsed = make([]string, 2) },
+			"PASS, but 2 files cannot be parsed: only their text was checked",
+			"2 files cannot be parsed: only their text was checked", clean},
+		"one unused": {unused(1), "PASS: no violation", "1 of 3 rules selects no file: R0",
+			clean + "|this rule selects no file"},
+		"six unused": {unused(6), "PASS: no violation",
+			"6 of 8 rules select no file: R0, R1, R2, R3, R4 and 1 more", clean +
+				strings.Repeat("|this rule selects no file", 6)},
+		"unused in a change": {func(v *verdict.Verdict) { unused(1)(v); v.Scope = changed() }, "PASS: no violation",
+			"",
+			clean + "|this rule selects no file"},
+		"violated": {func(v *verdict.Verdict) { v.Violations = fixtureOf(t, "fail").Violations[:1] },
+			"FAIL: 1 violation of 1 rule in 1 file", "", "1 violation in 1 file|no violation"},
+		"both": {func(v *verdict.Verdict) { errs(2)(v); v.Violations = fixtureOf(t, "fail").Violations[:3] },
+			"FAIL: 3 violations of 2 rules in 2 files; could not decide (2 errors)", "",
+			"2 violations in 2 files|1 violation in 1 file"},
+		"no rule":  {func(v *verdict.Verdict) { v.Rules = nil }, "FAIL: no rule was enforced", "", ""},
+		"narrowed": {func(v *verdict.Verdict) { v.Partial = true }, "PASS, but " + narrowed, narrowed, clean},
+	} {
+		v := newFixture()
+		c.change(v)
+		v.Decide()
+		w := newView(v)
+		var outcomes []string
+		for _, g := range w.byRule {
+			outcomes = append(outcomes, w.ruleOutcome(g))
+		}
+		notes := strings.Join(append(w.notes(), w.caveats()...), "|")
+		if outcome := strings.Join(outcomes, "|"); w.headline() != c.headline || notes != c.notes ||
+			outcome != c.outcome {
+			t.Errorf("%s: %q\n%q\n%q", name, w.headline(), notes, outcome)
+		}
+		page := htmlOf(t, v)
+		wantPage(t, page, v)
+		if got := markdown(t, v); !strings.HasPrefix(got, "## policyscan "+c.headline+"\n") {
+			t.Errorf("%s:\n%s", name, got)
+		}
+	}
+	w := newView(fixtureOf(t, "labelled"))
 	for _, c := range [][2]string{
-		{w.result(), "4 violations of 2 rules in 4 files, 3 new; 3 allowed, 1 new"},
 		{w.allowedSuffix(), "; 3 allowed, 1 new"},
 		{w.allowedNote(), "allowed by allowances.yml: 3 violations in 3 files, 1 new"},
-		{w.summaryLine(), "FAIL: 4 violations of 2 rules in 4 files, 3 new; 3 allowed, 1 new; 5 files checked, 2 covered by a rule, 2 rules"},
-		{newView(allowedInFull()).allowedSuffix(), "; 1 allowed"},
+		{w.summaryLine(), "FAIL: 4 violations of 2 rules in 4 files, 3 new; 3 allowed, 1 new; " +
+			"5 files checked, 2 covered by a rule, 2 rules"},
+		{newView(fixtureOf(t, "allowed")).allowedSuffix(), "; 1 allowed"},
 	} {
 		if c[0] != c[1] {
 			t.Errorf("got %q, want %q", c[0], c[1])
 		}
 	}
-	if first := w.groups[0]; len(w.groups) != 2 || first.rule.ID != "NET-1" || first.fresh != 2 || first.violations[0].File != "main.tf" {
+	if first := w.groups[0]; len(w.groups) != 2 || first.rule.ID != "NET-1" || first.fresh != 2 ||
+		first.violations[0].File != "main.tf" {
 		t.Errorf("the first of %d groups is %+v", len(w.groups), first)
 	}
 }

@@ -14,7 +14,7 @@ import (
 
 const (
 	ellipsis = "…"
-	tabWidth = 4 // columns that a tab of a source line is drawn as
+	tabWidth = 4 // columns of a tab in a source line
 )
 
 // count is a number and a noun that agrees with it.
@@ -45,7 +45,7 @@ func sentence(s string) string {
 	return s
 }
 
-// firstOf joins words, as many as most.
+// firstOf joins the first words.
 func firstOf(words []string, most int) string {
 	if n := len(words); n > most {
 		return strings.Join(words[:most], ", ") + " and " + strconv.Itoa(n-most) + " more"
@@ -53,7 +53,7 @@ func firstOf(words []string, most int) string {
 	return strings.Join(words, ", ")
 }
 
-// unique is a name that was not used before: itself, or with a number from 2. used has how often each was.
+// unique is an unused name: itself, or with a number from 2. used counts the names.
 func unique(used map[string]int, name string) string {
 	id := name
 	for used[id] > 0 {
@@ -64,7 +64,7 @@ func unique(used map[string]int, name string) string {
 	return id
 }
 
-// clip cuts s to at most n characters, the last of which then is an ellipsis.
+// clip cuts s to at most n characters, with an ellipsis.
 func clip(s string, n int) string { return shorten(s, n, func(rune) int { return 1 }) }
 
 // cut is [clip] in UTF-16 code units.
@@ -77,7 +77,7 @@ func shorten(s string, n int, size func(rune) int) string {
 	return prefix(s, n-1, size) + ellipsis
 }
 
-// prefix returns as much of the beginning of s as has at most the size n.
+// prefix returns the longest beginning of s with at most the size n.
 func prefix(s string, n int, size func(rune) int) string {
 	for i, r := range s {
 		if n -= size(r); n < 0 {
@@ -87,7 +87,7 @@ func prefix(s string, n int, size func(rune) int) string {
 	return s
 }
 
-// tail returns as much of the end of s as n columns hold.
+// tail returns the longest end of s with at most n columns.
 func tail(s string, n int) string {
 	skip := columns(s) - n
 	for i, r := range s {
@@ -99,7 +99,7 @@ func tail(s string, n int) string {
 	return ""
 }
 
-// utf16Size is how many UTF-16 code units a character has.
+// utf16Size is the number of UTF-16 code units of a character.
 func utf16Size(r rune) int {
 	if r > 0xffff {
 		return 2
@@ -109,7 +109,7 @@ func utf16Size(r rune) int {
 
 func utf16Len(s string) int64 { return int64(size(s, utf16Size)) }
 
-// columns is how wide a terminal draws s.
+// columns is the width of s on a terminal.
 func columns(s string) int { return size(s, runeColumns) }
 
 func size(s string, of func(rune) int) (n int) {
@@ -133,7 +133,7 @@ func runeColumns(r rune) int {
 	return 1
 }
 
-// flow makes text of several lines one line. Spaces within a line stay, for they may be those of a pattern.
+// flow joins lines to one. Spaces within a line stay: they may be a pattern's.
 func flow(s string) string {
 	var lines []string
 	for line := range strings.FieldsFuncSeq(s, isLineEnd) {
@@ -152,11 +152,11 @@ func drawn(s string) string {
 	return verdict.Visible(strings.ReplaceAll(s, "\t", strings.Repeat(" ", tabWidth)))
 }
 
-// textLines returns the lines of a text, each safe to print, without blank ones before and after them. There is at
-// least one.
+// textLines returns the lines of a text, each safe to print, without blank ones at the start and the end; at least
+// one.
 func textLines(s string) []string {
 	var all []string
-	last := 0 // how many up to one that is not blank
+	last := 0 // the number of lines up to the last one that is not blank
 	for more := true; more; {
 		var line string
 		line, s, more = cutLine(s)
@@ -173,7 +173,7 @@ func textLines(s string) []string {
 	return all[:last]
 }
 
-// with returns a list with one more text, if that is one and new.
+// with appends a text, unless it is empty or in the list.
 func with(all []string, s string) []string {
 	if s == "" || slices.Contains(all, s) {
 		return all
@@ -181,7 +181,7 @@ func with(all []string, s string) []string {
 	return append(all, s)
 }
 
-// namedLines are the [textLines] of a text behind a name.
+// namedLines are the [textLines] of a text, after a name.
 func namedLines(name, text string) []string {
 	lines := textLines(strings.TrimSpace(text))
 	lines[0] = name + lines[0]
@@ -197,8 +197,8 @@ func cutLine(s string) (line, rest string, found bool) {
 	return s[:i], strings.TrimPrefix(strings.TrimPrefix(s[i:], "\r"), "\n"), true
 }
 
-// wrap cuts a line at its spaces into lines of room columns; a word that is longer stays whole, as an address must. A
-// room under 20 columns is not worth it.
+// wrap breaks a line at its spaces to lines of room columns, at least 20. A longer word stays whole, as an address
+// must.
 func wrap(line string, room int) []string {
 	if words := strings.Fields(line); room >= 20 && columns(line) > room && len(words) > 0 {
 		return fill(words, room)
@@ -206,7 +206,7 @@ func wrap(line string, room int) []string {
 	return []string{line}
 }
 
-// fill puts words on lines of room columns, a space between two.
+// fill puts words on lines of room columns.
 func fill(words []string, room int) []string {
 	var lines []string
 	for _, word := range words {

@@ -20,7 +20,7 @@ func TestOf(t *testing.T) {
 	}
 	sizes := make([]int, 8)
 	for i := range 80_000 {
-		sizes[Of(fmt.Sprint("folder/file", i, ".tf"), len(sizes))]++
+		sizes[Of(fmt.Sprint("dir/file", i, ".tf"), len(sizes))]++
 	}
 	for i, n := range sizes {
 		if n < 9_500 || n > 10_500 {
@@ -52,8 +52,9 @@ func full() *Document {
 		Run: Run{
 			Tool: verdict.Tool{Name: "policyscan", Version: "1"}, Scope: verdict.Scope{Mode: "full"},
 			Options: Options{Allow: []string{"empty", "symlink=a"}, Rule: []string{"A"}, Partial: true},
-			Policy:  []verdict.Policy{{From: "disk", SHA256: strings.Repeat("0", 64), Excluded: []verdict.Excluded{{File: "rules/a.yml"}}}},
-			Rules:   []Rule{{Rule: verdict.Rule{ID: "A", Type: "boundary", From: "disk", Title: "t"}, Paths: true}},
+			Policy: []verdict.Policy{{From: "disk", SHA256: strings.Repeat("0", 64),
+				Excluded: []verdict.Excluded{{File: "rules/a.yml"}}}},
+			Rules: []Rule{{Rule: verdict.Rule{ID: "A", Type: "boundary", From: "disk", Title: "t"}, Paths: true}},
 			Required: []Required{
 				{Violation: v},
 			},
@@ -145,7 +146,8 @@ func TestDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	for text, want := range map[string]string{
-		"": "it is empty", "x": "it is not a shard file", string(v): "it has no sum", string(next): `its schema_version is "shard-2"`,
+		"": "it is empty", "x": "it is not a shard file", string(v): "it has no sum",
+		string(next):         `its schema_version is "shard-2"`,
 		verdict.DocumentHead: "it has no sum at its end",
 	} {
 		if _, err := Decode([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {

@@ -1,7 +1,6 @@
 package summary
 
 import (
-	"bytes"
 	_ "embed"
 	"encoding/json"
 	"errors"
@@ -23,24 +22,14 @@ func (f *Fleet) Encode() ([]byte, error) { return verdict.JSON(f) }
 // Decode reads the bytes of [Fleet.Encode]. It refuses a document whose outcome or totals contradict its contents. A
 // consistent edit is not noticed: the document has no signature.
 func Decode(text []byte) (*Fleet, error) {
-	var shape struct {
-		SchemaVersion string `json:"schema_version"`
-		List          *List  `json:"list"`
-	}
-	if err := json.Unmarshal(text, &shape); err != nil {
-		return nil, fmt.Errorf("it is not a fleet.json: %w", err)
-	}
-	if shape.List == nil {
-		return nil, errors.New("it is not a fleet.json: it has no list")
-	}
-	if shape.SchemaVersion != SchemaVersion {
-		return nil, fmt.Errorf("its schema_version is %q; this policyscan reads %q", shape.SchemaVersion, SchemaVersion)
-	}
 	f := &Fleet{}
-	if err := json.Unmarshal(text, f); err != nil {
+	err := json.Unmarshal(text, f)
+	switch {
+	case f.SchemaVersion != SchemaVersion && (err == nil || f.SchemaVersion != ""): // first: types may differ
+		return nil, fmt.Errorf("its schema_version is %q; this policyscan reads %q", f.SchemaVersion, SchemaVersion)
+	case err != nil:
 		return nil, fmt.Errorf("it is not a fleet.json: %w", err)
-	}
-	if again, err := f.Encode(); err != nil || !bytes.Equal(again, text) {
+	case !verdict.IsJSON(text, f):
 		return nil, errors.New("it is not as policyscan writes it: something was added, removed or reformatted")
 	}
 	return f, f.consistent(false)

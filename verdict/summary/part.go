@@ -87,8 +87,7 @@ type NamedPart struct {
 	Name string // for display
 	Part *Part
 	Err  error
-	// Folder is the directory of the part's verdicts. Nothing here reads it.
-	Folder string
+	Dir  string // of the part's verdicts; unused here
 }
 
 // Attempts removes superseded attempts of shards: an engine may retry a shard while the first attempt still runs. If
