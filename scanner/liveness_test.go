@@ -23,7 +23,7 @@ func deadParts(t testing.TB, b *rules.Bundle, dir string) []string {
 	t.Helper()
 	var input *run.Run
 	if dir != "" {
-		opened, done, err := tree.OpenFolder(dir)
+		opened, done, err := tree.OpenDir(dir)
 		if err != nil {
 			t.Fatal(err)
 		}

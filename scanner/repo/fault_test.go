@@ -464,24 +464,24 @@ func TestFault_120_MalformedTrees(t *testing.T) {
 	join := func(lines ...[]byte) []byte { return bytes.Join(lines, nil) }
 	r := g.open()
 	for name, content := range map[string][]byte{
-		"unsorted":               join(treeLine("100644", "b", x), treeLine("100644", "a", x)),
-		"twice":                  join(treeLine("100644", "a", x), treeLine("100644", "a", x)),
-		"a file and a folder":    join(treeLine("100644", "a", x), treeLine("100644", "a.b", x), treeLine("40000", "a", empty)),
-		"a folder out of order":  join(treeLine("40000", "a", empty), treeLine("100644", "a.b", x)),
-		"a slash":                treeLine("100644", "a/b", x),
-		"a slash first":          treeLine("100644", "/b", x),
-		"a folder twice":         join(treeLine("40000", "a", empty), treeLine("40000", "a", empty)),
-		".":                      treeLine("100644", ".", x),
-		"..":                     treeLine("40000", "..", empty),
-		".git":                   treeLine("40000", ".git", empty),
-		".GIT":                   treeLine("40000", ".GIT", empty),
-		"no name":                treeLine("100644", "", x),
-		"no object":              treeLine("100644", "a", Hash{}),
-		"a mode of letters":      treeLine("10064x", "a", x),
-		"a mode that is none":    treeLine("100", "a", x),
-		"a long mode":            treeLine("1006440000", "a", x),
-		"no mode":                treeLine("", "a", x),
-		"something after it all": join(treeLine("100644", "a", x), []byte("x")),
+		"unsorted":                 join(treeLine("100644", "b", x), treeLine("100644", "a", x)),
+		"twice":                    join(treeLine("100644", "a", x), treeLine("100644", "a", x)),
+		"a file and a directory":   join(treeLine("100644", "a", x), treeLine("100644", "a.b", x), treeLine("40000", "a", empty)),
+		"a directory out of order": join(treeLine("40000", "a", empty), treeLine("100644", "a.b", x)),
+		"a slash":                  treeLine("100644", "a/b", x),
+		"a slash first":            treeLine("100644", "/b", x),
+		"a directory twice":        join(treeLine("40000", "a", empty), treeLine("40000", "a", empty)),
+		".":                        treeLine("100644", ".", x),
+		"..":                       treeLine("40000", "..", empty),
+		".git":                     treeLine("40000", ".git", empty),
+		".GIT":                     treeLine("40000", ".GIT", empty),
+		"no name":                  treeLine("100644", "", x),
+		"no object":                treeLine("100644", "a", Hash{}),
+		"a mode of letters":        treeLine("10064x", "a", x),
+		"a mode that is none":      treeLine("100", "a", x),
+		"a long mode":              treeLine("1006440000", "a", x),
+		"no mode":                  treeLine("", "a", x),
+		"something after it all":   join(treeLine("100644", "a", x), []byte("x")),
 	} {
 		wantError(t, name, diffError(r, g.object("tree", content)), ErrMalformed)
 	}
@@ -489,10 +489,10 @@ func TestFault_120_MalformedTrees(t *testing.T) {
 		wantError(t, fmt.Sprintf("torn behind %d bytes", n), diffError(r, g.object("tree", treeLine("100644", "a", x)[:n])), ErrMalformed)
 	}
 	for name, content := range map[string][]byte{
-		"an old mode":            treeLine("100664", "a", x),
-		"a folder after a dot":   join(treeLine("100644", "a.b", x), treeLine("40000", "a", empty)),
-		"bytes that are no text": treeLine("100644", "\xff\n\\", x),
-		"a name that goes on":    join(treeLine("100644", "a", x), treeLine("100644", "a\x01", x)),
+		"an old mode":             treeLine("100664", "a", x),
+		"a directory after a dot": join(treeLine("100644", "a.b", x), treeLine("40000", "a", empty)),
+		"bytes that are no text":  treeLine("100644", "\xff\n\\", x),
+		"a name that goes on":     join(treeLine("100644", "a", x), treeLine("100644", "a\x01", x)),
 	} {
 		if err := diffError(r, g.object("tree", content)); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -529,7 +529,7 @@ func TestFault_122_Bombs(t *testing.T) {
 		errs := []error{diffError(g.open(), at), g.open().DiffIndex(at, &Index{}, func(Change) error { return nil })}
 		for _, err := range errs {
 			if depth == maxTreeDepth && err != nil || depth > maxTreeDepth && !errors.Is(err, ErrLimit) {
-				t.Errorf("%d folders deep: %v", depth, err)
+				t.Errorf("%d directories deep: %v", depth, err)
 			}
 		}
 	}

@@ -160,6 +160,6 @@ func TestFetchedByGit(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, err := g.open().Fetched(); err == nil {
-		t.Errorf("a folder: %v", got)
+		t.Errorf("a directory: %v", got)
 	}
 }

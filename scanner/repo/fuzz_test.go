@@ -56,12 +56,12 @@ func FuzzTree(f *testing.F) {
 			if err != nil {
 				t.Fatalf("the mode %q of %q was taken", mode, e.name)
 			}
-			if (n == 0o40000) != (e.mode == folderMode) {
+			if (n == 0o40000) != (e.mode == dirMode) {
 				t.Fatalf("the mode %q of %q became %v", mode, e.name, e.mode)
 			}
 			again.WriteString(string(mode) + " " + string(e.name) + "\x00" + string(e.hash[:]))
 			sorted := string(e.name)
-			if e.mode == folderMode {
+			if e.mode == dirMode {
 				sorted += "/"
 			}
 			if sorted <= last || names[string(e.name)] || len(e.name) == 0 || bytes.ContainsAny(e.name, "/\x00") || strings.EqualFold(string(e.name), ".git") || string(e.name) == ".." || string(e.name) == "." {

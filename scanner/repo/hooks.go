@@ -13,7 +13,7 @@ import (
 )
 
 // ErrHooks: the directory of a repository's hooks cannot be determined. Its text tells what to do.
-var ErrHooks = errors.New("cannot determine the folder of the hooks")
+var ErrHooks = errors.New("cannot determine the directory of the hooks")
 
 const hooksPath = "core.hookspath"
 
@@ -39,7 +39,7 @@ func (r *Repository) Hooks() (string, error) {
 	}
 	switch dir := *value; {
 	case dir == "" || dir == "true" || dir[0] == '%' || dir[0] == '~' && !strings.HasPrefix(dir, "~/"):
-		return "", fmt.Errorf("%w: core.hooksPath is %q; set it to a folder: git config core.hooksPath FOLDER",
+		return "", fmt.Errorf("%w: core.hooksPath is %q; set it to a directory: git config core.hooksPath DIR",
 			ErrHooks, dir)
 	default: // hooks run from here
 		return fromSetting(dir, r.WorkTree), nil
@@ -142,8 +142,8 @@ func othersSettings() []string {
 	if file, ok := os.LookupEnv("GIT_CONFIG_GLOBAL"); ok {
 		files = append(files, file)
 	} else if home, err := os.UserHomeDir(); err == nil {
-		folder := cmp.Or(os.Getenv("XDG_CONFIG_HOME"), filepath.Join(home, ".config"))
-		files = append(files, filepath.Join(folder, "git", "config"), filepath.Join(home, ".gitconfig"))
+		dir := cmp.Or(os.Getenv("XDG_CONFIG_HOME"), filepath.Join(home, ".config"))
+		files = append(files, filepath.Join(dir, "git", "config"), filepath.Join(home, ".gitconfig"))
 	}
 	noSystem := settings{"no": {os.Getenv("GIT_CONFIG_NOSYSTEM")}}
 	if file, ok := os.LookupEnv("GIT_CONFIG_SYSTEM"); ok {

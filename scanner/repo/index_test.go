@@ -322,18 +322,18 @@ func TestFault_128_Sparse(t *testing.T) {
 	if outside != 3 {
 		t.Errorf("%d files are not checked out, want 3", outside)
 	}
-	for path, want := range map[string]Mode{".": folderMode, "far": folderMode, "far/deep": folderMode, "far/deep/down.tf": File, "far/none": 0, "fa": 0, "far.tf": File, "near": folderMode, "": 0, "zzz": 0} {
+	for path, want := range map[string]Mode{".": dirMode, "far": dirMode, "far/deep": dirMode, "far/deep/down.tf": File, "far/none": 0, "fa": 0, "far.tf": File, "near": dirMode, "": 0, "zzz": 0} {
 		if leaf, ok := idx.Lookup(path); ok != (want != 0) || leaf.Mode != want {
 			t.Errorf("%q: %06o, %v, want %06o", path, leaf.Mode, ok, want)
 		}
 	}
-	for _, folder := range []string{"HEAD:far/deep", "HEAD:far"} {
-		tree := g.git("rev-parse", folder)
+	for _, dir := range []string{"HEAD:far/deep", "HEAD:far"} {
+		tree := g.git("rev-parse", dir)
 		if err := os.Remove(filepath.Join(g.dir, ".git/objects", tree[:2], tree[2:])); err != nil {
 			t.Fatal(err)
 		}
 		_, err := g.open().Index()
-		wantError(t, "without "+folder, err, ErrMissing)
+		wantError(t, "without "+dir, err, ErrMissing)
 	}
 
 	g = indexed(t) // file by file

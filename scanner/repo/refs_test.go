@@ -22,7 +22,7 @@ func TestPackedPrefix(t *testing.T) {
 	g.commit("many")
 	g.git("repack", "-adq")
 	all := strings.Fields(g.git("cat-file", "--batch-all-objects", "--batch-check=%(objectname)")) // in order
-	p := g.open().objects.folders[0].packs[0]
+	p := g.open().objects.dirs[0].packs[0]
 	for _, name := range append(all, strings.Repeat("0", 40), strings.Repeat("f", 40)) {
 		for length := 2; length <= 5; length++ {
 			prefix := name[:length]
@@ -194,14 +194,14 @@ func TestAt(t *testing.T) {
 	linked := filepath.Join(t.TempDir(), "linked")
 	g.git("worktree", "add", "-q", "--detach", linked)
 	if r, err := openNamed(filepath.Join(linked, ".git"), linked); err != nil || !disk.Same(r.WorkTree, linked) {
-		t.Errorf("a file that names the git folder: %v, %v", r, err)
+		t.Errorf("a file that names the git directory: %v, %v", r, err)
 	}
 	g.git("config", "--worktree", "core.worktree", strings.Repeat("x", 300))
 	if r, err := openNamed(".git", ""); err == nil {
 		t.Errorf("a work tree that no file system can have: %+v", r)
 	}
 	if _, err := openNamed(filepath.Join(g.dir, "none"), ""); err == nil {
-		t.Error("a folder that is not there is taken")
+		t.Error("a directory that is not there is taken")
 	}
 }
 

@@ -42,7 +42,7 @@ func TestRoot(t *testing.T) {
 		}
 	}
 	if _, _, err := Around(filepath.Join(top, "none")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("a folder that is not there: %v", err)
+		t.Errorf("a directory that is not there: %v", err)
 	}
 }
 
@@ -107,9 +107,9 @@ func TestEnvironment(t *testing.T) {
 	t.Chdir(here.dir)
 	env := Environment{GitDir: filepath.Join(there.dir, ".git"), WorkTree: there.dir}
 	for _, c := range []struct {
-		env    Environment
-		folder string
-		root   string // "": an error
+		env  Environment
+		dir  string
+		root string // "": an error
 	}{
 		{Environment{}, "", here.dir},
 		{Environment{}, there.dir, there.dir},
@@ -118,14 +118,14 @@ func TestEnvironment(t *testing.T) {
 		{env, there.dir, there.dir},
 		{env, here.dir, ""}, // not the one that GIT_DIR names
 	} {
-		r, err := c.env.Open(c.folder)
+		r, err := c.env.Open(c.dir)
 		switch {
 		case c.root == "":
 			if !errors.Is(err, ErrNotRepository) {
-				t.Errorf("%+v, %q: %v", c.env, c.folder, err)
+				t.Errorf("%+v, %q: %v", c.env, c.dir, err)
 			}
 		case err != nil || !disk.Same(r.WorkTree, c.root):
-			t.Errorf("%+v, %q: %+v, %v", c.env, c.folder, r, err)
+			t.Errorf("%+v, %q: %+v, %v", c.env, c.dir, r, err)
 		}
 	}
 	for file, want := range map[string]bool{filepath.Join(here.dir, "a"): true, "a": true, filepath.Join(there.dir, "b"): true, "b": false, "none/c": false} {
@@ -167,9 +167,9 @@ func TestSibling(t *testing.T) {
 	}
 	for _, c := range []struct{ root, dir, want string }{
 		{main, main, ""},
-		{main, main + "/new/folder", ""},
+		{main, main + "/new/directory", ""},
 		{main, base + "/beside", base + "/beside"},
-		{main, base + "/beside/new/folder", base + "/beside"},
+		{main, base + "/beside/new/directory", base + "/beside"},
 		{main, main + "/within/x", main + "/within"},
 		{base + "/beside", main + "/x", main},
 		{base + "/beside", main + "/within", main + "/within"},

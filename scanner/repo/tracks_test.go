@@ -111,7 +111,7 @@ func TestTracks(t *testing.T) {
 		inner.git("add", "-A")
 		inner.tracks(map[string]bool{"own.tf": true, "a.tf": false, "../by.tf": true})
 	})
-	t.Run("a separate git folder", func(t *testing.T) {
+	t.Run("a separate git directory", func(t *testing.T) {
 		t.Parallel()
 		g := indexed(t)
 		g.git("init", "-q", "--separate-git-dir", filepath.Join(t.TempDir(), "git"))
@@ -147,9 +147,9 @@ func TestTracks(t *testing.T) {
 		t.Parallel()
 		g := indexed(t)
 		for name, make := range map[string]func() error{
-			"a folder": func() error { return os.Mkdir(g.indexPath(), 0o777) },
-			"a FIFO":   func() error { return syscall.Mkfifo(g.indexPath(), 0o666) },
-			"empty":    func() error { return os.WriteFile(g.indexPath(), nil, 0o666) },
+			"a directory": func() error { return os.Mkdir(g.indexPath(), 0o777) },
+			"a FIFO":      func() error { return syscall.Mkfifo(g.indexPath(), 0o666) },
+			"empty":       func() error { return os.WriteFile(g.indexPath(), nil, 0o666) },
 		} {
 			if err := errors.Join(os.RemoveAll(g.indexPath()), make()); err != nil {
 				t.Fatal(err)

@@ -16,11 +16,11 @@ const (
 	Executable Mode = 0o100755
 	Symlink    Mode = 0o120000
 	Submodule  Mode = 0o160000
-	folderMode Mode = 0o040000
+	dirMode    Mode = 0o040000
 )
 
 // IsLeaf reports whether m is the mode of a leaf, not of a directory.
-func (m Mode) IsLeaf() bool { return m != folderMode }
+func (m Mode) IsLeaf() bool { return m != dirMode }
 
 // A Leaf is a file, a symlink or a submodule of a tree.
 type Leaf struct {
@@ -53,7 +53,7 @@ func parseMode(text []byte) (Mode, error) {
 
 func knownMode(m Mode) (Mode, error) {
 	switch {
-	case m == Symlink, m == Submodule, m == folderMode:
+	case m == Symlink, m == Submodule, m == dirMode:
 		return m, nil
 	case m&^0o777 == 0o100000 && m&0o100 != 0:
 		return Executable, nil
@@ -92,21 +92,21 @@ func (r *Repository) Diff(oldTree, newTree Hash, visit func(Change) error) error
 // DiffIndex calls visit with each leaf that differs between a tree and an index, as [Repository.Diff] does.
 func (r *Repository) DiffIndex(tree Hash, idx *Index, visit func(Change) error) error {
 	w := walk{repo: r, index: idx, visit: visit, distinct: map[Hash]struct{}{}}
-	return w.entries("", treeEntry{mode: folderMode, hash: tree}, idx.folder("", idx.Files), -1)
+	return w.entries("", treeEntry{mode: dirMode, hash: tree}, idx.dir("", idx.Files), -1)
 }
 
 // emptyTree is the hash of the tree without entries. Git has it built in, and may not write it.
 var emptyTree = plumbing.NewHash("4b825dc642cb6eb9a060e54bf8d69288fbee4904")
 
 // open returns the entries of a directory; an absent one is empty.
-func (w *walk) open(prefix string, folder treeEntry, depth int) (*entries, error) {
+func (w *walk) open(prefix string, dir treeEntry, depth int) (*entries, error) {
 	if depth > maxTreeDepth {
-		return nil, fmt.Errorf("%w: folders more than %d deep", ErrLimit, maxTreeDepth)
+		return nil, fmt.Errorf("%w: directories more than %d deep", ErrLimit, maxTreeDepth)
 	}
-	if folder.staged != nil {
-		return &entries{index: w.index, prefix: prefix, staged: folder.staged}, nil
+	if dir.staged != nil {
+		return &entries{index: w.index, prefix: prefix, staged: dir.staged}, nil
 	}
-	h := folder.hash
+	h := dir.hash
 	if h.IsZero() || h == emptyTree {
 		return &entries{}, nil
 	}
@@ -190,7 +190,7 @@ func (w *walk) entries(prefix string, o, n treeEntry, depth int) error {
 		name = n.name
 	}
 	path := prefix + string(name)
-	if o.mode == folderMode || n.mode == folderMode {
+	if o.mode == dirMode || n.mode == dirMode {
 		if path != "" {
 			path += "/"
 		}

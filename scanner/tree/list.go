@@ -91,7 +91,7 @@ func noFile(entry string, err error) string {
 	what := "cannot be inspected: " + disk.Cause(err).Error()
 	switch {
 	case errors.Is(err, worktree.ErrNotFile):
-		return "is a folder; name the files in it"
+		return "is a directory; name the files in it"
 	case errors.Is(err, worktree.ErrPath):
 		return err.Error()
 	case disk.Absent(err):

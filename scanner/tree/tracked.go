@@ -76,11 +76,11 @@ func nextPart(taken *atomic.Int64, files, sequences int) (from, to int) {
 type trackedSource struct {
 	diskSource
 	collisions func() map[string]error // see [trackedTree.collisions]
-	folders    []listedFolder          // directories of the last path, from the root down
+	dirs       []listedDir             // directories of the last path, from the root down
 }
 
-// A listedFolder is a directory whose entries were listed at once.
-type listedFolder struct {
+// A listedDir is a directory whose entries were listed at once.
+type listedDir struct {
 	prefix   string // of the paths in it: its own and a slash; "" is the root
 	linkless bool   // no symlink in it
 }
@@ -111,15 +111,15 @@ const fewFiles = 3
 func (s *trackedSource) linkless(files []repo.Staged) bool {
 	path := files[0].Path
 	prefix := path[:strings.LastIndexByte(path, '/')+1]
-	for n := len(s.folders); n > 0; n-- {
-		last := s.folders[n-1]
+	for n := len(s.dirs); n > 0; n-- {
+		last := s.dirs[n-1]
 		if last.prefix == prefix {
 			return last.linkless
 		}
 		if strings.HasPrefix(prefix, last.prefix) {
 			break
 		}
-		s.folders = s.folders[:n-1]
+		s.dirs = s.dirs[:n-1]
 	}
 	n := 1
 	for n < len(files) && strings.HasPrefix(files[n].Path, prefix) &&
@@ -130,7 +130,7 @@ func (s *trackedSource) linkless(files []repo.Staged) bool {
 		return false
 	}
 	l := s.files.Linkless(strings.TrimSuffix(prefix, "/"), 8*n+64)
-	s.folders = append(s.folders, listedFolder{prefix, l})
+	s.dirs = append(s.dirs, listedDir{prefix, l})
 	return l
 }
 

@@ -125,9 +125,9 @@ func TestFiles(t *testing.T) {
 	must(t, err)
 	staged, err := idx.Committed()
 	must(t, err)
-	folder, closeFolder, err := OpenFolder(dir)
+	full, closeFull, err := OpenDir(dir)
 	must(t, err)
-	defer closeFolder()
+	defer closeFull()
 	tracked, closeTracked, err := OpenTracked(dir, idx)
 	must(t, err)
 	defer closeTracked()
@@ -143,11 +143,11 @@ func TestFiles(t *testing.T) {
 		q    Query
 		want []string
 	}{
-		{"folder", folder, Query{LeaveOut: leaveOut}, []string{
+		{"directory", full, Query{LeaveOut: leaveOut}, []string{
 			"file a on disk", "file dir/b two", "file new untracked", "link link -> dir/b", "out .git git",
 			"out dir/c rules", "out verdict.json output"}},
-		{"one file of a folder", folder, Query{Only: "dir/b"}, []string{"file dir/b two"}},
-		{"a shard of a folder", folder, Query{InShard: func(p string) bool { return p == "a" }}, []string{
+		{"one file of a directory", full, Query{Only: "dir/b"}, []string{"file dir/b two"}},
+		{"a shard of a directory", full, Query{InShard: func(p string) bool { return p == "a" }}, []string{
 			"elsewhere dir/b", "elsewhere dir/c", "elsewhere link", "elsewhere new", "elsewhere verdict.json",
 			"file a on disk", "out .git git"}},
 		{"tracked", tracked, Query{LeaveOut: leaveOut}, []string{
@@ -248,12 +248,12 @@ func TestInterrupted(t *testing.T) {
 	dir, r := repository(t)
 	head, err := r.Commit("HEAD")
 	must(t, err)
-	folder, done, err := OpenFolder(dir)
+	full, done, err := OpenDir(dir)
 	must(t, err)
 	defer done()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	for _, of := range []Tree{folder, List(openRoot(t, dir), []string{"a"}), Whole(r, head, "rev")} {
+	for _, of := range []Tree{full, List(openRoot(t, dir), []string{"a"}), Whole(r, head, "rev")} {
 		if got := shown(t, of.Files(ctx, 2, Query{})); len(got) != 0 {
 			t.Errorf("%s: %q", of.Scope().Mode, got)
 		}
@@ -266,8 +266,7 @@ func TestTarget(t *testing.T) {
 	link := filepath.Join(dir, "link")
 	must(t, os.Symlink("one", link))
 	var targets []string
-	folder := Folder(openRoot(t, dir))
-	for f, err := range folder.Files(t.Context(), 1, Query{})[0] {
+	for f, err := range Folder(openRoot(t, dir)).Files(t.Context(), 1, Query{})[0] {
 		must(t, err)
 		target, err := f.Target()
 		must(t, err)

@@ -59,7 +59,7 @@ func (h handle) list(buf []byte, prefix string, visit func(path string, kind Kin
 		case unix.DT_LNK:
 			kind = Symlink
 		case unix.DT_DIR:
-			kind = folder
+			kind = directory
 		case unix.DT_UNKNOWN: // some file systems have no types
 			st, err := h.stat(string(name))
 			if err != nil {

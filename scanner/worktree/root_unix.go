@@ -129,7 +129,7 @@ func kindOf(mode uint32) Kind {
 	case unix.S_IFLNK:
 		return Symlink
 	case unix.S_IFDIR:
-		return folder
+		return directory
 	}
 	return Special
 }

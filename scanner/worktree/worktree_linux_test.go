@@ -74,7 +74,7 @@ func TestOpenUnwatched(t *testing.T) {
 		"a file":        {func(p string) error { return os.WriteFile(p, []byte("text"), 0o666) }, nil},
 		"an empty file": {func(p string) error { return os.WriteFile(p, nil, 0o666) }, nil},
 		"a large file":  {func(p string) error { return os.WriteFile(p, []byte(strings.Repeat("x", 5000)), 0o666) }, ErrSeveral},
-		"a folder":      {func(p string) error { return os.Mkdir(p, 0o777) }, ErrChanged},
+		"a directory":   {func(p string) error { return os.Mkdir(p, 0o777) }, ErrChanged},
 		"a FIFO":        {func(p string) error { return syscall.Mkfifo(p, 0o666) }, ErrChanged},
 		"a link":        {func(p string) error { return os.Symlink("/etc/hostname", p) }, ErrChanged},
 		"nothing":       {func(string) error { return nil }, ErrChanged},
@@ -121,7 +121,7 @@ func TestWalkCoarseTimes(t *testing.T) {
 		t.Skipf("SKIPPED: %v", err)
 	}
 	defer os.RemoveAll(dir)
-	walkFolderGoes(t, dir)
+	walkDirGoes(t, dir)
 }
 
 func TestOutside(t *testing.T) {

@@ -85,12 +85,12 @@ func TestWalk(t *testing.T) {
 
 	eachWay(t, func(t *testing.T, open func(string) *Root) {
 		got, failed := walk(t, open(dir), nothing)
-		folders := map[string]bool{}
+		dirs := map[string]bool{}
 		for i, e := range got {
-			if d := path.Dir(e.Path); i > 0 && d != path.Dir(got[i-1].Path) && folders[d] {
-				t.Errorf("%s is apart from the other files of its folder", e.Path)
+			if d := path.Dir(e.Path); i > 0 && d != path.Dir(got[i-1].Path) && dirs[d] {
+				t.Errorf("%s is apart from the other files of its directory", e.Path)
 			} else {
-				folders[d] = true
+				dirs[d] = true
 			}
 		}
 		slices.SortFunc(got, byPath)
@@ -130,7 +130,7 @@ func TestWalkPassing(t *testing.T) {
 				Passing: func(n string) bool { return n == "passing" },
 			}))
 			if failed != c.failed {
-				t.Errorf("%d folders failed, want %d", failed, c.failed)
+				t.Errorf("%d directories failed, want %d", failed, c.failed)
 			}
 		})
 	}
@@ -188,9 +188,9 @@ func TestWalkPanics(t *testing.T) {
 
 // A directory that goes, or turns into something else, between its listing and its turn has changed, and so has the
 // directory that it was in. The rest is walked.
-func TestWalkFolderGoes(t *testing.T) { walkFolderGoes(t, t.TempDir()) }
+func TestWalkDirGoes(t *testing.T) { walkDirGoes(t, t.TempDir()) }
 
-func walkFolderGoes(t *testing.T, parent string) {
+func walkDirGoes(t *testing.T, parent string) {
 	for name, change := range map[string]func(dir string) error{
 		"removed": os.RemoveAll,
 		"a file":  func(dir string) error { return errors.Join(os.RemoveAll(dir), os.WriteFile(dir, nil, 0o666)) },
@@ -244,7 +244,7 @@ func TestOpen(t *testing.T) {
 	for _, name := range []string{"real/file", "fifo", "nowhere", "real/file/x"} {
 		if r, err := Open(filepath.Join(dir, name)); err == nil {
 			r.Close()
-			t.Errorf("%s was opened as a folder", name)
+			t.Errorf("%s was opened as a directory", name)
 		} else if pe := (*fs.PathError)(nil); !errors.As(err, &pe) {
 			t.Errorf("%s: %v does not say which", name, err)
 		}
@@ -497,7 +497,7 @@ func TestLinkless(t *testing.T) {
 			write(t, filepath.Join(dir, fmt.Sprintf("few/%d.tf", i)), "")
 		}
 	}
-	must(t, os.Mkdir(dir+"/few/folder", 0o777))
+	must(t, os.Mkdir(dir+"/few/directory", 0o777))
 	must(t, syscall.Mkfifo(dir+"/few/fifo", 0o666))
 	for i := range 100 {
 		write(t, filepath.Join(dir, fmt.Sprintf("last/%d.tf", i)), "")
@@ -510,9 +510,9 @@ func TestLinkless(t *testing.T) {
 		rd := root.Reader()
 		defer rd.Close()
 		for _, c := range []struct {
-			folder string
-			most   int
-			want   bool
+			dir  string
+			most int
+			want bool
 		}{
 			{"many", 3000, true}, {"many", 3000, true}, // again, with the directory still open
 			{"many", 2999, false}, {"many", 0, false},
@@ -521,8 +521,8 @@ func TestLinkless(t *testing.T) {
 			{"none", 0, true}, {"", 1000, false},
 			{"through", 1000, false}, {"nowhere", 1000, false}, {"few/0.tf", 1000, false},
 		} {
-			if got := rd.Linkless(c.folder, c.most); got != c.want {
-				t.Errorf("Linkless(%q, %d) = %v", c.folder, c.most, got)
+			if got := rd.Linkless(c.dir, c.most); got != c.want {
+				t.Errorf("Linkless(%q, %d) = %v", c.dir, c.most, got)
 			}
 		}
 		if f, err := rd.Open("few/0.tf", true); err != nil { // the reader still reads
