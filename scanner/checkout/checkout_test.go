@@ -100,7 +100,7 @@ func TestAttributes(t *testing.T) {
 		"in the root":            {map[string]string{".gitattributes": "*.tf " + utf16}, "UTF-16"},
 		"in the directory":       {map[string]string{"a/.gitattributes": "b.tf " + utf16}, "UTF-16"},
 		"in another directory":   {map[string]string{"c/.gitattributes": "b.tf " + utf16}, ""},
-		"UTF-8, which is none":   {map[string]string{".gitattributes": "*.tf working-tree-encoding=UTF-8"}, ""},
+		"UTF-8 itself":           {map[string]string{".gitattributes": "*.tf working-tree-encoding=UTF-8"}, ""},
 		"without a value":        {map[string]string{".gitattributes": "*.tf working-tree-encoding"}, "true"},
 		"where case is the same": {map[string]string{".gitattributes": "B.TF " + utf16}, "utf-8 UTF-16"},
 		"a file of another case": {map[string]string{"a/.GitAttributes": "*.tf " + utf16}, "utf-8 UTF-16"},

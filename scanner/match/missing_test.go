@@ -113,7 +113,7 @@ func TestRequiredTexts(t *testing.T) {
 }
 
 // naiveRequired reports whether a required text is in a content: it looks for it in one encoding after another, with
-// what is before each whole unit cut off but for one.
+// what is before each whole unit cut off except for one.
 func naiveRequired(a asked, content []byte) bool {
 	own, begin := utf8Enc, 0
 	for _, enc := range []encoding{utf8Enc, utf16LE, utf16BE, utf32LE, utf32BE} { // the longer comes later

@@ -61,7 +61,7 @@ const (
 	longestLen = 4 + maxStep - 1
 )
 
-// maxStep is how far apart the places are that are looked up, at the most.
+// maxStep is how far apart the places are that are looked up, at most.
 const maxStep = 8
 
 // A Needle is a byte string to look for, prepared: it can be in many sets.

@@ -315,7 +315,7 @@ func TestAgainstNaive(t *testing.T) {
 }
 
 // TestAlmostEverywhere: a needle that almost occurs at each byte takes no time that grows with its
-// length, and is found all the same. Compared at each place these would take minutes.
+// length, and is found. Compared at each place these would take minutes.
 func TestAlmostEverywhere(t *testing.T) {
 	content := bytes.Repeat([]byte{'a'}, 256<<10)
 	var needles [][]byte

@@ -46,7 +46,7 @@ const (
 	blockRead = blockLen + gramLen - 1
 )
 
-// newTeddy returns a teddy for some needles, maxTeddy at the most.
+// newTeddy returns a teddy for some needles, maxTeddy at most.
 func newTeddy(needles []*Needle, of []int) *teddy {
 	t := &teddy{}
 	var all []candidate

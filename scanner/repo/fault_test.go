@@ -264,7 +264,7 @@ func TestFault_111_Tags(t *testing.T) {
 	}
 	for _, name := range []string{"tree", "blob"} {
 		if h, err := r.Commit(name); err == nil {
-			t.Errorf("%s is taken for commit %v", name, h)
+			t.Errorf("%s is read as commit %v", name, h)
 		}
 	}
 }
@@ -478,7 +478,7 @@ func TestFault_120_MalformedTrees(t *testing.T) {
 		"no name":                  treeLine("100644", "", x),
 		"no object":                treeLine("100644", "a", Hash{}),
 		"a mode of letters":        treeLine("10064x", "a", x),
-		"a mode that is none":      treeLine("100", "a", x),
+		"an unknown mode":          treeLine("100", "a", x),
 		"a long mode":              treeLine("1006440000", "a", x),
 		"no mode":                  treeLine("", "a", x),
 		"something after it all":   join(treeLine("100644", "a", x), []byte("x")),

@@ -468,7 +468,7 @@ func FuzzPackIndex(f *testing.F) {
 		for _, h := range found {
 			names = append(names, h.String())
 			if !slices.Contains(alike, h.String()) {
-				t.Fatalf("%s begins with %s, and is not there", h, prefix)
+				t.Fatalf("%s begins with %s and is missing", h, prefix)
 			}
 		}
 		if err != nil || inOrder && !slices.Equal(names, alike) {

@@ -119,7 +119,7 @@ func (x *Index) Missing() error {
 		return fmt.Errorf("%w: GIT_INDEX_FILE is %s, which does not exist; unset it, or set it to an index",
 			ErrIndex, name)
 	}
-	return fmt.Errorf("%w: there is none; make one with git reset", ErrIndex)
+	return fmt.Errorf("%w: it does not exist; run git reset", ErrIndex)
 }
 
 // HashBlob returns the hash of content with size bytes as a blob.

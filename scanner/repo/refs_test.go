@@ -201,7 +201,7 @@ func TestAt(t *testing.T) {
 		t.Errorf("a work tree that no file system can have: %+v", r)
 	}
 	if _, err := openNamed(filepath.Join(g.dir, "none"), ""); err == nil {
-		t.Error("a directory that is not there is taken")
+		t.Error("a missing directory is accepted")
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/policyscan/policyscan/internal/disk"
 )
 
-// TestRoot: the root is the nearest directory with a .git directory or file; other things of that name are none.
+// TestRoot: the root is the nearest directory with a .git directory or file; other things of that name do not count.
 func TestRoot(t *testing.T) {
 	top, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -42,7 +42,7 @@ func TestRoot(t *testing.T) {
 		}
 	}
 	if _, _, err := Around(filepath.Join(top, "none")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("a directory that is not there: %v", err)
+		t.Errorf("a missing directory: %v", err)
 	}
 }
 
@@ -92,7 +92,7 @@ func TestMerging(t *testing.T) {
 	}
 	here.write(".git/MERGE_HEAD", strings.Repeat("1", 40)+"\n")
 	if all, err := r.Merging(head); err == nil {
-		t.Errorf("a commit that is not here: %v", all)
+		t.Errorf("a missing commit: %v", all)
 	}
 }
 

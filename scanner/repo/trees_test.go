@@ -39,7 +39,7 @@ func TestFinderIsLookup(t *testing.T) {
 	}
 	for range 2 {
 		_, _, err := f.Lookup(mustHash(t, strings.Repeat("1", 40)), "a")
-		wantError(t, "a tree that is not there", err, ErrMissing)
+		wantError(t, "a missing tree", err, ErrMissing)
 	}
 	if _, found, err := f.Lookup(Hash{}, "a"); found || err != nil {
 		t.Errorf("in the empty tree: %v, %v", found, err)

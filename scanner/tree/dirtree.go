@@ -27,7 +27,7 @@ func (t *dirTree) Absent(path string) string {
 	_, err := rd.Stat(path)
 	switch {
 	case err == nil:
-		return "is not there"
+		return "is not in the tree"
 	case disk.Absent(err):
 		return "does not exist" // the user named it from the current directory
 	}

@@ -91,7 +91,7 @@ func (t *gitTree) Absent(string) string {
 	if head := t.scope.HeadCommit; head != "" {
 		return "is not in the commit " + head[:12]
 	}
-	return "is not there"
+	return "is not in the tree"
 }
 
 func (t *gitTree) Files(ctx context.Context, n int, q Query) []iter.Seq2[File, error] {

@@ -306,7 +306,7 @@ func (mode diskScope) Scope() verdict.Scope { return verdict.Scope{Mode: string(
 
 func (diskScope) History() (*History, error) { return nil, nil }
 
-func (diskScope) Absent(string) string { return "is not there" }
+func (diskScope) Absent(string) string { return "is not in the tree" }
 
 func (t *singleTree) Files(_ context.Context, n int, q Query) []iter.Seq2[File, error] {
 	all := make([]iter.Seq2[File, error], n)

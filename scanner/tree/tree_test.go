@@ -152,7 +152,7 @@ func TestFiles(t *testing.T) {
 			"file a on disk", "out .git git"}},
 		{"tracked", tracked, Query{LeaveOut: leaveOut}, []string{
 			"file a on disk", "file dir/b two", "link link -> dir/b", "out dir/c rules", "out verdict.json output"}},
-		{"a shard of what is tracked", tracked, Query{InShard: func(p string) bool { return p == "dir/b" }}, []string{
+		{"a shard of the tracked files", tracked, Query{InShard: func(p string) bool { return p == "dir/b" }}, []string{
 			"elsewhere a", "elsewhere dir/c", "elsewhere link", "elsewhere verdict.json", "file dir/b two"}},
 		{"list", list, Query{LeaveOut: leaveOut}, []string{
 			"E_FILES_FROM ", "E_FILES_FROM dir", "E_FILES_FROM nothing", "file a on disk", "file dir/b two",
@@ -276,7 +276,7 @@ func TestTarget(t *testing.T) {
 		f.Fail(os.ErrPermission)
 		targets = append(targets, target, again, word(&f, nil))
 	}
-	// Its directory changed, which is an error of its own.
+	// Its directory changed, which is another error.
 	if want := []string{"one", "link link -> one", os.ErrPermission.Error()}; !slices.Equal(targets[:3], want) {
 		t.Errorf("%q", targets)
 	}

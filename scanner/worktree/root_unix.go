@@ -16,8 +16,8 @@ import (
 // A Root is the directory of a tree.
 type Root struct {
 	h handle
-	// beneath: the kernel resolves a path of several directories safely (openat2).
-	beneath bool
+	// openat2: the kernel resolves a path of several directories safely (openat2).
+	openat2 bool
 }
 
 type handle struct{ fd int }
@@ -31,9 +31,9 @@ func Open(dir string) (*Root, error) {
 		return nil, &fs.PathError{Op: "open", Path: dir, Err: err}
 	}
 	r := &Root{h: handle{fd}}
-	probe, err := openBeneath(fd, ".")
+	probe, err := openUnder(fd, ".")
 	if err == nil {
-		r.beneath = true
+		r.openat2 = true
 		(handle{probe}).close()
 	}
 	return r, nil
@@ -60,10 +60,10 @@ func (r *Root) openDir(path string) (handle, error) {
 	at := r.h.fd
 	for path != "" {
 		var step string
-		step, path = firstStep(path, r.beneath)
+		step, path = firstStep(path, r.openat2)
 		fd, err := retry(func() (int, error) {
-			if r.beneath {
-				return openBeneath(at, step)
+			if r.openat2 {
+				return openUnder(at, step)
 			}
 			return unix.Openat(at, step, dirFlags, 0)
 		})

@@ -19,7 +19,7 @@ import (
 )
 
 // TestAccessTime: reading a file leaves the time at which it was last read, where the file is our own. One of another
-// user is read all the same.
+// user is read, too.
 func TestAccessTime(t *testing.T) {
 	dir := t.TempDir()
 	must(t, os.WriteFile(dir+"/file", []byte("text"), 0o644))

@@ -41,16 +41,16 @@ func write(t testing.TB, name, text string) {
 // eachWay runs a test with openat2, and without it as on older kernels and where a
 // container forbids the call.
 func eachWay(t *testing.T, test func(t *testing.T, open func(dir string) *Root)) {
-	for _, beneath := range []bool{true, false} {
-		t.Run(fmt.Sprint("openat2=", beneath), func(t *testing.T) {
+	for _, openat2 := range []bool{true, false} {
+		t.Run(fmt.Sprint("openat2=", openat2), func(t *testing.T) {
 			test(t, func(dir string) *Root {
 				r, err := Open(dir)
 				must(t, err)
 				t.Cleanup(r.Close)
-				if beneath && !r.beneath {
+				if openat2 && !r.openat2 {
 					t.Skip("this kernel has no openat2")
 				}
-				r.beneath = beneath
+				r.openat2 = openat2
 				return r
 			})
 		})
@@ -430,10 +430,10 @@ func TestNoHandleIsLeft(t *testing.T) {
 	}
 	dir := hostile(t)
 	before := count()
-	for _, beneath := range []bool{true, false} {
+	for _, openat2 := range []bool{true, false} {
 		r, err := Open(dir)
 		must(t, err)
-		r.beneath = r.beneath && beneath
+		r.openat2 = r.openat2 && openat2
 		for range 50 {
 			walk(t, r, nothing)
 			rd := r.Reader()
