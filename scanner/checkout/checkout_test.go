@@ -87,8 +87,8 @@ func said(a Attributes, err error) string {
 	return strings.Join(words, " ")
 }
 
-// TestAttributes: the attributes files above a file say what git writes for it, from a commit and from the index alike.
-// What may differ between disks and versions of git is all there.
+// TestAttributes: the attributes files above a file say what git writes for it, from a commit and from the index
+// alike. What may differ between disks and versions of git is all there.
 func TestAttributes(t *testing.T) {
 	const utf16 = "working-tree-encoding=UTF-16"
 	for name, c := range map[string]struct {

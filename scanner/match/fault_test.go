@@ -56,8 +56,8 @@ func engineOf(texts ...string) *Engine {
 	return NewEngine(patterns)
 }
 
-// TestFault_158_Evidence: however many finds a content has, and whatever is before them, the evidence
-// is read in a few passes.
+// TestFault_158_Evidence: however many finds a content has, and whatever is before them, the evidence is read in a few
+// passes.
 func TestFault_158_Evidence(t *testing.T) {
 	var many []string
 	for i := range 400 {
@@ -112,8 +112,8 @@ func TestFault_158_Evidence(t *testing.T) {
 	}
 }
 
-// TestFault_158_SameEvidence compares the places and line hashes of finds far into a content, of which
-// only the end is read, with those of a naive reading from the first byte.
+// TestFault_158_SameEvidence compares the places and line hashes of finds far into a content, of which only the end is
+// read, with those of a naive reading from the first byte.
 func TestFault_158_SameEvidence(t *testing.T) {
 	r := rand.New(rand.NewPCG(158, 1))
 	pieces := []string{"a", "b\n", "\n", "\r\n", "\r", " ", "\t", "é", "\U0001f600", "0.0.0.0/0", "key", "  \n", "long line, long line, ", "\ufeff"}
@@ -144,8 +144,8 @@ func TestFault_158_SameEvidence(t *testing.T) {
 	}
 }
 
-// naiveEvidence is the evidence of a find with its places and line hash computed character by
-// character, if it was found in the encoding of the text.
+// naiveEvidence is the evidence of a find with its places and line hash computed character by character, if it was
+// found in the encoding of the text.
 func naiveEvidence(enc encoding, text string, f *Find) verdict.Evidence {
 	e := f.Evidence
 	if f.kept[0].enc != enc {

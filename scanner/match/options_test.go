@@ -195,7 +195,8 @@ func TestOptionsAlone(t *testing.T) {
 	}
 }
 
-// TestWithinLines: lines are those of the encoding and the alignment of a match, and of an aligned one shown in its place.
+// TestWithinLines: lines are those of the encoding and the alignment of a match, and of an aligned one shown in its
+// place.
 func TestWithinLines(t *testing.T) {
 	for _, content := range []string{
 		"ab\nab", "\r\nab\r\nab", "\rab\rab", "\r", "",

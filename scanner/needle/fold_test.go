@@ -65,8 +65,8 @@ func naiveFolded(texts [][]byte, folded []bool, content []byte) []bool {
 	return seen
 }
 
-// A folded needle of every length at every place, in every mix of cases; and not where a byte differs in the same
-// bit and is no letter.
+// A folded needle of every length at every place, in every mix of cases; and not where a byte differs in the same bit
+// and is no letter.
 func TestFoldedEveryPlace(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for length := 1; length <= 20; length++ {

@@ -8,8 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// No byte behind a content is read: it is at the end of a page, and the next one may
-// not be touched.
+// No byte behind a content is read: it is at the end of a page, and the next one may not be touched.
 func TestReadsNothingBehind(t *testing.T) {
 	page := unix.Getpagesize()
 	mem, err := unix.Mmap(-1, 0, 2*page, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)

@@ -72,8 +72,7 @@ func naive(needles [][]byte, content []byte) []bool {
 	return seen
 }
 
-// Every needle length at every place of contents of every small length: what the
-// stride could step over.
+// Every needle length at every place of contents of every small length: what the stride could step over.
 func TestEveryPlace(t *testing.T) {
 	for length := 1; length <= 20; length++ {
 		n := []byte("abcdefghijklmnopqrst")[:length]
@@ -188,9 +187,9 @@ func TestNestedAndEqual(t *testing.T) {
 	}
 }
 
-// Of more needles than a block of the vector unit has places, some common and some rare,
-// each is found where it is, and a bucket that is done leaves the others. So it is with more needles than one teddy
-// has, and than all of them have.
+// Of more needles than a block of the vector unit has places, some common and some rare, each is found where it is,
+// and a bucket that is done leaves the others. So it is with more needles than one teddy has, and than all of them
+// have.
 func TestManyBuckets(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	for i := range 400 {
@@ -314,8 +313,8 @@ func TestAgainstNaive(t *testing.T) {
 	}
 }
 
-// TestAlmostEverywhere: a needle that almost occurs at each byte takes no time that grows with its
-// length, and is found. Compared at each place these would take minutes.
+// TestAlmostEverywhere: a needle that almost occurs at each byte takes no time that grows with its length, and is
+// found. Compared at each place these would take minutes.
 func TestAlmostEverywhere(t *testing.T) {
 	content := bytes.Repeat([]byte{'a'}, 256<<10)
 	var needles [][]byte
@@ -436,8 +435,8 @@ func TestFilterSize(t *testing.T) {
 	}
 }
 
-// TestPatience: a long needle is compared until that was in vain for four times the content, then never again
-// in this content; a short one each time.
+// TestPatience: a long needle is compared until that was in vain for four times the content, then never again in this
+// content; a short one each time.
 func TestPatience(t *testing.T) {
 	content := []byte(strings.Repeat("a", 999) + "b") // its last byte is needed, or bytes.Contains is
 	for _, c := range []struct{ length, compared int }{

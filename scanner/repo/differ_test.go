@@ -119,9 +119,9 @@ func nextHeader(out []byte) int {
 	return at
 }
 
-// importedHistory makes a history by git fast-import, in one process where randomHistory takes dozens: edits, type
-// and mode changes, directories that become files, deletions, odd names, merges of up to four, criss-crosses, other
-// roots, and unordered dates. Each commit has a branch.
+// importedHistory makes a history by git fast-import, in one process where randomHistory takes dozens: edits, type and
+// mode changes, directories that become files, deletions, odd names, merges of up to four, criss-crosses, other roots,
+// and unordered dates. Each commit has a branch.
 func importedHistory(g *gitRepo, r *rand.Rand, commits int) {
 	g.Helper()
 	names := []string{

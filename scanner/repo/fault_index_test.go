@@ -17,8 +17,8 @@ import (
 	"testing"
 )
 
-// TestFault_128_Damage: an index with any flipped or cut byte is an error. Without git's checksum, it is an error or
-// a well-formed index.
+// TestFault_128_Damage: an index with any flipped or cut byte is an error. Without git's checksum, it is an error or a
+// well-formed index.
 func TestFault_128_Damage(t *testing.T) {
 	t.Parallel()
 	for name, arrange := range map[string]func(g *gitRepo){

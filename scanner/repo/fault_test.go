@@ -294,8 +294,8 @@ func TestFault_112_Refs(t *testing.T) {
 	wantError(t, "an unborn HEAD", err, ErrUnknown)
 }
 
-// TestFault_112_BranchThatEndsInABlank: a blank that git treats as a letter is one. (Found with FuzzRef: such a
-// branch was read as main, so a change on it changed nothing.)
+// TestFault_112_BranchThatEndsInABlank: a blank that git treats as a letter is one. (Found with FuzzRef: such a branch
+// was read as main, so a change on it changed nothing.)
 func TestFault_112_BranchThatEndsInABlank(t *testing.T) {
 	for _, blank := range []string{"\u00a0", "\u0085", "\u3000", "\u2028"} {
 		g := newGit(t)

@@ -161,8 +161,8 @@ func sortRaw(out string) string {
 	return strings.Join(lines, "")
 }
 
-// randomHistory makes commits on several branches: edits, renames, type and mode changes, deletions, odd names,
-// merges and criss-crosses, and sometimes packs.
+// randomHistory makes commits on several branches: edits, renames, type and mode changes, deletions, odd names, merges
+// and criss-crosses, and sometimes packs.
 func randomHistory(g *gitRepo, r *rand.Rand, commits int) {
 	names := []string{"a.tf", "b/c.tf", "b/d/e.yaml", "b", "b.c", "b-/x", "odd \n name", "tab\there", "ü.tf", "--help.tf", "deep/er/and/deeper/f"}
 	branches := []string{"main"}
@@ -219,8 +219,8 @@ func randomHistory(g *gitRepo, r *rand.Rand, commits int) {
 	}
 }
 
-// TestAgainstGit compares histories made by git, command by command. TestDifferential_Histories has many more, made
-// by one process.
+// TestAgainstGit compares histories made by git, command by command. TestDifferential_Histories has many more, made by
+// one process.
 func TestAgainstGit(t *testing.T) {
 	histories, length := 4, 60
 	if !*long {

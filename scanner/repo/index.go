@@ -74,8 +74,8 @@ func (r *Repository) Index() (*Index, error) {
 			return nil, fmt.Errorf("%s, a directory of the sparse index: %w", f.Path, err)
 		}
 	}
-	// A tree sorts a directory by its name and a slash, as the index sorts paths, but nothing else checks the order
-	// of files read from trees.
+	// A tree sorts a directory by its name and a slash, as the index sorts paths, but nothing else checks the order of
+	// files read from trees.
 	if !slices.IsSortedFunc(idx.Files, byPath) {
 		return nil, fmt.Errorf("%w: it is not in order", ErrIndex)
 	}
@@ -109,8 +109,8 @@ func (x *Index) dir(path string, files []Staged) treeEntry {
 	return e
 }
 
-// Missing fails if there is no index: compared with a commit, all files would be staged for deletion, a state that
-// git never leaves without an index.
+// Missing fails if there is no index: compared with a commit, all files would be staged for deletion, a state that git
+// never leaves without an index.
 func (x *Index) Missing() error {
 	switch name := os.Getenv("GIT_INDEX_FILE"); {
 	case x.isThere:

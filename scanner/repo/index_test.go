@@ -201,8 +201,8 @@ func TestFault_128_Layouts(t *testing.T) {
 		},
 		"racy": {
 			func(g *gitRepo) {
-				// Changed after it was staged, to another content of the same length, at the
-				// same time: only its content tells. git writes its size as 0 then.
+				// Changed after it was staged, to another content of the same length, at the same time: only its
+				// content tells. git writes its size as 0 then.
 				path := filepath.Join(g.dir, "racy.tf")
 				now := time.Now().Add(time.Hour)
 				g.git("config", "core.trustctime", "false") // the change time cannot be set, and would tell the two apart
@@ -285,8 +285,8 @@ func (g *gitRepo) longPaths() {
 	}
 }
 
-// conflict leaves a merge with conflicts of three kinds: a.tf changed by both, b.tf
-// added by both, far.tf deleted by one.
+// conflict leaves a merge with conflicts of three kinds: a.tf changed by both, b.tf added by both, far.tf deleted by
+// one.
 func (g *gitRepo) conflict() {
 	g.Helper()
 	g.git("reset", "-q", "--hard")
@@ -304,8 +304,8 @@ func (g *gitRepo) conflict() {
 	}
 }
 
-// TestFault_128_Sparse: a directory of a sparse index is read from its tree, as files without a checkout; without
-// that tree it is an error.
+// TestFault_128_Sparse: a directory of a sparse index is read from its tree, as files without a checkout; without that
+// tree it is an error.
 func TestFault_128_Sparse(t *testing.T) {
 	t.Parallel()
 	g := indexed(t)

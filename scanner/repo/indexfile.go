@@ -252,8 +252,8 @@ type cachedTree struct {
 	files int // number of index entries in it
 }
 
-// readCachedTree reads the cache of a directory and then of its subdirectories: a name that ends in NUL, the number
-// of files and of directories in decimal, and the tree's hash. A negative number of files means an outdated entry,
+// readCachedTree reads the cache of a directory and then of its subdirectories: a name that ends in NUL, the number of
+// files and of directories in decimal, and the tree's hash. A negative number of files means an outdated entry,
 // without a hash.
 func readCachedTree(b []byte, above string, depth int, trees map[string]cachedTree) (rest []byte, ok bool) {
 	name, b, ok := bytes.Cut(b, []byte{0})

@@ -72,8 +72,8 @@ func FetchLine(remote string, what ...string) string {
 	return line
 }
 
-// FetchBranchLine is the command that fetches a branch from a remote, or its URL, and stores it as the
-// remote-tracking branch of a remote, whatever the config.
+// FetchBranchLine is the command that fetches a branch from a remote, or its URL, and stores it as the remote-tracking
+// branch of a remote, whatever the config.
 func FetchBranchLine(from, remote, branch string) string {
 	return FetchLine(from, "+refs/heads/"+branch+":refs/remotes/"+remote+"/"+branch)
 }

@@ -1,11 +1,11 @@
-// Package repo reads git repositories: commits, trees, blobs and the index, from git's files only. It runs no
-// program, uses no network, writes nothing and executes nothing that a repository configures.
+// Package repo reads git repositories: commits, trees, blobs and the index, from git's files only. It runs no program,
+// uses no network, writes nothing and executes nothing that a repository configures.
 //
-// Anything missing is an error, never an empty answer: a missing, truncated or unreadable object, content with
-// another hash, a malformed tree, the boundary of a shallow clone. go-git's own walks treat some of these as the end
-// of a list (shown with v5.19.3), so only its hashes, object types and commit-graph are used. Objects are looked up
-// in place: in loose files, and in packs of any name by their indexes of version 2, here and in the alternates.
-// Deltas are applied within a bound.
+// Anything missing is an error, never an empty answer: a missing, truncated or unreadable object, content with another
+// hash, a malformed tree, the boundary of a shallow clone. go-git's own walks treat some of these as the end of a list
+// (shown with v5.19.3), so only its hashes, object types and commit-graph are used. Objects are looked up in place: in
+// loose files, and in packs of any name by their indexes of version 2, here and in the alternates. Deltas are applied
+// within a bound.
 //
 // Replace refs and grafts are ignored. Repositories with SHA-256, reftable or an unknown extension are refused
 // ([ErrFormat]).
@@ -75,8 +75,8 @@ func Find(dir string) (*Repository, error) {
 	return nil, fmt.Errorf("%w: neither this directory nor one above it has a .git", ErrNotRepository)
 }
 
-// BareAround returns the bare repository that is or contains a directory, whose path has no symlinks, if [Find]
-// treats it as files of the work tree of r.
+// BareAround returns the bare repository that is or contains a directory, whose path has no symlinks, if [Find] treats
+// it as files of the work tree of r.
 func (r *Repository) BareAround(dir string) (bare string, found bool) {
 	for at := range upwards(dir) {
 		if gitDir, err := gitDirOf(at); err != nil || gitDir != "" || disk.Same(at, r.gitDir) {
@@ -331,8 +331,8 @@ func (r *Repository) Parents(commit Hash) ([]Hash, error) {
 	return c.parents, nil
 }
 
-// Close closes the files, for programs that open many repositories. Afterwards nothing read from the repository may
-// be used, and no goroutine may read from it: the indexes of packs are unmapped.
+// Close closes the files, for programs that open many repositories. Afterwards nothing read from the repository may be
+// used, and no goroutine may read from it: the indexes of packs are unmapped.
 func (r *Repository) Close() {
 	for _, f := range r.objects.dirs {
 		for _, p := range f.packs {

@@ -65,8 +65,8 @@ type Environment struct {
 	Merging []string
 }
 
-// Open opens the repository around a directory; it must be the named one, if any. "" is the named one, or else that
-// of the current directory.
+// Open opens the repository around a directory; it must be the named one, if any. "" is the named one, or else that of
+// the current directory.
 func (e Environment) Open(dir string) (*Repository, error) {
 	r, err := e.open(dir)
 	if err == nil {

@@ -79,8 +79,8 @@ type walk struct {
 	distinct map[Hash]struct{}
 }
 
-// Diff calls visit with each leaf that differs between two trees, in tree order. A rename is a removed and a new
-// leaf. The zero Hash is the empty tree.
+// Diff calls visit with each leaf that differs between two trees, in tree order. A rename is a removed and a new leaf.
+// The zero Hash is the empty tree.
 func (r *Repository) Diff(oldTree, newTree Hash, visit func(Change) error) error {
 	if oldTree == newTree {
 		return nil
@@ -119,8 +119,8 @@ func (w *walk) open(prefix string, dir treeEntry, depth int) (*entries, error) {
 	return &entries{hash: h, content: content}, err
 }
 
-// maxTrees is how many bytes of trees are cached: the trees above a file, used again for its attributes, and the
-// trees of a bundle. Inflating and checking a tree takes longer than reading it.
+// maxTrees is how many bytes of trees are cached: the trees above a file, used again for its attributes, and the trees
+// of a bundle. Inflating and checking a tree takes longer than reading it.
 const maxTrees = 4 << 20
 
 func (r *Repository) readTree(h Hash) ([]byte, error) {
@@ -135,8 +135,8 @@ func (r *Repository) readTree(h Hash) ([]byte, error) {
 	return content, err
 }
 
-// trees compares two directories. Both have the same order, so one pass pairs their entries; a file and a directory
-// of the same name are two entries.
+// trees compares two directories. Both have the same order, so one pass pairs their entries; a file and a directory of
+// the same name are two entries.
 func (w *walk) trees(prefix string, oldTree, newTree treeEntry, depth int) error {
 	olds, err := w.open(prefix, oldTree, depth)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/policyscan/policyscan/verdict/code"
 )
 
-// List returns the tree of the files of a list, of scope files. Entries are paths from the root; "./" and the like
-// are cleaned, and a repeated file counts once. An entry that is not a file of the tree is an error of the run.
+// List returns the tree of the files of a list, of scope files. Entries are paths from the root; "./" and the like are
+// cleaned, and a repeated file counts once. An entry that is not a file of the tree is an error of the run.
 func List(root *worktree.Root, entries []string) Tree {
 	return &listTree{"files", diskRoots{root, root, ""}, entries}
 }

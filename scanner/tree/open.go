@@ -8,8 +8,8 @@ import (
 	"github.com/policyscan/policyscan/scanner/worktree"
 )
 
-// OpenDir opens a directory and returns the tree of all its files, of scope full. The repository around it tells
-// where submodules are. The returned function closes it; with an error it is nil.
+// OpenDir opens a directory and returns the tree of all its files, of scope full. The repository around it tells where
+// submodules are. The returned function closes it; with an error it is nil.
 func OpenDir(dir string) (Tree, func(), error) {
 	roots, err := openRoots(dir)
 	if err != nil {
@@ -27,8 +27,8 @@ func OpenListed(dir string, entries []string) (Tree, func(), error) {
 	return &listTree{"files", roots, entries}, roots.close, nil
 }
 
-// OpenTracked is [OpenDir] for the files of the index, of scope tracked. Contents are those on disk. A file that
-// is missing on disk is an error of the run: neither its deletion nor its content is staged.
+// OpenTracked is [OpenDir] for the files of the index, of scope tracked. Contents are those on disk. A file that is
+// missing on disk is an error of the run: neither its deletion nor its content is staged.
 func OpenTracked(dir string, idx *repo.Index) (Tree, func(), error) {
 	root, err := worktree.Open(dir)
 	if err != nil {

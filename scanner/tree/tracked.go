@@ -85,8 +85,8 @@ type listedDir struct {
 	linkless bool   // no symlink in it
 }
 
-// kind is the kind on disk of the first of some files of the index, if needed before it is opened: where disk or
-// index has a symlink, the disk decides.
+// kind is the kind on disk of the first of some files of the index, if needed before it is opened: where disk or index
+// has a symlink, the disk decides.
 func (s *trackedSource) kind(files []repo.Staged) worktree.Kind {
 	f := &files[0]
 	kind := kindOf(f.Mode)
@@ -106,8 +106,8 @@ func (s *trackedSource) kind(files []repo.Staged) worktree.Kind {
 // fewFiles is how many files of a directory get a stat each.
 const fewFiles = 3
 
-// linkless reports whether the directory of the first file certainly has no symlink. The directory is listed if it
-// has several of the following files, unless it has many untracked entries.
+// linkless reports whether the directory of the first file certainly has no symlink. The directory is listed if it has
+// several of the following files, unless it has many untracked entries.
 func (s *trackedSource) linkless(files []repo.Staged) bool {
 	path := files[0].Path
 	prefix := path[:strings.LastIndexByte(path, '/')+1]
@@ -166,9 +166,9 @@ func isNoFile(err error) bool {
 	return disk.Absent(err) || errors.Is(err, worktree.ErrNotFile) || errors.Is(err, worktree.ErrPath)
 }
 
-// collisions returns the files of the index that are one file on disk: their names differ only in case or normal
-// form, and the file system ignores that. The content of all but one of them is missing. Case counts where .GIT does
-// not find .git. A file whose identity is unknown has the disk's error, the others have errCase.
+// collisions returns the files of the index that are one file on disk: their names differ only in case or normal form,
+// and the file system ignores that. The content of all but one of them is missing. Case counts where .GIT does not
+// find .git. A file whose identity is unknown has the disk's error, the others have errCase.
 func (t *trackedTree) collisions() map[string]error {
 	rd := t.root.Reader()
 	defer rd.Close()

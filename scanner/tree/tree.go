@@ -1,7 +1,7 @@
 // Package tree lists the files of a run and reads them.
 //
-// A [Tree] is all files of a directory ([OpenDir]), of a list ([OpenListed]), tracked by git ([OpenTracked]),
-// changed by a commit ([Changes]), of a whole commit ([Whole]), staged ([Staged]), or one file with the given bytes
+// A [Tree] is all files of a directory ([OpenDir]), of a list ([OpenListed]), tracked by git ([OpenTracked]), changed
+// by a commit ([Changes]), of a whole commit ([Whole]), staged ([Staged]), or one file with the given bytes
 // ([Single]). The [Tree.Files] of all are alike: a path, the kind of the file, and a way to read its bytes. A change
 // also has the snapshots that it is compared with ([History]).
 //

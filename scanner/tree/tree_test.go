@@ -22,8 +22,8 @@ import (
 	"github.com/policyscan/policyscan/verdict/code"
 )
 
-// shown are the entries of all sequences in order, each as a word: its state and kind, its path and, of a regular file,
-// its content; or the code of an error.
+// shown are the entries of all sequences in order, each as a word: its state and kind, its path and, of a regular
+// file, its content; or the code of an error.
 func shown(t *testing.T, all []iter.Seq2[File, error]) []string {
 	t.Helper()
 	var mu sync.Mutex

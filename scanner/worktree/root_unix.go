@@ -201,9 +201,9 @@ type File struct {
 // O_NONBLOCK and O_NOCTTY are for a FIFO or a terminal that has just replaced the file.
 const fileFlags = unix.O_RDONLY | unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_NOCTTY | unix.O_CLOEXEC
 
-// openFile opens one name of a directory. It leaves the access time unchanged if possible: otherwise the first scan
-// of a new checkout writes to each inode. For files of another user, and on some file systems, this fails with
-// various errors; once an open without it succeeds, the reader stops trying.
+// openFile opens one name of a directory. It leaves the access time unchanged if possible: otherwise the first scan of
+// a new checkout writes to each inode. For files of another user, and on some file systems, this fails with various
+// errors; once an open without it succeeds, the reader stops trying.
 func (rd *Reader) openFile(h handle, name string, watched bool) (*File, error) {
 	flags := fileFlags | noAccessTime
 	if rd.accessTimes {
@@ -256,8 +256,7 @@ func (f *File) fstat() (*unix.Stat_t, error) {
 // Close closes the file.
 func (f *File) Close() { _ = unix.Close(f.fd) }
 
-// Size is the length in bytes in the file system, 0 for some special files with content; 0 if the file is not
-// watched.
+// Size is the length in bytes in the file system, 0 for some special files with content; 0 if the file is not watched.
 func (f *File) Size() int64 {
 	if f.stat == nil {
 		return 0

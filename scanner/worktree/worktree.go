@@ -1,12 +1,11 @@
-// Package worktree is the room that opens the scanned tree's files on disk. [PathIn] returns the path of a file in
-// it.
+// Package worktree is the room that opens the scanned tree's files on disk. [PathIn] returns the path of a file in it.
 //
-// The tree is not trusted. A symlink is never followed, neither as a file nor as a directory of a path; its content
-// is its target string. FIFOs, sockets and devices are never opened. A name is resolved relative to the handle of the
+// The tree is not trusted. A symlink is never followed, neither as a file nor as a directory of a path; its content is
+// its target string. FIFOs, sockets and devices are never opened. A name is resolved relative to the handle of the
 // root, so that no rename during the scan leads outside, and no path is too long: on Linux by openat2(2) with
 // RESOLVE_BENEATH and RESOLVE_NO_SYMLINKS, on other Unix systems (and where openat2 is missing or forbidden) by one
-// openat(2) with O_NOFOLLOW for each directory of the path, elsewhere by [os.Root] and a stat of each directory
-// before it is opened.
+// openat(2) with O_NOFOLLOW for each directory of the path, elsewhere by [os.Root] and a stat of each directory before
+// it is opened.
 //
 // Paths are bytes, separated by slashes, relative to the root, and clean: no empty, "." or ".." element.
 package worktree
@@ -299,8 +298,8 @@ func (rd *Reader) records() []byte {
 	return rd.buf
 }
 
-// Linkless reports whether a directory ("" is the root) certainly has no symlink in it. It reads at most most
-// entries; false means unknown.
+// Linkless reports whether a directory ("" is the root) certainly has no symlink in it. It reads at most most entries;
+// false means unknown.
 func (rd *Reader) Linkless(dir string, most int) bool {
 	h, err := rd.enter(dir)
 	return err == nil && h.linkless(rd.records(), most)

@@ -64,8 +64,8 @@ func TestAccessTime(t *testing.T) {
 	}
 }
 
-// A file that is not watched is what it was listed as, or an error says that it is not, as
-// long as one read brings all of it.
+// A file that is not watched is what it was listed as, or an error says that it is not, as long as one read brings all
+// of it.
 func TestOpenUnwatched(t *testing.T) {
 	for name, c := range map[string]struct {
 		make func(path string) error
@@ -108,8 +108,8 @@ func TestOpenUnwatched(t *testing.T) {
 	}
 }
 
-// TestWalkCoarseTimes: a tmpfs has the same time for all that is done to a directory within some milliseconds, so
-// that the directory's time does not tell that it was written to again.
+// TestWalkCoarseTimes: a tmpfs has the same time for all that is done to a directory within some milliseconds, so that
+// the directory's time does not tell that it was written to again.
 func TestWalkCoarseTimes(t *testing.T) {
 	const shared = "/dev/shm"
 	var st unix.Statfs_t

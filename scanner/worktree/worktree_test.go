@@ -38,8 +38,7 @@ func write(t testing.TB, name, text string) {
 	must(t, os.WriteFile(name, []byte(text), 0o666))
 }
 
-// eachWay runs a test with openat2, and without it as on older kernels and where a
-// container forbids the call.
+// eachWay runs a test with openat2, and without it as on older kernels and where a container forbids the call.
 func eachWay(t *testing.T, test func(t *testing.T, open func(dir string) *Root)) {
 	for _, openat2 := range []bool{true, false} {
 		t.Run(fmt.Sprint("openat2=", openat2), func(t *testing.T) {
