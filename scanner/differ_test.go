@@ -99,14 +99,22 @@ func (d *differ) compare(t *testing.T, patterns, files int) {
 	t.Helper()
 	list := d.bundle(patterns)
 	bundle := rules.New(list, nil)
-	checker := check.NewContentChecker(bundle)
-	for range files {
+	checkers := []*check.ContentChecker{check.NewContentChecker(bundle), nil}
+	for i := range files {
+		if i%16 == 0 {
+			checkers[1] = check.NewContentChecker(bundle)
+			checkers[1].Few = true
+		}
 		content := d.file(list)
 		want := oracle(list, "a/main.tf", content)
-		got, err := checker.Check(t.Context(), "a/main.tf", content)
-		must(t, err)
-		if !slices.EqualFunc(want, got, func(a, b verdict.Violation) bool { return cmp.Equal(a, b) }) {
-			t.Fatalf("%d patterns in %q (-oracle +got):\n%s", patterns, content, cmp.Diff(want, got))
+		var got []verdict.Violation
+		for _, checker := range checkers {
+			var err error
+			got, err = checker.Check(t.Context(), "a/main.tf", content)
+			must(t, err)
+			if !slices.EqualFunc(want, got, func(a, b verdict.Violation) bool { return cmp.Equal(a, b) }) {
+				t.Fatalf("%d patterns in %q, few contents: %v (-oracle +got):\n%s", patterns, content, checker.Few, cmp.Diff(want, got))
+			}
 		}
 		d.pairs += patterns
 		for _, v := range got {

@@ -19,6 +19,7 @@ import (
 // judgeFiles checks the files as the call would leave them, and continues after a file that cannot be checked.
 func (g *Gate) judgeFiles(ctx context.Context, files []file, r *Result) error {
 	checker := check.NewContentChecker(g.Bundle)
+	checker.Few = true
 	var failed error
 	for i := range files {
 		f := &files[i]

@@ -123,14 +123,18 @@ func median(of []float64) float64 {
 	return of[len(of)/2]
 }
 
-// versus runs two commands in turn and returns the median ratios of their costs, and the
-// medians of ours.
+// versus runs two commands in turn and returns the median ratios of their costs, and the medians of ours. A command of
+// a few milliseconds runs ten times as often.
 func (w *world) versus(t *testing.T, ours, peer command) map[figure]float64 {
 	t.Helper()
-	w.run(t, ours)
+	first := w.run(t, ours)
 	w.run(t, peer)
+	turns := *runs
+	if first.wall < 50*time.Millisecond {
+		turns *= 10
+	}
 	all := map[figure][]float64{}
-	for range *runs {
+	for range turns {
 		a, b := w.run(t, ours), w.run(t, peer)
 		all[wall] = append(all[wall], float64(a.wall)/float64(b.wall))
 		all[cpu] = append(all[cpu], float64(a.cpu)/float64(b.cpu))

@@ -1,6 +1,8 @@
 package check
 
 import (
+	"fmt"
+	"strings"
 	"sync"
 	"testing"
 
@@ -9,6 +11,50 @@ import (
 	"github.com/policyscan/policyscan/scanner/match"
 	"github.com/policyscan/policyscan/verdict/code"
 )
+
+// manyTexts is a bundle of n rules with two texts each.
+func manyTexts(n int) *rules.Bundle {
+	var list []rules.Rule
+	for i := range n {
+		list = append(list, rules.Rule{
+			ID: fmt.Sprint("R-", i), Title: "T", Type: rules.Boundary, Files: []string{"**"},
+			Patterns: rules.PlainItems(fmt.Sprintf("forbidden_attribute_%d = true", i), fmt.Sprintf("legacy-%d.example.com", i)),
+		})
+	}
+	return rules.New(list, nil)
+}
+
+// TestScreened: for one of a few contents, almost no literals are compiled; after 16 contents all are, once.
+func TestScreened(t *testing.T) {
+	bundle := manyTexts(500)
+	text := []byte(strings.Repeat("  cidr_blocks = [\"10.1.0.0/16\"] # from the office\n", 2000))
+	allocations := func(few bool) float64 {
+		c := NewContentChecker(bundle)
+		c.Few = few
+		return testing.AllocsPerRun(1, func() {
+			c.plans, c.contents = NewPlanCache(bundle), 0
+			if found, err := c.Check(t.Context(), "main.tf", text); err != nil || len(found) != 0 {
+				t.Fatalf("%v, %v", found, err)
+			}
+		})
+	}
+	if few, all := allocations(true), allocations(false); few > 100 || all < 2000 {
+		t.Errorf("%v allocations, and %v when all literals are compiled", few, all)
+	}
+	c := NewContentChecker(bundle)
+	c.Few = true
+	for i := range maxScreened + 1 {
+		if compiled := len(c.plans.plans) > 0; compiled {
+			t.Errorf("all literals are compiled after %d contents", i)
+		}
+		if _, err := c.Check(t.Context(), "main.tf", text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(c.plans.plans) == 0 {
+		t.Error("the literals are never compiled")
+	}
+}
 
 // A file that is too long to be parsed is E_LIMIT, and is not read into memory: nothing could read it here.
 func TestKeysOfTooLongFiles(t *testing.T) {

@@ -38,8 +38,13 @@ type ContentChecker struct {
 	Traces bool // results know which required items occur: see [Result.Present]
 	Window int  // of [match.Examiner]
 
+	// Few says that only a few contents will be checked, as of an agent's edit: for the first ones, literals that a
+	// content certainly lacks are not compiled.
+	Few bool
+
 	bundle   *rules.Bundle
 	plans    *PlanCache
+	contents int // checked so far
 	examiner match.Examiner
 	last     Result
 }
@@ -77,7 +82,7 @@ func (c *ContentChecker) Result(ctx context.Context, path string, content []byte
 		Reached: true, Scanned: true, Bytes: int64(len(content)),
 	}
 	if selected := c.bundle.Selecting(path, nil); len(selected) > 0 {
-		r.Plan = c.plans.Plan(selected)
+		r.Plan = c.plan(selected, content)
 		c.examiner.Window = c.Window
 		rep, err := c.examiner.Examine(ctx, r.Plan.engine.engine, bytes.NewReader(content))
 		if errors.Is(err, match.ErrSpaces) {
@@ -99,6 +104,22 @@ func (c *ContentChecker) Result(ctx context.Context, path string, content []byte
 	}
 	r.Settle(c.bundle)
 	return r, nil
+}
+
+// maxScreened is the number of contents that take as long to screen as all literals to compile.
+const maxScreened = 16
+
+// plan returns the plan of some rules for a content.
+func (c *ContentChecker) plan(selected []int, content []byte) *Plan {
+	c.contents++
+	if c.Few && c.contents <= maxScreened {
+		if screen := match.NewScreen(content); screen != nil {
+			s := c.plans.newPlan(selected)
+			s.engine = c.plans.engine(selected, screen)
+			return s
+		}
+	}
+	return c.plans.Plan(selected)
 }
 
 // UndecidedError reports a content that rules could not check: it cannot be parsed, or its format is unknown.

@@ -65,22 +65,16 @@ func (es *PlanCache) Plan(selected []int) *Plan {
 	if s := es.plans[key]; s != nil {
 		return s
 	}
-	s := &Plan{Rules: slices.Clone(selected)}
-	for _, r := range selected {
-		if hasKeys(&es.bundle.Rules[r]) {
-			s.keyed = append(s.keyed, r)
-		}
-	}
-	s.asked = askedBy(es.bundle, s.keyed)
+	s := es.newPlan(selected)
 	if len(es.plans) < maxEngines {
-		s.engine = es.engine(selected)
+		s.engine = es.engine(selected, nil)
 	} else {
 		if es.union == nil {
 			all := make([]int, len(es.bundle.Rules))
 			for i := range all {
 				all[i] = i
 			}
-			es.union = es.engine(all)
+			es.union = es.engine(all, nil)
 			es.union.all = true
 		}
 		s.engine = es.union
@@ -89,14 +83,28 @@ func (es *PlanCache) Plan(selected []int) *Plan {
 	return s
 }
 
-// engine compiles the literals and regexes of some rules, each once.
-func (es *PlanCache) engine(selected []int) *patternSet {
+// newPlan returns a plan without its engine.
+func (es *PlanCache) newPlan(selected []int) *Plan {
+	s := &Plan{Rules: slices.Clone(selected)}
+	for _, r := range selected {
+		if hasKeys(&es.bundle.Rules[r]) {
+			s.keyed = append(s.keyed, r)
+		}
+	}
+	s.asked = askedBy(es.bundle, s.keyed)
+	return s
+}
+
+// engine compiles the literals and regexes of some rules, each once; with a screen, only the forbidden literals that
+// the content may contain.
+func (es *PlanCache) engine(selected []int, screen *match.Screen) *patternSet {
 	e := &patternSet{index: map[rules.Item]int{}}
 	var patterns []*match.Pattern
 	var forbidden, required []bool // by pattern
-	add := func(items []rules.Item, asked *[]bool) {
+	add := func(items []rules.Item, asked *[]bool, screen *match.Screen) {
 		for _, item := range items {
-			if item.Kind == rules.Key {
+			if item.Kind == rules.Key ||
+				screen != nil && item.Kind == rules.Text && screen.Lacks(item.Text, options(item)) {
 				continue
 			}
 			at, known := e.index[item]
@@ -113,8 +121,8 @@ func (es *PlanCache) engine(selected []int) *patternSet {
 		}
 	}
 	for _, i := range selected {
-		add(es.bundle.Rules[i].Patterns, &forbidden)
-		add(es.bundle.Rules[i].Required, &required)
+		add(es.bundle.Rules[i].Patterns, &forbidden, screen)
+		add(es.bundle.Rules[i].Required, &required, nil)
 	}
 	e.engine = match.NewEngine(patterns)
 	for at := range patterns {
@@ -134,7 +142,11 @@ func compile(item rules.Item) *match.Pattern {
 		}
 		return match.CompileRegex(x, item.WithinLines)
 	}
-	return match.Compile(item.Text, match.Options{
+	return match.Compile(item.Text, options(item))
+}
+
+func options(item rules.Item) match.Options {
+	return match.Options{
 		Spaces: item.Spaces, Words: item.Words, IgnoreCase: item.IgnoreCase, WithinLines: item.WithinLines,
-	})
+	}
 }

@@ -22,11 +22,14 @@ type chars struct {
 // charBytes is the size of each read of a content.
 const charBytes = 16 << 10
 
-func newChars(ctx context.Context, content io.ReadSeeker, r exprReading, x *Examiner) *chars {
+// newChars reads into buf, or into a buffer of its own if buf is nil.
+func newChars(ctx context.Context, content io.ReadSeeker, r exprReading, x *Examiner, buf []byte) *chars {
+	if buf == nil {
+		buf = make([]byte, max(cmp.Or(x.Window, charBytes), 4*utf8.UTFMax))
+	}
 	// Windows overlap by the longest character, so none is cut in two.
 	return &chars{ctx: ctx, enc: r.enc, content: content, windows: windows{
-		r: content, buf: make([]byte, max(cmp.Or(x.Window, charBytes), 4*utf8.UTFMax)), overlap: utf8.UTFMax,
-		limit: x.Limit, at: r.from,
+		r: content, buf: buf, overlap: utf8.UTFMax, limit: x.Limit, at: r.from,
 	}}
 }
 

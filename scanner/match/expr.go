@@ -217,7 +217,7 @@ func (h *exprCandidate) inContent(
 	ctx context.Context, x *Examiner, content io.ReadSeeker, r exprReading, reads *int,
 ) iter.Seq2[match, error] {
 	return func(yield func(match, error) bool) {
-		c := newChars(ctx, content, r, x)
+		c := newChars(ctx, content, r, x, nil)
 		defer func() { *reads += c.windows.reads }()
 		for m, err := range h.expr.FindReader(c) {
 			if !yield(match{r.from + m.Start, r.from + m.End}, err) || err != nil {

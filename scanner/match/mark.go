@@ -3,7 +3,6 @@ package match
 import (
 	"context"
 	"crypto/sha256"
-	"errors"
 	"hash"
 	"io"
 	"slices"
@@ -66,7 +65,7 @@ func (x *Examiner) mark(ctx context.Context, content io.ReadSeeker, finds []*Fin
 
 // markLines fills in marks, in the order of their places, whose lines are known.
 func (x *Examiner) markLines(ctx context.Context, content io.ReadSeeker, t text, wanted []*marked, reads *int) error {
-	c := newChars(ctx, content, exprReading{t.enc, t.align}, x)
+	c := newChars(ctx, content, exprReading{t.enc, t.align}, x, x.windows(content, utf8.UTFMax).buf)
 	defer func() { *reads += c.windows.reads }()
 	var line lineHash
 	var buf [utf8.UTFMax]byte
@@ -78,8 +77,20 @@ func (x *Examiner) markLines(ctx context.Context, content io.ReadSeeker, t text,
 			for ; n < len(wanted) && wanted[n].line.lineStart == start && wanted[n].start <= c.at(); n++ {
 				*wanted[n].mark = Mark{Start: start, At: line.size}
 			}
+			if t.enc == utf8Enc && c.at() > 0 { // all but line ends, without decoding
+				text := c.window.data[c.place:]
+				if n < len(wanted) && wanted[n].line.lineStart == start {
+					text = text[:min(int64(len(text)), wanted[n].start-c.at())]
+				}
+				solid := solidBytes(text)
+				line.add(text[:solid]...)
+				blank := blankBytes(text[solid:])
+				if c.place += solid + blank; solid+blank > 0 {
+					continue
+				}
+			}
 			char, length, err := c.ReadRune()
-			if errors.Is(err, io.EOF) || char == '\n' || char == '\r' {
+			if err == io.EOF || char == '\n' || char == '\r' {
 				break
 			}
 			if err != nil {
@@ -103,6 +114,26 @@ func (x *Examiner) markLines(ctx context.Context, content io.ReadSeeker, t text,
 		wanted = wanted[n:]
 	}
 	return nil
+}
+
+// solidBytes returns the number of bytes before the first space, tab or line end.
+func solidBytes(text []byte) int {
+	for i, c := range text {
+		if c == ' ' || c == '\t' || c == '\n' || c == '\r' {
+			return i
+		}
+	}
+	return len(text)
+}
+
+// blankBytes returns the number of spaces and tabs at the start of text.
+func blankBytes(text []byte) int {
+	for i, c := range text {
+		if c != ' ' && c != '\t' {
+			return i
+		}
+	}
+	return len(text)
 }
 
 // A lineHash is the hash of a line. It buffers only a few kilobytes of it.

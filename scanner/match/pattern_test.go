@@ -1,6 +1,8 @@
 package match
 
 import (
+	"bytes"
+	"math/rand/v2"
 	"strings"
 	"testing"
 )
@@ -26,5 +28,66 @@ func TestAnchor(t *testing.T) {
 		if f.anchor != 300 {
 			t.Errorf("%v: line %d", f.enc, f.anchor)
 		}
+	}
+}
+
+// TestScreen: a content that has a match of a text never lacks it, and most contents that have none do.
+func TestScreen(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(5, 6))
+	draw := func(n int, from string) string {
+		var b strings.Builder
+		for range n {
+			r := []rune(from)
+			b.WriteRune(r[rnd.IntN(len(r))])
+		}
+		return b.String()
+	}
+	lacks, without := 0, 0
+	for range 6000 {
+		from := "abAB01"
+		if rnd.IntN(2) == 0 {
+			from += " \r\n\tä"
+		}
+		text := draw(1+rnd.IntN(12), from)
+		if strings.TrimSpace(text) == "" {
+			continue
+		}
+		content := []byte(draw(rnd.IntN(40), "abAB 01\r\n\tä"))
+		if rnd.IntN(2) == 0 {
+			content = append(content, text...)
+		}
+		if enc := encoding(rnd.IntN(int(encodings))); rnd.IntN(4) == 0 {
+			content = enc.encode(string(content))
+		}
+		o := Options{Spaces: rnd.IntN(4) == 0, Words: rnd.IntN(4) == 0, IgnoreCase: rnd.IntN(4) == 0}
+		if o.Spaces {
+			if text = strings.Trim(text, " \t"); text == "" {
+				continue
+			}
+		}
+		s := NewScreen(content)
+		if s == nil {
+			if bytes.IndexByte(content, 0) < 0 {
+				t.Fatalf("%q is not screened", content)
+			}
+			continue
+		}
+		x := Examiner{Window: 512}
+		rep, err := x.Examine(t.Context(), NewEngine([]*Pattern{Compile(text, o)}), bytes.NewReader(content))
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch found, lack := len(rep.Finds) > 0, s.Lacks(text, o); {
+		case found && lack:
+			t.Fatalf("%q has a match of %q, %+v, and lacks it", content, text, o)
+		case !found && o == Options{} && len(text) > 6 && !strings.ContainsAny(text, "\r\nä"):
+			without++
+			if lack {
+				lacks++
+			}
+		}
+	}
+	if without < 100 || lacks*100 < without*95 {
+		t.Errorf("of %d texts that are nowhere, %d are lacked", without, lacks)
 	}
 }

@@ -61,7 +61,7 @@ func (x *Examiner) limitLines(
 func (x *Examiner) endOfLines(
 	ctx context.Context, content io.ReadSeeker, r exprReading, count int, reads *int,
 ) (int64, error) {
-	c := newChars(ctx, content, r, x)
+	c := newChars(ctx, content, r, x, nil)
 	defer func() { *reads += c.windows.reads }()
 	for last := rune(0); ; {
 		at := c.at()
