@@ -117,7 +117,7 @@ func TestFault_158_Evidence(t *testing.T) {
 func TestFault_158_SameEvidence(t *testing.T) {
 	r := rand.New(rand.NewPCG(158, 1))
 	pieces := []string{"a", "b\n", "\n", "\r\n", "\r", " ", "\t", "é", "\U0001f600", "0.0.0.0/0", "key", "  \n", "long line, long line, ", "\ufeff"}
-	for range 100 {
+	for range often(100) {
 		var b strings.Builder
 		for b.Len() < 200+r.IntN(60_000) {
 			b.WriteString(strings.Repeat(pieces[r.IntN(len(pieces))], 1+r.IntN(1+r.IntN(300))))

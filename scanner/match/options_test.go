@@ -3,6 +3,7 @@ package match
 import (
 	"bytes"
 	"context"
+	"flag"
 	"math/rand/v2"
 	"reflect"
 	"strings"
@@ -10,6 +11,16 @@ import (
 
 	"pgregory.net/rapid"
 )
+
+var long = flag.Bool("long", false, "do all of the tests that otherwise do a part")
+
+// often is how often a test with random cases runs: n times with -long, otherwise a quarter of that.
+func often(n int) int {
+	if *long {
+		return n
+	}
+	return max(n/4, 1)
+}
 
 // An asked is a text and its options.
 type asked struct {
@@ -342,7 +353,7 @@ func TestOptionsInLongContent(t *testing.T) {
 		"a", "b", "=", "-", " ", "\t", "abc", "a = = b", "a\t=  =\tb", "AA B-", "aa   b -", "a-a", "\n", "a = b",
 		"." + strings.Repeat(" ", 900),
 	}
-	for range 12 {
+	for range often(12) {
 		var b strings.Builder
 		for b.Len() < 2000 {
 			b.WriteString(pieces[r.IntN(len(pieces))])
