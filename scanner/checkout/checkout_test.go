@@ -37,9 +37,7 @@ func states(t *testing.T, all ...map[string]string) (*repo.Repository, [][]Snaps
 	}
 	git("", "init", "-q")
 	r, err := repo.Find(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var snapshots [][]Snapshot
 	for _, files := range all {
 		git("", "read-tree", "--empty")
@@ -49,17 +47,11 @@ func states(t *testing.T, all ...map[string]string) (*repo.Repository, [][]Snaps
 		}
 		git("", "commit", "-q", "--allow-empty", "-m", "state")
 		commit, err := r.Commit("HEAD")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		tree, err := r.Tree(commit)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		idx, err := r.Index()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		snapshots = append(snapshots, []Snapshot{{Tree: tree}, {Index: idx}})
 	}
 	return r, snapshots
@@ -227,9 +219,7 @@ func TestEncodingChanges(t *testing.T) {
 				} else {
 					err = r.Diff(base.Tree, head.Tree, see)
 				}
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				var got []string
 				found, err := changes.Any()
 				for _, path := range slices.Sorted(maps.Keys(with(c.head))) {

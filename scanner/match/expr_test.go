@@ -138,16 +138,12 @@ func compareExprs(t interface {
 	patterns := []*Pattern{Compile("a = b", all), Compile("ab", Options{})}
 	for _, expr := range exprs {
 		x, err := regex.Compile(expr)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		patterns = append(patterns, CompileRegex(x, 0), CompileRegex(x, lines))
 	}
 	x := Examiner{Window: window}
 	rep, err := x.Examine(context.Background(), NewEngine(patterns), bytes.NewReader(content))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	finds := make([]*Find, len(patterns))
 	for _, f := range rep.Finds {
 		finds[f.Pattern] = f
@@ -272,9 +268,7 @@ func TestConfirmed(t *testing.T) {
 		}
 		for i := range 20 {
 			x, err := regex.Compile(fmt.Sprintf(`func\s+\w{%d}\(`, i+2))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			patterns = append(patterns, CompileRegex(x, 0))
 		}
 		rep, err := (&Examiner{}).Examine(context.Background(), NewEngine(patterns), content)
@@ -295,9 +289,7 @@ func TestConfirmed(t *testing.T) {
 func TestExprInLongLine(t *testing.T) {
 	size := int64(often(6<<20)) / 32 * 32 // whole words in each encoding
 	x, err := regex.Compile(`^key = .*secret=\w+$`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for enc := range encodings {
 		text := func(s string) string { return string(enc.encode(s)) }
 		content := &repeated{text: strings.Repeat(text("abcdefg "), 4<<10), size: size}

@@ -128,9 +128,7 @@ func TestFault_158_SameEvidence(t *testing.T) {
 			e := engineOf("0.0.0.0/0", "key", "0/0 key", "a\nb")
 			small := &Examiner{Window: 1 << 10}
 			rep, err := small.Examine(context.Background(), e, strings.NewReader(content))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			for _, f := range rep.Finds {
 				if all := regexp.MustCompile(strings.ReplaceAll(regexp.QuoteMeta(f.Evidence.Pattern), "\n", "\r?\n")).FindAllStringIndex(content, -1); enc == utf8Enc &&
 					(int64(all[0][0]) != f.Evidence.Offset || int64(len(all)) != f.Evidence.Occurrences) {

@@ -75,9 +75,7 @@ func TestMarksAgainstNaive(t *testing.T) {
 		content := drawContent(t, texts)
 		x := Examiner{Window: rapid.SampledFrom([]int{0, 1, 2, 5, 64}).Draw(t, "window"), Mark: true, Bare: true}
 		rep, err := x.Examine(context.Background(), NewEngine(patterns), bytes.NewReader(content))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, f := range rep.Finds {
 			if int64(len(f.Marks)) != f.Evidence.Occurrences {
 				t.Fatalf("%d marks of %d", len(f.Marks), f.Evidence.Occurrences)
@@ -159,9 +157,7 @@ func TestShow(t *testing.T) {
 		encoded := enc.encode(string(content))
 		x := Examiner{Mark: true}
 		rep, err := x.Examine(t.Context(), engineOf("key"), bytes.NewReader(encoded))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if len(rep.Finds) == 0 {
 			return
 		}
@@ -184,9 +180,7 @@ func TestShow(t *testing.T) {
 		}
 		other := bytes.Replace(content, []byte("key"), []byte("k-y"), i) // those before it
 		rep, err = x.Examine(t.Context(), engineOf("key"), bytes.NewReader(enc.encode(string(other))))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		alone := rep.Finds[0].Evidence
 		if e.Line != alone.Line || e.Offset != alone.Offset || e.UTF16Column != alone.UTF16Column ||
 			i == 0 && (e.LineHash != alone.LineHash || shown.Matched != rep.Finds[0].Matched) {

@@ -15,9 +15,7 @@ import (
 // TestRequired: a literal counts in any encoding, a regex only in that of the content's mark, both after it.
 func TestRequired(t *testing.T) {
 	x, err := regex.Compile(`a\x00|key`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	utf16, utf32 := string(utf16LE.encode("key")), string(utf32LE.encode("key"))
 	const text, expression = 0, 1
 	for name, c := range map[string]struct {
@@ -65,9 +63,7 @@ func TestRequiredTexts(t *testing.T) {
 			e.Require(i, alone)
 		}
 		rep, err := (&Examiner{Window: window}).Examine(context.Background(), e, bytes.NewReader(content))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		shown := examine(t, texts, content, window)
 		for i, a := range texts {
 			is := naiveRequired(a, content)

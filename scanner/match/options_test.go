@@ -22,6 +22,12 @@ func often(n int) int {
 	return max(n/4, 1)
 }
 
+func must(t interface{ Fatal(...any) }, err error) {
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // An asked is a text and its options.
 type asked struct {
 	text string
@@ -37,9 +43,7 @@ func examine(t interface{ Fatal(...any) }, texts []asked, content []byte, window
 	x := Examiner{Window: window}
 	e := NewEngine(patterns)
 	rep, err := x.Examine(context.Background(), e, bytes.NewReader(content))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	finds := make([]*Find, len(texts))
 	for _, f := range rep.Finds {
 		finds[f.Pattern] = f

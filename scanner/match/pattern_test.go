@@ -74,9 +74,7 @@ func TestScreen(t *testing.T) {
 		}
 		x := Examiner{Window: 512}
 		rep, err := x.Examine(t.Context(), NewEngine([]*Pattern{Compile(text, o)}), bytes.NewReader(content))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		switch found, lack := len(rep.Finds) > 0, s.Lacks(text, o); {
 		case found && lack:
 			t.Fatalf("%q has a match of %q, %+v, and lacks it", content, text, o)

@@ -32,19 +32,6 @@ func packed(b *testing.B, commits int) *gitRepo {
 	return g
 }
 
-// commitOf resolves a revision to its commit and tree.
-func commitOf(b *testing.B, r *Repository, name string) (commit, tree Hash) {
-	b.Helper()
-	commit, err := r.Commit(name)
-	if err == nil {
-		tree, err = r.Tree(commit)
-	}
-	if err != nil {
-		b.Fatal(err)
-	}
-	return commit, tree
-}
-
 func BenchmarkMergeBases(b *testing.B) {
 	g := packed(b, 2000)
 	for b.Loop() {
@@ -96,9 +83,7 @@ func BenchmarkIndex(b *testing.B) {
 			b.SetBytes(int64(len(content)))
 			b.ReportAllocs()
 			for b.Loop() {
-				if err := read(); err != nil {
-					b.Fatal(err)
-				}
+				must(b, read())
 			}
 		})
 	}

@@ -37,9 +37,7 @@ func (g *gitRepo) compareCommits(t *testing.T, r *Repository, pairs [][2]string,
 	cmd := exec.Command("git", "--no-replace-objects", "diff-tree", "--stdin", "--always", "-r", "-z", "--no-renames")
 	cmd.Dir, cmd.Stdin = g.dir, strings.NewReader(stdin.String())
 	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for i, p := range pairs {
 		a, b := p[0], p[1]
 		header := []byte(b + "\x00")
@@ -53,15 +51,10 @@ func (g *gitRepo) compareCommits(t *testing.T, r *Repository, pairs [][2]string,
 		}
 		want := sortRaw(string(out[:end]))
 		out = out[end:]
-		ha, err := r.Commit(a)
-		if err != nil {
-			t.Fatal(err)
-		}
-		hb, err := r.Commit(b)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := sortedChanges(t, r, ha, hb); got != want {
+		ha, ta := commitOf(t, r, a)
+		hb, tb := commitOf(t, r, b)
+		got := sortedChanges(t, func(visit func(Change) error) error { return r.Diff(ta, tb, visit) })
+		if got != want {
 			t.Fatalf("diff %s %s:\ngot  %.3000q\nwant %.3000q", a, b, got, want)
 		}
 		c.changes += strings.Count(want, "\x00") / 2
@@ -71,12 +64,12 @@ func (g *gitRepo) compareCommits(t *testing.T, r *Repository, pairs [][2]string,
 		common := strings.Fields(first(g.try("merge-base", "--all", a, b)))
 		slices.Sort(common)
 		related, err := r.Relate(ha, hb)
-		var got []string
+		var bases []string
 		for _, h := range related.MergeBases {
-			got = append(got, h.String())
+			bases = append(bases, h.String())
 		}
-		if err != nil && !errors.Is(err, ErrNoMergeBase) || !slices.Equal(got, common) {
-			t.Fatalf("merge-base %s %s: got %q, %v, want %q", a, b, got, err, common)
+		if err != nil && !errors.Is(err, ErrNoMergeBase) || !slices.Equal(bases, common) {
+			t.Fatalf("merge-base %s %s: got %q, %v, want %q", a, b, bases, err, common)
 		}
 		c.bases += len(common)
 		if err == nil {
@@ -119,7 +112,15 @@ func nextHeader(out []byte) int {
 	return at
 }
 
-// importedHistory makes a history by git fast-import, in one process where randomHistory takes dozens: edits, type and
+// checkedOut makes a history and checks its last commit out, on main.
+func checkedOut(g *gitRepo, r *rand.Rand, commits int) {
+	g.Helper()
+	importedHistory(g, r, commits)
+	g.git("update-ref", "refs/heads/main", fmt.Sprintf("refs/heads/c%d", commits))
+	g.git("reset", "-q", "--hard")
+}
+
+// importedHistory makes a history by git fast-import, in one process: edits, type and
 // mode changes, directories that become files, deletions, odd names, merges of up to four, criss-crosses, other roots,
 // and unordered dates. Each commit has a branch.
 func importedHistory(g *gitRepo, r *rand.Rand, commits int) {
@@ -180,7 +181,7 @@ func importedHistory(g *gitRepo, r *rand.Rand, commits int) {
 			limits[i] = "0"
 		}
 	}
-	marks := filepath.Join(g.dir, "marks")
+	marks := filepath.Join(g.dir, ".git/marks")
 	for i, limit := range limits {
 		cmd := exec.Command("git", "-c", "fastimport.unpackLimit="+limit, "fast-import", "--quiet", "--force",
 			"--import-marks-if-exists="+marks, "--export-marks="+marks)

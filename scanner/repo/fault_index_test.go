@@ -33,14 +33,7 @@ func TestFault_128_Damage(t *testing.T) {
 			g := indexed(t)
 			arrange(g)
 			r := g.open()
-			head, err := r.Commit("HEAD")
-			if err != nil {
-				t.Fatal(err)
-			}
-			tree, err := r.Tree(head)
-			if err != nil {
-				t.Fatal(err)
-			}
+			_, tree := commitOf(t, r, "HEAD")
 			whole := g.indexBytes()
 			for at := 0; at < len(whole); at += sparsely() {
 				for what, content := range map[string][]byte{"flipped": flipped(whole, at), "cut": whole[:at], "added to": slices.Insert(bytes.Clone(whole), at, 'x')} {
@@ -287,20 +280,9 @@ func TestFault_128_TreeCache(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 			continue
 		}
-		head, err := r.Commit("HEAD")
-		if err != nil {
-			t.Fatal(err)
-		}
-		tree, err := r.Tree(head)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var changes []string
-		if err := r.DiffIndex(tree, idx, func(c Change) error { changes = append(changes, raw(c)); return nil }); err != nil {
-			t.Fatal(err)
-		}
-		slices.Sort(changes)
-		if got := strings.Join(changes, ""); got != want {
+		_, tree := commitOf(t, r, "HEAD")
+		got := sortedChanges(t, func(visit func(Change) error) error { return r.DiffIndex(tree, idx, visit) })
+		if got != want {
 			t.Errorf("%s: a commit would change\n%q\nnot\n%q", c.name, want, got)
 		}
 	}
@@ -314,20 +296,14 @@ func TestFault_128_IndexFile(t *testing.T) {
 	other.git("add", "-A")
 	want, ofOther := g.listed(), other.listed()
 	temporary := filepath.Join(g.dir, ".git/next-index-1.lock")
-	if err := os.WriteFile(temporary, g.indexBytes(), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(temporary, g.indexBytes(), 0o666))
 	outside := filepath.Join(t.TempDir(), "index")
-	if err := os.WriteFile(outside, g.indexBytes(), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(outside, g.indexBytes(), 0o666))
 	g.git("rm", "-q", "--cached", "a.tf") // now only in the named indexes
 	linked := filepath.Join(t.TempDir(), "linked")
 	g.git("worktree", "add", "-q", "--detach", linked)
 	fifo := filepath.Join(g.dir, "fifo")
-	if err := syscall.Mkfifo(fifo, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must(t, syscall.Mkfifo(fifo, 0o666))
 	r := g.open()
 
 	for _, c := range []struct {

@@ -42,9 +42,7 @@ func (g *gitRepo) loose(h Hash, data []byte) {
 	name := filepath.Join(g.dir, ".git/objects", h.String()[:2], h.String()[2:])
 	os.MkdirAll(filepath.Dir(name), 0o777)
 	os.Remove(name)
-	if err := os.WriteFile(name, b.Bytes(), 0o666); err != nil {
-		g.Fatal(err)
-	}
+	must(g, os.WriteFile(name, b.Bytes(), 0o666))
 }
 
 func treeLine(mode, name string, h Hash) []byte {
@@ -80,15 +78,8 @@ func TestFault_098_SubTree(t *testing.T) {
 			sub := Hash(mustHash(t, g.git("rev-parse", "HEAD:sub")))
 			c.spoil(g, sub, filepath.Join(g.dir, ".git/objects", sub.String()[:2], sub.String()[2:]))
 			r := g.open()
-			head, err := r.Commit("HEAD")
-			if err != nil {
-				t.Fatal(err)
-			}
-			tree, err := r.Tree(head)
-			if err != nil {
-				t.Fatal(err)
-			}
-			err = diffError(r, tree)
+			_, tree := commitOf(t, r, "HEAD")
+			err := diffError(r, tree)
 			if err == nil || c.want != nil && !errors.Is(err, c.want) {
 				t.Errorf("%v, want %v", err, c.want)
 			}
@@ -104,8 +95,8 @@ func TestFault_101_Flips(t *testing.T) {
 	}
 	g := newGit(t)
 	rnd := rand.New(rand.NewPCG(11, 12))
-	randomHistory(g, rnd, 25)
-	g.git("checkout", "-q", "-f", "main")
+	checkedOut(g, rnd, 25)
+	g.git("pack-refs", "--all")
 	g.write("last.tf", "x")
 	g.commit("last")
 	base := strings.Fields(g.git("rev-list", "HEAD"))
@@ -115,28 +106,17 @@ func TestFault_101_Flips(t *testing.T) {
 		if err != nil {
 			return "", err
 		}
-		a, err := r.Commit(baseName)
+		related, err := r.Compare(baseName, "HEAD")
 		if err != nil {
 			return "", err
 		}
-		b, err := r.Commit("HEAD")
-		if err != nil {
+		before, err := r.Tree(related.MergeBases[0])
+		after, failed := r.Tree(related.Head)
+		if err := errors.Join(err, failed); err != nil {
 			return "", err
 		}
 		var out strings.Builder
-		bases, err := r.mergeBases(a, b)
-		if err != nil {
-			return "", err
-		}
-		ta, err := r.Tree(bases[0])
-		if err != nil {
-			return "", err
-		}
-		tb, err := r.Tree(b)
-		if err != nil {
-			return "", err
-		}
-		err = r.Diff(ta, tb, func(c Change) error {
+		err = r.Diff(before, after, func(c Change) error {
 			out.WriteString(raw(c))
 			if c.New.Mode == File {
 				blob, err := r.Blob(c.New.Hash)
@@ -151,9 +131,7 @@ func TestFault_101_Flips(t *testing.T) {
 	}
 	g.git("repack", "-q", "-a", "-d")
 	want, err := answer(g.dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var files []string
 	filepath.WalkDir(filepath.Join(g.dir, ".git"), func(p string, d os.DirEntry, err error) error {
 		if err == nil && d.Type().IsRegular() && (strings.Contains(p, "objects") || strings.Contains(p, "refs") || strings.HasSuffix(p, "HEAD") || strings.HasSuffix(p, "config")) {
@@ -175,9 +153,7 @@ func TestFault_101_Flips(t *testing.T) {
 			spoiled[rnd.IntN(len(spoiled))] ^= 1 << rnd.IntN(8)
 		}
 		os.Chmod(file, 0o666)
-		if err := os.WriteFile(file, spoiled, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(file, spoiled, 0o666))
 		got, err := answer(g.dir)
 		if err == nil && got != want {
 			// A ref's own text has no checksum: it can name another commit.
@@ -186,9 +162,7 @@ func TestFault_101_Flips(t *testing.T) {
 			}
 			moved++
 		}
-		if err := os.WriteFile(file, content, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(file, content, 0o666))
 	}
 	t.Logf("%d of %d trials named another commit", moved, trials)
 }
@@ -197,9 +171,7 @@ func TestFault_101_Flips(t *testing.T) {
 func TestEmptyTree(t *testing.T) {
 	g := newGit(t)
 	before := mustHash(t, g.git("mktree"))
-	if err := os.RemoveAll(filepath.Join(g.dir, ".git/objects/4b")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.RemoveAll(filepath.Join(g.dir, ".git/objects/4b")))
 	g.write("a", "a")
 	g.commit("a")
 	after := mustHash(t, g.git("rev-parse", "HEAD^{tree}"))
@@ -281,9 +253,7 @@ func TestFault_112_Refs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := newGit(t)
 			g.commit("one")
-			if err := os.WriteFile(filepath.Join(g.dir, ".git", c.file), []byte(c.text), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(filepath.Join(g.dir, ".git", c.file), []byte(c.text), 0o666))
 			if h, err := g.open().Commit("HEAD"); err == nil {
 				t.Errorf("HEAD is %v", h)
 			}
@@ -335,9 +305,7 @@ func TestFault_114_Alternates(t *testing.T) {
 				}
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if h, err := r.Commit("HEAD"); err != nil || h.String() != head {
 				t.Errorf("%v, %v", h, err)
 			}
@@ -361,9 +329,7 @@ func wantChain(t *testing.T, middle, head string) {
 		line string
 		ok   bool
 	}{"a chain": {filepath.Join(middle, ".git/objects"), true}, "itself": {filepath.Join(end.dir, ".git/objects"), false}} {
-		if err := os.WriteFile(alternates, []byte(c.line+"\n"), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(alternates, []byte(c.line+"\n"), 0o666))
 		r, err := Find(end.dir)
 		var h, tree Hash
 		if err == nil {
@@ -395,9 +361,7 @@ func TestAlternatesDepth(t *testing.T) {
 		g.write("far", fmt.Sprint(steps))
 		far := mustHash(t, g.git("hash-object", "-w", "far"))
 		from, to := filepath.Join(g.dir, ".git/objects", far.String()[:2]), filepath.Join(objects, far.String()[:2])
-		if err := os.Rename(from, to); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Rename(from, to))
 		_, err := g.try("cat-file", "-e", far.String())
 		if (err == nil) != ok {
 			t.Fatalf("git, %d steps: %v", steps, err)
@@ -570,20 +534,14 @@ func TestFault_104_Shallow(t *testing.T) {
 			t.Fatalf("%v: %s", err, out)
 		}
 		r, err := Find(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return r
 	}
 	bases := func(r *Repository) ([]Hash, error) {
 		a, err := r.Commit("origin/main")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		b, err := r.Commit("origin/work")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return r.mergeBases(a, b)
 	}
 	var shallow *ShallowError

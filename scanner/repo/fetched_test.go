@@ -153,12 +153,8 @@ func TestFetchedByGit(t *testing.T) {
 
 	// Only a regular file is read.
 	name := filepath.Join(g.dir, ".git/FETCH_HEAD")
-	if err := os.Remove(name); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(name, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(name))
+	must(t, os.Mkdir(name, 0o777))
 	if got, err := g.open().Fetched(); err == nil {
 		t.Errorf("a directory: %v", got)
 	}

@@ -402,9 +402,7 @@ func FuzzPackIndex(f *testing.F) {
 	}
 	for _, name := range packs {
 		idx, err := os.ReadFile(name)
-		if err != nil {
-			f.Fatal(err)
-		}
+		must(f, err)
 		f.Add(idx, idx[idxHashes:idxHashes+20], 20)
 		f.Add(idx, idx[idxHashes+20:idxHashes+40], 3)
 	}

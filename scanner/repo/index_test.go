@@ -23,18 +23,14 @@ func (g *gitRepo) indexPath() string { return filepath.Join(g.dir, ".git/index")
 func (g *gitRepo) indexBytes() []byte {
 	g.Helper()
 	content, err := os.ReadFile(g.indexPath())
-	if err != nil {
-		g.Fatal(err)
-	}
+	must(g, err)
 	return content
 }
 
 // setIndex writes the index, malformed or not.
 func (g *gitRepo) setIndex(content []byte) {
 	g.Helper()
-	if err := os.WriteFile(g.indexPath(), content, 0o666); err != nil {
-		g.Fatal(err)
-	}
+	must(g, os.WriteFile(g.indexPath(), content, 0o666))
 }
 
 // sumSize is the length of an index's checksum, in bytes: its end.
@@ -70,9 +66,7 @@ func stagedLines(files []Staged) []string {
 func (g *gitRepo) listed() []string {
 	g.Helper()
 	out, err := g.try("ls-files", "-s", "-z") // not trimmed: a name may end in a line feed
-	if err != nil {
-		g.Fatal(err)
-	}
+	must(g, err)
 	lines := []string{}
 	for _, line := range strings.Split(strings.TrimSuffix(out, "\x00"), "\x00") {
 		entry, name, ok := strings.Cut(line, "\t")
@@ -91,30 +85,15 @@ func (g *gitRepo) sameIndex() *Index {
 	g.Helper()
 	r := g.open()
 	idx, err := r.Index()
-	if err != nil {
-		g.Fatal(err)
-	}
+	must(g, err)
 	if got, want := stagedLines(idx.Files), g.listed(); !slices.Equal(got, want) {
 		g.Fatalf("got  %q\nwant %q", got, want)
 	}
 	committed, err := idx.Committed()
-	if err != nil {
-		g.Fatal(err)
-	}
-	head, err := r.Commit("HEAD")
-	if err != nil {
-		g.Fatal(err)
-	}
-	tree, err := r.Tree(head)
-	if err != nil {
-		g.Fatal(err)
-	}
-	var changes []string
-	if err := r.DiffIndex(tree, committed, func(c Change) error { changes = append(changes, raw(c)); return nil }); err != nil {
-		g.Fatal(err)
-	}
-	slices.Sort(changes)
-	if got, want := strings.Join(changes, ""), sortRaw(g.git("diff-tree", "-r", "-z", "--no-renames", "HEAD", g.git("write-tree"))); got != want {
+	must(g, err)
+	_, tree := commitOf(g, r, "HEAD")
+	got := sortedChanges(g, func(visit func(Change) error) error { return r.DiffIndex(tree, committed, visit) })
+	if want := sortRaw(g.git("diff-tree", "-r", "-z", "--no-renames", "HEAD", g.git("write-tree"))); got != want {
 		g.Fatalf("a commit would change\n%q\nnot\n%q", want, got)
 	}
 	return idx
@@ -329,9 +308,7 @@ func TestFault_128_Sparse(t *testing.T) {
 	}
 	for _, dir := range []string{"HEAD:far/deep", "HEAD:far"} {
 		tree := g.git("rev-parse", dir)
-		if err := os.Remove(filepath.Join(g.dir, ".git/objects", tree[:2], tree[2:])); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Remove(filepath.Join(g.dir, ".git/objects", tree[:2], tree[2:])))
 		_, err := g.open().Index()
 		wantError(t, "without "+dir, err, ErrMissing)
 	}
@@ -354,9 +331,7 @@ func TestFault_128_Split(t *testing.T) {
 	g := indexed(t)
 	old := time.Now().Add(-time.Hour) // so that git need not check the files again
 	for _, name := range strings.Split(g.git("ls-files"), "\n") {
-		if err := os.Chtimes(filepath.Join(g.dir, name), old, old); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chtimes(filepath.Join(g.dir, name), old, old))
 	}
 	g.git("add", "-u")
 	g.git("update-index", "--split-index")
@@ -384,9 +359,7 @@ func TestFault_128_Conflict(t *testing.T) {
 	g := indexed(t)
 	g.conflict()
 	idx, err := g.open().Index()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	got, want := stagedLines(idx.Files), g.listed()
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)

@@ -26,17 +26,11 @@ func TestShortPackIndex(t *testing.T) {
 	h := mustHash(t, g.git("rev-parse", "HEAD:a"))
 	file := onlyPack(g)
 	whole, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(file, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, os.Chmod(file, 0o666))
 	end := len(whole) - 40 // two checksums
 	for cut := range 100 {
-		if err := os.WriteFile(file, slices.Concat(whole[:end-cut], whole[end:]), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(file, slices.Concat(whole[:end-cut], whole[end:]), 0o666))
 		_, err := g.open().Blob(h)
 		if cut == 0 && err != nil || cut > 0 && !errors.Is(err, ErrCorrupt) {
 			t.Errorf("%d bytes too few: %v", cut, err)
@@ -70,9 +64,7 @@ func TestDeltas(t *testing.T) {
 				t.Errorf("distances %s: of-%s is %v, %v", distance, name, h, err)
 			}
 			b, err := r.Blob(mustHash(t, g.git("rev-parse", "HEAD:"+name)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			got, err := io.ReadAll(b)
 			if b.Close(); err != nil || string(got) != text {
 				t.Errorf("distances %s: %s has %d bytes, %v", distance, name, len(got), err)
@@ -97,17 +89,13 @@ func TestLargeDeltaDamaged(t *testing.T) {
 	}
 	file := strings.TrimSuffix(pack, ".idx") + ".pack"
 	content, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var size, at int
 	if _, err := fmt.Sscan(deltas[0][2]+" "+deltas[0][3], &size, &at); err != nil {
 		t.Fatal(err)
 	}
 	content[at+size-1] ^= 1 // of zlib's checksum
-	if err := errors.Join(os.Chmod(file, 0o666), os.WriteFile(file, content, 0o666)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(os.Chmod(file, 0o666), os.WriteFile(file, content, 0o666)))
 	r := g.open()
 	if _, err := r.Blob(mustHash(t, deltas[0][1])); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("the damaged one: %v", err)
@@ -186,13 +174,9 @@ func TestWindow(t *testing.T) {
 			content[i] = byte(random.Uint32())
 		}
 		name := filepath.Join(t.TempDir(), "pack")
-		if err := os.WriteFile(name, content, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(name, content, 0o666))
 		file, err := os.Open(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		t.Cleanup(func() { file.Close() })
 		packs = append(packs, &pack{file: file, size: int64(size)})
 		contents = append(contents, content[:size-20])
@@ -235,13 +219,9 @@ func TestWindow(t *testing.T) {
 // A window does not read bytes in memory again, and cannot read missing bytes.
 func TestWindowStays(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "pack")
-	if err := os.WriteFile(name, bytes.Repeat([]byte("x"), 3*windowSize), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(name, bytes.Repeat([]byte("x"), 3*windowSize), 0o666))
 	file, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer file.Close()
 	p := &pack{file: file, size: 3 * windowSize}
 	var w window
@@ -261,9 +241,7 @@ func TestWindowStays(t *testing.T) {
 			t.Errorf("at %d: %v", step.at, err)
 		}
 		if i == 1 {
-			if err := os.Truncate(name, windowSize); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.Truncate(name, windowSize))
 		}
 	}
 }

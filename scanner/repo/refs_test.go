@@ -27,9 +27,7 @@ func TestPackedPrefix(t *testing.T) {
 		for length := 2; length <= 5; length++ {
 			prefix := name[:length]
 			found, err := p.withPrefix(prefix)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			var got, want []string
 			for _, h := range found {
 				got = append(got, h.String())
@@ -107,9 +105,7 @@ func TestPackedRefs(t *testing.T) {
 	g.git("pack-refs", "--all")
 	file := filepath.Join(g.dir, ".git/packed-refs")
 	whole, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, c := range []struct{ text, want string }{
 		{string(whole), ""},
 		{string(whole[:len(whole)-1]), "ends within a line"},
@@ -119,9 +115,7 @@ func TestPackedRefs(t *testing.T) {
 		{head + "x refs/heads/main\n", "packed-refs has"},
 		{head + " refs/heads/main\n" + head + " refs/heads/main2\n", ""},
 	} {
-		if err := os.WriteFile(file, []byte(c.text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(file, []byte(c.text), 0o666))
 		h, err := g.open().Commit("main")
 		if c.want == "" && (err != nil || h.String() != head) || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%q: %v, %v; want %q", c.text, h, err, c.want)
@@ -178,9 +172,7 @@ func TestAt(t *testing.T) {
 	for _, c := range []struct{ workTree, want string }{{"", g.dir}, {elsewhere, elsewhere}} {
 		t.Chdir(g.dir)
 		r, err := openNamed(".git", c.workTree)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		h, err := r.Commit("HEAD")
 		if err != nil || h.String() != head || !disk.Same(r.WorkTree, c.want) {
 			t.Errorf("%q: %v, %v, of %s", c.workTree, h, err, r.WorkTree)
@@ -256,14 +248,10 @@ func TestQuarantine(t *testing.T) {
 	pushed := g.commit("two")
 	aside := filepath.Join(g.dir, ".git/objects/incoming")
 	for _, dir := range []string{"info", "pack", pushed[:2]} {
-		if err := os.MkdirAll(filepath.Join(aside, dir), 0o777); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Join(aside, dir), 0o777))
 	}
 	file := filepath.Join(pushed[:2], pushed[2:])
-	if err := os.Rename(filepath.Join(g.dir, ".git/objects", file), filepath.Join(aside, file)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Rename(filepath.Join(g.dir, ".git/objects", file), filepath.Join(aside, file)))
 	said := map[string]string{"GIT_OBJECT_DIRECTORY": aside, "GIT_QUARANTINE_PATH": aside, "GIT_DIR": filepath.Join(g.dir, ".git")}
 	for _, left := range []string{"", "GIT_OBJECT_DIRECTORY", "GIT_QUARANTINE_PATH", "GIT_DIR"} {
 		for name, value := range said {

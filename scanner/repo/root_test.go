@@ -14,17 +14,11 @@ import (
 // TestRoot: the root is the nearest directory with a .git directory or file; other things of that name do not count.
 func TestRoot(t *testing.T) {
 	top, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, dir := range []string{"outer/.git", "outer/a/b", "outer/linked/c", "outer/fifo/.git.d", "plain"} {
-		if err := os.MkdirAll(filepath.Join(top, filepath.FromSlash(dir)), 0o777); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Join(top, filepath.FromSlash(dir)), 0o777))
 	}
-	if err := os.WriteFile(filepath.Join(top, "outer", "linked", ".git"), []byte("gitdir: elsewhere\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(top, "outer", "linked", ".git"), []byte("gitdir: elsewhere\n"), 0o666))
 	for _, c := range []struct{ dir, root, within string }{
 		{"outer", "outer", ""},
 		{"outer/a/b", "outer", "a/b"},
@@ -64,15 +58,11 @@ func TestMerging(t *testing.T) {
 		"GITHEAD_" + other[:39] + "=x", "XGITHEAD_" + other + "=x", "GITHEAD_" + strings.Repeat("1", 40) + "=elsewhere",
 	})
 	r, err := Environment{Merging: names}.Open(here.dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want := []string{other, unrelated}
 	slices.Sort(want)
 	head, err := r.Commit("HEAD")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	check := func(want ...string) {
 		t.Helper()
 		var got []string
@@ -138,33 +128,21 @@ func TestEnvironment(t *testing.T) {
 func TestSibling(t *testing.T) {
 	g := newGit(t)
 	main, err := filepath.EvalSymlinks(g.dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	g.commit("one")
 	base, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	other := filepath.Join(base, "other")
 	g.git("init", "-q", other)
 	g.git("worktree", "add", "-q", filepath.Join(base, "beside"))
 	g.git("worktree", "add", "-q", filepath.Join(main, "within"))
 	g.git("init", "-q", filepath.Join(base, "beside", "nested"))
 	for _, dir := range []string{filepath.Join(base, "beside", "broken"), filepath.Join(main, "within", "broken")} {
-		if err := os.MkdirAll(dir, 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, ".git"), []byte("x"), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(dir, 0o777))
+		must(t, os.WriteFile(filepath.Join(dir, ".git"), []byte("x"), 0o666))
 	}
-	if err := os.MkdirAll(filepath.Join(main, "broken"), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(main, "broken", ".git"), []byte("x"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(filepath.Join(main, "broken"), 0o777))
+	must(t, os.WriteFile(filepath.Join(main, "broken", ".git"), []byte("x"), 0o666))
 	for _, c := range []struct{ root, dir, want string }{
 		{main, main, ""},
 		{main, main + "/new/directory", ""},
@@ -191,9 +169,7 @@ func TestSibling(t *testing.T) {
 // TestSiblingOfBroken: of a root whose git directory cannot be determined nothing is said.
 func TestSiblingOfBroken(t *testing.T) {
 	root := t.TempDir()
-	if err := os.WriteFile(filepath.Join(root, ".git"), []byte("x"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(root, ".git"), []byte("x"), 0o666))
 	if got, err := Sibling(root, filepath.Dir(root)); err == nil {
 		t.Errorf("%q", got)
 	}
@@ -205,9 +181,7 @@ func TestSiblingOfBroken(t *testing.T) {
 func TestGitDirs(t *testing.T) {
 	g := newGit(t)
 	main, err := filepath.EvalSymlinks(g.dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	g.commit("one")
 	linked := filepath.Join(t.TempDir(), "linked")
 	g.git("worktree", "add", "-q", linked)

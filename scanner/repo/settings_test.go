@@ -32,9 +32,7 @@ func TestSettingsAgainstGit(t *testing.T) {
 		"[core", "[core]\n= x\n", "[core \"x\ny\"]\n", "key = x\n", "[core]\nworktree = \"open\n", "[core]\nworktree = \\q\n", "[core]\nbare false\n", "[co re]\nx=y\n",
 	} {
 		file := filepath.Join(t.TempDir(), "config")
-		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(file, []byte(text), 0o666))
 		got, err := readSettings(file)
 		want, gitErr := g.try("config", "--file", file, "--null", "--list")
 		if (err == nil) != (gitErr == nil) {
@@ -69,9 +67,7 @@ func TestSettingsAgainstGit(t *testing.T) {
 // A mistake in the settings is on a line.
 func TestSettingsLine(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "config")
-	if err := os.WriteFile(file, []byte("[core]\r\n\tbare = false \\\n\n# x\n= y\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, []byte("[core]\r\n\tbare = false \\\n\n# x\n= y\n"), 0o666))
 	if _, err := readSettings(file); err == nil || !strings.Contains(err.Error(), "line 5") {
 		t.Errorf("%v, want line 5", err)
 	}
@@ -80,9 +76,7 @@ func TestSettingsLine(t *testing.T) {
 // TestSettingsLoop: settings that include themselves are read once. Git refuses to run with them.
 func TestSettingsLoop(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "config")
-	if err := os.WriteFile(file, []byte("[core]\n\thooksPath = a\n[include]\n\tpath = config\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, []byte("[core]\n\thooksPath = a\n[include]\n\tpath = config\n"), 0o666))
 	if value, err := hooksPathIn(file); err != nil || *value != "a" {
 		t.Errorf("%v, %v", value, err)
 	}
@@ -129,9 +123,7 @@ func TestHooksAgainstGit(t *testing.T) {
 			t.Setenv("XDG_CONFIG_HOME", "")
 			t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
 			for _, dir := range []string{g.dir, home} {
-				if err := os.MkdirAll(dir, 0o777); err != nil {
-					t.Fatal(err)
-				}
+				must(t, os.MkdirAll(dir, 0o777))
 			}
 			g.git("init", "-q")
 			g.write(".git/config", own+c.local)
@@ -140,9 +132,7 @@ func TestHooksAgainstGit(t *testing.T) {
 				g.write("../"+file, text)
 			}
 			r, err := Find(g.dir)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			got, err := r.Hooks()
 			if c.refused != "" {
 				if err == nil || !strings.Contains(err.Error(), c.refused) {
@@ -150,9 +140,7 @@ func TestHooksAgainstGit(t *testing.T) {
 				}
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if want := gitHooks(t, g.dir); got != want {
 				t.Errorf("the hooks are in %s; git says %s", got, want)
 			}
@@ -166,9 +154,7 @@ func gitHooks(t *testing.T, dir string) string {
 	cmd := exec.Command("git", "rev-parse", "--git-path", "hooks")
 	cmd.Dir = dir
 	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	path := strings.TrimSpace(string(out))
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(dir, path)
@@ -190,9 +176,7 @@ func TestHooksOfKinds(t *testing.T) {
 	g.git("-C", outer, "submodule", "--quiet", "add", "file://"+g.dir, "inner")
 	for _, dir := range []string{g.dir, filepath.Join(g.dir, "linked"), outer, filepath.Join(outer, "inner")} {
 		r, err := Find(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		got, err := r.Hooks()
 		if want := gitHooks(t, dir); err != nil || got != want {
 			t.Errorf("%s: the hooks are in %s (%v); git says %s", dir, got, err, want)
@@ -200,9 +184,7 @@ func TestHooksOfKinds(t *testing.T) {
 	}
 	g.git("clone", "-q", "--bare", ".", "bare.git")
 	r, err := openNamed(filepath.Join(g.dir, "bare.git"), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if dir, err := r.Hooks(); !errors.Is(err, ErrHooks) {
 		t.Errorf("a bare repository has hooks in %q: %v", dir, err)
 	}

@@ -21,9 +21,7 @@ func TestFault_128_SHA256(t *testing.T) {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
 			g := newGit(t)
-			if err := os.RemoveAll(filepath.Join(g.dir, ".git")); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.RemoveAll(filepath.Join(g.dir, ".git")))
 			if out, err := g.try("init", "-q", "-b", "main", "--object-format=sha256"); err != nil {
 				t.Skipf("SKIPPED: this git has no SHA-256: %v %s", err, out)
 			}
@@ -151,9 +149,7 @@ func TestTracks(t *testing.T) {
 			"a FIFO":      func() error { return syscall.Mkfifo(g.indexPath(), 0o666) },
 			"empty":       func() error { return os.WriteFile(g.indexPath(), nil, 0o666) },
 		} {
-			if err := errors.Join(os.RemoveAll(g.indexPath()), make()); err != nil {
-				t.Fatal(err)
-			}
+			must(t, errors.Join(os.RemoveAll(g.indexPath()), make()))
 			ends(t, name, func() {
 				tracked, err := tracks(filepath.Join(g.dir, "a.tf"))
 				if tracked {
@@ -185,7 +181,7 @@ func TestTracks(t *testing.T) {
 	t.Run("like git", func(t *testing.T) {
 		t.Parallel()
 		g := newGit(t)
-		randomHistory(g, rand.New(rand.NewPCG(31, 32)), 12)
+		checkedOut(g, rand.New(rand.NewPCG(31, 32)), 12)
 		want := map[string]bool{"none": false, "deep/none": false}
 		for _, line := range g.listed() {
 			_, name, _ := strings.Cut(line, "\t")

@@ -12,21 +12,17 @@ import (
 func TestFinderIsLookup(t *testing.T) {
 	t.Parallel()
 	g := newGit(t)
-	randomHistory(g, rand.New(rand.NewPCG(1, 150)), 12)
+	checkedOut(g, rand.New(rand.NewPCG(1, 150)), 12)
 	r := g.open()
 	f := r.Finder()
 	tried := 0
 	for _, commit := range strings.Fields(g.git("rev-list", "--all")) {
 		tree, err := r.Tree(mustHash(t, commit))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, path := range strings.Split(g.git("ls-tree", "-rt", "-z", "--name-only", commit), "\x00") {
 			for _, path := range []string{path, path + "x", path + "/x", path + "/x/y"} {
 				want, wantFound, err := r.Lookup(tree, path)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				tried++
 				if got, found, err := f.Lookup(tree, path); got != want || found != wantFound || err != nil {
 					t.Errorf("%q in %s: %v, %v, %v; want %v, %v", path, commit, got, found, err, want, wantFound)
@@ -60,9 +56,7 @@ func TestRecentTrees(t *testing.T) {
 		return n
 	}
 	list()
-	if err := os.RemoveAll(filepath.Join(g.dir, ".git/objects", h.String()[:2])); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.RemoveAll(filepath.Join(g.dir, ".git/objects", h.String()[:2])))
 	if n := list(); n != 1 {
 		t.Errorf("%d entries", n)
 	}

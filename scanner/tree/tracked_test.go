@@ -161,16 +161,10 @@ func TestTrackedListing(t *testing.T) {
 // no content: a link is judged by where it leads, which has not happened.
 func TestTrackedSwapped(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "file"), []byte("text"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink("elsewhere", filepath.Join(dir, "link")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(dir, "file"), []byte("text"), 0o666))
+	must(t, os.Symlink("elsewhere", filepath.Join(dir, "link")))
 	root, err := worktree.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer root.Close()
 	o := &trackedSource{
 		diskSource: diskSource{files: root.Reader()}, collisions: func() map[string]error { return nil },

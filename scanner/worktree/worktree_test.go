@@ -456,18 +456,14 @@ func TestNoHandleIsLeft(t *testing.T) {
 // sees it; a directory that moves in that moment would be in no list.)
 func TestWalkOfLittle(t *testing.T) {
 	root, err := Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer root.Close()
 	for range 5000 {
 		visitors := make([]Visitor, 8)
 		for i := range visitors {
 			visitors[i] = Visitor{Skip: func(string) bool { return false }, Passing: func(string) bool { return false }}
 		}
-		if err := root.Walk(t.Context(), visitors...); err != nil {
-			t.Fatal(err)
-		}
+		must(t, root.Walk(t.Context(), visitors...))
 	}
 }
 
