@@ -56,6 +56,7 @@ func diffError(r *Repository, tree Hash) error {
 // A subtree that is missing, torn, unreadable, has another hash or is not a tree is an error, never an empty
 // directory.
 func TestFault_098_SubTree(t *testing.T) {
+	g := newGit(t)
 	for name, c := range map[string]struct {
 		spoil func(g *gitRepo, sub Hash, file string)
 		want  error
@@ -71,19 +72,12 @@ func TestFault_098_SubTree(t *testing.T) {
 			syscall.Mkfifo(file, 0o666)
 		}, nil},
 	} {
-		t.Run(name, func(t *testing.T) {
-			g := newGit(t)
-			g.write("sub/a.tf", "x")
-			g.commit("one")
-			sub := Hash(mustHash(t, g.git("rev-parse", "HEAD:sub")))
-			c.spoil(g, sub, filepath.Join(g.dir, ".git/objects", sub.String()[:2], sub.String()[2:]))
-			r := g.open()
-			_, tree := commitOf(t, r, "HEAD")
-			err := diffError(r, tree)
-			if err == nil || c.want != nil && !errors.Is(err, c.want) {
-				t.Errorf("%v, want %v", err, c.want)
-			}
-		})
+		sub := g.object("tree", treeLine("100644", name, g.object("blob", []byte("x"))))
+		c.spoil(g, sub, filepath.Join(g.dir, ".git/objects", sub.String()[:2], sub.String()[2:]))
+		err := diffError(g.open(), g.object("tree", treeLine("40000", "sub", sub)))
+		if err == nil || c.want != nil && !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", name, err, c.want)
+		}
 	}
 }
 
@@ -242,6 +236,8 @@ func TestFault_111_Tags(t *testing.T) {
 }
 
 func TestFault_112_Refs(t *testing.T) {
+	g := newGit(t)
+	g.commit("one")
 	for name, c := range map[string]struct{ file, text string }{
 		"a loop":         {"refs/heads/main", "ref: refs/heads/main\n"},
 		"outside":        {"HEAD", "ref: refs/../../etc/passwd\n"},
@@ -250,16 +246,13 @@ func TestFault_112_Refs(t *testing.T) {
 		"no hash":        {"refs/heads/main", "123\n"},
 		"another length": {"refs/heads/main", strings.Repeat("a", 41) + "\n"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			g := newGit(t)
-			g.commit("one")
-			must(t, os.WriteFile(filepath.Join(g.dir, ".git", c.file), []byte(c.text), 0o666))
-			if h, err := g.open().Commit("HEAD"); err == nil {
-				t.Errorf("HEAD is %v", h)
-			}
-		})
+		g.write(".git/HEAD", "ref: refs/heads/main\n")
+		g.write(".git/"+c.file, c.text)
+		if h, err := g.open().Commit("HEAD"); err == nil {
+			t.Errorf("%s: HEAD is %v", name, h)
+		}
 	}
-	g := newGit(t)
+	g = newGit(t)
 	_, err := g.open().Commit("HEAD")
 	wantError(t, "an unborn HEAD", err, ErrUnknown)
 }
@@ -377,46 +370,32 @@ func TestAlternatesDepth(t *testing.T) {
 }
 
 func TestFault_116_Formats(t *testing.T) {
-	for setting, ok := range map[string]bool{
-		"extensions.objectFormat sha256":     false,
-		"extensions.refStorage reftable":     false,
-		"extensions.somethingNew true":       false,
-		"core.repositoryFormatVersion 2":     false,
-		"extensions.worktreeConfig true":     true,
-		"extensions.partialClone origin":     true,
-		"extensions.objectFormat sha1":       true,
-		"core.fsmonitor /bin/false":          true,
-		"include.path /dev/zero":             true,
-		"filter.x.clean /bin/false":          true,
-		"extensions.relativeWorktrees true":  true,
-		"extensions.preciousObjects true":    true,
-		"core.sharedRepository group":        true,
-		"core.repositoryFormatVersion bogus": false,
-		"extensions.refStorage files":        true,
-	} {
-		t.Run(setting, func(t *testing.T) {
-			g := newGit(t)
-			g.commit("one")
-			key, value, _ := strings.Cut(setting, " ")
-			g.git("config", "core.repositoryFormatVersion", "1")
-			g.git("config", key, value)
-			_, err := Find(g.dir)
-			if ok && err != nil || !ok && !errors.Is(err, ErrFormat) {
-				t.Errorf("%v", err)
-			}
-		})
-	}
-	// In version 0 git ignores an unknown extension, except the formats of objects and refs.
 	g := newGit(t)
 	g.commit("one")
-	for _, c := range []struct {
-		setting string
-		ok      bool
-	}{{"extensions.somethingNew true", true}, {"extensions.refStorage reftable", false}, {"extensions.refStorage files", true}, {"extensions.objectFormat sha256", false}, {"extensions.objectFormat sha1", true}} {
-		key, value, _ := strings.Cut(c.setting, " ")
-		g.git("config", "--file", ".git/config", key, value)
-		if _, err := Find(g.dir); c.ok && err != nil || !c.ok && !errors.Is(err, ErrFormat) {
-			t.Errorf("version 0, %s: %v", c.setting, err)
+	for _, version := range []string{"0", "1"} {
+		for setting, ok := range map[string]bool{
+			"core.repositoryFormatVersion 2":     false,
+			"core.repositoryFormatVersion bogus": false,
+			"core.fsmonitor /bin/false":          true,
+			"core.sharedRepository group":        true,
+			"extensions.objectFormat sha1":       true,
+			"extensions.objectFormat sha256":     false,
+			"extensions.partialClone origin":     true,
+			"extensions.preciousObjects true":    true,
+			"extensions.refStorage files":        true,
+			"extensions.refStorage reftable":     false,
+			"extensions.relativeWorktrees true":  true,
+			"extensions.somethingNew true":       version == "0", // which git ignores
+			"extensions.worktreeConfig true":     true,
+			"filter.clean /bin/false":            true,
+			"include.path /dev/zero":             true,
+		} {
+			key, value, _ := strings.Cut(setting, " ")
+			section, name, _ := strings.Cut(key, ".")
+			g.write(".git/config", "[core]\nrepositoryFormatVersion = "+version+"\n["+section+"]\n"+name+" = "+value+"\n")
+			if _, err := Find(g.dir); ok && err != nil || !ok && !errors.Is(err, ErrFormat) {
+				t.Errorf("version %s, %s: %v", version, setting, err)
+			}
 		}
 	}
 }

@@ -266,23 +266,6 @@ func TestQuarantine(t *testing.T) {
 	}
 }
 
-// TestUnknownRevision: a hash in full is said to be missing; anything else may be a name.
-func TestUnknownRevision(t *testing.T) {
-	g := newGit(t)
-	g.commit("c")
-	for name, want := range map[string]string{
-		strings.Repeat("12", 20): "is not in this repository, which has no remote to fetch it from; check the hash",
-		"1212":                   `"1212" is not a branch, tag or commit of this repository, which has no remote to fetch it from; check the name`,
-		strings.Repeat("z", 40):  "is not a branch, tag or commit",
-	} {
-		_, err := g.open().Commit(name)
-		wantError(t, name, err, ErrUnknown)
-		if !strings.Contains(err.Error(), want) {
-			t.Error(err)
-		}
-	}
-}
-
 // TestClip: what is cut for a message ends with a whole character.
 func TestClip(t *testing.T) {
 	a := strings.Repeat("a", 79)

@@ -56,7 +56,7 @@ func (c *commitRange) target() error {
 		if errors.Is(err, repo.ErrUnknown) {
 			return missingCommit("this clone does not have commit %s, the tip of the target branch, "+
 				"whose rules check the change; %s: %s",
-				sha, fetchFirst, repo.FetchLine(from, sha))
+				sha, fetchFirst, repo.FetchCommand(from, sha))
 		}
 		c.base, c.tip = sha, tip
 		return err
@@ -69,7 +69,7 @@ func (c *commitRange) target() error {
 	tip, why, err := c.fetched(branch, url)
 	if why != "" {
 		return missingCommit("a merge request is checked with the rules of the target branch %s, and %s; %s: %s",
-			branch, why, fetchFirst, repo.FetchBranchLine(from, "origin", branch))
+			branch, why, fetchFirst, repo.FetchBranchCommand(from, "origin", branch))
 	}
 	c.base, c.tip = tracking("origin", branch), tip
 	return err

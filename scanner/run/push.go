@@ -46,7 +46,7 @@ func (c *commitRange) since(before, defaultBranch string) error {
 	}
 	fix := "git remote set-head " + c.push.remote + " --auto"
 	if defaultBranch != "" {
-		fix = repo.FetchBranchLine(c.push.remote, c.push.remote, defaultBranch)
+		fix = repo.FetchBranchCommand(c.push.remote, c.push.remote, defaultBranch)
 	}
 	c.push.why = fmt.Sprintf("the branch or tag is new, and is not compared with the default branch, "+
 		"whose rules would check it too: %s; to have it: %s", why, fix)
@@ -179,5 +179,5 @@ func (c *commitRange) missingBefore() error {
 	}
 	return missingCommit("this clone does not have commit %s, "+
 		"where the branch was before the push and whose rules check it%s%s",
-		c.base, fix, repo.FetchLine(c.push.remote, c.base))
+		c.base, fix, repo.FetchCommand(c.push.remote, c.base))
 }
