@@ -31,7 +31,7 @@ func TestReadsNothingBehind(t *testing.T) {
 			copy(content[length-2:], "ab")
 			want[0] = true
 		}
-		for i, got := range find(t, needles, content) {
+		for i, got := range find(t, needles, nil, content) {
 			if got != want[i] {
 				t.Errorf("%d bytes: needle %q: %v", length, needles[i], got)
 			}
