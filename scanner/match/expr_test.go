@@ -141,9 +141,7 @@ func compareExprs(t interface {
 		must(t, err)
 		patterns = append(patterns, CompileRegex(x, 0), CompileRegex(x, lines))
 	}
-	x := Examiner{Window: window}
-	rep, err := x.Examine(context.Background(), NewEngine(patterns), bytes.NewReader(content))
-	must(t, err)
+	rep := reportOf(t, NewEngine(patterns), content, window)
 	finds := make([]*Find, len(patterns))
 	for _, f := range rep.Finds {
 		finds[f.Pattern] = f

@@ -89,33 +89,6 @@ func TestMarksAgainstNaive(t *testing.T) {
 	})
 }
 
-// TestMarkOfAnyEncoding: spaces, tabs, line ends, encoding and byte order mark do not change a mark.
-func TestMarkOfAnyEncoding(t *testing.T) {
-	mark := func(content []byte) Mark {
-		x := Examiner{Mark: true}
-		rep, err := x.Examine(t.Context(), engineOf("key"), bytes.NewReader(content))
-		if err != nil || len(rep.Finds) != 1 || len(rep.Finds[0].Marks) != 1 {
-			t.Fatalf("%q: %+v, %v", content, rep.Finds, err)
-		}
-		m := rep.Finds[0].Marks[0]
-		m.Start = 0
-		return m
-	}
-	want := mark([]byte("ä😀key=1"))
-	for enc := range encodings {
-		for _, text := range []string{"ä😀key=1", "\ufeffä😀key=1\n", "x\r\n\tä\t😀 key = 1 \r\n", "\n\rä😀key=1\ry", "\ufeff\n ä 😀  key\t= 1"} {
-			if got := mark(enc.encode(text)); got != want {
-				t.Errorf("%v, %q: %+v, want %+v", enc, text, got, want)
-			}
-		}
-		for _, text := range []string{"ä😀key=2", "ä key😀=1", "key=1", "ä😀key=1ä", "ä😁key=1"} {
-			if got := mark(enc.encode(text)); got == want {
-				t.Errorf("%v, %q has the same mark", enc, text)
-			}
-		}
-	}
-}
-
 // TestMarkedLines: what is remembered is bounded, and marks of a line of any length are found in two passes.
 func TestMarkedLines(t *testing.T) {
 	for name, c := range map[string]struct{ text, end string }{

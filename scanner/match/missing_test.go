@@ -62,8 +62,7 @@ func TestRequiredTexts(t *testing.T) {
 		for i := range texts {
 			e.Require(i, alone)
 		}
-		rep, err := (&Examiner{Window: window}).Examine(context.Background(), e, bytes.NewReader(content))
-		must(t, err)
+		rep := reportOf(t, e, content, window)
 		shown := examine(t, texts, content, window)
 		for i, a := range texts {
 			is := naiveRequired(a, content)
