@@ -2,7 +2,6 @@ package repo
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -31,50 +30,6 @@ func TestBlobOfManyReads(t *testing.T) {
 			t.Errorf("%d: %q, %v", at, piece, err)
 		}
 	}
-}
-
-// TestBlobRememberedMeanwhile: a blob read by stream is reopened after it was cached, for a delta to it that was read
-// meanwhile.
-func TestBlobRememberedMeanwhile(t *testing.T) {
-	g := newGit(t)
-	var b strings.Builder
-	for i := 0; b.Len() <= maxHeld; i++ {
-		fmt.Fprintln(&b, i*i)
-	}
-	texts := []string{b.String(), b.String() + strings.Repeat("more\n", 10)}
-	var hashes []Hash
-	for _, text := range texts {
-		g.write("f", text)
-		g.commit("c")
-		hashes = append(hashes, mustHash(t, g.git("rev-parse", "HEAD:f")))
-	}
-	g.git("repack", "-adfq")
-	for i, h := range hashes {
-		r := g.open()
-		b, err := r.Blob(h)
-		must(t, err)
-		defer b.Close()
-		if b.held != nil {
-			continue // it is the delta
-		}
-		if _, err := io.CopyN(io.Discard, b, 100_000); err != nil {
-			t.Fatal(err)
-		}
-		other, err := r.Blob(hashes[1-i])
-		must(t, err)
-		other.Close()
-		if other.r != nil || len(r.objects.bases.values) == 0 {
-			t.Fatal("nothing is kept")
-		}
-		if _, err := b.Seek(0, io.SeekStart); err != nil {
-			t.Fatal(err)
-		}
-		if text, err := io.ReadAll(b); err != nil || string(text) != texts[i] {
-			t.Errorf("%d bytes, %v", len(text), err)
-		}
-		return
-	}
-	t.Fatal("none is a stream")
 }
 
 // TestDamagedStream: an error in the middle of a blob that is read by stream names it.

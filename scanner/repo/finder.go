@@ -13,48 +13,31 @@ const maxFound = 200_000
 
 func (r *Repository) Finder() *Finder { return &Finder{repo: r} }
 
-// Lookup is [Repository.Lookup].
-func (f *Finder) Lookup(tree Hash, path string) (Leaf, bool, error) {
-	return lookup(tree, path, func(dir Hash, name string) (Leaf, error) {
-		leaves, known := f.dirs.get(dir)
-		if known {
-			return leaves[name], nil
-		}
-		leaves = map[string]Leaf{}
-		err := f.repo.Entries(dir, func(name []byte, leaf Leaf) { leaves[string(name)] = leaf })
-		if err == nil {
-			f.dirs.put(dir, leaves, len(leaves), maxFound)
-		}
-		return leaves[name], err
-	})
-}
-
 // Lookup returns the leaf or directory at a path of a tree; false if the path does not exist.
-func (r *Repository) Lookup(tree Hash, path string) (Leaf, bool, error) {
-	return lookup(tree, path, func(dir Hash, name string) (found Leaf, err error) {
-		err = r.Entries(dir, func(entry []byte, leaf Leaf) {
-			if string(entry) == name {
-				found = leaf
-			}
-		})
-		return found, err
-	})
-}
-
-// lookup follows a path. in returns the entry of a directory; the zero Leaf if it does not exist.
-func lookup(tree Hash, path string, in func(dir Hash, name string) (Leaf, error)) (Leaf, bool, error) {
+func (f *Finder) Lookup(tree Hash, path string) (Leaf, bool, error) {
 	at := Leaf{dirMode, tree}
 	for name := range strings.SplitSeq(path, "/") {
 		if at.Mode != dirMode {
 			return Leaf{}, false, nil
 		}
-		var err error
-		if at, err = in(at.Hash, name); err != nil || at == (Leaf{}) {
-			return Leaf{}, false, err
+		leaves, known := f.dirs.get(at.Hash)
+		if !known {
+			leaves = map[string]Leaf{}
+			err := f.repo.Entries(at.Hash, func(name []byte, leaf Leaf) { leaves[string(name)] = leaf })
+			if err != nil {
+				return Leaf{}, false, err
+			}
+			f.dirs.put(at.Hash, leaves, len(leaves), maxFound)
+		}
+		if at = leaves[name]; at == (Leaf{}) {
+			return Leaf{}, false, nil
 		}
 	}
 	return at, true, nil
 }
+
+// Lookup is [Finder.Lookup] for one path.
+func (r *Repository) Lookup(tree Hash, path string) (Leaf, bool, error) { return r.Finder().Lookup(tree, path) }
 
 // Entries calls visit with the entries of a tree, in its order: leaves, and directories, whose mode is not IsLeaf.
 // name is overwritten later. A malformed entry is an error, after visit was called with the entries before it.

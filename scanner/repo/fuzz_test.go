@@ -86,6 +86,8 @@ func FuzzCommit(f *testing.F) {
 	f.Add([]byte("tree " + a + "\nparent " + b + "\nparent " + a + "\nauthor x <y> 1 +0000\ncommitter x <y> 2 +0000\n\nmessage\n"))
 	f.Add([]byte("tree " + a + "\nauthor x <y> 1 +0000\ncommitter x <y> -9 +0000\ngpgsig -----BEGIN\n parent " + b + "\n\nparent " + b + "\n"))
 	f.Add([]byte("tree " + a + "\nauthor\ncommitter x\n"))
+	f.Add([]byte("tree " + a + "x\nauthor y\ncommitter x\n"))
+	f.Add([]byte("tree " + a + "\nauthor y\n"))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		c, err := parseCommit(content)
 		if err != nil {

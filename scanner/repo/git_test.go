@@ -5,7 +5,6 @@ import (
 	"compress/zlib"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -83,6 +82,7 @@ func (g *gitRepo) open() *Repository {
 	g.Helper()
 	r, err := Find(g.dir)
 	must(g, err)
+	g.Cleanup(r.Close)
 	return r
 }
 
@@ -163,29 +163,3 @@ func sortRaw(out string) string {
 }
 
 func first(s string, _ error) string { return s }
-
-func TestIndexAgainstGit(t *testing.T) {
-	for _, version := range []string{"2", "3", "4"} {
-		t.Run(version, func(t *testing.T) {
-			rnd := rand.New(rand.NewPCG(3, 9))
-			g := newGit(t)
-			checkedOut(g, rnd, 12)
-			g.git("update-index", "--index-version", version)
-			g.write("later.tf", "x")
-			g.git("add", "-N", "later.tf")
-			g.write("new/one.tf", "y")
-			g.git("add", "new")
-			committed, err := g.sameIndex().Committed()
-			must(t, err)
-			// The changes of a next commit, and none missed once it is made.
-			r, next := g.open(), g.git("write-tree")
-			for _, old := range strings.Fields(g.git("rev-list", "--all")) {
-				_, tree := commitOf(t, r, old)
-				got := sortedChanges(t, func(visit func(Change) error) error { return r.DiffIndex(tree, committed, visit) })
-				if want := sortRaw(g.git("diff-tree", "-r", "-z", "--no-renames", old, next)); got != want {
-					t.Errorf("against %s: got\n%s\nwant\n%s", old, got, want)
-				}
-			}
-		})
-	}
-}

@@ -1,35 +1,17 @@
 package repo
 
 import (
-	"errors"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 )
 
-// A torn commit-graph changes no answer: it is not used.
+// A torn commit-graph is not used.
 func TestTornCommitGraph(t *testing.T) {
 	g := newGit(t)
 	checkedOut(g, rand.New(rand.NewPCG(5, 5)), 20)
-	commits := strings.Fields(g.git("rev-list", "--all"))
-	bases := func() [][]Hash {
-		t.Helper()
-		var all [][]Hash
-		r := g.open()
-		r.beforeGraph = 0
-		for _, c := range commits {
-			related, err := r.Compare(c, "main")
-			if !errors.Is(err, ErrNoMergeBase) {
-				must(t, err)
-			}
-			all = append(all, related.MergeBases)
-		}
-		return all
-	}
-	want := bases()
 	g.git("commit-graph", "write", "--reachable")
 	file := filepath.Join(g.dir, ".git", "objects", "info", "commit-graph")
 	whole, err := os.ReadFile(file)
@@ -38,16 +20,12 @@ func TestTornCommitGraph(t *testing.T) {
 		t.Fatal("the commit-graph is not used")
 	}
 	must(t, os.Chmod(file, 0o666))
-	same := func(got [][]Hash) bool { return slices.EqualFunc(got, want, slices.Equal) }
 	for i := 0; i < len(whole); i += 1 + len(whole)/150 {
 		for _, torn := range [][]byte{whole[:i], flipped(whole, i)} {
 			must(t, os.WriteFile(file, torn, 0o666))
 			if g.open().openGraph() != nil {
 				t.Fatalf("byte %d: the torn graph is used", i)
 			}
-		}
-		if got := bases(); !same(got) {
-			t.Fatalf("byte %d: %v, want %v", i, got, want)
 		}
 	}
 }

@@ -66,6 +66,7 @@ func TestDeltas(t *testing.T) {
 			b, err := r.Blob(mustHash(t, g.git("rev-parse", "HEAD:"+name)))
 			must(t, err)
 			got, err := io.ReadAll(b)
+			b.Remember()
 			if b.Close(); err != nil || string(got) != text {
 				t.Errorf("distances %s: %s has %d bytes, %v", distance, name, len(got), err)
 			}
@@ -212,36 +213,6 @@ func TestWindow(t *testing.T) {
 			if n, err := w.Read(got); n != 0 || err != io.EOF {
 				t.Fatalf("%d bytes of the checksum: %v", n, err)
 			}
-		}
-	}
-}
-
-// A window does not read bytes in memory again, and cannot read missing bytes.
-func TestWindowStays(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "pack")
-	must(t, os.WriteFile(name, bytes.Repeat([]byte("x"), 3*windowSize), 0o666))
-	file, err := os.Open(name)
-	must(t, err)
-	defer file.Close()
-	p := &pack{file: file, size: 3 * windowSize}
-	var w window
-	read := func(at int64) error {
-		w.move(p, at)
-		_, err := w.ReadByte()
-		return err
-	}
-	for i, step := range []struct {
-		at   int64
-		want error
-	}{
-		{10, nil}, {windowSize + 100, nil}, // and no more is there then
-		{windowSize + 10, nil}, {windowSize, nil}, {2*windowSize - 1, nil}, {2 * windowSize, io.EOF}, {windowSize, io.EOF},
-	} {
-		if err := read(step.at); err != step.want {
-			t.Errorf("at %d: %v", step.at, err)
-		}
-		if i == 1 {
-			must(t, os.Truncate(name, windowSize))
 		}
 	}
 }

@@ -13,37 +13,6 @@ import (
 	"github.com/policyscan/policyscan/internal/disk"
 )
 
-// A prefix of two characters or more is of all objects of a pack that begin with it, in order.
-func TestPackedPrefix(t *testing.T) {
-	g := newGit(t)
-	for i := range 300 {
-		g.write(fmt.Sprint(i), fmt.Sprint(i))
-	}
-	g.commit("many")
-	g.git("repack", "-adq")
-	all := strings.Fields(g.git("cat-file", "--batch-all-objects", "--batch-check=%(objectname)")) // in order
-	p := g.open().objects.dirs[0].packs[0]
-	for _, name := range append(all, strings.Repeat("0", 40), strings.Repeat("f", 40)) {
-		for length := 2; length <= 5; length++ {
-			prefix := name[:length]
-			found, err := p.withPrefix(prefix)
-			must(t, err)
-			var got, want []string
-			for _, h := range found {
-				got = append(got, h.String())
-			}
-			for _, h := range all {
-				if strings.HasPrefix(h, prefix) {
-					want = append(want, h)
-				}
-			}
-			if !slices.Equal(got, want) {
-				t.Errorf("%s: %q, want %q", prefix, got, want)
-			}
-		}
-	}
-}
-
 // Symbolic refs lead through as many others as git follows.
 func TestSymbolicRefs(t *testing.T) {
 	g := newGit(t)

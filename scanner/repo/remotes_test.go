@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -51,6 +52,9 @@ func TestUnknownNames(t *testing.T) {
 		"origin/it's;$HOME":        fetch(`git fetch origin 'it'\''s;$HOME'`),
 	})
 
+	if got := g.open().Remotes(); !slices.Equal(got, []string{"origin", "team/fork", "upstream"}) {
+		t.Errorf("the remotes are %q", got)
+	}
 	// Of a branch that only the remote has the name says where it is.
 	g.git("update-ref", "refs/remotes/upstream/next", "HEAD")
 	try(g.open(), map[string]string{

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -132,15 +131,6 @@ func TestTracks(t *testing.T) {
 			t.Errorf("%v, %v", tracked, err)
 		}
 	})
-	t.Run("no repository", func(t *testing.T) {
-		t.Parallel()
-		dir := t.TempDir()
-		for _, name := range []string{"a.tf", "none/a.tf", "."} {
-			if tracked, err := tracks(filepath.Join(dir, name)); tracked || err != nil {
-				t.Errorf("%s: %v, %v", name, tracked, err)
-			}
-		}
-	})
 	t.Run("an index that no file can be", func(t *testing.T) {
 		t.Parallel()
 		g := indexed(t)
@@ -171,25 +161,5 @@ func TestTracks(t *testing.T) {
 		}
 		g.git(strings.Fields(command)[1:]...)
 		g.tracks(map[string]bool{"far/away.tf": true, "far/none": false})
-	})
-	t.Run("without a checksum", func(t *testing.T) {
-		t.Parallel()
-		g := indexed(t)
-		g.setIndex(unsealed(g.indexBytes()))
-		g.tracks(map[string]bool{"a.tf": true, "z": false})
-	})
-	t.Run("like git", func(t *testing.T) {
-		t.Parallel()
-		g := newGit(t)
-		checkedOut(g, rand.New(rand.NewPCG(31, 32)), 12)
-		want := map[string]bool{"none": false, "deep/none": false}
-		for _, line := range g.listed() {
-			_, name, _ := strings.Cut(line, "\t")
-			want[name] = true
-		}
-		if len(want) < 6 {
-			t.Fatalf("git tracks only %v", want)
-		}
-		g.tracks(want)
 	})
 }
