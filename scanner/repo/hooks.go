@@ -27,14 +27,22 @@ func (r *Repository) Hooks() (string, error) {
 	if r.WorkTree == "" {
 		return "", fmt.Errorf("%w: a bare repository makes no commits", ErrHooks)
 	}
-	value, err := r.ownHooksPath()
-	if err != nil {
-		return "", err
+	own := []string{filepath.Join(r.commonDir, "config")}
+	cfg, err := readSettings(own[0])
+	if cfg.yes("extensions.worktreeconfig") {
+		own = append(own, filepath.Join(r.gitDir, "config.worktree"))
 	}
-	if value == nil {
-		if err := othersHooksPath(); err != nil {
-			return "", err
-		}
+	var value *string
+	if err == nil {
+		value, err = hooksPathIn(own, true)
+	}
+	if err == nil && value == nil {
+		_, err = hooksPathIn(othersSettings(), false)
+	}
+	switch {
+	case err != nil:
+		return "", err
+	case value == nil:
 		return filepath.Join(r.commonDir, "hooks"), nil
 	}
 	switch dir := *value; {
@@ -46,52 +54,29 @@ func (r *Repository) Hooks() (string, error) {
 	}
 }
 
-// ownHooksPath returns core.hooksPath of the repository's own config; nil if it is not set.
-func (r *Repository) ownHooksPath() (*string, error) {
-	shared := filepath.Join(r.commonDir, "config")
-	cfg, err := readSettings(shared)
-	if err != nil {
-		return nil, err
-	}
-	value, err := hooksPathIn(shared)
-	if err != nil || !cfg.yes("extensions.worktreeconfig") {
-		return value, err
-	}
-	own, err := hooksPathIn(filepath.Join(r.gitDir, "config.worktree"))
-	return cmp.Or(own, value), err
-}
-
-// othersHooksPath fails if the config of the user or of the machine has a core.hooksPath.
-func othersHooksPath() error {
-	for _, file := range othersSettings() {
-		value, err := hooksPathIn(file)
-		if err == nil && value != nil {
-			err = hooksElsewhere(file, *value)
-		}
+// hooksPathIn returns the last core.hooksPath of a repository's own config files; nil if it is not set. It fails if
+// other files set it, or an included one, on any condition.
+func hooksPathIn(files []string, own bool) (value *string, err error) {
+	seen := map[string]bool{}
+	for _, file := range files {
+		err = walkSettings(file, seen, func(at string, cfg settings, err error) error {
+			values := cfg[hooksPath]
+			switch {
+			case err != nil:
+				return fmt.Errorf("%s: %w", at, err)
+			case len(values) == 0:
+			case !own || at != file:
+				return hooksElsewhere(at, cfg.last(hooksPath))
+			default:
+				value = &values[len(values)-1]
+			}
+			return nil
+		})
 		if err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
-}
-
-// hooksPathIn returns core.hooksPath of a config file; nil if it is not set. It fails if an included file sets it, on
-// any condition.
-func hooksPathIn(file string) (value *string, err error) {
-	err = walkSettings(file, map[string]bool{}, func(at string, cfg settings, err error) error {
-		values := cfg[hooksPath]
-		switch {
-		case err != nil:
-			return fmt.Errorf("%s: %w", at, err)
-		case len(values) == 0:
-		case at != file:
-			return hooksElsewhere(at, cfg.last(hooksPath))
-		default:
-			value = &values[len(values)-1]
-		}
-		return nil
-	})
-	return value, err
+	return value, nil
 }
 
 // walkSettings calls visit once with each config file, from file on through all includes, whatever their condition;

@@ -77,7 +77,7 @@ func TestSettingsLine(t *testing.T) {
 func TestSettingsLoop(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "config")
 	must(t, os.WriteFile(file, []byte("[core]\n\thooksPath = a\n[include]\n\tpath = config\n"), 0o666))
-	if value, err := hooksPathIn(file); err != nil || *value != "a" {
+	if value, err := hooksPathIn([]string{file}, true); err != nil || *value != "a" {
 		t.Errorf("%v, %v", value, err)
 	}
 }
