@@ -115,7 +115,9 @@ func newRepository(t testing.TB) *repository {
 		t.Skip("git is not installed")
 	}
 	dir := t.TempDir()
-	g := &repository{t: t, dir: dir, env: append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_ATTR_NOSYSTEM=1", "HOME="+dir, "XDG_CONFIG_HOME="+dir, "LC_ALL=C")}
+	g := &repository{t: t, dir: dir, env: append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1",
+		"GIT_ATTR_NOSYSTEM=1", "HOME="+dir, "XDG_CONFIG_HOME="+dir, "LC_ALL=C", "GIT_AUTHOR_NAME=a",
+		"GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com")}
 	g.git("", "init", "-q", ".")
 	return g
 }
@@ -310,31 +312,20 @@ func TestAttributesNames(t *testing.T) {
 	}
 }
 
-// TestPatterns: a pattern matches in all checkouts (yes), in some (maybe), or in none.
+// TestPatterns: a pattern matches in all checkouts (yes), in some (maybe), or in none. TestFault_144_CheckAttr has
+// what git says.
 func TestPatterns(t *testing.T) {
 	for _, c := range []struct{ pattern, path, want string }{
-		{"*.tf", "a/b.tf", "yes"},
 		{"*.tf", "a/b.TF", "maybe"},
-		{"*.tf", "a/b.tfx", "no"},
-		{"b.tf", "a/b.tf", "yes"},
-		{"/b.tf", "a/b.tf", "no"},
-		{"/a/*.tf", "a/b/c.tf", "no"},
-		{"a/**", "a/b/c.tf", "yes"},
-		{"**/c.tf", "c.tf", "yes"},
-		{"**/c.tf", "a/b/c.tf", "yes"},
-		{"a/**/c.tf", "a/c.tf", "yes"},
 		{"**.tf", "a/x.tf", "yes"},
 		{"a/", "a", "no"},
+		{"[!0-9].tf", "1.tf", "no"},
 		{"[Cc].tf", "C.tf", "maybe"},
 		{"[a-c].tf", "b.tf", "yes"},
-		{"[a-c].tf", "d.tf", "no"},
-		{"[!0-9].tf", "d.tf", "yes"},
-		{"[!0-9].tf", "1.tf", "no"},
 		{"[C].tf", "C.tf", "maybe"}, // git folds the name and not the class
 		{"[A-Z].tf", "c.tf", "maybe"},
 		{"[!c].tf", "C.tf", "maybe"},
 		{`\C.tf`, "C.tf", "maybe"},
-		{"a?b", "a/b", "no"},
 		{"?", "ä", "no"}, // two bytes
 		{"[[:alpha:]].tf", "c.tf", "maybe"},
 		{"a**/b", "ab", "maybe"}, // git 2.20 to 2.51

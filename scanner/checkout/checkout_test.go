@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
-	"os/exec"
 	"path"
 	"slices"
 	"strings"
@@ -18,34 +16,17 @@ import (
 // states returns each of the given sets of files as a commit's tree and as the index of a repository.
 func states(t *testing.T, all ...map[string]string) (*repo.Repository, [][]Snapshot) {
 	t.Helper()
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("git is not installed")
-	}
-	dir := t.TempDir()
-	git := func(stdin string, args ...string) string {
-		t.Helper()
-		cmd := exec.Command("git", args...)
-		cmd.Dir, cmd.Stdin = dir, strings.NewReader(stdin)
-		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1",
-			"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com",
-			"GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com")
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Fatalf("git %q: %v: %s", args, err, out)
-		}
-		return strings.TrimSpace(string(out))
-	}
-	git("", "init", "-q")
-	r, err := repo.Find(dir)
+	g := newRepository(t)
+	r, err := repo.Find(g.dir)
 	must(t, err)
 	var snapshots [][]Snapshot
 	for _, files := range all {
-		git("", "read-tree", "--empty")
+		g.git("", "read-tree", "--empty")
 		for name, text := range files { // as they are: git add would obey the attributes
-			blob := git(text, "hash-object", "-w", "--stdin", "--no-filters")
-			git("", "update-index", "--add", "--cacheinfo", "100644,"+blob+","+name)
+			blob := strings.TrimSpace(g.git(text, "hash-object", "-w", "--stdin", "--no-filters"))
+			g.git("", "update-index", "--add", "--cacheinfo", "100644,"+blob+","+name)
 		}
-		git("", "commit", "-q", "--allow-empty", "-m", "state")
+		g.git("", "commit", "-q", "--allow-empty", "-m", "state")
 		commit, err := r.Commit("HEAD")
 		must(t, err)
 		tree, err := r.Tree(commit)
