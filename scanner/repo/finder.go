@@ -37,7 +37,9 @@ func (f *Finder) Lookup(tree Hash, path string) (Leaf, bool, error) {
 }
 
 // Lookup is [Finder.Lookup] for one path.
-func (r *Repository) Lookup(tree Hash, path string) (Leaf, bool, error) { return r.Finder().Lookup(tree, path) }
+func (r *Repository) Lookup(tree Hash, path string) (Leaf, bool, error) {
+	return r.Finder().Lookup(tree, path)
+}
 
 // Entries calls visit with the entries of a tree, in its order: leaves, and directories, whose mode is not IsLeaf.
 // name is overwritten later. A malformed entry is an error, after visit was called with the entries before it.
