@@ -203,8 +203,9 @@ func TestFault_143_Checkout(t *testing.T) {
 	g := newRepository(t)
 	texts := map[string]string{
 		"ascii": "cidr = \"0.0.0.0/0\"\n", "empty": "", "mark": "\ufeffa\n", "accents": "é\n", "cjk": "椽摩⁲\n",
-		"emoji": "😀\n", "tag": "a\U000e0041b\n", "broken": "a\xffb\n", "cut": "a\xe4\xb8", "surrogate": "\xed\xa0\x80\n",
-		"controls": "\u0085\u0080\n", "beyond": "\xf4\x90\x80\x80",
+		"emoji": "😀\n", "tag": "a\U000e0041b\n", "broken": "a\xffb\n", "cut": "a\xe4\xb8",
+		"surrogate": "\xed\xa0\x80\n",
+		"controls":  "\u0085\u0080\n", "beyond": "\xf4\x90\x80\x80",
 	}
 	var attributes, stream strings.Builder
 	stream.WriteString("commit refs/heads/main\ncommitter a <a@example.com> 1700000000 +0000\ndata 0\n")

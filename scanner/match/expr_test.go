@@ -236,11 +236,14 @@ func FuzzExprs(f *testing.F) {
 
 // TestConfirm: expressions and texts that share needles, which are in many lines, in one window and in several.
 func TestConfirm(t *testing.T) {
-	exprs := []string{`func\s+\w+7\(`, `func.*\)$`, `^\s*func`, `(?i)FUNC|é.*7`, `\bnil, err\b`, `func|return`, `x{40}`, `returns+`}
-	texts := []asked{{"func main7 ()", spaces}, {"unc", words}, {"return nil, err", all}, {"err }", spaces}, {"nil err", spaces},
+	exprs := []string{`func\s+\w+7\(`, `func.*\)$`, `^\s*func`, `(?i)FUNC|é.*7`, `\bnil, err\b`, `func|return`,
+		`x{40}`, `returns+`}
+	texts := []asked{{"func main7 ()", spaces}, {"unc", words}, {"return nil, err", all}, {"err }", spaces},
+		{"nil err", spaces},
 		{"\t7\nfunc", words}}
 	rapid.Check(t, func(t *rapid.T) {
-		pieces := []string{"func ", "FUNC\t", "main7(", "()", " { ", "return nil, err", "nil,", "é", "7", "\n", "\r\n", "\r", "\n\n", "x"}
+		pieces := []string{"func ", "FUNC\t", "main7(", "()", " { ", "return nil, err", "nil,", "é", "7", "\n",
+			"\r\n", "\r", "\n\n", "x"}
 		var content []byte
 		for range rapid.IntRange(0, 120).Draw(t, "pieces") {
 			content = append(content, rapid.SampledFrom(pieces).Draw(t, "piece")...)

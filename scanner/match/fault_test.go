@@ -116,7 +116,8 @@ func TestFault_158_Evidence(t *testing.T) {
 // read, with those of a naive reading from the first byte.
 func TestFault_158_SameEvidence(t *testing.T) {
 	r := rand.New(rand.NewPCG(158, 1))
-	pieces := []string{"a", "b\n", "\n", "\r\n", "\r", " ", "\t", "é", "\U0001f600", "0.0.0.0/0", "key", "  \n", "long line, long line, ", "\ufeff"}
+	pieces := []string{"a", "b\n", "\n", "\r\n", "\r", " ", "\t", "é", "\U0001f600", "0.0.0.0/0", "key", "  \n",
+		"long line, long line, ", "\ufeff"}
 	for range often(100) {
 		var b strings.Builder
 		for b.Len() < 200+r.IntN(60_000) {
@@ -130,9 +131,11 @@ func TestFault_158_SameEvidence(t *testing.T) {
 			rep, err := small.Examine(context.Background(), e, strings.NewReader(content))
 			must(t, err)
 			for _, f := range rep.Finds {
-				if all := regexp.MustCompile(strings.ReplaceAll(regexp.QuoteMeta(f.Evidence.Pattern), "\n", "\r?\n")).FindAllStringIndex(content, -1); enc == utf8Enc &&
+				if all := regexp.MustCompile(strings.ReplaceAll(regexp.QuoteMeta(f.Evidence.Pattern), "\n",
+					"\r?\n")).FindAllStringIndex(content, -1); enc == utf8Enc &&
 					(int64(all[0][0]) != f.Evidence.Offset || int64(len(all)) != f.Evidence.Occurrences) {
-					t.Fatalf("%q: %+v; want %d from %d on", text[:min(len(text), 500)], f.Evidence, len(all), all[0][0])
+					t.Fatalf("%q: %+v; want %d from %d on", text[:min(len(text), 500)], f.Evidence, len(all),
+						all[0][0])
 				}
 				if got, want := f.Evidence, naiveEvidence(enc, text, f); !reflect.DeepEqual(got, want) {
 					t.Fatalf("%v, %q:\n%+v\n%+v", enc, text[:min(len(text), 500)], got, want)

@@ -109,7 +109,8 @@ func TestMarkedLines(t *testing.T) {
 		})
 		f := rep.Finds[0]
 		t.Logf("%s: %v, %d bytes read", name, took, content.read)
-		if n := f.Evidence.Occurrences; int64(len(f.Marks)) != min(n, MaxMarks) || int64(f.Known()) != min(n, MaxMarks+verdict.MaxPlaces) {
+		if n := f.Evidence.Occurrences; int64(len(f.Marks)) != min(n, MaxMarks) ||
+			int64(f.Known()) != min(n, MaxMarks+verdict.MaxPlaces) {
 			t.Errorf("%s: %d marks, %d known of %d", name, len(f.Marks), f.Known(), n)
 		}
 		if content.read > 4*content.size+content.size/4 {
@@ -124,7 +125,9 @@ func TestMarkedLines(t *testing.T) {
 // TestShow: any occurrence has the evidence that it would have as the only one.
 func TestShow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		lines := rapid.SliceOfN(rapid.SampledFrom([]string{"a key\n", "\tkey = ä\r\n", "x\n", "key key\r", "ä\n"}), 1, 300).Draw(t, "lines")
+		lines := rapid.SliceOfN(rapid.SampledFrom([]string{
+			"a key\n", "\tkey = ä\r\n", "x\n", "key key\r", "ä\n"}), 1,
+			300).Draw(t, "lines")
 		content := []byte(strings.Join(lines, ""))
 		enc := encoding(rapid.IntRange(0, int(encodings)-1).Draw(t, "encoding"))
 		encoded := enc.encode(string(content))
@@ -143,7 +146,8 @@ func TestShow(t *testing.T) {
 		}
 		e := shown.Evidence
 		for k, p := range append(places, i) {
-			want := verdict.Place{Offset: e.Offset, Line: e.Line, Column: e.Column, EndLine: e.EndLine, EndColumn: e.EndColumn}
+			want := verdict.Place{Offset: e.Offset, Line: e.Line, Column: e.Column, EndLine: e.EndLine,
+				EndColumn: e.EndColumn}
 			if k < len(got) {
 				want = got[k]
 			}

@@ -72,7 +72,8 @@ func TestRequiredTexts(t *testing.T) {
 			}
 			has := slices.ContainsFunc(rep.Finds, func(f *Find) bool { return f.Pattern == i })
 			if has != (!alone && shown[i] != nil) {
-				t.Fatalf("%q %+v in %q: found %v; alone: %v, forbidden: %v", a.text, a.Options, content, has, alone, shown[i])
+				t.Fatalf("%q %+v in %q: found %v; alone: %v, forbidden: %v", a.text, a.Options, content, has, alone,
+					shown[i])
 			}
 			if is {
 				found++
@@ -94,7 +95,8 @@ func TestRequiredTexts(t *testing.T) {
 	long := strings.Repeat("x", 300)
 	for enc := range encodings {
 		for _, a := range []asked{{"key", words}, {"a = b", spaces}, {"k", words}, {"KEY", all}, {"a\nb", Options{}}} {
-			for _, c := range []string{a.text, "x" + a.text, a.text + "x", long + a.text, long + " " + a.text + "\u0162"} {
+			for _, c := range []string{a.text, "x" + a.text, a.text + "x", long + a.text,
+				long + " " + a.text + "\u0162"} {
 				for _, before := range []string{"", "\x00", enc.bom(), enc.bom() + "\x00", "\xef\xbb\xbf"} {
 					check(t, []asked{a}, append([]byte(before), enc.encode(c)...), 64, true)
 					check(t, []asked{a}, append([]byte(before), enc.encode(c)...), 0, false)
@@ -128,7 +130,8 @@ func naiveRequired(a asked, content []byte) bool {
 		}
 		for i := range units {
 			end := naiveEnd(atoms, units, i, a.Options)
-			if end >= 0 && naiveApart(a, units, i, end) && (a.WithinLines == 0 || naiveLine(units, i) <= a.WithinLines) {
+			if end >= 0 && naiveApart(a, units, i, end) &&
+				(a.WithinLines == 0 || naiveLine(units, i) <= a.WithinLines) {
 				return true
 			}
 		}

@@ -171,7 +171,8 @@ func TestFarBeginning(t *testing.T) {
 			content := enc.encode(before + strings.ReplaceAll(text, " ", run) + " k = value_8")
 			f := examine(t, []asked{{text, spaces}, {"value_9", Options{}}}, content, 1<<20)[0]
 			if start := int64(len(enc.encode(before))); f == nil || f.kept[0].match.start != start ||
-				f.kept[0].match.end != start+int64(len(text)-2+2*len(run))*int64(enc.unit()) || f.Evidence.Occurrences != 1 {
+				f.kept[0].match.end != start+int64(len(text)-2+2*len(run))*int64(enc.unit()) ||
+				f.Evidence.Occurrences != 1 {
 				t.Errorf("%q, %v: %+v", text, enc, f)
 			}
 		}
@@ -191,7 +192,8 @@ func drawAsked(t *rapid.T) asked {
 		}
 		o := Options{
 			Spaces: rapid.Bool().Draw(t, "spaces"), Words: rapid.Bool().Draw(t, "words"),
-			IgnoreCase: rapid.Bool().Draw(t, "case"), WithinLines: rapid.SampledFrom([]int{0, 0, 1, 2, 4}).Draw(t, "lines"),
+			IgnoreCase:  rapid.Bool().Draw(t, "case"),
+			WithinLines: rapid.SampledFrom([]int{0, 0, 1, 2, 4}).Draw(t, "lines"),
 		}
 		a := asked{b.String(), o}
 		if strings.TrimSpace(a.text) != "" && (!a.Spaces || strings.Trim(a.text, " \t") == a.text) {
@@ -289,7 +291,8 @@ func TestOptionsInLongContent(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 30))
 	texts := []asked{
 		{"a = = b", spaces}, {"a-a", words}, {"AbC", ignoreCase}, {"Aa b -", all},
-		{"a = b", Options{}}, {"ab", Options{}}, {"a = b", Options{Spaces: true, WithinLines: 9}}, {"ab", Options{WithinLines: 9}},
+		{"a = b", Options{}}, {"ab", Options{}},
+		{"a = b", Options{Spaces: true, WithinLines: 9}}, {"ab", Options{WithinLines: 9}},
 	}
 	pieces := []string{
 		"a", "b", "=", "-", " ", "\t", "abc", "a = = b", "a\t=  =\tb", "AA B-", "aa   b -", "a-a", "\n", "a = b",

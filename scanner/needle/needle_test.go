@@ -225,7 +225,8 @@ func TestScanBlocks(t *testing.T) {
 			hits++
 		}
 		if at != wantAt || ok != wantOK || ok && got != want {
-			t.Fatalf("masks %x, content %x: got %d, %v, %x, want %d, %v, %x", m, content, at, ok, got, wantAt, wantOK, want)
+			t.Fatalf("masks %x, content %x: got %d, %v, %x, want %d, %v, %x", m, content, at, ok, got, wantAt, wantOK,
+				want)
 		}
 	}
 	if hits < 5_000 || hits > 15_000 {
@@ -291,7 +292,8 @@ func TestAlmostEverywhere(t *testing.T) {
 	content := bytes.Repeat([]byte{'a'}, 256<<10)
 	var needles [][]byte
 	for i := range 26 {
-		needles = append(needles, append(bytes.Repeat([]byte{'a'}, 60<<10+i), 'b'), append(bytes.Repeat([]byte{'a'}, 65+i), 'c'))
+		needles = append(needles, append(bytes.Repeat([]byte{'a'}, 60<<10+i), 'b'),
+			append(bytes.Repeat([]byte{'a'}, 65+i), 'c'))
 	}
 	for _, list := range [][][]byte{needles[:1], needles[:20], needles} {
 		if got, want := find(t, list, nil, content), naive(list, nil, content); !slices.Equal(got, want) {

@@ -67,7 +67,8 @@ func TestMissingObject(t *testing.T) {
 	must(t, os.Remove(index))
 	_, err = g.open().Blob(missing)
 	wantError(t, "a pack without an index", err, ErrMissing)
-	if pack := strings.TrimSuffix(filepath.Base(index), ".idx") + ".pack"; !strings.Contains(err.Error(), "or it is in "+pack+", which has no index;") {
+	if pack := strings.TrimSuffix(filepath.Base(index), ".idx") + ".pack"; !strings.Contains(err.Error(),
+		"or it is in "+pack+", which has no index;") {
 		t.Error(err)
 	}
 }

@@ -15,9 +15,11 @@ import (
 
 var (
 	long            = flag.Bool("long", false, "do all of the tests that otherwise do a part")
-	differHistories = flag.Int("histories", 20, "how many generated histories are compared with git; make differ asks for 2,000")
-	differReal      = flag.String("real", "", "git directories, with commas between them, of which pairs of commits are compared with git")
-	differPairs     = flag.Int("pairs", 1000, "how many pairs of commits of all of them")
+	differHistories = flag.Int("histories", 20,
+		"how many generated histories are compared with git; make differ asks for 2,000")
+	differReal = flag.String("real", "",
+		"git directories, with commas between them, of which pairs of commits are compared with git")
+	differPairs = flag.Int("pairs", 1000, "how many pairs of commits of all of them")
 )
 
 type compared struct {
@@ -126,7 +128,8 @@ func checkedOut(g *gitRepo, r *rand.Rand, commits int) {
 func importedHistory(g *gitRepo, r *rand.Rand, commits int) {
 	g.Helper()
 	names := []string{
-		"a.tf", "b/c.tf", "b/d/e.yaml", "b", "b.c", "b-/x", "odd \n name", "tab\there", "ü.tf", "--help.tf", "deep/er/and/deeper/f",
+		"a.tf", "b/c.tf", "b/d/e.yaml", "b", "b.c", "b-/x", "odd \n name", "tab\there", "ü.tf", "--help.tf",
+		"deep/er/and/deeper/f",
 		"deep", "deep.tf", "deep0", `back\slash`, "\xff.tf", "quo\"te", "m",
 	}
 	var parts [2]strings.Builder // imported one after the other
@@ -135,7 +138,8 @@ func importedHistory(g *gitRepo, r *rand.Rand, commits int) {
 		if i > commits/2 {
 			s = &parts[1]
 		}
-		fmt.Fprintf(s, "commit refs/heads/c%d\nmark :%d\ncommitter a <a@example.com> %d +0000\ndata 1\nm\n", i, i, 1_700_000_000+r.IntN(40)*3600)
+		fmt.Fprintf(s, "commit refs/heads/c%d\nmark :%d\ncommitter a <a@example.com> %d +0000\ndata 1\nm\n", i, i,
+			1_700_000_000+r.IntN(40)*3600)
 		if i > 1 && r.IntN(25) > 0 {
 			parents := map[int]bool{}
 			if r.IntN(3) == 0 {
@@ -154,7 +158,8 @@ func importedHistory(g *gitRepo, r *rand.Rand, commits int) {
 		}
 		if i == 1 { // enough for git to look for deltas
 			for k := range 12 {
-				fmt.Fprintf(s, "M 100644 inline many/%d.tf\n%s", k, data(strings.Repeat(fmt.Sprint("line ", k, "\n"), 20+k)))
+				fmt.Fprintf(s, "M 100644 inline many/%d.tf\n%s", k,
+					data(strings.Repeat(fmt.Sprint("line ", k, "\n"), 20+k)))
 			}
 		}
 		for range r.IntN(5) {
@@ -169,7 +174,8 @@ func importedHistory(g *gitRepo, r *rand.Rand, commits int) {
 			case 3:
 				fmt.Fprintf(s, "M 160000 %040x %s\n", 1+r.IntN(3), name)
 			default:
-				fmt.Fprintf(s, "M 100644 inline %s\n%s", name, data(strings.Repeat(fmt.Sprint(r.IntN(100)), 1+r.IntN(300))))
+				fmt.Fprintf(s, "M 100644 inline %s\n%s", name,
+					data(strings.Repeat(fmt.Sprint(r.IntN(100)), 1+r.IntN(300))))
 			}
 		}
 	}
@@ -240,7 +246,8 @@ func TestDifferential_Histories(t *testing.T) {
 	var all compared
 	several := 0
 	for _, c := range seen {
-		all.commits, all.pairs, all.changes, all.met, all.bases = all.commits+c.commits, all.pairs+c.pairs, all.changes+c.changes, all.met+c.met, all.bases+c.bases
+		all.commits, all.pairs, all.changes, all.met, all.bases = all.commits+c.commits, all.pairs+c.pairs,
+			all.changes+c.changes, all.met+c.met, all.bases+c.bases
 		all.behind += c.behind
 		if c.bases > c.met {
 			several++ // for some pair
@@ -249,7 +256,9 @@ func TestDifferential_Histories(t *testing.T) {
 	if all.changes < 100*histories || all.bases < all.met/2 || all.behind < all.met || several < histories/20 {
 		t.Errorf("too little to say much: %d histories, %+v", histories, all)
 	}
-	t.Logf("measured: a generated history | `git diff-tree`, `git merge-base --all` | %d | none; %d commits; %d changes between %d pairs; %d merge bases of %d pairs", histories, all.commits, all.changes, all.pairs, all.bases, all.met)
+	t.Logf("measured: a generated history | `git diff-tree`, `git merge-base --all` | %d | none; "+
+		"%d commits; %d changes between %d pairs; %d merge bases of %d pairs",
+		histories, all.commits, all.changes, all.pairs, all.bases, all.met)
 }
 
 // compareHistory compares 40 pairs of commits of a history with git: with a commit-graph, with an incomplete one, and
@@ -262,7 +271,8 @@ func (g *gitRepo) compareHistory(t *testing.T, rnd *rand.Rand, seed, met int) co
 		g.git("commit-graph", "write", "--reachable")
 	case 1:
 		g.git("commit-graph", "write", "--reachable", "--split=no-merge")
-		list = append(list, g.git("commit-tree", "-m", "not in the graph", "-p", list[1], "-p", list[7], list[5]+"^{tree}"))
+		list = append(list, g.git("commit-tree", "-m", "not in the graph", "-p", list[1], "-p", list[7],
+			list[5]+"^{tree}"))
 	}
 	r := g.open()
 	r.beforeGraph = 0
@@ -302,5 +312,7 @@ func TestDifferential_Real(t *testing.T) {
 	if all.changes < 100 || all.bases < all.pairs/2 {
 		t.Errorf("too little to say much: %+v", all)
 	}
-	t.Logf("measured: a pair of commits of %d real repositories | `git diff-tree`, `git merge-base --all` | %d | none; %d changes, %d merge bases", len(dirs), all.pairs, all.changes, all.bases)
+	t.Logf("measured: a pair of commits of %d real repositories "+
+		"| `git diff-tree`, `git merge-base --all` | %d | none; "+
+		"%d changes, %d merge bases", len(dirs), all.pairs, all.changes, all.bases)
 }

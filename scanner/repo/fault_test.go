@@ -62,12 +62,14 @@ func TestFault_098_SubTree(t *testing.T) {
 		spoil func(g *gitRepo, sub Hash, file string)
 		want  error
 	}{
-		"missing":   {func(_ *gitRepo, _ Hash, file string) { os.Remove(file) }, ErrMissing},
-		"truncated": {func(_ *gitRepo, _ Hash, file string) { os.Chmod(file, 0o666); os.Truncate(file, 20) }, ErrCorrupt},
-		"empty":     {func(_ *gitRepo, _ Hash, file string) { os.Chmod(file, 0o666); os.Truncate(file, 0) }, ErrCorrupt},
-		"a blob":    {func(g *gitRepo, sub Hash, _ string) { g.loose(sub, []byte("blob 1\x00x")) }, ErrCorrupt},
-		"another":   {func(g *gitRepo, sub Hash, _ string) { g.loose(sub, []byte("tree 0\x00")) }, ErrHash},
-		"longer":    {func(g *gitRepo, sub Hash, _ string) { g.loose(sub, []byte("tree 0\x00xxxx")) }, ErrCorrupt},
+		"missing": {func(_ *gitRepo, _ Hash, file string) { os.Remove(file) }, ErrMissing},
+		"truncated": {func(_ *gitRepo, _ Hash, file string) { os.Chmod(file, 0o666); os.Truncate(file, 20) },
+			ErrCorrupt},
+		"empty": {func(_ *gitRepo, _ Hash, file string) { os.Chmod(file, 0o666); os.Truncate(file, 0) },
+			ErrCorrupt},
+		"a blob":  {func(g *gitRepo, sub Hash, _ string) { g.loose(sub, []byte("blob 1\x00x")) }, ErrCorrupt},
+		"another": {func(g *gitRepo, sub Hash, _ string) { g.loose(sub, []byte("tree 0\x00")) }, ErrHash},
+		"longer":  {func(g *gitRepo, sub Hash, _ string) { g.loose(sub, []byte("tree 0\x00xxxx")) }, ErrCorrupt},
 		"a FIFO": {func(_ *gitRepo, _ Hash, file string) {
 			os.Remove(file)
 			syscall.Mkfifo(file, 0o666)
@@ -129,7 +131,8 @@ func TestFault_101_Flips(t *testing.T) {
 	must(t, err)
 	var files []string
 	filepath.WalkDir(filepath.Join(g.dir, ".git"), func(p string, d os.DirEntry, err error) error {
-		if err == nil && d.Type().IsRegular() && (strings.Contains(p, "objects") || strings.Contains(p, "refs") || strings.HasSuffix(p, "HEAD") || strings.HasSuffix(p, "config")) {
+		if err == nil && d.Type().IsRegular() && (strings.Contains(p, "objects") || strings.Contains(p, "refs") ||
+			strings.HasSuffix(p, "HEAD") || strings.HasSuffix(p, "config")) {
 			files = append(files, p)
 		}
 		return nil
@@ -193,7 +196,9 @@ func TestFault_108_Syntax(t *testing.T) {
 	g := newGit(t)
 	g.commit("one")
 	r := g.open()
-	for _, name := range []string{"main@{1}", "@{u}", "@{-1}", ":/x", "HEAD:p", "a..b", "a...b", "HEAD^!", "HEAD^{commit}", "HEAD^{/x}", "@", "main@{yesterday}", "HEAD^-", "HEAD~x", "", " ", "-x", "--output=x", strings.Repeat("0", 40), "refs/../../etc/passwd", "../HEAD", "a b", "x\n", "main.lock"} {
+	for _, name := range []string{"main@{1}", "@{u}", "@{-1}", ":/x", "HEAD:p", "a..b", "a...b", "HEAD^!",
+		"HEAD^{commit}", "HEAD^{/x}", "@", "main@{yesterday}", "HEAD^-", "HEAD~x", "", " ", "-x", "--output=x",
+		strings.Repeat("0", 40), "refs/../../etc/passwd", "../HEAD", "a b", "x\n", "main.lock"} {
 		_, err := r.Commit(name)
 		wantError(t, fmt.Sprintf("%q", name), err, ErrSyntax)
 	}
@@ -210,7 +215,8 @@ func TestFault_110_Ambiguous(t *testing.T) {
 		_, err := r.Commit(name)
 		wantError(t, name, err, ErrAmbiguous)
 	}
-	for _, name := range []string{"heads/both", "refs/tags/both", "tags/both", "main", "HEAD", head, head[:9], "HEAD~0", "HEAD^0"} {
+	for _, name := range []string{"heads/both", "refs/tags/both", "tags/both", "main", "HEAD", head, head[:9],
+		"HEAD~0", "HEAD^0"} {
 		if h, err := r.Commit(name); err != nil || h.String() != head {
 			t.Errorf("%s: %v, %v", name, h, err)
 		}
@@ -315,7 +321,8 @@ func TestAlternatesDepth(t *testing.T) {
 		objects := filepath.Join(g.dir, ".git/objects")
 		for i := range steps {
 			next := filepath.Join(t.TempDir(), fmt.Sprint(i))
-			if err := errors.Join(os.MkdirAll(filepath.Join(next, "info"), 0o777), os.MkdirAll(filepath.Join(objects, "info"), 0o777),
+			if err := errors.Join(os.MkdirAll(filepath.Join(next, "info"), 0o777),
+				os.MkdirAll(filepath.Join(objects, "info"), 0o777),
 				os.WriteFile(filepath.Join(objects, "info/alternates"), []byte(next+"\n"), 0o666)); err != nil {
 				t.Fatal(err)
 			}
@@ -362,7 +369,8 @@ func TestFault_116_Formats(t *testing.T) {
 		} {
 			key, value, _ := strings.Cut(setting, " ")
 			section, name, _ := strings.Cut(key, ".")
-			g.write(".git/config", "[core]\nrepositoryFormatVersion = "+version+"\n["+section+"]\n"+name+" = "+value+"\n")
+			g.write(".git/config", "[core]\nrepositoryFormatVersion = "+version+"\n["+
+				section+"]\n"+name+" = "+value+"\n")
 			if _, err := Find(g.dir); ok && err != nil || !ok && !errors.Is(err, ErrFormat) {
 				t.Errorf("version %s, %s: %v", version, setting, err)
 			}
@@ -377,9 +385,10 @@ func TestFault_120_MalformedTrees(t *testing.T) {
 	join := func(lines ...[]byte) []byte { return bytes.Join(lines, nil) }
 	r := g.open()
 	for name, content := range map[string][]byte{
-		"unsorted":                 join(treeLine("100644", "b", x), treeLine("100644", "a", x)),
-		"twice":                    join(treeLine("100644", "a", x), treeLine("100644", "a", x)),
-		"a file and a directory":   join(treeLine("100644", "a", x), treeLine("100644", "a.b", x), treeLine("40000", "a", empty)),
+		"unsorted": join(treeLine("100644", "b", x), treeLine("100644", "a", x)),
+		"twice":    join(treeLine("100644", "a", x), treeLine("100644", "a", x)),
+		"a file and a directory": join(treeLine("100644", "a", x), treeLine("100644", "a.b", x),
+			treeLine("40000", "a", empty)),
 		"a directory out of order": join(treeLine("40000", "a", empty), treeLine("100644", "a.b", x)),
 		"a slash":                  treeLine("100644", "a/b", x),
 		"a slash first":            treeLine("100644", "/b", x),
@@ -399,7 +408,8 @@ func TestFault_120_MalformedTrees(t *testing.T) {
 		wantError(t, name, diffError(r, g.object("tree", content)), ErrMalformed)
 	}
 	for n := 1; n < len(treeLine("100644", "a", x)); n++ {
-		wantError(t, fmt.Sprintf("torn behind %d bytes", n), diffError(r, g.object("tree", treeLine("100644", "a", x)[:n])), ErrMalformed)
+		wantError(t, fmt.Sprintf("torn behind %d bytes", n),
+			diffError(r, g.object("tree", treeLine("100644", "a", x)[:n])), ErrMalformed)
 	}
 	for name, content := range map[string][]byte{
 		"an old mode":             treeLine("100664", "a", x),
@@ -454,7 +464,8 @@ func TestTreesThatRepeat(t *testing.T) {
 	var module []byte
 	for i := range 150 {
 		text := g.object("blob", fmt.Append(nil, i))
-		module = append(module, treeLine("40000", fmt.Sprintf("%03d", i), g.object("tree", treeLine("100644", "f", text)))...)
+		module = append(module, treeLine("40000", fmt.Sprintf("%03d", i),
+			g.object("tree", treeLine("100644", "f", text)))...)
 	}
 	var root []byte
 	for i := range 140 {

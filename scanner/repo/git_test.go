@@ -53,8 +53,10 @@ func (g *gitRepo) try(args ...string) (string, error) {
 	cmd.Dir = g.dir
 	g.clock++
 	date := fmt.Sprintf("%d +0000", g.clock)
-	cmd.Env = append(os.Environ(), "GIT_AUTHOR_DATE="+date, "GIT_COMMITTER_DATE="+date, "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null",
-		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com", "GIT_ALLOW_PROTOCOL=file")
+	cmd.Env = append(os.Environ(), "GIT_AUTHOR_DATE="+date, "GIT_COMMITTER_DATE="+date, "GIT_CONFIG_GLOBAL=/dev/null",
+		"GIT_CONFIG_SYSTEM=/dev/null",
+		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a",
+		"GIT_COMMITTER_EMAIL=a@example.com", "GIT_ALLOW_PROTOCOL=file")
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
@@ -141,7 +143,8 @@ func raw(c Change) string {
 	case c.Old.Mode&0o170000 != c.New.Mode&0o170000:
 		letter = "T"
 	}
-	return fmt.Sprintf(":%06o %06o %s %s %s\x00%s\x00", uint32(c.Old.Mode), uint32(c.New.Mode), c.Old.Hash, c.New.Hash, letter, c.Path)
+	return fmt.Sprintf(":%06o %06o %s %s %s\x00%s\x00", uint32(c.Old.Mode), uint32(c.New.Mode), c.Old.Hash,
+		c.New.Hash, letter, c.Path)
 }
 
 func sortedChanges(t testing.TB, diff func(visit func(Change) error) error) string {

@@ -51,7 +51,8 @@ func TestCommitGraphIsUsed(t *testing.T) {
 		r.beforeGraph = before
 		_, err := r.mergeBases(mustHash(t, commits[7]), mustHash(t, commits[0]))
 		if (err == nil) != want {
-			t.Errorf("a commit that only the graph has is found after %d others: %v, want %v (%v)", before, err == nil, want, err)
+			t.Errorf("a commit that only the graph has is found after %d others: %v, want %v (%v)", before,
+				err == nil, want, err)
 		}
 	}
 }
@@ -88,7 +89,8 @@ func TestClockThatWentWrong(t *testing.T) {
 		descendant := commit(newest, between)
 		a, b := commit(200, descendant, ancestor), commit(201, ancestor, descendant)
 		found, err := g.open().mergeBases(mustHash(t, a), mustHash(t, b))
-		if want := g.git("merge-base", "--all", a, b); err != nil || len(found) != 1 || found[0].String() != want || want != descendant {
+		if want := g.git("merge-base", "--all", a, b); err != nil || len(found) != 1 || found[0].String() != want ||
+			want != descendant {
 			t.Errorf("%d: %v, %v, want %s", newest, found, err, want)
 		}
 	}

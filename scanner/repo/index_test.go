@@ -104,7 +104,8 @@ func indexed(t *testing.T) *gitRepo {
 	t.Helper()
 	g := newGit(t)
 	// A directory's files are after far.tf and before far0: a slash sorts between them.
-	for _, name := range []string{"a.tf", "far/away.tf", "far/deep/down.tf", "far.tf", "far0/after.tf", "near/by.tf", "same.tf", "z"} {
+	for _, name := range []string{"a.tf", "far/away.tf", "far/deep/down.tf", "far.tf", "far0/after.tf", "near/by.tf",
+		"same.tf", "z"} {
 		g.write(name, name)
 	}
 	g.commit("one")
@@ -130,7 +131,8 @@ func TestFault_128_Layouts(t *testing.T) {
 		is   func(g *gitRepo) bool // the index has the intended layout
 	}{
 		"as it comes": {func(*gitRepo) {}, nil},
-		"empty":       {func(g *gitRepo) { g.git("rm", "-q", "-r", "--cached", ".") }, func(g *gitRepo) bool { return len(g.listed()) == 0 }},
+		"empty": {func(g *gitRepo) { g.git("rm", "-q", "-r", "--cached", ".") },
+			func(g *gitRepo) bool { return len(g.listed()) == 0 }},
 		"sparse": {
 			func(g *gitRepo) {
 				g.git("sparse-checkout", "init", "--cone", "--sparse-index")
@@ -175,7 +177,8 @@ func TestFault_128_Layouts(t *testing.T) {
 			},
 			func(g *gitRepo) bool {
 				flags := g.git("ls-files", "-v")
-				return strings.Contains(flags, "h same.tf") && strings.Contains(flags, "S far.tf") && g.indexBytes()[7] == 3
+				return strings.Contains(flags, "h same.tf") && strings.Contains(flags, "S far.tf") &&
+					g.indexBytes()[7] == 3
 			},
 		},
 		"racy": {
@@ -184,7 +187,8 @@ func TestFault_128_Layouts(t *testing.T) {
 				// content tells. git writes its size as 0 then.
 				path := filepath.Join(g.dir, "racy.tf")
 				now := time.Now().Add(time.Hour)
-				g.git("config", "core.trustctime", "false") // the change time cannot be set, and would tell the two apart
+				// The change time cannot be set, and would tell the two apart.
+				g.git("config", "core.trustctime", "false")
 				g.write("racy.tf", "staged")
 				os.Chtimes(path, now, now)
 				g.git("add", "racy.tf")
@@ -193,7 +197,8 @@ func TestFault_128_Layouts(t *testing.T) {
 				g.git("update-index", "--force-write-index")
 			},
 			func(g *gitRepo) bool {
-				return strings.Contains(g.git("ls-files", "--debug", "racy.tf"), "size: 0") && g.git("diff", "--name-only") == "racy.tf"
+				return strings.Contains(g.git("ls-files", "--debug", "racy.tf"), "size: 0") &&
+					g.git("diff", "--name-only") == "racy.tf"
 			},
 		},
 		"a conflict that was resolved": {
@@ -224,7 +229,8 @@ func TestFault_128_Layouts(t *testing.T) {
 			},
 			func(g *gitRepo) bool {
 				content := g.indexBytes()
-				return bytes.Contains(content, []byte("UNTR")) && bytes.Contains(content, []byte("EOIE")) && bytes.Contains(content, []byte("TREE"))
+				return bytes.Contains(content, []byte("UNTR")) && bytes.Contains(content, []byte("EOIE")) &&
+					bytes.Contains(content, []byte("TREE"))
 			},
 		},
 		"long paths": {func(g *gitRepo) { g.longPaths() }, nil},
@@ -301,7 +307,8 @@ func TestFault_128_Sparse(t *testing.T) {
 	if outside != 3 {
 		t.Errorf("%d files are not checked out, want 3", outside)
 	}
-	for path, want := range map[string]Mode{".": dirMode, "far": dirMode, "far/deep": dirMode, "far/deep/down.tf": File, "far/none": 0, "fa": 0, "far.tf": File, "near": dirMode, "": 0, "zzz": 0} {
+	for path, want := range map[string]Mode{".": dirMode, "far": dirMode, "far/deep": dirMode,
+		"far/deep/down.tf": File, "far/none": 0, "fa": 0, "far.tf": File, "near": dirMode, "": 0, "zzz": 0} {
 		if leaf, ok := idx.Lookup(path); ok != (want != 0) || leaf.Mode != want {
 			t.Errorf("%q: %06o, %v, want %06o", path, leaf.Mode, ok, want)
 		}
@@ -318,7 +325,8 @@ func TestFault_128_Sparse(t *testing.T) {
 	g.write("near/later.tf", "x")
 	g.git("add", "-N", "near/later.tf")
 	for _, f := range g.sameIndex().Files {
-		if in := strings.HasPrefix(f.Path, "near/"); in == f.SkipWorktree || f.IntentToAdd != (f.Path == "near/later.tf") {
+		if in := strings.HasPrefix(f.Path, "near/"); in == f.SkipWorktree ||
+			f.IntentToAdd != (f.Path == "near/later.tf") {
 			t.Errorf("%s: not checked out: %v; only meant to be added: %v", f.Path, f.SkipWorktree, f.IntentToAdd)
 		}
 	}
@@ -394,7 +402,8 @@ func TestFault_128_CachedTrees(t *testing.T) {
 	g := indexed(t)
 	g.git("branch", "other", "HEAD")
 	// Some directories have the same name, and can have the same files, as others elsewhere.
-	names := []string{"a.tf", "far/away.tf", "deep/down.tf", "far/deep/down.tf", "near/by.tf", "zoo/near/by.tf", "far.tf", "far0/after.tf"}
+	names := []string{"a.tf", "far/away.tf", "deep/down.tf", "far/deep/down.tf", "near/by.tf", "zoo/near/by.tf",
+		"far.tf", "far0/after.tf"}
 	rounds, kept := 12, 0
 	if *long {
 		rounds = 1000

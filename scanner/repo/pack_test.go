@@ -60,7 +60,8 @@ func TestDeltas(t *testing.T) {
 		}
 		r := g.open()
 		for name, text := range want {
-			if h, err := r.Commit("of-" + name); err != nil || h.String() != g.git("rev-parse", "of-"+name+"^{commit}") {
+			if h, err := r.Commit("of-" + name); err != nil ||
+				h.String() != g.git("rev-parse", "of-"+name+"^{commit}") {
 				t.Errorf("distances %s: of-%s is %v, %v", distance, name, h, err)
 			}
 			b, err := r.Blob(mustHash(t, g.git("rev-parse", "HEAD:"+name)))
@@ -84,7 +85,8 @@ func TestLargeDeltaDamaged(t *testing.T) {
 	}
 	g.git("repack", "-adfq", "--depth=1")
 	pack := onlyPack(g)
-	deltas := regexp.MustCompile(`(?m)^(\w+) blob +\d+ (\d+) (\d+) 1 \w+$`).FindAllStringSubmatch(g.git("verify-pack", "-v", pack), -1)
+	deltas := regexp.MustCompile(`(?m)^(\w+) blob +\d+ (\d+) (\d+) 1 \w+$`).FindAllStringSubmatch(g.git("verify-pack",
+		"-v", pack), -1)
 	if len(deltas) != 2 {
 		t.Fatalf("%d deltas", len(deltas))
 	}

@@ -58,7 +58,8 @@ func TestFindWithin(t *testing.T) {
 	bare := filepath.Join(t.TempDir(), "bare.git")
 	g.git("clone", "-q", "--bare", ".", bare)
 	for dir, want := range map[string]string{
-		g.dir: g.dir, filepath.Join(g.dir, ".git"): g.dir, filepath.Join(g.dir, ".git/refs"): g.dir, bare: "", filepath.Join(bare, "objects/pack"): "",
+		g.dir: g.dir, filepath.Join(g.dir, ".git"): g.dir, filepath.Join(g.dir, ".git/refs"): g.dir, bare: "",
+		filepath.Join(bare, "objects/pack"): "",
 	} {
 		r, err := Find(dir)
 		if err != nil || r.WorkTree != want {
@@ -86,7 +87,8 @@ func TestPackedRefs(t *testing.T) {
 	} {
 		must(t, os.WriteFile(file, []byte(c.text), 0o666))
 		h, err := g.open().Commit("main")
-		if c.want == "" && (err != nil || h.String() != head) || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+		if c.want == "" && (err != nil || h.String() != head) || c.want != "" &&
+			(err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%q: %v, %v; want %q", c.text, h, err, c.want)
 		}
 	}
@@ -176,7 +178,8 @@ func TestAncestors(t *testing.T) {
 	g.git("checkout", "-q", "main")
 	g.commit("four")
 	g.git("merge", "-q", "--no-ff", "-m", "five", "side")
-	for _, name := range []string{"HEAD^", "HEAD^0", "HEAD^1", "HEAD^2", "HEAD~", "HEAD~1", "HEAD~2", "HEAD^2~1", "HEAD^2^", "HEAD~1^", "side~2", "HEAD^^", "HEAD^3", "HEAD~3", "side^2", "side~3"} {
+	for _, name := range []string{"HEAD^", "HEAD^0", "HEAD^1", "HEAD^2", "HEAD~", "HEAD~1", "HEAD~2", "HEAD^2~1",
+		"HEAD^2^", "HEAD~1^", "side~2", "HEAD^^", "HEAD^3", "HEAD~3", "side^2", "side~3"} {
 		want, gitErr := g.try("rev-parse", "-q", "--verify", name+"^{commit}")
 		h, err := g.open().Commit(name)
 		if (err == nil) != (gitErr == nil) || err == nil && h.String() != strings.TrimSpace(want) {
@@ -221,7 +224,8 @@ func TestQuarantine(t *testing.T) {
 	}
 	file := filepath.Join(pushed[:2], pushed[2:])
 	must(t, os.Rename(filepath.Join(g.dir, ".git/objects", file), filepath.Join(aside, file)))
-	said := map[string]string{"GIT_OBJECT_DIRECTORY": aside, "GIT_QUARANTINE_PATH": aside, "GIT_DIR": filepath.Join(g.dir, ".git")}
+	said := map[string]string{"GIT_OBJECT_DIRECTORY": aside, "GIT_QUARANTINE_PATH": aside,
+		"GIT_DIR": filepath.Join(g.dir, ".git")}
 	for _, left := range []string{"", "GIT_OBJECT_DIRECTORY", "GIT_QUARANTINE_PATH", "GIT_DIR"} {
 		for name, value := range said {
 			if name == left {

@@ -105,7 +105,8 @@ func TestUnknownNamesFetched(t *testing.T) {
 		g := &gitRepo{TB: t, dir: t.TempDir(), clock: up.clock}
 		g.git(append(append([]string{"clone", "-q"}, flags...), "file://"+up.dir, ".")...)
 		for _, name := range []string{
-			remote + "/main", "refs/remotes/" + remote + "/it's$HOME", "main", "refs/heads/main", "tags/v1", "refs/pull/7/head", gone,
+			remote + "/main", "refs/remotes/" + remote + "/it's$HOME", "main", "refs/heads/main", "tags/v1",
+			"refs/pull/7/head", gone,
 		} {
 			_, err := g.open().Commit(name)
 			if err == nil && (name == "main" || name == "refs/heads/main") {

@@ -54,8 +54,10 @@ func TestMerging(t *testing.T) {
 	unrelated := here.git("rev-parse", "HEAD")
 	here.git("checkout", "-q", root)
 	names := Merging([]string{
-		"GITHEAD_" + unrelated + "=a", "GITHEAD_" + other + "=a=b", "GITHEAD_" + root + "=main", "GITHEAD_=x", "GITHEAD_main=x",
-		"GITHEAD_" + other[:39] + "=x", "XGITHEAD_" + other + "=x", "GITHEAD_" + strings.Repeat("1", 40) + "=elsewhere",
+		"GITHEAD_" + unrelated + "=a", "GITHEAD_" + other + "=a=b", "GITHEAD_" + root + "=main", "GITHEAD_=x",
+		"GITHEAD_main=x",
+		"GITHEAD_" + other[:39] + "=x", "XGITHEAD_" + other + "=x",
+		"GITHEAD_" + strings.Repeat("1", 40) + "=elsewhere",
 	})
 	r, err := Environment{Merging: names}.Open(here.dir)
 	must(t, err)
@@ -118,7 +120,8 @@ func TestEnvironment(t *testing.T) {
 			t.Errorf("%+v, %q: %+v, %v", c.env, c.dir, r, err)
 		}
 	}
-	for file, want := range map[string]bool{filepath.Join(here.dir, "a"): true, "a": true, filepath.Join(there.dir, "b"): true, "b": false, "none/c": false} {
+	for file, want := range map[string]bool{filepath.Join(here.dir, "a"): true, "a": true,
+		filepath.Join(there.dir, "b"): true, "b": false, "none/c": false} {
 		if got, err := env.Tracks(file); got != want || err != nil {
 			t.Errorf("%s: %v, %v", file, got, err)
 		}
@@ -160,7 +163,8 @@ func TestSibling(t *testing.T) {
 		{main, main + "/within/broken/x", main + "/within"},
 		{main + "/within", main + "/within/x", ""},
 	} {
-		if got, err := Sibling(filepath.FromSlash(c.root), filepath.FromSlash(c.dir)); err != nil || got != filepath.FromSlash(c.want) {
+		if got, err := Sibling(filepath.FromSlash(c.root), filepath.FromSlash(c.dir)); err != nil ||
+			got != filepath.FromSlash(c.want) {
 			t.Errorf("%s from %s: %q, %v, want %q", c.dir, c.root, got, err, c.want)
 		}
 	}

@@ -36,7 +36,8 @@ func TestFault_128_SHA256(t *testing.T) {
 			if got := fmt.Sprint(g.indexBytes()[7]); got != version {
 				t.Fatalf("the index has version %s", got)
 			}
-			g.tracks(map[string]bool{"a.tf": true, "deep/er/b.tf": true, "deep/verdict.json": true, "verdict.json": false, "deep": true, "later.tf": version == "3"})
+			g.tracks(map[string]bool{"a.tf": true, "deep/er/b.tf": true, "deep/verdict.json": true,
+				"verdict.json": false, "deep": true, "later.tf": version == "3"})
 			_, err := Find(g.dir)
 			wantError(t, "all the rest", err, ErrFormat)
 
@@ -75,8 +76,10 @@ func TestTracks(t *testing.T) {
 		g.git("rm", "-q", "same.tf")
 		want := map[string]bool{
 			"a.tf": true, "near/added.tf": true, "far.tf": true, "far/deep/down.tf": true, "later.tf": true,
-			"z": false, "same.tf": false, "far": true, "far/deep": true, "none": false, "far/none": false, "a.tf/none": false,
-			"near/../a.tf": true, "none/none/none": false, "far/deep/down.tfx": false, "far/deep/down.t": false, ".git/index": false,
+			"z": false, "same.tf": false, "far": true, "far/deep": true, "none": false, "far/none": false,
+			"a.tf/none":    false,
+			"near/../a.tf": true, "none/none/none": false, "far/deep/down.tfx": false, "far/deep/down.t": false,
+			".git/index": false,
 		}
 		g.tracks(want)
 		g.git("update-index", "--index-version", "4")
@@ -96,7 +99,8 @@ func TestTracks(t *testing.T) {
 		t.Parallel()
 		g, inner := indexed(t), indexed(t)
 		g.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", "file://"+inner.dir, "inner")
-		g.tracks(map[string]bool{"inner/a.tf": true, "inner/near/by.tf": true, "inner/near/added.tf": false, "inner/verdict.json": false, "inner": true, "inner/inner": false})
+		g.tracks(map[string]bool{"inner/a.tf": true, "inner/near/by.tf": true, "inner/near/added.tf": false,
+			"inner/verdict.json": false, "inner": true, "inner/inner": false})
 	})
 	t.Run("a repository within", func(t *testing.T) {
 		t.Parallel()
@@ -113,7 +117,8 @@ func TestTracks(t *testing.T) {
 		g := indexed(t)
 		g.git("init", "-q", "--separate-git-dir", filepath.Join(t.TempDir(), "git"))
 		g.tracks(map[string]bool{"a.tf": true, "z": false, "near/added.tf": true})
-		for text, ok := range map[string]bool{"gitdir: none\n": true, "": false, "gitdir: \n": false, "elsewhere\n": false} {
+		for text, ok := range map[string]bool{"gitdir: none\n": true, "": false, "gitdir: \n": false,
+			"elsewhere\n": false} {
 			g.write(".git", text) // a missing git directory has no index
 			if tracked, err := tracks(filepath.Join(g.dir, "a.tf")); tracked || (err == nil) != ok {
 				t.Errorf("%q: %v, %v", text, tracked, err)

@@ -201,7 +201,8 @@ func TestNextPart(t *testing.T) {
 				at, last, parts = to, to-from, parts+1
 			}
 			if at != files || last > minBatch || parts > 300 {
-				t.Errorf("%d files, %d sequences: %d files in %d parts, the last of %d", files, sequences, at, parts, last)
+				t.Errorf("%d files, %d sequences: %d files in %d parts, the last of %d", files, sequences, at, parts,
+					last)
 			}
 		}
 	}

@@ -80,7 +80,8 @@ func word(f *File, err error) string {
 // git runs git in a repository that it makes first.
 func git(t *testing.T, dir string, args ...string) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "git", append([]string{"-c", "user.name=a", "-c", "user.email=a@b"}, args...)...)
+	cmd := exec.CommandContext(t.Context(), "git", append([]string{"-c", "user.name=a", "-c", "user.email=a@b"},
+		args...)...)
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("git %q: %v\n%s", args, err, out)
@@ -131,7 +132,8 @@ func TestFiles(t *testing.T) {
 	tracked, closeTracked, err := OpenTracked(dir, idx)
 	must(t, err)
 	defer closeTracked()
-	list, closeList, err := OpenListed(dir, []string{"a", "./dir/../a", "dir", "dir/b", "nothing", "verdict.json", "/x"})
+	list, closeList, err := OpenListed(dir, []string{"a", "./dir/../a", "dir", "dir/b", "nothing", "verdict.json",
+		"/x"})
 	must(t, err)
 	defer closeList()
 	single, err := Single("x/y", []byte("text"))
@@ -152,20 +154,24 @@ func TestFiles(t *testing.T) {
 			"file a on disk", "out .git git"}},
 		{"tracked", tracked, Query{LeaveOut: leaveOut}, []string{
 			"file a on disk", "file dir/b two", "link link -> dir/b", "out dir/c rules", "out verdict.json output"}},
-		{"a shard of the tracked files", tracked, Query{InShard: func(p string) bool { return p == "dir/b" }}, []string{
-			"elsewhere a", "elsewhere dir/c", "elsewhere link", "elsewhere verdict.json", "file dir/b two"}},
+		{"a shard of the tracked files", tracked, Query{InShard: func(p string) bool { return p == "dir/b" }},
+			[]string{
+				"elsewhere a", "elsewhere dir/c", "elsewhere link", "elsewhere verdict.json", "file dir/b two"}},
 		{"list", list, Query{LeaveOut: leaveOut}, []string{
 			"E_FILES_FROM ", "E_FILES_FROM dir", "E_FILES_FROM nothing", "file a on disk", "file dir/b two",
 			"out verdict.json output"}},
 		{"single", single, Query{}, []string{"file x/y text"}},
 		{"commit", Whole(r, head, "rev"), Query{}, []string{
 			"file a 1", "file dir/b two", "file dir/c 3", "file verdict.json {}", "link link -> dir/b"}},
-		{"change", Changes(r, repo.Comparison{Base: base, Head: head, MergeBases: []repo.Hash{base}}, "b", "s"), Query{},
+		{"change", Changes(r, repo.Comparison{Base: base, Head: head, MergeBases: []repo.Hash{base}}, "b", "s"),
+			Query{},
 			[]string{"deleted old", "file dir/b two"}},
-		{"what a change touches", Changes(r, repo.Comparison{Base: base, Head: head, MergeBases: []repo.Hash{base}}, "b", "s"),
+		{"what a change touches", Changes(r, repo.Comparison{Base: base, Head: head, MergeBases: []repo.Hash{base}},
+			"b", "s"),
 			Query{Touched: []string{"a", "dir", "nothing"}}, []string{"deleted old", "file a 1", "file dir/b two"}},
 		{"staged", Staged(r, staged, head, nil), Query{}, []string{"file a staged"}},
-		{"a change of nothing", Changes(r, repo.Comparison{Base: head, Head: head, MergeBases: []repo.Hash{head}}, "b", "s"),
+		{"a change of nothing", Changes(r, repo.Comparison{Base: head, Head: head, MergeBases: []repo.Hash{head}},
+			"b", "s"),
 			Query{}, []string{"E_EMPTY "}},
 	} {
 		for n := 1; n <= 3; n++ {
@@ -194,7 +200,8 @@ func TestHistory(t *testing.T) {
 	if got := shown(t, []iter.Seq2[File, error]{before[0].Files(t.Context())}); !slices.Contains(got, "file old 4") {
 		t.Errorf("before: %q", got)
 	}
-	if got := shown(t, []iter.Seq2[File, error]{h.Now.Files(t.Context())}); slices.Contains(got, "file old 4") || len(got) != 5 {
+	if got := shown(t, []iter.Seq2[File, error]{h.Now.Files(t.Context())}); slices.Contains(got, "file old 4") ||
+		len(got) != 5 {
 		t.Errorf("now: %q", got)
 	}
 	for f := range h.Now.Files(t.Context()) { // may end at any time
@@ -284,7 +291,8 @@ func TestTarget(t *testing.T) {
 
 // TestFollow: where links lead.
 func TestFollow(t *testing.T) {
-	links := map[string]string{"a": "b", "b": "dir/c", "dir/up": "../../x", "loop": "loop", "abs": "/etc", "dir/d": "."}
+	links := map[string]string{"a": "b", "b": "dir/c", "dir/up": "../../x", "loop": "loop", "abs": "/etc",
+		"dir/d": "."}
 	lookup := func(path string) (PathInfo, error) {
 		target, isLink := links[path]
 		return PathInfo{IsLink: isLink, Target: target, IsFile: path == "dir/c"}, nil

@@ -73,11 +73,12 @@ func TestOpenUnwatched(t *testing.T) {
 	}{
 		"a file":        {func(p string) error { return os.WriteFile(p, []byte("text"), 0o666) }, nil},
 		"an empty file": {func(p string) error { return os.WriteFile(p, nil, 0o666) }, nil},
-		"a large file":  {func(p string) error { return os.WriteFile(p, []byte(strings.Repeat("x", 5000)), 0o666) }, ErrSeveral},
-		"a directory":   {func(p string) error { return os.Mkdir(p, 0o777) }, ErrChanged},
-		"a FIFO":        {func(p string) error { return syscall.Mkfifo(p, 0o666) }, ErrChanged},
-		"a link":        {func(p string) error { return os.Symlink("/etc/hostname", p) }, ErrChanged},
-		"nothing":       {func(string) error { return nil }, ErrChanged},
+		"a large file": {func(p string) error { return os.WriteFile(p, []byte(strings.Repeat("x", 5000)), 0o666) },
+			ErrSeveral},
+		"a directory": {func(p string) error { return os.Mkdir(p, 0o777) }, ErrChanged},
+		"a FIFO":      {func(p string) error { return syscall.Mkfifo(p, 0o666) }, ErrChanged},
+		"a link":      {func(p string) error { return os.Symlink("/etc/hostname", p) }, ErrChanged},
+		"nothing":     {func(string) error { return nil }, ErrChanged},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -134,7 +135,8 @@ func TestOutside(t *testing.T) {
 		must(t, os.WriteFile(filepath.Join(top, file), nil, 0o666))
 	}
 	for link, target := range map[string]string{
-		"alias": "repo", "other/back": "../repo/sub", "other/on": "/usr", "other/loop": "loop", "other/a": "b", "other/b": top + "/alias", "repo/out": "../other",
+		"alias": "repo", "other/back": "../repo/sub", "other/on": "/usr", "other/loop": "loop", "other/a": "b",
+		"other/b": top + "/alias", "repo/out": "../other",
 		"other/here": ".", "other/empty-way": "nothing/../../repo/payload",
 	} {
 		must(t, os.Symlink(target, filepath.Join(top, link)))
@@ -197,7 +199,8 @@ func TestOutside(t *testing.T) {
 		}
 	}
 	if _, err := os.Lstat("/proc/self/cwd"); err == nil {
-		for _, name := range []string{"/proc/self/cwd/x", "/proc/thread-self/cwd", "/proc/self/root" + top + "/repo/payload"} {
+		for _, name := range []string{"/proc/self/cwd/x", "/proc/thread-self/cwd",
+			"/proc/self/root" + top + "/repo/payload"} {
 			if repository.Outside(repository, name) {
 				t.Errorf("%s leads out of the repository", name)
 			}

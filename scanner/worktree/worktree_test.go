@@ -59,9 +59,10 @@ func eachWay(t *testing.T, test func(t *testing.T, open func(dir string) *Root))
 // walk returns what a walk finds, in order, and the directories that it could not read.
 func walk(t *testing.T, r *Root, skip func(string) bool) (entries []Entry, failed []string) {
 	t.Helper()
-	must(t, r.Walk(t.Context(), Visitor{skip, func(e Entry, _ *Reader) { entries = append(entries, e) }, func(dir string, err error) {
-		failed = append(failed, fmt.Sprintf("%s: %v", dir, err))
-	}, nothing}))
+	must(t, r.Walk(t.Context(), Visitor{skip, func(e Entry, _ *Reader) { entries = append(entries, e) },
+		func(dir string, err error) {
+			failed = append(failed, fmt.Sprintf("%s: %v", dir, err))
+		}, nothing}))
 	return entries, failed
 }
 
@@ -141,10 +142,11 @@ func TestWalkListsOnce(t *testing.T) {
 	must(t, err)
 	eachWay(t, func(t *testing.T, open func(string) *Root) {
 		asked := map[string]int{}
-		_, failed := walk(t, open(filepath.Join(strings.TrimSpace(string(goroot)), "src/archive")), func(path string) bool {
-			asked[path]++
-			return false
-		})
+		_, failed := walk(t, open(filepath.Join(strings.TrimSpace(string(goroot)), "src/archive")),
+			func(path string) bool {
+				asked[path]++
+				return false
+			})
 		if len(failed) > 0 || asked["tar"] != 1 || asked["zip/reader.go"] != 1 {
 			t.Errorf("asked of %v; failed: %q", asked, failed)
 		}
@@ -179,7 +181,8 @@ func TestWalkPanics(t *testing.T) {
 	for _, w := range r.Walkers(2) {
 		done.Go(func() {
 			defer func() { _ = recover() }()
-			w.Walk(t.Context(), Visitor{nothing, func(Entry, *Reader) { panic("oh") }, func(string, error) {}, nothing})
+			w.Walk(t.Context(), Visitor{nothing, func(Entry, *Reader) { panic("oh") }, func(string, error) {},
+				nothing})
 		})
 	}
 	done.Wait()
@@ -302,7 +305,8 @@ func TestReader(t *testing.T) {
 				t.Errorf("open %s: %v; want %v", c.name, err, c.openErr)
 			}
 			if err == nil {
-				if text, err := io.ReadAll(f); err != nil || string(text) != "x" || f.Size() != 1 || f.Changed() != nil {
+				if text, err := io.ReadAll(f); err != nil || string(text) != "x" || f.Size() != 1 ||
+					f.Changed() != nil {
 					t.Errorf("%s holds %q, %v", c.name, text, err)
 				}
 				f.Close()
@@ -366,13 +370,15 @@ func TestLongPaths(t *testing.T) {
 }
 
 func TestFirstStep(t *testing.T) {
-	for _, path := range []string{"a", "a/b", strings.Repeat("a/", 1000) + "b", strings.Repeat(strings.Repeat("n", 255)+"/", 30) + "b", strings.Repeat("x", 2000) + "/y"} {
+	for _, path := range []string{"a", "a/b", strings.Repeat("a/", 1000) + "b",
+		strings.Repeat(strings.Repeat("n", 255)+"/", 30) + "b", strings.Repeat("x", 2000) + "/y"} {
 		for _, many := range []bool{true, false} {
 			var steps []string
 			for rest := path; rest != ""; {
 				var step string
 				step, rest = firstStep(rest, many)
-				if step == "" || strings.HasPrefix(step, "/") || strings.HasSuffix(step, "/") || many && len(step) > maxPath && strings.Contains(step, "/") || !many && strings.Contains(step, "/") {
+				if step == "" || strings.HasPrefix(step, "/") || strings.HasSuffix(step, "/") || many &&
+					len(step) > maxPath && strings.Contains(step, "/") || !many && strings.Contains(step, "/") {
 					t.Fatalf("step %.80q of a path of %d bytes", step, len(path))
 				}
 				steps = append(steps, step)
@@ -396,7 +402,8 @@ func TestChanged(t *testing.T) {
 		"rewritten": {func(p string) error { return os.WriteFile(p, []byte("BEFORE"), 0o666) }, false},
 		"rewritten, its time set back": {func(p string) error {
 			st, err := os.Stat(p)
-			return errors.Join(err, os.WriteFile(p, []byte("BEFORE"), 0o666), os.Chtimes(p, st.ModTime(), st.ModTime()))
+			return errors.Join(err, os.WriteFile(p, []byte("BEFORE"), 0o666),
+				os.Chtimes(p, st.ModTime(), st.ModTime()))
 		}, false},
 		"mode": {func(p string) error { return os.Chmod(p, 0o600) }, false},
 	} {
@@ -436,7 +443,8 @@ func TestNoHandleIsLeft(t *testing.T) {
 		for range 50 {
 			walk(t, r, nothing)
 			rd := r.Reader()
-			for _, name := range []string{"file", "sub/file", "sub/out", "out/file", "in/file", "nowhere/x/y", "sub/fifo", "sub", "sub/file/x/y", "magic/etc/passwd"} {
+			for _, name := range []string{"file", "sub/file", "sub/out", "out/file", "in/file", "nowhere/x/y",
+				"sub/fifo", "sub", "sub/file/x/y", "magic/etc/passwd"} {
 				_, _ = rd.Stat(name)
 				_, _ = rd.Readlink(name)
 				if f, err := rd.Open(name, true); err == nil {
@@ -461,7 +469,8 @@ func TestWalkOfLittle(t *testing.T) {
 	for range 5000 {
 		visitors := make([]Visitor, 8)
 		for i := range visitors {
-			visitors[i] = Visitor{Skip: func(string) bool { return false }, Passing: func(string) bool { return false }}
+			visitors[i] = Visitor{Skip: func(string) bool { return false },
+				Passing: func(string) bool { return false }}
 		}
 		must(t, root.Walk(t.Context(), visitors...))
 	}
