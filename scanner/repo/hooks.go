@@ -141,7 +141,7 @@ func othersSettings() []string {
 
 func hooksElsewhere(file, value string) error {
 	return fmt.Errorf("%w: %s sets core.hooksPath to %q, and git ignores this repository's own hooks; "+
-		"call policyscan from the hook there, or give this repository its own hooks and try again: "+
+		"call policyscan from the hook there, or give this repository its own: "+
 		`git config core.hooksPath "$(git rev-parse --path-format=absolute --git-common-dir)/hooks"`, ErrHooks,
 		file, value)
 }
