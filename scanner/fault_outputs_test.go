@@ -86,14 +86,14 @@ func TestFault_053_Root(t *testing.T) {
 		writeFile(t, dir+"/main.tf", "key")
 		root := openRoot(t, dir)
 		must(t, os.RemoveAll(dir))
-		wantOutcome(t, scanTree(t, testBundle("key"), tree.Folder(root), testOptions{Allow: []string{check.AllowEmpty}}), "I(E_CHANGED)")
+		wantOutcome(t, scanTree(t, testBundle("key"), tree.Dir(root), testOptions{Allow: []string{check.AllowEmpty}}), "I(E_CHANGED)")
 		wantOutcome(t, scanTree(t, testBundle("key"), tree.List(root, []string{"main.tf"}), testOptions{}), "I(E_FILES_FROM)")
 	})
 	t.Run("moved", func(t *testing.T) {
 		base := writeTree(t, map[string]string{"old/main.tf": "key"})
 		root := openRoot(t, base+"/old")
 		must(t, os.Rename(base+"/old", base+"/new"))
-		wantOutcome(t, scanTree(t, testBundle("key"), tree.Folder(root), testOptions{}), "F")
+		wantOutcome(t, scanTree(t, testBundle("key"), tree.Dir(root), testOptions{}), "F")
 	})
 }
 
@@ -123,7 +123,7 @@ func TestFault_066_OwnOutputs(t *testing.T) {
 func TestFault_067_RuleFiles(t *testing.T) {
 	dir := writeTree(t, map[string]string{"rules/boundaries.yml": "key", "rules/invariants.yml": "key", "rules/other.yml": "key", "policy/rules/boundaries.yml": "key"})
 	o := testOptions{LeaveOut: map[string]string{"rules/boundaries.yml": "rules", "rules/invariants.yml": "rules", "rules/deprecated.yml": "rules"}}
-	for _, input := range []tree.Tree{tree.Folder(openRoot(t, dir)), tree.List(openRoot(t, dir), []string{"rules/boundaries.yml", "./rules//invariants.yml", "rules/other.yml", "policy/rules/boundaries.yml"})} {
+	for _, input := range []tree.Tree{tree.Dir(openRoot(t, dir)), tree.List(openRoot(t, dir), []string{"rules/boundaries.yml", "./rules//invariants.yml", "rules/other.yml", "policy/rules/boundaries.yml"})} {
 		v := scanTree(t, testBundle("key"), input, o)
 		if got := violated(v); !slices.Equal(got, []string{"policy/rules/boundaries.yml", "rules/other.yml"}) {
 			t.Errorf("%q", got)
@@ -296,7 +296,7 @@ func TestFault_064_AnotherRunsTemporaryFile(t *testing.T) {
 					}
 				}
 			}
-			v := scanTree(t, testBundle("key"), disturbed{tree.Folder(root), only(c.before), only(c.between)}, testOptions{LeaveOut: c.leaveOut})
+			v := scanTree(t, testBundle("key"), disturbed{tree.Dir(root), only(c.before), only(c.between)}, testOptions{LeaveOut: c.leaveOut})
 			if wantOutcome(t, v, c.want); v.Coverage.Files != c.files || v.Coverage.Governed != c.files {
 				t.Errorf("coverage %+v", v.Coverage)
 			}

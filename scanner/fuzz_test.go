@@ -103,7 +103,7 @@ func (j judgement) hold(t *testing.T) {
 		dir := t.TempDir()
 		must(t, os.Mkdir(filepath.Join(dir, "dir"), 0o777))
 		must(t, os.WriteFile(filepath.Join(dir, path), data, 0o666))
-		v := scanTree(t, b, tree.Folder(openRoot(t, dir)), testOptions{})
+		v := scanTree(t, b, tree.Dir(openRoot(t, dir)), testOptions{})
 		compare("Scan from disk", v.Violations)
 	}
 	v := scanTree(t, b, input, testOptions{})

@@ -155,7 +155,7 @@ func TestAliveUnread(t *testing.T) {
 	b := newBundle(r)
 	dir := writeTree(t, map[string]string{"a": "version https://git-lfs.github.com/spec/v1\noid sha256:" +
 		strings.Repeat("0", 64) + "\nsize 12\n"})
-	life, err := Alive(context.Background(), one(b), testOptions{Allow: []string{check.AllowLFSPointer}}.run(one(b), tree.Folder(openRoot(t, dir))))
+	life, err := Alive(context.Background(), one(b), testOptions{Allow: []string{check.AllowLFSPointer}}.run(one(b), tree.Dir(openRoot(t, dir))))
 	if err != nil || len(life.Errors) > 0 {
 		t.Fatalf("%v, %+v", err, life)
 	}

@@ -410,7 +410,7 @@ func TestDamagedShards(t *testing.T) {
 func TestProblemsOfShards(t *testing.T) {
 	dir := writeTree(t, map[string]string{"a.tf": "x", "b.tf": "x"})
 	part := func(i, n int, state string) ShardFile {
-		d := Shard(t.Context(), testOptions{Version: "1"}.run(one(testBundle("key")), tree.Folder(openRoot(t, dir))), shard.Split{Index: i, Count: n}, &Progress{})
+		d := Shard(t.Context(), testOptions{Version: "1"}.run(one(testBundle("key")), tree.Dir(openRoot(t, dir))), shard.Split{Index: i, Count: n}, &Progress{})
 		if d.State != shard.Done {
 			t.Fatal(d.State)
 		}

@@ -50,8 +50,8 @@ func (r *Repository) Remotes() []string {
 	return names
 }
 
-// fetchCommand is the command that makes a branch of the remote a remote-tracking branch here. Unless the config has the
-// refspec of git clone, for all branches or for this one, the command includes where to store the branch.
+// fetchCommand is the command that makes a branch of the remote a remote-tracking branch here. Unless the config has
+// the refspec of git clone, for all branches or for this one, the command includes where to store the branch.
 func (m remote) fetchCommand(branch string) string {
 	if len(m.fetch) == 1 {
 		for _, stored := range []string{"*", branch} {
@@ -72,8 +72,8 @@ func FetchCommand(remote string, what ...string) string {
 	return line
 }
 
-// FetchBranchCommand is the command that fetches a branch from a remote, or its URL, and stores it as the remote-tracking
-// branch of a remote, whatever the config.
+// FetchBranchCommand is the command that fetches a branch from a remote, or its URL, and stores it as the
+// remote-tracking branch of a remote, whatever the config.
 func FetchBranchCommand(from, remote, branch string) string {
 	return FetchCommand(from, "+refs/heads/"+branch+":refs/remotes/"+remote+"/"+branch)
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// Folder returns the tree of all files under a directory, of scope full.
-func Folder(root *worktree.Root) Tree { return &dirTree{"full", diskRoots{root, root, ""}} }
+// Dir returns the tree of all files under a directory, of scope full.
+func Dir(root *worktree.Root) Tree { return &dirTree{"full", diskRoots{root, root, ""}} }
 
 type dirTree struct {
 	diskScope

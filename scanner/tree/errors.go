@@ -98,7 +98,7 @@ func repoCode(err error) (is, hint string, known bool) {
 var ErrSpecial = errors.New("a special file")
 
 // errCase: another file of the index has replaced one on disk.
-var errCase = errors.New("another tracked file of this name, except for case or normal form, replaced it on this disk; " +
+var errCase = errors.New("another tracked file, whose name differs in case or normal form, replaced it on disk; " +
 	"check what is committed with --diff-base or --staged")
 
 type missingFileError struct{ sparse bool }

@@ -273,7 +273,7 @@ func TestTarget(t *testing.T) {
 	link := filepath.Join(dir, "link")
 	must(t, os.Symlink("one", link))
 	var targets []string
-	for f, err := range Folder(openRoot(t, dir)).Files(t.Context(), 1, Query{})[0] {
+	for f, err := range Dir(openRoot(t, dir)).Files(t.Context(), 1, Query{})[0] {
 		must(t, err)
 		target, err := f.Target()
 		must(t, err)
