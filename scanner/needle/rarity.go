@@ -6,7 +6,7 @@ import (
 )
 
 // pairs says how rare two bytes in a row are in source code and configuration: at 256*first+second, minus 8 times the
-// binary logarithm of their share of all pairs, 255 at the most. TestPairs -update writes it again, from any tree.
+// binary logarithm of their share of all pairs, 255 at most. TestPairs -update writes it again, from any tree.
 //
 //go:embed pairs.bin
 var pairs string

@@ -14,7 +14,7 @@ func vectors() bool { return runtime.GOARCH == "arm64" || cpu.X86.HasAVX2 }
 
 // scanBlocks is the loop of a teddy: it looks at blocks of 32 places of the n bytes at content, one after another,
 // until one may hold a gram. It returns where that block begins, and in found, for each place in it, the buckets of
-// the grams that may be there. Without one it returns where a block of which not all grams are within the n bytes
+// the grams that may occur there. Without one it returns where a block of which not all grams are within the n bytes
 // begins. It reads no byte behind those.
 //
 //go:noescape
