@@ -59,7 +59,7 @@ func BenchmarkScan(b *testing.B) {
 		b.Run(fmt.Sprint("workers=", workers), func(b *testing.B) {
 			b.SetBytes(bytes)
 			for b.Loop() {
-				if v := scanWith(b.Context(), bundle, tree.Folder(root),
+				if v := scanWith(b.Context(), bundle, tree.Dir(root),
 					testOptions{Workers: workers}); len(v.Violations) != 20 {
 					b.Fatalf("%d violations", len(v.Violations))
 				}

@@ -77,7 +77,7 @@ func TestExplainIsScan(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				x, err := Explain(t.Context(), testOptions{Workers: 1}.run(one(b), tree.Folder(openRoot(t, dir))), path)
+				x, err := Explain(t.Context(), testOptions{Workers: 1}.run(one(b), tree.Dir(openRoot(t, dir))), path)
 				if err != nil {
 					rt.Fatalf("%s: %v", path, err)
 				}

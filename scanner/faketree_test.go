@@ -72,7 +72,7 @@ func openRoot(t testing.TB, dir string) *worktree.Root {
 // scanDir is a full scan of dir, checked by [scanTree].
 func scanDir(t testing.TB, dir string, b *rules.Bundle, o testOptions) *verdict.Verdict {
 	t.Helper()
-	return scanTree(t, b, tree.Folder(openRoot(t, dir)), o)
+	return scanTree(t, b, tree.Dir(openRoot(t, dir)), o)
 }
 
 // scanTree scans, and checks the verdict by [checkVerdict].

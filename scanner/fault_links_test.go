@@ -197,7 +197,7 @@ func TestFault_036_SocketAndDevice(t *testing.T) {
 func scanSpecial(t *testing.T, dir, name string) {
 	t.Helper()
 	ends(t, func() {
-		for _, input := range []tree.Tree{tree.Folder(openRoot(t, dir)),
+		for _, input := range []tree.Tree{tree.Dir(openRoot(t, dir)),
 			tree.List(openRoot(t, dir), []string{"a.tf", name})} {
 			v := scanTree(t, testBundle("key"), input, testOptions{})
 			wantOutcome(t, v, "I(E_NOT_REGULAR)")

@@ -86,7 +86,7 @@ func TestFault_053_Root(t *testing.T) {
 		writeFile(t, dir+"/main.tf", "key")
 		root := openRoot(t, dir)
 		must(t, os.RemoveAll(dir))
-		wantOutcome(t, scanTree(t, testBundle("key"), tree.Folder(root),
+		wantOutcome(t, scanTree(t, testBundle("key"), tree.Dir(root),
 			testOptions{Allow: []string{check.AllowEmpty}}), "I(E_CHANGED)")
 		wantOutcome(t, scanTree(t, testBundle("key"), tree.List(root, []string{"main.tf"}), testOptions{}),
 			"I(E_FILES_FROM)")
@@ -95,7 +95,7 @@ func TestFault_053_Root(t *testing.T) {
 		base := writeTree(t, map[string]string{"old/main.tf": "key"})
 		root := openRoot(t, base+"/old")
 		must(t, os.Rename(base+"/old", base+"/new"))
-		wantOutcome(t, scanTree(t, testBundle("key"), tree.Folder(root), testOptions{}), "F")
+		wantOutcome(t, scanTree(t, testBundle("key"), tree.Dir(root), testOptions{}), "F")
 	})
 }
 
@@ -265,7 +265,7 @@ func TestFault_064_AnotherRunsTemporaryFile(t *testing.T) {
 					}
 				}
 			}
-			v := scanTree(t, testBundle("key"), disturbed{tree.Folder(root), only(c.before), only(c.between)},
+			v := scanTree(t, testBundle("key"), disturbed{tree.Dir(root), only(c.before), only(c.between)},
 				testOptions{LeaveOut: c.leaveOut})
 			if wantOutcome(t, v, c.want); v.Coverage.Files != c.files || v.Coverage.Governed != c.files {
 				t.Errorf("coverage %+v", v.Coverage)

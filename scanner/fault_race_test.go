@@ -109,7 +109,7 @@ func TestFault_034_Swapped(t *testing.T) {
 			race(t, func(int) error { return exchange(base+"/tree/sub/main.tf", base+"/other") },
 				func() *verdict.Verdict {
 					if n++; n%2 == 0 {
-						return scanTree(t, testBundle("key", "OUTSIDE"), tree.Folder(root), testOptions{})
+						return scanTree(t, testBundle("key", "OUTSIDE"), tree.Dir(root), testOptions{})
 					}
 					return scanTree(t, testBundle("key", "OUTSIDE"), tree.List(root, []string{"sub/main.tf"}),
 						testOptions{})
@@ -123,7 +123,7 @@ func TestFault_034_Swapped(t *testing.T) {
 		writeLink(t, outside+"/key-dir", base+"/other")
 		root := openRoot(t, base+"/tree")
 		race(t, func(int) error { return exchange(base+"/tree/sub/dir", base+"/other") }, func() *verdict.Verdict {
-			return scanTree(t, testBundle("key", "OUTSIDE"), tree.Folder(root), testOptions{})
+			return scanTree(t, testBundle("key", "OUTSIDE"), tree.Dir(root), testOptions{})
 		}, foundOr(code.Changed))
 	})
 }

@@ -34,7 +34,7 @@ func TestInterrupted(t *testing.T) {
 		ctx  context.Context
 		code string
 	}{{cancelled, code.Timeout}, {plain, code.Interrupted}} {
-		for _, input := range []tree.Tree{tree.Folder(openRoot(t, dir)), tree.List(openRoot(t, dir), []string{"a.tf"}),
+		for _, input := range []tree.Tree{tree.Dir(openRoot(t, dir)), tree.List(openRoot(t, dir), []string{"a.tf"}),
 			fakeFiles(same("x"), "a.tf")} {
 			v := scanWith(c.ctx, testBundle("key"), input, testOptions{})
 			checkVerdict(t, testBundle("key"), v)

@@ -20,7 +20,7 @@ func deadParts(t testing.TB, b *rules.Bundle, dir string) []string {
 	t.Helper()
 	var input *run.Run
 	if dir != "" {
-		opened, done, err := tree.OpenFolder(dir)
+		opened, done, err := tree.OpenDir(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -174,7 +174,7 @@ func TestAliveUnread(t *testing.T) {
 	dir := writeTree(t, map[string]string{"a": "version https://git-lfs.github.com/spec/v1\noid sha256:" +
 		strings.Repeat("0", 64) + "\nsize 12\n"})
 	life, err := Alive(context.Background(), one(b), testOptions{Allow: []string{check.AllowLFSPointer}}.run(one(b),
-		tree.Folder(openRoot(t, dir))))
+		tree.Dir(openRoot(t, dir))))
 	if err != nil || len(life.Errors) > 0 {
 		t.Fatalf("%v, %+v", err, life)
 	}

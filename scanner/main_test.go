@@ -78,7 +78,7 @@ func childMain(text string) error {
 		return err
 	}
 	defer root.Close()
-	input := tree.Folder(root)
+	input := tree.Dir(root)
 	if c.Entries != nil {
 		input = tree.List(root, c.Entries)
 	}

@@ -205,7 +205,7 @@ func (s *shardTree) trees(t *testing.T) map[string]tree.Tree {
 	must(t, err)
 	all := map[string]tree.Tree{"rev": tree.Whole(s.repo, s.head, "rev")}
 	var done func()
-	all["full"], done, err = tree.OpenFolder(s.dir)
+	all["full"], done, err = tree.OpenDir(s.dir)
 	must(t, err)
 	t.Cleanup(done)
 	all["tracked"], done, err = tree.OpenTracked(s.dir, idx)
@@ -420,7 +420,7 @@ func TestDamagedShards(t *testing.T) {
 func TestProblemsOfShards(t *testing.T) {
 	dir := writeTree(t, map[string]string{"a.tf": "x", "b.tf": "x"})
 	part := func(i, n int, state string) ShardFile {
-		d := Shard(t.Context(), testOptions{Version: "1"}.run(one(testBundle("key")), tree.Folder(openRoot(t, dir))),
+		d := Shard(t.Context(), testOptions{Version: "1"}.run(one(testBundle("key")), tree.Dir(openRoot(t, dir))),
 			shard.Split{Index: i, Count: n}, &Progress{})
 		if d.State != shard.Done {
 			t.Fatal(d.State)

@@ -70,7 +70,7 @@ func TestRequireGoverned(t *testing.T) {
 func TestEmptyTree(t *testing.T) {
 	dir := t.TempDir()
 	git := writeTree(t, map[string]string{".git/config": "x"})
-	for _, input := range []tree.Tree{tree.Folder(openRoot(t, dir)), tree.Folder(openRoot(t, git)),
+	for _, input := range []tree.Tree{tree.Dir(openRoot(t, dir)), tree.Dir(openRoot(t, git)),
 		tree.List(openRoot(t, dir), nil)} {
 		wantOutcome(t, scanTree(t, testBundle("key"), input, testOptions{}), "I(E_EMPTY)")
 		o := testOptions{Allow: []string{check.AllowEmpty}}
@@ -161,7 +161,7 @@ func TestProgress(t *testing.T) {
 	r.Files = []string{"*.tf"}
 	dir := writeTree(t, map[string]string{"a.tf": "x", "b.tf": "key", "c.md": "key"})
 	p := &Progress{}
-	Scan(t.Context(), testOptions{}.run(one(newBundle(r)), tree.Folder(openRoot(t, dir))), p)
+	Scan(t.Context(), testOptions{}.run(one(newBundle(r)), tree.Dir(openRoot(t, dir))), p)
 	if listed, governed, done := p.Files(); listed != 3 || governed != 2 || done != 2 {
 		t.Errorf("%d listed, %d covered, %d done", listed, governed, done)
 	}

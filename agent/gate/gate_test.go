@@ -411,7 +411,7 @@ func TestCannotBeDetermined(t *testing.T) {
 			"x"), "longer than 32768 bytes"},
 		{"one byte too long", asked(t, root, "Write", "file_path", long(maxPath+1), "content", "x"),
 			"longer than 32768 bytes"},
-		{"a folder", asked(t, root, "Write", "file_path", "dir.tf", "content", "x"), "folder"},
+		{"a folder", asked(t, root, "Write", "file_path", "dir.tf", "content", "x"), "is a directory"},
 		{"beneath a file", asked(t, root, "Write", "file_path", "a.tf/b.tf", "content", "x"), "file"},
 	} {
 		r, err := g.Judge(t.Context(), c.call, callrules.Options{})

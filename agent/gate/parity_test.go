@@ -36,7 +36,7 @@ func scan(t rapid.TB, b *rules.Bundle, root, file string) []verdict.Violation {
 	defer dir.Close()
 	v := scanner.Scan(context.Background(), &run.Run{
 		Rules: run.NewRuleSet([]run.RuleSource{{From: "disk", Bundle: b}}), Plans: check.NewPlanCache(b),
-		Limiter: check.NewParseLimiter(), Tree: tree.Folder(dir),
+		Limiter: check.NewParseLimiter(), Tree: tree.Dir(dir),
 	}, nil)
 	if !v.Complete {
 		t.Fatalf("the scan is not complete: %+v", v.Errors)

@@ -27,8 +27,9 @@ func pick[T any](r *rand.Rand, from ...T) T { return from[r.IntN(len(from))] }
 
 var (
 	dirs      = []string{"", "a", "a/b", "B", "a/b/Z"}
-	baseNames = []string{"z.tf", "Z.TF", "a", "b", "net.tf", "[x]", "x y", `q"q`, "ä", "foo", "-", "!a", "#c", "a-b", "^", "]", `\`, ".tf"}
-	attrs     = []string{encodingName, filterName, exportSubstName, identName}
+	baseNames = []string{"z.tf", "Z.TF", "a", "b", "net.tf", "[x]", "x y", `q"q`, "ä", "foo", "-", "!a", "#c", "a-b",
+		"^", "]", `\`, ".tf"}
+	attrs = []string{encodingName, filterName, exportSubstName, identName}
 )
 
 func drawScene(r *rand.Rand) scene {
@@ -57,7 +58,8 @@ func drawText(r *rand.Rand) string {
 		for range r.IntN(4) {
 			b.WriteString(pick(r, " ", " ", " ", "\t", "  ", "\r"))
 			b.WriteString(pick(r, "", "", "", "-", "!"))
-			b.WriteString(pick(r, "working-tree-encoding", "filter", "text", "diff", "binary", "m1", "m2", "m3", "export-subst", "x.y_-Z"))
+			b.WriteString(pick(r, "working-tree-encoding", "filter", "text", "diff", "binary", "m1", "m2", "m3",
+				"export-subst", "x.y_-Z"))
 			b.WriteString(pick(r, "", "", "=UTF-16LE", "=x", "=", "=a=b"))
 		}
 		switch r.IntN(80) {
@@ -78,7 +80,8 @@ func drawName(r *rand.Rand) string {
 	case 0, 1:
 		return "[attr]" + pick(r, "m1", "m2", "m3", "binary", "-x", "", "builtin_m", "text")
 	case 2:
-		return pick(r, `"[attr]m1"`, `"[attr] m2"`, `"[attr]"`, `"!a"`, `"x y"`, `"\101"`, `"a"text`, `"q\"q"`, `"\303\244"`, `"\8"`, `"a`, `""`, `"a\000b"`, `"\t"`, `"[attr]m3\000"`, `"\\!a"`, `"\x61"`, `"ä"`)
+		return pick(r, `"[attr]m1"`, `"[attr] m2"`, `"[attr]"`, `"!a"`, `"x y"`, `"\101"`, `"a"text`, `"q\"q"`,
+			`"\303\244"`, `"\8"`, `"a`, `""`, `"a\000b"`, `"\t"`, `"[attr]m3\000"`, `"\\!a"`, `"\x61"`, `"ä"`)
 	}
 	return drawPattern(r)
 }
@@ -90,14 +93,18 @@ func drawPattern(r *rand.Rand) string {
 		for range r.IntN(4) {
 			b.WriteString(pick(r, "**", "**", "*", "a", "b", "B", "?", "[a-z]", "a*") + "/")
 		}
-		b.WriteString(pick(r, "*", "*.tf", "**", "z.tf", "Z.*", "net.tf", "*t*.t?", "[a-z]*", "[!a]*", "*a", "?", "", "foo", "*-*"))
+		b.WriteString(pick(r, "*", "*.tf", "**", "z.tf", "Z.*", "net.tf", "*t*.t?", "[a-z]*", "[!a]*", "*a", "?", "",
+			"foo", "*-*"))
 		return b.String()
 	}
 	for range 1 + r.IntN(5) {
 		b.WriteString(pick(r,
-			"*", "*", "**", "/", "/", "a**/", "?", "a", "b", "A", "z", "Z", ".tf", ".TF", "x", "foo", "net", "B", "-", "ä", "***", "**/", "/**", `\a`, `\A`, `\*`, `\/`, `\`,
-			"[a-z]", "[A-Z]", "[!a]", "[^Z]", "[", "]", "[]]", "[!]a]", "[]-a]", "[a-]", "[[:alpha:]]", "[[:upper:]]", "[[:x:]]", "[[:]", "[[:]]",
-			"[[:digit:]a-c]", `[\]x]`, `[\a-\c]`, "[Z]", "[Z-Z]", "[z-a]", "[a-", "[a-c-z]", "[[a]", "[!/]", "!", "#", "**b", "a**", "[[:alpha:]-z]", `[\\]`))
+			"*", "*", "**", "/", "/", "a**/", "?", "a", "b", "A", "z", "Z", ".tf", ".TF", "x", "foo", "net", "B", "-",
+			"ä", "***", "**/", "/**", `\a`, `\A`, `\*`, `\/`, `\`,
+			"[a-z]", "[A-Z]", "[!a]", "[^Z]", "[", "]", "[]]", "[!]a]", "[]-a]", "[a-]", "[[:alpha:]]", "[[:upper:]]",
+			"[[:x:]]", "[[:]", "[[:]]",
+			"[[:digit:]a-c]", `[\]x]`, `[\a-\c]`, "[Z]", "[Z-Z]", "[z-a]", "[a-", "[a-c-z]", "[[a]", "[!/]", "!", "#",
+			"**b", "a**", "[[:alpha:]-z]", `[\\]`))
 	}
 	return b.String()
 }
@@ -115,7 +122,10 @@ func newRepository(t testing.TB) *repository {
 		t.Skip("git is not installed")
 	}
 	dir := t.TempDir()
-	g := &repository{t: t, dir: dir, env: append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_ATTR_NOSYSTEM=1", "HOME="+dir, "XDG_CONFIG_HOME="+dir, "LC_ALL=C")}
+	g := &repository{t: t, dir: dir, env: append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull,
+		"GIT_CONFIG_NOSYSTEM=1",
+		"GIT_ATTR_NOSYSTEM=1", "HOME="+dir, "XDG_CONFIG_HOME="+dir, "LC_ALL=C", "GIT_AUTHOR_NAME=a",
+		"GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com")}
 	g.git("", "init", "-q", ".")
 	return g
 }
@@ -211,7 +221,8 @@ func TestFault_144_CheckAttr(t *testing.T) {
 		s := drawScene(r)
 		g.put(s)
 		compared := attrs
-		if slices.ContainsFunc(slices.Collect(maps.Values(s.files)), func(text string) bool { return strings.Contains(text, "\x00") }) {
+		if slices.ContainsFunc(slices.Collect(maps.Values(s.files)),
+			func(text string) bool { return strings.Contains(text, "\x00") }) {
 			compared = attrs[:1]
 		}
 		all := map[string][]map[string]value{}
@@ -246,7 +257,8 @@ func TestFault_144_CheckAttr(t *testing.T) {
 						for _, attr := range attrs {
 							t.Errorf("%s: %s", attr, want[name+" "+attr])
 						}
-						t.Fatalf("%q: git says that, and not one of %v (fold %v, disk %v)\n%q", name, got, fold, disk, s.files)
+						t.Fatalf("%q: git says that, and not one of %v (fold %v, disk %v)\n%q", name, got, fold, disk,
+							s.files)
 					}
 					for _, attr := range attrs {
 						told[want[name+" "+attr]]++
@@ -268,8 +280,10 @@ func TestFault_144_CheckAttr(t *testing.T) {
 // FuzzAttributes: whatever a text is, there is an answer for every path, in time.
 func FuzzAttributes(f *testing.F) {
 	for _, text := range []string{
-		"*.tf working-tree-encoding=UTF-16LE\n", "[attr]enc working-tree-encoding=IBM037\n/a/**/z.tf enc\n", `"a\040b" -text !diff` + "\n",
-		byteMark + "* text\x00x\n*.tf builtin_x\n", strings.Repeat("*a", 900) + "b filter=x\n", "[!a-z[:upper:]]*/** x=y\r\n", "[", `\`, "[[:alpha:]-z] a",
+		"*.tf working-tree-encoding=UTF-16LE\n", "[attr]enc working-tree-encoding=IBM037\n/a/**/z.tf enc\n",
+		`"a\040b" -text !diff` + "\n",
+		byteMark + "* text\x00x\n*.tf builtin_x\n", strings.Repeat("*a", 900) + "b filter=x\n",
+		"[!a-z[:upper:]]*/** x=y\r\n", "[", `\`, "[[:alpha:]-z] a",
 	} {
 		f.Add([]byte(text), "a/b/z.tf")
 		f.Add([]byte(text), strings.Repeat("a", 200))
@@ -301,8 +315,10 @@ func FuzzAttributes(f *testing.F) {
 // TestAttributesNames: the names under which some disk has an attributes file.
 func TestAttributesNames(t *testing.T) {
 	for name, want := range map[string]bool{
-		".gitattributes": true, ".GITATTRIBUTES": true, ".gitAttributes": true, ".gitattribute\u017f": true, ".git\u200cattributes": true, "\ufeff.GitAttributes": true,
-		"gitattributes": false, ".gitattributes.": false, ".gitattribute": false, "xgitattributes": false, ".gitattributesx": false, ".gitignore_____": false, "": false,
+		".gitattributes": true, ".GITATTRIBUTES": true, ".gitAttributes": true, ".gitattribute\u017f": true,
+		".git\u200cattributes": true, "\ufeff.GitAttributes": true,
+		"gitattributes": false, ".gitattributes.": false, ".gitattribute": false, "xgitattributes": false,
+		".gitattributesx": false, ".gitignore_____": false, "": false,
 	} {
 		if got := isAttributesFile(name); got != want {
 			t.Errorf("%q: %v", name, got)
@@ -310,31 +326,20 @@ func TestAttributesNames(t *testing.T) {
 	}
 }
 
-// TestPatterns: a pattern matches in all checkouts (yes), in some (maybe), or in none.
+// TestPatterns: a pattern matches in all checkouts (yes), in some (maybe), or in none. TestFault_144_CheckAttr has
+// what git says.
 func TestPatterns(t *testing.T) {
 	for _, c := range []struct{ pattern, path, want string }{
-		{"*.tf", "a/b.tf", "yes"},
 		{"*.tf", "a/b.TF", "maybe"},
-		{"*.tf", "a/b.tfx", "no"},
-		{"b.tf", "a/b.tf", "yes"},
-		{"/b.tf", "a/b.tf", "no"},
-		{"/a/*.tf", "a/b/c.tf", "no"},
-		{"a/**", "a/b/c.tf", "yes"},
-		{"**/c.tf", "c.tf", "yes"},
-		{"**/c.tf", "a/b/c.tf", "yes"},
-		{"a/**/c.tf", "a/c.tf", "yes"},
 		{"**.tf", "a/x.tf", "yes"},
 		{"a/", "a", "no"},
+		{"[!0-9].tf", "1.tf", "no"},
 		{"[Cc].tf", "C.tf", "maybe"},
 		{"[a-c].tf", "b.tf", "yes"},
-		{"[a-c].tf", "d.tf", "no"},
-		{"[!0-9].tf", "d.tf", "yes"},
-		{"[!0-9].tf", "1.tf", "no"},
 		{"[C].tf", "C.tf", "maybe"}, // git folds the name and not the class
 		{"[A-Z].tf", "c.tf", "maybe"},
 		{"[!c].tf", "C.tf", "maybe"},
 		{`\C.tf`, "C.tf", "maybe"},
-		{"a?b", "a/b", "no"},
 		{"?", "ä", "no"}, // two bytes
 		{"[[:alpha:]].tf", "c.tf", "maybe"},
 		{"a**/b", "ab", "maybe"}, // git 2.20 to 2.51
@@ -346,7 +351,8 @@ func TestPatterns(t *testing.T) {
 		{strings.Repeat("*a", 120) + "c?b", strings.Repeat("a", 250) + "b", "maybe"},
 	} {
 		always, sometimes := newPattern(c.pattern).match(c.path)
-		if got := map[bool]string{true: "yes", false: map[bool]string{true: "maybe", false: "no"}[sometimes]}[always]; got != c.want {
+		if got := map[bool]string{true: "yes", false: map[bool]string{true: "maybe",
+			false: "no"}[sometimes]}[always]; got != c.want {
 			t.Errorf("%.40s matches %.40s: %s, want %s", c.pattern, c.path, got, c.want)
 		}
 	}

@@ -4,8 +4,8 @@
 // A [Checkout] has the [Attributes] of a path. Disks that ignore case, and versions of git, may read some lines in
 // different ways: then a path has several encodings, and all count. Where versions of git differ in how a line about
 // encodings begins or ends, the encoding is an [UnknownEncoding]. [Encodings] lists how systems read an encoding's
-// name, and a [Reader] writes a text in one of them. [EncodingChanges] finds the files whose encodings a change
-// alters without touching them. A [FilterReport] lists the files whose checkout is unknown because of a filter or git
+// name, and a [Reader] writes a text in one of them. [EncodingChanges] finds the files whose encodings a change alters
+// without touching them. A [FilterReport] lists the files whose checkout is unknown because of a filter or git
 // archive.
 //
 // It reads git's objects and no disk, and runs no filter. Configuration outside of the tree (info/attributes,
@@ -39,8 +39,8 @@ type Checkout struct {
 	snapshot Snapshot
 
 	mu sync.Mutex // guards the fields below
-	// files returns the attributes files of a directory on a disk that ignores case: other names of the file and of the
-	// directory count. nil: not yet needed.
+	// files returns the attributes files of a directory on a disk that ignores case: other names of the file and of
+	// the directory count. nil: not yet needed.
 	files  func(dir string) ([]attributesFile, error)
 	chains map[string]*chain // by directory
 }

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
-	"os/exec"
 	"path"
 	"slices"
 	"strings"
@@ -18,48 +16,23 @@ import (
 // states returns each of the given sets of files as a commit's tree and as the index of a repository.
 func states(t *testing.T, all ...map[string]string) (*repo.Repository, [][]Snapshot) {
 	t.Helper()
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("git is not installed")
-	}
-	dir := t.TempDir()
-	git := func(stdin string, args ...string) string {
-		t.Helper()
-		cmd := exec.Command("git", args...)
-		cmd.Dir, cmd.Stdin = dir, strings.NewReader(stdin)
-		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1",
-			"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com",
-			"GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com")
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Fatalf("git %q: %v: %s", args, err, out)
-		}
-		return strings.TrimSpace(string(out))
-	}
-	git("", "init", "-q")
-	r, err := repo.Find(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := newRepository(t)
+	r, err := repo.Find(g.dir)
+	must(t, err)
 	var snapshots [][]Snapshot
 	for _, files := range all {
-		git("", "read-tree", "--empty")
+		g.git("", "read-tree", "--empty")
 		for name, text := range files { // as they are: git add would obey the attributes
-			blob := git(text, "hash-object", "-w", "--stdin", "--no-filters")
-			git("", "update-index", "--add", "--cacheinfo", "100644,"+blob+","+name)
+			blob := strings.TrimSpace(g.git(text, "hash-object", "-w", "--stdin", "--no-filters"))
+			g.git("", "update-index", "--add", "--cacheinfo", "100644,"+blob+","+name)
 		}
-		git("", "commit", "-q", "--allow-empty", "-m", "state")
+		g.git("", "commit", "-q", "--allow-empty", "-m", "state")
 		commit, err := r.Commit("HEAD")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		tree, err := r.Tree(commit)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		idx, err := r.Index()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		snapshots = append(snapshots, []Snapshot{{Tree: tree}, {Index: idx}})
 	}
 	return r, snapshots
@@ -87,8 +60,8 @@ func said(a Attributes, err error) string {
 	return strings.Join(words, " ")
 }
 
-// TestAttributes: the attributes files above a file say what git writes for it, from a commit and from the index alike.
-// What may differ between disks and versions of git is all there.
+// TestAttributes: the attributes files above a file say what git writes for it, from a commit and from the index
+// alike. What may differ between disks and versions of git is all there.
 func TestAttributes(t *testing.T) {
 	const utf16 = "working-tree-encoding=UTF-16"
 	for name, c := range map[string]struct {
@@ -98,9 +71,9 @@ func TestAttributes(t *testing.T) {
 		"none":                   {nil, ""},
 		"of another file":        {map[string]string{".gitattributes": "c.tf " + utf16}, ""},
 		"in the root":            {map[string]string{".gitattributes": "*.tf " + utf16}, "UTF-16"},
-		"in the folder":          {map[string]string{"a/.gitattributes": "b.tf " + utf16}, "UTF-16"},
-		"in another folder":      {map[string]string{"c/.gitattributes": "b.tf " + utf16}, ""},
-		"UTF-8, which is none":   {map[string]string{".gitattributes": "*.tf working-tree-encoding=UTF-8"}, ""},
+		"in the directory":       {map[string]string{"a/.gitattributes": "b.tf " + utf16}, "UTF-16"},
+		"in another directory":   {map[string]string{"c/.gitattributes": "b.tf " + utf16}, ""},
+		"UTF-8 itself":           {map[string]string{".gitattributes": "*.tf working-tree-encoding=UTF-8"}, ""},
 		"without a value":        {map[string]string{".gitattributes": "*.tf working-tree-encoding"}, "true"},
 		"where case is the same": {map[string]string{".gitattributes": "B.TF " + utf16}, "utf-8 UTF-16"},
 		"a file of another case": {map[string]string{"a/.GitAttributes": "*.tf " + utf16}, "utf-8 UTF-16"},
@@ -227,9 +200,7 @@ func TestEncodingChanges(t *testing.T) {
 				} else {
 					err = r.Diff(base.Tree, head.Tree, see)
 				}
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				var got []string
 				found, err := changes.Any()
 				for _, path := range slices.Sorted(maps.Keys(with(c.head))) {

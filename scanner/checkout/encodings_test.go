@@ -200,22 +200,13 @@ func TestFault_143_Iconv(t *testing.T) {
 // anyway.
 func TestFault_143_Checkout(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	git := func(stdin string, args ...string) {
-		t.Helper()
-		cmd := exec.Command("git", args...)
-		cmd.Dir, cmd.Stdin = dir, strings.NewReader(stdin)
-		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "HOME="+dir)
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("git %q: %v\n%s", args, err, out)
-		}
-	}
+	g := newRepository(t)
 	texts := map[string]string{
 		"ascii": "cidr = \"0.0.0.0/0\"\n", "empty": "", "mark": "\ufeffa\n", "accents": "é\n", "cjk": "椽摩⁲\n",
-		"emoji": "😀\n", "tag": "a\U000e0041b\n", "broken": "a\xffb\n", "cut": "a\xe4\xb8", "surrogate": "\xed\xa0\x80\n",
-		"controls": "\u0085\u0080\n", "beyond": "\xf4\x90\x80\x80",
+		"emoji": "😀\n", "tag": "a\U000e0041b\n", "broken": "a\xffb\n", "cut": "a\xe4\xb8",
+		"surrogate": "\xed\xa0\x80\n",
+		"controls":  "\u0085\u0080\n", "beyond": "\xf4\x90\x80\x80",
 	}
-	git("", "init", "-q", ".")
 	var attributes, stream strings.Builder
 	stream.WriteString("commit refs/heads/main\ncommitter a <a@example.com> 1700000000 +0000\ndata 0\n")
 	data := func(name, text string) {
@@ -229,13 +220,13 @@ func TestFault_143_Checkout(t *testing.T) {
 		}
 	}
 	data(".gitattributes", attributes.String())
-	git(stream.String(), "fast-import", "--quiet")
-	git("", "checkout", "-q", "-f", "main")
+	g.git(stream.String(), "fast-import", "--quiet")
+	g.git("", "checkout", "-q", "-f", "main")
 	same, encodable := 0, 0
 	for i, name := range all {
 		encodings, _ := Encodings(name)
 		for text := range texts {
-			got, err := os.ReadFile(filepath.Join(dir, text+strconv.Itoa(i)))
+			got, err := os.ReadFile(filepath.Join(g.dir, text+strconv.Itoa(i)))
 			must(t, err)
 			ok := false
 			for _, enc := range encodings {

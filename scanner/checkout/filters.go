@@ -56,8 +56,7 @@ func (r *FilterReport) Add(path string, a Attributes) {
 	}
 }
 
-// Notes returns a sentence with the files for each filter, sorted by its name. Names are written as by
-// [verdict.Path].
+// Notes returns a sentence with the files for each filter, sorted by its name. Names are written as by [verdict.Path].
 func (r *FilterReport) Notes() []string {
 	if r == nil {
 		return nil

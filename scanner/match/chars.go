@@ -22,7 +22,7 @@ type chars struct {
 // charBytes is the size of each read of a content.
 const charBytes = 16 << 10
 
-// newChars reads into buf, or into a buffer of its own if buf is nil.
+// newChars reads into buf, or into its own buffer if buf is nil.
 func newChars(ctx context.Context, content io.ReadSeeker, r exprReading, x *Examiner, buf []byte) *chars {
 	if buf == nil {
 		buf = make([]byte, max(cmp.Or(x.Window, charBytes), 4*utf8.UTFMax))

@@ -70,7 +70,8 @@ func write(name, text string) written {
 func TestLocate(t *testing.T) {
 	texts := rapid.StringOfN(rapid.SampledFrom([]rune("ab: \n\r\tä世\U0001f600\u2028")), 1, 60, -1)
 	rapid.Check(t, func(t *rapid.T) {
-		name := rapid.SampledFrom([]string{"", "utf-8", "utf-16le", "utf-16be", "utf-32le", "utf-32be"}).Draw(t, "encoding")
+		name := rapid.SampledFrom([]string{"", "utf-8", "utf-16le", "utf-16be", "utf-32le", "utf-32be"}).Draw(t,
+			"encoding")
 		text := texts.Draw(t, "text")
 		w := write(name, text)
 		got, ok := Decode(w.content)
@@ -135,7 +136,8 @@ func TestDecodeRefuses(t *testing.T) {
 			t.Errorf("%q: %q, %v", content, text.UTF8, ok)
 		}
 	}
-	for _, content := range []string{"", "\xef\xbb\xbf", "\xff", "\xff\xfe", "\xff\xfe\x00\x00", "\xef\xbb\xbf\xff", "\xff\xfe\xfd\xff"} {
+	for _, content := range []string{"", "\xef\xbb\xbf", "\xff", "\xff\xfe", "\xff\xfe\x00\x00", "\xef\xbb\xbf\xff",
+		"\xff\xfe\xfd\xff"} {
 		if text, ok := Decode([]byte(content)); !ok || slices.Contains(text.UTF8, 0) {
 			t.Errorf("%q: %q, %v", content, text.UTF8, ok)
 		}

@@ -84,7 +84,7 @@ type Report struct {
 // Examine reads content from its first byte to its last, and again as often as the evidence of finds needs. Memory
 // does not grow with its length.
 func (x *Examiner) Examine(ctx context.Context, e *Engine, content io.ReadSeeker) (rep Report, err error) {
-	whole := x.seenBy(e)
+	whole := notes(&x.seen, e)
 	var only window    // the content, if one window holds it
 	first := int64(-1) // no match begins before it; -1: there is no match
 	rep.Bytes, err = pass(ctx, x.windows(content, e.overlap), &rep.Reads, func(w window) bool {
@@ -218,15 +218,7 @@ func (x *Examiner) boundRuns(candidates []*candidate) overlap {
 // for one pattern after another, most of the window.
 func (x *Examiner) firstOf(e *Engine, w window) int64 {
 	const part = 8 << 10
-	s := x.found[e]
-	if s == nil {
-		if x.found == nil {
-			x.found = map[*Engine]*seen{}
-		}
-		s = e.newSeen()
-		x.found[e] = s
-	}
-	s.reset()
+	s := notes(&x.found, e)
 	for at := 0; at+part+e.overlap < len(w.data); at += part {
 		if e.look(s, window{at: w.at + int64(at), data: w.data[at : at+part+e.overlap]}); s.any() {
 			return int64(at)
@@ -235,16 +227,16 @@ func (x *Examiner) firstOf(e *Engine, w window) int64 {
 	return int64(max(0, len(w.data)-part-e.overlap) / part * part)
 }
 
-// seenBy returns an engine's notes, empty. They are reused for each content: allocating them for 10,000 patterns takes
+// notes returns an engine's notes, empty. They are reused for each content: allocating them for 10,000 patterns takes
 // longer than searching a small file.
-func (x *Examiner) seenBy(e *Engine) *seen {
-	s := x.seen[e]
+func notes(of *map[*Engine]*seen, e *Engine) *seen {
+	s := (*of)[e]
 	if s == nil {
-		if x.seen == nil {
-			x.seen = map[*Engine]*seen{}
+		if *of == nil {
+			*of = map[*Engine]*seen{}
 		}
 		s = e.newSeen()
-		x.seen[e] = s
+		(*of)[e] = s
 	}
 	s.reset()
 	return s

@@ -56,8 +56,8 @@ func engineOf(texts ...string) *Engine {
 	return NewEngine(patterns)
 }
 
-// TestFault_158_Evidence: however many finds a content has, and whatever is before them, the evidence
-// is read in a few passes.
+// TestFault_158_Evidence: however many finds a content has, and whatever is before them, the evidence is read in a few
+// passes.
 func TestFault_158_Evidence(t *testing.T) {
 	var many []string
 	for i := range 400 {
@@ -112,12 +112,13 @@ func TestFault_158_Evidence(t *testing.T) {
 	}
 }
 
-// TestFault_158_SameEvidence compares the places and line hashes of finds far into a content, of which
-// only the end is read, with those of a naive reading from the first byte.
+// TestFault_158_SameEvidence compares the places and line hashes of finds far into a content, of which only the end is
+// read, with those of a naive reading from the first byte.
 func TestFault_158_SameEvidence(t *testing.T) {
 	r := rand.New(rand.NewPCG(158, 1))
-	pieces := []string{"a", "b\n", "\n", "\r\n", "\r", " ", "\t", "é", "\U0001f600", "0.0.0.0/0", "key", "  \n", "long line, long line, ", "\ufeff"}
-	for range 100 {
+	pieces := []string{"a", "b\n", "\n", "\r\n", "\r", " ", "\t", "é", "\U0001f600", "0.0.0.0/0", "key", "  \n",
+		"long line, long line, ", "\ufeff"}
+	for range often(100) {
 		var b strings.Builder
 		for b.Len() < 200+r.IntN(60_000) {
 			b.WriteString(strings.Repeat(pieces[r.IntN(len(pieces))], 1+r.IntN(1+r.IntN(300))))
@@ -128,13 +129,13 @@ func TestFault_158_SameEvidence(t *testing.T) {
 			e := engineOf("0.0.0.0/0", "key", "0/0 key", "a\nb")
 			small := &Examiner{Window: 1 << 10}
 			rep, err := small.Examine(context.Background(), e, strings.NewReader(content))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			for _, f := range rep.Finds {
-				if all := regexp.MustCompile(strings.ReplaceAll(regexp.QuoteMeta(f.Evidence.Pattern), "\n", "\r?\n")).FindAllStringIndex(content, -1); enc == utf8Enc &&
+				if all := regexp.MustCompile(strings.ReplaceAll(regexp.QuoteMeta(f.Evidence.Pattern), "\n",
+					"\r?\n")).FindAllStringIndex(content, -1); enc == utf8Enc &&
 					(int64(all[0][0]) != f.Evidence.Offset || int64(len(all)) != f.Evidence.Occurrences) {
-					t.Fatalf("%q: %+v; want %d from %d on", text[:min(len(text), 500)], f.Evidence, len(all), all[0][0])
+					t.Fatalf("%q: %+v; want %d from %d on", text[:min(len(text), 500)], f.Evidence, len(all),
+						all[0][0])
 				}
 				if got, want := f.Evidence, naiveEvidence(enc, text, f); !reflect.DeepEqual(got, want) {
 					t.Fatalf("%v, %q:\n%+v\n%+v", enc, text[:min(len(text), 500)], got, want)
@@ -144,8 +145,8 @@ func TestFault_158_SameEvidence(t *testing.T) {
 	}
 }
 
-// naiveEvidence is the evidence of a find with its places and line hash computed character by
-// character, if it was found in the encoding of the text.
+// naiveEvidence is the evidence of a find with its places and line hash computed character by character, if it was
+// found in the encoding of the text.
 func naiveEvidence(enc encoding, text string, f *Find) verdict.Evidence {
 	e := f.Evidence
 	if f.kept[0].enc != enc {

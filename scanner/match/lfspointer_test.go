@@ -7,18 +7,20 @@ import (
 
 // TestPointer: what git-lfs (lfs/pointer.go, DecodeFrom) reads as a pointer when it checks out, and what it does not.
 func TestPointer(t *testing.T) {
-	const version, oid, size = "version https://git-lfs.github.com/spec/v1\n", "oid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393\n", "size 12345\n"
+	const version, oid, size = "version https://git-lfs.github.com/spec/v1\n",
+		"oid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393\n", "size 12345\n"
 	const pointer, ext = version + oid + size, "ext-0-x sha256:1\n"
 	padded := pointer + strings.Repeat(" ", lfsLimit-len(pointer))
 	for name, c := range map[string]struct {
 		text string
 		want bool
 	}{
-		"as it is written":         {pointer, true},
-		"no end of line":           {strings.TrimSpace(pointer), true},
-		"CRLF":                     {strings.ReplaceAll(pointer, "\n", "\r\n"), true},
-		"pre-release":              {strings.Replace(pointer, "git-lfs", "hawser", 1), true},
-		"alpha":                    {strings.Replace(pointer, "https://git-lfs.github.com/spec/v1", "http://git-media.io/v/2", 1), true},
+		"as it is written": {pointer, true},
+		"no end of line":   {strings.TrimSpace(pointer), true},
+		"CRLF":             {strings.ReplaceAll(pointer, "\n", "\r\n"), true},
+		"pre-release":      {strings.Replace(pointer, "git-lfs", "hawser", 1), true},
+		"alpha": {strings.Replace(pointer, "https://git-lfs.github.com/spec/v1",
+			"http://git-media.io/v/2", 1), true},
 		"blanks before it":         {" \n\t\r\n" + pointer, true},
 		"a no-break space":         {"\u00a0" + pointer, true},
 		"empty lines":              {version + "\n\r\n" + oid + "\n" + size + "\n", true},

@@ -75,9 +75,7 @@ func TestMarksAgainstNaive(t *testing.T) {
 		content := drawContent(t, texts)
 		x := Examiner{Window: rapid.SampledFrom([]int{0, 1, 2, 5, 64}).Draw(t, "window"), Mark: true, Bare: true}
 		rep, err := x.Examine(context.Background(), NewEngine(patterns), bytes.NewReader(content))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, f := range rep.Finds {
 			if int64(len(f.Marks)) != f.Evidence.Occurrences {
 				t.Fatalf("%d marks of %d", len(f.Marks), f.Evidence.Occurrences)
@@ -91,33 +89,6 @@ func TestMarksAgainstNaive(t *testing.T) {
 	})
 }
 
-// TestMarkOfAnyEncoding: spaces, tabs, line ends, encoding and byte order mark do not change a mark.
-func TestMarkOfAnyEncoding(t *testing.T) {
-	mark := func(content []byte) Mark {
-		x := Examiner{Mark: true}
-		rep, err := x.Examine(t.Context(), engineOf("key"), bytes.NewReader(content))
-		if err != nil || len(rep.Finds) != 1 || len(rep.Finds[0].Marks) != 1 {
-			t.Fatalf("%q: %+v, %v", content, rep.Finds, err)
-		}
-		m := rep.Finds[0].Marks[0]
-		m.Start = 0
-		return m
-	}
-	want := mark([]byte("ä😀key=1"))
-	for enc := range encodings {
-		for _, text := range []string{"ä😀key=1", "\ufeffä😀key=1\n", "x\r\n\tä\t😀 key = 1 \r\n", "\n\rä😀key=1\ry", "\ufeff\n ä 😀  key\t= 1"} {
-			if got := mark(enc.encode(text)); got != want {
-				t.Errorf("%v, %q: %+v, want %+v", enc, text, got, want)
-			}
-		}
-		for _, text := range []string{"ä😀key=2", "ä key😀=1", "key=1", "ä😀key=1ä", "ä😁key=1"} {
-			if got := mark(enc.encode(text)); got == want {
-				t.Errorf("%v, %q has the same mark", enc, text)
-			}
-		}
-	}
-}
-
 // TestMarkedLines: what is remembered is bounded, and marks of a line of any length are found in two passes.
 func TestMarkedLines(t *testing.T) {
 	for name, c := range map[string]struct{ text, end string }{
@@ -127,7 +98,7 @@ func TestMarkedLines(t *testing.T) {
 		"many lines":    {strings.Repeat("abc\n", 16<<10), " key\nkey"},
 		"one of spaces": {strings.Repeat(" \t  ", 16<<10), " key\nkey"},
 	} {
-		content := &repeated{text: c.text, size: 16 << 20, end: c.end}
+		content := &repeated{text: c.text, size: int64(often(16 << 20)), end: c.end}
 		x := Examiner{Mark: true, Bare: true}
 		var rep Report
 		took := cputime.Of(func() {
@@ -138,10 +109,11 @@ func TestMarkedLines(t *testing.T) {
 		})
 		f := rep.Finds[0]
 		t.Logf("%s: %v, %d bytes read", name, took, content.read)
-		if n := f.Evidence.Occurrences; int64(len(f.Marks)) != min(n, MaxMarks) || int64(f.Known()) != min(n, MaxMarks+verdict.MaxPlaces) {
+		if n := f.Evidence.Occurrences; int64(len(f.Marks)) != min(n, MaxMarks) ||
+			int64(f.Known()) != min(n, MaxMarks+verdict.MaxPlaces) {
 			t.Errorf("%s: %d marks, %d known of %d", name, len(f.Marks), f.Known(), n)
 		}
-		if content.read > 4*content.size+4<<20 {
+		if content.read > 4*content.size+content.size/4 {
 			t.Errorf("%s: %d bytes were read", name, content.read)
 		}
 		if c.end != "" && (f.Marks[0].Line == f.Marks[1].Line) != (c.text[0] == ' ' || c.text[3] == '\n') {
@@ -153,15 +125,15 @@ func TestMarkedLines(t *testing.T) {
 // TestShow: any occurrence has the evidence that it would have as the only one.
 func TestShow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		lines := rapid.SliceOfN(rapid.SampledFrom([]string{"a key\n", "\tkey = ä\r\n", "x\n", "key key\r", "ä\n"}), 1, 300).Draw(t, "lines")
+		lines := rapid.SliceOfN(rapid.SampledFrom([]string{
+			"a key\n", "\tkey = ä\r\n", "x\n", "key key\r", "ä\n"}), 1,
+			300).Draw(t, "lines")
 		content := []byte(strings.Join(lines, ""))
 		enc := encoding(rapid.IntRange(0, int(encodings)-1).Draw(t, "encoding"))
 		encoded := enc.encode(string(content))
 		x := Examiner{Mark: true}
 		rep, err := x.Examine(t.Context(), engineOf("key"), bytes.NewReader(encoded))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if len(rep.Finds) == 0 {
 			return
 		}
@@ -174,7 +146,8 @@ func TestShow(t *testing.T) {
 		}
 		e := shown.Evidence
 		for k, p := range append(places, i) {
-			want := verdict.Place{Offset: e.Offset, Line: e.Line, Column: e.Column, EndLine: e.EndLine, EndColumn: e.EndColumn}
+			want := verdict.Place{Offset: e.Offset, Line: e.Line, Column: e.Column, EndLine: e.EndLine,
+				EndColumn: e.EndColumn}
 			if k < len(got) {
 				want = got[k]
 			}
@@ -184,9 +157,7 @@ func TestShow(t *testing.T) {
 		}
 		other := bytes.Replace(content, []byte("key"), []byte("k-y"), i) // those before it
 		rep, err = x.Examine(t.Context(), engineOf("key"), bytes.NewReader(enc.encode(string(other))))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		alone := rep.Finds[0].Evidence
 		if e.Line != alone.Line || e.Offset != alone.Offset || e.UTF16Column != alone.UTF16Column ||
 			i == 0 && (e.LineHash != alone.LineHash || shown.Matched != rep.Finds[0].Matched) {

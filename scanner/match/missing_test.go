@@ -15,9 +15,7 @@ import (
 // TestRequired: a literal counts in any encoding, a regex only in that of the content's mark, both after it.
 func TestRequired(t *testing.T) {
 	x, err := regex.Compile(`a\x00|key`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	utf16, utf32 := string(utf16LE.encode("key")), string(utf32LE.encode("key"))
 	const text, expression = 0, 1
 	for name, c := range map[string]struct {
@@ -64,10 +62,7 @@ func TestRequiredTexts(t *testing.T) {
 		for i := range texts {
 			e.Require(i, alone)
 		}
-		rep, err := (&Examiner{Window: window}).Examine(context.Background(), e, bytes.NewReader(content))
-		if err != nil {
-			t.Fatal(err)
-		}
+		rep := reportOf(t, e, content, window)
 		shown := examine(t, texts, content, window)
 		for i, a := range texts {
 			is := naiveRequired(a, content)
@@ -77,7 +72,8 @@ func TestRequiredTexts(t *testing.T) {
 			}
 			has := slices.ContainsFunc(rep.Finds, func(f *Find) bool { return f.Pattern == i })
 			if has != (!alone && shown[i] != nil) {
-				t.Fatalf("%q %+v in %q: found %v; alone: %v, forbidden: %v", a.text, a.Options, content, has, alone, shown[i])
+				t.Fatalf("%q %+v in %q: found %v; alone: %v, forbidden: %v", a.text, a.Options, content, has, alone,
+					shown[i])
 			}
 			if is {
 				found++
@@ -99,7 +95,8 @@ func TestRequiredTexts(t *testing.T) {
 	long := strings.Repeat("x", 300)
 	for enc := range encodings {
 		for _, a := range []asked{{"key", words}, {"a = b", spaces}, {"k", words}, {"KEY", all}, {"a\nb", Options{}}} {
-			for _, c := range []string{a.text, "x" + a.text, a.text + "x", long + a.text, long + " " + a.text + "\u0162"} {
+			for _, c := range []string{a.text, "x" + a.text, a.text + "x", long + a.text,
+				long + " " + a.text + "\u0162"} {
 				for _, before := range []string{"", "\x00", enc.bom(), enc.bom() + "\x00", "\xef\xbb\xbf"} {
 					check(t, []asked{a}, append([]byte(before), enc.encode(c)...), 64, true)
 					check(t, []asked{a}, append([]byte(before), enc.encode(c)...), 0, false)
@@ -113,7 +110,7 @@ func TestRequiredTexts(t *testing.T) {
 }
 
 // naiveRequired reports whether a required text is in a content: it looks for it in one encoding after another, with
-// what is before each whole unit cut off but for one.
+// what is before each whole unit cut off except for one.
 func naiveRequired(a asked, content []byte) bool {
 	own, begin := utf8Enc, 0
 	for _, enc := range []encoding{utf8Enc, utf16LE, utf16BE, utf32LE, utf32BE} { // the longer comes later
@@ -133,7 +130,8 @@ func naiveRequired(a asked, content []byte) bool {
 		}
 		for i := range units {
 			end := naiveEnd(atoms, units, i, a.Options)
-			if end >= 0 && naiveApart(a, units, i, end) && (a.WithinLines == 0 || naiveLine(units, i) <= a.WithinLines) {
+			if end >= 0 && naiveApart(a, units, i, end) &&
+				(a.WithinLines == 0 || naiveLine(units, i) <= a.WithinLines) {
 				return true
 			}
 		}

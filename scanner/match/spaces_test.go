@@ -15,7 +15,7 @@ import (
 func TestWindowEndsWithText(t *testing.T) {
 	texts := []asked{{"ab b", Options{Spaces: true, Words: true}}, {"ab b", words}, {"a b", all}}
 	for enc := range encodings {
-		for before := range 12 {
+		for before := range often(12) {
 			content := enc.encode(strings.Repeat(".", before) + strings.Repeat("ab bab b.", 20))
 			for window := range 24 {
 				compare(t, texts, content, 4*window)
@@ -31,7 +31,7 @@ func TestLongRun(t *testing.T) {
 	for enc := range encodings {
 		most := allRuns / 2 / enc.unit()
 		for _, run := range []int{most, most + 1} {
-			for before := range 8 {
+			for before := range often(8) {
 				text := strings.Repeat("x\n", before*16<<10) + "key" + strings.Repeat("\t", run) + "= b"
 				content := enc.encode(text + "\n" + strings.Repeat("x\n", 200<<10))
 				x := Examiner{}
@@ -67,7 +67,7 @@ func TestManyBeginnings(t *testing.T) {
 		text := []asked{{c.text, c.o}}
 		var took [2]time.Duration
 		for i := range took {
-			content := []byte(strings.Repeat(c.again, (1+15*i)*(1<<20)/len(c.again)) + "." + c.text)
+			content := []byte(strings.Repeat(c.again, (1+15*i)*often(1<<20)/len(c.again)) + "." + c.text)
 			took[i] = cputime.Of(func() {
 				if f := examine(t, text, content, 0)[0]; f == nil || f.Evidence.Occurrences != 1 {
 					t.Errorf("%q after many of %q: %+v", c.text, c.again, f)

@@ -77,10 +77,10 @@ func (f *filter) skipper(step int) func(*filter, []byte) int {
 	return folded
 }
 
-// skip8 returns where in text the first block begins that may have a gram, by looking at every eighth place; if there
-// is none, where less than a block is left. Look-ups that do not wait for one another run at several times the speed
-// of one at a time, so nothing is decided before a block of them is done. One function for all distances, instead of
-// this and the two below, takes half as long again.
+// skip8 returns where in text the first block begins that may have a gram, by looking at every eighth place; without
+// such a block, where less than a block is left. Look-ups that do not wait for one another run at several times the
+// speed of one at a time, so nothing is decided before a block of them is done. One function for all distances,
+// instead of this and the two below, takes half as long again.
 func (f *filter) skip8(text []byte) (at int) {
 	bytes, shift, spread := f.bytes, f.shift, f.spread
 	has := func(word uint64) byte { return bytes[word*spread>>(shift%64)] }

@@ -130,12 +130,12 @@ func (s *gramScan) scan(text []byte, base int) (at int) {
 	}
 }
 
-// compare looks for the needles whose window is at a place. Its gram k may be there.
+// compare looks for the needles whose window is at a place and may have its gram k.
 func (s *gramScan) compare(at, k int) {
 	if at < 0 || at+s.size > len(s.content) {
 		return
 	}
-	// Another one, of bytes that are not in that one if possible, must be there, too.
+	// Another gram is required, too, of other bytes if possible.
 	other := (k + s.step/2) & (s.step - 1)
 	if at+other+8 <= len(s.content) && s.filter.has(word(s.content[at+other:]))>>other&1 == 0 {
 		return

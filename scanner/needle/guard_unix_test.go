@@ -8,8 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// No byte behind a content is read: it is at the end of a page, and the next one may
-// not be touched.
+// No byte behind a content is read: it is at the end of a page, and the next one may not be touched.
 func TestReadsNothingBehind(t *testing.T) {
 	page := unix.Getpagesize()
 	mem, err := unix.Mmap(-1, 0, 2*page, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
@@ -32,7 +31,7 @@ func TestReadsNothingBehind(t *testing.T) {
 			copy(content[length-2:], "ab")
 			want[0] = true
 		}
-		for i, got := range find(t, needles, content) {
+		for i, got := range find(t, needles, nil, content) {
 			if got != want[i] {
 				t.Errorf("%d bytes: needle %q: %v", length, needles[i], got)
 			}

@@ -61,7 +61,7 @@ const (
 	longestLen = 4 + maxStep - 1
 )
 
-// maxStep is how far apart the places are that are looked up, at the most.
+// maxStep is how far apart the places are that are looked up, at most.
 const maxStep = 8
 
 // A Needle is a byte string to look for, prepared: it can be in many sets.
@@ -180,17 +180,15 @@ func (x *Seen) add(i int) {
 	x.list = append(x.list, i)
 }
 
-// A needle of more bytes than shortest is compared in vain with no more than patience times the
-// bytes of a content: where it almost occurs at each place that would take a time that grows
-// with the product of both. Then bytes.Contains decides, which takes a time that grows with the
-// content.
+// A needle of more bytes than shortest is compared in vain with no more than patience times the bytes of a content:
+// where it almost occurs at each place that would take a time that grows with the product of both. Then bytes.Contains
+// decides, which takes a time that grows with the content.
 const (
 	shortest = 64 // bytes
 	patience = 4
 )
 
-// stands reports whether a needle is in content: at a place, or in another where that was
-// looked for too often.
+// stands reports whether a needle is in content: at a place, or in another where that was looked for too often.
 func (x *Seen) stands(i int, n *Needle, content []byte, start int) bool {
 	needle := n.text
 	switch {
@@ -242,8 +240,7 @@ func (x *Seen) next() {
 	x.tried, x.absent = x.tried[:0], x.absent[:0]
 }
 
-// Find adds to seen the needles that occur in content. What was found already is not
-// looked for.
+// Find adds to seen the needles that occur in content. What was found already is not looked for.
 func (s *Set) Find(content []byte, seen *Seen) {
 	defer seen.next()
 	for _, i := range s.short {

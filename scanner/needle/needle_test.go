@@ -11,10 +11,15 @@ import (
 	"testing"
 )
 
-func prepared(texts [][]byte) []*Needle {
+// prepared returns needles, of which some may fold; folded nil: none does.
+func prepared(texts [][]byte, folded []bool) []*Needle {
 	var needles []*Needle
-	for _, t := range texts {
-		needles = append(needles, New(t))
+	for i, text := range texts {
+		if folded != nil && folded[i] {
+			needles = append(needles, NewFolded(text))
+		} else {
+			needles = append(needles, New(text))
+		}
 	}
 	return needles
 }
@@ -39,13 +44,13 @@ func sets(needles []*Needle) []*Set {
 }
 
 // find returns which needles occur, by each way.
-func find(t *testing.T, needles [][]byte, content []byte) []bool {
+func find(t *testing.T, texts [][]byte, folded []bool, content []byte) []bool {
 	t.Helper()
 	var answers [][]bool
-	for way, s := range sets(prepared(needles)) {
+	for way, s := range sets(prepared(texts, folded)) {
 		seen := s.NewSeen()
 		s.Find(content, seen)
-		answer := make([]bool, len(needles))
+		answer := make([]bool, len(texts))
 		for _, i := range seen.Indices() {
 			if answer[i] {
 				t.Errorf("needle %d is found twice", i)
@@ -58,69 +63,66 @@ func find(t *testing.T, needles [][]byte, content []byte) []bool {
 			t.Error("something is left after Reset")
 		}
 		if !slices.Equal(answers[0], answer) {
-			t.Errorf("needles %q in %q: %v by vectors, %v by the way %d", needles, content, answers[0], answer, way)
+			t.Errorf("needles %q, folded %v, in %q: %v by vectors, %v by the way %d",
+				texts, folded, content, answers[0], answer, way)
 		}
 	}
 	return answers[0]
 }
 
-func naive(needles [][]byte, content []byte) []bool {
-	seen := make([]bool, len(needles))
-	for i, n := range needles {
-		seen[i] = bytes.Contains(content, n)
+// naive tries every place, and both cases of every letter of a folded needle.
+func naive(texts [][]byte, folded []bool, content []byte) []bool {
+	const letters = "aAbBcCdDeEfFgGhHiIjJkKlLmMnNoOpPqQrRsStTuUvVwWxXyYzZ"
+	seen := make([]bool, len(texts))
+	for i, text := range texts {
+		if folded == nil || !folded[i] {
+			seen[i] = bytes.Contains(content, text)
+			continue
+		}
+		same := func(a, b byte) bool {
+			k := strings.IndexByte(letters, a)
+			return a == b || k >= 0 && letters[k^1] == b
+		}
+		for at := 0; at+len(text) <= len(content) && !seen[i]; at++ {
+			k := 0
+			for k < len(text) && same(content[at+k], text[k]) {
+				k++
+			}
+			seen[i] = k == len(text)
+		}
 	}
 	return seen
 }
 
-// Every needle length at every place of contents of every small length: what the
-// stride could step over.
-func TestEveryPlace(t *testing.T) {
-	for length := 1; length <= 20; length++ {
-		n := []byte("abcdefghijklmnopqrst")[:length]
-		for total := length; total <= 48; total++ {
-			for at := 0; at+length <= total; at++ {
-				content := bytes.Repeat([]byte{'.'}, total)
-				copy(content[at:], n)
-				if !find(t, [][]byte{n}, content)[0] {
-					t.Fatalf("%q at %d of %d bytes is not found", n, at, total)
-				}
-				content[at+length-1] ^= 1
-				if find(t, [][]byte{n}, content)[0] {
-					t.Fatalf("%q is found in %q", n, content)
-				}
-			}
-		}
+func wantNaive(t *testing.T, texts [][]byte, folded []bool, content []byte) {
+	t.Helper()
+	if got, want := find(t, texts, folded, content), naive(texts, folded, content); !slices.Equal(got, want) {
+		t.Fatalf("needles %q, folded %v, in %q: got %v, want %v", texts, folded, content, got, want)
 	}
 }
 
-// TestGramsEveryPlace: needles of every length at every place of contents that have up to two blocks and more, by
-// grams at every second, fourth and eighth place; and none that differs in its first or last byte.
-func TestGramsEveryPlace(t *testing.T) {
-	for step := 2; step <= maxStep; step *= 2 {
-		for length := step + 2; length <= 20; length++ {
-			n := New([]byte("abcdefghijklmnopqrst")[:length])
-			s := &Set{needles: []*Needle{n}, long: newGrams([]*Needle{n}, []int{0}, step)}
+// TestEveryPlace: needles of every length at every place of contents that have up to two blocks and more, by each way;
+// and none that differs in its first or last byte.
+func TestEveryPlace(t *testing.T) {
+	for length := 1; length <= 20; length++ {
+		n := []byte("abcdefghijklmnopqrst")[:length]
+		for way, s := range sets(prepared([][]byte{n}, nil)) {
 			seen := s.NewSeen()
-			found := func(content []byte) bool {
+			check := func(content []byte, want bool) {
 				seen.Reset()
-				s.Find(content, seen)
-				return len(seen.Indices()) > 0
+				if s.Find(content, seen); (len(seen.Indices()) > 0) != want {
+					t.Fatalf("by the way %d: %q in %q: not %v", way, n, content, want)
+				}
 			}
-			for total := length; total <= 2*lookups*step+24; total++ {
+			for total := length; total <= 2*lookups*maxStep+24; total += 1 + total/50 {
 				content := bytes.Repeat([]byte{'.'}, total)
 				for at := 0; at+length <= total; at++ {
-					copy(content[at:], n.text)
-					if !found(content) {
-						t.Fatalf("at every place of %d: %q at %d of %d bytes is not found", step, n.text, at, total)
-					}
-					content[at] ^= 1
-					if found(content) {
-						t.Fatalf("at every place of %d: %q is found in %q", step, n.text, content)
-					}
-					content[at] ^= 1
-					content[at+length-1] ^= 1
-					if found(content) {
-						t.Fatalf("at every place of %d: %q is found in %q", step, n.text, content)
+					copy(content[at:], n)
+					check(content, true)
+					for _, place := range []int{at, at + length - 1} {
+						content[place] ^= 1
+						check(content, false)
+						content[place] ^= 1
 					}
 					copy(content[at:], "....................")
 				}
@@ -180,39 +182,6 @@ func TestSkip(t *testing.T) {
 	}
 }
 
-func TestNestedAndEqual(t *testing.T) {
-	needles := [][]byte{[]byte("cidr_blocks"), []byte("cidr_block"), []byte("blocks = ["), []byte("cidr_blocks"), []byte("c"), []byte("cidr"), []byte("nowhere")}
-	got := find(t, needles, []byte(`  cidr_blocks = ["0.0.0.0/0"]`))
-	if want := []bool{true, true, true, true, true, true, false}; !slices.Equal(got, want) {
-		t.Errorf("got %v, want %v", got, want)
-	}
-}
-
-// Of more needles than a block of the vector unit has places, some common and some rare,
-// each is found where it is, and a bucket that is done leaves the others. So it is with more needles than one teddy
-// has, and than all of them have.
-func TestManyBuckets(t *testing.T) {
-	r := rand.New(rand.NewPCG(7, 7))
-	for i := range 400 {
-		var needles [][]byte
-		most := []int{maxTeddy + 8, 3*maxTeddy + 60}[i%2]
-		for range 1 + r.IntN(most) {
-			n := make([]byte, 1+r.IntN(9+i%2*6))
-			for i := range n {
-				n[i] = "ab0/.\x00\xff"[r.IntN(7)]
-			}
-			needles = append(needles, n)
-		}
-		content := make([]byte, r.IntN(2000))
-		for i := range content {
-			content[i] = "ab0/.\x00\xffcdefghijklmnopqrstuvwxyz"[r.IntN(30)]
-		}
-		if got, want := find(t, needles, content), naive(needles, content); !slices.Equal(got, want) {
-			t.Fatalf("needles %q in %q: got %v, want %v", needles, content, got, want)
-		}
-	}
-}
-
 // TestScanBlocks holds the assembly to what its comment says, worked out place by place: of every length around one
 // and two blocks, with no block that may hold a gram, with one, with many.
 func TestScanBlocks(t *testing.T) {
@@ -256,11 +225,39 @@ func TestScanBlocks(t *testing.T) {
 			hits++
 		}
 		if at != wantAt || ok != wantOK || ok && got != want {
-			t.Fatalf("masks %x, content %x: got %d, %v, %x, want %d, %v, %x", m, content, at, ok, got, wantAt, wantOK, want)
+			t.Fatalf("masks %x, content %x: got %d, %v, %x, want %d, %v, %x", m, content, at, ok, got, wantAt, wantOK,
+				want)
 		}
 	}
 	if hits < 5_000 || hits > 15_000 {
 		t.Errorf("%d contents of 20,000 have a hit: too few or too many for a test of both", hits)
+	}
+}
+
+// TestAgainstNaive: few letters make needles overlap, contain and begin one another. There are more needles than a
+// block of the vector unit has places, than one teddy has, and than all of them have; some differ from the content in
+// the bit of the case alone.
+func TestAgainstNaive(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range 4000 {
+		letters := "aAbB0\x10@`[{ \x00"[:2+r.IntN(11)]
+		if i%5 == 0 {
+			letters = "ab0/.\x00\xffcdefghijklmnopqrstuvwxyz"
+		}
+		random := func(n int) []byte {
+			b := make([]byte, n)
+			for i := range b {
+				b[i] = letters[r.IntN(len(letters))]
+			}
+			return b
+		}
+		var texts [][]byte
+		var folded []bool
+		for range 1 + r.IntN([]int{30, maxTeddy + 8, maxTeddy + 8, 3*maxTeddy + 60}[i%4]) {
+			texts = append(texts, random(1+r.IntN([]int{9, 12, 24}[r.IntN(3)])))
+			folded = append(folded, i%3 > 0 && r.IntN(2) == 0)
+		}
+		wantNaive(t, texts, folded, random(r.IntN(300*(1+i%4))))
 	}
 }
 
@@ -285,53 +282,29 @@ func FuzzFind(f *testing.F) {
 				needles = append(needles, n)
 			}
 		}
-		if got, want := find(t, needles, content), naive(needles, content); !slices.Equal(got, want) {
-			t.Errorf("needles %q in %q: got %v, want %v", needles, content, got, want)
-		}
+		wantNaive(t, needles, nil, content)
 	})
 }
 
-// A small alphabet makes needles overlap, contain and begin one another.
-func TestAgainstNaive(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
-	random := func(n, letters int) []byte {
-		b := make([]byte, n)
-		for i := range b {
-			b[i] = byte('a' + r.IntN(letters))
-		}
-		return b
-	}
-	for range 3000 {
-		letters := 1 + r.IntN(4)
-		needles := make([][]byte, 1+r.IntN(30))
-		for i := range needles {
-			needles[i] = random(1+r.IntN([]int{12, 24}[r.IntN(2)]), letters)
-		}
-		content := random(r.IntN(300), letters)
-		if got, want := find(t, needles, content), naive(needles, content); !slices.Equal(got, want) {
-			t.Fatalf("needles %q in %q: got %v, want %v", needles, content, got, want)
-		}
-	}
-}
-
-// TestAlmostEverywhere: a needle that almost occurs at each byte takes no time that grows with its
-// length, and is found all the same. Compared at each place these would take minutes.
+// TestAlmostEverywhere: a needle that almost occurs at each byte takes no time that grows with its length, and is
+// found. Compared at each place these would take minutes.
 func TestAlmostEverywhere(t *testing.T) {
 	content := bytes.Repeat([]byte{'a'}, 256<<10)
 	var needles [][]byte
 	for i := range 26 {
-		needles = append(needles, append(bytes.Repeat([]byte{'a'}, 60<<10+i), 'b'), append(bytes.Repeat([]byte{'a'}, 65+i), 'c'))
+		needles = append(needles, append(bytes.Repeat([]byte{'a'}, 60<<10+i), 'b'),
+			append(bytes.Repeat([]byte{'a'}, 65+i), 'c'))
 	}
 	for _, list := range [][][]byte{needles[:1], needles[:20], needles} {
-		if got, want := find(t, list, content), naive(list, content); !slices.Equal(got, want) {
+		if got, want := find(t, list, nil, content), naive(list, nil, content); !slices.Equal(got, want) {
 			t.Errorf("%d needles: got %v", len(list), got)
 		}
 		with := append(bytes.Clone(content), 'b')
-		if got, want := find(t, list, with), naive(list, with); !slices.Equal(got, want) || !got[0] {
+		if got, want := find(t, list, nil, with), naive(list, nil, with); !slices.Equal(got, want) || !got[0] {
 			t.Errorf("%d needles, of which some are at the end: got %v", len(list), got)
 		}
 		// What one content does not hold the next may.
-		s := Compile(prepared(list))
+		s := Compile(prepared(list, nil))
 		seen := s.NewSeen()
 		s.Find(content, seen)
 		if len(seen.Indices()) > 0 {
@@ -416,11 +389,11 @@ func TestWays(t *testing.T) {
 		{"no vectors, seven bytes", slices.Concat(texts(1, 20), texts(1, 7)), false, way{long: 2, step: 4, size: 4}},
 		{"no vectors, eleven bytes", slices.Concat(texts(1, 20), texts(1, 11)), false, way{long: 2, step: 8, size: 4}},
 	} {
-		if got := wayOf(compile(prepared(c.needles), c.vectors)); !reflect.DeepEqual(got, c.want) {
+		if got := wayOf(compile(prepared(c.needles, nil), c.vectors)); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: %+v, want %+v", c.what, got, c.want)
 		}
 	}
-	for i, b := range compile(prepared(texts(48, 9)), true).few[0].buckets {
+	for i, b := range compile(prepared(texts(48, 9), nil), true).few[0].buckets {
 		if len(b) != 48/8 {
 			t.Errorf("bucket %d has %d needles", i, len(b))
 		}
@@ -436,8 +409,8 @@ func TestFilterSize(t *testing.T) {
 	}
 }
 
-// TestPatience: a long needle is compared until that was in vain for four times the content, then never again
-// in this content; a short one each time.
+// TestPatience: a long needle is compared until that was in vain for four times the content, then never again in this
+// content; a short one each time.
 func TestPatience(t *testing.T) {
 	content := []byte(strings.Repeat("a", 999) + "b") // its last byte is needed, or bytes.Contains is
 	for _, c := range []struct{ length, compared int }{
@@ -468,20 +441,23 @@ func TestPatience(t *testing.T) {
 	}
 }
 
+// BenchmarkFind finds none of some needles, by the vectors if possible, without them, and folded.
 func BenchmarkFind(b *testing.B) {
 	r := rand.New(rand.NewPCG(3, 4))
-	words := []string{"resource", "cidr_blocks", "=", "[", "]", "\n", "  ", "ingress", "from_port", "443", "\"", "description"}
+	words := strings.Fields("resource cidr_blocks = [ ] ingress from_port 443 Description")
 	var content []byte
 	for len(content) < 256<<10 {
-		content = append(content, words[r.IntN(len(words))]...)
-		content = append(content, ' ')
+		content = append(append(content, words[r.IntN(len(words))]...), " \n"[r.IntN(2)])
 	}
 	for _, n := range []int{1, 20, 100, 1000, 10000} {
 		var needles [][]byte
 		for i := range n {
 			needles = append(needles, fmt.Appendf(nil, "%s.%d/%d!", words[i%len(words)], r.IntN(1000), i))
 		}
-		for name, s := range map[string]*Set{"best": Compile(prepared(needles)), "pure": compile(prepared(needles), false)} {
+		plain, folded := prepared(needles, nil), prepared(needles, slices.Repeat([]bool{true}, n))
+		for name, s := range map[string]*Set{
+			"best": Compile(plain), "pure": compile(plain, false), "folded": Compile(folded),
+		} {
 			b.Run(fmt.Sprint(n, "/", name), func(b *testing.B) {
 				b.SetBytes(int64(len(content)))
 				seen := s.NewSeen()

@@ -6,8 +6,8 @@ import (
 	"math/bits"
 )
 
-// Places calls at for every place of content where a needle occurs, with the index of the needle; where one occurs
-// may overlap another. The places of a needle come from the left. It may give up where a long needle almost occurs too
+// Places calls at for every place of content where a needle occurs, with the index of the needle; where one occurs may
+// overlap another. The places of a needle come from the left. It may give up where a long needle almost occurs too
 // often, and returns false then.
 func Places(content []byte, needles []*Needle, at func(needle, place int)) bool {
 	return places(content, needles, vectors() && !slow, at)

@@ -5,15 +5,14 @@ import (
 	"math"
 )
 
-// pairs says how rare two bytes in a row are in source code and configuration: at
-// 256*first+second, minus 8 times the binary logarithm of their share of all pairs, 255 at
-// the most. TestPairs -update writes it again, from any tree.
+// pairs says how rare two bytes in a row are in source code and configuration: at 256*first+second, minus 8 times the
+// binary logarithm of their share of all pairs, 255 at most. TestPairs -update writes it again, from any tree.
 //
 //go:embed pairs.bin
 var pairs string
 
-// share is about how often a few bytes in a row are at a place: as if each two of them
-// came by chance. There are two at least.
+// share is about how often a few bytes in a row are at a place: as if each two of them came by chance. There are two
+// at least.
 func share(gram []byte) float64 {
 	sum, n := 0, 0
 	for i := 0; i+1 < len(gram); i++ {

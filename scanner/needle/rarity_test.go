@@ -13,7 +13,7 @@ import (
 
 var (
 	update = flag.Bool("update", false, "make pairs.bin anew from the trees that -corpus names")
-	corpus = flag.String("corpus", "", "folders of text, separated as PATH is")
+	corpus = flag.String("corpus", "", "directories of text, separated as PATH is")
 )
 
 func TestPairs(t *testing.T) {

@@ -2,6 +2,5 @@
 
 package needle
 
-// slow is for comparisons: with the build tag of that name every needle is looked for by
-// bytes.Contains.
+// slow is for comparisons: with the build tag of that name every needle is looked for by bytes.Contains.
 const slow = false

@@ -7,10 +7,9 @@ import (
 	"slices"
 )
 
-// A teddy finds a few needles, of two bytes and more, by the vector unit. Each is
-// represented by its rarest gram of four bytes and put into one of eight buckets. Of each
-// of the four bytes two tables of 16 say for each value of its lower and of its upper half
-// which buckets have it; one instruction looks up 32 of them at a time. What is left when
+// A teddy finds a few needles, of two bytes and more, by the vector unit. Each is represented by its rarest gram of
+// four bytes and put into one of eight buckets. Of each of the four bytes two tables of 16 say for each value of its
+// lower and of its upper half which buckets have it; one instruction looks up 32 of them at a time. What is left when
 // all eight answers are joined is where a gram of a bucket may be:
 //
 //	content        c  i  d  r  =  0  .  0 ...   32 places at a time
@@ -19,15 +18,14 @@ import (
 //	3rd, 4th ...
 //	joined         .  .  .  .  .  a  .  .       compare bucket a's needles here
 //
-// The algorithm is Geoffrey Langdale's, from Hyperscan (fdr/teddy.c there); it is described
-// in the comments of the aho-corasick crate, src/packed/teddy.
+// The algorithm is Geoffrey Langdale's, from Hyperscan (fdr/teddy.c there); it is described in the comments of the
+// aho-corasick crate, src/packed/teddy.
 type teddy struct {
 	masks   masks
 	buckets [8][]candidate
 }
 
-// masks are, for each of the four bytes of a gram, the buckets of each lower half, then of
-// each upper half.
+// masks are, for each of the four bytes of a gram, the buckets of each lower half, then of each upper half.
 type masks [4][2][16]byte
 
 type candidate struct {
@@ -46,7 +44,7 @@ const (
 	blockRead = blockLen + gramLen - 1
 )
 
-// newTeddy returns a teddy for some needles, maxTeddy at the most.
+// newTeddy returns a teddy for some needles, maxTeddy at most.
 func newTeddy(needles []*Needle, of []int) *teddy {
 	t := &teddy{}
 	var all []candidate
@@ -63,8 +61,8 @@ func newTeddy(needles []*Needle, of []int) *teddy {
 		}
 		all = append(all, c)
 	}
-	// Grams that begin alike share a bucket: the more they have in common, the fewer other
-	// grams its tables let through.
+	// Grams that begin alike share a bucket: the more they have in common, the fewer other grams its tables let
+	// through.
 	slices.SortStableFunc(all, func(a, b candidate) int {
 		return cmp.Compare(bits.ReverseBytes32(a.gram), bits.ReverseBytes32(b.gram))
 	})

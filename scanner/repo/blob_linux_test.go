@@ -17,9 +17,7 @@ func TestNoHandleIsLeft(t *testing.T) {
 	want := map[string]string{"small": "text", "large": large}
 	handles := func() int {
 		all, err := os.ReadDir("/proc/self/fd")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return len(all)
 	}
 	r := g.open()
@@ -28,9 +26,7 @@ func TestNoHandleIsLeft(t *testing.T) {
 		h := mustHash(t, g.git("rev-parse", "HEAD:"+name))
 		for range 5 {
 			b, err := r.Blob(h)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			for range 2 {
 				if _, err := b.Seek(0, io.SeekStart); err != nil {
 					t.Fatal(err)

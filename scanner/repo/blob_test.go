@@ -2,7 +2,6 @@ package repo
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -17,9 +16,7 @@ func TestBlobOfManyReads(t *testing.T) {
 	g.write("f", text)
 	g.commit("c")
 	b, err := g.open().Blob(mustHash(t, g.git("rev-parse", "HEAD:f")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer b.Close()
 	if b.held != nil {
 		t.Fatal("it is no stream")
@@ -35,54 +32,6 @@ func TestBlobOfManyReads(t *testing.T) {
 	}
 }
 
-// TestBlobRememberedMeanwhile: a blob read by stream is reopened after it was cached, for a delta to it that was read
-// meanwhile.
-func TestBlobRememberedMeanwhile(t *testing.T) {
-	g := newGit(t)
-	var b strings.Builder
-	for i := 0; b.Len() <= maxHeld; i++ {
-		fmt.Fprintln(&b, i*i)
-	}
-	texts := []string{b.String(), b.String() + strings.Repeat("more\n", 10)}
-	var hashes []Hash
-	for _, text := range texts {
-		g.write("f", text)
-		g.commit("c")
-		hashes = append(hashes, mustHash(t, g.git("rev-parse", "HEAD:f")))
-	}
-	g.git("repack", "-adfq")
-	for i, h := range hashes {
-		r := g.open()
-		b, err := r.Blob(h)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer b.Close()
-		if b.held != nil {
-			continue // it is the delta
-		}
-		if _, err := io.CopyN(io.Discard, b, 100_000); err != nil {
-			t.Fatal(err)
-		}
-		other, err := r.Blob(hashes[1-i])
-		if err != nil {
-			t.Fatal(err)
-		}
-		other.Close()
-		if other.r != nil || len(r.objects.bases.values) == 0 {
-			t.Fatal("nothing is kept")
-		}
-		if _, err := b.Seek(0, io.SeekStart); err != nil {
-			t.Fatal(err)
-		}
-		if text, err := io.ReadAll(b); err != nil || string(text) != texts[i] {
-			t.Errorf("%d bytes, %v", len(text), err)
-		}
-		return
-	}
-	t.Fatal("none is a stream")
-}
-
 // TestDamagedStream: an error in the middle of a blob that is read by stream names it.
 func TestDamagedStream(t *testing.T) {
 	g := newGit(t)
@@ -91,17 +40,11 @@ func TestDamagedStream(t *testing.T) {
 	name := g.git("rev-parse", "HEAD:f")
 	file := filepath.Join(g.dir, ".git/objects", name[:2], name[2:])
 	content, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	content[len(content)-1] ^= 1 // of zlib's checksum
-	if err := errors.Join(os.Chmod(file, 0o666), os.WriteFile(file, content, 0o666)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(os.Chmod(file, 0o666), os.WriteFile(file, content, 0o666)))
 	b, err := g.open().Blob(mustHash(t, name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer b.Close()
 	_, err = io.Copy(io.Discard, b)
 	if object := (*ObjectError)(nil); !errors.As(err, &object) || object.Hash.String() != name {
@@ -121,12 +64,11 @@ func TestMissingObject(t *testing.T) {
 		t.Error(err)
 	}
 	index := onlyPack(g)
-	if err := os.Remove(index); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(index))
 	_, err = g.open().Blob(missing)
 	wantError(t, "a pack without an index", err, ErrMissing)
-	if pack := strings.TrimSuffix(filepath.Base(index), ".idx") + ".pack"; !strings.Contains(err.Error(), "or it is in "+pack+", which has no index;") {
+	if pack := strings.TrimSuffix(filepath.Base(index), ".idx") + ".pack"; !strings.Contains(err.Error(),
+		"or it is in "+pack+", which has no index;") {
 		t.Error(err)
 	}
 }
@@ -135,9 +77,7 @@ func TestMissingObject(t *testing.T) {
 func TestReadSmall(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "f")
 	for more, want := range map[int64]error{0: nil, 1: ErrLimit} {
-		if err := errors.Join(os.WriteFile(name, []byte("begin"), 0o666), os.Truncate(name, maxSmall+more)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(os.WriteFile(name, []byte("begin"), 0o666), os.Truncate(name, maxSmall+more)))
 		text, err := readSmall(name)
 		if !errors.Is(err, want) || err == nil && len(text) != maxSmall {
 			t.Errorf("%d more: %d bytes, %v", more, len(text), err)

@@ -15,9 +15,11 @@ import (
 
 var (
 	long            = flag.Bool("long", false, "do all of the tests that otherwise do a part")
-	differHistories = flag.Int("histories", 20, "how many generated histories are compared with git; make differ asks for 2,000")
-	differReal      = flag.String("real", "", "git directories, with commas between them, of which pairs of commits are compared with git")
-	differPairs     = flag.Int("pairs", 1000, "how many pairs of commits of all of them")
+	differHistories = flag.Int("histories", 20,
+		"how many generated histories are compared with git; make differ asks for 2,000")
+	differReal = flag.String("real", "",
+		"git directories, with commas between them, of which pairs of commits are compared with git")
+	differPairs = flag.Int("pairs", 1000, "how many pairs of commits of all of them")
 )
 
 type compared struct {
@@ -37,9 +39,7 @@ func (g *gitRepo) compareCommits(t *testing.T, r *Repository, pairs [][2]string,
 	cmd := exec.Command("git", "--no-replace-objects", "diff-tree", "--stdin", "--always", "-r", "-z", "--no-renames")
 	cmd.Dir, cmd.Stdin = g.dir, strings.NewReader(stdin.String())
 	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for i, p := range pairs {
 		a, b := p[0], p[1]
 		header := []byte(b + "\x00")
@@ -53,15 +53,10 @@ func (g *gitRepo) compareCommits(t *testing.T, r *Repository, pairs [][2]string,
 		}
 		want := sortRaw(string(out[:end]))
 		out = out[end:]
-		ha, err := r.Commit(a)
-		if err != nil {
-			t.Fatal(err)
-		}
-		hb, err := r.Commit(b)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := sortedChanges(t, r, ha, hb); got != want {
+		ha, ta := commitOf(t, r, a)
+		hb, tb := commitOf(t, r, b)
+		got := sortedChanges(t, func(visit func(Change) error) error { return r.Diff(ta, tb, visit) })
+		if got != want {
 			t.Fatalf("diff %s %s:\ngot  %.3000q\nwant %.3000q", a, b, got, want)
 		}
 		c.changes += strings.Count(want, "\x00") / 2
@@ -71,12 +66,12 @@ func (g *gitRepo) compareCommits(t *testing.T, r *Repository, pairs [][2]string,
 		common := strings.Fields(first(g.try("merge-base", "--all", a, b)))
 		slices.Sort(common)
 		related, err := r.Relate(ha, hb)
-		var got []string
+		var bases []string
 		for _, h := range related.MergeBases {
-			got = append(got, h.String())
+			bases = append(bases, h.String())
 		}
-		if err != nil && !errors.Is(err, ErrNoMergeBase) || !slices.Equal(got, common) {
-			t.Fatalf("merge-base %s %s: got %q, %v, want %q", a, b, got, err, common)
+		if err != nil && !errors.Is(err, ErrNoMergeBase) || !slices.Equal(bases, common) {
+			t.Fatalf("merge-base %s %s: got %q, %v, want %q", a, b, bases, err, common)
 		}
 		c.bases += len(common)
 		if err == nil {
@@ -119,13 +114,22 @@ func nextHeader(out []byte) int {
 	return at
 }
 
-// importedHistory makes a history by git fast-import, in one process where randomHistory takes dozens: edits, type
-// and mode changes, directories that become files, deletions, odd names, merges of up to four, criss-crosses, other
-// roots, and unordered dates. Each commit has a branch.
+// checkedOut makes a history and checks its last commit out, on main.
+func checkedOut(g *gitRepo, r *rand.Rand, commits int) {
+	g.Helper()
+	importedHistory(g, r, commits)
+	g.git("update-ref", "refs/heads/main", fmt.Sprintf("refs/heads/c%d", commits))
+	g.git("reset", "-q", "--hard")
+}
+
+// importedHistory makes a history by git fast-import, in one process: edits, type and
+// mode changes, directories that become files, deletions, odd names, merges of up to four, criss-crosses, other roots,
+// and unordered dates. Each commit has a branch.
 func importedHistory(g *gitRepo, r *rand.Rand, commits int) {
 	g.Helper()
 	names := []string{
-		"a.tf", "b/c.tf", "b/d/e.yaml", "b", "b.c", "b-/x", "odd \n name", "tab\there", "ü.tf", "--help.tf", "deep/er/and/deeper/f",
+		"a.tf", "b/c.tf", "b/d/e.yaml", "b", "b.c", "b-/x", "odd \n name", "tab\there", "ü.tf", "--help.tf",
+		"deep/er/and/deeper/f",
 		"deep", "deep.tf", "deep0", `back\slash`, "\xff.tf", "quo\"te", "m",
 	}
 	var parts [2]strings.Builder // imported one after the other
@@ -134,7 +138,8 @@ func importedHistory(g *gitRepo, r *rand.Rand, commits int) {
 		if i > commits/2 {
 			s = &parts[1]
 		}
-		fmt.Fprintf(s, "commit refs/heads/c%d\nmark :%d\ncommitter a <a@example.com> %d +0000\ndata 1\nm\n", i, i, 1_700_000_000+r.IntN(40)*3600)
+		fmt.Fprintf(s, "commit refs/heads/c%d\nmark :%d\ncommitter a <a@example.com> %d +0000\ndata 1\nm\n", i, i,
+			1_700_000_000+r.IntN(40)*3600)
 		if i > 1 && r.IntN(25) > 0 {
 			parents := map[int]bool{}
 			if r.IntN(3) == 0 {
@@ -153,7 +158,8 @@ func importedHistory(g *gitRepo, r *rand.Rand, commits int) {
 		}
 		if i == 1 { // enough for git to look for deltas
 			for k := range 12 {
-				fmt.Fprintf(s, "M 100644 inline many/%d.tf\n%s", k, data(strings.Repeat(fmt.Sprint("line ", k, "\n"), 20+k)))
+				fmt.Fprintf(s, "M 100644 inline many/%d.tf\n%s", k,
+					data(strings.Repeat(fmt.Sprint("line ", k, "\n"), 20+k)))
 			}
 		}
 		for range r.IntN(5) {
@@ -168,7 +174,8 @@ func importedHistory(g *gitRepo, r *rand.Rand, commits int) {
 			case 3:
 				fmt.Fprintf(s, "M 160000 %040x %s\n", 1+r.IntN(3), name)
 			default:
-				fmt.Fprintf(s, "M 100644 inline %s\n%s", name, data(strings.Repeat(fmt.Sprint(r.IntN(100)), 1+r.IntN(300))))
+				fmt.Fprintf(s, "M 100644 inline %s\n%s", name,
+					data(strings.Repeat(fmt.Sprint(r.IntN(100)), 1+r.IntN(300))))
 			}
 		}
 	}
@@ -180,7 +187,7 @@ func importedHistory(g *gitRepo, r *rand.Rand, commits int) {
 			limits[i] = "0"
 		}
 	}
-	marks := filepath.Join(g.dir, "marks")
+	marks := filepath.Join(g.dir, ".git/marks")
 	for i, limit := range limits {
 		cmd := exec.Command("git", "-c", "fastimport.unpackLimit="+limit, "fast-import", "--quiet", "--force",
 			"--import-marks-if-exists="+marks, "--export-marks="+marks)
@@ -239,7 +246,8 @@ func TestDifferential_Histories(t *testing.T) {
 	var all compared
 	several := 0
 	for _, c := range seen {
-		all.commits, all.pairs, all.changes, all.met, all.bases = all.commits+c.commits, all.pairs+c.pairs, all.changes+c.changes, all.met+c.met, all.bases+c.bases
+		all.commits, all.pairs, all.changes, all.met, all.bases = all.commits+c.commits, all.pairs+c.pairs,
+			all.changes+c.changes, all.met+c.met, all.bases+c.bases
 		all.behind += c.behind
 		if c.bases > c.met {
 			several++ // for some pair
@@ -248,7 +256,9 @@ func TestDifferential_Histories(t *testing.T) {
 	if all.changes < 100*histories || all.bases < all.met/2 || all.behind < all.met || several < histories/20 {
 		t.Errorf("too little to say much: %d histories, %+v", histories, all)
 	}
-	t.Logf("measured: a generated history | `git diff-tree`, `git merge-base --all` | %d | none; %d commits; %d changes between %d pairs; %d merge bases of %d pairs", histories, all.commits, all.changes, all.pairs, all.bases, all.met)
+	t.Logf("measured: a generated history | `git diff-tree`, `git merge-base --all` | %d | none; "+
+		"%d commits; %d changes between %d pairs; %d merge bases of %d pairs",
+		histories, all.commits, all.changes, all.pairs, all.bases, all.met)
 }
 
 // compareHistory compares 40 pairs of commits of a history with git: with a commit-graph, with an incomplete one, and
@@ -261,7 +271,8 @@ func (g *gitRepo) compareHistory(t *testing.T, rnd *rand.Rand, seed, met int) co
 		g.git("commit-graph", "write", "--reachable")
 	case 1:
 		g.git("commit-graph", "write", "--reachable", "--split=no-merge")
-		list = append(list, g.git("commit-tree", "-m", "not in the graph", "-p", list[1], "-p", list[7], list[5]+"^{tree}"))
+		list = append(list, g.git("commit-tree", "-m", "not in the graph", "-p", list[1], "-p", list[7],
+			list[5]+"^{tree}"))
 	}
 	r := g.open()
 	r.beforeGraph = 0
@@ -301,5 +312,7 @@ func TestDifferential_Real(t *testing.T) {
 	if all.changes < 100 || all.bases < all.pairs/2 {
 		t.Errorf("too little to say much: %+v", all)
 	}
-	t.Logf("measured: a pair of commits of %d real repositories | `git diff-tree`, `git merge-base --all` | %d | none; %d changes, %d merge bases", len(dirs), all.pairs, all.changes, all.bases)
+	t.Logf("measured: a pair of commits of %d real repositories "+
+		"| `git diff-tree`, `git merge-base --all` | %d | none; "+
+		"%d changes, %d merge bases", len(dirs), all.pairs, all.changes, all.bases)
 }

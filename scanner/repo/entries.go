@@ -28,7 +28,7 @@ func (e *treeEntry) after(n int) int {
 	switch {
 	case n < len(e.name):
 		return int(e.name[n])
-	case e.mode == folderMode:
+	case e.mode == dirMode:
 		return '/'
 	}
 	return -1
@@ -121,7 +121,7 @@ func (es *entries) check(e *treeEntry) error {
 	if n := len(es.files); n > 0 && len(es.files[n-1]) == len(e.name) {
 		return fmt.Errorf("%w: the entry %q is listed twice", ErrMalformed, clip(string(e.name)))
 	}
-	if e.mode != folderMode {
+	if e.mode != dirMode {
 		es.files = append(es.files, e.name)
 	}
 	return nil
@@ -129,8 +129,8 @@ func (es *entries) check(e *treeEntry) error {
 
 func (es *entries) nextStaged() treeEntry {
 	f := es.staged[0]
-	name, _, isFolder := strings.Cut(f.Path[len(es.prefix):], "/")
-	if !isFolder {
+	name, _, isDir := strings.Cut(f.Path[len(es.prefix):], "/")
+	if !isDir {
 		es.staged = es.staged[1:]
 		return treeEntry{name: []byte(name), mode: f.Mode, hash: f.Hash}
 	}
@@ -139,7 +139,7 @@ func (es *entries) nextStaged() treeEntry {
 	for n < len(es.staged) && strings.HasPrefix(es.staged[n].Path, within) {
 		n++
 	}
-	e := es.index.folder(strings.TrimSuffix(within, "/"), es.staged[:n])
+	e := es.index.dir(strings.TrimSuffix(within, "/"), es.staged[:n])
 	e.name = []byte(name)
 	es.staged = es.staged[n:]
 	return e

@@ -17,8 +17,8 @@ import (
 	"testing"
 )
 
-// TestFault_128_Damage: an index with any flipped or cut byte is an error. Without git's checksum, it is an error or
-// a well-formed index.
+// TestFault_128_Damage: an index with any flipped or cut byte is an error. Without git's checksum, it is an error or a
+// well-formed index.
 func TestFault_128_Damage(t *testing.T) {
 	t.Parallel()
 	for name, arrange := range map[string]func(g *gitRepo){
@@ -33,17 +33,11 @@ func TestFault_128_Damage(t *testing.T) {
 			g := indexed(t)
 			arrange(g)
 			r := g.open()
-			head, err := r.Commit("HEAD")
-			if err != nil {
-				t.Fatal(err)
-			}
-			tree, err := r.Tree(head)
-			if err != nil {
-				t.Fatal(err)
-			}
+			_, tree := commitOf(t, r, "HEAD")
 			whole := g.indexBytes()
 			for at := 0; at < len(whole); at += sparsely() {
-				for what, content := range map[string][]byte{"flipped": flipped(whole, at), "cut": whole[:at], "added to": slices.Insert(bytes.Clone(whole), at, 'x')} {
+				for what, content := range map[string][]byte{"flipped": flipped(whole, at), "cut": whole[:at],
+					"added to": slices.Insert(bytes.Clone(whole), at, 'x')} {
 					g.setIndex(content)
 					_, err := r.Index()
 					wantIndexError(t, fmt.Sprintf("%s at %d of %d", what, at, len(whole)), err, "")
@@ -52,7 +46,8 @@ func TestFault_128_Damage(t *testing.T) {
 			read := 0
 			for at := 0; at < len(whole)-sumSize; at += sparsely() {
 				flip := flipped(whole, at)
-				for _, content := range [][]byte{unsealed(flip), sealed(flip), unsealed(whole[:at+sumSize]), sealed(whole[:at+sumSize])} {
+				for _, content := range [][]byte{unsealed(flip), sealed(flip), unsealed(whole[:at+sumSize]),
+					sealed(whole[:at+sumSize])} {
 					g.setIndex(content)
 					idx, err := r.Index()
 					if err != nil {
@@ -85,7 +80,8 @@ func sane(t *testing.T, idx *Index) {
 	t.Helper()
 	last := ""
 	for _, f := range idx.Files {
-		if f.Path <= last || !filepath.IsLocal(f.Path) || filepath.Clean(f.Path) != f.Path || strings.EqualFold(strings.SplitN(f.Path, "/", 2)[0], ".git") {
+		if f.Path <= last || !filepath.IsLocal(f.Path) || filepath.Clean(f.Path) != f.Path ||
+			strings.EqualFold(strings.SplitN(f.Path, "/", 2)[0], ".git") {
 			t.Fatalf("%q after %q", f.Path, last)
 		}
 		last = f.Path
@@ -119,49 +115,53 @@ func TestFault_128_Malformed(t *testing.T) {
 		content []byte
 		ok      bool
 	}{
-		"none":                       {indexOf(2, 0), true},
-		"two":                        {indexOf(2, 2, a, b), true},
-		"a conflict of three":        {indexOf(2, 3, indexEntry("a", File, 1<<12), indexEntry("a", File, 2<<12), indexEntry("a", File, 3<<12)), true},
-		"an old mode":                {indexOf(2, 1, indexEntry("a", 0o100664, 0)), true},
-		"not in order":               {indexOf(2, 2, b, a), false},
-		"twice":                      {indexOf(2, 2, a, a), false},
-		"in conflict, and not":       {indexOf(2, 2, indexEntry("a", File, 1<<12), a), false},
-		"not, and in conflict":       {indexOf(2, 2, a, indexEntry("a", File, 2<<12)), false},
-		"more than there are":        {indexOf(2, 3, a, b), false},
-		"fewer than there are":       {indexOf(2, 1, a, b), false},
-		"no name":                    {indexOf(2, 1, file("")), false},
-		"two without a name":         {indexOf(2, 2, file(""), file("")), false},
-		"..":                         {indexOf(2, 1, file("..")), false},
-		"../a":                       {indexOf(2, 1, file("../a")), false},
-		"a/../b":                     {indexOf(2, 1, file("a/../b")), false},
-		"./a":                        {indexOf(2, 1, file("./a")), false},
-		"/a":                         {indexOf(2, 1, file("/a")), false},
-		"a//b":                       {indexOf(2, 1, file("a//b")), false},
-		"a/":                         {indexOf(2, 1, file("a/")), false},
-		".git/config":                {indexOf(2, 1, file(".git/config")), false},
-		"a/.GIT/config":              {indexOf(2, 1, file("a/.GIT/config")), false},
-		".git after another path":    {indexOf(2, 2, file("aaaaaaaaaaaa"), file("b/.git/config")), false},
-		".. after its sibling":       {indexOf(2, 2, file("a/-"), file("a/..")), false},
-		".GIT after its sibling":     {indexOf(2, 2, file("a/b/-"), file("a/b/.GIT")), false},
-		"// after its sibling":       {indexOf(2, 2, file("a/-"), file("a//b")), false},
-		". after a folder":           {indexOf(2, 2, file("a/-/b"), file("a/.")), false},
-		"a/../ after a/b":            {indexOf(2, 2, file("a/-/b"), file("a/../b")), false},
-		"dots after a sibling":       {indexOf(2, 2, file("a/b"), file("a/b..")), true},
-		"a folder with no name":      {indexOf(2, 1, indexEntry("/", folderMode, 0)), false},
-		"siblings":                   {indexOf(2, 4, file("a/b"), file("a/c/d"), file("a/c/e"), file("a/d")), true},
-		"a longer name than it says": {indexOf(2, 1, append(indexEntry("a", File, 0)[:61], append([]byte{1, 'a', 'b'}, make([]byte, 8)...)...)), false},
+		"none": {indexOf(2, 0), true},
+		"two":  {indexOf(2, 2, a, b), true},
+		"a conflict of three": {indexOf(2, 3, indexEntry("a", File, 1<<12), indexEntry("a", File, 2<<12),
+			indexEntry("a", File, 3<<12)), true},
+		"an old mode":              {indexOf(2, 1, indexEntry("a", 0o100664, 0)), true},
+		"not in order":             {indexOf(2, 2, b, a), false},
+		"twice":                    {indexOf(2, 2, a, a), false},
+		"in conflict, and not":     {indexOf(2, 2, indexEntry("a", File, 1<<12), a), false},
+		"not, and in conflict":     {indexOf(2, 2, a, indexEntry("a", File, 2<<12)), false},
+		"more than there are":      {indexOf(2, 3, a, b), false},
+		"fewer than there are":     {indexOf(2, 1, a, b), false},
+		"no name":                  {indexOf(2, 1, file("")), false},
+		"two without a name":       {indexOf(2, 2, file(""), file("")), false},
+		"..":                       {indexOf(2, 1, file("..")), false},
+		"../a":                     {indexOf(2, 1, file("../a")), false},
+		"a/../b":                   {indexOf(2, 1, file("a/../b")), false},
+		"./a":                      {indexOf(2, 1, file("./a")), false},
+		"/a":                       {indexOf(2, 1, file("/a")), false},
+		"a//b":                     {indexOf(2, 1, file("a//b")), false},
+		"a/":                       {indexOf(2, 1, file("a/")), false},
+		".git/config":              {indexOf(2, 1, file(".git/config")), false},
+		"a/.GIT/config":            {indexOf(2, 1, file("a/.GIT/config")), false},
+		".git after another path":  {indexOf(2, 2, file("aaaaaaaaaaaa"), file("b/.git/config")), false},
+		".. after its sibling":     {indexOf(2, 2, file("a/-"), file("a/..")), false},
+		".GIT after its sibling":   {indexOf(2, 2, file("a/b/-"), file("a/b/.GIT")), false},
+		"// after its sibling":     {indexOf(2, 2, file("a/-"), file("a//b")), false},
+		". after a directory":      {indexOf(2, 2, file("a/-/b"), file("a/.")), false},
+		"a/../ after a/b":          {indexOf(2, 2, file("a/-/b"), file("a/../b")), false},
+		"dots after a sibling":     {indexOf(2, 2, file("a/b"), file("a/b..")), true},
+		"a directory with no name": {indexOf(2, 1, indexEntry("/", dirMode, 0)), false},
+		"siblings":                 {indexOf(2, 4, file("a/b"), file("a/c/d"), file("a/c/e"), file("a/d")), true},
+		"a longer name than it says": {indexOf(2, 1, append(indexEntry("a", File, 0)[:61],
+			append([]byte{1, 'a', 'b'}, make([]byte, 8)...)...)), false},
 		"no mode":                    {indexOf(2, 1, indexEntry("a", 0, 0)), false},
-		"a mode that is none":        {indexOf(2, 1, indexEntry("a", 0o170000, 0)), false},
-		"a folder without a tree":    {indexOf(2, 1, indexEntry("a/", folderMode, 0)), false},
+		"an unknown mode":            {indexOf(2, 1, indexEntry("a", 0o170000, 0)), false},
+		"a directory without a tree": {indexOf(2, 1, indexEntry("a/", dirMode, 0)), false},
 		"extended in version 2":      {indexOf(2, 1, indexEntry("a", File, flagExtended)), false},
 		"version 1":                  {indexOf(1, 2, a, b), false},
 		"version 5":                  {indexOf(5, 2, a, b), false},
 		"of version 4":               {indexOf(4, 2, version4("a", 0), version4("b", 1)), true},
 		"less than nothing":          {indexOf(4, 2, version4("a", 0), version4("b", 2)), false},
 		"less than nothing, first":   {indexOf(4, 1, version4("a", 1)), false},
-		"much less than nothing":     {indexOf(4, 1, version4("a", 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f)), false},
-		"a number without end":       {indexOf(4, 1, version4("a", 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0)), false},
-		"another beginning":          {sealed(append([]byte("CRID"), indexOf(2, 0)[4:]...)), false},
+		"much less than nothing": {indexOf(4, 1, version4("a", 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+			0x7f)), false},
+		"a number without end": {indexOf(4, 1, version4("a", 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+			0xff, 0xff, 0xff, 0xff, 0)), false},
+		"another beginning": {sealed(append([]byte("CRID"), indexOf(2, 0)[4:]...)), false},
 	} {
 		g.setIndex(c.content)
 		_, err := g.open().Index()
@@ -180,7 +180,8 @@ func TestFault_128_Checksum(t *testing.T) {
 	text := strings.Repeat("DIRC ", 40_000)
 	for _, n := range []int{0, 1, 64<<10 - 1, 64 << 10, 64<<10 + 1, len(text)} {
 		want, want256 := sha1.Sum([]byte(text[:n])), sha256.Sum256([]byte(text[:n]))
-		if checksum(text[:n], crypto.SHA1) != string(want[:]) || checksum(text[:n], crypto.SHA256) != string(want256[:]) {
+		if checksum(text[:n], crypto.SHA1) != string(want[:]) ||
+			checksum(text[:n], crypto.SHA256) != string(want256[:]) {
 			t.Errorf("of %d bytes", n)
 		}
 	}
@@ -260,7 +261,7 @@ func TestFault_128_TreeCache(t *testing.T) {
 		{"of nothing", "\x00-1 0\n", true},
 		{"of no files", "\x00-1 1\nnear\x000 0\n" + string(hash[:]), true},
 		{"of another count", "\x00-1 1\nnear\x001 0\n" + string(hash[:]), true},
-		{"of a folder that is not there", "\x00-1 1\nnowhere\x002 0\n" + string(hash[:]), true},
+		{"of a missing directory", "\x00-1 1\nnowhere\x002 0\n" + string(hash[:]), true},
 		{"empty", "", false},
 		{"no name", "-1 0\n", false},
 		{"no numbers", "\x00", false},
@@ -271,10 +272,10 @@ func TestFault_128_TreeCache(t *testing.T) {
 		{"no hash", "\x002 0\n", false},
 		{"a short hash", "\x002 0\n" + string(hash[:19]), false},
 		{"a long hash", "\x002 0\n" + string(hash[:]) + "x", false},
-		{"a folder too few", "\x00-1 2\nnear\x00-1 0\n", false},
-		{"a folder too many", "\x00-1 0\nnear\x00-1 0\n", false},
-		{"folders without a name", "\x00-1 1\n" + strings.Repeat("\x00-1 1\n", 5000) + "\x00-1 0\n", false},
-		{"folders without end", "\x00-1 1\n" + strings.Repeat("d\x00-1 1\n", 5000) + "d\x00-1 0\n", false},
+		{"a directory too few", "\x00-1 2\nnear\x00-1 0\n", false},
+		{"a directory too many", "\x00-1 0\nnear\x00-1 0\n", false},
+		{"directories without a name", "\x00-1 1\n" + strings.Repeat("\x00-1 1\n", 5000) + "\x00-1 0\n", false},
+		{"directories without end", "\x00-1 1\n" + strings.Repeat("d\x00-1 1\n", 5000) + "d\x00-1 0\n", false},
 	} {
 		g.setIndex(extended(whole, "TREE", len(c.cache), c.cache))
 		r := g.open()
@@ -287,20 +288,9 @@ func TestFault_128_TreeCache(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 			continue
 		}
-		head, err := r.Commit("HEAD")
-		if err != nil {
-			t.Fatal(err)
-		}
-		tree, err := r.Tree(head)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var changes []string
-		if err := r.DiffIndex(tree, idx, func(c Change) error { changes = append(changes, raw(c)); return nil }); err != nil {
-			t.Fatal(err)
-		}
-		slices.Sort(changes)
-		if got := strings.Join(changes, ""); got != want {
+		_, tree := commitOf(t, r, "HEAD")
+		got := sortedChanges(t, func(visit func(Change) error) error { return r.DiffIndex(tree, idx, visit) })
+		if got != want {
 			t.Errorf("%s: a commit would change\n%q\nnot\n%q", c.name, want, got)
 		}
 	}
@@ -314,20 +304,14 @@ func TestFault_128_IndexFile(t *testing.T) {
 	other.git("add", "-A")
 	want, ofOther := g.listed(), other.listed()
 	temporary := filepath.Join(g.dir, ".git/next-index-1.lock")
-	if err := os.WriteFile(temporary, g.indexBytes(), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(temporary, g.indexBytes(), 0o666))
 	outside := filepath.Join(t.TempDir(), "index")
-	if err := os.WriteFile(outside, g.indexBytes(), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(outside, g.indexBytes(), 0o666))
 	g.git("rm", "-q", "--cached", "a.tf") // now only in the named indexes
 	linked := filepath.Join(t.TempDir(), "linked")
 	g.git("worktree", "add", "-q", "--detach", linked)
 	fifo := filepath.Join(g.dir, "fifo")
-	if err := syscall.Mkfifo(fifo, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must(t, syscall.Mkfifo(fifo, 0o666))
 	r := g.open()
 
 	for _, c := range []struct {
@@ -339,12 +323,13 @@ func TestFault_128_IndexFile(t *testing.T) {
 		{"from the root", ".git/next-index-1.lock", want, ""},
 		{"from the root, with dots", "./near/../.git/next-index-1.lock", want, ""},
 		{"outside of any repository", outside, want, ""},
-		{"that is not there", ".git/none", []string{}, ""},
-		{"in a folder that is not there", "none/none", []string{}, ""},
+		{"missing", ".git/none", []string{}, ""},
+		{"in a missing directory", "none/none", []string{}, ""},
 		{"of another repository", other.indexPath(), nil, "unset it, or omit the path"},
-		{"of another work tree", filepath.Join(g.dir, ".git/worktrees/linked/index"), nil, "of another repository than"},
+		{"of another work tree", filepath.Join(g.dir, ".git/worktrees/linked/index"), nil,
+			"of another repository than"},
 		{"a FIFO", fifo, nil, ""},
-		{"a folder", ".git", nil, ""},
+		{"a directory", ".git", nil, ""},
 		{"a device", "/dev/null", nil, ""},
 		{"another file", "a.tf", nil, "it does not begin as an index does"},
 	} {
@@ -361,7 +346,8 @@ func TestFault_128_IndexFile(t *testing.T) {
 				if got := stagedLines(idx.Files); !slices.Equal(got, c.want) {
 					t.Errorf("%s: got %q, want %q", c.name, got, c.want)
 				}
-				if err := idx.Missing(); (err != nil) != (len(c.want) == 0) || err != nil && !strings.Contains(err.Error(), "GIT_INDEX_FILE is "+c.file) {
+				if err := idx.Missing(); (err != nil) != (len(c.want) == 0) || err != nil &&
+					!strings.Contains(err.Error(), "GIT_INDEX_FILE is "+c.file) {
 					t.Errorf("%s: missing: %v", c.name, err)
 				}
 			}

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -42,9 +43,7 @@ func (g *gitRepo) loose(h Hash, data []byte) {
 	name := filepath.Join(g.dir, ".git/objects", h.String()[:2], h.String()[2:])
 	os.MkdirAll(filepath.Dir(name), 0o777)
 	os.Remove(name)
-	if err := os.WriteFile(name, b.Bytes(), 0o666); err != nil {
-		g.Fatal(err)
-	}
+	must(g, os.WriteFile(name, b.Bytes(), 0o666))
 }
 
 func treeLine(mode, name string, h Hash) []byte {
@@ -58,41 +57,30 @@ func diffError(r *Repository, tree Hash) error {
 // A subtree that is missing, torn, unreadable, has another hash or is not a tree is an error, never an empty
 // directory.
 func TestFault_098_SubTree(t *testing.T) {
+	g := newGit(t)
 	for name, c := range map[string]struct {
 		spoil func(g *gitRepo, sub Hash, file string)
 		want  error
 	}{
-		"missing":   {func(_ *gitRepo, _ Hash, file string) { os.Remove(file) }, ErrMissing},
-		"truncated": {func(_ *gitRepo, _ Hash, file string) { os.Chmod(file, 0o666); os.Truncate(file, 20) }, ErrCorrupt},
-		"empty":     {func(_ *gitRepo, _ Hash, file string) { os.Chmod(file, 0o666); os.Truncate(file, 0) }, ErrCorrupt},
-		"a blob":    {func(g *gitRepo, sub Hash, _ string) { g.loose(sub, []byte("blob 1\x00x")) }, ErrCorrupt},
-		"another":   {func(g *gitRepo, sub Hash, _ string) { g.loose(sub, []byte("tree 0\x00")) }, ErrHash},
-		"longer":    {func(g *gitRepo, sub Hash, _ string) { g.loose(sub, []byte("tree 0\x00xxxx")) }, ErrCorrupt},
+		"missing": {func(_ *gitRepo, _ Hash, file string) { os.Remove(file) }, ErrMissing},
+		"truncated": {func(_ *gitRepo, _ Hash, file string) { os.Chmod(file, 0o666); os.Truncate(file, 20) },
+			ErrCorrupt},
+		"empty": {func(_ *gitRepo, _ Hash, file string) { os.Chmod(file, 0o666); os.Truncate(file, 0) },
+			ErrCorrupt},
+		"a blob":  {func(g *gitRepo, sub Hash, _ string) { g.loose(sub, []byte("blob 1\x00x")) }, ErrCorrupt},
+		"another": {func(g *gitRepo, sub Hash, _ string) { g.loose(sub, []byte("tree 0\x00")) }, ErrHash},
+		"longer":  {func(g *gitRepo, sub Hash, _ string) { g.loose(sub, []byte("tree 0\x00xxxx")) }, ErrCorrupt},
 		"a FIFO": {func(_ *gitRepo, _ Hash, file string) {
 			os.Remove(file)
 			syscall.Mkfifo(file, 0o666)
 		}, nil},
 	} {
-		t.Run(name, func(t *testing.T) {
-			g := newGit(t)
-			g.write("sub/a.tf", "x")
-			g.commit("one")
-			sub := Hash(mustHash(t, g.git("rev-parse", "HEAD:sub")))
-			c.spoil(g, sub, filepath.Join(g.dir, ".git/objects", sub.String()[:2], sub.String()[2:]))
-			r := g.open()
-			head, err := r.Commit("HEAD")
-			if err != nil {
-				t.Fatal(err)
-			}
-			tree, err := r.Tree(head)
-			if err != nil {
-				t.Fatal(err)
-			}
-			err = diffError(r, tree)
-			if err == nil || c.want != nil && !errors.Is(err, c.want) {
-				t.Errorf("%v, want %v", err, c.want)
-			}
-		})
+		sub := g.object("tree", treeLine("100644", name, g.object("blob", []byte("x"))))
+		c.spoil(g, sub, filepath.Join(g.dir, ".git/objects", sub.String()[:2], sub.String()[2:]))
+		err := diffError(g.open(), g.object("tree", treeLine("40000", "sub", sub)))
+		if err == nil || c.want != nil && !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", name, err, c.want)
+		}
 	}
 }
 
@@ -104,8 +92,8 @@ func TestFault_101_Flips(t *testing.T) {
 	}
 	g := newGit(t)
 	rnd := rand.New(rand.NewPCG(11, 12))
-	randomHistory(g, rnd, 25)
-	g.git("checkout", "-q", "-f", "main")
+	checkedOut(g, rnd, 25)
+	g.git("pack-refs", "--all")
 	g.write("last.tf", "x")
 	g.commit("last")
 	base := strings.Fields(g.git("rev-list", "HEAD"))
@@ -115,28 +103,17 @@ func TestFault_101_Flips(t *testing.T) {
 		if err != nil {
 			return "", err
 		}
-		a, err := r.Commit(baseName)
+		related, err := r.Compare(baseName, "HEAD")
 		if err != nil {
 			return "", err
 		}
-		b, err := r.Commit("HEAD")
-		if err != nil {
+		before, err := r.Tree(related.MergeBases[0])
+		after, failed := r.Tree(related.Head)
+		if err := errors.Join(err, failed); err != nil {
 			return "", err
 		}
 		var out strings.Builder
-		bases, err := r.mergeBases(a, b)
-		if err != nil {
-			return "", err
-		}
-		ta, err := r.Tree(bases[0])
-		if err != nil {
-			return "", err
-		}
-		tb, err := r.Tree(b)
-		if err != nil {
-			return "", err
-		}
-		err = r.Diff(ta, tb, func(c Change) error {
+		err = r.Diff(before, after, func(c Change) error {
 			out.WriteString(raw(c))
 			if c.New.Mode == File {
 				blob, err := r.Blob(c.New.Hash)
@@ -151,12 +128,11 @@ func TestFault_101_Flips(t *testing.T) {
 	}
 	g.git("repack", "-q", "-a", "-d")
 	want, err := answer(g.dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var files []string
 	filepath.WalkDir(filepath.Join(g.dir, ".git"), func(p string, d os.DirEntry, err error) error {
-		if err == nil && d.Type().IsRegular() && (strings.Contains(p, "objects") || strings.Contains(p, "refs") || strings.HasSuffix(p, "HEAD") || strings.HasSuffix(p, "config")) {
+		if err == nil && d.Type().IsRegular() && (strings.Contains(p, "objects") || strings.Contains(p, "refs") ||
+			strings.HasSuffix(p, "HEAD") || strings.HasSuffix(p, "config")) {
 			files = append(files, p)
 		}
 		return nil
@@ -175,9 +151,7 @@ func TestFault_101_Flips(t *testing.T) {
 			spoiled[rnd.IntN(len(spoiled))] ^= 1 << rnd.IntN(8)
 		}
 		os.Chmod(file, 0o666)
-		if err := os.WriteFile(file, spoiled, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(file, spoiled, 0o666))
 		got, err := answer(g.dir)
 		if err == nil && got != want {
 			// A ref's own text has no checksum: it can name another commit.
@@ -186,9 +160,7 @@ func TestFault_101_Flips(t *testing.T) {
 			}
 			moved++
 		}
-		if err := os.WriteFile(file, content, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(file, content, 0o666))
 	}
 	t.Logf("%d of %d trials named another commit", moved, trials)
 }
@@ -197,9 +169,7 @@ func TestFault_101_Flips(t *testing.T) {
 func TestEmptyTree(t *testing.T) {
 	g := newGit(t)
 	before := mustHash(t, g.git("mktree"))
-	if err := os.RemoveAll(filepath.Join(g.dir, ".git/objects/4b")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.RemoveAll(filepath.Join(g.dir, ".git/objects/4b")))
 	g.write("a", "a")
 	g.commit("a")
 	after := mustHash(t, g.git("rev-parse", "HEAD^{tree}"))
@@ -218,13 +188,17 @@ func TestFault_102_WrongHash(t *testing.T) {
 	g.loose(blob, []byte("blob 4\x00evil"))
 	_, err := g.open().Blob(blob)
 	wantError(t, "a blob of another content", err, ErrHash)
+	_, err = g.open().Blob(mustHash(t, g.git("rev-parse", "HEAD:")))
+	wantError(t, "a tree as a blob", err, ErrCorrupt)
 }
 
 func TestFault_108_Syntax(t *testing.T) {
 	g := newGit(t)
 	g.commit("one")
 	r := g.open()
-	for _, name := range []string{"main@{1}", "@{u}", "@{-1}", ":/x", "HEAD:p", "a..b", "a...b", "HEAD^!", "HEAD^{commit}", "HEAD^{/x}", "@", "main@{yesterday}", "HEAD^-", "HEAD~x", "", " ", "-x", "--output=x", strings.Repeat("0", 40), "refs/../../etc/passwd", "../HEAD", "a b", "x\n", "main.lock"} {
+	for _, name := range []string{"main@{1}", "@{u}", "@{-1}", ":/x", "HEAD:p", "a..b", "a...b", "HEAD^!",
+		"HEAD^{commit}", "HEAD^{/x}", "@", "main@{yesterday}", "HEAD^-", "HEAD~x", "", " ", "-x", "--output=x",
+		strings.Repeat("0", 40), "refs/../../etc/passwd", "../HEAD", "a b", "x\n", "main.lock"} {
 		_, err := r.Commit(name)
 		wantError(t, fmt.Sprintf("%q", name), err, ErrSyntax)
 	}
@@ -241,7 +215,8 @@ func TestFault_110_Ambiguous(t *testing.T) {
 		_, err := r.Commit(name)
 		wantError(t, name, err, ErrAmbiguous)
 	}
-	for _, name := range []string{"heads/both", "refs/tags/both", "tags/both", "main", "HEAD", head, head[:9], "HEAD~0", "HEAD^0"} {
+	for _, name := range []string{"heads/both", "refs/tags/both", "tags/both", "main", "HEAD", head, head[:9],
+		"HEAD~0", "HEAD^0"} {
 		if h, err := r.Commit(name); err != nil || h.String() != head {
 			t.Errorf("%s: %v, %v", name, h, err)
 		}
@@ -264,12 +239,14 @@ func TestFault_111_Tags(t *testing.T) {
 	}
 	for _, name := range []string{"tree", "blob"} {
 		if h, err := r.Commit(name); err == nil {
-			t.Errorf("%s is taken for commit %v", name, h)
+			t.Errorf("%s is read as commit %v", name, h)
 		}
 	}
 }
 
 func TestFault_112_Refs(t *testing.T) {
+	g := newGit(t)
+	g.commit("one")
 	for name, c := range map[string]struct{ file, text string }{
 		"a loop":         {"refs/heads/main", "ref: refs/heads/main\n"},
 		"outside":        {"HEAD", "ref: refs/../../etc/passwd\n"},
@@ -278,24 +255,19 @@ func TestFault_112_Refs(t *testing.T) {
 		"no hash":        {"refs/heads/main", "123\n"},
 		"another length": {"refs/heads/main", strings.Repeat("a", 41) + "\n"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			g := newGit(t)
-			g.commit("one")
-			if err := os.WriteFile(filepath.Join(g.dir, ".git", c.file), []byte(c.text), 0o666); err != nil {
-				t.Fatal(err)
-			}
-			if h, err := g.open().Commit("HEAD"); err == nil {
-				t.Errorf("HEAD is %v", h)
-			}
-		})
+		g.write(".git/HEAD", "ref: refs/heads/main\n")
+		g.write(".git/"+c.file, c.text)
+		if h, err := g.open().Commit("HEAD"); err == nil {
+			t.Errorf("%s: HEAD is %v", name, h)
+		}
 	}
-	g := newGit(t)
+	g = newGit(t)
 	_, err := g.open().Commit("HEAD")
 	wantError(t, "an unborn HEAD", err, ErrUnknown)
 }
 
-// TestFault_112_BranchThatEndsInABlank: a blank that git treats as a letter is one. (Found with FuzzRef: such a
-// branch was read as main, so a change on it changed nothing.)
+// TestFault_112_BranchThatEndsInABlank: a blank that git treats as a letter is one. (Found with FuzzRef: such a branch
+// was read as main, so a change on it changed nothing.)
 func TestFault_112_BranchThatEndsInABlank(t *testing.T) {
 	for _, blank := range []string{"\u00a0", "\u0085", "\u3000", "\u2028"} {
 		g := newGit(t)
@@ -311,69 +283,32 @@ func TestFault_112_BranchThatEndsInABlank(t *testing.T) {
 }
 
 func TestFault_114_Alternates(t *testing.T) {
-	g := newGit(t)
+	g, other := newGit(t), newGit(t)
 	g.write("a.tf", "x")
 	head := g.commit("one")
 	g.git("repack", "-q", "-a", "-d")
-	for name, line := range map[string]string{
-		"absolute": filepath.Join(g.dir, ".git/objects"),
-		"relative": "../../../" + filepath.Base(g.dir) + "/.git/objects",
-		"missing":  filepath.Join(g.dir, "nowhere"),
-	} {
-		t.Run(name, func(t *testing.T) {
-			other := &gitRepo{TB: t, dir: g.dir + "-" + name}
-			os.MkdirAll(other.dir, 0o777)
-			t.Cleanup(func() { os.RemoveAll(other.dir) })
-			other.git("init", "-q", "-b", "main")
-			os.MkdirAll(filepath.Join(other.dir, ".git/objects/info"), 0o777)
-			os.WriteFile(filepath.Join(other.dir, ".git/objects/info/alternates"), []byte("# of a test\n"+line+"\n"), 0o666)
-			os.WriteFile(filepath.Join(other.dir, ".git/refs/heads/main"), []byte(head+"\n"), 0o666)
-			r, err := Find(other.dir)
-			if name == "missing" {
-				if err == nil {
-					t.Error("a missing alternate is no error")
-				}
-				return
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			if h, err := r.Commit("HEAD"); err != nil || h.String() != head {
-				t.Errorf("%v, %v", h, err)
-			}
-			wantChain(t, other.dir, head)
-		})
-	}
-}
-
-// wantChain: objects are found through two alternates; a chain that ends in itself, or in nothing, neither hangs nor
-// passes.
-func wantChain(t *testing.T, middle, head string) {
-	t.Helper()
-	end := &gitRepo{TB: t, dir: middle + "-end"}
-	os.MkdirAll(end.dir, 0o777)
-	t.Cleanup(func() { os.RemoveAll(end.dir) })
-	end.git("init", "-q", "-b", "main")
-	alternates := filepath.Join(end.dir, ".git/objects/info/alternates")
-	os.MkdirAll(filepath.Dir(alternates), 0o777)
-	os.WriteFile(filepath.Join(end.dir, ".git/refs/heads/main"), []byte(head+"\n"), 0o666)
-	for what, c := range map[string]struct {
+	other.write(".git/refs/heads/main", head+"\n")
+	objects := filepath.Join(g.dir, ".git/objects")
+	relative, err := filepath.Rel(filepath.Join(other.dir, ".git/objects"), objects)
+	must(t, err)
+	for name, c := range map[string]struct {
 		line string
-		ok   bool
-	}{"a chain": {filepath.Join(middle, ".git/objects"), true}, "itself": {filepath.Join(end.dir, ".git/objects"), false}} {
-		if err := os.WriteFile(alternates, []byte(c.line+"\n"), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		r, err := Find(end.dir)
-		var h, tree Hash
+		want error
+	}{
+		"absolute":  {objects, nil},
+		"relative":  {relative, nil},
+		"in quotes": {strconv.Quote(objects), nil},
+		"itself":    {".", ErrMissing},
+		"missing":   {filepath.Join(g.dir, "nowhere"), ErrCorrupt},
+	} {
+		other.write(".git/objects/info/alternates", "# of a test\n"+c.line+"\n")
+		var h Hash
+		r, err := Find(other.dir)
 		if err == nil {
 			h, err = r.Commit("HEAD")
 		}
-		if err == nil {
-			tree, err = r.Tree(h)
-		}
-		if (err == nil) != c.ok || c.ok && (h.String() != head || tree.IsZero()) {
-			t.Errorf("%s: %v, %v", what, h, err)
+		if !errors.Is(err, c.want) || err == nil && h.String() != head {
+			t.Errorf("%s: %v, %v", name, h, err)
 		}
 	}
 }
@@ -386,7 +321,8 @@ func TestAlternatesDepth(t *testing.T) {
 		objects := filepath.Join(g.dir, ".git/objects")
 		for i := range steps {
 			next := filepath.Join(t.TempDir(), fmt.Sprint(i))
-			if err := errors.Join(os.MkdirAll(filepath.Join(next, "info"), 0o777), os.MkdirAll(filepath.Join(objects, "info"), 0o777),
+			if err := errors.Join(os.MkdirAll(filepath.Join(next, "info"), 0o777),
+				os.MkdirAll(filepath.Join(objects, "info"), 0o777),
 				os.WriteFile(filepath.Join(objects, "info/alternates"), []byte(next+"\n"), 0o666)); err != nil {
 				t.Fatal(err)
 			}
@@ -395,9 +331,7 @@ func TestAlternatesDepth(t *testing.T) {
 		g.write("far", fmt.Sprint(steps))
 		far := mustHash(t, g.git("hash-object", "-w", "far"))
 		from, to := filepath.Join(g.dir, ".git/objects", far.String()[:2]), filepath.Join(objects, far.String()[:2])
-		if err := os.Rename(from, to); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Rename(from, to))
 		_, err := g.try("cat-file", "-e", far.String())
 		if (err == nil) != ok {
 			t.Fatalf("git, %d steps: %v", steps, err)
@@ -413,46 +347,33 @@ func TestAlternatesDepth(t *testing.T) {
 }
 
 func TestFault_116_Formats(t *testing.T) {
-	for setting, ok := range map[string]bool{
-		"extensions.objectFormat sha256":     false,
-		"extensions.refStorage reftable":     false,
-		"extensions.somethingNew true":       false,
-		"core.repositoryFormatVersion 2":     false,
-		"extensions.worktreeConfig true":     true,
-		"extensions.partialClone origin":     true,
-		"extensions.objectFormat sha1":       true,
-		"core.fsmonitor /bin/false":          true,
-		"include.path /dev/zero":             true,
-		"filter.x.clean /bin/false":          true,
-		"extensions.relativeWorktrees true":  true,
-		"extensions.preciousObjects true":    true,
-		"core.sharedRepository group":        true,
-		"core.repositoryFormatVersion bogus": false,
-		"extensions.refStorage files":        true,
-	} {
-		t.Run(setting, func(t *testing.T) {
-			g := newGit(t)
-			g.commit("one")
-			key, value, _ := strings.Cut(setting, " ")
-			g.git("config", "core.repositoryFormatVersion", "1")
-			g.git("config", key, value)
-			_, err := Find(g.dir)
-			if ok && err != nil || !ok && !errors.Is(err, ErrFormat) {
-				t.Errorf("%v", err)
-			}
-		})
-	}
-	// In version 0 git ignores an unknown extension, except the formats of objects and refs.
 	g := newGit(t)
 	g.commit("one")
-	for _, c := range []struct {
-		setting string
-		ok      bool
-	}{{"extensions.somethingNew true", true}, {"extensions.refStorage reftable", false}, {"extensions.refStorage files", true}, {"extensions.objectFormat sha256", false}, {"extensions.objectFormat sha1", true}} {
-		key, value, _ := strings.Cut(c.setting, " ")
-		g.git("config", "--file", ".git/config", key, value)
-		if _, err := Find(g.dir); c.ok && err != nil || !c.ok && !errors.Is(err, ErrFormat) {
-			t.Errorf("version 0, %s: %v", c.setting, err)
+	for _, version := range []string{"0", "1"} {
+		for setting, ok := range map[string]bool{
+			"core.repositoryFormatVersion 2":     false,
+			"core.repositoryFormatVersion bogus": false,
+			"core.fsmonitor /bin/false":          true,
+			"core.sharedRepository group":        true,
+			"extensions.objectFormat sha1":       true,
+			"extensions.objectFormat sha256":     false,
+			"extensions.partialClone origin":     true,
+			"extensions.preciousObjects true":    true,
+			"extensions.refStorage files":        true,
+			"extensions.refStorage reftable":     false,
+			"extensions.relativeWorktrees true":  true,
+			"extensions.somethingNew true":       version == "0", // which git ignores
+			"extensions.worktreeConfig true":     true,
+			"filter.clean /bin/false":            true,
+			"include.path /dev/zero":             true,
+		} {
+			key, value, _ := strings.Cut(setting, " ")
+			section, name, _ := strings.Cut(key, ".")
+			g.write(".git/config", "[core]\nrepositoryFormatVersion = "+version+"\n["+
+				section+"]\n"+name+" = "+value+"\n")
+			if _, err := Find(g.dir); ok && err != nil || !ok && !errors.Is(err, ErrFormat) {
+				t.Errorf("version %s, %s: %v", version, setting, err)
+			}
 		}
 	}
 }
@@ -464,35 +385,37 @@ func TestFault_120_MalformedTrees(t *testing.T) {
 	join := func(lines ...[]byte) []byte { return bytes.Join(lines, nil) }
 	r := g.open()
 	for name, content := range map[string][]byte{
-		"unsorted":               join(treeLine("100644", "b", x), treeLine("100644", "a", x)),
-		"twice":                  join(treeLine("100644", "a", x), treeLine("100644", "a", x)),
-		"a file and a folder":    join(treeLine("100644", "a", x), treeLine("100644", "a.b", x), treeLine("40000", "a", empty)),
-		"a folder out of order":  join(treeLine("40000", "a", empty), treeLine("100644", "a.b", x)),
-		"a slash":                treeLine("100644", "a/b", x),
-		"a slash first":          treeLine("100644", "/b", x),
-		"a folder twice":         join(treeLine("40000", "a", empty), treeLine("40000", "a", empty)),
-		".":                      treeLine("100644", ".", x),
-		"..":                     treeLine("40000", "..", empty),
-		".git":                   treeLine("40000", ".git", empty),
-		".GIT":                   treeLine("40000", ".GIT", empty),
-		"no name":                treeLine("100644", "", x),
-		"no object":              treeLine("100644", "a", Hash{}),
-		"a mode of letters":      treeLine("10064x", "a", x),
-		"a mode that is none":    treeLine("100", "a", x),
-		"a long mode":            treeLine("1006440000", "a", x),
-		"no mode":                treeLine("", "a", x),
-		"something after it all": join(treeLine("100644", "a", x), []byte("x")),
+		"unsorted": join(treeLine("100644", "b", x), treeLine("100644", "a", x)),
+		"twice":    join(treeLine("100644", "a", x), treeLine("100644", "a", x)),
+		"a file and a directory": join(treeLine("100644", "a", x), treeLine("100644", "a.b", x),
+			treeLine("40000", "a", empty)),
+		"a directory out of order": join(treeLine("40000", "a", empty), treeLine("100644", "a.b", x)),
+		"a slash":                  treeLine("100644", "a/b", x),
+		"a slash first":            treeLine("100644", "/b", x),
+		"a directory twice":        join(treeLine("40000", "a", empty), treeLine("40000", "a", empty)),
+		".":                        treeLine("100644", ".", x),
+		"..":                       treeLine("40000", "..", empty),
+		".git":                     treeLine("40000", ".git", empty),
+		".GIT":                     treeLine("40000", ".GIT", empty),
+		"no name":                  treeLine("100644", "", x),
+		"no object":                treeLine("100644", "a", Hash{}),
+		"a mode of letters":        treeLine("10064x", "a", x),
+		"an unknown mode":          treeLine("100", "a", x),
+		"a long mode":              treeLine("1006440000", "a", x),
+		"no mode":                  treeLine("", "a", x),
+		"something after it all":   join(treeLine("100644", "a", x), []byte("x")),
 	} {
 		wantError(t, name, diffError(r, g.object("tree", content)), ErrMalformed)
 	}
 	for n := 1; n < len(treeLine("100644", "a", x)); n++ {
-		wantError(t, fmt.Sprintf("torn behind %d bytes", n), diffError(r, g.object("tree", treeLine("100644", "a", x)[:n])), ErrMalformed)
+		wantError(t, fmt.Sprintf("torn behind %d bytes", n),
+			diffError(r, g.object("tree", treeLine("100644", "a", x)[:n])), ErrMalformed)
 	}
 	for name, content := range map[string][]byte{
-		"an old mode":            treeLine("100664", "a", x),
-		"a folder after a dot":   join(treeLine("100644", "a.b", x), treeLine("40000", "a", empty)),
-		"bytes that are no text": treeLine("100644", "\xff\n\\", x),
-		"a name that goes on":    join(treeLine("100644", "a", x), treeLine("100644", "a\x01", x)),
+		"an old mode":             treeLine("100664", "a", x),
+		"a directory after a dot": join(treeLine("100644", "a.b", x), treeLine("40000", "a", empty)),
+		"bytes that are no text":  treeLine("100644", "\xff\n\\", x),
+		"a name that goes on":     join(treeLine("100644", "a", x), treeLine("100644", "a\x01", x)),
 	} {
 		if err := diffError(r, g.object("tree", content)); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -529,7 +452,7 @@ func TestFault_122_Bombs(t *testing.T) {
 		errs := []error{diffError(g.open(), at), g.open().DiffIndex(at, &Index{}, func(Change) error { return nil })}
 		for _, err := range errs {
 			if depth == maxTreeDepth && err != nil || depth > maxTreeDepth && !errors.Is(err, ErrLimit) {
-				t.Errorf("%d folders deep: %v", depth, err)
+				t.Errorf("%d directories deep: %v", depth, err)
 			}
 		}
 	}
@@ -541,7 +464,8 @@ func TestTreesThatRepeat(t *testing.T) {
 	var module []byte
 	for i := range 150 {
 		text := g.object("blob", fmt.Append(nil, i))
-		module = append(module, treeLine("40000", fmt.Sprintf("%03d", i), g.object("tree", treeLine("100644", "f", text)))...)
+		module = append(module, treeLine("40000", fmt.Sprintf("%03d", i),
+			g.object("tree", treeLine("100644", "f", text)))...)
 	}
 	var root []byte
 	for i := range 140 {
@@ -570,20 +494,14 @@ func TestFault_104_Shallow(t *testing.T) {
 			t.Fatalf("%v: %s", err, out)
 		}
 		r, err := Find(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return r
 	}
 	bases := func(r *Repository) ([]Hash, error) {
 		a, err := r.Commit("origin/main")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		b, err := r.Commit("origin/work")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return r.mergeBases(a, b)
 	}
 	var shallow *ShallowError

@@ -18,12 +18,17 @@ func TestParseFetched(t *testing.T) {
 		err  string
 	}{
 		{text: ""},
-		{text: a + "\t\tbranch 'main' of https://git.example/x\n", want: []Fetched{{Ref: "refs/heads/main", URL: "https://git.example/x"}}},
-		{text: a + "\tnot-for-merge\tbranch 'it's-of' of ../a b' of c\n", want: []Fetched{{Ref: "refs/heads/it's-of", URL: "../a b' of c"}}},
-		{text: a + "\t\t'refs/pipelines/7' of u\n" + a + "\tnot-for-merge\ttag 'v1' of u\n", want: []Fetched{{Ref: "refs/pipelines/7", URL: "u"}, {Ref: "refs/tags/v1", URL: "u"}}},
-		{text: a + "\t\tremote-tracking branch 'origin/main' of u\n", want: []Fetched{{Ref: "refs/remotes/origin/main", URL: "u"}}},
+		{text: a + "\t\tbranch 'main' of https://git.example/x\n",
+			want: []Fetched{{Ref: "refs/heads/main", URL: "https://git.example/x"}}},
+		{text: a + "\tnot-for-merge\tbranch 'it's-of' of ../a b' of c\n",
+			want: []Fetched{{Ref: "refs/heads/it's-of", URL: "../a b' of c"}}},
+		{text: a + "\t\t'refs/pipelines/7' of u\n" + a + "\tnot-for-merge\ttag 'v1' of u\n",
+			want: []Fetched{{Ref: "refs/pipelines/7", URL: "u"}, {Ref: "refs/tags/v1", URL: "u"}}},
+		{text: a + "\t\tremote-tracking branch 'origin/main' of u\n",
+			want: []Fetched{{Ref: "refs/remotes/origin/main", URL: "u"}}},
 		{text: a + "\t\t'" + b + "' of u\n", want: []Fetched{{Ref: b, URL: "u"}}},
-		{text: a + "\t\thttps://git.example/branch\n", want: []Fetched{{Ref: "HEAD", URL: "https://git.example/branch"}}},
+		{text: a + "\t\thttps://git.example/branch\n", want: []Fetched{{Ref: "HEAD",
+			URL: "https://git.example/branch"}}},
 		{text: a + "\t\tbranch 'main' of u", err: "no end"},
 		{text: a + "\t\tbranch 'main' of u\n\n", err: "line 2 is"},
 		{text: a + "\tbranch 'main' of u\n", err: "not a fetched ref"},
@@ -45,14 +50,16 @@ func TestParseFetched(t *testing.T) {
 			c.want[i].Commit = mustHash(t, a)
 		}
 		got, err := parseFetched(c.text)
-		if (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) || err == nil && !slices.Equal(got, c.want) {
+		if (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) || err == nil &&
+			!slices.Equal(got, c.want) {
 			t.Errorf("%q: %+v, %v; want %+v, %q", c.text, got, err, c.want, c.err)
 		}
 	}
 }
 
 // fetchedLine is a line of FETCH_HEAD by a regular expression: a second reader for FuzzFetched.
-var fetchedLine = regexp.MustCompile(`^([0-9a-f]{40})\t(?:not-for-merge)?\t(?:(branch |tag |remote-tracking branch |)'([^ ]+?)' of (.+)|(.+))$`)
+var fetchedLine = regexp.MustCompile(`^([0-9a-f]{40})\t(?:not-for-merge)?\t` +
+	`(?:(branch |tag |remote-tracking branch |)'([^ ]+?)' of (.+)|(.+))$`)
 
 // FuzzFetched: the parser and a regular expression accept the same FETCH_HEADs and read the same from them.
 func FuzzFetched(f *testing.F) {
@@ -79,7 +86,8 @@ func FuzzFetched(f *testing.F) {
 			}
 			ref, url := "HEAD", m[5]
 			if m[3] != "" {
-				ref, url = map[string]string{"branch ": "refs/heads/", "tag ": "refs/tags/", "remote-tracking branch ": "refs/remotes/"}[m[2]]+m[3], m[4]
+				ref, url = map[string]string{"branch ": "refs/heads/", "tag ": "refs/tags/",
+					"remote-tracking branch ": "refs/remotes/"}[m[2]]+m[3], m[4]
 			}
 			if got.Commit.String() != m[1] || got.Ref != ref || got.URL != url {
 				t.Errorf("%q: %+v, want %s %q %q", lines[i], got, m[1], ref, url)
@@ -115,7 +123,8 @@ func TestFetchedByGit(t *testing.T) {
 		{[]string{"origin", "HEAD", "--no-tags"}, last + " HEAD"},
 		{[]string{"origin", first, "--no-tags"}, first + " " + first},
 		{[]string{"origin", "tag", "v1"}, tag + " refs/tags/v1"},
-		{[]string{"--append", "origin", "+refs/heads/main:refs/remotes/origin/main"}, tag + " refs/tags/v1, " + last + " refs/heads/main"},
+		{[]string{"--append", "origin", "+refs/heads/main:refs/remotes/origin/main"},
+			tag + " refs/tags/v1, " + last + " refs/heads/main"},
 	} {
 		g.git(append([]string{"fetch", "-q"}, c.args...)...)
 		got, err := g.open().Fetched()
@@ -153,13 +162,9 @@ func TestFetchedByGit(t *testing.T) {
 
 	// Only a regular file is read.
 	name := filepath.Join(g.dir, ".git/FETCH_HEAD")
-	if err := os.Remove(name); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(name, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(name))
+	must(t, os.Mkdir(name, 0o777))
 	if got, err := g.open().Fetched(); err == nil {
-		t.Errorf("a folder: %v", got)
+		t.Errorf("a directory: %v", got)
 	}
 }

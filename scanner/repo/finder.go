@@ -4,8 +4,8 @@ import "strings"
 
 // A Finder looks up many paths and caches the directories it has read. It is safe for concurrent use.
 type Finder struct {
-	repo    *Repository
-	folders cache[Hash, map[string]Leaf]
+	repo *Repository
+	dirs cache[Hash, map[string]Leaf]
 }
 
 // maxFound is how many entries of directories a [Finder] caches, each of some 100 bytes.
@@ -13,47 +13,32 @@ const maxFound = 200_000
 
 func (r *Repository) Finder() *Finder { return &Finder{repo: r} }
 
-// Lookup is [Repository.Lookup].
-func (f *Finder) Lookup(tree Hash, path string) (Leaf, bool, error) {
-	return lookup(tree, path, func(folder Hash, name string) (Leaf, error) {
-		leaves, known := f.folders.get(folder)
-		if known {
-			return leaves[name], nil
-		}
-		leaves = map[string]Leaf{}
-		err := f.repo.Entries(folder, func(name []byte, leaf Leaf) { leaves[string(name)] = leaf })
-		if err == nil {
-			f.folders.put(folder, leaves, len(leaves), maxFound)
-		}
-		return leaves[name], err
-	})
-}
-
 // Lookup returns the leaf or directory at a path of a tree; false if the path does not exist.
-func (r *Repository) Lookup(tree Hash, path string) (Leaf, bool, error) {
-	return lookup(tree, path, func(folder Hash, name string) (found Leaf, err error) {
-		err = r.Entries(folder, func(entry []byte, leaf Leaf) {
-			if string(entry) == name {
-				found = leaf
-			}
-		})
-		return found, err
-	})
-}
-
-// lookup follows a path. in returns the entry of a directory; the zero Leaf if it does not exist.
-func lookup(tree Hash, path string, in func(folder Hash, name string) (Leaf, error)) (Leaf, bool, error) {
-	at := Leaf{folderMode, tree}
+func (f *Finder) Lookup(tree Hash, path string) (Leaf, bool, error) {
+	at := Leaf{dirMode, tree}
 	for name := range strings.SplitSeq(path, "/") {
-		if at.Mode != folderMode {
+		if at.Mode != dirMode {
 			return Leaf{}, false, nil
 		}
-		var err error
-		if at, err = in(at.Hash, name); err != nil || at == (Leaf{}) {
-			return Leaf{}, false, err
+		leaves, known := f.dirs.get(at.Hash)
+		if !known {
+			leaves = map[string]Leaf{}
+			err := f.repo.Entries(at.Hash, func(name []byte, leaf Leaf) { leaves[string(name)] = leaf })
+			if err != nil {
+				return Leaf{}, false, err
+			}
+			f.dirs.put(at.Hash, leaves, len(leaves), maxFound)
+		}
+		if at = leaves[name]; at == (Leaf{}) {
+			return Leaf{}, false, nil
 		}
 	}
 	return at, true, nil
+}
+
+// Lookup is [Finder.Lookup] for one path.
+func (r *Repository) Lookup(tree Hash, path string) (Leaf, bool, error) {
+	return r.Finder().Lookup(tree, path)
 }
 
 // Entries calls visit with the entries of a tree, in its order: leaves, and directories, whose mode is not IsLeaf.

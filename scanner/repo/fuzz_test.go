@@ -56,15 +56,16 @@ func FuzzTree(f *testing.F) {
 			if err != nil {
 				t.Fatalf("the mode %q of %q was taken", mode, e.name)
 			}
-			if (n == 0o40000) != (e.mode == folderMode) {
+			if (n == 0o40000) != (e.mode == dirMode) {
 				t.Fatalf("the mode %q of %q became %v", mode, e.name, e.mode)
 			}
 			again.WriteString(string(mode) + " " + string(e.name) + "\x00" + string(e.hash[:]))
 			sorted := string(e.name)
-			if e.mode == folderMode {
+			if e.mode == dirMode {
 				sorted += "/"
 			}
-			if sorted <= last || names[string(e.name)] || len(e.name) == 0 || bytes.ContainsAny(e.name, "/\x00") || strings.EqualFold(string(e.name), ".git") || string(e.name) == ".." || string(e.name) == "." {
+			if sorted <= last || names[string(e.name)] || len(e.name) == 0 || bytes.ContainsAny(e.name, "/\x00") ||
+				strings.EqualFold(string(e.name), ".git") || string(e.name) == ".." || string(e.name) == "." {
 				t.Fatalf("the entry %q was taken behind %q", sorted, last)
 			}
 			last, names[string(e.name)] = sorted, true
@@ -76,16 +77,21 @@ func FuzzTree(f *testing.F) {
 }
 
 var (
-	commitHead   = regexp.MustCompile(`^tree ([0-9a-fA-F]{40})\n((?:parent [0-9a-fA-F]{40}\n)*)author [^\n]*\ncommitter [^\n]*(?:\n|$)`)
+	commitHead = regexp.MustCompile(`^tree ([0-9a-fA-F]{40})\n((?:parent [0-9a-fA-F]{40}\n)*)` +
+		`author [^\n]*\ncommitter [^\n]*(?:\n|$)`)
 	commitParent = regexp.MustCompile(`parent ([0-9a-fA-F]{40})\n`)
 )
 
 // FuzzCommit: a regular expression finds the same tree and parents of a commit.
 func FuzzCommit(f *testing.F) {
 	a, b := strings.Repeat("a1", 20), strings.Repeat("b2", 20)
-	f.Add([]byte("tree " + a + "\nparent " + b + "\nparent " + a + "\nauthor x <y> 1 +0000\ncommitter x <y> 2 +0000\n\nmessage\n"))
-	f.Add([]byte("tree " + a + "\nauthor x <y> 1 +0000\ncommitter x <y> -9 +0000\ngpgsig -----BEGIN\n parent " + b + "\n\nparent " + b + "\n"))
+	f.Add([]byte("tree " + a + "\nparent " + b + "\nparent " + a +
+		"\nauthor x <y> 1 +0000\ncommitter x <y> 2 +0000\n\nmessage\n"))
+	f.Add([]byte("tree " + a + "\nauthor x <y> 1 +0000\ncommitter x <y> -9 +0000\ngpgsig -----BEGIN\n parent " + b +
+		"\n\nparent " + b + "\n"))
 	f.Add([]byte("tree " + a + "\nauthor\ncommitter x\n"))
+	f.Add([]byte("tree " + a + "x\nauthor y\ncommitter x\n"))
+	f.Add([]byte("tree " + a + "\nauthor y\n"))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		c, err := parseCommit(content)
 		if err != nil {
@@ -165,7 +171,8 @@ var revision = regexp.MustCompile(`^([^~^]+)((?:[~^][0-9]*)*)$`)
 
 // FuzzRevision: a name is a base and steps, which together make the name again.
 func FuzzRevision(f *testing.F) {
-	for _, seed := range []string{"HEAD", "main~3^2", "origin/main^^", "v1.0^0", "a..b", "@{1}", "main:path", "-x", "~", "HEAD^{commit}", "HEAD~99999999999999999999", strings.Repeat("0", 40)} {
+	for _, seed := range []string{"HEAD", "main~3^2", "origin/main^^", "v1.0^0", "a..b", "@{1}", "main:path", "-x",
+		"~", "HEAD^{commit}", "HEAD~99999999999999999999", strings.Repeat("0", 40)} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, name string) {
@@ -200,7 +207,8 @@ func FuzzRevision(f *testing.F) {
 // FuzzPackedRefs: a ref has the hash of the one line that names it.
 func FuzzPackedRefs(f *testing.F) {
 	a, b := strings.Repeat("a1", 20), strings.Repeat("b2", 20)
-	f.Add([]byte("# pack-refs with: peeled fully-peeled sorted \n"+a+" refs/heads/main\n"+b+" refs/tags/v1\n^"+a+"\n"), "refs/heads/main")
+	f.Add([]byte("# pack-refs with: peeled fully-peeled sorted \n"+a+" refs/heads/main\n"+
+		b+" refs/tags/v1\n^"+a+"\n"), "refs/heads/main")
 	f.Add([]byte(a+" refs/heads/main\n"+b+" refs/heads/main\n"), "refs/heads/main")
 	f.Add([]byte(a+"  refs/heads/main\nx refs/heads/main\n"), "refs/heads/main")
 	f.Fuzz(func(t *testing.T, text []byte, name string) {
@@ -234,7 +242,8 @@ var (
 // FuzzRef: a ref's own file is a hash or the complete name of another ref.
 func FuzzRef(f *testing.F) {
 	for _, seed := range []string{
-		strings.Repeat("a1", 20) + "\n", "ref: refs/heads/main\n", "ref:refs/heads/main", "ref: \trefs/heads/main \r\n", "ref: refs/heads/main\u00a0\n",
+		strings.Repeat("a1", 20) + "\n", "ref: refs/heads/main\n", "ref:refs/heads/main",
+		"ref: \trefs/heads/main \r\n", "ref: refs/heads/main\u00a0\n",
 		"ref: HEAD\n", "ref: refs/../x", "ref: /etc/passwd", strings.Repeat("0", 64), "",
 	} {
 		f.Add(seed)
@@ -344,7 +353,8 @@ func FuzzDelta(f *testing.F) {
 // FuzzSettings: a config file rewritten in another valid syntax has the same settings.
 func FuzzSettings(f *testing.F) {
 	for _, seed := range []string{
-		"[core]\n\tbare = false\n", "[Core]Bare\n[x \"a.b\\\"c\"]\r\n y = \" z \" # w\n", "[submodule \"net\"] path = sub/\\\nnet ; why\n", "\ufeff[a.b]\nc=\\t\\n\\b\\\\\n", "key = x\n", "[x",
+		"[core]\n\tbare = false\n", "[Core]Bare\n[x \"a.b\\\"c\"]\r\n y = \" z \" # w\n",
+		"[submodule \"net\"] path = sub/\\\nnet ; why\n", "\ufeff[a.b]\nc=\\t\\n\\b\\\\\n", "key = x\n", "[x",
 	} {
 		f.Add([]byte(seed))
 	}
@@ -402,16 +412,15 @@ func FuzzPackIndex(f *testing.F) {
 	}
 	for _, name := range packs {
 		idx, err := os.ReadFile(name)
-		if err != nil {
-			f.Fatal(err)
-		}
+		must(f, err)
 		f.Add(idx, idx[idxHashes:idxHashes+20], 20)
 		f.Add(idx, idx[idxHashes+20:idxHashes+40], 3)
 	}
 	// Two objects, one after the first 2 GiB of the pack.
 	a, b := bytes.Repeat([]byte{1}, 20), bytes.Repeat([]byte{2}, 20)
 	table := slices.Concat(make([]byte, 4), []byte{0, 0, 0, 1}, bytes.Repeat([]byte{0, 0, 0, 2}, 254))
-	two := slices.Concat([]byte("\xfftOc\x00\x00\x00\x02"), table, a, b, make([]byte, 8), []byte{0, 0, 0, 99}, []byte{0x80, 0, 0, 1}, make([]byte, 8), []byte{0, 0, 0, 3, 0, 0, 0, 0}, make([]byte, 40))
+	two := slices.Concat([]byte("\xfftOc\x00\x00\x00\x02"), table, a, b, make([]byte, 8), []byte{0, 0, 0, 99},
+		[]byte{0x80, 0, 0, 1}, make([]byte, 8), []byte{0, 0, 0, 3, 0, 0, 0, 0}, make([]byte, 40))
 	f.Add(two, a, 40)
 	f.Add(two, b, 1)
 	f.Fuzz(func(t *testing.T, idx, hash []byte, digits int) {
@@ -435,7 +444,8 @@ func FuzzPackIndex(f *testing.F) {
 		for i := range n {
 			h := idx[idxHashes+20*i:][:20]
 			k := int(h[0])
-			inOrder = inOrder && (i == 0 || bytes.Compare(idx[idxHashes+20*(i-1):][:20], h) < 0) && int64(i) < number(8+4*k, 4) && (k == 0 || int64(i) >= number(8+4*k-4, 4))
+			inOrder = inOrder && (i == 0 || bytes.Compare(idx[idxHashes+20*(i-1):][:20], h) < 0) &&
+				int64(i) < number(8+4*k, 4) && (k == 0 || int64(i) >= number(8+4*k-4, 4))
 			if name := hex.EncodeToString(h); strings.HasPrefix(name, prefix) {
 				alike = append(alike, name)
 			}
@@ -460,7 +470,8 @@ func FuzzPackIndex(f *testing.F) {
 			t.Fatalf("%x is at %d, want one of %d", hash, at, offsets)
 		case err != nil && !errors.Is(err, fs.ErrNotExist) && !slices.Contains(offsets, -1):
 			t.Fatalf("%x: %v, want one of %d", hash, err, offsets)
-		case inOrder && errors.Is(err, fs.ErrNotExist) != (offsets == nil), inOrder && offsets != nil && (err != nil) != (offsets[0] < 0):
+		case inOrder && errors.Is(err, fs.ErrNotExist) != (offsets == nil), inOrder && offsets != nil &&
+			(err != nil) != (offsets[0] < 0):
 			t.Fatalf("%x: %d, %v, want %d", hash, at, err, offsets)
 		}
 		found, err := p.withPrefix(prefix)
@@ -468,7 +479,7 @@ func FuzzPackIndex(f *testing.F) {
 		for _, h := range found {
 			names = append(names, h.String())
 			if !slices.Contains(alike, h.String()) {
-				t.Fatalf("%s begins with %s, and is not there", h, prefix)
+				t.Fatalf("%s begins with %s and is missing", h, prefix)
 			}
 		}
 		if err != nil || inOrder && !slices.Equal(names, alike) {

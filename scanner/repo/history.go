@@ -68,7 +68,7 @@ func (r *Repository) openGraph() commitgraph.Index {
 	if len(r.shallow) > 0 {
 		return nil
 	}
-	for _, f := range r.objects.folders {
+	for _, f := range r.objects.dirs {
 		info := filepath.Join(f.dir, "info")
 		if g := openGraphFile(filepath.Join(info, "commit-graph"), nil); g != nil {
 			return g

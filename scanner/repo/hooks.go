@@ -13,7 +13,7 @@ import (
 )
 
 // ErrHooks: the directory of a repository's hooks cannot be determined. Its text tells what to do.
-var ErrHooks = errors.New("cannot determine the folder of the hooks")
+var ErrHooks = errors.New("cannot determine the directory of the hooks")
 
 const hooksPath = "core.hookspath"
 
@@ -27,71 +27,56 @@ func (r *Repository) Hooks() (string, error) {
 	if r.WorkTree == "" {
 		return "", fmt.Errorf("%w: a bare repository makes no commits", ErrHooks)
 	}
-	value, err := r.ownHooksPath()
-	if err != nil {
-		return "", err
+	own := []string{filepath.Join(r.commonDir, "config")}
+	cfg, err := readSettings(own[0])
+	if cfg.yes("extensions.worktreeconfig") {
+		own = append(own, filepath.Join(r.gitDir, "config.worktree"))
 	}
-	if value == nil {
-		if err := othersHooksPath(); err != nil {
-			return "", err
-		}
+	var value *string
+	if err == nil {
+		value, err = hooksPathIn(own, true)
+	}
+	if err == nil && value == nil {
+		_, err = hooksPathIn(othersSettings(), false)
+	}
+	switch {
+	case err != nil:
+		return "", err
+	case value == nil:
 		return filepath.Join(r.commonDir, "hooks"), nil
 	}
 	switch dir := *value; {
 	case dir == "" || dir == "true" || dir[0] == '%' || dir[0] == '~' && !strings.HasPrefix(dir, "~/"):
-		return "", fmt.Errorf("%w: core.hooksPath is %q; set it to a folder: git config core.hooksPath FOLDER",
+		return "", fmt.Errorf("%w: core.hooksPath is %q; set it to a directory: git config core.hooksPath DIR",
 			ErrHooks, dir)
 	default: // hooks run from here
 		return fromSetting(dir, r.WorkTree), nil
 	}
 }
 
-// ownHooksPath returns core.hooksPath of the repository's own config; nil if it is not set.
-func (r *Repository) ownHooksPath() (*string, error) {
-	shared := filepath.Join(r.commonDir, "config")
-	cfg, err := readSettings(shared)
-	if err != nil {
-		return nil, err
-	}
-	value, err := hooksPathIn(shared)
-	if err != nil || !cfg.yes("extensions.worktreeconfig") {
-		return value, err
-	}
-	own, err := hooksPathIn(filepath.Join(r.gitDir, "config.worktree"))
-	return cmp.Or(own, value), err
-}
-
-// othersHooksPath fails if the config of the user or of the machine has a core.hooksPath.
-func othersHooksPath() error {
-	for _, file := range othersSettings() {
-		value, err := hooksPathIn(file)
-		if err == nil && value != nil {
-			err = hooksElsewhere(file, *value)
-		}
+// hooksPathIn returns the last core.hooksPath of a repository's own config files; nil if it is not set. It fails if
+// other files set it, or an included one, on any condition.
+func hooksPathIn(files []string, own bool) (value *string, err error) {
+	seen := map[string]bool{}
+	for _, file := range files {
+		err = walkSettings(file, seen, func(at string, cfg settings, err error) error {
+			values := cfg[hooksPath]
+			switch {
+			case err != nil:
+				return fmt.Errorf("%s: %w", at, err)
+			case len(values) == 0:
+			case !own || at != file:
+				return hooksElsewhere(at, cfg.last(hooksPath))
+			default:
+				value = &values[len(values)-1]
+			}
+			return nil
+		})
 		if err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
-}
-
-// hooksPathIn returns core.hooksPath of a config file; nil if it is not set. It fails if an included file sets it, on
-// any condition.
-func hooksPathIn(file string) (value *string, err error) {
-	err = walkSettings(file, map[string]bool{}, func(at string, cfg settings, err error) error {
-		values := cfg[hooksPath]
-		switch {
-		case err != nil:
-			return fmt.Errorf("%s: %w", at, err)
-		case len(values) == 0:
-		case at != file:
-			return hooksElsewhere(at, cfg.last(hooksPath))
-		default:
-			value = &values[len(values)-1]
-		}
-		return nil
-	})
-	return value, err
+	return value, nil
 }
 
 // walkSettings calls visit once with each config file, from file on through all includes, whatever their condition;
@@ -142,8 +127,8 @@ func othersSettings() []string {
 	if file, ok := os.LookupEnv("GIT_CONFIG_GLOBAL"); ok {
 		files = append(files, file)
 	} else if home, err := os.UserHomeDir(); err == nil {
-		folder := cmp.Or(os.Getenv("XDG_CONFIG_HOME"), filepath.Join(home, ".config"))
-		files = append(files, filepath.Join(folder, "git", "config"), filepath.Join(home, ".gitconfig"))
+		dir := cmp.Or(os.Getenv("XDG_CONFIG_HOME"), filepath.Join(home, ".config"))
+		files = append(files, filepath.Join(dir, "git", "config"), filepath.Join(home, ".gitconfig"))
 	}
 	noSystem := settings{"no": {os.Getenv("GIT_CONFIG_NOSYSTEM")}}
 	if file, ok := os.LookupEnv("GIT_CONFIG_SYSTEM"); ok {
@@ -156,7 +141,7 @@ func othersSettings() []string {
 
 func hooksElsewhere(file, value string) error {
 	return fmt.Errorf("%w: %s sets core.hooksPath to %q, and git ignores this repository's own hooks; "+
-		"call policyscan from the hook there, or give this repository its own hooks and try again: "+
+		"call policyscan from the hook there, or give this repository its own: "+
 		`git config core.hooksPath "$(git rev-parse --path-format=absolute --git-common-dir)/hooks"`, ErrHooks,
 		file, value)
 }

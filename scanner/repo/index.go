@@ -57,12 +57,12 @@ func (r *Repository) Index() (*Index, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !slices.ContainsFunc(read.Files, func(f Staged) bool { return f.Mode == folderMode }) {
+	if !slices.ContainsFunc(read.Files, func(f Staged) bool { return f.Mode == dirMode }) {
 		return read, nil
 	}
 	idx := &Index{isThere: true, trees: read.trees}
 	for _, f := range read.Files {
-		if f.Mode != folderMode {
+		if f.Mode != dirMode {
 			idx.Files = append(idx.Files, f)
 			continue
 		}
@@ -71,11 +71,11 @@ func (r *Repository) Index() (*Index, error) {
 			return nil
 		})
 		if err != nil {
-			return nil, fmt.Errorf("%s, a folder of the sparse index: %w", f.Path, err)
+			return nil, fmt.Errorf("%s, a directory of the sparse index: %w", f.Path, err)
 		}
 	}
-	// A tree sorts a directory by its name and a slash, as the index sorts paths, but nothing else checks the order
-	// of files read from trees.
+	// A tree sorts a directory by its name and a slash, as the index sorts paths, but nothing else checks the order of
+	// files read from trees.
 	if !slices.IsSortedFunc(idx.Files, byPath) {
 		return nil, fmt.Errorf("%w: it is not in order", ErrIndex)
 	}
@@ -100,17 +100,17 @@ func readIndex(file string, hashing crypto.Hash) (*Index, error) {
 	return idx, nil
 }
 
-// folder returns a directory of the index, with the given files. It has a hash if git has cached its tree.
-func (x *Index) folder(path string, files []Staged) treeEntry {
-	e := treeEntry{mode: folderMode, staged: files}
+// dir returns a directory of the index, with the given files. It has a hash if git has cached its tree.
+func (x *Index) dir(path string, files []Staged) treeEntry {
+	e := treeEntry{mode: dirMode, staged: files}
 	if t, known := x.trees[path]; known && t.files == len(files) {
 		e.hash = t.hash
 	}
 	return e
 }
 
-// Missing fails if there is no index: compared with a commit, all files would be staged for deletion, a state that
-// git never leaves without an index.
+// Missing fails if there is no index: compared with a commit, all files would be staged for deletion, a state that git
+// never leaves without an index.
 func (x *Index) Missing() error {
 	switch name := os.Getenv("GIT_INDEX_FILE"); {
 	case x.isThere:
@@ -119,7 +119,7 @@ func (x *Index) Missing() error {
 		return fmt.Errorf("%w: GIT_INDEX_FILE is %s, which does not exist; unset it, or set it to an index",
 			ErrIndex, name)
 	}
-	return fmt.Errorf("%w: there is none; make one with git reset", ErrIndex)
+	return fmt.Errorf("%w: it does not exist; run git reset", ErrIndex)
 }
 
 // HashBlob returns the hash of content with size bytes as a blob.
@@ -137,15 +137,15 @@ func (x *Index) Lookup(path string) (Leaf, bool) {
 	}
 	i, _ = slices.BinarySearchFunc(x.Files, Staged{Path: path + "/"}, byPath)
 	if path == "." || i < len(x.Files) && strings.HasPrefix(x.Files[i].Path, path+"/") {
-		return Leaf{Mode: folderMode}, true
+		return Leaf{Mode: dirMode}, true
 	}
 	return Leaf{}, false
 }
 
 // Beneath returns the files below a directory other than the root, in index order.
-func (x *Index) Beneath(folder string) []Staged {
-	from, _ := slices.BinarySearchFunc(x.Files, Staged{Path: folder + "/"}, byPath)
-	to, _ := slices.BinarySearchFunc(x.Files, Staged{Path: folder + "0"}, byPath) // "0" follows "/"
+func (x *Index) Beneath(dir string) []Staged {
+	from, _ := slices.BinarySearchFunc(x.Files, Staged{Path: dir + "/"}, byPath)
+	to, _ := slices.BinarySearchFunc(x.Files, Staged{Path: dir + "0"}, byPath) // "0" follows "/"
 	return x.Files[from:to]
 }
 
@@ -195,7 +195,7 @@ func (x *Index) names(root, path string) (bool, error) {
 		case at == path || strings.EqualFold(at, path) && disk.Same(filepath.Join(root, filepath.FromSlash(at)),
 			filepath.Join(root, filepath.FromSlash(path))):
 			return true, nil
-		case f.Mode == folderMode && strings.HasPrefix(path, f.Path):
+		case f.Mode == dirMode && strings.HasPrefix(path, f.Path):
 			return false, fmt.Errorf("%w: it is sparse, and has %s as a whole; "+
 				"run git sparse-checkout reapply --no-sparse-index", ErrIndex, f.Path)
 		}

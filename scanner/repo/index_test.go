@@ -23,18 +23,14 @@ func (g *gitRepo) indexPath() string { return filepath.Join(g.dir, ".git/index")
 func (g *gitRepo) indexBytes() []byte {
 	g.Helper()
 	content, err := os.ReadFile(g.indexPath())
-	if err != nil {
-		g.Fatal(err)
-	}
+	must(g, err)
 	return content
 }
 
 // setIndex writes the index, malformed or not.
 func (g *gitRepo) setIndex(content []byte) {
 	g.Helper()
-	if err := os.WriteFile(g.indexPath(), content, 0o666); err != nil {
-		g.Fatal(err)
-	}
+	must(g, os.WriteFile(g.indexPath(), content, 0o666))
 }
 
 // sumSize is the length of an index's checksum, in bytes: its end.
@@ -70,9 +66,7 @@ func stagedLines(files []Staged) []string {
 func (g *gitRepo) listed() []string {
 	g.Helper()
 	out, err := g.try("ls-files", "-s", "-z") // not trimmed: a name may end in a line feed
-	if err != nil {
-		g.Fatal(err)
-	}
+	must(g, err)
 	lines := []string{}
 	for _, line := range strings.Split(strings.TrimSuffix(out, "\x00"), "\x00") {
 		entry, name, ok := strings.Cut(line, "\t")
@@ -91,30 +85,15 @@ func (g *gitRepo) sameIndex() *Index {
 	g.Helper()
 	r := g.open()
 	idx, err := r.Index()
-	if err != nil {
-		g.Fatal(err)
-	}
+	must(g, err)
 	if got, want := stagedLines(idx.Files), g.listed(); !slices.Equal(got, want) {
 		g.Fatalf("got  %q\nwant %q", got, want)
 	}
 	committed, err := idx.Committed()
-	if err != nil {
-		g.Fatal(err)
-	}
-	head, err := r.Commit("HEAD")
-	if err != nil {
-		g.Fatal(err)
-	}
-	tree, err := r.Tree(head)
-	if err != nil {
-		g.Fatal(err)
-	}
-	var changes []string
-	if err := r.DiffIndex(tree, committed, func(c Change) error { changes = append(changes, raw(c)); return nil }); err != nil {
-		g.Fatal(err)
-	}
-	slices.Sort(changes)
-	if got, want := strings.Join(changes, ""), sortRaw(g.git("diff-tree", "-r", "-z", "--no-renames", "HEAD", g.git("write-tree"))); got != want {
+	must(g, err)
+	_, tree := commitOf(g, r, "HEAD")
+	got := sortedChanges(g, func(visit func(Change) error) error { return r.DiffIndex(tree, committed, visit) })
+	if want := sortRaw(g.git("diff-tree", "-r", "-z", "--no-renames", "HEAD", g.git("write-tree"))); got != want {
 		g.Fatalf("a commit would change\n%q\nnot\n%q", want, got)
 	}
 	return idx
@@ -125,7 +104,8 @@ func indexed(t *testing.T) *gitRepo {
 	t.Helper()
 	g := newGit(t)
 	// A directory's files are after far.tf and before far0: a slash sorts between them.
-	for _, name := range []string{"a.tf", "far/away.tf", "far/deep/down.tf", "far.tf", "far0/after.tf", "near/by.tf", "same.tf", "z"} {
+	for _, name := range []string{"a.tf", "far/away.tf", "far/deep/down.tf", "far.tf", "far0/after.tf", "near/by.tf",
+		"same.tf", "z"} {
 		g.write(name, name)
 	}
 	g.commit("one")
@@ -151,7 +131,8 @@ func TestFault_128_Layouts(t *testing.T) {
 		is   func(g *gitRepo) bool // the index has the intended layout
 	}{
 		"as it comes": {func(*gitRepo) {}, nil},
-		"empty":       {func(g *gitRepo) { g.git("rm", "-q", "-r", "--cached", ".") }, func(g *gitRepo) bool { return len(g.listed()) == 0 }},
+		"empty": {func(g *gitRepo) { g.git("rm", "-q", "-r", "--cached", ".") },
+			func(g *gitRepo) bool { return len(g.listed()) == 0 }},
 		"sparse": {
 			func(g *gitRepo) {
 				g.git("sparse-checkout", "init", "--cone", "--sparse-index")
@@ -196,16 +177,18 @@ func TestFault_128_Layouts(t *testing.T) {
 			},
 			func(g *gitRepo) bool {
 				flags := g.git("ls-files", "-v")
-				return strings.Contains(flags, "h same.tf") && strings.Contains(flags, "S far.tf") && g.indexBytes()[7] == 3
+				return strings.Contains(flags, "h same.tf") && strings.Contains(flags, "S far.tf") &&
+					g.indexBytes()[7] == 3
 			},
 		},
 		"racy": {
 			func(g *gitRepo) {
-				// Changed after it was staged, to another content of the same length, at the
-				// same time: only its content tells. git writes its size as 0 then.
+				// Changed after it was staged, to another content of the same length, at the same time: only its
+				// content tells. git writes its size as 0 then.
 				path := filepath.Join(g.dir, "racy.tf")
 				now := time.Now().Add(time.Hour)
-				g.git("config", "core.trustctime", "false") // the change time cannot be set, and would tell the two apart
+				// The change time cannot be set, and would tell the two apart.
+				g.git("config", "core.trustctime", "false")
 				g.write("racy.tf", "staged")
 				os.Chtimes(path, now, now)
 				g.git("add", "racy.tf")
@@ -214,7 +197,8 @@ func TestFault_128_Layouts(t *testing.T) {
 				g.git("update-index", "--force-write-index")
 			},
 			func(g *gitRepo) bool {
-				return strings.Contains(g.git("ls-files", "--debug", "racy.tf"), "size: 0") && g.git("diff", "--name-only") == "racy.tf"
+				return strings.Contains(g.git("ls-files", "--debug", "racy.tf"), "size: 0") &&
+					g.git("diff", "--name-only") == "racy.tf"
 			},
 		},
 		"a conflict that was resolved": {
@@ -245,7 +229,8 @@ func TestFault_128_Layouts(t *testing.T) {
 			},
 			func(g *gitRepo) bool {
 				content := g.indexBytes()
-				return bytes.Contains(content, []byte("UNTR")) && bytes.Contains(content, []byte("EOIE")) && bytes.Contains(content, []byte("TREE"))
+				return bytes.Contains(content, []byte("UNTR")) && bytes.Contains(content, []byte("EOIE")) &&
+					bytes.Contains(content, []byte("TREE"))
 			},
 		},
 		"long paths": {func(g *gitRepo) { g.longPaths() }, nil},
@@ -285,8 +270,8 @@ func (g *gitRepo) longPaths() {
 	}
 }
 
-// conflict leaves a merge with conflicts of three kinds: a.tf changed by both, b.tf
-// added by both, far.tf deleted by one.
+// conflict leaves a merge with conflicts of three kinds: a.tf changed by both, b.tf added by both, far.tf deleted by
+// one.
 func (g *gitRepo) conflict() {
 	g.Helper()
 	g.git("reset", "-q", "--hard")
@@ -304,8 +289,8 @@ func (g *gitRepo) conflict() {
 	}
 }
 
-// TestFault_128_Sparse: a directory of a sparse index is read from its tree, as files without a checkout; without
-// that tree it is an error.
+// TestFault_128_Sparse: a directory of a sparse index is read from its tree, as files without a checkout; without that
+// tree it is an error.
 func TestFault_128_Sparse(t *testing.T) {
 	t.Parallel()
 	g := indexed(t)
@@ -322,18 +307,17 @@ func TestFault_128_Sparse(t *testing.T) {
 	if outside != 3 {
 		t.Errorf("%d files are not checked out, want 3", outside)
 	}
-	for path, want := range map[string]Mode{".": folderMode, "far": folderMode, "far/deep": folderMode, "far/deep/down.tf": File, "far/none": 0, "fa": 0, "far.tf": File, "near": folderMode, "": 0, "zzz": 0} {
+	for path, want := range map[string]Mode{".": dirMode, "far": dirMode, "far/deep": dirMode,
+		"far/deep/down.tf": File, "far/none": 0, "fa": 0, "far.tf": File, "near": dirMode, "": 0, "zzz": 0} {
 		if leaf, ok := idx.Lookup(path); ok != (want != 0) || leaf.Mode != want {
 			t.Errorf("%q: %06o, %v, want %06o", path, leaf.Mode, ok, want)
 		}
 	}
-	for _, folder := range []string{"HEAD:far/deep", "HEAD:far"} {
-		tree := g.git("rev-parse", folder)
-		if err := os.Remove(filepath.Join(g.dir, ".git/objects", tree[:2], tree[2:])); err != nil {
-			t.Fatal(err)
-		}
+	for _, dir := range []string{"HEAD:far/deep", "HEAD:far"} {
+		tree := g.git("rev-parse", dir)
+		must(t, os.Remove(filepath.Join(g.dir, ".git/objects", tree[:2], tree[2:])))
 		_, err := g.open().Index()
-		wantError(t, "without "+folder, err, ErrMissing)
+		wantError(t, "without "+dir, err, ErrMissing)
 	}
 
 	g = indexed(t) // file by file
@@ -341,7 +325,8 @@ func TestFault_128_Sparse(t *testing.T) {
 	g.write("near/later.tf", "x")
 	g.git("add", "-N", "near/later.tf")
 	for _, f := range g.sameIndex().Files {
-		if in := strings.HasPrefix(f.Path, "near/"); in == f.SkipWorktree || f.IntentToAdd != (f.Path == "near/later.tf") {
+		if in := strings.HasPrefix(f.Path, "near/"); in == f.SkipWorktree ||
+			f.IntentToAdd != (f.Path == "near/later.tf") {
 			t.Errorf("%s: not checked out: %v; only meant to be added: %v", f.Path, f.SkipWorktree, f.IntentToAdd)
 		}
 	}
@@ -354,9 +339,7 @@ func TestFault_128_Split(t *testing.T) {
 	g := indexed(t)
 	old := time.Now().Add(-time.Hour) // so that git need not check the files again
 	for _, name := range strings.Split(g.git("ls-files"), "\n") {
-		if err := os.Chtimes(filepath.Join(g.dir, name), old, old); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chtimes(filepath.Join(g.dir, name), old, old))
 	}
 	g.git("add", "-u")
 	g.git("update-index", "--split-index")
@@ -384,9 +367,7 @@ func TestFault_128_Conflict(t *testing.T) {
 	g := indexed(t)
 	g.conflict()
 	idx, err := g.open().Index()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	got, want := stagedLines(idx.Files), g.listed()
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
@@ -421,7 +402,8 @@ func TestFault_128_CachedTrees(t *testing.T) {
 	g := indexed(t)
 	g.git("branch", "other", "HEAD")
 	// Some directories have the same name, and can have the same files, as others elsewhere.
-	names := []string{"a.tf", "far/away.tf", "deep/down.tf", "far/deep/down.tf", "near/by.tf", "zoo/near/by.tf", "far.tf", "far0/after.tf"}
+	names := []string{"a.tf", "far/away.tf", "deep/down.tf", "far/deep/down.tf", "near/by.tf", "zoo/near/by.tf",
+		"far.tf", "far0/after.tf"}
 	rounds, kept := 12, 0
 	if *long {
 		rounds = 1000

@@ -96,7 +96,7 @@ type indexReader struct {
 	version  uint32
 	hashSize int
 	path     string          // of the previous entry, which version 4 builds on
-	folder   string          // of the previous entry, with a slash at its end; "" is the root
+	dir      string          // of the previous entry, with a slash at its end; "" is the root
 	paths    strings.Builder // of version 4, concatenated: one allocation for many entries
 }
 
@@ -158,10 +158,10 @@ func (p *indexReader) valid(e *Staged, before string) error {
 	if name == "" {
 		return nil // parseEntries handles it
 	}
-	if e.Mode == folderMode {
+	if e.Mode == dirMode {
 		name = strings.TrimSuffix(name, "/")
 	}
-	if last, in := strings.CutPrefix(name, p.folder); in && strings.IndexByte(last, '/') < 0 {
+	if last, in := strings.CutPrefix(name, p.dir); in && strings.IndexByte(last, '/') < 0 {
 		return validPart(last)
 	}
 	for part := range strings.SplitSeq(name[fresh(name, before):], "/") {
@@ -169,7 +169,7 @@ func (p *indexReader) valid(e *Staged, before string) error {
 			return err
 		}
 	}
-	p.folder = name[:strings.LastIndexByte(name, '/')+1]
+	p.dir = name[:strings.LastIndexByte(name, '/')+1]
 	return nil
 }
 
@@ -252,15 +252,15 @@ type cachedTree struct {
 	files int // number of index entries in it
 }
 
-// readCachedTree reads the cache of a directory and then of its subdirectories: a name that ends in NUL, the number
-// of files and of directories in decimal, and the tree's hash. A negative number of files means an outdated entry,
+// readCachedTree reads the cache of a directory and then of its subdirectories: a name that ends in NUL, the number of
+// files and of directories in decimal, and the tree's hash. A negative number of files means an outdated entry,
 // without a hash.
 func readCachedTree(b []byte, above string, depth int, trees map[string]cachedTree) (rest []byte, ok bool) {
 	name, b, ok := bytes.Cut(b, []byte{0})
 	files, b, ok1 := bytes.Cut(b, []byte{' '})
-	folders, b, ok2 := bytes.Cut(b, []byte{'\n'})
+	dirs, b, ok2 := bytes.Cut(b, []byte{'\n'})
 	n, err := strconv.Atoi(string(files))
-	m, err2 := strconv.Atoi(string(folders))
+	m, err2 := strconv.Atoi(string(dirs))
 	if !ok || !ok1 || !ok2 || err != nil || err2 != nil || depth > maxTreeDepth || (len(name) == 0) != (depth == 0) {
 		return nil, false
 	}

@@ -46,9 +46,9 @@ func (r *Repository) Compare(base, head string) (Comparison, error) {
 	return r.Relate(from, to)
 }
 
-// Limits of the search after all commits of only one history were taken, which looks for them in the other history:
-// up to commits as old as the oldest of them, at most beyond, and then slop more, since the clocks of a few commits
-// are wrong (git's slop is 5). These limits need no commit-graph; see [beforeGraph].
+// Limits of the search after all commits of only one history were taken, which looks for them in the other history: up
+// to commits as old as the oldest of them, at most beyond, and then slop more, since the clocks of a few commits are
+// wrong (git's slop is 5). These limits need no commit-graph; see [beforeGraph].
 const (
 	beyond = 10_000
 	slop   = 32
@@ -56,8 +56,8 @@ const (
 
 // Relate relates two commits. Its merge bases are their best common ancestors: common ancestors that are no ancestors
 // of another one, in byte order of their hashes. A search that meets the boundary of a shallow clone is a
-// [ShallowError], unless it has found before that one commit is an ancestor of the other: two commits of depth
-// suffice for a commit and its parent.
+// [ShallowError], unless it has found before that one commit is an ancestor of the other: two commits of depth suffice
+// for a commit and its parent.
 //
 // The algorithm is git's: commits are taken newest first, marks flow to the parents, and the search ends when only
 // ancestors of common commits are left. With a wrong clock, a commit is taken too early; later marks are passed on

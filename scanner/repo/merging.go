@@ -29,8 +29,8 @@ func Merging(environ []string) []string {
 
 // Merging returns the commits that are being merged into head, the commit of HEAD, from MERGE_HEAD of the work tree
 // or, without one, from [Environment.Merging] if this repository has them. All programs that a hook of git merge runs
-// inherit the variables, in other repositories too, and the last hook runs after the merge: commits that head
-// contains are not being merged.
+// inherit the variables, in other repositories too, and the last hook runs after the merge: commits that head contains
+// are not being merged.
 func (r *Repository) Merging(head Hash) ([]Hash, error) {
 	if head.IsZero() {
 		return nil, nil

@@ -69,9 +69,9 @@ func (o stored) Close() error {
 
 // objects is the repository's own objects directory and its alternates.
 type objects struct {
-	folders []*folder
-	bases   cache[baseKey, base]
-	large   sync.Mutex // held while a large delta is resolved
+	dirs  []*objectDir
+	bases cache[baseKey, base]
+	large sync.Mutex // held while a large delta is resolved
 
 	inflaters sync.Pool // of *inflater, for the packs
 }
@@ -79,19 +79,19 @@ type objects struct {
 // find opens an object, unchecked. Packs are searched first, as in git: most objects are in one, and a search is
 // faster than a system call for a missing file.
 func (s *objects) find(h Hash) (stored, error) {
-	for _, f := range s.folders {
+	for _, f := range s.dirs {
 		obj, err := f.packed(h, s)
 		if !errors.Is(err, fs.ErrNotExist) {
 			return obj, wrapObject(h, err)
 		}
 	}
-	for _, f := range s.folders {
+	for _, f := range s.dirs {
 		obj, err := f.loose(h)
 		if !errors.Is(err, fs.ErrNotExist) {
 			return obj, wrapObject(h, err)
 		}
 	}
-	for _, f := range s.folders {
+	for _, f := range s.dirs {
 		if f.blind != "" {
 			return stored{}, &ObjectError{h,
 				fmt.Errorf("%w, or it is in %s, which has no index; run git repack -a -d", ErrMissing, f.blind)}

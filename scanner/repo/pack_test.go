@@ -26,17 +26,11 @@ func TestShortPackIndex(t *testing.T) {
 	h := mustHash(t, g.git("rev-parse", "HEAD:a"))
 	file := onlyPack(g)
 	whole, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(file, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, os.Chmod(file, 0o666))
 	end := len(whole) - 40 // two checksums
 	for cut := range 100 {
-		if err := os.WriteFile(file, slices.Concat(whole[:end-cut], whole[end:]), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(file, slices.Concat(whole[:end-cut], whole[end:]), 0o666))
 		_, err := g.open().Blob(h)
 		if cut == 0 && err != nil || cut > 0 && !errors.Is(err, ErrCorrupt) {
 			t.Errorf("%d bytes too few: %v", cut, err)
@@ -66,14 +60,14 @@ func TestDeltas(t *testing.T) {
 		}
 		r := g.open()
 		for name, text := range want {
-			if h, err := r.Commit("of-" + name); err != nil || h.String() != g.git("rev-parse", "of-"+name+"^{commit}") {
+			if h, err := r.Commit("of-" + name); err != nil ||
+				h.String() != g.git("rev-parse", "of-"+name+"^{commit}") {
 				t.Errorf("distances %s: of-%s is %v, %v", distance, name, h, err)
 			}
 			b, err := r.Blob(mustHash(t, g.git("rev-parse", "HEAD:"+name)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			got, err := io.ReadAll(b)
+			b.Remember()
 			if b.Close(); err != nil || string(got) != text {
 				t.Errorf("distances %s: %s has %d bytes, %v", distance, name, len(got), err)
 			}
@@ -91,23 +85,20 @@ func TestLargeDeltaDamaged(t *testing.T) {
 	}
 	g.git("repack", "-adfq", "--depth=1")
 	pack := onlyPack(g)
-	deltas := regexp.MustCompile(`(?m)^(\w+) blob +\d+ (\d+) (\d+) 1 \w+$`).FindAllStringSubmatch(g.git("verify-pack", "-v", pack), -1)
+	deltas := regexp.MustCompile(`(?m)^(\w+) blob +\d+ (\d+) (\d+) 1 \w+$`).FindAllStringSubmatch(g.git("verify-pack",
+		"-v", pack), -1)
 	if len(deltas) != 2 {
 		t.Fatalf("%d deltas", len(deltas))
 	}
 	file := strings.TrimSuffix(pack, ".idx") + ".pack"
 	content, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var size, at int
 	if _, err := fmt.Sscan(deltas[0][2]+" "+deltas[0][3], &size, &at); err != nil {
 		t.Fatal(err)
 	}
 	content[at+size-1] ^= 1 // of zlib's checksum
-	if err := errors.Join(os.Chmod(file, 0o666), os.WriteFile(file, content, 0o666)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(os.Chmod(file, 0o666), os.WriteFile(file, content, 0o666)))
 	r := g.open()
 	if _, err := r.Blob(mustHash(t, deltas[0][1])); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("the damaged one: %v", err)
@@ -186,13 +177,9 @@ func TestWindow(t *testing.T) {
 			content[i] = byte(random.Uint32())
 		}
 		name := filepath.Join(t.TempDir(), "pack")
-		if err := os.WriteFile(name, content, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(name, content, 0o666))
 		file, err := os.Open(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		t.Cleanup(func() { file.Close() })
 		packs = append(packs, &pack{file: file, size: int64(size)})
 		contents = append(contents, content[:size-20])
@@ -227,42 +214,6 @@ func TestWindow(t *testing.T) {
 			}
 			if n, err := w.Read(got); n != 0 || err != io.EOF {
 				t.Fatalf("%d bytes of the checksum: %v", n, err)
-			}
-		}
-	}
-}
-
-// A window does not read bytes in memory again, and cannot read missing bytes.
-func TestWindowStays(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "pack")
-	if err := os.WriteFile(name, bytes.Repeat([]byte("x"), 3*windowSize), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	file, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	p := &pack{file: file, size: 3 * windowSize}
-	var w window
-	read := func(at int64) error {
-		w.move(p, at)
-		_, err := w.ReadByte()
-		return err
-	}
-	for i, step := range []struct {
-		at   int64
-		want error
-	}{
-		{10, nil}, {windowSize + 100, nil}, // and no more is there then
-		{windowSize + 10, nil}, {windowSize, nil}, {2*windowSize - 1, nil}, {2 * windowSize, io.EOF}, {windowSize, io.EOF},
-	} {
-		if err := read(step.at); err != step.want {
-			t.Errorf("at %d: %v", step.at, err)
-		}
-		if i == 1 {
-			if err := os.Truncate(name, windowSize); err != nil {
-				t.Fatal(err)
 			}
 		}
 	}

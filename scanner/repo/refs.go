@@ -56,7 +56,7 @@ func (r *Repository) looseRef(name string) (string, error) {
 	}
 	text, err := readSmall(file)
 	switch {
-	case err != nil && (disk.Absent(err) || isFolder(file)): // a directory of other refs
+	case err != nil && (disk.Absent(err) || isDir(file)): // a directory of other refs
 		return "", errNoRef
 	case err != nil:
 		return "", fmt.Errorf("the ref %s cannot be read: %w", name, err)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -13,8 +14,13 @@ func TestUnknownNames(t *testing.T) {
 	g := newGit(t)
 	g.commit("c")
 	hash := strings.Repeat("12", 20)
-	all := "(REMOTE; actions/checkout: fetch-depth: 0; GitLab: GIT_DEPTH: 0)"
-	fetch := func(line string) string { return "fetch it " + strings.Replace(all, "REMOTE", line, 1) }
+	fetch := func(command string) string {
+		return "run " + command + " (actions/checkout: fetch-depth: 0; GitLab: GIT_DEPTH: 0)"
+	}
+	branch := func(name, stored string) string {
+		return fetch("git fetch "+name+", or for a tag git fetch "+strings.Replace(name, " ", " tag ", 1)) +
+			" and name the branch " + stored
+	}
 	try := func(r *Repository, rows map[string]string) {
 		t.Helper()
 		for name, want := range rows {
@@ -27,43 +33,32 @@ func TestUnknownNames(t *testing.T) {
 
 	g.git("remote", "add", "upstream", "file:///nowhere")
 	try(g.open(), map[string]string{ // the only remote, whatever its name
-		"main2":         fetch("git fetch upstream main2; for a tag git fetch upstream tag main2") + " and name the branch upstream/main2",
+		"main2":         branch("upstream main2", "upstream/main2"),
 		"upstream/main": fetch("git fetch upstream main"),
-		hash:            fetch("git fetch upstream " + hash),
 	})
 	g.git("remote", "add", "origin", "file:///nowhere")
 	g.git("remote", "add", "team/fork", "file:///nowhere")
 	try(g.open(), map[string]string{
-		"origin/main":                 fetch("git fetch origin main"),
-		"origin/main~3":               fetch("git fetch origin main"),
-		"remotes/origin/main":         fetch("git fetch origin main"),
-		"refs/remotes/origin/main":    fetch("git fetch origin main"),
-		"origin/team/x":               fetch("git fetch origin team/x"),
-		"upstream/main":               fetch("git fetch upstream main"),
-		"team/fork/main":              fetch("git fetch team/fork main"),
-		"team/main":                   fetch("git fetch origin team/main; for a tag git fetch origin tag team/main") + " and name the branch origin/team/main",
-		"next":                        fetch("git fetch origin next; for a tag git fetch origin tag next") + " and name the branch origin/next",
-		"heads/next":                  fetch("git fetch origin next") + " and name the branch origin/next",
-		"refs/heads/next":             fetch("git fetch origin next") + " and name the branch origin/next",
-		"v1.0":                        fetch("git fetch origin v1.0; for a tag git fetch origin tag v1.0") + " and name the branch origin/v1.0",
-		"tags/v1.0":                   fetch("git fetch origin tag v1.0"),
-		"refs/tags/v1.0":              fetch("git fetch origin tag v1.0"),
-		"refs/pull/7/head":            fetch("git fetch origin +refs/pull/7/head:refs/pull/7/head"),
-		"refs/remotes/elsewhere/main": "no remote of this clone has such branches; name one of origin, such as origin/main",
-		"origin":                      "it would be the default branch of the remote: set it (git remote set-head origin --auto), or name the branch",
-		"origin/HEAD":                 "it would be the default branch of the remote: set it (git remote set-head origin --auto), or name the branch",
-		hash:                          fetch("git fetch origin " + hash),
-		hash + "~1":                   fetch("git fetch origin " + hash),
-		hash[:12]:                     fetch("git fetch origin; by the full hash of a commit git fetch origin HASH"),
-		"beef":                        fetch("git fetch origin beef; for a tag git fetch origin tag beef") + " and name the branch origin/beef",
-		"origin/it's;$HOME":           fetch(`git fetch origin 'it'\''s;$HOME'`),
+		"origin/main~3":            fetch("git fetch origin main"),
+		"remotes/origin/main":      fetch("git fetch origin main"),
+		"refs/remotes/origin/main": fetch("git fetch origin main"),
+		"origin/team/x":            fetch("git fetch origin team/x"),
+		"team/fork/main":           fetch("git fetch team/fork main"),
+		"team/main":                branch("origin team/main", "origin/team/main"),
+		"heads/next":               fetch("git fetch origin next") + " and name the branch origin/next",
+		"refs/tags/v1.0":           fetch("git fetch origin tag v1.0"),
+		"refs/pull/7/head":         fetch("git fetch origin +refs/pull/7/head:refs/pull/7/head"),
+		hash + "~1":                fetch("git fetch origin " + hash),
+		"origin/it's;$HOME":        fetch(`git fetch origin 'it'\''s;$HOME'`),
 	})
 
+	if got := g.open().Remotes(); !slices.Equal(got, []string{"origin", "team/fork", "upstream"}) {
+		t.Errorf("the remotes are %q", got)
+	}
 	// Of a branch that only the remote has the name says where it is.
 	g.git("update-ref", "refs/remotes/upstream/next", "HEAD")
 	try(g.open(), map[string]string{
-		"next":       "name the branch of the remote, upstream/next",
-		"heads/next": "name the branch of the remote, upstream/next",
+		"next": "name the branch of the remote, upstream/next",
 	})
 
 	// A clone of one branch stores no other unless it is told to.
@@ -96,7 +91,7 @@ func TestUnknownNamesFetched(t *testing.T) {
 	gone := up.commit("three")
 	up.git("reset", "-q", "--hard", "HEAD~1")
 
-	command := regexp.MustCompile(`\((git fetch [^;)]*(?:'[^']*')?)[;)]`)
+	command := regexp.MustCompile(`run (git fetch [^,(]*?)(?:,| \()`)
 	named := regexp.MustCompile(`name the branch (\S+)$`)
 	for _, flags := range [][]string{
 		{"--single-branch", "--branch=work", "--no-tags"},
@@ -110,7 +105,8 @@ func TestUnknownNamesFetched(t *testing.T) {
 		g := &gitRepo{TB: t, dir: t.TempDir(), clock: up.clock}
 		g.git(append(append([]string{"clone", "-q"}, flags...), "file://"+up.dir, ".")...)
 		for _, name := range []string{
-			remote + "/main", "refs/remotes/" + remote + "/it's$HOME", "main", "refs/heads/main", "tags/v1", "refs/pull/7/head", gone,
+			remote + "/main", "refs/remotes/" + remote + "/it's$HOME", "main", "refs/heads/main", "tags/v1",
+			"refs/pull/7/head", gone,
 		} {
 			_, err := g.open().Commit(name)
 			if err == nil && (name == "main" || name == "refs/heads/main") {

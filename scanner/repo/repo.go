@@ -1,11 +1,11 @@
-// Package repo reads git repositories: commits, trees, blobs and the index, from git's files only. It runs no
-// program, uses no network, writes nothing and executes nothing that a repository configures.
+// Package repo reads git repositories: commits, trees, blobs and the index, from git's files only. It runs no program,
+// uses no network, writes nothing and executes nothing that a repository configures.
 //
-// Anything missing is an error, never an empty answer: a missing, truncated or unreadable object, content with
-// another hash, a malformed tree, the boundary of a shallow clone. go-git's own walks treat some of these as the end
-// of a list (shown with v5.19.3), so only its hashes, object types and commit-graph are used. Objects are looked up
-// in place: in loose files, and in packs of any name by their indexes of version 2, here and in the alternates.
-// Deltas are applied within a bound.
+// Anything missing is an error, never an empty answer: a missing, truncated or unreadable object, content with another
+// hash, a malformed tree, the boundary of a shallow clone. go-git's own walks treat some of these as the end of a list
+// (shown with v5.19.3), so only its hashes, object types and commit-graph are used. Objects are looked up in place: in
+// loose files, and in packs of any name by their indexes of version 2, here and in the alternates. Deltas are applied
+// within a bound.
 //
 // Replace refs and grafts are ignored. Repositories with SHA-256, reftable or an unknown extension are refused
 // ([ErrFormat]).
@@ -72,11 +72,11 @@ func Find(dir string) (*Repository, error) {
 	if bare != "" {
 		return open(bare, "")
 	}
-	return nil, fmt.Errorf("%w: neither this folder nor one above it has a .git", ErrNotRepository)
+	return nil, fmt.Errorf("%w: neither this directory nor one above it has a .git", ErrNotRepository)
 }
 
-// BareAround returns the bare repository that is or contains a directory, whose path has no symlinks, if [Find]
-// treats it as files of the work tree of r.
+// BareAround returns the bare repository that is or contains a directory, whose path has no symlinks, if [Find] treats
+// it as files of the work tree of r.
 func (r *Repository) BareAround(dir string) (bare string, found bool) {
 	for at := range upwards(dir) {
 		if gitDir, err := gitDirOf(at); err != nil || gitDir != "" || disk.Same(at, r.gitDir) {
@@ -95,7 +95,7 @@ func (r *Repository) BareAround(dir string) (bare string, found bool) {
 func At(dir string) (*Repository, error) {
 	dir, err := disk.Real(dir)
 	if err != nil {
-		return nil, fmt.Errorf("%w: the folder cannot be opened: %v", ErrNotRepository, disk.Cause(err))
+		return nil, fmt.Errorf("%w: the directory cannot be opened: %v", ErrNotRepository, disk.Cause(err))
 	}
 	gitDir, err := gitDirOf(dir)
 	switch {
@@ -106,7 +106,7 @@ func At(dir string) (*Repository, error) {
 	case LooksBare(dir):
 		return open(dir, "")
 	}
-	return nil, fmt.Errorf("%w: the folder has no .git and is not a bare repository", ErrNotRepository)
+	return nil, fmt.Errorf("%w: the directory has no .git and is not a bare repository", ErrNotRepository)
 }
 
 // openNamed returns the repository with a git directory, as in GIT_DIR, and a work tree, as in GIT_WORK_TREE; without
@@ -116,7 +116,7 @@ func openNamed(gitDir, workTree string) (*Repository, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !isFolder(gitDir) {
+	if !isDir(gitDir) {
 		if gitDir, err = gitFile(gitDir); err != nil {
 			return nil, fmt.Errorf("%w: GIT_DIR: %v", ErrNotRepository, err)
 		}
@@ -156,15 +156,15 @@ func gitFile(dot string) (string, error) {
 	}
 	target, ok := strings.CutPrefix(strings.TrimRight(text, "\r\n"), "gitdir: ")
 	if !ok || target == "" {
-		return "", fmt.Errorf("%w: %s is a file, but names no git folder", ErrNotRepository, dot)
+		return "", fmt.Errorf("%w: %s is a file, but names no git directory", ErrNotRepository, dot)
 	}
 	return disk.Under(filepath.Dir(dot), target), nil
 }
 
 // LooksBare reports whether a directory is a bare repository or a .git.
 func LooksBare(dir string) bool {
-	return isFolder(filepath.Join(dir, "objects")) && isFolder(filepath.Join(dir, "refs")) &&
-		!isFolder(filepath.Join(dir, "HEAD")) && exists(filepath.Join(dir, "HEAD"))
+	return isDir(filepath.Join(dir, "objects")) && isDir(filepath.Join(dir, "refs")) &&
+		!isDir(filepath.Join(dir, "HEAD")) && exists(filepath.Join(dir, "HEAD"))
 }
 
 func open(gitDir, workTree string) (*Repository, error) {
@@ -186,13 +186,13 @@ func open(gitDir, workTree string) (*Repository, error) {
 	if err := r.place(cfg); err != nil {
 		return nil, err
 	}
-	if r.objects.folders, err = openFolders(filepath.Join(r.commonDir, "objects")); err != nil {
+	if r.objects.dirs, err = openObjectDirs(filepath.Join(r.commonDir, "objects")); err != nil {
 		return nil, err
 	}
 	if err := r.quarantine(); err != nil {
 		return nil, err
 	}
-	for _, f := range r.objects.folders {
+	for _, f := range r.objects.dirs {
 		for _, p := range f.packs {
 			p.pool = &r.objects.inflaters
 		}
@@ -211,8 +211,8 @@ func (r *Repository) quarantine() error {
 	if dir == "" || os.Getenv("GIT_QUARANTINE_PATH") == "" || os.Getenv("GIT_DIR") == "" {
 		return nil
 	}
-	more, err := openFolders(dir)
-	r.objects.folders = append(r.objects.folders, more...)
+	more, err := openObjectDirs(dir)
+	r.objects.dirs = append(r.objects.dirs, more...)
 	return err
 }
 
@@ -331,10 +331,10 @@ func (r *Repository) Parents(commit Hash) ([]Hash, error) {
 	return c.parents, nil
 }
 
-// Close closes the files, for programs that open many repositories. Afterwards nothing read from the repository may
-// be used, and no goroutine may read from it: the indexes of packs are unmapped.
+// Close closes the files, for programs that open many repositories. Afterwards nothing read from the repository may be
+// used, and no goroutine may read from it: the indexes of packs are unmapped.
 func (r *Repository) Close() {
-	for _, f := range r.objects.folders {
+	for _, f := range r.objects.dirs {
 		for _, p := range f.packs {
 			p.close()
 		}
@@ -344,7 +344,7 @@ func (r *Repository) Close() {
 	r.packed = nil
 }
 
-func isFolder(name string) bool {
+func isDir(name string) bool {
 	st, err := os.Stat(name)
 	return err == nil && st.IsDir()
 }

@@ -18,8 +18,8 @@ var (
 )
 
 // Commit returns the commit of a name: HEAD, a full ref or a name under refs/, a tag, a branch, a remote branch, a
-// hash or its beginning, followed by any number of ~N, ^ and ^N. Tags are followed to the commit. An ambiguous name
-// is an error ([ErrAmbiguous]), and so is all other syntax of git ([ErrSyntax]): @{...}, :path, ^{...}, a..b.
+// hash or its beginning, followed by any number of ~N, ^ and ^N. Tags are followed to the commit. An ambiguous name is
+// an error ([ErrAmbiguous]), and so is all other syntax of git ([ErrSyntax]): @{...}, :path, ^{...}, a..b.
 func (r *Repository) Commit(name string) (Hash, error) {
 	base, steps, err := parseName(name)
 	if err != nil {

@@ -48,7 +48,7 @@ func IsRoot(dir string) (bool, error) {
 func Around(dir string) (root, within string, err error) {
 	dir, err = disk.Real(dir)
 	if err != nil {
-		return "", "", fmt.Errorf("the folder to scan cannot be opened: %w", disk.Cause(err))
+		return "", "", fmt.Errorf("the directory to scan cannot be opened: %w", disk.Cause(err))
 	}
 	if root, err = Root(dir); err != nil || root == dir {
 		return root, "", err
@@ -65,24 +65,24 @@ type Environment struct {
 	Merging []string
 }
 
-// Open opens the repository around a directory; it must be the named one, if any. "" is the named one, or else that
-// of the current directory.
-func (e Environment) Open(folder string) (*Repository, error) {
-	r, err := e.open(folder)
+// Open opens the repository around a directory; it must be the named one, if any. "" is the named one, or else that of
+// the current directory.
+func (e Environment) Open(dir string) (*Repository, error) {
+	r, err := e.open(dir)
 	if err == nil {
 		r.merging = e.Merging
 	}
 	return r, err
 }
 
-func (e Environment) open(folder string) (*Repository, error) {
-	if e.GitDir != "" && folder == "" {
+func (e Environment) open(dir string) (*Repository, error) {
+	if e.GitDir != "" && dir == "" {
 		return openNamed(e.GitDir, e.WorkTree)
 	}
 	// Without symlinks: the system decides which directory is above.
-	at, err := disk.Real(folder)
+	at, err := disk.Real(dir)
 	if err != nil {
-		return nil, fmt.Errorf("the folder %s cannot be found: %w", folder, disk.Cause(err))
+		return nil, fmt.Errorf("the directory %s cannot be found: %w", dir, disk.Cause(err))
 	}
 	around, err := Find(at)
 	if err != nil {
@@ -97,7 +97,7 @@ func (e Environment) open(folder string) (*Repository, error) {
 	named, err := openNamed(e.GitDir, e.WorkTree)
 	if err == nil && !named.is(around) {
 		err = fmt.Errorf("%w: GIT_DIR is %s, but %s is in another repository or work tree; unset GIT_DIR, "+
-			"or omit the path", ErrNotRepository, e.GitDir, folder)
+			"or omit the path", ErrNotRepository, e.GitDir, dir)
 	}
 	return around, err
 }
@@ -113,11 +113,11 @@ func (e Environment) Tracks(file string) (bool, error) {
 
 // TracksIn reports whether git tracks anything in a directory, which may be missing, or the directory as a submodule.
 // A symlink to a directory is resolved.
-func (e Environment) TracksIn(folder string) (bool, error) {
-	at, err := disk.Real(folder)
+func (e Environment) TracksIn(dir string) (bool, error) {
+	at, err := disk.Real(dir)
 	if err != nil {
 		var ok bool
-		if at, ok = placed(filepath.Clean(folder)); !ok {
+		if at, ok = placed(filepath.Clean(dir)); !ok {
 			return false, nil
 		}
 	}

@@ -11,20 +11,14 @@ import (
 	"github.com/policyscan/policyscan/internal/disk"
 )
 
-// TestRoot: the root is the nearest directory with a .git directory or file; other things of that name are none.
+// TestRoot: the root is the nearest directory with a .git directory or file; other things of that name do not count.
 func TestRoot(t *testing.T) {
 	top, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, dir := range []string{"outer/.git", "outer/a/b", "outer/linked/c", "outer/fifo/.git.d", "plain"} {
-		if err := os.MkdirAll(filepath.Join(top, filepath.FromSlash(dir)), 0o777); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Join(top, filepath.FromSlash(dir)), 0o777))
 	}
-	if err := os.WriteFile(filepath.Join(top, "outer", "linked", ".git"), []byte("gitdir: elsewhere\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(top, "outer", "linked", ".git"), []byte("gitdir: elsewhere\n"), 0o666))
 	for _, c := range []struct{ dir, root, within string }{
 		{"outer", "outer", ""},
 		{"outer/a/b", "outer", "a/b"},
@@ -42,7 +36,7 @@ func TestRoot(t *testing.T) {
 		}
 	}
 	if _, _, err := Around(filepath.Join(top, "none")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("a folder that is not there: %v", err)
+		t.Errorf("a missing directory: %v", err)
 	}
 }
 
@@ -60,19 +54,17 @@ func TestMerging(t *testing.T) {
 	unrelated := here.git("rev-parse", "HEAD")
 	here.git("checkout", "-q", root)
 	names := Merging([]string{
-		"GITHEAD_" + unrelated + "=a", "GITHEAD_" + other + "=a=b", "GITHEAD_" + root + "=main", "GITHEAD_=x", "GITHEAD_main=x",
-		"GITHEAD_" + other[:39] + "=x", "XGITHEAD_" + other + "=x", "GITHEAD_" + strings.Repeat("1", 40) + "=elsewhere",
+		"GITHEAD_" + unrelated + "=a", "GITHEAD_" + other + "=a=b", "GITHEAD_" + root + "=main", "GITHEAD_=x",
+		"GITHEAD_main=x",
+		"GITHEAD_" + other[:39] + "=x", "XGITHEAD_" + other + "=x",
+		"GITHEAD_" + strings.Repeat("1", 40) + "=elsewhere",
 	})
 	r, err := Environment{Merging: names}.Open(here.dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want := []string{other, unrelated}
 	slices.Sort(want)
 	head, err := r.Commit("HEAD")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	check := func(want ...string) {
 		t.Helper()
 		var got []string
@@ -92,7 +84,7 @@ func TestMerging(t *testing.T) {
 	}
 	here.write(".git/MERGE_HEAD", strings.Repeat("1", 40)+"\n")
 	if all, err := r.Merging(head); err == nil {
-		t.Errorf("a commit that is not here: %v", all)
+		t.Errorf("a missing commit: %v", all)
 	}
 }
 
@@ -107,9 +99,9 @@ func TestEnvironment(t *testing.T) {
 	t.Chdir(here.dir)
 	env := Environment{GitDir: filepath.Join(there.dir, ".git"), WorkTree: there.dir}
 	for _, c := range []struct {
-		env    Environment
-		folder string
-		root   string // "": an error
+		env  Environment
+		dir  string
+		root string // "": an error
 	}{
 		{Environment{}, "", here.dir},
 		{Environment{}, there.dir, there.dir},
@@ -118,17 +110,18 @@ func TestEnvironment(t *testing.T) {
 		{env, there.dir, there.dir},
 		{env, here.dir, ""}, // not the one that GIT_DIR names
 	} {
-		r, err := c.env.Open(c.folder)
+		r, err := c.env.Open(c.dir)
 		switch {
 		case c.root == "":
 			if !errors.Is(err, ErrNotRepository) {
-				t.Errorf("%+v, %q: %v", c.env, c.folder, err)
+				t.Errorf("%+v, %q: %v", c.env, c.dir, err)
 			}
 		case err != nil || !disk.Same(r.WorkTree, c.root):
-			t.Errorf("%+v, %q: %+v, %v", c.env, c.folder, r, err)
+			t.Errorf("%+v, %q: %+v, %v", c.env, c.dir, r, err)
 		}
 	}
-	for file, want := range map[string]bool{filepath.Join(here.dir, "a"): true, "a": true, filepath.Join(there.dir, "b"): true, "b": false, "none/c": false} {
+	for file, want := range map[string]bool{filepath.Join(here.dir, "a"): true, "a": true,
+		filepath.Join(there.dir, "b"): true, "b": false, "none/c": false} {
 		if got, err := env.Tracks(file); got != want || err != nil {
 			t.Errorf("%s: %v, %v", file, got, err)
 		}
@@ -138,38 +131,26 @@ func TestEnvironment(t *testing.T) {
 func TestSibling(t *testing.T) {
 	g := newGit(t)
 	main, err := filepath.EvalSymlinks(g.dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	g.commit("one")
 	base, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	other := filepath.Join(base, "other")
 	g.git("init", "-q", other)
 	g.git("worktree", "add", "-q", filepath.Join(base, "beside"))
 	g.git("worktree", "add", "-q", filepath.Join(main, "within"))
 	g.git("init", "-q", filepath.Join(base, "beside", "nested"))
 	for _, dir := range []string{filepath.Join(base, "beside", "broken"), filepath.Join(main, "within", "broken")} {
-		if err := os.MkdirAll(dir, 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, ".git"), []byte("x"), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(dir, 0o777))
+		must(t, os.WriteFile(filepath.Join(dir, ".git"), []byte("x"), 0o666))
 	}
-	if err := os.MkdirAll(filepath.Join(main, "broken"), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(main, "broken", ".git"), []byte("x"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(filepath.Join(main, "broken"), 0o777))
+	must(t, os.WriteFile(filepath.Join(main, "broken", ".git"), []byte("x"), 0o666))
 	for _, c := range []struct{ root, dir, want string }{
 		{main, main, ""},
-		{main, main + "/new/folder", ""},
+		{main, main + "/new/directory", ""},
 		{main, base + "/beside", base + "/beside"},
-		{main, base + "/beside/new/folder", base + "/beside"},
+		{main, base + "/beside/new/directory", base + "/beside"},
 		{main, main + "/within/x", main + "/within"},
 		{base + "/beside", main + "/x", main},
 		{base + "/beside", main + "/within", main + "/within"},
@@ -182,7 +163,8 @@ func TestSibling(t *testing.T) {
 		{main, main + "/within/broken/x", main + "/within"},
 		{main + "/within", main + "/within/x", ""},
 	} {
-		if got, err := Sibling(filepath.FromSlash(c.root), filepath.FromSlash(c.dir)); err != nil || got != filepath.FromSlash(c.want) {
+		if got, err := Sibling(filepath.FromSlash(c.root), filepath.FromSlash(c.dir)); err != nil ||
+			got != filepath.FromSlash(c.want) {
 			t.Errorf("%s from %s: %q, %v, want %q", c.dir, c.root, got, err, c.want)
 		}
 	}
@@ -191,9 +173,7 @@ func TestSibling(t *testing.T) {
 // TestSiblingOfBroken: of a root whose git directory cannot be determined nothing is said.
 func TestSiblingOfBroken(t *testing.T) {
 	root := t.TempDir()
-	if err := os.WriteFile(filepath.Join(root, ".git"), []byte("x"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(root, ".git"), []byte("x"), 0o666))
 	if got, err := Sibling(root, filepath.Dir(root)); err == nil {
 		t.Errorf("%q", got)
 	}
@@ -205,9 +185,7 @@ func TestSiblingOfBroken(t *testing.T) {
 func TestGitDirs(t *testing.T) {
 	g := newGit(t)
 	main, err := filepath.EvalSymlinks(g.dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	g.commit("one")
 	linked := filepath.Join(t.TempDir(), "linked")
 	g.git("worktree", "add", "-q", linked)

@@ -29,12 +29,11 @@ func TestSettingsAgainstGit(t *testing.T) {
 		"[core]\n worktree = x;y\n",
 		"[extensions]\nobjectFormat = sha1\nworktreeConfig = on\n",
 		"[a \"q\\\"uo\\\\te\"]\nb = c\n[core]\nworktree = last",
-		"[core", "[core]\n= x\n", "[core \"x\ny\"]\n", "key = x\n", "[core]\nworktree = \"open\n", "[core]\nworktree = \\q\n", "[core]\nbare false\n", "[co re]\nx=y\n",
+		"[core", "[core]\n= x\n", "[core \"x\ny\"]\n", "key = x\n", "[core]\nworktree = \"open\n",
+		"[core]\nworktree = \\q\n", "[core]\nbare false\n", "[co re]\nx=y\n",
 	} {
 		file := filepath.Join(t.TempDir(), "config")
-		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(file, []byte(text), 0o666))
 		got, err := readSettings(file)
 		want, gitErr := g.try("config", "--file", file, "--null", "--list")
 		if (err == nil) != (gitErr == nil) {
@@ -69,9 +68,7 @@ func TestSettingsAgainstGit(t *testing.T) {
 // A mistake in the settings is on a line.
 func TestSettingsLine(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "config")
-	if err := os.WriteFile(file, []byte("[core]\r\n\tbare = false \\\n\n# x\n= y\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, []byte("[core]\r\n\tbare = false \\\n\n# x\n= y\n"), 0o666))
 	if _, err := readSettings(file); err == nil || !strings.Contains(err.Error(), "line 5") {
 		t.Errorf("%v, want line 5", err)
 	}
@@ -80,10 +77,8 @@ func TestSettingsLine(t *testing.T) {
 // TestSettingsLoop: settings that include themselves are read once. Git refuses to run with them.
 func TestSettingsLoop(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "config")
-	if err := os.WriteFile(file, []byte("[core]\n\thooksPath = a\n[include]\n\tpath = config\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if value, err := hooksPathIn(file); err != nil || *value != "a" {
+	must(t, os.WriteFile(file, []byte("[core]\n\thooksPath = a\n[include]\n\tpath = config\n"), 0o666))
+	if value, err := hooksPathIn([]string{file}, true); err != nil || *value != "a" {
 		t.Errorf("%v, %v", value, err)
 	}
 }
@@ -100,26 +95,39 @@ func TestHooksAgainstGit(t *testing.T) {
 		files    map[string]string
 		refused  string // what the error says; "": the directory is git's
 	}{
-		"plain":              {},
-		"relative":           {local: "[core]\n\thooksPath = .githooks\n"},
-		"relative, deep":     {local: "[core]\nhookspath = \"a b/./c/../d\" ; why\n"},
-		"absolute":           {local: "[core]\n\thooksPath = /srv/hooks\n"},
-		"home":               {local: "[core]\n\thooksPath = ~/hooks of mine\n"},
-		"the last counts":    {local: "[core]\n\thooksPath = a\n[core]\n\thooksPath = b\n"},
-		"nowhere":            {local: "[core]\n\thooksPath = /dev/null\n"},
-		"a user's home":      {local: "[core]\n\thooksPath = ~root/hooks\n", refused: `core.hooksPath is "~root/hooks"`},
-		"git's own folder":   {local: "[core]\n\thooksPath = %(prefix)/hooks\n", refused: `core.hooksPath is "%(prefix)/hooks"`},
-		"empty":              {local: "[core]\n\thooksPath =\n", refused: `core.hooksPath is ""`},
-		"of the work tree":   {local: "[core]\nhooksPath = a\n[extensions]\nworktreeConfig = true\n", worktree: "[core]\n\thooksPath = b\n"},
-		"of no work tree":    {local: "[core]\nhooksPath = a\n", worktree: "[core]\n\thooksPath = b\n"},
-		"global":             {files: map[string]string{"home/.gitconfig": "[core]\n\thooksPath = /srv/hooks\n"}, refused: `home/.gitconfig sets core.hooksPath to "/srv/hooks"`},
-		"global, overridden": {local: "[core]\n\thooksPath = .git/hooks\n", files: map[string]string{"home/.gitconfig": "[core]\n\thooksPath = /srv/hooks\n"}},
-		"global, elsewhere":  {files: map[string]string{"home/.config/git/config": "[core]\n\thooksPath = h\n"}, refused: `home/.config/git/config sets core.hooksPath to "h"`},
-		"included":           {local: "[include]\n\tpath = more\n", files: map[string]string{"repo/.git/more": "[core]\nhooksPath = x\n"}, refused: `more sets core.hooksPath to "x"`},
-		"included, harmless": {local: "[include]\n\tpath = more\n\tpath = missing\n", files: map[string]string{"repo/.git/more": "[core]\nbare = false\n"}},
-		"included, global":   {files: map[string]string{"home/.gitconfig": "[include]\npath = ~/more\n", "home/more": "[include]\npath = again\n", "home/again": "[core]\nhooksPath = x\n"}, refused: `again sets core.hooksPath to "x"`},
-		"on a condition":     {files: map[string]string{"home/.gitconfig": "[includeIf \"gitdir:~/\"]\npath = more\n", "home/more": "[core]\nhooksPath = x\n"}, refused: `more sets core.hooksPath to "x"`},
-		"malformed":          {files: map[string]string{"home/.gitconfig": "[core\n"}, refused: ".gitconfig: "},
+		"plain":           {},
+		"relative":        {local: "[core]\n\thooksPath = .githooks\n"},
+		"relative, deep":  {local: "[core]\nhookspath = \"a b/./c/../d\" ; why\n"},
+		"absolute":        {local: "[core]\n\thooksPath = /srv/hooks\n"},
+		"home":            {local: "[core]\n\thooksPath = ~/hooks of mine\n"},
+		"the last counts": {local: "[core]\n\thooksPath = a\n[core]\n\thooksPath = b\n"},
+		"nowhere":         {local: "[core]\n\thooksPath = /dev/null\n"},
+		"a user's home": {local: "[core]\n\thooksPath = ~root/hooks\n",
+			refused: `core.hooksPath is "~root/hooks"`},
+		"git's own directory": {local: "[core]\n\thooksPath = %(prefix)/hooks\n",
+			refused: `core.hooksPath is "%(prefix)/hooks"`},
+		"empty": {local: "[core]\n\thooksPath =\n", refused: `core.hooksPath is ""`},
+		"of the work tree": {local: "[core]\nhooksPath = a\n[extensions]\nworktreeConfig = true\n",
+			worktree: "[core]\n\thooksPath = b\n"},
+		"of no work tree": {local: "[core]\nhooksPath = a\n", worktree: "[core]\n\thooksPath = b\n"},
+		"global": {files: map[string]string{"home/.gitconfig": "[core]\n\thooksPath = /srv/hooks\n"},
+			refused: `home/.gitconfig sets core.hooksPath to "/srv/hooks"`},
+		"global, overridden": {local: "[core]\n\thooksPath = .git/hooks\n",
+			files: map[string]string{"home/.gitconfig": "[core]\n\thooksPath = /srv/hooks\n"}},
+		"global, elsewhere": {files: map[string]string{"home/.config/git/config": "[core]\n\thooksPath = h\n"},
+			refused: `home/.config/git/config sets core.hooksPath to "h"`},
+		"included": {local: "[include]\n\tpath = more\n",
+			files:   map[string]string{"repo/.git/more": "[core]\nhooksPath = x\n"},
+			refused: `more sets core.hooksPath to "x"`},
+		"included, harmless": {local: "[include]\n\tpath = more\n\tpath = missing\n",
+			files: map[string]string{"repo/.git/more": "[core]\nbare = false\n"}},
+		"included, global": {files: map[string]string{"home/.gitconfig": "[include]\npath = ~/more\n",
+			"home/more": "[include]\npath = again\n", "home/again": "[core]\nhooksPath = x\n"},
+			refused: `again sets core.hooksPath to "x"`},
+		"on a condition": {files: map[string]string{
+			"home/.gitconfig": "[includeIf \"gitdir:~/\"]\npath = more\n", "home/more": "[core]\nhooksPath = x\n",
+		}, refused: `more sets core.hooksPath to "x"`},
+		"malformed": {files: map[string]string{"home/.gitconfig": "[core\n"}, refused: ".gitconfig: "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := newGit(t)
@@ -129,9 +137,7 @@ func TestHooksAgainstGit(t *testing.T) {
 			t.Setenv("XDG_CONFIG_HOME", "")
 			t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
 			for _, dir := range []string{g.dir, home} {
-				if err := os.MkdirAll(dir, 0o777); err != nil {
-					t.Fatal(err)
-				}
+				must(t, os.MkdirAll(dir, 0o777))
 			}
 			g.git("init", "-q")
 			g.write(".git/config", own+c.local)
@@ -140,9 +146,7 @@ func TestHooksAgainstGit(t *testing.T) {
 				g.write("../"+file, text)
 			}
 			r, err := Find(g.dir)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			got, err := r.Hooks()
 			if c.refused != "" {
 				if err == nil || !strings.Contains(err.Error(), c.refused) {
@@ -150,9 +154,7 @@ func TestHooksAgainstGit(t *testing.T) {
 				}
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if want := gitHooks(t, g.dir); got != want {
 				t.Errorf("the hooks are in %s; git says %s", got, want)
 			}
@@ -166,9 +168,7 @@ func gitHooks(t *testing.T, dir string) string {
 	cmd := exec.Command("git", "rev-parse", "--git-path", "hooks")
 	cmd.Dir = dir
 	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	path := strings.TrimSpace(string(out))
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(dir, path)
@@ -190,9 +190,7 @@ func TestHooksOfKinds(t *testing.T) {
 	g.git("-C", outer, "submodule", "--quiet", "add", "file://"+g.dir, "inner")
 	for _, dir := range []string{g.dir, filepath.Join(g.dir, "linked"), outer, filepath.Join(outer, "inner")} {
 		r, err := Find(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		got, err := r.Hooks()
 		if want := gitHooks(t, dir); err != nil || got != want {
 			t.Errorf("%s: the hooks are in %s (%v); git says %s", dir, got, err, want)
@@ -200,9 +198,7 @@ func TestHooksOfKinds(t *testing.T) {
 	}
 	g.git("clone", "-q", "--bare", ".", "bare.git")
 	r, err := openNamed(filepath.Join(g.dir, "bare.git"), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if dir, err := r.Hooks(); !errors.Is(err, ErrHooks) {
 		t.Errorf("a bare repository has hooks in %q: %v", dir, err)
 	}

@@ -41,8 +41,8 @@ func GitDirs(root string) ([]string, error) {
 }
 
 // HookPlaces returns the paths that decide which git hooks run in the work tree at root: the directories of
-// core.hooksPath in the config of the repository, of the user and of the machine, and the files that these include,
-// on any condition. Unreadable files are omitted. If root is not a work tree, it returns nil.
+// core.hooksPath in the config of the repository, of the user and of the machine, and the files that these include, on
+// any condition. Unreadable files are omitted. If root is not a work tree, it returns nil.
 func HookPlaces(root string) []string {
 	gitDirs, err := GitDirs(root)
 	if err != nil || gitDirs == nil {

@@ -16,11 +16,11 @@ const (
 	Executable Mode = 0o100755
 	Symlink    Mode = 0o120000
 	Submodule  Mode = 0o160000
-	folderMode Mode = 0o040000
+	dirMode    Mode = 0o040000
 )
 
 // IsLeaf reports whether m is the mode of a leaf, not of a directory.
-func (m Mode) IsLeaf() bool { return m != folderMode }
+func (m Mode) IsLeaf() bool { return m != dirMode }
 
 // A Leaf is a file, a symlink or a submodule of a tree.
 type Leaf struct {
@@ -53,7 +53,7 @@ func parseMode(text []byte) (Mode, error) {
 
 func knownMode(m Mode) (Mode, error) {
 	switch {
-	case m == Symlink, m == Submodule, m == folderMode:
+	case m == Symlink, m == Submodule, m == dirMode:
 		return m, nil
 	case m&^0o777 == 0o100000 && m&0o100 != 0:
 		return Executable, nil
@@ -79,8 +79,8 @@ type walk struct {
 	distinct map[Hash]struct{}
 }
 
-// Diff calls visit with each leaf that differs between two trees, in tree order. A rename is a removed and a new
-// leaf. The zero Hash is the empty tree.
+// Diff calls visit with each leaf that differs between two trees, in tree order. A rename is a removed and a new leaf.
+// The zero Hash is the empty tree.
 func (r *Repository) Diff(oldTree, newTree Hash, visit func(Change) error) error {
 	if oldTree == newTree {
 		return nil
@@ -92,21 +92,21 @@ func (r *Repository) Diff(oldTree, newTree Hash, visit func(Change) error) error
 // DiffIndex calls visit with each leaf that differs between a tree and an index, as [Repository.Diff] does.
 func (r *Repository) DiffIndex(tree Hash, idx *Index, visit func(Change) error) error {
 	w := walk{repo: r, index: idx, visit: visit, distinct: map[Hash]struct{}{}}
-	return w.entries("", treeEntry{mode: folderMode, hash: tree}, idx.folder("", idx.Files), -1)
+	return w.entries("", treeEntry{mode: dirMode, hash: tree}, idx.dir("", idx.Files), -1)
 }
 
 // emptyTree is the hash of the tree without entries. Git has it built in, and may not write it.
 var emptyTree = plumbing.NewHash("4b825dc642cb6eb9a060e54bf8d69288fbee4904")
 
 // open returns the entries of a directory; an absent one is empty.
-func (w *walk) open(prefix string, folder treeEntry, depth int) (*entries, error) {
+func (w *walk) open(prefix string, dir treeEntry, depth int) (*entries, error) {
 	if depth > maxTreeDepth {
-		return nil, fmt.Errorf("%w: folders more than %d deep", ErrLimit, maxTreeDepth)
+		return nil, fmt.Errorf("%w: directories more than %d deep", ErrLimit, maxTreeDepth)
 	}
-	if folder.staged != nil {
-		return &entries{index: w.index, prefix: prefix, staged: folder.staged}, nil
+	if dir.staged != nil {
+		return &entries{index: w.index, prefix: prefix, staged: dir.staged}, nil
 	}
-	h := folder.hash
+	h := dir.hash
 	if h.IsZero() || h == emptyTree {
 		return &entries{}, nil
 	}
@@ -119,8 +119,8 @@ func (w *walk) open(prefix string, folder treeEntry, depth int) (*entries, error
 	return &entries{hash: h, content: content}, err
 }
 
-// maxTrees is how many bytes of trees are cached: the trees above a file, used again for its attributes, and the
-// trees of a bundle. Inflating and checking a tree takes longer than reading it.
+// maxTrees is how many bytes of trees are cached: the trees above a file, used again for its attributes, and the trees
+// of a bundle. Inflating and checking a tree takes longer than reading it.
 const maxTrees = 4 << 20
 
 func (r *Repository) readTree(h Hash) ([]byte, error) {
@@ -135,8 +135,8 @@ func (r *Repository) readTree(h Hash) ([]byte, error) {
 	return content, err
 }
 
-// trees compares two directories. Both have the same order, so one pass pairs their entries; a file and a directory
-// of the same name are two entries.
+// trees compares two directories. Both have the same order, so one pass pairs their entries; a file and a directory of
+// the same name are two entries.
 func (w *walk) trees(prefix string, oldTree, newTree treeEntry, depth int) error {
 	olds, err := w.open(prefix, oldTree, depth)
 	if err != nil {
@@ -190,7 +190,7 @@ func (w *walk) entries(prefix string, o, n treeEntry, depth int) error {
 		name = n.name
 	}
 	path := prefix + string(name)
-	if o.mode == folderMode || n.mode == folderMode {
+	if o.mode == dirMode || n.mode == dirMode {
 		if path != "" {
 			path += "/"
 		}

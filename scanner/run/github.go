@@ -125,7 +125,7 @@ func (c *commitRange) current(branch, contains, what string) error {
 	if why != "" {
 		c.stale = fmt.Sprintf("the base of %s is the event's, which may be older than %s: %s; %s "+
 			"(actions/checkout: fetch-depth: 0), or: %s",
-			what, branch, why, fetchFirst, repo.FetchBranchLine("origin", "origin", branch))
+			what, branch, why, fetchFirst, repo.FetchBranchCommand("origin", "origin", branch))
 		return nil
 	}
 	c.base, c.tip = tracking("origin", branch), tip

@@ -55,7 +55,7 @@ func (c *commitRange) target() error {
 		if errors.Is(err, repo.ErrUnknown) {
 			return missingCommit("the tip of the target branch, %s, is not in this clone, "+
 				"and its rules check the change; %s: %s",
-				sha, fetchFirst, repo.FetchLine(from, sha))
+				sha, fetchFirst, repo.FetchCommand(from, sha))
 		}
 		c.base, c.tip = sha, tip
 		return err
@@ -67,7 +67,7 @@ func (c *commitRange) target() error {
 	tip, why, err := c.fetched(branch, url)
 	if why != "" {
 		return missingCommit("a merge request is checked with the rules of the target branch %s, and %s; %s: %s",
-			branch, why, fetchFirst, repo.FetchBranchLine(from, "origin", branch))
+			branch, why, fetchFirst, repo.FetchBranchCommand(from, "origin", branch))
 	}
 	c.base, c.tip = tracking("origin", branch), tip
 	return err

@@ -46,7 +46,7 @@ func (c *commitRange) since(before, defaultBranch string) error {
 	}
 	fix := "git remote set-head " + c.push.remote + " --auto"
 	if defaultBranch != "" {
-		fix = repo.FetchBranchLine(c.push.remote, c.push.remote, defaultBranch)
+		fix = repo.FetchBranchCommand(c.push.remote, c.push.remote, defaultBranch)
 	}
 	c.push.why = fmt.Sprintf("the branch or tag is new, and was not compared with the default branch: %s; "+
 		"to compare it, run %s", why, fix)
@@ -178,5 +178,5 @@ func (c *commitRange) missingBefore() error {
 		fix = ": the push was forced, or left it in no branch; fetch it: "
 	}
 	return missingCommit("the commit before the push, %s, is not in this clone, and its rules check the push%s%s",
-		c.base, fix, repo.FetchLine(c.push.remote, c.base))
+		c.base, fix, repo.FetchCommand(c.push.remote, c.base))
 }

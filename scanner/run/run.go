@@ -222,7 +222,7 @@ func (r *Run) openDisk(ctx context.Context) (err error) {
 		}
 		return r.use(tree.OpenListed(r.Place.Root, entries))
 	}
-	return r.use(tree.OpenFolder(r.Place.Root))
+	return r.use(tree.OpenDir(r.Place.Root))
 }
 
 // loadFromDisk loads the bundles on disk, and skips their rule files and the verdict in the scan.

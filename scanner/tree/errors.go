@@ -98,8 +98,8 @@ func repoCode(err error) (is, hint string, known bool) {
 var ErrSpecial = errors.New("a special file")
 
 // errCase: another file of the index has replaced one on disk.
-var errCase = errors.New("git tracks another file whose name differs only in case or normal form, " +
-	"and this disk has only one of the two; check what is committed with --diff-base or --staged")
+var errCase = errors.New("another tracked file, whose name differs in case or normal form, replaced it on disk; " +
+	"check what is committed with --diff-base or --staged")
 
 type missingFileError struct{ sparse bool }
 
@@ -109,5 +109,5 @@ func (e *missingFileError) Error() string {
 		return fmt.Sprintf("%s (sparse checkout); "+
 			"check it out, or check what is committed with --diff-base or --staged", found)
 	}
-	return fmt.Sprintf("%s; restore it (git restore), or stage that it is gone (git rm)", found)
+	return fmt.Sprintf("%s; run git restore, or git rm to remove it", found)
 }

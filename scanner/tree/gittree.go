@@ -45,8 +45,8 @@ func Whole(r *repo.Repository, head repo.Hash, strategy string) Tree {
 
 // Staged returns the tree of what the index (see [repo.Index.Committed]) adds, modifies or renames against HEAD, of
 // scope staged. Contents are the index's blobs. head is HEAD's commit; the zero Hash, before the first commit, means
-// the empty tree. merging returns the commits that are being merged into it (see [repo.Repository.Merging]), called
-// if needed.
+// the empty tree. merging returns the commits that are being merged into it (see [repo.Repository.Merging]), called if
+// needed.
 func Staged(r *repo.Repository, idx *repo.Index, head repo.Hash, merging func() ([]repo.Hash, error)) Tree {
 	scope := verdict.Scope{Mode: "staged", Base: "HEAD", Strategy: "index"}
 	if !head.IsZero() {
@@ -91,7 +91,7 @@ func (t *gitTree) Absent(string) string {
 	if head := t.scope.HeadCommit; head != "" {
 		return "is not in the commit " + head[:12]
 	}
-	return "is not there"
+	return "is not in the tree"
 }
 
 func (t *gitTree) Files(ctx context.Context, n int, q Query) []iter.Seq2[File, error] {

@@ -14,8 +14,8 @@ import (
 	"github.com/policyscan/policyscan/verdict/code"
 )
 
-// List returns the tree of the files of a list, of scope files. Entries are paths from the root; "./" and the like
-// are cleaned, and a repeated file counts once. An entry that is not a file of the tree is an error of the run.
+// List returns the tree of the files of a list, of scope files. Entries are paths from the root; "./" and the like are
+// cleaned, and a repeated file counts once. An entry that is not a file of the tree is an error of the run.
 func List(root *worktree.Root, entries []string) Tree {
 	return &listTree{"files", diskRoots{root, root, ""}, entries}
 }
@@ -91,7 +91,7 @@ func noFile(entry string, err error) string {
 	what := "cannot be inspected: " + disk.Cause(err).Error()
 	switch {
 	case errors.Is(err, worktree.ErrNotFile):
-		return "is a folder; name the files in it"
+		return "is a directory; name the files in it"
 	case errors.Is(err, worktree.ErrPath):
 		return err.Error()
 	case disk.Absent(err):

@@ -8,17 +8,17 @@ import (
 	"github.com/policyscan/policyscan/scanner/worktree"
 )
 
-// OpenFolder opens a directory and returns the tree of all its files, of scope full. The repository around it tells
-// where submodules are. The returned function closes it; with an error it is nil.
-func OpenFolder(dir string) (Tree, func(), error) {
+// OpenDir opens a directory and returns the tree of all its files, of scope full. The repository around it tells where
+// submodules are. The returned function closes it; with an error it is nil.
+func OpenDir(dir string) (Tree, func(), error) {
 	roots, err := openRoots(dir)
 	if err != nil {
 		return nil, nil, err
 	}
-	return &folderTree{"full", roots}, roots.close, nil
+	return &dirTree{"full", roots}, roots.close, nil
 }
 
-// OpenListed is [OpenFolder] for the files of a list, as paths from dir; see [List].
+// OpenListed is [OpenDir] for the files of a list, as paths from dir; see [List].
 func OpenListed(dir string, entries []string) (Tree, func(), error) {
 	roots, err := openRoots(dir)
 	if err != nil {
@@ -27,8 +27,8 @@ func OpenListed(dir string, entries []string) (Tree, func(), error) {
 	return &listTree{"files", roots, entries}, roots.close, nil
 }
 
-// OpenTracked is [OpenFolder] for the files of the index, of scope tracked. Contents are those on disk. A file that
-// is missing on disk is an error of the run: neither its deletion nor its content is staged.
+// OpenTracked is [OpenDir] for the files of the index, of scope tracked. Contents are those on disk. A file that is
+// missing on disk is an error of the run: neither its deletion nor its content is staged.
 func OpenTracked(dir string, idx *repo.Index) (Tree, func(), error) {
 	root, err := worktree.Open(dir)
 	if err != nil {
@@ -54,7 +54,7 @@ func openRoots(dir string) (diskRoots, error) {
 	if err == nil && within != "" {
 		r.within = within + "/"
 		if r.repository, err = worktree.Open(at); err != nil {
-			err = fmt.Errorf("the repository that the folder to scan is in cannot be opened: %w", disk.Cause(err))
+			err = fmt.Errorf("the repository that the directory to scan is in cannot be opened: %w", disk.Cause(err))
 		}
 	}
 	if err != nil {

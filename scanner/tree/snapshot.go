@@ -13,8 +13,8 @@ import (
 // A History is the snapshots of a tree's repository.
 type History struct {
 	Now *Snapshot // the checked snapshot
-	// Before returns the snapshots that a change is compared with: the merge bases, then the base, each once. It
-	// reads them once.
+	// Before returns the snapshots that a change is compared with: the merge bases, then the base, each once. It reads
+	// them once.
 	Before func() ([]*Snapshot, error)
 	// Merging returns the commits that are being merged into HEAD. It reads them once.
 	Merging func() ([]*Snapshot, error)

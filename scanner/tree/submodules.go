@@ -41,16 +41,16 @@ func submodules(root *worktree.Root, fail func(path string, err error)) submodul
 	rd := root.Reader()
 	defer rd.Close()
 	found := submoduleMap{}
-	look := func(name string) (exists, isFolder bool) {
+	look := func(name string) (exists, isDir bool) {
 		_, err := rd.Stat(name)
 		if err != nil && !isNoFile(err) {
 			fail(name, err) // an unreadable file must not be a PASS
 		}
-		isFolder = errors.Is(err, worktree.ErrNotFile)
-		return err == nil || isFolder, isFolder
+		isDir = errors.Is(err, worktree.ErrNotFile)
+		return err == nil || isDir, isDir
 	}
-	for folders := []string{""}; len(folders) > 0; folders = folders[1:] {
-		in := folders[0]
+	for dirs := []string{""}; len(dirs) > 0; dirs = dirs[1:] {
+		in := dirs[0]
 		file := path.Join(in, gitModules)
 		paths, err := modulePaths(rd, file)
 		if err != nil {
@@ -66,13 +66,13 @@ func submodules(root *worktree.Root, fail func(path string, err error)) submodul
 				continue
 			}
 			at := path.Join(in, name)
-			if _, isFolder := look(at); !isFolder || found[at] != nil {
+			if _, isDir := look(at); !isDir || found[at] != nil {
 				continue
 			}
 			isCheckedOut, _ := look(path.Join(at, GitDir))
 			found[at] = &submodule{noGitDir: !hasGitDir}
 			found[at].checkedOut.Store(isCheckedOut)
-			folders = append(folders, at)
+			dirs = append(dirs, at)
 		}
 	}
 	return found

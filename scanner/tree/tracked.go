@@ -76,17 +76,17 @@ func nextPart(taken *atomic.Int64, files, sequences int) (from, to int) {
 type trackedSource struct {
 	diskSource
 	collisions func() map[string]error // see [trackedTree.collisions]
-	folders    []listedFolder          // directories of the last path, from the root down
+	dirs       []listedDir             // directories of the last path, from the root down
 }
 
-// A listedFolder is a directory whose entries were listed at once.
-type listedFolder struct {
+// A listedDir is a directory whose entries were listed at once.
+type listedDir struct {
 	prefix   string // of the paths in it: its own and a slash; "" is the root
 	linkless bool   // no symlink in it
 }
 
-// kind is the kind on disk of the first of some files of the index, if needed before it is opened: where disk or
-// index has a symlink, the disk decides.
+// kind is the kind on disk of the first of some files of the index, if needed before it is opened: where disk or index
+// has a symlink, the disk decides.
 func (s *trackedSource) kind(files []repo.Staged) worktree.Kind {
 	f := &files[0]
 	kind := kindOf(f.Mode)
@@ -106,20 +106,20 @@ func (s *trackedSource) kind(files []repo.Staged) worktree.Kind {
 // fewFiles is how many files of a directory get a stat each.
 const fewFiles = 3
 
-// linkless reports whether the directory of the first file certainly has no symlink. The directory is listed if it
-// has several of the following files, unless it has many untracked entries.
+// linkless reports whether the directory of the first file certainly has no symlink. The directory is listed if it has
+// several of the following files, unless it has many untracked entries.
 func (s *trackedSource) linkless(files []repo.Staged) bool {
 	path := files[0].Path
 	prefix := path[:strings.LastIndexByte(path, '/')+1]
-	for n := len(s.folders); n > 0; n-- {
-		last := s.folders[n-1]
+	for n := len(s.dirs); n > 0; n-- {
+		last := s.dirs[n-1]
 		if last.prefix == prefix {
 			return last.linkless
 		}
 		if strings.HasPrefix(prefix, last.prefix) {
 			break
 		}
-		s.folders = s.folders[:n-1]
+		s.dirs = s.dirs[:n-1]
 	}
 	n := 1
 	for n < len(files) && strings.HasPrefix(files[n].Path, prefix) &&
@@ -130,7 +130,7 @@ func (s *trackedSource) linkless(files []repo.Staged) bool {
 		return false
 	}
 	l := s.files.Linkless(strings.TrimSuffix(prefix, "/"), 8*n+64)
-	s.folders = append(s.folders, listedFolder{prefix, l})
+	s.dirs = append(s.dirs, listedDir{prefix, l})
 	return l
 }
 
@@ -166,9 +166,9 @@ func isNoFile(err error) bool {
 	return disk.Absent(err) || errors.Is(err, worktree.ErrNotFile) || errors.Is(err, worktree.ErrPath)
 }
 
-// collisions returns the files of the index that are one file on disk: their names differ only in case or normal
-// form, and the file system ignores that. The content of all but one of them is missing. Case counts where .GIT does
-// not find .git. A file whose identity is unknown has the disk's error, the others have errCase.
+// collisions returns the files of the index that are one file on disk: their names differ only in case or normal form,
+// and the file system ignores that. The content of all but one of them is missing. Case counts where .GIT does not
+// find .git. A file whose identity is unknown has the disk's error, the others have errCase.
 func (t *trackedTree) collisions() map[string]error {
 	rd := t.root.Reader()
 	defer rd.Close()

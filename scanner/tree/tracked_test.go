@@ -31,7 +31,7 @@ func TestTrackedKinds(t *testing.T) {
 	rounds, links := 25, 0
 	for round := range rounds {
 		dir := t.TempDir()
-		idx, want := trackedFolders(t, r, dir)
+		idx, want := trackedDirs(t, r, dir)
 		got := kindsOf(t, dir, idx, 1+r.IntN(3))
 		if !slices.Equal(got, want) {
 			t.Fatalf("round %d:\ngot  %q\nwant %q", round, got, want)
@@ -47,25 +47,25 @@ func TestTrackedKinds(t *testing.T) {
 	}
 }
 
-// trackedFolders fills a directory and returns an index of files in it, and the kind of each on disk.
-func trackedFolders(t *testing.T, r *rand.Rand, dir string) (*repo.Index, []string) {
+// trackedDirs fills a directory and returns an index of files in it, and the kind of each on disk.
+func trackedDirs(t *testing.T, r *rand.Rand, dir string) (*repo.Index, []string) {
 	t.Helper()
 	idx := &repo.Index{}
 	var want []string
-	folders := []string{"", "a", "a/b", "a/b/c", "a0", "b", "b/a/b", "é"}
-	for _, folder := range folders {
-		must(t, os.MkdirAll(filepath.Join(dir, folder), 0o777))
+	dirs := []string{"", "a", "a/b", "a/b/c", "a0", "b", "b/a/b", "é"}
+	for _, sub := range dirs {
+		must(t, os.MkdirAll(filepath.Join(dir, sub), 0o777))
 		if r.IntN(8) == 0 {
 			for i := range 150 { // that git does not track
-				writeFile(t, filepath.Join(dir, folder, fmt.Sprintf("untracked%d", i)), "")
+				writeFile(t, filepath.Join(dir, sub, fmt.Sprintf("untracked%d", i)), "")
 			}
 		}
 		if r.IntN(8) == 0 {
-			must(t, os.Symlink("nowhere", filepath.Join(dir, folder, "untracked link")))
+			must(t, os.Symlink("nowhere", filepath.Join(dir, sub, "untracked link")))
 		}
 		rare := r.IntN(40) // one in rare files is a symlink
 		for i := range r.IntN(30) {
-			name := path.Join(folder, fmt.Sprintf("%c%d", "Nz"[r.IntN(2)], i)) // before and after the directories
+			name := path.Join(sub, fmt.Sprintf("%c%d", "Nz"[r.IntN(2)], i)) // before and after the directories
 			f := repo.Staged{Path: name, Leaf: repo.Leaf{Mode: repo.File}}
 			switch at := filepath.Join(dir, name); {
 			case r.IntN(1+rare) == 0:
@@ -129,8 +129,8 @@ func TestTrackedListing(t *testing.T) {
 		idx.Files = append(idx.Files, repo.Staged{Path: name, Leaf: repo.Leaf{Mode: repo.File}})
 	}
 	for i := range 100 {
-		for _, folder := range []string{"crowded", "linked", "plain", "plain/in"} {
-			add(fmt.Sprintf("%s/f%02d", folder, i))
+		for _, sub := range []string{"crowded", "linked", "plain", "plain/in"} {
+			add(fmt.Sprintf("%s/f%02d", sub, i))
 		}
 	}
 	add("plain/last") // whose directory is known
@@ -152,8 +152,8 @@ func TestTrackedListing(t *testing.T) {
 	if runtime.GOOS == "linux" {
 		want = map[string]int{"plain": 101, "plain/in": 100}
 	}
-	if !maps.Equal(listed, want) || len(o.folders) > 2 {
-		t.Errorf("got %v, want %v; %d folders are kept", listed, want, len(o.folders))
+	if !maps.Equal(listed, want) || len(o.dirs) > 2 {
+		t.Errorf("got %v, want %v; %d directories are kept", listed, want, len(o.dirs))
 	}
 }
 
@@ -161,16 +161,10 @@ func TestTrackedListing(t *testing.T) {
 // no content: a link is judged by where it leads, which has not happened.
 func TestTrackedSwapped(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "file"), []byte("text"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink("elsewhere", filepath.Join(dir, "link")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(dir, "file"), []byte("text"), 0o666))
+	must(t, os.Symlink("elsewhere", filepath.Join(dir, "link")))
 	root, err := worktree.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer root.Close()
 	o := &trackedSource{
 		diskSource: diskSource{files: root.Reader()}, collisions: func() map[string]error { return nil },
@@ -207,7 +201,8 @@ func TestNextPart(t *testing.T) {
 				at, last, parts = to, to-from, parts+1
 			}
 			if at != files || last > minBatch || parts > 300 {
-				t.Errorf("%d files, %d sequences: %d files in %d parts, the last of %d", files, sequences, at, parts, last)
+				t.Errorf("%d files, %d sequences: %d files in %d parts, the last of %d", files, sequences, at, parts,
+					last)
 			}
 		}
 	}

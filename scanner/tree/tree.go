@@ -1,7 +1,7 @@
 // Package tree lists the files of a run and reads them.
 //
-// A [Tree] is all files of a directory ([OpenFolder]), of a list ([OpenListed]), tracked by git ([OpenTracked]),
-// changed by a commit ([Changes]), of a whole commit ([Whole]), staged ([Staged]), or one file with the given bytes
+// A [Tree] is all files of a directory ([OpenDir]), of a list ([OpenListed]), tracked by git ([OpenTracked]), changed
+// by a commit ([Changes]), of a whole commit ([Whole]), staged ([Staged]), or one file with the given bytes
 // ([Single]). The [Tree.Files] of all are alike: a path, the kind of the file, and a way to read its bytes. A change
 // also has the snapshots that it is compared with ([History]).
 //
@@ -306,7 +306,7 @@ func (mode diskScope) Scope() verdict.Scope { return verdict.Scope{Mode: string(
 
 func (diskScope) History() (*History, error) { return nil, nil }
 
-func (diskScope) Absent(string) string { return "is not there" }
+func (diskScope) Absent(string) string { return "is not in the tree" }
 
 func (t *singleTree) Files(_ context.Context, n int, q Query) []iter.Seq2[File, error] {
 	all := make([]iter.Seq2[File, error], n)

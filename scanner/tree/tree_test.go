@@ -22,8 +22,8 @@ import (
 	"github.com/policyscan/policyscan/verdict/code"
 )
 
-// shown are the entries of all sequences in order, each as a word: its state and kind, its path and, of a regular file,
-// its content; or the code of an error.
+// shown are the entries of all sequences in order, each as a word: its state and kind, its path and, of a regular
+// file, its content; or the code of an error.
 func shown(t *testing.T, all []iter.Seq2[File, error]) []string {
 	t.Helper()
 	var mu sync.Mutex
@@ -80,7 +80,8 @@ func word(f *File, err error) string {
 // git runs git in a repository that it makes first.
 func git(t *testing.T, dir string, args ...string) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "git", append([]string{"-c", "user.name=a", "-c", "user.email=a@b"}, args...)...)
+	cmd := exec.CommandContext(t.Context(), "git", append([]string{"-c", "user.name=a", "-c", "user.email=a@b"},
+		args...)...)
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("git %q: %v\n%s", args, err, out)
@@ -125,13 +126,14 @@ func TestFiles(t *testing.T) {
 	must(t, err)
 	staged, err := idx.Committed()
 	must(t, err)
-	folder, closeFolder, err := OpenFolder(dir)
+	full, closeFull, err := OpenDir(dir)
 	must(t, err)
-	defer closeFolder()
+	defer closeFull()
 	tracked, closeTracked, err := OpenTracked(dir, idx)
 	must(t, err)
 	defer closeTracked()
-	list, closeList, err := OpenListed(dir, []string{"a", "./dir/../a", "dir", "dir/b", "nothing", "verdict.json", "/x"})
+	list, closeList, err := OpenListed(dir, []string{"a", "./dir/../a", "dir", "dir/b", "nothing", "verdict.json",
+		"/x"})
 	must(t, err)
 	defer closeList()
 	single, err := Single("x/y", []byte("text"))
@@ -143,29 +145,33 @@ func TestFiles(t *testing.T) {
 		q    Query
 		want []string
 	}{
-		{"folder", folder, Query{LeaveOut: leaveOut}, []string{
+		{"directory", full, Query{LeaveOut: leaveOut}, []string{
 			"file a on disk", "file dir/b two", "file new untracked", "link link -> dir/b", "out .git git",
 			"out dir/c rules", "out verdict.json output"}},
-		{"one file of a folder", folder, Query{Only: "dir/b"}, []string{"file dir/b two"}},
-		{"a shard of a folder", folder, Query{InShard: func(p string) bool { return p == "a" }}, []string{
+		{"one file of a directory", full, Query{Only: "dir/b"}, []string{"file dir/b two"}},
+		{"a shard of a directory", full, Query{InShard: func(p string) bool { return p == "a" }}, []string{
 			"elsewhere dir/b", "elsewhere dir/c", "elsewhere link", "elsewhere new", "elsewhere verdict.json",
 			"file a on disk", "out .git git"}},
 		{"tracked", tracked, Query{LeaveOut: leaveOut}, []string{
 			"file a on disk", "file dir/b two", "link link -> dir/b", "out dir/c rules", "out verdict.json output"}},
-		{"a shard of what is tracked", tracked, Query{InShard: func(p string) bool { return p == "dir/b" }}, []string{
-			"elsewhere a", "elsewhere dir/c", "elsewhere link", "elsewhere verdict.json", "file dir/b two"}},
+		{"a shard of the tracked files", tracked, Query{InShard: func(p string) bool { return p == "dir/b" }},
+			[]string{
+				"elsewhere a", "elsewhere dir/c", "elsewhere link", "elsewhere verdict.json", "file dir/b two"}},
 		{"list", list, Query{LeaveOut: leaveOut}, []string{
 			"E_FILES_FROM ", "E_FILES_FROM dir", "E_FILES_FROM nothing", "file a on disk", "file dir/b two",
 			"out verdict.json output"}},
 		{"single", single, Query{}, []string{"file x/y text"}},
 		{"commit", Whole(r, head, "rev"), Query{}, []string{
 			"file a 1", "file dir/b two", "file dir/c 3", "file verdict.json {}", "link link -> dir/b"}},
-		{"change", Changes(r, repo.Comparison{Base: base, Head: head, MergeBases: []repo.Hash{base}}, "b", "s"), Query{},
+		{"change", Changes(r, repo.Comparison{Base: base, Head: head, MergeBases: []repo.Hash{base}}, "b", "s"),
+			Query{},
 			[]string{"deleted old", "file dir/b two"}},
-		{"what a change touches", Changes(r, repo.Comparison{Base: base, Head: head, MergeBases: []repo.Hash{base}}, "b", "s"),
+		{"what a change touches", Changes(r, repo.Comparison{Base: base, Head: head, MergeBases: []repo.Hash{base}},
+			"b", "s"),
 			Query{Touched: []string{"a", "dir", "nothing"}}, []string{"deleted old", "file a 1", "file dir/b two"}},
 		{"staged", Staged(r, staged, head, nil), Query{}, []string{"file a staged"}},
-		{"a change of nothing", Changes(r, repo.Comparison{Base: head, Head: head, MergeBases: []repo.Hash{head}}, "b", "s"),
+		{"a change of nothing", Changes(r, repo.Comparison{Base: head, Head: head, MergeBases: []repo.Hash{head}},
+			"b", "s"),
 			Query{}, []string{"E_EMPTY "}},
 	} {
 		for n := 1; n <= 3; n++ {
@@ -194,7 +200,8 @@ func TestHistory(t *testing.T) {
 	if got := shown(t, []iter.Seq2[File, error]{before[0].Files(t.Context())}); !slices.Contains(got, "file old 4") {
 		t.Errorf("before: %q", got)
 	}
-	if got := shown(t, []iter.Seq2[File, error]{h.Now.Files(t.Context())}); slices.Contains(got, "file old 4") || len(got) != 5 {
+	if got := shown(t, []iter.Seq2[File, error]{h.Now.Files(t.Context())}); slices.Contains(got, "file old 4") ||
+		len(got) != 5 {
 		t.Errorf("now: %q", got)
 	}
 	for f := range h.Now.Files(t.Context()) { // may end at any time
@@ -248,12 +255,12 @@ func TestInterrupted(t *testing.T) {
 	dir, r := repository(t)
 	head, err := r.Commit("HEAD")
 	must(t, err)
-	folder, done, err := OpenFolder(dir)
+	full, done, err := OpenDir(dir)
 	must(t, err)
 	defer done()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	for _, of := range []Tree{folder, List(openRoot(t, dir), []string{"a"}), Whole(r, head, "rev")} {
+	for _, of := range []Tree{full, List(openRoot(t, dir), []string{"a"}), Whole(r, head, "rev")} {
 		if got := shown(t, of.Files(ctx, 2, Query{})); len(got) != 0 {
 			t.Errorf("%s: %q", of.Scope().Mode, got)
 		}
@@ -266,8 +273,7 @@ func TestTarget(t *testing.T) {
 	link := filepath.Join(dir, "link")
 	must(t, os.Symlink("one", link))
 	var targets []string
-	folder := Folder(openRoot(t, dir))
-	for f, err := range folder.Files(t.Context(), 1, Query{})[0] {
+	for f, err := range Dir(openRoot(t, dir)).Files(t.Context(), 1, Query{})[0] {
 		must(t, err)
 		target, err := f.Target()
 		must(t, err)
@@ -277,7 +283,7 @@ func TestTarget(t *testing.T) {
 		f.Fail(os.ErrPermission)
 		targets = append(targets, target, again, word(&f, nil))
 	}
-	// Its directory changed, which is an error of its own.
+	// Its directory changed, which is another error.
 	if want := []string{"one", "link link -> one", os.ErrPermission.Error()}; !slices.Equal(targets[:3], want) {
 		t.Errorf("%q", targets)
 	}
@@ -285,7 +291,8 @@ func TestTarget(t *testing.T) {
 
 // TestFollow: where links lead.
 func TestFollow(t *testing.T) {
-	links := map[string]string{"a": "b", "b": "dir/c", "dir/up": "../../x", "loop": "loop", "abs": "/etc", "dir/d": "."}
+	links := map[string]string{"a": "b", "b": "dir/c", "dir/up": "../../x", "loop": "loop", "abs": "/etc",
+		"dir/d": "."}
 	lookup := func(path string) (PathInfo, error) {
 		target, isLink := links[path]
 		return PathInfo{IsLink: isLink, Target: target, IsFile: path == "dir/c"}, nil

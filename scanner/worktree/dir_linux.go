@@ -14,8 +14,8 @@ const noAccessTime = unix.O_NOATIME
 // noAutomount keeps a stat from mounting anything.
 const noAutomount = unix.AT_NO_AUTOMOUNT
 
-// openBeneath opens a directory some levels below another; no path or symlink can lead out of it.
-func openBeneath(at int, path string) (int, error) {
+// openUnder opens a directory some levels below another; no path or symlink can lead out of it.
+func openUnder(at int, path string) (int, error) {
 	how := unix.OpenHow{
 		Flags:   dirFlags,
 		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS,
@@ -59,7 +59,7 @@ func (h handle) list(buf []byte, prefix string, visit func(path string, kind Kin
 		case unix.DT_LNK:
 			kind = Symlink
 		case unix.DT_DIR:
-			kind = folder
+			kind = directory
 		case unix.DT_UNKNOWN: // some file systems have no types
 			st, err := h.stat(string(name))
 			if err != nil {

@@ -16,8 +16,8 @@ const noAccessTime = 0
 // noAutomount exists on Linux only.
 const noAutomount = 0
 
-// openBeneath is missing on this system: directories are opened one by one.
-func openBeneath(int, string) (int, error) { return -1, unix.ENOSYS }
+// openUnder is missing on this system: directories are opened one by one.
+func openUnder(int, string) (int, error) { return -1, unix.ENOSYS }
 
 func (h handle) list(_ []byte, prefix string, visit func(path string, kind Kind)) error {
 	fd, err := retry(func() (int, error) { return unix.Openat(h.fd, ".", dirFlags, 0) }) // which f closes

@@ -100,7 +100,7 @@ func (w *way) down(name string) (target string, ok bool) {
 		return "", true
 	case err != nil:
 		return "", false
-	case kindOf(uint32(st.Mode)) == folder:
+	case kindOf(uint32(st.Mode)) == directory:
 		w.at = full
 		return "", true
 	case kindOf(uint32(st.Mode)) != Symlink:

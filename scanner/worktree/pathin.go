@@ -10,16 +10,16 @@ import (
 
 // NoRoot is the error of a directory to scan that cannot be opened.
 func NoRoot(err error) error {
-	return fmt.Errorf("the folder to scan cannot be opened: %w", disk.Cause(err))
+	return fmt.Errorf("the directory to scan cannot be opened: %w", disk.Cause(err))
 }
 
 // PathIn returns the path of a file in the tree under root; false if it is not in it. Both are as the system opens
 // them. The file may be missing, and is never a symlink; the directories may be symlinks.
 func PathIn(root, file string) (path string, in bool, err error) {
-	folder, name := filepath.Split(file)
-	dir, err := disk.Real(folder)
+	dir, name := filepath.Split(file)
+	dir, err = disk.Real(dir)
 	if err != nil {
-		return "", false, fmt.Errorf(`cannot determine whether "%s" is in the folder to scan: %w`,
+		return "", false, fmt.Errorf(`cannot determine whether "%s" is in the directory to scan: %w`,
 			verdict.Visible(file), disk.Cause(err))
 	}
 	if root, err = disk.Real(root); err != nil {

@@ -37,7 +37,7 @@ func (r *Root) openDir(path string) (handle, error) {
 		h := handle{at}
 		var st Status
 		var next *os.Root
-		if st, err = h.stat(step); err == nil && st.Kind != folder {
+		if st, err = h.stat(step); err == nil && st.Kind != directory {
 			err = ErrPath
 		}
 		if err == nil {
@@ -110,7 +110,7 @@ func kindOf(mode fs.FileMode) Kind {
 	case mode.IsRegular():
 		return Regular
 	case mode.IsDir():
-		return folder
+		return directory
 	case mode&fs.ModeSymlink != 0:
 		return Symlink
 	}

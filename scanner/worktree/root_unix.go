@@ -16,8 +16,8 @@ import (
 // A Root is the directory of a tree.
 type Root struct {
 	h handle
-	// beneath: the kernel resolves a path of several directories safely (openat2).
-	beneath bool
+	// openat2: the kernel resolves a path of several directories safely (openat2).
+	openat2 bool
 }
 
 type handle struct{ fd int }
@@ -31,9 +31,9 @@ func Open(dir string) (*Root, error) {
 		return nil, &fs.PathError{Op: "open", Path: dir, Err: err}
 	}
 	r := &Root{h: handle{fd}}
-	probe, err := openBeneath(fd, ".")
+	probe, err := openUnder(fd, ".")
 	if err == nil {
-		r.beneath = true
+		r.openat2 = true
 		(handle{probe}).close()
 	}
 	return r, nil
@@ -60,10 +60,10 @@ func (r *Root) openDir(path string) (handle, error) {
 	at := r.h.fd
 	for path != "" {
 		var step string
-		step, path = firstStep(path, r.beneath)
+		step, path = firstStep(path, r.openat2)
 		fd, err := retry(func() (int, error) {
-			if r.beneath {
-				return openBeneath(at, step)
+			if r.openat2 {
+				return openUnder(at, step)
 			}
 			return unix.Openat(at, step, dirFlags, 0)
 		})
@@ -129,7 +129,7 @@ func kindOf(mode uint32) Kind {
 	case unix.S_IFLNK:
 		return Symlink
 	case unix.S_IFDIR:
-		return folder
+		return directory
 	}
 	return Special
 }
@@ -201,9 +201,9 @@ type File struct {
 // O_NONBLOCK and O_NOCTTY are for a FIFO or a terminal that has just replaced the file.
 const fileFlags = unix.O_RDONLY | unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_NOCTTY | unix.O_CLOEXEC
 
-// openFile opens one name of a directory. It leaves the access time unchanged if possible: otherwise the first scan
-// of a new checkout writes to each inode. For files of another user, and on some file systems, this fails with
-// various errors; once an open without it succeeds, the reader stops trying.
+// openFile opens one name of a directory. It leaves the access time unchanged if possible: otherwise the first scan of
+// a new checkout writes to each inode. For files of another user, and on some file systems, this fails with various
+// errors; once an open without it succeeds, the reader stops trying.
 func (rd *Reader) openFile(h handle, name string, watched bool) (*File, error) {
 	flags := fileFlags | noAccessTime
 	if rd.accessTimes {
@@ -256,8 +256,7 @@ func (f *File) fstat() (*unix.Stat_t, error) {
 // Close closes the file.
 func (f *File) Close() { _ = unix.Close(f.fd) }
 
-// Size is the length in bytes in the file system, 0 for some special files with content; 0 if the file is not
-// watched.
+// Size is the length in bytes in the file system, 0 for some special files with content; 0 if the file is not watched.
 func (f *File) Size() int64 {
 	if f.stat == nil {
 		return 0

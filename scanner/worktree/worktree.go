@@ -1,12 +1,11 @@
-// Package worktree is the room that opens the scanned tree's files on disk. [PathIn] returns the path of a file in
-// it.
+// Package worktree is the room that opens the scanned tree's files on disk. [PathIn] returns the path of a file in it.
 //
-// The tree is not trusted. A symlink is never followed, neither as a file nor as a directory of a path; its content
-// is its target string. FIFOs, sockets and devices are never opened. A name is resolved relative to the handle of the
+// The tree is not trusted. A symlink is never followed, neither as a file nor as a directory of a path; its content is
+// its target string. FIFOs, sockets and devices are never opened. A name is resolved relative to the handle of the
 // root, so that no rename during the scan leads outside, and no path is too long: on Linux by openat2(2) with
 // RESOLVE_BENEATH and RESOLVE_NO_SYMLINKS, on other Unix systems (and where openat2 is missing or forbidden) by one
-// openat(2) with O_NOFOLLOW for each directory of the path, elsewhere by [os.Root] and a stat of each directory
-// before it is opened.
+// openat(2) with O_NOFOLLOW for each directory of the path, elsewhere by [os.Root] and a stat of each directory before
+// it is opened.
 //
 // Paths are bytes, separated by slashes, relative to the root, and clean: no empty, "." or ".." element.
 package worktree
@@ -31,7 +30,7 @@ const (
 	Regular Kind = iota
 	Symlink
 	Special // a FIFO, socket or device
-	folder
+	directory
 	Submodule // a commit of another repository; a walk finds its files, if it is checked out
 )
 
@@ -48,7 +47,7 @@ var ErrChanged = errors.New("changed while it was scanned")
 var ErrGone = fmt.Errorf("%w: it is gone", ErrChanged)
 
 // ErrNotFile: a path is a directory, not a file.
-var ErrNotFile = errors.New("is a folder")
+var ErrNotFile = errors.New("is a directory")
 
 // ErrPath: a directory of a path is a symlink or a file.
 var ErrPath = errors.New("leads through a symbolic link or a file")
@@ -106,7 +105,7 @@ func (w *Walker) Walk(ctx context.Context, v Visitor) {
 	func() {
 		defer w.listed.Done() // also if the visitor panics
 		for dir, more := p.queue.take(); more; dir, more = p.queue.take() {
-			p.folder(ctx, dir)
+			p.dir(ctx, dir)
 		}
 	}()
 	w.listed.Wait() // all directories are listed
@@ -121,14 +120,14 @@ type walkPart struct {
 	seen  []listing
 }
 
-func (w *walkPart) folder(ctx context.Context, dir string) {
+func (w *walkPart) dir(ctx context.Context, dir string) {
 	defer w.queue.finish() // also if the visitor panics
 	if ctx.Err() != nil {
 		return
 	}
 	l, err := w.listing(dir, func(path string, kind Kind) {
 		switch {
-		case kind == folder:
+		case kind == directory:
 			w.queue.add(path)
 		case ctx.Err() == nil:
 			w.File(Entry{path, kind}, w.rd)
@@ -158,15 +157,15 @@ func (w *walkPart) again(ctx context.Context) {
 
 // A queue holds the directories still to be listed.
 type queue struct {
-	mu      sync.Mutex
-	more    sync.Cond
-	folders []string
-	busy    int // directories being listed, which may add more
-	seed    maphash.Seed
+	mu   sync.Mutex
+	more sync.Cond
+	dirs []string
+	busy int // directories being listed, which may add more
+	seed maphash.Seed
 }
 
 func newQueue(first string) *queue {
-	q := &queue{folders: []string{first}, seed: maphash.MakeSeed()}
+	q := &queue{dirs: []string{first}, seed: maphash.MakeSeed()}
 	q.more.L = &q.mu
 	return q
 }
@@ -174,7 +173,7 @@ func newQueue(first string) *queue {
 func (q *queue) add(dir string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.folders = append(q.folders, dir)
+	q.dirs = append(q.dirs, dir)
 	q.more.Signal()
 }
 
@@ -182,14 +181,14 @@ func (q *queue) add(dir string) {
 func (q *queue) take() (dir string, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for len(q.folders) == 0 {
+	for len(q.dirs) == 0 {
 		if q.busy == 0 {
 			return "", false
 		}
 		q.more.Wait()
 	}
-	last := len(q.folders) - 1
-	dir, q.folders = q.folders[last], q.folders[:last]
+	last := len(q.dirs) - 1
+	dir, q.dirs = q.dirs[last], q.dirs[:last]
 	q.busy++
 	return dir, true
 }
@@ -272,8 +271,8 @@ func (rd *Reader) Close() {
 	}
 }
 
-// folder returns a handle of name's directory, and name's last part.
-func (rd *Reader) folder(name string) (handle, string, error) {
+// dirOf returns a handle of name's directory, and name's last part.
+func (rd *Reader) dirOf(name string) (handle, string, error) {
 	dir, base := path.Split(name)
 	h, err := rd.enter(strings.TrimSuffix(dir, "/"))
 	return h, base, err
@@ -299,8 +298,8 @@ func (rd *Reader) records() []byte {
 	return rd.buf
 }
 
-// Linkless reports whether a directory ("" is the root) certainly has no symlink in it. It reads at most most
-// entries; false means unknown.
+// Linkless reports whether a directory ("" is the root) certainly has no symlink in it. It reads at most most entries;
+// false means unknown.
 func (rd *Reader) Linkless(dir string, most int) bool {
 	h, err := rd.enter(dir)
 	return err == nil && h.linkless(rd.records(), most)
@@ -317,12 +316,12 @@ type Status struct {
 
 // Stat returns the status of name. A directory is [ErrNotFile], next to its status.
 func (rd *Reader) Stat(name string) (Status, error) {
-	h, base, err := rd.folder(name)
+	h, base, err := rd.dirOf(name)
 	if err != nil {
 		return Status{}, err
 	}
 	st, err := h.stat(base)
-	if err == nil && st.Kind == folder {
+	if err == nil && st.Kind == directory {
 		err = ErrNotFile
 	}
 	return st, err
@@ -336,7 +335,7 @@ var ErrSeveral = errors.New("takes several reads")
 // An unwatched file costs one call less, and is limited to one read. [File.Size] and [File.Changed] need a watched
 // one.
 func (rd *Reader) Open(name string, watched bool) (*File, error) {
-	h, base, err := rd.folder(name)
+	h, base, err := rd.dirOf(name)
 	if err != nil {
 		return nil, listed(err)
 	}
@@ -346,7 +345,7 @@ func (rd *Reader) Open(name string, watched bool) (*File, error) {
 
 // Readlink returns the target of a file that was listed as a symlink.
 func (rd *Reader) Readlink(name string) (string, error) {
-	h, base, err := rd.folder(name)
+	h, base, err := rd.dirOf(name)
 	if err != nil {
 		return "", listed(err)
 	}

@@ -19,7 +19,7 @@ import (
 )
 
 // TestAccessTime: reading a file leaves the time at which it was last read, where the file is our own. One of another
-// user is read all the same.
+// user is read, too.
 func TestAccessTime(t *testing.T) {
 	dir := t.TempDir()
 	must(t, os.WriteFile(dir+"/file", []byte("text"), 0o644))
@@ -64,8 +64,8 @@ func TestAccessTime(t *testing.T) {
 	}
 }
 
-// A file that is not watched is what it was listed as, or an error says that it is not, as
-// long as one read brings all of it.
+// A file that is not watched is what it was listed as, or an error says that it is not, as long as one read brings all
+// of it.
 func TestOpenUnwatched(t *testing.T) {
 	for name, c := range map[string]struct {
 		make func(path string) error
@@ -73,11 +73,12 @@ func TestOpenUnwatched(t *testing.T) {
 	}{
 		"a file":        {func(p string) error { return os.WriteFile(p, []byte("text"), 0o666) }, nil},
 		"an empty file": {func(p string) error { return os.WriteFile(p, nil, 0o666) }, nil},
-		"a large file":  {func(p string) error { return os.WriteFile(p, []byte(strings.Repeat("x", 5000)), 0o666) }, ErrSeveral},
-		"a folder":      {func(p string) error { return os.Mkdir(p, 0o777) }, ErrChanged},
-		"a FIFO":        {func(p string) error { return syscall.Mkfifo(p, 0o666) }, ErrChanged},
-		"a link":        {func(p string) error { return os.Symlink("/etc/hostname", p) }, ErrChanged},
-		"nothing":       {func(string) error { return nil }, ErrChanged},
+		"a large file": {func(p string) error { return os.WriteFile(p, []byte(strings.Repeat("x", 5000)), 0o666) },
+			ErrSeveral},
+		"a directory": {func(p string) error { return os.Mkdir(p, 0o777) }, ErrChanged},
+		"a FIFO":      {func(p string) error { return syscall.Mkfifo(p, 0o666) }, ErrChanged},
+		"a link":      {func(p string) error { return os.Symlink("/etc/hostname", p) }, ErrChanged},
+		"nothing":     {func(string) error { return nil }, ErrChanged},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -108,8 +109,8 @@ func TestOpenUnwatched(t *testing.T) {
 	}
 }
 
-// TestWalkCoarseTimes: a tmpfs has the same time for all that is done to a directory within some milliseconds, so
-// that the directory's time does not tell that it was written to again.
+// TestWalkCoarseTimes: a tmpfs has the same time for all that is done to a directory within some milliseconds, so that
+// the directory's time does not tell that it was written to again.
 func TestWalkCoarseTimes(t *testing.T) {
 	const shared = "/dev/shm"
 	var st unix.Statfs_t
@@ -121,7 +122,7 @@ func TestWalkCoarseTimes(t *testing.T) {
 		t.Skipf("SKIPPED: %v", err)
 	}
 	defer os.RemoveAll(dir)
-	walkFolderGoes(t, dir)
+	walkDirGoes(t, dir)
 }
 
 func TestOutside(t *testing.T) {
@@ -134,7 +135,8 @@ func TestOutside(t *testing.T) {
 		must(t, os.WriteFile(filepath.Join(top, file), nil, 0o666))
 	}
 	for link, target := range map[string]string{
-		"alias": "repo", "other/back": "../repo/sub", "other/on": "/usr", "other/loop": "loop", "other/a": "b", "other/b": top + "/alias", "repo/out": "../other",
+		"alias": "repo", "other/back": "../repo/sub", "other/on": "/usr", "other/loop": "loop", "other/a": "b",
+		"other/b": top + "/alias", "repo/out": "../other",
 		"other/here": ".", "other/empty-way": "nothing/../../repo/payload",
 	} {
 		must(t, os.Symlink(target, filepath.Join(top, link)))
@@ -197,7 +199,8 @@ func TestOutside(t *testing.T) {
 		}
 	}
 	if _, err := os.Lstat("/proc/self/cwd"); err == nil {
-		for _, name := range []string{"/proc/self/cwd/x", "/proc/thread-self/cwd", "/proc/self/root" + top + "/repo/payload"} {
+		for _, name := range []string{"/proc/self/cwd/x", "/proc/thread-self/cwd",
+			"/proc/self/root" + top + "/repo/payload"} {
 			if repository.Outside(repository, name) {
 				t.Errorf("%s leads out of the repository", name)
 			}

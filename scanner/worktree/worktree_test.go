@@ -38,19 +38,18 @@ func write(t testing.TB, name, text string) {
 	must(t, os.WriteFile(name, []byte(text), 0o666))
 }
 
-// eachWay runs a test with openat2, and without it as on older kernels and where a
-// container forbids the call.
+// eachWay runs a test with openat2, and without it as on older kernels and where a container forbids the call.
 func eachWay(t *testing.T, test func(t *testing.T, open func(dir string) *Root)) {
-	for _, beneath := range []bool{true, false} {
-		t.Run(fmt.Sprint("openat2=", beneath), func(t *testing.T) {
+	for _, openat2 := range []bool{true, false} {
+		t.Run(fmt.Sprint("openat2=", openat2), func(t *testing.T) {
 			test(t, func(dir string) *Root {
 				r, err := Open(dir)
 				must(t, err)
 				t.Cleanup(r.Close)
-				if beneath && !r.beneath {
+				if openat2 && !r.openat2 {
 					t.Skip("this kernel has no openat2")
 				}
-				r.beneath = beneath
+				r.openat2 = openat2
 				return r
 			})
 		})
@@ -60,9 +59,10 @@ func eachWay(t *testing.T, test func(t *testing.T, open func(dir string) *Root))
 // walk returns what a walk finds, in order, and the directories that it could not read.
 func walk(t *testing.T, r *Root, skip func(string) bool) (entries []Entry, failed []string) {
 	t.Helper()
-	must(t, r.Walk(t.Context(), Visitor{skip, func(e Entry, _ *Reader) { entries = append(entries, e) }, func(dir string, err error) {
-		failed = append(failed, fmt.Sprintf("%s: %v", dir, err))
-	}, nothing}))
+	must(t, r.Walk(t.Context(), Visitor{skip, func(e Entry, _ *Reader) { entries = append(entries, e) },
+		func(dir string, err error) {
+			failed = append(failed, fmt.Sprintf("%s: %v", dir, err))
+		}, nothing}))
 	return entries, failed
 }
 
@@ -85,12 +85,12 @@ func TestWalk(t *testing.T) {
 
 	eachWay(t, func(t *testing.T, open func(string) *Root) {
 		got, failed := walk(t, open(dir), nothing)
-		folders := map[string]bool{}
+		dirs := map[string]bool{}
 		for i, e := range got {
-			if d := path.Dir(e.Path); i > 0 && d != path.Dir(got[i-1].Path) && folders[d] {
-				t.Errorf("%s is apart from the other files of its folder", e.Path)
+			if d := path.Dir(e.Path); i > 0 && d != path.Dir(got[i-1].Path) && dirs[d] {
+				t.Errorf("%s is apart from the other files of its directory", e.Path)
 			} else {
-				folders[d] = true
+				dirs[d] = true
 			}
 		}
 		slices.SortFunc(got, byPath)
@@ -130,7 +130,7 @@ func TestWalkPassing(t *testing.T) {
 				Passing: func(n string) bool { return n == "passing" },
 			}))
 			if failed != c.failed {
-				t.Errorf("%d folders failed, want %d", failed, c.failed)
+				t.Errorf("%d directories failed, want %d", failed, c.failed)
 			}
 		})
 	}
@@ -142,10 +142,11 @@ func TestWalkListsOnce(t *testing.T) {
 	must(t, err)
 	eachWay(t, func(t *testing.T, open func(string) *Root) {
 		asked := map[string]int{}
-		_, failed := walk(t, open(filepath.Join(strings.TrimSpace(string(goroot)), "src/archive")), func(path string) bool {
-			asked[path]++
-			return false
-		})
+		_, failed := walk(t, open(filepath.Join(strings.TrimSpace(string(goroot)), "src/archive")),
+			func(path string) bool {
+				asked[path]++
+				return false
+			})
 		if len(failed) > 0 || asked["tar"] != 1 || asked["zip/reader.go"] != 1 {
 			t.Errorf("asked of %v; failed: %q", asked, failed)
 		}
@@ -180,7 +181,8 @@ func TestWalkPanics(t *testing.T) {
 	for _, w := range r.Walkers(2) {
 		done.Go(func() {
 			defer func() { _ = recover() }()
-			w.Walk(t.Context(), Visitor{nothing, func(Entry, *Reader) { panic("oh") }, func(string, error) {}, nothing})
+			w.Walk(t.Context(), Visitor{nothing, func(Entry, *Reader) { panic("oh") }, func(string, error) {},
+				nothing})
 		})
 	}
 	done.Wait()
@@ -188,9 +190,9 @@ func TestWalkPanics(t *testing.T) {
 
 // A directory that goes, or turns into something else, between its listing and its turn has changed, and so has the
 // directory that it was in. The rest is walked.
-func TestWalkFolderGoes(t *testing.T) { walkFolderGoes(t, t.TempDir()) }
+func TestWalkDirGoes(t *testing.T) { walkDirGoes(t, t.TempDir()) }
 
-func walkFolderGoes(t *testing.T, parent string) {
+func walkDirGoes(t *testing.T, parent string) {
 	for name, change := range map[string]func(dir string) error{
 		"removed": os.RemoveAll,
 		"a file":  func(dir string) error { return errors.Join(os.RemoveAll(dir), os.WriteFile(dir, nil, 0o666)) },
@@ -244,7 +246,7 @@ func TestOpen(t *testing.T) {
 	for _, name := range []string{"real/file", "fifo", "nowhere", "real/file/x"} {
 		if r, err := Open(filepath.Join(dir, name)); err == nil {
 			r.Close()
-			t.Errorf("%s was opened as a folder", name)
+			t.Errorf("%s was opened as a directory", name)
 		} else if pe := (*fs.PathError)(nil); !errors.As(err, &pe) {
 			t.Errorf("%s: %v does not say which", name, err)
 		}
@@ -303,7 +305,8 @@ func TestReader(t *testing.T) {
 				t.Errorf("open %s: %v; want %v", c.name, err, c.openErr)
 			}
 			if err == nil {
-				if text, err := io.ReadAll(f); err != nil || string(text) != "x" || f.Size() != 1 || f.Changed() != nil {
+				if text, err := io.ReadAll(f); err != nil || string(text) != "x" || f.Size() != 1 ||
+					f.Changed() != nil {
 					t.Errorf("%s holds %q, %v", c.name, text, err)
 				}
 				f.Close()
@@ -367,13 +370,15 @@ func TestLongPaths(t *testing.T) {
 }
 
 func TestFirstStep(t *testing.T) {
-	for _, path := range []string{"a", "a/b", strings.Repeat("a/", 1000) + "b", strings.Repeat(strings.Repeat("n", 255)+"/", 30) + "b", strings.Repeat("x", 2000) + "/y"} {
+	for _, path := range []string{"a", "a/b", strings.Repeat("a/", 1000) + "b",
+		strings.Repeat(strings.Repeat("n", 255)+"/", 30) + "b", strings.Repeat("x", 2000) + "/y"} {
 		for _, many := range []bool{true, false} {
 			var steps []string
 			for rest := path; rest != ""; {
 				var step string
 				step, rest = firstStep(rest, many)
-				if step == "" || strings.HasPrefix(step, "/") || strings.HasSuffix(step, "/") || many && len(step) > maxPath && strings.Contains(step, "/") || !many && strings.Contains(step, "/") {
+				if step == "" || strings.HasPrefix(step, "/") || strings.HasSuffix(step, "/") || many &&
+					len(step) > maxPath && strings.Contains(step, "/") || !many && strings.Contains(step, "/") {
 					t.Fatalf("step %.80q of a path of %d bytes", step, len(path))
 				}
 				steps = append(steps, step)
@@ -397,7 +402,8 @@ func TestChanged(t *testing.T) {
 		"rewritten": {func(p string) error { return os.WriteFile(p, []byte("BEFORE"), 0o666) }, false},
 		"rewritten, its time set back": {func(p string) error {
 			st, err := os.Stat(p)
-			return errors.Join(err, os.WriteFile(p, []byte("BEFORE"), 0o666), os.Chtimes(p, st.ModTime(), st.ModTime()))
+			return errors.Join(err, os.WriteFile(p, []byte("BEFORE"), 0o666),
+				os.Chtimes(p, st.ModTime(), st.ModTime()))
 		}, false},
 		"mode": {func(p string) error { return os.Chmod(p, 0o600) }, false},
 	} {
@@ -430,14 +436,15 @@ func TestNoHandleIsLeft(t *testing.T) {
 	}
 	dir := hostile(t)
 	before := count()
-	for _, beneath := range []bool{true, false} {
+	for _, openat2 := range []bool{true, false} {
 		r, err := Open(dir)
 		must(t, err)
-		r.beneath = r.beneath && beneath
+		r.openat2 = r.openat2 && openat2
 		for range 50 {
 			walk(t, r, nothing)
 			rd := r.Reader()
-			for _, name := range []string{"file", "sub/file", "sub/out", "out/file", "in/file", "nowhere/x/y", "sub/fifo", "sub", "sub/file/x/y", "magic/etc/passwd"} {
+			for _, name := range []string{"file", "sub/file", "sub/out", "out/file", "in/file", "nowhere/x/y",
+				"sub/fifo", "sub", "sub/file/x/y", "magic/etc/passwd"} {
 				_, _ = rd.Stat(name)
 				_, _ = rd.Readlink(name)
 				if f, err := rd.Open(name, true); err == nil {
@@ -457,18 +464,15 @@ func TestNoHandleIsLeft(t *testing.T) {
 // sees it; a directory that moves in that moment would be in no list.)
 func TestWalkOfLittle(t *testing.T) {
 	root, err := Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer root.Close()
 	for range 5000 {
 		visitors := make([]Visitor, 8)
 		for i := range visitors {
-			visitors[i] = Visitor{Skip: func(string) bool { return false }, Passing: func(string) bool { return false }}
+			visitors[i] = Visitor{Skip: func(string) bool { return false },
+				Passing: func(string) bool { return false }}
 		}
-		if err := root.Walk(t.Context(), visitors...); err != nil {
-			t.Fatal(err)
-		}
+		must(t, root.Walk(t.Context(), visitors...))
 	}
 }
 
@@ -497,7 +501,7 @@ func TestLinkless(t *testing.T) {
 			write(t, filepath.Join(dir, fmt.Sprintf("few/%d.tf", i)), "")
 		}
 	}
-	must(t, os.Mkdir(dir+"/few/folder", 0o777))
+	must(t, os.Mkdir(dir+"/few/directory", 0o777))
 	must(t, syscall.Mkfifo(dir+"/few/fifo", 0o666))
 	for i := range 100 {
 		write(t, filepath.Join(dir, fmt.Sprintf("last/%d.tf", i)), "")
@@ -510,9 +514,9 @@ func TestLinkless(t *testing.T) {
 		rd := root.Reader()
 		defer rd.Close()
 		for _, c := range []struct {
-			folder string
-			most   int
-			want   bool
+			dir  string
+			most int
+			want bool
 		}{
 			{"many", 3000, true}, {"many", 3000, true}, // again, with the directory still open
 			{"many", 2999, false}, {"many", 0, false},
@@ -521,8 +525,8 @@ func TestLinkless(t *testing.T) {
 			{"none", 0, true}, {"", 1000, false},
 			{"through", 1000, false}, {"nowhere", 1000, false}, {"few/0.tf", 1000, false},
 		} {
-			if got := rd.Linkless(c.folder, c.most); got != c.want {
-				t.Errorf("Linkless(%q, %d) = %v", c.folder, c.most, got)
+			if got := rd.Linkless(c.dir, c.most); got != c.want {
+				t.Errorf("Linkless(%q, %d) = %v", c.dir, c.most, got)
 			}
 		}
 		if f, err := rd.Open("few/0.tf", true); err != nil { // the reader still reads

@@ -13,28 +13,28 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// Folder returns the tree of all files under a directory, of scope full.
-func Folder(root *worktree.Root) Tree { return &folderTree{"full", diskRoots{root, root, ""}} }
+// Dir returns the tree of all files under a directory, of scope full.
+func Dir(root *worktree.Root) Tree { return &dirTree{"full", diskRoots{root, root, ""}} }
 
-type folderTree struct {
+type dirTree struct {
 	diskScope
 	diskRoots
 }
 
-func (t *folderTree) Absent(path string) string {
+func (t *dirTree) Absent(path string) string {
 	rd := t.root.Reader()
 	defer rd.Close()
 	_, err := rd.Stat(path)
 	switch {
 	case err == nil:
-		return "is not there"
+		return "is not in the tree"
 	case disk.Absent(err):
 		return "does not exist" // the user named it from the current directory
 	}
 	return noFile(path, err)
 }
 
-func (t *folderTree) Files(ctx context.Context, n int, q Query) []iter.Seq2[File, error] {
+func (t *dirTree) Files(ctx context.Context, n int, q Query) []iter.Seq2[File, error] {
 	submodules, around, wrong := t.submodules()
 	walkers := t.root.Walkers(n)
 	all := make([]iter.Seq2[File, error], n)
@@ -56,7 +56,7 @@ func (t *folderTree) Files(ctx context.Context, n int, q Query) []iter.Seq2[File
 	return all
 }
 
-func (t *folderTree) walk(
+func (t *dirTree) walk(
 	ctx context.Context, walker *worktree.Walker, q *Query, submodules submoduleMap, give func(File, error),
 ) {
 	source := &diskSource{root: t.root, repository: t.repository, isTemporary: q.isTemporary}
@@ -88,7 +88,7 @@ func (t *folderTree) walk(
 	})
 }
 
-func (t *folderTree) places(q *Query, submodules submoduleMap, around bool, give func(File, error)) {
+func (t *dirTree) places(q *Query, submodules submoduleMap, around bool, give func(File, error)) {
 	at := func(path string, state State) {
 		f := File{Path: path, Kind: worktree.Submodule, State: state, Key: uint64(worktree.Submodule)}
 		if f, listed := q.entry(f); listed {
@@ -109,7 +109,7 @@ func (t *folderTree) places(q *Query, submodules submoduleMap, around bool, give
 
 // submodules returns the submodules under the root. around reports whether the root is, or lies in, a submodule
 // without a checkout, whose other files are unknown.
-func (t *folderTree) submodules() (found submoduleMap, around bool, wrong []error) {
+func (t *dirTree) submodules() (found submoduleMap, around bool, wrong []error) {
 	found = submoduleMap{}
 	for at, m := range submodules(t.repository, func(file string, err error) {
 		rel, under := strings.CutPrefix(file, t.within)

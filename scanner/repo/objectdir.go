@@ -21,8 +21,8 @@ import (
 	"github.com/policyscan/policyscan/internal/disk"
 )
 
-// A folder is one objects directory: loose objects and packs.
-type folder struct {
+// An objectDir is one directory of objects: loose objects and packs.
+type objectDir struct {
 	dir   string
 	packs []*pack
 	last  atomic.Int32 // the pack in which the last object was found
@@ -30,10 +30,10 @@ type folder struct {
 	blind string
 }
 
-// openFolders opens the objects directory dir, then the directories in its info/alternates, and in theirs. git goes
+// openObjectDirs opens the objects directory dir, then the directories in its info/alternates, and in theirs. git goes
 // six deep.
-func openFolders(dir string) ([]*folder, error) {
-	var all []*folder
+func openObjectDirs(dir string) ([]*objectDir, error) {
+	var all []*objectDir
 	seen := map[string]bool{}
 	var open func(dir string, depth int) error
 	open = func(dir string, depth int) error {
@@ -42,7 +42,7 @@ func openFolders(dir string) ([]*folder, error) {
 			return nil
 		}
 		seen[dir] = true
-		f, err := openFolder(dir)
+		f, err := openObjectDir(dir)
 		if err != nil {
 			return err
 		}
@@ -79,14 +79,14 @@ func openFolders(dir string) ([]*folder, error) {
 	return all, open(dir, 0)
 }
 
-func openFolder(dir string) (*folder, error) {
-	f := &folder{dir: dir}
+func openObjectDir(dir string) (*objectDir, error) {
+	f := &objectDir{dir: dir}
 	st, err := os.Stat(dir)
 	if err != nil {
 		return nil, err
 	}
 	if !st.IsDir() {
-		return nil, fmt.Errorf("%s is not a folder", dir)
+		return nil, fmt.Errorf("%s is not a directory", dir)
 	}
 	packDir := filepath.Join(dir, "pack")
 	entries, err := os.ReadDir(packDir)
@@ -111,11 +111,11 @@ func openFolder(dir string) (*folder, error) {
 }
 
 // packed opens a packed object. The pack of the last found object is searched first.
-func (f *folder) packed(h Hash, s *objects) (stored, error) {
-	first := int(f.last.Load())
-	for i := range f.packs {
-		k := (first + i) % len(f.packs)
-		p := f.packs[k]
+func (d *objectDir) packed(h Hash, s *objects) (stored, error) {
+	first := int(d.last.Load())
+	for i := range d.packs {
+		k := (first + i) % len(d.packs)
+		p := d.packs[k]
 		at, err := p.find(h)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -123,15 +123,15 @@ func (f *folder) packed(h Hash, s *objects) (stored, error) {
 		if err != nil {
 			return stored{}, err
 		}
-		f.last.Store(int32(k))
+		d.last.Store(int32(k))
 		return p.object(at, s)
 	}
 	return stored{}, fs.ErrNotExist
 }
 
-func (f *folder) loose(h Hash) (stored, error) {
+func (d *objectDir) loose(h Hash) (stored, error) {
 	name := h.String()
-	file, err := openRegular(filepath.Join(f.dir, name[:2], name[2:]))
+	file, err := openRegular(filepath.Join(d.dir, name[:2], name[2:]))
 	if err != nil {
 		return stored{}, err
 	}
@@ -181,9 +181,9 @@ func noEOF(err error) error {
 	return err
 }
 
-func (f *folder) withPrefix(prefix string) ([]Hash, error) {
+func (d *objectDir) withPrefix(prefix string) ([]Hash, error) {
 	var found []Hash
-	entries, err := os.ReadDir(filepath.Join(f.dir, prefix[:2]))
+	entries, err := os.ReadDir(filepath.Join(d.dir, prefix[:2]))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
@@ -192,7 +192,7 @@ func (f *folder) withPrefix(prefix string) ([]Hash, error) {
 			found = append(found, plumbing.NewHash(name))
 		}
 	}
-	for _, p := range f.packs {
+	for _, p := range d.packs {
 		more, err := p.withPrefix(prefix)
 		if err != nil {
 			return nil, err
@@ -205,7 +205,7 @@ func (f *folder) withPrefix(prefix string) ([]Hash, error) {
 // withPrefix returns the objects of the whole repository whose hash has a prefix, each once.
 func (s *objects) withPrefix(prefix string) ([]Hash, error) {
 	var all []Hash
-	for _, f := range s.folders {
+	for _, f := range s.dirs {
 		found, err := f.withPrefix(prefix)
 		if err != nil {
 			return nil, err
