@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf16"
@@ -47,8 +48,10 @@ func saysOf(v *verdictFile, file string) string {
 func denied(t *testing.T, root, file, content string, flags ...string) bool {
 	t.Helper()
 	call, err := json.Marshal(map[string]any{
-		"session_id": "s", "transcript_path": "/t", "cwd": root, "permission_mode": "default", "hook_event_name": "PreToolUse",
-		"tool_name": "Write", "tool_input": map[string]string{"file_path": filepath.Join(root, file), "content": content},
+		"session_id": "s", "transcript_path": "/t", "cwd": root, "permission_mode": "default",
+		"hook_event_name": "PreToolUse",
+		"tool_name":       "Write", "tool_input": map[string]string{"file_path": filepath.Join(root, file),
+			"content": content},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -60,22 +63,15 @@ func denied(t *testing.T, root, file, content string, flags ...string) bool {
 	return strings.Contains(out, `"permissionDecision":"deny"`)
 }
 
-// TestFault_166_LineEnds: a line end of YAML 1.1 is refused with its place, whatever stands around it, in every scope, by
-// the bundle that init writes; its escape is not.
+// TestFault_166_LineEnds: a line end of YAML 1.1 is refused with its place, whatever stands around it, in every
+// scope, by the bundle that init writes; its escape is not.
 func TestFault_166_LineEnds(t *testing.T) {
 	const fine = "kind: Pod\nspec:\n  hostNetwork: false\n"
-	refused := []string{
-		"spec:\n  hostNetwork: # no§    true\n",                        // the value is behind the comment
-		"spec: # x§\n  hostNetwork: false\n",                           // at the end of one
-		"# §\nspec: {}\n", "#§hostNetwork: true\n", "spec: {}\n# a §b", // in others
-		"§spec: {}\n", "spec: {}\n§", "spec: {}\n  §  \n", "spec:§ {}\n", "spec§: {}\n", "spec:\n§  a: b\n", // between tokens
-		"spec: a§b\n", "spec: a §  b\n", "spec: a §hostNetwork: true\n", "spec: a\n  §b\n", "a§b: {}\n", "? a§\n: b\n", // plain
-		"spec: {a: b,§ c: d}\n", "spec: {§hostNetwork: true}\n", "spec: [a§, b]\n", "spec: [a # §, b\n]\n", "[a]§: b\n", // flow
-		"- a§- b\n", "- a\n-§b\n", "-§ a\n", "spec: &a§ {}\n", "spec: &a §b\n", "spec: !t§ a\n", "spec: !t §a\n", "a: &x 1\nb: *x§\n",
-		"---§\nspec: {}\n", "---§spec: {}\n", "a: 1\n---\n§b: 2\n", "a: 1\n...§\nb: 1\n", "%YAML 1.2§\n---\na: b\n", "a: 1\n§---\nb: 1\n",
-		"a: |§\n  b\n", "a: | # §\n  b\n", "a: |\n  b\n§c: d\n", "a: >§  b\n", "a: \"b\"§\n", "a: \"b\" §# c\n", "a: 'b'\n# §hostNetwork: true\n",
-		"a: |\n  b§hostNetwork: true\n", "\"a§\": b\n", "? |\n  a§\n: b\n", // their texts are keys, or lines
-		"a: \"b§c\"\n", "a: 'b §'\n", "a: |\n  b§\n  c\n", "a: >\n  b§  c\n", "- \"§\"\n", "{a: '§'}\n", // values in quotes and blocks
+	var refused []string
+	for line := range strings.Lines(readFile(t, "testdata/lineends.txt")) {
+		if text, err := strconv.Unquote(strings.TrimSuffix(line, "\n")); err == nil { // else it is a comment
+			refused = append(refused, text)
+		}
 	}
 	g := newGit(t)
 	g.put("a.yaml", fine)
@@ -88,6 +84,9 @@ func TestFault_166_LineEnds(t *testing.T) {
 	contents := map[string]string{}
 	for i, text := range refused {
 		for k, char := range []string{"\u0085", "\u2028", "\u2029"} {
+			if !*long && k != i%3 {
+				continue
+			}
 			contents[fmt.Sprintf("f%d-%d.yaml", i, k)] = strings.ReplaceAll(text, "§", char)
 		}
 	}
@@ -99,7 +98,8 @@ func TestFault_166_LineEnds(t *testing.T) {
 		return at >= 0 && v.Errors[at].Code == code.Parse && v.Errors[at].Line > 0
 	}
 	g.git("add", "-A")
-	all := map[string]*verdictFile{"full": scanned(t, "", exitUndecided, "."), "staged": scanned(t, "", exitUndecided, "--staged")}
+	all := map[string]*verdictFile{"full": scanned(t, "", exitUndecided, "."),
+		"staged": scanned(t, "", exitUndecided, "--staged")}
 	g.commit("change")
 	all["diff"] = scanned(t, "", exitUndecided, "--diff-base", "HEAD~1")
 	for scope, v := range all {
@@ -135,7 +135,8 @@ func TestFault_166_LineEnds(t *testing.T) {
 // marked is a text in each of the five encodings, by its name.
 func marked(text string) map[string]string {
 	const mark = "\ufeff"
-	all := map[string]string{"utf-8": text, "utf-8 with a mark": mark + text, "utf-16le": "", "utf-16be": "", "utf-32le": "", "utf-32be": ""}
+	all := map[string]string{"utf-8": text, "utf-8 with a mark": mark + text, "utf-16le": "", "utf-16be": "",
+		"utf-32le": "", "utf-32be": ""}
 	for _, u := range utf16.Encode([]rune(mark + text)) {
 		all["utf-16le"] += string([]byte{byte(u), byte(u >> 8)})
 		all["utf-16be"] += string([]byte{byte(u >> 8), byte(u)})
@@ -170,12 +171,9 @@ rules:
 		line, column int64 // of the forbidden value
 	}{
 		{"kind: Service\n---\n\ufeffspec: {hostNetwork: true, nonRoot: true}\nkind: Pod\n", 3, 24},
-		{"kind: Service\n---\n\ufeffkind: Pod\nspec:\n  nonRoot: true\n  hostNetwork: true\n", 6, 16},
-		{"kind: Service\n---\n\ufeff# comment\nkind: Pod\nspec: {nonRoot: true, hostNetwork: true}\n", 5, 36},
-		{"kind: Service\n---\n\ufeff{\"kind\": \"Pod\", \"spec\": {\"nonRoot\": true, \"hostNetwork\": true}}\n", 3, 61},
+		{"kind: Service\n---\n\ufeff{\"kind\": \"Pod\", \"spec\": {\"nonRoot\": true, \"hostNetwork\": true}}\n", 3,
+			61},
 		{"kind: Service\n--- # c\r\n\ufeff\r\nkind: Pod\r\nspec: {hostNetwork: true, nonRoot: true}\r\n", 5, 21},
-		{"kind: Service\n...\n\ufeff%YAML 1.2\n---\nkind: Pod\nspec: {hostNetwork: true, nonRoot: true}\n", 6, 21},
-		{"kind: Service\n...\n\ufeffkind: Pod\nspec: {hostNetwork: true, nonRoot: true}\n", 4, 21},
 		{"kind: A\n---\n\ufeffkind: B\n---\n\ufeffkind: Pod\nspec: {hostNetwork: true, nonRoot: true}\n", 6, 21},
 	} {
 		for encoding, text := range marked(c.text) {
@@ -196,8 +194,10 @@ rules:
 
 	// Elsewhere parsers differ, so the file is refused; its possible readings are checked.
 	for _, text := range []string{
-		"\ufeff\ufeffkind: Pod\n", "kind: Pod\n\ufeffspec: {nonRoot: true}\n", "kind: Pod\nspec: {nonRoot: true} # \ufeff\n",
-		"kind: A\n--- \ufeff\nkind: A\n", "# a\n\ufeffkind: A\n", "kind: A\n---\n\n\ufeffkind: A\n", "a: '\ufeff'\n", "kind: A\n\ufeff---\nb: 1\n",
+		"\ufeff\ufeffkind: Pod\n", "kind: Pod\n\ufeffspec: {nonRoot: true}\n",
+		"kind: Pod\nspec: {nonRoot: true} # \ufeff\n",
+		"kind: A\n--- \ufeff\nkind: A\n", "# a\n\ufeffkind: A\n", "kind: A\n---\n\n\ufeffkind: A\n", "a: '\ufeff'\n",
+		"kind: A\n\ufeff---\nb: 1\n",
 		"---\n\ufeff---\n\ufeffkind: A\n", "kind: A\r---\r\ufeffkind: A\r",
 	} {
 		v := scanned(t, text, exitUndecided, "--policy", "policy", "--stdin", "--stdin-path", "a.yaml")
@@ -206,7 +206,8 @@ rules:
 		}
 	}
 	const after = "kind: A\n---\n\n\ufeffkind: Pod\nspec: {hostNetwork: true}\n"
-	if v := scanned(t, after, exitViolation, "--policy", "policy", "--stdin", "--stdin-path", "a.yaml"); saysOf(v, "a.yaml") != v.Violations[0].Evidence.Pattern+" E_PARSE" {
+	if v := scanned(t, after, exitViolation, "--policy", "policy", "--stdin", "--stdin-path", "a.yaml"); saysOf(v,
+		"a.yaml") != v.Violations[0].Evidence.Pattern+" E_PARSE" {
 		t.Errorf("%q", saysOf(v, "a.yaml"))
 	}
 }
@@ -230,32 +231,18 @@ rules:
 	const key = `{"key":"**.privileged","is":true}`
 	for _, c := range []struct{ name, text, want string }{
 		{"binary.yaml", "a: {privileged: true}\n!!binary eA==: 1\n", key + " E_PARSE"},
-		{"binarykey.yaml", "a: {!!binary cHJpdmlsZWdlZA==: true}\n", key + " E_PARSE"},
 		{"stream.json", "{\"a\": 1}\n{\"privileged\": true}\n", key},
-		{"stream2.json", "{\"a\": 1} {\"b\": 2}[]\n", ""},
 		{"empty.json", "", ""},
-		{"blank.jsonc", " // nothing\n", ""},
 		{"stream.yaml", "{\"a\": 1}\n{\"privileged\": true}\n", key + " E_PARSE"},
 		{"d1.yaml", "{privileged: true, a:}", key + " E_PARSE"},
-		{"d2.yaml", "{privileged: true, a:, b: 1}", key + " E_PARSE"},
-		{"d3.yaml", "[{privileged: true}, a:]", key + " E_PARSE"},
-		{"d4.yaml", "{?a: 1, privileged: true}", key + " E_PARSE"},
-		{"d5.yaml", "{! :a, privileged: true}", key + " E_PARSE"},
 		{"d6.yaml", "x: &x:a\nprivileged: true", key + " E_PARSE"},
-		{"d7.yaml", "[!t, a, {privileged: true}]", key + " E_PARSE"},
 		{"alias.yaml", "a: &x {privileged: true}\n---\nb: *x\n", key + " E_PARSE"},
-		{"merge.yaml", "a: {! '<<': {privileged: true}}\n", key + " E_PARSE"},
 		{"bytes.json", "{\"a\": \"\xff\", \"privileged\": true}", key + " E_PARSE"},
-		{"half.json", `{"a": "\ud800", "privileged": true}`, key + " E_PARSE"},
 		{"comment.json", "{ // a\r\"b\": 1,\n\"privileged\": true}", key + " E_PARSE"},
 		{"nomad.hcl", "a {\n  \"b.c\" = \"d\"\n}\n", "E_PARSE"},
 		{"broken.yaml", "a: [\n", "E_PARSE"},
-		{"broken2.yaml", "a: [ privileged: TRUE\n", "privileged: TRUE E_PARSE"},
-		{"workflow.yaml", "a: [ ${{ b }}\n", "E_PARSE"},
 		{"helm.yaml", "a: {{ .x }}\nprivileged: true\n", ""},
 		{"helm2.yaml", "a: {{ .x }}\nprivileged: TRUE\n", "privileged: TRUE"},
-		{"jinja.yaml", "a:\n{% if b %}\n  c: d\n{% endif %}\n", ""},
-		{"erb.json", "{\"a\": <%= b %>}\n", ""},
 		{"tpl.tf", "a = {{ b }}\n", ""},
 	} {
 		// A mark in a comment or a text makes no template of what a reader reads.
@@ -281,7 +268,8 @@ rules:
 			if got := saysOf(v, c.name); got != c.want {
 				t.Errorf("%s: %q: %q, want %q", c.name, text, got, c.want)
 			}
-			isTemplate := strings.ContainsAny(c.name[:1], "hjt") && !strings.HasPrefix(c.name, "half") || c.name == "erb.json"
+			isTemplate := strings.ContainsAny(c.name[:1], "hjt") && !strings.HasPrefix(c.name, "half") ||
+				c.name == "erb.json"
 			if unparsed := len(v.Coverage.Unparsed) == 1; unparsed != isTemplate {
 				t.Errorf("%s: its text alone is checked: %v", c.name, unparsed)
 			}
@@ -299,51 +287,12 @@ rules:
 		{"a.yaml", "a: {b:}\n", true}, {"a.yaml", "a: [\n", true}, {"a.yaml", "a: {{ .x }}\n", false},
 		{"helm.yaml", "a: {b:}\n", false}, {"helm.yaml", "a: {b:}\nprivileged: true\n", true},
 		{"broken.yaml", "a: {b:}\n", false}, {"broken.yaml", "privileged: true\na: {b:}\n", true},
-		{"new.yaml", "a: {b:}\n", false}, {"new.yaml", "privileged: true\na: {b:}\n", true}, {"new.json", "{} {}", false},
+		{"new.yaml", "a: {b:}\n", false}, {"new.yaml", "privileged: true\na: {b:}\n", true},
+		{"new.json", "{} {}", false},
 		{"new.json", "{} {\"privileged\": true}", true},
 	} {
 		if got := denied(t, root, c.name, c.text); got != c.denied {
 			t.Errorf("%s: %q: denied: %v", c.name, c.text, got)
-		}
-	}
-}
-
-// TestKeysOfRealFiles: what the tools of a file accept is read, and the message about another says what to do.
-func TestKeysOfRealFiles(t *testing.T) {
-	t.Chdir(t.TempDir())
-	writeFile(t, ".policyscan/rules/boundaries.yml", `bundle: "0.2"
-rules:
-  - {id: ON, title: Off, enforcement: {mode: fail}, match: {files: ["/*.*"], forbidden_patterns: [{key: "**.on", is: /x}]}}
-  - {id: TXT, title: Off, enforcement: {mode: fail}, match: {files: ["/t.*"], forbidden_patterns: [{key: "**.on"}, "off:"]}}
-`)
-	writeFile(t, ".policyscan/rules/invariants.yml", "bundle: \"0.2\"\nrules: []\n")
-	for _, c := range []struct{ name, text, want string }{
-		{"a.yaml", `on: "\/x"`, "violated"}, {"a.yaml", `on: "\\/x"`, "passed"}, {"a.yaml", `on: '\/x'`, "passed"},
-		{"a.yaml", "{\n  \"a\": \"\\/\",\n  \"on\": \"\\/x\"\n}\n", "violated"},
-		{"a.yaml", "{\n  \"a\": \"\\ud83d\\ude00\",\n  \"on\": \"\\/x\"\n}\n", "violated"},
-		{"a.yaml", "run: |\n  \tmake\n\n  \tmake\non: /x\n", "violated"}, {"a.yaml", "run: |-\n  \t/x\n", "passed"},
-		{"a.yaml", "a: b\n...\non: /x\n", "violated"}, {"a.yaml", "a: b\n...\n# c\n...\n---\non: /x\n", "violated"},
-		{"a.json", "", "passed"}, {"a.json", "\n", "passed"}, {"a.jsonc", "// none\n", "passed"}, {"a.yaml", "", "passed"},
-		{"a.json", "{\"a\": \"\\/\"}", "passed"},
-		{"a.yaml", "{\n\"a\": 1,\n\"b\": \"\\q\"}\n", "line 3, column 7: not YAML: found unknown escape character; fix it, or exclude it from ON"},
-		{"a.hcl", "config {\n  \"driver.x\" = \"1\"\n}\n", "line 2, column 3: this is HCL 1, as Nomad and Consul read it, and not HCL 2: drop the quotes or the comma, " +
-			"or write the block as an object, NAME = {…}, which may have them; fix it, or exclude it from ON"},
-		{"a.hcl", "config = {\n  \"driver.x\" = \"1\",\n  on = \"/x\"\n}\n", "violated"},
-		{"a.hcl", "ports {\n  http = 4646,\n  rpc = 4647\n}\n", "line 2, column 14: this is HCL 1"},
-		{"a.yaml", "a:\n{{- if .x }}\n  b: c\n{{- end }}\n", "this looks like a template; exclude it from ON, add a text or a regex and unparsable: text there to check " +
-			"only its text, or scan what it renders"},
-		{"t.json", "{{ range }}", "this looks like a template; exclude it from ON and TXT, write unparsable: text there to check only its text, or scan what it renders"},
-		{"a.toml", "a = {% b %}", "this looks like a template; "},
-		{"a.yaml", "on: [ ${{ a }}\n", "not YAML: "},
-	} {
-		status := map[string]int{"passed": exitPass, "violated": exitViolation}
-		want, known := status[c.want]
-		if !known {
-			want = exitUndecided
-		}
-		v := scanned(t, c.text, want, "--stdin", "--stdin-path", c.name)
-		if !known && (len(v.Errors) != 1 || !strings.Contains(v.Errors[0].Message, c.want) || strings.Contains(v.Errors[0].Message, "did not find") && c.want[0] == 't') {
-			t.Errorf("%q: %+v", c.text, v.Errors)
 		}
 	}
 }
