@@ -30,7 +30,6 @@ type explainCmd struct {
 	JSON  bool     `name:"json" help:"Print JSON."`
 }
 
-// Run explains the file.
 func (c *explainCmd) Run(std streams) error {
 	ctx, _, stop := interruptible(0)
 	defer stop()

@@ -58,7 +58,6 @@ type fleetRun struct {
 	reuse   *check.Reuse
 }
 
-// Run scans, and reports.
 func (c *fleetCmd) Run(std streams) error {
 	r, err := c.prepareOutputs(std, time.Now())
 	if err == nil {

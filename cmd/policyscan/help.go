@@ -39,7 +39,6 @@ func (c *helpCmd) Run(parser *kong.Kong) error {
 
 type versionCmd struct{}
 
-// Run prints the version.
 func (*versionCmd) Run(std streams) error { return print(std.out, "policyscan %s\n", version()) }
 
 // isMistyped reports whether a first argument looks like a command, and is not the name of a file.

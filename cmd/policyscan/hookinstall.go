@@ -23,7 +23,6 @@ type hookInstallAgentCmd struct {
 	Args  []string `arg:"" optional:"" name:"argument" help:"Arguments of the hook, after --."`
 }
 
-// Run writes the hook, or prints the file as it would be.
 func (c *hookInstallAgentCmd) Run(std streams, ctx *kong.Context) error {
 	f, err := openSettings(ctx.Selected().Name, c.User)
 	if err != nil {

@@ -102,7 +102,7 @@ var released = sync.OnceValues(func() (string, error) {
 	if runtime.GOOS == "windows" {
 		file += ".exe"
 	}
-	build := exec.Command("go", "build", "-buildvcs=false", "-o", file, ".")
+	build := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", file, ".")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	out, err := build.CombinedOutput()
 	if err != nil {

@@ -28,7 +28,6 @@ type mergeCmd struct {
 	Wait  time.Duration `placeholder:"D" help:"@merge_wait"`
 }
 
-// Run merges, and reports.
 func (c *mergeCmd) Run(std streams) error {
 	if c.Wait < 0 {
 		return fmt.Errorf("--wait is %s; give a time such as 2h, or 0 to wait for nothing", c.Wait)

@@ -55,7 +55,6 @@ type scanCmd struct {
 	also []output.Report // in addition to the flags' own
 }
 
-// Run scans, and reports.
 func (c *scanCmd) Run(std streams) error {
 	_, err := c.run(std)
 	return err
