@@ -17,8 +17,8 @@ type actionCmd struct{}
 // Run scans with the inputs and passes the results to the runner.
 func (*actionCmd) Run(std streams) error {
 	if !inWorkflow() {
-		return errors.New("policyscan action is what action.yml runs in a GitHub workflow; " +
-			"to scan a folder of that name write policyscan ./action")
+		return errors.New("action is for action.yml in a GitHub workflow; " +
+			"to scan a directory of that name: policyscan ./action")
 	}
 	step := actionStep(std)
 	scan, err := scanOf(step, std)
@@ -39,7 +39,7 @@ func actionStep(std streams) *action.Step {
 
 // stepFailed tells the runner about a run that failed before the scan.
 func stepFailed(step *action.Step, err error, std streams) error {
-	return outcome{exitUndecided, step.Failed(err, std.out)}
+	return exitError{exitUndecided, step.Failed(err, std.out)}
 }
 
 func scanOf(step *action.Step, std streams) (*scanCmd, error) {
@@ -76,11 +76,11 @@ func onlyFree(args []string, std streams) error {
 		case p.Flag != nil && slices.Contains(action.ActionFlags(), p.Flag.Name):
 			return fmt.Errorf("--%s is not for args; use the input for it, if there is one", p.Flag.Name)
 		case p.Positional != nil:
-			return errors.New("it may contain only flags; the folder is the input path")
+			return errors.New("it may contain only flags; the directory is the input path")
 		}
 	}
 	if slices.Contains(args, "--") {
-		return errors.New("-- is not for args; the folder is the input path")
+		return errors.New("-- is not for args; the directory is the input path")
 	}
 	return nil
 }

@@ -46,8 +46,8 @@ func runHook(args []string, std streams) (status int, is bool) {
 	return runAsHook(a, args, std), true
 }
 
-// surroundings describes the hook's environment where the system tells it. The agent's shells know no more.
-func surroundings() gate.Around {
+// hookContext describes the hook's environment where the system tells it. The agent's shells know no more.
+func hookContext() gate.Around {
 	a := gate.Around{Getenv: getenv}
 	a.Path = a.Getenv("PATH")
 	if dir, err := os.Getwd(); err == nil {

@@ -18,17 +18,17 @@ type allowCmd struct {
 	Owner  string `placeholder:"NAME" help:"With --from: who answers for what is allowed."`
 	Reason string `placeholder:"TEXT" help:"With --from: why it is allowed, such as the number of a ticket."`
 	Until  string `placeholder:"DATE" help:"With --from: the last day that the new entries count."`
-	Raise  bool   `help:"With --from: also raise entries that say less, and extend those that have ended."`
+	Raise  bool   `help:"With --from: also raise lower entries, and extend expired ones."`
 
 	Tighten bool     `help:"@allow_tighten"`
 	Base    string   `placeholder:"REF" help:"@allow_base"`
-	Tracked bool     `help:"With --tighten: count in the files that git tracks, not in all of the folder."`
+	Tracked bool     `help:"With --tighten: count in the files that git tracks, not in all of the directory."`
 	Rev     string   `placeholder:"REV" help:"@allow_rev"`
 	Allow   []string `placeholder:"REASON" sep:"none" help:"@allow_allow"`
 
 	Due string `placeholder:"DAYS" help:"@allow_due"`
 
-	AsOf   string   `placeholder:"DATE" help:"The day that counts as today, which is that of UTC."`
+	AsOf   string   `placeholder:"DATE" help:"Check dates as of this day instead of today, in UTC."`
 	Policy []string `placeholder:"DIR" sep:"none" help:"@scan_policy"`
 	Into   string   `placeholder:"DIR" help:"@allow_into"`
 }
@@ -52,11 +52,11 @@ func (c *allowCmd) Run(std streams) error {
 
 // check returns an error for flags that contradict each other.
 func (c *allowCmd) check() error {
-	modes := givenNames(givenFlag{"--from", c.From != ""}, givenFlag{"--tighten", c.Tighten},
-		givenFlag{"--due", c.Due != ""})
-	ofFrom := givenNames(givenFlag{"--owner", c.Owner != ""}, givenFlag{"--reason", c.Reason != ""},
-		givenFlag{"--until", c.Until != ""}, givenFlag{"--raise", c.Raise})
-	ofTighten := givenNames(givenFlag{"--base", c.Base != ""}, givenFlag{"--rev", c.Rev != ""})
+	modes := setNames(flagUse{"--from", c.From != ""}, flagUse{"--tighten", c.Tighten},
+		flagUse{"--due", c.Due != ""})
+	ofFrom := setNames(flagUse{"--owner", c.Owner != ""}, flagUse{"--reason", c.Reason != ""},
+		flagUse{"--until", c.Until != ""}, flagUse{"--raise", c.Raise})
+	ofTighten := setNames(flagUse{"--base", c.Base != ""}, flagUse{"--rev", c.Rev != ""})
 	switch {
 	case len(modes) == 1 && modes[0] != "--from" && len(ofFrom) > 0:
 		return fmt.Errorf("%s is for --from, and %s is given", ofFrom[0], modes[0])
@@ -117,7 +117,7 @@ func (c *allowCmd) tighten(std streams) error {
 	defer stop()
 	file, result, err := scanner.Tighten(ctx, o, c.Into, c.Base)
 	if sig := caught(); sig != 0 && err != nil {
-		return outcome{status: 128 + sig, err: err}
+		return exitError{status: 128 + sig, err: err}
 	}
 	if err != nil {
 		return err
@@ -153,7 +153,7 @@ func showOutcome(std streams, l *allowance.File, o *allowance.EditResult, next s
 	}
 	err := print(std.out, "%s", b.String())
 	if len(o.Skipped) > 0 {
-		return outcome{status: exitViolation, err: err}
+		return exitError{status: exitViolation, err: err}
 	}
 	return err
 }
@@ -184,5 +184,5 @@ func (c *allowCmd) due(std streams, day string) error {
 			safe(e.Reason), bundle, due[i].When())
 	}
 	err = print(std.out, "%sfix what they allow, or write a later \"until\", in a separate change\n", b.String())
-	return outcome{status: exitViolation, err: err}
+	return exitError{status: exitViolation, err: err}
 }

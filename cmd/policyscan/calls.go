@@ -47,7 +47,7 @@ func (c *callsFlag) validateOne(std streams, name string) (configured bool, err 
 	sets, err := one.Load("")
 	var list document.Errors
 	if errors.As(err, &list) {
-		return one.Sigmashake(), mistaken(std, name, list)
+		return one.Sigmashake(), reportMistakes(std, name, list)
 	}
 	if err != nil {
 		return false, err
@@ -74,7 +74,7 @@ func validateSigmashake(std streams) error {
 	var list document.Errors
 	switch {
 	case errors.As(err, &list):
-		return mistaken(std, shown, list)
+		return reportMistakes(std, shown, list)
 	case err != nil || !there:
 		return err
 	}

@@ -49,24 +49,24 @@ func (versionFlag) BeforeReset(app *kong.Kong) error {
 	return nil
 }
 
-// An outcome is the error that a command ends with, and its exit status. The error is nil
+// An exitError is the error that a command ends with, and its exit status. The error is nil
 // if the command has already printed everything.
-type outcome struct {
+type exitError struct {
 	status int
 	err    error
 }
 
-func (o outcome) Error() string { return fmt.Sprint(o.err) }
+func (o exitError) Error() string { return fmt.Sprint(o.err) }
 
 // dispatch runs the command in the arguments. The output of --help or --version goes to help.
 func dispatch(args []string, std streams, help io.Writer) int {
-	if status, done := dispatchNarrowly(args, std, help); done {
+	if status, done := dispatchFast(args, std, help); done {
 		return status
 	}
 	var c commands
 	parser, err := newParser(&c, streams{out: help, err: std.err})
 	if err != nil {
-		complain(std.err, err)
+		printErrors(std.err, err)
 		return exitUndecided
 	}
 	if err := checkEnvironment(parser); err != nil {
@@ -74,20 +74,20 @@ func dispatch(args []string, std streams, help io.Writer) int {
 		if command == "action" && inWorkflow() {
 			return finish(std, stepFailed(actionStep(std), err, std))
 		}
-		voidOutputs(command, args)
-		complain(std.err, err)
+		invalidateOutputs(command, args)
+		printErrors(std.err, err)
 		return exitUndecided
 	}
 	ctx, err := parse(parser, args)
 	if err != nil {
 		command := commandOf(parser, args)
-		voidOutputs(command, args)
+		invalidateOutputs(command, args)
 		if command == "scan" {
 			if near := mistypedCommand(parser.Model.Node, args); near != "" {
-				command, err = "", fmt.Errorf("%q is neither a folder nor a command%s", args[0], near)
+				command, err = "", fmt.Errorf("%q is neither a directory nor a command%s", args[0], near)
 			}
 		}
-		complain(std.err, seeHelp(unshortened(err, parser.Model.Node, command), command))
+		printErrors(std.err, withHelpHint(unshortened(err, parser.Model.Node, command), command))
 		return exitUndecided
 	}
 	return finish(std, ctx.Run(std, parser))
@@ -109,7 +109,7 @@ func parserWith(c any, std streams, more ...kong.Option) (*kong.Kong, error) {
 	options := []kong.Option{
 		kong.Name("policyscan"),
 		kong.Writers(std.out, std.err),
-		kong.Exit(func(int) { panic(stop{}) }),
+		kong.Exit(func(int) { panic(helpExit{}) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true, WrapUpperBound: 90}),
 		// The help explains environment variables once, not for every flag.
 		kong.ValueFormatter(func(v *kong.Value) string { return v.Help }),
@@ -125,10 +125,10 @@ func commandOf(parser *kong.Kong, args []string) string {
 	return "scan"
 }
 
-// voidOutputs replaces the verdict of an earlier run, or the summary of a fleet, if this run's arguments or
+// invalidateOutputs replaces the verdict of an earlier run, or the summary of a fleet, if this run's arguments or
 // environment are invalid: everything that --output or its variable names, whatever else is wrong; without them all
 // files that the command could write, since neither PATH nor the scope is known.
-func voidOutputs(command string, args []string) {
+func invalidateOutputs(command string, args []string) {
 	verdicts, fleets := command == "scan" || command == "merge", command == "fleet" || command == "merge"
 	var files []string // more than one, if the flag is given twice
 	for i, arg := range args {
@@ -146,7 +146,7 @@ func voidOutputs(command string, args []string) {
 	}
 	if fleets {
 		for _, dir := range files {
-			voidFleet(cmp.Or(dir, "policyscan-fleet"), command == "fleet")
+			invalidateFleet(cmp.Or(dir, "policyscan-fleet"), command == "fleet")
 		}
 	}
 }
@@ -173,12 +173,12 @@ func checkFlags(ctx *kong.Context) error {
 	return nil
 }
 
-type givenFlag struct {
+type flagUse struct {
 	name  string
 	given bool
 }
 
-func givenNames(flags ...givenFlag) (names []string) {
+func setNames(flags ...flagUse) (names []string) {
 	for _, f := range flags {
 		if f.given {
 			names = append(names, f.name)
@@ -221,17 +221,17 @@ func version() string {
 	return info.Main.Version
 }
 
-// dispatchNarrowly is [dispatch] with a model of one command: the model of all commands takes a third of the program's
+// dispatchFast is [dispatch] with a model of one command: the model of all commands takes a third of the program's
 // start time. It returns false, and has done nothing, if the whole model is needed: for help, for messages, and to
 // check variables that are set.
-func dispatchNarrowly(args []string, std streams, help io.Writer) (status int, done bool) {
+func dispatchFast(args []string, std streams, help io.Writer) (status int, done bool) {
 	if environmentSet() {
 		return 0, false
 	}
 	if len(args) == 1 && args[0] == "--version" {
 		return finish(std, new(versionCmd).Run(streams{out: help})), true // no model at all: a tenth of its time
 	}
-	c := narrowed(args)
+	c := singleCommand(args)
 	if c == nil {
 		return 0, false
 	}
@@ -274,9 +274,9 @@ func quickParser(c any, std streams) (*kong.Kong, error) {
 	}))...)
 }
 
-// narrowed returns a pointer to a struct with only two fields of commands: the command in the arguments, and the
+// singleCommand returns a pointer to a struct with only two fields of commands: the command in the arguments, and the
 // global flag. It returns nil if the command is uncertain, or shows other commands.
-func narrowed(args []string) any {
+func singleCommand(args []string) any {
 	var fields []reflect.StructField
 	names := map[string]reflect.StructField{}
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[commands]()) {

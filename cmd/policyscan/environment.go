@@ -31,9 +31,9 @@ func newOptions() run.Options {
 	return run.Options{Version: version(), Git: gitEnvironment(), Getenv: getenv}
 }
 
-// obeyed reports whether a GitHub Actions runner looks for workflow commands in the output. Any value counts, unlike
-// in [inWorkflow]: escaping a command needlessly does no harm, an executed one does.
-func obeyed() bool { return getenv("GITHUB_ACTIONS") != "" }
+// runnerReadsOutput reports whether a GitHub Actions runner looks for workflow commands in the output. Any value
+// counts, unlike in [inWorkflow]: escaping a command needlessly does no harm, an executed one does.
+func runnerReadsOutput() bool { return getenv("GITHUB_ACTIONS") != "" }
 
 func inWorkflow() bool { return run.InGitHub(getenv) }
 

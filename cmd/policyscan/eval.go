@@ -19,7 +19,7 @@ type evalCmd struct {
 	Policy    []string `placeholder:"DIR" sep:"none" help:"@eval_policy"`
 	pinFlag   `embed:""`
 	Root      string `placeholder:"DIR" help:"@eval_root"`
-	Explain   bool   `help:"Explain each decision, for a person to read."`
+	Explain   bool   `help:"Explain each decision in words instead of JSON."`
 	Trace     bool   `help:"Add to each outcome how it came about."`
 	Latency   bool   `help:"Add to each outcome how long it took, in milliseconds: latency_ms."`
 	AskMode   string `placeholder:"MODE" aliases:"ask_mode" help:"@eval_ask_mode"`
@@ -34,7 +34,7 @@ func (c *evalCmd) Run(std streams) error {
 	if err != nil {
 		return err
 	}
-	if nothingOn(std.in) {
+	if isEmptyInput(std.in) {
 		return errors.New("there is no call on standard input; pipe them in, a line of JSON for each")
 	}
 	calls, stopped := 0, 0
@@ -55,19 +55,17 @@ func (c *evalCmd) Run(std streams) error {
 	case calls == 0:
 		return errors.New("there is no call on standard input; pipe them in, a line of JSON for each")
 	case stopped > 0:
-		return outcome{status: exitViolation}
+		return exitError{status: exitViolation}
 	}
 	return nil
 }
 
 func (c *evalCmd) gate() (*gate.Gate, error) {
 	if len(c.Calls) == 0 && len(c.Policy) == 0 {
-		return nil, errors.New("there is nothing to check calls against; " +
-			"name call rules with --calls, or a bundle with --policy")
+		return nil, errors.New("nothing to check calls against; name call rules (--calls) or a bundle (--policy)")
 	}
 	if c.Root != "" && len(c.Policy) == 0 {
-		return nil, errors.New("--root is given without --policy, but call rules have no root; " +
-			"name a bundle, or remove --root")
+		return nil, errors.New("--root is given without --policy; name a bundle, or remove --root")
 	}
 	names := eachLine(c.Policy)
 	pins, err := c.pins(len(names))
@@ -110,7 +108,7 @@ func (c *evalCmd) judge(std streams, g *gate.Gate, line []byte) (bool, error) {
 		question := ask.Question{Call: asked, Reason: r.Reason(), Safe: safe}
 		approved, err := question.Person(context.Background())
 		if err != nil {
-			complain(std.err, err)
+			printErrors(std.err, err)
 		}
 		out.Effect = callrules.Deny
 		if approved {

@@ -28,7 +28,7 @@ func statusOf(violations int, word verdict.Outcome) int {
 	return exitUndecided
 }
 
-// ended is the outcome of a run that has written its outputs: its status, or the status of the signal that ended it.
+// ended is the error of a run that has written its outputs: its status, or the status of the signal that ended it.
 // failed are the outputs that could not be written.
 func ended(status int, caught func() int, failed error) error {
 	if sig := caught(); sig != 0 {
@@ -37,11 +37,11 @@ func ended(status int, caught func() int, failed error) error {
 	if status == exitPass {
 		return nil
 	}
-	return outcome{status: status, err: failed}
+	return exitError{status: status, err: failed}
 }
 
-// stop is the panic value that replaces kong's own exits: --help was printed.
-type stop struct{}
+// helpExit is the panic value that replaces kong's own exits: --help was printed.
+type helpExit struct{}
 
 // runMain is the program: arguments in, exit status out.
 func runMain(args []string, std streams) int {
@@ -56,11 +56,11 @@ func recovering(std streams, program func() int) (status int) {
 	defer func() {
 		switch p := recover(); p {
 		case nil:
-		case stop{}:
+		case helpExit{}:
 			status = exitPass
 		default:
 			// A PASS cannot have been written: that is the last thing a scan does.
-			complain(std.err, fmt.Errorf("a bug in policyscan, please report it: %v", p))
+			printErrors(std.err, fmt.Errorf("a bug in policyscan, please report it: %v", p))
 			_, _ = std.err.Write(debug.Stack())
 			status = exitUndecided
 		}
@@ -73,12 +73,12 @@ func finish(std streams, err error) int {
 	if err == nil {
 		return exitPass
 	}
-	var o outcome
+	var o exitError
 	if !errors.As(err, &o) {
-		o = outcome{exitUndecided, err}
+		o = exitError{exitUndecided, err}
 	}
 	if o.err != nil {
-		complain(std.err, o.err)
+		printErrors(std.err, o.err)
 	}
 	return o.status
 }

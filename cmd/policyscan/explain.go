@@ -30,7 +30,6 @@ type explainCmd struct {
 	JSON  bool     `name:"json" help:"Print JSON."`
 }
 
-// Run explains the file.
 func (c *explainCmd) Run(std streams) error {
 	ctx, _, stop := interruptible(0)
 	defer stop()
@@ -54,7 +53,7 @@ func (c *explainCmd) Run(std streams) error {
 		err = print(std.out, "%s", explanationText(x, c.Rev, about.Policy))
 	}
 	if err == nil && x.Unreadable {
-		return outcome{status: exitUndecided}
+		return exitError{status: exitUndecided}
 	}
 	return err
 }
@@ -95,7 +94,7 @@ func (c *explainCmd) open(ctx context.Context, std streams) (about *run.Run, pat
 }
 
 // addGitForms adds the other variants that git may write of a file because of .gitattributes: for a file of a commit,
-// all that a scan of the commit checks, or for a file on disk. Without a repository there are none.
+// all that a scan of the commit checks, or for a file on disk. Without a repository there is no other variant.
 func addGitForms(x *scanner.Explanation, about *run.Run, path string) error {
 	if x.Commit != "" {
 		head, err := about.Repo.Commit(x.Commit)
@@ -219,11 +218,9 @@ func fileNotes(e *scanner.Explanation, rev string, covering int) (all []string) 
 	}
 	switch {
 	case e.Kind == "symlink":
-		all = append(all, "it is a symbolic link, which a scan does not follow: the path that it contains is checked; "+
-			"what it leads to is checked under its own path, and not at all if it is outside the tree")
+		all = append(all, "a symbolic link, not followed: its path is checked; its target only if that is in the tree")
 	case e.Kind == "submodule" && e.Commit != "":
-		all = append(all, "it is a submodule, whose files are in another repository: "+
-			"a scan of a commit does not read them")
+		all = append(all, "a submodule: its files are in another repository, and a scan of a commit does not read them")
 	case e.Kind == "submodule":
 		all = append(all, "it is a submodule: if it is checked out, its files are checked under their own paths")
 	case e.Kind == "special":
@@ -235,7 +232,7 @@ func fileNotes(e *scanner.Explanation, rev string, covering int) (all []string) 
 	case e.LeftOut == "" && covering > 0 && readsContent(e):
 		read := fmt.Sprintf("%s, read to the last one", plural(int(e.Bytes), "byte"))
 		if e.BOM != "" {
-			read += "; its byte order mark is that of " + e.BOM
+			read += "; with a byte order mark: " + e.BOM
 		}
 		all = append(all, read)
 	case e.LeftOut == "" && covering > 0:

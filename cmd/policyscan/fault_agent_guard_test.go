@@ -46,7 +46,8 @@ type editing struct {
 func editings() []editing {
 	patch := func(format string) func(string) object {
 		return func(path string) object {
-			return object{"command": "*** Begin Patch\n" + strings.ReplaceAll(format, "PATH", path) + "\n*** End Patch\n"}
+			return object{"command": "*** Begin Patch\n" + strings.ReplaceAll(format, "PATH", path) +
+				"\n*** End Patch\n"}
 		}
 	}
 	write := func(path string) object { return object{"file_path": path, "content": "x\n"} }
@@ -59,12 +60,20 @@ func editings() []editing {
 		{"codex", "add", false, "apply_patch", patch("*** Add File: PATH\n+x")},
 		{"codex", "update", true, "apply_patch", patch("*** Update File: PATH\n@@\n-one\n+two")},
 		{"codex", "delete", true, "apply_patch", patch("*** Delete File: PATH")},
-		{"codex", "move away", true, "apply_patch", patch("*** Update File: PATH\n*** Move to: moved.txt\n@@\n-one\n+two")},
-		{"codex", "move there", false, "apply_patch", patch("*** Update File: notes.txt\n*** Move to: PATH\n@@\n-one\n+two")},
+		{"codex", "move away", true, "apply_patch",
+			patch("*** Update File: PATH\n*** Move to: moved.txt\n@@\n-one\n+two")},
+		{"codex", "move there", false, "apply_patch",
+			patch("*** Update File: notes.txt\n*** Move to: PATH\n@@\n-one\n+two")},
 		{"gemini", "write", false, "write_file", write},
 		{"gemini", "replace", true, "replace", replace},
-		{"copilot", "create", false, "create", func(path string) object { return object{"path": path, "file_text": "x\n"} }},
-		{"copilot", "edit", true, "edit", func(path string) object { return object{"path": path, "old_str": "one", "new_str": "two"} }},
+		{"copilot", "create", false, "create", func(path string) object {
+			return object{"path": path,
+				"file_text": "x\n"}
+		}},
+		{"copilot", "edit", true, "edit", func(path string) object {
+			return object{"path": path, "old_str": "one",
+				"new_str": "two"}
+		}},
 		{"cursor", "write", false, "Write", write},
 		{"cursor", "delete", true, "Delete", func(path string) object { return object{"file_path": path} }},
 	}
@@ -87,8 +96,8 @@ func newGuardWorld(t *testing.T) *guardWorld {
 	if w.file, err = exec.LookPath("policyscan"); err != nil {
 		t.Fatal(err)
 	}
-	for _, folder := range []string{"repo", "first", "realbin", "home"} {
-		if err := os.Mkdir(filepath.Join(dir, folder), 0o777); err != nil {
+	for _, name := range []string{"repo", "first", "realbin", "home"} {
+		if err := os.Mkdir(filepath.Join(dir, name), 0o777); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -101,14 +110,18 @@ func newGuardWorld(t *testing.T) *guardWorld {
 	}
 	w.write("never.yml", "rules:\n  - {id: NEVER, title: Never, effect: deny, when: {fact: tool, equals: Nobody}}\n")
 	w.write("repo/notes.txt", "one\n")
-	w.write("home/.gitconfig", "[core]\n\thooksPath = ~/ghooks\n[includeIf \"gitdir:/nowhere/\"]\n\tpath = more.conf\n")
+	w.write("home/.gitconfig",
+		"[core]\n\thooksPath = ~/ghooks\n[includeIf \"gitdir:/nowhere/\"]\n\tpath = more.conf\n")
 	w.write("home/more.conf", "[core]\n\thooksPath = morehooks\n[include]\n\tpath = more.conf\n")
 	w.link("realbin", "linkbin")
-	list := strings.Join([]string{filepath.Join(dir, "first"), "tools", "", filepath.Join(dir, "linkbin"), filepath.Join(dir, "none"), filepath.Dir(w.file)}, string(filepath.ListSeparator))
+	list := strings.Join([]string{filepath.Join(dir, "first"), "tools", "", filepath.Join(dir, "linkbin"),
+		filepath.Join(dir, "none"), filepath.Dir(w.file)}, string(filepath.ListSeparator))
 	home := filepath.Join(dir, "home")
 	w.env = []string{
-		"PATH=" + list, "HOME=" + home, "ZDOTDIR=" + filepath.Join(home, "z"), "XDG_CONFIG_HOME=" + filepath.Join(home, "cfg"),
-		"BASH_ENV=" + filepath.Join(home, "env.bash"), "ENV=env.sh", "CLAUDE_PROJECT_DIR=", "GEMINI_PROJECT_DIR=", "CURSOR_PROJECT_DIR=",
+		"PATH=" + list, "HOME=" + home, "ZDOTDIR=" + filepath.Join(home, "z"),
+		"XDG_CONFIG_HOME=" + filepath.Join(home, "cfg"),
+		"BASH_ENV=" + filepath.Join(home, "env.bash"), "ENV=env.sh", "CLAUDE_PROJECT_DIR=", "GEMINI_PROJECT_DIR=",
+		"CURSOR_PROJECT_DIR=",
 	}
 	return w
 }
@@ -125,7 +138,8 @@ func (w *guardWorld) answers(agent string, payloads []string, flags ...string) [
 	w.t.Helper()
 	p := w.program
 	p.dir, p.stdin = w.repo, strings.Join(payloads, "\n")+"\n"
-	e := p.run(append([]string{"hook", agent, "--serve", "--policy", "none", "--calls", w.dir + "/never.yml", "--state", "../state", "--timeout", "10m"}, flags...)...)
+	e := p.run(append([]string{"hook", agent, "--serve", "--policy", "none", "--calls", w.dir + "/never.yml",
+		"--state", "../state", "--timeout", "10m"}, flags...)...)
 	answers := strings.Split(strings.TrimSuffix(e.out, "\n"), "\n")
 	if e.status != 0 || len(answers) != len(payloads) {
 		w.t.Fatalf("%d answers to %d calls: %+v", len(answers), len(payloads), e)
@@ -133,40 +147,16 @@ func (w *guardWorld) answers(agent string, payloads []string, flags ...string) [
 	return answers
 }
 
-// guardedPlaces are the files that decide whether the hook runs and whether its answer counts. Missing files end in
-// "?".
-func guardedPlaces(w *guardWorld) []string {
-	all := []string{
-		// The program, and every file on PATH that could be run instead of it or of its shell.
-		w.file + "?", "../first/policyscan?", "../first/sh?", "../first/bash?", "tools/policyscan?", "policyscan?", "sub/policyscan",
-		"../realbin/policyscan?", "../linkbin/policyscan?", "../none/policyscan?", "../first/POLICYSCAN?", "to-tool",
-		// What shells read when they start.
-		"../home/env.bash?", "env.sh?", "to-profile",
-		// What git and the hooks of commits read.
-		".gitattributes?", "sub/.gitattributes", "sub/deep/.GitAttributes?", ".pre-commit-config.yaml", ".Pre-Commit-Config.yaml?", ".husky/pre-commit?", "sub/.husky/_/h?",
-		"lefthook.yml?", ".lefthook.yaml?", "lefthook.toml?", "lefthook.json?", "lefthook-local.yml?", ".lefthook-local.yml?", ".config/lefthook.yml?", ".lefthook/pre-commit/x.sh?",
-		"inner/.pre-commit-config.yaml?", "githooks/pre-commit?", "../home/.gitconfig?", "../home/ghooks/pre-commit?", "../home/more.conf?", "morehooks/pre-commit?",
-		// The workflow that runs it, and the action that it uses.
-		".github/workflows/gate.yml", ".github/workflows/GATE.yaml", ".github/workflows/large.yml", ".github/actions/check/run.sh", "tools/check/action.yml", ".gitlab-ci.yml", "Jenkinsfile",
-		"to-workflow", "sub/../.github/workflows/gate.yml",
-	}
-	for _, name := range []string{
-		".profile", ".bash_profile", ".bash_login", ".bash_logout", ".bashrc", ".zshenv", ".zprofile", ".zshrc", ".zlogin", ".zshenv.zwc",
-		".config/fish/config.fish", ".config/fish/conf.d/a.fish", ".config/fish/functions/ls.fish", ".local/share/fish/vendor_functions.d/sh.fish", "cfg/husky/init.sh", ".config/powershell/profile.ps1",
-		"z/.zshenv", "z/.zshrc", "cfg/fish/config.fish", "cfg/environment.d/path.conf",
-	} {
-		all = append(all, "../home/"+name+"?")
+// placesIn reads a list of files: the ones that decide whether the hook runs and whether its answer counts, or files
+// similar to them, on which nothing depends. Missing files end in "?".
+func placesIn(t testing.TB, name string) (all []string) {
+	t.Helper()
+	for line := range strings.Lines(readFile(t, "testdata/guard/"+name)) {
+		if !strings.HasPrefix(line, "#") {
+			all = append(all, strings.TrimSpace(line))
+		}
 	}
 	return all
-}
-
-// freePlaces are files similar to the guarded ones, on which nothing depends.
-func freePlaces() []string {
-	return []string{
-		"notes.txt", "src/main.go?", "src/policyscan/main.go?", "sub/lefthook.yml?", "sub/.pre-commit-config.yaml?", "gitattributes?",
-		".github/workflows/other.yml", ".github/workflows/new.yml?", "docs/policyscan.yml", "../first/other?", "../home/notes?", "../home/.profile.txt?", "../home/z/other?",
-		"../realbin/shell?", "action.yml?", "tools/bash/notes.md",
-	}
 }
 
 // TestFault_151_Guarded: an agent that changes the program itself, another one on PATH, a shell's start file, the
@@ -184,7 +174,10 @@ func TestFault_151_Guarded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	places := map[bool][]string{true: guardedPlaces(w), false: freePlaces()}
+	places := map[bool][]string{
+		true:  append(placesIn(t, "guarded.txt"), w.file+"?"),
+		false: placesIn(t, "free.txt"),
+	}
 	for _, name := range slices.Concat(places[true], places[false]) {
 		if strings.HasSuffix(name, "?") || strings.HasPrefix(name, "to-") || strings.Contains(name, "/../") {
 			continue
@@ -205,8 +198,9 @@ func TestFault_151_Guarded(t *testing.T) {
 		t.Run(agent.Name, func(t *testing.T) {
 			var names, payloads []string
 			var want []bool
-			for guarded, all := range places {
-				for _, name := range all {
+			sampled := 0
+			for _, guarded := range []bool{true, false} {
+				for _, name := range places[guarded] {
 					name, absent := strings.CutSuffix(name, "?")
 					path := filepath.Join(w.repo, filepath.FromSlash(name))
 					switch {
@@ -216,10 +210,14 @@ func TestFault_151_Guarded(t *testing.T) {
 						path = w.repo + "/" + name
 					}
 					for _, way := range editings() {
-						if way.agent != agent.Name || absent && way.exists || strings.HasSuffix(name, "large.yml") && way.name != "write" {
+						if way.agent != agent.Name || absent && way.exists || strings.HasSuffix(name, "large.yml") &&
+							way.name != "write" {
 							continue
 						}
 						if way.name == "move there" && name == "notes.txt" {
+							continue
+						}
+						if sampled++; !*long && sampled%5 != 0 {
 							continue
 						}
 						names = append(names, way.name+" "+name)
@@ -234,7 +232,8 @@ func TestFault_151_Guarded(t *testing.T) {
 					word = "ask"
 				}
 				switch {
-				case want[i] && (!strings.Contains(got, `"`+word+`"`) || !strings.Contains(got, "is part of what checks this agent")):
+				case want[i] && (!strings.Contains(got, `"`+word+`"`) ||
+					!strings.Contains(got, "is part of what checks this agent")):
 					t.Errorf("%s: %s, want %s", names[i], got, word)
 				case want[i] && word == "deny" && !strings.Contains(got, "needs a person's approval"):
 					t.Errorf("%s: %s", names[i], got)
@@ -242,10 +241,15 @@ func TestFault_151_Guarded(t *testing.T) {
 					t.Errorf("%s: %s, and nothing depends on it", names[i], got)
 				}
 			}
+			if !*long {
+				return
+			}
 			// The root may be a directory of the repository.
 			for i, got := range w.answers(agent.Name, payloads, "--root", "tools") {
-				if name := strings.Fields(names[i])[len(strings.Fields(names[i]))-1]; want[i] && !strings.Contains(got, "is part of what") && !strings.HasPrefix(name, "sub/") && !strings.HasPrefix(name, "inner/") {
-					t.Errorf("%s, with a folder as the root: %s", names[i], got)
+				if name := strings.Fields(names[i])[len(strings.Fields(names[i]))-1]; want[i] &&
+					!strings.Contains(got, "is part of what") && !strings.HasPrefix(name, "sub/") &&
+					!strings.HasPrefix(name, "inner/") {
+					t.Errorf("%s, with a directory as the root: %s", names[i], got)
 				}
 			}
 			for i, got := range w.answers(agent.Name, payloads, "--allow-rule-edits") {
@@ -265,7 +269,8 @@ func TestFault_152_Installed(t *testing.T) {
 		t.Skip("SKIPPED: the lines are for POSIX shells")
 	}
 	w := newGuardWorld(t)
-	w.write("repo/calls.yml", "rules:\n  - {id: RM, title: No rm, effect: deny, when: {fact: command, begins_with: rm}}\n")
+	w.write("repo/calls.yml",
+		"rules:\n  - {id: RM, title: No rm, effect: deny, when: {fact: command, begins_with: rm}}\n")
 	sh, err := exec.LookPath("sh")
 	if err != nil {
 		t.Skip(err)
@@ -284,22 +289,25 @@ func TestFault_152_Installed(t *testing.T) {
 		}
 		passing := p
 		passing.env = append(slices.Clone(p.env), "TMPDIR="+filepath.Dir(w.file))
-		if e := passing.run("hook", "install", agent.Name, "--user"); e.status != 2 || !strings.Contains(e.err, "which is temporary") {
-			t.Errorf("from the folder of temporary files: %+v", e)
+		if e := passing.run("hook", "install", agent.Name, "--user"); e.status != 2 ||
+			!strings.Contains(e.err, "which is temporary") {
+			t.Errorf("from the directory of temporary files: %+v", e)
 		}
-		line := installedLine(t, p.run("hook", "install", agent.Name, "--print", "--", "--policy", "none", "--calls", "calls.yml").out)
+		line := installedLine(t, p.run("hook", "install", agent.Name, "--print", "--", "--policy", "none", "--calls",
+			"calls.yml").out)
 		tool := map[string]string{"gemini": "run_shell_command", "copilot": "bash", "cursor": "Shell"}[agent.Name]
 		if tool == "" {
 			tool = "Bash"
 		}
 		for _, name := range []string{"sh", "bash", "dash", "zsh", "fish"} {
 			shell, err := exec.LookPath(name)
-			if err != nil || agent.Name == "copilot" && name != "bash" {
+			if err != nil || agent.Name == "copilot" && name != "bash" || !*long && name != "sh" && name != "bash" {
 				continue
 			}
 			ran := func(command string) (status int, out, said string) {
 				cmd := exec.Command(shell, "-c", line)
-				cmd.Dir, cmd.Stdin = w.repo, strings.NewReader(payload(agent.Name, w.repo, tool, object{"command": command}))
+				cmd.Dir, cmd.Stdin = w.repo, strings.NewReader(payload(agent.Name, w.repo, tool,
+					object{"command": command}))
 				cmd.Env = append(inherited(), "PATH="+filepath.Dir(program), "HOME="+w.dir, "XDG_STATE_HOME="+w.dir)
 				var stdout, stderr strings.Builder
 				cmd.Stdout, cmd.Stderr = &stdout, &stderr

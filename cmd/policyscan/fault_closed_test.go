@@ -57,13 +57,14 @@ func TestFault_159_StandardOutputClosed(t *testing.T) {
 			">&-": c.status, ">&- <&-": c.status, ">&- 2>&-": c.status,
 			">/dev/null": works, "2>&-": works, ">/dev/null 2>&1": works,
 		} {
-			const each = 4 // so many commands with all redirections
-			if i >= each && lost != ">&-" && lost != ">/dev/null" && !*long {
+			const each = 2 // the first commands with all redirections
+			if i >= each && lost != ">&-" && !*long {
 				continue
 			}
 			p := newProgram(t)
 			p.write("new/main.tf", "")
-			p.write("calls.yml", "default: allow\nrules:\n  - {id: a, title: t, effect: deny, when: {fact: tool, equals: Grep}}\n")
+			p.write("calls.yml",
+				"default: allow\nrules:\n  - {id: a, title: t, effect: deny, when: {fact: tool, equals: Grep}}\n")
 			p.stdin = `{"tool": "Bash", "input": {"command": "ls"}}` + "\n"
 			scans := strings.HasPrefix(c.args, "--policy")
 			if !scans {
@@ -74,11 +75,13 @@ func TestFault_159_StandardOutputClosed(t *testing.T) {
 				t.Errorf("%s %s: status %d, want %d: %s", c.args, lost, e.status, want, e.err)
 			}
 			if strings.HasPrefix(lost, ">&-") && want != works && !strings.Contains(lost, "2>&-") &&
-				!strings.Contains(e.err, "standard output is closed") && !strings.Contains(e.err, "there is no call on standard input") {
+				!strings.Contains(e.err, "standard output is closed") &&
+				!strings.Contains(e.err, "there is no call on standard input") {
 				t.Errorf("%s %s: it says %q", c.args, lost, e.err)
 			}
 			if scans && !strings.Contains(c.args, "--output") {
-				said := map[int]string{exitPass: "PASS", exitViolation: "FAIL NET-1@main.tf", exitUndecided: "UNDECIDED E_OUTPUT"}
+				said := map[int]string{exitPass: "PASS", exitViolation: "FAIL NET-1@main.tf",
+					exitUndecided: "UNDECIDED E_OUTPUT"}
 				if got := p.saying(); got != said[want] {
 					t.Errorf("%s %s: the verdict is %s, want %s", c.args, lost, got, said[want])
 				}
@@ -127,7 +130,8 @@ func TestFault_159_NullDevices(t *testing.T) {
 		give   func(*exec.Cmd)
 		status int
 	}{
-		{"all three are one /dev/null", func(cmd *exec.Cmd) { cmd.Stdin, cmd.Stdout, cmd.Stderr = null, null, null }, exitPass},
+		{"all three are one /dev/null", func(cmd *exec.Cmd) { cmd.Stdin, cmd.Stdout, cmd.Stderr = null, null, null },
+			exitPass},
 		{"standard output and error are one", func(cmd *exec.Cmd) { cmd.Stdout, cmd.Stderr = null, null }, exitPass},
 		{"one that is open to write only", func(cmd *exec.Cmd) { cmd.Stdout = nil }, exitPass},
 		{"one that could be the runtime's", func(cmd *exec.Cmd) { cmd.Stdout = null }, exitUndecided},
@@ -150,7 +154,8 @@ func TestFault_159_StandardInputClosed(t *testing.T) {
 		"eval --calls calls.yml",
 	} {
 		p := newProgram(t)
-		p.write("calls.yml", "policyscan: 1\nrules:\n  - {id: a, title: t, effect: deny, when: {fact: tool, equals: Grep}}\n")
+		p.write("calls.yml",
+			"policyscan: 1\nrules:\n  - {id: a, title: t, effect: deny, when: {fact: tool, equals: Grep}}\n")
 		closedStreams(p, "<&-").run(strings.Fields(args)...).want(t, exitUndecided)
 	}
 }

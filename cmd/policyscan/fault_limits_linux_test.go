@@ -30,7 +30,8 @@ func TestFault_047_InterruptedCalls(t *testing.T) {
 	n := counts(p, "--policy", "policy", "bad")
 	trials := 0
 	for _, call := range calls(*long) {
-		if call == "exit_group" || call == "close" || call == "fcntl" || call == "lseek" { // a close is done even so; the others are never interrupted
+		// a close is done even so; the others are never interrupted
+		if call == "exit_group" || call == "close" || call == "fcntl" || call == "lseek" {
 			continue
 		}
 		for _, when := range moments(n[call]) {
@@ -42,7 +43,7 @@ func TestFault_047_InterruptedCalls(t *testing.T) {
 			}
 		}
 	}
-	if trials < 15 || *long && trials < 20 {
+	if trials < 10 || *long && trials < 20 {
 		t.Errorf("%d calls were interrupted", trials)
 	}
 }
@@ -82,7 +83,8 @@ func TestFault_049_TooFewHandles(t *testing.T) {
 			}
 			switch what := fmt.Sprintf("%d handles, %s: status %d", limit, tree, e.status); {
 			case e.status == exitUndecided:
-				if v := p.verdict(); v.Verdict.Verdict == "PASS" && !strings.Contains(e.err, "STALE") && e.out+e.err != "" && !strings.Contains(e.err, "runtime: ") {
+				if v := p.verdict(); v.Verdict.Verdict == "PASS" && !strings.Contains(e.err, "STALE") &&
+					e.out+e.err != "" && !strings.Contains(e.err, "runtime: ") {
 					t.Errorf("%s, and the old PASS is there\n%s%s", what, e.out, e.err)
 				}
 			case e.status == exitViolation && tree == "bad":
@@ -104,45 +106,7 @@ func TestFault_049_TooFewHandles(t *testing.T) {
 	}
 }
 
-// TestFault_049_NoHandleLeft: each opening of a file or directory, in turn, finds no handle left, in the process or in
-// the system.
-func TestFault_049_NoHandleLeft(t *testing.T) {
-	t.Parallel()
-	p := newTraceable(t)
-	for i := range 4 {
-		p.write(fmt.Sprintf("good/%s/%d.tf", strings.Repeat("d/", i), i), "cidr = \"10.0.0.0/8\"\n")
-	}
-	p.write("good/d/d/last.tf", "cidr = \"0.0.0.0/0\"\n")
-	p.run("--policy", "policy", "good").want(t, exitViolation)
-	final := p.verdict().text
-	n := counts(p, "--policy", "policy", "good")
-	statuses := map[int]int{}
-	for i, call := range []string{"openat", "openat2"} {
-		for when := 1; when <= n[call]; when++ {
-			watched, _ := p.traced("-e", fmt.Sprintf("inject=%s:error=%s:when=%d", call, []string{"EMFILE", "ENFILE"}[(when+i)%2], when))
-			e := watched.run("--policy", "policy", "good")
-			statuses[e.status]++
-			if e.status != exitUndecided && e.status != exitViolation {
-				t.Errorf("%s %d: status %d\n%s%s", call, when, e.status, e.out, e.err)
-			}
-			if !exists(filepath.Join(p.dir, "verdict.json")) {
-				if e.status != exitUndecided { // the marker could not be written, and the old output was removed
-					t.Errorf("%s %d: status %d without a verdict", call, when, e.status)
-				}
-				p.write("verdict.json", string(final))
-				continue
-			}
-			if v := p.verdict(); v.Complete && !bytes.Equal(v.text, final) {
-				t.Errorf("%s %d: a complete verdict is another than without\n%s", call, when, v.text)
-			}
-		}
-	}
-	if statuses[exitUndecided] < 4 || statuses[exitViolation] == 0 {
-		t.Errorf("statuses: %v", statuses)
-	}
-}
-
-// memoryGroup returns a new memory cgroup whose processes are killed beyond so many bytes.
+// memoryGroup returns a new memory cgroup whose processes are killed above a number of bytes.
 func memoryGroup(t *testing.T, limit int) string {
 	t.Helper()
 	asRoot(t)
@@ -180,7 +144,7 @@ func memoryGroup(t *testing.T, limit int) string {
 // marker stays, where the old PASS was.
 func TestFault_050_KilledForMemory(t *testing.T) {
 	t.Parallel()
-	p := newTraceable(t) // the program as it is released: a race detector has memory of its own
+	p := newTraceable(t) // the program as it is released: a race detector needs more memory
 	dir := memoryGroup(t, 24<<20)
 	p.run("--policy", "policy", "good").want(t, exitPass)
 	pass := p.verdict().text
@@ -188,7 +152,7 @@ func TestFault_050_KilledForMemory(t *testing.T) {
 	within.run("--policy", "policy", "good").want(t, exitPass) // for which it is enough
 	p.write("policy/rules/boundaries.yml", "rules:\n"+manyRules(10_000))
 	p.run("--policy", "policy", "good").want(t, exitPass)
-	for range 3 {
+	for range 1 + map[bool]int{true: 2}[*long] {
 		p.write("verdict.json", string(pass))
 		e := within.run("--policy", "policy", "good").want(t, 137)
 		if got := p.saying(); got != "UNDECIDED E_IN_PROGRESS" || e.out != "" {
@@ -220,7 +184,8 @@ func TestFault_050_NoMemory(t *testing.T) {
 			switch {
 			case e.status == status && bytes.Equal(v.text, final[tree]):
 				what = "right"
-			case e.status == exitUndecided && bytes.Equal(v.text, final[tree]) && strings.Contains(e.out, fmt.Sprintf("%s: ", v.Verdict.Verdict)):
+			case e.status == exitUndecided && bytes.Equal(v.text, final[tree]) &&
+				strings.Contains(e.out, fmt.Sprintf("%s: ", v.Verdict.Verdict)):
 				what = "right, and then no memory" // Go's own end of a program has the status 2
 			case e.status == exitPass || e.status == exitViolation || strings.Contains(e.out, "PASS"):
 				t.Errorf("%d MiB, %s: status %d, %s\n%s%s", mib, tree, e.status, what, e.out, e.err)
@@ -236,7 +201,11 @@ func TestFault_050_NoMemory(t *testing.T) {
 		return enough
 	}
 	low, high := 16, 2048
-	for high-low > 1 {
+	if !*long {
+		try(low)
+		try(high)
+	}
+	for *long && high-low > 1 {
 		if mid := (low + high) / 2; try(mid) {
 			high = mid
 		} else {
@@ -244,16 +213,9 @@ func TestFault_050_NoMemory(t *testing.T) {
 		}
 	}
 	// Where it begins, and does not end, is narrow, and not in the same place each time.
-	rounds, step := 1, 12
-	if *long {
-		rounds, step = 5, 4
-	}
-	for range rounds {
-		for mib := high + 2; mib > 0 && mib > high-60; mib -= step {
+	for round := 0; *long && round < 5 && outcomes["UNDECIDED E_IN_PROGRESS"] == 0; round++ {
+		for mib := high + 2; mib > 0 && mib > high-60; mib -= 4 {
 			try(mib)
-		}
-		if outcomes["UNDECIDED E_IN_PROGRESS"] > 0 {
-			break
 		}
 	}
 	t.Logf("%v", outcomes)
@@ -262,47 +224,21 @@ func TestFault_050_NoMemory(t *testing.T) {
 	}
 }
 
-// TestFault_053_CurrentFolder: a removed or unreadable current directory is not an empty tree.
-func TestFault_053_CurrentFolder(t *testing.T) {
+// TestFault_053_CurrentDirectory: a removed or unreadable current directory is not an empty tree.
+func TestFault_053_CurrentDirectory(t *testing.T) {
 	t.Parallel()
 	p := newProgram(t)
 	out, policy := filepath.Join(p.dir, "out.json"), filepath.Join(p.dir, "policy")
 	gone := p.by("sh", "-c", `mkdir gone && cd gone && rmdir ../gone && exec "$@"`, "sh")
-	for _, args := range [][]string{nil, {"."}, {"--allow", "empty"}, {"--diff-base", "main"}, {"--staged"}, {"--files-from", "-"}} {
+	for _, args := range [][]string{nil, {"."}, {"--allow", "empty"}, {"--diff-base", "main"}, {"--staged"},
+		{"--files-from", "-"}} {
 		e := gone.run(append(args, "--policy", policy, "--output", out)...).want(t, exitUndecided)
 		if strings.Contains(e.out+e.err, "PASS") {
 			t.Errorf("%q: %s%s", args, e.out, e.err)
 		}
 	}
 	if e := gone.run("--policy", policy).want(t, exitUndecided); exists(filepath.Join(p.dir, "verdict.json")) {
-		t.Errorf("a verdict in another folder\n%s", e.err)
-	}
-
-	closed := newProgram(t)
-	closed.write("closed/main.tf", "x")
-	folder := filepath.Join(closed.dir, "closed")
-	closed.write("out/verdict.json", "")
-	for _, dir := range []string{folder, filepath.Join(closed.dir, "out")} {
-		if err := os.Chmod(dir, 0o777); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if os.Geteuid() == 0 {
-		closed.asNobody()
-	}
-	if err := os.Chmod(folder, 0o111); err != nil { // it can be entered, and not read
-		t.Fatal(err)
-	}
-	defer func() { _ = os.Chmod(folder, 0o777) }()
-	if err := os.Remove(filepath.Join(closed.dir, "out/verdict.json")); err != nil {
-		t.Fatal(err)
-	}
-	closed.dir = folder
-	for _, args := range [][]string{nil, {"."}, {"--allow", "empty"}} {
-		e := closed.run(append(args, "--policy", "../policy", "--output", "../out/verdict.json")...).want(t, exitUndecided)
-		if strings.Contains(e.out+e.err, "PASS") || !strings.Contains(e.out+e.err, "permission denied") {
-			t.Errorf("%q: %s%s", args, e.out, e.err)
-		}
+		t.Errorf("a verdict in another directory\n%s", e.err)
 	}
 }
 
@@ -342,35 +278,11 @@ func TestFault_054_OwnedByAnother(t *testing.T) {
 	}
 }
 
-// TestLogFullDisk: the rest of a line that did not fit is removed, and the call is denied.
-func TestLogFullDisk(t *testing.T) {
-	run := func(t *testing.T, p program, why string) {
-		p.write("calls.yml", denyShell)
-		p.stdin = `{"hook_event_name":"PreToolUse","tool_name":"Read","tool_input":{"x":[` + strings.Repeat(`"y",`, 20) + `1]}}`
-		denied := 0
-		for range 12 {
-			e := p.run("hook", "codex", "--policy", "none", "--calls", "calls.yml", "--log", "disk/log").want(t, exitPass)
-			switch {
-			case strings.Contains(strings.ReplaceAll(e.out, `\"`, ""), "cannot be written to the log disk/log, so the call is denied: "+why):
-				denied++
-			case e.out != "{}\n" || denied > 0:
-				t.Errorf("%s%s", e.out, e.err)
-			}
-		}
-		if n := len(loggedIn(t, filepath.Join(p.dir, "disk/log"))); n == 0 || denied == 0 || n+denied != 12 {
-			t.Errorf("%d lines, %d denied", n, denied)
-		}
+func manyRules(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b,
+			"  - {id: R-%d, title: t, enforcement: {mode: fail}, match: {files: [a], forbidden_patterns: [x]}}\n", i)
 	}
-	t.Run("disk", func(t *testing.T) {
-		p := newProgram(t)
-		tiny(t, filepath.Join(p.dir, "disk"), "size=8k")
-		run(t, p, "no space left on device")
-	})
-	t.Run("limit", func(t *testing.T) {
-		needs(t, "prlimit")
-		p := newProgram(t)
-		p.write("disk/other", "")
-		p.under = []string{"prlimit", "--fsize=7000"}
-		run(t, p, "file too large")
-	})
+	return b.String()
 }

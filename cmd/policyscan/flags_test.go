@@ -22,8 +22,8 @@ func TestFault_147_FlagsGivenTwice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := newProgram(t)
-	p.stdin = `{"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"}}`
+	t.Chdir(t.TempDir())
+	const call = `{"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"}}`
 	flags := 0
 	for _, leaf := range parser.Model.Leaves(false) {
 		words := strings.Fields(leaf.Path())
@@ -49,33 +49,16 @@ func TestFault_147_FlagsGivenTwice(t *testing.T) {
 				}
 			}
 			given := "--" + f.Name + "=" + value
-			e := p.run(append(words, given, given)...)
-			denies := words[0] == "hook" && strings.Contains(e.out, "eny") // an agent's hook answers
-			if said := e.out + e.err; e.status != exitUndecided && !denies || !strings.Contains(said, "--"+f.Name+" takes one value, but is given twice") {
-				t.Errorf("%q: status %d, %s", append(words, given, given), e.status, said)
+			status, out, errs := fed(call, append(words, given, given)...)
+			denies := words[0] == "hook" && strings.Contains(out, "eny") // an agent's hook answers
+			if said := out + errs; status != exitUndecided && !denies ||
+				!strings.Contains(said, "--"+f.Name+" takes one value, but is given twice") {
+				t.Errorf("%q: status %d, %s", append(words, given, given), status, said)
 			}
 		}
 	}
 	if flags < 30 {
 		t.Errorf("%d flags were tried", flags)
-	}
-}
-
-// TestPolicyFlag: a value of --policy has a bundle on each line, as the environment and the action have it.
-func TestPolicyFlag(t *testing.T) {
-	for _, c := range []struct {
-		given, want []string
-	}{
-		{nil, []string{""}},
-		{[]string{"a"}, []string{"a"}},
-		{[]string{"a", "b,c"}, []string{"a", "b,c"}},
-		{[]string{"a\nb"}, []string{"a", "b"}},
-		{[]string{"a\r\n\nb c\n"}, []string{"a", "b c"}},
-		{[]string{"\n"}, []string{"\n"}}, // not a directory
-	} {
-		if got := policyNames(c.given); !reflect.DeepEqual(got, c.want) {
-			t.Errorf("%q: %q, want %q", c.given, got, c.want)
-		}
 	}
 }
 
@@ -92,32 +75,19 @@ func TestBrokenCommandLineVoidsVerdicts(t *testing.T) {
 	}{
 		{"", "--nonsense", "verdict.json"},
 		{"", "--nonsense --output a.json", "a.json"},
-		{"", "--output=a.json --nonsense", "a.json"},
-		{"", "scan --output=a.json --output b.json", "a.json b.json"},
 		{"", "--output a.json list", "a.json"},
 		{"", "good --nonsense --output=", "verdict.json"},
-		{"", "good --output", "verdict.json"},
-		{"", "good bad --output=a.json", "a.json"},
 		{"", "--max-file-bytes=x --output a.json", "a.json"},
 		{"", "--report=sarif --report --output=a.json", "a.json"},
-		{"", "--exclude --output a.json", "a.json"},
 		{"", "-- good bad --output=a.json", "a.json"},
-		{"", "-qx --output a.json", "a.json"},
 		{"", "nosuch", "verdict.json"},
-		{"", "nosuch --output=a.json", "a.json"},
-		{"", "nosuch --nonsense --output=a.json", "a.json"},
 		{"POLICYSCAN_OUTPUT=b.json", "--nonsense", "b.json"},
-		{"POLICYSCAN_OUTPUT=b.json", "--nonsense --output=", "b.json"},
 		{"POLICYSCAN_OUTPUT=b.json", "--nonsense --output=a.json", "a.json"},
-		{"POLICYSCAN_OUTPUT=b.json", "nosuch", "b.json"},
-		{"POLICYSCAN_OUTPUT=", "--nonsense", "verdict.json"},
 		{"POLICYSCAN_NONSENSE=1", "scan --output=a.json good", "a.json"},
 		{"POLICYSCAN_NONSENSE=1", "good", "verdict.json"},
-		{"POLICYSCAN_NONSENSE=1", "", "verdict.json"},
 		{"POLICYSCAN_NONSENSE=1", "list --policy policy", ""},
 		{"", "list --nonsense --output=a.json", ""},
 		{"", "hook install --output=a.json", ""},
-		{"", "help nosuch", ""},
 	} {
 		for _, name := range names {
 			p.write(name, pass)

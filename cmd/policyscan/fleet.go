@@ -58,14 +58,13 @@ type fleetRun struct {
 	reuse   *check.Reuse
 }
 
-// Run scans, and reports.
 func (c *fleetCmd) Run(std streams) error {
 	r, err := c.prepareOutputs(std, time.Now())
 	if err == nil {
-		r.of, err = parseShard(c.Shard, c.Defer, c.Report, c.Output, "folder")
+		r.of, err = parseShard(c.Shard, c.Defer, c.Report, c.Output, "directory")
 	}
 	if err != nil {
-		voidFleet(c.Output, true)
+		invalidateFleet(c.Output, true)
 		return err
 	}
 	if r.of.Count > 0 {
@@ -143,8 +142,7 @@ func (r *fleetRun) prepare(ctx context.Context, f *fleet.Run) (wrong []verdict.E
 	case r.Repos == "":
 		return nil, errors.New("no repository is named; give --repos FILE, a list of them, or --repos DIR")
 	case len(names) == 0 && !r.OwnPolicy:
-		return nil, errors.New("no bundle is named; give --policy DIR for all repositories, " +
-			"or --own-policy for the one in each")
+		return nil, errors.New("no bundle is named; give --policy DIR, or --own-policy for the one in each repository")
 	case r.Expect < 0:
 		return nil, fmt.Errorf("--expect is %d; give a number of repositories", r.Expect)
 	case r.Workers < 0:
@@ -179,9 +177,8 @@ func (r *fleetRun) prepare(ctx context.Context, f *fleet.Run) (wrong []verdict.E
 	f.Reuse = r.reuse
 	f.Entries, wrong, err = r.entries(ctx)
 	if n := int64(len(f.Entries)); err == nil && n > 0 && n < r.Expect {
-		message := fmt.Sprintf("--repos has %d repositories, fewer than --expect %d; "+
-			"find the missing ones, or lower --expect", n, r.Expect)
-		wrong = append(wrong, verdict.Error{Code: code.List, Message: message})
+		const few = "--repos has %d repositories, but --expect is %d; find the others, or lower --expect"
+		wrong = append(wrong, verdict.Error{Code: code.List, Message: fmt.Sprintf(few, n, r.Expect)})
 	}
 	if err == nil && len(f.Entries) == 0 {
 		err = &verdict.Error{Code: code.Empty, Message: "there is no repository to scan; check --repos"}
@@ -200,11 +197,11 @@ func (r *fleetRun) entries(ctx context.Context) (all []fleet.Entry, wrong []verd
 	if err != nil {
 		return nil, nil, fmt.Errorf("--repos cannot be read: %w", err)
 	}
-	folder := ""
+	dir := ""
 	if r.Repos != "-" {
-		folder = filepath.Dir(r.Repos)
+		dir = filepath.Dir(r.Repos)
 	}
-	all, err = fleet.Parse(text, folder)
+	all, err = fleet.Parse(text, dir)
 	return all, nil, err
 }
 
@@ -214,17 +211,12 @@ func (r *fleetRun) show() error {
 		w = r.std.err
 	}
 	if r.Quiet || r.of.Count > 0 && r.stopped {
-		complainOf(r.std, r.summary.Errors, "")
+		printErrorsOf(r.std, r.summary.Errors, "")
 		return nil
 	}
-	width, isTerminal := terminal(w)
-	o := report.TextOptions{
-		Policy: r.policy, Elapsed: time.Since(r.began), Width: width, Color: isTerminal && !monochrome(),
-		Commands: obeyed(), Notes: notesOnReuse(r.reuse),
-	}
-	if isTerminal {
-		o.Most = 20 // of each list: more would fill the screen
-	}
+	o := textOptions(w)
+	o.Policy, o.Elapsed, o.Notes = r.policy, time.Since(r.began), notesOnReuse(r.reuse)
+	o.Most *= 2 // of each list
 	if r.Output != "none" {
 		o.Root = filepath.ToSlash(filepath.Clean(r.Output))
 	}
@@ -233,7 +225,7 @@ func (r *fleetRun) show() error {
 		return err
 	}
 	if r.of.Count > 0 {
-		fmt.Fprintf(&text, "This is shard %s, and no verdict: policyscan merge makes it of all %d shards.\n", r.of,
+		fmt.Fprintf(&text, "Shard %s, not a verdict yet: run policyscan merge on all %d shards.\n", r.of,
 			r.of.Count)
 	}
 	_, err := w.Write(text.Bytes())

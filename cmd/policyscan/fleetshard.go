@@ -25,9 +25,9 @@ func (r *fleetRun) part(state string, f *summary.Fleet) *summary.Part {
 	return summary.NewPart(r.of, state, o, f)
 }
 
-// voidFleet replaces the summary of an earlier run in a results directory, and its shard file if this run writes one
-// or might have.
-func voidFleet(dir string, shards bool) {
+// invalidateFleet replaces the summary of an earlier run in a results directory, and its shard file if this run writes
+// one or might have.
+func invalidateFleet(dir string, shards bool) {
 	if dir == "none" {
 		return
 	}
@@ -62,19 +62,19 @@ func (c *mergeCmd) mergeFleet(std streams, began time.Time) error {
 		c.Output = "policyscan-fleet"
 	}
 	about := &fleetCmd{Output: c.Output, Report: c.Report, Quiet: c.Quiet}
-	folders, err := shardFolders(c.Files)
+	dirs, err := shardDirs(c.Files)
 	if c.Wait > 0 {
 		err = nil // they are still to come
 	}
 	if err == nil && c.Output != "none" {
-		err = apart(c.Output, append(slices.Concat(folders...), c.Files...))
+		err = checkSeparateDirs(c.Output, append(slices.Concat(dirs...), c.Files...))
 	}
 	if err != nil {
 		return err
 	}
 	r, err := about.prepareOutputs(std, began)
 	if err != nil {
-		voidFleet(c.Output, false)
+		invalidateFleet(c.Output, false)
 		return err
 	}
 	if err := r.outputs.Begin(r.summary); err != nil {
@@ -82,40 +82,40 @@ func (c *mergeCmd) mergeFleet(std streams, began time.Time) error {
 	}
 	ctx, caught, stop := interruptible(0)
 	defer stop()
-	c.await(ctx, began, c.foldersWritten)
-	if folders, err = shardFolders(c.Files); err != nil {
+	c.await(ctx, began, c.dirsWritten)
+	if dirs, err = shardDirs(c.Files); err != nil {
 		r.summary.Errors = append(r.summary.Errors, verdict.Error{Code: code.Shard, Message: err.Error()})
 	} else {
-		r.merge(ctx, folders)
+		r.merge(ctx, dirs)
 	}
 	return r.end(caught)
 }
 
-// shardFolders returns the shard directories of each named directory: itself, or, if it has no shard file, its
+// shardDirs returns the shard directories of each named directory: itself, or, if it has no shard file, its
 // subdirectories. A shard may have a directory per attempt, which are returned then. A directory without either
 // belongs to a shard that wrote nothing.
-func shardFolders(named []string) ([][]string, error) {
+func shardDirs(named []string) ([][]string, error) {
 	var all [][]string
 	for _, name := range named {
 		found := []string{name}
 		if !hasShard(name) {
-			inside, err := foldersIn(name)
+			inside, err := dirsIn(name)
 			if err != nil {
-				return nil, fmt.Errorf("%s: the folder of shards cannot be read: %w", safe(name), disk.Cause(err))
+				return nil, fmt.Errorf("%s: the directory of shards cannot be read: %w", safe(name), disk.Cause(err))
 			}
 			found = nil
-			for _, folder := range inside {
-				attempts, _ := foldersIn(folder)
+			for _, dir := range inside {
+				attempts, _ := dirsIn(dir)
 				attempts = slices.DeleteFunc(attempts, func(attempt string) bool { return !hasShard(attempt) })
-				if hasShard(folder) || len(attempts) == 0 {
-					attempts = []string{folder}
+				if hasShard(dir) || len(attempts) == 0 {
+					attempts = []string{dir}
 				}
 				found = append(found, attempts...)
 			}
 		}
 		if len(found) == 0 {
-			return nil, fmt.Errorf("%s: it is neither the folder of a shard, with a %s, "+
-				"nor one with such folders in it", safe(name), shardName)
+			return nil, fmt.Errorf("%s: there is no %s in it, nor in a directory in it; name directories of shards",
+				safe(name), shardName)
 		}
 		all = append(all, found)
 	}
@@ -123,12 +123,12 @@ func shardFolders(named []string) ([][]string, error) {
 }
 
 // hasShard reports whether a directory has a shard file, or one that cannot be seen.
-func hasShard(folder string) bool {
-	_, err := os.Lstat(filepath.Join(folder, shardName))
+func hasShard(dir string) bool {
+	_, err := os.Lstat(filepath.Join(dir, shardName))
 	return err == nil || !errors.Is(err, fs.ErrNotExist)
 }
 
-func foldersIn(dir string) ([]string, error) {
+func dirsIn(dir string) ([]string, error) {
 	inside, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
@@ -142,8 +142,8 @@ func foldersIn(dir string) ([]string, error) {
 	return all, nil
 }
 
-// apart fails if the results directory is a shard's, or contains or is inside one: it is emptied first.
-func apart(out string, folders []string) error {
+// checkSeparateDirs fails if the results directory is a shard's, or contains or is inside one: it is emptied first.
+func checkSeparateDirs(out string, dirs []string) error {
 	real, err := disk.Real(out)
 	if errors.Is(err, fs.ErrNotExist) {
 		dir, derr := disk.Real(filepath.Dir(filepath.Clean(out)))
@@ -155,29 +155,29 @@ func apart(out string, folders []string) error {
 	if err != nil {
 		return fmt.Errorf("the directory of the results cannot be found: %w", disk.Cause(err))
 	}
-	for _, folder := range folders {
-		in, err := disk.Real(folder)
+	for _, dir := range dirs {
+		in, err := disk.Real(dir)
 		if err != nil {
-			return fmt.Errorf("%s: the folder of a shard cannot be found: %w", safe(folder), disk.Cause(err))
+			return fmt.Errorf("%s: the directory of a shard cannot be found: %w", safe(dir), disk.Cause(err))
 		}
 		sep := string(filepath.Separator)
 		if strings.HasPrefix(in+sep, real+sep) || strings.HasPrefix(real+sep, in+sep) {
-			return fmt.Errorf("the results would go to %s, and %s is a folder of shards; "+
-				"name a folder with --output that is neither in it nor around it", safe(out), safe(folder))
+			return fmt.Errorf("the results would go to %s, and %s is a directory of shards; "+
+				"choose an --output outside of it", safe(out), safe(dir))
 		}
 	}
 	return nil
 }
 
 // merge writes the summary of the shards in some directories. If they do not fit together, its errors say why.
-func (r *fleetRun) merge(ctx context.Context, folders [][]string) {
+func (r *fleetRun) merge(ctx context.Context, dirs [][]string) {
 	var parts []summary.NamedPart
 	of := map[string]string{} // the directory of each repository
-	for _, named := range folders {
+	for _, named := range dirs {
 		var found []summary.NamedPart
-		for _, folder := range named {
-			p, err := readPart(filepath.Join(folder, shardName))
-			found = append(found, summary.NamedPart{Name: verdict.Visible(folder), Dir: folder, Part: p, Err: err})
+		for _, dir := range named {
+			p, err := readPart(filepath.Join(dir, shardName))
+			found = append(found, summary.NamedPart{Name: verdict.Visible(dir), Dir: dir, Part: p, Err: err})
 		}
 		for _, n := range summary.Attempts(found) {
 			parts = append(parts, n)

@@ -26,10 +26,10 @@ func (c *helpCmd) Run(parser *kong.Kong) error {
 		child := childOf(node, word)
 		if child == nil {
 			if len(node.Children) == 0 {
-				return seeHelp(fmt.Errorf("%s has no subcommands", strings.TrimSpace(named)), named)
+				return withHelpHint(fmt.Errorf("%s has no subcommands", strings.TrimSpace(named)), named)
 			}
 			name := quoted(strings.TrimSpace(named + " " + word))
-			return seeHelp(fmt.Errorf("%s is not a command%s", name, meant(word, node)), named)
+			return withHelpHint(fmt.Errorf("%s is not a command%s", name, didYouMean(word, node)), named)
 		}
 		node, named = child, named+" "+child.Name
 	}
@@ -39,7 +39,6 @@ func (c *helpCmd) Run(parser *kong.Kong) error {
 
 type versionCmd struct{}
 
-// Run prints the version.
 func (*versionCmd) Run(std streams) error { return print(std.out, "policyscan %s\n", version()) }
 
 // isMistyped reports whether a first argument looks like a command, and is not the name of a file.
@@ -58,11 +57,11 @@ func mistypedCommand(node *kong.Node, args []string) string {
 	if len(args) == 0 || childOf(node, args[0]) != nil || !isMistyped(args[0]) {
 		return ""
 	}
-	return meant(args[0], node)
+	return didYouMean(args[0], node)
 }
 
-// seeHelp adds to an error which help to read; "" is the program's.
-func seeHelp(err error, command string) error {
+// withHelpHint adds to an error which help to read; "" is the program's.
+func withHelpHint(err error, command string) error {
 	see := "; see"
 	if strings.HasSuffix(err.Error(), "?") {
 		see = " See"
@@ -101,8 +100,8 @@ func childOf(node *kong.Node, name string) *kong.Node {
 	return nil
 }
 
-// meant suggests a command with a similar name; "" if there is none.
-func meant(word string, node *kong.Node) string {
+// didYouMean suggests a command with a similar name, or returns "".
+func didYouMean(word string, node *kong.Node) string {
 	if near := document.Nearest(word, shownChildren(node)); near != "" && near != word {
 		return fmt.Sprintf(", did you mean %q?", near)
 	}

@@ -34,7 +34,6 @@ type hookInstallGitCmd struct {
 	Print bool `help:"Print the hook instead of writing it."`
 }
 
-// Run writes the hook, or prints it.
 func (c *hookInstallGitCmd) Run(std streams) error {
 	if c.Print {
 		return print(std.out, "%s", setup.HookText)

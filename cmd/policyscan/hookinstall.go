@@ -23,7 +23,6 @@ type hookInstallAgentCmd struct {
 	Args  []string `arg:"" optional:"" name:"argument" help:"Arguments of the hook, after --."`
 }
 
-// Run writes the hook, or prints the file as it would be.
 func (c *hookInstallAgentCmd) Run(std streams, ctx *kong.Context) error {
 	f, err := openSettings(ctx.Selected().Name, c.User)
 	if err != nil {
@@ -39,7 +38,7 @@ func (c *hookInstallAgentCmd) Run(std streams, ctx *kong.Context) error {
 		if err != nil {
 			return fmt.Errorf("the program that runs cannot be found: %w", err)
 		}
-		if program, err = settings.Program(running, surroundings().Path); err != nil {
+		if program, err = settings.Program(running, hookContext().Path); err != nil {
 			return err
 		}
 	}
@@ -75,21 +74,10 @@ func (c *hookInstallAgentCmd) Run(std streams, ctx *kong.Context) error {
 }
 
 // hookOf returns the hook's command with these arguments, or an error if it would deny every call.
-func hookOf(agent string, args []string) (c *agentHookCmd, err error) {
-	defer func() {
-		if p := recover(); p == (stop{}) {
-			err = errors.New("an argument after -- asks for help, or for the version; remove it")
-		} else if p != nil {
-			panic(p)
-		}
-	}()
-	parser, err := newParser(&commands{}, streams{out: io.Discard, err: io.Discard})
-	if err != nil {
-		return nil, err
-	}
-	ctx, err := parse(parser, append([]string{"hook", agent}, args...))
+func hookOf(agent string, args []string) (*agentHookCmd, error) {
+	checked := func(*kong.Kong) error { return nil } // this run's environment
+	c, err := parseHook(args, checked)
 	if err == nil {
-		c = ctx.Selected().Target.Addr().Interface().(*agentHookCmd)
 		err = c.checkInstalled()
 	}
 	if err != nil {
@@ -102,13 +90,11 @@ func hookOf(agent string, args []string) (c *agentHookCmd, err error) {
 // checkInstalled returns an error if the flags do not fit the entry that hook install writes.
 func (c *agentHookCmd) checkInstalled() error {
 	if c.Timeout > hook.MaxTimeout {
-		return fmt.Errorf("--timeout %s is too long: the agent waits %s, %s of which a person at the terminal "+
-			"may take, and most agents then make the call; choose at most %s",
+		return fmt.Errorf("--timeout %s is too long: the agent waits %s, the terminal may take %s; choose at most %s",
 			c.Timeout, settings.Limit, ask.Patience, hook.MaxTimeout)
 	}
 	if c.Serve {
-		return errors.New("--serve is for a program that keeps the hook running; " +
-			"the agent starts it for each call, so remove it")
+		return errors.New("--serve is for programs that keep the hook running, and the agent does not; remove it")
 	}
 	return c.check()
 }
@@ -145,7 +131,7 @@ func (c *hookUninstallAgentCmd) Run(std streams, ctx *kong.Context) error {
 func openSettings(agent string, user bool) (*settings.File, error) {
 	of := settings.Named(agent)
 	if user {
-		return of.OpenUser(surroundings().Getenv, os.UserHomeDir)
+		return of.OpenUser(hookContext().Getenv, os.UserHomeDir)
 	}
 	p, err := run.Find("")
 	if err != nil {

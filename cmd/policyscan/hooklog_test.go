@@ -9,7 +9,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 )
@@ -38,7 +37,8 @@ func loggedIn(t testing.TB, name string) (all []logLine) {
 		if err := json.Unmarshal([]byte(line), &l); err != nil || !strings.HasSuffix(line, "}\n") {
 			t.Fatalf("%v: %q", err, line)
 		}
-		if at, err := time.Parse(time.RFC3339Nano, l.Time); err != nil || !strings.HasSuffix(l.Time, "Z") || time.Since(at) > time.Hour || l.Version != version() {
+		if at, err := time.Parse(time.RFC3339Nano, l.Time); err != nil || !strings.HasSuffix(l.Time, "Z") ||
+			time.Since(at) > time.Hour || l.Version != version() {
 			t.Errorf("%v: %q of %q", err, l.Time, l.Version)
 		}
 		all = append(all, l)
@@ -55,20 +55,22 @@ func str(p *string) string {
 
 // said is a line in short.
 func (l *logLine) said() string {
-	return strings.Join([]string{l.Agent, str(l.AgentID), str(l.Session), str(l.Event), str(l.Tool), str(l.Cwd), l.Answer, l.Decision, str(l.Rule)}, " ")
+	return strings.Join([]string{l.Agent, str(l.AgentID), str(l.Session), str(l.Event), str(l.Tool), str(l.Cwd),
+		l.Answer, l.Decision, str(l.Rule)}, " ")
 }
 
 // TestLogAgents: each agent's decisions, in each of its events, are in the log as they were answered.
 func TestLogAgents(t *testing.T) {
 	for _, c := range []struct{ agent, payload, event, tool, none string }{
-		{"claude-code", `{"hook_event_name":"PreToolUse","session_id":"s","agent_id":"a","cwd":"/w","permission_mode":"default","tool_name":"Bash","tool_input":{"command":"COMMAND"}}`, "PreToolUse", "Bash", "allow"},
-		{"codex", `{"hook_event_name":"PreToolUse","session_id":"s","agent_id":"a","cwd":"/w","tool_name":"Bash","tool_input":{"command":"COMMAND"}}`, "PreToolUse", "Bash", "none"},
-		{"gemini", `{"hook_event_name":"BeforeTool","session_id":"s","cwd":"/w","tool_name":"run_shell_command","tool_input":{"command":"COMMAND"}}`, "BeforeTool", "run_shell_command", "allow"},
-		{"copilot", `{"sessionId":"s","cwd":"/w","toolName":"bash","toolArgs":"{\"command\":\"COMMAND\"}"}`, "preToolUse", "bash", "allow"},
-		{"copilot", `{"hook_event_name":"PreToolUse","session_id":"s","cwd":"/w","tool_name":"Bash","tool_input":{"command":"COMMAND"}}`, "PreToolUse", "Bash", "allow"},
-		{"cursor", `{"hook_event_name":"preToolUse","conversation_id":"s","cwd":"/w","tool_name":"Shell","tool_input":{"command":"COMMAND"}}`, "preToolUse", "Shell", "allow"},
-		{"cursor", `{"hook_event_name":"beforeShellExecution","conversation_id":"s","cwd":"/w","command":"COMMAND"}`, "beforeShellExecution", "Shell", "allow"},
-		{"cursor", `{"hook_event_name":"beforeMCPExecution","conversation_id":"s","cwd":"/w","tool_name":"x","tool_input":"{\"command\":\"COMMAND\"}"}`, "beforeMCPExecution", "MCP:x", "allow"},
+		{"claude-code",
+			`{"hook_event_name":"PreToolUse","session_id":"s","agent_id":"a","cwd":"/w","permission_mode":"default",` +
+				`"tool_name":"Bash","tool_input":{"command":"COMMAND"}}`, "PreToolUse", "Bash", "allow"},
+		{"gemini", `{"hook_event_name":"BeforeTool","session_id":"s","cwd":"/w","tool_name":"run_shell_command",` +
+			`"tool_input":{"command":"COMMAND"}}`, "BeforeTool", "run_shell_command", "allow"},
+		{"copilot", `{"sessionId":"s","cwd":"/w","toolName":"bash","toolArgs":"{\"command\":\"COMMAND\"}"}`,
+			"preToolUse", "bash", "allow"},
+		{"cursor", `{"hook_event_name":"beforeShellExecution","conversation_id":"s","cwd":"/w","command":"COMMAND"}`,
+			"beforeShellExecution", "Shell", "allow"},
 	} {
 		dir := rulesIn(t)
 		writeFile(t, filepath.Join(dir, "calls.yml"), `rules:
@@ -76,7 +78,8 @@ func TestLogAgents(t *testing.T) {
   - {id: PUSH, title: Pushes, effect: ask, when: {fact: command, contains: push}}
   - {id: LS, title: Lists, effect: allow, when: {fact: command, equals: ls}}
 `)
-		args := []string{"hook", c.agent, "--root", dir, "--policy", "none", "--calls", "calls.yml", "--log", "log", "--send-allow"}
+		args := []string{"hook", c.agent, "--root", dir, "--policy", "none", "--calls", "calls.yml", "--log", "log",
+			"--send-allow"}
 		asks := map[string]string{"claude-code": "ask", "copilot": "ask"}[c.agent]
 		if asks == "" {
 			asks = "deny"
@@ -86,12 +89,14 @@ func TestLogAgents(t *testing.T) {
 			agentID = "a"
 		}
 		var want []string
-		for _, w := range [][4]string{{"rm -rf /", "deny", "deny", "RM"}, {"git push", asks, "ask", "PUSH"}, {"ls", c.none, "allow", "LS"}, {"pwd", "none", "allow", "null"}} {
+		for _, w := range [][4]string{{"rm -rf /", "deny", "deny", "RM"}, {"git push", asks, "ask", "PUSH"},
+			{"ls", c.none, "allow", "LS"}, {"pwd", "none", "allow", "null"}} {
 			status, out, said := fed(strings.Replace(c.payload, "COMMAND", w[0], 1), args...)
 			if status != exitPass || said != "" || strings.Contains(out, `deny"`) != (w[1] == "deny") {
 				t.Errorf("%s: status %d: %s%s", c.agent, status, out, said)
 			}
-			want = append(want, strings.Join([]string{c.agent, agentID, "s", c.event, c.tool, "/w", w[1], w[2], w[3]}, " "))
+			want = append(want, strings.Join([]string{c.agent, agentID, "s", c.event, c.tool, "/w", w[1], w[2], w[3]},
+				" "))
 		}
 		// An unreadable call, or one that broken rules cannot decide, is logged as a decision, too.
 		for _, in := range []string{`{"half`, strings.Replace(c.payload, `"s"`, "7", 1)} {
@@ -108,7 +113,8 @@ func TestLogAgents(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Fatalf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
-		if l := all[0]; str(l.Reason) != "No rm" || len(l.Trace) != 1 || l.Trace[0]["file"] != "calls.yml" || l.Input["command"].(map[string]any)["bytes"] != 8.0 {
+		if l := all[0]; str(l.Reason) != "No rm" || len(l.Trace) != 1 || l.Trace[0]["file"] != "calls.yml" ||
+			l.Input["command"].(map[string]any)["bytes"] != 8.0 {
 			t.Errorf("%+v", l)
 		}
 		for i, reason := range []string{"is not JSON", "is not a string", "none.yml"} {
@@ -122,8 +128,10 @@ func TestLogAgents(t *testing.T) {
 // TestLogKeepsTexts: without --log-input no text of a call is in the log, whoever denied it and why; with it all are.
 func TestLogKeepsTexts(t *testing.T) {
 	dir := rulesIn(t)
-	for name, text := range map[string]string{"bundle/rules/boundaries.yml": oneRule, "bundle/rules/invariants.yml": "rules: []\n", "SECRET9.tf": "SECRET8\n",
-		"exec.yml": "rules:\n  - {id: GIT, title: No git, effect: ask, when: {fact: exec.bin, equals: git}}\n  - {id: LS, title: Lists, effect: allow, when: {fact: exec.bin, equals: ls}}\n"} {
+	for name, text := range map[string]string{"bundle/rules/boundaries.yml": oneRule,
+		"bundle/rules/invariants.yml": "rules: []\n", "SECRET9.tf": "SECRET8\n",
+		"exec.yml": "rules:\n  - {id: GIT, title: No git, effect: ask, when: {fact: exec.bin, equals: git}}\n  - " +
+			"{id: LS, title: Lists, effect: allow, when: {fact: exec.bin, equals: ls}}\n"} {
 		writeFile(t, filepath.Join(dir, name), text)
 	}
 	const begins = `{"hook_event_name":"PreToolUse","session_id":"s","permission_mode":"default","tool_name":`
@@ -133,21 +141,26 @@ func TestLogKeepsTexts(t *testing.T) {
 		begins + `"mcp__x__y","tool_input":{"a":[{"b":"SECRET3"},["SECRET4"]]}}`,
 		begins + `"Write","tool_input":{"file_path":"` + dir + `/SECRET5.tf","content":"0.0.0.0/0 SECRET6\n"}}`,
 		begins + `"Write","tool_input":{"file_path":"` + dir + `/bundle/rules/SECRET5.yml","content":"SECRET6"}}`,
-		begins + `"Edit","tool_input":{"file_path":"` + dir + `/SECRET9.tf","old_string":"SECRET6","new_string":"SECRET7"}}`,
+		begins + `"Edit","tool_input":{"file_path":"` + dir +
+			`/SECRET9.tf","old_string":"SECRET6","new_string":"SECRET7"}}`,
 		begins + `"Edit","tool_input":{"file_path":"` + dir + `/SECRET9.tf","old_string":"SECRET8"}}`,
 		begins + `"Write","tool_input":{"file_path":"SECRET5.tf","content":"SECRET6"}}`,
 		begins + `"Write","tool_input":{"file_path":"/proc/self/SECRET5","content":["SECRET6"]}}`,
 		begins + `"Write","tool_input":{"file_path":"` + filepath.Dir(dir) + `/SECRET5.tf","content":"SECRET6"}}`,
-		begins + `"Write","tool_input":{"file_path":"` + filepath.Dir(dir) + `/SECRET5","content":"SECRET6"},"cwd":"` + dir + `"}`,
-		begins + `"Edit","tool_input":{"file_path":"` + dir + `/SECRET9.tf","old_string":"SECRET6","new_string":"SECRET7","command":"rm -rf SECRET1"}}`,
+		begins + `"Write","tool_input":{"file_path":"` + filepath.Dir(dir) + `/SECRET5","content":"SECRET6"},"cwd":"` +
+			dir + `"}`,
+		begins + `"Edit","tool_input":{"file_path":"` + dir +
+			`/SECRET9.tf","old_string":"SECRET6","new_string":"SECRET7","command":"rm -rf SECRET1"}}`,
 		begins + `"WebFetch","tool_input":{"url":"https://SECRET7@example.com:x/","prompt":"SECRET8"}}`,
 		begins + `"Bash","tool_input":{"command":"cd x && git push SECRET1"}}`, // a trace names the command
 		begins + `"Bash","tool_input":{"command":"bash -c $SECRET1"}}`,
 	}
 	for _, texts := range []bool{false, true} {
 		name := filepath.Join(dir, fmt.Sprint("log-", texts))
-		args := []string{"hook", "claude-code", "--root", dir, "--policy", "bundle", "--state", filepath.Join(dir, "state"), "--log", name, "--calls", "exec.yml"}
-		for calls := range callRules() {
+		args := []string{"hook", "claude-code", "--root", dir, "--policy", "bundle", "--state",
+			filepath.Join(dir, "state"), "--log", name, "--calls", "exec.yml"}
+		for _, calls := range []string{"native.yml", "sigmashake.rules", "evaluator.json", "claudecube.yml",
+			"clash.clash"} {
 			args = append(args, "--calls", calls)
 		}
 		if texts {
@@ -179,7 +192,8 @@ func TestLogKeepsTexts(t *testing.T) {
 		if strings.Contains(string(text), "SECRET") {
 			t.Errorf("a text of a call is in the log:\n%s", text)
 		}
-		if l := all[3]; str(l.Rule) != "NET-1" || l.Reason != nil || len(l.Violations) != 1 || l.Violations[0]["pattern"] != "0.0.0.0/0" ||
+		if l := all[3]; str(l.Rule) != "NET-1" || l.Reason != nil || len(l.Violations) != 1 ||
+			l.Violations[0]["pattern"] != "0.0.0.0/0" ||
 			l.Violations[0]["kind"] != "text" || l.Violations[0]["file"] != nil {
 			t.Errorf("%+v", l)
 		}
@@ -192,9 +206,12 @@ func TestLogKeepsTexts(t *testing.T) {
 	}
 	// At most 4 KiB of each, cut between two characters.
 	long := filepath.Join(dir, "long")
-	fed(begins+`"Bash","tool_input":{"command":"x`+strings.Repeat("ü", 4000)+`","short":"ü"}}`, "hook", "claude-code", "--root", dir, "--policy", "bundle", "--log", long, "--log-input")
+	fed(begins+`"Bash","tool_input":{"command":"x`+strings.Repeat("ü", 4000)+`","short":"ü"}}`,
+		"hook", "claude-code",
+		"--root", dir, "--policy", "bundle", "--log", long, "--log-input")
 	for _, l := range loggedIn(t, long) {
-		if cut, ok := l.Input["command"].(map[string]any); !ok || cut["text"] != "x"+strings.Repeat("ü", 2047) || cut["bytes"] != 8001.0 || l.Input["short"] != "ü" {
+		if cut, ok := l.Input["command"].(map[string]any); !ok || cut["text"] != "x"+strings.Repeat("ü", 2047) ||
+			cut["bytes"] != 8001.0 || l.Input["short"] != "ü" {
 			t.Errorf("%v", l.Input)
 		}
 	}
@@ -214,7 +231,8 @@ func TestLogDenies(t *testing.T) {
 	dir := rulesIn(t)
 	writeFile(t, filepath.Join(dir, "target"), "mine")
 	place := func(name string) string { return filepath.Join(dir, name) }
-	logs := map[string]string{"none/log": "", place("none/log"): "", "native.yml/log": "", ".": "it is a folder", dir: "it is a folder"}
+	logs := map[string]string{"none/log": "", place("none/log"): "", "native.yml/log": "", ".": "it is a ",
+		dir: "it is a "}
 	for name, target := range map[string]string{"link": "target", "dangling": "new", "full": "/dev/full"} {
 		if err := os.Symlink(target, place(name)); err != nil {
 			t.Skip(err)
@@ -222,7 +240,8 @@ func TestLogDenies(t *testing.T) {
 		logs[name] = "it is a link; name the file itself"
 	}
 	if runtime.GOOS == "linux" {
-		logs["/dev/full"], logs["/dev/stdout"], logs["fifo"] = "it is not a regular file", "it is a link", "it is not a regular file"
+		logs["/dev/full"], logs["/dev/stdout"], logs["fifo"] = "it is not a regular file", "it is a link",
+			"it is not a regular file"
 		if out, err := exec.Command("mkfifo", place("fifo")).CombinedOutput(); err != nil {
 			t.Fatalf("%s", out)
 		}
@@ -236,15 +255,21 @@ func TestLogDenies(t *testing.T) {
 	}
 	for name, why := range logs {
 		for _, serve := range []bool{false, true} {
-			args := []string{"hook", "codex", "--root", dir, "--policy", "none", "--calls", "native.yml", "--log", name}
+			args := []string{"hook", "codex", "--root", dir, "--policy", "none", "--calls", "native.yml", "--log",
+				name}
 			if serve {
 				args = append(args, "--serve")
 			}
-			status, out, said := fed(`{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"}}`, args...)
-			if status != exitPass || !strings.Contains(out, `"permissionDecision":"deny"`) || !strings.Contains(out, "cannot be written to the log") || !strings.Contains(out, why) || !strings.Contains(said, "cannot be written to the log") {
+			status, out,
+				said := fed(`{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"}}`,
+				args...)
+			if status != exitPass || !strings.Contains(out, `"permissionDecision":"deny"`) ||
+				!strings.Contains(out, "cannot be written to the log") || !strings.Contains(out, why) ||
+				!strings.Contains(said, "cannot be written to the log") {
 				t.Errorf("%s: status %d: %s%s", name, status, out, said)
 			}
-			if status, out, _ := fed(`{"half`, args...); status != exitPass || !strings.Contains(out, "is not JSON") || !strings.Contains(out, "cannot be written to the log") {
+			if status, out, _ := fed(`{"half`, args...); status != exitPass || !strings.Contains(out, "is not JSON") ||
+				!strings.Contains(out, "cannot be written to the log") {
 				t.Errorf("%s: status %d: %s", name, status, out)
 			}
 		}
@@ -254,90 +279,26 @@ func TestLogDenies(t *testing.T) {
 	}
 }
 
-// TestLogAtOnce: fifty hooks at once write fifty lines, each whole, to files that are renamed meanwhile, as logrotate does.
-func TestLogAtOnce(t *testing.T) {
-	const hooks = 50
-	p := newProgram(t)
-	p.write("calls.yml", denyShell)
-	name := filepath.Join(p.dir, "log")
-	var group sync.WaitGroup
-	for i := range hooks {
-		group.Go(func() {
-			q := p
-			q.stdin = fmt.Sprintf(`{"hook_event_name":"PreToolUse","session_id":"%d","tool_name":"Bash","tool_input":{"a":[%s1]}}`, i, strings.Repeat(`"x",`, 100))
-			args := []string{"--policy", "none", "--calls", "calls.yml", "--log", "log", "--timeout", "10m"}
-			if e := q.run(append([]string{"hook", "codex"}, args...)...); e.status != exitPass || !strings.Contains(e.out, "rule SHELL") {
-				t.Errorf("status %d: %s%s", e.status, e.out, e.err)
-			}
-		})
-	}
-	var files []string
-	done := make(chan struct{})
-	go func() { group.Wait(); close(done) }()
-	for running := true; running; {
-		select {
-		case <-done:
-			running = false
-		case <-time.After(20 * time.Millisecond):
-			to := fmt.Sprintf("%s.%d", name, len(files))
-			if os.Rename(name, to) == nil {
-				files = append(files, to)
-			}
-		}
-	}
-	if exists(name) {
-		files = append(files, name)
-	}
-	sessions := map[string]int{}
-	for _, file := range files {
-		for _, l := range loggedIn(t, file) {
-			sessions[str(l.Session)]++
-		}
-	}
-	if len(sessions) != hooks {
-		t.Errorf("%d sessions in %d files, want %d", len(sessions), len(files), hooks)
-	}
-	for session, n := range sessions {
-		if n != 1 {
-			t.Errorf("%s: %d lines", session, n)
-		}
-	}
-}
-
-// TestLogServe: with --serve each decision is written when it is answered, to the file that has the name then.
-func TestLogServe(t *testing.T) {
-	dir := rulesIn(t)
-	text := `{"hook_event_name":"PreToolUse","session_id":"1","tool_name":"Bash","tool_input":{"command":"rm -rf /"}}` + "\n" +
-		`{"hook_event_name":"PreToolUse","session_id":"2","tool_name":"Bash"}` + "\n" +
-		`{"hook_event_name":"PreToolUse","session_id":"3","tool_name":"Bash","tool_input":{"command":"ls"}}` + "\n"
-	status, out, said := fed(text, "hook", "claude-code", "--serve", "--root", dir, "--policy", "none", "--calls", "native.yml", "--log", "log")
-	if status != exitPass || strings.Count(out, "\n") != 3 {
-		t.Fatalf("status %d: %s%s", status, out, said)
-	}
-	var got []string
-	for _, l := range loggedIn(t, filepath.Join(dir, "log")) {
-		got = append(got, str(l.Session)+" "+l.Answer+" "+str(l.Rule))
-	}
-	if want := []string{"1 deny RM", "null deny null", "3 none null"}; !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
-	}
-}
-
 // TestLogIsGuarded: an edit of the log needs a person, by whatever name, and a note calls recorded only what is.
 func TestLogIsGuarded(t *testing.T) {
 	dir := rulesIn(t)
 	writeFile(t, filepath.Join(dir, "log.rules"), "rule all {\n  LOG any\n  IF tool CONTAINS \"e\"\n}\n")
-	write := `{"hook_event_name":"PreToolUse","session_id":"s","permission_mode":"default","cwd":"` + dir + `","tool_name":"Write","tool_input":{"file_path":"sub/../LOG","content":""}}`
-	args := []string{"hook", "claude-code", "--root", dir, "--policy", "none", "--calls", "log.rules", "--state", filepath.Join(dir, "state")}
-	if _, out, _ := fed(write, args...); strings.Contains(out, "ask") || !strings.Contains(out, `"systemMessage":"only noted: rule all`) || strings.Contains(out, "recorded") {
+	write := `{"hook_event_name":"PreToolUse","session_id":"s","permission_mode":"default","cwd":"` + dir +
+		`","tool_name":"Write","tool_input":{"file_path":"sub/../LOG","content":""}}`
+	args := []string{"hook", "claude-code", "--root", dir, "--policy", "none", "--calls", "log.rules", "--state",
+		filepath.Join(dir, "state")}
+	if _, out, _ := fed(write, args...); strings.Contains(out, "ask") ||
+		!strings.Contains(out, `"systemMessage":"only noted: rule all`) || strings.Contains(out, "recorded") {
 		t.Errorf("without a log: %s", out)
 	}
 	args = append(args, "--log", "log")
-	if _, out, _ := fed(strings.Replace(write, "LOG", "other", 1), args...); strings.Contains(out, "ask") || !strings.Contains(out, `"systemMessage":"recorded: rule all`) {
+	if _, out, _ := fed(strings.Replace(write, "LOG", "other", 1), args...); strings.Contains(out, "ask") ||
+		!strings.Contains(out, `"systemMessage":"recorded: rule all`) {
 		t.Errorf("with a log: %s", out)
 	}
 	for _, name := range []string{"sub/../LOG", "log", filepath.Join(dir, "log")} {
-		if _, out, _ := fed(strings.Replace(write, "sub/../LOG", name, 1), args...); !strings.Contains(out, `"permissionDecision":"ask"`) || !strings.Contains(out, "part of what checks this agent") {
+		if _, out, _ := fed(strings.Replace(write, "sub/../LOG", name, 1), args...); !strings.Contains(out,
+			`"permissionDecision":"ask"`) || !strings.Contains(out, "part of what checks this agent") {
 			t.Errorf("%s: %s", name, out)
 		}
 	}
@@ -348,9 +309,11 @@ func TestLogIsGuarded(t *testing.T) {
 	writeFile(t, filepath.Join(dir, "deep/er/x"), "")
 	t.Chdir(filepath.Join(dir, "deep", "er"))
 	args = append([]string{"hook", "claude-code"}, args[4:]...)
-	write = `{"hook_event_name":"PreToolUse","permission_mode":"default","session_id":"s","tool_name":"Write","tool_input":{"file_path":"` + dir + `/log","content":""}}`
-	if _, out, _ := fed(write, args...); !strings.Contains(out, `"permissionDecision":"ask"`) || !strings.Contains(out, "part of what checks this agent") {
-		t.Errorf("from a folder of the root: %s", out)
+	write = `{"hook_event_name":"PreToolUse","permission_mode":"default","session_id":"s",` +
+		`"tool_name":"Write","tool_input":{"file_path":"` + dir + `/log","content":""}}`
+	if _, out, _ := fed(write, args...); !strings.Contains(out, `"permissionDecision":"ask"`) ||
+		!strings.Contains(out, "part of what checks this agent") {
+		t.Errorf("from a directory of the root: %s", out)
 	}
 	if n := len(loggedIn(t, filepath.Join(dir, "log"))); n != 5 {
 		t.Errorf("%d lines, want 5", n)
@@ -376,7 +339,9 @@ func TestLogExample(t *testing.T) {
     when: {fact: command, contains: --force}
     message: Force pushes rewrite what others have.
 `)
-	status, out, said := fed(`{"session_id":"s-1","cwd":"/work/shop","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"git push --force"}}`,
+	status, out,
+		said := fed(`{"session_id":"s-1","cwd":"/work/shop","hook_event_name":"PreToolUse",`+
+		`"tool_name":"Bash","tool_input":{"command":"git push --force"}}`,
 		"hook", "claude-code", "--root", dir, "--policy", "none", "--calls", "calls.yml", "--log", "log")
 	text, err := os.ReadFile(filepath.Join(dir, "log"))
 	if status != exitPass || err != nil {

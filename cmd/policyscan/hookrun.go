@@ -47,8 +47,8 @@ func (c *agentHookCmd) hook(std streams, a *protocol.Agent) *hook.Hook {
 		Calls: c.files(), Policy: eachLine(c.Policy), Pins: c.pinned, Root: c.Root,
 		SendAllow: c.SendAllow, AllowRuleEdits: c.AllowRuleEdits, AskMode: ask.Mode(c.AskMode),
 		Timeout: c.Timeout, State: c.State, Log: c.Log, LogInput: c.LogInput,
-		Version: version(), Around: surroundings(), Safe: safe,
-		Warn: func(err error) { complain(std.err, err) },
+		Version: version(), Around: hookContext(), Safe: safe,
+		Warn: func(err error) { printErrors(std.err, err) },
 	}
 }
 
@@ -56,8 +56,7 @@ func (c *agentHookCmd) hook(std streams, a *protocol.Agent) *hook.Hook {
 func (c *agentHookCmd) check() error {
 	switch {
 	case c.Timeout <= 0:
-		return fmt.Errorf("--timeout %s is not above 0; "+
-			"most agents make a call whose hook takes too long, so there has to be a limit", c.Timeout)
+		return fmt.Errorf("--timeout %s is not above 0; set a time after which a call is denied, such as 8s", c.Timeout)
 	case c.LogInput && c.Log == "":
 		return errors.New("--log-input is given without --log; name the file to write")
 	case c.Log == "-":
@@ -93,7 +92,7 @@ func (c *agentHookCmd) run(std streams, a *protocol.Agent) error {
 	}
 	ctx, _, stop := interruptible(0)
 	defer stop()
-	if nothingOn(std.in) {
+	if isEmptyInput(std.in) {
 		std.in = nil
 	}
 	return h.Once(ctx, std.in, std.out)
@@ -104,8 +103,7 @@ func (c *agentHookCmd) run(std streams, a *protocol.Agent) error {
 func runAsHook(a *protocol.Agent, args []string, std streams) int {
 	debug.SetGCPercent(400) // the process ends before garbage collection pays off
 	if output.IsNullDevice(std.out) {
-		complain(std.err, errors.New("standard output is closed or the null device, so nobody would read the answer, "+
-			"and the call is denied"))
+		printErrors(std.err, errors.New("standard output is closed or the null device; the call is denied"))
 		return exitUndecided
 	}
 	var said, help bytes.Buffer
@@ -122,15 +120,14 @@ func runAsHook(a *protocol.Agent, args []string, std streams) int {
 		return status
 	})
 	switch {
-	case status == exitPass && helped && hasCall(std.in): // the agent would make the call, with the help as the answer
-		complain(inner.err, errors.New("the hook was run for its help or version, "+
-			"but there is a call on standard input; remove that flag from the agent's settings"))
+	case status == exitPass && helped && hasCall(std.in): // the agent would take the help as the answer
+		printErrors(inner.err, errors.New("the hook was run for its help, with a call to check; remove that flag"))
 	case status == exitPass && helped:
 		return finish(std, print(std.out, "%s", &help))
 	case status == exitPass:
 		return exitPass
 	case out.wrote > 0:
-		complain(std.err, errors.New("the answer could not be written completely, so the call is denied"))
+		printErrors(std.err, errors.New("the answer could not be written completely, so the call is denied"))
 		return exitUndecided
 	}
 	reason := strings.TrimSpace(strings.ReplaceAll("\n"+said.String(), "\npolicyscan: ", "\n"))
@@ -138,7 +135,7 @@ func runAsHook(a *protocol.Agent, args []string, std streams) int {
 		reason = fmt.Sprintf("the hook ended with status %d", status)
 	}
 	if _, err := std.out.Write(hook.Denial(a, errors.New(reason))); err != nil {
-		complain(std.err, fmt.Errorf("the call is denied, and the answer cannot be written: %w", disk.Cause(err)))
+		printErrors(std.err, fmt.Errorf("the call is denied, and the answer cannot be written: %w", disk.Cause(err)))
 		return exitUndecided
 	}
 	return exitPass
@@ -150,22 +147,31 @@ func onlyHook(a *protocol.Agent, args []string) *agentHookCmd {
 	if args[1] != a.Name {
 		return nil
 	}
+	c, err := parseHook(args[2:], checkEnvironment)
+	if err != nil {
+		return nil
+	}
+	return c
+}
+
+// parseHook parses the arguments of an agent's hook. A call for help or for the version is an error.
+func parseHook(args []string, check func(*kong.Kong) error) (*agentHookCmd, error) {
 	var model struct {
 		Hook agentHookCmd `cmd:""`
 	}
 	parser, err := quickParser(&model, streams{out: io.Discard, err: io.Discard})
-	if err != nil || checkEnvironment(parser) != nil {
-		return nil
+	if err == nil {
+		err = check(parser)
 	}
-	if _, err := parse(parser, append([]string{"hook"}, args[2:]...)); err != nil {
-		return nil
+	if err == nil {
+		_, err = parse(parser, append([]string{"hook"}, args...))
 	}
-	return &model.Hook
+	return &model.Hook, err
 }
 
 // hasCall reports whether standard input has, or may have, content: it does not end within a second.
 func hasCall(in io.Reader) bool {
-	if nothingOn(in) {
+	if isEmptyInput(in) {
 		return false
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)

@@ -23,22 +23,13 @@ import (
 type hookRepo struct {
 	program
 	work   string   // the worktree, a directory in program.dir
-	gitEnv []string // of git, besides hookEnv
+	gitEnv []string // in addition to gitEnv
 	mark   string   // in the content to commit
 	lure   string   // in the decoy
 }
 
 // hookMark is the text that the rule forbids in every file.
 const hookMark = "MARK"
-
-// hookEnv is git's environment, isolated from the machine.
-func hookEnv() []string {
-	return []string{
-		"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "GIT_ALLOW_PROTOCOL=file", "GIT_EDITOR=true",
-		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_AUTHOR_DATE=1700000000 +0000",
-		"GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com", "GIT_COMMITTER_DATE=1700000000 +0000",
-	}
-}
 
 func newHookRepo(t testing.TB) *hookRepo {
 	t.Helper()
@@ -61,13 +52,15 @@ func (h *hookRepo) mkdir(name string) {
 }
 
 // tryGit runs git in a directory of the worktree.
-func (h *hookRepo) tryGit(folder, stdin string, args ...string) ending {
+func (h *hookRepo) tryGit(sub, stdin string, args ...string) ending {
 	h.t.Helper()
 	file, err := exec.LookPath("git")
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	git := program{t: h.t, dir: filepath.Join(h.dir, h.work, folder), file: file, env: append(hookEnv(), h.gitEnv...), stdin: stdin}
+	git := program{t: h.t, dir: filepath.Join(h.dir, h.work, sub), file: file, stdin: stdin}
+	const date = "1700000000 +0000"
+	git.env = slices.Concat(gitEnv(), []string{"GIT_AUTHOR_DATE=" + date, "GIT_COMMITTER_DATE=" + date}, h.gitEnv)
 	return git.run(args...)
 }
 
@@ -133,7 +126,8 @@ func (h *hookRepo) base() {
 	h.t.Helper()
 	h.put(".policyscan/rules/boundaries.yml", hookRule)
 	h.put(".policyscan/rules/invariants.yml", "rules: []\n")
-	for _, name := range []string{"untouched.tf", "main.tf", "gone.tf", "kind", "far/away.tf", "far/deep/down.tf", "near/by.tf"} {
+	for _, name := range []string{"untouched.tf", "main.tf", "gone.tf", "kind", "far/away.tf", "far/deep/down.tf",
+		"near/by.tf"} {
 		h.put(name, "before "+hookMark+"\n")
 	}
 	h.judged("tool.sh", "from.tf") // which a change of mode or a rename leaves as they are
@@ -286,7 +280,8 @@ func (h *hookRepo) check(before string, commit ending, names ...string) {
 		h.t.Errorf("judged\n%q\nto be committed\n%q\n%s", found, want.found, report())
 	}
 	n := len(want.names)
-	if c := v.Coverage; !v.Complete || c.Files != n || c.Scanned != n || c.Bytes != want.bytes || c.Deleted != want.deleted || len(c.LeftOut) != len(want.rules) {
+	if c := v.Coverage; !v.Complete || c.Files != n || c.Scanned != n || c.Bytes != want.bytes ||
+		c.Deleted != want.deleted || len(c.LeftOut) != len(want.rules) {
 		h.t.Errorf("complete: %v, %+v; to be committed: %+v\n%s", v.Complete, c, want, report())
 	}
 	if v.Scope.Mode != "staged" || v.Scope.BaseCommit != before {
@@ -296,7 +291,8 @@ func (h *hookRepo) check(before string, commit ending, names ...string) {
 	after := h.head()
 	if len(want.found) > 0 {
 		if commit.status == 0 || after != before || v.Verdict.Verdict != verdict.Fail {
-			h.t.Errorf("the commit was not refused: status %d, HEAD %q, was %q, %s\n%s", commit.status, after, before, v.Verdict.Verdict, report())
+			h.t.Errorf("the commit was not refused: status %d, HEAD %q, was %q, %s\n%s", commit.status, after, before,
+				v.Verdict.Verdict, report())
 		}
 		return
 	}

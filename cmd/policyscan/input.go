@@ -14,9 +14,8 @@ import (
 
 // readStdin reads the file on standard input, but at most one byte more than the limit; 0: no limit.
 func readStdin(ctx context.Context, in io.Reader, most int64) (text []byte, err error) {
-	if nothingOn(in) {
-		return nil, errors.New("standard input cannot be read: there is nothing on it; " +
-			"pipe the file in, or redirect it")
+	if isEmptyInput(in) {
+		return nil, errors.New("standard input cannot be read: there is nothing on it; pipe the file in")
 	}
 	if 0 < most && most < math.MaxInt64 {
 		in = io.LimitReader(in, most+1)
@@ -27,8 +26,8 @@ func readStdin(ctx context.Context, in io.Reader, most int64) (text []byte, err 
 	return text, err
 }
 
-// nothingOn reports whether an input is a terminal or /dev/null, which replaces a closed standard input in Go.
-func nothingOn(in io.Reader) bool {
+// isEmptyInput reports whether an input is a terminal or /dev/null, which replaces a closed standard input in Go.
+func isEmptyInput(in io.Reader) bool {
 	f, ok := in.(*os.File)
 	if !ok {
 		return false

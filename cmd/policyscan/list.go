@@ -185,19 +185,17 @@ func listing(ps run.RuleSources, path string) []listedRule {
 		}
 		all = append(all, one)
 	}
-	for _, t := range []rules.Type{rules.Boundary, rules.Invariant} {
+	const deprecated = "deprecated"
+	for _, kind := range []rules.Type{rules.Boundary, rules.Invariant, deprecated} {
 		for i := range ps {
-			for k := range ps[i].Bundle.Rules {
-				if r := &ps[i].Bundle.Rules[k]; r.Type == t {
-					add(r, string(t), ps[i].Name)
-				}
+			of := ps[i].Bundle.Rules
+			if kind == deprecated {
+				of = ps[i].Bundle.Deprecated
 			}
-		}
-	}
-	for i := range ps {
-		for k := range ps[i].Bundle.Deprecated {
-			if path == "" {
-				add(&ps[i].Bundle.Deprecated[k], "deprecated", ps[i].Name)
+			for k := range of {
+				if kind == of[k].Type || kind == deprecated && path == "" {
+					add(&of[k], string(kind), ps[i].Name)
+				}
 			}
 		}
 	}
@@ -209,23 +207,19 @@ func listed(r *rules.Rule, kind, bundle string) listedRule {
 	for _, x := range r.Examples {
 		samples = append(samples, listedExample{x.Path, x.Content, x.Violates})
 	}
-	pathCase, unparsable, allowances := "", "", ""
-	if r.NeverAllowed {
-		allowances = "never"
-	}
-	if r.PathCase {
-		pathCase = "ignore"
-	}
-	if r.Unparsable {
-		unparsable = "text"
+	wordIf := func(set bool, word string) string {
+		if set {
+			return word
+		}
+		return ""
 	}
 	return listedRule{
 		ID: r.ID, Type: kind, Title: r.Title, Severity: r.Severity, Owner: r.Owner, Tags: verdict.OrEmpty(r.Tags),
 		Files: verdict.OrEmpty(r.Files), Exclude: verdict.OrEmpty(r.Exclude), Patterns: listedItems(r.Patterns),
 		Message: r.Message, Remediation: r.Remediation, DocsURL: r.DocsURL, Redact: r.Redact, Examples: samples,
 		Bundle: bundle, File: r.File, Line: r.Line,
-		FileExclude: r.FileExclude, PathCase: pathCase, Unparsable: unparsable,
+		FileExclude: r.FileExclude, PathCase: wordIf(r.PathCase, "ignore"), Unparsable: wordIf(r.Unparsable, "text"),
 		RequiredPatterns: listedItems(r.Required),
-		ForbiddenFiles:   r.ForbiddenFiles, RequiredFiles: r.RequiredFiles, Allowances: allowances,
+		ForbiddenFiles:   r.ForbiddenFiles, RequiredFiles: r.RequiredFiles, Allowances: wordIf(r.NeverAllowed, "never"),
 	}
 }

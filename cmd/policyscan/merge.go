@@ -28,7 +28,6 @@ type mergeCmd struct {
 	Wait  time.Duration `placeholder:"D" help:"@merge_wait"`
 }
 
-// Run merges, and reports.
 func (c *mergeCmd) Run(std streams) error {
 	if c.Wait < 0 {
 		return fmt.Errorf("--wait is %s; give a time such as 2h, or 0 to wait for nothing", c.Wait)
@@ -130,15 +129,6 @@ func readShardFile(name string) ([]byte, error) {
 // waitEvery is the interval at which a waiting merge looks for shards.
 const waitEvery = time.Second
 
-// A shardState describes a shard file when it was last read.
-type shardState struct {
-	size     int64
-	modified time.Time
-	written  bool // by a run that has ended
-	index    int
-	count    int // the number of shards of its run
-}
-
 // awaitFirst returns when the first shard file or directory exists, or after the time of --wait. Until then it is
 // unknown whether the shards are a tree's or a fleet's.
 func (c *mergeCmd) awaitFirst(began time.Time) {
@@ -151,15 +141,15 @@ func (c *mergeCmd) awaitFirst(began time.Time) {
 }
 
 // await returns when all shards have been written, or after the time of --wait. The merge reports missing or bad
-// shards.
-func (c *mergeCmd) await(ctx context.Context, began time.Time, allWritten func(map[string]shardState) bool) {
+// shards. allWritten adds to ended the files of runs that have ended, which are not read again.
+func (c *mergeCmd) await(ctx context.Context, began time.Time, allWritten func(ended map[string]shard.Split) bool) {
 	if c.Wait == 0 {
 		return
 	}
 	ctx, cancel := context.WithDeadline(ctx, began.Add(c.Wait))
 	defer cancel()
-	seen := map[string]shardState{}
-	for !allWritten(seen) {
+	ended := map[string]shard.Split{}
+	for !allWritten(ended) {
 		select {
 		case <-ctx.Done():
 			return
@@ -168,59 +158,47 @@ func (c *mergeCmd) await(ctx context.Context, began time.Time, allWritten func(m
 	}
 }
 
+func hasEnded(state string) bool { return state == shard.Done || state == shard.Stopped }
+
 // filesWritten reports whether every shard file of a tree exists and its run has ended.
-func (c *mergeCmd) filesWritten(seen map[string]shardState) bool {
+func (c *mergeCmd) filesWritten(ended map[string]shard.Split) bool {
 	all := true
 	for _, name := range c.Files {
-		s := look(seen, name, func(s *shardState) error {
-			d, err := readShard(name)
-			if err == nil {
-				s.written = d.State == shard.Done || d.State == shard.Stopped
-			}
-			return err
-		})
-		all = all && s.written
+		if _, known := ended[name]; known {
+			continue
+		}
+		if d, err := readShard(name); err == nil && hasEnded(d.State) {
+			ended[name] = d.Shard
+		} else {
+			all = false
+		}
 	}
 	return all
 }
 
-// foldersWritten reports whether the directories have all shards of a fleet, and all their runs have ended.
-func (c *mergeCmd) foldersWritten(seen map[string]shardState) bool {
-	folders, err := shardFolders(c.Files)
+// dirsWritten reports whether the directories have all shards of a fleet, and all their runs have ended.
+func (c *mergeCmd) dirsWritten(ended map[string]shard.Split) bool {
+	dirs, err := shardDirs(c.Files)
 	if err != nil {
 		return false // the first one is still to come
 	}
 	written, count := map[int]bool{}, 1
-	for _, folder := range slices.Concat(folders...) {
-		name := filepath.Join(folder, shardName)
-		s := look(seen, name, func(s *shardState) error {
+	for _, dir := range slices.Concat(dirs...) {
+		name := filepath.Join(dir, shardName)
+		of, known := ended[name]
+		if !known {
 			p, err := readPart(name)
-			if err == nil {
-				s.written = p.State == shard.Done || p.State == shard.Stopped
-				s.index, s.count = p.Shard.Index, p.Shard.Count
+			if err != nil {
+				continue
 			}
-			return err
-		})
-		if s.written {
-			written[s.index] = true
+			if of = p.Shard; hasEnded(p.State) {
+				ended[name], known = of, true
+			}
 		}
-		count = max(count, s.count)
+		if known {
+			written[of.Index] = true
+		}
+		count = max(count, of.Count)
 	}
 	return len(written) >= count
-}
-
-// look returns the state of a shard file. An unchanged file is not read again.
-func look(seen map[string]shardState, name string, read func(*shardState) error) shardState {
-	stat, err := os.Stat(name)
-	if err != nil {
-		return shardState{}
-	}
-	now := shardState{size: stat.Size(), modified: stat.ModTime()}
-	if was, ok := seen[name]; ok && was.size == now.size && was.modified.Equal(now.modified) {
-		return was
-	}
-	if read(&now) == nil {
-		seen[name] = now
-	}
-	return now
 }

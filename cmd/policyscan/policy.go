@@ -64,8 +64,8 @@ func (b *bundleArg) find(root string) (run.RuleSources, error) {
 	names := eachLine(b.Policy)
 	if b.Dir != "" {
 		if len(names) > 0 && !slices.Equal(names, []string{b.Dir}) {
-			return nil, fmt.Errorf("the bundle is %s by the argument and %s by --policy (or POLICYSCAN_POLICY); "+
-				"remove one of them", quoted(b.Dir), quoted(strings.Join(names, ", ")))
+			return nil, fmt.Errorf("the bundle is %s by the argument and %s by --policy or its variable; remove one",
+				quoted(b.Dir), quoted(strings.Join(names, ", ")))
 		}
 		names = []string{b.Dir}
 	}

@@ -110,7 +110,7 @@ func (r *reporter) show(v *verdict.Verdict) error {
 				errs[i].Message = m.Place + ": " + m.What
 			}
 		}
-		complainOf(r.std, errs, at.Prefix)
+		printErrorsOf(r.std, errs, at.Prefix)
 		return nil
 	}
 	w := r.std.out
@@ -158,7 +158,7 @@ func textOptions(w io.Writer) report.TextOptions {
 		Color:    isTerminal && !monochrome(),
 		Width:    width,
 		Most:     most,
-		Commands: obeyed(),
+		Commands: runnerReadsOutput(),
 	}
 }
 

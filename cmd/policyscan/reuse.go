@@ -23,25 +23,25 @@ func (f *reuseFlag) open() (*check.Reuse, error) {
 	if f.Reuse == "" {
 		return nil, nil
 	}
-	if err := f.ours(); err != nil {
+	if err := f.checkPrivateDir(); err != nil {
 		return nil, err
 	}
 	program, err := programSum()
 	if err != nil {
-		return nil, fmt.Errorf("--reuse: the program's own file cannot be read, so it is not known "+
-			"which results are this program's: %w", disk.Cause(err))
+		return nil, fmt.Errorf("--reuse: the program's own file cannot be read: %w", disk.Cause(err))
 	}
 	store, err := reuse.Open(f.Reuse)
 	if err != nil {
-		return nil, fmt.Errorf("--reuse: the folder %s cannot be used: %w", verdict.Visible(f.Reuse), disk.Cause(err))
+		return nil, fmt.Errorf("--reuse: %s cannot be used: %w", verdict.Visible(f.Reuse), disk.Cause(err))
 	}
 	return &check.Reuse{Store: store, Program: program}, nil
 }
 
-// ours fails if a change could bring results into the directory, or choose the directory.
-func (f *reuseFlag) ours() error {
+// checkPrivateDir fails if a change could bring results into the directory, or choose the directory.
+func (f *reuseFlag) checkPrivateDir() error {
 	environment := gitEnvironment()
-	err := output.Tracks(environment.Tracks).ThroughLink("folder", filepath.Clean(f.Reuse)+string(filepath.Separator))
+	name := filepath.Clean(f.Reuse) + string(filepath.Separator)
+	err := output.Tracks(environment.Tracks).ThroughLink("directory", name)
 	if err != nil {
 		return fmt.Errorf("--reuse: %w", err)
 	}
@@ -49,8 +49,8 @@ func (f *reuseFlag) ours() error {
 	case err != nil:
 		return fmt.Errorf("--reuse: cannot determine whether git tracks files in %s: %w", verdict.Visible(f.Reuse), err)
 	case tracked:
-		return fmt.Errorf("--reuse: git tracks files in %s, so a change could add results; "+
-			"name a folder in which git tracks nothing", verdict.Visible(f.Reuse))
+		return fmt.Errorf("--reuse: git tracks files in %s, so a change could add results; choose another directory",
+			verdict.Visible(f.Reuse))
 	}
 	return nil
 }
@@ -67,8 +67,7 @@ func notesOnReuse(r *check.Reuse) []string {
 		return nil
 	}
 	reused, again, read := r.Counts()
-	notes := []string{fmt.Sprintf("--reuse: of %d files the results of earlier runs were used; "+
-		"of %d of these files the content was checked again, and gave the same; %d bytes of files were read",
+	notes := []string{fmt.Sprintf("--reuse: %d files from the cache (%d rechecked, all equal), %d bytes read",
 		reused, again, read)}
 	if err := r.Store.Failed(); err != nil {
 		notes = append(notes, fmt.Sprintf("--reuse: %v", disk.Cause(err)))

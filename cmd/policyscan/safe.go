@@ -14,7 +14,7 @@ import (
 // safe makes text of a tree or a bundle safe to print in a line.
 func safe(s string) string {
 	s = verdict.Visible(s)
-	if obeyed() {
+	if runnerReadsOutput() {
 		s = verdict.Defuse(s)
 	}
 	return s
@@ -23,21 +23,21 @@ func safe(s string) string {
 // quoted returns safe text in quotes, for a message.
 func quoted(s string) string { return `"` + safe(s) + `"` }
 
-// complain prints the program's own errors: a line for each mistake in a bundle and for each of several errors, one
+// printErrors prints the program's own errors: a line for each mistake in a bundle and for each of several errors, one
 // line for anything else, whatever names are in it.
-func complain(w io.Writer, err error) {
+func printErrors(w io.Writer, err error) {
 	for _, text := range messages(err) {
 		_, _ = fmt.Fprintf(w, "policyscan: %s\n", text) // there is no other place to report an error
 	}
 }
 
-// complainOf prints the errors of a verdict, whose files are shown with a prefix.
-func complainOf(std streams, list []verdict.Error, prefix string) {
+// printErrorsOf prints the errors of a verdict, whose files are shown with a prefix.
+func printErrorsOf(std streams, list []verdict.Error, prefix string) {
 	for _, e := range list {
 		if e.File != "" {
 			e.File = prefix + e.File
 		}
-		complain(std.err, fmt.Errorf("%w [%s]", &e, e.Code))
+		printErrors(std.err, fmt.Errorf("%w [%s]", &e, e.Code))
 	}
 }
 

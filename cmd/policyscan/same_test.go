@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -30,7 +29,7 @@ func TestFault_055_137_141_SameBytes(t *testing.T) {
 	first := p.run(args...).want(t, exitViolation)
 	want := p.verdict().text
 
-	for _, env := range []string{
+	for i, env := range []string{
 		"", // twice in one directory
 		"TZ=Pacific/Kiritimati LC_ALL=C",
 		"TZ=America/New_York LC_ALL=de_DE.UTF-8 LANG=de_DE.UTF-8 LANGUAGE=de",
@@ -40,6 +39,9 @@ func TestFault_055_137_141_SameBytes(t *testing.T) {
 		"TERM=xterm-256color COLUMNS=40", "TERM=dumb", "NO_COLOR=1", "FORCE_COLOR=1 CLICOLOR_FORCE=1", "CI=true",
 		"USER=someone HOSTNAME=elsewhere",
 	} {
+		if !*long && i%3 != 0 {
+			continue
+		}
 		p.env = strings.Fields(env)
 		e := p.run(args...).want(t, exitViolation)
 		if !bytes.Equal(p.verdict().text, want) {
@@ -53,7 +55,7 @@ func TestFault_055_137_141_SameBytes(t *testing.T) {
 	other := exampleRun(t)
 	other.run(args...).want(t, exitViolation)
 	if !bytes.Equal(other.verdict().text, want) {
-		t.Error("in another folder: another verdict")
+		t.Error("in another directory: another verdict")
 	}
 	// Files of another time, long ago or still to come.
 	for i, when := range []time.Time{time.Unix(1, 0), time.Now().AddDate(80, 0, 0)} {
@@ -72,13 +74,13 @@ func TestFault_055_137_141_SameBytes(t *testing.T) {
 		}
 	}
 	if bytes.Contains(want, []byte(p.dir)) {
-		t.Error("the verdict names the folder that it was made in")
+		t.Error("the verdict names the directory that it was made in")
 	}
 	// From another current directory, and with the bundle named in another way.
 	other.dir = filepath.Join(other.dir, "examples")
 	other.run("--policy", "./policy/", "./infra-target/").want(t, exitViolation)
 	if !bytes.Equal(other.verdict().text, want) {
-		t.Error("from another current folder: another verdict")
+		t.Error("from another current directory: another verdict")
 	}
 }
 
@@ -99,32 +101,6 @@ func TestFault_055_Umask(t *testing.T) {
 	}
 }
 
-// TestFault_137_Terminal: on a terminal the report has colours, except with NO_COLOR or a dumb terminal; the verdict
-// is the same.
-func TestFault_137_Terminal(t *testing.T) {
-	t.Parallel()
-	needs(t, "script")
-	if out, err := exec.Command("script", "-qec", "true", os.DevNull).CombinedOutput(); err != nil {
-		t.Skipf("SKIPPED: script makes no terminal here: %s", out)
-	}
-	p := newProgram(t)
-	p.run("--policy", "policy", "bad").want(t, exitViolation)
-	want := p.verdict().text
-	for env, colour := range map[string]bool{
-		"TERM=xterm": true, "TERM=xterm NO_COLOR=1": false, "TERM=dumb": false, "TERM=xterm NO_COLOR=": true,
-	} {
-		p.env = strings.Fields(env)
-		p.under = []string{"sh", "-c", `exec script -qec "stty cols 60; policyscan --policy policy bad" /dev/null`, "sh"}
-		e := p.run().want(t, exitViolation)
-		if got := strings.Contains(e.out, "\x1b["); got != colour {
-			t.Errorf("%s: colours: %v\n%q", env, got, e.out)
-		}
-		if !bytes.Equal(p.verdict().text, want) {
-			t.Errorf("%s: another verdict", env)
-		}
-	}
-}
-
 // TestFault_139_Panic: a bug ends as any other thing that could not be decided.
 func TestFault_139_Panic(t *testing.T) {
 	p := newProgram(t)
@@ -132,8 +108,10 @@ func TestFault_139_Panic(t *testing.T) {
 	t.Setenv("GITHUB_ACTIONS", "")
 	for _, tree := range []string{"good", "bad"} {
 		var said bytes.Buffer
-		status := runMain([]string{"--policy", "policy", tree}, streams{in: strings.NewReader(""), out: panics{}, err: &said})
-		if status != exitUndecided || !strings.Contains(said.String(), "policyscan: a bug in policyscan, please report it: no one expected this") {
+		status := runMain([]string{"--policy", "policy", tree},
+			streams{in: strings.NewReader(""), out: panics{}, err: &said})
+		if status != exitUndecided || !strings.Contains(said.String(),
+			"policyscan: a bug in policyscan, please report it: no one expected this") {
 			t.Errorf("%s: status %d: %s", tree, status, said.String())
 		}
 	}

@@ -55,7 +55,6 @@ type scanCmd struct {
 	also []output.Report // in addition to the flags' own
 }
 
-// Run scans, and reports.
 func (c *scanCmd) Run(std streams) error {
 	_, err := c.run(std)
 	return err
@@ -72,14 +71,15 @@ func (c *scanCmd) run(std streams) (*verdict.Verdict, error) {
 		}
 	}
 	if err == nil && isMistyped(c.Path) {
-		err = seeHelp(fmt.Errorf("%q is neither a folder nor a command%s", c.Path, meant(c.Path, commandTree())), "")
+		near := didYouMean(c.Path, commandTree())
+		err = withHelpHint(fmt.Errorf("%q is neither a directory nor a command%s", c.Path, near), "")
 	}
 	if err != nil {
 		replaceOldVerdict(run.VerdictFiles(o.Git, given)...)
 		return nil, err
 	}
 	r := newReporter(c, o, std)
-	if err := r.begin(r.shardBegun(of)); err != nil {
+	if err := r.begin(r.inProgress(of)); err != nil {
 		return nil, err
 	}
 	ctx, caught, stop := interruptible(c.Timeout)
@@ -163,9 +163,9 @@ func (c *scanCmd) options(std streams) run.Options {
 
 // check returns an error for flags that contradict each other.
 func (c *scanCmd) check() error {
-	scopes := givenNames(givenFlag{"--rev", c.Rev != ""}, givenFlag{"--diff-base", c.DiffBase != ""},
-		givenFlag{"--staged", c.Staged}, givenFlag{"--tracked", c.Tracked},
-		givenFlag{"--files-from", c.FilesFrom != ""}, givenFlag{"--stdin", c.Stdin})
+	scopes := setNames(flagUse{"--rev", c.Rev != ""}, flagUse{"--diff-base", c.DiffBase != ""},
+		flagUse{"--staged", c.Staged}, flagUse{"--tracked", c.Tracked},
+		flagUse{"--files-from", c.FilesFrom != ""}, flagUse{"--stdin", c.Stdin})
 	switch {
 	case c.Stdin && c.StdinPath == "":
 		return errors.New("--stdin needs --stdin-path PATH: rules select files by their path")
@@ -180,8 +180,7 @@ func (c *scanCmd) check() error {
 	case c.DiffBase == "" && c.RequireMerged:
 		return errors.New("--require-merged is given without --diff-base")
 	case c.Rev == "" && c.Reuse != "":
-		return errors.New("--reuse is given without --rev: results are kept by git's hash of a file's content, " +
-			"which only a scan of a commit has for every file")
+		return errors.New("--reuse is given without --rev: only files of a commit have git's hash of their content")
 	}
 	return checkLimits(c.MaxFileBytes, c.Timeout)
 }
@@ -202,16 +201,15 @@ func (c *scanCmd) split() (shard.Split, error) {
 	if err != nil || of.Count == 0 {
 		return of, err
 	}
-	whole := givenNames(givenFlag{"--diff-base", c.DiffBase != ""}, givenFlag{"--staged", c.Staged},
-		givenFlag{"--stdin", c.Stdin})
+	whole := setNames(flagUse{"--diff-base", c.DiffBase != ""}, flagUse{"--staged", c.Staged},
+		flagUse{"--stdin", c.Stdin})
 	switch {
 	case len(whole) == 0:
 		return of, nil
 	case whole[0] == "--stdin":
 		return shard.Split{}, errors.New("--shard and --stdin are both given; standard input is one file")
 	}
-	return shard.Split{}, fmt.Errorf("--shard and %s are both given; "+
-		"a change is small enough for one run, and is compared as a whole", whole[0])
+	return shard.Split{}, fmt.Errorf("--shard and %s are both given; check a change in one run", whole[0])
 }
 
 // parseShard returns the part for --shard and --defer, which allow no report and need an output for the result.
@@ -220,21 +218,20 @@ func parseShard(part string, deferred bool, reports []string, output, result str
 	case part == "" && deferred:
 		return shard.Split{}, errors.New("--defer is given without --shard")
 	case part == "" && getenv(shard.CountVariable) != "":
-		return shard.Split{}, fmt.Errorf("%s is set, and --shard is not given, so that each task would do "+
-			"all of the work; give --shard auto, or unset it", shard.CountVariable)
+		return shard.Split{}, fmt.Errorf("%s is set, and --shard is not given; give --shard auto, or unset it",
+			shard.CountVariable)
 	case part == "":
 		return shard.Split{}, nil
 	case len(reports) > 0:
-		return shard.Split{}, errors.New("--shard and --report are both given; " +
-			"a shard has no report: policyscan merge writes those of all shards")
+		return shard.Split{}, errors.New("--shard and --report are both given; policyscan merge writes the reports")
 	case output == "none":
 		return shard.Split{}, errors.New("--shard is given with --output none; a shard's result is its " + result)
 	}
 	return shard.Parse(part, getenv)
 }
 
-// shardBegun returns the content of a shard file until the run ends; nil if the run is not a shard.
-func (r *reporter) shardBegun(of shard.Split) output.Document {
+// inProgress returns the content of a shard file until the run ends; nil if the run is not a shard.
+func (r *reporter) inProgress(of shard.Split) output.Document {
 	if of.Count == 0 {
 		return nil
 	}
@@ -277,10 +274,10 @@ func (r *reporter) showShard(d *shard.Document) error {
 				safe(v.Violation.Title))
 		}
 	}
-	complainOf(r.std, slices.Concat(f.TreeErrors, f.FileErrors), r.about.Place.Prefix)
+	printErrorsOf(r.std, slices.Concat(f.TreeErrors, f.FileErrors), r.about.Place.Prefix)
 	if !r.Quiet {
 		fmt.Fprintf(&text, "shard %s, %s: looked at %d of %d files; %d violations, %d allowed, %d errors\n"+
-			"This is no verdict: policyscan merge makes it of all %d shards.\n",
+			"Not a verdict yet: run policyscan merge on all %d shards.\n",
 			d.Shard, d.State, d.Tree.Own, d.Tree.Files,
 			len(f.Violations)-allowed, allowed, len(f.TreeErrors)+len(f.FileErrors), d.Shard.Count)
 	}

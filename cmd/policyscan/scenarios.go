@@ -22,11 +22,9 @@ func (c *scenariosFlag) check(named bool) error {
 	case len(c.Calls) > 0 && len(c.Scenarios) == 0:
 		return errors.New("--calls is given without --scenarios; name the calls to check")
 	case c.Root != "" && (len(c.Scenarios) == 0 || !named):
-		return errors.New("--root is given, but there is no bundle for scenarios; " +
-			"name scenarios and a bundle, or remove --root")
+		return errors.New("--root is given, but no bundle for scenarios; name both, or remove --root")
 	case len(c.Scenarios) > 0 && len(c.Calls) == 0 && !named:
-		return errors.New("--scenarios is given, but nothing to check calls against; " +
-			"name call rules with --calls, or a bundle")
+		return errors.New("--scenarios is given, but no rules; name call rules with --calls, or a bundle")
 	}
 	return nil
 }

@@ -18,7 +18,6 @@ type schemaCmd struct {
 	Document string `arg:"" enum:"policy,verdict,explain,fleet,shard,fleet-shard" help:"@schema_document"`
 }
 
-// Run prints the schema.
 func (c *schemaCmd) Run(std streams) error {
 	text := map[string][]byte{
 		"policy": rules.Schema(), "verdict": verdict.Schema(), "explain": []byte(explainSchema),

@@ -23,69 +23,22 @@ func hookRounds(n int) int {
 	return max(1, n/4)
 }
 
-const hookBoundaries = `rules:
-  - id: TF-1
-    title: Of some files, with a line end
-    enforcement: {mode: fail}
-    match: {files: ["**/*.tf"], forbidden_patterns: [alpha, "beta\ngamma"]}
-  - id: ALL-1
-    title: Of all but some
-    enforcement: {mode: fail}
-    match: {files: ["**"], exclude: ["b/**", ".policyscan/**"], forbidden_patterns: [beta, "delta alpha"]}
-`
-
-const hookInvariants = `rules:
-  - id: DEEP-1
-    title: Of folders
-    enforcement: {mode: fail}
-    match: {files: ["deep/**", "b{,/**}"], required_absent: [gamma]}
-`
-
-// hookBoundaries02 and hookInvariants02 have items of each form of 0.2, and path globs.
-const hookBoundaries02 = `bundle: "0.2"
-rules:
-  - id: TF-1
-    title: Of some files, with a line end and options
-    enforcement: {mode: fail}
-    match:
-      files: ["**/*.TF"]
-      path_case: ignore
-      forbidden_patterns: [{text: Alpha, case: ignore, words: true}, "beta\ngamma", {text: "delta alpha", spaces: any}]
-  - id: ALL-1
-    title: Of all but some
-    enforcement: {mode: fail}
-    match: {files: ["**"], exclude: ["b/**", ".policyscan/**"], forbidden_patterns: [{regex: '^b(eta|\S*harmless)'}]}
-  - id: PATH-1
-    title: Of paths
-    enforcement: {mode: fail}
-    match: {forbidden_files: ["/b", "**/E.YAML", "deep/*", "/{b,--}*.tf"], path_case: ignore, exclude: ["deep/g"]}
-`
-
-const hookInvariants02 = `bundle: "0.2"
-rules:
-  - id: DEEP-1
-    title: Of folders
-    enforcement: {mode: fail}
-    match: {files: ["deep/**", "/b{,/**}"], required_absent: [gamma]}
-  - id: HAS-1
-    title: What must be there
-    enforcement: {mode: fail}
-    match: {files: ["**/*.tf", "deep/g"], required_patterns: [{regex: '[a-z]{5}'}, {text: "BETA", case: ignore}, "a"]}
-  - id: FILE-1
-    title: Of the tree
-    enforcement: {mode: fail}
-    match: {required_files: ["/b", "b/**", "deep/**", "/*.tf"], exclude: ["/b.tf"]}
-`
-
-// hookBundles are the bundles of the tests below, by their versions: boundaries and invariants.
-var hookBundles = map[string][2]string{
-	"0.1": {hookBoundaries, hookInvariants},
-	"0.2": {hookBoundaries02, hookInvariants02},
+// hookBundles are the bundles of the tests below, by their versions: boundaries and invariants. That of 0.2 has items
+// of each form, and path globs.
+func hookBundles(t testing.TB) map[string][2]string {
+	t.Helper()
+	all := map[string][2]string{}
+	for _, version := range []string{"0.1", "0.2"} {
+		dir := "testdata/scopes/" + version + "/rules/"
+		all[version] = [2]string{readFile(t, dir+"boundaries.yml"), readFile(t, dir+"invariants.yml")}
+	}
+	return all
 }
 
 // hookContent is text with no or many violations, in several encodings, at its ends and across reads.
 func hookContent(rnd *rand.Rand) string {
-	words := []string{"alpha", "beta", "beta\r\ngamma", "beta\ngamma", "gamma", "delta ", "harmless", "\x00", "\xff\xfe", "a\x00l\x00p\x00h\x00a\x00", "\x00b\x00e\x00t\x00a", "\n", "\r\n", "    "}
+	words := []string{"alpha", "beta", "beta\r\ngamma", "beta\ngamma", "gamma", "delta ", "harmless", "\x00",
+		"\xff\xfe", "a\x00l\x00p\x00h\x00a\x00", "\x00b\x00e\x00t\x00a", "\n", "\r\n", "    "}
 	if rnd.IntN(4) == 0 {
 		return "harmless\n"
 	}
@@ -105,7 +58,8 @@ func hookContent(rnd *rand.Rand) string {
 // edit changes some files on disk: their content, mode and kind, or whether they are there.
 func (h *hookRepo) edit(rnd *rand.Rand) {
 	h.t.Helper()
-	names := []string{"a.tf", "b/c.tf", "b/d/e.yaml", "b", "b.tf", "b-/x.tf", hookOdd, "tab\there", "ü.tf", "--help.tf", "deep/er/and/deeper/f.tf", "deep/g", "not \xff UTF-8.tf"}
+	names := []string{"a.tf", "b/c.tf", "b/d/e.yaml", "b", "b.tf", "b-/x.tf", hookOdd, "tab\there", "ü.tf",
+		"--help.tf", "deep/er/and/deeper/f.tf", "deep/g", "not \xff UTF-8.tf"}
 	for range 1 + rnd.IntN(4) {
 		name := names[rnd.IntN(len(names))]
 		for dir := filepath.Dir(name); dir != "."; dir = filepath.Dir(dir) {
@@ -201,7 +155,8 @@ func hookFound(v *verdictFile, of func(file string) bool) []string {
 		if !of(o.File) {
 			continue
 		}
-		lines = append(lines, fmt.Sprintf("%s %s %q at %d, %d times, %s", o.RuleID, o.File, o.Evidence.Pattern, o.Evidence.Offset, o.Evidence.Occurrences, o.Fingerprint))
+		lines = append(lines, fmt.Sprintf("%s %s %q at %d, %d times, %s", o.RuleID, o.File, o.Evidence.Pattern,
+			o.Evidence.Offset, o.Evidence.Occurrences, o.Fingerprint))
 	}
 	return lines
 }
@@ -219,16 +174,26 @@ func (h *hookRepo) checkout(commit string) string {
 
 func hookAny(string) bool { return true }
 
+func same(t *testing.T, what string, got, want []string) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("%s\n%s\nwant\n%s", what, strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
 func (h *hookRepo) commits() []string {
 	h.t.Helper()
 	return strings.Fields(h.git("rev-list", "--all"))
 }
 
-// TestDiffWithinFull: a change has the violations of its head in the changed files: no other, no new and no missing
-// one.
-func TestDiffWithinFull(t *testing.T) {
+// TestFault_106_DiffWithinFull: a change has the violations of its head in the changed files: no other, no new and no
+// missing one.
+func TestFault_106_DiffWithinFull(t *testing.T) {
 	t.Parallel()
-	for version, bundle := range hookBundles {
+	for version, bundle := range hookBundles(t) {
+		if !*long && version != "0.2" {
+			continue
+		}
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
 			rnd := rand.New(rand.NewPCG(0, 127))
@@ -247,7 +212,8 @@ func TestDiffWithinFull(t *testing.T) {
 				clean := h.checkout(head)
 				full := h.judge("--policy", "policy", clean)
 				for _, base := range []string{"x", "y", some(), some()} {
-					diff := h.judge("--policy", "policy", "--diff-base", base, "--head", head, "--allow", "empty,symlink", "repo")
+					diff := h.judge("--policy", "policy", "--diff-base", base, "--head", head, "--allow",
+						"empty,symlink", "repo")
 					if !diff.Complete {
 						t.Fatalf("%+v", diff.Errors)
 					}
@@ -263,7 +229,8 @@ func TestDiffWithinFull(t *testing.T) {
 					}
 					want := hookFound(full, func(file string) bool { return changed[file] })
 					if got := hookFound(diff, hookAny); !slices.Equal(got, want) {
-						t.Errorf("%s to %s: judged\n%s\nof the head's files that differ\n%s", base, head, strings.Join(got, "\n"), strings.Join(want, "\n"))
+						t.Errorf("%s to %s: judged\n%s\nof the head's files that differ\n%s", base, head,
+							strings.Join(got, "\n"), strings.Join(want, "\n"))
 					}
 					within, beside = within+len(want), beside+len(full.Violations)-len(want)
 				}
@@ -272,7 +239,7 @@ func TestDiffWithinFull(t *testing.T) {
 				t.Errorf("%d comparisons with several merge bases", several)
 			}
 			if within == 0 || beside == 0 {
-				t.Errorf("%d violations of changes, %d of what they leave: nothing was tried", within, beside)
+				t.Errorf("%d violations of changes, %d of other files: nothing was tried", within, beside)
 			}
 		})
 	}
@@ -281,19 +248,9 @@ func TestDiffWithinFull(t *testing.T) {
 // TestTrackedIsFull: in a clean checkout git tracks all files. Only a full scan covers untracked files.
 func TestTrackedIsFull(t *testing.T) {
 	t.Parallel()
-	for version, bundle := range hookBundles {
-		t.Run(version, func(t *testing.T) {
-			t.Parallel()
-			trackedIsFull(t, bundle)
-		})
-	}
-}
-
-func trackedIsFull(t *testing.T, bundle [2]string) {
-	t.Helper()
 	rnd := rand.New(rand.NewPCG(3, 127))
 	h := newHookRepo(t)
-	h.policy(bundle)
+	h.policy(hookBundles(t)["0.2"])
 	h.history(rnd, 15)
 	commits := h.commits()
 	found := 0
@@ -301,26 +258,26 @@ func trackedIsFull(t *testing.T, bundle [2]string) {
 		clean := h.checkout(commits[rnd.IntN(len(commits))])
 		full := h.judge("--policy", "policy", "--allow", "empty,symlink", clean)
 		tracked := h.judge("--policy", "policy", "--allow", "empty,symlink", "--tracked", clean)
-		if got, want := hookFound(tracked, hookAny), hookFound(full, hookAny); !slices.Equal(got, want) {
-			t.Errorf("tracked\n%s\nfull\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-		}
-		if a, b := tracked.Coverage, full.Coverage; !tracked.Complete || !full.Complete || a.Files != b.Files || a.Scanned != b.Scanned || a.Bytes != b.Bytes || !slices.Equal(a.NotScanned, b.NotScanned) {
+		same(t, "tracked", hookFound(tracked, hookAny), hookFound(full, hookAny))
+		if a, b := tracked.Coverage, full.Coverage; !tracked.Complete || !full.Complete || a.Files != b.Files ||
+			a.Scanned != b.Scanned || a.Bytes != b.Bytes || !slices.Equal(a.NotScanned, b.NotScanned) {
 			t.Errorf("tracked %v, %+v\nfull %v, %+v", tracked.Complete, a, full.Complete, b)
 		}
 		found += len(full.Violations)
+		h.write("list", h.git("-C", "../"+clean, "ls-files", "-z"))
+		inFiles := func(file string) bool { return file != "" } // a list does not show what a tree lacks
+		listed := h.judge("--policy", "policy", "--allow", "empty,symlink", "--files-from", "list", clean)
+		same(t, "listed", hookFound(listed, inFiles), hookFound(full, inFiles))
 
 		h.write(clean+"/untracked.tf", "alpha\n")
-		if got, want := hookFound(h.judge("--policy", "policy", "--allow", "empty,symlink", "--tracked", clean), hookAny), hookFound(tracked, hookAny); !slices.Equal(got, want) {
-			t.Errorf("next to an untracked file\n%s\nwithout it\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-		}
+		beside := h.judge("--policy", "policy", "--allow", "empty,symlink", "--tracked", clean)
+		same(t, "next to an untracked file", hookFound(beside, hookAny), hookFound(tracked, hookAny))
 		more := h.judge("--policy", "policy", clean)
 		if n := len(hookFound(more, func(file string) bool { return file == "untracked.tf" })); n == 0 {
 			t.Error("a full scan does not judge an untracked file")
 		}
 		others := func(file string) bool { return file != "untracked.tf" && file != "" } // the tree may lack less
-		if got, want := hookFound(more, others), hookFound(full, others); !slices.Equal(got, want) {
-			t.Errorf("with one more file\n%s\nwithout it\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-		}
+		same(t, "with one more file", hookFound(more, others), hookFound(full, others))
 	}
 	if found == 0 {
 		t.Error("no violation: nothing was tried")
@@ -331,11 +288,15 @@ func trackedIsFull(t *testing.T, bundle [2]string) {
 // change as well; unstaged content is not checked.
 func TestStagedIsDiff(t *testing.T) {
 	t.Parallel()
-	for version, bundle := range hookBundles {
+	bundles := hookBundles(t)
+	for version, bundle := range bundles {
+		if !*long && version != "0.2" {
+			continue
+		}
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
 			boundaries := []string{
-				bundle[0], bundle[0], hookBoundaries, hookBoundaries02, "rules: []\n", "rules: [\n",
+				bundle[0], bundle[0], bundles["0.1"][0], bundles["0.2"][0], "rules: []\n", "rules: [\n",
 				strings.Replace(bundle[0], "lpha", "armless", 1), strings.Replace(bundle[0], `"**"`, `"*"`, 1),
 				strings.Replace(bundle[0], "path_case: ignore", "", 1), strings.Replace(bundle[0], "TF-1", "HAS-2", 1),
 			}
@@ -376,7 +337,8 @@ func TestStagedIsDiff(t *testing.T) {
 
 // hookSaid is all of a verdict that does not name the scope.
 func hookSaid(v *verdictFile) string {
-	lines := append(hookFound(v, hookAny), fmt.Sprintf("%s, complete: %v, %+v", v.Verdict.Verdict, v.Complete, v.Coverage))
+	lines := append(hookFound(v, hookAny), fmt.Sprintf("%s, complete: %v, %+v", v.Verdict.Verdict, v.Complete,
+		v.Coverage))
 	for i := range v.Rules {
 		lines = append(lines, fmt.Sprint(v.Rules[i].ID, v.Rules[i].Files))
 	}

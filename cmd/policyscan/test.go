@@ -36,7 +36,7 @@ func (c *testCmd) Run(std streams) error {
 		right = right && ok
 	}
 	if !right {
-		return outcome{status: exitViolation}
+		return exitError{status: exitViolation}
 	}
 	return nil
 }
@@ -61,8 +61,7 @@ func (c *testCmd) examples(std streams) (bool, error) {
 		right, tested = right && t.Failed == 0, tested || t.Ran+t.Failed > 0
 	}
 	if !tested {
-		return false, errors.New("no rule has an example, so nothing was tested; " +
-			"write some under \"examples\" of a rule")
+		return false, errors.New("no rule has an example, so nothing was tested; write \"examples\" in one")
 	}
 	return right, nil
 }

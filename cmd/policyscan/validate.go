@@ -74,7 +74,7 @@ func (c *validateCmd) bundles(std streams, root string) (run.RuleSources, error)
 	}
 	var list document.Errors
 	if errors.As(all.CheckCombined(), &list) {
-		return nil, mistaken(std, all.String(), list)
+		return nil, reportMistakes(std, all.String(), list)
 	}
 	if len(all) == 1 {
 		return all, nil // its notes were printed with the others
@@ -92,7 +92,7 @@ func (c *validateCmd) bundle(std streams, p *run.RuleSource, alone bool) error {
 	}
 	var list document.Errors
 	if errors.As(err, &list) {
-		return mistaken(std, p.Name, list)
+		return reportMistakes(std, p.Name, list)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", p.Name, err)
@@ -126,12 +126,12 @@ func showNotes(std streams, p *run.RuleSource, notes []document.Note) error {
 	return showMistakes(std.out, all)
 }
 
-// mistaken prints mistakes, and returns the error about them.
-func mistaken(std streams, name string, list document.Errors) error {
+// reportMistakes prints mistakes, and returns the error about them.
+func reportMistakes(std streams, name string, list document.Errors) error {
 	if err := showMistakes(std.out, list); err != nil {
 		return err
 	}
-	return outcome{exitUndecided, fmt.Errorf("%s: %s", name, plural(len(list), "mistake"))}
+	return exitError{exitUndecided, fmt.Errorf("%s: %s", name, plural(len(list), "mistake"))}
 }
 
 func plural(n int, thing string) string {
@@ -157,7 +157,7 @@ func (c *validateCmd) alive(std streams) error {
 				c.Dir, argument, c.Dir)
 		}
 		if st, err := os.Stat(c.Dir); c.Dir != "" && err == nil && !st.IsDir() {
-			return fmt.Errorf("%s is not a folder, and %s; name a folder", quoted(c.Dir), argument)
+			return fmt.Errorf("%s is not a directory, and %s; name a directory", quoted(c.Dir), argument)
 		}
 		o.Path, c.Dir = c.Dir, "" // it names the bundle's place, if --policy does not
 		place, err := run.Find(o.Path)
@@ -217,20 +217,17 @@ func showLife(std streams, all run.RuleSources, life *scanner.Liveness, tried st
 	case dead == 0:
 		return nil
 	case len(life.Errors) == 0:
-		const next = "correct what is dead, write an example in its rule that shows it alive, or remove it; " +
-			"then run policyscan test, too\n"
+		const next = "fix what is dead, add an example that shows it alive, or remove it; then run policyscan test\n"
 		if err := print(std.out, next); err != nil {
 			return err
 		}
-		return outcome{status: exitViolation}
+		return exitError{status: exitViolation}
 	}
 	for i := range life.Errors {
 		_, _ = fmt.Fprintln(std.err, safe(life.Errors[i].Error())) // there is no other place to report an error
 	}
 	if life.Files == 0 {
-		return errors.New("there is no tree to try the rules on; with --alive the argument is the tree, and --policy " +
-			"names the bundle; try the rules on their examples alone with --examples-only")
+		return errors.New("no tree to try the rules on; name it (the bundle goes to --policy), or use --examples-only")
 	}
-	return errors.New("the tree was not scanned completely, so what is dead is unknown; " +
-		"fix the errors above, accept them with --allow, or write examples")
+	return errors.New("the scan was incomplete, so what is dead is unknown; fix the errors above, or use --allow")
 }

@@ -42,7 +42,7 @@ func TestErrors(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{filepath.Join(dir, "none"), filepath.Join(file, "beneath")} {
+	for _, name := range []string{filepath.Join(dir, "none"), filepath.Join(file, "below")} {
 		if _, err := os.Stat(name); !Absent(err) || Cause(err).Error() == err.Error() {
 			t.Errorf("%s: %v, absent: %v, cause: %v", name, err, Absent(err), Cause(err))
 		}
@@ -75,9 +75,12 @@ func TestFault_064_LeftoverTemporaryFile(t *testing.T) {
 		if !Temporary(name, "out.json") || !Temporary("a/"+name, "a/out.json") {
 			t.Errorf("%s is not known as temporary", name)
 		}
-		for file, output := range map[string]string{name: "a/out.json", "a/" + name: "out.json", name + "x": "out.json", name[1:]: "out.json", "x" + name: "out.json", ".out.json.1.tmp": "out.json", ".a" + name: "out.json"} {
+		for file, output := range map[string]string{
+			name: "a/out.json", "a/" + name: "out.json", name + "x": "out.json", name[1:]: "out.json",
+			"x" + name: "out.json", ".out.json.1.tmp": "out.json", ".a" + name: "out.json",
+		} {
 			if Temporary(file, output) {
-				t.Errorf("%s is taken for that of %s", file, output)
+				t.Errorf("%s is mistaken for that of %s", file, output)
 			}
 		}
 		if err := tmp.Close(); err != nil {
@@ -103,11 +106,11 @@ func TestReplace(t *testing.T) {
 	if text, err := os.ReadFile(filepath.Join(dir, "report")); string(text) != "text" {
 		t.Errorf("it is %q: %v", text, err)
 	}
-	if err := os.MkdirAll(filepath.Join(dir, "folder", "full"), 0o777); err != nil {
+	if err := os.MkdirAll(filepath.Join(dir, "sub", "full"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if err := Replace(filepath.Join(dir, "folder"), []byte("text")); err == nil {
-		t.Errorf("a folder is replaced: %v", err)
+	if err := Replace(filepath.Join(dir, "sub"), []byte("text")); err == nil {
+		t.Errorf("a directory is replaced: %v", err)
 	}
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 2 {
 		t.Errorf("left behind: %v, %v", entries, err)

@@ -50,7 +50,7 @@ func TestChoose(t *testing.T) {
 	for _, c := range []struct{ env, strategy, base, head, err string }{
 		{env: "", err: "unknown CI environment"},
 		{env: "CI=true JENKINS_URL=x", err: "unknown CI environment"},
-		{env: "PRE_COMMIT=1", err: "unknown CI environment"}, // see TestPreCommitScopes
+		{env: "PRE_COMMIT=1", err: "unknown CI environment"}, // see the story precommit
 		{env: github + "GITHUB_EVENT_NAME=push", strategy: "github-push", base: "b", head: "HEAD"},
 		{env: github + "GITHUB_EVENT_NAME=pull_request", strategy: "github-pull-request", base: "p", head: "HEAD"},
 		{env: github + "GITHUB_EVENT_NAME=schedule", err: "has no base"},

@@ -37,7 +37,7 @@ func testNarrowed(t *testing.T, but *regexp.Regexp) {
 		if len(args) > 0 && childOf(whole, args[0]) != nil {
 			name = args[0]
 		}
-		c := narrowed(args)
+		c := singleCommand(args)
 		if c == nil {
 			t.Errorf("%q: it is left to the whole", args)
 			continue
@@ -49,7 +49,8 @@ func testNarrowed(t *testing.T, but *regexp.Regexp) {
 		if n := len(parser.Model.Children); n != 1 {
 			t.Errorf("%q: it has %d commands", args, n)
 		}
-		if got, want := shapeOf(childOf(parser.Model.Node, name)), but.ReplaceAllString(shapeOf(childOf(whole, name)), " \n"); got != want {
+		if got, want := shapeOf(childOf(parser.Model.Node, name)),
+			but.ReplaceAllString(shapeOf(childOf(whole, name)), " \n"); got != want {
 			t.Errorf("%q:\n%s\nbut of the whole\n%s", args, got, want)
 		}
 		if got := shapeOf(&kong.Node{Flags: parser.Model.Flags}); !strings.Contains(got, "--version") {
@@ -59,7 +60,7 @@ func testNarrowed(t *testing.T, but *regexp.Regexp) {
 	for _, args := range [][]string{
 		{"help"}, {"help", "scan"}, {"completion", "bash"}, {"action"}, {"-q", "report"}, {"infra", "help"},
 	} {
-		if c := narrowed(args); c != nil {
+		if c := singleCommand(args); c != nil {
 			t.Errorf("%q is not left to the whole: %v", args, reflect.TypeOf(c))
 		}
 	}
@@ -72,7 +73,8 @@ func shapeOf(n *kong.Node) string {
 	}
 	var b strings.Builder
 	value := func(name string, v *kong.Value) {
-		b.WriteString(name + " " + v.Target.Type().String() + " " + v.Default + " " + strings.Join(v.Tag.Envs, ",") + "\n")
+		b.WriteString(name + " " + v.Target.Type().String() + " " + v.Default + " " + strings.Join(v.Tag.Envs, ",") +
+			"\n")
 	}
 	for _, p := range n.Positional {
 		value(p.Name, p)
@@ -95,7 +97,8 @@ func TestNarrowedSays(t *testing.T) {
 		return string(rune('0'+status)) + out.String() + errs.String()
 	}
 	for _, args := range [][]string{
-		{"--version"}, {"version"}, {"version", "--version"}, {"validate", "--version"}, {"list", "--help"}, {"--help"},
+		{"--version"}, {"version"}, {"version", "--version"}, {"validate", "--version"}, {"list", "--help"},
+		{"--help"},
 		{"validate", "--nothing"}, {"report"}, {"schema", "nothing"}, {"test", "--policy", ""}, {"hook"},
 		{"explain", "--rule", "a", "--json", "--json=x"}, {"schema", "verdict"}, {"-h"}, {"list", "-h"}, {"repot"},
 	} {
@@ -142,7 +145,8 @@ func TestStart(t *testing.T) {
 	}
 	slices.Sort(list)
 	if ours == 0 || all > 1200 || ours > 170 {
-		t.Errorf("%d allocations before main, of which ours are %d; at most 1,200 and 170:\n%s\nmake a table when it is "+
+		t.Errorf("%d allocations before main, of which ours are %d; at most 1,200 and 170:\n%s\nmake a table when "+
+			"it is "+
 			"first used, as internal/late does, or import less", all, ours, strings.Join(list, "\n"))
 	}
 }
