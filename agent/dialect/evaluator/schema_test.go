@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/policyscan/policyscan/rules/document"
+	"golang.org/x/tools/txtar"
 )
 
 // whole is a bundle with every key there is.
@@ -63,95 +64,30 @@ func TestWholeBundleLoads(t *testing.T) {
 
 // TestMistakes: what is replaced in the whole bundle, and the error that this makes.
 func TestMistakes(t *testing.T) {
-	many := func(n int, item string) string { return strings.TrimSuffix(strings.Repeat(item+",", n), ",") }
 	const (
 		ruleText      = `{"id": "r1", "description": "no root", "effect": "deny", "conditions": [`
 		conditionText = `{"field": "input.command", "operator": "contains", "value": "sudo"}`
 		otherRule     = `{"id": "r", "effect": "allow", "conditions": [{"field": "a", "operator": "eq", "value": 1}]},`
 	)
-	for _, c := range []struct{ name, old, new, want string }{
-		{"Row_1_30 apiVersion", `"agent-governance.io/v1"`, `"v2"`,
-			`10:23: the apiVersion "v2"; write agent-governance.io/v1`},
-		{"Row_1_30 kind", `"Policy"`, `"policy"`, `11:17: the kind "policy"; write Policy`},
-		{"Row_1_30 defaultEffect is required", `"defaultEffect": "allow",`, ``,
-			`13:17: "spec" has no "defaultEffect"; write it`},
-		{"Row_1_30 uuid", `"11111111-1111-4111-8111-111111111111"`, `"p1"`, `7:19: the policyId "p1"; write a UUID`},
-		{"Row_1_30 policyVersion", `"policyVersion": 0`, `"policyVersion": -1`,
-			`8:24: policyVersion is not a whole number of 0 or more`},
-		{"Row_1_30 policyVersion is whole", `"policyVersion": 0`, `"policyVersion": 1.5`,
-			`8:24: policyVersion is not a whole number`},
-		{"Row_1_30 policyVersion within JavaScript's", `"policyVersion": 0`, `"policyVersion": 9007199254740992`,
-			`8:24: policyVersion is not a whole number`},
-		{"Row_1_30 bundleVersion", `"bundleVersion": 3`, `"bundleVersion": "3"`,
-			`2:20: bundleVersion is not a whole number`},
-		{"Row_1_30 name is there", `"shell"`, `""`, `12:30: name is empty`},
-		{"Row_1_30 name of 129", `"shell"`, `"` + strings.Repeat("é", 129) + `"`,
-			`12:30: name has 129 characters; the limit is 128`},
-		{"Row_1_30 description of 1025", `"what shells may do"`, `"` + strings.Repeat("x", 1025) + `"`,
+	type mistake struct{ old, new, want string }
+	all := map[string]mistake{
+		"1_30 description of 1025": {`"what shells may do"`, `"` + strings.Repeat("x", 1025) + `"`,
 			`12:54: description has 1025 characters; the limit is 1024`},
-		{"Row_1_30 frozen id of 129", `"agent-1"`, `"` + strings.Repeat("x", 129) + `"`,
-			`24:22: an id of frozenAgentIds has 129 characters`},
-		{"Row_1_30 frozen id of 0", `"agent-1"`, `""`, `24:22: an id of frozenAgentIds is empty`},
-		{"Row_1_30 1001 rules", ruleText, strings.Repeat(otherRule, 1000) + ruleText,
+		"1_30 1001 rules": {ruleText, strings.Repeat(otherRule, 1000) + ruleText,
 			`"rules" has 1001 items; the limit is 1000`},
-		{"Row_1_30 51 conditions", conditionText, many(51, conditionText),
+		"1_30 51 conditions": {conditionText, strings.Repeat(conditionText+",", 50) + conditionText,
 			`"conditions" has 51 items; the limit is 50`},
-		{"Row_1_30 0 conditions", conditionText, ``,
-			`16:84: rule "r1": "conditions" is an empty list; write at least 1`},
-		{"Row_1_30 0 rules", ruleText + "\n              " + conditionText + "\n            ]}", ``,
-			`15:20: "rules" is an empty list`},
-		{"Row_1_30 an empty rule id", `"id": "r1"`, `"id": ""`, `16:20: id is empty`},
-		{"Row_1_32 the effect ask", `"effect": "deny"`, `"effect": "ask"`,
-			`16:62: rule "r1": the effect "ask": the document has no effect but allow and deny; write deny`},
-		{"Row_1_32 the default ask", `"defaultEffect": "allow"`, `"defaultEffect": "ask"`,
-			`14:28: the defaultEffect "ask": the document has no effect but allow and deny`},
-		{"Row_1_32 mcpAccess", `"bundleVersion": 3`, `"mcpAccess": {"approvedServers": []}`,
-			`2:3: "mcpAccess": the document has no gate for MCP servers; remove it, and write a rule on tool_name`},
-		{"an unknown effect", `"effect": "deny"`, `"effect": "Deny"`,
-			`16:62: rule "r1": the effect "Deny"; write allow, deny`},
-		{"an unknown effect of 160 bytes is shown whole", `"effect": "deny"`, `"effect": "` +
-			strings.Repeat("x", 160) + `"`, `the effect "` + strings.Repeat("x", 160) + `"; write`},
-		{"an unknown effect of 161 bytes is cut", `"effect": "deny"`, `"effect": "` + strings.Repeat("x", 161) + `"`,
-			`the effect "` + strings.Repeat("x", 160) + `"…; write`},
-		{"an unknown operator", `"contains"`, `"equals"`,
-			`17:54: rule "r1": the operator "equals"; write eq, neq, in, not_in, contains, starts_with, ends_with, matches`},
-		{"an unknown key of the bundle", `"bundleVersion"`, `"version"`,
-			`2:3: unknown key "version" in the bundle; the keys are policies, bundleVersion`},
-		{"an unknown key of a condition", `"value": "sudo"`, `"value": "sudo", "flags": "i"`,
-			`17:83: rule "r1": unknown key "flags" in the condition; the keys are field, operator, value`},
-		{"an unknown key of a rule", `"effect": "deny"`, `"effect": "deny", "priority": 5`,
-			`16:70: rule "r1": unknown key "priority" in the rule`},
-		{"a key in another case", `"field"`, `"Field"`, `17:16: rule "r1": unknown key "Field"`},
-		{"a missing key", `"field": "input.command", `, ``, `17:15: rule "r1": the condition has no "field"`},
-		{"no policies", `"policies"`, `"policy"`, `1:1: the bundle has no "policies"`},
-		{"a key twice", `"kind": "Policy",`, `"kind": "Policy", "kind": "Policy",`,
-			`11:27: the key "kind" occurs twice; remove one of them`},
-		{"a wrong type", `"policies": [`, `"policies": {}, "x": [`, `5:15: "policies" is an object; write a list`},
-		{"null is no value", `"value": "sudo"`, `"value": null`, `17:75: rule "r1": the value is or has null`},
-		{"an object is no value", `"value": "sudo"`, `"value": {"a": 1}`, `the value is or has an object`},
-		{"a list of truth values", `"contains", "value": "sudo"`, `"in", "value": [true]`,
-			`17:70: rule "r1": the value is or has a boolean`},
-		{"a list of lists", `"contains", "value": "sudo"`, `"in", "value": [["a"]]`, `the value is or has a list`},
-		{"a list of both", `"contains", "value": "sudo"`, `"in", "value": ["a", 1]`,
-			`17:75: rule "r1": the list has strings and numbers`},
-		{"a number that no one can hold", `"contains", "value": "sudo"`, `"eq", "value": 1e999`,
-			`the number 1e999 is out of range`},
-		{"an empty field", `"input.command"`, `""`, `17:25: rule "r1": field is empty`},
-		{"labels are texts", `"team": "core"`, `"team": 1`, `the label "team" is a number; write a string`},
-		{"labels are an object", `{"team": "core"}`, `[]`, `"labels" is a list; write an object`},
-		{"a hash", `0123456789abcdef"`, `0123456789ABCDEF"`, `3:18: "contentHash" is not a SHA-256`},
-		{"a date", `"2026-01-31T12:00:00.123Z"`, `"yesterday"`, `4:14: "builtAt" is not a date and time`},
-		{"a trailing comma", "\n            ]}\n", "\n            ,]}\n",
-			`not JSON: invalid character ']' looking for beginning of value`},
-		{"a comment", `"bundleVersion": 3,`, `// "bundleVersion": 3,`, `2:3: not JSON: invalid character '/'`},
-		{"a file that ends too soon", `["agent-1"]` + "\n}", `["agent-1"`, `not JSON: unexpected end of JSON input`},
-		{"two values", `["agent-1"]` + "\n}", `["agent-1"]}` + "\n{}",
-			`25:1: not JSON: invalid character '{' after top-level value`},
-		{"not UTF-8", `"no root"`, "\"no \xffroot\"", `a byte that is not UTF-8; save the file as UTF-8`},
-		{"a list for a bundle", whole, `[]`, `1:1: the bundle is a list; write an object with policies`},
-		{"nothing", whole, " \n", `nothing in the file`},
-	} {
-		t.Run(c.name, func(t *testing.T) {
+		"not UTF-8":           {`"no root"`, "\"no \xffroot\"", `a byte that is not UTF-8; save the file as UTF-8`},
+		"a list for a bundle": {whole, `[]`, `1:1: the bundle is a list; write an object with policies`},
+		"nothing":             {whole, " \n", `nothing in the file`},
+	}
+	for name, text := range cases(t) {
+		if part := strings.Split(text, "\n=>\n"); len(part) == 3 {
+			all[name] = mistake{part[0], part[1], strings.TrimSpace(part[2])}
+		}
+	}
+	for name, c := range all {
+		t.Run(name, func(t *testing.T) {
 			text := strings.Replace(whole, c.old, c.new, 1)
 			if text == whole {
 				t.Fatal("the test replaces nothing")
@@ -166,6 +102,20 @@ func TestMistakes(t *testing.T) {
 			}
 		})
 	}
+}
+
+// cases are the files of testdata/rows.txtar, by their names.
+func cases(t *testing.T) map[string]string {
+	t.Helper()
+	archive, err := txtar.ParseFile("testdata/rows.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]string{}
+	for _, f := range archive.Files {
+		all[f.Name] = string(f.Data)
+	}
+	return all
 }
 
 func TestRow_1_30_WithinTheLimits(t *testing.T) {
@@ -198,7 +148,8 @@ func TestAllMistakesAtOnce(t *testing.T) {
 			t.Errorf("%v is said to be of the rule %q", e, e.Rule)
 		}
 	}
-	want := "9:19 E_POLICY_VALUE, 11:9 E_POLICY_KEY, 12:95 E_POLICY_TYPE, 16:62 E_POLICY_VALUE, 17:15 E_POLICY_VALUE, 17:54 E_POLICY_VALUE, 17:61 E_POLICY_KEY, 24:22 E_POLICY_VALUE, 24:26 E_POLICY_TYPE"
+	want := "9:19 E_POLICY_VALUE, 11:9 E_POLICY_KEY, 12:95 E_POLICY_TYPE, 16:62 E_POLICY_VALUE, 17:15 E_POLICY_VALUE, " +
+		"17:54 E_POLICY_VALUE, 17:61 E_POLICY_KEY, 24:22 E_POLICY_VALUE, 24:26 E_POLICY_TYPE"
 	if strings.Join(got, ", ") != want {
 		t.Errorf("got  %s\nwant %s\n%v", strings.Join(got, ", "), want, err)
 	}
@@ -235,7 +186,7 @@ func TestNotes(t *testing.T) {
 		{"a policy twice", bundle(policy(first, "deny", rule("r", "deny", isBash)),
 			policy(first, "deny", rule("r", "deny", isBash))), "occurs twice, first in line 1"},
 		{"a rule twice", bundle(policy(first, "deny", rule("r", "deny", isBash), rule("r", "deny", isBash))),
-			"the rule r occurs twice in its policy, first in line 2"},
+			"the rule r occurs twice in its policy, first in line 3"},
 		{"eq with a list", bundle(policy(first, "deny", rule("r", "deny", `input.x eq ["a"]`))),
 			"eq with a list: two lists are never equal, so it is always false; write in or not_in"},
 		{"neq with a list", bundle(policy(first, "deny", rule("r", "deny", `input.x neq ["a"]`))),
