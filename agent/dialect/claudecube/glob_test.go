@@ -201,7 +201,8 @@ func askMicromatch(t *testing.T, questions []question) {
 	}
 	cmd := exec.Command("node", "-e", `
 const m = require("micromatch");
-console.log(JSON.stringify(JSON.parse(require("fs").readFileSync(0, "utf8")).map(q => q.v.map(v => m.isMatch(v, q.g)))));`)
+const questions = JSON.parse(require("fs").readFileSync(0, "utf8"));
+console.log(JSON.stringify(questions.map(q => q.v.map(v => m.isMatch(v, q.g)))));`)
 	cmd.Dir, cmd.Stdin = *micromatch, bytes.NewReader(in)
 	out, err := cmd.Output()
 	if err != nil {
