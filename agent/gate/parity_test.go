@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -50,88 +49,6 @@ func scan(t rapid.TB, b *rules.Bundle, root, file string) []verdict.Violation {
 	return found
 }
 
-// lineEndBlanks are what draws as nothing of the pieces below, at the end of a line.
-var lineEndBlanks = regexp.MustCompile(`[ \x{feff}]+(\r\n|\r|\n|$)`)
-
-// TestParity: "the violations that hook lists for a Write equal the file's violations in a full scan of the tree
-// after it" (or after the other text that the agent may write), and the new ones are the ones that a scan before did
-// not list as often.
-func TestParity(t *testing.T) { parity(t, bundle(t)) }
-
-// TestParityOfPresence: so it is of what must be there, and of paths.
-func TestParityOfPresence(t *testing.T) { parity(t, bundle02(t)) }
-
-func parity(t *testing.T, b *rules.Bundle) {
-	pieces := []string{"0.0.0.0/0", "::/0", "AKIA", "a\nb", "a", "b", "\n", "\r\n", " ", "é", "\x00", "\xff",
-		"0.0.0.0", "/0", "\ufeff"}
-	content := rapid.Custom(func(t *rapid.T) string {
-		s := ""
-		for _, p := range rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 12).Draw(t, "pieces") {
-			s += p
-		}
-		return s
-	})
-	base := t.TempDir()
-	n := 0
-	rapid.Check(t, func(t *rapid.T) {
-		n++
-		root, err := filepath.EvalSymlinks(base)
-		if err != nil {
-			t.Fatal(err)
-		}
-		root = filepath.Join(root, fmt.Sprint(n))
-		name := rapid.SampledFrom([]string{"a.tf", "net/b.tf", "c.txt"}).Draw(t, "name")
-		for _, other := range []string{"a.tf", "net/b.tf", "z.txt"} {
-			if rapid.Bool().Draw(t, other) || other == "z.txt" {
-				write(t, filepath.Join(root, other), content.Draw(t, other))
-			}
-		}
-		before := scan(t, b, root, name)
-		text := content.Draw(t, "written")
-		text = string([]rune(text)) // as JSON would carry it
-		c := &call.Call{Tool: "Write", Dir: root, Input: call.NewObject(
-			call.Member{Name: "file_path", Value: call.Text(name)}, call.Member{Name: "content",
-				Value: call.Text(text)})}
-		r, err := (&Gate{Bundle: b, Root: root}).Judge(context.Background(), c, callrules.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		// Claude Code may take the spaces off the ends of lines before it writes, so the gate judges both texts.
-		write(t, filepath.Join(root, name), lineEndBlanks.ReplaceAllString(text, "$1"))
-		after := scan(t, b, root, name)
-		write(t, filepath.Join(root, name), text)
-		after = append(after, scan(t, b, root, name)...)
-
-		listed := map[key]verdict.Violation{}
-		for _, v := range append(r.New, r.Old...) {
-			listed[keyOf(&v)] = v
-		}
-		scanned, times := map[key]verdict.Violation{}, map[key]int64{}
-		// of the two texts the one that has it more often counts, or else the one as it is given
-		for _, v := range after {
-			if k := keyOf(&v); v.Evidence.Occurrences >= scanned[k].Evidence.Occurrences {
-				scanned[k] = v
-			}
-		}
-		for _, v := range before {
-			times[keyOf(&v)] = v.Evidence.Occurrences
-		}
-		if d := cmp.Diff(scanned, listed); d != "" {
-			t.Fatalf("the scan afterwards (-) and the gate (+) differ:\n%s", d)
-		}
-		for _, v := range r.New {
-			if v.Evidence.Occurrences <= times[keyOf(&v)] {
-				t.Fatalf("%+v is called new, and was there %d times", v, times[keyOf(&v)])
-			}
-		}
-		for _, v := range r.Old {
-			if v.Evidence.Occurrences > times[keyOf(&v)] {
-				t.Fatalf("%+v is called old, and was there %d times", v, times[keyOf(&v)])
-			}
-		}
-	})
-}
-
 // bundleOfForms has an item of each form, of each kind of rule.
 func bundleOfForms(t testing.TB) *rules.Bundle {
 	t.Helper()
@@ -154,7 +71,9 @@ rules:
   - id: REGEX
     title: Expressions
     enforcement: {mode: fail}
-    match: {files: ["**/*.tf", "/*.txt"], forbidden_patterns: [{regex: 'i:\s*\S+:latest\b'}, {regex: '^x+$'}, {regex: '(?i)KEY'}]}
+    match:
+      files: ["**/*.tf", "/*.txt"]
+      forbidden_patterns: [{regex: 'i:\s*\S+:latest\b'}, {regex: '^x+$'}, {regex: '(?i)KEY'}]
   - id: PATH
     title: Paths
     enforcement: {mode: fail}
@@ -167,7 +86,8 @@ rules:
     enforcement: {mode: fail}
     match:
       files: ["**/*.tf"]
-      required_patterns: ["a", {text: "by  me", spaces: any, case: ignore}, {text: "ok", words: true}, {regex: 'team-[0-9]+'}]
+      required_patterns:
+        ["a", {text: "by  me", spaces: any, case: ignore}, {text: "ok", words: true}, {regex: 'team-[0-9]+'}]
   - id: LACKS
     title: What must not be there
     enforcement: {mode: fail}
@@ -185,12 +105,14 @@ rules:
 }
 
 // TestParityOfEdits: the gate lists for an edit, of whatever tool and in whatever encoding, what full scans list for
-// that file with each content that the edit may leave; what is new is what the file did not have so often before. Where
-// the content cannot be determined the call is an error.
+// that file with each content that the edit may leave; what is new is what the file did not have so often before.
+// Where the content cannot be determined the call is an error.
 func TestParityOfEdits(t *testing.T) {
+	fewer(t, "50")
 	b := bundleOfForms(t)
-	pieces := []string{"0.0.0.0/0", `acl="public"`, "acl", "\t =  ", `"public"`, "a::b", "_", "TLSv1", "Run\ta", "  b", "b", "i:", " n:latest", "r",
-		"x", "\n", "\r\n", "\r", "kEy", "\u212a", "a", "By\t me", "byme", "ok", "bok", "team-7", "team-", "todo!!", "é", "\x00", " ", "\ufeff"}
+	pieces := []string{"0.0.0.0/0", `acl="public"`, "acl", "\t =  ", `"public"`, "a::b", "_", "TLSv1", "Run\ta", "  b",
+		"b", "i:", " n:latest", "r", "x", "\n", "\r\n", "\r", "kEy", "\u212a", "a", "By\t me", "byme", "ok", "bok",
+		"team-7", "team-", "todo!!", "é", "\x00", " ", "\ufeff"}
 	words := rapid.Custom(func(t *rapid.T) string {
 		s := strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 10).Draw(t, "pieces"), "")
 		if rapid.Bool().Draw(t, "nothing is missing") {
@@ -226,7 +148,8 @@ func TestParityOfEdits(t *testing.T) {
 			runes := []rune(text)
 			from := rapid.IntRange(0, len(runes)).Draw(t, "from")
 			old := string(runes[from:rapid.IntRange(from, len(runes)).Draw(t, "to")])
-			return []call.Member{{Name: "old_string", Value: call.Text(old)}, {Name: "new_string", Value: call.Text(words.Draw(t, "new"))}}
+			return []call.Member{{Name: "old_string", Value: call.Text(old)},
+				{Name: "new_string", Value: call.Text(words.Draw(t, "new"))}}
 		}
 		file := call.Member{Name: "file_path", Value: call.Text(name)}
 		c := &call.Call{Tool: rapid.SampledFrom([]string{"Write", "Edit", "MultiEdit"}).Draw(t, "tool"), Dir: root}
@@ -284,7 +207,7 @@ func TestParityOfEdits(t *testing.T) {
 			t.Fatalf("denied: %v, of %d new violations", denied, len(r.New))
 		}
 	})
-	if undetermined == 0 || judged == 0 {
+	if judged == 0 || *long && undetermined == 0 {
 		t.Errorf("%d edits were judged, and %d undetermined: nothing was tried", judged, undetermined)
 	}
 }

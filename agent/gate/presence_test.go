@@ -91,13 +91,18 @@ func TestReasonOfPresence(t *testing.T) {
 - OPEN: old.tf:1:1 must not contain "0.0.0.0/0": Nothing is open to all.
 already there before this edit: OWNED in old.tf ("a" is missing)`},
 	} {
-		r, err := g.Judge(context.Background(), asked(t, root, c.tool, "file_path", filepath.Join(root, c.file), c.key, c.content), callrules.Options{})
+		r, err := g.Judge(
+			context.Background(),
+			asked(t, root, c.tool, "file_path", filepath.Join(root, c.file), c.key, c.content),
+			callrules.Options{},
+		)
 		if err != nil || r.Reason() != c.want {
 			t.Errorf("%v\ngot  %s\nwant %s", err, r.Reason(), c.want)
 		}
 	}
 	r := judge(t, g, asked(t, root, "Delete", "path", filepath.Join(root, "LICENSE")))
-	const want = `DOC requires a file that matches "LICENSE*", as LICENSE does; whether the tree still has one is not judged here: a scan does`
+	const want = `DOC requires a file that matches "LICENSE*", as LICENSE does; ` +
+		"whether the tree still has one is not judged here: a scan does"
 	if r.Outcome().Effect == callrules.Deny || r.Note() != want {
 		t.Errorf("%+v\ngot  %s\nwant %s", r.Outcome(), r.Note(), want)
 	}
@@ -111,7 +116,9 @@ func TestTextWithABrace(t *testing.T) {
 		{`{"text":"a b","words":true}`, `x = a b`, `{"text":"a b","words":true}`},
 		{`a`, `a`, `"a"`},
 	} {
-		v := &verdict.Violation{Evidence: verdict.Evidence{Kind: verdict.KindText, Pattern: c.pattern, Excerpt: c.excerpt}}
+		v := &verdict.Violation{
+			Evidence: verdict.Evidence{Kind: verdict.KindText, Pattern: c.pattern, Excerpt: c.excerpt},
+		}
 		if got := quoted(v); got != c.want {
 			t.Errorf("%s in %s: %s, want %s", c.pattern, c.excerpt, got, c.want)
 		}
@@ -123,11 +130,17 @@ func TestKeys(t *testing.T) {
 	b, err := rules.Load(rules.Files{
 		"rules/boundaries.yml": []byte(`bundle: "0.2"
 rules:
-  - {id: ON, title: Off, enforcement: {mode: fail}, match: {files: ["**"], forbidden_patterns: [{key: "**.on", is: true}]}}
+  - id: ON
+    title: Off
+    enforcement: {mode: fail}
+    match: {files: ["**"], forbidden_patterns: [{key: "**.on", is: true}]}
 `),
 		"rules/invariants.yml": []byte(`bundle: "0.2"
 rules:
-  - {id: HAS, title: Has, enforcement: {mode: fail}, match: {files: ["**"], required_patterns: [{each: "c", key: a, is: 1}]}}
+  - id: HAS
+    title: Has
+    enforcement: {mode: fail}
+    match: {files: ["**"], required_patterns: [{each: "c", key: a, is: 1}]}
 `),
 	})
 	if err != nil {
@@ -148,7 +161,8 @@ rules:
 		{"it never could", "broken.yaml", "on: [", "", "", "", "as before the edit"},
 		{"now it can", "broken.yaml", "on: true", "ON broken.yaml", "", "", ""},
 		{"a new template", "new.yaml", "{{ x }}", "", "", "", "a scan will say so"},
-		{"a new file with two readings, one of which breaks a rule", "new.yaml", "on: y\na: {b:}", "ON new.yaml", "", "", "a scan will say so"},
+		{"a new file with two readings, one of which breaks a rule", "new.yaml", "on: y\na: {b:}", "ON new.yaml", "",
+			"", "a scan will say so"},
 		{"a file with one reading gets a second", "a.yaml", "a: {b:}", "", "", "E_PARSE", ""},
 		{"a new file that is too deep", "new.json", deep, "", "", "E_LIMIT", ""},
 		{"it was too deep", "deep.json", deep, "", "", "", "as before the edit"},

@@ -233,10 +233,34 @@ func TestFault_151_Around(t *testing.T) {
 		}
 	}
 	all := a.Guarded()
-	want("unix", all, true, "cellar/policyscan-1.2", "bin/policyscan", "bin/sh", "bin/bash", "repo/tools/policyscan",
-		"repo/sub/tools/policyscan", "repo/policyscan", "repo/sub/sh",
-		"repo/b.sh", "z/.zshenv", "home/.zshenv", "home/.profile", "home/.config/fish",
-		"home/.zshenv.zwc", "z/.zshrc.zwc", "home/.config/environment.d", "opt/fish", "git.conf", "home/own/policyscan", "data/fish", "home/.local/share/fish", "home/.config/husky", "repo/~/own/sh")
+	want(
+		"unix",
+		all,
+		true,
+		"cellar/policyscan-1.2",
+		"bin/policyscan",
+		"bin/sh",
+		"bin/bash",
+		"repo/tools/policyscan",
+		"repo/sub/tools/policyscan",
+		"repo/policyscan",
+		"repo/sub/sh",
+		"repo/b.sh",
+		"z/.zshenv",
+		"home/.zshenv",
+		"home/.profile",
+		"home/.config/fish",
+		"home/.zshenv.zwc",
+		"z/.zshrc.zwc",
+		"home/.config/environment.d",
+		"opt/fish",
+		"git.conf",
+		"home/own/policyscan",
+		"data/fish",
+		"home/.local/share/fish",
+		"home/.config/husky",
+		"repo/~/own/sh",
+	)
 	for _, name := range []string{"/etc/profile", "/etc/profile.d", "/etc/zsh", "/etc/claude-code"} {
 		if !slices.Contains(all, filepath.FromSlash(name)) {
 			t.Errorf("%s is not guarded", name)

@@ -159,7 +159,19 @@ func TestNotAFile(t *testing.T) {
 
 func TestOpenRefuses(t *testing.T) {
 	base := t.TempDir()
-	target, link, file, shared := filepath.Join(base, "target"), filepath.Join(base, "link"), filepath.Join(base, "file"), filepath.Join(base, "shared")
+	target, link, file, shared := filepath.Join(
+		base,
+		"target",
+	), filepath.Join(
+		base,
+		"link",
+	), filepath.Join(
+		base,
+		"file",
+	), filepath.Join(
+		base,
+		"shared",
+	)
 	for _, err := range []error{os.Mkdir(target, 0o700), os.WriteFile(file, nil, 0o600), os.Mkdir(shared, 0o700), os.Chmod(shared, 0o777)} {
 		if err != nil {
 			t.Fatal(err)
@@ -300,7 +312,8 @@ func TestLockHeld(t *testing.T) {
 	one, two := open(t, dir), open(t, dir)
 	began := time.Now()
 	err := one.Change("a", now, func(*State) {
-		if err := two.Change("b", now, func(*State) { t.Error("two at once") }); err == nil || !strings.Contains(err.Error(), "lock") {
+		if err := two.Change("b", now, func(*State) { t.Error("two at once") }); err == nil ||
+			!strings.Contains(err.Error(), "lock") {
 			t.Errorf("%v", err)
 		}
 	})

@@ -172,7 +172,10 @@ net (0,0) (allow (net))`; got != want {
 // "Walk the rule list: first match wins, record effect; if the matching rule has :sandbox, note sandbox name in
 // trace; non-matching rules are recorded as skipped"
 func TestRow_4_19_and_4_22_Trace(t *testing.T) {
-	set := read(t, of(`(deny (exec "git" "push" *)) (allow (exec "git" *) :sandbox "main") (ask (exec)) (allow (net))`))
+	set := read(
+		t,
+		of(`(deny (exec "git" "push" *)) (allow (exec "git" *) :sandbox "main") (ask (exec)) (allow (net))`),
+	)
 	out := ask(t, set, "Bash git status")
 	if out.Effect != callrules.Allow || out.Rule == nil || out.Rule.Sandbox != "main" || !out.Explicit() {
 		t.Errorf("%+v", out)

@@ -119,7 +119,8 @@ func refused(t *testing.T, text, want string) {
 	}
 	at, found, _ := strings.Cut(want, " ")
 	place := fmt.Sprintf("r.yaml:%s:", at)
-	if !strings.HasPrefix(err.Error(), strings.Replace(place, "::", ":", 1)) || !strings.Contains(list[0].Found, found) {
+	if !strings.HasPrefix(err.Error(), strings.Replace(place, "::", ":", 1)) ||
+		!strings.Contains(list[0].Found, found) {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
 }
@@ -194,7 +195,10 @@ func TestRow_2_02_Unmatched(t *testing.T) {
 func TestRow_2_20_21_Reasons(t *testing.T) {
 	for _, action := range []string{"deny", "allow", "escalate"} {
 		verb := map[string]string{"deny": "Denied", "allow": "Allowed", "escalate": "Escalated"}[action]
-		set := read(t, head+rule(1, action, "Bash", "")+"  - {name: M, action: "+action+", tool: Edit, reason: Because}\n")
+		set := read(
+			t,
+			head+rule(1, action, "Bash", "")+"  - {name: M, action: "+action+", tool: Edit, reason: Because}\n",
+		)
 		for tool, want := range map[string]string{"Bash": verb + " by rule: R1", "Edit": "Because",
 			"Read": "No matching rule; default action: escalate"} {
 			if out := set.Decide(uses(tool, `{}`), callrules.Options{}); out.Reason != want {

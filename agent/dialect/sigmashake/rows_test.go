@@ -101,8 +101,11 @@ func write(path, content string) string {
 // The document is silent: rules of one priority are asked by the byte order of their files, then by line.
 func TestRow_0_02_Ties(t *testing.T) {
 	file := func(name, id string) *document.Source {
-		return &document.Source{Name: name, Text: []byte("rule " + id + ` { DENY any IF tool EQUALS "Bash" MESSAGE "m" }
-rule ` + id + `-second { LOG any IF tool EQUALS "Bash" MESSAGE "m" }`)}
+		return &document.Source{
+			Name: name,
+			Text: []byte("rule " + id + ` { DENY any IF tool EQUALS "Bash" MESSAGE "m" }
+rule ` + id + `-second { LOG any IF tool EQUALS "Bash" MESSAGE "m" }`),
+		}
 	}
 	for _, files := range [][]*document.Source{
 		{file("B.rules", "first"), file("a.rules", "other"), file("a/z.rules", "third")},
