@@ -234,7 +234,8 @@ func TestLine(t *testing.T) {
 		{Outcome{Decision: "deny", Set: s, Code: codeFrozen,
 			Trace: &Trace{Steps: []Step{{Rule: &rule, Why: "no"}, {Rule: &rule, Matched: true}}, Resolution: "so"}},
 			`{"decision":"deny","rule":null,"policy":null,"policy_version":null,"code":"AGENT_FROZEN",` +
-				`"reason":null,"trace":[{"file":"f","dialect":"evaluator","strategy":"deny-overrides","decision":"deny",` +
+				`"reason":null,"trace":[{"file":"f","dialect":"evaluator","strategy":"deny-overrides",` +
+				`"decision":"deny",` +
 				`"matched_rules":[{"rule":"r<","effect":"deny","file":"f","line":3}],` +
 				`"skipped_rules":[{"rule":"r<","effect":"deny","file":"f","line":3,"reason":"no"}],` +
 				`"final_resolution":"so"}]}`},

@@ -24,9 +24,11 @@ func texts() map[string]string {
 	return map[string]string{
 		"native":     "rules:\n  - {id: A, title: t, effect: deny, when: {fact: tool, equals: Bash}}\n",
 		"sigmashake": "rule a { DENY any IF tool EQUALS \"Bash\" MESSAGE \"m\" }\n",
-		"evaluator": `{"policies": [{"policyId": "5b3c1f0e-6d0a-4f57-9a5e-2f1f6c1d7a10", "policyVersion": 1, "document": {
+		"evaluator": `{"policies": [{"policyId": "5b3c1f0e-6d0a-4f57-9a5e-2f1f6c1d7a10", "policyVersion": 1,
+			"document": {
 			"apiVersion": "agent-governance.io/v1", "kind": "Policy", "metadata": {"name": "n"},
-			"spec": {"defaultEffect": "allow", "rules": [{"id": "a", "effect": "deny", "conditions": [{"field": "tool_name", "operator": "eq", "value": "Bash"}]}]}}}]}`,
+			"spec": {"defaultEffect": "allow", "rules": [{"id": "a", "effect": "deny",
+			"conditions": [{"field": "tool_name", "operator": "eq", "value": "Bash"}]}]}}}]}`,
 		"claudecube": "version: \"1\"\ndefaults: {}\nrules:\n  - {name: a, action: deny, tool: Bash}\n",
 		"clash":      "(default deny \"main\")\n(policy \"main\" (deny (exec \"rm\" *)))\n",
 	}
@@ -268,7 +270,8 @@ func TestDirectory(t *testing.T) {
 		files map[string]string
 		want  string // rules, or parts of errors
 	}{
-		{map[string]string{"b.rules": rule("second"), "a.rules": rule("first"), "c.yml": "not: a rule"}, "first second"},
+		{map[string]string{"b.rules": rule("second"), "a.rules": rule("first"), "c.yml": "not: a rule"},
+			"first second"},
 		{map[string]string{"a.yml": "x"}, "no .rules file"},
 		{map[string]string{"a.rules": "\xff", "b.rules": rule("b"), "c.rules": "x"}, "r/a.rules:1:1: r/c.rules:1:1:"},
 		{map[string]string{"a.rules": rule("a"), "more/deep/c.rules": rule("c")}, "r/more/deep/c.rules: within r;"},

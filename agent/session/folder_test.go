@@ -55,7 +55,8 @@ func TestChange(t *testing.T) {
 	}
 	blocked := false
 	for range 3 {
-		if err := f.Change("one", now, func(s *State) { blocked = s.Repeats(bash("curl --token hunter2")) }); err != nil {
+		err := f.Change("one", now, func(s *State) { blocked = s.Repeats(bash("curl --token hunter2")) })
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -159,20 +160,10 @@ func TestNotAFile(t *testing.T) {
 
 func TestOpenRefuses(t *testing.T) {
 	base := t.TempDir()
-	target, link, file, shared := filepath.Join(
-		base,
-		"target",
-	), filepath.Join(
-		base,
-		"link",
-	), filepath.Join(
-		base,
-		"file",
-	), filepath.Join(
-		base,
-		"shared",
-	)
-	for _, err := range []error{os.Mkdir(target, 0o700), os.WriteFile(file, nil, 0o600), os.Mkdir(shared, 0o700), os.Chmod(shared, 0o777)} {
+	target, link := filepath.Join(base, "target"), filepath.Join(base, "link")
+	file, shared := filepath.Join(base, "file"), filepath.Join(base, "shared")
+	for _, err := range []error{os.Mkdir(target, 0o700), os.WriteFile(file, nil, 0o600), os.Mkdir(shared, 0o700),
+		os.Chmod(shared, 0o777)} {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -312,8 +303,8 @@ func TestLockHeld(t *testing.T) {
 	one, two := open(t, dir), open(t, dir)
 	began := time.Now()
 	err := one.Change("a", now, func(*State) {
-		if err := two.Change("b", now, func(*State) { t.Error("two at once") }); err == nil ||
-			!strings.Contains(err.Error(), "lock") {
+		err := two.Change("b", now, func(*State) { t.Error("two at once") })
+		if err == nil || !strings.Contains(err.Error(), "lock") {
 			t.Errorf("%v", err)
 		}
 	})
@@ -339,7 +330,8 @@ func TestDefaultDir(t *testing.T) {
 		{"linux", map[string]string{"HOME": "/home/u", "XDG_STATE_HOME": "/s"}, "/s/policyscan/sessions"},
 		{"freebsd", map[string]string{"XDG_STATE_HOME": "/s"}, "/s/policyscan/sessions"},
 		{"linux", nil, ""},
-		{"darwin", map[string]string{"HOME": "/Users/u", "XDG_STATE_HOME": "/s"}, "/Users/u/Library/Application Support/policyscan/sessions"},
+		{"darwin", map[string]string{"HOME": "/Users/u", "XDG_STATE_HOME": "/s"},
+			"/Users/u/Library/Application Support/policyscan/sessions"},
 		{"darwin", nil, ""},
 		{"windows", map[string]string{"LOCALAPPDATA": "/local", "HOME": "/h"}, "/local/policyscan/sessions"},
 		{"windows", map[string]string{"HOME": "/h", "TEMP": "/t"}, ""},

@@ -20,14 +20,16 @@ func TestRow_0_36_LoopGuard(t *testing.T) {
 		want  string // b: blocked
 	}{
 		{"third and later", []*call.Call{bash("ls"), bash("ls"), bash("ls"), bash("ls"), bash("ls")}, "..bbb"},
-		{"another command between", []*call.Call{bash("ls"), bash("ls"), bash("pwd"), bash("ls"), bash("ls"), bash("ls")}, ".....b"},
+		{"another command between", []*call.Call{bash("ls"), bash("ls"), bash("pwd"), bash("ls"), bash("ls"),
+			bash("ls")}, ".....b"},
 		{"another tool between", []*call.Call{bash("ls"), bash("ls"), read, bash("ls"), bash("ls")}, "....."},
 		{"a blank more", []*call.Call{bash("ls"), bash("ls"), bash("ls "), bash("ls")}, "...."},
 		{"another tool's calls", []*call.Call{read, read, read, read}, "...."},
 		{"no command", []*call.Call{{Tool: "Bash"}, {Tool: "Bash"}, {Tool: "Bash"}}, "..."},
 		{"an empty command", []*call.Call{bash(""), bash(""), bash("")}, "..b"},
 		{"after a block", []*call.Call{bash("ls"), bash("ls"), bash("ls"), bash("pwd"), bash("ls")}, "..b.."},
-		{"another agent's Bash", []*call.Call{bash("ls"), {Tool: "run_shell_command", Input: bash("ls").Input}, bash("ls")}, "..b"},
+		{"another agent's Bash", []*call.Call{bash("ls"), {Tool: "run_shell_command", Input: bash("ls").Input},
+			bash("ls")}, "..b"},
 	} {
 		var s State
 		var got strings.Builder

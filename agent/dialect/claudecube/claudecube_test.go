@@ -244,8 +244,8 @@ func TestNotesOfTheWholeFile(t *testing.T) {
 	const rest = "rules:\n  - {name: N, action: deny, tool: Bash}\n"
 	for text, want := range map[string]string{
 		"defaults: {}\nrules: []\n": "[3 there are no rules; every call gets the default, escalate]",
-		"defaults: {unmatched: allow}\n" + rest: "[2 calls that no rule is about are allowed; write escalate or deny, " +
-			"in case an agent gets a new tool]",
+		"defaults: {unmatched: allow}\n" + rest: "[2 calls that no rule is about are allowed; write escalate or " +
+			"deny, in case an agent gets a new tool]",
 		"defaults:\n  max_budget_per_agent: 5.00\n  max_turns_per_agent: 50.0\n" + rest: `[3 "max_budget_per_agent" ` +
 			`is a placeholder and is not enforced 4 "max_turns_per_agent" is a placeholder and is not enforced]`,
 	} {

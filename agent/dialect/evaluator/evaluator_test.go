@@ -228,7 +228,8 @@ func TestRow_1_31_Reasons(t *testing.T) {
 		{bundle(), bash, "no bundle loaded — failing closed"},
 		{bundle(policy(first, "allow", rule("bad", "deny", badRule))), bash,
 			"policy contains a regex pattern that failed to compile — failing closed: policy " + first +
-				`, the pattern "(?=x)" of the rule bad does not compile: invalid or unsupported Perl syntax: ` + "`(?=`"},
+				`, the pattern "(?=x)" of the rule bad does not compile: ` +
+				"invalid or unsupported Perl syntax: `(?=`"},
 		{ruleBundle, bash, "no shell"},
 		{ruleBundle, `{"tool_name": "Read"}`, "denied by rule e"},
 		{ruleBundle, `{"tool_name": "Other"}`, "no rule matches; default of the first policy: deny"},

@@ -66,7 +66,8 @@ func naive(bundle, request map[string]any, clock func() time.Duration) string {
 		}
 	}
 	if result == "" {
-		return policies[0].(map[string]any)["document"].(map[string]any)["spec"].(map[string]any)["defaultEffect"].(string)
+		document := policies[0].(map[string]any)["document"].(map[string]any)
+		return document["spec"].(map[string]any)["defaultEffect"].(string)
 	}
 	return result
 }

@@ -148,8 +148,8 @@ func TestAllMistakesAtOnce(t *testing.T) {
 			t.Errorf("%v is said to be of the rule %q", e, e.Rule)
 		}
 	}
-	want := "9:19 E_POLICY_VALUE, 11:9 E_POLICY_KEY, 12:95 E_POLICY_TYPE, 16:62 E_POLICY_VALUE, 17:15 E_POLICY_VALUE, " +
-		"17:54 E_POLICY_VALUE, 17:61 E_POLICY_KEY, 24:22 E_POLICY_VALUE, 24:26 E_POLICY_TYPE"
+	want := "9:19 E_POLICY_VALUE, 11:9 E_POLICY_KEY, 12:95 E_POLICY_TYPE, 16:62 E_POLICY_VALUE, " +
+		"17:15 E_POLICY_VALUE, 17:54 E_POLICY_VALUE, 17:61 E_POLICY_KEY, 24:22 E_POLICY_VALUE, 24:26 E_POLICY_TYPE"
 	if strings.Join(got, ", ") != want {
 		t.Errorf("got  %s\nwant %s\n%v", strings.Join(got, ", "), want, err)
 	}

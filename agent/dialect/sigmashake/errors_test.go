@@ -173,8 +173,8 @@ func TestNotesAreBounded(t *testing.T) {
 			"rule l%[1]d { LOG read IF path EQUALS \"%[1]d\" MESSAGE \"m\" }\n", i)
 	}
 	b.WriteString("rule alone { priority 7 LOG read IF path EQUALS \"x\" MESSAGE \"m\" }\n") // is no pair's
-	const ties = "20: pairs of rules of one priority and target that decide differently: 80 more than are listed here; " +
-		"this is the last"
+	const ties = "20: pairs of rules of one priority and target that decide differently: 80 more than are listed " +
+		"here; this is the last"
 	if got := noted(set(t, b.String())); len(got) != 21 || got[20] != ties {
 		t.Errorf("%d notes:\n%s", len(got), strings.Join(got, "\n"))
 	}
@@ -215,13 +215,13 @@ func TestConfigErrors(t *testing.T) {
 		"[hook]\ncircuit_breaker = 1":            `2: ` + boolean,
 		"[x]\na=1\n[hook]\nx = 1\nASK_MODE = \"tty\"": `4: "x" ` + notKey + "ask_mode and circuit_breaker\n" +
 			`config.toml:5: "ASK_MODE" ` + notKey,
-		"[hook]\n[hook.sub]\nx = 1":      `2: "sub" ` + notKey,
-		"\nhook = { x = 1 }":             `2: "x" ` + notKey,
-		"\nhook = 1":                     `2: ` + notTable,
-		"\n[[hook]]\nask_mode = \"tty\"": `2: ` + notTable,
-		"[hook]\nask_mode = \"tty\"\nask_mode = \"dashboard\"": `3:1: it is not TOML: toml: key ask_mode is already defined`,
-		"[hook]\nask_mode = tty":                               `2:12: it is not TOML: `,
-		"[hook]\nx = \"\xff\"":                                 `2:6: a byte that is not UTF-8`,
+		"[hook]\n[hook.sub]\nx = 1":                    `2: "sub" ` + notKey,
+		"\nhook = { x = 1 }":                           `2: "x" ` + notKey,
+		"\nhook = 1":                                   `2: ` + notTable,
+		"\n[[hook]]\nask_mode = \"tty\"":               `2: ` + notTable,
+		"[hook]\nask_mode = \"tty\"\nask_mode = \"x\"": `3:1: it is not TOML: toml: key ask_mode is already defined`,
+		"[hook]\nask_mode = tty":                       `2:12: it is not TOML: `,
+		"[hook]\nx = \"\xff\"":                         `2:6: a byte that is not UTF-8`,
 	} {
 		c, err := ReadConfig(&document.Source{Name: "config.toml", Text: []byte(text)})
 		var errs document.Errors
