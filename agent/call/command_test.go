@@ -46,7 +46,7 @@ func TestCommands(t *testing.T) {
 			t.Errorf("%s %s: got %s, want %s", c.tool, c.input, got, c.want)
 		}
 		if c.tool == "Bash" && strings.Contains(c.want, "!") && !slices.Contains(Unseen(), all[0].Parsed.Unseen) {
-			t.Errorf("%q is none of %q", all[0].Parsed.Unseen, Unseen())
+			t.Errorf("%q is not one of %q", all[0].Parsed.Unseen, Unseen())
 		}
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// show writes operations as the tables below have them: exec BIN [ARGS], fs OP PATH, net HOST. What
-// cannot be determined is a question mark.
+// show writes operations for the tables of the tests: exec BIN [ARGS], fs OP PATH, net HOST, with a question mark for
+// what cannot be determined.
 func (o Operations) show() string {
 	name := func(v *Value) string {
 		if v == nil {
@@ -122,8 +122,8 @@ func TestFault_157_Unsure(t *testing.T) {
 // "Relative paths in tool inputs are resolved against the current working directory"
 func TestRow_4_25_Resolve(t *testing.T) {
 	for _, test := range []struct {
-		folder, name, want string
-		absolute           bool
+		dir, name, want string
+		absolute        bool
 	}{
 		{"/w", "a", "/w/a", true},
 		{"/w", "./a//b/", "/w/a/b", true},
@@ -151,20 +151,20 @@ func TestRow_4_25_Resolve(t *testing.T) {
 		{"", `\\server\share\a`, "/server/share/a", true},
 		{`\\server\share`, `a\b`, "/server/share/a/b", true},
 	} {
-		if got, absolute := Resolve(test.folder, test.name); got != test.want || absolute != test.absolute {
-			t.Errorf("Resolve(%q, %q): %q, %v", test.folder, test.name, got, absolute)
+		if got, absolute := Resolve(test.dir, test.name); got != test.want || absolute != test.absolute {
+			t.Errorf("Resolve(%q, %q): %q, %v", test.dir, test.name, got, absolute)
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		part := rapid.SampledFrom([]string{"a", "..", ".", "", "/", `\`, "C:", "b c"})
-		folder := strings.Join(rapid.SliceOfN(part, 0, 5).Draw(t, "folder"), "/")
+		dir := strings.Join(rapid.SliceOfN(part, 0, 5).Draw(t, "directory"), "/")
 		name := strings.Join(rapid.SliceOfN(part, 0, 6).Draw(t, "name"), "/")
-		got, absolute := Resolve(folder, name)
+		got, absolute := Resolve(dir, name)
 		if again, still := Resolve("", got); again != got || still != absolute {
-			t.Fatalf("%q in %q: %q (%v), and of that %q (%v)", name, folder, got, absolute, again, still)
+			t.Fatalf("%q in %q: %q (%v), and of that %q (%v)", name, dir, got, absolute, again, still)
 		}
 		if absolute && slices.Contains(strings.Split(got, "/"), "..") {
-			t.Fatalf("%q in %q: %q", name, folder, got)
+			t.Fatalf("%q in %q: %q", name, dir, got)
 		}
 	})
 }

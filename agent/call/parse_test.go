@@ -136,7 +136,7 @@ func TestJSON(t *testing.T) {
 		}
 	}
 	if got := (*Value)(nil).JSON(); got != "null" {
-		t.Errorf("a value that is not there: %s", got)
+		t.Errorf("a missing value: %s", got)
 	}
 }
 

@@ -19,7 +19,7 @@ type Options struct {
 
 // Decide returns the set's outcome for a call.
 func (s *Set) Decide(c *call.Call, o Options) Outcome {
-	w := &walk{set: s, facts: &facts{call: c, folder: s.folder, others: s.others}, options: o}
+	w := &walk{set: s, facts: &facts{call: c, dir: s.dir, others: s.others}, options: o}
 	if o.Trace {
 		w.trace = &Trace{}
 	}

@@ -157,7 +157,7 @@ func TestParseScenario(t *testing.T) {
 		`{"request":null,"tool":"a","expected_decision":"x"}`: "not a request with tool_name",
 		`{"request":{"tool_name":"a"},"cwd":"/","expected_decision":"x"}`: "next to the request; write it in the " +
 			"request",
-		`{"tool":"a"}`:                                              "does not say what is expected",
+		`{"tool":"a"}`:                                              "the expected decision is missing",
 		`{"tool":"a","expected_decision":1}`:                        "not a string",
 		`{"tool":"a","expected":"x"}`:                               `"expected" is not a member`,
 		`{"kind":"x"}`:                                              "neither",
@@ -278,16 +278,16 @@ func TestOps(t *testing.T) {
 			Values: []*call.Value{call.Text("execute")}}, true},
 		{"the text of a number is one of some",
 			Test{Fact: in("n"), Op: OneOf, Values: []*call.Value{call.Text("4"), call.Text("5")}}, true},
-		{"the text of a truth value is one of others",
+		{"the text of a boolean is one of others",
 			Test{Fact: in("yes"), Op: OneOf, Values: []*call.Value{call.Text("false"), parsedValue(t, `["true"]`)}},
 			false},
 		{"a list has no text", Test{Fact: in("list"), Op: OneOf, Values: []*call.Value{call.Text("a")}}, false},
-		{"the folder itself", Test{Fact: cwd, Op: Under, Text: "/w/src/"}, true},
-		{"beneath a folder", Test{Fact: cwd, Op: Under, Text: "/w"}, true},
-		{"beneath the root", Test{Fact: cwd, Op: Under, Text: "/"}, true},
-		{"beside a folder", Test{Fact: cwd, Op: Under, Text: "/w/s"}, false},
+		{"the directory itself", Test{Fact: cwd, Op: Under, Text: "/w/src/"}, true},
+		{"in a directory", Test{Fact: cwd, Op: Under, Text: "/w"}, true},
+		{"in the root", Test{Fact: cwd, Op: Under, Text: "/"}, true},
+		{"beside a directory", Test{Fact: cwd, Op: Under, Text: "/w/s"}, false},
 		{"there", Test{Fact: in("n"), Op: Exists}, true},
-		{"null is not there", Test{Fact: in("null"), Op: Exists}, false},
+		{"null is missing", Test{Fact: in("null"), Op: Exists}, false},
 		{"not there", Test{Fact: in("gone"), Op: Exists, Not: true}, true},
 		{"the second argument", Test{Fact: Fact{Source: FromExecArg, Index: 1}, Op: Equals, Text: "--force"}, true},
 		{"a third argument", Test{Fact: Fact{Source: FromExecArg, Index: 2}, Op: Exists}, false},
@@ -297,7 +297,7 @@ func TestOps(t *testing.T) {
 		{"an item of a list", Test{Fact: in("list"), Op: Each, Each: is("a")}, true},
 		{"no item of a list", Test{Fact: in("list"), Op: Each, Not: true, Each: is("b")}, true},
 		{"what is no list has no items", Test{Fact: in("n"), Op: Each, Not: true, Each: is("a")}, false},
-		{"the arguments are there, if there are none", Test{Fact: Fact{Source: FromExecArgs, Index: 7}, Op: Exists},
+		{"an empty list of arguments exists", Test{Fact: Fact{Source: FromExecArgs, Index: 7}, Op: Exists},
 			true},
 	} {
 		set := &Set{Strategy: AllViolations, Default: Allow,
@@ -319,7 +319,7 @@ func TestRespelled(t *testing.T) {
 	}
 	set := &Set{Rules: []Rule{
 		{ID: "in", When: path(Under, "/real/repo", false)},
-		{ID: "beneath", When: Predicate{Any: []Predicate{path(Under, "/real/repo/src", false),
+		{ID: "below", When: Predicate{Any: []Predicate{path(Under, "/real/repo/src", false),
 			path(Equals, "/real/repo/x", false)}}},
 		{ID: "outside", When: Predicate{All: []Predicate{path(Under, "/real/repo", true)}}},
 		{ID: "elsewhere", When: path(Under, "/real/repository", false)},
@@ -329,9 +329,9 @@ func TestRespelled(t *testing.T) {
 	for name, want := range map[string][]string{
 		"/real/repo":           {"in", "tool"},
 		"/link/repo":           {"in", "tool"},
-		"/link/repo/src/a.go":  {"in", "beneath", "tool"},
-		"/real/repo/src/a.go":  {"in", "beneath", "tool"},
-		"/other/x":             {"in", "beneath", "tool"},
+		"/link/repo/src/a.go":  {"in", "below", "tool"},
+		"/real/repo/src/a.go":  {"in", "below", "tool"},
+		"/other/x":             {"in", "below", "tool"},
 		"/link/repo/x/y":       {"in", "tool"},
 		"/link/repository":     {"outside", "tool"},
 		"/real/repository/src": {"outside", "elsewhere", "tool"},
@@ -339,7 +339,7 @@ func TestRespelled(t *testing.T) {
 	} {
 		var got []string
 		for i := range again.Rules {
-			f := &facts{folder: again.folder, others: again.others, call: &call.Call{Tool: "Read",
+			f := &facts{dir: again.dir, others: again.others, call: &call.Call{Tool: "Read",
 				Input: call.NewObject(call.Member{Name: "file_path", Value: call.Text(name)})}}
 			if ok, _ := again.Rules[i].When.holds(f); ok {
 				got = append(got, again.Rules[i].ID)

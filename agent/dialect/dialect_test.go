@@ -34,8 +34,8 @@ func texts() map[string]string {
 	}
 }
 
-// folder is a directory of files, by their paths.
-func folder(t *testing.T, files map[string]string) string {
+// directory is a directory of files, by their paths.
+func tempDir(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range files {
@@ -50,7 +50,7 @@ func folder(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-// TestTable: each dialect has a name, a strategy and files of its own, and reads what is written in it.
+// TestTable: each dialect has its own name, strategy and files, and reads its language.
 func TestTable(t *testing.T) {
 	strategies := map[callrules.Strategy]bool{}
 	for _, d := range Dialects() {
@@ -110,7 +110,7 @@ func TestDetect(t *testing.T) {
 		{"a.rules.bak", "", ""},
 	} {
 		if got := detect(&document.Source{Name: c.name, Text: []byte(c.text)}); got != c.want {
-			t.Errorf("%s with %q is taken for %q, want %q", c.name, c.text, got, c.want)
+			t.Errorf("%s with %q is read as %q, want %q", c.name, c.text, got, c.want)
 		}
 	}
 }
@@ -125,7 +125,7 @@ func TestLoad(t *testing.T) {
 		"b.yaml": "claudecube", "a.sexpr": "clash"} {
 		files[name] = texts()[d]
 	}
-	dir := folder(t, files)
+	dir := tempDir(t, files)
 	for name, want := range map[string]string{"a.yml": "native", "a.rules": "sigmashake", "a.json": "evaluator",
 		"b.yaml": "claudecube", "a.sexpr": "clash"} {
 		set, err := Load(dir, name, "", nil)
@@ -152,16 +152,16 @@ func TestLoad(t *testing.T) {
 
 // TestRefused: a file of another kind is an error that describes it, with its code.
 func TestRefused(t *testing.T) {
-	dir := folder(t, map[string]string{
-		"a.txt":          texts()["native"],
-		"a.rules":        texts()["sigmashake"],
-		"a.yml":          texts()["native"],
-		"empty/README":   "x",
-		"latin.rules":    "rule a { DENY any IF tool EQUALS \"\xe9\" MESSAGE \"m\" }\n",
-		"wide.yml":       "\xff\xfer\x00u\x00",
-		"zero.json":      "{\"a\": \"\x00\"}",
-		"linked/b.rules": texts()["sigmashake"],
-		"folder.yml/x":   "x",
+	dir := tempDir(t, map[string]string{
+		"a.txt":           texts()["native"],
+		"a.rules":         texts()["sigmashake"],
+		"a.yml":           texts()["native"],
+		"empty/README":    "x",
+		"latin.rules":     "rule a { DENY any IF tool EQUALS \"\xe9\" MESSAGE \"m\" }\n",
+		"wide.yml":        "\xff\xfer\x00u\x00",
+		"zero.json":       "{\"a\": \"\x00\"}",
+		"linked/b.rules":  texts()["sigmashake"],
+		"directory.yml/x": "x",
 	})
 	if err := os.MkdirAll(filepath.Join(dir, "none"), 0o777); err != nil {
 		t.Fatal(err)
@@ -169,10 +169,10 @@ func TestRefused(t *testing.T) {
 	cases := []struct{ name, dialect, code, want string }{
 		{"a.txt", "", document.CodeValue, "a.txt: its name does not say which dialect it is written in; name the " +
 			"dialect with --dialect:  native, sigmashake, evaluator, claudecube, clash"},
-		{"none", "", document.CodeMissing, "none: the folder has no .rules file; name a file of call rules, or a"},
-		{"empty", "", document.CodeMissing, "empty: the folder has no .rules file"},
-		{"folder.yml", "", document.CodeMissing, "folder.yml: the folder has no .rules file"},
-		{"none", "native", document.CodeMissing, "none: the folder has no .rules file"},
+		{"none", "", document.CodeMissing, "none: the directory has no .rules file; name a file of call rules, or a"},
+		{"empty", "", document.CodeMissing, "empty: the directory has no .rules file"},
+		{"directory.yml", "", document.CodeMissing, "directory.yml: the directory has no .rules file"},
+		{"none", "native", document.CodeMissing, "none: the directory has no .rules file"},
 		{"gone.yml", "", document.CodeRead, "gone.yml: cannot be read: "},
 		{"latin.rules", "", document.CodeSyntax, "latin.rules:1:35: a byte that is not UTF-8"},
 		{"wide.yml", "", document.CodeSyntax, "wide.yml: the text is UTF-16"},
@@ -180,7 +180,7 @@ func TestRefused(t *testing.T) {
 	}
 	if runtime.GOOS != "windows" {
 		for link, to := range map[string]string{"link.rules": "a.rules", "linked/a.rules": "../a.rules",
-			"linked/c.rules": "gone", "folder": "linked"} {
+			"linked/c.rules": "gone", "directory": "linked"} {
 			if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
 				t.Fatal(err)
 			}
@@ -190,7 +190,7 @@ func TestRefused(t *testing.T) {
 			{"linked", "", document.CodeRead, "linked/a.rules: is a symbolic link"},
 			{"linked", "", document.CodeRead, "linked/c.rules: is a symbolic link"}, // and all of them
 			// the directory itself is named by the user
-			{"folder", "", document.CodeRead, "folder/a.rules: is a symbolic link"},
+			{"directory", "", document.CodeRead, "directory/a.rules: is a symbolic link"},
 		}...)
 		if mkfifo, err := exec.LookPath("mkfifo"); err == nil { // a reader of it would wait for ever
 			if err := exec.Command(mkfifo, filepath.Join(dir, "fifo.yml")).Run(); err != nil {
@@ -216,7 +216,7 @@ func TestRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := Load(dir, "none", "", nil); !errors.Is(err, fs.ErrPermission) {
-			t.Errorf("a folder that may not be read: %v", err)
+			t.Errorf("a directory that may not be read: %v", err)
 		}
 	}
 }
@@ -224,7 +224,7 @@ func TestRefused(t *testing.T) {
 // TestAllMistakes: all mistakes of a file, and of all files of a directory, are reported at once.
 func TestAllMistakes(t *testing.T) {
 	const bad = "rule a {\n  DENY nothing\n  IF command CONTAINS \"x\"\n  MESSAGE \"m\"\n}\n"
-	dir := folder(t, map[string]string{
+	dir := tempDir(t, map[string]string{
 		"set/a.rules": bad, "set/b.rules": texts()["sigmashake"], "set/c.rules": bad +
 			strings.Replace(bad, "rule a", "rule b", 1),
 		"a.yml": "rules:\n  - {id: A, title: t, effect: denied, when: {fact: tool, equals: Bash}}\n" +
@@ -283,7 +283,7 @@ func TestDirectory(t *testing.T) {
 			files["r/"+name] = text
 		}
 		got := ""
-		set, err := Load(folder(t, files), "r", "", nil)
+		set, err := Load(tempDir(t, files), "r", "", nil)
 		if err != nil {
 			got = err.Error()
 		} else {
@@ -297,7 +297,7 @@ func TestDirectory(t *testing.T) {
 			}
 		}
 	}
-	dir := folder(t, map[string]string{"r/a.rules": rule("a"), "r/b.rules": rule("b")})
+	dir := tempDir(t, map[string]string{"r/a.rules": rule("a"), "r/b.rules": rule("b")})
 	if _, err := Load(dir, "r", "clash", nil); err == nil || !strings.HasPrefix(err.Error(), "r: is a ") {
 		t.Errorf("a directory of another dialect: %v", err)
 	}

@@ -44,7 +44,7 @@ type story struct {
 	Before     *string // what the file holds; nil without a file
 	After      []string
 	Err        string
-	Edits      *string // as show has them
+	Edits      *string // as show writes them
 	Paths      *string // of [edit.Paths]; "" is an error
 }
 
@@ -231,7 +231,7 @@ func TestUntold(t *testing.T) {
 	}
 }
 
-// TestAlmostKnown: a name that differs from a known one in letter case, spaces or invisible characters alone may be
+// TestAlmostKnown: a name that differs from a known one in case, spaces or invisible characters alone may be
 // that tool for an agent, so it is not one that edits nothing.
 func TestAlmostKnown(t *testing.T) {
 	input := object{"file_path": "a", "content": "b"}

@@ -53,7 +53,7 @@ func TestReplaceIsNaive(t *testing.T) {
 	})
 }
 
-// TestLineEndsRoundTrip: an edit in LF of a file in CRLF is that of the file in LF.
+// TestLineEndsRoundTrip: an edit in LF has the same result in a file with CRLF and in one with LF.
 func TestLineEndsRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		before := rapid.StringMatching(`[aé☃\n]{0,10}\n`).Draw(t, "before")
@@ -147,7 +147,7 @@ func TestSeekIsNaive(t *testing.T) {
 }
 
 // FuzzAfter: whatever the call and the file, there is an error or there are edits, each of a file with a
-// name, that take it away or say what it would hold, in the same way each time.
+// name, that remove it or compute its content, in the same way each time.
 func FuzzAfter(f *testing.F) {
 	for _, s := range stories(f) {
 		f.Add(s.Tool, string(s.Input), []byte("a\r\nb\nc\n"), true)

@@ -92,7 +92,7 @@ const (
 // committed is the root of a repository with the rules above, whose files are committed.
 func committed(t testing.TB, files map[string]string) string {
 	t.Helper()
-	root := folder(t, files)
+	root := tempDir(t, files)
 	write(t, filepath.Join(root, boundariesFile), allowedRules)
 	runGit(t, root, "init", "-q")
 	runGit(t, root, "add", "-A")
@@ -166,12 +166,12 @@ func TestAllowed(t *testing.T) {
 func TestAllowedWhere(t *testing.T) {
 	files := map[string]string{"old.tf": open(2), "sub/old.tf": open(2), allowancesFile: listed(openEntry)}
 	root := committed(t, files)
-	linked := filepath.Join(folder(t, nil), "linked")
+	linked := filepath.Join(tempDir(t, nil), "linked")
 	runGit(t, root, "worktree", "add", "-q", linked)
 	runGit(t, linked, "rm", "-q", allowancesFile)
 	runGit(t, linked, "commit", "-q", "-m", "none")
 	bundled := map[string]string{"old.tf": open(2), allowancesFile: listed(openEntry), boundariesFile: allowedRules}
-	unborn, plain := folder(t, bundled), folder(t, bundled)
+	unborn, plain := tempDir(t, bundled), tempDir(t, bundled)
 	runGit(t, unborn, "init", "-q")
 	bare := committed(t, map[string]string{"old.tf": open(2)})
 	inner := committed(t, map[string]string{"sub/old.tf": open(2), "sub/" + allowancesFile: listed(openEntry),
@@ -191,7 +191,7 @@ func TestAllowedWhere(t *testing.T) {
 		{"no repository", plain, plain + "/old.tf", nil, ""},
 		{"a bundle elsewhere", bare, bare + "/old.tf", []string{plain + "/.policyscan"}, ""},
 		{"another repository's", bare, bare + "/old.tf", []string{root + "/.policyscan"}, ""},
-		{"a folder of a repository", inner + "/sub", inner + "/sub/old.tf", nil, ""},
+		{"a directory of a repository", inner + "/sub", inner + "/sub/old.tf", nil, ""},
 		{"a list at HEAD that cannot be read", broken, broken + "/old.tf", nil, "cannot determine what HEAD allows"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

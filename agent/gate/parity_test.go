@@ -82,14 +82,14 @@ rules:
 		"rules/invariants.yml": []byte(`bundle: "0.2"
 rules:
   - id: HAS
-    title: What must be there
+    title: Required
     enforcement: {mode: fail}
     match:
       files: ["**/*.tf"]
       required_patterns:
         ["a", {text: "by  me", spaces: any, case: ignore}, {text: "ok", words: true}, {regex: 'team-[0-9]+'}]
   - id: LACKS
-    title: What must not be there
+    title: Forbidden
     enforcement: {mode: fail}
     match: {files: ["**"], required_absent: [{regex: 'todo!+'}, {text: "a::b", words: true, case: ignore}]}
   - id: TREE

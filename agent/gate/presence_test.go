@@ -46,10 +46,10 @@ rules:
 }
 
 func TestPresence(t *testing.T) {
-	root := folder(t, map[string]string{"old.tf": "x", "old.pem": "x", "full.tf": "a AKIA", "LICENSE": "x"})
+	root := tempDir(t, map[string]string{"old.tf": "x", "old.pem": "x", "full.tf": "a AKIA", "LICENSE": "x"})
 	g := &Gate{Bundle: bundle02(t), Root: root}
 	for _, c := range []struct{ name, file, content, wantNew, wantOld string }{
-		{"a file that must not be there", "x.pem", "", "KEY x.pem", ""},
+		{"a forbidden file", "x.pem", "", "KEY x.pem", ""},
 		{"one that is there already", "old.pem", "y", "", "KEY old.pem"},
 		{"what is required is there", "new.tf", "AKIA a", "", ""},
 		{"half of it is", "new.tf", "AKIA", "OWNED new.tf", ""},
@@ -57,7 +57,7 @@ func TestPresence(t *testing.T) {
 		{"nothing was before", "old.tf", "y", "", "OWNED old.tf, OWNED old.tf"},
 		{"half of it comes", "old.tf", "AKIA", "", "OWNED old.tf"},
 		{"it is taken away", "full.tf", "a", "OWNED full.tf", ""},
-		{"no one asks", "new.txt", "", "", ""},
+		{"no rule applies", "new.txt", "", "", ""},
 		{"the licence is emptied", "LICENSE", "", "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -80,11 +80,11 @@ func TestPresence(t *testing.T) {
 
 // TestReasonOfPresence: the reason tells the agent what to do, and what is not checked here.
 func TestReasonOfPresence(t *testing.T) {
-	root := folder(t, map[string]string{"old.tf": "AKIA", "LICENSE": "x"})
+	root := tempDir(t, map[string]string{"old.tf": "AKIA", "LICENSE": "x"})
 	g := &Gate{Bundle: bundle02(t), Root: root}
 	for _, c := range []struct{ tool, key, file, content, want string }{
 		{"Write", "content", "net/b.tf", "AKIA 0.0.0.0/0", `the edit would break the policy:
-- KEY: net/b.tf must not be there: its path matches "net/b.tf": No private keys.
+- KEY: net/b.tf is forbidden: its path matches "net/b.tf": No private keys.
 - OPEN: net/b.tf:1:6 must not contain "0.0.0.0/0": Nothing is open to all.
 - OWNED: net/b.tf must contain "a": Everything has an owner.`},
 		{"Write", "content", "old.tf", "0.0.0.0/0 AKIA", `the edit would break the policy:
@@ -147,7 +147,7 @@ rules:
 		t.Fatal(err)
 	}
 	deep := strings.Repeat("[", 2000) + strings.Repeat("]", 2000)
-	root := folder(t, map[string]string{
+	root := tempDir(t, map[string]string{
 		"a.yaml": "on: y", "c.yaml": "c: [{a: 2}]", "broken.yaml": "a: [", "deep.json": deep, "plain.txt": "x",
 	})
 	g := &Gate{Bundle: b, Root: root}

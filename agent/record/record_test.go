@@ -209,11 +209,11 @@ func TestAppend(t *testing.T) {
 	holds(t, name, "d\n")
 	holds(t, name+".1", "a\nhal\nc\n")
 	if err := Append(filepath.Join(filepath.Dir(name), "none", "log"), []byte("x\n")); err == nil {
-		t.Error("a folder is made")
+		t.Error("a directory is made")
 	}
 	if err := Append(filepath.Dir(name), []byte("x\n")); err == nil ||
-		!strings.Contains(err.Error(), "it is a folder") {
-		t.Errorf("a folder: %v", err)
+		!strings.Contains(err.Error(), "it is a directory") {
+		t.Errorf("a directory: %v", err)
 	}
 }
 

@@ -76,7 +76,7 @@ func TestRow_0_37_0_39_CircuitBreaker(t *testing.T) {
 	}
 }
 
-// Denials from before it was switched on count: they were consecutive all the same.
+// Denials from before it was switched on count: they were consecutive too.
 func TestBreakerSwitchedOn(t *testing.T) {
 	var s State
 	for range 7 {

@@ -118,7 +118,7 @@ func TestInstallRefused(t *testing.T) {
 		}
 	}
 
-	// Switches that are off as they should be are none.
+	// Switches that are off change nothing.
 	install(t, Named("claude-code"), `{"disableAllHooks": false}`)
 	install(t, Named("gemini"), `{"hooksConfig": {"enabled": true, "disabled": ["x"]}}`)
 	install(t, Named("codex"), `{"description": "x"}`)
@@ -144,7 +144,7 @@ func TestChangedByHand(t *testing.T) {
 		text := install(t, of, "")
 		changed := strings.Replace(text, change.from, change.to, 1)
 		if changed == text {
-			t.Fatalf("%q is not there", change.from)
+			t.Fatalf("%q is missing", change.from)
 		}
 		_, inErr := of.Install(source(changed), "", nil)
 		_, outErr := of.Uninstall(source(changed))
@@ -267,7 +267,7 @@ func TestQuote(t *testing.T) {
 	}
 	for _, text := range []string{"a", " a  b", ` "a b`, " a;b", `  `} {
 		if arguments().MatchString(text) {
-			t.Errorf("%q is none of ours", text)
+			t.Errorf("%q is not ours", text)
 		}
 	}
 	_, err := Named("codex").Install(nil, "", []string{"$HOME"})

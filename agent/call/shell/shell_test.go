@@ -259,7 +259,7 @@ func begins(args, seen []string) bool {
 // A git that only writes down its arguments is run by real shells: what ran was seen, with the same arguments.
 func TestFault_155_RealShells(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("its shells are not there")
+		t.Skip("it has no such shells")
 	}
 	dir := t.TempDir()
 	for _, at := range []string{"bin/git", "git"} {

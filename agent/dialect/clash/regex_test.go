@@ -39,7 +39,7 @@ func TestClasses(t *testing.T) {
 	}
 }
 
-// What translate leaves alone is what Go makes of it: no byte is lost.
+// What translate does not change stays as it is: no byte is lost.
 func FuzzTranslate(f *testing.F) {
 	for _, re := range []string{`a[b\]c]{2}`, `\p{L}[^\d]`, `[[:alpha:]-]`, `\\`, `a\`, `[`, `x{`, `[]]`} {
 		f.Add(re)

@@ -364,7 +364,7 @@ func TestShown(t *testing.T) {
 	}
 }
 
-// The request that the conditions are asked of.
+// The request that the conditions are tested on.
 const asked = `{"tool_name": "Bash", "input": {
 	"text": "git push", "number": 1000, "half": 2.50, "big": 1e21, "minus": -0, "yes": true, "no": false,
 	"null": null, "empty": "", "list": ["a", "b"], "one": ["a"], "none": [], "flags": ["push", "--force"],
@@ -392,7 +392,7 @@ func TestConditions(t *testing.T) {
 func TestRow_1_23_NotInFailsClosed(t *testing.T) {
 	for _, c := range []struct{ condition, isBash, allow string }{
 		{`input.list not_in ["x"]`, "holds", "fails"},
-		{`input.list not_in ["a,b"]`, "holds", "fails"}, // not as JavaScript has it: see docs/dialects.md
+		{`input.list not_in ["a,b"]`, "holds", "fails"}, // unlike in JavaScript: see docs/dialects.md
 		{`input.list in ["a,b"]`, "holds", "fails"},
 		{`input.list contains "a"`, "holds", "fails"},
 		{`input.list starts_with "a"`, "holds", "fails"},

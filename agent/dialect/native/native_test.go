@@ -293,9 +293,9 @@ func TestStrictest(t *testing.T) {
 func TestMistakes(t *testing.T) {
 	all := map[string][]string{
 		"rules of null": {whole, "rules:\n", `"rules" has no value`},
-		"an empty file": {whole, "# nothing\n", `the file is empty; write "rules:" and beneath it a list`},
-		"null":          {whole, "~\n", `the file is empty; write "rules:" and beneath it a list`},
-		"a list":        {whole, "- a\n", `the file is a list; write "rules:" and beneath it a list`},
+		"an empty file": {whole, "# nothing\n", `the file is empty; write "rules:" and a list`},
+		"null":          {whole, "~\n", `the file is empty; write "rules:" and a list`},
+		"a list":        {whole, "- a\n", `the file is a list; write "rules:" and a list`},
 		"not UTF-8":     {"No force", "No \xff", "the byte 0xFF is not UTF-8"},
 	}
 	for name, text := range rows(t) {

@@ -187,7 +187,7 @@ MESSAGE "m" }`)
 	if got := compileRegex("(?i)drop").broken; got != "JavaScript has no (?i); write a letter of either case as [Aa]" {
 		t.Error(got)
 	}
-	// It is the test that holds, not the rule: the other conditions are asked all the same.
+	// It is the test that holds, not the rule: the other conditions still count.
 	for line, want := range map[string]bool{bash("x"): true, write("/a", ""): false} {
 		if fires(t, "DENY any", `tool EQUALS "Bash" AND command REGEX "("`, line) != want {
 			t.Errorf("%s: not %v", line, want)
@@ -198,7 +198,7 @@ MESSAGE "m" }`)
 	}
 }
 
-// quoted writes a text as a file of rules has it.
+// quoted writes a text in the syntax of a rule file.
 func quoted(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
 }
@@ -308,7 +308,7 @@ func TestRow_0_49_IDs(t *testing.T) {
 	}
 }
 
-// A trace tells of each test as the file has it.
+// A trace shows each test in the words of its file.
 func TestTrace(t *testing.T) {
 	s := set(t, `rule one { DENY execution IF NOT (command CONTAINS "a" OR path GLOB "x") MESSAGE "m" }`)
 	for line, want := range map[string]string{
@@ -325,7 +325,7 @@ func TestTrace(t *testing.T) {
 	}
 }
 
-// BenchmarkThousandRules is 0-35, "Evaluation latency | < 2ms", with twenty times the document's rules: none of them
+// BenchmarkThousandRules is 0-35, "Evaluation latency | < 2ms", with twenty times the document's rules: no rule
 // matches, so all are evaluated.
 func BenchmarkThousandRules(b *testing.B) {
 	var text strings.Builder

@@ -15,7 +15,7 @@ import (
 
 var now = time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
 
-func open(t *testing.T, dir string) *Folder {
+func open(t *testing.T, dir string) *Dir {
 	t.Helper()
 	f, err := Open(dir)
 	if err != nil {
@@ -30,7 +30,7 @@ func sessions(t *testing.T) string {
 }
 
 // deny notes a denial and returns how many there were then.
-func deny(t *testing.T, f *Folder, id string) int {
+func deny(t *testing.T, f *Dir, id string) int {
 	t.Helper()
 	var n int
 	if err := f.Change(id, now, func(s *State) { s.Judged(true, false); n = s.denials }); err != nil {
@@ -143,8 +143,8 @@ func TestNotAFile(t *testing.T) {
 	deny(t, f, "one")
 	file := only(t, dir)
 	for name, put := range map[string]func() error{
-		"a folder": func() error { return os.Mkdir(file, 0o700) },
-		"a link":   func() error { return os.Symlink(filepath.Join(dir, "other"), file) },
+		"a directory": func() error { return os.Mkdir(file, 0o700) },
+		"a link":      func() error { return os.Symlink(filepath.Join(dir, "other"), file) },
 	} {
 		if err := os.Remove(file); err != nil {
 			t.Fatal(err)
@@ -238,7 +238,7 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-var worker = flag.String("worker", "", "be a process of TestProcesses, in this folder")
+var worker = flag.String("worker", "", "be a process of TestProcesses, in this directory")
 
 // Several processes of one session, several goroutines in each: every call is counted once.
 func TestProcesses(t *testing.T) {
@@ -342,7 +342,7 @@ func TestDefaultDir(t *testing.T) {
 		}
 	}
 	if dir, err := DefaultDir(func(string) string { return "relative" }); err == nil {
-		t.Errorf("a relative folder: %q", dir)
+		t.Errorf("a relative directory: %q", dir)
 	}
 }
 
