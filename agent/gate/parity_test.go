@@ -3,16 +3,12 @@ package gate
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"golang.org/x/text/encoding"
-	"golang.org/x/text/encoding/unicode"
-	"golang.org/x/text/encoding/unicode/utf32"
-	"pgregory.net/rapid"
-
 	"github.com/policyscan/policyscan/agent/call"
 	"github.com/policyscan/policyscan/agent/callrules"
 	"github.com/policyscan/policyscan/agent/edit"
@@ -23,6 +19,10 @@ import (
 	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/scanner/worktree"
 	"github.com/policyscan/policyscan/verdict"
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/encoding/unicode/utf32"
+	"pgregory.net/rapid"
 )
 
 // scan returns the violations of a full scan in one file.
@@ -209,5 +209,182 @@ func TestParityOfEdits(t *testing.T) {
 	})
 	if judged == 0 || *long && undetermined == 0 {
 		t.Errorf("%d edits were judged, and %d undetermined: nothing was tried", judged, undetermined)
+	}
+}
+
+// bundle02 has rules for required files and for forbidden paths.
+func bundle02(t testing.TB) *rules.Bundle {
+	t.Helper()
+	b, err := rules.Load(rules.Files{
+		"rules/boundaries.yml": []byte(`bundle: "0.2"
+rules:
+  - id: KEY
+    title: No private keys
+    enforcement: {mode: fail}
+    match: {forbidden_files: ["**/*.PEM", "net/b.tf"], path_case: ignore}
+  - id: OPEN
+    title: Nothing is open to all
+    enforcement: {mode: fail}
+    match: {files: ["**/*.tf"], forbidden_patterns: ["0.0.0.0/0"]}
+`),
+		"rules/invariants.yml": []byte(`bundle: "0.2"
+rules:
+  - id: OWNED
+    title: Everything has an owner
+    enforcement: {mode: fail}
+    match: {files: ["**/*.tf"], required_patterns: ["a", "AKIA"]}
+  - id: DOC
+    title: A licence
+    enforcement: {mode: fail}
+    match: {required_files: ["/LICENSE*"]}
+`),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func TestPresence(t *testing.T) {
+	root := tempDir(t, map[string]string{"old.tf": "x", "old.pem": "x", "full.tf": "a AKIA", "LICENSE": "x"})
+	g := &Gate{Bundle: bundle02(t), Root: root}
+	for _, c := range []struct{ name, file, content, wantNew, wantOld string }{
+		{"a forbidden file", "x.pem", "", "KEY x.pem", ""},
+		{"one that is there already", "old.pem", "y", "", "KEY old.pem"},
+		{"what is required is there", "new.tf", "AKIA a", "", ""},
+		{"half of it is", "new.tf", "AKIA", "OWNED new.tf", ""},
+		{"nothing is", "new.tf", "", "OWNED new.tf, OWNED new.tf", ""},
+		{"nothing was before", "old.tf", "y", "", "OWNED old.tf, OWNED old.tf"},
+		{"half of it comes", "old.tf", "AKIA", "", "OWNED old.tf"},
+		{"it is taken away", "full.tf", "a", "OWNED full.tf", ""},
+		{"no rule applies", "new.txt", "", "", ""},
+		{"the licence is emptied", "LICENSE", "", "", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := judge(t, g, asked(t, root, "Write", "file_path", filepath.Join(root, c.file), "content", c.content))
+			if ids(r.New) != c.wantNew || ids(r.Old) != c.wantOld {
+				t.Errorf("new %q, old %q; want %q and %q", ids(r.New), ids(r.Old), c.wantNew, c.wantOld)
+			}
+			if denied := r.Outcome().Effect == callrules.Deny; denied != (c.wantNew != "") {
+				t.Errorf("the outcome is %+v", r.Outcome())
+			}
+			if noted := strings.Contains(r.Note(), "not judged here"); noted != (c.file == "LICENSE") {
+				t.Errorf("the note is %q", r.Note())
+			}
+		})
+	}
+	if _, err := os.Stat(filepath.Join(root, "x.pem")); err == nil {
+		t.Error("the gate wrote a file")
+	}
+}
+
+// TestReasonOfPresence: the reason tells the agent what to do, and what is not checked here.
+func TestReasonOfPresence(t *testing.T) {
+	root := tempDir(t, map[string]string{"old.tf": "AKIA", "LICENSE": "x"})
+	g := &Gate{Bundle: bundle02(t), Root: root}
+	for _, c := range []struct{ tool, key, file, content, want string }{
+		{"Write", "content", "net/b.tf", "AKIA 0.0.0.0/0", `the edit would break the policy:
+- KEY: net/b.tf is forbidden: its path matches "net/b.tf": No private keys.
+- OPEN: net/b.tf:1:6 must not contain "0.0.0.0/0": Nothing is open to all.
+- OWNED: net/b.tf must contain "a": Everything has an owner.`},
+		{"Write", "content", "old.tf", "0.0.0.0/0 AKIA", `the edit would break the policy:
+- OPEN: old.tf:1:1 must not contain "0.0.0.0/0": Nothing is open to all.
+already there before this edit: OWNED in old.tf ("a" is missing)`},
+	} {
+		r, err := g.Judge(
+			context.Background(),
+			asked(t, root, c.tool, "file_path", filepath.Join(root, c.file), c.key, c.content),
+			callrules.Options{},
+		)
+		if err != nil || r.Reason() != c.want {
+			t.Errorf("%v\ngot  %s\nwant %s", err, r.Reason(), c.want)
+		}
+	}
+	r := judge(t, g, asked(t, root, "Delete", "path", filepath.Join(root, "LICENSE")))
+	const want = `DOC requires a file that matches "LICENSE*", as LICENSE does; ` +
+		"whether the tree still has one is not judged here: a scan does"
+	if r.Outcome().Effect == callrules.Deny || r.Note() != want {
+		t.Errorf("%+v\ngot  %s\nwant %s", r.Outcome(), r.Note(), want)
+	}
+}
+
+// A text that begins as the name of a mapping is quoted like any text.
+func TestTextWithABrace(t *testing.T) {
+	for _, c := range []struct{ pattern, excerpt, want string }{
+		{`{"`, `a {"b`, `"{""`},
+		{`{"text":"a b","words":true}`, `{"text":"a b","words":true}`, `"{"text":"a b","words":true}"`},
+		{`{"text":"a b","words":true}`, `x = a b`, `{"text":"a b","words":true}`},
+		{`a`, `a`, `"a"`},
+	} {
+		v := &verdict.Violation{
+			Evidence: verdict.Evidence{Kind: verdict.KindText, Pattern: c.pattern, Excerpt: c.excerpt},
+		}
+		if got := quoted(v); got != c.want {
+			t.Errorf("%s in %s: %s, want %s", c.pattern, c.excerpt, got, c.want)
+		}
+	}
+}
+
+// TestKeys: an edit is judged by keys, and denied if rules could judge the file before it and not afterwards.
+func TestKeys(t *testing.T) {
+	b, err := rules.Load(rules.Files{
+		"rules/boundaries.yml": []byte(`bundle: "0.2"
+rules:
+  - id: ON
+    title: Off
+    enforcement: {mode: fail}
+    match: {files: ["**"], forbidden_patterns: [{key: "**.on", is: true}]}
+`),
+		"rules/invariants.yml": []byte(`bundle: "0.2"
+rules:
+  - id: HAS
+    title: Has
+    enforcement: {mode: fail}
+    match: {files: ["**"], required_patterns: [{each: "c", key: a, is: 1}]}
+`),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	deep := strings.Repeat("[", 2000) + strings.Repeat("]", 2000)
+	root := tempDir(t, map[string]string{
+		"a.yaml": "on: y", "c.yaml": "c: [{a: 2}]", "broken.yaml": "a: [", "deep.json": deep, "plain.txt": "x",
+	})
+	g := &Gate{Bundle: b, Root: root}
+	for _, c := range []struct{ name, file, content, wantNew, wantOld, undecided, note string }{
+		{"a value comes", "new.yaml", "on: yes", "ON new.yaml", "", "", ""},
+		{"it was there", "a.yaml", "on: Yes # still", "", "ON a.yaml", "", ""},
+		{"one more", "a.yaml", "on: y\nb: {on: y}", "ON a.yaml", "", "", ""},
+		{"another value is as wrong as the one before", "c.yaml", "c: [{a: 3}]", "", "HAS c.yaml", "", ""},
+		{"a second node lacks it", "c.yaml", "c: [{a: 2}, {}]", "HAS c.yaml", "", "", ""},
+		{"it could be parsed", "a.yaml", "on: [", "", "", "E_PARSE", ""},
+		{"it never could", "broken.yaml", "on: [", "", "", "", "as before the edit"},
+		{"now it can", "broken.yaml", "on: true", "ON broken.yaml", "", "", ""},
+		{"a new template", "new.yaml", "{{ x }}", "", "", "", "a scan will say so"},
+		{"a new file with two readings, one of which breaks a rule", "new.yaml", "on: y\na: {b:}", "ON new.yaml", "",
+			"", "a scan will say so"},
+		{"a file with one reading gets a second", "a.yaml", "a: {b:}", "", "", "E_PARSE", ""},
+		{"a new file that is too deep", "new.json", deep, "", "", "E_LIMIT", ""},
+		{"it was too deep", "deep.json", deep, "", "", "", "as before the edit"},
+		{"a new file without a format", "new.txt", "x", "", "", "E_FORMAT", ""},
+		{"it had none before", "plain.txt", "y", "", "", "", "as before the edit"},
+	} {
+		r := judge(t, g, asked(t, root, "Write", "file_path", c.file, "content", c.content))
+		var codes []string
+		for _, e := range r.Undecided {
+			codes = append(codes, e.Code)
+		}
+		if ids(r.New) != c.wantNew || ids(r.Old) != c.wantOld || strings.Join(codes, " ") != c.undecided {
+			t.Errorf("%s: new %q, old %q, undecided %q", c.name, ids(r.New), ids(r.Old), codes)
+		}
+		if denied := r.Outcome().Effect == callrules.Deny; denied != (c.wantNew+c.undecided != "") {
+			t.Errorf("%s: denied: %v", c.name, denied)
+		}
+		if notes := strings.Join(r.notes, "\n"); !strings.Contains(notes, c.note) || c.note == "" && notes != "" {
+			t.Errorf("%s: %q", c.name, notes)
+		}
+		if c.undecided != "" && !strings.Contains(r.Reason(), "rules cannot judge:\n- "+c.file) {
+			t.Errorf("%s: %s", c.name, r.Reason())
+		}
 	}
 }
