@@ -707,3 +707,37 @@ func checkPositions(t *testing.T, text string, err error) {
 		}
 	}
 }
+
+// FuzzRead: the reader never panics; mistakes have positions in the file; valid bundles are evaluated.
+func FuzzRead(f *testing.F) {
+	f.Add(whole, asked)
+	f.Add(bundle(policy(first, "allow", rule("d", "deny", badRule), rule("a", "allow", `input.list.0 not_in ["a"]`))),
+		bash)
+	f.Add(strings.Replace(whole, `"`, ``, 1), bash)
+	f.Add(strings.ReplaceAll(whole, `"policyId"`, `"kind"`), bash)
+	f.Add(`{"policies": null}`, bash)
+	f.Add("[[[[\n{\"a\":", `{"tool": "x"}`)
+	f.Fuzz(func(t *testing.T, text, asked string) {
+		set, err := Read(source(text))
+		if err != nil {
+			if set != nil {
+				t.Error("a set next to an error")
+			}
+			checkPositions(t, text, err)
+			return
+		}
+		c, err := callrules.ParseCall([]byte(asked), set)
+		if err != nil {
+			c = &call.Call{Tool: "Bash"}
+		}
+		out := set.Decide(c, callrules.Options{Trace: true})
+		if out.Decision != "allow" && out.Decision != "deny" || len(out.Trace.Steps) != len(set.Rules) {
+			t.Errorf("decided %q in %d steps", out.Decision, len(out.Trace.Steps))
+		}
+		for _, note := range set.Notes {
+			if note.Origin.Line < 1 || note.Origin.Line > strings.Count(text, "\n")+1 || note.Text == "" {
+				t.Errorf("the note %v", note)
+			}
+		}
+	})
+}
