@@ -285,7 +285,8 @@ func TestTooLarge(t *testing.T) {
 		{"of Copilot", "edit", object{"path": "a", "old_str": "b", "new_str": "c"}, lf[1:] + "b", lf[1:] + "c"},
 		{"by a patch", "apply_patch", update("@@", "-b", "+c"), lf[2:] + "b\n", lf[2:] + "c\n"},
 	} {
-		if quick := []string{"a file", "many edits", "line ends", "the largest"}; !*long && !slices.Contains(quick, c.name) {
+		quick := []string{"a file", "many edits", "line ends", "the largest"}
+		if !*long && !slices.Contains(quick, c.name) {
 			continue
 		}
 		got, err := after(t, c.tool, c.input, c.before)

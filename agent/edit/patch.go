@@ -200,7 +200,7 @@ type source struct {
 }
 
 // find returns where some lines begin in the file, at a line or below, or -1. As in Codex, an exact match counts first,
-// then one that ignores blanks at line ends; of the latter, only those that differ by a CR in the file are accepted.
+// then one that ignores blanks at line ends; of the latter, only a difference by a CR in the file is accepted.
 func (s source) find(want []string, at int, atEnd bool) int {
 	if atEnd {
 		if last := len(s.lines) - len(want); last >= at {

@@ -414,7 +414,7 @@ func TestCannotBeDetermined(t *testing.T) {
 			"x"), "longer than 32768 bytes"},
 		{"one byte too long", asked(t, root, "Write", "file_path", long(maxPath+1), "content", "x"),
 			"longer than 32768 bytes"},
-		{"a directory", asked(t, root, "Write", "file_path", "dir.tf", "content", "x"), "dir.tf cannot be read: is a "},
+		{"a directory", asked(t, root, "Write", "file_path", "dir.tf", "content", "x"), "dir.tf cannot be read"},
 		{"below a file", asked(t, root, "Write", "file_path", "a.tf/b.tf", "content", "x"), "file"},
 	} {
 		r, err := g.Judge(t.Context(), c.call, callrules.Options{})

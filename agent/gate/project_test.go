@@ -106,7 +106,7 @@ func TestFault_153_Project(t *testing.T) {
 			" false"},
 		{"what is removed", root, asked(t, root, "Delete", "path", other+"/old"), other + " false"},
 		{"a directory of the repository", filepath.Join(root, "sub"), patch("a.tf", "sub/a.tf"), ""},
-		{"a directory within a directory of the repository", filepath.Join(root, "sub"), patch("sub/inner/a.tf", "z/a.tf"),
+		{"a directory within one of the repository", filepath.Join(root, "sub"), patch("sub/inner/a.tf", "z/a.tf"),
 			root + "/sub/inner true"},
 		{"no edit", root, asked(t, root, "Bash", "command", "ls"), ""},
 	} {

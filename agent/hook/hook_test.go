@@ -223,7 +223,7 @@ func TestReady(t *testing.T) {
 		{func(*Hook, string) {}, ""},
 		{func(h *Hook, _ string) { h.Root = "none" }, "--root none: "},
 		{func(h *Hook, _ string) { h.Calls.Names = nil }, "with --policy none there are no rules"},
-		{func(h *Hook, _ string) { h.Policy = []string{NoPolicy, "x"} }, "--policy none excludes every other --policy"},
+		{func(h *Hook, _ string) { h.Policy = []string{NoPolicy, "x"} }, "none excludes every other --policy"},
 		{func(h *Hook, _ string) { h.Policy = nil }, "to check with the call rules alone, add --policy none"},
 		{func(h *Hook, _ string) { h.Policy = []string{"bundle"} }, "bundle"},
 		{func(h *Hook, dir string) { put(t, filepath.Join(dir, "calls.yml"), "rules: [") }, "calls.yml"},

@@ -9,7 +9,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// The files of an agent's archive that are no inputs of their own: inputs that Read refuses, each with the beginning
+// The files of an agent's archive besides its single inputs: inputs that Read refuses, each with the beginning
 // of the error; inputs that it takes although something is unusual, each with the request; and the answers, which
 // -update writes. Inputs are written after what the agent's documents say or its program sends.
 const (

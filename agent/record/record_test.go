@@ -82,7 +82,8 @@ func TestLine(t *testing.T) {
 	}
 	empty := line(t, &Entry{Agent: "codex", Answer: "deny", Form: callrules.Form{Decision: "deny"}}, false)
 	const want = `{"time":"0001-01-01T00:00:00Z","version":"","agent":"codex","agent_id":null,"session":null,` +
-		`"event":null,"tool":null,"cwd":null,"answer":"deny","approved":null,"decision":"deny","rule":null,"policy":null,` +
+		`"event":null,"tool":null,"cwd":null,"answer":"deny","approved":null,"decision":"deny","rule":null,` +
+		`"policy":null,` +
 		`"policy_version":null,"code":null,"reason":null,"violations":[],"allowed_violations":[],"input":null,` +
 		`"trace":[]}` + "\n"
 	if empty != want {
