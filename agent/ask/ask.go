@@ -63,7 +63,7 @@ func (q *Question) Person(ctx context.Context) (bool, error) {
 			disk.Cause(err))
 	}
 	defer in.Close()  // nothing was buffered
-	defer out.Close() // likewise
+	defer out.Close() // the same
 	return q.ask(ctx, in, out, time.After(Patience))
 }
 

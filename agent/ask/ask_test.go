@@ -90,7 +90,8 @@ func TestAskMode(t *testing.T) {
 	for mode, want := range map[string]string{
 		"": "", "tty": "", "agent": "", "dashboard": "uses no network", "TTY": "tty",
 	} {
-		if err := CheckMode(Mode(mode)); (err != nil) != (want != "") || err != nil && !strings.Contains(err.Error(), want) {
+		if err := CheckMode(Mode(mode)); (err != nil) != (want != "") ||
+			err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", mode, err)
 		}
 	}

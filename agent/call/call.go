@@ -20,7 +20,7 @@ type Call struct {
 	Agent string // the agent's id, or ""
 	Dir   string // the working directory, absolute; "" if it is not known
 
-	// Request is what the dot-paths of deny-overrides walk, and where it has no input of its own, Input. If it is
+	// Request is what the dot-paths of deny-overrides walk, and Input if the request has no input. If it is
 	// nil, it is made of the above: tool_name, agent_id, input and cwd.
 	Request *Value
 }

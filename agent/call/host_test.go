@@ -18,59 +18,6 @@ var (
 	update    = flag.Bool("update", false, "with -node: write testdata/hosts.jsonl")
 )
 
-func TestRow_4_03_Hosts(t *testing.T) {
-	fetch := func(url string) string {
-		c := &Call{Tool: "WebFetch", Input: NewObject(Member{"url", Text(url)})}
-		return strings.TrimPrefix(c.Operations().show(), "net ")
-	}
-	for _, test := range [][2]string{
-		{"https://github.com/a/b?c#d", "github.com"},
-		{"http://GitHub.COM.:8080/", "github.com"},
-		{"github.com/a", "github.com"},
-		{"github.com:443/a", "github.com"},
-		{"github.com:0/a", "github.com"},
-		{"github.com:9000/a", "github.com"},
-		{"https://github.com:x@evil.com/", "evil.com"},
-		{"https://github.com@evil.com/", "evil.com"},
-		{"https://evil.com#@github.com/", "evil.com"},
-		{"https://[::1]:8080/", "::1"},
-		{"https://[0:0:0:0:0:0:0:1]/", "::1"},
-		{"https://2130706433/", "127.0.0.1"},
-		{"http://0x7f.1:80/", "127.0.0.1"},
-		{"0177.0.0.1/a", "127.0.0.1"},
-		{"https://\uff45vil.com/", "evil.com"},
-		{"https://%65vil.com/", "evil.com"},
-		{"https://ev\u00adil.com/", "evil.com"},
-		{"https://b\u00fccher.example/", "xn--bcher-kva.example"},
-		{"https://git\thub.com", "github.com"},
-		// Programs differ about these, so it is not for us to say.
-		{`https://evil.com\@github.com/`, "?"},
-		{"https:/evil.com", "?"},
-		{"https:///evil.com", "?"},
-		{"https://[fe80::1%25eth%200]/", "?"},
-		{"file:///etc/passwd", "?"},
-		{"https:evil.com", "?"},
-		{"//evil.com", "?"},
-		{"https://a@b@evil.com/", "?"},
-		{"git://evil.com/", "?"},
-		{"https://evil..com/", "?"},
-		{"https://ev^il.com/", "?"},
-		{"https:80/a", "?"},
-		{"https://" + strings.Repeat("a", maxHost) + "/", strings.Repeat("a", maxHost)},
-		{"https://" + strings.Repeat("a", maxHost+1) + "/", "?"},
-		{"", "?"},
-	} {
-		if got := fetch(test[0]); got != test[1] {
-			t.Errorf("%q: %s, want %s", test[0], got, test[1])
-		}
-	}
-	testMap(t, "", []mapped{
-		{"WebSearch", `{"query":"x"}`, "net *"},
-		{"WebFetch", `{"prompt":"read evil.com"}`, "net ?"},
-		{"WebFetch", `{"url":5}`, "net ?"},
-	})
-}
-
 // asked is a URL, and the hostname that node's URL finds in it; nil if node refuses the URL.
 type asked struct {
 	URL  string  `json:"url"`
@@ -257,7 +204,9 @@ func node(t *testing.T, urls []string) []asked {
 	}
 	cmd := exec.Command("node", "-e", `
 const urls = JSON.parse(require("fs").readFileSync(0, "utf8"));
-console.log(JSON.stringify(urls.map(u => { try { return {url: u, host: new URL(u).hostname}; } catch { return {url: u, host: null}; } })));`)
+console.log(JSON.stringify(urls.map(u => {
+	try { return {url: u, host: new URL(u).hostname}; } catch { return {url: u, host: null}; }
+})));`)
 	cmd.Stdin = bytes.NewReader(in)
 	out, err := cmd.Output()
 	if err != nil {

@@ -111,7 +111,7 @@ func (c *Call) searched(files bool) (at *Value, unsure string) {
 		unsure = unsurePath(pattern, true)
 		if braces := strings.NewReplacer(",", "{").Replace(pattern); strings.Contains(pattern, "{") &&
 			(strings.Contains(braces, "..") || strings.Contains(braces, "{/") || strings.Contains(braces, "{~")) {
-			unsure = "the pattern has braces that may lead out of the folder; write a pattern for each"
+			unsure = "the pattern has braces that may lead out of the directory; write a pattern for each"
 		}
 	}
 	if unsure != "" {
@@ -122,7 +122,7 @@ func (c *Call) searched(files bool) (at *Value, unsure string) {
 		return Text(base), ""
 	}
 	looked, _ := Resolve(base, pattern)
-	_, within := CutFolder(looked, base)
+	_, within := CutDir(looked, base)
 	if base == "." {
 		within = !path.IsAbs(looked) && looked != ".." && !strings.HasPrefix(looked, "../")
 	}
@@ -142,17 +142,17 @@ func unsurePath(name string, ok bool) string {
 	case !ok:
 		return "the path is not one string; write one path"
 	case strings.HasPrefix(trimmed, "~"):
-		return "the path begins with ~, which may be a home folder; write the whole path, or ./~"
+		return "the path begins with ~, which may be a home directory; write the whole path, or ./~"
 	case trimmed != name:
 		return "the path begins or ends with a space, which may be removed; write it without"
 	}
 	return ""
 }
 
-// CutFolder returns the rest of a clean path after a clean directory, "" or with a slash before it; false, if the
+// CutDir returns the rest of a clean path after a clean directory, "" or with a slash before it; false, if the
 // path is neither the directory nor in it.
-func CutFolder(name, folder string) (rest string, ok bool) {
-	rest, ok = strings.CutPrefix(name, strings.TrimSuffix(folder, "/"))
+func CutDir(name, dir string) (rest string, ok bool) {
+	rest, ok = strings.CutPrefix(name, strings.TrimSuffix(dir, "/"))
 	return rest, ok && (rest == "" || rest[0] == '/')
 }
 
@@ -160,21 +160,21 @@ func CutFolder(name, folder string) (rest string, ok bool) {
 // anything. It is absolute if the name is, or the directory. Windows' paths are known by their drive or their two
 // backslashes; the drive is then a capital letter. Nothing is looked up: symlinks are not followed, and case does not
 // change.
-func Resolve(folder, name string) (clean string, absolute bool) {
+func Resolve(dir, name string) (clean string, absolute bool) {
 	drive, rest := cutDrive(name)
-	home, base := cutDrive(folder)
+	home, base := cutDrive(dir)
 	if strings.HasPrefix(base, `\\`) {
 		base = strings.ReplaceAll(base, `\`, "/")
 	}
-	windows := home != "" || base != folder || !path.IsAbs(folder) && strings.HasPrefix(name, `\\`)
+	windows := home != "" || base != dir || !path.IsAbs(dir) && strings.HasPrefix(name, `\\`)
 	switch {
 	case drive == "" && windows:
 		rest = strings.ReplaceAll(rest, `\`, "/")
 		drive = home
-	case drive != "" && home == "" && path.IsAbs(folder) && !path.IsAbs(rest):
+	case drive != "" && home == "" && path.IsAbs(dir) && !path.IsAbs(rest):
 		drive, rest = "", name // "C:notes.txt" is a file's name like any other where there are no drives
 	}
-	if !path.IsAbs(rest) && folder != "" && drive == home {
+	if !path.IsAbs(rest) && dir != "" && drive == home {
 		rest = base + "/" + rest
 	} else if drive != "" && !path.IsAbs(rest) {
 		rest = "/" + rest

@@ -1,7 +1,10 @@
 package call
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -10,8 +13,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// show writes operations as the tables below have them: exec BIN [ARGS], fs OP PATH, net HOST. What
-// cannot be determined is a question mark.
+// show writes operations for the tables of the tests: exec BIN [ARGS], fs OP PATH, net HOST, with a question mark for
+// what cannot be determined.
 func (o Operations) show() string {
 	name := func(v *Value) string {
 		if v == nil {
@@ -49,207 +52,41 @@ func parsed(t *testing.T, tool, input, dir string) *Call {
 	return &Call{Tool: tool, Input: v, Dir: dir}
 }
 
-type mapped struct{ tool, input, want string }
-
-func testMap(t *testing.T, dir string, table []mapped) {
-	t.Helper()
-	for _, test := range table {
-		if got := parsed(t, test.tool, test.input, dir).Operations().show(); got != test.want {
-			t.Errorf("%s %s: %s, want %s", test.tool, test.input, got, test.want)
+// TestOperations: what the calls of testdata/operations.jsonl are about. The numbers are those of the requirements.
+func TestOperations(t *testing.T) {
+	text, err := os.ReadFile("testdata/operations.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range bytes.Lines(text) {
+		var c struct {
+			Name, Dir, Tool string
+			Input           json.RawMessage
+			Want            string
+		}
+		if err := json.Unmarshal(line, &c); err != nil {
+			t.Fatal(err)
+		}
+		if got := parsed(t, c.Tool, string(c.Input), c.Dir).Operations().show(); got != c.Want {
+			t.Errorf("%s: %s %s: %s, want %s", c.Name, c.Tool, c.Input, got, c.Want)
+		}
+	}
+	for n, want := range map[int]string{31: "exec git [push]", 32: "exec ? []"} {
+		line := strings.Repeat("env ", n) + "git push"
+		c := &Call{Tool: "Bash", Input: NewObject(Member{"command", Text(line)})}
+		if got := c.Operations().show(); got != want {
+			t.Errorf("%d times env: %s", n, got)
+		}
+	}
+	for n, want := range map[int]string{maxHost: strings.Repeat("a", maxHost), maxHost + 1: ""} {
+		if got := hostOf("https://" + strings.Repeat("a", n) + "/").Str(); got != want {
+			t.Errorf("a host of %d bytes: %q", n, got)
 		}
 	}
 }
 
-func testLines(t *testing.T, table [][2]string) {
-	t.Helper()
-	for _, test := range table {
-		c := &Call{Tool: "Bash", Input: NewObject(Member{"command", Text(test[0])}), Dir: "/w"}
-		if got := c.Operations().show(); got != "exec "+test[1] {
-			t.Errorf("%q: %s, want exec %s", test[0], got, test[1])
-		}
-	}
-}
-
-// "bin = first non-env-assignment word of command, args = rest"
-func TestRow_4_01_Bash(t *testing.T) {
-	testLines(t, [][2]string{
-		{"git push", "git [push]"},
-		{"FOO=1 cargo build", "cargo [build]"},
-		{"FOO=1 BAR='a b' cargo build", "cargo [build]"},
-		{"A+=x b[0]=y cargo", "cargo []"},
-		{"Z0=x z9=x cargo build", "cargo [build]"},
-		{"1A=x cargo", "1A=x [cargo]"},
-		{"=x cargo", "=x [cargo]"},
-		{"  git \t status\n", "git [status]"},
-		{"[0]=x cargo", "[0]=x [cargo]"},
-		{"FOO=1", " []"},
-		{">", " []"},
-		{"", " []"},
-		{"git commit -m 'a b'", "git [commit|-m|a b]"},
-		{`"git" pu"sh" a\ b ""`, "git [push|a b|]"},
-		{`echo "a \"b\" \c"`, `echo [a "b" \c]`},
-		{"git pu\\\nsh", "git [push]"},
-		{`git push "open`, "git [push|open]"},
-		{`git push 'open`, "git [push|open]"},
-		{"git push\\", "git [push]"},
-		{"git push;", "git [push|;]"},
-		{"case a in a) git;; esac", "case [a|in|a|)|git|;;|esac]"},
-		{"git push&&true", "git [push|&&|true]"},
-		{"(git push)", "git [push|)]"},
-		{"! git push", "git [push]"},
-		{"{ git push; }", "git [push|;|}]"},
-		{">out 2>/dev/null git push", "git [push]"},
-		{"git push 2>&1 >out", "git [push|2>&|1|>|out]"},
-		{"git tag 2; cat 0<in", "git [tag|2|;|cat|0<|in]"},
-		{"git push ';' '|'", "git [push|;||]"},
-		{"git $(pwd) `id`", "git [$(pwd|)|`id`]"},
-		{"/usr/bin/git push", "/usr/bin/git [push]"},
-		// A comment is neither a program nor an argument that a rule might allow.
-		{"# push it\ngit push", "git [push]"},
-		{"git push --force # --dry-run", "git [push|--force]"},
-		{"git push;# x\n", "git [push|;]"},
-		{"git log a#b '#c' \\#d $# ${#x}", "git [log|a#b|#c|#d|$#|${#x}]"},
-		{"#", " []"},
-	})
-}
-
-// "Only the top-level command is matched": what it runs is in its arguments, as text.
-func TestRow_4_05_TopLevel(t *testing.T) {
-	testLines(t, [][2]string{
-		{"bash -c 'git push'", "bash [-c|git push]"},
-		{"make deploy; rm -rf /", "make [deploy|;|rm|-rf|/]"},
-		{"xargs git push", "xargs [git|push]"},
-	})
-}
-
-func TestRow_4_28_TransparentPrefixes(t *testing.T) {
-	testLines(t, [][2]string{
-		{"time cargo build", "cargo [build]"},
-		{"time -p cargo", "cargo []"},
-		{"time -f %e -o out cargo", "cargo []"},
-		{"time --format=%e --output out cargo", "cargo []"},
-		{"command git status", "git [status]"},
-		{"command -p git status", "git [status]"},
-		{"command -v git", "command [-v|git]"},
-		{"command -V git", "command [-V|git]"},
-		{"command -pv git", "command [-pv|git]"},
-		{"command -p -V git", "command [-p|-V|git]"},
-		{"command -- git", "git []"},
-		{"nice cargo", "cargo []"},
-		{"nice -n 10 cargo -n", "cargo [-n]"},
-		{"nice -n10 cargo", "cargo []"},
-		{"nice -10 cargo", "cargo []"},
-		{"nice --adjustment 5 cargo", "cargo []"},
-		{"nohup ./run &", "./run [&]"},
-		{"timeout 30 cargo build", "cargo [build]"},
-		{"timeout -s KILL -k 5 30 cargo", "cargo []"},
-		{"timeout --signal=KILL --kill-after 5 --foreground 30 cargo", "cargo []"},
-		{"timeout 30", "timeout [30]"},
-		{"env cargo test", "cargo [test]"},
-		{"env A=1 B=2 cargo test", "cargo [test]"},
-		{"env -i -u HOME -C /tmp A=1 cargo", "cargo []"},
-		{"env --unset=HOME --chdir /tmp cargo", "cargo []"},
-		{"env - cargo", "cargo []"},
-		{"env -S 'A=1 git push' origin", "git [push|origin]"},
-		{"env -vS'git push'", "git [push]"},
-		{"env --split-string='-i git push'", "git [push]"},
-		{"env cargo -S x", "cargo [-S|x]"},
-		{"env -u S cargo", "cargo []"},
-		{"time nice -n 19 env FOO=bar cargo build", "cargo [build]"},
-		{"FOO=1 time nohup cargo", "cargo []"},
-		{"time (git push)", "git [push|)]"},
-		// Where no program follows, the word is the program.
-		{"env", "env []"},
-		{"env -0", "env [-0]"},
-		{"env FOO=1 BAR=2 >out", "env [FOO=1|BAR=2|>|out]"},
-		{"nice env -u X", "env [-u|X]"},
-		{"time -p; nohup", "nohup []"},
-		{"command", "command []"},
-		{"env | grep KEY", "grep [KEY]"},
-		{"sudo git push", "sudo [git|push]"},
-		{"strace -f git", "strace [-f|git]"},
-		{strings.Repeat("env ", 31) + "git push", "git [push]"},
-		{strings.Repeat("env ", 32) + "git push", "? []"},
-	})
-}
-
-func TestRow_4_02_Files(t *testing.T) {
-	testMap(t, "/w", []mapped{
-		{"Read", `{"file_path":"/w/a"}`, "fs read /w/a"},
-		{"Write", `{"file_path":"/w/a"}`, "fs write /w/a"},
-		{"Edit", `{"file_path":"/w/a"}`, "fs write /w/a"},
-		{"Glob", `{"pattern":"**/*.go"}`, "fs read /w/**/*.go"},
-		{"Glob", `{"path":"/x","pattern":"*.go"}`, "fs read /x"},
-		{"Grep", `{"path":"src","pattern":"TODO"}`, "fs read /w/src"},
-		{"Grep", `{"pattern":"TODO"}`, "fs read /w/TODO"},
-		// The table does not list them.
-		{"MultiEdit", `{"file_path":"/w/a"}`, "nothing"},
-		{"NotebookEdit", `{"notebook_path":"/w/a"}`, "nothing"},
-	})
-	t.Run("a pattern of files may leave the path", func(t *testing.T) {
-		testMap(t, "/w", []mapped{
-			{"Glob", `{"path":"/w","pattern":"../../etc/*"}`, "fs read /etc/*"},
-			{"Glob", `{"path":"/w","pattern":"/etc/*"}`, "fs read /etc/*"},
-			{"Glob", `{"path":"/w/src","pattern":"../src-old/*"}`, "fs read /w/src-old/*"},
-			{"Glob", `{"path":"/w/src","pattern":"."}`, "fs read /w/src"},
-		})
-	})
-	t.Run("a pattern of text is no path", func(t *testing.T) {
-		testMap(t, "/w", []mapped{
-			{"Grep", `{"pattern":"../../tmp/|secret"}`, "fs read /w"},
-			{"Grep", `{"pattern":"/tmp/x|secret"}`, "fs read /w"},
-			{"Grep", `{"path":"/x","pattern":"../y"}`, "fs read /x"},
-		})
-	})
-	t.Run("in a folder that is not known", func(t *testing.T) {
-		testMap(t, "", []mapped{
-			{"Grep", `{"pattern":"TODO"}`, "fs read TODO"},
-			{"Grep", `{"pattern":".."}`, "fs read ."},
-			{"Grep", `{"pattern":"../x"}`, "fs read ."},
-			{"Glob", `{"pattern":"../x"}`, "fs read ../x"},
-		})
-	})
-	t.Run("what cannot be told", func(t *testing.T) {
-		testMap(t, "/w", []mapped{
-			{"Read", `{}`, "fs read ?"},
-			{"Read", `{"file_path":""}`, "fs read ?"},
-			{"Read", `{"file_path":["a"]}`, "fs read ?"},
-			{"Read", `{"path":"/w/a"}`, "fs read ?"},
-			{"Grep", `{"path":["a"],"pattern":"x"}`, "fs read ?"},
-		})
-	})
-}
-
-// "Unknown tools | no capability match"
-func TestRow_4_04_UnknownTools(t *testing.T) {
-	testMap(t, "/w", []mapped{
-		{"Task", `{"prompt":"x"}`, "nothing"},
-		{"mcp__files__read", `{"file_path":"/etc/passwd"}`, "nothing"},
-		{"", `{"command":"git"}`, "nothing"},
-	})
-}
-
-// Tools of other agents are what Known says, and may have their own keys.
-func TestOtherAgents(t *testing.T) {
-	testMap(t, "/w", []mapped{
-		{"run_shell_command", `{"command":"git push"}`, "exec git [push]"},
-		{"shell", `{"command":["git","push","a b"]}`, "exec git [push|a b]"},
-		{"shell", `{"command":["bash","-lc","time git push"]}`, "exec git [push]"},
-		{"shell", `{"command":["bash","-x","git push"]}`, "exec bash [-x|git push]"},
-		{"exec_command", `{"cmd":"git push"}`, "exec git [push]"},
-		{"shell", `{"command":["git",5]}`, "exec ? []"},
-		{"shell", `{"command":[]}`, "exec ? []"},
-		{"Bash", `{}`, "exec ? []"},
-		{"view", `{"path":"a"}`, "fs read /w/a"},
-		{"read_file", `{"absolute_path":"/x/a"}`, "fs read /x/a"},
-		{"read_file", `{"target_file":"a","path":"a"}`, "fs read /w/a"},
-		{"read_file", `{"file_path":"a","path":"/etc/shadow"}`, "fs read ?"},
-		{"create", `{"path":"a"}`, "fs write /w/a"},
-		{"replace", `{"file_path":"a"}`, "fs write /w/a"},
-		{"apply_patch", `{"input":"*** Begin Patch"}`, "fs write ?"},
-		{"web_fetch", `{"url":"https://a.b/"}`, "net a.b"},
-		{"google_web_search", `{"query":"x"}`, "net *"},
-	})
+// TestEdited: the tools that edit, in the words of Claude Code.
+func TestEdited(t *testing.T) {
 	for tool, want := range map[string]string{"Edit": "edit", "MultiEdit": "edit", "replace": "edit", "Write": "",
 		"NotebookEdit": "", "Read": ""} {
 		if got := (&Call{Tool: tool}).Operations().Edited.Str(); got != want {
@@ -260,21 +97,6 @@ func TestOtherAgents(t *testing.T) {
 
 // Agents may expand ~ and remove spaces, so these are not what they look like.
 func TestFault_157_Unsure(t *testing.T) {
-	testMap(t, "/w", []mapped{
-		{"Write", `{"file_path":"~/.bashrc"}`, "fs write ?"},
-		{"Edit", `{"file_path":" /etc/passwd"}`, "fs write ?"},
-		{"replace", `{"file_path":"a "}`, "fs write ?"},
-		{"create", `{"path":"~u/a"}`, "fs write ?"},
-		{"Edit", `{"file_path":"./~/a "}`, "fs write ?"},
-		{"Edit", `{"file_path":"./~/a"}`, "fs write /w/~/a"},
-		{"Glob", `{"pattern":"~/.ssh/*"}`, "fs read ?"},
-		{"Glob", `{"pattern":"{/etc/passwd,x}"}`, "fs read ?"},
-		{"Glob", `{"path":"/w","pattern":"src/{a,..}/../../etc/*"}`, "fs read ?"},
-		{"Glob", `{"pattern":"**/*.{ts,tsx}"}`, "fs read /w/**/*.{ts,tsx}"},
-		{"Glob", `{"path":"~","pattern":"*"}`, "fs read ?"},
-		{"Grep", `{"path":"/w/","pattern":"~ "}`, "fs read /w"},
-		{"Grep", `{"path":"~/","pattern":"a"}`, "fs read ?"},
-	})
 	for _, c := range []struct{ input, path, host string }{
 		{`{"file_path":"~/a"}`, "the path begins with ~", ""},
 		{`{"file_path":"a "}`, "the path begins or ends with a space", ""},
@@ -286,12 +108,8 @@ func TestFault_157_Unsure(t *testing.T) {
 		{`{"prompt":"https://a"}`, "", ""},
 		{`{"url":null}`, "", ""},
 	} {
-		input, err := ParseValue([]byte(c.input))
-		if err != nil {
-			t.Fatal(err)
-		}
-		read, fetch := (&Call{Tool: "Read", Input: input, Dir: "/w"}).Operations(), (&Call{Tool: "WebFetch",
-			Input: input}).Operations()
+		read := parsed(t, "Read", c.input, "/w").Operations()
+		fetch := parsed(t, "WebFetch", c.input, "").Operations()
 		if got := read.UnsurePath; !strings.HasPrefix(got, c.path) || (got == "") != (c.path == "") {
 			t.Errorf("%s: %q", c.input, got)
 		}
@@ -304,8 +122,8 @@ func TestFault_157_Unsure(t *testing.T) {
 // "Relative paths in tool inputs are resolved against the current working directory"
 func TestRow_4_25_Resolve(t *testing.T) {
 	for _, test := range []struct {
-		folder, name, want string
-		absolute           bool
+		dir, name, want string
+		absolute        bool
 	}{
 		{"/w", "a", "/w/a", true},
 		{"/w", "./a//b/", "/w/a/b", true},
@@ -316,6 +134,7 @@ func TestRow_4_25_Resolve(t *testing.T) {
 		{"", "../b", "../b", false},
 		{"", "", ".", false},
 		{"w", "a", "w/a", false},
+		{"", "./C:a", "./C:a", false},
 		{"/w", `a\b`, `/w/a\b`, true},
 		{"/w", "C:notes", "/w/C:notes", true},
 		{`C:\w`, `a\..\b`, "C:/w/b", true},
@@ -332,20 +151,20 @@ func TestRow_4_25_Resolve(t *testing.T) {
 		{"", `\\server\share\a`, "/server/share/a", true},
 		{`\\server\share`, `a\b`, "/server/share/a/b", true},
 	} {
-		if got, absolute := Resolve(test.folder, test.name); got != test.want || absolute != test.absolute {
-			t.Errorf("Resolve(%q, %q): %q, %v", test.folder, test.name, got, absolute)
+		if got, absolute := Resolve(test.dir, test.name); got != test.want || absolute != test.absolute {
+			t.Errorf("Resolve(%q, %q): %q, %v", test.dir, test.name, got, absolute)
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		part := rapid.SampledFrom([]string{"a", "..", ".", "", "/", `\`, "C:", "b c"})
-		folder := strings.Join(rapid.SliceOfN(part, 0, 5).Draw(t, "folder"), "/")
+		dir := strings.Join(rapid.SliceOfN(part, 0, 5).Draw(t, "directory"), "/")
 		name := strings.Join(rapid.SliceOfN(part, 0, 6).Draw(t, "name"), "/")
-		got, absolute := Resolve(folder, name)
+		got, absolute := Resolve(dir, name)
 		if again, still := Resolve("", got); again != got || still != absolute {
-			t.Fatalf("%q in %q: %q (%v), and of that %q (%v)", name, folder, got, absolute, again, still)
+			t.Fatalf("%q in %q: %q (%v), and of that %q (%v)", name, dir, got, absolute, again, still)
 		}
 		if absolute && slices.Contains(strings.Split(got, "/"), "..") {
-			t.Fatalf("%q in %q: %q", name, folder, got)
+			t.Fatalf("%q in %q: %q", name, dir, got)
 		}
 	})
 }
@@ -459,5 +278,115 @@ func TestRow_0_10_UnknownTools(t *testing.T) {
 		if got := Known(name); got != (Tool{}) {
 			t.Errorf("%q: %+v", name, got)
 		}
+	}
+}
+
+// TestCommands: every command of a call, its program by each of its names, and what is not seen of it.
+func TestCommands(t *testing.T) {
+	for _, c := range []struct{ tool, input, want string }{
+		{"Bash", `{"command":"git push && /usr/bin/ls -l"}`, `git(git)[push] /usr/bin/ls(/usr/bin/ls ls)[-l]`},
+		{"shell", `{"command":["git","push"]}`, `git(git)[push]`},
+		{"shell", `{"command":["bash","-lc","git push; ls"]}`, `git(git)[push] ls(ls)[]`},
+		{"exec_command", `{"cmd":"env git push"}`, `env(env)[git|push] git(git)[push]`},
+		{"Bash", `{"command":"git $X"}`, `git(git)[$X]!argument`},
+		{"Bash", `{"command":""}`, `()[]`},
+		{"Bash", `{"command":7}`, `-()[]!syntax`},
+		{"Bash", `{}`, `-()[]!syntax`},
+		{"shell", `{"command":["git",5]}`, `-()[]!syntax`},
+		// What does not parse is read by words, too.
+		{"Bash", `{"command":"git push 'x"}`, `git(git)[push|x]!syntax git(git)[push|x]!syntax`},
+		{"Read", `{"file_path":"a","command":"git push"}`, ``},
+	} {
+		all := parsed(t, c.tool, c.input, "/w").Commands()
+		var said []string
+		for _, x := range all {
+			var args []string
+			for i, a := range x.Arguments {
+				if args = append(args, a.Str()); a.Str() != x.Parsed.Args[i] {
+					t.Errorf("%s: argument %d is %q and %q", c.input, i, a.Str(), x.Parsed.Args[i])
+				}
+			}
+			word := x.Parsed.Word
+			if len(x.Called) == 0 {
+				word = "-"
+			}
+			text := fmt.Sprintf("%s(%s)[%s]", word, strings.Join(x.Called, " "), strings.Join(args, "|"))
+			if x.Parsed.Unseen != "" {
+				text += "!" + x.Parsed.Unseen
+			}
+			said = append(said, text)
+		}
+		if got := strings.Join(said, " "); got != c.want {
+			t.Errorf("%s %s: got %s, want %s", c.tool, c.input, got, c.want)
+		}
+		if c.tool == "Bash" && strings.Contains(c.want, "!") && !slices.Contains(Unseen(), all[0].Parsed.Unseen) {
+			t.Errorf("%q is not one of %q", all[0].Parsed.Unseen, Unseen())
+		}
+	}
+}
+
+// TestCommandString: a displayed command is at most a line.
+func TestCommandString(t *testing.T) {
+	for line, want := range map[string]string{
+		"git push":                       `"git push"`,
+		"echo 'a\nb'":                    `"echo a\nb"`,
+		"x " + strings.Repeat("é", 100):  `"x ` + strings.Repeat("é", 78) + `…"`,
+		"x" + strings.Repeat(" é", 21):   `"x` + strings.Repeat(" é", 20) + `"`,
+		"x " + strings.Repeat("y", 80-2): `"x ` + strings.Repeat("y", 78) + `"`,
+		"x " + strings.Repeat("y", 80-1): `"x ` + strings.Repeat("y", 78) + `…"`,
+	} {
+		all := (&Call{Tool: "Bash", Input: NewObject(Member{"command", Text(line)})}).Commands()
+		if len(all) != 1 || all[0].String() != want {
+			t.Errorf("%q: %v, want %s", line, all, want)
+		}
+	}
+}
+
+// TestRuns: the program of a command is the last one after wrappers such as env.
+func TestRuns(t *testing.T) {
+	for words, want := range map[string]string{
+		"git push": "git", "env A=1 git push": "git", "time -p nice -n 5 git": "git", "": "", "env": "env",
+		strings.Repeat("env ", 32) + "git": "",
+	} {
+		if got := Runs(strings.Fields(words)); got != want {
+			t.Errorf("%s: %q, want %q", words, got, want)
+		}
+	}
+	for _, name := range LookedThrough() {
+		words := []string{name, "git"}
+		if name == "timeout" {
+			words = []string{name, "5", "git"}
+		}
+		if got := Runs(words); got != "git" {
+			t.Errorf("%s is not looked through: %q", name, got)
+		}
+	}
+}
+
+// TestTextOfValues: a value as a string, as in JavaScript.
+func TestTextOfValues(t *testing.T) {
+	for in, want := range map[string]string{
+		`"a"`: "a", `5`: "5", `1.50`: "1.5", `true`: "true", `null`: "null", `{}`: "[object Object]", `[]`: "",
+		`[1,null,["a",{"b":1}],true]`: "1,,a,[object Object],true",
+	} {
+		v := value(t, in)
+		if got := v.Joined(); got != want {
+			t.Errorf("%s: %q, want %q", in, got, want)
+		}
+		text, ok := v.Scalar()
+		if scalar := strings.Trim(in, `[]{}nul`) == in; ok != scalar || ok && text != want {
+			t.Errorf("%s: %q, %v", in, text, ok)
+		}
+	}
+	if got := (*Value)(nil).Joined(); got != "undefined" {
+		t.Errorf("a value that is missing: %q", got)
+	}
+	list := NewList([]*Value{Text("a"), value(t, "null")})
+	if list.Kind() != List || len(list.Items()) != 2 || list.At("0").Str() != "a" || list.JSON() != `["a",null]` {
+		t.Errorf("%s", list.JSON())
+	}
+	first := value(t, `{"a":null,"b":"x","c":"y"}`)
+	if first.First("z", "a", "b", "c").Str() != "x" || first.First("a") != nil || Text("x").First("a") != nil {
+		t.Error("the first that is neither missing nor null")
 	}
 }

@@ -6,10 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"reflect"
-	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -17,106 +14,7 @@ import (
 
 	"github.com/policyscan/policyscan/agent/call/shell"
 	"github.com/policyscan/policyscan/internal/cputime"
-	"pgregory.net/rapid"
 )
-
-// A made text is JSON in some layout, and the value that it is.
-type made struct {
-	text  string
-	value *Value
-}
-
-// spaced is a token with whitespace around it.
-func spaced(t *rapid.T, token string) string {
-	space := rapid.SampledFrom([]string{"", "", " ", "\t\r\n"})
-	return space.Draw(t, "before") + token + space.Draw(t, "after")
-}
-
-// madeString is a string of which each character is written in one of the ways that JSON has.
-func madeString(t *rapid.T, s string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for _, r := range s {
-		how := rapid.IntRange(0, 2).Draw(t, "how")
-		switch i := strings.IndexRune("\b\t\n\f\r\"\\/", r); {
-		case i >= 0 && how > 0:
-			b.WriteString(`\` + string(`btnfr"\/`[i]))
-		case r > 0xFFFF && how == 0:
-			fmt.Fprintf(&b, `\u%04x\u%04X`, 0xD800+(r-0x10000)>>10, 0xDC00+(r-0x10000)&0x3FF)
-		case r < ' ' || i >= 0 || r <= 0xFFFF && how == 0:
-			fmt.Fprintf(&b, `\u%04x`, r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	b.WriteByte('"')
-	return spaced(t, b.String())
-}
-
-// numbers are some, and what they are.
-var numbers = map[string]float64{
-	"0": 0, "-0": 0, "1": 1, "-1.50": -1.5, "1e2": 100, "1E+2": 100, "25e-1": 2.5, "1e-999": 0, "5e-324": 5e-324,
-	"123456789012345678901": 123456789012345678901, "1.7976931348623157e308": 1.7976931348623157e308,
-}
-
-// makeValue makes a value. One scalar may be replaced by the text broken, once.
-func makeValue(t *rapid.T, depth int, broken *string) made {
-	runes := []rune("ab\"\\/\b\n\x00\x7fé\u2028\ufeff\ufffd😀\U0010ffff")
-	text := rapid.StringOfN(rapid.SampledFrom(runes), 0, 4, -1)
-	kinds := 5
-	if depth == 0 {
-		kinds = 3
-	}
-	switch rapid.IntRange(0, kinds).Draw(t, "kind") {
-	case 0:
-		if *broken != "" {
-			b := *broken
-			*broken = ""
-			return made{b, nil}
-		}
-		return made{spaced(t, "null"), &Value{kind: Null}}
-	case 1:
-		truth := rapid.Bool().Draw(t, "truth")
-		return made{spaced(t, fmt.Sprint(truth)), &Value{kind: Bool, truth: truth}}
-	case 2:
-		number := rapid.SampledFrom(slices.Sorted(maps.Keys(numbers))).Draw(t, "number")
-		return made{spaced(t, number), &Value{kind: Number, num: numbers[number]}}
-	case 3:
-		s := text.Draw(t, "text")
-		return made{madeString(t, s), Text(s)}
-	case 4:
-		v := &Value{kind: List}
-		var texts []string
-		for range rapid.IntRange(0, 3).Draw(t, "items") {
-			item := makeValue(t, depth-1, broken)
-			texts, v.items = append(texts, item.text), append(v.items, item.value)
-		}
-		return made{spaced(t, "["+strings.Join(texts, ",")+spaced(t, "]")), v}
-	}
-	v := &Value{kind: Object}
-	var texts []string
-	for _, name := range rapid.SliceOfNDistinct(text, 0, 3, rapid.ID[string]).Draw(t, "names") {
-		item := makeValue(t, depth-1, broken)
-		texts = append(texts, madeString(t, name)+":"+item.text)
-		v.names, v.items = append(v.names, name), append(v.items, item.value)
-	}
-	return made{spaced(t, "{"+strings.Join(texts, ",")+spaced(t, "}")), v}
-}
-
-// TestParseMade: a value comes out as it was made, however it is written, and the text stays as it is.
-func TestParseMade(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		m := makeValue(t, 4, new(string))
-		text := []byte(m.text)
-		got, err := ParseValue(text)
-		if err != nil || !reflect.DeepEqual(got, m.value) {
-			t.Fatalf("%q: %s, %v; want %s", m.text, got.JSON(), err, m.value.JSON())
-		}
-		if !bytes.Equal(text, []byte(m.text)) {
-			t.Fatalf("%q became %q", m.text, text)
-		}
-	})
-}
 
 // broken are texts with which none is JSON that ParseValue takes, wherever a value belongs.
 var broken = []string{
@@ -130,32 +28,14 @@ var broken = []string{
 	"\x00", "\ufeff1", "\u00a01", "\v1", "//x\n1", "/**/1", "#\n1",
 }
 
-// TestParseBroken: one mistake anywhere refuses the whole text.
+// TestParseBroken: one mistake refuses the whole text, alone and within a value.
 func TestParseBroken(t *testing.T) {
 	for _, text := range broken {
-		if v, err := ParseValue([]byte(text)); err == nil {
-			t.Errorf("%q is taken as %s", text, v.JSON())
+		for _, in := range []string{text, "[" + text + "]", `{"x":` + text + "}", " " + text + "\n"} {
+			if v, err := ParseValue([]byte(in)); err == nil {
+				t.Errorf("%q is taken as %s", in, v.JSON())
+			}
 		}
-	}
-	placed := 0
-	rapid.Check(t, func(t *rapid.T) {
-		mistake := rapid.SampledFrom(broken).Draw(t, "mistake")
-		left := mistake
-		m := makeValue(t, 4, &left)
-		text := m.text
-		if left != "" { // it found no place within
-			text = rapid.SampledFrom([]string{
-				text + " " + mistake, text + " 1", text + ",", text + "\x00", "\ufeff" + text, "," + text,
-			}).Draw(t, "text")
-		} else {
-			placed++
-		}
-		if v, err := ParseValue([]byte(text)); err == nil {
-			t.Fatalf("%q is taken as %s", text, v.JSON())
-		}
-	})
-	if placed == 0 {
-		t.Error("no mistake was within a value")
 	}
 }
 
@@ -256,7 +136,7 @@ func TestJSON(t *testing.T) {
 		}
 	}
 	if got := (*Value)(nil).JSON(); got != "null" {
-		t.Errorf("a value that is not there: %s", got)
+		t.Errorf("a missing value: %s", got)
 	}
 }
 
@@ -377,25 +257,5 @@ func TestWith(t *testing.T) {
 	}
 	if v.JSON() != `{"a":1,"b":2}` {
 		t.Errorf("the value itself changed: %s", v.JSON())
-	}
-}
-
-// TestManyIndexes: names that are array indexes are put in order in less than the square of their number. 100000 of
-// them, downwards, took four minutes.
-func TestManyIndexes(t *testing.T) {
-	var members []Member
-	for i := 30_000; i > 0; i-- {
-		members = append(members, Member{strconv.Itoa(i), Text("")})
-	}
-	var got string
-	took := cputime.Of(func() {
-		got = NewObject(append(members, Member{"a", Text("")},
-			Member{"0", Text("")})...).JSON()
-	})
-	if took > 5*time.Second {
-		t.Errorf("it took %s", took)
-	}
-	if !strings.HasPrefix(got, `{"0":"","1":"","2":"",`) || !strings.HasSuffix(got, `,"30000":"","a":""}`) {
-		t.Errorf("%.40s", got)
 	}
 }

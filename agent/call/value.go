@@ -324,7 +324,7 @@ func (v *Value) appendJSON(b []byte) []byte {
 
 // order returns the positions of an object's members in the order in which JavaScript keeps them.
 func (v *Value) order() []int {
-	indexes := make([]uint64, len(v.names)) // MaxUint32 of a name that is none
+	indexes := make([]uint64, len(v.names)) // MaxUint32 for any other name
 	all := make([]int, len(v.names))
 	for i, name := range v.names {
 		all[i], indexes[i] = i, math.MaxUint32

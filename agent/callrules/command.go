@@ -90,7 +90,7 @@ func (w *walk) matchesEach(r *Rule, all []call.Command) bool {
 		if f.allows && f.command.Parsed.Through {
 			continue
 		}
-		asked := []string{shell.Argument, shell.Code, shell.Script} // for these the rule is asked all the same
+		asked := []string{shell.Argument, shell.Code, shell.Script} // these do not hide the program
 		if f.hidden() && (f.command.Parsed.Set || !slices.Contains(asked, f.command.Parsed.Unseen)) {
 			w.asked(r, false, func() string { return "" })
 			why := f.command.Parsed.Unseen

@@ -19,7 +19,7 @@ type Options struct {
 
 // Decide returns the set's outcome for a call.
 func (s *Set) Decide(c *call.Call, o Options) Outcome {
-	w := &walk{set: s, facts: &facts{call: c, folder: s.folder, others: s.others}, options: o}
+	w := &walk{set: s, facts: &facts{call: c, dir: s.dir, others: s.others}, options: o}
 	if o.Trace {
 		w.trace = &Trace{}
 	}
@@ -81,14 +81,13 @@ func (w *walk) matches(r *Rule) bool {
 
 // asked traces a rule; why returns the failed test.
 func (w *walk) asked(r *Rule, ok bool, why func() string) {
-	if w.trace == nil {
-		return
+	switch {
+	case w.trace == nil:
+	case ok:
+		w.trace.Steps = append(w.trace.Steps, Step{Rule: r, Matched: true})
+	default:
+		w.skip(r, why())
 	}
-	step := Step{Rule: r, Matched: ok}
-	if !ok {
-		step.Why = why()
-	}
-	w.trace.Steps = append(w.trace.Steps, step)
 }
 
 func (t *Test) failed() string {
@@ -107,7 +106,7 @@ func (w *walk) skip(r *Rule, why string) {
 	}
 }
 
-// rest notes the rules that were not asked, and the id of the rule, or the code, that decided before.
+// rest traces rules that were not reached, with the id of the rule, or the code, that decided before.
 func (w *walk) rest(rules []*Rule, decided string) {
 	if w.trace == nil {
 		return
@@ -153,14 +152,13 @@ func (w *walk) first(rules []*Rule) *Rule {
 // firstMatch: the first of the rules in order that matches decides.
 func (w *walk) firstMatch() Outcome {
 	r := w.first(w.set.inOrder())
-	if w.set.Strategy == PriorityFirst {
-		if r == nil {
-			return Outcome{Effect: w.set.Default}
-		}
+	switch categories := w.set.Strategy == CategoryFirst; {
+	case r != nil && !categories:
 		return Outcome{Effect: r.Effect, Rule: r, Reason: r.Reason}
-	}
-	if r == nil {
+	case r == nil && categories:
 		return Outcome{Effect: w.set.Default, Reason: "No matching rule; default action: " + w.set.Word(w.set.Default)}
+	case r == nil:
+		return Outcome{Effect: w.set.Default}
 	}
 	said := map[Effect]string{Deny: "Denied by rule: ", Allow: "Allowed by rule: ", Ask: "Escalated by rule: "}
 	return Outcome{Effect: r.Effect, Rule: r, Reason: cmp.Or(r.Reason, said[r.Effect]+r.ID)}

@@ -21,7 +21,7 @@ const (
 	FromFSOp                     // fs.op: "read" or "write"
 	FromFSPath                   // fs.path: the file or directory, absolute and clean if the working directory is known
 	FromNetHost                  // net.host: the host of a URL in lower case, or "*" for any
-	FromProgram                  // the program of the command that a rule is asked about, see Rule.EachCommand
+	FromProgram                  // the program of the command being evaluated, see Rule.EachCommand
 	FromArguments                // its arguments, a list
 	FromUnseen                   // why something of it is not seen; missing if all is
 	FromItem                     // the item of a list that a test with Op Each is about
@@ -46,7 +46,7 @@ type Fact struct {
 type facts struct {
 	call *call.Call
 
-	folder string // those of the set
+	dir    string // those of the set
 	others []string
 
 	requested *call.Value
@@ -54,7 +54,7 @@ type facts struct {
 	ops       call.Operations
 	listed    bool
 	commands  []call.Command
-	command   *call.Command // that a rule is asked about
+	command   *call.Command // that is being evaluated
 	allows    bool          // by a rule that allows
 	accepts   bool          // and has its own test of unseen commands
 	item      *call.Value

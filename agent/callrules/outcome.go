@@ -19,7 +19,7 @@ type Outcome struct {
 	Rule   *Rule   // that decided; nil if none did
 	Policy *Policy // the deciding policy of DenyOverrides; may be set without a rule
 
-	Trace *Trace // if it was asked for
+	Trace *Trace // with Options.Trace
 }
 
 // Explicit reports whether a rule allows the call: not a default, and no rule that only notes it.

@@ -24,36 +24,24 @@ func TestParse(t *testing.T) {
 		t.Errorf("got %+v, %v", c, err)
 	}
 	for in, want := range map[string]string{
-		`[]`:                         "not an object",
-		`{}`:                         "names no tool",
-		`{"tool":""}`:                "names no tool",
-		`{"tool":1}`:                 `"tool" is not a string`,
-		`{"tool":"a","input":"x"}`:   `"input" is a string that is not a JSON object`,
-		`{"tool":"a","input":[]}`:    `"input" is not an object`,
-		`{"tool":"a","inputs":{}}`:   `"inputs" is not a member`,
-		`{"tool_name":1}`:            `"tool_name" is not a string`,
-		`{"tool_name":"a","cwd":[]}`: `"cwd" is not a string`,
-		`{"tool":"a","tool":"b"}`:    "twice",
-		`{"tool":"a","session_id":"s","tool_input":{}}`: `"session_id" is not a member`,
-		`{"tool":"a","tool_name":"a"}`: `it names the tool twice, as "tool" and ` +
-			`as "tool_name"`,
-		`{"tool_name":"a","toolName":"b"}`: `it names the tool twice, as "tool_name" ` +
-			`and as "toolName"`,
-		`{"tool":"a","input":{},"tool_input":{}}`: `it names the input twice, as "input" and ` +
-			`as "tool_input"`,
-		`{"tool_name":"a","input":{},"arguments":{}}`: `it names the input twice, as "input" and ` +
-			`as "arguments"`,
-		`{"toolName":"a","toolArgs":{},"toolInput":{}}`: `it names the input twice, as "toolInput" ` +
-			`and as "toolArgs"`,
-		`{"tool_name":"a","tool_input":"rm -rf /"}`: `"tool_input" is a string that is not a ` +
-			`JSON object`,
-		`{"toolName":"a","toolArgs":""}`: `"toolArgs" is a string that is not a ` +
-			`JSON object`,
-		`{"tool_name":"a","arguments":"[1]"}`: `"arguments" is a string that is not a ` +
-			`JSON object`,
-		`{"tool_name":"a","arguments":"{\"command\":1,\"command\":2}"}`: `"arguments" is a string that is not a ` +
-			`JSON object`,
-		`{"tool_name":"a","toolInput":7}`: `"toolInput" is not an object`,
+		`[]`: "not an object", `{}`: "names no tool", `{"tool":""}`: "names no tool",
+		`{"tool":1}`: `"tool" is not a string`, `{"tool_name":1}`: `"tool_name" is not a string`,
+		`{"tool":"a","input":"x"}`:                          `"input" is a string that is not a JSON object`,
+		`{"tool":"a","input":[]}`:                           `"input" is not an object`,
+		`{"tool":"a","inputs":{}}`:                          `"inputs" is not a member`,
+		`{"tool_name":"a","cwd":[]}`:                        `"cwd" is not a string`,
+		`{"tool":"a","tool":"b"}`:                           "twice",
+		`{"tool":"a","session_id":"s","tool_input":{}}`:     `"session_id" is not a member`,
+		`{"tool":"a","tool_name":"a"}`:                      `the tool twice, as "tool" and as "tool_name"`,
+		`{"tool_name":"a","toolName":"b"}`:                  `the tool twice, as "tool_name" and as "toolName"`,
+		`{"tool":"a","input":{},"tool_input":{}}`:           `the input twice, as "input" and as "tool_input"`,
+		`{"tool_name":"a","input":{},"arguments":{}}`:       `the input twice, as "input" and as "arguments"`,
+		`{"toolName":"a","toolArgs":{},"toolInput":{}}`:     `the input twice, as "toolInput" and as "toolArgs"`,
+		`{"tool_name":"a","tool_input":"rm -rf /"}`:         `"tool_input" is a string that is not a JSON object`,
+		`{"toolName":"a","toolArgs":""}`:                    `"toolArgs" is a string that is not a JSON object`,
+		`{"tool_name":"a","arguments":"[1]"}`:               `"arguments" is a string that is not a JSON object`,
+		`{"tool_name":"a","arguments":"{\"a\":1,\"a\":2}"}`: `"arguments" is a string that is not a JSON object`,
+		`{"tool_name":"a","toolInput":7}`:                   `"toolInput" is not an object`,
 	} {
 		if c, err := ParseCall([]byte(in)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %+v and %v, want an error with %q", in, c, err, want)
@@ -123,9 +111,9 @@ func TestFault_163_Names(t *testing.T) {
 			t.Errorf("%s: %+v", line, got)
 		}
 	}
-	got, err := ParseCall([]byte(`{"tool_name":"a","tool_input":{"n":1},"input":"{\"n\":2}","tool":{"name":"b"}}`),
-		evaluator)
-	if err != nil || got.Request.JSON() != `{"tool_name":"a","tool_input":{"n":1},"input":"{\"n\":2}","tool":{"name":"b"}}` ||
+	const sent = `{"tool_name":"a","tool_input":{"n":1},"input":"{\"n\":2}","tool":{"name":"b"}}`
+	got, err := ParseCall([]byte(sent), evaluator)
+	if err != nil || got.Request.JSON() != sent ||
 		along(got, got.Request, []string{"tool_input", "n"}).JSON() != "1" ||
 		along(got, got.Request, []string{"input"}).Kind() != call.String ||
 		along(got, got.Request, []string{"input", "n"}).JSON() != "2" {
@@ -134,7 +122,8 @@ func TestFault_163_Names(t *testing.T) {
 }
 
 func TestParseScenario(t *testing.T) {
-	s, err := ParseScenario([]byte(`{"kind":"step","tool_name":"Bash","tool_input":{"command":"x"},"expected_decision":"block","expected_rule_id":"r","description":"d"}`))
+	s, err := ParseScenario([]byte(`{"kind":"step","tool_name":"Bash","tool_input":{"command":"x"},
+		"expected_decision":"block","expected_rule_id":"r","description":"d"}`))
 	if err != nil || s.Call.Tool != "Bash" || s.Call.Input.JSON() != `{"command":"x"}` || s.Decision != "block" ||
 		s.Rule != "r" || s.AnyRule || s.Description != "d" {
 		t.Errorf("got %+v, %v", s, err)
@@ -147,7 +136,8 @@ func TestParseScenario(t *testing.T) {
 	if err != nil || !s.AnyRule || !s.AnyCode {
 		t.Errorf("got %+v, %v", s, err)
 	}
-	s, err = ParseScenario([]byte(`{"toolName":"Bash","toolArgs":"{\"command\":\"x\"}","expected_decision":"deny","expected_code":"NO_POLICIES"}`))
+	s, err = ParseScenario([]byte(`{"toolName":"Bash","toolArgs":"{\"command\":\"x\"}","expected_decision":"deny",
+		"expected_code":"NO_POLICIES"}`))
 	if err != nil || s.Call.Input.JSON() != `{"command":"x"}` || s.Code != "NO_POLICIES" || s.AnyCode {
 		t.Errorf("got %+v, %v", s, err)
 	}
@@ -155,7 +145,8 @@ func TestParseScenario(t *testing.T) {
 		t.Errorf("a first line of sigmashake's: got %+v, %v", s, err)
 	}
 	// "A request from eval or a scenario may have other members"
-	s, err = ParseScenario([]byte(`{"request":{"tool_name":"pay","tool":"x","kwargs":{"amount":5},"agent_id":"a"},"expected_decision":"deny","expected_code":null}`), &Set{Strategy: DenyOverrides})
+	s, err = ParseScenario([]byte(`{"request":{"tool_name":"pay","tool":"x","kwargs":{"amount":5},"agent_id":"a"},
+		"expected_decision":"deny","expected_code":null}`), &Set{Strategy: DenyOverrides})
 	if err != nil || s.Call.Tool != "pay" || s.Call.Agent != "a" ||
 		requestOf(s.Call).At("kwargs", "amount").JSON() != "5" || requestOf(s.Call).At("tool").Str() != "x" ||
 		s.Code != "" || s.AnyCode {
@@ -166,7 +157,7 @@ func TestParseScenario(t *testing.T) {
 		`{"request":null,"tool":"a","expected_decision":"x"}`: "not a request with tool_name",
 		`{"request":{"tool_name":"a"},"cwd":"/","expected_decision":"x"}`: "next to the request; write it in the " +
 			"request",
-		`{"tool":"a"}`:                                              "does not say what is expected",
+		`{"tool":"a"}`:                                              "the expected decision is missing",
 		`{"tool":"a","expected_decision":1}`:                        "not a string",
 		`{"tool":"a","expected":"x"}`:                               `"expected" is not a member`,
 		`{"kind":"x"}`:                                              "neither",
@@ -218,19 +209,13 @@ func TestStrictest(t *testing.T) {
 			t.Errorf("%v: got %+v, want that of %d", c.of, got, c.want)
 		}
 	}
+	for _, effect := range []Effect{"allow!", Allow, "log!", "shadow!", "deny!"} {
+		if o := set(effect)[0]; o.Explicit() != (effect == "allow!") {
+			t.Errorf("%s: %v", effect, o.Explicit())
+		}
+	}
 	if got := Strictest(nil); got.Rule != nil || got.Effect.Rank() != 0 || got.Explicit() {
 		t.Errorf("of none: %+v", got)
-	}
-}
-
-func TestExplicit(t *testing.T) {
-	for _, c := range []struct {
-		of   Effect
-		want bool
-	}{{"allow!", true}, {Allow, false}, {"log!", false}, {"shadow!", false}, {"deny!", false}} {
-		if o := set(c.of)[0]; o.Explicit() != c.want {
-			t.Errorf("%s: %v", c.of, o.Explicit())
-		}
 	}
 }
 
@@ -242,12 +227,18 @@ func TestLine(t *testing.T) {
 		o    Outcome
 		want string
 	}{
-		{Outcome{Decision: "allow", Set: s}, `{"decision":"allow","rule":null,"policy":null,"policy_version":null,"code":null,"reason":null}`},
+		{Outcome{Decision: "allow", Set: s},
+			`{"decision":"allow","rule":null,"policy":null,"policy_version":null,"code":null,"reason":null}`},
 		{Outcome{Decision: "deny", Set: s, Rule: &rule, Policy: &Policy{ID: "p", Version: 0}, Reason: "why"},
 			`{"decision":"deny","rule":"r<","policy":"p","policy_version":0,"code":null,"reason":"why"}`},
 		{Outcome{Decision: "deny", Set: s, Code: codeFrozen,
 			Trace: &Trace{Steps: []Step{{Rule: &rule, Why: "no"}, {Rule: &rule, Matched: true}}, Resolution: "so"}},
-			`{"decision":"deny","rule":null,"policy":null,"policy_version":null,"code":"AGENT_FROZEN","reason":null,"trace":[{"file":"f","dialect":"evaluator","strategy":"deny-overrides","decision":"deny","matched_rules":[{"rule":"r<","effect":"deny","file":"f","line":3}],"skipped_rules":[{"rule":"r<","effect":"deny","file":"f","line":3,"reason":"no"}],"final_resolution":"so"}]}`},
+			`{"decision":"deny","rule":null,"policy":null,"policy_version":null,"code":"AGENT_FROZEN",` +
+				`"reason":null,"trace":[{"file":"f","dialect":"evaluator","strategy":"deny-overrides",` +
+				`"decision":"deny",` +
+				`"matched_rules":[{"rule":"r<","effect":"deny","file":"f","line":3}],` +
+				`"skipped_rules":[{"rule":"r<","effect":"deny","file":"f","line":3,"reason":"no"}],` +
+				`"final_resolution":"so"}]}`},
 	} {
 		got, err := c.o.Line([]Outcome{c.o}, 0)
 		if err != nil || string(got) != c.want+"\n" {
@@ -287,16 +278,16 @@ func TestOps(t *testing.T) {
 			Values: []*call.Value{call.Text("execute")}}, true},
 		{"the text of a number is one of some",
 			Test{Fact: in("n"), Op: OneOf, Values: []*call.Value{call.Text("4"), call.Text("5")}}, true},
-		{"the text of a truth value is one of others",
+		{"the text of a boolean is one of others",
 			Test{Fact: in("yes"), Op: OneOf, Values: []*call.Value{call.Text("false"), parsedValue(t, `["true"]`)}},
 			false},
 		{"a list has no text", Test{Fact: in("list"), Op: OneOf, Values: []*call.Value{call.Text("a")}}, false},
-		{"the folder itself", Test{Fact: cwd, Op: Under, Text: "/w/src/"}, true},
-		{"beneath a folder", Test{Fact: cwd, Op: Under, Text: "/w"}, true},
-		{"beneath the root", Test{Fact: cwd, Op: Under, Text: "/"}, true},
-		{"beside a folder", Test{Fact: cwd, Op: Under, Text: "/w/s"}, false},
+		{"the directory itself", Test{Fact: cwd, Op: Under, Text: "/w/src/"}, true},
+		{"in a directory", Test{Fact: cwd, Op: Under, Text: "/w"}, true},
+		{"in the root", Test{Fact: cwd, Op: Under, Text: "/"}, true},
+		{"beside a directory", Test{Fact: cwd, Op: Under, Text: "/w/s"}, false},
 		{"there", Test{Fact: in("n"), Op: Exists}, true},
-		{"null is not there", Test{Fact: in("null"), Op: Exists}, false},
+		{"null is missing", Test{Fact: in("null"), Op: Exists}, false},
 		{"not there", Test{Fact: in("gone"), Op: Exists, Not: true}, true},
 		{"the second argument", Test{Fact: Fact{Source: FromExecArg, Index: 1}, Op: Equals, Text: "--force"}, true},
 		{"a third argument", Test{Fact: Fact{Source: FromExecArg, Index: 2}, Op: Exists}, false},
@@ -306,7 +297,7 @@ func TestOps(t *testing.T) {
 		{"an item of a list", Test{Fact: in("list"), Op: Each, Each: is("a")}, true},
 		{"no item of a list", Test{Fact: in("list"), Op: Each, Not: true, Each: is("b")}, true},
 		{"what is no list has no items", Test{Fact: in("n"), Op: Each, Not: true, Each: is("a")}, false},
-		{"the arguments are there, if there are none", Test{Fact: Fact{Source: FromExecArgs, Index: 7}, Op: Exists},
+		{"an empty list of arguments exists", Test{Fact: Fact{Source: FromExecArgs, Index: 7}, Op: Exists},
 			true},
 	} {
 		set := &Set{Strategy: AllViolations, Default: Allow,
@@ -328,7 +319,7 @@ func TestRespelled(t *testing.T) {
 	}
 	set := &Set{Rules: []Rule{
 		{ID: "in", When: path(Under, "/real/repo", false)},
-		{ID: "beneath", When: Predicate{Any: []Predicate{path(Under, "/real/repo/src", false),
+		{ID: "below", When: Predicate{Any: []Predicate{path(Under, "/real/repo/src", false),
 			path(Equals, "/real/repo/x", false)}}},
 		{ID: "outside", When: Predicate{All: []Predicate{path(Under, "/real/repo", true)}}},
 		{ID: "elsewhere", When: path(Under, "/real/repository", false)},
@@ -338,9 +329,9 @@ func TestRespelled(t *testing.T) {
 	for name, want := range map[string][]string{
 		"/real/repo":           {"in", "tool"},
 		"/link/repo":           {"in", "tool"},
-		"/link/repo/src/a.go":  {"in", "beneath", "tool"},
-		"/real/repo/src/a.go":  {"in", "beneath", "tool"},
-		"/other/x":             {"in", "beneath", "tool"},
+		"/link/repo/src/a.go":  {"in", "below", "tool"},
+		"/real/repo/src/a.go":  {"in", "below", "tool"},
+		"/other/x":             {"in", "below", "tool"},
 		"/link/repo/x/y":       {"in", "tool"},
 		"/link/repository":     {"outside", "tool"},
 		"/real/repository/src": {"outside", "elsewhere", "tool"},
@@ -348,7 +339,7 @@ func TestRespelled(t *testing.T) {
 	} {
 		var got []string
 		for i := range again.Rules {
-			f := &facts{folder: again.folder, others: again.others, call: &call.Call{Tool: "Read",
+			f := &facts{dir: again.dir, others: again.others, call: &call.Call{Tool: "Read",
 				Input: call.NewObject(call.Member{Name: "file_path", Value: call.Text(name)})}}
 			if ok, _ := again.Rules[i].When.holds(f); ok {
 				got = append(got, again.Rules[i].ID)

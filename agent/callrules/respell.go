@@ -5,9 +5,9 @@ import "github.com/policyscan/policyscan/agent/call"
 // Respelled returns a copy of the set in which tests of a path at or under a directory also match other spellings of
 // the directory, from symlinks to it. Only tests for a path, with or without the paths under it, are widened; globs
 // and regexes stay unchanged.
-func (s *Set) Respelled(folder string, others []string) *Set {
+func (s *Set) Respelled(dir string, others []string) *Set {
 	again := *s
-	again.folder, _ = call.Resolve("", folder)
+	again.dir, _ = call.Resolve("", dir)
 	again.others = others
 	return &again
 }
@@ -17,12 +17,12 @@ func (t *Test) asksOther(f *facts, path string) bool {
 	if len(f.others) == 0 || t.Fact.Source != FromFSPath || t.Op != Equals && t.Op != Under {
 		return false
 	}
-	if _, within := call.CutFolder(t.Text, f.folder); !within {
+	if _, within := call.CutDir(t.Text, f.dir); !within {
 		return false
 	}
 	for _, other := range f.others {
 		other, _ = call.Resolve("", other)
-		if rest, ok := call.CutFolder(path, other); ok && t.asks(f.folder+rest) {
+		if rest, ok := call.CutDir(path, other); ok && t.asks(f.dir+rest) {
 			return true
 		}
 	}

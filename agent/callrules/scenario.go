@@ -86,7 +86,7 @@ func ParseScenario(line []byte, sets ...*Set) (*Scenario, error) {
 		}
 	}
 	if s.Decision == "" {
-		return nil, errors.New("it does not say what is expected; write \"expected_decision\"")
+		return nil, errors.New("the expected decision is missing; write \"expected_decision\"")
 	}
 	switch {
 	case request == nil:

@@ -108,7 +108,7 @@ type Set struct {
 	Frozen   []string      // of DenyOverrides: agents that may do nothing
 	Budget   time.Duration // of DenyOverrides: how long one decision may take; 0 is without end
 
-	folder string   // that has other spellings, see Respelled
+	dir    string   // that has other spellings, see Respelled
 	others []string // those spellings
 
 	Words map[Effect]string // what the dialect calls the effects, where it is not as they are named here

@@ -68,7 +68,7 @@ type Test struct {
 	Globs  *glob.Set
 	Each   []Predicate // about FromItem
 
-	Shown string // the test as its file has it, for a trace
+	Shown string // the test in the words of its file, for a trace
 }
 
 // A Predicate is a condition on a call: all of some predicates, any of some, or one test. At most one of the three is
@@ -122,7 +122,7 @@ func (t *Test) holds(f *facts) bool {
 		is = slices.ContainsFunc(t.Values, v.Same)
 	case Exists:
 		is = f.value(&t.Fact) != nil
-		known = is || !f.may && f.unsure(&t.Fact) == "" // what is unknown may be there
+		known = is || !f.may && f.unsure(&t.Fact) == "" // what is unknown may exist
 	case Each:
 		var items []*call.Value
 		items, known = f.list(&t.Fact)
@@ -182,7 +182,7 @@ func (t *Test) asksOf(text string) bool {
 			return ok && s == text
 		})
 	case Under:
-		_, ok := call.CutFolder(text, t.Text)
+		_, ok := call.CutDir(text, t.Text)
 		return ok
 	}
 	return false

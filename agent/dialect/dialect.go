@@ -35,7 +35,7 @@ type Dialect struct {
 func Dialects() []Dialect {
 	return []Dialect{
 		{"native", callrules.AllViolations, "*.yml and *.yaml, except those of claudecube", one(native.Read)},
-		{sigmashake.Dialect, callrules.PriorityFirst, "*.rules, and folders of them",
+		{sigmashake.Dialect, callrules.PriorityFirst, "*.rules, and directories of them",
 			func(name string, files []*document.Source, _ map[string]string) (*callrules.Set, error) {
 				return sigmashake.Read(name, files)
 			}},
@@ -89,7 +89,7 @@ func Read(name string, files []*document.Source, dialect string, define map[stri
 		return nil, err
 	}
 	if len(files) > 1 && dialect != sigmashake.Dialect {
-		return nil, document.Errors{{Code: document.CodeRead, File: name, Found: "is a folder",
+		return nil, document.Errors{{Code: document.CodeRead, File: name, Found: "is a directory",
 			Fix: "name the file of the rules in it"}}
 	}
 	all := Dialects()
@@ -139,15 +139,15 @@ func sources(dir, name string) ([]*document.Source, error) {
 	var errs document.Errors
 	err = fs.WalkDir(os.DirFS(at), ".", func(rest string, e fs.DirEntry, err error) error {
 		if err != nil {
-			return fmt.Errorf("the folder %s cannot be read: %w", path.Join(name, rest), disk.Cause(err))
+			return fmt.Errorf("the directory %s cannot be read: %w", path.Join(name, rest), disk.Cause(err))
 		}
 		file := path.Join(name, rest)
 		switch {
 		case e.IsDir() || !strings.EqualFold(path.Ext(rest), ".rules"):
 		case path.Dir(rest) != ".": // whether SigmaShake reads it is not known; not to is to let calls through
 			errs = append(errs,
-				&document.Error{Code: document.CodeRead, File: file, Found: "is in a folder within " + name,
-					Fix: "put it next to the others, or name its folder too"})
+				&document.Error{Code: document.CodeRead, File: file, Found: "is in a directory within " + name,
+					Fix: "put it next to the others, or name its directory too"})
 		default:
 			f, err := rules.ReadSource(filepath.Join(at, filepath.FromSlash(rest)), file)
 			var mistakes document.Errors
@@ -166,8 +166,8 @@ func sources(dir, name string) ([]*document.Source, error) {
 	case errs != nil:
 		return nil, errs
 	case files == nil:
-		return nil, document.Errors{{Code: document.CodeMissing, File: name, Found: "the folder has no .rules file",
-			Fix: "name a file of call rules, or a folder of .rules files"}}
+		return nil, document.Errors{{Code: document.CodeMissing, File: name, Found: "the directory has no .rules file",
+			Fix: "name a file of call rules, or a directory of .rules files"}}
 	}
 	return files, nil
 }

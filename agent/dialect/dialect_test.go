@@ -24,16 +24,18 @@ func texts() map[string]string {
 	return map[string]string{
 		"native":     "rules:\n  - {id: A, title: t, effect: deny, when: {fact: tool, equals: Bash}}\n",
 		"sigmashake": "rule a { DENY any IF tool EQUALS \"Bash\" MESSAGE \"m\" }\n",
-		"evaluator": `{"policies": [{"policyId": "5b3c1f0e-6d0a-4f57-9a5e-2f1f6c1d7a10", "policyVersion": 1, "document": {
-			"apiVersion": "agent-governance.io/v1", "kind": "Policy", "metadata": {"name": "n"}, "spec": {"defaultEffect": "allow",
-			"rules": [{"id": "a", "effect": "deny", "conditions": [{"field": "tool_name", "operator": "eq", "value": "Bash"}]}]}}}]}`,
+		"evaluator": `{"policies": [{"policyId": "5b3c1f0e-6d0a-4f57-9a5e-2f1f6c1d7a10", "policyVersion": 1,
+			"document": {
+			"apiVersion": "agent-governance.io/v1", "kind": "Policy", "metadata": {"name": "n"},
+			"spec": {"defaultEffect": "allow", "rules": [{"id": "a", "effect": "deny",
+			"conditions": [{"field": "tool_name", "operator": "eq", "value": "Bash"}]}]}}}]}`,
 		"claudecube": "version: \"1\"\ndefaults: {}\nrules:\n  - {name: a, action: deny, tool: Bash}\n",
 		"clash":      "(default deny \"main\")\n(policy \"main\" (deny (exec \"rm\" *)))\n",
 	}
 }
 
-// folder is a directory of files, by their paths.
-func folder(t *testing.T, files map[string]string) string {
+// directory is a directory of files, by their paths.
+func tempDir(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range files {
@@ -48,7 +50,7 @@ func folder(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-// TestTable: each dialect has a name, a strategy and files of its own, and reads what is written in it.
+// TestTable: each dialect has its own name, strategy and files, and reads its language.
 func TestTable(t *testing.T) {
 	strategies := map[callrules.Strategy]bool{}
 	for _, d := range Dialects() {
@@ -108,7 +110,7 @@ func TestDetect(t *testing.T) {
 		{"a.rules.bak", "", ""},
 	} {
 		if got := detect(&document.Source{Name: c.name, Text: []byte(c.text)}); got != c.want {
-			t.Errorf("%s with %q is taken for %q, want %q", c.name, c.text, got, c.want)
+			t.Errorf("%s with %q is read as %q, want %q", c.name, c.text, got, c.want)
 		}
 	}
 }
@@ -123,7 +125,7 @@ func TestLoad(t *testing.T) {
 		"b.yaml": "claudecube", "a.sexpr": "clash"} {
 		files[name] = texts()[d]
 	}
-	dir := folder(t, files)
+	dir := tempDir(t, files)
 	for name, want := range map[string]string{"a.yml": "native", "a.rules": "sigmashake", "a.json": "evaluator",
 		"b.yaml": "claudecube", "a.sexpr": "clash"} {
 		set, err := Load(dir, name, "", nil)
@@ -148,69 +150,29 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// TestDefine: the values of (env NAME) reach clash.
-func TestDefine(t *testing.T) {
-	dir := folder(t, map[string]string{"a.sexpr": "(policy \"main\" (allow (fs read (subpath (env HERE)))))\n"})
-	if _, err := Load(dir, "a.sexpr", "", map[string]string{"HERE": "/work"}); err != nil {
-		t.Error(err)
-	}
-	if _, err := Load(dir, "a.sexpr", "", nil); err == nil {
-		t.Error("it loads without HERE")
-	}
-}
-
-// TestFolder: the .rules files of a directory are one set, in the order of their names.
-func TestFolder(t *testing.T) {
-	rule := func(id string) string { return "rule " + id + " { DENY any IF tool EQUALS \"Bash\" MESSAGE \"m\" }\n" }
-	dir := folder(t, map[string]string{
-		"set/b.rules": rule("second"), "set/a.rules": rule("first"), "set/README.md": "not a rule",
-		"set/c.yml": "not: a rule", "set/deep/d.yml": "not: a rule",
-		"one/a.rules": rule("alone"),
-	})
-	for name, want := range map[string][]string{"set": {"set/a.rules first", "set/b.rules second"},
-		"one": {"one/a.rules alone"}} {
-		for _, d := range []string{"", "sigmashake"} {
-			set, err := Load(dir, name, d, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var got []string
-			for _, r := range set.Rules {
-				got = append(got, r.Origin.File+" "+r.ID)
-			}
-			if d := cmp.Diff(want, got); d != "" || set.Name != name || set.Dialect != "sigmashake" {
-				t.Errorf("%s is %s of %s:\n%s", name, set.Dialect, set.Name, d)
-			}
-		}
-	}
-	if _, err := Load(dir, "set", "clash", nil); err == nil ||
-		!strings.Contains(err.Error(), "set: is a folder; name the file of the rules in it") {
-		t.Errorf("a folder as clash: %v", err)
-	}
-}
-
 // TestRefused: a file of another kind is an error that describes it, with its code.
 func TestRefused(t *testing.T) {
-	dir := folder(t, map[string]string{
-		"a.txt":          texts()["native"],
-		"a.rules":        texts()["sigmashake"],
-		"a.yml":          texts()["native"],
-		"empty/README":   "x",
-		"latin.rules":    "rule a { DENY any IF tool EQUALS \"\xe9\" MESSAGE \"m\" }\n",
-		"wide.yml":       "\xff\xfer\x00u\x00",
-		"zero.json":      "{\"a\": \"\x00\"}",
-		"linked/b.rules": texts()["sigmashake"],
-		"folder.yml/x":   "x",
+	dir := tempDir(t, map[string]string{
+		"a.txt":           texts()["native"],
+		"a.rules":         texts()["sigmashake"],
+		"a.yml":           texts()["native"],
+		"empty/README":    "x",
+		"latin.rules":     "rule a { DENY any IF tool EQUALS \"\xe9\" MESSAGE \"m\" }\n",
+		"wide.yml":        "\xff\xfer\x00u\x00",
+		"zero.json":       "{\"a\": \"\x00\"}",
+		"linked/b.rules":  texts()["sigmashake"],
+		"directory.yml/x": "x",
 	})
 	if err := os.MkdirAll(filepath.Join(dir, "none"), 0o777); err != nil {
 		t.Fatal(err)
 	}
 	cases := []struct{ name, dialect, code, want string }{
-		{"a.txt", "", document.CodeValue, "a.txt: its name does not say which dialect it is written in; name the dialect with --dialect:  native, sigmashake, evaluator, claudecube, clash"},
-		{"none", "", document.CodeMissing, "none: the folder has no .rules file; name a file of call rules, or a folder of .rules files"},
-		{"empty", "", document.CodeMissing, "empty: the folder has no .rules file"},
-		{"folder.yml", "", document.CodeMissing, "folder.yml: the folder has no .rules file"},
-		{"none", "native", document.CodeMissing, "none: the folder has no .rules file"},
+		{"a.txt", "", document.CodeValue, "a.txt: its name does not say which dialect it is written in; name the " +
+			"dialect with --dialect:  native, sigmashake, evaluator, claudecube, clash"},
+		{"none", "", document.CodeMissing, "none: the directory has no .rules file; name a file of call rules, or a"},
+		{"empty", "", document.CodeMissing, "empty: the directory has no .rules file"},
+		{"directory.yml", "", document.CodeMissing, "directory.yml: the directory has no .rules file"},
+		{"none", "native", document.CodeMissing, "none: the directory has no .rules file"},
 		{"gone.yml", "", document.CodeRead, "gone.yml: cannot be read: "},
 		{"latin.rules", "", document.CodeSyntax, "latin.rules:1:35: a byte that is not UTF-8"},
 		{"wide.yml", "", document.CodeSyntax, "wide.yml: the text is UTF-16"},
@@ -218,7 +180,7 @@ func TestRefused(t *testing.T) {
 	}
 	if runtime.GOOS != "windows" {
 		for link, to := range map[string]string{"link.rules": "a.rules", "linked/a.rules": "../a.rules",
-			"linked/c.rules": "gone", "folder": "linked"} {
+			"linked/c.rules": "gone", "directory": "linked"} {
 			if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
 				t.Fatal(err)
 			}
@@ -228,7 +190,7 @@ func TestRefused(t *testing.T) {
 			{"linked", "", document.CodeRead, "linked/a.rules: is a symbolic link"},
 			{"linked", "", document.CodeRead, "linked/c.rules: is a symbolic link"}, // and all of them
 			// the directory itself is named by the user
-			{"folder", "", document.CodeRead, "folder/a.rules: is a symbolic link"},
+			{"directory", "", document.CodeRead, "directory/a.rules: is a symbolic link"},
 		}...)
 		if mkfifo, err := exec.LookPath("mkfifo"); err == nil { // a reader of it would wait for ever
 			if err := exec.Command(mkfifo, filepath.Join(dir, "fifo.yml")).Run(); err != nil {
@@ -254,7 +216,7 @@ func TestRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := Load(dir, "none", "", nil); !errors.Is(err, fs.ErrPermission) {
-			t.Errorf("a folder that may not be read: %v", err)
+			t.Errorf("a directory that may not be read: %v", err)
 		}
 	}
 }
@@ -262,10 +224,11 @@ func TestRefused(t *testing.T) {
 // TestAllMistakes: all mistakes of a file, and of all files of a directory, are reported at once.
 func TestAllMistakes(t *testing.T) {
 	const bad = "rule a {\n  DENY nothing\n  IF command CONTAINS \"x\"\n  MESSAGE \"m\"\n}\n"
-	dir := folder(t, map[string]string{
+	dir := tempDir(t, map[string]string{
 		"set/a.rules": bad, "set/b.rules": texts()["sigmashake"], "set/c.rules": bad +
 			strings.Replace(bad, "rule a", "rule b", 1),
-		"a.yml": "rules:\n  - {id: A, title: t, effect: denied, when: {fact: tool, equals: Bash}}\n  - {id: B, title: t, effect: deny, when: {fact: tools, equals: Bash}}\n",
+		"a.yml": "rules:\n  - {id: A, title: t, effect: denied, when: {fact: tool, equals: Bash}}\n" +
+			"  - {id: B, title: t, effect: deny, when: {fact: tools, equals: Bash}}\n",
 	})
 	for name, want := range map[string][]string{
 		"set":   {"set/a.rules:2", "set/c.rules:2", "set/c.rules:7"},
@@ -282,6 +245,77 @@ func TestAllMistakes(t *testing.T) {
 		}
 		if d := cmp.Diff(want, got); d != "" {
 			t.Errorf("%s: %s\n%v", name, d, err)
+		}
+	}
+}
+
+// What is not text is a mistake in every dialect, and no reader stumbles over it.
+func TestNoText(t *testing.T) {
+	for _, d := range Dialects() {
+		for _, text := range []string{"\xff", "\x00", "", "\xff\xfea\x00", "a: 1\x00"} {
+			s, err := Read("f", []*document.Source{{Name: "f", Text: []byte(text)}}, d.Name, nil)
+			var list document.Errors
+			if !errors.As(err, &list) || s != nil {
+				t.Errorf("%s of %q: %v, %v", d.Name, text, s, err)
+			}
+		}
+	}
+}
+
+// TestDirectory: the .rules files of a directory are one set, in the order of their names. "Nothing is silently
+// ignored."
+func TestDirectory(t *testing.T) {
+	rule := func(id string) string { return "rule " + id + " { DENY any IF tool EQUALS \"Bash\" MESSAGE \"m\" }\n" }
+	for _, c := range []struct {
+		files map[string]string
+		want  string // rules, or parts of errors
+	}{
+		{map[string]string{"b.rules": rule("second"), "a.rules": rule("first"), "c.yml": "not: a rule"},
+			"first second"},
+		{map[string]string{"a.yml": "x"}, "no .rules file"},
+		{map[string]string{"a.rules": "\xff", "b.rules": rule("b"), "c.rules": "x"}, "r/a.rules:1:1: r/c.rules:1:1:"},
+		{map[string]string{"a.rules": rule("a"), "more/deep/c.rules": rule("c")}, "r/more/deep/c.rules: within r;"},
+		{map[string]string{"one/c.rules": "", "two/c.rules": ""}, "r/one/c.rules: r/two/c.rules:"},
+		{map[string]string{"a.rules": rule("a"), "B.RULES": "y"}, "r/B.RULES:1:1:"},
+	} {
+		files := map[string]string{}
+		for name, text := range c.files {
+			files["r/"+name] = text
+		}
+		got := ""
+		set, err := Load(tempDir(t, files), "r", "", nil)
+		if err != nil {
+			got = err.Error()
+		} else {
+			for _, r := range set.Rules {
+				got += r.ID + " "
+			}
+		}
+		for part := range strings.FieldsSeq(c.want) {
+			if !strings.Contains(got, part) {
+				t.Errorf("%q: %s, want %s", c.files, got, c.want)
+			}
+		}
+	}
+	dir := tempDir(t, map[string]string{"r/a.rules": rule("a"), "r/b.rules": rule("b")})
+	if _, err := Load(dir, "r", "clash", nil); err == nil || !strings.HasPrefix(err.Error(), "r: is a ") {
+		t.Errorf("a directory of another dialect: %v", err)
+	}
+}
+
+// TestSigmashake: what is written for sigmashake is known by the flag, the name or a directory, even if it cannot be
+// read.
+func TestSigmashake(t *testing.T) {
+	dir := t.TempDir()
+	for _, c := range []struct {
+		name, dialect string
+		want          bool
+	}{
+		{"a.rules", "", true}, {"A.RULES", "", true}, {"a.yml", "", false}, {dir, "", true}, {dir, "native", true},
+		{"a.yml", "sigmashake", true}, {"a.rules", "native", false},
+	} {
+		if got := (Files{Names: []string{"b.json", c.name}, Dialect: c.dialect}).Sigmashake(); got != c.want {
+			t.Errorf("%s in %q: %v", c.name, c.dialect, got)
 		}
 	}
 }

@@ -55,7 +55,7 @@ func (f Files) Load(dir string) ([]*callrules.Set, error) {
 	if dir == "" {
 		shell, err := os.Getwd() // as it is spelled there
 		if err != nil {
-			return nil, fmt.Errorf("the current folder cannot be found: %w", err)
+			return nil, fmt.Errorf("the current directory cannot be found: %w", err)
 		}
 		sets = f.Respelled(sets, "", []string{shell})
 	}
@@ -69,7 +69,7 @@ func (f Files) defined(dir string) (map[string]string, error) {
 	}
 	real, err := disk.Real(dir)
 	if err != nil {
-		return nil, fmt.Errorf("cannot find the folder from which --define PWD=%s counts: %w",
+		return nil, fmt.Errorf("cannot find the directory from which --define PWD=%s counts: %w",
 			f.Define["PWD"], disk.Cause(err))
 	}
 	define := maps.Clone(f.Define)
@@ -87,11 +87,11 @@ func (f Files) relativePWD() bool {
 
 // Respelled makes rules for files in a directory also match other names of the directory, if PWD is relative to it.
 // dirs are known names of directories in it.
-func (f Files) Respelled(sets []*callrules.Set, folder string, dirs []string) []*callrules.Set {
+func (f Files) Respelled(sets []*callrules.Set, root string, dirs []string) []*callrules.Set {
 	if !f.relativePWD() {
 		return sets
 	}
-	real, err := disk.Real(folder)
+	real, err := disk.Real(root)
 	if err != nil {
 		return sets
 	}
@@ -108,14 +108,14 @@ func (f Files) Respelled(sets []*callrules.Set, folder string, dirs []string) []
 
 // spellings returns other names of a real directory, derived from the names of directories in it: if /home/me/app/src
 // points to its src, /home/me/app is the directory.
-func spellings(folder string, dirs []string) []string {
+func spellings(root string, dirs []string) []string {
 	var names []string
 	for _, dir := range dirs {
 		real, err := disk.Real(dir)
 		if dir == "" || err != nil {
 			continue
 		}
-		rel, err := filepath.Rel(folder, real)
+		rel, err := filepath.Rel(root, real)
 		if err != nil || !filepath.IsLocal(rel) {
 			continue
 		}
@@ -125,7 +125,7 @@ func spellings(folder string, dirs []string) []string {
 		} else if rel != "." { // a link in the directory
 			continue
 		}
-		if name != folder && filepath.IsAbs(name) && !slices.Contains(names, name) {
+		if name != root && filepath.IsAbs(name) && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}

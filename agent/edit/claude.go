@@ -11,7 +11,7 @@ import (
 	"github.com/policyscan/policyscan/agent/call"
 )
 
-// claudeWrites reads Write, which writes what it is given, line ends included. A file in UTF-16 would stay one.
+// claudeWrites reads Write, which keeps line ends as they are. A file in UTF-16 would stay UTF-16.
 func claudeWrites(in *input) []Edit {
 	contents := in.variants(in.text("content", "contents"))
 	return in.edit(func(before string, _ bool) ([]string, error) {
@@ -24,7 +24,7 @@ func claudeWrites(in *input) []Edit {
 
 func claudeEdits(in *input) []Edit { return in.claudeEdit([]replacement{in.claudeReplacement()}) }
 
-// claudeMultiEdits reads a list of edits, each of which edits the result of the one before.
+// claudeMultiEdits reads a list of edits, each applied to the result of the one before.
 func claudeMultiEdits(in *input) []Edit {
 	items := in.fields["edits"].Items()
 	if len(items) == 0 {
@@ -56,14 +56,12 @@ func (in *input) claudeReplacement() replacement {
 
 const bom = "\xef\xbb\xbf"
 
-// maxCRLF is within how many UTF-16 units Claude Code looks for CRLF. A file whose first line is longer is written
-// with LF.
+// maxCRLF is the number of UTF-16 units in which Claude Code looks for CRLF. A longer first line means LF.
 const maxCRLF = 4096
 
-// maxSteps is how many bytes the edits of one call may search: a second's work at worst.
+// maxSteps limits the bytes that the edits of one call search: a second's work at worst.
 const maxSteps = 1 << 30
 
-// claudeEdit makes edits one after the other.
 func (in *input) claudeEdit(edits []replacement) []Edit {
 	return in.edit(func(before string, exists bool) ([]string, error) {
 		before, hasBOM := strings.CutPrefix(before, bom)
@@ -112,7 +110,7 @@ func (in *input) claudeEdit(edits []replacement) []Edit {
 	})
 }
 
-// claudeContents returns each content that one edit may leave.
+// claudeContents returns the possible contents after one edit.
 func (in *input) claudeContents(r replacement, body string) ([]string, error) {
 	if _, err := r.apply(body); err != nil {
 		return nil, err
@@ -123,7 +121,7 @@ func (in *input) claudeContents(r replacement, body string) ([]string, error) {
 	var all []string
 	for _, repl := range in.variants(r.new) {
 		all = append(all, strings.ReplaceAll(body, r.old, repl))
-		// With nothing in its place the end of the line goes too, and only where there is one.
+		// Without a replacement, Claude Code also removes the end of the line.
 		if line := r.old + "\n"; repl == "" && !strings.HasSuffix(r.old, "\n") && strings.Contains(body, line) {
 			all = append(all, strings.ReplaceAll(body, line, ""))
 		}
@@ -131,8 +129,8 @@ func (in *input) claudeContents(r replacement, body string) ([]string, error) {
 	return all, nil
 }
 
-// variants are a text as it is, and without whitespace at line ends: Claude Code removes that, except in Markdown,
-// before its hooks see the call, but not everywhere.
+// variants are a string as it is and without whitespace at line ends. Claude Code removes that, except in Markdown, in
+// some places.
 func (in *input) variants(text string) []string {
 	if ext := strings.ToLower(path.Ext(in.path())); ext == ".md" || ext == ".mdx" {
 		return []string{text}

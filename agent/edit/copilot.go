@@ -16,8 +16,7 @@ func copilotCreates(in *input) []Edit {
 	})
 }
 
-// copilotEdits reads edit, which searches the text as it is, and then its lines with CRLF and more blanks at their
-// ends.
+// copilotEdits reads edit, which searches the string as it is, then with CRLF and blanks at line ends.
 func copilotEdits(in *input) []Edit {
 	old, repl := in.optional("old_str"), in.text("new_str")
 	beginsBlank := strings.HasPrefix(strings.TrimLeft(crlfToLF(old), " \t"), "\n") // and so perhaps in the line before
@@ -52,14 +51,14 @@ func copilotEdits(in *input) []Edit {
 			return nil, errors.New("the old text is in the file in several ways that differ in spaces at the ends of " +
 				"lines; add lines around it, and begin with one that is not blank")
 		}
-		if !strings.HasSuffix(old, "\n") { // blanks after the last line are taken for its own
+		if !strings.HasSuffix(old, "\n") { // blanks after the last line count as its own
 			all = append(all, head+r.new+strings.TrimLeft(rest, " \t"))
 		}
 		return all, nil
 	})
 }
 
-// copilotInserts reads insert, which puts lines after a line counted from 1; 0 is before the first.
+// copilotInserts reads insert, which adds lines after a line (from 1); 0 is before the first.
 func copilotInserts(in *input) []Edit {
 	line, content := in.number("insert_line"), crlfToLF(in.text("new_str", "insert_text"))
 	return in.edit(func(before string, exists bool) ([]string, error) {

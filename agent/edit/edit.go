@@ -1,22 +1,20 @@
-// Package edit says what files would hold after a tool call of an agent that edits them.
+// Package edit computes the content of files after an editing tool call of an agent.
 //
-// [Of] knows the tools by their names and the fields of their input ([docs/agents.md] has the table,
-// and the code of each agent that it was read from). It reads no file: the caller reads what a file holds
-// and hands it to [Edit.After], which does to it what the agent's own code does.
+// [Of] recognizes the tools by their names and the fields of their input; [docs/agents.md] has a table and the
+// agents' sources. It reads no file: the caller passes the content to [Edit.After], which does what the agent's own
+// code does.
 //
 // # What cannot be determined
 //
-// A text to replace must occur exactly: what an agent makes of one that is nearly there is an error. Where an
-// agent's releases differ in known ways, all results are returned, and each is to be checked. Where the result is
-// not known, there is an error: nothing is guessed, and no call of a tool that edits files is mistaken for one that
-// does not. A caller that needs the result must then not let the call run. One that needs only the files that are
-// edited calls [Paths].
+// The string to replace must occur exactly; fuzzy matches of agents are errors. If an agent's releases differ in known
+// ways, all results are returned, and the caller checks each. An unknown result is an error: nothing is guessed, and
+// the caller must not let the call run. A caller that needs only the edited files calls [Paths].
 //
 // # Limits
 //
-// What a command of a shell writes is not seen, except for a patch that Codex takes out of the command
-// itself (apply_patch with a here-document). A file over 64 MiB, before or after, is an error. So are cells of
-// notebooks, files in UTF-16, and files in which CRLF and LF are mixed, except where the whole file is written.
+// Files that a shell command writes are not seen, except for a patch that Codex extracts from the command itself
+// (apply_patch with a here-document). Errors are: a file over 64 MiB before or after, cells of notebooks, and, unless
+// the whole file is written, UTF-16 and mixed CRLF and LF.
 //
 // [docs/agents.md]: https://github.com/policyscan/policyscan/blob/main/docs/agents.md
 package edit
@@ -29,25 +27,25 @@ import (
 	"github.com/policyscan/policyscan/agent/call"
 )
 
-// MaxBytes is how large a file may be, before an edit and after it.
+// MaxBytes is the limit of a file's size, before and after an edit.
 const MaxBytes = 64 << 20
 
-// maxContents is how many contents one call may leave possible.
+// maxContents limits the possible contents after one call.
 const maxContents = 16
 
-// An Edit is what a call would do to one file.
+// An Edit is the change of a call to one file.
 type Edit struct {
-	Path   string // the file that is written or removed, as the agent names it
-	From   string // the file that the content before is read from, and that is then gone; "" is Path
-	Remove bool   // the file is removed
-	change change // nil if it is removed, and in the edits of [Paths]
+	Path   string // the file that is written or removed, in the agent's words
+	From   string // the file that is moved to Path, or ""
+	Remove bool
+	change change // nil with Remove, and from [Paths]
 }
 
-// A change returns each content that a file may hold after an edit. exists says whether there is a file before.
+// A change returns the possible contents of a file after an edit. exists reports whether the file existed before.
 type change func(before string, exists bool) ([]string, error)
 
-// After returns what the file would hold: one content, or several if the agent's releases differ; each of them is to
-// be checked. exists says whether there is a file before. The error says why it cannot be determined.
+// After returns the content of the file: one, or several if the agent's releases differ. exists reports whether the
+// file existed before.
 func (e Edit) After(before []byte, exists bool) ([][]byte, error) {
 	switch {
 	case e.change == nil:
@@ -73,8 +71,8 @@ func (e Edit) After(before []byte, exists bool) ([][]byte, error) {
 	return kept, nil
 }
 
-// Of returns the edits that a call is, in the order in which they are made, at most one for each path; none
-// for a tool that edits no file. An error says why what a tool that edits files would do cannot be determined.
+// Of returns the edits of a call in order, at most one for each path; none for a tool that edits no file. An error
+// explains why the edits of an editing tool are unknown.
 func Of(c *call.Call) ([]Edit, error) {
 	if call.Known(c.Tool).Capability == call.Execute {
 		return shellEdits(c)

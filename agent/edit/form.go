@@ -10,17 +10,17 @@ import (
 	"github.com/policyscan/policyscan/agent/call"
 )
 
-// A form is a tool of an agent that edits files, recognized by its name and by the fields of its input.
+// A form is an editing tool of an agent: its names and the fields of its input.
 type form struct {
 	names []string
-	when  string   // what the field "command" says; "" for a tool that has none
-	need  []string // the fields that must be there, one of several names each ("file_path|path")
-	may   []string // the fields that may be there
+	when  string   // the value of the field "command"; "" for a tool without that field
+	need  []string // required fields; a field may have several names ("file_path|path")
+	may   []string // optional fields
 	edits func(*input) []Edit
 }
 
-// forms are the tools, in the order in which they are tried. Of a name that two agents give to different
-// tools the first whose fields fit is taken.
+// forms are the tools, in the order in which they are tried. If two agents have tools of one name, the first whose
+// fields fit counts.
 func forms() []form {
 	const file, old, repl = "file_path|path", "old_string", "new_string"
 	claude := []string{"replace_all", "explanation"}
@@ -52,7 +52,7 @@ func forms() []form {
 		{editor, "insert", []string{"command", "path", "insert_line", "new_str|insert_text"}, union, copilotInserts},
 		// Codex, Copilot and Cursor. Codex's hooks have the patch as "command".
 		{patchTools(), "", []string{"command|input|patch"}, nil, patchEdits},
-		// What a model of the agent's own writes is not known, nor what is not published.
+		// The agent's own model writes, or the source is not public.
 		{[]string{
 			"edit_file", "edit_notebook", "EditNotebook", "edit_notebook_file", "fs_write", "create_file",
 			"replace_string_in_file", "multi_replace_string_in_file", "insert_edit_into_file",
@@ -62,8 +62,8 @@ func forms() []form {
 
 func patchTools() []string { return []string{"apply_patch", "applypatch", "ApplyPatch"} }
 
-// almost returns the name of the tool from which a name differs in letter case, spaces and invisible characters alone;
-// "" if there is none. Whether an agent takes it for that tool is not known.
+// almost returns the known tool whose name differs only in case, spaces or invisible characters, or "". Some agents may
+// treat both as one tool.
 func almost(tool string) string {
 	if call.Known(tool).Capability != "" {
 		return ""
@@ -97,14 +97,14 @@ func unsupported(in *input) []Edit {
 
 func removals(in *input) []Edit { return []Edit{{Path: in.path(), Remove: true}} }
 
-// notebookEdits is for edits of a notebook's cells, whose other lines the agent writes again in its own way.
+// notebookEdits refuses edits of a notebook's cells: the agent reformats the rest of the file.
 func notebookEdits(in *input) []Edit {
 	return in.edit(func(string, bool) ([]string, error) {
 		return nil, errors.New("edits of a notebook's cells are not computed; write the whole file")
 	})
 }
 
-// read returns the fields of a call, if they are those of the form. A field that is null is not there.
+// read returns the fields of a call, if they fit the form. A null field counts as missing.
 func (f form) read(c *call.Call) (*input, error) {
 	in := &input{tool: c.Tool, fields: map[string]*call.Value{}}
 	for _, m := range c.Input.Members() {
@@ -128,7 +128,7 @@ func (f form) read(c *call.Call) (*input, error) {
 				strings.Join(have, " and "))
 		}
 	}
-	if f.need == nil { // it is refused whatever its fields are
+	if f.need == nil { // refused with any fields
 		return in, nil
 	}
 	for _, m := range c.Input.Members() {
@@ -139,22 +139,21 @@ func (f form) read(c *call.Call) (*input, error) {
 	return in, nil
 }
 
-// An input is the fields of a call of a known form. The first mistake that is met in them is kept: what is read after
-// it means nothing.
+// An input has the fields of a call of a known form, and the first error in them: later values mean nothing.
 type input struct {
 	tool   string
 	fields map[string]*call.Value
 	err    error
 }
 
-// fail keeps a mistake, if it is the first.
+// fail keeps the first error.
 func (in *input) fail(format string, args ...any) {
 	if in.err == nil {
 		in.err = fmt.Errorf("%s: "+format, append([]any{in.tool}, args...)...)
 	}
 }
 
-// text returns a text, of the first of some fields that is there.
+// text returns the first of some fields that exists, which must be a string.
 func (in *input) text(names ...string) string {
 	for _, name := range names {
 		v := in.fields[name]
@@ -170,7 +169,7 @@ func (in *input) text(names ...string) string {
 	return ""
 }
 
-// optional returns a text, or "" if the field is not there.
+// optional returns a string, "" for a missing field.
 func (in *input) optional(name string) string {
 	if in.fields[name] == nil {
 		return ""
@@ -178,7 +177,7 @@ func (in *input) optional(name string) string {
 	return in.text(name)
 }
 
-// flag returns a truth value, false if the field is not there.
+// flag returns a boolean, false for a missing field.
 func (in *input) flag(name string) bool {
 	v := in.fields[name]
 	if v != nil && v.Kind() != call.Bool {
@@ -206,8 +205,7 @@ func (in *input) path() string {
 
 func (in *input) edit(c change) []Edit { return []Edit{{Path: in.path(), change: c}} }
 
-// checkPath refuses what cannot be a file's path, or may be another's: agents strip U+0000 and, some of them, spaces
-// at the ends, and take ~ for the home folder.
+// checkPath refuses a path that some agents read as another: they strip U+0000 or spaces at the ends, or expand ~.
 func checkPath(tool, path string) error {
 	switch {
 	case strings.TrimSpace(path) == "":
@@ -218,8 +216,8 @@ func checkPath(tool, path string) error {
 		return fmt.Errorf("the path %q begins or ends with whitespace, which some agents remove; "+
 			"write it without", path)
 	case path == "~", strings.HasPrefix(path, "~/"), strings.HasPrefix(path, `~\`):
-		return fmt.Errorf("the path %q begins with ~, which some agents read as the home folder; "+
-			"write the folder, or ./~", path)
+		return fmt.Errorf("the path %q begins with ~, which some agents read as the home directory; "+
+			"write the directory, or ./~", path)
 	case slices.Contains(geminiTools(), tool):
 		if mark := geminiMarks().FindString(path); mark != "" {
 			return fmt.Errorf("the path %q has %s, which Gemini CLI may take for something else after this; "+

@@ -9,13 +9,13 @@ import (
 	"github.com/policyscan/policyscan/internal/late"
 )
 
-// geminiMarks are what Gemini CLI 0.61.0 takes off a path, or replaces in it, after its hooks have run.
+// geminiMarks are parts of a path that Gemini CLI 0.61.0 removes or replaces after its hooks.
 var geminiMarks = late.Regexp(`(?i)^@|^file:|%[0-9a-f]{2}`)
 
 func geminiTools() []string { return []string{"write_file", "replace"} }
 
-// escapes are what Gemini CLI takes for a character that a model has escaped once too often. It takes them out of
-// what some models write, except in JSON.
+// escapes are characters that a model has escaped once too often. Gemini CLI unescapes them for some models, except in
+// JSON.
 var escapes = late.Regexp("\\\\+(n|t|r|'|\"|`|\\\\|\n)")
 
 func geminiWrites(in *input) []Edit {
@@ -58,7 +58,7 @@ func geminiEdits(in *input) []Edit {
 		if !exists {
 			return []string{made}, nil
 		}
-		// Newer releases keep the end of the file's last line, or that it has none.
+		// Newer releases keep whether the file ends with a line end.
 		same := made
 		if has := strings.HasSuffix(made, "\n"); has && !strings.HasSuffix(t.body, "\n") {
 			same = strings.TrimSuffix(made, "\n")

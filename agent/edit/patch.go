@@ -9,8 +9,8 @@ import (
 	"unicode"
 )
 
-// patchEdits reads apply_patch. Codex's hooks have the patch as "command", models write it as "input", and
-// an older form is a list: the command's name, then the patch.
+// patchEdits reads apply_patch. The patch is in "command" in Codex's hooks, in "input" from models, or the second item
+// of a list after the command's name.
 func patchEdits(in *input) []Edit {
 	patch := ""
 	if argv := in.fields["command"].Items(); isPatchList(argv) {
@@ -26,8 +26,8 @@ func patchEdits(in *input) []Edit {
 	return edits
 }
 
-// editsOfPatch returns the edits of a patch whose paths count from a folder; "" is the call's own.
-func editsOfPatch(patch, folder string) ([]Edit, error) {
+// editsOfPatch returns the edits of a patch. Its paths are relative to dir, or to the call's directory if dir is "".
+func editsOfPatch(patch, dir string) ([]Edit, error) {
 	hunks, err := parsePatch(patch)
 	if err != nil {
 		return nil, fmt.Errorf("the patch cannot be read: %w", err)
@@ -47,8 +47,8 @@ func editsOfPatch(patch, folder string) ([]Edit, error) {
 			if err := checkPath("", *name); err != nil {
 				return nil, fmt.Errorf("the patch cannot be read: line %d: %w", h.line, err)
 			}
-			if folder != "" && !isAbsolute(*name) {
-				*name = strings.TrimSuffix(folder, "/") + "/" + *name
+			if dir != "" && !isAbsolute(*name) {
+				*name = strings.TrimSuffix(dir, "/") + "/" + *name
 			}
 			if k, again := at[path.Clean(*name)]; again {
 				if i = k; h.move != "" || edits[k].From != "" {
@@ -95,9 +95,8 @@ const (
 	maxParts = maxSteps / 8 // the parts of an update times the file's bytes: some seconds' work at worst
 )
 
-// patchChange makes the parts of a patch that are about one file, one after the other, each on the result of the one
-// before. Codex has two ways to update a file, one of them behind a setting: the newer keeps CRLF, the older takes a
-// CR for a blank at the end of a line, and writes lines of the patch with LF.
+// patchChange applies the parts of a patch that edit one file, in order. Codex has two implementations: the newer keeps
+// CRLF; the older treats a CR as a blank at the end of a line and writes the lines of the patch with LF.
 func patchChange(parts []hunk) change {
 	return func(before string, exists bool) ([]string, error) {
 		newer, older := before, before
@@ -129,7 +128,7 @@ func patchChange(parts []hunk) change {
 	}
 }
 
-// update is the newer way.
+// update is the newer implementation.
 func (t text) update(chunks []chunk) (string, error) {
 	lines, err := replaceLines(splitLines(t.body), chunks)
 	if err != nil || len(lines) == 0 {
@@ -139,7 +138,7 @@ func (t text) update(chunks []chunk) (string, error) {
 	return strings.Join(lines, end) + end, nil
 }
 
-// updateOlder is the older way, which takes an empty last line for the end of the file.
+// updateOlder is the older implementation, for which an empty last line is the end of the file.
 func updateOlder(before string, chunks []chunk) (string, error) {
 	lines := splitLines(before)
 	if n := len(lines); n > 0 && lines[n-1] == "" && slices.ContainsFunc(chunks, chunk.atFileEnd) {
@@ -154,7 +153,7 @@ func updateOlder(before string, chunks []chunk) (string, error) {
 	return made, err
 }
 
-// splitLines splits at LF. What is behind the last one is a line unless it is empty.
+// splitLines splits at LF. The rest after the last LF is a line unless it is empty.
 func splitLines(s string) []string {
 	lines := strings.Split(s, "\n")
 	if last := len(lines) - 1; lines[last] == "" {
@@ -163,7 +162,7 @@ func splitLines(s string) []string {
 	return lines
 }
 
-// replaceLines makes the chunks, each of which is looked for below the one before.
+// replaceLines applies chunks. Each is searched below the one before.
 func replaceLines(lines []string, chunks []chunk) ([]string, error) {
 	s := source{lines: lines, trimmed: trimLines(lines)}
 	var made, tail []string
@@ -194,14 +193,14 @@ func replaceLines(lines []string, chunks []chunk) ([]string, error) {
 	return append(append(made, lines[written:]...), tail...), nil
 }
 
-// A source is the lines of a file, in which others are looked for.
+// A source has the lines of a file to search.
 type source struct {
 	lines   []string
 	trimmed []string // without blanks and CR at their ends
 }
 
-// find returns the first line from which on some lines are in the file, at a line or below, as Codex does: as they
-// are, or else except for blanks at their ends. Of the latter, only a CR in the file is ignored; -1 is nowhere.
+// find returns where some lines begin in the file, at a line or below, or -1. As in Codex, an exact match counts first,
+// then one that ignores blanks at line ends; of the latter, only a difference by a CR in the file is accepted.
 func (s source) find(want []string, at int, atEnd bool) int {
 	if atEnd {
 		if last := len(s.lines) - len(want); last >= at {
@@ -222,7 +221,7 @@ func (s source) find(want []string, at int, atEnd bool) int {
 	return found
 }
 
-// indexLines takes time by the length of all lines, however often those that are wanted begin.
+// indexLines takes linear time in the length of all lines.
 func indexLines(lines, want []string, at int) int {
 	join := func(lines []string) string { return "\n" + strings.Join(lines, "\n") + "\n" }
 	body := join(lines[at:])
@@ -249,30 +248,30 @@ const (
 	updateFile
 )
 
-// A hunk is what a patch does to one file.
+// A hunk is the part of a patch for one file.
 type hunk struct {
 	kind   hunkKind
 	line   int // of the patch, from 1
 	path   string
-	move   string   // where an updated file goes; "" is where it is
+	move   string   // the new path of an updated file, or ""
 	lines  []string // of a file that is added
 	chunks []chunk
 }
 
-// A chunk is lines that are replaced.
+// A chunk replaces lines.
 type chunk struct {
-	context  string // a line above, from which on the lines are looked for
-	anchored bool   // there is a context
+	context  string // a line above the lines; the search begins there
+	anchored bool   // context is set
 	old, new []string
 	atEnd    bool // the lines are the last of the file
 }
 
 func (c chunk) empty() bool { return len(c.old) == 0 && len(c.new) == 0 }
 
-// atFileEnd reports whether a chunk only adds lines, which Codex does at the end of the file.
+// atFileEnd reports whether a chunk only adds lines: Codex puts those at the end of the file.
 func (c chunk) atFileEnd() bool { return len(c.old) == 0 }
 
-// parsePatch reads a patch as Codex does. Where Codex's releases read one differently it is an error.
+// parsePatch parses a patch like Codex. A patch that its releases parse differently is an error.
 func parsePatch(patch string) ([]hunk, error) {
 	lines := strings.Split(strings.TrimSpace(patch), "\n")
 	for i := range lines {
@@ -311,8 +310,7 @@ func parsePatch(patch string) ([]hunk, error) {
 	return hunks, complete(hunks)
 }
 
-// header reads the line that begins a hunk. In an update, a line that begins with a space is one of the
-// file's, whatever it says.
+// header parses the line that begins a hunk. In an update, a line that begins with a space is a line of the file.
 func header(line string, hunks []hunk, number int) (hunk, bool) {
 	if len(hunks) > 0 && hunks[len(hunks)-1].kind == updateFile && !strings.HasPrefix(line, "*") {
 		return hunk{}, false
@@ -392,7 +390,7 @@ func (h *hunk) add(line string, number int) error {
 		"lines of an update begin with a space, + or -, those of a new file with +", number, quote(line))
 }
 
-// line adds a line of an update; false, if it is not one.
+// line adds a line of an update. It reports whether it is one.
 func (c *chunk) line(line string) bool {
 	if line == "" {
 		line = " "

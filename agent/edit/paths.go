@@ -7,10 +7,9 @@ import (
 	"github.com/policyscan/policyscan/agent/call"
 )
 
-// Paths returns the edits that a call is, for a caller that needs only their files: [Edit.After] is an
-// error. Where [Of] cannot determine what a tool would write, because a field is unknown or missing, Paths returns each
-// file that the input names, those that the tool only reads too. An error says why not even the files can be
-// determined.
+// Paths returns the edits of a call for a caller that needs only their files: [Edit.After] is an error. If [Of] fails
+// because of an unknown or missing field, Paths returns every file that the input names, even if the tool only reads
+// it. It fails if not even the files are known.
 func Paths(c *call.Call) ([]Edit, error) {
 	edits, err := Of(c)
 	if err == nil {
@@ -39,8 +38,8 @@ func Paths(c *call.Call) ([]Edit, error) {
 	return edits, nil
 }
 
-// namedIn appends the files that an input names, those in lists and objects within it too: some tools edit several
-// files. It returns false if the field of a file is not a string.
+// namedIn appends the files that an input names, also in nested lists and objects. It returns false if the field of a
+// file is not a string.
 func namedIn(v *call.Value, names []string) ([]string, bool) {
 	ok := true
 	for _, item := range v.Items() {

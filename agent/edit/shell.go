@@ -10,9 +10,8 @@ import (
 	"github.com/policyscan/policyscan/internal/late"
 )
 
-// shellEdits returns the edits of a patch that Codex takes out of a command of a shell. Its hooks see such a
-// command as one of the tool Bash. A command that calls apply_patch with a patch in another way is an
-// error: it would be applied. Any other command edits nothing that can be seen here.
+// shellEdits returns the edits of a patch that Codex extracts from a shell command; its hooks see the tool Bash. A
+// command that calls apply_patch in another way is an error, since it would be applied. Other commands have no edits.
 func shellEdits(c *call.Call) ([]Edit, error) {
 	command := c.Input.Member("command")
 	if command.Kind() != call.String && command.Kind() != call.List {
@@ -24,7 +23,7 @@ func shellEdits(c *call.Call) ([]Edit, error) {
 	if !patches(command.JSON()) {
 		return nil, nil
 	}
-	patch, folder, ok := patchOf(command)
+	patch, base, ok := patchOf(command)
 	if !ok {
 		return nil, errors.New("the command has a patch for apply_patch in a form that policyscan does not read; " +
 			"use the tool apply_patch, or apply_patch <<'EOF' alone")
@@ -34,26 +33,26 @@ func shellEdits(c *call.Call) ([]Edit, error) {
 			return nil, errors.New("the field workdir is not a string")
 		}
 		switch {
-		case folder == "":
-			folder = dir.Str()
-		case dir.Str() != "" && !isAbsolute(folder):
-			folder = path.Join(dir.Str(), folder)
+		case base == "":
+			base = dir.Str()
+		case dir.Str() != "" && !isAbsolute(base):
+			base = path.Join(dir.Str(), base)
 		}
 	}
-	return editsOfPatch(patch, folder)
+	return editsOfPatch(patch, base)
 }
 
-// applyPatch finds the names of the command, within others too.
+// applyPatch finds the names of the command, also within others.
 var applyPatch = late.Regexp(`apply_?patch`)
 
-// patches reports whether a command may apply a patch that is in it.
+// patches reports whether a command may apply a patch in it.
 func patches(script string) bool {
 	return applyPatch().MatchString(script) && strings.Contains(script, "*** Begin Patch")
 }
 
-// patchOf returns the patch that a command applies, and the folder that its script goes to first. The command is a
+// patchOf returns the patch that a command applies, and the directory that its script goes to first. The command is a
 // script, or a list of the program and its arguments.
-func patchOf(command *call.Value) (patch, folder string, ok bool) {
+func patchOf(command *call.Value) (patch, base string, ok bool) {
 	script := command.Str()
 	switch argv := command.Items(); {
 	case isPatchList(argv):
@@ -71,23 +70,23 @@ func isPatchList(argv []*call.Value) bool {
 		argv[1].Kind() == call.String
 }
 
-// hereStart is the line before a here-document: the command, perhaps in a folder, and the delimiter.
+// hereStart is the line before a here-document: the command, perhaps in a directory, and the delimiter.
 var hereStart = late.Regexp(`^[ \t\n]*(?:cd[ \t]+('[^'\n]*'|"[^"\n$` + "`" +
 	`\\]*"|[A-Za-z0-9_./@%+=:,-]+)[ \t]*&&[ \t\n]*)?apply_?patch[ \t]*<<[ \t]*` +
 	`('[A-Za-z0-9_]+'|"[A-Za-z0-9_]+")[ \t]*\n`)
 
-// hereDocument reads a script that is nothing but apply_patch with a here-document, perhaps after cd and
-// &&, as Codex does. Without quotes around the delimiter a shell would expand what is in it.
-func hereDocument(script string) (patch, folder string, ok bool) {
+// hereDocument parses a script of only apply_patch with a here-document, perhaps after cd and &&, like Codex. Without
+// quotes around the delimiter a shell would expand the patch.
+func hereDocument(script string) (patch, base string, ok bool) {
 	m := hereStart().FindStringSubmatch(script)
 	if m == nil {
 		return "", "", false
 	}
-	folder, mark := strings.Trim(m[1], `'"`), strings.Trim(m[2], `'"`)
+	base, mark := strings.Trim(m[1], `'"`), strings.Trim(m[2], `'"`)
 	body := "\n" + script[len(m[0]):] + "\n"
 	patch, after, ok := strings.Cut(body, "\n"+mark+"\n")
-	if !ok || strings.TrimSpace(after) != "" || strings.HasPrefix(folder, "-") {
+	if !ok || strings.TrimSpace(after) != "" || strings.HasPrefix(base, "-") {
 		return "", "", false
 	}
-	return strings.TrimPrefix(patch, "\n"), folder, true
+	return strings.TrimPrefix(patch, "\n"), base, true
 }

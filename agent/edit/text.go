@@ -7,13 +7,13 @@ import (
 	"unicode/utf8"
 )
 
-// A text is the content of a file as agents search it, and how it is written back.
+// A text is the content of a file with LF, and how it is written back.
 type text struct {
-	body string // with LF
-	crlf bool   // it is written with CRLF
+	body string
+	crlf bool // it is written with CRLF
 }
 
-// readText reads a file that is edited. If agents would write it back in different ways, it is an error.
+// readText reads a file. One that agents would write back in different ways is an error.
 func readText(before string) (text, error) {
 	if !utf8.ValidString(before) {
 		return text{}, errors.New("the file is not UTF-8, " +
@@ -37,7 +37,7 @@ func readExisting(before string, exists bool) (text, error) {
 	return t, err
 }
 
-// encode returns what is written for each of some bodies in place of the file's own.
+// encode returns bodies with the line ends of the file.
 func (t text) encode(bodies ...string) []string {
 	if t.crlf {
 		for i := range bodies {
@@ -51,13 +51,13 @@ func crlfToLF(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
 
 func lfToCRLF(s string) string { return strings.ReplaceAll(crlfToLF(s), "\n", "\r\n") }
 
-// A replacement is a text that takes the place of another.
+// A replacement replaces one string by another.
 type replacement struct {
 	old, new string
-	count    int // how often old must occur; 0 is any number
+	count    int // required occurrences of old; 0 is any number
 }
 
-// apply replaces old, which must occur exactly as it is.
+// apply replaces old, which must occur exactly.
 func (r replacement) apply(body string) (string, error) {
 	n := strings.Count(body, r.old)
 	switch {

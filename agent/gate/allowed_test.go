@@ -1,7 +1,10 @@
 package gate
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -46,12 +49,28 @@ func runGit(t rapid.TB, dir string, args ...string) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git is not installed")
 	}
-	c := exec.Command("git", append([]string{"-c", "init.defaultBranch=main", "-c", "core.autocrlf=false"}, args...)...)
+	args = append([]string{"-c", "init.defaultBranch=main", "-c", "core.autocrlf=false"}, args...)
+	c := exec.Command("git", args...)
 	c.Dir = dir
 	c.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=a",
 		"GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com")
 	if out, err := c.CombinedOutput(); err != nil {
 		t.Fatalf("git %q: %v\n%s", args, err, out)
+	}
+}
+
+var long = flag.Bool("long", false, "try as many edits and histories as rapid does by default")
+
+// fewer lets rapid try a few times only, without -long.
+func fewer(t *testing.T, times string) {
+	t.Helper()
+	checks := flag.Lookup("rapid.checks")
+	if *long || checks.Value.String() != checks.DefValue {
+		return
+	}
+	t.Cleanup(func() { _ = checks.Value.Set(checks.DefValue) }) // it was that before
+	if err := checks.Value.Set(times); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -66,14 +85,15 @@ func listed(entries ...string) string {
 
 const (
 	allowancesFile = ".policyscan/rules/allowances.yml"
+	boundariesFile = ".policyscan/rules/boundaries.yml"
 	openEntry      = "rule: OPEN, file: old.tf, at_most: 4"
 )
 
 // committed is the root of a repository with the rules above, whose files are committed.
 func committed(t testing.TB, files map[string]string) string {
 	t.Helper()
-	root := folder(t, files)
-	write(t, filepath.Join(root, ".policyscan/rules/boundaries.yml"), allowedRules)
+	root := tempDir(t, files)
+	write(t, filepath.Join(root, boundariesFile), allowedRules)
 	runGit(t, root, "init", "-q")
 	runGit(t, root, "add", "-A")
 	runGit(t, root, "commit", "-q", "-m", "x")
@@ -99,73 +119,24 @@ func open(n int) string { return strings.Repeat("0.0.0.0/0\n", n) }
 // TestAllowed: an edit may leave in a file what an allowance of HEAD lets it have, and not more than it has on disk or
 // has at HEAD.
 func TestAllowed(t *testing.T) {
-	for _, c := range []struct {
-		name    string
-		files   map[string]string // committed
-		disk    map[string]string // changed since; "-" is removed
-		file    string            // that the call writes
-		content string
-		refused string // a part of the reason; "": the call is allowed
-	}{
-		{"an exchange", map[string]string{"old.tf": "0.0.0.0/0\n0.0.0.0/0\n", allowancesFile: listed(openEntry)}, nil,
-			"old.tf", "::/0\n0.0.0.0/0\n", ""},
-		{"without an entry it is one more of a pattern", map[string]string{"old.tf": "0.0.0.0/0\n0.0.0.0/0\n"}, nil,
-			"old.tf", "::/0\n0.0.0.0/0\n", `must not contain "::/0"`},
-		{"one more", map[string]string{"old.tf": open(3), allowancesFile: listed(openEntry)}, nil,
-			"old.tf", open(4), "Not allowed: the file has 4 occurrences of this rule and had 3 before, in HEAD; remove 1, since"},
-		{"cut and pasted", map[string]string{"old.tf": open(3), allowancesFile: listed(openEntry)},
-			map[string]string{"old.tf": open(1)}, "old.tf", "x\n" + open(3), ""},
-		{"cut and pasted, and one more", map[string]string{"old.tf": open(3), allowancesFile: listed(openEntry)},
-			map[string]string{"old.tf": open(1)}, "old.tf", open(4), "had 3 before, in HEAD"},
-		{"moved away and back", map[string]string{"old.tf": open(3), allowancesFile: listed(openEntry)},
-			map[string]string{"old.tf": "-"}, "old.tf", open(3), ""},
-		{"more on disk", map[string]string{"old.tf": open(1), allowancesFile: listed(openEntry)},
-			map[string]string{"old.tf": open(3)}, "old.tf", "::/0\n" + open(2), ""},
-		{"more on disk, and one more", map[string]string{"old.tf": open(1), allowancesFile: listed(openEntry)},
-			map[string]string{"old.tf": open(3)}, "old.tf", open(4), "had 3 before, in the file on disk"},
-		{"over the number", map[string]string{"old.tf": open(5), allowancesFile: listed(openEntry)}, nil,
-			"old.tf", "::/0\n" + open(4), "5 occurrences of this rule and an allowance for 4"},
-		{"over the number as before, and no more", map[string]string{"old.tf": open(5), allowancesFile: listed(openEntry)}, nil,
-			"old.tf", "x\n" + open(5), ""},
-		{"an exception", map[string]string{"old.tf": open(1), allowancesFile: listed(openEntry + ", may_grow: true")}, nil,
-			"old.tf", open(4), ""},
-		{"more than an exception", map[string]string{"old.tf": open(1), allowancesFile: listed(openEntry + ", may_grow: true")}, nil,
-			"old.tf", open(5), "an allowance for 4"},
-		{"the last day", map[string]string{"old.tf": open(2), allowancesFile: listed(openEntry + ", until: 2027-03-01")}, nil,
-			"old.tf", "::/0\n" + open(1), ""},
-		{"ended", map[string]string{"old.tf": open(2), allowancesFile: listed(openEntry + ", until: 2027-02-28")}, nil,
-			"old.tf", "::/0\n" + open(1), "its allowance ended on 2027-02-28"},
-		{"a copy", map[string]string{"old.tf": open(2), allowancesFile: listed(openEntry)}, nil,
-			"new.tf", open(2), `new.tf:1:1 must not contain "0.0.0.0/0" (2 times`},
-		{"a new file with an entry", map[string]string{"x.tf": "", allowancesFile: listed(openEntry)}, nil,
-			"old.tf", open(1), "had 0 before, in HEAD"},
-		{"a new file with a from", map[string]string{"old.tf": open(2), allowancesFile: listed(openEntry, "rule: OPEN, file: new.tf, from: old.tf, at_most: 2")},
-			map[string]string{"old.tf": "-"}, "new.tf", open(2), "had 0 before, in HEAD"},
-		{"an entry that is not committed", map[string]string{"old.tf": open(2)}, map[string]string{allowancesFile: listed(openEntry)},
-			"old.tf", "::/0\n" + open(1), "Not allowed: its allowance is not committed, and only those of HEAD count"},
-		{"a number that is not committed", map[string]string{"old.tf": open(5), allowancesFile: listed(openEntry)},
-			map[string]string{allowancesFile: listed("rule: OPEN, file: old.tf, at_most: 9")},
-			"old.tf", "::/0\n" + open(4), "an allowance for 4"},
-		{"an exception that is not committed", map[string]string{"old.tf": open(1), allowancesFile: listed(openEntry)},
-			map[string]string{allowancesFile: listed(openEntry + ", may_grow: true")}, "old.tf", open(2), "had 1 before"},
-		{"an entry that was removed", map[string]string{"old.tf": open(2), allowancesFile: listed(openEntry)},
-			map[string]string{allowancesFile: "-"}, "old.tf", "::/0\n" + open(1), "must not contain"},
-		{"another rule's", map[string]string{"old.tf": "secret", allowancesFile: listed(openEntry)}, nil,
-			"old.tf", "secret secret", "NEVER"},
-		{"a key", map[string]string{"a.yaml": "kind: x\nb: 1\n", allowancesFile: listed("rule: KIND, file: a.yaml, at_most: 1")},
-			map[string]string{"a.yaml": "b: 1\n"}, "a.yaml", "b: 1\nkind: x\n", ""},
-		{"what could not be parsed had none", map[string]string{"a.yaml": "a: [\n", allowancesFile: listed("rule: KIND, file: a.yaml, at_most: 1")}, nil,
-			"a.yaml", "kind: x\n", "could not be read or parsed before, in HEAD, and counts as having had none"},
-		{"what cannot be parsed on disk", map[string]string{"a.yaml": "kind: x\n", allowancesFile: listed("rule: KIND, file: a.yaml, at_most: 1")},
-			map[string]string{"a.yaml": "a: [\n"}, "a.yaml", "kind: x\n", ""},
-		{"a path", map[string]string{"a.pem": "x", allowancesFile: listed("rule: PATH, file: a.pem, at_most: 1")},
-			map[string]string{"a.pem": "-"}, "a.pem", "y", ""},
-		{"a link before", map[string]string{"x": "", allowancesFile: listed("rule: PATH, file: a.pem, at_most: 1")}, nil,
-			"a.pem", "y", "had 0 before"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			root := committed(t, c.files)
-			for name, content := range c.disk {
+	text, err := os.ReadFile("testdata/allowed.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range bytes.Lines(text) {
+		var c struct {
+			Name          string
+			Files         map[string]string // committed
+			Disk          map[string]string // changed since; "-" is removed
+			File, Content string            // that the call writes
+			Refused       string            // a part of the reason; "": the call is allowed
+		}
+		if err := json.Unmarshal(line, &c); err != nil {
+			t.Fatal(err)
+		}
+		t.Run(c.Name, func(t *testing.T) {
+			root := committed(t, c.Files)
+			for name, content := range c.Disk {
 				if content == "-" {
 					if err := os.Remove(filepath.Join(root, name)); err != nil {
 						t.Fatal(err)
@@ -174,15 +145,16 @@ func TestAllowed(t *testing.T) {
 				}
 				write(t, filepath.Join(root, name), content)
 			}
-			r := judge(t, opened(t, root), asked(t, root, "Write", "file_path", c.file, "content", c.content))
-			if c.refused == "" && r.Outcome().Effect != callrules.Allow {
-				t.Errorf("denied: %s", r.Reason())
+			r := judge(t, opened(t, root), asked(t, root, "Write", "file_path", c.File, "content", c.Content))
+			denied := r.Outcome().Effect == callrules.Deny
+			if denied != (c.Refused != "") || denied && !strings.Contains(r.Reason(), c.Refused) {
+				t.Errorf("%s: %q, want %q", r.Outcome().Decision, r.Reason(), c.Refused)
 			}
-			if c.refused != "" && (r.Outcome().Effect != callrules.Deny || !strings.Contains(r.Reason(), c.refused)) {
-				t.Errorf("%s: %q, want %q", r.Outcome().Decision, r.Reason(), c.refused)
+			if len(r.Signed) == 0 {
+				return
 			}
-			if len(r.Signed) > 0 && (c.refused != "" || !strings.Contains(r.Note(), "allowed by allowances.yml: "+r.Signed[0].RuleID+" in ") ||
-				!strings.Contains(r.Note(), ", owner net")) {
+			note := "allowed by allowances.yml: " + r.Signed[0].RuleID + " in "
+			if denied || !strings.Contains(r.Note(), note) || !strings.Contains(r.Note(), ", owner net") {
 				t.Errorf("allowed: %+v, note %q", r.Signed, r.Note())
 			}
 		})
@@ -194,15 +166,16 @@ func TestAllowed(t *testing.T) {
 func TestAllowedWhere(t *testing.T) {
 	files := map[string]string{"old.tf": open(2), "sub/old.tf": open(2), allowancesFile: listed(openEntry)}
 	root := committed(t, files)
-	linked := filepath.Join(folder(t, nil), "linked")
+	linked := filepath.Join(tempDir(t, nil), "linked")
 	runGit(t, root, "worktree", "add", "-q", linked)
 	runGit(t, linked, "rm", "-q", allowancesFile)
 	runGit(t, linked, "commit", "-q", "-m", "none")
-	unborn := folder(t, map[string]string{"old.tf": open(2), allowancesFile: listed(openEntry), ".policyscan/rules/boundaries.yml": allowedRules})
-	plain := folder(t, map[string]string{"old.tf": open(2), allowancesFile: listed(openEntry), ".policyscan/rules/boundaries.yml": allowedRules})
+	bundled := map[string]string{"old.tf": open(2), allowancesFile: listed(openEntry), boundariesFile: allowedRules}
+	unborn, plain := tempDir(t, bundled), tempDir(t, bundled)
 	runGit(t, unborn, "init", "-q")
 	bare := committed(t, map[string]string{"old.tf": open(2)})
-	inner := committed(t, map[string]string{"sub/old.tf": open(2), "sub/" + allowancesFile: listed(openEntry), "sub/.policyscan/rules/boundaries.yml": allowedRules})
+	inner := committed(t, map[string]string{"sub/old.tf": open(2), "sub/" + allowancesFile: listed(openEntry),
+		"sub/" + boundariesFile: allowedRules})
 	broken := committed(t, map[string]string{"old.tf": open(2), allowancesFile: "bundle: x\n"})
 	write(t, filepath.Join(broken, allowancesFile), listed(openEntry))
 	edit := "::/0\n" + open(1)
@@ -218,22 +191,25 @@ func TestAllowedWhere(t *testing.T) {
 		{"no repository", plain, plain + "/old.tf", nil, ""},
 		{"a bundle elsewhere", bare, bare + "/old.tf", []string{plain + "/.policyscan"}, ""},
 		{"another repository's", bare, bare + "/old.tf", []string{root + "/.policyscan"}, ""},
-		{"a folder of a repository", inner + "/sub", inner + "/sub/old.tf", nil, ""},
-		{"a list at HEAD that cannot be read", broken, broken + "/old.tf", nil, "cannot determine what HEAD allows in old.tf"},
+		{"a directory of a repository", inner + "/sub", inner + "/sub/old.tf", nil, ""},
+		{"a list at HEAD that cannot be read", broken, broken + "/old.tf", nil, "cannot determine what HEAD allows"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := judge(t, opened(t, c.root, c.policies...), asked(t, c.root, "Write", "file_path", c.file, "content", edit))
-			if denied := r.Outcome().Effect == callrules.Deny; denied != (c.want != "") || !strings.Contains(r.Reason(), c.want) {
+			call := asked(t, c.root, "Write", "file_path", c.file, "content", edit)
+			r := judge(t, opened(t, c.root, c.policies...), call)
+			denied := r.Outcome().Effect == callrules.Deny
+			if denied != (c.want != "") || !strings.Contains(r.Reason(), c.want) {
 				t.Errorf("denied: %v, %q, want %q", denied, r.Reason(), c.want)
 			}
 		})
 	}
 }
 
-// TestAllowedAsStaged: on histories of all kinds the gate lets an edit bring more of a rule exactly if a scan of what is
-// staged passes with it, as long as the disk is as HEAD is; and whatever is on disk, it denies nothing that such a scan checks
-// and passes.
+// TestAllowedAsStaged: on histories of all kinds the gate lets an edit bring more of a rule exactly if a scan of what
+// is staged passes with it, as long as the disk is as HEAD is; and whatever is on disk, it denies nothing that such a
+// scan checks and passes.
 func TestAllowedAsStaged(t *testing.T) {
+	fewer(t, "20")
 	base, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -244,10 +220,10 @@ func TestAllowedAsStaged(t *testing.T) {
 		return strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 4).Draw(t, "pieces"), "")
 	})
 	n, allowed, refused := 0, 0, 0
-	rapid.Check(t, func(t *rapid.T) {
+	check := func(t *rapid.T) {
 		n++
 		root := filepath.Join(base, fmt.Sprint(n))
-		write(t, filepath.Join(root, ".policyscan/rules/boundaries.yml"), allowedRules)
+		write(t, filepath.Join(root, boundariesFile), allowedRules)
 		edited := rapid.SampledFrom(names).Draw(t, "edited")
 		var entries []string
 		for i := range rapid.IntRange(1, 3).Draw(t, "entries") {
@@ -257,7 +233,8 @@ func TestAllowedAsStaged(t *testing.T) {
 			}
 			rule := map[string]string{".tf": "OPEN", ".yaml": "KIND", ".pem": "PATH"}[filepath.Ext(name)]
 			e := fmt.Sprintf("rule: %s, file: %s, at_most: %d", rule, name, rapid.IntRange(1, 4).Draw(t, "at most"))
-			e += rapid.SampledFrom([]string{"", "", ", may_grow: true", ", until: 2027-02-28", ", until: 2027-03-01", ", from: z.tf"}).Draw(t, "more")
+			e += rapid.SampledFrom([]string{"", "", ", may_grow: true", ", until: 2027-02-28", ", until: 2027-03-01",
+				", from: z.tf"}).Draw(t, "more")
 			entries = append(entries, e)
 		}
 		write(t, filepath.Join(root, allowancesFile), listed(entries...))
@@ -286,7 +263,8 @@ func TestAllowedAsStaged(t *testing.T) {
 		exchanged := strings.NewReplacer("0.0.0.0/0", "::/0", "::/0", "0.0.0.0/0").Replace(had)
 		after := rapid.OneOf(rapid.Just(exchanged), rapid.Just("#\n"+had), content).Draw(t, "after")
 		c := &call.Call{Tool: "Write", Dir: root, Input: call.NewObject(
-			call.Member{Name: "file_path", Value: call.Text(edited)}, call.Member{Name: "content", Value: call.Text(after)})}
+			call.Member{Name: "file_path", Value: call.Text(edited)},
+			call.Member{Name: "content", Value: call.Text(after)})}
 		r, err := g.Judge(context.Background(), c, callrules.Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -308,11 +286,13 @@ func TestAllowedAsStaged(t *testing.T) {
 				t.Fatalf("%s in %s: denied, and the commit is not: %s", r.New[i].RuleID, edited, r.Reason())
 			}
 		}
-	})
-	t.Logf("%d allowed, %d refused", allowed, refused)
-	if allowed == 0 || refused == 0 {
-		t.Errorf("%d allowed, %d refused: nothing was tried", allowed, refused)
 	}
+	for range 20 { // of a few histories none may allow
+		if rapid.Check(t, check); t.Failed() || allowed > 0 && refused > 0 {
+			return
+		}
+	}
+	t.Errorf("%d allowed, %d refused: nothing was tried", allowed, refused)
 }
 
 // stagedRules are the rules that a file as it is staged violates.

@@ -12,7 +12,7 @@ type Around struct {
 	Program string   // the file of the program that runs; "" if it is not known
 	Path    string   // the variable PATH
 	Exts    []string // endings of program names, with dots (PATHEXT); only on Windows
-	Folders []string // absolute: the hook's, the call's and the project's; bases of relative directories in PATH
+	Dirs    []string // absolute: the hook's, the call's and the project's; bases of relative directories in PATH
 	Home    string   // the user's; "" if unknown
 	Getenv  func(string) string
 }
@@ -64,7 +64,7 @@ func (a *Around) from(name string) []string {
 		return []string{filepath.Clean(name)}
 	}
 	var all []string
-	for _, dir := range a.Folders {
+	for _, dir := range a.Dirs {
 		all = append(all, filepath.Join(dir, name)) // "", of PATH, is the directory itself
 	}
 	return all

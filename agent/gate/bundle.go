@@ -63,7 +63,7 @@ func (g *Gate) judgeFiles(ctx context.Context, files []file, r *Result) error {
 func (g *Gate) isRuleFile(place string) bool {
 	dir, name := filepath.Split(place)
 	return slices.Contains(g.RuleFiles, place) ||
-		slices.Contains(g.RuleFolders, filepath.Clean(dir)) && rules.MayBeRead("rules/"+name)
+		slices.Contains(g.RuleDirs, filepath.Clean(dir)) && rules.MayBeRead("rules/"+name)
 }
 
 // judgeFile checks a file of a tree as the call would leave it.

@@ -32,7 +32,7 @@ const maxPath = 1 << 15
 // A file is one that a call edits.
 type file struct {
 	edit  edit.Edit
-	named string // as the call has it
+	named string // by the call
 	// real is the file's path with symlinks resolved; beside is the path of the symlink itself, if it points
 	// elsewhere: an agent that writes a new file and renames it replaces the symlink.
 	real, beside string
@@ -149,7 +149,7 @@ func locate(name, dir string) (real, beside string, err error) {
 	case name == "":
 		err = errors.New("the call names no file")
 	case !filepath.IsAbs(name) && !filepath.IsAbs(dir):
-		err = fmt.Errorf("the call names the file %s, but no absolute working folder to resolve it against", shown)
+		err = fmt.Errorf("the call names the file %s, but no absolute working directory to resolve it against", shown)
 	case len(whole) > maxPath:
 		err = fmt.Errorf("the path of a file is longer than %d bytes", maxPath)
 	case dotDotAfterSymlink(whole):
@@ -312,19 +312,19 @@ func (g *Gate) trees(real string) ([]treePath, error) {
 	}
 	var trees []treePath
 	for _, root := range roots {
-		if rel, ok := beneath(root, real); ok && rel != "." {
+		if rel, ok := relativeTo(root, real); ok && rel != "." {
 			trees = append(trees, treePath{root, filepath.ToSlash(rel)})
 		}
 	}
 	return trees, nil
 }
 
-// beneath returns the path of a place relative to a directory that contains it, through symlinks too.
-func beneath(folder, place string) (rel string, ok bool) {
-	if rel, err := filepath.Rel(folder, place); err == nil && filepath.IsLocal(rel) {
+// relativeTo returns the path of a place relative to a directory that contains it, through symlinks too.
+func relativeTo(dir, place string) (rel string, ok bool) {
+	if rel, err := filepath.Rel(dir, place); err == nil && filepath.IsLocal(rel) {
 		return rel, true
 	}
-	is, err := os.Stat(folder)
+	is, err := os.Stat(dir)
 	if err != nil {
 		return "", false
 	}

@@ -42,9 +42,9 @@ type Gate struct {
 	Root string
 	Sets []*callrules.Set // check every call; may be empty
 
-	// ByFolder makes Root the root of the repository around a call's working directory, or that directory itself.
+	// ByDir makes Root the root of the repository around a call's working directory, or that directory itself.
 	// Root is then for calls without an absolute one.
-	ByFolder bool
+	ByDir bool
 
 	// elsewhere are the places of the files to check, if Root is a repository outside the agent's project. Messages
 	// then have absolute paths. It is nil in the project.
@@ -59,8 +59,8 @@ type Gate struct {
 	// forbid, so a scan skips them.
 	RuleFiles []string
 
-	// RuleFolders are the directories of rule files of 0.2 bundles, in which each *.yml is one.
-	RuleFolders []string
+	// RuleDirs are the directories of rule files of 0.2 bundles, in which each *.yml is one.
+	RuleDirs []string
 
 	// Guarded are the files and directories that configure the checks of calls: absolute. Targets of symlinks are
 	// guarded, too, and so is the same path in each other work tree of the repository. The user must confirm a call
@@ -96,7 +96,7 @@ type Result struct {
 	Recorded bool
 
 	bundle *rules.Bundle
-	root   string // of the gate, or of the call if the gate is ByFolder
+	root   string // of the gate, or of the call if the gate is ByDir
 
 	outside []string // files that the call would write and that are not in the root, as the call names them
 	notes   []string // more notes for the user
@@ -198,7 +198,7 @@ func (g *Gate) judgeEdits(ctx context.Context, p *proposal, o callrules.Options,
 			return !slices.ContainsFunc(append(f.places(), f.from), isThere)
 		})
 	}
-	if g.ByFolder && filepath.IsAbs(p.call.Dir) && len(files) > 0 {
+	if g.ByDir && filepath.IsAbs(p.call.Dir) && len(files) > 0 {
 		at := *g
 		if at.Root, err = rootAround(p.call.Dir); err != nil {
 			return err
@@ -266,7 +266,7 @@ func (r *Result) denying(id string) *callrules.Rule {
 func (r *Result) trace() *callrules.Trace {
 	t := &callrules.Trace{Resolution: "allow: the call would break no rule of the bundle"}
 	if len(r.Signed) > 0 {
-		t.Resolution = "allow: the call would break no rule of the bundle but what its allowances let be"
+		t.Resolution = "allow: the call would break no rule of the bundle but what its allowances permit"
 	}
 	for i := range r.New {
 		id := r.New[i].RuleID

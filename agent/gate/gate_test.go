@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -46,8 +47,8 @@ func bundle(t testing.TB) *rules.Bundle {
 	return b
 }
 
-// folder is a real directory that holds files.
-func folder(t testing.TB, files map[string]string) string {
+// directory is a real directory that holds files.
+func tempDir(t testing.TB, files map[string]string) string {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -108,7 +109,7 @@ func ids(list []verdict.Violation) string {
 }
 
 func TestWrite(t *testing.T) {
-	root := folder(t, map[string]string{"old.tf": "x 0.0.0.0/0\n"})
+	root := tempDir(t, map[string]string{"old.tf": "x 0.0.0.0/0\n"})
 	g := &Gate{Bundle: bundle(t), Root: root}
 	for _, c := range []struct {
 		name, file, content, wantNew, wantOld string
@@ -148,12 +149,13 @@ func TestWrite(t *testing.T) {
 // TestReason: "The reason that goes back to the agent names rule, pattern, line and remediation, so that it can
 // fix its edit."
 func TestReason(t *testing.T) {
-	root := folder(t, map[string]string{"a.tf": "::/0\n"})
+	root := tempDir(t, map[string]string{"a.tf": "::/0\n"})
 	g := &Gate{Bundle: bundle(t), Root: root}
 	r := judge(t, g, asked(t, root, "Edit", "file_path", "a.tf", "old_string", "::/0\n", "new_string",
 		"::/0\n\n  0.0.0.0/0 \x1b[31m0.0.0.0/0\n"))
 	want := `the edit would break the policy:
-- OPEN: a.tf:3:3 must not contain "0.0.0.0/0" (2 times after the edit): Nothing is open to all. The network team hands out ranges. To fix it: Use var.office_range. See https://example.com/open
+- OPEN: a.tf:3:3 must not contain "0.0.0.0/0" (2 times after the edit): Nothing is open to all. ` +
+		`The network team hands out ranges. To fix it: Use var.office_range. See https://example.com/open
 already there before this edit: OPEN in a.tf:1 ("::/0")`
 	if r.Reason() != want {
 		t.Errorf("got  %s\nwant %s", r.Reason(), want)
@@ -169,7 +171,8 @@ func TestManyViolations(t *testing.T) {
 	var content string
 	for i := range 15 {
 		id := string(rune('a' + i))
-		b.WriteString("  - {id: R" + id + ", title: t, enforcement: {mode: fail}, match: {files: ['**'], forbidden_patterns: [bad" + id + "]}}\n")
+		fmt.Fprintf(&b, "  - {id: R%s, title: t, enforcement: {mode: fail}, "+
+			"match: {files: ['**'], forbidden_patterns: [bad%[1]s]}}\n", id)
 		content += "bad" + id
 	}
 	many, err := rules.Load(rules.Files{"rules/boundaries.yml": []byte(b.String()),
@@ -177,7 +180,7 @@ func TestManyViolations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	root := folder(t, nil)
+	root := tempDir(t, nil)
 	r := judge(t, &Gate{Bundle: many, Root: root}, asked(t, root, "Write", "file_path", "x", "content", content))
 	if len(r.New) != 15 || strings.Count(r.Reason(), "\n- R") != 10 ||
 		!strings.HasSuffix(r.Reason(), "\n- and 5 more") {
@@ -187,8 +190,8 @@ func TestManyViolations(t *testing.T) {
 
 // TestLinks: a file is checked at its real path, whatever path the call has.
 func TestLinks(t *testing.T) {
-	root := folder(t, map[string]string{"net/a.tf": "x", "plain.txt": "x"})
-	outside := folder(t, map[string]string{"b.tf": "x"})
+	root := tempDir(t, map[string]string{"net/a.tf": "x", "plain.txt": "x"})
+	outside := tempDir(t, map[string]string{"b.tf": "x"})
 	for name, target := range map[string]string{
 		"link.txt": "net/a.tf", "dir": "net", "out.tf": outside + "/b.tf", "dangling.txt": "net/new.tf",
 		"loop.tf": "loop.tf",
@@ -240,17 +243,17 @@ func TestLinks(t *testing.T) {
 	}
 	if r := judge(t, g, asked(t, root, "Write", "file_path", "chain45.tf", "content",
 		"0.0.0.0/0")); !strings.Contains(ids(r.New), "OPEN chain50.tf") {
-		t.Errorf("five links to what is not there: %q", ids(r.New))
+		t.Errorf("five links to a missing file: %q", ids(r.New))
 	}
 	if r, err := g.Judge(t.Context(), asked(t, root, "Write", "file_path", "chain0.tf", "content", "x"),
 		callrules.Options{}); err == nil || !strings.Contains(err.Error(), "too many links") {
-		t.Errorf("fifty links to what is not there: %+v, %v", r, err)
+		t.Errorf("fifty links to a missing file: %+v, %v", r, err)
 	}
 }
 
 // TestMove: a file that is moved is judged where it comes to be, with what it holds.
 func TestMove(t *testing.T) {
-	root := folder(t, map[string]string{"a.txt": "0.0.0.0/0\nx\n"})
+	root := tempDir(t, map[string]string{"a.txt": "0.0.0.0/0\nx\n"})
 	g := &Gate{Bundle: bundle(t), Root: root}
 	patch := "*** Begin Patch\n*** Update File: a.txt\n*** Move to: net/a.tf\n@@\n-x\n+y\n*** End Patch"
 	if r := judge(t, g, asked(t, root, "apply_patch", "command", patch)); ids(r.New) != "OPEN net/a.tf" {
@@ -274,7 +277,7 @@ func TestWorkTrees(t *testing.T) {
 // workTrees makes a repository with two work trees, and another one.
 func workTrees(t *testing.T) (root, beside, other string) {
 	t.Helper()
-	base := folder(t, nil)
+	base := tempDir(t, nil)
 	root, beside, other = filepath.Join(base, "main"), filepath.Join(base, "beside"), filepath.Join(base, "other")
 	git := filepath.Join(root, ".git", "worktrees", "beside")
 	for name, content := range map[string]string{
@@ -317,7 +320,7 @@ func TestGuardNames(t *testing.T) {
 		}
 	}
 	// A name counts at its own path, whatever its target and whatever the path to it.
-	away := folder(t, map[string]string{"hooks/x": "", "other/x": ""})
+	away := tempDir(t, map[string]string{"hooks/x": "", "other/x": ""})
 	for link, target := range map[string]string{
 		filepath.Join(root, "a", ".agent"): "../cc", filepath.Join(root, "cc", "x"): "",
 		filepath.Join(beside, ".agent"): away,
@@ -380,7 +383,7 @@ func TestGuardNames(t *testing.T) {
 
 // TestLargeFile: the edit of a file of 64 MiB is judged, and of a larger one it is said that it is not.
 func TestLargeFile(t *testing.T) {
-	root := folder(t, nil)
+	root := tempDir(t, nil)
 	g := &Gate{Bundle: bundle(t), Root: root}
 	for more, want := range map[int]string{0: "", 1: "a.tf cannot be read: it has over 67108864 bytes"} {
 		write(t, filepath.Join(root, "a.tf"), strings.Repeat("x", maxBytes+more-len("AKIA"))+"AKIA")
@@ -395,7 +398,7 @@ func TestLargeFile(t *testing.T) {
 
 // TestCannotBeDetermined: what cannot be determined is an error, never a pass.
 func TestCannotBeDetermined(t *testing.T) {
-	root := folder(t, map[string]string{"a.tf": "one\none\n", "dir.tf/x": "x"})
+	root := tempDir(t, map[string]string{"a.tf": "one\none\n", "dir.tf/x": "x"})
 	g := &Gate{Bundle: bundle(t), Root: root}
 	long := func(n int) string { return root + strings.Repeat("/", n-len(root+"b.tf")) + "b.tf" }
 	for _, c := range []struct {
@@ -404,15 +407,15 @@ func TestCannotBeDetermined(t *testing.T) {
 		want string
 	}{
 		{"no file", asked(t, root, "Write", "content", "x"), "file_path"},
-		{"no working folder", asked(t, "", "Write", "file_path", "a.tf", "content", "x"), "working folder"},
+		{"no working directory", asked(t, "", "Write", "file_path", "a.tf", "content", "x"), "working directory"},
 		{"not there", asked(t, root, "Edit", "file_path", "a.tf", "old_string", "two", "new_string", "x"), "a.tf"},
 		{"there twice", asked(t, root, "Edit", "file_path", "a.tf", "old_string", "one", "new_string", "x"), "a.tf"},
 		{"a long way round", asked(t, root, "Write", "file_path", strings.Repeat("x/../", 100_000)+"a.tf", "content",
 			"x"), "longer than 32768 bytes"},
 		{"one byte too long", asked(t, root, "Write", "file_path", long(maxPath+1), "content", "x"),
 			"longer than 32768 bytes"},
-		{"a folder", asked(t, root, "Write", "file_path", "dir.tf", "content", "x"), "is a directory"},
-		{"beneath a file", asked(t, root, "Write", "file_path", "a.tf/b.tf", "content", "x"), "file"},
+		{"a directory", asked(t, root, "Write", "file_path", "dir.tf", "content", "x"), "is a directory"},
+		{"below a file", asked(t, root, "Write", "file_path", "a.tf/b.tf", "content", "x"), "file"},
 	} {
 		r, err := g.Judge(t.Context(), c.call, callrules.Options{})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -427,7 +430,7 @@ func TestCannotBeDetermined(t *testing.T) {
 
 // TestTwoNames: a patch whose parts build on each other is not taken apart by another spelling of one file.
 func TestTwoNames(t *testing.T) {
-	root := folder(t, map[string]string{"net/a.txt": "clean\n", "net/m.tf": "x\ny\n"})
+	root := tempDir(t, map[string]string{"net/a.txt": "clean\n", "net/m.tf": "x\ny\n"})
 	if err := os.Symlink("net", filepath.Join(root, "link")); err != nil {
 		t.Skip(err)
 	}
@@ -452,7 +455,8 @@ func TestTwoNames(t *testing.T) {
 			t.Errorf("%s: got %+v and %v, want an error", c.name, r, err)
 		}
 	}
-	both := "*** Begin Patch\n*** Update File: net/m.tf\n@@\n-x\n+a\n*** Update File: net/m.tf\n@@\n-y\n+b\n*** End Patch"
+	both := "*** Begin Patch\n*** Update File: net/m.tf\n@@\n-x\n+a\n" +
+		"*** Update File: net/m.tf\n@@\n-y\n+b\n*** End Patch"
 	if r := judge(t, g, asked(t, root, "apply_patch", "command", both)); ids(r.New) != "TWO net/m.tf" {
 		t.Errorf("by one name: %q", ids(r.New))
 	}
@@ -460,7 +464,7 @@ func TestTwoNames(t *testing.T) {
 
 // TestGuard: the rules that judge an agent are not its to change.
 func TestGuard(t *testing.T) {
-	root := folder(t, map[string]string{"rules/boundaries.yml": boundaries, "calls.rules": "x"})
+	root := tempDir(t, map[string]string{"rules/boundaries.yml": boundaries, "calls.rules": "x"})
 	if err := os.Symlink("rules", filepath.Join(root, "r")); err != nil {
 		t.Skip(err)
 	}
@@ -501,7 +505,7 @@ func TestGuard(t *testing.T) {
 		t.Errorf("%+v", r.New)
 	}
 	// Each *.yml in the directory of a 0.2 bundle is a rule file, and guarded.
-	g.RuleFolders = []string{filepath.Join(root, "rules")}
+	g.RuleDirs = []string{filepath.Join(root, "rules")}
 	for path, effect := range map[string]callrules.Effect{
 		"rules/other.yml": callrules.Ask, "rules/other.yaml": callrules.Deny, "rules/sub/other.yml": callrules.Deny,
 		"rules/allowances.yml": callrules.Ask, "rules/README.md": callrules.Deny, "other.yml": callrules.Deny,
@@ -515,7 +519,7 @@ func TestGuard(t *testing.T) {
 
 // TestByProcess: a path that each process takes for another file is not judged.
 func TestByProcess(t *testing.T) {
-	root := folder(t, map[string]string{"a/b.tf": "x"})
+	root := tempDir(t, map[string]string{"a/b.tf": "x"})
 	for link, target := range map[string]string{"cwd": "/proc/self/cwd", "again": "a/../cwd", "a/up": "../again",
 		"plain": "a", "loop": "loop"} {
 		if err := os.Symlink(target, filepath.Join(root, link)); err != nil {
@@ -540,7 +544,7 @@ func TestByProcess(t *testing.T) {
 
 // TestSets: the strictest of the bundle and the call rules wins.
 func TestSets(t *testing.T) {
-	root := folder(t, nil)
+	root := tempDir(t, nil)
 	set := func(e callrules.Effect, contains string) *callrules.Set {
 		return &callrules.Set{Name: "f", Dialect: "native", Strategy: callrules.AllViolations,
 			Default: callrules.Allow, Rules: []callrules.Rule{{
@@ -590,5 +594,79 @@ func TestSets(t *testing.T) {
 	}
 	if len(judge(t, &Gate{}, asked(t, root, "Bash", "command", "ls")).Outcomes) > 0 {
 		t.Error("nothing judges, and there is an outcome")
+	}
+}
+
+// denying returns a gate with one rule, which denies the tool Bash.
+func denying() *Gate {
+	tool := callrules.Predicate{Test: &callrules.Test{
+		Fact: callrules.Fact{Source: callrules.FromTool}, Op: callrules.Equals, Text: "Bash",
+	}}
+	return &Gate{Sets: []*callrules.Set{{
+		Name: "calls.yml", Dialect: "native", Strategy: callrules.AllViolations, Default: callrules.Allow,
+		Rules: []callrules.Rule{{ID: "SHELL", Effect: callrules.Deny, Reason: "No shell", When: tool}},
+	}}}
+}
+
+// TestScenarios: each scenario is compared with what is expected of it; what cannot be read is the last thing.
+func TestScenarios(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		want []string // for each scenario its line and differences, or the error
+	}{
+		{`{"kind":"meta"}
+{"tool":"Bash","input":{},"expected_decision":"deny","expected_rule_id":"SHELL","expected_code":null}
+
+{"tool":"Bash","input":{},"expected_decision":"allow","expected_rule_id":null}
+{"tool":"Read","input":{},"expected_decision":"allow","expected_rule_id":"SHELL","expected_code":"X"}
+{"tool":"Read","input":{},"expected_decision":"allow"}`, []string{
+			"2:[]", "4:[{decision allow deny} {rule no rule SHELL}]", "5:[{rule SHELL no rule} {code X no code}]",
+			"6:[]",
+		}},
+		{
+			`{"tool":"Read","input":{},"expected_decision":"allow"}` + "\nx\n" + `{"tool":"Read"}`,
+			[]string{"1:[]", "s.jsonl:2: "},
+		},
+		{`{"kind":"meta"}`, []string{"contain no call, so nothing was tested"}},
+		{"", []string{"contain no call, so nothing was tested"}},
+	} {
+		name := filepath.Join(tempDir(t, map[string]string{"s.jsonl": c.text}), "s.jsonl")
+		var got []string
+		for trial, err := range denying().Scenarios(name) {
+			if err != nil {
+				got = append(got, err.Error())
+				continue
+			}
+			got = append(got, fmt.Sprint(trial.Line, ":", trial.Differences()))
+		}
+		if !slices.EqualFunc(got, c.want, strings.Contains) {
+			t.Errorf("%s\ngot  %q\nwant %q", c.text, got, c.want)
+		}
+	}
+	for trial, err := range denying().Scenarios(filepath.Join(t.TempDir(), "none")) {
+		if trial != nil || err == nil || !strings.Contains(err.Error(), "cannot be read: ") {
+			t.Errorf("%v, %v", trial, err)
+		}
+	}
+}
+
+// TestExplain: the call, its result with the reason, then each set's decision with its rules.
+func TestExplain(t *testing.T) {
+	for tool, want := range map[string][]string{
+		"Bash": {
+			"Bash {}", "  deny", "  rule SHELL (:0): No shell", "  calls.yml (native, all-violations): deny",
+			"    + deny SHELL", "    = ",
+		},
+		"Read": {"Read {}", "  allow", "  calls.yml (native, all-violations): allow", "    - deny SHELL  ", "    = "},
+	} {
+		c := &call.Call{Tool: tool, Input: call.NewObject()}
+		r, err := denying().Judge(t.Context(), c, callrules.Options{Trace: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := r.Outcome()
+		if got := r.Explain(c, &out); !slices.EqualFunc(got, want, strings.HasPrefix) {
+			t.Errorf("%s: got %q, want %q", tool, got, want)
+		}
 	}
 }

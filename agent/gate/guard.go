@@ -82,9 +82,9 @@ func (g *Gate) guards(p string, all []string, removed bool) (bool, error) {
 func folded(p string) string { return strings.ToLower(filepath.Clean(p)) }
 
 // isIn reports whether a path is a directory's, or in it. Both are clean.
-func isIn(folder, p string) bool {
-	rest, ok := strings.CutPrefix(p, folder)
-	return ok && (rest == "" || os.IsPathSeparator(rest[0]) || os.IsPathSeparator(folder[len(folder)-1]))
+func isIn(dir, p string) bool {
+	rest, ok := strings.CutPrefix(p, dir)
+	return ok && (rest == "" || os.IsPathSeparator(rest[0]) || os.IsPathSeparator(dir[len(dir)-1]))
 }
 
 // foldedWithLinks returns paths and the targets of symlinks in them, all case-folded. Each directory is resolved
@@ -157,12 +157,12 @@ func runsInCI(place string) bool {
 // another one uses, may be in any of these.
 func isCI(name string) bool {
 	name = "/" + strings.ToLower(name)
-	for _, folder := range []string{
+	for _, dir := range []string{
 		".github/workflows", ".github/actions", ".gitea/workflows", ".forgejo/workflows",
 		".gitlab", ".circleci", ".buildkite",
 		".woodpecker", ".azure-pipelines", ".azuredevops", ".semaphore", ".teamcity", ".tekton", ".prow",
 	} {
-		if strings.Contains(name, "/"+folder+"/") {
+		if strings.Contains(name, "/"+dir+"/") {
 			return true
 		}
 	}

@@ -17,9 +17,9 @@ type Guards struct {
 	Agent     string   // whose hook runs, as in "policyscan hook AGENT"
 	Root      string   // the directory whose repository is guarded, as the system opens it
 	RootNames []string // guarded in each repository's root, in addition to the bundles' files and rootNames
-	Folders   []string // of the project and of the call, in Root or elsewhere: absolute, without links
+	Dirs      []string // of the project and of the call, in Root or elsewhere: absolute, without links
 	State     string   // the directory with the state of sessions; "" if unknown
-	Around    Around   // the hook's environment; Folders are added to its own
+	Around    Around   // the hook's environment; Directories are added to its own
 }
 
 // WithGuards returns a copy of the gate that guards the rules and the hooks of agents too.
@@ -36,7 +36,7 @@ func (g *Gate) WithGuards(w Guards) (*Gate, error) {
 	}
 	guarding.GuardedRootNames = slices.Concat(w.RootNames, bundles, rootNames())
 	guarding.GuardsCI = true
-	folders := w.Folders
+	dirs := w.Dirs
 	if root, err := disk.Real(w.Root); err == nil {
 		guarding.Root = root
 		guard(root, guarding.GuardedRootNames...) // which may be links
@@ -47,13 +47,13 @@ func (g *Gate) WithGuards(w Guards) (*Gate, error) {
 		guard(top, slices.Concat(treeNames(), rootNames())...)
 		dirs, err := repo.GitDirs(top)
 		if err != nil {
-			return nil, fmt.Errorf("cannot determine where git's folder of the root is: %w", err)
+			return nil, fmt.Errorf("cannot determine where git's directory of the root is: %w", err)
 		}
 		guarding.Guarded = append(guarding.Guarded, dirs...)
 		guarding.Guarded = append(guarding.Guarded, repo.HookPlaces(top)...)
-		folders = append([]string{root}, folders...)
+		dirs = append([]string{root}, dirs...)
 	}
-	for _, dir := range folders {
+	for _, dir := range dirs {
 		guard(dir, guarding.GuardedNames...)
 		for at := dir; w.Agent == "gemini"; at = filepath.Dir(at) {
 			guard(at, geminiVariables()...)
@@ -66,7 +66,7 @@ func (g *Gate) WithGuards(w Guards) (*Gate, error) {
 		guarding.Guarded = append(guarding.Guarded, w.State)
 	}
 	around := w.Around
-	around.Folders = slices.Concat(folders, around.Folders)
+	around.Dirs = slices.Concat(dirs, around.Dirs)
 	guarding.Around = &around
 	guarding.Guarded = append(guarding.Guarded, around.userSettings(w.Agent)...)
 	return &guarding, nil
@@ -93,7 +93,7 @@ func geminiVariables() []string { return []string{".env", ".gemini/.env"} }
 func (a *Around) userSettings(agent string) []string {
 	home := func() (string, error) {
 		if a.Home == "" {
-			return "", errors.New("there is none")
+			return "", errors.New("it is missing")
 		}
 		return a.Home, nil
 	}

@@ -70,11 +70,11 @@ func New(all run.RuleSources, root string) (*Gate, error) {
 		g.bundles = append(g.bundles, bundleDir{p.Bundle, dir})
 		files := []string{rules.BoundariesFile, rules.InvariantsFile, rules.DeprecatedFile}
 		g.RuleFiles = append(g.RuleFiles, under(dir, files)...)
-		folder := filepath.Join(dir, "rules")
+		ruleDir := filepath.Join(dir, "rules")
 		if p.Bundle.Is02 {
-			g.RuleFolders = append(g.RuleFolders, folder)
+			g.RuleDirs = append(g.RuleDirs, ruleDir)
 		}
-		g.Guarded = append(g.Guarded, folder)
+		g.Guarded = append(g.Guarded, ruleDir)
 	}
 	return g, nil
 }

@@ -3,17 +3,12 @@ package gate
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"golang.org/x/text/encoding"
-	"golang.org/x/text/encoding/unicode"
-	"golang.org/x/text/encoding/unicode/utf32"
-	"pgregory.net/rapid"
-
 	"github.com/policyscan/policyscan/agent/call"
 	"github.com/policyscan/policyscan/agent/callrules"
 	"github.com/policyscan/policyscan/agent/edit"
@@ -24,6 +19,10 @@ import (
 	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/scanner/worktree"
 	"github.com/policyscan/policyscan/verdict"
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/encoding/unicode/utf32"
+	"pgregory.net/rapid"
 )
 
 // scan returns the violations of a full scan in one file.
@@ -50,88 +49,6 @@ func scan(t rapid.TB, b *rules.Bundle, root, file string) []verdict.Violation {
 	return found
 }
 
-// lineEndBlanks are what draws as nothing of the pieces below, at the end of a line.
-var lineEndBlanks = regexp.MustCompile(`[ \x{feff}]+(\r\n|\r|\n|$)`)
-
-// TestParity: "the violations that hook lists for a Write equal the file's violations in a full scan of the tree
-// after it" (or after the other text that the agent may write), and the new ones are the ones that a scan before did
-// not list as often.
-func TestParity(t *testing.T) { parity(t, bundle(t)) }
-
-// TestParityOfPresence: so it is of what must be there, and of paths.
-func TestParityOfPresence(t *testing.T) { parity(t, bundle02(t)) }
-
-func parity(t *testing.T, b *rules.Bundle) {
-	pieces := []string{"0.0.0.0/0", "::/0", "AKIA", "a\nb", "a", "b", "\n", "\r\n", " ", "é", "\x00", "\xff",
-		"0.0.0.0", "/0", "\ufeff"}
-	content := rapid.Custom(func(t *rapid.T) string {
-		s := ""
-		for _, p := range rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 12).Draw(t, "pieces") {
-			s += p
-		}
-		return s
-	})
-	base := t.TempDir()
-	n := 0
-	rapid.Check(t, func(t *rapid.T) {
-		n++
-		root, err := filepath.EvalSymlinks(base)
-		if err != nil {
-			t.Fatal(err)
-		}
-		root = filepath.Join(root, fmt.Sprint(n))
-		name := rapid.SampledFrom([]string{"a.tf", "net/b.tf", "c.txt"}).Draw(t, "name")
-		for _, other := range []string{"a.tf", "net/b.tf", "z.txt"} {
-			if rapid.Bool().Draw(t, other) || other == "z.txt" {
-				write(t, filepath.Join(root, other), content.Draw(t, other))
-			}
-		}
-		before := scan(t, b, root, name)
-		text := content.Draw(t, "written")
-		text = string([]rune(text)) // as JSON would carry it
-		c := &call.Call{Tool: "Write", Dir: root, Input: call.NewObject(
-			call.Member{Name: "file_path", Value: call.Text(name)}, call.Member{Name: "content",
-				Value: call.Text(text)})}
-		r, err := (&Gate{Bundle: b, Root: root}).Judge(context.Background(), c, callrules.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		// Claude Code may take the spaces off the ends of lines before it writes, so the gate judges both texts.
-		write(t, filepath.Join(root, name), lineEndBlanks.ReplaceAllString(text, "$1"))
-		after := scan(t, b, root, name)
-		write(t, filepath.Join(root, name), text)
-		after = append(after, scan(t, b, root, name)...)
-
-		listed := map[key]verdict.Violation{}
-		for _, v := range append(r.New, r.Old...) {
-			listed[keyOf(&v)] = v
-		}
-		scanned, times := map[key]verdict.Violation{}, map[key]int64{}
-		// of the two texts the one that has it more often counts, or else the one as it is given
-		for _, v := range after {
-			if k := keyOf(&v); v.Evidence.Occurrences >= scanned[k].Evidence.Occurrences {
-				scanned[k] = v
-			}
-		}
-		for _, v := range before {
-			times[keyOf(&v)] = v.Evidence.Occurrences
-		}
-		if d := cmp.Diff(scanned, listed); d != "" {
-			t.Fatalf("the scan afterwards (-) and the gate (+) differ:\n%s", d)
-		}
-		for _, v := range r.New {
-			if v.Evidence.Occurrences <= times[keyOf(&v)] {
-				t.Fatalf("%+v is called new, and was there %d times", v, times[keyOf(&v)])
-			}
-		}
-		for _, v := range r.Old {
-			if v.Evidence.Occurrences > times[keyOf(&v)] {
-				t.Fatalf("%+v is called old, and was there %d times", v, times[keyOf(&v)])
-			}
-		}
-	})
-}
-
 // bundleOfForms has an item of each form, of each kind of rule.
 func bundleOfForms(t testing.TB) *rules.Bundle {
 	t.Helper()
@@ -154,7 +71,9 @@ rules:
   - id: REGEX
     title: Expressions
     enforcement: {mode: fail}
-    match: {files: ["**/*.tf", "/*.txt"], forbidden_patterns: [{regex: 'i:\s*\S+:latest\b'}, {regex: '^x+$'}, {regex: '(?i)KEY'}]}
+    match:
+      files: ["**/*.tf", "/*.txt"]
+      forbidden_patterns: [{regex: 'i:\s*\S+:latest\b'}, {regex: '^x+$'}, {regex: '(?i)KEY'}]
   - id: PATH
     title: Paths
     enforcement: {mode: fail}
@@ -163,13 +82,14 @@ rules:
 		"rules/invariants.yml": []byte(`bundle: "0.2"
 rules:
   - id: HAS
-    title: What must be there
+    title: Required
     enforcement: {mode: fail}
     match:
       files: ["**/*.tf"]
-      required_patterns: ["a", {text: "by  me", spaces: any, case: ignore}, {text: "ok", words: true}, {regex: 'team-[0-9]+'}]
+      required_patterns:
+        ["a", {text: "by  me", spaces: any, case: ignore}, {text: "ok", words: true}, {regex: 'team-[0-9]+'}]
   - id: LACKS
-    title: What must not be there
+    title: Forbidden
     enforcement: {mode: fail}
     match: {files: ["**"], required_absent: [{regex: 'todo!+'}, {text: "a::b", words: true, case: ignore}]}
   - id: TREE
@@ -185,12 +105,14 @@ rules:
 }
 
 // TestParityOfEdits: the gate lists for an edit, of whatever tool and in whatever encoding, what full scans list for
-// that file with each content that the edit may leave; what is new is what the file did not have so often before. Where
-// the content cannot be determined the call is an error.
+// that file with each content that the edit may leave; what is new is what the file did not have so often before.
+// Where the content cannot be determined the call is an error.
 func TestParityOfEdits(t *testing.T) {
+	fewer(t, "50")
 	b := bundleOfForms(t)
-	pieces := []string{"0.0.0.0/0", `acl="public"`, "acl", "\t =  ", `"public"`, "a::b", "_", "TLSv1", "Run\ta", "  b", "b", "i:", " n:latest", "r",
-		"x", "\n", "\r\n", "\r", "kEy", "\u212a", "a", "By\t me", "byme", "ok", "bok", "team-7", "team-", "todo!!", "é", "\x00", " ", "\ufeff"}
+	pieces := []string{"0.0.0.0/0", `acl="public"`, "acl", "\t =  ", `"public"`, "a::b", "_", "TLSv1", "Run\ta", "  b",
+		"b", "i:", " n:latest", "r", "x", "\n", "\r\n", "\r", "kEy", "\u212a", "a", "By\t me", "byme", "ok", "bok",
+		"team-7", "team-", "todo!!", "é", "\x00", " ", "\ufeff"}
 	words := rapid.Custom(func(t *rapid.T) string {
 		s := strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 10).Draw(t, "pieces"), "")
 		if rapid.Bool().Draw(t, "nothing is missing") {
@@ -226,7 +148,8 @@ func TestParityOfEdits(t *testing.T) {
 			runes := []rune(text)
 			from := rapid.IntRange(0, len(runes)).Draw(t, "from")
 			old := string(runes[from:rapid.IntRange(from, len(runes)).Draw(t, "to")])
-			return []call.Member{{Name: "old_string", Value: call.Text(old)}, {Name: "new_string", Value: call.Text(words.Draw(t, "new"))}}
+			return []call.Member{{Name: "old_string", Value: call.Text(old)},
+				{Name: "new_string", Value: call.Text(words.Draw(t, "new"))}}
 		}
 		file := call.Member{Name: "file_path", Value: call.Text(name)}
 		c := &call.Call{Tool: rapid.SampledFrom([]string{"Write", "Edit", "MultiEdit"}).Draw(t, "tool"), Dir: root}
@@ -284,7 +207,184 @@ func TestParityOfEdits(t *testing.T) {
 			t.Fatalf("denied: %v, of %d new violations", denied, len(r.New))
 		}
 	})
-	if undetermined == 0 || judged == 0 {
+	if judged == 0 || *long && undetermined == 0 {
 		t.Errorf("%d edits were judged, and %d undetermined: nothing was tried", judged, undetermined)
+	}
+}
+
+// bundle02 has rules for required files and for forbidden paths.
+func bundle02(t testing.TB) *rules.Bundle {
+	t.Helper()
+	b, err := rules.Load(rules.Files{
+		"rules/boundaries.yml": []byte(`bundle: "0.2"
+rules:
+  - id: KEY
+    title: No private keys
+    enforcement: {mode: fail}
+    match: {forbidden_files: ["**/*.PEM", "net/b.tf"], path_case: ignore}
+  - id: OPEN
+    title: Nothing is open to all
+    enforcement: {mode: fail}
+    match: {files: ["**/*.tf"], forbidden_patterns: ["0.0.0.0/0"]}
+`),
+		"rules/invariants.yml": []byte(`bundle: "0.2"
+rules:
+  - id: OWNED
+    title: Everything has an owner
+    enforcement: {mode: fail}
+    match: {files: ["**/*.tf"], required_patterns: ["a", "AKIA"]}
+  - id: DOC
+    title: A licence
+    enforcement: {mode: fail}
+    match: {required_files: ["/LICENSE*"]}
+`),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func TestPresence(t *testing.T) {
+	root := tempDir(t, map[string]string{"old.tf": "x", "old.pem": "x", "full.tf": "a AKIA", "LICENSE": "x"})
+	g := &Gate{Bundle: bundle02(t), Root: root}
+	for _, c := range []struct{ name, file, content, wantNew, wantOld string }{
+		{"a forbidden file", "x.pem", "", "KEY x.pem", ""},
+		{"one that is there already", "old.pem", "y", "", "KEY old.pem"},
+		{"what is required is there", "new.tf", "AKIA a", "", ""},
+		{"half of it is", "new.tf", "AKIA", "OWNED new.tf", ""},
+		{"nothing is", "new.tf", "", "OWNED new.tf, OWNED new.tf", ""},
+		{"nothing was before", "old.tf", "y", "", "OWNED old.tf, OWNED old.tf"},
+		{"half of it comes", "old.tf", "AKIA", "", "OWNED old.tf"},
+		{"it is taken away", "full.tf", "a", "OWNED full.tf", ""},
+		{"no rule applies", "new.txt", "", "", ""},
+		{"the licence is emptied", "LICENSE", "", "", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := judge(t, g, asked(t, root, "Write", "file_path", filepath.Join(root, c.file), "content", c.content))
+			if ids(r.New) != c.wantNew || ids(r.Old) != c.wantOld {
+				t.Errorf("new %q, old %q; want %q and %q", ids(r.New), ids(r.Old), c.wantNew, c.wantOld)
+			}
+			if denied := r.Outcome().Effect == callrules.Deny; denied != (c.wantNew != "") {
+				t.Errorf("the outcome is %+v", r.Outcome())
+			}
+			if noted := strings.Contains(r.Note(), "not judged here"); noted != (c.file == "LICENSE") {
+				t.Errorf("the note is %q", r.Note())
+			}
+		})
+	}
+	if _, err := os.Stat(filepath.Join(root, "x.pem")); err == nil {
+		t.Error("the gate wrote a file")
+	}
+}
+
+// TestReasonOfPresence: the reason tells the agent what to do, and what is not checked here.
+func TestReasonOfPresence(t *testing.T) {
+	root := tempDir(t, map[string]string{"old.tf": "AKIA", "LICENSE": "x"})
+	g := &Gate{Bundle: bundle02(t), Root: root}
+	for _, c := range []struct{ tool, key, file, content, want string }{
+		{"Write", "content", "net/b.tf", "AKIA 0.0.0.0/0", `the edit would break the policy:
+- KEY: net/b.tf is forbidden: its path matches "net/b.tf": No private keys.
+- OPEN: net/b.tf:1:6 must not contain "0.0.0.0/0": Nothing is open to all.
+- OWNED: net/b.tf must contain "a": Everything has an owner.`},
+		{"Write", "content", "old.tf", "0.0.0.0/0 AKIA", `the edit would break the policy:
+- OPEN: old.tf:1:1 must not contain "0.0.0.0/0": Nothing is open to all.
+already there before this edit: OWNED in old.tf ("a" is missing)`},
+	} {
+		r, err := g.Judge(
+			context.Background(),
+			asked(t, root, c.tool, "file_path", filepath.Join(root, c.file), c.key, c.content),
+			callrules.Options{},
+		)
+		if err != nil || r.Reason() != c.want {
+			t.Errorf("%v\ngot  %s\nwant %s", err, r.Reason(), c.want)
+		}
+	}
+	r := judge(t, g, asked(t, root, "Delete", "path", filepath.Join(root, "LICENSE")))
+	const want = `DOC requires a file that matches "LICENSE*", as LICENSE does; ` +
+		"whether the tree still has one is not judged here: a scan does"
+	if r.Outcome().Effect == callrules.Deny || r.Note() != want {
+		t.Errorf("%+v\ngot  %s\nwant %s", r.Outcome(), r.Note(), want)
+	}
+}
+
+// A text that begins as the name of a mapping is quoted like any text.
+func TestTextWithABrace(t *testing.T) {
+	for _, c := range []struct{ pattern, excerpt, want string }{
+		{`{"`, `a {"b`, `"{""`},
+		{`{"text":"a b","words":true}`, `{"text":"a b","words":true}`, `"{"text":"a b","words":true}"`},
+		{`{"text":"a b","words":true}`, `x = a b`, `{"text":"a b","words":true}`},
+		{`a`, `a`, `"a"`},
+	} {
+		v := &verdict.Violation{
+			Evidence: verdict.Evidence{Kind: verdict.KindText, Pattern: c.pattern, Excerpt: c.excerpt},
+		}
+		if got := quoted(v); got != c.want {
+			t.Errorf("%s in %s: %s, want %s", c.pattern, c.excerpt, got, c.want)
+		}
+	}
+}
+
+// TestKeys: an edit is judged by keys, and denied if rules could judge the file before it and not afterwards.
+func TestKeys(t *testing.T) {
+	b, err := rules.Load(rules.Files{
+		"rules/boundaries.yml": []byte(`bundle: "0.2"
+rules:
+  - id: ON
+    title: Off
+    enforcement: {mode: fail}
+    match: {files: ["**"], forbidden_patterns: [{key: "**.on", is: true}]}
+`),
+		"rules/invariants.yml": []byte(`bundle: "0.2"
+rules:
+  - id: HAS
+    title: Has
+    enforcement: {mode: fail}
+    match: {files: ["**"], required_patterns: [{each: "c", key: a, is: 1}]}
+`),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	deep := strings.Repeat("[", 2000) + strings.Repeat("]", 2000)
+	root := tempDir(t, map[string]string{
+		"a.yaml": "on: y", "c.yaml": "c: [{a: 2}]", "broken.yaml": "a: [", "deep.json": deep, "plain.txt": "x",
+	})
+	g := &Gate{Bundle: b, Root: root}
+	for _, c := range []struct{ name, file, content, wantNew, wantOld, undecided, note string }{
+		{"a value comes", "new.yaml", "on: yes", "ON new.yaml", "", "", ""},
+		{"it was there", "a.yaml", "on: Yes # still", "", "ON a.yaml", "", ""},
+		{"one more", "a.yaml", "on: y\nb: {on: y}", "ON a.yaml", "", "", ""},
+		{"another value is as wrong as the one before", "c.yaml", "c: [{a: 3}]", "", "HAS c.yaml", "", ""},
+		{"a second node lacks it", "c.yaml", "c: [{a: 2}, {}]", "HAS c.yaml", "", "", ""},
+		{"it could be parsed", "a.yaml", "on: [", "", "", "E_PARSE", ""},
+		{"it never could", "broken.yaml", "on: [", "", "", "", "as before the edit"},
+		{"now it can", "broken.yaml", "on: true", "ON broken.yaml", "", "", ""},
+		{"a new template", "new.yaml", "{{ x }}", "", "", "", "a scan will say so"},
+		{"a new file with two readings, one of which breaks a rule", "new.yaml", "on: y\na: {b:}", "ON new.yaml", "",
+			"", "a scan will say so"},
+		{"a file with one reading gets a second", "a.yaml", "a: {b:}", "", "", "E_PARSE", ""},
+		{"a new file that is too deep", "new.json", deep, "", "", "E_LIMIT", ""},
+		{"it was too deep", "deep.json", deep, "", "", "", "as before the edit"},
+		{"a new file without a format", "new.txt", "x", "", "", "E_FORMAT", ""},
+		{"it had none before", "plain.txt", "y", "", "", "", "as before the edit"},
+	} {
+		r := judge(t, g, asked(t, root, "Write", "file_path", c.file, "content", c.content))
+		var codes []string
+		for _, e := range r.Undecided {
+			codes = append(codes, e.Code)
+		}
+		if ids(r.New) != c.wantNew || ids(r.Old) != c.wantOld || strings.Join(codes, " ") != c.undecided {
+			t.Errorf("%s: new %q, old %q, undecided %q", c.name, ids(r.New), ids(r.Old), codes)
+		}
+		if denied := r.Outcome().Effect == callrules.Deny; denied != (c.wantNew+c.undecided != "") {
+			t.Errorf("%s: denied: %v", c.name, denied)
+		}
+		if notes := strings.Join(r.notes, "\n"); !strings.Contains(notes, c.note) || c.note == "" && notes != "" {
+			t.Errorf("%s: %q", c.name, notes)
+		}
+		if c.undecided != "" && !strings.Contains(r.Reason(), "rules cannot judge:\n- "+c.file) {
+			t.Errorf("%s: %s", c.name, r.Reason())
+		}
 	}
 }

@@ -213,7 +213,7 @@ func rootAround(dir string) (string, error) {
 		real, err = repo.Root(real)
 	}
 	if err != nil {
-		return "", fmt.Errorf("cannot determine which repository the folder %s is in: %w",
+		return "", fmt.Errorf("cannot determine which repository the directory %s is in: %w",
 			verdict.Visible(dir), cause(err))
 	}
 	return real, nil

@@ -31,7 +31,7 @@ func TestFault_153_Repositories(t *testing.T) {
 		except, end := "", rapid.Bool().Draw(t, "end")
 		for i := range len(parts) + 1 {
 			dir := filepath.Join(top, filepath.Join(parts[:i]...))
-			kind := rapid.SampledFrom([]string{"none", "folder", "file", "link", "except"}).Draw(t, "kind")
+			kind := rapid.SampledFrom([]string{"none", "directory", "file", "link", "except"}).Draw(t, "kind")
 			if i > 0 && kind == "none" && rapid.Bool().Draw(t, "not there") {
 				if except != "" && end {
 					want = slices.DeleteFunc(want, func(dir string) bool { return len(dir) < len(except) })
@@ -43,7 +43,7 @@ func TestFault_153_Repositories(t *testing.T) {
 			}
 			git := filepath.Join(dir, ".git")
 			switch kind {
-			case "folder", "except":
+			case "directory", "except":
 				err = os.Mkdir(git, 0o777)
 			case "file":
 				err = os.WriteFile(git, nil, 0o666)
@@ -58,7 +58,7 @@ func TestFault_153_Repositories(t *testing.T) {
 				if except = dir; end {
 					want = nil
 				}
-			case kind == "folder", kind == "file", kind == "except":
+			case kind == "directory", kind == "file", kind == "except":
 				want = append([]string{dir}, want...)
 			}
 		}
@@ -105,8 +105,8 @@ func TestFault_153_Project(t *testing.T) {
 			"*** Begin Patch\n*** Update File: "+other+"/old\n*** Move to: b\n@@\n-a\n+b\n*** End Patch"), other +
 			" false"},
 		{"what is removed", root, asked(t, root, "Delete", "path", other+"/old"), other + " false"},
-		{"a folder of the repository", filepath.Join(root, "sub"), patch("a.tf", "sub/a.tf"), ""},
-		{"a folder within a folder of the repository", filepath.Join(root, "sub"), patch("sub/inner/a.tf", "z/a.tf"),
+		{"a directory of the repository", filepath.Join(root, "sub"), patch("a.tf", "sub/a.tf"), ""},
+		{"a directory within one of the repository", filepath.Join(root, "sub"), patch("sub/inner/a.tf", "z/a.tf"),
 			root + "/sub/inner true"},
 		{"no edit", root, asked(t, root, "Bash", "command", "ls"), ""},
 	} {
@@ -166,12 +166,12 @@ func TestFault_153_Project(t *testing.T) {
 
 // TestFault_165_Outside: the files outside the root are named, in one sentence.
 func TestFault_165_Outside(t *testing.T) {
-	root, away := folder(t, map[string]string{"a.tf": "x", ".git/HEAD": "x", "sub/x": ""}), folder(t, nil)
+	root, away := tempDir(t, map[string]string{"a.tf": "x", ".git/HEAD": "x", "sub/x": ""}), tempDir(t, nil)
 	text := "*** Begin Patch\n*** Update File: a.tf\n@@\n-x\n+y\n"
 	for i := range 12 {
 		text += fmt.Sprintf("*** Add File: %s/%d\n+x\n", away, i)
 	}
-	g := &Gate{Bundle: bundle(t), Root: away, ByFolder: true}
+	g := &Gate{Bundle: bundle(t), Root: away, ByDir: true}
 	for _, c := range []struct {
 		dir, file string
 		want      string
@@ -203,7 +203,7 @@ func TestFault_165_Outside(t *testing.T) {
 	}
 	if r, err := g.Judge(t.Context(), asked(t, root+"/loop", "Write", "file_path", away+"/a", "content", "x"),
 		callrules.Options{}); err == nil || !strings.Contains(err.Error(),
-		"cannot determine which repository the folder "+root+"/loop is in: ") {
+		"cannot determine which repository the directory "+root+"/loop is in: ") {
 		t.Errorf("%+v, %v", r, err)
 	}
 	if r := judge(t, g, asked(t, root+"/loop", "Bash", "command", "ls")); r.Outcome().Effect != callrules.Allow {
@@ -221,7 +221,7 @@ func TestFault_151_Around(t *testing.T) {
 	a := Around{
 		Program: at("cellar/policyscan-1.2"),
 		Path:    strings.Join([]string{at("bin"), "tools", "", "~/own"}, string(filepath.ListSeparator)),
-		Folders: []string{at("repo"), at("repo/sub")}, Home: at("home"),
+		Dirs:    []string{at("repo"), at("repo/sub")}, Home: at("home"),
 		Getenv: func(name string) string { return env[name] },
 	}
 	want := func(what string, all []string, yes bool, names ...string) {
@@ -233,10 +233,34 @@ func TestFault_151_Around(t *testing.T) {
 		}
 	}
 	all := a.Guarded()
-	want("unix", all, true, "cellar/policyscan-1.2", "bin/policyscan", "bin/sh", "bin/bash", "repo/tools/policyscan",
-		"repo/sub/tools/policyscan", "repo/policyscan", "repo/sub/sh",
-		"repo/b.sh", "z/.zshenv", "home/.zshenv", "home/.profile", "home/.config/fish",
-		"home/.zshenv.zwc", "z/.zshrc.zwc", "home/.config/environment.d", "opt/fish", "git.conf", "home/own/policyscan", "data/fish", "home/.local/share/fish", "home/.config/husky", "repo/~/own/sh")
+	want(
+		"unix",
+		all,
+		true,
+		"cellar/policyscan-1.2",
+		"bin/policyscan",
+		"bin/sh",
+		"bin/bash",
+		"repo/tools/policyscan",
+		"repo/sub/tools/policyscan",
+		"repo/policyscan",
+		"repo/sub/sh",
+		"repo/b.sh",
+		"z/.zshenv",
+		"home/.zshenv",
+		"home/.profile",
+		"home/.config/fish",
+		"home/.zshenv.zwc",
+		"z/.zshrc.zwc",
+		"home/.config/environment.d",
+		"opt/fish",
+		"git.conf",
+		"home/own/policyscan",
+		"data/fish",
+		"home/.local/share/fish",
+		"home/.config/husky",
+		"repo/~/own/sh",
+	)
 	for _, name := range []string{"/etc/profile", "/etc/profile.d", "/etc/zsh", "/etc/claude-code"} {
 		if !slices.Contains(all, filepath.FromSlash(name)) {
 			t.Errorf("%s is not guarded", name)
@@ -325,7 +349,7 @@ func TestIsCI(t *testing.T) {
 		"bitbucket-pipelines.yml", ".prow.yaml",
 	} {
 		if !isCI(name) {
-			t.Errorf("%s is none", name)
+			t.Errorf("%s is not guarded", name)
 		}
 	}
 	for _, name := range []string{"main.yml", "github/workflows/ci.yml", ".github/workflows", ".github/CODEOWNERS",

@@ -140,7 +140,7 @@ func broken(v *verdict.Violation) string {
 	file, pattern := verdict.Visible(v.File), verdict.Visible(v.Evidence.Pattern)
 	switch v.Evidence.Kind {
 	case verdict.KindFile:
-		return fmt.Sprintf("%s must not be there: its path matches \"%s\"", file, pattern)
+		return fmt.Sprintf("%s is forbidden: its path matches \"%s\"", file, pattern)
 	case verdict.KindMissing:
 		if v.Evidence.Excerpt != "" { // a key, which has a place
 			return fmt.Sprintf("%s:%d:%d must have %s", file, v.Evidence.Line, v.Evidence.Column, pattern)

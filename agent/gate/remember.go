@@ -24,7 +24,7 @@ func (r *Result) Remembers() bool {
 
 // Remember adds a call to its session and applies sigmashake's loop guard and, if breaker is set, its circuit breaker
 // to the result. The breaker opens sigmashake's rules only: other rules and the bundle still count.
-func (r *Result) Remember(f *session.Folder, id string, c *call.Call, breaker bool, now time.Time) error {
+func (r *Result) Remember(f *session.Dir, id string, c *call.Call, breaker bool, now time.Time) error {
 	return f.Change(id, now, func(s *session.State) {
 		loops := s.Repeats(c)
 		var set *callrules.Set

@@ -222,8 +222,8 @@ func TestReady(t *testing.T) {
 	}{
 		{func(*Hook, string) {}, ""},
 		{func(h *Hook, _ string) { h.Root = "none" }, "--root none: "},
-		{func(h *Hook, _ string) { h.Calls.Names = nil }, "--policy is none, and there are no call rules"},
-		{func(h *Hook, _ string) { h.Policy = []string{NoPolicy, "x"} }, "another --policy names a bundle"},
+		{func(h *Hook, _ string) { h.Calls.Names = nil }, "with --policy none there are no rules"},
+		{func(h *Hook, _ string) { h.Policy = []string{NoPolicy, "x"} }, "none excludes every other --policy"},
 		{func(h *Hook, _ string) { h.Policy = nil }, "to check with the call rules alone, add --policy none"},
 		{func(h *Hook, _ string) { h.Policy = []string{"bundle"} }, "bundle"},
 		{func(h *Hook, dir string) { put(t, filepath.Join(dir, "calls.yml"), "rules: [") }, "calls.yml"},
@@ -242,16 +242,20 @@ func TestReady(t *testing.T) {
 	}
 }
 
-// TestFault_180_OtherPrograms: a payload of a program that runs another agent's hooks is denied, and the reason says what
-// to do.
+// TestFault_180_OtherPrograms: a payload of a program that runs another agent's hooks is denied, and the reason says
+// what to do.
 func TestFault_180_OtherPrograms(t *testing.T) {
 	const cursor = "run policyscan hook install cursor, and turn off third-party plugins"
 	const code = "turn them off there with its setting chat.hookFilesLocations"
 	for _, c := range []struct{ agent, payload, says string }{
-		{"claude-code", `{"conversation_id": "a", "hook_event_name": "preToolUse", "cursor_version": "2.1", "tool_name": "Shell", "tool_input": {"command": "ls"}}`, cursor},
-		{"codex", `{"hook_event_name": "beforeShellExecution", "cursor_version": "2.1", "command": "ls", "cwd": ""}`, cursor},
-		{"claude-code", `{"hookEventName": "PreToolUse", "sessionId": "x", "tool_name": "run_in_terminal", "tool_input": {"command": "ls"}}`, code},
-		{"copilot", `{"hookEventName": "PreToolUse", "sessionId": "x", "cwd": "/x", "tool_name": "create_file", "tool_input": {"filePath": "/x/a.tf", "content": "a"}}`, code},
+		{"claude-code", `{"conversation_id": "a", "hook_event_name": "preToolUse", "cursor_version": "2.1",
+			"tool_name": "Shell", "tool_input": {"command": "ls"}}`, cursor},
+		{"codex", `{"hook_event_name": "beforeShellExecution", "cursor_version": "2.1", "command": "ls",
+			"cwd": ""}`, cursor},
+		{"claude-code", `{"hookEventName": "PreToolUse", "sessionId": "x", "tool_name": "run_in_terminal",
+			"tool_input": {"command": "ls"}}`, code},
+		{"copilot", `{"hookEventName": "PreToolUse", "sessionId": "x", "cwd": "/x",
+			"tool_name": "create_file", "tool_input": {"filePath": "/x/a.tf", "content": "a"}}`, code},
 		{"cursor", `{"hook_event_name": "preToolUse", "cursor_version": "2.1"}`, ""},
 		{"claude-code", `{"hook_event_name": "Stop"}`, ""},
 	} {

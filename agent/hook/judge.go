@@ -36,14 +36,14 @@ func (h *Hook) judge(
 	if err != nil {
 		return judgement{}, err
 	}
-	folders := append([]string{h.projectDir(), e.Call.Dir}, e.Roots...)
+	dirs := append([]string{h.projectDir(), e.Call.Dir}, e.Roots...)
 	var project gate.Project
 	for i, root := range roots {
 		g, err := gateOf(root)
 		if err != nil {
 			return judgement{}, err
 		}
-		if g, err = h.guarding(g, root, folders); err != nil {
+		if g, err = h.guarding(g, root, dirs); err != nil {
 			return judgement{}, err
 		}
 		if i == 0 && h.Log != "" && !h.AllowRuleEdits {
@@ -53,7 +53,7 @@ func (h *Hook) judge(
 			}
 			g.Guarded = append(g.Guarded, name)
 		}
-		g.Sets = h.Calls.Respelled(g.Sets, root, folders)
+		g.Sets = h.Calls.Respelled(g.Sets, root, dirs)
 		project.Gates = append(project.Gates, g)
 	}
 	if !slices.Contains(h.Policy, NoPolicy) {
@@ -86,7 +86,7 @@ func (h *Hook) roots(e *protocol.Event) ([]string, error) {
 	for _, dir := range named {
 		real, err := disk.Real(dir)
 		if err != nil {
-			return nil, fmt.Errorf("the agent's project folder %s cannot be found: %w", h.quoted(dir), disk.Cause(err))
+			return nil, fmt.Errorf("the project directory %s cannot be found: %w", h.quoted(dir), disk.Cause(err))
 		}
 		root, err := repo.Root(real)
 		if err != nil {
@@ -121,9 +121,9 @@ func (h *Hook) gate(root string) (*gate.Gate, error) {
 	case !none:
 		g, err = h.bundleGate(root)
 	case len(h.Policy) > 1:
-		err = errors.New("--policy is none, and another --policy names a bundle; remove one of them")
+		err = errors.New("--policy none excludes every other --policy; remove one of them")
 	case len(h.Calls.Names) == 0:
-		err = errors.New("--policy is none, and there are no call rules; name some with --calls")
+		err = errors.New("with --policy none there are no rules; name call rules with --calls")
 	}
 	if err != nil {
 		return nil, err
@@ -172,16 +172,16 @@ func (h *Hook) otherGate(root string, within bool) (*gate.Gate, error) {
 
 // guarding returns a gate that also guards the rules and the hooks of agents, or with AllowRuleEdits nothing. The
 // directories are the agent's start directory and its open ones, if known.
-func (h *Hook) guarding(g *gate.Gate, root string, folders []string) (*gate.Gate, error) {
+func (h *Hook) guarding(g *gate.Gate, root string, dirs []string) (*gate.Gate, error) {
 	if h.AllowRuleEdits {
 		unguarded := *g
 		unguarded.Guarded = nil
 		return &unguarded, nil
 	}
 	w := gate.Guards{Agent: h.Agent.Name, Root: root, Around: h.Around, RootNames: []string{sigmashake.ConfigFile}}
-	for _, dir := range folders {
+	for _, dir := range dirs {
 		if real, err := disk.Real(dir); dir != "" && err == nil {
-			w.Folders = append(w.Folders, real)
+			w.Dirs = append(w.Dirs, real)
 		}
 	}
 	if dir, err := h.stateDir(); err == nil {

@@ -30,20 +30,20 @@ func (h *Hook) applySafety(e *protocol.Event, r *gate.Result, root string) (mode
 	if err != nil {
 		return "", err
 	}
-	folder, err := session.Open(dir)
+	sessions, err := session.Open(dir)
 	if err != nil {
 		return "", err
 	}
 	if !duplicateEvent(h.Agent, e) {
 		breaker := config.CircuitBreaker || h.Around.Getenv(breakerEnv) == "1"
-		err = r.Remember(folder, h.Agent.Name+" "+e.Session, e.Call, breaker, time.Now())
+		err = r.Remember(sessions, h.Agent.Name+" "+e.Session, e.Call, breaker, time.Now())
 	}
 	for _, o := range r.Outcomes {
 		if o.Effect == callrules.Ask && o.Set.Dialect == sigmashake.Dialect {
 			mode = config.AskMode
 		}
 	}
-	return mode, errors.Join(err, folder.Close())
+	return mode, errors.Join(err, sessions.Close())
 }
 
 func (h *Hook) stateDir() (string, error) {

@@ -28,11 +28,11 @@ import (
 
 // An Agent is a coding agent with hooks.
 type Agent struct {
-	Name   string   // as the command line has it
+	Name   string   // on the command line
 	Title  string   // as its makers write it
 	Events []string // of its hooks that Read takes, the one that is installed first
 
-	// ProjectEnv is the environment variable with the project's directory; "" if there is none.
+	// ProjectEnv is the environment variable with the project's directory; "" without one.
 	ProjectEnv string
 
 	// noAllow is set if the agent rejects an allow, so that none is sent.

@@ -51,7 +51,7 @@ func readClaude(in *input, a *Agent) *Event {
 		Name: in.event(a, "hook_event_name"), Session: in.text("session_id"),
 		Call: &call.Call{
 			Tool: in.text("tool_name"), Input: in.object("tool_input"),
-			Agent: in.text("agent_id"), Dir: in.folder("cwd"),
+			Agent: in.text("agent_id"), Dir: in.dir("cwd"),
 		},
 	}
 }

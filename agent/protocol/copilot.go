@@ -33,7 +33,7 @@ func copilot() *Agent {
 				in.fail("it has %q, which is not asked before a tool runs; install the hook for preToolUse", name)
 			}
 		}
-		e.Call = &call.Call{Tool: in.text("toolName", "tool_name"), Dir: in.folder("cwd")}
+		e.Call = &call.Call{Tool: in.text("toolName", "tool_name"), Dir: in.dir("cwd")}
 		arguments, text := in.arguments("toolArgs", "tool_input")
 		if text != "" {
 			// A model writes a patch as it is. Of any other tool a text without names would hide from rules.

@@ -33,7 +33,7 @@ func cursor() *Agent {
 	a.read = func(in *input) *Event {
 		e := &Event{Name: in.event(a, "hook_event_name"), Session: in.text("conversation_id", "session_id")}
 		e.Roots = in.texts("workspace_roots")
-		c := &call.Call{Dir: in.folder("cwd")}
+		c := &call.Call{Dir: in.dir("cwd")}
 		e.Call = c
 		var context *call.Value
 		switch e.Name {

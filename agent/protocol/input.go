@@ -56,8 +56,8 @@ func (in *input) event(of *Agent, names ...string) string {
 	return event
 }
 
-// folder returns a member that is an absolute path, "" if it is missing or empty.
-func (in *input) folder(names ...string) string {
+// directory returns a member that is an absolute path, "" if it is missing or empty.
+func (in *input) dir(names ...string) string {
 	dir := in.text(names...)
 	if dir != "" && !absolute(dir) {
 		in.fail("%q is %q, which is not an absolute path", names[0], dir)

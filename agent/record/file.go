@@ -47,7 +47,7 @@ func regular(st fs.FileInfo) error {
 	case mode&fs.ModeSymlink != 0:
 		return errors.New("it is a link; name the file itself")
 	case mode.IsDir():
-		return errors.New("it is a folder; name a file in it")
+		return errors.New("it is a directory; name a file in it")
 	}
 	return errors.New("it is not a regular file")
 }
@@ -82,7 +82,7 @@ func appendTo(file *os.File, name string, line []byte) (current bool, err error)
 		}
 	}
 	if _, err := file.Write(line); err != nil {
-		// A part of it may be there. Where that cannot be removed, the next entry begins on its own line.
+		// A part of it may be written. If that cannot be removed, the next entry begins on its own line.
 		if after, serr := file.Stat(); serr == nil && after.Size() > size {
 			err = errors.Join(err, file.Truncate(size))
 		}

@@ -36,7 +36,7 @@ const (
 type Entry struct {
 	Time     time.Time `json:"time"`
 	Version  string    `json:"version"` // of the program
-	Agent    string    `json:"agent"`   // as the command line has it
+	Agent    string    `json:"agent"`   // its name on the command line
 	AgentID  *string   `json:"agent_id"`
 	Session  *string   `json:"session"`
 	Event    *string   `json:"event"`
@@ -63,7 +63,7 @@ type Violation struct {
 	Occurrences int64   `json:"occurrences"`
 }
 
-// An Allowed is a violation that the call would bring or leave, and that an allowance lets be.
+// An Allowed is a violation that the call would bring or leave, and that an allowance permits.
 type Allowed struct {
 	Violation
 	AtMost int    `json:"at_most"` // occurrences of the rule in the file

@@ -54,16 +54,23 @@ func TestLine(t *testing.T) {
 	yes, file := true, "a.tf"
 	e := &Entry{
 		Time:    time.Date(2026, 11, 23, 7, 5, 8, 120_000_000, time.FixedZone("", 3600)),
-		Version: "v1", Agent: "codex", AgentID: new("a"), Session: new("s"), Event: new("PreToolUse"), Tool: new("Bash"), Dir: new("/w"),
+		Version: "v1", Agent: "codex", AgentID: new("a"), Session: new("s"), Event: new("PreToolUse"),
+		Tool: new("Bash"), Dir: new("/w"),
 		Answer: "deny", Approved: &yes, Form: out.Form([]callrules.Outcome{out}),
 		Violations: []Violation{{"NET-1", "text", "0.0.0.0/0", &file, 1, 2, 3}},
 		Allowed:    []Allowed{{Violation{"NET-2", "text", "::/0", nil, 4, 5, 6}, 7, "net"}},
 		Input:      value(t, `{"command":"rm -rf /","n":1.50,"ok":true,"none":null,"list":["x",["y"]],"":{}}`),
 	}
-	begins := `{"time":"2026-11-23T06:05:08.12Z","version":"v1","agent":"codex","agent_id":"a","session":"s","event":"PreToolUse","tool":"Bash","cwd":"/w",` +
-		`"answer":"deny","approved":true,"decision":"deny","rule":"RM","policy":null,"policy_version":null,"code":null,"reason":"no rm",` +
-		`"violations":[{"rule":"NET-1","kind":"text","pattern":"0.0.0.0/0","file":"a.tf","line":1,"column":2,"occurrences":3}],"allowed_violations":[{"rule":"NET-2","kind":"text","pattern":"::/0","file":null,"line":4,"column":5,"occurrences":6,"at_most":7,"owner":"net"}],"input":`
-	ends := `,"trace":[{"file":"c.yml","dialect":"native","strategy":"all-violations","decision":"deny","matched_rules":[{"rule":"RM","effect":"deny","file":"c.yml","line":2}],"skipped_rules":[],"final_resolution":"so"}]}` + "\n"
+	begins := `{"time":"2026-11-23T06:05:08.12Z","version":"v1","agent":"codex","agent_id":"a","session":"s",` +
+		`"event":"PreToolUse","tool":"Bash","cwd":"/w",` +
+		`"answer":"deny","approved":true,"decision":"deny","rule":"RM","policy":null,"policy_version":null,` +
+		`"code":null,"reason":"no rm",` +
+		`"violations":[{"rule":"NET-1","kind":"text","pattern":"0.0.0.0/0","file":"a.tf","line":1,"column":2,` +
+		`"occurrences":3}],"allowed_violations":[{"rule":"NET-2","kind":"text","pattern":"::/0","file":null,` +
+		`"line":4,"column":5,"occurrences":6,"at_most":7,"owner":"net"}],"input":`
+	ends := `,"trace":[{"file":"c.yml","dialect":"native","strategy":"all-violations","decision":"deny",` +
+		`"matched_rules":[{"rule":"RM","effect":"deny","file":"c.yml","line":2}],"skipped_rules":[],` +
+		`"final_resolution":"so"}]}` + "\n"
 	for texts, input := range map[bool]string{
 		false: `{"command":` + hash("rm -rf /") + `,"n":1.5,"ok":true,"none":null,"list":[` + hash("x") + `,[` +
 			hash("y") + `]],"":{}}`,
@@ -74,7 +81,12 @@ func TestLine(t *testing.T) {
 		}
 	}
 	empty := line(t, &Entry{Agent: "codex", Answer: "deny", Form: callrules.Form{Decision: "deny"}}, false)
-	if want := `{"time":"0001-01-01T00:00:00Z","version":"","agent":"codex","agent_id":null,"session":null,"event":null,"tool":null,"cwd":null,"answer":"deny","approved":null,"decision":"deny","rule":null,"policy":null,"policy_version":null,"code":null,"reason":null,"violations":[],"allowed_violations":[],"input":null,"trace":[]}` + "\n"; empty != want {
+	const want = `{"time":"0001-01-01T00:00:00Z","version":"","agent":"codex","agent_id":null,"session":null,` +
+		`"event":null,"tool":null,"cwd":null,"answer":"deny","approved":null,"decision":"deny","rule":null,` +
+		`"policy":null,` +
+		`"policy_version":null,"code":null,"reason":null,"violations":[],"allowed_violations":[],"input":null,` +
+		`"trace":[]}` + "\n"
+	if empty != want {
 		t.Errorf("got  %swant %s", empty, want)
 	}
 }
@@ -198,11 +210,11 @@ func TestAppend(t *testing.T) {
 	holds(t, name, "d\n")
 	holds(t, name+".1", "a\nhal\nc\n")
 	if err := Append(filepath.Join(filepath.Dir(name), "none", "log"), []byte("x\n")); err == nil {
-		t.Error("a folder is made")
+		t.Error("a directory is made")
 	}
 	if err := Append(filepath.Dir(name), []byte("x\n")); err == nil ||
-		!strings.Contains(err.Error(), "it is a folder") {
-		t.Errorf("a folder: %v", err)
+		!strings.Contains(err.Error(), "it is a directory") {
+		t.Errorf("a directory: %v", err)
 	}
 }
 

@@ -12,11 +12,11 @@ import (
 func checkPrivate(dir string, info os.FileInfo) error {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok || int64(stat.Uid) != int64(os.Geteuid()) {
-		return fmt.Errorf("%s: the folder of sessions belongs to another user; "+
-			"remove it, or set XDG_STATE_HOME to your own folder", dir)
+		return fmt.Errorf("%s: the directory of sessions belongs to another user; "+
+			"remove it, or set XDG_STATE_HOME to your own directory", dir)
 	}
 	if info.Mode().Perm()&0o022 != 0 {
-		return fmt.Errorf("%s: others may write the folder of sessions (mode %04o); run chmod 700 on it", dir,
+		return fmt.Errorf("%s: others may write the directory of sessions (mode %04o); run chmod 700 on it", dir,
 			info.Mode().Perm())
 	}
 	return nil

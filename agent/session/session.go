@@ -6,7 +6,7 @@
 // call starts a new process for the hook, so the state is in a file for each session: the hash of a command, never
 // the command, and two numbers.
 //
-// A [State] is pure. A [Folder] keeps states; if it cannot read one, or cannot lock it within four seconds, that is
+// A [State] is pure. A [Dir] keeps states; if it cannot read one, or cannot lock it within four seconds, that is
 // an error, and its caller denies.
 //
 // # Limits

@@ -19,7 +19,7 @@ type Target struct {
 	Next string
 
 	path    []string   // of the array that the entry is an element of
-	version bool       // "version": 1 must be there
+	version bool       // "version": 1 is required
 	only    []string   // the members that there may be; nil: any
 	off     [][]string // paths of switches that, if true, leave all hooks out
 	on      []string   // the path of the switch that, if false, does so
@@ -88,8 +88,8 @@ func Targets() []*Target {
 			// (2.1.330), and makes a timeout a deny, too; 2.1.197 ignores it.
 			Agent: "claude-code", Title: "Claude Code",
 			Project: ".claude/settings.json", User: "settings.json", HomeVar: "CLAUDE_CONFIG_DIR", Home: ".claude",
-			Next: "Claude Code reads it where it is started, not in the folders below it, " +
-				"and asks once whether the folder is trusted",
+			Next: "Claude Code reads it where it is started, not in the directories below it, " +
+				"and asks once whether the directory is trusted",
 			path: []string{"hooks", "PreToolUse"},
 			off:  [][]string{{"disableAllHooks"}},
 			entry: func(program, args string) hook {
@@ -120,8 +120,8 @@ func Targets() []*Target {
 			// docs/hooks/reference.md of google-gemini/gemini-cli (5411f113, 0.61.0).
 			Agent: "gemini", Title: "Gemini CLI",
 			Project: ".gemini/settings.json", User: ".gemini/settings.json", HomeVar: "GEMINI_CLI_HOME",
-			Next: "Gemini CLI reads it where it is started, not in the folders below it, " +
-				"and only in a folder that is trusted",
+			Next: "Gemini CLI reads it where it is started, not in the directories below it, " +
+				"and only in a directory that is trusted",
 			path:  []string{"hooks", "BeforeTool"},
 			on:    []string{"hooksConfig", "enabled"},
 			names: []string{"hooksConfig", "disabled"},
@@ -159,7 +159,7 @@ func Targets() []*Target {
 			// https://cursor.com/docs/hooks. With failClosed a hook that fails, or takes too long, denies.
 			Agent: "cursor", Title: "Cursor",
 			Project: ".cursor/hooks.json", User: "hooks.json", Home: ".cursor",
-			Next:    "Cursor reads it in the folder that is opened, once the workspace is trusted",
+			Next:    "Cursor reads it in the directory that is opened, once the workspace is trusted",
 			path:    []string{"hooks", "preToolUse"},
 			version: true,
 			entry: func(program, args string) hook {

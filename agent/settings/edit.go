@@ -132,7 +132,7 @@ type style struct {
 	newline string
 }
 
-// show shows a value, an element of the array that the names lead to: as the element if there are none,
+// show shows a value, an element of the array that the names lead to: as the element without names,
 // or else as the member of the first name.
 func (s style) show(names []string, value any) (string, error) {
 	text, err := encode(value)

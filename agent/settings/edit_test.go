@@ -21,121 +21,53 @@ var (
 	shortPath = []string{"hooks", "Pre"}
 )
 
+// A row is a text of testdata/settings.jsonl, and what is wanted of it: with "edit" it becomes that when the hook is
+// put in, with "remove" when an element goes; "fresh" is the file that Install begins; with "refused" and "install" it
+// is the error, of putting in a hook or the agent's.
+type row struct {
+	Is, Agent, Before, Want string
+	Index                   int
+}
+
+// rows are those of a kind.
+func rows(t testing.TB, kind string) []row {
+	t.Helper()
+	text, err := os.ReadFile("testdata/settings.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []row
+	for line := range bytes.Lines(text) {
+		var r row
+		if err := json.Unmarshal(line, &r); err != nil {
+			t.Fatal(err)
+		}
+		if r.Is == kind {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
 // TestEdits: an insertion has the style of its neighbors, nothing else changes, and removing it restores the first
 // text.
 func TestEdits(t *testing.T) {
-	for _, test := range []struct{ name, before, after string }{
-		{"an empty object", "{}", `{"hooks": {
-  "Pre": [
-    {
-      "run": "a && b"
-    }
-  ]
-}}`},
-		{"an empty object with a line in it", "{\n}\n", `{"hooks": {
-  "Pre": [
-    {
-      "run": "a && b"
-    }
-  ]
-}
-}
-`},
-		{"beside other settings, with their indentation", `{
-    "model": "x"
-}
-`, `{
-    "model": "x",
-    "hooks": {
-        "Pre": [
-            {
-                "run": "a && b"
-            }
-        ]
-    }
-}
-`},
-		{"beside other events", `{
-	"hooks": {
-		"Post": []
-	},
-	"model": "x"
-}`, `{
-	"hooks": {
-		"Post": [],
-		"Pre": [
-			{
-				"run": "a && b"
-			}
-		]
-	},
-	"model": "x"
-}`},
-		{"after another hook", `{
-  "hooks": {
-    "Pre": [
-      {"run": "mine"}
-    ]
-  }
-}
-`, `{
-  "hooks": {
-    "Pre": [
-      {"run": "mine"},
-      {
-        "run": "a && b"
-      }
-    ]
-  }
-}
-`},
-		{"into an empty list", `{
-  "hooks": {
-    "Pre": []
-  }
-}
-`, `{
-  "hooks": {
-    "Pre": [{
-      "run": "a && b"
-    }]
-  }
-}
-`},
-		{"into an empty object beneath", `{
-  "hooks": { }
-}
-`, `{
-  "hooks": {"Pre": [
-    {
-      "run": "a && b"
-    }
-  ] }
-}
-`},
-		{"in one line", `{"model":"x"}`, `{"model":"x", "hooks": { "Pre": [ {"run":"a && b"} ] }}`},
-		{"in one line, after another hook", `{"hooks":{"Pre":[{"run":"mine"}]}}`, `{"hooks":{"Pre":[{"run":"mine"}, {"run":"a && b"}]}}`},
-		{"with CRLF", "{\r\n  \"model\": \"x\"\r\n}\r\n", "{\r\n  \"model\": \"x\",\r\n  \"hooks\": {\r\n    \"Pre\": [\r\n      {\r\n        \"run\": \"a && b\"\r\n      }\r\n    ]\r\n  }\r\n}\r\n"},
-		{"in an odd layout", "{ \"a\": 1\n, \"b\" : [ 2 ,3]\n}", "{ \"a\": 1\n, \"b\" : [ 2 ,3], \"hooks\": { \"Pre\": [ {\"run\":\"a && b\"} ] }\n}"},
-		{"names with escapes are the same names", `{"h\u006foks": {"Pre": [1]}}`, `{"h\u006foks": {"Pre": [1, {"run":"a && b"}]}}`},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			src := &document.Source{Name: "s.json", Text: []byte(test.before)}
-			root, err := parse(src)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, err := insert(src, root, shortPath, shortHook)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(test.after, string(got)); diff != "" {
-				t.Errorf("put in (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(test.before, takeOut(t, got)); diff != "" {
-				t.Errorf("taken out again (-want +got):\n%s", diff)
-			}
-		})
+	for _, r := range rows(t, "edit") {
+		src := source(r.Before)
+		root, err := parse(src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := insert(src, root, shortPath, shortHook)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(r.Want, string(got)); diff != "" {
+			t.Errorf("put in (-want +got):\n%s", diff)
+		}
+		if diff := cmp.Diff(r.Before, takeOut(t, got)); diff != "" {
+			t.Errorf("taken out again (-want +got):\n%s", diff)
+		}
 	}
 }
 
@@ -156,83 +88,28 @@ func takeOut(t *testing.T, text []byte) string {
 
 // TestRemove: what was put next to the hook later stays when the hook goes.
 func TestRemove(t *testing.T) {
-	for _, test := range []struct {
-		name   string
-		before string
-		index  int
-		after  string
-	}{
-		{"the first of two", "{\n  \"hooks\": {\n    \"Pre\": [\n      1,\n      2\n    ]\n  }\n}", 0, "{\n  \"hooks\": {\n    \"Pre\": [\n      2\n    ]\n  }\n}"},
-		{"one in the middle", `{"hooks":{"Pre":[1, 2, 3]}}`, 1, `{"hooks":{"Pre":[1, 3]}}`},
-		{"its event, when others came after it", "{\n  \"hooks\": {\n    \"Pre\": [\n      1\n    ],\n    \"Post\": []\n  }\n}", 0, "{\n  \"hooks\": {\n    \"Post\": []\n  }\n}"},
-		{"all hooks, when settings came after them", "{\n  \"hooks\": {\n    \"Pre\": [\n      1\n    ]\n  },\n  \"a\": 1\n}", 0, "{\n  \"a\": 1\n}"},
-		{"all there is", "{\n  \"hooks\": {\n    \"Pre\": [\n      1\n    ]\n  }\n}\n", 0, "{\n}\n"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			root, err := parse(&document.Source{Name: "s.json", Text: []byte(test.before)})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(test.after, string(remove([]byte(test.before), root, shortPath, test.index))); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-		})
+	for _, r := range rows(t, "remove") {
+		root, err := parse(source(r.Before))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(r.Want, string(remove([]byte(r.Before), root, shortPath, r.Index))); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
 	}
 }
 
 // TestRefused: what is not read whole is not edited.
 func TestRefused(t *testing.T) {
-	for _, test := range []struct{ text, want string }{
-		{"", "s.json: the file is empty; write {} into it, or remove it"},
-		{" \n", "s.json: the file is empty; write {} into it, or remove it"},
-		{"\ufeff{}", "s.json:1:1: the file begins with a byte order mark; save it without one"},
-		{"{\"a\": \"\xff\"}", "s.json:1:8: a byte that is not UTF-8; save the file as UTF-8"},
-		{"[]", "s.json:1:1: the settings are a list, not an object; write them as {…}"},
-		{"7", "s.json:1:1: the settings are a number, not an object; write them as {…}"},
-		{"null", "s.json:1:1: the settings are null, not an object; write them as {…}"},
-		{"{} {}", "s.json:1:4: there is more after the settings; remove it"},
-		{"{\"a\": 1,}", "s.json:1:8: a comma without a value on each side of it; remove it"},
-		{"{\"a\": [1,]}", "s.json:1:9: a comma without a value on each side of it; remove it"},
-		{"{\"a\": 1", "s.json:1:8: the text ends too early; fix it; nothing was written"},
-		{"{\"a\" 1}",
-			"s.json:1:6: invalid character '1' after object name (expecting ':'); fix it; nothing was written"},
-		{"{a: 1}", "s.json:1:2: invalid character 'a' at start of value; fix it; nothing was written"},
-		{"{'a': 1}", "s.json:1:2: invalid character '\\'' at start of value; fix it; nothing was written"},
-		{"{\"a\": 01}",
-			"s.json:1:8: invalid character '1' after object value (expecting ',' or '}'); fix it; nothing was written"},
-		{"{\"a\": 1A}",
-			"s.json:1:8: invalid character 'A' after object value (expecting ',' or '}'); fix it; nothing was written"},
-		{"{\"a\": 1Z}",
-			"s.json:1:8: invalid character 'Z' after object value (expecting ',' or '}'); fix it; nothing was written"},
-		{"{\"a\": 1a}",
-			"s.json:1:8: invalid character 'a' after object value (expecting ',' or '}'); fix it; nothing was written"},
-		{"{\"a\": 1z}",
-			"s.json:1:8: invalid character 'z' after object value (expecting ',' or '}'); fix it; nothing was written"},
-		{"{\"a\": 190", "s.json:1:10: the text ends too early; fix it; nothing was written"},
-		{"{\"a\": NaN}", "s.json:1:7: invalid character 'N' at start of value; fix it; nothing was written"},
-		{"{\"a\": \"b\nc\"}",
-			"s.json:1:9: invalid character '\\n' in string (expecting non-control character); fix it; nothing was written"},
-		{"{\"a\": \"\\x\"}", "s.json:1:8: invalid escape sequence `\\x` in string; fix it; nothing was written"},
-		{"{\"a\": \"b", "s.json:1:9: the text ends too early; fix it; nothing was written"},
-		{"{\"a\": \"\\", "s.json:1:8: the text ends too early; fix it; nothing was written"},
-		{"{\n  // mine\n  \"a\": 1\n}", "s.json:2:3: a comment, which not every agent reads; remove it"},
-		{"{\"a\": 1 /* mine */}", "s.json:1:9: a comment, which not every agent reads; remove it"},
-		{"{\n  \"a\": 1,\n  \"\\u0061\": 2\n}", "s.json:3:3: \"a\" occurs twice; remove one: programs differ in which of them they use"},
-		{strings.Repeat("[", 400), "s.json:1:202: values are nested over 200 deep; make it flatter"},
-		{"{\"hooks\": []}", "s.json:1:11: \"hooks\" is a list, not an object; fix it; nothing was written"},
-		{"{\"hooks\": null}", "s.json:1:11: \"hooks\" is null, not an object; fix it; nothing was written"},
-		{"{\"hooks\": {\"Pre\": {}}}", "s.json:1:19: \"hooks.Pre\" is an object, not a list; fix it; nothing was written"},
-		{"{\"hooks\": {\"Pre\": \"x\"}}", "s.json:1:19: \"hooks.Pre\" is a string, not a list; fix it; nothing was written"},
-		{"{\"hooks\": {\"Pre\": false}}", "s.json:1:19: \"hooks.Pre\" is true or false, not a list; fix it; nothing was written"},
-		{"{\"hooks\": {\"Pre\": true}}", "s.json:1:19: \"hooks.Pre\" is true or false, not a list; fix it; nothing was written"},
-	} {
-		src := &document.Source{Name: "s.json", Text: []byte(test.text)}
+	for _, r := range append(rows(t, "refused"), row{Before: "{\"a\": \"\xff\"}",
+		Want: "s.json:1:8: a byte that is not UTF-8; save the file as UTF-8"}) {
+		src := source(r.Before)
 		root, err := parse(src)
 		if err == nil {
 			_, err = insert(src, root, shortPath, shortHook)
 		}
-		if err == nil || err.Error() != test.want {
-			t.Errorf("%q:\n got %v\nwant %s", test.text, err, test.want)
+		if err == nil || err.Error() != r.Want {
+			t.Errorf("%q:\n got %v\nwant %s", r.Before, err, r.Want)
 		}
 	}
 }
@@ -259,18 +136,16 @@ func TestTaken(t *testing.T) {
 // FuzzEdit: the parser accepts what encoding/json does, an edited text parses and holds its values and the hook, and
 // removing the hook restores the first bytes.
 func FuzzEdit(f *testing.F) {
-	for _, seed := range []string{
-		"{}", "{ }", "{\n}\n", `{"a":1}`, "{\n  \"a\": 1\n}\n", `{"hooks":{}}`, `{"hooks": {"Pre": [ ]}}`, "{\n\t\"hooks\": {\n\t\t\"Pre\": [1]\n\t}\n}",
-		"{\r\n  \"a\": [1, \"\\u00e9\\\\\"]\r\n}", `{"a": -1.5e+3, "b": [true, false, null]}`, "{\"a\": 1 // c\n}", `{"a":1,"a":2}`, "{\"hooks\":\n{\"Pre\":\n[\n1]}}",
-	} {
-		f.Add(seed)
+	for _, r := range append(rows(f, "edit"), rows(f, "refused")...) {
+		f.Add(r.Before)
 	}
+	f.Add(`{"a": -1.5e+3, "b": [true, false, null]}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		src := &document.Source{Name: "s.json", Text: []byte(text)}
 		root, err := parse(src)
 		if err != nil {
 			var e *document.Error
-			if ok := asError(err, &e); !ok || e.Line < 0 || e.Line > strings.Count(text, "\n")+1 || e.Column > len(text)+1 {
+			if !errors.As(err, &e) || e.Line < 0 || e.Line > strings.Count(text, "\n")+1 || e.Column > len(text)+1 {
 				t.Errorf("the error is %#v", err)
 			}
 			return
@@ -289,12 +164,6 @@ func FuzzEdit(f *testing.F) {
 			t.Errorf("%q became %q, and then %q", text, out, back)
 		}
 	})
-}
-
-func asError(err error, to **document.Error) bool {
-	e, ok := err.(*document.Error)
-	*to = e
-	return ok
 }
 
 func decode(t *testing.T, text string) map[string]any {
@@ -394,9 +263,12 @@ func TestFault_152_Lines(t *testing.T) {
 			tried++
 			t.Run(agent+" "+name, func(t *testing.T) {
 				for _, answer := range []string{
-					`{"got":{}}`, `{}`, `{"reason":"%s \\n $HOME ` + "`id`" + ` $(id) ü \u2028 '\"' * ~ -n \\"}`, `{"long":"` + strings.Repeat("é ", 50_000) + `"}`,
+					`{"got":{}}`, `{"reason":"%s \\n $HOME ` + "`id`" + ` $(id) ü \u2028 '\"' * ~ -n \\"}`,
+					`{"long":"` + strings.Repeat("é ", 50_000) + `"}`,
 				} {
-					got := runLine(t, shell, line, "read -r in; [ \"$in\" = {} ] || exit 1\nprintf '%s\\n' '"+strings.ReplaceAll(answer, "'", `'\''`)+"'\n")
+					program := "read -r in; [ \"$in\" = {} ] || exit 1\n" +
+						"printf '%s\\n' '" + strings.ReplaceAll(answer, "'", `'\''`) + "'\n"
+					got := runLine(t, shell, line, program)
 					if got != (ran{0, answer + "\n", ""}) {
 						t.Errorf("%.100s became %+v", answer, got)
 					}
@@ -425,7 +297,9 @@ func TestFault_152_Lines(t *testing.T) {
 						continue
 					}
 					var deny struct{ PermissionDecision, PermissionDecisionReason string }
-					if err := json.Unmarshal([]byte(got.out), &deny); err != nil || got.status != 0 || deny.PermissionDecision != "deny" || deny.PermissionDecisionReason != unchecked {
+					err := json.Unmarshal([]byte(got.out), &deny)
+					if err != nil || got.status != 0 || deny.PermissionDecision != "deny" ||
+						deny.PermissionDecisionReason != unchecked {
 						t.Errorf("%s: %+v: %v", what, got, err)
 					}
 				}
@@ -507,7 +381,8 @@ func TestLineArguments(t *testing.T) {
 				continue
 			}
 			want := "{\nhook\n" + agent + "\n" + strings.Join(args, "\n") + "\n}\n"
-			if got := runLine(t, shell, line, `printf '{\n'; printf '%s\n' "$@"; printf '}\n'`); got != (ran{0, want, ""}) {
+			got := runLine(t, shell, line, `printf '{\n'; printf '%s\n' "$@"; printf '}\n'`)
+			if got != (ran{0, want, ""}) {
 				t.Errorf("%s %s: %+v, want %q", agent, name, got, want)
 			}
 		}

@@ -48,13 +48,13 @@ func (t *Target) UserDir(getenv func(string) string, home func() (string, error)
 	if t.HomeVar != "" && getenv(t.HomeVar) != "" {
 		dir, err := filepath.Abs(getenv(t.HomeVar))
 		if err != nil {
-			return "", fmt.Errorf("the folder of %s cannot be found: %w", t.HomeVar, err)
+			return "", fmt.Errorf("the directory of %s cannot be found: %w", t.HomeVar, err)
 		}
 		return dir, nil
 	}
 	dir, err := home()
 	if err != nil {
-		return "", fmt.Errorf("the user's home folder cannot be found: %w", err)
+		return "", fmt.Errorf("the user's home directory cannot be found: %w", err)
 	}
 	return filepath.Join(dir, t.Home), nil
 }
@@ -70,7 +70,7 @@ func noLinkTo(root, file string) error {
 			return nil
 		}
 		if err == nil && !st.IsDir() {
-			err = errors.New("it is a link or not a folder; replace it with a folder")
+			err = errors.New("it is a link or not a directory; replace it with a directory")
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", file[:i], disk.Cause(err))

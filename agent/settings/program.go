@@ -38,7 +38,7 @@ func Program(running, pathVar string) (string, error) {
 	return filepath.ToSlash(found), nil
 }
 
-// isTemporary reports whether a program is in a directory for programs that run once, as go run has it.
+// isTemporary reports whether a program is in a directory for programs that run once, as for go run.
 func isTemporary(path string) bool {
 	if rel, err := filepath.Rel(os.TempDir(), path); err == nil && filepath.IsLocal(rel) {
 		return true

@@ -63,8 +63,10 @@ func TestInstall(t *testing.T) {
 				if again := install(t, of, text, args...); again != text {
 					t.Errorf("installed twice:\n%s", again)
 				}
-				want := "s.json:"
-				if _, err := of.Install(source(text), "", nil); err == nil || !strings.HasPrefix(err.Error(), want) || !strings.Contains(err.Error(), `with other arguments: --calls "my rules/calls.yml"; to change them, first run: policyscan hook uninstall `+of.Agent) {
+				want := `with other arguments: --calls "my rules/calls.yml"; to change them, first run: ` +
+					"policyscan hook uninstall " + of.Agent
+				_, err := of.Install(source(text), "", nil)
+				if err == nil || !strings.HasPrefix(err.Error(), "s.json:") || !strings.Contains(err.Error(), want) {
 					t.Errorf("other arguments: %v", err)
 				}
 				back, err := of.Uninstall(source(text))
@@ -84,65 +86,23 @@ func TestInstall(t *testing.T) {
 
 // TestFresh: the files that Install begins, as the agents document them.
 func TestFresh(t *testing.T) {
-	line := func(agent string) string {
-		return `sh -c 'set -- "$(policyscan hook ` + agent + ` --calls x || echo x)"; case "$*" in "{"*"}") printf "%s\n" "$*" && exit;; esac; echo "` + unchecked + `" >&2; exit 2'`
-	}
-	const deny = `'{"permissionDecision":"deny","permissionDecisionReason":"` + unchecked + `"}'`
-	type m = map[string]any
-	for agent, want := range map[string]m{
-		"claude-code": {"hooks": m{"PreToolUse": []any{m{"matcher": "*", "hooks": []any{m{
-			"type": "command", "timeout": 75.0, "onFailure": "block", "command": line("claude-code"),
-		}}}}}},
-		"codex": {"hooks": m{"PreToolUse": []any{m{"matcher": "*", "hooks": []any{m{
-			"type": "command", "timeout": 75.0, "command": line("codex"),
-			"commandWindows": "policyscan hook codex --calls x | findstr /b { || (echo " + unchecked + " 1>&2 & exit 2)",
-		}}}}}},
-		"gemini": {"hooks": m{"BeforeTool": []any{m{"matcher": "*", "hooks": []any{m{
-			"name": "policyscan", "type": "command", "timeout": 75000.0, "command": line("gemini"),
-		}}}}}},
-		"copilot": {"version": 1.0, "hooks": m{"preToolUse": []any{m{
-			"type": "command", "timeoutSec": 75.0,
-			"bash":       `set -- "$(policyscan hook copilot --calls x || echo x)"; case "$*" in "{"*"}") printf '%s\n' "$*";; *) printf '%s\n' ` + deny + ";; esac",
-			"powershell": `$out = policyscan hook copilot --calls x; if ($LASTEXITCODE -eq 0 -and "$out" -like '{*}') { $out } else { ` + deny + " }",
-		}}}},
-		"cursor": {"version": 1.0, "hooks": m{"preToolUse": []any{m{
-			"command": line("cursor"), "timeout": 75.0, "failClosed": true,
-		}}}},
-	} {
-		text := install(t, Named(agent), "", "--calls", "x")
-		if diff := cmp.Diff(want, decode(t, text)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", agent, diff)
-		}
-		if !strings.HasSuffix(text, "}\n") || strings.Contains(text, `\u00`) {
-			t.Errorf("%s: no text for people:\n%s", agent, text)
+	all := rows(t, "fresh")
+	for _, r := range all {
+		if diff := cmp.Diff(r.Want, install(t, Named(r.Agent), "", "--calls", "x")); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", r.Agent, diff)
 		}
 	}
-	if got := len(Targets()); got != 5 {
-		t.Errorf("%d agents", got)
-	}
-	if Named("claude") != nil {
-		t.Error("claude is an agent")
+	if len(all) != 5 || len(Targets()) != 5 || Named("claude") != nil {
+		t.Errorf("%d agents", len(all))
 	}
 }
 
 // TestInstallRefused: settings in which the hook would not run, or is not as it was written.
 func TestInstallRefused(t *testing.T) {
-	for _, test := range []struct{ agent, text, want string }{
-		{"claude-code", "{\n  \"disableAllHooks\": true\n}", `s.json:2:22: "disableAllHooks" is true: Claude Code would not run the hook; remove it`},
-		{"copilot", `{"version": 1, "disableAllHooks": true}`, `s.json:1:35: "disableAllHooks" is true: GitHub Copilot would not run the hook; remove it`},
-		{"gemini", `{"hooksConfig": {"enabled": false}}`, `s.json:1:29: "hooksConfig.enabled" is false: Gemini CLI would not run the hook; remove it`},
-		{"gemini", `{"hooksConfig": {"disabled": ["x", "policyscan"]}}`, `s.json:1:36: "hooksConfig.disabled" is "policyscan": Gemini CLI would not run the hook; remove it`},
-		{"copilot", `{"hooks": {}}`, `s.json:1:1: there is no "version": 1, without which GitHub Copilot reads no hooks; add it`},
-		{"cursor", `{"version": 2}`, `s.json:1:13: there is no "version": 1, without which Cursor reads no hooks; add it`},
-		{"codex", `{"$schema": "x"}`, `s.json:1:2: there is "$schema", and Codex refuses a file that has more than ["description" "hooks"]; remove it`},
-		{"gemini", "{\n  \"a\": [1,], // mine\n}", `s.json:2:10: a comma without a value on each side of it; remove it`},
-		{"gemini", "{\n  // mine\n  \"a\": 1, /* x", `s.json:2:3: a comment, which not every agent reads; remove it`},
-		{"cursor", `{"version": 1, "hooks": {"preToolUse": [1, {"command": "policyscan hook cursor"}]}}`, `s.json:1:44: this hook runs policyscan, but is not as policyscan wrote it; remove it by hand`},
-		{"claude-code", `{"hooks": {"PreToolUse": [{"hooks": [{"command": "cd /; policyscan hook claude-code || true"}]}]}}`, `s.json:1:27: this hook runs policyscan, but is not as policyscan wrote it; remove it by hand`},
-	} {
-		_, err := Named(test.agent).Install(source(test.text), "", nil)
-		if err == nil || err.Error() != test.want {
-			t.Errorf("%s: %s:\n got %v\nwant %s", test.agent, test.text, err, test.want)
+	for _, r := range rows(t, "install") {
+		_, err := Named(r.Agent).Install(source(r.Before), "", nil)
+		if err == nil || err.Error() != r.Want {
+			t.Errorf("%s: %s:\n got %v\nwant %s", r.Agent, r.Before, err, r.Want)
 		}
 	}
 
@@ -158,7 +118,7 @@ func TestInstallRefused(t *testing.T) {
 		}
 	}
 
-	// Switches that are off as they should be are none.
+	// Switches that are off change nothing.
 	install(t, Named("claude-code"), `{"disableAllHooks": false}`)
 	install(t, Named("gemini"), `{"hooksConfig": {"enabled": true, "disabled": ["x"]}}`)
 	install(t, Named("codex"), `{"description": "x"}`)
@@ -184,7 +144,7 @@ func TestChangedByHand(t *testing.T) {
 		text := install(t, of, "")
 		changed := strings.Replace(text, change.from, change.to, 1)
 		if changed == text {
-			t.Fatalf("%q is not there", change.from)
+			t.Fatalf("%q is missing", change.from)
 		}
 		_, inErr := of.Install(source(changed), "", nil)
 		_, outErr := of.Uninstall(source(changed))
@@ -211,22 +171,26 @@ func TestChangedByHand(t *testing.T) {
 // another.
 func TestInstallByPath(t *testing.T) {
 	for _, of := range Targets() {
-		for _, path := range []string{"/usr/local/bin/policyscan", "/opt/my tools/é/policyscan-2", "C:/Program Files/policyscan/policyscan.exe"} {
-			text, err := of.Install(nil, path, []string{"--calls", "x y"})
-			if err != nil || !strings.Contains(string(text), path) || strings.Contains(string(text), "(policyscan hook") {
+		args := []string{"--calls", "x y"}
+		for _, path := range []string{"/usr/local/bin/policyscan", "/opt/my tools/é/policyscan-2",
+			"C:/Program Files/policyscan/policyscan.exe"} {
+			out, err := of.Install(nil, path, args)
+			text := string(out)
+			if err != nil || !strings.Contains(text, path) || strings.Contains(text, "(policyscan hook") {
 				t.Fatalf("%s: %v\n%s", of.Agent, err, text)
 			}
-			if again, err := of.Install(source(string(text)), path, []string{"--calls", "x y"}); err != nil || string(again) != string(text) {
+			if again, err := of.Install(source(text), path, args); err != nil || string(again) != text {
 				t.Errorf("%s: installed twice: %v\n%s", of.Agent, err, again)
 			}
-			if out, err := of.Uninstall(source(string(text))); err != nil || out != nil {
+			if out, err := of.Uninstall(source(text)); err != nil || out != nil {
 				t.Errorf("%s: %v: %q is left", of.Agent, err, out)
 			}
-			if got, want := install(t, of, string(text), "--calls", "x y"), install(t, of, "", "--calls", "x y"); got != want {
+			if got, want := install(t, of, text, args...), install(t, of, "", args...); got != want {
 				t.Errorf("%s: by its name:\n%s\nwant\n%s", of.Agent, got, want)
 			}
 		}
-		if _, err := of.Install(nil, "/home/a$b/policyscan", nil); err == nil || !strings.Contains(err.Error(), "the path of the program") {
+		_, err := of.Install(nil, "/home/a$b/policyscan", nil)
+		if err == nil || !strings.Contains(err.Error(), "the path of the program") {
 			t.Errorf("%s: %v", of.Agent, err)
 		}
 	}
@@ -295,17 +259,19 @@ func TestQuote(t *testing.T) {
 			t.Errorf("%q is not known again", got)
 		}
 	}
-	for _, arg := range strings.Split("$HOME|`a`|a\"b|a'b|a;b|a&b|a\\b|a*|a?|~|a!|%A%|a^|(a)|{a}|<a|>a|#a|a\nb|a\x00b|\xff|", "|") {
+	const refused = "$HOME|`a`|a\"b|a'b|a;b|a&b|a\\b|a*|a?|~|a!|%A%|a^|(a)|{a}|<a|>a|#a|a\nb|a\x00b|\xff|"
+	for _, arg := range strings.Split(refused, "|") {
 		if got, err := quoteAll([]string{arg}); err == nil {
 			t.Errorf("%q is quoted as %q", arg, got)
 		}
 	}
 	for _, text := range []string{"a", " a  b", ` "a b`, " a;b", `  `} {
 		if arguments().MatchString(text) {
-			t.Errorf("%q is none of ours", text)
+			t.Errorf("%q is not ours", text)
 		}
 	}
-	if _, err := Named("codex").Install(nil, "", []string{"$HOME"}); err == nil || errors.As(err, new(*document.Error)) {
+	_, err := Named("codex").Install(nil, "", []string{"$HOME"})
+	if err == nil || errors.As(err, new(*document.Error)) {
 		t.Errorf("an argument that is refused: %v", err)
 	}
 }
@@ -314,7 +280,8 @@ func TestQuote(t *testing.T) {
 // Uninstall gives back the bytes that were there.
 func FuzzInstall(f *testing.F) {
 	for i := range Targets() {
-		for _, text := range []string{`{"version":1}`, "{\n  \"version\": 1,\n  \"hooks\": {}\n}", `{"hooks":{"PreToolUse":[ ],"BeforeTool":[{}]}}`} {
+		for _, text := range []string{`{"version":1}`, "{\n  \"version\": 1,\n  \"hooks\": {}\n}",
+			`{"hooks":{"PreToolUse":[ ],"BeforeTool":[{}]}}`} {
 			f.Add(i, text, "--calls", "my calls.yml")
 		}
 	}

@@ -51,7 +51,7 @@ func hookContext() gate.Around {
 	a := gate.Around{Getenv: getenv}
 	a.Path = a.Getenv("PATH")
 	if dir, err := os.Getwd(); err == nil {
-		a.Folders = []string{dir}
+		a.Dirs = []string{dir}
 	}
 	if program, err := os.Executable(); err == nil {
 		a.Program = program

@@ -85,7 +85,7 @@ func (c *evalCmd) gate() (*gate.Gate, error) {
 		if g, err = gate.Open(names, pins, root); err != nil {
 			return nil, err
 		}
-		g.ByFolder = c.Root == ""
+		g.ByDir = c.Root == ""
 	}
 	g.Sets = sets
 	return g, nil

@@ -46,7 +46,7 @@ func (c *scenariosFlag) judge(std streams, of *bundleArg, bundled bool) (bool, e
 		if g, err = gate.New(all, root); err != nil {
 			return false, err
 		}
-		g.ByFolder = c.Root == ""
+		g.ByDir = c.Root == ""
 	}
 	var err error
 	if g.Sets, err = c.files().Load(""); err != nil {

@@ -10,7 +10,7 @@ import (
 // A wrapper is a program that runs another, which is named after its options.
 type wrapper struct {
 	short   string   // letters of options whose value may be the next word
-	long    []string // and long options; "--sig" is "--signal", as GNU's programs have it
+	long    []string // and long options; "--sig" is "--signal", as in GNU's programs
 	own     int      // the number of the wrapper's words before the program
 	assigns bool     // and settings of variables
 	through bool     // see Command.Through
@@ -305,7 +305,7 @@ type option struct {
 	rest  []word
 }
 
-// option reads an option. ok is false if there is none, or no more: rest is then what follows a --.
+// option reads an option. ok is false without one, or after the last: rest is then what follows a --.
 func (w *wrapper) option(words []word) (o option, ok bool) {
 	if len(words) == 0 || !strings.HasPrefix(words[0].text, "-") {
 		return option{rest: words}, false

@@ -325,39 +325,6 @@ func TestNaive(t *testing.T) {
 	t.Errorf("%d files loaded, %d calls matched: too few to say anything", loaded, matched)
 }
 
-// Extra arguments are allowed: a rule that matches a command matches it with more behind it.
-func TestRow_4_23_MoreArguments(t *testing.T) {
-	matched := 0
-	check := func(t *rapid.T) {
-		r := drawRule(t)
-		q, c := drawRequest(t)
-		if r.domain != "exec" || q.domain != "exec" {
-			return
-		}
-		r.effect = "allow"
-		set, err := Read(&document.Source{Name: "p", Text: []byte(of(r.String()))}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if set.Decide(c, callrules.Options{}).Rule == nil {
-			return
-		}
-		matched++
-		more := rapid.SampledFrom(alphabet("exec")).Draw(t, "more")
-		line := call.Text(c.Input.Member("command").Str() + " " + more)
-		longer := &call.Call{Tool: "Bash", Input: c.Input.With(call.Member{Name: "command", Value: line})}
-		if set.Decide(longer, callrules.Options{}).Rule == nil {
-			t.Fatalf("%s matches %q, and not %q", r, c.Input.JSON(), line.Str())
-		}
-	}
-	for range 100 { // of a few draws none may match
-		if rapid.Check(t, check); t.Failed() || matched > 0 {
-			return
-		}
-	}
-	t.Error("nothing matched")
-}
-
 // Whatever the text: no panic, errors are within the file, and what loads decides any call, twice the same.
 func FuzzRead(f *testing.F) {
 	for _, text := range []string{

@@ -277,11 +277,11 @@ func (c *compiler) readFS(r *rule, m *node, within bool) {
 		case !within && (r.effect != callrules.Allow || negated):
 			c.fail(document.CodeValue, p.at,
 				fmt.Sprintf("a :worktree in a rule that says %s, or within (not ...)", r.effect),
-				"remove it and name git's folders too: where they are is not looked up, "+
+				"remove it and name git's directories too: where they are is not looked up, "+
 					"and the rule would be weaker than it says")
 		default:
 			c.note(p.at,
-				":worktree is read as if it were not there: which folders of git a worktree has is not looked up, "+
+				":worktree is ignored: which directories of git a worktree has is not looked up, "+
 					"so the rule does not allow them")
 		}
 	})

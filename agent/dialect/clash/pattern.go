@@ -24,8 +24,8 @@ const (
 type pattern struct {
 	form  form
 	at    int
-	shown string // as the file has it
-	// of literal and subpath: as the fact has it, so a path is absolute and clean, a host as call.Host has it
+	shown string // in the words of the file
+	// of literal and subpath, in the form of the fact: an absolute and clean path, a host from call.Host
 	text     string
 	regexp   *regexp.Regexp // of regular
 	members  []pattern      // of either, at least one; of otherwise, one
@@ -73,7 +73,7 @@ func (c *compiler) pattern(n *node, domain string) pattern {
 		p.members = []pattern{c.pattern(n.items[1], domain)}
 		if p.members[0].all() {
 			c.fail(document.CodeValue, n.at, fmt.Sprintf("%s matches nothing", p.shown),
-				"remove the rule, or say what it is not")
+				"remove the rule, or exclude less")
 		}
 	case n.head() == "subpath" && domain == "fs":
 		p.form = subpath
@@ -203,20 +203,20 @@ func (c *compiler) path(at int, name string) string {
 			"write (join (env HOME) ...) in a (subpath ...), or the whole path; ./~ is a file")
 		return ""
 	}
-	folder := c.define["PWD"]
+	pwd := c.define["PWD"]
 	clean, absolute := call.Resolve("", name)
 	if absolute {
 		return clean
 	}
-	if _, ok := call.Resolve("", folder); folder != "" && !ok {
-		c.fail(document.CodeValue, at, fmt.Sprintf("the path %q is relative, and so is PWD, %q", name, folder),
-			"give --define PWD=FOLDER with an absolute folder")
+	if _, ok := call.Resolve("", pwd); pwd != "" && !ok {
+		c.fail(document.CodeValue, at, fmt.Sprintf("the path %q is relative, and so is PWD, %q", name, pwd),
+			"give --define PWD=DIR with an absolute directory")
 		return ""
 	}
-	if clean, absolute = call.Resolve(folder, name); !absolute {
+	if clean, absolute = call.Resolve(pwd, name); !absolute {
 		c.fail(document.CodeValue, at,
 			fmt.Sprintf("the path %q is relative, and the paths of calls are absolute: it would match none", name),
-			"give --define PWD=FOLDER to have it beneath that folder, or write it whole")
+			"give --define PWD=DIR to resolve it there, or write it whole")
 	}
 	return clean
 }

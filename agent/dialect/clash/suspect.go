@@ -209,7 +209,7 @@ func (p *pattern) matches(s string) bool {
 	case regular:
 		return p.regexp.MatchString(s)
 	case subpath:
-		_, ok := call.CutFolder(s, p.text)
+		_, ok := call.CutDir(s, p.text)
 		return ok
 	case either:
 		return slices.ContainsFunc(p.members, func(m pattern) bool { return m.matches(s) })

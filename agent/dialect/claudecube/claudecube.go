@@ -31,7 +31,7 @@ func Read(src *document.Source) (*callrules.Set, error) {
 	doc := src.YAML(document.Form{File: `"version:", "defaults:" and "rules:"`, Closed: true, Keys: map[string]string{
 		"version":  `version: "1"`,
 		"defaults": `"defaults: {unmatched: escalate}"`,
-		"rules":    `"rules: []" if there are none`,
+		"rules":    `"rules: []" for an empty list`,
 		"action":   "deny, allow or escalate",
 		"tool":     `the name of a tool, or several with "|" between them`,
 		"pattern":  "what the field is compared with",
@@ -57,7 +57,7 @@ type reader struct {
 	read []readRule
 }
 
-// A readRule is a rule as the file has it, of which the notes are made.
+// A readRule is a rule of the file, for the notes.
 type readRule struct {
 	at     *yaml.Node
 	name   string
@@ -86,7 +86,7 @@ func (r *reader) config(n *yaml.Node) {
 	top := r.doc.Mapping(n, "the file", `"version:", "defaults:" and "rules:"`,
 		document.Level{Required: []string{"version", "defaults", "rules"}})
 	if version, ok := r.doc.StrictText(top.At("version")); ok && version != "1" {
-		r.note(top.At("version").Value, "the version is %q; the form that is read is that of version \"1\"", version)
+		r.note(top.At("version").Value, "the version is %q; the form that policyscan reads is version \"1\"", version)
 	}
 	if at := top.At("defaults").Value; at != nil {
 		r.defaults(at)
@@ -230,7 +230,7 @@ func (r *reader) tools(e document.Entry) []string {
 }
 
 func (r *reader) match(n *yaml.Node, rule *readRule) []callrules.Predicate {
-	fields, ok := r.doc.Fields(n, `"match"`, `"command:" or another field, and a list of patterns beneath it`)
+	fields, ok := r.doc.Fields(n, `"match"`, `"command:" or another field, with a list of patterns`)
 	if ok && len(n.Content) == 0 {
 		r.doc.Fail(document.CodeValue, n, `"match" has no field, and would match nothing`,
 			`remove "match" to match every use of the tool`)

@@ -131,8 +131,8 @@ func globbed(test *callrules.Test, text string, effect callrules.Effect) callrul
 	if effect == callrules.Deny {
 		for _, e := range expansions {
 			expansions = append(expansions, e+"/")
-			if folder := folderOf(e); folder != e {
-				expansions = append(expansions, folder+"/")
+			if x := dirOf(e); x != e {
+				expansions = append(expansions, x+"/")
 			}
 		}
 		test.Op, test.Globs = callrules.Globs, glob.CompileWide(expansions)
@@ -171,14 +171,14 @@ func globbed(test *callrules.Test, text string, effect callrules.Effect) callrul
 
 // onlyBeneath reports whether a glob is X/** and does not match X itself in micromatch: where X ends in a star.
 func onlyBeneath(text string) bool {
-	folder := folderOf(text)
-	rest, star := strings.CutSuffix(folder, "*")
+	x := dirOf(text)
+	rest, star := strings.CutSuffix(x, "*")
 	escapes := len(rest) - len(strings.TrimRight(rest, `\`))
-	return folder != text && star && escapes%2 == 0
+	return x != text && star && escapes%2 == 0
 }
 
-// folderOf is the X of X/** and X/**/**; else the glob.
-func folderOf(text string) string {
+// dirOf is the X of X/** and X/**/**; else the glob.
+func dirOf(text string) string {
 	for strings.HasSuffix(text, "/**") {
 		text = strings.TrimSuffix(text, "/**")
 	}

@@ -16,7 +16,7 @@ import (
 
 var (
 	micromatch = flag.String("micromatch", "",
-		"a folder where micromatch is installed, to compare globs with it; needs node")
+		"a directory where micromatch is installed, to compare globs with it; needs node")
 	update = flag.Bool("update", false, "with -micromatch: write testdata/micromatch.jsonl")
 )
 
@@ -181,8 +181,8 @@ func makeQuestions(r *rand.Rand, globs, values int) []question {
 		}
 		for len(q.Values) < values { // near the glob
 			near := q.Glob
-			if folder, ok := strings.CutSuffix(near, "/**"); ok && r.IntN(2) == 0 {
-				near = folder
+			if dir, ok := strings.CutSuffix(near, "/**"); ok && r.IntN(2) == 0 {
+				near = dir
 			}
 			q.Values = append(q.Values, strings.NewReplacer("**", pick(of, 3), "*", pick(of, 2), "?", "a", "{a,b}",
 				"a", "[a-b]", "b", "{a,b*}", "b", `\`, "").Replace(near))
@@ -201,7 +201,8 @@ func askMicromatch(t *testing.T, questions []question) {
 	}
 	cmd := exec.Command("node", "-e", `
 const m = require("micromatch");
-console.log(JSON.stringify(JSON.parse(require("fs").readFileSync(0, "utf8")).map(q => q.v.map(v => m.isMatch(v, q.g)))));`)
+const questions = JSON.parse(require("fs").readFileSync(0, "utf8"));
+console.log(JSON.stringify(questions.map(q => q.v.map(v => m.isMatch(v, q.g)))));`)
 	cmd.Dir, cmd.Stdin = *micromatch, bytes.NewReader(in)
 	out, err := cmd.Output()
 	if err != nil {

@@ -2,6 +2,7 @@ package evaluator
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/policyscan/policyscan/agent/callrules"
 	"github.com/policyscan/policyscan/internal/cputime"
 	"github.com/policyscan/policyscan/rules/document"
+	"golang.org/x/tools/txtar"
 )
 
 // The policies of the tests, and the head that each has.
@@ -21,8 +23,9 @@ const (
 
 // policy writes a policy: its id, its default and its rules.
 func policy(id, byDefault string, list ...string) string {
-	return fmt.Sprintf(`{"policyId": %q, "policyVersion": 7, "document": {"apiVersion": "agent-governance.io/v1", "kind": "Policy",
-		"metadata": {"name": "test"}, "spec": {"defaultEffect": %q, "rules": [%s]}}}`, id, byDefault, strings.Join(list, ",\n"))
+	return fmt.Sprintf(`{"policyId": %q, "policyVersion": 7, "document": {
+		"apiVersion": "agent-governance.io/v1", "kind": "Policy", "metadata": {"name": "test"},
+		"spec": {"defaultEffect": %q, "rules": [%s]}}}`, id, byDefault, strings.Join(list, ",\n"))
 }
 
 // rule writes a rule: its effect and, as "field operator value", its conditions.
@@ -99,7 +102,7 @@ func TestRow_1_02_CompileErrorNotes(t *testing.T) {
 				t.Errorf("note %q lacks %q", note.Text, part)
 			}
 		}
-		if note.Origin.File != "bundle.json" || note.Origin.Line != []int{2, 2, 3}[i] {
+		if note.Origin.File != "bundle.json" || note.Origin.Line != []int{3, 3, 4}[i] {
 			t.Errorf("note %d is at %v", i, note.Origin)
 		}
 	}
@@ -178,8 +181,8 @@ func TestAlgorithm(t *testing.T) {
 func TestRow_1_04_Request(t *testing.T) {
 	text := bundle(policy(first, "allow", rule("d", "deny", `kwargs.amount eq 5`, `tool eq "x"`)))
 	// "an arbitrary object with tool_name (required) and an optional agent_id. Add any other fields"
-	if got, want := decide(t, text, `{"tool_name": "pay", "tool": "x", "kwargs": {"amount": 5}}`), "deny 11@7 d"; got != want {
-		t.Errorf("got %s, want %s", got, want)
+	if got := decide(t, text, `{"tool_name": "pay", "tool": "x", "kwargs": {"amount": 5}}`); got != "deny 11@7 d" {
+		t.Error(got)
 	}
 	for _, bad := range []string{`{"kwargs": {}}`, `{"tool_name": 5}`, `{"tool_name": null}`, `{"tool_name": ""}`,
 		`[]`} {
@@ -227,7 +230,8 @@ func TestRow_1_31_Reasons(t *testing.T) {
 		{bundle(), bash, "no bundle loaded — failing closed"},
 		{bundle(policy(first, "allow", rule("bad", "deny", badRule))), bash,
 			"policy contains a regex pattern that failed to compile — failing closed: policy " + first +
-				`, the pattern "(?=x)" of the rule bad does not compile: invalid or unsupported Perl syntax: ` + "`(?=`"},
+				`, the pattern "(?=x)" of the rule bad does not compile: ` +
+				"invalid or unsupported Perl syntax: `(?=`"},
 		{ruleBundle, bash, "no shell"},
 		{ruleBundle, `{"tool_name": "Read"}`, "denied by rule e"},
 		{ruleBundle, `{"tool_name": "Other"}`, "no rule matches; default of the first policy: deny"},
@@ -320,7 +324,8 @@ func BenchmarkThousandRules(b *testing.B) {
 			fmt.Sprintf(`input.command matches "push\\s+.*--force-%d\\b"`, i)))
 	}
 	set := read(b, bundle(policy(first, "allow", list...)))
-	c := request(b, `{"tool_name": "Bash", "input": {"command": "git push origin feature --force-with-lease && make test lint"}}`)
+	c := request(b, `{"tool_name": "Bash",
+		"input": {"command": "git push origin feature --force-with-lease && make test lint"}}`)
 	clock := func() time.Time { // as dear as the real one, and never late: a busy machine may hold up any one decision
 		_ = time.Now()
 		return time.Time{}
@@ -361,94 +366,24 @@ func TestShown(t *testing.T) {
 	}
 }
 
-// The request that the conditions are asked of.
+// The request that the conditions are tested on.
 const asked = `{"tool_name": "Bash", "input": {
 	"text": "git push", "number": 1000, "half": 2.50, "big": 1e21, "minus": -0, "yes": true, "no": false,
 	"null": null, "empty": "", "list": ["a", "b"], "one": ["a"], "none": [], "flags": ["push", "--force"],
 	"mixed": [1.50, true, null, ["c", [null, 1e21]], {"a": 1}, []], "object": {"a": 1, "": {"": "deep"}},
 	"a.b": "dotted", "length": 3}}`
 
-// TestConditions: one condition to a row, as "field operator value", and whether it holds.
+// TestConditions: whether the conditions of testdata/rows.txtar hold.
 func TestConditions(t *testing.T) {
-	for _, group := range []struct {
-		name string
-		yes  []string
-		no   []string
-	}{
-		{"Row_1_15 eq and neq: strict equality on the resolved field value",
-			[]string{`input.text eq "git push"`, `input.number eq 1000`, `input.number eq 1e3`, `input.half eq 2.5`,
-				`input.yes eq true`, `input.empty eq ""`, `input.minus eq 0`,
-				`input.number neq "1000"`, `input.yes neq "true"`, `input.text neq "Git push"`,
-				`input.list neq ["a","b"]`, `input.one neq ["a"]`, `input.none neq []`, `input.object neq "x"`},
-			[]string{`input.number eq "1000"`, `input.yes eq "true"`, `input.no eq "false"`, `input.empty eq false`,
-				`input.minus eq ""`, `input.text eq "Git push"`,
-				`input.list eq ["a","b"]`, `input.one eq "a"`, `input.none eq []`, `input.text neq "git push"`,
-				`input.number neq 1000.0`}},
-		{"Row_1_16 undefined compares unequal to anything a policy would eq against",
-			[]string{`input.absent neq "x"`, `input.absent neq ""`, `input.null neq "x"`, `input.null neq "null"`,
-				`input.absent not_in ["x"]`, `absent.a.b neq 1`},
-			[]string{`input.absent eq "x"`, `input.absent eq ""`, `input.absent eq "undefined"`,
-				`input.null eq "null"`, `input.absent in ["undefined", ""]`, `absent.a.b eq 1`}},
-		{"Row_1_17 membership in a list: both sides are stringified before comparison",
-			[]string{`input.number in ["1000"]`, `input.number in [1000, 2]`, `input.text in ["x", "git push"]`,
-				`input.yes in ["true"]`, `input.half in ["2.5"]`, `input.big in ["1e+21"]`,
-				`input.minus in ["0"]`, `input.text not_in ["x"]`, `input.number not_in ["1000.0"]`,
-				`input.text in ["git push"]`, `input.empty in [""]`},
-			[]string{`input.number not_in ["1000"]`, `input.number not_in [1e3]`, `input.text in ["git"]`,
-				`input.yes in ["TRUE"]`, `input.half in ["2.50"]`, `input.text in []`}},
-		{"Row_1_17 scalar values are normalized to singleton lists",
-			[]string{`input.text in "git push"`, `input.number in "1000"`, `input.number in 1000`, `input.yes in true`,
-				`input.yes not_in false`},
-			[]string{`input.text in "git"`, `input.number not_in 1000`, `input.yes not_in true`}},
-		{"Row_1_18 a missing or null field: in is false, not_in is true",
-			[]string{`input.absent not_in [1]`, `input.null not_in ["null"]`},
-			[]string{`input.absent in [1]`, `input.null in ["null", ""]`}},
-		{"Row_1_19 contains, starts_with, ends_with: the resolved field is stringified",
-			[]string{`input.text contains "t p"`, `input.text starts_with "git"`, `input.text ends_with "push"`,
-				`input.number contains "00"`, `input.number starts_with "1"`,
-				`input.yes ends_with "ue"`, `input.half ends_with ".5"`, `input.empty contains ""`},
-			[]string{`input.text contains "T P"`, `input.text starts_with "push"`, `input.text ends_with "git"`,
-				`input.number contains "01"`,
-				`input.absent contains "u"`, `input.null contains "null"`, `input.absent starts_with ""`,
-				`input.null ends_with ""`}},
-		{"Row_1_20 matches: re2, anywhere in the field",
-			[]string{`input.text matches "t\\s+p"`, `input.text matches "^git"`, `input.text matches "(?i)GIT"`,
-				`input.number matches "^1000$"`, `input.yes matches "^true$"`, `input.empty matches "^$"`},
-			[]string{`input.text matches "^push"`, `input.text matches "GIT"`}},
-		{"Row_1_22 matches on a missing or null field is false, even .*",
-			nil,
-			[]string{`input.absent matches ".*"`, `input.null matches ".*"`, `input.null matches "null"`}},
-		{"Row_1_23 lists have the text that JavaScript joins, objects have none",
-			[]string{`input.list contains "a"`, `input.list contains "a,b"`, `input.list starts_with "a,"`,
-				`input.list ends_with ",b"`, `input.list matches "^a,b$"`,
-				`input.list in ["a,b"]`, `input.one in ["a"]`, `input.none starts_with ""`, `input.none in ""`,
-				`input.flags contains "--force"`,
-				`input.mixed in ["1.5,true,,c,,1e+21,[object Object],"]`,
-				`input.list not_in ["a"]`, `input.list not_in ["a,b"]`, `input.object not_in ["[object Object]"]`,
-				`input.list neq "a,b"`},
-			[]string{`input.list contains "b,a"`, `input.list in ["a"]`, `input.list eq "a,b"`, `input.one eq "a"`,
-				`input.object contains "object"`, `input.object matches ""`, `input.object in ["[object Object]"]`}},
-		{"Row_1_24 dot-paths walk the request object",
-			[]string{`tool_name eq "Bash"`, `input.object.a eq 1`},
-			[]string{`input.object.b eq 1`, `input.text.a eq "git push"`, `input.number.a eq 1000`, `tool eq "Bash"`,
-				`Input.text eq "git push"`}},
-		{"Row_1_25 a part that is a decimal index walks into a list",
-			[]string{`input.list.0 eq "a"`, `input.list.1 eq "b"`, `input.length eq 3`},
-			[]string{`input.list.2 eq "b"`, `input.list.00 eq "a"`, `input.list.+1 eq "b"`, `input.list.-1 eq "b"`,
-				`input.list.length eq 2`, `input.text.0 eq "g"`}},
-		{"Row_1_26 keys that contain dots cannot be reached; an empty part is a key without a name",
-			[]string{`input.object.. eq "deep"`},
-			[]string{`input.a.b eq "dotted"`, `input.object. eq "deep"`}},
-	} {
-		for i, list := range [][]string{group.yes, group.no} {
-			for _, condition := range list {
-				t.Run(group.name+"/"+condition, func(t *testing.T) {
-					want := []string{"deny 11@7 d", "allow"}[i]
-					if got := decide(t, bundle(policy(first, "allow", rule("d", "deny", condition))),
-						asked); got != want {
-						t.Errorf("got %s, want %s", got, want)
-					}
-				})
+	for name, text := range cases(t) {
+		for line := range strings.Lines(text) {
+			word, condition, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+			want, ok := map[string]string{"holds": "deny 11@7 d", "fails": "allow"}[word]
+			if !ok || strings.Contains(text, "\n=>\n") {
+				break
+			}
+			if got := decide(t, bundle(policy(first, "allow", rule("d", "deny", condition))), asked); got != want {
+				t.Errorf("%s: %s: got %s, want %s", name, condition, got, want)
 			}
 		}
 	}
@@ -459,7 +394,7 @@ func TestConditions(t *testing.T) {
 func TestRow_1_23_NotInFailsClosed(t *testing.T) {
 	for _, c := range []struct{ condition, isBash, allow string }{
 		{`input.list not_in ["x"]`, "holds", "fails"},
-		{`input.list not_in ["a,b"]`, "holds", "fails"}, // not as JavaScript has it: see docs/dialects.md
+		{`input.list not_in ["a,b"]`, "holds", "fails"}, // unlike in JavaScript: see docs/dialects.md
 		{`input.list in ["a,b"]`, "holds", "fails"},
 		{`input.list contains "a"`, "holds", "fails"},
 		{`input.list starts_with "a"`, "holds", "fails"},
@@ -542,4 +477,267 @@ func TestRow_1_27_PrototypeParts(t *testing.T) {
 			t.Errorf("%s: %s", field, got)
 		}
 	}
+}
+
+// whole is a bundle with every key there is.
+const whole = `{
+  "bundleVersion": 3,
+  "contentHash": "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+  "builtAt": "2026-01-31T12:00:00.123Z",
+  "policies": [
+    {
+      "policyId": "11111111-1111-4111-8111-111111111111",
+      "policyVersion": 0,
+      "document": {
+        "apiVersion": "agent-governance.io/v1",
+        "kind": "Policy",
+        "metadata": {"name": "shell", "description": "what shells may do", "labels": {"team": "core"}},
+        "spec": {
+          "defaultEffect": "allow",
+          "rules": [
+            {"id": "r1", "description": "no root", "effect": "deny", "conditions": [
+              {"field": "input.command", "operator": "contains", "value": "sudo"}
+            ]}
+          ]
+        }
+      }
+    }
+  ],
+  "frozenAgentIds": ["agent-1"]
+}`
+
+func TestWholeBundleLoads(t *testing.T) {
+	set := read(t, whole)
+	if len(set.Notes) != 0 {
+		t.Errorf("notes: %v", set.Notes)
+	}
+	if r := set.Rules[0]; r.ID != "r1" || r.Origin.Line != 16 || r.Origin.File != "bundle.json" ||
+		r.Reason != "no root" {
+		t.Errorf("the rule is %+v", r)
+	}
+	if p := set.Policies[0]; p.Version != 0 || p.ID != first || p.Broken != "" {
+		t.Errorf("the policy is %+v", p)
+	}
+	// What the document itself does not show may be left out.
+	short := whole
+	for _, key := range []string{"bundleVersion", "contentHash", "builtAt"} {
+		_, rest, _ := strings.Cut(short, "\n  \""+key)
+		_, rest, _ = strings.Cut(rest, "\n")
+		short = "{\n" + rest
+	}
+	short = strings.Replace(short, ",\n  \"frozenAgentIds\": [\"agent-1\"]", "", 1)
+	if strings.Contains(short, "frozen") || strings.Contains(short, "builtAt") || len(read(t, short).Rules) != 1 {
+		t.Error(short)
+	}
+}
+
+// TestMistakes: what is replaced in the whole bundle, and the error that this makes.
+func TestMistakes(t *testing.T) {
+	const (
+		ruleText      = `{"id": "r1", "description": "no root", "effect": "deny", "conditions": [`
+		conditionText = `{"field": "input.command", "operator": "contains", "value": "sudo"}`
+		otherRule     = `{"id": "r", "effect": "allow", "conditions": [{"field": "a", "operator": "eq", "value": 1}]},`
+	)
+	type mistake struct{ old, new, want string }
+	all := map[string]mistake{
+		"1_30 description of 1025": {`"what shells may do"`, `"` + strings.Repeat("x", 1025) + `"`,
+			`12:54: description has 1025 characters; the limit is 1024`},
+		"1_30 1001 rules": {ruleText, strings.Repeat(otherRule, 1000) + ruleText,
+			`"rules" has 1001 items; the limit is 1000`},
+		"1_30 51 conditions": {conditionText, strings.Repeat(conditionText+",", 50) + conditionText,
+			`"conditions" has 51 items; the limit is 50`},
+		"not UTF-8":           {`"no root"`, "\"no \xffroot\"", `a byte that is not UTF-8; save the file as UTF-8`},
+		"a list for a bundle": {whole, `[]`, `1:1: the bundle is a list; write an object with policies`},
+		"nothing":             {whole, " \n", `nothing in the file`},
+	}
+	for name, text := range cases(t) {
+		if part := strings.Split(text, "\n=>\n"); len(part) == 3 {
+			all[name] = mistake{part[0], part[1], strings.TrimSpace(part[2])}
+		}
+	}
+	for name, c := range all {
+		t.Run(name, func(t *testing.T) {
+			text := strings.Replace(whole, c.old, c.new, 1)
+			if text == whole {
+				t.Fatal("the test replaces nothing")
+			}
+			set, err := Read(source(text))
+			var list document.Errors
+			if !errors.As(err, &list) || set != nil {
+				t.Fatalf("got %v", err)
+			}
+			if !strings.Contains(list.Error(), c.want) || strings.Count(list.Error(), "b.json:") != len(list) {
+				t.Errorf("got %v\nwant %s", err, c.want)
+			}
+		})
+	}
+}
+
+// cases are the files of testdata/rows.txtar, by their names.
+func cases(t *testing.T) map[string]string {
+	t.Helper()
+	archive, err := txtar.ParseFile("testdata/rows.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]string{}
+	for _, f := range archive.Files {
+		all[f.Name] = string(f.Data)
+	}
+	return all
+}
+
+func TestRow_1_30_WithinTheLimits(t *testing.T) {
+	var list, conditions []string
+	for i := range 50 {
+		conditions = append(conditions, fmt.Sprintf(`input.f%d eq 1`, i))
+	}
+	for i := range 1000 {
+		list = append(list, rule(fmt.Sprint(i), "allow", isBash))
+	}
+	list[0] = rule("0", "allow", conditions...)
+	text := strings.NewReplacer(`"test"`, `"`+strings.Repeat("é", 128)+`"`, `"policyVersion": 7`,
+		`"policyVersion": 9007199254740991`).
+		Replace(bundle(policy(first, "allow", list...)))
+	if set := read(t, text); len(set.Rules) != 1000 || len(set.Rules[0].When.All) != 50 ||
+		set.Policies[0].Version != 1<<53-1 {
+		t.Errorf("%d rules, version %d", len(set.Rules), set.Policies[0].Version)
+	}
+}
+
+// TestAllMistakesAtOnce: the mistakes of a file, each where it is, in order.
+func TestAllMistakesAtOnce(t *testing.T) {
+	text := strings.NewReplacer(`"kind"`, `"sort"`, `"contains"`, `"has"`, `"deny"`, `"ask"`, `"core"`, `5`, `"value"`,
+		`"valve"`, `"agent-1"`, `"", 7`).Replace(whole)
+	_, err := Read(source(text))
+	var got []string
+	for _, e := range err.(document.Errors) {
+		got = append(got, fmt.Sprintf("%d:%d %s", e.Line, e.Column, e.Code))
+		if inRule := e.Line == 16 || e.Line == 17; inRule != (e.Rule == "r1") {
+			t.Errorf("%v is said to be of the rule %q", e, e.Rule)
+		}
+	}
+	want := "9:19 E_POLICY_VALUE, 11:9 E_POLICY_KEY, 12:95 E_POLICY_TYPE, 16:62 E_POLICY_VALUE, " +
+		"17:15 E_POLICY_VALUE, 17:54 E_POLICY_VALUE, 17:61 E_POLICY_KEY, 24:22 E_POLICY_VALUE, 24:26 E_POLICY_TYPE"
+	if strings.Join(got, ", ") != want {
+		t.Errorf("got  %s\nwant %s\n%v", strings.Join(got, ", "), want, err)
+	}
+}
+
+// TestMistakeBehindARule: what is wrong with the next policy is not said to be of the rule before.
+func TestMistakeBehindARule(t *testing.T) {
+	text := bundle(policy(first, "deny", rule("r", "deny", isBash)),
+		strings.Replace(policy(second, "deny", rule("r", "deny", isBash)), "Policy", "P", 1))
+	_, err := Read(source(text))
+	if list := err.(document.Errors); len(list) != 1 || list[0].Rule != "" {
+		t.Error(err)
+	}
+}
+
+func TestMistakesHaveALimit(t *testing.T) {
+	_, err := Read(&document.Source{Name: "b.json",
+		Text: []byte(`{"policies": [` + strings.Repeat("1,", 900) + `1], ` + strings.Repeat("\n\"x\": 1,", 2000) +
+			`"y": 1}`)})
+	if list := err.(document.Errors); len(list) != maxMistakes+1 ||
+		!strings.Contains(err.Error(), "more than 1000 mistakes; fix the others first") {
+		t.Errorf("%d mistakes", len(list))
+	}
+}
+
+// TestNotes: what loads and is often a mistake.
+func TestNotes(t *testing.T) {
+	for _, c := range []struct{ name, bundle, want string }{
+		{"X8 mixed defaults", bundle(policy(first, "deny", rule("r", "deny", isBash)),
+			policy(second, "allow", rule("r", "deny", isBash))),
+			"mixed defaults: the first policy's counts (" + first + ", deny), and that of " + second +
+				" (allow) is never used; give all policies one default"},
+		{"no policies", bundle(), "no policies: every call is denied, NO_POLICIES; write one"},
+		{"a policy twice", bundle(policy(first, "deny", rule("r", "deny", isBash)),
+			policy(first, "deny", rule("r", "deny", isBash))), "occurs twice, first in line 1"},
+		{"a rule twice", bundle(policy(first, "deny", rule("r", "deny", isBash), rule("r", "deny", isBash))),
+			"the rule r occurs twice in its policy, first in line 3"},
+		{"eq with a list", bundle(policy(first, "deny", rule("r", "deny", `input.x eq ["a"]`))),
+			"eq with a list: two lists are never equal, so it is always false; write in or not_in"},
+		{"neq with a list", bundle(policy(first, "deny", rule("r", "deny", `input.x neq ["a"]`))),
+			"so it is always true"},
+		{"in with an empty list", bundle(policy(first, "deny", rule("r", "deny", `input.x in []`))),
+			"in with an empty list is always false"},
+		{"not_in with an empty list", bundle(policy(first, "deny", rule("r", "deny", `input.x not_in []`))),
+			"not_in with an empty list is always true"},
+		{"an empty text", bundle(policy(first, "deny", rule("r", "deny", `input.x contains ""`))),
+			"contains with an empty string is true for every field that is present"},
+		{"an empty part", bundle(policy(first, "deny", rule("r", "deny", `input..x eq 1`))),
+			`the field "input..x" has an empty part`},
+		{"a field that hooks do not bring", bundle(policy(first, "deny",
+			rule("r", "deny", `command eq "a"`, `command neq "b"`))), `"command" is only in requests that bring it`},
+		{"a signature", strings.Replace(bundle(policy(first, "deny", rule("r", "deny", isBash))), `{`,
+			`{"signature": "x", `, 1), `"signature" is not verified`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			set := read(t, c.bundle)
+			if len(set.Notes) != 1 || !strings.Contains(set.Notes[0].Text, c.want) || set.Notes[0].Origin.Line < 1 {
+				t.Errorf("got %v\nwant %s", set.Notes, c.want)
+			}
+		})
+	}
+	if notes := read(t, bundle(policy(first, "deny", rule("r", "deny", isBash)),
+		policy(second, "deny", rule("r", "deny", isBash)))).Notes; len(notes) != 0 {
+		t.Errorf("notes on a bundle without a mistake: %v", notes)
+	}
+}
+
+func source(text string) *document.Source {
+	return &document.Source{Name: "b.json", Text: []byte(text)}
+}
+
+// checkPositions: every mistake is of the file, and somewhere in it.
+func checkPositions(t *testing.T, text string, err error) {
+	t.Helper()
+	var list document.Errors
+	if !errors.As(err, &list) || len(list) == 0 {
+		t.Fatalf("not Errors: %v", err)
+	}
+	lines := strings.Split(text, "\n")
+	for _, e := range list {
+		switch {
+		case e.File != "b.json" || e.Found == "" || e.Fix == "" || e.Line < 0 || e.Line > len(lines):
+			t.Errorf("no place in the file: %+v", e)
+		case e.Line > 0 && (e.Column < 0 || e.Column > len(lines[e.Line-1])+1):
+			t.Errorf("the column %d of a line of %d bytes: %v", e.Column, len(lines[e.Line-1]), e)
+		}
+	}
+}
+
+// FuzzRead: the reader never panics; mistakes have positions in the file; valid bundles are evaluated.
+func FuzzRead(f *testing.F) {
+	f.Add(whole, asked)
+	f.Add(bundle(policy(first, "allow", rule("d", "deny", badRule), rule("a", "allow", `input.list.0 not_in ["a"]`))),
+		bash)
+	f.Add(strings.Replace(whole, `"`, ``, 1), bash)
+	f.Add(strings.ReplaceAll(whole, `"policyId"`, `"kind"`), bash)
+	f.Add(`{"policies": null}`, bash)
+	f.Add("[[[[\n{\"a\":", `{"tool": "x"}`)
+	f.Fuzz(func(t *testing.T, text, asked string) {
+		set, err := Read(source(text))
+		if err != nil {
+			if set != nil {
+				t.Error("a set next to an error")
+			}
+			checkPositions(t, text, err)
+			return
+		}
+		c, err := callrules.ParseCall([]byte(asked), set)
+		if err != nil {
+			c = &call.Call{Tool: "Bash"}
+		}
+		out := set.Decide(c, callrules.Options{Trace: true})
+		if out.Decision != "allow" && out.Decision != "deny" || len(out.Trace.Steps) != len(set.Rules) {
+			t.Errorf("decided %q in %d steps", out.Decision, len(out.Trace.Steps))
+		}
+		for _, note := range set.Notes {
+			if note.Origin.Line < 1 || note.Origin.Line > strings.Count(text, "\n")+1 || note.Text == "" {
+				t.Errorf("the note %v", note)
+			}
+		}
+	})
 }

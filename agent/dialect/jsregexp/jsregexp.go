@@ -84,7 +84,7 @@ func Compile(pattern string) (*Regexp, error) {
 // MatchString reports whether a text has a match, anywhere.
 func (r *Regexp) MatchString(text string) bool { return r.re.MatchString(inUnits(text)) }
 
-// String returns the expression as RE2 has it.
+// String returns the expression in RE2's syntax.
 func (r *Regexp) String() string { return r.re.String() }
 
 // standIn returns RE2's character for a UTF-16 code unit: itself, or for half of a pair one beyond U+FFFF, where

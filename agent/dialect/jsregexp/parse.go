@@ -15,7 +15,7 @@ const maxDepth = 200
 // maxCount is RE2's limit.
 const maxCount = 1000
 
-// A parser reads a pattern as the grammar of Annex B has it, and writes it as RE2 has it.
+// A parser reads a pattern by the grammar of Annex B, and writes it in RE2's syntax.
 type parser struct {
 	units   []uint16
 	at      int

@@ -70,7 +70,7 @@ func (s set) not() set {
 // and returns the code units that are in both sets.
 func (s set) and(t set) set { return union(s.not(), t.not()).not() }
 
-// String returns the set as RE2 has it: one of its characters, by their stand-ins.
+// String returns the set in RE2's syntax: one of its characters, by their stand-ins.
 func (s set) String() string {
 	all := s.and(halves.not())
 	for _, unit := range s.and(halves) {

@@ -28,17 +28,17 @@ import (
 
 // Read reads a file of rules. The error is a [document.Errors] with all of its mistakes.
 func Read(src *document.Source) (*callrules.Set, error) {
-	const list = `"rules:" and beneath it a list, each rule beginning with "- id:"`
+	const list = `"rules:" and a list, each rule beginning with "- id:"`
 	doc := src.YAML(document.Form{File: list, Keys: map[string]string{
 		"rules": list,
 		"id":    `"id: TEAM-TOPIC-001", unique in the file`,
-		"title": `"title: …", one line that says what is forbidden`,
+		"title": `"title: …", one line about the forbidden thing`,
 	}})
 	r := &reader{doc: doc, name: src.Name}
 	set := &callrules.Set{Name: src.Name, Dialect: "native",
 		Strategy: callrules.AllViolations, Default: callrules.Allow}
 	if doc.Root != nil {
-		m := doc.Mapping(doc.Root, "the file", `"rules:" and beneath it a list`,
+		m := doc.Mapping(doc.Root, "the file", `"rules:" and a list`,
 			document.Level{Required: []string{"rules"}, Optional: []string{"default"}})
 		if m.At("default").Value != nil {
 			set.Default = r.effect(m.At("default"))
@@ -107,7 +107,7 @@ func (r *reader) predicate(n *yaml.Node, what string) callrules.Predicate {
 		if !has(key) {
 			continue
 		}
-		m := r.doc.Mapping(n, what+` with "`+key+`"`, key+`: and beneath it a list of tests`,
+		m := r.doc.Mapping(n, what+` with "`+key+`"`, key+`: and a list of tests`,
 			document.Level{Required: []string{key}})
 		var list []callrules.Predicate
 		for _, item := range r.doc.List(m.At(key)) {
@@ -251,7 +251,7 @@ func (r *reader) operand(t *callrules.Test, f *fact, op *operator, e document.En
 		case !f.clean:
 			refuse(fmt.Sprintf(`"under" on %s, which may have ".." in it`, f.name), "write fs.path, which is clean")
 		case !path.IsAbs(text) || path.Clean(text) != text:
-			refuse(fmt.Sprintf("the folder %q", text),
+			refuse(fmt.Sprintf("the directory %q", text),
 				"write an absolute path without . and .., and without a / at its end")
 		}
 	}

@@ -11,11 +11,13 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/policyscan/policyscan/agent/call"
 )
 
 var now = time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
 
-func open(t *testing.T, dir string) *Folder {
+func open(t *testing.T, dir string) *Dir {
 	t.Helper()
 	f, err := Open(dir)
 	if err != nil {
@@ -30,7 +32,7 @@ func sessions(t *testing.T) string {
 }
 
 // deny notes a denial and returns how many there were then.
-func deny(t *testing.T, f *Folder, id string) int {
+func deny(t *testing.T, f *Dir, id string) int {
 	t.Helper()
 	var n int
 	if err := f.Change(id, now, func(s *State) { s.Judged(true, false); n = s.denials }); err != nil {
@@ -55,7 +57,8 @@ func TestChange(t *testing.T) {
 	}
 	blocked := false
 	for range 3 {
-		if err := f.Change("one", now, func(s *State) { blocked = s.Repeats(bash("curl --token hunter2")) }); err != nil {
+		err := f.Change("one", now, func(s *State) { blocked = s.Repeats(bash("curl --token hunter2")) })
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -142,8 +145,8 @@ func TestNotAFile(t *testing.T) {
 	deny(t, f, "one")
 	file := only(t, dir)
 	for name, put := range map[string]func() error{
-		"a folder": func() error { return os.Mkdir(file, 0o700) },
-		"a link":   func() error { return os.Symlink(filepath.Join(dir, "other"), file) },
+		"a directory": func() error { return os.Mkdir(file, 0o700) },
+		"a link":      func() error { return os.Symlink(filepath.Join(dir, "other"), file) },
 	} {
 		if err := os.Remove(file); err != nil {
 			t.Fatal(err)
@@ -159,8 +162,10 @@ func TestNotAFile(t *testing.T) {
 
 func TestOpenRefuses(t *testing.T) {
 	base := t.TempDir()
-	target, link, file, shared := filepath.Join(base, "target"), filepath.Join(base, "link"), filepath.Join(base, "file"), filepath.Join(base, "shared")
-	for _, err := range []error{os.Mkdir(target, 0o700), os.WriteFile(file, nil, 0o600), os.Mkdir(shared, 0o700), os.Chmod(shared, 0o777)} {
+	target, link := filepath.Join(base, "target"), filepath.Join(base, "link")
+	file, shared := filepath.Join(base, "file"), filepath.Join(base, "shared")
+	for _, err := range []error{os.Mkdir(target, 0o700), os.WriteFile(file, nil, 0o600), os.Mkdir(shared, 0o700),
+		os.Chmod(shared, 0o777)} {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -235,7 +240,7 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-var worker = flag.String("worker", "", "be a process of TestProcesses, in this folder")
+var worker = flag.String("worker", "", "be a process of TestProcesses, in this directory")
 
 // Several processes of one session, several goroutines in each: every call is counted once.
 func TestProcesses(t *testing.T) {
@@ -300,7 +305,8 @@ func TestLockHeld(t *testing.T) {
 	one, two := open(t, dir), open(t, dir)
 	began := time.Now()
 	err := one.Change("a", now, func(*State) {
-		if err := two.Change("b", now, func(*State) { t.Error("two at once") }); err == nil || !strings.Contains(err.Error(), "lock") {
+		err := two.Change("b", now, func(*State) { t.Error("two at once") })
+		if err == nil || !strings.Contains(err.Error(), "lock") {
 			t.Errorf("%v", err)
 		}
 	})
@@ -326,7 +332,8 @@ func TestDefaultDir(t *testing.T) {
 		{"linux", map[string]string{"HOME": "/home/u", "XDG_STATE_HOME": "/s"}, "/s/policyscan/sessions"},
 		{"freebsd", map[string]string{"XDG_STATE_HOME": "/s"}, "/s/policyscan/sessions"},
 		{"linux", nil, ""},
-		{"darwin", map[string]string{"HOME": "/Users/u", "XDG_STATE_HOME": "/s"}, "/Users/u/Library/Application Support/policyscan/sessions"},
+		{"darwin", map[string]string{"HOME": "/Users/u", "XDG_STATE_HOME": "/s"},
+			"/Users/u/Library/Application Support/policyscan/sessions"},
 		{"darwin", nil, ""},
 		{"windows", map[string]string{"LOCALAPPDATA": "/local", "HOME": "/h"}, "/local/policyscan/sessions"},
 		{"windows", map[string]string{"HOME": "/h", "TEMP": "/t"}, ""},
@@ -337,7 +344,7 @@ func TestDefaultDir(t *testing.T) {
 		}
 	}
 	if dir, err := DefaultDir(func(string) string { return "relative" }); err == nil {
-		t.Errorf("a relative folder: %q", dir)
+		t.Errorf("a relative directory: %q", dir)
 	}
 }
 
@@ -353,4 +360,84 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("%q: %v becomes %v, %v", text, s, again, err)
 		}
 	})
+}
+
+func bash(command string) *call.Call {
+	return &call.Call{Tool: "Bash", Input: call.NewObject(call.Member{Name: "command", Value: call.Text(command)})}
+}
+
+// "Detects when the same Bash command is repeated 3+ times consecutively and blocks it".
+func TestRow_0_36_LoopGuard(t *testing.T) {
+	read := &call.Call{Tool: "Read", Input: call.NewObject(call.Member{Name: "file_path", Value: call.Text("/a")})}
+	for _, c := range []struct {
+		name  string
+		calls []*call.Call
+		want  string // b: blocked
+	}{
+		{"third and later", []*call.Call{bash("ls"), bash("ls"), bash("ls"), bash("ls"), bash("ls")}, "..bbb"},
+		{"another command between", []*call.Call{bash("ls"), bash("ls"), bash("pwd"), bash("ls"), bash("ls"),
+			bash("ls")}, ".....b"},
+		{"another tool between", []*call.Call{bash("ls"), bash("ls"), read, bash("ls"), bash("ls")}, "....."},
+		{"a blank more", []*call.Call{bash("ls"), bash("ls"), bash("ls "), bash("ls")}, "...."},
+		{"another tool's calls", []*call.Call{read, read, read, read}, "...."},
+		{"no command", []*call.Call{{Tool: "Bash"}, {Tool: "Bash"}, {Tool: "Bash"}}, "..."},
+		{"an empty command", []*call.Call{bash(""), bash(""), bash("")}, "..b"},
+		{"after a block", []*call.Call{bash("ls"), bash("ls"), bash("ls"), bash("pwd"), bash("ls")}, "..b.."},
+		{"another agent's Bash", []*call.Call{bash("ls"), {Tool: "run_shell_command", Input: bash("ls").Input},
+			bash("ls")}, "..b"},
+	} {
+		var s State
+		var got strings.Builder
+		for _, use := range c.calls {
+			if s.Repeats(use) {
+				got.WriteByte('b')
+			} else {
+				got.WriteByte('.')
+			}
+		}
+		if got.String() != c.want {
+			t.Errorf("%s: %s, want %s", c.name, &got, c.want)
+		}
+	}
+}
+
+// "Disabled by default"; "automatically allow the next call after 5 consecutive deny decisions"; "Resets on any
+// non-deny decision."
+func TestRow_0_37_0_39_CircuitBreaker(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		breaker bool
+		denied  string // d: denied
+		want    string // t: let through although denied
+	}{
+		{"off", false, "dddddddddddd", "............"},
+		{"the sixth", true, "dddddd", ".....t"},
+		{"once", true, "ddddddddddddd", ".....t.....t."},
+		{"reset by what is not denied", true, "dddd.dddddd", "..........t"},
+		{"the sixth is not denied", true, "ddddd.dddddd", "...........t"},
+	} {
+		var s State
+		var got strings.Builder
+		for _, d := range c.denied {
+			if s.Judged(d == 'd', c.breaker) {
+				got.WriteByte('t')
+			} else {
+				got.WriteByte('.')
+			}
+		}
+		if got.String() != c.want {
+			t.Errorf("%s: %s, want %s", c.name, &got, c.want)
+		}
+	}
+}
+
+// Denials from before it was switched on count: they were consecutive too.
+func TestBreakerSwitchedOn(t *testing.T) {
+	var s State
+	for range 7 {
+		s.Judged(true, false)
+	}
+	if !s.Judged(true, true) || s.Judged(true, true) {
+		t.Error("the breaker does not open once")
+	}
 }

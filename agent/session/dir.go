@@ -23,9 +23,9 @@ const (
 	lockName = "lock"
 )
 
-// A Folder holds the states of sessions, each in a file whose name is a hash of the session's id. Several processes
+// A Dir holds the states of sessions, each in a file whose name is a hash of the session's id. Several processes
 // of one user may use it at once.
-type Folder struct {
+type Dir struct {
 	root *os.Root
 }
 
@@ -35,7 +35,7 @@ type Folder struct {
 func DefaultDir(getenv func(string) string) (string, error) {
 	dir, err := defaultDir(runtime.GOOS, getenv)
 	if err == nil && !filepath.IsAbs(dir) {
-		return "", fmt.Errorf("the folder of sessions would be %q, which is not absolute; "+
+		return "", fmt.Errorf("the directory of sessions would be %q, which is not absolute; "+
 			"set HOME, XDG_STATE_HOME or LOCALAPPDATA to an absolute path", dir)
 	}
 	return dir, err
@@ -47,12 +47,12 @@ func defaultDir(system string, getenv func(string) string) (string, error) {
 	case system == "windows":
 		base = getenv("LOCALAPPDATA")
 		if base == "" {
-			return "", errors.New("no folder for sessions: LOCALAPPDATA is not set")
+			return "", errors.New("no directory for sessions: LOCALAPPDATA is not set")
 		}
 	case system != "darwin" && getenv("XDG_STATE_HOME") != "":
 		base = getenv("XDG_STATE_HOME")
 	case getenv("HOME") == "":
-		return "", errors.New("no folder for sessions: HOME is not set")
+		return "", errors.New("no directory for sessions: HOME is not set")
 	case system == "darwin":
 		base = filepath.Join(getenv("HOME"), "Library", "Application Support")
 	default:
@@ -63,20 +63,20 @@ func defaultDir(system string, getenv func(string) string) (string, error) {
 
 // Open opens the directory of that name, or creates it for its owner alone. A symlink, anything but a directory and,
 // on Unix, a directory that belongs to or is writable by another user are errors.
-func Open(dir string) (*Folder, error) {
+func Open(dir string) (*Dir, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("the folder of sessions: %w", err)
+		return nil, fmt.Errorf("the directory of sessions: %w", err)
 	}
 	info, err := os.Lstat(dir)
 	if err != nil {
-		return nil, fmt.Errorf("the folder of sessions: %w", err)
+		return nil, fmt.Errorf("the directory of sessions: %w", err)
 	}
 	if !info.IsDir() {
-		return nil, fmt.Errorf("%s: a link or not a folder; the folder of sessions must be a folder itself", dir)
+		return nil, fmt.Errorf("%s is a link or not a directory; replace it with a directory", dir)
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, fmt.Errorf("the folder of sessions: %w", err)
+		return nil, fmt.Errorf("the directory of sessions: %w", err)
 	}
 	opened, err := root.Stat(".")
 	switch {
@@ -89,17 +89,17 @@ func Open(dir string) (*Folder, error) {
 	if err != nil {
 		return nil, errors.Join(err, root.Close())
 	}
-	return &Folder{root}, nil
+	return &Dir{root}, nil
 }
 
 // Close lets go of the directory.
-func (f *Folder) Close() error { return f.root.Close() }
+func (f *Dir) Close() error { return f.root.Close() }
 
 // Change reads the state of a session, lets a function change it, and writes it. No other process
 // reads or writes states meanwhile, so the function must not wait for anybody. A session that is new
 // begins with the zero State; states that nobody changed for seven days before now are removed
 // then. A state that is damaged is an error, and stays so until somebody removes its file, which the error names.
-func (f *Folder) Change(id string, now time.Time, change func(*State)) (err error) {
+func (f *Dir) Change(id string, now time.Time, change func(*State)) (err error) {
 	if id == "" {
 		return errors.New("a session without an id")
 	}
@@ -126,7 +126,7 @@ func (f *Folder) Change(id string, now time.Time, change func(*State)) (err erro
 }
 
 // lock waits until no other process has the directory.
-func (f *Folder) lock() (unlock func() error, err error) {
+func (f *Dir) lock() (unlock func() error, err error) {
 	// The file is never removed, so that all processes lock the same.
 	file, err := f.root.OpenFile(lockName, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -155,7 +155,7 @@ func Lock(file *os.File) error {
 }
 
 // read returns a state. It is of a new session if there is no file.
-func (f *Folder) read(name string) (s State, begins bool, err error) {
+func (f *Dir) read(name string) (s State, begins bool, err error) {
 	info, err := f.root.Lstat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -181,7 +181,7 @@ func (f *Folder) read(name string) (s State, begins bool, err error) {
 }
 
 // write replaces a state, whole or not at all.
-func (f *Folder) write(name string, s *State) error {
+func (f *Dir) write(name string, s *State) error {
 	temporary := name + ".new" // nobody else has the lock
 	file, err := f.root.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
@@ -197,7 +197,7 @@ func (f *Folder) write(name string, s *State) error {
 var stateName = late.Regexp(`^[0-9a-f]{64}\.json(\.new)?$`)
 
 // sweep removes old states. A failure is not a reason to deny a call: they only take up space.
-func (f *Folder) sweep(now time.Time) {
+func (f *Dir) sweep(now time.Time) {
 	dir, err := f.root.Open(".")
 	if err != nil {
 		return
@@ -213,7 +213,7 @@ func (f *Folder) sweep(now time.Time) {
 
 const stateFormat = "{\"version\":1,\"command\":%q,\"times\":%d,\"denials\":%d}\n"
 
-// text is a state as its file has it.
+// text is the content of a state file.
 func (s *State) text() []byte { return fmt.Appendf(nil, stateFormat, s.command, s.times, s.denials) }
 
 var commandHash = late.Regexp(`^([0-9a-f]{64})?$`)
