@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -316,23 +315,6 @@ func TestMatchDoesNotAllocate(t *testing.T) {
 	}); n != 0 {
 		t.Errorf("%v allocations for a path", n)
 	}
-}
-
-// TestIndexConcurrently is for the race detector.
-func TestIndexConcurrently(t *testing.T) {
-	x := NewIndex(accepted)
-	var group sync.WaitGroup
-	for range 8 {
-		group.Add(1)
-		go func() {
-			defer group.Done()
-			var bits Bits
-			for _, path := range accepted {
-				bits = x.Match(path, bits)
-			}
-		}()
-	}
-	group.Wait()
 }
 
 func BenchmarkIndex(b *testing.B) {
