@@ -94,6 +94,12 @@ func TestSelectors(t *testing.T) {
 			beneath := b.SelectingBeneath(strings.Split(path, "/")[0], nil)
 			for i := range list {
 				r := &b.Rules[i]
+				c := r.Choose(path)
+				if c.Selects() != r.Selects(path) || c.Forbids() != r.Forbids(path) ||
+					c.Requires() != slices.ContainsFunc(required, func(g GlobOf) bool { return g.Rule == i }) ||
+					len(c.Reasons(r)) == 0 && (c.Looks() || c.Selects() || c.Forbids()) {
+					t.Fatalf("rule %d: %q: %+v", i, path, c)
+				}
 				if r.Selects(path) != slices.Contains(selected, i) || r.Forbids(path) != slices.ContainsFunc(forbidden, func(g GlobOf) bool { return g.Rule == i }) {
 					t.Fatalf("rule %d: %q: %t, %t", i, path, r.Selects(path), r.Forbids(path))
 				}

@@ -7,15 +7,6 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// Beneath reports whether a glob that passed Check could match a path below a directory; "." is the root. It returns
-// true if only the names of the files can decide.
-func Beneath(glob, folder string) bool {
-	if folder == "." {
-		folder = ""
-	}
-	return !NewFollower([]string{glob}).Beneath(folder).Empty()
-}
-
 // A Follower finds the globs that apply below a directory. It is safe for concurrent use.
 type Follower struct {
 	globs [][]string // without braces, split into segments
