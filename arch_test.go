@@ -459,7 +459,7 @@ func TestPackages(t *testing.T) {
 		if name == "main" {
 			mains[s.room] = true
 		} else if name != path.Base(s.room) {
-			t.Errorf("%s: package %s in the folder %s", s.name, name, s.room)
+			t.Errorf("%s: package %s in the directory %s", s.name, name, s.room)
 		}
 		if comments[s.room] == nil {
 			comments[s.room] = []string{}

@@ -39,8 +39,8 @@ func TestSpelt(t *testing.T) {
 // FuzzAllowances: any file is read without a panic and twice with the same result. Valid entries are within the
 // limits, survive writing and reading, and an edit without changes keeps the file.
 func FuzzAllowances(f *testing.F) {
-	for _, folder := range []string{"good", "bad"} {
-		for _, g := range goldens(f, folder) {
+	for _, dir := range []string{"good", "bad"} {
+		for _, g := range goldens(f, dir) {
 			if text := g.files[AllowancesFile]; text != nil {
 				f.Add(text)
 			}

@@ -43,7 +43,7 @@ func (f Files) read(name string) ([]byte, error) {
 	}
 	for other := range f {
 		if strings.HasPrefix(other, name+"/") {
-			return nil, errNotRegular{"a folder"}
+			return nil, errNotRegular{"a directory"}
 		}
 	}
 	return nil, fs.ErrNotExist
@@ -85,7 +85,7 @@ func readRegular(f fs.File) ([]byte, error) {
 func kindOf(mode fs.FileMode) string {
 	switch {
 	case mode.IsDir():
-		return "a folder"
+		return "a directory"
 	case mode&fs.ModeSymlink != 0:
 		return "a symbolic link"
 	case mode&fs.ModeNamedPipe != 0:

@@ -100,7 +100,7 @@ func TestLoadUnreadable(t *testing.T) {
 	files[BoundariesFile+"/x"] = nil
 	delete(files, BoundariesFile)
 	_, errs := loadFiles(files)
-	wantCode(t, errs, document.CodeRead, "is a folder")
+	wantCode(t, errs, document.CodeRead, "is a directory")
 }
 
 func TestNotes(t *testing.T) {
@@ -118,11 +118,11 @@ func TestNotes(t *testing.T) {
 		got = append(got, n.String())
 	}
 	want := []string{
-		`^rules/boundaries.yml:6:15: rule "R-1": "\*\.tf" matches in the root folder only; write "\*\*/\*\.tf"`,
+		`^rules/boundaries.yml:6:15: rule "R-1": "\*\.tf" matches in the root directory only; write "\*\*/\*\.tf"`,
 		`^rules/boundaries.yml:7:28: rule "R-1": the pattern "ab" contains the pattern "a"`,
 		`^rules/boundaries.yml:7:39: rule "R-1": the pattern ".*" is not in Unicode normal form C`,
-		`^rules/boundaries.yml:7:57: rule "R-1": no is read as the text that is written`,
-		`^rules/boundaries.yml:8:12: rule "R-1": 7 is read as the text that is written`,
+		`^rules/boundaries.yml:7:57: rule "R-1": no is read as this text`,
+		`^rules/boundaries.yml:8:12: rule "R-1": 7 is read as this text`,
 	}
 	if len(got) != len(want) {
 		t.Fatalf("%d notes; want %d:\n%s", len(got), len(want), strings.Join(got, "\n"))
@@ -182,8 +182,8 @@ func TestSelecting(t *testing.T) {
 
 // FuzzLoad: Load does not panic, gives the same result twice, and the result is as documented in Rule.
 func FuzzLoad(f *testing.F) {
-	for _, folder := range []string{"good", "bad"} {
-		for _, g := range goldens(f, folder) {
+	for _, dir := range []string{"good", "bad"} {
+		for _, g := range goldens(f, dir) {
 			f.Add(g.files[BoundariesFile], g.files[InvariantsFile], g.files[DeprecatedFile])
 			for name, content := range g.files {
 				if isOther(name) {

@@ -39,7 +39,7 @@ func itemNotes(r *Rule, item Item) []string {
 		}
 		if slices.Contains(r.slow, p) {
 			add("the expression %s is slow: no text of three bytes is in each of its matches, so every line of every "+
-				"file that the rule selects is matched; write more of what is around it", document.Quoted(p))
+				"file that the rule selects is matched; write more of the text around it", document.Quoted(p))
 		}
 	}
 	if n := strangerIn(p); n != "" {

@@ -104,7 +104,7 @@ func TestSelectors(t *testing.T) {
 					t.Fatalf("rule %d: %q: %t, %t", i, path, r.Selects(path), r.Forbids(path))
 				}
 				if strings.Contains(path, "/") && (r.Selects(path) || r.Forbids(path)) && !slices.Contains(beneath, i) {
-					t.Fatalf("rule %d asks for %q, which is beneath its folder: %v", i, path, beneath)
+					t.Fatalf("rule %d asks for %q, which is below its directory: %v", i, path, beneath)
 				}
 			}
 		}

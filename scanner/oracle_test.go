@@ -442,7 +442,7 @@ func oracleFile(list []rules.Rule, path string, content []byte) (got []verdict.V
 			}
 			for _, g := range r.ForbiddenFiles {
 				if oraclePath(r, []string{g}, path) {
-					got = append(got, oracleAt(r, path, "file", g, "the path matches "+strconv.Quote(g)+", and no file may be there"))
+					got = append(got, oracleAt(r, path, "file", g, "the path matches "+strconv.Quote(g)+", which is forbidden"))
 				}
 			}
 		}

@@ -176,7 +176,7 @@ func TestBatch(t *testing.T) {
 	if got := b.Errors.Error(); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	if len(b.Notes) != 1 || !strings.HasPrefix(b.Notes[0].String(), `one:1:52: rule "B": 0777 is read as the text`) {
+	if len(b.Notes) != 1 || !strings.HasPrefix(b.Notes[0].String(), `one:1:52: rule "B": 0777 is read as this text`) {
 		t.Errorf("%v", b.Notes)
 	}
 	many := "rules: [{id: C, title: t, list: [" + strings.Repeat("'', ", MaxErrors) + "a]}]\n"
@@ -199,8 +199,8 @@ func TestNotesOfText(t *testing.T) {
 		"list: [a\n     b]\n":      {"an unquoted string over several lines"},
 		"title2: x\n":              nil,
 		"exact: a #b\n":            nil,
-		"text: 12:30\n":            {"12:30 is read as the text"},
-		"list: [yes, no, 'on']\n":  {"yes is read as the text", "no is read as the text"},
+		"text: 12:30\n":            {"12:30 is read as this text"},
+		"list: [yes, no, 'on']\n":  {"yes is read as this text", "no is read as this text"},
 		"list: ['a #b', \"c\nd\"]": nil,
 	} {
 		d := (&Source{Name: "f", Text: []byte("rules:\n  - id: A\n    title: t\n    " + text)}).YAML(testForm())

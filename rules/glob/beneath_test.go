@@ -8,7 +8,7 @@ import (
 )
 
 func TestRest(t *testing.T) {
-	for _, c := range []struct{ glob, folder, want string }{
+	for _, c := range []struct{ glob, dir, want string }{
 		{"**", "a", "**"},
 		{"**/*.tf", "a/b", "**/*.tf"},
 		{"**/*.tf", "x.tf", "**/*.tf"},
@@ -28,13 +28,13 @@ func TestRest(t *testing.T) {
 		{"**/[!x]", "a", "**/[!x] unsure"},
 		{`a\*b/\[x`, "a*b", `\[x`},
 	} {
-		r := NewFollower([]string{c.glob}).Beneath(c.folder)
+		r := NewFollower([]string{c.glob}).Beneath(c.dir)
 		got := slices.Clone(r.globs)
 		if r.unsure {
 			got = append(got, "unsure")
 		}
 		if got := strings.Join(got, " "); got != c.want {
-			t.Errorf("of %q beneath %q there is left %q; want %q", c.glob, c.folder, got, c.want)
+			t.Errorf("of %q below %q there is left %q; want %q", c.glob, c.dir, got, c.want)
 		}
 	}
 }
@@ -64,7 +64,7 @@ func TestWithin(t *testing.T) {
 	}
 	unsure := NewFollower([]string{"l[!x]/a"}).Beneath("l")
 	if unsure.Empty() || unsure.All() || unsure.Within(unsure) || !unsure.Within(NewFollower([]string{"**"}).Beneath("l")) {
-		t.Errorf("what is unsure is taken for certain: %+v", unsure)
+		t.Errorf("unsure, and yet: %+v", unsure)
 	}
 }
 
@@ -83,28 +83,28 @@ func TestUniform(t *testing.T) {
 func checkRest(t testing.TB, glob, path string) (matched bool) {
 	t.Helper()
 	matched = Compile([]string{glob}).Match(path)
-	uniform := NewFollower([]string{glob}).Beneath("other/folder")
+	uniform := NewFollower([]string{glob}).Beneath("other/directory")
 	for n, c := range path {
 		if c != '/' {
 			continue
 		}
-		folder, suffix := path[:n], path[n+1:]
-		r := NewFollower([]string{glob}).Beneath(folder)
+		dir, suffix := path[:n], path[n+1:]
+		r := NewFollower([]string{glob}).Beneath(dir)
 		left := Compile(r.globs).Match(suffix)
 		if left && !matched {
-			t.Fatalf("of %q beneath %q there is left %q, which matches %q; %q does not match %q", glob, folder, r.globs, suffix, glob, path)
+			t.Fatalf("of %q below %q there is left %q, which matches %q; %q does not match %q", glob, dir, r.globs, suffix, glob, path)
 		}
 		if matched && !left && !r.unsure {
-			t.Fatalf("of %q beneath %q there is left %q, which does not match %q; %q matches %q", glob, folder, r.globs, suffix, glob, path)
+			t.Fatalf("of %q below %q there is left %q, which does not match %q; %q matches %q", glob, dir, r.globs, suffix, glob, path)
 		}
 		if r.All() && !matched || r.Empty() && matched {
 			t.Fatalf("%q, %q: all %v, empty %v, matched %v", glob, path, r.All(), r.Empty(), matched)
 		}
-		if r.Within(uniform) && matched && !Compile([]string{glob}).Match("other/folder/"+suffix) {
-			t.Fatalf("%q: what is left beneath %q is within what is left beneath other/folder, but not for %q", glob, folder, suffix)
+		if r.Within(uniform) && matched && !Compile([]string{glob}).Match("other/directory/"+suffix) {
+			t.Fatalf("%q: what is left below %q is within what is left below other/directory, but not for %q", glob, dir, suffix)
 		}
 		if Uniform([]string{glob}) && !(r.Within(uniform) && uniform.Within(r)) {
-			t.Fatalf("%q is uniform, but not beneath %q", glob, folder)
+			t.Fatalf("%q is uniform, but not below %q", glob, dir)
 		}
 	}
 	return matched

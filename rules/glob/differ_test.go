@@ -223,10 +223,10 @@ func (a asked) try(stdin string, args ...string) (string, error) {
 // holds makes an index of these paths, except for directories of others, and returns them.
 func (a asked) holds(paths []string) []string {
 	a.Helper()
-	folders, taken := map[string]bool{}, map[string]bool{}
+	directories, taken := map[string]bool{}, map[string]bool{}
 	var stdin strings.Builder
 	for _, path := range paths {
-		ok := !taken[path] && !folders[path]
+		ok := !taken[path] && !directories[path]
 		for i := range len(path) {
 			ok = ok && (path[i] != '/' || !taken[path[:i]])
 		}
@@ -236,7 +236,7 @@ func (a asked) holds(paths []string) []string {
 		taken[path] = true
 		for i := range len(path) {
 			if path[i] == '/' {
-				folders[path[:i]] = true
+				directories[path[:i]] = true
 			}
 		}
 		fmt.Fprintf(&stdin, "100644 %040x 0\t%s\x00", 1, path)

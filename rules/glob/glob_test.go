@@ -157,7 +157,7 @@ func checkMatch(t interface{ Fatalf(string, ...any) }, globs []string, path stri
 	for _, g := range globs {
 		checkWide(t, g, path)
 		want := byDoublestar(g, path)
-		if !isClean(path) && slices.ContainsFunc(expansions(g), isFolder) {
+		if !isClean(path) && slices.ContainsFunc(expansions(g), endsInStars) {
 			want = Compile([]string{g}).Match(path)
 		}
 		some = some || want
@@ -187,7 +187,7 @@ func checkWide(t interface{ Fatalf(string, ...any) }, g, path string) {
 	if wide != want {
 		t.Fatalf("CompileWide: %q matches %q: %v; want %v", g, path, wide, want)
 	}
-	if narrow && !wide || wide && !narrow && !slices.ContainsFunc(expansions(g), isFolder) {
+	if narrow && !wide || wide && !narrow && !slices.ContainsFunc(expansions(g), endsInStars) {
 		t.Fatalf("%q matches %q: %v; wide: %v", g, path, narrow, wide)
 	}
 	// Whatever doublestar matches with braces is matched.
@@ -196,7 +196,7 @@ func checkWide(t interface{ Fatalf(string, ...any) }, g, path string) {
 	}
 }
 
-func isFolder(glob string) bool { return strings.HasSuffix(glob, "/**") }
+func endsInStars(glob string) bool { return strings.HasSuffix(glob, "/**") }
 
 func isClean(path string) bool { return !strings.Contains("/"+path+"/", "//") }
 

@@ -92,7 +92,7 @@ func (x *Index) add(m matcher, number int) {
 
 // slowMatcher returns a matcher that leaves the glob to doublestar.
 func slowMatcher(glob string) matcher {
-	if rest, inFolder := withoutLastStars(glob); inFolder {
+	if rest, inDir := withoutLastStars(glob); inDir {
 		glob = rest + "/**/*"
 	}
 	return matcher{general, glob}

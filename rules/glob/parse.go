@@ -45,7 +45,7 @@ func scan(glob string) ([]token, *Mistake) {
 		case '\\':
 			if i+1 == len(glob) {
 				return nil, &Mistake{`the glob ends in a single backslash`,
-					`write "/" between folders, or '\\' for a backslash`}
+					`write "/" between directories, or '\\' for a backslash`}
 			}
 			_, next := utf8.DecodeRuneInString(glob[i+1:])
 			k, n = escaped, 1+next

@@ -149,7 +149,7 @@ func TestRules(t *testing.T) {
 				globs := append(slices.Clone(r.Files), r.Exclude...)
 				for i, glob := range globs {
 					if !strings.HasPrefix(glob, "**/") {
-						t.Errorf("glob %q depends on which folder is the root", glob)
+						t.Errorf("glob %q depends on which directory is the root", glob)
 					}
 					if slices.Contains(globs[:i], glob) {
 						t.Errorf("glob %q is there twice", glob)
