@@ -99,7 +99,8 @@ func (b *Bundle) RequiresFiles() bool {
 }
 
 // SelectingBeneath appends to into the indices of the rules that select path, or could select or forbid some path
-// below it, as in a submodule with unknown content; "." is the root. If in doubt a rule is included; excludes are ignored.
+// below it, as in a submodule with unknown content. "." is the root. If in doubt a rule is included; excludes are
+// ignored.
 func (b *Bundle) SelectingBeneath(path string, into []int) []int {
 	dir := path
 	if path == "." {

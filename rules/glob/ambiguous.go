@@ -51,7 +51,8 @@ func separators(glob string) *Mistake {
 		case t.kind == closing:
 			groups = groups[:len(groups)-1]
 		case t.text == " " && len(groups) > 0 && (first || last):
-			return &Mistake{"a space next to a comma or a brace", `remove it, or write "[ ]" if a name has a space there`}
+			return &Mistake{"a space next to a comma or a brace",
+				`remove it, or write "[ ]" if a name has a space there`}
 		case t.kind == comma:
 			g := &groups[len(groups)-1]
 			start := g.start

@@ -147,7 +147,7 @@ func backslash(tokens []token, found string) *Mistake {
 	for _, t := range tokens {
 		b.WriteString(strings.Replace(t.text, `\`, "/", 1))
 	}
-	m := &Mistake{fmt.Sprintf(`%s: a backslash does not separate directories`, quote(found)), `write "/" between directories`}
+	m := &Mistake{quote(found) + `: a backslash does not separate directories`, `write "/" between directories`}
 	if slashes := b.String(); check(slashes) == nil {
 		m.Fix = "write " + quote(slashes)
 	}
