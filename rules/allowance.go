@@ -154,14 +154,7 @@ func (f *ruleFile) day(e document.Entry) string {
 
 // origins reads the earlier paths of a file: one string, or a list.
 func (f *ruleFile) origins(e document.Entry, file string) []string {
-	var list []document.Entry
-	switch {
-	case e.Value == nil:
-	case document.IsList(e.Value):
-		list = f.doc.List(e)
-	default:
-		list = []document.Entry{e}
-	}
+	list, _ := f.oneOrMore(e)
 	var all []string
 	known := make(map[string]bool, len(list))
 	for _, item := range list {

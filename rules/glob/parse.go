@@ -166,16 +166,5 @@ func expansions(glob string) []string {
 	return globs
 }
 
-// Expansions returns the number of brace expansions of a glob: 1 without braces, MaxExpansions+1 if over the limit.
-func Expansions(glob string) int {
-	if !strings.Contains(glob, "{") {
-		return 1
-	}
-	tokens, mistake := scan(glob)
-	if mistake != nil {
-		return 1
-	}
-	n := 0
-	expand(tokens, func([]token) bool { n++; return n <= MaxExpansions })
-	return n
-}
+// Expansions returns the number of distinct brace expansions of a glob that passed Check.
+func Expansions(glob string) int { return len(expansions(glob)) }

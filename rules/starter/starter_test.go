@@ -235,6 +235,9 @@ func TestFiles(t *testing.T) {
 				said = append(said, found[i].RuleID)
 			}
 		}
+		if len(said) == 0 {
+			said = append(said, "nothing")
+		}
 		got.WriteString(line + "\t" + strings.Join(said, " ") + "\n")
 	}
 	if *update {
