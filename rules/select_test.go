@@ -91,7 +91,7 @@ func TestSelectors(t *testing.T) {
 			if got := b.TakenByFile(path, nil); !slices.Equal(got, taken) {
 				t.Fatalf("%q is taken by %v, not %v", path, got, taken)
 			}
-			beneath := b.SelectingBeneath(strings.Split(path, "/")[0], nil)
+			below := b.SelectingBeneath(strings.Split(path, "/")[0], nil)
 			for i := range list {
 				r := &b.Rules[i]
 				c := r.Choose(path)
@@ -103,8 +103,8 @@ func TestSelectors(t *testing.T) {
 				if r.Selects(path) != slices.Contains(selected, i) || r.Forbids(path) != slices.ContainsFunc(forbidden, func(g GlobOf) bool { return g.Rule == i }) {
 					t.Fatalf("rule %d: %q: %t, %t", i, path, r.Selects(path), r.Forbids(path))
 				}
-				if strings.Contains(path, "/") && (r.Selects(path) || r.Forbids(path)) && !slices.Contains(beneath, i) {
-					t.Fatalf("rule %d asks for %q, which is below its directory: %v", i, path, beneath)
+				if strings.Contains(path, "/") && (r.Selects(path) || r.Forbids(path)) && !slices.Contains(below, i) {
+					t.Fatalf("rule %d asks for %q, which is below its directory: %v", i, path, below)
 				}
 			}
 		}

@@ -97,7 +97,7 @@ const (
 	exact                 // text is the path
 	named                 // "**/NAME": text is the last segment
 	suffixed              // "**/*END": text ends the last segment
-	beneath               // "DIR/**": text is a directory above the path
+	under                 // "DIR/**": text is a directory above the path
 )
 
 type matcher struct {
@@ -110,7 +110,7 @@ func newMatcher(glob string) matcher {
 	glob, inDir := withoutLastStars(glob)
 	if inDir {
 		if text, ok := literal(glob); ok {
-			return matcher{beneath, text}
+			return matcher{under, text}
 		}
 		return matcher{general, glob + "/**/*"} // the last star needs a name, so the path has one
 	}
@@ -151,7 +151,7 @@ func (m *matcher) match(path string) bool {
 		return base(path) == m.text
 	case suffixed:
 		return strings.HasSuffix(path, m.text) // text has no slash, so it is in the last segment
-	case beneath:
+	case under:
 		return len(path) > len(m.text)+1 && path[len(m.text)] == '/' && strings.HasPrefix(path, m.text)
 	default:
 		return doublestar.MatchUnvalidated(m.text, path)
