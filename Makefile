@@ -38,7 +38,7 @@ lint: ## static checks: format, modules, vet, staticcheck, vulnerabilities, buil
 	.ci/lint
 
 golden: ## write all expected outputs again; read the difference before you commit it
-	$(GO) test ./cmd/policyscan ./docs ./rules ./agent/protocol ./verdict/report -update
+	$(GO) test ./cmd/policyscan ./docs ./rules ./rules/document ./rules/glob ./rules/keyitem ./rules/regex ./rules/starter ./agent/protocol ./verdict/report -update
 
 fmt: ## format the code
 	gofmt -w .

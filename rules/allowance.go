@@ -60,10 +60,10 @@ const allowanceForm = `{rule: TF-RDS-001, file: legacy/main.tf, at_most: 3, owne
 
 func allowancesForm() document.Form {
 	return document.Form{
-		File: `bundle: "0.2" and the entries beneath "allowances:", or delete the file`,
+		File: `bundle: "0.2" and the entries below "allowances:", or delete the file`,
 		Keys: map[string]string{
 			versionKey:   `bundle: "0.2"`,
-			"allowances": `"allowances:" and the entries beneath it, each beginning with "- "`,
+			"allowances": `"allowances:" and the entries below it, each beginning with "- "`,
 			"rule":       `"rule: TF-RDS-001", the id of a rule`,
 			"file":       `"file: legacy/main.tf", the path from the root of the tree`,
 			"at_most":    `"at_most: 3", how many occurrences the file may have`,
@@ -80,7 +80,7 @@ func allowancesForm() document.Form {
 
 func (f *ruleFile) listAllowances() {
 	const instead = "write an entry, or delete the file"
-	top, list, ok := f.top(allowancesLevel, "allowances", `bundle: "0.2", and the entries beneath "allowances:"`,
+	top, list, ok := f.top(allowancesLevel, "allowances", `bundle: "0.2", and the entries below "allowances:"`,
 		`a list, each entry beginning with "- rule:"`, instead)
 	if ok && len(list) == 0 {
 		f.doc.Fail(document.CodeValue, top.At("allowances").Value, `"allowances" is an empty list`, instead)
@@ -154,14 +154,7 @@ func (f *ruleFile) day(e document.Entry) string {
 
 // origins reads the earlier paths of a file: one string, or a list.
 func (f *ruleFile) origins(e document.Entry, file string) []string {
-	var list []document.Entry
-	switch {
-	case e.Value == nil:
-	case document.IsList(e.Value):
-		list = f.doc.List(e)
-	default:
-		list = []document.Entry{e}
-	}
+	list, _ := f.oneOrMore(e)
 	var all []string
 	known := make(map[string]bool, len(list))
 	for _, item := range list {
@@ -205,7 +198,7 @@ func (f *ruleFile) treePath(e document.Entry) string {
 
 // pathMistake says why a string is not a tree path in the verdict's spelling; "" if it is one.
 func pathMistake(text string) (found, fix string) {
-	const form = `write the path from the root of the tree, with "/" between folders`
+	const form = `write the path from the root of the tree, with "/" between directories`
 	switch {
 	case strings.HasPrefix(text, "/"):
 		return "an absolute path", form
@@ -215,7 +208,7 @@ func pathMistake(text string) (found, fix string) {
 		return "which is not how a verdict spells a path", form +
 			`; a backslash in a name is spelt \\, and a byte that is not UTF-8 as \xff`
 	case strings.HasSuffix(text, "/"):
-		return "a folder", "write an entry for each file in it"
+		return "a directory", "write an entry for each file in it"
 	case !fs.ValidPath(text) || text == ".":
 		clean := path.Clean(text)
 		if clean == "." || clean == ".." || strings.HasPrefix(clean, "../") {

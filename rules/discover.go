@@ -60,7 +60,7 @@ func hiddenBundle(root string) (bool, error) {
 	case err != nil:
 		return false, unreadable(HiddenBundle, err)
 	case !stat.IsDir():
-		return false, notFolder(HiddenBundle, stat, "make it a folder, or name the bundle with --policy")
+		return false, notDir(HiddenBundle, stat, "make it a directory, or name the bundle with --policy")
 	}
 	found, err := exists(filepath.Join(hidden, "rules"))
 	if err != nil {

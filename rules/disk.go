@@ -17,21 +17,21 @@ import (
 // refuses a rules directory or a rule file that is a symlink, a FIFO, a device or a directory instead. dir itself may
 // be a symlink, since the user named it.
 func LoadDir(dir string) (*Bundle, error) {
-	folder := filepath.Join(dir, "rules")
-	stat, err := os.Lstat(folder)
+	rulesDir := filepath.Join(dir, "rules")
+	stat, err := os.Lstat(rulesDir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
-		return nil, noRulesFolder(dir)
+		return nil, noRulesDir(dir)
 	case err != nil:
 		return nil, document.Errors{unreadable("rules", err)}
 	case !stat.IsDir():
-		return nil, document.Errors{notFolder("rules", stat, "put a folder with the rule files there")}
+		return nil, document.Errors{notDir("rules", stat, "put a directory with the rule files there")}
 	}
 	read := func(name string) ([]byte, error) { return readDisk(filepath.Join(dir, filepath.FromSlash(name))) }
 	return load(read, straysOf(os.DirFS(cmp.Or(dir, "."))))
 }
 
-func notFolder(name string, stat fs.FileInfo, fix string) *document.Error {
+func notDir(name string, stat fs.FileInfo, fix string) *document.Error {
 	what := kindOf(stat.Mode())
 	if stat.Mode().IsRegular() {
 		what = "a file"
@@ -39,16 +39,16 @@ func notFolder(name string, stat fs.FileInfo, fix string) *document.Error {
 	return &document.Error{Code: document.CodeRead, File: name, Found: "is " + what, Fix: fix}
 }
 
-func noRulesFolder(dir string) document.Errors {
+func noRulesDir(dir string) document.Errors {
 	e := &document.Error{
-		Code: document.CodeMissing, File: "rules", Found: "no such folder in the bundle",
-		Fix: `name the folder that holds rules/, or run "policyscan init" for a first one`,
+		Code: document.CodeMissing, File: "rules", Found: "no such directory in the bundle",
+		Fix: `name the directory that holds rules/, or run "policyscan init" for a first one`,
 	}
 	if stat, err := os.Stat(dir); err == nil && !stat.IsDir() {
-		e.File, e.Found, e.Fix = "", "a file, not the folder of a bundle", "name the folder that holds rules/"
+		e.File, e.Found, e.Fix = "", "a file, not the directory of a bundle", "name the directory that holds rules/"
 	}
 	if _, err := os.Lstat(filepath.Join(dir, "boundaries.yml")); err == nil {
-		e.Fix = "name the folder that holds rules/, not rules/ itself"
+		e.Fix = "name the directory that holds rules/, not rules/ itself"
 	}
 	return document.Errors{e}
 }

@@ -59,12 +59,12 @@ func TestLoadDir(t *testing.T) {
 	if !errors.As(err, &errList) {
 		t.Fatal(err)
 	}
-	wantCode(t, errList, document.CodeMissing, "name the folder that holds rules/, not rules/ itself")
+	wantCode(t, errList, document.CodeMissing, "name the directory that holds rules/, not rules/ itself")
 	_, err = LoadDir(filepath.Join(dir, "absent"))
 	if !errors.As(err, &errList) {
 		t.Fatal(err)
 	}
-	wantCode(t, errList, document.CodeMissing, `name the folder that holds rules/, or run "policyscan init"`)
+	wantCode(t, errList, document.CodeMissing, `name the directory that holds rules/, or run "policyscan init"`)
 	if err := os.Rename(filepath.Join(dir, InvariantsFile),
 		filepath.Join(dir, "rules", "invariants.yaml")); err != nil {
 		t.Fatal(err)
@@ -85,7 +85,7 @@ func TestFault_086_NotAFile(t *testing.T) {
 		"a symbolic link":  func(name string) error { return os.Symlink(outside, name) },
 		"a symbolic link ": func(name string) error { return os.Symlink("nowhere", name) },
 		"a FIFO":           func(name string) error { return unix.Mkfifo(name, 0o644) },
-		"a folder":         func(name string) error { return os.Mkdir(name, 0o755) },
+		"a directory":      func(name string) error { return os.Mkdir(name, 0o755) },
 		"a socket": func(name string) error {
 			fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM, 0)
 			if err != nil {
@@ -128,7 +128,7 @@ func TestFault_086_NotAFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer os.RemoveAll(dir)
-		if what == "a folder" {
+		if what == "a directory" {
 			continue
 		}
 		if err := plant(filepath.Join(dir, "rules")); err != nil {
@@ -284,12 +284,12 @@ func TestDiscover(t *testing.T) {
 		t.Errorf("%q, %v", dir, err)
 	}
 	if _, err := LoadDir(dir); err == nil {
-		t.Error("a linked rules folder loads")
+		t.Error("a linked rules directory loads")
 	}
 }
 
 func TestLosingSight(t *testing.T) {
-	const file, folder = true, false
+	const file, dir = true, false
 	for _, c := range []struct {
 		name           string
 		files, exclude []string
@@ -299,30 +299,30 @@ func TestLosingSight(t *testing.T) {
 	}{
 		{"selects both", []string{"**/*.tf"}, nil, "a.tf", "b/c.tf", file, false},
 		{"selects the link alone", []string{"**/*.tf"}, nil, "a.tf", "a.txt", file, true},
-		{"the same, and a folder", []string{"*.tf"}, nil, "a.tf", "a", folder, true},
+		{"the same, and a directory", []string{"*.tf"}, nil, "a.tf", "a", dir, true},
 		{"selects the target alone", []string{"**/*.tf"}, nil, "a", "a.tf", file, false},
 		{"selects neither", []string{"**/*.tf"}, nil, "a", "b", file, false},
 		{"the target is excluded", []string{"**"}, []string{"b/**"}, "a", "b/c", file, true},
 		{"the link is excluded", []string{"**"}, []string{"a"}, "a", "b", file, false},
-		{"everywhere alike", []string{"**/*.tf"}, nil, "a", "b", folder, false},
-		{"beneath the link alone", []string{"modules/**"}, nil, "modules", "other", folder, true},
+		{"everywhere alike", []string{"**/*.tf"}, nil, "a", "b", dir, false},
+		{"below the link alone", []string{"modules/**"}, nil, "modules", "other", dir, true},
 		{"the same, of a file", []string{"modules/**"}, nil, "modules/x", "modules/y", file, false},
-		{"beneath both", []string{"modules/**"}, nil, "modules/a", "modules/b", folder, false},
-		{"beneath the target, and more there", []string{"a/*.tf", "b/**"}, nil, "a", "b", folder, false},
-		{"less beneath the target", []string{"a/**", "b/*.tf"}, nil, "a", "b", folder, true},
-		{"another glob says the same", []string{"a/*.tf", "b/**/*.tf"}, nil, "a", "b", folder, false},
-		{"the root", []string{"**/*.tf"}, nil, "a", "", folder, false},
-		{"the root, and a rule for the folder", []string{"a/**"}, nil, "a/up", "", folder, true},
-		{"the root, of which all is selected", []string{"**"}, nil, "a/up", "", folder, false},
-		{"what is beneath the target is excluded", []string{"**"}, []string{"test/**"}, "a", "test", folder, true},
-		{"some of it", []string{"**"}, []string{"**/test/*.md"}, "a", "test", folder, true},
-		{"some of both", []string{"**"}, []string{"**/test/*.md"}, "a/test", "test", folder, false},
-		{"more beneath the link", []string{"**"}, []string{"a/**"}, "a", "b", folder, false},
-		{"the same everywhere", []string{"**"}, []string{"**/*.md"}, "a", "b", folder, false},
-		{"a class that could be the slash", []string{"a[!x]*.tf"}, nil, "a", "b", folder, true},
-		{"one, and everything beneath the target", []string{"a[!x]*.tf", "b/**"}, nil, "a", "b", folder, false},
-		{"one that excludes", []string{"**"}, []string{"b[!x]*.tf"}, "a", "b", folder, true},
-		{"one that excludes in doubt beneath the link", []string{"**"}, []string{"a[!x]*", "b/**"}, "a", "b", folder,
+		{"below both", []string{"modules/**"}, nil, "modules/a", "modules/b", dir, false},
+		{"below the target, and more there", []string{"a/*.tf", "b/**"}, nil, "a", "b", dir, false},
+		{"less below the target", []string{"a/**", "b/*.tf"}, nil, "a", "b", dir, true},
+		{"another glob says the same", []string{"a/*.tf", "b/**/*.tf"}, nil, "a", "b", dir, false},
+		{"the root", []string{"**/*.tf"}, nil, "a", "", dir, false},
+		{"the root, and a rule for the directory", []string{"a/**"}, nil, "a/up", "", dir, true},
+		{"the root, of which all is selected", []string{"**"}, nil, "a/up", "", dir, false},
+		{"what is below the target is excluded", []string{"**"}, []string{"test/**"}, "a", "test", dir, true},
+		{"some of it", []string{"**"}, []string{"**/test/*.md"}, "a", "test", dir, true},
+		{"some of both", []string{"**"}, []string{"**/test/*.md"}, "a/test", "test", dir, false},
+		{"more below the link", []string{"**"}, []string{"a/**"}, "a", "b", dir, false},
+		{"the same everywhere", []string{"**"}, []string{"**/*.md"}, "a", "b", dir, false},
+		{"a class that could be the slash", []string{"a[!x]*.tf"}, nil, "a", "b", dir, true},
+		{"one, and everything below the target", []string{"a[!x]*.tf", "b/**"}, nil, "a", "b", dir, false},
+		{"one that excludes", []string{"**"}, []string{"b[!x]*.tf"}, "a", "b", dir, true},
+		{"one that excludes in doubt below the link", []string{"**"}, []string{"a[!x]*", "b/**"}, "a", "b", dir,
 			true},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -185,7 +185,7 @@ func (s shape) keyForms() map[string]string {
 		"type":            `"type: boundary", "type: invariant" or "type: deprecated", for the rules of the file`,
 		"rules":           `"rules: []" if there is no rule`,
 		"id":              `"id: TEAM-TOPIC-001", unique in the bundle`,
-		"title":           `"title: …", one line that says what is forbidden`,
+		"title":           `"title: …", one line about what is forbidden`,
 		"enforcement":     `"enforcement: {mode: fail}"`,
 		"mode":            `"mode: fail"`,
 		"match":           `"match: {files: […], ` + pattern + `: […]}"`,

@@ -93,11 +93,11 @@ func readGolden(file, name, content string) (golden, error) {
 
 const wantLine = "-- want --\n"
 
-func goldens(t testing.TB, folder string) []golden {
+func goldens(t testing.TB, dir string) []golden {
 	t.Helper()
-	names, err := filepath.Glob(filepath.Join("testdata", folder, "*.txtar"))
+	names, err := filepath.Glob(filepath.Join("testdata", dir, "*.txtar"))
 	if err != nil || len(names) == 0 {
-		t.Fatalf("no cases in %s: %v", folder, err)
+		t.Fatalf("no cases in %s: %v", dir, err)
 	}
 	var list []golden
 	for _, name := range names {

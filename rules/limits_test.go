@@ -25,18 +25,16 @@ func TestRegexLimits(t *testing.T) {
 		}
 		return items
 	}
-	one := strings.Repeat("a", 8<<10)
+	// A class of many characters is compiled quickly.
+	filled := "%d[" + strings.Repeat("y", 8000) + "]"
+	matches := strings.Split(strings.ReplaceAll(strings.Join(many(70, "b"+filled), "\n"), "{regex:", "{key: a, matches:"), "\n")
 	for _, c := range []struct {
 		name  string
 		items []string
 		want  string // the first mistake, or ""
 	}{
-		{"one of the largest", []string{"{regex: '" + one + "'}"}, ""},
-		{"one that is longer", []string{"{regex: '" + one + "a'}"}, "an expression of 8193 bytes"},
-		{"together", many(128, one[:8000]+"%03d"), ""},
-		{"too long together", many(140, one[:8000]+"%03d"), "longer than 1048576 bytes together"},
-		{"large", many(20, "%d"+strings.Repeat(`\pL`, 70)), ""},
-		{"too large together", many(300, "%d"+strings.Repeat(`\pL`, 70)), "need more than 100 MiB of memory"},
+		{"together", many(128, filled), ""},
+		{"too long together", append(many(70, filled), matches...), "longer than 1048576 bytes together"},
 		{"folded", many(10, "%d(?i)"+strings.Repeat("[B-é]", 100)), ""},
 		{"folded too often together", many(11, "%d(?i)"+strings.Repeat("[B-é]", 100)), "more than 1000 ranges up to"},
 	} {
@@ -44,6 +42,11 @@ func TestRegexLimits(t *testing.T) {
 		if (b == nil) != (c.want != "") || c.want != "" && !strings.Contains(errs[0].Error(), c.want) {
 			t.Errorf("%s: %v", c.name, errs)
 		}
+	}
+	l := newLoader(nil)
+	l.regexBytes = maxRegexBytes
+	if m := l.compile(source{"abc", false}).mistake; m == nil || !strings.Contains(m.Found, "more than 100 MiB of memory") {
+		t.Errorf("too large together: %v", m)
 	}
 }
 
@@ -60,36 +63,26 @@ func TestRegexCountedOnce(t *testing.T) {
 	}
 }
 
-// TestBundleSize: all rule files together are limited, and unread files are reported.
+// TestBundleSize: all rule files together are limited, and unread files are reported. A control character saves the time
+// of reading them as YAML.
 func TestBundleSize(t *testing.T) {
-	large := func(id string) []byte {
-		head := "bundle: \"0.2\"\ntype: boundary\nrules:\n  - {id: " + id + ", title: t, enforcement: {mode: fail}, " +
-			"match: {files: ['**'], forbidden_patterns: [a]}}\n"
-		return []byte(head + strings.Repeat("#"+strings.Repeat(" ", 1022)+"\n", (document.MaxFileBytes-len(head))/1024))
-	}
+	large := []byte("bundle: \"0.2\"\x01\n" + strings.Repeat("#", document.MaxFileBytes-30))
 	files := Files{BoundariesFile: []byte("bundle: \"0.2\"\nrules: []\n")}
-	for _, id := range []string{"a", "b", "c"} {
-		files["rules/"+id+".yml"] = large(id)
+	for _, id := range []string{"a", "b", "c", "d", "e"} {
+		files["rules/"+id+".yml"] = large
 	}
-	if b, err := Load(files); err != nil || len(b.Rules) != 3 {
-		t.Fatal(err)
-	}
-	files["rules/d.yml"], files["rules/e.yml"] = large("d"), large("e")
 	_, errs := loadFiles(files)
-	if len(errs) != 1 || errs[0].File != "rules/e.yml" || errs[0].Code != document.CodeLimit {
+	if len(errs) != 5 || errs[4].File != "rules/e.yml" || errs[4].Code != document.CodeLimit || errs[3].Code != document.CodeSyntax {
 		t.Errorf("%v", errs)
 	}
 }
 
-// TestHostileFiles: half a MiB, and with -long 4 MiB, of input that multiplies nodes, mistakes or positions is read in
+// TestHostileFiles: 64 KiB, and with -long 4 MiB, of input that multiplies nodes, mistakes or positions is read in
 // linear time. Most of it is yaml.v3's.
 func TestHostileFiles(t *testing.T) {
-	size := document.MaxFileBytes / 8
-	switch {
-	case *long:
+	size := document.MaxFileBytes / 64
+	if *long {
 		size = document.MaxFileBytes
-	case cputime.RaceDetector: // ten times slower, with nothing to find here
-		size /= 8
 	}
 	fill := func(s string) string { return strings.Repeat(s, size/len(s)-100) }
 	for name, content := range map[string]string{

@@ -2,7 +2,6 @@ package rules
 
 import (
 	"bytes"
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -43,7 +42,7 @@ func (f Files) read(name string) ([]byte, error) {
 	}
 	for other := range f {
 		if strings.HasPrefix(other, name+"/") {
-			return nil, errNotRegular{"a folder"}
+			return nil, errNotRegular{"a directory"}
 		}
 	}
 	return nil, fs.ErrNotExist
@@ -85,7 +84,7 @@ func readRegular(f fs.File) ([]byte, error) {
 func kindOf(mode fs.FileMode) string {
 	switch {
 	case mode.IsDir():
-		return "a folder"
+		return "a directory"
 	case mode&fs.ModeSymlink != 0:
 		return "a symbolic link"
 	case mode&fs.ModeNamedPipe != 0:
@@ -141,7 +140,7 @@ func load(open func(name string) ([]byte, error), listed []stray) (*Bundle, erro
 		l.batch.Errors = append(l.batch.Errors, s.mistake(l.has02()))
 	}
 	if len(l.batch.Errors) > 0 {
-		l.sort()
+		SortMistakes(l.batch.Errors)
 		return nil, l.batch.Errors
 	}
 	return l.bundle(), nil
@@ -248,26 +247,6 @@ func (l *loader) absent(names []string, listed []stray, strays *[]stray) {
 			}, mayEnforce(name))
 		}
 	}
-}
-
-// sort sorts the errors by file: the fixed names, then other rule files by name, then the rest, unsorted.
-func (l *loader) sort() {
-	names := namedFiles()
-	for _, f := range l.files {
-		if !isNamed(f.name) {
-			names = append(names, f.name)
-		}
-	}
-	rank := map[string]int{} // 0 for the rest
-	for i, name := range names {
-		rank[name] = i - len(names)
-	}
-	slices.SortStableFunc(l.batch.Errors, func(a, b *document.Error) int {
-		if order := cmp.Compare(rank[a.File], rank[b.File]); order != 0 || rank[a.File] == 0 {
-			return order
-		}
-		return cmp.Compare(a.Line, b.Line)
-	})
 }
 
 func (l *loader) bundle() *Bundle {

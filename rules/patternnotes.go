@@ -39,7 +39,7 @@ func itemNotes(r *Rule, item Item) []string {
 		}
 		if slices.Contains(r.slow, p) {
 			add("the expression %s is slow: no text of three bytes is in each of its matches, so every line of every "+
-				"file that the rule selects is matched; write more of what is around it", document.Quoted(p))
+				"file that the rule selects is matched; write more of the text around it", document.Quoted(p))
 		}
 	}
 	if n := strangerIn(p); n != "" {
@@ -115,28 +115,24 @@ func strangerIn(p string) string {
 			continue
 		}
 		at := fmt.Sprintf("(U+%04X) as character %d", r, i+1)
+		like := lookalikes[r]
+		if r >= 0xFF01 && r <= 0xFF5E { // fullwidth
+			like = r - 0xFEE0
+		}
 		switch {
-		case invisible(r) != "":
-			if joins(r) && !nextToASCII(runes, i) {
-				continue // valid in its script
+		case strings.ContainsRune(invisible, r):
+			if (r == 0x200C || r == 0x200D) && !nextToASCII(runes, i) {
+				continue // joins letters of its script, or emoji
 			}
-			return fmt.Sprintf("%s %s, which is invisible, and matches only where the file has it too; remove it",
-				invisible(r), at)
+			return fmt.Sprintf("an invisible character %s, which matches only where the file has it; remove it", at)
 		case unicode.Is(unicode.Zs, r):
-			return fmt.Sprintf("%s %s, which an ordinary space does not match; write a space", spaceName(r), at)
-		case r >= 0xFF01 && r <= 0xFF5E:
-			return fmt.Sprintf("a fullwidth %q %s, which the usual %q does not match; write %q",
-				r, at, r-0xFEE0, r-0xFEE0)
-		case lookalikes[r] != 0 && (!unicode.IsLetter(r) || inLatinWord(runes, i)):
-			return fmt.Sprintf("%s %q %s, which looks like %q and does not match it; write %q",
-				lookalikeKind(r), r, at, lookalikes[r], lookalikes[r])
+			return fmt.Sprintf("a space %s that an ordinary space does not match; write a space", at)
+		case like != 0 && (!unicode.IsLetter(r) || inLatinWord(runes, i)):
+			return fmt.Sprintf("%q %s, which looks like %q and does not match it; write %[3]q", r, at, like)
 		}
 	}
 	return ""
 }
-
-// joins reports whether an invisible character joins letters in some scripts and in emoji.
-func joins(r rune) bool { return r == 0x200C || r == 0x200D }
 
 func nextToASCII(runes []rune, i int) bool {
 	return i > 0 && runes[i-1] < utf8.RuneSelf || i+1 < len(runes) && runes[i+1] < utf8.RuneSelf
@@ -144,77 +140,21 @@ func nextToASCII(runes []rune, i int) bool {
 
 // inLatinWord reports whether the neighbouring letters are Latin. A whole word of another script is fine.
 func inLatinWord(runes []rune, i int) bool {
-	from, to := i, i
+	isOther := func(r rune) bool { return !unicode.IsLetter(r) }
+	from := i
 	for from > 0 && unicode.IsLetter(runes[from-1]) {
 		from--
 	}
-	for to+1 < len(runes) && unicode.IsLetter(runes[to+1]) {
-		to++
+	word := runes[from:]
+	if end := slices.IndexFunc(word, isOther); end >= 0 {
+		word = word[:end]
 	}
-	for _, r := range runes[from : to+1] {
-		if unicode.Is(unicode.Latin, r) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(word, func(r rune) bool { return unicode.Is(unicode.Latin, r) })
 }
 
-func spaceName(r rune) string {
-	switch r {
-	case 0xA0:
-		return "a no-break space"
-	case 0x202F:
-		return "a narrow no-break space"
-	case 0x2007:
-		return "a figure space"
-	case 0x3000:
-		return "an ideographic space"
-	}
-	return "a space of another width"
-}
-
-func lookalikeKind(r rune) string {
-	switch {
-	case unicode.Is(unicode.Cyrillic, r):
-		return "a Cyrillic"
-	case unicode.Is(unicode.Greek, r):
-		return "a Greek"
-	case unicode.Is(unicode.Pd, r) || r == 0x2212:
-		return "a dash"
-	case unicode.Is(unicode.Pi, r) || unicode.Is(unicode.Pf, r) || unicode.Is(unicode.Ps, r):
-		return "a typographic quote"
-	}
-	return "the character"
-}
-
-// invisibles are the characters without a glyph, by name.
-var invisibles = []struct{ name, characters string }{
-	{"a soft hyphen", "\u00AD"},
-	{"a combining grapheme joiner", "\u034F"},
-	{"an Arabic letter mark", "\u061C"},
-	{"a Hangul filler", "\u115F\u1160\u3164\uFFA0"},
-	{"a Mongolian vowel separator", "\u180E"},
-	{"a zero-width space", "\u200B"},
-	{"a zero-width non-joiner", "\u200C"},
-	{"a zero-width joiner", "\u200D"},
-	{"a left-to-right mark", "\u200E"},
-	{"a right-to-left mark", "\u200F"},
-	{"a bidirectional control character", "\u202A\u202B\u202C\u202D\u202E\u2066\u2067\u2068\u2069"},
-	{"a word joiner", "\u2060"},
-	{"an invisible operator", "\u2061\u2062\u2063\u2064"},
-	{"an empty Braille cell", "\u2800"},
-	{"a byte order mark", "\uFEFF"},
-}
-
-// invisible returns the name of a character without a glyph; "" for others.
-func invisible(r rune) string {
-	for _, kind := range invisibles {
-		if strings.ContainsRune(kind.characters, r) {
-			return kind.name
-		}
-	}
-	return ""
-}
+// invisible has the characters without a glyph, soft hyphens, joiners, marks and fillers.
+const invisible = "\u00AD\u034F\u061C\u115F\u1160\u3164\uFFA0\u180E\u200B\u200C\u200D\u200E\u200F\u202A\u202B\u202C" +
+	"\u202D\u202E\u2060\u2061\u2062\u2063\u2064\u2066\u2067\u2068\u2069\u2800\uFEFF"
 
 // lookalikes maps characters to the ASCII character that they look like.
 var lookalikes = map[rune]rune{

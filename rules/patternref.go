@@ -51,10 +51,11 @@ func (a PatternRef) Name(r *Rule) string {
 func (a PatternRef) Broken(r *Rule) string {
 	switch a.Of {
 	case ForbiddenPattern:
-		if item := a.Item(r); item.Kind == Key {
-			return "the file has " + shownInSentence(item) + ", which must not be there"
+		verb := "contains "
+		if a.Item(r).Kind == Key {
+			verb = "has "
 		}
-		return "the file contains " + shownInSentence(a.Item(r)) + ", which must not appear"
+		return "the file " + verb + shownInSentence(a.Item(r)) + ", which must not appear"
 	case RequiredPattern:
 		verb := "contain "
 		if a.Item(r).Kind == Key {
@@ -62,7 +63,7 @@ func (a PatternRef) Broken(r *Rule) string {
 		}
 		return "the file does not " + verb + shownInSentence(a.Item(r)) + ", which is required"
 	case ForbiddenFile:
-		return fmt.Sprintf("the path matches %q, and no file may be there", a.glob(r))
+		return fmt.Sprintf("the path matches %q, which is forbidden", a.glob(r))
 	}
 	return fmt.Sprintf("no file that is not empty matches %q, and one is required", a.glob(r))
 }

@@ -42,7 +42,7 @@ func (f *ruleFile) list() {
 		f.listAllowances()
 		return
 	}
-	top, list, ok := f.top(f.level(), "rules", `"rules:" and the list of rules beneath it`,
+	top, list, ok := f.top(f.level(), "rules", `"rules:" and the list of rules below it`,
 		`a list, each rule beginning with "- id:"`, `write "rules: []" if there is no rule`)
 	if f.is02 && top != nil {
 		f.head(top)

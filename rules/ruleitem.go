@@ -277,7 +277,7 @@ func (l *loader) compile(s source) compiledRegex {
 	case errors.As(err, &mistake):
 		return refused(document.CodeRegex, mistake.Found, mistake.Fix)
 	case err != nil:
-		return refused(document.CodeRegex, err.Error(), "write it as RE2 has it")
+		return refused(document.CodeRegex, err.Error(), "write it in RE2's syntax")
 	}
 	if l.regexBytes += expr.Bytes(); l.regexBytes > maxRegexBytes {
 		return limit(fmt.Sprintf("the expressions of the bundle need more than %d MiB of memory", maxRegexBytes>>20))

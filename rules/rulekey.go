@@ -78,32 +78,44 @@ func jsonList(all []string, isList bool) string {
 	return text
 }
 
-func (k *keyReader) paths(e document.Entry) (paths []keyitem.Path, at []document.Place) {
-	var shown []string
+// listOf reads the values of a key, one or a list, with their positions and their JSON. read returns a value's text and
+// its JSON, by which values are equal.
+func listOf[T any](
+	k *keyReader, e document.Entry, what string, read func(document.Entry) (v T, text, json string, ok bool),
+) (all []T, at []document.Place, shown string) {
+	var parts []string
 	seen := map[string]bool{}
 	entries, isList := k.oneOrMore(e)
 	for _, entry := range entries {
-		text, ok := k.doc.Text(entry)
-		if k.doc.Full() {
-			break
-		}
-		if !ok || !k.fits(entry, text) {
-			continue
-		}
-		if seen[text] {
-			k.doc.Fail(document.CodeDuplicate, entry.Value, "the path "+document.Quoted(text)+" is listed twice",
+		v, text, json, ok := read(entry)
+		switch {
+		case k.doc.Full():
+			return nil, nil, ""
+		case !ok:
+		case seen[json]:
+			k.doc.Fail(document.CodeDuplicate, entry.Value, "the "+what+" "+document.Quoted(text)+" is listed twice",
 				"remove one of them")
-			continue
-		}
-		seen[text] = true
-		if path, ok := k.path(entry, text); ok {
-			paths, shown = append(paths, path), append(shown, jsonString(text))
-			at = append(at, k.doc.Place(entry.Value))
+		default:
+			seen[json] = true
+			all, at, parts = append(all, v), append(at, k.doc.Place(entry.Value)), append(parts, json)
 		}
 	}
-	if len(entries) > 0 {
-		k.json[e.Key.Value] = jsonList(shown, isList)
+	return all, at, jsonList(parts, isList)
+}
+
+func (k *keyReader) paths(e document.Entry) ([]keyitem.Path, []document.Place) {
+	if e.Value == nil {
+		return nil, nil
 	}
+	read := func(e document.Entry) (path keyitem.Path, text, json string, ok bool) {
+		if text, ok = k.doc.Text(e); ok && k.fits(e, text) {
+			path, ok = k.path(e, text)
+			return path, text, jsonString(text), ok
+		}
+		return nil, "", "", false
+	}
+	paths, at, shown := listOf(k, e, "path", read)
+	k.json[e.Key.Value] = shown
 	return paths, at
 }
 
@@ -123,36 +135,24 @@ func (k *keyReader) refuse(e document.Entry, err error) {
 	k.doc.Fail(document.CodeValue, e.Value, mistake.Found, mistake.Fix)
 }
 
-func (k *keyReader) values(e document.Entry) (values []keyitem.Value, shown string) {
-	var texts []string
-	seen := map[string]bool{}
-	entries, isList := k.oneOrMore(e)
-	for _, entry := range entries {
-		text, quoted, ok := k.doc.Scalar(entry)
-		if k.doc.Full() {
-			break
-		}
-		if !ok || !k.fits(entry, text) {
-			continue
+func (k *keyReader) values(e document.Entry) ([]keyitem.Value, string) {
+	read := func(e document.Entry) (value keyitem.Value, text, json string, ok bool) {
+		text, quoted, ok := k.doc.Scalar(e)
+		if !ok || !k.fits(e, text) {
+			return value, "", "", false
 		}
 		value, err := keyitem.ParseValue(text, quoted)
 		if err != nil {
-			k.refuse(entry, err)
-			continue
+			k.refuse(e, err)
+			return value, "", "", false
 		}
-		text = value.Text
-		if value.Kind == keyitem.TextValue {
-			text = jsonString(text)
+		if json = value.Text; value.Kind == keyitem.TextValue {
+			json = jsonString(json)
 		}
-		if seen[text] {
-			k.doc.Fail(document.CodeDuplicate, entry.Value, "the value "+document.Quoted(value.Text)+" is listed twice",
-				"remove one of them")
-			continue
-		}
-		seen[text] = true
-		values, texts = append(values, value), append(texts, text)
+		return value, value.Text, json, true
 	}
-	return values, jsonList(texts, isList)
+	values, _, shown := listOf(k, e, "value", read)
+	return values, shown
 }
 
 // condition reads the condition on the value, and returns its key; "" if the item has none.

@@ -99,12 +99,17 @@ func (b *Bundle) RequiresFiles() bool {
 }
 
 // SelectingBeneath appends to into the indices of the rules that select path, or could select or forbid some path
-// below it, as in a submodule with unknown content. If in doubt a rule is included; excludes are ignored.
+// below it, as in a submodule with unknown content. "." is the root. If in doubt a rule is included; excludes are
+// ignored.
 func (b *Bundle) SelectingBeneath(path string, into []int) []int {
+	dir := path
+	if path == "." {
+		dir = ""
+	}
 	for i := range b.Rules {
 		r := &b.Rules[i]
-		beneath := func(g string) bool { return glob.Beneath(r.fold(g), r.fold(path)) }
-		if r.Selects(path) || slices.ContainsFunc(r.Files, beneath) || slices.ContainsFunc(r.ForbiddenFiles, beneath) {
+		globs := r.follower(slices.Concat(r.Files, r.ForbiddenFiles))
+		if r.Selects(path) || !globs.Beneath(r.fold(dir)).Empty() {
 			into = append(into, i)
 		}
 	}

@@ -91,14 +91,20 @@ func TestSelectors(t *testing.T) {
 			if got := b.TakenByFile(path, nil); !slices.Equal(got, taken) {
 				t.Fatalf("%q is taken by %v, not %v", path, got, taken)
 			}
-			beneath := b.SelectingBeneath(strings.Split(path, "/")[0], nil)
+			below := b.SelectingBeneath(strings.Split(path, "/")[0], nil)
 			for i := range list {
 				r := &b.Rules[i]
+				c := r.Choose(path)
+				if c.Selects() != r.Selects(path) || c.Forbids() != r.Forbids(path) ||
+					c.Requires() != slices.ContainsFunc(required, func(g GlobOf) bool { return g.Rule == i }) ||
+					len(c.Reasons(r)) == 0 && (c.Looks() || c.Selects() || c.Forbids()) {
+					t.Fatalf("rule %d: %q: %+v", i, path, c)
+				}
 				if r.Selects(path) != slices.Contains(selected, i) || r.Forbids(path) != slices.ContainsFunc(forbidden, func(g GlobOf) bool { return g.Rule == i }) {
 					t.Fatalf("rule %d: %q: %t, %t", i, path, r.Selects(path), r.Forbids(path))
 				}
-				if strings.Contains(path, "/") && (r.Selects(path) || r.Forbids(path)) && !slices.Contains(beneath, i) {
-					t.Fatalf("rule %d asks for %q, which is beneath its folder: %v", i, path, beneath)
+				if strings.Contains(path, "/") && (r.Selects(path) || r.Forbids(path)) && !slices.Contains(below, i) {
+					t.Fatalf("rule %d asks for %q, which is below its directory: %v", i, path, below)
 				}
 			}
 		}

@@ -42,7 +42,7 @@ func straysOf(fsys fs.FS) []stray {
 			return fs.SkipDir
 		}
 		if listed++; listed > maxListed {
-			err := fmt.Errorf("it has more than %d files and folders", maxListed)
+			err := fmt.Errorf("it has more than %d files and directories", maxListed)
 			all = append(all, stray{name: path.Dir(BoundariesFile), err: err})
 			return fs.SkipAll
 		}
@@ -119,7 +119,7 @@ func (s *stray) mistake(is02 bool) *document.Error {
 		e.Fix = "move its rules into one of these, or move it out of rules/"
 	case path.Dir(s.name) != path.Dir(BoundariesFile):
 		e.Found = "this file is not read: a rule file is in rules/ itself"
-		e.Fix = "move it to rules/, or move the folder out of rules/"
+		e.Fix = "move it to rules/, or move the directory out of rules/"
 	default:
 		e.Found = "this file is not read: the name of a rule file ends in .yml, and the fixed names are in lower case"
 		e.Fix = fmt.Sprintf("name it %q, or move it out of rules/", ymlName(path.Base(s.name)))

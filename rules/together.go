@@ -105,17 +105,18 @@ func enforced(bundles []*Bundle) *document.Error {
 // bundle may have dropped it, and the entry allows nothing. Deprecated rules are fine. Of several entries for a rule,
 // only the first is reported. notes has an element per bundle, of which some may be nil.
 func CheckAllowances(bundles []*Bundle) (mistakes document.Errors, notes [][]document.Note) {
-	c := allowanceCheck{never: map[string]bool{}, budget: 20_000}
+	var ids []string           // of the enforced rules
+	never := map[string]bool{} // by id, deprecated rules included
 	for _, b := range bundles {
 		if b == nil {
 			continue
 		}
 		for i := range b.Rules {
-			c.ids = append(c.ids, b.Rules[i].ID)
-			c.never[b.Rules[i].ID] = b.Rules[i].NeverAllowed
+			ids = append(ids, b.Rules[i].ID)
+			never[b.Rules[i].ID] = b.Rules[i].NeverAllowed
 		}
 		for i := range b.Deprecated {
-			c.never[b.Deprecated[i].ID] = false
+			never[b.Deprecated[i].ID] = false
 		}
 	}
 	notes = make([][]document.Note, len(bundles))
@@ -124,7 +125,7 @@ func CheckAllowances(bundles []*Bundle) (mistakes document.Errors, notes [][]doc
 			continue
 		}
 		several := len(bundles) > 1 || b.joined
-		for _, e := range c.refused(b, several) {
+		for _, e := range b.refusedAllowances(never, ids, several) {
 			if several {
 				notes[k] = append(notes[k], document.Note{
 					File: e.File, Line: e.Line, Column: e.Column, Rule: e.Rule,
@@ -165,60 +166,44 @@ func (b *Bundle) allowanceNotes() []document.Note {
 	return notes
 }
 
-type allowanceCheck struct {
-	never  map[string]bool // per rule, deprecated ones included
-	ids    []string        // of the enforced rules
-	budget int             // remaining comparisons of ids: 10,000 rules and entries would take minutes
-}
-
-// refused returns the errors about the rules of a bundle's entries, in file order.
-func (c *allowanceCheck) refused(b *Bundle, several bool) document.Errors {
-	var order []int // the first entry of each rule
+// refusedAllowances returns the errors about the rules of the entries, in file order; of several entries for a rule
+// only about the first.
+func (b *Bundle) refusedAllowances(never map[string]bool, ids []string, several bool) (all document.Errors) {
 	count := map[string]int{}
 	for i := range b.Allowances {
-		id := b.Allowances[i].Rule
-		if never, known := c.never[id]; known && !never {
+		count[b.Allowances[i].Rule]++
+	}
+	for i := range b.Allowances {
+		a := &b.Allowances[i]
+		isNever, known := never[a.Rule]
+		n := count[a.Rule]
+		if known && !isNever || n == 0 {
 			continue
 		}
-		if count[id]++; count[id] == 1 {
-			order = append(order, i)
+		count[a.Rule] = 0
+		e := document.Error{
+			Code: document.CodeValue, File: AllowancesFile, Rule: a.Rule,
+			Found: "the bundle has no rule with this id", Fix: "remove the entry",
 		}
-	}
-	var all document.Errors
-	for _, i := range order {
-		if len(all) == document.MaxErrors {
-			return append(all, &document.Error{
-				Code: document.CodeLimit, File: AllowancesFile, Line: b.Allowances[i].Line,
-				Found: fmt.Sprintf("more than %d mistakes", document.MaxErrors), Fix: "fix the others first",
-			})
-		}
-		id, entries := b.Allowances[i].Rule, "the entry"
-		e := document.Error{Code: document.CodeValue, File: AllowancesFile, Rule: id}
-		if count[id] > 1 {
-			entries = fmt.Sprintf("the %d entries for it", count[id])
+		if n > 1 {
+			e.Fix = fmt.Sprintf("remove the %d entries for it", n)
 		}
 		switch {
-		case c.never[id]:
-			e.Found, e.Fix = `the rule says "allowances: never"`, "remove "+entries+", or that line of the rule"
+		case isNever:
+			e.Found, e.Fix = `the rule says "allowances: never"`, e.Fix+", or that line of the rule"
 		case several:
-			e.Found, e.Fix = "no bundle of --policy has a rule with this id", c.write(id)+"remove "+entries
-		default:
-			e.Found, e.Fix = "the bundle has no rule with this id", c.write(id)+"remove "+entries
+			e.Found = "no bundle of --policy has a rule with this id"
 		}
-		at := document.Spot{Place: document.Place{Line: b.Allowances[i].Line, Column: b.Allowances[i].Column}}
+		if !isNever && len(all) < 10 { // comparing 10,000 rules and entries would take minutes
+			if near := document.Nearest(a.Rule, ids); near != "" {
+				e.Fix = fmt.Sprintf("write %q, or %s", near, e.Fix)
+			}
+		}
+		at := document.Spot{Place: document.Place{Line: a.Line, Column: a.Column}}
 		if i < len(b.spots) {
 			at = b.spots[i].rule
 		}
 		all = append(all, at.Error(e))
 	}
 	return all
-}
-
-func (c *allowanceCheck) write(id string) string {
-	if c.budget -= len(c.ids); c.budget >= 0 {
-		if near := document.Nearest(id, c.ids); near != "" {
-			return fmt.Sprintf("write %q, or ", near)
-		}
-	}
-	return ""
 }

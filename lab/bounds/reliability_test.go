@@ -88,7 +88,7 @@ func TestDifferentials(t *testing.T) {
 		lines    int
 		args     []string
 	}{
-		{"rules/glob", "^(TestFault_095_Differential|TestGitsOwnLines)$", 2, []string{"-pairs", "100000", "-wildmatch", absolute(*differWildmatch)}},
+		{"rules/glob", "^(TestFault_095_162_Differential|TestGitsOwnLines)$", 2, []string{"-pairs", "100000", "-wildmatch", absolute(*differWildmatch)}},
 		{"scanner/repo", "^TestDifferential_", 2, []string{"-histories", "2000", "-pairs", "1000", "-real", absolute(*differRails) + "," + absolute(*differAzurerm)}},
 	} {
 		args := append([]string{"test", "./" + room.dir, "-count=1", "-timeout", "4h", "-v", "-run", room.run, "-args", "-long"}, room.args...)

@@ -39,8 +39,8 @@ func (d *YAML) noteText(e Entry, at Place) {
 		return
 	}
 	if n.Tag != "!!str" || isAmbiguous(n.Value) {
-		note(fmt.Sprintf("%s is read as the text that is written, not as the number, date or truth value that YAML "+
-			"makes of it; quote it: %s", n.Value, QuoteYAML(n.Value)))
+		note(fmt.Sprintf("%s is read as this text, not as a number, a date or a boolean as in YAML; quote it: %s",
+			n.Value, QuoteYAML(n.Value)))
 	}
 	if isPattern || slices.Contains(d.form.Verbatim, e.Key.Value) {
 		d.noteCut(n, at)

@@ -1,7 +1,6 @@
 package document
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -85,69 +84,6 @@ func readRules(d *YAML) []string {
 	return got
 }
 
-// TestValues: each reader of a value, and its errors. The keys of the rule begin in column 10.
-func TestValues(t *testing.T) {
-	const ok = "id=A title=t"
-	for _, c := range []struct {
-		rule string
-		got  string // values, separated by spaces
-		errs string // one per line, without the file
-	}{
-		{"id: A, title: t", ok, ""},
-		{"id: A, title: t, text: 0777, exact: x, word: mid, flag: true, list: [a, 1], items: [], fields: {a: b, c: d}",
-			ok + " text=0777 exact=x word=mid flag list=a list=1 items=0 a=b c=d", ""},
-		{"id: A, title: t, inner: {depth: 1}, x-mine: {y: z}", ok + " depth=1", ""},
-		{"id: A, title: t, inner: ~", ok + " inner is empty", ""},
-		{"id: A, title: t, flag: False", ok, ""},
-
-		{"id: A", "id=A title=", `1:9: rule "A": the rule has no "title"; write "title: …", a line`},
-		{"title: t", "id= title=t", `1:9: the rule has no "id"; write "id: …"`},
-		{"id: A, tilte: t", "id=A title=", `1:17: rule "A": unknown key "tilte" in a rule; write "title"`},
-		{"id: A, name: t", "id=A title=", `1:17: rule "A": "name" is of others; write "title"`},
-		{"id: A, title: t, depth: 1", ok, `1:27: rule "A": unknown key "depth" in a rule; "depth" belongs in an inner`},
-		{"id: A, title: t, zzzzzz: 1", ok, `1:27: rule "A": unknown key "zzzzzz" in a rule; ` +
-			`the keys are id, title, text, ` +
-			`exact, word, flag, list, items, fields, inner; your own keys must begin with "x-"`},
-		{"id: A, title: t, inner: {depht: 1}", ok + " depth=",
-			`1:35: rule "A": unknown key "depht" in an inner; write "depth"`},
-		{"id: A, title: t, inner: [1]", ok, `1:34: rule "A": the inner is a list; write {depth: 1}`},
-		{"id: a b, title: t", "id= title=t",
-			`1:14: the id is not one word: it has the character U+0020; write one word, such as "TF-NET-001"`},
-		{`id: A, title: "t\n"`, "id=A title=",
-			`1:24: rule "A": "title" has a line break or another control character; write it on one line`},
-		{"id: A, title: ", "id=A title=", `1:24: rule "A": "title" has no value; write "title: …", a line`},
-		{"id: A, title: t, text: ''", ok, `1:33: rule "A": an empty string in "text"; write one, or remove the key`},
-		{"id: A, title: t, text: ~", ok, `1:33: rule "A": ~ in "text" is not a value; write one, or remove the key`},
-		{"id: A, title: t, text: [a]", ok, `1:33: rule "A": a list in "text", where a string belongs; write one string`},
-		{"id: A, title: t, exact: 1", ok, `1:34: rule "A": "exact" is the YAML value "1"; quote it to make it text`},
-		{"id: A, title: t, word: none", ok, `1:33: rule "A": the word "none"; write low, mid or high`},
-		{"id: A, title: t, flag: 'true'", ok, `1:33: rule "A": "flag" is "true"; write true or false, unquoted`},
-		{"id: A, title: t, list: a", ok, `1:33: rule "A": "list" is a string where a list belongs; write list: ['a']`},
-		{"id: A, title: t, list: []", ok, `1:33: rule "A": "list" is an empty list; write "list: …", or remove the key`},
-		{"id: A, title: t, list: [a, ~]", ok + " list=a",
-			`1:37: rule "A": ~ in "list" is not a value; quote it if it is text: '~'`},
-		{"id: A, title: t, items: a", ok, `1:34: rule "A": "items" is a string; write a list`},
-		{"id: A, title: t, fields: ~", ok, `1:35: rule "A": "fields" is empty; write any key, and a value`},
-		// A value refused before the walk has its rule's name, and is not reported again.
-		{"id: A, title: t, text: !x y", ok, `1:33: rule "A": the tag "!x"; remove it, or quote it if it is text`},
-		{"id: A, title: t, list: [&a b]", ok, `1:34: rule "A": the anchor "&a"; remove it, or quote it if it is text`},
-		{"id: A, title: t, title: u", ok, `1:27: rule "A": duplicate key "title", first on line 1; remove one of them`},
-	} {
-		text := "rules: [{" + c.rule + "}]\n"
-		d := (&Source{Name: "f", Text: []byte(text)}).YAML(testForm())
-		if got := strings.Join(readRules(d), " "); got != c.got {
-			t.Errorf("%s: got %q, want %q", c.rule, got, c.got)
-		}
-		said := ""
-		if err := d.Errors(); err != nil {
-			said = strings.ReplaceAll(err.Error(), "f:", "")
-		}
-		if said != c.errs {
-			t.Errorf("%s:\n got %s\nwant %s", c.rule, said, c.errs)
-		}
-	}
-}
-
 // TestClosed: a closed form allows no own keys.
 func TestClosed(t *testing.T) {
 	form := testForm()
@@ -176,7 +112,7 @@ func TestBatch(t *testing.T) {
 	if got := b.Errors.Error(); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	if len(b.Notes) != 1 || !strings.HasPrefix(b.Notes[0].String(), `one:1:52: rule "B": 0777 is read as the text`) {
+	if len(b.Notes) != 1 || !strings.HasPrefix(b.Notes[0].String(), `one:1:52: rule "B": 0777 is read as this text`) {
 		t.Errorf("%v", b.Notes)
 	}
 	many := "rules: [{id: C, title: t, list: [" + strings.Repeat("'', ", MaxErrors) + "a]}]\n"
@@ -199,8 +135,8 @@ func TestNotesOfText(t *testing.T) {
 		"list: [a\n     b]\n":      {"an unquoted string over several lines"},
 		"title2: x\n":              nil,
 		"exact: a #b\n":            nil,
-		"text: 12:30\n":            {"12:30 is read as the text"},
-		"list: [yes, no, 'on']\n":  {"yes is read as the text", "no is read as the text"},
+		"text: 12:30\n":            {"12:30 is read as this text"},
+		"list: [yes, no, 'on']\n":  {"yes is read as this text", "no is read as this text"},
 		"list: ['a #b', \"c\nd\"]": nil,
 	} {
 		d := (&Source{Name: "f", Text: []byte("rules:\n  - id: A\n    title: t\n    " + text)}).YAML(testForm())
@@ -273,19 +209,6 @@ func TestSourceErrors(t *testing.T) {
 		e := (&Source{Name: "f", Text: []byte(text)}).Check()
 		if (e == nil) != (want == "") || e != nil && !strings.HasPrefix(e.Error(), want) {
 			t.Errorf("%q: %v", text, e)
-		}
-	}
-}
-
-// TestNothingToRead: a file without content counts as empty, however YAML reads it.
-func TestNothingToRead(t *testing.T) {
-	for _, text := range []string{"", "\n", "# a\n", "~\n", "null", "{}", "---\n", "\uFEFF"} {
-		d := (&Source{Name: "f", Text: []byte(text)}).YAML(testForm())
-		var errs Errors
-		if !errors.As(d.Errors(), &errs) || len(errs) != 1 || d.Root != nil || errs[0].Code != CodeEmpty ||
-			!slices.Equal(strings.Split(errs[0].Error(), "; "),
-				[]string{"f: the file is empty", `write "rules:" and a list`}) {
-			t.Errorf("%q: %v", text, errs)
 		}
 	}
 }

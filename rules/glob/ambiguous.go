@@ -52,7 +52,7 @@ func separators(glob string) *Mistake {
 			groups = groups[:len(groups)-1]
 		case t.text == " " && len(groups) > 0 && (first || last):
 			return &Mistake{"a space next to a comma or a brace",
-				fmt.Sprintf(`write %s, or "[ ]" if a name has a space there`, quote(withoutSpaces(tokens)))}
+				`remove it, or write "[ ]" if a name has a space there`}
 		case t.kind == comma:
 			g := &groups[len(groups)-1]
 			start := g.start
@@ -71,33 +71,4 @@ func separators(glob string) *Mistake {
 		}
 	}
 	return nil
-}
-
-// withoutSpaces returns the glob without the spaces at the ends of the alternatives of its groups.
-func withoutSpaces(tokens []token) string {
-	depth := 0
-	var kept []token
-	for _, t := range tokens {
-		last := open // of the glob's first token, which is not a space
-		if len(kept) > 0 {
-			last = kept[len(kept)-1].kind
-		}
-		switch t.kind {
-		case open:
-			depth++
-		case comma, closing:
-			for kept[len(kept)-1].text == " " {
-				kept = kept[:len(kept)-1]
-			}
-			if t.kind == closing {
-				depth--
-			}
-		default:
-			if t.text == " " && depth > 0 && (last == open || last == comma) {
-				continue
-			}
-		}
-		kept = append(kept, t)
-	}
-	return text(kept)
 }

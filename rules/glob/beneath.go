@@ -7,15 +7,6 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// Beneath reports whether a glob that passed Check could match a path below a directory; "." is the root. It returns
-// true if only the names of the files can decide.
-func Beneath(glob, folder string) bool {
-	if folder == "." {
-		folder = ""
-	}
-	return !NewFollower([]string{glob}).Beneath(folder).Empty()
-}
-
 // A Follower finds the globs that apply below a directory. It is safe for concurrent use.
 type Follower struct {
 	globs [][]string // without braces, split into segments
@@ -42,21 +33,21 @@ type Rest struct {
 }
 
 // Beneath returns the rest of the globs below a directory; "" is the root.
-func (f *Follower) Beneath(folder string) Rest {
+func (f *Follower) Beneath(dir string) Rest {
 	var r Rest
 	for _, g := range f.globs {
-		r.add(g, folder)
+		r.add(g, dir)
 	}
 	slices.Sort(r.globs)
 	r.globs = slices.Compact(r.globs)
 	return r
 }
 
-func (r *Rest) add(glob []string, folder string) {
+func (r *Rest) add(glob []string, dir string) {
 	var short [2][8]int
 	at, next := append(short[0][:0], 0), short[1][:0] // numbers of matched segments; ascending, distinct
-	for name := range strings.SplitSeq(folder, "/") {
-		if folder == "" {
+	for name := range strings.SplitSeq(dir, "/") {
+		if dir == "" {
 			break
 		}
 		next = next[:0]

@@ -147,7 +147,7 @@ func backslash(tokens []token, found string) *Mistake {
 	for _, t := range tokens {
 		b.WriteString(strings.Replace(t.text, `\`, "/", 1))
 	}
-	m := &Mistake{fmt.Sprintf(`%s: a backslash does not separate folders`, quote(found)), `write "/" between folders`}
+	m := &Mistake{quote(found) + `: a backslash does not separate directories`, `write "/" between directories`}
 	if slashes := b.String(); check(slashes) == nil {
 		m.Fix = "write " + quote(slashes)
 	}
@@ -203,7 +203,7 @@ func classRune(class, body string, inBraces bool) (r rune, isEscaped bool, rest 
 		r, n = utf8.DecodeRuneInString(body)
 		if r == '/' || !strings.ContainsRune(escapable+"!^-", r) {
 			return 0, false, "", &Mistake{fmt.Sprintf(`%s: a backslash before %q`, quote(class), r),
-				`write '\\' for a backslash in a class, "/" between folders`}
+				`write '\\' for a backslash in a class, "/" between directories`}
 		}
 	}
 	if r == '/' {
@@ -269,9 +269,9 @@ func checkSegments(tokens []token) *Mistake {
 			return &Mistake{`a leading "/": paths count from the root of the tree`,
 				"write " + quote(strings.TrimLeft(whole, "/"))}
 		case s == "" && last:
-			return &Mistake{`a trailing "/": a glob matches files, not folders`, "write " + quote(whole+"**")}
+			return &Mistake{`a trailing "/": a glob matches files, not directories`, "write " + quote(whole+"**")}
 		case s == "":
-			return &Mistake{`"//": no path has an empty segment`, `write a single "/", or "/**/" for any folders`}
+			return &Mistake{`"//": no path has an empty segment`, `write a single "/", or "/**/" for any directories`}
 		case s == ".":
 			return &Mistake{`a segment ".": no path has one`, "remove it"}
 		case s == "..":

@@ -44,7 +44,7 @@ func CheckFolded(glob string) *Mistake {
 				continue
 			}
 			return &Mistake{
-				fmt.Sprintf("the range %c-%c of the class %s, which means something else without letter case",
+				fmt.Sprintf("the range %c-%c of the class %s, which means something else where case is ignored",
 					low, high, quote(t.text)),
 				"write ranges of letters of one case, such as [a-z], or list the characters",
 			}

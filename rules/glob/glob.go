@@ -70,8 +70,8 @@ func compile(globs []string, wide bool) *Set {
 	for _, g := range globs {
 		for _, e := range expansions(g) {
 			s.matchers = append(s.matchers, newMatcher(e))
-			if folder, inFolder := withoutLastStars(e); wide && inFolder && folder != "" {
-				s.matchers = append(s.matchers, newMatcher(folder), newMatcher(folder+"/"))
+			if dir, inDir := withoutLastStars(e); wide && inDir && dir != "" {
+				s.matchers = append(s.matchers, newMatcher(dir), newMatcher(dir+"/"))
 			}
 		}
 	}
@@ -97,7 +97,7 @@ const (
 	exact                 // text is the path
 	named                 // "**/NAME": text is the last segment
 	suffixed              // "**/*END": text ends the last segment
-	beneath               // "DIR/**": text is a directory above the path
+	under                 // "DIR/**": text is a directory above the path
 )
 
 type matcher struct {
@@ -107,10 +107,10 @@ type matcher struct {
 
 // newMatcher returns the matcher of a glob without braces.
 func newMatcher(glob string) matcher {
-	glob, inFolder := withoutLastStars(glob)
-	if inFolder {
+	glob, inDir := withoutLastStars(glob)
+	if inDir {
 		if text, ok := literal(glob); ok {
-			return matcher{beneath, text}
+			return matcher{under, text}
 		}
 		return matcher{general, glob + "/**/*"} // the last star needs a name, so the path has one
 	}
@@ -134,11 +134,11 @@ func newMatcher(glob string) matcher {
 }
 
 // withoutLastStars returns X and true for X/**, X/**/** and so on, and "**" for a glob of only such segments.
-func withoutLastStars(glob string) (rest string, inFolder bool) {
+func withoutLastStars(glob string) (rest string, inDir bool) {
 	for strings.HasSuffix(glob, "/**") {
-		glob, inFolder = strings.TrimSuffix(glob, "/**"), true
+		glob, inDir = strings.TrimSuffix(glob, "/**"), true
 	}
-	return glob, inFolder && glob != "**"
+	return glob, inDir && glob != "**"
 }
 
 func (m *matcher) match(path string) bool {
@@ -151,7 +151,7 @@ func (m *matcher) match(path string) bool {
 		return base(path) == m.text
 	case suffixed:
 		return strings.HasSuffix(path, m.text) // text has no slash, so it is in the last segment
-	case beneath:
+	case under:
 		return len(path) > len(m.text)+1 && path[len(m.text)] == '/' && strings.HasPrefix(path, m.text)
 	default:
 		return doublestar.MatchUnvalidated(m.text, path)

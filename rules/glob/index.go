@@ -17,7 +17,7 @@ type Index struct {
 	named    map[string][]int // by last segment
 	ext      map[string][]int // "**/*.ext", by ".ext"
 	suffixed []entry          // "**/*END" with another END
-	beneath  map[string][]int // by directory
+	under    map[string][]int // by directory
 	lengths  []int            // lengths of these directories, ascending, distinct
 
 	// The others, by the ".ext" of their paths, or by "" if it is unknown. They are tried one after the other.
@@ -39,7 +39,7 @@ func NewIndex(sets ...[]string) *Index {
 		exact:   map[string][]int{},
 		named:   map[string][]int{},
 		ext:     map[string][]int{},
-		beneath: map[string][]int{},
+		under:   map[string][]int{},
 		general: map[string][]entry{},
 	}
 	for _, globs := range sets {
@@ -75,8 +75,8 @@ func (x *Index) add(m matcher, number int) {
 		} else {
 			x.suffixed = append(x.suffixed, entry{matcher: m, number: number})
 		}
-	case beneath:
-		x.beneath[m.text] = append(x.beneath[m.text], number)
+	case under:
+		x.under[m.text] = append(x.under[m.text], number)
 		if i, known := slices.BinarySearch(x.lengths, len(m.text)); !known {
 			x.lengths = slices.Insert(x.lengths, i, len(m.text))
 		}
@@ -92,7 +92,7 @@ func (x *Index) add(m matcher, number int) {
 
 // slowMatcher returns a matcher that leaves the glob to doublestar.
 func slowMatcher(glob string) matcher {
-	if rest, inFolder := withoutLastStars(glob); inFolder {
+	if rest, inDir := withoutLastStars(glob); inDir {
 		glob = rest + "/**/*"
 	}
 	return matcher{general, glob}
@@ -163,7 +163,7 @@ func (x *Index) Match(path string, into Bits) Bits {
 			break
 		}
 		if path[n] == '/' {
-			into.Add(x.beneath[path[:n]])
+			into.Add(x.under[path[:n]])
 		}
 	}
 	into.try(x.suffixed, path)

@@ -12,7 +12,7 @@ func NotesPlain(glob string) []string {
 	var notes []string
 	if !strings.Contains(glob, "/") && glob != "**" {
 		notes = append(notes,
-			fmt.Sprintf("%s matches in the root folder only; write %s for every folder",
+			fmt.Sprintf("%s matches in the root directory only; write %s for every directory",
 				quote(glob), quote("**/"+glob)))
 	}
 	if m := separators(glob); m != nil {
@@ -29,7 +29,7 @@ func Notes(glob string) []string {
 		return notes
 	}
 	for _, e := range expansions(glob) {
-		if n := folderNote(e); n != "" {
+		if n := dirNote(e); n != "" {
 			notes = append(notes, n)
 			break
 		}
@@ -41,31 +41,31 @@ func Notes(glob string) []string {
 				"if two globs are meant, put each in its own quotes", quote(glob)))
 		case t.kind == escaped && strings.Contains(`*?[{`, t.text[1:]):
 			notes = append(notes,
-				fmt.Sprintf(`%s matches the character %q itself; folders are separated by "/"`, quote(t.text),
+				fmt.Sprintf(`%s matches the character %q itself; directories are separated by "/"`, quote(t.text),
 					t.text[1:]))
 		case t.kind == class && classMatchesSlash(t.text):
 			notes = append(notes,
-				fmt.Sprintf(`the class %s matches "/" as well, so the glob can reach into other folders`,
+				fmt.Sprintf(`the class %s matches "/" as well, so the glob can reach into other directories`,
 					quote(t.text)))
 		}
 	}
 	return notes
 }
 
-// folderNote notes a glob X/** without braces that does not match files named X, if they could have been meant: X ends
+// dirNote notes a glob X/** without braces that does not match files named X, if they could have been meant: X ends
 // in a wildcard, or in the name of a file.
-func folderNote(glob string) string {
-	x, inFolder := withoutLastStars(glob)
-	if !inFolder {
+func dirNote(glob string) string {
+	x, inDir := withoutLastStars(glob)
+	if !inDir {
 		return ""
 	}
 	name := base(x)
 	switch {
 	case strings.ContainsAny(name, "*?["):
-		return fmt.Sprintf("%s matches what is in a folder that %s matches, but not a file with such a name; "+
+		return fmt.Sprintf("%s matches what is in a directory that %s matches, but not a file with such a name; "+
 			"to match both, also list %s", quote(glob), quote(x), quote(x))
 	case looksLikeFile(name):
-		return fmt.Sprintf("%s matches what is in a folder %s; for the file itself write %s",
+		return fmt.Sprintf("%s matches what is in a directory %s; for the file itself write %s",
 			quote(glob), quote(name), quote(x))
 	}
 	return ""

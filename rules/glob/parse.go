@@ -45,7 +45,7 @@ func scan(glob string) ([]token, *Mistake) {
 		case '\\':
 			if i+1 == len(glob) {
 				return nil, &Mistake{`the glob ends in a single backslash`,
-					`write "/" between folders, or '\\' for a backslash`}
+					`write "/" between directories, or '\\' for a backslash`}
 			}
 			_, next := utf8.DecodeRuneInString(glob[i+1:])
 			k, n = escaped, 1+next
@@ -166,16 +166,5 @@ func expansions(glob string) []string {
 	return globs
 }
 
-// Expansions returns the number of brace expansions of a glob: 1 without braces, MaxExpansions+1 if over the limit.
-func Expansions(glob string) int {
-	if !strings.Contains(glob, "{") {
-		return 1
-	}
-	tokens, mistake := scan(glob)
-	if mistake != nil {
-		return 1
-	}
-	n := 0
-	expand(tokens, func([]token) bool { n++; return n <= MaxExpansions })
-	return n
-}
+// Expansions returns the number of distinct brace expansions of a glob that passed Check.
+func Expansions(glob string) int { return len(expansions(glob)) }

@@ -47,7 +47,7 @@ func ParseValue(text string, quoted bool) (Value, error) {
 	case isBool && slices.Contains([]string{"true", "false"}, strings.ToLower(text)):
 		return Value{Kind: BoolValue, Text: strings.ToLower(text)}, nil
 	case isBool:
-		return refuse("YAML 1.1 reads as a truth value", fmt.Sprintf("write %v", is))
+		return refuse("YAML 1.1 reads as a boolean", fmt.Sprintf("write %v", is))
 	case slices.Contains([]string{"", "~", "null", "Null", "NULL"}, text):
 		if text == "" {
 			return Value{}, &Error{"no value", `write "" for the empty text`}

@@ -1,10 +1,8 @@
 package regex
 
 import (
-	"bufio"
 	"bytes"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"regexp"
 	"runtime"
@@ -53,25 +51,6 @@ func BenchmarkText(b *testing.B) {
 				}
 			}
 		})
-		b.Run(fmt.Sprintf("%d/lines", i), func(b *testing.B) {
-			b.SetBytes(int64(len(text)))
-			for b.Loop() {
-				for line := range bytes.Lines(text) {
-					for range e.Find(bytes.TrimRight(line, "\n")) {
-					}
-				}
-			}
-		})
-		b.Run(fmt.Sprintf("%d/reader", i), func(b *testing.B) {
-			b.SetBytes(int64(len(text)))
-			for b.Loop() {
-				for _, err := range e.FindReader(bufio.NewReader(bytes.NewReader(text))) {
-					if err != nil {
-						b.Fatal(err)
-					}
-				}
-			}
-		})
 		b.Run(fmt.Sprintf("%d/regexp", i), func(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {
@@ -80,53 +59,6 @@ func BenchmarkText(b *testing.B) {
 				}
 			}
 		})
-	}
-}
-
-// BenchmarkLongLine: one line of 1 MiB.
-func BenchmarkLongLine(b *testing.B) {
-	for name, text := range map[string]string{
-		"a": strings.Repeat("a", 1<<20), "words": strings.Repeat("one two three ", 1<<20/14),
-	} {
-		for i, source := range []string{`a(?:.*b)?`, `(a+)+$`, `\bthree\b`, `[a-z]+ing`} {
-			e, err := Compile(source)
-			if err != nil {
-				b.Fatal(err)
-			}
-			re := regexp.MustCompile(source)
-			b.Run(fmt.Sprintf("%s/%d/find", name, i), func(b *testing.B) {
-				b.SetBytes(int64(len(text)))
-				for b.Loop() {
-					for range e.Find([]byte(text)) {
-					}
-				}
-			})
-			b.Run(fmt.Sprintf("%s/%d/reader", name, i), func(b *testing.B) {
-				b.SetBytes(int64(len(text)))
-				for b.Loop() {
-					for _, err := range e.FindReader(io.RuneReader(strings.NewReader(text))) {
-						if err != nil {
-							b.Fatal(err)
-						}
-					}
-				}
-			})
-			b.Run(fmt.Sprintf("%s/%d/regexp", name, i), func(b *testing.B) {
-				b.SetBytes(int64(len(text)))
-				for b.Loop() {
-					re.FindAllStringIndex(text, MaxMatches)
-				}
-			})
-		}
-	}
-}
-
-// BenchmarkCompile: an ordinary expression, with its literals.
-func BenchmarkCompile(b *testing.B) {
-	for b.Loop() {
-		if _, err := Compile(`\bstd::(?:bind|function|regex)\b`); err != nil {
-			b.Fatal(err)
-		}
 	}
 }
 

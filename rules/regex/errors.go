@@ -117,7 +117,7 @@ func (u use) checkMeaning(tree *syntax.Regexp, code *syntax.Prog, p *program) er
 func parseError(source string, err error) error {
 	var e *syntax.Error
 	if !errors.As(err, &e) {
-		return &Error{"an expression that RE2 refuses: " + err.Error(), "write it as RE2 has it"}
+		return &Error{"an expression that RE2 refuses: " + err.Error(), "write it in RE2's syntax"}
 	}
 	switch e.Code {
 	case syntax.ErrInvalidPerlOp, syntax.ErrInvalidNamedCapture:
@@ -168,7 +168,7 @@ func parseError(source string, err error) error {
 			"write smaller numbers in braces, or several items"}
 	}
 	return &Error{fmt.Sprintf("an expression that RE2 refuses: %s: %s", e.Code, shown(e.Expr)),
-		"write it as RE2 has it"}
+		"write it in RE2's syntax"}
 }
 
 // groupError returns the error about an unknown group that begins with (?. Where RE2 only reports "(?P", the source

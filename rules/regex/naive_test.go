@@ -245,65 +245,6 @@ func FuzzSameAsGo(f *testing.F) {
 	f.Fuzz(rapid.MakeFuzz(func(t *rapid.T) { sameAsGo(t) }))
 }
 
-// checkRefusal checks the refusal of a regex: one refused as empty matches the empty text without its assertions, an
-// accepted one does not, and one refused for line ends matches no line. It returns the reason.
-func checkRefusal(t *rapid.T, source string) string {
-	bare := source
-	for _, assertion := range []string{`\b`, `\B`, "(?m:^)", "(?m:$)", "^", "$"} {
-		if assertion == "^" {
-			bare = strings.ReplaceAll(bare, "[^", "[not") // of a class
-		}
-		bare = strings.ReplaceAll(bare, assertion, "(?:)")
-	}
-	bare = strings.ReplaceAll(bare, "[not", "[^")
-	re := regexp.MustCompile(bare)
-	empty := re.MatchString("")
-	_, err := Compile(source)
-	var refusal *Error
-	errors.As(err, &refusal)
-	if saysEmpty := refusal != nil && strings.Contains(refusal.Found, "empty"); saysEmpty != empty {
-		t.Fatalf("%#q matches the empty text: %v; %v", source, empty, err)
-	}
-	if err == nil {
-		return ""
-	}
-	if empty || strings.Contains(refusal.Found, "cannot hold") || // see TestNeverHolds
-		strings.Contains(refusal.Found, oneLine) { // see TestBeyondLine
-		return refusal.Found
-	}
-	tree, err := syntax.Parse(bare, syntax.Perl)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range 5 {
-		text := textFor(t, tree)
-		for _, m := range re.FindAllString(text, -1) {
-			if !strings.ContainsAny(m, "\r\n") {
-				t.Fatalf("%#q: %v; and yet without assertions it matches %q in %q", source, refusal, m, text)
-			}
-			if !strings.Contains(refusal.Found, "line end") {
-				t.Fatalf("%#q: %v; and yet without assertions it matches %q", source, refusal, m)
-			}
-		}
-	}
-	return refusal.Found
-}
-
-// TestRefusalsOnTexts checks random regexes, and a regex for each refusal.
-func TestRefusalsOnTexts(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		for source, want := range map[string]string{
-			"a": "", "(?:a|)": "shortest match is empty", `\b[^\S\t\f ]$`: "only a line end",
-			`[^\x00-\x{10FFFF}]`: "no text matches", "a$b": "cannot hold",
-		} {
-			if got := checkRefusal(t, source); !strings.Contains(got, want) || (got == "") != (want == "") {
-				t.Fatalf("%#q: %q, want %q", source, got, want)
-			}
-		}
-		checkRefusal(t, expression(t, rapid.IntRange(0, 3).Draw(t, "depth")))
-	})
-}
-
 // FuzzFind: any regex on any text agrees with Go's regexp, and nothing panics.
 func FuzzFind(f *testing.F) {
 	for _, c := range corpus() {

@@ -89,15 +89,15 @@ func Files(topics ...string) map[string][]byte {
 
 // assemble concatenates the fragments of a directory to a rule file: the header, then the rules of the topics, in
 // order. A topic may have no fragment.
-func assemble(folder string, topics []string) []byte {
+func assemble(dir string, topics []string) []byte {
 	var list []byte
 	for _, name := range topics {
-		if fragment := read(folder, name); len(fragment) > 0 {
+		if fragment := read(dir, name); len(fragment) > 0 {
 			list = append(list, '\n')
 			list = append(list, fragment...)
 		}
 	}
-	text := append(read(folder, "00-header"), '\n')
+	text := append(read(dir, "00-header"), '\n')
 	if len(list) == 0 {
 		return append(text, "rules: []\n"...)
 	}
@@ -107,8 +107,8 @@ func assemble(folder string, topics []string) []byte {
 
 // read returns a fragment of whole lines, or nil if it does not exist. It turns CRLF into LF, so that the bundle's
 // hash does not depend on the checkout that the program was built from.
-func read(folder, name string) []byte {
-	text, err := fragments.ReadFile(folder + "/" + name + ".yml")
+func read(dir, name string) []byte {
+	text, err := fragments.ReadFile(dir + "/" + name + ".yml")
 	if err != nil {
 		return nil // the only error of embedded files: not found
 	}
@@ -136,8 +136,8 @@ func isDockerfile(p string, _ []byte) bool {
 }
 
 func isWorkflow(p string, _ []byte) bool {
-	folder := "/" + path.Dir(p)
-	return hasSuffix(p, ".yml", ".yaml") && strings.HasSuffix(folder, "/.github/workflows")
+	dir := "/" + path.Dir(p)
+	return hasSuffix(p, ".yml", ".yaml") && strings.HasSuffix(dir, "/.github/workflows")
 }
 
 // isKubernetes recognizes charts and kustomizations by their names. Other files are manifests if they have apiVersion

@@ -2,12 +2,17 @@ package starter_test
 
 import (
 	"bytes"
+	"flag"
 	"maps"
+	"os"
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/rules/starter"
@@ -41,20 +46,6 @@ func ids(bundle *rules.Bundle) []string {
 	}
 	slices.Sort(ids)
 	return ids
-}
-
-// broken returns the ids of the rules that a file violates.
-func broken(t *testing.T, bundle *rules.Bundle, path, content string) []string {
-	t.Helper()
-	found, err := check.File(t.Context(), bundle, path, []byte(content))
-	if err != nil {
-		t.Fatalf("%s: %v", path, err)
-	}
-	var ids []string
-	for i := range found {
-		ids = append(ids, found[i].RuleID)
-	}
-	return slices.Compact(slices.Sorted(slices.Values(ids)))
 }
 
 func topicNames() []string {
@@ -149,7 +140,7 @@ func TestRules(t *testing.T) {
 				globs := append(slices.Clone(r.Files), r.Exclude...)
 				for i, glob := range globs {
 					if !strings.HasPrefix(glob, "**/") {
-						t.Errorf("glob %q depends on which folder is the root", glob)
+						t.Errorf("glob %q depends on which directory is the root", glob)
 					}
 					if slices.Contains(globs[:i], glob) {
 						t.Errorf("glob %q is there twice", glob)
@@ -208,142 +199,53 @@ func TestAlive(t *testing.T) {
 	}
 }
 
-// Findings that the rules of 0.1 missed in seven real trees.
-func TestFinds(t *testing.T) {
-	tests := []struct{ rule, path, content string }{
-		{"K8S-POD-005", "k8s/app.yaml", "spec:\n  volumes:\n  - name: data\n    hostPath:\n      path: /data\n"},
-		{"K8S-POD-008", "k8s/app.yaml", "securityContext:\n  readOnlyRootFilesystem: false\n"},
-		{"K8S-POD-006", "k8s/app.yaml", "securityContext:\n  runAsUser: 0\n"},
-		{"K8S-NET-001", "k8s/app.yaml", "ports:\n- containerPort: 80\n  hostPort: 80\n"},
-		{"K8S-RBAC-002", "k8s/role.yaml", "kind: ClusterRole\nrules:\n- apiGroups: ['*']\n  resources: ['*']\n  verbs: ['*']\n"},
-		{"K8S-POD-002", "k8s/app.yaml", "spec:\n  hostNetwork: True\n"},
-		{"K8S-POD-002", "k8s/app.yaml", "spec: {\"host\\u004eetwork\": on}"},
-		{"K8S-POD-001", "k8s/app.yaml", `{"securityContext": {"privileged": true}}`},
-		{"K8S-POD-001", "k8s/pod.json", `{"securityContext": {"privileged": true}}`},
-		{"TF-NET-002", "db.tf", "resource \"aws_db_instance\" \"a\" {\n  publicly_accessible    = true\n}\n"},
-		{"TF-ENC-001", "disk.tf", "resource \"aws_ebs_volume\" \"a\" {\n  encrypted         = false\n}\n"},
-		{"TF-S3-002", "s3.tf", "resource \"aws_s3_bucket_public_access_block\" \"a\" {\n  block_public_acls = false\n}\n"},
-		{"TF-IAM-001", "iam.tf", "policy = <<EOF\n{\"Statement\":[{\"Effect\":\"Allow\",\"Action\":\"*\"}]}\nEOF\n"},
-		{"TF-S3-001", "s3.tofu", "resource \"aws_s3_bucket\" \"a\" {\n  acl = \"public-read\"\n}\n"},
-		{"TF-S3-001", "s3.tf.json", `{"resource": {"aws_s3_bucket": {"a": {"acl": "public-read"}}}}`},
-		{"TF-S3-001", "live/terragrunt.hcl", "inputs = {\n  acl = \"public-read\"\n}\n"},
-		{"TF-S3-001", "S3.TF", "resource \"aws_s3_bucket\" \"a\" {\n  acl = \"public-read\"\n}\n"},
-		{"GHA-INJECT-001", ".github/workflows/ci.yml", "jobs:\n  a:\n    steps:\n    - run: echo ${{ github.head_ref }}\n"},
-		{"GHA-INJECT-001", ".github/workflows/ci.yml", "jobs:\n  a:\n    steps:\n    - run: |\n        echo ${{github.event.issue.title}}\n"},
-		{"DOCKER-IMG-001", "api/dockerfile", "FROM alpine:latest"},
-		{"DOCKER-RUN-001", "Dockerfile", "FROM alpine:3.20\nRUN curl https://example.com/a.sh | sh"},
-		{"DOCKER-USER-001", "Dockerfile", "FROM alpine:3.20\nUSER root"},
-		{"K8S-IMG-001", "k8s/app.yaml", "image: nginx:latest"},
+var update = flag.Bool("update", false, "write the answers of testdata/files.txt again")
+
+// TestFiles: testdata/files.txt has files, a path and a quoted content each, and below it the topics that it shows and
+// the rules that it violates. Careful configuration violates none; the others are what rules of 0.1 missed.
+func TestFiles(t *testing.T) {
+	const name = "testdata/files.txt"
+	want, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
 	}
 	bundle := load(t)
-	for _, test := range tests {
-		if got := broken(t, bundle, test.path, test.content); !slices.Contains(got, test.rule) {
-			t.Errorf("%s: %q violates %q, not %s", test.path, test.content, got, test.rule)
+	var got strings.Builder
+	for line := range strings.Lines(string(want)) {
+		if line[0] == '\t' {
+			continue
 		}
-	}
-}
-
-// Careful configuration must not be reported: each line here was a false positive once, or was likely to be one.
-func TestStaysSilent(t *testing.T) {
-	tests := []struct{ path, content string }{
-		{"main.tf", `cidr_blocks = ["10.0.0.0/16", "100.64.0.0/10"]`},
-		{"main.tf", "resource \"aws_security_group\" \"a\" {\n  egress {\n    cidr_blocks = [\"0.0.0.0/0\"]\n  }\n}\n"},
-		{"main.tf", "resource \"aws_route_table\" \"a\" {\n  route {\n    cidr_block = \"0.0.0.0/0\"\n  }\n}\n"},
-		{"main.tf", "resource \"aws_vpc_security_group_egress_rule\" \"a\" {\n  cidr_ipv4 = \"0.0.0.0/0\"\n}\n"},
-		{"main.tf", `type = object({ zone = optional(string) })`},
-		{"main.tf", `minimum_protocol_version = "TLSv1.2_2021"`},
-		{"main.tf", `resources = ["*"]`},
-		{"main.tf", `acl = "private"`},
-		{"main.tf", `access_key = "AKIAIOSFODNN7EXAMPLE" # AWS's own sample`},
-		{"k8s/app.yaml", "securityContext:\n  privileged: false\n  capabilities: {drop: [ALL]}\n"},
-		{"k8s/app.yaml", "# privileged: true and hostNetwork: true are for agents\nspec: {}\n"},
-		{"k8s/app.yaml", "image: registry.example.com/app@sha256:abc\n"},
-		{"k8s/values.yaml", "# key: |\n#   -----BEGIN RSA PRIVATE KEY-----\n#   ...\n"},
-		{"k8s/node.yaml", "metadata:\n  annotations:\n    kubeadm.alpha.kubernetes.io/cri-socket: /run/containerd/containerd.sock\n"},
-		{"k8s/crd.yaml", "properties:\n  hostPath:\n    properties:\n      path: {type: string}\n  hostPort: {type: integer}\n"},
-		{"k8s/istio.yaml", "apiVersion: networking.istio.io/v1beta1\nkind: Gateway\n"},
-		{"k8s/hook.yaml", "kind: MutatingWebhookConfiguration\nwebhooks:\n- rules:\n  - resources: ['*']\n"},
-		{"chart/templates/app.yaml", "privileged: {{ .Values.privileged }}\n"},
-		{"Dockerfile", "FROM golang:1.24 AS build\nRUN echo \"$SUM  go.tgz\" | sha256sum -c -\nUSER 10001\n"},
-		{"Dockerfile", "USER root\nRUN apt-get install -y bash shellcheck\nADD files.tgz /opt/\nCOPY --chown=0:0 a b\nUSER app\n"},
-		{".github/workflows/ci.yml", "on: pull_request\npermissions:\n  contents: read\n"},
-		{".github/workflows/ci.yml", "permissions: {}\njobs: {a: {steps: [{uses: actions/checkout@11bd71901bbe5b1630ceea73d27597364c9af683}]}}\n"},
-		{".github/workflows/ci.yml", "permissions: {}\nconcurrency:\n  group: ci-${{ github.head_ref || github.run_id }}\n"},
-		{".github/workflows/ci.yml", "permissions: {}\njobs:\n  a:\n    if: github.event.comment.body == '/deploy'\n"},
-		{".github/workflows/ci.yml", "permissions: {}\njobs:\n  a:\n    env:\n      T: ${{ github.event.issue.title }}\n"},
-		{".github/workflows/ci.yml", "permissions: {}\nbranches: [main, master]\nruns-on: ubuntu-latest\n"},
-		{".github/workflows/ci.yml", "permissions: {}\njobs:\n  a:\n    steps:\n    - run: docker run -v /var/run/docker.sock:/var/run/docker.sock app:latest\n"},
-	}
-	bundle := load(t)
-	for _, test := range tests {
-		if got := broken(t, bundle, test.path, test.content); len(got) > 0 {
-			t.Errorf("%q is violated by %s: %s", got, test.path, test.content)
+		file, quoted, _ := strings.Cut(strings.TrimSpace(line), " ")
+		content, err := strconv.Unquote(quoted)
+		if err != nil {
+			t.Fatal(line, err)
 		}
-	}
-}
-
-func TestHolds(t *testing.T) {
-	const manifest = "# the shop\n---\napiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\n"
-	tests := []struct {
-		path, head string
-		want       string // topic names, joined by spaces
-	}{
-		{"main.tf", "", "terraform"},
-		{"modules/vpc/main.tf.json", "", "terraform"},
-		{"env/prod.tfvars", "", "terraform"},
-		{"env/prod.tfvars.json", "", "terraform"},
-		{"main.tofu", "", "terraform"},
-		{"live/terragrunt.hcl", "", "terraform"},
-		{"MAIN.TF", "", "terraform"},
-		{"main.tf.bak", "", ""},
-		{"terraform/README.md", "", ""},
-
-		{"k8s/web.yaml", manifest, "kubernetes"},
-		{"k8s/web.yml", strings.ReplaceAll(manifest, "\n", "\r\n"), "kubernetes"},
-		{"k8s/web.yaml", "\ufeffkind: Pod\napiVersion: v1\n", "kubernetes"},
-		{"k8s/web.yaml", "apiVersion: v1\n", ""},
-		{"k8s/web.yaml", "doc: |\n  apiVersion: v1\n  kind: Pod\n", ""},
-		{"k8s/web.yaml", "", ""},
-		{"k8s/web.json", manifest, ""},
-		{"k8s/web.json", `{"kind": "Pod", "apiVersion": "v1"}`, "kubernetes"},
-		{"package.json", `{"name": "web"}`, ""},
-		{"docs/web.md", manifest, ""},
-		{"chart/Chart.yaml", "", "kubernetes"},
-		{"k8s/kustomization.yaml", "resources: []\n", "kubernetes"},
-		{"k8s/kustomization.yml", "", "kubernetes"},
-		{"docker-compose.yml", "services:\n  web:\n    image: nginx\n", ""},
-
-		{"Dockerfile", "", "dockerfile"},
-		{"api/Dockerfile", "", "dockerfile"},
-		{"api/Dockerfile.dev", "", "dockerfile"},
-		{"api.dockerfile", "", "dockerfile"},
-		{"build/api.Dockerfile", "", "dockerfile"},
-		{"Containerfile", "", "dockerfile"},
-		{"Containerfile.dev", "", "dockerfile"},
-		{"api/dockerfile", "", "dockerfile"},
-		{"api/Dockerfile-dev", "", "dockerfile"},
-		{"Dockerfiles/README.md", "", ""},
-		{"dockerfile.go", "", ""},
-		{".dockerignore", "", ""},
-
-		{".github/workflows/ci.yml", "", "github"},
-		{".github/workflows/ci.yaml", "on: push\n", "github"},
-		{"sub/.github/workflows/ci.yml", "", "github"},
-		{".github/workflows/scripts/run.yml", "", ""},
-		{".github/dependabot.yml", "", ""},
-		{"x.github/workflows/ci.yml", "", ""},
-		{"workflows/ci.yml", "", ""},
-		{".github/workflows/README.md", "", ""},
-	}
-	for _, test := range tests {
-		var got []string
+		found, err := check.File(t.Context(), bundle, file, []byte(content))
+		var said []string
+		if err != nil {
+			said = append(said, "undecided")
+		}
 		for _, topic := range starter.Topics() {
-			if topic.Holds(test.path, []byte(test.head)) {
-				got = append(got, topic.Name)
+			if topic.Holds(file, []byte(content)) {
+				said = append(said, topic.Name)
 			}
 		}
-		if strings.Join(got, " ") != test.want {
-			t.Errorf("%s %q: %q, want %q", test.path, test.head, got, test.want)
+		for i := range found {
+			if !slices.Contains(said, found[i].RuleID) {
+				said = append(said, found[i].RuleID)
+			}
 		}
+		if len(said) == 0 {
+			said = append(said, "nothing")
+		}
+		got.WriteString(line + "\t" + strings.Join(said, " ") + "\n")
+	}
+	if *update {
+		err = os.WriteFile(name, []byte(got.String()), 0o666)
+	} else if diff := cmp.Diff(string(want), got.String()); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 }
