@@ -216,7 +216,8 @@ func TestFault_149_BeforeMissing(t *testing.T) {
 	depth := map[string]string{"github": "actions/checkout: fetch-depth: 0", "gitlab": "GitLab: GIT_DEPTH: 0"}
 	for system, env := range c.pushes(c.tight, tip, false) {
 		c.gitIn("", "", "clone", "-q", "--depth", "1", "--branch", "main2", "file://"+c.path(""), system)
-		said := c.auto(system, env, exitUndecided, undecidedBase, "the commit before the push, "+c.tight+", is not in this clone",
+		said := c.auto(system, env, exitUndecided, undecidedBase,
+			"the commit before the push, "+c.tight+", is not in this clone",
 			depth[system], "git fetch origin "+c.tight)
 		c.obey(system, said)
 		// It is here now, and cannot be related.
@@ -233,7 +234,8 @@ func TestFault_149_BeforeMissing(t *testing.T) {
 	}
 	c.git("checkout", "-q", "main")
 	c.runner("runner", "1", tip, 20, "+refs/heads/main2:refs/remotes/origin/main2")
-	c.auto("runner", c.pushes(c.tight, tip, false)["gitlab"], exitUndecided, undecidedBase, "GIT_DEPTH: 0", "git fetch origin "+c.tight)
+	c.auto("runner", c.pushes(c.tight, tip, false)["gitlab"], exitUndecided, undecidedBase,
+		"GIT_DEPTH: 0", "git fetch origin "+c.tight)
 }
 
 // TestFault_149_Forced: a forced push is checked by the previous bundle, whoever reports the force. Files that it
@@ -436,8 +438,8 @@ func TestFault_172_Rerun(t *testing.T) {
 	c.checkout("clone", merge)
 	c.merged("clone", env, exitPass, "PASS")
 	env = append(env, "GITHUB_RUN_ATTEMPT=2")
-	c.auto("clone", env, exitPass, "PASS", "this is a re-run")
-	c.merged("clone", env, exitUndecided, "UNDECIDED E_BEHIND", "this is a re-run")
+	c.auto("clone", env, exitPass, "PASS", "a re-run checks the merge commit of the first attempt")
+	c.merged("clone", env, exitUndecided, "UNDECIDED E_BEHIND", "a re-run checks the merge commit of the first attempt")
 	c.git("reset", "-q", "--hard", c.lax) // it has not moved
 	c.checkout("clone", merge)
 	c.merged("clone", env, exitPass, "PASS")

@@ -15,7 +15,9 @@ import (
 )
 
 var (
-	dir   string   // of all that is installed
+	// root creates the directory of all that is installed.
+	root = sync.OnceValues(func() (string, error) { return os.MkdirTemp("", "policyscan-conformance") })
+
 	tools sync.Map // functions that install one, and return an error, by its arguments
 	apt   sync.Mutex
 )
@@ -25,8 +27,8 @@ func Main(wanted bool, run func() int) int {
 	if !wanted {
 		return run()
 	}
-	var err error
-	if dir, err = os.MkdirTemp("", "policyscan-conformance"); err != nil {
+	dir, err := root()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
@@ -39,7 +41,10 @@ func Main(wanted bool, run func() int) int {
 }
 
 // Dir is the path of a directory that is deleted when the tests end.
-func Dir(name string) string { return filepath.Join(dir, name) }
+func Dir(name string) string {
+	dir, _ := root() // Main has reported the error
+	return filepath.Join(dir, name)
+}
 
 // Program is the path of policyscan, the only file of its directory.
 func Program() string { return Dir("bin/policyscan") }
@@ -63,7 +68,7 @@ func Go(t *testing.T, pkg string) string {
 	path, _, _ := strings.Cut(pkg, "@")
 	into := Dir("go-" + filepath.Base(path))
 	once(t, into, func() error {
-		return try(dir, append(os.Environ(), "GOBIN="+into, "GOFLAGS=-mod=mod"), "go", "install", pkg)
+		return try(Dir(""), append(os.Environ(), "GOBIN="+into, "GOFLAGS=-mod=mod"), "go", "install", pkg)
 	})
 	return filepath.Join(into, filepath.Base(path))
 }
