@@ -567,7 +567,7 @@ func changes(file *ast.File) []*ast.Ident {
 const budget = `
 agent/ask 169 8
 agent/call 1087 53 one cut of directories for four places
-agent/call/shell 1672 21 the reason program of what is unseen; the inner command for clash
+agent/call/shell 1672 21 the reason "program" of unseen parts; the inner command for clash
 agent/callrules 1606 80
 agent/dialect 329 10
 agent/dialect/clash 1562 1

@@ -296,8 +296,8 @@ func story(dir, page, text string) (differ []string, ran int, rewritten string, 
 	return differ, ran, strings.Join(lines, "\n"), nil
 }
 
-// folder returns a new directory for a story.
-func folder(t *testing.T) string {
+// storyDir returns a new directory for a story.
+func storyDir(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, ".git"), 0o777); err != nil {
@@ -338,7 +338,7 @@ func TestSessions(t *testing.T) {
 			continue // TestAgentDemo in cmd/policyscan runs the same demo.sh
 		}
 		t.Run(page, func(t *testing.T) {
-			differ, ran, rewritten, err := story(folder(t), page, text)
+			differ, ran, rewritten, err := story(storyDir(t), page, text)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -372,26 +372,26 @@ func TestSessionsFindMistakes(t *testing.T) {
 		{"a line less", page("$ echo a\na\nb\n"), 1},
 		{"no output", page("$ echo a\n"), 1},
 		{"other output", page("$ echo a\nb\n$ echo b\nb\n"), 1},
-		{"goes on in the folder", page("$ mkdir a && cd a\n") + page("$ basename \"$PWD\"\na\n"), 0},
+		{"goes on in the directory", page("$ mkdir a && cd a\n") + page("$ basename \"$PWD\"\na\n"), 0},
 		{"other status", page("$ policyscan schema none >/dev/null 2>&1\n$ echo $?\n0\n"), 1},
 		{"no such program", page("$ policyscam\n"), 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			differ, ran, rewritten, err := story(folder(t), "page.md", c.text)
+			differ, ran, rewritten, err := story(storyDir(t), "page.md", c.text)
 			if err != nil || ran == 0 || len(differ) != c.differ {
 				t.Fatalf("%d differ (want %d), %d run, %v:\n%s", len(differ), c.differ, ran, err, strings.Join(differ, "\n"))
 			}
 			if strings.Contains(c.text, "…") {
 				return
 			}
-			differ, _, _, err = story(folder(t), "page.md", rewritten)
+			differ, _, _, err = story(storyDir(t), "page.md", rewritten)
 			if err != nil || len(differ) != 0 {
 				t.Fatalf("written again, it still differs: %v\n%s", err, strings.Join(differ, "\n"))
 			}
 		})
 	}
 	for _, bad := range []string{"```console\n$ echo\n", page("echo\n"), page("$ exit 3\n")} {
-		if _, _, _, err := story(folder(t), "page.md", bad); err == nil {
+		if _, _, _, err := story(storyDir(t), "page.md", bad); err == nil {
 			t.Errorf("taken: %q", bad)
 		}
 	}

@@ -143,7 +143,7 @@ func fileOf(t *testing.T, page, name string) string {
 // "path:line:column", in order.
 func scanned(t *testing.T) (dir, text string, places []string) {
 	t.Helper()
-	dir = folder(t)
+	dir = storyDir(t)
 	cmd := exec.Command(program, "--policy", "examples/policy", "--output", "v.json", "examples/infra-target")
 	cmd.Dir = dir
 	cmd.Env = environment(dir)

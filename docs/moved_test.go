@@ -55,7 +55,7 @@ func TestMoved(t *testing.T) {
 			t.Errorf("%s has not moved; delete its line", old)
 		}
 		if !hasAnchor(t, now) {
-			t.Errorf("%s is said to be at %s, which is not there", old, now)
+			t.Errorf("%s is said to be at %s, which does not exist", old, now)
 		}
 	}
 	all := 0

@@ -103,7 +103,7 @@ func constants(t *testing.T, name, prefix string) []string {
 	return list
 }
 
-// TestCodes: the manual names only codes of the program. TestEveryCodeHasAFix finds those that it lacks.
+// TestCodes: the manual names only codes of the program. TestEveryCodeHasAFix finds the missing ones.
 func TestCodes(t *testing.T) {
 	program := append(constants(t, "../verdict/code/code.go", "E_"), constants(t, "../rules/document/errors.go", "E_")...)
 	if len(program) < 20 {
@@ -419,7 +419,7 @@ func TestBlocks(t *testing.T) {
 					}
 					args, _, _ = strings.Cut(args, " #")
 					cmd := exec.Command(program, strings.Fields(args)...)
-					cmd.Dir = folder(t)
+					cmd.Dir = storyDir(t)
 					cmd.Env = environment(cmd.Dir)
 					out, _ := cmd.CombinedOutput()
 					if status := cmd.ProcessState.ExitCode(); status != 0 && status != 1 {
@@ -496,7 +496,7 @@ func TestLinks(t *testing.T) {
 			if page == "../CHANGELOG.md" && moved[d] != "" {
 				continue
 			}
-			t.Errorf("%s: the link %s leads nowhere", page, d)
+			t.Errorf("%s: the link %s is broken", page, d)
 		}
 	}
 	if all < 20 {
@@ -531,7 +531,7 @@ func TestNamedTests(t *testing.T) {
 	for _, page := range pages {
 		for _, m := range regexp.MustCompile("`((?:Test|Fuzz)\\w+)`").FindAllStringSubmatch(read(t, page), -1) {
 			if named++; !there[m[1]] {
-				t.Errorf("%s names %s, which is not there", page, m[1])
+				t.Errorf("%s names %s, which does not exist", page, m[1])
 			}
 		}
 	}

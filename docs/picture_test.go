@@ -26,7 +26,7 @@ const (
 // TestPicture: the README's picture is the terminal output of its last command. -update draws it again.
 func TestPicture(t *testing.T) {
 	needSh(t)
-	dir := folder(t)
+	dir := storyDir(t)
 	if _, _, _, err := story(dir, "../README.md", read(t, "../README.md")); err != nil {
 		t.Fatal(err)
 	}

@@ -71,7 +71,7 @@ func TestRooms(t *testing.T) {
 	}
 	for _, dir := range shown {
 		if st, err := os.Stat(filepath.Join("..", filepath.FromSlash(dir))); err != nil || !st.IsDir() {
-			t.Errorf("the drawing shows %s, which is not a folder", dir)
+			t.Errorf("the drawing shows %s, which is not a directory", dir)
 		}
 	}
 	if n := strings.Count(text, "\n"); n > 80 {
@@ -129,7 +129,7 @@ func TestGoNames(t *testing.T) {
 			}
 			named++
 			if !regexp.MustCompile(`(?m)^(?:func (?:\([^)]*\) )?|type |\t|const |var )` + m[2] + `\b`).MatchString(text) {
-				t.Errorf("%s names %s.%s, which is not there", page, m[1], m[2])
+				t.Errorf("%s names %s.%s, which does not exist", page, m[1], m[2])
 			}
 		}
 	}

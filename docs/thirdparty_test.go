@@ -159,7 +159,7 @@ func notices(t *testing.T, all []*module) string {
 	var b bytes.Buffer
 	b.WriteString(`The program policyscan contains code of the projects listed here, unchanged.
 Its own licence is in LICENSE.
-Below each name is the address of the source as it was used. The source of what is under MPL-2.0 is there, too:
+Below each name is the address of the source as it was used. The source of the modules under MPL-2.0 is at the same addresses:
 it is free of charge, and under the terms of MPL-2.0.
 The texts of the licences follow, each text once.
 
