@@ -12,7 +12,7 @@ import (
 	"github.com/policyscan/policyscan/agent/callrules"
 	"github.com/policyscan/policyscan/internal/cputime"
 	"github.com/policyscan/policyscan/rules/document"
-	"golang.org/x/tools/txtar"
+	"github.com/rogpeppe/go-internal/txtar"
 )
 
 // The policies of the tests, and the head that each has.
