@@ -290,6 +290,29 @@ func workTrees(t *testing.T) (root, beside, other string) {
 	return root, beside, other
 }
 
+// TestGuardsOfRoot: an agent's files in the root are guarded by their paths, whatever repository the root is in, and so
+// are the files that Gemini reads above it.
+func TestGuardsOfRoot(t *testing.T) {
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := (&Gate{Root: root}).WithGuards(Guards{
+		Agent: "gemini", Root: root, Around: Around{Getenv: func(string) string { return "" }},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range append(under(root, agentNames()), under(filepath.Dir(root), geminiVariables())...) {
+		if !slices.Contains(g.Guarded, name) {
+			t.Errorf("%s is not guarded", name)
+		}
+	}
+	if !slices.Contains(g.Around.Dirs, root) {
+		t.Errorf("around the directories %q", g.Around.Dirs)
+	}
+}
+
 // TestGuardNames: names are guarded in each work tree of the repository: some in each directory, some in the root of
 // each repository in it, and what is guarded in the root in the others' roots.
 func TestGuardNames(t *testing.T) {

@@ -45,11 +45,11 @@ func (g *Gate) WithGuards(w Guards) (*Gate, error) {
 			return nil, err
 		}
 		guard(top, slices.Concat(treeNames(), rootNames())...)
-		dirs, err := repo.GitDirs(top)
+		gitDirs, err := repo.GitDirs(top)
 		if err != nil {
 			return nil, fmt.Errorf("cannot determine where git's directory of the root is: %w", err)
 		}
-		guarding.Guarded = append(guarding.Guarded, dirs...)
+		guarding.Guarded = append(guarding.Guarded, gitDirs...)
 		guarding.Guarded = append(guarding.Guarded, repo.HookPlaces(top)...)
 		dirs = append([]string{root}, dirs...)
 	}

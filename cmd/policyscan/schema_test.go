@@ -18,7 +18,6 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/santhosh-tekuri/jsonschema/v6"
-	"gopkg.in/yaml.v3"
 
 	"github.com/policyscan/policyscan/verdict"
 )
@@ -86,24 +85,6 @@ func printed(t *testing.T, document string) *jsonschema.Schema {
 		t.Fatal(err)
 	}
 	return schema
-}
-
-// asJSON is a YAML text as a JSON Schema library takes it.
-func asJSON(t *testing.T, text []byte) any {
-	t.Helper()
-	var doc any
-	if err := yaml.Unmarshal(text, &doc); err != nil {
-		t.Fatal(err)
-	}
-	b, err := json.Marshal(doc)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := jsonschema.UnmarshalJSON(bytes.NewReader(b))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
 }
 
 func writeFile(t testing.TB, name, content string) {

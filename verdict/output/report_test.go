@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"flag"
 	"io"
 	"os"
 	"path/filepath"
@@ -108,8 +107,6 @@ func TestReportsThatCannotBeWritten(t *testing.T) {
 		}
 	}
 }
-
-var long = flag.Bool("long", false, "do all of the tests that otherwise do a part")
 
 // TestCreateSpares: a file of another program is not overwritten; an empty one is.
 func TestCreateSpares(t *testing.T) {

@@ -15,9 +15,6 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// passed reports whether a case has no result.
-func (c *junitCase) passed() bool { return c.Failure == nil && c.Error == nil && c.Skipped == nil }
-
 // readJUnit reads what writeJUnit writes, and fails if it does not add up. That it is valid by both schemas is a test
 // of lab/conformance/reports.
 func readJUnit(t *testing.T, v *verdict.Verdict) *junitDocument {
