@@ -16,7 +16,7 @@ import (
 	"github.com/policyscan/policyscan/rules/document"
 )
 
-// The rule files with fixed names, in the order of errors. Other files come after them.
+// The rule files with fixed names, in the order in which errors are listed. Other files come after them.
 const (
 	BoundariesFile = "rules/boundaries.yml" // required
 	InvariantsFile = "rules/invariants.yml" // required in a 0.1 bundle
@@ -111,7 +111,7 @@ type loader struct {
 	open     func(name string) ([]byte, error)
 	contents map[string][]byte
 	size     int         // of all contents
-	files    []*ruleFile // the files that were read, in the order of errors
+	files    []*ruleFile // the files that were read, in the order in which errors are listed
 
 	allowances []Allowance
 	spots      []allowanceSpots // one per allowance
@@ -191,8 +191,8 @@ func (l *loader) refuse(e *document.Error, enforced bool) {
 	l.unknown = l.unknown || enforced
 }
 
-// enforces reports whether the file has enforced rules. A 0.2 bundle needs none next to one that has some: see
-// [Together].
+// enforces reports whether the file has enforced rules. A 0.2 bundle needs no rules if another bundle of the
+// run has some: see [Together].
 func (f *ruleFile) enforces() bool { return f.holds != deprecated && f.items > 0 }
 
 func noRules(found, fix string) *document.Error {
@@ -278,7 +278,7 @@ func (l *loader) bundle() *Bundle {
 	return b
 }
 
-// missing returns the error about a missing rule file. A stray that is likely meant as it is removed from strays.
+// missing returns the error about a missing rule file, and removes the stray that looks like a misspelling of it.
 func (l *loader) missing(name string, strays *[]stray) *document.Error {
 	e := &document.Error{
 		Code: document.CodeMissing, File: name,

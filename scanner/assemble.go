@@ -11,8 +11,8 @@ import (
 	"github.com/policyscan/policyscan/verdict/shard"
 )
 
-// assemble makes the verdict of the findings of one run in the whole tree, or of all shards of one. Nothing else makes
-// verdicts, so both have the same bytes. It takes over the findings.
+// assemble makes the verdict of the findings of one run in the whole tree, or of all shards of one, so both have
+// the same bytes. Nothing else makes a PASS. It takes over the findings.
 func assemble(about *shard.Run, f *shard.Findings) *verdict.Verdict {
 	v := verdict.New(about.Tool.Version)
 	v.Scope, v.Allowed, v.AsOf = about.Scope, about.Options.Allow, about.AsOf

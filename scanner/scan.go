@@ -34,7 +34,7 @@ type scan struct {
 
 	mu            sync.Mutex // guards the fields below
 	closed        bool       // later results are dropped
-	listed        bool       // the whole tree was listed, where it can be read
+	listed        bool       // every readable part of the tree was listed
 	requiredWhole bool       // all of it was searched for required files
 	requiredFiles int        // number of files of the snapshot; -1: the tree is on disk
 	sums          []*sum
@@ -68,7 +68,7 @@ func newScan(r *run.Run) *scan {
 	return s
 }
 
-// hasWholeTree reports whether a scope has a whole tree, in which a file can be missing.
+// hasWholeTree reports whether a scope covers a whole tree, so that missing files can be reported.
 func hasWholeTree(mode string) bool {
 	return mode == "full" || mode == "tracked" || mode == "diff" || mode == "staged"
 }
@@ -150,7 +150,7 @@ type worker struct {
 	forbidden []rules.GlobOf
 	excluding []int
 	link      linkTarget   // of a file that is a symbolic link
-	result    check.Result // of the file being checked; one for all, since most files need none
+	result    check.Result // of the file being checked; reused for every file, since most produce no result
 }
 
 func (w *worker) checkAll(files iter.Seq2[tree.File, error]) (whole bool) {
@@ -212,7 +212,7 @@ func (w *worker) check(file tree.File) {
 	}
 }
 
-// cover sets the rules that apply to a file, and reports whether there are any. It counts a file without.
+// cover sets the rules that apply to a file, and reports whether there are any. It counts a file that no rule covers.
 func (w *worker) cover(r *check.Result) bool {
 	f, s := &r.File, w.scan
 	checkedOut := f.State == tree.CheckedOut // a submodule is a file only for rules that forbid it
@@ -250,7 +250,7 @@ func (w *worker) cover(r *check.Result) bool {
 	return w.isCovered(r, !checkedOut)
 }
 
-// isCovered reports whether a file's plan has rules. It counts a file without.
+// isCovered reports whether a file's plan has rules. It counts a file that no rule covers.
 func (w *worker) isCovered(r *check.Result, counts bool) bool {
 	r.Forbidden = slices.Clone(w.forbidden)
 	covered := r.Plan != nil || len(r.Forbidden) > 0
@@ -283,7 +283,7 @@ func (w *worker) plan(selected []int) *check.Plan {
 	return plan
 }
 
-// recover turns a panic into an error. file is "" if it has none.
+// recover turns a panic into an error. file is "" if the panic concerns no single file.
 func (s *scan) recover(file string) {
 	if r := recover(); r != nil {
 		s.fail(tree.PanicError(file, r))

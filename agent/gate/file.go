@@ -36,7 +36,7 @@ type file struct {
 	// real is the file's path with symlinks resolved; beside is the path of the symlink itself, if it points
 	// elsewhere: an agent that writes a new file and renames it replaces the symlink.
 	real, beside string
-	from         string // where the content before is read; "" if it is from real
+	from         string // path the old content is read from; "" if that is real
 }
 
 // places are the paths at which the file may be written.
@@ -67,7 +67,7 @@ func newProposal(c *call.Call) *proposal {
 	}
 }
 
-// files returns the files that the call edits. What they would hold is determined if there is a bundle.
+// files returns the files that the call edits. Their new content is computed only if there is a bundle.
 func (p *proposal) files(hasBundle bool) ([]file, error) {
 	if hasBundle {
 		return p.whole()
@@ -201,7 +201,7 @@ func dotDotAfterSymlink(name string) bool {
 	return false
 }
 
-// isPerProcess reports whether a path goes, through symlinks too, through a directory that differs by process, such
+// isPerProcess reports whether a path passes, directly or via symlinks, through a per-process directory, such
 // as /proc/self/cwd.
 func isPerProcess(name string) bool {
 	for range 40 {
@@ -227,7 +227,7 @@ func isPerProcess(name string) bool {
 		}
 		name = filepath.Clean(target)
 	}
-	return false // nobody follows as many
+	return false // no system follows that many symlinks
 }
 
 // follow resolves the symlinks of a path, whose end may not exist yet.

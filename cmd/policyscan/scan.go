@@ -60,7 +60,7 @@ func (c *scanCmd) Run(std streams) error {
 	return err
 }
 
-// run is Run, and returns the verdict in the outputs: nil if they could not be started, or for a shard.
+// run implements Run; it also returns the verdict that was written: nil if they could not be started, or for a shard.
 func (c *scanCmd) run(std streams) (*verdict.Verdict, error) {
 	o := c.options(std)
 	given := c.Output

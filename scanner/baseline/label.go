@@ -59,7 +59,7 @@ func (b *Baseline) Label(ctx context.Context, x *match.Examiner, r *check.Result
 	}
 }
 
-// labelOne labels a finding by the findings of its file in each snapshot.
+// labelOne labels a finding by comparing it with those of the same file in each snapshot.
 func labelOne(
 	ctx context.Context, x *match.Examiner, r *check.Result, f *check.Finding,
 	before []map[rulePattern]*check.Finding,
@@ -91,7 +91,7 @@ func and(existed, other []bool) {
 	}
 }
 
-// setStatus sets the status of a finding and of its places from existed, which has each occurrence.
+// setStatus sets the status of a finding and of its places from existed, which has one entry per occurrence.
 func setStatus(ctx context.Context, x *match.Examiner, r *check.Result, f *check.Finding, existed []bool) {
 	first := slices.Index(existed, false) // the first new one
 	f.Status = verdict.Introduced

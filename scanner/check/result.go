@@ -21,10 +21,10 @@ type Result struct {
 
 	Reached        bool
 	Scanned        bool   // checked by every rule of the plan
-	Vanished       bool   // not a file of the tree, as it turned out
+	Vanished       bool   // turned out not to be part of the tree
 	OnlyKeysFailed bool   // only key patterns were not checked
-	Reason         string // why it was not scanned: a word of the verdict
-	Bytes          int64  // that were checked
+	Reason         string // one of the verdict's reasons for not scanning the file
+	Bytes          int64  // number of bytes checked
 	Err            *verdict.Error
 	Findings       []Finding // after Settle
 	Settled        bool
@@ -32,7 +32,7 @@ type Result struct {
 	read     int64 // bytes read
 	finds    []*match.Find
 	missing  []missingItems                    // in the bytes read
-	notes    map[*match.Find]string            // on finds that are not in the file's own bytes
+	notes    map[*match.Find]string            // for matches found only in another variant
 	variants map[*match.Find]checkout.Encoding // the variants with these finds
 	most     map[*match.Find]int64             // occurrences in the variant with most; 0: no other variant has more
 	keys     keyResult
@@ -40,7 +40,7 @@ type Result struct {
 	examined bool
 }
 
-// KeyErrors returns why rules could not check their key patterns.
+// KeyErrors returns the errors of key patterns that could not be checked.
 func (r *Result) KeyErrors() []verdict.Error { return r.keys.errors }
 
 // TextAlone reports whether the file cannot be parsed, and was checked as text only by a rule that allows that.

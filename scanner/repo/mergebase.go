@@ -26,7 +26,7 @@ const Unknown = -1
 type Comparison struct {
 	Base, Head Hash
 	MergeBases []Hash // at least one, in byte order
-	// The head replaces the base and lacks commits of it, as after a forced push.
+	// The head replaces the base but lacks some of its commits, as after a forced push.
 	Replaces bool
 	// Behind is how many commits of the base the head does not contain, or [Unknown].
 	Behind int
@@ -56,7 +56,7 @@ const (
 
 // Relate relates two commits. Its merge bases are their best common ancestors: common ancestors that are no ancestors
 // of another one, in byte order of their hashes. A search that meets the boundary of a shallow clone is a
-// [ShallowError], unless it has found before that one commit is an ancestor of the other: two commits of depth suffice
+// [ShallowError], unless it has already found that one commit is an ancestor of the other: two commits of depth suffice
 // for a commit and its parent.
 //
 // The algorithm is git's: commits are taken newest first, marks flow to the parents, and the search ends when only
@@ -157,7 +157,7 @@ func (s *search) cut() error {
 // a commit-graph 0.4 s, and counting took less than 0.1 s more. The number is [Unknown] if the search meets the
 // boundary of a shallow clone or an unreadable object.
 //
-// It is 0 exactly if a is in the history of b. It can be too high if the clocks of many commits are wrong.
+// It is 0 if and only if a is in the history of b. It can be too high if the clocks of many commits are wrong.
 func (s *search) behind(a Hash) int {
 	if s.marks[a]&ofB != 0 {
 		return 0

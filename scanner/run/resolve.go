@@ -12,7 +12,7 @@ import (
 	"github.com/policyscan/policyscan/scanner/tree"
 )
 
-// A change is the snapshots of a repository whose bundles a run enforces.
+// A change holds the base and head snapshots whose bundles a run enforces.
 type change struct {
 	base *side // nil: only the head's bundles are enforced
 	head side
@@ -49,7 +49,7 @@ type policyBundles struct {
 func (p *policyBundles) ofBase() []RuleSource { return p.base }
 func (p *policyBundles) ofHead() []RuleSource { return p.head }
 
-// loadBundles loads the bundles that check a change into the run. On an error, the run has the known ones.
+// loadBundles loads the bundles that check a change into the run. On an error, the run keeps the bundles loaded so far.
 func (r *Run) loadBundles(c change) error {
 	b := &bundleResolver{change: c, run: r, loader: newBundleLoader(r.Repo)}
 	b.head.from = fromHead

@@ -123,7 +123,7 @@ func (v *view) onlyPaths() bool {
 // scannedNothing reports whether no covered file was scanned.
 func (v *view) scannedNothing() bool { return v.Coverage.Scanned == 0 && !v.onlyPaths() }
 
-// ofWholeTree reports whether the run had all files of a tree. Otherwise it is usual that no rule selects one.
+// ofWholeTree reports whether the run had all files of a tree. In other modes a rule may well select no file.
 func (v *view) ofWholeTree() bool { return v.Scope.Mode == "full" || v.Scope.Mode == "tracked" }
 
 // ofCommit reports whether the run had all files of a known commit (--rev).

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// A wrapper is a program that runs another, which is named after its options.
+// A wrapper is a program that runs another, whose name follows the wrapper's options.
 type wrapper struct {
 	short   string   // letters of options whose value may be the next word
 	long    []string // and long options; "--sig" is "--signal", as in GNU's programs
@@ -55,7 +55,7 @@ func (r *reader) run(words []word, in *input) {
 	}
 	r.nested++
 	defer func() { r.nested-- }()
-	if r.nested > 1 && Assigns(first.text) { // "timeout 5 A=1 git" runs A=1, but who writes it means git
+	if r.nested > 1 && Assigns(first.text) { // "timeout 5 A=1 git" runs A=1, but the author meant git
 		r.run(rest, in)
 		return
 	}
@@ -156,7 +156,7 @@ func (r *reader) wrapped(at int, name string, w *wrapper, rest []word, in *input
 		}
 	}
 	rest = rest[min(w.own, len(rest)):]
-	for more := name == "ssh"; more; { // whose options may also be behind the host
+	for more := name == "ssh"; more; { // which accepts options after the host, too
 		var o option
 		o, more = w.option(rest)
 		rest = o.rest
@@ -300,7 +300,7 @@ func texts(words []word) []string {
 
 // An option is one at the beginning of some words.
 type option struct {
-	name  string // of a long one its name, else its letters up to the one that has the value
+	name  string // for a long option, its name; otherwise the letters up to the one that takes the value
 	value word
 	rest  []word
 }
