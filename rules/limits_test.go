@@ -45,7 +45,7 @@ func TestRegexLimits(t *testing.T) {
 	}
 	l := newLoader(nil)
 	l.regexBytes = maxRegexBytes
-	if m := l.compile(source{"abc", false}).mistake; m == nil || !strings.Contains(m.Found, "more than 100 MiB of memory") {
+	if m := l.compile(regexSource{"abc", false}).mistake; m == nil || !strings.Contains(m.Found, "more than 100 MiB of memory") {
 		t.Errorf("too large together: %v", m)
 	}
 }

@@ -70,7 +70,7 @@ func (c *linkClass) selects(path string) bool { return !c.paths && c.Selects(pat
 // below it if it is a directory. Each index occurs once, in no particular order.
 func (b *Bundle) LookingInto(link string, into []int) []int {
 	return b.ofClasses(into, func(c *linkClass) bool {
-		return c.selects(link) || !c.files.Beneath(c.fold(link)).Empty() && !c.exclude.Beneath(link).All()
+		return c.selects(link) || !c.files.Below(c.fold(link)).Empty() && !c.exclude.Below(link).All()
 	})
 }
 
@@ -80,7 +80,7 @@ func (b *Bundle) LookingInto(link string, into []int) []int {
 // "" for the root directory itself. Each index occurs once, in no particular order.
 func (b *Bundle) LosingSight(link, target string, file bool, into []int) []int {
 	return b.ofClasses(into, func(c *linkClass) bool {
-		return target != "" && c.selects(link) && !c.selects(target) || !file && !c.seesBeneath(link, target)
+		return target != "" && c.selects(link) && !c.selects(target) || !file && !c.seesBelow(link, target)
 	})
 }
 
@@ -103,14 +103,14 @@ func (b *Bundle) ofClasses(into []int, wanted func(*linkClass) bool) []int {
 	return into
 }
 
-// seesBeneath reports whether the rules select below the target every path that they could select below the symlink;
+// seesBelow reports whether the rules select below the target every path that they could select below the symlink;
 // false if in doubt.
-func (c *linkClass) seesBeneath(link, target string) bool {
-	files, exclude := c.files.Beneath(c.fold(link)), c.exclude.Beneath(link)
+func (c *linkClass) seesBelow(link, target string) bool {
+	files, exclude := c.files.Below(c.fold(link)), c.exclude.Below(link)
 	if files.Empty() || exclude.All() {
 		return true
 	}
-	return files.Within(c.files.Beneath(c.fold(target))) && c.exclude.Beneath(target).Within(exclude)
+	return files.Within(c.files.Below(c.fold(target))) && c.exclude.Below(target).Within(exclude)
 }
 
 // LostBy returns the glob because of which a rule of [Bundle.LosingSight] could select different paths below the
@@ -120,14 +120,14 @@ func (b *Bundle) LostBy(rule int, link, target string) (lost string, excluded bo
 	for _, list := range [][]string{r.Files, r.ForbiddenFiles} {
 		files := r.follower(list)
 		for _, g := range list {
-			if !r.follower([]string{g}).Beneath(r.fold(link)).Within(files.Beneath(r.fold(target))) {
+			if !r.follower([]string{g}).Below(r.fold(link)).Within(files.Below(r.fold(target))) {
 				return g, false
 			}
 		}
 	}
 	exclude := glob.NewFollower(r.Excludes())
 	for _, g := range r.Excludes() {
-		if !glob.NewFollower([]string{g}).Beneath(target).Within(exclude.Beneath(link)) {
+		if !glob.NewFollower([]string{g}).Below(target).Within(exclude.Below(link)) {
 			return g, true
 		}
 	}

@@ -105,7 +105,7 @@ type loader struct {
 	count      int // rules so far
 
 	// Each distinct regex, with its mistake if it has one, and their totals.
-	regexes                              map[source]compiledRegex
+	regexes                              map[regexSource]compiledRegex
 	regexSource, regexBytes, regexFolded int
 
 	open     func(name string) ([]byte, error)
@@ -121,7 +121,7 @@ type loader struct {
 func newLoader(open func(name string) ([]byte, error)) *loader {
 	return &loader{
 		open: open, contents: map[string][]byte{},
-		globs: map[globOf]*document.Error{}, regexes: map[source]compiledRegex{},
+		globs: map[globOf]*document.Error{}, regexes: map[regexSource]compiledRegex{},
 	}
 }
 

@@ -158,7 +158,7 @@ func TestSelecting(t *testing.T) {
 	if got := b.Selecting("a.tf", []int{9}); !slices.Equal(got, []int{9, 0, 1}) {
 		t.Errorf("appends: %v", got)
 	}
-	if got := b.SelectingBeneath(".", nil); !slices.Equal(got, []int{0, 1}) {
+	if got := b.SelectingBelow(".", nil); !slices.Equal(got, []int{0, 1}) {
 		t.Errorf("in the root: %v", got)
 	}
 	var group sync.WaitGroup

@@ -62,7 +62,7 @@ func (f *ruleFile) patterns(e document.Entry, seen map[string]Item, items *[]Ite
 			continue
 		}
 		seen[item.Name] = item
-		if item.Kind == Regex && f.regex(source{item.Text, false}).expr.Slow() {
+		if item.Kind == Regex && f.regex(regexSource{item.Text, false}).expr.Slow() {
 			f.slow = append(f.slow, item.Text)
 		}
 		*items, *at = append(*items, item), append(*at, f.doc.Place(entry.Value))
@@ -216,7 +216,7 @@ func (f *ruleFile) withinLines(m document.Entries) int {
 
 // compiled returns the compiled regex, for a value or for a file, or nil if it is refused.
 func (f *ruleFile) compiled(e document.Entry, text string, ofValue bool) *regex.Expr {
-	compiled := f.regex(source{text, ofValue})
+	compiled := f.regex(regexSource{text, ofValue})
 	if mistake := compiled.mistake; mistake != nil {
 		f.doc.Fail(mistake.Code, e.Value, mistake.Found, mistake.Fix)
 		return nil
@@ -237,14 +237,14 @@ type compiledRegex struct {
 	mistake *document.Error
 }
 
-// A source is the source of a regex, for a value or for a file.
-type source struct {
+// A regexSource is the text of a regex, for a value or for a file.
+type regexSource struct {
 	text    string
 	ofValue bool
 }
 
 // regex compiles each distinct regex once.
-func (l *loader) regex(s source) compiledRegex {
+func (l *loader) regex(s regexSource) compiledRegex {
 	if known, ok := l.regexes[s]; ok {
 		return known
 	}
@@ -253,7 +253,7 @@ func (l *loader) regex(s source) compiledRegex {
 	return found
 }
 
-func (l *loader) compile(s source) compiledRegex {
+func (l *loader) compile(s regexSource) compiledRegex {
 	refused := func(code, found, fix string) compiledRegex {
 		return compiledRegex{mistake: &document.Error{Code: code, Found: found, Fix: fix}}
 	}

@@ -98,10 +98,10 @@ func (b *Bundle) RequiresFiles() bool {
 	return slices.ContainsFunc(b.Rules, func(r Rule) bool { return len(r.RequiredFiles) > 0 })
 }
 
-// SelectingBeneath appends to into the indices of the rules that select path, or could select or forbid some path
+// SelectingBelow appends to into the indices of the rules that select path, or could select or forbid some path
 // below it, as in a submodule with unknown content. "." is the root. If in doubt a rule is included; excludes are
 // ignored.
-func (b *Bundle) SelectingBeneath(path string, into []int) []int {
+func (b *Bundle) SelectingBelow(path string, into []int) []int {
 	dir := path
 	if path == "." {
 		dir = ""
@@ -109,7 +109,7 @@ func (b *Bundle) SelectingBeneath(path string, into []int) []int {
 	for i := range b.Rules {
 		r := &b.Rules[i]
 		globs := r.follower(slices.Concat(r.Files, r.ForbiddenFiles))
-		if r.Selects(path) || !globs.Beneath(r.fold(dir)).Empty() {
+		if r.Selects(path) || !globs.Below(r.fold(dir)).Empty() {
 			into = append(into, i)
 		}
 	}

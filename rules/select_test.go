@@ -91,7 +91,7 @@ func TestSelectors(t *testing.T) {
 			if got := b.TakenByFile(path, nil); !slices.Equal(got, taken) {
 				t.Fatalf("%q is taken by %v, not %v", path, got, taken)
 			}
-			below := b.SelectingBeneath(strings.Split(path, "/")[0], nil)
+			below := b.SelectingBelow(strings.Split(path, "/")[0], nil)
 			for i := range list {
 				r := &b.Rules[i]
 				c := r.Choose(path)

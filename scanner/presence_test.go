@@ -22,7 +22,7 @@ import (
 
 // A link to a directory is E_LINK if a path is forbidden below it but not below its target; a link with a forbidden
 // path is a violation, whatever its target.
-func TestForbiddenBeneathLinks(t *testing.T) {
+func TestForbiddenBelowLinks(t *testing.T) {
 	dir := t.TempDir()
 	for name, target := range map[string]string{"keys": "data", "same": "data", "x.pem": "data/a.txt",
 		"deep/keys": "nowhere"} {

@@ -230,7 +230,7 @@ func (w *worker) cover(r *check.Result) bool {
 	}
 	if !checkedOut {
 		if f.Kind == worktree.Submodule { // only its path is known
-			w.selected = s.run.Rules.Bundle.SelectingBeneath(f.Path, w.selected)
+			w.selected = s.run.Rules.Bundle.SelectingBelow(f.Path, w.selected)
 		} else {
 			if w.excluding = s.run.Rules.Excluding(f.Path, w.excluding[:0]); len(w.excluding) > 0 {
 				w.sum.countExcluded(w.excluding)

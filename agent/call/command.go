@@ -17,7 +17,7 @@ type Command struct {
 	Arguments []*Value // Args
 }
 
-// Unseen lists all that Command.Unseen can be, but for "".
+// Unseen lists all values of Command.Unseen except "".
 func Unseen() []string { return shell.Reasons() }
 
 // Commands lists the commands of a call. A command line that runs nothing has one command, whose program is "". So

@@ -192,7 +192,7 @@ func TestRefused(t *testing.T) {
 			// the directory itself is named by the user
 			{"directory", "", document.CodeRead, "directory/a.rules: is a symbolic link"},
 		}...)
-		if mkfifo, err := exec.LookPath("mkfifo"); err == nil { // a reader of it would wait for ever
+		if mkfifo, err := exec.LookPath("mkfifo"); err == nil { // a reader of it would wait forever
 			if err := exec.Command(mkfifo, filepath.Join(dir, "fifo.yml")).Run(); err != nil {
 				t.Fatal(err)
 			}

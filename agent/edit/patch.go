@@ -164,7 +164,7 @@ func splitLines(s string) []string {
 
 // replaceLines applies chunks. Each is searched below the one before.
 func replaceLines(lines []string, chunks []chunk) ([]string, error) {
-	s := source{lines: lines, trimmed: trimLines(lines)}
+	s := fileLines{lines: lines, trimmed: trimLines(lines)}
 	var made, tail []string
 	at, written := 0, 0
 	for i, c := range chunks {
@@ -193,15 +193,15 @@ func replaceLines(lines []string, chunks []chunk) ([]string, error) {
 	return append(append(made, lines[written:]...), tail...), nil
 }
 
-// A source has the lines of a file to search.
-type source struct {
+// A fileLines has the lines of a file to search.
+type fileLines struct {
 	lines   []string
 	trimmed []string // without blanks and CR at their ends
 }
 
 // find returns where some lines begin in the file, at a line or below, or -1. As in Codex, an exact match counts first,
 // then one that ignores blanks at line ends; of the latter, only a difference by a CR in the file is accepted.
-func (s source) find(want []string, at int, atEnd bool) int {
+func (s fileLines) find(want []string, at int, atEnd bool) int {
 	if atEnd {
 		if last := len(s.lines) - len(want); last >= at {
 			at = last

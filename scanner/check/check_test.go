@@ -24,8 +24,8 @@ func manyTexts(n int) *rules.Bundle {
 	return rules.New(list, nil)
 }
 
-// TestScreened: for one of a few contents, almost no literals are compiled; after 16 contents all are, once.
-func TestScreened(t *testing.T) {
+// TestPrefiltered: for one of a few contents, almost no literals are compiled; after 16 contents all are, once.
+func TestPrefiltered(t *testing.T) {
 	bundle := manyTexts(500)
 	text := []byte(strings.Repeat("  cidr_blocks = [\"10.1.0.0/16\"] # from the office\n", 2000))
 	allocations := func(few bool) float64 {
@@ -43,7 +43,7 @@ func TestScreened(t *testing.T) {
 	}
 	c := NewContentChecker(bundle)
 	c.Few = true
-	for i := range maxScreened + 1 {
+	for i := range maxPrefiltered + 1 {
 		if compiled := len(c.plans.plans) > 0; compiled {
 			t.Errorf("all literals are compiled after %d contents", i)
 		}

@@ -106,16 +106,16 @@ func (c *ContentChecker) Result(ctx context.Context, path string, content []byte
 	return r, nil
 }
 
-// maxScreened is the number of contents that take as long to screen as all literals to compile.
-const maxScreened = 16
+// maxPrefiltered is the number of contents that take as long to filter as all literals to compile.
+const maxPrefiltered = 16
 
 // plan returns the plan of some rules for a content.
 func (c *ContentChecker) plan(selected []int, content []byte) *Plan {
 	c.contents++
-	if c.Few && c.contents <= maxScreened {
-		if screen := match.NewScreen(content); screen != nil {
+	if c.Few && c.contents <= maxPrefiltered {
+		if filter := match.NewPrefilter(content); filter != nil {
 			s := c.plans.newPlan(selected)
-			s.engine = c.plans.engine(selected, screen)
+			s.engine = c.plans.engine(selected, filter)
 			return s
 		}
 	}

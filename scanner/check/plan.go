@@ -95,16 +95,16 @@ func (es *PlanCache) newPlan(selected []int) *Plan {
 	return s
 }
 
-// engine compiles the literals and regexes of some rules, each once; with a screen, only the forbidden literals that
+// engine compiles the literals and regexes of some rules, each once; with a prefilter, only the forbidden literals that
 // the content may contain.
-func (es *PlanCache) engine(selected []int, screen *match.Screen) *patternSet {
+func (es *PlanCache) engine(selected []int, filter *match.Prefilter) *patternSet {
 	e := &patternSet{index: map[rules.Item]int{}}
 	var patterns []*match.Pattern
 	var forbidden, required []bool // by pattern
-	add := func(items []rules.Item, asked *[]bool, screen *match.Screen) {
+	add := func(items []rules.Item, asked *[]bool, filter *match.Prefilter) {
 		for _, item := range items {
 			if item.Kind == rules.Key ||
-				screen != nil && item.Kind == rules.Text && screen.Lacks(item.Text, options(item)) {
+				filter != nil && item.Kind == rules.Text && filter.Lacks(item.Text, options(item)) {
 				continue
 			}
 			at, known := e.index[item]
@@ -121,7 +121,7 @@ func (es *PlanCache) engine(selected []int, screen *match.Screen) *patternSet {
 		}
 	}
 	for _, i := range selected {
-		add(es.bundle.Rules[i].Patterns, &forbidden, screen)
+		add(es.bundle.Rules[i].Patterns, &forbidden, filter)
 		add(es.bundle.Rules[i].Required, &required, nil)
 	}
 	e.engine = match.NewEngine(patterns)

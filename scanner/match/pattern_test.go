@@ -32,8 +32,8 @@ func TestAnchor(t *testing.T) {
 	}
 }
 
-// TestScreen: a content that has a match of a text never lacks it, and most contents that have none do.
-func TestScreen(t *testing.T) {
+// TestPrefilter: a content that has a match of a text never lacks it, and most contents that have none do.
+func TestPrefilter(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(5, 6))
 	draw := func(n int, from string) string {
 		var b strings.Builder
@@ -66,7 +66,7 @@ func TestScreen(t *testing.T) {
 				continue
 			}
 		}
-		s := NewScreen(content)
+		s := NewPrefilter(content)
 		if s == nil {
 			if bytes.IndexByte(content, 0) < 0 {
 				t.Fatalf("%q is not screened", content)

@@ -142,8 +142,8 @@ func (x *Index) Lookup(path string) (Leaf, bool) {
 	return Leaf{}, false
 }
 
-// Beneath returns the files below a directory other than the root, in index order.
-func (x *Index) Beneath(dir string) []Staged {
+// Below returns the files below a directory other than the root, in index order.
+func (x *Index) Below(dir string) []Staged {
 	from, _ := slices.BinarySearchFunc(x.Files, Staged{Path: dir + "/"}, byPath)
 	to, _ := slices.BinarySearchFunc(x.Files, Staged{Path: dir + "0"}, byPath) // "0" follows "/"
 	return x.Files[from:to]

@@ -59,7 +59,7 @@ func (d *side) lookup(r *repo.Repository, path string) (leaf repo.Leaf, found bo
 // under calls found with the files below a directory of the side; their paths begin there.
 func (d *side) under(r *repo.Repository, dir string, found func(path string, mode repo.Mode)) error {
 	if d.index != nil {
-		for _, f := range d.index.Beneath(dir) {
+		for _, f := range d.index.Below(dir) {
 			found(strings.TrimPrefix(f.Path, dir+"/"), f.Mode)
 		}
 		return nil

@@ -107,7 +107,7 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// compareNotes wants the notes of a set, but for first, to be these, "LINE part of the text".
+// compareNotes wants the notes of a set, without first, to be these, "LINE part of the text".
 func compareNotes(t *testing.T, set *callrules.Set, want []string) {
 	t.Helper()
 	notes := slices.DeleteFunc(set.Notes, func(n callrules.Note) bool { return strings.HasPrefix(n.Text, first) })

@@ -139,7 +139,7 @@ func globbed(test *callrules.Test, text string, effect callrules.Effect) callrul
 		return callrules.Predicate{Any: append(either, callrules.Predicate{Test: test})}
 	}
 	compile, single := glob.CompileWide, []callrules.Predicate(nil)
-	if onlyBeneath(text) {
+	if onlyBelow(text) {
 		compile = glob.Compile
 		slashes := *test // two of them enclose an empty name, which no star matches
 		slashes.Op, slashes.Text, slashes.Not = callrules.Contains, "//", true
@@ -169,8 +169,8 @@ func globbed(test *callrules.Test, text string, effect callrules.Effect) callrul
 	return callrules.Predicate{Any: either}
 }
 
-// onlyBeneath reports whether a glob is X/** and does not match X itself in micromatch: where X ends in a star.
-func onlyBeneath(text string) bool {
+// onlyBelow reports whether a glob is X/** and does not match X itself in micromatch: where X ends in a star.
+func onlyBelow(text string) bool {
 	x := dirOf(text)
 	rest, star := strings.CutSuffix(x, "*")
 	escapes := len(rest) - len(strings.TrimRight(rest, `\`))

@@ -245,7 +245,7 @@ func compareMicromatch(t *testing.T, questions []question) {
 				matches++
 				stricter := strings.Contains(value, "..") || strings.Contains(q.Glob, "{,") &&
 					strings.Contains("/"+value, "/.")
-				stricter = stricter || onlyBeneath(q.Glob) && strings.Contains(value, "//")
+				stricter = stricter || onlyBelow(q.Glob) && strings.Contains(value, "//")
 				if !allows && (stricter || strings.HasSuffix(value, "/") ||
 					strings.ContainsAny(value, "\n\r\u2028\u2029")) {
 					narrower++

@@ -1,4 +1,4 @@
-/* walk FOLDER: opens, reads to its end and closes every regular file beneath a folder, with
+/* walk DIR: opens, reads to its end and closes every regular file below a directory, with
  * two threads, and does nothing else: the least that a scanner of files can cost. */
 #define _GNU_SOURCE
 #include <dirent.h>

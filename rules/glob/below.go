@@ -32,8 +32,8 @@ type Rest struct {
 	unsure bool
 }
 
-// Beneath returns the rest of the globs below a directory; "" is the root.
-func (f *Follower) Beneath(dir string) Rest {
+// Below returns the rest of the globs below a directory; "" is the root.
+func (f *Follower) Below(dir string) Rest {
 	var r Rest
 	for _, g := range f.globs {
 		r.add(g, dir)
