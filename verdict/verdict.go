@@ -163,6 +163,10 @@ type Violation struct {
 	Evidence    Evidence `json:"evidence"`
 	Fingerprint string   `json:"fingerprint"` // see [Fingerprint]
 	Status      string   `json:"status"`      // "introduced" or "pre_existing"; "" outside diff and staged scope
+	// PlaceCount is the number of places to fix: the occurrences, except those at a place that a key pattern of the
+	// rule finds as well (see [Place.SameAsKey]). It is 1 without a place in the file.
+	PlaceCount    int64 `json:"place_count"`
+	NewPlaceCount int64 `json:"new_place_count"` // of these, the introduced ones; 0 outside diff and staged scope
 }
 
 // The values of [Violation.Status] and [Place.Status] in diff and staged scope.
@@ -246,6 +250,9 @@ type Place struct {
 	Status    string `json:"status"`    // as in the violation
 	Excerpt   string `json:"excerpt"`   // of the first introduced place; else ""
 	LineHash  string `json:"line_hash"` // of the first introduced place; else ""
+	// SameAsKey is set for a match of a text or an expression in the line of a value that a key pattern of the same
+	// rule finds, one for each value, if the rule has "unparsable: text": it counts once, for the key.
+	SameAsKey bool `json:"same_as_key"`
 }
 
 // An Error is something that the run could not decide.

@@ -40,7 +40,11 @@ func (c *counts) of(r *rules.Rule, text bool) int {
 		v := &c.found[i]
 		isFrom := func(item rules.Item) bool { return item.Kind == rules.Key && item.Name == v.Evidence.Pattern }
 		if v.RuleID == r.ID && !(text && anyItem(r, isFrom)) {
-			n += int(v.Evidence.Occurrences)
+			if text {
+				n += int(v.Evidence.Occurrences)
+			} else {
+				n += int(v.PlaceCount)
+			}
 		}
 	}
 	return n

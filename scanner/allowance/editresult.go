@@ -82,11 +82,11 @@ func (p pair) compare(q pair) int {
 	return cmp.Or(cmp.Compare(p.rule, q.rule), cmp.Compare(p.file, q.file))
 }
 
-// counts returns the occurrences of each rule in each file, over all patterns of the rule, allowed or not.
+// counts returns the places of each rule in each file, over all patterns of the rule, allowed or not.
 func counts(v *verdict.Verdict) map[pair]int64 {
 	n := map[pair]int64{}
 	for _, o := range allFound(v) {
-		n[pair{o.RuleID, o.File}] += o.Evidence.Occurrences
+		n[pair{o.RuleID, o.File}] += o.PlaceCount
 	}
 	return n
 }

@@ -78,7 +78,7 @@ func (l *File) of(n map[pair]int) *verdict.Verdict {
 	for _, p := range slices.SortedFunc(maps.Keys(n), pair.compare) {
 		for _, part := range []int{n[p] / 2, n[p] - n[p]/2} { // as of two patterns
 			o := verdict.Violation{RuleID: p.rule, File: p.file}
-			if o.Evidence.Occurrences = int64(part); part > 0 {
+			if o.Evidence.Occurrences, o.PlaceCount = int64(part), int64(part); part > 0 {
 				o.Evidence.Pattern = strings.ToLower(p.rule) + "x"
 				v.Violations = append(v.Violations, o)
 			}

@@ -95,7 +95,7 @@ func (a *Allowances) Decide(
 	for i := range findings {
 		f := &findings[i]
 		if f.Ref.Of != rules.RequiredFile && a.rules[a.set.Bundle.Rules[f.Rule].ID] {
-			counts[ruleFile{f.Rule, f.Path}] += int(f.Occurrences())
+			counts[ruleFile{f.Rule, f.Path}] += int(f.PlaceCount())
 		}
 	}
 	decided := map[ruleFile]allowance.Decision{}

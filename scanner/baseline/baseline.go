@@ -113,8 +113,8 @@ func (b *Baseline) countsIn(
 	for _, s := range snapshots {
 		c := b.countsAt(ctx, s, path)
 		n := c.of(rule)
-		if text {
-			n.Count -= c.ofKeys(rule)
+		if text && n.Reason == allowance.Counted {
+			n.Count = int(c.byRule[rule].text)
 		}
 		all = append(all, n)
 	}

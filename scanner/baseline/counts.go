@@ -20,7 +20,10 @@ type counts struct {
 	findings   []check.Finding   // not in the cache
 }
 
-type ruleCount struct{ all, ofKeys int64 }
+type ruleCount struct {
+	places int64
+	text   int64 // occurrences of items without a key
+}
 
 func countsOf(r *check.Result) *counts {
 	c := &counts{
@@ -35,9 +38,9 @@ func countsOf(r *check.Result) *counts {
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		n := c.byRule[f.Rule]
-		n.all += f.Occurrences()
-		if f.Key != nil {
-			n.ofKeys += f.Occurrences()
+		n.places += f.PlaceCount()
+		if f.Key == nil {
+			n.text += f.Occurrences()
 		}
 		c.byRule[f.Rule] = n
 	}
@@ -57,12 +60,5 @@ func (c *counts) of(rule int) allowance.Count {
 	case !slices.ContainsFunc(c.forbidden, func(g rules.GlobOf) bool { return g.Rule == rule }):
 		return allowance.Count{Reason: allowance.NotSelected}
 	}
-	return allowance.Count{Count: int(c.byRule[rule].all)}
-}
-
-func (c *counts) ofKeys(rule int) int {
-	if c.of(rule).Reason != allowance.Counted {
-		return 0
-	}
-	return int(c.byRule[rule].ofKeys)
+	return allowance.Count{Count: int(c.byRule[rule].places)}
 }

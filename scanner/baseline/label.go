@@ -95,6 +95,12 @@ func and(existed, other []bool) {
 func setStatus(ctx context.Context, x *match.Examiner, r *check.Result, f *check.Finding, existed []bool) {
 	first := slices.Index(existed, false) // the first new one
 	f.Status = verdict.Introduced
+	f.NewPlaces = f.PlaceCount()
+	for n := range existed {
+		if existed[n] && !f.IsSame(n) {
+			f.NewPlaces--
+		}
+	}
 	if first < 0 && (f.Match == nil || int64(len(existed)) == f.Match.Evidence.Occurrences) {
 		f.Status = verdict.PreExisting
 	}
@@ -118,7 +124,7 @@ func setStatus(ctx context.Context, x *match.Examiner, r *check.Result, f *check
 		}
 	}
 	for i, n := range chosen {
-		f.Places[i].Status = verdict.Introduced
+		f.Places[i].Status, f.Places[i].SameAsKey = verdict.Introduced, f.IsSame(n)
 		if existed[n] {
 			f.Places[i].Status = verdict.PreExisting
 		}
@@ -152,8 +158,8 @@ func (b *Baseline) LabelRest(findings []check.Finding) {
 		if f.Status != "" {
 			continue
 		}
-		f.Status = verdict.Introduced
-		if f.Match != nil {
+		f.Status, f.NewPlaces = verdict.Introduced, f.PlaceCount()
+		if f.Match != nil && f.Places == nil {
 			f.Places = slices.Clone(f.Match.Evidence.Places)
 		}
 		for k := range f.Places {

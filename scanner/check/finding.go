@@ -22,9 +22,11 @@ type Finding struct {
 	Note           string            // of verdict.Violation
 	MaxOccurrences int64             // of Match in the variant with most; 0: no other variant has more
 
-	Status  string          // of verdict.Violation
-	Places  []verdict.Place // with their labels; nil: those of the match
-	Grouped *Result         // its file's group, if several files are compared together, at the end
+	Status    string          // of verdict.Violation
+	NewPlaces int64           // new ones among the places that count
+	Places    []verdict.Place // with their labels; nil: those of the match
+	Same      []bool          // of the match's first places: whether a key pattern finds them, too; nil: none
+	Grouped   *Result         // its file's group, if several files are compared together, at the end
 
 	firstNew *firstNew // the first new place; nil: the first place, if any, is shown
 }
@@ -42,6 +44,22 @@ func (br *Finding) Occurrences() int64 {
 		return 1
 	}
 	return max(br.Match.Evidence.Occurrences, br.MaxOccurrences)
+}
+
+// PlaceCount is the number of places to fix: the occurrences that no key pattern of the rule finds, too.
+func (br *Finding) PlaceCount() int64 {
+	n := br.Occurrences()
+	for _, same := range br.Same {
+		if same {
+			n--
+		}
+	}
+	return n
+}
+
+// IsSame reports whether a key pattern finds an occurrence, too.
+func (br *Finding) IsSame(occurrence int) bool {
+	return occurrence < len(br.Same) && br.Same[occurrence]
 }
 
 // judge appends the violations of the rules that select a file, by its finds.
@@ -132,7 +150,10 @@ func (br *Finding) Violation(b *rules.Bundle) verdict.Violation {
 	if v.Reason == "" {
 		v.Reason = r.Title + ": " + br.Ref.Broken(r)
 	}
-	v.Status = br.Status
+	v.Status, v.PlaceCount = br.Status, br.PlaceCount()
+	if br.Status == verdict.Introduced {
+		v.NewPlaceCount = min(max(br.NewPlaces, 1), v.PlaceCount)
+	}
 	if br.Match != nil {
 		br.found(&v, r)
 		return v

@@ -65,6 +65,7 @@ func (r *Result) Settle(b *rules.Bundle) {
 			br := &r.Findings[i]
 			br.Note, br.MaxOccurrences = r.notes[br.Match], r.most[br.Match]
 		}
+		markSame(r.Findings, b)
 		// A required pattern may still occur in the part that was not read.
 		if len(r.missing) > 0 && whole && r.File.Kind == worktree.Regular {
 			r.lacking(b)
