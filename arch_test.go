@@ -40,7 +40,7 @@ agent/dialect: agent/call agent/callrules agent/dialect/clash agent/dialect/clau
 agent/dialect/clash: agent/call agent/callrules rules/document
 agent/dialect/claudecube: agent/call agent/callrules agent/dialect/jsregexp rules/document rules/glob gopkg.in/yaml.v3
 agent/dialect/evaluator: agent/call agent/callrules rules/document
-agent/dialect/jsregexp:
+agent/dialect/jsregexp: internal/late github.com/dlclark/regexp2/v2 github.com/dlclark/regexp2/v2/syntax
 agent/dialect/native: agent/call agent/callrules rules/document rules/glob gopkg.in/yaml.v3
 agent/dialect/sigmashake: agent/ask agent/call agent/callrules agent/dialect/jsregexp rules rules/document
     github.com/pelletier/go-toml/v2
@@ -571,11 +571,11 @@ agent/call/shell 1672 21 the reason "program" of unseen parts; the inner command
 agent/callrules 1606 80
 agent/dialect 329 10
 agent/dialect/clash 1562 1
-agent/dialect/claudecube 697 1
+agent/dialect/claudecube 695 1
 agent/dialect/evaluator 672 1
-agent/dialect/jsregexp 682 6
+agent/dialect/jsregexp 140 3
 agent/dialect/native 400 1
-agent/dialect/sigmashake 1237 7 a rule names the field of its call rule
+agent/dialect/sigmashake 1243 7 a rule names the field of its call rule
 agent/edit 1325 5
 agent/gate 2416 33 a call's files are found once for all gates
 agent/hook 732 7

@@ -288,10 +288,11 @@ func (r *reader) pattern(n *yaml.Node, f *field, path []string,
 			"write a shorter one")
 		return p, none
 	}
-	// Lists have text only if that makes a decision stricter. An escalation instead of a default deny would not.
-	joined := effect == callrules.Deny || effect == callrules.Ask && r.set.Default != callrules.Deny
+	// Lists have text, and a match that is given up counts, only where that makes a decision stricter. An escalation
+	// instead of a default deny would not be stricter.
+	stricter := effect == callrules.Deny || effect == callrules.Ask && r.set.Default != callrules.Deny
 	test := callrules.Test{
-		Fact: callrules.Fact{Source: callrules.FromInput, Path: path, Joined: joined}, Absent: callrules.Fails,
+		Fact: callrules.Fact{Source: callrules.FromInput, Path: path, Joined: stricter}, Absent: callrules.Fails,
 		Shown: fmt.Sprintf("%s: %s %q", f.name, p.kind, text),
 	}
 	switch p.kind {
@@ -300,14 +301,11 @@ func (r *reader) pattern(n *yaml.Node, f *field, path []string,
 	case "regex":
 		re, err := jsregexp.Compile(text)
 		if err != nil {
-			found, fix := err.Error(), "write it another way"
-			if why := new(jsregexp.Error); errors.As(err, &why) {
-				found, fix = why.Found, why.Fix
-			}
 			r.doc.Fail(document.CodeValue, at,
-				fmt.Sprintf("the field %s, the pattern %s: %s", document.Quoted(f.name), document.Quoted(text), found),
-				fix)
+				fmt.Sprintf("the field %s, the pattern %s: %s", document.Quoted(f.name), document.Quoted(text), err),
+				"write it another way")
 		}
+		re.GivenUp = stricter
 		test.Op, test.Regexp = callrules.Matches, re
 	case "glob":
 		if found, fix := globMistake(text); found != "" {

@@ -187,9 +187,7 @@ func (p *parser) operate(t *callrules.Test, op, text string) bool {
 		t.Op = callrules.Matches
 		c := p.compile(strings.TrimPrefix(op, "LINE_"), text)
 		t.Regexp, t.Broken = c.regexp, c.broken
-		if t.Broken != "" {
-			p.broken = append(p.broken, t)
-		}
+		p.patterned = append(p.patterned, t)
 	default:
 		return false
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/policyscan/policyscan/agent/call"
 	"github.com/policyscan/policyscan/agent/callrules"
+	"github.com/policyscan/policyscan/agent/dialect/jsregexp"
 	"github.com/policyscan/policyscan/rules/document"
 )
 
@@ -47,10 +48,10 @@ type parser struct {
 	rules    []rule
 	patterns map[pattern]compiled
 
-	rule   *rule             // that is being read
-	seen   map[string]token  // the keys of it that were read
-	broken []*callrules.Test // its tests whose pattern cannot be used
-	nested int               // how deep in parentheses and NOTs its condition is
+	rule      *rule             // that is being read
+	seen      map[string]token  // the keys of it that were read
+	patterned []*callrules.Test // its tests that have a pattern
+	nested    int               // how deep in parentheses and NOTs its condition is
 }
 
 func (p *parser) peek() token { return p.tokens[p.next] }
@@ -94,7 +95,7 @@ func (p *parser) file() {
 		p.take()
 		id := p.take()
 		p.take() // {
-		p.rule, p.broken = &rule{}, nil
+		p.rule, p.patterned = &rule{}, nil
 		if strings.Contains(id.text, ".") {
 			p.fail(id, document.CodeValue, fmt.Sprintf("the id %q has a dot in it", id.text),
 				"an id is made of letters, digits, - and _")
@@ -179,7 +180,14 @@ func (p *parser) body(id token) {
 // finish lowers the parts that need the whole rule.
 func (p *parser) finish(silent bool) {
 	r := p.rule
-	for _, t := range p.broken {
+	for _, t := range p.patterned {
+		if re, ok := t.Regexp.(jsregexp.Regexp); ok {
+			re.GivenUp = restrictive(r.callRule.Effect) != t.Not
+			t.Regexp = re
+		}
+		if t.Broken == "" {
+			continue
+		}
 		said := "as not matching, so the rule lets no call through because of it"
 		if restrictive(r.callRule.Effect) {
 			t.IfBroken = callrules.Holds

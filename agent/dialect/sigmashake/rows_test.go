@@ -161,7 +161,6 @@ func TestRow_0_07_Targets(t *testing.T) {
 func TestRow_0_32_FailSecure(t *testing.T) {
 	bad := map[string]string{
 		"invalid":            `(`,
-		"look-ahead":         `a(?!b)`,
 		"flags":              `(?i)drop`,
 		"nested quantifiers": `(a+)+x`,
 		"0-33: 501 long":     strings.Repeat("x", 501),
@@ -184,6 +183,13 @@ MESSAGE "m" }`)
 		if len(s.Notes) != 1 || s.Notes[0].Origin != (callrules.Origin{File: "a.rules", Line: 2}) ||
 			!strings.Contains(s.Notes[0].Text, "as matching") {
 			t.Errorf("%s: validate says %+v", why, s.Notes)
+		}
+	}
+	for condition, want := range map[string]string{"DENY": "true", "ALLOW": "false", "DENY NOT": "false", "ALLOW NOT": "true"} {
+		decision, not, _ := strings.Cut(condition, " ")
+		s := set(t, "rule r { "+decision+" any IF command "+not+" REGEX \"(a|aa)+$\" MESSAGE \"m\" }")
+		if got := fmt.Sprintf("%+v", s.Rules[0].When.Test.Regexp); !strings.HasSuffix(got, "GivenUp:"+want+"}") {
+			t.Errorf("%s: %s", condition, got)
 		}
 	}
 	if got := compileRegex("(?i)drop").broken; got != "JavaScript has no (?i); write a letter of either case as [Aa]" {
