@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -48,7 +49,7 @@ func IgnoreVerdict(dir string) (string, error) {
 	case err == nil:
 		text, err = os.ReadFile(file)
 	}
-	if err == nil && ignoresVerdict(text) {
+	if err == nil && ignores(string(text), run.VerdictName, false) {
 		return "", nil
 	}
 	if err == nil {
@@ -66,18 +67,78 @@ func IgnoreVerdict(dir string) (string, error) {
 	return did, nil
 }
 
-// ignoresVerdict reports whether a .gitignore has a line for the verdict, and no later line that could negate it.
-func ignoresVerdict(text []byte) bool {
+// IgnoreHint returns the line to add to the .gitignore of the repository around an output, if git does not ignore the
+// file there: it could be committed, and a scan refuses to write to a file that git tracks. Else it is "".
+func IgnoreHint(file string) string {
+	root, within, err := repo.Around(filepath.Dir(file))
+	if is, _ := repo.IsRoot(root); err != nil || !is {
+		return ""
+	}
+	rest := path.Join(within, filepath.Base(file))
+	line := "/" + rest
 	ignored := false
-	for line := range strings.Lines(string(text)) {
-		switch line = strings.TrimRight(line, "\r\n"); {
-		case line == ignoreLine, line == run.VerdictName:
-			ignored = true
-		case strings.HasPrefix(line, "!"):
-			ignored = false
+	for _, name := range repo.ExcludeFiles(root) {
+		ignored = ignores(readIgnoreFile(name), rest, ignored)
+	}
+	for dir, more := root, true; more; {
+		ignored = ignores(readIgnoreFile(filepath.Join(dir, ".gitignore")), rest, ignored)
+		var name string
+		name, rest, more = strings.Cut(rest, "/")
+		dir = filepath.Join(dir, name)
+	}
+	if ignored {
+		return ""
+	}
+	return line
+}
+
+// maxIgnoreFile is how many bytes an ignore file may have. A longer one is not read.
+const maxIgnoreFile = 1 << 20
+
+// readIgnoreFile returns the text of an ignore file; "" if git could not read it, either, or if it is too long.
+func readIgnoreFile(name string) string {
+	st, err := os.Lstat(name)
+	if err != nil || !st.Mode().IsRegular() || st.Size() > maxIgnoreFile {
+		return ""
+	}
+	text, _ := os.ReadFile(name) // a hint needs no error
+	return string(text)
+}
+
+// ignores reports whether git ignores a file, by its path from the directory of an ignore file (gitignore(5)). before
+// is the answer of the files that count less.
+func ignores(text, file string, before bool) bool {
+	parts := strings.Split(file, "/")
+	for line := range strings.Lines(text) {
+		pattern, negated := strings.CutPrefix(strings.TrimRight(line, " \r\n"), "!")
+		pattern, isDir := strings.CutSuffix(pattern, "/")
+		if pattern == "" || pattern[0] == '#' {
+			continue
+		}
+		if !strings.Contains(pattern, "/") {
+			pattern = "**/" + pattern
+		}
+		globs := strings.Split(strings.ReplaceAll(strings.TrimPrefix(pattern, "/"), "[!", "[^"), "/")
+		for n := len(parts); n > 0; n-- {
+			if (n < len(parts) || !isDir) && matchParts(globs, parts[:n]) {
+				before = !negated
+			}
 		}
 	}
-	return ignored
+	return before
+}
+
+func matchParts(globs, parts []string) bool {
+	switch {
+	case len(globs) == 0:
+		return len(parts) == 0
+	case globs[0] == "**" && len(globs) > 1:
+		return matchParts(globs[1:], parts) || len(parts) > 0 && matchParts(globs, parts[1:])
+	case len(parts) == 0:
+		return false
+	}
+	matched, err := path.Match(globs[0], parts[0])
+	return err == nil && matched && matchParts(globs[1:], parts[1:])
 }
 
 // ignoreAfter returns the text to append to a .gitignore, with its line endings.

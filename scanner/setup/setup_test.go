@@ -110,7 +110,7 @@ func TestIgnoreVerdict(t *testing.T) {
 		{"a", "a\n/verdict.json\n", "added "},
 		{"a\r\nb", "a\r\nb\r\n/verdict.json\r\n", "added "},
 		{"*.json\nverdict.json\r\n*.log\n", "*.json\nverdict.json\r\n*.log\n", ""},
-		{"*.json\n", "*.json\n/verdict.json\n", "added "},
+		{"*.json\n", "*.json\n", ""},
 		{"*.json\n!verdict.json\n", "*.json\n!verdict.json\n/verdict.json\n", "added "},
 	} {
 		dir := t.TempDir()
