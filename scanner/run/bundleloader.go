@@ -25,8 +25,8 @@ type side struct {
 	index  *repo.Index // instead of a commit
 	// below returns the index of a work tree, with all files on disk below some directories; nil: index is git's.
 	below func(dirs []string) (*repo.Index, error)
-	hint   string      // what the user can do if its bundle is invalid
-	from   string      // of its bundles, as in [RuleSource]
+	hint  string // what the user can do if its bundle is invalid
+	from  string // of its bundles, as in [RuleSource]
 }
 
 func (d *side) String() string {

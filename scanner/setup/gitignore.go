@@ -49,7 +49,7 @@ func IgnoreVerdict(dir string) (string, error) {
 	case err == nil:
 		text, err = os.ReadFile(file)
 	}
-	if err == nil && ignores(string(text), run.VerdictName, false) {
+	if err == nil && ignores(string(text), []string{run.VerdictName}, false, false) {
 		return "", nil
 	}
 	if err == nil {
@@ -74,22 +74,27 @@ func IgnoreHint(file string) string {
 	if is, _ := repo.IsRoot(root); err != nil || !is {
 		return ""
 	}
-	rest := path.Join(within, filepath.Base(file))
-	line := "/" + rest
-	ignored := false
-	for _, name := range repo.ExcludeFiles(root) {
-		ignored = ignores(readIgnoreFile(name), rest, ignored)
-	}
-	for dir, more := root, true; more; {
-		ignored = ignores(readIgnoreFile(filepath.Join(dir, ".gitignore")), rest, ignored)
-		var name string
-		name, rest, more = strings.Cut(rest, "/")
-		dir = filepath.Join(dir, name)
-	}
-	if ignored {
-		return ""
+	line := path.Join("/", within, filepath.Base(file))
+	parts := strings.Split(line[1:], "/")
+	for n := range parts {
+		if isIgnored(root, parts[:n+1], n+1 < len(parts)) {
+			return ""
+		}
 	}
 	return line
+}
+
+// isIgnored reports whether git ignores a path, if it does not ignore a directory above it.
+func isIgnored(root string, parts []string, isDir bool) bool {
+	is := false
+	for _, name := range repo.ExcludeFiles(root) {
+		is = ignores(readIgnoreFile(name), parts, isDir, is)
+	}
+	for i := range parts {
+		dir := filepath.Join(root, filepath.Join(parts[:i]...))
+		is = ignores(readIgnoreFile(filepath.Join(dir, ".gitignore")), parts[i:], isDir, is)
+	}
+	return is
 }
 
 // maxIgnoreFile is how many bytes an ignore file may have. A longer one is not read.
@@ -105,24 +110,21 @@ func readIgnoreFile(name string) string {
 	return string(text)
 }
 
-// ignores reports whether git ignores a file, by its path from the directory of an ignore file (gitignore(5)). before
-// is the answer of the files that count less.
-func ignores(text, file string, before bool) bool {
-	parts := strings.Split(file, "/")
+// ignores reports whether an ignore file (gitignore(5)) has git ignore a path, in parts from the file's directory.
+// before is the answer of the files that count less.
+func ignores(text string, parts []string, isDir, before bool) bool {
 	for line := range strings.Lines(text) {
 		pattern, negated := strings.CutPrefix(strings.TrimRight(line, " \r\n"), "!")
-		pattern, isDir := strings.CutSuffix(pattern, "/")
-		if pattern == "" || pattern[0] == '#' {
+		pattern, dirOnly := strings.CutSuffix(pattern, "/")
+		if pattern == "" || pattern[0] == '#' || dirOnly && !isDir {
 			continue
 		}
 		if !strings.Contains(pattern, "/") {
 			pattern = "**/" + pattern
 		}
 		globs := strings.Split(strings.ReplaceAll(strings.TrimPrefix(pattern, "/"), "[!", "[^"), "/")
-		for n := len(parts); n > 0; n-- {
-			if (n < len(parts) || !isDir) && matchParts(globs, parts[:n]) {
-				before = !negated
-			}
+		if matchParts(globs, parts) {
+			before = !negated
 		}
 	}
 	return before
@@ -132,10 +134,10 @@ func matchParts(globs, parts []string) bool {
 	switch {
 	case len(globs) == 0:
 		return len(parts) == 0
-	case globs[0] == "**" && len(globs) > 1:
-		return matchParts(globs[1:], parts) || len(parts) > 0 && matchParts(globs, parts[1:])
 	case len(parts) == 0:
 		return false
+	case globs[0] == "**":
+		return len(globs) == 1 || matchParts(globs[1:], parts) || matchParts(globs, parts[1:])
 	}
 	matched, err := path.Match(globs[0], parts[0])
 	return err == nil && matched && matchParts(globs[1:], parts[1:])

@@ -33,8 +33,12 @@ func changesOf(r *repo.Repository, c repo.Comparison, base, strategy string) *gi
 	t.head = func() (*Snapshot, error) { return t.commit(c.Head) }
 	t.compared = sync.OnceValues(func() ([]*Snapshot, error) { return t.comparedWith(c) })
 	if len(c.MergeBases) == 1 && c.MergeBases[0] == c.Head && !c.Replaces {
-		t.empty = &verdict.Error{Code: code.Empty, Message: fmt.Sprintf("the head adds no commit to %q; for work "+
-			"that is not yet committed add --uncommitted, or use --staged; to pass, --allow empty", base)}
+		hint := "compare with another base"
+		if strategy == "merge-base" { // named by the user
+			hint = "for work that is not yet committed add --uncommitted, or use --staged"
+		}
+		t.empty = &verdict.Error{Code: code.Empty, Message: fmt.Sprintf("the head adds no commit to %q; %s, "+
+			"or allow a run with nothing to check with --allow empty", base, hint)}
 	}
 	return t
 }
