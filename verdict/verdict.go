@@ -126,13 +126,17 @@ type Scope struct {
 	BaseCommit string   `json:"base_commit"`
 	MergeBases []string `json:"merge_bases"`
 	HeadCommit string   `json:"head_commit"`
-	// Strategy is how base and head were found: "merge-base" (by name), "index" (staged), "rev" (one commit, by name),
-	// or the environment, such as "github-merge-commit"; docs/scopes.md has them all.
+	// Strategy is how base and head were found: "merge-base" (by name), "uncommitted" (the base by name, the head is
+	// on disk), "index" (staged), "rev" (one commit, by name), or the environment, such as "github-merge-commit";
+	// docs/scopes.md has them all.
 	Strategy string `json:"strategy"`
 	// Behind is, in a diff, the number of commits of the base that the head does not contain. -1: the clone does not
 	// show it.
 	Behind int `json:"behind"`
 }
+
+// Uncommitted is the strategy of a change whose head is the work tree: the tracked files on disk.
+const Uncommitted = "uncommitted"
 
 // Coverage is the files that were scanned, to the last byte, and the others.
 type Coverage struct {

@@ -72,6 +72,9 @@ func (c *explainCmd) open(ctx context.Context, std streams) (about *run.Run, pat
 	if o.Output, err = o.VerdictFile(); err != nil {
 		return nil, "", err
 	}
+	if tracked, err := o.Git.Tracks(o.Output); err == nil && tracked {
+		o.Output = "" // no scan writes there
+	}
 	if c.Stdin {
 		o.ContentPath = c.Path
 		o.Content = func(ctx context.Context) ([]byte, error) { return readStdin(ctx, std.in, 0) }
@@ -197,9 +200,10 @@ func explanationText(e *scanner.Explanation, rev, policy string) string {
 func outcomeText(e *scanner.Explanation, covering int) string {
 	by := "; covered by " + plural(covering, "rule")
 	skipped := map[string]string{
-		"rules":  "it is a rule file in use, which contains the patterns",
-		"output": "the verdict of a scan is written there",
-		"git":    "it belongs to git",
+		"rules":          "it is a rule file in use, which contains the patterns",
+		"output":         "the verdict of a scan is written there",
+		"earlier-output": "an earlier scan has written it, and git does not track it",
+		"git":            "it belongs to git",
 	}
 	return map[scanner.Outcome]string{
 		scanner.LeftOut:    "a scan skips it: " + skipped[e.LeftOut],

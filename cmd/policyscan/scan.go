@@ -13,6 +13,7 @@ import (
 	"github.com/policyscan/policyscan/scanner"
 	"github.com/policyscan/policyscan/scanner/checkout"
 	"github.com/policyscan/policyscan/scanner/run"
+	"github.com/policyscan/policyscan/scanner/setup"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/code"
 	"github.com/policyscan/policyscan/verdict/output"
@@ -26,6 +27,7 @@ type scanCmd struct {
 	Rev       string `placeholder:"REV" help:"@scan_rev"`
 	DiffBase  string `placeholder:"REF" help:"@scan_diff_base"`
 	Head      string `placeholder:"REF" help:"With --diff-base: the commit to check, instead of HEAD."`
+	WorkTree  bool   `name:"uncommitted" help:"@scan_uncommitted"`
 	PolicyRef string `placeholder:"REF" help:"With --diff-base or --staged: use only the bundle of this commit."`
 	Staged    bool   `help:"Scan only what the next commit would change, as staged. For hooks."`
 	Tracked   bool   `help:"Scan only the files that git tracks, as they are on disk."`
@@ -67,9 +69,10 @@ func (c *scanCmd) run(std streams) (*verdict.Verdict, error) {
 	of, err := c.split()
 	if err == nil && given == "" {
 		if c.Output, err = o.VerdictFile(); err == nil && of.Count > 0 {
-			c.Output = filepath.Join(filepath.Dir(c.Output), fmt.Sprintf("shard-%d-of-%d.json", of.Index, of.Count))
+			c.Output = filepath.Join(filepath.Dir(c.Output), run.ShardName(of.Index, of.Count))
 		}
 	}
+	o.Shards = of.Count
 	if err == nil && isMistyped(c.Path) {
 		near := didYouMean(c.Path, commandTree())
 		err = withHelpHint(fmt.Errorf("%q is neither a directory nor a command%s", c.Path, near), "")
@@ -120,8 +123,22 @@ func (c *scanCmd) scan(ctx context.Context, r *reporter, of shard.Split) (*verdi
 		notesOnReuse(about.Reuse))
 	if !c.Quiet {
 		about.Notes = append(about.Notes, about.LintNotes()...)
+		about.Notes = append(about.Notes, ignoreNotes(about.Output)...)
 	}
 	return v, nil
+}
+
+// ignoreNotes notes that git does not ignore the default file of the verdict.
+func ignoreNotes(file string) []string {
+	if filepath.Base(file) != run.VerdictName {
+		return nil
+	}
+	line := setup.IgnoreHint(file)
+	if line == "" {
+		return nil
+	}
+	return []string{fmt.Sprintf("git does not ignore %s, and no scan writes to it once it is committed; "+
+		"add %s to .gitignore", run.VerdictName, line)}
 }
 
 // open opens the tree to scan. Without an error it must be closed.
@@ -151,6 +168,7 @@ func (c *scanCmd) options(std streams) run.Options {
 	o.Path, o.Policies, o.RuleIDs, o.Exclude = c.Path, policyNames(c.Policy), c.Rule, c.Exclude
 	o.Rev, o.Base, o.Head, o.PolicyRef, o.RequireMerged = c.Rev, c.DiffBase, c.Head, c.PolicyRef, c.RequireMerged
 	o.Staged, o.Tracked, o.ContentPath, o.NoteUncommitted = c.Staged, c.Tracked, c.StdinPath, isTerminal
+	o.Uncommitted = c.WorkTree
 	o.Allow, o.AsOf, o.RequireGoverned, o.MaxFileBytes = c.Allow, c.AsOf, c.RequireGoverned, c.MaxFileBytes
 	if c.FilesFrom != "" {
 		o.List = func(ctx context.Context) ([]string, error) { return readList(ctx, c.FilesFrom, std.in) }
@@ -175,6 +193,12 @@ func (c *scanCmd) check() error {
 		return fmt.Errorf("%s and %s are both given; choose one", scopes[0], scopes[1])
 	case c.DiffBase == "" && c.Head != "":
 		return errors.New("--head is given without --diff-base")
+	case c.DiffBase == "" && c.WorkTree:
+		return errors.New("--uncommitted is given without --diff-base; to check what is staged, use --staged")
+	case c.WorkTree && c.Head != "":
+		return errors.New("--head and --uncommitted are both given; choose one")
+	case c.WorkTree && c.DiffBase == "auto":
+		return errors.New("--uncommitted needs a base that you name, such as --diff-base origin/main")
 	case c.DiffBase == "" && !c.Staged && c.PolicyRef != "":
 		return errors.New("--policy-ref is given without --diff-base or --staged")
 	case c.DiffBase == "" && c.RequireMerged:

@@ -284,8 +284,8 @@ func TestTrackedIsFull(t *testing.T) {
 	}
 }
 
-// TestStagedIsDiff: staged files are checked as in the commit made of them, by the same bundles, which such changes
-// change as well; unstaged content is not checked.
+// TestStagedIsDiff: staged files, and those on disk, are checked as in the commit made of them, by the same bundles,
+// which such changes change as well; with --staged unstaged content is not checked.
 func TestStagedIsDiff(t *testing.T) {
 	t.Parallel()
 	bundles := hookBundles(t)
@@ -320,6 +320,15 @@ func TestStagedIsDiff(t *testing.T) {
 				}
 				h.git("add", "-A")
 				h.edit(rnd) // which stays out of it, till the next round
+				bundleFile := filepath.Join(h.dir, h.work, ".policyscan/rules/boundaries.yml")
+				if _, err := os.Stat(bundleFile); err == nil && rnd.IntN(3) == 0 {
+					h.put(".policyscan/rules/boundaries.yml", boundaries[rnd.IntN(len(boundaries))])
+				}
+				uncommitted := h.judge("--diff-base", "HEAD", "--uncommitted", "repo")
+				all := h.judge("--diff-base", "HEAD", "--head", h.commitOnDisk(), "--allow", "empty", "repo")
+				if a, b := hookSaid(uncommitted)+hookLabels(uncommitted), hookSaid(all)+hookLabels(all); a != b {
+					t.Errorf("uncommitted\n%s\ncommitted\n%s", a, b)
+				}
 				staged := h.judge("--staged", "repo")
 				h.git("commit", "-q", "--allow-empty", "-m", "x")
 				diff := h.judge("--diff-base", "HEAD~1", "repo")
@@ -333,6 +342,31 @@ func TestStagedIsDiff(t *testing.T) {
 			}
 		})
 	}
+}
+
+// commitOnDisk returns a commit of the tracked files as they are on disk, and leaves HEAD and the index as they are.
+func (h *hookRepo) commitOnDisk() string {
+	h.t.Helper()
+	index := filepath.Join(h.dir, h.work, ".git/index")
+	staged := readFile(h.t, index)
+	h.git("add", "-u")
+	commit := h.git("commit-tree", "-p", "HEAD", "-m", "x", h.git("write-tree"))
+	if err := os.WriteFile(index, []byte(staged), 0o600); err != nil {
+		h.t.Fatal(err)
+	}
+	return commit
+}
+
+// hookLabels are the labels of a verdict's violations and their places.
+func hookLabels(v *verdictFile) string {
+	var b strings.Builder
+	for i := range v.Violations {
+		fmt.Fprintf(&b, "\n%s", v.Violations[i].Status)
+		for _, p := range v.Violations[i].Evidence.Places {
+			fmt.Fprintf(&b, " %d %s", p.Line, p.Status)
+		}
+	}
+	return b.String()
 }
 
 // hookSaid is all of a verdict that does not name the scope.

@@ -248,7 +248,7 @@ func TestFault_129_Uncommitted(t *testing.T) {
 		"--diff-base one --head HEAD^ --allow empty": false,
 	} {
 		seen := g.onTerminal(exitPass, append(strings.Fields(args), "--policy", "policy", "repo")...)
-		if strings.Contains(seen, "note: uncommitted files were not checked; use --staged") != noted {
+		if strings.Contains(seen, "note: uncommitted changes were not checked; add --uncommitted") != noted {
 			t.Errorf("%s: the person sees %q", args, seen)
 		}
 	}

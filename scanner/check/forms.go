@@ -36,6 +36,11 @@ func (c *Checker) examineWrittenForms(ctx context.Context, x *match.Examiner, r 
 		known[f.Pattern] = f
 	}
 	for _, name := range attributes.Encodings {
+		if r.File.OnDisk {
+			c.incomplete(r, AllowEncoding, code.Encoding, "it is changed on disk, and git stores it in another "+
+				"encoding (working-tree-encoding); stage it, and use --staged, or use --allow encoding")
+			return true
+		}
 		encodings, ok := checkout.Encodings(name)
 		if !ok {
 			c.incomplete(r, AllowEncoding, code.Encoding, fmt.Sprintf("working-tree-encoding=%.100q: policyscan "+

@@ -49,6 +49,11 @@ func (r *Repository) Blob(h Hash) (*Blob, error) {
 	return b, nil
 }
 
+// AddBlobs adds blobs that are not in the repository. Of an unknown hash open returns [fs.ErrNotExist].
+func (r *Repository) AddBlobs(open func(h Hash) (content io.ReadCloser, size int64, err error)) {
+	r.objects.more = open
+}
+
 // Remember makes blobs stored as a delta to this one, often other versions of the file, cheaper to read for a while.
 func (b *Blob) Remember() {
 	if b.held != nil && b.obj.remember != nil {

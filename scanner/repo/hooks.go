@@ -79,6 +79,30 @@ func hooksPathIn(files []string, own bool) (value *string, err error) {
 	return value, nil
 }
 
+// ExcludeFiles returns the files outside of the tree that list what git ignores in the work tree at root. A later file
+// counts more (gitignore(5)).
+func ExcludeFiles(root string) []string {
+	gitDirs, err := GitDirs(root)
+	if err != nil || len(gitDirs) == 0 {
+		return nil
+	}
+	shared := gitDirs[len(gitDirs)-1]
+	var user string
+	if home, err := os.UserHomeDir(); err == nil {
+		user = filepath.Join(cmp.Or(os.Getenv("XDG_CONFIG_HOME"), filepath.Join(home, ".config")), "git", "ignore")
+	}
+	seen := map[string]bool{}
+	for _, file := range append(othersSettings(), filepath.Join(shared, "config")) {
+		_ = walkSettings(file, seen, func(_ string, cfg settings, _ error) error { // which never fails
+			if value := cfg.last("core.excludesfile"); value != "" {
+				user = fromSetting(value, root)
+			}
+			return nil
+		})
+	}
+	return []string{user, filepath.Join(shared, "info", "exclude")}
+}
+
 // walkSettings calls visit once with each config file, from file on through all includes, whatever their condition;
 // with the error of an unreadable file. An error of visit ends the walk.
 func walkSettings(file string, seen map[string]bool, visit func(file string, cfg settings, err error) error) error {

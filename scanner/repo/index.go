@@ -25,6 +25,8 @@ var ErrIndex = errors.New("the index cannot be read")
 // An Index is the content of the next commit.
 type Index struct {
 	Files []Staged // in the order of their paths' bytes
+	// Written is when the file was written, as Mtime of a [Staged]: files changed since may have an entry's times.
+	Written int64
 
 	isThere bool                  // the file exists
 	trees   map[string]cachedTree // by the path of the directory; "" is the root
@@ -37,6 +39,9 @@ type Staged struct {
 	Conflict     bool // unmerged: several versions, Leaf is any of them
 	IntentToAdd  bool // the name alone, without content yet
 	SkipWorktree bool // not checked out (sparse checkout)
+
+	Size         uint32 // in bytes, modulo 2^32, of the file on disk when it was staged
+	Mtime, Ctime int64  // of that file, in nanoseconds since 1970
 }
 
 // Index reads the index of the work tree, or the one in GIT_INDEX_FILE, which git sets for hooks (git commit with -a
@@ -60,7 +65,7 @@ func (r *Repository) Index() (*Index, error) {
 	if !slices.ContainsFunc(read.Files, func(f Staged) bool { return f.Mode == dirMode }) {
 		return read, nil
 	}
-	idx := &Index{isThere: true, trees: read.trees}
+	idx := &Index{Written: read.Written, isThere: true, trees: read.trees}
 	for _, f := range read.Files {
 		if f.Mode != dirMode {
 			idx.Files = append(idx.Files, f)
@@ -85,9 +90,13 @@ func (r *Repository) Index() (*Index, error) {
 func byPath(a, b Staged) int { return strings.Compare(a.Path, b.Path) }
 
 func readIndex(file string, hashing crypto.Hash) (*Index, error) {
-	content, err := readText(file, maxIndex)
+	st, err := os.Stat(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return &Index{}, nil
+	}
+	var content string
+	if err == nil {
+		content, err = readText(file, maxIndex)
 	}
 	var idx *Index
 	if err == nil {
@@ -96,8 +105,14 @@ func readIndex(file string, hashing crypto.Hash) (*Index, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %v", ErrIndex, err) // a malformed index is not a malformed tree
 	}
-	idx.isThere = true
+	idx.isThere, idx.Written = true, st.ModTime().UnixNano()
 	return idx, nil
+}
+
+// With returns the index with other files, in any order.
+func (x *Index) With(files []Staged) *Index {
+	slices.SortFunc(files, byPath)
+	return &Index{Files: files, Written: x.Written, isThere: x.isThere}
 }
 
 // dir returns a directory of the index, with the given files. It has a hash if git has cached its tree.

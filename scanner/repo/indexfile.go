@@ -52,6 +52,8 @@ func number32(s string) uint32 {
 	return uint32(s[0])<<24 | uint32(s[1])<<16 | uint32(s[2])<<8 | uint32(s[3])
 }
 
+func nanoseconds(s string) int64 { return int64(number32(s))*1e9 + int64(number32(s[4:])) }
+
 func number16(s string) uint16 { return uint16(s[0])<<8 | uint16(s[1]) }
 
 // parseEntries reads an index without its checksum.
@@ -129,6 +131,7 @@ func (p *indexReader) entry(e *Staged) (err error) {
 	}
 	head := p.rest[:fixed]
 	mode := Mode(number32(head[24:]))
+	e.Size, e.Ctime, e.Mtime = number32(head[36:]), nanoseconds(head), nanoseconds(head[8:])
 	copy(e.Hash[:], head[40:]) // of a SHA-256 the beginning, which is never looked up
 	flags := number16(head[fixed-2:])
 	e.Conflict = flags&flagStage != 0

@@ -62,10 +62,18 @@ const (
 // The algorithm is git's: commits are taken newest first, marks flow to the parents, and the search ends when only
 // ancestors of common commits are left. With a wrong clock, a commit is taken too early; later marks are passed on
 // again, and wrong results are dropped at the end.
-func (r *Repository) Relate(base, head Hash) (Comparison, error) {
+//
+// With merged commits, the head is a commit that does not exist yet: head with these merged into it.
+func (r *Repository) Relate(base, head Hash, merged ...Hash) (Comparison, error) {
 	c := Comparison{Base: base, Head: head}
 	past := &r.past
 	s, err := past.search(base, head)
+	for _, m := range merged {
+		head = Hash{} // as an ancestor of the base it need not be the best one
+		if err == nil {
+			err = s.push(m, ofB)
+		}
+	}
 	if err != nil {
 		return c, err
 	}

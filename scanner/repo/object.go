@@ -71,7 +71,8 @@ func (o stored) Close() error {
 type objects struct {
 	dirs  []*objectDir
 	bases cache[baseKey, base]
-	large sync.Mutex // held while a large delta is resolved
+	large sync.Mutex                                                  // held while a large delta is resolved
+	more  func(h Hash) (content io.ReadCloser, size int64, err error) // see [Repository.AddBlobs]
 
 	inflaters sync.Pool // of *inflater, for the packs
 }
@@ -89,6 +90,12 @@ func (s *objects) find(h Hash) (stored, error) {
 		obj, err := f.loose(h)
 		if !errors.Is(err, fs.ErrNotExist) {
 			return obj, wrapObject(h, err)
+		}
+	}
+	if s.more != nil {
+		content, size, err := s.more(h)
+		if !errors.Is(err, fs.ErrNotExist) {
+			return stored{kind: plumbing.BlobObject, size: size, stream: content}, wrapObject(h, err)
 		}
 	}
 	for _, f := range s.dirs {

@@ -90,8 +90,8 @@ func shellWord(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// inCI tells how to get the whole history into a clone of a CI system.
-const inCI = "actions/checkout: fetch-depth: 0; GitLab: GIT_DEPTH: 0"
+// InCI tells how to get the whole history into a clone of a CI system that is unknown.
+const InCI = "actions/checkout: fetch-depth: 0; GitLab: GIT_DEPTH: 0"
 
 // unknown is the error of a name that does not exist. It tells how to fetch the most likely meaning.
 func (r *Repository) unknown(name string) error {
@@ -103,7 +103,7 @@ func (r *Repository) unknown(name string) error {
 }
 
 func (r *Repository) fetchHint(name string, remotes []remote) string {
-	run := func(line string) string { return fmt.Sprintf("run %s (%s)", line, inCI) }
+	run := func(line string) string { return fmt.Sprintf("run %s (%s)", line, InCI) }
 	first, short := remotes[0], strings.TrimPrefix(name, "refs/")
 	for _, m := range remotes {
 		if branch, is := strings.CutPrefix(strings.TrimPrefix(short, "remotes/"), m.name+"/"); is {

@@ -19,6 +19,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -37,6 +38,9 @@ var (
 // A Repository is a git repository, open for reading. It may be used by several goroutines at once.
 type Repository struct {
 	WorkTree string // its directory; "" for a bare repository
+	// The config says that the work tree's files lack the executable bit, or that symlinks there are files with the
+	// target as content.
+	NoExecutables, NoSymlinks bool
 
 	gitDir    string // HEAD and the index of this work tree
 	commonDir string // refs and objects; differs from gitDir in a linked work tree
@@ -186,6 +190,7 @@ func open(gitDir, workTree string) (*Repository, error) {
 	if err := r.place(cfg); err != nil {
 		return nil, err
 	}
+	r.NoExecutables, r.NoSymlinks = cfg.no("core.filemode") || runtime.GOOS == "windows", cfg.no("core.symlinks")
 	if r.objects.dirs, err = openObjectDirs(filepath.Join(r.commonDir, "objects")); err != nil {
 		return nil, err
 	}

@@ -28,6 +28,8 @@ func (s settings) yes(name string) bool {
 	return false
 }
 
+func (s settings) no(name string) bool { return len(s[name]) > 0 && !s.yes(name) && s.last(name) != "" }
+
 // readSettings reads a config file (git-config(1), "Syntax"); a missing file has no settings. Included files are not
 // read: the settings used here may not be set in them.
 //

@@ -23,8 +23,10 @@ type side struct {
 	name   string      // for display: "the base", "HEAD"
 	commit repo.Hash   // zero before the first commit
 	index  *repo.Index // instead of a commit
-	hint   string      // what the user can do if its bundle is invalid
-	from   string      // of its bundles, as in [RuleSource]
+	// below returns the index of a work tree, with all files on disk below some directories; nil: index is git's.
+	below func(dirs []string) (*repo.Index, error)
+	hint  string // what the user can do if its bundle is invalid
+	from  string // of its bundles, as in [RuleSource]
 }
 
 func (d *side) String() string {
@@ -40,6 +42,14 @@ func (d *side) rev() string {
 		return ""
 	}
 	return repo.Short(d.commit)
+}
+
+// place is the prefix of the side's paths, for display: git's syntax, or for files on disk none.
+func (d *side) place() string {
+	if d.below != nil {
+		return ""
+	}
+	return d.rev() + ":"
 }
 
 // lookup returns the file or directory at a path of the side, false without one.

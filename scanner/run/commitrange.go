@@ -53,8 +53,7 @@ func chooseCommits(r *repo.Repository, env func(name string) string, base, head 
 	case env("PULL_BASE_SHA") != "":
 		err = c.prow()
 	default:
-		err = errors.New("unknown CI environment: policyscan knows GitHub Actions, GitLab, pre-commit and Prow; " +
-			"name the base, such as --diff-base origin/main")
+		err = unknownCI(env)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("--diff-base auto: %w", err)
@@ -130,6 +129,8 @@ func (c *commitRange) compare() (compared comparison, err error) {
 	switch {
 	case c.push != nil:
 		compared, err = c.comparePushed()
+	case c.strategy == verdict.Uncommitted:
+		compared.commits, err = c.compareMerging()
 	case !c.tip.IsZero():
 		compared.commits, err = c.relate(c.tip)
 	default:
@@ -140,10 +141,27 @@ func (c *commitRange) compare() (compared comparison, err error) {
 			err = &verdict.Error{Code: code.Shallow, Message: fmt.Sprintf("%v; %s", err, fix)}
 		}
 	}
-	if compared.stale = c.stale; err == nil && c.strategy == mergeBase {
+	if compared.stale = c.stale; err == nil && (c.strategy == mergeBase || c.strategy == verdict.Uncommitted) {
 		compared.stale, err = behindRemote(c.repo, c.base)
 	}
 	return compared, err
+}
+
+// compareMerging compares the base with the commit that HEAD and a merge in progress would make.
+func (c *commitRange) compareMerging() (compared repo.Comparison, err error) {
+	base, err := c.repo.Commit(c.base)
+	if err != nil {
+		return compared, err
+	}
+	head, err := c.repo.Commit(c.head)
+	if err != nil {
+		return compared, err
+	}
+	merged, err := c.repo.Merging(head)
+	if err != nil {
+		return compared, err
+	}
+	return c.repo.Relate(base, head, merged...)
 }
 
 func (c *commitRange) relate(base repo.Hash) (repo.Comparison, error) {

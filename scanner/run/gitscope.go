@@ -1,6 +1,7 @@
 package run
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -15,13 +16,19 @@ import (
 
 // openChange opens --diff-base: the head's files that differ from a merge base, checked by the bundles of the base and
 // of the head.
-func (r *Run) openChange() error {
+func (r *Run) openChange(ctx context.Context) error {
 	if err := r.openRepository(); err != nil {
 		return err
+	}
+	if r.Uncommitted && r.Place.Bare {
+		return errors.New("--uncommitted reads the work tree, and a bare repository has none; leave it out")
 	}
 	commits, err := chooseCommits(r.Repo, r.Getenv, r.Base, r.Head)
 	if err != nil {
 		return err
+	}
+	if r.Uncommitted {
+		commits.strategy = verdict.Uncommitted
 	}
 	compared, err := commits.compare()
 	if err != nil {
@@ -37,12 +44,18 @@ func (r *Run) openChange() error {
 	if commits.strategy == mergeBase {
 		r.noteUncommitted(compared.commits.Head)
 	}
-	if compared.whole {
+	head := side{name: "the head", commit: compared.commits.Head}
+	switch {
+	case r.Uncommitted:
+		if head, err = r.openWorkTree(ctx, compared.commits, commits.base); err != nil {
+			return err
+		}
+	case compared.whole:
 		r.Tree = tree.Whole(r.Repo, compared.commits.Head, commits.strategy)
-	} else {
+	default:
 		r.Tree = tree.Changes(r.Repo, compared.commits, commits.base, commits.strategy)
 	}
-	c := change{head: side{name: "the head", commit: compared.commits.Head}, starts: compared.commits.MergeBases}
+	c := change{head: head, starts: compared.commits.MergeBases}
 	if compared.commits.Replaces {
 		c.starts = append(slices.Clone(c.starts), compared.commits.Base)
 	}
@@ -53,13 +66,31 @@ func (r *Run) openChange() error {
 	return r.loadBundles(c)
 }
 
+// openWorkTree opens the files on disk as the head of a change.
+func (r *Run) openWorkTree(ctx context.Context, c repo.Comparison, base string) (head side, err error) {
+	idx, err := r.Repo.Index()
+	if err == nil {
+		err = idx.Missing()
+	}
+	if err != nil {
+		return head, tree.RepoError(err)
+	}
+	work, closeTree, err := tree.OpenWorkTree(ctx, r.Repo, r.Place.Root, idx)
+	if err != nil {
+		return head, err
+	}
+	below := func(dirs []string) (*repo.Index, error) { return work.With(ctx, dirs) }
+	return side{name: "the work tree", index: work.Tracked, below: below},
+		r.use(tree.Uncommitted(work, c, base), closeTree, nil)
+}
+
 // noteUncommitted notes what a scan of a checked-out commit does not check.
 func (r *Run) noteUncommitted(head repo.Hash) {
 	if !r.NoteUncommitted || r.Repo.WorkTree == "" {
 		return
 	}
 	if at, err := r.Repo.Commit("HEAD"); err == nil && at == head {
-		r.Notes = append(r.Notes, "uncommitted files were not checked; use --staged, --tracked or a full scan for them")
+		r.Notes = append(r.Notes, "uncommitted changes were not checked; add --uncommitted for them")
 	}
 }
 
@@ -79,8 +110,7 @@ func checkMerged(c *comparison) []verdict.Error {
 		message = "--require-merged: the head was not compared with a base; " +
 			"set it for pull and merge requests, not for pushes of new or rewritten branches"
 	default:
-		message = "--require-merged needs the full history; run git fetch --unshallow " +
-			"(actions/checkout: fetch-depth: 0; GitLab: GIT_DEPTH: 0)"
+		message = "--require-merged needs the full history; run git fetch --unshallow (" + repo.InCI + ")"
 	}
 	return []verdict.Error{{Code: code.Behind, Message: message}}
 }

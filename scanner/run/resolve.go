@@ -3,6 +3,7 @@ package run
 import (
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -54,12 +55,16 @@ func (r *Run) loadBundles(c change) error {
 	b := &bundleResolver{change: c, run: r, loader: newBundleLoader(r.Repo)}
 	b.head.from = fromHead
 	switch {
+	case c.head.below != nil:
 	case c.head.index != nil:
 		b.head.from = fromIndex
 	case c.isOneCommit:
 		b.head.from = fromCommit
 	}
 	if err := b.findNamed(); err != nil {
+		return err
+	}
+	if err := b.addUntracked(); err != nil {
 		return err
 	}
 	if err := b.loadOutside(); err != nil {
@@ -108,6 +113,24 @@ func (b *bundleResolver) findNamed() error {
 	}
 	b.base, b.head = nil, side{name: b.run.PolicyRef, from: fromCommit, commit: commit}
 	return nil
+}
+
+// addUntracked adds the files of a work tree's bundles that git does not track to the head.
+func (b *bundleResolver) addUntracked() (err error) {
+	if b.head.below == nil {
+		return nil
+	}
+	var dirs []string
+	for _, p := range b.named {
+		switch {
+		case p.inside && p.dir == "":
+			dirs = append(dirs, path.Join(rules.HiddenBundle, "rules"), "rules")
+		case p.inside:
+			dirs = append(dirs, path.Join(p.dir, "rules"))
+		}
+	}
+	b.head.index, err = b.head.below(dirs)
+	return err
 }
 
 // loadOutside loads the bundles that the change cannot touch.
@@ -346,7 +369,7 @@ func (b *bundleResolver) addSources() {
 }
 
 func (b *bundleResolver) add(d *side, s RuleSource) {
-	if s.From, s.Name = d.from, d.rev()+":"+s.Dir; d.index == nil {
+	if s.From, s.Name = d.from, d.place()+s.Dir; d.index == nil {
 		s.Commit = d.commit.String()
 	}
 	b.run.RuleFiles = append(b.run.RuleFiles, s.files...)
@@ -356,7 +379,7 @@ func (b *bundleResolver) add(d *side, s RuleSource) {
 // inBundle adds the side to the mistakes in its bundle.
 func inBundle(mistakes document.Errors, d *side, hint string) document.Errors {
 	out := make(document.Errors, len(mistakes))
-	for i, m := range mistakes.In(d.rev() + ":") {
+	for i, m := range mistakes.In(d.place()) {
 		c := *m
 		c.Found = d.name + "'s bundle: " + c.Found
 		if hint != "" {

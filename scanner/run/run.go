@@ -43,7 +43,9 @@ type Options struct {
 
 	Rev        string // the commit to scan, read from git's objects
 	Base, Head string // the commits to compare, or "auto"; an empty Head is HEAD
-	PolicyRef  string // the commit whose bundle alone checks a change; "": both sides
+	// Uncommitted compares Base with the tracked files on disk, instead of a Head.
+	Uncommitted bool
+	PolicyRef   string // the commit whose bundle alone checks a change; "": both sides
 	// RequireMerged makes it an error of the run if the head does not contain all commits of the Base.
 	RequireMerged bool
 	Staged        bool
@@ -61,6 +63,7 @@ type Options struct {
 	MaxFileBytes    int64     // a longer covered file is an error; 0: no limit
 
 	Output string // the file of the verdict; "" if none
+	Shards int    // in how many the run is split; 0: it is not
 	// NoteUncommitted adds a note that uncommitted changes are not part of a named commit.
 	NoteUncommitted bool
 
@@ -117,7 +120,11 @@ func (o *Options) Scope() verdict.Scope {
 	case o.Rev != "":
 		return verdict.Scope{Mode: "full", Strategy: strategyRev}
 	case o.Base != "":
-		return verdict.Scope{Mode: "diff", Base: o.Base}
+		scope := verdict.Scope{Mode: "diff", Base: o.Base}
+		if o.Uncommitted {
+			scope.Strategy = verdict.Uncommitted
+		}
+		return scope
 	case o.Staged:
 		return verdict.Scope{Mode: "staged"}
 	case o.Tracked:
@@ -135,6 +142,13 @@ func Open(ctx context.Context, o Options) (*Run, error) {
 	err := r.parse()
 	if err == nil {
 		err = r.open(ctx)
+	}
+	for i := range r.Errors {
+		r.Errors[i].Message = inThisCI(r.Getenv, r.Errors[i].Message)
+	}
+	var known *verdict.Error
+	if errors.As(err, &known) {
+		known.Message = inThisCI(r.Getenv, known.Message)
 	}
 	if err == nil {
 		err = RuleSources(r.Sources).narrow(o.RuleIDs)
@@ -195,7 +209,7 @@ func (r *Run) open(ctx context.Context) error {
 	case inPreCommit(r.Getenv, r.Base):
 		return r.openPreCommit()
 	case r.Base != "":
-		return r.openChange()
+		return r.openChange(ctx)
 	case r.Staged:
 		return r.openStaged()
 	case r.Tracked:
@@ -251,7 +265,11 @@ func (r *Run) loadFromDisk() error {
 			}
 		}
 	}
-	if r.Content != nil || r.Output == "" { // standard input is not the file on disk
+	if r.Content != nil { // standard input is not the file on disk
+		return nil
+	}
+	r.skipEarlier()
+	if r.Output == "" {
 		return nil
 	}
 	path, in, err := worktree.PathIn(r.Place.Root, r.Output)
@@ -259,6 +277,49 @@ func (r *Run) loadFromDisk() error {
 		r.Skip[path] = tree.Output
 	}
 	return err
+}
+
+// skipEarlier skips what other runs have written by default in the root of a repository: the verdict and, in a shard,
+// the files of the other ones. Such a file begins as theirs do and is certainly not tracked, so no change brings it.
+func (r *Run) skipEarlier() {
+	if is, err := repo.IsRoot(r.Place.Root); err != nil || !is {
+		return
+	}
+	names := []string{VerdictName}
+	for i := range r.Shards {
+		names = append(names, ShardName(i, r.Shards))
+	}
+	root, err := worktree.Open(r.Place.Root)
+	if err != nil {
+		return // the scan reports it
+	}
+	defer root.Close()
+	rd := root.Reader()
+	defer rd.Close()
+	for _, name := range names {
+		if !isDocument(rd, name) {
+			continue
+		}
+		if tracked, err := r.Git.Tracks(filepath.Join(r.Place.Root, name)); err == nil && !tracked {
+			r.Skip[name] = tree.EarlierOutput
+		}
+	}
+}
+
+// isDocument reports whether a file is a regular one that begins as a verdict or a shard file does.
+func isDocument(rd *worktree.Reader, name string) bool {
+	st, err := rd.Stat(name)
+	if err != nil || st.Kind != worktree.Regular {
+		return false
+	}
+	file, err := rd.Open(name, false)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	head := make([]byte, len(verdict.DocumentHead))
+	n, err := file.Read(head)
+	return err == nil && string(head[:n]) == verdict.DocumentHead
 }
 
 // discovers reports whether discovery finds the bundle in the tree.

@@ -11,6 +11,9 @@ import (
 // VerdictName is the default name of the verdict's file.
 const VerdictName = "verdict.json"
 
+// ShardName returns the default name of a shard's file.
+func ShardName(index, count int) string { return fmt.Sprintf("shard-%d-of-%d.json", index, count) }
+
 // VerdictFile returns the default file of the verdict: in the root of the repository, so that a run in a directory
 // below leaves no second verdict for the next run to scan. With a PATH, or without a repository with files, it is in
 // the current directory.

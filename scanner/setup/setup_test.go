@@ -1,7 +1,9 @@
 package setup
 
 import (
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -110,7 +112,7 @@ func TestIgnoreVerdict(t *testing.T) {
 		{"a", "a\n/verdict.json\n", "added "},
 		{"a\r\nb", "a\r\nb\r\n/verdict.json\r\n", "added "},
 		{"*.json\nverdict.json\r\n*.log\n", "*.json\nverdict.json\r\n*.log\n", ""},
-		{"*.json\n", "*.json\n/verdict.json\n", "added "},
+		{"*.json\n", "*.json\n", ""},
 		{"*.json\n!verdict.json\n", "*.json\n!verdict.json\n/verdict.json\n", "added "},
 	} {
 		dir := t.TempDir()
@@ -141,6 +143,43 @@ func TestIgnoreVerdict(t *testing.T) {
 	did, err := IgnoreVerdict(dir)
 	if err != nil || !strings.Contains(did, "is not a regular file") || read(t, target) != "mine\n" {
 		t.Errorf("%q, %v: %s", did, err, read(t, target))
+	}
+}
+
+// TestIgnoreHint: whether git ignores a file by the lines of an ignore file. git check-ignore gives the same answers.
+func TestIgnoreHint(t *testing.T) {
+	dir := t.TempDir()
+	if err := exec.Command("git", "init", "-q", dir).Run(); err != nil {
+		t.Skipf("SKIPPED: git: %v", err)
+	}
+	write(t, dir, ".git/info/exclude", "")
+	var input, want strings.Builder
+	for i, c := range []struct {
+		lines string
+		is    bool
+	}{
+		{"verdict.json", true}, {"/verdict.json", false}, {"sub/verdict.json", true}, {"/sub/verdict.json  ", true},
+		{"verdict.json/", false}, {"sub/", true}, {"/sub", true}, {"b/", false}, {"*.json", true}, {"*.js", false},
+		{"**/verdict.json", true}, {"a/**/verdict.json", false}, {"sub/**", true}, {"sub/**/verdict.json", true},
+		{"*\n!*.json", true},
+		{"/sub/*\n!*.json", false}, {"!verdict.json\n*.json", true}, {"# verdict.json\n", false}, {"[!a]erdict.json", true},
+		{"verdict.jso?\r\n", true}, {"*/*.json", true}, {"/*.json", false}, {"verdict.json x", false}, {"", false},
+	} {
+		name := strings.Repeat("r", i+1)
+		write(t, dir, name+"/.gitignore", c.lines)
+		fmt.Fprintf(&input, "%s/sub/verdict.json\n", name)
+		if c.is {
+			fmt.Fprintf(&want, "%s/sub/verdict.json\n", name)
+		}
+		hint := map[bool]string{false: "/" + name + "/sub/verdict.json"}[c.is]
+		if got := IgnoreHint(write(t, dir, name+"/sub/verdict.json", "")); got != hint {
+			t.Errorf("%q: %q", c.lines, got)
+		}
+	}
+	check := exec.Command("git", "-C", dir, "check-ignore", "--stdin")
+	check.Stdin = strings.NewReader(input.String())
+	if out, _ := check.Output(); string(out) != want.String() {
+		t.Errorf("git says\n%s\nwant\n%s", out, want.String())
 	}
 }
 

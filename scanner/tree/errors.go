@@ -52,8 +52,7 @@ func RepoError(err error) error {
 	case errors.As(err, &known):
 		return err
 	case errors.As(err, &shallow):
-		is, hint = code.Shallow, "; fetch the history "+
-			"(git fetch --unshallow; actions/checkout: fetch-depth: 0; GitLab: GIT_DEPTH: 0)"
+		is, hint = code.Shallow, "; fetch the history (git fetch --unshallow; "+repo.InCI+")"
 	case !coded:
 		return &verdict.Error{
 			Code: code.Read, Message: "the repository cannot be read: " + disk.Cause(err).Error(),

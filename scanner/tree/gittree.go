@@ -18,6 +18,10 @@ import (
 // the base that it replaces), of scope diff. Contents are the head's blobs. base is the base as the user named it,
 // strategy how base and head were found; see [verdict.Scope].
 func Changes(r *repo.Repository, c repo.Comparison, base, strategy string) Tree {
+	return changesOf(r, c, base, strategy)
+}
+
+func changesOf(r *repo.Repository, c repo.Comparison, base, strategy string) *gitTree {
 	scope := verdict.Scope{
 		Mode: "diff", Base: base, BaseCommit: c.Base.String(), HeadCommit: c.Head.String(), Strategy: strategy,
 		Behind: c.Behind,
@@ -29,8 +33,12 @@ func Changes(r *repo.Repository, c repo.Comparison, base, strategy string) Tree 
 	t.head = func() (*Snapshot, error) { return t.commit(c.Head) }
 	t.compared = sync.OnceValues(func() ([]*Snapshot, error) { return t.comparedWith(c) })
 	if len(c.MergeBases) == 1 && c.MergeBases[0] == c.Head && !c.Replaces {
-		t.empty = &verdict.Error{Code: code.Empty, Message: fmt.Sprintf("the head adds no commit to %q; "+
-			"compare with another base, or allow a run with nothing to check with --allow empty", base)}
+		hint := "compare with another base"
+		if strategy == "merge-base" { // named by the user
+			hint = "for work that is not yet committed add --uncommitted, or use --staged"
+		}
+		t.empty = &verdict.Error{Code: code.Empty, Message: fmt.Sprintf("the head adds no commit to %q; %s, "+
+			"or allow a run with nothing to check with --allow empty", base, hint)}
 	}
 	return t
 }

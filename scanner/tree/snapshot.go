@@ -32,6 +32,7 @@ type Snapshot struct {
 	find     *repo.Finder
 	state    checkout.Snapshot
 	checkout *checkout.Checkout // of checked files
+	workTree *WorkTree          // has the contents that are not in the repository; may be nil
 }
 
 func (t *gitTree) snapshot(s checkout.Snapshot) *Snapshot {
@@ -102,6 +103,7 @@ func (s *Snapshot) File(path string, leaf repo.Leaf) File {
 	return File{
 		Path: path, Kind: kindOf(leaf.Mode), Blob: leaf.Hash,
 		Checkout: s.checkout, Key: keyOf(leaf), Source: blobSource{s},
+		OnDisk: s.workTree != nil && s.workTree.has(leaf.Hash),
 	}
 }
 

@@ -1,9 +1,9 @@
 // Package tree lists the files of a run and reads them.
 //
 // A [Tree] is all files of a directory ([OpenDir]), of a list ([OpenListed]), tracked by git ([OpenTracked]), changed
-// by a commit ([Changes]), of a whole commit ([Whole]), staged ([Staged]), or one file with the given bytes
-// ([Single]). The [Tree.Files] of all are alike: a path, the kind of the file, and a way to read its bytes. A change
-// also has the snapshots that it is compared with ([History]).
+// by a commit ([Changes]) or on disk since one ([Uncommitted]), of a whole commit ([Whole]), staged ([Staged]), or one
+// file with the given bytes ([Single]). The [Tree.Files] of all are alike: a path, the kind of the file, and a way to
+// read its bytes. A change also has the snapshots that it is compared with ([History]).
 //
 // A file that cannot be listed, or a directory that changes while it is listed, is an error among the files, never a
 // shorter list. Symlinks are not followed; [Follow] returns their targets.
@@ -51,6 +51,7 @@ type File struct {
 	Reason   string             // of a skipped file: the word in the verdict
 	Blob     repo.Hash          // its content; zero: it is on disk
 	Checkout *checkout.Checkout // what git writes on disk; nil: the content itself
+	OnDisk   bool               // the Blob is the file on disk, and not in git
 	Key      uint64             // differs if two files of a path are known to differ
 	Source   Source
 	Named    bool // in a list, but skipped or impossible to list: it counts as listed
@@ -146,6 +147,9 @@ const GitDir = ".git"
 
 // Output is the reason for skipping the verdict's file.
 const Output = "output"
+
+// EarlierOutput is the reason for skipping a file that another run has written.
+const EarlierOutput = "earlier-output"
 
 // IsGitPath reports whether a path is git's own.
 func IsGitPath(path string) bool { return path == GitDir || strings.HasPrefix(path, GitDir+"/") }

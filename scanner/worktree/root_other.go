@@ -99,7 +99,7 @@ func (h handle) stat(name string) (Status, error) {
 	if err != nil {
 		return Status{}, err
 	}
-	return Status{Kind: kindOf(st.Mode()), Size: st.Size()}, nil
+	return Status{Kind: kindOf(st.Mode()), Size: st.Size(), Mtime: st.ModTime().UnixNano()}, nil
 }
 
 // A FileID is always the same here: two names of a file that differ only in case are one file.

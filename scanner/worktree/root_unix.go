@@ -108,7 +108,10 @@ func dirError(err error) error {
 
 func (h handle) stat(name string) (Status, error) {
 	st, err := statAt(h, name, 0)
-	return Status{kindOf(uint32(st.Mode)), st.Size, FileID{uint64(st.Dev), uint64(st.Ino)}}, err
+	return Status{
+		Kind: kindOf(uint32(st.Mode)), Size: st.Size, Executable: st.Mode&unix.S_IXUSR != 0,
+		Mtime: st.Mtim.Nano(), Ctime: st.Ctim.Nano(), ID: FileID{uint64(st.Dev), uint64(st.Ino)},
+	}, err
 }
 
 // statAt is a stat that follows no symlink.

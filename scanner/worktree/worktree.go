@@ -309,6 +309,10 @@ func (rd *Reader) Linkless(dir string, most int) bool {
 type Status struct {
 	Kind Kind
 	Size int64 // in bytes
+
+	Executable   bool  // by its owner
+	Mtime, Ctime int64 // in nanoseconds since 1970; Ctime is 0 where it is unknown
+
 	// ID is the same for two names of one file, such as names that differ only in case where the file system ignores
 	// it.
 	ID FileID

@@ -243,13 +243,16 @@ func (v *view) scope() string {
 		how = " staged for the first commit"
 	case s.Mode == "staged" && s.Strategy != "":
 		how = fmt.Sprintf(" staged since %s (%s)", base, abbreviated(s.BaseCommit))
-	case s.Mode == "diff" && s.HeadCommit != "":
+	case s.Mode == "diff" && (s.HeadCommit != "" || s.Strategy == verdict.Uncommitted && s.BaseCommit != ""):
 		var bases []string
 		for _, h := range s.MergeBases {
 			bases = append(bases, abbreviated(h))
 		}
-		if s.Strategy == "merge-base" {
+		switch s.Strategy {
+		case "merge-base":
 			how = ""
+		case verdict.Uncommitted:
+			how = "; as on disk, without untracked files"
 		}
 		how = fmt.Sprintf(" changed since %s (%s %s%s)", base, noun(max(len(bases), 1), "merge base"),
 			strings.Join(bases, ", "), how)
@@ -316,6 +319,7 @@ func reasonWords(reason string) string {
 		"git":                    "git's own directory",
 		"rules":                  "a rule file in use",
 		"output":                 "written by this run",
+		"earlier-output":         "written by another run, and not tracked by git",
 		verdict.LeftRequiredFile: "not looked for: this scope does not have the whole tree",
 		"special-file":           "a FIFO, socket or device",
 		"symlink":                "its target is not covered by the same rules; the target string was checked",
