@@ -35,16 +35,20 @@ func Find(path string) (Place, error) {
 	p := At(root)
 	st, err := os.Stat(root)
 	switch {
+	case path != "" && disk.Absent(err):
+		return p, errors.New("PATH does not exist; check it")
 	case err != nil:
 		return p, worktree.NoRoot(err)
 	case !st.IsDir():
-		return p, errors.New("PATH is not a directory; to scan single files, use --files-from or --stdin")
+		return p, errors.New("PATH is not a directory; name one")
 	case repo.LooksBare(root):
-		return p, errors.New("PATH is a bare git repository, which has no files; " +
-			"scan a commit of it with --rev, such as --rev HEAD, or a change with --diff-base")
+		return p, errBare
 	}
 	return p, nil
 }
+
+var errBare = errors.New("PATH is a bare git repository, which has no files; " +
+	"scan a commit of it with --rev, such as --rev HEAD, or a change with --diff-base")
 
 // Path returns the path from the root of a file that is named from the current directory. The file need not exist.
 // Symlinks to its directory are followed, as in a scan.
