@@ -118,8 +118,8 @@ func (c *scanCmd) scan(ctx context.Context, r *reporter, of shard.Split) (*verdi
 		return nil, d
 	}
 	v := scanner.Scan(ctx, about, progress)
-	about.Notes = slices.Concat(about.Notes, about.UncoveredHints(v), about.UncoveredPaths(v), about.FilterReport.Notes(),
-		notesOnReuse(about.Reuse))
+	about.Notes = slices.Concat(about.Notes, about.UncoveredHints(v), about.UncoveredPaths(v),
+		about.FilterReport.Notes(), notesOnReuse(about.Reuse))
 	if !c.Quiet {
 		about.Notes = append(about.Notes, about.LintNotes()...)
 	}
