@@ -38,7 +38,7 @@ func Find(path string) (Place, error) {
 	st, err := os.Stat(root)
 	switch {
 	case path != "" && disk.Absent(err):
-		return p, errors.New("PATH does not exist; check it")
+		return p, errors.New("the path does not exist; check it")
 	case err != nil:
 		return p, worktree.NoRoot(err)
 	case !st.IsDir():

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"path"
 	"strings"
+	"sync"
 	"syscall"
 
 	"github.com/policyscan/policyscan/internal/disk"
@@ -41,6 +42,7 @@ func (t *dirTree) Files(ctx context.Context, n int, q Query) []iter.Seq2[File, e
 	submodules, around, wrong := t.submodules()
 	part, wrongPaths := t.part()
 	wrong = append(wrong, wrongPaths...)
+	var met sync.Map // the paths of the part that were listed
 	walkers := t.root.Walkers(n)
 	all := make([]iter.Seq2[File, error], n)
 	for i := range all {
@@ -52,9 +54,10 @@ func (t *dirTree) Files(ctx context.Context, n int, q Query) []iter.Seq2[File, e
 					give(File{}, err)
 				}
 			}
-			t.walk(ctx, walkers[i], &q, part, submodules, give)
+			t.walk(ctx, walkers[i], &q, part, &met, submodules, give)
 			if i == 0 && ctx.Err() == nil { // all walkers have listed the whole tree
 				t.places(&q, part, submodules, around, give)
+				part.unmet(&q, &met, give)
 			}
 		}
 	}
@@ -62,7 +65,7 @@ func (t *dirTree) Files(ctx context.Context, n int, q Query) []iter.Seq2[File, e
 }
 
 func (t *dirTree) walk(
-	ctx context.Context, walker *worktree.Walker, q *Query, part Part, submodules submoduleMap,
+	ctx context.Context, walker *worktree.Walker, q *Query, part Part, met *sync.Map, submodules submoduleMap,
 	give func(File, error),
 ) {
 	source := &diskSource{root: t.root, repository: t.repository, isTemporary: q.isTemporary}
@@ -72,6 +75,9 @@ func (t *dirTree) walk(
 		Skip: func(path string) bool {
 			if !q.LeadsTo(path) || !part.leadsTo(path) {
 				return true
+			}
+			if part[path] {
+				met.Store(path, nil)
 			}
 			f, out := q.leftOut(path)
 			if out && !given[path] {
@@ -178,6 +184,21 @@ func (p Part) leadsTo(file string) bool {
 	return known || p.Has(file)
 }
 
+// unmet gives an error for each path that was found, but not listed: a disk that ignores case finds it under another
+// name.
+func (p Part) unmet(q *Query, met *sync.Map, give func(File, error)) {
+	for path, named := range p {
+		_, listed := met.Load(path)
+		if _, out := q.leftOut(path); named && !listed && !out && path != "." {
+			give(File{}, pathError(path, "its directory lists no such name; write it as listed"))
+		}
+	}
+}
+
+func pathError(path, message string) error {
+	return &verdict.Error{Code: code.FilesFrom, File: verdict.Path(path), Message: message}
+}
+
 // part returns the tree's part without the paths that are errors.
 func (t *dirTree) part() (_ Part, wrong []error) {
 	if t.paths == nil {
@@ -201,7 +222,7 @@ func (t *dirTree) part() (_ Part, wrong []error) {
 			found = append(found, path)
 			continue
 		}
-		wrong = append(wrong, &verdict.Error{Code: code.FilesFrom, File: verdict.Path(path), Message: message})
+		wrong = append(wrong, pathError(path, message))
 	}
 	return PartOf(found), wrong
 }
