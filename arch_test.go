@@ -78,8 +78,8 @@ scanner/check: rules rules/regex scanner/checkout scanner/keys scanner/keys/form
     scanner/reuse scanner/tree scanner/worktree verdict verdict/code github.com/go-json-experiment/json
 scanner/checkout: scanner/match scanner/repo verdict golang.org/x/text/encoding/charmap golang.org/x/text/transform
     golang.org/x/text/unicode/norm
-scanner/fleet: internal/disk scanner scanner/check scanner/repo scanner/run scanner/tree verdict verdict/code
-    verdict/shard verdict/summary
+scanner/fleet: internal/disk scanner scanner/check scanner/checkout scanner/repo scanner/run scanner/tree verdict
+    verdict/code verdict/shard verdict/summary
 scanner/keys: rules/keyitem rules/regex
 scanner/keys/formats: scanner/keys github.com/go-json-experiment/json/jsontext github.com/hashicorp/hcl/v2
     github.com/hashicorp/hcl/v2/hclsyntax github.com/pelletier/go-toml/v2 github.com/pelletier/go-toml/v2/unstable

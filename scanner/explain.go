@@ -161,6 +161,46 @@ func Explain(ctx context.Context, r *run.Run, path string) (*Explanation, error)
 	return x, nil
 }
 
+// An AbsentError is the error of a path without a file.
+type AbsentError struct{ Path, Why string }
+
+func (e *AbsentError) Error() string { return verdict.Path(e.Path) + " " + e.Why }
+
+// Files returns the paths of the tree's files, in order, and an error for each that cannot be listed. selected, if not
+// nil, chooses among them.
+func Files(ctx context.Context, r *run.Run, selected func(*tree.File) bool) (paths []string, wrong []verdict.Error) {
+	s := newScan(r)
+	for f, err := range r.Tree.Files(ctx, 1, tree.Query{LeaveOut: r.Skip})[0] {
+		switch {
+		case err != nil:
+			wrong = append(wrong, run.Errors(err)...)
+		case f.State == tree.Listed && f.Path != "." && !s.checker.IsRuleFile(&f) && (selected == nil || selected(&f)):
+			paths = append(paths, f.Path)
+		}
+	}
+	if ctx.Err() != nil {
+		wrong = append(wrong, run.Errors(context.Cause(ctx))...)
+	}
+	slices.Sort(paths)
+	return paths, wrong
+}
+
+// Covered is Files for the files that a rule covers.
+func Covered(ctx context.Context, r *run.Run, rule *rules.Rule) (paths []string, wrong []verdict.Error) {
+	alone := rules.New([]rules.Rule{*rule}, nil)
+	return Files(ctx, r, func(f *tree.File) bool {
+		if len(rule.RequiredFiles) > 0 && f.IsRegular() {
+			if c := rule.Choose(f.Path); c.Requires() {
+				return true
+			}
+		}
+		if f.Kind == worktree.Submodule && len(alone.SelectingBelow(f.Path, nil)) > 0 {
+			return true
+		}
+		return len(alone.Selecting(f.Path, nil))+len(alone.Forbidding(f.Path, nil)) > 0
+	})
+}
+
 // kindOf returns the kind of the file at path. It fails if none of the listed files has that path.
 func kindOf(seen []tree.File, path string, t tree.Tree) (string, error) {
 	why := t.Absent(path)
@@ -175,7 +215,7 @@ func kindOf(seen []tree.File, path string, t tree.Tree) (string, error) {
 			why += fmt.Sprintf("; %s is a submodule that is not checked out", verdict.Path(f.Path))
 		}
 	}
-	return "", fmt.Errorf("%s %s", verdict.Path(path), why)
+	return "", &AbsentError{path, why}
 }
 
 // explain adds the rules' results. result is nil if no rule covers the file.

@@ -200,7 +200,11 @@ func (w *worker) check(file tree.File) {
 	if f.State == tree.Elsewhere || !w.query.LeadsTo(f.Path) {
 		return
 	}
-	if w.cover(r) && w.sum.begin(r) {
+	covered := w.cover(r)
+	if covered && w.scan.run.Covered != nil {
+		w.scan.run.Covered(f.Path)
+	}
+	if covered && w.sum.begin(r) {
 		w.read(r)
 		if r.Settle(w.scan.run.Rules.Bundle); w.scan.base != nil && len(r.Findings) > 0 {
 			w.scan.base.Label(w.ctx, &w.x, r)

@@ -84,7 +84,7 @@ func dispatch(args []string, std streams, help io.Writer) int {
 		invalidateOutputs(command, args)
 		if command == "scan" {
 			if near := mistypedCommand(parser.Model.Node, args); near != "" {
-				command, err = "", fmt.Errorf("%q is neither a directory nor a command%s", args[0], near)
+				command, err = "", fmt.Errorf("%q is neither a path nor a command%s", args[0], near)
 			}
 		}
 		printErrors(std.err, withHelpHint(unshortened(err, parser.Model.Node, command), command))
@@ -165,7 +165,7 @@ func checkFlags(ctx *kong.Context) error {
 			return fmt.Errorf("--%s takes one value, but is given twice; remove one of them", p.Flag.Name)
 		case p.Flag != nil:
 			given[p.Flag.Name] = true
-		case p.Positional != nil && p.Positional.Target.Kind() == reflect.String && p.Positional.Target.String() == "":
+		case p.Positional != nil && emptyValue(p.Positional.Target):
 			return fmt.Errorf("the argument %s is empty; give it a value, or remove it",
 				strings.ToUpper(p.Positional.Name))
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/document"
 	"github.com/policyscan/policyscan/scanner"
 	"github.com/policyscan/policyscan/scanner/check"
 	"github.com/policyscan/policyscan/scanner/checkout"
@@ -19,7 +20,7 @@ import (
 )
 
 type explainCmd struct {
-	Path string `arg:"" help:"@explain_path"`
+	Path string `arg:"" optional:"" help:"@explain_path"`
 
 	policyFlag
 	Rule  []string `placeholder:"ID" sep:"none" help:"Explain only this rule. Repeatable."`
@@ -33,12 +34,29 @@ type explainCmd struct {
 func (c *explainCmd) Run(std streams) error {
 	ctx, _, stop := interruptible(0)
 	defer stop()
-	about, path, err := c.open(ctx, std)
+	id := c.Path // unless it is a file
+	if c.Path == "" && (c.Stdin || len(c.Rule) != 1) {
+		return withHelpHint(errors.New("no file or rule is named"), "explain")
+	}
+	if c.Path == "" {
+		id = c.Rule[0]
+	}
+	about, err := c.open(ctx, std)
 	if err != nil {
 		return err
 	}
 	defer about.Close()
-	x, err := scanner.Explain(ctx, about, path)
+	if c.Path == "" {
+		return c.explainRule(ctx, std, about, id)
+	}
+	x, path, err := c.explainFile(ctx, about)
+	var absent *scanner.AbsentError
+	if errors.As(err, &absent) && !c.Stdin {
+		if ruleOf(about, id) != nil {
+			return c.explainRule(ctx, std, about, id)
+		}
+		return fmt.Errorf("%w%s", err, c.nearest(ctx, about, path))
+	}
 	if err != nil {
 		return err
 	}
@@ -50,7 +68,12 @@ func (c *explainCmd) Run(std streams) error {
 	if c.JSON {
 		err = printJSON(std, x)
 	} else {
-		err = print(std.out, "%s", explanationText(x, c.Rev, about.Policy))
+		text := explanationText(x, c.Rev, about.Policy)
+		if ruleOf(about, id) != nil {
+			text += fmt.Sprintf("note: %s is also the id of a rule: policyscan explain --rule %[1]s explains that\n",
+				safe(id))
+		}
+		err = print(std.out, "%s", text)
 	}
 	if err == nil && x.Unreadable {
 		return exitError{status: exitUndecided}
@@ -58,19 +81,19 @@ func (c *explainCmd) Run(std streams) error {
 	return err
 }
 
-// open opens the tree of the scan, and returns the path of the file in it.
-func (c *explainCmd) open(ctx context.Context, std streams) (about *run.Run, path string, err error) {
+// open opens the tree of the scan.
+func (c *explainCmd) open(ctx context.Context, std streams) (about *run.Run, err error) {
 	if c.Rev != "" && c.Stdin {
-		return nil, "", errors.New("--rev and --stdin are both given; choose one")
+		return nil, errors.New("--rev and --stdin are both given; choose one")
 	}
 	o := newOptions()
 	o.Path, o.Policies, o.RuleIDs, o.Rev, o.AsOf = c.Root, policyNames(c.Policy), c.Rule, c.Rev, c.AsOf
 	o.Allow, o.Workers = []string{check.AllowPartial}, 1
 	if o.Pins, err = c.pins(len(o.Policies)); err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	if o.Output, err = o.VerdictFile(); err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	if tracked, err := o.Git.Tracks(o.Output); err == nil && tracked {
 		o.Output = "" // no scan writes there
@@ -79,9 +102,11 @@ func (c *explainCmd) open(ctx context.Context, std streams) (about *run.Run, pat
 		o.ContentPath = c.Path
 		o.Content = func(ctx context.Context) ([]byte, error) { return readStdin(ctx, std.in, 0) }
 	}
-	if about, err = run.Open(ctx, o); err != nil {
-		return nil, "", err
-	}
+	return run.Open(ctx, o)
+}
+
+// explainFile explains the file of the argument, and returns its path from the root.
+func (c *explainCmd) explainFile(ctx context.Context, about *run.Run) (x *scanner.Explanation, path string, err error) {
 	switch {
 	case c.Stdin:
 		path, err = tree.CleanPath(c.Path)
@@ -90,10 +115,61 @@ func (c *explainCmd) open(ctx context.Context, std streams) (about *run.Run, pat
 	default:
 		path, err = about.Place.Path(c.Path)
 	}
-	if err != nil {
-		about.Close()
+	if err == nil {
+		x, err = scanner.Explain(ctx, about, path)
 	}
-	return about, path, err
+	return x, path, err
+}
+
+// nearest suggests the file or rule that a path without a file was most likely meant to be, or returns "".
+func (c *explainCmd) nearest(ctx context.Context, about *run.Run, path string) string {
+	var ids []string
+	for i := range about.Rules.Bundle.Rules {
+		ids = append(ids, about.Rules.Bundle.Rules[i].ID)
+	}
+	near := document.Nearest(c.Path, ids)
+	if near == "" {
+		files, _ := scanner.Files(ctx, about, nil)
+		if near = document.Nearest(path, files); near == "" {
+			end := "/" + filepath.ToSlash(filepath.Clean(c.Path))
+			i := slices.IndexFunc(files, func(f string) bool { return strings.HasSuffix("/"+f, end) })
+			if i < 0 {
+				return ""
+			}
+			near = files[i]
+		}
+		near = filepath.ToSlash(filepath.Join(about.Place.Prefix, filepath.FromSlash(near)))
+	}
+	return fmt.Sprintf(", did you mean %s?", quoted(near))
+}
+
+// explainRule prints what a rule says, the files of the tree that it covers, its examples and its allowances.
+func (c *explainCmd) explainRule(ctx context.Context, std streams, about *run.Run, id string) error {
+	if c.JSON {
+		return errors.New("--json is for a file; policyscan list --json prints rules")
+	}
+	rule := ruleOf(about, id)
+	if rule == nil {
+		return fmt.Errorf("%s is the id of no rule", quoted(id))
+	}
+	var files []string
+	var wrong []verdict.Error
+	for i := range about.Rules.Bundle.Rules {
+		if r := &about.Rules.Bundle.Rules[i]; r.ID == id {
+			files, wrong = scanner.Covered(ctx, about, r)
+		}
+	}
+	for i := range files {
+		files[i] = about.Place.Prefix + files[i]
+	}
+	if err := print(std.out, "%s", ruleText(rule, files)); err != nil {
+		return err
+	}
+	if len(wrong) > 0 {
+		printErrorsOf(std, wrong, about.Place.Prefix)
+		return exitError{status: exitUndecided}
+	}
+	return nil
 }
 
 // addGitForms adds the other variants that git may write of a file because of .gitattributes: for a file of a commit,
@@ -274,10 +350,7 @@ func readsContent(e *scanner.Explanation) bool {
 }
 
 func itemText(i *scanner.ItemExplanation) string {
-	pattern := i.Name
-	if !strings.HasPrefix(pattern, `{"`) {
-		pattern = fmt.Sprintf("%q", pattern)
-	}
+	pattern := patternText(i.Name)
 	var parts []string
 	switch {
 	case i.Ref.Of == rules.ForbiddenFile:

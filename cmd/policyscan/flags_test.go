@@ -79,7 +79,6 @@ func TestBrokenCommandLineVoidsVerdicts(t *testing.T) {
 		{"", "good --nonsense --output=", "verdict.json"},
 		{"", "--max-file-bytes=x --output a.json", "a.json"},
 		{"", "--report=sarif --report --output=a.json", "a.json"},
-		{"", "-- good bad --output=a.json", "a.json"},
 		{"", "nosuch", "verdict.json"},
 		{"POLICYSCAN_OUTPUT=b.json", "--nonsense", "b.json"},
 		{"POLICYSCAN_OUTPUT=b.json", "--nonsense --output=a.json", "a.json"},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,11 +25,13 @@ import (
 )
 
 type fleetCmd struct {
-	Repos  string   `placeholder:"FILE" help:"@fleet_repos"`
+	List string `arg:"" optional:"" help:"@fleet_list"`
+
+	Repos  string   `placeholder:"FILE" help:"The same as the argument."`
 	Policy []string `placeholder:"DIR" sep:"none" help:"@fleet_policy"`
 	pinFlag
 	OwnPolicy bool  `help:"@fleet_own_policy"`
-	Expect    int64 `placeholder:"N" help:"Do not pass if --repos has fewer repositories."`
+	Expect    int64 `placeholder:"N" help:"Do not pass if there are fewer repositories."`
 
 	Shard string `placeholder:"I/N" help:"@fleet_shard"`
 	Defer bool   `help:"With --shard: exit with 0 if all of it was decided, with or without violations."`
@@ -139,8 +142,10 @@ func (r *fleetRun) prepare(ctx context.Context, f *fleet.Run) (wrong []verdict.E
 	}
 	names := eachLine(r.Policy)
 	switch {
-	case r.Repos == "":
-		return nil, errors.New("no repository is named; give --repos FILE, a list of them, or --repos DIR")
+	case r.List != "" && r.Repos != "":
+		return nil, errors.New("a list and --repos are both given; choose one")
+	case r.List == "" && r.Repos == "":
+		return nil, errors.New("no repository is named; give FILE, a list of them, or DIR, which has them")
 	case len(names) == 0 && !r.OwnPolicy:
 		return nil, errors.New("no bundle is named; give --policy DIR, or --own-policy for the one in each repository")
 	case r.Expect < 0:
@@ -177,29 +182,30 @@ func (r *fleetRun) prepare(ctx context.Context, f *fleet.Run) (wrong []verdict.E
 	f.Reuse = r.reuse
 	f.Entries, wrong, err = r.entries(ctx)
 	if n := int64(len(f.Entries)); err == nil && n > 0 && n < r.Expect {
-		const few = "--repos has %d repositories, but --expect is %d; find the others, or lower --expect"
+		const few = "there are %d repositories, but --expect is %d; find the others, or lower --expect"
 		wrong = append(wrong, verdict.Error{Code: code.List, Message: fmt.Sprintf(few, n, r.Expect)})
 	}
 	if err == nil && len(f.Entries) == 0 {
-		err = &verdict.Error{Code: code.Empty, Message: "there is no repository to scan; check --repos"}
+		err = &verdict.Error{Code: code.Empty, Message: "there is no repository to scan; check the list or directory"}
 	}
 	return wrong, err
 }
 
-// entries returns the repositories in --repos.
+// entries returns the repositories of the argument or --repos.
 func (r *fleetRun) entries(ctx context.Context) (all []fleet.Entry, wrong []verdict.Error, err error) {
-	if r.Repos != "-" {
-		if st, err := os.Stat(r.Repos); err == nil && st.IsDir() {
-			return fleet.Find(r.Repos)
+	name := cmp.Or(r.List, r.Repos)
+	if name != "-" {
+		if st, err := os.Stat(name); err == nil && st.IsDir() {
+			return fleet.Find(name)
 		}
 	}
-	text, err := readNamed(ctx, r.Repos, r.std.in)
+	text, err := readNamed(ctx, name, r.std.in)
 	if err != nil {
-		return nil, nil, fmt.Errorf("--repos cannot be read: %w", err)
+		return nil, nil, fmt.Errorf("the list %s cannot be read: %w", quoted(name), err)
 	}
 	dir := ""
-	if r.Repos != "-" {
-		dir = filepath.Dir(r.Repos)
+	if name != "-" {
+		dir = filepath.Dir(name)
 	}
 	all, err = fleet.Parse(text, dir)
 	return all, nil, err

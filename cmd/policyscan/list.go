@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -222,4 +223,107 @@ func listed(r *rules.Rule, kind, bundle string) listedRule {
 		RequiredPatterns: listedItems(r.Required),
 		ForbiddenFiles:   r.ForbiddenFiles, RequiredFiles: r.RequiredFiles, Allowances: wordIf(r.NeverAllowed, "never"),
 	}
+}
+
+// ruleOf returns the rule with an id, enforced or deprecated; nil if there is no such rule.
+func ruleOf(about *run.Run, id string) *listedRule {
+	all := listing(about.Sources, "")
+	if i := slices.IndexFunc(all, func(r listedRule) bool { return r.ID == id }); i >= 0 {
+		return &all[i]
+	}
+	return nil
+}
+
+// ruleText is the text of a rule for display, with the files that it covers.
+func ruleText(r *listedRule, files []string) string {
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	list := func(title string, words []string) {
+		if len(words) > 0 {
+			line("\n%s:", title)
+		}
+		for _, w := range words {
+			line("  %s", safe(w))
+		}
+	}
+	quotedAll := func(globs []string) (all []string) {
+		for _, g := range globs {
+			all = append(all, fmt.Sprintf("%q", g))
+		}
+		return all
+	}
+	patterns := func(items []listedItem) (all []string) {
+		for _, i := range items {
+			all = append(all, patternText(i.Name))
+		}
+		return all
+	}
+	line("%s: %s", safe(r.ID), safe(r.Title))
+	facts := []string{r.Type}
+	if r.Severity != "" {
+		facts = append(facts, "severity "+r.Severity)
+	}
+	if r.Owner != "" {
+		facts = append(facts, "owner "+r.Owner)
+	}
+	line("  %s, %s:%d of %s", safe(strings.Join(facts, ", ")), safe(r.File), r.Line, safe(r.Bundle))
+	for _, text := range []string{r.Message, r.Remediation, r.DocsURL} {
+		if text = strings.TrimSpace(text); text != "" {
+			line("  %s", strings.ReplaceAll(safe(text), "\n", "\n  "))
+		}
+	}
+	list("must not appear", patterns(r.Patterns))
+	list("required", patterns(r.RequiredPatterns))
+	list("in the files", quotedAll(r.Files))
+	list("no file may match", quotedAll(r.ForbiddenFiles))
+	list("a file must match each of", quotedAll(r.RequiredFiles))
+	list("except in", quotedAll(slices.Concat(r.Exclude, r.FileExclude)))
+
+	const most = 10
+	switch n := len(files); {
+	case r.Type == "deprecated":
+		line("\nIt is deprecated: a scan does not enforce it.")
+	case n == 0:
+		line("\nIt covers no file here.")
+	default:
+		list("It covers "+plural(n, "file")+" here", files[:min(n, most)])
+		if n > most {
+			line("  and %d more", n-most)
+		}
+	}
+	var examples []string
+	for _, x := range r.Examples {
+		word := "passes"
+		if x.Violates {
+			word = "violates"
+		}
+		content, rest, more := strings.Cut(strings.TrimSpace(x.Content), "\n")
+		if more && rest != "" {
+			content += " …"
+		}
+		examples = append(examples, fmt.Sprintf("%s: %s: %s", word, x.Path, content))
+	}
+	list("examples", examples)
+	var allowed []string
+	for _, a := range r.Allowed {
+		until := ""
+		if a.Until != "" {
+			until = " until " + a.Until
+		}
+		allowed = append(allowed, fmt.Sprintf("%s: at most %d%s, by %s (%s)", a.File, a.AtMost, until, a.Owner,
+			a.Reason))
+	}
+	if r.Allowances != "" {
+		allowed = []string{"never"}
+	}
+	list("allowances", allowed)
+	return b.String()
+}
+
+// patternText is a pattern, or the glob of a forbidden file, for display.
+func patternText(name string) string {
+	if strings.HasPrefix(name, `{"`) {
+		return name
+	}
+	return fmt.Sprintf("%q", name)
 }

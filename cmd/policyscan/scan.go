@@ -21,7 +21,7 @@ import (
 )
 
 type scanCmd struct {
-	Path string `arg:"" optional:"" help:"@scan_path"`
+	Path []string `arg:"" optional:"" help:"@scan_path"`
 
 	policyFlag
 	Rev       string `placeholder:"REV" help:"@scan_rev"`
@@ -31,6 +31,7 @@ type scanCmd struct {
 	PolicyRef string `placeholder:"REF" help:"With --diff-base or --staged: use only the bundle of this commit."`
 	Staged    bool   `help:"Scan only what the next commit would change, as staged. For hooks."`
 	Tracked   bool   `help:"Scan only the files that git tracks, as they are on disk."`
+	Files     bool   `help:"@scan_files"`
 	FilesFrom string `placeholder:"FILE" help:"@scan_files_from"`
 	Stdin     bool   `help:"Scan standard input as one file, whose path --stdin-path gives."`
 	StdinPath string `placeholder:"PATH" help:"Path, from the root, of the file on standard input."`
@@ -73,9 +74,10 @@ func (c *scanCmd) run(std streams) (*verdict.Verdict, error) {
 		}
 	}
 	o.Shards = of.Count
-	if err == nil && isMistyped(c.Path) {
-		near := didYouMean(c.Path, commandTree())
-		err = withHelpHint(fmt.Errorf("%q is neither a directory nor a command%s", c.Path, near), "")
+	if err == nil && len(c.Path) > 0 && !c.Files && isMistyped(c.Path[0]) {
+		if near := didYouMean(c.Path[0], commandTree()); near != "" || len(c.Path) == 1 {
+			err = withHelpHint(fmt.Errorf("%q is neither a path nor a command%s", c.Path[0], near), "")
+		}
 	}
 	if err != nil {
 		replaceOldVerdict(run.VerdictFiles(o.Git, given)...)
@@ -119,8 +121,8 @@ func (c *scanCmd) scan(ctx context.Context, r *reporter, of shard.Split) (*verdi
 		return nil, d
 	}
 	v := scanner.Scan(ctx, about, progress)
-	about.Notes = slices.Concat(about.Notes, about.UncoveredHints(v), about.FilterReport.Notes(),
-		notesOnReuse(about.Reuse))
+	about.Notes = slices.Concat(about.Notes, about.UncoveredHints(v), about.UncoveredPaths(v),
+		about.FilterReport.Notes(), notesOnReuse(about.Reuse))
 	if !c.Quiet {
 		about.Notes = append(about.Notes, about.LintNotes()...)
 		about.Notes = append(about.Notes, ignoreNotes(about.Output)...)
@@ -143,7 +145,7 @@ func ignoreNotes(file string) []string {
 
 // open opens the tree to scan. Without an error it must be closed.
 func (c *scanCmd) open(ctx context.Context, r *reporter) error {
-	err := c.check()
+	err := c.check(r.about.Paths != nil)
 	if err == nil {
 		r.about.Pins, err = c.pins(len(policyNames(c.Policy)))
 	}
@@ -165,7 +167,10 @@ func (c *scanCmd) open(ctx context.Context, r *reporter) error {
 func (c *scanCmd) options(std streams) run.Options {
 	_, isTerminal := terminal(std.out)
 	o := newOptions()
-	o.Path, o.Policies, o.RuleIDs, o.Exclude = c.Path, policyNames(c.Policy), c.Rule, c.Exclude
+	if len(c.Path) > 0 {
+		o.SetPaths(c.Path, c.Files)
+	}
+	o.Policies, o.RuleIDs, o.Exclude = policyNames(c.Policy), c.Rule, c.Exclude
 	o.Rev, o.Base, o.Head, o.PolicyRef, o.RequireMerged = c.Rev, c.DiffBase, c.Head, c.PolicyRef, c.RequireMerged
 	o.Staged, o.Tracked, o.ContentPath, o.NoteUncommitted = c.Staged, c.Tracked, c.StdinPath, isTerminal
 	o.Uncommitted = c.WorkTree
@@ -179,8 +184,8 @@ func (c *scanCmd) options(std streams) run.Options {
 	return o
 }
 
-// check returns an error for flags that contradict each other.
-func (c *scanCmd) check() error {
+// check returns an error for flags that contradict each other. isPart reports whether the paths are a part of a tree.
+func (c *scanCmd) check(isPart bool) error {
 	scopes := setNames(flagUse{"--rev", c.Rev != ""}, flagUse{"--diff-base", c.DiffBase != ""},
 		flagUse{"--staged", c.Staged}, flagUse{"--tracked", c.Tracked},
 		flagUse{"--files-from", c.FilesFrom != ""}, flagUse{"--stdin", c.Stdin})
@@ -189,6 +194,10 @@ func (c *scanCmd) check() error {
 		return errors.New("--stdin needs --stdin-path PATH: rules select files by their path")
 	case !c.Stdin && c.StdinPath != "":
 		return errors.New("--stdin-path is given without --stdin")
+	case c.Files && len(c.Path) == 0:
+		return errors.New("--files is given without a path; name files and directories, or remove it")
+	case len(scopes) > 0 && isPart:
+		return fmt.Errorf("%s takes one directory at most; remove the paths, or %s", scopes[0], scopes[0])
 	case len(scopes) > 1:
 		return fmt.Errorf("%s and %s are both given; choose one", scopes[0], scopes[1])
 	case c.DiffBase == "" && c.Head != "":

@@ -15,15 +15,14 @@ import (
 )
 
 // Find returns all repositories in a directory, at any depth, bare or with a work tree. It does not search inside
-// repositories. Entries are named and sorted by their path from the directory. Damaged repositories are included, so
-// that their scan is undecided; wrong has the unreadable directories.
+// repositories. Entries are named after their paths from the directory ([reader.nameByPath]). Damaged repositories are
+// included, so that their scan is undecided; wrong has the unreadable directories.
 func Find(root string) (entries []Entry, wrong []verdict.Error, err error) {
 	switch is, err := isRepository(root); {
 	case err != nil:
 		return nil, nil, err
 	case is:
-		return nil, nil, errors.New("--repos is itself a repository; " +
-			"name the directory around it, or a list")
+		return nil, nil, errors.New("the directory is itself a repository; name the one around it, or a list")
 	}
 	r := &reader{}
 	fail := func(at, what string) {
@@ -56,7 +55,9 @@ func Find(root string) (entries []Entry, wrong []verdict.Error, err error) {
 			case err != nil:
 				fail(name, "cannot determine whether it is a repository: "+disk.Cause(err).Error())
 			case is:
-				r.found(root, name)
+				r.entries = append(r.entries, Entry{
+					Path: filepath.ToSlash(name), Revision: "HEAD", Dir: filepath.Join(root, name),
+				})
 			case link:
 				fail(name, "a symlink to a directory is not searched; list its repositories with --repos")
 			default:
@@ -65,7 +66,13 @@ func Find(root string) (entries []Entry, wrong []verdict.Error, err error) {
 		}
 	}
 	search("")
-	r.names(func(i int) string { return fmt.Sprintf("the repository %s", verdict.Visible(r.entries[i].Path)) })
+	place := func(i int) string { return fmt.Sprintf("the repository %s", verdict.Visible(r.entries[i].Path)) }
+	paths := make([]string, len(r.entries))
+	for i, e := range r.entries {
+		paths[i] = e.Path
+	}
+	r.nameByPath(paths, place)
+	r.checkNames(place)
 	if r.wrong != nil {
 		return nil, wrong, r.wrong
 	}
@@ -107,13 +114,3 @@ const (
 	otherEntries = "description shallow index FETCH_HEAD ORIG_HEAD gc.log gc.pid config.worktree " +
 		"hooks/ info/ logs/ branches/ worktrees/ modules/ lfs/"
 )
-
-func (r *reader) found(root, name string) {
-	path := filepath.ToSlash(name)
-	e := Entry{Name: path, Path: path, Revision: "HEAD", Dir: filepath.Join(root, name)}
-	if wrong := badName(e.Name); wrong != "" {
-		r.add("the repository "+verdict.Visible(e.Path)+": ", "its name %s", wrong)
-		return
-	}
-	r.entries = append(r.entries, e)
-}

@@ -112,7 +112,7 @@ func TestFault_177_Damaged(t *testing.T) {
 	for _, e := range entries {
 		names = append(names, e.Name)
 	}
-	if want := []string{"config/a.git", "hooks/b.git", "x/config/c.git"}; err != nil || !slices.Equal(names, want) {
+	if want := []string{"config/a", "hooks/b", "x/config/c"}; err != nil || !slices.Equal(names, want) {
 		t.Errorf("%q, %v", names, err)
 	}
 	if len(wrong) != 2 || wrong[0].File != "gone" || !strings.HasPrefix(wrong[0].Message,

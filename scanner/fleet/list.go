@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/policyscan/policyscan/scanner/checkout"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/code"
 	"github.com/policyscan/policyscan/verdict/summary"
@@ -64,8 +65,9 @@ type reader struct {
 //	PATH [TAB REVISION [TAB NAME]]
 //
 // It skips lines that are empty or begin with "#", a byte order mark at the beginning, and a carriage return at a
-// line's end. A relative path counts from dir; "" is the current directory. An empty revision is HEAD; an empty
-// name is the path, cleaned. All mistakes are reported at once. The entries are in the order of their names.
+// line's end. A relative path counts from dir; "" is the current directory. An empty revision is HEAD. An empty name
+// is the path below the deepest directory that all paths without a name share, as [reader.nameByPath] writes it. All
+// mistakes are reported at once. The entries are in the order of their names.
 func Parse(text []byte, dir string) ([]Entry, error) {
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	r := &reader{}
@@ -74,7 +76,9 @@ func Parse(text []byte, dir string) ([]Entry, error) {
 			r.line(i+1, line, dir)
 		}
 	}
-	r.names(func(i int) string { return fmt.Sprintf("line %d of the list", r.lines[i]) })
+	line := func(i int) string { return fmt.Sprintf("line %d of the list", r.lines[i]) }
+	r.nameByPath(r.belowShared(), line)
+	r.checkNames(line)
 	if r.wrong != nil {
 		return nil, r.wrong
 	}
@@ -118,7 +122,7 @@ func parseLine(line, dir string) (e Entry, err error) {
 		e.Dir = filepath.Join(dir, e.Path)
 	}
 	if e.Name == "" {
-		e.Name = path.Clean(filepath.ToSlash(e.Path))
+		return e, nil // [reader.nameByPath] gives it one
 	}
 	if clean := path.Clean(e.Name); e.Name != clean {
 		return e, fmt.Errorf(`the name "%s" is not written simply; write "%s"`, verdict.Visible(e.Name),
@@ -162,20 +166,99 @@ func badName(name string) string {
 	return ""
 }
 
-// names checks that the names can be directories next to each other, and sorts the entries. place describes an entry's
-// place in the list.
-func (r *reader) names(place func(i int) string) {
-	byName := map[string]int{} // in lower case: some systems ignore case
+// belowShared returns the paths of the entries without a name below the deepest directory that has all of them, with
+// slashes.
+func (r *reader) belowShared() []string {
+	below := make([]string, len(r.entries))
+	shared := "unknown"
 	for i, e := range r.entries {
-		if k, taken := byName[strings.ToLower(e.Name)]; taken {
+		if e.Name != "" {
+			continue
+		}
+		abs, err := filepath.Abs(e.Dir)
+		if err != nil {
+			abs = e.Dir // the current directory is unknown
+		}
+		// repo/.git is the repository repo
+		below[i] = strings.TrimSuffix(filepath.ToSlash(abs), "/.git")
+		dir := below[i][:strings.LastIndexByte(below[i], '/')+1]
+		if shared == "unknown" {
+			shared = dir
+		}
+		for !strings.HasPrefix(dir, shared) {
+			shared = shared[:strings.LastIndexByte(strings.TrimSuffix(shared, "/"), '/')+1]
+		}
+	}
+	for i := range below {
+		below[i] = strings.TrimLeft(strings.TrimPrefix(below[i], shared), "/")
+	}
+	return below
+}
+
+// nameByPath names the entries that have no name yet after their paths: without a final .git, unless another path is
+// the same without it or lies below it. place describes an entry's place in the list.
+func (r *reader) nameByPath(paths []string, place func(i int) string) {
+	bare := func(p string) string { return checkout.FoldName(strings.TrimSuffix(p, ".git")) }
+	users := map[string]int{} // number of paths and given names that are, or are below, a path without .git
+	for i, p := range paths {
+		at := bare(p)
+		if name := r.entries[i].Name; name != "" {
+			at = checkout.FoldName(name)
+		}
+		for ; at != "."; at = path.Dir(at) {
+			users[at]++
+		}
+	}
+	for i, p := range paths {
+		e := &r.entries[i]
+		if e.Name != "" {
+			continue
+		}
+		if users[bare(p)] == 1 {
+			p = strings.TrimSuffix(p, ".git")
+		}
+		e.Name = escapeName(p)
+		if wrong := badName(e.Name); wrong != "" {
+			r.add(place(i)+": ", `the name "%s" %s`, verdict.Visible(e.Name), wrong)
+		}
+	}
+}
+
+// escapeName writes a path as a name that every system allows and every report shows as it is: other bytes, and %, as
+// % and two hexadecimal digits. No two paths have the same name.
+func escapeName(p string) string {
+	var b strings.Builder
+	for p != "" {
+		c, size := utf8.DecodeRuneInString(p)
+		text, rest := p[:size], p[size:]
+		ends := rest == "" || rest[0] == '/' // Windows drops a dot or a space there
+		if c == utf8.RuneError || strings.ContainsRune(`%\:*?"<>|`, c) || ends && (c == '.' || c == ' ') ||
+			verdict.Visible(text) != text {
+			for _, c := range []byte(text) {
+				fmt.Fprintf(&b, "%%%02X", c)
+			}
+		} else {
+			b.WriteString(text)
+		}
+		p = rest
+	}
+	return b.String()
+}
+
+// checkNames checks that the names can be directories next to each other, and sorts the entries. place describes an
+// entry's place in the list.
+func (r *reader) checkNames(place func(i int) string) {
+	byName := map[string]int{} // folded: some systems ignore case and normal form
+	for i, e := range r.entries {
+		if k, taken := byName[checkout.FoldName(e.Name)]; taken {
 			r.add(place(i)+": ", `the name "%s" is, except for case, also used by %s; give each its own name, `+
 				`as the third field`, e.Name, place(k))
 			continue
 		}
-		byName[strings.ToLower(e.Name)] = i
+		byName[checkout.FoldName(e.Name)] = i
 	}
 	for i, e := range r.entries {
-		for at := path.Dir(strings.ToLower(e.Name)); at != "."; at = path.Dir(at) {
+		for at := path.Dir(checkout.FoldName(e.Name)); at != "."; at = path.Dir(at) {
 			if k, taken := byName[at]; taken {
 				r.add(place(i)+": ", `the name "%s" is inside of "%s", of %s; give another one as the third field`,
 					e.Name, r.entries[k].Name, place(k))

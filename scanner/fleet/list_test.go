@@ -3,6 +3,7 @@ package fleet
 import (
 	"bytes"
 	"cmp"
+	"fmt"
 	"os"
 	"path"
 	"path/filepath"
@@ -10,6 +11,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/policyscan/policyscan/verdict"
 )
@@ -21,6 +25,14 @@ func TestParse(t *testing.T) {
 		{"b\na\n", "a a HEAD l/a|b b HEAD l/b"},
 		{"b", "b b HEAD l/b"},
 		{"\ufeffa\r\n./b//c\r\n", "a a HEAD l/a|b/c ./b//c HEAD l/b/c"},
+		{"t/a\nt/b/c\n", "a t/a HEAD l/t/a|b/c t/b/c HEAD l/t/b/c"},
+		{"t/a.git\n/x/t/b.git\t\tb\n", "a t/a.git HEAD l/t/a.git|b /x/t/b.git HEAD /x/t/b.git"},
+		{"/x/y/a.git\n/x/b/\n", "b /x/b/ HEAD /x/b/|y/a /x/y/a.git HEAD /x/y/a.git"},
+		{"t/a.git\nt/a\nt/b.git\n", "a t/a HEAD l/t/a|a.git t/a.git HEAD l/t/a.git|b t/b.git HEAD l/t/b.git"},
+		{"A.git\na/b.git\n", "A.git A.git HEAD l/A.git|a/b a/b.git HEAD l/a/b.git"},
+		{"a.git\nx\t\ta\n", "a x HEAD l/x|a.git a.git HEAD l/a.git"},
+		{"a/.git\nb/.git\n", "a a/.git HEAD l/a/.git|b b/.git HEAD l/b/.git"},
+		{"x/.git\n", "x x/.git HEAD l/x/.git"},
 		{"a\tmain\n/x/y.git\t\tteam/y\n", "a a main l/a|team/y /x/y.git HEAD /x/y.git"},
 		{"../up\tv1\tup\n", "up ../up v1 up"},
 		{"a\t\t\n", "a a HEAD l/a"},
@@ -29,9 +41,15 @@ func TestParse(t *testing.T) {
 		{"a\nA\n", "! line 2 of the list: the name \"A\" is, except for case, also used by line 1 of the list"},
 		{"a/b\na\n", `! line 1 of the list: the name "a/b" is inside of "a", of line 2`},
 		{"a/b/c\nx\nA\n", `! line 1 of the list: the name "a/b/c" is inside of "A", of line 3`},
-		{"../a\n", "! line 1 of the list: the name \"../a\" is not a directory below"},
-		{"/a\n", "! is not a directory below"},
-		{".\n", "! is not a directory below"},
+		{"../a\n", "a ../a HEAD a"},
+		{"/a.git\n", "a /a.git HEAD /a.git"},
+		{".\n", "l . HEAD l"},
+		{"/\n", "! is not a directory below"},
+		{"a\t\t../a\n", "! line 1 of the list: the name \"../a\" is not a directory below"},
+		{"a\t\t/a\n", "! is not a directory below"},
+		{"a\t\t.\n", "! is not a directory below"},
+		{"caf\u00e9\nCAFE\u0301\n", "! is, except for case, also used by line 1"},
+		{"a.git\nA.git\n", `! the name "A.git" is, except for case, also used by line 1`},
 		{"a\tb\tc\td\n", "! line 1 of the list: 4 fields"},
 		{"\tmain\n", "! its path is empty"},
 		{" a\n", "! begins or ends with a space"},
@@ -39,15 +57,19 @@ func TestParse(t *testing.T) {
 		{"a\x00b\n", "! NUL"},
 		{"a\t\tb/../c\n", `! the name "b/../c" is not written simply; write "c"`},
 		{"a\t\tb/\n", `! is not written simply; write "b"`},
-		{"a\x1b\n", "! has a character that is not shown as itself"},
-		{"a\u202e\n", "! has a character that is not shown as itself"},
-		{"a\xff\n", "! is not UTF-8"},
-		{"a\\b\n", "! has a backslash"},
+		{"a\t\ta\x1b\n", "! has a character that is not shown as itself"},
+		{"a\t\ta\u202e\n", "! has a character that is not shown as itself"},
+		{"a\t\ta\xff\n", "! is not UTF-8"},
+		{"a\t\ta\\b\n", "! has a backslash"},
+		{"a\x1b\n", "a%1B a\x1b HEAD l/a\x1b"},
+		{"a\u202e\xff\n", "a%E2%80%AE%FF a\u202e\xff HEAD l/a\u202e\xff"},
+		{"a\\b:\n100%\n", "100%25 100% HEAD l/100%|a%5Cb%3A a\\b: HEAD l/a\\b:"},
+		{"a./b.\n", "b%2E a./b. HEAD l/a./b."},
 		{"fleet.json\n", "! is reserved for the summary"},
-		{"Fleet.JSON/a\n", "! is reserved for the summary"},
+		{"a\t\tFleet.JSON/a\n", "! is reserved for the summary"},
 		{"x/.a.12.tmp\n", "! like that of a temporary file"},
 		{strings.Repeat("a", maxPart+1) + "\n", "! has a part of 201 bytes"},
-		{strings.Repeat("a/", maxName/2) + "b\n", "! has 1025 bytes, over 1024"},
+		{"c\n" + strings.Repeat("a/", maxName/2) + "b\n", "! has 1025 bytes, over 1024"},
 		{strings.Repeat("a", maxLine+1) + "\n", "! it has 16385 bytes"},
 	} {
 		entries, err := Parse([]byte(x.list), "l")
@@ -70,11 +92,13 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// naive parses a list differently: false for any mistake.
-func naive(list string) (names map[string]string, ok bool) {
+// naive parses a list differently: false for any mistake. Unnamed entries are below dir.
+func naive(list, dir string) (names map[string]string, ok bool) {
 	names, ok = map[string]string{}, true
 	line := regexp.MustCompile("^([^\t]+)(?:\t([^\t]*)(?:\t([^\t]*))?)?$")
 	part := regexp.MustCompile(`^[^\x00-\x1f\x7f\\:/]{1,200}$`)
+	type entry struct{ path, rev, name, abs string }
+	var all []entry
 	for _, text := range strings.Split(strings.TrimPrefix(list, "\ufeff"), "\n") {
 		text = strings.TrimSuffix(text, "\r")
 		if text == "" || strings.HasPrefix(text, "#") {
@@ -88,9 +112,48 @@ func naive(list string) (names map[string]string, ok bool) {
 		for _, f := range m[1:] {
 			ok = ok && f == strings.TrimSpace(f)
 		}
-		name := m[3]
+		e := entry{m[1], cmp.Or(m[2], "HEAD"), m[3], m[1]}
+		if !path.IsAbs(e.abs) {
+			e.abs = dir + "/" + e.abs
+		}
+		e.abs = strings.TrimSuffix(path.Clean(e.abs), "/.git")
+		all = append(all, e)
+	}
+	up := func(e entry) []string { return strings.Split(path.Dir("/"+e.abs), "/")[1:] }
+	var shared []string
+	for i, e := range slices.DeleteFunc(slices.Clone(all), func(e entry) bool { return e.name != "" }) {
+		for n := range up(e) {
+			if i == 0 {
+				shared = up(e)
+			} else if n < len(shared) && shared[n] != up(e)[n] {
+				shared = shared[:n]
+			}
+		}
+		shared = shared[:min(len(shared), len(up(e)))]
+	}
+	fold := func(s string) string { return norm.NFC.String(strings.ToLower(strings.ToUpper(s))) }
+	below := func(e entry) string {
+		return strings.TrimPrefix(e.abs, strings.TrimSuffix("/"+strings.Join(shared, "/"), "/")+"/")
+	}
+	odd := regexp.MustCompile(`^([%\\:*?"<>|]|[. ](/.*)?)$`)
+	for i, e := range all {
+		name := e.name
 		if name == "" {
-			name = path.Clean(m[1])
+			name = strings.TrimSuffix(below(e), ".git")
+			for k, other := range all {
+				at := fold(cmp.Or(other.name, strings.TrimSuffix(below(other), ".git")))
+				if k != i && strings.HasPrefix(at+"/", fold(name)+"/") {
+					name = below(e)
+				}
+			}
+			for at := len(name); at > 0; {
+				_, n := utf8.DecodeLastRuneInString(name[:at])
+				c := name[at-n : at]
+				if odd.MatchString(c) && c != "." && c != " " || odd.MatchString(c+name[at:]) || verdict.Visible(c) != c {
+					name = name[:at-n] + "%" + strings.ReplaceAll(fmt.Sprintf("% X", c), " ", "%") + name[at:]
+				}
+				at -= n
+			}
 		}
 		for _, p := range strings.Split(name, "/") {
 			ok = ok && part.MatchString(p) && p != "." && p != ".." && len(p) <= 200 &&
@@ -99,10 +162,10 @@ func naive(list string) (names map[string]string, ok bool) {
 		ok = ok && len(name) <= 1024 && verdict.Visible(name) == name && !strings.Contains(name, "\ufffd") &&
 			!regexp.MustCompile(`(?i)^(fleet|shard)\.json(/|$)`).MatchString(name)
 		for other := range names {
-			a, b := strings.ToLower(other)+"/", strings.ToLower(name)+"/"
+			a, b := fold(other)+"/", fold(name)+"/"
 			ok = ok && !strings.HasPrefix(a, b) && !strings.HasPrefix(b, a)
 		}
-		names[name] = m[1] + "\t" + cmp.Or(m[2], "HEAD")
+		names[name] = e.path + "\t" + e.rev
 	}
 	return names, ok
 }
@@ -110,7 +173,7 @@ func naive(list string) (names map[string]string, ok bool) {
 func FuzzParse(f *testing.F) {
 	for _, list := range []string{
 		"a\nb/c\tmain\n../x\tv1\tteam/x\n", "\ufeff# c\r\na\r\n", "a\na\n", "a/b\nA\n", "a\t\t\tb", "/x\t\ty\n", "\x00",
-		".x.tmp\n",
+		".x.tmp\n", "/x/a.git\n/x/a\n/x/b/c.git", "a.git\nb\t\ta\nA.git/%.\n", "../a:\n../../b/.git\n",
 		"fleet.json/x\n", "a\\b\n", " a\n", "a\t \n", "a\t\tb/\n",
 	} {
 		f.Add([]byte(list))
@@ -119,8 +182,12 @@ func FuzzParse(f *testing.F) {
 		if len(list) > 8<<10 || bytes.Contains(list, []byte("\ufffd")) || filepath.Separator != '/' {
 			return // the other parser takes quadratic time
 		}
+		here, err := filepath.Abs("l")
+		if err != nil {
+			t.Fatal(err)
+		}
 		entries, err := Parse(list, "l")
-		names, ok := naive(string(list))
+		names, ok := naive(string(list), here)
 		if ok != (err == nil) {
 			t.Fatalf("%q: %v, by the other parser: %v", list, err, ok)
 		}
@@ -199,7 +266,7 @@ func TestFind(t *testing.T) {
 	for _, e := range entries {
 		names = append(names, e.Name)
 	}
-	if got := strings.Join(names, " "); got != "a/bare b/linked b/tree damaged link x.git" {
+	if got := strings.Join(names, " "); got != "a/bare b/linked b/tree damaged link x" {
 		t.Errorf("found %s", got)
 	}
 	if len(wrong) != 2 || wrong[0].File != "loop" || wrong[1].File != "nothing" {

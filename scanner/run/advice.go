@@ -78,7 +78,7 @@ func (r *Run) adviseBundle(err error) error {
 	}
 	return &AdvisedError{err, []string{
 		"the repository around it has a bundle: " + disk.Shown(dir),
-		"to check the directory with it, run there: git ls-files -z --full-name . | policyscan --files-from -",
+		"to check the directory with it: policyscan --files " + verdict.Visible(r.Path),
 	}}
 }
 

@@ -31,12 +31,13 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// Options say what to scan, and by which rules. At most one of Rev, Base, Staged, Tracked, List and Content is set;
-// without any the run scans a directory.
+// Options say what to scan, and by which rules. At most one of Rev, Base, Staged, Tracked, List, Content and Paths is
+// set; without any the run scans a directory.
 type Options struct {
 	Version string // of the program, for the verdict
 
 	Path     string   // the directory; "": the root of the repository around the current one, or that itself
+	Paths    []string // the scanned files and directories of a tree, named from the current directory; nil: all of it
 	Policies []string // names of the bundles; "" is the one in the root
 	Pins     Pins
 	RuleIDs  []string // the enforced rules; none: all
@@ -50,7 +51,7 @@ type Options struct {
 	RequireMerged bool
 	Staged        bool
 	Tracked       bool
-	List          func(context.Context) ([]string, error) // reads the paths of the files
+	List          func(context.Context) ([]string, error) // reads the files, from the root or absolute
 	Content       func(context.Context) ([]byte, error)   // reads the one file, at ContentPath
 	// ContentPath is a path from the root.
 	ContentPath string
@@ -105,6 +106,10 @@ type Run struct {
 	// Repo is the repository of a git scope; nil in the others.
 	Repo *repo.Repository
 
+	// Covered reports to UncoveredPaths that a rule covers a file; nil without Paths.
+	Covered func(path string)
+	paths   *namedPaths
+
 	FilterReport *checkout.FilterReport // of filters; may be nil
 	Reuse        *check.Reuse           // may be nil: every file is read
 
@@ -129,7 +134,7 @@ func (o *Options) Scope() verdict.Scope {
 		return verdict.Scope{Mode: "staged"}
 	case o.Tracked:
 		return verdict.Scope{Mode: "tracked"}
-	case o.List != nil:
+	case o.List != nil || o.Paths != nil:
 		return verdict.Scope{Mode: "files"}
 	}
 	return verdict.Scope{Mode: "full"}
@@ -219,7 +224,12 @@ func (r *Run) open(ctx context.Context) error {
 }
 
 func (r *Run) openDisk(ctx context.Context) (err error) {
-	if r.Place, err = Find(r.Path); err != nil {
+	if r.Paths != nil {
+		err = r.findPaths()
+	} else {
+		r.Place, err = Find(r.Path)
+	}
+	if err != nil {
 		return err
 	}
 	if err := r.loadFromDisk(); err != nil {
@@ -231,10 +241,15 @@ func (r *Run) openDisk(ctx context.Context) (err error) {
 		return err
 	case r.List != nil:
 		entries, err := r.List(ctx)
+		if err == nil {
+			err = r.Place.shorten(entries)
+		}
 		if err != nil {
 			return err
 		}
 		return r.use(tree.OpenListed(r.Place.Root, entries))
+	case r.Paths != nil:
+		return r.use(tree.OpenPart(r.Place.Root, r.paths.fromRoot))
 	}
 	return r.use(tree.OpenDir(r.Place.Root))
 }
@@ -242,7 +257,7 @@ func (r *Run) openDisk(ctx context.Context) (err error) {
 // loadFromDisk loads the bundles on disk, and skips their rule files and the verdict in the scan.
 func (r *Run) loadFromDisk() error {
 	all, err := LoadRules(r.Policies, r.Place.Root)
-	r.Policy, r.MustCover = all.String(), r.discovers() && r.Content == nil && r.List == nil
+	r.Policy, r.MustCover = all.String(), r.discovers() && r.Content == nil && r.List == nil && r.Paths == nil
 	if err != nil {
 		return r.adviseBundle(err)
 	}

@@ -5,20 +5,24 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"path"
 	"strings"
+	"sync"
 	"syscall"
 
 	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/scanner/worktree"
 	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/code"
 )
 
 // Dir returns the tree of all files under a directory, of scope full.
-func Dir(root *worktree.Root) Tree { return &dirTree{"full", diskRoots{root, root, ""}} }
+func Dir(root *worktree.Root) Tree { return &dirTree{"full", diskRoots{root, root, ""}, nil} }
 
 type dirTree struct {
 	diskScope
 	diskRoots
+	paths []string // the part of the directory; nil: all of it
 }
 
 func (t *dirTree) Absent(path string) string {
@@ -36,6 +40,9 @@ func (t *dirTree) Absent(path string) string {
 
 func (t *dirTree) Files(ctx context.Context, n int, q Query) []iter.Seq2[File, error] {
 	submodules, around, wrong := t.submodules()
+	part, wrongPaths := t.part()
+	wrong = append(wrong, wrongPaths...)
+	var met sync.Map // the paths of the part that were listed
 	walkers := t.root.Walkers(n)
 	all := make([]iter.Seq2[File, error], n)
 	for i := range all {
@@ -47,9 +54,10 @@ func (t *dirTree) Files(ctx context.Context, n int, q Query) []iter.Seq2[File, e
 					give(File{}, err)
 				}
 			}
-			t.walk(ctx, walkers[i], &q, submodules, give)
+			t.walk(ctx, walkers[i], &q, part, &met, submodules, give)
 			if i == 0 && ctx.Err() == nil { // all walkers have listed the whole tree
-				t.places(&q, submodules, around, give)
+				t.places(&q, part, submodules, around, give)
+				part.unmet(&q, &met, give)
 			}
 		}
 	}
@@ -57,15 +65,19 @@ func (t *dirTree) Files(ctx context.Context, n int, q Query) []iter.Seq2[File, e
 }
 
 func (t *dirTree) walk(
-	ctx context.Context, walker *worktree.Walker, q *Query, submodules submoduleMap, give func(File, error),
+	ctx context.Context, walker *worktree.Walker, q *Query, part Part, met *sync.Map, submodules submoduleMap,
+	give func(File, error),
 ) {
 	source := &diskSource{root: t.root, repository: t.repository, isTemporary: q.isTemporary}
 	defer source.closeLookups()
 	given := map[string]bool{} // skipped files: a directory may be listed twice
 	walker.Walk(ctx, worktree.Visitor{
 		Skip: func(path string) bool {
-			if !q.LeadsTo(path) {
+			if !q.LeadsTo(path) || !part.leadsTo(path) {
 				return true
+			}
+			if part[path] {
+				met.Store(path, nil)
 			}
 			f, out := q.leftOut(path)
 			if out && !given[path] {
@@ -88,8 +100,13 @@ func (t *dirTree) walk(
 	})
 }
 
-func (t *dirTree) places(q *Query, submodules submoduleMap, around bool, give func(File, error)) {
+func (t *dirTree) places(
+	q *Query, part Part, submodules submoduleMap, around bool, give func(File, error),
+) {
 	at := func(path string, state State) {
+		if path != "." && !part.Has(path) {
+			return
+		}
 		f := File{Path: path, Kind: worktree.Submodule, State: state, Key: uint64(worktree.Submodule)}
 		if f, listed := q.entry(f); listed {
 			give(f, nil)
@@ -126,6 +143,88 @@ func (t *dirTree) submodules() (found submoduleMap, around bool, wrong []error) 
 		}
 	}
 	return found, around, wrong
+}
+
+// A Part is the paths that a tree is restricted to, and those of the directories above them (false); nil: all paths.
+type Part map[string]bool
+
+// PartOf returns the part of some paths; nil for nil.
+func PartOf(paths []string) Part {
+	if paths == nil {
+		return nil
+	}
+	p := Part{}
+	for _, at := range paths {
+		for p[at] = true; at != "."; {
+			at = path.Dir(at)
+			p[at] = p[at]
+		}
+	}
+	return p
+}
+
+// Holding returns the paths of the part that are a path, or a directory above it.
+func (p Part) Holding(file string) (all []string) {
+	for at := file; ; at = path.Dir(at) {
+		if p[at] {
+			all = append(all, at)
+		}
+		if at == "." {
+			return all
+		}
+	}
+}
+
+// Has reports whether a path is in the part.
+func (p Part) Has(file string) bool { return p == nil || len(p.Holding(file)) > 0 }
+
+// leadsTo reports whether a path is in the part, or a directory above it.
+func (p Part) leadsTo(file string) bool {
+	_, known := p[file]
+	return known || p.Has(file)
+}
+
+// unmet gives an error for each path that was found, but not listed: a disk that ignores case finds it under another
+// name.
+func (p Part) unmet(q *Query, met *sync.Map, give func(File, error)) {
+	for path, named := range p {
+		_, listed := met.Load(path)
+		if _, out := q.leftOut(path); named && !listed && !out && path != "." {
+			give(File{}, pathError(path, "its directory lists no such name; write it as listed"))
+		}
+	}
+}
+
+func pathError(path, message string) error {
+	return &verdict.Error{Code: code.FilesFrom, File: verdict.Path(path), Message: message}
+}
+
+// part returns the tree's part without the paths that are errors.
+func (t *dirTree) part() (_ Part, wrong []error) {
+	if t.paths == nil {
+		return nil, nil
+	}
+	rd := t.root.Reader()
+	defer rd.Close()
+	found := []string{}
+	for _, path := range t.paths {
+		st, err := rd.Stat(path)
+		message := ""
+		switch {
+		case err == nil && st.Kind == worktree.Special:
+			message = "it is a FIFO, a socket or a device; name files and directories"
+		case disk.Absent(err):
+			message = "it does not exist; check the path"
+		case err != nil && !errors.Is(err, worktree.ErrNotFile):
+			message = "it " + noFile(path, err)
+		}
+		if message == "" {
+			found = append(found, path)
+			continue
+		}
+		wrong = append(wrong, pathError(path, message))
+	}
+	return PartOf(found), wrong
 }
 
 type diskSource struct {

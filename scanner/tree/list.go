@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"path"
+	"path/filepath"
 	"strings"
 
 	"github.com/policyscan/policyscan/internal/disk"
@@ -76,10 +77,7 @@ func cleanEntry(entry string) (string, error) {
 	switch {
 	case entry == "":
 		return "", errors.New("the list has an empty entry; one path on each line, or NUL-separated paths")
-	case strings.HasPrefix(name, "/"):
-		return "", fmt.Errorf("the list names %q, an absolute path; write paths from the root of the tree",
-			verdict.Path(entry))
-	case name == ".." || strings.HasPrefix(name, "../"):
+	case name == ".." || strings.HasPrefix(name, "../") || strings.HasPrefix(name, "/") || filepath.IsAbs(entry):
 		return "", fmt.Errorf("the list names %q, a path outside the tree; write paths from the root of the tree",
 			verdict.Path(entry))
 	}

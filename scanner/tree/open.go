@@ -15,7 +15,17 @@ func OpenDir(dir string) (Tree, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return &dirTree{"full", roots}, roots.close, nil
+	return &dirTree{"full", roots, nil}, roots.close, nil
+}
+
+// OpenPart is [OpenDir] for the files at some paths from dir, and below them, of scope files. A path that is neither a
+// file nor a directory of the tree is an error of the run.
+func OpenPart(dir string, paths []string) (Tree, func(), error) {
+	roots, err := openRoots(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &dirTree{"files", roots, paths}, roots.close, nil
 }
 
 // OpenListed is [OpenDir] for the files of a list, as paths from dir; see [List].

@@ -136,6 +136,16 @@ func TestFiles(t *testing.T) {
 		"/x"})
 	must(t, err)
 	defer closeList()
+	part, closePart, err := OpenPart(dir, []string{"dir", "a", "link", "nothing", "dir/b", "./new", "link/b",
+		"verdict.json", ".git/config"})
+	must(t, err)
+	defer closePart()
+	none, closeNone, err := OpenPart(dir, []string{"nothing"})
+	must(t, err)
+	defer closeNone()
+	whole, closeWhole, err := OpenPart(dir, []string{".", "a"})
+	must(t, err)
+	defer closeWhole()
 	single, err := Single("x/y", []byte("text"))
 	must(t, err)
 	leaveOut := map[string]string{"verdict.json": Output, "dir/c": "rules"}
@@ -160,6 +170,13 @@ func TestFiles(t *testing.T) {
 		{"list", list, Query{LeaveOut: leaveOut}, []string{
 			"E_FILES_FROM ", "E_FILES_FROM dir", "E_FILES_FROM nothing", "file a on disk", "file dir/b two",
 			"out verdict.json output"}},
+		{"part", part, Query{LeaveOut: leaveOut}, []string{
+			"E_FILES_FROM ./new", "E_FILES_FROM link/b", "E_FILES_FROM nothing", "file a on disk", "file dir/b two",
+			"link link -> dir/b", "out .git git", "out dir/c rules", "out verdict.json output"}},
+		{"nothing of a directory", none, Query{}, []string{"E_FILES_FROM nothing"}},
+		{"all of a directory, named", whole, Query{LeaveOut: leaveOut}, []string{
+			"file a on disk", "file dir/b two", "file new untracked", "link link -> dir/b", "out .git git",
+			"out dir/c rules", "out verdict.json output"}},
 		{"single", single, Query{}, []string{"file x/y text"}},
 		{"commit", Whole(r, head, "rev"), Query{}, []string{
 			"file a 1", "file dir/b two", "file dir/c 3", "file verdict.json {}", "link link -> dir/b"}},

@@ -40,7 +40,7 @@ const (
 	NoGoverned = "E_NO_GOVERNED" // --require-governed, and no rule selects a file
 	Behind     = "E_BEHIND"      // --require-merged, and the head does not contain all commits of the base
 	Partial    = "E_PARTIAL"     // narrowed by --rule or --exclude, or as of a day before today
-	FilesFrom  = "E_FILES_FROM"  // an entry of --files-from is not a file of the tree
+	FilesFrom  = "E_FILES_FROM"  // a PATH, or an entry of --files-from, is not in the tree
 	List       = "E_LIST"        // a list of repositories has a mistake
 	Output     = "E_OUTPUT"      // an output other than the verdict could not be written
 	Shard      = "E_SHARD"       // shard files that cannot be merged

@@ -308,7 +308,7 @@ func (v *view) modeWords() string {
 		"tracked": "the files that git's index names",
 		"diff":    "the files that the head changes",
 		"staged":  "the files that the next commit changes",
-		"files":   "the files of a list",
+		"files":   "the files that were named",
 		"stdin":   "one file, from standard input",
 	}[v.Scope.Mode]
 }
