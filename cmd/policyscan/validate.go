@@ -191,11 +191,11 @@ func (c *validateCmd) alive(std streams) error {
 	return showLife(std, all, life, tried)
 }
 
-// showLife prints the dead parts of the bundles' rules, and the files on which the rules were tried.
+// showLife prints the parts of the bundles' rules that are not alive, and the files on which the rules were tried.
 func showLife(std streams, all run.RuleSources, life *scanner.Liveness, tried string) error {
-	word, dead := "dead", 0
+	word, unused, dead := "dead", "unused", 0
 	if len(life.Errors) > 0 {
-		word = "not known to be alive"
+		word, unused = "not known to be alive", "not known to be used"
 	}
 	for i := range life.Bundles {
 		of := &life.Bundles[i]
@@ -203,13 +203,20 @@ func showLife(std streams, all run.RuleSources, life *scanner.Liveness, tried st
 		for k := range of.Dead {
 			list = append(list, of.Dead[k].Mistake(word))
 		}
+		dead += len(list)
+		more := ""
+		if len(of.Unused) > 0 {
+			more = fmt.Sprintf(", %d %s", len(of.Unused), unused)
+		}
+		for k := range of.Unused {
+			list = append(list, of.Unused[k].Mistake(unused))
+		}
 		rules.SortMistakes(list)
 		if err := cmp.Or(showMistakes(std.out, list.In(all[i].PathPrefix())),
-			print(std.out, "%s: %d alive, %d %s; tried on %s\n",
-				safe(all[i].Name), of.Alive, len(of.Dead), word, tried)); err != nil {
+			print(std.out, "%s: %d alive, %d %s%s; tried on %s\n",
+				safe(all[i].Name), of.Alive, len(of.Dead), word, more, tried)); err != nil {
 			return err
 		}
-		dead += len(list)
 	}
 	switch {
 	case dead == 0 && len(life.Errors) > 0:
