@@ -102,6 +102,7 @@ func (r *reporter) undecided(err error) *verdict.Verdict {
 }
 
 func (r *reporter) show(v *verdict.Verdict) error {
+	v = inFileOrder(v, r.about.Mistakes)
 	more, at := r.more(v), r.about.Place
 	if r.Quiet {
 		errs := slices.Clone(v.Errors)
@@ -121,10 +122,22 @@ func (r *reporter) show(v *verdict.Verdict) error {
 	o := textOptions(w)
 	o.Prefix, o.Policy, o.Root, o.Notes, o.Elapsed = at.Prefix, r.about.Policy, at.Shown,
 		r.about.Notes, time.Since(r.began)
-	o.Mistakes = more
+	o.Mistakes, o.Brief = more, v.Scope.Mode == "staged" && inGitHook()
 	err := report.WriteText(&text, v, o)
 	_, werr := w.Write(text.Bytes())
 	return cmp.Or(err, werr)
+}
+
+// inFileOrder returns the verdict with the mistakes of bundles first, in the order of their files and lines.
+func inFileOrder(v *verdict.Verdict, list document.Errors) *verdict.Verdict {
+	errs, place := slices.Clone(v.Errors), map[verdict.Error]int{}
+	for i, m := range list {
+		place[verdict.Error{Code: m.Code, Message: m.Error()}] = i - len(list)
+	}
+	slices.SortStableFunc(errs, func(a, b verdict.Error) int { return cmp.Compare(place[a], place[b]) })
+	shown := *v
+	shown.Errors = errs
+	return &shown
 }
 
 // more returns what the displayed report adds to the verdict's errors. The verdict is the same in every directory.

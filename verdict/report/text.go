@@ -28,6 +28,7 @@ type TextOptions struct {
 	Color    bool          // ANSI colours
 	Width    int           // of the terminal, in columns; 0: unlimited
 	Most     int           // limit of shown violations of a rule, and of allowed ones; 0: none
+	Brief    bool          // of a PASS, only the last line
 	Commands bool          // the reader obeys workflow commands (GitHub Actions): defuse them
 
 	Mistakes map[verdict.Error]Mistake // more about some errors than the verdict has
@@ -39,6 +40,13 @@ type TextOptions struct {
 func WriteText(w io.Writer, document *verdict.Verdict, o TextOptions) error {
 	v := newView(document)
 	t := textWriter{w: bufio.NewWriter(w), TextOptions: o, carets: len(v.Violations) <= fewViolations}
+	last := func() error {
+		t.last(v.Verdict.Verdict, v.result()+"; "+v.looked(), t.Elapsed)
+		return t.w.Flush() // a bufio.Writer keeps its first error
+	}
+	if o.Brief && v.passes() {
+		return last()
+	}
 	changes := v.policyChanges()
 	for _, change := range changes {
 		t.labelled("policy change: ", change)
@@ -61,8 +69,7 @@ func WriteText(w io.Writer, document *verdict.Verdict, o TextOptions) error {
 	t.gap(len(v.Errors))
 	t.summary(v)
 	t.tallies(v)
-	t.last(v.Verdict.Verdict, v.result()+"; "+v.looked(), t.Elapsed)
-	return t.w.Flush() // a bufio.Writer keeps its first error
+	return last()
 }
 
 // writePlainText writes the text report for a file, which a CI system may print.
