@@ -63,8 +63,9 @@ func WriteText(w io.Writer, document *verdict.Verdict, o TextOptions) error {
 		}
 		t.line("")
 	}
-	for i := range v.Errors {
-		t.error(&v.Errors[i])
+	errs := foldUnparsed(v.Errors, t.Prefix)
+	for i := range errs {
+		t.error(&errs[i])
 	}
 	t.gap(len(v.Errors))
 	t.summary(v)
@@ -235,7 +236,9 @@ func (t *textWriter) summary(v *view) {
 	}
 	var skipped, unparsed []string
 	for _, o := range v.Coverage.NotScanned {
-		skipped = append(skipped, o.File+": not scanned: "+o.Reason)
+		if o.Reason != "unparsable" { // an error says that
+			skipped = append(skipped, o.File+": not scanned: "+o.Reason)
+		}
 	}
 	for _, file := range v.Coverage.Unparsed {
 		unparsed = append(unparsed, file+": cannot be parsed: only its text was checked")
