@@ -18,6 +18,9 @@ const (
 	mostFiles      = 20 // names of files that were not scanned, or cannot be parsed
 )
 
+// partial is the outcome, for display, of a narrowed run that found nothing. Its verdict is a FAIL.
+const partial verdict.Outcome = "PARTIAL"
+
 // TextOptions are additions to the text report, and its style.
 type TextOptions struct {
 	Prefix   string        // from the current directory to the tree's root: "" or a path that ends in "/"
@@ -41,7 +44,15 @@ func WriteText(w io.Writer, document *verdict.Verdict, o TextOptions) error {
 	v := newView(document)
 	t := textWriter{w: bufio.NewWriter(w), TextOptions: o, carets: len(v.Violations) <= fewViolations}
 	last := func() error {
-		t.last(v.Verdict.Verdict, v.result()+"; "+v.looked(), t.Elapsed)
+		outcome, result := v.Verdict.Verdict, v.result()
+		if v.onlyPartial() && len(v.Violations) == 0 {
+			outcome, result = partial, "no violation"
+			if len(v.Rules) == 1 {
+				result += " of " + verdict.Visible(v.Rules[0].ID)
+			}
+			result += v.allowedSuffix() + "; exit status 2 without --allow partial"
+		}
+		t.last(outcome, result+"; "+v.looked(), t.Elapsed)
 		return t.w.Flush() // a bufio.Writer keeps its first error
 	}
 	if o.Brief && v.passes() {
@@ -63,11 +74,14 @@ func WriteText(w io.Writer, document *verdict.Verdict, o TextOptions) error {
 		}
 		t.line("")
 	}
-	errs := foldUnparsed(v.Errors, t.Prefix)
+	var errs []verdict.Error
+	if !v.onlyPartial() { // a note says that
+		errs = foldUnparsed(v.Errors, t.Prefix)
+	}
 	for i := range errs {
 		t.error(&errs[i])
 	}
-	t.gap(len(v.Errors))
+	t.gap(len(errs))
 	t.summary(v)
 	t.tallies(v)
 	return last()
@@ -260,9 +274,12 @@ func (t *textWriter) files(notes []string, more string) {
 
 // last writes the last line: the outcome, the result in words, and the time.
 func (t *textWriter) last(outcome verdict.Outcome, text string, elapsed time.Duration) {
-	color := green
-	if outcome != verdict.Pass {
-		color = red
+	color := red
+	switch outcome {
+	case verdict.Pass:
+		color = green
+	case partial:
+		color = bold
 	}
 	if elapsed > 0 {
 		text += fmt.Sprintf(", %.2f s", elapsed.Seconds())

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -52,6 +53,12 @@ func newView(v *verdict.Verdict) *view {
 
 func (v *view) passes() bool { return v.Verdict.Verdict == verdict.Pass }
 
+// onlyPartial reports whether the run is undecided only because it was narrowed.
+func (v *view) onlyPartial() bool {
+	others := func(e verdict.Error) bool { return e.Code != code.Partial }
+	return len(v.Errors) > 0 && !slices.ContainsFunc(v.Errors, others)
+}
+
 // result is the number of violations, of new and allowed ones, and whether the run is complete.
 func (v *view) result() string {
 	var parts []string
@@ -64,9 +71,15 @@ func (v *view) result() string {
 		if v.files > 0 {
 			s += " in " + count(v.files, "file")
 		}
-		parts = append(parts, s+v.newSuffix())
+		if s += v.newSuffix(); v.onlyPartial() {
+			s += ", in a partial run"
+		}
+		parts = append(parts, s)
 	}
 	switch {
+	case v.onlyPartial() && len(v.Violations) == 0:
+		parts = append(parts, "no violation in a partial run")
+	case v.onlyPartial():
 	case !v.Complete:
 		parts = append(parts, "could not decide ("+count(len(v.Errors), "error")+")")
 	case len(v.undecided) > 0:
