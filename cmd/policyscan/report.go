@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strconv"
 	"time"
 
 	"golang.org/x/term"
@@ -187,10 +188,35 @@ func terminal(w io.Writer) (width int, ok bool) {
 
 // watch shows the progress of a long scan on a terminal. The returned function ends that.
 func (r *reporter) watch(p *scanner.Progress) (stop func()) {
+	total := r.about.Listed
+	if r.Shard != "" {
+		total = 0 // of this shard it is unknown
+	}
 	return watching(r.std.err, r.Quiet, func() string {
-		listed, governed, done := p.Files()
-		return fmt.Sprintf("scanning: %d of %d covered files, %d files listed", done, governed, listed)
+		files, bytes := p.Counts()
+		return progressLine(files, total, bytes)
 	})
+}
+
+// progressLine is the progress of a scan. total is the number of all files; 0 if it is unknown.
+func progressLine(files, total int, bytes int64) string {
+	done, size := grouped(files)+" files", fmt.Sprintf("%.1f GB", float64(bytes)/1e9)
+	if total > 0 {
+		done = fmt.Sprintf("%s of %s files (%d %%)", grouped(files), grouped(total), 100*files/total)
+	}
+	if bytes < 1e8 {
+		size = fmt.Sprintf("%d MB", bytes/1e6)
+	}
+	return "scanning: " + done + ", " + size
+}
+
+// grouped is a number with a comma between each three digits.
+func grouped(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
 }
 
 // watching shows a line every second, if w is a terminal. The returned function removes it, and ends that.

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/policyscan/policyscan/scanner"
+	"github.com/policyscan/policyscan/scanner/run"
 )
 
 // newTerminal is a new pseudo-terminal: the end of the person, and that of the program.
@@ -120,13 +121,13 @@ func TestTerminal(t *testing.T) {
 func TestProgress(t *testing.T) {
 	for _, quiet := range []bool{false, true} {
 		person, tty := newTerminal(t)
-		r := reporter{scanCmd: &scanCmd{Quiet: quiet}, std: streams{err: tty}}
+		r := reporter{scanCmd: &scanCmd{Quiet: quiet}, about: new(run.Run), std: streams{err: tty}}
 		stop := r.watch(new(scanner.Progress))
 		want := "the end"
 		if quiet {
 			time.Sleep(1500 * time.Millisecond) // longer than it takes until the first is shown
 		} else {
-			readUntil(t, person, "\r\x1b[Kscanning: 0 of 0 covered files, 0 files listed")
+			readUntil(t, person, "\r\x1b[Kscanning: 0 files, 0 MB")
 			want = "\r\x1b[Kthe end"
 		}
 		stop()
@@ -135,6 +136,22 @@ func TestProgress(t *testing.T) {
 		}
 		if seen := readUntil(t, person, "the end"); !strings.HasSuffix(seen, want) || quiet && seen != want {
 			t.Errorf("quiet: %v: the person sees %q, want %q at its end", quiet, seen, want)
+		}
+	}
+}
+
+// TestProgressLine: a share is shown only of a known total.
+func TestProgressLine(t *testing.T) {
+	for want, c := range map[string]struct {
+		files, total int
+		bytes        int64
+	}{
+		"scanning: 1,104 files, 0.4 GB":                {1104, 0, 400_000_000},
+		"scanning: 999 of 1,234,567 files (0 %), 2 MB": {999, 1234567, 2_000_000},
+		"scanning: 5,800 of 5,800 files (100 %), 0 MB": {5800, 5800, 1},
+	} {
+		if got := progressLine(c.files, c.total, c.bytes); got != want {
+			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 }
