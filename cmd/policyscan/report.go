@@ -27,6 +27,11 @@ type reportFlag struct {
 	Report []string `placeholder:"FORMAT" sep:"none" help:"@report"`
 }
 
+// colorFlag is the flag of every command that can print colours.
+type colorFlag struct {
+	Color string `enum:"auto,always,never" default:"auto" placeholder:"WHEN" help:"@color"`
+}
+
 type reportCmd struct {
 	File string `arg:"" help:"The verdict: a verdict.json, or - for standard input."`
 	reportFlag
@@ -120,7 +125,7 @@ func (r *reporter) show(v *verdict.Verdict) error {
 		w = r.std.err
 	}
 	var text bytes.Buffer
-	o := textOptions(w)
+	o := r.std.textOptions(w)
 	o.Prefix, o.Policy, o.Root, o.Notes, o.Elapsed = at.Prefix, r.about.Policy, at.Shown,
 		r.about.Notes, time.Since(r.began)
 	o.Mistakes, o.Brief = more, v.Scope.Mode == "staged" && inGitHook()
@@ -162,14 +167,14 @@ func (r *reporter) more(v *verdict.Verdict) map[verdict.Error]report.Mistake {
 }
 
 // textOptions returns the options of the text report for its destination.
-func textOptions(w io.Writer) report.TextOptions {
+func (std streams) textOptions(w io.Writer) report.TextOptions {
 	width, isTerminal := terminal(w)
 	most := 0
 	if isTerminal {
 		most = 10 // of a rule: more would fill the screen
 	}
 	return report.TextOptions{
-		Color:    isTerminal && !monochrome(),
+		Color:    std.color == "always" || std.color != "never" && isTerminal && !monochrome(),
 		Width:    width,
 		Most:     most,
 		Commands: runnerReadsOutput(),
@@ -253,10 +258,10 @@ func shownMistake(e *document.Error) report.Mistake {
 }
 
 // showMistakes prints mistakes in rule files, each with its line and a caret.
-func showMistakes(w io.Writer, list document.Errors) error {
+func showMistakes(std streams, list document.Errors) error {
 	shown := make([]report.Mistake, len(list))
 	for i, e := range list {
 		shown[i] = shownMistake(e)
 	}
-	return report.WriteMistakes(w, shown, textOptions(w))
+	return report.WriteMistakes(std.out, shown, std.textOptions(std.out))
 }

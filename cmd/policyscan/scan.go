@@ -35,6 +35,7 @@ type scanCmd struct {
 
 	Output string `placeholder:"FILE" help:"@scan_output"`
 	reportFlag
+	colorFlag
 	Quiet bool `short:"q" help:"Print only the reports of --report; errors still go to standard error."`
 
 	Shard string `placeholder:"I/N" help:"@scan_shard"`
@@ -56,6 +57,7 @@ type scanCmd struct {
 }
 
 func (c *scanCmd) Run(std streams) error {
+	std.color = c.Color
 	_, err := c.run(std)
 	return err
 }

@@ -211,7 +211,7 @@ func (p program) onTerminal(status int, args ...string) string {
 }
 
 // TestColors: on a terminal a mistake in a bundle looks the same in a scan, in validate and in test: the place
-// is bold, the caret red. Neither NO_COLOR nor a dumb terminal gets colours.
+// is bold, the caret red. Neither NO_COLOR nor a dumb terminal gets colours, but --color always does.
 func TestColors(t *testing.T) {
 	t.Parallel()
 	p := newProgram(t)
@@ -238,7 +238,11 @@ func TestColors(t *testing.T) {
 			!strings.Contains(seen, "\x1b[1;31m"+c.mark+"\x1b[0m\n") {
 			t.Errorf("%q: the person sees %q", c.args, seen)
 		}
-		for _, env := range []string{"NO_COLOR=1", "TERM=dumb"} {
+		p.env = []string{"NO_COLOR=1"}
+		if got := p.run(append(c.args, "--color", "always")...); !strings.Contains(got.out, "\x1b[1m"+c.place) {
+			t.Errorf("%q with --color always: %q", c.args, got.out)
+		}
+		for _, env := range []string{"NO_COLOR=1", "TERM=dumb", "POLICYSCAN_COLOR=never"} {
 			p.env = []string{"TERM=xterm", env}
 			if seen := p.onTerminal(c.status, c.args...); strings.Contains(seen, "\x1b") ||
 				!strings.Contains(seen, c.place) {

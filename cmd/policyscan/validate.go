@@ -16,6 +16,7 @@ import (
 type validateCmd struct {
 	bundleArg `embed:""`
 	callsFlag `embed:""`
+	colorFlag `embed:""`
 
 	Alive        bool     `help:"@validate_alive"`
 	ExamplesOnly bool     `help:"@validate_examples_only"`
@@ -24,6 +25,7 @@ type validateCmd struct {
 
 // Run prints the mistakes in the bundles or call rules, or a summary of the rules.
 func (c *validateCmd) Run(std streams) error {
+	std.color = c.Color
 	switch {
 	case c.ExamplesOnly && !c.Alive:
 		return errors.New("--examples-only is given without --alive")
@@ -123,12 +125,12 @@ func showNotes(std streams, p *run.RuleSource, notes []document.Note) error {
 		all = append(all, &document.Error{Bundle: p.PathPrefix(), File: n.File, Line: n.Line,
 			Column: n.Column, Rule: n.Rule, Found: n.Text})
 	}
-	return showMistakes(std.out, all)
+	return showMistakes(std, all)
 }
 
 // reportMistakes prints mistakes, and returns the error about them.
 func reportMistakes(std streams, name string, list document.Errors) error {
-	if err := showMistakes(std.out, list); err != nil {
+	if err := showMistakes(std, list); err != nil {
 		return err
 	}
 	return exitError{exitUndecided, fmt.Errorf("%s: %s", name, plural(len(list), "mistake"))}
@@ -212,7 +214,7 @@ func showLife(std streams, all run.RuleSources, life *scanner.Liveness, tried st
 			list = append(list, of.Unused[k].Mistake(unused))
 		}
 		rules.SortMistakes(list)
-		if err := cmp.Or(showMistakes(std.out, list.In(all[i].PathPrefix())),
+		if err := cmp.Or(showMistakes(std, list.In(all[i].PathPrefix())),
 			print(std.out, "%s: %d alive, %d %s%s; tried on %s\n",
 				safe(all[i].Name), of.Alive, len(of.Dead), word, more, tried)); err != nil {
 			return err
