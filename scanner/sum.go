@@ -123,7 +123,7 @@ type Progress struct {
 	sums []*sum
 }
 
-// Counts returns the number of files so far, and of the bytes read of those that are done.
+// Counts returns the number of files so far, and of bytes read.
 func (p *Progress) Counts() (files int, bytes int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
