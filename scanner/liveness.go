@@ -270,8 +270,8 @@ func (o *usageObserver) path(path string, kind worktree.Kind) {
 	}
 }
 
-// Mistake describes what is missing for a part to be alive and, if visible, its likely mistake. word is "dead", "unused"
-// or a less certain word.
+// Mistake describes what is missing for a part to be alive and, if visible, its likely mistake. word is "dead",
+// "unused" or a less certain word.
 func (d *DeadPart) Mistake(word string) *document.Error {
 	return d.Rule.PartMistake(d.Part, word+": "+d.found(), d.Rule.Suspect(d.Part))
 }

@@ -82,7 +82,8 @@ func foldUnparsed(all []verdict.Error, prefix string) []verdict.Error {
 			reason = "the first: " + reason
 		}
 		plural := strings.NewReplacer("it cannot", "cannot", "fix it", "fix them", "exclude it", "exclude them",
-			"its text", "their text", "it renders", "they render", "this looks like a template", "they look like templates")
+			"its text", "their text", "it renders", "they render",
+			"this looks like a template", "they look like templates")
 		folded[f.at] = verdict.Error{Code: e.Code, Message: count(len(f.files), "file") + " " +
 			plural.Replace(head) + " (" + firstOf(f.files, 3) + "): " + plural.Replace(reason+rest[advice:])}
 	}
