@@ -223,7 +223,7 @@ func (l *loader) others(listed []stray) (strays []stray) {
 			l.refuse(unreadable(s.name, err), true)
 		case f.is02:
 			l.read(f)
-		case f.doc.Root != nil && f.doc.Has(f.doc.Root, document.Level{}, "rules"):
+		case f.doc.Root != nil && document.IsMapping(f.doc.Root) && f.doc.Has(f.doc.Root, document.Level{}, "rules"):
 			f.read02(`the file does not say bundle: "0.2"`)
 			l.read(f)
 		default:

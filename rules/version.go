@@ -14,11 +14,13 @@ const (
 	version02  = "0.2"
 )
 
-// keys02 are keys that a file of version 0.1 cannot have, with their depth.
-var keys02 = map[string]int{
-	"type": 0, "exclude": 0, neverKey: 1,
-	requiredKey: 2, forbiddenFilesKey: 2, requiredFilesKey: 2, "path_case": 2, "unparsable": 2,
-	"text": 3, "regex": 3, "key": 3, "each": 3,
+// keys02 returns the keys that a file of version 0.1 cannot have, with their depth.
+func keys02() map[string]int {
+	return map[string]int{
+		"type": 0, "exclude": 0, neverKey: 1,
+		requiredKey: 2, forbiddenFilesKey: 2, requiredFilesKey: 2, "path_case": 2, "unparsable": 2,
+		"text": 3, "regex": 3, "key": 3, "each": 3,
+	}
 }
 
 // needs02 returns what in a file of rules needs version 0.2; "" without anything of the kind.
@@ -29,8 +31,9 @@ func (f *ruleFile) needs02() string {
 		})
 		return key != ""
 	}
+	of02 := keys02()
 	key, line := f.doc.FirstKey(func(key string, depth int) bool {
-		d, is := keys02[key]
+		d, is := of02[key]
 		return is && d == depth
 	})
 	switch {

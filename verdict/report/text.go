@@ -74,10 +74,7 @@ func WriteText(w io.Writer, document *verdict.Verdict, o TextOptions) error {
 		}
 		t.line("")
 	}
-	var errs []verdict.Error
-	if !v.onlyPartial() { // a note says that
-		errs = foldUnparsed(v.Errors, t.Prefix)
-	}
+	errs := foldUnparsed(v.failures(), t.Prefix)
 	for i := range errs {
 		t.error(&errs[i])
 	}

@@ -54,9 +54,11 @@ func newView(v *verdict.Verdict) *view {
 func (v *view) passes() bool { return v.Verdict.Verdict == verdict.Pass }
 
 // onlyPartial reports whether the run is undecided only because it was narrowed.
-func (v *view) onlyPartial() bool {
-	others := func(e verdict.Error) bool { return e.Code != code.Partial }
-	return len(v.Errors) > 0 && !slices.ContainsFunc(v.Errors, others)
+func (v *view) onlyPartial() bool { return len(v.Errors) > 0 && len(v.failures()) == 0 }
+
+// failures are the errors other than that the run was narrowed, which a note says.
+func (v *view) failures() []verdict.Error {
+	return slices.DeleteFunc(slices.Clone(v.Errors), func(e verdict.Error) bool { return e.Code == code.Partial })
 }
 
 // result is the number of violations, of new and allowed ones, and whether the run is complete.
@@ -81,7 +83,7 @@ func (v *view) result() string {
 		parts = append(parts, "no violation in a partial run")
 	case v.onlyPartial():
 	case !v.Complete:
-		parts = append(parts, "could not decide ("+count(len(v.Errors), "error")+")")
+		parts = append(parts, "could not decide ("+count(len(v.failures()), "error")+")")
 	case len(v.undecided) > 0:
 		parts = append(parts, "no rule was enforced")
 	case len(v.Violations) == 0:
