@@ -45,9 +45,7 @@ func (s shape) rule() document.Level {
 		Found: `"bundle" in a rule, where it changes nothing`, Fix: writeVersion,
 	}}
 	if s.is02 {
-		l.Optional = append(l.Optional, neverKey)
-	} else {
-		l.Wrong[neverKey] = needs02(neverKey, "")
+		l.Required, l.Optional = []string{"id", "title", "match"}, append(l.Optional, neverKey, "enforcement")
 	}
 	return l
 }
@@ -70,21 +68,9 @@ const (
 
 const writeVersion = `write bundle: "0.2" as the first line of the file`
 
-// needs02 explains a 0.2 key in a 0.1 file. The key counts as the key instead.
-func needs02(key, instead string) document.Wrong {
-	return document.Wrong{
-		For:   instead,
-		Found: fmt.Sprintf("%q needs version 0.2", key),
-		Fix:   writeVersion,
-	}
-}
-
 func (s shape) level() document.Level {
 	l := document.Level{Name: "the file", Required: []string{"rules"}}
 	if !s.is02 {
-		exclude := needs02("exclude", "")
-		exclude.Fix = `move it to "match", or ` + writeVersion
-		l.Wrong = map[string]document.Wrong{"exclude": exclude, "type": needs02("type", "")}
 		return l
 	}
 	l.Required, l.Optional = []string{versionKey, "rules"}, []string{"exclude"}
@@ -119,11 +105,6 @@ func (s shape) match() document.Level {
 		Fix:   fmt.Sprintf("write %q, or %s", own, move),
 	}}
 	if !s.is02 {
-		for key, instead := range map[string]string{
-			requiredKey: own, "path_case": "", "unparsable": "", forbiddenFilesKey: "files", requiredFilesKey: "files",
-		} {
-			l.Wrong[key] = needs02(key, instead)
-		}
 		if s.holds == deprecated {
 			l.Optional = append(l.Optional, own, other)
 		} else {

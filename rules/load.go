@@ -199,35 +199,36 @@ func noRules(found, fix string) *document.Error {
 	return &document.Error{Code: document.CodeNoRules, File: path.Dir(BoundariesFile), Found: found, Fix: fix}
 }
 
-// has02 reports whether a file, and so the bundle, is version 0.2.
+// has02 reports whether a file, and so the bundle, is version 0.2, or must be.
 func (l *loader) has02() bool {
-	return slices.ContainsFunc(l.files, func(f *ruleFile) bool { return f.is02 })
+	return slices.ContainsFunc(l.files, func(f *ruleFile) bool { return f.is02 || f.holds == allowances })
 }
 
 // others reads the files with other names, and returns the strays: in a 0.1 bundle, all of them.
 func (l *loader) others(listed []stray) (strays []stray) {
-	unread := map[string]*document.Error{}
+	files, errs := map[string]*ruleFile{}, map[string]error{}
+	is02 := l.has02()
 	for _, s := range listed {
-		if s.kind != otherFile {
-			continue
-		}
-		f, err := l.file(s.name)
-		switch {
-		case err != nil:
-			unread[s.name] = unreadable(s.name, err)
-		case f.is02:
-			l.read(f)
-		default:
-			unread[s.name] = f.noVersion()
+		if s.kind == otherFile {
+			files[s.name], errs[s.name] = l.file(s.name)
+			is02 = is02 || errs[s.name] == nil && files[s.name].is02
 		}
 	}
 	for _, s := range listed {
-		e := unread[s.name]
-		switch {
-		case s.kind == aStray, e != nil && !l.has02():
+		switch f, err := files[s.name], errs[s.name]; {
+		case s.kind == namedFile:
+		case s.kind == aStray, !is02:
 			strays = append(strays, s)
-		case e != nil:
-			l.refuse(e, true)
+		case err != nil:
+			l.refuse(unreadable(s.name, err), true)
+		case f.is02:
+			l.read(f)
+		case f.doc.Root != nil && document.IsMapping(f.doc.Root) && f.doc.Has(f.doc.Root, document.Level{}, "rules"):
+			f.read02(`the file does not say bundle: "0.2"`)
+			l.read(f)
+		default:
+			l.batch.Add(f.doc)
+			l.refuse(f.noVersion(), true)
 		}
 	}
 	return strays

@@ -18,6 +18,7 @@ type ruleFile struct {
 	ruleKeys, matches document.Level
 
 	otherVersion bool     // it has a version other than 0.2
+	unversioned  string   // why it is read as 0.2 without having a version; "" if it is not
 	exclude      []string // of the whole file
 	excludeAt    []document.Place
 	rules        []Rule
@@ -32,6 +33,8 @@ func (l *loader) parse(name string, content []byte) *ruleFile {
 	f.doc = l.batch.YAML(&document.Source{Name: name, Text: content}, f.form())
 	if f.is02 = means02(f.doc, content); f.is02 {
 		f.doc.Reform(f.form())
+	} else if why := f.needs02(); why != "" {
+		f.read02(why)
 	}
 	return f
 }
@@ -42,7 +45,12 @@ func (f *ruleFile) list() {
 		f.listAllowances()
 		return
 	}
-	top, list, ok := f.top(f.level(), "rules", `"rules:" and the list of rules below it`,
+	level := f.level()
+	if f.unversioned != "" {
+		level.Required = slices.DeleteFunc(level.Required, func(key string) bool { return key == versionKey })
+		f.doc.Fail(document.CodeValue, f.doc.Root, f.unversioned, writeVersion)
+	}
+	top, list, ok := f.top(level, "rules", `"rules:" and the list of rules below it`,
 		`a list, each rule beginning with "- id:"`, `write "rules: []" if there is no rule`)
 	if f.is02 && top != nil {
 		f.head(top)

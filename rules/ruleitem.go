@@ -17,12 +17,18 @@ func itemLevel(required bool) document.Level {
 		Name:     "a pattern",
 		Optional: slices.Concat(itemKinds, []string{"within_lines"}, textOptions(), keyOptions()),
 	}
+	l.Wrong = map[string]document.Wrong{}
+	alone := `write {key: "…"} alone, which requires the key; in "forbidden_patterns" it forbids it`
 	if !required {
+		alone = `write {key: "…"} alone, which forbids the key; in "required_patterns" it requires it`
 		l.Optional = slices.DeleteFunc(l.Optional, func(key string) bool { return key == "each" })
-		l.Wrong = map[string]document.Wrong{"each": {
+		l.Wrong["each"] = document.Wrong{
 			Found: `unknown key "each" in a pattern that is not one of "required_patterns"`,
 			Fix:   `write the whole path in "key": each value there is checked`,
-		}}
+		}
+	}
+	for _, word := range []string{"exists", "present", "missing"} {
+		l.Wrong[word] = document.Wrong{Found: fmt.Sprintf("unknown key %q in a pattern", word), Fix: alone}
 	}
 	return l
 }
@@ -92,13 +98,7 @@ func (f *ruleFile) fits(e document.Entry, text string) bool {
 }
 
 func (f *ruleFile) item(e document.Entry, required bool) (Item, bool) {
-	if document.IsMapping(e.Value) && f.isItem(e) {
-		if !f.is02 {
-			f.doc.Fail(document.CodeType, e.Value,
-				fmt.Sprintf("a mapping in %q, which needs version 0.2", e.Key.Value),
-				writeVersion+"; if it is one string, quote it")
-			return Item{}, false
-		}
+	if f.is02 && document.IsMapping(e.Value) && f.isItem(e) {
 		before := f.doc.Mistakes()
 		item, ok := f.mapping(e, required)
 		return item, ok && f.doc.Mistakes() == before
@@ -120,15 +120,11 @@ func (f *ruleFile) item(e document.Entry, required bool) (Item, bool) {
 
 // isItem reports whether a mapping is meant as an item. Other mappings are unquoted strings with a colon.
 func (f *ruleFile) isItem(e document.Entry) bool {
-	keys := append(slices.Clone(itemKinds), "each")
-	if f.is02 {
-		has := func(kind string) bool { return f.doc.Has(e.Value, document.Level{}, kind) }
-		if slices.ContainsFunc(itemKinds, has) {
-			return true // misspelt
-		}
-		keys = itemLevel(true).Optional
+	has := func(kind string) bool { return f.doc.Has(e.Value, document.Level{}, kind) }
+	if slices.ContainsFunc(itemKinds, has) {
+		return true // misspelt
 	}
-	return slices.ContainsFunc(keys, func(key string) bool {
+	return slices.ContainsFunc(itemLevel(true).Optional, func(key string) bool {
 		_, ok := f.doc.Find(e.Value, key)
 		return ok
 	})

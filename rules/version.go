@@ -2,6 +2,7 @@ package rules
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 
 	"github.com/policyscan/policyscan/rules/document"
@@ -12,6 +13,38 @@ const (
 	versionKey = "bundle"
 	version02  = "0.2"
 )
+
+// keys02 returns the keys that a file of version 0.1 cannot have, with their depth.
+func keys02() map[string]int {
+	return map[string]int{
+		"type": 0, "exclude": 0, neverKey: 1,
+		requiredKey: 2, forbiddenFilesKey: 2, requiredFilesKey: 2, "path_case": 2, "unparsable": 2,
+		"text": 3, "regex": 3, "key": 3, "each": 3,
+	}
+}
+
+// needs02 returns what in a file of rules needs version 0.2; "" without anything of the kind.
+func (f *ruleFile) needs02() string {
+	near := func(at int, word string) bool {
+		key, _ := f.doc.FirstKey(func(key string, depth int) bool {
+			return depth == at && document.Nearest(key, []string{word}) != ""
+		})
+		return key != ""
+	}
+	of02 := keys02()
+	key, line := f.doc.FirstKey(func(key string, depth int) bool {
+		d, is := of02[key]
+		return is && d == depth
+	})
+	switch {
+	case f.holds == allowances || !near(0, "rules"):
+	case key != "":
+		return fmt.Sprintf("%q in line %d needs version 0.2", key, line)
+	case near(1, "match") && !near(1, "enforcement"):
+		return `no rule has "enforcement", which needs version 0.2`
+	}
+	return ""
+}
 
 // means02 reports whether a file has the version key, or misspells it. It is then read as 0.2, which includes 0.1, so
 // that a mistake in the version is only one mistake.
@@ -46,17 +79,19 @@ func (l *loader) checkBoundaries() {
 	if f := l.files; len(f) == 0 || f[0].name != BoundariesFile || f[0].is02 {
 		return
 	}
-	says := func(f *ruleFile) bool { return f.is02 && !f.otherVersion }
-	e := &document.Error{Code: document.CodeValue, File: BoundariesFile, Fix: writeVersion}
-	switch i := slices.IndexFunc(l.files, says); {
-	case i >= 0:
-		e.Found = `the file does not say bundle: "0.2", and ` + l.files[i].name + " does"
-	case slices.ContainsFunc(l.files, func(f *ruleFile) bool { return f.holds == allowances }):
-		e.Found = `the file does not say bundle: "0.2", which ` + AllowancesFile + " needs"
-	default:
-		return
+	needs := func(f *ruleFile) bool { return f.is02 && !f.otherVersion || f.holds == allowances }
+	if i := slices.IndexFunc(l.files, needs); i >= 0 {
+		l.batch.Errors = append(l.batch.Errors, &document.Error{
+			Code: document.CodeValue, File: BoundariesFile,
+			Found: `the file does not say bundle: "0.2", which ` + l.files[i].name + " needs", Fix: writeVersion,
+		})
 	}
-	l.batch.Errors = append(l.batch.Errors, e)
+}
+
+// read02 reads a file that has no version as 0.2. why is the mistake in that.
+func (f *ruleFile) read02(why string) {
+	f.is02, f.unversioned = true, why
+	f.doc.Reform(f.form())
 }
 
 // noVersion returns the error about a file of a 0.2 bundle that has neither a fixed name nor a version.

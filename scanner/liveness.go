@@ -12,10 +12,11 @@ import (
 	"github.com/policyscan/policyscan/scanner/run"
 	"github.com/policyscan/policyscan/scanner/worktree"
 	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/code"
 )
 
-// A Liveness lists the dead parts of rules. A part is alive if an example of the rule, or a file of a tree, shows one
-// of these:
+// A Liveness lists the parts of rules that nothing triggers. A part is alive if an example of the rule, or a file of a
+// tree, shows one of these:
 //
 //   - the rule is violated, unless it applies only to the tree;
 //   - a glob of files, forbidden_files or required_files matches a path that no exclude removes;
@@ -25,18 +26,19 @@ import (
 //   - an each path reaches a node.
 //
 // An exclude of a rule file is alive if it is so for one of the file's rules. The expected results of examples do not
-// count, only their findings.
+// count, only their findings. A glob of files or an exclude that is not alive is unused: it may be meant for other
+// trees. Any other part is dead.
 type Liveness struct {
 	Examples, Files int              // that were checked
 	Bundles         []BundleLiveness // in the order of the sources
-	Errors          []verdict.Error  // undecided in the tree: with any, a Dead part may be alive
+	Errors          []verdict.Error  // undecided in the tree: with any, the other parts may be alive
 }
 
 // A BundleLiveness is the liveness of a bundle's rules.
 type BundleLiveness struct {
-	Alive    int // number of live parts
-	Dead     []DeadPart
-	Mistakes document.Errors // examples that could not be checked
+	Alive        int // number of live parts
+	Dead, Unused []DeadPart
+	Mistakes     document.Errors // examples that could not be checked
 }
 
 // A DeadPart is a part of a rule that nothing triggers.
@@ -69,6 +71,9 @@ func Alive(ctx context.Context, sources []run.RuleSource, r *run.Run) (*Liveness
 			return nil, err
 		}
 		life.Files, life.Errors = v.Coverage.Files, v.Errors
+		if life.Examples > 0 { // they are enough
+			life.Errors = slices.DeleteFunc(life.Errors, func(e verdict.Error) bool { return e.Code == code.Empty })
+		}
 	}
 	life.count(sources, observer, r != nil)
 	return life, nil
@@ -102,7 +107,7 @@ func (l *Liveness) examples(ctx context.Context, sources []run.RuleSource, o *us
 	return nil
 }
 
-// count lists the dead parts. files reports whether the rules were tried on files, too.
+// count lists the parts that are not alive. files reports whether the rules were tried on files, too.
 func (l *Liveness) count(sources []run.RuleSource, o *usageObserver, files bool) {
 	for k := range sources {
 		var parts []DeadPart
@@ -130,7 +135,12 @@ func (l *Liveness) count(sources []run.RuleSource, o *usageObserver, files bool)
 				continue
 			}
 			parts[i].Redundant = found[i] == redundant
-			of.Dead = append(of.Dead, parts[i])
+			switch parts[i].Part.Kind {
+			case rules.FilesGlob, rules.ExcludeGlob, rules.FileExcludeGlob:
+				of.Unused = append(of.Unused, parts[i])
+			default:
+				of.Dead = append(of.Dead, parts[i])
+			}
 		}
 	}
 }
@@ -260,8 +270,8 @@ func (o *usageObserver) path(path string, kind worktree.Kind) {
 	}
 }
 
-// Mistake describes what is missing for a part to be alive and, if visible, its likely mistake. word is "dead" or a
-// less certain word.
+// Mistake describes what is missing for a part to be alive and, if visible, its likely mistake. word is "dead",
+// "unused" or a less certain word.
 func (d *DeadPart) Mistake(word string) *document.Error {
 	return d.Rule.PartMistake(d.Part, word+": "+d.found(), d.Rule.Suspect(d.Part))
 }

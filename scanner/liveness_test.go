@@ -14,8 +14,8 @@ import (
 	"github.com/policyscan/policyscan/scanner/worktree"
 )
 
-// deadParts returns the dead parts of a bundle's rules, tried on their examples and on the files of a directory, if
-// any.
+// deadParts returns the dead and the unused parts of a bundle's rules, tried on their examples and on the files of a
+// directory, if any. Unused ones are in parentheses.
 func deadParts(t testing.TB, b *rules.Bundle, dir string) []string {
 	t.Helper()
 	var input *run.Run
@@ -34,6 +34,9 @@ func deadParts(t testing.TB, b *rules.Bundle, dir string) []string {
 	dead := []string{}
 	for _, d := range life.Bundles[0].Dead {
 		dead = append(dead, deadPart(d.Rule.ID, d.Part, d.Redundant))
+	}
+	for _, d := range life.Bundles[0].Unused {
+		dead = append(dead, "("+deadPart(d.Rule.ID, d.Part, d.Redundant)+")")
 	}
 	slices.Sort(dead)
 	return dead
@@ -67,33 +70,33 @@ func TestAlive(t *testing.T) {
 	}{
 		{"nothing", `files: ["/*.tf"], exclude: ["/a.tf"], forbidden_patterns: [bad]`, "",
 			map[string]string{"x": "bad"},
-			"R exclude 0; R files 0; R pattern 0; R rule 0"},
+			"(R exclude 0); (R files 0); R pattern 0; R rule 0"},
 		{"an example", `files: ["/*.tf"], forbidden_patterns: [bad, {regex: 'b.d'}, worse]`,
 			`{path: a.tf, content: bad, violates: true}`, nil, "R pattern 2"},
 		{"what an example says does not count", `files: ["/*.tf"], forbidden_patterns: [bad, worse]`,
 			`{path: a.tf, content: bad, violates: false}, {path: a.tf, content: good, violates: true}`, nil,
 			"R pattern 1"},
 		{"an example that the rule does not select", `files: ["/*.tf"], forbidden_patterns: [bad]`,
-			`{path: a.go, content: bad, violates: false}`, nil, "R files 0; R pattern 0; R rule 0"},
+			`{path: a.go, content: bad, violates: false}`, nil, "(R files 0); R pattern 0; R rule 0"},
 		{"a file", `files: ["/*.tf"], forbidden_patterns: [bad]`, "", map[string]string{"a.tf": "bad"}, ""},
 		{"a file in UTF-16", `files: ["/*.tf"], forbidden_patterns: [bad]`, "",
 			map[string]string{"a.tf": "\xff\xfeb\x00a\x00d\x00"}, ""},
 		{"a glob with a comma", `files: ["/*.tf,*.hcl"], forbidden_patterns: [bad]`, "",
-			map[string]string{"a.tf": "bad", "a.hcl": "bad"}, "R files 0; R pattern 0; R rule 0"},
+			map[string]string{"a.tf": "bad", "a.hcl": "bad"}, "(R files 0); R pattern 0; R rule 0"},
 		{"all that a glob selects is excluded",
 			`files: ["/*.tf", "/a.*"], exclude: ["/a.*"], forbidden_patterns: [bad]`, "",
-			map[string]string{"a.tf": "bad", "b.tf": "bad"}, "R files 1"},
+			map[string]string{"a.tf": "bad", "b.tf": "bad"}, "(R files 1)"},
 		{"a glob in braces is one", `files: ["/*.{tf,hcl}"], forbidden_patterns: [bad]`, "",
 			map[string]string{"a.tf": "bad"}, ""},
 		{"case", `files: ["/*.tf"], path_case: ignore, forbidden_patterns: [bad]`, "",
 			map[string]string{"A.TF": "bad"}, ""},
 		{"an exclude of what no glob selects", `files: ["/*.tf"], exclude: ["/*.go"], forbidden_patterns: [bad]`, "",
-			map[string]string{"a.tf": "bad", "a.go": "bad"}, "R exclude 0"},
+			map[string]string{"a.tf": "bad", "a.go": "bad"}, "(R exclude 0)"},
 		{"an exclude by the character", `files: ["**/*.tf"], exclude: ["/t", "/*", "e/**"], forbidden_patterns: [bad]`,
 			"",
-			map[string]string{"x/a.tf": "bad", "a.tf": "bad"}, "R exclude 0; R exclude 2"},
+			map[string]string{"x/a.tf": "bad", "a.tf": "bad"}, "(R exclude 0); (R exclude 2)"},
 		{"two excludes", `files: ["**/*.tf"], exclude: ["x/**", "**/a.tf"], forbidden_patterns: [bad]`, "",
-			map[string]string{"x/a.tf": "bad", "b.tf": "bad"}, "R exclude 0 twice; R exclude 1 twice"},
+			map[string]string{"x/a.tf": "bad", "b.tf": "bad"}, "(R exclude 0 twice); (R exclude 1 twice)"},
 		{"each by itself", `files: ["**/*.tf"], exclude: ["x/**", "**/a.tf"], forbidden_patterns: [bad]`,
 			`{path: x/b.tf, content: bad, violates: false}`,
 			map[string]string{"x/a.tf": "bad", "b.tf": "bad", "a.tf": ""}, ""},
@@ -120,7 +123,7 @@ func TestAlive(t *testing.T) {
 				`{path: a.yml, content: "c: {}", violates: true}`,
 			nil, "R each 0.1; R required 1"},
 		{"required files", `required_files: ["/LICENSE", "**/OWNERS", "x/*"], exclude: ["x/**", "y/**"]`, "",
-			map[string]string{"LICENSE": "x", "x/OWNERS": "x"}, "R exclude 1; R required file 1; R required file 2"},
+			map[string]string{"LICENSE": "x", "x/OWNERS": "x"}, "(R exclude 1); R required file 1; R required file 2"},
 		{"an example for required files", `required_files: ["/LICENSE"]`,
 			`{path: LICENSE, content: x, violates: false}`, nil, ""},
 	} {
@@ -160,7 +163,7 @@ rules:
 	b, err := rules.Load(rules.Files{rules.BoundariesFile: []byte(text)})
 	must(t, err)
 	dir := writeTree(t, map[string]string{"a.tf": "", "b.tf": "", "c.tf": "", "x.tf": "bad"})
-	if got := strings.Join(deadParts(t, b, dir), "; "); got != "FILE file exclude 2; R files 0; S files 0" {
+	if got := strings.Join(deadParts(t, b, dir), "; "); got != "(FILE file exclude 2); (R files 0); (S files 0)" {
 		t.Error(got)
 	}
 }

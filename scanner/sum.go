@@ -12,7 +12,6 @@ import (
 type sum struct {
 	mu       sync.Mutex          // guards the fields below
 	closed   bool                // later results are dropped
-	done     int                 // number of covered files done
 	digest   digest              // of the listed files of all shards; only used by shards
 	current  *check.Result       // the file being checked: begun, or nil
 	begun    check.Result        // as it was before the check, for close
@@ -89,7 +88,6 @@ func (t *sum) count(r *check.Result) {
 		t.coverage.Governed--
 		return
 	}
-	t.done++
 	if r.Plan != nil {
 		t.plans[r.Plan]++
 	}
@@ -119,22 +117,22 @@ func (t *sum) count(r *check.Result) {
 	}
 }
 
-// Progress counts files; it can be read during a scan.
+// Progress counts files and bytes; it can be read during a scan.
 type Progress struct {
 	mu   sync.Mutex // guards sums
 	sums []*sum
 }
 
-// Files returns the number of files listed, covered by rules, and done.
-func (p *Progress) Files() (listed, covered, done int) {
+// Counts returns the number of files so far, and of bytes read.
+func (p *Progress) Counts() (files int, bytes int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, t := range p.sums {
 		t.mu.Lock()
-		listed, covered, done = listed+t.coverage.Files, covered+t.coverage.Governed, done+t.done
+		files, bytes = files+t.coverage.Files, bytes+t.coverage.Bytes
 		t.mu.Unlock()
 	}
-	return listed, covered, done
+	return files, bytes
 }
 
 func (p *Progress) watch(t *sum) {

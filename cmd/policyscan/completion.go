@@ -8,6 +8,8 @@ import (
 	"text/template"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/policyscan/policyscan/verdict/report"
 )
 
 type completionCmd struct {
@@ -23,13 +25,14 @@ var completions embed.FS
 func (c *completionCmd) Run(std streams, parser *kong.Kong) error {
 	app := parser.Model
 	first := completed{
-		Flags: slices.Concat(app.Flags, app.DefaultCmd.Flags), Values: shownChildren(app.Node),
+		Flags: shownFlags(app.Flags, app.DefaultCmd.Flags), Values: shownChildren(app.Node),
 	}
 	script, err := template.New(c.Shell).Funcs(template.FuncMap{
 		"join":    func(words []string) string { return strings.Join(words, " ") },
 		"quote":   func(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" },
 		"line":    firstLine,
 		"words":   strings.Fields,
+		"values":  flagValues,
 		"zshFlag": zshFlag,
 	}).ParseFS(completions, "completion/"+c.Shell)
 	if err != nil {
@@ -65,7 +68,7 @@ func completedBelow(node *kong.Node, before string, flags []*kong.Flag) []comple
 		}
 		c := completed{
 			Name: before + cmd.Name, Help: firstLine(cmd.Help),
-			Flags: slices.Concat(flags, cmd.Flags), IsGroup: len(cmd.Children) > 0,
+			Flags: shownFlags(flags, cmd.Flags), IsGroup: len(cmd.Children) > 0,
 		}
 		if c.Name == "help" {
 			c.Values = shownChildren(node)
@@ -79,6 +82,25 @@ func completedBelow(node *kong.Node, before string, flags []*kong.Flag) []comple
 		all = append(append(all, c), completedBelow(cmd, c.Name+" ", c.Flags)...)
 	}
 	return all
+}
+
+func shownFlags(lists ...[]*kong.Flag) []*kong.Flag {
+	return slices.DeleteFunc(slices.Concat(lists...), func(f *kong.Flag) bool { return f.Hidden })
+}
+
+// flagValues returns the values of a flag, if there are few.
+func flagValues(f *kong.Flag) []string {
+	switch {
+	case f.Enum != "":
+		return f.EnumSlice()
+	case f.Name != "report":
+		return nil
+	}
+	formats := report.Names()
+	if !strings.Contains(f.Help, formats) {
+		formats = report.FleetNames()
+	}
+	return strings.Split(formats, ", ")
 }
 
 // Options returns the flags as they are typed.
@@ -111,8 +133,14 @@ func firstLine(s string) string {
 
 func zshFlag(f *kong.Flag) string {
 	help := strings.NewReplacer("[", `\[`, "]", `\]`, ":", `\:`).Replace(firstLine(f.Help))
-	if f.IsBool() {
-		return "--" + f.Name + "[" + help + "]"
+	flag := "--" + f.Name + "[" + help + "]"
+	switch values := flagValues(f); {
+	case f.IsBool():
+		return flag
+	case f.Name == "rule":
+		return flag + ":value:_policyscan_rules"
+	case values != nil:
+		return flag + ":value:(" + strings.Join(values, " ") + ")"
 	}
-	return "--" + f.Name + "[" + help + "]:value:_files"
+	return flag + ":value:_files"
 }

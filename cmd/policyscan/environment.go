@@ -37,6 +37,9 @@ func runnerReadsOutput() bool { return getenv("GITHUB_ACTIONS") != "" }
 
 func inWorkflow() bool { return run.InGitHub(getenv) }
 
+// inGitHook reports whether git runs the program before a commit: it names the index then.
+func inGitHook() bool { return getenv("GIT_INDEX_FILE") != "" }
+
 func monochrome() bool { return getenv("NO_COLOR") != "" || getenv("TERM") == "dumb" }
 
 // ownPrefix begins the flags' variables. Kong knows it without the underscore.

@@ -92,7 +92,7 @@ func shapeOf(n *kong.Node) string {
 func TestNarrowedSays(t *testing.T) {
 	say := func(args ...string) string {
 		var out, errs strings.Builder
-		std := streams{strings.NewReader(""), &out, &errs}
+		std := streams{in: strings.NewReader(""), out: &out, err: &errs}
 		status := recovering(std, func() int { return dispatch(args, std, &out) })
 		return string(rune('0'+status)) + out.String() + errs.String()
 	}

@@ -23,7 +23,7 @@ func rulesIn(t *testing.T) (dir string) {
 // fed runs the program with a standard input.
 func fed(in string, args ...string) (status int, out, said string) {
 	var o, e strings.Builder
-	status = runMain(args, streams{strings.NewReader(in), &o, &e})
+	status = runMain(args, streams{in: strings.NewReader(in), out: &o, err: &e})
 	return status, o.String(), e.String()
 }
 

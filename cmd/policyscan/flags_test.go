@@ -38,6 +38,9 @@ func TestFault_147_FlagsGivenTwice(t *testing.T) {
 			}
 			flags++
 			value := "x"
+			if f.Enum != "" {
+				value = f.EnumSlice()[0]
+			}
 			switch f.Target.Interface().(type) {
 			case time.Duration:
 				value = "1s"

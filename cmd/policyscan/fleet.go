@@ -46,6 +46,7 @@ type fleetCmd struct {
 	Timeout         time.Duration `placeholder:"D" help:"Stop, undecided, after this time, such as 2h."`
 	AsOf            string        `placeholder:"DATE" help:"@scan_as_of"`
 	reuseFlag
+	colorFlag
 	Workers int64 `placeholder:"N" help:"Repositories at a time. Default: as many as processors."`
 }
 
@@ -62,6 +63,7 @@ type fleetRun struct {
 }
 
 func (c *fleetCmd) Run(std streams) error {
+	std.color = c.Color
 	r, err := c.prepareOutputs(std, time.Now())
 	if err == nil {
 		r.of, err = parseShard(c.Shard, c.Defer, c.Report, c.Output, "directory")
@@ -220,7 +222,7 @@ func (r *fleetRun) show() error {
 		printErrorsOf(r.std, r.summary.Errors, "")
 		return nil
 	}
-	o := textOptions(w)
+	o := r.std.textOptions(w)
 	o.Policy, o.Elapsed, o.Notes = r.policy, time.Since(r.began), notesOnReuse(r.reuse)
 	o.Most *= 2 // of each list
 	if r.Output != "none" {

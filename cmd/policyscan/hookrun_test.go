@@ -35,7 +35,7 @@ func TestFault_153_Serve(t *testing.T) {
 	in, ask := io.Pipe()
 	answers, out := io.Pipe()
 	done := make(chan error, 1)
-	go func() { done <- c.run(streams{in, out, io.Discard}, protocol.Named("claude-code")) }()
+	go func() { done <- c.run(streams{in: in, out: out, err: io.Discard}, protocol.Named("claude-code")) }()
 	reader := bufio.NewReader(answers)
 	for i, step := range steps {
 		step.before()
@@ -64,8 +64,8 @@ func TestAnswerToNobody(t *testing.T) {
 	}
 	defer null.Close()
 	var said strings.Builder
-	if status := runMain([]string{"hook", "codex"}, streams{strings.NewReader("{}"), null,
-		&said}); status != exitUndecided || !strings.Contains(said.String(), "standard output is closed") {
+	if status := runMain([]string{"hook", "codex"}, streams{in: strings.NewReader("{}"), out: null,
+		err: &said}); status != exitUndecided || !strings.Contains(said.String(), "standard output is closed") {
 		t.Errorf("status %d: %s", status, said.String())
 	}
 }

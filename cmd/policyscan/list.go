@@ -18,6 +18,7 @@ type listCmd struct {
 	bundleArg `embed:""`
 	For       string `placeholder:"PATH" help:"@list_for"`
 	JSON      bool   `name:"json" help:"Print JSON, with every field of each rule."`
+	IDs       bool   `name:"ids" hidden:"" help:"Print the ids of the enforced rules, for completions."`
 }
 
 // Run prints the rules in order of evaluation, deprecated ones last, or only the rules that apply to a path.
@@ -25,6 +26,16 @@ func (c *listCmd) Run(std streams) error {
 	policies, err := c.load()
 	if err != nil {
 		return err
+	}
+	if c.IDs {
+		for _, b := range policies.Bundles() {
+			for i := range b.Rules {
+				if err := print(std.out, "%s\n", safe(b.Rules[i].ID)); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
 	}
 	path := ""
 	if c.For != "" {

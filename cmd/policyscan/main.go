@@ -16,11 +16,12 @@ func main() {
 	// A report that is piped into a program that has ended is a write error. It must not
 	// decide the exit status of a FAIL, as the signal would without this.
 	signal.Ignore(syscall.SIGPIPE)
-	os.Exit(runMain(os.Args[1:], streams{os.Stdin, output.Stdout(), os.Stderr}))
+	os.Exit(runMain(os.Args[1:], streams{in: os.Stdin, out: output.Stdout(), err: os.Stderr}))
 }
 
 // streams are the process's own, or a test's.
 type streams struct {
 	in       io.Reader
 	out, err io.Writer
+	color    string // when to use colours, as in [colorFlag]; "" is auto
 }

@@ -24,11 +24,13 @@ type mergeCmd struct {
 
 	Output string `placeholder:"FILE" help:"@merge_output"`
 	reportFlag
+	colorFlag
 	Quiet bool          `short:"q" help:"Print only the reports of --report; errors still go to standard error."`
 	Wait  time.Duration `placeholder:"D" help:"@merge_wait"`
 }
 
 func (c *mergeCmd) Run(std streams) error {
+	std.color = c.Color
 	if c.Wait < 0 {
 		return fmt.Errorf("--wait is %s; give a time such as 2h, or 0 to wait for nothing", c.Wait)
 	}

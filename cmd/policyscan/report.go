@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strconv"
 	"time"
 
 	"golang.org/x/term"
@@ -24,6 +25,11 @@ import (
 // reportFlag is the flag of every command that writes reports.
 type reportFlag struct {
 	Report []string `placeholder:"FORMAT" sep:"none" help:"@report"`
+}
+
+// colorFlag is the flag of every command that can print colours.
+type colorFlag struct {
+	Color string `enum:"auto,always,never" default:"auto" placeholder:"WHEN" help:"@color"`
 }
 
 type reportCmd struct {
@@ -102,6 +108,7 @@ func (r *reporter) undecided(err error) *verdict.Verdict {
 }
 
 func (r *reporter) show(v *verdict.Verdict) error {
+	v = inFileOrder(v, r.about.Mistakes)
 	more, at := r.more(v), r.about.Place
 	if r.Quiet {
 		errs := slices.Clone(v.Errors)
@@ -118,13 +125,25 @@ func (r *reporter) show(v *verdict.Verdict) error {
 		w = r.std.err
 	}
 	var text bytes.Buffer
-	o := textOptions(w)
+	o := r.std.textOptions(w)
 	o.Prefix, o.Policy, o.Root, o.Notes, o.Elapsed = at.Prefix, r.about.Policy, at.Shown,
 		r.about.Notes, time.Since(r.began)
-	o.Mistakes = more
+	o.Mistakes, o.Brief = more, v.Scope.Mode == "staged" && inGitHook()
 	err := report.WriteText(&text, v, o)
 	_, werr := w.Write(text.Bytes())
 	return cmp.Or(err, werr)
+}
+
+// inFileOrder returns the verdict with the mistakes of bundles first, in the order of their files and lines.
+func inFileOrder(v *verdict.Verdict, list document.Errors) *verdict.Verdict {
+	errs, place := slices.Clone(v.Errors), map[verdict.Error]int{}
+	for i, m := range list {
+		place[verdict.Error{Code: m.Code, Message: m.Error()}] = i - len(list)
+	}
+	slices.SortStableFunc(errs, func(a, b verdict.Error) int { return cmp.Compare(place[a], place[b]) })
+	shown := *v
+	shown.Errors = errs
+	return &shown
 }
 
 // more returns what the displayed report adds to the verdict's errors. The verdict is the same in every directory.
@@ -148,14 +167,14 @@ func (r *reporter) more(v *verdict.Verdict) map[verdict.Error]report.Mistake {
 }
 
 // textOptions returns the options of the text report for its destination.
-func textOptions(w io.Writer) report.TextOptions {
+func (std streams) textOptions(w io.Writer) report.TextOptions {
 	width, isTerminal := terminal(w)
 	most := 0
 	if isTerminal {
 		most = 10 // of a rule: more would fill the screen
 	}
 	return report.TextOptions{
-		Color:    isTerminal && !monochrome(),
+		Color:    std.color == "always" || std.color != "never" && isTerminal && !monochrome(),
 		Width:    width,
 		Most:     most,
 		Commands: runnerReadsOutput(),
@@ -174,10 +193,35 @@ func terminal(w io.Writer) (width int, ok bool) {
 
 // watch shows the progress of a long scan on a terminal. The returned function ends that.
 func (r *reporter) watch(p *scanner.Progress) (stop func()) {
+	total := r.about.Listed
+	if r.Shard != "" {
+		total = 0 // of this shard it is unknown
+	}
 	return watching(r.std.err, r.Quiet, func() string {
-		listed, governed, done := p.Files()
-		return fmt.Sprintf("scanning: %d of %d covered files, %d files listed", done, governed, listed)
+		files, bytes := p.Counts()
+		return progressLine(files, total, bytes)
 	})
+}
+
+// progressLine is the progress of a scan. total is the number of all files; 0 if it is unknown.
+func progressLine(files, total int, bytes int64) string {
+	done, size := grouped(files)+" files", fmt.Sprintf("%.1f GB", float64(bytes)/1e9)
+	if total > 0 {
+		done = fmt.Sprintf("%s of %s files (%d %%)", grouped(files), grouped(total), 100*files/total)
+	}
+	if bytes < 1e8 {
+		size = fmt.Sprintf("%d MB", bytes/1e6)
+	}
+	return "scanning: " + done + ", " + size
+}
+
+// grouped is a number with a comma between each three digits.
+func grouped(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
 }
 
 // watching shows a line every second, if w is a terminal. The returned function removes it, and ends that.
@@ -214,10 +258,10 @@ func shownMistake(e *document.Error) report.Mistake {
 }
 
 // showMistakes prints mistakes in rule files, each with its line and a caret.
-func showMistakes(w io.Writer, list document.Errors) error {
+func showMistakes(std streams, list document.Errors) error {
 	shown := make([]report.Mistake, len(list))
 	for i, e := range list {
 		shown[i] = shownMistake(e)
 	}
-	return report.WriteMistakes(w, shown, textOptions(w))
+	return report.WriteMistakes(std.out, shown, std.textOptions(std.out))
 }

@@ -38,6 +38,7 @@ type scanCmd struct {
 
 	Output string `placeholder:"FILE" help:"@scan_output"`
 	reportFlag
+	colorFlag
 	Quiet bool `short:"q" help:"Print only the reports of --report; errors still go to standard error."`
 
 	Shard string `placeholder:"I/N" help:"@scan_shard"`
@@ -59,6 +60,7 @@ type scanCmd struct {
 }
 
 func (c *scanCmd) Run(std streams) error {
+	std.color = c.Color
 	_, err := c.run(std)
 	return err
 }

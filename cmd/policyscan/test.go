@@ -10,11 +10,13 @@ import (
 type testCmd struct {
 	bundleArg       `embed:""`
 	scenariosFlag   `embed:""`
+	colorFlag       `embed:""`
 	RequireExamples bool `help:"Fail for a rule without an example that violates it and one that does not."`
 }
 
 // Run runs the named scenarios, and the bundle's examples unless only scenarios are named.
 func (c *testCmd) Run(std streams) error {
+	std.color = c.Color
 	named := c.Dir != "" || len(c.Policy) > 0
 	if err := c.check(named); err != nil {
 		return err
@@ -53,7 +55,7 @@ func (c *testCmd) examples(std streams) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if err := cmp.Or(showMistakes(std.out, t.Mistakes.In(p.PathPrefix())),
+		if err := cmp.Or(showMistakes(std, t.Mistakes.In(p.PathPrefix())),
 			print(std.out, "%s: %s, %d wrong; %s without one\n",
 				safe(p.Name), plural(t.Ran, "example"), t.Failed, plural(t.Untested, "rule"))); err != nil {
 			return false, err

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/policyscan/policyscan/scanner"
+	"github.com/policyscan/policyscan/scanner/run"
 )
 
 // newTerminal is a new pseudo-terminal: the end of the person, and that of the program.
@@ -120,13 +121,13 @@ func TestTerminal(t *testing.T) {
 func TestProgress(t *testing.T) {
 	for _, quiet := range []bool{false, true} {
 		person, tty := newTerminal(t)
-		r := reporter{scanCmd: &scanCmd{Quiet: quiet}, std: streams{err: tty}}
+		r := reporter{scanCmd: &scanCmd{Quiet: quiet}, about: new(run.Run), std: streams{err: tty}}
 		stop := r.watch(new(scanner.Progress))
 		want := "the end"
 		if quiet {
 			time.Sleep(1500 * time.Millisecond) // longer than it takes until the first is shown
 		} else {
-			readUntil(t, person, "\r\x1b[Kscanning: 0 of 0 covered files, 0 files listed")
+			readUntil(t, person, "\r\x1b[Kscanning: 0 files, 0 MB")
 			want = "\r\x1b[Kthe end"
 		}
 		stop()
@@ -135,6 +136,22 @@ func TestProgress(t *testing.T) {
 		}
 		if seen := readUntil(t, person, "the end"); !strings.HasSuffix(seen, want) || quiet && seen != want {
 			t.Errorf("quiet: %v: the person sees %q, want %q at its end", quiet, seen, want)
+		}
+	}
+}
+
+// TestProgressLine: a share is shown only of a known total.
+func TestProgressLine(t *testing.T) {
+	for want, c := range map[string]struct {
+		files, total int
+		bytes        int64
+	}{
+		"scanning: 1,104 files, 0.4 GB":                {1104, 0, 400_000_000},
+		"scanning: 999 of 1,234,567 files (0 %), 2 MB": {999, 1234567, 2_000_000},
+		"scanning: 5,800 of 5,800 files (100 %), 0 MB": {5800, 5800, 1},
+	} {
+		if got := progressLine(c.files, c.total, c.bytes); got != want {
+			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 }
@@ -194,7 +211,7 @@ func (p program) onTerminal(status int, args ...string) string {
 }
 
 // TestColors: on a terminal a mistake in a bundle looks the same in a scan, in validate and in test: the place
-// is bold, the caret red. Neither NO_COLOR nor a dumb terminal gets colours.
+// is bold, the caret red. Neither NO_COLOR nor a dumb terminal gets colours, but --color always does.
 func TestColors(t *testing.T) {
 	t.Parallel()
 	p := newProgram(t)
@@ -221,7 +238,11 @@ func TestColors(t *testing.T) {
 			!strings.Contains(seen, "\x1b[1;31m"+c.mark+"\x1b[0m\n") {
 			t.Errorf("%q: the person sees %q", c.args, seen)
 		}
-		for _, env := range []string{"NO_COLOR=1", "TERM=dumb"} {
+		p.env = []string{"NO_COLOR=1"}
+		if got := p.run(append(c.args, "--color", "always")...); !strings.Contains(got.out, "\x1b[1m"+c.place) {
+			t.Errorf("%q with --color always: %q", c.args, got.out)
+		}
+		for _, env := range []string{"NO_COLOR=1", "TERM=dumb", "POLICYSCAN_COLOR=never"} {
 			p.env = []string{"TERM=xterm", env}
 			if seen := p.onTerminal(c.status, c.args...); strings.Contains(seen, "\x1b") ||
 				!strings.Contains(seen, c.place) {

@@ -16,6 +16,7 @@ import (
 type validateCmd struct {
 	bundleArg `embed:""`
 	callsFlag `embed:""`
+	colorFlag `embed:""`
 
 	Alive        bool     `help:"@validate_alive"`
 	ExamplesOnly bool     `help:"@validate_examples_only"`
@@ -24,6 +25,7 @@ type validateCmd struct {
 
 // Run prints the mistakes in the bundles or call rules, or a summary of the rules.
 func (c *validateCmd) Run(std streams) error {
+	std.color = c.Color
 	switch {
 	case c.ExamplesOnly && !c.Alive:
 		return errors.New("--examples-only is given without --alive")
@@ -123,12 +125,12 @@ func showNotes(std streams, p *run.RuleSource, notes []document.Note) error {
 		all = append(all, &document.Error{Bundle: p.PathPrefix(), File: n.File, Line: n.Line,
 			Column: n.Column, Rule: n.Rule, Found: n.Text})
 	}
-	return showMistakes(std.out, all)
+	return showMistakes(std, all)
 }
 
 // reportMistakes prints mistakes, and returns the error about them.
 func reportMistakes(std streams, name string, list document.Errors) error {
-	if err := showMistakes(std.out, list); err != nil {
+	if err := showMistakes(std, list); err != nil {
 		return err
 	}
 	return exitError{exitUndecided, fmt.Errorf("%s: %s", name, plural(len(list), "mistake"))}
@@ -191,11 +193,11 @@ func (c *validateCmd) alive(std streams) error {
 	return showLife(std, all, life, tried)
 }
 
-// showLife prints the dead parts of the bundles' rules, and the files on which the rules were tried.
+// showLife prints the parts of the bundles' rules that are not alive, and the files on which the rules were tried.
 func showLife(std streams, all run.RuleSources, life *scanner.Liveness, tried string) error {
-	word, dead := "dead", 0
+	word, unused, dead := "dead", "unused", 0
 	if len(life.Errors) > 0 {
-		word = "not known to be alive"
+		word, unused = "not known to be alive", "not known to be used"
 	}
 	for i := range life.Bundles {
 		of := &life.Bundles[i]
@@ -203,13 +205,20 @@ func showLife(std streams, all run.RuleSources, life *scanner.Liveness, tried st
 		for k := range of.Dead {
 			list = append(list, of.Dead[k].Mistake(word))
 		}
+		dead += len(list)
+		more := ""
+		if len(of.Unused) > 0 {
+			more = fmt.Sprintf(", %d %s", len(of.Unused), unused)
+		}
+		for k := range of.Unused {
+			list = append(list, of.Unused[k].Mistake(unused))
+		}
 		rules.SortMistakes(list)
-		if err := cmp.Or(showMistakes(std.out, list.In(all[i].PathPrefix())),
-			print(std.out, "%s: %d alive, %d %s; tried on %s\n",
-				safe(all[i].Name), of.Alive, len(of.Dead), word, tried)); err != nil {
+		if err := cmp.Or(showMistakes(std, list.In(all[i].PathPrefix())),
+			print(std.out, "%s: %d alive, %d %s%s; tried on %s\n",
+				safe(all[i].Name), of.Alive, len(of.Dead), word, more, tried)); err != nil {
 			return err
 		}
-		dead += len(list)
 	}
 	switch {
 	case dead == 0 && len(life.Errors) > 0:

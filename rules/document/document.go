@@ -238,6 +238,33 @@ func (d *YAML) Find(n *yaml.Node, key string) (Entry, bool) {
 	return Entry{}, false
 }
 
+// FirstKey returns the first key of the file for which is holds, and its line; "" without one. depth is the number of
+// mappings around the key's own. What is below an author's own key does not count.
+func (d *YAML) FirstKey(is func(key string, depth int) bool) (key string, line int) {
+	var walk func(n *yaml.Node, depth int)
+	walk = func(n *yaml.Node, depth int) {
+		for i := 0; i < len(n.Content) && key == ""; i++ {
+			child := n.Content[i]
+			if n.Kind != yaml.MappingNode {
+				walk(child, depth)
+				continue
+			}
+			if i++; d.isOwn(child.Value) {
+				continue
+			}
+			if is(child.Value, depth) {
+				key, line = child.Value, child.Line
+				return
+			}
+			walk(n.Content[i], depth+1)
+		}
+	}
+	if d.Root != nil {
+		walk(d.Root, 0)
+	}
+	return key, line
+}
+
 // Fields reads a mapping with arbitrary keys, in file order; false if n is not a mapping. what and form are as in
 // Mapping.
 func (d *YAML) Fields(n *yaml.Node, what, form string) ([]Entry, bool) {

@@ -194,8 +194,8 @@ func TestAlive(t *testing.T) {
 	if len(life.Bundles) != 1 || life.Bundles[0].Alive == 0 {
 		t.Fatalf("nothing was tried: %+v", life)
 	}
-	for _, dead := range life.Bundles[0].Dead {
-		t.Errorf("dead: %+v", dead)
+	for _, dead := range slices.Concat(life.Bundles[0].Dead, life.Bundles[0].Unused) {
+		t.Errorf("not alive: %+v", dead)
 	}
 }
 

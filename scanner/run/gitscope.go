@@ -191,6 +191,7 @@ func (r *Run) openTracked() error {
 	if err := r.loadFromDisk(); err != nil {
 		return err
 	}
+	r.Listed = len(idx.Files)
 	return r.use(tree.OpenTracked(r.Place.Root, idx))
 }
 

@@ -212,7 +212,7 @@ func (b *bundleResolver) findBefore(d *side, named []*policyBundles) (any bool, 
 func (b *bundleResolver) baseError(err error) error {
 	var mistakes document.Errors
 	if errors.As(err, &mistakes) {
-		return inBundle(mistakes, b.base, b.base.hint)
+		return b.inBundle(mistakes, b.base, b.base.hint)
 	}
 	if err != nil {
 		return tree.RepoError(err)
@@ -268,7 +268,7 @@ func (b *bundleResolver) headError(err error) error {
 	var mistake *document.Error
 	switch {
 	case errors.As(err, &mistakes):
-		err = inBundle(mistakes, &b.head, "")
+		err = b.inBundle(mistakes, &b.head, "")
 	case !errors.As(err, &mistake):
 		return tree.RepoError(err)
 	}
@@ -376,10 +376,13 @@ func (b *bundleResolver) add(d *side, s RuleSource) {
 	b.run.Sources = append(b.run.Sources, s)
 }
 
-// inBundle adds the side to the mistakes in its bundle.
-func inBundle(mistakes document.Errors, d *side, hint string) document.Errors {
-	out := make(document.Errors, len(mistakes))
-	for i, m := range mistakes.In(d.place()) {
+// inBundle adds the side to the mistakes in its bundle. A file that is not a commit's is named by its path.
+func (b *bundleResolver) inBundle(mistakes document.Errors, d *side, hint string) document.Errors {
+	at, out := d.place(), make(document.Errors, len(mistakes))
+	if d.index != nil {
+		at = b.run.Place.Prefix
+	}
+	for i, m := range mistakes.In(at) {
 		c := *m
 		c.Found = d.name + "'s bundle: " + c.Found
 		if hint != "" {
@@ -412,7 +415,7 @@ func (b *bundleResolver) loadStarts() error {
 		var mistakes document.Errors
 		switch {
 		case errors.As(err, &mistakes):
-			b.run.noteMistakes(inBundle(mistakes, d, "or merge the base, or rebase"))
+			b.run.noteMistakes(b.inBundle(mistakes, d, "or merge the base, or rebase"))
 		case err != nil:
 			return tree.RepoError(fmt.Errorf("the bundle of %s: %w", d, err))
 		default:

@@ -89,6 +89,7 @@ type Run struct {
 	Plans   *check.PlanCache
 	Limiter *check.ParseLimiter
 	Tree    tree.Tree
+	Listed  int // number of files, if it is known before the scan; else 0
 	// BaselineAllowances are the bundles' allowances at each commit that a change starts from.
 	BaselineAllowances [][]rules.Allowance
 
@@ -247,6 +248,7 @@ func (r *Run) openDisk(ctx context.Context) (err error) {
 		if err != nil {
 			return err
 		}
+		r.Listed = len(entries)
 		return r.use(tree.OpenListed(r.Place.Root, entries))
 	case r.Paths != nil:
 		return r.use(tree.OpenPart(r.Place.Root, r.paths.fromRoot))

@@ -26,7 +26,7 @@ func writeMarkdown(w io.Writer, document *verdict.Verdict) error {
 	v := newView(document)
 	p, tail := markdownPage{document: "verdict.json"}, markdownPage{document: "verdict.json"}
 	p.line("## policyscan " + v.headline())
-	p.errors(v.Errors)
+	p.errors(foldUnparsed(v.Errors, ""))
 	p.facts(v)
 	p.list(ruleHead, len(v.groups), markdownLimit/2, func(i int) string { return v.ruleRow(v.groups[i]) })
 	tail.allowed(v)

@@ -18,6 +18,9 @@ const (
 	mostFiles      = 20 // names of files that were not scanned, or cannot be parsed
 )
 
+// partial is the outcome, for display, of a narrowed run that found nothing. Its verdict is a FAIL.
+const partial verdict.Outcome = "PARTIAL"
+
 // TextOptions are additions to the text report, and its style.
 type TextOptions struct {
 	Prefix   string        // from the current directory to the tree's root: "" or a path that ends in "/"
@@ -28,6 +31,7 @@ type TextOptions struct {
 	Color    bool          // ANSI colours
 	Width    int           // of the terminal, in columns; 0: unlimited
 	Most     int           // limit of shown violations of a rule, and of allowed ones; 0: none
+	Brief    bool          // of a PASS, only the last line
 	Commands bool          // the reader obeys workflow commands (GitHub Actions): defuse them
 
 	Mistakes map[verdict.Error]Mistake // more about some errors than the verdict has
@@ -39,6 +43,21 @@ type TextOptions struct {
 func WriteText(w io.Writer, document *verdict.Verdict, o TextOptions) error {
 	v := newView(document)
 	t := textWriter{w: bufio.NewWriter(w), TextOptions: o, carets: len(v.Violations) <= fewViolations}
+	last := func() error {
+		outcome, result := v.Verdict.Verdict, v.result()
+		if v.onlyPartial() && len(v.Violations) == 0 {
+			outcome, result = partial, "no violation"
+			if len(v.Rules) == 1 {
+				result += " of " + verdict.Visible(v.Rules[0].ID)
+			}
+			result += v.allowedSuffix() + "; exit status 2 without --allow partial"
+		}
+		t.last(outcome, result+"; "+v.looked(), t.Elapsed)
+		return t.w.Flush() // a bufio.Writer keeps its first error
+	}
+	if o.Brief && v.passes() {
+		return last()
+	}
 	changes := v.policyChanges()
 	for _, change := range changes {
 		t.labelled("policy change: ", change)
@@ -55,14 +74,14 @@ func WriteText(w io.Writer, document *verdict.Verdict, o TextOptions) error {
 		}
 		t.line("")
 	}
-	for i := range v.Errors {
-		t.error(&v.Errors[i])
+	errs := foldUnparsed(v.failures(), t.Prefix)
+	for i := range errs {
+		t.error(&errs[i])
 	}
-	t.gap(len(v.Errors))
+	t.gap(len(errs))
 	t.summary(v)
 	t.tallies(v)
-	t.last(v.Verdict.Verdict, v.result()+"; "+v.looked(), t.Elapsed)
-	return t.w.Flush() // a bufio.Writer keeps its first error
+	return last()
 }
 
 // writePlainText writes the text report for a file, which a CI system may print.
@@ -228,7 +247,9 @@ func (t *textWriter) summary(v *view) {
 	}
 	var skipped, unparsed []string
 	for _, o := range v.Coverage.NotScanned {
-		skipped = append(skipped, o.File+": not scanned: "+o.Reason)
+		if o.Reason != "unparsable" { // an error says that
+			skipped = append(skipped, o.File+": not scanned: "+o.Reason)
+		}
 	}
 	for _, file := range v.Coverage.Unparsed {
 		unparsed = append(unparsed, file+": cannot be parsed: only its text was checked")
@@ -250,9 +271,12 @@ func (t *textWriter) files(notes []string, more string) {
 
 // last writes the last line: the outcome, the result in words, and the time.
 func (t *textWriter) last(outcome verdict.Outcome, text string, elapsed time.Duration) {
-	color := green
-	if outcome != verdict.Pass {
-		color = red
+	color := red
+	switch outcome {
+	case verdict.Pass:
+		color = green
+	case partial:
+		color = bold
 	}
 	if elapsed > 0 {
 		text += fmt.Sprintf(", %.2f s", elapsed.Seconds())

@@ -5,7 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/code"
 )
 
 func textOf(t *testing.T, v *verdict.Verdict, o TextOptions) string {
@@ -149,5 +152,31 @@ func TestTextFolds(t *testing.T) {
 		if strings.Count(text, " [R-1]\n") != len(c.of)-c.folded || strings.Count(text, "  also: ") != c.folded {
 			t.Errorf("%s:\n%s", name, text)
 		}
+	}
+}
+
+// TestFoldUnparsed: files that cannot be parsed are one error for each advice, at the place of the first.
+func TestFoldUnparsed(t *testing.T) {
+	unparsed := func(file, rest string) verdict.Error {
+		return verdict.Error{Code: code.Parse, File: file, Line: 2, Column: 3,
+			Message: "it cannot be parsed: line 2, column 3: " + rest}
+	}
+	const template = "this looks like a template; exclude it from A, write unparsable: text there to check only " +
+		"its text, or scan what it renders"
+	got := foldUnparsed([]verdict.Error{
+		unparsed("a", template), unparsed("b", "no; fix it, or exclude it from A"), {Code: code.Read, File: "c"},
+		unparsed("d", template), unparsed("e", "never; fix it, or exclude it from A"), unparsed("f", template),
+		unparsed("g", template), unparsed("h", "no; fix it, or exclude it from B"),
+	}, "../")
+	want := []verdict.Error{
+		{Code: code.Parse, Message: "4 files cannot be parsed (../a:2:3, ../d:2:3, ../f:2:3 and 1 more): they look like " +
+			"templates; exclude them from A, write unparsable: text there to check only their text, or scan what they render"},
+		{Code: code.Parse, Message: "2 files cannot be parsed (../b:2:3, ../e:2:3): the first: no; " +
+			"fix them, or exclude them from A"},
+		{Code: code.Read, File: "c"},
+		unparsed("h", "no; fix it, or exclude it from B"),
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
 	}
 }

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -52,6 +53,14 @@ func newView(v *verdict.Verdict) *view {
 
 func (v *view) passes() bool { return v.Verdict.Verdict == verdict.Pass }
 
+// onlyPartial reports whether the run is undecided only because it was narrowed.
+func (v *view) onlyPartial() bool { return len(v.Errors) > 0 && len(v.failures()) == 0 }
+
+// failures are the errors other than that the run was narrowed, which a note says.
+func (v *view) failures() []verdict.Error {
+	return slices.DeleteFunc(slices.Clone(v.Errors), func(e verdict.Error) bool { return e.Code == code.Partial })
+}
+
 // result is the number of violations, of new and allowed ones, and whether the run is complete.
 func (v *view) result() string {
 	var parts []string
@@ -64,11 +73,17 @@ func (v *view) result() string {
 		if v.files > 0 {
 			s += " in " + count(v.files, "file")
 		}
-		parts = append(parts, s+v.newSuffix())
+		if s += v.newSuffix(); v.onlyPartial() {
+			s += ", in a partial run"
+		}
+		parts = append(parts, s)
 	}
 	switch {
+	case v.onlyPartial() && len(v.Violations) == 0:
+		parts = append(parts, "no violation in a partial run")
+	case v.onlyPartial():
 	case !v.Complete:
-		parts = append(parts, "could not decide ("+count(len(v.Errors), "error")+")")
+		parts = append(parts, "could not decide ("+count(len(v.failures()), "error")+")")
 	case len(v.undecided) > 0:
 		parts = append(parts, "no rule was enforced")
 	case len(v.Violations) == 0:

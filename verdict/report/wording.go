@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"golang.org/x/text/width"
 
 	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/code"
 )
 
 const (
@@ -43,6 +45,49 @@ func sentence(s string) string {
 		return string(unicode.ToUpper(first)) + s[n:]
 	}
 	return s
+}
+
+// foldUnparsed returns the errors with one instead of those for files that cannot be parsed and have the same advice,
+// which names the rules. prefix is from the current directory to the tree's root.
+func foldUnparsed(all []verdict.Error, prefix string) []verdict.Error {
+	type fold struct {
+		at     int // of the first, in folded
+		files  []string
+		reason string
+		mixed  bool // there are several reasons
+	}
+	byAdvice, folded := map[string]*fold{}, make([]verdict.Error, 0, len(all))
+	for _, e := range all {
+		head, rest, _ := strings.Cut(e.Message, fmt.Sprintf(": line %d, column %d: ", e.Line, e.Column))
+		advice := strings.LastIndex(rest, "exclude it from ")
+		if advice >= 0 {
+			advice = strings.LastIndex(rest[:advice], "; ")
+		}
+		if e.Code != code.Parse || advice < 0 {
+			folded = append(folded, e)
+			continue
+		}
+		f := byAdvice[head+rest[advice:]]
+		if f == nil {
+			f = &fold{at: len(folded), reason: rest[:advice]}
+			byAdvice[head+rest[advice:]], folded = f, append(folded, e)
+		}
+		f.mixed = f.mixed || f.reason != rest[:advice]
+		f.files = append(f.files, fmt.Sprintf("%s%s:%d:%d", prefix, e.File, e.Line, e.Column))
+		if len(f.files) == 1 {
+			continue
+		}
+		reason := f.reason
+		if f.mixed {
+			reason = "the first: " + reason
+		}
+		plural := strings.NewReplacer("it cannot", "cannot", "fix it", "fix them", "exclude it", "exclude them",
+			"its text", "their text", "it renders", "they render",
+			"this looks like a template", "they look like templates")
+		folded[f.at] = verdict.Error{Code: e.Code, Message: count(len(f.files), "file") + " " +
+			plural.Replace(head) + " (" + firstOf(f.files, 3) + "): " + plural.Replace(reason+rest[advice:])}
+	}
+	return folded
 }
 
 // firstOf joins the first words.
