@@ -85,16 +85,6 @@ func TestOperations(t *testing.T) {
 	}
 }
 
-// TestEdited: the tools that edit, in the words of Claude Code.
-func TestEdited(t *testing.T) {
-	for tool, want := range map[string]string{"Edit": "edit", "MultiEdit": "edit", "replace": "edit", "Write": "",
-		"NotebookEdit": "", "Read": ""} {
-		if got := (&Call{Tool: tool}).Operations().Edited.Str(); got != want {
-			t.Errorf("%s: edited is %q, want %q", tool, got, want)
-		}
-	}
-}
-
 // Agents may expand ~ and remove spaces, so these are not what they look like.
 func TestFault_157_Unsure(t *testing.T) {
 	for _, c := range []struct{ input, path, host string }{
@@ -165,31 +155,6 @@ func TestRow_4_25_Resolve(t *testing.T) {
 		}
 		if absolute && slices.Contains(strings.Split(got, "/"), "..") {
 			t.Fatalf("%q in %q: %q", name, dir, got)
-		}
-	})
-}
-
-// Words that are quoted come back as they were, whatever is in them.
-func TestTokensOfQuotedWords(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		words := rapid.SliceOf(rapid.String()).Draw(t, "words")
-		double := rapid.Bool().Draw(t, "double")
-		var line []string
-		for _, w := range words {
-			if double {
-				line = append(line, `"`+strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(w)+`"`)
-			} else {
-				line = append(line, "'"+strings.ReplaceAll(w, "'", `'\''`)+"'")
-			}
-		}
-		got := shell.Tokens(strings.Join(line, " "))
-		if len(got) != len(words) {
-			t.Fatalf("%d words: %v", len(words), got)
-		}
-		for i := range got {
-			if got[i].Operator || got[i].Text != words[i] {
-				t.Fatalf("%q: %v", words[i], got[i])
-			}
 		}
 	})
 }
