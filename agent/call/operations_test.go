@@ -85,6 +85,16 @@ func TestOperations(t *testing.T) {
 	}
 }
 
+// TestEdited: the tools that edit, in the words of Claude Code.
+func TestEdited(t *testing.T) {
+	for tool, want := range map[string]string{"Edit": "edit", "MultiEdit": "edit", "replace": "edit", "Write": "",
+		"NotebookEdit": "", "Read": ""} {
+		if got := (&Call{Tool: tool}).Operations().Edited.Str(); got != want {
+			t.Errorf("%s: edited is %q, want %q", tool, got, want)
+		}
+	}
+}
+
 // Agents may expand ~ and remove spaces, so these are not what they look like.
 func TestFault_157_Unsure(t *testing.T) {
 	for _, c := range []struct{ input, path, host string }{
