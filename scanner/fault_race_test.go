@@ -150,51 +150,6 @@ func TestFault_051_Rewritten(t *testing.T) {
 	}, foundOr(code.Changed))
 }
 
-func TestFault_051_TruncatedAndGrown(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "main.tf")
-	whole := append([]byte("a\nkey\n"), bigText...)
-	copy(whole[len(whole)/2:], "\nKEY\n")
-	must(t, os.WriteFile(path, whole, 0o666))
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	must(t, err)
-	defer f.Close()
-	race(t, func(i int) error {
-		if err := f.Truncate(int64([]int{len(whole) / 2, 6, 300_000}[i%3])); err != nil {
-			return err
-		}
-		time.Sleep(200 * time.Microsecond)
-		_, err := f.WriteAt(whole, 0)
-		return err
-	}, func() *verdict.Verdict {
-		return scanDir(t, dir, testBundle("key", "KEY"), testOptions{})
-	}, func(v *verdict.Verdict) error {
-		for _, e := range v.Errors {
-			if e.Code != code.Changed {
-				return errors.New("what is wrong is that the file changed")
-			}
-		}
-		if v.Verdict == verdict.Pass {
-			return errors.New("a PASS, though at every moment there was a violation")
-		}
-		return nil
-	})
-}
-
-func TestFault_051_RenamedOver(t *testing.T) {
-	dir := writeTree(t, map[string]string{"tree/main.tf": "key"})
-	race(t, func(i int) error {
-		next := filepath.Join(dir, "next")
-		content := "key " + strings.Repeat("x", i%2*300_000)
-		if i%2 == 0 {
-			content = strings.Repeat("x", 300_000) + " key"
-		}
-		return errors.Join(os.WriteFile(next, []byte(content), 0o666), os.Rename(next, dir+"/tree/main.tf"))
-	}, func() *verdict.Verdict {
-		return scanDir(t, dir+"/tree", testBundle("key"), testOptions{})
-	}, foundOr(code.Changed))
-}
-
 func TestFault_051_Deleted(t *testing.T) {
 	dir := writeTree(t, map[string]string{"a.tf": "x", "sub/deep/main.tf": "key"})
 	race(t, func(int) error {

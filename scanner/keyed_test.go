@@ -4,18 +4,15 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"unicode/utf16"
 
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner/check"
 	"github.com/policyscan/policyscan/scanner/match"
-	"github.com/policyscan/policyscan/verdict"
 )
 
 // keyBundle loads a bundle of 0.2 with a rule in invariants.yml, given from its "match" on.
@@ -168,94 +165,10 @@ func TestPlacesOfKeyErrors(t *testing.T) {
 	}
 }
 
-// The place of a missing key: its parent, or none.
-func TestMissingKeys(t *testing.T) {
-	b := keyBundle(t, `match: {files: ["**"], required_patterns: [{key: a.b, is: 1}]}`)
-	for _, c := range []struct {
-		name, content      string
-		offset, end, times int64
-		excerpt            string
-	}{
-		{"a.yaml", "# no\n\n", 0, 1, 1, ""},
-		{"a.yaml", "---\nc: 1\n---\nd: 1\n", 4, 5, 2, "c: 1"},
-		{"a.yaml", "x: 0\na:\n  c: 1\n", 5, 2, 1, "a:"},
-		{"a.yaml", "a:\n  b: 2\n", 8, 7, 1, "  b: 2"},
-		{"a.tf", "\n", 0, 1, 1, ""},
-		{"a.tf", "a {\n}\n", 0, 2, 1, "a {"},
-	} {
-		found, err := check.File(t.Context(), b, c.name, []byte(c.content))
-		must(t, err)
-		if len(found) != 1 {
-			t.Fatalf("%q: %+v", c.content, found)
-		}
-		e := found[0].Evidence
-		if e.Kind != verdict.KindMissing || e.Offset != c.offset || e.EndColumn != c.end || e.Occurrences != c.times ||
-			e.Excerpt != c.excerpt || e.Encoding != "" {
-			t.Errorf("%q: %+v", c.content, e)
-		}
-	}
-}
-
-// The encoding of a file changes no displayed location and no finding.
-func TestKeysInAnyEncoding(t *testing.T) {
-	b := keyBundle(t, `match: {files: ["**"],
-    required_absent: [{key: "**.a", is: [true, ä]}, {key: b}], required_patterns: [{each: "**.c", key: a}]}`)
-	lines := rapid.SliceOfN(rapid.SampledFrom([]string{
-		"a: yes", "a: ä", "b: [😀, {a: on}]", "c: {a: 1}", "c: {b: ä}", "d: # 😀\r", "  - {a: 'true', c: []}", "---",
-		"x: |", "  a: true",
-	}), 1, 12)
-	rapid.Check(t, func(rt *rapid.T) {
-		text := strings.Join(lines.Draw(rt, "lines"), "\n")
-		want, wantErr := check.File(t.Context(), b, "f.yaml", []byte(text))
-		for _, encoded := range []string{"\ufeff" + text, utf16LE("\ufeff" + text)} {
-			got, err := check.File(t.Context(), b, "f.yaml", []byte(encoded))
-			if len(got) != len(want) || (err == nil) != (wantErr == nil) {
-				rt.Fatalf("%q: %+v, %v, want %+v, %v", encoded, got, err, want, wantErr)
-			}
-			for i := range got {
-				e, w := got[i].Evidence, want[i].Evidence
-				w.Offset, w.Column, w.EndColumn, w.LineHash = e.Offset, e.Column, e.EndColumn, e.LineHash
-				if n := int64(len(e.Places)); len(w.Places) != len(e.Places) || n != e.Occurrences && e.Excerpt != "" {
-					rt.Fatalf("%q: %d places of %d: %+v", encoded, n, e.Occurrences, e)
-				}
-				w.Places = slices.Clone(w.Places)
-				for k, p := range e.Places {
-					if at := &w.Places[k]; k > 0 || p.Offset == e.Offset && p.Line == e.Line &&
-						p.EndColumn == e.EndColumn {
-						at.Offset, at.Column, at.EndColumn = p.Offset, p.Column, p.EndColumn
-					}
-				}
-				if d := cmp.Diff(w, e); d != "" {
-					rt.Fatalf("%q: %s", encoded, d)
-				}
-				if at := int(e.Offset); len(encoded) < at || e.Offset == 0 && e.Excerpt != "" {
-					rt.Fatalf("%q: it cannot be at %d", encoded, at)
-				}
-			}
-		}
-	})
-}
-
 func utf16LE(text string) string {
 	var out []byte
 	for _, u := range utf16.Encode([]rune(text)) {
 		out = append(out, byte(u), byte(u>>8))
 	}
 	return string(out)
-}
-
-// TestLimitHasItsPlace: an exceeded limit has its location.
-func TestLimitHasItsPlace(t *testing.T) {
-	b := keyBundle(t, `match: {files: ["**"], required_absent: [{key: a}]}`)
-	for name, c := range map[string]struct{ content, place string }{
-		"a.json": {"[\n" + strings.Repeat("[", 2000), "line 2, column 1000: the file is nested"},
-		"a.yaml": {"a: b\nc: " + strings.Repeat("[", 20_000), "line 2, column 1: the file is nested"},
-		"a.tf":   {"a = 1\nb" + strings.Repeat(" c", 2000) + " {}\n", "line 2, column 1: the file is nested"},
-		"a.toml": {"a = 1\nb = " + strings.Repeat("[", 2000), "line 2, column 1005: the file is nested"},
-	} {
-		v := scanDir(t, writeTree(t, map[string]string{name: c.content}), b, testOptions{})
-		if outcome(v) != "I(E_LIMIT)" || !strings.Contains(v.Errors[0].Message, "it cannot be parsed: "+c.place) {
-			t.Errorf("%s: %+v, want %q", name, v.Errors, c.place)
-		}
-	}
 }

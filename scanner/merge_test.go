@@ -351,26 +351,6 @@ func TestDamagedShards(t *testing.T) {
 	kinds := []damage{
 		{"cut", func(all [][]byte, at int) [][]byte { all[at] = all[at][:r.IntN(len(all[at]))]; return all }},
 		{"a bit", func(all [][]byte, at int) [][]byte { all[at][r.IntN(len(all[at]))] ^= 1 << r.IntN(8); return all }},
-		{"a byte", func(all [][]byte, at int) [][]byte {
-			i := r.IntN(len(all[at]))
-			all[at] = slices.Insert(all[at], i, byte(r.IntN(256)))
-			return all
-		}},
-		{"a gap", func(all [][]byte, at int) [][]byte {
-			i := r.IntN(len(all[at]))
-			all[at] = slices.Delete(all[at], i, i+1+r.IntN(len(all[at])-i))
-			return all
-		}},
-		{"swapped", func(all [][]byte, at int) [][]byte {
-			i, k := r.IntN(len(all[at])), r.IntN(len(all[at]))
-			all[at][i], all[at][k] = all[at][k], all[at][i]
-			return all
-		}},
-		{"zeros", func(all [][]byte, at int) [][]byte {
-			i := r.IntN(len(all[at]))
-			clear(all[at][i:min(len(all[at]), i+1+r.IntN(4096))])
-			return all
-		}},
 		{"the end of another", func(all [][]byte, at int) [][]byte {
 			b := all[(at+1)%n]
 			i := r.IntN(min(len(b), len(all[at])))

@@ -169,31 +169,6 @@ func TestRow_4_25_Resolve(t *testing.T) {
 	})
 }
 
-// Words that are quoted come back as they were, whatever is in them.
-func TestTokensOfQuotedWords(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		words := rapid.SliceOf(rapid.String()).Draw(t, "words")
-		double := rapid.Bool().Draw(t, "double")
-		var line []string
-		for _, w := range words {
-			if double {
-				line = append(line, `"`+strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(w)+`"`)
-			} else {
-				line = append(line, "'"+strings.ReplaceAll(w, "'", `'\''`)+"'")
-			}
-		}
-		got := shell.Tokens(strings.Join(line, " "))
-		if len(got) != len(words) {
-			t.Fatalf("%d words: %v", len(words), got)
-		}
-		for i := range got {
-			if got[i].Operator || got[i].Text != words[i] {
-				t.Fatalf("%q: %v", words[i], got[i])
-			}
-		}
-	})
-}
-
 func FuzzCommand(f *testing.F) {
 	for _, line := range []string{"git push", "env -S'a b' c", `time -f "%e" nice -n`, "2>&1 >x (a;b)", "'", `"\`,
 		"$(a", "timeout", "env -S-S-S", "A=1", "command -pv x"} {

@@ -115,41 +115,6 @@ func TestDetect(t *testing.T) {
 	}
 }
 
-// TestLoad: a file by its name, by --dialect whatever its name, and from the directory that names count from.
-func TestLoad(t *testing.T) {
-	files := map[string]string{}
-	for name, text := range texts() {
-		files["any/"+name] = text
-	}
-	for name, d := range map[string]string{"a.yml": "native", "a.rules": "sigmashake", "a.json": "evaluator",
-		"b.yaml": "claudecube", "a.sexpr": "clash"} {
-		files[name] = texts()[d]
-	}
-	dir := tempDir(t, files)
-	for name, want := range map[string]string{"a.yml": "native", "a.rules": "sigmashake", "a.json": "evaluator",
-		"b.yaml": "claudecube", "a.sexpr": "clash"} {
-		set, err := Load(dir, name, "", nil)
-		if err != nil || set.Dialect != want || set.Name != name {
-			t.Errorf("%s: %+v, %v", name, set, err)
-		}
-		set, err = Load("elsewhere", filepath.ToSlash(filepath.Join(dir, name)), "", nil)
-		if err != nil || set.Dialect != want {
-			t.Errorf("%s by its absolute name: %+v, %v", name, set, err)
-		}
-	}
-	for _, name := range Names() {
-		if set, err := Load(dir, "any/"+name, name, nil); err != nil || set.Dialect != name {
-			t.Errorf("--dialect %s: %+v, %v", name, set, err)
-		}
-		// What is said counts, not the name: a file of another dialect is not read as its own.
-		if name != "evaluator" {
-			if set, err := Load(dir, "a.json", name, nil); err == nil {
-				t.Errorf("a.json is read as %s: %+v", name, set)
-			}
-		}
-	}
-}
-
 // TestRefused: a file of another kind is an error that describes it, with its code.
 func TestRefused(t *testing.T) {
 	dir := tempDir(t, map[string]string{

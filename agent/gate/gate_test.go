@@ -108,44 +108,6 @@ func ids(list []verdict.Violation) string {
 	return strings.Join(all, ", ")
 }
 
-func TestWrite(t *testing.T) {
-	root := tempDir(t, map[string]string{"old.tf": "x 0.0.0.0/0\n"})
-	g := &Gate{Bundle: bundle(t), Root: root}
-	for _, c := range []struct {
-		name, file, content, wantNew, wantOld string
-	}{
-		{"clean", root + "/a.tf", "x\n", "", ""},
-		{"a new file", root + "/a.tf", "x\n0.0.0.0/0\n", "OPEN a.tf", ""},
-		{"a relative path", "net/a.tf", "0.0.0.0/0", "OPEN net/a.tf", ""},
-		{"dots", "net/../x/./a.tf", "0.0.0.0/0", "OPEN x/a.tf", ""},
-		{"no rule is about it", root + "/a.txt", "0.0.0.0/0", "", ""},
-		{"it was so before", root + "/old.tf", "y 0.0.0.0/0\n", "", "OPEN old.tf"},
-		{"it was so before, and gets worse", root + "/old.tf", "0.0.0.0/0 0.0.0.0/0", "OPEN old.tf", ""},
-		{"it was so before, and something else is new", root + "/old.tf", "0.0.0.0/0 ::/0", "OPEN old.tf",
-			"OPEN old.tf"},
-		{"it was so before, and is fixed", root + "/old.tf", "fixed", "", ""},
-		{"two rules, in the order of the bundle", root + "/a.tf", "AKIA a\nb ::/0", "OPEN a.tf, KEY a.tf, TWO a.tf",
-			""},
-		{"outside the root", filepath.Dir(root) + "/a.tf", "0.0.0.0/0", "", ""},
-		{"git's own", root + "/.git/a.tf", "0.0.0.0/0", "", ""},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			r := judge(t, g, asked(t, root, "Write", "file_path", c.file, "content", c.content))
-			if ids(r.New) != c.wantNew || ids(r.Old) != c.wantOld {
-				t.Errorf("new %q, old %q; want %q and %q", ids(r.New), ids(r.Old), c.wantNew, c.wantOld)
-			}
-			out := r.Outcome()
-			if want := c.wantNew != ""; (out.Effect == callrules.Deny) != want || (r.Reason() != "") != want || want &&
-				out.Rule.ID != r.New[0].RuleID {
-				t.Errorf("the outcome is %+v, the reason %q", out, r.Reason())
-			}
-			if (r.Note() != "") != (c.wantOld != "" || c.name == "outside the root") {
-				t.Errorf("the note is %q", r.Note())
-			}
-		})
-	}
-}
-
 // TestReason: "The reason that goes back to the agent names rule, pattern, line and remediation, so that it can
 // fix its edit."
 func TestReason(t *testing.T) {
@@ -248,29 +210,6 @@ func TestLinks(t *testing.T) {
 	if r, err := g.Judge(t.Context(), asked(t, root, "Write", "file_path", "chain0.tf", "content", "x"),
 		callrules.Options{}); err == nil || !strings.Contains(err.Error(), "too many links") {
 		t.Errorf("fifty links to a missing file: %+v, %v", r, err)
-	}
-}
-
-// TestMove: a file that is moved is judged where it comes to be, with what it holds.
-func TestMove(t *testing.T) {
-	root := tempDir(t, map[string]string{"a.txt": "0.0.0.0/0\nx\n"})
-	g := &Gate{Bundle: bundle(t), Root: root}
-	patch := "*** Begin Patch\n*** Update File: a.txt\n*** Move to: net/a.tf\n@@\n-x\n+y\n*** End Patch"
-	if r := judge(t, g, asked(t, root, "apply_patch", "command", patch)); ids(r.New) != "OPEN net/a.tf" {
-		t.Errorf("%q", ids(r.New))
-	}
-}
-
-// TestWorkTrees: another work tree of the repository is the tree, too; that of another repository is not.
-func TestWorkTrees(t *testing.T) {
-	root, beside, other := workTrees(t)
-	g := &Gate{Bundle: bundle(t), Root: root}
-	for dir, want := range map[string]string{root: "OPEN net/a.tf", beside: "OPEN net/a.tf", other: "",
-		filepath.Dir(root): ""} {
-		if r := judge(t, g, asked(t, dir, "Write", "file_path", "net/a.tf", "content",
-			"0.0.0.0/0")); ids(r.New) != want {
-			t.Errorf("in %s: %q, want %q", dir, ids(r.New), want)
-		}
 	}
 }
 

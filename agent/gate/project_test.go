@@ -12,67 +12,7 @@ import (
 	"github.com/policyscan/policyscan/agent/call"
 	"github.com/policyscan/policyscan/agent/callrules"
 	"github.com/policyscan/policyscan/agent/edit"
-	"pgregory.net/rapid"
 )
-
-// TestFault_153_Repositories: the repositories around a directory are the same as in a search from the top.
-func TestFault_153_Repositories(t *testing.T) {
-	base := t.TempDir()
-	n := 0
-	rapid.Check(t, func(t *rapid.T) {
-		n++
-		top, err := filepath.EvalSymlinks(base)
-		if err != nil {
-			t.Fatal(err)
-		}
-		top = filepath.Join(top, fmt.Sprint(n))
-		parts := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", ".git.d"}), 0, 5).Draw(t, "parts")
-		var want []string
-		except, end := "", rapid.Bool().Draw(t, "end")
-		for i := range len(parts) + 1 {
-			dir := filepath.Join(top, filepath.Join(parts[:i]...))
-			kind := rapid.SampledFrom([]string{"none", "directory", "file", "link", "except"}).Draw(t, "kind")
-			if i > 0 && kind == "none" && rapid.Bool().Draw(t, "not there") {
-				if except != "" && end {
-					want = slices.DeleteFunc(want, func(dir string) bool { return len(dir) < len(except) })
-				}
-				break
-			}
-			if err := os.MkdirAll(dir, 0o777); err != nil {
-				t.Fatal(err)
-			}
-			git := filepath.Join(dir, ".git")
-			switch kind {
-			case "directory", "except":
-				err = os.Mkdir(git, 0o777)
-			case "file":
-				err = os.WriteFile(git, nil, 0o666)
-			case "link":
-				err = os.Symlink("gone", git) // not a repository for git
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			switch {
-			case kind == "except" && except == "":
-				if except = dir; end {
-					want = nil
-				}
-			case kind == "directory", kind == "file", kind == "except":
-				want = append([]string{dir}, want...)
-			}
-		}
-		var excepted []string
-		if except != "" {
-			excepted = []string{except}
-		}
-		got, err := repositories(filepath.Join(top, filepath.Join(parts...)), excepted, end)
-		got = slices.DeleteFunc(got, func(dir string) bool { return !strings.HasPrefix(dir, top) })
-		if err != nil || !slices.Equal(got, want) {
-			t.Fatalf("%q, %v, want %q", got, err, want)
-		}
-	})
-}
 
 // TestFault_153_Project: which other repositories a call is judged by, and which not.
 func TestFault_153_Project(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -259,9 +260,11 @@ func readAll(t *testing.T, tree string) int64 {
 			},
 		}
 	}
-	if err := root.Walk(t.Context(), visitor(), visitor()); err != nil {
-		t.Fatal(err)
+	var done sync.WaitGroup
+	for _, w := range root.Walkers(2) {
+		done.Go(func() { w.Walk(t.Context(), visitor()) })
 	}
+	done.Wait()
 	return count.Load()
 }
 

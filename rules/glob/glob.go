@@ -29,8 +29,7 @@
 // A glob with braces means exactly the union of its expansions: "{a,b}/*.tf" is "a/*.tf" or "b/*.tf". Each expansion
 // is matched by github.com/bmatcuk/doublestar, which only this package imports. It differs in two ways:
 //
-//   - Its brace matching does not find "main" with "main*{,.tf}", nor "a/b/c/x" with "a/**{/x,}"
-//     (TestBracesMeanTheirExpansions).
+//   - Its brace matching does not find "main" with "main*{,.tf}", nor "a/b/c/x" with "a/**{/x,}".
 //   - It matches a file a with "a/**", and testing.tf with "test*/**", though not test. [CompileWide]
 //     matches all of them, for call rules that deny.
 //

@@ -72,60 +72,6 @@ func TestFault_095_Semantics(t *testing.T) {
 	}
 }
 
-// TestAnyByteMatches: a name of any bytes is matched, on every code path.
-func TestAnyByteMatches(t *testing.T) {
-	globs := []string{"**", "d/*.tf", "**/*.tf", "d/**", "**/d/*", "d/x?y.tf", "d/x[!a]y.tf", "d/*y.tf", "d/x*.tf"}
-	for c := range 256 {
-		if c == '/' || c == 'a' {
-			continue
-		}
-		path := "d/x" + string([]byte{byte(c)}) + "y.tf"
-		bits := NewIndex(globs).Match(path, nil)
-		for i, g := range globs {
-			if !Compile([]string{g}).Match(path) || !bits.Has(i) {
-				t.Errorf("%q does not match %q", g, path)
-			}
-		}
-	}
-}
-
-// TestBracesMeanTheirExpansions tests what the package comment says about doublestar's braces.
-func TestBracesMeanTheirExpansions(t *testing.T) {
-	for _, c := range []struct {
-		glob, path string
-	}{
-		{"main*{,.tf}", "main"},
-		{"a/**{/x,}", "a/b/c/x"},
-	} {
-		if doublestar.MatchUnvalidated(c.glob, c.path) {
-			t.Errorf("doublestar matches %q with %q now: fix the package comment", c.glob, c.path)
-		}
-		if !Compile([]string{c.glob}).Match(c.path) {
-			t.Errorf("%q does not match %q", c.glob, c.path)
-		}
-	}
-}
-
-func TestExpansions(t *testing.T) {
-	for glob, want := range map[string]string{
-		"a":                 "a",
-		"{a,b}":             "a b",
-		"{a,b}{c,d}":        "ac ad bc bd",
-		"{a,{b,c}d}e":       "ae bde cde",
-		"a{,b}":             "a ab",
-		"{a,a}":             "a",
-		`\{a,b\}`:           `\{a,b\}`,
-		`{a\,b,c}`:          `a\,b c`,
-		"[{]{a,b}[}]":       "[{]a[}] [{]b[}]",
-		"a,b":               "a,b",
-		"{**/,}*.{tf,json}": "**/*.tf **/*.json *.tf *.json",
-	} {
-		if got := strings.Join(expansions(glob), " "); got != want {
-			t.Errorf("expansions(%q) = %s; want %s", glob, got, want)
-		}
-	}
-}
-
 // byDoublestar is the reference for Set and Index: doublestar's result for an expansion; for X/**, whether X matches a
 // directory above the path.
 func byDoublestar(glob, path string) bool {

@@ -127,61 +127,6 @@ func TestLimitOfLine(t *testing.T) {
 	}
 }
 
-// TestLineEnds: assertions and classes at line ends, under every flag.
-func TestLineEnds(t *testing.T) {
-	const text = "ab\r\nb a\ra\n\nab"
-	for source, want := range map[string][]Match{
-		`^a`:             {{0, 1}, {8, 9}, {11, 12}},
-		`(?m)^a`:         {{0, 1}, {8, 9}, {11, 12}},
-		`b$`:             {{1, 2}, {12, 13}},
-		`(?m)b$`:         {{1, 2}, {12, 13}},
-		`[^\n]+`:         {{0, 2}, {4, 7}, {8, 9}, {11, 13}},
-		`b[^\r]`:         {{4, 6}},
-		`[^a]+`:          {{1, 2}, {4, 6}, {12, 13}},
-		`\s`:             {{5, 6}},
-		`\W+`:            {{5, 6}},
-		`a(?:[^\S ]|b)?`: {{0, 2}, {6, 7}, {8, 9}, {11, 13}},
-		`\ba\b(?:.|$)`:   {{6, 7}, {8, 9}},
-		`(?:b\s*|a)+`:    {{0, 2}, {4, 7}, {8, 9}, {11, 13}},
-		`a\B`:            {{0, 1}, {11, 12}},
-		`a$b|ab$`:        {{0, 2}, {11, 13}},
-		`\bb`:            {{4, 5}},
-		`(?m)a$\b`:       {{6, 7}, {8, 9}},
-	} {
-		e, err := Compile(source)
-		if err != nil {
-			t.Error(err)
-			continue
-		}
-		if got := slices.Collect(e.Find([]byte(text))); !slices.Equal(got, want) {
-			t.Errorf("%#q: got %v, want %v", source, got, want)
-		}
-		compareAll(t, e, text)
-	}
-}
-
-// TestInvalid: each byte that is not UTF-8 is one U+FFFD.
-func TestInvalid(t *testing.T) {
-	for source, want := range map[string][]Match{
-		`\x{FFFD}`:     {{1, 2}, {2, 3}, {3, 4}, {5, 6}, {6, 9}},
-		`\x{FFFD}{3}`:  {{1, 4}},
-		`a.{3}b`:       {{0, 5}},
-		`b[^\x{FFFD}]`: nil,
-		`b\W`:          {{4, 6}},
-	} {
-		e, err := Compile(source)
-		if err != nil {
-			t.Error(err)
-			continue
-		}
-		const text = "a\xed\xa0\x80b\xff\ufffd"
-		if got := slices.Collect(e.Find([]byte(text))); !slices.Equal(got, want) {
-			t.Errorf("%#q: got %v, want %v", source, got, want)
-		}
-		compareAll(t, e, text)
-	}
-}
-
 // TestConcurrent: one regex, several texts at the same time, one within the loop over another.
 func TestConcurrent(t *testing.T) {
 	e, err := Compile(`\ba(?:.*b)?`)

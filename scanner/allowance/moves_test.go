@@ -1,13 +1,9 @@
 package allowance
 
 import (
+	"slices"
 	"testing"
 )
-
-// alone returns the change from one snapshot to another.
-func alone(from, to snapshot) scene {
-	return scene{day: today, base: from, mergeBases: []snapshot{from}, head: to}
-}
 
 // TestCutAndPaste: an agent may cut lines from a legacy file and paste them into it in a second edit, since the larger
 // count of the disk and HEAD is its limit; one more is denied.
@@ -55,13 +51,21 @@ func TestMerging(t *testing.T) {
 // number in the head.
 func TestOneSide(t *testing.T) {
 	base, head := state(t, "b=xxx/b 3"), state(t, "a=xxx/a 2 from=b")
-	sc := alone(base, head)
-	if d := sc.book().Decide(sc.question(base.rules[0], true, false, "a")); d.Denial == nil || d.Denial.Kind != TooLow {
+	sc := scene{base, base, head}
+	if d := sc.decide(true, false, "a"); d.Denial == nil || d.Denial.Kind != TooLow {
 		t.Errorf("%+v", d.Denial)
 	}
 	sc.head = state(t, "a=xxx/a 3 from=b")
-	if d := sc.book().Decide(sc.question(base.rules[0], true, false, "a")); d.Denial != nil || d.Limit.AtMost != 3 {
+	if d := sc.decide(true, false, "a"); d.Denial != nil || d.Limit.AtMost != 3 {
 		t.Errorf("%+v", d)
+	}
+	list := sc.list()
+	if got := list.Joined("X", "a"); !slices.Equal(got, []string{"a", "b"}) {
+		t.Errorf("a is joined with %q", got)
+	}
+	if d := list.Decide(Query{Rule: "X", Base: true, Head: true, Never: true, File: "a",
+		Count: func(string) Counts { return Counts{Before: []Count{{}}} }}); d.Denial == nil || d.Denial.Kind != Never {
+		t.Errorf("a rule without allowances: %+v", d)
 	}
 	for _, merged := range []bool{true, false} {
 		b := Compare(Comparison{
@@ -94,8 +98,13 @@ func TestNothingToCompareWith(t *testing.T) {
 func TestLimitsOfLaws(t *testing.T) {
 	pass := func(name string, from, to snapshot, want bool) {
 		t.Helper()
-		if bad := alone(from, to).refused(); (bad == nil) != want {
-			t.Errorf("%s: %v", name, bad)
+		ok, sc := true, scene{from, from, to}
+		for file, now := range to.files {
+			judged := now != from.files[file] || slices.Contains(sc.list().AffectedFiles(), file)
+			ok = ok && (now.count == 0 || !judged || sc.decide(true, true, file).Denial == nil)
+		}
+		if ok != want {
+			t.Errorf("%s: allowed %v", name, ok)
 		}
 	}
 	// Each commit of a branch passes, and the branch does not: the second forgets the first one's "from".

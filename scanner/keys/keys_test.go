@@ -7,6 +7,7 @@ import (
 
 	"github.com/policyscan/policyscan/rules/keyitem"
 	"github.com/policyscan/policyscan/scanner/keys"
+	"github.com/rogpeppe/go-internal/txtar"
 )
 
 // shownHits are the places of hits in the text of a document: what is there, where there is nothing missing, and what
@@ -26,295 +27,28 @@ func shownHits(text string, hits []keys.Hit) string {
 	return strings.Join(all, " ")
 }
 
-func TestForbidden(t *testing.T) {
-	for _, row := range []struct{ tree, item, want string }{
-		// The key alone.
-		{`{"a": 1, "b": 2}`, `{"key": "b"}`, "b"},
-		{`{"a": null}`, `{"key": "a"}`, "a"},
-		{`{"a": [1, 2]}`, `{"key": "a"}`, "a"},
-		{`{"a": [{"b": 1}, {"b": []}, {"c": 1}]}`, `{"key": "a.b"}`, "b b"},
-		{`{"a": 1, "a": 2}`, `{"key": "a"}`, "a a"},
-		{`{"a": 1}`, `{"key": "a.b"}`, ""},
-		{`{"a": {"b": {"c": 1}}}`, `{"key": "a.**"}`, "a b c"},
-		{`{"a": {"b": 1}}`, `{"key": "*"}`, "a"},
-		{`{"a.b": 1}`, `{"key": "a.b"}`, ""},
-		{`{"a.b": 1}`, `{"key": "\"a.b\""}`, "a.b"},
-		{`{"?": {"a": 1}}`, `{"key": "?.a"}`, ""},
-		{`{"?": {"a": 1}}`, `{"key": "*.a"}`, "a"},
-		{`{"?": {"a": 1}}`, `{"key": "**.a"}`, "a"},
-
-		// Lists are transparent, at any depth.
-		{`{"a": [[{"b": true}], {"b": [[true, false]]}]}`, `{"key": "a.b", "is": true}`, "true true"},
-		{`[{"a": 1}, [{"a": 1}], 5]`, `{"key": "a"}`, "a a"},
-
-		// Values: broad.
-		{`{"a": ["true", true, "Yes", "yES", "y", "1", 1, "ON"]}`, `{"key": "a", "is": true}`, "true true Yes y ON"},
-		{`{"a": [22, "22", "0x16", "026", 22.0, "2_2", "+22", 2.2e1, 26, "22 "]}`, `{"key": "a", "is": 22}`,
-			"22 22 0x16 026 22.0 2_2 +22 2.2e1"},
-		{`{"a": ["026", 26]}`, `{"key": "a", "is": 26}`, "026 26"},
-		{`{"a": ["22", 22, "22.0", 22.0]}`, `{"key": "a", "is": "22"}`, "22 22"},
-		{`{"a": ["x", "X", "x\n", ""]}`, `{"key": "a", "is": ["x", ""]}`, "x "},
-		{`{"a": [{"$tag": "x"}, "$var.x"]}`, `{"key": "a", "is": ["x", "$var.x"]}`, "{$tag: x} $var.x"},
-		{`{"a": [null, {}, [], {"b": 1}]}`, `{"key": "a", "is": ["", "null", "{}", "[]"]}`, ""},
-
-		// is_not refuses all that is not certainly one of those.
-		{`{"a": [true, "true", "yes", "$var.x", {"$tag": true}, null, {}, []]}`, `{"key": "a", "is_not": true}`,
-			"true yes $var.x {$tag: true} null {} []"},
-		{`{"a": 5}`, `{"key": "a", "is_not": [1, 5.0]}`, ""},
-		{`{"a": "5"}`, `{"key": "a", "is_not": [1, 5]}`, "5"},
-		{`{"b": 5}`, `{"key": "a", "is_not": 5}`, ""},
-
-		// matches: any line; matches_not: all lines.
-		{`{"a": ["xb", "a\nb\n", "$var.b", 3, true, null, "c"]}`, `{"key": "a", "matches": "^b$|^3|ue"}`,
-			`a\nb\n 3 true`},
-		{`{"a": ["$var.b", {"$tag": "b"}, {"$tag": {"b": "b"}}]}`, `{"key": "a", "matches": "b$"}`, "$var.b {$tag: b}"},
-		{`{"a": ["$var.b", {"$tag": "b"}]}`, `{"key": "a", "matches_not": "b$"}`, "$var.b {$tag: b}"},
-		{`{"a": ["x$or b", "b$or x", "x$or y"]}`, `{"key": "a", "matches": "b"}`, "x$or b b$or x"},
-		{`{"a": ["b$or b"]}`, `{"key": "a", "matches_not": "b"}`, "b$or b"},
-		{`{"a": ["b", "b\nb\r\nb\rb\n", "b\n\nb", "b\n\n", "", "$var.b", null, {}, [], 3]}`,
-			`{"key": "a", "matches_not": "^(b|3)$"}`, `b\n\nb b\n\n  $var.b null {} []`},
-
-		// What is hidden or has a tag is looked at, too.
-		{`{"a": 1, "<<a": 2}`, `{"key": "a", "is": [1, 2]}`, "1 2"},
-		{`{"a": {"$tag": {"b": 1}}}`, `{"key": "a.b", "is": 1}`, "1"},
-		{`{"a": {"$tag": [1, 2]}}`, `{"key": "a", "is": 1}`, "1"},
-		{`{"a": {"$tag": [1, 2]}}`, `{"key": "a", "is_not": [1, 2]}`, "{$tag: [1, 2]}"},
-		{`{"a": {"$tag": {"b": 1}}}`, `{"key": "a", "is_not": 1}`, "{$tag: {b: 1}}"},
-
-		// Blocks: the type and each label are segments.
-		{`{"resource aws_x main": {"acl": "p", "log": {"acl": "p"}}}`, `{"key": "resource.aws_x.*.acl", "is": "p"}`,
-			"p"},
-		{`{"resource aws_x main": {"acl": "p"}}`, `{"key": "resource.*.acl", "is": "p"}`, ""},
-		{`{"resource aws_x main": {"acl": "p"}}`, `{"key": "resource.aws_x"}`, "resource aws_x main"},
-		{`{"resource aws_x main": {"acl": "p"}}`, `{"key": "resource.**"}`, "resource aws_x main acl"},
-		{`{"resource aws_x main": {}, "resource aws_y main": {}}`, `{"key": "**.aws_y.*"}`, "resource aws_y main"},
-		{`{"resource aws_x main": {"acl": "p"}}`, `{"key": "resource.aws_x", "is_not": "p"}`, "resource aws_x main"},
-
-		// Several paths, and one place by several ways.
-		{`{"a": {"b": 1}, "c": 1}`, `{"key": ["c", "a.b", "**.b"], "is": 1}`, "1 1"},
-		{`{"a": {"a": {"a": 1}}}`, `{"key": "**.a.**.a", "is": 1}`, "1"},
-		{`{"&x": {"b": 1}, "y": {"$like": "x"}}`, `{"key": "*.b", "is": 1}`, "1"},
-		{`{"&x": 1, "y": {"$like": "x"}}`, `{"key": "*"}`, "&x y"},
-		{`{"&x": [{"b": 1}], "y": {"x": {"$like": "x"}}}`, `{"key": "**.b"}`, "b"},
-
-		// where.
-		{`{"kind": "Pod", "a": 1}`, `{"key": "a", "where": {"kind": ["Job", "Pod"]}}`, "a"},
-		{`{"kind": "Pod", "a": 1}`, `{"key": "a", "where": {"kind": "Job"}}`, ""},
-		{`{"kind": "Pod", "v": "yes", "a": 1}`, `{"key": "a", "where": {"kind": "Pod", "v": true}}`, "a"},
-		{`{"kind": "Pod", "v": "yes", "a": 1}`, `{"key": "a", "where": {"kind": "Pod", "v": false}}`, ""},
-		{`{"kind": ["Pod", "Job"], "a": 1}`, `{"key": "a", "where": {"kind": "Job"}}`, "a"},
-		{`{"kind": "$var.kind", "a": 1}`, `{"key": "a", "where": {"kind": "Job"}}`, "a"},
-		{`{"m": "$var.m", "a": 1}`, `{"key": "a", "where": {"m.kind": "Job"}}`, "a"},
-		{`{"m": "$var.m", "a": 1}`, `{"key": "a", "where": {"n.kind": "Job"}}`, ""},
-		{`{"m": {"$tag": {}}, "a": 1}`, `{"key": "a", "where": {"m.kind": "Job"}}`, "a"},
-		{`{"m": {"$tag": [5]}, "a": 1}`, `{"key": "a", "where": {"m": "Job"}}`, "a"},
-		{`{"m": null, "a": 1}`, `{"key": "a", "where": {"m": "Job"}}`, ""},
-		{`{"kind": "Pod", "<<kind": "Job", "a": 1}`, `{"key": "a", "where": {"kind": "Job"}}`, "a"},
-
-		// Each item of a list at the top, and of a List, is a document.
-		{`[{"kind": "Pod", "a": 1}, {"kind": "Job", "a": 2}]`, `{"key": "a", "is": [1, 2], "where": {"kind": "Job"}}`,
-			"2"},
-		{`{"kind": "List", "items": [{"kind": "Pod", "a": 1}, {"kind": "Job", "a": 2}]}`,
-			`{"key": "a", "is": [1, 2], "where": {"kind": "Job"}}`, "2"},
-		{`{"kind": "List", "items": [{"kind": "Pod", "a": 1}]}`,
-			`{"key": "items.a", "is": 1, "where": {"kind": "List"}}`, "1"},
-		{`{"kind": "List", "items": [{"kind": "List", "items": [{"kind": "Job", "a": 1}]}]}`,
-			`{"key": "**.a", "where": {"kind": "Job"}}`, "a"},
-		{`{"kind": "PodList", "items": [{"kind": "Job", "a": 1}]}`, `{"key": "a", "where": {"kind": "Job"}}`, "a"},
-		{`{"kind": "PodList", "items": [{"kind": "Job", "a": 1}]}`, `{"key": "a", "where": {"kind": "Pod"}}`, ""},
-		{`{"kind": "PodList", "items": [{"a": 1}, {"kind": null, "a": 2}]}`, `{"key": "a", "where": {"kind": "Pod"}}`,
-			"a a"},
-		{`{"kind": "PodList", "items": [{"a": 1}]}`, `{"key": "a", "where": {"kind": "Job"}}`, ""},
-		{`{"kind": "PodList", "items": [{"a": 1}]}`, `{"key": "kind", "is": "Pod"}`, "PodList"},
-		{`{"kind": "PodList", "items": [{"a": 1}]}`, `{"key": "items.a", "where": {"kind": "PodList"}}`, "a"},
-		{`{"kind": "ConfigMap", "items": [{"kind": "Job", "a": 1}]}`, `{"key": "a", "where": {"kind": "Job"}}`, "a"},
-		{`{"kind": "A", "kind": "B", "items": [{"a": 1}]}`, `{"key": "a", "where": {"kind": "C"}}`, "a"},
-		{`{"kind": ["PodList"], "items": [{"a": 1}]}`, `{"key": "a"}`, ""},
-		{`{"kind": "", "items": [{"a": 1}]}`, `{"key": "a"}`, ""},
-		{`{"items": [{"a": 1}]}`, `{"key": "a"}`, ""},
-		{`{"kind": {"$tag": "List"}, "items": [{"a": 1}]}`, `{"key": "a"}`, "a"},
-		{`{"$tag": [{"kind": "Pod", "a": 1}]}`, `{"key": "a", "where": {"kind": "Job"}}`, "a"},
-		{`{"kind": "List", "items": {"$tag": [{"kind": "Pod", "a": 1}]}}`, `{"key": "a", "where": {"kind": "Job"}}`,
-			"a"},
-		{`{"kind": "List", "items": [{"kind": "Pod", "a": 1}]}`, `{"key": "a", "where": {"kind": "List"}}`, ""},
-
-		// A path of nothing but ** reaches the document, to which no key leads.
-		{`5`, `{"key": "**", "is": 5}`, "5"},
-		{`{"a": 5}`, `{"key": "**"}`, "{a: 5} a"},
-		{`null`, `{"key": "**"}`, ""},
-	} {
-		hits := keys.Forbidden(readItem(t, row.item), file(t, row.tree))
-		if got := shownHits(row.tree, hits); got != row.want {
-			t.Errorf("%s in %s:\n got %s\nwant %s", row.item, row.tree, got, row.want)
-		}
+// TestRows: what forbidden and required items find in the trees of testdata/rows.txtar.
+func TestRows(t *testing.T) {
+	archive, err := txtar.ParseFile("testdata/rows.txtar")
+	if err != nil {
+		t.Fatal(err)
 	}
-}
-
-func TestRequired(t *testing.T) {
-	for _, row := range []struct{ tree, item, want string }{
-		// The key alone: any value but null, a list not looked into.
-		{`{"a": 1}`, `{"key": "a"}`, ""},
-		{`{"a": [null]}`, `{"key": "a"}`, ""},
-		{`{"a": []}`, `{"key": "a"}`, ""},
-		{`{"a": {}}`, `{"key": "a"}`, ""},
-		{`{"a": null}`, `{"key": "a"}`, "a"},
-		{`{"a": "$var.x"}`, `{"key": "a"}`, ""},
-		{`{"a": {"$tag": {}}}`, `{"key": "a"}`, ""},
-		{`{"b": 1}`, `{"key": "a"}`, "-{b: 1}"},
-		{`5`, `{"key": "a"}`, "-5"},
-
-		// Values: exact.
-		{`{"a": 22.0}`, `{"key": "a", "is": 22}`, ""},
-		{`{"a": "22"}`, `{"key": "a", "is": 22}`, "22"},
-		{`{"a": 22}`, `{"key": "a", "is": "22"}`, "22"},
-		{`{"a": "yes"}`, `{"key": "a", "is": true}`, "yes"},
-		{`{"a": 1e999999999}`, `{"key": "a", "is": [1, 10e999999998]}`, ""},
-		{`{"a": "$var.x"}`, `{"key": "a", "is": "$var.x"}`, "$var.x"},
-		{`{"a": {"$tag": "x"}}`, `{"key": "a", "is": "x"}`, "{$tag: x}"},
-		{`{"a": [1, 2, 1]}`, `{"key": "a", "is": 1}`, "2"},
-		{`{"a": [1, [], {}, null, {"b": 1}, {"$tag": [1]}]}`, `{"key": "a", "is": 1}`, "[] {} null {b: 1} {$tag: [1]}"},
-		{`{"a": 1, "a": 2}`, `{"key": "a", "is": 1}`, "2"},
-		{`{"a": 1, "<<a": 2}`, `{"key": "a", "is": 1}`, ""},
-		{`{"<<a": 1}`, `{"key": "a", "is": 1}`, "-{<<a: 1}"},
-
-		// matches: all lines.
-		{`{"a": ["b", "b\nb\n", "b\nc", "", "$var.b", 3]}`, `{"key": "a", "matches": "^(b|3)$"}`, `b\nc  $var.b`},
-
-		// On the way each list item must reach a value, and each child for which a * stands.
-		{`{"a": [{"b": 1}, {"c": 1}, 5, [{"b": 1}], []]}`, `{"key": "a.b", "is": 1}`, "-{c: 1} -5 -[]"},
-		{`{"a": []}`, `{"key": "a.b"}`, "-a"},
-		{`{"a": {}}`, `{"key": "a.b"}`, "-a"},
-		{`{"a": null}`, `{"key": "a.b"}`, "-a"},
-		{`{"a": {"x": {"b": 1}, "y": {}, "z": 5}}`, `{"key": "a.*.b"}`, "-y -z"},
-		{`{"a": {}}`, `{"key": "a.*.b"}`, "-a"},
-		{`{"a": {"$tag": {"b": 1}}}`, `{"key": "a.b"}`, "-a"},
-		{`{"a": {"$tag": [{"b": 1}]}}`, `{"key": "a.b"}`, "-a"},
-		{`{"a": {"b": 1}, "a": {}}`, `{"key": "a.b"}`, "-a"},
-		{`{"&x": {}, "y": {"$like": "x"}, "z": {"b": 1}}`, `{"key": "*.b"}`, "-&x -y"},
-
-		// Blocks: type and labels choose them.
-		{`{"resource aws_x main": {"e": true}, "resource aws_y main": {}}`, `{"key": "resource.aws_x.*.e", "is": true}`,
-			""},
-		{`{"resource aws_x a": {"e": true}, "resource aws_x b": {}}`, `{"key": "resource.aws_x.*.e", "is": true}`,
-			"-resource aws_x b"},
-		{`{"resource aws_x a": {"e": true}, "resource aws_x b": {}}`, `{"key": "resource.aws_x.a.e", "is": true}`, ""},
-		{`{"resource aws_y a": {"e": true}}`, `{"key": "resource.aws_x.*.e"}`, "-{resource aws_y a: {e: true}}"},
-		{`{"resource aws_x a": {}}`, `{"key": "resource.aws_x"}`, ""},
-		{`{"resource aws_x a": {"e": 1}, "resource aws_y a": {}}`, `{"key": "resource.**.e"}`, "-resource aws_y a"},
-		{`{"resource aws_x a": {}}`, `{"key": "resource.aws_y"}`, "-{resource aws_x a: {}}"},
-		{`{"resource aws_x a": {"v": {"e": 1}, "v": {}}}`, `{"key": "resource.aws_x.a.v.e"}`, "-v"},
-
-		// **: each place that has the next segment must reach the rest, and there must be one.
-		{`{"a": {"c": {"i": 1}}, "b": [{"c": {"i": 1}}, {"d": 1}]}`, `{"key": "**.c.i"}`, ""},
-		{`{"a": {"c": {"i": 1}}, "b": [{"c": {}}, {"d": 1}]}`, `{"key": "**.c.i"}`, "-c"},
-		{`{"a": {"d": 1}}`, `{"key": "a.**.c"}`, "-a"},
-		{`{"a": {"d": 1}}`, `{"key": "**.c"}`, "-{a: {d: 1}}"},
-		{`{"c": {"c": {"i": 1}, "i": 1}}`, `{"key": "**.c.i"}`, ""},
-		{`{"c": {"c": {"i": 1}}}`, `{"key": "**.c.i"}`, "-c"},
-		{`{"a": {"$tag": {"c": 1}}, "c": 1}`, `{"key": "**.c"}`, "-a"},
-		{`{"a": {"$tag": [{"c": 1}]}, "c": 1}`, `{"key": "**.c"}`, "-{c: 1}"},
-		{`{"a": {"$tag": {"d": 1}}, "c": 1}`, `{"key": "**.c"}`, ""},
-		{`{"a": {"c": {"x": {"i": 1}}}, "c": {"y": 1}}`, `{"key": "**.c.**.i"}`, "-c"},
-		{`{"resource aws_x a": {"v": {"e": 1}}, "resource aws_x b": {"v": {}}}`, `{"key": "resource.aws_x.*.**.e"}`,
-			"-resource aws_x b"},
-		{`{"resource aws_x a": {"e": 1}, "resource aws_y b": {}}`, `{"key": "**.aws_x.*.e"}`, ""},
-		{`{"resource aws_x a": {"e": 1}, "resource aws_x b": {}}`, `{"key": "**.aws_x.a.e"}`, ""},
-		{`{"resource aws_x a": {"e": 1}, "resource aws_x b": {}}`, `{"key": "**.aws_x.*.e"}`, "-resource aws_x b"},
-		{`{"l": [{"x": {"i": 1}}, {"x": {}}]}`, `{"key": "l.**.i"}`, "-{x: {}}"},
-		{`{"a": {"b": 1, "c": 1}}`, `{"key": "a.**", "is": 1}`, "{b: 1, c: 1}"},
-		{`{"a": {"b": 1, "c": null}}`, `{"key": "a.**"}`, "c"},
-		{`{"a": 1}`, `{"key": "a.**", "is": 1}`, ""},
-
-		// Several paths: at least one must be reached, and all that they reach must be equal.
-		{`{"a": 1}`, `{"key": ["a", "b"], "is": 1}`, ""},
-		{`{"b": 1}`, `{"key": ["a", "b"], "is": 1}`, ""},
-		{`{"a": 1, "b": 2}`, `{"key": ["a", "b"], "is": 1}`, "2"},
-		{`{"c": 1}`, `{"key": ["a.x", "b"], "is": 1}`, "-{c: 1}"},
-		{`{"a": {}, "b": {}}`, `{"key": ["b.x", "a.x"], "is": 1}`, "-b"},
-		{`{"a": [{"x": 1}, {}], "b": 1}`, `{"key": ["a.x", "b"], "is": 1}`, ""},
-		{`{"a": [{"x": 2}, {}]}`, `{"key": ["a.x", "b"], "is": 1}`, "2 -{}"},
-
-		// each.
-		{`{"a": {"x": {"e": true}, "y": {"e": false}, "z": {}}}`, `{"each": "a.*", "key": "e", "is": true}`,
-			"false -z"},
-		{`{"a": [{"e": 1}, {}, 5, null, [], [{}]]}`, `{"each": "a", "key": "e"}`, "-{} -5 -null -{}"},
-		{`{"b": 1}`, `{"each": "a", "key": "e"}`, ""},
-		{`{"a": null}`, `{"each": "a", "key": "e"}`, "-a"},
-		{`{"a": []}`, `{"each": "a", "key": "e"}`, ""},
-		{`{"a": {"$tag": {"e": 1}}}`, `{"each": "a", "key": "e"}`, "-a"},
-		{`{"a": {"$tag": [{"e": 1}]}}`, `{"each": "a", "key": "e"}`, "-a"},
-		{`{"a": {"$tag": {"b": {"e": 1}}}}`, `{"each": "a.b", "key": "e"}`, "-b"},
-		{`{"<<a": {}}`, `{"each": "a", "key": "e"}`, ""},
-		{`{"&x": {"b": {"e": 2}}, "y": {"$tag": [{"$like": "x"}]}, "z": {"$like": "x"}}`,
-			`{"each": "**.b", "key": "e", "is": 1}`, "-b 2"},
-		{`{"y": {"$tag": [{"&x": {"b": {"e": 2}}}]}, "z": {"$like": "x"}}`,
-			`{"each": "**.b", "key": "e", "is": 1}`, "-b 2"},
-		{`{"resource aws_x a": {"e": 1}, "resource aws_x b": {}, "resource aws_y c": {}}`,
-			`{"each": "resource.aws_x.*", "key": "e"}`,
-			"-resource aws_x b"},
-		{`{"a": {"c": [{"n": {"e": 1}}, {"n": {}}]}}`, `{"each": "**.c", "key": "n.e"}`, "-n"},
-		{`{"a": {"e": 1, "b": {}}}`, `{"each": ["a", "**"], "key": "**.e"}`, "-e -b"},
-		{`{"&x": {}, "y": {"$like": "x"}}`, `{"each": "*", "key": "e"}`, "-&x -y"},
-		{`{"a": {"p": 1}, "b": {"q": 1}, "c": {}}`, `{"each": "*", "key": ["p", "q"]}`, "-c"},
-		{`{"a": {"x": {}, "q": 1}, "b": {"x": {}}}`, `{"each": "*", "key": ["x.p", "q"]}`, "-x"},
-
-		// where.
-		{`{"kind": "Pod"}`, `{"key": "a", "where": {"kind": "Job"}}`, ""},
-		{`{"kind": "Job"}`, `{"key": "a", "where": {"kind": "Job"}}`, "-{kind: Job}"},
-
-		// Documents.
-		{`null`, `{"key": "a"}`, "-null"},
-		{`null`, `{"each": "a", "key": "b"}`, ""},
-		{`null`, `{"key": "a", "where": {"kind": "Job"}}`, ""},
-		{`[]`, `{"key": "a"}`, "-[]"},
-		{`[null, {"a": 1}]`, `{"key": "a"}`, ""},
-		{`[{"a": 1}, {"b": 1}, [{}]]`, `{"key": "a"}`, "-{b: 1} -{}"},
-		{`{"$tag": [{"a": 1}]}`, `{"key": "a"}`, "-{$tag: [{a: 1}]} -{a: 1}"},
-		{`{"apiVersion": 1, "kind": "List", "items": [{"a": 1}, {"b": 1}]}`, `{"key": "a"}`, "-{b: 1}"},
-		{`{"apiVersion": null, "kind": "List", "items": [{"a": 1}]}`, `{"key": "items"}`, ""},
-		{`{"kind": "List", "items": [{"a": 1}]}`, `{"key": "items"}`, ""},
-		{`{"kind": "List", "items": []}`, `{"key": "a"}`, "-{kind: List, items: []}"},
-		{`{"apiVersion": 1, "kind": "List", "items": [{"apiVersion": 1, "kind": "List", "items": [{"b": 1}]}]}`,
-			`{"key": "a"}`, "-{b: 1}"},
-		{`{"kind": "List"}`, `{"key": "a"}`, "-{kind: List}"},
-		{`{"apiVersion": 1, "kind": "List", "items": {"$tag": [{"a": 1}]}}`, `{"key": "a"}`, "-{a: 1}"},
-		{`{"kind": "List", "items": {"$tag": [{"kind": "Job", "a": 1}]}}`, `{"key": "a", "where": {"kind": "Pod"}}`,
-			"-{kind: Job, a: 1}"},
-		{`{"kind": "List", "items": {"$tag": [{"c": {"a": 1}}]}}`, `{"each": "c", "key": "a"}`, "-c"},
-		{`{"$tag": {"kind": "List", "items": [{"c": {"a": 1}}]}}`, `{"each": "c", "key": "a"}`, "-c"},
-		{`{"$tag": [{"kind": "Job", "a": 1}]}`, `{"key": "a", "where": {"kind": "Pod"}}`,
-			"-{$tag: [{kind: Job, a: 1}]} -{kind: Job, a: 1}"},
-		{`{"apiVersion": 1, "kind": {"$tag": "List"}, "items": [{"a": 1}]}`, `{"key": "a"}`,
-			"-{apiVersion: 1, kind: {$tag: List}, items: [{a: 1}]}"},
-		{`{"apiVersion": 1, "kind": "PodList", "items": [{"a": 1}, {"b": 1}]}`, `{"key": "a"}`, "-{b: 1}"},
-		{`{"kind": "PodList", "items": []}`, `{"key": "a"}`, "-{kind: PodList, items: []}"},
-		{`{"kind": "PodList", "items": [{"kind": "Job"}, {}]}`, `{"key": "a", "where": {"kind": "Job"}}`,
-			"-{kind: Job}"},
-		{`{"kind": "PodList", "items": [{"kind": "Job"}, {}]}`, `{"key": "a", "where": {"kind": "Pod"}}`, "-{}"},
-		{`{"kind": "AllowList", "items": [5]}`, `{"key": "a", "where": {"kind": "AllowList"}}`,
-			"-{kind: AllowList, items: [5]}"},
-		{`{"kind": "AllowList", "c": {}, "items": [{"c": {}}]}`, `{"each": "c", "key": "e"}`, "-c -c"},
-		{`{"apiVersion": 1, "kind": "List", "c": {}, "items": [{"c": {}}]}`, `{"each": "c", "key": "e"}`, "-c"},
-		{`{"apiVersion": 1, "kind": "Pod", "a": 1, "items": [{"a": 1}, {"b": 1}]}`, `{"key": "a"}`, "-{b: 1}"},
-		{`{"kind": "Pod", "items": [{"a": 1}]}`, `{"key": "a"}`, "-{kind: Pod, items: [{a: 1}]}"},
-		{`{"apiVersion": 1, "kind": "PodList", "items": [{}]}`, `{"key": "kind"}`, "-{}"},
-
-		// What may never exist: checked, but not enough.
-		{`{"~a": {"b": 1}}`, `{"key": "a.b"}`, "-{~a: {b: 1}}"},
-		{`{"~a": {"b": 1}}`, `{"key": "a"}`, "-{~a: {b: 1}}"},
-		{`{"~a": {"b": 1}}`, `{"key": "**.b"}`, "-{~a: {b: 1}}"},
-		{`{"~a": {"c": 1}}`, `{"key": "a.b"}`, "-~a"},
-		{`{"~a": {"b": 1}, "a": {"b": 1}}`, `{"key": "a.b"}`, ""},
-		{`{"~a": {"b": 2}, "a": {"b": 1}}`, `{"key": "a.b", "is": 1}`, "2"},
-		{`{"~a": {}, "a": {"b": 1}}`, `{"key": "a.b"}`, "-~a"},
-		{`{"~a": {"b": 1}, "a": {"b": 1}}`, `{"key": "**.b"}`, ""},
-		{`{"~a": {"b": 1}, "a": {}}`, `{"each": "a", "key": "b"}`, "-a"},
-		{`{"kind": "List", "kind": "Pod", "items": [{"b": 1}]}`, `{"key": "b"}`,
-			"-{kind: List, kind: Pod, items: [{b: 1}]}"},
-	} {
-		hits := keys.Required(readItem(t, row.item), file(t, row.tree))
-		if got := shownHits(row.tree, hits); got != row.want {
-			t.Errorf("%s in %s:\n got %s\nwant %s", row.item, row.tree, got, row.want)
+	for _, list := range archive.Files {
+		find := map[string]func(*keyitem.Item, []keys.Document) []keys.Hit{
+			"forbidden": keys.Forbidden, "required": keys.Required,
+		}[list.Name]
+		for line := range strings.Lines(string(list.Data)) {
+			parts := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+			if strings.HasPrefix(line, "#") {
+				continue
+			}
+			tree, item, want := parts[0], parts[1], parts[2]
+			if want == "nothing" {
+				want = ""
+			}
+			if got := shownHits(tree, find(readItem(t, item), file(t, tree))); got != want {
+				t.Errorf("%s: %s in %s:\n got %s\nwant %s", list.Name, item, tree, got, want)
+			}
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package match
 
 import (
-	"bytes"
 	"context"
 	"slices"
 	"strings"
@@ -46,95 +45,43 @@ func TestRequired(t *testing.T) {
 	}
 }
 
-// TestRequiredTexts compares which required texts are missing with the naive search in what is behind the mark, with
-// and without other patterns, and in windows of any size.
+// TestRequiredTexts: the same required texts are missing with and without other patterns, and in windows of any size;
+// one that is there, and is to be found as well, is found.
 func TestRequiredTexts(t *testing.T) {
-	found, cut := 0, 0 // texts that are there, and that are there only where units are cut in two
-	check := func(t interface {
-		Fatal(...any)
-		Fatalf(string, ...any)
-	}, texts []asked, content []byte, window int, alone bool) {
+	there := 0
+	rapid.Check(t, func(t *rapid.T) {
+		var texts []asked
 		var patterns []*Pattern
-		for _, a := range texts {
-			patterns = append(patterns, Compile(a.text, a.Options))
+		for range rapid.IntRange(1, 4).Draw(t, "texts") {
+			a := drawAsked(t)
+			texts, patterns = append(texts, a), append(patterns, Compile(a.text, a.Options))
 		}
-		e := NewEngine(patterns)
-		for i := range texts {
-			e.Require(i, alone)
-		}
-		rep := reportOf(t, e, content, window)
-		shown := examine(t, texts, content, window)
-		for i, a := range texts {
-			is := naiveRequired(a, content)
-			if is == slices.Contains(rep.Missing, i) {
-				t.Fatalf("%q %+v in %q, windows of %d bytes: required and there: %v, missing: %v",
-					a.text, a.Options, content, window, is, rep.Missing)
+		content := drawContent(t, texts)
+		required := func(alone bool, window int) Report {
+			e := NewEngine(patterns)
+			for i := range texts {
+				e.Require(i, alone)
 			}
-			has := slices.ContainsFunc(rep.Finds, func(f *Find) bool { return f.Pattern == i })
-			if has != (!alone && shown[i] != nil) {
-				t.Fatalf("%q %+v in %q: found %v; alone: %v, forbidden: %v", a.text, a.Options, content, has, alone,
-					shown[i])
+			return reportOf(t, e, content, window)
+		}
+		window := rapid.SampledFrom([]int{1, 5, 64, 200}).Draw(t, "window")
+		whole, shown := required(false, 0), examine(t, texts, content, 0)
+		if alone := required(true, window); !slices.Equal(alone.Missing, whole.Missing) || len(alone.Finds) > 0 {
+			t.Fatalf("%+v in %q: missing %v, alone, in windows of %d bytes, %v", texts, content, whole.Missing, window,
+				alone.Missing)
+		}
+		for i, f := range shown {
+			is := !slices.Contains(whole.Missing, i)
+			has := slices.ContainsFunc(whole.Finds, func(w *Find) bool { return w.Pattern == i })
+			if is && f == nil || has != (f != nil) {
+				t.Fatalf("%+v in %q: missing %v, found %v, and alone %s", texts[i], content, !is, has, said(f))
 			}
 			if is {
-				found++
-			} else if shown[i] != nil {
-				cut++
+				there++
 			}
 		}
+	})
+	if there < 20 {
+		t.Errorf("%d texts were there", there)
 	}
-	for range 5 {
-		rapid.Check(t, func(t *rapid.T) {
-			var texts []asked
-			for range rapid.IntRange(1, 4).Draw(t, "texts") {
-				texts = append(texts, drawAsked(t))
-			}
-			window := rapid.SampledFrom([]int{0, 1, 5, 64, 200}).Draw(t, "window")
-			check(t, texts, drawContent(t, texts), window, rapid.Bool().Draw(t, "alone"))
-		})
-	}
-	long := strings.Repeat("x", 300)
-	for enc := range encodings {
-		for _, a := range []asked{{"key", words}, {"a = b", spaces}, {"k", words}, {"KEY", all}, {"a\nb", Options{}}} {
-			for _, c := range []string{a.text, "x" + a.text, a.text + "x", long + a.text,
-				long + " " + a.text + "\u0162"} {
-				for _, before := range []string{"", "\x00", enc.bom(), enc.bom() + "\x00", "\xef\xbb\xbf"} {
-					check(t, []asked{a}, append([]byte(before), enc.encode(c)...), 64, true)
-					check(t, []asked{a}, append([]byte(before), enc.encode(c)...), 0, false)
-				}
-			}
-		}
-	}
-	if found < 100 || cut < 100 {
-		t.Errorf("%d texts were there, %d only where units are cut in two", found, cut)
-	}
-}
-
-// naiveRequired reports whether a required text is in a content: it looks for it in one encoding after another, with
-// what is before each whole unit cut off except for one.
-func naiveRequired(a asked, content []byte) bool {
-	own, begin := utf8Enc, 0
-	for _, enc := range []encoding{utf8Enc, utf16LE, utf16BE, utf32LE, utf32BE} { // the longer comes later
-		if bytes.HasPrefix(content, []byte(enc.bom())) {
-			own, begin = enc, len(enc.bom())
-		}
-	}
-	for enc := range encodings {
-		unit := []int{1, 2, 2, 4, 4}[enc]
-		if len([]rune(a.text)) == 1 && enc != own {
-			continue
-		}
-		atoms := naiveAtoms(a.text, a.Options, unit)
-		var units []uint32
-		for at := begin % unit; at+unit <= len(content); at += unit {
-			units = append(units, naiveUnit(enc, content[at:]))
-		}
-		for i := range units {
-			end := naiveEnd(atoms, units, i, a.Options)
-			if end >= 0 && naiveApart(a, units, i, end) &&
-				(a.WithinLines == 0 || naiveLine(units, i) <= a.WithinLines) {
-				return true
-			}
-		}
-	}
-	return false
 }

@@ -266,22 +266,6 @@ func TestFault_112_Refs(t *testing.T) {
 	wantError(t, "an unborn HEAD", err, ErrUnknown)
 }
 
-// TestFault_112_BranchThatEndsInABlank: a blank that git treats as a letter is one. (Found with FuzzRef: such a branch
-// was read as main, so a change on it changed nothing.)
-func TestFault_112_BranchThatEndsInABlank(t *testing.T) {
-	for _, blank := range []string{"\u00a0", "\u0085", "\u3000", "\u2028"} {
-		g := newGit(t)
-		g.commit("one")
-		g.git("checkout", "-q", "-b", "main"+blank)
-		g.write("a.tf", "x")
-		g.commit("two")
-		h, err := g.open().Commit("HEAD")
-		if want := g.git("rev-parse", "HEAD"); err != nil || h.String() != want {
-			t.Errorf("main%+q: HEAD is %v, %v; want %s", blank, h, err, want)
-		}
-	}
-}
-
 func TestFault_114_Alternates(t *testing.T) {
 	g, other := newGit(t), newGit(t)
 	g.write("a.tf", "x")

@@ -68,30 +68,3 @@ func TestNoCommitGraphWhenShallow(t *testing.T) {
 		t.Error("the commit-graph is used")
 	}
 }
-
-// With a wrong clock the search takes a commit before its descendant, or a wrong ancestor: either is dropped at the
-// end.
-func TestClockThatWentWrong(t *testing.T) {
-	for _, newest := range []int{100, 40} { // the descendant, and its ancestor of 50
-		g := newGit(t)
-		commit := func(date int, parents ...string) string {
-			g.clock = 1_600_000_000 + date - 2 // git takes one step of it for each command
-			tree := g.git("mktree", "--missing")
-			args := []string{"commit-tree", tree, "-m", "c"}
-			for _, p := range parents {
-				args = append(args, "-p", p)
-			}
-			return g.git(args...)
-		}
-		root := commit(10)
-		ancestor := commit(50, root)
-		between := commit(5, ancestor)
-		descendant := commit(newest, between)
-		a, b := commit(200, descendant, ancestor), commit(201, ancestor, descendant)
-		found, err := g.open().mergeBases(mustHash(t, a), mustHash(t, b))
-		if want := g.git("merge-base", "--all", a, b); err != nil || len(found) != 1 || found[0].String() != want ||
-			want != descendant {
-			t.Errorf("%d: %v, %v, want %s", newest, found, err, want)
-		}
-	}
-}

@@ -7,9 +7,7 @@ import (
 	"crypto/sha1"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -392,56 +390,6 @@ func TestFault_128_Conflict(t *testing.T) {
 		g.git("add", "-A", name)
 	}
 	g.sameIndex()
-}
-
-// TestFault_128_CachedTrees: git caches the hashes of directories and drops the stale ones. After any change of the
-// index, the cached hashes are right.
-func TestFault_128_CachedTrees(t *testing.T) {
-	t.Parallel()
-	rnd := rand.New(rand.NewPCG(12, 8))
-	g := indexed(t)
-	g.git("branch", "other", "HEAD")
-	// Some directories have the same name, and can have the same files, as others elsewhere.
-	names := []string{"a.tf", "far/away.tf", "deep/down.tf", "far/deep/down.tf", "near/by.tf", "zoo/near/by.tf",
-		"far.tf", "far0/after.tf"}
-	rounds, kept := 12, 0
-	if *long {
-		rounds = 1000
-	}
-	for range rounds {
-		name := names[rnd.IntN(len(names))]
-		switch rnd.IntN(9) {
-		case 0, 1:
-			g.write(name, fmt.Sprint(rnd.IntN(2)))
-			g.git("add", "-A", name)
-		case 2:
-			g.git("rm", "-q", "-f", "--cached", "--ignore-unmatch", name)
-		case 3:
-			g.git("rm", "-q", "-f", "--cached", "--ignore-unmatch", name)
-			g.write(name, fmt.Sprint(rnd.IntN(2)))
-			g.git("add", "-N", name)
-		case 4:
-			g.git("update-index", "--add", "--cacheinfo", "100755,"+g.git("rev-parse", "HEAD:same.tf")+","+name)
-		case 5:
-			g.git("reset", "-q", "--", path.Dir(name)+"/")
-		case 6:
-			g.commit(name)
-		case 7:
-			g.git("read-tree", "HEAD")
-		case 8:
-			g.git("checkout", "-q", "-f", "-B", "other")
-		}
-		tree := g.git("write-tree")
-		for dir, cached := range g.sameIndex().trees {
-			if want := g.git("rev-parse", tree+":"+dir); cached.hash.String() != want {
-				t.Errorf("the tree of %q is %s, want %s", dir, cached.hash, want)
-			}
-			kept++
-		}
-	}
-	if kept < 2*rounds {
-		t.Errorf("git kept %d trees in %d rounds", kept, rounds)
-	}
 }
 
 // tracks reports whether git tracks a file.

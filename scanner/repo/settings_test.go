@@ -65,15 +65,6 @@ func TestSettingsAgainstGit(t *testing.T) {
 	}
 }
 
-// A mistake in the settings is on a line.
-func TestSettingsLine(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "config")
-	must(t, os.WriteFile(file, []byte("[core]\r\n\tbare = false \\\n\n# x\n= y\n"), 0o666))
-	if _, err := readSettings(file); err == nil || !strings.Contains(err.Error(), "line 5") {
-		t.Errorf("%v, want line 5", err)
-	}
-}
-
 // TestSettingsLoop: settings that include themselves are read once. Git refuses to run with them.
 func TestSettingsLoop(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "config")

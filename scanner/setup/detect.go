@@ -41,7 +41,7 @@ func detect(dir string) (found []starter.Topic, covered bool, err error) {
 	}
 	var failed error
 	head := make([]byte, starter.HeadBytes)
-	err = root.Walk(context.Background(), worktree.Visitor{
+	root.Walkers(1)[0].Walk(context.Background(), worktree.Visitor{
 		Skip:    func(path string) bool { return path == ".git" },
 		Passing: func(string) bool { return false },
 		Failed:  func(path string, err error) { failed = errors.Join(failed, fmt.Errorf("%s: %w", path, err)) },
@@ -61,8 +61,8 @@ func detect(dir string) (found []starter.Topic, covered bool, err error) {
 			}
 		},
 	})
-	if err := errors.Join(err, failed); err != nil {
-		return nil, false, fmt.Errorf("the tree cannot be read: %w", err)
+	if failed != nil {
+		return nil, false, fmt.Errorf("the tree cannot be read: %w", failed)
 	}
 	anyCovered := false
 	for _, t := range all {

@@ -64,29 +64,18 @@ type Visitor struct {
 	Passing func(path string) bool
 }
 
-// Walk calls one of the visitors with every file below the root, the same one for all files directly in a directory,
-// in no certain order. Each visitor has its own goroutine. Walk fails only with the context's error.
+// A Walker is one of several that share a walk of every file below the root, in no certain order. The files directly in
+// a directory are of one walker.
 //
 // A file that is moved during the walk, from a directory not listed yet to one already listed, would be missed. So
 // each directory is listed again at the end, and one with other entries is [ErrChanged].
-func (r *Root) Walk(ctx context.Context, visitors ...Visitor) error {
-	walkers := r.Walkers(len(visitors))
-	var done sync.WaitGroup
-	for i, v := range visitors {
-		done.Go(func() { walkers[i].Walk(ctx, v) })
-	}
-	done.Wait()
-	return context.Cause(ctx)
-}
-
-// A Walker is one of several that share a walk.
 type Walker struct {
 	root   *Root
 	queue  *queue
 	listed *sync.WaitGroup // of all walkers
 }
 
-// Walkers returns n walkers that share one walk; see [Root.Walk]. Each needs its own goroutine, all at the same time:
+// Walkers returns n walkers that share one walk. Each needs its own goroutine, all at the same time:
 // a walker ends only after all have finished listing.
 func (r *Root) Walkers(n int) []*Walker {
 	queue, listed := newQueue(""), &sync.WaitGroup{}

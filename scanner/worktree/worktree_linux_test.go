@@ -246,7 +246,7 @@ func BenchmarkWalk(b *testing.B) {
 			b.SetBytes(int64(2000 * len(text)))
 			for b.Loop() {
 				count.Store(0)
-				must(b, root.Walk(b.Context(), []Visitor{visitor(), visitor()}[:visitors]...))
+				must(b, walkAll(b.Context(), root, []Visitor{visitor(), visitor()}[:visitors]...))
 				if n := count.Load(); n != 2000 {
 					b.Fatal(n, "files")
 				}

@@ -59,11 +59,21 @@ func eachWay(t *testing.T, test func(t *testing.T, open func(dir string) *Root))
 // walk returns what a walk finds, in order, and the directories that it could not read.
 func walk(t *testing.T, r *Root, skip func(string) bool) (entries []Entry, failed []string) {
 	t.Helper()
-	must(t, r.Walk(t.Context(), Visitor{skip, func(e Entry, _ *Reader) { entries = append(entries, e) },
+	must(t, walkAll(t.Context(), r, Visitor{skip, func(e Entry, _ *Reader) { entries = append(entries, e) },
 		func(dir string, err error) {
 			failed = append(failed, fmt.Sprintf("%s: %v", dir, err))
 		}, nothing}))
 	return entries, failed
+}
+
+// walkAll is a walk with a walker for each visitor, and returns the cause of the context's end.
+func walkAll(ctx context.Context, r *Root, visitors ...Visitor) error {
+	var done sync.WaitGroup
+	for i, w := range r.Walkers(len(visitors)) {
+		done.Go(func() { w.Walk(ctx, visitors[i]) })
+	}
+	done.Wait()
+	return context.Cause(ctx)
 }
 
 func nothing(string) bool { return false }
@@ -123,7 +133,7 @@ func TestWalkPassing(t *testing.T) {
 			must(t, err)
 			defer r.Close()
 			failed := 0
-			must(t, r.Walk(t.Context(), Visitor{
+			must(t, walkAll(t.Context(), r, Visitor{
 				Skip:    func(p string) bool { return p == "skipped" },
 				File:    func(Entry, *Reader) { write(t, dir+"/"+c.touched, "y") },
 				Failed:  func(string, error) { failed++ },
@@ -164,7 +174,7 @@ func TestWalkEndsWithContext(t *testing.T) {
 	cause := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	n := 0
-	err = r.Walk(ctx, Visitor{nothing, func(Entry, *Reader) { n++; cancel(cause) }, func(string, error) {}, nothing})
+	err = walkAll(ctx, r, Visitor{nothing, func(Entry, *Reader) { n++; cancel(cause) }, func(string, error) {}, nothing})
 	if !errors.Is(err, cause) || n != 1 {
 		t.Errorf("%v after %d files", err, n)
 	}
@@ -208,7 +218,7 @@ func walkDirGoes(t *testing.T, parent string) {
 				write(t, dir+"/other/c", "x")
 				var got, failed []string
 				changed := false
-				must(t, open(dir).Walk(t.Context(), Visitor{func(p string) bool {
+				must(t, walkAll(t.Context(), open(dir), Visitor{func(p string) bool {
 					if p == "sub" && !changed {
 						changed = true
 						must(t, change(dir+"/sub"))
@@ -472,7 +482,7 @@ func TestWalkOfLittle(t *testing.T) {
 			visitors[i] = Visitor{Skip: func(string) bool { return false },
 				Passing: func(string) bool { return false }}
 		}
-		must(t, root.Walk(t.Context(), visitors...))
+		must(t, walkAll(t.Context(), root, visitors...))
 	}
 }
 

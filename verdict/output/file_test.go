@@ -1,8 +1,6 @@
 package output
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
@@ -14,7 +12,6 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/policyscan/policyscan/verdict"
-	"github.com/policyscan/policyscan/verdict/code"
 )
 
 // passing returns a verdict that says PASS.
@@ -29,50 +26,6 @@ func passing(t testing.TB) *verdict.Verdict {
 		t.Fatalf("%v: %+v", err, v)
 	}
 	return v
-}
-
-func readBack(t *testing.T, name string) *verdict.Verdict {
-	t.Helper()
-	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var v verdict.Verdict
-	if err := json.Unmarshal(text, &v); err != nil {
-		t.Fatalf("%v: %s", err, text)
-	}
-	return &v
-}
-
-// TestFile: the content of the output at each moment of a run.
-func TestFile(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "out.json")
-	for range 2 { // the second time over the first PASS
-		err := create(name, "1.0", verdict.Scope{Mode: "full"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		marker := readBack(t, name)
-		if marker.Verdict != verdict.Fail || marker.Complete || len(marker.Errors) != 1 ||
-			marker.Errors[0].Code != code.InProgress || marker.Scope.Mode != "full" || marker.Tool.Version != "1.0" {
-			t.Errorf("the marker is %+v", marker)
-		}
-		if err := write(name, passing(t)); err != nil {
-			t.Fatal(err)
-		}
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want, err := passing(t).Encode()
-		if err != nil || !bytes.Equal(text, want) {
-			t.Errorf("%v: wrote %s", err, text)
-		}
-	}
-	entries, err := os.ReadDir(filepath.Dir(name))
-	if err != nil || len(entries) != 1 {
-		t.Errorf("left behind: %v, %v", entries, err)
-	}
 }
 
 // TestFault_058_059_OutputIsALink: refused, and kept.

@@ -76,7 +76,7 @@ func DecodePart(text []byte) (*Part, error) {
 		p.Fleet.SchemaVersion != SchemaVersion || p.Fleet.Verdict != verdict.Fail {
 		return nil, errors.New("it is not as policyscan writes it")
 	}
-	if p.Fleet.consistent(true) != nil || !verdict.IsJSON(text, p) {
+	if !p.Fleet.consistent() || !verdict.IsJSON(text, p) {
 		return nil, errors.New("it is not as policyscan writes it")
 	}
 	return p, nil

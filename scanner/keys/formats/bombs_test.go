@@ -247,6 +247,8 @@ func TestErrorsAreBrief(t *testing.T) {
 		text   string
 	}{
 		{YAML, "\na: *" + letters},
+		{YAML, strings.Repeat("- a\r", 100_000) + "- [\r"},
+		{YAML, strings.Repeat("- a\n", 100_000) + "- *b\n"},
 		{YAML, "\na: &" + letters + " 1\n---\n- *" + letters},
 		{YAML, "- " + letters + "\n- \x00\n"},
 		{YAML, "\n" + nested("[", "", "]", 20_000)},
