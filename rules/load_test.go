@@ -336,7 +336,7 @@ func TestLoad02(t *testing.T) {
 		{
 			ID: "KEY-002", Title: "No private keys", Type: Boundary, ForbiddenFiles: []string{"**/*.pem", "**/id_rsa"},
 			Exclude: []string{"testdata/**"}, FileExclude: []string{"vendor/**", "**/*.golden"},
-			File: BoundariesFile, Line: 22,
+			File: BoundariesFile, Line: 21,
 		},
 		{
 			ID: "B-1", Title: "b", Type: Boundary, Files: []string{"**"}, FileExclude: []string{"b"},

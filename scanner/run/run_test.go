@@ -53,7 +53,7 @@ func TestPlace(t *testing.T) {
 	}
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "file"), "")
-	for name, wrong := range map[string]string{"file": "is not a directory", "nothing": "cannot be opened"} {
+	for name, wrong := range map[string]string{"file": "is not a directory", "nothing": "does not exist"} {
 		if _, err := Find(filepath.Join(dir, name)); err == nil || !strings.Contains(err.Error(), wrong) {
 			t.Errorf("%s: %v", name, err)
 		}
