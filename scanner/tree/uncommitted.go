@@ -84,7 +84,7 @@ func (w *WorkTree) With(ctx context.Context, dirs []string) (*repo.Index, error)
 	rd := w.root.Reader()
 	defer rd.Close()
 	var failed error
-	err := w.root.Walk(ctx, worktree.Visitor{
+	w.root.Walkers(1)[0].Walk(ctx, worktree.Visitor{
 		Skip: func(path string) bool {
 			return IsGitPath(path) || !slices.ContainsFunc(dirs, func(dir string) bool {
 				return strings.HasPrefix(path+"/", dir+"/") || strings.HasPrefix(dir+"/", path+"/")
@@ -101,7 +101,7 @@ func (w *WorkTree) With(ctx context.Context, dirs []string) (*repo.Index, error)
 		Failed:  func(_ string, err error) { failed = err },
 		Passing: func(string) bool { return false },
 	})
-	return w.Tracked.With(files), errors.Join(err, failed)
+	return w.Tracked.With(files), errors.Join(context.Cause(ctx), failed)
 }
 
 // leaf returns a file as it is on disk; the zero Leaf without one. written is when the index was.
