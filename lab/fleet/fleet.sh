@@ -55,7 +55,7 @@ done < <(find "$work/repos" -mindepth 2 -maxdepth 2 | shuf --random-source=<(yes
 changed=0
 for repo in "$work"/repos/*/*.git; do
   ((RANDOM % 100 < 3)) || continue
-  file=$(git -C "$repo" ls-tree -r --name-only HEAD | awk '/\.(tf|ya?ml|json|sh|toml)$/ && !f {f = $0} END {print f}')
+  file=$(git -C "$repo" ls-tree -r --name-only HEAD | awk '/\.(tf|ya?ml|sh|toml)$/ && !f {f = $0} END {print f}')
   [[ -n $file ]] || continue
   GIT_INDEX_FILE=$work/index git -C "$repo" read-tree HEAD
   blob=$( (git -C "$repo" cat-file blob "HEAD:$file" && echo "# changed") | git -C "$repo" hash-object -w --stdin)

@@ -30,7 +30,7 @@ func (c *cluster) random(t *testing.T) {
 	for i := range *runs {
 		number := *seed + uint64(i)
 		t.Run(fmt.Sprint("seed-", number), func(t *testing.T) {
-			f := c.fleet(t, fmt.Sprint("random-", number), 2000, true)
+			f := c.fleet(t, fmt.Sprint("random-", number), 2000)
 			f.apply(t, f.print(t, 100, places, slow...))
 			h := f.harm(t, number, 2)
 			f.wantEnd(t, "scan-"+f.name, "Complete", "CompletionsReached")
@@ -40,56 +40,6 @@ func (c *cluster) random(t *testing.T) {
 			t.Log(h)
 		})
 	}
-}
-
-// randomMore: some indexes are killed more often. The merge names exactly those.
-func (c *cluster) randomMore(t *testing.T) {
-	for i := range *runs {
-		number := *seed + uint64(i)
-		t.Run(fmt.Sprint("seed-", number), func(t *testing.T) {
-			f := c.fleet(t, fmt.Sprint("random-more-", number), 200, true)
-			f.apply(t, f.print(t, 20, places, append(slow, "12h", "3m")...))
-			h := f.harm(t, number, 3)
-			j := f.end(t, "scan-"+f.name)
-			var lost, names []string
-			for i := range 20 {
-				if index := fmt.Sprint(i); h.killed[index] > 2 {
-					lost, names = append(lost, f.missingShard(i, 20)), append(names, index)
-				}
-			}
-			if len(lost) == 0 {
-				t.Skip("NOT RUN: no index was killed three times; try another -seed")
-			}
-			if got := indexes(t, j.Status.FailedIndexes); strings.Join(got, ",") != strings.Join(names, ",") {
-				t.Errorf("the indexes %q have failed, want %q", got, names)
-			}
-			f.wantExit(t, 2, lost...)
-			if log := f.logs(t, f.name); strings.Count(log, "is missing") != len(lost) {
-				t.Errorf("%d shards are missing, and the merge says:\n%s", len(lost), log)
-			}
-			t.Logf("%s; %d indexes lost", h, len(lost))
-		})
-	}
-}
-
-// indexes returns the indexes of a status such as "1,3-5".
-func indexes(t *testing.T, text string) []string {
-	t.Helper()
-	var all []string
-	for part := range strings.SplitSeq(text, ",") {
-		var first, last int
-		if n, _ := fmt.Sscanf(part, "%d-%d", &first, &last); n == 1 {
-			last = first
-		} else if n == 0 && part != "" {
-			t.Fatalf("the indexes %q", text)
-		} else if n == 0 {
-			continue
-		}
-		for i := first; i <= last; i++ {
-			all = append(all, fmt.Sprint(i))
-		}
-	}
-	return all
 }
 
 // wantOneRun checks that the merge has left the directory of one process, byte for byte.
