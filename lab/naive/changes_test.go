@@ -2,12 +2,10 @@ package naive
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -165,47 +163,23 @@ func (c *changeComparer) compare(n int, s story, hashes commits) (had []string, 
 	return had, nil
 }
 
-// A found is the compared part of a violation.
-type found struct {
-	Rule, File, Kind, Pattern string
-	Occurrences               int
-	Labels                    string
-}
-
-// A changeDocument is what is compared of the verdict of a change.
-type changeDocument struct {
-	document
-	Allowed []documentViolation `json:"allowed_violations"`
-}
-
 // agree runs the program, and says how its verdict differs from the ruling.
 func (c *changeComparer) agree(repository string, want Ruling, args ...string) (had []string, err error) {
-	cmd := exec.Command(c.program, append([]string{"scan", "--quiet", "--output", "-"}, args...)...)
-	cmd.Dir = repository
-	var out, said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &said
-	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
+	d, err := c.program(repository, nil, args...)
+	if err != nil {
 		return nil, err
 	}
-	var d changeDocument
-	if err := json.Unmarshal(out.Bytes(), &d); err != nil {
-		return nil, fmt.Errorf("no verdict: %w\n%s%s", err, &out, &said)
-	}
-	violations, allowed := read(d.Violations), read(d.Allowed)
-	var problems []Error
-	for _, e := range d.Errors {
-		problems = append(problems, Error{e.Code, e.File})
-	}
-	got := summary(d.Verdict, cmd.ProcessState.ExitCode(), violations, allowed, problems)
-	naively := summary(want.Verdict, want.Status, foundOf(want.Violations), foundOf(want.Allowed), want.Errors)
+	violations, allowed := withLabels(d.Violations), withLabels(d.Allowed)
+	got := summary(d.Verdict, d.status, violations, allowed, d.errors())
+	naively := summary(want.Verdict, want.Status, want.Violations, want.Allowed, want.Errors)
 	if got != naively {
-		return nil, difference{"the ruling", fmt.Sprintf("policyscan %snaively    %s%s%v", got, naively, &said, d.Errors)}
+		return nil, difference{"the ruling", fmt.Sprintf("policyscan %snaively    %s%s%v", got, naively, d.said, d.Errors)}
 	}
 	had = append(had, d.Verdict)
 	if len(allowed) > 0 {
 		had = append(had, d.Verdict+" with some allowed")
 	}
-	if len(problems) > 0 {
+	if len(d.Errors) > 0 {
 		had = append(had, "incomplete")
 	}
 	for _, v := range append(violations, allowed...) {
@@ -218,9 +192,8 @@ func (c *changeComparer) agree(repository string, want Ruling, args ...string) (
 	return had, nil
 }
 
-// read is what the verdict says of violations.
-func read(violations []documentViolation) []found {
-	var all []found
+// withLabels is what is compared of violations.
+func withLabels(violations []documentViolation) (all []Violation) {
 	for _, v := range violations {
 		e := v.Evidence
 		labels := v.Status
@@ -229,28 +202,23 @@ func read(violations []documentViolation) []found {
 				labels += fmt.Sprintf(" %d:%s", p.Offset, p.Status)
 			}
 		}
-		all = append(all, found{v.RuleID, v.File, e.Kind, e.Pattern, e.Occurrences, labels})
-	}
-	return all
-}
-
-func foundOf(violations []Violation) []found {
-	var all []found
-	for _, v := range violations {
-		all = append(all, found{v.RuleID, v.File, v.Kind, v.Pattern, v.Occurrences, v.Labels})
+		all = append(all, Violation{RuleID: v.RuleID, File: v.File, Kind: e.Kind, Pattern: e.Pattern,
+			Occurrences: e.Occurrences, Labels: labels})
 	}
 	return all
 }
 
 // summary writes a ruling for comparison and for readers.
-func summary(verdict string, status int, violations, allowed []found, problems []Error) string {
+func summary(verdict string, status int, violations, allowed []Violation, problems []Error) string {
 	var lines []string
-	for _, v := range violations {
-		lines = append(lines, fmt.Sprintf("    violation %+v\n", v))
+	add := func(what string, all []Violation) {
+		for _, v := range all {
+			lines = append(lines, fmt.Sprintf("    %s %s %q: %s %s, %d times, %s\n",
+				what, v.RuleID, v.File, v.Kind, v.Pattern, v.Occurrences, v.Labels))
+		}
 	}
-	for _, v := range allowed {
-		lines = append(lines, fmt.Sprintf("    allowed   %+v\n", v))
-	}
+	add("violation", violations)
+	add("allowed  ", allowed)
 	for _, e := range problems {
 		lines = append(lines, fmt.Sprintf("    error     %+v\n", e))
 	}

@@ -2,6 +2,7 @@ package naive
 
 import (
 	"math/big"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -330,6 +331,33 @@ func (w *writer) line() { w.WriteString(w.lineEnd) }
 func (w *writer) remark() string {
 	return pick(w.generator, " a: true", " a = true", "", ` "a": "x",`, " a = \"x\" {[(", " é\u2028a: x",
 		"a.b = 22", " b: x # a: x", " <<EOT", " \"", " '")
+}
+
+// form is a spelling of a value.
+func (w *writer) form(v Value) string {
+	forms := []string{v.Text}
+	switch v.Kind {
+	case booleanKind:
+		forms = booleanForms(v.Text)
+	case numberKind:
+		forms = numberForms(v.Text)
+	}
+	return pick(w.generator, forms...)
+}
+
+// value writes a value as what it is, a number so often, or as a text.
+func (w *writer) value(v Value, isNumber *regexp.Regexp, percent int, text func(string)) Scalar {
+	form := w.form(v)
+	switch {
+	case v.Kind == numberKind && isNumber.MatchString(form) && w.percent(percent):
+		w.put(form)
+		return Scalar{Texts: []string{form}, Exact: Value{numberKind, form}, Asked: form}
+	case v.Kind == booleanKind && w.percent(50):
+		w.put(v.Text)
+		return Scalar{Texts: []string{v.Text}, Exact: v, Asked: v.Text}
+	}
+	text(form)
+	return textScalar(form)
 }
 
 // A keyFile is a generated content and what it means.

@@ -114,7 +114,7 @@ func (d difference) Error() string { return d.about + ":\n" + d.what }
 
 // A comparer runs the program, in its own directory.
 type comparer struct {
-	program, dir string
+	path, dir string // of the program, and of what is its own
 }
 
 // compare judges a pair by both programs and returns what it had, for the counts, and how they differ.
@@ -221,7 +221,7 @@ func (p pair) listed() []File {
 
 // run runs the program on a pair.
 func (c comparer) run(p pair, policy, tree string) (*document, error) {
-	args := []string{"scan", "--quiet", "--output", "-"}
+	var args []string
 	if !p.inTree {
 		args = append(args, "--policy", policy)
 	}
@@ -234,8 +234,13 @@ func (c comparer) run(p pair, policy, tree string) (*document, error) {
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.Command(c.program, append(args, scope...)...)
-	cmd.Dir, cmd.Stdin = tree, bytes.NewReader(stdin)
+	return c.program(tree, stdin, append(args, scope...)...)
+}
+
+// program runs policyscan in a directory.
+func (c comparer) program(dir string, stdin []byte, args ...string) (*document, error) {
+	cmd := exec.Command(c.path, append([]string{"scan", "--quiet", "--output", "-"}, args...)...)
+	cmd.Dir, cmd.Stdin = dir, bytes.NewReader(stdin)
 	var out, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &said
 	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
@@ -253,6 +258,7 @@ type document struct {
 	Verdict    string              `json:"verdict"`
 	Complete   bool                `json:"complete"`
 	Violations []documentViolation `json:"violations"`
+	Allowed    []documentViolation `json:"allowed_violations"`
 	Policy     []struct {
 		Excluded []struct {
 			File  string `json:"file"`
@@ -293,6 +299,13 @@ type problem struct {
 	Message string `json:"message"`
 }
 
+func (d *document) errors() (all []Error) {
+	for _, e := range d.Errors {
+		all = append(all, Error{e.Code, e.File})
+	}
+	return all
+}
+
 // ofBundle reports whether the error is about the bundle.
 func (p problem) ofBundle() bool {
 	return strings.HasPrefix(p.Code, "E_POLICY_") || p.Code == "E_NO_RULES"
@@ -322,9 +335,7 @@ func (d *document) differs(want Outcome, two bool) error {
 		violation.Places = strings.Join(places, " ")
 		got.Violations = append(got.Violations, violation)
 	}
-	for _, e := range d.Errors {
-		got.Errors = append(got.Errors, Error{e.Code, e.File})
-	}
+	got.Errors = d.errors()
 	for _, p := range d.Policy {
 		for _, e := range p.Excluded {
 			got.Excluded = append(got.Excluded, Excluded(e))
