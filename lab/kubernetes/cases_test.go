@@ -38,7 +38,7 @@ func TestCluster(t *testing.T) {
 		run  func(*testing.T)
 	}{
 		{"objects", c.objects}, {"violations", c.violations}, {"undecided", c.undecided}, {"killed", c.killed},
-		{"evicted", c.evicted}, {"nights", c.nights}, {"random", c.random},
+		{"evicted", c.evicted}, {"nights", c.nights},
 	} {
 		if !chosen.MatchString(one.name) {
 			continue

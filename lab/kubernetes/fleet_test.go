@@ -1,6 +1,7 @@
 package kubernetes_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -10,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -294,12 +296,6 @@ func (f *fleet) pods(t *testing.T, job string, index ...string) []pod {
 	return f.podsOf(t, "labelSelector="+url.QueryEscape(selector))
 }
 
-// runningPods returns the pods that have not ended.
-func (f *fleet) runningPods(t *testing.T, job string) []pod {
-	t.Helper()
-	return f.podsOf(t, "labelSelector=batch.kubernetes.io/job-name%3D"+job+"&fieldSelector=status.phase%3DRunning")
-}
-
 func (f *fleet) podsOf(t *testing.T, query string) []pod {
 	t.Helper()
 	var list struct{ Items []pod }
@@ -418,4 +414,64 @@ func (f *fleet) merged(t *testing.T) map[string][]string {
 		verdicts[r.Name] = append(verdicts[r.Name], verdict)
 	}
 	return verdicts
+}
+
+// wantOneRun checks that the merge has left the directory of one process, byte for byte.
+func (f *fleet) wantOneRun(t *testing.T) {
+	t.Helper()
+	var configMaps struct {
+		Items []struct{ Data map[string]string }
+	}
+	f.get(t, &configMaps, f.path("configmaps"))
+	list := ""
+	for _, m := range configMaps.Items {
+		list += m.Data["repositories.txt"]
+	}
+	// The directory is the root of the process, so that the mirrors are in /mirrors as they are in a pod.
+	if err := os.CopyFS(filepath.Join(f.dir, "policy"), os.DirFS(root+"/examples/policy")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Link(filepath.Join(f.state, "policyscan"), filepath.Join(f.dir, "policyscan")); err != nil {
+		t.Fatal(err)
+	}
+	cmd := &exec.Cmd{
+		Path: "/policyscan", Dir: "/", SysProcAttr: &syscall.SysProcAttr{Chroot: f.dir}, Stdin: strings.NewReader(list),
+		Args: []string{"policyscan", "fleet", "--repos", "-", "--policy", "policy", "--output", "one"},
+	}
+	if out, err := cmd.CombinedOutput(); cmd.ProcessState.ExitCode() != 1 {
+		t.Fatalf("%v: %v\n%s", cmd.Args, err, tail(string(out), 1000))
+	}
+	one := filepath.Join(f.dir, "one")
+	files := 0
+	merged := filepath.Join(f.dir, "results", f.name)
+	for _, pair := range [][2]string{{one, merged}, {merged, one}} {
+		err := filepath.WalkDir(pair[0], func(name string, d os.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			rest, err := filepath.Rel(pair[0], name)
+			if err != nil {
+				return err
+			}
+			here, err := os.ReadFile(name)
+			if err != nil {
+				return err
+			}
+			there, err := os.ReadFile(filepath.Join(pair[1], rest))
+			if err != nil {
+				return err
+			}
+			if !bytes.Equal(here, there) {
+				t.Errorf("%s differs in %s and %s", rest, pair[0], pair[1])
+			}
+			files++
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	if files < 2*len(f.repos) {
+		t.Errorf("%d files were compared", files)
+	}
 }
