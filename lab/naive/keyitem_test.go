@@ -464,16 +464,3 @@ func damageText(w *writer, format string) string {
 	w.WriteString(end.text)
 	return end.code
 }
-
-type (
-	fields []any // key, value, key, value
-	tagged struct{ of any }
-	open   string // a variable, or another expression
-	plain  string // YAML without quotes
-	quoted string // HCL in quotes
-	labels struct {
-		names []string
-		body  fields
-	}
-	hidden struct{ of any } // by a key that is nearer
-)

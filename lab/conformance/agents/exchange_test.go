@@ -233,9 +233,3 @@ func marshaled(t *testing.T, s string) string {
 	}
 	return string(bytes.Trim(b, `"`))
 }
-
-// lastLine is the last line of an output; what an agent's code says of itself comes before.
-func lastLine(out []byte) []byte {
-	out = bytes.TrimSpace(out)
-	return out[bytes.LastIndexByte(out, '\n')+1:]
-}
