@@ -4,7 +4,7 @@
 //	make mutate                            # all rooms, hours
 //	go run -C lab ./mutation DIR [ROOM...]
 //
-// DIR keeps what became of each mutant: what was noticed is not tried again, so a run can go on where another ended.
+// DIR keeps the outcome of each mutant: what was noticed is not tried again, so a run can go on where another ended.
 // What no test noticed has to be in lived.txt, with a reason. If all of it is, what was done goes into
 // lab/results/reliability.md; the rows of rooms that were not asked stay as they are.
 package main
@@ -128,7 +128,7 @@ func testsOf(room string) []string {
 	return []string{"./" + room}
 }
 
-// outcomes tries the mutants of a room, but those that the file says were noticed, and writes what became of each.
+// outcomes tries the mutants of a room, except the ones that were noticed according to the file, and writes it again.
 func outcomes(room, file string) (map[string]string, error) {
 	mutants, err := mutantsOf(room)
 	if err != nil {
@@ -201,7 +201,7 @@ func (m mutant) try(room string) (status string, err error) {
 	return "killed", nil
 }
 
-// columns are the outcomes of mutants, as the page has them; "mutants" is the sum of those that the tests reach.
+// columns are the outcomes of mutants in the order of the page; "mutants" is the sum of the ones that the tests reach.
 var columns = []string{"mutants", "killed", "not in time", "lived", "noticed", "not reached", "no Go"}
 
 // counted returns what the page says, by room.

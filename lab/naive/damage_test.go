@@ -202,10 +202,10 @@ func damages() []damage {
 			}
 			return key + ": " + pick(g, "[]", "q", "~", `[""]`, "[q, q]", "{q: q}", "[~]"), []string{"plain"}
 		}),
-		inItems("each in a list of what is forbidden", func(g *generator, _ string) (string, []string) {
+		inItems("each in a list that forbids", func(g *generator, _ string) (string, []string) {
 			return "", []string{"q", pick(g, `{each: a, key: b}`, `{each: "a.*", key: b, is: true}`)}
 		}),
-		inRule("a negative condition in a list of what is required", "0.2", func(g *generator, kind string) ruleYAML {
+		inRule("a negative condition in a list that requires", "0.2", func(g *generator, kind string) ruleYAML {
 			r := plainRule("BAD", kind)
 			item := pick(g, "{key: a, is_not: b}", "{key: a, matches_not: b}", "{each: a, key: b, is_not: [c]}")
 			r.lists[1] = listYAML{"required_patterns", []string{"q", item}} // which boundaries cannot have, either

@@ -114,7 +114,8 @@ func (d difference) Error() string { return d.about + ":\n" + d.what }
 
 // A comparer runs the program, in its own directory.
 type comparer struct {
-	path, dir string // of the program, and of what is its own
+	path string // of the program
+	dir  string // a scratch directory
 }
 
 // compare judges a pair by both programs and returns what it had, for the counts, and how they differ.

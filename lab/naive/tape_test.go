@@ -21,7 +21,7 @@ func tapeOf(n int) *tape { return &tape{random: rand.NewPCG(*seed, uint64(n))} }
 func (t *tape) generator() *generator { return &generator{Rand: rand.New(t)} }
 
 // errEndless says that something is tried again and again.
-var errEndless = errors.New("the numbers lead nowhere")
+var errEndless = errors.New("no end with these numbers")
 
 func (t *tape) Uint64() uint64 {
 	if t.next++; t.next > 1_000_000 {

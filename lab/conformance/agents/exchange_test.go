@@ -31,7 +31,6 @@ var (
 const (
 	claudeVersion  = "2.1.330"
 	codexVersion   = "0.169.0"
-	geminiVersion  = "0.61.0"
 	copilotVersion = "1.0.102"
 )
 
