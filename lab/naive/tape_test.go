@@ -36,7 +36,7 @@ func (t *tape) Uint64() uint64 {
 	return t.given[t.next-1]
 }
 
-// smallest leaves out numbers of a tape for a minute, as long as what is made of the rest differs in the same way, and
+// smallest leaves out numbers of a tape for twenty seconds, as long as what is made of the rest differs in the same way, and
 // returns the least that does.
 func smallest[T any](from *tape, made func(*tape) T, differs func(T) error, err error) T {
 	var first, d difference
@@ -49,7 +49,7 @@ func smallest[T any](from *tape, made func(*tape) T, differs func(T) error, err 
 		}()
 		return errors.As(differs(made(&tape{given: given})), &d) && d.about == first.about
 	}
-	given, end := from.given, time.Now().Add(time.Minute)
+	given, end := from.given, time.Now().Add(20 * time.Second)
 	for size := len(given) / 2; size > 0 && first.about != ""; size /= 2 {
 		for at := 0; at+size <= len(given) && time.Now().Before(end); {
 			if less := slices.Delete(slices.Clone(given), at, at+size); same(less) {
