@@ -78,7 +78,7 @@ func older(f *ruleText) bool { return f.version == "" }
 
 // damages are all mistakes of the page that are about the files of a bundle, and the items and paths of rules.
 func damages() []damage {
-	all := []damage{
+	return []damage{
 		{"a 0.2 file, and boundaries.yml that is not", func(g *generator, p *pair) bool {
 			if older(&p.files[0]) || !slices.ContainsFunc(p.files[1:], func(f ruleText) bool { return newer(&f) }) {
 				return false
@@ -232,15 +232,6 @@ func damages() []damage {
 			return "", []string{one, "q", two}
 		}),
 	}
-	// Half of the damages are to items.
-	refused := inRule("an item that is refused", "0.2", func(g *generator, kind string) ruleYAML {
-		r := ruleWith("BAD", kind, "q", pick(g, badItems()...))
-		if kind != "boundary" && g.percent(50) {
-			r.lists[1].key = "required_patterns"
-		}
-		return r
-	})
-	return append(all, slices.Repeat([]damage{refused}, len(all))...)
 }
 
 // same are two ways to write one item.

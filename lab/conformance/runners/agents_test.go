@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/policyscan/policyscan/agent/protocol"
 	"github.com/policyscan/policyscan/lab/conformance/install"
 )
 
@@ -66,6 +67,12 @@ trust_level = "trusted"
 `},
 		},
 		{
+			name: "copilot", spec: "@github/copilot-linux-x64@1.0.102", program: "../@github/copilot-linux-x64/copilot",
+			args: []string{"-p", "go", "--no-color", "--allow-all-tools"},
+			env: []string{"COPILOT_PROVIDER_BASE_URL=SERVER", "COPILOT_PROVIDER_TYPE=anthropic", "COPILOT_PROVIDER_API_KEY=none",
+				"COPILOT_MODEL=claude-sonnet-4", "COPILOT_OFFLINE=true", "COPILOT_AUTO_UPDATE=false"},
+		},
+		{
 			name: "gemini", spec: "@google/gemini-cli@0.61.0", program: "gemini",
 			args: []string{"--yolo", "-m", "gemini-2.5-flash", "-p", "go"},
 			env:  []string{"GEMINI_API_KEY=x", "GOOGLE_GEMINI_BASE_URL=SERVER", "GEMINI_TELEMETRY_ENABLED=false"},
@@ -105,7 +112,11 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Method != http.MethodPost:
 		return
 	case strings.HasSuffix(r.URL.Path, "/messages"):
-		events = anthropicEvents(called || !strings.Contains(string(body), `"name":"Bash"`))
+		name := "Bash"
+		if strings.Contains(string(body), `"name":"bash"`) {
+			name = "bash" // Copilot's
+		}
+		events = anthropicEvents(name, called || !strings.Contains(string(body), `"name":"`+name+`"`))
 	case strings.HasSuffix(r.URL.Path, "/responses"):
 		events = openAIEvents(called)
 	case strings.HasSuffix(r.URL.Path, ":streamGenerateContent"):
@@ -134,8 +145,8 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 type object = map[string]any
 
-func anthropicEvents(end bool) []any {
-	block, delta, reason := object{"type": "tool_use", "id": "toolu_1", "name": "Bash", "input": object{}},
+func anthropicEvents(name string, end bool) []any {
+	block, delta, reason := object{"type": "tool_use", "id": "toolu_1", "name": name, "input": object{}},
 		object{"type": "input_json_delta", "partial_json": `{"command": "touch ran", "description": "x"}`}, "tool_use"
 	if end {
 		block, delta, reason = object{"type": "text", "text": ""}, object{"type": "text_delta", "text": "ended"}, "end_turn"
@@ -183,6 +194,8 @@ func TestAgents(t *testing.T) {
 			b.write("work/.git/HEAD", "ref: refs/heads/main\n")
 			bin := filepath.Join(install.NPM(t, c.spec), ".bin")
 			program := b.addProgram()
+			denial := protocol.Decision{Permission: protocol.Deny, Reason: "the rule no-touch forbids it"}
+			b.write("denial", string(protocol.Named(c.name).Answer(&protocol.Event{}, denial)))
 			for _, step := range []struct {
 				name       string
 				policyscan string // the script of that name in the PATH of the agent; "": nothing
@@ -192,6 +205,7 @@ func TestAgents(t *testing.T) {
 			}{
 				{"no hook", "", false, true, ""},
 				{"no opinion", "cat >/dev/null; echo '{}'", true, true, ""},
+				{"denied", "cat >/dev/null; cat " + b.path("denial"), true, false, "the rule no-touch forbids it"},
 				{"silent", "cat >/dev/null", true, false, unjudged},
 				{"garbage", "cat >/dev/null; echo fine", true, false, unjudged},
 				{"missing", "", true, false, unjudged},
