@@ -31,6 +31,7 @@ var (
 const (
 	claudeVersion  = "2.1.330"
 	codexVersion   = "0.169.0"
+	geminiVersion  = "0.61.0"
 	copilotVersion = "1.0.102"
 )
 
@@ -231,4 +232,10 @@ func marshaled(t *testing.T, s string) string {
 		t.Fatal(err)
 	}
 	return string(bytes.Trim(b, `"`))
+}
+
+// lastLine is the last line of an output; what an agent's code says of itself comes before.
+func lastLine(out []byte) []byte {
+	out = bytes.TrimSpace(out)
+	return out[bytes.LastIndexByte(out, '\n')+1:]
 }

@@ -40,6 +40,7 @@ type agentCase struct {
 	program string
 	args    []string
 	env     []string
+	user    string            // where the settings of the project are copied to, below the home directory
 	files   map[string]string // below the home directory, SERVER for the model's address, WORK for the project
 }
 
@@ -68,6 +69,7 @@ trust_level = "trusted"
 		},
 		{
 			name: "copilot", spec: "@github/copilot-linux-x64@1.0.102", program: "../@github/copilot-linux-x64/copilot",
+			user: ".copilot/hooks/policyscan.json", // a project's hooks wait until a person trusts the project
 			args: []string{"-p", "go", "--no-color", "--allow-all-tools"},
 			env: []string{"COPILOT_PROVIDER_BASE_URL=SERVER", "COPILOT_PROVIDER_TYPE=anthropic", "COPILOT_PROVIDER_API_KEY=none",
 				"COPILOT_MODEL=claude-sonnet-4", "COPILOT_OFFLINE=true", "COPILOT_AUTO_UPDATE=false"},
@@ -218,6 +220,9 @@ func TestAgents(t *testing.T) {
 					if out, err := install.CombinedOutput(); err != nil {
 						t.Fatalf("%v\n%s", err, out)
 					}
+				}
+				if step.install && c.user != "" {
+					b.write(c.user, b.read("work/.github/hooks/policyscan.json"))
 				}
 				if err := os.RemoveAll(b.path("path")); err != nil {
 					t.Fatal(err)
