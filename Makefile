@@ -10,7 +10,7 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GORELEASER = github.com/goreleaser/goreleaser/v2@v2.16.0
 
 # Those of lab/Makefile.
-LAB = agents before bench bounds changes compare conformance corrupt differ faults fleet inject kill kubernetes mutate parsers pictures reliability revisions same second shards
+LAB = agents before bench bounds changes conformance corrupt differ faults fleet inject kill kubernetes mutate parsers reliability revisions same second shards
 # Packages with tests that take longer with -long.
 LONG = $(shell git grep -l 'flag.Bool."long"' -- '*_test.go' ':!lab' | xargs -n 1 dirname | sort -u | sed 's,^,./,')
 
@@ -61,7 +61,7 @@ fuzz-targets: ## the names of all fuzz targets, PACKAGE:TARGET
 # What covers new code is made small by so many tries only: by default a minute goes by each time, in which nothing else is tried.
 # One processor for each process: half of the time went into waking the other, for every run is a goroutine of its own.
 fuzz: ## each fuzz target for FUZZTIME, a time or a number of runs such as 10000000x; TARGETS='PACKAGE:TARGET ...' for some
-	@set -e; targets="$${TARGETS:-$$($(MAKE) --silent fuzz-targets)}"; (cd lab && $(GO) run ./fuzz unpack $$targets); \
+	@set -e; targets="$${TARGETS:-$$($(MAKE) --silent fuzz-targets)}"; lab/fuzz/corpus.sh unpack; \
 	for target in $$targets; do \
 	  echo "== $$target"; dir=.; case "$$target" in */lab/*) dir=lab;; esac; \
 	  (cd $$dir && GOMAXPROCS=1 $(GO) test -p $(FUZZERS) -parallel $(FUZZERS) -run '^$$' -fuzz "^$${target##*:}$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 100x "$${target%:*}"); \

@@ -7,7 +7,6 @@
 //	corpora_test.go   the trees, the histories and the peers
 //	rows_test.go      what is measured against what; how is here
 //	parts_test.go     rows of commits, shards, fleets, allowances and reports
-//	curve_test.go     how the time grows with the number of patterns
 //	before_test.go    the program against itself, as it was
 //	page_test.go      its parts
 package bench
@@ -29,7 +28,7 @@ var (
 	corporaDir = flag.String("corpora", filepath.Join(os.TempDir(), "policyscan-bench"), "where the trees and the peers are, or are put")
 	azurerm    = flag.String("azurerm", "", "a git directory of hashicorp/terraform-provider-azurerm; else it is cloned")
 	rails      = flag.String("rails", "", "a git directory of rails/rails; else it is cloned")
-	only       = flag.String("rows", "", "measure only the rows whose names hold this text, or the number of patterns only (curve), or compare verdicts only (verdicts), and write nothing")
+	only       = flag.String("rows", "", "measure only the rows whose names hold this text, and write nothing")
 	runs       = flag.Int("runs", 11, "how often each of two commands is run")
 )
 
@@ -47,15 +46,8 @@ func TestPerformance(t *testing.T) {
 		t.Log(res)
 		results = append(results, res)
 	}
-	points := ""
-	if *only == "" || *only == "curve" {
-		points = measureCurve(t, w)
-	}
-	if *only == "" || *only == "verdicts" {
-		sameAsSlow(t, w)
-	}
 	if *only == "" {
-		writePage(t, w, results, points)
+		writePage(t, w, results)
 	}
 }
 

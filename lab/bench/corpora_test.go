@@ -21,13 +21,9 @@ import (
 type world struct {
 	policies map[string]policy
 
-	scan, pure, slow string // policyscan, without assembly, and without any fast path
-	unlabelled       string // policyscan before violations had labels
-	fourths          string // policyscan whose search looked at every fourth place
-	rg               string // ripgrep
-	measure, walk    string // testdata/*.c
-
-	nothing string // a program in Go that does nothing
+	scan    string // policyscan
+	rg      string // ripgrep
+	measure string // testdata/measure.c
 
 	linux, azurerm, tiny, line string // trees
 	manifests                  string // a tree of YAML
@@ -43,29 +39,15 @@ type world struct {
 func prepare(t *testing.T) *world {
 	t.Helper()
 	w, dir := corpora(t)
-	for name, path := range map[string]*string{"": &w.scan, "purego": &w.pure, "slow": &w.slow} {
-		*path = filepath.Join(dir, "policyscan"+name)
-		if err := build.Program(*path+".linked", "-tags", name); err != nil {
-			t.Fatal(err)
-		}
-		// The linker maps what it writes, and the system keeps such a file in small pieces: to start it takes up to half
-		// as long again as to start one that was copied, as an installation does.
-		shell(t, "", "cp", *path+".linked", *path)
+	w.scan = filepath.Join(dir, "policyscan")
+	if err := build.Program(w.scan + ".linked"); err != nil {
+		t.Fatal(err)
 	}
-	for commit, path := range map[string]*string{unlabelled: &w.unlabelled, everyFourth: &w.fourths} {
-		*path = filepath.Join(dir, "policyscan-"+commit)
-		once(t, *path, func() {
-			if err := build.Commit(commit, *path); err != nil {
-				t.Fatal(err)
-			}
-		})
-	}
-	for name, path := range map[string]*string{"measure": &w.measure, "walk": &w.walk} {
-		*path = filepath.Join(dir, name)
-		shell(t, "", "gcc", "-O2", "-pthread", "-o", *path, filepath.Join("testdata", name+".c"))
-	}
-	w.nothing = filepath.Join(dir, "nothing")
-	shell(t, "", "go", "build", "-trimpath", "-o", w.nothing, filepath.Join("testdata", "nothing.go"))
+	// The linker maps what it writes, and the system keeps such a file in small pieces: to start it takes up to half
+	// as long again as to start one that was copied, as an installation does.
+	shell(t, "", "cp", w.scan+".linked", w.scan)
+	w.measure = filepath.Join(dir, "measure")
+	shell(t, "", "gcc", "-O2", "-pthread", "-o", w.measure, filepath.Join("testdata", "measure.c"))
 	w.rg = filepath.Join(dir, "ripgrep", "package", "bin", "rg")
 	once(t, w.rg, func() {
 		to := filepath.Join(dir, "ripgrep")
@@ -148,9 +130,6 @@ func writeEdit(t *testing.T, w *world) {
 
 // ripgrep is the version of the peer; it is 15.0.0 itself.
 const ripgrep = "1.18.0"
-
-// unlabelled is the last commit before violations, and each of their places, were labelled as introduced or not.
-const unlabelled = "8ff83f7"
 
 // oneLine writes 422 MB without a line end.
 func oneLine(t *testing.T, name string) {

@@ -3,7 +3,6 @@
 package bench
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,16 +14,13 @@ import (
 )
 
 // writePage puts what was measured into the page.
-func writePage(t *testing.T, w *world, results []result, points string) {
+func writePage(t *testing.T, w *world, results []result) {
 	t.Helper()
 	const page = "../results/performance.md"
 	if err := measured.Write(page, "machine", "- "+strings.Join(w.machine(t), "\n- ")+"\n"); err != nil {
 		t.Fatal(err)
 	}
 	if err := measured.Write(page, "rows", table(results)); err != nil {
-		t.Fatal(err)
-	}
-	if err := measured.Write(page, "curve", points); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -64,42 +60,6 @@ func (f figure) format(v float64) string {
 		return fmt.Sprintf("%.0f ms", v)
 	}
 	return fmt.Sprintf("%.2f", v)
-}
-
-// sameAsSlow fails unless the verdicts of the fast program are, byte for byte, those of the
-// one that has no fast path: bytes.Contains for each pattern, doublestar for each glob. What
-// takes that one too long on all of Linux is compared on a part.
-func sameAsSlow(t *testing.T, w *world) {
-	t.Helper()
-	part := filepath.Join(w.linux, "drivers", "net")
-	w.policies["found"] = foundPolicy(t, w, part)
-	for _, c := range []struct{ policy, tree string }{
-		{"W1", w.linux}, {"W1", w.azurerm}, {"W1-7", w.linux}, {"W2", w.linux}, {"W2", w.azurerm}, {"W3", w.linux}, {"W3", w.azurerm},
-		{"P100", w.linux}, {"P100-W1", w.linux}, {"P1000", part}, {"P10000", part}, {"found", part}, {"W1-7", w.line}, {"W1", w.tiny},
-		{"options", part}, {"expressions", part},
-	} {
-		var verdicts [3][]byte
-		for i, program := range []string{w.slow, w.scan, w.pure} {
-			out := filepath.Join(t.TempDir(), "verdict.json")
-			cmd := w.full(program, c.policy, c.tree)
-			for k, arg := range cmd.args {
-				if arg == "none" {
-					cmd.args[k] = out
-				}
-			}
-			w.run(t, cmd)
-			var err error
-			if verdicts[i], err = os.ReadFile(out); err != nil {
-				t.Fatal(err)
-			}
-		}
-		for i, what := range []string{"the fast", "the pure Go"} {
-			if !bytes.Equal(verdicts[0], verdicts[i+1]) {
-				t.Errorf("%s over %s: %s verdict is not the slow one", c.policy, c.tree, what)
-			}
-		}
-		t.Logf("%s over %s: the same %d bytes", c.policy, c.tree, len(verdicts[0]))
-	}
 }
 
 // foundPolicy is a bundle of 200 patterns that occur, taken from random places of a tree.

@@ -26,8 +26,6 @@ func (w *world) partRows() []row {
 	blobs := command{dir: w.azurermGit, args: shellLine(
 		`git ls-tree -r --format='%(objectname)' HEAD | git cat-file --batch --buffer`)}
 	return []row{
-		versus("W1; Linux", "a C program that walks, opens, reads and closes, and does nothing else",
-			w.full(w.scan, "W1", w.linux), command{args: []string{w.walk, w.linux}}, target{cpu, 1.45, 0}),
 		versus("`--rev HEAD`, no file covered; azurerm's history", "`git ls-tree -r HEAD`",
 			ofCommit("nothing", w.azurermGit), command{dir: w.azurermGit, args: shellLine("git ls-tree -r HEAD")}, target{cpu, 1.60, 1.00}),
 		versus("`--rev HEAD`: W1; azurerm's history", "`git ls-tree -r HEAD` and `git cat-file --batch`",

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"golang.org/x/tools/txtar"
 )
 
 // realPatterns are what such rules look for; two are of three bytes and one of two.
@@ -72,95 +74,39 @@ func (g generator) globs() []string {
 	return slices.Compact(list)
 }
 
-// Texts that policies forbid, and how they are written: attributes of Terraform and keys of Kubernetes with spaces,
-// names of code as words, what is read without regard to case.
-const (
-	attributes = `publicly_accessible=true|storage_encrypted=false|force_destroy=true|skip_final_snapshot=true|
-		enable_key_rotation=false|deletion_protection=false|multi_az=false|versioning=false|encrypted=false|
-		associate_public_ip_address=true|auto_minor_version_upgrade=false|copy_tags_to_snapshot=false|enabled=false|
-		iam_database_authentication_enabled=false|block_public_acls=false|block_public_policy=false|
-		ignore_public_acls=false|restrict_public_buckets=false|acl="public-read"|acl="public-read-write"|
-		protocol="-1"|protocol="HTTP"|from_port=0|to_port=65535|port=22|port=3389|cidr_blocks=["0.0.0.0/0"]|
-		ipv6_cidr_blocks=["::/0"]|source_ranges=["0.0.0.0/0"]|min_tls_version="1.0"|min_tls_version="TLS1_0"|
-		minimum_tls_version="1.1"|ssl_policy="ELBSecurityPolicy-2015-05"|ssl_enforcement_enabled=false|
-		https_only=false|ftps_state="AllAllowed"|http2_enabled=false|public_network_access_enabled=true|
-		network_access_enabled=true|purge_protection_enabled=false|soft_delete_enabled=false|rbac_enabled=false|
-		local_account_disabled=false|allow_blob_public_access=true|enable_https_traffic_only=false|
-		infrastructure_encryption_enabled=false|shared_access_key_enabled=true|default_action="Allow"|
-		admin_enabled=true|disable_password_authentication=false|os_login="FALSE"|can_ip_forward=true|
-		enable_legacy_abac=true|enable_private_nodes=false|log_config=[]|retention_days=0|retention_in_days=1|
-		principal="*"|actions=["*"]|resources=["*"]|effect="Allow"|identifiers=["*"]|type="LoadBalancer"|
-		http_tokens="optional"|monitoring=false|ebs_optimized=false|root_block_device=null|tls=false|ttl=0|
-		mfa_delete="Disabled"|sse_algorithm="AES256"|kms_key_id=""|policy="*"|sku="Basic"|tier="Standard"|
-		version="latest"|image="nginx:latest"|user="root"|password=""|secret="changeme"|geo_redundant=false|
-		zone_redundant=false|backup=false|audit=false|logging=false|verify=false|insecure=true|debug=true|
-		allow_any=true|open=true|cors=["*"]|origins=["*"]|methods=["*"]|headers=["*"]|scheme="http"|mode="DISABLED"`
-	keys = `privileged:true|hostNetwork:true|hostPID:true|hostIPC:true|runAsUser:0|runAsNonRoot:false|
-		allowPrivilegeEscalation:true|readOnlyRootFilesystem:false|automountServiceAccountToken:true|
-		imagePullPolicy:Never|type:NodePort|type:ExternalName|kind:ClusterRoleBinding|name:cluster-admin|
-		hostPort:80|hostPath:/|path:/var/run/docker.sock|path:/etc|procMount:Unmasked|add:["SYS_ADMIN"]|
-		namespace:kube-system|namespace:default|image:latest|tag:latest|insecure-skip-tls-verify:true|
-		anonymous-auth:true|authorization-mode:AlwaysAllow|verbs:["*"]|apiGroups:["*"]|resources:["*"]|
-		pull_request_target:null|permissions:write-all|continue-on-error:true|persist-credentials:true|
-		fail_mode:open|tls:false|ssl:off|mtls:off|debug:true|env:dev`
-	names = `eval|exec|system|popen|pickle.loads|yaml.load|os.system|md5|sha1|DES|RC4|strcpy|strcat|sprintf|gets|
-		std::bind|std::regex|NULL|assert|panic|log.Fatal|fmt.Println|println|unsafe.Pointer|ioutil.ReadFile|
-		ioutil.ReadAll|context.TODO|time.Sleep|interface{}|goto|TODO|FIXME|XXX|rand.Read|math/rand|crypto/md5|
-		crypto/sha1|InsecureSkipVerify|html_safe|instance_eval`
-	caseless = `tlsv1.0|sslv3|-----begin rsa private key-----|password123|changeme|do not commit|
-		x-powered-by|access-control-allow-origin: *|allow from all|permitrootlogin yes|master/slave|blacklist|
-		whitelist|http://localhost|administrator|nosniff off|arn:aws:iam::aws:policy/administratoraccess|
-		select * from|drop table|secret_key_base|
-		-----begin openssh private key-----|x-forwarded-for|verify_none|md5withrsa`
-)
+// texts returns the lines of a part of testdata/texts.txtar.
+func texts(t *testing.T, part string) []string {
+	t.Helper()
+	archive, err := txtar.ParseFile("testdata/texts.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(archive.Files, func(f txtar.File) bool { return f.Name == part })
+	return strings.Split(strings.TrimSpace(string(archive.Files[i].Data)), "\n")
+}
 
 // textRules returns 200 rules with a text each, without options and with the options that fit it.
-func textRules() (plain, options []string) {
-	split := func(list string) (texts []string) {
-		for text := range strings.SplitSeq(list, "|") {
-			texts = append(texts, strings.TrimSpace(text))
-		}
-		return texts
-	}
+func textRules(t *testing.T) (plain, options []string) {
+	t.Helper()
 	add := func(text, option string) {
 		i, quoted := len(plain), "'"+text+"'"
 		plain = append(plain, ruleText(i, []string{"**"}, []string{text}))
 		options = append(options, itemRule(i, "text: "+quoted+", "+option))
 	}
-	for _, text := range split(attributes) {
+	for _, text := range texts(t, "attributes") {
 		add(strings.Replace(text, "=", " = ", 1), "spaces: any")
 	}
-	for _, text := range split(keys) {
+	for _, text := range texts(t, "keys") {
 		add(strings.Replace(text, ":", ": ", 1), "spaces: any, words: true")
 	}
-	for _, text := range split(names) {
+	for _, text := range texts(t, "names") {
 		add(text, "words: true")
 	}
-	for _, text := range split(caseless) {
+	for _, text := range texts(t, "caseless") {
 		add(text, "case: ignore")
 	}
 	return plain, options
 }
-
-// expressions are of the kinds that secret scanners and the presubmit checks of large projects have. Each has a
-// literal of three bytes and more. Those of the first lines are in nearly every file of Go.
-var expressions = strings.Fields(`
-	func\s*\([^)]*\binterface\{\} func\s+Test\w+\(\w+\s+\*testing\.B\) func\s+init\(\)\s*\{ return\s+nil,\s*nil$
-	fmt\.Errorf\([^)]*%s"\)$ \bcontext\.(?:TODO|Background)\(\)\.Value log\.(?:Fatal|Panic)(?:f|ln)?\(
-	\btime\.Sleep\(\d{3,} strings\.Replace\(.*,\s*-2\) import\s+\.\s+" name\s*=\s*"(?:test|foo|bar)" http://[^/\s]*@\S+
-	\b(?:TODO|FIXME)\([a-z]{12,}\) resource\s+"\w+"\s+"[A-Z]\w*" version\s*=\s*">=?\s*0\.\d+\.0-\w+"
-
-	image:\s*\S+:latest\b \bstd::(?:bind|function|regex)\b (?i)password\s*[:=]\s*['"][^'"\s$]{24,}['"] \bbase::Bind(?:Once)?\(
-	\bscoped_refptr<\w+>\s*\( \bNOTREACHED\(\)\s*<< \bEXPECT_(?:TRUE|FALSE)\(.*==.*\) \bnew\s+std::\w+ \bmemcpy\(.*strlen\(
-	\bstrn?cpy\s*\( \bgets\s*\( \bAKIA[0-9A-Z]{16}\b \b(?:ASIA|ABIA|ACCA)[A-Z2-7]{16}\b AGE-SECRET-KEY-1[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{58}
-	ghp_[0-9a-zA-Z]{36} github_pat_\w{82} glpat-[\w-]{20} xox[bp]-[0-9]{10,13}-[0-9]{10,13} \b(?:sk|rk)_(?:test|live|prod)_[a-zA-Z0-9]{10,99}
-	sk-ant-api03-[a-zA-Z0-9_\-]{93}AA ops_eyJ[a-zA-Z0-9+/]{250,}={0,3} \bdop_v1_[a-f0-9]{64} \bhvs\.[\w-]{90,120} npm_[a-zA-Z0-9]{36}
-	eyJ[a-zA-Z0-9]{17,}\.eyJ[a-zA-Z0-9/_-]{17,}\.[a-zA-Z0-9/_-]{10,} -----BEGIN[A-Z0-9\x20_-]{0,100}PRIVATE\x20KEY-----
-	(?i)[\w.-]{0,50}?(?:adafruit)(?:[\x20\t\w.-]{0,20})[\s'"]{0,3}(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)[\x60'"\s=]{0,5}([a-z0-9_-]{32})
-	(?i)[\w.-]{0,50}?(?:bitbucket)(?:[\x20\t\w.-]{0,20})[\s'"]{0,3}(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)[\x60'"\s=]{0,5}([a-z0-9]{32})
-	(?i)[\w.-]{0,50}?(?:datadog)(?:[\x20\t\w.-]{0,20})[\s'"]{0,3}(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)[\x60'"\s=]{0,5}([a-z0-9]{40})
-	pypi-AgEIcHlwaS5vcmc[\w-]{50,1000} AIza[\w-]{35} SG\.[\w=.-]{66} \bdapi[a-f0-9]{32} shpat_[a-fA-F0-9]{32} https://hooks\.slack\.com/services/T\w+/B\w+/\w+
-	`)
 
 // expressionRules returns a rule for each expression.
 func expressionRules(sources []string) (rules []string) {
@@ -243,7 +189,8 @@ func policies(t *testing.T, dir string) map[string]policy {
 		same, all200 = append(same, ruleText(i, []string{"**"}, patterns)), append(all200, patterns...)
 	}
 	add("hook", all200, same...)
-	plain, withOptions := textRules()
+	plain, withOptions := textRules(t)
+	expressions := texts(t, "expressions")
 	add("texts", nil, plain...)
 	add("options", nil, withOptions...)
 	add("expressions", expressions, expressionRules(expressions)...)

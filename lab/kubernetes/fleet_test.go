@@ -1,6 +1,7 @@
 package kubernetes_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -10,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -21,9 +23,7 @@ type fleet struct {
 	dir   string // has mirrors/, results/ and repositories.txt
 	repos []string
 	// schedule is the schedule of its CronJobs; "": it has Jobs.
-	schedule   string
-	reuse      string // the directory of --reuse
-	violations bool
+	schedule string
 }
 
 // user is the one that the image runs as.
@@ -79,10 +79,10 @@ func copyOf(t *testing.T, from, to string) {
 }
 
 // fleet makes a namespace that admits restricted pods only, with this number of repositories. Of ten, one violates a
-// rule, if violations says so. The fleet and its pods are gone after the test.
-func (c *cluster) fleet(t *testing.T, name string, repositories int, violations bool) *fleet {
+// rule. The fleet and its pods are gone after the test.
+func (c *cluster) fleet(t *testing.T, name string, repositories int) *fleet {
 	t.Helper()
-	f := &fleet{cluster: c, name: name, dir: filepath.Join(c.state, "fleets", name), violations: violations}
+	f := &fleet{cluster: c, name: name, dir: filepath.Join(c.state, "fleets", name)}
 	results := filepath.Join(f.dir, "results")
 	if err := os.MkdirAll(results, 0o755); err != nil {
 		t.Fatal(err)
@@ -90,18 +90,10 @@ func (c *cluster) fleet(t *testing.T, name string, repositories int, violations 
 	if err := os.Chown(results, user, user); err != nil {
 		t.Fatal(err)
 	}
-	list := ""
 	for i := range repositories {
-		repo, kind := fmt.Sprintf("r%05d.git", i), i%kinds
-		if !violations && kind == 0 {
-			kind = 1
-		}
-		copyOf(t, filepath.Join(c.state, "kinds", fmt.Sprint(kind)), filepath.Join(f.dir, "mirrors", repo))
+		repo := fmt.Sprintf("r%05d.git", i)
+		copyOf(t, filepath.Join(c.state, "kinds", fmt.Sprint(i%kinds)), filepath.Join(f.dir, "mirrors", repo))
 		f.repos = append(f.repos, repo)
-		list += f.entry(repo)
-	}
-	if err := os.WriteFile(f.list(), []byte(list), 0o666); err != nil {
-		t.Fatal(err)
 	}
 	objects := "apiVersion: v1\nkind: Namespace\nmetadata: {name: NAME, labels: {pod-security.kubernetes.io/enforce: restricted}}\n"
 	for _, claim := range []string{"mirrors", "results"} {
@@ -142,11 +134,6 @@ spec:
 	return f
 }
 
-func (f *fleet) list() string { return filepath.Join(f.dir, "repositories.txt") }
-
-// entry is the line of a repository in the list.
-func (f *fleet) entry(repo string) string { return repo + "\n" }
-
 // print returns the objects of examples/kubernetes for this fleet, with changes: what is to be replaced, and by what. The
 // node is small, so its pods ask for little.
 func (f *fleet) print(t *testing.T, shards, parallelism int, changes ...string) string {
@@ -166,9 +153,6 @@ func (f *fleet) print(t *testing.T, shards, parallelism int, changes ...string) 
 		base = "kubernetes-nightly"
 		changes = append(changes, `schedule: "0 2 * * *"`, fmt.Sprintf("schedule: %q", f.schedule))
 	}
-	if f.reuse != "" {
-		changes = append(changes, `- "--shard"`, fmt.Sprintf(`- "--reuse=/results/%s"`+"\n        "+`- "--shard"`, f.reuse))
-	}
 	dir, found := t.TempDir(), map[string]bool{}
 	for _, from := range []string{
 		"kubernetes/kustomization.yaml", "kubernetes/scan.yaml", "kubernetes/merge.yaml",
@@ -187,8 +171,8 @@ func (f *fleet) print(t *testing.T, shards, parallelism int, changes ...string) 
 		}
 	}
 	list := ""
-	for _, line := range strings.Split(strings.TrimSpace(readFile(t, f.list())), "\n") {
-		list += "/mirrors/" + line + "\t\t" + line + "\n"
+	for _, repo := range f.repos {
+		list += "/mirrors/" + repo + "\t\t" + repo + "\n"
 	}
 	writeFile(t, filepath.Join(dir, "kubernetes/repositories.txt"), list)
 	for _, name := range []string{"boundaries.yml", "deprecated.yml", "invariants.yml"} {
@@ -312,12 +296,6 @@ func (f *fleet) pods(t *testing.T, job string, index ...string) []pod {
 	return f.podsOf(t, "labelSelector="+url.QueryEscape(selector))
 }
 
-// runningPods returns the pods that have not ended.
-func (f *fleet) runningPods(t *testing.T, job string) []pod {
-	t.Helper()
-	return f.podsOf(t, "labelSelector=batch.kubernetes.io/job-name%3D"+job+"&fieldSelector=status.phase%3DRunning")
-}
-
 func (f *fleet) podsOf(t *testing.T, query string) []pod {
 	t.Helper()
 	var list struct{ Items []pod }
@@ -408,9 +386,7 @@ func (f *fleet) explain(t *testing.T) {
 func tail(text string, size int) string { return text[max(0, len(text)-size):] }
 
 // violates reports whether a repository of the fleet does.
-func (f *fleet) violates(repo string) bool {
-	return f.violations && strings.HasSuffix(repo, "0.git")
-}
+func (f *fleet) violates(repo string) bool { return strings.HasSuffix(repo, "0.git") }
 
 // merged returns the verdicts of each repository in the merged result.
 func (f *fleet) merged(t *testing.T) map[string][]string {
@@ -440,15 +416,62 @@ func (f *fleet) merged(t *testing.T) map[string][]string {
 	return verdicts
 }
 
-// missingShard is how the merge names a missing shard.
-func (f *fleet) missingShard(index, of int) string {
-	return fmt.Sprintf("shard %d/%d is missing", index, of)
-}
-
-// removeShard removes what a shard has written.
-func (f *fleet) removeShard(t *testing.T, index int) {
+// wantOneRun checks that the merge has left the directory of one process, byte for byte.
+func (f *fleet) wantOneRun(t *testing.T) {
 	t.Helper()
-	if err := os.RemoveAll(filepath.Join(f.dir, "results", "scan-"+f.name, fmt.Sprint(index))); err != nil {
+	var configMaps struct {
+		Items []struct{ Data map[string]string }
+	}
+	f.get(t, &configMaps, f.path("configmaps"))
+	list := ""
+	for _, m := range configMaps.Items {
+		list += m.Data["repositories.txt"]
+	}
+	// The directory is the root of the process, so that the mirrors are in /mirrors as they are in a pod.
+	if err := os.CopyFS(filepath.Join(f.dir, "policy"), os.DirFS(root+"/examples/policy")); err != nil {
 		t.Fatal(err)
+	}
+	if err := os.Link(filepath.Join(f.state, "policyscan"), filepath.Join(f.dir, "policyscan")); err != nil {
+		t.Fatal(err)
+	}
+	cmd := &exec.Cmd{
+		Path: "/policyscan", Dir: "/", SysProcAttr: &syscall.SysProcAttr{Chroot: f.dir}, Stdin: strings.NewReader(list),
+		Args: []string{"policyscan", "fleet", "--repos", "-", "--policy", "policy", "--output", "one"},
+	}
+	if out, err := cmd.CombinedOutput(); cmd.ProcessState.ExitCode() != 1 {
+		t.Fatalf("%v: %v\n%s", cmd.Args, err, tail(string(out), 1000))
+	}
+	one := filepath.Join(f.dir, "one")
+	files := 0
+	merged := filepath.Join(f.dir, "results", f.name)
+	for _, pair := range [][2]string{{one, merged}, {merged, one}} {
+		err := filepath.WalkDir(pair[0], func(name string, d os.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			rest, err := filepath.Rel(pair[0], name)
+			if err != nil {
+				return err
+			}
+			here, err := os.ReadFile(name)
+			if err != nil {
+				return err
+			}
+			there, err := os.ReadFile(filepath.Join(pair[1], rest))
+			if err != nil {
+				return err
+			}
+			if !bytes.Equal(here, there) {
+				t.Errorf("%s differs in %s and %s", rest, pair[0], pair[1])
+			}
+			files++
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	if files < 2*len(f.repos) {
+		t.Errorf("%d files were compared", files)
 	}
 }

@@ -1,18 +1,18 @@
-// Command mutation asks whether the tests notice a change of the code: gremlins changes one operator at a time, and a test of
+// Command mutation asks whether the tests notice a change of the code: it changes one operator at a time, and a test of
 // the room has to notice.
 //
-//	make mutate                                # all rooms, hours
-//	go run -C lab ./mutation -again DIR ROOM... # the unexplained survivors of an earlier run, with today's tests
+//	make mutate                            # all rooms, hours
+//	go run -C lab ./mutation DIR [ROOM...]
 //
-// What no test noticed has to be in lived.txt, with a reason. If all of it does, what was done goes
-// into lab/results/reliability.md; the rows of rooms that were not asked stay as they are.
-//
-// gremlins (v0.6.0) calls a mutant that does not compile killed, makes each minus a plus twice, by two names, and
-// takes the cases of a switch for code that no test reaches. That is put right here.
+// DIR keeps the outcome of each mutant: what was noticed is not tried again, so a run can go on where another ended.
+// What no test noticed has to be in lived.txt, with a reason. If all of it is, what was done goes into
+// lab/results/reliability.md; the rows of rooms that were not asked stay as they are.
 package main
 
 import (
-	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"maps"
@@ -20,91 +20,70 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
-	"regexp"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/policyscan/policyscan/lab/build"
 	"github.com/policyscan/policyscan/lab/measured"
 )
 
-const gremlins = "github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0"
+const (
+	page  = "lab/results/reliability.md"
+	lived = "lab/mutation/lived.txt"
+)
+
+var limit = flag.Duration("limit", 30*time.Second, "what the tests may take with a mutant")
 
 func main() {
-	again := flag.Bool("again", false, "try only the unexplained survivors of an earlier run, in DIR, of the same code")
-	limit := flag.Duration("limit", 30*time.Second, "what the tests may take with a mutant, about")
-	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "usage: mutation [-again] [-limit DURATION] DIR [ROOM...]")
-		flag.PrintDefaults()
-	}
 	flag.Parse()
 	if flag.NArg() == 0 {
-		flag.Usage()
+		fmt.Fprintln(os.Stderr, "usage: mutation [-limit DURATION] DIR [ROOM...]")
 		os.Exit(2)
 	}
-	if err := run(flag.Arg(0), flag.Args()[1:], *again, *limit); err != nil {
+	if err := run(flag.Arg(0), flag.Args()[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "mutation:", err)
 		os.Exit(1)
 	}
 }
 
-func run(dir string, rooms []string, again bool, limit time.Duration) error {
+func run(dir string, rooms []string) error {
 	dir, err := filepath.Abs(dir)
-	if err != nil {
+	root, err2 := build.Root()
+	if err := errors.Join(err, err2, os.Chdir(root), os.MkdirAll(dir, 0o777)); err != nil {
 		return err
 	}
-	root, err := build.Root()
-	if err == nil {
-		err = os.Chdir(root)
-	}
-	if err != nil {
-		return err
-	}
-	all := len(rooms) == 0
-	if all {
-		if rooms, err = allRooms(); err != nil {
+	if len(rooms) == 0 {
+		const format = `{{if .GoFiles}}{{.ImportPath}}{{end}}`
+		out, err := exec.Command("go", "list", "-f", format, "./agent/...", "./rules/...", "./scanner/...", "./verdict/...").Output()
+		if err != nil {
 			return err
 		}
-	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return err
+		rooms = strings.Fields(strings.ReplaceAll(string(out), "github.com/policyscan/policyscan/", ""))
 	}
 	reasons, err := explained()
 	if err != nil {
 		return err
 	}
-	counts := map[string]*count{}
-	unexplained := 0
+	counts, unexplained := counted(), 0
 	for _, room := range rooms {
-		result := filepath.Join(dir, strings.ReplaceAll(room, "/", "_")+".json")
-		if !again {
-			if err := unleash(room, result, limit); err != nil {
-				return fmt.Errorf("%s: %w", room, err)
-			}
-		}
-		if err := retry(room, result, again, reasons, limit); err != nil {
-			return fmt.Errorf("%s: %w", room, err)
-		}
-		r, err := readResult(result)
+		status, err := outcomes(room, filepath.Join(dir, strings.ReplaceAll(room, "/", "_")+".json"))
 		if err != nil {
 			return fmt.Errorf("%s: %w", room, err)
 		}
-		mutants, err := mutantsOf(room, r)
-		if err != nil {
-			return fmt.Errorf("%s: %w", room, err)
-		}
-		c := &count{}
-		counts[room] = c
-		for _, m := range mutants {
-			if _, known := reasons[m.key()]; m.status == "LIVED" && !known {
+		count := map[string]int{}
+		for key, s := range status {
+			count[s]++
+			if _, known := reasons[key]; s == "lived" && !known {
 				unexplained++
-				fmt.Printf("%s: %s\n\tis %s\n", m.at, m.key(), m.line)
-			} else if m.status == "LIVED" {
-				reasons[m.key()] = true
+				fmt.Println(key)
+			} else if s == "lived" {
+				reasons[key] = true
 			}
-			c.add(m.status)
 		}
+		counts[room] = count
 	}
 	if unexplained > 0 {
 		return fmt.Errorf("no test noticed %d mutants: write one, or say in %s why none can", unexplained, lived)
@@ -115,46 +94,26 @@ func run(dir string, rooms []string, again bool, limit time.Duration) error {
 			return fmt.Errorf("%s has %q, which does not live", lived, key)
 		}
 	}
-	if !all {
-		if err := others(counts); err != nil {
-			return err
-		}
-	}
 	return measured.Write(page, "mutation", table(counts))
 }
 
-const page = "lab/results/reliability.md"
-
-// others adds what the page says of the rooms that were not asked.
-func others(counts map[string]*count) error {
-	text, err := measured.Part(page, "mutation")
-	if err != nil {
-		return err
-	}
-	for row := range strings.Lines(text) {
-		c, room, mutants, noticed := &count{}, "", 0, ""
-		if n, _ := fmt.Sscanf(row, "| `%s | %d | %d | %d | %d | %s | %d | %d |", &room, &mutants, &c.killed, &c.timedOut, &c.lived, &noticed, &c.uncovered, &c.invalid); n != 8 {
-			continue // no row, or a sum
-		}
-		room = strings.TrimSuffix(room, "`")
-		if _, again := counts[room]; !again {
-			counts[room] = c
+// explained returns the keys of the mutants of which a reason is known why they live; false, as none was met yet.
+func explained() (map[string]bool, error) {
+	text, err := os.ReadFile(lived)
+	keys, reason := map[string]bool{}, false
+	for i, line := range strings.Split(string(text), "\n") {
+		switch {
+		case line == "":
+			reason = false
+		case strings.HasPrefix(line, "# "):
+			reason = true
+		case !reason:
+			return nil, fmt.Errorf("%s:%d: %q has no reason above it", lived, i+1, line)
+		default:
+			keys[line] = false
 		}
 	}
-	return nil
-}
-
-// allRooms returns the directories of agent, rules, scanner and verdict that hold code.
-func allRooms() ([]string, error) {
-	out, err := exec.Command("go", "list", "-f", "{{if .GoFiles}}{{.ImportPath}}{{end}}", "./agent/...", "./rules/...", "./scanner/...", "./verdict/...").Output()
-	if err != nil {
-		return nil, err
-	}
-	var rooms []string
-	for _, name := range strings.Fields(string(out)) {
-		rooms = append(rooms, strings.TrimPrefix(name, "github.com/policyscan/policyscan/"))
-	}
-	return rooms, nil
+	return keys, err
 }
 
 // testsOf returns the packages whose tests hold a room: its own, and those of a room that it was cut out of.
@@ -169,99 +128,120 @@ func testsOf(room string) []string {
 	return []string{"./" + room}
 }
 
-// unleash has gremlins change the files of a room, not those of the rooms below.
-func unleash(room, result string, limit time.Duration) error {
-	gremlins := func(args ...string) *exec.Cmd {
-		cmd := exec.Command("go", slices.Concat([]string{"run", gremlins, "unleash", "--invert-negatives=false"}, args, []string{"./" + room})...)
-		cmd.Env = append(os.Environ(), "GOFLAGS=-count=1 -vet=off") // the cache must not answer
-		cmd.Stderr = os.Stderr
-		return cmd
-	}
-	below, err := os.ReadDir(room)
+// outcomes tries the mutants of a room, except the ones that were noticed according to the file, and writes it again.
+func outcomes(room, file string) (map[string]string, error) {
+	mutants, err := mutantsOf(room)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	var others []string
-	for _, d := range below {
-		if d.IsDir() {
-			others = append(others, "-E", "^"+d.Name()+"/")
+	before, now := map[string]string{}, map[string]string{}
+	if text, err := os.ReadFile(file); err == nil {
+		if err := json.Unmarshal(text, &before); err != nil {
+			return nil, err
 		}
 	}
-	// What a mutant may take is a multiple of what the tests take without one: the second time, when they are built.
-	var took time.Duration
-	for range 2 {
-		out, err := gremlins(append(others, "--dry-run")...).Output()
-		if err != nil {
-			return err
-		}
-		said := tests.FindSubmatch(out)
-		if said == nil {
-			return fmt.Errorf("gremlins does not report how long the tests take:\n%s", out)
-		}
-		if took, err = time.ParseDuration(string(said[1])); err != nil {
-			return err
-		}
-	}
-	cmd := gremlins(append(others, "-o", result, "--timeout-coefficient", fmt.Sprint(max(2, int(limit/took))))...)
-	cmd.Stdout = os.Stdout
-	return cmd.Run()
-}
-
-// tests is what gremlins says of the tests without a mutant.
-var tests = regexp.MustCompile(`Gathering coverage\.\.\. done in (\S+)`)
-
-// A count is the mutants of a room by result.
-type count struct{ killed, timedOut, lived, uncovered, invalid int }
-
-func (c *count) add(status string) {
-	switch status {
-	case "KILLED":
-		c.killed++
-	case "TIMED OUT":
-		c.timedOut++
-	case "LIVED":
-		c.lived++
-	case "NOT COVERED":
-		c.uncovered++
-	case invalid:
-		c.invalid++
-	}
-}
-
-// noticed is the part of the mutants that the room's tests reach of which they said so.
-func (c *count) noticed() float64 {
-	return 100 * float64(c.killed+c.timedOut) / float64(c.killed+c.timedOut+c.lived)
-}
-
-// table is the counts by room; at the end the sums of each of the three, and of all.
-func table(rooms map[string]*count) string {
-	var b strings.Builder
-	b.WriteString("| room | mutants | killed | not in time | lived | noticed | not reached | no Go |\n|---|---|---|---|---|---|---|---|\n")
-	line := func(name string, c *count) {
-		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %.1f%% | %d | %d |\n", name,
-			c.killed+c.timedOut+c.lived, c.killed, c.timedOut, c.lived, c.noticed(), c.uncovered, c.invalid)
-	}
-	sums := map[string]*count{}
-	for _, room := range slices.Sorted(maps.Keys(rooms)) {
-		c := rooms[room]
-		if c.killed+c.timedOut+c.lived == 0 {
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	var failed error
+	turns := make(chan bool, max(1, runtime.NumCPU()/2)) // the tests of one use several processors
+	for _, m := range mutants {
+		if s := before[m.key]; s != "" && s != "lived" {
+			now[m.key] = s
 			continue
 		}
-		line("`"+room+"`", c)
-		first, _, _ := strings.Cut(room, "/")
-		for _, name := range []string{"all of " + first, "all"} {
-			s := sums[name]
-			if s == nil {
-				s = &count{}
-				sums[name] = s
-			}
-			s.killed, s.timedOut, s.lived, s.uncovered, s.invalid = s.killed+c.killed, s.timedOut+c.timedOut, s.lived+c.lived, s.uncovered+c.uncovered, s.invalid+c.invalid
+		turns <- true
+		all.Go(func() {
+			defer func() { <-turns }()
+			status, err := m.try(room)
+			mu.Lock()
+			defer mu.Unlock()
+			now[m.key] = status
+			failed = errors.Join(failed, err)
+		})
+	}
+	all.Wait()
+	text, err := json.MarshalIndent(now, "", " ")
+	return now, errors.Join(failed, err, os.WriteFile(file, text, 0o666))
+}
+
+// try runs the tests of the room with a mutant.
+func (m mutant) try(room string) (status string, err error) {
+	if !m.reached {
+		return "not reached", nil
+	}
+	dir, err := os.MkdirTemp("", "mutant")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(dir)
+	text, err := os.ReadFile(m.file)
+	if err != nil {
+		return "", err
+	}
+	lines := strings.SplitAfter(string(text), "\n")
+	lines[m.line-1] = m.text + "\n"
+	source, err := filepath.Abs(m.file)
+	changed, list := filepath.Join(dir, "mutant.go"), filepath.Join(dir, "overlay.json")
+	overlay, err2 := json.Marshal(map[string]map[string]string{"Replace": {source: changed}})
+	err = errors.Join(err, err2, os.WriteFile(changed, []byte(strings.Join(lines, "")), 0o666), os.WriteFile(list, overlay, 0o666))
+	if err != nil {
+		return "", err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), *limit+5*time.Minute) // the build is not limited
+	defer cancel()
+	args := []string{"test", "-overlay", list, "-count=1", "-vet=off", "-failfast", "-timeout", limit.String()}
+	switch out, err := exec.CommandContext(ctx, "go", append(args, testsOf(room)...)...).CombinedOutput(); {
+	case err == nil:
+		return "lived", nil
+	case ctx.Err() != nil || strings.Contains(string(out), "panic: test timed out"):
+		return "not in time", nil
+	case strings.Contains(string(out), "[build failed]"):
+		return "no Go", nil
+	}
+	return "killed", nil
+}
+
+// columns are the outcomes of mutants in the order of the page; "mutants" is the sum of the ones that the tests reach.
+var columns = []string{"mutants", "killed", "not in time", "lived", "noticed", "not reached", "no Go"}
+
+// counted returns what the page says, by room.
+func counted() map[string]map[string]int {
+	text, _ := measured.Part(page, "mutation") // without it, writing fails
+	counts := map[string]map[string]int{}
+	for row := range strings.Lines(text) {
+		cells := strings.Split(strings.Trim(strings.TrimSpace(row), "| "), " | ")
+		room := strings.Trim(cells[0], "`")
+		if len(cells) != 1+len(columns) || room == cells[0] {
+			continue // no room's
+		}
+		counts[room] = map[string]int{}
+		for i, name := range columns {
+			var n int
+			fmt.Sscan(cells[i+1], &n)
+			counts[room][name] = n
 		}
 	}
-	for _, name := range slices.SortedFunc(maps.Keys(sums), func(a, b string) int {
-		return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b))
-	}) {
-		line(name, sums[name])
+	return counts
+}
+
+// table is the counts by room, and their sum.
+func table(counts map[string]map[string]int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "| room | %s |\n|---|%s\n", strings.Join(columns, " | "), strings.Repeat("---|", len(columns)))
+	line := func(name string, c map[string]int) {
+		noticed := c["killed"] + c["not in time"]
+		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %.1f%% | %d | %d |\n", name, noticed+c["lived"], c["killed"],
+			c["not in time"], c["lived"], 100*float64(noticed)/float64(noticed+c["lived"]), c["not reached"], c["no Go"])
 	}
+	sum := map[string]int{}
+	for _, room := range slices.Sorted(maps.Keys(counts)) {
+		if c := counts[room]; c["killed"]+c["not in time"]+c["lived"] > 0 {
+			line("`"+room+"`", c)
+			for name, n := range c {
+				sum[name] += n
+			}
+		}
+	}
+	line("all", sum)
 	return b.String()
 }

@@ -3,7 +3,6 @@ package naive
 import (
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"slices"
 	"strings"
 )
@@ -299,9 +298,10 @@ type story struct {
 	list       []Allowance
 }
 
-// newStory makes the story of a number.
-func newStory(n int) story {
-	g := &generator{Rand: rand.New(rand.NewPCG(*seed, uint64(n))), newer: true}
+// newStory makes the story of a tape.
+func newStory(t *tape) story {
+	g := t.generator()
+	g.newer = true
 	var s story
 	first := g.first()
 	if g.percent(15) {

@@ -2,16 +2,11 @@ package naive
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -35,9 +30,10 @@ func TestChanges(t *testing.T) {
 			if err := c.have(n); err != nil {
 				return nil, []error{err}
 			}
-			had, err := c.compare(n, newStory(n), c.commits[n])
+			from := tapeOf(n)
+			had, err := c.compare(n, newStory(from), c.commits[n])
 			if err != nil {
-				s := c.shrink(n, newStory(n), err)
+				s := smallest(from, newStory, func(s story) error { return c.compareSmaller(n, s) }, err)
 				err = errors.Join(c.compareSmaller(n, s), err)
 				differs = append(differs, fmt.Errorf("change %d (-seed %d -pairs %d -only %d), small:\n%v\n%w",
 					n, *seed, n+1, n, s, err))
@@ -78,7 +74,7 @@ func (c *changeComparer) have(n int) error {
 	}
 	var stories []story
 	for i := range inRepository {
-		stories = append(stories, newStory(first+i))
+		stories = append(stories, newStory(tapeOf(first+i)))
 	}
 	made, err := c.bring(stories)
 	if err != nil {
@@ -167,47 +163,23 @@ func (c *changeComparer) compare(n int, s story, hashes commits) (had []string, 
 	return had, nil
 }
 
-// A found is the compared part of a violation.
-type found struct {
-	Rule, File, Kind, Pattern string
-	Occurrences               int
-	Labels                    string
-}
-
-// A changeDocument is what is compared of the verdict of a change.
-type changeDocument struct {
-	document
-	Allowed []documentViolation `json:"allowed_violations"`
-}
-
 // agree runs the program, and says how its verdict differs from the ruling.
 func (c *changeComparer) agree(repository string, want Ruling, args ...string) (had []string, err error) {
-	cmd := exec.Command(c.program, append([]string{"scan", "--quiet", "--output", "-"}, args...)...)
-	cmd.Dir = repository
-	var out, said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &said
-	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
+	d, err := c.program(repository, nil, args...)
+	if err != nil {
 		return nil, err
 	}
-	var d changeDocument
-	if err := json.Unmarshal(out.Bytes(), &d); err != nil {
-		return nil, fmt.Errorf("no verdict: %w\n%s%s", err, &out, &said)
-	}
-	violations, allowed := read(d.Violations), read(d.Allowed)
-	var problems []Error
-	for _, e := range d.Errors {
-		problems = append(problems, Error{e.Code, e.File})
-	}
-	got := summary(d.Verdict, cmd.ProcessState.ExitCode(), violations, allowed, problems)
-	naively := summary(want.Verdict, want.Status, foundOf(want.Violations), foundOf(want.Allowed), want.Errors)
+	violations, allowed := withLabels(d.Violations), withLabels(d.Allowed)
+	got := summary(d.Verdict, d.status, violations, allowed, d.errors())
+	naively := summary(want.Verdict, want.Status, want.Violations, want.Allowed, want.Errors)
 	if got != naively {
-		return nil, difference{"the ruling", fmt.Sprintf("policyscan %snaively    %s%s%v", got, naively, &said, d.Errors)}
+		return nil, difference{"the ruling", fmt.Sprintf("policyscan %snaively    %s%s%v", got, naively, d.said, d.Errors)}
 	}
 	had = append(had, d.Verdict)
 	if len(allowed) > 0 {
 		had = append(had, d.Verdict+" with some allowed")
 	}
-	if len(problems) > 0 {
+	if len(d.Errors) > 0 {
 		had = append(had, "incomplete")
 	}
 	for _, v := range append(violations, allowed...) {
@@ -220,9 +192,8 @@ func (c *changeComparer) agree(repository string, want Ruling, args ...string) (
 	return had, nil
 }
 
-// read is what the verdict says of violations.
-func read(violations []documentViolation) []found {
-	var all []found
+// withLabels is what is compared of violations.
+func withLabels(violations []documentViolation) (all []Violation) {
 	for _, v := range violations {
 		e := v.Evidence
 		labels := v.Status
@@ -231,28 +202,23 @@ func read(violations []documentViolation) []found {
 				labels += fmt.Sprintf(" %d:%s", p.Offset, p.Status)
 			}
 		}
-		all = append(all, found{v.RuleID, v.File, e.Kind, e.Pattern, e.Occurrences, labels})
-	}
-	return all
-}
-
-func foundOf(violations []Violation) []found {
-	var all []found
-	for _, v := range violations {
-		all = append(all, found{v.RuleID, v.File, v.Kind, v.Pattern, v.Occurrences, v.Labels})
+		all = append(all, Violation{RuleID: v.RuleID, File: v.File, Kind: e.Kind, Pattern: e.Pattern,
+			Occurrences: e.Occurrences, Labels: labels})
 	}
 	return all
 }
 
 // summary writes a ruling for comparison and for readers.
-func summary(verdict string, status int, violations, allowed []found, problems []Error) string {
+func summary(verdict string, status int, violations, allowed []Violation, problems []Error) string {
 	var lines []string
-	for _, v := range violations {
-		lines = append(lines, fmt.Sprintf("    violation %+v\n", v))
+	add := func(what string, all []Violation) {
+		for _, v := range all {
+			lines = append(lines, fmt.Sprintf("    %s %s %q: %s %s, %d times, %s\n",
+				what, v.RuleID, v.File, v.Kind, v.Pattern, v.Occurrences, v.Labels))
+		}
 	}
-	for _, v := range allowed {
-		lines = append(lines, fmt.Sprintf("    allowed   %+v\n", v))
-	}
+	add("violation", violations)
+	add("allowed  ", allowed)
 	for _, e := range problems {
 		lines = append(lines, fmt.Sprintf("    error     %+v\n", e))
 	}
@@ -292,112 +258,6 @@ func (s story) stream(b *bytes.Buffer, first int) {
 	}
 }
 
-// shrink makes a story smaller as long as the programs differ.
-func (c *changeComparer) shrink(n int, s story, err error) story {
-	var d difference
-	if !errors.As(err, &d) {
-		return s
-	}
-	for again := true; again; {
-		again = false
-		for smaller := range s.smaller() {
-			if smaller.String() == s.String() {
-				continue
-			}
-			if err := c.compareSmaller(n, smaller); errors.As(err, &d) {
-				s, again = smaller, true
-				break
-			}
-		}
-	}
-	return s
-}
-
-// smaller gives stories with one thing less: a state, a file, a rule, an entry, a line.
-func (s story) smaller() func(yield func(story) bool) {
-	return func(yield func(story) bool) {
-		if len(s.bases) > 1 && !yield(story{s.base, s.head, s.bases[:1], false, s.outside, s.list}) {
-			return
-		}
-		if !s.upToDate && len(s.bases) == 1 &&
-			!yield(story{s.base, s.head, []version{s.base}, true, s.outside, s.list}) {
-			return
-		}
-		if len(s.outside) > 0 && !yield(story{s.base.valid(), s.head.valid(), s.bases, s.upToDate, nil, nil}) {
-			return
-		}
-		for i := range s.list {
-			smaller := s
-			smaller.list = without(s.list, i)
-			if !yield(smaller) {
-				return
-			}
-		}
-		all := slices.Concat([]version{s.base, s.head}, s.bases)
-		try := func(change func(v version) version) bool {
-			t := s
-			t.base, t.head = change(s.base.clone()).valid(s.outside...), change(s.head.clone()).valid(s.outside...)
-			t.bases = nil
-			for _, b := range s.bases {
-				t.bases = append(t.bases, change(b.clone()).valid(s.outside...))
-			}
-			return len(t.base.rules) == 0 || len(t.head.rules) == 0 || yield(t)
-		}
-		for i := range all {
-			only := func(change func(v version) version) func(version) version {
-				n := -1
-				if s.upToDate && i == 2 {
-					return func(v version) version { return v }
-				}
-				return func(v version) version {
-					if n++; n == i || s.upToDate && i == 0 && n == 2 {
-						return change(v)
-					}
-					return v
-				}
-			}
-			for path, content := range all[i].files {
-				gone := func(v version) version { delete(v.files, path); return v }
-				if !try(gone) || !try(only(gone)) {
-					return
-				}
-				lines := linesIn(path, content)
-				for j := range lines {
-					shorter := func(v version) version {
-						if v.files[path] == content {
-							v.files[path] = strings.ReplaceAll(content, strings.Join(lines, "\n"),
-								strings.Join(without(lines, j), "\n"))
-						}
-						return v
-					}
-					if len(lines) > 1 && !strings.HasSuffix(path, ".json") && (!try(shorter) || !try(only(shorter))) {
-						return
-					}
-				}
-			}
-			for j := range all[i].list {
-				e := fmt.Sprint(all[i].list[j])
-				gone := func(v version) version {
-					v.list = slices.DeleteFunc(v.list, func(o Allowance) bool { return fmt.Sprint(o) == e })
-					return v
-				}
-				if !try(gone) || !try(only(gone)) {
-					return
-				}
-			}
-			for _, r := range all[i].rules {
-				gone := func(v version) version {
-					v.rules = slices.DeleteFunc(v.rules, func(o ruleLine) bool { return o.id == r.id })
-					return v
-				}
-				if !try(gone) || !try(only(gone)) {
-					return
-				}
-			}
-		}
-	}
-}
-
 func (v version) String() string {
 	var b strings.Builder
 	for _, r := range v.rules {
@@ -424,200 +284,4 @@ func (s story) String() string {
 		fmt.Fprintf(&b, "outside\n%v", version{rules: s.outside, list: s.list})
 	}
 	return b.String()
-}
-
-var histories = flag.Int("histories", 250, "how many histories TestLaws makes")
-
-// TestLaws checks what follows from the page for any change with allowances, by this package alone: [TestChanges] says
-// that policyscan rules as it does.
-func TestLaws(t *testing.T) {
-	passed := 0
-	for n := range *histories {
-		g := &generator{Rand: rand.New(rand.NewPCG(*seed, uint64(n))), newer: true}
-		first := g.plain(g.first())
-		s := upToDate(first, g.plain(g.mutate(first)))
-		clean := s.base.change(s.base).JudgeTree().Verdict == "PASS"
-		sameRules := slices.Equal(s.base.rules, s.head.rules)
-		if sameRules {
-			g.signed(t, n, s)
-		}
-		if s.change().Judge().Verdict != "PASS" {
-			continue
-		}
-		passed++
-		if what := s.grown(); what != "" {
-			t.Errorf("history %d: a change that passes leaves more of %s:\n%v", n, what, s)
-		}
-		if !sameRules || !clean {
-			continue
-		}
-		// A tree of which the rules cover no file any more is undecided.
-		if o := s.base.change(s.head).JudgeTree(); o.Verdict != "PASS" && !slices.Equal(o.Errors, []Error{{"E_EMPTY", ""}}) {
-			t.Errorf("history %d: the change passes, and its result does not:\n%v", n, s)
-		}
-		if fewer := upToDate(s.base, g.fewer(s.head, s.base.list)); fewer.change().Judge().Verdict != "PASS" {
-			t.Errorf("history %d: with an occurrence less it fails:\n%v\nas before it passed:\n%v", n, fewer, s)
-		}
-		g.branch(t, n, first)
-	}
-	if passed < *histories/5 {
-		t.Errorf("%d of %d changes pass: too few to say anything", passed, *histories)
-	}
-}
-
-// signed checks that a change that fails with the allowances of its base fails with more and higher ones.
-func (g *generator) signed(t *testing.T, n int, s story) {
-	t.Helper()
-	s.head.list = s.base.list
-	if s.change().Judge().Verdict == "PASS" {
-		return
-	}
-	if s.head = g.raised(s.head); s.change().Judge().Verdict == "PASS" {
-		t.Errorf("history %d: allowances of the change let it pass:\n%v", n, s)
-	}
-}
-
-// branch makes commits that pass, one after the other, and checks what the branch does as a whole.
-func (g *generator) branch(t *testing.T, n int, first version) {
-	t.Helper()
-	last := first
-	moved := false
-	for range 6 {
-		next := g.plain(g.mutate(last))
-		next.rules = first.rules
-		next = next.valid()
-		if s := upToDate(last, next); s.change().Judge().Verdict != "PASS" {
-			continue
-		}
-		last = next
-		moved = moved || slices.ContainsFunc(next.list, func(e Allowance) bool { return len(e.From) > 0 })
-	}
-	before, after := first.counts(), last.counts()
-	for rule := range before {
-		if total(after[rule]) > total(before[rule]) {
-			t.Errorf("history %d: commits that pass end with more of %s:\n%v", n, rule, upToDate(first, last))
-		}
-	}
-	// Who moves a file again keeps the older paths in "from"; these commits do not.
-	if s := upToDate(first, last); !moved && s.change().Judge().Verdict != "PASS" {
-		t.Errorf("history %d: each commit passes, and the branch does not:\n%v", n, s)
-	}
-}
-
-func total(counts map[string]int) int {
-	sum := 0
-	for _, n := range counts {
-		sum += n
-	}
-	return sum
-}
-
-// upToDate is a change whose base is where it starts.
-func upToDate(base, head version) story {
-	return story{base: base, head: head, bases: []version{base}, upToDate: true}
-}
-
-// change is a change of a version to another.
-func (v version) change(head version) Change { return upToDate(v, head).change() }
-
-// plain is a version without exceptions.
-func (g *generator) plain(v version) version {
-	v = v.clone()
-	for i := range v.list {
-		v.list[i].MayGrow = false
-	}
-	return v.valid()
-}
-
-// raised is a version with more allowances, and higher ones, without a move.
-func (g *generator) raised(v version) version {
-	v = v.clone()
-	for i := range v.list {
-		v.list[i].AtMost += g.IntN(3)
-		v.list[i].From = nil
-		if g.percent(30) {
-			v.list[i].Until = ""
-		}
-	}
-	for _, e := range g.entries(v, 70) {
-		if !slices.ContainsFunc(v.list, func(o Allowance) bool { return o.Rule == e.Rule && o.File == e.File }) {
-			v.list = append(v.list, e)
-		}
-	}
-	return v.valid()
-}
-
-// fewer is a version with one line less, and numbers that are as low as can be. An entry that is not in the base's list
-// and that others name in "from" hands its own "from" on to them when it goes, as policyscan allow --tighten does it.
-func (g *generator) fewer(v version, base []Allowance) version {
-	before := v.counts()
-	v = v.clone()
-	for path, content := range v.files {
-		lines := linesIn(path, content)
-		if len(lines) < 2 {
-			continue
-		}
-		smaller := v.clone()
-		smaller.files[path] = joinedWell(path, without(lines, g.IntN(len(lines))))
-		if after := smaller.counts(); less(after, before) {
-			v = smaller
-			break
-		}
-	}
-	counts := v.counts()
-	for i, gone := range v.list {
-		if counts[gone.Rule][gone.File] > 0 || contains(base, gone) {
-			continue
-		}
-		for k := range v.list {
-			if e := &v.list[k]; k != i && e.Rule == gone.Rule && slices.Contains(e.From, gone.File) {
-				e.From = slices.Concat(e.From, slices.DeleteFunc(slices.Clone(gone.From), func(path string) bool {
-					return path == e.File || slices.Contains(e.From, path)
-				}))
-			}
-		}
-	}
-	list := v.list
-	v.list = nil
-	for _, e := range list {
-		n := counts[e.Rule][e.File]
-		e.AtMost = min(e.AtMost, n)
-		if n > 0 {
-			v.list = append(v.list, e)
-		}
-	}
-	return v.valid()
-}
-
-func contains(list []Allowance, e Allowance) bool {
-	return slices.ContainsFunc(list, func(o Allowance) bool { return reflect.DeepEqual(o, e) })
-}
-
-// less reports whether no count is higher.
-func less(after, before map[string]map[string]int) bool {
-	for rule := range after {
-		for path := range after[rule] {
-			if after[rule][path] > before[rule][path] {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// grown is a rule and a file of which a change leaves more than before, the joined ones together; empty if
-// there is no such file.
-func (s story) grown() string {
-	c := s.change()
-	for _, r := range c.Head.Bundle.Enforced() {
-		if !slices.ContainsFunc(c.Base.Bundle.Enforced(), func(o Rule) bool { return o.ID == r.ID }) {
-			continue
-		}
-		for path := range s.head.files {
-			if c.grew(r, c.group(r.ID, path)) {
-				return r.ID + " in " + path
-			}
-		}
-	}
-	return ""
 }

@@ -24,12 +24,63 @@ func (g *generator) damage(p *pair) {
 	}
 }
 
+// inRule is a damage by a rule that is added to a file of this version, or of any.
+func inRule(what, version string, rule func(g *generator, kind string) ruleYAML) damage {
+	is := func(f *ruleText) bool { return version == "" || (version == "0.2") == (f.version == "0.2") }
+	return damage{what, func(g *generator, p *pair) bool {
+		return change(g, p, is, func(f *ruleText) { f.rules = append(slices.Clone(f.rules), rule(g, typeOf(*f))) })
+	}}
+}
+
+// inItems is a damage by the items of a rule of 0.2, and by a line of it.
+func inItems(what string, items func(g *generator, kind string) (line string, all []string)) damage {
+	return inRule(what, "0.2", func(g *generator, kind string) ruleYAML {
+		line, all := items(g, kind)
+		r := ruleWith("BAD", kind, all...)
+		if line != "" {
+			r.lines = []string{line}
+		}
+		return r
+	})
+}
+
+// inList is a damage by a list next to those of a plain rule.
+func inList(what, version string, list func(g *generator, kind string) listYAML) damage {
+	return inRule(what, version, func(g *generator, kind string) ruleYAML {
+		r := plainRule("BAD", kind)
+		r.lists = append(r.lists, list(g, kind))
+		return r
+	})
+}
+
+// inHead is a damage by a line before the rules of a file for which ok is true.
+func inHead(what string, ok func(f *ruleText) bool, line func(g *generator, f ruleText) string) damage {
+	return damage{what, func(g *generator, p *pair) bool {
+		return change(g, p, ok, func(f *ruleText) { f.head = append(f.head, line(g, *f)) })
+	}}
+}
+
+// byFile is a damage by another file of a 0.2 bundle.
+func byFile(what string, file func(g *generator) ruleText) damage {
+	return damage{what, func(g *generator, p *pair) bool {
+		if older(&p.files[0]) {
+			return false
+		}
+		f := file(g)
+		f.rules = []ruleYAML{plainRule("OTHER", "boundary")}
+		p.files = append(p.files, f)
+		return true
+	}}
+}
+
+func newer(f *ruleText) bool { return f.version != "" }
+func older(f *ruleText) bool { return f.version == "" }
+
 // damages are all mistakes of the page that are about the files of a bundle, and the items and paths of rules.
 func damages() []damage {
-	all := []damage{
+	return []damage{
 		{"a 0.2 file, and boundaries.yml that is not", func(g *generator, p *pair) bool {
-			newer := func(f ruleText) bool { return f.version != "" }
-			if !newer(p.files[0]) || !slices.ContainsFunc(p.files[1:], newer) {
+			if older(&p.files[0]) || !slices.ContainsFunc(p.files[1:], func(f ruleText) bool { return newer(&f) }) {
 				return false
 			}
 			// With nothing else that a 0.1 file cannot have.
@@ -37,11 +88,11 @@ func damages() []damage {
 			return true
 		}},
 		{"no boundaries.yml", func(g *generator, p *pair) bool {
-			if len(p.files) == 1 {
-				return false
+			all := p.files
+			if len(all) > 1 {
+				p.files = all[1:]
 			}
-			p.files = p.files[1:]
-			return true
+			return len(all) > 1
 		}},
 		{"no invariants.yml in a 0.1 bundle", func(g *generator, p *pair) bool {
 			p.files = []ruleText{{name: "boundaries.yml", rules: []ruleYAML{plainRule("ONLY", "boundary")}}}
@@ -49,7 +100,7 @@ func damages() []damage {
 		}},
 		{"no rule at all", func(g *generator, p *pair) bool {
 			for i := range p.files {
-				if p.files[i].kind != "deprecated" && p.files[i].name != "deprecated.yml" {
+				if typeOf(p.files[i]) != "deprecated" {
 					p.files[i].rules = nil
 				}
 			}
@@ -59,46 +110,28 @@ func damages() []damage {
 			p.files = append(p.files, ruleText{name: "other.yml", rules: []ruleYAML{plainRule("OTHER", "boundary")}})
 			return true
 		}},
-		{"another file without type", func(g *generator, p *pair) bool {
-			return addFile(g, p, ruleText{name: "other.yml", version: "0.2"})
-		}},
-		{"another file of an unknown type", func(g *generator, p *pair) bool {
+		byFile("another file without type", func(*generator) ruleText { return ruleText{name: "other.yml", version: "0.2"} }),
+		byFile("another file of an unknown type", func(g *generator) ruleText {
 			kind := pick(g, "boundaries", "Boundary", `" "`, "allowance", "[boundary]")
-			return addFile(g, p, ruleText{name: "other.yml", version: "0.2", kind: kind})
-		}},
-		{"a file with .yaml", func(g *generator, p *pair) bool {
-			return addFile(g, p, ruleText{name: "other.yaml", version: "0.2", kind: "boundary"})
-		}},
-		{"a file in a directory", func(g *generator, p *pair) bool {
-			name := "sub/" + pick(g, "other.yml", "other.yaml", "boundaries.yml")
-			return addFile(g, p, ruleText{name: name, version: "0.2", kind: "boundary"})
-		}},
-		{"a type where the name says it", func(g *generator, p *pair) bool {
-			return change(g, p, func(f *ruleText) bool { return f.kind == "" && f.version != "" }, func(f *ruleText) {
-				f.head = append(f.head, "type: "+typeOf(*f))
-			})
-		}},
+			return ruleText{name: "other.yml", version: "0.2", kind: kind}
+		}),
+		byFile("a file with another ending, or in a directory", func(g *generator) ruleText {
+			name := pick(g, "other.yaml", "sub/other.yml", "sub/other.yaml", "sub/boundaries.yml")
+			return ruleText{name: name, version: "0.2", kind: "boundary"}
+		}),
+		inHead("a type where the name says it", func(f *ruleText) bool { return newer(f) && f.kind == "" },
+			func(_ *generator, f ruleText) string { return "type: " + typeOf(f) }),
 		{"an unknown version", func(g *generator, p *pair) bool {
-			return change(g, p, func(f *ruleText) bool { return f.version != "" }, func(f *ruleText) {
-				f.version = pick(g, "0.3", "1", "0.20", "0.2 ", "v0.2")
-			})
+			return change(g, p, newer, func(f *ruleText) { f.version = pick(g, "0.3", "1", "0.20", "0.2 ", "v0.2") })
 		}},
-		{"an exclude in a 0.1 file", func(g *generator, p *pair) bool {
-			return change(g, p, func(f *ruleText) bool { return f.version == "" }, func(f *ruleText) {
-				f.head = append(f.head, `exclude: ["a"]`)
-			})
-		}},
-		{"no list of globs as exclude", func(g *generator, p *pair) bool {
-			none := func(f *ruleText) bool { return f.version != "" && len(f.exclude) == 0 }
-			return change(g, p, none, func(f *ruleText) {
-				f.head = append(f.head, "exclude: "+pick(g, "[]", "a", "~", `[""]`, "[a, a]", "{a: b}"))
-			})
-		}},
-		{"an unknown key of a file", func(g *generator, p *pair) bool {
-			return change(g, p, func(f *ruleText) bool { return f.version != "" }, func(f *ruleText) {
-				f.head = append(f.head, pick(g, "excludes: [a]", "version: 2", "files: [a]"))
-			})
-		}},
+		inHead("an exclude in a 0.1 file", older, func(*generator, ruleText) string { return `exclude: ["a"]` }),
+		inHead("no list of globs as exclude", func(f *ruleText) bool { return newer(f) && len(f.exclude) == 0 },
+			func(g *generator, _ ruleText) string {
+				return "exclude: " + pick(g, "[]", "a", "~", `[""]`, "[a, a]", "{a: b}")
+			}),
+		inHead("an unknown key of a file", newer, func(g *generator, _ ruleText) string {
+			return pick(g, "excludes: [a]", "version: 2", "files: [a]")
+		}),
 		{"an id twice", func(g *generator, p *pair) bool {
 			var ids []string
 			for _, f := range p.files {
@@ -106,155 +139,99 @@ func damages() []damage {
 					ids = append(ids, r.id)
 				}
 			}
-			return addRule(g, p, "", func(kind string) ruleYAML { return plainRule(pick(g, ids...), kind) })
+			twice := func(g *generator, kind string) ruleYAML { return plainRule(pick(g, ids...), kind) }
+			return inRule("", "", twice).do(g, p)
 		}},
-		{"a key of the other type", func(g *generator, p *pair) bool {
-			return addRule(g, p, "", func(kind string) ruleYAML {
-				r := plainRule("BAD", kind)
-				key := map[string]string{"invariant": "forbidden_patterns", "deprecated": "each"}[kind]
-				if kind == "boundary" {
-					key = pick(g, "required_absent", "required_patterns", "required_files")
-				}
-				r.lists = append(r.lists, listYAML{key, []string{"/q"}})
-				return r
-			})
-		}},
-		{"a key of 0.2 in a 0.1 file", func(g *generator, p *pair) bool {
-			return addRule(g, p, "0.1", func(kind string) ruleYAML {
-				r := plainRule("BAD", kind)
-				key := pick(g, "path_case", "forbidden_files", "required_files", "required_patterns")
-				if key == "path_case" {
-					r.lines = append(r.lines, "path_case: ignore")
-				} else {
-					r.lists = append(r.lists, listYAML{key, []string{"/q"}})
-				}
-				return r
-			})
-		}},
-		{"a mapping in a 0.1 file", func(g *generator, p *pair) bool {
-			return addRule(g, p, "0.1", func(kind string) ruleYAML {
-				return ruleWith("BAD", kind, pick(g, "{text: a}", "{regex: a}", `{text: "a b", spaces: any}`))
-			})
-		}},
-		{"a rule with nothing to look for", func(g *generator, p *pair) bool {
-			return addRule(g, p, "0.2", func(kind string) ruleYAML {
-				return ruleYAML{id: "BAD", lists: []listYAML{{pick(g, "exclude", "files"), []string{"a"}}}}
-			})
-		}},
-		{"items without files", func(g *generator, p *pair) bool {
-			return addRule(g, p, "", func(kind string) ruleYAML {
-				r := plainRule("BAD", kind)
-				r.lists = r.lists[1:]
-				return r
-			})
-		}},
-		{"files without items", func(g *generator, p *pair) bool {
-			return addRule(g, p, "0.2", func(kind string) ruleYAML {
-				lists := []listYAML{{"files", []string{"a"}}, {"forbidden_files", []string{"b"}}}
-				return ruleYAML{id: "BAD", lists: lists}
-			})
-		}},
-		{"path_case with another value", func(g *generator, p *pair) bool {
-			return addRule(g, p, "0.2", func(kind string) ruleYAML {
-				r := plainRule("BAD", kind)
-				r.lines = append(r.lines, "path_case: "+pick(g, "Ignore", "true", "fold", "~", `""`, "[ignore]"))
-				return r
-			})
-		}},
-		{"path_case without effect", func(g *generator, p *pair) bool {
-			return addRule(g, p, "0.2", func(kind string) ruleYAML {
-				r := ruleYAML{id: "BAD", lines: []string{"path_case: ignore"}}
-				if kind != "boundary" {
-					r.lists = []listYAML{{"required_files", []string{"/q"}}}
-				}
-				return r
-			})
-		}},
-		{"a range with a letter at one end", func(g *generator, p *pair) bool {
-			return addRule(g, p, "0.2", func(kind string) ruleYAML {
-				r := plainRule("BAD", kind)
-				r.lines = append(r.lines, "path_case: ignore")
-				glob := quote(pick(g, "/[A-z].tf", "**/[0-a]", "/[_-b]x", "/x[!Z-a]", "/a[x0-Z]b", "/[a-é]"))
-				if g.percent(50) {
-					r.lists[0].items = append(r.lists[0].items, glob)
-				} else {
-					r.lists = append(r.lists, listYAML{"forbidden_files", []string{"/q", glob}})
-				}
-				return r
-			})
-		}},
-		{"a glob that does not say where it begins", func(g *generator, p *pair) bool {
-			return addRule(g, p, "0.2", func(kind string) ruleYAML {
-				r := plainRule("BAD", kind)
-				r.lists = append(r.lists, listYAML{"forbidden_files", []string{quote(pick(g, "*.tf", "q", "*", "[a-b]?"))}})
-				return r
-			})
-		}},
-		{"no list of paths", func(g *generator, p *pair) bool {
-			return addRule(g, p, "0.2", func(kind string) ruleYAML {
-				r := plainRule("BAD", kind)
-				key := pick(g, "forbidden_files", "exclude")
-				if kind != "boundary" {
-					key = pick(g, key, "required_files")
-				}
-				r.lines = append(r.lines, key+": "+pick(g, "[]", "q", "~", `[""]`, "[q, q]", "{q: q}", "[~]"))
-				return r
-			})
-		}},
-		{"a key item in the wrong list", func(g *generator, p *pair) bool {
-			return addRule(g, p, "0.2", func(kind string) ruleYAML {
-				r := ruleWith("BAD", kind, "q", pick(g, `{each: a, key: b}`, `{each: "a.*", key: b, is: true}`))
-				if kind != "boundary" && g.percent(50) {
-					r.lists[1] = listYAML{"required_patterns", []string{"q", pick(g,
-						"{key: a, is_not: b}", "{key: a, matches_not: b}", "{each: a, key: b, is_not: [c]}")}}
-				}
-				return r
-			})
-		}},
-		{"unparsable that is not text, or can change nothing", func(g *generator, p *pair) bool {
-			return addRule(g, p, "0.2", func(kind string) ruleYAML {
-				r := ruleWith("BAD", kind, "q", "{key: a}")
-				line := "unparsable: " + pick(g, "true", "Text", "skip", "~", "[text]", `""`)
-				if g.percent(50) {
-					line = "unparsable: text"
-					r.lists[1].items = pick(g, []string{"q"}, []string{"{key: a}"}, []string{"{key: a}", "{key: b}"})
-				}
-				r.lines = append(r.lines, line)
-				return r
-			})
-		}},
-		{"an item in two lists of a rule", func(g *generator, p *pair) bool {
-			return addRule(g, p, "0.2", func(kind string) ruleYAML {
-				one, two := same(g)
-				r := ruleWith("BAD", kind, one)
-				if kind == "boundary" {
-					r.lists[1].items = append(r.lists[1].items, two)
-				} else {
-					r.lists = append(r.lists, listYAML{"required_patterns", []string{two}})
-				}
-				return r
-			})
-		}},
-		{"an item twice", func(g *generator, p *pair) bool {
-			return addRule(g, p, "0.2", func(kind string) ruleYAML {
-				one, two := same(g)
-				return ruleWith("BAD", kind, one, "q", two)
-			})
-		}},
+		inList("a key of the other type", "", func(g *generator, kind string) listYAML {
+			key := map[string]string{"invariant": "forbidden_patterns", "deprecated": "each"}[kind]
+			if kind == "boundary" {
+				key = pick(g, "required_absent", "required_patterns", "required_files")
+			}
+			return listYAML{key, []string{"/q"}}
+		}),
+		inList("a key of 0.2 in a 0.1 file", "0.1", func(g *generator, _ string) listYAML {
+			return listYAML{pick(g, "forbidden_files", "required_files", "required_patterns"), []string{"/q"}}
+		}),
+		inRule("path_case in a 0.1 file", "0.1", func(_ *generator, kind string) ruleYAML {
+			r := plainRule("BAD", kind)
+			r.lines = []string{"path_case: ignore"}
+			return r
+		}),
+		inRule("a mapping in a 0.1 file", "0.1", func(g *generator, kind string) ruleYAML {
+			return ruleWith("BAD", kind, pick(g, "{text: a}", "{regex: a}", `{text: "a b", spaces: any}`))
+		}),
+		inRule("a rule with nothing to look for", "0.2", func(g *generator, _ string) ruleYAML {
+			return ruleYAML{id: "BAD", lists: []listYAML{{pick(g, "exclude", "files"), []string{"a"}}}}
+		}),
+		inRule("items without files", "", func(_ *generator, kind string) ruleYAML {
+			r := plainRule("BAD", kind)
+			r.lists = r.lists[1:]
+			return r
+		}),
+		inRule("files without items", "0.2", func(*generator, string) ruleYAML {
+			return ruleYAML{id: "BAD", lists: []listYAML{{"files", []string{"a"}}, {"forbidden_files", []string{"b"}}}}
+		}),
+		inItems("path_case with another value", func(g *generator, _ string) (string, []string) {
+			return "path_case: " + pick(g, "Ignore", "true", "fold", "~", `""`, "[ignore]"), []string{"plain"}
+		}),
+		inRule("path_case without effect", "0.2", func(_ *generator, kind string) ruleYAML {
+			r := ruleYAML{id: "BAD", lines: []string{"path_case: ignore"}}
+			if kind != "boundary" {
+				r.lists = []listYAML{{"required_files", []string{"/q"}}}
+			}
+			return r
+		}),
+		inRule("a range with a letter at one end", "0.2", func(g *generator, kind string) ruleYAML {
+			r := plainRule("BAD", kind)
+			r.lines = []string{"path_case: ignore"}
+			glob := quote(pick(g, "/[A-z].tf", "**/[0-a]", "/[_-b]x", "/x[!Z-a]", "/a[x0-Z]b", "/[a-é]"))
+			if g.percent(50) {
+				r.lists[0].items = append(r.lists[0].items, glob)
+			} else {
+				r.lists = append(r.lists, listYAML{"forbidden_files", []string{"/q", glob}})
+			}
+			return r
+		}),
+		inList("a glob that does not say where it begins", "0.2", func(g *generator, _ string) listYAML {
+			return listYAML{"forbidden_files", []string{quote(pick(g, "*.tf", "q", "*", "[a-b]?"))}}
+		}),
+		inItems("no list of paths", func(g *generator, kind string) (string, []string) {
+			key := pick(g, "forbidden_files", "exclude")
+			if kind != "boundary" {
+				key = pick(g, key, "required_files")
+			}
+			return key + ": " + pick(g, "[]", "q", "~", `[""]`, "[q, q]", "{q: q}", "[~]"), []string{"plain"}
+		}),
+		inItems("each in a list that forbids", func(g *generator, _ string) (string, []string) {
+			return "", []string{"q", pick(g, `{each: a, key: b}`, `{each: "a.*", key: b, is: true}`)}
+		}),
+		inRule("a negative condition in a list that requires", "0.2", func(g *generator, kind string) ruleYAML {
+			r := plainRule("BAD", kind)
+			item := pick(g, "{key: a, is_not: b}", "{key: a, matches_not: b}", "{each: a, key: b, is_not: [c]}")
+			r.lists[1] = listYAML{"required_patterns", []string{"q", item}} // which boundaries cannot have, either
+			return r
+		}),
+		inItems("unparsable that is not text", func(g *generator, _ string) (string, []string) {
+			return "unparsable: " + pick(g, "true", "Text", "skip", "~", "[text]", `""`), []string{"q", "{key: a}"}
+		}),
+		inItems("unparsable that can change nothing", func(g *generator, _ string) (string, []string) {
+			return "unparsable: text", pick(g, []string{"q"}, []string{"{key: a}"}, []string{"{key: a}", "{key: b}"})
+		}),
+		inRule("an item in two lists of a rule", "0.2", func(g *generator, kind string) ruleYAML {
+			one, two := same(g)
+			r := ruleWith("BAD", kind, one)
+			if kind == "boundary" {
+				r.lists[1].items = append(r.lists[1].items, two)
+			} else {
+				r.lists = append(r.lists, listYAML{"required_patterns", []string{two}})
+			}
+			return r
+		}),
+		inItems("an item twice", func(g *generator, _ string) (string, []string) {
+			one, two := same(g)
+			return "", []string{one, "q", two}
+		}),
 	}
-	// Half of the damages are to items.
-	for range len(all) {
-		all = append(all, damage{"an item that is refused", func(g *generator, p *pair) bool {
-			return addRule(g, p, "0.2", func(kind string) ruleYAML {
-				r := ruleWith("BAD", kind, "q", pick(g, badItems()...))
-				if kind != "boundary" && g.percent(50) {
-					r.lists[1].key = "required_patterns"
-				}
-				return r
-			})
-		}})
-	}
-	return all
 }
 
 // same are two ways to write one item.
@@ -330,24 +307,6 @@ func typeOf(f ruleText) string {
 		return "deprecated"
 	}
 	return f.kind
-}
-
-// addRule adds a rule to a file of this version, or of any.
-func addRule(g *generator, p *pair, version string, rule func(kind string) ruleYAML) bool {
-	is := func(f *ruleText) bool { return version == "" || (version == "0.2") == (f.version == "0.2") }
-	return change(g, p, is, func(f *ruleText) {
-		f.rules = append(slices.Clone(f.rules), rule(typeOf(*f)))
-	})
-}
-
-// addFile adds a file to a 0.2 bundle, with a rule if it has a type.
-func addFile(g *generator, p *pair, f ruleText) bool {
-	if p.files[0].version == "" {
-		return false
-	}
-	f.rules = []ruleYAML{plainRule("OTHER", "boundary")}
-	p.files = append(p.files, f)
-	return true
 }
 
 // change changes a file for which ok is true.

@@ -1,6 +1,8 @@
 package naive
 
 import (
+	"golang.org/x/sys/unix"
+
 	"errors"
 	"io/fs"
 	"os"
@@ -69,7 +71,7 @@ func WriteTree(dir string, tree []File) error {
 		case Link:
 			err = os.Symlink(f.Content, name)
 		case FIFO:
-			err = makeFIFO(name)
+			err = unix.Mkfifo(name, 0o666)
 		}
 		if err != nil {
 			return err

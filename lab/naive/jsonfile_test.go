@@ -138,26 +138,8 @@ func (w jsonWriter) comma(more bool) {
 
 var isJSONNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
 
-// scalar writes a value as what it is, or as a text.
 func (w jsonWriter) scalar(v Value) Scalar {
-	forms := []string{v.Text}
-	switch v.Kind {
-	case booleanKind:
-		forms = booleanForms(v.Text)
-	case numberKind:
-		forms = numberForms(v.Text)
-	}
-	form := pick(w.generator, forms...)
-	switch {
-	case v.Kind == numberKind && isJSONNumber.MatchString(form) && w.percent(60):
-		w.put(form)
-		return Scalar{Texts: []string{form}, Exact: Value{numberKind, form}, Asked: form}
-	case v.Kind == booleanKind && w.percent(50):
-		w.put(v.Text)
-		return Scalar{Texts: []string{v.Text}, Exact: v, Asked: v.Text}
-	}
-	w.text(form)
-	return textScalar(form)
+	return w.value(v, isJSONNumber, 60, func(text string) { w.text(text) })
 }
 
 // textScalar is a text, and nothing else.

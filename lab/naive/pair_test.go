@@ -6,7 +6,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"slices"
@@ -210,20 +209,6 @@ func (p pair) String() string {
 	return b.String()
 }
 
-// shrink makes the pair smaller as long as it stays interesting.
-func shrink(p pair, interesting func(pair) bool) pair {
-	for again := true; again; {
-		again = false
-		for smaller := range p.smaller() {
-			if interesting(smaller) {
-				p, again = smaller, true
-				break
-			}
-		}
-	}
-	return p
-}
-
 // without is a list without its item i.
 func without[T any](list []T, i int) []T { return slices.Delete(slices.Clone(list), i, i+1) }
 
@@ -234,107 +219,11 @@ func with[T any](list []T, i int, item T) []T {
 	return list
 }
 
-// smaller gives pairs with one thing less: a rule file, a rule, a list, an item, a file, a piece of a content.
-func (p pair) smaller() func(yield func(pair) bool) {
-	return func(yield func(pair) bool) {
-		try := func(change func(q *pair)) bool {
-			q := p
-			change(&q)
-			return yield(q)
-		}
-		for i := range p.tree {
-			if p.scope != "stdin" && !try(func(q *pair) { q.tree = without(q.tree, i) }) {
-				return
-			}
-		}
-		for i := range p.base {
-			if !try(func(q *pair) { q.base = without(q.base, i) }) {
-				return
-			}
-		}
-		for i, f := range p.files {
-			if !try(func(q *pair) { q.files = without(q.files, i) }) {
-				return
-			}
-			for smaller := range f.smaller() {
-				if !try(func(q *pair) { q.files = with(q.files, i, smaller) }) {
-					return
-				}
-			}
-		}
-		for i, f := range p.before {
-			if !try(func(q *pair) { q.before = without(q.before, i) }) {
-				return
-			}
-			for smaller := range f.smaller() {
-				if !try(func(q *pair) { q.before = with(q.before, i, smaller) }) {
-					return
-				}
-			}
-		}
-		for i, f := range p.tree {
-			for size := len(f.Content) / 2; size > 0 && f.Kind == Regular; size /= 2 {
-				for at := 0; at+size <= len(f.Content); at += size {
-					shorter := f
-					shorter.Content = f.Content[:at] + f.Content[at+size:]
-					if !try(func(q *pair) { q.tree = with(q.tree, i, shorter) }) {
-						return
-					}
-				}
-			}
-		}
-	}
-}
-
-func (f ruleText) smaller() func(yield func(ruleText) bool) {
-	return func(yield func(ruleText) bool) {
-		try := func(change func(g *ruleText)) bool {
-			g := f
-			change(&g)
-			return yield(g)
-		}
-		for i := range f.exclude {
-			if !try(func(g *ruleText) { g.exclude = without(g.exclude, i) }) {
-				return
-			}
-		}
-		for i, r := range f.rules {
-			if !try(func(g *ruleText) { g.rules = without(g.rules, i) }) {
-				return
-			}
-			for j := range r.lines {
-				r := r
-				r.lines = without(r.lines, j)
-				if !try(func(g *ruleText) { g.rules = with(g.rules, i, r) }) {
-					return
-				}
-			}
-			for j, l := range r.lists {
-				r := r
-				for k := range l.items {
-					r.lists = with(r.lists, j, listYAML{l.key, without(l.items, k)})
-					if len(l.items) > 1 && !try(func(g *ruleText) { g.rules = with(g.rules, i, r) }) {
-						return
-					}
-				}
-				r.lists = f.rules[i].lists
-				r.lists = without(r.lists, j)
-				if !try(func(g *ruleText) { g.rules = with(g.rules, i, r) }) {
-					return
-				}
-			}
-		}
-	}
-}
-
-// newPair makes the pair of a number.
-func newPair(n int) pair {
-	g := &generator{
-		Rand:  rand.New(rand.NewPCG(*seed, uint64(n))),
-		newer: *bundle == "0.2", forms: *forms, lengthy: *pairs >= 5000,
-		parsed: map[string]*Parsed{},
-	}
-	if g.newer && g.percent(10) {
+// newPair makes the pair of a tape.
+func newPair(t *tape) pair {
+	g := t.generator()
+	g.newer, g.lengthy, g.parsed = true, *pairs >= 5000, map[string]*Parsed{}
+	if g.percent(10) {
 		g.newer = false
 	}
 	p := pair{files: g.bundle(), scope: g.scope(), parsed: g.parsed}
@@ -347,7 +236,7 @@ func newPair(n int) pair {
 	if p.scope == "stdin" {
 		p.tree = []File{g.file()}
 	}
-	if *bundle == "0.2" && p.before == nil && g.percent(15) {
+	if p.before == nil && g.percent(15) {
 		g.damage(&p)
 	}
 	return p
@@ -454,7 +343,8 @@ var engines = flag.Int("engines", 250, "how many sets of items TestEngine looks 
 func TestEngine(t *testing.T) {
 	found, absent := 0, 0
 	for n := range *engines {
-		g := &generator{Rand: rand.New(rand.NewPCG(*seed, uint64(n))), newer: true, forms: *forms}
+		g := tapeOf(n).generator()
+		g.newer = true
 		var items []Item
 		for range 1 + g.IntN(6) {
 			if text := g.item(); itemName(text, "forbidden_patterns", true) != "" {

@@ -1,9 +1,13 @@
 package naive
 
 import (
+	"fmt"
+
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/policyscan/policyscan/rules"
 
 	"github.com/policyscan/policyscan/rules/regex"
 )
@@ -44,5 +48,35 @@ func TestRefusals(t *testing.T) {
 	}
 	if accepted[true] < 1000 || accepted[false] < 1500 {
 		t.Errorf("accepted %v: too few to say anything", accepted)
+	}
+}
+
+// TestBadItems: both programs refuse each item that a 0.2 file cannot have, in a list that forbids and in one that
+// requires, and name the same line.
+func TestBadItems(t *testing.T) {
+	dir := t.TempDir()
+	plain := ruleText{version: "0.2", rules: []ruleYAML{plainRule("PLAIN", "boundary")}}
+	for _, item := range badItems() {
+		for _, list := range []string{"required_absent", "required_patterns"} {
+			r := ruleWith("BAD", "invariant", "q", item)
+			r.lists[1].key = list
+			text := ruleText{version: "0.2", rules: []ruleYAML{r}}.yaml()
+			_, mistakes := loadFile("invariants.yml", text)
+			err := WriteTree(dir, []File{
+				{"rules/boundaries.yml", plain.yaml(), Regular}, {"rules/invariants.yml", text, Regular},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = rules.LoadDir(dir)
+			switch {
+			case len(mistakes) == 0:
+				t.Errorf("naively %s is accepted in %s", item, list)
+			case err == nil:
+				t.Errorf("%s is accepted in %s; naively %+v", item, list, mistakes)
+			case mistakes[0].Line > 0 && !strings.Contains(err.Error(), fmt.Sprintf("invariants.yml:%d:", mistakes[0].Line)):
+				t.Errorf("%s in %s: %v; naively %+v", item, list, err, mistakes)
+			}
+		}
 	}
 }

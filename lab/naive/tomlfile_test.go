@@ -244,26 +244,7 @@ func (w tomlWriter) space() {
 var isTOMLNumber = regexp.MustCompile(`^([-+]?(0|[1-9](_?[0-9])*)(\.[0-9](_?[0-9])*)?([eE][-+]?[0-9](_?[0-9])*)?` +
 	`|0x[0-9A-Fa-f](_?[0-9A-Fa-f])*|0o[0-7](_?[0-7])*|0b[01](_?[01])*)$`)
 
-func (w tomlWriter) scalar(v Value) Scalar {
-	forms := []string{v.Text}
-	switch v.Kind {
-	case booleanKind:
-		forms = booleanForms(v.Text)
-	case numberKind:
-		forms = numberForms(v.Text)
-	}
-	form := pick(w.generator, forms...)
-	switch {
-	case v.Kind == numberKind && isTOMLNumber.MatchString(form) && w.percent(70):
-		w.put(form)
-		return Scalar{Texts: []string{form}, Exact: Value{numberKind, form}, Asked: form}
-	case v.Kind == booleanKind && w.percent(50):
-		w.put(v.Text)
-		return Scalar{Texts: []string{v.Text}, Exact: v, Asked: v.Text}
-	}
-	w.text(form)
-	return textScalar(form)
-}
+func (w tomlWriter) scalar(v Value) Scalar { return w.value(v, isTOMLNumber, 70, w.text) }
 
 // text writes a text in one of the four kinds of quotes.
 func (w tomlWriter) text(text string) {

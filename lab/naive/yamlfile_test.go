@@ -453,14 +453,7 @@ func (w *yamlWriter) gap(indent int) {
 
 // scalar writes a value as what it is, or as a text.
 func (w *yamlWriter) scalar(v Value, indent int, flow bool) Scalar {
-	forms := []string{v.Text}
-	switch v.Kind {
-	case booleanKind:
-		forms = booleanForms(v.Text)
-	case numberKind:
-		forms = numberForms(v.Text)
-	}
-	form := pick(w.generator, forms...)
+	form := w.form(v)
 	exact := coreSchema(form)
 	plain := isPlain(form, flow) && exact.Kind != noKind
 	switch n := w.IntN(100); {

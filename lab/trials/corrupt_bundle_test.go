@@ -3,27 +3,20 @@
 package trials
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/bmatcuk/doublestar/v4"
-	"gopkg.in/yaml.v3"
-
+	"github.com/policyscan/policyscan/lab/naive"
 	"github.com/policyscan/policyscan/verdict"
 )
 
 // byBundle returns the outcome of a run whose bundle was damaged. Where that is a bundle still, the
-// verdict names it by its hash, and has the violations that the naive implementation below
-// finds by it.
+// verdict names it by its hash, and has the violations that lab/naive finds by it.
 func (c *corruption) byBundle(root string, e ending) (string, error) {
 	if e.status > 1 {
 		return c.scene.judge(e)
@@ -53,93 +46,32 @@ func (c *corruption) byBundle(root string, e ending) (string, error) {
 	case c.scene.asClean(e):
 		return same, nil
 	}
-	return naive, nil
+	return byNaive, nil
 }
 
-// matchesAsGit is doublestar, but for DIR/**, which is what is in the directory and not DIR itself.
-func matchesAsGit(glob, path string) bool {
-	if dir, ok := strings.CutSuffix(glob, "/**"); ok {
-		glob = dir + "/**/*"
-	}
-	return doublestar.MatchUnvalidated(glob, path)
-}
-
-// naively judges the files of a directory by the bundle in it, with a YAML decoder, doublestar and
-// bytes.Contains, and returns the bundle's hash, too. It knows what the bundle and the
-// files of the scenes have, and no more.
+// naively judges the files of a directory by the bundle in it, by lab/naive, and returns the bundle's hash, too.
 func naively(root string) (sum string, violations map[string]bool, err error) {
-	var all []byte
+	files, err := naive.ReadRules(filepath.Join(root, ".policyscan"))
+	if err != nil {
+		return "", nil, err
+	}
+	bundle, mistakes := naive.Load(files)
+	if len(mistakes) > 0 {
+		return "", nil, fmt.Errorf("%+v", mistakes)
+	}
+	tree, err := naive.ReadTree(root)
+	tree = slices.DeleteFunc(tree, func(f naive.File) bool {
+		return f.Path == "verdict.json" || strings.HasPrefix(f.Path, "report.")
+	})
 	violations = map[string]bool{}
-	for _, name := range []string{"rules/boundaries.yml", "rules/deprecated.yml", "rules/invariants.yml"} {
-		text, err := os.ReadFile(filepath.Join(root, ".policyscan", name))
-		if err != nil {
-			return "", nil, err
-		}
-		all = append(all, name+"\n"...)
-		all = append(append(all, bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))...), '\n')
-		if name == "rules/deprecated.yml" {
-			continue
-		}
-		var file struct {
-			Rules []struct {
-				ID    string
-				Match struct {
-					Files, Exclude []string
-					Forbidden      []string `yaml:"forbidden_patterns"`
-					Absent         []string `yaml:"required_absent"`
-				}
-			}
-		}
-		if err := yaml.Unmarshal(text, &file); err != nil {
-			return "", nil, err
-		}
-		for _, r := range file.Rules {
-			patterns := append(r.Match.Forbidden, r.Match.Absent...)
-			err := eachFile(root, func(path string, content []byte) {
-				matches := func(globs []string) bool {
-					return slices.ContainsFunc(globs, func(g string) bool { return matchesAsGit(g, path) })
-				}
-				if !matches(r.Match.Files) || matches(r.Match.Exclude) {
-					return
-				}
-				for _, p := range patterns {
-					if bytes.Contains(content, []byte(p)) {
-						violations[asText([]string{r.ID, path, p})] = true
-					}
-				}
-			})
-			if err != nil {
-				return "", nil, err
-			}
-		}
+	for _, v := range naive.Judge(bundle, naive.Scan{Tree: tree}).Violations {
+		violations[asText([]string{v.RuleID, v.File, v.Pattern})] = true
+	}
+	var all []byte
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		all = append(all, "rules/"+name+"\n"...)
+		all = append(all, strings.ReplaceAll(files[name], "\r\n", "\n")+"\n"...)
 	}
 	hash := sha256.Sum256(all)
-	return hex.EncodeToString(hash[:]), violations, nil
-}
-
-// eachFile visits what a full scan reads.
-func eachFile(root string, visit func(path string, content []byte)) error {
-	return filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		path, err := filepath.Rel(root, file)
-		switch {
-		case err != nil:
-			return err
-		case path == ".git":
-			return fs.SkipDir
-		case d.IsDir(), strings.HasPrefix(path, ".policyscan/rules/"), path == "verdict.json", strings.HasPrefix(path, "report."):
-			return nil
-		case d.Type() == fs.ModeSymlink:
-			target, err := os.Readlink(file)
-			visit(path, []byte(target))
-			return err
-		case !d.Type().IsRegular():
-			return errors.New("not a file: " + path)
-		}
-		text, err := os.ReadFile(file)
-		visit(path, text)
-		return err
-	})
+	return hex.EncodeToString(hash[:]), violations, err
 }

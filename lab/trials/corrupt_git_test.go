@@ -221,7 +221,7 @@ type corruption struct {
 // Outcomes of a run over damaged files, in addition to the others.
 const (
 	another = "of the commits it names" // in the undamaged repository
-	naive   = "of the bundle it names"  // as another implementation judges by it
+	byNaive = "of the bundle it names"  // as lab/naive judges by it
 )
 
 // TestCorrupt: files of git's and of the bundle are damaged, and restored after a run. Statuses 0
@@ -265,7 +265,7 @@ func TestCorrupt(t *testing.T) {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d damages in %s (seed %d), a run of the program after each.\n\n", n.total("all"), rounded(began), *seed)
-	b.WriteString(n.table("row ", "damaged, and the scope", []string{same, found, undecided, another, naive}))
+	b.WriteString(n.table("row ", "damaged, and the scope", []string{same, found, undecided, another, byNaive}))
 	writePart(t, "corruption", b.String())
 }
 

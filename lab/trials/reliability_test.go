@@ -24,9 +24,10 @@ import (
 	"sync"
 	"testing"
 
+	"time"
+
 	"github.com/policyscan/policyscan/lab/build"
 	"github.com/policyscan/policyscan/lab/measured"
-	"time"
 )
 
 var (

@@ -20,6 +20,7 @@ import (
 	"github.com/chromedp/cdproto/performance"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+	"golang.org/x/tools/txtar"
 
 	"github.com/policyscan/policyscan/lab/conformance/install"
 	"github.com/policyscan/policyscan/verdict"
@@ -221,17 +222,6 @@ func (b *tab) quiet() {
 	}
 }
 
-func (b *tab) picture(file string) {
-	b.t.Helper()
-	picture, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	if err := os.WriteFile(file, picture, 0o666); err != nil {
-		b.t.Fatal(err)
-	}
-}
-
 // visible returns the ids of the violations that are shown.
 func (b *tab) visible() []string {
 	b.t.Helper()
@@ -246,101 +236,15 @@ func quoted(s string) string {
 
 // infrastructure is the tree of a small shop that breaks most of its rules, some in many
 // places.
-func infrastructure() map[string]string {
-	files := map[string]string{
-		"policy/rules/boundaries.yml": `rules:
-  - id: TF-NET-001
-    title: No network range that means everyone
-    enforcement: {mode: fail}
-    match: {files: ["**/*.tf", "**/*.tfvars"], forbidden_patterns: ["0.0.0.0/0", "::/0"]}
-    message: This range is the whole internet.
-    remediation: |
-      Name the ranges that need access, or refer to another security group:
-
-        cidr_blocks = var.office_ranges
-
-      Public traffic enters through the edge account only.
-    docs_url: https://docs.example.com/policy/network#ingress
-    owner: network-team
-    severity: high
-    tags: [terraform, network]
-  - id: TF-IAM-001
-    title: No policy that allows every action
-    enforcement: {mode: fail}
-    match: {files: ["**/*.tf"], forbidden_patterns: ['"Action": "*"', 'actions = ["*"]']}
-    message: A role that may do everything is an owner of the account.
-    remediation: List the actions that the role needs.
-    owner: identity
-    severity: critical
-    tags: [terraform, iam]
-  - id: K8S-POD-001
-    title: No privileged container
-    enforcement: {mode: fail}
-    match: {files: ["k8s/**/*.yaml"], forbidden_patterns: ["privileged: true", "hostNetwork: true"]}
-    message: A privileged container is root on its node.
-    docs_url: https://kubernetes.io/docs/concepts/security/pod-security-standards/
-    owner: platform
-    severity: critical
-    tags: [kubernetes]
-  - id: K8S-IMG-002
-    title: Images have a version
-    enforcement: {mode: fail}
-    match: {files: ["k8s/**/*.yaml"], forbidden_patterns: [":latest"]}
-    remediation: Name a digest, or a tag that never moves.
-    owner: platform
-    severity: medium
-  - id: CI-001
-    title: No secret in a workflow's log
-    enforcement: {mode: fail}
-    match: {files: [".github/workflows/*.yml"], forbidden_patterns: ["echo ${{ secrets."]}
-    message: What a step prints is read by everyone who can read the repository.
-    owner: identity
-    severity: high
-    redact: true
-  - id: DOCKER-001
-    title: No image that runs as root
-    enforcement: {mode: fail}
-    match: {files: ["**/Dockerfile"], forbidden_patterns: ["USER root"]}
-    owner: platform
-    severity: low
-`,
-		"policy/rules/invariants.yml": `rules:
-  - id: TF-ENC-001
-    title: Data at rest is encrypted
-    enforcement: {mode: fail}
-    match: {files: ["**/*.tf"], required_absent: ["encrypted = false", "storage_encrypted       = false"]}
-    message: Storage without encryption breaks the promise of section 4 of the data policy.
-    remediation: Take the line out; the default is right.
-    docs_url: https://docs.example.com/policy/encryption
-    owner: data-platform
-    severity: high
-    tags: [terraform, storage]
-  - id: ALL-KEY-001
-    title: No key of a cloud account
-    enforcement: {mode: fail}
-    match: {files: ["**"], required_absent: ["AKIAIOSFODNN7EXAMPLE"]}
-    message: A key that was committed has leaked.
-    remediation: Revoke it first, then take it out.
-    severity: critical
-  - id: PY-001
-    title: No debugger in the lambdas
-    enforcement: {mode: fail}
-    match: {files: ["lambda/**/*.py"], required_absent: ["breakpoint()"]}
-    owner: data-platform
-  - id: HELM-009
-    title: Charts name their maintainers
-    enforcement: {mode: fail}
-    match: {files: ["charts/**/Chart.yaml"], required_absent: ["maintainers: []"]}
-    owner: platform
-    severity: low
-`,
-		"README.md":                   "# The shop\n",
-		"scripts/deploy.sh":           "export AWS_ACCESS_KEY_ID=AKIAIOSFODNN7EXAMPLE\n",
-		".github/workflows/build.yml": "jobs:\n  build:\n    steps:\n      - run: echo ${{ secrets.DEPLOY_TOKEN }} | base64\n",
-		"lambda/resize/main.py":       "def handler(event, context):\n    return 1\n",
-		"terraform/iam/admin.tf":      "data \"aws_iam_policy_document\" \"admin\" {\n  statement {\n    actions = [\"*\"]\n    resources = [\"*\"]\n  }\n}\n",
-		"terraform/iam/break-glass.tf": `policy = jsonencode({ "Version": "2012-10-17", "Statement": [{ "Sid": "BreakGlass", "Effect": "Allow", "Action": "*", "Resource": "*", "Condition": { "Bool": { "aws:MultiFactorAuthPresent": "true" } } }] })
-`,
+func infrastructure(t *testing.T) map[string]string {
+	t.Helper()
+	archive, err := txtar.ParseFile("testdata/shop.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{}
+	for _, f := range archive.Files {
+		files[f.Name] = string(f.Data)
 	}
 	for i, name := range strings.Fields("cart catalog checkout images mailer orders payments search") {
 		file := "k8s/" + name + "/deployment.yaml"

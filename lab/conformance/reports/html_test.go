@@ -7,13 +7,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/chromedp/cdproto/input"
-	"github.com/chromedp/cdproto/performance"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -24,7 +22,7 @@ import (
 // pages are the verdicts whose pages are looked at and checked against others' rules.
 func pages(t *testing.T) map[string]*verdict.Verdict {
 	t.Helper()
-	shop := scan(t, infrastructure())
+	shop := scan(t, infrastructure(t))
 	if n := len(shop.Violations); n < 35 || n > 60 {
 		t.Fatalf("%d violations", n)
 	}
@@ -389,6 +387,18 @@ func TestHTMLLooks(t *testing.T) {
 // axe is the version of axe-core, from npm.
 const axe = "4.14.1"
 
+// axe returns what axe-core has against a page.
+func (b *tab) axe(script []byte) []string {
+	b.t.Helper()
+	b.layOutAll()
+	eval[any](b, `document.querySelectorAll("details").forEach((d) => { d.open = true; }); null`)
+	eval[any](b, string(script)+";null")
+	return eval[[]string](b, `axe.run(document, {runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}).then((r) => {
+		if (r.passes.length < 15) return ["only " + r.passes.length + " rules passed"];
+		return r.violations.map((v) => v.id + ": " + v.nodes.slice(0, 3).map((n) => n.html.slice(0, 200) + " " + n.failureSummary).join("; "));
+	})`)
+}
+
 // TestHTMLAxe: axe-core finds no violation of WCAG 2.2 AA and of its best practices.
 func TestHTMLAxe(t *testing.T) {
 	asked(t)
@@ -410,14 +420,7 @@ func TestHTMLAxe(t *testing.T) {
 					continue
 				}
 				b := open(t, browser, v, hash, how)
-				b.layOutAll()
-				eval[any](b, `document.querySelectorAll("details").forEach((d) => { d.open = true; })`)
-				eval[any](b, string(script)+";null")
-				found := eval[[]string](b, `axe.run(document, {runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}).then((r) => {
-					if (r.passes.length < 15) return ["only " + r.passes.length + " rules passed"];
-					return r.violations.map((v) => v.id + ": " + v.nodes.slice(0, 3).map((n) => n.html.slice(0, 200) + " " + n.failureSummary).join("; "));
-				})`)
-				if len(found) > 0 {
+				if found := b.axe(script); len(found) > 0 {
 					t.Errorf("%s %v %s:\n%s", name, how, hash, strings.Join(found, "\n"))
 				}
 			}
@@ -471,52 +474,5 @@ func TestHTMLPrint(t *testing.T) {
 	}
 	if n := eval[int](b, `[...document.querySelectorAll("search, .link, .top nav")].filter((e) => e.checkVisibility()).length`); n != 0 {
 		t.Errorf("%d controls are printed", n)
-	}
-}
-
-// TestHTMLSpeed: what the browser's main thread does to open a page of 10,000 violations
-// and to filter it, against one of 100. It is its processor time: a busy machine changes
-// little in it.
-func TestHTMLSpeed(t *testing.T) {
-	asked(t)
-	browser := newBrowser(t)
-	shop := pages(t)["shop"]
-	type times struct{ opened, searched, cleared float64 }
-	measure := func(n int) times {
-		v := many(t, shop, n)
-		best := times{1e9, 1e9, 1e9}
-		for range 3 {
-			b := open(t, browser, nil, "", desk)
-			b.do(call(performance.Enable, performance.EnableParams{TimeDomain: performance.EnableTimeDomainThreadTicks}))
-			last := b.busy()
-			took := func() float64 {
-				now := b.busy()
-				defer func() { last = now }()
-				return now - last
-			}
-			follow := func(hash, status string) {
-				eval[any](b, "void (location.hash = "+quoted(hash)+")")
-				b.until(`document.getElementById("status").textContent.startsWith(` + quoted(status) + `)`)
-				eval[any](b, `new Promise((done) => requestAnimationFrame(() => setTimeout(() => done(null), 0)))`)
-			}
-			b.show(v, "")
-			count := strings.TrimPrefix(fmt.Sprintf("%d,%03d violations", n/1000, n%1000), "0,")
-			b.until(`document.getElementById("status").textContent.startsWith(` + quoted(count) + `)`)
-			eval[any](b, `new Promise((done) => requestAnimationFrame(() => setTimeout(() => done(null), 0)))`)
-			now := times{opened: took()}
-			follow("#q=bastion", strconv.Itoa(len(want(v, func(x *verdict.Violation, _ *verdict.Rule) bool { return strings.Contains(x.File, "bastion") })))[:1])
-			now.searched = took()
-			follow("#violations", count)
-			now.cleared = took()
-			best = times{min(best.opened, now.opened), min(best.searched, now.searched), min(best.cleared, now.cleared)}
-		}
-		return best
-	}
-	small, large := measure(100), measure(10000)
-	t.Logf("milliseconds of 100: %.0f; of 10,000: %.0f", small, large)
-	// A hundred times as many, in far less than a hundred times the time: most of the page is
-	// out of sight. What looks at each violation once for each other takes thousands of times.
-	if large.opened > 30*small.opened || large.searched > 30*max(small.searched, 20) || large.cleared > 30*max(small.cleared, 20) {
-		t.Errorf("milliseconds of 100: %.0f; of 10,000: %.0f", small, large)
 	}
 }

@@ -118,6 +118,11 @@ func renderMarkdown(page string) readPage {
 			if n.Title != nil {
 				wrong("a title")
 			}
+		case *ast.AutoLink:
+			if entering {
+				r.links = append(r.links, string(n.URL(source)))
+				all.Write(n.Label(source))
+			}
 		case *extast.TableRow:
 			if entering {
 				r.rows = append(r.rows, n.ChildCount())

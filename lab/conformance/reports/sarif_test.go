@@ -36,50 +36,10 @@ func sarifNotes() map[string]string {
 	}
 }
 
+// sarifVerdicts are all verdicts, and one that has two rules of one id.
 func sarifVerdicts(t *testing.T) map[string]*verdict.Verdict {
 	t.Helper()
-	policy := map[string]string{
-		"policy/rules/boundaries.yml": `rules:
-  - id: NET-001
-    title: No ingress from anywhere
-    enforcement: {mode: fail}
-    match: {files: ["**/*.tf"], forbidden_patterns: ["0.0.0.0/0", "a\nb"]}
-    docs_url: https://example.com/net?a=b#c
-    severity: critical
-    tags: [security, network]
-  - id: SEC-001
-    title: '[No](https://example.com) {0} secrets'
-    message: "See {1} and [this](0).\n\n` + "```" + `\n# head"
-    enforcement: {mode: fail}
-    match: {files: ["**/*.tf"], forbidden_patterns: ["secret"]}
-    redact: true
-`,
-		"policy/rules/invariants.yml": "rules: []\n",
-	}
-	tree := func(files map[string]string, args ...string) *verdict.Verdict {
-		all := map[string]string{}
-		for _, m := range []map[string]string{policy, files} {
-			for name, content := range m {
-				all[name] = content
-			}
-		}
-		return scan(t, all, append(args, "tree")...)
-	}
-	dirty := map[string]string{
-		"tree/a b:c/main.tf": "x 0.0.0.0/0 y 0.0.0.0/0\r\n👍 secret key\na\r\nb\n",
-		"tree/%41[1]#?.tf":   "\xff\xfe0\x00.\x000\x00.\x000\x00.\x000\x00/\x000\x00\n\x00",
-	}
-	v := map[string]*verdict.Verdict{
-		"a tree that passes":    tree(map[string]string{"tree/a.tf": "x\n"}),
-		"a tree without rules":  tree(map[string]string{"tree/a.txt": "x\n"}),
-		"a tree that fails":     tree(dirty),
-		"a tree of all kinds":   scan(t, kinds()),
-		"a run that is partial": tree(dirty, "--rule", "NET-001"),
-		"a run over a limit":    tree(dirty, "--max-file-bytes", "5"),
-	}
-	for _, name := range fixtures(t) {
-		v[name] = fixture(t, name)
-	}
+	all := verdicts(t)
 	two := fixture(t, "fail")
 	for i := range two.Rules {
 		r := two.Rules[i]
@@ -89,8 +49,8 @@ func sarifVerdicts(t *testing.T) map[string]*verdict.Verdict {
 	again := two.Violations[0]
 	again.Title = "Another title"
 	two.Violations = append(two.Violations, again)
-	v["two rules of one id"] = two
-	return v
+	all["two rules of one id"] = two
+	return all
 }
 
 func TestSARIF(t *testing.T) {

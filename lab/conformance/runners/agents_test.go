@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/policyscan/policyscan/agent/protocol"
 	"github.com/policyscan/policyscan/lab/conformance/install"
 )
 
@@ -39,6 +40,7 @@ type agentCase struct {
 	program string
 	args    []string
 	env     []string
+	user    string            // where the settings of the project are copied to, below the home directory
 	files   map[string]string // below the home directory, SERVER for the model's address, WORK for the project
 }
 
@@ -64,6 +66,13 @@ env_key = "MODEL_KEY"
 [projects."WORK"]
 trust_level = "trusted"
 `},
+		},
+		{
+			name: "copilot", spec: "@github/copilot-linux-x64@1.0.102", program: "../@github/copilot-linux-x64/copilot",
+			user: ".copilot/hooks/policyscan.json", // a project's hooks wait until a person trusts the project
+			args: []string{"-p", "go", "--no-color", "--allow-all-tools"},
+			env: []string{"COPILOT_PROVIDER_BASE_URL=SERVER", "COPILOT_PROVIDER_TYPE=anthropic", "COPILOT_PROVIDER_API_KEY=none",
+				"COPILOT_MODEL=claude-sonnet-4", "COPILOT_OFFLINE=true", "COPILOT_AUTO_UPDATE=false"},
 		},
 		{
 			name: "gemini", spec: "@google/gemini-cli@0.61.0", program: "gemini",
@@ -105,7 +114,11 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Method != http.MethodPost:
 		return
 	case strings.HasSuffix(r.URL.Path, "/messages"):
-		events = anthropicEvents(called || !strings.Contains(string(body), `"name":"Bash"`))
+		name := "Bash"
+		if strings.Contains(string(body), `"name":"bash"`) {
+			name = "bash" // Copilot's
+		}
+		events = anthropicEvents(name, called || !strings.Contains(string(body), `"name":"`+name+`"`))
 	case strings.HasSuffix(r.URL.Path, "/responses"):
 		events = openAIEvents(called)
 	case strings.HasSuffix(r.URL.Path, ":streamGenerateContent"):
@@ -134,8 +147,8 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 type object = map[string]any
 
-func anthropicEvents(end bool) []any {
-	block, delta, reason := object{"type": "tool_use", "id": "toolu_1", "name": "Bash", "input": object{}},
+func anthropicEvents(name string, end bool) []any {
+	block, delta, reason := object{"type": "tool_use", "id": "toolu_1", "name": name, "input": object{}},
 		object{"type": "input_json_delta", "partial_json": `{"command": "touch ran", "description": "x"}`}, "tool_use"
 	if end {
 		block, delta, reason = object{"type": "text", "text": ""}, object{"type": "text_delta", "text": "ended"}, "end_turn"
@@ -183,6 +196,8 @@ func TestAgents(t *testing.T) {
 			b.write("work/.git/HEAD", "ref: refs/heads/main\n")
 			bin := filepath.Join(install.NPM(t, c.spec), ".bin")
 			program := b.addProgram()
+			denial := protocol.Decision{Permission: protocol.Deny, Reason: "the rule no-touch forbids it"}
+			b.write("denial", string(protocol.Named(c.name).Answer(&protocol.Event{}, denial)))
 			for _, step := range []struct {
 				name       string
 				policyscan string // the script of that name in the PATH of the agent; "": nothing
@@ -192,6 +207,7 @@ func TestAgents(t *testing.T) {
 			}{
 				{"no hook", "", false, true, ""},
 				{"no opinion", "cat >/dev/null; echo '{}'", true, true, ""},
+				{"denied", "cat >/dev/null; cat " + b.path("denial"), true, false, "the rule no-touch forbids it"},
 				{"silent", "cat >/dev/null", true, false, unjudged},
 				{"garbage", "cat >/dev/null; echo fine", true, false, unjudged},
 				{"missing", "", true, false, unjudged},
@@ -204,6 +220,9 @@ func TestAgents(t *testing.T) {
 					if out, err := install.CombinedOutput(); err != nil {
 						t.Fatalf("%v\n%s", err, out)
 					}
+				}
+				if step.install && c.user != "" {
+					b.write(c.user, b.read("work/.github/hooks/policyscan.json"))
 				}
 				if err := os.RemoveAll(b.path("path")); err != nil {
 					t.Fatal(err)
@@ -257,79 +276,4 @@ func (b *box) ask(t *testing.T, c agentCase, bin string) (ran bool, told, out st
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return err == nil, m.result, string(text)
-}
-
-// TestCodexHooks: Codex lists the hook, in the project's and in the user's settings, as one that it has
-// not been told to trust, and has nothing to warn of.
-func TestCodexHooks(t *testing.T) {
-	needAgents(t)
-	b := newBox(t)
-	b.write("work/.git/HEAD", "ref: refs/heads/main\n")
-	b.write(".codex/config.toml", "[projects.\""+b.path("work")+"\"]\ntrust_level = \"trusted\"\n")
-	bin := filepath.Join(install.NPM(t, "@openai/codex@0.169.0"), ".bin")
-	program := b.addProgram()
-	for _, args := range [][]string{{"hook", "install", "codex"}, {"hook", "install", "codex", "--user"}} {
-		install := exec.Command(program, args...)
-		install.Dir, install.Env = b.path("work"), append(b.env, "TMPDIR="+b.path("tmp")) // or it is in it, and refused
-		if out, err := install.CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, filepath.Join(bin, "codex"), "app-server")
-	cmd.WaitDelay = 5 * time.Second
-	cmd.Dir, cmd.Env = b.path("work"), b.env
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		in.Close() // which ends it
-		_ = cmd.Wait()
-	}()
-	for _, line := range []any{
-		object{"id": 1, "method": "initialize", "params": object{"clientInfo": object{"name": "test", "version": "1"}}},
-		object{"method": "initialized"},
-		object{"id": 2, "method": "hooks/list", "params": object{"cwds": []string{b.path("work")}}},
-	} {
-		if err := json.NewEncoder(in).Encode(line); err != nil {
-			t.Fatal(err)
-		}
-	}
-	var answer struct {
-		ID     int
-		Result struct {
-			Data []struct {
-				Hooks []struct {
-					EventName, Matcher, Source, TrustStatus string
-					TimeoutSec                              int
-					Enabled, Async                          bool
-				}
-				Warnings, Errors []any
-			}
-		}
-	}
-	for d := json.NewDecoder(out); answer.ID != 2; {
-		answer.ID = 0
-		if err := d.Decode(&answer); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if len(answer.Result.Data) != 1 || len(answer.Result.Data[0].Hooks) != 2 || len(answer.Result.Data[0].Warnings)+len(answer.Result.Data[0].Errors) != 0 {
-		t.Fatalf("%+v", answer)
-	}
-	for i, source := range []string{"user", "project"} {
-		h := answer.Result.Data[0].Hooks[i]
-		if h.Source != source || h.EventName != "preToolUse" || h.Matcher != "*" || h.TimeoutSec != 75 || !h.Enabled || h.Async || h.TrustStatus != "untrusted" {
-			t.Errorf("%+v", h)
-		}
-	}
 }

@@ -51,48 +51,6 @@ func (s *sharded) same(failed bool, log string) {
 	}
 }
 
-// TestMatrix: shards of a tree in a matrix of GitHub's, and the merge in a job that needs it.
-func TestMatrix(t *testing.T) {
-	needConformance(t)
-	s := newSharded(t)
-	s.act = install.Go(t, act)
-	bash, err := exec.LookPath("bash")
-	if err != nil {
-		t.Skip("SKIPPED: bash is not installed")
-	}
-	write(t, s.path("shell/bash"), fmt.Sprintf(patientBash, bash))
-	if err := os.Chmod(s.path("shell/bash"), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	write(t, s.path("event.json"), "{}")
-	write(t, s.path("w.yml"), `on: [push]
-jobs:
-  scan:
-    runs-on: ubuntu-latest
-    strategy:
-      fail-fast: false
-      matrix:
-        shard: [0, 1, 2, 3]
-    steps:
-      - run: cd "$REPO" && policyscan scan --tracked --shard "$SHARD/4" --defer --output "$SHARDS/$SHARD.json"
-        env:
-          SHARD: ${{ matrix.shard }}
-  merge:
-    needs: scan
-    if: always()
-    runs-on: ubuntu-latest
-    steps:
-      - run: cd "$REPO" && policyscan merge --output "$SHARDS/verdict.json" "$SHARDS"/[0-9].json
-`)
-	makeDir(t, s.path("shards"))
-	cmd := exec.Command(s.act, "push", "--workflows", s.path("w.yml"), "--eventpath", s.path("event.json"),
-		"--platform", "ubuntu-latest=-self-hosted", "--container-daemon-socket", "-", "--pull=false", "--no-cache-server",
-		"--env", "NO_COLOR=1", "--env", "REPO="+s.path("repo"), "--env", "SHARDS="+s.path("shards"))
-	cmd.Dir = s.path("repo")
-	cmd.Env = []string{"PATH=" + s.path("shell") + ":" + s.bin + ":" + os.Getenv("PATH"), "HOME=" + s.path("home"), "XDG_CACHE_HOME=" + s.path("home")}
-	s.same(run(t, cmd))
-}
-
 // TestParallel: shards of a tree in GitLab's parallel, which counts from 1.
 func TestParallel(t *testing.T) {
 	needConformance(t)
@@ -115,31 +73,6 @@ merge:
 	cmd := exec.Command(tool, "--variable", "SHARDS="+s.path("shards"))
 	cmd.Dir = s.path("repo")
 	cmd.Env = append(os.Environ(), "PATH="+s.bin+string(os.PathListSeparator)+os.Getenv("PATH"), "HOME="+s.path("home"), "GITHUB_ACTIONS=", "NO_COLOR=1")
-	s.same(run(t, cmd))
-}
-
-// TestSlurm: shards of a tree in a job array of Slurm's, of one node, and the merge in a job that runs after it. Slurm
-// is installed in an overlay of the machine's files, in namespaces.
-func TestSlurm(t *testing.T) {
-	needConformance(t)
-	if os.Geteuid() != 0 {
-		t.Skip("SKIPPED: Slurm is installed by root")
-	}
-	s := newSharded(t)
-	makeDir(t, s.path("shards"))
-	makeDir(t, s.path("slurm"))
-	write(t, s.path("scan.sh"), "#!/bin/sh\ncd "+s.path("repo")+"\nexec policyscan scan --tracked --shard auto --defer --output "+
-		s.path("shards")+"/$SLURM_ARRAY_TASK_ID.json\n")
-	write(t, s.path("merge.sh"), "#!/bin/sh\ncd "+s.path("repo")+"\nexec policyscan merge --output "+s.path("shards/verdict.json")+
-		" "+s.path("shards")+"/[0-9].json\n")
-	write(t, s.path("jobs.sh"), `set -eu
-job=$(sbatch --parsable --array=0-3 --output=scan-%a.log scan.sh)
-sbatch --wait --dependency=afterany:$job --output=merge.log merge.sh || status=$?
-cat ./*.log
-exit ${status-0}
-`)
-	cmd := exec.Command("bash", "testdata/slurm.sh", s.path("slurm"), s.dir, "sh", "jobs.sh")
-	cmd.Env = append(os.Environ(), "PATH="+s.bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	s.same(run(t, cmd))
 }
 

@@ -1,4 +1,0 @@
-// Command nothing is what a program in Go costs that does nothing.
-package main
-
-func main() {}
