@@ -254,8 +254,8 @@ type Place struct {
 	Status    string `json:"status"`    // as in the violation
 	Excerpt   string `json:"excerpt"`   // of the first introduced place; else ""
 	LineHash  string `json:"line_hash"` // of the first introduced place; else ""
-	// SameAsKey is set for a match of a text or an expression in the line of a value that a key pattern of the same
-	// rule finds, one for each value, if the rule has "unparsable: text": it counts once, for the key.
+	// SameAsKey is set for a match of a text or an expression that contains the first character of a value that a key
+	// pattern of the same rule finds, if the rule has "unparsable: text": the place counts once, for the key.
 	SameAsKey bool `json:"same_as_key"`
 }
 

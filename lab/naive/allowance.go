@@ -3,6 +3,7 @@ package naive
 import (
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -77,11 +78,40 @@ func count(r Rule, path string, tree []File, known map[string]*Parsed) int {
 		if f.Path != path || isRuleFile(path) || len(unparsed(alone(r), f, known)) > 0 {
 			continue
 		}
-		for _, v := range judgeFile(r, f, known) {
+		found := judgeFile(r, f, known)
+		for _, v := range found {
 			sum += v.Occurrences
+		}
+		for _, item := range append(slices.Clone(r.Forbidden), r.Absent...) {
+			if item.Key == nil && r.UnparsableText {
+				sum -= sameAsKey(item.Find(f.Content), found)
+			}
 		}
 	}
 	return sum
+}
+
+// sameAsKey is how many of the first hundred finds of a text or an expression are places of an item with a key: they
+// contain the first character of the value, or the next one, behind a quote. Each value is one place.
+func sameAsKey(finds []Find, found []Violation) int {
+	var values []int
+	for _, k := range found {
+		if k.Kind == "key" {
+			for _, offset := range strings.Fields(k.Places)[:min(k.Occurrences, 100)] {
+				at, _ := strconv.Atoi(offset)
+				values = append(values, at)
+			}
+		}
+	}
+	same := 0
+	for _, f := range finds[:min(len(finds), 100)] {
+		k := slices.IndexFunc(values, func(at int) bool { return f.Offset <= at+f.Encoding.Unit && f.End > at })
+		if k >= 0 {
+			values = slices.Delete(values, k, k+1)
+			same++
+		}
+	}
+	return same
 }
 
 // isRuleFile reports whether a path is one of the bundle in use, which is not scanned.
