@@ -62,7 +62,8 @@ func (v *view) result() string {
 				ids[g.rule.ID] = true
 			}
 		}
-		parts = append(parts, v.numbers.words(verb(v.numbers.places, " breaks ", " break ")+count(len(ids), "rule")))
+		s := v.numbers.words(verb(v.numbers.places, " breaks ", " break ") + count(len(ids), "rule"))
+		parts = append(parts, cmp.Or(s, count(len(v.Violations), "violation"))) // a run's violations have places
 	}
 	switch {
 	case !v.Complete:
