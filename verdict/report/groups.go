@@ -238,9 +238,9 @@ func (v *view) unchecked(g *ruleGroup) string {
 	switch {
 	case len(v.undecided) > 0:
 		return "not decided: the run is incomplete"
-	case g.rule.Files == 0:
+	case v.selectsNothing(g.rule):
 		return "this rule selects no file"
-	case v.scannedNothing():
+	case g.rule.Files > 0 && v.scannedNothing():
 		return "no file that it selects was scanned"
 	}
 	return ""

@@ -287,7 +287,9 @@ func (t *textWriter) tallies(v *view) {
 	}
 	var rules []tally
 	for _, g := range v.groups {
-		rules = append(rules, tally{g.rule.ID, g.numbers.places})
+		if g.numbers.places > 0 {
+			rules = append(rules, tally{g.rule.ID, g.numbers.places})
+		}
 	}
 	for _, list := range []struct {
 		label string
