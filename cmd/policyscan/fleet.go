@@ -224,7 +224,6 @@ func (r *fleetRun) show() error {
 	}
 	o := r.std.textOptions(w)
 	o.Policy, o.Elapsed, o.Notes = r.policy, time.Since(r.began), notesOnReuse(r.reuse)
-	o.Most *= 2 // of each list
 	if r.Output != "none" {
 		o.Root = filepath.ToSlash(filepath.Clean(r.Output))
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/policyscan/policyscan/rules"
@@ -38,29 +37,32 @@ type EditResult struct {
 func (o *EditResult) Summary() string {
 	var parts []string
 	for _, word := range []string{Added, Raised, Extended, Lowered, Moved, Merged, Removed} {
-		n := 0
+		n, allowed := 0, 0
 		for i := range o.Changes {
 			if o.Changes[i].Word == word {
-				n++
+				n, allowed = n+1, allowed+o.Changes[i].After
 			}
 		}
-		if n > 0 {
+		switch {
+		case n > 0 && word == Added:
+			parts = append(parts, fmt.Sprintf("%d added (%s)", n, placeCount(allowed)))
+		case n > 0:
 			parts = append(parts, fmt.Sprintf("%d %s", n, word))
 		}
 	}
 	return strings.Join(parts, ", ")
 }
 
-// Numbers describes the change of the number.
+// Numbers describes the change of the number of places.
 func (c *Edit) Numbers() string {
-	text := strconv.Itoa(c.After)
+	text := placeCount(c.After)
 	switch {
 	case c.Word == Removed && c.Before == 0:
 		text = "was withdrawn"
 	case c.Word == Removed:
-		text = fmt.Sprintf("was %d, and none is there", c.Before)
+		text = fmt.Sprintf("at_most was %d, and no place is left", c.Before)
 	case c.Before > 0 && c.Before != c.After:
-		text = fmt.Sprintf("%d to %d", c.Before, c.After)
+		text = fmt.Sprintf("%d to %s", c.Before, text)
 	}
 	if len(c.From) > 0 {
 		text += ", from " + strings.Join(c.From, ", ")
@@ -69,6 +71,13 @@ func (c *Edit) Numbers() string {
 		text += ", until " + c.Until
 	}
 	return text
+}
+
+func placeCount(n int) string {
+	if n == 1 {
+		return "1 place"
+	}
+	return fmt.Sprintf("%d places", n)
 }
 
 func (o *EditResult) sort() {

@@ -13,38 +13,83 @@ const (
 	mostEndings   = 20 // allowances that end soon
 	mostNames     = 10 // names in a line
 	mostChanges   = 20 // lines about changes to the policy
-	fewAllowances = 10 // changed allowances that need no lines with their numbers
+	fewAllowances = 3  // equal changes of a rule's allowances that have a line each
 
 	newButAllowed = "new but allowed" // the status of a new violation that an allowance permits
 )
 
-// allowedNote says how many violations allowances permit; "" without one.
+// allowedPlaces are the places that allowances permit, and how many of them are new.
+func (v *view) allowedPlaces() (n, fresh int) {
+	for i := range v.AllowedViolations {
+		n += int(v.AllowedViolations[i].PlaceCount)
+		fresh += int(v.AllowedViolations[i].NewPlaceCount)
+	}
+	return n, fresh
+}
+
+// allowedNote says how many places allowances permit, and, without a comparison, in how many files that would not stop
+// more; "" without one.
 func (v *view) allowedNote() string {
-	n := len(v.AllowedViolations)
+	n, fresh := v.allowedPlaces()
 	if n == 0 {
 		return ""
 	}
-	files := map[string]bool{}
+	type ruleFile struct{ rule, file string }
+	files, spare := map[string]bool{}, map[ruleFile]int{}
 	for i := range v.AllowedViolations {
-		files[v.AllowedViolations[i].File] = true
+		a := &v.AllowedViolations[i]
+		files[a.File] = true
+		at := ruleFile{a.RuleID, a.File}
+		if _, known := spare[at]; !known {
+			spare[at] = a.Allowance.AtMost
+		}
+		spare[at] -= int(a.PlaceCount)
 	}
-	s := "allowed by allowances.yml: " + count(n, "violation") + " in " + count(len(files), "file")
-	if !v.comparable {
-		return s + "; this scan has no before, so it cannot tell which are new; a scan with --diff-base can"
+	s := "allowed by allowances.yml: " + count(n, "place") + " in " + count(len(files), "file")
+	if v.comparable {
+		return s + newAmong(n, fresh)
 	}
-	return s + ", " + newWords(len(v.newAllowed))
+	below := map[string]bool{}
+	for at, n := range spare {
+		if n > 0 {
+			below[at.file] = true
+		}
+	}
+	if n := len(below); n > 0 {
+		s += "; " + count(n, "file") + " " + verb(n, "has fewer than its", "have fewer than their") +
+			" at_most: only a scan with --diff-base refuses new places there"
+	}
+	return s
 }
 
-// allowedSuffix is the number of allowed violations, to follow the number of others; "" without one.
-func (v *view) allowedSuffix() string {
-	n := len(v.AllowedViolations)
+// newAmong says how many of n places are new, to follow their number.
+func newAmong(n, fresh int) string {
 	switch {
-	case n == 0:
-		return ""
-	case v.comparable:
-		return fmt.Sprintf("; %d allowed, %s", n, newWords(len(v.newAllowed)))
+	case fresh == 0:
+		return ", none new"
+	case n == 1:
+		return ", which is new"
+	case fresh == n:
+		return ", all of them new"
 	}
-	return fmt.Sprintf("; %d allowed", n)
+	return ", " + number(fresh) + " of them new"
+}
+
+// allowedSuffix is the number of allowed places, to follow the number of others; "" without one.
+func (v *view) allowedSuffix() string {
+	n, fresh := v.allowedPlaces()
+	if n == 0 {
+		return ""
+	}
+	thing := "place"
+	if len(v.Violations) > 0 {
+		thing = "more place"
+	}
+	s := "; allowances permit " + count(n, thing)
+	if v.comparable && fresh > 0 {
+		s += newAmong(n, fresh)
+	}
+	return s
 }
 
 // allowanceWords describes an allowance, safe to print.
@@ -67,7 +112,7 @@ func (v *view) allowedLines(most int) []string {
 	var lines []string
 	for i, a := range v.newAllowed {
 		if i == most {
-			return append(lines, fmt.Sprintf("and %d more that are new; the verdict has all", len(v.newAllowed)-most))
+			return append(lines, "and "+number(len(v.newAllowed)-most)+" more that are new; the verdict has all")
 		}
 		lines = append(lines, newFinding(&a.Violation).place()+": "+allowedSentence(a))
 	}
@@ -99,8 +144,7 @@ func (v *view) endingsNote() string {
 }
 
 // policyChanges describes a change's edits of the bundle that checks it, in lines that are safe to print: one for the
-// removed rules, one for each changed rule, one for the added ones; then the number of allowances for each kind of
-// change, if there are many, and a line for each, more permissive ones first.
+// removed rules, one for each changed rule, one for the added ones; then the allowances, more permissive changes first.
 func (v *view) policyChanges() []string {
 	var lines, removed, added []string
 	var allowances []*verdict.PolicyChange
@@ -133,31 +177,48 @@ func (v *view) policyChanges() []string {
 	return lines
 }
 
+// allowanceChanges has a line for each change of an allowance, or one for all equal ones of a rule, if there are many
+// or, as on the day of adoption, they are new.
 func allowanceChanges(all []*verdict.PolicyChange) []string {
 	byWeight := []string{
 		"raised", verdict.Added, "extended", verdict.Altered, "moved", "lowered", "shortened", verdict.Removed,
 	}
 	slices.SortStableFunc(all, func(a, b *verdict.PolicyChange) int {
-		return cmp.Compare(slices.Index(byWeight, a.Change), slices.Index(byWeight, b.Change))
+		return cmp.Or(cmp.Compare(slices.Index(byWeight, a.Change), slices.Index(byWeight, b.Change)),
+			natural(a.File, b.File))
 	})
-	var lines, each []string
-	for i := 0; i < len(all); {
-		same, before, after := i, 0, 0
-		rules := map[string]bool{}
-		for ; i < len(all) && all[i].Change == all[same].Change; i++ {
-			c := all[i]
-			before, after = before+c.Before, after+c.After
-			rules[c.RuleID] = true
-			parts := append([]string{fmt.Sprintf("%d before, %d now", c.Before, c.After)}, fieldChanges(c)...)
-			each = append(each, fmt.Sprintf("allowance for rule %s in %s %s: %s", verdict.Visible(clip(c.RuleID, 200)),
-				verdict.Visible(clip(c.File, 300)), verdict.Visible(c.Change), strings.Join(parts, "; ")))
+	type kind struct{ change, rule, fields string }
+	equal := map[kind][]*verdict.PolicyChange{}
+	var kinds []kind
+	for _, c := range all {
+		k := kind{c.Change, c.RuleID, strings.Join(append([]string{""}, fieldChanges(c)...), "; ")}
+		if equal[k] == nil {
+			kinds = append(kinds, k)
 		}
-		if len(all) > fewAllowances {
-			lines = append(lines, fmt.Sprintf("%s %s, for %s: %d before, %d now", count(i-same, "allowance"),
-				verdict.Visible(all[same].Change), count(len(rules), "rule"), before, after))
+		equal[k] = append(equal[k], c)
+	}
+	var lines []string
+	for _, k := range kinds {
+		rule, change := verdict.Visible(clip(k.rule, 200)), verdict.Visible(k.change)
+		before, after := 0, 0
+		var each []string
+		for _, c := range equal[k] {
+			before, after = before+c.Before, after+c.After
+			each = append(each, fmt.Sprintf("allowance for rule %s in %s %s: %s before, %s now%s", rule,
+				verdict.Visible(clip(c.File, 300)), change, number(c.Before), number(c.After), k.fields))
+		}
+		switch n := len(each); {
+		case k.change == verdict.Added && n > 1:
+			lines = append(lines, fmt.Sprintf("rules/allowances.yml: %s added for rule %s: %s in %s%s",
+				count(n, "allowance"), rule, count(after, "place"), count(n, "file"), k.fields))
+		case n > fewAllowances:
+			lines = append(lines, fmt.Sprintf("rules/allowances.yml: %s for rule %s %s: %s before, %s now%s",
+				count(n, "allowance"), rule, change, number(before), number(after), k.fields))
+		default:
+			lines = append(lines, each...)
 		}
 	}
-	return append(lines, each...)
+	return lines
 }
 
 func fieldChanges(c *verdict.PolicyChange) []string {

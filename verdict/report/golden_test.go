@@ -3,6 +3,8 @@ package report
 import (
 	"bytes"
 	"flag"
+	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -65,6 +67,7 @@ func found(rule verdict.Rule, file, content, pattern string) verdict.Violation {
 			Occurrences: int64(strings.Count(content, pattern)), Encoding: "utf-8", LineHash: "c129715d7a2bc9a3:1",
 		},
 		Fingerprint: verdict.Fingerprint(rule.ID, verdict.Path(file), pattern, []byte(content[start:at]+pattern)),
+		PlaceCount:  int64(strings.Count(content, pattern)),
 	}
 }
 
@@ -129,14 +132,19 @@ func TestGoldens(t *testing.T) {
 		"sarif": "sarif", "junit": "junit.xml", "github": "github.txt", "markdown": "md", "gitlab": "gitlab.json",
 		"rdjson": "rdjson", "html": "html",
 	}
-	texts := []struct {
+	type textGolden struct {
 		name   string
 		change func(*TextOptions)
-	}{
+	}
+	texts := []textGolden{
 		{"txt", func(*TextOptions) {}},
 		{"narrow.txt", func(o *TextOptions) { o.Width = 60 }},
 		{"color.txt", func(o *TextOptions) { o.Color, o.Width = true, 100 }},
 		{"actions.txt", func(o *TextOptions) { o.Commands = true }},
+	}
+	var widths []textGolden // of the fixture with most
+	for _, width := range []int{80, 120, 200} {
+		widths = append(widths, textGolden{fmt.Sprint(width, ".txt"), func(o *TextOptions) { o.Width = width }})
 	}
 	for name, f := range fixtures(t) {
 		text, err := f.verdict.Encode()
@@ -144,7 +152,11 @@ func TestGoldens(t *testing.T) {
 			t.Fatal(err)
 		}
 		reports := []txtar.File{{Name: "verdict.json", Data: text}} // which the tests of other rooms read, too
-		for _, kind := range texts {
+		kinds := texts
+		if name == "labelled" {
+			kinds = slices.Concat(texts, widths)
+		}
+		for _, kind := range kinds {
 			o := f.options
 			kind.change(&o)
 			var b bytes.Buffer
@@ -215,15 +227,13 @@ func expected(t testing.TB, name, file string) string {
 func wantCarets(t *testing.T, report string, v *verdict.Verdict, o TextOptions) {
 	t.Helper()
 	lines := strings.Split(report, "\n")
+	marked := slices.DeleteFunc(shownFindings(v), func(f *finding) bool { return !f.inFile() || f.at.Excerpt == "" })
 	n := 0
 	for i, line := range lines {
-		if !regexp.MustCompile(`^ +(\| *)?\^+$`).MatchString(line) || n >= len(v.Violations) {
+		if !regexp.MustCompile(`^ +(\| *)?\^+$`).MatchString(line) || n >= len(marked) {
 			continue
 		}
-		for !hasPlace(&v.Violations[n].Evidence) {
-			n++
-		}
-		e := v.Violations[n].Evidence
+		e := marked[n].at
 		n++
 		from, to := strings.Index(line, "^"), len(line)
 		under := slice(lines[i-1], from, to)
@@ -247,12 +257,20 @@ func wantCarets(t *testing.T, report string, v *verdict.Verdict, o TextOptions) 
 			t.Errorf("wider than %d columns: %d\n%s", o.Width, columns(lines[i-1]), lines[i-1])
 		}
 	}
-	for n < len(v.Violations) && !hasPlace(&v.Violations[n].Evidence) {
-		n++
+	if n != len(marked) {
+		t.Errorf("%d lines of carets for %d places with a line", n, len(marked))
 	}
-	if n != len(v.Violations) {
-		t.Errorf("%d lines of carets for %d violations", n, len(v.Violations))
+}
+
+// shownFindings are the places that the text report shows, in its order.
+func shownFindings(v *verdict.Verdict) (all []*finding) {
+	for _, g := range newView(v).groups {
+		for _, f := range g.files {
+			of, _, _ := f.findings(math.MaxInt)
+			all = append(all, of...)
+		}
 	}
+	return all
 }
 
 // slice is the part of a line that a terminal draws in the columns from, inclusive, to

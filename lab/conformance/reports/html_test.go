@@ -321,7 +321,7 @@ func TestHTMLHostile(t *testing.T) {
 		}
 		v.Rules = append(v.Rules, r)
 		v.Violations = append(v.Violations, verdict.Violation{RuleID: a, RuleType: a, Title: a, File: a + "/" + a, Reason: a,
-			Evidence: verdict.Evidence{Pattern: a, Excerpt: a + a, Line: 1, Column: 1, UTF16Column: 1, Encoding: a, Occurrences: 2}, Fingerprint: a})
+			Evidence: verdict.Evidence{Pattern: a, Excerpt: a + a, Line: 1, Column: 1, UTF16Column: 1, Encoding: a, Occurrences: 2}, Fingerprint: a, PlaceCount: 2})
 	}
 	v.Errors[0].Message, v.Scope.Base, v.Scope.Mode = strings.Join(attacks, "\n"), attacks[0], attacks[1]
 	v.Decide()

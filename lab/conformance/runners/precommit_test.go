@@ -142,7 +142,7 @@ func testStaged(t *testing.T, p *precommit) {
 			w.git("add", "-A")
 			out := w.fails([]string{
 				"policyscan (what is staged)", "Failed", "exit code: 1",
-				"new.tf:1:9: ", net1, "new: cidr = \"0.0.0.0/0\"", "policy: of HEAD (", "FAIL: 1 violation",
+				"new.tf:1:9: ", net1, "new: cidr = \"0.0.0.0/0\"", "policy: of HEAD (", "FAIL: 1 place",
 			}, "commit", "-m", "x")
 			if strings.ContainsRune(out, '\x1b') {
 				w.t.Error("it is coloured for a file")
@@ -230,7 +230,7 @@ func testStaged(t *testing.T, p *precommit) {
 			}
 			w.put("many/7/bad.tf", bad)
 			w.git("add", "-A")
-			out := w.fails([]string{"many/7/bad.tf:1:9: ", "FAIL: 1 violation of 1 rule in 1 file, 1 new; 5001 files checked, 5001 covered by a rule"}, "commit", "-q", "-m", "x")
+			out := w.fails([]string{"many/7/bad.tf:1:9: ", "FAIL: 1 place in 1 file breaks 1 rule, 1 new; 5001 files checked, 5001 covered by a rule"}, "commit", "-q", "-m", "x")
 			if n := strings.Count(out, "FAIL:"); n != 1 {
 				w.t.Errorf("it ran %d times", n)
 			}
@@ -329,7 +329,7 @@ func testAll(t *testing.T, p *precommit) {
 	w.put("main.tf", bad)
 	w.git("commit", "-q", "--no-verify", "-a", "-m", "x")
 	run(false, []string{"main.tf:1:9: ", "note: nothing is staged: all tracked files were checked"}, "policyscan", "--all-files")
-	run(false, []string{"main.tf:1:9: ", "FAIL: 1 violation"}, "--all-files")
+	run(false, []string{"main.tf:1:9: ", "FAIL: 1 place"}, "--all-files")
 	run(false, []string{"main.tf:1:9: "}, "--all-files", "--hook-stage", "manual")
 	// A change from one commit to another, as in a pull request's job.
 	w.put(".pre-commit-config.yaml", p.config("policyscan-push"))
