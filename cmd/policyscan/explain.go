@@ -182,7 +182,7 @@ func explanationText(e *scanner.Explanation, rev, policy string) string {
 			line("  %s", why)
 		}
 		for i := range r.Items {
-			line("  %s: %s", r.Items[i].Outcome.String(), itemText(&r.Items[i]))
+			line("  %s: %s", r.Items[i].Outcome.String(), itemText(r.Rule, &r.Items[i]))
 		}
 	}
 	if len(others) > 0 {
@@ -269,11 +269,8 @@ func readsContent(e *scanner.Explanation) bool {
 	})
 }
 
-func itemText(i *scanner.ItemExplanation) string {
-	pattern := i.Name
-	if !strings.HasPrefix(pattern, `{"`) {
-		pattern = fmt.Sprintf("%q", pattern)
-	}
+func itemText(r *rules.Rule, i *scanner.ItemExplanation) string {
+	pattern := i.Ref.InWords(r)
 	var parts []string
 	switch {
 	case i.Ref.Of == rules.ForbiddenFile:

@@ -110,7 +110,7 @@ func (f *finding) encodingNote() string {
 	return "found as " + verdict.Visible(f.at.Encoding)
 }
 
-// found returns "found" or "missing", and the pattern, which the report has escaped, in words.
+// found returns "found" or "missing", and what: a pattern in words, which the report has escaped.
 func (f *finding) found(pattern string) (name, value string) {
 	switch kind := f.Evidence.Kind; {
 	case kind == verdict.KindFile:
@@ -119,14 +119,16 @@ func (f *finding) found(pattern string) (name, value string) {
 		return "missing", "a file that matches " + pattern + " and is not empty"
 	case kind == verdict.KindMissing:
 		return "missing", pattern
-	case kind == verdict.KindRegex:
-		return "found", "a match of " + pattern
 	}
 	return "found", pattern
 }
 
+// pattern is the pattern in words, safe to print.
 func (f *finding) pattern() string {
-	return f.name.quote(cut(verdict.Visible(f.Evidence.Pattern), 1000))
+	if !f.name.isMapping() {
+		return verdict.Quote(cut(verdict.Visible(f.name.plain), 1000))
+	}
+	return cut(f.name.words, 1000)
 }
 
 func (f *finding) foundLine() string {
@@ -160,7 +162,7 @@ func (f *finding) lines() []string {
 // not have it.
 func (f *finding) sentence() string {
 	s, clauses := full(clip(flow(f.Reason), 1000)), with(nil, label(f.Status))
-	if p := f.Evidence.Pattern; !strings.Contains(f.Reason, p) && !strings.Contains(f.Reason, strconv.Quote(p)) {
+	if !strings.Contains(f.Reason, f.Evidence.Pattern) && !strings.Contains(f.Reason, f.pattern()) {
 		clauses = append(clauses, f.foundLine())
 	}
 	for _, clause := range append(clauses, f.facts()...) {
