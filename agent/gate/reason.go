@@ -143,6 +143,9 @@ func broken(v *verdict.Violation) string {
 		return file + " is forbidden: its path matches " + pattern
 	case verdict.KindMissing:
 		if v.Evidence.Excerpt != "" { // a key, which has a place
+			if len(v.Evidence.Places) > 0 {
+				pattern += ", and: " + v.Evidence.Places[0].WhyWords()
+			}
 			return place + " must have this: " + pattern
 		}
 		return file + " must contain " + pattern

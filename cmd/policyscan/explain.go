@@ -311,10 +311,13 @@ func violationText(i *scanner.ItemExplanation) string {
 	switch {
 	case v.Kind == verdict.KindFile:
 		text = "this one does"
-	case i.Required && v.Excerpt == "":
+	case i.Required && (v.Excerpt == "" || len(v.Places) == 0):
 		text = "it is missing"
-	case i.Required:
-		text = "it is missing, or has another value, at " + place
+	case i.Required && len(v.Places) > 0:
+		text = "not at " + place + ": " + v.Places[0].WhyWords()
+		if v.Occurrences > 1 {
+			text += fmt.Sprintf(", the first of %d places", v.Occurrences)
+		}
 	case v.Occurrences > 1:
 		text = fmt.Sprintf("found %d times, first at %s", v.Occurrences, place)
 	}

@@ -62,6 +62,14 @@ func (br *Finding) IsSame(occurrence int) bool {
 	return occurrence < len(br.Same) && br.Same[occurrence]
 }
 
+// ShowPlace adds to a place what is known of its occurrence, except its status.
+func (br *Finding) ShowPlace(p *verdict.Place, occurrence int) {
+	p.SameAsKey = br.IsSame(occurrence)
+	if br.Key != nil {
+		br.Key.show(p, occurrence)
+	}
+}
+
 // judge appends the violations of the rules that select a file, by its finds.
 func (s *Plan) judge(path string, finds []*match.Find, b *rules.Bundle, broken []Finding) []Finding {
 	if len(finds) == 0 {
@@ -192,6 +200,12 @@ func (br *Finding) found(v *verdict.Violation, r *rules.Rule) {
 	}
 	v.Fingerprint = verdict.Fingerprint(v.RuleID, v.File, v.Evidence.Pattern, line)
 	br.showStatus(v, item, redact)
+	if r.Redact && br.Key != nil {
+		v.Evidence.Places = slices.Clone(v.Evidence.Places)
+		for i := range v.Evidence.Places {
+			v.Evidence.Places[i].Found = "" // it may be the secret
+		}
+	}
 }
 
 // excerptOf returns the excerpt of a find. path is the index of the path that leads to the key.

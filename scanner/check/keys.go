@@ -29,6 +29,35 @@ type KeyMatch struct {
 	find  *match.Find
 	path  int   // index of the path that leads to the key, or whose key is missing
 	paths []int // for each occurrence that the find knows
+	whys  []why // of a required item, like paths; nil if the result was stored
+}
+
+// A why says why a required key is not as required: see [verdict.Place].
+type why struct{ word, found string }
+
+func whyOf(hit *keys.Hit, text []byte) why {
+	w := why{word: [...]string{
+		keys.Missing: verdict.WhyMissing, keys.PerhapsMissing: verdict.WhyPerhapsMissing,
+		keys.IsNull: verdict.WhyNull, keys.IsMapping: verdict.WhyMapping, keys.IsList: verdict.WhyList,
+		keys.OtherValue: verdict.WhyOther, keys.Uncertain: verdict.WhyUncertain,
+	}[hit.Why]}
+	if hit.Top {
+		return w
+	}
+	line, _, _ := strings.Cut(string(text[hit.At.Start:hit.At.End]), "\n")
+	line = strings.ToValidUTF8(strings.TrimRight(line, " \t\r{["), "\uFFFD")
+	if runes := []rune(line); len(runes) > verdict.MaxFound {
+		line = string(runes[:verdict.MaxFound-1]) + "…"
+	}
+	w.found = line
+	return w
+}
+
+// show adds to a place why the key is not as required in one of its occurrences.
+func (f *KeyMatch) show(p *verdict.Place, occurrence int) {
+	if occurrence < len(f.whys) {
+		p.Why, p.Found = f.whys[occurrence].word, f.whys[occurrence].found
+	}
 }
 
 // hasPlace reports whether the find has a place in the file, and does not mean that something is missing in the whole
@@ -251,8 +280,14 @@ func (k *keyChecker) ask(
 		}
 		f.Evidence.Occurrences = int64(len(a.hits))
 		found := KeyMatch{find: f, path: first.Path}
-		for _, hit := range a.hits[:f.Known()] {
+		for i, hit := range a.hits[:f.Known()] {
 			found.paths = append(found.paths, hit.Path)
+			if a.required {
+				found.whys = append(found.whys, whyOf(&hit, text.UTF8))
+				if i < len(f.Evidence.Places) {
+					found.show(&f.Evidence.Places[i], i)
+				}
+			}
 		}
 		out.finds[a.keyRef] = found
 	}

@@ -18,8 +18,11 @@ func shownHits(text string, hits []keys.Hit) string {
 		if h.At.End <= len(text) {
 			place = strings.ReplaceAll(text[h.At.Start:h.At.End], `"`, "")
 		}
-		if h.Missing {
+		if h.Why == keys.Missing || h.Why == keys.PerhapsMissing {
 			place = "-" + place
+		}
+		if h.Why == keys.PerhapsMissing || h.Why == keys.Uncertain {
+			place = "?" + place
 		}
 		all = append(all, place)
 	}
@@ -169,16 +172,16 @@ func TestRequired(t *testing.T) {
 		{`{"a": 22}`, `{"key": "a", "is": "22"}`, "22"},
 		{`{"a": "yes"}`, `{"key": "a", "is": true}`, "yes"},
 		{`{"a": 1e999999999}`, `{"key": "a", "is": [1, 10e999999998]}`, ""},
-		{`{"a": "$var.x"}`, `{"key": "a", "is": "$var.x"}`, "$var.x"},
-		{`{"a": {"$tag": "x"}}`, `{"key": "a", "is": "x"}`, "{$tag: x}"},
+		{`{"a": "$var.x"}`, `{"key": "a", "is": "$var.x"}`, "?$var.x"},
+		{`{"a": {"$tag": "x"}}`, `{"key": "a", "is": "x"}`, "?{$tag: x}"},
 		{`{"a": [1, 2, 1]}`, `{"key": "a", "is": 1}`, "2"},
-		{`{"a": [1, [], {}, null, {"b": 1}, {"$tag": [1]}]}`, `{"key": "a", "is": 1}`, "[] {} null {b: 1} {$tag: [1]}"},
+		{`{"a": [1, [], {}, null, {"b": 1}, {"$tag": [1]}]}`, `{"key": "a", "is": 1}`, "[] {} null {b: 1} ?{$tag: [1]}"},
 		{`{"a": 1, "a": 2}`, `{"key": "a", "is": 1}`, "2"},
 		{`{"a": 1, "<<a": 2}`, `{"key": "a", "is": 1}`, ""},
 		{`{"<<a": 1}`, `{"key": "a", "is": 1}`, "-{<<a: 1}"},
 
 		// matches: all lines.
-		{`{"a": ["b", "b\nb\n", "b\nc", "", "$var.b", 3]}`, `{"key": "a", "matches": "^(b|3)$"}`, `b\nc  $var.b`},
+		{`{"a": ["b", "b\nb\n", "b\nc", "", "$var.b", 3]}`, `{"key": "a", "matches": "^(b|3)$"}`, `b\nc  ?$var.b`},
 
 		// On the way each list item must reach a value, and each child for which a * stands.
 		{`{"a": [{"b": 1}, {"c": 1}, 5, [{"b": 1}], []]}`, `{"key": "a.b", "is": 1}`, "-{c: 1} -5 -[]"},
@@ -187,8 +190,8 @@ func TestRequired(t *testing.T) {
 		{`{"a": null}`, `{"key": "a.b"}`, "-a"},
 		{`{"a": {"x": {"b": 1}, "y": {}, "z": 5}}`, `{"key": "a.*.b"}`, "-y -z"},
 		{`{"a": {}}`, `{"key": "a.*.b"}`, "-a"},
-		{`{"a": {"$tag": {"b": 1}}}`, `{"key": "a.b"}`, "-a"},
-		{`{"a": {"$tag": [{"b": 1}]}}`, `{"key": "a.b"}`, "-a"},
+		{`{"a": {"$tag": {"b": 1}}}`, `{"key": "a.b"}`, "?-a"},
+		{`{"a": {"$tag": [{"b": 1}]}}`, `{"key": "a.b"}`, "?-a"},
 		{`{"a": {"b": 1}, "a": {}}`, `{"key": "a.b"}`, "-a"},
 		{`{"&x": {}, "y": {"$like": "x"}, "z": {"b": 1}}`, `{"key": "*.b"}`, "-&x -y"},
 
@@ -211,8 +214,8 @@ func TestRequired(t *testing.T) {
 		{`{"a": {"d": 1}}`, `{"key": "**.c"}`, "-{a: {d: 1}}"},
 		{`{"c": {"c": {"i": 1}, "i": 1}}`, `{"key": "**.c.i"}`, ""},
 		{`{"c": {"c": {"i": 1}}}`, `{"key": "**.c.i"}`, "-c"},
-		{`{"a": {"$tag": {"c": 1}}, "c": 1}`, `{"key": "**.c"}`, "-a"},
-		{`{"a": {"$tag": [{"c": 1}]}, "c": 1}`, `{"key": "**.c"}`, "-{c: 1}"},
+		{`{"a": {"$tag": {"c": 1}}, "c": 1}`, `{"key": "**.c"}`, "?-a"},
+		{`{"a": {"$tag": [{"c": 1}]}, "c": 1}`, `{"key": "**.c"}`, "?-{c: 1}"},
 		{`{"a": {"$tag": {"d": 1}}, "c": 1}`, `{"key": "**.c"}`, ""},
 		{`{"a": {"c": {"x": {"i": 1}}}, "c": {"y": 1}}`, `{"key": "**.c.**.i"}`, "-c"},
 		{`{"resource aws_x a": {"v": {"e": 1}}, "resource aws_x b": {"v": {}}}`, `{"key": "resource.aws_x.*.**.e"}`,
@@ -241,14 +244,14 @@ func TestRequired(t *testing.T) {
 		{`{"b": 1}`, `{"each": "a", "key": "e"}`, ""},
 		{`{"a": null}`, `{"each": "a", "key": "e"}`, "-a"},
 		{`{"a": []}`, `{"each": "a", "key": "e"}`, ""},
-		{`{"a": {"$tag": {"e": 1}}}`, `{"each": "a", "key": "e"}`, "-a"},
-		{`{"a": {"$tag": [{"e": 1}]}}`, `{"each": "a", "key": "e"}`, "-a"},
-		{`{"a": {"$tag": {"b": {"e": 1}}}}`, `{"each": "a.b", "key": "e"}`, "-b"},
+		{`{"a": {"$tag": {"e": 1}}}`, `{"each": "a", "key": "e"}`, "?-a"},
+		{`{"a": {"$tag": [{"e": 1}]}}`, `{"each": "a", "key": "e"}`, "?-a"},
+		{`{"a": {"$tag": {"b": {"e": 1}}}}`, `{"each": "a.b", "key": "e"}`, "?-b"},
 		{`{"<<a": {}}`, `{"each": "a", "key": "e"}`, ""},
 		{`{"&x": {"b": {"e": 2}}, "y": {"$tag": [{"$like": "x"}]}, "z": {"$like": "x"}}`,
-			`{"each": "**.b", "key": "e", "is": 1}`, "-b 2"},
+			`{"each": "**.b", "key": "e", "is": 1}`, "?-b 2"},
 		{`{"y": {"$tag": [{"&x": {"b": {"e": 2}}}]}, "z": {"$like": "x"}}`,
-			`{"each": "**.b", "key": "e", "is": 1}`, "-b 2"},
+			`{"each": "**.b", "key": "e", "is": 1}`, "?-b 2"},
 		{`{"resource aws_x a": {"e": 1}, "resource aws_x b": {}, "resource aws_y c": {}}`,
 			`{"each": "resource.aws_x.*", "key": "e"}`,
 			"-resource aws_x b"},
@@ -269,7 +272,7 @@ func TestRequired(t *testing.T) {
 		{`[]`, `{"key": "a"}`, "-[]"},
 		{`[null, {"a": 1}]`, `{"key": "a"}`, ""},
 		{`[{"a": 1}, {"b": 1}, [{}]]`, `{"key": "a"}`, "-{b: 1} -{}"},
-		{`{"$tag": [{"a": 1}]}`, `{"key": "a"}`, "-{$tag: [{a: 1}]} -{a: 1}"},
+		{`{"$tag": [{"a": 1}]}`, `{"key": "a"}`, "?-{$tag: [{a: 1}]} ?-{a: 1}"},
 		{`{"apiVersion": 1, "kind": "List", "items": [{"a": 1}, {"b": 1}]}`, `{"key": "a"}`, "-{b: 1}"},
 		{`{"apiVersion": null, "kind": "List", "items": [{"a": 1}]}`, `{"key": "items"}`, ""},
 		{`{"kind": "List", "items": [{"a": 1}]}`, `{"key": "items"}`, ""},
@@ -277,13 +280,13 @@ func TestRequired(t *testing.T) {
 		{`{"apiVersion": 1, "kind": "List", "items": [{"apiVersion": 1, "kind": "List", "items": [{"b": 1}]}]}`,
 			`{"key": "a"}`, "-{b: 1}"},
 		{`{"kind": "List"}`, `{"key": "a"}`, "-{kind: List}"},
-		{`{"apiVersion": 1, "kind": "List", "items": {"$tag": [{"a": 1}]}}`, `{"key": "a"}`, "-{a: 1}"},
+		{`{"apiVersion": 1, "kind": "List", "items": {"$tag": [{"a": 1}]}}`, `{"key": "a"}`, "?-{a: 1}"},
 		{`{"kind": "List", "items": {"$tag": [{"kind": "Job", "a": 1}]}}`, `{"key": "a", "where": {"kind": "Pod"}}`,
-			"-{kind: Job, a: 1}"},
-		{`{"kind": "List", "items": {"$tag": [{"c": {"a": 1}}]}}`, `{"each": "c", "key": "a"}`, "-c"},
-		{`{"$tag": {"kind": "List", "items": [{"c": {"a": 1}}]}}`, `{"each": "c", "key": "a"}`, "-c"},
+			"?-{kind: Job, a: 1}"},
+		{`{"kind": "List", "items": {"$tag": [{"c": {"a": 1}}]}}`, `{"each": "c", "key": "a"}`, "?-c"},
+		{`{"$tag": {"kind": "List", "items": [{"c": {"a": 1}}]}}`, `{"each": "c", "key": "a"}`, "?-c"},
 		{`{"$tag": [{"kind": "Job", "a": 1}]}`, `{"key": "a", "where": {"kind": "Pod"}}`,
-			"-{$tag: [{kind: Job, a: 1}]} -{kind: Job, a: 1}"},
+			"?-{$tag: [{kind: Job, a: 1}]} ?-{kind: Job, a: 1}"},
 		{`{"apiVersion": 1, "kind": {"$tag": "List"}, "items": [{"a": 1}]}`, `{"key": "a"}`,
 			"-{apiVersion: 1, kind: {$tag: List}, items: [{a: 1}]}"},
 		{`{"apiVersion": 1, "kind": "PodList", "items": [{"a": 1}, {"b": 1}]}`, `{"key": "a"}`, "-{b: 1}"},
@@ -300,8 +303,8 @@ func TestRequired(t *testing.T) {
 		{`{"apiVersion": 1, "kind": "PodList", "items": [{}]}`, `{"key": "kind"}`, "-{}"},
 
 		// What may never exist: checked, but not enough.
-		{`{"~a": {"b": 1}}`, `{"key": "a.b"}`, "-{~a: {b: 1}}"},
-		{`{"~a": {"b": 1}}`, `{"key": "a"}`, "-{~a: {b: 1}}"},
+		{`{"~a": {"b": 1}}`, `{"key": "a.b"}`, "?-{~a: {b: 1}}"},
+		{`{"~a": {"b": 1}}`, `{"key": "a"}`, "?-{~a: {b: 1}}"},
 		{`{"~a": {"b": 1}}`, `{"key": "**.b"}`, "-{~a: {b: 1}}"},
 		{`{"~a": {"c": 1}}`, `{"key": "a.b"}`, "-~a"},
 		{`{"~a": {"b": 1}, "a": {"b": 1}}`, `{"key": "a.b"}`, ""},
@@ -367,7 +370,7 @@ func TestDocuments(t *testing.T) {
 	if hits := keys.Required(item, file(t, `null`, `{"a": 1}`)); len(hits) != 0 {
 		t.Errorf("of two documents one is empty: %v", hits)
 	}
-	if hits := keys.Required(item, nil); len(hits) != 1 || hits[0] != (keys.Hit{Missing: true}) {
+	if hits := keys.Required(item, nil); len(hits) != 1 || hits[0] != (keys.Hit{Why: keys.Missing, Top: true}) {
 		t.Errorf("no document: %v", hits)
 	}
 	if hits := keys.Forbidden(item, nil); len(hits) != 0 {

@@ -110,13 +110,15 @@ func (f *finding) encodingNote() string {
 	return "found as " + verdict.Visible(f.at.Encoding)
 }
 
-// found returns "found" or "missing", and what: a pattern in words, which the report has escaped.
+// found returns "found", "missing" or "required", and what: a pattern in words, which the report has escaped.
 func (f *finding) found(pattern string) (name, value string) {
 	switch kind := f.Evidence.Kind; {
 	case kind == verdict.KindFile:
 		return "found", "a path that matches " + pattern
 	case kind == verdict.KindMissing && f.File == "":
 		return "missing", "a file that matches " + pattern + " and is not empty"
+	case kind == verdict.KindMissing && f.inFile() && len(f.name.paths) > 0:
+		return "required", pattern
 	case kind == verdict.KindMissing:
 		return "missing", pattern
 	}
@@ -136,9 +138,17 @@ func (f *finding) foundLine() string {
 	return name + ": " + value
 }
 
+// why says why a required key is not as required at the place; "" for other patterns.
+func (f *finding) why() string {
+	if i := max(f.index, 0); i < len(f.at.Places) {
+		return f.at.Places[i].WhyWords()
+	}
+	return ""
+}
+
 // facts are the facts of a violation other than its place, reason and pattern, each safe to print.
 func (f *finding) facts() []string {
-	facts := with(f.also(mostLines), f.encodingNote())
+	facts := with(slices.Concat(with(nil, f.why()), f.also(mostLines)), f.encodingNote())
 	if f.Note != "" {
 		facts = append(facts, "note: "+cut(flow(f.Note), 1000))
 	}

@@ -135,7 +135,7 @@ func (t *textWriter) violation(f *finding, reason, found bool) {
 	if t.Width == 0 {
 		most = 0
 	}
-	for _, clause := range append(f.also(most), f.encodingNote()) {
+	for _, clause := range append([]string{f.why()}, append(f.also(most), f.encodingNote())...) {
 		t.say("    ", "", clause)
 	}
 	t.say("    ", "note", f.Note)
