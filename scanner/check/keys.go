@@ -24,48 +24,6 @@ type keyRef struct {
 	required bool
 }
 
-// A KeyMatch is a match of a key pattern. Its evidence shows the first place.
-type KeyMatch struct {
-	find  *match.Find
-	path  int   // index of the path that leads to the key, or whose key is missing
-	paths []int // for each occurrence that the find knows
-	whys  []why // of a required item, like paths; nil if the result was stored
-}
-
-// A why says why a required key is not as required: see [verdict.Place].
-type why struct{ word, found string }
-
-func whyOf(hit *keys.Hit, text []byte) why {
-	w := why{word: [...]string{
-		keys.Missing: verdict.WhyMissing, keys.PerhapsMissing: verdict.WhyPerhapsMissing,
-		keys.IsNull: verdict.WhyNull, keys.IsMapping: verdict.WhyMapping, keys.IsList: verdict.WhyList,
-		keys.OtherValue: verdict.WhyOther, keys.Uncertain: verdict.WhyUncertain,
-	}[hit.Why]}
-	if hit.Top {
-		return w
-	}
-	line, _, _ := strings.Cut(string(text[hit.At.Start:hit.At.End]), "\n")
-	line = strings.ToValidUTF8(strings.TrimRight(line, " \t\r{["), "\uFFFD")
-	if runes := []rune(line); len(runes) > verdict.MaxFound {
-		line = string(runes[:verdict.MaxFound-1]) + "…"
-	}
-	w.found = line
-	return w
-}
-
-// show adds to a place why the key is not as required in one of its occurrences.
-func (f *KeyMatch) show(p *verdict.Place, occurrence int) {
-	if occurrence < len(f.whys) {
-		p.Why, p.Found = f.whys[occurrence].word, f.whys[occurrence].found
-	}
-}
-
-// hasPlace reports whether the find has a place in the file, and does not mean that something is missing in the whole
-// file.
-func (f KeyMatch) hasPlace() bool {
-	return f.find.Evidence.Kind == verdict.KindKey || f.find.Evidence.Offset > 0 || f.find.Matched != ""
-}
-
 // A keyResult is the result of the key patterns for a content.
 type keyResult struct {
 	finds    map[keyRef]KeyMatch

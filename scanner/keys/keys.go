@@ -21,7 +21,7 @@ type Hit struct {
 // Why says why a required key is not as the item requires.
 type Why uint8
 
-// The reasons. The zero Why is that of a forbidden item.
+// The reasons. Forbidden items have the zero Why.
 const (
 	_              Why = iota
 	Missing            // the key is missing
