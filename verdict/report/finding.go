@@ -140,8 +140,8 @@ func (f *finding) foundLine() string {
 
 // why says why a required key is not as required at the place; "" for other patterns.
 func (f *finding) why() string {
-	if i := max(f.index, 0); i < len(f.at.Places) {
-		return f.at.Places[i].WhyWords()
+	if i := max(f.index, 0); i < len(f.Evidence.Places) {
+		return f.Evidence.Places[i].WhyWords()
 	}
 	return ""
 }

@@ -119,6 +119,7 @@ func violationAnnotation(f *finding, place int, r *verdict.Rule) annotation {
 	inFile := f.inFile()
 	if place >= 0 {
 		f.move(f.Evidence.Places[place])
+		f.index = place
 		f.at.Excerpt, f.at.Places, f.exact = "", nil, false
 	}
 	a := annotation{file: f.File, title: "policyscan " + f.RuleID + ": " + f.Title}

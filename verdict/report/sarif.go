@@ -223,10 +223,10 @@ func (s *sarifWriter) result(f *finding, id string, index int) sarifResult {
 			continue
 		}
 		last = p.Line
-		text := strings.TrimSuffix("the same, "+label(p.Status), ", ")
+		text := strings.TrimSuffix(cmp.Or(p.WhyWords(), "the same")+", "+label(p.Status), ", ")
 		end := lastLine(&verdict.Evidence{Line: p.Line, EndLine: p.EndLine, EndColumn: p.EndColumn})
 		r.RelatedLocations = append(r.RelatedLocations, sarifLocation{
-			ID: len(r.RelatedLocations) + 1, Message: &sarifText{Text: full(sentence(text))},
+			ID: len(r.RelatedLocations) + 1, Message: &sarifText{Text: sarifPlain(full(sentence(text)), 2000)},
 			PhysicalLocation: sarifPlace{ArtifactLocation: artifact(f.File), Region: wholeLines(p.Line, end)},
 		})
 	}
