@@ -144,7 +144,7 @@ func broken(v *verdict.Violation) string {
 	case verdict.KindMissing:
 		if v.Evidence.Excerpt != "" { // a key, which has a place
 			if len(v.Evidence.Places) > 0 {
-				pattern += ", and: " + v.Evidence.Places[0].WhyWords()
+				pattern += " (" + v.Evidence.Places[0].WhyWords() + ")"
 			}
 			return place + " must have this: " + pattern
 		}

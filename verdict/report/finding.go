@@ -117,7 +117,7 @@ func (f *finding) found(pattern string) (name, value string) {
 		return "found", "a path that matches " + pattern
 	case kind == verdict.KindMissing && f.File == "":
 		return "missing", "a file that matches " + pattern + " and is not empty"
-	case kind == verdict.KindMissing && f.inFile() && len(f.name.paths) > 0:
+	case kind == verdict.KindMissing && len(f.name.paths) > 0 && (f.inFile() || f.why() != ""):
 		return "required", pattern
 	case kind == verdict.KindMissing:
 		return "missing", pattern
