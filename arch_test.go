@@ -62,7 +62,7 @@ cmd/policyscan: agent/ask agent/call agent/callrules agent/dialect agent/dialect
 internal/cputime: golang.org/x/sys/unix
 internal/disk:
 internal/late:
-rules: rules/document rules/glob rules/keyitem rules/regex golang.org/x/sys/unix golang.org/x/text/unicode/norm
+rules: rules/document rules/glob rules/keyitem rules/regex verdict golang.org/x/sys/unix golang.org/x/text/unicode/norm
 rules/document: gopkg.in/yaml.v3
 rules/glob: github.com/bmatcuk/doublestar/v4
 rules/keyitem: rules/regex

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/policyscan/policyscan/rules/keyitem"
+	"github.com/policyscan/policyscan/verdict"
 )
 
 // Kind is the kind of an [Item].
@@ -54,6 +55,16 @@ func Names(items []Item) []string {
 		names = append(names, item.Name)
 	}
 	return names
+}
+
+// InWords describes the item for display: see [verdict.MappingWords].
+func (i Item) InWords() string {
+	if !i.IsPlain() {
+		if words, ok := verdict.MappingWords(i.Name); ok {
+			return words
+		}
+	}
+	return verdict.Quote(i.Text)
 }
 
 // Means reports whether two items, perhaps of different bundles, are equivalent. Their names can differ if only one is

@@ -87,7 +87,7 @@ func (n *noter) rule(r *Rule) []document.Note {
 			}
 			if len(shorter.Text) < len(item.Text) && shorter.IsPlain() && strings.Contains(item.Text, shorter.Text) {
 				note(PatternItem, i, fmt.Sprintf("the pattern %s contains the pattern %s of the same rule: any "+
-					"file with the longer one has the shorter one", shownItem(item), shownItem(shorter)))
+					"file with the longer one has the shorter one", shownText(item.Text), shownText(shorter.Text)))
 				break
 			}
 		}

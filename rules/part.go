@@ -8,6 +8,7 @@ import (
 
 	"github.com/policyscan/policyscan/rules/document"
 	"github.com/policyscan/policyscan/rules/regex"
+	"github.com/policyscan/policyscan/verdict"
 )
 
 // A Part is a rule, or a part of it that can be dead: a glob, an item, or a path of an item's "each".
@@ -123,10 +124,17 @@ func (r *Rule) Suspect(p Part) string {
 	return "a pattern is the text itself, not a regular expression"
 }
 
-// Shown returns an item for a message: a quoted string, or a mapping by its name; a very long one is cut.
+// Shown returns an item in words for a message; a very long one is cut.
 func Shown(item Item) string {
-	if item.Kind == Regex {
-		return "a match of " + shownItem(item)
+	if item.IsPlain() {
+		return shownText(item.Text)
 	}
-	return shownItem(item)
+	cut, end := document.Cut(item.InWords())
+	return cut + end
+}
+
+// shownText returns a literal or a regex for a message, in quotes.
+func shownText(text string) string {
+	cut, end := document.Cut(text)
+	return verdict.Quote(cut) + end
 }

@@ -18,14 +18,14 @@ import (
 func itemNotes(r *Rule, item Item) []string {
 	var notes []string
 	add := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
-	p, shown := item.Text, shownItem(item)
+	p, shown := item.Text, shownText(item.Text)
 	if item.Kind == Key {
 		return keyNotes(item.Key)
 	}
 	if item.Kind == Text {
 		if text := expressionIn(p); text != "" && !r.in02 { // in 0.2 an error, or meant: {text: …}
 			add("the pattern %s looks like a regular expression or a wildcard, because of %s, but a pattern is the "+
-				"text itself; list each text that must not appear as a separate pattern", shown, document.Quoted(text))
+				"text itself; list each text that must not appear as a separate pattern", shown, shownText(text))
 		}
 		if trimmed := strings.Trim(p, " \t"); trimmed != p && !endsAWord(r, p, trimmed) {
 			add("the pattern %s has a space or tab at an end, and matches only where the file has it too; "+
@@ -35,11 +35,11 @@ func itemNotes(r *Rule, item Item) []string {
 		if m := slashed().FindStringSubmatch(p); m != nil {
 			add("the expression %s begins with a slash and ends with a slash and %s, which are characters to find; "+
 				"if another language's notation is meant, write %s",
-				document.Quoted(p), document.Quoted(m[2]), document.Quoted(plainOf(m[1], m[2])))
+				shown, shownText(m[2]), document.Quoted(plainOf(m[1], m[2])))
 		}
 		if slices.Contains(r.slow, p) {
 			add("the expression %s is slow: no text of three bytes is in each of its matches, so every line of every "+
-				"file that the rule selects is matched; write more of the text around it", document.Quoted(p))
+				"file that the rule selects is matched; write more of the text around it", shown)
 		}
 	}
 	if n := strangerIn(p); n != "" {

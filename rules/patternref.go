@@ -1,8 +1,10 @@
 package rules
 
 import (
-	"fmt"
 	"slices"
+
+	"github.com/policyscan/policyscan/rules/keyitem"
+	"github.com/policyscan/policyscan/verdict"
 )
 
 // A PatternList is one of the lists of a rule with forbidden or required patterns and files.
@@ -47,35 +49,35 @@ func (a PatternRef) Name(r *Rule) string {
 	return a.glob(r)
 }
 
-// Broken returns a clause on how a file, or the tree, violates it.
-func (a PatternRef) Broken(r *Rule) string {
-	switch a.Of {
-	case ForbiddenPattern:
-		verb := "contains "
-		if a.Item(r).Kind == Key {
-			verb = "has "
-		}
-		return "the file " + verb + shownInSentence(a.Item(r)) + ", which must not appear"
-	case RequiredPattern:
-		verb := "contain "
-		if a.Item(r).Kind == Key {
-			verb = "have "
-		}
-		return "the file does not " + verb + shownInSentence(a.Item(r)) + ", which is required"
-	case ForbiddenFile:
-		return fmt.Sprintf("the path matches %q, which is forbidden", a.glob(r))
+// InWords describes it for display: a glob in quotes, or a pattern in words.
+func (a PatternRef) InWords(r *Rule) string {
+	if a.Of == ForbiddenPattern || a.Of == RequiredPattern {
+		return a.Item(r).InWords()
 	}
-	return fmt.Sprintf("no file that is not empty matches %q, and one is required", a.glob(r))
+	return verdict.Quote(a.glob(r))
 }
 
-func shownInSentence(item Item) string {
-	switch {
-	case item.Kind == Regex:
-		return "a match of " + item.Name
-	case item.IsPlain() && item.Name == item.Text:
-		return fmt.Sprintf("%q", item.Name)
+// Broken returns a clause on how a file, or the tree, violates it.
+func (a PatternRef) Broken(r *Rule) string {
+	words := a.InWords(r)
+	switch a.Of {
+	case ForbiddenPattern:
+		if a.Item(r).Kind == Key {
+			return words + ", which is forbidden"
+		}
+		return "the file contains " + words + ", which must not appear"
+	case RequiredPattern:
+		switch item := a.Item(r); {
+		case item.Kind != Key:
+			return "the file does not contain " + words + ", which is required"
+		case item.Key.Asks == keyitem.Exists:
+			return "required, but missing: " + words
+		}
+		return "required, but missing or different: " + words
+	case ForbiddenFile:
+		return "the path matches " + words + ", which is forbidden"
 	}
-	return item.Name
+	return "no file that is not empty matches " + words + ", and one is required"
 }
 
 func kindName(item Item) string {

@@ -58,9 +58,9 @@ func (f *ruleFile) patterns(e document.Entry, seen map[string]Item, items *[]Ite
 			continue
 		}
 		if before, ok := seen[item.Name]; ok {
-			found, fix := "the pattern "+shownItem(item)+" is listed twice", "remove one of them"
+			found, fix := "a pattern is listed twice: "+Shown(item), "remove one of them"
 			if !before.Means(item) {
-				found = "the pattern " + shownItem(item) + " has the name of the pattern " + shownItem(before) +
+				found = "the pattern " + Shown(item) + " has the name of the pattern " + Shown(before) +
 					" in reports and fingerprints: its JSON"
 				fix = "put one of them in a separate rule"
 			}
@@ -73,18 +73,6 @@ func (f *ruleFile) patterns(e document.Entry, seen map[string]Item, items *[]Ite
 		}
 		*items, *at = append(*items, item), append(*at, f.doc.Place(entry.Value))
 	}
-}
-
-func shownItem(item Item) string {
-	if item.IsPlain() {
-		return document.Quoted(item.Text)
-	}
-	return shownName(item.Name)
-}
-
-func shownName(name string) string {
-	cut, end := document.Cut(name)
-	return cut + end
 }
 
 func (f *ruleFile) fits(e document.Entry, text string) bool {
@@ -110,7 +98,7 @@ func (f *ruleFile) item(e document.Entry, required bool) (Item, bool) {
 	if part := expressionIn(text); part != "" {
 		f.doc.Fail(document.CodeValue, e.Value,
 			fmt.Sprintf("the pattern %s looks like a regular expression or a wildcard, because of %s",
-				document.Quoted(text), document.Quoted(part)),
+				shownText(text), shownText(part)),
 			fmt.Sprintf("write {regex: %s} if it is one, or {text: %[1]s} for the text itself",
 				document.QuoteYAML(text)))
 		return Item{}, false

@@ -228,6 +228,9 @@ func (k *keyReader) twoItems(condition string) string {
 		}
 		other["key"] = jsonList(all, len(all) > 1)
 	}
-	return fmt.Sprintf("%s here, and %s in %q",
-		shownName(keyItemName(there)), shownName(keyItemName(other)), invariantKey)
+	cut := func(name string) string {
+		cut, end := document.Cut(name)
+		return cut + end
+	}
+	return fmt.Sprintf("%s here, and %s in %q", cut(keyItemName(there)), cut(keyItemName(other)), invariantKey)
 }

@@ -3,7 +3,6 @@ package scanner
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/rules/document"
@@ -81,7 +80,7 @@ func runExample(r *rules.Rule, x rules.Example) (string, error) {
 	case (len(found) > 0) == x.Violates:
 		return "", nil
 	case len(found) > 0:
-		return violates(r, &found[0]) + ", but it says that it does not violate the rule", nil
+		return violates(&found[0]) + ", but it says that it does not violate the rule", nil
 	case !appliesToFiles(r):
 		return "the rule only requires files, so no example can violate it, but it says that it does", nil
 	case !r.Selects(x.Path) && len(r.Files) > 0:
@@ -92,21 +91,15 @@ func runExample(r *rules.Rule, x rules.Example) (string, error) {
 	return "nothing in it violates the rule, but it says so", nil
 }
 
-func violates(r *rules.Rule, v *verdict.Violation) string {
-	pattern := `"` + v.Evidence.Pattern + `"`
-	mapping := func(i rules.Item) bool { return i.Name == v.Evidence.Pattern && !i.IsPlain() }
-	if slices.ContainsFunc(append(slices.Clone(r.Patterns), r.Required...), mapping) {
-		pattern = v.Evidence.Pattern
-	}
+func violates(v *verdict.Violation) string {
+	pattern := v.Evidence.PatternWords()
 	switch v.Evidence.Kind {
 	case verdict.KindFile:
 		return "its path matches " + pattern
 	case verdict.KindMissing:
-		return "it does not contain " + pattern
+		return "it does not have what is required: " + pattern
 	case verdict.KindKey:
-		return "it has " + pattern
-	case verdict.KindRegex:
-		return "it contains a match of " + pattern
+		return "it has what is forbidden: " + pattern
 	}
 	return "it contains " + pattern
 }

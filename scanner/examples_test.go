@@ -103,9 +103,9 @@ rules:
 	want := []string{
 		`KEY: example 3: its path matches "**/*.pem", but it says that it does not violate the rule`,
 		`KEY: example 4: the rule does not forbid the path "b.txt", but it says that it violates the rule`,
-		`OWNED: example 3: it does not contain {"text":"a b","spaces":"any"}, ` +
+		`OWNED: example 3: it does not have what is required: "a b", with any spaces, ` +
 			"but it says that it does not violate the rule",
-		`OWNED: example 4: it does not contain "owner", but it says that it does not violate the rule`,
+		`OWNED: example 4: it does not have what is required: "owner", but it says that it does not violate the rule`,
 		"OWNED: example 5: nothing in it violates the rule, but it says so",
 		`OWNED: example 6: the rule does not select "a.txt", but it says that it violates the rule`,
 		"DOC: example 2: the rule only requires files, so no example can violate it, but it says that it does",

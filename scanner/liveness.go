@@ -308,7 +308,7 @@ func (d *DeadPart) found() string {
 		each := d.Rule.Required[d.Part.Index].Key.Each[d.Part.Path].String()
 		return content + ` has a node at the path ` + document.Quoted(each) + ` of "each"`
 	case rules.RequiredItem:
-		return content + " has " + rules.Shown(d.Rule.Required[d.Part.Index]) + ", which is required"
+		return content + " has what is required: " + rules.Shown(d.Rule.Required[d.Part.Index])
 	}
 	return content + " has " + rules.Shown(d.Rule.Patterns[d.Part.Index])
 }

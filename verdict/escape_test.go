@@ -88,3 +88,34 @@ func TestRawPath(t *testing.T) {
 		}
 	}
 }
+
+func TestPatternWords(t *testing.T) {
+	for _, c := range []struct{ kind, pattern, excerpt, want string }{
+		{KindText, `{"`, `a {"b`, `'{"'`},
+		{KindText, `{"text":"a b","words":true}`, `{"text":"a b","words":true}`, `'{"text":"a b","words":true}'`},
+		{KindText, `{"text":"a b","words":true}`, `x = a b`, `"a b", as whole words`},
+		{KindText, `"{\"a\": 1}"`, `{"a": 1}`, `'{"a": 1}'`},
+		{KindText, `key a is b`, ``, `"key a is b"`},
+		{KindText, "a'b\"c`d\n", ``, "\"a'b\\\"c`d\\\\u{a}\""},
+		{KindFile, `{"text":"a"}`, ``, `'{"text":"a"}'`},
+		{KindText, `{"text":"acl = x","within_lines":3,"spaces":"any","case":"ignore"}`, ``,
+			`"acl = x", in the first 3 lines, with any spaces, in any case`},
+		{KindRegex, `{"regex":"(?i)^a\\.b","within_lines":1}`, ``, `a match of ^a\.b, in any case, in the first line`},
+		{KindRegex, `{"regex":"a b\u202e","except":"^c"}`, ``, `a match of "a b\u{202e}", except: ^c`},
+		{KindKey, `{"key":"a.b"}`, ``, `key a.b`},
+		{KindKey, `{"key":["a","b"],"is":["0.0.0.0/0","::/0","x y",true,"true",1,"1","or"]}`, ``,
+			`key a or b is 0.0.0.0/0, ::/0, "x y", true, "true", 1, "1" or "or"`},
+		{KindKey, `{"key":"a","is_not":[1,2],"format":"yaml"}`, ``, `key a is neither 1 nor 2, as yaml`},
+		{KindKey, `{"key":"a","is_not":1}`, ``, `key a is not 1`},
+		{KindKey, `{"key":"a","matches_not":"^b$"}`, ``, `key a does not match ^b$`},
+		{KindMissing, `{"each":["r.*","d.*"],"key":"k","where":{"kind":["Pod","Job"],"a.b":1},"is":true}`, ``,
+			`key k is true, in each r.* or d.*, where kind is Pod or Job and a.b is 1`},
+		{KindMissing, `{"key":"a","if":{"b":{"is_not":1},"c":{"missing":true}},"at_least":2,"any":true}`, ``,
+			`key a, if: b is not 1 and c missing: true, at_least: 2, any: true`},
+	} {
+		e := Evidence{Kind: c.kind, Pattern: c.pattern, Excerpt: c.excerpt}
+		if got := e.PatternWords(); got != c.want {
+			t.Errorf("%s in %s:\ngot  %s\nwant %s", c.pattern, c.excerpt, got, c.want)
+		}
+	}
+}

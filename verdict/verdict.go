@@ -8,6 +8,8 @@
 // docs/verdict.md is the manual of the format.
 package verdict
 
+import "strings"
+
 // SchemaVersion is the version of the document's format. It changes when a correct reader of the old format would
 // misread the new one.
 const SchemaVersion = "2"
@@ -259,6 +261,51 @@ type Place struct {
 	// SameAsKey is set for a match of a text or an expression that contains the first character of a value that a key
 	// pattern of the same rule finds, if the rule has "unparsable: text": the place counts once, for the key.
 	SameAsKey bool `json:"same_as_key"`
+	// Why says why a required key is not as required there, with one of the words below; else "".
+	Why string `json:"why"`
+	// Found is of a required key: the first line of the value, or of the key, header or list item in which the key is
+	// missing, at most [MaxFound] characters. It is "" at the top of a document, and for a rule that redacts.
+	Found string `json:"found"`
+}
+
+// MaxFound limits [Place.Found], in characters.
+const MaxFound = 80
+
+// The words of [Place.Why].
+const (
+	WhyMissing        = "missing"
+	WhyPerhapsMissing = "perhaps_missing" // a tag, a merge, variables or a dynamic block decide
+	WhyNull           = "null"
+	WhyMapping        = "mapping"
+	WhyList           = "empty_list"
+	WhyOther          = "other_value"
+	WhyUncertain      = "uncertain" // a value with a tag or variables, or one that parsers read differently
+)
+
+// WhyWords is a clause, safe to print: missing in resource "a" "b"; it is false; not certain: var.x. It is "" without a
+// reason.
+func (p *Place) WhyWords() string {
+	in, is := "", "another value"
+	if p.Found != "" {
+		in, is = " in "+Visible(p.Found), "it is "+Visible(p.Found)
+	}
+	switch p.Why {
+	case WhyMissing:
+		return "missing" + in
+	case WhyPerhapsMissing:
+		return "perhaps missing" + in
+	case WhyNull:
+		return "it is null"
+	case WhyMapping:
+		return "it is a mapping"
+	case WhyList:
+		return "it is an empty list"
+	case WhyOther:
+		return is
+	case WhyUncertain:
+		return strings.Replace(is, "it is", "not certain:", 1)
+	}
+	return ""
 }
 
 // An Error is something that the run could not decide.

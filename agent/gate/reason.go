@@ -1,7 +1,6 @@
 package gate
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -137,46 +136,34 @@ func (r *Result) undecidable() string {
 
 // broken describes a violation.
 func broken(v *verdict.Violation) string {
-	file, pattern := verdict.Visible(v.File), verdict.Visible(v.Evidence.Pattern)
+	file, pattern := verdict.Visible(v.File), v.Evidence.PatternWords()
+	place := fmt.Sprintf("%s:%d:%d", file, v.Evidence.Line, v.Evidence.Column)
 	switch v.Evidence.Kind {
 	case verdict.KindFile:
-		return fmt.Sprintf("%s is forbidden: its path matches \"%s\"", file, pattern)
+		return file + " is forbidden: its path matches " + pattern
 	case verdict.KindMissing:
 		if v.Evidence.Excerpt != "" { // a key, which has a place
-			return fmt.Sprintf("%s:%d:%d must have %s", file, v.Evidence.Line, v.Evidence.Column, pattern)
+			if len(v.Evidence.Places) > 0 {
+				pattern += " (" + v.Evidence.Places[0].WhyWords() + ")"
+			}
+			return place + " must have this: " + pattern
 		}
-		return fmt.Sprintf("%s must contain %s", file, quoted(v))
+		return file + " must contain " + pattern
 	case verdict.KindKey:
-		return fmt.Sprintf("%s:%d:%d must not have %s", file, v.Evidence.Line, v.Evidence.Column, pattern)
-	case verdict.KindRegex:
-		return fmt.Sprintf("%s:%d:%d must not contain a match of %s", file, v.Evidence.Line, v.Evidence.Column, pattern)
+		return place + " must not have this: " + pattern
 	}
-	return fmt.Sprintf("%s:%d:%d must not contain %s", file, v.Evidence.Line, v.Evidence.Column, quoted(v))
+	return place + " must not contain " + pattern
 }
 
 func there(v *verdict.Violation) string {
-	file := verdict.Visible(v.File)
+	file, pattern := verdict.Visible(v.File), v.Evidence.PatternWords()
 	switch v.Evidence.Kind {
 	case verdict.KindFile:
-		return fmt.Sprintf("%s (its path matches %s)", file, quoted(v))
+		return fmt.Sprintf("%s (its path matches %s)", file, pattern)
 	case verdict.KindMissing:
-		return fmt.Sprintf("%s (%s is missing)", file, quoted(v))
-	case verdict.KindKey:
-		return fmt.Sprintf("%s:%d (%s)", file, v.Evidence.Line, verdict.Visible(v.Evidence.Pattern))
+		return fmt.Sprintf("%s (missing: %s)", file, pattern)
 	}
-	return fmt.Sprintf("%s:%d (%s)", file, v.Evidence.Line, quoted(v))
-}
-
-// quoted is a pattern in quotes, or the name of a mapping as it is. If a file contains something like a name, it is
-// the text of a pattern.
-func quoted(v *verdict.Violation) string {
-	e := &v.Evidence
-	pattern := verdict.Visible(e.Pattern)
-	if e.Kind != verdict.KindFile && strings.HasPrefix(pattern, `{"`) && json.Valid([]byte(e.Pattern)) &&
-		!strings.Contains(e.Excerpt, e.Pattern) {
-		return pattern
-	}
-	return `"` + pattern + `"`
+	return fmt.Sprintf("%s:%d (%s)", file, v.Evidence.Line, pattern)
 }
 
 // Allowed names the rule that allows the call, if any.

@@ -261,7 +261,7 @@ func explanationText(e *scanner.Explanation, rev, policy string) string {
 			line("  %s", why)
 		}
 		for i := range r.Items {
-			line("  %s: %s", r.Items[i].Outcome.String(), itemText(&r.Items[i]))
+			line("  %s: %s", r.Items[i].Outcome.String(), itemText(r.Rule, &r.Items[i]))
 		}
 	}
 	if len(others) > 0 {
@@ -352,8 +352,8 @@ func readsContent(e *scanner.Explanation) bool {
 	})
 }
 
-func itemText(i *scanner.ItemExplanation) string {
-	pattern := patternText(i.Name)
+func itemText(r *rules.Rule, i *scanner.ItemExplanation) string {
+	pattern := i.Ref.InWords(r)
 	var parts []string
 	switch {
 	case i.Ref.Of == rules.ForbiddenFile:
@@ -394,10 +394,13 @@ func violationText(i *scanner.ItemExplanation) string {
 	switch {
 	case v.Kind == verdict.KindFile:
 		text = "this one does"
-	case i.Required && v.Excerpt == "":
+	case i.Required && (v.Excerpt == "" || len(v.Places) == 0):
 		text = "it is missing"
-	case i.Required:
-		text = "it is missing, or has another value, at " + place
+	case i.Required && len(v.Places) > 0:
+		text = "not at " + place + ": " + v.Places[0].WhyWords()
+		if v.Occurrences > 1 {
+			text += fmt.Sprintf(", the first of %d places", v.Occurrences)
+		}
 	case v.Occurrences > 1:
 		text = fmt.Sprintf("found %d times, first at %s", v.Occurrences, place)
 	}

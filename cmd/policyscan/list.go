@@ -331,10 +331,10 @@ func ruleText(r *listedRule, files []string) string {
 	return b.String()
 }
 
-// patternText is a pattern, or the glob of a forbidden file, for display.
+// patternText is a pattern in words, or the glob of a forbidden file.
 func patternText(name string) string {
-	if strings.HasPrefix(name, `{"`) {
-		return name
+	if words, ok := verdict.MappingWords(name); ok {
+		return words
 	}
-	return fmt.Sprintf("%q", name)
+	return verdict.Quote(name)
 }

@@ -124,9 +124,10 @@ func setStatus(ctx context.Context, x *match.Examiner, r *check.Result, f *check
 		}
 	}
 	for i, n := range chosen {
-		f.Places[i].Status, f.Places[i].SameAsKey = verdict.Introduced, f.IsSame(n)
-		if existed[n] {
-			f.Places[i].Status = verdict.PreExisting
+		p := &f.Places[i]
+		f.ShowPlace(p, n)
+		if p.Status = verdict.Introduced; existed[n] {
+			p.Status = verdict.PreExisting
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner/keys"
 	"github.com/policyscan/policyscan/scanner/match"
 	"github.com/policyscan/policyscan/verdict"
 )
@@ -60,6 +61,56 @@ func (br *Finding) PlaceCount() int64 {
 // IsSame reports whether a key pattern finds an occurrence, too.
 func (br *Finding) IsSame(occurrence int) bool {
 	return occurrence < len(br.Same) && br.Same[occurrence]
+}
+
+// ShowPlace adds to a place what is known of its occurrence, except its status.
+func (br *Finding) ShowPlace(p *verdict.Place, occurrence int) {
+	p.SameAsKey = br.IsSame(occurrence)
+	if br.Key != nil {
+		br.Key.show(p, occurrence)
+	}
+}
+
+// A KeyMatch is a match of a key pattern. Its evidence shows the first place.
+type KeyMatch struct {
+	find  *match.Find
+	path  int   // index of the path that leads to the key, or whose key is missing
+	paths []int // for each occurrence that the find knows
+	whys  []why // of a required item, like paths; nil if the result was stored
+}
+
+// hasPlace reports whether the find has a place in the file, and does not mean that something is missing in the whole
+// file.
+func (f KeyMatch) hasPlace() bool {
+	return f.find.Evidence.Kind == verdict.KindKey || f.find.Evidence.Offset > 0 || f.find.Matched != ""
+}
+
+// A why says why a required key is not as required: see [verdict.Place].
+type why struct{ word, found string }
+
+func whyOf(hit *keys.Hit, text []byte) why {
+	w := why{word: [...]string{
+		keys.Missing: verdict.WhyMissing, keys.PerhapsMissing: verdict.WhyPerhapsMissing,
+		keys.IsNull: verdict.WhyNull, keys.IsMapping: verdict.WhyMapping, keys.IsList: verdict.WhyList,
+		keys.OtherValue: verdict.WhyOther, keys.Uncertain: verdict.WhyUncertain,
+	}[hit.Why]}
+	if hit.Top {
+		return w
+	}
+	line, _, _ := strings.Cut(string(text[hit.At.Start:hit.At.End]), "\n")
+	line = strings.ToValidUTF8(strings.TrimRight(line, " \t\r{["), "\uFFFD")
+	if runes := []rune(line); len(runes) > verdict.MaxFound {
+		line = string(runes[:verdict.MaxFound-1]) + "…"
+	}
+	w.found = line
+	return w
+}
+
+// show adds to a place why the key is not as required in one of its occurrences.
+func (f *KeyMatch) show(p *verdict.Place, occurrence int) {
+	if occurrence < len(f.whys) {
+		p.Why, p.Found = f.whys[occurrence].word, f.whys[occurrence].found
+	}
 }
 
 // judge appends the violations of the rules that select a file, by its finds.
@@ -192,6 +243,12 @@ func (br *Finding) found(v *verdict.Violation, r *rules.Rule) {
 	}
 	v.Fingerprint = verdict.Fingerprint(v.RuleID, v.File, v.Evidence.Pattern, line)
 	br.showStatus(v, item, redact)
+	if r.Redact && br.Key != nil {
+		v.Evidence.Places = slices.Clone(v.Evidence.Places)
+		for i := range v.Evidence.Places {
+			v.Evidence.Places[i].Found = "" // it may be the secret
+		}
+	}
 }
 
 // excerptOf returns the excerpt of a find. path is the index of the path that leads to the key.

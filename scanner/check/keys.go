@@ -24,19 +24,6 @@ type keyRef struct {
 	required bool
 }
 
-// A KeyMatch is a match of a key pattern. Its evidence shows the first place.
-type KeyMatch struct {
-	find  *match.Find
-	path  int   // index of the path that leads to the key, or whose key is missing
-	paths []int // for each occurrence that the find knows
-}
-
-// hasPlace reports whether the find has a place in the file, and does not mean that something is missing in the whole
-// file.
-func (f KeyMatch) hasPlace() bool {
-	return f.find.Evidence.Kind == verdict.KindKey || f.find.Evidence.Offset > 0 || f.find.Matched != ""
-}
-
 // A keyResult is the result of the key patterns for a content.
 type keyResult struct {
 	finds    map[keyRef]KeyMatch
@@ -251,8 +238,14 @@ func (k *keyChecker) ask(
 		}
 		f.Evidence.Occurrences = int64(len(a.hits))
 		found := KeyMatch{find: f, path: first.Path}
-		for _, hit := range a.hits[:f.Known()] {
+		for i, hit := range a.hits[:f.Known()] {
 			found.paths = append(found.paths, hit.Path)
+			if a.required {
+				found.whys = append(found.whys, whyOf(&hit, text.UTF8))
+				if i < len(f.Evidence.Places) {
+					found.show(&f.Evidence.Places[i], i)
+				}
+			}
 		}
 		out.finds[a.keyRef] = found
 	}

@@ -12,10 +12,26 @@ import (
 type Hit struct {
 	// At is the value or the key. If a required key is missing, it is the key or header of its parent, the list item,
 	// or the document's head.
-	At      Span
-	Missing bool // a required key is missing
-	Path    int  // index of the item's path
+	At   Span
+	Path int  // index of the item's path
+	Why  Why  // of a required key
+	Top  bool // At is the document's head
 }
+
+// Why says why a required key is not as the item requires.
+type Why uint8
+
+// The reasons. Forbidden items have the zero Why.
+const (
+	_              Why = iota
+	Missing            // the key is missing
+	PerhapsMissing     // a tag, a merge, variables or a dynamic block decide
+	IsNull
+	IsMapping
+	IsList // an empty one
+	OtherValue
+	Uncertain // a value with a tag or variables, or one that parsers read differently
+)
 
 // Forbidden returns the places of an item's forbidden values in a file, by their offsets, each once.
 func Forbidden(item *keyitem.Item, file []Document) []Hit {
@@ -65,17 +81,14 @@ func Required(item *keyitem.Item, file []Document) []Hit {
 		if len(file) > 0 {
 			head = file[0].Head
 		}
-		return []Hit{{At: head, Missing: true}}
+		return []Hit{{At: head, Why: Missing, Top: true}}
 	}
 	r := newRequirement(item)
 	for _, d := range documents {
-		switch {
-		case len(item.Each) > 0:
+		if len(item.Each) > 0 {
 			r.checkEach(d)
-		case d.inside:
-			r.missing(d.head)
-		default:
-			r.check(d.root, d.head)
+		} else if why := r.check(d.root, d.head, d.inside); why != 0 {
+			r.hits = append(r.hits, Hit{At: d.head, Why: why, Top: true})
 		}
 	}
 	return places(r.hits)
@@ -154,8 +167,7 @@ func SignsOf(item *keyitem.Item, file []Document) Signs {
 			return
 		}
 		r := newRequirement(item) // separate: nodes can be nested
-		r.check(n, from)
-		s.Met = len(r.hits) == 0
+		s.Met = r.check(n, from, false) == 0 && len(r.hits) == 0
 	}
 	documents := requiredOf(item, file)
 	for i, path := range item.Each {

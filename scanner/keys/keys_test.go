@@ -19,8 +19,11 @@ func shownHits(text string, hits []keys.Hit) string {
 		if h.At.End <= len(text) {
 			place = strings.ReplaceAll(text[h.At.Start:h.At.End], `"`, "")
 		}
-		if h.Missing {
+		if h.Why == keys.Missing || h.Why == keys.PerhapsMissing {
 			place = "-" + place
+		}
+		if h.Why == keys.PerhapsMissing || h.Why == keys.Uncertain {
+			place = "?" + place
 		}
 		all = append(all, place)
 	}
@@ -101,7 +104,7 @@ func TestDocuments(t *testing.T) {
 	if hits := keys.Required(item, file(t, `null`, `{"a": 1}`)); len(hits) != 0 {
 		t.Errorf("of two documents one is empty: %v", hits)
 	}
-	if hits := keys.Required(item, nil); len(hits) != 1 || hits[0] != (keys.Hit{Missing: true}) {
+	if hits := keys.Required(item, nil); len(hits) != 1 || hits[0] != (keys.Hit{Why: keys.Missing, Top: true}) {
 		t.Errorf("no document: %v", hits)
 	}
 	if hits := keys.Forbidden(item, nil); len(hits) != 0 {

@@ -17,17 +17,17 @@ func newRequirement(item *keyitem.Item) *requirement {
 	for i, path := range item.Paths {
 		w := newWalk(path)
 		w.memoAll = len(item.Each) > 0 // the nodes can be nested
-		wrong := func(at Span) { r.hits = append(r.hits, Hit{At: at, Path: i}) }
+		wrong := func(at Span, why Why) { r.hits = append(r.hits, Hit{At: at, Path: i, Why: why}) }
 		if item.Asks == keyitem.Exists { // for a list, only whether it exists
 			w.entry = func(e *Entry, _ *Node) {
 				if e.Value.Kind == Null {
-					wrong(e.At)
+					wrong(e.At, IsNull)
 				}
 			}
 		} else {
 			w.node = func(n *Node, states uint64, _ Span, _ bool) {
 				if w.ends(n, states) && !satisfies(item, n) {
-					wrong(n.At)
+					wrong(n.At, whyOther(n))
 				}
 			}
 		}
@@ -39,19 +39,49 @@ func newRequirement(item *keyitem.Item) *requirement {
 	return r
 }
 
-func (r *requirement) missing(at Span) { r.hits = append(r.hits, Hit{At: at, Missing: true}) }
+func (r *requirement) missing(at Span, why Why) { r.hits = append(r.hits, Hit{At: at, Why: why}) }
 
-// check checks a node for the key. from is the node's introduction.
-func (r *requirement) check(n *Node, from Span) {
+// whyOther says why a value is not as required.
+func whyOther(n *Node) Why {
+	switch {
+	case n.uncertain() || n.Kind == ScalarNode && !n.Scalar.Certain:
+		return Uncertain
+	case n.Kind == Null:
+		return IsNull
+	case n.Kind == Mapping:
+		return IsMapping
+	case n.Kind == List:
+		return IsList
+	}
+	return OtherValue
+}
+
+// uncertain reports whether a node could be anything.
+func (n *Node) uncertain() bool { return n.Tagged || n.Kind == ScalarNode && n.Scalar.Variable }
+
+func whyMissing(perhaps bool) Why {
+	if perhaps {
+		return PerhapsMissing
+	}
+	return Missing
+}
+
+// check checks a node for the key, and returns why it does not have it; 0 if it has, or if nodes below it do not. from
+// is the node's introduction; inside is set in a tagged value.
+func (r *requirement) check(n *Node, from Span, inside bool) Why {
+	if inside {
+		return PerhapsMissing
+	}
 	reached := false
 	for i, w := range r.values {
 		w.from(n, from)
 		o := r.tries[i].rest(n, 0)
-		reached = reached || !o.self && !o.under
+		reached = reached || o.why == 0 && !o.under
 	}
-	if !reached && r.report.rest(n, 0).self {
-		r.missing(from)
+	if reached {
+		return 0
 	}
+	return r.report.rest(n, 0).why
 }
 
 // findEach makes the walks to the nodes that the item names, which check each of them for the key.
@@ -69,11 +99,13 @@ func (r *requirement) findEach() {
 				return
 			}
 			done[at] = true
-			if !canHave(n, inside) {
-				r.missing(from)
-				return
+			why := whyMissing(inside || n.uncertain())
+			if canHave(n, inside) {
+				why = r.check(n, from, false)
 			}
-			r.check(n, from)
+			if why != 0 {
+				r.missing(from, why)
+			}
 		}))
 	}
 }
@@ -106,7 +138,7 @@ type reach struct {
 	path keyitem.Path
 	// missing is called with the introduction of a missing node's parent, unless the parent is the path's first node.
 	// It may be nil.
-	missing func(at Span)
+	missing func(at Span, why Why)
 	// memo has the nodes with several ways to them: shared ones, or all if a step can recur within itself.
 	memo    map[step]outcome
 	memoAll bool
@@ -121,20 +153,20 @@ type step struct {
 }
 
 type outcome struct {
-	self  bool // a parent of this node
+	why   Why  // a parent of this node is this one; 0 if not
 	under bool // a parent of another node
 	found bool // below a "**": a mapping has the next segment
 }
 
 func (r *reach) child(o *outcome, child outcome, introduced Span) {
-	o.under = o.under || child.self || child.under
+	o.under = o.under || child.why != 0 || child.under
 	o.found = o.found || child.found
-	if child.self && r.missing != nil {
-		r.missing(introduced)
+	if child.why != 0 && r.missing != nil {
+		r.missing(introduced, child.why)
 	}
 }
 
-func newReach(item *keyitem.Item, path keyitem.Path, missing func(at Span)) *reach {
+func newReach(item *keyitem.Item, path keyitem.Path, missing func(at Span, why Why)) *reach {
 	deep := 0
 	for _, s := range path {
 		if s.Kind == keyitem.Deep {
@@ -154,7 +186,7 @@ func (r *reach) rest(n *Node, taken int) outcome {
 		if deep {
 			return r.all(n, taken)
 		}
-		return outcome{self: true}
+		return outcome{why: whyMissing(n.uncertain())}
 	}
 	return r.once(step{node: n, taken: taken}, func() (o outcome) {
 		switch {
@@ -166,14 +198,22 @@ func (r *reach) rest(n *Node, taken int) outcome {
 		case deep:
 			return r.all(n, taken)
 		}
-		sure := false
+		sure, perhaps := false, false
 		for i := range n.Entries {
-			if e := &n.Entries[i]; !e.Hidden && r.chooses(e, taken) {
+			e := &n.Entries[i]
+			if e.Hidden {
+				continue
+			}
+			chosen := r.chooses(e, taken)
+			perhaps = perhaps || e.Unsure && (chosen || !e.Named)
+			if chosen {
 				sure = sure || !e.Unsure
 				r.child(&o, r.rest(e.Value, taken+1), e.At)
 			}
 		}
-		o.self = !sure && !o.under
+		if !sure && !o.under {
+			o.why = whyMissing(perhaps)
+		}
 		return o
 	})
 }
@@ -181,26 +221,35 @@ func (r *reach) rest(n *Node, taken int) outcome {
 // all follows a "**" that begins at a node.
 func (r *reach) all(n *Node, taken int) outcome {
 	o := r.below(n, taken, false)
-	return outcome{self: o.self || !o.found && !o.under, under: o.under}
+	if o.why == 0 && !o.found && !o.under {
+		o.why = whyMissing(n.uncertain())
+	}
+	return outcome{why: o.why, under: o.under}
 }
 
 // below follows a "**" that began at a node or above it.
 func (r *reach) below(n *Node, taken int, inside bool) outcome {
 	last := taken+1 == len(r.path)
 	if n.Kind != Mapping && n.Kind != List {
-		return outcome{found: last, self: last && inside}
+		o := outcome{found: last}
+		if last && inside {
+			o.why = PerhapsMissing
+		}
+		return o
 	}
 	return r.once(step{n, taken, true, inside}, func() (o outcome) {
 		switch {
 		case last && n.Kind != List || last && len(n.Items) == 0: // the value itself
-			o.found, o.self = true, inside
+			if o.found = true; inside {
+				o.why = PerhapsMissing
+			}
 		case r.has(n, taken+1):
 			o.found = true
 			if inside || n.Tagged {
-				o.self = true
+				o.why = PerhapsMissing
 			} else {
 				next := r.rest(n, taken+1)
-				o.self, o.under = next.self, next.under
+				o.why, o.under = next.why, next.under
 			}
 		}
 		inside = inside || n.Tagged

@@ -245,6 +245,10 @@ func fieldChanges(c *verdict.PolicyChange) []string {
 func quotedTexts(texts []string) string {
 	var quoted []string
 	for _, s := range texts {
+		if words, ok := verdict.MappingWords(s); ok {
+			quoted = append(quoted, clip(words, 100))
+			continue
+		}
 		quoted = append(quoted, `"`+verdict.Visible(clip(s, 100))+`"`)
 	}
 	return firstOf(quoted, mostNames)

@@ -147,23 +147,27 @@ func (f *finding) encodingNote() string {
 	return "found as " + verdict.Visible(f.at.Encoding)
 }
 
-// found returns "found" or "missing", and the pattern, which the report has escaped, in words.
+// found returns "found", "missing" or "required", and what: a pattern in words, which the report has escaped.
 func (f *finding) found(pattern string) (name, value string) {
 	switch kind := f.Evidence.Kind; {
 	case kind == verdict.KindFile:
 		return "found", "a path that matches " + pattern
 	case kind == verdict.KindMissing && f.File == "":
 		return "missing", "a file that matches " + pattern + " and is not empty"
+	case kind == verdict.KindMissing && len(f.name.paths) > 0 && (f.inFile() || f.why() != ""):
+		return "required", pattern
 	case kind == verdict.KindMissing:
 		return "missing", pattern
-	case kind == verdict.KindRegex:
-		return "found", "a match of " + pattern
 	}
 	return "found", pattern
 }
 
+// pattern is the pattern in words, safe to print.
 func (f *finding) pattern() string {
-	return f.name.quote(cut(verdict.Visible(f.Evidence.Pattern), 1000))
+	if !f.name.isMapping() {
+		return verdict.Quote(cut(verdict.Visible(f.name.plain), 1000))
+	}
+	return cut(f.name.words, 1000)
 }
 
 func (f *finding) foundLine() string {
@@ -171,8 +175,18 @@ func (f *finding) foundLine() string {
 	return name + ": " + value
 }
 
+// why says why a required key is not as required at the place; "" for other patterns.
+func (f *finding) why() string {
+	if i := max(f.index, 0); i < len(f.Evidence.Places) {
+		return f.Evidence.Places[i].WhyWords()
+	}
+	return ""
+}
+
 // facts are the facts of a violation other than its place, reason and pattern, each safe to print.
-func (f *finding) facts() []string { return append(with(f.also(), f.encodingNote()), f.note()...) }
+func (f *finding) facts() []string {
+	return append(with(append(with(nil, f.why()), f.also()...), f.encodingNote()), f.note()...)
+}
 
 func (f *finding) note() []string {
 	if f.Note == "" {
@@ -187,7 +201,8 @@ func (f *finding) lines() []string {
 	if f.inFile() && f.at.Excerpt != "" {
 		lines = append(lines, namedLines("excerpt: ", f.at.Excerpt)...)
 	}
-	return append(with(append(lines, f.foundLine()), f.encodingNote()), f.note()...)
+	lines = with(with(append(lines, f.foundLine()), f.why()), f.encodingNote())
+	return append(lines, f.note()...)
 }
 
 // leadLine is a place and its status, to begin a line.
@@ -202,7 +217,7 @@ func (f *finding) leadLine() string {
 // not have it.
 func (f *finding) sentence() string {
 	s, clauses := full(clip(flow(f.Reason), 1000)), with(nil, label(f.Status))
-	if p := f.Evidence.Pattern; !strings.Contains(f.Reason, p) && !strings.Contains(f.Reason, strconv.Quote(p)) {
+	if !strings.Contains(f.Reason, f.Evidence.Pattern) && !strings.Contains(f.Reason, f.pattern()) {
 		clauses = append(clauses, f.foundLine())
 	}
 	for _, clause := range append(clauses, f.facts()...) {

@@ -214,7 +214,7 @@ func ruleNotes(r *verdict.Rule, reason string) []string {
 
 // factsMarkdown is the pattern and the other facts of a violation.
 func factsMarkdown(f *finding) []string {
-	name, found := f.found(codeMarkdown(clip(f.Evidence.Pattern, 1000)))
+	name, found := f.found(codeMarkdown(f.pattern()))
 	facts := []string{name + ": " + found}
 	for _, fact := range f.facts() {
 		facts = append(facts, prose(fact, codeMarkdown))

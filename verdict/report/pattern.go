@@ -18,42 +18,23 @@ type patternName struct {
 	Regex string          `json:"regex"`
 	Key   json.RawMessage `json:"key"` // a path or a list of them
 
-	paths  []string // of a pattern with a key
-	plain  string   // the literal, if it is not a mapping
-	quoted bool     // the literal begins with a brace, so that its name is a JSON string
+	paths []string // of a pattern with a key
+	plain string   // the literal, if it is not a mapping
+	words string   // of a mapping
 }
 
 // named parses the name of a pattern.
 func named(e *verdict.Evidence) patternName {
-	plain := patternName{plain: e.Pattern}
-	// If the file contains the name, it is the literal.
-	literal := e.Kind == verdict.KindFile || strings.Contains(e.Excerpt, e.Pattern)
-	if strings.HasPrefix(e.Pattern, `"{`) && !literal {
-		plain.quoted = json.Unmarshal([]byte(e.Pattern), &plain.plain) == nil
+	if plain, ok := e.Literal(); ok {
+		return patternName{plain: plain}
 	}
-	var n patternName
-	if e.Kind == verdict.KindFile || !strings.HasPrefix(e.Pattern, `{"`) ||
-		json.Unmarshal([]byte(e.Pattern), &n) != nil {
-		return plain
-	}
-	if e.Kind != verdict.KindText {
-		n.paths = keyPaths(n.Key)
-	}
-	if len(n.paths) > 0 || !literal && n.Text+n.Regex != "" {
-		return n
-	}
-	return plain
+	n := patternName{words: e.PatternWords()}
+	_ = json.Unmarshal([]byte(e.Pattern), &n) // it is a mapping
+	n.paths = keyPaths(n.Key)
+	return n
 }
 
 func (n *patternName) isMapping() bool { return n.Text != "" || n.Regex != "" || len(n.paths) > 0 }
-
-// quote puts a shown name in quotes, unless it is a mapping or has quotes.
-func (n *patternName) quote(shown string) string {
-	if n.isMapping() || n.quoted {
-		return shown
-	}
-	return `"` + shown + `"`
-}
 
 func keyPaths(key json.RawMessage) []string {
 	var path string

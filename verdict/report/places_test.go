@@ -373,3 +373,30 @@ func TestTextEmptyLine(t *testing.T) {
 		}
 	}
 }
+
+// TestWhyOfPlaces: formats that show several places of a required key say for each why.
+func TestWhyOfPlaces(t *testing.T) {
+	v := newFixture()
+	x := found(v.Rules[0], "a.tf", "enc = 1", "1")
+	x.Evidence.Pattern = `{"key":"enc","is":2}`
+	x.Status, x.Evidence.Kind, x.Evidence.Occurrences = verdict.Introduced, verdict.KindMissing, 2
+	x.Evidence.Places = []verdict.Place{
+		{Offset: x.Evidence.Offset, Line: 1, Column: x.Evidence.Column, EndLine: 1, EndColumn: x.Evidence.EndColumn,
+			Why: verdict.WhyOther, Found: "1", Status: verdict.Introduced},
+		{Offset: 20, Line: 3, Column: 1, EndLine: 3, EndColumn: 2, Why: verdict.WhyMissing, Found: "a\u202e[b",
+			Status: verdict.Introduced},
+	}
+	v.Violations = []verdict.Violation{x}
+	v.Decide()
+	all := annotations(t, v)
+	for i, want := range []string{"\nit is 1", `missing in a\u{202e}[b`} {
+		if !strings.Contains(all[i].data, want) {
+			t.Errorf("annotation %d has no %q: %q", i, want, all[i].data)
+		}
+	}
+	run, _ := sarifOf(t, v)
+	const want = `Missing in a\\u{{202e}}\[b, new.`
+	if got := run.Results[0].RelatedLocations[0].Message.Text; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}

@@ -233,9 +233,9 @@ func (s *sarifWriter) result(f *finding, id string, index int) sarifResult {
 			continue
 		}
 		last = p.Line
-		text := strings.TrimSuffix("the same, "+label(x.status()), ", ")
+		text := strings.TrimSuffix(cmp.Or(x.why(), "the same")+", "+label(x.status()), ", ")
 		r.RelatedLocations = append(r.RelatedLocations, sarifLocation{
-			ID: len(r.RelatedLocations) + 1, Message: &sarifText{Text: full(sentence(text))},
+			ID: len(r.RelatedLocations) + 1, Message: &sarifText{Text: sarifPlain(full(sentence(text)), 2000)},
 			PhysicalLocation: sarifPlace{ArtifactLocation: artifact(f.File), Region: wholeLines(p.Line, lastLine(p))},
 		})
 	}

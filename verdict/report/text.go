@@ -143,6 +143,7 @@ func (t *textWriter) places(g *ruleGroup, facts func(*finding)) {
 			if f.first {
 				facts(f)
 			}
+			t.say("    ", "", f.why())
 			if !notes[f.Note] {
 				notes[f.Note] = true
 				t.say("    ", "note", f.Note)

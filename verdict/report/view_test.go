@@ -240,8 +240,7 @@ func TestSentence(t *testing.T) {
 	long := strings.Repeat("long ", 1000)
 	for _, c := range []struct{ reason, pattern, want string }{
 		{`T: the file contains "p", which must not appear`, "p", `T: the file contains "p", which must not appear.`},
-		{`T: the file contains "\"q\"", which must not appear`, `"q"`,
-			`T: the file contains "\"q\"", which must not appear.`},
+		{`T: the file contains '"q"', which must not appear`, `"q"`, `T: the file contains '"q"', which must not appear.`},
 		{"Why\n  not?", "p", `Why not? Found: "p".`},
 		{"Why", "a\n  b", `Why. Found: "a\u{a}  b".`},
 		{"\u202ex\x1b", "y", `\u{202e}x\u{1b}. Found: "y".`},
