@@ -216,7 +216,6 @@ func (r *fleetRun) show() error {
 	}
 	o := textOptions(w)
 	o.Policy, o.Elapsed, o.Notes = r.policy, time.Since(r.began), notesOnReuse(r.reuse)
-	o.Most *= 2 // of each list
 	if r.Output != "none" {
 		o.Root = filepath.ToSlash(filepath.Clean(r.Output))
 	}

@@ -152,7 +152,7 @@ func textOptions(w io.Writer) report.TextOptions {
 	width, isTerminal := terminal(w)
 	most := 0
 	if isTerminal {
-		most = 10 // of a rule: more would fill the screen
+		most = 20 // more would fill the screen
 	}
 	return report.TextOptions{
 		Color:    isTerminal && !monochrome(),

@@ -18,33 +18,78 @@ const (
 	newButAllowed = "new but allowed" // the status of a new violation that an allowance permits
 )
 
-// allowedNote says how many violations allowances permit; "" without one.
+// allowedPlaces are the places that allowances permit, and how many of them are new.
+func (v *view) allowedPlaces() (n, fresh int) {
+	for i := range v.AllowedViolations {
+		n += int(v.AllowedViolations[i].PlaceCount)
+		fresh += int(v.AllowedViolations[i].NewPlaceCount)
+	}
+	return n, fresh
+}
+
+// allowedNote says how many places allowances permit, and, without a comparison, in how many files that would not stop
+// more; "" without one.
 func (v *view) allowedNote() string {
-	n := len(v.AllowedViolations)
+	n, fresh := v.allowedPlaces()
 	if n == 0 {
 		return ""
 	}
-	files := map[string]bool{}
+	type ruleFile struct{ rule, file string }
+	files, spare := map[string]bool{}, map[ruleFile]int{}
 	for i := range v.AllowedViolations {
-		files[v.AllowedViolations[i].File] = true
+		a := &v.AllowedViolations[i]
+		files[a.File] = true
+		at := ruleFile{a.RuleID, a.File}
+		if _, known := spare[at]; !known {
+			spare[at] = a.Allowance.AtMost
+		}
+		spare[at] -= int(a.PlaceCount)
 	}
-	s := "allowed by allowances.yml: " + count(n, "violation") + " in " + count(len(files), "file")
-	if !v.comparable {
-		return s + "; this scan has no before, so it cannot tell which are new; a scan with --diff-base can"
+	s := "allowed by allowances.yml: " + count(n, "place") + " in " + count(len(files), "file")
+	if v.comparable {
+		return s + newAmong(n, fresh)
 	}
-	return s + ", " + newWords(len(v.newAllowed))
+	below := map[string]bool{}
+	for at, n := range spare {
+		if n > 0 {
+			below[at.file] = true
+		}
+	}
+	if n := len(below); n > 0 {
+		s += "; " + count(n, "file") + " " + verb(n, "has fewer than its", "have fewer than their") +
+			" at_most: only a scan with --diff-base refuses new places there"
+	}
+	return s
 }
 
-// allowedSuffix is the number of allowed violations, to follow the number of others; "" without one.
-func (v *view) allowedSuffix() string {
-	n := len(v.AllowedViolations)
+// newAmong says how many of n places are new, to follow their number.
+func newAmong(n, fresh int) string {
 	switch {
-	case n == 0:
-		return ""
-	case v.comparable:
-		return fmt.Sprintf("; %d allowed, %s", n, newWords(len(v.newAllowed)))
+	case fresh == 0:
+		return ", none of them new"
+	case n == 1:
+		return ", which is new"
+	case fresh == n:
+		return ", all of them new"
 	}
-	return fmt.Sprintf("; %d allowed", n)
+	return ", " + number(fresh) + " of them new"
+}
+
+// allowedSuffix is the number of allowed places, to follow the number of others; "" without one.
+func (v *view) allowedSuffix() string {
+	n, fresh := v.allowedPlaces()
+	if n == 0 {
+		return ""
+	}
+	thing := "place"
+	if len(v.Violations) > 0 {
+		thing = "more place"
+	}
+	s := "; allowances permit " + count(n, thing)
+	if v.comparable && fresh > 0 {
+		s += newAmong(n, fresh)
+	}
+	return s
 }
 
 // allowanceWords describes an allowance, safe to print.
@@ -67,7 +112,7 @@ func (v *view) allowedLines(most int) []string {
 	var lines []string
 	for i, a := range v.newAllowed {
 		if i == most {
-			return append(lines, fmt.Sprintf("and %d more that are new; the verdict has all", len(v.newAllowed)-most))
+			return append(lines, "and "+number(len(v.newAllowed)-most)+" more that are new; the verdict has all")
 		}
 		lines = append(lines, newFinding(&a.Violation).place()+": "+allowedSentence(a))
 	}

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -16,30 +15,67 @@ const (
 	mostLines = 5              // line numbers of other places
 )
 
-// A finding is a violation and the place in its file that reports point to: the first new one, or else the first. A
-// forbidden file and a missing pattern or file have no place, but a missing key may have one.
+// A finding is a violation at one of its places. A forbidden file and a missing pattern or file have no place, but a
+// missing key may have one.
 type finding struct {
 	*verdict.Violation
-	at    verdict.Evidence // as if that place were the first
-	index int              // its index in Evidence.Places, or -1
+	at    verdict.Evidence // as if that place were the first; the excerpt is "" if the verdict has none
+	index int              // of the place in Evidence.Places, or -1
 	exact bool             // UTF16Column and UTF16EndColumn are exact, not approximate
 	name  patternName
 }
 
+// newFinding returns the place that reports point to if they show one: the first new one, or else the first. It
+// ignores those that a key item finds.
 func newFinding(v *verdict.Violation) *finding {
-	f := &finding{v, v.Evidence, -1, true, named(&v.Evidence)}
-	places := v.Evidence.Places
-	f.index = slices.IndexFunc(places, func(p verdict.Place) bool { return p.Status == verdict.Introduced })
-	if f.index < 0 {
-		f.index = slices.IndexFunc(places, func(p verdict.Place) bool { return p.Offset == f.at.Offset })
+	first := -1
+	for i, p := range v.Evidence.Places {
+		if !p.SameAsKey && (first < 0 || p.Status == verdict.Introduced) {
+			first = i
+			if p.Status == verdict.Introduced {
+				break
+			}
+		}
+	}
+	return findingAt(v, named(&v.Evidence), first)
+}
+
+// findingsOf returns all places that the verdict lists, in its order, without those that a key item finds.
+func findingsOf(v *verdict.Violation) []*finding {
+	name := named(&v.Evidence)
+	if len(v.Evidence.Places) == 0 {
+		return []*finding{findingAt(v, name, -1)}
+	}
+	var all []*finding
+	for i, p := range v.Evidence.Places {
+		if !p.SameAsKey {
+			all = append(all, findingAt(v, name, i))
+		}
+	}
+	return all
+}
+
+// findingAt returns the place of an index, or with -1 the first occurrence.
+func findingAt(v *verdict.Violation, name patternName, i int) *finding {
+	f := &finding{v, v.Evidence, i, true, name}
+	if i < 0 {
 		return f
 	}
-	if p := places[f.index]; p.Offset != f.at.Offset || p.EndLine != f.at.EndLine || p.EndColumn != f.at.EndColumn {
+	if p := v.Evidence.Places[i]; p.Offset != f.at.Offset || p.EndLine != f.at.EndLine ||
+		p.EndColumn != f.at.EndColumn {
 		f.move(p)
 		f.at.Excerpt, f.at.LineHash = p.Excerpt, p.LineHash
 		f.at.UTF16Column, f.at.UTF16EndColumn, f.exact = f.units()
 	}
 	return f
+}
+
+// status is that of the place, as in the violation.
+func (f *finding) status() string {
+	if f.index < 0 {
+		return f.Status
+	}
+	return f.Evidence.Places[f.index].Status
 }
 
 func (f *finding) move(p verdict.Place) {
@@ -69,7 +105,7 @@ func (f *finding) units() (column, end int64, exact bool) {
 	return utf16Len(before) + 1, utf16Len(to) + 1, utf8.ValidString(before) && utf8.ValidString(to)
 }
 
-func (f *finding) inFile() bool { return hasPlace(&f.at) }
+func (f *finding) inFile() bool { return hasPlace(&f.Evidence) }
 
 func hasPlace(e *verdict.Evidence) bool {
 	return e.Kind != verdict.KindFile && (e.Kind != verdict.KindMissing || e.Excerpt != "")
@@ -136,7 +172,7 @@ func (f *finding) foundLine() string {
 
 // facts are the facts of a violation other than its place, reason and pattern, each safe to print.
 func (f *finding) facts() []string {
-	facts := with(f.also(mostLines), f.encodingNote())
+	facts := with(f.also(), f.encodingNote())
 	if f.Note != "" {
 		facts = append(facts, "note: "+cut(flow(f.Note), 1000))
 	}
@@ -182,76 +218,58 @@ func ruleLines(r *verdict.Rule) []string {
 	return lines
 }
 
-// also lists the other places of a violation, in one or two clauses, each safe to print. most limits the line numbers;
-// 0: all.
-func (f *finding) also(most int) []string {
-	places := f.at.Places
-	switch {
-	case !f.inFile() || len(places) == 0 && f.at.Occurrences <= 1:
+// also lists the lines of the other places, in one or two clauses, each safe to print: for a format that has one item
+// for each violation.
+func (f *finding) also() []string {
+	if !f.inFile() || f.PlaceCount <= 1 {
 		return nil
-	case len(places) == 0:
-		return []string{fmt.Sprintf("the first of %d occurrences in this file", f.at.Occurrences)}
+	}
+	if len(f.at.Places) == 0 {
+		return []string{"the first of " + count(int(f.PlaceCount), "place") + " in this file"}
+	}
+	others := map[bool][]*finding{} // by whether they are new
+	for _, x := range findingsOf(f.Violation) {
+		if x.index != f.index {
+			isNew := x.status() == verdict.Introduced
+			others[isNew] = append(others[isNew], x)
+		}
 	}
 	var clauses []string
-	add := func(lead, status string) {
-		if where := f.where(status, most); where != "" {
-			clauses = append(clauses, lead+" "+where)
-		}
+	fresh := int(f.NewPlaceCount)
+	if f.status() == verdict.Introduced {
+		fresh--
 	}
-	if places[max(f.index, 0)].Status != verdict.Introduced {
-		add("also", places[0].Status)
-		return clauses
+	old := int(f.PlaceCount) - 1 - fresh
+	clauses = with(clauses, f.where("also new", others[true], fresh))
+	if f.status() == verdict.Introduced {
+		return with(clauses, f.where("was there before", others[false], old))
 	}
-	add("also new", verdict.Introduced)
-	add("was there before", verdict.PreExisting)
-	more := int(f.at.Occurrences) - len(places)
-	older := slices.ContainsFunc(places, func(p verdict.Place) bool { return p.Status != verdict.Introduced })
-	if !older && more > 0 {
-		clauses = append(clauses, "also in "+count(more, "more place")+", new or not")
-	}
-	return clauses
+	return with(clauses, f.where("also", others[false], old))
 }
 
-// where lists the lines of the other places with a status: "at lines 79, 83 and 4 more"; "" without one.
-func (f *finding) where(status string, most int) string {
-	var all []verdict.Place
-	for i, p := range f.at.Places {
-		if i != f.index && p.Status == status {
-			all = append(all, p)
-		}
-	}
-	more := 0
-	// Of more than 100 places the new ones are kept: if another one is listed, the missing ones are like it.
-	if status != verdict.Introduced && (len(all) > 0 || f.index >= 0 && f.at.Places[f.index].Status == status) {
-		more = max(int(f.at.Occurrences)-len(f.at.Places), 0)
-		if f.index < 0 {
-			more = max(more-1, 0)
-		}
-	}
+// where lists the lines of n other places after a lead: "also at lines 79, 83 and 4 more"; "" if there is none.
+func (f *finding) where(lead string, listed []*finding, n int) string {
 	here := ""
 	var lines []string
 	last := f.at.Line
-	for i, p := range all {
-		if p.Line == f.at.Line {
+	for i, x := range listed {
+		if x.at.Line == f.at.Line {
 			here = "in this line"
-			continue
+		} else if x.at.Line != last {
+			if len(lines) == mostLines && i < len(listed)-1 {
+				listed = listed[:i]
+				break
+			}
+			last = x.at.Line
+			lines = append(lines, strconv.FormatInt(last, 10))
 		}
-		if p.Line == last {
-			continue
-		}
-		if most > 0 && len(lines) == most && i < len(all)-1 {
-			more += len(all) - i
-			break
-		}
-		last = p.Line
-		lines = append(lines, strconv.FormatInt(p.Line, 10))
 	}
-	where := ""
+	more, where := n-len(listed), ""
 	switch n := len(lines); {
 	case n == 0 && more > 0:
 		where = "in " + count(more, "more place")
 	case n > 0 && more > 0:
-		where = fmt.Sprintf("at %s %s and %d more", noun(n, "line"), strings.Join(lines, ", "), more)
+		where = fmt.Sprintf("at %s %s and %s more", noun(n, "line"), strings.Join(lines, ", "), number(more))
 	case n == 1:
 		where = "at line " + lines[0]
 	case n > 1:
@@ -260,7 +278,10 @@ func (f *finding) where(status string, most int) string {
 	if here != "" && where != "" {
 		here += " and "
 	}
-	return here + where
+	if where = here + where; where == "" {
+		return ""
+	}
+	return lead + " " + where
 }
 
 // aboutFile reports whether an error is about a file other than the tree's root.

@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"flag"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -65,6 +66,7 @@ func found(rule verdict.Rule, file, content, pattern string) verdict.Violation {
 			Occurrences: int64(strings.Count(content, pattern)), Encoding: "utf-8", LineHash: "c129715d7a2bc9a3:1",
 		},
 		Fingerprint: verdict.Fingerprint(rule.ID, verdict.Path(file), pattern, []byte(content[start:at]+pattern)),
+		PlaceCount:  int64(strings.Count(content, pattern)),
 	}
 }
 
@@ -215,15 +217,13 @@ func expected(t testing.TB, name, file string) string {
 func wantCarets(t *testing.T, report string, v *verdict.Verdict, o TextOptions) {
 	t.Helper()
 	lines := strings.Split(report, "\n")
+	marked := slices.DeleteFunc(shownFindings(v), func(f *finding) bool { return !f.inFile() || f.at.Excerpt == "" })
 	n := 0
 	for i, line := range lines {
-		if !regexp.MustCompile(`^ +(\| *)?\^+$`).MatchString(line) || n >= len(v.Violations) {
+		if !regexp.MustCompile(`^ +(\| *)?\^+$`).MatchString(line) || n >= len(marked) {
 			continue
 		}
-		for !hasPlace(&v.Violations[n].Evidence) {
-			n++
-		}
-		e := v.Violations[n].Evidence
+		e := marked[n].at
 		n++
 		from, to := strings.Index(line, "^"), len(line)
 		under := slice(lines[i-1], from, to)
@@ -247,12 +247,20 @@ func wantCarets(t *testing.T, report string, v *verdict.Verdict, o TextOptions) 
 			t.Errorf("wider than %d columns: %d\n%s", o.Width, columns(lines[i-1]), lines[i-1])
 		}
 	}
-	for n < len(v.Violations) && !hasPlace(&v.Violations[n].Evidence) {
-		n++
+	if n != len(marked) {
+		t.Errorf("%d lines of carets for %d places with a line", n, len(marked))
 	}
-	if n != len(v.Violations) {
-		t.Errorf("%d lines of carets for %d violations", n, len(v.Violations))
+}
+
+// shownFindings are the places that the text report shows, in its order.
+func shownFindings(v *verdict.Verdict) (all []*finding) {
+	for _, g := range newView(v).groups {
+		for _, f := range g.files {
+			of, _, _ := f.findings(math.MaxInt)
+			all = append(all, of...)
+		}
 	}
+	return all
 }
 
 // slice is the part of a line that a terminal draws in the columns from, inclusive, to

@@ -1,21 +1,88 @@
 package report
 
 import (
-	"fmt"
+	"cmp"
 	"slices"
 	"strings"
 
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// A ruleGroup is a rule and what it found.
+// A ruleGroup is a rule and the places that violate it.
 type ruleGroup struct {
 	rule       *verdict.Rule
-	violations []*verdict.Violation // new ones first, else in the verdict's order
-	files      int
-	fresh      int // of the violations
-	allowed    int // more violations of the rule's id
+	violations []*verdict.Violation // with places to fix: new ones first, else in the verdict's order
+	files      []*fileGroup         // those with new places first, else in natural order
+	numbers    numbers
+	allowed    int // places of the rule's id that allowances permit
 }
+
+// A fileGroup is a file that violates a rule, or the tree ("") that lacks required files.
+type fileGroup struct {
+	path       string               // as in [verdict.Path]
+	violations []*verdict.Violation // of the rule, in the verdict's order
+	numbers    numbers
+}
+
+// numbers count what is to fix.
+type numbers struct {
+	places, fresh         int // in files; fresh: the new ones
+	files                 int
+	missing, freshMissing int  // required files that the tree lacks
+	compared              bool // with a baseline
+}
+
+func (n *numbers) add(x *verdict.Violation) {
+	n.compared = n.compared || x.Status != ""
+	if x.File == "" {
+		n.missing++
+		n.freshMissing += 1 - newFirst(x)
+		return
+	}
+	n.places += int(x.PlaceCount)
+	n.fresh += int(x.NewPlaceCount)
+}
+
+// words are the numbers in a clause or two; after the places comes a verb phrase, such as "break 2 rules".
+func (n *numbers) words(verbs string) string {
+	var clauses []string
+	add := func(s string, fresh, all int) {
+		switch {
+		case n.compared && fresh == all && verbs == "":
+			s += ", new"
+		case n.compared:
+			s += ", " + newWords(fresh)
+		}
+		clauses = append(clauses, s)
+	}
+	if n.places > 0 {
+		add(count(n.places, "place")+" in "+count(n.files, "file")+verbs, n.fresh, n.places)
+	}
+	if n.missing > 0 {
+		add(count(n.missing, "required file")+" "+verb(n.missing, "is", "are")+" missing", n.freshMissing, n.missing)
+	}
+	return strings.Join(clauses, "; ")
+}
+
+// isNew reports whether there is something new.
+func (n *numbers) isNew() bool { return n.fresh+n.freshMissing > 0 }
+
+// newBeforeOld compares two numbers: what has something new is first.
+func newBeforeOld(a, b *numbers) int {
+	switch {
+	case a.isNew() == b.isNew():
+		return 0
+	case a.isNew():
+		return -1
+	}
+	return 1
+}
+
+// severities are those of a bundle, the gravest first.
+func severities() []string { return []string{"critical", "high", "medium", "low"} }
+
+// severityRank orders severities, the gravest first; unknown ones, and none, are last.
+func severityRank(s string) int { return slices.Index(append(severities(), s), s) }
 
 // ruleIndexes returns, for each violation, the index of its rule in v.Rules, or -1.
 //
@@ -60,12 +127,12 @@ func fitsRule(v *verdict.Violation, r *verdict.Rule) bool {
 		(v.Reason == r.Message || r.Message == "" && strings.HasPrefix(v.Reason, r.Title))
 }
 
-// groupByRule puts each violation under its rule. A violation of an unlisted rule, which no run writes, gets a new
-// one.
+// groupByRule puts each violation under its rule and its file. Rules with new places come first, then the graver ones,
+// then the earlier ones. A violation of an unlisted rule, which no run writes, gets a new one.
 func (v *view) groupByRule() {
 	allowed := map[string]int{}
 	for i := range v.AllowedViolations {
-		allowed[v.AllowedViolations[i].RuleID]++
+		allowed[v.AllowedViolations[i].RuleID] += int(v.AllowedViolations[i].PlaceCount)
 	}
 	for i := range v.Rules {
 		v.byRule = append(v.byRule, &ruleGroup{rule: &v.Rules[i], allowed: allowed[v.Rules[i].ID]})
@@ -84,23 +151,65 @@ func (v *view) groupByRule() {
 			unlisted[k] = g
 			v.byRule = append(v.byRule, g)
 		}
+		v.ruleOf = append(v.ruleOf, g)
+		if x.PlaceCount == 0 { // a key item of the rule finds all of it, and has its own violation
+			continue
+		}
 		if len(g.violations) == 0 {
 			v.groups = append(v.groups, g)
 		}
 		// Violations of a rule are in the order of their paths.
-		if n := len(g.violations); x.File != "" && (n == 0 || g.violations[n-1].File != x.File) {
-			g.files++
+		if n := len(g.files); n == 0 || g.files[n-1].path != x.File {
+			g.files = append(g.files, &fileGroup{path: x.File})
+			if x.File != "" {
+				g.numbers.files++
+			}
 		}
-		g.fresh += 1 - newFirst(x)
+		f := g.files[len(g.files)-1]
+		f.violations = append(f.violations, x)
 		g.violations = append(g.violations, x)
-		v.ruleOf = append(v.ruleOf, g)
+		for _, n := range []*numbers{&f.numbers, &g.numbers, &v.numbers} {
+			n.add(x)
+		}
 	}
 	for _, g := range v.groups {
 		slices.SortStableFunc(g.violations, func(a, b *verdict.Violation) int { return newFirst(a) - newFirst(b) })
+		slices.SortStableFunc(g.files, func(a, b *fileGroup) int {
+			return cmp.Or(newBeforeOld(&a.numbers, &b.numbers), natural(a.path, b.path))
+		})
 	}
 	slices.SortStableFunc(v.groups, func(a, b *ruleGroup) int {
-		return newFirst(a.violations[0]) - newFirst(b.violations[0])
+		return cmp.Or(newBeforeOld(&a.numbers, &b.numbers),
+			severityRank(a.rule.Severity)-severityRank(b.rule.Severity))
 	})
+}
+
+// findings are at most this many places of the file, new ones before others, in the order of lines. more is the number
+// of places that the verdict does not list; fresh of them are new.
+func (f *fileGroup) findings(most int) (all []*finding, more, fresh int) {
+	more, fresh = f.numbers.places+f.numbers.missing, f.numbers.fresh+f.numbers.freshMissing
+	for _, x := range f.violations {
+		all = append(all, findingsOf(x)...)
+	}
+	byLine := func(a, b *finding) int {
+		return cmp.Or(cmp.Compare(a.at.Line, b.at.Line), cmp.Compare(a.at.Column, b.at.Column))
+	}
+	old := 0
+	slices.SortStableFunc(all, byLine)
+	for _, x := range all {
+		if x.status() != verdict.Introduced {
+			old++
+		}
+	}
+	more, fresh = max(more-len(all), 0), max(fresh-len(all)+old, 0)
+	if len(all) > most {
+		slices.SortStableFunc(all, func(a, b *finding) int {
+			return strings.Compare(placeLabel(b.status()), placeLabel(a.status()))
+		})
+		all = all[:most]
+		slices.SortStableFunc(all, byLine)
+	}
+	return all, more, fresh
 }
 
 // commonReason is the reason of all violations; "" if they differ.
@@ -113,20 +222,8 @@ func commonReason(all []*verdict.Violation) string {
 	return all[0].Reason
 }
 
-// counts is the number of violations of the rule, and how many of them are new, if known.
-func (g *ruleGroup) counts() string {
-	s := count(len(g.violations), "violation")
-	if g.files > 0 {
-		s += " in " + count(g.files, "file")
-	}
-	switch {
-	case g.violations[0].Status == "":
-		return s
-	case g.fresh == len(g.violations):
-		return s + ", new"
-	}
-	return s + ", " + newWords(g.fresh)
-}
+// counts is the number of places to fix, and how many of them are new, if known.
+func (g *ruleGroup) counts() string { return g.numbers.words("") }
 
 // unchecked explains why a rule without a violation did not pass; "" if it passed.
 func (v *view) unchecked(g *ruleGroup) string {
@@ -150,50 +247,10 @@ func (v *view) ruleOutcome(g *ruleGroup) string {
 		return why
 	}
 	if g.allowed > 0 {
-		outcome += fmt.Sprintf(", %d allowed", g.allowed)
+		outcome += "; " + number(g.allowed) + " allowed"
 	}
 	return outcome
 }
 
 // untitled is a reason without its rule's title, which the report has already shown.
 func untitled(reason, title string) string { return strings.TrimPrefix(reason, title+": ") }
-
-// fold returns the violations without redundant ones: of a literal or regex that is next to a key pattern, for files
-// that cannot be parsed, and only matches in lines that the key pattern finds. also has one for each such pattern.
-func (g *ruleGroup) fold() (shown, also []*verdict.Violation) {
-	keys := map[string][]*verdict.Violation{}
-	for _, v := range g.violations {
-		if v.Evidence.Kind == verdict.KindKey {
-			keys[v.File] = append(keys[v.File], v)
-		}
-	}
-	patterns := map[string]bool{}
-	for _, v := range g.violations {
-		if e := &v.Evidence; !besideKeys(v, keys[v.File]) {
-			shown = append(shown, v)
-		} else if !patterns[e.Pattern] {
-			patterns[e.Pattern] = true
-			also = append(also, v)
-		}
-	}
-	return shown, also
-}
-
-// besideKeys reports whether all places of a literal or regex are in the lines of these violations of key patterns, of
-// the same rule and file, and its note is theirs, too.
-func besideKeys(v *verdict.Violation, keys []*verdict.Violation) bool {
-	e := &v.Evidence
-	if e.Kind != verdict.KindText && e.Kind != verdict.KindRegex || int64(len(e.Places)) < e.Occurrences {
-		return false
-	}
-	for _, p := range e.Places {
-		overlaps := func(l verdict.Place) bool { return l.Line <= p.EndLine && p.Line <= l.EndLine }
-		beside := func(k *verdict.Violation) bool {
-			return k.Status == v.Status && k.Note == v.Note && slices.ContainsFunc(k.Evidence.Places, overlaps)
-		}
-		if !slices.ContainsFunc(keys, beside) {
-			return false
-		}
-	}
-	return len(e.Places) > 0
-}

@@ -85,9 +85,6 @@ func contentHash(text string) string {
 	return base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// severities are those of a bundle, the gravest first.
-func severities() []string { return []string{"critical", "high", "medium", "low"} }
-
 // A htmlPage is what page.html shows. The template makes the texts of the verdict visible.
 type htmlPage struct {
 	htmlHead
@@ -171,7 +168,7 @@ func writeHTML(w io.Writer, document *verdict.Verdict) error {
 func (p *htmlPage) addRules(v *view) {
 	rows := map[*ruleGroup]*htmlRule{}
 	for _, g := range v.byRule {
-		row := &htmlRule{Rule: g.rule, State: "holds", Outcome: v.ruleOutcome(g), Count: len(g.violations)}
+		row := &htmlRule{Rule: g.rule, State: "holds", Outcome: v.ruleOutcome(g), Count: g.numbers.places + g.numbers.missing}
 		switch {
 		case row.Count > 0:
 			row.State = "violated"
@@ -211,8 +208,9 @@ func (p *htmlPage) addRules(v *view) {
 	sortTallies(p.Dirs)
 	slices.Sort(p.Types)
 	slices.Sort(p.Owners)
-	rank := func(s string) int { return slices.Index(append(severities(), s), s) }
-	slices.SortFunc(p.Severities, func(a, b string) int { return cmp.Or(rank(a)-rank(b), strings.Compare(a, b)) })
+	slices.SortFunc(p.Severities, func(a, b string) int {
+		return cmp.Or(severityRank(a)-severityRank(b), strings.Compare(a, b))
+	})
 }
 
 func newHTMLViolation(x *verdict.Violation, id, message string) htmlViolation {

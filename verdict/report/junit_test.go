@@ -112,7 +112,7 @@ func TestJUnitCap(t *testing.T) {
 		listed := regexp.MustCompile(`(?m)^f\d+\.tf:1:1: `).FindAllString(text, -1)
 		more := regexp.MustCompile(`(?m)^and \d+ more violations?;`).FindString(text)
 		if len(listed) != min(n, junitMost) || more != want || !strings.HasPrefix(c.Failure.Message,
-			strconv.Itoa(n)+" violations in "+strconv.Itoa(n)+" files: ") {
+			strconv.Itoa(n)+" places in "+strconv.Itoa(n)+" files: ") {
 			t.Errorf("of %d violations %d are listed, then %q; the message is %q", n, len(listed), more,
 				c.Failure.Message)
 		}

@@ -109,16 +109,16 @@ func TestFault_134_MarkdownLimit(t *testing.T) {
 		number := func(expr string) int {
 			n := 0
 			if m := regexp.MustCompile(expr).FindStringSubmatch(page); m != nil {
-				n, _ = strconv.Atoi(m[1])
+				n, _ = strconv.Atoi(strings.ReplaceAll(m[1], ",", ""))
 			}
 			return n
 		}
-		shown, left := all(`(?m)^ +\| +\^+$`), number(`(?m)^\*\*(\d+) of \d+ violations not shown`)
+		shown, left := all(`(?m)^ +\| +\^+$`), number(`(?m)^\*\*([\d,]+) of [\d,]+ violations not shown`)
 		if shown+left != len(v.Violations) || c.full && left == 0 {
 			t.Errorf("%s: %d shown and %d left out of %d", name, shown, left, len(v.Violations))
 		}
-		broken := all(`(?m)^\| .* \| \d+ violations? in \d+ files? \|$`) +
-			number(`(?s)violations? in \d+ files? \|\n\nand (\d+) more`)
+		broken := all(`(?m)^\| .* \| [\d,]+ places? in [\d,]+ files? \|$`) +
+			number(`(?s)places? in [\d,]+ files? \|\n\nand ([\d,]+) more`)
 		held := all(`(?m)^\| .* \| this rule selects no file \|$`) + number(`(?s)selects no file \|\n\nand (\d+) more`)
 		if want := c.rules * min(c.each, 1); broken != want || held != len(v.Rules)-want {
 			t.Errorf("%s: %d rules with violations and %d without are listed or counted", name, broken, held)

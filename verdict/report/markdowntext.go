@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"net/url"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -129,8 +130,8 @@ func beginsEmoji(s string) bool {
 // and the points of "e.g." between them; or a number. Seven hexadecimal digits may be a commit, "GH-1" an issue,
 // "www.x" an address, "_x_" emphasis.
 func plain(word string) bool {
-	if strings.Trim(word, "0123456789") == "" {
-		return len(word) < 7
+	if strings.Trim(word, "0123456789,") == "" {
+		return len(word) < 7 && !strings.Contains(word, ",") || word == grouped(word)
 	}
 	hex, single, last := 0, true, '-' // single: no two letters are next to each other
 	for _, r := range word {
@@ -154,6 +155,15 @@ func plain(word string) bool {
 		last = r
 	}
 	return last > '.' && (single || !strings.Contains(word, "."))
+}
+
+// grouped is a number with its thousands apart; "" for what is none.
+func grouped(word string) string {
+	n, err := strconv.Atoi(strings.ReplaceAll(word, ",", ""))
+	if err != nil {
+		return ""
+	}
+	return number(n)
 }
 
 func hexLetter(r rune) bool { return 'a' <= r && r <= 'f' || 'A' <= r && r <= 'F' }

@@ -70,7 +70,7 @@ func problems(t *testing.T, log string) []string {
 	return all
 }
 
-// TestProblemMatcher: the matchers find every violation and error in the text report, with its file, line, column and
+// TestProblemMatcher: the matchers find every place and error in the text report, with its file, line, column and
 // code, and with what is there as the message; and nothing else.
 func TestProblemMatcher(t *testing.T) {
 	for name, f := range fixtures(t) {
@@ -81,33 +81,28 @@ func TestProblemMatcher(t *testing.T) {
 				inert = verdict.Defuse
 			}
 			got := problems(t, expected(t, name, kind))
-			if want := len(f.verdict.Violations) - inTree(f.verdict) + len(f.verdict.Errors); len(got) != want {
+			shown := slices.DeleteFunc(shownFindings(f.verdict), func(x *finding) bool { return x.File == "" })
+			if want := len(shown) + len(f.verdict.Errors); len(got) != want {
 				t.Fatalf("%s, %s: found %d, want %d\n%s", name, kind, len(got), want, strings.Join(got, "\n"))
 			}
-			for _, g := range newView(f.verdict).groups {
-				for _, v := range g.violations {
-					if v.File == "" {
-						continue // there is nothing to open
-					}
-					// The place begins the line; the rest is within it.
-					x, rest := newFinding(v), func(s string) string { return strings.TrimPrefix(inert("x"+s), "x") }
-					want := fmt.Sprintf("%s|%d|%d|", inert(verdict.Visible(f.options.Prefix+v.File)), x.at.Line,
-						x.at.Column)
-					message, ok := strings.CutPrefix(got[0], want)
-					message, fits := strings.CutSuffix(message, "|"+rest(verdict.Visible(v.RuleID)))
-					if !ok || !fits {
-						t.Errorf("%s, %s: found %s, want %s...%s", name, kind, got[0], want, v.RuleID)
-					}
-					message = strings.Trim(strings.TrimPrefix(message, label(v.Status)+": "), ellipsis)
-					there := rest(drawn(x.at.Excerpt))
-					if !x.inFile() {
-						there = rest(x.foundLine())
-					}
-					if kind != "narrow.txt" && (message == "" || !strings.Contains(there, message)) {
-						t.Errorf("%s, %s: the message is %q, there is %q", name, kind, message, there)
-					}
-					got = got[1:]
+			for _, x := range shown {
+				// The place begins the line; the rest is within it.
+				rest := func(s string) string { return strings.TrimPrefix(inert("x"+s), "x") }
+				want := fmt.Sprintf("%s|%d|%d|", inert(verdict.Visible(f.options.Prefix+x.File)), x.at.Line, x.at.Column)
+				message, ok := strings.CutPrefix(got[0], want)
+				message, fits := strings.CutSuffix(message, "|"+rest(verdict.Visible(x.RuleID)))
+				if !ok || !fits {
+					t.Errorf("%s, %s: found %s, want %s...%s", name, kind, got[0], want, x.RuleID)
 				}
+				message = strings.Trim(strings.TrimPrefix(message, placeLabel(x.status())+": "), ellipsis)
+				there := rest(drawn(x.at.Excerpt))
+				if !x.inFile() || x.at.Excerpt == "" {
+					there = rest(x.foundLine())
+				}
+				if kind != "narrow.txt" && (message == "" || !strings.Contains(there, message)) {
+					t.Errorf("%s, %s: the message is %q, there is %q", name, kind, message, there)
+				}
+				got = got[1:]
 			}
 			for _, e := range f.verdict.Errors {
 				file := ""
@@ -148,7 +143,7 @@ func TestProblemMatcherIsNotForged(t *testing.T) {
 				Evidence: verdict.Evidence{
 					Pattern: excerpt, Excerpt: excerpt, Line: line, Column: 1, UTF16Column: 1, Encoding: "utf-8",
 					Occurrences: 1,
-				}})
+				}, PlaceCount: 1})
 		}
 		v.Decide()
 		var b strings.Builder

@@ -36,6 +36,9 @@ func placed(rule verdict.Rule, file, content, pattern string, statuses ...string
 				if v.Status != verdict.Introduced {
 					v.Status = p.Status
 				}
+				if p.Status == verdict.Introduced {
+					v.NewPlaceCount++
+				}
 			}
 			v.Evidence.Places = append(v.Evidence.Places, p)
 			n += len(pattern)
@@ -96,35 +99,34 @@ func TestManyAllowanceChanges(t *testing.T) {
 func TestAlsoAt(t *testing.T) {
 	const o, n = verdict.PreExisting, verdict.Introduced
 	for _, c := range []struct {
-		lines       []int64
-		statuses    []string
-		occurrences int64
-		most        int
-		want        string
+		lines    []int64
+		statuses []string
+		places   int64
+		fresh    int64
+		want     string
 	}{
-		{[]int64{3}, nil, 1, 5, ""},
-		{[]int64{3, 7}, nil, 2, 5, "also at line 7"},
-		{[]int64{3, 7, 9}, nil, 3, 5, "also at lines 7 and 9"},
-		{[]int64{3, 79, 83, 84, 85, 86}, nil, 6, 2, "also at lines 79, 83 and 3 more"},
-		{[]int64{3, 79, 83, 84}, nil, 4, 2, "also at lines 79, 83 and 84"}, // no room is saved by a number
-		{[]int64{3, 79, 79, 79, 83, 90, 91}, nil, 7, 2, "also at lines 79, 83 and 2 more"},
-		{[]int64{3, 3}, nil, 2, 5, "also in this line"},
-		{[]int64{3, 3, 3, 9}, nil, 4, 5, "also in this line and at line 9"},
-		{[]int64{3, 9}, nil, 150, 5, "also at line 9 and 148 more"},
-		{[]int64{3}, nil, 2, 5, "also in 1 more place"},
-		{nil, nil, 7, 5, "the first of 7 occurrences in this file"},
-		{nil, nil, 1, 5, ""},
-		{[]int64{1, 2, 3, 4, 5, 6, 7, 8, 9}, nil, 9, 0, "also at lines 2, 3, 4, 5, 6, 7, 8 and 9"},
-		{[]int64{3, 5}, []string{o, o}, 2, 5, "also at line 5"},
-		{[]int64{3, 5}, []string{o, n}, 2, 5, "was there before at line 3"},
-		{[]int64{3, 5, 6, 7}, []string{o, n, n, o}, 4, 5, "also new at line 6; was there before at lines 3 and 7"},
-		{[]int64{5, 5}, []string{n, n}, 2, 5, "also new in this line"},
-		{[]int64{5, 5}, []string{n, o}, 2, 5, "was there before in this line"},
-		{[]int64{5, 6}, []string{n, n}, 120, 5,
-			"also new at line 6; also in 118 more places, new or not"}, // unknown
-		{[]int64{5, 6}, []string{n, o}, 120, 5, "was there before at line 6 and 118 more"},
+		{[]int64{3}, nil, 1, 0, ""},
+		{[]int64{3, 7}, nil, 2, 0, "also at line 7"},
+		{[]int64{3, 7, 9}, nil, 3, 0, "also at lines 7 and 9"},
+		{[]int64{3, 9, 79, 83, 84, 85, 86, 87}, nil, 8, 0, "also at lines 9, 79, 83, 84, 85 and 2 more"},
+		{[]int64{3, 9, 79, 83, 84, 85, 86}, nil, 7, 0, "also at lines 9, 79, 83, 84, 85 and 86"}, // no room is saved
+		{[]int64{3, 4, 4, 4, 5, 6, 7, 90, 91}, nil, 9, 0, "also at lines 4, 5, 6, 7, 90 and 91"},
+		{[]int64{3, 3}, nil, 2, 0, "also in this line"},
+		{[]int64{3, 3, 3, 9}, nil, 4, 0, "also in this line and at line 9"},
+		{[]int64{3, 9}, nil, 1500, 0, "also at line 9 and 1,498 more"},
+		{[]int64{3}, nil, 2, 0, "also in 1 more place"},
+		{nil, nil, 7, 0, "the first of 7 places in this file"},
+		{nil, nil, 1, 0, ""},
+		{[]int64{3, 5}, []string{o, o}, 2, 0, "also at line 5"},
+		{[]int64{3, 5}, []string{o, n}, 2, 1, "was there before at line 3"},
+		{[]int64{3, 5, 6, 7}, []string{o, n, n, o}, 4, 2, "also new at line 6; was there before at lines 3 and 7"},
+		{[]int64{5, 5}, []string{n, n}, 2, 2, "also new in this line"},
+		{[]int64{5, 5}, []string{n, o}, 2, 1, "was there before in this line"},
+		{[]int64{5, 6}, []string{n, n}, 120, 2, "also new at line 6; was there before in 118 more places"},
+		{[]int64{5, 6}, []string{n, n}, 120, 120, "also new at line 6 and 118 more"},
+		{[]int64{5, 6}, []string{n, o}, 120, 1, "was there before at line 6 and 118 more"},
 	} {
-		e := verdict.Evidence{Kind: verdict.KindText, Occurrences: c.occurrences}
+		e := verdict.Evidence{Kind: verdict.KindText, Occurrences: c.places}
 		for i, line := range c.lines {
 			p := verdict.Place{Line: line, Offset: int64(100*i) + line, EndLine: line}
 			if c.statuses != nil {
@@ -132,11 +134,15 @@ func TestAlsoAt(t *testing.T) {
 			}
 			e.Places = append(e.Places, p)
 		}
+		// A place that is a key item's is none.
+		e.Places = append(e.Places, verdict.Place{Line: 2, Offset: 2, Status: n, SameAsKey: true})
 		if len(c.lines) > 0 {
 			e.Offset, e.Line = e.Places[0].Offset, e.Places[0].Line
+		} else {
+			e.Places = nil
 		}
-		if got := strings.Join(newFinding(&verdict.Violation{File: "f", Evidence: e}).also(c.most),
-			"; "); got != c.want {
+		v := verdict.Violation{File: "f", Evidence: e, PlaceCount: c.places, NewPlaceCount: c.fresh}
+		if got := strings.Join(newFinding(&v).also(), "; "); got != c.want {
 			t.Errorf("%v %v: %q, want %q", c.lines, c.statuses, got, c.want)
 		}
 	}
@@ -259,23 +265,23 @@ func TestMarkdownAllowed(t *testing.T) {
 		shown+left != 5001 || shown < 100 || len(page) > markdownLimit {
 		t.Errorf("%d shown, %d left out of 5001, in %d bytes: %v", shown, left, len(page), err)
 	}
-	if !strings.Contains(page, "`allowances.yml`: 5003 violations in 5003 files, 5001 new.") {
+	if !strings.Contains(page, "`allowances.yml`: 15,008 places in 5,003 files, 5,001 of them new.") {
 		t.Error("they are not counted")
 	}
 }
 
-// TestTextIsShort: 109 violations take less than 200 lines, and every one of them has a line; on a terminal there are
-// at most ten of each rule, and the number of the others. Of files that were not scanned it names 20.
+// TestTextIsShort: 123 places take less than 230 lines, and every one of them has a line; on a terminal there are 20 of
+// a rule with many, and the number of the others. Of files that were not scanned it names 20.
 func TestTextIsShort(t *testing.T) {
 	v := manyFound()
 	v.Coverage.NotScanned = slices.Repeat([]verdict.Omission{{File: "f", Reason: "limit"}}, 23)
 	text := textOf(t, v, TextOptions{Policy: "policy", Root: ".", Elapsed: time.Second})
-	if n := strings.Count(text, "\n"); n >= 220 || len(problems(t, text)) != 109 {
+	if n := strings.Count(text, "\n"); n >= 230 || len(problems(t, text)) != 123 {
 		t.Errorf("%d lines:\n%s", n, text)
 	}
 	for _, want := range []string{
-		"\nby rule: RULE-01 8, RULE-04 8, ",
-		"\nby directory: apps/ 22, network/ 22, shared/ 22, storage/ 22, legacy/ 21\n",
+		"\nby rule: RULE-01 10, RULE-04 10, ",
+		"\nby directory: apps/ 36, network/ 22, shared/ 22, storage/ 22, legacy/ 21\n",
 		strings.Repeat("\nnote: f: not scanned: limit", 20) + "\nnote: and 3 more files not scanned\n",
 	} {
 		if !strings.Contains(text, want) {
@@ -286,9 +292,9 @@ func TestTextIsShort(t *testing.T) {
 		v.Violations[i].RuleID, v.Violations[i].Title = v.Rules[0].ID, v.Rules[0].Title
 	}
 	v.Rules = v.Rules[:1]
-	text = textOf(t, v, TextOptions{Most: 10})
-	if n := len(problems(t, text)); n != 10 ||
-		!strings.Contains(text, "\n    and 99 more violations; --report text shows all\n") {
+	text = textOf(t, v, TextOptions{Most: 20})
+	if n := len(problems(t, text)); n != 20 ||
+		!strings.Contains(text, "\n    and 103 more places; --report text shows all\n") {
 		t.Errorf("%d violations have a line in\n%s", n, text)
 	}
 }
@@ -312,7 +318,7 @@ func TestTextByDir(t *testing.T) {
 	} {
 		v := newFixture()
 		for _, file := range c.files {
-			v.Violations = append(v.Violations, verdict.Violation{File: file})
+			v.Violations = append(v.Violations, verdict.Violation{File: file, PlaceCount: 1})
 		}
 		if got := strings.Join(tallyWords(byDir(v, c.prefix)), " "); got != c.want {
 			t.Errorf("%q: %q, want %q", c.files, got, c.want)
@@ -339,8 +345,8 @@ func TestTextWidths(t *testing.T) {
 					t.Errorf("%s, %d: %d columns: %s", name, width, columns(line), line)
 				}
 			}
-			if n := len(problems(t, text)); n != len(v.Violations)-inTree(v) {
-				t.Errorf("%s, %d: %d of %d violations have a line", name, width, n, len(v.Violations))
+			if n, want := len(problems(t, text)), len(shownFindings(v))-inTree(v); n != want {
+				t.Errorf("%s, %d: %d of %d places have a line", name, width, n, want)
 			}
 		}
 	}

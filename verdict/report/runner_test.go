@@ -124,11 +124,11 @@ func hostileVerdict(file, excerpt, pattern, text string) *verdict.Verdict {
 		{RuleID: pattern, Title: text, File: verdict.Path(file), Reason: text, Evidence: verdict.Evidence{
 			Pattern: pattern, Excerpt: excerpt, Line: 1, Column: 1, UTF16Column: column, Encoding: "utf-8",
 			Occurrences: 2,
-		}},
+		}, PlaceCount: 2},
 		{RuleID: text, Title: file, File: verdict.Path(text), Reason: pattern, Evidence: verdict.Evidence{
 			Pattern: text, Excerpt: excerpt + text + file, Line: 1, Column: 1, UTF16Column: column +
 				7, Encoding: "utf-16le", Occurrences: 1,
-		}},
+		}, PlaceCount: 1},
 	}
 	v.Errors = []verdict.Error{{Code: code.Read, File: verdict.Path(file), Message: text},
 		{Code: code.Usage, Message: excerpt}}

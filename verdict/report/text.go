@@ -13,9 +13,10 @@ import (
 )
 
 const (
-	fewViolations  = 25 // up to here, each match has a line of carets
-	manyViolations = 10 // from here, violations are counted by rule and by directory
-	mostFiles      = 20 // names of files that were not scanned, or cannot be parsed
+	fewPlaces   = 25 // up to here, each match has a line of carets
+	tallyPlaces = 10 // from here, places are counted by rule and by directory
+	manyPlaces  = 50 // of a rule: over this, a terminal shows the first ones
+	mostFiles   = 20 // names of files that were not scanned, or cannot be parsed
 )
 
 // TextOptions are additions to the text report, and its style.
@@ -27,18 +28,18 @@ type TextOptions struct {
 	Elapsed  time.Duration // 0: not shown
 	Color    bool          // ANSI colours
 	Width    int           // of the terminal, in columns; 0: unlimited
-	Most     int           // limit of shown violations of a rule, and of allowed ones; 0: none
+	Most     int           // shown places of a rule with many, and limit of other lists; 0: all
 	Commands bool          // the reader obeys workflow commands (GitHub Actions): defuse them
 
 	Mistakes map[verdict.Error]Mistake // more about some errors than the verdict has
 }
 
-// WriteText writes the report for people: changes of the policy, the violations by rule, each with its place first, so
-// that terminals and editors link it, the allowed violations, the errors, the bundle, the root and a summary, and in
-// the last line the outcome and the counts.
+// WriteText writes the report for people: changes of the policy, the violated rules with a line for each place, which
+// it begins with, so that terminals and editors link it, the allowed places, the errors, the bundle, the root and a
+// summary, and in the last line the outcome and the counts.
 func WriteText(w io.Writer, document *verdict.Verdict, o TextOptions) error {
 	v := newView(document)
-	t := textWriter{w: bufio.NewWriter(w), TextOptions: o, carets: len(v.Violations) <= fewViolations}
+	t := textWriter{w: bufio.NewWriter(w), TextOptions: o, carets: v.numbers.places <= fewPlaces}
 	changes := v.policyChanges()
 	for _, change := range changes {
 		t.labelled("policy change: ", change)
@@ -72,6 +73,9 @@ func writePlainText(w io.Writer, v *verdict.Verdict) error {
 
 func (t *textWriter) group(g *ruleGroup) {
 	r, about := g.rule, g.counts()
+	if severity := flow(r.Severity); severity != "" {
+		about = "severity: " + severity + "; " + about
+	}
 	if owner := flow(r.Owner); owner != "" {
 		about += "; owner: " + owner
 	}
@@ -81,9 +85,8 @@ func (t *textWriter) group(g *ruleGroup) {
 		t.line("%s%s", lead, t.paint(bold, part))
 		lead = strings.Repeat(" ", width)
 	}
-	shown, also := g.fold()
-	first, reason, hidden, placed := newFinding(shown[0]), commonReason(shown), true, false
-	for _, x := range shown {
+	first, reason, hidden, placed := newFinding(g.violations[0]), commonReason(g.violations), true, false
+	for _, x := range g.violations {
 		f := newFinding(x)
 		placed = placed || f.inFile()
 		hidden = hidden && f.inFile() && f.hidesPattern() && x.Evidence.Pattern == first.Evidence.Pattern &&
@@ -99,27 +102,48 @@ func (t *textWriter) group(g *ruleGroup) {
 		name, value := first.found(first.pattern())
 		t.say("  ", name, value)
 	}
-	for _, x := range also {
-		f := newFinding(x)
-		_, value := f.found(f.pattern())
-		t.say("  ", "also", value+", at the same lines, counted separately")
-	}
 	t.say("  ", "fix", r.Remediation)
 	t.say("  ", "docs", r.DocsURL)
-	for i, x := range shown {
-		if i == t.Most && t.Most > 0 {
-			t.rest(count(len(shown)-i, "more violation"))
-			break
-		}
-		t.violation(newFinding(x), reason == "", !hidden)
-	}
+	t.places(g, func(f *finding) { t.facts(f, reason == "", !hidden) })
 	t.line("")
 }
 
-// violation writes the place of a violation, its line and its facts; also its reason, and the pattern if found is
-// true.
-func (t *textWriter) violation(f *finding, reason, found bool) {
-	t.place(f, label(f.Status), faint, "["+verdict.Visible(f.RuleID)+"]")
+// places writes a line for each place of a rule, on a terminal for the first of many, and the facts of a violation
+// below its first one.
+func (t *textWriter) places(g *ruleGroup, facts func(*finding)) {
+	left := g.numbers.places + g.numbers.missing
+	room := left
+	if t.Most > 0 && left > manyPlaces {
+		room = t.Most
+	}
+	for _, file := range g.files {
+		all, more, fresh := file.findings(room)
+		for i, f := range all {
+			t.place(f, placeLabel(f.status()), faint, "["+verdict.Visible(f.RuleID)+"]")
+			if !slices.ContainsFunc(all[:i], func(before *finding) bool { return before.Violation == f.Violation }) {
+				facts(f)
+			}
+		}
+		left, room = left-len(all), room-len(all)
+		if room == 0 {
+			break
+		}
+		if more > 0 {
+			s := "and " + count(more, "more place") + " in this file"
+			if fresh > 0 {
+				s += ", " + newWords(fresh)
+			}
+			t.say("    ", "", s+"; the verdict lists 100 of a pattern")
+			left, room = left-more, max(room-more, 0)
+		}
+	}
+	if left > 0 {
+		t.rest(count(left, "more place"))
+	}
+}
+
+// facts writes what is to say once for all places of a violation: its reason, and the pattern if found is true.
+func (t *textWriter) facts(f *finding, reason, found bool) {
 	hidden, said := f.inFile() && f.hidesPattern(), false
 	if reason {
 		if usual := strings.HasPrefix(f.Reason, f.Title+": "); !usual || hidden {
@@ -131,13 +155,7 @@ func (t *textWriter) violation(f *finding, reason, found bool) {
 		name, value := f.found(f.pattern())
 		t.say("    ", name, value)
 	}
-	most := mostLines
-	if t.Width == 0 {
-		most = 0
-	}
-	for _, clause := range append(f.also(most), f.encodingNote()) {
-		t.say("    ", "", clause)
-	}
+	t.say("    ", "", f.encodingNote())
 	t.say("    ", "note", f.Note)
 }
 
@@ -164,7 +182,9 @@ func (t *textWriter) place(f *finding, status, color, tag string) {
 	if !f.inFile() || strings.TrimSpace(left.text+match+right.text) == "" { // nothing is visible
 		name, value := f.found(f.pattern())
 		text := strings.TrimPrefix(name+": "+value, "found: ")
-		if t.Width > 0 && columns(text) > room {
+		if t.Width > 0 && f.index > 0 && f.at.Excerpt == "" { // the first place says it in full
+			text = shorten(text, max(room, 10), runeColumns)
+		} else if t.Width > 0 && columns(text) > room {
 			t.line("%s%s %s", painted, name, tag)
 			t.say("    ", "", value)
 			return
@@ -212,7 +232,7 @@ func (t *textWriter) allowed(v *view) {
 		// It ends in another bracket than a violation, so that problem matchers ignore it.
 		f := newFinding(&a.Violation)
 		t.place(f, newButAllowed, faint, "("+verdict.Visible(a.RuleID)+")")
-		for _, clause := range append(f.also(mostLines), allowanceWords(&a.Allowance)) {
+		for _, clause := range append(f.also(), allowanceWords(&a.Allowance)) {
 			t.say("    ", "", clause)
 		}
 	}
@@ -260,14 +280,14 @@ func (t *textWriter) last(outcome verdict.Outcome, text string, elapsed time.Dur
 	t.line("%s %s", t.paint(color, string(outcome)+":"), text)
 }
 
-// tallies counts many violations by rule and by directory.
+// tallies counts many places by rule and by directory.
 func (t *textWriter) tallies(v *view) {
-	if len(v.Violations) < manyViolations {
+	if v.numbers.places < tallyPlaces {
 		return
 	}
 	var rules []tally
 	for _, g := range v.groups {
-		rules = append(rules, tally{g.rule.ID, len(g.violations)})
+		rules = append(rules, tally{g.rule.ID, g.numbers.places})
 	}
 	for _, list := range []struct {
 		label string
@@ -288,14 +308,14 @@ func (t *textWriter) tallies(v *view) {
 	}
 }
 
-// A tally is a name and its number of violations.
+// A tally is a name and its number of places.
 type tally struct {
 	Name  string
 	Count int
 }
 
 func sortTallies(all []tally) {
-	slices.SortStableFunc(all, func(a, b tally) int { return cmp.Or(b.Count-a.Count, strings.Compare(a.Name, b.Name)) })
+	slices.SortStableFunc(all, func(a, b tally) int { return cmp.Or(b.Count-a.Count, natural(a.Name, b.Name)) })
 }
 
 // tallyWords lists names with their numbers, the largest first, with commas.
@@ -305,10 +325,10 @@ func tallyWords(all []tally) []string {
 	var parts []string
 	for i, x := range all {
 		if i == most {
-			parts = append(parts, fmt.Sprintf("and %d more", len(all)-most))
+			parts = append(parts, "and "+number(len(all)-most)+" more")
 			break
 		}
-		parts = append(parts, fmt.Sprintf("%s %d", verdict.Visible(clip(x.Name, 200)), x.Count))
+		parts = append(parts, verdict.Visible(clip(x.Name, 200))+" "+number(x.Count))
 	}
 	for i := range len(parts) - 1 {
 		parts[i] += ","
@@ -316,12 +336,13 @@ func tallyWords(all []tally) []string {
 	return parts
 }
 
-// byDir counts the violations of each directory, one level below the common parent.
+// byDir counts the places of each directory, one level below the common parent.
 func byDir(v *verdict.Verdict, prefix string) []tally {
 	var files []string
+	var places []int
 	for i := range v.Violations {
-		if file := v.Violations[i].File; file != "" {
-			files = append(files, prefix+file)
+		if x := &v.Violations[i]; x.File != "" && x.PlaceCount > 0 {
+			files, places = append(files, prefix+x.File), append(places, int(x.PlaceCount))
 		}
 	}
 	if len(files) == 0 {
@@ -335,7 +356,7 @@ func byDir(v *verdict.Verdict, prefix string) []tally {
 	}
 	at := map[string]int{}
 	var all []tally
-	for _, file := range files {
+	for i, file := range files {
 		dir, _, inside := strings.Cut(file[len(common):], "/")
 		if dir = common + dir + "/"; !inside {
 			dir = cmp.Or(common, "./")
@@ -344,7 +365,7 @@ func byDir(v *verdict.Verdict, prefix string) []tally {
 			at[dir] = len(all)
 			all = append(all, tally{Name: dir})
 		}
-		all[at[dir]].Count++
+		all[at[dir]].Count += places[i]
 	}
 	return all
 }

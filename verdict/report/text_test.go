@@ -1,6 +1,7 @@
 package report
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -97,57 +98,63 @@ func TestFlow(t *testing.T) {
 	}
 }
 
-// TestTextFolds: a literal that only matches where a key pattern does has no line; all others have.
-func TestTextFolds(t *testing.T) {
-	const key, literal = `{"key":"a"}`, `{"text":"a: b","spaces":"any"}`
-	violation := func(kind, pattern string, lines ...int64) verdict.Violation {
-		v := verdict.Violation{RuleID: "R-1", RuleType: "boundary", Title: "T", File: "f", Reason: "R"}
-		v.Evidence = verdict.Evidence{Kind: kind, Pattern: pattern, Excerpt: "x", Occurrences: int64(len(lines))}
-		for _, n := range lines {
-			v.Evidence.Places = append(v.Evidence.Places, verdict.Place{Line: n, Column: 1, EndLine: n, EndColumn: 2})
-		}
-		v.Evidence.Line, v.Evidence.Column, v.Evidence.EndLine, v.Evidence.EndColumn = lines[0], 1, lines[0], 2
-		return v
-	}
-	change := func(v verdict.Violation, change func(*verdict.Violation)) verdict.Violation {
-		change(&v)
-		return v
-	}
-	keyed := func(lines ...int64) verdict.Violation { return violation(verdict.KindKey, key, lines...) }
-	other := func(lines ...int64) verdict.Violation { return violation(verdict.KindKey, key+"2", lines...) }
-	text := func(lines ...int64) verdict.Violation { return violation(verdict.KindText, literal, lines...) }
-	long := func(end int64) func(*verdict.Violation) {
-		return func(v *verdict.Violation) { v.Evidence.Places[0].EndLine = end }
-	}
+// TestTextPlaces: a file is listed once for its rule, its places in the order of lines, without those that a key item
+// finds; with a baseline files with new places are first. On a terminal 20 of more than 50 are shown, new ones first.
+func TestTextPlaces(t *testing.T) {
+	const o, n = verdict.PreExisting, verdict.Introduced
+	many := slices.Repeat([]string{o}, 60)
+	many[55], many[57] = n, n
 	for name, c := range map[string]struct {
-		of     []verdict.Violation
-		folded int
+		files    map[string][]string // the statuses of the places, one in each line
+		patterns []string
+		same     bool // the last pattern's places are the first one's
+		most     int
+		want     []string // what follows the first line
 	}{
-		"the same line":   {[]verdict.Violation{keyed(2), text(2)}, 1},
-		"some lines":      {[]verdict.Violation{keyed(2, 5, 7), violation(verdict.KindRegex, literal, 5, 7)}, 1},
-		"a line more":     {[]verdict.Violation{keyed(2, 5), text(2, 4, 5)}, 0},
-		"two keys' lines": {[]verdict.Violation{keyed(5), other(2), text(2, 5)}, 1},
-		"a long value":    {[]verdict.Violation{change(keyed(2), long(9)), other(3), text(8)}, 1},
-		"ends there":      {[]verdict.Violation{keyed(2), change(text(1), long(2))}, 1},
-		"another file": {[]verdict.Violation{keyed(2), change(text(2),
-			func(v *verdict.Violation) { v.File = "g" })}, 0},
-		"a new one": {[]verdict.Violation{
-			change(keyed(2), func(v *verdict.Violation) { v.Status = "pre_existing" }),
-			change(text(2), func(v *verdict.Violation) { v.Status = "introduced" }),
-		}, 0},
-		"a note": {[]verdict.Violation{keyed(2), change(text(2), func(v *verdict.Violation) { v.Note = "n" })}, 0},
-		"unlisted": {[]verdict.Violation{keyed(2), change(text(2),
-			func(v *verdict.Violation) { v.Evidence.Occurrences = 3 })}, 0},
-		"two texts": {[]verdict.Violation{violation(verdict.KindText, "a", 2), text(2)}, 0},
-		"two keys":  {[]verdict.Violation{keyed(2), other(2)}, 0},
+		"paths": {map[string][]string{"pkg10/a": {""}, "pkg2/a": {""}, "pkg2/B": {""}}, []string{"BAD"}, false, 0,
+			[]string{"pkg2/B:1:1: BAD", "pkg2/a:1:1: BAD", "pkg10/a:1:1: BAD"}},
+		"new": {map[string][]string{"a": {o}, "b": {o, n}}, []string{"BAD"}, false, 0,
+			[]string{"b:1:1: BAD", "b:2:1: new: BAD", "a:1:1: BAD"}},
+		"patterns": {map[string][]string{"a": {"", ""}}, []string{"BAD", "AD"}, false, 0,
+			[]string{"a:1:1: BAD", "a:1:2: BAD", `a:2:1: "BAD"`, `a:2:2: "AD"`}},
+		"same":  {map[string][]string{"a": {"", ""}}, []string{"BAD", "AD"}, true, 0, []string{"a:1:1: BAD", `a:2:1: "BAD"`}},
+		"fifty": {map[string][]string{"a": many[:50]}, []string{"BAD"}, false, 2, nil},
+		"many": {map[string][]string{"a": many}, []string{"BAD"}, false, 3,
+			[]string{"a:1:1: BAD", "a:56:1: new: BAD", "a:58:1: new: \"BAD\"", "    and 57 more places; --report text shows all"}},
+		"over": {map[string][]string{"a": slices.Repeat([]string{n}, 103), "b": {n}}, []string{"BAD"}, false, 0,
+			[]string{103: "    and 3 more places in this file, 3 new; the verdict lists 100 of a pattern"}},
 	} {
 		v := newFixture()
-		v.Rules = []verdict.Rule{{ID: "R-1", Type: "boundary", Title: "T"}}
-		v.Violations = c.of
+		v.Rules = v.Rules[:1]
+		v.Rules[0].Remediation, v.Rules[0].DocsURL = "", ""
+		for _, file := range slices.Sorted(maps.Keys(c.files)) {
+			for i, pattern := range c.patterns {
+				statuses := c.files[file]
+				x := placed(v.Rules[0], file, strings.Repeat("BAD\n", len(statuses)), pattern, statuses...)
+				if c.same && i > 0 {
+					x.PlaceCount = 0
+					for k := range x.Evidence.Places {
+						x.Evidence.Places[k].SameAsKey = true
+					}
+				}
+				x.Evidence.Places = x.Evidence.Places[:min(len(x.Evidence.Places), verdict.MaxPlaces)]
+				v.Violations = append(v.Violations, x)
+			}
+		}
 		v.Decide()
-		text := textOf(t, v, TextOptions{})
-		if strings.Count(text, " [R-1]\n") != len(c.of)-c.folded || strings.Count(text, "  also: ") != c.folded {
-			t.Errorf("%s:\n%s", name, text)
+		text := textOf(t, v, TextOptions{Most: c.most})
+		var lines []string
+		for line := range strings.SplitSeq(text, "\n") {
+			if line = strings.TrimSuffix(line, " [NET-1]"); strings.Contains(line, ":1: ") || strings.Contains(line, ":2: ") ||
+				strings.HasPrefix(line, "    and ") {
+				lines = append(lines, line)
+			}
+		}
+		if len(c.want) > 100 {
+			lines = append(make([]string, len(c.want)-1), lines[len(lines)-2])
+		}
+		if c.want == nil && len(lines) != 50 || c.want != nil && !slices.Equal(lines, c.want) {
+			t.Errorf("%s: %q in\n%s", name, lines, text)
 		}
 	}
 }

@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/policyscan/policyscan/verdict"
@@ -14,12 +13,12 @@ import (
 type view struct {
 	*verdict.Verdict
 	byRule     []*ruleGroup                // all rules, in the verdict's order
-	groups     []*ruleGroup                // rules with violations, those with new ones first
+	groups     []*ruleGroup                // rules with places to fix, in the order in which a person reads them
 	ruleOf     []*ruleGroup                // of each violation
 	undecided  []verdict.Error             // the errors; also one that there is no rule, so that no FAIL looks clean
 	newAllowed []*verdict.AllowedViolation // new, but an allowance permits them
 	unused     []*verdict.Rule             // select no file
-	files      int                         // with violations
+	numbers    numbers                     // of all rules
 	comparable bool                        // there is a baseline
 }
 
@@ -40,31 +39,30 @@ func newView(v *verdict.Verdict) *view {
 		}
 	}
 	files := map[string]bool{}
-	for i := range v.Violations {
-		if file := v.Violations[i].File; file != "" { // "" is the tree
-			files[file] = true
+	for _, g := range w.groups {
+		for _, f := range g.files {
+			files[f.path] = true
 		}
 	}
-	w.files = len(files)
+	delete(files, "") // the tree
+	w.numbers.files = len(files)
 	w.comparable = v.Scope.Mode == "diff" || v.Scope.Mode == "staged"
 	return w
 }
 
 func (v *view) passes() bool { return v.Verdict.Verdict == verdict.Pass }
 
-// result is the number of violations, of new and allowed ones, and whether the run is complete.
+// result is the number of places to fix, of new and allowed ones, and whether the run is complete.
 func (v *view) result() string {
 	var parts []string
 	if len(v.Violations) > 0 {
 		ids := map[string]bool{} // base and head may have a rule of the same id
 		for _, g := range v.groups {
-			ids[g.rule.ID] = true
+			if g.numbers.places > 0 {
+				ids[g.rule.ID] = true
+			}
 		}
-		s := count(len(v.Violations), "violation") + " of " + count(len(ids), "rule")
-		if v.files > 0 {
-			s += " in " + count(v.files, "file")
-		}
-		parts = append(parts, s+v.newSuffix())
+		parts = append(parts, v.numbers.words(verb(v.numbers.places, " breaks ", " break ")+count(len(ids), "rule")))
 	}
 	switch {
 	case !v.Complete:
@@ -77,27 +75,14 @@ func (v *view) result() string {
 	return strings.Join(parts, "; ") + v.allowedSuffix()
 }
 
-// newSuffix is the number of new violations, to follow the number of all; "" if unknown.
-func (v *view) newSuffix() string {
-	fresh, known := 0, false
-	for _, g := range v.groups {
-		known = known || g.violations[0].Status != ""
-		fresh += g.fresh
-	}
-	if !known {
-		return ""
-	}
-	return ", " + newWords(fresh)
-}
-
 func (v *view) looked() string {
 	c := &v.Coverage
 	checked, scanned := " checked", ""
 	if c.Scanned < c.Governed {
-		checked, scanned = "", fmt.Sprintf(", %d of these scanned", c.Scanned)
+		checked, scanned = "", ", "+number(c.Scanned)+" of these scanned"
 	}
-	return fmt.Sprintf("%s%s, %d covered by a rule%s, %s", count(c.Files, "file"), checked, c.Governed, scanned,
-		count(len(v.Rules), "rule"))
+	return fmt.Sprintf("%s%s, %s covered by a rule%s, %s", count(c.Files, "file"), checked, number(c.Governed),
+		scanned, count(len(v.Rules), "rule"))
 }
 
 func (v *view) summaryLine() string {
@@ -260,9 +245,9 @@ func (v *view) scope() string {
 	default:
 		return ""
 	}
-	how = fmt.Sprintf("%s%s, %d covered", count(v.Coverage.Files, "file"), how, v.Coverage.Governed)
+	how = fmt.Sprintf("%s%s, %s covered", count(v.Coverage.Files, "file"), how, number(v.Coverage.Governed))
 	if v.Coverage.Deleted > 0 {
-		how += fmt.Sprintf(", %d deleted", v.Coverage.Deleted)
+		how += ", " + number(v.Coverage.Deleted) + " deleted"
 	}
 	return verdict.Visible(how)
 }
@@ -280,6 +265,14 @@ func label(status string) string {
 	return ""
 }
 
+// placeLabel marks a new place; other ones need no mark beside it.
+func placeLabel(status string) string {
+	if status == verdict.Introduced {
+		return label(status)
+	}
+	return ""
+}
+
 // newFirst is 0 for a new violation and 1 for others.
 func newFirst(v *verdict.Violation) int {
 	if v.Status == verdict.Introduced {
@@ -292,7 +285,7 @@ func newWords(n int) string {
 	if n == 0 {
 		return "none new"
 	}
-	return strconv.Itoa(n) + " new"
+	return number(n) + " new"
 }
 
 // modeWords describes the files of a mode; "" for an unknown one.

@@ -253,8 +253,8 @@ func TestSentence(t *testing.T) {
 		if got := newFinding(&v).sentence(); got != c.want {
 			t.Errorf("got\n%s\nwant\n%s", got, c.want)
 		}
-		v.Evidence.Occurrences = 12
-		if got, want := newFinding(&v).sentence(), c.want+" The first of 12 occurrences in this file."; got != want {
+		v.PlaceCount = 1200
+		if got, want := newFinding(&v).sentence(), c.want+" The first of 1,200 places in this file."; got != want {
 			t.Errorf("got\n%s\nwant\n%s", got, want)
 		}
 	}
@@ -307,10 +307,10 @@ func TestView(t *testing.T) {
 			"",
 			clean + "|this rule selects no file"},
 		"violated": {func(v *verdict.Verdict) { v.Violations = fixtureOf(t, "fail").Violations[:1] },
-			"FAIL: 1 violation of 1 rule in 1 file", "", "1 violation in 1 file|no violation"},
+			"FAIL: 2 places in 1 file break 1 rule", "", "2 places in 1 file|no violation"},
 		"both": {func(v *verdict.Verdict) { errs(2)(v); v.Violations = fixtureOf(t, "fail").Violations[:3] },
-			"FAIL: 3 violations of 2 rules in 2 files; could not decide (2 errors)", "",
-			"2 violations in 2 files|1 violation in 1 file"},
+			"FAIL: 4 places in 2 files break 2 rules; could not decide (2 errors)", "",
+			"3 places in 2 files|1 place in 1 file"},
 		"no rule":  {func(v *verdict.Verdict) { v.Rules = nil }, "FAIL: no rule was enforced", "", ""},
 		"narrowed": {func(v *verdict.Verdict) { v.Partial = true }, "PASS, but " + narrowed, narrowed, clean},
 	} {
@@ -335,17 +335,17 @@ func TestView(t *testing.T) {
 	}
 	w := newView(fixtureOf(t, "labelled"))
 	for _, c := range [][2]string{
-		{w.allowedSuffix(), "; 3 allowed, 1 new"},
-		{w.allowedNote(), "allowed by allowances.yml: 3 violations in 3 files, 1 new"},
-		{w.summaryLine(), "FAIL: 4 violations of 2 rules in 4 files, 3 new; 3 allowed, 1 new; " +
-			"5 files checked, 2 covered by a rule, 2 rules"},
-		{newView(fixtureOf(t, "allowed")).allowedSuffix(), "; 1 allowed"},
+		{w.allowedSuffix(), "; allowances permit 8 more places, 1 of them new"},
+		{w.allowedNote(), "allowed by allowances.yml: 8 places in 3 files, 1 of them new"},
+		{w.summaryLine(), "FAIL: 17 places in 4 files break 2 rules, 5 new; allowances permit 8 more places, 1 of them " +
+			"new; 5 files checked, 2 covered by a rule, 2 rules"},
+		{newView(fixtureOf(t, "allowed")).allowedSuffix(), "; allowances permit 2 places"},
 	} {
 		if c[0] != c[1] {
 			t.Errorf("got %q, want %q", c[0], c[1])
 		}
 	}
-	if first := w.groups[0]; len(w.groups) != 2 || first.rule.ID != "NET-1" || first.fresh != 2 ||
+	if first := w.groups[0]; len(w.groups) != 2 || first.rule.ID != "NET-1" || first.numbers.fresh != 4 ||
 		first.violations[0].File != "main.tf" {
 		t.Errorf("the first of %d groups is %+v", len(w.groups), first)
 	}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,7 +19,45 @@ const (
 )
 
 // count is a number and a noun that agrees with it.
-func count(n int, thing string) string { return strconv.Itoa(n) + " " + noun(n, thing) }
+func count(n int, thing string) string { return number(n) + " " + noun(n, thing) }
+
+// number is a number with its thousands apart.
+func number(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// verb is the form of a verb that agrees with a number.
+func verb(n int, one, more string) string {
+	if n == 1 {
+		return one
+	}
+	return more
+}
+
+// natural compares paths as a person orders them: "pkg2" is before "pkg10".
+func natural(a, b string) int {
+	x, y := a, b
+	for x != "" && y != "" {
+		n, m := len(x)-len(strings.TrimLeft(x, "0123456789")), len(y)-len(strings.TrimLeft(y, "0123456789"))
+		if n > 0 && m > 0 {
+			p, q := strings.TrimLeft(x[:n], "0"), strings.TrimLeft(y[:m], "0")
+			if order := cmp.Or(len(p)-len(q), strings.Compare(p, q)); order != 0 {
+				return order
+			}
+			x, y = x[n:], y[m:]
+			continue
+		}
+		if x[0] != y[0] {
+			return int(x[0]) - int(y[0])
+		}
+		x, y = x[1:], y[1:]
+	}
+	return cmp.Or(len(x)-len(y), strings.Compare(a, b))
+}
 
 func noun(n int, thing string) string {
 	if n == 1 {
@@ -48,7 +87,7 @@ func sentence(s string) string {
 // firstOf joins the first words.
 func firstOf(words []string, most int) string {
 	if n := len(words); n > most {
-		return strings.Join(words[:most], ", ") + " and " + strconv.Itoa(n-most) + " more"
+		return strings.Join(words[:most], ", ") + " and " + number(n-most) + " more"
 	}
 	return strings.Join(words, ", ")
 }
