@@ -45,10 +45,7 @@ func assemble(about *shard.Run, f *shard.Findings) *verdict.Verdict {
 		}
 	}
 	for i, r := range about.Rules {
-		r.Rule.Files = f.RuleFiles[i]
-		if r.Paths {
-			r.Rule.Files = max(r.Rule.Files, f.Coverage.Files)
-		}
+		r.Rule.Files, r.Rule.ChecksPaths = f.RuleFiles[i], r.Paths
 		if r.Required {
 			r.Rule.Files = max(r.Rule.Files, filesLookedAt(f))
 		}
@@ -79,7 +76,7 @@ func byError(a, b verdict.Error) int {
 func treeErrors(about *shard.Run, f *shard.Findings, enforced []verdict.Rule) []verdict.Error {
 	all := f.TreeErrors
 	empty := func(message string) { all = append(all, verdict.Error{Code: code.Empty, Message: message}) }
-	looks := func(r verdict.Rule) bool { return r.Files > 0 }
+	looks := func(r verdict.Rule) bool { return r.Files > 0 || r.ChecksPaths }
 	switch {
 	case !f.Listed || len(all) > 0 || about.Options.Allows(check.AllowEmpty):
 	case isEmpty(about, f):

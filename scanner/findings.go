@@ -42,6 +42,9 @@ func (s *scan) collect() (*shard.Run, *shard.Findings) {
 				f.RuleFiles[r] += files
 			}
 		}
+		for r, files := range t.paths {
+			f.RuleFiles[r] += files
+		}
 	}
 	for _, br := range s.required.AllFindings() {
 		// A comparison labels missing files.

@@ -17,6 +17,7 @@ type sum struct {
 	current  *check.Result       // the file being checked: begun, or nil
 	begun    check.Result        // as it was before the check, for close
 	plans    map[*check.Plan]int // number of files checked by each
+	paths    map[int]int         // by rule: number of files that only its forbidden_files match
 	excluded []int               // by the excludes of rule files, numbered as in run.RuleSet.Excluding
 	coverage verdict.Coverage
 	findings []check.Finding
@@ -26,7 +27,7 @@ type sum struct {
 func (s *scan) newSum() *sum {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	t := &sum{closed: s.closed, plans: map[*check.Plan]int{}}
+	t := &sum{closed: s.closed, plans: map[*check.Plan]int{}, paths: map[int]int{}}
 	s.sums = append(s.sums, t)
 	s.progress.watch(t)
 	return t
@@ -92,6 +93,11 @@ func (t *sum) count(r *check.Result) {
 	t.done++
 	if r.Plan != nil {
 		t.plans[r.Plan]++
+	}
+	for i, g := range r.Forbidden { // in order of the rules
+		if !r.SelectedBy(g.Rule) && (i == 0 || g.Rule != r.Forbidden[i-1].Rule) {
+			t.paths[g.Rule]++
+		}
 	}
 	switch {
 	case r.Scanned:

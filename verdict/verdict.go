@@ -116,7 +116,9 @@ type Rule struct {
 	Owner       string   `json:"owner"`
 	Severity    string   `json:"severity"`
 	Tags        []string `json:"tags"`
-	Files       int      `json:"files"` // files that this rule selects; if it only checks paths, all of them
+	Files       int      `json:"files"` // files that its globs match; with required_files, all of the tree
+	// ChecksPaths means that it has forbidden_files, so that it checks each path of the run, whatever Files is.
+	ChecksPaths bool `json:"checks_paths"`
 }
 
 // Scope is how the files of the run were chosen.

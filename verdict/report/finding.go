@@ -22,6 +22,7 @@ type finding struct {
 	at    verdict.Evidence // as if that place were the first; the excerpt is "" if the verdict has none
 	index int              // of the place in Evidence.Places, or -1
 	exact bool             // UTF16Column and UTF16EndColumn are exact, not approximate
+	first bool             // of the shown places of its violation
 	name  patternName
 }
 
@@ -57,7 +58,7 @@ func findingsOf(v *verdict.Violation) []*finding {
 
 // findingAt returns the place of an index, or with -1 the first occurrence.
 func findingAt(v *verdict.Violation, name patternName, i int) *finding {
-	f := &finding{v, v.Evidence, i, true, name}
+	f := &finding{Violation: v, at: v.Evidence, index: i, exact: true, name: name}
 	if i < 0 {
 		return f
 	}
@@ -171,25 +172,30 @@ func (f *finding) foundLine() string {
 }
 
 // facts are the facts of a violation other than its place, reason and pattern, each safe to print.
-func (f *finding) facts() []string {
-	facts := with(f.also(), f.encodingNote())
-	if f.Note != "" {
-		facts = append(facts, "note: "+cut(flow(f.Note), 1000))
+func (f *finding) facts() []string { return append(with(f.also(), f.encodingNote()), f.note()...) }
+
+func (f *finding) note() []string {
+	if f.Note == "" {
+		return nil
 	}
-	return facts
+	return []string{"note: " + cut(flow(f.Note), 1000)}
 }
 
-// lines describe a violation in full: its place and reason, the excerpt, and the facts.
+// lines describe a place in full: where it is and why, the excerpt, and the facts.
 func (f *finding) lines() []string {
-	at := f.place() + ": "
-	if status := label(f.Status); status != "" {
-		at += status + ": "
-	}
-	lines := []string{at + cut(flow(f.Reason), 1000)}
+	lines := []string{f.leadLine() + cut(flow(f.Reason), 1000)}
 	if f.inFile() && f.at.Excerpt != "" {
 		lines = append(lines, namedLines("excerpt: ", f.at.Excerpt)...)
 	}
-	return append(append(lines, f.foundLine()), f.facts()...)
+	return append(with(append(lines, f.foundLine()), f.encodingNote()), f.note()...)
+}
+
+// leadLine is a place and its status, to begin a line.
+func (f *finding) leadLine() string {
+	if status := label(f.status()); status != "" {
+		return f.place() + ": " + status + ": "
+	}
+	return f.place() + ": "
 }
 
 // sentence describes a violation in one line, without its place and excerpt, and with the pattern if the reason does

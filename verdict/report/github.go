@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -20,8 +21,8 @@ const (
 )
 
 // writeGitHub writes workflow commands, which GitHub Actions shows as annotations of the files and in the summary of
-// the run: an error for each error of the verdict, then one for each violation, in a change first one for each new
-// place. GitHub keeps 10 of a step: if there are more, the tenth counts the rest. A PASS is silent, except for a
+// the run: an error for each error of the verdict, then one for each place. GitHub keeps 10 of a step: if there are
+// more, the tenth counts the rest. A PASS is silent, except for a
 // notice if files were not scanned. Allowed violations are a notice.
 //
 // Paths are real ones, from the tree's root, which must be the root of the repository. Columns are UTF-16 code units,
@@ -32,26 +33,21 @@ func writeGitHub(w io.Writer, document *verdict.Verdict) error {
 	for i := range v.undecided {
 		all = append(all, errorAnnotation(&v.undecided[i]))
 	}
-	targets := annotationTargets(v)
-	for _, t := range targets[:min(len(targets), annotationsKept)] {
-		f, rule := newFinding(&v.Violations[t.violation]), v.ruleOf[t.violation].rule
-		all = append(all, violationAnnotation(f, t.place, rule))
+	for _, f := range annotatedPlaces(v) {
+		all = append(all, placeAnnotation(f))
 	}
-	if len(v.undecided)+len(targets) > annotationsKept {
-		const shown = annotationsKept - 1
+	if places := v.numbers.all(); len(v.undecided)+places > annotationsKept {
+		all = all[:min(len(all), annotationsKept-1)]
+		errors := min(len(all), len(v.undecided))
 		var parts []string
-		thing := "more violation"
-		if len(targets) > len(v.Violations) {
-			thing = "more place"
+		if n := places - (len(all) - errors); n > 0 {
+			parts = append(parts, count(n, "more place"))
 		}
-		if n := len(targets) - max(shown-len(v.undecided), 0); n > 0 {
-			parts = append(parts, count(n, thing))
-		}
-		if n := len(v.undecided) - shown; n > 0 {
+		if n := len(v.undecided) - errors; n > 0 {
 			parts = append(parts, count(n, "more error"))
 		}
 		more := strings.Join(parts, " and ")
-		all = append(all[:annotationsKept-1], annotation{title: "policyscan: " + more, lines: []string{
+		all = append(all, annotation{title: "policyscan: " + more, lines: []string{
 			more + " not shown: GitHub keeps 10 annotations per step. " +
 				"All are in the verdict (--output, verdict.json) and in the text report.",
 			v.summaryLine(),
@@ -72,27 +68,44 @@ func writeGitHub(w io.Writer, document *verdict.Verdict) error {
 	return b.Flush() // a bufio.Writer keeps its first error
 }
 
-// An annotationTarget is the index of a violation and of one of its places, or -1 for the place that reports point to.
-type annotationTarget struct{ violation, place int }
+// A rulePlace is a place that gets an annotation, and its rule.
+type rulePlace struct {
+	*finding
+	rule *verdict.Rule
+}
 
-func annotationTargets(v *view) []annotationTarget {
-	var fresh, others []annotationTarget
-	for i := range v.Violations {
-		x := &v.Violations[i]
-		if x.Status != verdict.Introduced {
-			others = append(others, annotationTarget{i, -1})
-			continue
-		}
-		f := newFinding(x)
-		fresh = append(fresh, annotationTarget{i, -1})
-		last := f.at.Line
-		for k, p := range x.Evidence.Places {
-			if p.Status == verdict.Introduced && k != f.index && p.Line != last {
-				fresh, last = append(fresh, annotationTarget{i, k}), p.Line
+// annotatedPlaces returns as many places as GitHub shows: those in lines without an annotation before others, then new
+// ones, then the first ones of a rule in a file.
+func annotatedPlaces(v *view) []rulePlace {
+	type lineOf struct {
+		file string
+		line int64
+	}
+	lines := map[lineOf]bool{}
+	var byWorth [8][]rulePlace
+	for _, g := range v.groups {
+		for _, file := range g.files {
+			all, _, _ := file.findings(math.MaxInt)
+			for i, f := range all {
+				worth, at := 0, lineOf{f.File, f.at.Line}
+				if lines[at] {
+					worth += 4
+				}
+				lines[at] = true
+				if f.status() != verdict.Introduced {
+					worth += 2
+				}
+				if i > 0 {
+					worth++
+				}
+				if len(byWorth[worth]) < annotationsKept {
+					byWorth[worth] = append(byWorth[worth], rulePlace{f, g.rule})
+				}
 			}
 		}
 	}
-	return append(fresh, others...)
+	all := slices.Concat(byWorth[:]...)
+	return all[:min(len(all), annotationsKept)]
 }
 
 type annotation struct {
@@ -114,21 +127,15 @@ func errorAnnotation(e *verdict.Error) annotation {
 	return a
 }
 
-// violationAnnotation annotates a place of a violation, as in [annotationTarget].
-func violationAnnotation(f *finding, place int, r *verdict.Rule) annotation {
-	inFile := f.inFile()
-	if place >= 0 {
-		f.move(f.Evidence.Places[place])
-		f.at.Excerpt, f.at.Places, f.exact = "", nil, false
-	}
+func placeAnnotation(f rulePlace) annotation {
 	a := annotation{file: f.File, title: "policyscan " + f.RuleID + ": " + f.Title}
-	if inFile {
+	if f.inFile() {
 		a.line, a.end = f.at.Line, lastLine(&f.at)
 		if f.at.EndLine == f.at.Line && f.exact {
 			a.col, a.endCol = f.at.UTF16Column, f.at.UTF16EndColumn
 		}
 	}
-	for _, line := range append(f.lines(), ruleLines(r)...) {
+	for _, line := range append(f.lines(), ruleLines(f.rule)...) {
 		a.lines = append(a.lines, cut(line, annotationMessage/4)) // so that the limit of all takes nothing else
 	}
 	return a

@@ -42,7 +42,8 @@ func annotations(t *testing.T, v *verdict.Verdict) []command {
 func wantAnnotations(t *testing.T, v *verdict.Verdict) {
 	t.Helper()
 	got := annotations(t, v)
-	total := len(v.Errors) + len(v.Violations)
+	places := annotatedPlaces(newView(v))
+	total := len(v.Errors) + newView(v).numbers.all()
 	if n := len(got); len(v.AllowedViolations) > 0 {
 		last := got[n-1]
 		if got = got[:n-1]; last.name != "notice" || !strings.HasPrefix(last.data,
@@ -50,7 +51,7 @@ func wantAnnotations(t *testing.T, v *verdict.Verdict) {
 			t.Errorf("what is allowed is %+v", last)
 		}
 	}
-	if len(got) != min(total, 10) {
+	if len(got) != min(len(v.Errors)+len(shownFindings(v)), 10) {
 		t.Fatalf("%d annotations for %d findings", len(got), total)
 	}
 	for i, c := range got {
@@ -60,10 +61,9 @@ func wantAnnotations(t *testing.T, v *verdict.Verdict) {
 			t.Errorf("annotation %d: %+v", i, c)
 		}
 		if total > 10 && i == 9 {
-			more := annotationTargets(newView(v))[max(9-len(v.Errors), 0):]
 			var want []string
-			if len(more) > 0 {
-				want = append(want, count(len(more), "more violation"))
+			if n := total - len(v.Errors) - max(9-len(v.Errors), 0); n > 0 {
+				want = append(want, count(n, "more place"))
 			}
 			if n := len(v.Errors) - 9; n > 0 {
 				want = append(want, count(n, "more error"))
@@ -92,9 +92,9 @@ func wantAnnotations(t *testing.T, v *verdict.Verdict) {
 			}
 			place(e.Line, e.Line, e.UTF16Column, e.UTF16Column)
 		} else {
-			f := newFinding(&v.Violations[i-len(v.Errors)])
+			f := places[i-len(v.Errors)]
 			file, wantTitle = f.File, cut(flow("policyscan "+f.RuleID+": "+f.Title), 255)
-			if e := f.Evidence; file != "" && f.inFile() && e.EndLine == e.Line {
+			if e := f.at; file != "" && f.inFile() && e.EndLine == e.Line && f.exact {
 				place(e.Line, e.Line, e.UTF16Column, e.UTF16EndColumn)
 			} else if file != "" && f.inFile() {
 				place(e.Line, lastLine(&e), 0, 0)
@@ -123,26 +123,32 @@ func TestGitHubFixtures(t *testing.T) {
 			}
 			continue
 		}
-		if name != "labelled" { // which TestGitHubPlaces is about
-			wantAnnotations(t, f.verdict)
-		}
+		wantAnnotations(t, f.verdict)
 	}
 }
 
-// TestGitHubPlaces: of a change each new place is annotated, before what was there before.
+// TestGitHubPlaces: the annotations are of different lines, as long as there are such; of these new ones are first, and
+// then one for each rule and file.
 func TestGitHubPlaces(t *testing.T) {
 	v := newFixture()
 	v.Scope = changed()
 	lines := []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}
 	v.Violations = []verdict.Violation{
-		placed(v.Rules[0], "old.tf", "BAD\n", "BAD", verdict.PreExisting),
-		placed(v.Rules[0], "new.tf", tall("BAD", lines...), "BAD", slices.Repeat([]string{verdict.Introduced}, 12)...),
+		placed(v.Rules[0], "a.tf", tall("BAD", 1, 2), "BAD", verdict.PreExisting, verdict.PreExisting),
+		placed(v.Rules[0], "new.tf", tall("BAD BAD", lines[:4]...), "BAD", slices.Repeat([]string{verdict.Introduced},
+			8)...),
+		placed(v.Rules[0], "old.tf", tall("BAD", lines...), "BAD", slices.Repeat([]string{verdict.PreExisting}, 12)...),
+		placed(v.Rules[1], "new.tf", tall("BAD", 1, 9), "BAD", verdict.Introduced, verdict.Introduced),
 	}
 	v.Decide()
 	all := annotations(t, v)
-	if p := all[8].properties; len(all) != 10 || p["file"] != "new.tf" || p["line"] != "9" ||
-		!strings.Contains(all[9].data, "4 more places not shown") {
-		t.Errorf("%+v", all)
+	var got []string
+	for _, a := range all[:9] {
+		got = append(got, a.properties["file"]+":"+a.properties["line"])
+	}
+	want := "new.tf:1 new.tf:2 new.tf:3 new.tf:4 new.tf:9 a.tf:1 old.tf:1 a.tf:2 old.tf:2"
+	if strings.Join(got, " ") != want || !strings.Contains(all[9].data, "15 more places not shown") {
+		t.Errorf("%q: %+v", got, all[9])
 	}
 }
 

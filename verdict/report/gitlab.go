@@ -56,6 +56,9 @@ func writeIssues(v *view, yield func(gitlabIssue) bool) {
 		add(text, e.Code, errorFingerprint(&e), "blocker", e.File, e.Line)
 	}
 	for i := range v.Violations {
+		if v.Violations[i].PlaceCount == 0 {
+			continue
+		}
 		f, severity := newFinding(&v.Violations[i]), v.ruleOf[i].rule.Severity
 		words := map[string]string{"low": "minor", "high": "critical", "critical": "blocker"}
 		severity = cmp.Or(words[severity], "major")

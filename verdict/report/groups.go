@@ -64,6 +64,9 @@ func (n *numbers) words(verbs string) string {
 	return strings.Join(clauses, "; ")
 }
 
+// all is the number of places, in files or missing.
+func (n *numbers) all() int { return n.places + n.missing }
+
 // isNew reports whether there is something new.
 func (n *numbers) isNew() bool { return n.fresh+n.freshMissing > 0 }
 
@@ -187,7 +190,7 @@ func (v *view) groupByRule() {
 // findings are at most this many places of the file, new ones before others, in the order of lines. more is the number
 // of places that the verdict does not list; fresh of them are new.
 func (f *fileGroup) findings(most int) (all []*finding, more, fresh int) {
-	more, fresh = f.numbers.places+f.numbers.missing, f.numbers.fresh+f.numbers.freshMissing
+	more, fresh = f.numbers.all(), f.numbers.fresh+f.numbers.freshMissing
 	for _, x := range f.violations {
 		all = append(all, findingsOf(x)...)
 	}
@@ -208,6 +211,11 @@ func (f *fileGroup) findings(most int) (all []*finding, more, fresh int) {
 		})
 		all = all[:most]
 		slices.SortStableFunc(all, byLine)
+	}
+	seen := map[*verdict.Violation]bool{}
+	for _, x := range all {
+		x.first = !seen[x.Violation]
+		seen[x.Violation] = true
 	}
 	return all, more, fresh
 }
@@ -230,9 +238,9 @@ func (v *view) unchecked(g *ruleGroup) string {
 	switch {
 	case len(v.undecided) > 0:
 		return "not decided: the run is incomplete"
-	case g.rule.Files == 0:
+	case v.selectsNothing(g.rule):
 		return "this rule selects no file"
-	case v.scannedNothing():
+	case g.rule.Files > 0 && v.scannedNothing():
 		return "no file that it selects was scanned"
 	}
 	return ""

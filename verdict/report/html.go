@@ -168,7 +168,7 @@ func writeHTML(w io.Writer, document *verdict.Verdict) error {
 func (p *htmlPage) addRules(v *view) {
 	rows := map[*ruleGroup]*htmlRule{}
 	for _, g := range v.byRule {
-		row := &htmlRule{Rule: g.rule, State: "holds", Outcome: v.ruleOutcome(g), Count: g.numbers.places + g.numbers.missing}
+		row := &htmlRule{Rule: g.rule, State: "holds", Outcome: v.ruleOutcome(g), Count: g.numbers.all()}
 		switch {
 		case row.Count > 0:
 			row.State = "violated"

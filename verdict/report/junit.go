@@ -12,13 +12,13 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// junitMost is the number of violations that a test case lists. Some CI systems cut a long text silently.
+// junitMost is the number of places that a test case lists. Some CI systems cut a long text silently.
 const junitMost = 100
 
 // writeJUnit writes JUnit's XML as Apache Ant made it: a suite for each type of rule, and in it a test case for each
 // rule.
 //
-//   - A rule that was violated has a failure, with its violations.
+//   - A rule that was violated has a failure, with its places.
 //   - A rule that selects no file is skipped.
 //   - A rule without a violation, in an incomplete run, is skipped: the verdict does not tell which rules the missing
 //     files are for.
@@ -166,13 +166,23 @@ func junitProperties(v *view) []junitProperty {
 
 func junitFailure(g *ruleGroup) *junitResult {
 	var lines []string
-	for i, x := range g.violations {
-		if i == junitMost {
-			lines = append(lines, "and "+count(len(g.violations)-i, "more violation")+"; the verdict has all of them")
+	room := junitMost
+	for _, file := range g.files {
+		if room == 0 {
 			break
 		}
-		more := newFinding(x).lines()
-		lines = append(lines, strings.Join(more, "\n    "))
+		all, _, _ := file.findings(room)
+		for _, f := range all {
+			if f.first {
+				lines = append(lines, strings.Join(f.lines(), "\n    "))
+			} else {
+				lines = append(lines, f.leadLine()+f.foundLine())
+			}
+		}
+		room -= len(all)
+	}
+	if more := g.numbers.all() - junitMost + room; more > 0 {
+		lines = append(lines, "and "+count(more, "more place")+"; see verdict.json")
 	}
 	lines = append(lines, ruleLines(g.rule)...)
 	return newJUnitResult(g.counts()+": "+cmp.Or(g.rule.Message, g.rule.Title), g.rule.Type, lines)

@@ -98,10 +98,10 @@ func TestJUnitFixtures(t *testing.T) {
 	}
 }
 
-// TestJUnitCap: a case lists so many violations and counts the others.
+// TestJUnitCap: a case lists so many places and counts the others.
 func TestJUnitCap(t *testing.T) {
-	for n, want := range map[int]string{junitMost: "", junitMost + 1: "and 1 more violation;", junitMost +
-		23: "and 23 more violations;"} {
+	for n, want := range map[int]string{junitMost: "", junitMost + 1: "and 1 more place;", junitMost +
+		23: "and 23 more places;"} {
 		v := newFixture()
 		for i := range n {
 			v.Violations = append(v.Violations, found(v.Rules[0], fmt.Sprintf("f%d.tf", i), "0.0.0.0/0", "0.0.0.0/0"))
@@ -110,7 +110,7 @@ func TestJUnitCap(t *testing.T) {
 		c := readJUnit(t, v).Suites[0].Cases[0]
 		text := c.Failure.Text
 		listed := regexp.MustCompile(`(?m)^f\d+\.tf:1:1: `).FindAllString(text, -1)
-		more := regexp.MustCompile(`(?m)^and \d+ more violations?;`).FindString(text)
+		more := regexp.MustCompile(`(?m)^and \d+ more places?;`).FindString(text)
 		if len(listed) != min(n, junitMost) || more != want || !strings.HasPrefix(c.Failure.Message,
 			strconv.Itoa(n)+" places in "+strconv.Itoa(n)+" files: ") {
 			t.Errorf("of %d violations %d are listed, then %q; the message is %q", n, len(listed), more,

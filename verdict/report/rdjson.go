@@ -43,7 +43,7 @@ type (
 	}
 )
 
-// writeRDJSON writes reviewdog's rdjson: the errors, then the violations, all of severity ERROR. A PASS has no
+// writeRDJSON writes reviewdog's rdjson: the errors, then the places, all of severity ERROR. A PASS has no
 // diagnostics, except one of severity INFO if files were not scanned.
 //
 // Without -filter-mode=nofilter, reviewdog drops diagnostics outside the diff, errors too: it comments, and
@@ -72,7 +72,12 @@ func writeDiagnostics(v *view, yield func(rdDiagnostic) bool) {
 		if ended {
 			return
 		}
-		add(violationDiagnostic(newFinding(&v.Violations[i]), v.ruleOf[i].rule, markdown))
+		if v.Violations[i].PlaceCount == 0 {
+			continue
+		}
+		for _, f := range findingsOf(&v.Violations[i]) {
+			add(placeDiagnostic(f, v.ruleOf[i].rule, markdown))
+		}
 	}
 	info := func(text, more string, at rdLocation) {
 		add(rdDiagnostic{
@@ -120,8 +125,8 @@ func errorDiagnostic(e *verdict.Error) rdDiagnostic {
 	}
 }
 
-// violationDiagnostic caches the Markdown of texts in known.
-func violationDiagnostic(f *finding, r *verdict.Rule, known map[string]string) rdDiagnostic {
+// placeDiagnostic caches the Markdown of texts in known.
+func placeDiagnostic(f *finding, r *verdict.Rule, known map[string]string) rdDiagnostic {
 	markdown := func(text string) string {
 		if _, ok := known[text]; !ok {
 			known[text] = prose(text, codeMarkdown)
@@ -134,7 +139,11 @@ func violationDiagnostic(f *finding, r *verdict.Rule, known map[string]string) r
 		original[i] = verdict.Defuse(line)
 	}
 	// No text of the file: the pattern is the bundle's.
-	message := append(with([]string{"reason: " + markdown(f.Reason)}, label(f.Status)), factsMarkdown(f)...)
+	name, found := f.found(codeMarkdown(clip(f.Evidence.Pattern, 1000)))
+	message := append(with([]string{"reason: " + markdown(f.Reason)}, label(f.status())), name+": "+found)
+	for _, fact := range append(with(nil, f.encodingNote()), f.note()...) {
+		message = append(message, markdown(fact))
+	}
 	if r.Remediation != "" {
 		message = append(message, "fix: "+markdown(r.Remediation))
 	}

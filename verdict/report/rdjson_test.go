@@ -53,10 +53,12 @@ func wantRDJSON(t *testing.T, v *verdict.Verdict) {
 		}
 		r.Diagnostics = r.Diagnostics[:n]
 	}
-	if r.Source.Name != "policyscan" || r.Severity != "ERROR" ||
-		len(r.Diagnostics) != len(v.Errors)+len(v.Violations) {
-		t.Fatalf("%d diagnostics for %d errors and %d violations: %+v", len(r.Diagnostics), len(v.Errors),
-			len(v.Violations), r)
+	var places []*finding
+	for i := range v.Violations {
+		places = append(places, findingsOf(&v.Violations[i])...)
+	}
+	if r.Source.Name != "policyscan" || r.Severity != "ERROR" || len(r.Diagnostics) != len(v.Errors)+len(places) {
+		t.Fatalf("%d diagnostics for %d errors and %d places: %+v", len(r.Diagnostics), len(v.Errors), len(places), r)
 	}
 	for i, d := range r.Diagnostics {
 		if d.Severity != "ERROR" || d.Location.Path == "" || d.Message == "" || d.Code == nil ||
@@ -90,12 +92,12 @@ func wantRDJSON(t *testing.T, v *verdict.Verdict) {
 			}
 			continue
 		}
-		x := v.Violations[i-len(v.Errors)]
+		x := places[i-len(v.Errors)]
 		if d.Location.Path != cmp.Or(realPath(x.File), noFile) || d.Code.Value != verdict.Visible(x.RuleID) ||
-			!strings.HasPrefix(d.Original, verdict.Defuse(newFinding(&x).place()+": ")) {
+			!strings.HasPrefix(d.Original, verdict.Defuse(x.place()+": ")) {
 			t.Errorf("a violation of %q in %q is %+v", x.RuleID, x.File, d)
 		}
-		e := newFinding(&x).at
+		e := x.at
 		if e.EndColumn > 1 && e.Line > 0 && e.EndLine >= e.Line && e.EndLine <= math.MaxInt32 && e.Column > 0 &&
 			e.Column <= math.MaxInt32 && e.EndColumn <= math.MaxInt32 {
 			if want := (rdRange{rdPosition{e.Line, e.Column}, rdPosition{e.EndLine,

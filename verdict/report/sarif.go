@@ -52,7 +52,7 @@ func writeSARIF(w io.Writer, v *verdict.Verdict) error { return writeSARIFWithin
 
 func writeSARIFWithin(w io.Writer, document *verdict.Verdict, most sarifLimits) error {
 	s := sarifWriter{view: newView(document), most: most}
-	for s.most.results = min(most.results, len(s.undecided)+len(s.Violations)); ; {
+	for s.most.results = min(most.results, len(s.undecided)+s.reported()); ; {
 		text, err := verdict.JSON(s.log())
 		if err != nil {
 			return err
@@ -98,7 +98,7 @@ func (s *sarifWriter) log() sarifLog {
 	run.AutomationDetails.Description.Text = "Files checked against a policy's rules."
 	run.Properties = sarifRunProperties{
 		Verdict: v.Verdict, Complete: v.Complete, Partial: v.Partial, Allowed: v.Allowed, Scope: v.Scope,
-		Violations: len(v.Violations), Policy: []map[string]string{}, Coverage: map[string]int64{
+		Violations: s.reported(), Policy: []map[string]string{}, Coverage: map[string]int64{
 			"files": int64(v.Coverage.Files), "governed": int64(v.Coverage.Governed), "bytes": v.Coverage.Bytes,
 			"scanned": int64(v.Coverage.Scanned), "notScanned": int64(len(v.Coverage.NotScanned)),
 		},
@@ -156,7 +156,7 @@ func (s *sarifWriter) writeErrors() {
 func (s *sarifWriter) writeViolations() {
 	run, driver := s.run, &s.run.Tool.Driver
 	found := s.newest(max(s.most.results-len(run.Results), 0))
-	run.Properties.ViolationsLeftOut = len(s.Violations) - len(found)
+	run.Properties.ViolationsLeftOut = s.reported() - len(found)
 	used := map[*ruleGroup]bool{}
 	for _, i := range found {
 		used[s.ruleOf[i]] = true
@@ -188,12 +188,21 @@ func (s *sarifWriter) writeViolations() {
 	}
 }
 
+// reported is the number of violations with a place to fix.
+func (s *sarifWriter) reported() (n int) {
+	for _, g := range s.groups {
+		n += len(g.violations)
+	}
+	return n
+}
+
 // newest returns the indexes of at most this many violations, in order. If there are more, it omits old ones first.
 func (s *sarifWriter) newest(most int) []int {
 	var kept []int
 	for _, older := range []int{0, 1} {
 		for i := range s.Violations {
-			if newFirst(&s.Violations[i]) == older && len(kept) < most {
+			x := &s.Violations[i]
+			if newFirst(x) == older && x.PlaceCount > 0 && len(kept) < most {
 				kept = append(kept, i)
 			}
 		}
@@ -218,16 +227,16 @@ func (s *sarifWriter) result(f *finding, id string, index int) sarifResult {
 	}
 	// The other places, as whole lines: a verdict has only their columns in bytes.
 	last := int64(0)
-	for i, p := range f.at.Places {
-		if i == f.index || p.Line == last || p.Line == f.at.Line {
+	for _, x := range findingsOf(f.Violation) {
+		p := &x.at
+		if p.Line == last || p.Line == f.at.Line {
 			continue
 		}
 		last = p.Line
-		text := strings.TrimSuffix("the same, "+label(p.Status), ", ")
-		end := lastLine(&verdict.Evidence{Line: p.Line, EndLine: p.EndLine, EndColumn: p.EndColumn})
+		text := strings.TrimSuffix("the same, "+label(x.status()), ", ")
 		r.RelatedLocations = append(r.RelatedLocations, sarifLocation{
 			ID: len(r.RelatedLocations) + 1, Message: &sarifText{Text: full(sentence(text))},
-			PhysicalLocation: sarifPlace{ArtifactLocation: artifact(f.File), Region: wholeLines(p.Line, end)},
+			PhysicalLocation: sarifPlace{ArtifactLocation: artifact(f.File), Region: wholeLines(p.Line, lastLine(p))},
 		})
 	}
 	return r
@@ -246,7 +255,7 @@ func (s *sarifWriter) writeNotes() {
 		n, of        int
 		level, thing string
 	}{
-		{p.ViolationsLeftOut, len(s.Violations), "warning", "violation"},
+		{p.ViolationsLeftOut, s.reported(), "warning", "violation"},
 		{p.ErrorsLeftOut, len(s.undecided), "error", "error"},
 		{p.RulesLeftOut, len(s.byRule), "warning", "rule"},
 	} {

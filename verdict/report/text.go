@@ -111,16 +111,16 @@ func (t *textWriter) group(g *ruleGroup) {
 // places writes a line for each place of a rule, on a terminal for the first of many, and the facts of a violation
 // below its first one.
 func (t *textWriter) places(g *ruleGroup, facts func(*finding)) {
-	left := g.numbers.places + g.numbers.missing
+	left := g.numbers.all()
 	room := left
 	if t.Most > 0 && left > manyPlaces {
 		room = t.Most
 	}
 	for _, file := range g.files {
 		all, more, fresh := file.findings(room)
-		for i, f := range all {
+		for _, f := range all {
 			t.place(f, placeLabel(f.status()), faint, "["+verdict.Visible(f.RuleID)+"]")
-			if !slices.ContainsFunc(all[:i], func(before *finding) bool { return before.Violation == f.Violation }) {
+			if f.first {
 				facts(f)
 			}
 		}
@@ -287,7 +287,9 @@ func (t *textWriter) tallies(v *view) {
 	}
 	var rules []tally
 	for _, g := range v.groups {
-		rules = append(rules, tally{g.rule.ID, g.numbers.places})
+		if g.numbers.places > 0 {
+			rules = append(rules, tally{g.rule.ID, g.numbers.places})
+		}
 	}
 	for _, list := range []struct {
 		label string

@@ -34,7 +34,7 @@ func newView(v *verdict.Verdict) *view {
 		}
 	}
 	for i := range v.Rules {
-		if r := &v.Rules[i]; r.Files == 0 {
+		if r := &v.Rules[i]; w.selectsNothing(r) {
 			w.unused = append(w.unused, r)
 		}
 	}
@@ -62,7 +62,8 @@ func (v *view) result() string {
 				ids[g.rule.ID] = true
 			}
 		}
-		parts = append(parts, v.numbers.words(verb(v.numbers.places, " breaks ", " break ")+count(len(ids), "rule")))
+		s := v.numbers.words(verb(v.numbers.places, " breaks ", " break ") + count(len(ids), "rule"))
+		parts = append(parts, cmp.Or(s, count(len(v.Violations), "violation"))) // a run's violations have places
 	}
 	switch {
 	case !v.Complete:
@@ -95,6 +96,11 @@ func (v *view) headline() string {
 		return "PASS, but " + strings.Join(but, "; ") + v.allowedSuffix()
 	}
 	return string(v.Verdict.Verdict) + ": " + v.result()
+}
+
+// selectsNothing reports whether a rule checked neither a file nor a path.
+func (v *view) selectsNothing(r *verdict.Rule) bool {
+	return r.Files == 0 && !(r.ChecksPaths && v.Coverage.Files > 0)
 }
 
 // coversNothing reports whether no rule covers a file or checks paths.

@@ -91,7 +91,7 @@ func (o *Options) Allows(reason string) bool { return slices.Contains(o.Allow, r
 
 // A Rule is an enforced rule.
 type Rule struct {
-	Rule     verdict.Rule `json:"rule"`     // its Files is 0: see Findings.RuleFiles
+	Rule     verdict.Rule `json:"rule"`     // without Files, see Findings.RuleFiles, and ChecksPaths
 	Paths    bool         `json:"paths"`    // it forbids files, so that it checks all paths
 	Required bool         `json:"required"` // it requires files
 }
@@ -109,7 +109,7 @@ type Findings struct {
 	Coverage verdict.Coverage `json:"coverage"` // of the shard's files; LeftOut is of the whole tree
 	// Taken counts the paths that the excludes of rule files removed, in the order of Run.Policy and their Excluded.
 	Taken     []int `json:"taken"`
-	RuleFiles []int `json:"rule_files"` // selected by each rule
+	RuleFiles []int `json:"rule_files"` // that each rule's globs match
 	Found     []int `json:"found"`      // the required files that exist, as ascending indices of Run.Required
 	// RequiredWhole means that the whole tree was searched for required files, and RequiredFiles is their number in a
 	// git tree; -1 on disk.
