@@ -46,6 +46,18 @@ func Find(path string) (Place, error) {
 	return p, nil
 }
 
+// Name is the name of the root's directory, without the ".git" of a bare repository; "" if unknown.
+func (p *Place) Name() string {
+	if p.Root == "" || p.Bare && !repo.LooksBare(p.Root) {
+		return ""
+	}
+	root, err := disk.Real(p.Root)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSuffix(filepath.Base(root), ".git")
+}
+
 // Path returns the path from the root of a file that is named from the current directory. The file need not exist.
 // Symlinks to its directory are followed, as in a scan.
 func (p *Place) Path(file string) (string, error) {

@@ -49,12 +49,30 @@ func Formats() []Format {
 		},
 		{"junit", "JUnit's XML, a test case for each rule", writeJUnit, "<?xml ", "\"policyscan."},
 		{"github", "annotations of a GitHub Actions run", writeGitHub, "::", "title="},
-		{"markdown", "GitHub's job summary, or a comment", writeMarkdown, "## policyscan ", ""},
+		{"markdown", "GitHub's job summary, or a comment", unnamed(writeMarkdown), "## policyscan ", ""},
 		{"gitlab", "GitLab's Code Quality", writeGitLab, "[\n  {\n    \"description\"", "\"check_name\""},
 		{"rdjson", "reviewdog, which comments on changes", writeRDJSON,
 			"{\n  \"source\": {\n    \"name\": \"policyscan\"", ""},
-		{"html", "one page to read and to search", writeHTML, "<!DOCTYPE html>", "policyscan"},
+		{"html", "one page to read and to search", unnamed(writeHTML), "<!DOCTYPE html>", "policyscan"},
 	}
+}
+
+// Naming returns the format with a name for what was scanned. A verdict has none, since equal trees have equal verdicts
+// wherever they are. Only the pages show it.
+func (f Format) Naming(tree string) Format {
+	switch f.Name {
+	case "markdown":
+		f.Write = func(w io.Writer, v *verdict.Verdict) error { return writeMarkdown(w, v, tree) }
+	case "html":
+		f.Write = func(w io.Writer, v *verdict.Verdict) error { return writeHTML(w, v, tree) }
+	}
+	return f
+}
+
+func unnamed(
+	write func(w io.Writer, v *verdict.Verdict, tree string) error,
+) func(io.Writer, *verdict.Verdict) error {
+	return func(w io.Writer, v *verdict.Verdict) error { return write(w, v, "") }
 }
 
 // Named returns the format with a name, or the zero Format.
