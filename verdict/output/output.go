@@ -90,7 +90,7 @@ func (r *Run) apartFromVerdict() error {
 	return nil
 }
 
-// NameTree has the reports for people name what was scanned; see [report.Format.Naming].
+// NameTree has the html report name what was scanned; see [report.Format.Naming].
 func (r *Run) NameTree(name string) {
 	for i := range r.Reports {
 		r.Reports[i].Format = r.Reports[i].Format.Naming(name)

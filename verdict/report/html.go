@@ -43,7 +43,8 @@ type htmlHead struct {
 // the page is printed to a log.
 func writePage(w io.Writer, name string, styles []string, script string, head *htmlHead, page any) error {
 	t, err := template.New(name).Funcs(template.FuncMap{
-		"count": count, "number": number, "noun": noun, "bytes": func(n int64) string { return number(int(n)) }, "visible": inert, "flow": func(s string) string { return inert(flow(s)) },
+		"count": count, "number": number, "noun": noun, "bytes": func(n int64) string { return number(int(n)) },
+		"visible": inert, "flow": func(s string) string { return inert(flow(s)) },
 		"lines": textLines, "drawn": drawn, "safe": isSafeURL, "moreErrors": moreErrors, "mostFirst": mostFirst,
 		"covered":  func(r *summary.Repository) int { return r.Governed },
 		"short":    func(commit string) string { return inert(abbreviated(commit)) },
@@ -92,7 +93,7 @@ type htmlPage struct {
 	htmlHead
 	*verdict.Verdict
 
-	Tree      string // the name of what was scanned; "" if unknown
+	Tree      string // the name of the scanned directory; "" if unknown
 	Files     string // of the scope, in words
 	Date      string // of the head commit, for display
 	Places    int    // to fix, with required files that are missing
@@ -349,13 +350,20 @@ func newHTMLFile(file string, places []htmlPlace) htmlFileGroup {
 }
 
 // htmlPlaces are the places of a file, except for texts that were said of all of the rule's. used has the ids of the
-// page; nil: nothing leads there.
+// page; nil: no id is needed.
 func htmlPlaces(f *fileGroup, used map[string]int, said []string) []htmlPlace {
 	findings, more, fresh := f.findings(math.MaxInt)
 	var all []htmlPlace
+	lead := map[*verdict.Violation]*finding{} // the first new place, or else the first
+	for _, x := range findings {
+		l := lead[x.Violation]
+		if l == nil || l.status() != verdict.Introduced && x.status() == verdict.Introduced {
+			lead[x.Violation] = x
+		}
+	}
 	for _, x := range findings {
 		h := newHTMLPlace(x, said)
-		if x.first && used != nil {
+		if lead[x.Violation] == x && used != nil {
 			h.ID = anchor(used, x.Fingerprint)
 		}
 		all = append(all, h)

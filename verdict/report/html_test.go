@@ -260,7 +260,7 @@ func TestHTMLExcerpt(t *testing.T) {
 	}
 }
 
-// TestHTMLAnchors: the id of a violation's first place is its fingerprint, and is unique and plain
+// TestHTMLAnchors: the id of a violation's place is its fingerprint, and is unique and plain
 // whatever a document says.
 func TestHTMLAnchors(t *testing.T) {
 	v := newFixture()

@@ -22,9 +22,8 @@ const (
 
 // writeMarkdown writes the verdict as a page of GitHub's Markdown, for a job summary or a comment: the outcome, the
 // errors, the coverage, the rules, and the places by rule, folded, and by file. No text of the tree or the policy is
-// markup, a link or a mention: see markdowntext.go. The page has at most 900 KB, and says at its top what it omits. tree
-// names what was scanned; it may be "".
-func writeMarkdown(w io.Writer, document *verdict.Verdict, tree string) error {
+// markup, a link or a mention: see markdowntext.go. The page has at most 900 KB, and says at its top what it omits.
+func writeMarkdown(w io.Writer, document *verdict.Verdict) error {
 	v := newView(document)
 	var head, p, tail markdownPage
 	for _, page := range []*markdownPage{&head, &p, &tail} {
@@ -33,7 +32,7 @@ func writeMarkdown(w io.Writer, document *verdict.Verdict, tree string) error {
 	head.line("## policyscan " + v.headline())
 	p.errors(v.Errors)
 	errors := p.omitted
-	p.facts(v, tree)
+	p.facts(v)
 	p.list(ruleHead, len(v.groups), markdownLimit/2, func(i int) string { return v.ruleRow(v.groups[i]) })
 	rules := p.omitted - errors
 	tail.allowed(v)
@@ -136,7 +135,7 @@ func errorItem(of string, e *verdict.Error) string {
 	return s + ": " + words(e.Message, 1000)
 }
 
-func (p *markdownPage) facts(v *view, tree string) {
+func (p *markdownPage) facts(v *view) {
 	c := &v.Coverage
 	fact := func(name, text string) {
 		if text != "" {
@@ -144,11 +143,9 @@ func (p *markdownPage) facts(v *view, tree string) {
 		}
 	}
 	p.line("")
-	subject := with(nil, codeMarkdown(clip(tree, 300)))
 	if date := dateWords(v.Scope.HeadDate); date != "" {
-		subject = append(subject, "commit "+codeMarkdown(abbreviated(v.Scope.HeadCommit))+" of "+words(date, 100))
+		fact("Commit", codeMarkdown(abbreviated(v.Scope.HeadCommit))+" of "+words(date, 100))
 	}
-	fact("Scanned", strings.Join(subject, ", "))
 	for _, change := range v.policyChanges() {
 		fact("Policy change", words(change, 1000))
 	}

@@ -232,10 +232,10 @@ func (b *tab) picture(file string) {
 	}
 }
 
-// visible returns the ids of the violations that are shown.
+// visible returns the ids of the violations that are shown, sorted: each is at its first place.
 func (b *tab) visible() []string {
 	b.t.Helper()
-	return eval[[]string](b, `[...document.querySelectorAll("#groups > section:not([hidden]) li:not([hidden])")].map((li) => li.id)`)
+	return eval[[]string](b, `[...document.querySelectorAll("#groups > section:not([hidden]) .in:not([hidden]) li:not([hidden])")].map((li) => li.id).filter(Boolean).sort()`)
 }
 
 // quoted is a text as JavaScript writes it.

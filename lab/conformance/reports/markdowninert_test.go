@@ -296,10 +296,10 @@ func hostilePage(file, excerpt, pattern, text string) *verdict.Verdict {
 	v.Violations = []verdict.Violation{
 		{RuleID: pattern, Title: text, File: verdict.Path(file), Reason: text, Evidence: verdict.Evidence{
 			Pattern: pattern, Excerpt: excerpt, Line: 1, Column: 1, UTF16Column: 1, Encoding: "utf-8", Occurrences: 2,
-		}},
+		}, PlaceCount: 1},
 		{RuleID: text, Title: file, File: verdict.Path(text), Reason: pattern, Evidence: verdict.Evidence{
 			Pattern: text, Excerpt: excerpt + text + file, Line: 1, Column: 1, UTF16Column: 8, Encoding: pattern, Occurrences: 1,
-		}},
+		}, PlaceCount: 1},
 	}
 	v.Errors = []verdict.Error{{Code: pattern, File: verdict.Path(file), Message: text}, {Code: code.Usage, Message: excerpt}}
 	v.Coverage.NotScanned = []verdict.Omission{{File: verdict.Path(text), Reason: text}}
@@ -321,7 +321,7 @@ func TestFault_134_MarkdownCut(t *testing.T) {
 		rule := verdict.Rule{ID: fmt.Sprintf("R-%d", r), Title: long, Remediation: long + "\n" + long, Message: long, Owner: long, DocsURL: "https://example.com/" + strings.Repeat("&", 900)}
 		v.Rules = append(v.Rules, rule)
 		for i := range 50 {
-			v.Violations = append(v.Violations, verdict.Violation{RuleID: rule.ID, Title: long, File: fmt.Sprint("dir/", i), Reason: long, Evidence: verdict.Evidence{Pattern: "BAD", Excerpt: "the BAD word", Line: 1, Column: 5, UTF16Column: 5}})
+			v.Violations = append(v.Violations, verdict.Violation{RuleID: rule.ID, Title: long, File: fmt.Sprint("dir/", i), Reason: long, Evidence: verdict.Evidence{Pattern: "BAD", Excerpt: "the BAD word", Line: 1, Column: 5, UTF16Column: 5}, PlaceCount: 1})
 		}
 	}
 	for i := range 5000 {
@@ -334,7 +334,7 @@ func TestFault_134_MarkdownCut(t *testing.T) {
 		if err := report.Named("markdown").Write(&b, v); err != nil {
 			t.Fatal(err)
 		}
-		if b.Len() < 800<<10 || b.Len() > 900<<10 {
+		if b.Len() < 800_000 || b.Len() > 900_000 {
 			t.Errorf("%d errors: %d bytes", len(errs), b.Len())
 		}
 		if wrong := renderMarkdown(b.String()).wrong; len(wrong) > 0 {
