@@ -195,7 +195,10 @@ func explanationText(e *scanner.Explanation, rev, policy string) string {
 }
 
 func outcomeText(e *scanner.Explanation, covering int) string {
-	by := "; covered by " + plural(covering, "rule")
+	by, places := "; covered by "+plural(covering, "rule"), 0
+	for i := range e.Violations {
+		places += int(e.Violations[i].PlaceCount)
+	}
 	skipped := map[string]string{
 		"rules":  "it is a rule file in use, which contains the patterns",
 		"output": "the verdict of a scan is written there",
@@ -207,7 +210,7 @@ func outcomeText(e *scanner.Explanation, covering int) string {
 		scanner.Passed:     "passes" + by,
 		scanner.Allowed:    "passes, with violations that are allowed" + by,
 		scanner.Undecided:  "undecided" + by,
-		scanner.Violated:   plural(len(e.Violations), "violation") + by,
+		scanner.Violated:   plural(places, "place") + " to fix" + by,
 	}[e.Outcome]
 }
 

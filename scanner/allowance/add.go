@@ -193,7 +193,7 @@ func (a *adder) raise(p pair, n int, low []entryRef) {
 				flags = "--until"
 			}
 		}
-		a.skip(p, "there are %d; %s; fix it, or give %s", n, a.describe(at), flags)
+		a.skip(p, "%s; %s; fix it, or give %s", places(int(n)), a.describe(at), flags)
 		return
 	}
 	for _, at := range low {

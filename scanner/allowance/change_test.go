@@ -92,7 +92,7 @@ func TestLongGroups(t *testing.T) {
 	for i := range 8 {
 		r.Group = append(r.Group, fmt.Sprint("f", i))
 	}
-	const want = "f0, f1, f2, f3, f4 and 3 more together have 9 occurrences of this rule and had 8 before, in m; "
+	const want = "f0, f1, f2, f3, f4 and 3 more together have 9 places that break this rule and had 8 before, in m; "
 	if got := r.Explain(written); !strings.HasPrefix(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -52,7 +52,7 @@ func written(e Entry) string {
 // TestDecide: each result, by its smallest example. want is "" for allowed occurrences of a.
 func TestDecide(t *testing.T) {
 	shorten := strings.NewReplacer(
-		" occurrences of this rule", "×", ", since an allowance never lets the number grow", ", …grow",
+		" places that break this rule", "×", ", since an allowance never lets the number grow", ", …grow",
 		"run policyscan allow --tighten, or write into rules/allowances.yml: ", "…: ",
 		"; of the 2 entries for this rule and file the smallest number and the earliest date count",
 		"; of the 2 entries …",
@@ -130,7 +130,7 @@ func TestDecide(t *testing.T) {
 		},
 		{
 			name: "renamed with one occurrence", base: "b=x/b 1", head: "a=x",
-			want: "the file is new, with 1 occurrence of this rule; if it was moved here from b, …: - {X a 1 net " +
+			want: "the file is new, with 1 place that breaks this rule; if it was moved here from b, …: - {X a 1 net " +
 				"NET-1  from b}",
 		},
 		{

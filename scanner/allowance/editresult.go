@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/policyscan/policyscan/rules"
@@ -51,16 +50,19 @@ func (o *EditResult) Summary() string {
 	return strings.Join(parts, ", ")
 }
 
-// Numbers describes the change of the number.
+// Numbers describes the change of the number of places.
 func (c *Edit) Numbers() string {
-	text := strconv.Itoa(c.After)
+	text := "1 place"
+	if c.After != 1 {
+		text = fmt.Sprintf("%d places", c.After)
+	}
 	switch {
 	case c.Word == Removed && c.Before == 0:
 		text = "was withdrawn"
 	case c.Word == Removed:
-		text = fmt.Sprintf("was %d, and none is there", c.Before)
+		text = fmt.Sprintf("at_most was %d, and no place is left", c.Before)
 	case c.Before > 0 && c.Before != c.After:
-		text = fmt.Sprintf("%d to %d", c.Before, c.After)
+		text = fmt.Sprintf("%d to %s", c.Before, text)
 	}
 	if len(c.From) > 0 {
 		text += ", from " + strings.Join(c.From, ", ")

@@ -47,24 +47,24 @@ func (r *Denial) sentence() string {
 		return r.tooMany()
 	case Dropped:
 		return fmt.Sprintf("%s %s, and this change leaves it no allowance; fix %s, or write an entry for it",
-			r.have(), occurrences(r.Now), them(r.Now))
+			r.have(), places(r.Now), them(r.Now))
 	case OwnAllowance:
 		return r.ownEntry()
 	case Increased:
 		return fmt.Sprintf("%s %s and had %d before, in %s; remove %d, since an allowance never lets the number grow",
-			r.have(), occurrences(r.Now), r.Before, r.At, r.Now-r.Before)
+			r.have(), places(r.Now), r.Before, r.At, r.Now-r.Before)
 	case BaseMoved:
 		n := r.Before
 		what := "has %d by now"
 		if !r.Grew {
 			n, what = r.Number, "allows %d by now"
 		}
-		return fmt.Sprintf("%s %s, and the base "+what+": merge the base, or rebase", r.have(), occurrences(r.Now), n)
+		return fmt.Sprintf("%s %s, and the base "+what+": merge the base, or rebase", r.have(), places(r.Now), n)
 	case InBase:
 		return fmt.Sprintf("%s %s, up from %d at the merge base, %s; the base has as many by now: merge it, or rebase",
-			r.have(), occurrences(r.Now), r.Before, r.At)
+			r.have(), places(r.Now), r.Before, r.At)
 	case Renamed:
-		return "the file is new, with " + occurrences(r.Now)
+		return "the file is new, with " + places(r.Now)
 	case Unseen:
 		return fmt.Sprintf("%s could not be read or parsed before, in %s, and counts as having had none; fix %s, "+
 			`or merge an allowance with "may_grow: true" first`, r.files(), r.At, them(r.Now))
@@ -79,14 +79,14 @@ func (r *Denial) sentence() string {
 func (r *Denial) tooMany() string {
 	if r.Kind == TooLow {
 		return fmt.Sprintf("%s %s, and this change's allowance is for %d; fix %d, or write at_most: %d",
-			r.have(), occurrences(r.Now), r.Number, r.Now-r.Number, r.Now)
+			r.have(), places(r.Now), r.Number, r.Now-r.Number, r.Now)
 	}
 	before := ""
 	if r.At != "" {
 		before = ", as before this change"
 	}
 	return fmt.Sprintf("%s %s and an allowance for %d%s; fix %d, or raise the allowance in a separate change",
-		r.have(), occurrences(r.Now), r.Number, before, r.Now-r.Number)
+		r.have(), places(r.Now), r.Number, before, r.Now-r.Number)
 }
 
 func (r *Denial) ownEntry() string {
@@ -136,9 +136,9 @@ func them(n int) string {
 	return "them"
 }
 
-func occurrences(n int) string {
+func places(n int) string {
 	if n == 1 {
-		return "1 occurrence of this rule"
+		return "1 place that breaks this rule"
 	}
-	return fmt.Sprintf("%d occurrences of this rule", n)
+	return fmt.Sprintf("%d places that break this rule", n)
 }

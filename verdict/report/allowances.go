@@ -13,7 +13,7 @@ const (
 	mostEndings   = 20 // allowances that end soon
 	mostNames     = 10 // names in a line
 	mostChanges   = 20 // lines about changes to the policy
-	fewAllowances = 10 // changed allowances that need no lines with their numbers
+	fewAllowances = 3  // equal changes of a rule's allowances that have a line each
 
 	newButAllowed = "new but allowed" // the status of a new violation that an allowance permits
 )
@@ -144,8 +144,7 @@ func (v *view) endingsNote() string {
 }
 
 // policyChanges describes a change's edits of the bundle that checks it, in lines that are safe to print: one for the
-// removed rules, one for each changed rule, one for the added ones; then the number of allowances for each kind of
-// change, if there are many, and a line for each, more permissive ones first.
+// removed rules, one for each changed rule, one for the added ones; then the allowances, more permissive changes first.
 func (v *view) policyChanges() []string {
 	var lines, removed, added []string
 	var allowances []*verdict.PolicyChange
@@ -178,31 +177,48 @@ func (v *view) policyChanges() []string {
 	return lines
 }
 
+// allowanceChanges has a line for each change of an allowance, or one for all equal ones of a rule, if there are many
+// or, as on the day of adoption, they are new.
 func allowanceChanges(all []*verdict.PolicyChange) []string {
 	byWeight := []string{
 		"raised", verdict.Added, "extended", verdict.Altered, "moved", "lowered", "shortened", verdict.Removed,
 	}
 	slices.SortStableFunc(all, func(a, b *verdict.PolicyChange) int {
-		return cmp.Compare(slices.Index(byWeight, a.Change), slices.Index(byWeight, b.Change))
+		return cmp.Or(cmp.Compare(slices.Index(byWeight, a.Change), slices.Index(byWeight, b.Change)),
+			natural(a.File, b.File))
 	})
-	var lines, each []string
-	for i := 0; i < len(all); {
-		same, before, after := i, 0, 0
-		rules := map[string]bool{}
-		for ; i < len(all) && all[i].Change == all[same].Change; i++ {
-			c := all[i]
-			before, after = before+c.Before, after+c.After
-			rules[c.RuleID] = true
-			parts := append([]string{fmt.Sprintf("%d before, %d now", c.Before, c.After)}, fieldChanges(c)...)
-			each = append(each, fmt.Sprintf("allowance for rule %s in %s %s: %s", verdict.Visible(clip(c.RuleID, 200)),
-				verdict.Visible(clip(c.File, 300)), verdict.Visible(c.Change), strings.Join(parts, "; ")))
+	type kind struct{ change, rule, fields string }
+	equal := map[kind][]*verdict.PolicyChange{}
+	var kinds []kind
+	for _, c := range all {
+		k := kind{c.Change, c.RuleID, strings.Join(append([]string{""}, fieldChanges(c)...), "; ")}
+		if equal[k] == nil {
+			kinds = append(kinds, k)
 		}
-		if len(all) > fewAllowances {
-			lines = append(lines, fmt.Sprintf("%s %s, for %s: %d before, %d now", count(i-same, "allowance"),
-				verdict.Visible(all[same].Change), count(len(rules), "rule"), before, after))
+		equal[k] = append(equal[k], c)
+	}
+	var lines []string
+	for _, k := range kinds {
+		rule, change := verdict.Visible(clip(k.rule, 200)), verdict.Visible(k.change)
+		before, after := 0, 0
+		var each []string
+		for _, c := range equal[k] {
+			before, after = before+c.Before, after+c.After
+			each = append(each, fmt.Sprintf("allowance for rule %s in %s %s: %s before, %s now%s", rule,
+				verdict.Visible(clip(c.File, 300)), change, number(c.Before), number(c.After), k.fields))
+		}
+		switch n := len(each); {
+		case k.change == verdict.Added && n > 1:
+			lines = append(lines, fmt.Sprintf("rules/allowances.yml: %s added for rule %s: %s in %s%s",
+				count(n, "allowance"), rule, count(after, "place"), count(n, "file"), k.fields))
+		case n > fewAllowances:
+			lines = append(lines, fmt.Sprintf("rules/allowances.yml: %s for rule %s %s: %s before, %s now%s",
+				count(n, "allowance"), rule, change, number(before), number(after), k.fields))
+		default:
+			lines = append(lines, each...)
 		}
 	}
-	return append(lines, each...)
+	return lines
 }
 
 func fieldChanges(c *verdict.PolicyChange) []string {

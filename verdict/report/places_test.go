@@ -62,35 +62,44 @@ func tall(line string, at ...int) string {
 	return b.String()
 }
 
-// Many changed allowances are counted first, each way that they change in, and none is cut off without being counted.
+// Many equal changes of a rule's allowances are one line, new ones always; what differs is not hidden in it.
 func TestManyAllowanceChanges(t *testing.T) {
 	v := newFixture()
-	add := func(n int, rule, change string, before, after int) {
+	add := func(n int, rule, change string, before, after int, fields ...verdict.FieldChange) {
 		for i := range n {
-			v.PolicyChanges = append(v.PolicyChanges, verdict.PolicyChange{Kind: verdict.ChangedAllowance,
-				RuleID: rule,
-				Change: change, File: fmt.Sprintf("%s/%03d.tf", change, i), Before: before, After: after})
+			v.PolicyChanges = append(v.PolicyChanges, verdict.PolicyChange{
+				Kind: verdict.ChangedAllowance, RuleID: rule, Change: change, File: fmt.Sprintf("%s/%d.tf", change, n-i),
+				Before: before, After: after, Fields: fields,
+			})
 		}
 	}
-	add(40, "A", "lowered", 3, 1)
+	add(1500, "A", verdict.Added, 0, 2)
+	add(2, "B", verdict.Added, 0, 1)
+	add(1, "B", verdict.Added, 0, 9, verdict.FieldChange{Name: "may_grow", Added: []string{"true"}})
+	add(4, "A", "lowered", 3, 1)
+	add(3, "B", "lowered", 3, 1)
 	add(1, "A", "raised", 1, 9)
-	add(300, "A", "extended", 2, 2)
-	add(300, "B", "extended", 1, 1)
 	v.PolicyChanges = append(v.PolicyChanges, verdict.PolicyChange{Kind: verdict.ChangedRule, RuleID: "N",
 		Change: verdict.Added})
-	lines := newView(v).policyChanges()
 	want := []string{
 		"1 rule added: N",
-		"1 allowance raised, for 1 rule: 1 before, 9 now",
-		"600 allowances extended, for 2 rules: 900 before, 900 now",
-		"40 allowances lowered, for 1 rule: 120 before, 40 now",
-		"allowance for rule A in raised/000.tf raised: 1 before, 9 now",
-		"allowance for rule A in extended/000.tf extended: 2 before, 2 now",
+		"allowance for rule A in raised/1.tf raised: 1 before, 9 now",
+		"rules/allowances.yml: 1,500 allowances added for rule A: 3,000 places in 1,500 files",
+		"rules/allowances.yml: 2 allowances added for rule B: 2 places in 2 files",
+		`allowance for rule B in added/1.tf added: 0 before, 9 now; may_grow added "true"`,
+		"rules/allowances.yml: 4 allowances for rule A lowered: 12 before, 4 now",
+		"allowance for rule B in lowered/1.tf lowered: 3 before, 1 now",
+		"allowance for rule B in lowered/2.tf lowered: 3 before, 1 now",
+		"allowance for rule B in lowered/3.tf lowered: 3 before, 1 now",
 	}
-	if diff := cmp.Diff(want, lines[:len(want)]); diff != "" {
+	if diff := cmp.Diff(want, newView(v).policyChanges()); diff != "" {
 		t.Error(diff)
 	}
-	if last := lines[len(lines)-1]; len(lines) != mostChanges || last != "and 626 more; verdict.json has all" {
+	for i := range 30 {
+		add(1, fmt.Sprint("R", i), "raised", 1, 2)
+	}
+	lines := newView(v).policyChanges()
+	if last := lines[len(lines)-1]; len(lines) != mostChanges || last != "and 20 more; verdict.json has all" {
 		t.Errorf("%d lines, the last one %q", len(lines), last)
 	}
 }

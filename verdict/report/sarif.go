@@ -260,8 +260,8 @@ func (s *sarifWriter) writeNotes() {
 		{p.RulesLeftOut, len(s.byRule), "warning", "rule"},
 	} {
 		if omitted.n > 0 {
-			note(omitted.level, fmt.Sprintf("this file shows %d of %s; verdict.json has them all", omitted.of-omitted.n,
-				count(omitted.of, omitted.thing)))
+			note(omitted.level, fmt.Sprintf("this file shows %s of %s; verdict.json has them all",
+				number(omitted.of-omitted.n), count(omitted.of, omitted.thing)))
 		}
 	}
 	for _, text := range s.caveats() {

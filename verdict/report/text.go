@@ -133,7 +133,7 @@ func (t *textWriter) places(g *ruleGroup, facts func(*finding)) {
 			if fresh > 0 {
 				s += ", " + newWords(fresh)
 			}
-			t.say("    ", "", s+"; the verdict lists 100 of a pattern")
+			t.say("    ", "", s+"; the verdict does not list "+verb(more, "it", "them"))
 			left, room = left-more, max(room-more, 0)
 		}
 	}

@@ -326,7 +326,7 @@ func testStaged(t *testing.T, p *precommit) {
 			}
 			w.put("many/7/bad.tf", bad)
 			w.git("add", "-A")
-			out := w.fails([]string{"many/7/bad.tf:1:9: ", "FAIL: 1 violation of 1 rule in 1 file, 1 new; 5001 files checked, 5001 covered by a rule"}, "commit", "-q", "-m", "x")
+			out := w.fails([]string{"many/7/bad.tf:1:9: ", "FAIL: 1 place in 1 file breaks 1 rule, 1 new; 5001 files checked, 5001 covered by a rule"}, "commit", "-q", "-m", "x")
 			if n := strings.Count(out, "FAIL:"); n != 1 {
 				w.t.Errorf("it ran %d times", n)
 			}
