@@ -280,6 +280,42 @@ func TestHTMLAnchors(t *testing.T) {
 	}
 }
 
+// TestHTMLFolds: from the 21st file on, the files of a rule are folded; by directory there are ten and the number of
+// the others; places that the verdict does not list are counted, and the page names the tree.
+func TestHTMLFolds(t *testing.T) {
+	v := newFixture()
+	v.Violations = nil
+	for i := range 24 {
+		x := found(v.Rules[0], fmt.Sprintf("dir%d/f%d", i/2+1, i), "BAD", "BAD")
+		x.Evidence.Occurrences, x.PlaceCount = 1500, 1500
+		v.Violations = append(v.Violations, x)
+	}
+	v.Decide()
+	var b bytes.Buffer
+	if err := Named("html").Naming("shop<").Write(&b, v); err != nil {
+		t.Fatal(err)
+	}
+	wantPage(t, b.String(), v)
+	root := parsePage(t, withoutOurs(t, b.String()))
+	rest := root.all(class("rest"))
+	if len(rest) != 1 || len(rest[0].all(class("in"))) != 4 || rest[0].all(tag("summary"))[0].text() !=
+		"4 more files with 6,000 places" || len(root.all(class("in"))) != 24 {
+		t.Errorf("of %d files, folded are %v", len(root.all(class("in"))), rest)
+	}
+	dirs := root.all(func(e element) bool { return e.attr("id") == "folder" })[0].all(tag("li"))
+	others := root.all(func(e element) bool { return e.attr("id") == "others" })[0].text()
+	if len(dirs) != 10 || others != "and 2 more directories" {
+		t.Errorf("%d directories, %q", len(dirs), others)
+	}
+	if got := root.all(class("subject"))[0].all(tag("b")); len(got) != 1 || got[0].text() != "shop<" {
+		t.Errorf("the tree is %v", got)
+	}
+	unlisted := root.all(func(e element) bool { return e.attr("data-count") == "1499" })
+	if len(unlisted) != 24 || unlisted[0].text() != "and 1,499 more places: verdict.json has only their number" {
+		t.Errorf("%d numbers of unlisted places", len(unlisted))
+	}
+}
+
 // FuzzHTML: whatever is in names and contents, the page has only our elements, is
 // written safely, and shows all of it.
 func FuzzHTML(f *testing.F) {

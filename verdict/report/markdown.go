@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -274,7 +275,7 @@ func fileMarkdown(f *fileGroup, reason string, onePattern bool) (s string, omitt
 		return placeMarkdown(all[0], placeOf(all[0]), placeLabel(all[0].status()), reason, onePattern), 0
 	}
 	if all[0].inFile() || all[len(all)-1].inFile() { // otherwise each has its path
-		s = "\n**" + codeMarkdown(f.path) + "** " + f.numbers.perFile() + "\n"
+		s = "\n**" + cmp.Or(codeMarkdown(f.path), theTree) + "** " + f.numbers.perFile() + "\n"
 	}
 	for i := 0; i < len(all) && omitted == 0; {
 		first := all[i]

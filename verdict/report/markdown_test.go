@@ -145,6 +145,27 @@ func TestFault_134_MarkdownLimit(t *testing.T) {
 	}
 }
 
+// TestMarkdownFiles: the places of a file are below its name, at most as many as there is room for.
+func TestMarkdownFiles(t *testing.T) {
+	v := newFixture()
+	v.Rules = v.Rules[:1]
+	for i := range 200 {
+		x := found(v.Rules[0], "f", strings.Repeat("\n", i)+strings.Repeat("BAD ", 60), "BAD")
+		x.PlaceCount, x.Evidence.Occurrences = 1, 1
+		v.Violations = append(v.Violations, x)
+	}
+	v.Decide()
+	page := markdown(t, v)
+	shown, left, more := strings.Count(page, "^^^\n"), 0, 0
+	_, rest, _ := strings.Cut(page, "\nand ")
+	_, err := fmt.Sscanf(rest, "%d more places", &more)
+	_, top, _ := strings.Cut(page, "**Not shown, to keep this page under 900 KB**: ")
+	if _, terr := fmt.Sscanf(top, "%d of 200 places.", &left); err != nil || terr != nil || shown < 20 ||
+		shown+left != 200 || left != more || !strings.Contains(page, "\n**`f`** 200 places\n\n**`1:1`**\n\n```\n") {
+		t.Errorf("%d shown, %d and %d not: %v, %v", shown, left, more, err, terr)
+	}
+}
+
 // TestMarkdownPiece: the longest error and the longest violation that are shown.
 func TestMarkdownPiece(t *testing.T) {
 	long := func(name int) *verdict.Verdict {
