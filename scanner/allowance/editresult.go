@@ -37,13 +37,16 @@ type EditResult struct {
 func (o *EditResult) Summary() string {
 	var parts []string
 	for _, word := range []string{Added, Raised, Extended, Lowered, Moved, Merged, Removed} {
-		n := 0
+		n, allowed := 0, 0
 		for i := range o.Changes {
 			if o.Changes[i].Word == word {
-				n++
+				n, allowed = n+1, allowed+o.Changes[i].After
 			}
 		}
-		if n > 0 {
+		switch {
+		case n > 0 && word == Added:
+			parts = append(parts, fmt.Sprintf("%d added (%s)", n, placeCount(allowed)))
+		case n > 0:
 			parts = append(parts, fmt.Sprintf("%d %s", n, word))
 		}
 	}
@@ -52,10 +55,7 @@ func (o *EditResult) Summary() string {
 
 // Numbers describes the change of the number of places.
 func (c *Edit) Numbers() string {
-	text := "1 place"
-	if c.After != 1 {
-		text = fmt.Sprintf("%d places", c.After)
-	}
+	text := placeCount(c.After)
 	switch {
 	case c.Word == Removed && c.Before == 0:
 		text = "was withdrawn"
@@ -71,6 +71,13 @@ func (c *Edit) Numbers() string {
 		text += ", until " + c.Until
 	}
 	return text
+}
+
+func placeCount(n int) string {
+	if n == 1 {
+		return "1 place"
+	}
+	return fmt.Sprintf("%d places", n)
 }
 
 func (o *EditResult) sort() {

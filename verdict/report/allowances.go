@@ -66,7 +66,7 @@ func (v *view) allowedNote() string {
 func newAmong(n, fresh int) string {
 	switch {
 	case fresh == 0:
-		return ", none of them new"
+		return ", none new"
 	case n == 1:
 		return ", which is new"
 	case fresh == n:

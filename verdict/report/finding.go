@@ -27,7 +27,7 @@ type finding struct {
 }
 
 // newFinding returns the place that reports point to if they show one: the first new one, or else the first. It
-// ignores those that a key item finds.
+// ignores a place that a key item finds.
 func newFinding(v *verdict.Violation) *finding {
 	first := -1
 	for i, p := range v.Evidence.Places {
@@ -41,7 +41,7 @@ func newFinding(v *verdict.Violation) *finding {
 	return findingAt(v, named(&v.Evidence), first)
 }
 
-// findingsOf returns all places that the verdict lists, in its order, without those that a key item finds.
+// findingsOf returns all places that the verdict lists, in its order, except the ones that a key item finds.
 func findingsOf(v *verdict.Violation) []*finding {
 	name := named(&v.Evidence)
 	if len(v.Evidence.Places) == 0 {
@@ -71,7 +71,7 @@ func findingAt(v *verdict.Violation, name patternName, i int) *finding {
 	return f
 }
 
-// status is that of the place, as in the violation.
+// status is the place's, as in the violation.
 func (f *finding) status() string {
 	if f.index < 0 {
 		return f.Status
@@ -253,7 +253,7 @@ func (f *finding) also() []string {
 	return with(clauses, f.where("also", others[false], old))
 }
 
-// where lists the lines of n other places after a lead: "also at lines 79, 83 and 4 more"; "" if there is none.
+// where lists the lines of n other places after a lead: "also at lines 79, 83 and 4 more"; "" without one.
 func (f *finding) where(lead string, listed []*finding, n int) string {
 	here := ""
 	var lines []string

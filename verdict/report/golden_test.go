@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"flag"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -131,14 +132,19 @@ func TestGoldens(t *testing.T) {
 		"sarif": "sarif", "junit": "junit.xml", "github": "github.txt", "markdown": "md", "gitlab": "gitlab.json",
 		"rdjson": "rdjson", "html": "html",
 	}
-	texts := []struct {
+	type textGolden struct {
 		name   string
 		change func(*TextOptions)
-	}{
+	}
+	texts := []textGolden{
 		{"txt", func(*TextOptions) {}},
 		{"narrow.txt", func(o *TextOptions) { o.Width = 60 }},
 		{"color.txt", func(o *TextOptions) { o.Color, o.Width = true, 100 }},
 		{"actions.txt", func(o *TextOptions) { o.Commands = true }},
+	}
+	var widths []textGolden // of the fixture with most
+	for _, width := range []int{80, 120, 200} {
+		widths = append(widths, textGolden{fmt.Sprint(width, ".txt"), func(o *TextOptions) { o.Width = width }})
 	}
 	for name, f := range fixtures(t) {
 		text, err := f.verdict.Encode()
@@ -146,7 +152,11 @@ func TestGoldens(t *testing.T) {
 			t.Fatal(err)
 		}
 		reports := []txtar.File{{Name: "verdict.json", Data: text}} // which the tests of other rooms read, too
-		for _, kind := range texts {
+		kinds := texts
+		if name == "labelled" {
+			kinds = slices.Concat(texts, widths)
+		}
+		for _, kind := range kinds {
 			o := f.options
 			kind.change(&o)
 			var b bytes.Buffer

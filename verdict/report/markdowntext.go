@@ -157,7 +157,7 @@ func plain(word string) bool {
 	return last > '.' && (single || !strings.Contains(word, "."))
 }
 
-// grouped is a number with its thousands apart; "" for what is none.
+// grouped is a number with its thousands apart; "" for another word.
 func grouped(word string) string {
 	n, err := strconv.Atoi(strings.ReplaceAll(word, ",", ""))
 	if err != nil {

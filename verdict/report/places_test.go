@@ -143,7 +143,7 @@ func TestAlsoAt(t *testing.T) {
 			}
 			e.Places = append(e.Places, p)
 		}
-		// A place that is a key item's is none.
+		// A place that a key item finds does not count.
 		e.Places = append(e.Places, verdict.Place{Line: 2, Offset: 2, Status: n, SameAsKey: true})
 		if len(c.lines) > 0 {
 			e.Offset, e.Line = e.Places[0].Offset, e.Places[0].Line

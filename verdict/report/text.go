@@ -56,8 +56,8 @@ func WriteText(w io.Writer, document *verdict.Verdict, o TextOptions) error {
 		}
 		t.line("")
 	}
-	for i := range v.Errors {
-		t.error(&v.Errors[i])
+	for _, e := range inOrder(v.Errors, func(e verdict.Error) string { return e.File }) {
+		t.error(&e)
 	}
 	t.gap(len(v.Errors))
 	t.summary(v)
@@ -118,10 +118,15 @@ func (t *textWriter) places(g *ruleGroup, facts func(*finding)) {
 	}
 	for _, file := range g.files {
 		all, more, fresh := file.findings(room)
+		notes := map[string]bool{"": true} // of the file
 		for _, f := range all {
 			t.place(f, placeLabel(f.status()), faint, "["+verdict.Visible(f.RuleID)+"]")
 			if f.first {
 				facts(f)
+			}
+			if !notes[f.Note] {
+				notes[f.Note] = true
+				t.say("    ", "note", f.Note)
 			}
 		}
 		left, room = left-len(all), room-len(all)
@@ -156,7 +161,6 @@ func (t *textWriter) facts(f *finding, reason, found bool) {
 		t.say("    ", name, value)
 	}
 	t.say("    ", "", f.encodingNote())
-	t.say("    ", "note", f.Note)
 }
 
 // place writes the place of a violation, a status before its source line, and the rule as a tag.
@@ -224,7 +228,7 @@ func (t *textWriter) allowed(v *view) {
 		return
 	}
 	t.labelled("", note)
-	for i, a := range v.newAllowed {
+	for i, a := range inOrder(v.newAllowed, func(a *verdict.AllowedViolation) string { return a.File }) {
 		if i == t.Most && t.Most > 0 {
 			t.rest(fmt.Sprintf("%d more that are new", len(v.newAllowed)-i))
 			break
@@ -247,10 +251,10 @@ func (t *textWriter) summary(v *view) {
 		t.labelled("note: ", note)
 	}
 	var skipped, unparsed []string
-	for _, o := range v.Coverage.NotScanned {
+	for _, o := range inOrder(v.Coverage.NotScanned, func(o verdict.Omission) string { return o.File }) {
 		skipped = append(skipped, o.File+": not scanned: "+o.Reason)
 	}
-	for _, file := range v.Coverage.Unparsed {
+	for _, file := range inOrder(v.Coverage.Unparsed, func(file string) string { return file }) {
 		unparsed = append(unparsed, file+": cannot be parsed: only its text was checked")
 	}
 	t.files(skipped, "not scanned")

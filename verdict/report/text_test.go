@@ -98,8 +98,8 @@ func TestFlow(t *testing.T) {
 	}
 }
 
-// TestTextPlaces: a file is listed once for its rule, its places in the order of lines, without those that a key item
-// finds; with a baseline files with new places are first. On a terminal 20 of more than 50 are shown, new ones first.
+// TestTextPlaces: a file is listed once for its rule, its places in the order of lines, without the ones that a key
+// item finds; with a baseline files with new places are first. On a terminal 20 of more than 50 are shown, new ones first.
 func TestTextPlaces(t *testing.T) {
 	const o, n = verdict.PreExisting, verdict.Introduced
 	many := slices.Repeat([]string{o}, 60)

@@ -38,7 +38,14 @@ func verb(n int, one, more string) string {
 	return more
 }
 
-// natural compares paths as a person orders them: "pkg2" is before "pkg10".
+// inOrder is a list in the natural order of its paths.
+func inOrder[T any](list []T, path func(T) string) []T {
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, func(a, b T) int { return natural(path(a), path(b)) })
+	return list
+}
+
+// natural compares paths in natural order: "pkg2" is before "pkg10".
 func natural(a, b string) int {
 	x, y := a, b
 	for x != "" && y != "" {

@@ -133,7 +133,7 @@ func (b *tab) show(v *verdict.Verdict, hash string) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	if err := report.Named("html").Write(w, v); err != nil {
+	if err := report.Named("html").Naming("shop").Write(w, v); err != nil {
 		b.t.Fatal(err)
 	}
 	if err := w.Close(); err != nil {

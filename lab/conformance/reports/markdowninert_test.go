@@ -297,7 +297,7 @@ func hostilePage(file, excerpt, pattern, text string) *verdict.Verdict {
 	v.Violations = []verdict.Violation{
 		{RuleID: pattern, Title: text, File: verdict.Path(file), Reason: text, Evidence: verdict.Evidence{
 			Pattern: pattern, Excerpt: excerpt, Line: 1, Column: 1, UTF16Column: 1, Encoding: "utf-8", Occurrences: 2,
-		}, PlaceCount: 1},
+		}, PlaceCount: 2},
 		{RuleID: text, Title: file, File: verdict.Path(text), Reason: pattern, Evidence: verdict.Evidence{
 			Pattern: text, Excerpt: excerpt + text + file, Line: 1, Column: 1, UTF16Column: 8, Encoding: pattern, Occurrences: 1,
 		}, PlaceCount: 1},

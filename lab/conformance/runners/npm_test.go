@@ -53,7 +53,7 @@ func newWork(t *testing.T, spec string) (w *work, program, bin string) {
 func hooksOf(t *testing.T, w *work, inLinked ...string) {
 	t.Helper()
 	w.put("main.tf", bad)
-	w.fails([]string{"main.tf:1:9: ", net1, "FAIL: 1 violation"}, "commit", "-a", "-m", "x")
+	w.fails([]string{"main.tf:1:9: ", net1, "FAIL: 1 place"}, "commit", "-a", "-m", "x")
 	w.put("main.tf", good+"# more\n")
 	w.passes("commit", "-a", "-m", "x")
 	// What is staged counts, and what is not stays.

@@ -147,7 +147,7 @@ func testStaged(t *testing.T, p *precommit) {
 			w.git("add", "-A")
 			out := w.fails([]string{
 				"policyscan (what is staged)", "Failed", "exit code: 1",
-				"new.tf:1:9: ", net1, "new: cidr = \"0.0.0.0/0\"", "policy: of HEAD (", "FAIL: 1 violation",
+				"new.tf:1:9: ", net1, "new: cidr = \"0.0.0.0/0\"", "policy: of HEAD (", "FAIL: 1 place",
 			}, "commit", "-m", "x")
 			if strings.ContainsRune(out, '\x1b') {
 				w.t.Error("it is coloured for a file")
@@ -425,7 +425,7 @@ func testAll(t *testing.T, p *precommit) {
 	w.put("main.tf", bad)
 	w.git("commit", "-q", "--no-verify", "-a", "-m", "x")
 	run(false, []string{"main.tf:1:9: ", "note: nothing is staged: all tracked files were checked"}, "policyscan", "--all-files")
-	run(false, []string{"main.tf:1:9: ", "FAIL: 1 violation"}, "--all-files")
+	run(false, []string{"main.tf:1:9: ", "FAIL: 1 place"}, "--all-files")
 	run(false, []string{"main.tf:1:9: "}, "--all-files", "--hook-stage", "manual")
 	// A change from one commit to another, as in a pull request's job.
 	w.put(".pre-commit-config.yaml", p.config("policyscan-push"))

@@ -46,7 +46,7 @@ func (s *sharded) same(failed bool, log string) {
 	if string(merged) != s.single {
 		s.t.Errorf("merged:\n%s\nof one process:\n%s", merged, s.single)
 	}
-	if !failed || !strings.Contains(log, "FAIL: 5 violations") {
+	if !failed || !strings.Contains(log, "FAIL: 5 places") {
 		s.t.Errorf("the engine does not see that the merge failed: %v\n%s", failed, log)
 	}
 }
@@ -200,9 +200,9 @@ func TestGitLabExample(t *testing.T) {
 		status                int
 		says                  string
 	}{
-		{"merge_request_event", "bad.tf", "0.0.0.0/0\n", 1, "FAIL: 1 violation"},
+		{"merge_request_event", "bad.tf", "0.0.0.0/0\n", 1, "FAIL: 1 place"},
 		{"merge_request_event", "good.tf", "10.0.0.0/8\n", 0, "PASS: no violation"},
-		{"push", "bad.tf", "0.0.0.0/0\n", 1, "FAIL: 1 violation"},
+		{"push", "bad.tf", "0.0.0.0/0\n", 1, "FAIL: 1 place"},
 	} {
 		base, _, _ := r.history(c.name, c.content)
 		if c.source == "push" { // to the default branch
