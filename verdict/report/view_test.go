@@ -260,6 +260,41 @@ func TestSentence(t *testing.T) {
 	}
 }
 
+// TestRuleOrder: rules with new places come first, then graver ones, then earlier ones.
+func TestRuleOrder(t *testing.T) {
+	v := newFixture()
+	v.Rules = nil
+	for i, c := range [][2]string{
+		{"", ""}, {"low", ""}, {"critical", ""}, {"medium", ""}, {"high", ""}, {"low", ""}, {"", verdict.Introduced},
+	} {
+		r := verdict.Rule{ID: fmt.Sprint(i, c[0]), Type: "boundary", Title: "T", Severity: c[0]}
+		v.Rules = append(v.Rules, r)
+		v.Violations = append(v.Violations, placed(r, "f", "BAD\n", "BAD", c[1]))
+	}
+	var got []string
+	for _, g := range newView(v).groups {
+		got = append(got, g.rule.ID)
+	}
+	if want := "6 2critical 4high 3medium 1low 5low 0"; strings.Join(got, " ") != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestAllowedNote: without a comparison, it says where an allowance has room for more.
+func TestAllowedNote(t *testing.T) {
+	for atMost, want := range map[int]string{
+		2: "allowed by allowances.yml: 2 places in 1 file",
+		3: "allowed by allowances.yml: 2 places in 1 file; 1 file has fewer than its at_most: only a scan with " +
+			"--diff-base refuses new places there",
+	} {
+		v := fixtureOf(t, "allowed")
+		v.AllowedViolations[0].Allowance.AtMost = atMost
+		if got := newView(v).allowedNote(); got != want {
+			t.Errorf("%d: %q, want %q", atMost, got, want)
+		}
+	}
+}
+
 // TestView: what reports say of a whole run: the headline, the notes and caveats, and the outcome of each rule.
 func TestView(t *testing.T) {
 	skip := func(n int) []verdict.Omission { return make([]verdict.Omission, n) }
