@@ -302,7 +302,7 @@ func TestHTMLFolds(t *testing.T) {
 		"4 more files with 6,000 places" || len(root.all(class("in"))) != 24 {
 		t.Errorf("of %d files, folded are %v", len(root.all(class("in"))), rest)
 	}
-	dirs := root.all(func(e element) bool { return e.attr("id") == "folder" })[0].all(tag("li"))
+	dirs := root.all(class("bars"))[1].all(tag("li"))
 	others := root.all(func(e element) bool { return e.attr("id") == "others" })[0].text()
 	if len(dirs) != 10 || others != "and 2 more directories" {
 		t.Errorf("%d directories, %q", len(dirs), others)

@@ -176,7 +176,7 @@
     }
     if (document.activeElement !== q) q.value = state.q || "";
     const chips = keys.filter((key) => state[key] && key !== "sort").map((key) => {
-      const li = make("li"), a = link((key === "q" ? "search" : key) + ": " + state[key], change(key, ""));
+      const li = make("li"), a = link(({ q: "search", folder: "directory" }[key] || key) + ": " + state[key], change(key, ""));
       a.setAttribute("aria-label", "Remove the filter " + a.textContent);
       li.append(a);
       return li;
