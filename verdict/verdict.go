@@ -130,6 +130,7 @@ type Scope struct {
 	BaseCommit string   `json:"base_commit"`
 	MergeBases []string `json:"merge_bases"`
 	HeadCommit string   `json:"head_commit"`
+	HeadDate   string   `json:"head_date"` // the head's committer date, as in RFC 3339, in UTC; "" without one
 	// Strategy is how base and head were found: "merge-base" (by name), "uncommitted" (the base by name, the head is
 	// on disk), "index" (staged), "rev" (one commit, by name), or the environment, such as "github-merge-commit";
 	// docs/scopes.md has them all.

@@ -99,6 +99,7 @@ func (c *scanCmd) run(std streams) (*verdict.Verdict, error) {
 		}
 		return nil, ended(shardStatus(d.Verdict, d.Decided(), c.Defer, failed), caught, failed)
 	}
+	r.outputs.NameTree(r.about.Place.Name())
 	failed := r.outputs.End(v, caught)
 	return v, ended(exitStatus(v), caught, failed)
 }

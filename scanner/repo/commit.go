@@ -69,8 +69,11 @@ func parseCommit(content []byte) (*commit, error) {
 	return c, nil
 }
 
-// dateOf returns the date of "name <email> seconds zone". Old programs wrote odd dates; they only decide the order of
-// a search, not its result.
+// maxDate is the last second of the year 9999.
+const maxDate = 253402300799
+
+// dateOf returns the date of "name <email> seconds zone". Old programs wrote odd dates; in a search they only
+// decide its order, not its result.
 func dateOf(committer []byte) (seconds int64) {
 	if fields := bytes.Fields(committer[bytes.LastIndexByte(committer, '>')+1:]); len(fields) > 0 {
 		seconds, _ = strconv.ParseInt(string(fields[0]), 10, 64)

@@ -23,6 +23,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
@@ -325,6 +326,15 @@ func (r *Repository) Tree(commit Hash) (Hash, error) {
 		return Hash{}, err
 	}
 	return c.tree, nil
+}
+
+// Date returns the committer's date of a commit, as in RFC 3339, in UTC; "" if it is not a date of that format.
+func (r *Repository) Date(commit Hash) (string, error) {
+	c, err := r.commit(commit)
+	if err != nil || c.date <= 0 || c.date > maxDate {
+		return "", err
+	}
+	return time.Unix(c.date, 0).UTC().Format(time.RFC3339), nil
 }
 
 // Parents returns the parents of a commit. In a shallow clone they may be missing.

@@ -52,6 +52,18 @@ func Find(path string) (Place, error) {
 var errBare = errors.New("PATH is a bare git repository, which has no files; " +
 	"scan a commit of it with --rev, such as --rev HEAD, or a change with --diff-base")
 
+// Name is the name of the root's directory, without the ".git" of a bare repository; "" if unknown.
+func (p *Place) Name() string {
+	if p.Root == "" || p.Bare && !repo.LooksBare(p.Root) {
+		return ""
+	}
+	root, err := disk.Real(p.Root)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSuffix(filepath.Base(root), ".git")
+}
+
 // Path returns the path from the root of a file that is named from the current directory. The file need not exist.
 // Symlinks to its directory are followed, as in a scan.
 func (p *Place) Path(file string) (string, error) {

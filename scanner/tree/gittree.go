@@ -26,6 +26,7 @@ func changesOf(r *repo.Repository, c repo.Comparison, base, strategy string) *gi
 		Mode: "diff", Base: base, BaseCommit: c.Base.String(), HeadCommit: c.Head.String(), Strategy: strategy,
 		Behind: c.Behind,
 	}
+	scope.HeadDate, _ = r.Date(c.Head) // the listing reports a commit that cannot be read
 	for _, h := range c.MergeBases {
 		scope.MergeBases = append(scope.MergeBases, h.String())
 	}
@@ -45,7 +46,9 @@ func changesOf(r *repo.Repository, c repo.Comparison, base, strategy string) *gi
 
 // Whole returns the tree of all files of a commit, of scope full, without a base. Contents are its blobs.
 func Whole(r *repo.Repository, head repo.Hash, strategy string) Tree {
-	t := newGitTree(r, verdict.Scope{Mode: "full", HeadCommit: head.String(), Strategy: strategy})
+	scope := verdict.Scope{Mode: "full", HeadCommit: head.String(), Strategy: strategy}
+	scope.HeadDate, _ = r.Date(head) // as above
+	t := newGitTree(r, scope)
 	t.head = func() (*Snapshot, error) { return t.commit(head) }
 	t.compared = func() ([]*Snapshot, error) { return nil, nil }
 	return t

@@ -90,6 +90,13 @@ func (r *Run) apartFromVerdict() error {
 	return nil
 }
 
+// NameTree has the html report name what was scanned; see [report.Format.Naming].
+func (r *Run) NameTree(name string) {
+	for i := range r.Reports {
+		r.Reports[i].Format = r.Reports[i].Format.Naming(name)
+	}
+}
+
 // End writes every output, and returns the first error; see [ending].
 func (r *Run) End(v *verdict.Verdict, caught func() int) error {
 	e := ending{

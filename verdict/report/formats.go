@@ -13,7 +13,8 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// A Format is a way to write a verdict. Equal verdicts have equal bytes, whenever and wherever they are written.
+// A Format is a way to write a verdict. Equal verdicts have equal bytes, whenever and wherever they are written, except
+// for a name from [Format.Naming].
 type Format struct {
 	Name  string
 	About string // in a few words, for help
@@ -53,9 +54,20 @@ func Formats() []Format {
 		{"gitlab", "GitLab's Code Quality", writeGitLab, "[\n  {\n    \"description\"", "\"check_name\""},
 		{"rdjson", "reviewdog, which comments on changes", writeRDJSON,
 			"{\n  \"source\": {\n    \"name\": \"policyscan\"", ""},
-		{"html", "one page to read and to search", writeHTML, "<!DOCTYPE html>", "policyscan"},
+		{"html", "one page to read and to search", writeUnnamedHTML, "<!DOCTYPE html>", "policyscan"},
 	}
 }
+
+// Naming returns the format with a name for what was scanned, which the page of html shows. A verdict has none, since
+// equal trees have equal verdicts wherever they are.
+func (f Format) Naming(tree string) Format {
+	if f.Name == "html" {
+		f.Write = func(w io.Writer, v *verdict.Verdict) error { return writeHTML(w, v, tree) }
+	}
+	return f
+}
+
+func writeUnnamedHTML(w io.Writer, v *verdict.Verdict) error { return writeHTML(w, v, "") }
 
 // Named returns the format with a name, or the zero Format.
 func Named(name string) Format {

@@ -9,9 +9,11 @@ import (
 	"html/template"
 	"io"
 	"iter"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/summary"
@@ -41,7 +43,8 @@ type htmlHead struct {
 // the page is printed to a log.
 func writePage(w io.Writer, name string, styles []string, script string, head *htmlHead, page any) error {
 	t, err := template.New(name).Funcs(template.FuncMap{
-		"count": count, "visible": inert, "flow": func(s string) string { return inert(flow(s)) },
+		"count": count, "number": number, "noun": noun, "bytes": func(n int64) string { return number(int(n)) },
+		"visible": inert, "flow": func(s string) string { return inert(flow(s)) },
 		"lines": textLines, "drawn": drawn, "safe": isSafeURL, "moreErrors": moreErrors, "mostFirst": mostFirst,
 		"covered":  func(r *summary.Repository) int { return r.Governed },
 		"short":    func(commit string) string { return inert(abbreviated(commit)) },
@@ -73,7 +76,7 @@ func writePage(w io.Writer, name string, styles []string, script string, head *h
 	return b.Flush()
 }
 
-// htmlFile returns an embedded file with LF line ends, which a browser hashes, whatever the checkout has.
+// htmlFileGroup returns an embedded file with LF line ends, which a browser hashes, whatever the checkout has.
 func htmlFile(name string) (string, error) {
 	text, err := htmlFiles.ReadFile("html/" + name)
 	return strings.ReplaceAll(string(text), "\r\n", "\n"), err
@@ -90,19 +93,26 @@ type htmlPage struct {
 	htmlHead
 	*verdict.Verdict
 
+	Tree      string // the name of the scanned directory; "" if unknown
+	Files     string // of the scope, in words
+	Date      string // of the head commit, for display
+	Places    int    // to fix, with required files that are missing
 	ScopeLine string
 	Bundles   []string
 	Unparsed  []verdict.Omission
 	Changes   []string // to the policy
-	RuleRows  []*htmlRule
 
-	AllowedNote string
-	AllowedNew  []htmlViolation
-	EndingsNote string
-	Endings     []string
+	AllowedPlaces int
+	AllowedNote   string
+	AllowedNew    []htmlAllowed
+	Allowances    []htmlAllowed // used ones, by file, then rule
+	EndingsNote   string
+	Endings       []string
 
-	Groups     []*htmlRule // the RuleRows with violations, in the order of all reports
-	Dirs       []tally
+	RuleRows   []*htmlRule
+	Groups     []*htmlRule // the RuleRows with places to fix, in the order of all reports
+	Dirs       []tally     // with most places
+	MoreDirs   int
 	Statuses   []string // in words; empty without a baseline
 	Types      []string
 	Severities []string // the gravest first
@@ -114,32 +124,56 @@ type htmlRule struct {
 	Bundle  string // "" if there is only one
 	State   string // "violated", "holds" or "unknown"
 	Outcome string
-	Count   int                     // of violations
-	Group   string                  // the id of its violations, or ""
-	Items   iter.Seq[htmlViolation] // made while they are written: together they are several times the verdict
+	Count   int    // of places
+	Group   string // the id of its section, or ""
+	Reason  string // of all places, if the rule has no message; "" if they differ
+	Found   string // of all places; "" if they differ, or if Reason names it
+
+	// The first files, and the others, which are folded. They are made while they are written: together they are
+	// several times the verdict.
+	First, Rest iter.Seq[htmlFileGroup]
+	RestNote    string // "" without a rest
 }
 
-// A htmlViolation is a violation as it is shown.
-type htmlViolation struct {
-	ID           string // unique in the page; "" without a link
+// A htmlFileGroup is a file and its places, for one rule.
+type htmlFileGroup struct {
+	Dir, Name string // Dir is "" or ends in "/"
+	Counts    string // "" for a single place
+	Places    []htmlPlace
+}
+
+// A htmlPlace is a place as it is shown, or the number of places that the verdict does not list.
+type htmlPlace struct {
+	ID           string // unique in the page; "" if nothing leads to it
 	Status       string // in words; "" without a baseline
 	New          bool
-	Dir, Name    string // of the file; Dir is "" or ends in "/"
 	Line, Column int64  // 0 without a place
-	Reason       string // if it is not the rule's message
-	Found        string // if the line does not show it
+	Reason       string // if it is not the rule's
+	Found        string // if neither the line nor the rule shows it
 	Notes        []string
+	Unlisted     int // 0: it is a place
 
-	Before, Match, After string // the line
-
-	Rule, Allowance string // of an allowed violation
+	Before, Match, After string // the line; without a match only what was looked for
 }
 
-func writeHTML(w io.Writer, document *verdict.Verdict) error {
+// A htmlAllowed is a file with places that an allowance permits.
+type htmlAllowed struct {
+	File, Rule, Note string
+	Shown            htmlFileGroup
+}
+
+const (
+	openFiles = 20 // of a rule: more are folded
+	mostDirs  = 10
+)
+
+// writeHTML writes the page. tree names what was scanned, which the verdict does not; it may be "".
+func writeHTML(w io.Writer, document *verdict.Verdict, tree string) error {
 	v := newView(document)
 	p := &htmlPage{
-		Verdict: v.Verdict, ScopeLine: v.scopeLine(), Unparsed: v.unparsed(), Changes: v.policyChanges(),
-		AllowedNote: v.allowedNote(), Endings: v.endings(), EndingsNote: v.endingsNote(),
+		Verdict: v.Verdict, Tree: tree, Files: cmp.Or(v.scope(), v.modeWords()), Date: dateWords(v.Scope.HeadDate),
+		Places: v.numbers.all(), ScopeLine: v.scopeLine(), Unparsed: v.unparsed(),
+		Changes: v.policyChanges(), AllowedNote: v.allowedNote(), Endings: v.endings(), EndingsNote: v.endingsNote(),
 		Dirs: byDir(v.Verdict, ""),
 	}
 	p.htmlHead = htmlHead{Tone: "pass", Outcome: v.Verdict.Verdict, Headline: v.result(), Notes: slices.Concat(
@@ -155,20 +189,58 @@ func writeHTML(w io.Writer, document *verdict.Verdict) error {
 	for i := range v.Policy {
 		p.Bundles = append(p.Bundles, v.bundle(i))
 	}
-	for _, a := range v.newAllowed {
-		x := newHTMLViolation(&a.Violation, "", a.Reason)
-		x.Status, x.Rule, x.Allowance = newButAllowed, a.RuleID, allowanceWords(&a.Allowance)
-		p.AllowedNew = append(p.AllowedNew, x)
+	sortTallies(p.Dirs)
+	if n := len(p.Dirs) - mostDirs; n > 0 {
+		p.Dirs, p.MoreDirs = p.Dirs[:mostDirs], n
 	}
+	p.addAllowed(v)
 	p.addRules(v)
 	return writePage(w, "page.html", []string{"style.css"}, "script.js", &p.htmlHead, p)
 }
 
-// addRules lists the rules, their violations, and the values of the filters.
+// dateWords shortens a date of a verdict; "" without one.
+func dateWords(date string) string {
+	t, err := time.Parse(time.RFC3339, date)
+	if err != nil {
+		return ""
+	}
+	return t.Format("2006-01-02 15:04 UTC")
+}
+
+func (p *htmlPage) addAllowed(v *view) {
+	p.AllowedPlaces, _ = v.allowedPlaces()
+	for _, a := range v.newAllowed {
+		f := &fileGroup{path: a.File, violations: []*verdict.Violation{&a.Violation}}
+		p.AllowedNew = append(p.AllowedNew, htmlAllowed{
+			Note: allowedSentence(a), Shown: newHTMLFile(a.File, htmlPlaces(f, nil, []string{a.Reason})),
+		})
+	}
+	type ruleFile struct{ rule, file string }
+	n, last := map[ruleFile]int{}, map[ruleFile]*verdict.AllowedViolation{}
+	var all []ruleFile
+	for i := range v.AllowedViolations {
+		a := &v.AllowedViolations[i]
+		at := ruleFile{a.RuleID, a.File}
+		if last[at] == nil {
+			all = append(all, at)
+		}
+		n[at], last[at] = n[at]+int(a.PlaceCount), a
+	}
+	slices.SortStableFunc(all, func(a, b ruleFile) int { return natural(a.file, b.file) })
+	for _, at := range all {
+		p.Allowances = append(p.Allowances, htmlAllowed{
+			File: at.file, Rule: at.rule, Note: count(n[at], "place") + ", " + allowanceWords(&last[at].Allowance),
+		})
+	}
+}
+
+// addRules lists the rules, their places, and the values of the filters.
 func (p *htmlPage) addRules(v *view) {
 	rows := map[*ruleGroup]*htmlRule{}
 	for _, g := range v.byRule {
-		row := &htmlRule{Rule: g.rule, State: "holds", Outcome: v.ruleOutcome(g), Count: g.numbers.all()}
+		row := &htmlRule{
+			Rule: g.rule, State: "holds", Outcome: v.ruleOutcome(g), Count: g.numbers.all(),
+		}
 		switch {
 		case row.Count > 0:
 			row.State = "violated"
@@ -185,27 +257,20 @@ func (p *htmlPage) addRules(v *view) {
 	for i, g := range v.groups {
 		row := rows[g]
 		row.Group = "rule-" + strconv.Itoa(i+1)
-		ids := make([]string, len(g.violations))
-		for k, x := range g.violations {
-			ids[k] = unique(used, x.Fingerprint)
-			if len(x.Fingerprint) != 64 || strings.Trim(x.Fingerprint, "0123456789abcdef") != "" {
-				ids[k] = unique(used, "violation")
-			}
-			p.Statuses = with(p.Statuses, label(x.Status))
-		}
-		row.Items = func(yield func(htmlViolation) bool) {
-			for k, x := range g.violations {
-				if !yield(newHTMLViolation(x, ids[k], g.rule.Message)) {
-					return
-				}
-			}
-		}
+		row.addPlaces(g, used)
 		p.Groups = append(p.Groups, row)
 		p.Types = with(p.Types, verdict.Visible(g.rule.Type))
 		p.Severities = with(p.Severities, verdict.Visible(g.rule.Severity))
 		p.Owners = with(p.Owners, flow(g.rule.Owner))
 	}
-	sortTallies(p.Dirs)
+	if n := v.numbers; n.compared {
+		if n.isNew() {
+			p.Statuses = append(p.Statuses, label(verdict.Introduced))
+		}
+		if n.fresh+n.freshMissing < n.all() {
+			p.Statuses = append(p.Statuses, label(verdict.PreExisting))
+		}
+	}
 	slices.Sort(p.Types)
 	slices.Sort(p.Owners)
 	slices.SortFunc(p.Severities, func(a, b string) int {
@@ -213,26 +278,139 @@ func (p *htmlPage) addRules(v *view) {
 	})
 }
 
-func newHTMLViolation(x *verdict.Violation, id, message string) htmlViolation {
-	f := newFinding(x)
-	path := f.path()
-	slash := strings.LastIndexByte(path, '/') + 1
-	h := htmlViolation{
-		ID: id, Dir: path[:slash], Name: path[slash:], Status: label(x.Status), New: x.Status == verdict.Introduced,
-		Notes: f.facts(),
+// addPlaces lists the places of a rule by file. used has the ids of the page.
+func (row *htmlRule) addPlaces(g *ruleGroup, used map[string]int) {
+	said := []string{g.rule.Message}
+	if reason := commonReason(g.violations); g.rule.Message == "" && reason != "" {
+		said = append(said, reason)
+		row.Reason = untitled(reason, g.rule.Title)
 	}
-	if x.Reason != message {
-		h.Reason = x.Reason
+	if first := newFinding(g.violations[0]); isOnePattern(g.violations) {
+		said = append(said, first.foundLine())
+		if !first.isIn(row.Reason) {
+			row.Found = first.foundLine()
+		}
+	}
+	files := func(all []*fileGroup) iter.Seq[htmlFileGroup] {
+		return func(yield func(htmlFileGroup) bool) {
+			for _, f := range all {
+				file := newHTMLFile(f.path, htmlPlaces(f, used, said))
+				if n := f.numbers; n.all() > 1 {
+					file.Counts = n.perFile()
+				}
+				if !yield(file) {
+					return
+				}
+			}
+		}
+	}
+	n := min(len(g.files), openFiles)
+	row.First, row.Rest = files(g.files[:n]), files(g.files[n:])
+	if rest := g.files[n:]; len(rest) > 0 {
+		places := 0
+		for _, f := range rest {
+			places += f.numbers.all()
+		}
+		row.RestNote = count(len(rest), "more file") + " with " + count(places, "place")
+	}
+}
+
+// isOnePattern reports whether all violations have the same pattern.
+func isOnePattern(all []*verdict.Violation) bool {
+	e := &all[0].Evidence
+	return !slices.ContainsFunc(all, func(x *verdict.Violation) bool {
+		return x.Evidence.Pattern != e.Pattern || x.Evidence.Kind != e.Kind
+	})
+}
+
+// isIn reports whether a reason names the pattern.
+func (f *finding) isIn(reason string) bool {
+	return strings.Contains(reason, f.Evidence.Pattern) || strings.Contains(reason, f.pattern())
+}
+
+// perFile is the number of places in a file, or of missing ones, and of new ones, if known.
+func (n *numbers) perFile() string {
+	s := count(n.all(), "place")
+	if n.missing > 0 {
+		s = count(n.all(), "file")
+	}
+	if n.compared {
+		s += ", " + newWords(n.fresh+n.freshMissing)
+	}
+	return s
+}
+
+func newHTMLFile(file string, places []htmlPlace) htmlFileGroup {
+	path := theTree
+	if file != "" {
+		path = verdict.Visible(file)
+	}
+	slash := strings.LastIndexByte(path, '/') + 1
+	return htmlFileGroup{Dir: path[:slash], Name: path[slash:], Places: places}
+}
+
+// htmlPlaces are the places of a file, except for texts that were said of all of the rule's. used has the ids of the
+// page; nil: no id is needed.
+func htmlPlaces(f *fileGroup, used map[string]int, said []string) []htmlPlace {
+	findings, more, fresh := f.findings(math.MaxInt)
+	var all []htmlPlace
+	lead := map[*verdict.Violation]*finding{} // the first new place, or else the first
+	for _, x := range findings {
+		l := lead[x.Violation]
+		if l == nil || l.status() != verdict.Introduced && x.status() == verdict.Introduced {
+			lead[x.Violation] = x
+		}
+	}
+	for _, x := range findings {
+		h := newHTMLPlace(x, said)
+		if lead[x.Violation] == x && used != nil {
+			h.ID = anchor(used, x.Fingerprint)
+		}
+		all = append(all, h)
+	}
+	if fresh > 0 {
+		all = append(all, htmlPlace{Unlisted: fresh, Status: label(verdict.Introduced), New: true})
+	}
+	if old := more - fresh; old > 0 {
+		h := htmlPlace{Unlisted: old}
+		if f.numbers.compared {
+			h.Status = label(verdict.PreExisting)
+		}
+		all = append(all, h)
+	}
+	return all
+}
+
+// anchor is an unused id: the fingerprint, if it is one.
+func anchor(used map[string]int, fingerprint string) string {
+	if len(fingerprint) != 64 || strings.Trim(fingerprint, "0123456789abcdef") != "" {
+		fingerprint = "violation"
+	}
+	return unique(used, fingerprint)
+}
+
+func newHTMLPlace(f *finding, said []string) htmlPlace {
+	h := htmlPlace{Status: label(f.status()), New: f.status() == verdict.Introduced}
+	if !slices.Contains(said, f.Reason) {
+		h.Reason = f.Reason
+	}
+	if f.first {
+		h.Notes = append(with(nil, f.encodingNote()), f.note()...)
 	}
 	shown := false
 	if f.inFile() {
 		h.Line, h.Column = f.at.Line, f.at.Column
-		left, match, right := sourceLine(&f.at)
-		h.Before, h.Match, h.After = left.lead(), match, right.String()
-		shown = strings.HasSuffix(match, f.name.plain) // a longer match is cut
+		if f.at.Excerpt != "" {
+			left, match, right := trimmedLine(&f.at)
+			h.Before, h.Match, h.After = left.lead(), match, right.String()
+			shown = strings.HasSuffix(match, f.name.plain) // a longer match is cut
+		}
 	}
-	if !shown || f.hidesPattern() {
-		h.Found = f.foundLine()
+	switch found := f.foundLine(); {
+	case f.inFile() && f.at.Excerpt == "" && !f.hidesPattern(): // a literal, which is the text there
+		h.After = f.name.plain
+	case (!shown || f.hidesPattern()) && !slices.Contains(said, found):
+		h.Found = found
 	}
 	return h
 }

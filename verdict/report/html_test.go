@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"maps"
 	"net/url"
 	"regexp"
 	"slices"
@@ -19,7 +20,7 @@ import (
 func htmlOf(t *testing.T, v *verdict.Verdict) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := writeHTML(&b, v); err != nil {
+	if err := writeHTML(&b, v, ""); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -73,11 +74,21 @@ func (e element) text() string {
 	return b.String()
 }
 
-// violations are the elements of the violations of a page.
-func (e element) violations() []element {
+// places are the elements of the listed places of a page.
+func (e element) places() []element {
 	return e.all(func(x element) bool {
-		return x.Data == "li" && x.Parent.Data == "ol" && class("group")(element{x.Parent.Parent})
+		return x.Data == "li" && class("in")(element{x.Parent.Parent}) && x.attr("data-count") == "" && x.within("group")
 	})
+}
+
+// within reports whether an element is in one of a class.
+func (e element) within(name string) bool {
+	for n := e.Parent; n != nil; n = n.Parent {
+		if class(name)(element{n}) {
+			return true
+		}
+	}
+	return false
 }
 
 func TestHTMLFixtures(t *testing.T) {
@@ -105,7 +116,7 @@ func wantPage(t *testing.T, page string, v *verdict.Verdict) {
 		tr th td footer script`)
 	attrs := strings.Fields(`lang charset http-equiv content name class href aria-label aria-labelledby aria-hidden focusable id
 		tabindex hidden open for type autocomplete spellcheck placeholder value width height role rel data-rule
-		data-type data-owner data-severity data-status scope`)
+		data-type data-owner data-severity data-status data-count scope`)
 	ids := map[string]bool{}
 	for _, e := range root.all(func(element) bool { return true }) {
 		if !slices.Contains(ours, e.Data) {
@@ -151,24 +162,23 @@ func wantPage(t *testing.T, page string, v *verdict.Verdict) {
 // wantAll fails if the page does not hold all of the verdict, without its script.
 func wantAll(t *testing.T, root element, v *verdict.Verdict) {
 	t.Helper()
-	items := root.violations()
-	if len(items) != len(v.Violations) {
-		t.Fatalf("%d violations are shown, not %d", len(items), len(v.Violations))
-	}
-	shown := map[string]bool{}
-	for _, e := range items {
-		shown[e.all(class("file"))[0].text()] = true
-	}
-	for i := range v.Violations {
-		x := &v.Violations[i]
-		at := newFinding(x).at
-		place := fmt.Sprintf("%s:%d:%d", inert(x.File), at.Line, at.Column)
-		if !hasPlace(&x.Evidence) {
-			place = cmp.Or(inert(x.File), "the tree")
+	shown, want := map[string]int{}, map[string]int{}
+	for _, e := range root.places() {
+		place := element{e.Parent.Parent}.all(class("file"))[0].text()
+		if at := e.all(class("link")); len(at) > 0 {
+			place += ":" + at[0].text()
 		}
-		if !shown[place] {
-			t.Errorf("%s is not shown", place)
+		shown[place]++
+	}
+	for _, f := range shownFindings(v) {
+		place := cmp.Or(inert(f.File), "the tree")
+		if f.inFile() {
+			place += fmt.Sprintf(":%d:%d", f.at.Line, f.at.Column)
 		}
+		want[place]++
+	}
+	if !maps.Equal(shown, want) {
+		t.Errorf("the places are %v, want %v", shown, want)
 	}
 	if errs := root.all(class("errors")); len(v.Errors) > 0 && (len(errs) != 1 ||
 		len(errs[0].all(tag("li"))) != len(v.Errors)) {
@@ -176,7 +186,9 @@ func wantAll(t *testing.T, root element, v *verdict.Verdict) {
 	}
 	omitted := 0
 	for _, e := range root.all(class("omissions")) {
-		omitted += len(e.all(tag("li")))
+		if !e.within("allowances") {
+			omitted += len(e.all(tag("li")))
+		}
 	}
 	if omitted != len(v.Coverage.LeftOut)+len(v.Coverage.NotScanned)+len(v.Coverage.Unparsed) {
 		t.Errorf("%d omissions are shown", omitted)
@@ -226,14 +238,14 @@ func TestHTMLExcerpt(t *testing.T) {
 	long := strings.Repeat("é", 300)
 	for _, c := range []struct{ content, pattern, want string }{
 		{"a BAD b", "BAD", "1 a [BAD] b"},
-		{"one\r\n\ttwo BAD\r\nthree", "BAD", "2 \ttwo [BAD]"},
+		{"one\r\n\ttwo BAD\r\nthree", "BAD", "2 two [BAD]"},
 		{"a x\ny b", "x\ny", `1 a [x]found: "x\u{a}y"`},
 		{"x\n\ny", "\n\n", `1 x[]found: "\u{a}\u{a}"`},
 		{long + "BAD", "BAD", "1 …" + strings.Repeat("é", 197) + "[BAD]…"},
 		{"BAD" + long, "BAD", "1 [BAD]" + strings.Repeat("é", 197) + "…"},
 	} {
 		x := found(verdict.Rule{}, "f", c.content, c.pattern)
-		h := newHTMLViolation(&x, "", x.Reason)
+		h := newHTMLPlace(newFinding(&x), nil)
 		if got := fmt.Sprintf("%d %s[%s]%s%s", h.Line, h.Before, h.Match, h.After, h.Found); got != c.want {
 			t.Errorf("%q in %q:\n%s\nwant\n%s", c.pattern, c.content, got, c.want)
 		}
@@ -242,13 +254,13 @@ func TestHTMLExcerpt(t *testing.T) {
 	for excerpt, want := range map[string]string{x[1:]: `found: "` + x + `"`, "other": `found: "` + x + `"`, "a " +
 		x: ""} {
 		e := verdict.Evidence{Pattern: x, Excerpt: excerpt, Line: 1, Column: 1, UTF16Column: 1}
-		if h := newHTMLViolation(&verdict.Violation{File: "f", Evidence: e}, "", ""); h.Found != want {
+		if h := newHTMLPlace(newFinding(&verdict.Violation{File: "f", Evidence: e}), nil); h.Found != want {
 			t.Errorf("%q: %q", excerpt, h.Found)
 		}
 	}
 }
 
-// TestHTMLAnchors: the id of a violation is its fingerprint, and is unique and plain
+// TestHTMLAnchors: the id of a violation's place is its fingerprint, and is unique and plain
 // whatever a document says.
 func TestHTMLAnchors(t *testing.T) {
 	v := newFixture()
@@ -260,11 +272,47 @@ func TestHTMLAnchors(t *testing.T) {
 	page := htmlOf(t, v)
 	wantPage(t, page, v)
 	var got []string
-	for _, e := range parsePage(t, page).violations() {
+	for _, e := range parsePage(t, page).places() {
 		got = append(got, e.attr("id"))
 	}
 	if want := []string{x.Fingerprint, x.Fingerprint + "-2", "violation", "violation-2"}; !slices.Equal(got, want) {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestHTMLFolds: from the 21st file on, the files of a rule are folded; by directory there are ten and the number of
+// the others; places that the verdict does not list are counted, and the page names the tree.
+func TestHTMLFolds(t *testing.T) {
+	v := newFixture()
+	v.Violations = nil
+	for i := range 24 {
+		x := found(v.Rules[0], fmt.Sprintf("dir%d/f%d", i/2+1, i), "BAD", "BAD")
+		x.Evidence.Occurrences, x.PlaceCount = 1500, 1500
+		v.Violations = append(v.Violations, x)
+	}
+	v.Decide()
+	var b bytes.Buffer
+	if err := Named("html").Naming("shop<").Write(&b, v); err != nil {
+		t.Fatal(err)
+	}
+	wantPage(t, b.String(), v)
+	root := parsePage(t, withoutOurs(t, b.String()))
+	rest := root.all(class("rest"))
+	if len(rest) != 1 || len(rest[0].all(class("in"))) != 4 || rest[0].all(tag("summary"))[0].text() !=
+		"4 more files with 6,000 places" || len(root.all(class("in"))) != 24 {
+		t.Errorf("of %d files, folded are %v", len(root.all(class("in"))), rest)
+	}
+	dirs := root.all(class("bars"))[1].all(tag("li"))
+	others := root.all(func(e element) bool { return e.attr("id") == "others" })[0].text()
+	if len(dirs) != 10 || others != "and 2 more directories" {
+		t.Errorf("%d directories, %q", len(dirs), others)
+	}
+	if got := root.all(class("subject"))[0].all(tag("b")); len(got) != 1 || got[0].text() != "shop<" {
+		t.Errorf("the tree is %v", got)
+	}
+	unlisted := root.all(func(e element) bool { return e.attr("data-count") == "1499" })
+	if len(unlisted) != 24 || unlisted[0].text() != "and 1,499 more places: verdict.json has only their number" {
+		t.Errorf("%d numbers of unlisted places", len(unlisted))
 	}
 }
 

@@ -2,8 +2,10 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 
 	"github.com/policyscan/policyscan/verdict"
@@ -12,70 +14,96 @@ import (
 const (
 	// markdownLimit is the size of the page, in bytes. GitHub drops a job summary of over 1 MiB, and a step may add
 	// more.
-	markdownLimit = 900 << 10
-	// A longer error or violation is omitted: a path may have any length in a hostile tree.
+	markdownLimit = 900_000
+	// A longer error or file is omitted: a path may have any length in a hostile tree.
 	markdownPiece = 16 << 10
-	// Up to this many violations are shown unfolded.
+	// Up to this many places are shown unfolded.
 	markdownOpen = 5
 )
 
 // writeMarkdown writes the verdict as a page of GitHub's Markdown, for a job summary or a comment: the outcome, the
-// errors, the coverage, the rules, and the violations, folded by rule. No text of the tree or the policy is markup, a
-// link or a mention: see markdowntext.go. The page has at most 900 KiB, and counts what it omits.
+// errors, the coverage, the rules, and the places by rule, folded, and by file. No text of the tree or the policy is
+// markup, a link or a mention: see markdowntext.go. The page has at most 900 KB, and says at its top what it omits.
 func writeMarkdown(w io.Writer, document *verdict.Verdict) error {
 	v := newView(document)
-	p, tail := markdownPage{document: "verdict.json"}, markdownPage{document: "verdict.json"}
-	p.line("## policyscan " + v.headline())
+	var head, p, tail markdownPage
+	for _, page := range []*markdownPage{&head, &p, &tail} {
+		page.document = "verdict.json"
+	}
+	head.line("## policyscan " + v.headline())
 	p.errors(foldUnparsed(v.Errors, ""))
+	errors := p.omitted
 	p.facts(v)
 	p.list(ruleHead, len(v.groups), markdownLimit/2, func(i int) string { return v.ruleRow(v.groups[i]) })
+	rules := p.omitted - errors
 	tail.allowed(v)
+	allowances := tail.omitted
 	tail.passed(v)
-	p.violations(v, markdownLimit-tail.b.Len()-2<<10) // the rest is for the last lines
-	p.b.Write(tail.b.Bytes())
-	return p.end(w, v.Tool.Version)
+	rules += tail.omitted - allowances
+	// The rest is for the first and the last lines.
+	places := p.violations(v, markdownLimit-head.b.Len()-tail.b.Len()-2<<10)
+
+	var omitted []string
+	if places > 0 {
+		omitted = append(omitted, number(places)+" of "+count(v.numbers.all(), "place"))
+	}
+	for _, o := range []tally{{"error", errors}, {"row", rules}, {"allowance", allowances}} {
+		if o.Count > 0 {
+			omitted = append(omitted, count(o.Count, o.Name))
+		}
+	}
+	if len(omitted) > 0 {
+		head.line("\n**Not shown, to keep this page under 900 KB**: " + strings.Join(omitted, ", ") +
+			". All are in `verdict.json`.")
+	}
+	head.b.Write(p.b.Bytes())
+	head.b.Write(tail.b.Bytes())
+	return head.end(w, v.Tool.Version)
 }
 
 type markdownPage struct {
 	b        bytes.Buffer
 	document string // the complete one
+	omitted  int    // pieces of lists
 }
 
 func (p *markdownPage) line(s string) { p.b.WriteString(s + "\n") }
 
-// list writes n pieces under a head, until the page has upto bytes, and returns the number of omitted ones, which it
-// writes, too. If the head does not fit it writes nothing.
-func (p *markdownPage) list(head string, n, upto int, piece func(int) string) (omitted int) {
-	if n == 0 || p.b.Len()+len(head) > upto {
-		return n
+// list writes n pieces under a head, until the page has upto bytes, and returns the indexes of omitted ones, whose
+// number it writes, too. If the head does not fit it writes nothing.
+func (p *markdownPage) list(head string, n, upto int, piece func(int) string) (omitted []int) {
+	defer func() { p.omitted += len(omitted) }()
+	fits := p.b.Len()+len(head) <= upto
+	if n > 0 && fits {
+		p.line(head)
 	}
-	p.line(head)
 	for i := range n {
-		s := piece(i)
-		if len(s) > markdownPiece {
-			omitted++
+		if !fits {
+			omitted = append(omitted, i)
 			continue
 		}
-		if p.b.Len()+len(s) > upto {
-			omitted += n - i
-			break
+		s := piece(i)
+		switch fits = p.b.Len()+len(s) <= upto || len(s) > markdownPiece; {
+		case !fits || len(s) > markdownPiece:
+			omitted = append(omitted, i)
+		default:
+			p.line(s)
 		}
-		p.line(s)
 	}
-	if omitted > 0 {
-		p.line(fmt.Sprintf("\nand %d more, in `%s`.", omitted, p.document))
+	if len(omitted) > 0 && len(omitted) < n {
+		p.line(fmt.Sprintf("\nand %s more, in `%s`.", number(len(omitted)), p.document))
 	}
 	return omitted
 }
 
 // fold is [markdownPage.list] in an element that a reader can open.
-func (p *markdownPage) fold(summary string, open bool, head string, n, upto int, piece func(int) string) (omitted int) {
+func (p *markdownPage) fold(summary string, open bool, head string, n, upto int, piece func(int) string) []int {
 	attribute := ""
 	if open {
 		attribute = " open"
 	}
 	before := p.b.Len()
-	omitted = p.list(fmt.Sprintf("\n<details%s>\n<summary>%s</summary>\n%s", attribute, summary, head), n, upto, piece)
+	omitted := p.list(fmt.Sprintf("\n<details%s>\n<summary>%s</summary>\n%s", attribute, summary, head), n, upto, piece)
 	if p.b.Len() > before {
 		p.line("\n</details>")
 	}
@@ -116,6 +144,9 @@ func (p *markdownPage) facts(v *view) {
 		}
 	}
 	p.line("")
+	if date := dateWords(v.Scope.HeadDate); date != "" {
+		fact("Commit", codeMarkdown(abbreviated(v.Scope.HeadCommit))+" of "+words(date, 100))
+	}
 	for _, change := range v.policyChanges() {
 		fact("Policy change", words(change, 1000))
 	}
@@ -176,26 +207,37 @@ func (p *markdownPage) passed(v *view) {
 		func(i int) string { return v.ruleRow(passed[i]) })
 }
 
-// violations lists the violations by rule. The rules share the room up to upto, so that one with thousands of
-// violations leaves some to the next ones.
-func (p *markdownPage) violations(v *view, upto int) {
+// violations lists the places by rule and by file, and returns how many it omits. The rules share the room up to upto,
+// so that one with thousands of places leaves some to the next ones.
+func (p *markdownPage) violations(v *view, upto int) (omitted int) {
 	const most = 64 // rules that room is kept for
-	hidden := 0
+	before, open := p.omitted, v.numbers.all() <= markdownOpen
 	for i, g := range v.groups {
-		r, reason := g.rule, commonReason(g.violations)
-		summary := fmt.Sprintf("%s %s: %s", codeHTML(clip(r.ID, 200)), prose(clip(r.Title, 200), codeHTML), g.counts())
+		reason, onePattern := commonReason(g.violations), isOnePattern(g.violations)
+		summary := fmt.Sprintf("%s %s: %s", codeHTML(clip(g.rule.ID, 200)), prose(clip(g.rule.Title, 200), codeHTML),
+			g.counts())
 		head, share := "", (upto-p.b.Len())/min(len(v.groups)-i, most)
-		for _, note := range ruleNotes(r, reason) {
+		for _, note := range ruleNotes(g.rule, reason) {
 			head += "\n" + note + "\n"
 		}
+		first := newFinding(g.violations[0])
+		if name, _ := first.found(""); onePattern && first.hidesPattern() && !first.isIn(reason) {
+			head += "\n**" + sentence(name) + "**" + strings.TrimPrefix(patternMarkdown(first), name) + "\n"
+		}
 		head = strings.TrimSuffix(head, "\n")
-		hidden += p.fold(summary, len(v.Violations) <= markdownOpen, head, len(g.violations), p.b.Len()+share,
-			func(i int) string { return violationMarkdown(g.violations[i], label(g.violations[i].Status), reason) })
+		cut := make([]int, len(g.files)) // places of each file
+		for _, i := range p.fold(summary, open, head, len(g.files), p.b.Len()+share, func(i int) (piece string) {
+			piece, cut[i] = fileMarkdown(g.files[i], reason, onePattern)
+			return piece
+		}) {
+			cut[i] = g.files[i].numbers.all()
+		}
+		for _, n := range cut {
+			omitted += n
+		}
 	}
-	if hidden > 0 {
-		p.line(fmt.Sprintf("\n**%d of %s not shown**, to keep this page under 900 KiB. All are in `verdict.json`.",
-			hidden, count(len(v.Violations), "violation")))
-	}
+	p.omitted = before // counted in places
+	return omitted
 }
 
 // ruleNotes are paragraphs about a violated rule.
@@ -222,45 +264,92 @@ func factsMarkdown(f *finding) []string {
 	return facts
 }
 
-// violationMarkdown is a violation: its place and status, its facts, and its line.
-func violationMarkdown(x *verdict.Violation, status, reason string) string {
-	f := newFinding(x)
-	place := theTree
-	switch {
-	case f.inFile() && x.File != "":
-		place = codeMarkdown(fmt.Sprintf("%s:%d:%d", x.File, f.at.Line, f.at.Column))
-	case x.File != "":
-		place = codeMarkdown(x.File)
+// patternMarkdown is what was looked for.
+func patternMarkdown(f *finding) string { return factsMarkdown(f)[0] }
+
+// fileMarkdown is a file and its places, except for a reason and a pattern that all places of the rule have. omitted is
+// the number of places for which there is no room.
+func fileMarkdown(f *fileGroup, reason string, onePattern bool) (s string, omitted int) {
+	all, more, _ := f.findings(math.MaxInt)
+	if len(all) == 1 && more == 0 {
+		return placeMarkdown(all[0], placeOf(all[0]), placeLabel(all[0].status()), reason, onePattern), 0
 	}
+	if all[0].inFile() || all[len(all)-1].inFile() { // otherwise each has its path
+		s = "\n**" + cmp.Or(codeMarkdown(f.path), theTree) + "** " + f.numbers.perFile() + "\n"
+	}
+	for i := 0; i < len(all) && omitted == 0; {
+		first := all[i]
+		var places []string
+		if !first.inFile() {
+			places, i = []string{placeOf(first)}, i+1
+		}
+		for ; i < len(all) && (len(places) == 0 || first.inFile() && all[i].continues(first)); i++ {
+			places = append(places, codeMarkdown(fmt.Sprintf("%d:%d", all[i].at.Line, all[i].at.Column)))
+		}
+		piece := placeMarkdown(first, strings.Join(places, ", "), placeLabel(first.status()), reason, onePattern) + "\n"
+		if len(s)+len(piece) > markdownPiece-100 {
+			omitted = len(all) - i + len(places)
+			break
+		}
+		s += piece
+	}
+	if more += omitted; more > 0 {
+		return s + "\nand " + count(more, "more place"), omitted
+	}
+	return strings.TrimSuffix(s, "\n"), 0
+}
+
+// continues reports whether a place has no line to show, so that it can be in a list after another one of its kind.
+func (f *finding) continues(before *finding) bool {
+	return f.Violation == before.Violation && f.status() == before.status() && f.at.Excerpt+before.at.Excerpt == ""
+}
+
+func placeOf(f *finding) string {
+	switch {
+	case f.File == "":
+		return theTree
+	case f.inFile():
+		return codeMarkdown(fmt.Sprintf("%s:%d:%d", f.File, f.at.Line, f.at.Column))
+	}
+	return codeMarkdown(f.File)
+}
+
+// placeMarkdown is a place, its status and facts, and its line, if the verdict has it.
+func placeMarkdown(f *finding, place, status, reason string, onePattern bool) string {
 	s := "\n**" + place + "**"
 	if status != "" {
 		s += " **" + status + "**"
 	}
-	if reason == "" && x.Reason != "" {
-		s += " " + words(x.Reason, 1000)
+	if reason == "" && f.Reason != "" {
+		s += " " + words(f.Reason, 1000)
 	}
-	facts := factsMarkdown(f)
-	if !f.hidesPattern() {
-		facts = facts[1:]
+	var facts []string
+	if !onePattern && (f.hidesPattern() || f.at.Excerpt == "") {
+		facts = append(facts, patternMarkdown(f))
+	}
+	if f.first {
+		for _, fact := range append(with(nil, f.encodingNote()), f.note()...) {
+			facts = append(facts, prose(fact, codeMarkdown))
+		}
 	}
 	if len(facts) > 0 {
 		s += " (" + strings.Join(facts, "; ") + ")"
 	}
-	if !f.inFile() {
+	if !f.inFile() || f.at.Excerpt == "" {
 		return s
 	}
 	// Every line begins with a gutter, so none can end the block. For careless renderers, the fence is longer than any
 	// run of backticks in it.
 	source := textWriter{TextOptions: TextOptions{Width: 100, Commands: true}}
-	number := fmt.Sprintf("%5d | ", f.at.Line)
+	lead := fmt.Sprintf("%5d | ", f.at.Line)
 	left, match, right := sourceLine(&f.at)
-	src, carets := source.snippet(left, match, right, source.Width-len(number))
+	src, carets := source.snippet(left, match, right, source.Width-len(lead))
 	fence := "```"
 	for strings.Contains(src, fence) {
 		fence += "`"
 	}
-	gutter := strings.Repeat(" ", len(number)-len(" | ")) + " | "
-	src = strings.TrimRight(verdict.Defuse(number+src), " ")
+	gutter := strings.Repeat(" ", len(lead)-len(" | ")) + " | "
+	src = strings.TrimRight(verdict.Defuse(lead+src), " ")
 	return s + "\n\n" + fence + "\n" + src + "\n" + gutter + carets + "\n" + fence
 }
 
@@ -271,10 +360,12 @@ func (p *markdownPage) allowed(v *view) {
 		p.line("\n" + prose(full(sentence(note)), codeMarkdown))
 	}
 	fresh, ending := v.newAllowed, v.endings()
-	p.fold(fmt.Sprintf("%d %s", len(fresh), newButAllowed), len(fresh) <= markdownOpen, "", len(fresh), p.b.Len()+most,
+	p.fold(number(len(fresh))+" "+newButAllowed, len(fresh) <= markdownOpen, "", len(fresh), p.b.Len()+most,
 		func(i int) string {
 			a := fresh[i]
-			return violationMarkdown(&a.Violation, newButAllowed, a.Reason) + "\n\n" +
+			f := newFinding(&a.Violation)
+			f.first = true
+			return placeMarkdown(f, placeOf(f), newButAllowed, a.Reason, false) + "\n\n" +
 				codeMarkdown(clip(a.RuleID, 200)) + ": " + prose(allowanceWords(&a.Allowance), codeMarkdown)
 		})
 	p.fold(prose(v.endingsNote(), codeHTML), len(ending) <= markdownOpen, "", len(ending), p.b.Len()+most,

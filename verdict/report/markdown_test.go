@@ -102,7 +102,7 @@ func TestFault_134_MarkdownLimit(t *testing.T) {
 		}
 		v.Decide()
 		page := markdown(t, v)
-		if len(page) > 900<<10 || c.full && len(page) < 800<<10 {
+		if len(page) > 900_000 || c.full && len(page) < 800_000 {
 			t.Errorf("%s: %d bytes", name, len(page))
 		}
 		all := func(expr string) int { return len(regexp.MustCompile(expr).FindAllString(page, -1)) }
@@ -113,13 +113,13 @@ func TestFault_134_MarkdownLimit(t *testing.T) {
 			}
 			return n
 		}
-		shown, left := all(`(?m)^ +\| +\^+$`), number(`(?m)^\*\*([\d,]+) of [\d,]+ violations not shown`)
+		shown, left := all(`(?m)^ +\| +\^+$`), number(`(?m)\A.*\n\n\*\*Not shown, .* KB\*\*: ([\d,]+) of `)
 		if shown+left != len(v.Violations) || c.full && left == 0 {
 			t.Errorf("%s: %d shown and %d left out of %d", name, shown, left, len(v.Violations))
 		}
 		broken := all(`(?m)^\| .* \| [\d,]+ places? in [\d,]+ files? \|$`) +
 			number(`(?s)places? in [\d,]+ files? \|\n\nand ([\d,]+) more`)
-		held := all(`(?m)^\| .* \| this rule selects no file \|$`) + number(`(?s)selects no file \|\n\nand (\d+) more`)
+		held := all(`(?m)^\| .* \| this rule selects no file \|$`) + number(`(?s)selects no file \|\n\nand ([\d,]+) more`)
 		if want := c.rules * min(c.each, 1); broken != want || held != len(v.Rules)-want {
 			t.Errorf("%s: %d rules with violations and %d without are listed or counted", name, broken, held)
 		}
@@ -138,9 +138,31 @@ func TestFault_134_MarkdownLimit(t *testing.T) {
 			}
 		}
 		if listed := strings.Count(page, "* `E_READ`"); name == "errors" &&
-			(listed < 50 || number(`(?m)^and (\d+) more, in`) != len(v.Errors)-listed) {
+			(listed < 50 || number(`(?m)^and ([\d,]+) more, in`) != len(v.Errors)-listed ||
+				number(`(?m)^\*\*Not shown, .* places, ([\d,]+) errors`) != len(v.Errors)-listed) {
 			t.Errorf("%d errors are listed", listed)
 		}
+	}
+}
+
+// TestMarkdownFiles: the places of a file are below its name, at most as many as there is room for.
+func TestMarkdownFiles(t *testing.T) {
+	v := newFixture()
+	v.Rules = v.Rules[:1]
+	for i := range 200 {
+		x := found(v.Rules[0], "f", strings.Repeat("\n", i)+strings.Repeat("BAD ", 60), "BAD")
+		x.PlaceCount, x.Evidence.Occurrences = 1, 1
+		v.Violations = append(v.Violations, x)
+	}
+	v.Decide()
+	page := markdown(t, v)
+	shown, left, more := strings.Count(page, "^^^\n"), 0, 0
+	_, rest, _ := strings.Cut(page, "\nand ")
+	_, err := fmt.Sscanf(rest, "%d more places", &more)
+	_, top, _ := strings.Cut(page, "**Not shown, to keep this page under 900 KB**: ")
+	if _, terr := fmt.Sscanf(top, "%d of 200 places.", &left); err != nil || terr != nil || shown < 20 ||
+		shown+left != 200 || left != more || !strings.Contains(page, "\n**`f`** 200 places\n\n**`1:1`**\n\n```\n") {
+		t.Errorf("%d shown, %d and %d not: %v, %v", shown, left, more, err, terr)
 	}
 }
 

@@ -134,7 +134,7 @@ func (b *tab) show(v *verdict.Verdict, hash string) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	if err := report.Named("html").Write(w, v); err != nil {
+	if err := report.Named("html").Naming("shop").Write(w, v); err != nil {
 		b.t.Fatal(err)
 	}
 	if err := w.Close(); err != nil {
@@ -222,10 +222,10 @@ func (b *tab) quiet() {
 	}
 }
 
-// visible returns the ids of the violations that are shown.
+// visible returns the ids of the violations that are shown, sorted: each is at its first place.
 func (b *tab) visible() []string {
 	b.t.Helper()
-	return eval[[]string](b, `[...document.querySelectorAll("#groups > section:not([hidden]) li:not([hidden])")].map((li) => li.id)`)
+	return eval[[]string](b, `[...document.querySelectorAll("#groups > section:not([hidden]) .in:not([hidden]) li:not([hidden])")].map((li) => li.id).filter(Boolean).sort()`)
 }
 
 // quoted is a text as JavaScript writes it.

@@ -2,7 +2,7 @@
 "use strict";
 (() => {
   // The state of the page is what the address says: a filter for each of these keys, an
-  // order, and the violation that is pointed at. A bare fingerprint is a violation alone.
+  // order, and the place that is pointed at. A bare fingerprint is a place alone.
   const keys = ["q", "rule", "folder", "severity", "status", "type", "owner", "sort"];
   const byId = (id) => document.getElementById(id);
   const selects = ["severity", "status-filter", "type", "owner", "sort"].map(byId).filter(Boolean);
@@ -22,15 +22,22 @@
   const groups = [...list.children].map((el, order) => {
     const { rule, type, owner, severity } = el.dataset;
     const head = el.querySelector("header");
-    const items = [...el.querySelector("ol").children].map((item) => ({
-      el: item,
-      file: item.querySelector(".file").textContent.replace(/:\d+:\d+$/, ""),
-      status: item.dataset.status || "",
-      text: "", // made when it is first searched
+    const files = [...el.querySelectorAll(".in")].map((file) => ({
+      el: file,
+      path: file.querySelector(".file").textContent,
+      items: [...file.querySelectorAll("li")].map((item) => ({
+        el: item,
+        n: Number(item.dataset.count || 1),
+        status: item.dataset.status || "",
+        text: "", // made when it is first searched
+      })),
     }));
-    return { el, order, rule, type, owner, severity, head, items, count: head.querySelector(".count"), shown: 0 };
+    const all = files.reduce((n, f) => f.items.reduce((n, x) => n + x.n, n), 0);
+    return { el, order, rule, type, owner, severity, head, files, all, count: head.querySelector(".count"), rest: el.querySelector(".rest"), opened: false, shown: 0 };
   });
-  const total = groups.reduce((n, g) => n + g.items.length, 0);
+  const total = groups.reduce((n, g) => n + g.all, 0);
+  const most = 10; // directories
+  let every = false; // directory is shown
   let state = {}, pointed = null, searchable = false;
 
   function read(hash) {
@@ -64,15 +71,15 @@
     return a;
   }
 
-  function bars(ul, key, counts, parent) {
+  function bars(ul, key, counts, parent, limit) {
     const rows = [...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
-    const most = rows.reduce((n, r) => Math.max(n, r[1]), 1);
-    ul.replaceChildren(...rows.map(([name, n]) => {
+    const longest = rows.reduce((n, r) => Math.max(n, r[1]), 1);
+    ul.replaceChildren(...rows.slice(0, limit).map(([name, n]) => {
       const current = state[key] === name, a = link("", change(key, current ? parent : name));
       if (current) a.setAttribute("aria-current", "true");
       const ns = "http://www.w3.org/2000/svg", svg = document.createElementNS(ns, "svg"), rect = document.createElementNS(ns, "rect");
       svg.setAttribute("aria-hidden", "true");
-      rect.setAttribute("width", (100 * n) / most + "%");
+      rect.setAttribute("width", (100 * n) / longest + "%");
       rect.setAttribute("height", "100%");
       svg.append(rect);
       a.append(make("span", name.slice(parent.length), "name"), " ", make("span", numbers.format(n), "num"), svg);
@@ -80,6 +87,17 @@
       li.append(a);
       return li;
     }));
+    return Math.max(rows.length - limit, 0);
+  }
+
+  function others(n) {
+    const p = byId("others"), button = make("button", "and " + numbers.format(n) + (n === 1 ? " more directory" : " more directories"));
+    button.addEventListener("click", () => {
+      every = true;
+      apply();
+    });
+    p.replaceChildren(button);
+    p.hidden = n === 0;
   }
 
   function crumbs(folder) {
@@ -100,41 +118,54 @@
     if (words.length && !searchable) {
       for (const g of groups) {
         const head = g.head.textContent.toLowerCase();
-        for (const x of g.items) x.text = head + "\n" + x.el.textContent.toLowerCase();
+        for (const f of g.files) for (const x of f.items) x.text = head + "\n" + f.path.toLowerCase() + ":" + x.el.textContent.toLowerCase();
       }
       searchable = true;
     }
     const folder = state.folder || "", parent = base(folder);
     const counts = { rule: new Map(), folder: new Map(), severity: new Map(), type: new Map(), owner: new Map(), status: new Map() };
-    const add = (key, name) => counts[key].set(name, (counts[key].get(name) || 0) + 1);
+    const add = (key, name, n) => counts[key].set(name, (counts[key].get(name) || 0) + n);
+    const show = (el, is) => { if (el.hidden === is) el.hidden = !is; };
+    const filtered = keys.some((key) => state[key] && key !== "sort");
     let shown = 0, rules = 0;
     for (const g of groups) {
       const misses = ["rule", "severity", "type", "owner"].filter((key) => state[key] && state[key] !== g[key]);
       let here = 0;
-      for (const x of g.items) {
-        const inside = !folder || within(x.file, folder), told = words.every((w) => x.text.includes(w));
-        const labelled = !state.status || state.status === x.status;
-        const missed = misses.length + !inside + !told + !labelled;
-        // A bar or a choice counts what would be shown if it were chosen: what all other filters let through.
-        if (missed === 0) {
-          here++;
-          for (const key of ["rule", "severity", "type", "owner"]) add(key, g[key]);
-          add("status", x.status);
-        } else if (missed === 1 && !labelled) add("status", x.status);
-        else if (missed === 1 && misses.length) add(misses[0], g[misses[0]]);
-        if (told && labelled && !misses.length && x.file.startsWith(parent)) add("folder", child(x.file, parent));
-        const hide = missed > 0;
-        if (x.el.hidden !== hide) x.el.hidden = hide;
+      let late = false; // a place that is folded is shown
+      for (const f of g.files) {
+        const inside = !folder || within(f.path, folder);
+        let any = false;
+        for (const x of f.items) {
+          const told = words.every((w) => x.text.includes(w)), labelled = !state.status || state.status === x.status;
+          const missed = misses.length + !inside + !told + !labelled;
+          // A bar or a choice counts what would be shown if it were chosen: what all other filters let through.
+          if (missed === 0) {
+            here += x.n;
+            any = true;
+            for (const key of ["rule", "severity", "type", "owner"]) add(key, g[key], x.n);
+            add("status", x.status, x.n);
+          } else if (missed === 1 && !labelled) add("status", x.status, x.n);
+          else if (missed === 1 && misses.length) add(misses[0], g[misses[0]], x.n);
+          if (told && labelled && !misses.length && f.path.startsWith(parent)) add("folder", child(f.path, parent), x.n);
+          show(x.el, missed === 0);
+        }
+        show(f.el, any);
+        late = late || (any && f.el.parentNode === g.rest);
+      }
+      if (g.rest) {
+        show(g.rest, late);
+        if (filtered && late && !g.rest.open) g.rest.open = g.opened = true;
+        else if (!filtered && g.opened) g.rest.open = g.opened = false;
       }
       g.shown = here;
       g.el.hidden = here === 0;
-      g.count.textContent = here === g.items.length ? numbers.format(here) : numbers.format(here) + " of " + numbers.format(g.items.length);
+      g.count.textContent = here === g.all ? numbers.format(here) : numbers.format(here) + " of " + numbers.format(g.all);
       shown += here;
       if (here) rules++;
     }
     if (state.rule && !counts.rule.has(state.rule)) counts.rule.set(state.rule, 0);
-    bars(byId("rule"), "rule", counts.rule, "");
-    bars(byId("folder"), "folder", counts.folder, parent);
+    bars(byId("rule"), "rule", counts.rule, "", Infinity);
+    others(bars(byId("folder"), "folder", counts.folder, parent, every ? Infinity : most));
     crumbs(folder);
     order();
     for (const s of selects) {
@@ -145,7 +176,7 @@
     }
     if (document.activeElement !== q) q.value = state.q || "";
     const chips = keys.filter((key) => state[key] && key !== "sort").map((key) => {
-      const li = make("li"), a = link((key === "q" ? "search" : key) + ": " + state[key], change(key, ""));
+      const li = make("li"), a = link(({ q: "search", folder: "directory" }[key] || key) + ": " + state[key], change(key, ""));
       a.setAttribute("aria-label", "Remove the filter " + a.textContent);
       li.append(a);
       return li;
@@ -153,7 +184,7 @@
     byId("chips").replaceChildren(...chips);
     byId("chips").hidden = chips.length === 0;
     byId("nothing").hidden = shown > 0;
-    const things = total === 1 ? " violation" : " violations", of = rules === 1 ? " rule" : " rules";
+    const things = total === 1 ? " place" : " places", of = rules === 1 ? " rule" : " rules";
     const said = (shown === total ? numbers.format(total) : numbers.format(shown) + " of " + numbers.format(total)) + things + ", " + numbers.format(rules) + of;
     if (byId("status").textContent !== said) byId("status").textContent = said;
   }
@@ -172,6 +203,8 @@
     if (pointed) pointed.classList.remove("at");
     pointed = id ? byId(id) : null;
     if (!pointed || !list.contains(pointed) || pointed.hidden) return;
+    const folded = pointed.closest("details");
+    if (folded) folded.open = true;
     const el = pointed;
     el.classList.add("at");
     el.tabIndex = -1;
@@ -186,11 +219,11 @@
   }
 
   // follow makes the page what the address says. An address that is a place in the page,
-  // not a violation, leaves the filters as they are.
+  // not one to fix, leaves the filters as they are.
   function follow() {
     const hash = location.hash.slice(1), el = byId(hash);
     if (hash.includes("=")) state = read(hash);
-    else if (el && el.parentNode.parentNode.parentNode === list) state = { at: hash };
+    else if (el && el.localName === "li" && list.contains(el)) state = { at: hash };
     else if (hash === "" || hash === "violations") state = {};
     else return;
     apply();
@@ -245,7 +278,7 @@
     }
   });
 
-  // A violation's link keeps the filters in the address, and copies the short one.
+  // A place's link keeps the filters in the address, and copies the short one.
   list.addEventListener("click", (e) => {
     const a = e.target.closest("a.link");
     if (!a || e.button || e.ctrlKey || e.metaKey || e.shiftKey || e.altKey) return;
@@ -254,9 +287,7 @@
     go({ ...state, at: id });
     if (navigator.clipboard) {
       navigator.clipboard.writeText(short).then(() => {
-        a.textContent = "Link copied";
         byId("status").textContent = "Link copied";
-        setTimeout(() => { a.textContent = "Link"; }, 2000);
       }, () => {});
     }
   });
