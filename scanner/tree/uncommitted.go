@@ -255,16 +255,16 @@ func (b *diskBlob) read(rd *worktree.Reader) (io.ReadCloser, int64, error) {
 		f.Close()
 		return nil, 0, worktree.ErrChanged
 	}
-	return watchedFile{f}, b.status.Size, nil
+	return watchedFile{file: f}, b.status.Size, nil
 }
 
 // A watchedFile fails at its end if it was written to.
-type watchedFile struct{ *worktree.File }
+type watchedFile struct{ file *worktree.File }
 
 func (f watchedFile) Read(p []byte) (int, error) {
-	n, err := f.File.Read(p)
+	n, err := f.file.Read(p)
 	if errors.Is(err, io.EOF) {
-		if changed := f.Changed(); changed != nil {
+		if changed := f.file.Changed(); changed != nil {
 			return n, changed
 		}
 	}
@@ -272,7 +272,7 @@ func (f watchedFile) Read(p []byte) (int, error) {
 }
 
 func (f watchedFile) Close() error {
-	f.File.Close()
+	f.file.Close()
 	return nil
 }
 

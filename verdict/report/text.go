@@ -143,7 +143,9 @@ func (t *textWriter) places(g *ruleGroup, facts func(*finding)) {
 			if f.first {
 				facts(f)
 			}
-			t.say("    ", "", f.why())
+			if f.hasSource() {
+				t.say("    ", "", f.why())
+			}
 			if !notes[f.Note] {
 				notes[f.Note] = true
 				t.say("    ", "note", f.Note)
@@ -206,7 +208,10 @@ func (t *textWriter) place(f *finding, status, color, tag string) {
 	if !f.inFile() || strings.TrimSpace(left.text+match+right.text) == "" { // nothing is visible
 		name, value := f.found(f.pattern())
 		text := strings.TrimPrefix(name+": "+value, "found: ")
-		if t.Width > 0 && f.index > 0 && f.at.Excerpt == "" { // the first place says it in full
+		if !f.hasSource() {
+			text = cmp.Or(f.why(), text)
+		}
+		if t.Width > 0 && !f.hasSource() { // the first place says it in full
 			text = shorten(text, max(room, 10), runeColumns)
 		} else if t.Width > 0 && columns(text) > room {
 			t.line("%s%s %s", painted, name, tag)
