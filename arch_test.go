@@ -604,17 +604,17 @@ scanner/keys 1030 34 why a required key is not as required
 scanner/keys/formats 2810 15
 scanner/match 3318 34
 scanner/needle 1063 13 the search calls nothing for a place: a function that is passed costs 5 % of a scan
-scanner/repo 4410 91 the date of a commit; an index of what is on disk
+scanner/repo 4410 91 the date of a commit; an index of the files on disk
 scanner/reuse 133 8
 scanner/run 3669 62 paths as arguments, --uncommitted, each CI system's own setting
 scanner/setup 495 9 whether git ignores the verdict
-scanner/tree 2149 56 errors of repositories are named here; --uncommitted
+scanner/tree 2151 56 errors of repositories are named here; --uncommitted
 scanner/worktree 1149 47
 verdict 985 73 patterns in words; why a place is one
 verdict/code 60 36
 verdict/linehash 334 11
 verdict/output 1148 30 a report names the field of its format
-verdict/report 4920 14 places, by file, in natural order; the page and Markdown by file
+verdict/report 4928 14 places, by file, in natural order; the page and Markdown by file
 verdict/shard 435 29
 verdict/summary 615 35
 `

@@ -9,10 +9,10 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// markSame finds the occurrences of texts and expressions that are one place with a value that a key pattern of the
-// same rule finds: those that contain its first character, an opening quote aside, one for each value. Only rules with
-// "unparsable: text" have them: there, a text or an expression is what is left of the key pattern in a file that cannot
-// be parsed.
+// markSame marks the matches of texts and expressions that are one place with a value found by a key pattern of the
+// same rule: a match that contains the first character of the value, an opening quote aside, one for each value. Only
+// rules with "unparsable: text" have such matches: there, a text or an expression replaces the key pattern in a file
+// that cannot be parsed.
 func markSame(findings []Finding, b *rules.Bundle) {
 	for i := range findings {
 		f := &findings[i]

@@ -157,7 +157,9 @@ func PartOf(paths []string) Part {
 	for _, at := range paths {
 		for p[at] = true; at != "."; {
 			at = path.Dir(at)
-			p[at] = p[at]
+			if _, known := p[at]; !known {
+				p[at] = false
+			}
 		}
 	}
 	return p

@@ -106,7 +106,7 @@ func (f *finding) units() (column, end int64, exact bool) {
 	return utf16Len(before) + 1, utf16Len(to) + 1, utf8.ValidString(before) && utf8.ValidString(to)
 }
 
-// hasSource reports whether the verdict can have the line of the place: it has those of the first and the first new one.
+// hasSource reports whether the verdict has the line of the place: it has that of the first and of the first new one.
 func (f *finding) hasSource() bool { return f.index <= 0 || f.at.Excerpt != "" }
 
 func (f *finding) inFile() bool { return hasPlace(&f.Evidence) }
