@@ -165,7 +165,7 @@ func (u *Cache) keep(c *Checker, r *Result, k reuse.Key, compare []byte) {
 	case compare != nil:
 		u.Reuse.reused.Add(1)
 		u.Reuse.again.Add(1)
-	case whole && !c.secret(r):
+	case whole && !c.secret(r) && !c.sharesPlaces(r):
 		u.Reuse.Store.Put(k, text)
 	}
 }

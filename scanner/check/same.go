@@ -1,12 +1,10 @@
 package check
 
 import (
-	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/policyscan/policyscan/rules"
-	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/scanner/match"
 )
 
 // markSame marks the matches of texts and expressions that are one place with a value found by a key pattern of the
@@ -19,37 +17,32 @@ func markSame(findings []Finding, b *rules.Bundle) {
 		if f.Ref.Of != rules.ForbiddenPattern || f.Key != nil || !b.Rules[f.Rule].Unparsable {
 			continue
 		}
-		var values []verdict.Place
+		var values []match.Span
 		for k := range findings {
 			if g := &findings[k]; g.Rule == f.Rule && g.Key != nil && g.Ref.Of == rules.ForbiddenPattern {
-				values = append(values, g.Match.Evidence.Places...)
+				values = append(values, g.Match.Spans()...)
 			}
 		}
 		if len(values) == 0 {
 			continue
 		}
-		f.Places = slices.Clone(f.Match.Evidence.Places)
-		f.Same = make([]bool, len(f.Places))
-		for n := range f.Places {
-			p := &f.Places[n]
-			isAt := func(value verdict.Place) bool { return containsStart(p, &value, f.Match.Evidence.Encoding) }
-			if at := slices.IndexFunc(values, isAt); at >= 0 {
-				values = slices.Delete(values, at, at+1)
-				f.Same[n], p.SameAsKey = true, true
+		found := f.Match.Spans()
+		f.Same, f.Places = make([]bool, len(found)), slices.Clone(f.Match.Evidence.Places)
+		for n, m := range found {
+			at := slices.IndexFunc(values, func(v match.Span) bool { return m.Start <= v.Start+m.Unit && m.End > v.Start })
+			if at < 0 {
+				continue
+			}
+			values = slices.Delete(values, at, at+1)
+			if f.Same[n] = true; n < len(f.Places) {
+				f.Places[n].SameAsKey = true
 			}
 		}
 	}
 }
 
-// containsStart reports whether a match in an encoding contains the first character of a value, or the one after it,
-// if the first is a quote.
-func containsStart(p, value *verdict.Place, encoding string) bool {
-	quote := int64(1)
-	if strings.HasPrefix(encoding, "utf-16") {
-		quote = 2
-	} else if strings.HasPrefix(encoding, "utf-32") {
-		quote = 4
-	}
-	return p.Offset <= value.Offset+quote &&
-		cmp.Or(cmp.Compare(p.EndLine, value.Line), cmp.Compare(p.EndColumn, value.Column)) > 0
+// sharesPlaces reports whether [markSame] has something to compare: it needs more than a stored result has.
+func (c *Checker) sharesPlaces(r *Result) bool {
+	return len(r.finds) > 0 && len(r.keys.finds) > 0 &&
+		slices.ContainsFunc(r.Plan.Rules, func(rule int) bool { return c.Bundle.Rules[rule].Unparsable })
 }

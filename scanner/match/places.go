@@ -73,6 +73,21 @@ func (x *Examiner) Show(
 // Known is the number of occurrences, from the first on, that a find knows: a few more than have marks.
 func (f *Find) Known() int { return len(f.kept) }
 
+// A Span is the bytes of an occurrence.
+type Span struct {
+	Start, End int64 // from the start of the content
+	Unit       int64 // bytes of a code unit of its encoding
+}
+
+// Spans returns the first occurrences that the find knows, as many as a verdict lists.
+func (f *Find) Spans() []Span {
+	var all []Span
+	for _, k := range f.kept[:min(len(f.kept), verdict.MaxPlaces)] {
+		all = append(all, Span{k.start, k.end, int64(k.enc.unit())})
+	}
+	return all
+}
+
 // Forget forgets all occurrences except the places of the evidence.
 func (f *Find) Forget() { f.kept, f.Marks = nil, nil }
 
