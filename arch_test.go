@@ -602,7 +602,7 @@ scanner/checkout 1264 25 with attributes and recode, which were 1501 lines
 scanner/fleet 593 11 names below the directory that all share
 scanner/keys 1030 34 why a required key is not as required
 scanner/keys/formats 2810 15
-scanner/match 3333 36
+scanner/match 3333 36 the bytes of occurrences
 scanner/needle 1063 13 the search calls nothing for a place: a function that is passed costs 5 % of a scan
 scanner/repo 4410 91 the date of a commit; an index of the files on disk
 scanner/reuse 133 8
