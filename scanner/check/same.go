@@ -29,7 +29,8 @@ func markSame(findings []Finding, b *rules.Bundle) {
 		found := f.Match.Spans()
 		f.Same, f.Places = make([]bool, len(found)), slices.Clone(f.Match.Evidence.Places)
 		for n, m := range found {
-			at := slices.IndexFunc(values, func(v match.Span) bool { return m.Start <= v.Start+m.Unit && m.End > v.Start })
+			hasStart := func(v match.Span) bool { return m.Start <= v.Start+m.Unit && m.End > v.Start }
+			at := slices.IndexFunc(values, hasStart)
 			if at < 0 {
 				continue
 			}
