@@ -99,7 +99,7 @@ func (c *fleetCmd) prepareOutputs(std streams, began time.Time) (*fleetRun, erro
 
 func (r *fleetRun) end(caught func() int) error {
 	failed := r.outputs.End(caught)
-	return ended(statusOf(r.summary.Totals.Violations, r.summary.Verdict), caught, failed)
+	return ended(statusOf(r.summary.Totals.Places, r.summary.Verdict), caught, failed)
 }
 
 // scan scans all repositories into the summary. An error that prevents it is in the summary, too.
