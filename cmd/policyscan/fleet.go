@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -98,7 +99,7 @@ func (c *fleetCmd) prepareOutputs(std streams, began time.Time) (*fleetRun, erro
 
 func (r *fleetRun) end(caught func() int) error {
 	failed := r.outputs.End(caught)
-	return ended(statusOf(r.summary.Totals.Violations, r.summary.Verdict), caught, failed)
+	return ended(statusOf(r.summary.Totals.Places, r.summary.Verdict), caught, failed)
 }
 
 // scan scans all repositories into the summary. An error that prevents it is in the summary, too.
@@ -142,14 +143,20 @@ func (r *fleetRun) prepare(ctx context.Context, f *fleet.Run) (wrong []verdict.E
 		Version: version(), AsOf: r.AsOf, Now: time.Now(), RequireGoverned: r.RequireGoverned,
 		MaxFileBytes: r.MaxFileBytes,
 	}
-	names := eachLine(r.Policy)
+	names, missing := eachLine(r.Policy), r.missingList()
 	switch {
 	case r.List != "" && r.Repos != "":
 		return nil, errors.New("a list and --repos are both given; choose one")
 	case r.List == "" && r.Repos == "":
 		return nil, errors.New("no repository is named; give FILE, a list of them, or DIR, which has them")
 	case len(names) == 0 && !r.OwnPolicy:
-		return nil, errors.New("no bundle is named; give --policy DIR, or --own-policy for the one in each repository")
+		if missing != nil {
+			wrong = run.Errors(missing)
+		}
+		const none = "no bundle is named; give --policy DIR, or --own-policy for the one in each repository"
+		return wrong, errors.New(none)
+	case missing != nil:
+		return nil, missing
 	case r.Expect < 0:
 		return nil, fmt.Errorf("--expect is %d; give a number of repositories", r.Expect)
 	case r.Workers < 0:
@@ -191,6 +198,16 @@ func (r *fleetRun) prepare(ctx context.Context, f *fleet.Run) (wrong []verdict.E
 		err = &verdict.Error{Code: code.Empty, Message: "there is no repository to scan; check the list or directory"}
 	}
 	return wrong, err
+}
+
+// missingList returns an error if the list or directory does not exist.
+func (r *fleetRun) missingList() error {
+	name := cmp.Or(r.List, r.Repos)
+	if _, err := os.Stat(name); name == "" || name == "-" || !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return fmt.Errorf("the list %s does not exist; give FILE, a list of repositories, or DIR, which has them",
+		quoted(name))
 }
 
 // entries returns the repositories of the argument or --repos.

@@ -291,7 +291,7 @@ func shardStatus(word string, decided, deferred bool, failed error) int {
 	return exitPass
 }
 
-// showShard prints a shard for display: its violations, errors and numbers.
+// showShard prints a shard for display: its violations, each with its number of places, errors and numbers.
 func (r *reporter) showShard(d *shard.Document) error {
 	var w io.Writer = r.std.out
 	if r.Output == "-" {
@@ -299,23 +299,31 @@ func (r *reporter) showShard(d *shard.Document) error {
 	}
 	f := &d.Findings
 	var text bytes.Buffer
-	allowed := 0
+	places, allowed := 0, 0
 	for i := range f.Violations {
 		v := &f.Violations[i]
+		n := int(v.Violation.PlaceCount)
 		if v.Allowance != nil {
-			allowed++
-		} else if !r.Quiet {
-			fmt.Fprintf(&text, "%s%s:%d:%d: %s: %s\n", safe(r.about.Place.Prefix), safe(v.Violation.File),
+			allowed += n
+			continue
+		}
+		places += n
+		if !r.Quiet && n > 0 { // 0: a key pattern of the rule finds all of it, and has its line
+			more := "\n"
+			if n > 1 {
+				more = " (" + plural(n, "place") + ")\n"
+			}
+			fmt.Fprintf(&text, "%s%s:%d:%d: %s: %s%s", safe(r.about.Place.Prefix), safe(v.Violation.File),
 				v.Violation.Evidence.Line, v.Violation.Evidence.Column, safe(v.Violation.RuleID),
-				safe(v.Violation.Title))
+				safe(v.Violation.Title), more)
 		}
 	}
 	printErrorsOf(r.std, slices.Concat(f.TreeErrors, f.FileErrors), r.about.Place.Prefix)
 	if !r.Quiet {
-		fmt.Fprintf(&text, "shard %s, %s: looked at %d of %d files; %d violations, %d allowed, %d errors\n"+
+		fmt.Fprintf(&text, "shard %s, %s: looked at %d of %s; %s, %d allowed, %s\n"+
 			"Not a verdict yet: run policyscan merge on all %d shards.\n",
-			d.Shard, d.State, d.Tree.Own, d.Tree.Files,
-			len(f.Violations)-allowed, allowed, len(f.TreeErrors)+len(f.FileErrors), d.Shard.Count)
+			d.Shard, d.State, d.Tree.Own, plural(d.Tree.Files, "file"), plural(places, "place"), allowed,
+			plural(len(f.TreeErrors)+len(f.FileErrors), "error"), d.Shard.Count)
 	}
 	_, err := w.Write(text.Bytes())
 	return err

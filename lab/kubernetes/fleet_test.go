@@ -399,7 +399,7 @@ func (f *fleet) merged(t *testing.T) map[string][]string {
 		Repositories []struct {
 			Name, Verdict string
 			Complete      bool
-			Violations    int
+			Places        int
 		}
 	}
 	if err := json.Unmarshal(text, &all); err != nil {
@@ -408,7 +408,7 @@ func (f *fleet) merged(t *testing.T) map[string][]string {
 	verdicts := map[string][]string{}
 	for _, r := range all.Repositories {
 		verdict := r.Verdict
-		if !r.Complete && r.Violations == 0 {
+		if !r.Complete && r.Places == 0 {
 			verdict = "undecided"
 		}
 		verdicts[r.Name] = append(verdicts[r.Name], verdict)

@@ -78,18 +78,22 @@ func newAmong(n, fresh int) string {
 // allowedSuffix is the number of allowed places, to follow the number of others; "" without one.
 func (v *view) allowedSuffix() string {
 	n, fresh := v.allowedPlaces()
-	if n == 0 {
-		return ""
-	}
-	thing := "place"
-	if len(v.Violations) > 0 {
-		thing = "more place"
-	}
-	s := "; allowances permit " + count(n, thing)
+	s := permitted(n, len(v.Violations) > 0)
 	if v.comparable && fresh > 0 {
 		s += newAmong(n, fresh)
 	}
 	return s
+}
+
+// permitted is the number of allowed places, more than those to fix if there are any; "" without one.
+func permitted(n int, more bool) string {
+	switch {
+	case n == 0:
+		return ""
+	case more:
+		return "; allowances permit " + count(n, "more place")
+	}
+	return "; allowances permit " + count(n, "place")
 }
 
 // allowanceWords describes an allowance, safe to print.

@@ -65,14 +65,14 @@ func WriteFleetText(w io.Writer, f *summary.Fleet, o TextOptions) error {
 		if r.ErrorCount > 0 {
 			undecided = append(undecided, lines)
 		}
-		if r.Violations > 0 {
-			worst = append(worst, []string{name + " " + count(r.Violations, "violation") + ": " +
+		if r.Places > 0 {
+			worst = append(worst, []string{name + " " + count(r.Places, "place") + ": " +
 				strings.Join(ruleTallies(r), " ")})
 		}
 	}
 	for _, r := range f.Broken() {
 		rules = append(rules, []string{fmt.Sprintf("%s %s, %s: %s", t.paint(bold, verdict.Visible(r.ID)+":"),
-			count(r.Repositories, "repository"), count(r.Violations, "violation"), flow(clip(r.Title, 200)))})
+			count(r.Repositories, "repository"), count(r.Places, "place"), flow(clip(r.Title, 200)))})
 	}
 	t.list(count(len(undecided), "repository")+" could not be decided:", undecided)
 	t.list(count(len(worst), "repository")+" with violations:", worst)
@@ -118,8 +118,8 @@ func (t *textWriter) endFleet(f *summary.Fleet) {
 		t.last(f.Verdict, "could not decide ("+count(len(f.Errors), "error")+"); no repository was scanned", 0)
 		return
 	}
-	t.last(f.Verdict, fmt.Sprintf("%s; %s, %d covered by a rule, %d bytes scanned", fleetCounts(f),
-		count(c.Files, "file"), c.Governed, c.Bytes), t.Elapsed)
+	t.last(f.Verdict, fmt.Sprintf("%s; %s, %s covered by a rule, %d bytes scanned", fleetCounts(f),
+		count(c.Files, "file"), number(c.Governed), c.Bytes), t.Elapsed)
 }
 
 func fleetCounts(f *summary.Fleet) string {
@@ -131,17 +131,17 @@ func fleetCounts(f *summary.Fleet) string {
 	if c.Repositories != f.List.Repositories {
 		s += fmt.Sprintf(" of %d in the list", f.List.Repositories)
 	}
-	s += fmt.Sprintf(": %d pass", c.Pass)
+	s += ": " + number(c.Pass) + verb(c.Pass, " passes", " pass")
 	if c.Fail > 0 {
-		s += fmt.Sprintf(", %d fail with %s", c.Fail, count(c.Violations, "violation"))
+		s += ", " + number(c.Fail) + verb(c.Fail, " fails with ", " fail with ") + count(c.Places, "place")
 	}
 	if c.Undecided > 0 {
-		s += fmt.Sprintf(", %d undecided", c.Undecided)
+		s += ", " + number(c.Undecided) + " undecided"
 	}
 	if n := c.Incomplete - c.Undecided; n > 0 {
 		s += fmt.Sprintf(" (%d of the failed could not be decided in part)", n)
 	}
-	return s
+	return s + permitted(c.AllowedPlaces, c.Places > 0)
 }
 
 func moreErrors(r *summary.Repository) string {
@@ -154,13 +154,13 @@ func moreErrors(r *summary.Repository) string {
 func ruleTallies(r *summary.Repository) []string {
 	var counts []tally
 	for _, c := range r.Rules {
-		counts = append(counts, tally{c.RuleID, c.Violations})
+		counts = append(counts, tally{c.RuleID, c.Places})
 	}
 	return tallyWords(counts)
 }
 
 // writeFleetMarkdown writes the summary of a fleet as a page of GitHub's Markdown: the outcome, the errors, the
-// violated rules, and the repositories, most violations first. The limits of [writeMarkdown] apply.
+// violated rules, and the repositories, most places first. The limits of [writeMarkdown] apply.
 func writeFleetMarkdown(w io.Writer, f *summary.Fleet) error {
 	p := markdownPage{document: "fleet.json"}
 	p.line("## policyscan fleet " + string(f.Verdict) + ": " + fleetCounts(f))
@@ -176,20 +176,20 @@ func writeFleetMarkdown(w io.Writer, f *summary.Fleet) error {
 		if more := moreErrors(r); more != "" {
 			undecided = append(undecided, "* "+name+": "+more)
 		}
-		if r.Violations > 0 {
-			broken = append(broken, fmt.Sprintf("| %s | %d | %s |", name, r.Violations,
+		if r.Places > 0 {
+			broken = append(broken, fmt.Sprintf("| %s | %d | %s |", name, r.Places,
 				prose(strings.Join(ruleTallies(r), " "), codeMarkdown)))
 		}
 	}
 	for _, r := range f.Broken() {
 		rules = append(rules, fmt.Sprintf("| %s | %s | %d | %d |", codeMarkdown(clip(r.ID, 200)),
-			words(r.Title, 200), r.Repositories, r.Violations))
+			words(r.Title, 200), r.Repositories, r.Places))
 	}
 	list := func(title, head string, all []string, upto int) {
 		p.list("\n"+title+"\n"+head, len(all), upto, func(i int) string { return all[i] })
 	}
 	list("**This could not be decided:**", "", undecided, markdownLimit/3)
-	list("### Rules", "\n| Rule | Title | Repositories | Violations |\n|---|---|---:|---:|", rules, markdownLimit/2)
-	list("### Repositories", "\n| Repository | Violations | Rules |\n|---|---:|---|", broken, markdownLimit-4<<10)
+	list("### Rules", "\n| Rule | Title | Repositories | Places |\n|---|---|---:|---:|", rules, markdownLimit/2)
+	list("### Repositories", "\n| Repository | Places | Rules |\n|---|---:|---|", broken, markdownLimit-4<<10)
 	return p.end(w, f.Tool.Version)
 }

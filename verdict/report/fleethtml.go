@@ -17,7 +17,7 @@ type fleetPage struct {
 	*summary.Fleet
 
 	Undecided []*summary.Repository // with an error, also those with violations
-	Failing   []*summary.Repository // most violations first
+	Failing   []*summary.Repository // most places first
 	Passing   []*summary.Repository
 	RuleRows  []fleetRule // most violating repositories first
 	Violated  int         // of RuleRows
@@ -26,7 +26,7 @@ type fleetPage struct {
 
 type fleetRule struct {
 	*summary.Rule
-	// Names has a line for each repository, most violations first. 100,000 elements would take a browser seconds.
+	// Names has a line for each repository, most places first. 100,000 elements would take a browser seconds.
 	Names string
 }
 
@@ -53,7 +53,7 @@ func writeFleetHTML(w io.Writer, f *summary.Fleet) error {
 			p.Failing = append(p.Failing, r)
 		}
 		for _, c := range r.Rules {
-			names[c.RuleID] = append(names[c.RuleID], tally{inert(r.Name), c.Violations})
+			names[c.RuleID] = append(names[c.RuleID], tally{inert(r.Name), c.Places})
 		}
 	}
 	for i := range f.Repositories {
@@ -66,7 +66,7 @@ func writeFleetHTML(w io.Writer, f *summary.Fleet) error {
 	}
 	p.Violated = len(p.RuleRows)
 	for i := range f.Rules {
-		if r := &f.Rules[i]; r.Violations == 0 {
+		if r := &f.Rules[i]; r.Places == 0 {
 			p.RuleRows = append(p.RuleRows, fleetRule{Rule: r})
 		}
 	}
@@ -85,6 +85,6 @@ func nameLines(all []tally) string {
 
 func mostFirst(rules []summary.RuleCount) []summary.RuleCount {
 	rules = slices.Clone(rules)
-	slices.SortStableFunc(rules, func(a, b summary.RuleCount) int { return b.Violations - a.Violations })
+	slices.SortStableFunc(rules, func(a, b summary.RuleCount) int { return b.Places - a.Places })
 	return rules
 }

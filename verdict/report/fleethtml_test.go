@@ -30,10 +30,10 @@ func pageFleet(s string) *summary.Fleet {
 			"HEAD"), r.ErrorCount+len(r.Errors)
 		r.Complete = r.ErrorCount == 0
 		for _, c := range r.Rules {
-			r.Violations += c.Violations
+			r.Places += c.Places
 		}
 		r.Verdict = verdict.Fail
-		if r.Complete && r.Violations == 0 {
+		if r.Complete && r.Places == 0 {
 			r.Verdict = verdict.Pass
 		}
 		f.Add(r, rules)
@@ -41,12 +41,12 @@ func pageFleet(s string) *summary.Fleet {
 	commit := hash[:40]
 	bad := verdict.Error{Code: "E_READ" + s, File: "a/b" + s, Message: "it is damaged\n" + s}
 	add(summary.Repository{Name: "team/shop" + s, Path: "/srv/shop.git" + s, Revision: "main" + s, Commit: commit,
-		SHA256: hash, Files: 12345, Governed: 1234, Rules: []summary.RuleCount{{RuleID: "ENC-1" + s, Violations: 7},
-			{RuleID: "NET-1", Violations: 12000}}})
+		SHA256: hash, Files: 12345, Governed: 1234, AllowedPlaces: 2, Rules: []summary.RuleCount{{RuleID: "ENC-1" + s, Places: 7},
+			{RuleID: "NET-1", Places: 12000}}})
 	add(summary.Repository{Name: "team/site", Commit: commit, SHA256: hash, Files: 1, Governed: 1,
-		Rules: []summary.RuleCount{{RuleID: "NET-1", Violations: 1}}, Errors: []verdict.Error{bad}})
+		Rules: []summary.RuleCount{{RuleID: "NET-1", Places: 1}}, Errors: []verdict.Error{bad}})
 	add(summary.Repository{Name: "gone", Errors: []verdict.Error{bad, bad, bad}, ErrorCount: 1})
-	add(summary.Repository{Name: "ok" + s, Commit: commit, SHA256: hash, Files: 3, Governed: 2})
+	add(summary.Repository{Name: "ok" + s, Commit: commit, SHA256: hash, Files: 3, Governed: 2, AllowedPlaces: 1})
 	f.Errors = []verdict.Error{{Code: "E_INTERRUPTED", Message: s}}
 	f.Policy = []summary.Policy{{From: "disk", SHA256: hash, Boundaries: 2, Invariants: 1}}
 	f.OwnPolicy, f.Allowed, f.AsOf = true, []string{"lfs-pointer"}, "2026-01-02"
@@ -147,7 +147,7 @@ func TestFleetHTMLHeadline(t *testing.T) {
 	empty := summary.New("1")
 	empty.Errors = []verdict.Error{{Code: "E_EMPTY", Message: "m"}}
 	for want, f := range map[string]*summary.Fleet{
-		"PASS 1 repository: 1 pass": pass, "FAIL no repository was scanned": empty,
+		"PASS 1 repository: 1 passes": pass, "FAIL no repository was scanned": empty,
 	} {
 		f.Decide()
 		root := parsePage(t, fleetPageOf(t, f))

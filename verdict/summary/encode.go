@@ -23,11 +23,11 @@ func (f *Fleet) consistent() bool {
 		r := &f.Repositories[i]
 		sum := 0
 		for _, c := range r.Rules {
-			sum += c.Violations
+			sum += c.Places
 		}
-		if i > 0 && f.Repositories[i-1].Name >= r.Name || sum != r.Violations ||
+		if i > 0 && f.Repositories[i-1].Name >= r.Name || sum != r.Places ||
 			r.Complete != (r.ErrorCount == 0) || len(r.Errors) != min(r.ErrorCount, MaxErrors) ||
-			r.Verdict == verdict.Pass && (r.Violations > 0 || !r.Complete || r.SHA256 == "") {
+			r.Verdict == verdict.Pass && (r.Places > 0 || !r.Complete || r.SHA256 == "") {
 			return false
 		}
 		again.Add(*r, nil)
@@ -44,7 +44,7 @@ func (f *Fleet) consistent() bool {
 			want, broken = broken[0], broken[1:]
 		}
 		if i > 0 && f.Rules[i-1].ID >= r.ID || r.Repositories != want.Repositories ||
-			r.Violations != want.Violations || r.Enforced < r.Repositories || r.Enforced > f.Totals.Repositories {
+			r.Places != want.Places || r.Enforced < r.Repositories || r.Enforced > f.Totals.Repositories {
 			return false
 		}
 	}

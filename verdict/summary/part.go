@@ -45,7 +45,7 @@ type Options struct {
 func NewPart(of shard.Split, state string, o Options, f *Fleet) *Part {
 	p := &Part{Verdict: shard.Undecided, Shard: of, State: state, Options: o, Fleet: *f}
 	p.Fleet.Verdict = verdict.Fail // also for the only shard: the merge decides
-	if f.Totals.Violations > 0 {
+	if f.Totals.Places > 0 {
 		p.Verdict = shard.Fail
 	}
 	return p

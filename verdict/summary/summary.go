@@ -66,16 +66,17 @@ type List struct {
 // Totals count repositories by outcome, and their scanned files. Each repository counts as one of Pass, Fail and
 // Undecided.
 type Totals struct {
-	Repositories int   `json:"repositories"`
-	Pass         int   `json:"pass"`
-	Fail         int   `json:"fail"`       // with a violation, even if incomplete
-	Undecided    int   `json:"undecided"`  // without a violation, and not a PASS
-	Incomplete   int   `json:"incomplete"` // of Fail and Undecided: not complete
-	Violations   int   `json:"violations"`
-	Files        int   `json:"files"`
-	Governed     int   `json:"governed"`
-	Scanned      int   `json:"scanned"`
-	Bytes        int64 `json:"bytes"` // of the scanned files
+	Repositories  int   `json:"repositories"`
+	Pass          int   `json:"pass"`
+	Fail          int   `json:"fail"`       // with a violation, even if incomplete
+	Undecided     int   `json:"undecided"`  // without a violation, and not a PASS
+	Incomplete    int   `json:"incomplete"` // of Fail and Undecided: not complete
+	Places        int   `json:"places"`     // to fix; a missing required file counts as one
+	AllowedPlaces int   `json:"allowed_places"`
+	Files         int   `json:"files"`
+	Governed      int   `json:"governed"`
+	Scanned       int   `json:"scanned"`
+	Bytes         int64 `json:"bytes"` // of the scanned files
 }
 
 // A Rule is the results of one rule in all repositories.
@@ -87,9 +88,9 @@ type Rule struct {
 	Owner    string `json:"owner"`
 	DocsURL  string `json:"docs_url"`
 	Enforced int    `json:"enforced"` // number of repositories
-	// Repositories is the number that violate it, and Violations the sum in all of them.
+	// Repositories is the number that violate it, and Places the sum in all of them.
 	Repositories int `json:"repositories"`
-	Violations   int `json:"violations"`
+	Places       int `json:"places"`
 }
 
 // A Repository is the row of one line of the list.
@@ -101,24 +102,24 @@ type Repository struct {
 	Verdict  verdict.Outcome `json:"verdict"`
 	Complete bool            `json:"complete"` // as in the verdict
 	// SHA256 is the hash of its verdict.json; "" if the run ended before it.
-	SHA256     string `json:"sha256"`
-	OwnPolicy  string `json:"own_policy"` // the hash of the bundle in it, if enforced; else ""
-	Files      int    `json:"files"`
-	Governed   int    `json:"governed"`
-	Scanned    int    `json:"scanned"`
-	Bytes      int64  `json:"bytes"`
-	Violations int    `json:"violations"`
-	Allowed    int    `json:"allowed"` // violations that an allowance allows
+	SHA256        string `json:"sha256"`
+	OwnPolicy     string `json:"own_policy"` // the hash of the bundle in it, if enforced; else ""
+	Files         int    `json:"files"`
+	Governed      int    `json:"governed"`
+	Scanned       int    `json:"scanned"`
+	Bytes         int64  `json:"bytes"`
+	Places        int    `json:"places"`         // as in [Totals]
+	AllowedPlaces int    `json:"allowed_places"` // that allowances permit
 	// Rules are the violated ones, by id.
 	Rules      []RuleCount     `json:"rules"`
 	Errors     []verdict.Error `json:"errors"`      // the first ones, shortened
 	ErrorCount int             `json:"error_count"` // all of them
 }
 
-// A RuleCount is the number of violations of a rule in a repository.
+// A RuleCount is the number of places in a repository that break a rule.
 type RuleCount struct {
-	RuleID     string `json:"rule_id"`
-	Violations int    `json:"violations"`
+	RuleID string `json:"rule_id"`
+	Places int    `json:"places"`
 }
 
 // New returns an empty fleet, a FAIL until [Fleet.Decide].
@@ -131,7 +132,7 @@ func New(version string) *Fleet {
 }
 
 // Undecided reports whether a repository has no violation and does not pass.
-func (r *Repository) Undecided() bool { return r.Verdict != verdict.Pass && r.Violations == 0 }
+func (r *Repository) Undecided() bool { return r.Verdict != verdict.Pass && r.Places == 0 }
 
 // Row returns the row of a verdict, without the fields from the list and the verdict's hash.
 func Row(v *verdict.Verdict) Repository {
@@ -139,7 +140,7 @@ func Row(v *verdict.Verdict) Repository {
 	r := Repository{
 		Commit: v.Scope.HeadCommit, Verdict: v.Verdict, Complete: v.Complete,
 		Files: c.Files, Governed: c.Governed, Scanned: c.Scanned, Bytes: c.Bytes,
-		Violations: len(v.Violations), Allowed: len(v.AllowedViolations), ErrorCount: len(v.Errors),
+		ErrorCount: len(v.Errors),
 	}
 	for i := range v.Policy {
 		if v.Policy[i].From == "commit" {
@@ -148,10 +149,14 @@ func Row(v *verdict.Verdict) Repository {
 	}
 	counts := map[string]int{}
 	for i := range v.Violations {
-		counts[v.Violations[i].RuleID]++
+		counts[v.Violations[i].RuleID] += int(v.Violations[i].PlaceCount)
 	}
 	for _, id := range slices.Sorted(maps.Keys(counts)) {
+		r.Places += counts[id]
 		r.Rules = append(r.Rules, RuleCount{id, counts[id]})
+	}
+	for i := range v.AllowedViolations {
+		r.AllowedPlaces += int(v.AllowedViolations[i].PlaceCount)
 	}
 	for _, e := range v.Errors[:min(len(v.Errors), MaxErrors)] {
 		r.Errors = append(r.Errors, verdict.Error{Code: e.Code, File: clip(e.File), Message: clip(e.Message)})
@@ -188,7 +193,7 @@ func (f *Fleet) Add(r Repository, enforced []verdict.Rule) {
 		f.count(about)
 	}
 	for _, c := range r.Rules {
-		f.count(Rule{ID: c.RuleID, Repositories: 1, Violations: c.Violations})
+		f.count(Rule{ID: c.RuleID, Repositories: 1, Places: c.Places})
 	}
 }
 
@@ -208,7 +213,8 @@ func (f *Fleet) row(r Repository) {
 	if !r.Complete {
 		t.Incomplete++
 	}
-	t.Violations += r.Violations
+	t.Places += r.Places
+	t.AllowedPlaces += r.AllowedPlaces
 	t.Files += r.Files
 	t.Governed += r.Governed
 	t.Scanned += r.Scanned
@@ -228,7 +234,7 @@ func (f *Fleet) count(r Rule) {
 	}
 	r.Enforced += known.Enforced
 	r.Repositories += known.Repositories
-	r.Violations += known.Violations
+	r.Places += known.Places
 	if r.Type == "" || known.Type != "" && about(known, &r) <= 0 { // without a type it is only numbers
 		r.Type, r.Title, r.Severity, r.Owner, r.DocsURL = known.Type, known.Title, known.Severity, known.Owner,
 			known.DocsURL
@@ -271,7 +277,7 @@ func (f *Fleet) Decide() {
 }
 
 // Worst returns the repositories that do not pass: first the undecided ones without a violation, by name, then the
-// others, most violations first.
+// others, most places first.
 func (f *Fleet) Worst() []*Repository {
 	var all []*Repository
 	for i := range f.Repositories {
@@ -287,7 +293,7 @@ func (f *Fleet) Worst() []*Repository {
 			}
 			return 1
 		}
-		return cmp.Or(cmp.Compare(b.Violations, a.Violations), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(b.Places, a.Places), cmp.Compare(a.Name, b.Name))
 	})
 	return all
 }
@@ -296,12 +302,12 @@ func (f *Fleet) Worst() []*Repository {
 func (f *Fleet) Broken() []*Rule {
 	var all []*Rule
 	for i := range f.Rules {
-		if f.Rules[i].Violations > 0 {
+		if f.Rules[i].Places > 0 {
 			all = append(all, &f.Rules[i])
 		}
 	}
 	slices.SortStableFunc(all, func(a, b *Rule) int {
-		return cmp.Or(cmp.Compare(b.Repositories, a.Repositories), cmp.Compare(b.Violations, a.Violations),
+		return cmp.Or(cmp.Compare(b.Repositories, a.Repositories), cmp.Compare(b.Places, a.Places),
 			cmp.Compare(a.ID, b.ID))
 	})
 	return all

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -42,7 +43,9 @@ func generate(r *rand.Rand, n int) []generated {
 			})
 		}
 		for range r.IntN(4) * r.IntN(2) {
-			v.Violations = append(v.Violations, verdict.Violation{RuleID: v.Rules[r.IntN(len(v.Rules))].ID})
+			v.Violations = append(v.Violations, verdict.Violation{
+				RuleID: v.Rules[r.IntN(len(v.Rules))].ID, PlaceCount: int64(1 + r.IntN(3)),
+			})
 		}
 		for range r.IntN(6) * r.IntN(2) {
 			v.Errors = append(v.Errors, verdict.Error{Code: "E_READ", Message: strings.Repeat("ü",
@@ -134,12 +137,29 @@ func TestOrder(t *testing.T) {
 	}
 }
 
+// TestRow: a row counts places, as the verdict's reports do, and the allowed ones apart.
+func TestRow(t *testing.T) {
+	v := verdict.New("v1")
+	v.Violations = []verdict.Violation{
+		{RuleID: "R-2", PlaceCount: 5}, {RuleID: "R-1", PlaceCount: 3}, {RuleID: "R-1"},
+	}
+	v.AllowedViolations = []verdict.AllowedViolation{
+		{Violation: verdict.Violation{PlaceCount: 4}}, {Violation: verdict.Violation{PlaceCount: 2}},
+	}
+	r := Row(v)
+	if want := []RuleCount{{"R-1", 3}, {"R-2", 5}}; r.Places != 8 || r.AllowedPlaces != 6 ||
+		!slices.Equal(r.Rules, want) {
+		t.Errorf("%+v", r)
+	}
+}
+
 // TestConsistent: a fleet that contradicts itself is not one that policyscan wrote.
 func TestConsistent(t *testing.T) {
 	for i, change := range []func(f *Fleet){
 		func(*Fleet) {},
-		func(f *Fleet) { f.Repositories[0].Violations = 1 },
+		func(f *Fleet) { f.Repositories[0].Places = 1 },
 		func(f *Fleet) { f.Totals.Pass = 1 },
+		func(f *Fleet) { f.Totals.AllowedPlaces = 1 },
 		func(f *Fleet) { f.Repositories[1].Name = "a" },
 		func(f *Fleet) { f.Complete = false },
 		func(f *Fleet) { f.Repositories[0].Complete = false },
@@ -155,8 +175,8 @@ func TestConsistent(t *testing.T) {
 			f.Add(Repository{Name: name, Verdict: verdict.Pass, Complete: true, SHA256: strings.Repeat("0", 64)},
 				[]verdict.Rule{{ID: "R-1", Type: "boundary"}})
 		}
-		f.Add(Repository{Name: "c", Verdict: verdict.Fail, Complete: true, Violations: 1,
-			Rules: []RuleCount{{RuleID: "R-1", Violations: 1}}}, []verdict.Rule{{ID: "R-1", Type: "boundary"}})
+		f.Add(Repository{Name: "c", Verdict: verdict.Fail, Complete: true, Places: 1,
+			Rules: []RuleCount{{RuleID: "R-1", Places: 1}}}, []verdict.Rule{{ID: "R-1", Type: "boundary"}})
 		f.Decide()
 		change(f)
 		if got := f.consistent(); got != (i == 0) {

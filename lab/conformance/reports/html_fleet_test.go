@@ -38,8 +38,8 @@ func fleetOf(n int) *summary.Fleet {
 			r.Verdict = verdict.Fail
 			for k := range 1 + i%12 {
 				count := 1 + (i*7+k)%3000
-				r.Rules = append(r.Rules, summary.RuleCount{RuleID: rules[k*5].ID, Violations: count})
-				r.Violations += count
+				r.Rules = append(r.Rules, summary.RuleCount{RuleID: rules[k*5].ID, Places: count})
+				r.Places += count
 			}
 		}
 		f.Add(r, rules)
@@ -96,13 +96,13 @@ func TestFleetHTML(t *testing.T) {
 		{"#state=undecided", func(r *summary.Repository) bool { return r.Undecided() }},
 		{"#rule=RULE-050", func(r *summary.Repository) bool { return len(r.Rules) == 11 }},
 		{"#q=SERVICE-0001+2&state=fail", func(r *summary.Repository) bool {
-			return r.Violations > 0 && strings.Contains(r.Name, "service-0001") && strings.Contains(r.Name, "2")
+			return r.Places > 0 && strings.Contains(r.Name, "service-0001") && strings.Contains(r.Name, "2")
 		}},
 		{"#repositories", func(*summary.Repository) bool { return true }},
 		{"#state=pass&q=team-03", func(r *summary.Repository) bool {
 			return r.Verdict == verdict.Pass && strings.HasPrefix(r.Name, "team-03/")
 		}},
-		{"#state=fail", func(r *summary.Repository) bool { return r.Violations > 0 }},
+		{"#state=fail", func(r *summary.Repository) bool { return r.Places > 0 }},
 		{"#q=1", func(r *summary.Repository) bool { return strings.Contains(r.Name, "1") }},
 		{"#q=there+is+none", func(*summary.Repository) bool { return false }},
 		{"#repositories", func(*summary.Repository) bool { return true }},
