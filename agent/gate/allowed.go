@@ -34,16 +34,16 @@ type counts struct {
 }
 
 // of counts the violations of a rule in the file; with text, those of key patterns are left out.
-func (c *counts) of(r *rules.Rule, text bool) int {
-	n := 0
+func (c *counts) of(r *rules.Rule, text bool) allowance.Count {
+	var n allowance.Count
 	for i := range c.found {
 		v := &c.found[i]
 		isFrom := func(item rules.Item) bool { return item.Kind == rules.Key && item.Name == v.Evidence.Pattern }
 		if v.RuleID == r.ID && !(text && anyItem(r, isFrom)) {
 			if text {
-				n += int(v.Evidence.Occurrences)
+				n.Count += int(v.Evidence.Occurrences)
 			} else {
-				n += int(v.PlaceCount)
+				n.Count, n.Same = n.Count+int(v.PlaceCount), n.Same+int(v.Evidence.Occurrences-v.PlaceCount)
 			}
 		}
 	}
@@ -63,7 +63,7 @@ func (c *counts) past(r *rules.Rule, text bool) allowance.Count {
 	case c.undecided && anyItem(r, func(item rules.Item) bool { return item.Kind == rules.Key }):
 		return allowance.Count{Reason: allowance.Unparsed}
 	}
-	return allowance.Count{Count: c.of(r, text)}
+	return c.of(r, text)
 }
 
 // An editedFile is a file that a call edits, and that would break rules more often than it does on disk.
@@ -132,7 +132,8 @@ func (g *Gate) decide(
 	}
 	now := allowance.Counts{Before: []allowance.Count{before}}
 	for i := range e.after {
-		now.Now = max(now.Now, e.after[i].of(rule, false))
+		n := e.after[i].of(rule, false)
+		now.Now, now.Same = max(now.Now, n.Count), max(now.Same, n.Same)
 		now.Unknown = now.Unknown || e.after[i].undecided
 	}
 	book := allowance.Compare(allowance.Comparison{

@@ -70,25 +70,30 @@ func numberOf(list []Allowance, rule, file, day string) number {
 	return n
 }
 
-// count is how many occurrences of a rule a path has in a tree; none where it is missing, left out of the scan, or
+// count is how many places of a rule a path has in a tree; none where it is missing, left out of the scan, or
 // could not be parsed.
 func count(r Rule, path string, tree []File, known map[string]*Parsed) int {
-	sum := 0
+	places, _ := counted(r, path, tree, known)
+	return places
+}
+
+// counted is the places of a rule in a path of a tree, and the matches there: of several at one value all.
+func counted(r Rule, path string, tree []File, known map[string]*Parsed) (places, matches int) {
 	for _, f := range tree {
 		if f.Path != path || isRuleFile(path) || len(unparsed(alone(r), f, known)) > 0 {
 			continue
 		}
 		found := judgeFile(r, f, known)
 		for _, v := range found {
-			sum += v.Occurrences
+			places, matches = places+v.Occurrences, matches+v.Occurrences
 		}
 		for _, item := range append(slices.Clone(r.Forbidden), r.Absent...) {
 			if item.Key == nil && r.UnparsableText {
-				sum -= sameAsKey(item.Find(f.Content), found)
+				places -= sameAsKey(item.Find(f.Content), found)
 			}
 		}
 	}
-	return sum
+	return places, matches
 }
 
 // sameAsKey is how many of the first hundred finds of a text or an expression are places of an item with a key: they
@@ -198,28 +203,31 @@ func (c Change) allows(r Rule, file string, base bool) bool {
 	for _, path := range group {
 		numbers += numberOf(c.baseList(), r.ID, path, c.Day).atMost
 	}
-	together := c.together(r, group, c.Head.Tree)
+	together, _ := c.together(r, group, c.Head.Tree)
 	return own.there && now <= own.atMost && !c.grew(r, group) && (!base || together <= numbers)
 }
 
 // together is the sum of the files of a group in a tree.
-func (c Change) together(r Rule, group []string, tree []File) int {
-	sum := 0
+func (c Change) together(r Rule, group []string, tree []File) (places, matches int) {
 	for _, path := range group {
-		sum += count(r, path, tree, c.Parsed)
+		p, m := counted(r, path, tree, c.Parsed)
+		places, matches = places+p, matches+m
 	}
-	return sum
+	return places, matches
 }
 
 // grew reports whether the files have more together than at any of the references.
 func (c Change) grew(r Rule, group []string) bool {
-	now := c.together(r, group, c.Head.Tree)
+	places, matches := c.together(r, group, c.Head.Tree)
 	asked := r
 	if c.byText(r, group) {
 		asked.Forbidden = slices.DeleteFunc(slices.Clone(r.Forbidden), func(i Item) bool { return i.Key != nil })
 		asked.Absent = slices.DeleteFunc(slices.Clone(r.Absent), func(i Item) bool { return i.Key != nil })
 	}
-	return slices.ContainsFunc(c.references(), func(s State) bool { return now > c.together(asked, group, s.Tree) })
+	return slices.ContainsFunc(c.references(), func(s State) bool {
+		p, m := c.together(asked, group, s.Tree)
+		return places > p || matches > m
+	})
 }
 
 // byText reports whether the head has one of the files that the rule's text alone judges. The page does not say that

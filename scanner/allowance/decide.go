@@ -5,6 +5,7 @@ import "slices"
 // Counts are the occurrences of a rule in a file, now and before.
 type Counts struct {
 	Now     int
+	Same    int     // matches of other patterns at these places, which must not grow either
 	Unknown bool    // the file could not be checked completely: Now may be too small
 	Before  []Count // at each of the list's references; empty if nothing is compared
 	// Merging is, during a merge, the occurrences at HEAD and in each merged commit, whatever is staged; else nil. A
@@ -15,6 +16,7 @@ type Counts struct {
 // A Count is the occurrences of a rule in a file at a reference.
 type Count struct {
 	Count  int
+	Same   int    // as in Counts
 	Reason Reason // why it is 0, unless the file was checked and had none
 }
 
@@ -52,12 +54,14 @@ type Decision struct {
 // A sum is the counts of a file, or of all files of a group.
 type sum struct {
 	now     int
+	same    int
 	unknown bool
 	before  []int
+	hadSame []int
 }
 
 func (b *List) sum(q *Query, files []string) sum {
-	s := sum{before: make([]int, len(b.references))}
+	s := sum{before: make([]int, len(b.references)), hadSame: make([]int, len(b.references))}
 	var merging []int
 	for _, f := range files {
 		c := q.Count(f)
@@ -67,10 +71,11 @@ func (b *List) sum(q *Query, files []string) sum {
 			}
 			merging[i] += n
 		}
-		s.now += c.Now
+		s.now, s.same = s.now+c.Now, s.same+c.Same
 		s.unknown = s.unknown || c.Unknown
 		for i := range s.before {
 			s.before[i] += c.Before[i].Count
+			s.hadSame[i] += c.Before[i].Same
 		}
 	}
 	if len(files) > 1 && len(merging) > 0 { // a merge can move occurrences within the group
@@ -81,11 +86,11 @@ func (b *List) sum(q *Query, files []string) sum {
 	return s
 }
 
-// grew returns the references with fewer occurrences.
+// grew returns the references with fewer places, or with fewer matches.
 func (s *sum) grew() []int {
 	var at []int
 	for i, n := range s.before {
-		if s.now > n {
+		if s.now > n || s.now+s.same > n+s.hadSame[i] {
 			at = append(at, i)
 		}
 	}

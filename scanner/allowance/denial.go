@@ -148,7 +148,9 @@ func (c *evaluation) whyMore(r *Denial, grew []int) DenialKind {
 		return !slices.ContainsFunc(grew, func(i int) bool { return !slices.Contains(of, c.own.Before[i].Reason) })
 	}
 	known := c.head.Limit(c.Rule, c.File) != nil || c.base.Limit(c.Rule, c.File) != nil
-	r.Sources, r.Propose = c.propose()
+	if r.Now > r.Before {
+		r.Sources, r.Propose = c.propose()
+	}
 	switch {
 	case c.head.mayGrow(c.Rule, c.File) && c.own.Now <= c.head.number(c.Rule, c.File):
 		return EarlyGrow

@@ -51,6 +51,10 @@ func (r *Denial) sentence() string {
 	case OwnAllowance:
 		return r.ownEntry()
 	case Increased:
+		if r.Now <= r.Before {
+			return fmt.Sprintf("%s more matches of this rule at its places than before, in %s; remove the new ones, since "+
+				"an allowance never lets the number grow", r.have(), r.At)
+		}
 		return fmt.Sprintf("%s %s and had %d before, in %s; remove %d, since an allowance never lets the number grow",
 			r.have(), places(r.Now), r.Before, r.At, r.Now-r.Before)
 	case BaseMoved:
@@ -95,7 +99,7 @@ func (r *Denial) ownEntry() string {
 		what = fmt.Sprintf("raises its allowance from %d", r.Number)
 	}
 	text := "this change " + what + ", and a change cannot allow its own violations"
-	if r.Grew {
+	if r.Grew && r.Now > r.Before {
 		return text + fmt.Sprintf("; remove %d, and merge an allowance for the rest first", r.Now-r.Before)
 	}
 	return text + ": merge the allowance first, in a separate change"

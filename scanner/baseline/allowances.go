@@ -91,11 +91,13 @@ func (a *Allowances) Decide(
 	if a.failed != nil {
 		return a.failed
 	}
-	counts := map[ruleFile]int{}
+	counts := map[ruleFile]allowance.Count{}
 	for i := range findings {
 		f := &findings[i]
 		if f.Ref.Of != rules.RequiredFile && a.rules[a.set.Bundle.Rules[f.Rule].ID] {
-			counts[ruleFile{f.Rule, f.Path}] += int(f.PlaceCount())
+			n := counts[ruleFile{f.Rule, f.Path}]
+			n.Count, n.Same = n.Count+int(f.PlaceCount()), n.Same+int(f.Occurrences()-f.PlaceCount())
+			counts[ruleFile{f.Rule, f.Path}] = n
 		}
 	}
 	decided := map[ruleFile]allowance.Decision{}
@@ -109,7 +111,7 @@ func (a *Allowances) Decide(
 				switch {
 				case path == at.path:
 				case base == nil: // all files are checked
-					return allowance.Counts{Now: counts[ruleFile{at.rule, path}], Unknown: incomplete(path)}
+					return allowance.Counts{Now: counts[ruleFile{at.rule, path}].Count, Unknown: incomplete(path)}
 				default:
 					return a.countNow(ctx, at.rule, path)
 				}
@@ -161,8 +163,8 @@ func (a *Allowances) denyTogether(decided map[ruleFile]allowance.Decision) {
 	}
 }
 
-func (a *Allowances) count(ctx context.Context, rule int, path string, now int, unknown bool) allowance.Counts {
-	c := allowance.Counts{Now: now, Unknown: unknown}
+func (a *Allowances) count(ctx context.Context, rule int, path string, now allowance.Count, unknown bool) allowance.Counts {
+	c := allowance.Counts{Now: now.Count, Same: now.Same, Unknown: unknown}
 	if a.base == nil {
 		return c
 	}
@@ -183,7 +185,7 @@ func (a *Allowances) countNow(ctx context.Context, rule int, path string) allowa
 		a.failed = err
 	}
 	unknown := now.Reason == allowance.Unreadable || now.Reason == allowance.Unparsed
-	return a.count(ctx, rule, path, now.Count, unknown)
+	return a.count(ctx, rule, path, now, unknown)
 }
 
 // Of returns the allowance of a finding, or explains its absence: "" without a special reason.

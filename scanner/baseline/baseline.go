@@ -114,7 +114,7 @@ func (b *Baseline) countsIn(
 		c := b.countsAt(ctx, s, path)
 		n := c.of(rule)
 		if text && n.Reason == allowance.Counted {
-			n.Count = int(c.byRule[rule].text)
+			n.Count, n.Same = int(c.byRule[rule].text), 0
 		}
 		all = append(all, n)
 	}

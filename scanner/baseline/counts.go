@@ -22,6 +22,7 @@ type counts struct {
 
 type ruleCount struct {
 	places int64
+	same   int64 // matches at the places of others
 	text   int64 // occurrences of items without a key
 }
 
@@ -39,6 +40,7 @@ func countsOf(r *check.Result) *counts {
 		f := &r.Findings[i]
 		n := c.byRule[f.Rule]
 		n.places += f.PlaceCount()
+		n.same += f.Occurrences() - f.PlaceCount()
 		if f.Key == nil {
 			n.text += f.Occurrences()
 		}
@@ -60,5 +62,5 @@ func (c *counts) of(rule int) allowance.Count {
 	case !slices.ContainsFunc(c.forbidden, func(g rules.GlobOf) bool { return g.Rule == rule }):
 		return allowance.Count{Reason: allowance.NotSelected}
 	}
-	return allowance.Count{Count: int(c.byRule[rule].places)}
+	return allowance.Count{Count: int(c.byRule[rule].places), Same: int(c.byRule[rule].same)}
 }
