@@ -45,11 +45,12 @@ func Shown(r rune) bool {
 		!unicode.Is(unicode.Variation_Selector, r) && r != '\u2800' // a Braille cell without a dot
 }
 
-// Defuse writes a line so that GitHub's runner finds no workflow command in it. The runner obeys "::name::" at the
+// Defuse writes a line so that GitHub's runner and Azure's agent find no command in it. They obey "::name::" at the
 // start of a line, after white space, and "##[name]" anywhere in it (actions/runner, ActionCommand.TryParseV2 and
-// TryParse).
+// TryParse), or "##vso[name]" (microsoft/azure-pipelines-agent, Command.TryParse).
 func Defuse(line string) string {
 	line = strings.ReplaceAll(line, "##[", `#\u{23}[`)
+	line = strings.ReplaceAll(line, "##vso[", `#\u{23}vso[`)
 	if body := strings.TrimLeft(line, " \t"); strings.HasPrefix(body, "::") {
 		line = line[:len(line)-len(body)] + `\u{3a}` + body[1:]
 	}

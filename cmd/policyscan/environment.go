@@ -33,7 +33,7 @@ func newOptions() run.Options {
 
 // runnerReadsOutput reports whether a GitHub Actions runner looks for workflow commands in the output. Any value
 // counts, unlike in [inWorkflow]: escaping a command needlessly does no harm, an executed one does.
-func runnerReadsOutput() bool { return getenv("GITHUB_ACTIONS") != "" }
+func runnerReadsOutput() bool { return getenv("GITHUB_ACTIONS") != "" || getenv("TF_BUILD") != "" }
 
 func inWorkflow() bool { return run.InGitHub(getenv) }
 

@@ -199,6 +199,12 @@ func (r *Run) findPaths() (err error) {
 		}
 		return err
 	}
+	for _, path := range r.Paths {
+		named, err := os.Lstat(filepath.Clean(path))
+		if st, failed := os.Stat(path); err == nil && failed == nil && st.IsDir() && named.Mode()&os.ModeSymlink != 0 {
+			return fmt.Errorf(`"%s" is a symbolic link to a directory; name the directory`, verdict.Visible(path))
+		}
+	}
 	first := disk.Physical(r.Paths[0])
 	if st, err := os.Stat(first); err != nil || !st.IsDir() {
 		first = filepath.Dir(first)
@@ -323,7 +329,7 @@ func (r *Run) UncoveredPaths(v *verdict.Verdict) []string {
 	r.paths.mu.Lock()
 	defer r.paths.mu.Unlock()
 	const most = 5
-	var names []string
+	var names, leftOut []string
 	more := ""
 	for i, path := range r.paths.fromRoot {
 		shown := verdict.Path(path)
@@ -332,8 +338,10 @@ func (r *Run) UncoveredPaths(v *verdict.Verdict) []string {
 			return o.File == shown || strings.HasPrefix(shown, o.File+"/")
 		}
 		switch {
-		case r.paths.covered[path], slices.ContainsFunc(v.Errors, isError),
-			slices.ContainsFunc(v.Coverage.LeftOut, isSkipped):
+		case r.paths.covered[path], slices.ContainsFunc(v.Errors, isError):
+		case slices.ContainsFunc(v.Coverage.LeftOut, isSkipped):
+			o := v.Coverage.LeftOut[slices.IndexFunc(v.Coverage.LeftOut, isSkipped)]
+			leftOut = append(leftOut, verdict.Visible(r.Paths[i])+" is not scanned: "+o.Reason)
 		case len(names) == most:
 			more = " and more"
 		default:
@@ -341,7 +349,7 @@ func (r *Run) UncoveredPaths(v *verdict.Verdict) []string {
 		}
 	}
 	if names == nil {
-		return nil
+		return leftOut
 	}
-	return []string{"no rule covers " + strings.Join(names, ", ") + more}
+	return append(leftOut, "no rule covers "+strings.Join(names, ", ")+more)
 }

@@ -280,7 +280,7 @@ func (f watchedFile) Close() error {
 // comparison, of scope diff. The comparison is with HEAD, and what is being merged into it.
 func Uncommitted(w *WorkTree, c repo.Comparison, base string) Tree {
 	t := changesOf(w.repo, c, base, verdict.Uncommitted)
-	t.scope.HeadCommit, t.empty = "", nil
+	t.scope.HeadCommit, t.scope.HeadDate, t.empty = "", "", nil
 	t.head = func() (*Snapshot, error) {
 		s := t.snapshot(checkout.Snapshot{Index: w.Tracked})
 		s.workTree = w
