@@ -294,6 +294,8 @@ func ruleText(r *listedRule, files []string) string {
 	switch n := len(files); {
 	case r.Type == "deprecated":
 		line("\nIt is deprecated: a scan does not enforce it.")
+	case n == 0 && len(r.RequiredFiles) > 0:
+		line("\nIt is checked on the tree, not on files.")
 	case n == 0:
 		line("\nIt covers no file here.")
 	default:
