@@ -12,26 +12,22 @@ import (
 
 // ExampleResults are the results of checking a bundle's rules against their own examples.
 type ExampleResults struct {
-	Ran, Failed int             // examples; with both kinds demanded, also rules that lack one
+	Ran, Failed int             // examples
 	Untested    int             // rules without an example
-	Mistakes    document.Errors // in the order of the rules
+	Mistakes    document.Errors // in the order of the rules; with both kinds demanded, also rules that lack one
 }
 
 // RunExamples checks each example of a bundle's rules against its rule alone. With both, each rule must have a
 // violating and a passing example, unless the rule only requires files: an example is one file and no tree.
 func RunExamples(b *rules.Bundle, both bool) (ExampleResults, error) {
 	var t ExampleResults
-	wrong := func(e *document.Error) {
-		t.Failed++
-		t.Mistakes = append(t.Mistakes, e)
-	}
 	for i := range b.Rules {
 		r := &b.Rules[i]
 		if len(r.Examples) == 0 {
 			t.Untested++
 		}
 		if lacks := missingExamples(r.Examples); both && lacks != "" && appliesToFiles(r) {
-			wrong(r.Mistake(lacks))
+			t.Mistakes = append(t.Mistakes, r.Mistake(lacks))
 		}
 		for i, x := range r.Examples {
 			why, err := runExample(r, x)
@@ -39,7 +35,8 @@ func RunExamples(b *rules.Bundle, both bool) (ExampleResults, error) {
 				return t, err
 			}
 			if t.Ran++; why != "" {
-				wrong(r.ExampleMistake(i, why))
+				t.Failed++
+				t.Mistakes = append(t.Mistakes, r.ExampleMistake(i, why))
 			}
 		}
 	}

@@ -142,11 +142,11 @@ func TestPlacesOfKeyErrors(t *testing.T) {
 		message           string
 	}{
 		{"{key: a}", "a: 1\n😀: {{ x }}\n", 2, 8, 6,
-			"this looks like a template; exclude it from K, add a text or a regex " +
-				"and unparsable: text there to check only its text, or scan what it renders"},
+			"this looks like a template; to check only its text, add unparsable: text and a text " +
+				"or regex pattern to K; or exclude the file; or scan the rendered output"},
 		{"{key: a}, text", "a: 1\r😀: {{ x }}\n", 2, 8, 6,
-			"this looks like a template; exclude it from K, write unparsable: text there " +
-				"to check only its text, or scan what it renders"},
+			"this looks like a template; to check only its text, add unparsable: text to K; " +
+				"or exclude the file; or scan the rendered output"},
 		{"{key: a}, text", "a: 1\n😀: [\n", 2, 7, 5,
 			"not YAML: did not find expected node content; fix it, or exclude it from K"},
 		{"{key: a}", "# 😀\na: " + strings.Repeat("[", 1001) + strings.Repeat("]", 1001), 2, 1003, 1003,

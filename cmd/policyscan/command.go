@@ -87,7 +87,7 @@ func dispatch(args []string, std streams, help io.Writer) int {
 				command, err = "", fmt.Errorf("%q is neither a path nor a command%s", args[0], near)
 			}
 		}
-		printErrors(std.err, withHelpHint(unshortened(err, parser.Model.Node, command), command))
+		printErrors(std.err, withHelpHint(plainError(err, parser.Model.Node, command), command))
 		return exitUndecided
 	}
 	return finish(std, ctx.Run(std, parser))

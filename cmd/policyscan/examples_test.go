@@ -38,8 +38,9 @@ func TestExamplesReadme(t *testing.T) {
 		severity[r.ID] = r.Severity
 	}
 	var want []string
-	broken, kinds := map[string]bool{}, map[string]bool{}
+	broken, kinds, files, places := map[string]bool{}, map[string]bool{}, map[string]bool{}, int64(0)
 	for _, x := range v.Violations {
+		files[x.File], places = true, places+x.PlaceCount
 		want = append(want, fmt.Sprintf("| %s | %s | `%s` | `%s` |", x.RuleID, severity[x.RuleID], x.File,
 			x.Evidence.Pattern))
 		broken[x.RuleID] = true
@@ -56,7 +57,7 @@ func TestExamplesReadme(t *testing.T) {
 			strings.Join(want, "\n"))
 	}
 	for _, number := range []string{
-		fmt.Sprintf("%d violations of %d rules", len(v.Violations), len(broken)),
+		fmt.Sprintf("%d places in %d files break %d rules", places, len(files), len(broken)),
 		fmt.Sprintf("%d boundaries, %d invariants, %d retired rules", v.Policy[0].Boundaries, v.Policy[0].Invariants,
 			v.Policy[0].Deprecated),
 	} {

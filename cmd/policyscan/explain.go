@@ -150,7 +150,7 @@ func (c *explainCmd) explainRule(ctx context.Context, std streams, about *run.Ru
 	}
 	rule := ruleOf(about, id)
 	if rule == nil {
-		return fmt.Errorf("%s is the id of no rule", quoted(id))
+		return fmt.Errorf("there is no rule %s", quoted(id))
 	}
 	var files []string
 	var wrong []verdict.Error

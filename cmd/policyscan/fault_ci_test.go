@@ -89,7 +89,7 @@ func (c *ciRepo) auto(dir string, env []string, status int, saying string, texts
 }
 
 // advised is the last git fetch of a message.
-var advised = regexp.MustCompile(`git fetch [^;)\[\n]+`)
+var advised = regexp.MustCompile(`git fetch [^;()\[\n]+`)
 
 // obey runs the last git fetch that a message advises, in a directory.
 func (c *ciRepo) obey(dir, said string) {

@@ -319,9 +319,10 @@ rules:
 			"or write the block as an object, NAME = {…}; fix it, or exclude it from ON"},
 		{"a.hcl", "config = {\n  \"driver.x\" = \"1\",\n  on = \"/x\"\n}\n", "violated"},
 		{"a.hcl", "ports {\n  http = 4646,\n  rpc = 4647\n}\n", "line 2, column 14: this is HCL 1"},
-		{"a.yaml", "a:\n{{- if .x }}\n  b: c\n{{- end }}\n", "this looks like a template; exclude it from ON, add a text or a regex and unparsable: text there to check " +
-			"only its text, or scan what it renders"},
-		{"t.json", "{{ range }}", "this looks like a template; exclude it from ON and TXT, write unparsable: text there to check only its text, or scan what it renders"},
+		{"a.yaml", "a:\n{{- if .x }}\n  b: c\n{{- end }}\n", "this looks like a template; to check only its text, add unparsable: text and a text or regex " +
+			"pattern to ON; or exclude the file; or scan the rendered output"},
+		{"t.json", "{{ range }}", "this looks like a template; to check only its text, add unparsable: text to ON and TXT; " +
+			"or exclude the file; or scan the rendered output"},
 		{"a.toml", "a = {% b %}", "this looks like a template; "},
 		{"a.yaml", "on: [ ${{ a }}\n", "not YAML: "},
 	} {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -69,8 +70,21 @@ func withHelpHint(err error, command string) error {
 	return fmt.Errorf("%w%s policyscan%s --help", err, see, strings.TrimRight(" "+strings.TrimSpace(command), " "))
 }
 
-// unshortened adds all subcommands to kong's error about a missing one: kong lists five.
-func unshortened(err error, node *kong.Node, command string) error {
+var (
+	missingValue = regexp.MustCompile(`^(--[a-z-]+): (?:expected \w+ value but got|missing value, expecting) .*$`)
+	notANumber   = regexp.MustCompile(`^(--[a-z-]+): expected (?:a valid \d+ bit u?int|an int) but got (".*?").*$`)
+	notADuration = regexp.MustCompile(`^(--[a-z-]+): expected duration but got (".*?").*$`)
+)
+
+// plainError returns kong's error about arguments in plain words. To one about a missing subcommand it adds them all:
+// kong lists five.
+func plainError(err error, node *kong.Node, command string) error {
+	text := missingValue.ReplaceAllString(err.Error(), "$1 needs a value")
+	text = notANumber.ReplaceAllString(text, "$1 is $2, which is not a whole number")
+	text = notADuration.ReplaceAllString(text, "$1 is $2, which is not a duration, such as 90s or 10m")
+	if text != err.Error() {
+		return errors.New(text)
+	}
 	for _, name := range strings.Fields(command) {
 		if node = childOf(node, name); node == nil {
 			return err

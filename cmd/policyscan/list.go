@@ -2,10 +2,12 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner"
@@ -23,6 +25,14 @@ type listCmd struct {
 
 // Run prints the rules in order of evaluation, deprecated ones last, or only the rules that apply to a path.
 func (c *listCmd) Run(std streams) error {
+	err := c.list(std)
+	if errors.Is(err, syscall.EPIPE) { // its reader, such as head, has seen enough
+		return exitError{status: exitUndecided}
+	}
+	return err
+}
+
+func (c *listCmd) list(std streams) error {
 	policies, err := c.load()
 	if err != nil {
 		return err
@@ -294,6 +304,8 @@ func ruleText(r *listedRule, files []string) string {
 	switch n := len(files); {
 	case r.Type == "deprecated":
 		line("\nIt is deprecated: a scan does not enforce it.")
+	case n == 0 && len(r.RequiredFiles) > 0:
+		line("\nIt is checked on the tree, not on files.")
 	case n == 0:
 		line("\nIt covers no file here.")
 	default:

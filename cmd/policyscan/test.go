@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"errors"
+	"fmt"
 
 	"github.com/policyscan/policyscan/scanner"
 )
@@ -55,12 +56,15 @@ func (c *testCmd) examples(std streams) (bool, error) {
 		if err != nil {
 			return false, err
 		}
+		ran := plural(t.Ran, "example")
+		if t.Ran > 0 {
+			ran += fmt.Sprintf(", %d wrong", t.Failed)
+		}
 		if err := cmp.Or(showMistakes(std, t.Mistakes.In(p.PathPrefix())),
-			print(std.out, "%s: %s, %d wrong; %s without one\n",
-				safe(p.Name), plural(t.Ran, "example"), t.Failed, plural(t.Untested, "rule"))); err != nil {
+			print(std.out, "%s: %s; %s without one\n", safe(p.Name), ran, plural(t.Untested, "rule"))); err != nil {
 			return false, err
 		}
-		right, tested = right && t.Failed == 0, tested || t.Ran+t.Failed > 0
+		right, tested = right && len(t.Mistakes) == 0, tested || t.Ran+len(t.Mistakes) > 0
 	}
 	if !tested {
 		return false, errors.New("no rule has an example, so nothing was tested; write \"examples\" in one")

@@ -154,9 +154,9 @@ func (c *validateCmd) alive(std streams) error {
 	o.Policies, o.Allow = policyNames(c.Policy), c.Allow
 	if !c.ExamplesOnly {
 		const argument = "with --alive the argument is the tree to try the rules on"
-		if c.Dir == run.Builtin {
+		if name := c.Dir; name == run.Builtin || filepath.Base(name) == rules.HiddenBundle {
 			return fmt.Errorf("%s is a bundle, and %s; write --policy %s, or add --examples-only",
-				c.Dir, argument, c.Dir)
+				safe(name), argument, safe(name))
 		}
 		if st, err := os.Stat(c.Dir); c.Dir != "" && err == nil && !st.IsDir() {
 			return fmt.Errorf("%s is not a directory, and %s; name a directory", quoted(c.Dir), argument)
@@ -197,7 +197,7 @@ func (c *validateCmd) alive(std streams) error {
 func showLife(std streams, all run.RuleSources, life *scanner.Liveness, tried string) error {
 	word, unused, dead := "dead", "unused", 0
 	if len(life.Errors) > 0 {
-		word, unused = "not known to be alive", "not known to be used"
+		word, unused = "maybe dead", "maybe unused"
 	}
 	for i := range life.Bundles {
 		of := &life.Bundles[i]

@@ -43,9 +43,13 @@ func (o *EditResult) Summary() string {
 				n, allowed = n+1, allowed+o.Changes[i].After
 			}
 		}
+		entries := fmt.Sprintf("%d entries", n)
+		if n == 1 {
+			entries = "1 entry"
+		}
 		switch {
 		case n > 0 && word == Added:
-			parts = append(parts, fmt.Sprintf("%d added (%s)", n, placeCount(allowed)))
+			parts = append(parts, fmt.Sprintf("%s added (%s)", entries, placeCount(allowed)))
 		case n > 0:
 			parts = append(parts, fmt.Sprintf("%d %s", n, word))
 		}
@@ -116,7 +120,7 @@ func (l *File) usable(v *verdict.Verdict) error {
 	switch {
 	case v.Partial:
 		return fmt.Errorf("the verdict is of a partial run; " +
-			"scan the whole tree, without --rule, --exclude and an earlier --as-of")
+			"scan the whole tree, without --rule, --exclude or an earlier --as-of")
 	case !v.Complete:
 		return fmt.Errorf("the verdict is incomplete, so it does not count all there is (%s); "+
 			"fix that and scan again", firstErrors(v.Errors))

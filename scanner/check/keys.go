@@ -314,15 +314,16 @@ func isTemplate(text []byte) bool {
 // templateAdvice is the advice for a template. Only a rule that also has a pattern without a key can check the text
 // alone.
 func (k *keyChecker) templateAdvice(strict []int) string {
-	write := "add a text or a regex and unparsable: text there"
+	add := "unparsable: text and a text or regex pattern"
 	isText := func(item rules.Item) bool { return item.Kind != rules.Key }
 	for _, r := range strict {
 		rule := &k.bundle.Rules[r]
 		if slices.ContainsFunc(rule.Patterns, isText) || slices.ContainsFunc(rule.Required, isText) {
-			write = "write unparsable: text there"
+			add = "unparsable: text"
 		}
 	}
-	return "exclude it from " + k.named(strict) + ", " + write + " to check only its text, or scan what it renders"
+	return "to check only its text, add " + add + " to " + k.named(strict) +
+		"; or exclude the file; or scan the rendered output"
 }
 
 // tooLong records a content that is too long to be read into memory.

@@ -19,7 +19,7 @@ type commit struct {
 type ShallowError struct{ Commit Hash }
 
 func (e *ShallowError) Error() string {
-	return fmt.Sprintf("this clone is shallow: what is before commit %s is not in it", e.Commit)
+	return fmt.Sprintf("this clone is shallow: its history stops at %s", Short(e.Commit))
 }
 
 // commit reads a commit. A commit at the shallow boundary has all its parents, as they may be in the clone anyway.

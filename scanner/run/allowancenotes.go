@@ -5,6 +5,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"strings"
 
 	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/rules"
@@ -34,6 +35,9 @@ func (all RuleSources) AllowanceNotes() [][]document.Note {
 			note := ""
 			switch {
 			case r == nil || r.NeverAllowed:
+			case strings.ContainsAny(path, "*?") && (root == "" || gone(filepath.Join(root, filepath.FromSlash(path)))):
+				note = "the file of an allowance is a path, not a glob, so nothing is allowed; " +
+					"write an entry for each file"
 			case !r.Selects(path) && !r.Forbids(path):
 				note = "the rule does not look at this file, so nothing is allowed; correct the path, " +
 					"or remove the entry"

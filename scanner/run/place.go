@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/policyscan/policyscan/internal/disk"
+	"github.com/policyscan/policyscan/rules/document"
 	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/scanner/worktree"
@@ -38,7 +40,7 @@ func Find(path string) (Place, error) {
 	st, err := os.Stat(root)
 	switch {
 	case path != "" && disk.Absent(err):
-		return p, errors.New("the path does not exist; check it")
+		return p, absentError(path)
 	case err != nil:
 		return p, worktree.NoRoot(err)
 	case !st.IsDir():
@@ -47,6 +49,21 @@ func Find(path string) (Place, error) {
 		return p, errBare
 	}
 	return p, nil
+}
+
+// absentError is the error of a path that does not exist. It suggests what its directory has.
+func absentError(path string) error {
+	dir, name := filepath.Split(filepath.Clean(path))
+	entries, _ := os.ReadDir(cmp.Or(dir, ".")) // unreadable: there is nothing to suggest
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	advice := "check the path"
+	if near := document.Nearest(name, names); near != "" {
+		advice = fmt.Sprintf(`did you mean "%s"?`, verdict.Visible(filepath.ToSlash(dir+near)))
+	}
+	return fmt.Errorf(`"%s" does not exist; %s`, verdict.Visible(filepath.ToSlash(path)), advice)
 }
 
 var errBare = errors.New("PATH is a bare git repository, which has no files; " +

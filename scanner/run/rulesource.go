@@ -3,6 +3,7 @@ package run
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -164,7 +165,11 @@ func (all RuleSources) narrow(ids []string) error {
 	}
 	for _, id := range ids {
 		if !known[id] {
-			return fmt.Errorf("--rule is %q, which is the id of no rule; policyscan list prints all ids", id)
+			advice := "policyscan list prints all ids"
+			if near := document.Nearest(id, slices.Sorted(maps.Keys(known))); near != "" {
+				advice = fmt.Sprintf("did you mean %q?", near)
+			}
+			return fmt.Errorf("there is no rule %q; %s", id, advice)
 		}
 	}
 	for i := range all {

@@ -52,7 +52,7 @@ func RepoError(err error) error {
 	case errors.As(err, &known):
 		return err
 	case errors.As(err, &shallow):
-		is, hint = code.Shallow, "; fetch the history (git fetch --unshallow; "+repo.InCI+")"
+		is, hint = code.Shallow, "; run git fetch --unshallow ("+repo.InCI+")"
 	case !coded:
 		return &verdict.Error{
 			Code: code.Read, Message: "the repository cannot be read: " + disk.Cause(err).Error(),

@@ -31,7 +31,7 @@ const (
 	TreeMalformed = "E_TREE_MALFORMED" // a tree has an entry that git never writes
 	RevSyntax     = "E_REV_SYNTAX"     // a base or head that cannot name a commit
 	RevAmbiguous  = "E_REV_AMBIGUOUS"  // a base or head with two meanings
-	BaseMissing   = "E_BASE_MISSING"   // a base or head that is not in this clone
+	BaseMissing   = "E_BASE_MISSING"   // a base, head or revision that is not in this clone
 	Shallow       = "E_SHALLOW"        // needed history is beyond a shallow clone's boundary
 	NoMergeBase   = "E_NO_MERGE_BASE"  // the base and the head are unrelated
 

@@ -168,8 +168,8 @@ func TestFoldUnparsed(t *testing.T) {
 		return verdict.Error{Code: code.Parse, File: file, Line: 2, Column: 3,
 			Message: "it cannot be parsed: line 2, column 3: " + rest}
 	}
-	const template = "this looks like a template; exclude it from A, write unparsable: text there to check only " +
-		"its text, or scan what it renders"
+	const template = "this looks like a template; to check only its text, add unparsable: text to A; " +
+		"or exclude the file; or scan the rendered output"
 	got := foldUnparsed([]verdict.Error{
 		unparsed("a", template), unparsed("b", "no; fix it, or exclude it from A"), {Code: code.Read, File: "c"},
 		unparsed("d", template), unparsed("e", "never; fix it, or exclude it from A"), unparsed("f", template),
@@ -177,7 +177,7 @@ func TestFoldUnparsed(t *testing.T) {
 	}, "../")
 	want := []verdict.Error{
 		{Code: code.Parse, Message: "4 files cannot be parsed (../a:2:3, ../d:2:3, ../f:2:3 and 1 more): they look like " +
-			"templates; exclude them from A, write unparsable: text there to check only their text, or scan what they render"},
+			"templates; to check only their text, add unparsable: text to A; or exclude the files; or scan the rendered output"},
 		{Code: code.Parse, Message: "2 files cannot be parsed (../b:2:3, ../e:2:3): the first: no; " +
 			"fix them, or exclude them from A"},
 		{Code: code.Read, File: "c"},

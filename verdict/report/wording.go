@@ -105,9 +105,9 @@ func foldUnparsed(all []verdict.Error, prefix string) []verdict.Error {
 	byAdvice, folded := map[string]*fold{}, make([]verdict.Error, 0, len(all))
 	for _, e := range all {
 		head, rest, _ := strings.Cut(e.Message, fmt.Sprintf(": line %d, column %d: ", e.Line, e.Column))
-		advice := strings.LastIndex(rest, "exclude it from ")
-		if advice >= 0 {
-			advice = strings.LastIndex(rest[:advice], "; ")
+		advice := strings.LastIndex(rest, "; to check only its text, ") // of a template
+		if fix := strings.LastIndex(rest, "exclude it from "); advice < 0 && fix >= 0 {
+			advice = strings.LastIndex(rest[:fix], "; ")
 		}
 		if e.Code != code.Parse || advice < 0 {
 			folded = append(folded, e)
@@ -128,7 +128,7 @@ func foldUnparsed(all []verdict.Error, prefix string) []verdict.Error {
 			reason = "the first: " + reason
 		}
 		plural := strings.NewReplacer("it cannot", "cannot", "fix it", "fix them", "exclude it", "exclude them",
-			"its text", "their text", "it renders", "they render",
+			"its text", "their text", "exclude the file", "exclude the files",
 			"this looks like a template", "they look like templates")
 		folded[f.at] = verdict.Error{Code: e.Code, Message: count(len(f.files), "file") + " " +
 			plural.Replace(head) + " (" + firstOf(f.files, 3) + "): " + plural.Replace(reason+rest[advice:])}
