@@ -7,11 +7,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/alecthomas/kong"
 
+	"github.com/policyscan/policyscan/internal/late"
 	"github.com/policyscan/policyscan/rules/document"
 	"github.com/policyscan/policyscan/verdict/report"
 )
@@ -71,17 +71,17 @@ func withHelpHint(err error, command string) error {
 }
 
 var (
-	missingValue = regexp.MustCompile(`^(--[a-z-]+): (?:expected \w+ value but got|missing value, expecting) .*$`)
-	notANumber   = regexp.MustCompile(`^(--[a-z-]+): expected (?:a valid \d+ bit u?int|an int) but got (".*?").*$`)
-	notADuration = regexp.MustCompile(`^(--[a-z-]+): expected duration but got (".*?").*$`)
+	missingValue = late.Regexp(`^(--[a-z-]+): (?:expected \w+ value but got|missing value, expecting) .*$`)
+	notANumber   = late.Regexp(`^(--[a-z-]+): expected (?:a valid \d+ bit u?int|an int) but got (".*?").*$`)
+	notADuration = late.Regexp(`^(--[a-z-]+): expected duration but got (".*?").*$`)
 )
 
 // plainError returns kong's error about arguments in plain words. To one about a missing subcommand it adds them all:
 // kong lists five.
 func plainError(err error, node *kong.Node, command string) error {
-	text := missingValue.ReplaceAllString(err.Error(), "$1 needs a value")
-	text = notANumber.ReplaceAllString(text, "$1 is $2, which is not a whole number")
-	text = notADuration.ReplaceAllString(text, "$1 is $2, which is not a duration, such as 90s or 10m")
+	text := missingValue().ReplaceAllString(err.Error(), "$1 needs a value")
+	text = notANumber().ReplaceAllString(text, "$1 is $2, which is not a whole number")
+	text = notADuration().ReplaceAllString(text, "$1 is $2, which is not a duration, such as 90s or 10m")
 	if text != err.Error() {
 		return errors.New(text)
 	}
