@@ -81,11 +81,10 @@ func (v *view) allowedSuffix() string {
 	if n == 0 {
 		return ""
 	}
-	thing := "place"
+	s := "; " + count(n, "place") + " allowed"
 	if len(v.Violations) > 0 {
-		thing = "more place"
+		s = "; " + count(n, "other place") + " " + verb(n, "is", "are") + " allowed"
 	}
-	s := "; allowances permit " + count(n, thing)
 	if v.comparable && fresh > 0 {
 		s += newAmong(n, fresh)
 	}
