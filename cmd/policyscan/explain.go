@@ -290,7 +290,7 @@ func outcomeText(e *scanner.Explanation, covering int) string {
 		scanner.Passed:     "passes" + by,
 		scanner.Allowed:    "passes, with violations that are allowed" + by,
 		scanner.Undecided:  "undecided" + by,
-		scanner.Violated:   plural(places, "place") + " to fix" + by,
+		scanner.Violated:   plural(places, "place") + by,
 	}[e.Outcome]
 }
 
