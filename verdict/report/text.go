@@ -137,7 +137,7 @@ func (t *textWriter) places(g *ruleGroup, facts func(*finding)) {
 	}
 	for _, file := range g.files {
 		all, more, fresh := file.findings(room)
-		notes := map[string]bool{"": true} // of the file
+		var notes []string // about the file
 		for _, f := range all {
 			t.place(f, placeLabel(f.status()), faint, "["+verdict.Visible(f.RuleID)+"]")
 			if f.first {
@@ -146,10 +146,10 @@ func (t *textWriter) places(g *ruleGroup, facts func(*finding)) {
 			if f.hasSource() {
 				t.say("    ", "", f.why())
 			}
-			if !notes[f.Note] {
-				notes[f.Note] = true
-				t.say("    ", "note", f.Note)
-			}
+			notes = with(notes, f.Note)
+		}
+		for _, note := range notes {
+			t.say("    ", "note", note)
 		}
 		left, room = left-len(all), room-len(all)
 		if room == 0 {
