@@ -374,6 +374,30 @@ func TestTextEmptyLine(t *testing.T) {
 	}
 }
 
+// TestTextPatterns: what alternating patterns are is said once; a match has no indentation, and is below its place where
+// it does not fit beside it.
+func TestTextPatterns(t *testing.T) {
+	v := newFixture()
+	v.Rules = v.Rules[:1]
+	for _, file := range []string{"a.tf", "b.tf", "c.tf"} {
+		for _, match := range []string{`         "Action": *`, "Principal = all"} {
+			x := found(v.Rules[0], file, match+" # and more of it", match)
+			x.Evidence.Kind, x.Evidence.Pattern = verdict.KindRegex, `{"regex":".*`+match[len(match)-1:]+`"}`
+			x.Reason = x.Title + ": a match of " + x.Evidence.Pattern
+			v.Violations = append(v.Violations, x)
+		}
+	}
+	v.Decide()
+	text := textOf(t, v, TextOptions{Width: 34})
+	for words, n := range map[string]int{
+		"\n    a match of ": 2, ".tf:1:1: found [NET-1]\n    | \"Action\": * # and more of it\n    | ^^^^^^^^^^^\n": 3,
+	} {
+		if got := strings.Count(text, words); got != n {
+			t.Errorf("%q is there %d times, want %d:\n%s", words, got, n, text)
+		}
+	}
+}
+
 // TestWhyOfPlaces: formats that show several places of a required key say for each why.
 func TestWhyOfPlaces(t *testing.T) {
 	v := newFixture()

@@ -123,7 +123,8 @@ func (t *textWriter) group(g *ruleGroup) {
 	}
 	t.say("  ", "fix", r.Remediation)
 	t.say("  ", "docs", r.DocsURL)
-	t.places(g, func(f *finding) { t.facts(f, reason == "", !hidden) })
+	said := map[string]bool{} // in this group
+	t.places(g, func(f *finding) { t.facts(f, reason == "", !hidden, said) })
 	t.line("")
 }
 
@@ -169,18 +170,21 @@ func (t *textWriter) places(g *ruleGroup, facts func(*finding)) {
 	}
 }
 
-// facts writes what is to say once for all places of a violation: its reason, and the pattern if found is true.
-func (t *textWriter) facts(f *finding, reason, found bool) {
-	hidden, said := f.inFile() && f.hidesPattern(), false
-	if reason {
-		if usual := strings.HasPrefix(f.Reason, f.Title+": "); !usual || hidden {
-			t.say("    ", "", flow(untitled(f.Reason, f.Title)))
-			said = usual
+// facts writes what is to say once for all places of a violation: its reason, and the pattern if found is true. It
+// omits what was said above of a pattern that the place's line shows.
+func (t *textWriter) facts(f *finding, reason, found bool, said map[string]bool) {
+	hidden, usual := f.inFile() && f.hidesPattern(), strings.HasPrefix(f.Reason, f.Title+": ")
+	say := func(name, text string) {
+		if !said[text] || f.Evidence.Kind == verdict.KindMissing || !f.inFile() || !f.hasSource() {
+			said[text] = true
+			t.say("    ", name, text)
 		}
 	}
-	if found && !said && hidden {
-		name, value := f.found(f.pattern())
-		t.say("    ", name, value)
+	if reason && (!usual || hidden) {
+		say("", flow(untitled(f.Reason, f.Title)))
+	}
+	if found && hidden && !(reason && usual) {
+		say(f.found(f.pattern()))
 	}
 	t.say("    ", "", f.encodingNote())
 }
@@ -223,7 +227,7 @@ func (t *textWriter) place(f *finding, status, color, tag string) {
 	}
 	gutter := strings.Repeat(" ", columns(lead))
 	drawnColumns := columns(drawn(left.lead())) + columns(drawn(match)) + columns(drawn(right.String()))
-	if t.Width > 0 && room < minSource && drawnColumns > room {
+	if t.Width > 0 && drawnColumns > room && (room < minSource || columns(drawn(match)) > room-2) {
 		gutter = "    | "
 		src, carets := t.snippet(left, match, right, t.Width-len(gutter))
 		t.line("%s %s %s", t.paint(bold, at), cmp.Or(status, "found"), tag)
