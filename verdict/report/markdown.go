@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/policyscan/policyscan/verdict"
@@ -31,7 +32,7 @@ func writeMarkdown(w io.Writer, document *verdict.Verdict) error {
 		page.document = "verdict.json"
 	}
 	head.line("## policyscan " + v.headline())
-	p.errors(foldUnparsed(v.Errors, ""))
+	p.errors(inOrder(foldUnparsed(v.Errors, ""), func(e verdict.Error) string { return e.File }))
 	errors := p.omitted
 	p.facts(v)
 	p.list(ruleHead, len(v.groups), markdownLimit/2, func(i int) string { return v.ruleRow(v.groups[i]) })
@@ -168,17 +169,24 @@ func (p *markdownPage) facts(v *view) {
 	fact("Accepted with `--allow`", words(strings.Join(v.Allowed, ", "), 300))
 }
 
-// omissions names the first files of a list, with the reasons.
+// omissions names the first files of a list, with the reasons; one of several files is said once.
 func omissions(files []verdict.Omission) string {
 	var all []string
+	same := ""
+	files = inOrder(files, func(o verdict.Omission) string { return o.File })
 	for _, o := range files {
 		why := words(o.Reason, 100)
 		if s := reasonWords(o.Reason); s != "" {
 			why += ": " + prose(s, codeMarkdown)
 		}
-		all = append(all, codeMarkdown(clip(o.File, 300))+" ("+why+")")
+		if len(files) > 1 && !slices.ContainsFunc(files, func(x verdict.Omission) bool { return x.Reason != o.Reason }) {
+			same, why = " (each "+why+")", ""
+		} else {
+			why = " (" + why + ")"
+		}
+		all = append(all, codeMarkdown(clip(o.File, 300))+why)
 	}
-	return firstOf(all, mostNames)
+	return firstOf(all, mostNames) + same
 }
 
 // words is [prose] of the first n characters.
@@ -359,7 +367,8 @@ func (p *markdownPage) allowed(v *view) {
 	if note := v.allowedNote(); note != "" {
 		p.line("\n" + prose(full(sentence(note)), codeMarkdown))
 	}
-	fresh, ending := v.newAllowed, v.endings()
+	ending := v.endings()
+	fresh := inOrder(v.newAllowed, func(a *verdict.AllowedViolation) string { return a.File })
 	p.fold(number(len(fresh))+" "+newButAllowed, len(fresh) <= markdownOpen, "", len(fresh), p.b.Len()+most,
 		func(i int) string {
 			a := fresh[i]

@@ -301,9 +301,21 @@ func TestTextIsShort(t *testing.T) {
 		v.Violations[i].RuleID, v.Violations[i].Title = v.Rules[0].ID, v.Rules[0].Title
 	}
 	v.Rules = v.Rules[:1]
+	for i := range 12 {
+		x := v.Violations[0]
+		x.File = fmt.Sprintf("pkg%02d/a", i)
+		v.Violations = append(v.Violations, x)
+	}
+	v.Coverage.Unparsed = []string{"f10", "f9", "f1", "f2"}
 	text = textOf(t, v, TextOptions{Most: 20})
+	for _, want := range []string{"pkg04/ 1, and 7 more\n",
+		"\nnote: 4 files cannot be parsed: only their text was checked: f1, f2, f9 and 1 more\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
 	if n := len(problems(t, text)); n != 20 ||
-		!strings.Contains(text, "\n    and 103 more places; --report text shows all\n") {
+		!strings.Contains(text, "\n    and 115 more places; --report text shows all\n") {
 		t.Errorf("%d violations have a line in\n%s", n, text)
 	}
 }

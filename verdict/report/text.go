@@ -16,7 +16,7 @@ const (
 	fewPlaces   = 25 // up to here, each match has a line of carets
 	tallyPlaces = 10 // from here, places are counted by rule and by directory
 	manyPlaces  = 50 // of a rule: over this, a terminal shows the first ones
-	mostFiles   = 20 // names of files that were not scanned, or cannot be parsed
+	mostFiles   = 20 // names of files that were not scanned
 )
 
 // partial is the outcome, for display, of a narrowed run that found nothing. Its verdict is a FAIL.
@@ -279,17 +279,23 @@ func (t *textWriter) summary(v *view) {
 	for _, note := range slices.Concat(v.notes(), v.limits(), t.Notes) {
 		t.labelled("note: ", note)
 	}
-	var skipped, unparsed []string
+	var skipped, unparsed []string // the latter are names
 	for _, o := range inOrder(v.Coverage.NotScanned, func(o verdict.Omission) string { return o.File }) {
 		if o.Reason != "unparsable" { // an error says that
 			skipped = append(skipped, o.File+": not scanned: "+o.Reason)
 		}
 	}
 	for _, file := range inOrder(v.Coverage.Unparsed, func(file string) string { return file }) {
-		unparsed = append(unparsed, file+": cannot be parsed: only its text was checked")
+		unparsed = append(unparsed, t.Prefix+file)
 	}
 	t.files(skipped, "not scanned")
-	t.files(unparsed, "that cannot be parsed")
+	switch n := len(unparsed); n {
+	case 0:
+	case 1:
+		t.labelled("note: ", unparsed[0]+": cannot be parsed: only its text was checked")
+	default:
+		t.labelled("note: ", count(n, "file")+" cannot be parsed: only their text was checked: "+firstOf(unparsed, 3))
+	}
 }
 
 // files writes the notes about the first files, and the number of others.
@@ -337,6 +343,9 @@ func (t *textWriter) tallies(v *view) {
 			continue
 		}
 		parts, room := tallyWords(list.all), t.Width-len(list.label)
+		if n := len(list.all); t.Most > 0 && n > mostNames {
+			parts = append(parts[:mostNames], "and "+number(n-mostNames)+" more")
+		}
 		if room < 20 { // as in wrap
 			parts = []string{strings.Join(parts, " ")}
 		}
