@@ -184,7 +184,7 @@ func allowanceChanges(all []*verdict.PolicyChange) []string {
 	}
 	slices.SortStableFunc(all, func(a, b *verdict.PolicyChange) int {
 		return cmp.Or(cmp.Compare(slices.Index(byWeight, a.Change), slices.Index(byWeight, b.Change)),
-			natural(a.File, b.File))
+			Natural(a.File, b.File))
 	})
 	type kind struct{ change, rule, fields string }
 	equal := map[kind][]*verdict.PolicyChange{}

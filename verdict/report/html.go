@@ -226,7 +226,7 @@ func (p *htmlPage) addAllowed(v *view) {
 		}
 		n[at], last[at] = n[at]+int(a.PlaceCount), a
 	}
-	slices.SortStableFunc(all, func(a, b ruleFile) int { return natural(a.file, b.file) })
+	slices.SortStableFunc(all, func(a, b ruleFile) int { return Natural(a.file, b.file) })
 	for _, at := range all {
 		p.Allowances = append(p.Allowances, htmlAllowed{
 			File: at.file, Rule: at.rule, Note: count(n[at], "place") + ", " + allowanceWords(&last[at].Allowance),

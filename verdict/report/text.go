@@ -364,7 +364,7 @@ type tally struct {
 }
 
 func sortTallies(all []tally) {
-	slices.SortStableFunc(all, func(a, b tally) int { return cmp.Or(b.Count-a.Count, natural(a.Name, b.Name)) })
+	slices.SortStableFunc(all, func(a, b tally) int { return cmp.Or(b.Count-a.Count, Natural(a.Name, b.Name)) })
 }
 
 // tallyWords lists names with their numbers, the largest first, with commas.
