@@ -152,11 +152,13 @@ func (p *markdownPage) facts(v *view) {
 		fact("Policy change", words(change, 1000))
 	}
 	fact("Scope", words(v.scopeLine(), 1000))
-	looked := v.looked() + ", " + count(int(c.Bytes), "byte") + " scanned"
-	if c.Deleted > 0 {
-		looked += fmt.Sprintf(", %d deleted", c.Deleted)
+	if looked := strings.TrimPrefix(v.looked(), "; "); looked != "" {
+		looked += ", " + count(int(c.Bytes), "byte") + " scanned"
+		if c.Deleted > 0 {
+			looked += ", " + number(c.Deleted) + " deleted"
+		}
+		fact("Coverage", looked)
 	}
-	fact("Coverage", looked)
 	fact("Not scanned", omissions(c.NotScanned))
 	fact("Only text checked", omissions(v.unparsed()))
 	fact("Left out", omissions(c.LeftOut))

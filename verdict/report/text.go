@@ -43,17 +43,23 @@ type TextOptions struct {
 // summary, and in the last line the outcome and the counts.
 func WriteText(w io.Writer, document *verdict.Verdict, o TextOptions) error {
 	v := newView(document)
+	if v.neverScanned() {
+		o.Policy, o.Elapsed = "", 0
+		if !strings.Contains(v.Errors[0].Message, "the root") { // otherwise the reader must know which
+			o.Root = ""
+		}
+	}
 	t := textWriter{w: bufio.NewWriter(w), TextOptions: o, carets: v.numbers.places <= fewPlaces}
 	last := func() error {
 		outcome, result := v.Verdict.Verdict, v.result()
 		if v.onlyPartial() && len(v.Violations) == 0 {
 			outcome, result = partial, "no violation"
-			if len(v.Rules) == 1 {
+			if v.ruleCount() == 1 {
 				result += " of " + verdict.Visible(v.Rules[0].ID)
 			}
 			result += v.allowedSuffix() + "; exit status 2 without --allow partial"
 		}
-		t.last(outcome, result+"; "+v.looked(), t.Elapsed)
+		t.last(outcome, result+v.looked(), t.Elapsed)
 		return t.w.Flush() // a bufio.Writer keeps its first error
 	}
 	if o.Brief && v.passes() {

@@ -374,6 +374,8 @@ func TestView(t *testing.T) {
 		{w.summaryLine(), "FAIL: 17 places in 4 files break 2 rules, 5 new; 8 other places are allowed, 1 of them " +
 			"new; 5 files checked, 2 covered by a rule, 2 rules"},
 		{newView(fixtureOf(t, "allowed")).allowedSuffix(), "; 2 places allowed"},
+		{newView(&verdict.Verdict{Rules: []verdict.Rule{{ID: "A"}, {ID: "A"}, {ID: "B"}}}).looked(),
+			"; 0 files checked, 0 covered by a rule, 2 rules"},
 	} {
 		if c[0] != c[1] {
 			t.Errorf("got %q, want %q", c[0], c[1])
