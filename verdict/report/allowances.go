@@ -93,7 +93,8 @@ func (v *view) allowedSuffix() string {
 
 // allowanceWords describes an allowance, safe to print.
 func allowanceWords(a *verdict.Allowance) string {
-	s := fmt.Sprintf("at most %d, owner %s, reason %s", a.AtMost, flow(clip(a.Owner, 200)), flow(clip(a.Reason, 500)))
+	s := fmt.Sprintf("at most %s, owner %s, reason %s", number(a.AtMost), flow(clip(a.Owner, 200)),
+		flow(clip(a.Reason, 500)))
 	if a.Until != "" {
 		s += ", until " + verdict.Visible(a.Until)
 	}
@@ -126,8 +127,8 @@ func (v *view) endings() []string {
 			return append(lines, "and "+count(len(v.EndingAllowances)-i, "more allowance")+"; verdict.json has all")
 		}
 		e := &v.EndingAllowances[i]
-		lines = append(lines, fmt.Sprintf("%s: %s in %s (at most %d, owner %s)", verdict.Visible(e.Allowance.Until),
-			verdict.Visible(clip(e.RuleID, 200)), verdict.Visible(clip(e.File, 300)), e.Allowance.AtMost,
+		lines = append(lines, fmt.Sprintf("%s: %s in %s (at most %s, owner %s)", verdict.Visible(e.Allowance.Until),
+			verdict.Visible(clip(e.RuleID, 200)), verdict.Visible(clip(e.File, 300)), number(e.Allowance.AtMost),
 			flow(clip(e.Allowance.Owner, 200))))
 	}
 	return lines
@@ -171,7 +172,7 @@ func (v *view) policyChanges() []string {
 	}
 	lines = append(lines, allowanceChanges(allowances)...)
 	if n := len(lines); n > mostChanges {
-		lines = append(lines[:mostChanges-1], fmt.Sprintf("and %d more; verdict.json has all", n-mostChanges+1))
+		lines = append(lines[:mostChanges-1], "and "+number(n-mostChanges+1)+" more; verdict.json has all")
 	}
 	return lines
 }

@@ -181,7 +181,8 @@ func omissions(files []verdict.Omission) string {
 		if s := reasonWords(o.Reason); s != "" {
 			why += ": " + prose(s, codeMarkdown)
 		}
-		if len(files) > 1 && !slices.ContainsFunc(files, func(x verdict.Omission) bool { return x.Reason != o.Reason }) {
+		other := func(x verdict.Omission) bool { return x.Reason != o.Reason }
+		if len(files) > 1 && !slices.ContainsFunc(files, other) {
 			same, why = " (each "+why+")", ""
 		} else {
 			why = " (" + why + ")"

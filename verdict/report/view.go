@@ -169,7 +169,7 @@ func (v *view) notes() []string {
 		if n == 1 {
 			verb = "selects"
 		}
-		all = append(all, fmt.Sprintf("%d of %s %s no file: %s", n, count(len(v.Rules), "rule"), verb,
+		all = append(all, fmt.Sprintf("%s of %s %s no file: %s", number(n), count(len(v.Rules), "rule"), verb,
 			firstOf(ids, 5)))
 	}
 	return all
