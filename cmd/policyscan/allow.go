@@ -1,14 +1,17 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/policyscan/policyscan/scanner"
 	"github.com/policyscan/policyscan/scanner/allowance"
 	"github.com/policyscan/policyscan/scanner/run"
+	"github.com/policyscan/policyscan/verdict/report"
 )
 
 type allowCmd struct {
@@ -127,6 +130,9 @@ func (c *allowCmd) tighten(std streams) error {
 
 func showOutcome(std streams, l *allowance.File, o *allowance.EditResult, next string) error {
 	var b strings.Builder
+	slices.SortStableFunc(o.Changes, func(x, y allowance.Edit) int {
+		return cmp.Or(strings.Compare(x.Rule, y.Rule), report.Natural(x.File, y.File))
+	})
 	for i := range o.Changes {
 		ch := &o.Changes[i]
 		fmt.Fprintf(&b, "%-8s %s  %s: %s\n", ch.Word, safe(ch.Rule), safe(ch.File), safe(ch.Numbers()))

@@ -219,8 +219,8 @@ func addForms(x *scanner.Explanation, r *repo.Repository, at checkout.Snapshot, 
 	return err
 }
 
-// explanationText is the explanation for display: the file, the rules that cover it with their patterns, then the
-// other rules.
+// explanationText is the explanation for display: the file, the rules that cover it with their patterns, violated ones
+// first, then the other rules.
 func explanationText(e *scanner.Explanation, rev, policy string) string {
 	var b strings.Builder
 	line := func(format string, args ...any) {
@@ -254,14 +254,17 @@ func explanationText(e *scanner.Explanation, rev, policy string) string {
 	if e.LeftOut != "" {
 		return b.String()
 	}
+	slices.SortStableFunc(covering, func(a, b *scanner.RuleExplanation) int { return int(b.Outcome) - int(a.Outcome) })
 	for _, r := range covering {
 		line("\n%s: %s", r.ID, strings.ReplaceAll(r.Outcome.String(), "_", " "))
 		line("  %s (%s, %s:%d of %s)", r.Title, r.Type, r.File, r.Line, r.Bundle)
 		for _, why := range r.Choice.Reasons(r.Rule) {
 			line("  %s", why)
 		}
-		for i := range r.Items {
-			line("  %s: %s", r.Items[i].Outcome.String(), itemText(r.Rule, &r.Items[i]))
+		items := slices.Clone(r.Items)
+		slices.SortStableFunc(items, func(a, b scanner.ItemExplanation) int { return int(b.Outcome) - int(a.Outcome) })
+		for i := range items {
+			line("  %s: %s", items[i].Outcome.String(), itemText(r.Rule, &items[i]))
 		}
 	}
 	if len(others) > 0 {
@@ -290,7 +293,7 @@ func outcomeText(e *scanner.Explanation, covering int) string {
 		scanner.Passed:     "passes" + by,
 		scanner.Allowed:    "passes, with violations that are allowed" + by,
 		scanner.Undecided:  "undecided" + by,
-		scanner.Violated:   plural(places, "place") + " to fix" + by,
+		scanner.Violated:   plural(places, "place") + by,
 	}[e.Outcome]
 }
 
@@ -399,13 +402,13 @@ func violationText(i *scanner.ItemExplanation) string {
 	case i.Required && len(v.Places) > 0:
 		text = "not at " + place + ": " + v.Places[0].WhyWords()
 		if v.Occurrences > 1 {
-			text += fmt.Sprintf(", the first of %d places", v.Occurrences)
+			text += fmt.Sprintf(", the first of %s places", grouped(int(v.Occurrences)))
 		}
 	case v.Occurrences > 1:
-		text = fmt.Sprintf("found %d times, first at %s", v.Occurrences, place)
+		text = fmt.Sprintf("found %s times, first at %s", grouped(int(v.Occurrences)), place)
 	}
 	if a := i.Allowance; a != nil {
-		return fmt.Sprintf("%s, allowed up to %d by %s (%s)", text, a.AtMost, a.Owner, a.Reason)
+		return fmt.Sprintf("%s, allowed up to %s by %s (%s)", text, grouped(a.AtMost), a.Owner, a.Reason)
 	}
 	if i.Violation.Note != "" {
 		text += "; " + i.Violation.Note

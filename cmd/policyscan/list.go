@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/policyscan/policyscan/scanner/run"
 	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/report"
 )
 
 type listCmd struct {
@@ -67,7 +67,7 @@ func (c *listCmd) list(std streams) error {
 				if a.Until != "" {
 					until = " until " + a.Until
 				}
-				r.why = append(r.why, fmt.Sprintf("allowed at most %d%s", a.AtMost, until))
+				r.why = append(r.why, fmt.Sprintf("allowed at most %s%s", grouped(a.AtMost), until))
 			}
 			rows = append(rows, []string{safe(r.ID), r.Type, safe(r.Bundle), safe(strings.Join(r.why, "; "))})
 		}
@@ -85,24 +85,39 @@ func (c *listCmd) list(std streams) error {
 	return printAllowances(std, policies)
 }
 
-// printAllowances prints the entries of the bundles, if they have some, each in the order of its file.
+// mostListed is the number of files, or of allowances, that list and explain show of a longer list.
+const mostListed = 10
+
+// printAllowances prints the first entries of the bundles, if they have some, and the number of all.
 func printAllowances(std streams, ps run.RuleSources) error {
-	rows := [][]string{{"\nALLOWED FOR", "IN", "AT MOST", "UNTIL", "OWNER", "REASON"}}
+	var all []rules.Allowance
 	for i := range ps {
-		for _, a := range ps[i].Bundle.Allowances {
-			atMost := strconv.Itoa(a.AtMost)
-			if a.MayGrow {
-				atMost += " (may grow)"
-			}
-			rows = append(rows, []string{
-				safe(a.Rule), safe(a.File), atMost, cmp.Or(a.Until, "-"), safe(a.Owner), safe(a.Reason),
-			})
-		}
+		all = append(all, ps[i].Bundle.Allowances...)
 	}
-	if len(rows) == 1 {
+	if len(all) == 0 {
 		return nil
 	}
-	return printTable(std, rows)
+	slices.SortStableFunc(all, func(a, b rules.Allowance) int {
+		return cmp.Or(strings.Compare(a.Rule, b.Rule), report.Natural(a.File, b.File))
+	})
+	rows := [][]string{{"ALLOWED FOR", "IN", "AT MOST", "UNTIL", "OWNER", "REASON"}}
+	for _, a := range all[:min(len(all), mostListed)] {
+		atMost := grouped(a.AtMost)
+		if a.MayGrow {
+			atMost += " (may grow)"
+		}
+		rows = append(rows, []string{
+			safe(a.Rule), safe(a.File), atMost, cmp.Or(a.Until, "-"), safe(a.Owner), safe(a.Reason),
+		})
+	}
+	if err := print(std.out, "\n%s:\n", plural(len(all), "allowance")); err != nil {
+		return err
+	}
+	err := printTable(std, rows)
+	if n := len(all) - mostListed; n > 0 && err == nil {
+		err = print(std.out, "and %s more; policyscan list --json prints all\n", grouped(n))
+	}
+	return err
 }
 
 // A listedRule is a rule as policyscan list --json prints it. Its lists are never null.
@@ -267,6 +282,12 @@ func ruleText(r *listedRule, files []string) string {
 			line("  %s", safe(w))
 		}
 	}
+	first := func(title string, words []string) {
+		list(title, words[:min(len(words), mostListed)])
+		if n := len(words) - mostListed; n > 0 {
+			line("  and %s more", grouped(n))
+		}
+	}
 	quotedAll := func(globs []string) (all []string) {
 		for _, g := range globs {
 			all = append(all, fmt.Sprintf("%q", g))
@@ -300,7 +321,6 @@ func ruleText(r *listedRule, files []string) string {
 	list("a file must match each of", quotedAll(r.RequiredFiles))
 	list("except in", quotedAll(slices.Concat(r.Exclude, r.FileExclude)))
 
-	const most = 10
 	switch n := len(files); {
 	case r.Type == "deprecated":
 		line("\nIt is deprecated: a scan does not enforce it.")
@@ -309,10 +329,8 @@ func ruleText(r *listedRule, files []string) string {
 	case n == 0:
 		line("\nIt covers no file here.")
 	default:
-		list("It covers "+plural(n, "file")+" here", files[:min(n, most)])
-		if n > most {
-			line("  and %d more", n-most)
-		}
+		slices.SortFunc(files, report.Natural)
+		first("It covers "+plural(n, "file")+" here", files)
 	}
 	var examples []string
 	for _, x := range r.Examples {
@@ -328,18 +346,23 @@ func ruleText(r *listedRule, files []string) string {
 	}
 	list("examples", examples)
 	var allowed []string
+	slices.SortStableFunc(r.Allowed, func(a, b listedAllowance) int { return report.Natural(a.File, b.File) })
 	for _, a := range r.Allowed {
 		until := ""
 		if a.Until != "" {
 			until = " until " + a.Until
 		}
-		allowed = append(allowed, fmt.Sprintf("%s: at most %d%s, by %s (%s)", a.File, a.AtMost, until, a.Owner,
+		allowed = append(allowed, fmt.Sprintf("%s: at most %s%s, by %s (%s)", a.File, grouped(a.AtMost), until, a.Owner,
 			a.Reason))
 	}
 	if r.Allowances != "" {
 		allowed = []string{"never"}
 	}
-	list("allowances", allowed)
+	title := "allowances"
+	if n := len(allowed); n > mostListed {
+		title = plural(n, "allowance")
+	}
+	first(title, allowed)
 	return b.String()
 }
 

@@ -67,8 +67,8 @@ func notesOnReuse(r *check.Reuse) []string {
 		return nil
 	}
 	reused, again, read := r.Counts()
-	notes := []string{fmt.Sprintf("--reuse: %d files from the cache (%d rechecked, all equal), %d bytes read",
-		reused, again, read)}
+	notes := []string{fmt.Sprintf("--reuse: %s files from the cache (%s rechecked, all equal), %s bytes read",
+		grouped(int(reused)), grouped(int(again)), grouped(int(read)))}
 	if err := r.Store.Failed(); err != nil {
 		notes = append(notes, fmt.Sprintf("--reuse: %v", disk.Cause(err)))
 	}

@@ -141,9 +141,9 @@ func plural(n int, thing string) string {
 	case n == 1:
 		return "1 " + thing
 	case thing == "boundary":
-		return fmt.Sprintf("%d boundaries", n)
+		return grouped(n) + " boundaries"
 	}
-	return fmt.Sprintf("%d %ss", n, thing)
+	return grouped(n) + " " + thing + "s"
 }
 
 // alive prints the bundles' mistakes or, without any, the dead parts of their rules.

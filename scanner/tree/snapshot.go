@@ -45,7 +45,7 @@ func (t *gitTree) commit(h repo.Hash) (*Snapshot, error) {
 		return nil, err
 	}
 	s := t.snapshot(checkout.Snapshot{Tree: tree})
-	s.Name, s.Commit = h.String()[:12], h
+	s.Name, s.Commit = "commit "+h.String()[:7], h
 	return s, nil
 }
 

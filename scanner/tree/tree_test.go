@@ -211,7 +211,7 @@ func TestHistory(t *testing.T) {
 	before, err := h.Before()
 	must(t, err)
 	if len(before) != 1 || !before[0].IsBase || !before[0].IsMergeBase || !before[0].Differs ||
-		before[0].Name != base.String()[:12] {
+		before[0].Name != "commit "+base.String()[:7] {
 		t.Errorf("%+v", before)
 	}
 	if got := shown(t, []iter.Seq2[File, error]{before[0].Files(t.Context())}); !slices.Contains(got, "file old 4") {

@@ -85,20 +85,21 @@ func (v *view) allowedSuffix() string {
 	return s
 }
 
-// permitted is the number of allowed places, more than those to fix if there are any; "" without one.
-func permitted(n int, more bool) string {
+// permitted is the number of allowed places, other ones if there are places that are not; "" without one.
+func permitted(n int, other bool) string {
 	switch {
 	case n == 0:
 		return ""
-	case more:
-		return "; allowances permit " + count(n, "more place")
+	case other:
+		return "; " + count(n, "other place") + " " + verb(n, "is", "are") + " allowed"
 	}
-	return "; allowances permit " + count(n, "place")
+	return "; " + count(n, "place") + " allowed"
 }
 
 // allowanceWords describes an allowance, safe to print.
 func allowanceWords(a *verdict.Allowance) string {
-	s := fmt.Sprintf("at most %d, owner %s, reason %s", a.AtMost, flow(clip(a.Owner, 200)), flow(clip(a.Reason, 500)))
+	s := fmt.Sprintf("at most %s, owner %s, reason %s", number(a.AtMost), flow(clip(a.Owner, 200)),
+		flow(clip(a.Reason, 500)))
 	if a.Until != "" {
 		s += ", until " + verdict.Visible(a.Until)
 	}
@@ -131,8 +132,8 @@ func (v *view) endings() []string {
 			return append(lines, "and "+count(len(v.EndingAllowances)-i, "more allowance")+"; verdict.json has all")
 		}
 		e := &v.EndingAllowances[i]
-		lines = append(lines, fmt.Sprintf("%s: %s in %s (at most %d, owner %s)", verdict.Visible(e.Allowance.Until),
-			verdict.Visible(clip(e.RuleID, 200)), verdict.Visible(clip(e.File, 300)), e.Allowance.AtMost,
+		lines = append(lines, fmt.Sprintf("%s: %s in %s (at most %s, owner %s)", verdict.Visible(e.Allowance.Until),
+			verdict.Visible(clip(e.RuleID, 200)), verdict.Visible(clip(e.File, 300)), number(e.Allowance.AtMost),
 			flow(clip(e.Allowance.Owner, 200))))
 	}
 	return lines
@@ -176,7 +177,7 @@ func (v *view) policyChanges() []string {
 	}
 	lines = append(lines, allowanceChanges(allowances)...)
 	if n := len(lines); n > mostChanges {
-		lines = append(lines[:mostChanges-1], fmt.Sprintf("and %d more; verdict.json has all", n-mostChanges+1))
+		lines = append(lines[:mostChanges-1], "and "+number(n-mostChanges+1)+" more; verdict.json has all")
 	}
 	return lines
 }
@@ -189,7 +190,7 @@ func allowanceChanges(all []*verdict.PolicyChange) []string {
 	}
 	slices.SortStableFunc(all, func(a, b *verdict.PolicyChange) int {
 		return cmp.Or(cmp.Compare(slices.Index(byWeight, a.Change), slices.Index(byWeight, b.Change)),
-			natural(a.File, b.File))
+			Natural(a.File, b.File))
 	})
 	type kind struct{ change, rule, fields string }
 	equal := map[kind][]*verdict.PolicyChange{}

@@ -226,8 +226,10 @@ func TestSource(t *testing.T) {
 		{"e\u0300 ", "BAD", " e\u0300", "e\u0300 BAD e\u0300", "  ^^^"},
 		{"x", "eighteen columns.!", "y", "xeighteen columns.!y", " ^^^^^^^^^^^^^^^^^^"},
 		{"xx", "eighteen columns.!", "yy", "…eighteen columns.!…", " ^^^^^^^^^^^^^^^^^^"},
-		{"x", "nineteen columns.!!", "", "xnineteen columns.…", " ^^^^^^^^^^^^^^^^^^"},
-		{"", "nineteen columns.!!", "", "nineteen columns.…", "^^^^^^^^^^^^^^^^^^"},
+		{"x", "nineteen columns.!!", "", "xnineteen columns.!!", " ^^^^^^^^^^^^^^^^^^^"},
+		{"xx", "nineteen columns.!!", "yy", "…nineteen columns.!…", " ^^^^^^^^^^^^^^^^^^^"},
+		{"", "twenty columns of it", "", "twenty columns of it", "^^^^^^^^^^^^^^^^^^^^"},
+		{"", "twenty columns of it", "yy", "twenty columns of i…", "^^^^^^^^^^^^^^^^^^^^"},
 	} {
 		w := textWriter{TextOptions: TextOptions{Width: 10 + room}}
 		left, match, right := sourceLine(&verdict.Evidence{Excerpt: c.before + c.match + c.after, Pattern: c.match,

@@ -178,7 +178,7 @@ func (v *view) groupByRule() {
 	for _, g := range v.groups {
 		slices.SortStableFunc(g.violations, func(a, b *verdict.Violation) int { return newFirst(a) - newFirst(b) })
 		slices.SortStableFunc(g.files, func(a, b *fileGroup) int {
-			return cmp.Or(newBeforeOld(&a.numbers, &b.numbers), natural(a.path, b.path))
+			return cmp.Or(newBeforeOld(&a.numbers, &b.numbers), Natural(a.path, b.path))
 		})
 	}
 	slices.SortStableFunc(v.groups, func(a, b *ruleGroup) int {

@@ -97,6 +97,7 @@ type htmlPage struct {
 	Files     string // of the scope, in words
 	Date      string // of the head commit, for display
 	Places    int    // to fix, with required files that are missing
+	Rules     int    // ids of them
 	ScopeLine string
 	Bundles   []string
 	Unparsed  []verdict.Omission
@@ -172,12 +173,12 @@ func writeHTML(w io.Writer, document *verdict.Verdict, tree string) error {
 	v := newView(document)
 	p := &htmlPage{
 		Verdict: v.Verdict, Tree: tree, Files: cmp.Or(v.scope(), v.modeWords()), Date: dateWords(v.Scope.HeadDate),
-		Places: v.numbers.all(), ScopeLine: v.scopeLine(), Unparsed: v.unparsed(),
+		Places: v.numbers.all(), Rules: v.ruleCount(), ScopeLine: v.scopeLine(), Unparsed: v.unparsed(),
 		Changes: v.policyChanges(), AllowedNote: v.allowedNote(), Endings: v.endings(), EndingsNote: v.endingsNote(),
 		Dirs: byDir(v.Verdict, ""),
 	}
 	p.htmlHead = htmlHead{Tone: "pass", Outcome: v.Verdict.Verdict, Headline: v.result(), Notes: slices.Concat(
-		[]string{v.looked()}, v.notes(), v.caveats())}
+		with(nil, strings.TrimPrefix(v.looked(), "; ")), v.notes(), v.caveats())}
 	switch {
 	case !v.Complete:
 		p.Tone = "undecided"
@@ -226,7 +227,7 @@ func (p *htmlPage) addAllowed(v *view) {
 		}
 		n[at], last[at] = n[at]+int(a.PlaceCount), a
 	}
-	slices.SortStableFunc(all, func(a, b ruleFile) int { return natural(a.file, b.file) })
+	slices.SortStableFunc(all, func(a, b ruleFile) int { return Natural(a.file, b.file) })
 	for _, at := range all {
 		p.Allowances = append(p.Allowances, htmlAllowed{
 			File: at.file, Rule: at.rule, Note: count(n[at], "place") + ", " + allowanceWords(&last[at].Allowance),

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/policyscan/policyscan/verdict"
@@ -31,7 +32,7 @@ func writeMarkdown(w io.Writer, document *verdict.Verdict) error {
 		page.document = "verdict.json"
 	}
 	head.line("## policyscan " + v.headline())
-	p.errors(foldUnparsed(v.Errors, ""))
+	p.errors(inOrder(foldUnparsed(v.Errors, ""), func(e verdict.Error) string { return e.File }))
 	errors := p.omitted
 	p.facts(v)
 	p.list(ruleHead, len(v.groups), markdownLimit/2, func(i int) string { return v.ruleRow(v.groups[i]) })
@@ -151,11 +152,13 @@ func (p *markdownPage) facts(v *view) {
 		fact("Policy change", words(change, 1000))
 	}
 	fact("Scope", words(v.scopeLine(), 1000))
-	looked := v.looked() + ", " + count(int(c.Bytes), "byte") + " scanned"
-	if c.Deleted > 0 {
-		looked += fmt.Sprintf(", %d deleted", c.Deleted)
+	if looked := strings.TrimPrefix(v.looked(), "; "); looked != "" {
+		looked += ", " + count(int(c.Bytes), "byte") + " scanned"
+		if c.Deleted > 0 {
+			looked += ", " + number(c.Deleted) + " deleted"
+		}
+		fact("Coverage", looked)
 	}
-	fact("Coverage", looked)
 	fact("Not scanned", omissions(c.NotScanned))
 	fact("Only text checked", omissions(v.unparsed()))
 	fact("Left out", omissions(c.LeftOut))
@@ -168,17 +171,25 @@ func (p *markdownPage) facts(v *view) {
 	fact("Accepted with `--allow`", words(strings.Join(v.Allowed, ", "), 300))
 }
 
-// omissions names the first files of a list, with the reasons.
+// omissions names the first files of a list, with the reasons; one of several files is said once.
 func omissions(files []verdict.Omission) string {
 	var all []string
+	same := ""
+	files = inOrder(files, func(o verdict.Omission) string { return o.File })
 	for _, o := range files {
 		why := words(o.Reason, 100)
 		if s := reasonWords(o.Reason); s != "" {
 			why += ": " + prose(s, codeMarkdown)
 		}
-		all = append(all, codeMarkdown(clip(o.File, 300))+" ("+why+")")
+		other := func(x verdict.Omission) bool { return x.Reason != o.Reason }
+		if len(files) > 1 && !slices.ContainsFunc(files, other) {
+			same, why = " (each "+why+")", ""
+		} else {
+			why = " (" + why + ")"
+		}
+		all = append(all, codeMarkdown(clip(o.File, 300))+why)
 	}
-	return firstOf(all, mostNames)
+	return firstOf(all, mostNames) + same
 }
 
 // words is [prose] of the first n characters.
@@ -359,7 +370,8 @@ func (p *markdownPage) allowed(v *view) {
 	if note := v.allowedNote(); note != "" {
 		p.line("\n" + prose(full(sentence(note)), codeMarkdown))
 	}
-	fresh, ending := v.newAllowed, v.endings()
+	ending := v.endings()
+	fresh := inOrder(v.newAllowed, func(a *verdict.AllowedViolation) string { return a.File })
 	p.fold(number(len(fresh))+" "+newButAllowed, len(fresh) <= markdownOpen, "", len(fresh), p.b.Len()+most,
 		func(i int) string {
 			a := fresh[i]

@@ -301,9 +301,21 @@ func TestTextIsShort(t *testing.T) {
 		v.Violations[i].RuleID, v.Violations[i].Title = v.Rules[0].ID, v.Rules[0].Title
 	}
 	v.Rules = v.Rules[:1]
+	for i := range 12 {
+		x := v.Violations[0]
+		x.File = fmt.Sprintf("pkg%02d/a", i)
+		v.Violations = append(v.Violations, x)
+	}
+	v.Coverage.Unparsed = []string{"f10", "f9", "f1", "f2"}
 	text = textOf(t, v, TextOptions{Most: 20})
+	for _, want := range []string{"pkg04/ 1, and 7 more\n",
+		"\nnote: 4 files cannot be parsed: only their text was checked: f1, f2, f9 and 1 more\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
 	if n := len(problems(t, text)); n != 20 ||
-		!strings.Contains(text, "\n    and 103 more places; --report text shows all\n") {
+		!strings.Contains(text, "\n    and 115 more places; --report text shows all\n") {
 		t.Errorf("%d violations have a line in\n%s", n, text)
 	}
 }
@@ -370,6 +382,30 @@ func TestTextEmptyLine(t *testing.T) {
 		15: "f:2:1: found [NET-1]\n    \" \\u{a}\""} {
 		if text := textOf(t, v, TextOptions{Width: width}); !strings.Contains(text, "\n"+want+"\n") {
 			t.Errorf("no %s in\n%s", want, text)
+		}
+	}
+}
+
+// TestTextPatterns: what alternating patterns are is said once; a match has no indentation, and is below its place where
+// it does not fit beside it.
+func TestTextPatterns(t *testing.T) {
+	v := newFixture()
+	v.Rules = v.Rules[:1]
+	for _, file := range []string{"a.tf", "b.tf", "c.tf"} {
+		for _, match := range []string{`         "Action": *`, "Principal = all"} {
+			x := found(v.Rules[0], file, match+" # and more of it", match)
+			x.Evidence.Kind, x.Evidence.Pattern = verdict.KindRegex, `{"regex":".*`+match[len(match)-1:]+`"}`
+			x.Reason = x.Title + ": a match of " + x.Evidence.Pattern
+			v.Violations = append(v.Violations, x)
+		}
+	}
+	v.Decide()
+	text := textOf(t, v, TextOptions{Width: 34})
+	for words, n := range map[string]int{
+		"\n    a match of ": 2, ".tf:1:1: found [NET-1]\n    | \"Action\": * # and more of it\n    | ^^^^^^^^^^^\n": 3,
+	} {
+		if got := strings.Count(text, words); got != n {
+			t.Errorf("%q is there %d times, want %d:\n%s", words, got, n, text)
 		}
 	}
 }

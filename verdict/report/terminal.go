@@ -181,6 +181,9 @@ func trimmedLine(e *verdict.Evidence) (left cell, match string, right cell) {
 	left, match, right = sourceLine(e)
 	if !left.cut {
 		left.text = strings.TrimLeft(left.text, " \t")
+		if visible := strings.TrimLeft(match, " \t"); left.text == "" && visible != "" {
+			match = visible
+		}
 	}
 	if !right.cut {
 		right.text = strings.TrimRight(right.text, " \t")
@@ -206,8 +209,9 @@ func (t *textWriter) snippet(left cell, match string, right cell, room int) (src
 // fit shortens the parts of a line to room columns: first around the match, evenly if both sides are long.
 func fit(left, mid, right *cell, room int) {
 	room = max(room, 20)
-	if columns(mid.String()) > room-2 {
-		mid.text, mid.cut = prefix(mid.text, room-3, runeColumns), true
+	before, after := min(columns(left.lead()), 1), min(columns(right.String()), 1)
+	if columns(mid.String()) > room-before-after {
+		*mid, *right = cell{prefix(mid.text, room-before-1, runeColumns), true}, cell{}
 	}
 	free := room - columns(mid.String())
 	l, r := columns(left.lead()), columns(right.String())

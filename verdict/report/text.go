@@ -16,7 +16,7 @@ const (
 	fewPlaces   = 25 // up to here, each match has a line of carets
 	tallyPlaces = 10 // from here, places are counted by rule and by directory
 	manyPlaces  = 50 // of a rule: over this, a terminal shows the first ones
-	mostFiles   = 20 // names of files that were not scanned, or cannot be parsed
+	mostFiles   = 20 // names of files that were not scanned
 )
 
 // partial is the outcome, for display, of a narrowed run that found nothing. Its verdict is a FAIL.
@@ -43,17 +43,23 @@ type TextOptions struct {
 // summary, and in the last line the outcome and the counts.
 func WriteText(w io.Writer, document *verdict.Verdict, o TextOptions) error {
 	v := newView(document)
+	if v.neverScanned() {
+		o.Policy, o.Elapsed = "", 0
+		if !strings.Contains(v.Errors[0].Message, "the root") { // otherwise the reader must know which
+			o.Root = ""
+		}
+	}
 	t := textWriter{w: bufio.NewWriter(w), TextOptions: o, carets: v.numbers.places <= fewPlaces}
 	last := func() error {
 		outcome, result := v.Verdict.Verdict, v.result()
 		if v.onlyPartial() && len(v.Violations) == 0 {
 			outcome, result = partial, "no violation"
-			if len(v.Rules) == 1 {
+			if v.ruleCount() == 1 {
 				result += " of " + verdict.Visible(v.Rules[0].ID)
 			}
 			result += v.allowedSuffix() + "; exit status 2 without --allow partial"
 		}
-		t.last(outcome, result+"; "+v.looked(), t.Elapsed)
+		t.last(outcome, result+v.looked(), t.Elapsed)
 		return t.w.Flush() // a bufio.Writer keeps its first error
 	}
 	if o.Brief && v.passes() {
@@ -123,7 +129,8 @@ func (t *textWriter) group(g *ruleGroup) {
 	}
 	t.say("  ", "fix", r.Remediation)
 	t.say("  ", "docs", r.DocsURL)
-	t.places(g, func(f *finding) { t.facts(f, reason == "", !hidden) })
+	said := map[string]bool{} // in this group
+	t.places(g, func(f *finding) { t.facts(f, reason == "", !hidden, said) })
 	t.line("")
 }
 
@@ -137,7 +144,7 @@ func (t *textWriter) places(g *ruleGroup, facts func(*finding)) {
 	}
 	for _, file := range g.files {
 		all, more, fresh := file.findings(room)
-		notes := map[string]bool{"": true} // of the file
+		var notes []string // about the file
 		for _, f := range all {
 			t.place(f, placeLabel(f.status()), faint, "["+verdict.Visible(f.RuleID)+"]")
 			if f.first {
@@ -146,10 +153,10 @@ func (t *textWriter) places(g *ruleGroup, facts func(*finding)) {
 			if f.hasSource() {
 				t.say("    ", "", f.why())
 			}
-			if !notes[f.Note] {
-				notes[f.Note] = true
-				t.say("    ", "note", f.Note)
-			}
+			notes = with(notes, f.Note)
+		}
+		for _, note := range notes {
+			t.say("    ", "note", note)
 		}
 		left, room = left-len(all), room-len(all)
 		if room == 0 {
@@ -169,18 +176,21 @@ func (t *textWriter) places(g *ruleGroup, facts func(*finding)) {
 	}
 }
 
-// facts writes what is to say once for all places of a violation: its reason, and the pattern if found is true.
-func (t *textWriter) facts(f *finding, reason, found bool) {
-	hidden, said := f.inFile() && f.hidesPattern(), false
-	if reason {
-		if usual := strings.HasPrefix(f.Reason, f.Title+": "); !usual || hidden {
-			t.say("    ", "", flow(untitled(f.Reason, f.Title)))
-			said = usual
+// facts writes what is to say once for all places of a violation: its reason, and the pattern if found is true. It
+// omits what was said above of a pattern that the place's line shows.
+func (t *textWriter) facts(f *finding, reason, found bool, said map[string]bool) {
+	hidden, usual := f.inFile() && f.hidesPattern(), strings.HasPrefix(f.Reason, f.Title+": ")
+	say := func(name, text string) {
+		if !said[text] || f.Evidence.Kind == verdict.KindMissing || !f.inFile() || !f.hasSource() {
+			said[text] = true
+			t.say("    ", name, text)
 		}
 	}
-	if found && !said && hidden {
-		name, value := f.found(f.pattern())
-		t.say("    ", name, value)
+	if reason && (!usual || hidden) {
+		say("", flow(untitled(f.Reason, f.Title)))
+	}
+	if found && hidden && !(reason && usual) {
+		say(f.found(f.pattern()))
 	}
 	t.say("    ", "", f.encodingNote())
 }
@@ -223,7 +233,7 @@ func (t *textWriter) place(f *finding, status, color, tag string) {
 	}
 	gutter := strings.Repeat(" ", columns(lead))
 	drawnColumns := columns(drawn(left.lead())) + columns(drawn(match)) + columns(drawn(right.String()))
-	if t.Width > 0 && room < minSource && drawnColumns > room {
+	if t.Width > 0 && drawnColumns > room && (room < minSource || columns(drawn(match)) > room-2) {
 		gutter = "    | "
 		src, carets := t.snippet(left, match, right, t.Width-len(gutter))
 		t.line("%s %s %s", t.paint(bold, at), cmp.Or(status, "found"), tag)
@@ -275,17 +285,23 @@ func (t *textWriter) summary(v *view) {
 	for _, note := range slices.Concat(v.notes(), v.limits(), t.Notes) {
 		t.labelled("note: ", note)
 	}
-	var skipped, unparsed []string
+	var skipped, unparsed []string // the latter are names
 	for _, o := range inOrder(v.Coverage.NotScanned, func(o verdict.Omission) string { return o.File }) {
 		if o.Reason != "unparsable" { // an error says that
 			skipped = append(skipped, o.File+": not scanned: "+o.Reason)
 		}
 	}
 	for _, file := range inOrder(v.Coverage.Unparsed, func(file string) string { return file }) {
-		unparsed = append(unparsed, file+": cannot be parsed: only its text was checked")
+		unparsed = append(unparsed, t.Prefix+file)
 	}
 	t.files(skipped, "not scanned")
-	t.files(unparsed, "that cannot be parsed")
+	switch n := len(unparsed); n {
+	case 0:
+	case 1:
+		t.labelled("note: ", unparsed[0]+": cannot be parsed: only its text was checked")
+	default:
+		t.labelled("note: ", count(n, "file")+" cannot be parsed: only their text was checked: "+firstOf(unparsed, 3))
+	}
 }
 
 // files writes the notes about the first files, and the number of others.
@@ -333,6 +349,9 @@ func (t *textWriter) tallies(v *view) {
 			continue
 		}
 		parts, room := tallyWords(list.all), t.Width-len(list.label)
+		if n := len(list.all); t.Most > 0 && n > mostNames {
+			parts = append(parts[:mostNames], "and "+number(n-mostNames)+" more")
+		}
 		if room < 20 { // as in wrap
 			parts = []string{strings.Join(parts, " ")}
 		}
@@ -351,7 +370,7 @@ type tally struct {
 }
 
 func sortTallies(all []tally) {
-	slices.SortStableFunc(all, func(a, b tally) int { return cmp.Or(b.Count-a.Count, natural(a.Name, b.Name)) })
+	slices.SortStableFunc(all, func(a, b tally) int { return cmp.Or(b.Count-a.Count, Natural(a.Name, b.Name)) })
 }
 
 // tallyWords lists names with their numbers, the largest first, with commas.

@@ -92,18 +92,36 @@ func (v *view) result() string {
 	return strings.Join(parts, "; ") + v.allowedSuffix()
 }
 
+// looked is what was checked, after a semicolon; "" if the run failed before its scan.
 func (v *view) looked() string {
 	c := &v.Coverage
+	if v.neverScanned() {
+		return ""
+	}
 	checked, scanned := " checked", ""
 	if c.Scanned < c.Governed {
 		checked, scanned = "", ", "+number(c.Scanned)+" of these scanned"
 	}
-	return fmt.Sprintf("%s%s, %s covered by a rule%s, %s", count(c.Files, "file"), checked, number(c.Governed),
-		scanned, count(len(v.Rules), "rule"))
+	return fmt.Sprintf("; %s%s, %s covered by a rule%s, %s", count(c.Files, "file"), checked, number(c.Governed),
+		scanned, count(v.ruleCount(), "rule"))
+}
+
+// neverScanned reports whether the run failed before its scan.
+func (v *view) neverScanned() bool {
+	return len(v.failures()) > 0 && len(v.Rules) == 0 && v.Coverage.Files == 0
+}
+
+// ruleCount is the number of rules; base and head may have versions of one.
+func (v *view) ruleCount() int {
+	ids := map[string]bool{}
+	for i := range v.Rules {
+		ids[v.Rules[i].ID] = true
+	}
+	return len(ids)
 }
 
 func (v *view) summaryLine() string {
-	return string(v.Verdict.Verdict) + ": " + v.result() + "; " + v.looked()
+	return string(v.Verdict.Verdict) + ": " + v.result() + v.looked()
 }
 
 // headline is the outcome, with the caveats of a PASS.
@@ -151,7 +169,7 @@ func (v *view) notes() []string {
 		if n == 1 {
 			verb = "selects"
 		}
-		all = append(all, fmt.Sprintf("%d of %s %s no file: %s", n, count(len(v.Rules), "rule"), verb,
+		all = append(all, fmt.Sprintf("%s of %s %s no file: %s", number(n), count(len(v.Rules), "rule"), verb,
 			firstOf(ids, 5)))
 	}
 	return all

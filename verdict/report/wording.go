@@ -43,12 +43,12 @@ func verb(n int, one, more string) string {
 // inOrder is a list in the natural order of its paths.
 func inOrder[T any](list []T, path func(T) string) []T {
 	list = slices.Clone(list)
-	slices.SortStableFunc(list, func(a, b T) int { return natural(path(a), path(b)) })
+	slices.SortStableFunc(list, func(a, b T) int { return Natural(path(a), path(b)) })
 	return list
 }
 
-// natural compares paths in natural order: "pkg2" is before "pkg10".
-func natural(a, b string) int {
+// Natural compares paths in natural order: "pkg2" is before "pkg10".
+func Natural(a, b string) int {
 	x, y := a, b
 	for x != "" && y != "" {
 		n, m := len(x)-len(strings.TrimLeft(x, "0123456789")), len(y)-len(strings.TrimLeft(y, "0123456789"))
