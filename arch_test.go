@@ -583,7 +583,7 @@ agent/protocol 637 15
 agent/record 332 5
 agent/session 385 9
 agent/settings 1036 14
-cmd/policyscan 4821 0 paths as arguments, explain RULE, --color, completions
+cmd/policyscan 4853 0 paths as arguments, explain RULE, --color, completions
 internal/cputime 61 3
 internal/disk 255 14
 internal/late 14 1
@@ -614,7 +614,7 @@ verdict 986 73 patterns in words; why a place is one
 verdict/code 60 36
 verdict/linehash 334 11
 verdict/output 1148 30 a report names the field of its format
-verdict/report 4932 14 places, by file, in natural order; the page and Markdown by file
+verdict/report 4987 15 places, by file, in natural order; the page and Markdown by file
 verdict/shard 435 29
 verdict/summary 621 35
 `

@@ -118,8 +118,8 @@ func (t *textWriter) endFleet(f *summary.Fleet) {
 		t.last(f.Verdict, "could not decide ("+count(len(f.Errors), "error")+"); no repository was scanned", 0)
 		return
 	}
-	t.last(f.Verdict, fmt.Sprintf("%s; %s, %s covered by a rule, %d bytes scanned", fleetCounts(f),
-		count(c.Files, "file"), number(c.Governed), c.Bytes), t.Elapsed)
+	t.last(f.Verdict, fmt.Sprintf("%s; %s, %s covered by a rule, %s bytes scanned", fleetCounts(f),
+		count(c.Files, "file"), number(c.Governed), number(int(c.Bytes))), t.Elapsed)
 }
 
 func fleetCounts(f *summary.Fleet) string {
