@@ -420,7 +420,7 @@ func (d *document) refuses(mistakes []Mistake) error {
 	case len(mistakes) == 1 && m.Line > 0:
 		place := regexp.MustCompile(regexp.QuoteMeta("rules/"+m.File) + `:(\d+):\d+: `).
 			FindStringSubmatch(d.Errors[0].Message)
-		// What only 0.2 has is named with its line, in the place of the line that is missing.
+		// What only 0.2 has is named with its line, where the version is missing.
 		version := fmt.Sprintf(" in line %d needs version 0.2; ", m.Line)
 		isVersion := func(e problem) bool {
 			return strings.HasPrefix(e.Message, "rules/"+m.File+":1:1: ") && strings.Contains(e.Message, version)

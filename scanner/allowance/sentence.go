@@ -52,8 +52,8 @@ func (r *Denial) sentence() string {
 		return r.ownEntry()
 	case Increased:
 		if r.Now <= r.Before {
-			return fmt.Sprintf("%s more matches of this rule at its places than before, in %s; remove the new ones, since "+
-				"an allowance never lets the number grow", r.have(), r.At)
+			return fmt.Sprintf("%s more matches of this rule at its places than before, in %s; "+
+				"remove the new ones, since an allowance never lets the number grow", r.have(), r.At)
 		}
 		return fmt.Sprintf("%s %s and had %d before, in %s; remove %d, since an allowance never lets the number grow",
 			r.have(), places(r.Now), r.Before, r.At, r.Now-r.Before)

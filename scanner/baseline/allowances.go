@@ -163,7 +163,9 @@ func (a *Allowances) denyTogether(decided map[ruleFile]allowance.Decision) {
 	}
 }
 
-func (a *Allowances) count(ctx context.Context, rule int, path string, now allowance.Count, unknown bool) allowance.Counts {
+func (a *Allowances) count(
+	ctx context.Context, rule int, path string, now allowance.Count, unknown bool,
+) allowance.Counts {
 	c := allowance.Counts{Now: now.Count, Same: now.Same, Unknown: unknown}
 	if a.base == nil {
 		return c
