@@ -54,7 +54,7 @@ func TestFault_135_ActionScopes(t *testing.T) {
 			if r.outputs["scope"] != c.scope || r.outputs["base-sha"] != c.base {
 				t.Errorf("scope %q, base %q", r.outputs["scope"], r.outputs["base-sha"])
 			}
-			if !strings.Contains(r.err, "root: ") {
+			if !strings.Contains(r.err, "\nFAIL: ") && !strings.Contains(r.err, "\nPASS: ") {
 				t.Errorf("the text report is not in the log:\n%s", r.err)
 			}
 		})
