@@ -593,7 +593,7 @@ rules/glob 1411 36
 rules/keyitem 685 35
 rules/regex 1814 21
 rules/starter 166 5
-scanner 2257 35 explain of a rule; unused globs
+scanner 2260 35 explain of a rule; unused globs
 scanner/action 311 6
 scanner/allowance 2358 73 with the editor of allowances.yml, which was 2045 lines
 scanner/baseline 970 11
@@ -608,7 +608,7 @@ scanner/repo 4417 91 the date of a commit; an index of the files on disk
 scanner/reuse 133 8
 scanner/run 3703 62 paths as arguments, --uncommitted, each CI system's own setting
 scanner/setup 495 9 whether git ignores the verdict
-scanner/tree 2151 56 errors of repositories are named here; --uncommitted
+scanner/tree 2172 56 errors of repositories are named here; --uncommitted
 scanner/worktree 1149 47
 verdict 986 73 patterns in words; why a place is one
 verdict/code 60 36

@@ -6,6 +6,7 @@ import (
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner/check"
+	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/code"
 	"github.com/policyscan/policyscan/verdict/shard"
@@ -96,7 +97,7 @@ func treeErrors(about *shard.Run, f *shard.Findings, enforced []verdict.Rule) []
 }
 
 // isEmpty reports whether the tree should have had files and has none. A change can leave nothing to scan. The paths
-// of a list or --stdin-path can be rule files, the output or git's own files.
+// of a list or --stdin-path can be rule files or the output, but not only git's own files or an earlier output.
 func isEmpty(about *shard.Run, f *shard.Findings) bool {
 	if f.Coverage.Files > 0 {
 		return false
@@ -105,7 +106,9 @@ func isEmpty(about *shard.Run, f *shard.Findings) bool {
 	case "full", "tracked":
 		return true
 	case "files", "stdin":
-		return !slices.ContainsFunc(f.Coverage.LeftOut, func(o verdict.Omission) bool { return o.Reason != "git" })
+		return !slices.ContainsFunc(f.Coverage.LeftOut, func(o verdict.Omission) bool {
+			return o.Reason != "git" && o.Reason != tree.EarlierOutput
+		})
 	}
 	return false
 }

@@ -161,10 +161,10 @@ func Explain(ctx context.Context, r *run.Run, path string) (*Explanation, error)
 	return x, nil
 }
 
-// An AbsentError is the error of a path without a file.
-type AbsentError struct{ Path, Why string }
+// A MissingFileError is the error of a path without a file.
+type MissingFileError struct{ Path, Why string }
 
-func (e *AbsentError) Error() string { return verdict.Path(e.Path) + " " + e.Why }
+func (e *MissingFileError) Error() string { return verdict.Path(e.Path) + " " + e.Why }
 
 // Files returns the paths of the tree's files, in order, and an error for each that cannot be listed. selected, if not
 // nil, chooses among them.
@@ -215,7 +215,7 @@ func kindOf(seen []tree.File, path string, t tree.Tree) (string, error) {
 			why += fmt.Sprintf("; %s is a submodule that is not checked out", verdict.Path(f.Path))
 		}
 	}
-	return "", &AbsentError{path, why}
+	return "", &MissingFileError{path, why}
 }
 
 // explain adds the rules' results. result is nil if no rule covers the file.

@@ -50,7 +50,7 @@ func (c *explainCmd) Run(std streams) error {
 		return c.explainRule(ctx, std, about, id)
 	}
 	x, path, err := c.explainFile(ctx, about)
-	var absent *scanner.AbsentError
+	var absent *scanner.MissingFileError
 	if errors.As(err, &absent) && !c.Stdin {
 		if ruleOf(about, id) != nil {
 			return c.explainRule(ctx, std, about, id)

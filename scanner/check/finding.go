@@ -74,9 +74,9 @@ func (br *Finding) ShowPlace(p *verdict.Place, occurrence int) {
 // A KeyMatch is a match of a key pattern. Its evidence shows the first place.
 type KeyMatch struct {
 	find  *match.Find
-	path  int   // index of the path that leads to the key, or whose key is missing
-	paths []int // for each occurrence that the find knows
-	whys  []why // of a required item, like paths; nil if the result was stored
+	path  int         // index of the path that leads to the key, or whose key is missing
+	paths []int       // for each occurrence that the find knows
+	whys  []keyReason // of a required item, like paths; nil if the result was stored
 }
 
 // hasPlace reports whether the find has a place in the file, and does not mean that something is missing in the whole
@@ -85,11 +85,11 @@ func (f KeyMatch) hasPlace() bool {
 	return f.find.Evidence.Kind == verdict.KindKey || f.find.Evidence.Offset > 0 || f.find.Matched != ""
 }
 
-// A why says why a required key is not as required: see [verdict.Place].
-type why struct{ word, found string }
+// A keyReason is why a required key is not as required: see [verdict.Place].
+type keyReason struct{ word, found string }
 
-func whyOf(hit *keys.Hit, text []byte) why {
-	w := why{word: [...]string{
+func whyOf(hit *keys.Hit, text []byte) keyReason {
+	w := keyReason{word: [...]string{
 		keys.Missing: verdict.WhyMissing, keys.PerhapsMissing: verdict.WhyPerhapsMissing,
 		keys.IsNull: verdict.WhyNull, keys.IsMapping: verdict.WhyMapping, keys.IsList: verdict.WhyList,
 		keys.OtherValue: verdict.WhyOther, keys.Uncertain: verdict.WhyUncertain,

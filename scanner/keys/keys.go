@@ -13,19 +13,19 @@ type Hit struct {
 	// At is the value or the key. If a required key is missing, it is the key or header of its parent, the list item,
 	// or the document's head.
 	At   Span
-	Path int  // index of the item's path
-	Why  Why  // of a required key
-	Top  bool // At is the document's head
+	Path int    // index of the item's path
+	Why  Reason // of a required key
+	Top  bool   // At is the document's head
 }
 
-// Why says why a required key is not as the item requires.
-type Why uint8
+// A Reason is why a required key is not as the item requires.
+type Reason uint8
 
-// The reasons. Forbidden items have the zero Why.
+// The reasons. Forbidden items have the zero Reason.
 const (
-	_              Why = iota
-	Missing            // the key is missing
-	PerhapsMissing     // a tag, a merge, variables or a dynamic block decide
+	_              Reason = iota
+	Missing               // the key is missing
+	PerhapsMissing        // a tag, a merge, variables or a dynamic block decide
 	IsNull
 	IsMapping
 	IsList // an empty one

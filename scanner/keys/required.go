@@ -17,7 +17,7 @@ func newRequirement(item *keyitem.Item) *requirement {
 	for i, path := range item.Paths {
 		w := newWalk(path)
 		w.memoAll = len(item.Each) > 0 // the nodes can be nested
-		wrong := func(at Span, why Why) { r.hits = append(r.hits, Hit{At: at, Path: i, Why: why}) }
+		wrong := func(at Span, why Reason) { r.hits = append(r.hits, Hit{At: at, Path: i, Why: why}) }
 		if item.Asks == keyitem.Exists { // for a list, only whether it exists
 			w.entry = func(e *Entry, _ *Node) {
 				if e.Value.Kind == Null {
@@ -39,10 +39,10 @@ func newRequirement(item *keyitem.Item) *requirement {
 	return r
 }
 
-func (r *requirement) missing(at Span, why Why) { r.hits = append(r.hits, Hit{At: at, Why: why}) }
+func (r *requirement) missing(at Span, why Reason) { r.hits = append(r.hits, Hit{At: at, Why: why}) }
 
 // whyOther says why a value is not as required.
-func whyOther(n *Node) Why {
+func whyOther(n *Node) Reason {
 	switch {
 	case n.uncertain() || n.Kind == ScalarNode && !n.Scalar.Certain:
 		return Uncertain
@@ -59,7 +59,7 @@ func whyOther(n *Node) Why {
 // uncertain reports whether a node could be anything.
 func (n *Node) uncertain() bool { return n.Tagged || n.Kind == ScalarNode && n.Scalar.Variable }
 
-func whyMissing(perhaps bool) Why {
+func whyMissing(perhaps bool) Reason {
 	if perhaps {
 		return PerhapsMissing
 	}
@@ -68,7 +68,7 @@ func whyMissing(perhaps bool) Why {
 
 // check checks a node for the key, and returns why it does not have it; 0 if it has, or if nodes below it do not. from
 // is the node's introduction; inside is set in a tagged value.
-func (r *requirement) check(n *Node, from Span, inside bool) Why {
+func (r *requirement) check(n *Node, from Span, inside bool) Reason {
 	if inside {
 		return PerhapsMissing
 	}
@@ -138,7 +138,7 @@ type reach struct {
 	path keyitem.Path
 	// missing is called with the introduction of a missing node's parent, unless the parent is the path's first node.
 	// It may be nil.
-	missing func(at Span, why Why)
+	missing func(at Span, why Reason)
 	// memo has the nodes with several ways to them: shared ones, or all if a step can recur within itself.
 	memo    map[step]outcome
 	memoAll bool
@@ -153,9 +153,9 @@ type step struct {
 }
 
 type outcome struct {
-	why   Why  // a parent of this node is this one; 0 if not
-	under bool // a parent of another node
-	found bool // below a "**": a mapping has the next segment
+	why   Reason // a parent of this node is this one; 0 if not
+	under bool   // a parent of another node
+	found bool   // below a "**": a mapping has the next segment
 }
 
 func (r *reach) child(o *outcome, child outcome, introduced Span) {
@@ -166,7 +166,7 @@ func (r *reach) child(o *outcome, child outcome, introduced Span) {
 	}
 }
 
-func newReach(item *keyitem.Item, path keyitem.Path, missing func(at Span, why Why)) *reach {
+func newReach(item *keyitem.Item, path keyitem.Path, missing func(at Span, why Reason)) *reach {
 	deep := 0
 	for _, s := range path {
 		if s.Kind == keyitem.Deep {

@@ -99,7 +99,7 @@ func (r *Repository) unknown(name string) error {
 	if remotes := r.remotes(); len(remotes) > 0 {
 		place, hint = "clone", r.fetchHint(name, remotes)
 	}
-	return unknownError(fmt.Sprintf("revision %q is not a branch, tag or commit of this %s; %s", name, place, hint))
+	return revisionError(fmt.Sprintf("revision %q is not a branch, tag or commit of this %s; %s", name, place, hint))
 }
 
 func (r *Repository) fetchHint(name string, remotes []remote) string {

@@ -14,15 +14,15 @@ var (
 	ErrSyntax    = errors.New("not a name that policyscan resolves")
 	ErrAmbiguous = errors.New("ambiguous")
 	ErrUnknown   = errors.New("unknown")
-	ErrUnborn    = error(unknownError("HEAD has no commit yet"))
+	ErrUnborn    = error(revisionError("HEAD has no commit yet"))
 )
 
-// An unknownError is an [ErrUnknown] whose text says all.
-type unknownError string
+// A revisionError is an [ErrUnknown] whose text says all.
+type revisionError string
 
-func (e unknownError) Error() string { return string(e) }
+func (e revisionError) Error() string { return string(e) }
 
-func (unknownError) Is(err error) bool { return err == ErrUnknown }
+func (revisionError) Is(err error) bool { return err == ErrUnknown }
 
 // Commit returns the commit of a name: HEAD, a full ref or a name under refs/, a tag, a branch, a remote branch, a
 // hash or its beginning, followed by any number of ~N, ^ and ^N. Tags are followed to the commit. An ambiguous name is
@@ -144,7 +144,7 @@ func (r *Repository) Ref(full string) (Hash, error) {
 	}
 	found, err := r.ref(full)
 	if errors.Is(err, errNoRef) {
-		return Hash{}, unknownError("this clone does not have the ref " + full)
+		return Hash{}, revisionError("this clone does not have the ref " + full)
 	}
 	if err != nil {
 		return Hash{}, err
@@ -217,7 +217,7 @@ func (r *Repository) parent(h Hash, c *commit, n int) (Hash, error) {
 		if r.shallow[h] {
 			return Hash{}, &ShallowError{h}
 		}
-		return Hash{}, unknownError(fmt.Sprintf("commit %s has %d parents", Short(h), len(c.parents)))
+		return Hash{}, revisionError(fmt.Sprintf("commit %s has %d parents", Short(h), len(c.parents)))
 	}
 	p := c.parents[n-1]
 	if r.shallow[h] {

@@ -50,6 +50,11 @@ func (t *listTree) list(ctx context.Context, q *Query, found func(File, error)) 
 			fail(File{}, err.Error())
 			continue
 		}
+		if link := linkBeforeParent(rd, named); link != "" {
+			fail(File{Path: name}, fmt.Sprintf("the list names %q, which goes back (..) over the link %q; "+
+				"write it without ..", verdict.Path(named), verdict.Path(link)))
+			continue
+		}
 		if seen[name] {
 			continue
 		}
@@ -70,6 +75,22 @@ func (t *listTree) list(ctx context.Context, q *Query, found func(File, error)) 
 			found(File{Path: name, Kind: st.Kind}, nil)
 		}
 	}
+}
+
+// linkBeforeParent returns the first link of an entry that a ".." follows, so that the text does not say where the entry
+// leads; "" without one.
+func linkBeforeParent(rd *worktree.Reader, entry string) string {
+	parts := strings.Split(entry, "/")
+	for i, part := range parts {
+		before := path.Join(parts[:i]...)
+		if part != ".." || before == "" || before == "." {
+			continue
+		}
+		if st, err := rd.Stat(before); err == nil && st.Kind == worktree.Symlink {
+			return before
+		}
+	}
+	return ""
 }
 
 func cleanEntry(entry string) (string, error) {

@@ -13,7 +13,7 @@ type ruleGroup struct {
 	rule       *verdict.Rule
 	violations []*verdict.Violation // with places to fix: new ones first, else in the verdict's order
 	files      []*fileGroup         // those with new places first, else in natural order
-	numbers    numbers
+	numbers    placeCounts
 	allowed    int // places of the rule's id that allowances permit
 }
 
@@ -21,18 +21,18 @@ type ruleGroup struct {
 type fileGroup struct {
 	path       string               // as in [verdict.Path]
 	violations []*verdict.Violation // of the rule, in the verdict's order
-	numbers    numbers
+	numbers    placeCounts
 }
 
-// numbers count what is to fix.
-type numbers struct {
+// placeCounts count what is to fix.
+type placeCounts struct {
 	places, fresh         int // in files; fresh: the new ones
 	files                 int
 	missing, freshMissing int  // required files that the tree lacks
 	compared              bool // with a baseline
 }
 
-func (n *numbers) add(x *verdict.Violation) {
+func (n *placeCounts) add(x *verdict.Violation) {
 	n.compared = n.compared || x.Status != ""
 	if x.File == "" {
 		n.missing++
@@ -44,7 +44,7 @@ func (n *numbers) add(x *verdict.Violation) {
 }
 
 // words are the numbers in a clause or two; after the places comes a verb phrase, such as "break 2 rules".
-func (n *numbers) words(verbs string) string {
+func (n *placeCounts) words(verbs string) string {
 	var clauses []string
 	add := func(s string, fresh, all int) {
 		switch {
@@ -65,13 +65,13 @@ func (n *numbers) words(verbs string) string {
 }
 
 // all is the number of places, in files or missing.
-func (n *numbers) all() int { return n.places + n.missing }
+func (n *placeCounts) all() int { return n.places + n.missing }
 
 // isNew reports whether there is something new.
-func (n *numbers) isNew() bool { return n.fresh+n.freshMissing > 0 }
+func (n *placeCounts) isNew() bool { return n.fresh+n.freshMissing > 0 }
 
 // newBeforeOld compares two numbers: what has something new is first.
-func newBeforeOld(a, b *numbers) int {
+func newBeforeOld(a, b *placeCounts) int {
 	switch {
 	case a.isNew() == b.isNew():
 		return 0
@@ -171,7 +171,7 @@ func (v *view) groupByRule() {
 		f := g.files[len(g.files)-1]
 		f.violations = append(f.violations, x)
 		g.violations = append(g.violations, x)
-		for _, n := range []*numbers{&f.numbers, &g.numbers, &v.numbers} {
+		for _, n := range []*placeCounts{&f.numbers, &g.numbers, &v.numbers} {
 			n.add(x)
 		}
 	}

@@ -330,7 +330,7 @@ func (f *finding) isIn(reason string) bool {
 }
 
 // perFile is the number of places in a file, or of missing ones, and of new ones, if known.
-func (n *numbers) perFile() string {
+func (n *placeCounts) perFile() string {
 	s := count(n.all(), "place")
 	if n.missing > 0 {
 		s = count(n.all(), "file")

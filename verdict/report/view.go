@@ -19,7 +19,7 @@ type view struct {
 	undecided  []verdict.Error             // the errors; also one that there is no rule, so that no FAIL looks clean
 	newAllowed []*verdict.AllowedViolation // new, but an allowance permits them
 	unused     []*verdict.Rule             // select no file
-	numbers    numbers                     // of all rules
+	numbers    placeCounts                 // of all rules
 	comparable bool                        // there is a baseline
 }
 

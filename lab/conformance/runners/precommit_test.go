@@ -131,7 +131,7 @@ func TestPreCommit(t *testing.T) {
 }
 
 // testStaged: the hook policyscan judges what the commit would change, however the
-// commit is made. All ways to commit are asked in TestFault_127 of cmd/policyscan.
+// commit is made. TestFault_127 of cmd/policyscan tries all ways to commit.
 func testStaged(t *testing.T, p *precommit) {
 	for name, do := range map[string]func(w *work){
 		"a commit": func(w *work) {
