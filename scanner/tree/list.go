@@ -77,7 +77,7 @@ func (t *listTree) list(ctx context.Context, q *Query, found func(File, error)) 
 	}
 }
 
-// linkBeforeParent returns the first link of an entry that a ".." follows, so that the text does not say where the entry
+// linkBeforeParent returns the first link of an entry that a ".." follows, so that the text does not say where it
 // leads; "" without one.
 func linkBeforeParent(rd *worktree.Reader, entry string) string {
 	parts := strings.Split(entry, "/")
