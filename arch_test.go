@@ -610,11 +610,11 @@ scanner/run 3703 62 paths as arguments, --uncommitted, each CI system's own sett
 scanner/setup 495 9 whether git ignores the verdict
 scanner/tree 2172 56 errors of repositories are named here; --uncommitted
 scanner/worktree 1149 47
-verdict 986 73 patterns in words; why a place is one
+verdict 997 74 patterns in words; why a place is one; Azure's commands
 verdict/code 60 36
 verdict/linehash 334 11
 verdict/output 1148 30 a report names the field of its format
-verdict/report 4987 15 places, by file, in natural order; the page and Markdown by file
+verdict/report 4989 15 places, by file, in natural order; the page and Markdown by file
 verdict/shard 435 29
 verdict/summary 621 35
 `

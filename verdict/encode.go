@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -88,7 +89,7 @@ func (all Each[T]) MarshalJSONTo(e *jsontext.Encoder) error {
 // An escaper is [EscapeJSON] for a stream, whose parts may end anywhere.
 type escaper struct {
 	to   io.Writer
-	held []byte // an incomplete character, or a beginning of "##["
+	held []byte // an incomplete character, or a beginning of "##[" or "##v"
 	room []byte
 }
 
@@ -161,8 +162,9 @@ func afterPlain(text []byte, i int) int {
 	return i
 }
 
-// EscapeJSON writes as \u escapes the characters that encoding/json keeps and that are not safe to print, and the
-// middle of "##[". In JSON text all of these are within strings. Without any it returns text itself.
+// EscapeJSON writes as \u escapes the characters that encoding/json keeps and that are not safe to print, the middle of
+// "##[", and that of "##v", which can begin a command of Azure's agent. In JSON text all of these are within strings.
+// Without any it returns text itself.
 func EscapeJSON(text []byte) []byte {
 	first := afterPlain(text, 0)
 	if first == len(text) {
@@ -177,8 +179,8 @@ func escaped(out, text []byte, first int) []byte {
 	for i := first; i < len(text); {
 		r, n := utf8.DecodeRune(text[i:])
 		switch {
-		case r == '#' && bytes.HasPrefix(text[i:], []byte("##[")):
-			out = append(out, `#\u0023[`...)
+		case r == '#' && len(text) > i+2 && text[i+1] == '#' && strings.IndexByte("[vV", text[i+2]) >= 0:
+			out = append(append(out, `#\u0023`...), text[i+2])
 			n = len("##[")
 		case r == '\n' || Shown(r):
 			out = append(out, text[i:i+n]...)

@@ -27,8 +27,9 @@ func TestEncodeLists(t *testing.T) {
 
 // TestJSON: other printed JSON is as safe.
 func TestJSON(t *testing.T) {
-	text, err := JSON(map[string]string{"a": "##[x] <&> \u202e\uffff\U000e0041", "b": "###[["})
-	want := "{\n  \"a\": \"#\\u0023[x] <&> \\u202e\\uffff\\udb40\\udc41\",\n  \"b\": \"##\\u0023[[\"\n}\n"
+	text, err := JSON(map[string]string{"a": "##[x] <&> \u202e\uffff\U000e0041", "b": "###[[", "c": "##VSO[x] ##v #vso["})
+	want := "{\n  \"a\": \"#\\u0023[x] <&> \\u202e\\uffff\\udb40\\udc41\",\n  \"b\": \"##\\u0023[[\",\n  \"c\": " +
+		"\"#\\u0023VSO[x] #\\u0023v #vso[\"\n}\n"
 	if err != nil || string(text) != want {
 		t.Errorf("got %s, want %s: %v", text, want, err)
 	}
@@ -135,7 +136,7 @@ func TestErrorText(t *testing.T) {
 
 // TestEscaper: a text in parts is escaped like the whole, wherever it is cut.
 func TestEscaper(t *testing.T) {
-	const text = "\"###[[ ##[a #\u202e\U000e0041 é \xff\xe2\x80\" ##"
+	const text = "\"###[[ ##[a ##vso[ ###V #\u202e\U000e0041 é \xff\xe2\x80\" ##"
 	want := string(EscapeJSON([]byte(text + "\n")))
 	for i := range len(text) + 1 {
 		for k := i; k <= len(text); k++ {

@@ -47,12 +47,21 @@ func Shown(r rune) bool {
 
 // Defuse writes a line so that GitHub's runner and Azure's agent find no command in it. They obey "::name::" at the
 // start of a line, after white space, and "##[name]" anywhere in it (actions/runner, ActionCommand.TryParseV2 and
-// TryParse), or "##vso[name]" (microsoft/azure-pipelines-agent, Command.TryParse).
+// TryParse), or "##vso[name]", here in any case.
 func Defuse(line string) string {
-	line = strings.ReplaceAll(line, "##[", `#\u{23}[`)
-	line = strings.ReplaceAll(line, "##vso[", `#\u{23}vso[`)
+	line = DefuseInside(line)
 	if body := strings.TrimLeft(line, " \t"); strings.HasPrefix(body, "::") {
 		line = line[:len(line)-len(body)] + `\u{3a}` + body[1:]
+	}
+	return line
+}
+
+// DefuseInside is [Defuse] for the commands that count anywhere in a line.
+func DefuseInside(line string) string {
+	for i := 0; i+2 < len(line); i++ {
+		if rest := line[i:]; strings.HasPrefix(rest, "##[") || len(rest) > 5 && strings.EqualFold(rest[:6], "##vso[") {
+			line = line[:i+1] + `\u{23}` + rest[2:]
+		}
 	}
 	return line
 }

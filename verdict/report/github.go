@@ -170,7 +170,7 @@ func (a *annotation) write(b *bufio.Writer, name string) {
 	property("title", cut(flow(a.title), annotationTitle))
 
 	// The runner prints the message in the log, where "##[" at the start of a line is markup.
-	message := strings.ReplaceAll(strings.Join(a.lines, "\n"), "##[", `#\u{23}[`)
+	message := verdict.DefuseInside(strings.Join(a.lines, "\n"))
 	message = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(cut(message, annotationMessage))
 	_, _ = fmt.Fprintf(b, "::%s %s::%s\n", name, strings.Join(properties, ","), message) // the error is Flush's
 }

@@ -38,10 +38,12 @@ func writeJUnit(w io.Writer, document *verdict.Verdict) error {
 	return err
 }
 
-// inertXML writes line ends as such, since our attributes have none, and commands of GitHub's runner as references.
+// inertXML writes line ends as such, since our attributes have none, and the commands of GitHub's runner and Azure's
+// agent as references.
 func inertXML(text string) string {
 	text = strings.ReplaceAll(text, "&#xA;", "\n")
 	text = regexp.MustCompile(`(?m)^([ \t]*)::`).ReplaceAllString(text, "$1&#58;:")
+	text = regexp.MustCompile(`(?i)##(vso\[)`).ReplaceAllString(text, "#&#35;$1")
 	return strings.ReplaceAll(text, "##[", "##&#91;")
 }
 

@@ -50,8 +50,8 @@ func codeHTML(s string) string {
 	return "<code>" + strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s) + "</code>"
 }
 
-// inert is [verdict.Visible] for a text that GitHub's runner may print, too.
-func inert(s string) string { return strings.ReplaceAll(verdict.Visible(s), "##[", `#\u{23}[`) }
+// inert is [verdict.Visible] for a text that GitHub's runner or Azure's agent may print, too.
+func inert(s string) string { return verdict.DefuseInside(verdict.Visible(s)) }
 
 // lines writes prose of several lines: each as [prose] does, with its indentation.
 func lines(s string) string {
