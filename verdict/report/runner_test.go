@@ -46,6 +46,11 @@ func readCommand(line string) (command, bool) {
 			return command{name, properties(rest, ";", mappings...), unescaped(data, mappings...)}, true
 		}
 	}
+	// Azure's agent: "##vso[area.name key=value;…]data", anywhere, here in any case.
+	if at := strings.Index(strings.ToLower(line), "##vso["); at >= 0 {
+		name, data, _ := strings.Cut(strings.ToLower(line)[at+len("##vso["):], "]")
+		return command{name: "vso " + name, data: data}, true
+	}
 	return command{}, false
 }
 
@@ -147,7 +152,7 @@ func TestFault_131_RunnerCommands(t *testing.T) {
 		trials = 20_000
 	}
 	pieces := []string{
-		"::", ":", "##[", "#", "[", "]", "error", "stop-commands", "add-mask", "add-matcher", "set-output name=x",
+		"::", ":", "##[", "##vso[", "##V", "so[", "#", "[", "]", "error", "stop-commands", "add-mask", "add-matcher", "set-output name=x",
 		"debug", " ", "\t", "\n", "\r", "\r\n", "\u0085", "\u2028", "\u00a0", "\v", "\f",
 		"x", "BAD", "%0A", "%", ",", ";", "=", "\\", "\u200b", "\x1b[31m", "\x00", "\xff", "\ufeff", "\u202e", "`",
 		"<b>",
@@ -174,6 +179,7 @@ func FuzzTextCommands(f *testing.F) {
 	f.Add("::error::a.tf", "::stop-commands::k", "stop", "  ::add-mask::x\n::error::y")
 	f.Add("##[error]", "x ##[add-matcher]y", "##", "##[warning]\r::error::z")
 	f.Add("a\n::error::b", "\r::debug::c", "[error]", "#\u200b#[error]")
+	f.Add("##vso[task.complete]", "x ##VSO[task.x]y", "so[", "##v\r##vso[a.b]z")
 	f.Add("###[[error]]", "##[", "[", ":\u200b:error::")
 	f.Add("\u00a0::error::", "\u2028::error::x", ":", "\u0085::error::x")
 	f.Fuzz(wantNoCommands)
