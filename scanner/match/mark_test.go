@@ -2,7 +2,6 @@ package match
 
 import (
 	"bytes"
-	"context"
 	"reflect"
 	"strings"
 	"testing"
@@ -25,8 +24,7 @@ func TestMarksInWindows(t *testing.T) {
 		content := drawContent(t, texts)
 		marks := func(window int) map[int][]Mark {
 			x := Examiner{Window: window, Mark: true, Bare: true}
-			rep, err := x.Examine(context.Background(), NewEngine(patterns), bytes.NewReader(content))
-			must(t, err)
+			rep := examineWindows(t, &x, NewEngine(patterns), content)
 			all := map[int][]Mark{}
 			for _, f := range rep.Finds {
 				if all[f.Pattern] = f.Marks; int64(len(f.Marks)) != f.Evidence.Occurrences {

@@ -28,6 +28,17 @@ func must(t interface{ Fatal(...any) }, err error) {
 	}
 }
 
+// examineWindows examines in the windows of x, or in one if a run of spaces is too long for several.
+func examineWindows(t interface{ Fatal(...any) }, x *Examiner, e *Engine, content []byte) Report {
+	rep, err := x.Examine(context.Background(), e, bytes.NewReader(content))
+	if errors.Is(err, ErrSpaces) {
+		x.Window = 0
+		rep, err = x.Examine(context.Background(), e, bytes.NewReader(content))
+	}
+	must(t, err)
+	return rep
+}
+
 // An asked is a text and its options.
 type asked struct {
 	text string
@@ -49,12 +60,7 @@ func examine(t interface{ Fatal(...any) }, texts []asked, content []byte, window
 
 // reportOf searches a content in windows of a size, or in one if a run of spaces is too long for several.
 func reportOf(t interface{ Fatal(...any) }, e *Engine, content []byte, window int) Report {
-	rep, err := (&Examiner{Window: window}).Examine(context.Background(), e, bytes.NewReader(content))
-	if errors.Is(err, ErrSpaces) {
-		rep, err = (&Examiner{}).Examine(context.Background(), e, bytes.NewReader(content))
-	}
-	must(t, err)
-	return rep
+	return examineWindows(t, &Examiner{Window: window}, e, content)
 }
 
 // said is what a find says of a content; "" for nothing.
