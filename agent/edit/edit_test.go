@@ -267,31 +267,51 @@ func TestTooLarge(t *testing.T) {
 	if cputime.RaceDetector {
 		t.Skip("SKIPPED: the race detector has nothing to find here, and takes long")
 	}
-	big := strings.Repeat("a\n", edit.MaxBytes/2)
-	lf := strings.Repeat(strings.Repeat("a", 1023)+"\n", edit.MaxBytes/1024)
-	crlf := strings.Repeat(strings.Repeat("a", 1022)+"\r\n", edit.MaxBytes/1024)
+	lines := func(line string, size int) string { return strings.Repeat(line, size/len(line)) }
+	lf, crlf := strings.Repeat("a", 1023)+"\n", strings.Repeat("a", 1022)+"\r\n"
 	for _, c := range []struct {
-		name, tool    string
-		input         object
-		before, after string // without after it is an error
+		name, tool string
+		input      object
+		contents   func() (before, after string) // made one at a time; without after it is an error
 	}{
-		{"a file", "Edit", change("a", "b", "c"), big + "b", ""},
-		{"an edit", "Edit", change("a", "b", "cc"), big[:len(big)-1] + "b", ""},
-		{"many edits", "Edit", change("a", "a", strings.Repeat("b", 200), "replace_all", true), big[:1<<20], ""},
-		{"line ends", "Edit", change("a", "q", "\n\n\n"), strings.Repeat("\r\n", edit.MaxBytes/2-2) + "q", ""},
-		{"the largest", "Edit", change("a", "b", "c"), lf[1:] + "b", lf[1:] + "c"},
-		{"one that gets smaller", "Edit", change("a", "bb", "c"), lf[2:] + "bb", lf[2:] + "c"},
-		{"in CRLF", "Edit", change("a", "b", "c"), "b" + crlf[1:], "c" + crlf[1:]},
-		{"of Copilot", "edit", object{"path": "a", "old_str": "b", "new_str": "c"}, lf[1:] + "b", lf[1:] + "c"},
-		{"by a patch", "apply_patch", update("@@", "-b", "+c"), lf[2:] + "b\n", lf[2:] + "c\n"},
+		{"a file", "Edit", change("a", "b", "c"), func() (string, string) { return lines("a\n", edit.MaxBytes) + "b", "" }},
+		{"an edit", "Edit", change("a", "b", "cc"), func() (string, string) {
+			return lines("a\n", edit.MaxBytes)[1:] + "b", ""
+		}},
+		{"many edits", "Edit", change("a", "a", strings.Repeat("b", 200), "replace_all", true),
+			func() (string, string) { return lines("a\n", 1<<20), "" }},
+		{"line ends", "Edit", change("a", "q", "\n\n\n"), func() (string, string) {
+			return lines("\r\n", edit.MaxBytes-4) + "q", ""
+		}},
+		{"the largest", "Edit", change("a", "b", "c"), func() (string, string) {
+			text := lines(lf, edit.MaxBytes)[1:]
+			return text + "b", text + "c"
+		}},
+		{"one that gets smaller", "Edit", change("a", "bb", "c"), func() (string, string) {
+			text := lines(lf, edit.MaxBytes)[2:]
+			return text + "bb", text + "c"
+		}},
+		{"in CRLF", "Edit", change("a", "b", "c"), func() (string, string) {
+			text := lines(crlf, edit.MaxBytes)[1:]
+			return "b" + text, "c" + text
+		}},
+		{"of Copilot", "edit", object{"path": "a", "old_str": "b", "new_str": "c"}, func() (string, string) {
+			text := lines(lf, edit.MaxBytes)[1:]
+			return text + "b", text + "c"
+		}},
+		{"by a patch", "apply_patch", update("@@", "-b", "+c"), func() (string, string) {
+			text := lines(lf, edit.MaxBytes)[2:]
+			return text + "b\n", text + "c\n"
+		}},
 	} {
-		quick := []string{"a file", "many edits", "line ends", "the largest"}
+		quick := []string{"a file", "many edits"} // the others copy the largest file several times
 		if !*long && !slices.Contains(quick, c.name) {
 			continue
 		}
-		got, err := after(t, c.tool, c.input, c.before)
-		if c.after == "" && (err == nil || !strings.Contains(err.Error(), "over 67108864 bytes")) ||
-			c.after != "" && (err != nil || len(got) != 1 || got[0] != c.after) {
+		before, want := c.contents()
+		got, err := after(t, c.tool, c.input, before)
+		if want == "" && (err == nil || !strings.Contains(err.Error(), "over 67108864 bytes")) ||
+			want != "" && (err != nil || len(got) != 1 || got[0] != want) {
 			t.Errorf("%s: %d contents, %v", c.name, len(got), err)
 		}
 	}
