@@ -1,7 +1,9 @@
 package gate
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -348,7 +350,17 @@ func TestLargeFile(t *testing.T) {
 	root := tempDir(t, nil)
 	g := &Gate{Bundle: bundle(t), Root: root}
 	for more, want := range map[int]string{0: "", 1: "a.tf cannot be read: it has over 67108864 bytes"} {
-		write(t, filepath.Join(root, "a.tf"), strings.Repeat("x", maxBytes+more-len("AKIA"))+"AKIA")
+		f, err := os.Create(filepath.Join(root, "a.tf"))
+		part, left := bytes.Repeat([]byte("x"), 1<<20), maxBytes+more-len("AKIA")
+		for ; err == nil && left > 0; left -= len(part) {
+			_, err = f.Write(part[:min(left, len(part))])
+		}
+		if err == nil {
+			_, err = f.WriteString("AKIA")
+		}
+		if err := errors.Join(err, f.Close()); err != nil {
+			t.Fatal(err)
+		}
 		r, err := g.Judge(t.Context(), asked(t, root, "Write", "file_path", "a.tf", "content", "AKIA"),
 			callrules.Options{})
 		if want == "" && (err != nil || ids(r.Old) != "KEY a.tf") || want != "" &&
