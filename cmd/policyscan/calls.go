@@ -59,7 +59,7 @@ func (c *callsFlag) validateOne(std streams, name string) (configured bool, err 
 		}
 	}
 	return s.Dialect == sigmashake.Dialect, print(std.out, "%s: valid: %s, %s; %s; else %s\n",
-		safe(s.Name), s.Dialect, s.Strategy, safe(s.Summary()), safe(s.Word(s.Fallback())))
+		safe(s.Name), s.Dialect, s.Strategy, safe(s.Summary()), safe(s.Word(s.Default)))
 }
 
 // validateSigmashake checks the settings that the hook reads if there are sigmashake rules: those in the root of the
