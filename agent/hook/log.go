@@ -66,9 +66,10 @@ func (h *Hook) answered(e *protocol.Event, r ruling) []byte {
 	return h.Agent.Answer(e, r.decision)
 }
 
-// failed writes to the log that a call was denied because it could not be read, and returns why it was.
-func (h *Hook) failed(err error) error {
-	if lerr := h.log(nil, ruling{decision: denialOf(err), err: err}); lerr != nil {
+// failed writes to the log that a call was denied because it could not be read or answered, and returns why it was. e
+// is nil if the call could not be read.
+func (h *Hook) failed(e *protocol.Event, err error) error {
+	if lerr := h.log(e, ruling{decision: denialOf(err), err: err}); lerr != nil {
 		return fmt.Errorf("%w; %w", err, lerr)
 	}
 	return err
