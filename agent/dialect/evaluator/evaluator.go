@@ -70,6 +70,12 @@ func (r *reader) bundle(root *node) {
 		r.note(root.at, "the bundle is null: every call is denied, %s; write one", callrules.CodeNoPolicies)
 		return
 	}
+	if root.member("policies") == nil && root.member("spec") != nil { // one policy, as users send it to the server
+		r.set.Policies = []callrules.Policy{{}}
+		r.set.Policies[0].ID = r.document(root, 0)
+		r.byDefault(root.at)
+		return
+	}
 	m := r.object(root, "the bundle", []string{"policies"},
 		[]string{"frozenAgentIds", "mcpAccess", "bundleVersion", "contentHash", "builtAt", "signature"})
 	if m == nil {
@@ -182,11 +188,17 @@ func (r *reader) policy(n *node) {
 		}
 		p.Version = r.whole(m["policyVersion"], "policyVersion")
 	}
-	m = r.object(m["document"], "the document", []string{"apiVersion", "kind", "metadata", "spec"}, nil)
+	r.document(m["document"], index)
+}
+
+// document reads what a policy of the set says, and returns its name.
+func (r *reader) document(n *node, index int) string {
+	p := &r.set.Policies[index]
+	m := r.object(n, "the document", []string{"apiVersion", "kind", "metadata", "spec"}, nil)
 	r.word(m["apiVersion"], "apiVersion", "agent-governance.io/v1")
 	r.word(m["kind"], "kind", "Policy")
 	meta := r.object(m["metadata"], `"metadata"`, []string{"name"}, []string{"description", "labels"})
-	r.text(meta["name"], "name", 1, maxName)
+	name, _ := r.text(meta["name"], "name", 1, maxName)
 	r.text(meta["description"], "description", 0, maxDescription)
 	if labels := meta["labels"]; labels != nil && labels.kind != call.Object {
 		r.fail(document.CodeType, labels.at, `"labels" is `+labels.kindName(),
@@ -209,6 +221,7 @@ func (r *reader) policy(n *node) {
 			seen[id] = r.line(n.at)
 		}
 	}
+	return name
 }
 
 func (r *reader) ruleOf(n *node, policy int) string {

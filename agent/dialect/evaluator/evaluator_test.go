@@ -331,6 +331,22 @@ func TestWritten(t *testing.T) {
 	}
 }
 
+// TestOnePolicy: a policy by itself, as users send it to the server, is a bundle of it.
+func TestOnePolicy(t *testing.T) {
+	_, text, _ := strings.Cut(policy(first, "ask", rule("d", "deny", isBash)), `"document": `)
+	text = strings.TrimSuffix(text, "}")
+	for asked, want := range map[string]string{bash: "deny te@0 d", `{"tool_name": "Read"}`: "ask",
+		`{"tool_name": "mcp__db__x"}`: "ask"} {
+		if got := decide(t, text, asked); got != want {
+			t.Errorf("%s: got %s, want %s", asked, got, want)
+		}
+	}
+	_, err := Read(source(strings.Replace(text, `"kind"`, `"sort"`, 1)))
+	if err == nil || !strings.Contains(err.Error(), `the document has no "kind"`) {
+		t.Error(err)
+	}
+}
+
 // TestUnknownKeyOfARule: it never makes a call go on. A rule that denies or asks matches, one that allows does not.
 func TestUnknownKeyOfARule(t *testing.T) {
 	for _, old := range []string{`"id"`, `"field"`} {
