@@ -2,9 +2,9 @@ package call
 
 import "strings"
 
-// Servers returns the MCP servers that a call names as those of its tool: in the tool's name as Claude Code and Codex
-// write it, mcp__SERVER__TOOL, or in that of the request's member mcp_tool_name, and in its mcp_context, as Gemini CLI
-// and Cursor describe the server. unknown is set if it is a server's tool, and none is named.
+// Servers returns the MCP servers to which a call says that its tool belongs: in the tool's name as Claude Code and
+// Codex write it, mcp__SERVER__TOOL, or in that of the request's member mcp_tool_name, and in its mcp_context, as
+// Gemini CLI and Cursor describe the server. unknown is set if it is a server's tool, and none is named.
 func (c *Call) Servers() (servers []string, unknown bool) {
 	for _, name := range []string{c.Tool, c.Request.Member("mcp_tool_name").Str()} {
 		if rest, ok := strings.CutPrefix(name, "mcp__"); ok {

@@ -79,7 +79,7 @@ type Rule struct {
 	Disabled bool      // by its file: it is never the one that decides
 	Priority int       // of PriorityFirst: the higher is asked first
 	Policy   int       // of DenyOverrides: the index in Set.Policies
-	Certain  Predicate // of DenyOverrides and Ask: When without what may only match, which asks instead of no default deny
+	Certain  Predicate // of DenyOverrides and Ask: only if it holds the rule wins over a default that denies
 	Domain   string    // of MostSpecific: "exec", "fs" or "net"
 	Through  bool      // of MostSpecific: it names a program that is looked through, see call.LookedThrough
 	Score    [2]int    // of MostSpecific: primary, secondary

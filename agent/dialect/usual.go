@@ -34,7 +34,7 @@ func (f Files) usual() []Files {
 	return append(project, user...)
 }
 
-// Each returns the files one by one, with those that [Auto] finds in its place. That it finds none is an error.
+// Each returns the files one by one, with what [Auto] finds in its place. If that is nothing, it is an error.
 func (f Files) Each(dir string) ([]Files, error) {
 	var all []Files
 	for _, name := range f.Names {

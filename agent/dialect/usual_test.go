@@ -91,7 +91,7 @@ func TestAutoReads(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(root, ".clash")); err != nil {
 		t.Fatal(err)
 	}
-	// A file in the way of a place is no file of rules.
+	// A file in the way of a place has no rules.
 	writeIn(t, root, "config", "")
 	writeIn(t, config, "rubric/policies.json", texts()["evaluator"])
 	if sets, err := f.Load(root); err != nil || len(sets) != 1 || sets[0].Dialect != "evaluator" {

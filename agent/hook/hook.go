@@ -149,8 +149,8 @@ func (h *Hook) answer(
 	case err != nil && ctx.Err() != nil:
 		return nil, nil, err
 	case err != nil:
-		return nil, nil, fmt.Errorf("the agent's call on standard input is not one that %s makes: %w%s", h.Agent.Name, err,
-			h.Agent.OtherProgram(text))
+		return nil, nil, fmt.Errorf("the agent's call on standard input is not one that %s makes: %w%s",
+			h.Agent.Name, err, h.Agent.OtherProgram(text))
 	}
 	if h.AgentID != "" && e.Call.Agent == "" {
 		e.Call.Agent = h.AgentID

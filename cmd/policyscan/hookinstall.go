@@ -66,8 +66,9 @@ func (c *hookInstallAgentCmd) Run(std streams, ctx *kong.Context) error {
 	}
 	installed := command.hook(streams{err: io.Discard}, protocol.Named(f.Target.Agent))
 	if slices.Contains(installed.Calls.Names, dialect.Auto) {
-		if names, err := installed.CallRules(); err == nil {
-			if err := print(std.out, "--calls %s finds %s\n", dialect.Auto, safe(strings.Join(names, ", "))); err != nil {
+		if names, err := installed.CallRules(); err == nil { // else Ready has the error
+			found := safe(strings.Join(names, ", "))
+			if err := print(std.out, "--calls %s finds %s\n", dialect.Auto, found); err != nil {
 				return err
 			}
 		}

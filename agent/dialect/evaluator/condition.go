@@ -145,8 +145,8 @@ func (r *reader) field(n *node) (text string, path []string) {
 	if root := path[0]; !slices.Contains([]string{"tool_name", "agent_id", "input", "cwd", "session_id", ""}, root) &&
 		!r.roots[root] {
 		r.roots[root] = true
-		r.note(n.at, "the field %s: the request of an agent's hook has tool_name, agent_id, input, cwd and session_id; "+
-			"%q is only in requests that bring it",
+		r.note(n.at, "the field %s: the request of an agent's hook has tool_name, agent_id, input, cwd and "+
+			"session_id; %q is only in requests that bring it",
 			document.Quoted(text), root)
 	}
 	return text, path

@@ -135,8 +135,8 @@ func (r *reader) servers(m map[string]*node) {
 			"of MCP servers")
 	default:
 		r.set.GatesServers = true
-		r.note(n.at, `"mcpAccess" denies tools of MCP servers whose call does not tell an approved server, such as all `+
-			"of Cursor's preToolUse; GitHub Copilot's it does not see: nothing tells them from other tools")
+		r.note(n.at, `"mcpAccess" denies tools of MCP servers whose call does not tell an approved server, such as `+
+			"all of Cursor's preToolUse; it does not see those of GitHub Copilot, which look like any other tool")
 	}
 }
 
