@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -84,7 +85,21 @@ func TestAutoReads(t *testing.T) {
 		if _, err := f.Load(root); err == nil || !strings.Contains(err.Error(), "is a symbolic link") {
 			t.Errorf("a link to nowhere: %v", err)
 		}
-		if err := os.Remove(filepath.Join(config, "rubric")); err != nil {
+		if err := os.Remove(filepath.Join(root, ".clash/policy.sexpr")); err != nil {
+			t.Fatal(err)
+		}
+		writeIn(t, root, ".policyscan/calls.yml", texts()["native"])
+		if sets, err := f.Load(root); err != nil || len(sets) != 1 {
+			t.Errorf("a directory that is a link to nowhere: %v, %v", sets, err)
+		}
+		if err := os.Symlink(".sigmashake", filepath.Join(root, ".sigmashake")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.Load(root); err == nil {
+			t.Error("a place that cannot be looked at is passed over")
+		}
+		if err := errors.Join(os.Remove(filepath.Join(config, "rubric")),
+			os.Remove(filepath.Join(root, ".sigmashake")), os.RemoveAll(filepath.Join(root, ".policyscan"))); err != nil {
 			t.Fatal(err)
 		}
 	}

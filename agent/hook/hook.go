@@ -125,9 +125,9 @@ func allOf(ctx context.Context, in io.Reader) ([]byte, error) {
 	return text, nil
 }
 
-// write writes an answer, for which a reader that reads nothing has the time of a check.
+// write writes an answer. A reader that reads nothing is not waited for forever.
 func (h *Hook) write(out io.Writer, answer []byte) error {
-	ctx, cancel := h.limited(context.Background())
+	ctx, cancel := within(writeTime)
 	defer cancel()
 	if _, err := inTime(ctx, func() (int, error) { return out.Write(answer) }); err != nil {
 		return fmt.Errorf("the answer could not be written completely, so the call is denied: %w", disk.Cause(err))

@@ -43,11 +43,16 @@ func withoutTexts(outcomes []callrules.Outcome) []callrules.Outcome {
 	return outcomes
 }
 
-const logTime = 5 * time.Second
+// writeTime is how long a line of the log, or an answer, may take to write.
+const writeTime = 5 * time.Second
+
+func within(limit time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(context.Background(), limit, fmt.Errorf("it took over %s", limit))
+}
 
 // MaxTimeout is the longest Timeout of a hook that an agent runs: the hook must end within the limit of the agent's
 // settings even if it has asked a person and written to the log.
-const MaxTimeout = settings.Limit - ask.Patience - logTime
+const MaxTimeout = settings.Limit - ask.Patience - writeTime
 
 // maxLogged is how many violations of one call are written.
 const maxLogged = 100
@@ -80,7 +85,7 @@ func (h *Hook) log(e *protocol.Event, r ruling) error {
 	if h.Log == "" {
 		return nil
 	}
-	ctx, cancel := context.WithTimeoutCause(context.Background(), logTime, fmt.Errorf("it took over %s", logTime))
+	ctx, cancel := within(writeTime)
 	defer cancel()
 	_, err := inTime(ctx, func() (struct{}, error) {
 		name, err := h.logFile(e)

@@ -194,6 +194,9 @@ func TestAlgorithm(t *testing.T) {
 		{"the strictest default: not if a rule allows",
 			bundle(policy(first, "allow", allowAll), policy(second, "ask", rule("n", "deny", isNone))), bash,
 			"allow 11@7 a"},
+		{"the strictest default of the command line's file",
+			strings.ReplaceAll(bundle(policy(first, "allow", rule("n", "deny", isNone)),
+				policy(second, "deny", rule("n", "deny", isNone))), `"policyId": `, `"id": `), bash, "deny"},
 		{"the strictest default of a bundle with the gate", gated(`{"enforce": false}`,
 			policy(first, "allow", rule("n", "deny", isNone)), policy(second, "deny", rule("n", "deny", isNone))), bash,
 			"deny"},
@@ -367,6 +370,7 @@ func TestUnknownKeyOfARule(t *testing.T) {
 		bundle(policy(first, "deny", doubtful)):                                 "deny",
 		bundle(policy(first, "deny", doubtful, rule("s", "ask", isBash))):       "ask 11@7 s",
 		bundle(policy(first, "deny", rule("a", "allow", isBash), doubtful)):     "ask 11@7 q",
+		bundle(policy(first, "deny", rule("s", "ask", isBash), doubtful)):       "ask 11@7 q",
 		bundle(policy(first, "ask", doubtful)):                                  "ask 11@7 q",
 		bundle(policy(first, "deny", rule("q", "ask", `input.l contains "a"`))): "deny",
 	} {
