@@ -23,7 +23,7 @@ func (f Files) usual() []Files {
 			project = append(project, one)
 		}
 		dir, rest := f.Home, d.User
-		if below, ok := strings.CutPrefix(rest, ".config/"); ok && f.Config != "" {
+		if below, ok := strings.CutPrefix(rest, ".config/"); ok && filepath.IsAbs(f.Config) {
 			dir, rest = f.Config, below
 		}
 		if rest != "" && filepath.IsAbs(dir) {

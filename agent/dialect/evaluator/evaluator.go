@@ -38,9 +38,7 @@ const (
 // budget is how long one decision may take.
 const budget = 50 * time.Millisecond
 
-var (
-	uuid = late.Regexp(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
-)
+var uuid = late.Regexp(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
 
 // Read reads a bundle. The error is a [document.Errors] with all of its mistakes.
 func Read(src *document.Source) (*callrules.Set, error) {
