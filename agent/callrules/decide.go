@@ -164,8 +164,8 @@ func (w *walk) firstMatch() Outcome {
 	return Outcome{Effect: r.Effect, Rule: r, Reason: cmp.Or(r.Reason, said[r.Effect]+r.ID)}
 }
 
-// denyOverrides: policies and rules in order; a deny decides at once, an allow goes on looking, and
-// the last that allowed is the one that did.
+// denyOverrides: policies and rules in order; a deny decides at once. Else the last that asked decides, else the last
+// that allowed.
 func (w *walk) denyOverrides() Outcome {
 	s := w.set
 	var began time.Time
@@ -184,10 +184,14 @@ func (w *walk) denyOverrides() Outcome {
 			return failed(codeFrozen, "agent frozen by operator", nil)
 		}
 	}
+	if reason := s.refuses(w.facts); reason != "" {
+		return failed(codeServer, reason, nil)
+	}
 	if len(s.Policies) == 0 {
 		return failed(CodeNoPolicies, "no bundle loaded — failing closed", nil)
 	}
-	var allowed *Rule
+	var allowed, asked *Rule
+	certain := false // of one that asked
 	for p := range s.Policies {
 		policy := &s.Policies[p]
 		if policy.Broken != "" {
@@ -203,22 +207,54 @@ func (w *walk) denyOverrides() Outcome {
 			if !w.matches(r) {
 				continue
 			}
-			if r.Effect == Deny {
+			switch r.Effect {
+			case Deny:
 				w.restOf(next+1, r.ID)
 				return Outcome{Effect: Deny, Rule: r, Policy: policy, Reason: cmp.Or(r.Reason, "denied by rule "+r.ID)}
+			case Ask:
+				asked = r
+				if !certain {
+					certain, _ = r.Certain.holds(w.facts)
+				}
+			default:
+				allowed = r
 			}
-			allowed = r
 		}
 	}
-	if allowed != nil {
+	switch {
+	case asked != nil && (certain || allowed != nil || s.Default.Rank() < 2):
+		return Outcome{Effect: Ask, Rule: asked, Policy: &s.Policies[asked.Policy],
+			Reason: cmp.Or(asked.Reason, "asked by rule "+asked.ID)}
+	case allowed != nil:
 		policy := &s.Policies[allowed.Policy]
 		return Outcome{Effect: allowed.Effect, Rule: allowed, Policy: policy, Reason: allowed.Reason}
 	}
-	out := Outcome{Effect: s.Policies[0].Default}
+	out := Outcome{Effect: s.Default}
 	if out.Effect.Rank() > 0 {
-		out.Reason = fmt.Sprintf("no rule matches; default of the first policy: %s", w.set.Word(out.Effect))
+		of := "default of the first policy"
+		if out.Effect != s.Policies[0].Default {
+			of = "the strictest default"
+		}
+		out.Reason = fmt.Sprintf("no rule matches; %s: %s", of, w.set.Word(out.Effect))
 	}
 	return out
+}
+
+// refuses says why the gate of MCP servers denies a call; "" if it does not.
+func (s *Set) refuses(f *facts) string {
+	if !s.GatesServers {
+		return ""
+	}
+	servers, unknown := f.call.Servers()
+	if unknown {
+		return "the call does not tell which MCP server's tool it is, so the server is not approved"
+	}
+	for _, name := range servers {
+		if !slices.Contains(s.Servers, name) {
+			return fmt.Sprintf("the MCP server %q is not approved for this agent", name)
+		}
+	}
+	return ""
 }
 
 func (w *walk) restOf(from int, decided string) {

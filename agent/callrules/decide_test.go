@@ -168,22 +168,6 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-// TestFallback: it is what the set decides of a call that none of its rules matches.
-func TestFallback(t *testing.T) {
-	for _, s := range []Set{
-		{Strategy: AllViolations, Default: Deny},
-		{Strategy: PriorityFirst, Default: Allow},
-		{Strategy: CategoryFirst, Default: Ask},
-		{Strategy: MostSpecific, Default: Deny},
-		{Strategy: DenyOverrides, Default: Allow},
-		{Strategy: DenyOverrides, Default: Deny, Policies: []Policy{{Default: Allow}, {Default: Deny}}},
-	} {
-		if got, want := s.Fallback(), s.Decide(&call.Call{Tool: "x"}, Options{}).Effect; got != want {
-			t.Errorf("%s: got %s, want %s", s.Strategy, got, want)
-		}
-	}
-}
-
 // Each is whether each test can have its own item: against all ways to give them out.
 func TestEachIsExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -3,6 +3,7 @@ package callrules
 // The codes of outcomes that are denied and that no rule decided.
 const (
 	codeFrozen     = "AGENT_FROZEN"
+	codeServer     = "MCP_SERVER_NOT_APPROVED"
 	CodeNoPolicies = "NO_POLICIES"
 	CodeCompile    = "POLICY_COMPILE_ERROR"
 	codeTimeout    = "EVAL_TIMEOUT"

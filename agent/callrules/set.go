@@ -76,14 +76,15 @@ type Rule struct {
 	// test of FromUnseen.
 	EachCommand, Unseen bool
 
-	Disabled bool   // by its file: it is never the one that decides
-	Priority int    // of PriorityFirst: the higher is asked first
-	Policy   int    // of DenyOverrides: the index in Set.Policies
-	Domain   string // of MostSpecific: "exec", "fs" or "net"
-	Through  bool   // of MostSpecific: it names a program that is looked through, see call.LookedThrough
-	Score    [2]int // of MostSpecific: primary, secondary
-	Sandbox  string // of MostSpecific: the name of the sandbox that the file wants, which nothing enforces; or ""
-	Severity string // shown, never weighed
+	Disabled bool      // by its file: it is never the one that decides
+	Priority int       // of PriorityFirst: the higher is asked first
+	Policy   int       // of DenyOverrides: the index in Set.Policies
+	Certain  Predicate // of DenyOverrides and Ask: only if it holds the rule wins over a default that denies
+	Domain   string    // of MostSpecific: "exec", "fs" or "net"
+	Through  bool      // of MostSpecific: it names a program that is looked through, see call.LookedThrough
+	Score    [2]int    // of MostSpecific: primary, secondary
+	Sandbox  string    // of MostSpecific: the name of the sandbox that the file wants, which nothing enforces; or ""
+	Severity string    // shown, never weighed
 }
 
 // A Policy is one of the policies of a deny-overrides set.
@@ -101,12 +102,14 @@ type Set struct {
 	Strategy Strategy
 	Rules    []Rule // in the order of the files; of MostSpecific, the most specific of a domain first
 
-	// Default is the effect when no rule decides: of all but DenyOverrides, where it is the first
-	// policy's.
-	Default  Effect
+	Default  Effect        // when no rule decides
 	Policies []Policy      // of DenyOverrides
 	Frozen   []string      // of DenyOverrides: agents that may do nothing
 	Budget   time.Duration // of DenyOverrides: how long one decision may take; 0 is without end
+
+	// Of DenyOverrides: with GatesServers, only these MCP servers' tools may be called.
+	GatesServers bool
+	Servers      []string
 
 	dir    string   // that has other spellings, see Respelled
 	others []string // those spellings

@@ -34,14 +34,3 @@ func (s *Set) Summary() string {
 	}
 	return text
 }
-
-// Fallback returns the effect for a call that no rule of the set matches.
-func (s *Set) Fallback() Effect {
-	switch {
-	case s.Strategy != DenyOverrides:
-		return s.Default
-	case len(s.Policies) == 0:
-		return Deny
-	}
-	return s.Policies[0].Default
-}

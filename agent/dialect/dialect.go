@@ -28,21 +28,25 @@ type Dialect struct {
 	Name     string
 	Strategy callrules.Strategy
 	Files    string // which files are taken to be written in it
+	Project  string // where a project has them, from its root; "": nowhere
+	User     string // where the user has them, from the home directory; "": nowhere
 	read     func(name string, files []*document.Source, define map[string]string) (*callrules.Set, error)
 }
 
 // Dialects returns all of them, in the order of the manual.
 func Dialects() []Dialect {
 	return []Dialect{
-		{"native", callrules.AllViolations, "*.yml and *.yaml, except those of claudecube", one(native.Read)},
-		{sigmashake.Dialect, callrules.PriorityFirst, "*.rules, and directories of them",
+		{"native", callrules.AllViolations, "*.yml and *.yaml, except those of claudecube", ".policyscan/calls.yml", "",
+			one(native.Read)},
+		{sigmashake.Dialect, callrules.PriorityFirst, "*.rules, and directories of them", ".sigmashake/rules", "",
 			func(name string, files []*document.Source, _ map[string]string) (*callrules.Set, error) {
 				return sigmashake.Read(name, files)
 			}},
-		{"evaluator", callrules.DenyOverrides, "*.json", one(evaluator.Read)},
+		{"evaluator", callrules.DenyOverrides, "*.json", "", ".config/rubric/policies.json",
+			one(evaluator.Read)},
 		{"claudecube", callrules.CategoryFirst, "*.yml and *.yaml in which a line begins with \"defaults:\"",
-			one(claudecube.Read)},
-		{"clash", callrules.MostSpecific, "*.sexpr and *.clash",
+			"config/rules.yaml", "", one(claudecube.Read)},
+		{"clash", callrules.MostSpecific, "*.sexpr and *.clash", ".clash/policy.sexpr", ".clash/policy.sexpr",
 			func(_ string, files []*document.Source, define map[string]string) (*callrules.Set, error) {
 				return clash.Read(files[0], define)
 			}},

@@ -18,9 +18,12 @@ import (
 
 // Files are the call rules that a command uses.
 type Files struct {
-	Names   []string          // of files, or of directories of .rules files
+	Names   []string          // of files, or of directories of .rules files; or [Auto]
 	Dialect string            // that they are written in; "" if the names of the files tell
 	Define  map[string]string // values of (env NAME) in clash; a relative PWD counts from the directory of the names
+
+	// Of Auto: the project's root, from the directory of the names, and two directories of the user's, or "".
+	Root, Home, Config string
 }
 
 // Load reads the files, relative to dir; "" is the current directory. Mistakes in the files are [document.Errors],
@@ -35,10 +38,14 @@ func (f Files) Load(dir string) ([]*callrules.Set, error) {
 	if err != nil {
 		return nil, err
 	}
+	each, err := f.Each(dir)
+	if err != nil {
+		return nil, err
+	}
 	var sets []*callrules.Set
 	var mistakes document.Errors
-	for _, name := range f.Names {
-		s, err := Load(dir, filepath.ToSlash(filepath.Clean(name)), f.Dialect, define)
+	for _, one := range each {
+		s, err := Load(dir, filepath.ToSlash(filepath.Clean(one.Names[0])), one.Dialect, define)
 		var list document.Errors
 		if errors.As(err, &list) {
 			mistakes = append(mistakes, list...)
@@ -132,10 +139,17 @@ func spellings(root string, dirs []string) []string {
 	return names
 }
 
-// Places returns where the files and directories are, without links. Their names count from dir.
+// Places returns where the files and directories are, without links, and where those of [Auto] would be. Their names
+// count from dir.
 func (f Files) Places(dir string) ([]string, error) {
 	var places []string
 	for _, name := range f.Names {
+		if name == Auto {
+			for _, one := range f.usual() {
+				places = append(places, disk.Under(dir, one.Names[0]))
+			}
+			continue
+		}
 		name = disk.Under(dir, name)
 		real, err := disk.Real(name)
 		if err != nil {

@@ -71,31 +71,65 @@ func denialOf(err error) protocol.Decision {
 // Once answers the call that is the whole input. A nil input is empty. ctx ends the check, and the wait for the user,
 // which may take longer. After an error the call is denied, but the answer is not written, or only a part of it.
 func (h *Hook) Once(ctx context.Context, in io.Reader, out io.Writer) error {
-	if err := h.once(ctx, in, out); err != nil {
-		return h.failed(err)
+	e, err := h.once(ctx, in, out)
+	if err != nil {
+		return h.failed(e, err)
 	}
 	return nil
 }
 
-func (h *Hook) once(person context.Context, in io.Reader, out io.Writer) error {
+func (h *Hook) once(person context.Context, in io.Reader, out io.Writer) (*protocol.Event, error) {
 	ctx, cancel := h.limited(person)
 	defer cancel()
+	text, err := allOf(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	e, answer, err := h.answer(ctx, person, text, h.gate)
+	if err != nil {
+		return nil, err
+	}
+	return e, h.write(out, answer)
+}
+
+// Unanswered writes to the log that the call that is the whole input is denied, because it cannot be answered, and
+// returns why.
+func (h *Hook) Unanswered(ctx context.Context, in io.Reader, why error) error {
+	ctx, cancel := h.limited(ctx)
+	defer cancel()
+	e, err := inTime(ctx, func() (*protocol.Event, error) {
+		text, err := allOf(ctx, in)
+		if err != nil {
+			return nil, err
+		}
+		return h.Agent.Read(text)
+	})
+	if err != nil {
+		e = nil
+	}
+	return h.failed(e, why)
+}
+
+func allOf(ctx context.Context, in io.Reader) ([]byte, error) {
 	if in == nil {
-		return errors.New("there is no call on standard input; " +
+		return nil, errors.New("there is no call on standard input; " +
 			"this is for the agent to run, see policyscan hook install --help")
 	}
 	text, err := inTime(ctx, func() ([]byte, error) { return io.ReadAll(io.LimitReader(in, call.MaxLine+1)) })
 	if err != nil {
-		return fmt.Errorf("the agent's call on standard input cannot be read: %w", disk.Cause(err))
+		return nil, fmt.Errorf("the agent's call on standard input cannot be read: %w", disk.Cause(err))
 	}
 	if len(text) > call.MaxLine {
-		return fmt.Errorf("the agent's call on standard input has over %d bytes", call.MaxLine)
+		return nil, fmt.Errorf("the agent's call on standard input has over %d bytes", call.MaxLine)
 	}
-	answer, err := h.answer(ctx, person, text, h.gate)
-	if err != nil {
-		return err
-	}
-	if _, err = out.Write(answer); err != nil {
+	return text, nil
+}
+
+// write writes an answer. A reader that reads nothing is not waited for forever.
+func (h *Hook) write(out io.Writer, answer []byte) error {
+	ctx, cancel := within(writeTime)
+	defer cancel()
+	if _, err := inTime(ctx, func() (int, error) { return out.Write(answer) }); err != nil {
 		return fmt.Errorf("the answer could not be written completely, so the call is denied: %w", disk.Cause(err))
 	}
 	return nil
@@ -109,14 +143,14 @@ func (h *Hook) limited(ctx context.Context) (context.Context, context.CancelFunc
 // an answer, too. ctx limits the check, person the wait for the user.
 func (h *Hook) answer(
 	ctx, person context.Context, text []byte, gateOf func(root string) (*gate.Gate, error),
-) ([]byte, error) {
+) (*protocol.Event, []byte, error) {
 	e, err := inTime(ctx, func() (*protocol.Event, error) { return h.Agent.Read(text) })
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return nil, err
+		return nil, nil, err
 	case err != nil:
-		return nil, fmt.Errorf("the agent's call on standard input is not one that %s makes: %w%s", h.Agent.Name, err,
-			h.Agent.OtherProgram(text))
+		return nil, nil, fmt.Errorf("the agent's call on standard input is not one that %s makes: %w%s",
+			h.Agent.Name, err, h.Agent.OtherProgram(text))
 	}
 	if h.AgentID != "" && e.Call.Agent == "" {
 		e.Call.Agent = h.AgentID
@@ -128,10 +162,10 @@ func (h *Hook) answer(
 	if err != nil {
 		err = fmt.Errorf("%w%s", err, h.Agent.OtherProgram(text))
 		h.Warn(err)
-		return h.answered(e, ruling{decision: denialOf(err), err: err}), nil
+		return e, h.answered(e, ruling{decision: denialOf(err), err: err}), nil
 	}
 	j.result.Recorded = h.Log != ""
-	return h.answered(e, h.ruling(person, e, j)), nil
+	return e, h.answered(e, h.ruling(person, e, j)), nil
 }
 
 // inTime runs work that may hang or panic.

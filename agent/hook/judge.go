@@ -178,7 +178,8 @@ func (h *Hook) guarding(g *gate.Gate, root string, dirs []string) (*gate.Gate, e
 		unguarded.Guarded = nil
 		return &unguarded, nil
 	}
-	w := gate.Guards{Agent: h.Agent.Name, Root: root, Around: h.Around, RootNames: []string{sigmashake.ConfigFile}}
+	w := gate.Guards{Agent: h.Agent.Name, Root: root, Around: h.Around,
+		RootNames: append([]string{sigmashake.ConfigFile}, h.Calls.UsualNames()...)}
 	for _, dir := range dirs {
 		if real, err := disk.Real(dir); dir != "" && err == nil {
 			w.Dirs = append(w.Dirs, real)
@@ -188,6 +189,19 @@ func (h *Hook) guarding(g *gate.Gate, root string, dirs []string) (*gate.Gate, e
 		w.State = dir
 	}
 	return g.WithGuards(w)
+}
+
+// CallRules returns the names of the call rules in the project around the current directory, from its root.
+func (h *Hook) CallRules() (names []string, err error) {
+	root, err := gate.Root(h.Root)
+	if err != nil {
+		return nil, err
+	}
+	each, err := h.Calls.Each(root)
+	for _, one := range each {
+		names = append(names, one.Names[0])
+	}
+	return names, err
 }
 
 // Ready returns an error if the hook could not judge any call in the project around the current directory.

@@ -43,11 +43,16 @@ func withoutTexts(outcomes []callrules.Outcome) []callrules.Outcome {
 	return outcomes
 }
 
-const logTime = 5 * time.Second
+// writeTime is how long a line of the log, or an answer, may take to write.
+const writeTime = 5 * time.Second
+
+func within(limit time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(context.Background(), limit, fmt.Errorf("it took over %s", limit))
+}
 
 // MaxTimeout is the longest Timeout of a hook that an agent runs: the hook must end within the limit of the agent's
 // settings even if it has asked a person and written to the log.
-const MaxTimeout = settings.Limit - ask.Patience - logTime
+const MaxTimeout = settings.Limit - ask.Patience - writeTime
 
 // maxLogged is how many violations of one call are written.
 const maxLogged = 100
@@ -66,9 +71,10 @@ func (h *Hook) answered(e *protocol.Event, r ruling) []byte {
 	return h.Agent.Answer(e, r.decision)
 }
 
-// failed writes to the log that a call was denied because it could not be read, and returns why it was.
-func (h *Hook) failed(err error) error {
-	if lerr := h.log(nil, ruling{decision: denialOf(err), err: err}); lerr != nil {
+// failed writes to the log that a call was denied because it could not be read or answered, and returns why it was. e
+// is nil if the call could not be read.
+func (h *Hook) failed(e *protocol.Event, err error) error {
+	if lerr := h.log(e, ruling{decision: denialOf(err), err: err}); lerr != nil {
 		return fmt.Errorf("%w; %w", err, lerr)
 	}
 	return err
@@ -79,7 +85,7 @@ func (h *Hook) log(e *protocol.Event, r ruling) error {
 	if h.Log == "" {
 		return nil
 	}
-	ctx, cancel := context.WithTimeoutCause(context.Background(), logTime, fmt.Errorf("it took over %s", logTime))
+	ctx, cancel := within(writeTime)
 	defer cancel()
 	_, err := inTime(ctx, func() (struct{}, error) {
 		name, err := h.logFile(e)

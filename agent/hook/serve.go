@@ -10,7 +10,6 @@ import (
 
 	"github.com/policyscan/policyscan/agent/call"
 	"github.com/policyscan/policyscan/agent/gate"
-	"github.com/policyscan/policyscan/internal/disk"
 )
 
 // Serve answers the call on each line until there are no more. If the rules are not valid at the start, it ends with
@@ -30,15 +29,15 @@ func (h *Hook) Serve(in io.Reader, out io.Writer) error {
 		}
 		ctx, cancel := h.limited(context.Background())
 		text := bytes.Clone(line.Text) // a check that timed out may still read it
-		answer, err := h.answer(ctx, context.Background(), text, kept)
+		e, answer, err := h.answer(ctx, context.Background(), text, kept)
 		cancel()
 		if err != nil {
-			err = h.failed(err)
+			err = h.failed(nil, err)
 			h.Warn(err)
 			answer = Denial(h.Agent, err)
 		}
-		if _, err := out.Write(answer); err != nil {
-			return fmt.Errorf("an answer cannot be written: %w", disk.Cause(err))
+		if err := h.write(out, answer); err != nil {
+			return h.failed(e, err)
 		}
 	}
 	return nil

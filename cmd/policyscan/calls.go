@@ -2,7 +2,9 @@ package main
 
 import (
 	"errors"
+	"slices"
 
+	"github.com/policyscan/policyscan/agent/callrules"
 	"github.com/policyscan/policyscan/agent/dialect"
 	"github.com/policyscan/policyscan/agent/dialect/sigmashake"
 	"github.com/policyscan/policyscan/rules/document"
@@ -15,8 +17,33 @@ type callsFlag struct {
 	Define  map[string]string `placeholder:"NAME=VALUE" mapsep:"none" help:"@calls_define"`
 }
 
+// files are the call rules for a hook, whose names count from a project's root.
 func (c *callsFlag) files() dialect.Files {
-	return dialect.Files{Names: c.Calls, Dialect: c.Dialect, Define: c.Define}
+	f := dialect.Files{Names: c.Calls, Dialect: c.Dialect, Define: c.Define}
+	if slices.Contains(c.Calls, dialect.Auto) {
+		around := hookContext()
+		f.Home, f.Config = around.Home, around.Getenv("XDG_CONFIG_HOME")
+	}
+	return f
+}
+
+// filesHere are the call rules, whose names count from the current directory.
+func (c *callsFlag) filesHere() (dialect.Files, error) {
+	f := c.files()
+	if !slices.Contains(c.Calls, dialect.Auto) {
+		return f, nil
+	}
+	at, err := run.Find("")
+	f.Root = at.Prefix
+	return f, err
+}
+
+func (c *callsFlag) load() ([]*callrules.Set, error) {
+	f, err := c.filesHere()
+	if err != nil {
+		return nil, err
+	}
+	return f.Load("")
 }
 
 // takes adds a file as the first of the call rules.
@@ -28,9 +55,17 @@ func (c *callsFlag) takes(name string) bool {
 func (c *callsFlag) given() bool { return len(c.Calls) > 0 }
 
 func (c *callsFlag) validate(std streams) (failed error) {
+	f, err := c.filesHere()
+	if err != nil {
+		return err
+	}
+	all, err := f.Each("")
+	if err != nil {
+		return err
+	}
 	configured := false
-	for _, name := range c.Calls {
-		asks, err := c.validateOne(std, name)
+	for _, one := range all {
+		asks, err := validateOne(std, one)
 		configured = configured || asks
 		failed = errors.Join(failed, err)
 	}
@@ -41,13 +76,11 @@ func (c *callsFlag) validate(std streams) (failed error) {
 }
 
 // validateOne checks a file or directory of call rules, and reports whether sigmashake's settings apply to them.
-func (c *callsFlag) validateOne(std streams, name string) (configured bool, err error) {
-	one := c.files()
-	one.Names = []string{name}
+func validateOne(std streams, one dialect.Files) (configured bool, err error) {
 	sets, err := one.Load("")
 	var list document.Errors
 	if errors.As(err, &list) {
-		return one.Sigmashake(), reportMistakes(std, name, list)
+		return one.Sigmashake(), reportMistakes(std, one.Names[0], list)
 	}
 	if err != nil {
 		return false, err
@@ -59,7 +92,7 @@ func (c *callsFlag) validateOne(std streams, name string) (configured bool, err 
 		}
 	}
 	return s.Dialect == sigmashake.Dialect, print(std.out, "%s: valid: %s, %s; %s; else %s\n",
-		safe(s.Name), s.Dialect, s.Strategy, safe(s.Summary()), safe(s.Word(s.Fallback())))
+		safe(s.Name), s.Dialect, s.Strategy, safe(s.Summary()), safe(s.Word(s.Default)))
 }
 
 // validateSigmashake checks the settings that the hook reads if there are sigmashake rules: those in the root of the

@@ -72,7 +72,7 @@ func (c *evalCmd) gate() (*gate.Gate, error) {
 	if err != nil {
 		return nil, err
 	}
-	sets, err := c.files().Load("")
+	sets, err := c.load()
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -258,6 +259,37 @@ func TestFault_151_Guarded(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestFault_151_UsualPlaces: with --calls auto the places where it looks are guarded, whether there is a file or not.
+func TestFault_151_UsualPlaces(t *testing.T) {
+	t.Parallel()
+	w := newGuardWorld(t)
+	w.write("repo/inner/.git/HEAD", "ref: refs/heads/main\n")
+	w.write("repo/.sigmashake/rules/a.rules", "rule a {\n  DENY any\n  IF tool EQUALS \"Nobody\"\n  MESSAGE \"m\"\n}\n")
+	places := map[string]bool{ // whether only auto guards them
+		".sigmashake/rules/a.rules": true, ".sigmashake/rules/new.rules": true, "config/rules.yaml": true,
+		"CONFIG/Rules.yaml": true, ".clash/policy.sexpr": true, "inner/config/rules.yaml": true,
+		"../home/.clash/policy.sexpr": true, "../home/cfg/rubric/policies.json": true, ".policyscan/calls.yml": false,
+		"config/other.yaml": false, "sub/config/rules.yaml": false, "../home/.clash/other": false,
+		"../home/.config/rubric/policies.json": false,
+	}
+	var payloads []string
+	names := slices.Sorted(maps.Keys(places))
+	for _, name := range names {
+		payloads = append(payloads, payload("claude-code", w.repo, "Write",
+			object{"file_path": filepath.Join(w.repo, name), "content": "x"}))
+	}
+	answers := map[bool][]string{true: w.answers("claude-code", payloads, "--calls", "auto"),
+		false: w.answers("claude-code", payloads)}
+	for i, name := range names {
+		for auto, all := range answers {
+			want := places[name] && auto || name == ".policyscan/calls.yml"
+			if got := strings.Contains(all[i], "is part of what checks this agent"); got != want || !want && all[i] != "{}" {
+				t.Errorf("%s, auto %t: %s", name, auto, all[i])
+			}
+		}
 	}
 }
 

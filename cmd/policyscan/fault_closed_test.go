@@ -5,8 +5,11 @@ package main
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // closedStreams runs the program in a shell with these redirections.
@@ -157,5 +160,87 @@ func TestFault_159_StandardInputClosed(t *testing.T) {
 		p.write("calls.yml",
 			"policyscan: 1\nrules:\n  - {id: a, title: t, effect: deny, when: {fact: tool, equals: Grep}}\n")
 		closedStreams(p, "<&-").run(strings.Fields(args)...).want(t, exitUndecided)
+	}
+}
+
+// TestFault_159_HookWithoutAnswer: the denial of a call whose answer nobody can read is in the log, with the call.
+func TestFault_159_HookWithoutAnswer(t *testing.T) {
+	t.Parallel()
+	const payload = `{"hook_event_name":"PreToolUse","session_id":"s","cwd":"/w","permission_mode":"default",` +
+		`"tool_name":"Bash","tool_input":{"command":"ls"}}`
+	closedPipe := func() *os.File {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Close()
+		return w
+	}
+	fullPipe := func() *os.File {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { r.Close() })
+		if err := w.SetWriteDeadline(time.Now().Add(time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		for err == nil {
+			_, err = w.Write(make([]byte, 1<<16))
+		}
+		return w
+	}
+	const closed, cut = "standard output is closed or the null device", "the answer could not be written completely"
+	for _, c := range []struct {
+		name, lost, stdin, more string
+		out                     func() *os.File
+		want                    []string // lines of the log, and a part of the last reason
+	}{
+		{"closed", ">&-", payload, "", nil, []string{"deny s PreToolUse Bash /w", closed}},
+		{"the null device", ">/dev/null", payload, "", nil, []string{"deny s PreToolUse Bash /w", closed}},
+		{"closed, and no call", ">&-", `{"half`, "", nil, []string{"deny null null null null", closed}},
+		{"closed, and standard input, too", ">&- <&-", "", "", nil, []string{"deny null null null null", closed}},
+		{"closed, with --serve", ">&-", payload + "\n", "--serve", nil,
+			[]string{"none s PreToolUse Bash /w", "deny s PreToolUse Bash /w", cut}},
+		{"a full disk", ">/dev/full", payload, "", nil,
+			[]string{"none s PreToolUse Bash /w", "deny s PreToolUse Bash /w", cut}},
+		{"a pipe without a reader", "", payload, "", closedPipe,
+			[]string{"none s PreToolUse Bash /w", "deny s PreToolUse Bash /w", cut}},
+		{"a pipe that nobody reads", "", payload, "", fullPipe,
+			[]string{"none s PreToolUse Bash /w", "deny s PreToolUse Bash /w", "it took over 5s"}},
+	} {
+		if _, err := os.Stat("/dev/full"); strings.Contains(c.lost, "full") && err != nil {
+			continue
+		}
+		p := newProgram(t)
+		p.write("calls.yml", "rules:\n  - {id: a, title: t, effect: deny, when: {fact: tool, equals: Grep}}\n")
+		p.stdin = c.stdin
+		if c.lost != "" {
+			p = closedStreams(p, c.lost)
+		}
+		args := append(strings.Fields("hook claude-code --root . --policy none --calls calls.yml --log log"),
+			strings.Fields(c.more)...)
+		cmd := p.command(t.Context(), args...)
+		var said strings.Builder
+		cmd.Stderr = &said
+		if c.out != nil {
+			out := c.out()
+			cmd.Stdout = out
+			t.Cleanup(func() { out.Close() })
+		}
+		if status := exitOf(cmd.Run()); status != exitUndecided {
+			t.Errorf("%s: status %d: %s", c.name, status, &said)
+		}
+		var got []string
+		for _, l := range loggedIn(t, filepath.Join(p.dir, "log")) {
+			got = append(got, strings.Join([]string{l.Answer, str(l.Session), str(l.Event), str(l.Tool), str(l.Cwd)}, " "))
+			if l.Reason != nil {
+				got = append(got, *l.Reason)
+			}
+		}
+		if len(got) != len(c.want) || !slices.Equal(got[:len(got)-1], c.want[:len(got)-1]) ||
+			!strings.Contains(got[len(got)-1], c.want[len(got)-1]) {
+			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
+		}
 	}
 }

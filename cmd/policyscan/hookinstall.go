@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
 
 	"github.com/policyscan/policyscan/agent/ask"
+	"github.com/policyscan/policyscan/agent/dialect"
 	"github.com/policyscan/policyscan/agent/hook"
 	"github.com/policyscan/policyscan/agent/protocol"
 	"github.com/policyscan/policyscan/agent/settings"
@@ -62,7 +64,16 @@ func (c *hookInstallAgentCmd) Run(std streams, ctx *kong.Context) error {
 		done, safe(f.Shown), f.Target.Title, f.Target.Next); err != nil || c.User {
 		return err
 	}
-	if err := command.hook(streams{err: io.Discard}, protocol.Named(f.Target.Agent)).Ready(); err != nil {
+	installed := command.hook(streams{err: io.Discard}, protocol.Named(f.Target.Agent))
+	if slices.Contains(installed.Calls.Names, dialect.Auto) {
+		if names, err := installed.CallRules(); err == nil { // else Ready has the error
+			found := safe(strings.Join(names, ", "))
+			if err := print(std.out, "--calls %s finds %s\n", dialect.Auto, found); err != nil {
+				return err
+			}
+		}
+	}
+	if err := installed.Ready(); err != nil {
 		lines := messages(err)
 		between := "\n  "
 		if len(lines) == 1 {

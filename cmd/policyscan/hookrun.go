@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -92,10 +93,15 @@ func (c *agentHookCmd) run(std streams, a *protocol.Agent) error {
 	}
 	ctx, _, stop := interruptible(0)
 	defer stop()
+	return h.Once(ctx, std.call(), std.out)
+}
+
+// call is the input with the agent's call, or nil.
+func (std streams) call() io.Reader {
 	if isEmptyInput(std.in) {
-		std.in = nil
+		return nil
 	}
-	return h.Once(ctx, std.in, std.out)
+	return std.in
 }
 
 // runAsHook runs the program as the hook of an agent: every failure becomes an answer that denies the call, because
@@ -103,7 +109,11 @@ func (c *agentHookCmd) run(std streams, a *protocol.Agent) error {
 func runAsHook(a *protocol.Agent, args []string, std streams) int {
 	debug.SetGCPercent(400) // the process ends before garbage collection pays off
 	if output.IsNullDevice(std.out) {
-		printErrors(std.err, errors.New("standard output is closed or the null device; the call is denied"))
+		err := errors.New("standard output is closed or the null device; the call is denied")
+		if c := onlyHook(a, args); c != nil && c.check() == nil {
+			err = c.hook(std, a).Unanswered(context.Background(), std.call(), err)
+		}
+		printErrors(std.err, err)
 		return exitUndecided
 	}
 	var said, help bytes.Buffer
@@ -126,7 +136,7 @@ func runAsHook(a *protocol.Agent, args []string, std streams) int {
 		return finish(std, print(std.out, "%s", &help))
 	case status == exitPass:
 		return exitPass
-	case out.wrote > 0:
+	case out.wrote.Load():
 		printErrors(std.err, errors.New("the answer could not be written completely, so the call is denied"))
 		return exitUndecided
 	}
@@ -182,11 +192,11 @@ func hasCall(in io.Reader) bool {
 
 type counter struct {
 	to    io.Writer
-	wrote int
+	wrote atomic.Bool // a write that takes too long goes on
 }
 
 func (c *counter) Write(p []byte) (int, error) {
-	c.wrote += len(p)
+	c.wrote.Store(true)
 	return c.to.Write(p)
 }
 

@@ -49,7 +49,7 @@ func (c *scenariosFlag) judge(std streams, of *bundleArg, bundled bool) (bool, e
 		g.ByDir = c.Root == ""
 	}
 	var err error
-	if g.Sets, err = c.files().Load(""); err != nil {
+	if g.Sets, err = c.load(); err != nil {
 		return false, err
 	}
 	right := true

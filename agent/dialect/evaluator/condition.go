@@ -46,9 +46,8 @@ func (r *reader) condition(n *node, rule *callrules.Rule) callrules.Predicate {
 	test := &callrules.Test{
 		Fact: callrules.Fact{
 			Source: callrules.FromRequest, Path: path,
-			// "The resolved field is stringified". Not where that could let a call go on that would not without: in a
-			// rule that allows, and in not_in, which holds of whatever has no text.
-			Joined: rule.Effect == callrules.Deny && !o.not,
+			// "The resolved field is stringified"; but not_in holds of whatever has no text.
+			Joined: !o.not,
 		},
 		Op: o.op, Not: o.not,
 		Shown: fmt.Sprintf("%s %s %s", field, name, value.JSON()),
@@ -69,9 +68,6 @@ func (r *reader) condition(n *node, rule *callrules.Rule) callrules.Predicate {
 		if len(list) == 0 {
 			r.note(at, "%s with an empty list is always %t; name the values", name, o.not)
 		}
-		if o.not && rule.Effect == callrules.Allow {
-			return notInForAllow(test)
-		}
 	case callrules.Matches:
 		r.pattern(test, value, at, rule)
 	default:
@@ -87,13 +83,20 @@ func (r *reader) condition(n *node, rule *callrules.Rule) callrules.Predicate {
 	return callrules.Predicate{Test: test}
 }
 
-// notInForAllow is not_in of a rule that allows. A list or an object has no text, so not_in cannot be determined for
-// it. To be on the safe side, a deny still applies then; a rule that lets a call go on, as here, does not: the field
-// must be missing, or have a text.
-func notInForAllow(test *callrules.Test) callrules.Predicate {
+// narrow is a condition of a rule that lets a call go on. A list or an object has no text there, so that it meets no
+// test of text. not_in then cannot be determined: the field must be missing, or have a text.
+func narrow(p callrules.Predicate) callrules.Predicate {
+	if p.Test == nil {
+		return p
+	}
+	test := *p.Test
+	test.Fact.Joined = false
+	if test.Op != callrules.OneOf || !test.Not {
+		return callrules.Predicate{Test: &test}
+	}
 	missing := &callrules.Test{Fact: test.Fact, Op: callrules.Exists, Not: true, Shown: test.Shown}
 	test.Absent = callrules.Fails
-	return callrules.Predicate{Any: []callrules.Predicate{{Test: missing}, {Test: test}}}
+	return callrules.Predicate{Any: []callrules.Predicate{{Test: missing}, {Test: &test}}}
 }
 
 // pattern compiles a pattern. One that does not compile breaks the policy.
@@ -139,11 +142,11 @@ func (r *reader) field(n *node) (text string, path []string) {
 				document.Quoted(text))
 		}
 	}
-	if root := path[0]; !slices.Contains([]string{"tool_name", "agent_id", "input", "cwd", ""}, root) &&
+	if root := path[0]; !slices.Contains([]string{"tool_name", "agent_id", "input", "cwd", "session_id", ""}, root) &&
 		!r.roots[root] {
 		r.roots[root] = true
-		r.note(n.at, "the field %s: the request of an agent's hook has tool_name, agent_id, input and cwd; "+
-			"%q is only in requests that bring it",
+		r.note(n.at, "the field %s: the request of an agent's hook has tool_name, agent_id, input, cwd and "+
+			"session_id; %q is only in requests that bring it",
 			document.Quoted(text), root)
 	}
 	return text, path

@@ -1,14 +1,13 @@
-// Package evaluator reads policy bundles in the form of the Evaluator's document: JSON, in which a deny returns at
-// once and the last allow wins.
+// Package evaluator reads policy bundles in the form of the Evaluator's document, as its project's server and its
+// command line write them: JSON, in which a deny returns at once and the last allow wins.
 //
-// Every key is checked, and an unknown one is an error. A pattern that does not compile is not an error: as in the
-// document, its policy is broken, and every call that reaches the policy is denied with POLICY_COMPILE_ERROR. There
-// is a note for each such pattern.
+// The keys that decide are checked. What its server adds besides is a note: unknown keys are ignored, as there, but a
+// rule that allows and has one never matches. A pattern that does not compile is a note, too: as in the document, its
+// policy is broken, and every call that reaches the policy is denied with POLICY_COMPILE_ERROR.
 //
 // # Limits
 //
-// Hashes and signatures are not verified. The effect "ask" and the gate "mcpAccess", which later versions of the
-// document's project added, are refused. docs/dialects.md has the rest.
+// Hashes and signatures are not verified. docs/dialects.md has the rest.
 package evaluator
 
 import (
@@ -39,10 +38,7 @@ const (
 // budget is how long one decision may take.
 const budget = 50 * time.Millisecond
 
-var (
-	uuid = late.Regexp(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
-	hash = late.Regexp(`^[a-f0-9]{64}$`)
-)
+var uuid = late.Regexp(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
 
 // Read reads a bundle. The error is a [document.Errors] with all of its mistakes.
 func Read(src *document.Source) (*callrules.Set, error) {
@@ -72,25 +68,22 @@ func (r *reader) bundle(root *node) {
 		r.note(root.at, "the bundle is null: every call is denied, %s; write one", callrules.CodeNoPolicies)
 		return
 	}
+	if root.member("policies") == nil && root.member("spec") != nil { // one policy, as users send it to the server
+		r.set.Policies = []callrules.Policy{{}}
+		r.set.Policies[0].ID = r.document(root, 0)
+		r.byDefault(root.at)
+		return
+	}
 	m := r.object(root, "the bundle", []string{"policies"},
-		[]string{"bundleVersion", "contentHash", "builtAt", "frozenAgentIds", "signature"})
+		[]string{"frozenAgentIds", "mcpAccess", "bundleVersion", "contentHash", "builtAt", "signature"})
 	if m == nil {
 		return
 	}
-	r.whole(m["bundleVersion"], "bundleVersion")
-	if text, ok := r.text(m["contentHash"], "contentHash", 1, anyLength); ok && !hash().MatchString(text) {
-		r.fail(document.CodeValue, m["contentHash"].at, `"contentHash" is not a SHA-256`,
-			"write its 64 hexadecimal digits in lower case")
+	if n := cmp.Or(m["signature"], m["contentHash"]); n != nil {
+		r.note(n.at, "%q is not verified; check who may write the file", n.name)
 	}
-	if text, ok := r.text(m["builtAt"], "builtAt", 1, anyLength); ok {
-		if _, err := time.Parse(time.RFC3339, text); err != nil {
-			r.fail(document.CodeValue, m["builtAt"].at, `"builtAt" is not a date and time`,
-				`write it as in "2026-01-31T12:00:00Z"`)
-		}
-	}
-	if n := m["signature"]; n != nil {
-		r.note(n.at, `"signature" is not verified; check who may write the file`)
-	}
+	r.later = m["mcpAccess"] != nil || m["signature"] != nil
+	r.servers(m)
 	for _, n := range r.list(m["frozenAgentIds"], "frozenAgentIds", 0, anyLength) {
 		if id, ok := r.text(n, "an id of frozenAgentIds", 1, maxName); ok {
 			r.set.Frozen = append(r.set.Frozen, id)
@@ -112,19 +105,63 @@ func (r *reader) bundle(root *node) {
 		}
 	}
 	if len(policies) > 0 {
-		r.noteDefaults(list.at)
+		r.byDefault(list.at)
 	}
 }
 
-// noteDefaults notes policies with different defaults; only the first policy's counts.
-func (r *reader) noteDefaults(at int) {
-	for _, p := range r.set.Policies {
-		if first := r.set.Policies[0]; p.Default != first.Default {
-			r.note(at, "mixed defaults: the first policy's counts (%s, %s), and that of %s (%s) is never used; "+
-				"give all policies one default",
-				first.ID, first.Default, p.ID, p.Default)
-			return
+// servers reads the gate of MCP servers.
+func (r *reader) servers(m map[string]*node) {
+	n := m["mcpAccess"]
+	if n == nil {
+		if m["bundleVersion"] != nil && m["builtAt"] != nil { // its server wrote it
+			r.note(m["builtAt"].at, `no "mcpAccess": the rules alone decide on the tools of MCP servers, which later `+
+				`versions of the project deny; write {"approvedServers": [...]}`)
 		}
+		return
+	}
+	access := r.object(n, `"mcpAccess"`, nil, []string{"approvedServers", "enforce"})
+	for _, n := range r.list(access["approvedServers"], "approvedServers", 0, anyLength) {
+		if name, ok := r.text(n, "a name of approvedServers", 1, anyLength); ok {
+			r.set.Servers = append(r.set.Servers, name)
+		}
+	}
+	switch enforce := access["enforce"]; {
+	case enforce != nil && enforce.kind != call.Bool:
+		r.fail(document.CodeType, enforce.at, `"enforce" is `+enforce.kindName(), "write true or false")
+	case enforce != nil && r.src.Text[enforce.at] == 'f':
+		r.note(enforce.at, `"enforce" is false: "mcpAccess" decides nothing, and the rules alone decide on the tools `+
+			"of MCP servers")
+	default:
+		r.set.GatesServers = true
+		r.note(n.at, `"mcpAccess" denies tools of MCP servers whose call does not tell an approved server, such as `+
+			"all of Cursor's preToolUse; it does not see those of GitHub Copilot, which look like any other tool")
+	}
+}
+
+// byDefault sets the default: the first policy's, as in the document; in a bundle of a later version the strictest,
+// as there. Policies with different defaults are noted.
+func (r *reader) byDefault(at int) {
+	first, decides := r.set.Policies[0], r.set.Policies[0]
+	var other *callrules.Policy
+	for i := range r.set.Policies {
+		p := &r.set.Policies[i]
+		if other == nil && p.Default != first.Default {
+			other = p
+		}
+		if r.later && p.Default.Rank() > decides.Default.Rank() {
+			decides = *p
+		}
+	}
+	r.set.Default = decides.Default
+	switch {
+	case other == nil:
+	case r.later:
+		r.note(at, "mixed defaults: the strictest counts (%s, %s); give all policies one default",
+			decides.ID, decides.Default)
+	default:
+		r.note(at, "mixed defaults: the first policy's counts (%s, %s), and that of %s (%s) is never used; "+
+			"give all policies one default",
+			first.ID, first.Default, other.ID, other.Default)
 	}
 }
 
@@ -132,21 +169,34 @@ func (r *reader) noteDefaults(at int) {
 func (r *reader) policy(n *node) {
 	index := len(r.set.Policies)
 	r.set.Policies = append(r.set.Policies, callrules.Policy{})
-	m := r.object(n, "the policy", []string{"policyId", "policyVersion", "document"}, nil)
 	p := &r.set.Policies[index]
-	if id, ok := r.text(m["policyId"], "policyId", 1, anyLength); ok {
-		p.ID = id
-		if !uuid().MatchString(id) {
-			r.fail(document.CodeValue, m["policyId"].at, fmt.Sprintf("the policyId %s", document.Quoted(id)),
-				`write a UUID, such as "11111111-2222-4333-8444-555555555555"`)
+	var m map[string]*node
+	if n.member("id") != nil && n.member("policyId") == nil { // in the file of the project's command line
+		m = r.object(n, "the policy", []string{"id", "document"}, nil)
+		p.ID, _ = r.text(m["id"], "id", 1, anyLength)
+		p.Version, r.later = 1, true
+	} else {
+		m = r.object(n, "the policy", []string{"policyId", "policyVersion", "document"}, nil)
+		if id, ok := r.text(m["policyId"], "policyId", 1, anyLength); ok {
+			p.ID = id
+			if !uuid().MatchString(id) {
+				r.fail(document.CodeValue, m["policyId"].at, fmt.Sprintf("the policyId %s", document.Quoted(id)),
+					`write a UUID, such as "11111111-2222-4333-8444-555555555555"`)
+			}
 		}
+		p.Version = r.whole(m["policyVersion"], "policyVersion")
 	}
-	p.Version = r.whole(m["policyVersion"], "policyVersion")
-	m = r.object(m["document"], "the document", []string{"apiVersion", "kind", "metadata", "spec"}, nil)
+	r.document(m["document"], index)
+}
+
+// document reads what a policy of the set says, and returns its name.
+func (r *reader) document(n *node, index int) string {
+	p := &r.set.Policies[index]
+	m := r.object(n, "the document", []string{"apiVersion", "kind", "metadata", "spec"}, nil)
 	r.word(m["apiVersion"], "apiVersion", "agent-governance.io/v1")
 	r.word(m["kind"], "kind", "Policy")
 	meta := r.object(m["metadata"], `"metadata"`, []string{"name"}, []string{"description", "labels"})
-	r.text(meta["name"], "name", 1, maxName)
+	name, _ := r.text(meta["name"], "name", 1, maxName)
 	r.text(meta["description"], "description", 0, maxDescription)
 	if labels := meta["labels"]; labels != nil && labels.kind != call.Object {
 		r.fail(document.CodeType, labels.at, `"labels" is `+labels.kindName(),
@@ -158,6 +208,7 @@ func (r *reader) policy(n *node) {
 	}
 	spec := r.object(m["spec"], `"spec"`, []string{"defaultEffect", "rules"}, nil)
 	p.Default = r.effect(spec["defaultEffect"], "defaultEffect")
+	r.later = r.later || p.Default == callrules.Ask
 	seen := map[string]int{}
 	for _, n := range r.list(spec["rules"], "rules", 1, maxRules) {
 		id := r.ruleOf(n, index)
@@ -168,16 +219,14 @@ func (r *reader) policy(n *node) {
 			seen[id] = r.line(n.at)
 		}
 	}
+	return name
 }
 
 func (r *reader) ruleOf(n *node, policy int) string {
-	if n.kind == call.Object {
-		for _, m := range n.items {
-			if m.name == "id" {
-				r.rule = m.text
-			}
-		}
+	if id := n.member("id"); id != nil {
+		r.rule = id.text
 	}
+	r.unknown = ""
 	m := r.object(n, "the rule", []string{"id", "conditions", "effect"}, []string{"description"})
 	if m == nil {
 		return ""
@@ -185,11 +234,24 @@ func (r *reader) ruleOf(n *node, policy int) string {
 	rule := callrules.Rule{Policy: policy, Origin: r.origin(n.at)}
 	rule.ID, _ = r.text(m["id"], "id", 1, anyLength)
 	rule.Effect = r.effect(m["effect"], "effect")
-	if text, _ := r.text(m["description"], "description", 0, anyLength); rule.Effect == callrules.Deny {
+	if text, _ := r.text(m["description"], "description", 0, anyLength); rule.Effect != callrules.Allow {
 		rule.Reason = text // "Human-readable reason for the deny": an allow has none
 	}
+	var certain callrules.Predicate
 	for _, n := range r.list(m["conditions"], "conditions", 1, maxConditions) {
-		rule.When.All = append(rule.When.All, r.condition(n, &rule))
+		condition := r.condition(n, &rule)
+		rule.When.All = append(rule.When.All, condition)
+		certain.All = append(certain.All, narrow(condition))
+	}
+	if r.unknown != "" {
+		certain.All = append(certain.All, callrules.Predicate{Test: &callrules.Test{
+			Shown: document.Quoted(r.unknown), Broken: "the key is not known"}})
+	}
+	switch rule.Effect {
+	case callrules.Allow:
+		rule.When = certain
+	case callrules.Ask:
+		rule.Certain, r.later = certain, true
 	}
 	r.set.Rules = append(r.set.Rules, rule)
 	return rule.ID
@@ -202,7 +264,7 @@ func (r *reader) object(n *node, what string, required, optional []string) map[s
 	}
 	keys := append(slices.Clone(required), optional...)
 	if n.kind != call.Object {
-		r.fail(document.CodeType, n.at, what+" is "+n.kindName(), "write an object with "+strings.Join(required, ", "))
+		r.fail(document.CodeType, n.at, what+" is "+n.kindName(), "write an object with "+strings.Join(keys, ", "))
 		return nil
 	}
 	all := map[string]*node{}
@@ -210,12 +272,8 @@ func (r *reader) object(n *node, what string, required, optional []string) map[s
 		switch {
 		case slices.Contains(keys, m.name):
 			all[m.name] = m
-		case m.name == "mcpAccess":
-			r.fail(document.CodeKey, m.nameAt, `"mcpAccess": the document has no gate for MCP servers`,
-				`remove it, and write a rule on tool_name, such as starts_with "mcp__name__"`)
 		default:
-			r.fail(document.CodeKey, m.nameAt, fmt.Sprintf("unknown key %s in %s", document.Quoted(m.name), what),
-				"the keys are "+strings.Join(keys, ", "))
+			r.unknownKey(m, what, keys)
 		}
 	}
 	for _, key := range required {
@@ -224,6 +282,22 @@ func (r *reader) object(n *node, what string, required, optional []string) map[s
 		}
 	}
 	return all
+}
+
+// unknownKey notes a key that is ignored, as in the document's project. One that is likely meant for a key that denies
+// is an error.
+func (r *reader) unknownKey(m *node, what string, keys []string) {
+	found := fmt.Sprintf("unknown key %s in %s", document.Quoted(m.name), what)
+	switch near := document.Nearest(m.name, keys); {
+	case r.rule != "":
+		r.unknown = m.name
+		r.note(m.nameAt, "%s: it is ignored, but a rule that allows and has it never matches; the keys are %s",
+			found, strings.Join(keys, ", "))
+	case near == "frozenAgentIds" || near == "mcpAccess":
+		r.fail(document.CodeKey, m.nameAt, found, "write "+near+", or remove it")
+	default:
+		r.note(m.nameAt, "%s: it is ignored; the keys are %s", found, strings.Join(keys, ", "))
+	}
 }
 
 func (r *reader) text(n *node, what string, least, most int) (string, bool) {
@@ -291,12 +365,7 @@ func (r *reader) word(n *node, what string, words ...string) string {
 }
 
 func (r *reader) effect(n *node, what string) callrules.Effect {
-	if n != nil && n.kind == call.String && n.text == string(callrules.Ask) {
-		r.fail(document.CodeValue, n.at,
-			fmt.Sprintf(`the %s "ask": the document has no effect but allow and deny`, what), "write deny")
-		return callrules.Deny
-	}
-	return callrules.Effect(r.word(n, what, string(callrules.Allow), string(callrules.Deny)))
+	return callrules.Effect(r.word(n, what, string(callrules.Allow), string(callrules.Deny), string(callrules.Ask)))
 }
 
 func cut(text string) string {

@@ -32,8 +32,10 @@ type reader struct {
 	errs  document.Errors
 	set   *callrules.Set
 
-	rule  string          // the id of the rule that is read
-	roots map[string]bool // the first parts of fields of which a note was made
+	rule    string          // the id of the rule that is read
+	unknown string          // an unknown key in it; or ""
+	roots   map[string]bool // the first parts of fields of which a note was made
+	later   bool            // the bundle has what only versions after the document have
 }
 
 func (r *reader) fail(code string, at int, found, fix string) {
@@ -159,6 +161,16 @@ func (r *reader) value(n *node) (*call.Value, bool) {
 		return nil, false
 	}
 	return v, true
+}
+
+// member returns the member of an object of that name, or nil.
+func (n *node) member(name string) *node {
+	for _, m := range n.items {
+		if m.name == name && n.kind == call.Object {
+			return m
+		}
+	}
+	return nil
 }
 
 // kindName is the kind of n, with its article.
