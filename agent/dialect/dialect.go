@@ -40,8 +40,8 @@ func Dialects() []Dialect {
 				return sigmashake.Read(name, files)
 			}},
 		{"evaluator", callrules.DenyOverrides, "*.json", one(evaluator.Read)},
-		{"claudecube", callrules.CategoryFirst, "*.yml and *.yaml with \"defaults:\", or with \"version:\" and \"rules:\"",
-			one(claudecube.Read)},
+		{"claudecube", callrules.CategoryFirst,
+			"*.yml and *.yaml with \"defaults:\", or with \"version:\" and \"rules:\"", one(claudecube.Read)},
 		{"clash", callrules.MostSpecific, "*.sexpr and *.clash",
 			func(_ string, files []*document.Source, define map[string]string) (*callrules.Set, error) {
 				return clash.Read(files[0], define)

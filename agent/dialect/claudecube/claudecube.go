@@ -314,7 +314,7 @@ func (r *reader) pattern(n *yaml.Node, f *field, path []string,
 			"write a shorter one")
 		return p, none
 	}
-	// Null, lists and objects have text, and a match that is given up counts, only where that makes a decision stricter.
+	// Null, lists and objects have text, and a match that is given up counts, where that makes a decision stricter.
 	stricter := r.stricter(effect)
 	test := callrules.Test{
 		Fact: callrules.Fact{Source: callrules.FromInput, Path: path, Stringified: stricter}, Absent: callrules.Fails,

@@ -2,6 +2,7 @@ package claudecube
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -10,7 +11,7 @@ import (
 	"github.com/policyscan/policyscan/internal/late"
 )
 
-// A reading says what the parts of a glob are in a regular expression of JavaScript.
+// A reading has the regular expressions of JavaScript for the parts of a glob.
 type reading struct {
 	before, after string // of the whole
 	anything      string // what a negated glob matches, apart from its own matches
@@ -41,6 +42,7 @@ var (
 )
 
 const (
+	maxBytes  = 4096                       // of a glob: as long as paths are
 	lastUnit  = 0xFFFF                     // the last character that is one UTF-16 code unit
 	character = `(?:[^/][\udc00-\udfff]?)` // one, or both of its halves
 )
@@ -96,8 +98,11 @@ func expression(text string, read reading) (string, error) {
 	whole := map[string]string{"***": "*", "**/**": "**", "**/**/**": "**"}[text]
 	t := &translator{text: cmp.Or(whole, text), read: read, tokens: []token{{}}}
 	t.text = strings.TrimPrefix(t.text, "./")
-	if text == "" {
+	switch {
+	case text == "":
 		return "", mistake{"an empty glob, for which micromatch fails", `write "**" for every value`}
+	case len(text) > maxBytes:
+		return "", mistake{fmt.Sprintf("a glob of %d bytes; the limit is %d", len(text), maxBytes), "write several"}
 	}
 	if body := shortcut(t.text); body != "" && read == exact && strings.ContainsAny(text[:1], ".*") {
 		return read.whole(body), nil

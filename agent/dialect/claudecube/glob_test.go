@@ -112,6 +112,7 @@ func TestRow_2_08_Glob(t *testing.T) {
 func TestRow_2_08_GlobsRefused(t *testing.T) {
 	for _, c := range []struct{ glob, found string }{
 		{"", "an empty glob"},
+		{strings.Repeat("a", 4097), "a glob of 4097 bytes"},
 		{"a/***", `"***"`},
 		{"a/b)", `")" without its "("`},
 		{"a/(b", "without their end"},
@@ -123,7 +124,7 @@ func TestRow_2_08_GlobsRefused(t *testing.T) {
 		{"(a)?<b", `")?<"`},
 		{"[a", "a class without its end"},
 		{"[]", "a class without its end"},
-		{"[[:letter:]]", "none of POSIX"},
+		{"[[:letter:]]", "no class of POSIX"},
 		{`a\`, "a backslash that escapes nothing"},
 		{`a/\\\b`, "a backslash that escapes nothing"},
 		{`/"a`, "a quote without its end"},
@@ -144,7 +145,7 @@ func TestRow_2_08_GlobsRefused(t *testing.T) {
 	}
 }
 
-// A question is a glob with values, those that micromatch matches and the others.
+// A question is a glob with values: the matches of micromatch, and others.
 type question struct {
 	Glob string   `json:"g"`
 	Yes  []string `json:"y"`
