@@ -220,7 +220,7 @@ func makeQuestions(r *rand.Rand, globs, values int) []question {
 			if dir, ok := strings.CutSuffix(near, "/**"); ok && r.IntN(2) == 0 {
 				near = dir
 			}
-			q.No = append(q.No, strings.NewReplacer("**", pick(of, 3), "*", pick(of, 2), "?", "a", "{a,b}", "a", "[a-b]", "b",
+			q.No = append(q.No, strings.NewReplacer("**", pick(of, 3), "*", pick(of, 2), "?", []string{"a", ".", "😀"}[r.IntN(3)], "{a,b}", "a", "[a-b]", "b",
 				"{a,b*}", "b", `\d`, "1", `\`, "", "@(a|b)", "a", "[!a]", "!", "[^a]", "b", "{1..3}", "2", "{a..c}", "b",
 				"!(a)", pick(of, 1), "+(a)", "aa", "*(a)", "", "?(a)", "a", "[[:alpha:]]", "b", "./", "", "|", "",
 				`"`, "").Replace(near))
