@@ -40,6 +40,9 @@ type Fact struct {
 	// Joined converts lists to text as JavaScript's String does, see [call.Value.Joined]. Objects still have none.
 	// Without it and without JSON a list has no text.
 	Joined bool
+
+	// Stringified is Joined for every value: null is "null", and an object "[object Object]".
+	Stringified bool
 }
 
 // facts are the facts of a call; expensive ones are computed once.
@@ -160,12 +163,14 @@ func (f *facts) text(of *Fact) (string, bool) {
 		c := call.Known(f.call.Tool).Capability
 		return string(c), c != ""
 	}
-	v := f.value(of)
+	v := f.raw(of)
 	switch {
-	case v == nil:
-		return "", false
 	case v.Kind() == call.String:
 		return v.Str(), true
+	case of.Stringified && v.Kind() != call.Absent:
+		return v.Joined(), true
+	case v.Kind() == call.Absent || v.Kind() == call.Null:
+		return "", false
 	case of.JSON && (v.Kind() == call.List || v.Kind() == call.Object):
 		return f.json(v), true
 	case of.Joined && v.Kind() == call.List:

@@ -44,7 +44,8 @@ func Dialects() []Dialect {
 			}},
 		{"evaluator", callrules.DenyOverrides, "*.json", "", ".config/rubric/policies.json",
 			one(evaluator.Read)},
-		{"claudecube", callrules.CategoryFirst, "*.yml and *.yaml in which a line begins with \"defaults:\"",
+		{"claudecube", callrules.CategoryFirst,
+			"*.yml and *.yaml with \"defaults:\", or with \"version:\" and \"rules:\"",
 			"config/rules.yaml", "", one(claudecube.Read)},
 		{"clash", callrules.MostSpecific, "*.sexpr and *.clash", ".clash/policy.sexpr", ".clash/policy.sexpr",
 			func(_ string, files []*document.Source, define map[string]string) (*callrules.Set, error) {
@@ -107,7 +108,20 @@ func known(dialect string) error {
 	return fmt.Errorf("--dialect is %q; choose one of %s", dialect, strings.Join(Names(), ", "))
 }
 
-// claudecubeKey is the key that every file of claudecube has and no other YAML of call rules.
+// isClaudecube reports whether a YAML file has keys that no other YAML of call rules has: "defaults", or "version" next
+// to "rules". Where the text is not YAML it looks for the first.
+func isClaudecube(f *document.Source) bool {
+	doc := f.YAML(document.Form{})
+	if doc.Root == nil {
+		return claudecubeKey().Match(f.Text)
+	}
+	has := func(key string) bool {
+		_, has := doc.Find(doc.Root, key)
+		return has
+	}
+	return has("defaults") || has("version") && has("rules")
+}
+
 var claudecubeKey = late.Regexp(`(?m)^["']?defaults["']?[ \t]*:`)
 
 func detect(f *document.Source) string {
@@ -119,7 +133,7 @@ func detect(f *document.Source) string {
 	case ".sexpr", ".clash":
 		return "clash"
 	case ".yml", ".yaml":
-		if claudecubeKey().Match(f.Text) {
+		if isClaudecube(f) {
 			return "claudecube"
 		}
 		return "native"

@@ -217,6 +217,10 @@ func (d *YAML) Mapping(n *yaml.Node, what, form string, l Level) Entries {
 			entries = append(entries, Entry{Key: key, Value: n.Content[i+1], Required: required})
 		default:
 			found, fix := d.unknownKey(key.Value, l)
+			if l.Unknown != nil {
+				l.Unknown(key, found, fix)
+				continue
+			}
 			d.Fail(CodeKey, key, found, fix)
 		}
 	}

@@ -15,6 +15,9 @@ type Level struct {
 	Required []string
 	Optional []string
 	Wrong    map[string]Wrong // keys that count as other ones
+
+	// Unknown, if set, takes an unknown key with its message, which is then no mistake.
+	Unknown func(key *yaml.Node, found, fix string)
 }
 
 // A Wrong is a key that was written instead of another one, which then does not count as missing.
@@ -54,7 +57,8 @@ func (d *YAML) Has(n *yaml.Node, l Level, key string) bool {
 		if d.isOwn(k) {
 			continue
 		}
-		if k == key || l.Wrong[k].For == key || !slices.Contains(keys, k) && Nearest(k, append(keys, key)) == key {
+		if k == key || l.Wrong[k].For == key ||
+			l.Unknown == nil && !slices.Contains(keys, k) && Nearest(k, append(keys, key)) == key {
 			return true
 		}
 	}

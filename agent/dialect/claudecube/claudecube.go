@@ -5,9 +5,9 @@
 // allow, then rules that escalate. It decides nothing.
 //
 // The form is defined by the document's Zod schemas. It is read as strictly as a bundle, see [document.YAML], without
-// custom keys: an unknown part, or one that could never match, is an error, and all errors of a file are reported
-// together. A likely mistake is a note of the set. docs/dialects.md lists the differences from the document's
-// program.
+// custom keys: a part that could never match is an error, and all errors of a file are reported together. An unknown
+// key, which Zod strips, is a note of the set, as other likely mistakes are, or an error where a rule would be looser
+// for it. docs/dialects.md lists the differences from the document's program.
 package claudecube
 
 import (
@@ -59,11 +59,12 @@ type reader struct {
 
 // A readRule is a rule of the file, for the notes.
 type readRule struct {
-	at     *yaml.Node
-	name   string
-	effect callrules.Effect
-	tools  []string
-	match  []field // nil: every use of the tools
+	at       *yaml.Node
+	name     string
+	effect   callrules.Effect
+	stricter bool // see reader.stricter
+	tools    []string
+	match    []field // nil: every use of the tools
 }
 
 type field struct {
@@ -84,7 +85,7 @@ func (r *reader) note(at *yaml.Node, format string, args ...any) {
 
 func (r *reader) config(n *yaml.Node) {
 	top := r.doc.Mapping(n, "the file", `"version:", "defaults:" and "rules:"`,
-		document.Level{Required: []string{"version", "defaults", "rules"}})
+		document.Level{Required: []string{"version", "defaults", "rules"}, Unknown: r.stripped})
 	if version, ok := r.doc.StrictText(top.At("version")); ok && version != "1" {
 		r.note(top.At("version").Value, "the version is %q; the form that policyscan reads is version \"1\"", version)
 	}
@@ -111,7 +112,8 @@ func (r *reader) config(n *yaml.Node) {
 
 func (r *reader) defaults(n *yaml.Node) {
 	d := r.doc.Mapping(n, `"defaults"`, `"defaults: {unmatched: escalate}"`,
-		document.Level{Optional: []string{"unmatched", "max_budget_per_agent", "max_turns_per_agent"}})
+		document.Level{Optional: []string{"unmatched", "max_budget_per_agent", "max_turns_per_agent"},
+			Unknown: r.stripped})
 	if effect := r.effect(d.At("unmatched")); effect != "" {
 		r.set.Default = effect
 		if effect == callrules.Allow {
@@ -152,9 +154,23 @@ func (r *reader) number(n *yaml.Node, key string) (float64, bool) {
 	return x, true
 }
 
+// stripped notes a key that Zod strips.
+func (r *reader) stripped(key *yaml.Node, found, fix string) {
+	r.note(key, "%s, which is ignored; %s", found, fix)
+}
+
+// stricter reports whether more matches of a rule make decisions stricter. An escalation instead of a default deny does
+// not.
+func (r *reader) stricter(effect callrules.Effect) bool {
+	return effect == callrules.Deny || effect == callrules.Ask && r.set.Default != callrules.Deny
+}
+
 // effect reads a decision of the document; "" if it is missing or invalid.
 func (r *reader) effect(e document.Entry) callrules.Effect {
-	word := r.doc.Word(e, "deny", "allow", "escalate")
+	return effectOf(r.doc.Word(e, "deny", "allow", "escalate"))
+}
+
+func effectOf(word string) callrules.Effect {
 	if word == "escalate" {
 		return callrules.Ask
 	}
@@ -172,11 +188,21 @@ func (r *reader) words(e document.Entry) string {
 
 func (r *reader) oneRule(n *yaml.Node) {
 	r.doc.BeginNamed(n, "name")
+	strip := r.stripped
+	action, _ := r.doc.Find(n, "action")
+	_, matches := r.doc.Find(n, "match")
+	if action.Value != nil && !matches && !r.stricter(effectOf(action.Value.Value)) {
+		strip = func(key *yaml.Node, found, fix string) {
+			r.doc.Fail(document.CodeKey, key, found+`, which without "match" is met by every use of its tools`, fix)
+		}
+	}
 	keys := r.doc.Mapping(n, "the rule", `its keys, the first after "- "`,
-		document.Level{Required: []string{"name", "action", "tool"}, Optional: []string{"match", "reason"}})
+		document.Level{Required: []string{"name", "action", "tool"}, Optional: []string{"match", "reason"},
+			Unknown: strip})
 	read := readRule{
 		at: n, name: r.words(keys.At("name")), effect: r.effect(keys.At("action")), tools: r.tools(keys.At("tool")),
 	}
+	read.stricter = r.stricter(read.effect)
 	when := []callrules.Predicate{toolIs(read.tools)}
 	if at := keys.At("match").Value; at != nil {
 		when = append(when, callrules.Predicate{Any: r.match(at, &read)})
@@ -272,7 +298,7 @@ func (r *reader) pattern(n *yaml.Node, f *field, path []string,
 	p := pattern{at: n, kind: "literal"}
 	var none callrules.Predicate
 	keys := r.doc.Mapping(n, "the pattern", "pattern and type, each with a colon",
-		document.Level{Required: []string{"pattern"}, Optional: []string{"type"}})
+		document.Level{Required: []string{"pattern"}, Optional: []string{"type"}, Unknown: r.stripped})
 	if kind := keys.At("type"); kind.Value != nil {
 		p.kind = r.doc.Word(kind, "regex", "glob", "literal")
 	}
@@ -288,11 +314,10 @@ func (r *reader) pattern(n *yaml.Node, f *field, path []string,
 			"write a shorter one")
 		return p, none
 	}
-	// Lists have text, and a match that is given up counts, only where that makes a decision stricter. An escalation
-	// instead of a default deny would not be stricter.
-	stricter := effect == callrules.Deny || effect == callrules.Ask && r.set.Default != callrules.Deny
+	// Null, lists and objects have text, and a match that is given up counts, where that makes a decision stricter.
+	stricter := r.stricter(effect)
 	test := callrules.Test{
-		Fact: callrules.Fact{Source: callrules.FromInput, Path: path, Joined: stricter}, Absent: callrules.Fails,
+		Fact: callrules.Fact{Source: callrules.FromInput, Path: path, Stringified: stricter}, Absent: callrules.Fails,
 		Shown: fmt.Sprintf("%s: %s %q", f.name, p.kind, text),
 	}
 	switch p.kind {
@@ -308,13 +333,12 @@ func (r *reader) pattern(n *yaml.Node, f *field, path []string,
 		re.GivenUp = stricter
 		test.Op, test.Regexp = callrules.Matches, re
 	case "glob":
-		if found, fix := globMistake(text); found != "" {
-			r.doc.Fail(document.CodeGlob, at,
-				fmt.Sprintf("the field %s, the pattern %s: %s", document.Quoted(f.name), document.Quoted(text), found),
-				fix)
-			return p, none
+		predicate, err := globbed(&test, text, stricter)
+		if wrong := (mistake{}); errors.As(err, &wrong) {
+			r.doc.Fail(document.CodeGlob, at, fmt.Sprintf("the field %s, the pattern %s: %s", document.Quoted(f.name),
+				document.Quoted(text), wrong.found), wrong.fix)
 		}
-		return p, globbed(&test, text, effect)
+		return p, predicate
 	}
 	return p, callrules.Predicate{Test: &test}
 }

@@ -1,202 +1,213 @@
 package claudecube
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
-	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/policyscan/policyscan/agent/callrules"
+	"github.com/policyscan/policyscan/agent/dialect/jsregexp"
 	"github.com/policyscan/policyscan/internal/late"
-	"github.com/policyscan/policyscan/rules/glob"
 )
 
-// A class with the same meaning in micromatch and doublestar. Without a hyphen, such as [id], it also matches its own
-// text in micromatch, and a negated class does not match a slash.
-var sameClass = late.Regexp(`^\[[A-Za-z0-9_]*(-[A-Za-z0-9_]*)+\]`)
-
-// globMistake describes an error in a glob: malformed, without any match, or with a different meaning in micromatch,
-// which the document names, than in doublestar.
-func globMistake(text string) (found, fix string) {
-	if strings.HasPrefix(text, "!") {
-		return `a leading "!", which negates the glob in micromatch`, "write a rule for what is meant"
-	}
-	var mistake *glob.Mistake
-	if err := glob.Check(strings.TrimPrefix(text, "/")); errors.As(err, &mistake) {
-		return mistake.Found, mistake.Fix
-	}
-	depth := 0
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; c {
-		case '\\':
-			if i++; text[i] == '\\' {
-				return "a backslash as a character", "write a regex"
-			}
-		case '[':
-			class := sameClass().FindString(text[i:])
-			if class == "" {
-				return "a class that micromatch reads in its own way",
-					`write letters, digits and "_" with a range among them, as in "[a-z]"; ` +
-						`'\[' for the character; "{a,b}" for either`
-			}
-			i += len(class) - 1
-			if strings.HasPrefix(text[i+1:], "+") {
-				return `"+" after a class, which repeats it in micromatch`, `write a regex`
-			}
-		case '(', ')', '|', '"', '^', '$':
-			return fmt.Sprintf("%q, which has its own meaning in micromatch", c), "write a regex"
-		case '+':
-			if i > 0 && text[i-1] == '}' {
-				return `"+" after braces, which repeats them in micromatch`, "write a regex"
-			}
-			if i > 0 && text[i-1] == '+' {
-				return `"++", which is any number of "+" in micromatch`, "write a regex"
-			}
-		case '{':
-			depth++
-		case '}':
-			depth--
-		case '.':
-			if depth > 0 && strings.HasPrefix(text[i:], "..") {
-				return `".." in braces, which is a range in micromatch`, "write a regex"
-			}
-		case '*':
-			if depth > 0 && strings.HasPrefix(text[i:], "**") {
-				return `"**" in braces, which micromatch reads in its own way`, "write several globs"
-			}
-		}
-	}
-	if _, ok := expand(text); !ok {
-		return "braces with one alternative, which are characters in micromatch",
-			`write "{a,b}", or a backslash before each brace`
-	}
-	return "", ""
+// A reading has the regular expressions of JavaScript for the parts of a glob.
+type reading struct {
+	before, after string // of the whole
+	anything      string // what a negated glob matches, apart from its own matches
+	star, char    string // * and ?
+	firstChar     string // ? at the beginning of a name
+	deep          string // **
+	noDot         string // before * at the beginning of a name
+	afterDot      string // between . at the beginning of a name and *
+	some          string // before what needs a character
 }
 
-// expand returns the globs without braces that a glob means; false, if braces have no comma.
-// The glob passed glob.Check, so its braces are closed, and its expansions few.
-func expand(text string) ([]string, bool) {
-	open := -1
-	for i := 0; i < len(text) && open < 0; i++ {
-		switch text[i] {
-		case '\\':
-			i++
-		case '{':
-			open = i
-		}
+// The readings: micromatch's own; that of a rule whose matches make decisions stricter; that of any other rule. What a
+// glob negates is read in the opposite way.
+var (
+	exact = reading{
+		before: `(?=[^])`, anything: `.*`, star: `[^/]*?`, char: `[^/]`, firstChar: `[^./]`,
+		deep: `(?:(?:(?!(?:^|/)\.).)*?)`, noDot: `(?!\.)`, afterDot: `(?!\.?(?:/|$))`, some: `(?=.)`,
 	}
-	if open < 0 {
-		return []string{text}, true
+	broad = reading{
+		after: `/?`, anything: `[^]*`, star: `[^/]*?`, char: character, firstChar: character, deep: `[^]*?`,
 	}
-	var parts []string
-	depth, start, end := 0, open+1, open
-	for i := open; end == open; i++ {
-		switch c := text[i]; {
-		case c == '\\':
-			i++
-		case c == '{':
-			depth++
-		case c == '}' && depth > 1:
-			depth--
-		case c == ',' && depth == 1 || c == '}':
-			parts = append(parts, text[start:i])
-			start = i + 1
-			if c == '}' {
-				end = i
-			}
-		}
+	narrow = func() reading { // matches no line's end, final slash, "." or ".."; no wildcard begins a name with a dot
+		r := exact
+		r.before += `(?![^]*(?:[\n\r\u2028\u2029]|/$)|(?:[^]*/)?\.\.?(?:/|$))`
+		r.star, r.char = `(?!(?<![^/])\.)`+r.star, `(?!(?<![^/])\.)`+r.char
+		return r
+	}()
+)
+
+const (
+	maxBytes  = 4096                       // of a glob: as long as paths are
+	lastUnit  = 0xFFFF                     // the last character that is one UTF-16 code unit
+	character = `(?:[^/][\udc00-\udfff]?)` // one, or both of its halves
+)
+
+func (r reading) opposite() reading {
+	switch r {
+	case broad:
+		return narrow
+	case narrow:
+		return broad
 	}
-	var all []string
-	for _, p := range parts {
-		list, ok := expand(text[:open] + p + text[end+1:])
-		if !ok {
-			return nil, false
-		}
-		all = append(all, list...)
-	}
-	return all, len(parts) > 1
+	return exact
 }
 
-// globbed lowers a glob. A rule that denies has its globs as doublestar matches them, which is wider than micromatch:
-// names that begin with a dot are matched too. A rule that allows or escalates matches what micromatch does, where a
-// wildcard does not begin a name with a dot; and it is narrower in that it matches no text with a line's end in it,
-// and none that ends with a slash; nor does a wildcard match "." or "..". X/** matches X as well, but in such a rule
-// not if X ends in a star: src/*/** does not match src/a, nor test*/** testing.tf; nor does /**/a match /a. The text
-// of the glob itself is matched by all, as in micromatch.
-func globbed(test *callrules.Test, text string, effect callrules.Effect) callrules.Predicate {
-	expansions, _ := expand(text)
+func (r reading) whole(body string) string {
+	return "^" + r.before + "(?:" + body + ")" + r.after + "$"
+}
+
+// globbed lowers a glob. Where that is stricter it matches what either the exact or the broad reading does, else what
+// both the exact and the narrow one do. In each case it matches its own text, as in micromatch.
+func globbed(test *callrules.Test, text string, stricter bool) (callrules.Predicate, error) {
 	same := *test
 	same.Op, same.Text = callrules.Equals, text
-	either := []callrules.Predicate{{Test: &same}}
-	if effect == callrules.Deny {
-		for _, e := range expansions {
-			expansions = append(expansions, e+"/")
-			if x := dirOf(e); x != e {
-				expansions = append(expansions, x+"/")
-			}
+	read := narrow
+	if stricter {
+		read = broad
+	}
+	var both []callrules.Predicate
+	for _, read := range []reading{exact, read} {
+		source, err := expression(text, read)
+		if err != nil {
+			return callrules.Predicate{}, err
 		}
-		test.Op, test.Globs = callrules.Globs, glob.CompileWide(expansions)
-		return callrules.Predicate{Any: append(either, callrules.Predicate{Test: test})}
-	}
-	compile, single := glob.CompileWide, []callrules.Predicate(nil)
-	if onlyBelow(text) {
-		compile = glob.Compile
-		slashes := *test // two of them enclose an empty name, which no star matches
-		slashes.Op, slashes.Text, slashes.Not = callrules.Contains, "//", true
-		single = []callrules.Predicate{{Test: &slashes}}
-	}
-	globs := map[int][]string{} // by how many segments begin with a dot
-	var dots []int
-	for _, e := range expansions {
-		if rest, ok := strings.CutPrefix(e, "/**/"); ok {
-			e = "/*/**/" + rest // at its beginning this ** means one directory at least
+		re, err := jsregexp.Compile(source)
+		if err != nil {
+			return callrules.Predicate{}, mistake{"it would match nothing, since its expression is not valid",
+				"write another glob, or a regex"}
 		}
-		n := strings.Count("/"+e, "/.")
-		if globs[n] == nil {
-			dots = append(dots, n)
-		}
-		globs[n] = append(globs[n], e)
+		re.GivenUp = stricter
+		matches := *test
+		matches.Op, matches.Regexp = callrules.Matches, re
+		both = append(both, callrules.Predicate{Test: &matches})
 	}
-	for _, n := range dots {
-		matched, shaped, ended := *test, *test, *test
-		matched.Op, matched.Globs = callrules.Globs, compile(globs[n])
-		shaped.Op, shaped.Regexp = callrules.Matches, dotted(n)
-		ended.Op, ended.Regexp = callrules.Matches, regexp.MustCompile(`[^/]\z`)
-		either = append(either,
-			callrules.Predicate{All: append([]callrules.Predicate{{Test: &matched}, {Test: &shaped}, {Test: &ended}},
-				single...)})
+	if !stricter {
+		both = []callrules.Predicate{{All: both}}
 	}
-	return callrules.Predicate{Any: either}
+	return callrules.Predicate{Any: append(both, callrules.Predicate{Test: &same})}, nil
 }
 
-// onlyBelow reports whether a glob is X/** and does not match X itself in micromatch: where X ends in a star.
-func onlyBelow(text string) bool {
-	x := dirOf(text)
-	rest, star := strings.CutSuffix(x, "*")
-	escapes := len(rest) - len(strings.TrimRight(rest, `\`))
-	return x != text && star && escapes%2 == 0
+// expression returns a regular expression of JavaScript for a glob. The exact one matches what micromatch 4 does, apart
+// from the glob's own text, which micromatch compares first.
+func expression(text string, read reading) (string, error) {
+	whole := map[string]string{"***": "*", "**/**": "**", "**/**/**": "**"}[text]
+	t := &translator{text: cmp.Or(whole, text), read: read, tokens: []token{{}}}
+	t.text = strings.TrimPrefix(t.text, "./")
+	switch {
+	case text == "":
+		return "", mistake{"an empty glob, for which micromatch fails", `write "**" for every value`}
+	case len(text) > maxBytes:
+		return "", mistake{fmt.Sprintf("a glob of %d bytes; the limit is %d", len(text), maxBytes), "write several"}
+	}
+	if body := shortcut(t.text); body != "" && read == exact && strings.ContainsAny(text[:1], ".*") {
+		return read.whole(body), nil
+	}
+	if simple().MatchString(t.text) {
+		t.runs()
+	} else {
+		t.parse()
+	}
+	if t.err != nil {
+		return "", t.err
+	}
+	body := t.body()
+	if read == broad && strings.HasPrefix(text, "./") {
+		body = `(?:\./)?(?:` + body + ")"
+	}
+	whole = t.read.whole(body)
+	if t.negated {
+		whole = "^" + read.before + "(?!" + whole + ")" + read.anything + "$"
+	}
+	return whole, nil
 }
 
-// dirOf is the X of X/** and X/**/**; else the glob.
-func dirOf(text string) string {
-	for strings.HasSuffix(text, "/**") {
-		text = strings.TrimSuffix(text, "/**")
+// A mistake is why a glob is refused.
+type mistake struct{ found, fix string }
+
+func (m mistake) Error() string { return m.found + "; " + m.fix }
+
+var (
+	extensions  = late.Regexp(`^((?s:.)*?)((?:\.\w+)*)$`)
+	simple      = late.Regexp(`^[^*!/()[\]{}"][^/()[\]{}"]*$`)
+	backslashes = late.Regexp(`\\+`)
+)
+
+// shortcut returns the expression of a glob to which micromatch gives one without parsing it; "" if it is another.
+func shortcut(text string) string {
+	parts := extensions().FindStringSubmatch(text)
+	stem, isDeep := strings.CutPrefix(parts[1], "**/")
+	switch {
+	case stem == "*":
+		stem = `(?!\.)(?=.)[^/]*?`
+	case stem == ".*":
+		stem = `\.(?=.)[^/]*?`
+	case stem == "*.*":
+		stem = `(?!\.)[^/]*?\.(?=.)[^/]*?`
+	case stem == "*/*" && !isDeep:
+		stem = `(?!\.)[^/]*?/(?=.)(?!\.)[^/]*?`
+	case stem == "**" && !isDeep:
+		stem = `(?!\.)` + exact.deep
+	default:
+		return ""
 	}
-	return text
+	if isDeep {
+		stem = `(?:(?!\.)` + exact.deep + `/)?` + stem
+	}
+	return stem + strings.ReplaceAll(parts[2], ".", `\.`) + "/?"
 }
 
-// dotted matches the paths of one line with exactly this number of segments that begin with a dot. Where a glob
-// matches a path, each of its dotted segments matches one of the path's; with equal numbers, no wildcard has matched
-// another.
-func dotted(dots int) *regexp.Regexp {
-	const (
-		other = `[^/\n\r\x{2028}\x{2029}]`
-		plain = `(?:[^./\n\r\x{2028}\x{2029}]` + other + `*)?`
-		dot   = `\.(?:[^./\n\r\x{2028}\x{2029}]` + other + `*|\.` + other + `+)` // not . or .. itself
-	)
-	if dots == 0 {
-		return regexp.MustCompile(`\A` + plain + `(?:/` + plain + `)*\z`)
+// runs translates a glob without slashes, groups and quotes. Micromatch puts a backslash before each run of the same
+// character, so that "++" is a repeated plus, and then takes all backslashes in a row for one or two.
+func (t *translator) runs() {
+	var b strings.Builder
+	collapse := false
+	for i := 0; i < len(t.text); {
+		escaped := t.text[i] == '\\'
+		if escaped {
+			i++
+		}
+		if i == len(t.text) {
+			t.fail(escapesNothing, oneBackslash)
+			return
+		}
+		c, size := utf8.DecodeRuneInString(t.text[i:])
+		run := t.text[i : len(t.text)-len(strings.TrimLeft(t.text[i:], string(c)))]
+		if c >= utf8.RuneSelf || c < ' ' || isWord(c) {
+			run = t.text[i : i+size]
+			collapse = collapse || escaped && isWord(c)
+		}
+		more := len(run) - 1
+		switch {
+		case c == '?' && escaped:
+			b.WriteString(`\?` + strings.Repeat(t.read.char, more))
+		case c == '?' && i == 0:
+			b.WriteString(t.read.firstChar + strings.Repeat(t.read.char, more))
+		case c == '?':
+			b.WriteString(strings.Repeat(t.read.char, more+1))
+		case c == '.':
+			b.WriteString(strings.Repeat(`\.`, more+1))
+		case c == '*' && !escaped:
+			b.WriteString(t.read.star)
+		case c == '*' && more > 0:
+			b.WriteString(`\*` + t.read.star)
+		case c >= utf8.RuneSelf || c < ' ' || isWord(c) && !escaped:
+			b.WriteString(run)
+		default:
+			collapse = collapse || c == '\\'
+			b.WriteString(`\` + run)
+		}
+		i += len(run)
 	}
-	return regexp.MustCompile(fmt.Sprintf(`\A(?:%s/)*%s(?:/%s)*(?:/%s(?:/%s)*){%d}\z`, plain,
-		dot, plain, dot, plain, dots-1))
+	out := b.String()
+	if collapse {
+		out = backslashes().ReplaceAllStringFunc(out, func(s string) string { return `\\`[:2-len(s)%2] })
+	}
+	t.push(other, t.text, out)
 }
+
+func isWord(c rune) bool { return c == '_' || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z' }

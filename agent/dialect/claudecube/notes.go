@@ -3,11 +3,13 @@ package claudecube
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/policyscan/policyscan/agent/call"
 	"github.com/policyscan/policyscan/agent/callrules"
+	"github.com/policyscan/policyscan/internal/late"
 )
 
 // suspect notes likely mistakes.
@@ -41,7 +43,10 @@ func (r *reader) suspectTool(rule *readRule, tool string) {
 	if call.Known(tool).Same != "" || strings.HasPrefix(tool, "mcp_") {
 		return
 	}
-	for name := range inputs {
+	if slices.Contains(otherTools, tool) {
+		return
+	}
+	for _, name := range slices.Concat(slices.Sorted(maps.Keys(inputs)), otherTools) {
 		if strings.EqualFold(name, tool) {
 			r.note(rule.at, "the rule %q is about %s, and the tool's name is %s", rule.name, tool, name)
 			return
@@ -49,6 +54,13 @@ func (r *reader) suspectTool(rule *readRule, tool string) {
 	}
 	r.note(rule.at, "the rule %q is about %s, which is not a known tool", rule.name, tool)
 }
+
+// otherTools are the tools of Claude Code, of several versions, whose fields are not listed.
+var otherTools = strings.Fields(`Agent Artifact AskUserQuestion BashOutput CronCreate CronDelete CronList EnterPlanMode
+	EnterWorktree ExitPlanMode ExitWorktree KillBash KillShell ListMcpResourcesTool LS LSP Monitor NotebookRead
+	PowerShell PushNotification ReadMcpResourceTool RemoteTrigger SendMessage Skill SlashCommand TaskCreate TaskGet
+	TaskList TaskOutput TaskStop TaskUpdate TeamCreate TeamDelete TodoRead TodoWrite ToolSearch WaitForMcpServers
+	Workflow`)
 
 // inputs are the fields of the tools of Claude Code; of Task they are not listed.
 var inputs = map[string][]string{
@@ -91,6 +103,8 @@ func (r *reader) suspectField(rule *readRule, f *field) {
 	}
 }
 
+var longRange = late.Regexp(`\{(?:\w\w+\.\.\w+|\w+\.\.\w\w+)\}`)
+
 func suspectPattern(rule *readRule, field string, p *pattern) string {
 	paths := field == "file_path" || field == "notebook_path" || field == "path"
 	allows := rule.effect == callrules.Allow
@@ -101,7 +115,13 @@ func suspectPattern(rule *readRule, field string, p *pattern) string {
 		return `the whole value must be this text; write "type: regex" or "type: glob" if it is one`
 	case p.kind == "regex" && p.text == "":
 		return "it matches every value"
-	case p.kind == "glob" && rule.effect != callrules.Deny && strings.ContainsAny(p.text, "*?["):
+	case p.kind == "glob" && strings.Contains(p.text, "[!"):
+		return `in micromatch "[!a]" is "!" or "a"; write "[^a]" for another character than "a"`
+	case p.kind == "glob" && longRange().MatchString(p.text):
+		return `in micromatch "{1..12}" is one character, "1" or "2"; write the alternatives, as in "{9,10,11}"`
+	case p.kind == "glob" && strings.HasPrefix(p.text, "!") && allows:
+		return "it allows every value that the glob behind the ! does not match; write what is allowed"
+	case p.kind == "glob" && !rule.stricter && strings.ContainsAny(p.text, "*?["):
 		return "a wildcard does not begin a name with a dot, as in micromatch" + relative(paths, p.text)
 	case p.kind == "glob" || p.kind == "literal":
 		if found := relative(paths, p.text); found != "" {
@@ -126,8 +146,12 @@ func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
 // relative is "; ..." about a path that is not absolute, or "".
 func relative(paths bool, text string) string {
+	text, negated := strings.CutPrefix(text, "!")
 	if !paths || text == "" || strings.HasPrefix(text, "/") || strings.HasPrefix(text, "**") {
 		return ""
+	}
+	if negated {
+		return "; agents give absolute paths, which it all matches; begin it with !/ or !**/"
 	}
 	return "; agents give absolute paths, which it does not match; begin it with / or **/"
 }
