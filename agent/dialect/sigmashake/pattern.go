@@ -45,18 +45,15 @@ func compileRE2(text string) compiled {
 // compileRegex compiles a JavaScript regular expression, or says why it counts as invalid or dangerous.
 func compileRegex(text string) compiled {
 	if n := len(utf16.Encode([]rune(text))); n > maxRegex {
-		return compiled{broken: fmt.Sprintf("it has %d characters, more than %d", n, maxRegex)}
+		return compiled{broken: fmt.Sprintf("it has %d characters, more than %d; write two conditions", n, maxRegex)}
 	}
 	if group := nestedQuantifiers(text); group != "" {
-		return compiled{broken: fmt.Sprintf("a repeated repetition, %s, is dangerous", group)}
+		return compiled{broken: fmt.Sprintf("%s repeats a group that repeats, which is dangerous; remove one of the two, "+
+			"or give the inner one an upper bound, as in {1,9}", group)}
 	}
-	if flags, _, ok := strings.Cut(strings.TrimPrefix(text, "(?"), ")"); ok && strings.HasPrefix(text, "(?") &&
-		strings.Trim(flags, "imsx") == "" {
-		return compiled{broken: fmt.Sprintf("JavaScript has no (?%s); write a letter of either case as [Aa]", flags)}
-	}
-	re, err := jsregexp.Compile(text)
-	if err != nil {
-		return compiled{broken: err.Error()}
+	re, wrong := jsregexp.Compile(text)
+	if wrong != nil {
+		return compiled{broken: wrong.Error()}
 	}
 	return compiled{regexp: re}
 }
