@@ -61,6 +61,21 @@ func compileRegex(text string) compiled {
 // regexTokens are the parts of a regular expression, with a quantifier, a class and an escape as one each.
 var regexTokens = late.Regexp(`(?s)\\.|\[(?:\\.|[^\\\]])*\]?|\{[0-9]+(?:,[0-9]*)?\}|.`)
 
+// oddRegex describes a part of a regular expression that means nothing special to JavaScript.
+func oddRegex(regex string) string {
+	for _, token := range regexTokens().FindAllString(regex, -1) {
+		switch {
+		case token == `\A`:
+			return `\A is the letter A to JavaScript; write ^`
+		case token == `\Z` || token == `\z`:
+			return token + " is the letter " + token[1:] + " to JavaScript; write $"
+		case token[0] == '[' && strings.Contains(token, "[:") && strings.HasSuffix(token, ":]"):
+			return "JavaScript has no [:name:]; write the characters, as in [A-Za-z]"
+		}
+	}
+	return ""
+}
+
 // nestedQuantifiers returns the first repeated group with an unbounded repeat in it: (a+)+, (?:\s*x)*, (a{2,}){3}; an
 // optional group, (a+)?, does not count. It returns "" without one.
 func nestedQuantifiers(regex string) string {
