@@ -42,8 +42,8 @@ var ordinary = []string{
 	`{"tool":"Task","input":{"description":"Look","prompt":"Find the tests."}}`,
 }
 
-// TestPacks writes a line for each pack: the calls, by their numbers, that it blocks or asks about, with the rule and
-// why, and those that it only notes.
+// TestPacks writes a line for each pack: the calls that it blocks, asks about or only notes, by their numbers, with the
+// rule and why.
 func TestPacks(t *testing.T) {
 	if *dir == "" {
 		t.Skip("needs -packs, see make packs")

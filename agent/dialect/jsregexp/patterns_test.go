@@ -98,7 +98,7 @@ func captureText(r *rand.Rand) string {
 	return b.String()
 }
 
-// wordPattern makes a pattern of words, as the public rules have them: the engine searches for these words first.
+// wordPattern makes a pattern of words, like those of the public rules: the engine searches for these words first.
 func wordPattern(r *rand.Rand) string {
 	var b strings.Builder
 	b.WriteString(one(r, []string{"", "", "", "^", `\b`, "(?:^|/)", "(?<!-)", ".*", `^\s*`, "[^]*"}))

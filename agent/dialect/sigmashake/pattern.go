@@ -48,8 +48,8 @@ func compileRegex(text string) compiled {
 		return compiled{broken: fmt.Sprintf("it has %d characters, more than %d; write two conditions", n, maxRegex)}
 	}
 	if group := nestedQuantifiers(text); group != "" {
-		return compiled{broken: fmt.Sprintf("%s repeats a group that repeats, which is dangerous; remove one of the two, "+
-			"or give the inner one an upper bound, as in {1,9}", group)}
+		return compiled{broken: group + " repeats a group that repeats, which is dangerous; remove one of the two, " +
+			"or give the inner one an upper bound, as in {1,9}"}
 	}
 	re, wrong := jsregexp.Compile(text)
 	if wrong != nil {
