@@ -228,5 +228,8 @@ func noGroup(text string) *Mistake {
 	case strings.Contains(opening, "x"):
 		fix = "remove it, the spaces and the comments"
 	}
-	return &Mistake{"JavaScript has no " + strings.TrimSuffix(opening, ":"), fix}
+	if strings.HasSuffix(opening, ":") {
+		return &Mistake{"only the newest JavaScript has " + opening, fix}
+	}
+	return &Mistake{"JavaScript has no " + opening, fix}
 }

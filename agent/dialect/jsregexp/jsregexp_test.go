@@ -209,7 +209,7 @@ func TestRefused(t *testing.T) {
 		`(?<x>a)\k<1>`:         `\k<1, and the name of a group is no number; write \1`,
 		`a{2147483648}`:        `a number over 2147483647; write a lower one`,
 		`(?i)a`:                `JavaScript has no (?i); write a letter of either case as [Aa]`,
-		`(?i:a)`:               `JavaScript has no (?i; write a letter of either case as [Aa]`,
+		`(?i:a)`:               `only the newest JavaScript has (?i:; write a letter of either case as [Aa]`,
 		`b(?-im)a`:             `JavaScript has no (?-im); write a letter of either case`,
 		`(?m)^a`:               `JavaScript has no (?m); write (?:^|\n) for ^ and (?=\n|$) for $`,
 		`(?s).`:                `JavaScript has no (?s); write [^] for .`,
