@@ -2,6 +2,7 @@ package callrules
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"testing"
@@ -272,5 +273,23 @@ func TestWhichCommand(t *testing.T) {
 		if steps := set.Decide(asked, Options{Trace: true}).Trace.Steps; steps[0].Reason() != c.want {
 			t.Errorf("%s, %q: %+v, want %s", c.effect, c.line, steps, c.want)
 		}
+	}
+}
+
+// allLines is a Regexp with one bound for all lines.
+type allLines struct{ lines *[]string }
+
+func (allLines) MatchString(string) bool { panic("matched with one line") }
+
+func (r allLines) MatchAny(lines iter.Seq[string]) bool {
+	*r.lines = slices.Collect(lines)
+	return true
+}
+
+func TestLinesShareOneBound(t *testing.T) {
+	var asked []string
+	test := &Test{Op: Matches, ByLine: true, Regexp: allLines{&asked}}
+	if !test.asks("a // b\r\n\nhttps://c") || !slices.Equal(asked, []string{"a ", "", "https:"}) {
+		t.Errorf("%q", asked)
 	}
 }

@@ -1,6 +1,7 @@
 package callrules
 
 import (
+	"iter"
 	"slices"
 	"strings"
 
@@ -40,6 +41,11 @@ const (
 // counts characters differently, is of package jsregexp.
 type Regexp interface {
 	MatchString(text string) bool
+}
+
+// A linesRegexp is a Regexp whose time to match is bounded, for all lines of a text together.
+type linesRegexp interface {
+	MatchAny(lines iter.Seq[string]) bool
 }
 
 // A Test is one question about one fact. The dialect decides about a missing fact and about an unusable operand, so
@@ -150,16 +156,30 @@ func (t *Test) holds(f *facts) bool {
 }
 
 func (t *Test) asks(text string) bool {
-	if t.ByLine {
+	if !t.ByLine {
+		return t.asksOf(text)
+	}
+	if re, ok := t.Regexp.(linesRegexp); ok && t.Op == Matches {
+		return re.MatchAny(lines(text))
+	}
+	for line := range lines(text) {
+		if t.asksOf(line) {
+			return true
+		}
+	}
+	return false
+}
+
+// lines yields the lines of a text, without what follows // in each.
+func lines(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
 		for line := range strings.SplitSeq(text, "\n") {
 			line, _, _ = strings.Cut(strings.TrimSuffix(line, "\r"), "//")
-			if t.asksOf(line) {
-				return true
+			if !yield(line) {
+				return
 			}
 		}
-		return false
 	}
-	return t.asksOf(text)
 }
 
 func (t *Test) asksOf(text string) bool {

@@ -324,11 +324,10 @@ func (r *reader) pattern(n *yaml.Node, f *field, path []string,
 	case "literal":
 		test.Op, test.Text = callrules.Equals, text
 	case "regex":
-		re, err := jsregexp.Compile(text)
-		if err != nil {
-			r.doc.Fail(document.CodeValue, at,
-				fmt.Sprintf("the field %s, the pattern %s: %s", document.Quoted(f.name), document.Quoted(text), err),
-				"write it another way")
+		re, wrong := jsregexp.Compile(text)
+		if wrong != nil {
+			r.doc.Fail(document.CodeValue, at, fmt.Sprintf("the field %s, the pattern %s: %s",
+				document.Quoted(f.name), document.Quoted(text), wrong.Found), wrong.Fix)
 		}
 		re.GivenUp = stricter
 		test.Op, test.Regexp = callrules.Matches, re

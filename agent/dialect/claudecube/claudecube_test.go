@@ -173,7 +173,7 @@ func TestRow_2_16_AllMistakes(t *testing.T) {
 	if want := "[1  3  10 R1 12 R2 14 R3]"; fmt.Sprint(got) != want {
 		t.Errorf("got %v, want %s\n%v", got, want, err)
 	}
-	const want = `r.yaml:10:21: rule "R1": the field "command", the pattern "(": JavaScript refuses it: missing closing ); write it another way`
+	const want = `r.yaml:10:21: rule "R1": the field "command", the pattern "(": JavaScript refuses it: missing closing ); close it with ), or write \( for the character`
 	if !strings.HasPrefix(list[2].Error(), want) {
 		t.Errorf("got  %s\nwant %s", list[2], want)
 	}

@@ -5,13 +5,20 @@
 // in its ECMAScript mode, which backtracks: some patterns take time exponential in the text. A match that takes over
 // five seconds, or over 8 MB for what is still to be tried, is given up.
 //
-// Refused, in addition to what JavaScript refuses: \u{...}, \p{...} and \P{...}, because without the flag u they mean
-// the letter u or p, which nobody intends; and (?i:...), because only the newest engines read it.
+// The seconds are those of a clock, and not of work: on a machine that is busy with other things a match gets less done
+// in them. Patterns of the public rules take under 30 ms for a line of ordinary length. The engine's clock is one
+// goroutine for all matches; it ends a second after the last match could still run.
+//
+// Refused, in addition to what JavaScript refuses: \u{...}, \p{...}, \P{...} and \k<1>, which without the flag u, or a
+// group of that name, mean the letters, which nobody intends; (?i:...) and two groups of one name, because only the
+// newest engines read them; names of groups with a character beyond U+FFFF; counts over 2^31-1.
 package jsregexp
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"iter"
 	"strings"
 	"time"
 	"unicode/utf16"
@@ -24,7 +31,7 @@ import (
 )
 
 const (
-	maxTime  = 5 * time.Second // of a match; patterns of the public rules take under a millisecond
+	maxTime  = 5 * time.Second // of a match
 	maxStack = 1 << 20         // of a match, in words of 8 bytes
 	lastUnit = 0xFFFF          // the last character that is one UTF-16 code unit
 )
@@ -33,49 +40,102 @@ const (
 type Regexp struct {
 	engine *regexp2.Regexp
 
-	// GivenUp is what MatchString returns for a match that is given up.
+	// GivenUp is the result of a match that is given up.
 	GivenUp bool
 }
 
+// A Mistake is why a pattern is refused, and what to write.
+type Mistake struct{ Found, Fix string }
+
+func (m *Mistake) Error() string { return m.Found + "; " + m.Fix }
+
 // Compile returns an expression that matches the texts that a pattern of JavaScript does.
-func Compile(pattern string) (Regexp, error) {
-	units, hasHalves, err := inUnits(pattern)
-	if err != nil {
-		return Regexp{}, err
+func Compile(pattern string) (Regexp, *Mistake) {
+	units, hasHalves, wrong := inUnits(pattern)
+	if wrong != nil {
+		return Regexp{}, wrong
 	}
-	engine, err := compile(units)
-	if err == nil && hasHalves {
+	engine, wrong := compile(units)
+	if wrong == nil && hasHalves {
 		// The engine's search for a prefix takes all halves for one character. With a ^ it searches for none.
-		engine, err = compile("^[^]*?(?:" + units + ")")
+		engine, wrong = compile("^[^]*?(?:" + units + ")")
 	}
-	return Regexp{engine: engine}, err
+	return Regexp{engine: engine}, wrong
 }
 
-func compile(units string) (*regexp2.Regexp, error) {
+func compile(units string) (*regexp2.Regexp, *Mistake) {
 	engine, err := regexp2.Compile(units, regexp2.ECMAScript, regexp2.OptionMaxBacktrackingStackSize(maxStack))
-	if problem := new(syntax.Error); errors.As(err, &problem) {
-		return nil, fmt.Errorf("JavaScript refuses it: "+problem.Code.String(), problem.Args...)
-	}
 	if err != nil {
-		return nil, err
+		return nil, mistakeOf(err)
+	}
+	seen := map[string]bool{}
+	for _, name := range engine.GetGroupNames() {
+		if name != "" && seen[name] {
+			return nil, &Mistake{fmt.Sprintf("two groups have the name %s", name), "give one another name"}
+		}
+		seen[name] = true
 	}
 	engine.MatchTimeout = maxTime
 	return engine, nil
 }
 
+// fixes are what to write for what JavaScript refuses.
+var fixes = map[syntax.ErrorCode]string{
+	syntax.ErrMissingParen:          `close it with ), or write \( for the character`,
+	syntax.ErrUnexpectedParen:       `write \) for the character`,
+	syntax.ErrUnterminatedBracket:   `close it with ], or write \[ for the character`,
+	syntax.ErrReversedCharRange:     `write the lower character first, or \- for the character -`,
+	syntax.ErrInvalidRepeatOp:       `remove one, or write \ before it for the character`,
+	syntax.ErrMissingRepeatArgument: `write .* for any text, or \ before it for the character`,
+	syntax.ErrInvalidRepeatSize:     "write the lower number first",
+	syntax.ErrQuantifiedAssertion:   "remove what follows it",
+	syntax.ErrIllegalEndEscape:      "remove it",
+	syntax.ErrUndefinedNameRef:      "name a group, as in (?<name>…)",
+	syntax.ErrDuplicateGroupName:    "give one another name",
+	syntax.ErrInvalidECMAGroupName:  "write a letter, and letters and digits after it",
+}
+
+func mistakeOf(err error) *Mistake {
+	problem := new(syntax.Error)
+	if !errors.As(err, &problem) {
+		return &Mistake{err.Error(), "write it another way"}
+	}
+	if problem.Code == syntax.ErrCaptureGroupOutOfRange {
+		return &Mistake{"a number over 2147483647", "write a lower one"}
+	}
+	return &Mistake{fmt.Sprintf("JavaScript refuses it: "+problem.Code.String(), problem.Args...),
+		cmp.Or(fixes[problem.Code], "write it another way")}
+}
+
 // MatchString reports whether a text has a match, anywhere.
 func (r Regexp) MatchString(text string) bool {
-	var matches bool
-	var err error
-	if hasPairs(text) {
-		matches, err = r.engine.MatchRunes(unitsOf(text))
-	} else {
-		matches, err = r.engine.MatchString(text)
-	}
+	matches, err := r.match(text)
 	if err != nil {
 		return r.GivenUp
 	}
 	return matches
+}
+
+// MatchAny reports whether one of the texts has a match. All of them together have the time of one.
+func (r Regexp) MatchAny(texts iter.Seq[string]) bool {
+	end := time.Now().Add(maxTime)
+	for text := range texts {
+		matches, err := r.match(text)
+		switch {
+		case matches:
+			return true
+		case err != nil, time.Now().After(end):
+			return r.GivenUp
+		}
+	}
+	return false
+}
+
+func (r Regexp) match(text string) (bool, error) {
+	if hasPairs(text) {
+		return r.engine.MatchRunes(unitsOf(text))
+	}
+	return r.engine.MatchString(text)
 }
 
 // hasPairs reports whether a text has a character beyond U+FFFF, which begins with a byte that no other has.
@@ -98,13 +158,13 @@ func unitsOf(text string) []rune {
 }
 
 // tokens are the parts of a pattern that inUnits tells apart. The first is the escape of half a character.
-var tokens = late.Regexp(`(?s)\\u[dD][89a-fA-F][0-9a-fA-F]{2}|\\[pPu]\{|\\.|\(\?[:=!<]|\(\?|.`)
+var tokens = late.Regexp(`(?s)\\u[dD][89a-fA-F][0-9a-fA-F]{2}|\\[pPu]\{|\\k<[0-9]|\\.|\(\?[:=!<]|\(\?|.`)
 
 // inUnits returns a pattern by UTF-16 code units, as JavaScript counts without the flag u: a character beyond U+FFFF is
 // two halves, and a quantifier after it repeats the second. The engine looks literals of several characters up as
 // strings of Go, in which all halves are one character. So a half is never in a longer literal: it is a group,
 // with a look-ahead that always holds.
-func inUnits(pattern string) (units string, hasHalves bool, err error) {
+func inUnits(pattern string) (units string, hasHalves bool, wrong *Mistake) {
 	var b strings.Builder
 	inClass := false
 	writeHalf := func(escape string) {
@@ -114,7 +174,8 @@ func inUnits(pattern string) (units string, hasHalves bool, err error) {
 		}
 		b.WriteString(escape)
 	}
-	for _, token := range tokens().FindAllString(pattern, -1) {
+	for _, at := range tokens().FindAllStringIndex(pattern, -1) {
+		token := pattern[at[0]:at[1]]
 		last, _ := utf8.DecodeLastRuneInString(token)
 		switch {
 		case last > lastUnit:
@@ -126,9 +187,12 @@ func inUnits(pattern string) (units string, hasHalves bool, err error) {
 			writeHalf(token)
 			continue
 		case len(token) == len(`\p{`) && last == '{':
-			return "", false, fmt.Errorf("%s, which means something only with the flag u", token)
+			return "", false, &Mistake{token + ", which means something only with the flag u",
+				`write the characters, as in [a-zé], or \u and four digits`}
+		case len(token) == len(`\k<1`) && !inClass:
+			return "", false, &Mistake{token + ", and the name of a group is no number", `write \` + token[3:]}
 		case token == "(?" && !inClass:
-			return "", false, errors.New("a group that begins with (? but none of : = ! <")
+			return "", false, noGroup(pattern[at[0]:])
 		case token == "[":
 			inClass = true
 		case token == "]":
@@ -137,4 +201,35 @@ func inUnits(pattern string) (units string, hasHalves bool, err error) {
 		b.WriteString(token)
 	}
 	return b.String(), hasHalves, nil
+}
+
+// flags are those of Perl and others at the beginning of a group: (?i), (?-s:.
+var flags = late.Regexp(`^\(\?[a-zA-Z]*(?:-[a-zA-Z]*)?[:)]`)
+
+// noGroup returns what is wrong with a group that begins with (? in a way that JavaScript does not have.
+func noGroup(text string) *Mistake {
+	opening := flags().FindString(text)
+	fix := "write (?: for a group"
+	switch {
+	case strings.HasPrefix(text, "(?P<"):
+		opening, fix = "(?P<", "write (?<name>…)"
+	case strings.HasPrefix(text, "(?>"):
+		opening = "(?>"
+	case strings.HasPrefix(text, "(?#"):
+		opening, fix = "(?#", "remove the comment"
+	case opening == "":
+		opening = "(? and what follows it"
+	case strings.Contains(opening, "i"):
+		fix = "write a letter of either case as [Aa]"
+	case strings.Contains(opening, "m"):
+		fix = `write (?:^|\n) for ^ and (?=\n|$) for $`
+	case strings.Contains(opening, "s"):
+		fix = "write [^] for ."
+	case strings.Contains(opening, "x"):
+		fix = "remove it, the spaces and the comments"
+	}
+	if strings.HasSuffix(opening, ":") {
+		return &Mistake{"only the newest JavaScript has " + opening, fix}
+	}
+	return &Mistake{"JavaScript has no " + opening, fix}
 }

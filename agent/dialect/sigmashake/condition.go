@@ -195,7 +195,14 @@ func (p *parser) operate(t *callrules.Test, op, text string) bool {
 	if text == "" && op != "EQUALS" && op != "GLOB" {
 		p.note("%s: every string contains the empty one, so this says nothing", t.Shown)
 	}
-	if said := oddGlob(text); op == "GLOB" && said != "" {
+	said := ""
+	switch {
+	case op == "GLOB":
+		said = oddGlob(text)
+	case strings.HasSuffix(op, "REGEX") && t.Broken == "":
+		said = oddRegex(text)
+	}
+	if said != "" {
 		p.note("%s: %s", t.Shown, said)
 	}
 	return true

@@ -129,9 +129,12 @@ func covers(target, other string) bool {
 	return target == other || target == "any" || target == "write" && other == "edit"
 }
 
+// always reports whether a condition holds for every call.
 func always(c *callrules.Predicate) bool {
 	never := func(c callrules.Predicate) bool { return !always(&c) }
 	switch {
+	case c.Test != nil && c.Test.Broken != "":
+		return c.Test.IfBroken == callrules.Holds
 	case c.Test != nil:
 		return !c.Test.Not && c.Test.Text == "" &&
 			(c.Test.Op == callrules.Contains || c.Test.Op == callrules.Begins || c.Test.Op == callrules.Ends)

@@ -180,20 +180,24 @@ func (p *parser) body(id token) {
 // finish lowers the parts that need the whole rule.
 func (p *parser) finish(silent bool) {
 	r := p.rule
+	said := "as not matching, so the rule lets no call through because of it"
 	for _, t := range p.patterned {
 		if re, ok := t.Regexp.(jsregexp.Regexp); ok {
 			re.GivenUp = restrictive(r.callRule.Effect) != t.Not
 			t.Regexp = re
 		}
-		if t.Broken == "" {
-			continue
-		}
-		said := "as not matching, so the rule lets no call through because of it"
-		if restrictive(r.callRule.Effect) {
+		if t.Broken != "" && restrictive(r.callRule.Effect) {
 			t.IfBroken = callrules.Holds
 			said = "as matching, whatever the call, also after NOT"
 		}
-		p.note("%s: %s; it counts %s", t.Shown, t.Broken, said)
+	}
+	if always(&r.condition) && restrictive(r.callRule.Effect) {
+		said += ", so the rule fires on every call of its target"
+	}
+	for _, t := range p.patterned {
+		if t.Broken != "" {
+			p.note("%s: %s; it counts %s", t.Shown, t.Broken, said)
+		}
 	}
 	if silent {
 		p.note("the rule has no MESSAGE; add one that says why it fires")

@@ -45,24 +45,36 @@ func compileRE2(text string) compiled {
 // compileRegex compiles a JavaScript regular expression, or says why it counts as invalid or dangerous.
 func compileRegex(text string) compiled {
 	if n := len(utf16.Encode([]rune(text))); n > maxRegex {
-		return compiled{broken: fmt.Sprintf("it has %d characters, more than %d", n, maxRegex)}
+		return compiled{broken: fmt.Sprintf("it has %d characters, more than %d; write two conditions", n, maxRegex)}
 	}
 	if group := nestedQuantifiers(text); group != "" {
-		return compiled{broken: fmt.Sprintf("a repeated repetition, %s, is dangerous", group)}
+		return compiled{broken: group + " repeats a group that repeats, which is dangerous; remove one of the two, " +
+			"or give the inner one an upper bound, as in {1,9}"}
 	}
-	if flags, _, ok := strings.Cut(strings.TrimPrefix(text, "(?"), ")"); ok && strings.HasPrefix(text, "(?") &&
-		strings.Trim(flags, "imsx") == "" {
-		return compiled{broken: fmt.Sprintf("JavaScript has no (?%s); write a letter of either case as [Aa]", flags)}
-	}
-	re, err := jsregexp.Compile(text)
-	if err != nil {
-		return compiled{broken: err.Error()}
+	re, wrong := jsregexp.Compile(text)
+	if wrong != nil {
+		return compiled{broken: wrong.Error()}
 	}
 	return compiled{regexp: re}
 }
 
 // regexTokens are the parts of a regular expression, with a quantifier, a class and an escape as one each.
 var regexTokens = late.Regexp(`(?s)\\.|\[(?:\\.|[^\\\]])*\]?|\{[0-9]+(?:,[0-9]*)?\}|.`)
+
+// oddRegex describes a part of a regular expression that means nothing special to JavaScript.
+func oddRegex(regex string) string {
+	for _, token := range regexTokens().FindAllString(regex, -1) {
+		switch {
+		case token == `\A`:
+			return `\A is the letter A to JavaScript; write ^`
+		case token == `\Z` || token == `\z`:
+			return token + " is the letter " + token[1:] + " to JavaScript; write $"
+		case token[0] == '[' && strings.Contains(token, "[:") && strings.HasSuffix(token, ":]"):
+			return "JavaScript has no [:name:]; write the characters, as in [A-Za-z]"
+		}
+	}
+	return ""
+}
 
 // nestedQuantifiers returns the first repeated group with an unbounded repeat in it: (a+)+, (?:\s*x)*, (a{2,}){3}; an
 // optional group, (a+)?, does not count. It returns "" without one.
