@@ -42,10 +42,7 @@ func Dialects() []Dialect {
 		{"evaluator", callrules.DenyOverrides, "*.json", one(evaluator.Read)},
 		{"claudecube", callrules.CategoryFirst, "*.yml and *.yaml in which a line begins with \"defaults:\"",
 			one(claudecube.Read)},
-		{"clash", callrules.MostSpecific, "*.sexpr and *.clash",
-			func(_ string, files []*document.Source, define map[string]string) (*callrules.Set, error) {
-				return clash.Read(files[0], define)
-			}},
+		{"clash", callrules.MostSpecific, "*.policy, *.sexpr and *.clash", clash.Read},
 	}
 }
 
@@ -112,7 +109,7 @@ func detect(f *document.Source) string {
 		return sigmashake.Dialect
 	case ".json":
 		return "evaluator"
-	case ".sexpr", ".clash":
+	case ".policy", ".sexpr", ".clash":
 		return "clash"
 	case ".yml", ".yaml":
 		if claudecubeKey().Match(f.Text) {

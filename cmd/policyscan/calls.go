@@ -2,6 +2,8 @@ package main
 
 import (
 	"errors"
+	"slices"
+	"strings"
 
 	"github.com/policyscan/policyscan/agent/dialect"
 	"github.com/policyscan/policyscan/agent/dialect/sigmashake"
@@ -13,10 +15,11 @@ type callsFlag struct {
 	Calls   []string          `placeholder:"FILE" sep:"none" help:"@calls"`
 	Dialect string            `placeholder:"NAME" help:"@calls_dialect"`
 	Define  map[string]string `placeholder:"NAME=VALUE" mapsep:"none" help:"@calls_define"`
+	Levels  bool              `help:"@calls_levels"`
 }
 
 func (c *callsFlag) files() dialect.Files {
-	return dialect.Files{Names: c.Calls, Dialect: c.Dialect, Define: c.Define}
+	return dialect.Files{Names: c.Calls, Dialect: c.Dialect, Define: c.Define, Levels: c.Levels}
 }
 
 // takes adds a file as the first of the call rules.
@@ -29,8 +32,12 @@ func (c *callsFlag) given() bool { return len(c.Calls) > 0 }
 
 func (c *callsFlag) validate(std streams) (failed error) {
 	configured := false
-	for _, name := range c.Calls {
-		asks, err := c.validateOne(std, name)
+	together := 1
+	if c.Levels {
+		together = len(c.Calls)
+	}
+	for names := range slices.Chunk(c.Calls, together) {
+		asks, err := c.validateSet(std, names)
 		configured = configured || asks
 		failed = errors.Join(failed, err)
 	}
@@ -40,14 +47,15 @@ func (c *callsFlag) validate(std streams) (failed error) {
 	return failed
 }
 
-// validateOne checks a file or directory of call rules, and reports whether sigmashake's settings apply to them.
-func (c *callsFlag) validateOne(std streams, name string) (configured bool, err error) {
+// validateSet checks a file or directory of call rules, or the levels of a policy, and reports whether sigmashake's
+// settings apply to them.
+func (c *callsFlag) validateSet(std streams, names []string) (configured bool, err error) {
 	one := c.files()
-	one.Names = []string{name}
+	one.Names = names
 	sets, err := one.Load("")
 	var list document.Errors
 	if errors.As(err, &list) {
-		return one.Sigmashake(), reportMistakes(std, name, list)
+		return one.Sigmashake(), reportMistakes(std, strings.Join(names, " + "), list)
 	}
 	if err != nil {
 		return false, err
