@@ -89,6 +89,8 @@ func TestDetect(t *testing.T) {
 		{"a.rules", "", "sigmashake"},
 		{"dir/A.RULES", "", "sigmashake"},
 		{"a.json", "", "evaluator"},
+		{"a.policy", "", "clash"},
+		{"A.POLICY", "", "clash"},
 		{"a.sexpr", "", "clash"},
 		{"a.clash", "", "clash"},
 		{"a.yml", "rules: []\n", "native"},
