@@ -302,7 +302,7 @@ func TestRow_4_11_Env(t *testing.T) {
 		"AZaz_09": "", "Z": "", "z": "", "_": "", "A@": "not (env NAME)", "A[": "not (env NAME)",
 		"A`": "not (env NAME)", "A{": "not (env NAME)", "A/": "not (env NAME)", "A:": "not (env NAME)",
 		"0A": "not (env NAME)", "9": "not (env NAME)", `""`: "not (env NAME)", "/A/": "not (env NAME)",
-		"EMPTY": "is defined as empty", "RELATIVE": "is relative", "PWD": "is relative, and so is PWD",
+		"CWD": "", "EMPTY": "is defined as empty", "RELATIVE": "is relative", "PWD": "is relative, and so is PWD",
 	} {
 		value, other := map[string]string{"EMPTY": "", "RELATIVE": "b", "PWD": "w"}[name]
 		if !other {

@@ -173,6 +173,10 @@ func (c *compiler) expression(n *node) (string, bool) {
 		}
 		name := n.items[1].text
 		value, ok := c.define[name]
+		if !ok && name == "CWD" { // its name before February 2026, which clash rewrites
+			name = "PWD"
+			value, ok = c.define[name]
+		}
 		if !ok {
 			c.fail(document.CodeValue, n.at, fmt.Sprintf("(env %s) is not defined", name),
 				fmt.Sprintf("give --define %s=VALUE; variables of the environment are not read, "+
