@@ -19,6 +19,7 @@ import (
 // A second implementation of the document, of its tables and sentences alone: no sorting, no lowering, a request is
 // matched against every rule and the highest score among the matching rules decides.
 type nrule struct {
+	level          int
 	effect, domain string
 	ops            []string
 	first          npat
@@ -162,7 +163,7 @@ func (r nrule) conflicts(s nrule) bool {
 		return p.kind == "lit" && q.kind == "lit" && p.text != q.text ||
 			p.kind == "not" && p.in[0].String() == q.String() || q.kind == "not" && q.in[0].String() == p.String()
 	}
-	if r.domain != s.domain || r.score() != s.score() || r.effect == s.effect || apart(r.first, s.first) ||
+	if r.level != s.level || r.domain != s.domain || r.score() != s.score() || r.effect == s.effect || apart(r.first, s.first) ||
 		len(r.ops) == 1 && len(s.ops) == 1 && r.ops[0] != s.ops[0] {
 		return false
 	}
@@ -210,7 +211,7 @@ func decide(all []nrule, q nrequest, def string, replaced bool) string {
 		if q.domain == "tool" {
 			strictness = slices.Index([]string{"allow", "ask", "deny"}, r.effect)
 		}
-		if s := 10*r.score() + strictness; r.matches(q) && s > best {
+		if s := 100*r.score() + 10*r.level + strictness; r.matches(q) && s > best {
 			best, effect = s, r.effect
 		}
 	}
@@ -262,6 +263,7 @@ func drawPattern(t *rapid.T, domain string, depth int) npat {
 
 func drawRule(t *rapid.T) nrule {
 	r := nrule{
+		level:  rapid.IntRange(0, 1).Draw(t, "level"),
 		effect: rapid.SampledFrom([]string{"allow", "deny", "ask"}).Draw(t, "effect"),
 		domain: rapid.SampledFrom([]string{"exec", "exec", "fs", "net", "tool"}).Draw(t, "domain"),
 	}
@@ -311,9 +313,22 @@ func drawRequest(t *rapid.T) (nrequest, *call.Call) {
 	return q, c
 }
 
-// write is a file of the rules: some in the default's policy, the rest in policies that it includes, or, if replaced,
+// write is a file for each of two levels, or for one if their number is 1. The default of the lower does not count.
+func write(all []nrule, levels int, def string, replaced bool, shuffle *rand.Rand) (texts []string) {
+	for level := range levels {
+		own := slices.DeleteFunc(slices.Clone(all), func(r nrule) bool { return r.level != level })
+		if level < levels-1 {
+			texts = append(texts, writeLevel(own, "allow", false, shuffle))
+		} else {
+			texts = append(texts, writeLevel(own, def, replaced, shuffle))
+		}
+	}
+	return texts
+}
+
+// writeLevel is a file of the rules: some in the default's policy, the rest in policies that it includes, or, if replaced,
 // in one that replaces a built-in policy.
-func write(all []nrule, def string, replaced bool, shuffle *rand.Rand) string {
+func writeLevel(all []nrule, def string, replaced bool, shuffle *rand.Rand) string {
 	all = slices.Clone(all)
 	if shuffle != nil {
 		shuffle.Shuffle(len(all), func(i, k int) { all[i], all[k] = all[k], all[i] })
@@ -343,15 +358,19 @@ func TestNaive(t *testing.T) {
 		all := rapid.SliceOfN(rapid.Custom(drawRule), 1, 6).Draw(t, "rules")
 		def := rapid.SampledFrom([]string{"allow", "deny", "ask"}).Draw(t, "default")
 		replaced := rapid.Bool().Draw(t, "replaced")
-		text := write(all, def, replaced, nil)
-		other := write(all, def, replaced, rand.New(rand.NewSource(rapid.Int64().Draw(t, "seed"))))
+		levels := rapid.IntRange(1, 2).Draw(t, "levels")
+		for i := range all {
+			all[i].level = min(all[i].level, levels-1)
+		}
+		text := write(all, levels, def, replaced, nil)
+		other := write(all, levels, def, replaced, rand.New(rand.NewSource(rapid.Int64().Draw(t, "seed"))))
 
 		conflict := false
 		for i := range all {
 			conflict = conflict || slices.ContainsFunc(all[:i], all[i].conflicts)
 		}
-		set, err := readOne("p", text, nil)
-		again, err2 := readOne("p", other, nil)
+		set, err := readLevels(text...)
+		again, err2 := readLevels(other...)
 		if (err != nil) != conflict || (err2 != nil) != conflict {
 			t.Fatalf("conflict: %v\n%s\n%v\n%s\n%v", conflict, text, err, other, err2)
 		}

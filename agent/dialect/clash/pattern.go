@@ -173,7 +173,7 @@ func (c *compiler) expression(n *node) (string, bool) {
 		}
 		name := n.items[1].text
 		value, ok := c.define[name]
-		if !ok && name == "CWD" { // its name before February 2026, which clash rewrites
+		if !ok && name == "CWD" { // an earlier name, which clash rewrites
 			name = "PWD"
 			value, ok = c.define[name]
 		}
