@@ -188,6 +188,34 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// TestLevels: the levels of a clash policy are one set, in which a relative PWD is the directory; their mistakes are
+// reported at once.
+func TestLevels(t *testing.T) {
+	dir := tempDir(t, map[string]string{
+		"user.policy":      `(default allow "main") (policy "main" (deny (fs write (subpath (env PWD)))))`,
+		"a/project.policy": `(policy "main" (allow (exec "make")))`,
+		"bad.policy":       "(polcy)", "a.rules": texts()["sigmashake"],
+	})
+	files := func(names ...string) Files {
+		return Files{Names: names, Levels: true, Define: map[string]string{"PWD": "."}}
+	}
+	sets, err := files("./user.policy", "a/project.policy").Load(dir)
+	if err != nil || len(sets) != 1 || sets[0].Name != "user.policy + a/project.policy" || len(sets[0].Rules) != 2 ||
+		sets[0].Default != callrules.Deny {
+		t.Fatalf("%+v, %v", sets, err)
+	}
+	for names, want := range map[string]string{
+		"user.policy bad.policy gone.policy": "gone.policy: cannot be read",
+		"bad.policy bad.policy":              "bad.policy:1:1",
+		"user.policy a.rules":                "a.rules: --levels is for files of clash alone",
+		"user.policy":                        "--levels needs two or more",
+	} {
+		if _, err := files(strings.Fields(names)...).Load(dir); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", names, err, want)
+		}
+	}
+}
+
 // TestAllMistakes: all mistakes of a file, and of all files of a directory, are reported at once.
 func TestAllMistakes(t *testing.T) {
 	const bad = "rule a {\n  DENY nothing\n  IF command CONTAINS \"x\"\n  MESSAGE \"m\"\n}\n"

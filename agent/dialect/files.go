@@ -41,13 +41,15 @@ func (f Files) Load(dir string) ([]*callrules.Set, error) {
 	var sets []*callrules.Set
 	var mistakes document.Errors
 	names := f.Names
-	load := func(name string) (*callrules.Set, error) { return Load(dir, clean(name), f.Dialect, define) }
 	if f.Levels {
-		names = []string{""}
-		load = func(string) (*callrules.Set, error) { return f.loadLevels(dir, define) }
+		s, err := f.loadLevels(dir, define)
+		if err != nil {
+			return nil, err
+		}
+		sets, names = append(sets, s), nil
 	}
 	for _, name := range names {
-		s, err := load(name)
+		s, err := Load(dir, clean(name), f.Dialect, define)
 		var list document.Errors
 		if errors.As(err, &list) {
 			mistakes = append(mistakes, list...)
@@ -78,10 +80,13 @@ func (f Files) loadLevels(dir string, define map[string]string) (*callrules.Set,
 	if len(f.Names) < 2 {
 		return nil, errors.New("--levels needs two or more files of clash; name them with --calls, the lowest first")
 	}
+	var names []string
 	var files []*document.Source
 	var mistakes document.Errors
 	for _, name := range f.Names {
-		all, err := sources(dir, clean(name))
+		name = clean(name)
+		names = append(names, name)
+		all, err := sources(dir, name)
 		var list document.Errors
 		switch {
 		case errors.As(err, &list):
@@ -97,7 +102,7 @@ func (f Files) loadLevels(dir string, define map[string]string) (*callrules.Set,
 	if mistakes != nil {
 		return nil, mistakes
 	}
-	return clash.Read(strings.Join(f.Names, " + "), files, define)
+	return clash.Read(strings.Join(names, " + "), files, define)
 }
 
 // defined returns the definitions, with a relative PWD resolved from dir, without links.

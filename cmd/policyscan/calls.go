@@ -32,11 +32,11 @@ func (c *callsFlag) given() bool { return len(c.Calls) > 0 }
 
 func (c *callsFlag) validate(std streams) (failed error) {
 	configured := false
-	together := 1
+	groups := slices.Collect(slices.Chunk(c.Calls, 1))
 	if c.Levels {
-		together = len(c.Calls)
+		groups = [][]string{c.Calls}
 	}
-	for names := range slices.Chunk(c.Calls, together) {
+	for _, names := range groups {
 		asks, err := c.validateSet(std, names)
 		configured = configured || asks
 		failed = errors.Join(failed, err)
