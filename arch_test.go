@@ -37,7 +37,7 @@ agent/call/shell: mvdan.cc/sh/v3/syntax
 agent/callrules: agent/call agent/call/shell rules/glob
 agent/dialect: agent/call agent/callrules agent/dialect/clash agent/dialect/claudecube agent/dialect/evaluator
     agent/dialect/native agent/dialect/sigmashake internal/disk rules rules/document
-agent/dialect/clash: agent/call agent/callrules rules/document
+agent/dialect/clash: agent/call agent/callrules internal/disk rules rules/document
 agent/dialect/claudecube: agent/call agent/callrules agent/dialect/jsregexp rules/document gopkg.in/yaml.v3
 agent/dialect/evaluator: agent/call agent/callrules rules/document
 agent/dialect/jsregexp: internal/late github.com/dlclark/regexp2/v2 github.com/dlclark/regexp2/v2/syntax

@@ -3,6 +3,7 @@ package call
 import (
 	"net/netip"
 	"net/url"
+	"path"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -15,9 +16,7 @@ import (
 // "https:///host", a name before several @, a scheme without hosts in browsers. Without a scheme, it is read as
 // https, the usual shorthand.
 func hostOf(text string) *Value {
-	text = strings.TrimFunc(text, func(r rune) bool { return r <= ' ' })
-	text = strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(text) // which that parser drops
-	rest, ok := cutScheme(text)
+	rest, ok := cutScheme(cleanURL(text))
 	if !ok {
 		return nil
 	}
@@ -40,6 +39,30 @@ func hostOf(text string) *Value {
 		return Text(host)
 	}
 	return nil
+}
+
+// urlPath returns the path of a URL that has a host, "/" if it has none; false if servers may read it as another one.
+func urlPath(text string) (string, bool) {
+	rest, ok := cutScheme(cleanURL(text))
+	at := ""
+	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+		at = rest[i:]
+	}
+	if i := strings.IndexAny(at, "?#"); i >= 0 {
+		at = at[:i]
+	}
+	if at == "" {
+		at = "/"
+	}
+	odd := func(r rune) bool { return r <= ' ' || r >= 0x7f || strings.ContainsRune(`%\;`, r) }
+	clean := at == "/" || path.Clean(at) == strings.TrimSuffix(at, "/") && at != "//"
+	return at, ok && clean && !strings.ContainsFunc(at, odd)
+}
+
+// cleanURL removes what the WHATWG's URL parser drops.
+func cleanURL(text string) string {
+	text = strings.TrimFunc(text, func(r rune) bool { return r <= ' ' })
+	return strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(text)
 }
 
 // cutScheme cuts "https://" off a URL, or another scheme that has hosts; false if what follows is not a host for all

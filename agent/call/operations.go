@@ -10,15 +10,17 @@ import (
 
 // Operations are a call's operations in the capability map of clash's document. A nil value is missing.
 type Operations struct {
-	Exec   bool   // a command is run; which one is unknown if Runs has no name
-	Net    bool   // the network is used; which host is unknown if Host is missing
-	Op     *Value // "read" or "write"
-	Path   *Value // the file or directory, in the form of [Resolve]
-	Host   *Value // in the form of [Host], or "*" for any
-	Edited *Value // "edit" for Claude Code's Edit and MultiEdit and what other agents call so
+	Exec    bool   // a command is run; which one is unknown if Runs has no name
+	Net     bool   // the network is used; which host is unknown if Host is missing
+	Op      *Value // "read" or "write"
+	Path    *Value // the file or directory, in the form of [Resolve]
+	Host    *Value // in the form of [Host], or "*" for any
+	URLPath *Value // the path of the URL, "/" if it has none; missing of a search
+	Edited  *Value // "edit" for Claude Code's Edit and MultiEdit and what other agents call so
 
-	UnsurePath string // why Path is missing although the call has one, and the remedy, or ""
-	UnsureHost string // the same of Host
+	UnsurePath    string // why Path is missing although the call has one, and the remedy, or ""
+	UnsureHost    string // the same of Host
+	UnsureURLPath string // the same of URLPath, if Host is there
 
 	Runs    Program   // the first program of the command line
 	Through []Program // what was looked through to the program that runs
@@ -55,6 +57,13 @@ func (c *Call) Operations() Operations {
 		o.Net, o.Host = true, hostOf(url.Str())
 		if o.Host == nil && url.Kind() != Absent && url.Kind() != Null {
 			o.UnsureHost = "the host of the URL cannot be determined; write it as in https://example.com/path"
+		}
+		if o.Host != nil {
+			if at, ok := urlPath(url.Str()); ok {
+				o.URLPath = Text(at)
+			} else {
+				o.UnsureURLPath = "servers read the path of the URL differently; write it without .., // and %"
+			}
 		}
 	case "WebSearch":
 		o.Net, o.Host = true, Text("*")

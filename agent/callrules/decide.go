@@ -263,10 +263,17 @@ func (w *walk) restOf(from int, decided string) {
 	}
 }
 
+// notInMap is a tool that clash's document does not have in its map, though other dialects know it as a search.
+const notInMap = "LS"
+
 // mostSpecific: in each domain that the call asks for something of, the first rule that matches; of
 // several domains the strictest.
 func (w *walk) mostSpecific() Outcome {
 	ops := w.facts.operations()
+	tool := w.facts.call.Tool
+	if tool == notInMap {
+		*ops = call.Operations{}
+	}
 	if file, _ := ops.Path.Scalar(); file != "" {
 		if _, absolute := call.Resolve("", file); !absolute {
 			ops.Path = nil // the working directory is not known, and rules are about absolute paths
@@ -284,18 +291,19 @@ func (w *walk) mostSpecific() Outcome {
 		{"exec", ops.Exec, ops.Runs.Name, "which program it runs", ""},
 		{"fs", ops.Op != nil, ops.Path, "which file it is about", ops.UnsurePath},
 		{"net", ops.Net, ops.Host, "which host it contacts", ops.UnsureHost},
+		{"tool", !ops.Exec && ops.Op == nil && !ops.Net, call.Text(tool), "", ""},
 	} {
-		var rules []*Rule
-		for i := range w.set.Rules {
-			if r := &w.set.Rules[i]; r.Domain == d.name {
-				rules = append(rules, r)
-			}
-		}
+		rules := ofDomain(w.set.Rules, d.name)
 		if !d.asked {
 			for _, r := range rules {
 				w.skip(r, "the call has nothing to do with "+d.name)
 			}
 			continue
+		}
+		rules = append(rules, ofDomain(w.set.Builtin, d.name)...)
+		if ops.UnsureURLPath != "" && d.name == "net" &&
+			slices.ContainsFunc(rules, func(r *Rule) bool { return r.When.About(FromNetPath) }) {
+			d.about, d.what, d.why = nil, "which path it fetches", ops.UnsureURLPath
 		}
 		var r *Rule
 		effect, by := w.set.Default, "default"
@@ -327,7 +335,7 @@ func (w *walk) mostSpecific() Outcome {
 		}
 		said = append(said, by)
 		if len(said) == 1 || effect.Rank() > out.Effect.Rank() {
-			out = Outcome{Effect: effect, Rule: r}
+			out = Outcome{Effect: effect, Rule: r, asksUser: slices.Contains(askingUser(), tool)}
 		}
 	}
 	if len(said) == 0 {
@@ -342,6 +350,19 @@ func (w *walk) mostSpecific() Outcome {
 	}
 	return out
 }
+
+func ofDomain(all []Rule, domain string) []*Rule {
+	var rules []*Rule
+	for i := range all {
+		if all[i].Domain == domain {
+			rules = append(rules, &all[i])
+		}
+	}
+	return rules
+}
+
+// askingUser are the tools whose use is a question to the user: to send an allow is to answer it.
+func askingUser() []string { return []string{"AskUserQuestion", "EnterPlanMode", "ExitPlanMode"} }
 
 // through returns a rule that is stricter than an effect and names a wrapper program, as env in "env git status", or
 // nil. Of the rules that name such a program the most specific decides; an allowing one does not cover the wrapped

@@ -1,6 +1,10 @@
 package callrules
 
-import "github.com/policyscan/policyscan/agent/call"
+import (
+	"cmp"
+
+	"github.com/policyscan/policyscan/agent/call"
+)
 
 // A Source says where a fact is drawn from.
 type Source uint8
@@ -8,6 +12,7 @@ type Source uint8
 // The sources of facts.
 const (
 	FromTool       Source = iota // the tool's name
+	FromSameTool                 // the name that Claude Code has for a tool of this meaning, or its own
 	FromCommand                  // input.command
 	FromPath                     // input.file_path; if that is missing or null, input.path
 	FromContent                  // input.content; if that is missing or null, input.new_string
@@ -21,6 +26,7 @@ const (
 	FromFSOp                     // fs.op: "read" or "write"
 	FromFSPath                   // fs.path: the file or directory, absolute and clean if the working directory is known
 	FromNetHost                  // net.host: the host of a URL in lower case, or "*" for any
+	FromNetPath                  // net.path: the path of that URL, from its slash; missing of a search
 	FromProgram                  // the program of the command being evaluated, see Rule.EachCommand
 	FromArguments                // its arguments, a list
 	FromUnseen                   // why something of it is not seen; missing if all is
@@ -83,6 +89,11 @@ func (f *facts) raw(of *Fact) *call.Value {
 	switch of.Source {
 	case FromTool:
 		return call.Text(f.call.Tool)
+	case FromSameTool:
+		if f.call.Tool == notInMap {
+			return call.Text(notInMap)
+		}
+		return call.Text(cmp.Or(call.Known(f.call.Tool).Same, f.call.Tool))
 	case FromCommand:
 		return f.call.Input.Member("command")
 	case FromPath:
@@ -123,6 +134,8 @@ func (f *facts) raw(of *Fact) *call.Value {
 		return ops.Path
 	case FromNetHost:
 		return ops.Host
+	case FromNetPath:
+		return ops.URLPath
 	}
 	return nil
 }
@@ -134,6 +147,8 @@ func (f *facts) unsure(of *Fact) string {
 		return f.operations().UnsurePath
 	case FromNetHost:
 		return f.operations().UnsureHost
+	case FromNetPath:
+		return f.operations().UnsureURLPath
 	}
 	return ""
 }

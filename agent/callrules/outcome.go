@@ -20,11 +20,14 @@ type Outcome struct {
 	Rule   *Rule   // that decided; nil if none did
 	Policy *Policy // the deciding policy of DenyOverrides; may be set without a rule
 
+	asksUser bool // the tool itself asks the user, so a hook must not answer for them
+
 	Trace *Trace // with Options.Trace
 }
 
-// Explicit reports whether a rule allows the call: not a default, and no rule that only notes it.
-func (o *Outcome) Explicit() bool { return o.Rule != nil && o.Effect == Allow }
+// Explicit reports whether a rule allows the call: not a default, no rule that only notes it, and of MostSpecific not
+// a tool that asks the user.
+func (o *Outcome) Explicit() bool { return o.Rule != nil && o.Effect == Allow && !o.asksUser }
 
 // A Trace tells how a decision came about.
 type Trace struct {

@@ -80,7 +80,7 @@ type Rule struct {
 	Priority int       // of PriorityFirst: the higher is asked first
 	Policy   int       // of DenyOverrides: the index in Set.Policies
 	Certain  Predicate // of DenyOverrides and Ask: only if it holds the rule wins over a default that denies
-	Domain   string    // of MostSpecific: "exec", "fs" or "net"
+	Domain   string    // of MostSpecific: "exec", "fs", "net" or "tool"
 	Through  bool      // of MostSpecific: it names a program that is looked through, see call.LookedThrough
 	Score    [2]int    // of MostSpecific: primary, secondary
 	Sandbox  string    // of MostSpecific: the name of the sandbox that the file wants, which nothing enforces; or ""
@@ -101,6 +101,7 @@ type Set struct {
 	Dialect  string
 	Strategy Strategy
 	Rules    []Rule // in the order of the files; of MostSpecific, the most specific of a domain first
+	Builtin  []Rule // of MostSpecific: rules of the dialect itself, for calls that none of Rules matches
 
 	Default  Effect        // when no rule decides
 	Policies []Policy      // of DenyOverrides

@@ -47,10 +47,7 @@ func Dialects() []Dialect {
 		{"claudecube", callrules.CategoryFirst,
 			"*.yml and *.yaml with \"defaults:\", or with \"version:\" and \"rules:\"",
 			"config/rules.yaml", "", one(claudecube.Read)},
-		{"clash", callrules.MostSpecific, "*.sexpr and *.clash", ".clash/policy.sexpr", ".clash/policy.sexpr",
-			func(_ string, files []*document.Source, define map[string]string) (*callrules.Set, error) {
-				return clash.Read(files[0], define)
-			}},
+		{"clash", callrules.MostSpecific, "*.policy, *.sexpr and *.clash", ".clash/policy.sexpr", ".clash/policy.sexpr", clash.Read},
 	}
 }
 
@@ -130,7 +127,7 @@ func detect(f *document.Source) string {
 		return sigmashake.Dialect
 	case ".json":
 		return "evaluator"
-	case ".sexpr", ".clash":
+	case ".policy", ".sexpr", ".clash":
 		return "clash"
 	case ".yml", ".yaml":
 		if isClaudecube(f) {

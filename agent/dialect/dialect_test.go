@@ -83,6 +83,8 @@ func TestDetect(t *testing.T) {
 		{"a.rules", "", "sigmashake"},
 		{"dir/A.RULES", "", "sigmashake"},
 		{"a.json", "", "evaluator"},
+		{"a.policy", "", "clash"},
+		{"A.POLICY", "", "clash"},
 		{"a.sexpr", "", "clash"},
 		{"a.clash", "", "clash"},
 		{"a.yml", "rules: []\n", "native"},
@@ -186,6 +188,34 @@ func TestRefused(t *testing.T) {
 		}
 		if _, err := Load(dir, "none", "", nil); !errors.Is(err, fs.ErrPermission) {
 			t.Errorf("a directory that may not be read: %v", err)
+		}
+	}
+}
+
+// TestLevels: the levels of a clash policy are one set, in which a relative PWD is the directory; their mistakes are
+// reported at once.
+func TestLevels(t *testing.T) {
+	dir := tempDir(t, map[string]string{
+		"user.policy":      `(default allow "main") (policy "main" (deny (fs write (subpath (env PWD)))))`,
+		"a/project.policy": `(policy "main" (allow (exec "make")))`,
+		"bad.policy":       "(polcy)", "a.rules": texts()["sigmashake"],
+	})
+	files := func(names ...string) Files {
+		return Files{Names: names, Levels: true, Define: map[string]string{"PWD": "."}}
+	}
+	sets, err := files("./user.policy", "a/project.policy").Load(dir)
+	if err != nil || len(sets) != 1 || sets[0].Name != "user.policy + a/project.policy" || len(sets[0].Rules) != 2 ||
+		sets[0].Default != callrules.Deny {
+		t.Fatalf("%+v, %v", sets, err)
+	}
+	for names, want := range map[string]string{
+		"user.policy bad.policy gone.policy": "gone.policy: cannot be read",
+		"bad.policy bad.policy":              "bad.policy:1:1",
+		"user.policy a.rules":                "a.rules: --levels is for files of clash alone",
+		"user.policy":                        "--levels needs two or more",
+	} {
+		if _, err := files(strings.Fields(names)...).Load(dir); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", names, err, want)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/policyscan/policyscan/agent/call"
 	"github.com/policyscan/policyscan/agent/callrules"
+	"github.com/policyscan/policyscan/agent/dialect/clash"
 	"github.com/policyscan/policyscan/agent/dialect/sigmashake"
 	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/rules/document"
@@ -21,6 +23,7 @@ type Files struct {
 	Names   []string          // of files, or of directories of .rules files; or [Auto]
 	Dialect string            // that they are written in; "" if the names of the files tell
 	Define  map[string]string // values of (env NAME) in clash; a relative PWD counts from the directory of the names
+	Levels  bool              // they are the levels of one clash policy, the lowest first
 
 	// Of Auto: the project's root, from the directory of the names, and two directories of the user's, or "".
 	Root, Home, Config string
@@ -45,7 +48,7 @@ func (f Files) Load(dir string) ([]*callrules.Set, error) {
 	var sets []*callrules.Set
 	var mistakes document.Errors
 	for _, one := range each {
-		s, err := Load(dir, filepath.ToSlash(filepath.Clean(one.Names[0])), one.Dialect, define)
+		s, err := one.set(dir, define)
 		var list document.Errors
 		if errors.As(err, &list) {
 			mistakes = append(mistakes, list...)
@@ -67,6 +70,46 @@ func (f Files) Load(dir string) ([]*callrules.Set, error) {
 		sets = f.Respelled(sets, "", []string{shell})
 	}
 	return sets, nil
+}
+
+func clean(name string) string { return filepath.ToSlash(filepath.Clean(name)) }
+
+// set reads the files of one set.
+func (f Files) set(dir string, define map[string]string) (*callrules.Set, error) {
+	if f.Levels {
+		return f.loadLevels(dir, define)
+	}
+	return Load(dir, clean(f.Names[0]), f.Dialect, define)
+}
+
+// loadLevels reads the files as the levels of one clash policy.
+func (f Files) loadLevels(dir string, define map[string]string) (*callrules.Set, error) {
+	if len(f.Names) < 2 {
+		return nil, errors.New("--levels needs two or more files of clash; name them with --calls, the lowest first")
+	}
+	var names []string
+	var files []*document.Source
+	var mistakes document.Errors
+	for _, name := range f.Names {
+		name = clean(name)
+		names = append(names, name)
+		all, err := sources(dir, name)
+		var list document.Errors
+		switch {
+		case errors.As(err, &list):
+			mistakes = append(mistakes, list...)
+		case err != nil:
+			return nil, err
+		case len(all) > 1 || cmp.Or(f.Dialect, detect(all[0])) != "clash":
+			return nil, fmt.Errorf("%s: --levels is for files of clash alone; remove it, and the strictest file wins",
+				name)
+		}
+		files = append(files, all...)
+	}
+	if mistakes != nil {
+		return nil, mistakes
+	}
+	return clash.Read(strings.Join(names, " + "), files, define)
 }
 
 // defined returns the definitions, with a relative PWD resolved from dir, without links.

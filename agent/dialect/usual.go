@@ -34,15 +34,22 @@ func (f Files) usual() []Files {
 	return append(project, user...)
 }
 
-// Each returns the files one by one, with what [Auto] finds in its place. If that is nothing, it is an error.
+// Each returns the files of each set, with what [Auto] finds in its place. If that is nothing, it is an error.
 func (f Files) Each(dir string) ([]Files, error) {
 	var all []Files
+	if f.Levels && !slices.Contains(f.Names, Auto) {
+		return []Files{f}, nil
+	}
 	for _, name := range f.Names {
 		if name != Auto {
 			one := f
 			one.Names = []string{name}
 			all = append(all, one)
 			continue
+		}
+		if f.Levels {
+			return nil, fmt.Errorf("--levels is given with --calls %s, of which the strictest file decides; "+
+				"remove it, or name the files of clash", Auto)
 		}
 		if f.Dialect != "" {
 			return nil, fmt.Errorf("--dialect is given with --calls %s, which knows them; remove one of them", Auto)

@@ -122,6 +122,10 @@ func TestAutoReads(t *testing.T) {
 	if _, err := f.Load(root); err == nil || !strings.Contains(err.Error(), "--dialect is given with --calls auto") {
 		t.Error(err)
 	}
+	f.Levels = true
+	if _, err := f.Load(root); err == nil || !strings.Contains(err.Error(), "--levels is given with --calls auto") {
+		t.Error(err)
+	}
 	if names := f.UsualNames(); !slices.Contains(names, ".sigmashake/rules") {
 		t.Errorf("%q", names)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/policyscan/policyscan/agent/callrules"
 	"github.com/policyscan/policyscan/agent/dialect"
@@ -15,11 +16,12 @@ type callsFlag struct {
 	Calls   []string          `placeholder:"FILE" sep:"none" help:"@calls"`
 	Dialect string            `placeholder:"NAME" help:"@calls_dialect"`
 	Define  map[string]string `placeholder:"NAME=VALUE" mapsep:"none" help:"@calls_define"`
+	Levels  bool              `help:"@calls_levels"`
 }
 
 // files are the call rules for a hook, whose names count from a project's root.
 func (c *callsFlag) files() dialect.Files {
-	f := dialect.Files{Names: c.Calls, Dialect: c.Dialect, Define: c.Define}
+	f := dialect.Files{Names: c.Calls, Dialect: c.Dialect, Define: c.Define, Levels: c.Levels}
 	if slices.Contains(c.Calls, dialect.Auto) {
 		around := hookContext()
 		f.Home, f.Config = around.Home, around.Getenv("XDG_CONFIG_HOME")
@@ -75,12 +77,12 @@ func (c *callsFlag) validate(std streams) (failed error) {
 	return failed
 }
 
-// validateOne checks a file or directory of call rules, and reports whether sigmashake's settings apply to them.
+// validateOne checks the files of a set of call rules, and reports whether sigmashake's settings apply to them.
 func validateOne(std streams, one dialect.Files) (configured bool, err error) {
 	sets, err := one.Load("")
 	var list document.Errors
 	if errors.As(err, &list) {
-		return one.Sigmashake(), reportMistakes(std, one.Names[0], list)
+		return one.Sigmashake(), reportMistakes(std, strings.Join(one.Names, " + "), list)
 	}
 	if err != nil {
 		return false, err

@@ -7,9 +7,10 @@
 //
 // # Limits
 //
-// Sandboxes are read and checked, but not enforced. Only the text is read: no environment variable, no directory, no
-// .git file. So the caller defines (env NAME), and :worktree widens nothing. The domain "tool" and later versions of
-// the language are refused. docs/dialects.md has the differences from the document, with reasons.
+// Sandboxes are read and checked, but not enforced. No environment variable is read: the caller defines (env NAME).
+// Of the file system only git's pointers are read, for :worktree and for the built-in policy __worktree__: .git,
+// commondir and gitdir. Later versions of the language are refused. docs/dialects.md has the differences from the
+// document, with reasons.
 package clash
 
 import (
@@ -29,24 +30,65 @@ const (
 	maxErrors = 200    // that are reported
 )
 
-// Read reads a file. define has the values of (env NAME): nothing is taken from the environment. PWD, if set, must be
-// absolute; relative paths of rules are resolved against it. The error is [document.Errors] with all mistakes, by
-// line and column.
+// Read reads a file, or the levels of a policy, the lowest first: user, project, session. define has the values of
+// (env NAME): nothing is taken from the environment. PWD, if set, must be absolute; relative paths of rules are
+// resolved against it. The error is [document.Errors] with all mistakes, of each file by line and column.
 //
-// The rules of the set are the rules of the default's policy: of exec, of fs, of net, each from the most specific to
-// the least, equal ones in the order of the file. A rule's ID is its text, without comments and with single spaces.
-func Read(src *document.Source, define map[string]string) (*callrules.Set, error) {
-	c := newCompiler(src, define)
-	set := c.compile()
-	if len(c.errs) > 0 {
+// The rules of the set are the rules of the default's policies: of exec, of fs, of net, of tool, each from the most
+// specific to the least, equal ones from the highest level to the lowest and in the order of the file. A rule's ID is
+// its text, without comments and with single spaces. The default is the highest level's.
+func Read(name string, files []*document.Source, define map[string]string) (*callrules.Set, error) {
+	var levels []*compiler
+	var errs document.Errors
+	for _, src := range files {
+		c := newCompiler(src, define)
+		c.compile()
 		slices.SortStableFunc(c.errs, func(a, b *document.Error) int {
 			return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 		})
-		return nil, c.errs
+		levels, errs = append(levels, c), append(errs, c.errs...)
 	}
-	return set, nil
+	if len(errs) > 0 {
+		return nil, errs
+	}
+	return merge(name, levels), nil
 }
 
+// merge makes one set of the levels of a policy.
+func merge(name string, levels []*compiler) *callrules.Set {
+	top := levels[len(levels)-1]
+	set := &callrules.Set{
+		Name: name, Dialect: "clash", Strategy: callrules.MostSpecific, Default: top.effect, Builtin: builtin(levels),
+	}
+	var all []*rule
+	for i := len(levels) - 1; i >= 0; i-- {
+		all = append(all, levels[i].rules...)
+	}
+	sortRules(all)
+	for _, r := range all {
+		set.Rules = append(set.Rules, r.of.lower(r))
+	}
+	top.suspectDefault(all)
+	suspectLevels(all)
+	for _, c := range levels {
+		c.suspect(all)
+		slices.SortStableFunc(c.notes, func(a, b note) int { return cmp.Compare(a.at, b.at) })
+		for _, n := range c.notes {
+			set.Notes = append(set.Notes,
+				callrules.Note{Origin: callrules.Origin{File: c.src.Name, Line: c.line(n.at)}, Text: n.text})
+		}
+	}
+	return set
+}
+
+// sortRules sorts by domain, then from the most specific to the least; equal rules keep their order.
+func sortRules(all []*rule) {
+	slices.SortStableFunc(all, func(a, b *rule) int {
+		return cmp.Or(cmp.Compare(a.domain, b.domain), compare(b.score, a.score))
+	})
+}
+
+// A compiler compiles one file.
 type compiler struct {
 	src    *document.Source
 	define map[string]string
@@ -62,6 +104,7 @@ type compiler struct {
 	names    []string // of policies, in the order of the file
 	nameless bool     // some policies have unreadable names
 
+	rules     []*rule                     // that are in force, sorted
 	sandboxes map[string][]callrules.Rule // by name, or by the key of one that is in a rule
 }
 
@@ -116,15 +159,15 @@ func (c *compiler) line(at int) int {
 
 // compile does the document's steps. Matchers are compiled as they are parsed, in unused policies too: a mistake in
 // one counts.
-func (c *compiler) compile() *callrules.Set {
+func (c *compiler) compile() {
 	if err := c.src.Check(); err != nil {
 		c.errs = append(c.errs, err)
-		return nil
+		return
 	}
 	// 1 to 3: parse, find the default, index the policies.
 	forms := c.read()
 	if len(c.errs) > 0 {
-		return nil // where a list ends is not known, so of the rest nothing is
+		return // where a list ends is not known, so of the rest nothing is
 	}
 	c.effect, c.active = callrules.Deny, "main"
 	for _, form := range forms {
@@ -132,43 +175,40 @@ func (c *compiler) compile() *callrules.Set {
 	}
 	if len(forms) == 0 {
 		c.fail(document.CodeEmpty, 0, "no policy in the file", `write (policy "main") at least`)
-		return nil
+		return
 	}
 	// 4 and 5: flatten the includes, validate the sandboxes' names.
 	all := c.flatten()
 	c.checkSandboxes()
 	if len(c.errs) > 0 {
-		return nil
+		return
 	}
 	if len(all) > maxRules {
 		c.fail(document.CodeLimit, all[maxRules].at, fmt.Sprintf("over %d rules", maxRules), "join some with (or ...)")
-		return nil
+		return
 	}
 	// 6 to 8: group by domain, compile, sort.
-	slices.SortStableFunc(all, func(a, b *rule) int {
-		return cmp.Or(cmp.Compare(a.domain, b.domain), compare(b.score, a.score), cmp.Compare(a.at, b.at))
-	})
+	slices.SortFunc(all, func(a, b *rule) int { return cmp.Compare(a.at, b.at) })
+	sortRules(all)
 	// 9: refuse conflicts.
 	c.conflicts(all)
 	if len(c.errs) > 0 {
-		return nil
+		return
 	}
+	// A tool with two names can match both of two rules that are proven apart: the strictest of equal ones is first.
+	slices.SortStableFunc(all, func(a, b *rule) int {
+		order := cmp.Or(cmp.Compare(a.domain, b.domain), compare(b.score, a.score))
+		if order == 0 && a.domain == "tool" {
+			order = cmp.Compare(b.effect.Rank(), a.effect.Rank())
+		}
+		return order
+	})
+	c.rules = all
 	// 10: compile the sandboxes.
 	c.sandboxes = map[string][]callrules.Rule{}
 	for _, r := range all {
 		c.compileSandbox(r)
 	}
-	set := &callrules.Set{
-		Name: c.src.Name, Dialect: "clash", Strategy: callrules.MostSpecific, Default: c.effect,
-		Rules: c.lower(all),
-	}
-	c.suspect(all)
-	slices.SortStableFunc(c.notes, func(a, b note) int { return cmp.Compare(a.at, b.at) })
-	for _, n := range c.notes {
-		set.Notes = append(set.Notes,
-			callrules.Note{Origin: callrules.Origin{File: c.src.Name, Line: c.line(n.at)}, Text: n.text})
-	}
-	return set
 }
 
 // flatten returns the rules of the default's policy and of all included policies, each once: a second copy would only
@@ -185,9 +225,10 @@ func (c *compiler) flatten() []*rule {
 			}
 			next, above := c.policies[i.include], slices.Index(path, i.include)
 			switch {
+			case next == nil && isBuiltin(i.include): // in force anyway
 			case next == nil:
 				c.fail(document.CodeValue, i.at,
-					fmt.Sprintf("(include %q): there is no policy of that name%s", i.include, origin(i.include)),
+					fmt.Sprintf("(include %q): there is no policy of that name", i.include),
 					"define it in this file, or leave the include out")
 			case above >= 0:
 				loop := append(slices.Clone(path[above:]), next.name)
@@ -222,11 +263,17 @@ func (c *compiler) flatten() []*rule {
 	if len(c.errs) > 0 {
 		return nil // a cycle, maybe
 	}
-	return c.collect(active)
+	from := []*policy{active}
+	for _, name := range c.names {
+		if isBuiltin(name) {
+			from = append(from, c.policies[name])
+		}
+	}
+	return c.collect(from...)
 }
 
-// collect returns the rules of a policy and of its included policies, each policy once.
-func (c *compiler) collect(from *policy) []*rule {
+// collect returns the rules of policies and of the policies that they include, each policy once.
+func (c *compiler) collect(from ...*policy) []*rule {
 	var all []*rule
 	seen := map[string]bool{}
 	var walk func(p *policy)
@@ -235,12 +282,16 @@ func (c *compiler) collect(from *policy) []*rule {
 		for _, i := range p.items {
 			if i.rule != nil {
 				all = append(all, i.rule)
-			} else if !seen[i.include] {
-				walk(c.policies[i.include])
+			} else if next := c.policies[i.include]; next != nil && !seen[i.include] {
+				walk(next)
 			}
 		}
 	}
-	walk(from)
+	for _, p := range from {
+		if !seen[p.name] {
+			walk(p)
+		}
+	}
 	return all
 }
 
@@ -252,21 +303,13 @@ func (c *compiler) places(names []string) string {
 	return strings.Join(all, " includes ")
 }
 
-// origin says of the names of policies that clash itself brings that they are.
-func origin(name string) string {
-	if builtin(name) {
-		return "; clash's built-in policies are not part of policyscan"
-	}
-	return ""
-}
-
 // checkSandboxes: each named sandbox is a policy.
 func (c *compiler) checkSandboxes() {
 	for _, name := range c.names {
 		for _, i := range c.policies[name].items {
 			if r := i.rule; r != nil && r.sandbox != "" && r.inline == nil && c.policies[r.sandbox] == nil {
 				c.fail(document.CodeValue, r.sandboxAt,
-					fmt.Sprintf(":sandbox %q: there is no policy of that name%s", r.sandbox, origin(r.sandbox)),
+					fmt.Sprintf(":sandbox %q: there is no policy of that name", r.sandbox),
 					"define it in this file, or write the sandbox's rules after :sandbox")
 			}
 		}
@@ -283,12 +326,12 @@ func (c *compiler) compileSandbox(r *rule) {
 		within = c.collect(c.policies[r.sandbox])
 	}
 	for _, w := range within {
-		if w.domain == "exec" {
+		if w.domain == "exec" || w.domain == "tool" {
 			c.note(w.at, "the rule %s is in the sandbox %q, but a sandbox is about files and the network: "+
-				"it does not check which commands run", w.id, r.sandbox)
+				"it does not check which commands run, or which tools", w.id, r.sandbox)
 		}
+		c.sandboxes[r.sandbox] = append(c.sandboxes[r.sandbox], c.lower(w))
 	}
-	c.sandboxes[r.sandbox] = c.lower(within)
 }
 
 // conflicts refuses rules of one specificity that differ in their effect and may match one call. all is sorted. Only

@@ -20,11 +20,16 @@ func home() map[string]string { return map[string]string{"PWD": "/w", "HOME": "/
 
 func read(t testing.TB, text string) *callrules.Set {
 	t.Helper()
-	set, err := Read(&document.Source{Name: "p.policy", Text: []byte(text)}, home())
+	set, err := readOne("p.policy", text, home())
 	if err != nil {
 		t.Fatalf("%s\n%v", text, err)
 	}
 	return set
+}
+
+// readOne reads a policy of one level.
+func readOne(name, text string, define map[string]string) (*callrules.Set, error) {
+	return Read(name, []*document.Source{{Name: name, Text: []byte(text)}}, define)
 }
 
 // of is a policy of some rules, with the default deny.
@@ -40,13 +45,20 @@ func ask(t testing.TB, set *callrules.Set, said string) callrules.Outcome {
 	return set.Decide(c, callrules.Options{Trace: true})
 }
 
-// first is the note of every file that has a rule of a program that denies or asks, see TestFault_155_FirstCommand.
-const first = "rules about exec see only the first command of a line"
+// Notes of many files, see TestFault_155_FirstCommand and TestUnknownTools.
+const (
+	first   = "rules about exec see only the first command of a line"
+	unknown = "the default denies every tool that is not exec, fs or net"
+)
+
+func usual(n callrules.Note) bool {
+	return strings.HasPrefix(n.Text, first) || strings.HasPrefix(n.Text, unknown)
+}
 
 // refused wants the errors of a text that does not load to be these, "LINE:COLUMN part of the text".
 func refused(t *testing.T, text string, want ...string) {
 	t.Helper()
-	set, err := Read(&document.Source{Name: "p.policy", Text: []byte(text)}, home())
+	set, err := readOne("p.policy", text, home())
 	var list document.Errors
 	if !errors.As(err, &list) || set != nil || len(list) != len(want) {
 		t.Errorf("%s\n%v\nwant %q", text, err, want)
@@ -107,10 +119,10 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// compareNotes wants the notes of a set, without first, to be these, "LINE part of the text".
+// compareNotes wants the notes of a set, without the usual, to be these, "LINE part of the text".
 func compareNotes(t *testing.T, set *callrules.Set, want []string) {
 	t.Helper()
-	notes := slices.DeleteFunc(set.Notes, func(n callrules.Note) bool { return strings.HasPrefix(n.Text, first) })
+	notes := slices.DeleteFunc(set.Notes, usual)
 	if len(notes) != len(want) {
 		t.Fatalf("%d notes, want %d: %v", len(notes), len(want), notes)
 	}
@@ -224,6 +236,27 @@ func TestFault_155_FirstCommand(t *testing.T) {
 	}
 }
 
+// A file has one note that its default denies unknown tools, unless it has rules about tools.
+func TestUnknownTools(t *testing.T) {
+	for text, want := range map[string]int{
+		`(policy "main" (allow (exec)))`:                          1,
+		"\n" + `(default deny "main") (policy "main")`:            2,
+		`(default ask "main") (policy "main")`:                    0,
+		`(policy "main" (include "a")) (policy "a" (ask (tool)))`: 0,
+		`(policy "main") (policy "a" (allow (tool)))`:             1,
+	} {
+		line := 0
+		for _, n := range read(t, text).Notes {
+			if strings.HasPrefix(n.Text, unknown) {
+				line += n.Origin.Line
+			}
+		}
+		if line != want {
+			t.Errorf("%s: a note at line %d, want %d", text, line, want)
+		}
+	}
+}
+
 // The most specific rule that names a program which is looked through decides; testdata/rows.txtar has more.
 func TestFault_164_LookedThrough(t *testing.T) {
 	text := "(default allow \"main\")\n(policy \"main\" (deny (exec \"env\" *)))"
@@ -237,7 +270,8 @@ func TestFault_164_LookedThrough(t *testing.T) {
 		`(allow (exec "timeout" "30" "make"))`: "the program is make",
 		`(allow (exec "nice" "env"))`:          "the program is env",
 	} {
-		if notes := read(t, of(rule)).Notes; len(notes) == 0 || !strings.Contains(notes[0].Text, want) {
+		if notes := slices.DeleteFunc(read(t, of(rule)).Notes, usual); len(notes) == 0 ||
+			!strings.Contains(notes[0].Text, want) {
 			t.Errorf("%s: %v", rule, notes)
 		}
 	}
@@ -247,11 +281,11 @@ func TestFault_164_LookedThrough(t *testing.T) {
 func TestRow_4_10_Sandboxes(t *testing.T) {
 	compiled := func(text string) (string, string) {
 		c := newCompiler(&document.Source{Name: "p", Text: []byte(text)}, home())
-		set := c.compile()
+		c.compile()
 		if len(c.errs) > 0 {
 			t.Fatal(c.errs)
 		}
-		name := set.Rules[0].Sandbox
+		name := c.rules[0].sandbox
 		return name, order(&callrules.Set{Rules: c.sandboxes[name]})
 	}
 	inline, a := compiled("(policy \"main\" (allow (exec \"x\")\n :sandbox (allow (net *)) (deny (fs write \"/a\"))))")
@@ -268,7 +302,7 @@ func TestRow_4_11_Env(t *testing.T) {
 		"AZaz_09": "", "Z": "", "z": "", "_": "", "A@": "not (env NAME)", "A[": "not (env NAME)",
 		"A`": "not (env NAME)", "A{": "not (env NAME)", "A/": "not (env NAME)", "A:": "not (env NAME)",
 		"0A": "not (env NAME)", "9": "not (env NAME)", `""`: "not (env NAME)", "/A/": "not (env NAME)",
-		"EMPTY": "is defined as empty", "RELATIVE": "is relative", "PWD": "is relative, and so is PWD",
+		"CWD": "", "EMPTY": "is defined as empty", "RELATIVE": "is relative", "PWD": "is relative, and so is PWD",
 	} {
 		value, other := map[string]string{"EMPTY": "", "RELATIVE": "b", "PWD": "w"}[name]
 		if !other {
@@ -276,7 +310,7 @@ func TestRow_4_11_Env(t *testing.T) {
 		}
 		define := map[string]string{name: value}
 		text := of("(allow (fs read (subpath (env " + name + "))))")
-		_, err := Read(&document.Source{Name: "p", Text: []byte(text)}, define)
+		_, err := readOne("p", text, define)
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -286,7 +320,7 @@ func TestRow_4_11_Env(t *testing.T) {
 // A relative path of a rule is resolved against PWD, or refused: it would never match.
 func TestRow_4_27_RelativePaths(t *testing.T) {
 	for _, path := range []string{`".env"`, `(subpath ".git")`, `(subpath (join "a" "b"))`} {
-		_, err := Read(&document.Source{Name: "p", Text: []byte(of(`(deny (fs write ` + path + `))`))}, nil)
+		_, err := readOne("p", of(`(deny (fs write `+path+`))`), nil)
 		if err == nil || !strings.Contains(err.Error(), "--define PWD=") {
 			t.Errorf("%s: %v", path, err)
 		}
@@ -317,7 +351,7 @@ func TestLimits(t *testing.T) {
 	}
 	rule := "(allow (exec \"a\"))\n"
 	refused(t, "(policy \"main\"\n"+strings.Repeat(rule, maxRules+1)+")", "10002:1 over 10000 rules")
-	_, err := Read(&document.Source{Name: "p", Text: []byte(of(strings.Repeat("x ", 300)))}, nil)
+	_, err := readOne("p", of(strings.Repeat("x ", 300)), nil)
 	if list := err.(document.Errors); len(list) != 201 || !strings.Contains(err.Error(), "over 200 mistakes") {
 		t.Errorf("%d errors", len(list))
 	}
@@ -437,7 +471,7 @@ func TestRow_4_07_RegexesThatDiffer(t *testing.T) {
 		`[a-z&&[^x]]`, `[[a-z]x]`, `[a--b]`, `[a~~b]`, `[--a]`, `[\W]`, `[^\S]`, `[\b]`, `[:alpha`, `[[:alpha]`,
 		`a{`, `a{,3}`, `{3`, `{`, `a{x}`, `a{1,2,3}`, `\x{41`, `\p{`, `\p`, `a\x`, `a{1001}`,
 	} {
-		_, err := Read(&document.Source{Name: "p", Text: []byte(of("(deny (exec /" + re + "/))"))}, nil)
+		_, err := readOne("p", of("(deny (exec /"+re+"/))"), nil)
 		if err == nil || !strings.Contains(err.Error(), "regex /"+re+"/") || !strings.HasPrefix(err.Error(), "p:3:") {
 			t.Errorf("/%s/: %v", re, err)
 		}

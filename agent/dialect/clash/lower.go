@@ -8,16 +8,12 @@ import (
 	"github.com/policyscan/policyscan/agent/callrules"
 )
 
-func (c *compiler) lower(all []*rule) []callrules.Rule {
-	lowered := make([]callrules.Rule, len(all))
-	for i, r := range all {
-		lowered[i] = callrules.Rule{
-			ID: r.id, Effect: r.effect, When: r.when(), Domain: r.domain, Score: r.score, Sandbox: r.sandbox,
-			Through: r.domain == "exec" && r.first.namesLookedThrough(),
-			Origin:  callrules.Origin{File: c.src.Name, Line: c.line(r.at)},
-		}
+func (c *compiler) lower(r *rule) callrules.Rule {
+	return callrules.Rule{
+		ID: r.id, Effect: r.effect, When: r.when(), Domain: r.domain, Score: r.score, Sandbox: r.sandbox,
+		Through: r.domain == "exec" && r.first.namesLookedThrough(),
+		Origin:  callrules.Origin{File: c.src.Name, Line: c.line(r.at)},
 	}
-	return lowered
 }
 
 // when is the condition of a rule, for a call in its domain.
@@ -27,7 +23,7 @@ func (r *rule) when() callrules.Predicate {
 		if p.form == anything {
 			return
 		}
-		all = append(all, p.predicate(fact, name, false))
+		all = append(all, p.predicate(name, false, fact))
 	}
 	switch r.domain {
 	case "exec":
@@ -51,8 +47,27 @@ func (r *rule) when() callrules.Predicate {
 		add(&r.first, callrules.Fact{Source: callrules.FromFSPath}, "path")
 	case "net":
 		add(&r.first, callrules.Fact{Source: callrules.FromNetHost}, "host")
+		for i := range r.args {
+			add(&r.args[i], callrules.Fact{Source: callrules.FromNetPath}, "path of the URL")
+		}
+	case "tool":
+		if r.first.form != anything {
+			all = append(all, r.toolName())
+		}
 	}
 	return callrules.Predicate{All: all}
+}
+
+// toolName is the test of a tool's two names, the agent's and Claude Code's for a tool of its meaning. A rule that
+// allows all tools except some is not met by a tool with an excepted name; another rule is met by either name.
+func (r *rule) toolName() callrules.Predicate {
+	names := []callrules.Fact{{Source: callrules.FromTool}, {Source: callrules.FromSameTool}}
+	if r.effect == callrules.Allow {
+		return r.first.predicate("tool", false, names...)
+	}
+	return callrules.Predicate{Any: []callrules.Predicate{
+		r.first.predicate("tool", false, names[0]), r.first.predicate("tool", false, names[1]),
+	}}
 }
 
 // members are the tests of :has, for the arguments without a position.
@@ -60,16 +75,16 @@ func (r *rule) members() callrules.Predicate {
 	t := &callrules.Test{Fact: callrules.Fact{Source: callrules.FromExecArgs, Index: len(r.args)},
 		Op: callrules.Each, Shown: ":has"}
 	for i := range r.has {
-		t.Each = append(t.Each, r.has[i].predicate(callrules.Fact{Source: callrules.FromItem}, "argument", false))
+		t.Each = append(t.Each, r.has[i].predicate("argument", false, callrules.Fact{Source: callrules.FromItem}))
 		t.Shown += " " + r.has[i].shown
 	}
 	return callrules.Predicate{Test: t}
 }
 
-// predicate returns a pattern as tests of a fact. A (not ...) is pushed down into them, so that a missing fact, or a
-// missing argument, fails all tests, negated or not.
-func (p *pattern) predicate(fact callrules.Fact, name string, not bool) callrules.Predicate {
-	t := &callrules.Test{Fact: fact, Not: not, Shown: name + " " + p.shown}
+// predicate returns a pattern as tests of a fact, or of any of several. A (not ...) is pushed down into them, so that
+// a missing fact, or a missing argument, fails all tests, negated or not.
+func (p *pattern) predicate(name string, not bool, facts ...callrules.Fact) callrules.Predicate {
+	t := callrules.Test{Not: not, Shown: name + " " + p.shown}
 	if not {
 		t.Shown = fmt.Sprintf("%s (not %s)", name, p.shown)
 	}
@@ -83,18 +98,32 @@ func (p *pattern) predicate(fact callrules.Fact, name string, not bool) callrule
 	case subpath:
 		t.Op, t.Text = callrules.Under, p.text
 	case otherwise:
-		return p.members[0].predicate(fact, name, !not)
+		return p.members[0].predicate(name, !not, facts...)
 	case either:
 		list := make([]callrules.Predicate, len(p.members))
 		for i := range p.members {
-			list[i] = p.members[i].predicate(fact, name, not)
+			list[i] = p.members[i].predicate(name, not, facts...)
 		}
-		if not {
-			return callrules.Predicate{All: list}
-		}
-		return callrules.Predicate{Any: list}
+		return join(list, not)
 	}
-	return callrules.Predicate{Test: t}
+	list := make([]callrules.Predicate, len(facts))
+	for i, fact := range facts {
+		one := t
+		one.Fact = fact
+		list[i].Test = &one
+	}
+	return join(list, not)
+}
+
+// join is any of some predicates, or, of negated ones, all.
+func join(list []callrules.Predicate, not bool) callrules.Predicate {
+	switch {
+	case len(list) == 1:
+		return list[0]
+	case not:
+		return callrules.Predicate{All: list}
+	}
+	return callrules.Predicate{Any: list}
 }
 
 // namesLookedThrough reports whether the pattern names a wrapper program. Patterns for any program, such as * and
@@ -128,6 +157,10 @@ func (r *rule) specificity() [2]int {
 			score[1] = 2
 		case len(r.ops) > 1:
 			score[1] = 1
+		}
+	case "net":
+		for i := range r.args {
+			score[1] = r.args[i].rank()
 		}
 	}
 	return score

@@ -19,6 +19,7 @@ import (
 // A second implementation of the document, of its tables and sentences alone: no sorting, no lowering, a request is
 // matched against every rule and the highest score among the matching rules decides.
 type nrule struct {
+	level          int
 	effect, domain string
 	ops            []string
 	first          npat
@@ -61,7 +62,7 @@ func (p npat) matches(s string) bool {
 	case "re":
 		return regexp.MustCompile(p.text).MatchString(s)
 	case "sub":
-		return s == p.text || strings.HasPrefix(s, p.text+"/")
+		return s == p.text || strings.HasPrefix(s, strings.TrimSuffix(p.text, "/")+"/")
 	case "or":
 		return slices.ContainsFunc(p.in, func(q npat) bool { return q.matches(s) })
 	case "not":
@@ -91,7 +92,11 @@ func (p npat) score(path bool) int {
 func (r nrule) score() int { // primary * 1000 + secondary
 	s := 1000 * r.first.score(r.domain == "fs")
 	for _, a := range r.args {
-		s += a.score(false) + 1
+		if r.domain == "net" {
+			s += a.score(true)
+		} else {
+			s += a.score(false) + 1
+		}
 	}
 	for _, h := range r.has {
 		s += h.score(false)
@@ -103,7 +108,13 @@ func (r nrule) score() int { // primary * 1000 + secondary
 }
 
 func (r nrule) matches(q nrequest) bool {
-	if r.domain != q.domain || !r.first.matches(q.first) || len(r.ops) > 0 && !slices.Contains(r.ops, q.op) {
+	if r.domain != q.domain || len(r.ops) > 0 && !slices.Contains(r.ops, q.op) {
+		return false
+	}
+	if r.domain == "tool" {
+		return r.matchesTool(q.first)
+	}
+	if !r.first.matches(q.first) {
 		return false
 	}
 	for i, a := range r.args {
@@ -123,12 +134,36 @@ func (r nrule) matches(q nrequest) bool {
 	return some(r.has, q.args[min(len(r.args), len(q.args)):])
 }
 
+// twice is the tool of the alphabet that has two names.
+const twice, meaning = "Agent", "Task"
+
+func (r nrule) matchesTool(name string) bool {
+	if name != twice {
+		return r.first.matches(name)
+	}
+	if r.effect == "allow" {
+		return r.first.matchesEither(twice, meaning)
+	}
+	return r.first.matches(twice) || r.first.matches(meaning)
+}
+
+// matchesEither is matches of something with two names.
+func (p npat) matchesEither(a, b string) bool {
+	switch p.kind {
+	case "or":
+		return slices.ContainsFunc(p.in, func(q npat) bool { return q.matchesEither(a, b) })
+	case "not":
+		return !p.in[0].matchesEither(a, b)
+	}
+	return p.matches(a) || p.matches(b)
+}
+
 func (r nrule) conflicts(s nrule) bool {
 	apart := func(p, q npat) bool {
 		return p.kind == "lit" && q.kind == "lit" && p.text != q.text ||
 			p.kind == "not" && p.in[0].String() == q.String() || q.kind == "not" && q.in[0].String() == p.String()
 	}
-	if r.domain != s.domain || r.score() != s.score() || r.effect == s.effect || apart(r.first, s.first) ||
+	if r.level != s.level || r.domain != s.domain || r.score() != s.score() || r.effect == s.effect || apart(r.first, s.first) ||
 		len(r.ops) == 1 && len(s.ops) == 1 && r.ops[0] != s.ops[0] {
 		return false
 	}
@@ -165,12 +200,19 @@ func (r nrule) String() string {
 	return text + "))"
 }
 
-// decide returns the effect, and whether a rule has it.
-func decide(all []nrule, q nrequest, def string) string {
+// decide returns the effect. replaced is whether the file has its own policy for tools that touch nothing.
+func decide(all []nrule, q nrequest, def string, replaced bool) string {
 	best, effect := -1, def
+	if q.domain == "tool" && !replaced && slices.Contains([]string{"Agent", "Task", "TodoWrite"}, q.first) {
+		effect = "allow"
+	}
 	for _, r := range all {
-		if r.matches(q) && r.score() > best {
-			best, effect = r.score(), r.effect
+		strictness := 0 // of tools that have two names, the strictest of equal rules
+		if q.domain == "tool" {
+			strictness = slices.Index([]string{"allow", "ask", "deny"}, r.effect)
+		}
+		if s := 100*r.score() + 10*r.level + strictness; r.matches(q) && s > best {
+			best, effect = s, r.effect
 		}
 	}
 	return effect
@@ -183,13 +225,17 @@ func alphabet(domain string) []string {
 		return []string{"/a", "/a/b", "/ab", "/a/b/c", "/c"}
 	case "net":
 		return []string{"a.b", "b", "a"}
+	case "url":
+		return []string{"/a", "/a/b", "/ab", "/"}
+	case "tool":
+		return []string{twice, meaning, "TodoWrite", "LS", "mcp__a__b"}
 	}
 	return []string{"a", "b", "-f", "ab"}
 }
 
 func drawPattern(t *rapid.T, domain string, depth int) npat {
 	kinds := []string{"any", "lit", "lit", "re"}
-	if domain == "fs" {
+	if domain == "fs" || domain == "url" {
 		kinds = append(kinds, "sub", "sub")
 	}
 	if depth > 0 {
@@ -217,8 +263,9 @@ func drawPattern(t *rapid.T, domain string, depth int) npat {
 
 func drawRule(t *rapid.T) nrule {
 	r := nrule{
+		level:  rapid.IntRange(0, 1).Draw(t, "level"),
 		effect: rapid.SampledFrom([]string{"allow", "deny", "ask"}).Draw(t, "effect"),
-		domain: rapid.SampledFrom([]string{"exec", "exec", "fs", "net"}).Draw(t, "domain"),
+		domain: rapid.SampledFrom([]string{"exec", "exec", "fs", "net", "tool"}).Draw(t, "domain"),
 	}
 	r.first = drawPattern(t, r.domain, 2)
 	switch r.domain {
@@ -234,13 +281,17 @@ func drawRule(t *rapid.T) nrule {
 	case "fs":
 		r.ops = rapid.SampledFrom([][]string{nil, {"read"}, {"write"}, {"read", "write"}, {"write", "delete"}}).Draw(t,
 			"ops")
+	case "net":
+		if rapid.Bool().Draw(t, "path") {
+			r.args = []npat{drawPattern(t, "url", 1)}
+		}
 	}
 	return r
 }
 
 // drawRequest returns a request and the call that is one.
 func drawRequest(t *rapid.T) (nrequest, *call.Call) {
-	domain := rapid.SampledFrom([]string{"exec", "exec", "fs", "net"}).Draw(t, "domain")
+	domain := rapid.SampledFrom([]string{"exec", "exec", "fs", "net", "tool"}).Draw(t, "domain")
 	word := rapid.SampledFrom(alphabet(domain))
 	q := nrequest{domain: domain, first: word.Draw(t, "first")}
 	c := &call.Call{Dir: "/w"}
@@ -253,28 +304,48 @@ func drawRequest(t *rapid.T) (nrequest, *call.Call) {
 		c.Tool = rapid.SampledFrom([]string{"Read", "Write", "Edit"}).Draw(t, "tool")
 		q.op = map[string]string{"Read": "read", "Write": "write", "Edit": "write"}[c.Tool]
 	case "net":
-		c.Tool, key, value = "WebFetch", "url", "https://"+q.first+"/x"
+		q.args = []string{rapid.SampledFrom(alphabet("url")).Draw(t, "path")}
+		c.Tool, key, value = "WebFetch", "url", "https://"+q.first+q.args[0]
+	case "tool":
+		c.Tool, key = q.first, "path"
 	}
 	c.Input = call.NewObject(call.Member{Name: key, Value: call.Text(value)})
 	return q, c
 }
 
-// write is a file of the rules: some in the default's policy, the rest in policies that it includes.
-func write(all []nrule, def string, shuffle *rand.Rand) string {
+// write is a file for each of two levels, or for one if their number is 1. The default of the lower does not count.
+func write(all []nrule, levels int, def string, replaced bool, shuffle *rand.Rand) (texts []string) {
+	for level := range levels {
+		own := slices.DeleteFunc(slices.Clone(all), func(r nrule) bool { return r.level != level })
+		if level < levels-1 {
+			texts = append(texts, writeLevel(own, "allow", false, shuffle))
+		} else {
+			texts = append(texts, writeLevel(own, def, replaced, shuffle))
+		}
+	}
+	return texts
+}
+
+// writeLevel is a file of the rules: some in the default's policy, the rest in policies that it includes, or, if replaced,
+// in one that replaces a built-in policy.
+func writeLevel(all []nrule, def string, replaced bool, shuffle *rand.Rand) string {
 	all = slices.Clone(all)
 	if shuffle != nil {
 		shuffle.Shuffle(len(all), func(i, k int) { all[i], all[k] = all[k], all[i] })
 	}
 	policies := []string{`(policy "main" (include "p1") `, `(policy "p1" (include "p2") `, `(policy "p2" `}
+	if replaced {
+		policies = append(policies, `(policy "__internal_claude__" `)
+	}
 	for i, r := range all {
-		policies[i%3] += "\n " + r.String()
+		policies[i%len(policies)] += "\n " + r.String()
 	}
 	forms := append([]string{"(default " + def + ` "main")`}, policies...)
-	for i := 1; i < 4; i++ {
-		forms[i] += ")"
+	for i := range policies {
+		forms[i+1] += ")"
 	}
 	if shuffle != nil {
-		shuffle.Shuffle(4, func(i, k int) { forms[i], forms[k] = forms[k], forms[i] })
+		shuffle.Shuffle(len(forms), func(i, k int) { forms[i], forms[k] = forms[k], forms[i] })
 	}
 	return strings.Join(forms, "\n")
 }
@@ -286,15 +357,20 @@ func TestNaive(t *testing.T) {
 	check := func(t *rapid.T) {
 		all := rapid.SliceOfN(rapid.Custom(drawRule), 1, 6).Draw(t, "rules")
 		def := rapid.SampledFrom([]string{"allow", "deny", "ask"}).Draw(t, "default")
-		text := write(all, def, nil)
-		other := write(all, def, rand.New(rand.NewSource(rapid.Int64().Draw(t, "seed"))))
+		replaced := rapid.Bool().Draw(t, "replaced")
+		levels := rapid.IntRange(1, 2).Draw(t, "levels")
+		for i := range all {
+			all[i].level = min(all[i].level, levels-1)
+		}
+		text := write(all, levels, def, replaced, nil)
+		other := write(all, levels, def, replaced, rand.New(rand.NewSource(rapid.Int64().Draw(t, "seed"))))
 
 		conflict := false
 		for i := range all {
 			conflict = conflict || slices.ContainsFunc(all[:i], all[i].conflicts)
 		}
-		set, err := Read(&document.Source{Name: "p", Text: []byte(text)}, nil)
-		again, err2 := Read(&document.Source{Name: "p", Text: []byte(other)}, nil)
+		set, err := readLevels(text...)
+		again, err2 := readLevels(other...)
 		if (err != nil) != conflict || (err2 != nil) != conflict {
 			t.Fatalf("conflict: %v\n%s\n%v\n%s\n%v", conflict, text, err, other, err2)
 		}
@@ -304,7 +380,7 @@ func TestNaive(t *testing.T) {
 		loaded++
 		for range 8 {
 			q, c := drawRequest(t)
-			want := decide(all, q, def)
+			want := decide(all, q, def, replaced)
 			out := set.Decide(c, callrules.Options{})
 			if string(out.Effect) != want {
 				t.Fatalf("%s\n%+v: %s, want %s", text, q, out.Effect, want)
@@ -325,6 +401,16 @@ func TestNaive(t *testing.T) {
 	t.Errorf("%d files loaded, %d calls matched: too few to say anything", loaded, matched)
 }
 
+// builtins is how many of the built-in rules are in a trace: those of a domain that the call asks for.
+func builtins(out callrules.Outcome) (n int) {
+	for _, s := range out.Trace.Steps {
+		if isBuiltin(s.Rule.ID) {
+			n++
+		}
+	}
+	return n
+}
+
 // Whatever the text: no panic, errors are within the file, and what loads decides any call, twice the same.
 func FuzzRead(f *testing.F) {
 	for _, text := range []string{
@@ -332,6 +418,8 @@ func FuzzRead(f *testing.F) {
 		of(`(allow (exec "git" * :has (or "a" /b/) (not "c")) :sandbox (allow (net)))`),
 		of(`(deny (fs (or read write) (not (subpath (join (env PWD) "/x")))))`),
 		of(`(allow (fs read (subpath :worktree (env PWD))))`),
+		of(`(deny (tool (not (or "Task" /^mcp__/)))) (allow (net "a.b" (subpath "/x")))`),
+		`(policy "__internal_claude__") (policy "main" (include "__worktree__"))`,
 		`(policy "main" (include "a")) (policy "a" (include "main"))`,
 		`(policy "main" (allow (exec /[\w&&]/)) (ask (net "a.b")) (deny (net "a.b")))`,
 		strings.Repeat("(", 100), "(policy \"main\" ; c\r\n (allow (fs \"/a\")))",
@@ -339,7 +427,7 @@ func FuzzRead(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		set, err := Read(&document.Source{Name: "p", Text: []byte(text)}, home())
+		set, err := readOne("p", text, home())
 		if err != nil {
 			var list document.Errors
 			if !errors.As(err, &list) || len(list) == 0 || set != nil {
@@ -366,10 +454,10 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 		for _, said := range []string{"Bash git push", "Bash ", "Read /w/x", "Write ../x", "WebFetch https://a.b/",
-			"WebFetch :", "WebSearch x", "Task x"} {
+			"WebFetch :", "WebSearch x", "Task x", "Agent x", "LS x", "WebFetch https://a.b/x/../y"} {
 			a, b := ask(t, set, said), ask(t, set, said)
 			if a.Effect != b.Effect || a.Rule != b.Rule || a.Reason != b.Reason ||
-				len(a.Trace.Steps) != len(set.Rules) {
+				len(a.Trace.Steps) != len(set.Rules)+builtins(a) {
 				t.Errorf("%s: %+v and %+v", said, a, b)
 			}
 		}

@@ -10,13 +10,14 @@ import (
 	"github.com/policyscan/policyscan/rules/document"
 )
 
-// A rule is one rule of a policy. first is the main operand of its domain: the program, the path or the host; args
-// and has are for exec only, ops for fs.
+// A rule is one rule of a policy. first is the main operand of its domain: the program, the path, the host or the
+// tool; args are the arguments of exec, or the path of net's URL; has is for exec only, ops for fs.
 type rule struct {
+	of     *compiler
 	at     int
 	id     string
 	effect callrules.Effect
-	domain string // exec, fs, net
+	domain string // exec, fs, net, tool
 	score  [2]int
 
 	first pattern
@@ -156,7 +157,7 @@ func (c *compiler) readPolicy(n *node) {
 
 // readRule reads (EFFECT (DOMAIN ...) :sandbox ...). Sandboxes are not nested.
 func (c *compiler) readRule(n *node, within bool) *rule {
-	r := &rule{at: n.at, id: n.String()}
+	r := &rule{of: c, at: n.at, id: n.String()}
 	before := len(c.errs)
 	r.effect, _ = c.effectOf(n.items[0])
 	if len(n.items) < 2 {
@@ -176,10 +177,10 @@ func (c *compiler) readRule(n *node, within bool) *rule {
 		r.domain = "net"
 		c.readNet(r, m)
 	case "tool":
-		c.fail(document.CodeKey, m.at, "a rule about (tool ...)",
-			"remove it: for tools that are not exec, fs or net the default decides, as the document says")
+		r.domain = "tool"
+		c.readTool(r, m)
 	default:
-		c.unknown(m, "what a rule can be about", "(exec ...), (fs ...), (net ...)")
+		c.unknown(m, "what a rule can be about", "(exec ...), (fs ...), (net ...), (tool ...)")
 	}
 	if rest := n.items[2:]; len(rest) > 0 {
 		c.readSandbox(r, rest, within)
@@ -200,7 +201,7 @@ func (c *compiler) readSandbox(r *rule, rest []*node, within bool) {
 	case within:
 		c.fail(document.CodeKey, at.at, "a :sandbox in a sandbox", "remove it")
 		return
-	case r.domain == "fs" || r.domain == "net":
+	case r.domain != "exec" && r.domain != "":
 		c.fail(document.CodeKey, at.at, fmt.Sprintf("a :sandbox of a rule about %s", r.domain),
 			"remove it: a sandbox is for the commands of (exec ...)")
 		return
@@ -272,19 +273,31 @@ func (c *compiler) readFS(r *rule, m *node, within bool) {
 			"write one operation and one path; join several with (or ...)")
 	}
 	r.first.each(false, func(p *pattern, negated bool) {
-		switch {
-		case !p.worktree:
-		case !within && (r.effect != callrules.Allow || negated):
-			c.fail(document.CodeValue, p.at,
-				fmt.Sprintf("a :worktree in a rule that says %s, or within (not ...)", r.effect),
-				"remove it and name git's directories too: where they are is not looked up, "+
-					"and the rule would be weaker than it says")
-		default:
-			c.note(p.at,
-				":worktree is ignored: which directories of git a worktree has is not looked up, "+
-					"so the rule does not allow them")
+		if p.worktree && p.text != "" && !within {
+			c.addGitDirs(p, (r.effect != callrules.Allow) != negated)
 		}
 	})
+}
+
+// addGitDirs adds the git directories of the worktree that a (subpath :worktree ...) is in. stricter is whether the
+// rule is the stricter for them. If they cannot be determined, such a rule is refused, and another goes without them.
+func (c *compiler) addGitDirs(p *pattern, stricter bool) {
+	dirs, err := gitDirs(p.text)
+	switch {
+	case err != nil && stricter:
+		c.fail(document.CodeValue, p.at, fmt.Sprintf(":worktree in a rule that would be weaker without: %v", err),
+			"repair the worktree (git worktree repair), or remove :worktree and name git's directories")
+	case err != nil:
+		c.note(p.at, ":worktree adds nothing: %v", err)
+	case dirs != nil:
+		plain := *p
+		plain.worktree = false
+		p.form, p.worktree, p.members = either, false, []pattern{plain}
+		for _, dir := range dirs {
+			p.members = append(p.members, pattern{form: subpath, text: dir, path: true, at: p.at,
+				shown: fmt.Sprintf("(subpath %q)", dir)})
+		}
+	}
 }
 
 // readOps reads the operations of (fs ...), and reports whether the node is about them: a path may
@@ -318,13 +331,32 @@ func (c *compiler) readOps(r *rule, n *node, within bool) bool {
 	return true
 }
 
-// readNet reads (net HOST).
+// readNet reads (net HOST PATH).
 func (c *compiler) readNet(r *rule, m *node) {
 	rest := m.items[1:]
 	if len(rest) > 0 {
 		r.first = c.pattern(rest[0], r.domain)
 	}
 	if len(rest) > 1 {
-		c.fail(document.CodeKey, rest[1].at, "something after the host of (net ...)", "join several with (or ...)")
+		r.args = []pattern{c.pattern(rest[1], "url")}
+	}
+	if len(rest) > 2 {
+		c.fail(document.CodeKey, rest[2].at, "something after the host and the path of (net ...)",
+			"join several with (or ...)")
+	}
+}
+
+// readTool reads (tool NAME).
+func (c *compiler) readTool(r *rule, m *node) {
+	rest := m.items[1:]
+	if len(rest) > 0 {
+		r.first = c.pattern(rest[0], r.domain)
+	}
+	if len(rest) > 1 {
+		c.fail(document.CodeKey, rest[1].at, "something after the name of (tool ...)", "join several with (or ...)")
+	}
+	if r.effect == callrules.Allow && r.first.all() {
+		c.note(m.at, "this allows every tool that is not exec, fs or net, as NotebookEdit, PowerShell and an MCP "+
+			"server's, which may write files or run commands; name the tools that you mean")
 	}
 }

@@ -43,7 +43,7 @@ func (p *pattern) each(negated bool, visit func(p *pattern, negated bool)) {
 
 // pattern reads an operand of a domain.
 func (c *compiler) pattern(n *node, domain string) pattern {
-	p := pattern{at: n.at, shown: n.String(), path: domain == "fs"}
+	p := pattern{at: n.at, shown: n.String(), path: domain == "fs" || domain == "url"}
 	switch {
 	case n.is("*"):
 	case n.kind == word:
@@ -75,10 +75,10 @@ func (c *compiler) pattern(n *node, domain string) pattern {
 			c.fail(document.CodeValue, n.at, fmt.Sprintf("%s matches nothing", p.shown),
 				"remove the rule, or exclude less")
 		}
-	case n.head() == "subpath" && domain == "fs":
+	case n.head() == "subpath" && p.path:
 		p.form = subpath
-		c.subpath(&p, n)
-	case domain == "fs":
+		c.subpath(&p, n, domain)
+	case p.path:
 		c.unknown(n, "a path", `"/a/path", /regex/, (subpath ...), (or ...), (not ...), *`)
 	default:
 		c.unknown(n, "a pattern", `"text", /regex/, (or ...), (not ...), *`)
@@ -103,8 +103,20 @@ func (c *compiler) literal(n *node, domain string) string {
 		return c.path(n.at, n.text)
 	case "net":
 		return c.host(n)
+	case "url":
+		return c.urlPath(n.at, n.text)
 	}
 	return n.text
+}
+
+// urlPath returns the path of a URL in the form of those of calls.
+func (c *compiler) urlPath(at int, name string) string {
+	if clean, _ := call.Resolve("/", name); name != "/" && name != clean && name != clean+"/" || name[0] != '/' ||
+		strings.ContainsAny(name, "%;?#\\") {
+		c.fail(document.CodeValue, at, fmt.Sprintf("%q is not the path of a URL that can be determined", name),
+			`write it as in "/owner/repo", without %, .., ? and #`)
+	}
+	return name
 }
 
 // host returns the form of a host that those of calls have.
@@ -130,9 +142,9 @@ func (c *compiler) host(n *node) string {
 	return host
 }
 
-func (c *compiler) subpath(p *pattern, n *node) {
+func (c *compiler) subpath(p *pattern, n *node, domain string) {
 	rest := n.items[1:]
-	if len(rest) > 0 && rest[0].is(":worktree") {
+	if len(rest) > 0 && rest[0].is(":worktree") && domain == "fs" {
 		p.worktree = true
 		rest = rest[1:]
 	}
@@ -141,7 +153,10 @@ func (c *compiler) subpath(p *pattern, n *node) {
 			`write one path, as in (subpath (join (env HOME) "/src"))`)
 		return
 	}
-	if name, ok := c.expression(rest[0]); ok {
+	switch name, ok := c.expression(rest[0]); {
+	case ok && domain == "url":
+		p.text = c.urlPath(rest[0].at, name)
+	case ok:
 		p.text = c.path(rest[0].at, name)
 	}
 }
@@ -158,6 +173,10 @@ func (c *compiler) expression(n *node) (string, bool) {
 		}
 		name := n.items[1].text
 		value, ok := c.define[name]
+		if !ok && name == "CWD" { // an earlier name, which clash rewrites
+			name = "PWD"
+			value, ok = c.define[name]
+		}
 		if !ok {
 			c.fail(document.CodeValue, n.at, fmt.Sprintf("(env %s) is not defined", name),
 				fmt.Sprintf("give --define %s=VALUE; variables of the environment are not read, "+

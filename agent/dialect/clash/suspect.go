@@ -1,41 +1,31 @@
 package clash
 
 import (
+	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/policyscan/policyscan/agent/call"
 	"github.com/policyscan/policyscan/agent/callrules"
 )
 
-// builtin reports whether a policy is built into clash.
-func builtin(name string) bool {
-	return strings.HasPrefix(name, "__") && strings.HasSuffix(name, "__")
-}
-
-// suspect notes likely mistakes. all is sorted.
+// suspect notes likely mistakes in a file. all are the sorted rules of all levels.
 func (c *compiler) suspect(all []*rule) {
 	for _, name := range c.names {
-		switch p := c.policies[name]; {
-		case p.used:
-		case builtin(name):
-			c.note(p.at, "the policy %q is not used: there is no built-in policy of clash for it to replace; "+
-				"include it where you need it", name)
-		default:
+		if p := c.policies[name]; !p.used {
 			c.note(p.at, "the policy %q is not used: %q does not include it, and it is not a sandbox", name, c.active)
 		}
 	}
-	if len(all) == 0 {
-		c.note(0, "no rule applies: the default decides every call")
+	if len(c.rules) == 0 {
+		c.note(0, "no rule applies: the default decides")
 	}
 	commands := func(r *rule) bool { return r.domain == "exec" && r.effect != callrules.Allow && r.score[0] > 0 }
-	if i := slices.IndexFunc(all, commands); i >= 0 {
-		c.note(all[i].at, "rules about exec see only the first command of a line, as clash's document says, "+
+	if i := slices.IndexFunc(c.rules, commands); i >= 0 {
+		c.note(c.rules[i].at, "rules about exec see only the first command of a line, as clash's document says, "+
 			"so this rule does not stop %q; a native rule sees every command of a line",
 			"cd x && …")
 	}
 	budget := maxComparisons
-	for _, r := range all {
+	for _, r := range c.rules {
 		c.suspectRule(r)
 		if r.domain == "exec" && r.stars() > 0 {
 			c.suspectStars(r, all, &budget)
@@ -44,11 +34,53 @@ func (c *compiler) suspect(all []*rule) {
 			c.suspectDeny(r, all, &budget)
 		}
 	}
-	writes := func(r *rule) bool { return r.effect != callrules.Allow && r.domain == "fs" && r.writes() }
-	if i := slices.IndexFunc(all, writes); c.effect == callrules.Allow && i >= 0 {
-		c.note(all[i].at,
-			"the default allows, and it decides for MultiEdit and NotebookEdit, "+
-				"which the document does not list as writes: this rule does not see them")
+}
+
+// place is where a rule is, for a note about another one in this file.
+func (c *compiler) place(r *rule) string {
+	if r.of == c {
+		return fmt.Sprintf("line %d", c.line(r.at))
+	}
+	return fmt.Sprintf("%s:%d", r.of.src.Name, r.of.line(r.at))
+}
+
+// suspectDefault notes what the default decides that its author may not expect. c is the highest level, all are the
+// rules of all levels.
+func (c *compiler) suspectDefault(all []*rule) {
+	if slices.ContainsFunc(all, func(r *rule) bool { return r.domain == "tool" }) {
+		return
+	}
+	file := func(r *rule) bool { return r.of == c && r.effect != callrules.Allow && r.domain == "fs" }
+	if i := slices.IndexFunc(all, file); c.effect == callrules.Allow && i >= 0 {
+		c.note(all[i].at, "the default allows, and it decides for MultiEdit, NotebookEdit and LS, which the document "+
+			"does not list: this rule does not see them; add (deny (tool (or \"MultiEdit\" \"NotebookEdit\" \"LS\")))")
+	}
+	if c.effect == callrules.Deny {
+		at := 0
+		if c.declared != nil {
+			at = c.declared.at
+		}
+		c.note(at, "the default denies every tool that is not exec, fs or net: NotebookEdit, Skill, an MCP server's; "+
+			"to allow one, write (allow (tool \"mcp__github__get_issue\")), or (allow (tool /^mcp__github__/))")
+	}
+}
+
+// suspectLevels notes where a higher level overrides a rule that denies or asks. all is sorted, of equal rules the
+// highest level's first.
+func suspectLevels(all []*rule) {
+	budget := maxComparisons
+	for i, low := range all {
+		for k := i - 1; k >= 0 && low.effect != callrules.Allow; k-- {
+			high := all[k]
+			if budget--; budget < 0 || high.domain != low.domain || high.score != low.score {
+				break
+			}
+			if high.of != low.of && high.effect != low.effect && high.effect != callrules.Deny && high.canMeet(low) {
+				low.of.note(low.at, "%s of %s is of a higher level and as specific, so it decides before this rule",
+					high.id, low.of.place(high))
+				break
+			}
+		}
 	}
 }
 
@@ -100,8 +132,6 @@ func (r *rule) stars() int {
 	return n
 }
 
-func (r *rule) writes() bool { return r.ops == nil || slices.Contains(r.ops, "write") }
-
 // suspectStars notes a rule that decides before another only by the * at its end, which asks for nothing. It
 // would not be the more specific of the two without.
 func (c *compiler) suspectStars(r *rule, all []*rule, budget *int) {
@@ -115,11 +145,11 @@ func (c *compiler) suspectStars(r *rule, all []*rule, budget *int) {
 			continue
 		}
 		if compare(s.score, without) == 0 && len(s.has) == 0 && len(s.args) == len(r.args)-r.stars() {
-			c.note(r.at, "the rule decides before %s of line %d only because of its *, which requires nothing: "+
-				"without it they would be a conflict", s.id, c.line(s.at))
+			c.note(r.at, "the rule decides before %s of %s only because of its *, which requires nothing: "+
+				"without it they would be a conflict", s.id, c.place(s))
 		} else {
-			c.note(r.at, "the rule decides before %s of line %d only because of its *, which requires nothing: "+
-				"without it that rule would decide first", s.id, c.line(s.at))
+			c.note(r.at, "the rule decides before %s of %s only because of its *, which requires nothing: "+
+				"without it that rule would decide first", s.id, c.place(s))
 		}
 		return
 	}
@@ -147,11 +177,11 @@ func (c *compiler) suspectDeny(r *rule, all []*rule, budget *int) {
 	switch {
 	case first == nil:
 	case more == 0:
-		c.note(r.at, "%s of line %d is more specific and may decide before this rule denies", first.id,
-			c.line(first.at))
+		c.note(r.at, "%s of %s is more specific and may decide before this rule denies", first.id,
+			c.place(first))
 	default:
-		c.note(r.at, "%s of line %d and %d more are more specific and may decide before this rule denies",
-			first.id, c.line(first.at), more)
+		c.note(r.at, "%s of %s and %d more are more specific and may decide before this rule denies",
+			first.id, c.place(first), more)
 	}
 }
 

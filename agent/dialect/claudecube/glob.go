@@ -76,8 +76,8 @@ func globbed(test *callrules.Test, text string, stricter bool) (callrules.Predic
 		if err != nil {
 			return callrules.Predicate{}, err
 		}
-		re, err := jsregexp.Compile(source)
-		if err != nil {
+		re, wrong := jsregexp.Compile(source)
+		if wrong != nil {
 			return callrules.Predicate{}, mistake{"it would match nothing, since its expression is not valid",
 				"write another glob, or a regex"}
 		}
