@@ -19,6 +19,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf16"
@@ -51,15 +52,11 @@ func (m *Mistake) Error() string { return m.Found + "; " + m.Fix }
 
 // Compile returns an expression that matches the texts that a pattern of JavaScript does.
 func Compile(pattern string) (Regexp, *Mistake) {
-	units, hasHalves, wrong := inUnits(pattern)
+	units, wrong := inUnits(pattern)
 	if wrong != nil {
 		return Regexp{}, wrong
 	}
 	engine, wrong := compile(units)
-	if wrong == nil && hasHalves {
-		// The engine's search for a prefix takes all halves for one character. With a ^ it searches for none.
-		engine, wrong = compile("^[^]*?(?:" + units + ")")
-	}
 	return Regexp{engine: engine}, wrong
 }
 
@@ -148,59 +145,132 @@ func hasPairs(text string) bool {
 	return false
 }
 
+// A half is a UTF-16 code unit that is half a character beyond U+FFFF. Strings of Go cannot hold it, and the engine keeps
+// literals and classes in strings, so that all halves would be one character there. The character moved(half), which no
+// text by units has, is in its place.
+func isHalf(c rune) bool { return firstHalf <= c && c <= lastHalf }
+
+func moved(half rune) rune { return half + 0x100000 }
+
+const firstHalf, lastHalf rune = 0xD800, 0xDFFF
+
 // unitsOf returns the UTF-16 code units of a text, each as the engine takes it.
 func unitsOf(text string) []rune {
 	units := make([]rune, 0, len(text))
 	for _, unit := range utf16.Encode([]rune(text)) {
-		units = append(units, rune(unit))
+		c := rune(unit)
+		if isHalf(c) {
+			c = moved(c)
+		}
+		units = append(units, c)
 	}
 	return units
 }
 
-// tokens are the parts of a pattern that inUnits tells apart. The first is the escape of half a character.
-var tokens = late.Regexp(`(?s)\\u[dD][89a-fA-F][0-9a-fA-F]{2}|\\[pPu]\{|\\k<[0-9]|\\.|\(\?[:=!<]|\(\?|.`)
+// tokens are the parts of a pattern that inUnits tells apart.
+var tokens = late.Regexp(`(?s)\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|\\c\w|\\[0-3][0-7]{0,2}|\\[4-7][0-7]?|` +
+	`\\[pPu]\{|\\k<[0-9]|\\.|\(\?[:=!<]|\(\?|.`)
 
 // inUnits returns a pattern by UTF-16 code units, as JavaScript counts without the flag u: a character beyond U+FFFF is
-// two halves, and a quantifier after it repeats the second. The engine looks literals of several characters up as
-// strings of Go, in which all halves are one character. So a half is never in a longer literal: it is a group,
-// with a look-ahead that always holds.
-func inUnits(pattern string) (units string, hasHalves bool, wrong *Mistake) {
+// two halves, and a quantifier after it repeats the second.
+func inUnits(pattern string) (units string, wrong *Mistake) {
 	var b strings.Builder
 	inClass := false
-	writeHalf := func(escape string) {
-		hasHalves = true
-		if !inClass {
-			escape = "(?:(?=[^])" + escape + ")"
+	var class []unit // so far
+	write := func(u unit) {
+		switch {
+		case inClass:
+			class = append(class, u)
+		case isHalf(u.char):
+			b.WriteRune(moved(u.char))
+		default:
+			b.WriteString(u.text)
 		}
-		b.WriteString(escape)
 	}
 	for _, at := range tokens().FindAllStringIndex(pattern, -1) {
 		token := pattern[at[0]:at[1]]
-		last, _ := utf8.DecodeLastRuneInString(token)
+		last, size := utf8.DecodeLastRuneInString(token)
 		switch {
 		case last > lastUnit:
 			high, low := utf16.EncodeRune(last)
-			writeHalf(fmt.Sprintf(`\u%x`, high))
-			writeHalf(fmt.Sprintf(`\u%x`, low))
-			continue
-		case len(token) == len(`\ud800`):
-			writeHalf(token)
-			continue
-		case len(token) == len(`\p{`) && last == '{':
-			return "", false, &Mistake{token + ", which means something only with the flag u",
+			escape := strings.TrimSuffix(token, string(last)) // a backslash, or nothing
+			write(unit{escape, high})
+			write(unit{"", low})
+		case len(token) == len(`\u0000`):
+			code, _ := strconv.ParseUint(token[2:], 16, 16) // four digits
+			write(unit{token, rune(code)})
+		case len(token) == len(`\p{`) && last == '{': // or \P{ or \u{
+			return "", &Mistake{token + ", which means something only with the flag u",
 				`write the characters, as in [a-zé], or \u and four digits`}
-		case len(token) == len(`\k<1`) && !inClass:
-			return "", false, &Mistake{token + ", and the name of a group is no number", `write \` + token[3:]}
+		case strings.HasPrefix(token, `\k<`) && !inClass:
+			return "", &Mistake{token + ", and the name of a group is no number", `write \` + token[3:]}
 		case token == "(?" && !inClass:
-			return "", false, noGroup(pattern[at[0]:])
-		case token == "[":
+			return "", noGroup(pattern[at[0]:])
+		case token == "[" && !inClass:
 			inClass = true
-		case token == "]":
-			inClass = false
+			b.WriteString(token)
+		case token == "^" && inClass && pattern[at[0]-1] == '[' && class == nil:
+			b.WriteString(token)
+		case token == "]" && inClass:
+			writeClass(&b, class)
+			inClass, class = false, nil
+			b.WriteString(token)
+		case len(token) == size:
+			write(unit{token, last})
+		default:
+			write(unit{token, -1})
 		}
-		b.WriteString(token)
 	}
-	return b.String(), hasHalves, nil
+	writeClass(&b, class) // it is not closed
+	return b.String(), nil
+}
+
+// A unit is a part of a pattern, and its code unit if it is one as it is or as \u0000; otherwise -1.
+type unit struct {
+	text string
+	char rune
+}
+
+// writeClass writes what is between the brackets of a class. A range that has all halves, or some and others, becomes
+// several.
+func writeClass(b *strings.Builder, class []unit) {
+	one := func(u unit) {
+		if isHalf(u.char) {
+			b.WriteRune(moved(u.char))
+		} else {
+			b.WriteString(u.text)
+		}
+	}
+	between := func(first, last rune) {
+		b.WriteRune(moved(first))
+		b.WriteByte('-')
+		b.WriteRune(moved(last))
+	}
+	for i := 0; i < len(class); i++ {
+		first := class[i]
+		if i+2 >= len(class) || class[i+1].text != "-" {
+			one(first)
+			continue
+		}
+		last := class[i+2]
+		i += 2
+		several := len(first.text) == 2 && strings.Contains(`\d\D\w\W\s\S`, first.text) // no range begins with it
+		switch {
+		case isHalf(first.char) && last.char > lastHalf:
+			between(first.char, lastHalf)
+			b.WriteString(`\ue000-` + last.text)
+		case isHalf(last.char) && first.char < firstHalf && !several:
+			b.WriteString(first.text + `-\ud7ff`)
+			between(firstHalf, last.char)
+		case last.char > lastHalf && first.char < firstHalf && !several:
+			b.WriteString(first.text + "-" + last.text)
+			between(firstHalf, lastHalf)
+		default:
+			one(first)
+			b.WriteByte('-')
+			one(last)
+		}
+	}
 }
 
 // flags are those of Perl and others at the beginning of a group: (?i), (?-s:.

@@ -133,6 +133,9 @@ var cases = []struct {
 	{`[^😀]`, []string{"\U0001f601", "a"}, []string{"😀", "😀😀"}},
 	{`[\ud800-\udbff]`, []string{"😀"}, []string{"a", "\ue000"}},
 	{`^.[\udc00-\udfff]`, []string{"😀"}, []string{"a😀"}},
+	{`^[\ud800-\udbff][\udc00-\udfff]$`, []string{"😀"}, []string{"ab", "\ufffd\ufffd"}},
+	{`^[a-\ud83d][\ude00-\uffff]$`, []string{"😀", "b\ue000", "\ud7ff\uffff"}, []string{"\ue000\ue000", "ab"}},
+	{`^[^^-\uffff]`, []string{"A"}, []string{"😀", "a", "^"}},
 	{`\ud83d`, []string{"😀", "\U0001f601"}, []string{"\U0001f800", "\ufffd", "\U000f003d"}},
 	{`\udfff`, []string{"\U0010ffff"}, []string{"\U0010fffe"}},
 	{`\udc00\udc00`, nil, []string{"\U00010000\U00010000"}},
@@ -142,10 +145,11 @@ var cases = []struct {
 	{`^\B😀\B$`, []string{"😀"}, nil},
 	{`a\b😀`, []string{"a😀"}, nil},
 
-	// The characters that stand in for halves are nothing special themselves.
+	// Characters of private use.
 	{"^\U000f0000$", []string{"\U000f0000"}, []string{"\U00010000", "a"}},
 	{"^[\U000f0000-\uffff]", []string{"\U000f0000"}, []string{"\U000f07ff", "😀"}},
 	{`^..$`, []string{"\U000f0000", "\U000f07ff"}, []string{"\U000f0000\U000f07ff"}},
+	{`^\ud83d`, []string{"😀"}, []string{"\U0010d83d"}},
 
 	// A high count, and not UTF-8: a byte is U+FFFD.
 	{`^.{1000}$`, []string{strings.Repeat("😀", 500), strings.Repeat("a", 1000)}, []string{strings.Repeat("😀", 501)}},
@@ -485,7 +489,8 @@ var (
 	}
 	classParts = []string{
 		"a", "b", "a-c", "-", "a-", "-a", `\d`, `\D`, `\s`, `\S`, `\w`, `\W`, `\w-`, `-\w`, `\b`, `\B`, `\c1`, `\c_`, `\c`, `\cA`, `\0`, `\1`, `\8`, `\101`, `\]`, `\-`, `\k`, "^", "[", ":",
-		`\u0080-\uffff`, `\x00-\uffff`, "é", "!-~", `\ud83d\ude00`, "😀", `\ud800-\udbff`, "b-a", "&&", ".", "$",
+		`\u0080-\uffff`, `\x00-\uffff`, "é", "!-~", `\ud83d\ude00`, "😀", `\ud800-\udbff`, `\udc00-\udfff`,
+		`\ud83d-\ud83e`, `\ude00-\uffff`, `a-\udc00`, "b-a", "&&", ".", "$",
 	}
 )
 
