@@ -236,26 +236,27 @@ func TestFault_128_Extensions(t *testing.T) {
 func TestFault_128_TreeCache(t *testing.T) {
 	t.Parallel()
 	g := indexed(t)
-	hash := mustHash(t, g.git("rev-parse", "HEAD:near"))
+	near := mustHash(t, g.git("rev-parse", "HEAD:near"))
+	hash := string(near[:20])
 	whole, want := g.indexBytes(), sortRaw(g.git("diff-tree", "-r", "-z", "--no-renames", "HEAD", g.git("write-tree")))
 	for _, c := range []struct {
 		name, cache string
 		ok          bool
 	}{
 		{"of nothing", "\x00-1 0\n", true},
-		{"of no files", "\x00-1 1\nnear\x000 0\n" + string(hash[:]), true},
-		{"of another count", "\x00-1 1\nnear\x001 0\n" + string(hash[:]), true},
-		{"of a missing directory", "\x00-1 1\nnowhere\x002 0\n" + string(hash[:]), true},
+		{"of no files", "\x00-1 1\nnear\x000 0\n" + hash, true},
+		{"of another count", "\x00-1 1\nnear\x001 0\n" + hash, true},
+		{"of a missing directory", "\x00-1 1\nnowhere\x002 0\n" + hash, true},
 		{"empty", "", false},
 		{"no name", "-1 0\n", false},
 		{"no numbers", "\x00", false},
 		{"one number", "\x002\n", false},
 		{"no end of line", "\x00-1 0", false},
-		{"a word for a number", "\x00two 0\n" + string(hash[:]), false},
-		{"another word", "\x002 none\n" + string(hash[:]), false},
+		{"a word for a number", "\x00two 0\n" + hash, false},
+		{"another word", "\x002 none\n" + hash, false},
 		{"no hash", "\x002 0\n", false},
-		{"a short hash", "\x002 0\n" + string(hash[:19]), false},
-		{"a long hash", "\x002 0\n" + string(hash[:]) + "x", false},
+		{"a short hash", "\x002 0\n" + hash[:19], false},
+		{"a long hash", "\x002 0\n" + hash + "x", false},
 		{"a directory too few", "\x00-1 2\nnear\x00-1 0\n", false},
 		{"a directory too many", "\x00-1 0\nnear\x00-1 0\n", false},
 		{"directories without a name", "\x00-1 1\n" + strings.Repeat("\x00-1 1\n", 5000) + "\x00-1 0\n", false},

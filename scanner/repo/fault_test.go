@@ -5,7 +5,6 @@ package repo
 import (
 	"bytes"
 	"compress/zlib"
-	"crypto/sha1"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -25,7 +24,9 @@ import (
 func (g *gitRepo) object(kind string, content []byte) Hash {
 	g.Helper()
 	data := append(fmt.Appendf(nil, "%s %d\x00", kind, len(content)), content...)
-	h := Hash(sha1.Sum(data))
+	sum := g.format.new()
+	sum.Write(data)
+	h := sumHash(sum)
 	g.loose(h, data)
 	return h
 }
@@ -47,7 +48,8 @@ func (g *gitRepo) loose(h Hash, data []byte) {
 }
 
 func treeLine(mode, name string, h Hash) []byte {
-	return append([]byte(mode+" "+name+"\x00"), h[:]...)
+	digits := h.String()
+	return append([]byte(mode+" "+name+"\x00"), h[:len(digits)/2]...)
 }
 
 func diffError(r *Repository, tree Hash) error {

@@ -12,25 +12,29 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/go-git/go-git/v5/plumbing"
 )
 
 // gitRepo is a repository that the git command builds; the program itself never runs it.
 type gitRepo struct {
 	testing.TB
-	dir   string
-	clock int
-	zlib  *zlib.Writer // of loose objects; nil until one is written
+	dir    string
+	format format
+	clock  int
+	zlib   *zlib.Writer // of loose objects; nil until one is written
 }
 
-func newGit(t testing.TB) *gitRepo {
+func newGit(t testing.TB) *gitRepo { return newGitOf(t, formatSHA1) }
+
+// formats are those of repositories.
+var formats = []format{formatSHA1, formatSHA256}
+
+func newGitOf(t testing.TB, f format) *gitRepo {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git is not installed")
 	}
-	g := &gitRepo{TB: t, dir: t.TempDir(), clock: 1_700_000_000}
-	g.git("init", "-q", "-b", "main")
+	g := &gitRepo{TB: t, dir: t.TempDir(), format: f, clock: 1_700_000_000}
+	g.git("init", "-q", "-b", "main", "--object-format="+f.setting())
 	return g
 }
 
@@ -107,10 +111,13 @@ func commitOf(t testing.TB, r *Repository, name string) (commit, tree Hash) {
 
 func mustHash(t *testing.T, s string) Hash {
 	t.Helper()
-	if !plumbing.IsHash(s) {
-		t.Fatalf("%q is no hash", s)
+	f := formatSHA1
+	if len(s) == 64 {
+		f = formatSHA256
 	}
-	return plumbing.NewHash(s)
+	h, err := f.parse(s)
+	must(t, err)
+	return h
 }
 
 func wantError(t *testing.T, what string, err, want error) {

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"compress/zlib"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -15,8 +14,6 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
-
-	"github.com/go-git/go-git/v5/plumbing"
 
 	"github.com/policyscan/policyscan/internal/disk"
 )
@@ -30,9 +27,9 @@ type objectDir struct {
 	blind string
 }
 
-// openObjectDirs opens the objects directory dir, then the directories in its info/alternates, and in theirs. git goes
+// open opens the objects directory dir, then the directories in its info/alternates, and in theirs. git goes
 // six deep.
-func openObjectDirs(dir string) ([]*objectDir, error) {
+func (s *objects) open(dir string) ([]*objectDir, error) {
 	var all []*objectDir
 	seen := map[string]bool{}
 	var open func(dir string, depth int) error
@@ -42,7 +39,7 @@ func openObjectDirs(dir string) ([]*objectDir, error) {
 			return nil
 		}
 		seen[dir] = true
-		f, err := openObjectDir(dir)
+		f, err := s.openDir(dir)
 		if err != nil {
 			return err
 		}
@@ -79,7 +76,7 @@ func openObjectDirs(dir string) ([]*objectDir, error) {
 	return all, open(dir, 0)
 }
 
-func openObjectDir(dir string) (*objectDir, error) {
+func (s *objects) openDir(dir string) (*objectDir, error) {
 	f := &objectDir{dir: dir}
 	st, err := os.Stat(dir)
 	if err != nil {
@@ -102,7 +99,7 @@ func openObjectDir(dir string) (*objectDir, error) {
 		_, isIndexed := slices.BinarySearchFunc(entries, stem+".idx", byName)
 		switch {
 		case isPack && isIndexed:
-			f.packs = append(f.packs, &pack{stem: filepath.Join(packDir, stem)})
+			f.packs = append(f.packs, &pack{stem: filepath.Join(packDir, stem), format: s.format, pool: &s.inflaters})
 		case isPack:
 			f.blind = e.Name()
 		}
@@ -157,8 +154,8 @@ func looseReader(file *os.File) (stored, error) {
 	if !ok {
 		return stored{}, errors.New("no header")
 	}
-	k, err := plumbing.ParseObjectType(string(name))
-	if err != nil || k > plumbing.TagObject {
+	k := kind(max(0, slices.Index(kindNames, string(name))))
+	if k == 0 {
 		return stored{}, fmt.Errorf("an unknown type %q", name)
 	}
 	size, err := strconv.ParseInt(string(length), 10, 64)
@@ -181,15 +178,16 @@ func noEOF(err error) error {
 	return err
 }
 
-func (d *objectDir) withPrefix(prefix string) ([]Hash, error) {
+func (d *objectDir) withPrefix(prefix string, f format) ([]Hash, error) {
 	var found []Hash
 	entries, err := os.ReadDir(filepath.Join(d.dir, prefix[:2]))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	for _, e := range entries {
-		if name := prefix[:2] + e.Name(); strings.HasPrefix(name, prefix) && plumbing.IsHash(name) {
-			found = append(found, plumbing.NewHash(name))
+		name := prefix[:2] + e.Name()
+		if h, err := f.parse(name); err == nil && strings.HasPrefix(name, prefix) {
+			found = append(found, h)
 		}
 	}
 	for _, p := range d.packs {
@@ -206,7 +204,7 @@ func (d *objectDir) withPrefix(prefix string) ([]Hash, error) {
 func (s *objects) withPrefix(prefix string) ([]Hash, error) {
 	var all []Hash
 	for _, f := range s.dirs {
-		found, err := f.withPrefix(prefix)
+		found, err := f.withPrefix(prefix, s.format)
 		if err != nil {
 			return nil, err
 		}
@@ -282,12 +280,4 @@ func readText(name string, limit int64) (string, error) {
 		err = fmt.Errorf("%s: %w of %d bytes", name, ErrLimit, limit)
 	}
 	return text.String(), err
-}
-
-func hexPrefix(s string) bool {
-	if len(s)%2 == 1 {
-		s += "0"
-	}
-	_, err := hex.DecodeString(s)
-	return err == nil && s == strings.ToLower(s)
 }

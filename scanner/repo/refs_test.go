@@ -115,8 +115,8 @@ func TestFindRef(t *testing.T) {
 			}
 		}
 		for _, name := range append(names, "refs/heads/a", "refs/heads/bb/x", "refs/heads/cccc", "refs", "z") {
-			want, is, err := findRef([]byte(lines.String()), name)
-			got, found, failed := findRef([]byte(header+lines.String()), name)
+			want, is, err := formatSHA1.findRef([]byte(lines.String()), name)
+			got, found, failed := formatSHA1.findRef([]byte(header+lines.String()), name)
 			if got != want || found != is || (failed == nil) != (err == nil) {
 				t.Fatalf("%q in\n%s%v, %v, %v; want %v, %v, %v", name, &lines, got, found, failed, want, is, err)
 			}
@@ -127,10 +127,10 @@ func TestFindRef(t *testing.T) {
 		fmt.Fprintf(&lines, "%040x refs/heads/%06d\n", i, i)
 	}
 	twice := lines.String() + hash() + " refs/heads/002000\n" // which is out of order
-	if _, is, err := findRef([]byte(header+twice), "refs/heads/002000"); !is || err != nil {
+	if _, is, err := formatSHA1.findRef([]byte(header+twice), "refs/heads/002000"); !is || err != nil {
 		t.Errorf("%v, %v: the end of the file was read", is, err)
 	}
-	if _, _, err := findRef([]byte(twice), "refs/heads/002000"); err == nil {
+	if _, _, err := formatSHA1.findRef([]byte(twice), "refs/heads/002000"); err == nil {
 		t.Error("it is twice in a file without an order")
 	}
 }

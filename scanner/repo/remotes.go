@@ -115,7 +115,7 @@ func (r *Repository) fetchHint(name string, remotes []remote) string {
 	switch {
 	case isTag:
 		return run(FetchCommand(first.name, "tag", tag))
-	case len(name) == 40 && hexPrefix(name):
+	case Digits(name):
 		return run(FetchCommand(first.name, name))
 	case short != name && !isBranch:
 		return run(FetchCommand(first.name, "+"+name+":"+name))

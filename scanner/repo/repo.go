@@ -25,8 +25,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/go-git/go-git/v5/plumbing"
-
 	"github.com/policyscan/policyscan/internal/disk"
 )
 
@@ -47,6 +45,7 @@ type Repository struct {
 	commonDir string // refs and objects; differs from gitDir in a linked work tree
 	objects   objects
 	trees     cache[Hash, []byte]
+	emptyTree Hash          // which git has built in, and may not have written
 	shallow   map[Hash]bool // commits at which history ends
 	merging   []string      // of the Environment that it was opened by
 
@@ -191,19 +190,16 @@ func open(gitDir, workTree string) (*Repository, error) {
 	if err := r.place(cfg); err != nil {
 		return nil, err
 	}
+	r.objects.format = formatSHA1
+	r.emptyTree = sumHash(r.objects.format.sum(kindTree, 0))
 	r.NoExecutables, r.NoSymlinks = cfg.no("core.filemode") || runtime.GOOS == "windows", cfg.no("core.symlinks")
-	if r.objects.dirs, err = openObjectDirs(filepath.Join(r.commonDir, "objects")); err != nil {
+	if r.objects.dirs, err = r.objects.open(filepath.Join(r.commonDir, "objects")); err != nil {
 		return nil, err
 	}
 	if err := r.quarantine(); err != nil {
 		return nil, err
 	}
-	for _, f := range r.objects.dirs {
-		for _, p := range f.packs {
-			p.pool = &r.objects.inflaters
-		}
-	}
-	ends, err := readHashes(filepath.Join(r.commonDir, "shallow"))
+	ends, err := r.objects.format.readHashes(filepath.Join(r.commonDir, "shallow"))
 	for _, h := range ends {
 		r.shallow[h] = true
 	}
@@ -217,7 +213,7 @@ func (r *Repository) quarantine() error {
 	if dir == "" || os.Getenv("GIT_QUARANTINE_PATH") == "" || os.Getenv("GIT_DIR") == "" {
 		return nil
 	}
-	more, err := openObjectDirs(dir)
+	more, err := r.objects.open(dir)
 	r.objects.dirs = append(r.objects.dirs, more...)
 	return err
 }
@@ -300,7 +296,7 @@ func (r *Repository) place(cfg settings) error {
 }
 
 // readHashes returns the hashes of a file, one on each line; nil if the file is missing.
-func readHashes(file string) ([]Hash, error) {
+func (f format) readHashes(file string) ([]Hash, error) {
 	text, err := readSmall(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -308,10 +304,11 @@ func readHashes(file string) ([]Hash, error) {
 	var all []Hash
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")
-		if !plumbing.IsHash(line) {
-			return nil, fmt.Errorf("%s contains %q, which is not a hash", filepath.Base(file), clip(line))
+		h, err := f.parse(line)
+		if err != nil {
+			return nil, fmt.Errorf("%s contains %w", filepath.Base(file), err)
 		}
-		all = append(all, plumbing.NewHash(line))
+		all = append(all, h)
 	}
 	return all, err
 }
