@@ -96,7 +96,9 @@ func FuzzFetched(f *testing.F) {
 }
 
 // TestFetchedByGit: FETCH_HEAD is read right for each way to fetch, and each work tree has its own.
-func TestFetchedByGit(t *testing.T) {
+func TestFetchedByGit(t *testing.T) { inFormats(t, testFetchedByGit) }
+
+func testFetchedByGit(t *testing.T) {
 	up := newGit(t)
 	first := up.commit("one")
 	up.git("tag", "-a", "-m", "tag", "v1")

@@ -23,10 +23,22 @@ type gitRepo struct {
 	zlib   *zlib.Writer // of loose objects; nil until one is written
 }
 
-func newGit(t testing.TB) *gitRepo { return newGitOf(t, formatSHA1) }
+// inFormats runs a test with repositories of each format, which newGit makes.
+func inFormats(t *testing.T, test func(t *testing.T)) {
+	for _, f := range []format{formatSHA1, formatSHA256} {
+		t.Run(f.String(), test)
+	}
+}
 
-// formats are those of repositories.
-var formats = []format{formatSHA1, formatSHA256}
+// newGit makes a repository of the format in the test's name, or of SHA-1.
+func newGit(t testing.TB) *gitRepo {
+	t.Helper()
+	f := formatSHA1
+	if strings.Contains(t.Name(), "/"+formatSHA256.String()) {
+		f = formatSHA256
+	}
+	return newGitOf(t, f)
+}
 
 func newGitOf(t testing.TB, f format) *gitRepo {
 	t.Helper()
@@ -150,8 +162,11 @@ func raw(c Change) string {
 	case c.Old.Mode&0o170000 != c.New.Mode&0o170000:
 		letter = "T"
 	}
-	return fmt.Sprintf(":%06o %06o %s %s %s\x00%s\x00", uint32(c.Old.Mode), uint32(c.New.Mode), c.Old.Hash,
-		c.New.Hash, letter, c.Path)
+	// The zeros of an absent leaf are as many as the digits of the other.
+	zeros := strings.Repeat("0", max(len(c.Old.Hash.String()), len(c.New.Hash.String())))
+	digits := func(h Hash) string { return (h.String() + zeros)[:len(zeros)] }
+	return fmt.Sprintf(":%06o %06o %s %s %s\x00%s\x00", uint32(c.Old.Mode), uint32(c.New.Mode), digits(c.Old.Hash),
+		digits(c.New.Hash), letter, c.Path)
 }
 
 func sortedChanges(t testing.TB, diff func(visit func(Change) error) error) string {

@@ -168,13 +168,18 @@ func (x *Index) Committed() (*Index, error) {
 
 // inIndex reports whether the index of a git directory has a file of the work tree at root, or a file below it.
 func inIndex(gitDir, root, file string) (bool, error) {
-	idx, err := formatSHA1.readIndex(filepath.Join(gitDir, "index"))
-	if err != nil { // of a repository with the other hash
-		other, otherErr := formatSHA256.readIndex(filepath.Join(gitDir, "index"))
-		if otherErr != nil {
-			return false, err
-		}
-		idx = other
+	r := &Repository{gitDir: gitDir}
+	if err := r.findCommon(); err != nil {
+		return false, err
+	}
+	cfg, err := readSettings(filepath.Join(r.commonDir, "config"))
+	if err != nil {
+		return false, err
+	}
+	f, _ := formatOf(cfg) // the index can be read even if nothing else can
+	idx, err := f.readIndex(filepath.Join(gitDir, "index"))
+	if err != nil {
+		return false, err
 	}
 	rel, err := filepath.Rel(root, file)
 	if err != nil {

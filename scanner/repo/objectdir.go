@@ -23,7 +23,7 @@ type objectDir struct {
 	dir   string
 	packs []*pack
 	last  atomic.Int32 // the pack in which the last object was found
-	// A pack without its own index: an object that is not found could be in it.
+	// A pack without an index: an object that is not found could be in it.
 	blind string
 }
 
@@ -39,6 +39,11 @@ func (s *objects) open(dir string) ([]*objectDir, error) {
 			return nil
 		}
 		seen[dir] = true
+		if depth > 0 {
+			if err := s.sameFormat(dir); err != nil {
+				return err
+			}
+		}
 		f, err := s.openDir(dir)
 		if err != nil {
 			return err
@@ -76,6 +81,20 @@ func (s *objects) open(dir string) ([]*objectDir, error) {
 	return all, open(dir, 0)
 }
 
+// sameFormat fails if an alternate is of a repository with the other format. Of one without a repository, the packs are
+// refused.
+func (s *objects) sameFormat(dir string) error {
+	around := filepath.Dir(dir)
+	if !LooksBare(around) {
+		return nil
+	}
+	cfg, err := readSettings(filepath.Join(around, "config"))
+	if f, _ := formatOf(cfg); err == nil && f != s.format {
+		err = fmt.Errorf("its objects are named by %s, this repository's by %s", f, s.format)
+	}
+	return err
+}
+
 func (s *objects) openDir(dir string) (*objectDir, error) {
 	f := &objectDir{dir: dir}
 	st, err := os.Stat(dir)
@@ -94,15 +113,33 @@ func (s *objects) openDir(dir string) (*objectDir, error) {
 		return nil, err
 	}
 	byName := func(e fs.DirEntry, name string) int { return strings.Compare(e.Name(), name) }
+	add := func(stem string) *pack {
+		p := &pack{stem: filepath.Join(packDir, stem), format: s.format, pool: &s.inflaters}
+		f.packs = append(f.packs, p)
+		return p
+	}
+	blind := map[string]bool{}
 	for _, e := range entries {
 		stem, isPack := strings.CutSuffix(e.Name(), ".pack")
 		_, isIndexed := slices.BinarySearchFunc(entries, stem+".idx", byName)
 		switch {
 		case isPack && isIndexed:
-			f.packs = append(f.packs, &pack{stem: filepath.Join(packDir, stem), format: s.format, pool: &s.inflaters})
+			add(stem)
 		case isPack:
-			f.blind = e.Name()
+			blind[stem] = true
 		}
+	}
+	if len(blind) > 0 {
+		s.format.openMultiIndexes(packDir, func(stem string, number uint32, m *multiIndex) {
+			if blind[stem] {
+				delete(blind, stem)
+				p := add(stem)
+				p.multi, p.number = m, number
+			}
+		})
+	}
+	for stem := range blind {
+		f.blind = max(f.blind, stem+".pack")
 	}
 	return f, nil
 }

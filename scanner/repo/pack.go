@@ -30,6 +30,9 @@ type pack struct {
 	names hashTable
 	file  *os.File
 	size  int64
+
+	multi  *multiIndex // instead of idx; nil: none
+	number uint32      // of the pack in it
 }
 
 const idxHead = "\xfftOc\x00\x00\x00\x02"
@@ -40,10 +43,9 @@ func (p *pack) open() error {
 }
 
 func (p *pack) openOnce() (err error) {
-	if p.idx, err = mapped(p.stem + ".idx"); err != nil {
-		return fmt.Errorf("%s.idx: %w", p.stem, missingIsCorrupt(err))
-	}
-	if err := p.checkIndex(); err != nil {
+	if p.multi != nil {
+		p.names = p.multi.names
+	} else if err := p.openIndex(); err != nil {
 		return err
 	}
 	if p.file, err = openRegular(p.stem + ".pack"); err != nil {
@@ -59,8 +61,11 @@ func (p *pack) openOnce() (err error) {
 		return fmt.Errorf("%w: %s.pack: %w", ErrCorrupt, p.stem, noEOF(err))
 	}
 	if string(head[:4]) != "PACK" || binary.BigEndian.Uint32(head[4:]) != 2 ||
-		binary.BigEndian.Uint32(head[8:]) != uint32(p.names.count()) {
+		p.multi == nil && binary.BigEndian.Uint32(head[8:]) != uint32(p.names.count()) {
 		return fmt.Errorf("%w: %s.pack is not the pack of its index", ErrCorrupt, p.stem)
+	}
+	if p.multi != nil {
+		return nil
 	}
 	// The index ends with the pack's checksum and its own.
 	sum := make([]byte, p.format.size())
@@ -71,6 +76,13 @@ func (p *pack) openOnce() (err error) {
 		return fmt.Errorf("%w: %s.pack is not the pack of its index", ErrCorrupt, p.stem)
 	}
 	return nil
+}
+
+func (p *pack) openIndex() (err error) {
+	if p.idx, err = mapped(p.stem + ".idx"); err != nil {
+		return fmt.Errorf("%s.idx: %w", p.stem, missingIsCorrupt(err))
+	}
+	return p.checkIndex()
 }
 
 // checkIndex checks the bounds of the index and counts the objects.
@@ -109,14 +121,20 @@ func (p *pack) find(h Hash) (int64, error) {
 		return 0, err
 	}
 	i, found := p.names.find(&h)
-	if !found {
+	if !found || !p.has(i) {
 		return 0, fs.ErrNotExist
 	}
 	return p.offset(i)
 }
 
+// has reports whether the pack has an object of its index.
+func (p *pack) has(i int) bool { return p.multi == nil || p.multi.in(i, p.number) }
+
 func (p *pack) offset(i int) (int64, error) {
 	size, n := p.format.size(), p.names.count()
+	if p.multi != nil {
+		return p.within(p.multi.offset(i))
+	}
 	offsets := len(idxHead) + fanoutSize + n*(size+4)
 	at := int64(binary.BigEndian.Uint32(p.idx[offsets+4*i:]))
 	if at&(1<<31) != 0 {
@@ -126,8 +144,12 @@ func (p *pack) offset(i int) (int64, error) {
 		}
 		at = int64(binary.BigEndian.Uint64(p.idx[long:]))
 	}
-	if at < 12 || at >= p.size-int64(size) {
-		return 0, fmt.Errorf("%w: %s.idx: an offset outside of the pack", ErrCorrupt, p.stem)
+	return p.within(at)
+}
+
+func (p *pack) within(at int64) (int64, error) {
+	if at < 12 || at >= p.size-int64(p.format.size()) {
+		return 0, fmt.Errorf("%w: %s.pack: its index has an offset outside of it", ErrCorrupt, p.stem)
 	}
 	return at, nil
 }
@@ -137,7 +159,11 @@ func (p *pack) withPrefix(prefix string) ([]Hash, error) {
 		return nil, err
 	}
 	var found []Hash
-	err := p.names.withPrefix(prefix, func(_ int, h Hash) { found = append(found, h) })
+	err := p.names.withPrefix(prefix, func(i int, h Hash) {
+		if p.has(i) {
+			found = append(found, h)
+		}
+	})
 	return found, err
 }
 
