@@ -154,14 +154,19 @@ func (x *Index) Below(dir string) []Staged {
 // Committed returns the index without files that git would not commit: those with intent to add. A conflict is an
 // error.
 func (x *Index) Committed() (*Index, error) {
-	c := &Index{Files: make([]Staged, 0, len(x.Files)), isThere: x.isThere, trees: x.trees}
-	for _, f := range x.Files {
+	c := &Index{Files: x.Files, isThere: x.isThere, trees: x.trees}
+	named := 0
+	for i := range x.Files {
+		f := &x.Files[i]
 		if f.Conflict {
 			return nil, fmt.Errorf("%w: %q has a conflict; resolve it and run git add", ErrIndex, clip(f.Path))
 		}
-		if !f.IntentToAdd {
-			c.Files = append(c.Files, f)
+		if f.IntentToAdd {
+			named++
 		}
+	}
+	if named > 0 { // else the index is not copied
+		c.Files = slices.DeleteFunc(slices.Clone(x.Files), func(f Staged) bool { return f.IntentToAdd })
 	}
 	return c, nil
 }
