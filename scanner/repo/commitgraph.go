@@ -11,7 +11,7 @@ import (
 // chain. Commits are numbered in all files together.
 type commitGraph struct {
 	base   *commitGraph // nil: none
-	first  int          // how many commits the base has, with those of its own bases
+	first  int          // how many commits the older files have
 	names  hashTable
 	parts  []byte // for each commit its tree, two parents and the date
 	edges  []byte // further parents

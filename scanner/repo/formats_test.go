@@ -118,6 +118,22 @@ func TestFault_116_NoFormat(t *testing.T) {
 	}
 }
 
+// TestFault_102_OtherFormat: in a repository of SHA-256, the SHA-1 of an object's content is not its name.
+func TestFault_102_OtherFormat(t *testing.T) {
+	g := newGitOf(t, formatSHA256)
+	text := "blob 1\x00x"
+	sum := formatSHA1.new()
+	sum.Write([]byte(text))
+	name := sumHash(sum)
+	g.loose(name, []byte(text))
+	_, err := g.open().Blob(name)
+	wantError(t, "a blob by its SHA-1", err, ErrHash)
+	g.git("config", "extensions.objectFormat", "sha1")
+	if _, err := g.open().Blob(name); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestOtherFormatWithin: a linked work tree has the format of its repository, and a submodule its own.
 func TestOtherFormatWithin(t *testing.T) { inFormats(t, testOtherFormatWithin) }
 

@@ -21,7 +21,7 @@ import (
 
 // A Hash names an object. That of a SHA-1 ends in 12 zeros, which no SHA-256 of anything known does. The repository's
 // format decides how an object is checked, never the hash. As a key of a map it takes as long as one of 20 bytes; with
-// its length beside it, it took twice as long.
+// its length next to it, it took twice as long.
 type Hash [sha256.Size]byte
 
 // IsZero reports whether h names no object.
@@ -40,8 +40,8 @@ func isSHA1(h Hash) bool { return [sha256.Size - sha1.Size]byte(h[sha1.Size:]) =
 // Short is the beginning of a hash, for display.
 func Short(h Hash) string { return h.String()[:7] }
 
-// Digits reports whether a text is a whole hash of one of the formats, in lower case.
-func Digits(text string) bool {
+// wholeHash reports whether a text is a hash of one of the formats, in lower case.
+func wholeHash(text string) bool {
 	return (len(text) == 2*sha1.Size || len(text) == 2*sha256.Size) && hexPrefix(text)
 }
 
@@ -93,7 +93,7 @@ func (f format) parse(text string) (h Hash, err error) {
 			return h, nil
 		}
 	}
-	if Digits(text) {
+	if wholeHash(text) {
 		return Hash{}, fmt.Errorf("%s, %d digits, but the repository's hashes are %s", text, len(text), f)
 	}
 	return Hash{}, fmt.Errorf("%q, which is not a hash", clip(text))
