@@ -3,6 +3,7 @@ package repo
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -275,6 +276,22 @@ func testMultiPackIndex(t *testing.T) {
 	}
 }
 
+// TestMultiIndexOffset: a number with the first bit counts in the table of long offsets, if there is one.
+func TestMultiIndexOffset(t *testing.T) {
+	long := []byte{0, 0, 0, 0, 0, 0, 0, 12, 0, 0, 0, 3, 0, 0, 0, 0}
+	for row, want := range map[string][2]int64{ // without and with the table
+		"\x00\x00\x00\x01\x00\x00\x00\x0c": {12, 12},
+		"\x00\x00\x00\x01\x80\x00\x00\x00": {1 << 31, 12},
+		"\x00\x00\x00\x01\x80\x00\x00\x01": {1<<31 + 1, 3 << 32},
+		"\x00\x00\x00\x01\x80\x00\x00\x02": {1<<31 + 2, math.MaxInt64},
+	} {
+		short, with := multiIndex{rows: []byte(row)}, multiIndex{rows: []byte(row), long: long}
+		if got := [2]int64{short.offset(0), with.offset(0)}; got != want || !with.in(0, 1) || with.in(0, 2) {
+			t.Errorf("%x: %d, want %d", row, got, want)
+		}
+	}
+}
+
 // TestCommitGraphChain: a chain of several files is read as one graph, and without one of them not at all.
 func TestCommitGraphChain(t *testing.T) { inFormats(t, testCommitGraphChain) }
 
@@ -327,4 +344,20 @@ func testCommitGraphChain(t *testing.T) {
 		}
 		must(t, os.Rename(layer+".gone", layer))
 	}
+	list := filepath.Join(dir, "commit-graph-chain")
+	lines := g.readLines(list)
+	for _, wrong := range []string{lines[1] + lines[2], lines[1] + lines[0] + lines[2], lines[0] + lines[2]} {
+		must(t, os.Chmod(list, 0o666))
+		must(t, os.WriteFile(list, []byte(wrong), 0o666))
+		if g.open().openGraph() != nil {
+			t.Errorf("the chain is used as %q", wrong)
+		}
+	}
+}
+
+func (g *gitRepo) readLines(file string) []string {
+	g.Helper()
+	text, err := os.ReadFile(file)
+	must(g, err)
+	return strings.SplitAfter(string(text), "\n")
 }

@@ -62,8 +62,8 @@ func (t *hashTable) find(h *Hash) (i int, found bool) {
 	return i, i < t.count() && bytes.Equal(t.hash(i), want)
 }
 
-// withPrefix calls visit with the hashes that begin with some digits, and their indexes.
-func (t *hashTable) withPrefix(digits string, visit func(i int, h Hash)) error {
+// withPrefix calls visit with the hashes that begin with some digits.
+func (t *hashTable) withPrefix(digits string, visit func(h Hash)) error {
 	first, err := hex.DecodeString(digits + "0"[:len(digits)%2])
 	if err != nil {
 		return err
@@ -72,7 +72,7 @@ func (t *hashTable) withPrefix(digits string, visit func(i int, h Hash)) error {
 		if !strings.HasPrefix(hex.EncodeToString(t.hash(i)), digits) {
 			break
 		}
-		visit(i, t.format.at(t.hash(i)))
+		visit(t.format.at(t.hash(i)))
 	}
 	return nil
 }
