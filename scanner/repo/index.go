@@ -173,16 +173,17 @@ func (x *Index) Committed() (*Index, error) {
 
 // inIndex reports whether the index of a git directory has a file of the work tree at root, or a file below it.
 func inIndex(gitDir, root, file string) (bool, error) {
+	var cfg settings
 	r := &Repository{gitDir: gitDir}
-	if err := r.findCommon(); err != nil {
-		return false, err
-	}
-	cfg, err := readSettings(filepath.Join(r.commonDir, "config"))
-	if err != nil {
-		return false, err
+	unread := r.findCommon()
+	if unread == nil {
+		cfg, unread = readSettings(filepath.Join(r.commonDir, "config"))
 	}
 	f, _ := formatOf(cfg) // the index can be read even if nothing else can
 	idx, err := f.readIndex(filepath.Join(gitDir, "index"))
+	if err != nil && unread != nil {
+		idx, err = formatSHA256.readIndex(filepath.Join(gitDir, "index"))
+	}
 	if err != nil {
 		return false, err
 	}
