@@ -2,19 +2,13 @@ package repo
 
 import (
 	"cmp"
-	"crypto"
-	_ "crypto/sha1"   // of most indexes' checksums
-	_ "crypto/sha256" // of checksums in SHA-256 repositories
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/go-git/go-git/v5/plumbing"
 
 	"github.com/policyscan/policyscan/internal/disk"
 )
@@ -58,7 +52,7 @@ func (r *Repository) Index() (*Index, error) {
 				"unset it, or omit the path", ErrIndex, file, r.gitDir)
 		}
 	}
-	read, err := readIndex(file, crypto.SHA1)
+	read, err := r.objects.format.readIndex(file)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +83,7 @@ func (r *Repository) Index() (*Index, error) {
 
 func byPath(a, b Staged) int { return strings.Compare(a.Path, b.Path) }
 
-func readIndex(file string, hashing crypto.Hash) (*Index, error) {
+func (f format) readIndex(file string) (*Index, error) {
 	st, err := os.Stat(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return &Index{}, nil
@@ -100,7 +94,7 @@ func readIndex(file string, hashing crypto.Hash) (*Index, error) {
 	}
 	var idx *Index
 	if err == nil {
-		idx, err = parseIndex(content, hashing)
+		idx, err = f.parseIndex(content)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %v", ErrIndex, err) // a malformed index is not a malformed tree
@@ -137,13 +131,6 @@ func (x *Index) Missing() error {
 	return fmt.Errorf("%w: it does not exist; run git reset", ErrIndex)
 }
 
-// HashBlob returns the hash of content with size bytes as a blob.
-func HashBlob(size int64, content io.Reader) (Hash, error) {
-	h := plumbing.NewHasher(plumbing.BlobObject, size)
-	_, err := io.Copy(h, content)
-	return h.Sum(), err
-}
-
 // Lookup returns the leaf or directory at a path of the index, as [Repository.Lookup] does of a tree.
 func (x *Index) Lookup(path string) (Leaf, bool) {
 	i, found := slices.BinarySearchFunc(x.Files, Staged{Path: path}, byPath)
@@ -167,27 +154,38 @@ func (x *Index) Below(dir string) []Staged {
 // Committed returns the index without files that git would not commit: those with intent to add. A conflict is an
 // error.
 func (x *Index) Committed() (*Index, error) {
-	c := &Index{Files: make([]Staged, 0, len(x.Files)), isThere: x.isThere, trees: x.trees}
-	for _, f := range x.Files {
+	c := &Index{Files: x.Files, isThere: x.isThere, trees: x.trees}
+	named := 0
+	for i := range x.Files {
+		f := &x.Files[i]
 		if f.Conflict {
 			return nil, fmt.Errorf("%w: %q has a conflict; resolve it and run git add", ErrIndex, clip(f.Path))
 		}
-		if !f.IntentToAdd {
-			c.Files = append(c.Files, f)
+		if f.IntentToAdd {
+			named++
 		}
+	}
+	if named > 0 { // else the index is not copied
+		c.Files = slices.DeleteFunc(slices.Clone(x.Files), func(f Staged) bool { return f.IntentToAdd })
 	}
 	return c, nil
 }
 
 // inIndex reports whether the index of a git directory has a file of the work tree at root, or a file below it.
 func inIndex(gitDir, root, file string) (bool, error) {
-	idx, err := readIndex(filepath.Join(gitDir, "index"), crypto.SHA1)
-	if err != nil { // of a repository with the other hash
-		other, otherErr := readIndex(filepath.Join(gitDir, "index"), crypto.SHA256)
-		if otherErr != nil {
-			return false, err
-		}
-		idx = other
+	var cfg settings
+	r := &Repository{gitDir: gitDir}
+	unread := r.findCommon()
+	if unread == nil {
+		cfg, unread = readSettings(filepath.Join(r.commonDir, "config"))
+	}
+	f, _ := formatOf(cfg) // the index can be read even if nothing else can
+	idx, err := f.readIndex(filepath.Join(gitDir, "index"))
+	if err != nil && unread != nil {
+		idx, err = formatSHA256.readIndex(filepath.Join(gitDir, "index"))
+	}
+	if err != nil {
+		return false, err
 	}
 	rel, err := filepath.Rel(root, file)
 	if err != nil {

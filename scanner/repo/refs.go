@@ -11,8 +11,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/go-git/go-git/v5/plumbing"
-
 	"github.com/policyscan/policyscan/internal/disk"
 )
 
@@ -33,7 +31,7 @@ func (r *Repository) ref(name string) (Hash, error) {
 		if err != nil {
 			return Hash{}, err
 		}
-		h, target, err := parseRef(text)
+		h, target, err := r.objects.format.parseRef(text)
 		if err != nil {
 			return Hash{}, fmt.Errorf("the ref %s %w", at, err)
 		}
@@ -65,14 +63,14 @@ func (r *Repository) looseRef(name string) (string, error) {
 }
 
 // parseRef reads the content of a ref's file: a hash, or the target of a symbolic ref.
-func parseRef(text string) (h Hash, target string, err error) {
+func (f format) parseRef(text string) (h Hash, target string, err error) {
 	text = strings.TrimRight(text, " \t\r\n")
 	target, symbolic := strings.CutPrefix(text, "ref:")
 	if !symbolic {
-		if !plumbing.IsHash(text) {
-			return h, "", fmt.Errorf("contains %q, which is not a hash", clip(text))
+		if h, err = f.parse(text); err != nil {
+			err = fmt.Errorf("contains %w", err)
 		}
-		return plumbing.NewHash(text), "", nil
+		return h, "", err
 	}
 	// git treats no other characters as spaces, so a branch can end in U+00A0.
 	if target = strings.TrimLeft(target, " \t\r\n"); !strings.HasPrefix(target, "refs/") || !validRef(target) {
@@ -99,7 +97,7 @@ func (r *Repository) packedRef(name string) (Hash, error) {
 	if r.packedErr != nil {
 		return Hash{}, r.packedErr
 	}
-	h, found, err := findRef(r.packed, name)
+	h, found, err := r.objects.format.findRef(r.packed, name)
 	if err == nil && !found {
 		err = errNoRef
 	}
@@ -108,7 +106,7 @@ func (r *Repository) packedRef(name string) (Hash, error) {
 
 // findRef looks a ref up in the text of packed-refs. If the header declares the names sorted, as git has written it
 // since 2013, it is a binary search: the file can have megabytes.
-func findRef(text []byte, name string) (h Hash, is bool, err error) {
+func (f format) findRef(text []byte, name string) (h Hash, is bool, err error) {
 	want := []byte(" " + name + "\n")
 	rest := text
 	header, lines, _ := bytes.Cut(text, []byte("\n"))
@@ -125,10 +123,10 @@ func findRef(text []byte, name string) (h Hash, is bool, err error) {
 		if k := bytes.LastIndexByte(line, '\n'); k >= 0 {
 			line = line[k+1:]
 		}
-		if !plumbing.IsHash(string(line)) || is {
+		if h, err = f.parse(string(line)); err != nil || is {
 			return Hash{}, false, fmt.Errorf("packed-refs has %q for %s, or has it twice", clip(string(line)), name)
 		}
-		h, is = plumbing.NewHash(string(line)), true
+		is = true
 		rest = rest[i+len(want)-1:]
 	}
 }
