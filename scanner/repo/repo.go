@@ -22,7 +22,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -53,9 +52,7 @@ type Repository struct {
 	past        history
 	beforeGraph int // how many commits a search reads before it opens the commit-graph
 
-	packedOnce sync.Once
-	packed     []byte // packed-refs
-	packedErr  error
+	refs refs
 }
 
 // Find returns the repository around a directory, whose path has no symlinks: the nearest directory with a .git,
@@ -185,7 +182,7 @@ func open(gitDir, workTree string) (*Repository, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkFormat(cfg); err != nil {
+	if err := cmp.Or(checkFormat(cfg), r.findRefs(cfg)); err != nil {
 		return nil, err
 	}
 	if err := r.place(cfg); err != nil {
@@ -233,10 +230,11 @@ func (r *Repository) findCommon() error {
 	return err
 }
 
-// extensions have no effect on this package.
+// extensions are known, and most have no effect on this package.
 var extensions = map[string]bool{
 	"noop": true, "noop-v1": true, "preciousobjects": true, "partialclone": true,
 	"worktreeconfig": true, "relativeworktrees": true,
+	"refstorage": true, // see findRefs
 }
 
 // checkFormat refuses a config with a storage format that is unknown here.
@@ -257,10 +255,6 @@ func checkFormat(cfg settings) error {
 		case name == "objectformat":
 			return fmt.Errorf("%w: its objects are named by %s, not SHA-1; a full scan needs no git", ErrFormat,
 				clip(value))
-		case name == "refstorage" && strings.EqualFold(value, "files"):
-		case name == "refstorage":
-			return fmt.Errorf("%w: its refs are kept as %s; run git refs migrate --ref-format=files, "+
-				"or use a full scan, which needs no git", ErrFormat, clip(value))
 		case version == "1":
 			return fmt.Errorf("%w: the extension %q; a full scan needs no git", ErrFormat, clip(name))
 		}
@@ -354,9 +348,7 @@ func (r *Repository) Close() {
 			p.close()
 		}
 	}
-	r.packedOnce.Do(func() {})
-	unmap(r.packed)
-	r.packed = nil
+	r.refs.close()
 }
 
 func isDir(name string) bool {
