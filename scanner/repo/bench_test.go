@@ -36,5 +36,8 @@ func BenchmarkIndex(b *testing.B) {
 	measure("checksum", func() error { checksum(content, crypto.SHA1); return nil })
 	measure("entries", func() error { _, err := parseEntries(content[:len(content)-sumSize], sumSize); return err })
 	measure("both", func() error { _, err := parseIndex(content, crypto.SHA1); return err })
-	measure("file", func() error { _, err := readIndex(filepath.Join(g.dir, ".git/index"), crypto.SHA1); return err })
+	measure("file", func() error {
+		_, err := readIndex("", filepath.Join(g.dir, ".git/index"), crypto.SHA1)
+		return err
+	})
 }

@@ -30,6 +30,7 @@ type Index struct {
 
 	isThere bool                  // the file exists
 	trees   map[string]cachedTree // by the path of the directory; "" is the root
+	link    string                // the extension of a split index
 }
 
 // A Staged is a file of the index.
@@ -45,10 +46,10 @@ type Staged struct {
 }
 
 // Index reads the index of the work tree, or the one in GIT_INDEX_FILE, which git sets for hooks (git commit with -a
-// or paths uses a temporary index). A missing index is empty. A split index is an error that tells what to run.
+// or paths uses a temporary index). A missing index is empty.
 //
-// The format is git's gitformat-index(5), versions 2, 3 and 4. The directories of a sparse index are read from their
-// trees.
+// The format is git's gitformat-index(5), versions 2, 3 and 4, also split into two files. The directories of a sparse
+// index are read from their trees.
 func (r *Repository) Index() (*Index, error) {
 	file := filepath.Join(r.gitDir, "index")
 	if name := os.Getenv("GIT_INDEX_FILE"); name != "" {
@@ -58,7 +59,7 @@ func (r *Repository) Index() (*Index, error) {
 				"unset it, or omit the path", ErrIndex, file, r.gitDir)
 		}
 	}
-	read, err := readIndex(file, crypto.SHA1)
+	read, err := readIndex(r.gitDir, file, crypto.SHA1)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +90,8 @@ func (r *Repository) Index() (*Index, error) {
 
 func byPath(a, b Staged) int { return strings.Compare(a.Path, b.Path) }
 
-func readIndex(file string, hashing crypto.Hash) (*Index, error) {
+// readIndex reads an index of a git directory.
+func readIndex(gitDir, file string, hashing crypto.Hash) (*Index, error) {
 	st, err := os.Stat(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return &Index{}, nil
@@ -100,7 +102,13 @@ func readIndex(file string, hashing crypto.Hash) (*Index, error) {
 	}
 	var idx *Index
 	if err == nil {
-		idx, err = parseIndex(content, hashing)
+		idx, err = parseIndexFile(content, hashing)
+	}
+	if err == nil && idx.link != "" {
+		err = idx.join([]string{gitDir, filepath.Dir(file)}, hashing)
+	}
+	if err == nil {
+		err = idx.settle()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %v", ErrIndex, err) // a malformed index is not a malformed tree
@@ -179,17 +187,18 @@ func (x *Index) Committed() (*Index, error) {
 	return c, nil
 }
 
-// inIndex reports whether the index of a git directory has a file of the work tree at root, or a file below it.
-func inIndex(gitDir, root, file string) (bool, error) {
-	idx, err := readIndex(filepath.Join(gitDir, "index"), crypto.SHA1)
+// inIndex reports whether the index of a git directory has a path of the work tree at root, or one below it.
+func inIndex(gitDir, root, path string) (bool, error) {
+	file := filepath.Join(gitDir, "index")
+	idx, err := readIndex(gitDir, file, crypto.SHA1)
 	if err != nil { // of a repository with the other hash
-		other, otherErr := readIndex(filepath.Join(gitDir, "index"), crypto.SHA256)
+		other, otherErr := readIndex(gitDir, file, crypto.SHA256)
 		if otherErr != nil {
 			return false, err
 		}
 		idx = other
 	}
-	rel, err := filepath.Rel(root, file)
+	rel, err := filepath.Rel(root, path)
 	if err != nil {
 		return false, err
 	}

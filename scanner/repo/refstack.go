@@ -4,10 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/policyscan/policyscan/internal/disk"
 )
 
 // A refStack is a directory of reftables. A newer table overrides an older one.
@@ -23,9 +27,9 @@ type refStack struct {
 // tablesList is the file of a stack that names its tables, the oldest first.
 const tablesList = "tables.list"
 
-// Git replaces tables while they are read. Then the list is read again, this often and with this pause.
+// Git adds and replaces tables while they are read. Then the list is read again, this often and with this pause.
 const (
-	maxListings  = 100
+	maxListings  = 50
 	listingPause = 10 * time.Millisecond
 )
 
@@ -55,7 +59,7 @@ func (s *refStack) failed(file string, err error) error {
 
 // open maps the tables that tables.list names.
 func (s *refStack) open(hashSize int) error {
-	before := ""
+	before, unlisted := "", ""
 	for range maxListings {
 		text, err := readSmall(filepath.Join(s.dir, tablesList))
 		switch {
@@ -68,17 +72,50 @@ func (s *refStack) open(hashSize int) error {
 			return s.failed(tablesList, fmt.Errorf("%w: it ends within a line", errTable))
 		}
 		missing, err := s.openAll(text, hashSize)
-		if err == nil || missing == "" {
+		if err == nil {
+			unlisted, err = s.unlisted(hashSize)
+		}
+		if err == nil && unlisted == "" || err != nil && missing == "" {
 			return err
 		}
 		s.close()
-		if text == before {
+		if missing != "" && text == before {
 			return s.failed(missing, errors.New("it does not exist, and tables.list names it"))
 		}
 		before = text
 		time.Sleep(listingPause)
 	}
+	if unlisted != "" {
+		return s.failed(unlisted, errors.New("tables.list does not name it, and it is newer than those listed; "+
+			"if git show-ref is right, remove it"))
+	}
 	return s.failed(tablesList, fmt.Errorf("it has changed %d times while it was read; try again", maxListings))
+}
+
+// unlisted returns a table of the directory that is newer than those listed: git is adding it, or the list has lost
+// its end.
+func (s *refStack) unlisted(hashSize int) (name string, err error) {
+	entries, err := os.ReadDir(s.dir)
+	if err != nil {
+		return "", s.failed("", disk.Cause(err))
+	}
+	for _, e := range entries {
+		if filepath.Ext(e.Name()) != ".ref" || slices.Contains(s.names, e.Name()) {
+			continue
+		}
+		file, err := mapped(filepath.Join(s.dir, e.Name()))
+		if err != nil { // it was removed, or is no table
+			continue
+		}
+		t, err := newRefTable(file, hashSize)
+		n := len(s.tables)
+		isNewer := err == nil && (n == 0 || t.oldest > s.tables[n-1].newest)
+		unmap(file)
+		if isNewer {
+			return e.Name(), nil
+		}
+	}
+	return "", nil
 }
 
 // openAll maps the tables of a list. On an error, missing is the table that does not exist, if that is the cause.

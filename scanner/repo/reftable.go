@@ -124,50 +124,91 @@ func (t *refTable) sections(footer []byte) error {
 	return nil
 }
 
-// find returns a ref's record; false without one. It reads one block of each level of the index, and one of refs;
-// without an index, which a table of few blocks does not have, all blocks up to the ref's.
+// find returns a ref's record; false without one. It reads one block of each level of the index and one or two of
+// refs; without an index, which a table of few blocks does not have, all blocks up to the ref's.
 func (t *refTable) find(name string) (ref tableRef, found bool, err error) {
-	at, end, kind := 0, t.refs, byte(refBlock)
+	at, next, end, kind := 0, 0, t.refs, byte(refBlock)
 	if t.index != 0 {
-		at, end, kind = t.index, t.indexEnd, indexBlock
+		next, end, kind = t.index, t.indexEnd, indexBlock
 	}
 	s := blockSearch{name: name}
 	for !s.found { // the highest level of an index may have several blocks
-		if at >= end {
-			return ref, false, nil
+		if next >= end {
+			if t.index != 0 {
+				err = t.checkEnd(s.before, -1)
+			}
+			return ref, false, err
 		}
-		if at, err = t.search(&s, at, end, kind); err != nil {
+		at = next
+		if next, err = t.search(&s, at, end, kind); err != nil {
 			return ref, false, err
 		}
 	}
-	for above := t.index; kind == indexBlock; {
-		child, last := s.hit.child, s.hit.name
-		if child >= uint64(above) {
-			return ref, false, fmt.Errorf("%w: its index leads to %d", errTable, child)
+	for kind == indexBlock {
+		entry := s.hit
+		if at, kind, err = t.child(entry, at); err == nil {
+			s.found = false
+			_, err = t.search(&s, at, t.index, kind)
 		}
-		above = int(child)
-		if kind = t.data[above]; above == 0 || kind != indexBlock {
-			kind = refBlock
+		if err == nil && (!s.found || s.last != entry.name) {
+			err = errTableIndex
 		}
-		s.found, s.last = false, s.before
-		if _, err = t.search(&s, above, t.index, kind); err != nil {
+		if err != nil {
 			return ref, false, err
 		}
-		if s.last != last || !s.found {
-			return ref, false, fmt.Errorf("%w: the block at %d ends with %q, not with %q", errTable, above,
-				clip(s.last), clip(last))
-		}
 	}
-	return s.hit.tableRef, s.hit.name == name, nil
+	if t.index != 0 && s.isFirst && s.hit.name != name { // else it is between two records of a block
+		err = t.checkEnd(s.before, at)
+	}
+	return s.hit.tableRef, s.hit.name == name, err
+}
+
+var errTableIndex = fmt.Errorf("%w: its index is not that of its refs", errTable)
+
+// child returns where the block of an index's record is, and its kind. The index is at a place after it.
+func (t *refTable) child(entry tableRecord, index int) (at int, kind byte, err error) {
+	if entry.child >= uint64(index) {
+		return 0, 0, errTableIndex
+	}
+	at, kind = int(entry.child), refBlock
+	if at > 0 && t.data[at] == indexBlock {
+		kind = indexBlock
+	}
+	return at, kind, nil
+}
+
+// checkEnd checks that a block of refs, or the index if it is -1, follows the one that a record of the index names
+// with its last ref; without a name, no block.
+func (t *refTable) checkEnd(entry tableRecord, block int) error {
+	end := 0
+	for at, kind := t.index, byte(indexBlock); entry.name != "" && kind == indexBlock; {
+		var err error
+		if at, kind, err = t.child(entry, at); err != nil {
+			return err
+		}
+		s := blockSearch{name: entry.name}
+		if end, err = t.search(&s, at, t.index, kind); err != nil {
+			return err
+		}
+		if s.hit.name != entry.name || s.last != entry.name {
+			return errTableIndex
+		}
+		entry = s.hit
+	}
+	if end != block && (block >= 0 || t.data[end] != indexBlock) {
+		return errTableIndex
+	}
+	return nil
 }
 
 // A blockSearch is the search for a name in one block after another.
 type blockSearch struct {
-	name   string
-	found  bool
-	hit    tableRecord // the first record whose name is not below the wanted one
-	before string      // the name before that
-	last   string      // the last name of the block before
+	name    string
+	found   bool
+	hit     tableRecord // the first record whose name is not below the wanted one
+	isFirst bool        // of its block
+	before  tableRecord // the record before the hit, or before its block
+	last    string      // the last name of the block
 }
 
 // A tableRecord is a record of a block of refs or of an index.
@@ -177,14 +218,15 @@ type tableRecord struct {
 	child uint64 // of an index: where the block is that ends with the name
 }
 
-// search reads a block, whose names come after s.last, to its end. It returns where the next block begins.
+// search reads a block, whose names come after s.before, to its end. It returns where the next block begins.
 func (t *refTable) search(s *blockSearch, at, end int, kind byte) (next int, err error) {
 	b, next, err := t.block(at, end, kind)
 	if err != nil {
 		return 0, err
 	}
-	name, before := []byte(nil), []byte(s.last)
-	for len(b.rest) > 0 {
+	name, before := []byte(nil), []byte(s.before.name)
+	var last tableRecord
+	for isFirst := true; len(b.rest) > 0; isFirst = false {
 		var rec tableRecord
 		if name, err = b.record(&rec, name); err != nil {
 			return 0, fmt.Errorf("%w: a record of the block at %d %w", errTable, at, err)
@@ -193,15 +235,22 @@ func (t *refTable) search(s *blockSearch, at, end int, kind byte) (next int, err
 			return 0, fmt.Errorf("%w: %q is not in order", errTable, clip(string(name)))
 		}
 		if !s.found && string(name) >= s.name {
-			s.found, s.hit, s.before = true, rec, string(before)
+			s.found, s.hit, s.isFirst = true, rec, isFirst
 			s.hit.name = string(name)
+			if !isFirst {
+				last.name = string(before)
+				s.before = last
+			}
 		}
-		before = append(before[:0], name...)
+		last, before = rec, append(before[:0], name...)
 	}
 	if len(b.restarts) > 0 {
 		return 0, fmt.Errorf("%w: the block at %d lists a record that it does not have", errTable, at)
 	}
-	s.last = string(before)
+	if s.last = string(before); !s.found {
+		last.name = s.last
+		s.before = last
+	}
 	return next, nil
 }
 
