@@ -86,8 +86,7 @@ scanner/keys/formats: scanner/keys github.com/go-json-experiment/json/jsontext g
     github.com/zclconf/go-cty/cty gopkg.in/yaml.v3
 scanner/match: rules/regex scanner/needle verdict verdict/linehash
 scanner/needle: golang.org/x/sys/cpu
-scanner/repo: internal/disk github.com/go-git/go-git/v5/plumbing
-    github.com/go-git/go-git/v5/plumbing/format/commitgraph/v2 golang.org/x/sys/unix
+scanner/repo: internal/disk github.com/pjbgf/sha1cd golang.org/x/sys/unix
 scanner/reuse:
 scanner/run: internal/disk rules rules/document rules/glob rules/starter scanner/check scanner/checkout scanner/repo
     scanner/tree scanner/worktree verdict verdict/code

@@ -61,6 +61,13 @@ func TestFault_100_Packs(t *testing.T) {
 			g.git("repack", "-q", "-a", "-d")
 			g.git("multi-pack-index", "write")
 			g.remove(".idx")
+		}, found, ""},
+		{"a pack that the multi-pack index does not have", func(g *gitRepo) {
+			g.git("repack", "-q", "-d")
+			g.git("multi-pack-index", "write")
+			g.git("commit", "-q", "--allow-empty", "-m", "more")
+			g.git("repack", "-q", "-d")
+			g.remove(".idx")
 		}, lost, "which has no index; run git repack -a -d"},
 		{"an index without its pack", func(g *gitRepo) {
 			g.git("repack", "-q", "-a", "-d")

@@ -100,7 +100,7 @@ rules:
 	r, hashes := commits(t, before, now)
 	compared, err := r.Compare(hashes[0].String(), hashes[1].String())
 	must(t, err)
-	blob, err := repo.HashBlob(int64(len(yes)), strings.NewReader(yes))
+	blob, err := r.HashBlob(int64(len(yes)), strings.NewReader(yes))
 	must(t, err)
 	c := &check.Checker{
 		Bundle: b, Plans: check.NewPlanCache(b), Limiter: check.NewParseLimiter(),

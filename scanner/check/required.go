@@ -3,7 +3,6 @@ package check
 import (
 	"context"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/policyscan/policyscan/rules"
@@ -81,18 +80,12 @@ func (q *RequiredFiles) AddSnapshot(ctx context.Context, s *tree.Snapshot) error
 		q.mu.Lock()
 		q.files++
 		q.mu.Unlock()
-		if f.IsRegular() && f.Blob != emptyBlob() {
+		if f.IsRegular() && !repo.IsEmptyBlob(f.Blob) {
 			q.markFound(q.unmet(f.Path))
 		}
 	}
 	return nil
 }
-
-// emptyBlob is the hash of the empty file.
-var emptyBlob = sync.OnceValue(func() repo.Hash {
-	h, _ := repo.HashBlob(0, strings.NewReader("")) // no step of it can fail
-	return h
-})
 
 // Has reports whether a file matches a glob of a rule, by their indices. nil has none.
 func (q *RequiredFiles) Has(rule, glob int) bool {

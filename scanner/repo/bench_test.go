@@ -3,7 +3,7 @@
 package repo
 
 import (
-	"crypto"
+	"crypto/sha1"
 	"fmt"
 	"os/exec"
 	"path/filepath"
@@ -33,11 +33,11 @@ func BenchmarkIndex(b *testing.B) {
 			}
 		})
 	}
-	measure("checksum", func() error { checksum(content, crypto.SHA1); return nil })
-	measure("entries", func() error { _, err := parseEntries(content[:len(content)-sumSize], sumSize); return err })
-	measure("both", func() error { _, err := parseIndex(content, crypto.SHA1); return err })
+	measure("checksum", func() error { formatSHA1.checksum(content); return nil })
+	measure("entries", func() error { _, err := formatSHA1.parseEntries(content[:len(content)-sha1.Size]); return err })
+	measure("both", func() error { _, err := formatSHA1.parseIndex(content); return err })
 	measure("file", func() error {
-		_, err := readIndex("", filepath.Join(g.dir, ".git/index"), crypto.SHA1)
+		_, err := formatSHA1.readIndex("", filepath.Join(g.dir, ".git/index"))
 		return err
 	})
 }

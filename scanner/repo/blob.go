@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-
-	"github.com/go-git/go-git/v5/plumbing"
 )
 
 // maxHeld is the largest blob held in memory if it is no delta. A larger one is read by stream.
@@ -31,16 +29,16 @@ func (r *Repository) Blob(h Hash) (*Blob, error) {
 	if err != nil {
 		return nil, err
 	}
-	if obj.kind != plumbing.BlobObject {
+	if obj.kind != kindBlob {
 		_ = obj.Close()
 		return nil, &ObjectError{h, fmt.Errorf("%w: it is a %s, not a blob", ErrCorrupt, obj.kind)}
 	}
 	b := &Blob{repo: r, hash: h, size: obj.size}
 	if obj.stream != nil && obj.size > maxHeld {
-		b.r = newChecked(h, obj)
+		b.r = r.objects.newChecked(h, obj)
 		return b, nil
 	}
-	content, err := readChecked(h, obj)
+	content, err := r.objects.readChecked(h, obj)
 	if err != nil {
 		_ = obj.Close() // the first error counts
 		return nil, wrapObject(h, err)
@@ -107,7 +105,7 @@ func (b *Blob) Seek(offset int64, whence int) (int64, error) {
 			return 0, err
 		}
 		b.Close()
-		b.r, b.at = newChecked(b.hash, obj), 0
+		b.r, b.at = b.repo.objects.newChecked(b.hash, obj), 0
 	}
 	_, err := io.CopyN(io.Discard, b, offset-b.at)
 	return b.at, err

@@ -33,7 +33,9 @@ func TestBlobOfManyReads(t *testing.T) {
 }
 
 // TestDamagedStream: an error in the middle of a blob that is read by stream names it.
-func TestDamagedStream(t *testing.T) {
+func TestDamagedStream(t *testing.T) { inFormats(t, testDamagedStream) }
+
+func testDamagedStream(t *testing.T) {
 	g := newGit(t)
 	g.write("f", strings.Repeat("x", maxHeld+1))
 	g.commit("c")
@@ -53,7 +55,9 @@ func TestDamagedStream(t *testing.T) {
 }
 
 // TestMissingObject: the errors of a missing object, and of one that may be in a pack without its index.
-func TestMissingObject(t *testing.T) {
+func TestMissingObject(t *testing.T) { inFormats(t, testMissingObject) }
+
+func testMissingObject(t *testing.T) {
 	g := newGit(t)
 	g.commit("c")
 	g.git("repack", "-adq")

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-
-	"github.com/go-git/go-git/v5/plumbing"
 )
 
 type commit struct {
@@ -24,17 +22,17 @@ func (e *ShallowError) Error() string {
 
 // commit reads a commit. A commit at the shallow boundary has all its parents, as they may be in the clone anyway.
 func (r *Repository) commit(h Hash) (*commit, error) {
-	content, err := r.objects.read(h, plumbing.CommitObject)
+	content, err := r.objects.read(h, kindCommit)
 	if err != nil {
 		return nil, err
 	}
-	c, err := parseCommit(content)
+	c, err := r.objects.format.parseCommit(content)
 	return c, wrapObject(h, err)
 }
 
 // parseCommit reads the header of a commit, whose lines come in a fixed order: one tree, the parents, the author, the
 // committer, and others.
-func parseCommit(content []byte) (*commit, error) {
+func (f format) parseCommit(content []byte) (*commit, error) {
 	const tree, parent, author, committer = 0, 1, 2, 3
 	keys := []string{tree: "tree", parent: "parent", author: "author", committer: "committer"}
 	c := &commit{}
@@ -52,12 +50,16 @@ func parseCommit(content []byte) (*commit, error) {
 			continue
 		case !inOrder:
 			return nil, fmt.Errorf("%w: a commit whose %q is not in its place", ErrCorrupt, clip(string(name)))
-		case key <= parent && !plumbing.IsHash(string(value)):
-			return nil, fmt.Errorf("%w: a commit whose %s is not a hash", ErrCorrupt, name)
-		case key == tree:
-			c.tree = plumbing.NewHash(string(value))
-		case key == parent:
-			c.parents = append(c.parents, plumbing.NewHash(string(value)))
+		case key == tree || key == parent:
+			h, err := f.parse(string(value))
+			if err != nil {
+				return nil, fmt.Errorf("%w: a commit whose %s is %w", ErrCorrupt, name, err)
+			}
+			if key == tree {
+				c.tree = h
+			} else {
+				c.parents = append(c.parents, h)
+			}
 		case key == committer:
 			c.date = dateOf(value)
 		}
@@ -82,14 +84,15 @@ func dateOf(committer []byte) (seconds int64) {
 }
 
 func (r *Repository) tagged(h Hash) (Hash, error) {
-	content, err := r.objects.read(h, plumbing.TagObject)
+	content, err := r.objects.read(h, kindTag)
 	if err != nil {
 		return Hash{}, err
 	}
 	line, _, _ := bytes.Cut(content, []byte("\n"))
 	name, ok := bytes.CutPrefix(line, []byte("object "))
-	if !ok || !plumbing.IsHash(string(name)) {
+	target, err := r.objects.format.parse(string(name))
+	if !ok || err != nil {
 		return Hash{}, wrapObject(h, fmt.Errorf("%w: a tag without an object", ErrCorrupt))
 	}
-	return plumbing.NewHash(string(name)), nil
+	return target, nil
 }

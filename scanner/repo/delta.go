@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-
-	"github.com/go-git/go-git/v5/plumbing"
 )
 
 // resolve applies an object's deltas, from the base up. r is at the object's own delta; resolve closes it. It holds
@@ -15,9 +13,9 @@ import (
 func (p *pack) resolve(top entry, r *reader, s *objects) (k kind, content []byte, release func(), err error) {
 	defer func() { r.Close() }() // nothing is held
 	chain := []entry{top}
-	for last := top; last.kind > plumbing.TagObject; chain = append(chain, last) {
+	for last := top; last.kind > kindTag; chain = append(chain, last) {
 		at := last.base
-		if last.kind == plumbing.REFDeltaObject {
+		if last.kind == kindHashDelta {
 			if at, err = p.find(last.baseRef); errors.Is(err, fs.ErrNotExist) {
 				return 0, nil, nil, fmt.Errorf("%w: the base %s of a delta is not in its pack",
 					ErrCorrupt, last.baseRef)
@@ -33,7 +31,7 @@ func (p *pack) resolve(top entry, r *reader, s *objects) (k kind, content []byte
 		if last, r, err = p.head(at); err != nil {
 			return 0, nil, nil, err
 		}
-		if len(chain) == maxChain && last.kind > plumbing.TagObject {
+		if len(chain) == maxChain && last.kind > kindTag {
 			return 0, nil, nil, fmt.Errorf("%w: a chain of more than %d deltas", ErrLimit, maxChain)
 		}
 	}
@@ -64,7 +62,7 @@ func (p *pack) resolve(top entry, r *reader, s *objects) (k kind, content []byte
 			return 0, nil, nil, err
 		}
 		r = nil
-		if l.kind <= plumbing.TagObject {
+		if l.kind <= kindTag {
 			k, content = l.kind, data
 		} else {
 			size, err := deltaSize(data, len(content))

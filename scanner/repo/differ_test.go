@@ -172,7 +172,7 @@ func importedHistory(g *gitRepo, r *rand.Rand, commits int) {
 			case 2:
 				fmt.Fprintf(s, "M 100755 inline %s\n%s", name, data(fmt.Sprint(r.IntN(3))))
 			case 3:
-				fmt.Fprintf(s, "M 160000 %040x %s\n", 1+r.IntN(3), name)
+				fmt.Fprintf(s, "M 160000 %0*x %s\n", 2*g.format.size(), 1+r.IntN(3), name)
 			default:
 				fmt.Fprintf(s, "M 100644 inline %s\n%s", name,
 					data(strings.Repeat(fmt.Sprint(r.IntN(100)), 1+r.IntN(300))))
@@ -226,17 +226,19 @@ func TestDifferential_Histories(t *testing.T) {
 	}
 	histories := *differHistories
 	if !*long {
-		histories = min(histories, 6)
+		histories = min(histories, 3)
 	}
+	histories *= 2 // once in each format
 	seen := make([]compared, histories)
 	t.Run("each", func(t *testing.T) {
-		for seed := range seen {
-			t.Run(fmt.Sprint(seed), func(t *testing.T) {
+		for i := range seen {
+			seed, f := i/2, []format{formatSHA1, formatSHA256}[i%2]
+			t.Run(fmt.Sprint(seed, f), func(t *testing.T) {
 				t.Parallel()
 				rnd := rand.New(rand.NewPCG(uint64(seed), 13))
-				g := newGit(t)
+				g := newGitOf(t, f)
 				importedHistory(g, rnd, 10+rnd.IntN(30))
-				seen[seed] = g.compareHistory(t, rnd, seed, 15) // one git process for each
+				seen[i] = g.compareHistory(t, rnd, seed, 15) // one git process for each
 			})
 		}
 	})

@@ -37,6 +37,7 @@ func (e *treeEntry) after(n int) int {
 // entries iterates over a directory of a tree object or of the index. A malformed entry fails when it is reached, and
 // a directory is always read to its end.
 type entries struct {
+	format  format
 	hash    Hash
 	content []byte // rest of the tree
 	last    treeEntry
@@ -57,7 +58,7 @@ func (es *entries) next() (treeEntry, error) {
 	case len(es.content) == 0:
 		return treeEntry{}, nil
 	}
-	e, rest, err := parseEntry(es.content)
+	e, rest, err := es.format.parseEntry(es.content)
 	if err == nil {
 		err = es.check(&e)
 	}
@@ -68,7 +69,7 @@ func (es *entries) next() (treeEntry, error) {
 	return e, nil
 }
 
-func parseEntry(content []byte) (e treeEntry, rest []byte, err error) {
+func (f format) parseEntry(content []byte) (e treeEntry, rest []byte, err error) {
 	space := bytes.IndexByte(content, ' ')
 	if space < 0 {
 		return e, nil, fmt.Errorf("%w: it ends within an entry", ErrMalformed)
@@ -78,17 +79,17 @@ func parseEntry(content []byte) (e treeEntry, rest []byte, err error) {
 	}
 	content = content[space+1:]
 	end := bytes.IndexByte(content, 0)
-	if end < 0 || len(content) < end+1+len(e.hash) {
+	if end < 0 || len(content) < end+1+f.size() {
 		return e, nil, fmt.Errorf("%w: it ends within an entry", ErrMalformed)
 	}
-	e.name, e.hash = content[:end:end], Hash(content[end+1:])
+	e.name, e.hash = content[:end:end], f.at(content[end+1:])
 	if err := validName(e.name); err != nil {
 		return e, nil, err
 	}
 	if e.hash.IsZero() {
 		return e, nil, fmt.Errorf("%w: the entry %q has no object", ErrMalformed, clip(string(e.name)))
 	}
-	return e, content[end+1+len(e.hash):], nil
+	return e, content[end+1+f.size():], nil
 }
 
 // validName refuses a name that could lead out of its directory.

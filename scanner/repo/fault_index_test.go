@@ -16,7 +16,9 @@ import (
 
 // TestFault_128_Damage: an index with any flipped or cut byte is an error. Without git's checksum, it is an error or a
 // well-formed index.
-func TestFault_128_Damage(t *testing.T) {
+func TestFault_128_Damage(t *testing.T) { inFormats(t, testDamage) }
+
+func testDamage(t *testing.T) {
 	t.Parallel()
 	for name, arrange := range map[string]func(g *gitRepo){
 		"version 2": func(*gitRepo) {},
@@ -31,7 +33,7 @@ func TestFault_128_Damage(t *testing.T) {
 			arrange(g)
 			r := g.open()
 			_, tree := commitOf(t, r, "HEAD")
-			whole := g.indexBytes()
+			whole, f := g.indexBytes(), g.format
 			for at := 0; at < len(whole); at += sparsely() {
 				for what, content := range map[string][]byte{"flipped": flipped(whole, at), "cut": whole[:at],
 					"added to": slices.Insert(bytes.Clone(whole), at, 'x')} {
@@ -41,10 +43,10 @@ func TestFault_128_Damage(t *testing.T) {
 				}
 			}
 			read := 0
-			for at := 0; at < len(whole)-sumSize; at += sparsely() {
+			for at := 0; at < len(whole)-f.size(); at += sparsely() {
 				flip := flipped(whole, at)
-				for _, content := range [][]byte{unsealed(flip), sealed(flip), unsealed(whole[:at+sumSize]),
-					sealed(whole[:at+sumSize])} {
+				for _, content := range [][]byte{f.unsealed(flip), f.sealed(flip), f.unsealed(whole[:at+f.size()]),
+					f.sealed(whole[:at+f.size()])} {
 					g.setIndex(content)
 					idx, err := r.Index()
 					if err != nil {
@@ -98,7 +100,7 @@ func indexEntry(path string, mode Mode, flags uint16) []byte {
 // indexOf is an index with a checksum.
 func indexOf(version, count uint32, entries ...[]byte) []byte {
 	head := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32([]byte("DIRC"), version), count)
-	return sealed(append(append(head, bytes.Join(entries, nil)...), make([]byte, sumSize)...))
+	return formatSHA1.sealed(append(append(head, bytes.Join(entries, nil)...), make([]byte, formatSHA1.size())...))
 }
 
 // TestFault_128_Malformed: an index that git never writes is an error in spite of its right checksum: a path out of
@@ -158,7 +160,7 @@ func TestFault_128_Malformed(t *testing.T) {
 			0x7f)), false},
 		"a number without end": {indexOf(4, 1, version4("a", 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
 			0xff, 0xff, 0xff, 0xff, 0)), false},
-		"another beginning": {sealed(append([]byte("CRID"), indexOf(2, 0)[4:]...)), false},
+		"another beginning": {formatSHA1.sealed(append([]byte("CRID"), indexOf(2, 0)[4:]...)), false},
 	} {
 		g.setIndex(c.content)
 		_, err := g.open().Index()
@@ -189,12 +191,12 @@ func version4(end string, cut ...byte) []byte {
 }
 
 // extended returns an index with one more extension, of declared length n.
-func extended(content []byte, name string, n int, has string) []byte {
-	body := bytes.Clone(content[:len(content)-sumSize])
+func (f format) extended(content []byte, name string, n int, has string) []byte {
+	body := bytes.Clone(content[:len(content)-f.size()])
 	body = append(body, name...)
 	body = binary.BigEndian.AppendUint32(body, uint32(n))
 	body = append(body, has...)
-	return sealed(append(body, make([]byte, sumSize)...))
+	return f.sealed(append(body, make([]byte, f.size())...))
 }
 
 // TestFault_128_Extensions: an unknown extension may be ignored if its name begins with a capital, as in git, and is
@@ -209,6 +211,8 @@ func TestFault_128_Extensions(t *testing.T) {
 	}{
 		{"ABCD", "", 5},
 		{"Zzzz", "", 5},
+		{"FSMN", "", 5},
+		{"IEOT", "", 5},
 		{"abcd", `the unknown extension "abcd"`, 5},
 		{"\x00\x00\x00\x00", "unknown extension", 5},
 		{"[BCD", "unknown extension", 5},
@@ -218,7 +222,7 @@ func TestFault_128_Extensions(t *testing.T) {
 		{"ABCD", "it ends", 4},
 		{"ABCD", "it ends", 1<<32 - 1},
 	} {
-		g.setIndex(extended(whole, c.name, c.length, "bytes"))
+		g.setIndex(g.format.extended(whole, c.name, c.length, "bytes"))
 		idx, err := g.open().Index()
 		if c.problem != "" {
 			wantIndexError(t, c.name, err, c.problem)
@@ -233,35 +237,38 @@ func TestFault_128_Extensions(t *testing.T) {
 }
 
 // TestFault_128_TreeCache: a torn cache of trees is an error; an entry with a wrong number of files is not used.
-func TestFault_128_TreeCache(t *testing.T) {
+func TestFault_128_TreeCache(t *testing.T) { inFormats(t, testTreeCache) }
+
+func testTreeCache(t *testing.T) {
 	t.Parallel()
 	g := indexed(t)
-	hash := mustHash(t, g.git("rev-parse", "HEAD:near"))
+	near := mustHash(t, g.git("rev-parse", "HEAD:near"))
+	hash := string(near[:g.format.size()])
 	whole, want := g.indexBytes(), sortRaw(g.git("diff-tree", "-r", "-z", "--no-renames", "HEAD", g.git("write-tree")))
 	for _, c := range []struct {
 		name, cache string
 		ok          bool
 	}{
 		{"of nothing", "\x00-1 0\n", true},
-		{"of no files", "\x00-1 1\nnear\x000 0\n" + string(hash[:]), true},
-		{"of another count", "\x00-1 1\nnear\x001 0\n" + string(hash[:]), true},
-		{"of a missing directory", "\x00-1 1\nnowhere\x002 0\n" + string(hash[:]), true},
+		{"of no files", "\x00-1 1\nnear\x000 0\n" + hash, true},
+		{"of another count", "\x00-1 1\nnear\x001 0\n" + hash, true},
+		{"of a missing directory", "\x00-1 1\nnowhere\x002 0\n" + hash, true},
 		{"empty", "", false},
 		{"no name", "-1 0\n", false},
 		{"no numbers", "\x00", false},
 		{"one number", "\x002\n", false},
 		{"no end of line", "\x00-1 0", false},
-		{"a word for a number", "\x00two 0\n" + string(hash[:]), false},
-		{"another word", "\x002 none\n" + string(hash[:]), false},
+		{"a word for a number", "\x00two 0\n" + hash, false},
+		{"another word", "\x002 none\n" + hash, false},
 		{"no hash", "\x002 0\n", false},
-		{"a short hash", "\x002 0\n" + string(hash[:19]), false},
-		{"a long hash", "\x002 0\n" + string(hash[:]) + "x", false},
+		{"a short hash", "\x002 0\n" + hash[1:], false},
+		{"a long hash", "\x002 0\n" + hash + "x", false},
 		{"a directory too few", "\x00-1 2\nnear\x00-1 0\n", false},
 		{"a directory too many", "\x00-1 0\nnear\x00-1 0\n", false},
 		{"directories without a name", "\x00-1 1\n" + strings.Repeat("\x00-1 1\n", 5000) + "\x00-1 0\n", false},
 		{"directories without end", "\x00-1 1\n" + strings.Repeat("d\x00-1 1\n", 5000) + "d\x00-1 0\n", false},
 	} {
-		g.setIndex(extended(whole, "TREE", len(c.cache), c.cache))
+		g.setIndex(g.format.extended(whole, "TREE", len(c.cache), c.cache))
 		r := g.open()
 		idx, err := r.Index()
 		if !c.ok {
@@ -282,7 +289,9 @@ func TestFault_128_TreeCache(t *testing.T) {
 
 // TestFault_128_IndexFile: git names another index for a hook. A missing one is empty, as for git; one at an
 // impossible path is an error at once.
-func TestFault_128_IndexFile(t *testing.T) {
+func TestFault_128_IndexFile(t *testing.T) { inFormats(t, testIndexFile) }
+
+func testIndexFile(t *testing.T) {
 	g, other := indexed(t), indexed(t)
 	other.write("other.tf", "another")
 	other.git("add", "-A")

@@ -5,7 +5,6 @@ package repo
 import (
 	"bytes"
 	"compress/zlib"
-	"crypto/sha1"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -25,7 +24,9 @@ import (
 func (g *gitRepo) object(kind string, content []byte) Hash {
 	g.Helper()
 	data := append(fmt.Appendf(nil, "%s %d\x00", kind, len(content)), content...)
-	h := Hash(sha1.Sum(data))
+	sum := g.format.new()
+	sum.Write(data)
+	h := sumHash(sum)
 	g.loose(h, data)
 	return h
 }
@@ -47,7 +48,8 @@ func (g *gitRepo) loose(h Hash, data []byte) {
 }
 
 func treeLine(mode, name string, h Hash) []byte {
-	return append([]byte(mode+" "+name+"\x00"), h[:]...)
+	digits := h.String()
+	return append([]byte(mode+" "+name+"\x00"), h[:len(digits)/2]...)
 }
 
 func diffError(r *Repository, tree Hash) error {
@@ -56,7 +58,9 @@ func diffError(r *Repository, tree Hash) error {
 
 // A subtree that is missing, torn, unreadable, has another hash or is not a tree is an error, never an empty
 // directory.
-func TestFault_098_SubTree(t *testing.T) {
+func TestFault_098_SubTree(t *testing.T) { inFormats(t, testSubTree) }
+
+func testSubTree(t *testing.T) {
 	g := newGit(t)
 	for name, c := range map[string]struct {
 		spoil func(g *gitRepo, sub Hash, file string)
@@ -85,7 +89,9 @@ func TestFault_098_SubTree(t *testing.T) {
 }
 
 // Any flipped or cut byte in git's files gives the same answer or an error.
-func TestFault_101_Flips(t *testing.T) {
+func TestFault_101_Flips(t *testing.T) { inFormats(t, testFlips) }
+
+func testFlips(t *testing.T) {
 	trials := 150
 	if *long {
 		trials = 10_000
@@ -166,7 +172,9 @@ func TestFault_101_Flips(t *testing.T) {
 }
 
 // TestEmptyTree: git has the tree without entries built in, and need not write it.
-func TestEmptyTree(t *testing.T) {
+func TestEmptyTree(t *testing.T) { inFormats(t, testEmptyTree) }
+
+func testEmptyTree(t *testing.T) {
 	g := newGit(t)
 	before := mustHash(t, g.git("mktree"))
 	must(t, os.RemoveAll(filepath.Join(g.dir, ".git/objects/4b")))
@@ -180,7 +188,9 @@ func TestEmptyTree(t *testing.T) {
 	}
 }
 
-func TestFault_102_WrongHash(t *testing.T) {
+func TestFault_102_WrongHash(t *testing.T) { inFormats(t, testWrongHash) }
+
+func testWrongHash(t *testing.T) {
 	g := newGit(t)
 	g.write("a.tf", "good")
 	g.commit("one")
@@ -192,19 +202,23 @@ func TestFault_102_WrongHash(t *testing.T) {
 	wantError(t, "a tree as a blob", err, ErrCorrupt)
 }
 
-func TestFault_108_Syntax(t *testing.T) {
+func TestFault_108_Syntax(t *testing.T) { inFormats(t, testSyntax) }
+
+func testSyntax(t *testing.T) {
 	g := newGit(t)
 	g.commit("one")
 	r := g.open()
 	for _, name := range []string{"main@{1}", "@{u}", "@{-1}", ":/x", "HEAD:p", "a..b", "a...b", "HEAD^!",
 		"HEAD^{commit}", "HEAD^{/x}", "@", "main@{yesterday}", "HEAD^-", "HEAD~x", "", " ", "-x", "--output=x",
-		strings.Repeat("0", 40), "refs/../../etc/passwd", "../HEAD", "a b", "x\n", "main.lock"} {
+		strings.Repeat("0", 40), strings.Repeat("0", 64), "refs/../../etc/passwd", "../HEAD", "a b", "x\n", "main.lock"} {
 		_, err := r.Commit(name)
 		wantError(t, fmt.Sprintf("%q", name), err, ErrSyntax)
 	}
 }
 
-func TestFault_110_Ambiguous(t *testing.T) {
+func TestFault_110_Ambiguous(t *testing.T) { inFormats(t, testAmbiguous) }
+
+func testAmbiguous(t *testing.T) {
 	g := newGit(t)
 	head := g.commit("one")
 	g.git("branch", "both")
@@ -225,7 +239,9 @@ func TestFault_110_Ambiguous(t *testing.T) {
 	wantError(t, "before the first commit", err, ErrUnknown)
 }
 
-func TestFault_111_Tags(t *testing.T) {
+func TestFault_111_Tags(t *testing.T) { inFormats(t, testTags) }
+
+func testTags(t *testing.T) {
 	g := newGit(t)
 	g.write("a", "x")
 	head := g.commit("one")
@@ -244,7 +260,9 @@ func TestFault_111_Tags(t *testing.T) {
 	}
 }
 
-func TestFault_112_Refs(t *testing.T) {
+func TestFault_112_Refs(t *testing.T) { inFormats(t, testRefs) }
+
+func testRefs(t *testing.T) {
 	g := newGit(t)
 	g.commit("one")
 	for name, c := range map[string]struct{ file, text string }{
@@ -266,7 +284,9 @@ func TestFault_112_Refs(t *testing.T) {
 	wantError(t, "an unborn HEAD", err, ErrUnknown)
 }
 
-func TestFault_114_Alternates(t *testing.T) {
+func TestFault_114_Alternates(t *testing.T) { inFormats(t, testAlternates) }
+
+func testAlternates(t *testing.T) {
 	g, other := newGit(t), newGit(t)
 	g.write("a.tf", "x")
 	head := g.commit("one")
@@ -298,7 +318,9 @@ func TestFault_114_Alternates(t *testing.T) {
 }
 
 // TestAlternatesDepth: objects six alternates away are found, as in git, and a seventh is an error.
-func TestAlternatesDepth(t *testing.T) {
+func TestAlternatesDepth(t *testing.T) { inFormats(t, testAlternatesDepth) }
+
+func testAlternatesDepth(t *testing.T) {
 	g := newGit(t)
 	g.commit("c")
 	for steps, ok := range map[int]bool{6: true, 7: false} {
@@ -339,8 +361,11 @@ func TestFault_116_Formats(t *testing.T) {
 			"core.repositoryFormatVersion bogus": false,
 			"core.fsmonitor /bin/false":          true,
 			"core.sharedRepository group":        true,
+			"extensions.compatObjectFormat sha1": true,
+			"extensions.noop true":               true,
 			"extensions.objectFormat sha1":       true,
-			"extensions.objectFormat sha256":     false,
+			"extensions.objectFormat sha256":     version == "1",
+			"extensions.objectFormat sha512":     false,
 			"extensions.partialClone origin":     true,
 			"extensions.preciousObjects true":    true,
 			"extensions.refStorage files":        true,
@@ -364,7 +389,9 @@ func TestFault_116_Formats(t *testing.T) {
 	}
 }
 
-func TestFault_120_MalformedTrees(t *testing.T) {
+func TestFault_120_MalformedTrees(t *testing.T) { inFormats(t, testMalformedTrees) }
+
+func testMalformedTrees(t *testing.T) {
 	g := newGit(t)
 	x := g.object("blob", []byte("x"))
 	empty := g.object("tree", nil)
@@ -465,7 +492,9 @@ func TestTreesThatRepeat(t *testing.T) {
 }
 
 // The boundary of a shallow clone is an error only if the merge base is not known without it.
-func TestFault_104_Shallow(t *testing.T) {
+func TestFault_104_Shallow(t *testing.T) { inFormats(t, testShallow) }
+
+func testShallow(t *testing.T) {
 	g := newGit(t)
 	g.commit("one")
 	fork := g.commit("two")

@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/go-git/go-git/v5/plumbing"
-
 	"github.com/policyscan/policyscan/internal/disk"
 )
 
@@ -30,7 +28,7 @@ func (r *Repository) Fetched() ([]Fetched, error) {
 	if err != nil {
 		return nil, fmt.Errorf("FETCH_HEAD cannot be read: %w", disk.Cause(err))
 	}
-	all, err := parseFetched(text)
+	all, err := r.objects.format.parseFetched(text)
 	if err != nil {
 		return nil, fmt.Errorf("FETCH_HEAD: %w", err)
 	}
@@ -48,7 +46,7 @@ var fetchedKinds = []struct{ word, refs string }{
 // parseFetched reads FETCH_HEAD, which has a line for each ref:
 //
 //	HASH TAB [not-for-merge] TAB [[branch|tag|remote-tracking branch] 'NAME' of ]URL
-func parseFetched(text string) ([]Fetched, error) {
+func (f format) parseFetched(text string) ([]Fetched, error) {
 	var all []Fetched
 	n := 0
 	for line := range strings.Lines(text) {
@@ -60,14 +58,16 @@ func parseFetched(text string) ([]Fetched, error) {
 			return nil, fmt.Errorf("line %d has no end", n)
 		case len(fields) != 3, fields[1] != "" && fields[1] != "not-for-merge":
 			return nil, fmt.Errorf("line %d is %q, not a fetched ref", n, clip(line))
-		case len(fields[0]) != 40 || !hexPrefix(fields[0]):
-			return nil, fmt.Errorf("line %d begins with %q, not a hash", n, clip(fields[0]))
+		}
+		h, err := f.parse(fields[0])
+		if err != nil {
+			return nil, fmt.Errorf("line %d begins with %w", n, err)
 		}
 		ref, url, err := fetchedFrom(fields[2])
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", n, err)
 		}
-		all = append(all, Fetched{plumbing.NewHash(fields[0]), ref, url})
+		all = append(all, Fetched{h, ref, url})
 	}
 	return all, nil
 }

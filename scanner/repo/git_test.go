@@ -12,25 +12,41 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/go-git/go-git/v5/plumbing"
 )
 
 // gitRepo is a repository that the git command builds; the program itself never runs it.
 type gitRepo struct {
 	testing.TB
-	dir   string
-	clock int
-	zlib  *zlib.Writer // of loose objects; nil until one is written
+	dir    string
+	format format
+	clock  int
+	zlib   *zlib.Writer // of loose objects; nil until one is written
 }
 
+// inFormats runs a test with repositories of each format, which newGit makes.
+func inFormats(t *testing.T, test func(t *testing.T)) {
+	for _, f := range []format{formatSHA1, formatSHA256} {
+		t.Run(f.String(), test)
+	}
+}
+
+// newGit makes a repository of the format in the test's name, or of SHA-1.
 func newGit(t testing.TB) *gitRepo {
+	t.Helper()
+	f := formatSHA1
+	if strings.Contains(t.Name(), "/"+formatSHA256.String()) {
+		f = formatSHA256
+	}
+	return newGitOf(t, f)
+}
+
+func newGitOf(t testing.TB, f format) *gitRepo {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git is not installed")
 	}
-	g := &gitRepo{TB: t, dir: t.TempDir(), clock: 1_700_000_000}
-	g.git("init", "-q", "-b", "main")
+	g := &gitRepo{TB: t, dir: t.TempDir(), format: f, clock: 1_700_000_000}
+	g.git("init", "-q", "-b", "main", "--object-format="+f.setting())
 	return g
 }
 
@@ -107,10 +123,13 @@ func commitOf(t testing.TB, r *Repository, name string) (commit, tree Hash) {
 
 func mustHash(t *testing.T, s string) Hash {
 	t.Helper()
-	if !plumbing.IsHash(s) {
-		t.Fatalf("%q is no hash", s)
+	f := formatSHA1
+	if len(s) == 64 {
+		f = formatSHA256
 	}
-	return plumbing.NewHash(s)
+	h, err := f.parse(s)
+	must(t, err)
+	return h
 }
 
 func wantError(t *testing.T, what string, err, want error) {
@@ -143,8 +162,11 @@ func raw(c Change) string {
 	case c.Old.Mode&0o170000 != c.New.Mode&0o170000:
 		letter = "T"
 	}
-	return fmt.Sprintf(":%06o %06o %s %s %s\x00%s\x00", uint32(c.Old.Mode), uint32(c.New.Mode), c.Old.Hash,
-		c.New.Hash, letter, c.Path)
+	// The zeros of an absent leaf are as many as the digits of the other.
+	zeros := strings.Repeat("0", max(len(c.Old.Hash.String()), len(c.New.Hash.String())))
+	digits := func(h Hash) string { return (h.String() + zeros)[:len(zeros)] }
+	return fmt.Sprintf(":%06o %06o %s %s %s\x00%s\x00", uint32(c.Old.Mode), uint32(c.New.Mode), digits(c.Old.Hash),
+		digits(c.New.Hash), letter, c.Path)
 }
 
 func sortedChanges(t testing.TB, diff func(visit func(Change) error) error) string {

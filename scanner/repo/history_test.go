@@ -9,7 +9,9 @@ import (
 )
 
 // A torn commit-graph is not used.
-func TestTornCommitGraph(t *testing.T) {
+func TestTornCommitGraph(t *testing.T) { inFormats(t, testTornCommitGraph) }
+
+func testTornCommitGraph(t *testing.T) {
 	g := newGit(t)
 	checkedOut(g, rand.New(rand.NewPCG(5, 5)), 20)
 	g.git("commit-graph", "write", "--reachable")
@@ -37,7 +39,9 @@ func flipped(content []byte, at int) []byte {
 }
 
 // After some commits the commit-graph is read instead of commits.
-func TestCommitGraphIsUsed(t *testing.T) {
+func TestCommitGraphIsUsed(t *testing.T) { inFormats(t, testCommitGraphIsUsed) }
+
+func testCommitGraphIsUsed(t *testing.T) {
 	g := newGit(t)
 	var commits []string // the oldest first
 	for range 8 {
@@ -58,7 +62,9 @@ func TestCommitGraphIsUsed(t *testing.T) {
 }
 
 // In a shallow clone, the commit-graph of the original repository goes beyond the boundary.
-func TestNoCommitGraphWhenShallow(t *testing.T) {
+func TestNoCommitGraphWhenShallow(t *testing.T) { inFormats(t, testNoCommitGraphWhenShallow) }
+
+func testNoCommitGraphWhenShallow(t *testing.T) {
 	g := newGit(t)
 	g.commit("one")
 	g.git("commit-graph", "write", "--reachable")

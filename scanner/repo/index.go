@@ -2,19 +2,13 @@ package repo
 
 import (
 	"cmp"
-	"crypto"
-	_ "crypto/sha1"   // of most indexes' checksums
-	_ "crypto/sha256" // of checksums in SHA-256 repositories
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/go-git/go-git/v5/plumbing"
 
 	"github.com/policyscan/policyscan/internal/disk"
 )
@@ -59,7 +53,7 @@ func (r *Repository) Index() (*Index, error) {
 				"unset it, or omit the path", ErrIndex, file, r.gitDir)
 		}
 	}
-	read, err := readIndex(r.gitDir, file, crypto.SHA1)
+	read, err := r.objects.format.readIndex(r.gitDir, file)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +85,7 @@ func (r *Repository) Index() (*Index, error) {
 func byPath(a, b Staged) int { return strings.Compare(a.Path, b.Path) }
 
 // readIndex reads an index of a git directory.
-func readIndex(gitDir, file string, hashing crypto.Hash) (*Index, error) {
+func (f format) readIndex(gitDir, file string) (*Index, error) {
 	st, err := os.Stat(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return &Index{}, nil
@@ -102,10 +96,10 @@ func readIndex(gitDir, file string, hashing crypto.Hash) (*Index, error) {
 	}
 	var idx *Index
 	if err == nil {
-		idx, err = parseIndexFile(content, hashing)
+		idx, err = f.parseIndexFile(content)
 	}
 	if err == nil && idx.link != "" {
-		err = idx.join([]string{gitDir, filepath.Dir(file)}, hashing)
+		err = f.join(idx, gitDir, filepath.Dir(file))
 	}
 	if err == nil {
 		err = idx.settle()
@@ -145,13 +139,6 @@ func (x *Index) Missing() error {
 	return fmt.Errorf("%w: it does not exist; run git reset", ErrIndex)
 }
 
-// HashBlob returns the hash of content with size bytes as a blob.
-func HashBlob(size int64, content io.Reader) (Hash, error) {
-	h := plumbing.NewHasher(plumbing.BlobObject, size)
-	_, err := io.Copy(h, content)
-	return h.Sum(), err
-}
-
 // Lookup returns the leaf or directory at a path of the index, as [Repository.Lookup] does of a tree.
 func (x *Index) Lookup(path string) (Leaf, bool) {
 	i, found := slices.BinarySearchFunc(x.Files, Staged{Path: path}, byPath)
@@ -189,14 +176,18 @@ func (x *Index) Committed() (*Index, error) {
 
 // inIndex reports whether the index of a git directory has a path of the work tree at root, or one below it.
 func inIndex(gitDir, root, path string) (bool, error) {
-	file := filepath.Join(gitDir, "index")
-	idx, err := readIndex(gitDir, file, crypto.SHA1)
-	if err != nil { // of a repository with the other hash
-		other, otherErr := readIndex(gitDir, file, crypto.SHA256)
-		if otherErr != nil {
-			return false, err
-		}
-		idx = other
+	r := &Repository{gitDir: gitDir}
+	if err := r.findCommon(); err != nil {
+		return false, err
+	}
+	cfg, err := readSettings(filepath.Join(r.commonDir, "config"))
+	if err != nil {
+		return false, err
+	}
+	f, _ := formatOf(cfg) // the index can be read even if nothing else can
+	idx, err := f.readIndex(gitDir, filepath.Join(gitDir, "index"))
+	if err != nil {
+		return false, err
 	}
 	rel, err := filepath.Rel(root, path)
 	if err != nil {

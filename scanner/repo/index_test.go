@@ -4,7 +4,6 @@ package repo
 
 import (
 	"bytes"
-	"crypto/sha1"
 	"errors"
 	"fmt"
 	"os"
@@ -31,19 +30,15 @@ func (g *gitRepo) setIndex(content []byte) {
 	must(g, os.WriteFile(g.indexPath(), content, 0o666))
 }
 
-// sumSize is the length of an index's checksum, in bytes: its end.
-const sumSize = sha1.Size
-
 // sealed returns an index with the right checksum.
-func sealed(content []byte) []byte {
-	body := content[:len(content)-sumSize]
-	sum := sha1.Sum(body)
-	return append(bytes.Clone(body), sum[:]...)
+func (f format) sealed(content []byte) []byte {
+	body := content[:len(content)-f.size()]
+	return append(bytes.Clone(body), f.checksum(string(body))...)
 }
 
 // unsealed returns an index as git writes it with index.skipHash.
-func unsealed(content []byte) []byte {
-	return append(bytes.Clone(content[:len(content)-sumSize]), make([]byte, sumSize)...)
+func (f format) unsealed(content []byte) []byte {
+	return append(bytes.Clone(content[:len(content)-f.size()]), make([]byte, f.size())...)
 }
 
 // stagedLines are the lines of the index as printed by git ls-files -s -z, but with one line for all versions of a
@@ -122,7 +117,9 @@ func wantIndexError(t *testing.T, what string, err error, text string) {
 }
 
 // TestFault_128_Layouts: an index in any layout of git's has the files that git lists.
-func TestFault_128_Layouts(t *testing.T) {
+func TestFault_128_Layouts(t *testing.T) { inFormats(t, testLayouts) }
+
+func testLayouts(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		make func(g *gitRepo)
@@ -160,9 +157,9 @@ func TestFault_128_Layouts(t *testing.T) {
 			func(g *gitRepo) {
 				g.git("config", "index.skipHash", "true")
 				g.git("update-index", "--force-write-index")
-				g.setIndex(unsealed(g.indexBytes()))
+				g.setIndex(g.format.unsealed(g.indexBytes()))
 			},
-			func(g *gitRepo) bool { return bytes.HasSuffix(g.indexBytes(), make([]byte, sumSize)) },
+			func(g *gitRepo) bool { return bytes.HasSuffix(g.indexBytes(), make([]byte, g.format.size())) },
 		},
 		"flags": {
 			func(g *gitRepo) {
@@ -289,7 +286,9 @@ func (g *gitRepo) conflict() {
 
 // TestFault_128_Sparse: a directory of a sparse index is read from its tree, as files without a checkout; without that
 // tree it is an error.
-func TestFault_128_Sparse(t *testing.T) {
+func TestFault_128_Sparse(t *testing.T) { inFormats(t, testSparse) }
+
+func testSparse(t *testing.T) {
 	t.Parallel()
 	g := indexed(t)
 	g.git("sparse-checkout", "set", "--cone", "--sparse-index", "near")
@@ -331,7 +330,9 @@ func TestFault_128_Sparse(t *testing.T) {
 }
 
 // TestFault_128_Conflict: a path with several versions of a merge is listed once, and nothing can be committed.
-func TestFault_128_Conflict(t *testing.T) {
+func TestFault_128_Conflict(t *testing.T) { inFormats(t, testConflict) }
+
+func testConflict(t *testing.T) {
 	t.Parallel()
 	g := indexed(t)
 	g.conflict()

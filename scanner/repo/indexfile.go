@@ -2,7 +2,6 @@ package repo
 
 import (
 	"bytes"
-	"crypto"
 	"errors"
 	"fmt"
 	"strconv"
@@ -20,10 +19,10 @@ const (
 	flagSkipWorktree = 1 << 14
 )
 
-// parseIndex reads an index for a kind of hash. The result has a path in conflict once. The entry of a sparse
+// parseIndex reads an index. The result has a path in conflict once. The entry of a sparse
 // directory has its mode, and a path that ends in a slash.
-func parseIndex(content string, hashing crypto.Hash) (*Index, error) {
-	x, err := parseIndexFile(content, hashing)
+func (f format) parseIndex(content string) (*Index, error) {
+	x, err := f.parseIndexFile(content)
 	if err == nil {
 		err = x.settle()
 	}
@@ -32,15 +31,15 @@ func parseIndex(content string, hashing crypto.Hash) (*Index, error) {
 
 // parseIndexFile reads the file of an index, which is a part of it if it has a link. Its entries are neither in order
 // nor distinct.
-func parseIndexFile(content string, hashing crypto.Hash) (*Index, error) {
-	size := hashing.Size()
+func (f format) parseIndexFile(content string) (*Index, error) {
+	size := f.size()
 	if len(content) < 12+size || content[:4] != "DIRC" {
 		return nil, errors.New("it does not begin as an index does")
 	}
 	body, sum := content[:len(content)-size], content[len(content)-size:]
 	computed := make(chan string, 1)
-	go func() { computed <- checksum(body, hashing) }() // see BenchmarkIndex
-	x, err := parseEntries(body, size)
+	go func() { computed <- f.checksum(body) }() // see BenchmarkIndex
+	x, err := f.parseEntries(body)
 	// With index.skipHash git writes zeros for the checksum.
 	if sum != <-computed && sum != string(make([]byte, size)) {
 		return nil, errors.New("its checksum is wrong; run git status, or remove it and run git reset")
@@ -71,8 +70,8 @@ func (x *Index) settle() error {
 	return nil
 }
 
-func checksum(text string, hashing crypto.Hash) string {
-	h := hashing.New()
+func (f format) checksum(text string) string {
+	h := f.new()
 	for part := make([]byte, 64<<10); text != ""; {
 		n := copy(part, text)
 		_, _ = h.Write(part[:n]) // never fails
@@ -90,13 +89,13 @@ func nanoseconds(s string) int64 { return int64(number32(s))*1e9 + int64(number3
 func number16(s string) uint16 { return uint16(s[0])<<8 | uint16(s[1]) }
 
 // parseEntries reads an index without its checksum.
-func parseEntries(body string, size int) (*Index, error) {
+func (f format) parseEntries(body string) (*Index, error) {
 	version, count := number32(body[4:]), number32(body[8:])
 	if version < 2 || version > 4 {
 		return nil, fmt.Errorf("it has version %d; run git update-index --index-version 2", version)
 	}
-	p := indexReader{rest: body[12:], version: version, hashSize: size}
-	x := &Index{Files: make([]Staged, 0, min(int(count), len(body)/(42+size))), trees: map[string]cachedTree{}}
+	p := indexReader{rest: body[12:], version: version, format: f}
+	x := &Index{Files: make([]Staged, 0, min(int(count), len(body)/(42+f.size()))), trees: map[string]cachedTree{}}
 	for range count {
 		x.Files = append(x.Files, Staged{})
 		if err := p.entry(&x.Files[len(x.Files)-1]); err != nil {
@@ -107,12 +106,12 @@ func parseEntries(body string, size int) (*Index, error) {
 }
 
 type indexReader struct {
-	rest     string
-	version  uint32
-	hashSize int
-	path     string          // of the previous entry, which version 4 builds on
-	dir      string          // of the previous entry, with a slash at its end; "" is the root
-	paths    strings.Builder // of version 4, concatenated: one allocation for many entries
+	rest    string
+	version uint32
+	format  format
+	path    string          // of the previous entry, which version 4 builds on
+	dir     string          // of the previous entry, with a slash at its end; "" is the root
+	paths   strings.Builder // of version 4, concatenated: one allocation for many entries
 }
 
 func (p *indexReader) keep(prefix, rest string) string {
@@ -138,14 +137,14 @@ func fresh(path, before string) int {
 var errShortIndex = errors.New("it ends within an entry")
 
 func (p *indexReader) entry(e *Staged) (err error) {
-	fixed := 42 + p.hashSize // times, device, inode, mode, owner, size, hash, flags
+	fixed := 42 + p.format.size() // times, device, inode, mode, owner, size, hash, flags
 	if len(p.rest) < fixed {
 		return errShortIndex
 	}
 	head := p.rest[:fixed]
 	mode := Mode(number32(head[24:]))
 	e.Size, e.Ctime, e.Mtime = number32(head[36:]), nanoseconds(head), nanoseconds(head[8:])
-	copy(e.Hash[:], head[40:]) // of a SHA-256 the beginning, which is never looked up
+	copy(e.Hash[:], head[40:fixed-2])
 	flags := number16(head[fixed-2:])
 	e.Conflict = flags&flagStage != 0
 	n := fixed
@@ -247,8 +246,8 @@ func (p *indexReader) extensions(x *Index) error {
 			return errShortIndex
 		}
 		switch {
-		case name == "TREE" && p.hashSize == len(Hash{}):
-			if rest, ok := readCachedTree([]byte(p.rest[8:8+size]), "", 0, x.trees); !ok || len(rest) > 0 {
+		case name == "TREE":
+			if rest, ok := p.format.readCachedTree([]byte(p.rest[8:8+size]), "", 0, x.trees); !ok || len(rest) > 0 {
 				return errors.New("its cache of trees is damaged; run git update-index --force-write-index")
 			}
 		case name == "link":
@@ -271,7 +270,7 @@ type cachedTree struct {
 // readCachedTree reads the cache of a directory and then of its subdirectories: a name that ends in NUL, the number of
 // files and of directories in decimal, and the tree's hash. A negative number of files means an outdated entry,
 // without a hash.
-func readCachedTree(b []byte, above string, depth int, trees map[string]cachedTree) (rest []byte, ok bool) {
+func (f format) readCachedTree(b []byte, above string, depth int, trees map[string]cachedTree) (rest []byte, ok bool) {
 	name, b, ok := bytes.Cut(b, []byte{0})
 	files, b, ok1 := bytes.Cut(b, []byte{' '})
 	dirs, b, ok2 := bytes.Cut(b, []byte{'\n'})
@@ -282,17 +281,17 @@ func readCachedTree(b []byte, above string, depth int, trees map[string]cachedTr
 	}
 	path := above + string(name)
 	if n >= 0 {
-		if len(b) < len(Hash{}) {
+		if len(b) < f.size() {
 			return nil, false
 		}
-		trees[path] = cachedTree{Hash(b), n}
-		b = b[len(Hash{}):]
+		trees[path] = cachedTree{f.at(b), n}
+		b = b[f.size():]
 	}
 	if path != "" {
 		path += "/"
 	}
 	for range m {
-		if b, ok = readCachedTree(b, path, depth+1, trees); !ok {
+		if b, ok = f.readCachedTree(b, path, depth+1, trees); !ok {
 			return nil, false
 		}
 	}

@@ -6,8 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/go-git/go-git/v5/plumbing"
 )
 
 // mergeNames is the prefix of the variables that git merge sets, one for each merged commit.
@@ -19,7 +17,7 @@ func Merging(environ []string) []string {
 	var all []string
 	for _, kv := range environ {
 		name, _, _ := strings.Cut(kv, "=")
-		if hash, ok := strings.CutPrefix(name, mergeNames); ok && plumbing.IsHash(hash) {
+		if hash, ok := strings.CutPrefix(name, mergeNames); ok && Digits(hash) {
 			all = append(all, hash)
 		}
 	}
@@ -35,7 +33,7 @@ func (r *Repository) Merging(head Hash) ([]Hash, error) {
 	if head.IsZero() {
 		return nil, nil
 	}
-	named, err := readHashes(filepath.Join(r.gitDir, "MERGE_HEAD")) // several of an octopus
+	named, err := r.objects.format.readHashes(filepath.Join(r.gitDir, "MERGE_HEAD")) // several of an octopus
 	for i := range named {
 		if err == nil {
 			named[i], err = r.peel(named[i]) // of a merged tag it has the tag
@@ -46,7 +44,11 @@ func (r *Repository) Merging(head Hash) ([]Hash, error) {
 	}
 	if named == nil {
 		for _, name := range r.merging {
-			if h, err := r.peel(plumbing.NewHash(name)); err == nil { // else they are another repository's
+			h, err := r.objects.format.parse(name)
+			if err == nil {
+				h, err = r.peel(h)
+			}
+			if err == nil { // else they are another repository's
 				named = append(named, h)
 			}
 		}

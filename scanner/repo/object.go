@@ -2,23 +2,13 @@ package repo
 
 import (
 	"bytes"
-	"crypto/sha1"
 	"errors"
 	"fmt"
 	"hash"
 	"io"
 	"io/fs"
-	"strconv"
 	"sync"
-
-	"github.com/go-git/go-git/v5/plumbing"
 )
-
-// Hash names an object.
-type Hash = plumbing.Hash
-
-// Short is the beginning of a hash, for display.
-func Short(h Hash) string { return h.String()[:7] }
 
 // Limits on objects that are read whole. Blobs that are not stored as a delta are read by stream and have no limit.
 const (
@@ -44,7 +34,21 @@ type ObjectError struct {
 func (e *ObjectError) Error() string { return fmt.Sprintf("object %s: %v", e.Hash, e.Err) }
 func (e *ObjectError) Unwrap() error { return e.Err }
 
-type kind = plumbing.ObjectType
+// A kind of object, by its number in packs.
+type kind byte
+
+const (
+	kindCommit kind = 1 + iota
+	kindTree
+	kindBlob
+	kindTag
+	kindOffsetDelta kind = 2 + iota // to the object at an offset of its pack
+	kindHashDelta                   // to the object of a hash
+)
+
+var kindNames = []string{kindCommit: "commit", kindTree: "tree", kindBlob: "blob", kindTag: "tag"}
+
+func (k kind) String() string { return kindNames[k] }
 
 // stored is an object before its content is checked.
 type stored struct {
@@ -69,10 +73,11 @@ func (o stored) Close() error {
 
 // objects is the repository's own objects directory and its alternates.
 type objects struct {
-	dirs  []*objectDir
-	bases cache[baseKey, base]
-	large sync.Mutex                                                  // held while a large delta is resolved
-	more  func(h Hash) (content io.ReadCloser, size int64, err error) // see [Repository.AddBlobs]
+	format format
+	dirs   []*objectDir
+	bases  cache[baseKey, base]
+	large  sync.Mutex                                                  // held while a large delta is resolved
+	more   func(h Hash) (content io.ReadCloser, size int64, err error) // see [Repository.AddBlobs]
 
 	inflaters sync.Pool // of *inflater, for the packs
 }
@@ -95,7 +100,7 @@ func (s *objects) find(h Hash) (stored, error) {
 	if s.more != nil {
 		content, size, err := s.more(h)
 		if !errors.Is(err, fs.ErrNotExist) {
-			return stored{kind: plumbing.BlobObject, size: size, stream: content}, wrapObject(h, err)
+			return stored{kind: kindBlob, size: size, stream: content}, wrapObject(h, err)
 		}
 	}
 	for _, f := range s.dirs {
@@ -127,7 +132,7 @@ func (s *objects) read(h Hash, want kind) ([]byte, error) {
 	if obj.size > maxMeta {
 		return nil, &ObjectError{h, fmt.Errorf("%w: a %s of %d bytes", ErrLimit, obj.kind, obj.size)}
 	}
-	content, err := readChecked(h, obj)
+	content, err := s.readChecked(h, obj)
 	return content, wrapObject(h, err)
 }
 
@@ -139,7 +144,7 @@ func (s *objects) kindOf(h Hash) (kind, error) {
 	return obj.kind, obj.Close()
 }
 
-func readChecked(h Hash, obj stored) ([]byte, error) {
+func (s *objects) readChecked(h Hash, obj stored) ([]byte, error) {
 	content := obj.content
 	if obj.stream != nil {
 		var err error
@@ -147,7 +152,7 @@ func readChecked(h Hash, obj stored) ([]byte, error) {
 			return nil, err
 		}
 	}
-	sum := sumOf(obj)
+	sum := s.format.sum(obj.kind, obj.size)
 	_, _ = sum.Write(content) // never fails
 	return content, sameHash(h, sum)
 }
@@ -168,17 +173,8 @@ func readExactly(r io.Reader, size int64) ([]byte, error) {
 	return content[:size:size], nil
 }
 
-// sumOf begins the hash of an object.
-func sumOf(obj stored) hash.Hash {
-	sum := sha1.New()
-	_, _ = io.WriteString(sum, obj.kind.String()+" "+strconv.FormatInt(obj.size, 10)+"\x00") // never fails
-	return sum
-}
-
 func sameHash(want Hash, sum hash.Hash) error {
-	var got Hash
-	sum.Sum(got[:0])
-	if got != want {
+	if got := sumHash(sum); got != want {
 		return fmt.Errorf("%w: it has the hash %s", ErrHash, got)
 	}
 	return nil
@@ -192,11 +188,11 @@ type checked struct {
 	left int64
 }
 
-func newChecked(h Hash, obj stored) *checked {
+func (s *objects) newChecked(h Hash, obj stored) *checked {
 	if obj.stream == nil {
 		obj.stream = io.NopCloser(bytes.NewReader(obj.content))
 	}
-	return &checked{obj: obj, want: h, sum: sumOf(obj), left: obj.size}
+	return &checked{obj: obj, want: h, sum: s.format.sum(obj.kind, obj.size), left: obj.size}
 }
 
 func (c *checked) Read(p []byte) (int, error) {

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"compress/zlib"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -16,8 +15,6 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"github.com/go-git/go-git/v5/plumbing"
-
 	"github.com/policyscan/policyscan/internal/disk"
 )
 
@@ -26,13 +23,13 @@ type objectDir struct {
 	dir   string
 	packs []*pack
 	last  atomic.Int32 // the pack in which the last object was found
-	// A pack without its own index: an object that is not found could be in it.
+	// A pack without an index: an object that is not found could be in it.
 	blind string
 }
 
-// openObjectDirs opens the objects directory dir, then the directories in its info/alternates, and in theirs. git goes
+// open opens the objects directory dir, then the directories in its info/alternates, and in theirs. git goes
 // six deep.
-func openObjectDirs(dir string) ([]*objectDir, error) {
+func (s *objects) open(dir string) ([]*objectDir, error) {
 	var all []*objectDir
 	seen := map[string]bool{}
 	var open func(dir string, depth int) error
@@ -42,7 +39,12 @@ func openObjectDirs(dir string) ([]*objectDir, error) {
 			return nil
 		}
 		seen[dir] = true
-		f, err := openObjectDir(dir)
+		if depth > 0 {
+			if err := s.sameFormat(dir); err != nil {
+				return err
+			}
+		}
+		f, err := s.openDir(dir)
 		if err != nil {
 			return err
 		}
@@ -79,7 +81,21 @@ func openObjectDirs(dir string) ([]*objectDir, error) {
 	return all, open(dir, 0)
 }
 
-func openObjectDir(dir string) (*objectDir, error) {
+// sameFormat fails if an alternate is of a repository with the other format. Of one without a repository, the packs are
+// refused.
+func (s *objects) sameFormat(dir string) error {
+	around := filepath.Dir(dir)
+	if !LooksBare(around) {
+		return nil
+	}
+	cfg, err := readSettings(filepath.Join(around, "config"))
+	if f, _ := formatOf(cfg); err == nil && f != s.format {
+		err = fmt.Errorf("its objects are named by %s, this repository's by %s", f, s.format)
+	}
+	return err
+}
+
+func (s *objects) openDir(dir string) (*objectDir, error) {
 	f := &objectDir{dir: dir}
 	st, err := os.Stat(dir)
 	if err != nil {
@@ -97,15 +113,33 @@ func openObjectDir(dir string) (*objectDir, error) {
 		return nil, err
 	}
 	byName := func(e fs.DirEntry, name string) int { return strings.Compare(e.Name(), name) }
+	add := func(stem string) *pack {
+		p := &pack{stem: filepath.Join(packDir, stem), format: s.format, pool: &s.inflaters}
+		f.packs = append(f.packs, p)
+		return p
+	}
+	blind := map[string]bool{}
 	for _, e := range entries {
 		stem, isPack := strings.CutSuffix(e.Name(), ".pack")
 		_, isIndexed := slices.BinarySearchFunc(entries, stem+".idx", byName)
 		switch {
 		case isPack && isIndexed:
-			f.packs = append(f.packs, &pack{stem: filepath.Join(packDir, stem)})
+			add(stem)
 		case isPack:
-			f.blind = e.Name()
+			blind[stem] = true
 		}
+	}
+	if len(blind) > 0 {
+		s.format.openMultiIndexes(packDir, func(stem string, number uint32, m *multiIndex) {
+			if blind[stem] {
+				delete(blind, stem)
+				p := add(stem)
+				p.multi, p.number = m, number
+			}
+		})
+	}
+	for stem := range blind {
+		f.blind = max(f.blind, stem+".pack")
 	}
 	return f, nil
 }
@@ -157,8 +191,8 @@ func looseReader(file *os.File) (stored, error) {
 	if !ok {
 		return stored{}, errors.New("no header")
 	}
-	k, err := plumbing.ParseObjectType(string(name))
-	if err != nil || k > plumbing.TagObject {
+	k := kind(max(0, slices.Index(kindNames, string(name))))
+	if k == 0 {
 		return stored{}, fmt.Errorf("an unknown type %q", name)
 	}
 	size, err := strconv.ParseInt(string(length), 10, 64)
@@ -181,15 +215,16 @@ func noEOF(err error) error {
 	return err
 }
 
-func (d *objectDir) withPrefix(prefix string) ([]Hash, error) {
+func (d *objectDir) withPrefix(prefix string, f format) ([]Hash, error) {
 	var found []Hash
 	entries, err := os.ReadDir(filepath.Join(d.dir, prefix[:2]))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	for _, e := range entries {
-		if name := prefix[:2] + e.Name(); strings.HasPrefix(name, prefix) && plumbing.IsHash(name) {
-			found = append(found, plumbing.NewHash(name))
+		name := prefix[:2] + e.Name()
+		if h, err := f.parse(name); err == nil && strings.HasPrefix(name, prefix) {
+			found = append(found, h)
 		}
 	}
 	for _, p := range d.packs {
@@ -206,7 +241,7 @@ func (d *objectDir) withPrefix(prefix string) ([]Hash, error) {
 func (s *objects) withPrefix(prefix string) ([]Hash, error) {
 	var all []Hash
 	for _, f := range s.dirs {
-		found, err := f.withPrefix(prefix)
+		found, err := f.withPrefix(prefix, s.format)
 		if err != nil {
 			return nil, err
 		}
@@ -282,12 +317,4 @@ func readText(name string, limit int64) (string, error) {
 		err = fmt.Errorf("%s: %w of %d bytes", name, ErrLimit, limit)
 	}
 	return text.String(), err
-}
-
-func hexPrefix(s string) bool {
-	if len(s)%2 == 1 {
-		s += "0"
-	}
-	_, err := hex.DecodeString(s)
-	return err == nil && s == strings.ToLower(s)
 }

@@ -4,16 +4,12 @@ import (
 	"bytes"
 	"compress/zlib"
 	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"sort"
 	"sync"
-
-	"github.com/go-git/go-git/v5/plumbing"
 )
 
 // A pack is a pack file and its index, version 2 (git's gitformat-pack(5)):
@@ -24,21 +20,22 @@ import (
 // go-git would decode the whole index and turn it round into a map before the first object; one that is looked up in
 // place costs nothing before it is asked.
 type pack struct {
-	stem string     // path without .pack and .idx
-	pool *sync.Pool // of *inflater
-	once sync.Once
-	err  error // of opening
+	stem   string // path without .pack and .idx
+	format format
+	pool   *sync.Pool // of *inflater
+	once   sync.Once
+	err    error // of opening
 
-	idx  []byte // the index, mapped or read
-	n    int
-	file *os.File
-	size int64
+	idx   []byte // the index, mapped or read
+	names hashTable
+	file  *os.File
+	size  int64
+
+	multi  *multiIndex // instead of idx; nil: none
+	number uint32      // of the pack in it
 }
 
-const (
-	idxFanout = 8
-	idxHashes = idxFanout + 256*4
-)
+const idxHead = "\xfftOc\x00\x00\x00\x02"
 
 func (p *pack) open() error {
 	p.once.Do(func() { p.err = p.openOnce() })
@@ -46,10 +43,9 @@ func (p *pack) open() error {
 }
 
 func (p *pack) openOnce() (err error) {
-	if p.idx, err = mapped(p.stem + ".idx"); err != nil {
-		return fmt.Errorf("%s.idx: %w", p.stem, missingIsCorrupt(err))
-	}
-	if err := p.checkIndex(); err != nil {
+	if p.multi != nil {
+		p.names = p.multi.names
+	} else if err := p.openIndex(); err != nil {
 		return err
 	}
 	if p.file, err = openRegular(p.stem + ".pack"); err != nil {
@@ -65,36 +61,48 @@ func (p *pack) openOnce() (err error) {
 		return fmt.Errorf("%w: %s.pack: %w", ErrCorrupt, p.stem, noEOF(err))
 	}
 	if string(head[:4]) != "PACK" || binary.BigEndian.Uint32(head[4:]) != 2 ||
-		binary.BigEndian.Uint32(head[8:]) != uint32(p.n) {
+		p.multi == nil && binary.BigEndian.Uint32(head[8:]) != uint32(p.names.count()) {
 		return fmt.Errorf("%w: %s.pack is not the pack of its index", ErrCorrupt, p.stem)
 	}
+	if p.multi != nil {
+		return nil
+	}
 	// The index ends with the pack's checksum and its own.
-	sum := make([]byte, 20)
-	if _, err := p.file.ReadAt(sum, p.size-20); err != nil {
+	sum := make([]byte, p.format.size())
+	if _, err := p.file.ReadAt(sum, p.size-int64(len(sum))); err != nil {
 		return fmt.Errorf("%w: %s.pack: %w", ErrCorrupt, p.stem, noEOF(err))
 	}
-	if !bytes.Equal(sum, p.idx[len(p.idx)-40:len(p.idx)-20]) {
+	if !bytes.Equal(sum, p.idx[len(p.idx)-2*len(sum):len(p.idx)-len(sum)]) {
 		return fmt.Errorf("%w: %s.pack is not the pack of its index", ErrCorrupt, p.stem)
 	}
 	return nil
 }
 
+func (p *pack) openIndex() (err error) {
+	if p.idx, err = mapped(p.stem + ".idx"); err != nil {
+		return fmt.Errorf("%s.idx: %w", p.stem, missingIsCorrupt(err))
+	}
+	return p.checkIndex()
+}
+
 // checkIndex checks the bounds of the index and counts the objects.
 func (p *pack) checkIndex() error {
-	if len(p.idx) < idxHashes || !bytes.HasPrefix(p.idx, []byte("\xfftOc\x00\x00\x00\x02")) {
+	const start = len(idxHead) + fanoutSize
+	if len(p.idx) < start || string(p.idx[:len(idxHead)]) != idxHead {
 		return fmt.Errorf("%w: %s.idx is not a pack index of version 2; run git repack -a -d", ErrCorrupt, p.stem)
 	}
-	last := uint32(0)
-	for i := range 256 {
-		c := p.fanout(i)
-		if c < last {
-			return fmt.Errorf("%w: %s.idx: its table is not in order", ErrCorrupt, p.stem)
+	var err error
+	if p.names, err = newHashTable(p.format, p.idx[len(idxHead):start], p.idx[start:]); err == nil {
+		size, n := p.format.size(), int64(p.names.count())
+		switch rest := int64(len(p.idx)-start) - n*int64(size+4+4) - 2*int64(size); {
+		case rest < 0:
+			err = errors.New("it is too short")
+		case rest > 8*n: // a long offset for each: of the other format, it is too short or too long
+			err = fmt.Errorf("it is too long for hashes of %s, the repository's", p.format)
 		}
-		last = c
 	}
-	p.n = int(last)
-	if int64(len(p.idx)) < idxHashes+int64(p.n)*(20+4+4)+40 {
-		return fmt.Errorf("%w: %s.idx is too short", ErrCorrupt, p.stem)
+	if err != nil {
+		return fmt.Errorf("%w: %s.idx: %w", ErrCorrupt, p.stem, err)
 	}
 	return nil
 }
@@ -107,43 +115,41 @@ func missingIsCorrupt(err error) error {
 	return err
 }
 
-func (p *pack) fanout(i int) uint32 { return binary.BigEndian.Uint32(p.idx[idxFanout+4*i:]) }
-
-func (p *pack) hash(i int) []byte { return p.idx[idxHashes+20*i : idxHashes+20*i+20] }
-
-// span returns the range of the hashes with a first byte.
-func (p *pack) span(first byte) (from, to int) {
-	if first > 0 {
-		from = int(p.fanout(int(first) - 1))
-	}
-	return from, int(p.fanout(int(first)))
-}
-
 // find returns the offset of an object in the pack; fs.ErrNotExist if it has none.
 func (p *pack) find(h Hash) (int64, error) {
 	if err := p.open(); err != nil {
 		return 0, err
 	}
-	from, to := p.span(h[0])
-	i := from + sort.Search(to-from, func(i int) bool { return bytes.Compare(p.hash(from+i), h[:]) >= 0 })
-	if i == to || !bytes.Equal(p.hash(i), h[:]) {
+	i, found := p.names.find(&h)
+	if !found || !p.has(i) {
 		return 0, fs.ErrNotExist
 	}
 	return p.offset(i)
 }
 
+// has reports whether the pack has an object of its index.
+func (p *pack) has(i int) bool { return p.multi == nil || p.multi.in(i, p.number) }
+
 func (p *pack) offset(i int) (int64, error) {
-	offsets := idxHashes + p.n*(20+4)
+	size, n := p.format.size(), p.names.count()
+	if p.multi != nil {
+		return p.within(p.multi.offset(i))
+	}
+	offsets := len(idxHead) + fanoutSize + n*(size+4)
 	at := int64(binary.BigEndian.Uint32(p.idx[offsets+4*i:]))
 	if at&(1<<31) != 0 {
-		long := offsets + p.n*4 + int(at&(1<<31-1))*8
-		if long+8 > len(p.idx)-40 {
+		long := offsets + n*4 + int(at&(1<<31-1))*8
+		if long+8 > len(p.idx)-2*size {
 			return 0, fmt.Errorf("%w: %s.idx: an offset outside of it", ErrCorrupt, p.stem)
 		}
 		at = int64(binary.BigEndian.Uint64(p.idx[long:]))
 	}
-	if at < 12 || at >= p.size-20 {
-		return 0, fmt.Errorf("%w: %s.idx: an offset outside of the pack", ErrCorrupt, p.stem)
+	return p.within(at)
+}
+
+func (p *pack) within(at int64) (int64, error) {
+	if at < 12 || at >= p.size-int64(p.format.size()) {
+		return 0, fmt.Errorf("%w: %s.pack: its index has an offset outside of it", ErrCorrupt, p.stem)
 	}
 	return at, nil
 }
@@ -152,21 +158,13 @@ func (p *pack) withPrefix(prefix string) ([]Hash, error) {
 	if err := p.open(); err != nil {
 		return nil, err
 	}
-	padded, err := hex.DecodeString((prefix + "0000")[:len(prefix)+len(prefix)%2])
-	if err != nil {
-		return nil, err
-	}
-	from, to := p.span(padded[0])
-	i := from + sort.Search(to-from, func(i int) bool { return bytes.Compare(p.hash(from+i), padded) >= 0 })
 	var found []Hash
-	for ; i < to; i++ {
-		h := Hash(p.hash(i))
-		if h.String()[:len(prefix)] != prefix {
-			break
+	err := p.names.withPrefix(prefix, func(i int, h Hash) {
+		if p.has(i) {
+			found = append(found, h)
 		}
-		found = append(found, h)
-	}
-	return found, nil
+	})
+	return found, err
 }
 
 type entry struct {
@@ -175,7 +173,7 @@ type entry struct {
 	size    int64 // of the content, or of the delta
 	content int64 // where the compressed bytes begin
 	base    int64 // of an offset delta
-	baseRef Hash  // of a reference delta
+	baseRef Hash  // of a hash delta
 }
 
 // head reads the head of the object at an offset. The reader is then at the object's content, and has to be closed
@@ -218,8 +216,8 @@ func (p *pack) headOf(raw *window, at int64) (e entry, err error) {
 	}
 	e.size = int64(size)
 	switch e.kind {
-	case plumbing.CommitObject, plumbing.TreeObject, plumbing.BlobObject, plumbing.TagObject:
-	case plumbing.OFSDeltaObject:
+	case kindCommit, kindTree, kindBlob, kindTag:
+	case kindOffsetDelta:
 		c := next()
 		back := c & 0x7f
 		for c&0x80 != 0 && err == nil {
@@ -233,11 +231,12 @@ func (p *pack) headOf(raw *window, at int64) (e entry, err error) {
 		if back == 0 || e.base < 12 {
 			return e, fmt.Errorf("%w: a delta's base is outside of the pack", ErrCorrupt)
 		}
-	case plumbing.REFDeltaObject:
-		if _, failed := io.ReadFull(raw, e.baseRef[:]); failed != nil {
+	case kindHashDelta:
+		size := p.format.size()
+		if _, failed := io.ReadFull(raw, e.baseRef[:size]); failed != nil {
 			return e, short(failed)
 		}
-		e.content += int64(len(e.baseRef))
+		e.content += int64(size)
 	default:
 		return e, fmt.Errorf("%w: an object of the unknown type %d", ErrCorrupt, e.kind)
 	}
@@ -317,7 +316,7 @@ func (p *pack) object(at int64, s *objects) (stored, error) {
 	if err != nil {
 		return stored{}, err
 	}
-	if e.kind <= plumbing.TagObject {
+	if e.kind <= kindTag {
 		if err := r.inflate(); err != nil {
 			r.Close() // nothing is held
 			return stored{}, err
@@ -365,7 +364,7 @@ func (w *window) fill() error {
 	if len(w.part) > 0 { // fully read
 		w.from, w.at, w.part = w.from+int64(w.at), 0, nil
 	}
-	n := min(windowSize, w.pack.size-20-w.from)
+	n := min(windowSize, w.pack.size-int64(w.pack.format.size())-w.from)
 	if n <= int64(w.at) {
 		return io.EOF
 	}

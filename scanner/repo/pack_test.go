@@ -16,7 +16,9 @@ import (
 )
 
 // An index with too few bytes for its objects is refused, though its end is right.
-func TestShortPackIndex(t *testing.T) {
+func TestShortPackIndex(t *testing.T) { inFormats(t, testShortPackIndex) }
+
+func testShortPackIndex(t *testing.T) {
 	g := newGit(t)
 	for _, name := range []string{"a", "b", "c"} {
 		g.write(name, name)
@@ -39,7 +41,9 @@ func TestShortPackIndex(t *testing.T) {
 }
 
 // git writes a delta's base as an offset or a hash, and makes deltas of tags as of blobs.
-func TestDeltas(t *testing.T) {
+func TestDeltas(t *testing.T) { inFormats(t, testDeltas) }
+
+func testDeltas(t *testing.T) {
 	for _, distance := range []string{"true", "false"} {
 		g := newGit(t)
 		lines := strings.Repeat("a line of a text that is long enough to be stored as a delta\n", 50)
@@ -76,7 +80,9 @@ func TestDeltas(t *testing.T) {
 }
 
 // One large object is put together at a time. One that is damaged, or closed, keeps no other waiting.
-func TestLargeDeltaDamaged(t *testing.T) {
+func TestLargeDeltaDamaged(t *testing.T) { inFormats(t, testLargeDeltaDamaged) }
+
+func testLargeDeltaDamaged(t *testing.T) {
 	g := newGit(t)
 	text := strings.Repeat("a line of a text that is large\n", large/30)
 	for i := range 3 {

@@ -13,8 +13,6 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"github.com/go-git/go-git/v5/plumbing"
-
 	"github.com/policyscan/policyscan/internal/disk"
 )
 
@@ -100,7 +98,7 @@ func (r *Repository) readRef(name string) (h Hash, target string, err error) {
 		return h, "", err
 	}
 	if err == nil {
-		if h, target, err = parseRef(text); err != nil {
+		if h, target, err = r.objects.format.parseRef(text); err != nil {
 			err = cmp.Or(r.refs.unfinished(), fmt.Errorf("the ref %s %w", name, err))
 		}
 	}
@@ -134,7 +132,7 @@ func (r *Repository) tableRef(name string) (h Hash, target string, err error) {
 	if ofWorkTree(name) {
 		stack = r.refs.ownTables
 	}
-	ref, err := stack.ref(name, len(h))
+	ref, err := stack.ref(name, r.objects.format.size())
 	switch {
 	case errors.Is(err, errNoRef) && name == "HEAD":
 		err = stack.failed("", errors.New("they have no HEAD"))
@@ -168,14 +166,14 @@ func (r *Repository) looseRef(name string) (string, error) {
 }
 
 // parseRef reads the content of a ref's file: a hash, or the target of a symbolic ref.
-func parseRef(text string) (h Hash, target string, err error) {
+func (f format) parseRef(text string) (h Hash, target string, err error) {
 	text = strings.TrimRight(text, " \t\r\n")
 	target, symbolic := strings.CutPrefix(text, "ref:")
 	if !symbolic {
-		if !plumbing.IsHash(text) {
-			return h, "", fmt.Errorf("contains %q, which is not a hash", clip(text))
+		if h, err = f.parse(text); err != nil {
+			err = fmt.Errorf("contains %w", err)
 		}
-		return plumbing.NewHash(text), "", nil
+		return h, "", err
 	}
 	// git treats no other characters as spaces, so a branch can end in U+00A0.
 	if target = strings.TrimLeft(target, " \t\r\n"); !validTarget(target) {
@@ -205,7 +203,7 @@ func (r *Repository) packedRef(name string) (Hash, error) {
 	if s.packedErr != nil {
 		return Hash{}, s.packedErr
 	}
-	h, found, err := findRef(s.packed, name)
+	h, found, err := r.objects.format.findRef(s.packed, name)
 	if err == nil && !found {
 		err = errNoRef
 	}
@@ -214,7 +212,7 @@ func (r *Repository) packedRef(name string) (Hash, error) {
 
 // findRef looks a ref up in the text of packed-refs. If the header declares the names sorted, as git has written it
 // since 2013, it is a binary search: the file can have megabytes.
-func findRef(text []byte, name string) (h Hash, is bool, err error) {
+func (f format) findRef(text []byte, name string) (h Hash, is bool, err error) {
 	want := []byte(" " + name + "\n")
 	rest := text
 	header, lines, _ := bytes.Cut(text, []byte("\n"))
@@ -231,10 +229,10 @@ func findRef(text []byte, name string) (h Hash, is bool, err error) {
 		if k := bytes.LastIndexByte(line, '\n'); k >= 0 {
 			line = line[k+1:]
 		}
-		if !plumbing.IsHash(string(line)) || is {
+		if h, err = f.parse(string(line)); err != nil || is {
 			return Hash{}, false, fmt.Errorf("packed-refs has %q for %s, or has it twice", clip(string(line)), name)
 		}
-		h, is = plumbing.NewHash(string(line)), true
+		is = true
 		rest = rest[i+len(want)-1:]
 	}
 }

@@ -1,7 +1,6 @@
 package repo
 
 import (
-	"crypto/sha1"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -31,7 +30,9 @@ func TestSymbolicRefs(t *testing.T) {
 }
 
 // A linked work tree shares the refs of its repository, except the per-worktree refs.
-func TestRefsOfWorkTree(t *testing.T) {
+func TestRefsOfWorkTree(t *testing.T) { inFormats(t, testRefsOfWorkTree) }
+
+func testRefsOfWorkTree(t *testing.T) {
 	g := newGit(t)
 	g.commit("one")
 	g.git("branch", "first")
@@ -69,7 +70,9 @@ func TestFindWithin(t *testing.T) {
 }
 
 // A packed-refs that is torn is not an answer, and one without a line has no ref.
-func TestPackedRefs(t *testing.T) {
+func TestPackedRefs(t *testing.T) { inFormats(t, testPackedRefs) }
+
+func testPackedRefs(t *testing.T) {
 	g := newGit(t)
 	head := g.commit("one")
 	g.git("pack-refs", "--all")
@@ -115,8 +118,8 @@ func TestFindRef(t *testing.T) {
 			}
 		}
 		for _, name := range append(names, "refs/heads/a", "refs/heads/bb/x", "refs/heads/cccc", "refs", "z") {
-			want, is, err := findRef([]byte(lines.String()), name)
-			got, found, failed := findRef([]byte(header+lines.String()), name)
+			want, is, err := formatSHA1.findRef([]byte(lines.String()), name)
+			got, found, failed := formatSHA1.findRef([]byte(header+lines.String()), name)
 			if got != want || found != is || (failed == nil) != (err == nil) {
 				t.Fatalf("%q in\n%s%v, %v, %v; want %v, %v, %v", name, &lines, got, found, failed, want, is, err)
 			}
@@ -127,10 +130,10 @@ func TestFindRef(t *testing.T) {
 		fmt.Fprintf(&lines, "%040x refs/heads/%06d\n", i, i)
 	}
 	twice := lines.String() + hash() + " refs/heads/002000\n" // which is out of order
-	if _, is, err := findRef([]byte(header+twice), "refs/heads/002000"); !is || err != nil {
+	if _, is, err := formatSHA1.findRef([]byte(header+twice), "refs/heads/002000"); !is || err != nil {
 		t.Errorf("%v, %v: the end of the file was read", is, err)
 	}
-	if _, _, err := findRef([]byte(twice), "refs/heads/002000"); err == nil {
+	if _, _, err := formatSHA1.findRef([]byte(twice), "refs/heads/002000"); err == nil {
 		t.Error("it is twice in a file without an order")
 	}
 }
@@ -169,7 +172,9 @@ func TestAt(t *testing.T) {
 }
 
 // The n-th parent is another than the n-th commit before.
-func TestAncestors(t *testing.T) {
+func TestAncestors(t *testing.T) { inFormats(t, testAncestors) }
+
+func testAncestors(t *testing.T) {
 	g := newGit(t)
 	g.commit("one")
 	g.git("checkout", "-q", "-b", "side")
@@ -189,12 +194,16 @@ func TestAncestors(t *testing.T) {
 }
 
 // Of a prefix of four characters or more only commits and their tags count, as for git.
-func TestPrefixOfBlob(t *testing.T) {
+func TestPrefixOfBlob(t *testing.T) { inFormats(t, testPrefixOfBlob) }
+
+func testPrefixOfBlob(t *testing.T) {
 	g := newGit(t)
 	head := g.commit("one")
 	for i := 0; ; i++ {
 		text := fmt.Sprint(i)
-		if h := fmt.Sprintf("%x", sha1.Sum([]byte(fmt.Sprintf("blob %d\x00%s", len(text), text)))); h[:4] == head[:4] {
+		sum := g.format.sum(kindBlob, int64(len(text)))
+		sum.Write([]byte(text))
+		if fmt.Sprintf("%x", sum.Sum(nil))[:4] == head[:4] {
 			g.write("blob", text)
 			g.git("hash-object", "-w", "blob")
 			break
@@ -202,7 +211,7 @@ func TestPrefixOfBlob(t *testing.T) {
 	}
 	g.git("tag", "-a", "-m", "x", "annotated")
 	tag := g.git("rev-parse", "annotated")
-	for _, name := range []string{head[:4], head[:5], tag[:4], tag[:39], tag} {
+	for _, name := range []string{head[:4], head[:5], tag[:4], tag[:39], tag[:40], tag[:len(tag)-1], tag} {
 		want := g.git("rev-parse", "--verify", name+"^{commit}")
 		if h, err := g.open().Commit(name); err != nil || h.String() != want {
 			t.Errorf("%s is %v, %v; git says %s", name, h, err, want)
@@ -214,7 +223,9 @@ func TestPrefixOfBlob(t *testing.T) {
 }
 
 // A pre-receive hook sees the pushed objects in git's quarantine, if all of git's variables name it.
-func TestQuarantine(t *testing.T) {
+func TestQuarantine(t *testing.T) { inFormats(t, testQuarantine) }
+
+func testQuarantine(t *testing.T) {
 	g := newGit(t)
 	g.commit("one")
 	pushed := g.commit("two")

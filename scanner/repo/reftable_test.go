@@ -151,20 +151,22 @@ func (t *refTable) levels(tb testing.TB) int {
 }
 
 // TestReftableRepository: names of commits resolve in a repository of reftables as git resolves them.
-func TestReftableRepository(t *testing.T) {
-	dir := tablesOf(t)
+func TestReftableRepository(t *testing.T) { inFormats(t, testReftableRepository) }
+
+func testReftableRepository(t *testing.T) {
+	dir := filepath.Join(tablesOf(t), newGit(t).format.setting())
 	for _, c := range []struct{ dir, name, same string }{
-		{"sha1", "HEAD", "refs/heads/work"},
-		{"sha1", "HEAD~1", "refs/heads/main"},
-		{"sha1", "v1", "refs/heads/main"},
-		{"sha1", "origin", "refs/remotes/origin/main"},
-		{"sha1", "origin/HEAD", "refs/remotes/origin/main"},
-		{"sha1", "many/900~1", "refs/heads/main"},
-		{"sha1", "refs/worktree/here", "refs/heads/work"},
-		{"sha1/linked", "HEAD", "refs/heads/main"},
-		{"sha1/linked", "refs/worktree/here", "refs/heads/main"},
-		{"sha1/linked", "refs/bisect/bad", "refs/heads/main"},
-		{"sha1/linked", "refs/rewritten/onto", "refs/heads/main"},
+		{"", "HEAD", "refs/heads/work"},
+		{"", "HEAD~1", "refs/heads/main"},
+		{"", "v1", "refs/heads/main"},
+		{"", "origin", "refs/remotes/origin/main"},
+		{"", "origin/HEAD", "refs/remotes/origin/main"},
+		{"", "many/900~1", "refs/heads/main"},
+		{"", "refs/worktree/here", "refs/heads/work"},
+		{"linked", "HEAD", "refs/heads/main"},
+		{"linked", "refs/worktree/here", "refs/heads/main"},
+		{"linked", "refs/bisect/bad", "refs/heads/main"},
+		{"linked", "refs/rewritten/onto", "refs/heads/main"},
 	} {
 		r, err := Find(filepath.Join(dir, c.dir))
 		must(t, err)

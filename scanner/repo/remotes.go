@@ -95,6 +95,10 @@ const InCI = "actions/checkout: fetch-depth: 0; GitLab: GIT_DEPTH: 0"
 
 // unknown is the error of a name that does not exist. It tells how to fetch the most likely meaning.
 func (r *Repository) unknown(name string) error {
+	if f := r.objects.format; Digits(name) && len(name) != 2*f.size() {
+		return fmt.Errorf("%w: %q has %d digits, but this repository names commits by %s, with %d; "+
+			"write that name, a branch or a tag", ErrSyntax, name, len(name), f, 2*f.size())
+	}
 	place, hint := "repository", "check the name"
 	if remotes := r.remotes(); len(remotes) > 0 {
 		place, hint = "clone", r.fetchHint(name, remotes)
@@ -115,7 +119,7 @@ func (r *Repository) fetchHint(name string, remotes []remote) string {
 	switch {
 	case isTag:
 		return run(FetchCommand(first.name, "tag", tag))
-	case len(name) == 40 && hexPrefix(name):
+	case len(name) == 2*r.objects.format.size() && hexPrefix(name):
 		return run(FetchCommand(first.name, name))
 	case short != name && !isBranch:
 		return run(FetchCommand(first.name, "+"+name+":"+name))

@@ -2,13 +2,11 @@
 // uses no network, writes nothing and executes nothing that a repository configures.
 //
 // Anything missing is an error, never an empty answer: a missing, truncated or unreadable object, content with another
-// hash, a malformed tree, the boundary of a shallow clone. go-git's own walks treat some of these as the end of a list
-// (shown with v5.19.3), so only its hashes, object types and commit-graph are used. Objects are looked up in place: in
-// loose files, and in packs of any name by their indexes of version 2, here and in the alternates. Deltas are applied
-// within a bound.
+// hash, a malformed tree, the boundary of a shallow clone. Objects are looked up in place: in loose files, and in packs
+// of any name by their indexes of version 2, here and in the alternates. Deltas are applied within a bound.
 //
-// Replace refs and grafts are ignored. Repositories with SHA-256, reftable or an unknown extension are refused
-// ([ErrFormat]).
+// Objects are named by SHA-1 or SHA-256, as the config says. Replace refs and grafts are ignored. Repositories with
+// reftable or an unknown extension are refused ([ErrFormat]).
 package repo
 
 import (
@@ -23,8 +21,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/go-git/go-git/v5/plumbing"
 
 	"github.com/policyscan/policyscan/internal/disk"
 )
@@ -46,6 +42,7 @@ type Repository struct {
 	commonDir string // refs and objects; differs from gitDir in a linked work tree
 	objects   objects
 	trees     cache[Hash, []byte]
+	emptyTree Hash          // which git has built in, and may not have written
 	shallow   map[Hash]bool // commits at which history ends
 	merging   []string      // of the Environment that it was opened by
 
@@ -182,25 +179,24 @@ func open(gitDir, workTree string) (*Repository, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := cmp.Or(checkFormat(cfg), r.findRefs(cfg)); err != nil {
+	if r.objects.format, err = formatOf(cfg); err != nil {
 		return nil, err
 	}
+	if err := r.findRefs(cfg); err != nil {
+		return nil, err
+	}
+	r.emptyTree = sumHash(r.objects.format.sum(kindTree, 0))
 	if err := r.place(cfg); err != nil {
 		return nil, err
 	}
 	r.NoExecutables, r.NoSymlinks = cfg.no("core.filemode") || runtime.GOOS == "windows", cfg.no("core.symlinks")
-	if r.objects.dirs, err = openObjectDirs(filepath.Join(r.commonDir, "objects")); err != nil {
+	if r.objects.dirs, err = r.objects.open(filepath.Join(r.commonDir, "objects")); err != nil {
 		return nil, err
 	}
 	if err := r.quarantine(); err != nil {
 		return nil, err
 	}
-	for _, f := range r.objects.dirs {
-		for _, p := range f.packs {
-			p.pool = &r.objects.inflaters
-		}
-	}
-	ends, err := readHashes(filepath.Join(r.commonDir, "shallow"))
+	ends, err := r.objects.format.readHashes(filepath.Join(r.commonDir, "shallow"))
 	for _, h := range ends {
 		r.shallow[h] = true
 	}
@@ -214,7 +210,7 @@ func (r *Repository) quarantine() error {
 	if dir == "" || os.Getenv("GIT_QUARANTINE_PATH") == "" || os.Getenv("GIT_DIR") == "" {
 		return nil
 	}
-	more, err := openObjectDirs(dir)
+	more, err := r.objects.open(dir)
 	r.objects.dirs = append(r.objects.dirs, more...)
 	return err
 }
@@ -230,18 +226,23 @@ func (r *Repository) findCommon() error {
 	return err
 }
 
-// extensions are known, and most have no effect on this package.
+// extensions are known, and most have no effect on this package. With compatObjectFormat, objects have a second name,
+// which only other repositories use.
 var extensions = map[string]bool{
 	"noop": true, "noop-v1": true, "preciousobjects": true, "partialclone": true,
-	"worktreeconfig": true, "relativeworktrees": true,
+	"worktreeconfig": true, "relativeworktrees": true, "compatobjectformat": true,
 	"refstorage": true, // see findRefs
 }
 
-// checkFormat refuses a config with a storage format that is unknown here.
-func checkFormat(cfg settings) error {
+// formatOf returns the format of the objects. It refuses a config with a storage format that is unknown here.
+func formatOf(cfg settings) (format, error) {
+	f, isSHA256 := formatSHA1, strings.EqualFold(cfg.last("extensions.objectformat"), formatSHA256.setting())
+	if isSHA256 {
+		f = formatSHA256
+	}
 	version := cmp.Or(cfg.last("core.repositoryformatversion"), "0")
 	if version != "0" && version != "1" {
-		return fmt.Errorf("%w: core.repositoryFormatVersion is %q", ErrFormat, clip(version))
+		return f, fmt.Errorf("%w: core.repositoryFormatVersion is %q", ErrFormat, clip(version))
 	}
 	for _, full := range slices.Sorted(maps.Keys(cfg)) {
 		name, ok := strings.CutPrefix(full, "extensions.")
@@ -251,15 +252,18 @@ func checkFormat(cfg settings) error {
 		value := cfg.last(full)
 		switch {
 		case extensions[name]:
-		case name == "objectformat" && strings.EqualFold(value, "sha1"):
+		case name == "objectformat" && (isSHA256 && version == "1" || strings.EqualFold(value, formatSHA1.setting())):
+		case name == "objectformat" && isSHA256:
+			return f, fmt.Errorf("%w: extensions.objectFormat is %s, but core.repositoryFormatVersion is not 1; "+
+				"run git config core.repositoryFormatVersion 1", ErrFormat, value)
 		case name == "objectformat":
-			return fmt.Errorf("%w: its objects are named by %s, not SHA-1; a full scan needs no git", ErrFormat,
-				clip(value))
+			return f, fmt.Errorf("%w: its objects are named by %s, not SHA-1 or SHA-256; a full scan needs no git",
+				ErrFormat, clip(value))
 		case version == "1":
-			return fmt.Errorf("%w: the extension %q; a full scan needs no git", ErrFormat, clip(name))
+			return f, fmt.Errorf("%w: the extension %q; a full scan needs no git", ErrFormat, clip(name))
 		}
 	}
-	return nil
+	return f, nil
 }
 
 // place finds the work tree by the config: core.worktree names another directory than that of the .git, and a bare
@@ -294,7 +298,7 @@ func (r *Repository) place(cfg settings) error {
 }
 
 // readHashes returns the hashes of a file, one on each line; nil if the file is missing.
-func readHashes(file string) ([]Hash, error) {
+func (f format) readHashes(file string) ([]Hash, error) {
 	text, err := readSmall(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -302,10 +306,11 @@ func readHashes(file string) ([]Hash, error) {
 	var all []Hash
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")
-		if !plumbing.IsHash(line) {
-			return nil, fmt.Errorf("%s contains %q, which is not a hash", filepath.Base(file), clip(line))
+		h, err := f.parse(line)
+		if err != nil {
+			return nil, fmt.Errorf("%s contains %w", filepath.Base(file), err)
 		}
-		all = append(all, plumbing.NewHash(line))
+		all = append(all, h)
 	}
 	return all, err
 }

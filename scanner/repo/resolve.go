@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-
-	"github.com/go-git/go-git/v5/plumbing"
 )
 
 // Errors of names. Each comes with a text that tells what to do.
@@ -114,7 +112,7 @@ func (r *Repository) named(name string) (Hash, error) {
 			return Hash{}, err
 		}
 	}
-	if hexPrefix(name) && len(name) >= 4 && len(name) <= 40 {
+	if hexPrefix(name) && len(name) >= 4 && len(name) <= 2*r.objects.format.size() {
 		commits, err := r.commitsWithPrefix(name)
 		if err != nil {
 			return Hash{}, err
@@ -165,7 +163,7 @@ func (r *Repository) commitsWithPrefix(prefix string) ([]Hash, error) {
 		if err != nil {
 			return nil, err
 		}
-		if k == plumbing.CommitObject || k == plumbing.TagObject || len(prefix) == 40 {
+		if k == kindCommit || k == kindTag || len(prefix) == 2*r.objects.format.size() {
 			commits = append(commits, h)
 		}
 	}
@@ -182,9 +180,9 @@ func (r *Repository) peel(h Hash) (Hash, error) {
 			return Hash{}, err
 		}
 		switch k {
-		case plumbing.CommitObject:
+		case kindCommit:
 			return h, nil
-		case plumbing.TagObject:
+		case kindTag:
 			if h, err = r.tagged(h); err != nil {
 				return Hash{}, err
 			}

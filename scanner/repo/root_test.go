@@ -42,7 +42,9 @@ func TestRoot(t *testing.T) {
 
 // TestMerging: of an environment only what git merge sets counts, and of that only the commits that are here and that
 // HEAD does not contain.
-func TestMerging(t *testing.T) {
+func TestMerging(t *testing.T) { inFormats(t, testMerging) }
+
+func testMerging(t *testing.T) {
 	here := newGit(t)
 	here.git("commit", "-q", "--allow-empty", "-m", "root")
 	root := here.git("rev-parse", "HEAD")

@@ -1,7 +1,6 @@
 package repo
 
 import (
-	"crypto"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,8 +15,8 @@ var errLink = errors.New("its link to the shared index is damaged; remove the in
 // join completes a split index, whose file has the changes of a shared one: it replaces some of its entries, by
 // entries without a name, removes others, and adds the rest. The link has the checksum of the shared index, which its
 // file is named by, and the sets of removed and of replaced entries.
-func (x *Index) join(dirs []string, hashing crypto.Hash) error {
-	size := hashing.Size()
+func (f format) join(x *Index, dirs ...string) error {
+	size := f.size()
 	if len(x.link) < size {
 		return errLink
 	}
@@ -25,7 +24,7 @@ func (x *Index) join(dirs []string, hashing crypto.Hash) error {
 	if sum == string(make([]byte, size)) {
 		return nil // there is no shared index
 	}
-	shared, err := readShared(dirs, sum, hashing)
+	shared, err := f.readShared(dirs, sum)
 	if err != nil {
 		return err
 	}
@@ -63,7 +62,7 @@ func (x *Index) join(dirs []string, hashing crypto.Hash) error {
 }
 
 // readShared returns the entries of a shared index with a checksum from the first of the directories that has it.
-func readShared(dirs []string, sum string, hashing crypto.Hash) ([]Staged, error) {
+func (f format) readShared(dirs []string, sum string) ([]Staged, error) {
 	name := fmt.Sprintf("sharedindex.%x", sum)
 	for _, dir := range dirs {
 		content, err := readText(filepath.Join(dir, name), maxIndex)
@@ -72,7 +71,7 @@ func readShared(dirs []string, sum string, hashing crypto.Hash) ([]Staged, error
 		}
 		var shared *Index
 		if err == nil {
-			shared, err = parseIndexFile(content, hashing)
+			shared, err = f.parseIndexFile(content)
 		}
 		if err == nil && (shared.link != "" || !strings.HasSuffix(content, sum)) {
 			err = errors.New("it is another index")

@@ -37,7 +37,9 @@ func (g *gitRepo) sharedIndex() string {
 }
 
 // TestFault_183_Split: an index in two files has the files that git lists.
-func TestFault_183_Split(t *testing.T) {
+func TestFault_183_Split(t *testing.T) { inFormats(t, testSplit) }
+
+func testSplit(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(g *gitRepo){
 		"nothing": func(*gitRepo) {},
@@ -128,7 +130,9 @@ func TestFault_183_Places(t *testing.T) {
 
 // TestFault_183_Damage: a split index is an error with its shared index missing, damaged or another, and with any
 // damage to either file that their checksums do not show: an error, or a well-formed index.
-func TestFault_183_Damage(t *testing.T) {
+func TestFault_183_Damage(t *testing.T) { inFormats(t, testSplitDamage) }
+
+func testSplitDamage(t *testing.T) {
 	t.Parallel()
 	trials := 500
 	if *long {
@@ -154,16 +158,16 @@ func TestFault_183_Damage(t *testing.T) {
 		case 0:
 			other = damaged(rnd, base)
 			if i == 0 {
-				other = unsealed(base)
+				other = g.format.unsealed(base)
 			}
 		case 1:
 			content = damaged(rnd, whole)
 		case 2: // its checksum is right, but another's than the link's
-			if other = sealed(flipped(base, 12+rnd.IntN(len(base)-32))); bytes.Equal(other, base) {
+			if other = g.format.sealed(flipped(base, 12+rnd.IntN(len(base)-12-g.format.size()))); bytes.Equal(other, base) {
 				t.Fatal(what)
 			}
 		default:
-			content = sealed(flipped(whole, rnd.IntN(len(whole)-sumSize)))
+			content = g.format.sealed(flipped(whole, rnd.IntN(len(whole)-g.format.size())))
 		}
 		must(t, os.WriteFile(shared, other, 0o666))
 		g.setIndex(content)

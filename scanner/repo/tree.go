@@ -3,8 +3,6 @@ package repo
 import (
 	"errors"
 	"fmt"
-
-	"github.com/go-git/go-git/v5/plumbing"
 )
 
 // Mode is the kind of an entry of a tree or of the index.
@@ -95,9 +93,6 @@ func (r *Repository) DiffIndex(tree Hash, idx *Index, visit func(Change) error) 
 	return w.entries("", treeEntry{mode: dirMode, hash: tree}, idx.dir("", idx.Files), -1)
 }
 
-// emptyTree is the hash of the tree without entries. Git has it built in, and may not write it.
-var emptyTree = plumbing.NewHash("4b825dc642cb6eb9a060e54bf8d69288fbee4904")
-
 // open returns the entries of a directory; an absent one is empty.
 func (w *walk) open(prefix string, dir treeEntry, depth int) (*entries, error) {
 	if depth > maxTreeDepth {
@@ -107,7 +102,7 @@ func (w *walk) open(prefix string, dir treeEntry, depth int) (*entries, error) {
 		return &entries{index: w.index, prefix: prefix, staged: dir.staged}, nil
 	}
 	h := dir.hash
-	if h.IsZero() || h == emptyTree {
+	if h.IsZero() || h == w.repo.emptyTree {
 		return &entries{}, nil
 	}
 	w.visits++
@@ -116,7 +111,7 @@ func (w *walk) open(prefix string, dir treeEntry, depth int) (*entries, error) {
 		return nil, fmt.Errorf("%w: the same trees again and again, at %q", ErrLimit, clip(prefix))
 	}
 	content, err := w.repo.readTree(h)
-	return &entries{hash: h, content: content}, err
+	return &entries{format: w.repo.objects.format, hash: h, content: content}, err
 }
 
 // maxTrees is how many bytes of trees are cached: the trees above a file, used again for its attributes, and the trees
@@ -128,7 +123,7 @@ func (r *Repository) readTree(h Hash) ([]byte, error) {
 	if known {
 		return content, nil
 	}
-	content, err := r.objects.read(h, plumbing.TreeObject)
+	content, err := r.objects.read(h, kindTree)
 	if err == nil && len(content) <= maxTrees/4 {
 		r.trees.put(h, content, len(content), maxTrees)
 	}

@@ -9,7 +9,9 @@ import (
 )
 
 // A finder finds the entries of every tree, and what is missing is an error each time.
-func TestFinder(t *testing.T) {
+func TestFinder(t *testing.T) { inFormats(t, testFinder) }
+
+func testFinder(t *testing.T) {
 	t.Parallel()
 	g := newGit(t)
 	importedHistory(g, rand.New(rand.NewPCG(1, 150)), 12)

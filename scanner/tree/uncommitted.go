@@ -3,7 +3,7 @@ package tree
 import (
 	"bytes"
 	"context"
-	"crypto/sha1"
+	"crypto/sha256"
 	"errors"
 	"io"
 	"io/fs"
@@ -156,7 +156,7 @@ func (w *WorkTree) hash(rd *worktree.Reader, b *diskBlob) (repo.Hash, error) {
 		return repo.Hash{}, err
 	}
 	defer content.Close()
-	return repo.HashBlob(size, content)
+	return w.repo.HashBlob(size, content)
 }
 
 // maxConverted is the size in bytes of a file whose line ends are compared without regard to CR.
@@ -172,7 +172,7 @@ func (w *WorkTree) converted(rd *worktree.Reader, f *repo.Staged, b *diskBlob, h
 		text, err := io.ReadAll(content)
 		_ = content.Close() // read only: nothing to lose
 		text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
-		if is, _ := repo.HashBlob(int64(len(text)), bytes.NewReader(text)); err == nil && is == f.Hash {
+		if is, _ := w.repo.HashBlob(int64(len(text)), bytes.NewReader(text)); err == nil && is == f.Hash {
 			return true
 		}
 	}
@@ -187,7 +187,7 @@ func (w *WorkTree) converted(rd *worktree.Reader, f *repo.Staged, b *diskBlob, h
 			if err != nil {
 				return false
 			}
-			is, err := repo.HashBlob(b.status.Size, checkout.NewReader(blob, enc))
+			is, err := w.repo.HashBlob(b.status.Size, checkout.NewReader(blob, enc))
 			blob.Close()
 			if err == nil && is == h {
 				return true
@@ -216,7 +216,7 @@ func (w *WorkTree) submodule(f *repo.Staged) repo.Leaf {
 }
 
 // noHash is a hash of no object, for a file that cannot be read.
-func noHash(path string) repo.Hash { return sha1.Sum([]byte("unreadable " + path)) }
+func noHash(path string) repo.Hash { return sha256.Sum256([]byte("unreadable " + path)) }
 
 // open is for [repo.Repository.AddBlobs].
 func (w *WorkTree) open(h repo.Hash) (io.ReadCloser, int64, error) {
