@@ -108,19 +108,18 @@ func (r *Repository) readRef(name string) (h Hash, target string, err error) {
 // unfinished fails if git is changing the format of refs in files, or has been interrupted. It removes loose refs
 // first, so that those in packed-refs can be old.
 func (s *refs) unfinished() error {
-	const failed = "the refs cannot be read: "
 	if s.tables {
 		return nil
 	}
 	entries, err := os.ReadDir(s.shared)
 	if err != nil {
-		return fmt.Errorf(failed+"%w", disk.Cause(err))
+		return disk.Cause(err)
 	}
 	for _, e := range entries {
 		name := e.Name()
 		if strings.HasPrefix(name, "ref_migration.") ||
 			name == "reftable" && exists(filepath.Join(s.shared, name, tablesList)) {
-			return fmt.Errorf(failed+"git refs migrate has not finished, as %s is there; "+
+			return fmt.Errorf("git refs migrate has not finished: there is %s; "+
 				"finish it as its message says, or remove what its --dry-run left", filepath.Join(s.shared, name))
 		}
 	}

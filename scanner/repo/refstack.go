@@ -54,7 +54,7 @@ func (s *refStack) ref(name string, hashSize int) (tableRef, error) {
 }
 
 func (s *refStack) failed(file string, err error) error {
-	return fmt.Errorf("the refs cannot be read: %s: %w", filepath.Join(s.dir, file), err)
+	return fmt.Errorf("%s: %w", filepath.Join(s.dir, file), err)
 }
 
 // open maps the tables that tables.list names.

@@ -70,7 +70,7 @@ func newRefTable(file []byte, hashSize int) (*refTable, error) {
 	header, end := file[:t.header], file[len(file)-footer:]
 	if !bytes.Equal(header, end[:t.header]) ||
 		crc32.ChecksumIEEE(end[:footer-crc]) != binary.BigEndian.Uint32(end[footer-crc:]) {
-		return nil, fmt.Errorf("%w: its footer has another checksum", errTable)
+		return nil, fmt.Errorf("%w: its footer does not match", errTable)
 	}
 	if t.header == 28 {
 		hashID = string(header[24:])
