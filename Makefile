@@ -28,8 +28,9 @@ build: ## ./policyscan
 test: ## all tests, about a minute
 	$(GO) test ./...
 
-long: ## the long tests in full (-long), about 15 minutes
+long: ## the long tests in full (-long), and those with git in repositories of SHA-256, about 15 minutes
 	$(GO) test -count=1 -timeout 60m $(LONG) -long
+	GIT_DEFAULT_HASH=sha256 $(GO) test -count=1 -timeout 60m ./cmd/policyscan ./scanner/... ./agent/gate
 
 race: ## all tests with the race detector
 	GORACE=atexit_sleep_ms=0 $(GO) test -race ./...

@@ -126,7 +126,7 @@ func drawShardTree(t *testing.T, r *rand.Rand) *shardTree {
 		git("add", ".gitattributes")
 	}
 	if sub > 0 {
-		git("update-index", "--add", "--cacheinfo", "160000,"+strings.Repeat("1", 40)+",sub")
+		git("update-index", "--add", "--cacheinfo", "160000,"+strings.TrimSpace(git("hash-object", "-t", "tree", os.DevNull))+",sub")
 	}
 	if sub > 1 {
 		write("sub/.git", "gitdir: x\n")

@@ -219,7 +219,7 @@ type hookChange struct {
 // change asks git for what differs between a commit ("": none) and a tree.
 func (h *hookRepo) change(commit, tree string) (c hookChange) {
 	h.t.Helper()
-	const emptyTree = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+	emptyTree := strings.TrimSpace(h.git("hash-object", "-t", "tree", os.DevNull))
 	list := h.git("--no-replace-objects", "diff-tree", "-r", "-z", "--no-renames", cmp.Or(commit, emptyTree), tree)
 	fields := strings.Split(list, "\x00")
 	var blobs strings.Builder

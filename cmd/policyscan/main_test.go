@@ -202,11 +202,16 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	missing := strings.Repeat("12", 20) // a commit of no repository
+	if os.Getenv("GIT_DEFAULT_HASH") == "sha256" {
+		missing = strings.Repeat("12", 32)
+	}
 	testscript.Run(t, testscript.Params{
 		Files:         stories(t),
 		UpdateScripts: *update,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("EXAMPLES", filepath.Join(root, "examples"))
+			env.Setenv("MISSING", missing)
 			env.Vars = slices.Concat(env.Vars, gitEnv(), inherited())
 			return nil
 		},

@@ -66,9 +66,10 @@ func (p program) command(ctx context.Context, args ...string) *exec.Cmd {
 }
 
 // inherited are the settings of this process that go to the programs that it runs: of Go's race detector,
-// by which they end when they are done and not a second later (see .ci/run), and of its coverage.
+// by which they end when they are done and not a second later (see .ci/run), of its coverage, and of git: with
+// GIT_DEFAULT_HASH=sha256 the repositories are of SHA-256.
 func inherited() (env []string) {
-	for _, name := range []string{"GORACE", "GOCOVERDIR"} {
+	for _, name := range []string{"GORACE", "GOCOVERDIR", "GIT_DEFAULT_HASH"} {
 		if value, set := os.LookupEnv(name); set {
 			env = append(env, name+"="+value)
 		}

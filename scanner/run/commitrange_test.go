@@ -33,7 +33,7 @@ func TestChoose(t *testing.T) {
 		t.Skip(err)
 	}
 	dir := t.TempDir()
-	if out, err := exec.Command("git", "init", "-q", dir).CombinedOutput(); err != nil {
+	if out, err := exec.Command("git", "init", "-q", "--object-format=sha1", dir).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	r, err := repo.Find(dir)
