@@ -136,7 +136,7 @@ func (g *gitRepo) compareRefs(rnd *rand.Rand) (n int) {
 	return n
 }
 
-// sameRefs compares all refs, and the names of pool that are none, with git's.
+// sameRefs compares all refs, and the names of pool that do not exist, with git's.
 func (g *gitRepo) sameRefs(pool []string) int {
 	g.Helper()
 	r := g.open()
@@ -158,7 +158,7 @@ func (g *gitRepo) sameRefs(pool []string) int {
 		// A symbolic ref to nothing is in git's list no more than a missing one.
 		if _, err := r.Ref(name); want[name] == "" && !errors.Is(err, ErrUnknown) &&
 			!strings.Contains(fmt.Sprint(err), "leads to itself") {
-			g.Fatalf("%s is not there: %v", name, err)
+			g.Fatalf("%s does not exist: %v", name, err)
 		}
 	}
 	return len(want)

@@ -33,7 +33,7 @@ const (
 	listingPause = 10 * time.Millisecond
 )
 
-// ref returns a ref's hash, or the target of a symbolic ref. All refs are those of one moment.
+// ref returns a ref's hash, or the target of a symbolic ref. All lookups read the tables of one list.
 func (s *refStack) ref(name string, hashSize int) (tableRef, error) {
 	s.once.Do(func() { s.err = s.open(hashSize) })
 	if s.err != nil {

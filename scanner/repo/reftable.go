@@ -19,7 +19,7 @@ type refTable struct {
 	header    int    // length of the file's header, which the first block begins with
 	oldest    uint64 // number of the first update in it, and of the last
 	newest    uint64
-	refs      int // where the blocks of refs end; 0: there are none
+	refs      int // where the blocks of refs end; 0: it has no refs
 	index     int // where the highest level of the index begins, and ends; 0: no index
 	indexEnd  int
 }

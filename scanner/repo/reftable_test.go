@@ -358,7 +358,7 @@ func TestFault_182_Migration(t *testing.T) {
 	must(t, os.WriteFile(git("HEAD"), []byte("ref: refs/heads/.invalid\n"), 0o666))
 	must(t, os.MkdirAll(git("refs"), 0o777))
 	must(t, os.WriteFile(git("refs/heads"), []byte("this repository uses the reftable format\n"), 0o666))
-	check("the config is that of before", false)
+	check("the config is not yet changed", false)
 	must(t, os.WriteFile(git("config"), []byte("[core]\nrepositoryformatversion = 1\n[extensions]\nrefstorage = reftable\n"),
 		0o666))
 	if _, err := g.open().Ref("refs/heads/main"); !errors.Is(err, ErrMissing) { // of another repository
