@@ -24,8 +24,12 @@ type refStack struct {
 	err    error
 }
 
-// tablesList is the file of a stack that names its tables, the oldest first.
-const tablesList = "tables.list"
+// tablesList is the file of a stack that names its tables, the oldest first, each in the characters of tableName, as in
+// 0x000000000001-0x00000000000a-49ad84e5.ref.
+const (
+	tablesList = "tables.list"
+	tableName  = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ._-"
+)
 
 // Git adds and replaces tables while they are read. Then the list is read again, this often and with this pause.
 const (
@@ -122,7 +126,7 @@ func (s *refStack) unlisted(hashSize int) (name string, err error) {
 func (s *refStack) openAll(list string, hashSize int) (missing string, err error) {
 	for line := range strings.Lines(list) {
 		name := strings.TrimSuffix(line, "\n")
-		if name == "" || strings.ContainsAny(name, "/\\\x00") || name[0] == '.' {
+		if name == "" || name[0] == '.' || strings.Trim(name, tableName) != "" {
 			return "", s.failed(tablesList, fmt.Errorf("%w: it names %q", errTable, clip(name)))
 		}
 		file, err := mapped(filepath.Join(s.dir, name))

@@ -248,6 +248,7 @@ func TestFault_182_List(t *testing.T) {
 		text[:len(text)-1]:                "ends within a line",
 		text + "\n":                       `it names ""`,
 		text + "../HEAD\n":                "it names",
+		text + "caf\xc3\xa9\n":            "it names",
 		text + ".hidden\n":                "it names",
 		names[1] + "\n" + names[0]:        "ends within a line",
 		names[1] + "\n" + names[0] + "\n": "not after those of",
