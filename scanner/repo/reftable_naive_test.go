@@ -8,7 +8,6 @@ import (
 	"hash/crc32"
 	"maps"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -157,8 +156,7 @@ func naiveTable(file []byte, hashSize int) (refs refMap, failed any) {
 	defer func() { failed = recover() }()
 	want := func(ok bool) {
 		if !ok {
-			_, _, line, _ := runtime.Caller(1)
-			panic(fmt.Sprint("malformed, line ", line))
+			panic("malformed")
 		}
 	}
 	header := map[byte]int{1: 24, 2: 28}[file[4]]
@@ -317,6 +315,10 @@ func asRead(t testing.TB, file []byte, hashSize int, names ...string) {
 			t.Fatalf("%q is %q, want %q, in %x", name, got, want[name], file)
 		}
 	}
+	// A name after all others is looked for in every block.
+	if got, err := table.value("\xff"); failed != nil && err == nil && table.index == 0 {
+		t.Fatalf("it is well-formed, and %q; the second reader says %v of %x", got, failed, file)
+	}
 }
 
 // someTable is a table of random refs in a random layout.
@@ -434,6 +436,29 @@ func TestFault_182_Damage(t *testing.T) {
 	for range trials {
 		w, refs := someTable(rnd, rnd.IntN(60))
 		asRead(t, sealTable(damaged(rnd, w.table(refs))), w.hashSize)
+	}
+}
+
+// TestFault_182_Index: with any byte of an index changed, a lookup is an error or right.
+func TestFault_182_Index(t *testing.T) {
+	w := tableWriter{version: 1, hashSize: 20, blockSize: 110, restart: 1, top: 1, newest: 1}
+	refs := refMap{}
+	for i := range 30 {
+		refs[fmt.Sprintf("refs/heads/%c%c", 'a'+i%3, 'c'+i/3*2)] = strings.Repeat("01", 20)
+	}
+	whole := w.table(refs)
+	table, err := newRefTable(whole, 20)
+	must(t, err)
+	if table.levels(t) < 2 {
+		t.Fatal("the index has one level")
+	}
+	first := bytes.IndexByte(whole, indexBlock)
+	for at := first; at < table.indexEnd; at++ {
+		for _, c := range []byte{whole[at] - 1, whole[at] + 1, whole[at] ^ 2, whole[at] ^ 4, 0} {
+			file := bytes.Clone(whole)
+			file[at] = c
+			asRead(t, file, 20, "refs/heads/ano", "refs/heads/cz", "refs/heads/d", "refs/heads/bmm", "a")
+		}
 	}
 }
 
