@@ -25,6 +25,7 @@ type tableWriter struct {
 	top               int  // so many blocks of an index need no level above; 0: there is no index
 	oldest, newest    uint64
 	others            bool // blocks of objects and logs follow
+	omitted           int  // the index lacks this block of refs, from 1
 }
 
 func varint(v uint64) []byte {
@@ -124,6 +125,9 @@ func (w tableWriter) table(refs refMap) []byte {
 		records = append(records, builtRecord{name, kind, text})
 	}
 	out, index := w.blocks(w.head("REFT"), refBlock, records)
+	if w.omitted > 0 {
+		index = slices.Delete(index, w.omitted-1, w.omitted)
+	}
 	var positions [5]uint64
 	for w.top > 0 && len(index) > 0 {
 		at := len(out)
@@ -449,8 +453,8 @@ func TestFault_182_Index(t *testing.T) {
 	whole := w.table(refs)
 	table, err := newRefTable(whole, 20)
 	must(t, err)
-	if table.levels(t) < 2 {
-		t.Fatal("the index has one level")
+	if read, failed := naiveTable(whole, 20); table.levels(t) < 2 || len(read) != len(refs) {
+		t.Fatalf("the index has %d levels; %d refs, %v", table.levels(t), len(read), failed)
 	}
 	first := bytes.IndexByte(whole, indexBlock)
 	for at := first; at < table.indexEnd; at++ {
@@ -458,6 +462,33 @@ func TestFault_182_Index(t *testing.T) {
 			file := bytes.Clone(whole)
 			file[at] = c
 			asRead(t, file, 20, "refs/heads/ano", "refs/heads/cz", "refs/heads/d", "refs/heads/bmm", "a")
+		}
+	}
+	for w.omitted = 1; w.omitted <= len(refs)/2; w.omitted++ {
+		asRead(t, w.table(refs), 20)
+	}
+}
+
+// TestFault_182_Malformed: what git never writes in a block of refs is an error.
+func TestFault_182_Malformed(t *testing.T) {
+	w := tableWriter{version: 1, hashSize: 20, blockSize: 200, restart: 1}
+	hash := strings.Repeat("01", 20)
+	whole := w.table(refMap{"refs/a": hash, "refs/b": hash})
+	second := bytes.Index(whole, []byte("refs/b")) - 2
+	for name, change := range map[string]func(file []byte){
+		"nothing":                        func([]byte) {},
+		"a hash of zeros":                func(file []byte) { clear(file[second-20 : second]) },
+		"a restart with a shared name":   func(file []byte) { file[second] = 1 },
+		"a block longer than its file's": func(file []byte) { file[7] = 40 },
+		"an unknown kind of value":       func(file []byte) { file[second+1] |= 7 },
+		"an update after the last":       func(file []byte) { file[second-21] = 9 },
+	} {
+		file := bytes.Clone(whole)
+		change(file)
+		table, err := newRefTable(sealTable(file), 20)
+		must(t, err)
+		if got, err := table.value("refs/b"); (err == nil) != (name == "nothing") {
+			t.Errorf("%s: %q, %v", name, got, err)
 		}
 	}
 }
