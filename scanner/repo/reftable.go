@@ -150,7 +150,7 @@ func (t *refTable) find(name string) (ref tableRef, found bool, err error) {
 			s.found = false
 			_, err = t.search(&s, at, t.index, kind)
 		}
-		if err == nil && (!s.found || s.last != entry.name) {
+		if err == nil && !s.found {
 			err = errTableIndex
 		}
 		if err != nil {
