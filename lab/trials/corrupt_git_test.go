@@ -24,19 +24,20 @@ import (
 // classes are the files that are damaged, by what is in them.
 func classes() map[string]*regexp.Regexp {
 	return map[string]*regexp.Regexp{
-		"pack":         regexp.MustCompile(`^\.git/objects/pack/.*\.pack$`),
-		"pack index":   regexp.MustCompile(`^\.git/objects/pack/.*\.idx$`),
-		"loose object": regexp.MustCompile(`^\.git/objects/[0-9a-f]{2}/`),
-		"commit-graph": regexp.MustCompile(`^\.git/objects/info/commit-graph$`),
-		"ref":          regexp.MustCompile(`^\.git/refs/`),
-		"packed-refs":  regexp.MustCompile(`^\.git/packed-refs$`),
-		"HEAD":         regexp.MustCompile(`^\.git/HEAD$`),
-		"config":       regexp.MustCompile(`^\.git/config$`),
-		"shallow":      regexp.MustCompile(`^\.git/shallow$`),
-		"index":        regexp.MustCompile(`^\.git/index$`),
-		"shared index": regexp.MustCompile(`^\.git/sharedindex\.`),
-		"reftable":     regexp.MustCompile(`^\.git/reftable/`),
-		"bundle":       regexp.MustCompile(`^\.policyscan/rules/`),
+		"pack":             regexp.MustCompile(`^\.git/objects/pack/.*\.pack$`),
+		"pack index":       regexp.MustCompile(`^\.git/objects/pack/.*\.idx$`),
+		"multi-pack-index": regexp.MustCompile(`^\.git/objects/pack/multi-pack-index$`),
+		"loose object":     regexp.MustCompile(`^\.git/objects/[0-9a-f]{2}/`),
+		"commit-graph":     regexp.MustCompile(`^\.git/objects/info/commit-graph$`),
+		"ref":              regexp.MustCompile(`^\.git/refs/`),
+		"packed-refs":      regexp.MustCompile(`^\.git/packed-refs$`),
+		"reftable":         regexp.MustCompile(`^\.git/reftable/`),
+		"HEAD":             regexp.MustCompile(`^\.git/HEAD$`),
+		"config":           regexp.MustCompile(`^\.git/config$`),
+		"shallow":          regexp.MustCompile(`^\.git/shallow$`),
+		"index":            regexp.MustCompile(`^\.git/index$`),
+		"shared index":     regexp.MustCompile(`^\.git/sharedindex\.`),
+		"bundle":           regexp.MustCompile(`^\.policyscan/rules/`),
 	}
 }
 
@@ -50,6 +51,7 @@ func plans() []plan {
 	return []plan{
 		{"diff", "pack", 1500}, {"diff", "pack index", 900}, {"diff", "loose object", 1200}, {"diff", "commit-graph", 500},
 		{"diff", "ref", 300}, {"diff", "packed-refs", 500}, {"diff", "HEAD", 200}, {"diff", "config", 400},
+		{"many packs", "multi-pack-index", 900}, {"many packs", "pack", 300},
 		{"shallow", "shallow", 400}, {"shallow", "pack", 300}, {"shallow", "pack index", 200},
 		{"staged", "index", 1200}, {"staged", "pack", 300}, {"staged", "loose object", 600}, {"staged", "pack index", 200},
 		{"staged", "HEAD", 200}, {"staged", "ref", 200}, {"staged", "packed-refs", 100}, {"staged", "config", 200},
@@ -154,17 +156,28 @@ func (b *builder) history(bad bool) {
 	b.git("add", "-A")
 }
 
-// damaged are the scenes of the plans, by scope.
+// damaged are the scenes of the plans, by scope. Half of them are in a repository of SHA-256.
 func damaged(t *testing.T) map[string][]*scene {
 	t.Helper()
 	all := map[string][]*scene{}
-	for _, bad := range []bool{false, true} {
-		suffix, status := "", 0
+	for i := range 4 {
+		bad, suffix, status := i%2 == 1, "", 0
 		if bad {
 			suffix, status = ", violations", 1
 		}
 		b := newBuilder(t)
+		if i >= 2 {
+			b.hash, suffix = "sha256", suffix+", SHA-256"
+		}
 		b.history(bad)
+		packs := &builder{TB: t, dir: copied(t, b.dir)}
+		packs.git("repack", "-q", "-d")
+		packs.git("multi-pack-index", "write")
+		for _, name := range of(t, packs.dir, "pack index") { // so that only the multi-pack-index is read
+			if err := os.Remove(filepath.Join(packs.dir, name)); err != nil {
+				t.Fatal(err)
+			}
+		}
 		near := &builder{TB: t, dir: copied(t, b.dir)}
 		near.git("reset", "-q", "--hard")
 		clone := &builder{TB: t, dir: filepath.Join(t.TempDir(), "clone")}
@@ -175,10 +188,14 @@ func damaged(t *testing.T) map[string][]*scene {
 			{name: "tracked", args: []string{"--tracked"}},
 			{name: "full"},
 			{name: "shallow", args: []string{"--diff-base", "HEAD~1"}},
+			{name: "many packs", args: []string{"--diff-base", "main"}},
 		} {
 			s.root, s.reports, s.status = b.dir, []string{"sarif"}, status
-			if s.name == "shallow" {
+			switch s.name {
+			case "shallow":
 				s.root = clone.dir
+			case "many packs":
+				s.root = packs.dir
 			}
 			s.root = copied(t, s.root)
 			scope := s.name
@@ -323,8 +340,8 @@ func (c *corruption) verdict(root string, e ending) (string, error) {
 		return c.byBundle(root, e)
 	}
 	outcome, err := c.scene.judge(e)
-	if err == nil || e.status > 1 || slices.Contains([]string{"pack", "pack index", "loose object", "commit-graph", "index",
-		"shared index"}, c.class) {
+	if err == nil || e.status > 1 || slices.Contains([]string{"pack", "pack index", "multi-pack-index",
+		"loose object", "commit-graph", "index", "shared index"}, c.class) {
 		return outcome, err
 	}
 	// What has no checksum can come to name other commits.

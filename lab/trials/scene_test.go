@@ -4,6 +4,7 @@ package trials
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -353,8 +354,9 @@ func (s *scene) reportsAlone(e ending) error {
 // A builder makes the directories of scenes.
 type builder struct {
 	testing.TB
-	dir string
-	now int // of the last commit
+	dir  string
+	hash string // as in GIT_DEFAULT_HASH; "": sha1
+	now  int    // of the last commit
 }
 
 func newBuilder(t testing.TB) *builder {
@@ -385,6 +387,7 @@ func (b *builder) git(args ...string) string {
 		"PATH=" + os.Getenv("PATH"), "HOME=" + b.dir, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull,
 		"GIT_AUTHOR_NAME=Ada", "GIT_AUTHOR_EMAIL=ada@example.com", "GIT_AUTHOR_DATE=" + date,
 		"GIT_COMMITTER_NAME=Ada", "GIT_COMMITTER_EMAIL=ada@example.com", "GIT_COMMITTER_DATE=" + date,
+		"GIT_DEFAULT_HASH=" + cmp.Or(b.hash, "sha1"),
 	}
 	out, err := cmd.CombinedOutput()
 	if err != nil {

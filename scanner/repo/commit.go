@@ -53,7 +53,7 @@ func (f format) parseCommit(content []byte) (*commit, error) {
 		case key == tree || key == parent:
 			h, err := f.parse(string(value))
 			if err != nil {
-				return nil, fmt.Errorf("%w: a commit whose %s is %w", ErrCorrupt, name, err)
+				return nil, fmt.Errorf("%w: a commit whose %s is %v", ErrCorrupt, name, err)
 			}
 			if key == tree {
 				c.tree = h

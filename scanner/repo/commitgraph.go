@@ -10,12 +10,11 @@ import (
 // A commitGraph is a file of git's commit-graph (git's gitformat-commit-graph(5)), on top of the older files of its
 // chain. Commits are numbered in all files together.
 type commitGraph struct {
-	base   *commitGraph // nil: none
-	first  int          // how many commits the base has, with those of its own bases
-	names  hashTable
-	parts  []byte // for each commit its tree, two parents and the date
-	edges  []byte // further parents
-	hashes []byte // the files of the chain that it was written on
+	base  *commitGraph // nil: none
+	first int          // how many commits the older files have
+	names hashTable
+	parts []byte // for each commit its tree, two parents and the date
+	edges []byte // further parents
 }
 
 // openGraph returns the commit-graph; nil if it is missing or unusable. In a shallow clone it is not used, as it goes

@@ -3,6 +3,7 @@ package repo
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -114,6 +115,22 @@ func TestFault_116_NoFormat(t *testing.T) {
 	g.git("config", "core.repositoryFormatVersion", "0")
 	_, err := Find(g.dir)
 	if !errors.Is(err, ErrFormat) || !strings.HasSuffix(err.Error(), "; run git config core.repositoryFormatVersion 1") {
+		t.Error(err)
+	}
+}
+
+// TestFault_102_OtherFormat: in a repository of SHA-256, the SHA-1 of an object's content is not its name.
+func TestFault_102_OtherFormat(t *testing.T) {
+	g := newGitOf(t, formatSHA256)
+	text := "blob 1\x00x"
+	sum := formatSHA1.new()
+	sum.Write([]byte(text))
+	name := sumHash(sum)
+	g.loose(name, []byte(text))
+	_, err := g.open().Blob(name)
+	wantError(t, "a blob by its SHA-1", err, ErrHash)
+	g.git("config", "extensions.objectFormat", "sha1")
+	if _, err := g.open().Blob(name); err != nil {
 		t.Error(err)
 	}
 }
@@ -259,6 +276,22 @@ func testMultiPackIndex(t *testing.T) {
 	}
 }
 
+// TestMultiIndexOffset: a number with the first bit counts in the table of long offsets, if there is one.
+func TestMultiIndexOffset(t *testing.T) {
+	long := []byte{0, 0, 0, 0, 0, 0, 0, 12, 0, 0, 0, 3, 0, 0, 0, 0}
+	for row, want := range map[string][2]int64{ // without and with the table
+		"\x00\x00\x00\x01\x00\x00\x00\x0c": {12, 12},
+		"\x00\x00\x00\x01\x80\x00\x00\x00": {1 << 31, 12},
+		"\x00\x00\x00\x01\x80\x00\x00\x01": {1<<31 + 1, 3 << 32},
+		"\x00\x00\x00\x01\x80\x00\x00\x02": {1<<31 + 2, math.MaxInt64},
+	} {
+		short, with := multiIndex{rows: []byte(row)}, multiIndex{rows: []byte(row), long: long}
+		if got := [2]int64{short.offset(0), with.offset(0)}; got != want || !with.in(0, 1) || with.in(0, 2) {
+			t.Errorf("%x: %d, want %d", row, got, want)
+		}
+	}
+}
+
 // TestCommitGraphChain: a chain of several files is read as one graph, and without one of them not at all.
 func TestCommitGraphChain(t *testing.T) { inFormats(t, testCommitGraphChain) }
 
@@ -311,4 +344,20 @@ func testCommitGraphChain(t *testing.T) {
 		}
 		must(t, os.Rename(layer+".gone", layer))
 	}
+	list := filepath.Join(dir, "commit-graph-chain")
+	lines := g.readLines(list)
+	for _, wrong := range []string{lines[1] + lines[2], lines[1] + lines[0] + lines[2], lines[0] + lines[2]} {
+		must(t, os.Chmod(list, 0o666))
+		must(t, os.WriteFile(list, []byte(wrong), 0o666))
+		if g.open().openGraph() != nil {
+			t.Errorf("the chain is used as %q", wrong)
+		}
+	}
+}
+
+func (g *gitRepo) readLines(file string) []string {
+	g.Helper()
+	text, err := os.ReadFile(file)
+	must(g, err)
+	return strings.SplitAfter(string(text), "\n")
 }

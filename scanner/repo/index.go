@@ -162,30 +162,37 @@ func (x *Index) Below(dir string) []Staged {
 // Committed returns the index without files that git would not commit: those with intent to add. A conflict is an
 // error.
 func (x *Index) Committed() (*Index, error) {
-	c := &Index{Files: make([]Staged, 0, len(x.Files)), isThere: x.isThere, trees: x.trees}
-	for _, f := range x.Files {
+	c := &Index{Files: x.Files, isThere: x.isThere, trees: x.trees}
+	named := 0
+	for i := range x.Files {
+		f := &x.Files[i]
 		if f.Conflict {
 			return nil, fmt.Errorf("%w: %q has a conflict; resolve it and run git add", ErrIndex, clip(f.Path))
 		}
-		if !f.IntentToAdd {
-			c.Files = append(c.Files, f)
+		if f.IntentToAdd {
+			named++
 		}
+	}
+	if named > 0 { // else the index is not copied
+		c.Files = slices.DeleteFunc(slices.Clone(x.Files), func(f Staged) bool { return f.IntentToAdd })
 	}
 	return c, nil
 }
 
 // inIndex reports whether the index of a git directory has a path of the work tree at root, or one below it.
 func inIndex(gitDir, root, path string) (bool, error) {
+	var cfg settings
 	r := &Repository{gitDir: gitDir}
-	if err := r.findCommon(); err != nil {
-		return false, err
-	}
-	cfg, err := readSettings(filepath.Join(r.commonDir, "config"))
-	if err != nil {
-		return false, err
+	unread := r.findCommon()
+	if unread == nil {
+		cfg, unread = readSettings(filepath.Join(r.commonDir, "config"))
 	}
 	f, _ := formatOf(cfg) // the index can be read even if nothing else can
-	idx, err := f.readIndex(gitDir, filepath.Join(gitDir, "index"))
+	file := filepath.Join(gitDir, "index")
+	idx, err := f.readIndex(gitDir, file)
+	if err != nil && unread != nil {
+		idx, err = formatSHA256.readIndex(gitDir, file)
+	}
 	if err != nil {
 		return false, err
 	}

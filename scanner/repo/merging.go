@@ -17,7 +17,7 @@ func Merging(environ []string) []string {
 	var all []string
 	for _, kv := range environ {
 		name, _, _ := strings.Cut(kv, "=")
-		if hash, ok := strings.CutPrefix(name, mergeNames); ok && Digits(hash) {
+		if hash, ok := strings.CutPrefix(name, mergeNames); ok && wholeHash(hash) {
 			all = append(all, hash)
 		}
 	}

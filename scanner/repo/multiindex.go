@@ -16,8 +16,8 @@ type multiIndex struct {
 	long  []byte
 }
 
-// openMultiIndexes calls visit with the packs that the multi-pack-index of a directory has, or those of its chain. One
-// that is unusable has none.
+// openMultiIndexes calls visit with the packs of the multi-pack-index of a directory, which may be a chain of files. An
+// unusable file has none.
 func (f format) openMultiIndexes(dir string, visit func(stem string, number uint32, m *multiIndex)) {
 	files := []string{filepath.Join(dir, "multi-pack-index")}
 	chain := filepath.Join(dir, "multi-pack-index.d")

@@ -81,8 +81,7 @@ func (s *objects) open(dir string) ([]*objectDir, error) {
 	return all, open(dir, 0)
 }
 
-// sameFormat fails if an alternate is of a repository with the other format. Of one without a repository, the packs are
-// refused.
+// sameFormat fails if an alternate is of a repository with the other format. Without a config, its packs are refused.
 func (s *objects) sameFormat(dir string) error {
 	around := filepath.Dir(dir)
 	if !LooksBare(around) {
@@ -90,9 +89,9 @@ func (s *objects) sameFormat(dir string) error {
 	}
 	cfg, err := readSettings(filepath.Join(around, "config"))
 	if f, _ := formatOf(cfg); err == nil && f != s.format {
-		err = fmt.Errorf("its objects are named by %s, this repository's by %s", f, s.format)
+		return fmt.Errorf("its objects are named by %s, this repository's by %s", f, s.format)
 	}
-	return err
+	return nil
 }
 
 func (s *objects) openDir(dir string) (*objectDir, error) {

@@ -121,14 +121,11 @@ func (p *pack) find(h Hash) (int64, error) {
 		return 0, err
 	}
 	i, found := p.names.find(&h)
-	if !found || !p.has(i) {
+	if !found || p.multi != nil && !p.multi.in(i, p.number) {
 		return 0, fs.ErrNotExist
 	}
 	return p.offset(i)
 }
-
-// has reports whether the pack has an object of its index.
-func (p *pack) has(i int) bool { return p.multi == nil || p.multi.in(i, p.number) }
 
 func (p *pack) offset(i int) (int64, error) {
 	size, n := p.format.size(), p.names.count()
@@ -159,11 +156,7 @@ func (p *pack) withPrefix(prefix string) ([]Hash, error) {
 		return nil, err
 	}
 	var found []Hash
-	err := p.names.withPrefix(prefix, func(i int, h Hash) {
-		if p.has(i) {
-			found = append(found, h)
-		}
-	})
+	err := p.names.withPrefix(prefix, func(h Hash) { found = append(found, h) }) // of other packs too, by a multiIndex
 	return found, err
 }
 

@@ -95,7 +95,7 @@ const InCI = "actions/checkout: fetch-depth: 0; GitLab: GIT_DEPTH: 0"
 
 // unknown is the error of a name that does not exist. It tells how to fetch the most likely meaning.
 func (r *Repository) unknown(name string) error {
-	if f := r.objects.format; Digits(name) && len(name) != 2*f.size() {
+	if f := r.objects.format; wholeHash(name) && len(name) != 2*f.size() {
 		return fmt.Errorf("%w: %q has %d digits, but this repository names commits by %s, with %d; "+
 			"write that name, a branch or a tag", ErrSyntax, name, len(name), f, 2*f.size())
 	}

@@ -34,9 +34,15 @@ func TestFault_128_SHA256(t *testing.T) {
 			}
 			g.tracks(map[string]bool{"a.tf": true, "deep/er/b.tf": true, "deep/verdict.json": true,
 				"verdict.json": false, "deep": true, "later.tf": version == "3"})
+			config := filepath.Join(g.dir, ".git/config")
+			readable, err := os.ReadFile(config)
+			must(t, err)
+			g.write(".git/config", "[")
+			g.tracks(map[string]bool{"a.tf": true, "verdict.json": false})
+			must(t, os.WriteFile(config, readable, 0o666))
 			g.git("config", "extensions.unknown", "true")
 			g.tracks(map[string]bool{"a.tf": true, "verdict.json": false})
-			_, err := Find(g.dir)
+			_, err = Find(g.dir)
 			wantError(t, "all the rest", err, ErrFormat)
 
 			whole := g.indexBytes()

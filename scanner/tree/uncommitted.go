@@ -68,7 +68,7 @@ func OpenWorkTree(ctx context.Context, r *repo.Repository, dir string, idx *repo
 		})
 	}
 	done.Wait()
-	var files []repo.Staged
+	files := make([]repo.Staged, 0, len(leaves))
 	for i, leaf := range leaves {
 		if leaf != (repo.Leaf{}) {
 			files = append(files, repo.Staged{Path: idx.Files[i].Path, Leaf: leaf})
