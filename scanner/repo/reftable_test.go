@@ -266,6 +266,12 @@ func TestFault_182_List(t *testing.T) {
 			t.Errorf("%q: %v, want %q", content, err, problem)
 		}
 	}
+	none := filepath.Join(t.TempDir(), ".git")
+	must(t, os.MkdirAll(filepath.Join(none, "reftable"), 0o777))
+	must(t, os.WriteFile(filepath.Join(none, "reftable", tablesList), nil, 0o666))
+	if _, err := refStacks(none).ref("HEAD"); err == nil || errors.Is(err, errNoRef) {
+		t.Errorf("without tables there is no HEAD: %v", err)
+	}
 	must(t, os.Remove(list))
 	if _, err := refStacks(gitDir).valueOf("HEAD", 20); err == nil || !strings.Contains(err.Error(), "refs migrate") {
 		t.Errorf("without a list: %v", err)

@@ -5,8 +5,8 @@
 // hash, a malformed tree, the boundary of a shallow clone. Objects are looked up in place: in loose files, and in packs
 // of any name by their indexes of version 2, here and in the alternates. Deltas are applied within a bound.
 //
-// Objects are named by SHA-1 or SHA-256, as the config says. Replace refs and grafts are ignored. Repositories with
-// reftable or an unknown extension are refused ([ErrFormat]).
+// Objects are named by SHA-1 or SHA-256, and refs are in files or in reftables, as the config says. Replace refs and
+// grafts are ignored. Repositories with an unknown extension are refused ([ErrFormat]).
 package repo
 
 import (
