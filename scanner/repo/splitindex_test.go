@@ -4,6 +4,7 @@ package repo
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -191,6 +192,64 @@ func testSplitDamage(t *testing.T) {
 	wantIndexError(t, "missing", err, "remove the index and run git reset")
 }
 
+// bitmap is a set in the EWAH format, of its words.
+func bitmap(words ...uint64) string {
+	out := []byte{0, 0, 0, 99, 0, 0, 0, byte(len(words))}
+	for _, w := range words {
+		out = binary.BigEndian.AppendUint64(out, w)
+	}
+	return string(append(out, 0, 0, 0, 0))
+}
+
+// TestFault_183_Link: a link that git never writes is an error in spite of right checksums.
+func TestFault_183_Link(t *testing.T) {
+	g := newGit(t)
+	base := indexOf(2, 2, indexEntry("a", File, 0), indexEntry("c", File, 0))
+	sum := string(base[len(base)-20:])
+	shared := filepath.Join(g.dir, fmt.Sprintf(".git/sharedindex.%x", sum))
+	set := func(bits uint64) string { return bitmap(1<<33, bits) }
+	named, nameless := indexEntry("b", File, 0), indexEntry("", File, 0)
+	zeros := string(make([]byte, 20))
+	linked := func(content []byte, link string) []byte { return formatSHA1.extended(content, "link", len(link), link) }
+	for _, c := range []struct {
+		name  string
+		index []byte
+		base  []byte
+		want  string // the paths; "" is an error
+	}{
+		{"added", linked(indexOf(2, 1, named), sum+set(0)+set(0)), base, "a b c"},
+		{"no sets", linked(indexOf(2, 1, named), sum), base, "a b c"},
+		{"removed", linked(indexOf(2, 1, named), sum+set(1)+set(0)), base, "b c"},
+		{"replaced", linked(indexOf(2, 2, nameless, named), sum+set(1)+set(2)), base, "b c"},
+		{"no shared index", linked(indexOf(2, 1, named), zeros+set(0)+set(0)), base, "b"},
+		{"no shared index, but an entry of it", linked(indexOf(2, 1, nameless), zeros), base, ""},
+		{"removed and replaced", linked(indexOf(2, 1, nameless), sum+set(2)+set(2)), base, ""},
+		{"replaced by an entry with a name", linked(indexOf(2, 1, named), sum+set(0)+set(2)), base, ""},
+		{"added without a name", linked(indexOf(2, 1, nameless), sum+set(0)+set(0)), base, ""},
+		{"replaced by nothing", linked(indexOf(2, 0), sum+set(0)+set(1)), base, ""},
+		{"more removed than shared", linked(indexOf(2, 0), sum+set(4)+set(0)), base, ""},
+		{"added twice", linked(indexOf(2, 1, indexEntry("c", File, 0)), sum), base, ""},
+		{"one set", linked(indexOf(2, 0), sum+set(0)), base, ""},
+		{"three sets", linked(indexOf(2, 0), sum+set(0)+set(0)+set(0)), base, ""},
+		{"a short link", linked(indexOf(2, 0), sum[:19]), base, ""},
+		{"another shared index", linked(indexOf(2, 0), sum), indexOf(2, 1, named), ""},
+		{"a shared index that is split", linked(indexOf(2, 0), sum), linked(base, sum), ""},
+	} {
+		must(t, os.WriteFile(shared, c.base, 0o666))
+		g.setIndex(c.index)
+		idx, err := g.open().Index()
+		got := ""
+		if err == nil {
+			for _, f := range idx.Files {
+				got += f.Path + " "
+			}
+		}
+		if got = strings.TrimSpace(got); got != c.want || (err == nil) != (c.want != "") {
+			t.Errorf("%s: %q, %v, want %q", c.name, got, err, c.want)
+		}
+	}
+}
+
 // TestSetBits: of a bitmap all bits that are set are read, and one beyond the limit is an error.
 func TestSetBits(t *testing.T) {
 	word := func(ones bool, run, plain uint64) uint64 {
@@ -199,15 +258,6 @@ func TestSetBits(t *testing.T) {
 			w |= 1
 		}
 		return w
-	}
-	bitmap := func(words ...uint64) string {
-		out := []byte{0, 0, 0, 99, 0, 0, 0, byte(len(words))}
-		for _, w := range words {
-			for shift := 56; shift >= 0; shift -= 8 {
-				out = append(out, byte(w>>shift))
-			}
-		}
-		return string(append(out, 0, 0, 0, 0))
 	}
 	const all = ^uint64(0)
 	for _, c := range []struct {
