@@ -183,6 +183,42 @@ func testReftableRepository(t *testing.T) {
 	}
 }
 
+// TestRefsElsewhere: refs are where the config or the variable says, as git writes it since 2.54.
+func TestRefsElsewhere(t *testing.T) {
+	dir := filepath.Join(tablesOf(t), "sha1")
+	git, aside := filepath.Join(dir, ".git"), filepath.Join(dir, "aside")
+	must(t, os.MkdirAll(filepath.Join(aside, "worktrees/linked"), 0o777))
+	must(t, os.Rename(filepath.Join(git, "reftable"), filepath.Join(aside, "reftable")))
+	must(t, os.Rename(filepath.Join(git, "worktrees/linked/reftable"), filepath.Join(aside, "worktrees/linked/reftable")))
+	refs := func(want error) {
+		t.Helper()
+		for at, ref := range map[string]string{"": "refs/heads/work", "linked": "refs/heads/main"} {
+			r, err := Find(filepath.Join(dir, at))
+			if want != nil {
+				wantError(t, at, err, want)
+				continue
+			}
+			must(t, err)
+			head, err := r.Commit("HEAD")
+			if h, rerr := r.Ref(ref); h != head || err != nil || rerr != nil {
+				t.Errorf("%q: HEAD is %v, %v; %s %v, %v", at, head, err, ref, h, rerr)
+			}
+			r.Close()
+		}
+	}
+	t.Setenv("GIT_REFERENCE_BACKEND", "reftable://"+aside)
+	refs(nil)
+	t.Setenv("GIT_REFERENCE_BACKEND", "reftable://../aside")
+	refs(nil)
+	t.Setenv("GIT_REFERENCE_BACKEND", "postgres://aside")
+	refs(ErrFormat)
+	t.Setenv("GIT_REFERENCE_BACKEND", "")
+	config := first2(os.ReadFile(filepath.Join(git, "config")))
+	must(t, os.WriteFile(filepath.Join(git, "config"), append(config, "[extensions]\nrefStorage = reftable://../aside\n"...),
+		0o666))
+	refs(nil)
+}
+
 // TestFault_182_Stack: with any damage to a stack's files a ref is an error, not found, right, or names no object. Else
 // the damaged file is a table of other refs, as the second reader confirms: only the footer has a checksum.
 func TestFault_182_Stack(t *testing.T) {
