@@ -134,7 +134,7 @@ func (r *Repository) tableRef(name string) (h Hash, target string, err error) {
 	ref, err := stack.ref(name, r.objects.format.size())
 	switch {
 	case errors.Is(err, errNoRef) && name == "HEAD":
-		err = stack.failed("", errors.New("they have no HEAD"))
+		err = stack.failed("", errors.New("its tables have no HEAD"))
 	case ref.target != "" && !validTarget(ref.target):
 		err = fmt.Errorf("the ref %s leads to %q, which is not a ref", name, clip(ref.target))
 	}
