@@ -43,7 +43,7 @@ func OfRepository(root string) (*Gate, error) {
 	dir, err := rules.Discover(root)
 	var none *document.Error
 	if errors.As(err, &none) && none.Code == document.CodeMissing {
-		return nil, nil
+		return nil, run.SparseBundle(root, err)
 	}
 	if err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/rules/document"
+	"github.com/policyscan/policyscan/scanner/run"
 	"github.com/policyscan/policyscan/scanner/setup"
 )
 
@@ -55,7 +56,8 @@ func (c *hookInstallGitCmd) Run(std streams) error {
 		return err
 	}
 	var none *document.Error
-	if _, err := rules.Discover(hook.Root); errors.As(err, &none) && none.Code == document.CodeMissing {
+	if _, err := rules.Discover(hook.Root); errors.As(err, &none) && none.Code == document.CodeMissing &&
+		run.SparseBundle(hook.Root, err) == nil {
 		return print(std.out, "there is no bundle yet, and no commit passes without one; next: policyscan init\n")
 	}
 	return nil

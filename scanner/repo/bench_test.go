@@ -36,5 +36,8 @@ func BenchmarkIndex(b *testing.B) {
 	measure("checksum", func() error { formatSHA1.checksum(content); return nil })
 	measure("entries", func() error { _, err := formatSHA1.parseEntries(content[:len(content)-sha1.Size]); return err })
 	measure("both", func() error { _, err := formatSHA1.parseIndex(content); return err })
-	measure("file", func() error { _, err := formatSHA1.readIndex(filepath.Join(g.dir, ".git/index")); return err })
+	measure("file", func() error {
+		_, err := formatSHA1.readIndex("", filepath.Join(g.dir, ".git/index"))
+		return err
+	})
 }

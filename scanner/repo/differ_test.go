@@ -2,6 +2,7 @@ package repo
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -36,7 +37,7 @@ func (g *gitRepo) compareCommits(t *testing.T, r *Repository, pairs [][2]string,
 	for _, p := range pairs {
 		fmt.Fprintln(&stdin, p[1], p[0]) // a commit, and its parent for the diff
 	}
-	cmd := exec.Command("git", "--no-replace-objects", "diff-tree", "--stdin", "--always", "-r", "-z", "--no-renames")
+	cmd := exec.Command(cmp.Or(g.tool, "git"), "--no-replace-objects", "diff-tree", "--stdin", "--always", "-r", "-z", "--no-renames")
 	cmd.Dir, cmd.Stdin = g.dir, strings.NewReader(stdin.String())
 	out, err := cmd.Output()
 	must(t, err)
@@ -189,7 +190,7 @@ func importedHistory(g *gitRepo, r *rand.Rand, commits int) {
 	}
 	marks := filepath.Join(g.dir, ".git/marks")
 	for i, limit := range limits {
-		cmd := exec.Command("git", "-c", "fastimport.unpackLimit="+limit, "fast-import", "--quiet", "--force",
+		cmd := exec.Command(cmp.Or(g.tool, "git"), "-c", "fastimport.unpackLimit="+limit, "fast-import", "--quiet", "--force",
 			"--import-marks-if-exists="+marks, "--export-marks="+marks)
 		cmd.Dir, cmd.Stdin = g.dir, strings.NewReader(parts[i].String())
 		if out, err := cmd.CombinedOutput(); err != nil {

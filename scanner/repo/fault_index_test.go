@@ -217,7 +217,7 @@ func TestFault_128_Extensions(t *testing.T) {
 		{"\x00\x00\x00\x00", "unknown extension", 5},
 		{"[BCD", "unknown extension", 5},
 		{"@BCD", "unknown extension", 5},
-		{"link", "--no-split-index", 5},
+		{"link", "link to the shared index is damaged", 5},
 		{"ABCD", "it ends", 6},
 		{"ABCD", "it ends", 4},
 		{"ABCD", "it ends", 1<<32 - 1},

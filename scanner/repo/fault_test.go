@@ -369,7 +369,9 @@ func TestFault_116_Formats(t *testing.T) {
 			"extensions.partialClone origin":     true,
 			"extensions.preciousObjects true":    true,
 			"extensions.refStorage files":        true,
-			"extensions.refStorage reftable":     false,
+			"extensions.refStorage postgres://a": false,
+			"extensions.refStorage reftable":     true,
+			"extensions.refStorage files://refs": true,
 			"extensions.relativeWorktrees true":  true,
 			"extensions.somethingNew true":       version == "0", // which git ignores
 			"extensions.worktreeConfig true":     true,

@@ -2,6 +2,7 @@ package repo
 
 import (
 	"bytes"
+	"cmp"
 	"compress/zlib"
 	"errors"
 	"fmt"
@@ -19,6 +20,7 @@ type gitRepo struct {
 	testing.TB
 	dir    string
 	format format
+	tool   string // the git command; "" is git
 	clock  int
 	zlib   *zlib.Writer // of loose objects; nil until one is written
 }
@@ -65,7 +67,7 @@ func (g *gitRepo) git(args ...string) string {
 }
 
 func (g *gitRepo) try(args ...string) (string, error) {
-	cmd := exec.Command("git", append([]string{"--no-replace-objects"}, args...)...)
+	cmd := exec.Command(cmp.Or(g.tool, "git"), append([]string{"--no-replace-objects"}, args...)...)
 	cmd.Dir = g.dir
 	g.clock++
 	date := fmt.Sprintf("%d +0000", g.clock)

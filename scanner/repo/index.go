@@ -24,6 +24,7 @@ type Index struct {
 
 	isThere bool                  // the file exists
 	trees   map[string]cachedTree // by the path of the directory; "" is the root
+	link    string                // the extension of a split index
 }
 
 // A Staged is a file of the index.
@@ -39,10 +40,10 @@ type Staged struct {
 }
 
 // Index reads the index of the work tree, or the one in GIT_INDEX_FILE, which git sets for hooks (git commit with -a
-// or paths uses a temporary index). A missing index is empty. A split index is an error that tells what to run.
+// or paths uses a temporary index). A missing index is empty.
 //
-// The format is git's gitformat-index(5), versions 2, 3 and 4. The directories of a sparse index are read from their
-// trees.
+// The format is git's gitformat-index(5), versions 2, 3 and 4, also split into two files. The directories of a sparse
+// index are read from their trees.
 func (r *Repository) Index() (*Index, error) {
 	file := filepath.Join(r.gitDir, "index")
 	if name := os.Getenv("GIT_INDEX_FILE"); name != "" {
@@ -52,7 +53,7 @@ func (r *Repository) Index() (*Index, error) {
 				"unset it, or omit the path", ErrIndex, file, r.gitDir)
 		}
 	}
-	read, err := r.objects.format.readIndex(file)
+	read, err := r.objects.format.readIndex(r.gitDir, file)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +84,8 @@ func (r *Repository) Index() (*Index, error) {
 
 func byPath(a, b Staged) int { return strings.Compare(a.Path, b.Path) }
 
-func (f format) readIndex(file string) (*Index, error) {
+// readIndex reads an index of a git directory.
+func (f format) readIndex(gitDir, file string) (*Index, error) {
 	st, err := os.Stat(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return &Index{}, nil
@@ -94,7 +96,13 @@ func (f format) readIndex(file string) (*Index, error) {
 	}
 	var idx *Index
 	if err == nil {
-		idx, err = f.parseIndex(content)
+		idx, err = f.parseIndexFile(content)
+	}
+	if err == nil && idx.link != "" {
+		err = f.join(idx, gitDir, filepath.Dir(file))
+	}
+	if err == nil {
+		err = idx.settle()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %v", ErrIndex, err) // a malformed index is not a malformed tree
@@ -171,8 +179,8 @@ func (x *Index) Committed() (*Index, error) {
 	return c, nil
 }
 
-// inIndex reports whether the index of a git directory has a file of the work tree at root, or a file below it.
-func inIndex(gitDir, root, file string) (bool, error) {
+// inIndex reports whether the index of a git directory has a path of the work tree at root, or one below it.
+func inIndex(gitDir, root, path string) (bool, error) {
 	var cfg settings
 	r := &Repository{gitDir: gitDir}
 	unread := r.findCommon()
@@ -180,14 +188,15 @@ func inIndex(gitDir, root, file string) (bool, error) {
 		cfg, unread = readSettings(filepath.Join(r.commonDir, "config"))
 	}
 	f, _ := formatOf(cfg) // the index can be read even if nothing else can
-	idx, err := f.readIndex(filepath.Join(gitDir, "index"))
+	file := filepath.Join(gitDir, "index")
+	idx, err := f.readIndex(gitDir, file)
 	if err != nil && unread != nil {
-		idx, err = formatSHA256.readIndex(filepath.Join(gitDir, "index"))
+		idx, err = formatSHA256.readIndex(gitDir, file)
 	}
 	if err != nil {
 		return false, err
 	}
-	rel, err := filepath.Rel(root, file)
+	rel, err := filepath.Rel(root, path)
 	if err != nil {
 		return false, err
 	}

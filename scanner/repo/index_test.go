@@ -329,37 +329,6 @@ func testSparse(t *testing.T) {
 	}
 }
 
-// TestFault_128_Split: an index in two files is an error with the command that fixes it.
-func TestFault_128_Split(t *testing.T) { inFormats(t, testSplit) }
-
-func testSplit(t *testing.T) {
-	t.Parallel()
-	const command = "git update-index --no-split-index"
-	g := indexed(t)
-	old := time.Now().Add(-time.Hour) // so that git need not check the files again
-	for _, name := range strings.Split(g.git("ls-files"), "\n") {
-		must(t, os.Chtimes(filepath.Join(g.dir, name), old, old))
-	}
-	g.git("add", "-u")
-	g.git("update-index", "--split-index")
-	if shared, _ := filepath.Glob(filepath.Join(g.dir, ".git/sharedindex.*")); len(shared) != 1 {
-		t.Fatalf("it is not split: %q", shared)
-	}
-	_, err := g.open().Index()
-	wantIndexError(t, "split", err, command)
-	g.write("more.tf", "more") // changed entries of the shared index have no name in this one
-	g.write("a.tf", "changed")
-	g.git("add", "more.tf", "a.tf")
-	_, err = g.open().Index()
-	wantIndexError(t, "changed since", err, command)
-	for _, name := range []string{"a.tf", "untracked.tf"} {
-		_, err = tracks(filepath.Join(g.dir, name))
-		wantIndexError(t, name, err, command)
-	}
-	g.git(strings.Fields(command)[1:]...)
-	g.sameIndex()
-}
-
 // TestFault_128_Conflict: a path with several versions of a merge is listed once, and nothing can be committed.
 func TestFault_128_Conflict(t *testing.T) { inFormats(t, testConflict) }
 

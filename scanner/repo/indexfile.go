@@ -22,6 +22,16 @@ const (
 // parseIndex reads an index. The result has a path in conflict once. The entry of a sparse
 // directory has its mode, and a path that ends in a slash.
 func (f format) parseIndex(content string) (*Index, error) {
+	x, err := f.parseIndexFile(content)
+	if err == nil {
+		err = x.settle()
+	}
+	return x, err
+}
+
+// parseIndexFile reads the file of an index, which is a part of it if it has a link. Its entries are neither in order
+// nor distinct.
+func (f format) parseIndexFile(content string) (*Index, error) {
 	size := f.size()
 	if len(content) < 12+size || content[:4] != "DIRC" {
 		return nil, errors.New("it does not begin as an index does")
@@ -35,6 +45,29 @@ func (f format) parseIndex(content string) (*Index, error) {
 		return nil, errors.New("its checksum is wrong; run git status, or remove it and run git reset")
 	}
 	return x, err
+}
+
+// settle checks the order of the entries, and leaves one of a path in conflict.
+func (x *Index) settle() error {
+	kept := 0
+	for i := range x.Files {
+		e := &x.Files[i]
+		if kept > 0 && e.Path <= x.Files[kept-1].Path {
+			if last := x.Files[kept-1]; e.Path < last.Path || !e.Conflict || !last.Conflict {
+				return fmt.Errorf("the entry %q is not in order", clip(e.Path))
+			}
+			continue
+		}
+		if e.Path == "" {
+			return errors.New("it has an entry without a name")
+		}
+		if kept != i {
+			x.Files[kept] = *e
+		}
+		kept++
+	}
+	x.Files = x.Files[:kept]
+	return nil
 }
 
 func (f format) checksum(text string) string {
@@ -63,33 +96,13 @@ func (f format) parseEntries(body string) (*Index, error) {
 	}
 	p := indexReader{rest: body[12:], version: version, format: f}
 	x := &Index{Files: make([]Staged, 0, min(int(count), len(body)/(42+f.size()))), trees: map[string]cachedTree{}}
-	var last string
-	var conflict bool // of the last one
-	var mistake error // if the index is not split
 	for range count {
 		x.Files = append(x.Files, Staged{})
-		e := &x.Files[len(x.Files)-1]
-		if err := p.entry(e); err != nil {
+		if err := p.entry(&x.Files[len(x.Files)-1]); err != nil {
 			return nil, err
 		}
-		same := e.Path == last
-		switch {
-		case e.Path == "": // an entry of the shared index, if the index is split
-			mistake = errors.New("it has an entry without a name")
-		case e.Path < last, same && !(e.Conflict && conflict):
-			mistake = fmt.Errorf("the entry %q is not in order", clip(e.Path))
-		}
-		if e.Path != "" {
-			last, conflict = e.Path, e.Conflict
-		}
-		if same {
-			x.Files = x.Files[:len(x.Files)-1]
-		}
 	}
-	if err := p.extensions(x.trees); err != nil {
-		return nil, err
-	}
-	return x, mistake
+	return x, p.extensions(x)
 }
 
 type indexReader struct {
@@ -158,7 +171,7 @@ func (p *indexReader) entry(e *Staged) (err error) {
 func (p *indexReader) valid(e *Staged, before string) error {
 	name := e.Path
 	if name == "" {
-		return nil // parseEntries handles it
+		return nil // it is of a split index, or settle refuses it
 	}
 	if e.Mode == dirMode {
 		name = strings.TrimSuffix(name, "/")
@@ -222,8 +235,8 @@ func offsetVarint[text []byte | string](b text) (v uint64, n int, ok bool) {
 }
 
 // extensions steps over the extensions. One with a capital first letter may be ignored; any other changes the meaning
-// of the index. The cached trees of directories go into trees.
-func (p *indexReader) extensions(trees map[string]cachedTree) error {
+// of the index.
+func (p *indexReader) extensions(x *Index) error {
 	for len(p.rest) > 0 {
 		if len(p.rest) < 8 {
 			return errShortIndex
@@ -234,11 +247,11 @@ func (p *indexReader) extensions(trees map[string]cachedTree) error {
 		}
 		switch {
 		case name == "TREE":
-			if rest, ok := p.format.readCachedTree([]byte(p.rest[8:8+size]), "", 0, trees); !ok || len(rest) > 0 {
+			if rest, ok := p.format.readCachedTree([]byte(p.rest[8:8+size]), "", 0, x.trees); !ok || len(rest) > 0 {
 				return errors.New("its cache of trees is damaged; run git update-index --force-write-index")
 			}
 		case name == "link":
-			return errors.New("it is split into two files; run git update-index --no-split-index")
+			x.link = p.rest[8 : 8+size]
 		case name == "sdir": // some entries are directories, handled by entry
 		case name[0] < 'A' || name[0] > 'Z':
 			return fmt.Errorf("it has the unknown extension %q", name)

@@ -2,6 +2,7 @@ package repo
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/policyscan/policyscan/internal/disk"
@@ -19,34 +21,134 @@ var errNoRef = errors.New("no such ref")
 // maxRefs is the length of a chain of symbolic refs, as in git.
 const maxRefs = 5
 
+// refs are where a repository has its refs: in files, or in reftables.
+type refs struct {
+	tables bool
+	// Of this work tree, and of all: the git directories, unless the config names another one.
+	own, shared string
+	// Their reftables; the same of a work tree that is not linked.
+	ownTables, sharedTables *refStack
+
+	packedOnce sync.Once
+	packed     []byte // packed-refs
+	packedErr  error
+}
+
+// findRefs finds the refs by GIT_REFERENCE_BACKEND or else extensions.refStorage: a format, or format://directory. The
+// files HEAD and refs/heads that git leaves beside reftables are not read.
+func (r *Repository) findRefs(cfg settings) error {
+	storage := cmp.Or(os.Getenv("GIT_REFERENCE_BACKEND"), cfg.last("extensions.refstorage"), "files")
+	format, dir, elsewhere := strings.Cut(storage, "://")
+	r.refs.own, r.refs.shared = r.gitDir, r.commonDir
+	if elsewhere {
+		r.refs.shared = disk.Under(r.commonDir, dir)
+		r.refs.own = r.refs.shared
+		if r.gitDir != r.commonDir {
+			r.refs.own = filepath.Join(r.refs.shared, "worktrees", filepath.Base(r.gitDir))
+		}
+	}
+	switch format {
+	case "files":
+		return nil
+	case "reftable":
+	default:
+		return fmt.Errorf("%w: its refs are stored as %s; a full scan needs no git", ErrFormat, clip(format))
+	}
+	r.refs.tables = true
+	r.refs.sharedTables = &refStack{dir: filepath.Join(r.refs.shared, "reftable")}
+	if r.refs.ownTables = r.refs.sharedTables; r.gitDir != r.commonDir {
+		r.refs.ownTables = &refStack{dir: filepath.Join(r.refs.own, "reftable")}
+	}
+	return nil
+}
+
+// ofWorkTree reports whether each work tree has its own ref of a name.
+func ofWorkTree(name string) bool {
+	return !strings.HasPrefix(name, "refs/") || strings.HasPrefix(name, "refs/worktree/") ||
+		strings.HasPrefix(name, "refs/bisect/") || strings.HasPrefix(name, "refs/rewritten/")
+}
+
 // ref returns the object of a ref by its full name, such as HEAD or refs/heads/main. A symbolic ref is followed; one
 // to an unborn branch is errNoRef.
 func (r *Repository) ref(name string) (Hash, error) {
 	at := name
 	for range maxRefs {
-		text, err := r.looseRef(at)
-		if errors.Is(err, errNoRef) {
-			return r.packedRef(at)
+		h, target, err := r.readRef(at)
+		if errors.Is(err, errNoRef) && at != name {
+			err = cmp.Or(r.refs.unfinished(), err)
 		}
-		if err != nil {
-			return Hash{}, err
-		}
-		h, target, err := r.objects.format.parseRef(text)
-		if err != nil {
-			return Hash{}, fmt.Errorf("the ref %s %w", at, err)
-		}
-		if target == "" {
-			return h, nil
+		if err != nil || target == "" {
+			return h, err
 		}
 		at = target
 	}
 	return Hash{}, fmt.Errorf("the symbolic ref %s leads to itself, or through too many others", name)
 }
 
+// readRef returns a ref's hash, or the target of a symbolic ref. All refs are read here.
+func (r *Repository) readRef(name string) (h Hash, target string, err error) {
+	if r.refs.tables {
+		return r.tableRef(name)
+	}
+	text, err := r.looseRef(name)
+	if errors.Is(err, errNoRef) {
+		if h, err = r.packedRef(name); err == nil {
+			err = r.refs.unfinished()
+		}
+		return h, "", err
+	}
+	if err == nil {
+		if h, target, err = r.objects.format.parseRef(text); err != nil {
+			err = cmp.Or(r.refs.unfinished(), fmt.Errorf("the ref %s %w", name, err))
+		}
+	}
+	return h, target, err
+}
+
+// unfinished fails if git is changing the format of refs in files, or has been interrupted. It removes loose refs
+// first, so that those in packed-refs can be old.
+func (s *refs) unfinished() error {
+	if s.tables {
+		return nil
+	}
+	entries, err := os.ReadDir(s.shared)
+	if err != nil {
+		return disk.Cause(err)
+	}
+	for _, e := range entries {
+		name := e.Name()
+		if strings.HasPrefix(name, "ref_migration.") ||
+			name == "reftable" && exists(filepath.Join(s.shared, name, tablesList)) {
+			return fmt.Errorf("git refs migrate has not finished: there is %s; "+
+				"finish it as its message says, or remove what its --dry-run left", filepath.Join(s.shared, name))
+		}
+	}
+	return nil
+}
+
+func (r *Repository) tableRef(name string) (h Hash, target string, err error) {
+	stack := r.refs.sharedTables
+	if ofWorkTree(name) {
+		stack = r.refs.ownTables
+	}
+	ref, err := stack.ref(name, r.objects.format.size())
+	switch {
+	case errors.Is(err, errNoRef) && name == "HEAD":
+		err = stack.failed("", errors.New("its tables have no HEAD"))
+	case ref.target != "" && !validTarget(ref.target):
+		err = fmt.Errorf("the ref %s leads to %q, which is not a ref", name, clip(ref.target))
+	}
+	if err != nil || ref.target != "" {
+		return h, ref.target, err
+	}
+	copy(h[:], ref.hash)
+	return h, "", nil
+}
+
 func (r *Repository) looseRef(name string) (string, error) {
-	dir := r.commonDir
-	if name == "HEAD" || strings.HasPrefix(name, "refs/worktree/") || strings.HasPrefix(name, "refs/bisect/") {
-		dir = r.gitDir
+	dir := r.refs.shared
+	if ofWorkTree(name) {
+		dir = r.refs.own
 	}
 	file := filepath.Join(dir, filepath.FromSlash(name))
 	if target, err := os.Readlink(file); err == nil { // as git wrote symbolic refs long ago
@@ -73,31 +175,34 @@ func (f format) parseRef(text string) (h Hash, target string, err error) {
 		return h, "", err
 	}
 	// git treats no other characters as spaces, so a branch can end in U+00A0.
-	if target = strings.TrimLeft(target, " \t\r\n"); !strings.HasPrefix(target, "refs/") || !validRef(target) {
+	if target = strings.TrimLeft(target, " \t\r\n"); !validTarget(target) {
 		return h, "", fmt.Errorf("leads to %q, which is not a ref", clip(target))
 	}
 	return h, target, nil
 }
 
+func validTarget(name string) bool { return strings.HasPrefix(name, "refs/") && validRef(name) }
+
 // packedRef looks a ref up in packed-refs, which is read once. After a header, the file has a line for each ref, its
 // hash and its name; a line that begins with ^ is the target of a tag. The text is searched unparsed, as a repository
 // can have tens of thousands of refs.
 func (r *Repository) packedRef(name string) (Hash, error) {
-	r.packedOnce.Do(func() {
-		r.packed, r.packedErr = mapped(filepath.Join(r.commonDir, "packed-refs"))
+	s := &r.refs
+	s.packedOnce.Do(func() {
+		s.packed, s.packedErr = mapped(filepath.Join(s.shared, "packed-refs"))
 		switch {
-		case errors.Is(r.packedErr, fs.ErrNotExist):
-			r.packedErr = nil
-		case r.packedErr != nil:
-			r.packedErr = fmt.Errorf("packed-refs cannot be read: %w", r.packedErr)
-		case len(r.packed) > 0 && r.packed[len(r.packed)-1] != '\n':
-			r.packedErr = errors.New("packed-refs ends within a line; run git pack-refs --all")
+		case errors.Is(s.packedErr, fs.ErrNotExist):
+			s.packedErr = nil
+		case s.packedErr != nil:
+			s.packedErr = fmt.Errorf("packed-refs cannot be read: %w", s.packedErr)
+		case len(s.packed) > 0 && s.packed[len(s.packed)-1] != '\n':
+			s.packedErr = errors.New("packed-refs ends within a line; run git pack-refs --all")
 		}
 	})
-	if r.packedErr != nil {
-		return Hash{}, r.packedErr
+	if s.packedErr != nil {
+		return Hash{}, s.packedErr
 	}
-	h, found, err := r.objects.format.findRef(r.packed, name)
+	h, found, err := r.objects.format.findRef(s.packed, name)
 	if err == nil && !found {
 		err = errNoRef
 	}
@@ -176,6 +281,19 @@ func validRef(name string) bool {
 	}
 	return !strings.ContainsFunc(name,
 		func(c rune) bool { return c < ' ' || c == 0x7f || strings.ContainsRune(" ~^:?*[\\", c) })
+}
+
+// close unmaps what was read. Afterwards no ref can be read.
+func (s *refs) close() {
+	s.packedOnce.Do(func() {})
+	unmap(s.packed)
+	s.packed = nil
+	for _, stack := range []*refStack{s.ownTables, s.sharedTables} {
+		if stack != nil {
+			stack.once.Do(func() {})
+			stack.close()
+		}
+	}
 }
 
 // clip cuts a text that is too long for a message, after a character.

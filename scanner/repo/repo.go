@@ -5,8 +5,8 @@
 // hash, a malformed tree, the boundary of a shallow clone. Objects are looked up in place: in loose files, and in packs
 // of any name by their indexes of version 2, here and in the alternates. Deltas are applied within a bound.
 //
-// Objects are named by SHA-1 or SHA-256, as the config says. Replace refs and grafts are ignored. Repositories with
-// reftable or an unknown extension are refused ([ErrFormat]).
+// Objects are named by SHA-1 or SHA-256, and refs are in files or in reftables, as the config says. Replace refs and
+// grafts are ignored. Repositories with an unknown extension are refused ([ErrFormat]).
 package repo
 
 import (
@@ -20,7 +20,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/policyscan/policyscan/internal/disk"
@@ -50,9 +49,7 @@ type Repository struct {
 	past        history
 	beforeGraph int // how many commits a search reads before it opens the commit-graph
 
-	packedOnce sync.Once
-	packed     []byte // packed-refs
-	packedErr  error
+	refs refs
 }
 
 // Find returns the repository around a directory, whose path has no symlinks: the nearest directory with a .git,
@@ -185,6 +182,9 @@ func open(gitDir, workTree string) (*Repository, error) {
 	if r.objects.format, err = formatOf(cfg); err != nil {
 		return nil, err
 	}
+	if err := r.findRefs(cfg); err != nil {
+		return nil, err
+	}
 	r.emptyTree = sumHash(r.objects.format.sum(kindTree, 0))
 	if err := r.place(cfg); err != nil {
 		return nil, err
@@ -226,11 +226,12 @@ func (r *Repository) findCommon() error {
 	return err
 }
 
-// extensions have no effect on this package. With compatObjectFormat, objects have a second name, which only other
-// repositories use.
+// extensions are known, and most have no effect on this package. With compatObjectFormat, objects have a second name,
+// which only other repositories use.
 var extensions = map[string]bool{
 	"noop": true, "noop-v1": true, "preciousobjects": true, "partialclone": true,
 	"worktreeconfig": true, "relativeworktrees": true, "compatobjectformat": true,
+	"refstorage": true, // see findRefs
 }
 
 // formatOf returns the format of the objects. It refuses a config with a storage format that is unknown here.
@@ -258,10 +259,6 @@ func formatOf(cfg settings) (format, error) {
 		case name == "objectformat":
 			return f, fmt.Errorf("%w: its objects are named by %s, not SHA-1 or SHA-256; a full scan needs no git",
 				ErrFormat, clip(value))
-		case name == "refstorage" && strings.EqualFold(value, "files"):
-		case name == "refstorage":
-			return f, fmt.Errorf("%w: its refs are kept as %s; run git refs migrate --ref-format=files, "+
-				"or use a full scan, which needs no git", ErrFormat, clip(value))
 		case version == "1":
 			return f, fmt.Errorf("%w: the extension %q; a full scan needs no git", ErrFormat, clip(name))
 		}
@@ -356,9 +353,7 @@ func (r *Repository) Close() {
 			p.close()
 		}
 	}
-	r.packedOnce.Do(func() {})
-	unmap(r.packed)
-	r.packed = nil
+	r.refs.close()
 }
 
 func isDir(name string) bool {

@@ -1,9 +1,11 @@
 package run
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,6 +15,7 @@ import (
 	"github.com/policyscan/policyscan/rules/document"
 	"github.com/policyscan/policyscan/rules/starter"
 	"github.com/policyscan/policyscan/scanner/check"
+	"github.com/policyscan/policyscan/scanner/repo"
 )
 
 // Builtin is the name of the embedded starter bundle.
@@ -49,7 +52,7 @@ func FindRules(name, root string) (RuleSource, error) {
 	case name == "":
 		var err error
 		if dir, err = rules.Discover(root); err != nil {
-			return RuleSource{}, err
+			return RuleSource{}, cmp.Or(SparseBundle(root, err), err)
 		}
 	case strings.HasPrefix(name, "builtin:"):
 		return RuleSource{}, fmt.Errorf("--policy is %q; choose one of %s", name, Builtin)
@@ -57,6 +60,36 @@ func FindRules(name, root string) (RuleSource, error) {
 		dir = disk.Physical(name)
 	}
 	return RuleSource{Name: filepath.ToSlash(filepath.Clean(dir)), Dir: dir, From: fromDisk}, nil
+}
+
+// SparseBundle replaces the error that the root of a work tree has no bundle, if git tracks one there that is outside
+// of the sparse checkout; else it returns nil.
+func SparseBundle(root string, err error) error {
+	var none *document.Error
+	if !errors.As(err, &none) || none.Code != document.CodeMissing {
+		return nil
+	}
+	r, err := repo.At(root)
+	if err != nil {
+		return nil // it is no work tree
+	}
+	defer r.Close()
+	idx, err := r.Index()
+	if err != nil {
+		return nil
+	}
+	for _, dir := range []string{rules.HiddenBundle, path.Dir(rules.BoundariesFile)} {
+		for _, f := range idx.Below(dir) {
+			if f.SkipWorktree && (dir == rules.HiddenBundle || f.Path == rules.BoundariesFile) {
+				return &document.Error{
+					Code:  document.CodeMissing,
+					Found: fmt.Sprintf("no bundle on disk: git tracks one in %s, outside of the sparse checkout", dir),
+					Fix:   "run git sparse-checkout add " + dir,
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // Load loads the bundle from disk. Its mistakes have paths from the current directory.

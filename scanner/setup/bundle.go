@@ -14,6 +14,7 @@ import (
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/rules/document"
 	"github.com/policyscan/policyscan/rules/starter"
+	"github.com/policyscan/policyscan/scanner/run"
 )
 
 // schemaComment is the first line of a rule file: YAML editors read the schema offline by it.
@@ -74,6 +75,9 @@ func noBundleYet(root string) error {
 		return fmt.Errorf("%s already has the rules of this repository; change them by hand, or move them away",
 			filepath.ToSlash(dir))
 	case !errors.As(err, &none) || none.Code != document.CodeMissing:
+		return err
+	}
+	if err := run.SparseBundle(root, err); err != nil { // a second bundle would replace it
 		return err
 	}
 	for _, dir := range []string{"rules", rules.HiddenBundle} {
