@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/go-git/go-git/v5/plumbing"
 )
 
 // maxHeld is the largest blob held in memory if it is no delta. A larger one is read by stream.
@@ -29,7 +31,7 @@ func (r *Repository) Blob(h Hash) (*Blob, error) {
 	if err != nil {
 		return nil, err
 	}
-	if obj.kind != kindBlob {
+	if obj.kind != plumbing.BlobObject {
 		_ = obj.Close()
 		return nil, &ObjectError{h, fmt.Errorf("%w: it is a %s, not a blob", ErrCorrupt, obj.kind)}
 	}

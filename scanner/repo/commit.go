@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+
+	"github.com/go-git/go-git/v5/plumbing"
 )
 
 type commit struct {
@@ -22,7 +24,7 @@ func (e *ShallowError) Error() string {
 
 // commit reads a commit. A commit at the shallow boundary has all its parents, as they may be in the clone anyway.
 func (r *Repository) commit(h Hash) (*commit, error) {
-	content, err := r.objects.read(h, kindCommit)
+	content, err := r.objects.read(h, plumbing.CommitObject)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +86,7 @@ func dateOf(committer []byte) (seconds int64) {
 }
 
 func (r *Repository) tagged(h Hash) (Hash, error) {
-	content, err := r.objects.read(h, kindTag)
+	content, err := r.objects.read(h, plumbing.TagObject)
 	if err != nil {
 		return Hash{}, err
 	}

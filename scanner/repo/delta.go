@@ -5,17 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+
+	"github.com/go-git/go-git/v5/plumbing"
 )
 
 // resolve applies an object's deltas, from the base up. r is at the object's own delta; resolve closes it. It holds
 // the base, one delta and its result, at most maxDelta bytes. Large objects are resolved one at a time; release ends
 // the object's turn.
-func (p *pack) resolve(top entry, r *reader, s *objects) (k kind, content []byte, release func(), err error) {
+func (p *pack) resolve(top entry, r *reader, s *objects) (k plumbing.ObjectType, content []byte, release func(), err error) {
 	defer func() { r.Close() }() // nothing is held
 	chain := []entry{top}
-	for last := top; last.kind > kindTag; chain = append(chain, last) {
+	for last := top; last.kind > plumbing.TagObject; chain = append(chain, last) {
 		at := last.base
-		if last.kind == kindHashDelta {
+		if last.kind == plumbing.REFDeltaObject {
 			if at, err = p.find(last.baseRef); errors.Is(err, fs.ErrNotExist) {
 				return 0, nil, nil, fmt.Errorf("%w: the base %s of a delta is not in its pack",
 					ErrCorrupt, last.baseRef)
@@ -31,7 +33,7 @@ func (p *pack) resolve(top entry, r *reader, s *objects) (k kind, content []byte
 		if last, r, err = p.head(at); err != nil {
 			return 0, nil, nil, err
 		}
-		if len(chain) == maxChain && last.kind > kindTag {
+		if len(chain) == maxChain && last.kind > plumbing.TagObject {
 			return 0, nil, nil, fmt.Errorf("%w: a chain of more than %d deltas", ErrLimit, maxChain)
 		}
 	}
@@ -62,7 +64,7 @@ func (p *pack) resolve(top entry, r *reader, s *objects) (k kind, content []byte
 			return 0, nil, nil, err
 		}
 		r = nil
-		if l.kind <= kindTag {
+		if l.kind <= plumbing.TagObject {
 			k, content = l.kind, data
 		} else {
 			size, err := deltaSize(data, len(content))
@@ -160,7 +162,7 @@ type baseKey struct {
 }
 
 type base struct {
-	kind    kind
+	kind    plumbing.ObjectType
 	content []byte
 }
 
@@ -171,7 +173,7 @@ const (
 )
 
 // remember caches content, which must not be changed any more.
-func (s *objects) remember(p *pack, at int64, k kind, content []byte) {
+func (s *objects) remember(p *pack, at int64, k plumbing.ObjectType, content []byte) {
 	if len(content) <= maxBase {
 		s.bases.put(baseKey{p, at}, base{k, content}, len(content), maxBases)
 	}

@@ -13,6 +13,8 @@ import (
 	"sync"
 
 	"github.com/pjbgf/sha1cd"
+
+	"github.com/go-git/go-git/v5/plumbing"
 )
 
 // A Hash names an object. That of a SHA-1 ends in 12 zeros, which no SHA-256 of anything known does. The repository's
@@ -102,9 +104,9 @@ func (f format) at(b []byte) (h Hash) {
 }
 
 // sum begins the hash of an object.
-func (f format) sum(k kind, size int64) hash.Hash { return begin(f.new(), k, size) }
+func (f format) sum(k plumbing.ObjectType, size int64) hash.Hash { return begin(f.new(), k, size) }
 
-func begin(sum hash.Hash, k kind, size int64) hash.Hash {
+func begin(sum hash.Hash, k plumbing.ObjectType, size int64) hash.Hash {
 	_, _ = io.WriteString(sum, k.String()+" "+strconv.FormatInt(size, 10)+"\x00") // never fails
 	return sum
 }
@@ -117,9 +119,9 @@ func sumHash(sum hash.Hash) (h Hash) {
 // HashBlob returns the hash of content with size bytes as a blob of the repository. Content that was made to have the
 // SHA-1 of another one has another hash.
 func (r *Repository) HashBlob(size int64, content io.Reader) (Hash, error) {
-	sum := r.objects.format.sum(kindBlob, size)
+	sum := r.objects.format.sum(plumbing.BlobObject, size)
 	if r.objects.format == formatSHA1 {
-		sum = begin(sha1cd.New(), kindBlob, size)
+		sum = begin(sha1cd.New(), plumbing.BlobObject, size)
 	}
 	_, err := io.Copy(sum, content)
 	return sumHash(sum), err
@@ -129,5 +131,5 @@ func (r *Repository) HashBlob(size int64, content io.Reader) (Hash, error) {
 func IsEmptyBlob(h Hash) bool { return slices.Contains(emptyBlobs(), h) }
 
 var emptyBlobs = sync.OnceValue(func() []Hash {
-	return []Hash{sumHash(formatSHA1.sum(kindBlob, 0)), sumHash(formatSHA256.sum(kindBlob, 0))}
+	return []Hash{sumHash(formatSHA1.sum(plumbing.BlobObject, 0)), sumHash(formatSHA256.sum(plumbing.BlobObject, 0))}
 })

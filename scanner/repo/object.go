@@ -8,6 +8,8 @@ import (
 	"io"
 	"io/fs"
 	"sync"
+
+	"github.com/go-git/go-git/v5/plumbing"
 )
 
 // Limits on objects that are read whole. Blobs that are not stored as a delta are read by stream and have no limit.
@@ -34,25 +36,9 @@ type ObjectError struct {
 func (e *ObjectError) Error() string { return fmt.Sprintf("object %s: %v", e.Hash, e.Err) }
 func (e *ObjectError) Unwrap() error { return e.Err }
 
-// A kind of object, by its number in packs.
-type kind byte
-
-const (
-	kindCommit kind = 1 + iota
-	kindTree
-	kindBlob
-	kindTag
-	kindOffsetDelta kind = 2 + iota // to the object at an offset of its pack
-	kindHashDelta                   // to the object of a hash
-)
-
-var kindNames = []string{kindCommit: "commit", kindTree: "tree", kindBlob: "blob", kindTag: "tag"}
-
-func (k kind) String() string { return kindNames[k] }
-
 // stored is an object before its content is checked.
 type stored struct {
-	kind    kind
+	kind    plumbing.ObjectType
 	size    int64
 	stream  io.ReadCloser // or, if it is resolved from deltas:
 	content []byte
@@ -100,7 +86,7 @@ func (s *objects) find(h Hash) (stored, error) {
 	if s.more != nil {
 		content, size, err := s.more(h)
 		if !errors.Is(err, fs.ErrNotExist) {
-			return stored{kind: kindBlob, size: size, stream: content}, wrapObject(h, err)
+			return stored{kind: plumbing.BlobObject, size: size, stream: content}, wrapObject(h, err)
 		}
 	}
 	for _, f := range s.dirs {
@@ -120,7 +106,7 @@ func wrapObject(h Hash, err error) error {
 }
 
 // read returns the checked content of an object, which must be of a kind.
-func (s *objects) read(h Hash, want kind) ([]byte, error) {
+func (s *objects) read(h Hash, want plumbing.ObjectType) ([]byte, error) {
 	obj, err := s.find(h)
 	if err != nil {
 		return nil, err
@@ -136,7 +122,7 @@ func (s *objects) read(h Hash, want kind) ([]byte, error) {
 	return content, wrapObject(h, err)
 }
 
-func (s *objects) kindOf(h Hash) (kind, error) {
+func (s *objects) kindOf(h Hash) (plumbing.ObjectType, error) {
 	obj, err := s.find(h)
 	if err != nil {
 		return 0, err

@@ -16,6 +16,8 @@ import (
 	"sync/atomic"
 
 	"github.com/policyscan/policyscan/internal/disk"
+
+	"github.com/go-git/go-git/v5/plumbing"
 )
 
 // An objectDir is one directory of objects: loose objects and packs.
@@ -190,8 +192,8 @@ func looseReader(file *os.File) (stored, error) {
 	if !ok {
 		return stored{}, errors.New("no header")
 	}
-	k := kind(max(0, slices.Index(kindNames, string(name))))
-	if k == 0 {
+	k, err := plumbing.ParseObjectType(string(name))
+	if err != nil || k > plumbing.TagObject { // a delta
 		return stored{}, fmt.Errorf("an unknown type %q", name)
 	}
 	size, err := strconv.ParseInt(string(length), 10, 64)

@@ -10,6 +10,8 @@ import (
 	"io/fs"
 	"os"
 	"sync"
+
+	"github.com/go-git/go-git/v5/plumbing"
 )
 
 // A pack is a pack file and its index, version 2 (git's gitformat-pack(5)):
@@ -162,7 +164,7 @@ func (p *pack) withPrefix(prefix string) ([]Hash, error) {
 
 type entry struct {
 	at      int64
-	kind    kind
+	kind    plumbing.ObjectType
 	size    int64 // of the content, or of the delta
 	content int64 // where the compressed bytes begin
 	base    int64 // of an offset delta
@@ -198,7 +200,7 @@ func (p *pack) headOf(raw *window, at int64) (e entry, err error) {
 		return uint64(c)
 	}
 	c := next()
-	e.kind = kind(c >> 4 & 7)
+	e.kind = plumbing.ObjectType(c >> 4 & 7)
 	size, shift := c&15, 4
 	for c&0x80 != 0 && err == nil {
 		if c = next(); shift > 56 {
@@ -209,8 +211,8 @@ func (p *pack) headOf(raw *window, at int64) (e entry, err error) {
 	}
 	e.size = int64(size)
 	switch e.kind {
-	case kindCommit, kindTree, kindBlob, kindTag:
-	case kindOffsetDelta:
+	case plumbing.CommitObject, plumbing.TreeObject, plumbing.BlobObject, plumbing.TagObject:
+	case plumbing.OFSDeltaObject:
 		c := next()
 		back := c & 0x7f
 		for c&0x80 != 0 && err == nil {
@@ -224,7 +226,7 @@ func (p *pack) headOf(raw *window, at int64) (e entry, err error) {
 		if back == 0 || e.base < 12 {
 			return e, fmt.Errorf("%w: a delta's base is outside of the pack", ErrCorrupt)
 		}
-	case kindHashDelta:
+	case plumbing.REFDeltaObject:
 		size := p.format.size()
 		if _, failed := io.ReadFull(raw, e.baseRef[:size]); failed != nil {
 			return e, short(failed)
@@ -309,7 +311,7 @@ func (p *pack) object(at int64, s *objects) (stored, error) {
 	if err != nil {
 		return stored{}, err
 	}
-	if e.kind <= kindTag {
+	if e.kind <= plumbing.TagObject {
 		if err := r.inflate(); err != nil {
 			r.Close() // nothing is held
 			return stored{}, err

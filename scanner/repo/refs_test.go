@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/policyscan/policyscan/internal/disk"
+
+	"github.com/go-git/go-git/v5/plumbing"
 )
 
 // Symbolic refs lead through as many others as git follows.
@@ -201,7 +203,7 @@ func testPrefixOfBlob(t *testing.T) {
 	head := g.commit("one")
 	for i := 0; ; i++ {
 		text := fmt.Sprint(i)
-		sum := g.format.sum(kindBlob, int64(len(text)))
+		sum := g.format.sum(plumbing.BlobObject, int64(len(text)))
 		sum.Write([]byte(text))
 		if fmt.Sprintf("%x", sum.Sum(nil))[:4] == head[:4] {
 			g.write("blob", text)

@@ -23,6 +23,8 @@ import (
 	"time"
 
 	"github.com/policyscan/policyscan/internal/disk"
+
+	"github.com/go-git/go-git/v5/plumbing"
 )
 
 // Errors of a repository as a whole.
@@ -185,7 +187,7 @@ func open(gitDir, workTree string) (*Repository, error) {
 	if err := r.findRefs(cfg); err != nil {
 		return nil, err
 	}
-	r.emptyTree = sumHash(r.objects.format.sum(kindTree, 0))
+	r.emptyTree = sumHash(r.objects.format.sum(plumbing.TreeObject, 0))
 	if err := r.place(cfg); err != nil {
 		return nil, err
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
 )
 
 // Errors of names. Each comes with a text that tells what to do.
@@ -163,7 +165,7 @@ func (r *Repository) commitsWithPrefix(prefix string) ([]Hash, error) {
 		if err != nil {
 			return nil, err
 		}
-		if k == kindCommit || k == kindTag || len(prefix) == 2*r.objects.format.size() {
+		if k == plumbing.CommitObject || k == plumbing.TagObject || len(prefix) == 2*r.objects.format.size() {
 			commits = append(commits, h)
 		}
 	}
@@ -180,9 +182,9 @@ func (r *Repository) peel(h Hash) (Hash, error) {
 			return Hash{}, err
 		}
 		switch k {
-		case kindCommit:
+		case plumbing.CommitObject:
 			return h, nil
-		case kindTag:
+		case plumbing.TagObject:
 			if h, err = r.tagged(h); err != nil {
 				return Hash{}, err
 			}

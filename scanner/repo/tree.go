@@ -3,6 +3,8 @@ package repo
 import (
 	"errors"
 	"fmt"
+
+	"github.com/go-git/go-git/v5/plumbing"
 )
 
 // Mode is the kind of an entry of a tree or of the index.
@@ -123,7 +125,7 @@ func (r *Repository) readTree(h Hash) ([]byte, error) {
 	if known {
 		return content, nil
 	}
-	content, err := r.objects.read(h, kindTree)
+	content, err := r.objects.read(h, plumbing.TreeObject)
 	if err == nil && len(content) <= maxTrees/4 {
 		r.trees.put(h, content, len(content), maxTrees)
 	}
