@@ -14,8 +14,8 @@ func keyNotes(item *keyitem.Item) []string {
 	var notes []string
 	paths := slices.Concat(item.Each, item.Paths)
 	values := item.Values
-	for _, where := range item.Where {
-		paths, values = append(paths, where.Path), slices.Concat(values, where.Values)
+	for _, at := range slices.Concat(item.Where, item.If) {
+		paths, values = append(paths, at.Path), slices.Concat(values, at.Values)
 	}
 	add := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
 	for _, path := range paths {

@@ -40,7 +40,8 @@ var itemKinds = []string{"text", "regex", "key"}
 func textOptions() []string { return []string{"spaces", "words", "case"} }
 
 func keyOptions() []string {
-	return []string{"each", "where", "is", "is_not", "matches", "matches_not", "format"}
+	return []string{"each", "where", "if", "is", "is_not", "matches", "matches_not", "below", "above", "at_least",
+		"at_most", "quantity", "any", "format"}
 }
 
 // patterns reads a list of items, and appends the items and their positions. A second item with the same name is a

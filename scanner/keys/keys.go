@@ -39,17 +39,27 @@ func Forbidden(item *keyitem.Item, file []Document) []Hit {
 }
 
 func forbiddenOf(item *keyitem.Item, file []Document) []document {
-	return newConditions(item).concerned((&splitter{forbidden: true}).split(file))
+	return newConditions(item.Where).concerned((&splitter{forbidden: true}).split(file))
 }
 
 // reached returns the places of the known values at a forbidden item's paths; for an item without a condition, of the
 // keys.
 func reached(item *keyitem.Item, documents []document, had func(n *Node) bool) []Hit {
 	var hits []Hit
+	asked := newConditions(item.If)
+	var owner *Node // that was asked last
+	holds := false
 	for i, path := range item.Paths {
-		add := func(at Span) { hits = append(hits, Hit{At: at, Path: i}) }
 		w := newWalk(path)
-		w.hidden, w.tagged = true, true
+		w.hidden, w.tagged, w.owned = true, true, len(asked) > 0
+		add := func(at Span) {
+			if w.owned && w.owner != owner {
+				owner, holds = w.owner, asked.hold(w.owner)
+			}
+			if holds || !w.owned {
+				hits = append(hits, Hit{At: at, Path: i})
+			}
+		}
 		if item.Asks == keyitem.Exists {
 			w.entry = func(e *Entry, _ *Node) { add(e.At) }
 		} else {
@@ -61,6 +71,7 @@ func reached(item *keyitem.Item, documents []document, had func(n *Node) bool) [
 		}
 		for _, d := range documents {
 			if item.Asks == keyitem.Exists && w.begin&w.end != 0 {
+				w.owner = d.root
 				add(d.root.At) // it has no key
 			}
 			w.from(d.root, d.head)
@@ -97,7 +108,7 @@ func Required(item *keyitem.Item, file []Document) []Hit {
 func narrows(item *keyitem.Item) bool { return len(item.Where) > 0 || len(item.Each) > 0 }
 
 func requiredOf(item *keyitem.Item, file []Document) []document {
-	return newConditions(item).concerned((&splitter{narrow: narrows(item)}).split(file))
+	return newConditions(item.Where).concerned((&splitter{narrow: narrows(item)}).split(file))
 }
 
 // A Reach tells how much of a file an item applies to. An item that applies to nothing is never violated.
@@ -169,9 +180,12 @@ func SignsOf(item *keyitem.Item, file []Document) Signs {
 		r := newRequirement(item) // separate: nodes can be nested
 		s.Met = r.check(n, from, false) == 0 && len(r.hits) == 0
 	}
-	documents := requiredOf(item, file)
+	documents, asked := requiredOf(item, file), newConditions(item.If)
 	for i, path := range item.Each {
 		w := newEach(path, func(n *Node, from Span, inside bool) {
+			if !asked.hold(n) {
+				return
+			}
 			if s.Each[i] = true; canHave(n, inside) {
 				meet(n, from)
 			}
@@ -186,43 +200,6 @@ func SignsOf(item *keyitem.Item, file []Document) Signs {
 		}
 	}
 	return s
-}
-
-// conditions are those of "where", as walks that stop at the first match.
-type conditions []*walk
-
-func newConditions(item *keyitem.Item) conditions {
-	var all conditions
-	for _, where := range item.Where {
-		w := newWalk(where.Path)
-		w.hidden, w.tagged = true, true
-		w.node = func(n *Node, states uint64, _ Span, _ bool) {
-			w.stop = n.Tagged || n.Kind == ScalarNode &&
-				(n.Scalar.Variable || states&w.end != 0 && couldBeAny(&n.Scalar, where.Values))
-		}
-		all = append(all, w)
-	}
-	return all
-}
-
-func (c conditions) concerned(documents []document) []document {
-	met := documents[:0]
-	for _, d := range documents {
-		if c.met(d) {
-			met = append(met, d)
-		}
-	}
-	return met
-}
-
-// met reports whether a document meets all conditions. A value with a tag or variables, at the end of a path or on the
-// way, could be anything.
-func (c conditions) met(d document) bool {
-	return d.anyKind || !slices.ContainsFunc(c, func(w *walk) bool {
-		w.stop = false
-		w.from(d.root, d.head)
-		return !w.stop
-	})
 }
 
 // places sorts hits by place, and keeps the first of each place.

@@ -28,6 +28,8 @@ type Node struct {
 	Parted bool
 	// Header marks the mapping of a block's type or label, whose one entry is the next label or the body: see [Block].
 	Header bool
+	// Body marks the mapping of an HCL body: entries of one name are several blocks, not one key twice.
+	Body bool
 
 	Entries []Entry // of a Mapping, in the order of the file; names may occur more than once
 	Items   []*Node // of a List

@@ -22,15 +22,20 @@ type walk struct {
 	node  func(n *Node, states uint64, from Span, inside bool)
 	entry func(e *Entry, n *Node)
 	stop  bool
+	// owner is the mapping with the key through which node or entry was reached, which is not a block's label; at a
+	// document's root, the root.
+	owner *Node
 
 	// seen are the states in which the content of a node was visited, for nodes with several ways to them.
 	seen    map[seenNode]uint64
 	memoAll bool // walks begin within each other, so that every node can be one of those
+	owned   bool // owner matters
 }
 
 type seenNode struct {
 	node   *Node
 	inside bool
+	owner  *Node // of what is in the node, if owned
 }
 
 func newWalk(path keyitem.Path) *walk {
@@ -71,9 +76,15 @@ func (w *walk) ends(n *Node, states uint64) bool {
 	return states&w.end != 0 && (n.Kind != List || n.Tagged || len(n.Items) == 0)
 }
 
-func (w *walk) from(n *Node, introduced Span) { w.visit(n, w.begin, introduced, false) }
+func (w *walk) from(n *Node, introduced Span) {
+	w.owner = n
+	w.visit(n, w.begin, introduced, false)
+}
 
-func (w *walk) document(d document) { w.visit(d.root, w.begin, d.head, d.inside) }
+func (w *walk) document(d document) {
+	w.owner = d.root
+	w.visit(d.root, w.begin, d.head, d.inside)
+}
 
 func (w *walk) visit(n *Node, states uint64, from Span, inside bool) {
 	if states == 0 || w.stop {
@@ -86,8 +97,11 @@ func (w *walk) visit(n *Node, states uint64, from Span, inside bool) {
 		return
 	}
 	memo := n.Shared || n.Parted || w.memoAll
-	key, before := seenNode{n, inside}, uint64(0)
+	key, before := seenNode{node: n, inside: inside}, uint64(0)
 	if memo {
+		if w.owned && (n.Kind == List || n.Header) {
+			key.owner = w.owner
+		}
 		before = w.seen[key]
 		if states &^= before; states == 0 {
 			return
@@ -104,6 +118,10 @@ func (w *walk) visit(n *Node, states uint64, from Span, inside bool) {
 	}
 	for _, item := range n.Items {
 		w.visit(item, ofItems, item.At, inside)
+	}
+	if owner := w.owner; n.Kind == Mapping && !n.Header {
+		w.owner = n
+		defer func() { w.owner = owner }()
 	}
 	for i := range n.Entries {
 		e := &n.Entries[i]

@@ -30,7 +30,7 @@ func readHCL(m *meter) ([]keys.Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	root := &keys.Node{Kind: keys.Mapping, Entries: entries}
+	root := &keys.Node{Kind: keys.Mapping, Body: true, Entries: entries}
 	if len(entries) == 0 {
 		return []keys.Document{{Root: root}}, nil
 	}
@@ -141,7 +141,7 @@ func (h *hclReader) labelled(
 		return keys.Entry{}, err
 	}
 	entries, err := h.entries(body, level)
-	node := &keys.Node{Kind: keys.Mapping, At: whole, Entries: entries}
+	node := &keys.Node{Kind: keys.Mapping, Body: true, At: whole, Entries: entries}
 	return keys.Block(name, labels, header, node), err
 }
 
