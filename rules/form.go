@@ -150,7 +150,7 @@ func (s shape) form() document.Form {
 	}
 	if s.is02 {
 		f.Levels = append(f.Levels, itemLevel(true))
-		f.Patterns = append(f.Patterns, requiredKey, "text", "regex")
+		f.Patterns = append(f.Patterns, requiredKey, "text", "regex", "except")
 		f.Verbatim = append(f.Verbatim, forbiddenFilesKey, requiredFilesKey, "key", "each", "matches", "matches_not")
 	}
 	return f
@@ -180,6 +180,7 @@ func (s shape) keyForms() map[string]string {
 		"exclude":         `exclude: ["**/testdata/**"]`,
 		"text":            `text: 'acl = "public-read"'`,
 		"regex":           `regex: 'image:\s*\S+:latest\b'`,
+		"except":          `except: ':latest@sha256:[0-9a-f]{64}'`,
 		"key":             `key: "spec.containers.image"`,
 		"each":            `each: "resource.aws_db_instance.*"`,
 		"is":              `is: true`,

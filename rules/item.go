@@ -25,6 +25,9 @@ type Item struct {
 	Text string        // the literal or the regex; empty for a key pattern
 	Key  *keyitem.Item // of a key pattern
 
+	// Except, of a regex: matches within a match of it do not count; "" for none.
+	Except string
+
 	// WithinLines, of a literal or a regex: a match begins in the first n lines; 0: in any line.
 	WithinLines int
 
@@ -101,7 +104,7 @@ func (i Item) Named() Item {
 	for _, option := range []struct {
 		is   bool
 		text string
-	}{{i.WithinLines > 0, `"within_lines":` + strconv.Itoa(i.WithinLines)},
+	}{{i.Except != "", `"except":` + jsonString(i.Except)}, {i.WithinLines > 0, `"within_lines":` + strconv.Itoa(i.WithinLines)},
 		{i.Spaces, `"spaces":"any"`}, {i.Words, `"words":true`}, {i.IgnoreCase, `"case":"ignore"`}} {
 		if option.is {
 			i.Name += "," + option.text

@@ -15,7 +15,7 @@ import (
 func itemLevel(required bool) document.Level {
 	l := document.Level{
 		Name:     "a pattern",
-		Optional: slices.Concat(itemKinds, []string{"within_lines"}, textOptions(), keyOptions()),
+		Optional: slices.Concat(itemKinds, []string{"except", "within_lines"}, textOptions(), keyOptions()),
 	}
 	l.Wrong = map[string]document.Wrong{}
 	alone := `write {key: "…"} alone, which requires the key; in "forbidden_patterns" it forbids it`
@@ -174,12 +174,22 @@ func (f *ruleFile) expression(e document.Entry, m document.Entries) (Item, bool)
 		{"words", `"text"`, `write \b in the expression`},
 		{"case", `"text"`, `write (?i) at the start of the expression`},
 	})
-	lines := f.withinLines(m)
-	text, ok := f.doc.Text(e)
-	if !ok || f.compiled(e, text, false) == nil {
-		return Item{}, false
+	item := Item{Kind: Regex, WithinLines: f.withinLines(m)}
+	for _, e := range []struct {
+		document.Entry
+		text *string
+	}{{e, &item.Text}, {m.At("except"), &item.Except}} {
+		if e.Key == nil {
+			continue
+		}
+		e.Required = true
+		text, ok := f.doc.Text(e.Entry)
+		if !ok || f.compiled(e.Entry, text, false) == nil {
+			return Item{}, false
+		}
+		*e.text = text
 	}
-	return Item{Kind: Regex, Text: text, WithinLines: lines}.Named(), true
+	return item.Named(), true
 }
 
 // A foreignOption is a key of an item that belongs to other kinds of item.
@@ -271,6 +281,7 @@ func (l *loader) compile(s regexSource) compiledRegex {
 }
 
 func (f *ruleFile) text(e document.Entry, m document.Entries) (Item, bool) {
+	f.refuseOptions(m, []foreignOption{{"except", `"regex"`, "write the text as a regex, or remove it"}})
 	text, ok := f.doc.Text(e)
 	item := Item{Text: text, WithinLines: f.withinLines(m)}
 	for _, option := range []struct {

@@ -101,7 +101,7 @@ func TestPatternWords(t *testing.T) {
 		{KindText, `{"text":"acl = x","within_lines":3,"spaces":"any","case":"ignore"}`, ``,
 			`"acl = x", in the first 3 lines, with any spaces, in any case`},
 		{KindRegex, `{"regex":"(?i)^a\\.b","within_lines":1}`, ``, `a match of ^a\.b, in any case, in the first line`},
-		{KindRegex, `{"regex":"a b\u202e","except":"^c"}`, ``, `a match of "a b\u{202e}", except: ^c`},
+		{KindRegex, `{"regex":"a b\u202e","except":"^c"}`, ``, `a match of "a b\u{202e}", except within a match of ^c`},
 		{KindKey, `{"key":"a.b"}`, ``, `key a.b`},
 		{KindKey, `{"key":["a","b"],"is":["0.0.0.0/0","::/0","x y",true,"true",1,"1","or"]}`, ``,
 			`key a or b is 0.0.0.0/0, ::/0, "x y", true, "true", 1, "1" or "or"`},

@@ -65,6 +65,8 @@ func MappingWords(name string) (words string, ok bool) {
 			add("as quantities")
 		case "any":
 			add("for at least one value")
+		case "except":
+			add("except within a match of %s", regexWords(value))
 		case "spaces":
 			add("with any spaces")
 		case "words":

@@ -135,14 +135,22 @@ func (es *PlanCache) engine(selected []int, filter *match.Prefilter) *patternSet
 
 // compile returns the pattern of a bundle's literal or regex. A bundle has only valid regexes.
 func compile(item rules.Item) *match.Pattern {
-	if item.Kind == rules.Regex {
-		x, err := regex.Compile(item.Text)
-		if err != nil {
-			panic("scanner: a bundle has an expression that does not compile: " + err.Error())
-		}
-		return match.CompileRegex(x, item.WithinLines)
+	if item.Kind != rules.Regex {
+		return match.Compile(item.Text, options(item))
 	}
-	return match.Compile(item.Text, options(item))
+	x := expression(item.Text)
+	if item.Except != "" {
+		x = x.Except(expression(item.Except))
+	}
+	return match.CompileRegex(x, item.WithinLines)
+}
+
+func expression(text string) *regex.Expr {
+	x, err := regex.Compile(text)
+	if err != nil {
+		panic("scanner: a bundle has an expression that does not compile: " + err.Error())
+	}
+	return x
 }
 
 func options(item rules.Item) match.Options {
