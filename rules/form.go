@@ -180,6 +180,7 @@ func (s shape) keyForms() map[string]string {
 		"exclude":         `exclude: ["**/testdata/**"]`,
 		"text":            `text: 'acl = "public-read"'`,
 		"regex":           `regex: 'image:\s*\S+:latest\b'`,
+		"only":            `"only: unparsable"`,
 		"except":          `except: ':latest@sha256:[0-9a-f]{64}'`,
 		"key":             `key: "spec.containers.image"`,
 		"each":            `each: "resource.aws_db_instance.*"`,

@@ -31,6 +31,10 @@ type Item struct {
 	// WithinLines, of a literal or a regex: a match begins in the first n lines; 0: in any line.
 	WithinLines int
 
+	// OnlyUnparsable, of a literal or a regex: only: unparsable. It counts in files that a key pattern of the rule could
+	// not be asked of, as they cannot be parsed.
+	OnlyUnparsable bool
+
 	// Options of a literal.
 	Spaces     bool // spaces: any. Runs of spaces and tabs match runs of any length.
 	Words      bool // words: true. The match begins and ends at word boundaries.
@@ -82,7 +86,7 @@ func (i Item) Means(o Item) bool {
 
 // IsPlain reports whether the item is a string, or an equivalent mapping.
 func (i Item) IsPlain() bool {
-	return i.Kind == Text && i.WithinLines == 0 && !i.Spaces && !i.Words && !i.IgnoreCase
+	return i.Kind == Text && i.WithinLines == 0 && !i.OnlyUnparsable && !i.Spaces && !i.Words && !i.IgnoreCase
 }
 
 // Named returns a literal or a regex with its name in a 0.2 file. A string is its own name, unless it begins like a
@@ -105,7 +109,8 @@ func (i Item) Named() Item {
 		is   bool
 		text string
 	}{{i.Except != "", `"except":` + jsonString(i.Except)}, {i.WithinLines > 0, `"within_lines":` + strconv.Itoa(i.WithinLines)},
-		{i.Spaces, `"spaces":"any"`}, {i.Words, `"words":true`}, {i.IgnoreCase, `"case":"ignore"`}} {
+		{i.Spaces, `"spaces":"any"`}, {i.Words, `"words":true`}, {i.IgnoreCase, `"case":"ignore"`},
+		{i.OnlyUnparsable, `"only":"unparsable"`}} {
 		if option.is {
 			i.Name += "," + option.text
 		}

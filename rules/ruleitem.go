@@ -15,7 +15,7 @@ import (
 func itemLevel(required bool) document.Level {
 	l := document.Level{
 		Name:     "a pattern",
-		Optional: slices.Concat(itemKinds, []string{"except", "within_lines"}, textOptions(), keyOptions()),
+		Optional: slices.Concat(itemKinds, []string{"except", "within_lines", "only"}, textOptions(), keyOptions()),
 	}
 	l.Wrong = map[string]document.Wrong{}
 	alone := `write {key: "…"} alone, which requires the key; in "forbidden_patterns" it forbids it`
@@ -174,7 +174,7 @@ func (f *ruleFile) expression(e document.Entry, m document.Entries) (Item, bool)
 		{"words", `"text"`, `write \b in the expression`},
 		{"case", `"text"`, `write (?i) at the start of the expression`},
 	})
-	item := Item{Kind: Regex, WithinLines: f.withinLines(m)}
+	item := Item{Kind: Regex, WithinLines: f.withinLines(m), OnlyUnparsable: f.onlyUnparsable(m)}
 	for _, e := range []struct {
 		document.Entry
 		text *string
@@ -207,6 +207,15 @@ func (f *ruleFile) refuseOptions(m document.Entries, options []foreignOption) {
 // withinLines reads the number of lines in which a match may begin; 0 for all.
 func (f *ruleFile) withinLines(m document.Entries) int {
 	return f.doc.Count(m.At("within_lines"), 1, math.MaxInt32)
+}
+
+func (f *ruleFile) onlyUnparsable(m document.Entries) bool {
+	e := m.At("only")
+	if e.Key == nil || !f.doc.Only(e, "unparsable") {
+		return false
+	}
+	f.only = append(f.only, e)
+	return true
 }
 
 // compiled returns the compiled regex, for a value or for a file, or nil if it is refused.
@@ -283,7 +292,7 @@ func (l *loader) compile(s regexSource) compiledRegex {
 func (f *ruleFile) text(e document.Entry, m document.Entries) (Item, bool) {
 	f.refuseOptions(m, []foreignOption{{"except", `"regex"`, "write the text as a regex, or remove it"}})
 	text, ok := f.doc.Text(e)
-	item := Item{Text: text, WithinLines: f.withinLines(m)}
+	item := Item{Text: text, WithinLines: f.withinLines(m), OnlyUnparsable: f.onlyUnparsable(m)}
 	for _, option := range []struct {
 		key, value string
 		is         *bool

@@ -24,6 +24,7 @@ func (f *ruleFile) keyItem(key document.Entry, m document.Entries, required bool
 		{"words", `"text"`, `write \b in the expression of "matches": matches: '\bprivate\b'`},
 		{"case", `"text"`, `write (?i) at the start of the expression of "matches": matches: '(?i)^private$'`},
 		{"except", `"regex"`, `remove it, or ask for the values in "is_not" or "matches_not"`},
+		{"only", `"text" and "regex"`, "remove it: a key is never asked of a file that cannot be parsed"},
 		{"within_lines", `"text" and "regex"`, "remove it: a key is found wherever the file has it"},
 	})
 	k := &keyReader{ruleFile: f, json: map[string]string{}}

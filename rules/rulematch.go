@@ -118,6 +118,12 @@ func (f *ruleFile) pathCase(match document.Entry, m document.Entries) bool {
 // were read: after a mistake in an item, it is unknown whether one has a key.
 func (f *ruleFile) unparsable(r *Rule, m document.Entries, before int) {
 	e := m.At("unparsable")
+	for _, only := range f.only {
+		if e.Key == nil {
+			f.doc.Fail(document.CodeKey, only.Key, `"only" in a rule without "unparsable: text"`,
+				`remove it, or write "unparsable: text" in "match"`)
+		}
+	}
 	if e.Key == nil || !f.doc.Only(e, "text") || f.doc.Mistakes() > before {
 		return
 	}

@@ -262,7 +262,7 @@ func (x *Explanation) explainRule(e *RuleExplanation, result *check.Result, numb
 		}
 		item.Name = item.Ref.Name(e.Rule)
 		if of != rules.ForbiddenFile {
-			s := result.Explain(e.Rule, item.Ref)
+			s := result.Explain(e.Rule, number, item.Ref)
 			item.Encodings, item.Format, item.Note = verdict.OrEmpty(s.Encodings), s.Format, s.Note
 			item.Places, item.WhyNoPlace = s.Places, s.WhyNone
 			if s.Undecided {

@@ -67,6 +67,8 @@ func MappingWords(name string) (words string, ok bool) {
 			add("for at least one value")
 		case "except":
 			add("except within a match of %s", regexWords(value))
+		case "only":
+			add("only in files that cannot be parsed")
 		case "spaces":
 			add("with any spaces")
 		case "words":

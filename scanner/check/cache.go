@@ -40,6 +40,7 @@ func (r *Reuse) Counts() (reused, again, read int64) {
 type kept struct {
 	Bytes    int64
 	Unparsed bool          `json:",omitzero"`
+	Textual  []int         `json:",omitzero"` // as in a keyResult
 	Finds    []*match.Find `json:",omitzero"` // of items without a key
 	Keyed    []keptKey     `json:",omitzero"` // of those with one, by item
 	Lacks    []keptEnd     `json:",omitzero"`
@@ -193,7 +194,7 @@ func (c *Checker) secret(r *Result) bool {
 
 // keptOf returns the stored form of a result, the same for equal results.
 func keptOf(s *Result) *kept {
-	k := &kept{Bytes: s.Bytes, Unparsed: s.keys.unparsed, Finds: s.finds}
+	k := &kept{Bytes: s.Bytes, Unparsed: s.keys.unparsed, Textual: s.keys.textual, Finds: s.finds}
 	for ask, f := range s.keys.finds {
 		k.Keyed = append(k.Keyed, keptKey{ask.name, ask.required, f.path, f.paths, f.find})
 	}
@@ -236,7 +237,7 @@ func (s *Plan) fits(o keptKey) bool {
 
 func (k *kept) restore(s *Result) {
 	s.Reached, s.Scanned, s.examined, s.Bytes, s.keys.unparsed = true, true, true, k.Bytes, k.Unparsed
-	s.finds = k.Finds
+	s.finds, s.keys.textual = k.Finds, k.Textual
 	for _, o := range k.Keyed {
 		if s.keys.finds == nil {
 			s.keys.finds = map[keyRef]KeyMatch{}

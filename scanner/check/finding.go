@@ -113,29 +113,35 @@ func (f *KeyMatch) show(p *verdict.Place, occurrence int) {
 	}
 }
 
-// judge appends the violations of the rules that select a file, by its finds.
-func (s *Plan) judge(path string, finds []*match.Find, b *rules.Bundle, broken []Finding) []Finding {
+// judge returns the violations of the rules that select a file, by its finds.
+func (r *Result) judge(b *rules.Bundle) (broken []Finding) {
+	s, finds := r.Plan, r.finds
 	if len(finds) == 0 {
-		return broken
+		return nil
 	}
 	found := make(map[int]*match.Find, len(finds))
 	for _, f := range finds {
 		found[f.Pattern] = f
 	}
-	for _, r := range s.Rules {
-		for k, item := range b.Rules[r].Patterns {
-			if item.Kind == rules.Key {
+	for _, rule := range s.Rules {
+		for k, item := range b.Rules[rule].Patterns {
+			if !r.asks(rule, item) {
 				continue
 			}
 			at, asked := s.engine.index[item]
 			if f := found[at]; asked && f != nil {
 				broken = append(broken, Finding{
-					Path: path, Rule: r, Ref: rules.PatternRef{Of: rules.ForbiddenPattern, Index: k}, Match: f,
+					Path: r.File.Path, Rule: rule, Ref: rules.PatternRef{Of: rules.ForbiddenPattern, Index: k}, Match: f,
 				})
 			}
 		}
 	}
 	return broken
+}
+
+// asks reports whether a text or a regex of a rule is asked of the file.
+func (r *Result) asks(rule int, item rules.Item) bool {
+	return item.Kind != rules.Key && (!item.OnlyUnparsable || slices.Contains(r.keys.textual, rule))
 }
 
 // missingItems are the required items that a content does not have.
@@ -152,21 +158,20 @@ func appendMissing(lacks []missingItems, rep *match.Report, note string) []missi
 	return append(lacks, missingItems{rep.Missing, rep.End, note})
 }
 
-func (s *Plan) addMissing(path string, l missingItems, b *rules.Bundle, broken []Finding) []Finding {
+func (r *Result) addMissing(l missingItems, b *rules.Bundle) {
 	if len(l.missing) == 0 {
-		return broken
+		return
 	}
-	for _, r := range s.Rules {
-		for k, item := range b.Rules[r].Required {
-			if item.Kind != rules.Key && slices.Contains(l.missing, s.engine.index[item]) {
-				broken = append(broken, Finding{
-					Path: path, Rule: r, Ref: rules.PatternRef{Of: rules.RequiredPattern, Index: k},
+	for _, rule := range r.Plan.Rules {
+		for k, item := range b.Rules[rule].Required {
+			if r.asks(rule, item) && slices.Contains(l.missing, r.Plan.engine.index[item]) {
+				r.Findings = append(r.Findings, Finding{
+					Path: r.File.Path, Rule: rule, Ref: rules.PatternRef{Of: rules.RequiredPattern, Index: k},
 					EOF: l.end, Note: l.note,
 				})
 			}
 		}
 	}
-	return broken
 }
 
 // PathFindings appends the violations of a path by globs of forbidden_files.

@@ -31,6 +31,7 @@ type keyResult struct {
 	reason   string          // the word for the first of them
 	unjudged []int           // the rules that could not check it
 	unparsed bool            // it cannot be parsed, and a rule allows checking its text alone
+	textual  []int           // the rules with a key pattern that could not parse it
 	parsed   []formats.Format
 	textOnly []formats.Format      // the formats in which it cannot be parsed
 	signs    map[string]keys.Signs // required items by name; nil if unused
@@ -262,6 +263,7 @@ func (k *keyChecker) unread(
 	asking := rulesOf(items)
 	switch {
 	case errors.As(err, &parse):
+		out.textual = append(out.textual, asking...)
 		strict, reason, advice := asking, parse.Reason, "fix it, or exclude it from "+k.named(asking)
 		if !parse.Disputed && isTemplate(text.UTF8) {
 			out.textOnly = append(out.textOnly, f)
@@ -438,4 +440,5 @@ func (out *keyResult) add(form keyResult, again func(known, inForm *match.Find),
 	}
 	out.unjudged = append(out.unjudged, form.unjudged...)
 	out.unparsed = out.unparsed || form.unparsed
+	out.textual = append(out.textual, form.textual...)
 }

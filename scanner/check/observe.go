@@ -23,8 +23,9 @@ func (r *Result) Examined() bool { return r.examined }
 // BOM returns the encoding of the content's byte order mark; "" without one.
 func (r *Result) BOM() string { return r.shape.Mark() }
 
-// Explain describes the search for an item of a rule that selects the file. The checker has [Checker.Explains].
-func (r *Result) Explain(rule *rules.Rule, ref rules.PatternRef) (s ItemState) {
+// Explain describes the search for an item of a rule that selects the file. index is the rule's in the bundle. The
+// checker has [Checker.Explains].
+func (r *Result) Explain(rule *rules.Rule, index int, ref rules.PatternRef) (s ItemState) {
 	s.Places = -1
 	required := ref.Of == rules.RequiredPattern
 	item := ref.Item(rule)
@@ -33,6 +34,8 @@ func (r *Result) Explain(rule *rules.Rule, ref rules.PatternRef) (s ItemState) {
 		s.Undecided = true
 	case required && r.File.Kind == worktree.Symlink:
 		s.Note = "not asked of links"
+	case item.OnlyUnparsable && !slices.Contains(r.keys.textual, index):
+		s.Note = "not asked: the file can be parsed"
 	case item.Kind != rules.Key:
 		s.Encodings = r.Plan.engine.engine.Encodings(r.Plan.engine.index[item], r.shape, required)
 	case !r.asksKeys():
