@@ -124,6 +124,9 @@ func (r *Result) judge(b *rules.Bundle) (broken []Finding) {
 		found[f.Pattern] = f
 	}
 	for _, rule := range s.Rules {
+		if !r.contains(rule, b) {
+			continue
+		}
 		for k, item := range b.Rules[rule].Patterns {
 			if !r.asks(rule, item) {
 				continue
@@ -137,6 +140,14 @@ func (r *Result) judge(b *rules.Bundle) (broken []Finding) {
 		}
 	}
 	return broken
+}
+
+// contains reports whether the file has one of the patterns that a rule's "containing" wants, or may have.
+func (r *Result) contains(rule int, b *rules.Bundle) bool {
+	if !r.Scanned && !r.OnlyKeysFailed || !r.asksKeys() && slices.ContainsFunc(b.Rules[rule].Containing, isKey) {
+		return true
+	}
+	return r.Plan.contains(b, rule, r.finds, &r.keys)
 }
 
 // asks reports whether a text or a regex of a rule is asked of the file.
@@ -164,7 +175,7 @@ func (r *Result) addMissing(l missingItems, b *rules.Bundle) {
 	}
 	for _, rule := range r.Plan.Rules {
 		for k, item := range b.Rules[rule].Required {
-			if r.asks(rule, item) && slices.Contains(l.missing, r.Plan.engine.index[item]) {
+			if r.contains(rule, b) && r.asks(rule, item) && slices.Contains(l.missing, r.Plan.engine.index[item]) {
 				r.Findings = append(r.Findings, Finding{
 					Path: r.File.Path, Rule: rule, Ref: rules.PatternRef{Of: rules.RequiredPattern, Index: k},
 					EOF: l.end, Note: l.note,
@@ -296,25 +307,28 @@ func inPlace(before, expression, after string) (b, e, a string) {
 
 // judgeKeys appends the violations of the rules that select a file, by its finds of key patterns. Missing items are
 // known only if the whole file was read.
-func (s *Plan) judgeKeys(path string, k *keyResult, whole bool, b *rules.Bundle, broken []Finding) []Finding {
-	if len(k.finds) == 0 {
+func (r *Result) judgeKeys(whole bool, b *rules.Bundle, broken []Finding) []Finding {
+	if len(r.keys.finds) == 0 {
 		return broken
 	}
-	for _, r := range s.keyed {
+	for _, rule := range r.Plan.keyed {
+		if !r.contains(rule, b) {
+			continue
+		}
 		add := func(items []rules.Item, of rules.PatternList, required bool) {
 			for i, item := range items {
 				if item.Kind != rules.Key {
 					continue
 				}
-				if f, ok := k.finds[keyRef{item.Name, required}]; ok {
+				if f, ok := r.keys.finds[keyRef{item.Name, required}]; ok {
 					ask := rules.PatternRef{Of: of, Index: i}
-					broken = append(broken, Finding{Path: path, Rule: r, Ref: ask, Match: f.find, Key: &f})
+					broken = append(broken, Finding{Path: r.File.Path, Rule: rule, Ref: ask, Match: f.find, Key: &f})
 				}
 			}
 		}
-		add(b.Rules[r].Patterns, rules.ForbiddenPattern, false)
+		add(b.Rules[rule].Patterns, rules.ForbiddenPattern, false)
 		if whole {
-			add(b.Rules[r].Required, rules.RequiredPattern, true)
+			add(b.Rules[rule].Required, rules.RequiredPattern, true)
 		}
 	}
 	return broken

@@ -25,7 +25,8 @@ func (r *Result) BOM() string { return r.shape.Mark() }
 
 // Explain describes the search for an item of a rule that selects the file. index is the rule's in the bundle. The
 // checker has [Checker.Explains].
-func (r *Result) Explain(rule *rules.Rule, index int, ref rules.PatternRef) (s ItemState) {
+func (r *Result) Explain(b *rules.Bundle, index int, ref rules.PatternRef) (s ItemState) {
+	rule := &b.Rules[index]
 	s.Places = -1
 	required := ref.Of == rules.RequiredPattern
 	item := ref.Item(rule)
@@ -34,6 +35,8 @@ func (r *Result) Explain(rule *rules.Rule, index int, ref rules.PatternRef) (s I
 		s.Undecided = true
 	case required && r.File.Kind == worktree.Symlink:
 		s.Note = "not asked of links"
+	case !r.contains(index, b):
+		s.Note = "not asked: the file has none of what the rule's containing lists"
 	case item.OnlyUnparsable && !slices.Contains(r.keys.textual, index):
 		s.Note = "not asked: the file can be parsed"
 	case item.Kind != rules.Key:

@@ -14,6 +14,7 @@ type Plan struct {
 	Rules  []int         // indices in the bundle, ascending
 	keyed  []int         // the rules with key patterns
 	asked  []*keyPattern // the key patterns, each once
+	marks  []*keyPattern // those of "containing", each once
 	engine *patternSet
 }
 
@@ -91,7 +92,8 @@ func (es *PlanCache) newPlan(selected []int) *Plan {
 			s.keyed = append(s.keyed, r)
 		}
 	}
-	s.asked = askedBy(es.bundle, s.keyed)
+	s.asked = askedBy(es.bundle, s.keyed, false)
+	s.marks = askedBy(es.bundle, s.keyed, true)
 	return s
 }
 
@@ -122,6 +124,7 @@ func (es *PlanCache) engine(selected []int, filter *match.Prefilter) *patternSet
 	}
 	for _, i := range selected {
 		add(es.bundle.Rules[i].Patterns, &forbidden, filter)
+		add(es.bundle.Rules[i].Containing, &forbidden, filter)
 		add(es.bundle.Rules[i].Required, &required, nil)
 	}
 	e.engine = match.NewEngine(patterns)

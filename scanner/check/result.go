@@ -60,7 +60,7 @@ func (r *Result) Settle(b *rules.Bundle) {
 	if r.Plan != nil {
 		r.Findings = r.judge(b)
 		whole := r.Scanned || r.OnlyKeysFailed
-		r.Findings = r.Plan.judgeKeys(r.File.Path, &r.keys, whole, b, r.Findings)
+		r.Findings = r.judgeKeys(whole, b, r.Findings)
 		for i := range r.Findings {
 			br := &r.Findings[i]
 			br.Note, br.MaxOccurrences = r.notes[br.Match], r.most[br.Match]
