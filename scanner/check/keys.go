@@ -288,7 +288,7 @@ func (k *keyChecker) ask(
 			broken = append(broken, brokenItem{a, found})
 			var places []match.Region
 			for _, hit := range found[:min(len(found), x.Kept())] {
-				places = append(places, match.Region(hit.At))
+				places = append(places, match.Region{Start: hit.At.Start, End: hit.At.End})
 			}
 			regions = append(regions, places)
 		}

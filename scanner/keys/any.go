@@ -20,7 +20,7 @@ func (r *requirement) checkAny(n *Node) Reason {
 	for _, a := range r.any {
 		a.first = nil
 		clear(a.known)
-		if a.in(n, a.steps.begin) {
+		if a.in(n, a.steps.begin, 0) {
 			return 0
 		}
 		if a.first != nil && (first == nil || a.first.At.Start < first.At.Start) {
@@ -34,8 +34,8 @@ func (r *requirement) checkAny(n *Node) Reason {
 	return 0
 }
 
-// in looks for the value in a node that the path reaches in some states.
-func (a *anyOf) in(n *Node, states uint64) (found bool) {
+// in looks for the value in a node that the path reaches in some states, as [walk.visit] does.
+func (a *anyOf) in(n *Node, states, into uint64) (found bool) {
 	if states == 0 {
 		return false
 	}
@@ -47,24 +47,28 @@ func (a *anyOf) in(n *Node, states uint64) (found bool) {
 			return true
 		}
 	}
+	if n.Inside != nil {
+		return a.in(n.Inside, into&^a.steps.end, into&^a.steps.end)
+	}
 	if n.Kind != Mapping && n.Kind != List || n.Tagged {
 		return false
 	}
-	at := reachedNode{n, states}
+	at := reachedNode{n, states, into}
 	if known, ok := a.known[at]; ok {
 		return known
 	}
 	for _, item := range n.Items {
-		found = a.in(item, states) || found
+		found = a.in(item, states, into) || found
 	}
 	names := map[string]bool{}
 	for i := range n.Entries {
 		e := &n.Entries[i]
-		next := a.steps.step(states, e)
+		into := a.steps.into(states, e)
+		next := into | a.steps.skipping(states&a.steps.deep)
 		if next == 0 || e.Hidden || e.Unsure {
 			continue
 		}
-		has := a.in(e.Value, next)
+		has := a.in(e.Value, next, into)
 		if before, again := names[e.Name]; again && e.Named && !n.Body {
 			has = has && before
 		} else if again || !e.Named {

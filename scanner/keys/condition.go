@@ -24,8 +24,8 @@ type answer struct {
 }
 
 type reachedNode struct {
-	node   *Node
-	states uint64
+	node         *Node
+	states, into uint64
 }
 
 func newConditions(all []keyitem.At) conditions {
@@ -47,7 +47,7 @@ func (c conditions) concerned(documents []document) []document {
 }
 
 func (c *condition) holds(n *Node) bool {
-	a := c.ask(n, c.steps.begin)
+	a := c.ask(n, c.steps.begin, 0)
 	switch c.Asks {
 	case keyitem.IsNot, keyitem.MatchesNot, keyitem.Missing:
 		return a.could || !a.sure
@@ -55,15 +55,15 @@ func (c *condition) holds(n *Node) bool {
 	return a.could
 }
 
-// ask follows the path from a node that it reaches in some states.
-func (c *condition) ask(n *Node, states uint64) (a answer) {
+// ask follows the path from a node that it reaches in some states, as [walk.visit] does.
+func (c *condition) ask(n *Node, states, into uint64) (a answer) {
 	if states == 0 {
 		return a
 	}
-	if n.uncertain() {
+	if n.uncertain() && (n.Inside == nil || n.Inside.Tagged || into == 0 || states&c.steps.end != 0) {
 		return answer{true, true}
 	}
-	at := reachedNode{n, states}
+	at := reachedNode{n, states, into}
 	if known, ok := c.known[at]; ok {
 		return known
 	}
@@ -71,7 +71,10 @@ func (c *condition) ask(n *Node, states uint64) (a answer) {
 		a = c.value(n)
 	}
 	for _, item := range n.Items {
-		a = a.or(c.ask(item, states))
+		a = a.or(c.ask(item, states, into))
+	}
+	if n.Inside != nil {
+		a = a.or(c.ask(n.Inside, into&^c.steps.end, into&^c.steps.end))
 	}
 	if len(n.Entries) > 0 {
 		a = a.or(c.entries(n, states))
@@ -99,7 +102,8 @@ func (c *condition) entries(n *Node, states uint64) (a answer) {
 	names := map[string]answer{}
 	for i := range n.Entries {
 		e := &n.Entries[i]
-		next := c.steps.step(states, e)
+		into := c.steps.into(states, e)
+		next := into | c.steps.skipping(states&c.steps.deep)
 		var o answer
 		switch {
 		case e.Unsure && (next != 0 || !e.Named):
@@ -107,7 +111,7 @@ func (c *condition) entries(n *Node, states uint64) (a answer) {
 		case next == 0:
 			continue
 		default:
-			o = c.ask(e.Value, next)
+			o = c.ask(e.Value, next, into)
 		}
 		if before, again := names[e.Name]; again && e.Named && !n.Body {
 			o = answer{before.could || o.could, before.sure && o.sure}

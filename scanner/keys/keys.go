@@ -204,6 +204,7 @@ func SignsOf(item *keyitem.Item, file []Document) Signs {
 
 // places sorts hits by place, and keeps the first of each place.
 func places(hits []Hit) []Hit {
-	slices.SortStableFunc(hits, func(a, b Hit) int { return cmp.Compare(a.At.Start, b.At.Start) })
-	return slices.CompactFunc(hits, func(a, b Hit) bool { return a.At.Start == b.At.Start })
+	order := func(a, b Hit) int { return cmp.Or(cmp.Compare(a.At.Start, b.At.Start), cmp.Compare(a.At.In, b.At.In)) }
+	slices.SortStableFunc(hits, order)
+	return slices.CompactFunc(hits, func(a, b Hit) bool { return order(a, b) == 0 })
 }

@@ -34,6 +34,9 @@ type Node struct {
 	Entries []Entry // of a Mapping, in the order of the file; names may occur more than once
 	Items   []*Node // of a List
 	Scalar  Scalar  // of a Scalar
+	// Inside is what is in a Scalar: the value of a text that is JSON as a whole, or of the argument of HCL's
+	// jsonencode; nil for any other.
+	Inside *Node
 }
 
 type Kind uint8
@@ -105,5 +108,6 @@ const (
 	ExactBool
 )
 
-// A Span is a place: byte offsets in the parsed text, from Start up to, not including, End.
-type Span struct{ Start, End int }
+// A Span is a place: byte offsets in the parsed text, from Start up to, not including, End. Nodes in one text have its
+// place; In, which is 0 outside of texts, tells them apart.
+type Span struct{ Start, End, In int }

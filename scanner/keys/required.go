@@ -190,6 +190,9 @@ func (r *reach) rest(n *Node, taken int) outcome {
 		return outcome{}
 	}
 	deep := r.path[taken].Kind == keyitem.Deep
+	if last := taken+1 == len(r.path); n.Inside != nil && taken > 0 && !(deep && last) {
+		n = n.Inside // the segment before stands for its key
+	}
 	if n.Kind != Mapping && n.Kind != List || n.Tagged || n.Kind == List && len(n.Items) == 0 {
 		if deep {
 			return r.all(n, taken)

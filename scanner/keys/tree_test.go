@@ -21,6 +21,7 @@ import (
 //	"~x": 1                     the key x, which may never exist
 //	{"$tag": …}                 the value with a tag: of a list or mapping its own, of a scalar Variable
 //	"$var.x"                    an HCL expression with variables
+//	{"$text": …}                a text with this in it
 //	{"$like": "name"}           an alias of the node under the key or the block "&name", which is the key name
 //
 // The places of nodes and keys are those of the JSON.
@@ -107,6 +108,11 @@ func (r *treeReader) entry(n *keys.Node) *keys.Node {
 			tagged.Tagged = true
 		}
 		return tagged
+	case "$text":
+		inside := r.value()
+		return &keys.Node{Kind: keys.ScalarNode, At: n.At, Inside: inside, Scalar: keys.Scalar{
+			Texts: []string{"{}"}, Certain: true, Exact: keys.Exact{Type: keys.ExactText, Text: "{}"},
+		}}
 	case "$like":
 		name, _ := r.token()
 		alias := r.named[name.(string)]

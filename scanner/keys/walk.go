@@ -35,7 +35,8 @@ type walk struct {
 type seenNode struct {
 	node   *Node
 	inside bool
-	owner  *Node // of what is in the node, if owned
+	owner  *Node  // of what is in the node, if owned
+	into   uint64 // of a list
 }
 
 func newWalk(path keyitem.Path) *walk {
@@ -58,8 +59,10 @@ func newWalk(path keyitem.Path) *walk {
 // skipping adds the states after each "**", which can match nothing. Two are never adjacent.
 func (w *walk) skipping(states uint64) uint64 { return states | states&w.deep<<1 }
 
-func (w *walk) step(states uint64, e *Entry) uint64 {
-	next := states&w.deep | states&w.any<<1
+// into returns the states after an entry for which a "*" or a name stands. In those after one for which a "**" stands,
+// which are skipping(states & deep), a walk does not look into a text.
+func (w *walk) into(states uint64, e *Entry) uint64 {
+	next := states & w.any << 1
 	if e.Named {
 		for named := states & w.named; named != 0; named &= named - 1 {
 			if i := bits.TrailingZeros64(named); w.names[i] == e.Name {
@@ -78,20 +81,24 @@ func (w *walk) ends(n *Node, states uint64) bool {
 
 func (w *walk) from(n *Node, introduced Span) {
 	w.owner = n
-	w.visit(n, w.begin, introduced, false)
+	w.visit(n, w.begin, 0, introduced, false)
 }
 
 func (w *walk) document(d document) {
 	w.owner = d.root
-	w.visit(d.root, w.begin, d.head, d.inside)
+	w.visit(d.root, w.begin, 0, d.head, d.inside)
 }
 
-func (w *walk) visit(n *Node, states uint64, from Span, inside bool) {
+// visit visits a node in some states; into are those in which the walk looks into a text.
+func (w *walk) visit(n *Node, states, into uint64, from Span, inside bool) {
 	if states == 0 || w.stop {
 		return
 	}
 	if w.node != nil {
 		w.node(n, states, from, inside)
+	}
+	if n.Inside != nil && !w.stop {
+		w.visit(n.Inside, into&^w.end, into&^w.end, from, inside)
 	}
 	if n.Kind != Mapping && n.Kind != List || w.stop || n.Tagged && !w.tagged {
 		return
@@ -99,6 +106,9 @@ func (w *walk) visit(n *Node, states uint64, from Span, inside bool) {
 	memo := n.Shared || n.Parted || w.memoAll
 	key, before := seenNode{node: n, inside: inside}, uint64(0)
 	if memo {
+		if n.Kind == List {
+			key.into = into
+		}
 		if w.owned && (n.Kind == List || n.Header) {
 			key.owner = w.owner
 		}
@@ -117,7 +127,7 @@ func (w *walk) visit(n *Node, states uint64, from Span, inside bool) {
 		ofItems &^= w.end
 	}
 	for _, item := range n.Items {
-		w.visit(item, ofItems, item.At, inside)
+		w.visit(item, ofItems, into, item.At, inside)
 	}
 	if owner := w.owner; n.Kind == Mapping && !n.Header {
 		w.owner = n
@@ -128,11 +138,12 @@ func (w *walk) visit(n *Node, states uint64, from Span, inside bool) {
 		if e.Hidden && !w.hidden {
 			continue
 		}
-		next := w.step(states, e)
+		into := w.into(states, e)
+		next := into | w.skipping(states&w.deep)
 		if w.entry != nil && next&w.end != 0 {
 			w.entry(e, n)
 		}
-		w.visit(e.Value, next, e.At, inside)
+		w.visit(e.Value, next, into, e.At, inside)
 	}
 	if w.stop && memo { // not all of it was looked at
 		w.seen[key] = before

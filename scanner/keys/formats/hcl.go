@@ -192,8 +192,26 @@ func (h *hclReader) value(expr hclsyntax.Expression) (*keys.Node, error) {
 		}
 	default:
 		node.Kind, node.Scalar = h.scalar(e)
+		if argument := encoded(e); argument != nil {
+			inside, err := h.value(argument)
+			node.Inside = inside
+			return node, err
+		}
 	}
 	return node, nil
+}
+
+// encoded returns the object or list that jsonencode is given, as it is written; nil of any other expression.
+func encoded(expr hclsyntax.Expression) hclsyntax.Expression {
+	call, ok := expr.(*hclsyntax.FunctionCallExpr)
+	if !ok || call.Name != "jsonencode" || len(call.Args) != 1 || call.ExpandFinal {
+		return nil
+	}
+	switch argument := bare(call.Args[0]).(type) {
+	case *hclsyntax.ObjectConsExpr, *hclsyntax.TupleConsExpr:
+		return argument
+	}
+	return nil
 }
 
 func (h *hclReader) key(expr hclsyntax.Expression) (string, bool) {
