@@ -70,10 +70,13 @@ func (r *Result) Present(b *rules.Bundle, found func(rule int, part rules.Part))
 		missing = append(missing, l.missing...)
 	}
 	for _, rule := range r.Plan.Rules {
+		if !r.contains(rule, b) {
+			continue
+		}
 		for i, item := range b.Rules[rule].Required {
 			part := rules.Part{Kind: rules.RequiredItem, Index: i}
 			if item.Kind != rules.Key {
-				if !slices.Contains(missing, r.Plan.engine.index[item]) {
+				if r.asks(rule, item) && !slices.Contains(missing, r.Plan.engine.index[item]) {
 					found(rule, part)
 				}
 				continue

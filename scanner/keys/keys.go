@@ -114,6 +114,7 @@ func requiredOf(item *keyitem.Item, file []Document) []document {
 // A Reach tells how much of a file an item applies to. An item that applies to nothing is never violated.
 type Reach struct {
 	Where bool // a document meets the item's where, if it has one
+	Found bool // there are places, if the item's if is left out
 	// Places are the different places in such documents: for a forbidden item the values at its paths, or without a
 	// condition their keys; for a required item the nodes at its each, or without each the documents.
 	Places int
@@ -132,6 +133,8 @@ func (r Reach) Nothing(item *keyitem.Item, required bool) string {
 		return ""
 	case len(item.Where) > 0 && !r.Where:
 		return "not asked: no document meets its where"
+	case r.Found:
+		return "not asked: no object at its path meets its if"
 	case required:
 		return which(item.Each, "not asked: nothing is at this path of each")
 	case item.Asks == keyitem.Exists:
@@ -143,12 +146,17 @@ func (r Reach) Nothing(item *keyitem.Item, required bool) string {
 // ForbiddenReach returns the Reach of an item that forbids something.
 func ForbiddenReach(item *keyitem.Item, file []Document) Reach {
 	documents := forbiddenOf(item, file)
-	return Reach{len(documents) > 0, len(reached(item, documents, func(*Node) bool { return true }))}
+	all := *item
+	all.If = nil
+	every := func(*Node) bool { return true }
+	return Reach{
+		len(documents) > 0, len(reached(&all, documents, every)) > 0, len(reached(item, documents, every)),
+	}
 }
 
 // RequiredReach returns the Reach of an item that requires something.
 func RequiredReach(item *keyitem.Item, file []Document) Reach {
-	documents := requiredOf(item, file)
+	documents, met, found := requiredOf(item, file), newConditions(item.If), false
 	var asked []Hit
 	for _, d := range documents {
 		if len(item.Each) == 0 {
@@ -156,12 +164,16 @@ func RequiredReach(item *keyitem.Item, file []Document) Reach {
 		}
 	}
 	for _, path := range item.Each {
-		w := newEach(path, func(n *Node, _ Span, _ bool) { asked = append(asked, Hit{At: n.At}) })
+		w := newEach(path, func(n *Node, _ Span, _ bool) {
+			if found = true; met.hold(n) {
+				asked = append(asked, Hit{At: n.At})
+			}
+		})
 		for _, d := range documents {
 			w.document(d)
 		}
 	}
-	return Reach{len(documents) > 0, len(places(asked))}
+	return Reach{len(documents) > 0, found, len(places(asked))}
 }
 
 // Signs show that a required item is alive in a file.
