@@ -32,7 +32,7 @@ type keyResult struct {
 	unjudged []int           // the rules that could not check it
 	unparsed bool            // it cannot be parsed, and a rule allows checking its text alone
 	textual  []int           // the rules with a key pattern that could not parse it
-	perhaps  []int           // those of which it may be a file that they want, by "containing"
+	perhaps  []int           // the rules whose "containing" is unknown for it
 	parsed   []formats.Format
 	textOnly []formats.Format      // the formats in which it cannot be parsed
 	signs    map[string]keys.Signs // required items by name; nil if unused

@@ -191,7 +191,7 @@ func (r *reach) rest(n *Node, taken int) outcome {
 	}
 	deep := r.path[taken].Kind == keyitem.Deep
 	if last := taken+1 == len(r.path); n.Inside != nil && taken > 0 && !(deep && last) {
-		n = n.Inside // the segment before stands for its key
+		n = n.Inside // the segment before selected its key
 	}
 	if n.Kind != Mapping && n.Kind != List || n.Tagged || n.Kind == List && len(n.Items) == 0 {
 		if deep {

@@ -35,7 +35,7 @@ type walk struct {
 type seenNode struct {
 	node   *Node
 	inside bool
-	owner  *Node  // of what is in the node, if owned
+	owner  *Node  // of the entries and items, if owned
 	into   uint64 // of a list
 }
 

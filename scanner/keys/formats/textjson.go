@@ -69,11 +69,11 @@ func (r *insideReader) node(n *keys.Node, texts int) error {
 	case texts == maxTexts:
 		return r.limit(n.At.Start, "JSON in a text, which is in JSON in more than %d texts", maxTexts-1)
 	}
-	n.Inside.Tagged = n.Scalar.Variable && r.format == YAML // a tag makes of the text what it wants
+	n.Inside.Tagged = n.Scalar.Variable && r.format == YAML // a program may do anything with the text
 	return r.node(n.Inside, texts+1)
 }
 
-// read returns the value of a text that is a JSON object or list; nil if it is none.
+// read returns the value of a text that is a JSON object or list; nil of another text.
 func (r *insideReader) read(text string, at keys.Span) (*keys.Node, error) {
 	text = strings.Trim(text, " \t\r\n")
 	if len(text) < 2 || text[0] != '{' && text[0] != '[' || text[len(text)-1] != '}' && text[len(text)-1] != ']' {
