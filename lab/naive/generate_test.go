@@ -16,7 +16,22 @@ type generator struct {
 	ids     int
 	parsed  map[string]*Parsed // of the files for items with keys
 	lengthy bool               // some contents are longer than what the program reads at once
+	ahead   bool               // with the forms that policyscan does not have yet: nothing is compared with it
+	docker  bool               // the rule is about Dockerfiles
+	wrote   bool               // a file for items with keys was made
+	// What no further file may have, since policyscan does not read it yet as an item of the bundle has it.
+	noDynamic, noEmptyLists bool
 }
+
+// newForms are the forms of the page that policyscan does not have yet. Nothing that is compared with it has them.
+func newForms() []string {
+	return []string{
+		"conditions", "if", "any", "limits", "empty lists", "texts", "except", "only", "containing", "dockerfile", "dynamic",
+	}
+}
+
+// has reports whether the generator makes a form.
+func (g *generator) has(form string) bool { return g.ahead || !slices.Contains(newForms(), form) }
 
 func pick[T any](g *generator, from ...T) T { return from[g.IntN(len(from))] }
 
@@ -87,7 +102,11 @@ func (g *generator) regex() string {
 		}
 		expr = g.expression(3)
 	}
-	return "{regex: '" + strings.ReplaceAll(expr, "'", "''") + "'" + g.withinLines() + "}"
+	except := ""
+	if other := g.expression(2); g.has("except") && g.percent(30) {
+		except = ", except: '" + strings.ReplaceAll(other, "'", "''") + "'"
+	}
+	return "{regex: '" + strings.ReplaceAll(expr, "'", "''") + "'" + except + g.withinLines() + "}"
 }
 
 // withinLines is the option, sometimes.
@@ -171,8 +190,13 @@ func (g *generator) rule(kind string, newer bool) ruleYAML {
 	seen := map[string]bool{}
 	keys := newer && g.percent(60)
 	format := pick(g, "yaml", "json", "hcl", "toml", "", "")
+	if g.has("dockerfile") && g.percent(20) {
+		format = dockerFormat
+	}
+	g.docker = keys && format == dockerFormat
 	named := keys && format != "" && g.percent(30) // by the items, not by the files' names
 	withKey, without := false, false
+	fallback := newer && g.has("only") && g.percent(20)
 	items := func(key string) {
 		l := listYAML{key: key}
 		for range 1 + g.IntN(3) {
@@ -180,6 +204,9 @@ func (g *generator) rule(kind string, newer bool) ruleYAML {
 			isKey := keys && g.percent(75)
 			if isKey {
 				item = g.keyItem(key, map[bool]string{true: format}[named])
+			}
+			if !isKey && fallback && strings.HasPrefix(item, "{") {
+				item = strings.TrimSuffix(item, "}") + ", only: unparsable}"
 			}
 			name := itemName(item, key, newer)
 			if isKey && name == "" || name != "" && seen[name] {
@@ -223,11 +250,20 @@ func (g *generator) rule(kind string, newer bool) ruleYAML {
 	if hasItems {
 		if keys {
 			r.lists = append(r.lists, listYAML{"files", g.keyGlobs(format, named)})
-			if withKey && without && g.percent(40) {
+			if withKey && without && (fallback || g.percent(40)) {
 				r.lines = append(r.lines, "unparsable: text")
 			}
 		} else {
 			r.lists = append(r.lists, listYAML{"files", g.globs()})
+		}
+	}
+	if newer && hasItems && g.has("containing") && g.percent(15) {
+		item := g.item()
+		if keys && g.percent(50) {
+			item = g.keyItem("containing", map[bool]string{true: format}[named])
+		}
+		if itemName(item, "required_absent", true) != "" {
+			r.lists = append(r.lists, listYAML{"containing", []string{item}})
 		}
 	}
 	if g.percent(20) {
@@ -252,7 +288,8 @@ func itemName(item, list string, newer bool) string {
 	if !newer {
 		f.version = ""
 	}
-	if file, wrong := loadFile(name, f.yaml()); len(wrong) == 0 {
+	onlyWrong := func(m Mistake) bool { return m.What == withoutUnparsable }
+	if file, wrong := loadFile(name, f.yaml()); len(slices.DeleteFunc(wrong, onlyWrong)) == 0 {
 		r := file.Rules[0]
 		return slices.Concat(r.Forbidden, r.Absent, r.Required)[0].Name
 	}

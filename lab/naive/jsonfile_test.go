@@ -81,7 +81,7 @@ func (w jsonWriter) gap() {
 func (w jsonWriter) node(want *wish) *Node {
 	n := &Node{At: w.Len()}
 	switch want.kind {
-	case "value":
+	case "value", "json":
 		n.Kind, n.Scalar = ScalarNode, w.read(w.scalar(want.value))
 	case "null":
 		n.Kind = NullNode
@@ -140,11 +140,6 @@ var isJSONNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0
 
 func (w jsonWriter) scalar(v Value) Scalar {
 	return w.value(v, isJSONNumber, 60, func(text string) { w.text(text) })
-}
-
-// textScalar is a text, and nothing else.
-func textScalar(text string) Scalar {
-	return Scalar{Texts: []string{text}, Exact: Value{textKind, text}, Asked: text}
 }
 
 // text writes a text in quotes, and returns its place.

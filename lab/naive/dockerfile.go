@@ -1,0 +1,707 @@
+package naive
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A dockerLine is an instruction: its lines as one text, and the here-documents behind it.
+type dockerLine struct {
+	at   int // of its first byte
+	text string
+	here []string
+}
+
+// A dockerfile is read from its text, as Docker's documentation describes it.
+type dockerfile struct {
+	escape byte
+	subs   int
+	args   []*Node
+	stages []*dockerStage
+	ats    []int // of the instructions before the first stage
+}
+
+// A dockerStage is what is between two FROM.
+type dockerStage struct {
+	name string // in lower case
+	base *dockerStage
+	node *Node
+	last map[string]*Node // of the instructions of which the last one is in force
+}
+
+// inForce are the instructions of which the last one is in force, and kept those of which all are.
+func inForce() []string {
+	return []string{"user", "workdir", "cmd", "entrypoint", "healthcheck", "shell"}
+}
+func kept() []string { return []string{"env", "label", "expose", "volume", "stopsignal"} }
+
+// parseDockerfile returns what a text without a byte order mark means.
+func parseDockerfile(text string) *Parsed {
+	d := &dockerfile{escape: '\\'}
+	lines, err := d.lines(text)
+	for _, line := range lines {
+		if err == nil {
+			err = d.instruction(line)
+		}
+	}
+	if err == nil && len(d.stages) == 0 {
+		err = errors.New("no FROM")
+	}
+	if err != nil {
+		return &Parsed{Code: "E_PARSE", Template: hasTemplate(text)}
+	}
+	root := &Node{Kind: MappingNode, At: lines[0].at}
+	if len(d.args) > 0 {
+		root.Entries = append(root.Entries, Entry{Key: "args", At: d.ats[0], Also: d.ats[1:], Value: d.list(d.ats[0], d.args)})
+	}
+	first, last := d.stages[0], d.stages[len(d.stages)-1]
+	var stages []*Node
+	for _, s := range d.stages {
+		stages = append(stages, s.node)
+	}
+	at := first.node.At
+	root.Entries = append(root.Entries,
+		Entry{Key: "stages", At: at, Sub: d.sub(), Value: d.list(at, stages)},
+		Entry{Key: "final", At: last.node.At, Sub: d.sub(), Value: d.final(last)})
+	return &Parsed{Documents: []Document{{Root: root, Head: root.At}}}
+}
+
+// final is the last stage, where some instructions are the last one alone, and what the stage that it begins from leaves.
+// What that one's other instructions say is hidden: it may be set anew.
+func (d *dockerfile) final(s *dockerStage) *Node {
+	n := &Node{Kind: MappingNode, At: s.node.At, Sub: d.sub()}
+	for _, e := range s.node.Entries {
+		if slices.Contains(inForce(), e.Key) {
+			e.Value = s.last[e.Key]
+			e.At, e.Also = e.Value.At, nil
+		}
+		n.Entries = append(n.Entries, e)
+	}
+	has := func(key string) bool {
+		return slices.ContainsFunc(s.node.Entries, func(e Entry) bool { return e.Key == key })
+	}
+	if s.base == nil {
+		return n
+	}
+	for _, e := range d.final(s.base).Entries {
+		switch {
+		case slices.Contains(kept(), e.Key):
+			e.Hidden = true // Docker adds what is set here
+		case !slices.Contains(inForce(), e.Key) || has(e.Key):
+			continue
+		case e.Key == "cmd":
+			e.Hidden = e.Hidden || has("entrypoint") // which takes it back
+		}
+		n.Entries = append(n.Entries, e)
+	}
+	return n
+}
+
+func (d *dockerfile) sub() string {
+	d.subs++
+	return strconv.Itoa(d.subs)
+}
+
+func (d *dockerfile) list(at int, items []*Node) *Node {
+	return &Node{Kind: ListNode, At: at, Sub: d.sub(), Items: items}
+}
+
+// command is a text in which nothing is expanded. YAML reads it without quotes.
+func (d *dockerfile) command(at int, text string) *Node {
+	return &Node{Kind: ScalarNode, At: at, Sub: d.sub(),
+		Scalar: Scalar{Texts: []string{text}, Exact: coreSchema(text), Asked: text, Plain: true}}
+}
+
+// open is a text that is uncertain.
+func (d *dockerfile) open(at int, text string) *Node {
+	return &Node{Kind: ScalarNode, At: at, Sub: d.sub(), Tagged: true, Scalar: Scalar{Texts: []string{text}, Open: true}}
+}
+
+// word is a text as Docker's lexer reads it, uncertain if there is a $ in it.
+func (d *dockerfile) word(at int, raw string) (*Node, error) {
+	text, err := d.unquote(raw)
+	if strings.Contains(raw, "$") {
+		return d.open(at, text), err
+	}
+	return d.command(at, text), err
+}
+
+func (d *dockerfile) words(at int, raw []string) (all []*Node, err error) {
+	for _, r := range raw {
+		n, wrong := d.word(at, r)
+		all, err = append(all, n), errors.Join(err, wrong)
+	}
+	return all, err
+}
+
+// unquote takes quotes and escapes away.
+func (d *dockerfile) unquote(raw string) (string, error) {
+	var b strings.Builder
+	quote := byte(0)
+	for i := 0; i < len(raw); i++ {
+		c := raw[i]
+		switch {
+		case c == d.escape && quote != '\'':
+			if i++; i == len(raw) {
+				break
+			}
+			if quote == '"' && raw[i] != '"' && raw[i] != '$' && raw[i] != d.escape {
+				b.WriteByte(c)
+			}
+			b.WriteByte(raw[i])
+		case quote == 0 && (c == '"' || c == '\''):
+			quote = c
+		case c == quote:
+			quote = 0
+		default:
+			b.WriteByte(c)
+		}
+	}
+	if quote != 0 {
+		return "", errors.New("an open quote")
+	}
+	return b.String(), nil
+}
+
+const dockerBlanks = " \t\v\f\r"
+
+// fields cuts a text at blanks that are neither in quotes nor escaped. Each keeps its quotes.
+func fields(text string, escape byte) (all []string, open bool) {
+	start, quote := -1, byte(0)
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		if quote == 0 && strings.IndexByte(dockerBlanks+"\n", c) >= 0 {
+			if start >= 0 {
+				all, start = append(all, text[start:i]), -1
+			}
+			continue
+		}
+		if start < 0 {
+			start = i
+		}
+		switch {
+		case c == escape && quote != '\'':
+			i++
+		case quote == 0 && (c == '"' || c == '\''):
+			quote = c
+		case c == quote:
+			quote = 0
+		}
+	}
+	if start >= 0 {
+		all = append(all, text[start:])
+	}
+	return all, quote != 0
+}
+
+var directive = regexp.MustCompile(`^#[ \t]*([a-zA-Z][a-zA-Z0-9]*)[ \t]*=[ \t]*(.+?)[ \t]*$`)
+
+// directives reads the comments at the top that say how to read the rest.
+func (d *dockerfile) directives(text string) error {
+	seen := map[string]bool{}
+	for line := range strings.SplitSeq(text, "\n") {
+		parts := directive.FindStringSubmatch(strings.TrimRight(line, "\r"))
+		if parts == nil {
+			return nil
+		}
+		switch key := strings.ToLower(parts[1]); {
+		case key != "escape" && key != "syntax" && key != "check":
+			return nil
+		case seen[key]:
+			return errors.New("a directive twice")
+		case key == "escape" && parts[2] != `\` && parts[2] != "`":
+			return errors.New("another escape than a backslash or a backtick")
+		case key == "escape":
+			d.escape = parts[2][0]
+			fallthrough
+		default:
+			seen[key] = true
+		}
+	}
+	return nil
+}
+
+// lines joins the lines of a text to instructions.
+func (d *dockerfile) lines(text string) (all []dockerLine, err error) {
+	err = d.directives(text)
+	at := 0
+	next := func() (line string, start int, ok bool) {
+		if at >= len(text) {
+			return "", 0, false
+		}
+		line, start = text[at:], at
+		if end := strings.IndexByte(line, '\n'); end >= 0 {
+			line = line[:end+1]
+		}
+		at += len(line)
+		if len(strings.TrimSuffix(line, "\n")) >= 64<<10 {
+			err = errors.Join(err, errors.New("a line of 64 KiB"))
+		}
+		return line, start, true
+	}
+	continued := regexp.MustCompile(`(^|[^` + regexp.QuoteMeta(string(d.escape)) + `])` + regexp.QuoteMeta(string(d.escape)) + `[ \t]*$`)
+	for {
+		line, start, ok := next()
+		if !ok {
+			return all, err
+		}
+		bare := strings.TrimRight(line, "\r\n")
+		one := strings.TrimLeft(bare, dockerBlanks)
+		if one == "" || one[0] == '#' {
+			continue
+		}
+		l := dockerLine{at: start + len(bare) - len(one)}
+		for {
+			l.text += continued.ReplaceAllString(one, "$1")
+			if !continued.MatchString(one) {
+				break
+			}
+			for ok {
+				if line, _, ok = next(); !ok {
+					break
+				}
+				one = strings.TrimRight(line, "\r\n")
+				if left := strings.TrimLeft(one, dockerBlanks); left != "" && left[0] != '#' {
+					break
+				}
+			}
+			if !ok {
+				break
+			}
+		}
+		if strings.TrimSpace(l.text) == "" {
+			continue
+		}
+		for _, h := range d.hereDocuments(l.text) {
+			content, ended := "", false
+			for !ended {
+				line, _, ok := next()
+				if !ok {
+					return nil, errors.New("a here-document without end")
+				}
+				bare := strings.TrimRight(line, "\r\n")
+				if h.dash {
+					line, bare = strings.TrimLeft(line, "\t"), strings.TrimLeft(bare, "\t")
+				}
+				if ended = bare == h.end; !ended {
+					content += line
+				}
+			}
+			l.here = append(l.here, content)
+		}
+		all = append(all, l)
+	}
+}
+
+// A here is the start of a here-document: the line that ends it, and whether tabs before its lines are left out.
+type here struct {
+	end  string
+	dash bool
+}
+
+var hereStart = regexp.MustCompile(`^[0-9]*<<(-?)([^<]+)$`)
+
+// hereDocuments are those that an instruction begins.
+func (d *dockerfile) hereDocuments(text string) (all []here) {
+	name, rest := instructionName(text)
+	if name == "onbuild" {
+		name, rest = instructionName(rest)
+	}
+	_, rest = d.flags(rest)
+	words, open := fields(rest, '\\')
+	if _, isList, _ := jsonForm(rest); open || isList || !slices.Contains([]string{"run", "copy", "add"}, name) {
+		return nil
+	}
+	for _, word := range words {
+		if parts := hereStart.FindStringSubmatch(word); parts != nil {
+			end, _ := (&dockerfile{escape: '\\'}).unquote(parts[2])
+			all = append(all, here{end, parts[1] != ""})
+		}
+	}
+	return all
+}
+
+// instructionName is the first word of a line, in lower case, and the rest.
+func instructionName(text string) (name, rest string) {
+	text = strings.TrimSpace(text)
+	if end := strings.IndexAny(text, dockerBlanks); end >= 0 {
+		text, rest = text[:end], text[end:]
+	}
+	return strings.ToLower(text), strings.TrimSpace(rest)
+}
+
+// jsonForm reads a list of texts. A list with something else is an error.
+func jsonForm(text string) (items []string, ok bool, err error) {
+	var all []any
+	if !strings.HasPrefix(text, "[") || json.Unmarshal([]byte(text), &all) != nil {
+		return nil, false, nil
+	}
+	for _, item := range all {
+		s, isText := item.(string)
+		if !isText {
+			return nil, false, errors.New("a list of something else than texts")
+		}
+		items = append(items, s)
+	}
+	return items, true, nil
+}
+
+// A dockerFlag is --name=value.
+type dockerFlag struct {
+	name, value string
+	valued      bool
+}
+
+// flags are those before the rest of an instruction.
+func (d *dockerfile) flags(text string) (all []dockerFlag, rest string) {
+	for strings.HasPrefix(text, "--") {
+		words, _ := fields(text, '\\')
+		text = strings.TrimSpace(strings.TrimPrefix(text, words[0]))
+		if words[0] == "--" {
+			break
+		}
+		var f dockerFlag
+		f.name, f.value, f.valued = strings.Cut(words[0][2:], "=")
+		all = append(all, f)
+	}
+	return all, text
+}
+
+// knownFlags are the flags of an instruction: one, of which there may be several (list), or true and false.
+func knownFlags(instruction string) map[string]string {
+	switch instruction {
+	case "from":
+		return map[string]string{"platform": "one"}
+	case "run":
+		return map[string]string{"mount": "list", "device": "list", "network": "one", "security": "one"}
+	case "copy":
+		return map[string]string{"from": "one", "chown": "one", "chmod": "one", "exclude": "list", "link": "boolean", "parents": "boolean"}
+	case "add":
+		return map[string]string{"checksum": "one", "chown": "one", "chmod": "one", "exclude": "list", "link": "boolean",
+			"keep-git-dir": "boolean", "unpack": "boolean"}
+	case "healthcheck":
+		return map[string]string{"interval": "duration", "timeout": "duration", "start-period": "duration",
+			"start-interval": "duration", "retries": "number"}
+	}
+	return nil
+}
+
+// flagEntries are the flags as keys.
+func (d *dockerfile) flagEntries(at int, instruction string, flags []dockerFlag) (all []Entry, err error) {
+	seen := map[string]*Node{}
+	for _, f := range flags {
+		kind := knownFlags(instruction)[f.name]
+		value, wrong := d.word(at, f.value)
+		text, _ := d.unquote(f.value)
+		switch {
+		case kind == "boolean" && !f.valued:
+			value = d.command(at, "true")
+		case !f.valued:
+			wrong = errors.New("a flag without a value")
+		case kind == "boolean" && text != "true" && text != "false":
+			wrong = errors.New("neither true nor false")
+		case kind == "duration":
+			if t, notOne := time.ParseDuration(text); notOne != nil || t != 0 && t < time.Millisecond {
+				wrong = errors.New("no time")
+			}
+		case kind == "number":
+			if n, notOne := strconv.Atoi(text); notOne != nil || n < 0 {
+				wrong = errors.New("no number")
+			}
+		}
+		list := seen[f.name]
+		switch {
+		case kind == "":
+			return nil, fmt.Errorf("an unknown flag: %s", f.name)
+		case wrong != nil:
+			return nil, wrong
+		case list != nil && kind != "list":
+			return nil, fmt.Errorf("%s twice", f.name)
+		case list != nil:
+			list.Items = append(list.Items, value)
+			continue
+		case kind == "list":
+			value = d.list(at, []*Node{value})
+		}
+		seen[f.name] = value
+		all = append(all, Entry{Key: f.name, At: at, Sub: d.sub(), Value: value})
+	}
+	return all, nil
+}
+
+// instruction adds one instruction.
+func (d *dockerfile) instruction(line dockerLine) error {
+	name, rest := instructionName(line.text)
+	if name == "from" {
+		return d.from(line.at, rest)
+	}
+	values, err := d.read(line, name, rest)
+	switch {
+	case err != nil:
+		return err
+	case len(d.stages) > 0:
+		d.stages[len(d.stages)-1].add(d, line.at, name, values)
+	case name == "arg":
+		d.args, d.ats = append(d.args, values...), append(d.ats, line.at)
+	default:
+		return errors.New("an instruction before FROM")
+	}
+	return nil
+}
+
+// add adds the values of an instruction.
+func (s *dockerStage) add(d *dockerfile, at int, name string, values []*Node) {
+	if s.last != nil {
+		s.last[name] = values[len(values)-1]
+	}
+	i := slices.IndexFunc(s.node.Entries, func(e Entry) bool { return e.Key == name })
+	if i < 0 {
+		s.node.Entries = append(s.node.Entries, Entry{Key: name, At: at, Value: d.list(at, values)})
+		return
+	}
+	e := &s.node.Entries[i]
+	e.Also, e.Value.Items = append(e.Also, at), append(e.Value.Items, values...)
+}
+
+// read reads an instruction, and returns its values in the list of its name.
+func (d *dockerfile) read(line dockerLine, name, rest string) ([]*Node, error) {
+	flags, rest := d.flags(rest)
+	entries, err := d.flagEntries(line.at, name, flags)
+	switch {
+	case err != nil:
+		return nil, err
+	case rest == "":
+		return nil, errors.New("a missing argument")
+	}
+	n := &Node{Kind: MappingNode, At: line.at, Sub: d.sub(), Entries: entries}
+	key := func(key string, value *Node) {
+		n.Entries = append(n.Entries, Entry{Key: key, At: line.at, Sub: d.sub(), Value: value})
+	}
+	items, isList, err := jsonForm(rest)
+	if err != nil && slices.Contains([]string{"run", "cmd", "entrypoint", "shell", "copy", "add", "volume"}, name) {
+		return nil, err
+	}
+	switch name {
+	case "run", "cmd", "entrypoint", "shell":
+		if name == "shell" && len(items) == 0 {
+			return nil, errors.New("SHELL without a list")
+		}
+		key("command", d.commands(line, rest))
+	case "healthcheck":
+		word, rest := instructionName(rest)
+		_, _, err := jsonForm(rest)
+		switch {
+		case err != nil:
+			return nil, err
+		case word == "none" && rest == "":
+			key("none", d.command(line.at, "true"))
+		case word == "cmd" && rest != "":
+			key("command", d.commands(line, rest))
+		default:
+			return nil, errors.New("a healthcheck that is neither NONE nor CMD")
+		}
+	case "copy", "add":
+		if !isList {
+			items = strings.Fields(rest)
+		}
+		if len(items) < 2 {
+			return nil, errors.New("a missing argument")
+		}
+		return []*Node{n}, d.copied(line, n, items, key)
+	case "env", "label", "arg":
+		return []*Node{n}, d.pairs(line.at, n, name, rest)
+	case "user", "workdir", "stopsignal":
+		text, err := d.word(line.at, rest)
+		return []*Node{text}, err
+	case "maintainer":
+		return []*Node{d.command(line.at, rest)}, nil
+	case "expose", "volume":
+		if !isList || name == "expose" {
+			items = strings.Fields(rest)
+		}
+		if len(items) == 0 {
+			return nil, errors.New("a missing argument")
+		}
+		return d.words(line.at, items)
+	case "onbuild":
+		name, rest := instructionName(rest)
+		if slices.Contains([]string{"onbuild", "from", "maintainer"}, name) {
+			return nil, errors.New("an instruction that ONBUILD cannot have")
+		}
+		values, err := d.read(line, name, rest)
+		if err != nil {
+			return nil, err
+		}
+		(&dockerStage{node: n}).add(d, line.at, name, values)
+	default:
+		return nil, fmt.Errorf("an unknown instruction: %s", name)
+	}
+	return []*Node{n}, nil
+}
+
+// commands is a command: a text with the here-documents in it, or a list.
+func (d *dockerfile) commands(line dockerLine, text string) *Node {
+	items, isList, _ := jsonForm(text)
+	if !isList {
+		if len(line.here) > 0 {
+			text += "\n" + strings.Join(line.here, "")
+		}
+		return d.command(line.at, text)
+	}
+	var all []*Node
+	for _, item := range items {
+		all = append(all, d.command(line.at, item))
+	}
+	n := d.list(line.at, all)
+	n.Joined = d.command(line.at, strings.Join(items, " "))
+	return n
+}
+
+// copied adds what COPY and ADD copy.
+func (d *dockerfile) copied(line dockerLine, n *Node, items []string, key func(string, *Node)) error {
+	var content []*Node
+	for _, text := range line.here {
+		content = append(content, d.command(line.at, text))
+	}
+	last := len(items) - 1
+	isHere := func(item string) bool { return len(content) > 0 && hereStart.MatchString(item) }
+	if isHere(items[last]) {
+		return errors.New("a here-document where a path has to be")
+	}
+	sources, err := d.words(line.at, slices.DeleteFunc(slices.Clone(items[:last]), isHere))
+	to, wrong := d.word(line.at, items[last])
+	if len(sources) > 0 {
+		key("sources", d.list(line.at, sources))
+	}
+	if len(content) > 0 {
+		key("content", d.list(line.at, content))
+	}
+	key("to", to)
+	for i := range n.Entries {
+		if e := &n.Entries[i]; e.Key == "from" {
+			text, earlier := e.Value.Scalar.Texts[0], d.stages[:max(len(d.stages)-1, 0)]
+			e.Value = d.reference(line.at, text, e.Value.Tagged)
+			number, err := strconv.Atoi(text)
+			if stage(earlier, text) != nil || err == nil && 0 <= number && number < len(earlier) {
+				isStage := Entry{Key: "stage", At: line.at, Sub: d.sub(), Value: d.command(line.at, "true")}
+				e.Value.Entries = append(e.Value.Entries, isStage)
+			}
+		}
+	}
+	return errors.Join(err, wrong)
+}
+
+// pairs adds names and values.
+func (d *dockerfile) pairs(at int, n *Node, name, rest string) error {
+	words, _ := fields(rest, d.escape)
+	if name != "arg" && !strings.Contains(words[0], "=") {
+		if len(words) < 2 { // NAME and the rest
+			return errors.New("a name without a value")
+		}
+		words = []string{words[0] + "=" + strings.TrimLeft(strings.TrimPrefix(rest, words[0]), dockerBlanks)}
+	}
+	for _, word := range words {
+		key, value, valued := strings.Cut(word, "=")
+		if key == "" || !valued && name != "arg" {
+			return errors.New("no name and value")
+		}
+		text, err := d.unquote(key)
+		e := Entry{Key: text, At: at, Sub: d.sub(), Value: &Node{Kind: NullNode, At: at, Sub: d.sub()}}
+		e.Any = strings.Contains(key, "$")
+		e.Unsure = e.Any
+		if valued {
+			var wrong error
+			e.Value, wrong = d.word(at, value)
+			err = errors.Join(err, wrong)
+		}
+		if err != nil {
+			return err
+		}
+		n.Entries = append(n.Entries, e)
+	}
+	return nil
+}
+
+var stageName = regexp.MustCompile(`^[a-z][a-z0-9_.-]*$`)
+
+// from begins a stage.
+func (d *dockerfile) from(at int, rest string) error {
+	flags, rest := d.flags(rest)
+	entries, err := d.flagEntries(at, "from", flags)
+	words := strings.Fields(rest)
+	switch {
+	case err != nil:
+		return err
+	case len(words) != 1 && (len(words) != 3 || !strings.EqualFold(words[1], "as")):
+		return errors.New("FROM with other words")
+	}
+	text, err := d.unquote(words[0])
+	if text == "" || err != nil {
+		return errors.New("FROM without an image")
+	}
+	open := strings.Contains(words[0], "$")
+	from := d.reference(at, text, open)
+	s := &dockerStage{base: stage(d.stages, text), last: map[string]*Node{}}
+	if open {
+		s.base = nil
+	}
+	if s.base != nil {
+		from.Entries = append(from.Entries, Entry{Key: "stage", At: at, Sub: d.sub(), Value: d.command(at, "true")})
+	}
+	from.Entries = append(from.Entries, entries...)
+	if len(words) == 3 {
+		if s.name = strings.ToLower(words[2]); !stageName.MatchString(s.name) {
+			return errors.New("no name of a stage")
+		}
+		from.Entries = append(from.Entries, Entry{Key: "as", At: at, Sub: d.sub(), Value: d.command(at, words[2])})
+	}
+	s.node = &Node{Kind: MappingNode, At: at, Sub: d.sub(), Entries: []Entry{{Key: "from", At: at, Sub: d.sub(), Value: from}}}
+	d.stages = append(d.stages, s)
+	return nil
+}
+
+// stage is the last of these stages that has a name; nil if there is none.
+func stage(earlier []*dockerStage, name string) *dockerStage {
+	for _, s := range slices.Backward(earlier) {
+		if s.name != "" && s.name == strings.ToLower(name) {
+			return s
+		}
+	}
+	return nil
+}
+
+// reference is an image. If it is open, all of it may be anything.
+func (d *dockerfile) reference(at int, text string, open bool) *Node {
+	n := &Node{Kind: MappingNode, At: at, Sub: d.sub()}
+	key := func(key string, value *Node) {
+		n.Entries = append(n.Entries, Entry{Key: key, At: at, Sub: d.sub(), Value: value})
+	}
+	if open {
+		for _, name := range []string{"image", "tag", "digest", "stage"} {
+			key(name, d.open(at, text))
+		}
+		return n
+	}
+	image, digest, hasDigest := strings.Cut(text, "@")
+	if colon := strings.LastIndex(image, ":"); colon > strings.LastIndex(image, "/") {
+		key("tag", d.command(at, image[colon+1:]))
+		image = image[:colon]
+	}
+	key("image", d.command(at, image))
+	if hasDigest {
+		key("digest", d.command(at, digest))
+	}
+	return n
+}
+
+// hasTemplate reports whether a text has the mark of a template.
+func hasTemplate(text string) bool {
+	return strings.Contains(strings.ReplaceAll(text, "${{", ""), "{{") || strings.Contains(text, "{%") ||
+		strings.Contains(text, "<%")
+}
