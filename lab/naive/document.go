@@ -106,7 +106,7 @@ func (s splitting) split(documents []Document) []Document {
 }
 
 // one splits a document; kinds are what the list around it says of its kind.
-func (s splitting) one(d Document, kinds []*Node) []Document {
+func (s splitting) one(d Document, kinds []Entry) []Document {
 	var all []Document
 	switch {
 	case d.Root.Kind == NullNode:
@@ -122,7 +122,8 @@ func (s splitting) one(d Document, kinds []*Node) []Document {
 		return all
 	}
 	whole := withKind(d, kinds)
-	says, lists, onlyLists, onlyList, versioned := []*Node{}, []*Node{}, !d.Root.Tagged, true, false
+	var says []Entry
+	lists, onlyLists, onlyList, versioned := []*Node{}, !d.Root.Tagged, true, false
 	for _, e := range d.Root.Entries {
 		v := e.Value
 		switch {
@@ -137,7 +138,7 @@ func (s splitting) one(d Document, kinds []*Node) []Document {
 			onlyLists = onlyLists && strings.HasSuffix(text, "List")
 			onlyList = onlyList && text == "List"
 			if saysKind(v) {
-				says = append(says, v)
+				says = append(says, e)
 			}
 		case e.Key == "items" && v.Kind == ListNode:
 			lists = append(lists, v)
@@ -153,13 +154,13 @@ func (s splitting) one(d Document, kinds []*Node) []Document {
 	if !s.required || !onlyLists || !versioned || s.narrow && !onlyList {
 		all = append(all, whole)
 	}
-	var given []*Node
-	for _, kind := range says {
-		if text := strings.TrimSuffix(kind.Scalar.Texts[0], "List"); text != "" {
-			of := *kind
+	var given []Entry
+	for _, e := range says {
+		if text := strings.TrimSuffix(e.Value.Scalar.Texts[0], "List"); text != "" {
+			of := *e.Value
 			of.Scalar.Texts = []string{text}
 			of.Scalar.Exact.Text = text
-			given = append(given, &of)
+			given = append(given, Entry{Key: "kind", At: e.At, Hidden: true, Value: &of})
 		}
 	}
 	for _, list := range lists {
@@ -178,16 +179,13 @@ func (s splitting) one(d Document, kinds []*Node) []Document {
 func saysKind(v *Node) bool { return v.Kind == ScalarNode && v.Scalar.Texts[0] != "" }
 
 // withKind is a document with the kinds that the list around it gives to one without a kind. It does not have them.
-func withKind(d Document, kinds []*Node) Document {
+func withKind(d Document, kinds []Entry) Document {
 	has := func(e Entry) bool { return e.Key == "kind" && !e.Any && saysKind(e.Value) }
 	if len(kinds) == 0 || d.Root.Kind != MappingNode || slices.ContainsFunc(d.Root.Entries, has) {
 		return d
 	}
 	root := *d.Root
-	root.Entries = slices.Clone(root.Entries)
-	for _, kind := range kinds {
-		root.Entries = append(root.Entries, Entry{Key: "kind", At: kind.At, Hidden: true, Value: kind})
-	}
+	root.Entries = slices.Concat(root.Entries, kinds)
 	d.Root = &root
 	return d
 }

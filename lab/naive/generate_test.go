@@ -20,13 +20,14 @@ type generator struct {
 	docker  bool               // the rule is about Dockerfiles
 	wrote   bool               // a file for items with keys was made
 	// What no further file may have, since policyscan does not read it yet as an item of the bundle has it.
-	noDynamic, noEmptyLists bool
+	noDynamic, noEmptyLists, noKinds bool
 }
 
 // newForms are the forms of the page that policyscan does not have yet. Nothing that is compared with it has them.
 func newForms() []string {
 	return []string{
 		"conditions", "if", "any", "limits", "empty lists", "texts", "except", "only", "containing", "dockerfile", "dynamic",
+		"kind of a list",
 	}
 }
 

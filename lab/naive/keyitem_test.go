@@ -102,6 +102,11 @@ func (g *generator) keyItem(list, format string) string {
 		forms = append(forms, map[bool][]string{false: {"below", "above"}, true: {"at_least", "at_most"}}[required]...)
 	}
 	form := pick(g, forms...)
+	if form == "" && !g.has("kind of a list") {
+		if g.noKinds = !g.wrote; g.wrote {
+			form = "is"
+		}
+	}
 	g.noEmptyLists = g.noEmptyLists || strings.HasSuffix(form, "_not") && !g.has("empty lists")
 	switch {
 	case form == "":
