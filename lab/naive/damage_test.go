@@ -278,7 +278,7 @@ func badItems() []string {
 	for _, n := range []string{"0", "-1", "1.0", "1e1", "01", "+1", "0x1", `"1"`, "~", "[1]", "{}", "true", "a", "1_0"} {
 		all = append(all, "{text: a, within_lines: "+n+"}", "{regex: a, within_lines: "+n+"}")
 	}
-	all = append(all, badKeyItems()...)
+	all = slices.Concat(all, badKeyItems(), badFormItems())
 	return append(all, "{}", "{within_lines: 1}", "{spaces: any}", "{words: true}", "{texts: a}", "{regex: a, case: ignore}",
 		"{regex: a, words: true}", "{regex: 'a b', spaces: any}",
 		"{regex: a, is: b}", "~", "[a]", "[]", `""`, `" "`, `"\t\n"`, "{x-note: a}", "{text: a, text: b}")

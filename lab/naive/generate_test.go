@@ -94,20 +94,23 @@ func (g *generator) textItem() string {
 	return "{" + strings.Join(parts, ", ") + g.withinLines() + "}"
 }
 
-// regex is an expression that a bundle can have, mostly.
+// regex is an item with an expression that a bundle can have, mostly.
 func (g *generator) regex() string {
-	expr := g.expression(3)
-	for range 20 {
-		if _, err := compile(expr, true); err == nil && strings.TrimSpace(expr) != "" {
-			break
+	expression := func() string {
+		expr := g.expression(3)
+		for range 20 {
+			if _, err := compile(expr, true); err == nil && strings.TrimSpace(expr) != "" {
+				break
+			}
+			expr = g.expression(3)
 		}
-		expr = g.expression(3)
+		return "'" + strings.ReplaceAll(expr, "'", "''") + "'"
 	}
-	except := ""
-	if other := g.expression(2); g.has("except") && g.percent(30) {
-		except = ", except: '" + strings.ReplaceAll(other, "'", "''") + "'"
+	item := "{regex: " + expression()
+	if g.has("except") && g.percent(30) {
+		item += ", except: " + expression()
 	}
-	return "{regex: '" + strings.ReplaceAll(expr, "'", "''") + "'" + except + g.withinLines() + "}"
+	return item + g.withinLines() + "}"
 }
 
 // withinLines is the option, sometimes.

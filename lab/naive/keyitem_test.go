@@ -184,20 +184,23 @@ func (g *generator) keyGlobs(format string, named bool) []string {
 // fileWithKeys is a file that items with keys are about.
 func (g *generator) fileWithKeys() File {
 	format := pick(g, "yaml", "json", "hcl", "toml")
-	if g.has("dockerfile") && g.percent(20) {
-		return File{"k/" + pick(g, "Dockerfile", "x.dockerfile", "Containerfile.x"), g.dockerContent(), Regular}
-	}
 	end := pick(g, extensions(format)...)
 	if g.percent(15) {
 		end = "." + format + ".conf"
 	}
 	path := "k/" + pick(g, "x", "y", "é") + end
+	if g.has("dockerfile") && g.percent(20) {
+		path = "k/" + pick(g, "Dockerfile", "x.dockerfile", "Containerfile.x")
+	}
 	return File{path, g.keyContent(path), Regular}
 }
 
 // keyContent is a content for a path, and noted.
 func (g *generator) keyContent(path string) string {
 	format := formatOf(strings.TrimSuffix(path, ".conf"))
+	if format == dockerFormat {
+		return g.dockerContent()
+	}
 	f := g.keyFile(format)
 	g.parsed[Meant(format, f.content)] = f.meant
 	return f.content
