@@ -441,10 +441,10 @@ func (g *generator) changeRules(v version) version {
 	i := g.IntN(len(v.rules))
 	switch {
 	case g.percent(50):
-		v.rules = with(v.rules, i, ruleLine{v.rules[i].id, pick(g, ruleBodies()...)})
+		v.rules = with(v.rules, i, ruleLine{v.rules[i].id, pick(g, g.ruleBodies()...)})
 	case g.percent(60) || len(v.rules) == 1:
 		g.ids++
-		v.rules = append(v.rules, ruleLine{fmt.Sprintf("R%d", g.ids), pick(g, ruleBodies()...)})
+		v.rules = append(v.rules, ruleLine{fmt.Sprintf("R%d", g.ids), pick(g, g.ruleBodies()...)})
 		added := v.rules[len(v.rules)-1:]
 		v.list = append(v.list, g.entries(version{files: v.files, rules: added}, 70)...)
 	default:

@@ -96,6 +96,8 @@ func conditionCases() []formCase {
 		inYAML("in a condition an empty list is a value like any other", "- {key: k, if: {a: {is_not: x}}}\n- {key: k, if: {a: {matches_not: x}}}",
 			"①②k: 1\na: [x, []]\n---\n①②k: 1\na: []\n---\nk: 1\na: [x, [x]]\n"),
 		inYAML("** begins at the mapping itself, the value included", `- {key: a, if: {"**.b": {present: true}}}`, "①a: {b: 1}\n---\na: 1\n"),
+		inYAML("** does not go into a text", `- {key: k, if: {"**.Action": {missing: true}}}`+"\n"+`- {key: k, if: {"**.p.Action": {missing: true}}}`,
+			"①k: 1\np: '{\"Action\": 1}'\n"),
 		inYAML("the tagged mapping at which if begins is on its way", "- {key: x.uses, if: {a: z}}", "x: !If {①uses: y, a: b}\n"),
 		inYAML("what stands above it is not", "- {key: x.y.uses, if: {a: z}}", "x: !If {y: {uses: y, a: b}}\n"),
 	}
@@ -209,6 +211,7 @@ func textCases() []formCase {
 		inHCL("${…} where a value could stand is an uncertain value", "- {key: p.a, is_not: x}\n- {key: p.b, is: x}", "p = ①②\"{\\\"a\\\": ${var.x}, \\\"b\\\": \\\"x\\\"}\"\n"),
 		inHCL("elsewhere the text is no JSON", "- {key: p.b, is: x}", "p = \"{${var.x} \\\"b\\\": \\\"x\\\"}\"\n"),
 		inHCL("a text with %{…} is no JSON", "- {key: p.b, is: x}", "p = \"{\\\"b\\\": \\\"x\\\", \\\"c\\\": \\\"%{ if var.x }y%{ endif }\\\"}\"\n"),
+		inHCL("in parentheses and a lone ${…}", "- {key: p.a, is: 1}", "p = \"${(jsonencode({ a = ①1 }))}\"\n"),
 		inHCL("a heredoc", "- {key: p.b, is: x}", "p = ①<<E\n{\"b\": \"x\"}\nE\n"),
 	}
 }

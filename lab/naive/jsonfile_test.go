@@ -126,10 +126,15 @@ var template = regexp.MustCompile(`[$%]\{`)
 func (w jsonWriter) read(s Scalar) Scalar {
 	s.Binary = w.terraform
 	if w.terraform && s.Exact.Kind == textKind && template.MatchString(s.Exact.Text) {
-		s.Exact, s.Open = Value{}, true
+		text := s.Exact.Text
+		if s.Exact, s.Open = (Value{}), true; !strings.Contains(text, "%{") {
+			s.Template = hole.ReplaceAllString(text, holeStart+"$0"+holeEnd)
+		}
 	}
 	return s
 }
+
+var hole = regexp.MustCompile(`\$\{[^{}]*\}`)
 
 // comma writes a comma, which may be at the end, too.
 func (w jsonWriter) comma(more bool) {

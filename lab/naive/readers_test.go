@@ -134,6 +134,8 @@ func (r hclReader) expression(e hclsyntax.Expression) *Node {
 	switch e := e.(type) {
 	case *hclsyntax.ParenthesesExpr:
 		return r.expression(e.Expression)
+	case *hclsyntax.TemplateWrapExpr:
+		return r.expression(e.Wrapped)
 	case *hclsyntax.TupleConsExpr:
 		n.Kind = ListNode
 		for _, item := range e.Exprs {
