@@ -178,8 +178,8 @@ func groups(n *Node) [][]*Entry {
 	return all
 }
 
-// Outcomes are what is_not, matches_not or missing can come to below a node, which depends on the occurrence of a key that
-// counts.
+// Outcomes are what is_not, matches_not or missing can come to below a node, which depends on the occurrence of a key
+// that counts.
 type outcomes uint8
 
 const (

@@ -71,8 +71,8 @@ type Scalar struct {
 	Open   bool     // it may be anything: tagged, or an expression
 	Plain  bool     // YAML whose versions may differ: without quotes, or with a tag of a number or a boolean
 	Binary bool     // HCL or JSON of Terraform, where "1" and "0" are booleans
-	// Template is the text that a template of HCL makes, each ${…} in it between holeStart and holeEnd; empty if there is
-	// none, or a directive.
+	// Template is the text that a template of HCL makes, each ${…} in it between holeStart and holeEnd; empty if there
+	// is none, or a directive.
 	Template string
 }
 
@@ -254,7 +254,7 @@ const (
 	unknown = "not known"
 )
 
-// ask returns where a file breaks an item with a key, what the file means, and the code of what kept it from being asked.
+// ask returns where a file breaks an item with a key, what the file means, and what kept it from being asked.
 func ask(item Item, required bool, f File, known map[string]*Parsed) (places []spot, p *Parsed, code string) {
 	p, code = parsed(item, f, known)
 	if code == "" || p != nil && p.Disputed && !required {
@@ -266,7 +266,7 @@ func ask(item Item, required bool, f File, known map[string]*Parsed) (places []s
 	return places, p, code
 }
 
-// contains reports whether a file has one of the items of containing, or may have one; code is the error of such an item.
+// contains reports whether a file has one of the items of containing, or may have one; code is such an item's error.
 func (r Rule) contains(f File, known map[string]*Parsed) (has bool, code string) {
 	for _, item := range r.Containing {
 		if item.Key == nil {

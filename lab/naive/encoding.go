@@ -115,8 +115,8 @@ func markOf(content string) Encoding {
 	return best
 }
 
-// decoded is the text of a content that begins with a mark, without it, and for each offset in the text, and its end, the
-// one in the content; nil if there is no mark.
+// decoded is the text of a content that begins with a mark, without it, and for each offset in the text, and its end,
+// the one in the content; nil if there is no mark.
 func decoded(content string) (text string, starts []int) {
 	e := markOf(content)
 	if !e.isMarkOf(content) {

@@ -57,7 +57,7 @@ func (s Segment) matches(e *Entry) bool {
 	return s.Kind == anyOne || s.Kind == literal && !e.Any && s.Text == e.Key
 }
 
-// A spot is where an item is broken. What stands in one text or one instruction has the same place, and a sub of its own.
+// A spot is where an item is broken. What stands in one text or one instruction has one place, and a sub each.
 type spot struct {
 	at  int
 	sub string
@@ -77,8 +77,8 @@ type asking struct {
 	limited bool // a path went on into one text too many, or a text is too deep
 }
 
-// brokenIn returns the places of what the item forbids, or where what it requires is not; limited says that it could not
-// be asked.
+// brokenIn returns the places of what the item forbids, or where what it requires is not; limited says that it could
+// not be asked.
 func (k *KeyItem) brokenIn(documents []Document, required bool) (places []spot, limited bool) {
 	a := &asking{KeyItem: k}
 	if required {
@@ -344,8 +344,8 @@ func (a *asking) anyLackedBy(p parent) []spot {
 	return tidy(reached)[:1]
 }
 
-// hasEqual reports whether one of the ways leads to an equal value, whichever of a key's occurrences counts. It adds the
-// places of all values.
+// hasEqual reports whether one of the ways leads to an equal value, whichever of a key's occurrences counts. It adds
+// the places of all values.
 func (a *asking) hasEqual(p parent, ways []way, reached *[]spot) bool {
 	ended, more, named := split(ways)
 	has := false

@@ -211,7 +211,8 @@ func (l *loader) rule(node *yaml.Node) Rule {
 	}
 	r.Forbidden, r.Absent = items("forbidden_patterns"), items("required_absent")
 	r.Required = items("required_patterns")
-	if r.Containing = items("containing"); r.Containing != nil && r.Forbidden == nil && r.Absent == nil && r.Required == nil {
+	all := slices.Concat(r.Forbidden, r.Absent, r.Required)
+	if r.Containing = items("containing"); r.Containing != nil && all == nil {
 		l.wrong(values["containing"].Line, "containing without a pattern item")
 	}
 	if pathCase := values["path_case"]; pathCase != nil {
@@ -238,7 +239,7 @@ func (l *loader) rule(node *yaml.Node) Rule {
 	if slices.ContainsFunc(r.Containing, onlyUnparsable) {
 		l.wrong(values["containing"].Line, "only in containing")
 	}
-	if values["unparsable"] == nil && slices.ContainsFunc(slices.Concat(r.Forbidden, r.Absent, r.Required), onlyUnparsable) {
+	if values["unparsable"] == nil && slices.ContainsFunc(all, onlyUnparsable) {
 		l.wrong(match.Line, withoutUnparsable)
 	}
 	if unparsable := values["unparsable"]; unparsable != nil && l.file.Version == "0.2" {
@@ -246,7 +247,6 @@ func (l *loader) rule(node *yaml.Node) Rule {
 		if l.text(unparsable) != "text" {
 			l.wrong(unparsable.Line, "unparsable is text, or is missing")
 		}
-		all := slices.Concat(r.Forbidden, r.Absent, r.Required)
 		isKey := func(i Item) bool { return i.Key != nil }
 		keys := len(slices.DeleteFunc(slices.Clone(all), func(i Item) bool { return !isKey(i) }))
 		if keys == 0 || keys == len(all) {

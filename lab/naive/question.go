@@ -94,8 +94,8 @@ type Limit struct {
 
 var infinity = regexp.MustCompile(`^([-+]?)(\.(inf|Inf|INF)|inf)$`)
 
-// amounts are the numbers, or quantities, that a value could be read as. Only without quotes a number in any spelling is
-// a quantity.
+// amounts are the numbers, or quantities, that a value could be read as. Only without quotes a number in any spelling
+// is a quantity.
 func (s Scalar) amounts(quantities bool) []string {
 	var all []string
 	quoted := s.Exact.Kind == textKind && !s.Plain
@@ -166,7 +166,8 @@ func compare(a, b string) int {
 	return sign(a) * larger
 }
 
-var quantityForm = regexp.MustCompile(`^([-+]?)([0-9]+\.?[0-9]*|\.[0-9]+)(?:([numkMGTPE]|[KMGTPE]i)|[eE]([-+]?[0-9]+))?$`)
+var quantityForm = regexp.MustCompile(`^([-+]?)([0-9]+\.?[0-9]*|\.[0-9]+)` +
+	`(?:([numkMGTPE]|[KMGTPE]i)|[eE]([-+]?[0-9]+))?$`)
 
 // quantity is the number that a text is as a quantity of Kubernetes.
 func quantity(text string) (n string, ok bool) {
