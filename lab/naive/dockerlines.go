@@ -32,7 +32,7 @@ func (d *dockerfile) unquote(raw string) (string, error) {
 			b.WriteByte(raw[i])
 		case quote == 0 && (c == '"' || c == '\''):
 			quote = c
-		case c == quote:
+		case c == quote && quote != 0:
 			quote = 0
 		default:
 			b.WriteByte(c)
@@ -65,7 +65,7 @@ func fields(text string, escape byte) (all []string, open bool) {
 			i++
 		case quote == 0 && (c == '"' || c == '\''):
 			quote = c
-		case c == quote:
+		case c == quote && quote != 0:
 			quote = 0
 		}
 	}
@@ -154,7 +154,11 @@ func (d *dockerfile) lines(text string) (all []dockerLine, err error) {
 		if strings.TrimSpace(l.text) == "" {
 			continue
 		}
-		for _, h := range d.hereDocuments(l.text) {
+		starts, wrong := d.hereDocuments(l.text)
+		if wrong != nil {
+			return nil, wrong
+		}
+		for _, h := range starts {
 			content, ended := "", false
 			for !ended {
 				line, _, ok := next()
@@ -183,8 +187,11 @@ type here struct {
 
 var hereStart = regexp.MustCompile(`^[0-9]*<<(-?)([^<]+)$`)
 
-// hereDocuments are those that an instruction begins.
-func (d *dockerfile) hereDocuments(text string) (all []here) {
+// A variable that Docker reads.
+var dockerVariable = regexp.MustCompile(`\$\{[A-Za-z0-9_]+(:?[-+?#%/][^}]*)?\}`)
+
+// hereDocuments are those that an instruction begins. Beside a variable that Docker does not read nobody knows.
+func (d *dockerfile) hereDocuments(text string) (all []here, err error) {
 	name, rest := instructionName(text)
 	if name == "onbuild" {
 		name, rest = instructionName(rest)
@@ -192,7 +199,7 @@ func (d *dockerfile) hereDocuments(text string) (all []here) {
 	_, rest = d.flags(rest)
 	words, open := fields(rest, '\\')
 	if _, isList, _ := jsonForm(rest); open || isList || !slices.Contains([]string{"run", "copy", "add"}, name) {
-		return nil
+		return nil, nil
 	}
 	for _, word := range words {
 		if parts := hereStart.FindStringSubmatch(word); parts != nil {
@@ -200,7 +207,10 @@ func (d *dockerfile) hereDocuments(text string) (all []here) {
 			all = append(all, here{end, parts[1] != ""})
 		}
 	}
-	return all
+	if len(all) > 0 && strings.Contains(dockerVariable.ReplaceAllString(text, ""), "${") {
+		err = errors.New("a here-document beside a variable that is none")
+	}
+	return all, err
 }
 
 // instructionName is the first word of a line, in lower case, and the rest.
