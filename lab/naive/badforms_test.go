@@ -142,10 +142,7 @@ func TestAhead(t *testing.T) {
 		item := slices.Concat(rule.Absent, rule.Required)[0]
 		count(used, item.Name)
 		for range 8 {
-			meant := parseDockerfile(g.dockerContent())
-			if format != dockerFormat {
-				meant = g.keyFile(format).meant
-			}
+			meant := g.keyFile(format).meant
 			if places, limited := item.Key.brokenIn(meant.Documents, list[0] == 'r'); len(places) > 0 {
 				count(broken, item.Name)
 			} else if !limited && meant.Code == "" {

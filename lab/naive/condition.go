@@ -129,7 +129,7 @@ type way struct {
 	named bool
 }
 
-// split reports whether a way ends here, and returns those that go on, and those of them that look into a text.
+// split reports whether a way ends here, and returns the ways that go on, and of them the ways that look into a text.
 func split(ways []way) (ended bool, more, named []way) {
 	for i := 0; i < len(ways); i++ {
 		w := ways[i]

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // A dockerfile is read from its text, as Docker's documentation describes it.
@@ -27,7 +26,7 @@ type dockerStage struct {
 	last map[string]*Node // of the instructions of which the last one is in force
 }
 
-// inForce are the instructions of which the last one is in force, and kept those of which all are.
+// inForce are the instructions of which the last one is in force; of kept all are.
 func inForce() []string {
 	return []string{"user", "workdir", "cmd", "entrypoint", "healthcheck", "shell"}
 }
@@ -131,69 +130,6 @@ func (d *dockerfile) words(at int, raw []string) (all []*Node, err error) {
 		all, err = append(all, n), errors.Join(err, wrong)
 	}
 	return all, err
-}
-
-// knownFlags are the flags of an instruction: one, of which there may be several (list), or true and false.
-func knownFlags(instruction string) map[string]string {
-	switch instruction {
-	case "from":
-		return map[string]string{"platform": "one"}
-	case "run":
-		return map[string]string{"mount": "list", "device": "list", "network": "one", "security": "one"}
-	case "copy":
-		return map[string]string{"from": "one", "chown": "one", "chmod": "one", "exclude": "list", "link": "boolean",
-			"parents": "boolean"}
-	case "add":
-		return map[string]string{"checksum": "one", "chown": "one", "chmod": "one", "exclude": "list", "link": "boolean",
-			"keep-git-dir": "boolean", "unpack": "boolean"}
-	case "healthcheck":
-		return map[string]string{"interval": "duration", "timeout": "duration", "start-period": "duration",
-			"start-interval": "duration", "retries": "number"}
-	}
-	return nil
-}
-
-// flagEntries are the flags as keys.
-func (d *dockerfile) flagEntries(at int, instruction string, flags []dockerFlag) (all []Entry, err error) {
-	seen := map[string]*Node{}
-	for _, f := range flags {
-		kind := knownFlags(instruction)[f.name]
-		value, wrong := d.word(at, f.value)
-		text, _ := d.unquote(f.value)
-		switch {
-		case kind == "boolean" && !f.valued:
-			value = d.command(at, "true")
-		case !f.valued:
-			wrong = errors.New("a flag without a value")
-		case kind == "boolean" && text != "true" && text != "false":
-			wrong = errors.New("neither true nor false")
-		case kind == "duration":
-			if t, notOne := time.ParseDuration(text); notOne != nil || t != 0 && t < time.Millisecond {
-				wrong = errors.New("no time")
-			}
-		case kind == "number":
-			if n, notOne := strconv.Atoi(text); notOne != nil || n < 0 {
-				wrong = errors.New("no number")
-			}
-		}
-		list := seen[f.name]
-		switch {
-		case kind == "":
-			return nil, fmt.Errorf("an unknown flag: %s", f.name)
-		case wrong != nil:
-			return nil, wrong
-		case list != nil && kind != "list":
-			return nil, fmt.Errorf("%s twice", f.name)
-		case list != nil:
-			list.Items = append(list.Items, value)
-			continue
-		case kind == "list":
-			value = d.list(at, []*Node{value})
-		}
-		seen[f.name] = value
-		all = append(all, Entry{Key: f.name, At: at, Sub: d.sub(), Value: value})
-	}
-	return all, nil
 }
 
 // instruction adds one instruction.
@@ -428,7 +364,7 @@ func (d *dockerfile) from(at int, rest string) error {
 	return nil
 }
 
-// stage is the last of these stages that has a name; nil if there is none.
+// stage is the last of these stages that has a name, or nil.
 func stage(earlier []*dockerStage, name string) *dockerStage {
 	for _, s := range slices.Backward(earlier) {
 		if s.name != "" && s.name == strings.ToLower(name) {

@@ -190,7 +190,7 @@ var hereStart = regexp.MustCompile(`^[0-9]*<<(-?)([^<]+)$`)
 // A variable that Docker reads.
 var dockerVariable = regexp.MustCompile(`\$\{[A-Za-z0-9_]+(:?[-+?#%/][^}]*)?\}`)
 
-// hereDocuments are those that an instruction begins. Beside a variable that Docker does not read nobody knows.
+// hereDocuments are the here-documents of an instruction; an error beside a variable that Docker does not read.
 func (d *dockerfile) hereDocuments(text string) (all []here, err error) {
 	name, rest := instructionName(text)
 	if name == "onbuild" {
@@ -208,7 +208,7 @@ func (d *dockerfile) hereDocuments(text string) (all []here, err error) {
 		}
 	}
 	if len(all) > 0 && strings.Contains(dockerVariable.ReplaceAllString(text, ""), "${") {
-		err = errors.New("a here-document beside a variable that is none")
+		err = errors.New("a here-document beside a variable that Docker does not read")
 	}
 	return all, err
 }
@@ -236,27 +236,6 @@ func jsonForm(text string) (items []string, ok bool, err error) {
 		items = append(items, s)
 	}
 	return items, true, nil
-}
-
-// A dockerFlag is --name=value.
-type dockerFlag struct {
-	name, value string
-	valued      bool
-}
-
-// flags are those before the rest of an instruction.
-func (d *dockerfile) flags(text string) (all []dockerFlag, rest string) {
-	for strings.HasPrefix(text, "--") {
-		words, _ := fields(text, '\\')
-		text = strings.TrimSpace(strings.TrimPrefix(text, words[0]))
-		if words[0] == "--" {
-			break
-		}
-		var f dockerFlag
-		f.name, f.value, f.valued = strings.Cut(words[0][2:], "=")
-		all = append(all, f)
-	}
-	return all, text
 }
 
 // hasTemplate reports whether a text has the mark of a template.

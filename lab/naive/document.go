@@ -71,8 +71,8 @@ type Scalar struct {
 	Open   bool     // it may be anything: tagged, or an expression
 	Plain  bool     // YAML whose versions may differ: without quotes, or with a tag of a number or a boolean
 	Binary bool     // HCL or JSON of Terraform, where "1" and "0" are booleans
-	// Template is the text that a template of HCL makes, each ${…} in it between holeStart and holeEnd; empty if there
-	// is none, or a directive.
+	// Template is the text that a template of HCL makes, each ${…} in it between holeStart and holeEnd; empty without
+	// one, and with a directive.
 	Template string
 }
 

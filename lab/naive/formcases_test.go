@@ -220,7 +220,7 @@ func searchCases() []formCase {
 	many := strings.Repeat("ab ", 100)
 	const fallback = "- {text: x, only: unparsable}\n- {key: k}\nunparsable: text"
 	return []formCase{
-		inText("a match that lies within a match of RE is none", "- {regex: 'b+', except: 'ab+c'}", "abc ①b a①bb\n"),
+		inText("a match that lies within a match of RE does not count", "- {regex: 'b+', except: 'ab+c'}", "abc ①b a①bb\n"),
 		inText("within: from its first to its last character at most; equal counts", "- {regex: 'b+', except: 'b+'}", "b bb\n"),
 		inText("a match that is only partly within it counts", "- {regex: 'b+', except: 'ab'}", "a①bb ab\n"),
 		inText("on the same line", "- {regex: 'b', except: 'abc'}", "a\n①b\nc abc\n"),
@@ -287,7 +287,7 @@ func dockerCases() []formCase {
 		inDocker("user, workdir, stopsignal, maintainer: the text", "- {key: stages.user, is: 'a:b'}\n- {key: stages.workdir, is: /x}\n- {key: stages.stopsignal, is: 9}\n- {key: stages.maintainer, is: '\"a\" b'}",
 			"FROM a\n①USER a:b\n②WORKDIR \"/x\"\n③STOPSIGNAL 9\n④MAINTAINER \"a\" b\n"),
 		inDocker("expose, volume: each item", "- {key: stages.expose, is: 22}\n- {key: stages.volume, is: /a}", "FROM a\n①EXPOSE 80 22\n②VOLUME /b /a\n②VOLUME [\"/a\"]\n"),
-		inDocker("onbuild: the instruction in it, never part of what is in force", "- {key: stages.onbuild.run.command, is: x}\n- {key: stages.run}\n+ {key: final.user}",
+		inDocker("onbuild: the instruction in it, never in force", "- {key: stages.onbuild.run.command, is: x}\n- {key: stages.run}\n+ {key: final.user}",
 			"③FROM a\n①ONBUILD RUN x\nONBUILD USER y\n"),
 		inDocker("final has the last occurrence alone", "- {key: final.user, is_not: x}\n- {key: final.cmd.command, is: a}\n- {key: final.env.A, is: 1}",
 			"FROM a\nUSER y\nUSER x\nCMD a\nCMD b\n③ENV A=1\nENV A=2\n"),
@@ -297,7 +297,7 @@ func dockerCases() []formCase {
 		inDocker("escape and \\r\\n", "- {key: stages.run.command, is: 'a   b'}", "# escape=`\r\nFROM a\r\n①RUN a `\r\n  b\r\nRUN a \\\r\n"),
 		inDocker("names", "- {key: stages.run}", "FROM a\n①RUN x\n").at("x/CONTAINERFILE.prod"),
 		inDocker("names", "- {key: stages.run}", "FROM a\n①RUN x\n").at("x/api.dockerfile"),
-		inDocker("*.dockerignore is none", "- {key: stages.run}", "FROM a\nRUN x\n").at("Dockerfile.dockerignore").fails("E_FORMAT"),
+		inDocker("*.dockerignore is another file", "- {key: stages.run}", "FROM a\nRUN x\n").at("Dockerfile.dockerignore").fails("E_FORMAT"),
 		inDocker("a name with another known extension is of that", "- {key: stages.run}\n- {key: a}", "②a: 1\n").at("Dockerfile.yml"),
 		inDocker("format", "- {key: stages.run, format: dockerfile}", "FROM a\n①RUN x\n").at("x.txt"),
 	}

@@ -19,7 +19,7 @@ type generator struct {
 	ahead   bool               // with the forms that policyscan does not have yet: nothing is compared with it
 	docker  bool               // the rule is about Dockerfiles
 	wrote   bool               // a file for items with keys was made
-	// What no further file may have, since policyscan does not read it yet as an item of the bundle has it.
+	// What no further file may have: policyscan does not read it yet as this package does.
 	noDynamic, noEmptyLists, noKinds bool
 }
 

@@ -23,7 +23,7 @@ type jsonReader struct {
 // maxLevels bounds how deep a text may be.
 const maxLevels = 1000
 
-// inside is the object or list that a text is, as a whole; nil if it is none.
+// inside is the object or list that a text is, as a whole, or nil.
 func inside(n *Node) (inner *Node, tooDeep bool) {
 	text := n.Scalar.Template
 	switch {

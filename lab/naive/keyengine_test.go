@@ -19,6 +19,9 @@ func TestKeyEngine(t *testing.T) {
 		g := tapeOf(n).generator()
 		g.newer, g.parsed = true, map[string]*Parsed{}
 		format := pick(g, "yaml", "yaml", "json", "hcl", "toml")
+		if g.docker = g.has("dockerfile") && g.percent(20); g.docker {
+			format = dockerFormat
+		}
 		list := pick(g, "forbidden_patterns", "required_patterns")
 		item := g.keyItem(list, format)
 		naively, engine := keyItemOf(t, list, item)

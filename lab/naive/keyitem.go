@@ -71,7 +71,7 @@ func tidy(places []spot) []spot {
 
 func (n *Node) spot() spot { return spot{n.At, n.Sub} }
 
-// An asking is an item that is asked of a file.
+// An asking is an item and a file.
 type asking struct {
 	*KeyItem
 	limited bool // a path went on into one text too many, or a text is too deep

@@ -198,9 +198,6 @@ func (g *generator) fileWithKeys() File {
 // keyContent is a content for a path, and noted.
 func (g *generator) keyContent(path string) string {
 	format := formatOf(strings.TrimSuffix(path, ".conf"))
-	if format == dockerFormat {
-		return g.dockerContent()
-	}
 	f := g.keyFile(format)
 	g.parsed[Meant(format, f.content)] = f.meant
 	return f.content
@@ -480,6 +477,10 @@ func extensions(format string) []string {
 
 // keyFile makes a file of a format.
 func (g *generator) keyFile(format string) keyFile {
+	if format == dockerFormat {
+		content := g.dockerContent()
+		return keyFile{format, content, parseDockerfile(content)}
+	}
 	g.wrote = true
 	w := &writer{generator: g, lineEnd: "\n"}
 	if g.percent(15) {

@@ -79,7 +79,7 @@ func onlyAnyNumber(path Path) bool {
 	return !slices.ContainsFunc(path, func(s Segment) bool { return s.Kind != anyNumber })
 }
 
-// question reads what is asked of values.
+// question reads what an item or a condition asks of values.
 func (l *loader) question(form string, node *yaml.Node, quantities bool) (q Question, json string) {
 	q.Form = form
 	switch form {

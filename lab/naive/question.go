@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// A Question is what an item or a condition asks of values. Without a form, only the key is asked for.
+// A Question is what an item or a condition asks of values. Without a form it asks only for the key.
 type Question struct {
 	Form    string  // is, is_not, matches, matches_not, below, above, at_least, at_most, missing, present
 	Values  []Value // of is and is_not

@@ -364,7 +364,7 @@ func (i Item) inReading(content string, e Encoding, start int) []Find {
 	return finds
 }
 
-// inLine returns the first 100 matches in a line but for the excepted ones, or the 101st if all of them are.
+// inLine returns the first 100 matches in a line except the excepted ones, or the 101st if all of them are.
 func (i Item) inLine(text string) [][]int {
 	all := i.Regexp.FindAllStringIndex(text, 101)
 	var excepted [][]int
