@@ -105,6 +105,12 @@ func TestFormNames(t *testing.T) {
 func TestContainingBefore(t *testing.T) {
 	p, _ := formCase{rule: "- a\ncontaining: [m]", path: "x"}.pair()
 	b, _ := Load(p.rules())
+	// It narrows pattern items only.
+	b.Files[1].Rules[0].ForbiddenFiles, b.Files[1].Rules[0].RequiredFiles = []string{"y"}, []string{"z"}
+	if o := Judge(b, Scan{Tree: []File{{"y", "a\n", Regular}}}); len(o.Violations) != 2 || o.Violations[1].Kind != "file" {
+		t.Errorf("%+v", o)
+	}
+	b, _ = Load(p.rules())
 	state := func(content string) State { return State{Tree: []File{{"x", content, Regular}}, Bundle: b} }
 	for before, want := range map[string]string{"a\n": "introduced 0:introduced", "a\nm\n": "pre_existing 0:pre_existing"} {
 		c := Change{Base: state(before), Head: state("a\nm m\n"), MergeBases: []State{state(before)}}
