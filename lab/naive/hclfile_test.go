@@ -415,7 +415,7 @@ func (w hclWriter) inner(text string) {
 			w.put(string(r) + string(r))
 		case short >= 0:
 			w.put(`\` + `"\nrt`[short:short+1])
-		case w.percent(4) && r < 0x10000:
+		case w.percent(4) && r < 0x10000 && r != '{': // $${ is one escape
 			w.put(fmt.Sprintf(pick(w.generator, `\u%04x`, `\U%08X`), r))
 		default:
 			w.put(string(r))
