@@ -100,12 +100,15 @@ func TestForms(t *testing.T) {
 			t.Errorf("%s\n%s\n%s\nplaces %v %s, not %v %s", c.says, c.rule, c.content, got, code, places, c.code)
 		}
 	}
-	if len(newForms()) > 0 {
-		return
+	skipped := func(c *formCase) bool {
+		return slices.Contains(newForms(), "dockerfile") && strings.Contains(strings.ToLower(c.path), "file")
 	}
 	build.WithProgram(func(program string) int {
 		with := comparer{program, t.TempDir()}
 		for _, c := range formCases() {
+			if skipped(&c) {
+				continue
+			}
 			p, _ := c.pair()
 			if _, err := with.compare(p); err != nil {
 				t.Errorf("%s\n%s\n%s\n%v", c.says, c.rule, c.content, err)

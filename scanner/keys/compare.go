@@ -62,7 +62,7 @@ func (s *Scalar) numbers(quantity bool) (all []keyitem.Number) {
 		if n, ok := keyitem.ParseQuantity(text); ok && quantity {
 			all = append(all, n)
 		}
-		if !quantity || s.Plain || s.Exact.Type == ExactNumber {
+		if !quantity || s.Plain || s.Exact.Type != ExactText {
 			all = append(all, keyitem.Readings(text)...)
 		}
 	}
@@ -77,7 +77,7 @@ func (s *Scalar) certainly(quantity bool, is func(keyitem.Number) bool) bool {
 		return ok && s.Certain && is(n) && !(s.Plain && slices.ContainsFunc(keyitem.Readings(s.Texts[0]), other))
 	}
 	n, ok := keyitem.Decimal(s.Exact.Text)
-	return ok && s.Exact.Type == ExactNumber && n.Certain() && is(n)
+	return ok && s.Exact.Type == ExactNumber && (!s.Plain || keyitem.OneReading(s.Texts[0])) && n.Certain() && is(n)
 }
 
 // infinity is the sign of a value that a format reads as infinite; 0 of any other.
@@ -87,7 +87,7 @@ func (s *Scalar) infinity() int {
 		if negative, ok := strings.CutPrefix(text, "-"); ok {
 			sign, name = -1, negative
 		}
-		if slices.Contains([]string{".inf", ".Inf", ".INF"}, name) || name == "inf" && s.Exact.Type == NoType {
+		if s.Exact.Type == NoType && slices.Contains([]string{".inf", ".Inf", ".INF", "inf"}, name) {
 			return sign
 		}
 	}
