@@ -200,7 +200,7 @@ func (k *keyChecker) judge(
 		if known {
 			documents, err = parse(f)
 		}
-		if !known || err != nil {
+		if !known || err != nil || keys.Beyond(a.item.Key, documents) != nil {
 			out.perhaps = append(out.perhaps, a.rules...)
 		}
 		if errors.As(err, &limit) {
