@@ -31,9 +31,9 @@ func couldHold(c *keyitem.Condition, n *Node) bool {
 	case keyitem.MatchesNot:
 		return !scalar || !n.Scalar.Certain || !allLines(c.Match, n.Scalar.Texts[0])
 	case keyitem.Below:
-		return scalar && (n.Scalar.infinity() < 0 || slices.ContainsFunc(n.Scalar.numbers(c.Quantity), c.Limit.CouldBeAbove))
+		return scalar && (n.Scalar.infinity(c.Quantity) < 0 || slices.ContainsFunc(n.Scalar.numbers(c.Quantity), c.Limit.CouldBeAbove))
 	case keyitem.Above:
-		return scalar && (n.Scalar.infinity() > 0 || slices.ContainsFunc(n.Scalar.numbers(c.Quantity), c.Limit.CouldBeBelow))
+		return scalar && (n.Scalar.infinity(c.Quantity) > 0 || slices.ContainsFunc(n.Scalar.numbers(c.Quantity), c.Limit.CouldBeBelow))
 	}
 	return true
 }
@@ -80,14 +80,15 @@ func (s *Scalar) certainly(quantity bool, is func(keyitem.Number) bool) bool {
 	return ok && s.Exact.Type == ExactNumber && (!s.Plain || keyitem.OneReading(s.Texts[0])) && n.Certain() && is(n)
 }
 
-// infinity is the sign of a value that a format reads as infinite; 0 of any other.
-func (s *Scalar) infinity() int {
+// infinity is the sign of a value that could be infinite; 0 of any other. A quantity in quotes is not.
+func (s *Scalar) infinity(quantity bool) int {
 	for _, text := range s.Texts {
 		sign, name := 1, strings.TrimPrefix(text, "+")
 		if negative, ok := strings.CutPrefix(text, "-"); ok {
 			sign, name = -1, negative
 		}
-		if s.Exact.Type == NoType && slices.Contains([]string{".inf", ".Inf", ".INF", "inf"}, name) {
+		bare := s.Exact.Type == NoType
+		if (bare || !quantity) && slices.Contains([]string{".inf", ".Inf", ".INF"}, name) || bare && name == "inf" {
 			return sign
 		}
 	}
