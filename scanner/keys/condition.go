@@ -106,10 +106,10 @@ func (c *condition) entries(n *Node, states uint64) (a answer) {
 		next := into | c.steps.skipping(states&c.steps.deep)
 		var o answer
 		switch {
-		case e.Unsure && (next != 0 || !e.Named):
-			o = answer{true, true}
 		case next == 0:
 			continue
+		case e.Unsure && e.Named: // a dynamic block
+			o = answer{true, true}
 		default:
 			o = c.ask(e.Value, next, into)
 		}
