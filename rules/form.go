@@ -66,6 +66,9 @@ const (
 	requiredFilesKey  = "required_files"
 )
 
+// containingKey is the key of "match" with the patterns that a file has one of, or the rule's are not asked of it.
+const containingKey = "containing"
+
 const writeVersion = `write bundle: "0.2" as the first line of the file`
 
 func (s shape) level() document.Level {
@@ -118,7 +121,7 @@ func (s shape) match() document.Level {
 		not     Type   // the rule type that does not have the key
 		instead string // the key that it counts as for that type
 	}{
-		{key: "files"}, {key: "exclude"}, {key: "path_case"},
+		{key: "files"}, {key: "exclude"}, {key: "path_case"}, {key: containingKey},
 		{boundaryKey, Invariant, invariantKey}, {invariantKey, Boundary, boundaryKey},
 		{requiredKey, Boundary, boundaryKey},
 		{key: forbiddenFilesKey}, {requiredFilesKey, Boundary, forbiddenFilesKey}, {key: "unparsable"},
@@ -150,7 +153,7 @@ func (s shape) form() document.Form {
 	}
 	if s.is02 {
 		f.Levels = append(f.Levels, itemLevel(true))
-		f.Patterns = append(f.Patterns, requiredKey, "text", "regex")
+		f.Patterns = append(f.Patterns, requiredKey, containingKey, "text", "regex", "except")
 		f.Verbatim = append(f.Verbatim, forbiddenFilesKey, requiredFilesKey, "key", "each", "matches", "matches_not")
 	}
 	return f
@@ -176,10 +179,13 @@ func (s shape) keyForms() map[string]string {
 		requiredKey:       requiredKey + `: ["SPDX-License-Identifier"]`,
 		forbiddenFilesKey: forbiddenFilesKey + `: ["**/*.pem"]`,
 		requiredFilesKey:  requiredFilesKey + `: ["LICENSE"]`,
+		containingKey:     `containing: [{key: kind, is: Deployment}]`,
 		"path_case":       `"path_case: ignore"`,
 		"exclude":         `exclude: ["**/testdata/**"]`,
 		"text":            `text: 'acl = "public-read"'`,
 		"regex":           `regex: 'image:\s*\S+:latest\b'`,
+		"only":            `"only: unparsable"`,
+		"except":          `except: ':latest@sha256:[0-9a-f]{64}'`,
 		"key":             `key: "spec.containers.image"`,
 		"each":            `each: "resource.aws_db_instance.*"`,
 		"is":              `is: true`,
@@ -187,6 +193,13 @@ func (s shape) keyForms() map[string]string {
 		"matches":         `matches: '^arn:'`,
 		"matches_not":     `matches_not: '^registry\.example\.com/'`,
 		"where":           `where: {kind: [Deployment, StatefulSet]}`,
+		"if":              `if: {Type: "AWS::RDS::DBInstance"}`,
+		"below":           `below: 2`,
+		"above":           `above: 10`,
+		"at_least":        `at_least: 2`,
+		"at_most":         `at_most: 10`,
+		"quantity":        `"quantity: true"`,
+		"any":             `"any: true"`,
 		"format":          `"format: yaml", "format: json", "format: hcl" or "format: toml"`,
 		"unparsable":      `"unparsable: text"`,
 		neverKey:          `"allowances: never"`,

@@ -25,8 +25,15 @@ type Item struct {
 	Text string        // the literal or the regex; empty for a key pattern
 	Key  *keyitem.Item // of a key pattern
 
+	// Except, of a regex: matches within a match of it do not count; "" for none.
+	Except string
+
 	// WithinLines, of a literal or a regex: a match begins in the first n lines; 0: in any line.
 	WithinLines int
+
+	// OnlyUnparsable, of a literal or a regex: only: unparsable. It counts in files that a key pattern of the rule could
+	// not be asked of, as they cannot be parsed.
+	OnlyUnparsable bool
 
 	// Options of a literal.
 	Spaces     bool // spaces: any. Runs of spaces and tabs match runs of any length.
@@ -79,7 +86,7 @@ func (i Item) Means(o Item) bool {
 
 // IsPlain reports whether the item is a string, or an equivalent mapping.
 func (i Item) IsPlain() bool {
-	return i.Kind == Text && i.WithinLines == 0 && !i.Spaces && !i.Words && !i.IgnoreCase
+	return i.Kind == Text && i.WithinLines == 0 && !i.OnlyUnparsable && !i.Spaces && !i.Words && !i.IgnoreCase
 }
 
 // Named returns a literal or a regex with its name in a 0.2 file. A string is its own name, unless it begins like a
@@ -101,8 +108,9 @@ func (i Item) Named() Item {
 	for _, option := range []struct {
 		is   bool
 		text string
-	}{{i.WithinLines > 0, `"within_lines":` + strconv.Itoa(i.WithinLines)},
-		{i.Spaces, `"spaces":"any"`}, {i.Words, `"words":true`}, {i.IgnoreCase, `"case":"ignore"`}} {
+	}{{i.Except != "", `"except":` + jsonString(i.Except)}, {i.WithinLines > 0, `"within_lines":` + strconv.Itoa(i.WithinLines)},
+		{i.Spaces, `"spaces":"any"`}, {i.Words, `"words":true`}, {i.IgnoreCase, `"case":"ignore"`},
+		{i.OnlyUnparsable, `"only":"unparsable"`}} {
 		if option.is {
 			i.Name += "," + option.text
 		}

@@ -24,6 +24,7 @@ type ruleFile struct {
 	rules        []Rule
 	each         map[*keyitem.Item][]document.Place // the positions of the "each" paths of its items
 	slow         []string                           // the slow regexes of the current rule
+	only         []document.Entry                   // the keys "only" of its items
 	items        int                                // length of the list of rules, or -1 if unknown
 }
 
@@ -135,7 +136,7 @@ func (f *ruleFile) rule(item document.Entry) Rule {
 	r.Tags = f.tags(m.At("tags"))
 	r.NeverAllowed = f.doc.Only(m.At(neverKey), "never")
 	f.enforcement(m.At("enforcement"))
-	f.slow = nil
+	f.slow, f.only = nil, nil
 	f.selects(&r, m.At("match"))
 	r.slow = f.slow
 	r.Examples = f.examples(m.At("examples"))

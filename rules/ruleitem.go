@@ -15,7 +15,7 @@ import (
 func itemLevel(required bool) document.Level {
 	l := document.Level{
 		Name:     "a pattern",
-		Optional: slices.Concat(itemKinds, []string{"within_lines"}, textOptions(), keyOptions()),
+		Optional: slices.Concat(itemKinds, []string{"except", "within_lines", "only"}, textOptions(), keyOptions()),
 	}
 	l.Wrong = map[string]document.Wrong{}
 	alone := `write {key: "…"} alone, which requires the key; in "forbidden_patterns" it forbids it`
@@ -40,7 +40,8 @@ var itemKinds = []string{"text", "regex", "key"}
 func textOptions() []string { return []string{"spaces", "words", "case"} }
 
 func keyOptions() []string {
-	return []string{"each", "where", "is", "is_not", "matches", "matches_not", "format"}
+	return []string{"each", "where", "if", "is", "is_not", "matches", "matches_not", "below", "above", "at_least",
+		"at_most", "quantity", "any", "format"}
 }
 
 // patterns reads a list of items, and appends the items and their positions. A second item with the same name is a
@@ -173,12 +174,22 @@ func (f *ruleFile) expression(e document.Entry, m document.Entries) (Item, bool)
 		{"words", `"text"`, `write \b in the expression`},
 		{"case", `"text"`, `write (?i) at the start of the expression`},
 	})
-	lines := f.withinLines(m)
-	text, ok := f.doc.Text(e)
-	if !ok || f.compiled(e, text, false) == nil {
-		return Item{}, false
+	item := Item{Kind: Regex, WithinLines: f.withinLines(m), OnlyUnparsable: f.onlyUnparsable(m)}
+	for _, e := range []struct {
+		document.Entry
+		text *string
+	}{{e, &item.Text}, {m.At("except"), &item.Except}} {
+		if e.Key == nil {
+			continue
+		}
+		e.Required = true
+		text, ok := f.doc.Text(e.Entry)
+		if !ok || f.compiled(e.Entry, text, false) == nil {
+			return Item{}, false
+		}
+		*e.text = text
 	}
-	return Item{Kind: Regex, Text: text, WithinLines: lines}.Named(), true
+	return item.Named(), true
 }
 
 // A foreignOption is a key of an item that belongs to other kinds of item.
@@ -196,6 +207,15 @@ func (f *ruleFile) refuseOptions(m document.Entries, options []foreignOption) {
 // withinLines reads the number of lines in which a match may begin; 0 for all.
 func (f *ruleFile) withinLines(m document.Entries) int {
 	return f.doc.Count(m.At("within_lines"), 1, math.MaxInt32)
+}
+
+func (f *ruleFile) onlyUnparsable(m document.Entries) bool {
+	e := m.At("only")
+	if e.Key == nil || !f.doc.Only(e, "unparsable") {
+		return false
+	}
+	f.only = append(f.only, e)
+	return true
 }
 
 // compiled returns the compiled regex, for a value or for a file, or nil if it is refused.
@@ -270,8 +290,9 @@ func (l *loader) compile(s regexSource) compiledRegex {
 }
 
 func (f *ruleFile) text(e document.Entry, m document.Entries) (Item, bool) {
+	f.refuseOptions(m, []foreignOption{{"except", `"regex"`, "write the text as a regex, or remove it"}})
 	text, ok := f.doc.Text(e)
-	item := Item{Text: text, WithinLines: f.withinLines(m)}
+	item := Item{Text: text, WithinLines: f.withinLines(m), OnlyUnparsable: f.onlyUnparsable(m)}
 	for _, option := range []struct {
 		key, value string
 		is         *bool

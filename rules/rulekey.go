@@ -23,6 +23,8 @@ func (f *ruleFile) keyItem(key document.Entry, m document.Entries, required bool
 		{"spaces", `"text"`, `remove it: a key is found however the file is spaced`},
 		{"words", `"text"`, `write \b in the expression of "matches": matches: '\bprivate\b'`},
 		{"case", `"text"`, `write (?i) at the start of the expression of "matches": matches: '(?i)^private$'`},
+		{"except", `"regex"`, `remove it, or ask for the values in "is_not" or "matches_not"`},
+		{"only", `"text" and "regex"`, "remove it: a key is never asked of a file that cannot be parsed"},
 		{"within_lines", `"text" and "regex"`, "remove it: a key is found wherever the file has it"},
 	})
 	k := &keyReader{ruleFile: f, json: map[string]string{}}
@@ -30,19 +32,16 @@ func (f *ruleFile) keyItem(key document.Entry, m document.Entries, required bool
 		k.item.Each, k.each[&k.item] = each, at
 	}
 	k.item.Paths, _ = k.paths(key)
-	k.where(m.At("where"))
-	condition := k.condition(m)
+	k.item.Where, k.item.If = k.conditions(m.At("where")), k.conditions(m.At("if"))
+	condition := k.condition(m, &k.item.Condition, itemConditions, k.json)
+	k.fitting(m, condition, required)
 	if format := m.At("format"); format.Key != nil {
 		k.item.Format = f.doc.Word(format, keyitem.Formats()...)
 		k.json["format"] = jsonString(k.item.Format)
 	}
-	if f.doc.Mistakes() > before {
-		return Item{}, false
-	}
-	if required && (k.item.Asks == keyitem.IsNot || k.item.Asks == keyitem.MatchesNot) {
+	if f.doc.Mistakes() == before && required && (condition == "is_not" || condition == "matches_not") {
 		f.doc.Fail(document.CodeKey, m.At(condition).Key, fmt.Sprintf("%q in %q", condition, requiredKey),
 			"write two items: "+k.twoItems(condition))
-		return Item{}, false
 	}
 	return Item{Kind: Key, Key: &k.item, Name: keyItemName(k.json)}, f.doc.Mistakes() == before
 }
@@ -50,7 +49,8 @@ func (f *ruleFile) keyItem(key document.Entry, m document.Entries, required bool
 // keyItemName returns the JSON of an item, given the JSON of its keys.
 func keyItemName(json map[string]string) string {
 	var parts []string
-	for _, key := range []string{"each", "key", "where", "is", "is_not", "matches", "matches_not", "format"} {
+	for _, key := range []string{"each", "key", "where", "if", "is", "is_not", "matches", "matches_not", "below",
+		"above", "at_least", "at_most", "quantity", "any", "format"} {
 		if text, ok := json[key]; ok {
 			parts = append(parts, jsonString(key)+":"+text)
 		}
@@ -155,58 +155,167 @@ func (k *keyReader) values(e document.Entry) ([]keyitem.Value, string) {
 	return values, shown
 }
 
-// condition reads the condition on the value, and returns its key; "" if the item has none.
-func (k *keyReader) condition(m document.Entries) string {
+// itemConditions and pathConditions are the conditions of an item, and those of where and if, by their keys.
+var (
+	itemConditions = map[string]keyitem.Asks{
+		"is": keyitem.Is, "is_not": keyitem.IsNot, "matches": keyitem.Matches, "matches_not": keyitem.MatchesNot,
+		"below": keyitem.Below, "above": keyitem.Above, "at_least": keyitem.AtLeast, "at_most": keyitem.AtMost,
+	}
+	pathConditions = map[string]keyitem.Asks{
+		"is": keyitem.Is, "is_not": keyitem.IsNot, "matches": keyitem.Matches, "matches_not": keyitem.MatchesNot,
+		"below": keyitem.Below, "above": keyitem.Above, "missing": keyitem.Missing, "present": keyitem.Present,
+	}
+)
+
+// condition reads the condition among the keys of a mapping, and its JSON into shown. It returns its key, or "".
+func (k *keyReader) condition(
+	m document.Entries, c *keyitem.Condition, known map[string]keyitem.Asks, shown map[string]string,
+) string {
 	first := ""
-	for _, c := range []struct {
-		key  string
-		asks keyitem.Asks
-	}{
-		{"is", keyitem.Is}, {"is_not", keyitem.IsNot},
-		{"matches", keyitem.Matches}, {"matches_not", keyitem.MatchesNot},
-	} {
-		e := m.At(c.key)
+	if quantity := m.At("quantity"); quantity.Key != nil && k.doc.Only(quantity, "true") {
+		c.Quantity, shown["quantity"] = true, "true"
+	}
+	for _, e := range m {
+		key := e.Key.Value
+		asks, ok := known[key]
 		switch {
-		case e.Key == nil:
+		case !ok:
 			continue
 		case first != "":
-			k.doc.Fail(document.CodeKey, e.Key, fmt.Sprintf("%q and %q in one item", first, c.key), "write two items")
+			k.doc.Fail(document.CodeKey, e.Key, fmt.Sprintf("%q and %q in one item", first, key), "write two items")
 			continue
 		}
-		first, k.item.Asks = c.key, c.asks
-		if c.asks == keyitem.Is || c.asks == keyitem.IsNot {
-			k.item.Values, k.json[c.key] = k.values(e)
-			continue
-		}
-		e.Required = true
-		if text, ok := k.doc.Text(e); ok {
-			k.item.Match, k.json[c.key] = k.compiled(e, text, true), jsonString(text)
+		first, c.Asks = key, asks
+		switch asks {
+		case keyitem.Is, keyitem.IsNot:
+			c.Values, shown[key] = k.values(e)
+		case keyitem.Matches, keyitem.MatchesNot:
+			e.Required = true
+			if text, ok := k.doc.Text(e); ok {
+				c.Match, shown[key] = k.compiled(e, text, true), jsonString(text)
+			}
+		case keyitem.Missing, keyitem.Present:
+			k.doc.Only(e, "true")
+			shown[key] = "true"
+		default:
+			c.Limit, shown[key] = k.limit(e, c.Quantity)
 		}
 	}
 	return first
 }
 
-func (k *keyReader) where(e document.Entry) {
-	if e.Value == nil {
-		return
+// limit reads a number, or a quantity, and its JSON.
+func (k *keyReader) limit(e document.Entry, quantity bool) (n keyitem.Number, shown string) {
+	text, quoted, ok := k.doc.Scalar(e)
+	if !ok || !k.fits(e, text) {
+		return n, ""
 	}
-	entries, ok := k.doc.Fields(e.Value, `"where"`, k.doc.KeyForm("where"))
+	if quantity {
+		if n, ok = keyitem.ParseQuantity(text); !ok {
+			k.doc.Fail(document.CodeValue, e.Value, document.Quoted(text)+" is no quantity of Kubernetes",
+				"write one such as 500m, 1Gi or 2")
+		}
+		return n, jsonString(text)
+	}
+	value, err := keyitem.ParseValue(text, quoted)
+	switch _, isQuantity := keyitem.ParseQuantity(text); {
+	case err != nil:
+		k.refuse(e, err)
+	case value.Kind != keyitem.NumberValue && isQuantity:
+		k.doc.Fail(document.CodeValue, e.Value, document.Quoted(text)+" is no number",
+			"write a number without quotes, and also quantity: true for a quantity of Kubernetes")
+	case value.Kind != keyitem.NumberValue:
+		k.doc.Fail(document.CodeValue, e.Value, document.Quoted(text)+" is no number", "write a number without quotes")
+	}
+	return value.Number, value.Text
+}
+
+// fitting refuses keys that do not fit each other, or the kind of item.
+func (k *keyReader) fitting(m document.Entries, condition string, required bool) {
+	fail := func(key, found, fix string) { k.doc.Fail(document.CodeKey, m.At(key).Key, found, fix) }
+	other := map[string]string{"below": "at_least", "above": "at_most", "at_least": "below", "at_most": "above"}[condition]
+	switch isLimit := other != ""; {
+	case !isLimit && m.At("quantity").Key != nil:
+		fail("quantity", `"quantity" without a number to compare with`, "write "+k.doc.KeyForm("below")+", or remove it")
+	case isLimit && required == (k.item.Asks == keyitem.Below || k.item.Asks == keyitem.Above):
+		in, says := requiredKey, "required"
+		if !required {
+			in, says = "a pattern that forbids", "forbidden"
+		}
+		fail(condition, fmt.Sprintf("%q in %s", condition, in),
+			fmt.Sprintf("write %q for what is %s, or move the item", other, says))
+	}
+	switch of := m.At("any"); {
+	case of.Key == nil || !k.doc.Only(of, "true"):
+	case !required:
+		fail("any", `"any" in a pattern that forbids, where any value counts`, "remove it")
+	case condition == "":
+		fail("any", `"any" without a condition on the value`, "write "+k.doc.KeyForm("is")+", or remove it")
+	default:
+		k.item.AnyValue, k.json["any"] = true, "true"
+	}
+	switch alone := func(p keyitem.Path) bool { return len(p) == 1 && p[0].Kind == keyitem.Deep }; {
+	case len(k.item.If) == 0:
+	case required && m.At("each").Key == nil:
+		fail("if", `"if" without "each"`, `write "each" and the path of the objects that it asks, or "where" for the document`)
+	case !required && slices.ContainsFunc(k.item.Paths, alone):
+		fail("if", `"if" with the path **, which stands for whole documents too`, `write a key at its end, or "where"`)
+	}
+}
+
+// conditions reads "where" or "if": paths, each with values or with a condition.
+func (k *keyReader) conditions(e document.Entry) (all []keyitem.At) {
+	if e.Value == nil {
+		return nil
+	}
+	name := e.Key.Value
+	entries, ok := k.doc.Fields(e.Value, fmt.Sprintf("%q", name), k.doc.KeyForm(name))
 	if ok && len(entries) == 0 {
-		k.doc.Fail(document.CodeValue, e.Value, `"where" is empty`,
-			"write "+k.doc.KeyForm("where")+", or remove the key")
+		k.doc.Fail(document.CodeValue, e.Value, fmt.Sprintf("%q is empty", name),
+			"write "+k.doc.KeyForm(name)+", or remove the key")
 	}
 	var shown []string
 	for _, entry := range entries {
 		if k.doc.Full() {
-			return
+			return nil
 		}
 		text := entry.Key.Value
-		path, _ := k.path(document.Entry{Key: e.Key, Value: entry.Key}, text)
-		values, json := k.values(entry)
-		k.item.Where = append(k.item.Where, keyitem.Where{Path: path, Values: values})
-		shown = append(shown, jsonString(text)+":"+json)
+		at := keyitem.At{}
+		at.Path, _ = k.path(document.Entry{Key: e.Key, Value: entry.Key}, text)
+		json := ""
+		if document.IsMapping(entry.Value) {
+			json = k.longCondition(entry, &at.Condition)
+		} else {
+			at.Asks = keyitem.Is
+			at.Values, json = k.values(entry)
+		}
+		all, shown = append(all, at), append(shown, jsonString(text)+":"+json)
 	}
-	k.json["where"] = "{" + strings.Join(shown, ",") + "}"
+	k.json[name] = "{" + strings.Join(shown, ",") + "}"
+	return all
+}
+
+// longCondition reads a condition that is a mapping, and returns its JSON.
+func (k *keyReader) longCondition(e document.Entry, c *keyitem.Condition) string {
+	const form = `a value, or one of {is: …}, {is_not: …}, {matches: …}, {matches_not: …}, {below: …}, {above: …}, ` +
+		`{missing: true}, {present: true}`
+	level := document.Level{Name: "a condition", Optional: slices.Sorted(maps.Keys(pathConditions))}
+	level.Wrong = map[string]document.Wrong{}
+	for key, instead := range map[string]string{"at_least": "above", "at_most": "below"} {
+		level.Wrong[key] = document.Wrong{Found: fmt.Sprintf("%q in a condition", key),
+			Fix: fmt.Sprintf("write %q: a condition holds where it could hold", instead)}
+	}
+	for _, key := range []string{"quantity", "any"} {
+		level.Wrong[key] = document.Wrong{Found: fmt.Sprintf("%q in a condition", key), Fix: "remove it"}
+	}
+	before := k.doc.Mistakes()
+	shown := map[string]string{}
+	m := k.doc.Mapping(e.Value, "the condition", form, level)
+	key := k.condition(m, c, pathConditions, shown)
+	if key == "" && k.doc.Mistakes() == before {
+		k.doc.Fail(document.CodeValue, e.Value, "a condition that asks nothing", "write "+form)
+	}
+	return "{" + jsonString(key) + ":" + shown[key] + "}"
 }
 
 // twoItems returns the replacement for a required item with a negative condition: one that requires the key, and a

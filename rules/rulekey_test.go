@@ -53,6 +53,7 @@ func TestKeyItems(t *testing.T) {
 		`{key: e, is: true, each: resource.a.*}`,
 		`{key: e, each: [a, b], matches: c, format: toml}`,
 		`{key: spec.hostNetwork, is: false}`,
+		`{quantity: true, at_least: .5Gi, if: {d: {above: 1.50}, c: 1, e: {missing: TRUE}}, each: b, key: a, any: true}`,
 	})
 	want := []string{
 		`{"key":"spec.hostNetwork","is":true}`,
@@ -64,6 +65,7 @@ func TestKeyItems(t *testing.T) {
 		`{"each":"resource.a.*","key":"e","is":true}`,
 		`{"each":["a","b"],"key":"e","matches":"c","format":"toml"}`,
 		`{"key":"spec.hostNetwork","is":false}`,
+		`{"each":"b","key":"a","if":{"d":{"above":1.50},"c":1,"e":{"missing":true}},"at_least":".5Gi","quantity":true,"any":true}`,
 	}
 	all := slices.Concat(r.Patterns, r.Required)
 	if diff := cmp.Diff(want, Names(all)); diff != "" {

@@ -57,6 +57,7 @@ func (f *ruleFile) selects(r *Rule, e document.Entry) {
 	if f.is02 {
 		f.checkMatch(e, m)
 		f.unparsable(r, m, mistakes)
+		f.containing(r, m)
 	}
 	if f.holds != deprecated {
 		return
@@ -118,6 +119,12 @@ func (f *ruleFile) pathCase(match document.Entry, m document.Entries) bool {
 // were read: after a mistake in an item, it is unknown whether one has a key.
 func (f *ruleFile) unparsable(r *Rule, m document.Entries, before int) {
 	e := m.At("unparsable")
+	for _, only := range f.only {
+		if e.Key == nil {
+			f.doc.Fail(document.CodeKey, only.Key, `"only" in a rule without "unparsable: text"`,
+				`remove it, or write "unparsable: text" in "match"`)
+		}
+	}
 	if e.Key == nil || !f.doc.Only(e, "text") || f.doc.Mistakes() > before {
 		return
 	}
@@ -132,6 +139,23 @@ func (f *ruleFile) unparsable(r *Rule, m document.Entries, before int) {
 		f.doc.Fail(document.CodeValue, e.Key,
 			`"unparsable" in a rule without a text or a regex, which would then pass each file that cannot be parsed`,
 			"remove it, or write a text or a regex next to the key")
+	}
+}
+
+// containing reads the patterns that a file must have one of. They may be among the rule's own.
+func (f *ruleFile) containing(r *Rule, m document.Entries) {
+	e := m.At(containingKey)
+	if e.Key == nil {
+		return
+	}
+	e.Required, f.only = true, nil
+	f.patterns(e, map[string]Item{}, &r.Containing, new([]document.Place))
+	for _, only := range f.only {
+		f.doc.Fail(document.CodeKey, only.Key, fmt.Sprintf(`"only" in %q`, containingKey), "remove it")
+	}
+	if m.At(boundaryKey).Key == nil && m.At(invariantKey).Key == nil && m.At(requiredKey).Key == nil {
+		f.doc.Fail(document.CodeValue, e.Key, fmt.Sprintf("%q changes nothing in a rule without patterns", containingKey),
+			"remove it, or name the files by their paths alone")
 	}
 }
 

@@ -160,7 +160,7 @@ func (r *Rule) Same(o Rule) bool {
 	return r.ID == o.ID && r.Type == o.Type && r.Title == o.Title &&
 		slices.Equal(r.Files, o.Files) && r.SameExcludes(&o) && r.PathCase == o.PathCase &&
 		SameItems(r.Patterns, o.Patterns) && SameItems(r.Required, o.Required) &&
-		r.Unparsable == o.Unparsable &&
+		SameItems(r.Containing, o.Containing) && r.Unparsable == o.Unparsable &&
 		slices.Equal(r.ForbiddenFiles, o.ForbiddenFiles) && slices.Equal(r.RequiredFiles, o.RequiredFiles) &&
 		r.Message == o.Message && r.Remediation == o.Remediation && r.DocsURL == o.DocsURL && r.Owner == o.Owner &&
 		r.Severity == o.Severity && slices.Equal(r.Tags, o.Tags) && r.Redact == o.Redact &&

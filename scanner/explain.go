@@ -242,7 +242,7 @@ func (x *Explanation) explain(r *run.Run, path string, result *check.Result) {
 		}
 		e.Globs = MatchesOf(&e.Choice)
 		if result != nil {
-			x.explainRule(&e, result, i)
+			x.explainRule(&e, result, r.Rules.Bundle, i)
 		}
 		x.Outcome = max(x.Outcome, e.Outcome)
 		x.Rules = append(x.Rules, e)
@@ -253,8 +253,8 @@ func (x *Explanation) explain(r *run.Run, path string, result *check.Result) {
 	x.addForms()
 }
 
-// explainRule adds the patterns of the rule with index number, and their results if the rule covers the file.
-func (x *Explanation) explainRule(e *RuleExplanation, result *check.Result, number int) {
+// explainRule adds the patterns of a bundle's rule, by its number, and their results if the rule covers the file.
+func (x *Explanation) explainRule(e *RuleExplanation, result *check.Result, b *rules.Bundle, number int) {
 	add := func(of rules.PatternList, index int) {
 		item := ItemExplanation{
 			Required: of == rules.RequiredPattern, Encodings: []string{}, Places: -1, Outcome: Passed,
@@ -262,7 +262,7 @@ func (x *Explanation) explainRule(e *RuleExplanation, result *check.Result, numb
 		}
 		item.Name = item.Ref.Name(e.Rule)
 		if of != rules.ForbiddenFile {
-			s := result.Explain(e.Rule, item.Ref)
+			s := result.Explain(b, number, item.Ref)
 			item.Encodings, item.Format, item.Note = verdict.OrEmpty(s.Encodings), s.Format, s.Note
 			item.Places, item.WhyNoPlace = s.Places, s.WhyNone
 			if s.Undecided {

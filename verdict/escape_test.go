@@ -101,17 +101,20 @@ func TestPatternWords(t *testing.T) {
 		{KindText, `{"text":"acl = x","within_lines":3,"spaces":"any","case":"ignore"}`, ``,
 			`"acl = x", in the first 3 lines, with any spaces, in any case`},
 		{KindRegex, `{"regex":"(?i)^a\\.b","within_lines":1}`, ``, `a match of ^a\.b, in any case, in the first line`},
-		{KindRegex, `{"regex":"a b\u202e","except":"^c"}`, ``, `a match of "a b\u{202e}", except: ^c`},
+		{KindRegex, `{"regex":"a b\u202e","except":"^c"}`, ``, `a match of "a b\u{202e}", except within a match of ^c`},
 		{KindKey, `{"key":"a.b"}`, ``, `key a.b`},
 		{KindKey, `{"key":["a","b"],"is":["0.0.0.0/0","::/0","x y",true,"true",1,"1","or"]}`, ``,
 			`key a or b is 0.0.0.0/0, ::/0, "x y", true, "true", 1, "1" or "or"`},
 		{KindKey, `{"key":"a","is_not":[1,2],"format":"yaml"}`, ``, `key a is neither 1 nor 2, as yaml`},
 		{KindKey, `{"key":"a","is_not":1}`, ``, `key a is not 1`},
+		{KindKey, `{"key":"a","if":{"b":{"present":true},"c":{"below":2}},"above":"4Gi","quantity":true}`, ``,
+			`key a is above 4Gi, if b is present and c is below 2, as quantities`},
+		{KindMissing, `{"key":"a","at_most":2,"later":[1]}`, ``, `key a is at most 2, later: 1`},
 		{KindKey, `{"key":"a","matches_not":"^b$"}`, ``, `key a does not match ^b$`},
 		{KindMissing, `{"each":["r.*","d.*"],"key":"k","where":{"kind":["Pod","Job"],"a.b":1},"is":true}`, ``,
 			`key k is true, in each r.* or d.*, where kind is Pod or Job and a.b is 1`},
 		{KindMissing, `{"key":"a","if":{"b":{"is_not":1},"c":{"missing":true}},"at_least":2,"any":true}`, ``,
-			`key a, if: b is not 1 and c missing: true, at_least: 2, any: true`},
+			`key a is at least 2, if b is not 1 and c is missing, for at least one value`},
 	} {
 		e := Evidence{Kind: c.kind, Pattern: c.pattern, Excerpt: c.excerpt}
 		if got := e.PatternWords(); got != c.want {

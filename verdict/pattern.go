@@ -59,6 +59,16 @@ func MappingWords(name string) (words string, ok bool) {
 			add("in each %s", list(value, "or", Visible))
 		case "where":
 			add("where %s", valueWords(value))
+		case "if":
+			add("if %s", valueWords(value))
+		case "quantity":
+			add("as quantities")
+		case "any":
+			add("for at least one value")
+		case "except":
+			add("except within a match of %s", regexWords(value))
+		case "only":
+			add("only in files that cannot be parsed")
 		case "spaces":
 			add("with any spaces")
 		case "words":
@@ -152,6 +162,14 @@ func conditionWords(m member) string {
 		return " matches " + regexWords(m.value)
 	case "matches_not":
 		return " does not match " + regexWords(m.value)
+	case "below", "above":
+		return " is " + m.key + " " + valueWords(m.value)
+	case "at_least":
+		return " is at least " + valueWords(m.value)
+	case "at_most":
+		return " is at most " + valueWords(m.value)
+	case "missing", "present":
+		return " is " + m.key
 	}
 	return ""
 }

@@ -143,6 +143,7 @@ type listedRule struct {
 	// Only 0.2 bundles have these.
 	FileExclude      []string     `json:"file_exclude,omitempty"` // of the rule file
 	PathCase         string       `json:"path_case,omitempty"`
+	Containing       []listedItem `json:"containing,omitempty"`
 	RequiredPatterns []listedItem `json:"required_patterns,omitempty"`
 	Unparsable       string       `json:"unparsable,omitempty"`
 	ForbiddenFiles   []string     `json:"forbidden_files,omitempty"`
@@ -256,8 +257,8 @@ func listed(r *rules.Rule, kind, bundle string) listedRule {
 		Message: r.Message, Remediation: r.Remediation, DocsURL: r.DocsURL, Redact: r.Redact, Examples: samples,
 		Bundle: bundle, File: r.File, Line: r.Line,
 		FileExclude: r.FileExclude, PathCase: wordIf(r.PathCase, "ignore"), Unparsable: wordIf(r.Unparsable, "text"),
-		RequiredPatterns: listedItems(r.Required),
-		ForbiddenFiles:   r.ForbiddenFiles, RequiredFiles: r.RequiredFiles, Allowances: wordIf(r.NeverAllowed, "never"),
+		Containing: listedItems(r.Containing), RequiredPatterns: listedItems(r.Required),
+		ForbiddenFiles: r.ForbiddenFiles, RequiredFiles: r.RequiredFiles, Allowances: wordIf(r.NeverAllowed, "never"),
 	}
 }
 
@@ -317,6 +318,7 @@ func ruleText(r *listedRule, files []string) string {
 	list("must not appear", patterns(r.Patterns))
 	list("required", patterns(r.RequiredPatterns))
 	list("in the files", quotedAll(r.Files))
+	list("that contain one of", patterns(r.Containing))
 	list("no file may match", quotedAll(r.ForbiddenFiles))
 	list("a file must match each of", quotedAll(r.RequiredFiles))
 	list("except in", quotedAll(slices.Concat(r.Exclude, r.FileExclude)))

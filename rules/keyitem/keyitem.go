@@ -11,35 +11,51 @@ import "github.com/policyscan/policyscan/rules/regex"
 
 // An Item is a key pattern in forbidden_patterns, required_absent or required_patterns.
 type Item struct {
-	Each   []Path // nil, or the nodes of which each must have the key; only in required_patterns
-	Paths  []Path // alternatives, at least one
-	Where  []Where
-	Asks   Asks
-	Values []Value     // of Is and IsNot, at least one
-	Match  *regex.Expr // of Matches and MatchesNot
-	Format string      // one of Formats, or "" to decide by the file's name
+	Each  []Path // nil, or the nodes of which each must have the key; only in required_patterns
+	Paths []Path // alternatives, at least one
+	Where []At   // asked of the document
+	If    []At   // asked of a node of Each, or of the mapping that has the forbidden key
+	Condition
+	AnyValue bool   // one value that is as required is enough; only in required_patterns
+	Format   string // one of Formats, or "" to decide by the file's name
 }
 
 // Formats returns the names of the formats that an item can name.
 func Formats() []string { return []string{"yaml", "json", "hcl", "toml"} }
 
-// Asks is the condition of an item.
+// A Condition is a test of a value.
+type Condition struct {
+	Asks     Asks
+	Values   []Value     // of Is and IsNot, at least one
+	Match    *regex.Expr // of Matches and MatchesNot
+	Limit    Number      // of Below, Above, AtLeast and AtMost
+	Quantity bool        // Limit and the values are Kubernetes quantities: see [ParseQuantity]
+}
+
+// An At is a condition of where or if: whether a path reaches such a value.
+type At struct {
+	Path Path
+	Condition
+}
+
+// Asks is what a condition asks.
 type Asks uint8
 
-// The conditions.
+// The questions. IsNot, MatchesNot, Below and Above are not for required items, AtLeast and AtMost for them only,
+// Missing and Present for where and if only.
 const (
 	Exists     Asks = iota // the key itself, with any value
 	Is                     // the value is one of Values
-	IsNot                  // the value is not certainly one of Values; forbidden items only
+	IsNot                  // the value is not certainly one of Values
 	Matches                // the value's text matches
-	MatchesNot             // the value's text does not certainly match; forbidden items only
+	MatchesNot             // the value's text does not certainly match
+	Below                  // the value could be a number below Limit
+	Above                  // or above it
+	AtLeast                // the value is certainly a number that is Limit or more
+	AtMost                 // or Limit or less
+	Missing                // no value but null
+	Present                // a value other than null
 )
-
-// Where is a condition on a document: the path reaches one of Values.
-type Where struct {
-	Path   Path
-	Values []Value // at least one
-}
 
 // An Error explains why a path or a value is refused.
 type Error struct {

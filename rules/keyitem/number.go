@@ -1,6 +1,7 @@
 package keyitem
 
 import (
+	"cmp"
 	"math/big"
 	"strconv"
 	"strings"
@@ -33,6 +34,61 @@ func (n Number) CouldBe(other Number) bool {
 		n, other = other, n
 	}
 	return n.negative == other.negative && n.exponent == "" && other.isLong()
+}
+
+// CouldBeBelow reports whether a number is, or could be, less than another.
+func (n Number) CouldBeBelow(other Number) bool {
+	return n.order(other) != 1 && n != other || n.huge && n == other
+}
+
+// CouldBeAbove reports whether a number is, or could be, greater than another.
+func (n Number) CouldBeAbove(other Number) bool { return other.CouldBeBelow(n) }
+
+// order is -1 if a number is less than another, 1 if it is greater, and 0 if they are equal or that is unknown.
+func (n Number) order(other Number) int {
+	if a, b := n.sign(), other.sign(); a != b {
+		return cmp.Compare(a, b)
+	}
+	a, b, less := n, other, -1
+	if n.negative {
+		a, b = b, a
+	}
+	switch {
+	case n == other:
+		return 0
+	case a.huge && b.huge && a.exponent == b.exponent:
+		return 0
+	case a.huge && a.exponent == "" && !b.huge && b.isLong() || b.huge && b.exponent == "" && !a.huge && a.isLong():
+		return 0
+	case a.huge && a.exponent == "-" || b.huge && b.exponent == "":
+		return less
+	case b.huge || a.huge:
+		return -less
+	}
+	if order := a.magnitude().Cmp(b.magnitude()); order != 0 {
+		return order
+	}
+	return cmp.Compare(a.digits, b.digits) // without zeros at the ends, a prefix is less
+}
+
+// sign is -1, 0 or 1.
+func (n Number) sign() int {
+	switch {
+	case n.negative:
+		return -1
+	case n.digits == "" && !n.huge:
+		return 0
+	}
+	return 1
+}
+
+// magnitude is the number of digits before the dot, negative for zeros after it. The number is not huge.
+func (n Number) magnitude() *big.Int {
+	exponent, ok := new(big.Int).SetString(n.exponent, 10)
+	if !ok {
+		exponent = new(big.Int) // of 0
+	}
+	return exponent.Add(exponent, big.NewInt(int64(len(n.digits))))
 }
 
 // isLong reports whether a number has more than hugeDigits digits before the dot.

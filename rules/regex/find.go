@@ -3,6 +3,7 @@ package regex
 import (
 	"io"
 	"iter"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -19,13 +20,25 @@ func (e *Expr) Find(text []byte) iter.Seq[Match] {
 	return func(yield func(Match) bool) {
 		m := e.matcher()
 		defer e.release(m)
-		m.findLines(text, yield)
+		if e.except == nil {
+			m.findLines(text, yield)
+			return
+		}
+		spared := e.except.matcher()
+		defer e.except.release(spared)
+		m.findApart(text, spared, yield)
 	}
 }
 
 // Match reports whether a line of a text matches, or the text if the regex is [Expr.Whole]. It is much faster than
 // Find if none does.
 func (e *Expr) Match(text []byte) bool {
+	if e.except != nil {
+		for range e.Find(text) {
+			return true
+		}
+		return false
+	}
 	m := e.matcher()
 	defer e.release(m)
 	if e.whole {
@@ -58,6 +71,42 @@ func (m *matcher) findLines(text []byte, yield func(Match) bool) {
 		}
 		from = end
 	}
+}
+
+// findApart is findLines without the matches that lie within those of another regex.
+func (m *matcher) findApart(text []byte, spared *matcher, yield func(Match) bool) {
+	all := func(m *matcher, line []byte) (all []Match) {
+		m.find(line, func(match Match) bool { all = append(all, match); return true })
+		return all
+	}
+	for from := 0; from < len(text); {
+		start, end := m.line(text, from)
+		for start < end { // one line, or several
+			line := text[start:lineFrom(text, start)]
+			for _, match := range apart(all(m, line), all(spared, line)) {
+				if !yield(Match{int64(start) + match.Start, int64(start) + match.End}) {
+					return
+				}
+			}
+			start += len(line) + 1
+		}
+		from = end
+	}
+}
+
+// apart returns the matches of a line that do not lie within one of the others. Both are in order.
+func apart(found, spared []Match) []Match {
+	first, i := found[:min(len(found), MaxMatches)], 0
+	kept := slices.DeleteFunc(slices.Clone(first), func(m Match) bool {
+		for i < len(spared) && spared[i].End < m.End {
+			i++
+		}
+		return i < len(spared) && spared[i].Start <= m.Start
+	})
+	if len(kept) == 0 {
+		return found[len(first):]
+	}
+	return kept
 }
 
 // find yields the matches of the lines of a text, until yield returns false.
@@ -98,7 +147,7 @@ func (m *matcher) yieldLine(at int, yield func(Match) bool) bool {
 func (m *matcher) skip(text []byte, i int) int {
 	p, from := m.program, i
 	switch {
-	case len(m.found) == MaxMatches || p.atBegin && (m.before != lineEnd || !p.first[text[i]]):
+	case len(m.found) == m.most || p.atBegin && (m.before != lineEnd || !p.first[text[i]]):
 		i = lineFrom(text, i)
 	case p.atBegin:
 	case len(m.found) > 0: // the line's end is needed
@@ -133,6 +182,12 @@ func (e *Expr) FindReader(r io.RuneReader) iter.Seq2[Match, error] {
 	return func(yield func(Match, error) bool) {
 		m := e.matcher()
 		defer e.release(m)
+		all := []*matcher{m}
+		if e.except != nil {
+			spared := e.except.matcher()
+			defer e.except.release(spared)
+			all = append(all, spared)
+		}
 		for at := int64(0); ; {
 			c, size, err := r.ReadRune()
 			if err != nil && err != io.EOF {
@@ -144,15 +199,19 @@ func (e *Expr) FindReader(r io.RuneReader) iter.Seq2[Match, error] {
 			}
 			switch {
 			case err != nil || c == '\n' || c == '\r':
-				for _, match := range m.endLine(at) {
+				found := m.endLine(at)
+				if len(all) > 1 {
+					found = apart(found, all[1].endLine(at))
+				}
+				for _, match := range found {
 					if !yield(match, nil) {
 						return
 					}
 				}
-			case m.idle() && !m.canBegin(c):
-				m.before = c
 			default:
-				m.read(c, at)
+				for _, m := range all {
+					m.step(c, at)
+				}
 			}
 			if err != nil {
 				return
@@ -162,11 +221,24 @@ func (e *Expr) FindReader(r io.RuneReader) iter.Seq2[Match, error] {
 	}
 }
 
+// step reads a character of a line, of which no more than the last is needed where no match can begin.
+func (m *matcher) step(c rune, at int64) {
+	if m.idle() && !m.canBegin(c) {
+		m.before = c
+	} else {
+		m.read(c, at)
+	}
+}
+
 func (e *Expr) matcher() *matcher {
 	if m, ok := e.matchers.Get().(*matcher); ok {
 		return m
 	}
-	return newMatcher(e.program)
+	m := newMatcher(e.program)
+	if e.except != nil {
+		m.most++ // see [Expr.Except]
+	}
+	return m
 }
 
 func (e *Expr) release(m *matcher) {

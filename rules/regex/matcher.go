@@ -29,6 +29,7 @@ type matcher struct {
 	found   []Match  // of the line; one may be replaced while its search has threads
 	stack   []uint32 // places still to follow
 	before  rune     // the last character; lineEnd at the beginning of a line
+	most    int      // the matches of a line that are looked for
 
 	// Place pc was followed at this character if seen[pc] is round. Everything reachable from it was followed too,
 	// unless a match came first. The next search cannot reach such a place at this character: its match would be
@@ -47,7 +48,9 @@ type thread struct {
 const lineEnd rune = -1
 
 func newMatcher(p *program) *matcher {
-	return &matcher{program: p, dfa: newDFA(p), seen: make([]uint64, len(p.steps)), before: lineEnd}
+	return &matcher{
+		program: p, dfa: newDFA(p), seen: make([]uint64, len(p.steps)), before: lineEnd, most: MaxMatches,
+	}
 }
 
 // read reads the character c, or lineEnd, at offset at.
@@ -74,7 +77,7 @@ func (m *matcher) read(c rune, at int64) {
 // canBegin reports whether a match that counts can begin with the next character c.
 func (m *matcher) canBegin(c rune) bool {
 	p := m.program
-	return len(m.found) < MaxMatches && p.first[min(c, utf8.RuneSelf)] && (!p.atBegin || m.before == lineEnd)
+	return len(m.found) < m.most && p.first[min(c, utf8.RuneSelf)] && (!p.atBegin || m.before == lineEnd)
 }
 
 // follow moves a thread over the character c to the places after it. It reports whether it reached a match before c.

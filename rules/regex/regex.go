@@ -76,6 +76,7 @@ type Expr struct {
 	program  *program
 	literals []Literal
 	bytes    int
+	except   *Expr     // nil, or matches within its matches do not count
 	matchers sync.Pool // of *matcher
 }
 
@@ -128,6 +129,13 @@ const (
 	runeBytes     = 4  // of a number of a class
 	literalHeader = 24 // of a Literal, without its text
 )
+
+// Except returns a copy of a regex for files without the matches that lie within a match of another on the same line.
+// Of a line's first MaxMatches matches those are dropped. If all of them are and the line has a further one, that one
+// counts.
+func (e *Expr) Except(other *Expr) *Expr {
+	return &Expr{source: e.source, program: e.program, literals: e.literals, bytes: e.bytes, except: other}
+}
 
 // Bytes returns the approximate memory of the regex, never much too low, without its searches.
 func (e *Expr) Bytes() int { return e.bytes }

@@ -40,6 +40,8 @@ func (r *Reuse) Counts() (reused, again, read int64) {
 type kept struct {
 	Bytes    int64
 	Unparsed bool          `json:",omitzero"`
+	Textual  []int         `json:",omitzero"` // as in a keyResult
+	Perhaps  []int         `json:",omitzero"`
 	Finds    []*match.Find `json:",omitzero"` // of items without a key
 	Keyed    []keptKey     `json:",omitzero"` // of those with one, by item
 	Lacks    []keptEnd     `json:",omitzero"`
@@ -193,7 +195,7 @@ func (c *Checker) secret(r *Result) bool {
 
 // keptOf returns the stored form of a result, the same for equal results.
 func keptOf(s *Result) *kept {
-	k := &kept{Bytes: s.Bytes, Unparsed: s.keys.unparsed, Finds: s.finds}
+	k := &kept{Bytes: s.Bytes, Unparsed: s.keys.unparsed, Textual: s.keys.textual, Perhaps: s.keys.perhaps, Finds: s.finds}
 	for ask, f := range s.keys.finds {
 		k.Keyed = append(k.Keyed, keptKey{ask.name, ask.required, f.path, f.paths, f.find})
 	}
@@ -227,7 +229,7 @@ func (k *kept) fits(r *Result) bool {
 
 // fits reports whether a stored result of a key pattern can belong to the plan.
 func (s *Plan) fits(o keptKey) bool {
-	return slices.ContainsFunc(s.asked, func(a *keyPattern) bool {
+	return slices.ContainsFunc(slices.Concat(s.asked, s.marks), func(a *keyPattern) bool {
 		in := func(i int) bool { return i >= 0 && i < len(a.item.Key.Paths) }
 		return a.keyRef == keyRef{o.Item, o.Required} && in(o.Path) &&
 			!slices.ContainsFunc(o.Paths, func(i int) bool { return !in(i) })
@@ -236,7 +238,7 @@ func (s *Plan) fits(o keptKey) bool {
 
 func (k *kept) restore(s *Result) {
 	s.Reached, s.Scanned, s.examined, s.Bytes, s.keys.unparsed = true, true, true, k.Bytes, k.Unparsed
-	s.finds = k.Finds
+	s.finds, s.keys.textual, s.keys.perhaps = k.Finds, k.Textual, k.Perhaps
 	for _, o := range k.Keyed {
 		if s.keys.finds == nil {
 			s.keys.finds = map[keyRef]KeyMatch{}

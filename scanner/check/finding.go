@@ -113,29 +113,46 @@ func (f *KeyMatch) show(p *verdict.Place, occurrence int) {
 	}
 }
 
-// judge appends the violations of the rules that select a file, by its finds.
-func (s *Plan) judge(path string, finds []*match.Find, b *rules.Bundle, broken []Finding) []Finding {
+// judge returns the violations of the rules that select a file, by its finds.
+func (r *Result) judge(b *rules.Bundle) (broken []Finding) {
+	s, finds := r.Plan, r.finds
 	if len(finds) == 0 {
-		return broken
+		return nil
 	}
 	found := make(map[int]*match.Find, len(finds))
 	for _, f := range finds {
 		found[f.Pattern] = f
 	}
-	for _, r := range s.Rules {
-		for k, item := range b.Rules[r].Patterns {
-			if item.Kind == rules.Key {
+	for _, rule := range s.Rules {
+		if !r.contains(rule, b) {
+			continue
+		}
+		for k, item := range b.Rules[rule].Patterns {
+			if !r.asks(rule, item) {
 				continue
 			}
 			at, asked := s.engine.index[item]
 			if f := found[at]; asked && f != nil {
 				broken = append(broken, Finding{
-					Path: path, Rule: r, Ref: rules.PatternRef{Of: rules.ForbiddenPattern, Index: k}, Match: f,
+					Path: r.File.Path, Rule: rule, Ref: rules.PatternRef{Of: rules.ForbiddenPattern, Index: k}, Match: f,
 				})
 			}
 		}
 	}
 	return broken
+}
+
+// contains reports whether the file has one of the patterns that a rule's "containing" wants, or may have.
+func (r *Result) contains(rule int, b *rules.Bundle) bool {
+	if !r.Scanned && !r.OnlyKeysFailed || !r.asksKeys() && slices.ContainsFunc(b.Rules[rule].Containing, isKey) {
+		return true
+	}
+	return r.Plan.contains(b, rule, r.finds, &r.keys)
+}
+
+// asks reports whether a text or a regex of a rule is looked for in the file.
+func (r *Result) asks(rule int, item rules.Item) bool {
+	return item.Kind != rules.Key && (!item.OnlyUnparsable || slices.Contains(r.keys.textual, rule))
 }
 
 // missingItems are the required items that a content does not have.
@@ -152,21 +169,20 @@ func appendMissing(lacks []missingItems, rep *match.Report, note string) []missi
 	return append(lacks, missingItems{rep.Missing, rep.End, note})
 }
 
-func (s *Plan) addMissing(path string, l missingItems, b *rules.Bundle, broken []Finding) []Finding {
+func (r *Result) addMissing(l missingItems, b *rules.Bundle) {
 	if len(l.missing) == 0 {
-		return broken
+		return
 	}
-	for _, r := range s.Rules {
-		for k, item := range b.Rules[r].Required {
-			if item.Kind != rules.Key && slices.Contains(l.missing, s.engine.index[item]) {
-				broken = append(broken, Finding{
-					Path: path, Rule: r, Ref: rules.PatternRef{Of: rules.RequiredPattern, Index: k},
+	for _, rule := range r.Plan.Rules {
+		for k, item := range b.Rules[rule].Required {
+			if r.contains(rule, b) && r.asks(rule, item) && slices.Contains(l.missing, r.Plan.engine.index[item]) {
+				r.Findings = append(r.Findings, Finding{
+					Path: r.File.Path, Rule: rule, Ref: rules.PatternRef{Of: rules.RequiredPattern, Index: k},
 					EOF: l.end, Note: l.note,
 				})
 			}
 		}
 	}
-	return broken
 }
 
 // PathFindings appends the violations of a path by globs of forbidden_files.
@@ -291,25 +307,28 @@ func inPlace(before, expression, after string) (b, e, a string) {
 
 // judgeKeys appends the violations of the rules that select a file, by its finds of key patterns. Missing items are
 // known only if the whole file was read.
-func (s *Plan) judgeKeys(path string, k *keyResult, whole bool, b *rules.Bundle, broken []Finding) []Finding {
-	if len(k.finds) == 0 {
+func (r *Result) judgeKeys(whole bool, b *rules.Bundle, broken []Finding) []Finding {
+	if len(r.keys.finds) == 0 {
 		return broken
 	}
-	for _, r := range s.keyed {
+	for _, rule := range r.Plan.keyed {
+		if !r.contains(rule, b) {
+			continue
+		}
 		add := func(items []rules.Item, of rules.PatternList, required bool) {
 			for i, item := range items {
 				if item.Kind != rules.Key {
 					continue
 				}
-				if f, ok := k.finds[keyRef{item.Name, required}]; ok {
+				if f, ok := r.keys.finds[keyRef{item.Name, required}]; ok {
 					ask := rules.PatternRef{Of: of, Index: i}
-					broken = append(broken, Finding{Path: path, Rule: r, Ref: ask, Match: f.find, Key: &f})
+					broken = append(broken, Finding{Path: r.File.Path, Rule: rule, Ref: ask, Match: f.find, Key: &f})
 				}
 			}
 		}
-		add(b.Rules[r].Patterns, rules.ForbiddenPattern, false)
+		add(b.Rules[rule].Patterns, rules.ForbiddenPattern, false)
 		if whole {
-			add(b.Rules[r].Required, rules.RequiredPattern, true)
+			add(b.Rules[rule].Required, rules.RequiredPattern, true)
 		}
 	}
 	return broken

@@ -31,6 +31,8 @@ type keyResult struct {
 	reason   string          // the word for the first of them
 	unjudged []int           // the rules that could not check it
 	unparsed bool            // it cannot be parsed, and a rule allows checking its text alone
+	textual  []int           // the rules with a key pattern that could not parse it
+	perhaps  []int           // the rules whose "containing" is unknown for it
 	parsed   []formats.Format
 	textOnly []formats.Format      // the formats in which it cannot be parsed
 	signs    map[string]keys.Signs // required items by name; nil if unused
@@ -84,9 +86,11 @@ func (b *ParseLimiter) enter(n int64) (leave func()) {
 }
 
 func hasKeys(r *rules.Rule) bool {
-	isKey := func(item rules.Item) bool { return item.Kind == rules.Key }
-	return slices.ContainsFunc(r.Patterns, isKey) || slices.ContainsFunc(r.Required, isKey)
+	return slices.ContainsFunc(r.Patterns, isKey) || slices.ContainsFunc(r.Required, isKey) ||
+		slices.ContainsFunc(r.Containing, isKey)
 }
+
+func isKey(item rules.Item) bool { return item.Kind == rules.Key }
 
 // examine checks an examined content by the key patterns of the rules that select it.
 func (k *keyChecker) examine(
@@ -94,7 +98,7 @@ func (k *keyChecker) examine(
 ) (keyResult, error) {
 	limit := int64(formats.Limits().Bytes)
 	if rep.Bytes > limit {
-		return k.tooLong(s, path, limit), nil
+		return k.tooLong(s, path, limit, rep), nil
 	}
 	defer k.budget.enter(weight(rep.Bytes))()
 	if err := context.Cause(ctx); err != nil {
@@ -115,7 +119,7 @@ func (k *keyChecker) examine(
 			return keyResult{}, err
 		}
 	}
-	return k.judge(ctx, x, s, path, content)
+	return k.judge(ctx, x, s, path, content, rep)
 }
 
 type keyPattern struct {
@@ -124,7 +128,8 @@ type keyPattern struct {
 	rules []int
 }
 
-func askedBy(b *rules.Bundle, keyed []int) []*keyPattern {
+// askedBy returns the key patterns of some rules, each once; with marks those of "containing".
+func askedBy(b *rules.Bundle, keyed []int, marks bool) []*keyPattern {
 	var all []*keyPattern
 	known := map[keyRef]*keyPattern{}
 	for _, r := range keyed {
@@ -142,6 +147,10 @@ func askedBy(b *rules.Bundle, keyed []int) []*keyPattern {
 				known[ask].rules = append(known[ask].rules, r)
 			}
 		}
+		if marks {
+			add(rule.Containing, false)
+			continue
+		}
 		add(rule.Patterns, false)
 		add(rule.Required, true)
 	}
@@ -156,20 +165,56 @@ func formatOf(item rules.Item, path string) (formats.Format, bool) {
 	return f, known
 }
 
+func (a *keyPattern) known(path string) bool {
+	_, known := formatOf(a.item, path)
+	return known
+}
+
 // judge parses a content, once in each format that items name, and checks the items.
 func (k *keyChecker) judge(
-	ctx context.Context, x *match.Examiner, s *Plan, path string, content []byte,
+	ctx context.Context, x *match.Examiner, s *Plan, path string, content []byte, rep *match.Report,
 ) (keyResult, error) {
 	out := keyResult{finds: map[keyRef]KeyMatch{}, signs: map[string]keys.Signs{}, reach: map[keyRef]keys.Reach{}}
-	order, byFormat := k.byFormat(&out, s, path)
 	text, ok := match.Decode(content)
-	for _, f := range order {
-		documents, err := []keys.Document(nil), error(nil)
-		if ok {
-			documents, err = formats.Parse(f, text.UTF8, formats.Limits())
-		} else {
-			err = &formats.ParseError{Offset: len(text.UTF8), Reason: "not text in the encoding of its byte order mark"}
+	type parsedFile struct {
+		documents []keys.Document
+		err       error
+	}
+	parsed := map[formats.Format]parsedFile{}
+	parse := func(f formats.Format) ([]keys.Document, error) {
+		p, known := parsed[f]
+		switch {
+		case known:
+		case ok:
+			p.documents, p.err = formats.Parse(f, text.UTF8, formats.Limits())
+		default:
+			p.err = &formats.ParseError{Offset: len(text.UTF8), Reason: "not text in the encoding of its byte order mark"}
 		}
+		parsed[f] = p
+		return p.documents, p.err
+	}
+	for _, a := range s.marks {
+		documents, err := []keys.Document(nil), error(nil)
+		var limit *formats.LimitError
+		f, known := formatOf(a.item, path)
+		if known {
+			documents, err = parse(f)
+		}
+		if !known || err != nil || keys.Beyond(a.item.Key, documents) != nil {
+			out.perhaps = append(out.perhaps, a.rules...)
+		}
+		if errors.As(err, &limit) {
+			err = k.unread(ctx, x, &out, path, text, f, []*keyPattern{a}, err)
+		} else {
+			err = k.ask(ctx, x, &out, path, text, f, []*keyPattern{a}, documents)
+		}
+		if err != nil {
+			return keyResult{}, err
+		}
+	}
+	order, byFormat := k.byFormat(&out, k.asking(s, &out, rep), path)
+	for _, f := range order {
+		documents, err := parse(f)
 		items := byFormat[f]
 		if err != nil {
 			if err := k.unread(ctx, x, &out, path, text, f, items, err); err != nil {
@@ -179,17 +224,45 @@ func (k *keyChecker) judge(
 		} else {
 			out.parsed = append(out.parsed, f)
 		}
-		if err := k.ask(ctx, x, &out, text, items, documents); err != nil {
+		if err := k.ask(ctx, x, &out, path, text, f, items, documents); err != nil {
 			return keyResult{}, err
 		}
 	}
 	return out, context.Cause(ctx)
 }
 
+// asking returns the key patterns of a plan without the rules that want a file to contain what it does not have.
+func (k *keyChecker) asking(s *Plan, out *keyResult, rep *match.Report) []*keyPattern {
+	others := func(r int) bool { return !s.contains(k.bundle, r, rep.Finds, out) }
+	if !slices.ContainsFunc(s.keyed, others) {
+		return s.asked
+	}
+	var all []*keyPattern
+	for _, a := range s.asked {
+		if left := slices.DeleteFunc(slices.Clone(a.rules), others); len(left) > 0 {
+			all = append(all, &keyPattern{a.keyRef, a.item, left})
+		}
+	}
+	return all
+}
+
+// contains reports whether a file with some finds has one of the patterns that a rule's "containing" wants, or may have.
+func (s *Plan) contains(b *rules.Bundle, rule int, finds []*match.Find, k *keyResult) bool {
+	wants := b.Rules[rule].Containing
+	return len(wants) == 0 || slices.Contains(k.perhaps, rule) || slices.ContainsFunc(wants, func(item rules.Item) bool {
+		if item.Kind == rules.Key {
+			_, found := k.finds[keyRef{item.Name, false}]
+			return found
+		}
+		at, asked := s.engine.index[item]
+		return asked && slices.ContainsFunc(finds, func(f *match.Find) bool { return f.Pattern == at })
+	})
+}
+
 // ask checks items in parsed documents, and adds their matches.
 func (k *keyChecker) ask(
-	ctx context.Context, x *match.Examiner, out *keyResult, text *match.Text, items []*keyPattern,
-	documents []keys.Document,
+	ctx context.Context, x *match.Examiner, out *keyResult, path string, text *match.Text, f formats.Format,
+	items []*keyPattern, documents []keys.Document,
 ) error {
 	type brokenItem struct {
 		*keyPattern
@@ -200,6 +273,13 @@ func (k *keyChecker) ask(
 	for _, a := range items {
 		if err := context.Cause(ctx); err != nil {
 			return err
+		}
+		var beyond *keys.BeyondError
+		if errors.As(keys.Beyond(a.item.Key, documents), &beyond) {
+			limit := &formats.LimitError{Offset: beyond.At.Start, Reason: beyond.Reason}
+			if err := k.unread(ctx, x, out, path, text, f, []*keyPattern{a}, limit); err != nil {
+				return err
+			}
 		}
 		find, reach := keys.Forbidden, keys.ForbiddenReach
 		if a.required {
@@ -215,7 +295,7 @@ func (k *keyChecker) ask(
 			broken = append(broken, brokenItem{a, found})
 			var places []match.Region
 			for _, hit := range found[:min(len(found), x.Kept())] {
-				places = append(places, match.Region(hit.At))
+				places = append(places, match.Region{Start: hit.At.Start, End: hit.At.End})
 			}
 			regions = append(regions, places)
 		}
@@ -262,6 +342,7 @@ func (k *keyChecker) unread(
 	asking := rulesOf(items)
 	switch {
 	case errors.As(err, &parse):
+		out.textual = append(out.textual, asking...)
 		strict, reason, advice := asking, parse.Reason, "fix it, or exclude it from "+k.named(asking)
 		if !parse.Disputed && isTemplate(text.UTF8) {
 			out.textOnly = append(out.textOnly, f)
@@ -315,7 +396,7 @@ func isTemplate(text []byte) bool {
 // alone.
 func (k *keyChecker) templateAdvice(strict []int) string {
 	add := "unparsable: text and a text or regex pattern"
-	isText := func(item rules.Item) bool { return item.Kind != rules.Key }
+	isText := func(item rules.Item) bool { return !isKey(item) }
 	for _, r := range strict {
 		rule := &k.bundle.Rules[r]
 		if slices.ContainsFunc(rule.Patterns, isText) || slices.ContainsFunc(rule.Required, isText) {
@@ -327,9 +408,14 @@ func (k *keyChecker) templateAdvice(strict []int) string {
 }
 
 // tooLong records a content that is too long to be read into memory.
-func (k *keyChecker) tooLong(s *Plan, path string, limit int64) (out keyResult) {
+func (k *keyChecker) tooLong(s *Plan, path string, limit int64, rep *match.Report) (out keyResult) {
 	var asking []int
-	order, byFormat := k.byFormat(&out, s, path)
+	for _, a := range s.marks {
+		if out.perhaps = append(out.perhaps, a.rules...); a.known(path) {
+			asking = append(asking, a.rules...)
+		}
+	}
+	order, byFormat := k.byFormat(&out, k.asking(s, &out, rep), path)
 	for _, f := range order {
 		asking = append(asking, rulesOf(byFormat[f])...)
 	}
@@ -344,11 +430,11 @@ func (k *keyChecker) tooLong(s *Plan, path string, limit int64) (out keyResult) 
 // byFormat returns the formats in which a file is parsed, in order, and the items of each. It records items without a
 // format.
 func (k *keyChecker) byFormat(
-	out *keyResult, s *Plan, path string,
+	out *keyResult, asked []*keyPattern, path string,
 ) (order []formats.Format, items map[formats.Format][]*keyPattern) {
 	items = map[formats.Format][]*keyPattern{}
 	var nameless []int
-	for _, a := range s.asked {
+	for _, a := range asked {
 		f, known := formatOf(a.item, path)
 		if !known {
 			nameless = append(nameless, a.rules...)
@@ -438,4 +524,5 @@ func (out *keyResult) add(form keyResult, again func(known, inForm *match.Find),
 	}
 	out.unjudged = append(out.unjudged, form.unjudged...)
 	out.unparsed = out.unparsed || form.unparsed
+	out.textual, out.perhaps = append(out.textual, form.textual...), append(out.perhaps, form.perhaps...)
 }

@@ -23,8 +23,10 @@ func (r *Result) Examined() bool { return r.examined }
 // BOM returns the encoding of the content's byte order mark; "" without one.
 func (r *Result) BOM() string { return r.shape.Mark() }
 
-// Explain describes the search for an item of a rule that selects the file. The checker has [Checker.Explains].
-func (r *Result) Explain(rule *rules.Rule, ref rules.PatternRef) (s ItemState) {
+// Explain describes the search for an item of a rule that selects the file. index is the rule's in the bundle. The
+// checker has [Checker.Explains].
+func (r *Result) Explain(b *rules.Bundle, index int, ref rules.PatternRef) (s ItemState) {
+	rule := &b.Rules[index]
 	s.Places = -1
 	required := ref.Of == rules.RequiredPattern
 	item := ref.Item(rule)
@@ -33,6 +35,10 @@ func (r *Result) Explain(rule *rules.Rule, ref rules.PatternRef) (s ItemState) {
 		s.Undecided = true
 	case required && r.File.Kind == worktree.Symlink:
 		s.Note = "not asked of links"
+	case !r.contains(index, b):
+		s.Note = "not asked: the file has none of what the rule's containing lists"
+	case item.OnlyUnparsable && !slices.Contains(r.keys.textual, index):
+		s.Note = "not asked: the file can be parsed"
 	case item.Kind != rules.Key:
 		s.Encodings = r.Plan.engine.engine.Encodings(r.Plan.engine.index[item], r.shape, required)
 	case !r.asksKeys():
@@ -64,10 +70,13 @@ func (r *Result) Present(b *rules.Bundle, found func(rule int, part rules.Part))
 		missing = append(missing, l.missing...)
 	}
 	for _, rule := range r.Plan.Rules {
+		if !r.contains(rule, b) {
+			continue
+		}
 		for i, item := range b.Rules[rule].Required {
 			part := rules.Part{Kind: rules.RequiredItem, Index: i}
 			if item.Kind != rules.Key {
-				if !slices.Contains(missing, r.Plan.engine.index[item]) {
+				if r.asks(rule, item) && !slices.Contains(missing, r.Plan.engine.index[item]) {
 					found(rule, part)
 				}
 				continue

@@ -14,6 +14,7 @@ type Plan struct {
 	Rules  []int         // indices in the bundle, ascending
 	keyed  []int         // the rules with key patterns
 	asked  []*keyPattern // the key patterns, each once
+	marks  []*keyPattern // those of "containing", each once
 	engine *patternSet
 }
 
@@ -91,7 +92,8 @@ func (es *PlanCache) newPlan(selected []int) *Plan {
 			s.keyed = append(s.keyed, r)
 		}
 	}
-	s.asked = askedBy(es.bundle, s.keyed)
+	s.asked = askedBy(es.bundle, s.keyed, false)
+	s.marks = askedBy(es.bundle, s.keyed, true)
 	return s
 }
 
@@ -122,6 +124,7 @@ func (es *PlanCache) engine(selected []int, filter *match.Prefilter) *patternSet
 	}
 	for _, i := range selected {
 		add(es.bundle.Rules[i].Patterns, &forbidden, filter)
+		add(es.bundle.Rules[i].Containing, &forbidden, filter)
 		add(es.bundle.Rules[i].Required, &required, nil)
 	}
 	e.engine = match.NewEngine(patterns)
@@ -135,14 +138,22 @@ func (es *PlanCache) engine(selected []int, filter *match.Prefilter) *patternSet
 
 // compile returns the pattern of a bundle's literal or regex. A bundle has only valid regexes.
 func compile(item rules.Item) *match.Pattern {
-	if item.Kind == rules.Regex {
-		x, err := regex.Compile(item.Text)
-		if err != nil {
-			panic("scanner: a bundle has an expression that does not compile: " + err.Error())
-		}
-		return match.CompileRegex(x, item.WithinLines)
+	if item.Kind != rules.Regex {
+		return match.Compile(item.Text, options(item))
 	}
-	return match.Compile(item.Text, options(item))
+	x := expression(item.Text)
+	if item.Except != "" {
+		x = x.Except(expression(item.Except))
+	}
+	return match.CompileRegex(x, item.WithinLines)
+}
+
+func expression(text string) *regex.Expr {
+	x, err := regex.Compile(text)
+	if err != nil {
+		panic("scanner: a bundle has an expression that does not compile: " + err.Error())
+	}
+	return x
 }
 
 func options(item rules.Item) match.Options {

@@ -58,9 +58,9 @@ func (r *Result) SelectedBy(rule int) bool {
 func (r *Result) Settle(b *rules.Bundle) {
 	r.Settled = true
 	if r.Plan != nil {
-		r.Findings = r.Plan.judge(r.File.Path, r.finds, b, nil)
+		r.Findings = r.judge(b)
 		whole := r.Scanned || r.OnlyKeysFailed
-		r.Findings = r.Plan.judgeKeys(r.File.Path, &r.keys, whole, b, r.Findings)
+		r.Findings = r.judgeKeys(whole, b, r.Findings)
 		for i := range r.Findings {
 			br := &r.Findings[i]
 			br.Note, br.MaxOccurrences = r.notes[br.Match], r.most[br.Match]
@@ -82,7 +82,7 @@ func (r *Result) lacking(b *rules.Bundle) {
 		for _, i := range l.missing {
 			known[i] = true
 		}
-		r.Findings = r.Plan.addMissing(r.File.Path, l, b, r.Findings)
+		r.addMissing(l, b)
 	}
 }
 

@@ -8,33 +8,91 @@ import (
 	"github.com/policyscan/policyscan/rules/regex"
 )
 
-// forbids reports whether a forbidden item refuses a value, in its broadest reading. An item that lists allowed values
-// refuses every value that is not certainly one of them.
+// forbids reports whether a forbidden item refuses a value. An empty list has no item that is not one of the allowed.
 func forbids(item *keyitem.Item, n *Node) bool {
+	if isNot := item.Asks == keyitem.IsNot || item.Asks == keyitem.MatchesNot; isNot && n.Kind == List && !n.Tagged {
+		return false
+	}
+	return couldHold(&item.Condition, n)
+}
+
+// couldHold reports whether a condition holds for a value in its broadest reading. IsNot and MatchesNot hold unless the
+// value is certainly one of the others.
+func couldHold(c *keyitem.Condition, n *Node) bool {
 	scalar := n.Kind == ScalarNode
-	switch item.Asks {
+	switch c.Asks {
 	case keyitem.Is:
-		return scalar && couldBeAny(&n.Scalar, item.Values)
+		return scalar && couldBeAny(&n.Scalar, c.Values)
 	case keyitem.IsNot:
-		return !scalar || n.Scalar.Plain && !keyitem.OneReading(n.Scalar.Texts[0]) || !equalsAny(&n.Scalar, item.Values)
+		return !scalar || n.Scalar.Plain && !keyitem.OneReading(n.Scalar.Texts[0]) || !equalsAny(&n.Scalar, c.Values)
 	case keyitem.Matches:
-		matches := func(text string) bool { return item.Match.Match([]byte(text)) }
+		matches := func(text string) bool { return c.Match.Match([]byte(text)) }
 		return scalar && slices.ContainsFunc(n.Scalar.Texts, matches)
 	case keyitem.MatchesNot:
-		return !scalar || !n.Scalar.Certain || !allLines(item.Match, n.Scalar.Texts[0])
+		return !scalar || !n.Scalar.Certain || !allLines(c.Match, n.Scalar.Texts[0])
+	case keyitem.Below:
+		return scalar && (n.Scalar.infinity(c.Quantity) < 0 || slices.ContainsFunc(n.Scalar.numbers(c.Quantity), c.Limit.CouldBeAbove))
+	case keyitem.Above:
+		return scalar && (n.Scalar.infinity(c.Quantity) > 0 || slices.ContainsFunc(n.Scalar.numbers(c.Quantity), c.Limit.CouldBeBelow))
 	}
 	return true
 }
 
-func satisfies(item *keyitem.Item, n *Node) bool {
-	scalar := n.Kind == ScalarNode
-	switch item.Asks {
+// satisfies reports whether a value is certainly as a condition of a required item requires.
+func satisfies(c *keyitem.Condition, n *Node) bool {
+	if n.Kind != ScalarNode {
+		return false
+	}
+	switch s := &n.Scalar; c.Asks {
 	case keyitem.Is:
-		return scalar && equalsAny(&n.Scalar, item.Values)
+		return equalsAny(s, c.Values)
 	case keyitem.Matches:
-		return scalar && n.Scalar.Certain && allLines(item.Match, n.Scalar.Texts[0])
+		return s.Certain && allLines(c.Match, s.Texts[0])
+	case keyitem.AtLeast:
+		return s.certainly(c.Quantity, func(n keyitem.Number) bool { return !n.CouldBeBelow(c.Limit) })
+	case keyitem.AtMost:
+		return s.certainly(c.Quantity, func(n keyitem.Number) bool { return !n.CouldBeAbove(c.Limit) })
 	}
 	return false
+}
+
+// numbers returns all numbers that a scalar could be.
+func (s *Scalar) numbers(quantity bool) (all []keyitem.Number) {
+	for _, text := range s.Texts {
+		if n, ok := keyitem.ParseQuantity(text); ok && quantity {
+			all = append(all, n)
+		}
+		if !quantity || s.Plain || s.Exact.Type != ExactText {
+			all = append(all, keyitem.Readings(text)...)
+		}
+	}
+	return all
+}
+
+// certainly reports whether a scalar is a number, or a quantity, and is as asked.
+func (s *Scalar) certainly(quantity bool, is func(keyitem.Number) bool) bool {
+	if quantity {
+		n, ok := keyitem.ParseQuantity(s.Texts[0])
+		other := func(n keyitem.Number) bool { return !is(n) }
+		return ok && s.Certain && is(n) && !(s.Plain && slices.ContainsFunc(keyitem.Readings(s.Texts[0]), other))
+	}
+	n, ok := keyitem.Decimal(s.Exact.Text)
+	return ok && s.Exact.Type == ExactNumber && (!s.Plain || keyitem.OneReading(s.Texts[0])) && n.Certain() && is(n)
+}
+
+// infinity is the sign of a value that could be infinite; 0 of any other. A quantity in quotes is not.
+func (s *Scalar) infinity(quantity bool) int {
+	for _, text := range s.Texts {
+		sign, name := 1, strings.TrimPrefix(text, "+")
+		if negative, ok := strings.CutPrefix(text, "-"); ok {
+			sign, name = -1, negative
+		}
+		bare := s.Exact.Type == NoType
+		if (bare || !quantity) && slices.Contains([]string{".inf", ".Inf", ".INF"}, name) || bare && name == "inf" {
+			return sign
+		}
+	}
+	return 0
 }
 
 func couldBeAny(s *Scalar, values []keyitem.Value) bool {

@@ -39,17 +39,27 @@ func Forbidden(item *keyitem.Item, file []Document) []Hit {
 }
 
 func forbiddenOf(item *keyitem.Item, file []Document) []document {
-	return newConditions(item).concerned((&splitter{forbidden: true}).split(file))
+	return newConditions(item.Where).concerned((&splitter{forbidden: true}).split(file))
 }
 
 // reached returns the places of the known values at a forbidden item's paths; for an item without a condition, of the
 // keys.
 func reached(item *keyitem.Item, documents []document, had func(n *Node) bool) []Hit {
 	var hits []Hit
+	asked := newConditions(item.If)
+	var owner *Node // that was asked last
+	holds := false
 	for i, path := range item.Paths {
-		add := func(at Span) { hits = append(hits, Hit{At: at, Path: i}) }
 		w := newWalk(path)
-		w.hidden, w.tagged = true, true
+		w.hidden, w.tagged, w.owned = true, true, len(asked) > 0
+		add := func(at Span) {
+			if w.owned && w.owner != owner {
+				owner, holds = w.owner, asked.hold(w.owner)
+			}
+			if holds || !w.owned {
+				hits = append(hits, Hit{At: at, Path: i})
+			}
+		}
 		if item.Asks == keyitem.Exists {
 			w.entry = func(e *Entry, _ *Node) { add(e.At) }
 		} else {
@@ -61,6 +71,7 @@ func reached(item *keyitem.Item, documents []document, had func(n *Node) bool) [
 		}
 		for _, d := range documents {
 			if item.Asks == keyitem.Exists && w.begin&w.end != 0 {
+				w.owner = d.root
 				add(d.root.At) // it has no key
 			}
 			w.from(d.root, d.head)
@@ -74,7 +85,8 @@ func reached(item *keyitem.Item, documents []document, had func(n *Node) bool) [
 func Required(item *keyitem.Item, file []Document) []Hit {
 	documents := requiredOf(item, file)
 	if len(documents) == 0 {
-		if narrows(item) {
+		isEmpty := len((&splitter{narrow: narrows(item)}).split(file)) == 0
+		if narrows(item) && (len(item.Each) > 0 || !isEmpty || !newConditions(item.Where).hold(&Node{})) {
 			return nil
 		}
 		var head Span
@@ -97,12 +109,13 @@ func Required(item *keyitem.Item, file []Document) []Hit {
 func narrows(item *keyitem.Item) bool { return len(item.Where) > 0 || len(item.Each) > 0 }
 
 func requiredOf(item *keyitem.Item, file []Document) []document {
-	return newConditions(item).concerned((&splitter{narrow: narrows(item)}).split(file))
+	return newConditions(item.Where).concerned((&splitter{narrow: narrows(item)}).split(file))
 }
 
 // A Reach tells how much of a file an item applies to. An item that applies to nothing is never violated.
 type Reach struct {
 	Where bool // a document meets the item's where, if it has one
+	Found bool // there are places, if the item's if is left out
 	// Places are the different places in such documents: for a forbidden item the values at its paths, or without a
 	// condition their keys; for a required item the nodes at its each, or without each the documents.
 	Places int
@@ -121,6 +134,8 @@ func (r Reach) Nothing(item *keyitem.Item, required bool) string {
 		return ""
 	case len(item.Where) > 0 && !r.Where:
 		return "not asked: no document meets its where"
+	case r.Found:
+		return "not asked: no object at its path meets its if"
 	case required:
 		return which(item.Each, "not asked: nothing is at this path of each")
 	case item.Asks == keyitem.Exists:
@@ -132,12 +147,17 @@ func (r Reach) Nothing(item *keyitem.Item, required bool) string {
 // ForbiddenReach returns the Reach of an item that forbids something.
 func ForbiddenReach(item *keyitem.Item, file []Document) Reach {
 	documents := forbiddenOf(item, file)
-	return Reach{len(documents) > 0, len(reached(item, documents, func(*Node) bool { return true }))}
+	all := *item
+	all.If = nil
+	every := func(*Node) bool { return true }
+	return Reach{
+		len(documents) > 0, len(reached(&all, documents, every)) > 0, len(reached(item, documents, every)),
+	}
 }
 
 // RequiredReach returns the Reach of an item that requires something.
 func RequiredReach(item *keyitem.Item, file []Document) Reach {
-	documents := requiredOf(item, file)
+	documents, met, found := requiredOf(item, file), newConditions(item.If), false
 	var asked []Hit
 	for _, d := range documents {
 		if len(item.Each) == 0 {
@@ -145,12 +165,16 @@ func RequiredReach(item *keyitem.Item, file []Document) Reach {
 		}
 	}
 	for _, path := range item.Each {
-		w := newEach(path, func(n *Node, _ Span, _ bool) { asked = append(asked, Hit{At: n.At}) })
+		w := newEach(path, func(n *Node, _ Span, _ bool) {
+			if found = true; met.hold(n) {
+				asked = append(asked, Hit{At: n.At})
+			}
+		})
 		for _, d := range documents {
 			w.document(d)
 		}
 	}
-	return Reach{len(documents) > 0, len(places(asked))}
+	return Reach{len(documents) > 0, found, len(places(asked))}
 }
 
 // Signs show that a required item is alive in a file.
@@ -169,9 +193,12 @@ func SignsOf(item *keyitem.Item, file []Document) Signs {
 		r := newRequirement(item) // separate: nodes can be nested
 		s.Met = r.check(n, from, false) == 0 && len(r.hits) == 0
 	}
-	documents := requiredOf(item, file)
+	documents, asked := requiredOf(item, file), newConditions(item.If)
 	for i, path := range item.Each {
 		w := newEach(path, func(n *Node, from Span, inside bool) {
+			if !asked.hold(n) {
+				return
+			}
 			if s.Each[i] = true; canHave(n, inside) {
 				meet(n, from)
 			}
@@ -188,45 +215,9 @@ func SignsOf(item *keyitem.Item, file []Document) Signs {
 	return s
 }
 
-// conditions are those of "where", as walks that stop at the first match.
-type conditions []*walk
-
-func newConditions(item *keyitem.Item) conditions {
-	var all conditions
-	for _, where := range item.Where {
-		w := newWalk(where.Path)
-		w.hidden, w.tagged = true, true
-		w.node = func(n *Node, states uint64, _ Span, _ bool) {
-			w.stop = n.Tagged || n.Kind == ScalarNode &&
-				(n.Scalar.Variable || states&w.end != 0 && couldBeAny(&n.Scalar, where.Values))
-		}
-		all = append(all, w)
-	}
-	return all
-}
-
-func (c conditions) concerned(documents []document) []document {
-	met := documents[:0]
-	for _, d := range documents {
-		if c.met(d) {
-			met = append(met, d)
-		}
-	}
-	return met
-}
-
-// met reports whether a document meets all conditions. A value with a tag or variables, at the end of a path or on the
-// way, could be anything.
-func (c conditions) met(d document) bool {
-	return d.anyKind || !slices.ContainsFunc(c, func(w *walk) bool {
-		w.stop = false
-		w.from(d.root, d.head)
-		return !w.stop
-	})
-}
-
 // places sorts hits by place, and keeps the first of each place.
 func places(hits []Hit) []Hit {
-	slices.SortStableFunc(hits, func(a, b Hit) int { return cmp.Compare(a.At.Start, b.At.Start) })
-	return slices.CompactFunc(hits, func(a, b Hit) bool { return a.At.Start == b.At.Start })
+	order := func(a, b Hit) int { return cmp.Or(cmp.Compare(a.At.Start, b.At.Start), cmp.Compare(a.At.In, b.At.In)) }
+	slices.SortStableFunc(hits, order)
+	return slices.CompactFunc(hits, func(a, b Hit) bool { return order(a, b) == 0 })
 }

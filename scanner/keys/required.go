@@ -10,11 +10,16 @@ type requirement struct {
 	values []*walk  // for each path, to find reached values that are not as required
 	tries  []*reach // for each path: whether it reaches all required values
 	report *reach   // for the first path: where it does not
+	any    []*anyOf // for each path, if one value as required is enough
 }
 
 func newRequirement(item *keyitem.Item) *requirement {
 	r := &requirement{item: item}
 	for i, path := range item.Paths {
+		if item.AnyValue {
+			r.any = append(r.any, &anyOf{item, i, newWalk(path), map[reachedNode]bool{}, nil})
+			continue
+		}
 		w := newWalk(path)
 		w.memoAll = len(item.Each) > 0 // the nodes can be nested
 		wrong := func(at Span, why Reason) { r.hits = append(r.hits, Hit{At: at, Path: i, Why: why}) }
@@ -26,7 +31,7 @@ func newRequirement(item *keyitem.Item) *requirement {
 			}
 		} else {
 			w.node = func(n *Node, states uint64, _ Span, _ bool) {
-				if w.ends(n, states) && !satisfies(item, n) {
+				if w.ends(n, states) && !satisfies(&item.Condition, n) {
 					wrong(n.At, whyOther(n))
 				}
 			}
@@ -72,6 +77,9 @@ func (r *requirement) check(n *Node, from Span, inside bool) Reason {
 	if inside {
 		return PerhapsMissing
 	}
+	if r.any != nil {
+		return r.checkAny(n)
+	}
 	reached := false
 	for i, w := range r.values {
 		w.from(n, from)
@@ -91,11 +99,11 @@ func (r *requirement) findEach() {
 		at     int
 		inside bool
 	}
-	done := map[place]bool{}
+	done, asked := map[place]bool{}, newConditions(r.item.If)
 	for _, path := range r.item.Each {
 		r.each = append(r.each, newEach(path, func(n *Node, from Span, inside bool) {
 			at := place{n, from.Start, inside}
-			if done[at] {
+			if done[at] || !asked.hold(n) {
 				return
 			}
 			done[at] = true
@@ -114,12 +122,35 @@ func (r *requirement) findEach() {
 func newEach(path keyitem.Path, found func(n *Node, from Span, inside bool)) *walk {
 	w := newWalk(path)
 	w.tagged, w.whole = true, true
-	w.node = func(n *Node, states uint64, from Span, inside bool) {
-		if w.ends(n, states) && (n.Kind != List || n.Tagged) { // an empty list has no node
+	reached := func(n *Node, from Span, inside bool) {
+		if n.Kind != List || n.Tagged { // an empty list has no node
 			found(n, from, inside)
 		}
 	}
+	isName := path[len(path)-1].Kind != keyitem.Deep
+	w.node = func(n *Node, states uint64, from Span, inside bool) {
+		switch {
+		case !w.ends(n, states):
+		case n.Inside != nil && !n.Inside.Tagged && isName: // a key below it is in the text
+			for _, in := range n.Inside.flat(nil) {
+				reached(in, in.At, inside)
+			}
+		default:
+			reached(n, from, inside)
+		}
+	}
 	return w
+}
+
+// flat returns the items of a list, those of lists in it as well, or else the node itself.
+func (n *Node) flat(all []*Node) []*Node {
+	if n.Kind != List || n.Tagged {
+		return append(all, n)
+	}
+	for _, item := range n.Items {
+		all = item.flat(all)
+	}
+	return all
 }
 
 // canHave reports whether a node can have a required key. inside is set in a tagged value.
@@ -182,6 +213,11 @@ func (r *reach) rest(n *Node, taken int) outcome {
 		return outcome{}
 	}
 	deep := r.path[taken].Kind == keyitem.Deep
+	if last := taken+1 == len(r.path); n.Inside != nil && !n.Inside.Tagged && taken > 0 && !(deep && last) {
+		var o outcome // the segment before selected the text's key
+		r.child(&o, r.rest(n.Inside, taken), n.Inside.At)
+		return o
+	}
 	if n.Kind != Mapping && n.Kind != List || n.Tagged || n.Kind == List && len(n.Items) == 0 {
 		if deep {
 			return r.all(n, taken)

@@ -21,6 +21,7 @@ import (
 //	"~x": 1                     the key x, which may never exist
 //	{"$tag": …}                 the value with a tag: of a list or mapping its own, of a scalar Variable
 //	"$var.x"                    an HCL expression with variables
+//	{"$text": …}                a text with this in it
 //	{"$like": "name"}           an alias of the node under the key or the block "&name", which is the key name
 //
 // The places of nodes and keys are those of the JSON.
@@ -107,6 +108,11 @@ func (r *treeReader) entry(n *keys.Node) *keys.Node {
 			tagged.Tagged = true
 		}
 		return tagged
+	case "$text":
+		inside := r.value()
+		return &keys.Node{Kind: keys.ScalarNode, At: n.At, Inside: inside, Scalar: keys.Scalar{
+			Texts: []string{"{}"}, Certain: true, Exact: keys.Exact{Type: keys.ExactText, Text: "{}"},
+		}}
 	case "$like":
 		name, _ := r.token()
 		alias := r.named[name.(string)]
@@ -178,27 +184,63 @@ func readItem(t testing.TB, text string) *keyitem.Item {
 		}
 		return all
 	}
-	item := &keyitem.Item{Paths: paths(m["key"])}
-	for key, value := range m {
-		switch key {
-		case "each":
-			item.Each = paths(value)
-		case "is":
-			item.Asks, item.Values = keyitem.Is, values(value)
-		case "is_not":
-			item.Asks, item.Values = keyitem.IsNot, values(value)
-		case "matches", "matches_not":
+	limit := func(v any) keyitem.Number {
+		n, ok := keyitem.ParseQuantity(fmt.Sprint(v))
+		if !ok {
+			t.Fatalf("%s: %v", text, v)
+		}
+		return n
+	}
+	condition := func(c *keyitem.Condition, key string, value any) {
+		asks, ok := map[string]keyitem.Asks{
+			"is": keyitem.Is, "is_not": keyitem.IsNot, "matches": keyitem.Matches, "matches_not": keyitem.MatchesNot,
+			"below": keyitem.Below, "above": keyitem.Above, "at_least": keyitem.AtLeast, "at_most": keyitem.AtMost,
+			"missing": keyitem.Missing, "present": keyitem.Present,
+		}[key]
+		if !ok {
+			return
+		}
+		switch c.Asks = asks; asks {
+		case keyitem.Is, keyitem.IsNot:
+			c.Values = values(value)
+		case keyitem.Matches, keyitem.MatchesNot:
 			expr, err := regex.Compile(value.(string))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if item.Asks, item.Match = keyitem.Matches, expr; key == "matches_not" {
-				item.Asks = keyitem.MatchesNot
+			c.Match = expr
+		case keyitem.Missing, keyitem.Present:
+		default:
+			c.Limit = limit(value)
+		}
+	}
+	conditions := func(value any) (all []keyitem.At) {
+		for path, of := range value.(map[string]any) {
+			at := keyitem.At{Path: parsePath(t, path)}
+			long, ok := of.(map[string]any)
+			if !ok {
+				long = map[string]any{"is": of}
 			}
+			for key, value := range long {
+				condition(&at.Condition, key, value)
+			}
+			all = append(all, at)
+		}
+		return all
+	}
+	item := &keyitem.Item{Paths: paths(m["key"])}
+	_, item.AnyValue = m["any"]
+	_, item.Quantity = m["quantity"]
+	for key, value := range m {
+		switch key {
+		case "each":
+			item.Each = paths(value)
 		case "where":
-			for path, is := range value.(map[string]any) {
-				item.Where = append(item.Where, keyitem.Where{Path: parsePath(t, path), Values: values(is)})
-			}
+			item.Where = conditions(value)
+		case "if":
+			item.If = conditions(value)
+		default:
+			condition(&item.Condition, key, value)
 		}
 	}
 	return item

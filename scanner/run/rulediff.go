@@ -97,6 +97,7 @@ func fieldChanges(before, after *rules.Rule) []verdict.FieldChange {
 	if !before.SameExcludes(after) {
 		list("exclude", before.Excludes(), after.Excludes())
 	}
+	items("containing", before.Containing, after.Containing)
 	items(patterns, before.Patterns, after.Patterns)
 	items("required_patterns", before.Required, after.Required)
 	list("forbidden_files", before.ForbiddenFiles, after.ForbiddenFiles)

@@ -136,9 +136,12 @@ func Parse(format Format, text []byte, bounds Bounds) ([]keys.Document, error) {
 		return m.settled(nil)
 	}
 	for _, r := range readers() {
-		if r.format == format {
-			return r.read(m)
+		if r.format != format {
+			continue
 		}
+		documents, err := r.read(m)
+		m.lookInto(documents, format)
+		return documents, err
 	}
 	return nil, fmt.Errorf("unknown format %q", string(format))
 }

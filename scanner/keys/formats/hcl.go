@@ -30,7 +30,7 @@ func readHCL(m *meter) ([]keys.Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	root := &keys.Node{Kind: keys.Mapping, Entries: entries}
+	root := &keys.Node{Kind: keys.Mapping, Body: true, Entries: entries}
 	if len(entries) == 0 {
 		return []keys.Document{{Root: root}}, nil
 	}
@@ -46,7 +46,10 @@ func (h *hclReader) end(e keys.Entry) int {
 	return e.Value.At.End
 }
 
-type hclReader struct{ *meter }
+type hclReader struct {
+	*meter
+	dynamic int // dynamic blocks around
+}
 
 func place(r hcl.Range) keys.Span { return keys.Span{Start: r.Start.Byte, End: r.End.Byte} }
 
@@ -118,6 +121,8 @@ func (h *hclReader) block(block *hclsyntax.Block, level int) ([]keys.Entry, erro
 		contents = []*hclsyntax.Body{{}}
 	}
 	var all []keys.Entry
+	h.dynamic++
+	defer func() { h.dynamic-- }()
 	for _, content := range contents {
 		entry, err := h.labelled(block.Labels[0], labels, header, whole, content, level)
 		if err != nil {
@@ -141,7 +146,7 @@ func (h *hclReader) labelled(
 		return keys.Entry{}, err
 	}
 	entries, err := h.entries(body, level)
-	node := &keys.Node{Kind: keys.Mapping, At: whole, Entries: entries}
+	node := &keys.Node{Kind: keys.Mapping, Body: true, Dynamic: h.dynamic > 0, At: whole, Entries: entries}
 	return keys.Block(name, labels, header, node), err
 }
 
@@ -175,7 +180,7 @@ func (h *hclReader) value(expr hclsyntax.Expression) (*keys.Node, error) {
 			node.Items = append(node.Items, item)
 		}
 	case *hclsyntax.ObjectConsExpr:
-		node.Kind = keys.Mapping
+		node.Kind, node.Dynamic = keys.Mapping, h.dynamic > 0
 		for _, item := range e.Items {
 			value, err := h.value(item.ValueExpr)
 			if err != nil {
@@ -192,8 +197,26 @@ func (h *hclReader) value(expr hclsyntax.Expression) (*keys.Node, error) {
 		}
 	default:
 		node.Kind, node.Scalar = h.scalar(e)
+		if argument := encoded(e); argument != nil {
+			inside, err := h.value(argument)
+			node.Inside = inside
+			return node, err
+		}
 	}
 	return node, nil
+}
+
+// encoded returns the object or list that jsonencode is given, as it is written; nil of any other expression.
+func encoded(expr hclsyntax.Expression) hclsyntax.Expression {
+	call, ok := expr.(*hclsyntax.FunctionCallExpr)
+	if !ok || call.Name != "jsonencode" || len(call.Args) != 1 || call.ExpandFinal {
+		return nil
+	}
+	switch argument := bare(call.Args[0]).(type) {
+	case *hclsyntax.ObjectConsExpr, *hclsyntax.TupleConsExpr:
+		return argument
+	}
+	return nil
 }
 
 func (h *hclReader) key(expr hclsyntax.Expression) (string, bool) {

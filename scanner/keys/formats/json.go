@@ -163,6 +163,7 @@ type jsonReader struct {
 	terraform bool // the values are those of Terraform
 	strict    bool // there are no comments, and no trailing commas
 	lenient   bool // invalid UTF-8 is U+FFFD
+	template  bool // strings may have placeholders
 }
 
 // value reads one value. The depth of the text has been checked.
@@ -194,6 +195,9 @@ func (j *jsonReader) value() (*keys.Node, error) {
 	}
 	if j.terraform && node.Kind == keys.ScalarNode {
 		node.Scalar = ofTerraform(node.Scalar)
+	}
+	if j.template && node.Kind == keys.ScalarNode {
+		node.Scalar = ofTemplate(node.Scalar)
 	}
 	return node, nil
 }
@@ -227,6 +231,9 @@ func (j *jsonReader) collection(isObject bool) (*keys.Node, error) {
 			entry = keys.Entry{Named: true, At: j.span(len(raw))}
 			if entry.Name, err = j.unquote(raw); err != nil {
 				return nil, err
+			}
+			if j.template && strings.ContainsRune(entry.Name, placeholder) {
+				entry.Named, entry.Unsure = false, true
 			}
 		}
 		value, err := j.value()

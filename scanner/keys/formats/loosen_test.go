@@ -93,14 +93,17 @@ func TestAddedPropertiesHideNothing(t *testing.T) {
 	var items []*keyitem.Item
 	for _, key := range []string{"spec.c.x", "**.x", "spec.*", "spec.y", "items.spec.y"} {
 		for _, asks := range []keyitem.Asks{keyitem.Exists, keyitem.Is} {
-			item := keyitem.Item{Paths: path(key), Asks: asks, Values: isTrue}
+			item := keyitem.Item{Paths: path(key), Condition: keyitem.Condition{Asks: asks, Values: isTrue}}
 			where := item
-			where.Where = []keyitem.Where{{Path: path("kind")[0], Values: isPod}}
+			where.Where = []keyitem.At{{
+				Path: path("kind")[0], Condition: keyitem.Condition{Asks: keyitem.Is, Values: isPod},
+			}}
 			items = append(items, &item, &where)
 		}
 	}
 	for _, each := range []string{"spec.c", "**.c", "spec", "*"} {
-		items = append(items, &keyitem.Item{Each: path(each), Paths: path("x"), Asks: keyitem.Is, Values: isTrue})
+		items = append(items, &keyitem.Item{Each: path(each), Paths: path("x"),
+			Condition: keyitem.Condition{Asks: keyitem.Is, Values: isTrue}})
 	}
 	random := rand.New(rand.NewPCG(7, 8))
 	broken, rounds := 0, 600

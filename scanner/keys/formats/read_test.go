@@ -73,6 +73,9 @@ func dump(text []byte, documents []keys.Document) string {
 }
 
 func at(text []byte, s keys.Span) string {
+	if s.In > 0 {
+		return fmt.Sprint(s.Start, " ", s.In)
+	}
 	const longest = 40
 	if s.End-s.Start > longest {
 		return fmt.Sprintf("%d %q…%q", s.Start, text[s.Start:s.Start+15], text[s.End-15:s.End])
@@ -121,6 +124,10 @@ func dumpNode(b *strings.Builder, text []byte, n *keys.Node, indent string) {
 			b.WriteString(" 1=true")
 		}
 		fmt.Fprintf(b, " @%s\n", at(text, n.At))
+		if n.Inside != nil {
+			b.WriteString(indent + "  inside: ")
+			dumpNode(b, text, n.Inside, indent+"  ")
+		}
 	case keys.Mapping:
 		fmt.Fprintf(b, "mapping%s @%s\n", tagged, at(text, n.At))
 		for _, e := range n.Entries {

@@ -1,0 +1,130 @@
+package keys
+
+import (
+	"slices"
+
+	"github.com/policyscan/policyscan/rules/keyitem"
+)
+
+// conditions are those of a where or an if. All must hold.
+type conditions []*condition
+
+// A condition asks whether it could hold: of a value that is uncertain it does. A key that occurs twice, or that a merge
+// hides, has either value.
+type condition struct {
+	*keyitem.At
+	steps *walk
+	known map[reachedNode]answer // of nodes with several ways to them
+}
+
+// An answer is what a path reaches from a node.
+type answer struct {
+	could bool // a value for which the condition could hold, or an uncertain one
+	sure  bool // a value, whichever of several keys of one name counts; for Missing one that is not null
+}
+
+type reachedNode struct {
+	node         *Node
+	states, into uint64
+}
+
+func newConditions(all []keyitem.At) conditions {
+	var c conditions
+	for i := range all {
+		c = append(c, &condition{&all[i], newWalk(all[i].Path), map[reachedNode]answer{}})
+	}
+	return c
+}
+
+// hold reports whether the conditions could hold at a node, at which their paths begin.
+func (c conditions) hold(n *Node) bool {
+	return !slices.ContainsFunc(c, func(c *condition) bool { return !c.holds(n) })
+}
+
+// concerned returns the documents for which the conditions could hold.
+func (c conditions) concerned(documents []document) []document {
+	return slices.DeleteFunc(documents, func(d document) bool { return !d.anyKind && !c.hold(d.root) })
+}
+
+func (c *condition) holds(n *Node) bool {
+	a := c.ask(n, c.steps.begin, 0)
+	switch c.Asks {
+	case keyitem.IsNot, keyitem.MatchesNot, keyitem.Missing:
+		return a.could || !a.sure
+	}
+	return a.could
+}
+
+// ask follows the path from a node that it reaches in some states, as [walk.visit] does.
+func (c *condition) ask(n *Node, states, into uint64) (a answer) {
+	if states == 0 {
+		return a
+	}
+	if n.Dynamic || n.uncertain() && (n.Inside == nil || n.Inside.Tagged || into == 0 || states&c.steps.end != 0) {
+		return answer{true, true}
+	}
+	at := reachedNode{n, states, into}
+	if known, ok := c.known[at]; ok {
+		return known
+	}
+	if states&c.steps.end != 0 {
+		a = c.value(n)
+	}
+	for _, item := range n.Items {
+		a = a.or(c.ask(item, states, into))
+	}
+	if n.Inside != nil {
+		a = a.or(c.ask(n.Inside, c.steps.inText(into), c.steps.inText(into)))
+	}
+	if len(n.Entries) > 0 {
+		a = a.or(c.entries(n, states))
+	}
+	if n.Shared || n.Parted {
+		c.known[at] = a
+	}
+	return a
+}
+
+// value answers for a node at the end of the path.
+func (c *condition) value(n *Node) answer {
+	hasItems := n.Kind == List && len(n.Items) > 0
+	switch c.Asks {
+	case keyitem.Present:
+		return answer{could: n.Kind != Null}
+	case keyitem.Missing:
+		return answer{sure: n.Kind != Null && n.Kind != List}
+	}
+	return answer{could: !hasItems && couldHold(&c.Condition, n), sure: !hasItems}
+}
+
+// entries answers for the entries of a mapping.
+func (c *condition) entries(n *Node, states uint64) (a answer) {
+	names := map[string]answer{}
+	for i := range n.Entries {
+		e := &n.Entries[i]
+		into := c.steps.into(states, e)
+		next := into | c.steps.skipping(states&c.steps.deep)
+		var o answer
+		switch {
+		case next == 0:
+			continue
+		case e.Unsure && e.Named: // a dynamic block
+			o = answer{true, true}
+		default:
+			o = c.ask(e.Value, next, into)
+		}
+		if before, again := names[e.Name]; again && e.Named && !n.Body {
+			o = answer{before.could || o.could, before.sure && o.sure}
+		} else if again || !e.Named {
+			a = a.or(o)
+			continue
+		}
+		names[e.Name] = o
+	}
+	for _, o := range names {
+		a = a.or(o)
+	}
+	return a
+}
+
+func (a answer) or(b answer) answer { return answer{a.could || b.could, a.sure || b.sure} }

@@ -1,0 +1,181 @@
+package formats
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/policyscan/policyscan/scanner/keys"
+)
+
+// maxTexts is the number of texts within each other that are looked into.
+const maxTexts = 3
+
+// An insideReader finds the texts of documents that are JSON objects or lists as a whole, and what is in them.
+type insideReader struct {
+	*meter
+	format Format
+	seen   map[*keys.Node]bool // shared nodes
+	count  int                 // of the nodes in texts, which share the place of their text
+	beyond bool                // of a document
+}
+
+// lookInto sets what is in the texts of documents.
+func (m *meter) lookInto(documents []keys.Document, format Format) {
+	r := &insideReader{meter: m, format: format, seen: map[*keys.Node]bool{}}
+	for i := range documents {
+		r.beyond = false
+		r.node(documents[i].Root, 0)
+		documents[i].Beyond = r.beyond
+	}
+}
+
+// node looks into the texts of a node, which is in a number of texts.
+func (r *insideReader) node(n *keys.Node, texts int) {
+	if n.Shared {
+		if r.seen[n] {
+			return
+		}
+		r.seen[n] = true
+	}
+	for i := range n.Entries {
+		r.node(n.Entries[i].Value, texts)
+	}
+	for _, item := range n.Items {
+		r.node(item, texts)
+	}
+	if n.Kind != keys.ScalarNode {
+		return
+	}
+	for _, text := range n.Scalar.Texts {
+		if n.Inside == nil && n.Beyond == "" {
+			n.Inside, n.Beyond = r.read(text, n.At)
+		}
+	}
+	if n.Inside != nil && texts == maxTexts {
+		n.Inside, n.Beyond = nil, fmt.Sprintf("a path goes on in a text that is in more than %d texts", maxTexts-1)
+	}
+	r.beyond = r.beyond || n.Beyond != ""
+	if n.Inside != nil {
+		n.Inside.Tagged = n.Scalar.Variable && r.format == YAML // a program may do anything with the text
+		r.node(n.Inside, texts+1)
+	}
+}
+
+// read returns the value of a text that is a JSON object or list, or the limit that it exceeds; nil of another text.
+func (r *insideReader) read(text string, at keys.Span) (value *keys.Node, limit string) {
+	text = strings.Trim(text, " \t\r\n")
+	if len(text) < 2 || text[0] != '{' && text[0] != '[' || text[len(text)-1] != '}' && text[len(text)-1] != ']' {
+		return nil, ""
+	}
+	hcl := r.format == HCL || r.format == TerraformJSON
+	if hcl {
+		var ok bool
+		if text, ok = withPlaceholders(text); !ok {
+			return nil, ""
+		}
+	}
+	inner := &jsonReader{meter: &meter{text: []byte(text), bounds: r.bounds, nodes: r.nodes}, strict: true, template: hcl}
+	documents, err := inner.read()
+	var over *LimitError
+	switch {
+	case errors.As(err, &over):
+		return nil, "a path goes on in a text, of which " + over.Reason
+	case err != nil || len(documents) != 1 || inner.dispute != nil:
+		return nil, ""
+	}
+	r.nodes = inner.nodes
+	r.place(documents[0].Root, at)
+	return documents[0].Root, ""
+}
+
+// place gives a node, and all in it, the place of their text.
+func (r *insideReader) place(n *keys.Node, at keys.Span) {
+	next := func() keys.Span {
+		r.count++
+		return keys.Span{Start: at.Start, End: at.End, In: r.count}
+	}
+	n.At = next()
+	for i := range n.Entries {
+		n.Entries[i].At = next()
+		r.place(n.Entries[i].Value, at)
+	}
+	for _, item := range n.Items {
+		r.place(item, at)
+	}
+}
+
+// placeholder begins a JSON string, or is in one, where HCL's template has a "${…}", whose source follows.
+const placeholder = '\x01'
+
+// withPlaceholders makes JSON of a text in which an HCL template has "${…}": in a string, or where a value could be.
+// false if it has a directive, "%{…}", or a "${" without its end.
+func withPlaceholders(text string) (string, bool) {
+	if !strings.Contains(text, "{") || !strings.ContainsAny(text, "$%") {
+		return text, true
+	}
+	var out []byte
+	inString := false
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		switch {
+		case strings.HasPrefix(text[i:], "%{"):
+			return "", false
+		case strings.HasPrefix(text[i:], "${"):
+			end := templateEnd(text, i)
+			if end < 0 {
+				return "", false
+			}
+			quoted, err := jsontext.AppendQuote(nil, string(placeholder)+text[i:end])
+			if err != nil {
+				return "", false
+			}
+			if inString {
+				quoted = bytes.Trim(quoted, `"`)
+			}
+			out, i = append(out, quoted...), end-1
+			continue
+		case c == '\\' && inString && i+1 < len(text):
+			out = append(out, c)
+			i++
+			c = text[i]
+		case c == '"':
+			inString = !inString
+		}
+		out = append(out, c)
+	}
+	return string(out), true
+}
+
+// templateEnd returns the offset after the "${…}" at i, in which braces are balanced and strings skipped; -1 without
+// an end.
+func templateEnd(text string, i int) int {
+	level, inString := 0, false
+	for ; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '\\' && inString:
+			i++
+		case c == '"':
+			inString = !inString
+		case c == '{' && !inString:
+			level++
+		case c == '}' && !inString:
+			if level--; level == 0 {
+				return i + 1
+			}
+		}
+	}
+	return -1
+}
+
+// ofTemplate is a scalar without the placeholders, which make it uncertain.
+func ofTemplate(s keys.Scalar) keys.Scalar {
+	text := s.Texts[0]
+	if s.Exact.Type == keys.ExactText && strings.ContainsRune(text, placeholder) {
+		return keys.Scalar{Texts: []string{strings.ReplaceAll(text, string(placeholder), "")}, Variable: true}
+	}
+	return s
+}
