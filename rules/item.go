@@ -31,8 +31,8 @@ type Item struct {
 	// WithinLines, of a literal or a regex: a match begins in the first n lines; 0: in any line.
 	WithinLines int
 
-	// OnlyUnparsable, of a literal or a regex: only: unparsable. It counts in files that a key pattern of the rule could
-	// not be asked of, as they cannot be parsed.
+	// OnlyUnparsable, of a literal or a regex: only: unparsable. It counts in files that cannot be parsed for a key
+	// pattern of the rule.
 	OnlyUnparsable bool
 
 	// Options of a literal.
@@ -108,7 +108,8 @@ func (i Item) Named() Item {
 	for _, option := range []struct {
 		is   bool
 		text string
-	}{{i.Except != "", `"except":` + jsonString(i.Except)}, {i.WithinLines > 0, `"within_lines":` + strconv.Itoa(i.WithinLines)},
+	}{{i.Except != "", `"except":` + jsonString(i.Except)},
+		{i.WithinLines > 0, `"within_lines":` + strconv.Itoa(i.WithinLines)},
 		{i.Spaces, `"spaces":"any"`}, {i.Words, `"words":true`}, {i.IgnoreCase, `"case":"ignore"`},
 		{i.OnlyUnparsable, `"only":"unparsable"`}} {
 		if option.is {

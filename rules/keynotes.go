@@ -48,8 +48,8 @@ func keyNotes(item *keyitem.Item) []string {
 	if beyond := item.Asks == keyitem.Exists && len(item.If) > 0 && len(item.Each) == 0; beyond {
 		for _, path := range item.Paths {
 			if path[len(path)-1].Kind != keyitem.Name {
-				add("if asks the object with the key that %s ends in, not what is in that; write one of its keys at the end",
-					path)
+				add("if asks the object with the key that %s ends in, not what is in that; write one of its keys at "+
+					"the end", path)
 			}
 		}
 	}

@@ -175,19 +175,16 @@ func (f *ruleFile) expression(e document.Entry, m document.Entries) (Item, bool)
 		{"case", `"text"`, `write (?i) at the start of the expression`},
 	})
 	item := Item{Kind: Regex, WithinLines: f.withinLines(m), OnlyUnparsable: f.onlyUnparsable(m)}
-	for _, e := range []struct {
-		document.Entry
-		text *string
-	}{{e, &item.Text}, {m.At("except"), &item.Except}} {
+	for i, e := range []document.Entry{e, m.At("except")} {
 		if e.Key == nil {
 			continue
 		}
 		e.Required = true
-		text, ok := f.doc.Text(e.Entry)
-		if !ok || f.compiled(e.Entry, text, false) == nil {
+		text, ok := f.doc.Text(e)
+		if !ok || f.compiled(e, text, false) == nil {
 			return Item{}, false
 		}
-		*e.text = text
+		*[]*string{&item.Text, &item.Except}[i] = text
 	}
 	return item.Named(), true
 }

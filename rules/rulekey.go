@@ -233,10 +233,12 @@ func (k *keyReader) limit(e document.Entry, quantity bool) (n keyitem.Number, sh
 // fitting refuses keys that do not fit each other, or the kind of item.
 func (k *keyReader) fitting(m document.Entries, condition string, required bool) {
 	fail := func(key, found, fix string) { k.doc.Fail(document.CodeKey, m.At(key).Key, found, fix) }
-	other := map[string]string{"below": "at_least", "above": "at_most", "at_least": "below", "at_most": "above"}[condition]
+	others := map[string]string{"below": "at_least", "above": "at_most", "at_least": "below", "at_most": "above"}
+	other := others[condition]
 	switch isLimit := other != ""; {
 	case !isLimit && m.At("quantity").Key != nil:
-		fail("quantity", `"quantity" without a number to compare with`, "write "+k.doc.KeyForm("below")+", or remove it")
+		fail("quantity", `"quantity" without a number to compare with`,
+			"write "+k.doc.KeyForm("below")+", or remove it")
 	case isLimit && required == (k.item.Asks == keyitem.Below || k.item.Asks == keyitem.Above):
 		in, says := requiredKey, "required"
 		if !required {
@@ -257,7 +259,8 @@ func (k *keyReader) fitting(m document.Entries, condition string, required bool)
 	switch alone := func(p keyitem.Path) bool { return len(p) == 1 && p[0].Kind == keyitem.Deep }; {
 	case len(k.item.If) == 0:
 	case required && m.At("each").Key == nil:
-		fail("if", `"if" without "each"`, `write "each" and the path of the objects that it asks, or "where" for the document`)
+		fail("if", `"if" without "each"`,
+			`write "each" and the path of the objects that it asks, or "where" for the document`)
 	case !required && slices.ContainsFunc(k.item.Paths, alone):
 		fail("if", `"if" with the path **, which stands for whole documents too`, `write a key at its end, or "where"`)
 	}

@@ -154,7 +154,8 @@ func (f *ruleFile) containing(r *Rule, m document.Entries) {
 		f.doc.Fail(document.CodeKey, only.Key, fmt.Sprintf(`"only" in %q`, containingKey), "remove it")
 	}
 	if m.At(boundaryKey).Key == nil && m.At(invariantKey).Key == nil && m.At(requiredKey).Key == nil {
-		f.doc.Fail(document.CodeValue, e.Key, fmt.Sprintf("%q changes nothing in a rule without patterns", containingKey),
+		f.doc.Fail(document.CodeValue, e.Key,
+			fmt.Sprintf("%q changes nothing in a rule without patterns", containingKey),
 			"remove it, or name the files by their paths alone")
 	}
 }

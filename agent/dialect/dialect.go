@@ -47,7 +47,8 @@ func Dialects() []Dialect {
 		{"claudecube", callrules.CategoryFirst,
 			"*.yml and *.yaml with \"defaults:\", or with \"version:\" and \"rules:\"",
 			"config/rules.yaml", "", one(claudecube.Read)},
-		{"clash", callrules.MostSpecific, "*.policy, *.sexpr and *.clash", ".clash/policy.sexpr", ".clash/policy.sexpr", clash.Read},
+		{"clash", callrules.MostSpecific, "*.policy, *.sexpr and *.clash", ".clash/policy.sexpr", ".clash/policy.sexpr",
+			clash.Read},
 	}
 }
 

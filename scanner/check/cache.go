@@ -195,7 +195,9 @@ func (c *Checker) secret(r *Result) bool {
 
 // keptOf returns the stored form of a result, the same for equal results.
 func keptOf(s *Result) *kept {
-	k := &kept{Bytes: s.Bytes, Unparsed: s.keys.unparsed, Textual: s.keys.textual, Perhaps: s.keys.perhaps, Finds: s.finds}
+	k := &kept{
+		Bytes: s.Bytes, Unparsed: s.keys.unparsed, Textual: s.keys.textual, Perhaps: s.keys.perhaps, Finds: s.finds,
+	}
 	for ask, f := range s.keys.finds {
 		k.Keyed = append(k.Keyed, keptKey{ask.name, ask.required, f.path, f.paths, f.find})
 	}

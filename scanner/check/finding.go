@@ -133,9 +133,8 @@ func (r *Result) judge(b *rules.Bundle) (broken []Finding) {
 			}
 			at, asked := s.engine.index[item]
 			if f := found[at]; asked && f != nil {
-				broken = append(broken, Finding{
-					Path: r.File.Path, Rule: rule, Ref: rules.PatternRef{Of: rules.ForbiddenPattern, Index: k}, Match: f,
-				})
+				ref := rules.PatternRef{Of: rules.ForbiddenPattern, Index: k}
+				broken = append(broken, Finding{Path: r.File.Path, Rule: rule, Ref: ref, Match: f})
 			}
 		}
 	}

@@ -31,9 +31,11 @@ func couldHold(c *keyitem.Condition, n *Node) bool {
 	case keyitem.MatchesNot:
 		return !scalar || !n.Scalar.Certain || !allLines(c.Match, n.Scalar.Texts[0])
 	case keyitem.Below:
-		return scalar && (n.Scalar.infinity(c.Quantity) < 0 || slices.ContainsFunc(n.Scalar.numbers(c.Quantity), c.Limit.CouldBeAbove))
+		below := func() bool { return slices.ContainsFunc(n.Scalar.numbers(c.Quantity), c.Limit.CouldBeAbove) }
+		return scalar && (n.Scalar.infinity(c.Quantity) < 0 || below())
 	case keyitem.Above:
-		return scalar && (n.Scalar.infinity(c.Quantity) > 0 || slices.ContainsFunc(n.Scalar.numbers(c.Quantity), c.Limit.CouldBeBelow))
+		above := func() bool { return slices.ContainsFunc(n.Scalar.numbers(c.Quantity), c.Limit.CouldBeBelow) }
+		return scalar && (n.Scalar.infinity(c.Quantity) > 0 || above())
 	}
 	return true
 }

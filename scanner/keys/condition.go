@@ -9,10 +9,10 @@ import (
 // conditions are those of a where or an if. All must hold.
 type conditions []*condition
 
-// A condition asks whether it could hold: of a value that is uncertain it does. A key that occurs twice, or that a merge
-// hides, has either value.
+// A condition could hold for any value that is uncertain. A key that occurs twice, or that a merge hides, has either
+// value.
 type condition struct {
-	*keyitem.At
+	is    *keyitem.At
 	steps *walk
 	known map[reachedNode]answer // of nodes with several ways to them
 }
@@ -48,7 +48,7 @@ func (c conditions) concerned(documents []document) []document {
 
 func (c *condition) holds(n *Node) bool {
 	a := c.ask(n, c.steps.begin, 0)
-	switch c.Asks {
+	switch c.is.Asks {
 	case keyitem.IsNot, keyitem.MatchesNot, keyitem.Missing:
 		return a.could || !a.sure
 	}
@@ -88,13 +88,13 @@ func (c *condition) ask(n *Node, states, into uint64) (a answer) {
 // value answers for a node at the end of the path.
 func (c *condition) value(n *Node) answer {
 	hasItems := n.Kind == List && len(n.Items) > 0
-	switch c.Asks {
+	switch c.is.Asks {
 	case keyitem.Present:
 		return answer{could: n.Kind != Null}
 	case keyitem.Missing:
 		return answer{sure: n.Kind != Null && n.Kind != List}
 	}
-	return answer{could: !hasItems && couldHold(&c.Condition, n), sure: !hasItems}
+	return answer{could: !hasItems && couldHold(&c.is.Condition, n), sure: !hasItems}
 }
 
 // entries answers for the entries of a mapping.

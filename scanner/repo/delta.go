@@ -12,7 +12,9 @@ import (
 // resolve applies an object's deltas, from the base up. r is at the object's own delta; resolve closes it. It holds
 // the base, one delta and its result, at most maxDelta bytes. Large objects are resolved one at a time; release ends
 // the object's turn.
-func (p *pack) resolve(top entry, r *reader, s *objects) (k plumbing.ObjectType, content []byte, release func(), err error) {
+func (p *pack) resolve(
+	top entry, r *reader, s *objects,
+) (k plumbing.ObjectType, content []byte, release func(), err error) {
 	defer func() { r.Close() }() // nothing is held
 	chain := []entry{top}
 	for last := top; last.kind > plumbing.TagObject; chain = append(chain, last) {

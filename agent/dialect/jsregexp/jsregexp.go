@@ -145,9 +145,9 @@ func hasPairs(text string) bool {
 	return false
 }
 
-// A half is a UTF-16 code unit that is half a character beyond U+FFFF. Strings of Go cannot hold it, and the engine keeps
-// literals and classes in strings, so that all halves would be one character there. The character moved(half), which no
-// text by units has, is in its place.
+// A half is a UTF-16 code unit that is half a character beyond U+FFFF. Strings of Go cannot hold it, and the engine
+// keeps literals and classes in strings, so that all halves would be one character there. The character moved(half),
+// which no text by units has, replaces it.
 func isHalf(c rune) bool { return firstHalf <= c && c <= lastHalf }
 
 func moved(half rune) rune { return half + 0x100000 }

@@ -78,7 +78,8 @@ func (r *insideReader) read(text string, at keys.Span) (value *keys.Node, limit 
 			return nil, ""
 		}
 	}
-	inner := &jsonReader{meter: &meter{text: []byte(text), bounds: r.bounds, nodes: r.nodes}, strict: true, template: hcl}
+	m := &meter{text: []byte(text), bounds: r.bounds, nodes: r.nodes}
+	inner := &jsonReader{meter: m, strict: true, template: hcl}
 	documents, err := inner.read()
 	var over *LimitError
 	switch {
