@@ -570,9 +570,9 @@ agent/call/shell 1672 21 the reason "program" of unseen parts; the inner command
 agent/callrules 1710 81 built-in rules, an ask next to a deny, levels
 agent/dialect 488 13 the usual places, levels
 agent/dialect/clash 1880 1 tools, levels, built-in policies, worktrees
-agent/dialect/claudecube 1310 1 globs of micromatch 4, in three readings
+agent/dialect/claudecube 1338 1 globs as micromatch 4 has them, in three readings
 agent/dialect/evaluator 756 1 bundles as its server writes them, MCP servers
-agent/dialect/jsregexp 305 6 halves of characters, what to write for each refusal
+agent/dialect/jsregexp 307 6 halves of characters, what to write for each refusal
 agent/dialect/native 400 1
 agent/dialect/sigmashake 1269 7 notes on rules that fire on every call
 agent/edit 1325 5
@@ -586,10 +586,10 @@ cmd/policyscan 4913 0 --levels, --calls auto, sparse checkouts
 internal/cputime 61 3
 internal/disk 255 14
 internal/late 14 1
-rules 4469 105 conditions, numbers, exceptions, containing
+rules 4473 105 conditions, numbers, exceptions, containing
 rules/document 1650 86 keys that are ignored, of claudecube
 rules/glob 1411 36
-rules/keyitem 814 45 conditions, order of numbers, quantities
+rules/keyitem 821 45 conditions, order of numbers, quantities
 rules/regex 1897 22 exceptions
 rules/starter 166 5
 scanner 2260 35 explain of a rule; unused globs

@@ -33,7 +33,7 @@ func (f *ruleFile) keyItem(key document.Entry, m document.Entries, required bool
 	}
 	k.item.Paths, _ = k.paths(key)
 	k.item.Where, k.item.If = k.conditions(m.At("where")), k.conditions(m.At("if"))
-	condition := k.condition(m, &k.item.Condition, itemConditions, k.json)
+	condition := k.condition(m, &k.item.Condition, itemConditions(), k.json)
 	k.fitting(m, condition, required)
 	if format := m.At("format"); format.Key != nil {
 		k.item.Format = f.doc.Word(format, keyitem.Formats()...)
@@ -155,17 +155,21 @@ func (k *keyReader) values(e document.Entry) ([]keyitem.Value, string) {
 	return values, shown
 }
 
-// itemConditions and pathConditions are the conditions of an item, and those of where and if, by their keys.
-var (
-	itemConditions = map[string]keyitem.Asks{
+// itemConditions are the conditions of an item, by their keys.
+func itemConditions() map[string]keyitem.Asks {
+	return map[string]keyitem.Asks{
 		"is": keyitem.Is, "is_not": keyitem.IsNot, "matches": keyitem.Matches, "matches_not": keyitem.MatchesNot,
 		"below": keyitem.Below, "above": keyitem.Above, "at_least": keyitem.AtLeast, "at_most": keyitem.AtMost,
 	}
-	pathConditions = map[string]keyitem.Asks{
+}
+
+// pathConditions are the conditions of where and if, by their keys.
+func pathConditions() map[string]keyitem.Asks {
+	return map[string]keyitem.Asks{
 		"is": keyitem.Is, "is_not": keyitem.IsNot, "matches": keyitem.Matches, "matches_not": keyitem.MatchesNot,
 		"below": keyitem.Below, "above": keyitem.Above, "missing": keyitem.Missing, "present": keyitem.Present,
 	}
-)
+}
 
 // condition reads the condition among the keys of a mapping, and its JSON into shown. It returns its key, or "".
 func (k *keyReader) condition(
@@ -302,7 +306,7 @@ func (k *keyReader) conditions(e document.Entry) (all []keyitem.At) {
 func (k *keyReader) longCondition(e document.Entry, c *keyitem.Condition) string {
 	const form = `a value, or one of {is: …}, {is_not: …}, {matches: …}, {matches_not: …}, {below: …}, {above: …}, ` +
 		`{missing: true}, {present: true}`
-	level := document.Level{Name: "a condition", Optional: slices.Sorted(maps.Keys(pathConditions))}
+	level := document.Level{Name: "a condition", Optional: slices.Sorted(maps.Keys(pathConditions()))}
 	level.Wrong = map[string]document.Wrong{}
 	for key, instead := range map[string]string{"at_least": "above", "at_most": "below"} {
 		level.Wrong[key] = document.Wrong{Found: fmt.Sprintf("%q in a condition", key),
@@ -314,7 +318,7 @@ func (k *keyReader) longCondition(e document.Entry, c *keyitem.Condition) string
 	before := k.doc.Mistakes()
 	shown := map[string]string{}
 	m := k.doc.Mapping(e.Value, "the condition", form, level)
-	key := k.condition(m, c, pathConditions, shown)
+	key := k.condition(m, c, pathConditions(), shown)
 	if key == "" && k.doc.Mistakes() == before {
 		k.doc.Fail(document.CodeValue, e.Value, "a condition that asks nothing", "write "+form)
 	}

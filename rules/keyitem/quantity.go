@@ -19,9 +19,9 @@ func ParseQuantity(text string) (Number, bool) {
 		return Number{}, false
 	}
 	exponent, factor := "", uint64(1)
-	if power, ok := decimalSuffixes[suffix]; ok {
+	if power, ok := decimalPower(suffix); ok {
 		exponent = power
-	} else if i := slices.Index(binarySuffixes, suffix); i >= 0 {
+	} else if i := slices.Index(binarySuffixes[:], suffix); i >= 0 {
 		factor = 1 << (10 * (i + 1))
 	} else if exponent = suffix[1:]; suffix[0] != 'e' && suffix[0] != 'E' || !areDigits(unsign(exponent)) {
 		return Number{}, false
@@ -34,13 +34,20 @@ func ParseQuantity(text string) (Number, bool) {
 	return canonical(whole, fraction, exponent).signed(text[0] == '-'), true
 }
 
-// decimalSuffixes are powers of ten.
-var decimalSuffixes = map[string]string{
-	"": "", "n": "-9", "u": "-6", "m": "-3", "k": "3", "M": "6", "G": "9", "T": "12", "P": "15", "E": "18",
+// decimalPower returns the power of ten of a suffix without an i.
+func decimalPower(suffix string) (power string, ok bool) {
+	i := strings.Index("numkMGTPE", suffix)
+	if len(suffix) > 1 || i < 0 {
+		return "", false
+	}
+	if suffix == "" {
+		return "", true
+	}
+	return [...]string{"-9", "-6", "-3", "3", "6", "9", "12", "15", "18"}[i], true
 }
 
 // binarySuffixes are powers of 1024, from the first.
-var binarySuffixes = []string{"Ki", "Mi", "Gi", "Ti", "Pi", "Ei"}
+var binarySuffixes = [...]string{"Ki", "Mi", "Gi", "Ti", "Pi", "Ei"}
 
 // times multiplies decimal digits by a factor of at most 1<<60, in time linear in their number. The product has at
 // least as many digits.

@@ -10,11 +10,13 @@ import (
 var posixClass = late.Regexp(`^\[:([a-z]+):\]`)
 
 // posixClasses are the characters of [:name:], in the form that micromatch gives them.
-var posixClasses = map[string]string{
-	"alnum": `a-zA-Z0-9`, "alpha": `a-zA-Z`, "ascii": `\x00-\x7F`, "blank": ` \t`, "cntrl": `\x00-\x1F\x7F`,
-	"digit": `0-9`, "graph": `\x21-\x7E`, "lower": `a-z`, "print": `\x20-\x7E `,
-	"punct": "\\-!\"#$%&'()\\*+,./:;<=>?@[\\]^_`{|}~", "space": ` \t\r\n\v\f`, "upper": `A-Z`,
-	"word": `A-Za-z0-9_`, "xdigit": `A-Fa-f0-9`,
+func posixClasses() map[string]string {
+	return map[string]string{
+		"alnum": `a-zA-Z0-9`, "alpha": `a-zA-Z`, "ascii": `\x00-\x7F`, "blank": ` \t`, "cntrl": `\x00-\x1F\x7F`,
+		"digit": `0-9`, "graph": `\x21-\x7E`, "lower": `a-z`, "print": `\x20-\x7E `,
+		"punct": "\\-!\"#$%&'()\\*+,./:;<=>?@[\\]^_`{|}~", "space": ` \t\r\n\v\f`, "upper": `A-Z`,
+		"word": `A-Za-z0-9_`, "xdigit": `A-Fa-f0-9`,
+	}
 }
 
 // class translates a class, and the text of the class itself, which micromatch takes too unless one of its characters
@@ -41,9 +43,9 @@ func (t *translator) class() {
 			t.classEnd(b.String(), posix)
 			t.next = i + 1
 			return
-		case name != nil && posixClasses[name[1]] != "":
+		case name != nil && posixClasses()[name[1]] != "":
 			posix = true
-			b.WriteString(posixClasses[name[1]])
+			b.WriteString(posixClasses()[name[1]])
 			bracket = bracket || name[1] == "punct"
 			i += len(name[0]) - 1
 		case c == '[' && strings.HasPrefix(rest, "[:"), c == ':' && bracket:

@@ -107,7 +107,7 @@ func expression(text string, read reading) (string, error) {
 	if body := shortcut(t.text); body != "" && read == exact && strings.ContainsAny(text[:1], ".*") {
 		return read.whole(body), nil
 	}
-	if simple().MatchString(t.text) {
+	if isSimple(t.text) {
 		t.runs()
 	} else {
 		t.parse()
@@ -131,11 +131,7 @@ type mistake struct{ found, fix string }
 
 func (m mistake) Error() string { return m.found + "; " + m.fix }
 
-var (
-	extensions  = late.Regexp(`^((?s:.)*?)((?:\.\w+)*)$`)
-	simple      = late.Regexp(`^[^*!/()[\]{}"][^/()[\]{}"]*$`)
-	backslashes = late.Regexp(`\\+`)
-)
+var extensions = late.Regexp(`^((?s:.)*?)((?:\.\w+)*)$`)
 
 // shortcut returns the expression of a glob to which micromatch gives one without parsing it; "" if it is another.
 func shortcut(text string) string {
@@ -205,9 +201,29 @@ func (t *translator) runs() {
 	}
 	out := b.String()
 	if collapse {
-		out = backslashes().ReplaceAllStringFunc(out, func(s string) string { return `\\`[:2-len(s)%2] })
+		out = collapsed(out)
 	}
 	t.push(other, t.text, out)
 }
 
 func isWord(c rune) bool { return c == '_' || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z' }
+
+// isSimple reports whether micromatch reads a glob in runs.
+func isSimple(text string) bool {
+	return text != "" && !strings.ContainsAny(text[:1], "*!") && !strings.ContainsAny(text, `/()[]{}"`)
+}
+
+// collapsed replaces each run of backslashes by one, if it is odd, or by two.
+func collapsed(text string) string {
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		run := len(text[i:]) - len(strings.TrimLeft(text[i:], `\`))
+		if run == 0 {
+			b.WriteByte(text[i])
+			continue
+		}
+		b.WriteString(`\\`[:2-run%2])
+		i += run - 1
+	}
+	return b.String()
+}

@@ -10,7 +10,6 @@ import (
 var (
 	braceRange = late.Regexp(`^\{(\w+)\.\.(\w+)(?:\.\.(\w+))?\}`)
 	braceText  = late.Regexp(`^\{[\w/ -]*\}`)
-	extension  = late.Regexp(`^\.[^\\/.]+$`)
 )
 
 // A group is one that is open.
@@ -88,7 +87,7 @@ func (t *translator) negation(g *group, rest string) string {
 	if wild != g.outer.star || strings.Trim(rest, ")") == "" {
 		out = ")$))" + wild
 	}
-	if strings.Contains(g.inner, "*") && extension().MatchString(rest) {
+	if strings.Contains(g.inner, "*") && isExtension(rest) {
 		after := &translator{text: rest, read: t.read, tokens: []token{{}}}
 		if after.parse(); after.err != nil {
 			t.err = after.err
@@ -155,4 +154,10 @@ func (t *translator) closeBrace() {
 		t.fail("braces without a comma, or across a parenthesis", `write "{a,b}", or a backslash before each brace`)
 	}
 	t.groups = t.groups[:len(t.groups)-1]
+}
+
+// isExtension reports whether a text is a dot and other characters.
+func isExtension(text string) bool {
+	rest, ok := strings.CutPrefix(text, ".")
+	return ok && rest != "" && !strings.ContainsAny(rest, `\/.`)
 }

@@ -43,10 +43,10 @@ func (r *reader) suspectTool(rule *readRule, tool string) {
 	if call.Known(tool).Same != "" || strings.HasPrefix(tool, "mcp_") {
 		return
 	}
-	if slices.Contains(otherTools, tool) {
+	if slices.Contains(otherTools(), tool) {
 		return
 	}
-	for _, name := range slices.Concat(slices.Sorted(maps.Keys(inputs)), otherTools) {
+	for _, name := range slices.Concat(slices.Sorted(maps.Keys(inputs())), otherTools()) {
 		if strings.EqualFold(name, tool) {
 			r.note(rule.at, "the rule %q is about %s, and the tool's name is %s", rule.name, tool, name)
 			return
@@ -56,34 +56,39 @@ func (r *reader) suspectTool(rule *readRule, tool string) {
 }
 
 // otherTools are the tools of Claude Code, of several versions, whose fields are not listed.
-var otherTools = strings.Fields(`Agent Artifact AskUserQuestion BashOutput CronCreate CronDelete CronList EnterPlanMode
+func otherTools() []string {
+	return strings.Fields(`Agent Artifact AskUserQuestion BashOutput CronCreate CronDelete CronList EnterPlanMode
 	EnterWorktree ExitPlanMode ExitWorktree KillBash KillShell ListMcpResourcesTool LS LSP Monitor NotebookRead
 	PowerShell PushNotification ReadMcpResourceTool RemoteTrigger SendMessage Skill SlashCommand TaskCreate TaskGet
 	TaskList TaskOutput TaskStop TaskUpdate TeamCreate TeamDelete TodoRead TodoWrite ToolSearch WaitForMcpServers
 	Workflow`)
+}
 
 // inputs are the fields of the tools of Claude Code; of Task they are not listed.
-var inputs = map[string][]string{
-	"Bash":         {"command", "description", "timeout", "run_in_background"},
-	"Read":         {"file_path", "offset", "limit", "pages"},
-	"Write":        {"file_path", "content"},
-	"Edit":         {"file_path", "old_string", "new_string", "replace_all"},
-	"MultiEdit":    {"file_path", "edits"},
-	"NotebookEdit": {"notebook_path", "new_source", "cell_id", "cell_type", "edit_mode"},
-	"Glob":         {"pattern", "path"},
-	"Grep": {"pattern", "path", "glob", "type", "output_mode", "multiline", "head_limit", "offset",
-		"-A", "-B", "-C", "-i", "-n"},
-	"WebFetch":  {"url", "prompt"},
-	"WebSearch": {"query", "allowed_domains", "blocked_domains"},
-	"Task":      nil,
+func inputs() map[string][]string {
+	return map[string][]string{
+		"Bash":         {"command", "description", "timeout", "run_in_background"},
+		"Read":         {"file_path", "offset", "limit", "pages"},
+		"Write":        {"file_path", "content"},
+		"Edit":         {"file_path", "old_string", "new_string", "replace_all"},
+		"MultiEdit":    {"file_path", "edits"},
+		"NotebookEdit": {"notebook_path", "new_source", "cell_id", "cell_type", "edit_mode"},
+		"Glob":         {"pattern", "path"},
+		"Grep": {"pattern", "path", "glob", "type", "output_mode", "multiline", "head_limit", "offset",
+			"-A", "-B", "-C", "-i", "-n"},
+		"WebFetch":  {"url", "prompt"},
+		"WebSearch": {"query", "allowed_domains", "blocked_domains"},
+		"Task":      nil,
+	}
 }
 
 func (r *reader) suspectField(rule *readRule, f *field) {
 	first, _, _ := strings.Cut(f.name, ".")
 	there := false
 	var all []string
+	known := inputs()
 	for _, tool := range rule.tools {
-		list := inputs[tool]
+		list := known[tool]
 		there = there || list == nil || slices.Contains(list, first)
 		for _, name := range list {
 			if !slices.Contains(all, name) {

@@ -77,19 +77,21 @@ func compile(units string) (*regexp2.Regexp, *Mistake) {
 }
 
 // fixes are what to write for what JavaScript refuses.
-var fixes = map[syntax.ErrorCode]string{
-	syntax.ErrMissingParen:          `close it with ), or write \( for the character`,
-	syntax.ErrUnexpectedParen:       `write \) for the character`,
-	syntax.ErrUnterminatedBracket:   `close it with ], or write \[ for the character`,
-	syntax.ErrReversedCharRange:     `write the lower character first, or \- for the character -`,
-	syntax.ErrInvalidRepeatOp:       `remove one, or write \ before it for the character`,
-	syntax.ErrMissingRepeatArgument: `write .* for any text, or \ before it for the character`,
-	syntax.ErrInvalidRepeatSize:     "write the lower number first",
-	syntax.ErrQuantifiedAssertion:   "remove what follows it",
-	syntax.ErrIllegalEndEscape:      "remove it",
-	syntax.ErrUndefinedNameRef:      "name a group, as in (?<name>…)",
-	syntax.ErrDuplicateGroupName:    "give one another name",
-	syntax.ErrInvalidECMAGroupName:  "write a letter, and letters and digits after it",
+func fixes() map[syntax.ErrorCode]string {
+	return map[syntax.ErrorCode]string{
+		syntax.ErrMissingParen:          `close it with ), or write \( for the character`,
+		syntax.ErrUnexpectedParen:       `write \) for the character`,
+		syntax.ErrUnterminatedBracket:   `close it with ], or write \[ for the character`,
+		syntax.ErrReversedCharRange:     `write the lower character first, or \- for the character -`,
+		syntax.ErrInvalidRepeatOp:       `remove one, or write \ before it for the character`,
+		syntax.ErrMissingRepeatArgument: `write .* for any text, or \ before it for the character`,
+		syntax.ErrInvalidRepeatSize:     "write the lower number first",
+		syntax.ErrQuantifiedAssertion:   "remove what follows it",
+		syntax.ErrIllegalEndEscape:      "remove it",
+		syntax.ErrUndefinedNameRef:      "name a group, as in (?<name>…)",
+		syntax.ErrDuplicateGroupName:    "give one another name",
+		syntax.ErrInvalidECMAGroupName:  "write a letter, and letters and digits after it",
+	}
 }
 
 func mistakeOf(err error) *Mistake {
@@ -101,7 +103,7 @@ func mistakeOf(err error) *Mistake {
 		return &Mistake{"a number over 2147483647", "write a lower one"}
 	}
 	return &Mistake{fmt.Sprintf("JavaScript refuses it: "+problem.Code.String(), problem.Args...),
-		cmp.Or(fixes[problem.Code], "write it another way")}
+		cmp.Or(fixes()[problem.Code], "write it another way")}
 }
 
 // MatchString reports whether a text has a match, anywhere.
