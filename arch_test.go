@@ -570,7 +570,7 @@ agent/call/shell 1672 21 the reason "program" of unseen parts; the inner command
 agent/callrules 1710 81 built-in rules, an ask next to a deny, levels
 agent/dialect 488 13 the usual places, levels
 agent/dialect/clash 1880 1 tools, levels, built-in policies, worktrees
-agent/dialect/claudecube 1338 1 globs as micromatch 4 has them, in three readings
+agent/dialect/claudecube 1338 1 globs of micromatch 4, in three readings
 agent/dialect/evaluator 756 1 bundles as its server writes them, MCP servers
 agent/dialect/jsregexp 307 6 halves of characters, what to write for each refusal
 agent/dialect/native 400 1
