@@ -401,6 +401,13 @@ func newEngine(t *testing.T, items []Item) *match.Engine {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if i.Except != nil {
+			except, err := regex.Compile(i.Except.String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			x = x.Except(except)
+		}
 		patterns = append(patterns, match.CompileRegex(x, i.WithinLines))
 	}
 	e := match.NewEngine(patterns)

@@ -104,9 +104,14 @@ func OneReading(text string) bool {
 	case 0:
 		return text != "<<" && text != "=" && !date().MatchString(text)
 	case 1:
-		return yaml11Number().MatchString(text) && yaml12Number().MatchString(text)
+		return AlwaysNumber(text)
 	}
 	return false
+}
+
+// AlwaysNumber reports whether YAML 1.1 and YAML 1.2 read a number in an unquoted string, if not always the same one.
+func AlwaysNumber(text string) bool {
+	return yaml11Number().MatchString(text) && yaml12Number().MatchString(text)
 }
 
 // yaml11Number matches the numbers of https://yaml.org/type/int.html and float.html.

@@ -73,13 +73,16 @@ func (s *Scalar) numbers(quantity bool) (all []keyitem.Number) {
 
 // certainly reports whether a scalar is a number, or a quantity, and is as asked.
 func (s *Scalar) certainly(quantity bool, is func(keyitem.Number) bool) bool {
+	other := func(n keyitem.Number) bool { return !is(n) }
+	if s.Plain && slices.ContainsFunc(keyitem.Readings(s.Texts[0]), other) {
+		return false
+	}
 	if quantity {
 		n, ok := keyitem.ParseQuantity(s.Texts[0])
-		other := func(n keyitem.Number) bool { return !is(n) }
-		return ok && s.Certain && is(n) && !(s.Plain && slices.ContainsFunc(keyitem.Readings(s.Texts[0]), other))
+		return ok && s.Certain && is(n)
 	}
 	n, ok := keyitem.Decimal(s.Exact.Text)
-	return ok && s.Exact.Type == ExactNumber && (!s.Plain || keyitem.OneReading(s.Texts[0])) && n.Certain() && is(n)
+	return ok && s.Exact.Type == ExactNumber && (!s.Plain || keyitem.AlwaysNumber(s.Texts[0])) && n.Certain() && is(n)
 }
 
 // infinity is the sign of a value that could be infinite; 0 of any other. A quantity in quotes is not.

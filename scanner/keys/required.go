@@ -131,8 +131,8 @@ func newEach(path keyitem.Path, found func(n *Node, from Span, inside bool)) *wa
 	w.node = func(n *Node, states uint64, from Span, inside bool) {
 		switch {
 		case !w.ends(n, states):
-		case n.Inside != nil && !n.Inside.Tagged && isName: // a key below it is in the text
-			for _, in := range n.Inside.flat(nil) {
+		case n.Inside != nil && isName: // a key below it is in the text
+			for _, in := range n.inner(nil) {
 				reached(in, in.At, inside)
 			}
 		default:
@@ -142,13 +142,16 @@ func newEach(path keyitem.Path, found func(n *Node, from Span, inside bool)) *wa
 	return w
 }
 
-// flat returns the items of a list, those of lists in it as well, or else the node itself.
-func (n *Node) flat(all []*Node) []*Node {
+// inner returns the items of a list, those of lists and texts in it as well, or else the node itself.
+func (n *Node) inner(all []*Node) []*Node {
+	if n.Inside != nil && !n.Inside.Tagged {
+		n = n.Inside
+	}
 	if n.Kind != List || n.Tagged {
 		return append(all, n)
 	}
 	for _, item := range n.Items {
-		all = item.flat(all)
+		all = item.inner(all)
 	}
 	return all
 }

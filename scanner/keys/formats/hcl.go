@@ -212,9 +212,9 @@ func encoded(expr hclsyntax.Expression) hclsyntax.Expression {
 	if !ok || call.Name != "jsonencode" || len(call.Args) != 1 || call.ExpandFinal {
 		return nil
 	}
-	switch argument := bare(call.Args[0]).(type) {
+	switch bare(call.Args[0]).(type) {
 	case *hclsyntax.ObjectConsExpr, *hclsyntax.TupleConsExpr:
-		return argument
+		return call.Args[0]
 	}
 	return nil
 }
