@@ -18,7 +18,6 @@ type insideReader struct {
 	*meter
 	format Format
 	seen   map[*keys.Node]bool // shared nodes
-	count  int                 // of the nodes in texts, which share the place of their text
 }
 
 // lookInto sets what is in the texts of documents. A text in more than maxTexts others, or over the bounds, is a
@@ -69,7 +68,8 @@ func (r *insideReader) node(n *keys.Node, texts int) error {
 	case texts == maxTexts:
 		return r.limit(n.At.Start, "JSON in a text, which is in JSON in more than %d texts", maxTexts-1)
 	}
-	n.Inside.Tagged = n.Scalar.Variable && r.format == YAML // a tag makes of the text what it wants
+	// A tag makes of the text what it wants, and a variable can have any of it.
+	n.Inside.Tagged = n.Scalar.Variable && (r.format == YAML || r.format == Dockerfile)
 	return r.node(n.Inside, texts+1)
 }
 
@@ -103,8 +103,8 @@ func (r *insideReader) read(text string, at keys.Span) (*keys.Node, error) {
 // place gives a node, and all in it, the place of their text.
 func (r *insideReader) place(n *keys.Node, at keys.Span) {
 	next := func() keys.Span {
-		r.count++
-		return keys.Span{Start: at.Start, End: at.End, In: r.count}
+		r.places++
+		return keys.Span{Start: at.Start, End: at.End, In: r.places}
 	}
 	n.At = next()
 	for i := range n.Entries {

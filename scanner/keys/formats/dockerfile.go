@@ -1,0 +1,257 @@
+package formats
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/policyscan/policyscan/scanner/keys"
+)
+
+// dockerValues bounds the instructions of a Dockerfile and the values in them. What has too many parts is not cut into
+// more.
+const (
+	dockerValues = 200_000
+	tooMany      = dockerValues + 2
+)
+
+// dockerLevels is how deep a value can be: in a list in COPY in ONBUILD in a stage.
+const dockerLevels = 9
+
+// readDockerfile reads what BuildKit's parser and its instructions.Parse accept, and takes quotes and escapes away as
+// its builder does. The places of all values of an instruction are the instruction's.
+func readDockerfile(m *meter) ([]keys.Document, error) {
+	if err := m.deeper(dockerLevels, 0); err != nil {
+		return nil, err
+	}
+	d := &dockerReader{dockerLines: dockerLines{meter: m, escape: '\\', seen: map[string]bool{}}}
+	for {
+		line, err := d.instruction()
+		if line == nil && err == nil {
+			break
+		}
+		if err == nil {
+			err = d.read(line)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if len(d.stages) == 0 {
+		return nil, d.bad(0, "not a Dockerfile: there is no FROM")
+	}
+	return m.settled([]keys.Document{d.document()})
+}
+
+type dockerReader struct {
+	dockerLines
+	head   keys.Span // the first instruction
+	args   keys.Entry
+	stages []*dockerStage
+	names  map[string]*dockerStage // in lower case, of several stages the last
+}
+
+// A dockerStage is a FROM and the instructions after it.
+type dockerStage struct {
+	node *keys.Node
+	// inForce are the instructions of dockerInForce that are, those of a stage that FROM names included.
+	inForce map[string]keys.Entry
+}
+
+// dockerInForce returns the instructions of which only the last one of a stage is in force.
+func dockerInForce() []string {
+	return []string{"user", "workdir", "cmd", "entrypoint", "healthcheck", "shell"}
+}
+
+func (d *dockerReader) document() keys.Document {
+	root := d.mapping(keys.Span{Start: d.head.Start, End: len(d.text)})
+	if d.args.Value != nil {
+		root.Entries = append(root.Entries, d.args)
+	}
+	stages := d.list(d.stages[0].node.At)
+	for _, s := range d.stages {
+		stages.Items = append(stages.Items, s.node)
+	}
+	stage := d.stages[len(d.stages)-1]
+	final := d.mapping(stage.node.At)
+	for _, e := range stage.node.Entries {
+		if !slices.Contains(dockerInForce(), e.Name) {
+			final.Entries = append(final.Entries, e)
+		}
+	}
+	for _, name := range dockerInForce() {
+		if e, ok := stage.inForce[name]; ok {
+			final.Entries = append(final.Entries, e)
+		}
+	}
+	for _, e := range final.Entries {
+		e.Value.Shared = true
+	}
+	root.Entries = append(root.Entries, d.entry("stages", stages), d.entry("final", final))
+	return keys.Document{Root: root, Head: d.meter.head(d.head.Start)}
+}
+
+// read adds an instruction to its stage.
+func (d *dockerReader) read(line *dockerLine) error {
+	if d.head.End == 0 {
+		d.head = line.at
+	}
+	i, err := d.parse(line, line.text)
+	if err != nil {
+		return err
+	}
+	inner := i
+	if i.inner != nil {
+		inner = i.inner
+	}
+	if (inner.copies() || inner.kind == "run") && !inner.isJSON && strings.Contains(line.text, "<<") {
+		if inner.heredocs, err = d.readHeredocs(line); err != nil {
+			return err
+		}
+	}
+	if i.kind == "from" {
+		err = d.from(i)
+	} else if len(d.stages) == 0 && i.kind != "arg" {
+		err = i.refuse("an instruction before the first FROM, other than ARG")
+	} else {
+		err = d.add(i)
+	}
+	if err == nil {
+		err = d.counted(line, d.nodes)
+	}
+	return err
+}
+
+// counted checks a number of values at an instruction.
+func (d *dockerLines) counted(line *dockerLine, n int) error {
+	if most := min(dockerValues, d.bounds.Nodes); n > most {
+		return d.limit(line.at.Start, "the file has more than %d instructions and values", most)
+	}
+	return nil
+}
+
+func (d *dockerReader) add(i *dockerInstruction) error {
+	value, err := i.value()
+	if err != nil {
+		return err
+	}
+	occurrence := i.entry(i.kind, value)
+	if len(d.stages) == 0 {
+		d.args = i.occurring(d.args, "args", occurrence)
+		return nil
+	}
+	stage := d.stages[len(d.stages)-1]
+	index := func(kind string) int {
+		return slices.IndexFunc(stage.node.Entries, func(e keys.Entry) bool { return e.Name == kind })
+	}
+	at := index(i.kind)
+	if at < 0 {
+		at = len(stage.node.Entries)
+		stage.node.Entries = append(stage.node.Entries, keys.Entry{})
+	}
+	e := &stage.node.Entries[at]
+	*e = i.occurring(*e, i.kind, occurrence)
+	if slices.Contains(dockerInForce(), i.kind) {
+		stage.inForce[i.kind] = occurrence
+	}
+	if i.kind == "entrypoint" && index("cmd") < 0 {
+		delete(stage.inForce, "cmd") // that of the stage below
+	}
+	return nil
+}
+
+// occurring adds an occurrence of an instruction to the entry of all.
+func (i *dockerInstruction) occurring(all keys.Entry, name string, one keys.Entry) keys.Entry {
+	if all.Value == nil {
+		all = keys.Entry{Name: name, Named: true, At: one.At, Value: i.list(i.at)}
+	}
+	all.Value.Items = append(all.Value.Items, one.Value)
+	return all
+}
+
+// from begins a stage.
+func (d *dockerReader) from(i *dockerInstruction) error {
+	if err := i.readFlags(); err != nil {
+		return err
+	}
+	words := blanks(i.rest, 4)
+	as := ""
+	switch {
+	case len(words) == 3 && strings.EqualFold(words[1], "as"):
+		as = words[2]
+		if name := strings.ToLower(as); !isStageName(name) {
+			return i.refuse("the name of a stage %q", as)
+		}
+	case i.rest == "" || len(words) != 1:
+		return i.refuse("FROM with something other than an image and AS")
+	}
+	image, err := i.reference(words[0])
+	if err != nil {
+		return err
+	}
+	stage := &dockerStage{i.mapping(i.at), map[string]keys.Entry{}}
+	if base := d.names[strings.ToLower(image.Entries[0].Value.Scalar.Texts[0])]; base != nil {
+		for name, e := range base.inForce {
+			stage.inForce[name] = e
+		}
+	}
+	image.Entries = append(image.Entries, i.flags...)
+	if as != "" {
+		image.Entries = append(image.Entries, i.entry("as", i.scalar(as, false)))
+		if d.names == nil {
+			d.names = map[string]*dockerStage{}
+		}
+		d.names[strings.ToLower(as)] = stage
+	}
+	stage.node.Entries = []keys.Entry{i.entry("from", image)}
+	d.stages = append(d.stages, stage)
+	return nil
+}
+
+func isStageName(name string) bool {
+	return name != "" && 'a' <= name[0] && name[0] <= 'z' &&
+		only(name, "abcdefghijklmnopqrstuvwxyz0123456789-_.")
+}
+
+// reference returns the parts of the name of an image or stage. With variables each part is the whole of it.
+func (i *dockerInstruction) reference(raw string) (*keys.Node, error) {
+	ref, variable, err := i.unquoted(raw)
+	if err != nil {
+		return nil, err
+	}
+	node := i.mapping(i.at)
+	add := func(name, text string) {
+		if text != "" || name == "image" {
+			node.Entries = append(node.Entries, i.entry(name, i.scalar(text, variable)))
+		}
+	}
+	if variable {
+		for _, name := range []string{"image", "tag", "digest", "stage"} {
+			add(name, ref)
+		}
+		return node, nil
+	}
+	earlier := i.names[strings.ToLower(ref)]
+	if i.kind == "copy" {
+		if n, err := strconv.Atoi(ref); err == nil && n >= 0 && n < len(i.stages) {
+			earlier = i.stages[n]
+		}
+		if i.triggered || earlier == i.stages[len(i.stages)-1] {
+			earlier = nil
+		}
+	}
+	if earlier != nil {
+		add("image", ref)
+		add("stage", "true")
+		return node, nil
+	}
+	image, digest, _ := strings.Cut(ref, "@")
+	tag := ""
+	if colon := strings.LastIndexByte(image, ':'); colon > strings.LastIndexByte(image, '/') {
+		image, tag = image[:colon], image[colon+1:]
+	}
+	add("image", image)
+	add("tag", tag)
+	add("digest", digest)
+	return node, nil
+}
