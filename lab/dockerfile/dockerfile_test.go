@@ -185,7 +185,7 @@ func dockerInstructions() []string {
 		"EXPOSE § §", "VOLUME §", "VOLUME § §", "CMD §", "CMD", "CMD [\"a\", \"§\"]", "ENTRYPOINT §", "ENTRYPOINT [\"§\"]",
 		"SHELL [\"a\", \"b\"]", "HEALTHCHECK CMD §", "HEALTHCHECK --interval=3s --retries=0 CMD §", "HEALTHCHECK NONE", "ONBUILD RUN §",
 		"ONBUILD COPY <<E §\nx\nE", "ONBUILD USER §", "ONBUILD ENV a=§", "ONBUILD COPY --from=b a §", "FROM §", "FROM a AS b", "FROM b AS c",
-		"FROM B", "FROM c AS d", "FROM --platform=§ §", "# §", " # c", "", "  ", "USER \\\n\n # x\n  §",
+		"FROM B", "FROM b:1", "FROM a AS b\nUSER §\nCMD a", "COPY --from=B:1 a b", "FROM c AS d", "FROM --platform=§ §", "# §", " # c", "", "  ", "USER \\\n\n # x\n  §",
 		"!RUN --mount=§ §", "!COPY § <<E\nE", "!COPY [\"a\", §]", "!ENV §", "!LABEL § § §", "!VOLUME [\"a\", §]", "!CMD [\"a\", §]",
 		"!ENTRYPOINT [§]", "!SHELL §", "!HEALTHCHECK §", "!HEALTHCHECK § CMD §", "!HEALTHCHECK NONE §", "!ONBUILD §",
 		"!ONBUILD ONBUILD RUN a", "!ONBUILD ENV §", "!FROM a AS §", "!FROM a § §", "!XYZ §", "!wor\u212adir §", "!\\", "!\\\n\nUSER §", "!ARG §",

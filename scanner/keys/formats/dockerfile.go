@@ -185,12 +185,12 @@ func (d *dockerReader) from(i *dockerInstruction) error {
 	case i.rest == "" || len(words) != 1:
 		return i.refuse("FROM with something other than an image and AS")
 	}
-	image, err := i.reference(words[0])
+	image, base, err := i.reference(words[0])
 	if err != nil {
 		return err
 	}
 	stage := &dockerStage{i.mapping(i.at), map[string]keys.Entry{}}
-	if base := d.names[strings.ToLower(image.Entries[0].Value.Scalar.Texts[0])]; base != nil {
+	if base != nil {
 		for name, e := range base.inForce {
 			stage.inForce[name] = e
 		}
@@ -213,13 +213,13 @@ func isStageName(name string) bool {
 		only(name, "abcdefghijklmnopqrstuvwxyz0123456789-_.")
 }
 
-// reference returns the parts of the name of an image or stage. With variables each part is the whole of it.
-func (i *dockerInstruction) reference(raw string) (*keys.Node, error) {
+// reference returns the parts of the name of an image or an earlier stage. With variables each part is the whole of it.
+func (i *dockerInstruction) reference(raw string) (node *keys.Node, earlier *dockerStage, err error) {
 	ref, variable, err := i.unquoted(raw)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	node := i.mapping(i.at)
+	node = i.mapping(i.at)
 	add := func(name, text string) {
 		if text != "" || name == "image" {
 			node.Entries = append(node.Entries, i.entry(name, i.scalar(text, variable)))
@@ -229,9 +229,9 @@ func (i *dockerInstruction) reference(raw string) (*keys.Node, error) {
 		for _, name := range []string{"image", "tag", "digest", "stage"} {
 			add(name, ref)
 		}
-		return node, nil
+		return node, nil, nil
 	}
-	earlier := i.names[strings.ToLower(ref)]
+	earlier = i.names[strings.ToLower(ref)]
 	if i.kind == "copy" {
 		if n, err := strconv.Atoi(ref); err == nil && n >= 0 && n < len(i.stages) {
 			earlier = i.stages[n]
@@ -243,7 +243,7 @@ func (i *dockerInstruction) reference(raw string) (*keys.Node, error) {
 	if earlier != nil {
 		add("image", ref)
 		add("stage", "true")
-		return node, nil
+		return node, earlier, nil
 	}
 	image, digest, _ := strings.Cut(ref, "@")
 	tag := ""
@@ -253,5 +253,5 @@ func (i *dockerInstruction) reference(raw string) (*keys.Node, error) {
 	add("image", image)
 	add("tag", tag)
 	add("digest", digest)
-	return node, nil
+	return node, nil, nil
 }
