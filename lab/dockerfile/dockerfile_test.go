@@ -1,5 +1,5 @@
-// Package dockerfile compares the reader of Dockerfiles with BuildKit. It is a module of its own: BuildKit's would raise
-// the versions of what the rest of lab/ uses.
+// Package dockerfile compares the reader of Dockerfiles with BuildKit. It is a separate module: BuildKit's would
+// raise the versions that the rest of lab/ uses.
 package dockerfile
 
 import (
@@ -167,7 +167,7 @@ func dockerWords() []string {
 		"[\"a\"] b", "[a]", "[\"$a\", \"'a'\"]", "CMD", "80", "443/tcp", "root", "0", "é", "\u00a0", "\v", "\t", "\ufeffa", "~", "true",
 		"https://a/b", "@sha256:c", "a@b:c", "h:1/a", "a\r", "{\"a\": 1}", "# x", "{", "a\fb", "a\u0085b", "à",
 		"!=", "!=b", "!\"", "!'", "!${a", "!${", "!${a:#b}", "!<<E", "!<<-E", "!<<\"E\"", "!<< E", "!3<<E", "!<<E$a", "!<<E${a:-b}", "!x<<E",
-		"!--a", "!--", "!--link", "!--from=a", "!--from=0", "!--from=b", "!--chown=a:b", "!--chown=\"a b\"", "!--chown=$a", "!--\"a\"=b",
+		"!--a", "!--", "!--link", "!--from=a", "!--from=", "!--from=0", "!--from=b", "!--chown=a:b", "!--chown=\"a b\"", "!--chown=$a", "!--\"a\"=b",
 		"!--mount=type=cache,target=/a", "!--mount=from=$a", "!--mount=a,\"b", "!--network=none", "!--network=x", "!--x",
 		"!--security=insecure", "!--link=TRUE", "!--link=x", "!--exclude=*", "!--device=a,required", "!--interval=3s",
 		"!--interval=1us", "!--retries=3", "!--retries=-1", "!--unpack", "!--parents", "!--keep-git-dir=false", "!NONE", "![1]",
@@ -186,7 +186,7 @@ func dockerInstructions() []string {
 		"SHELL [\"a\", \"b\"]", "HEALTHCHECK CMD §", "HEALTHCHECK --interval=3s --retries=0 CMD §", "HEALTHCHECK NONE", "ONBUILD RUN §",
 		"ONBUILD COPY <<E §\nx\nE", "ONBUILD USER §", "ONBUILD ENV a=§", "ONBUILD COPY --from=b a §", "FROM §", "FROM a AS b", "FROM b AS c",
 		"FROM B", "FROM b:1", "FROM a AS b\nUSER §\nCMD a", "COPY --from=B:1 a b", "FROM c AS d", "FROM --platform=§ §", "# §", " # c", "", "  ", "USER \\\n\n # x\n  §",
-		"!RUN --mount=§ §", "!COPY § <<E\nE", "!COPY [\"a\", §]", "!ENV §", "!LABEL § § §", "!VOLUME [\"a\", §]", "!CMD [\"a\", §]",
+		"!RUN --mount=§ §", "!COPY § <<E\nE", "!COPY --from= § a b", "!COPY [\"a\", §]", "!ENV §", "!LABEL § § §", "!VOLUME [\"a\", §]", "!CMD [\"a\", §]",
 		"!ENTRYPOINT [§]", "!SHELL §", "!HEALTHCHECK §", "!HEALTHCHECK § CMD §", "!HEALTHCHECK NONE §", "!ONBUILD §",
 		"!ONBUILD ONBUILD RUN a", "!ONBUILD ENV §", "!FROM a AS §", "!FROM a § §", "!XYZ §", "!wor\u212adir §", "!\\", "!\\\n\nUSER §", "!ARG §",
 	}

@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,13 +19,15 @@ const (
 // dockerLevels is how deep a value can be: in a list in COPY in ONBUILD in a stage.
 const dockerLevels = 9
 
-// readDockerfile reads what BuildKit's parser and its instructions.Parse accept, and takes quotes and escapes away as
-// its builder does. The places of all values of an instruction are the instruction's.
+// readDockerfile reads what BuildKit's parser and its instructions.Parse accept, and removes quotes and escapes as its
+// builder does. The places of all values of an instruction are the instruction's.
 func readDockerfile(m *meter) ([]keys.Document, error) {
 	if err := m.deeper(dockerLevels, 0); err != nil {
 		return nil, err
 	}
-	d := &dockerReader{dockerLines: dockerLines{meter: m, escape: '\\', seen: map[string]bool{}}}
+	d := &dockerReader{
+		dockerLines: dockerLines{meter: m, escape: '\\', seen: map[string]bool{}}, names: map[string]*dockerStage{},
+	}
 	for {
 		line, err := d.instruction()
 		if line == nil && err == nil {
@@ -64,10 +67,6 @@ func dockerInForce() []string {
 }
 
 func (d *dockerReader) document() keys.Document {
-	root := d.mapping(keys.Span{Start: d.head.Start, End: len(d.text)})
-	if d.args.Value != nil {
-		root.Entries = append(root.Entries, d.args)
-	}
 	stages := d.list(d.stages[0].node.At)
 	for _, s := range d.stages {
 		stages.Items = append(stages.Items, s.node)
@@ -87,7 +86,10 @@ func (d *dockerReader) document() keys.Document {
 	for _, e := range final.Entries {
 		e.Value.Shared = true
 	}
-	root.Entries = append(root.Entries, d.entry("stages", stages), d.entry("final", final))
+	root := d.mapping(keys.Span{Start: d.head.Start, End: len(d.text)}, d.entry("stages", stages), d.entry("final", final))
+	if d.args.Value != nil {
+		root.Entries = append([]keys.Entry{d.args}, root.Entries...)
+	}
 	return keys.Document{Root: root, Head: d.meter.head(d.head.Start)}
 }
 
@@ -189,21 +191,16 @@ func (d *dockerReader) from(i *dockerInstruction) error {
 	if err != nil {
 		return err
 	}
-	stage := &dockerStage{i.mapping(i.at), map[string]keys.Entry{}}
+	stage := &dockerStage{inForce: map[string]keys.Entry{}}
 	if base != nil {
-		for name, e := range base.inForce {
-			stage.inForce[name] = e
-		}
+		maps.Copy(stage.inForce, base.inForce)
 	}
 	image.Entries = append(image.Entries, i.flags...)
 	if as != "" {
 		image.Entries = append(image.Entries, i.entry("as", i.scalar(as, false)))
-		if d.names == nil {
-			d.names = map[string]*dockerStage{}
-		}
 		d.names[strings.ToLower(as)] = stage
 	}
-	stage.node.Entries = []keys.Entry{i.entry("from", image)}
+	stage.node = i.mapping(i.at, i.entry("from", image))
 	d.stages = append(d.stages, stage)
 	return nil
 }
@@ -215,17 +212,18 @@ func isStageName(name string) bool {
 
 // reference returns the parts of the name of an image or an earlier stage. With variables each part is the whole of it.
 func (i *dockerInstruction) reference(raw string) (node *keys.Node, earlier *dockerStage, err error) {
-	ref, variable, err := i.unquoted(raw)
+	l, err := i.unquoted(raw)
 	if err != nil {
 		return nil, nil, err
 	}
+	ref := string(l.out)
 	node = i.mapping(i.at)
 	add := func(name, text string) {
 		if text != "" || name == "image" {
-			node.Entries = append(node.Entries, i.entry(name, i.scalar(text, variable)))
+			node.Entries = append(node.Entries, i.entry(name, i.scalar(text, l.variable)))
 		}
 	}
-	if variable {
+	if l.variable {
 		for _, name := range []string{"image", "tag", "digest", "stage"} {
 			add(name, ref)
 		}

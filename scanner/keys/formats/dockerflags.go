@@ -105,15 +105,14 @@ func (i *dockerInstruction) readFlags() error {
 		case err != nil:
 			return err
 		case node == nil:
+			at[name] = -1
 		case again:
 			list := i.flags[at[name]].Value
 			list.Items = append(list.Items, node)
 		default:
 			at[name] = len(i.flags)
 			if kind == flagList {
-				list := i.list(i.at)
-				list.Items = append(list.Items, node)
-				node = list
+				node = i.list(i.at, node)
 			}
 			i.flags = append(i.flags, i.entry(name, node))
 		}

@@ -3,7 +3,6 @@ package formats
 import (
 	"errors"
 	"io"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -32,7 +31,7 @@ func (i *dockerInstruction) refuse(found string, args ...any) error {
 	return i.bad(i.at.Start, "not a Dockerfile: "+found, args...)
 }
 
-// place is the instruction's, with a number of its own.
+// place returns the instruction's place, numbered.
 func (d *dockerReader) place(at keys.Span) keys.Span {
 	d.places++
 	return keys.Span{Start: at.Start, End: at.End, In: d.places}
@@ -43,9 +42,17 @@ func (d *dockerReader) node(at keys.Span, kind keys.Kind) *keys.Node {
 	return &keys.Node{Kind: kind, At: d.place(at)}
 }
 
-func (d *dockerReader) mapping(at keys.Span) *keys.Node { return d.node(at, keys.Mapping) }
+func (d *dockerReader) mapping(at keys.Span, entries ...keys.Entry) *keys.Node {
+	n := d.node(at, keys.Mapping)
+	n.Entries = entries
+	return n
+}
 
-func (d *dockerReader) list(at keys.Span) *keys.Node { return d.node(at, keys.List) }
+func (d *dockerReader) list(at keys.Span, items ...*keys.Node) *keys.Node {
+	n := d.node(at, keys.List)
+	n.Items = items
+	return n
+}
 
 func (d *dockerReader) entry(name string, value *keys.Node) keys.Entry {
 	return keys.Entry{Name: name, Named: true, At: d.place(value.At), Value: value}
@@ -61,13 +68,17 @@ func (i *dockerInstruction) scalar(text string, variable bool) *keys.Node {
 	return n
 }
 
-// unquoted takes the quotes and escapes of a text away, where Docker does. variable says that it expands something.
-func (i *dockerInstruction) unquoted(text string) (plain string, variable bool, err error) {
-	l, err := i.lexed(text)
-	return string(l.out), l.variable, err
+// texts is a list of texts in which Docker expands nothing.
+func (i *dockerInstruction) texts(all []string) *keys.Node {
+	list := i.list(i.at)
+	for _, text := range all {
+		list.Items = append(list.Items, i.scalar(text, false))
+	}
+	return list
 }
 
-func (i *dockerInstruction) lexed(text string) (*dockerLexer, error) {
+// unquoted removes the quotes and escapes of a text in which Docker does.
+func (i *dockerInstruction) unquoted(text string) (*dockerLexer, error) {
 	l := &dockerLexer{text: text, escape: rune(i.escape), levels: i.bounds.Levels}
 	err := l.lex()
 	if err == errDockerLevels {
@@ -79,8 +90,8 @@ func (i *dockerInstruction) lexed(text string) (*dockerLexer, error) {
 }
 
 func (i *dockerInstruction) unquotedScalar(text string) (*keys.Node, error) {
-	plain, variable, err := i.unquoted(text)
-	return i.scalar(plain, variable), err
+	l, err := i.unquoted(text)
+	return i.scalar(string(l.out), l.variable), err
 }
 
 // parse cuts an instruction into its name, its flags and the rest.
@@ -102,7 +113,8 @@ func (d *dockerReader) parse(line *dockerLine, text string) (*dockerInstruction,
 		if i.rest == "" {
 			return nil, i.refuse("ONBUILD without an instruction")
 		}
-		if kind := strings.ToLower(blanks(i.rest, 2)[0]); slices.Contains([]string{"onbuild", "from", "maintainer"}, kind) {
+		switch kind := strings.ToLower(blanks(i.rest, 2)[0]); kind {
+		case "onbuild", "from", "maintainer":
 			return nil, i.refuse("ONBUILD of %s", strings.ToUpper(kind))
 		}
 		inner, err := d.parse(line, i.rest)
@@ -176,6 +188,14 @@ func (i *dockerInstruction) readJSON(text string) error {
 	return nil
 }
 
+// arguments are the strings of the JSON form, or what blanks separate.
+func (i *dockerInstruction) arguments() []string {
+	if i.isJSON {
+		return i.strings
+	}
+	return blanks(i.rest, tooMany)
+}
+
 // copies reports whether an instruction is COPY or ADD.
 func (i *dockerInstruction) copies() bool { return i.kind == "copy" || i.kind == "add" }
 
@@ -187,11 +207,10 @@ func (i *dockerInstruction) value() (*keys.Node, error) {
 			return nil, i.refuse("the unknown flag %q", i.words[0])
 		}
 		value, err := i.inner.value()
-		node := i.mapping(i.at)
-		if err == nil {
-			node.Entries = []keys.Entry{i.entry(i.inner.kind, value)}
+		if err != nil {
+			return nil, err
 		}
-		return node, err
+		return i.mapping(i.at, i.entry(i.inner.kind, value)), nil
 	case "healthcheck":
 		return i.healthcheck()
 	case "arg", "stopsignal":
@@ -224,22 +243,15 @@ func (i *dockerInstruction) value() (*keys.Node, error) {
 
 // command is a mapping with the command and the flags.
 func (i *dockerInstruction) command(text string) *keys.Node {
-	var command *keys.Node
-	if i.isJSON {
-		command = i.list(i.at)
-		for _, s := range i.strings {
-			command.Items = append(command.Items, i.scalar(s, false))
-		}
-		command.Joined = i.scalar(strings.Join(i.strings, " "), false)
-	} else {
-		if len(i.heredocs) > 0 {
-			text += "\n" + strings.Join(i.heredocs, "")
-		}
-		command = i.scalar(text, false)
+	if len(i.heredocs) > 0 {
+		text += "\n" + strings.Join(i.heredocs, "")
 	}
-	node := i.mapping(i.at)
-	node.Entries = append([]keys.Entry{i.entry("command", command)}, i.flags...)
-	return node
+	command := i.scalar(text, false)
+	if i.isJSON {
+		command = i.texts(i.strings)
+		command.Joined = i.scalar(strings.Join(i.strings, " "), false)
+	}
+	return i.mapping(i.at, append([]keys.Entry{i.entry("command", command)}, i.flags...)...)
 }
 
 func (i *dockerInstruction) healthcheck() (*keys.Node, error) {
@@ -249,9 +261,7 @@ func (i *dockerInstruction) healthcheck() (*keys.Node, error) {
 		if command != "" && (!i.isJSON || len(i.strings) > 0) {
 			return nil, i.refuse("HEALTHCHECK NONE with an argument")
 		}
-		node := i.mapping(i.at)
-		node.Entries = []keys.Entry{i.entry("none", i.scalar("true", false))}
-		return node, nil
+		return i.mapping(i.at, i.entry("none", i.scalar("true", false))), nil
 	case "CMD":
 		if err := i.readFlags(); err != nil {
 			return nil, err
@@ -266,10 +276,7 @@ func (i *dockerInstruction) healthcheck() (*keys.Node, error) {
 
 // copying is a mapping with the sources, the target, the contents of here-documents and the flags.
 func (i *dockerInstruction) copying() (*keys.Node, error) {
-	all := i.strings
-	if !i.isJSON {
-		all = blanks(i.rest, tooMany)
-	}
+	all := i.arguments()
 	if len(all) < 2 {
 		return nil, i.refuse("%s without a source or a target", strings.ToUpper(i.kind))
 	}
@@ -296,11 +303,7 @@ func (i *dockerInstruction) copying() (*keys.Node, error) {
 		node.Entries = append(node.Entries, i.entry("to", value))
 	}
 	if len(i.heredocs) > 0 {
-		contents := i.list(i.at)
-		for _, content := range i.heredocs {
-			contents.Items = append(contents.Items, i.scalar(content, false))
-		}
-		node.Entries = append(node.Entries, i.entry("content", contents))
+		node.Entries = append(node.Entries, i.entry("content", i.texts(i.heredocs)))
 	}
 	node.Entries = append(node.Entries, i.flags...)
 	return node, nil
@@ -308,13 +311,10 @@ func (i *dockerInstruction) copying() (*keys.Node, error) {
 
 // items is a list of ports or volumes.
 func (i *dockerInstruction) items() (*keys.Node, error) {
-	all := i.strings
-	if !i.isJSON {
-		all = blanks(i.rest, tooMany)
-	}
+	all := i.arguments()
 	list := i.list(i.at)
 	for _, item := range all {
-		l, err := i.lexed(item)
+		l, err := i.unquoted(item)
 		if err != nil {
 			return nil, err
 		}
@@ -353,7 +353,7 @@ func (i *dockerInstruction) assignments() (*keys.Node, error) {
 		if name == "" || !assigned && i.kind != "arg" {
 			return nil, i.refuse("%s of %q, which is not NAME=VALUE", strings.ToUpper(i.kind), word)
 		}
-		plain, variable, err := i.unquoted(name)
+		l, err := i.unquoted(name)
 		if err != nil {
 			return nil, err
 		}
@@ -363,8 +363,8 @@ func (i *dockerInstruction) assignments() (*keys.Node, error) {
 				return nil, err
 			}
 		}
-		e := i.entry(plain, of)
-		e.Named, e.Unsure = !variable, variable
+		e := i.entry(string(l.out), of)
+		e.Named, e.Unsure = !l.variable, l.variable
 		node.Entries = append(node.Entries, e)
 	}
 	return node, nil

@@ -68,7 +68,7 @@ func (r *insideReader) node(n *keys.Node, texts int) error {
 	case texts == maxTexts:
 		return r.limit(n.At.Start, "JSON in a text, which is in JSON in more than %d texts", maxTexts-1)
 	}
-	// A tag makes of the text what it wants, and a variable can have any of it.
+	// An application decides what a tagged text is, and a variable can expand to anything.
 	n.Inside.Tagged = n.Scalar.Variable && (r.format == YAML || r.format == Dockerfile)
 	return r.node(n.Inside, texts+1)
 }
