@@ -37,13 +37,24 @@ func keyNotes(item *keyitem.Item) []string {
 			document.Quoted(expr), document.Quoted("^"+expr))
 	}
 	for _, where := range item.Where {
-		if any := sharedAny(where.Path, item); any > 0 {
-			instead := slices.Clone(where.Path)
-			instead[any].Kind = keyitem.Deep
-			add("the path %s of where is checked in the whole document: any node that its * stands for will do, not "+
-				"only the one in which the key is found; if that is meant, write %s",
-				where.Path, document.Quoted(instead.String()))
+		if shares(where.Path, item) {
+			add("the path %s of where asks whether there is any such node in the document; for each object by itself, "+
+				"write if", where.Path)
 		}
+	}
+	if slices.ContainsFunc(item.If, func(c keyitem.At) bool { return c.Path[0].Kind == keyitem.Deep }) {
+		add("** at the beginning of a path of if begins at the object itself, and finds the key of the pattern, too")
+	}
+	if beyond := item.Asks == keyitem.Exists && len(item.If) > 0 && len(item.Each) == 0; beyond {
+		for _, path := range item.Paths {
+			if path[len(path)-1].Kind != keyitem.Name {
+				add("if asks the object with the key that %s ends in, not what is in that; write one of its keys at the end",
+					path)
+			}
+		}
+	}
+	if item.AnyValue && len(item.Each) == 0 {
+		add("any without each: one value in the whole document is enough; for each object by itself, write each")
 	}
 	for _, value := range values {
 		if text := value.Text; value.Kind == keyitem.TextValue {
@@ -59,16 +70,19 @@ func keyNotes(item *keyitem.Item) []string {
 	return notes
 }
 
-// sharedAny returns the index of the last * of a condition's path such that the item has the same path up to it, or 0.
-func sharedAny(where keyitem.Path, item *keyitem.Item) int {
-	for _, path := range append(slices.Clone(item.Each), item.Paths...) {
+// shares reports whether a path of where goes through the same "*" or "**" as one of an item's, or goes on below one of
+// its each.
+func shares(where keyitem.Path, item *keyitem.Item) bool {
+	for _, path := range slices.Concat(item.Each, item.Paths) {
 		for i := 0; i < min(len(where), len(path)) && where[i] == path[i]; i++ {
-			if where[i].Kind == keyitem.Any {
-				return i
+			if where[i].Kind != keyitem.Name {
+				return true
 			}
 		}
 	}
-	return 0
+	return slices.ContainsFunc(item.Each, func(each keyitem.Path) bool {
+		return len(where) > len(each) && slices.Equal(where[:len(each)], each)
+	})
 }
 
 // provider matches resource types of the most common providers.

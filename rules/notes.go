@@ -92,6 +92,9 @@ func (n *noter) rule(r *Rule) []document.Note {
 			}
 		}
 	}
+	if len(r.Containing) > 0 {
+		note(WholeRule, 0, "whoever can edit what \"containing\" looks for can switch the rule off for a file")
+	}
 	for i, item := range r.Required {
 		for _, text := range slices.Concat(itemNotes(r, item), eachNotes(item)) {
 			note(RequiredItem, i, text)

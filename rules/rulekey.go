@@ -223,7 +223,7 @@ func (k *keyReader) limit(e document.Entry, quantity bool) (n keyitem.Number, sh
 		k.refuse(e, err)
 	case value.Kind != keyitem.NumberValue && isQuantity:
 		k.doc.Fail(document.CodeValue, e.Value, document.Quoted(text)+" is no number",
-			"write a number without quotes, or quantity: true beside it for a quantity of Kubernetes")
+			"write a number without quotes, and also quantity: true for a quantity of Kubernetes")
 	case value.Kind != keyitem.NumberValue:
 		k.doc.Fail(document.CodeValue, e.Value, document.Quoted(text)+" is no number", "write a number without quotes")
 	}
@@ -243,7 +243,7 @@ func (k *keyReader) fitting(m document.Entries, condition string, required bool)
 			in, says = "a pattern that forbids", "forbidden"
 		}
 		fail(condition, fmt.Sprintf("%q in %s", condition, in),
-			fmt.Sprintf("write %q, which says what is %s, or move the item", other, says))
+			fmt.Sprintf("write %q for what is %s, or move the item", other, says))
 	}
 	switch of := m.At("any"); {
 	case of.Key == nil || !k.doc.Only(of, "true"):
@@ -259,7 +259,7 @@ func (k *keyReader) fitting(m document.Entries, condition string, required bool)
 	case required && m.At("each").Key == nil:
 		fail("if", `"if" without "each"`, `write "each" and the path of the objects that it asks, or "where" for the document`)
 	case !required && slices.ContainsFunc(k.item.Paths, alone):
-		fail("if", `"if" beside the path **, which stands for whole documents too`, `write a key at its end, or "where"`)
+		fail("if", `"if" with the path **, which stands for whole documents too`, `write a key at its end, or "where"`)
 	}
 }
 

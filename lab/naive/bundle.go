@@ -28,6 +28,7 @@ type Rule struct {
 	Files, Exclude, FileExclude []string
 	IgnorePathCase              bool
 	Forbidden, Absent, Required []Item
+	Containing                  []Item // the items are asked only of files in which one of these is found
 	ForbiddenFiles              []string
 	RequiredFiles               []string
 	UnparsableText              bool // what cannot be parsed is judged by the other items alone
@@ -73,13 +74,13 @@ func Both(base, head *Bundle) *Bundle {
 func (r Rule) whole() Rule {
 	r.Exclude = slices.Compact(slices.Sorted(slices.Values(slices.Concat(r.Exclude, r.FileExclude))))
 	r.FileExclude = nil
-	for _, items := range []*[]Item{&r.Forbidden, &r.Absent, &r.Required} {
+	for _, items := range []*[]Item{&r.Forbidden, &r.Absent, &r.Required, &r.Containing} {
 		*items = slices.Clone(*items)
 		for i := range *items {
 			if (*items)[i].Regexp == nil && (*items)[i].Key == nil {
 				(*items)[i].Name = ""
 			}
-			(*items)[i].Regexp, (*items)[i].Key = nil, nil
+			(*items)[i].Regexp, (*items)[i].Except, (*items)[i].Key = nil, nil, nil
 		}
 	}
 	return r

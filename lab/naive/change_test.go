@@ -18,8 +18,8 @@ type version struct {
 type ruleLine struct{ id, body string }
 
 // ruleBodies are what rules look for, in files that lines and values are moved between.
-func ruleBodies() []string {
-	return []string{
+func (g *generator) ruleBodies() []string {
+	all := []string{
 		`match: {files: ["**/*.tf"], forbidden_patterns: ["alpha", "beta"]}`,
 		`match: {files: ["**/*.tf"], forbidden_patterns: ["alpha"]}`,
 		`match: {files: ["**/*.tf"], exclude: ["b/**"], forbidden_patterns: ["alpha", {text: "beta x", spaces: any}]}`,
@@ -31,6 +31,18 @@ func ruleBodies() []string {
 		`match: {files: ["**/*.tf"], forbidden_files: ["b/*"], forbidden_patterns: ["beta"]}`,
 		`{allowances: never, match: {files: ["**/*.tf"], forbidden_patterns: ["beta"]}}`,
 	}
+	for form, body := range map[string]string{
+		"containing": `match: {files: ["**"], containing: [alpha, {key: open, is: false}], forbidden_patterns: [beta, leak]}`,
+		"except":     `match: {files: ["**/*.tf"], forbidden_patterns: [{regex: 'alpha|beta', except: 'alpha beta'}]}`,
+		"only":       `match: {files: ["**/*.json"], forbidden_patterns: [{key: open, is: true}, {text: leak, only: unparsable}], unparsable: text}`,
+		"if":         `match: {files: ["**/*.json"], forbidden_patterns: [{key: open, is: true, if: {open: {is_not: true}}}]}`,
+	} {
+		if g.has(form) {
+			all = append(all, body)
+		}
+	}
+	slices.Sort(all)
+	return all
 }
 
 func changedPaths() []string {
@@ -122,7 +134,7 @@ func (g *generator) first() version {
 	}
 	for range 1 + g.IntN(3) {
 		g.ids++
-		v.rules = append(v.rules, ruleLine{fmt.Sprintf("R%d", g.ids), pick(g, ruleBodies()...)})
+		v.rules = append(v.rules, ruleLine{fmt.Sprintf("R%d", g.ids), pick(g, g.ruleBodies()...)})
 	}
 	v.list = g.entries(v, 85)
 	v.sort()
@@ -306,7 +318,7 @@ func newStory(t *tape) story {
 	first := g.first()
 	if g.percent(15) {
 		g.ids++
-		r := ruleLine{"O1", pick(g, ruleBodies()...)}
+		r := ruleLine{"O1", pick(g, g.ruleBodies()...)}
 		s.outside = []ruleLine{r}
 		for _, e := range g.entries(version{files: first.files, rules: s.outside}, 100) {
 			if g.percent(40) {

@@ -278,7 +278,7 @@ func badItems() []string {
 	for _, n := range []string{"0", "-1", "1.0", "1e1", "01", "+1", "0x1", `"1"`, "~", "[1]", "{}", "true", "a", "1_0"} {
 		all = append(all, "{text: a, within_lines: "+n+"}", "{regex: a, within_lines: "+n+"}")
 	}
-	all = append(all, badKeyItems()...)
+	all = slices.Concat(all, badKeyItems(), badFormItems())
 	return append(all, "{}", "{within_lines: 1}", "{spaces: any}", "{words: true}", "{texts: a}", "{regex: a, case: ignore}",
 		"{regex: a, words: true}", "{regex: 'a b', spaces: any}",
 		"{regex: a, is: b}", "~", "[a]", "[]", `""`, `" "`, `"\t\n"`, "{x-note: a}", "{text: a, text: b}")
@@ -441,10 +441,10 @@ func (g *generator) changeRules(v version) version {
 	i := g.IntN(len(v.rules))
 	switch {
 	case g.percent(50):
-		v.rules = with(v.rules, i, ruleLine{v.rules[i].id, pick(g, ruleBodies()...)})
+		v.rules = with(v.rules, i, ruleLine{v.rules[i].id, pick(g, g.ruleBodies()...)})
 	case g.percent(60) || len(v.rules) == 1:
 		g.ids++
-		v.rules = append(v.rules, ruleLine{fmt.Sprintf("R%d", g.ids), pick(g, ruleBodies()...)})
+		v.rules = append(v.rules, ruleLine{fmt.Sprintf("R%d", g.ids), pick(g, g.ruleBodies()...)})
 		added := v.rules[len(v.rules)-1:]
 		v.list = append(v.list, g.entries(version{files: v.files, rules: added}, 70)...)
 	default:

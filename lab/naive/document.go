@@ -44,6 +44,9 @@ type Node struct {
 	Items   []*Node // of a list
 	Entries []Entry // of a mapping
 	Label   bool    // its only entry is a label of a block
+	Sub     string  // which of several that share the place
+	Encoded *Node   // of an expression: the object or list that jsonencode is given
+	Joined  *Node   // of a list: the JSON form of a Dockerfile as one text
 }
 
 // An Entry is a key and its value.
@@ -54,6 +57,10 @@ type Entry struct {
 	Hidden bool // by a key that is nearer, or by an earlier merge
 	Unsure bool // it may never exist: a dynamic block, or a key of HCL with variables
 	Value  *Node
+	// Dynamic says that it is a dynamic block, and Block that it is a block, which is not one key with others.
+	Dynamic, Block bool
+	Sub            string // which of several that share the place
+	Also           []int  // further places of the key: an instruction has several
 }
 
 // A Scalar is a value that is not a collection, and not null.
@@ -64,38 +71,9 @@ type Scalar struct {
 	Open   bool     // it may be anything: tagged, or an expression
 	Plain  bool     // YAML whose versions may differ: without quotes, or with a tag of a number or a boolean
 	Binary bool     // HCL or JSON of Terraform, where "1" and "0" are booleans
-}
-
-// A reached node is one at the end of a path, with the entry that led there, if there was one.
-type reached struct {
-	entry *Entry
-	node  *Node
-}
-
-// reach calls visit for each node to which the path leads, lists being transparent on the way.
-func reach(n *Node, from *Entry, path Path, visit func(reached)) {
-	if len(path) == 0 {
-		visit(reached{from, n})
-		return
-	}
-	if n.Kind == ListNode {
-		for _, item := range n.Items {
-			reach(item, from, path, visit)
-		}
-		return
-	}
-	if path[0].Kind == anyNumber {
-		reach(n, from, path[1:], visit)
-	}
-	for i := range n.Entries {
-		e := &n.Entries[i]
-		switch {
-		case path[0].Kind == anyNumber:
-			reach(e.Value, e, path, visit)
-		case path[0].matches(e):
-			reach(e.Value, e, path[1:], visit)
-		}
-	}
+	// Template is the text that a template of HCL makes, each ${…} in it between holeStart and holeEnd; empty without
+	// one, and with a directive.
+	Template string
 }
 
 // values calls visit for each value that a node at the end of a path stands for. A list with a tag is one; its items
@@ -128,7 +106,7 @@ func (s splitting) split(documents []Document) []Document {
 }
 
 // one splits a document; kinds are what the list around it says of its kind.
-func (s splitting) one(d Document, kinds []*Node) []Document {
+func (s splitting) one(d Document, kinds []Entry) []Document {
 	var all []Document
 	switch {
 	case d.Root.Kind == NullNode:
@@ -144,7 +122,8 @@ func (s splitting) one(d Document, kinds []*Node) []Document {
 		return all
 	}
 	whole := withKind(d, kinds)
-	says, lists, onlyLists, onlyList, versioned := []*Node{}, []*Node{}, !d.Root.Tagged, true, false
+	var says []Entry
+	lists, onlyLists, onlyList, versioned := []*Node{}, !d.Root.Tagged, true, false
 	for _, e := range d.Root.Entries {
 		v := e.Value
 		switch {
@@ -159,7 +138,7 @@ func (s splitting) one(d Document, kinds []*Node) []Document {
 			onlyLists = onlyLists && strings.HasSuffix(text, "List")
 			onlyList = onlyList && text == "List"
 			if saysKind(v) {
-				says = append(says, v)
+				says = append(says, e)
 			}
 		case e.Key == "items" && v.Kind == ListNode:
 			lists = append(lists, v)
@@ -175,13 +154,13 @@ func (s splitting) one(d Document, kinds []*Node) []Document {
 	if !s.required || !onlyLists || !versioned || s.narrow && !onlyList {
 		all = append(all, whole)
 	}
-	var given []*Node
-	for _, kind := range says {
-		if text := strings.TrimSuffix(kind.Scalar.Texts[0], "List"); text != "" {
-			of := *kind
+	var given []Entry
+	for _, e := range says {
+		if text := strings.TrimSuffix(e.Value.Scalar.Texts[0], "List"); text != "" {
+			of := *e.Value
 			of.Scalar.Texts = []string{text}
 			of.Scalar.Exact.Text = text
-			given = append(given, &of)
+			given = append(given, Entry{Key: "kind", At: e.At, Hidden: true, Value: &of})
 		}
 	}
 	for _, list := range lists {
@@ -200,16 +179,13 @@ func (s splitting) one(d Document, kinds []*Node) []Document {
 func saysKind(v *Node) bool { return v.Kind == ScalarNode && v.Scalar.Texts[0] != "" }
 
 // withKind is a document with the kinds that the list around it gives to one without a kind. It does not have them.
-func withKind(d Document, kinds []*Node) Document {
+func withKind(d Document, kinds []Entry) Document {
 	has := func(e Entry) bool { return e.Key == "kind" && !e.Any && saysKind(e.Value) }
 	if len(kinds) == 0 || d.Root.Kind != MappingNode || slices.ContainsFunc(d.Root.Entries, has) {
 		return d
 	}
 	root := *d.Root
-	root.Entries = slices.Clone(root.Entries)
-	for _, kind := range kinds {
-		root.Entries = append(root.Entries, Entry{Key: "kind", At: kind.At, Hidden: true, Value: kind})
-	}
+	root.Entries = slices.Concat(root.Entries, kinds)
 	d.Root = &root
 	return d
 }
@@ -225,9 +201,19 @@ func formats() map[string]string {
 // terraformJSON is JSON in which texts can be templates. Only a name says so.
 const terraformJSON = "terraform json"
 
+// dockerFormat is the one format that this package reads by itself.
+const dockerFormat = "dockerfile"
+
 // formatOf is the format of a path by its name, or empty.
 func formatOf(path string) string {
 	best := ""
+	name := lower(path[strings.LastIndex(path, "/")+1:])
+	for _, word := range []string{"dockerfile", "containerfile"} {
+		is := name == word || strings.HasPrefix(name, word+".") || strings.HasSuffix(name, "."+word)
+		if is && !strings.HasSuffix(name, ".dockerignore") && formats()[name[max(strings.LastIndex(name, "."), 0):]] == "" {
+			return dockerFormat
+		}
+	}
 	for end := range formats() {
 		if strings.HasSuffix(lower(path), end) && len(end) > len(best) {
 			best = end
@@ -252,6 +238,11 @@ func parsed(item Item, f File, known map[string]*Parsed) (*Parsed, string) {
 		}
 	}
 	p := known[Meant(format, f.Content)]
+	if format == dockerFormat {
+		text, starts := decoded(f.Content)
+		p = parseDockerfile(text)
+		p.Starts = starts
+	}
 	if p == nil {
 		return nil, unknown
 	}
@@ -263,6 +254,45 @@ const (
 	unknown = "not known"
 )
 
+// ask returns where a file breaks an item with a key, what the file means, and what kept it from being asked.
+func ask(item Item, required bool, f File, known map[string]*Parsed) (places []spot, p *Parsed, code string) {
+	p, code = parsed(item, f, known)
+	if code == "" || p != nil && p.Disputed && !required {
+		var limited bool
+		if places, limited = item.Key.brokenIn(p.Documents, required); limited {
+			return nil, p, "E_LIMIT"
+		}
+	}
+	return places, p, code
+}
+
+// contains reports whether a file has one of the items of containing, or may have one; code is such an item's error.
+func (r Rule) contains(f File, known map[string]*Parsed) (has bool, code string) {
+	for _, item := range r.Containing {
+		if item.Key == nil {
+			has = has || isPointer(f.Content) || len(item.Find(f.Content)) > 0
+			continue
+		}
+		places, _, wrong := ask(item, false, f, known)
+		has = has || len(places) > 0 || wrong != ""
+		if wrong == "E_LIMIT" || wrong == unknown {
+			code = wrong
+		}
+	}
+	return has || r.Containing == nil, code
+}
+
+// isUnparsable reports whether one of the rule's items with a key cannot be asked of a file since it cannot be parsed.
+func (r Rule) isUnparsable(f File, known map[string]*Parsed) bool {
+	return slices.ContainsFunc(slices.Concat(r.Forbidden, r.Absent, r.Required), func(item Item) bool {
+		if item.Key == nil {
+			return false
+		}
+		_, code := parsed(item, f, known)
+		return code == "E_PARSE"
+	})
+}
+
 // unparsed returns the codes of what kept items with a key from being asked of a file, each once.
 func unparsed(b *Bundle, f File, known map[string]*Parsed) []string {
 	var codes []string
@@ -270,11 +300,16 @@ func unparsed(b *Bundle, f File, known map[string]*Parsed) []string {
 		if !r.Selects(f.Path) {
 			continue
 		}
+		has, code := r.contains(f, known)
+		if code != "" {
+			codes = append(codes, code)
+		}
 		for _, item := range slices.Concat(r.Forbidden, r.Absent, r.Required) {
-			if item.Key == nil {
+			if item.Key == nil || !has {
 				continue
 			}
-			switch p, code := parsed(item, f, known); {
+			required := slices.ContainsFunc(r.Required, func(i Item) bool { return i.Key == item.Key })
+			switch _, p, code := ask(item, required, f, known); {
 			case code == "" || code == unasked || code == "E_PARSE" && r.UnparsableText && p.Template:
 			default:
 				codes = append(codes, code)

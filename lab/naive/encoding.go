@@ -115,6 +115,28 @@ func markOf(content string) Encoding {
 	return best
 }
 
+// decoded is the text of a content that begins with a mark, without it, and for each offset in the text, and its end,
+// the one in the content; nil if there is no mark.
+func decoded(content string) (text string, starts []int) {
+	e := markOf(content)
+	if !e.isMarkOf(content) {
+		return content, nil
+	}
+	var b strings.Builder
+	at := len(e.mark())
+	for {
+		r, size := e.runeAt(content, at)
+		if size == 0 {
+			return b.String(), append(starts, at)
+		}
+		n, _ := b.WriteRune(r)
+		for range n {
+			starts = append(starts, at)
+		}
+		at += size
+	}
+}
+
 // position returns the line and the column of an offset, both 1-based, the column in bytes. Lines are those of the
 // encoding, read from the byte from on; a line ends at LF, CRLF or a lone CR.
 func position(content string, e Encoding, from, offset int) (line, column int) {

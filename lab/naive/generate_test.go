@@ -16,7 +16,24 @@ type generator struct {
 	ids     int
 	parsed  map[string]*Parsed // of the files for items with keys
 	lengthy bool               // some contents are longer than what the program reads at once
+	ahead   bool               // with the forms that policyscan does not have yet: nothing is compared with it
+	docker  bool               // the rule is about Dockerfiles
+	wrote   bool               // a file for items with keys was made
+	// What no further file may have: policyscan does not read it yet as this package does.
+	noDynamic, noEmptyLists, noKinds bool
 }
+
+// newForms are the forms of the page that policyscan does not have yet, or that are not compared with it in generated
+// rules: TestForms alone does.
+func newForms() []string {
+	return []string{
+		"conditions", "if", "any", "limits", "empty lists", "texts", "except", "only", "containing", "dockerfile", "dynamic",
+		"kind of a list",
+	}
+}
+
+// has reports whether the generator makes a form.
+func (g *generator) has(form string) bool { return g.ahead || !slices.Contains(newForms(), form) }
 
 func pick[T any](g *generator, from ...T) T { return from[g.IntN(len(from))] }
 
@@ -78,16 +95,23 @@ func (g *generator) textItem() string {
 	return "{" + strings.Join(parts, ", ") + g.withinLines() + "}"
 }
 
-// regex is an expression that a bundle can have, mostly.
+// regex is an item with an expression that a bundle can have, mostly.
 func (g *generator) regex() string {
-	expr := g.expression(3)
-	for range 20 {
-		if _, err := compile(expr, true); err == nil && strings.TrimSpace(expr) != "" {
-			break
+	expression := func() string {
+		expr := g.expression(3)
+		for range 20 {
+			if _, err := compile(expr, true); err == nil && strings.TrimSpace(expr) != "" {
+				break
+			}
+			expr = g.expression(3)
 		}
-		expr = g.expression(3)
+		return "'" + strings.ReplaceAll(expr, "'", "''") + "'"
 	}
-	return "{regex: '" + strings.ReplaceAll(expr, "'", "''") + "'" + g.withinLines() + "}"
+	item := "{regex: " + expression()
+	if g.has("except") && g.percent(30) {
+		item += ", except: " + expression()
+	}
+	return item + g.withinLines() + "}"
 }
 
 // withinLines is the option, sometimes.
@@ -171,8 +195,13 @@ func (g *generator) rule(kind string, newer bool) ruleYAML {
 	seen := map[string]bool{}
 	keys := newer && g.percent(60)
 	format := pick(g, "yaml", "json", "hcl", "toml", "", "")
+	if g.has("dockerfile") && g.percent(20) {
+		format = dockerFormat
+	}
+	g.docker = keys && format == dockerFormat
 	named := keys && format != "" && g.percent(30) // by the items, not by the files' names
 	withKey, without := false, false
+	fallback := newer && g.has("only") && g.percent(20)
 	items := func(key string) {
 		l := listYAML{key: key}
 		for range 1 + g.IntN(3) {
@@ -180,6 +209,9 @@ func (g *generator) rule(kind string, newer bool) ruleYAML {
 			isKey := keys && g.percent(75)
 			if isKey {
 				item = g.keyItem(key, map[bool]string{true: format}[named])
+			}
+			if !isKey && fallback && strings.HasPrefix(item, "{") {
+				item = strings.TrimSuffix(item, "}") + ", only: unparsable}"
 			}
 			name := itemName(item, key, newer)
 			if isKey && name == "" || name != "" && seen[name] {
@@ -223,11 +255,20 @@ func (g *generator) rule(kind string, newer bool) ruleYAML {
 	if hasItems {
 		if keys {
 			r.lists = append(r.lists, listYAML{"files", g.keyGlobs(format, named)})
-			if withKey && without && g.percent(40) {
+			if withKey && without && (fallback || g.percent(40)) {
 				r.lines = append(r.lines, "unparsable: text")
 			}
 		} else {
 			r.lists = append(r.lists, listYAML{"files", g.globs()})
+		}
+	}
+	if newer && hasItems && g.has("containing") && g.percent(15) {
+		item := g.item()
+		if keys && g.percent(50) {
+			item = g.keyItem("containing", map[bool]string{true: format}[named])
+		}
+		if itemName(item, "required_absent", true) != "" {
+			r.lists = append(r.lists, listYAML{"containing", []string{item}})
 		}
 	}
 	if g.percent(20) {
@@ -252,7 +293,8 @@ func itemName(item, list string, newer bool) string {
 	if !newer {
 		f.version = ""
 	}
-	if file, wrong := loadFile(name, f.yaml()); len(wrong) == 0 {
+	onlyWrong := func(m Mistake) bool { return m.What == withoutUnparsable }
+	if file, wrong := loadFile(name, f.yaml()); len(slices.DeleteFunc(wrong, onlyWrong)) == 0 {
 		r := file.Rules[0]
 		return slices.Concat(r.Forbidden, r.Absent, r.Required)[0].Name
 	}

@@ -27,6 +27,9 @@ func writeHCL(out *writer) *Parsed {
 
 // comment is a comment that ends with its line.
 func (w hclWriter) comment() {
+	if w.bare {
+		return
+	}
 	if w.percent(30) {
 		w.put("/*" + w.remark() + " */")
 	} else {
@@ -84,7 +87,7 @@ func (w hclWriter) body(n *Node, want *wish, indent string) {
 func (w hclWriter) block(name string, e wishEntry, indent string) Entry {
 	at := w.Len()
 	body := &Node{Kind: MappingNode, At: at}
-	if len(e.labels) == 0 && w.percent(30) {
+	if len(e.labels) == 0 && !w.noDynamic && w.percent(30) {
 		w.put(pick(w.generator, `dynamic "`+name+`" {`, "dynamic "+name+" {"))
 		w.end()
 		sure := w.percent(60)
@@ -101,7 +104,7 @@ func (w hclWriter) block(name string, e wishEntry, indent string) Entry {
 		w.end()
 		w.put("}")
 		w.end()
-		return Entry{Key: name, At: at, Value: body, Unsure: !sure}
+		return Entry{Key: name, At: at, Value: body, Unsure: !sure, Dynamic: true, Block: true}
 	}
 	w.put(name)
 	for _, label := range e.labels {
@@ -125,7 +128,7 @@ func (w hclWriter) block(name string, e wishEntry, indent string) Entry {
 	for _, label := range slices.Backward(e.labels) {
 		node = &Node{Kind: MappingNode, At: at, Label: true, Entries: []Entry{{Key: label, At: at, Value: node}}}
 	}
-	return Entry{Key: name, At: at, Value: node}
+	return Entry{Key: name, At: at, Value: node, Block: true}
 }
 
 // expression writes a value.
@@ -143,6 +146,8 @@ func (w hclWriter) expression(want *wish) *Node {
 		return n
 	}
 	switch want.kind {
+	case "json":
+		w.encoded(n, want)
 	case "null":
 		n.Kind = NullNode
 		w.put(pick(w.generator, "null", "null", "(null)"))
@@ -167,6 +172,33 @@ func (w hclWriter) expression(want *wish) *Node {
 	return n
 }
 
+// encoded writes JSON as a text, as a template, or by jsonencode.
+func (w hclWriter) encoded(n *Node, want *wish) {
+	n.Kind = ScalarNode
+	text := want.value.Text
+	hole := strings.Index(text, `"x`)
+	switch m := w.IntN(3); {
+	case m == 0:
+		w.put("jsonencode(" + pick(w.generator, "", " "))
+		w.bare = true
+		n.Encoded = w.expression(want.items[0])
+		w.bare = false
+		w.put(")")
+		n.Scalar = Scalar{Texts: []string{w.String()[n.At:]}, Open: true, Binary: true}
+	case m == 1 && hole >= 0:
+		w.put(`"`)
+		w.inner(text[:hole+1])
+		w.put("${var.x}")
+		w.inner(text[hole+1:])
+		w.put(`"`)
+		read := text[:hole+1] + "${var.x}" + text[hole+1:]
+		n.Scalar = Scalar{Texts: []string{w.String()[n.At+1 : w.Len()-1], read}, Open: true, Binary: true}
+		n.Scalar.Template = strings.Replace(read, "${var.x}", holeStart+"${var.x}"+holeEnd, 1)
+	default:
+		n.Scalar = w.text(text)
+	}
+}
+
 // around is what can be around an expression and means nothing.
 func (w hclWriter) around() (open, end string) {
 	switch w.IntN(14) {
@@ -187,7 +219,7 @@ func (w hclWriter) around() (open, end string) {
 // gap is what may be between the items of a list or an object.
 func (w hclWriter) gap() {
 	for w.percent(12) {
-		if w.percent(30) {
+		if w.percent(30) && !w.bare {
 			w.put(" /*" + w.remark() + " */ ")
 			continue
 		}
@@ -369,6 +401,12 @@ var isWordText = regexp.MustCompile(`^[a-zA-Z0-9]+$`)
 // quoted writes a text in quotes.
 func (w hclWriter) quoted(text string) {
 	w.put(`"`)
+	w.inner(text)
+	w.put(`"`)
+}
+
+// inner writes what is between the quotes of a text.
+func (w hclWriter) inner(text string) {
 	runes := []rune(text)
 	for i, r := range runes {
 		short := slices.Index([]rune("\"\\\n\r\t"), r)
@@ -377,11 +415,10 @@ func (w hclWriter) quoted(text string) {
 			w.put(string(r) + string(r))
 		case short >= 0:
 			w.put(`\` + `"\nrt`[short:short+1])
-		case w.percent(4) && r < 0x10000:
+		case w.percent(4) && r < 0x10000 && r != '{': // $${ is one escape
 			w.put(fmt.Sprintf(pick(w.generator, `\u%04x`, `\U%08X`), r))
 		default:
 			w.put(string(r))
 		}
 	}
-	w.put(`"`)
 }

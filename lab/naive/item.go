@@ -17,6 +17,10 @@ type Item struct {
 	Spaces, Words, IgnoreCase bool
 	// WithinLines is in how many lines, from the first on, a match may begin; 0: in all.
 	WithinLines int
+	// Except is an expression or nil: a match of Regexp within a match of it does not count.
+	Except *regexp.Regexp
+	// OnlyUnparsable says that only files are asked that a key item of the rule could not parse.
+	OnlyUnparsable bool
 }
 
 // Kind is evidence.kind of a forbidden item.

@@ -47,6 +47,9 @@ func (g *generator) kindList(first *wish) *wish {
 		items.items = append(items.items, pick(g, g.wishMap(3), g.wishMap(3), &wish{kind: "null"}))
 	}
 	kind := pick(g, "List", "List", "xList", "yList", "x", "List x")
+	if g.noKinds {
+		kind = ""
+	}
 	list := &wish{kind: "map", entries: []wishEntry{
 		{key: "kind", value: &wish{kind: "value", value: Value{textKind, kind}}},
 		{key: "items", value: items},
@@ -81,7 +84,7 @@ func (w jsonWriter) gap() {
 func (w jsonWriter) node(want *wish) *Node {
 	n := &Node{At: w.Len()}
 	switch want.kind {
-	case "value":
+	case "value", "json":
 		n.Kind, n.Scalar = ScalarNode, w.read(w.scalar(want.value))
 	case "null":
 		n.Kind = NullNode
@@ -123,10 +126,15 @@ var template = regexp.MustCompile(`[$%]\{`)
 func (w jsonWriter) read(s Scalar) Scalar {
 	s.Binary = w.terraform
 	if w.terraform && s.Exact.Kind == textKind && template.MatchString(s.Exact.Text) {
-		s.Exact, s.Open = Value{}, true
+		text := s.Exact.Text
+		if s.Exact, s.Open = (Value{}), true; !strings.Contains(text, "%{") {
+			s.Template = hole.ReplaceAllString(text, holeStart+"$0"+holeEnd)
+		}
 	}
 	return s
 }
+
+var hole = regexp.MustCompile(`\$\{[^{}]*\}`)
 
 // comma writes a comma, which may be at the end, too.
 func (w jsonWriter) comma(more bool) {
@@ -140,11 +148,6 @@ var isJSONNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0
 
 func (w jsonWriter) scalar(v Value) Scalar {
 	return w.value(v, isJSONNumber, 60, func(text string) { w.text(text) })
-}
-
-// textScalar is a text, and nothing else.
-func textScalar(text string) Scalar {
-	return Scalar{Texts: []string{text}, Exact: Value{textKind, text}, Asked: text}
 }
 
 // text writes a text in quotes, and returns its place.

@@ -19,6 +19,9 @@ func TestKeyEngine(t *testing.T) {
 		g := tapeOf(n).generator()
 		g.newer, g.parsed = true, map[string]*Parsed{}
 		format := pick(g, "yaml", "yaml", "json", "hcl", "toml")
+		if g.docker = g.has("dockerfile") && g.percent(20); g.docker {
+			format = dockerFormat
+		}
 		list := pick(g, "forbidden_patterns", "required_patterns")
 		item := g.keyItem(list, format)
 		naively, engine := keyItemOf(t, list, item)
@@ -34,12 +37,13 @@ func TestKeyEngine(t *testing.T) {
 			if err != nil {
 				t.Fatalf("set %d: %v\n%s", n, err, f.content)
 			}
-			places, hits := naively.forbiddenIn, keys.Forbidden
-			if list == "required_patterns" {
-				places, hits = naively.requiredIn, keys.Required
+			required, hits := list == "required_patterns", keys.Forbidden
+			if required {
+				hits = keys.Required
 			}
 			var want, got []int
-			for _, p := range places(f.meant.Documents) {
+			places, _ := naively.brokenIn(f.meant.Documents, required)
+			for _, p := range places {
 				want = append(want, max(p.at, 0))
 			}
 			for _, h := range hits(engine, documents) {

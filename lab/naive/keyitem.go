@@ -9,12 +9,10 @@ import (
 // A KeyItem is an item with a key.
 type KeyItem struct {
 	Each, Key []Path
-	Where     []Condition
-	Is        []Value // with any of them, and so on; nil if it is not asked
-	IsNot     []Value
-	Matches   *Expression
-	NoMatch   *Expression // matches_not
-	Format    string
+	Where, If []Condition
+	Question
+	Any    bool
+	Format string
 }
 
 // An Expression matches in the lines of a text, or in all of it.
@@ -31,10 +29,10 @@ func (e *Expression) parts(text string) []string {
 	return linesOf(text)
 }
 
-// A Condition is a path of where, and its values.
+// A Condition is a path of where or if, and what is asked there.
 type Condition struct {
-	Path   Path
-	Values []Value
+	Path Path
+	Question
 }
 
 // A Path is how to get to a value.
@@ -59,123 +57,107 @@ func (s Segment) matches(e *Entry) bool {
 	return s.Kind == anyOne || s.Kind == literal && !e.Any && s.Text == e.Key
 }
 
-// A spot is where an item is broken.
+// A spot is where an item is broken. What stands in one text or one instruction has one place, and a sub each.
 type spot struct {
-	at      int
-	missing bool
+	at  int
+	sub string
 }
 
 // tidy sorts places, each once, also if a value there is wrong and lacks a key itself.
 func tidy(places []spot) []spot {
-	slices.SortFunc(places, func(a, b spot) int { return cmp.Compare(a.at, b.at) })
-	return slices.CompactFunc(places, func(a, b spot) bool { return a.at == b.at })
+	slices.SortFunc(places, func(a, b spot) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.sub, b.sub)) })
+	return slices.Compact(places)
 }
 
-// conditional reports whether the item asks for values, not only for the key.
-func (k *KeyItem) conditional() bool {
-	return k.Is != nil || k.IsNot != nil || k.Matches != nil || k.NoMatch != nil
+func (n *Node) spot() spot { return spot{n.At, n.Sub} }
+
+// An asking is an item and a file.
+type asking struct {
+	*KeyItem
+	limited bool // a path went on into one text too many, or a text is too deep
 }
 
-// concerns reports whether the item is about a document.
-func (k *KeyItem) concerns(d Document) bool {
-	return d.Open || !slices.ContainsFunc(k.Where, func(c Condition) bool { return !c.holds(d.Root, c.Path) })
+// brokenIn returns the places of what the item forbids, or where what it requires is not; limited says that it could
+// not be asked.
+func (k *KeyItem) brokenIn(documents []Document, required bool) (places []spot, limited bool) {
+	a := &asking{KeyItem: k}
+	if required {
+		places = a.requiredIn(documents)
+	} else {
+		places = a.forbiddenIn(documents)
+	}
+	if a.limited {
+		return nil, true
+	}
+	return places, false
 }
-
-// holds reports whether the path reaches one of the values, or what may be anything is there or on the way.
-func (c Condition) holds(n *Node, path Path) bool {
-	if n.Tagged || n.Kind == ScalarNode && n.Scalar.Open {
-		return true
-	}
-	if len(path) == 0 {
-		found := false
-		values(n, true, func(v *Node) {
-			found = found || v.Tagged || v.Kind == ScalarNode && (v.Scalar.Open || anyCouldBe(v.Scalar, c.Values))
-		})
-		return found
-	}
-	if n.Kind == ListNode {
-		return slices.ContainsFunc(n.Items, func(item *Node) bool { return c.holds(item, path) })
-	}
-	if path[0].Kind == anyNumber && c.holds(n, path[1:]) {
-		return true
-	}
-	return slices.ContainsFunc(n.Entries, func(e Entry) bool {
-		if path[0].Kind == anyNumber {
-			return c.holds(e.Value, path)
-		}
-		return path[0].matches(&e) && c.holds(e.Value, path[1:])
-	})
-}
-
-func anyCouldBe(s Scalar, list []Value) bool { return slices.ContainsFunc(list, s.couldBe) }
 
 // forbiddenIn returns the places of what the item forbids.
-func (k *KeyItem) forbiddenIn(documents []Document) []spot {
+func (a *asking) forbiddenIn(documents []Document) []spot {
 	var found []spot
 	for _, d := range (splitting{}).split(documents) {
-		if !k.concerns(d) {
+		if !a.concerns(d) {
 			continue
 		}
-		for _, path := range k.Key {
-			reach(d.Root, nil, path, func(r reached) {
-				if !k.conditional() {
-					if r.entry != nil {
-						found = append(found, spot{at: r.entry.At})
-					}
-					return
+		for _, path := range a.Key {
+			a.reach(step{node: d.Root}, path, func(s step) {
+				start := s
+				if s.owner != nil {
+					start = *s.owner
 				}
-				values(r.node, true, func(v *Node) {
-					if k.forbids(v) {
-						found = append(found, spot{at: v.At})
-					}
-				})
+				if a.holdAll(a.If, start) {
+					found = append(found, a.forbiddenAt(s)...)
+				}
 			})
 		}
 	}
 	return tidy(found)
 }
 
-// forbids reports whether a value is one that the item forbids.
-func (k *KeyItem) forbids(v *Node) bool {
-	one := v.Kind == ScalarNode
-	switch {
-	case k.Is != nil:
-		return one && anyCouldBe(v.Scalar, k.Is)
-	case k.IsNot != nil:
-		return !one || !slices.ContainsFunc(k.IsNot, v.Scalar.certainly)
-	case k.Matches != nil:
-		return one && slices.ContainsFunc(v.Scalar.Texts, func(text string) bool {
-			return slices.ContainsFunc(k.Matches.parts(text), k.Matches.MatchString)
-		})
+// forbiddenAt returns the places of what the item forbids at the end of a path.
+func (a *asking) forbiddenAt(s step) []spot {
+	var found []spot
+	if a.Form == "" {
+		if s.entry != nil {
+			found = append(found, spot{s.entry.At, s.entry.Sub})
+			for _, at := range s.entry.Also {
+				found = append(found, spot{at, s.entry.Sub})
+			}
+		}
+		return found
 	}
-	return !one || !k.NoMatch.all(v.Scalar)
-}
-
-// all reports whether a value is certain, and matches in all that a required matches and matches_not ask.
-func (e *Expression) all(s Scalar) bool {
-	return s.Exact.Kind != noKind &&
-		!slices.ContainsFunc(e.parts(s.Asked), func(part string) bool { return !e.MatchString(part) })
+	values(s.node, true, func(v *Node) {
+		if a.forbids(v) {
+			found = append(found, v.spot())
+		}
+	})
+	if len(found) == 0 && a.couldBeAny(s.node) {
+		found = append(found, s.node.spot())
+	}
+	return found
 }
 
 // requiredIn returns the places where what the item requires is not.
-func (k *KeyItem) requiredIn(documents []Document) []spot {
+func (a *asking) requiredIn(documents []Document) []spot {
 	var broken []spot
-	all := splitting{required: true, narrow: k.Where != nil || k.Each != nil}.split(documents)
+	all := splitting{required: true, narrow: a.Where != nil || a.Each != nil}.split(documents)
 	if len(all) == 0 {
 		all = []Document{{Root: &Node{Kind: NullNode}, Head: -1}}
 	}
 	for _, d := range all {
-		if !k.concerns(d) {
+		if !a.concerns(d) {
 			continue
 		}
-		whole := parent{d.Root, d.Head, d.Tagged, false}
-		if k.Each == nil {
-			broken = append(broken, k.lackedBy(whole)...)
+		whole := parent{step: step{node: d.Root}, place: spot{at: d.Head}, tagged: d.Tagged}
+		if a.Each == nil {
+			broken = append(broken, a.lackedBy(whole)...)
 			continue
 		}
-		for _, path := range k.Each {
-			for _, p := range nodesAt(whole, path) {
-				broken = append(broken, k.lackedBy(p)...)
+		for _, path := range a.Each {
+			for _, p := range a.nodesAt(whole, path) {
+				if a.holdAll(a.If, p.step) {
+					broken = append(broken, a.lackedBy(p)...)
+				}
 			}
 		}
 	}
@@ -183,17 +165,19 @@ func (k *KeyItem) requiredIn(documents []Document) []spot {
 }
 
 // lackedBy returns what one node lacks.
-func (k *KeyItem) lackedBy(p parent) []spot {
+func (a *asking) lackedBy(p parent) []spot {
 	var broken, first []spot
 	whole := false
-	for i, path := range k.Key {
-		n := need{item: k}
-		p.unsure = false
-		if p.tagged || k.Each != nil && (p.node.Tagged || p.node.Kind != MappingNode) {
-			n.gap(p)
-		} else {
-			n.ask(p, path)
-		}
+	p.unsure = p.unsure && a.Any
+	if p.tagged || a.Each != nil && (p.node.Tagged || p.node.Kind != MappingNode) {
+		return []spot{p.place}
+	}
+	if a.Any {
+		return a.anyLackedBy(p)
+	}
+	for i, path := range a.Key {
+		n := need{asking: a}
+		n.ask(p, path)
 		broken = append(broken, n.wrong...)
 		whole = whole || len(n.gaps) == 0
 		if i == 0 {
@@ -208,27 +192,40 @@ func (k *KeyItem) lackedBy(p parent) []spot {
 
 // A parent is a node that has to have a key, and where it is said to lack one: at what introduces it.
 type parent struct {
-	node   *Node
-	place  int
+	step
+	place  spot
 	tagged bool // it is inside a list or mapping with a tag
 	unsure bool // it is inside what may never exist
 }
 
-// in is the value of an entry as a parent.
-func (p parent) in(e *Entry) parent {
-	return parent{e.Value, e.At, p.tagged || p.node.Tagged, p.unsure || e.Unsure}
+// to is the value of an entry as a parent.
+func (p parent) to(e *Entry, named bool) parent {
+	tagged, unsure := p.tagged || p.node.Tagged, p.unsure || e.Unsure
+	return parent{p.into(e, named), spot{e.At, e.Sub}, tagged, unsure}
 }
 
-// item is an item of a list as a parent.
-func (p parent) item(n *Node) parent { return parent{n, n.At, p.tagged || p.node.Tagged, p.unsure} }
+// of is an item of a list as a parent.
+func (p parent) of(n *Node) parent {
+	return parent{p.item(n), n.spot(), p.tagged || p.node.Tagged, p.unsure}
+}
+
+// within is what is in a text as a parent. All of it has the place of the text.
+func (p parent) within(s step) parent {
+	return parent{s, s.node.spot(), p.tagged || p.node.Tagged, p.unsure}
+}
 
 // nodesAt are the nodes of each: those at the path, a list standing for its items if it has no tag. They are looked
 // for broadly.
-func nodesAt(p parent, path Path) []parent {
+func (a *asking) nodesAt(p parent, path Path) []parent {
 	var all []parent
+	if inner, ok := a.inside(p.step); ok {
+		if all = a.nodesAt(p.within(inner), path); len(path) == 0 {
+			return all
+		}
+	}
 	if p.node.Kind == ListNode && !(p.node.Tagged && len(path) == 0) {
 		for _, item := range p.node.Items {
-			all = append(all, nodesAt(p.item(item), path)...)
+			all = append(all, a.nodesAt(p.of(item), path)...)
 		}
 		return all
 	}
@@ -236,16 +233,16 @@ func nodesAt(p parent, path Path) []parent {
 		return []parent{p}
 	}
 	if path[0].Kind == anyNumber {
-		all = nodesAt(p, path[1:])
+		all = append(all, a.nodesAt(p, path[1:])...)
 	}
 	for i := range p.node.Entries {
 		e := &p.node.Entries[i]
 		switch {
 		case e.Hidden:
 		case path[0].Kind == anyNumber:
-			all = append(all, nodesAt(p.in(e), path)...)
+			all = append(all, a.nodesAt(p.to(e, false), path)...)
 		case path[0].matches(e):
-			all = append(all, nodesAt(p.in(e), path[1:])...)
+			all = append(all, a.nodesAt(p.to(e, true), path[1:])...)
 		}
 	}
 	return all
@@ -253,19 +250,24 @@ func nodesAt(p parent, path Path) []parent {
 
 // A need is one path of a required item in one node.
 type need struct {
-	item        *KeyItem
+	*asking
 	gaps, wrong []spot // what reaches nothing; values that are not equal
 }
 
-func (n *need) gap(p parent) { n.gaps = append(n.gaps, spot{at: p.place, missing: true}) }
+func (n *need) gap(p parent) { n.gaps = append(n.gaps, p.place) }
 
 // ask looks for the path in a node, and all of it has to be there.
 func (n *need) ask(p parent, path Path) {
 	tagged := p.tagged || p.node.Tagged
+	if !tagged {
+		if inner, ok := n.inside(p.step); ok {
+			p = p.within(inner)
+		}
+	}
 	switch {
 	case p.node.Kind == ListNode && len(p.node.Items) > 0 && !tagged:
 		for _, item := range p.node.Items {
-			n.ask(p.item(item), path)
+			n.ask(p.of(item), path)
 		}
 	case path[0].Kind == anyNumber:
 		before, sure := len(n.gaps), false
@@ -283,7 +285,7 @@ func (n *need) ask(p parent, path Path) {
 		for _, e := range chosen(p.node, path) {
 			sure = sure || !e.Unsure
 			if len(path) > 1 {
-				n.ask(p.in(e), path[1:])
+				n.ask(p.to(e, true), path[1:])
 			} else {
 				n.end(e)
 			}
@@ -296,27 +298,17 @@ func (n *need) ask(p parent, path Path) {
 
 // end judges what a key has.
 func (n *need) end(e *Entry) {
-	if !n.item.conditional() {
+	if n.Form == "" {
 		if e.Value.Kind == NullNode {
-			n.wrong = append(n.wrong, spot{at: e.At})
+			n.wrong = append(n.wrong, spot{e.At, e.Sub})
 		}
 		return
 	}
 	values(e.Value, false, func(v *Node) {
 		if !n.accepts(v) {
-			n.wrong = append(n.wrong, spot{at: v.At})
+			n.wrong = append(n.wrong, v.spot())
 		}
 	})
-}
-
-func (n *need) accepts(v *Node) bool {
-	switch {
-	case v.Kind != ScalarNode:
-		return false
-	case n.item.Is != nil:
-		return slices.ContainsFunc(n.item.Is, v.Scalar.Exact.is)
-	}
-	return n.item.Matches.all(v.Scalar)
 }
 
 // having are the nodes, at any depth, that have the first segment of the path.
@@ -326,14 +318,64 @@ func having(p parent, path Path) []parent {
 		all = append(all, p)
 	}
 	for _, item := range p.node.Items {
-		all = append(all, having(p.item(item), path)...)
+		all = append(all, having(p.of(item), path)...)
 	}
 	for i := range p.node.Entries {
 		if e := &p.node.Entries[i]; !e.Hidden {
-			all = append(all, having(p.in(e), path)...)
+			all = append(all, having(p.to(e, false), path)...)
 		}
 	}
 	return all
+}
+
+// anyLackedBy is where a node lacks an equal value of any path: at the first value, else at what introduces the node.
+func (a *asking) anyLackedBy(p parent) []spot {
+	var ways []way
+	for _, path := range a.Key {
+		ways = append(ways, way{path, p.named})
+	}
+	var reached []spot
+	switch {
+	case a.hasEqual(p, ways, &reached):
+		return nil
+	case len(reached) == 0:
+		return []spot{p.place}
+	}
+	return tidy(reached)[:1]
+}
+
+// hasEqual reports whether one of the ways leads to an equal value, whichever of a key's occurrences counts. It adds
+// the places of all values.
+func (a *asking) hasEqual(p parent, ways []way, reached *[]spot) bool {
+	ended, more, named := split(ways)
+	has := false
+	if ended {
+		values(p.node, false, func(v *Node) {
+			*reached = append(*reached, v.spot())
+			has = has || !p.unsure && !p.tagged && a.accepts(v)
+		})
+	}
+	if p.node.Tagged || p.tagged || len(more) == 0 {
+		return has
+	}
+	p.named = len(named) > 0
+	if inner, ok := a.inside(p.step); ok {
+		has = a.hasEqual(p.within(inner), named, reached) || has
+	}
+	for _, item := range p.node.Items {
+		has = a.hasEqual(p.of(item), more, reached) || has
+	}
+	for _, key := range groups(p.node) {
+		all, none := true, true
+		for _, e := range key {
+			if !e.Hidden {
+				none = false
+				all = a.hasEqual(p.to(e, false), along(more, e), reached) && all
+			}
+		}
+		has = has || all && !none
+	}
+	return has
 }
 
 // chosen are the entries that the first segment means. A block is meant by its type and labels together.

@@ -10,6 +10,11 @@ import (
 // keyPath is a path of a key item. Required items have no ** at the end, or before a star: what they ask for is not
 // on the page.
 func (g *generator) keyPath(broad bool) string {
+	if g.docker && g.percent(70) {
+		instruction := pick(g, "run", "cmd", "entrypoint", "healthcheck", "copy", "add", "env", "user", "from", "label", "expose", "arg")
+		key := pick(g, "command", "command", "a", "sources", "to", "from.image", "from.tag", "image", "tag", "stage", "mount", "link", "as", "*")
+		return pick(g, "**", "stages", "stages", "final", "**.onbuild") + "." + instruction + pick(g, "", "."+key, "."+key)
+	}
 	var parts []string
 	if g.percent(35) {
 		parts = append(parts, "**")
@@ -78,27 +83,44 @@ func (g *generator) keyValues() string {
 func (g *generator) keyItem(list, format string) string {
 	required := list == "required_patterns"
 	parts := []string{"key: " + g.keyPaths(!required)}
-	if required && g.percent(60) {
+	each := required && g.percent(60)
+	if each {
 		parts = append(parts, "each: "+g.keyPaths(true))
 	}
-	if g.percent(20) {
-		where := g.keyPath(true)
-		if g.percent(50) {
-			where = "kind"
+	if g.percent(20) && !(g.wrote && !g.has("dynamic")) {
+		g.noDynamic = g.noDynamic || !g.has("dynamic")
+		parts = append(parts, "where: "+g.conditions("kind"))
+	}
+	if (!required || each) && g.has("if") && g.percent(30) {
+		parts = append(parts, "if: "+g.conditions("a"))
+	}
+	forms := []string{"", "is", "is", "is", "matches"}
+	if !required && !(g.wrote && !g.has("empty lists")) {
+		forms = append(forms, "is_not", "is_not", "matches_not")
+	}
+	if g.has("limits") {
+		forms = append(forms, map[bool][]string{false: {"below", "above"}, true: {"at_least", "at_most"}}[required]...)
+	}
+	form := pick(g, forms...)
+	if form == "" && !g.has("kind of a list") {
+		if g.noKinds = !g.wrote; g.wrote {
+			form = "is"
 		}
-		parts = append(parts, "where: {"+quote(where)+": "+g.keyValues()+"}")
 	}
-	conditions := []string{"", "is", "is", "is", "matches"}
-	if !required {
-		conditions = append(conditions, "is_not", "is_not", "matches_not")
-	}
-	switch condition := pick(g, conditions...); condition {
-	case "":
-	case "is", "is_not":
-		parts = append(parts, condition+": "+g.keyValues())
+	g.noEmptyLists = g.noEmptyLists || strings.HasSuffix(form, "_not") && !g.has("empty lists")
+	switch {
+	case form == "":
+	case strings.HasPrefix(form, "at_"), form == "below", form == "above":
+		if g.percent(40) {
+			parts = append(parts, "quantity: true", form+": "+pick(g, "22", `"22"`, "500m", "1Ki", "1.5", "1E3", "2e1", "-5"))
+			break
+		}
+		fallthrough
 	default:
-		parts = append(parts, condition+": "+pick(g, "x", "'^x$'", "'^[a-z]+$'", "'2'", "'^(true|false)$'",
-			`'\.'`, `'\S'`, "'^.y'", "'(?s)x.y'", `'(?s)^x\s'`, "'(?s)^x$'", `'(?is)^X(?:\r?\n|$)'`, `'(?s)\n$'`, "'(?s)y'"))
+		parts = append(parts, form+": "+g.asked(form))
+	}
+	if required && form != "" && g.has("any") && g.percent(30) {
+		parts = append(parts, "any: true")
 	}
 	if format != "" {
 		parts = append(parts, "format: "+format)
@@ -107,12 +129,46 @@ func (g *generator) keyItem(list, format string) string {
 	return "{" + strings.Join(parts, ", ") + "}"
 }
 
+// asked is what a form asks, as YAML.
+func (g *generator) asked(form string) string {
+	switch form {
+	case "is", "is_not":
+		return g.keyValues()
+	case "missing", "present":
+		return "true"
+	case "matches", "matches_not":
+		return pick(g, "x", "'^x$'", "'^[a-z]+$'", "'2'", "'^(true|false)$'",
+			`'\.'`, `'\S'`, "'^.y'", "'(?s)x.y'", `'(?s)^x\s'`, "'(?s)^x$'", `'(?is)^X(?:\r?\n|$)'`, `'(?s)\n$'`, "'(?s)y'")
+	}
+	return pick(g, "22", "22.0", "0", "1", "-5", "1e3", "1.5", "90")
+}
+
+// conditions are one or two conditions: of a key that occurs often, or of others.
+func (g *generator) conditions(often string) string {
+	paths := []string{quote(g.keyPath(true))}
+	if g.percent(50) {
+		paths[0] = often
+	}
+	if other := quote(g.keyPath(true)); g.has("conditions") && g.percent(20) && other != paths[0] {
+		paths = append(paths, other)
+	}
+	for i, path := range paths {
+		what := g.keyValues()
+		if g.has("conditions") && g.percent(75) {
+			form := pick(g, "is", "is_not", "is_not", "matches", "matches_not", "below", "above", "missing", "missing", "present")
+			what = "{" + form + ": " + g.asked(form) + "}"
+		}
+		paths[i] = path + ": " + what
+	}
+	return "{" + strings.Join(paths, ", ") + "}"
+}
+
 // keyGlobs select files of one format, by their names or the formats of their items; or all files, without a format.
 func (g *generator) keyGlobs(format string, named bool) []string {
 	switch {
 	case named:
 		return []string{quote("k/*." + format + ".conf")}
-	case format == "":
+	case format == "" || format == dockerFormat:
 		return pick(g, []string{`"k/**"`}, []string{`"k/*.conf"`, `"k/*.tf"`})
 	}
 	var all []string
@@ -133,6 +189,9 @@ func (g *generator) fileWithKeys() File {
 		end = "." + format + ".conf"
 	}
 	path := "k/" + pick(g, "x", "y", "é") + end
+	if g.has("dockerfile") && g.percent(20) {
+		path = "k/" + pick(g, "Dockerfile", "x.dockerfile", "Containerfile.x")
+	}
 	return File{path, g.keyContent(path), Regular}
 }
 
@@ -196,7 +255,7 @@ func badKeyItems() []string {
 // A wish is what a file shall mean. How it is spelt is left to the writer of its format, which says where it is in the
 // text, and as what it may be read.
 type wish struct {
-	kind    string // value, null, open (a variable, or a tag), date, list, map
+	kind    string // value, null, open (a variable, or a tag), date, list, map, json (a text)
 	value   Value
 	items   []*wish
 	entries []wishEntry
@@ -217,6 +276,10 @@ func keyWords() []string { return []string{"a", "b", "a", "b", "c", "on", "x.y",
 func names() []string { return []string{"a", "b", "a", "b", "c", "on", "é"} }
 
 func (g *generator) wishValue() *wish {
+	if g.has("limits") && g.percent(5) {
+		text := pick(g, "500m", "1Ki", "4Gi", "2e1", ".inf", "0.5", "22", "1K", "010", "")
+		return &wish{kind: "value", value: Value{textKind, text}}
+	}
 	switch n := g.IntN(100); {
 	case n < 35:
 		text := pick(g, "x", "x", "private", "true", "22", "yes", "x\n", "x\ny", "", "a: true", "a = true", "# x",
@@ -240,9 +303,12 @@ func (g *generator) wish(depth int) *wish {
 	if depth <= 0 || g.percent(35) {
 		return g.wishValue()
 	}
+	if g.has("texts") && g.percent(15) {
+		return g.wishText(depth)
+	}
 	if g.percent(30) {
 		w := &wish{kind: "list"}
-		for range g.IntN(4) {
+		for range max(g.IntN(4), map[bool]int{true: 1}[g.noEmptyLists]) {
 			w.items = append(w.items, g.wish(depth-1))
 		}
 		return w
@@ -268,6 +334,40 @@ func (g *generator) wishMap(depth int) *wish {
 		w.entries = append(w.entries, wishEntry{key: "kind", value: kind})
 	}
 	return w
+}
+
+// wishText makes a text of JSON, or one that nearly is. Its only item is what is in it.
+func (g *generator) wishText(depth int) *wish {
+	inner := g.wishMap(depth - 1)
+	if g.percent(30) {
+		inner = &wish{kind: "list", items: []*wish{inner, g.wish(depth - 1)}}
+	}
+	text := pick(g, "", "", "", " ", "\n") + inner.json() + pick(g, "", "", "", "\n", ",", "x")
+	return &wish{kind: "json", value: Value{textKind, text}, items: []*wish{inner}}
+}
+
+// json writes a wish as strict JSON.
+func (w *wish) json() string {
+	var parts []string
+	switch w.kind {
+	case "list":
+		for _, item := range w.items {
+			parts = append(parts, item.json())
+		}
+		return "[" + strings.Join(parts, ",") + "]"
+	case "map":
+		for _, e := range w.entries {
+			parts = append(parts, jsonString(e.key)+": "+e.value.json())
+		}
+		return "{" + strings.Join(parts, ", ") + "}"
+	case "null":
+		return "null"
+	case "value":
+		if w.value.Kind != textKind {
+			return w.value.Text
+		}
+	}
+	return jsonString(w.value.Text)
 }
 
 // numberForms are spellings of a number; which of them a format has, its writer knows.
@@ -314,7 +414,8 @@ type writer struct {
 	*generator
 	strings.Builder
 	lineEnd  string
-	inObject int // how many objects of HCL are open: no heredoc is in them, since a comma may follow
+	bare     bool // comments are left out
+	inObject int  // how many objects of HCL are open: no heredoc is in them, since a comma may follow
 }
 
 // put writes a text at this place, and returns the place.
@@ -376,6 +477,11 @@ func extensions(format string) []string {
 
 // keyFile makes a file of a format.
 func (g *generator) keyFile(format string) keyFile {
+	if format == dockerFormat {
+		content := g.dockerContent()
+		return keyFile{format, content, parseDockerfile(content)}
+	}
+	g.wrote = true
 	w := &writer{generator: g, lineEnd: "\n"}
 	if g.percent(15) {
 		w.lineEnd = "\r\n"
@@ -420,12 +526,6 @@ func encode(g *generator, format, text string, meant *Parsed) keyFile {
 	}
 	meant.Starts[len(text)] = b.Len()
 	return keyFile{format, b.String(), meant}
-}
-
-// hasTemplate reports whether a text has the mark of a template.
-func hasTemplate(text string) bool {
-	return strings.Contains(strings.ReplaceAll(text, "${{", ""), "{{") || strings.Contains(text, "{%") ||
-		strings.Contains(text, "<%")
 }
 
 // damageText damages what was written, and returns the code of the error.

@@ -150,6 +150,8 @@ func (l *loader) globs(node *yaml.Node) []string {
 	return all
 }
 
+const withoutUnparsable = "only without unparsable: text"
+
 // rule reads one rule.
 func (l *loader) rule(node *yaml.Node) Rule {
 	values := l.mapping(node)
@@ -188,6 +190,10 @@ func (l *loader) rule(node *yaml.Node) Rule {
 		if values[key] == nil {
 			return nil
 		}
+		seen := seen
+		if key == "containing" {
+			seen = map[string]string{}
+		}
 		var items []Item
 		for _, node := range l.list(values[key]) {
 			item := l.item(node, key)
@@ -205,6 +211,10 @@ func (l *loader) rule(node *yaml.Node) Rule {
 	}
 	r.Forbidden, r.Absent = items("forbidden_patterns"), items("required_absent")
 	r.Required = items("required_patterns")
+	all := slices.Concat(r.Forbidden, r.Absent, r.Required)
+	if r.Containing = items("containing"); r.Containing != nil && all == nil {
+		l.wrong(values["containing"].Line, "containing without a pattern item")
+	}
 	if pathCase := values["path_case"]; pathCase != nil {
 		r.IgnorePathCase = true
 		if l.text(pathCase) != "ignore" {
@@ -225,12 +235,18 @@ func (l *loader) rule(node *yaml.Node) Rule {
 		}
 	}
 	l.whole(values)
+	onlyUnparsable := func(i Item) bool { return i.OnlyUnparsable }
+	if slices.ContainsFunc(r.Containing, onlyUnparsable) {
+		l.wrong(values["containing"].Line, "only in containing")
+	}
+	if values["unparsable"] == nil && slices.ContainsFunc(all, onlyUnparsable) {
+		l.wrong(match.Line, withoutUnparsable)
+	}
 	if unparsable := values["unparsable"]; unparsable != nil && l.file.Version == "0.2" {
 		r.UnparsableText = true
 		if l.text(unparsable) != "text" {
 			l.wrong(unparsable.Line, "unparsable is text, or is missing")
 		}
-		all := slices.Concat(r.Forbidden, r.Absent, r.Required)
 		isKey := func(i Item) bool { return i.Key != nil }
 		keys := len(slices.DeleteFunc(slices.Clone(all), func(i Item) bool { return !isKey(i) }))
 		if keys == 0 || keys == len(all) {
@@ -256,7 +272,7 @@ func (l *loader) matchKeys() []string {
 	if invariant {
 		keys = append(keys, "required_patterns", "required_files")
 	}
-	return append(keys, "forbidden_files", "path_case", "unparsable")
+	return append(keys, "forbidden_files", "path_case", "unparsable", "containing")
 }
 
 // whole notes what a rule lacks.

@@ -2,6 +2,7 @@ package naive
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -44,14 +45,28 @@ func (l *loader) name(text string) string {
 }
 
 func (l *loader) regex(node *yaml.Node, values map[string]*yaml.Node) Item {
-	l.known(node, "regex", "within_lines")
-	expr := l.text(values["regex"])
-	re, err := compile(expr, true)
-	if err != nil && expr != "" {
-		l.wrong(values["regex"].Line, "%v", err)
+	l.known(node, "regex", "except", "within_lines", "only")
+	compiled := func(key string) (*regexp.Regexp, string) {
+		expr := l.text(values[key])
+		re, err := compile(expr, true)
+		if err != nil && expr != "" {
+			l.wrong(values[key].Line, "%v", err)
+		}
+		return re, jsonString(key) + ":" + jsonString(expr)
+	}
+	var i Item
+	i.Regexp, i.Name = compiled("regex")
+	if values["except"] != nil {
+		except, name := compiled("except")
+		i.Except, i.Name = except, i.Name+","+name
 	}
 	lines, name := l.withinLines(values["within_lines"])
-	return Item{Name: "{" + `"regex":` + jsonString(expr) + name + "}", Regexp: re, WithinLines: lines}
+	i.WithinLines, i.Name = lines, i.Name+name
+	if i.OnlyUnparsable = l.option(values["only"], "unparsable"); i.OnlyUnparsable {
+		i.Name += `,"only":"unparsable"`
+	}
+	i.Name = "{" + i.Name + "}"
+	return i
 }
 
 // withinLines reads a number of lines, and returns how it is named; 0 if it is missing.
@@ -67,13 +82,15 @@ func (l *loader) withinLines(node *yaml.Node) (lines int, name string) {
 }
 
 func (l *loader) textItem(node *yaml.Node, values map[string]*yaml.Node) Item {
-	l.known(node, "text", "within_lines", "spaces", "words", "case")
+	l.known(node, "text", "within_lines", "spaces", "words", "case", "only")
 	text := l.text(values["text"])
 	i := Item{
 		Text:       text,
 		Spaces:     l.option(values["spaces"], "any"),
 		Words:      l.option(values["words"], "true"),
 		IgnoreCase: l.option(values["case"], "ignore"),
+
+		OnlyUnparsable: l.option(values["only"], "unparsable"),
 	}
 	lines, lineName := l.withinLines(values["within_lines"])
 	i.WithinLines = lines
@@ -93,7 +110,7 @@ func (l *loader) textItem(node *yaml.Node, values map[string]*yaml.Node) Item {
 	if i.Words && !isWord(uint32(text[0])) && !isWord(uint32(text[len(text)-1])) {
 		l.wrong(values["words"].Line, "words without a word character at an end")
 	}
-	if i.Name = l.name(text); i.Spaces || i.Words || i.IgnoreCase || lines > 0 {
+	if i.Name = l.name(text); i.Spaces || i.Words || i.IgnoreCase || lines > 0 || i.OnlyUnparsable {
 		i.Name = `{"text":` + jsonString(text) + lineName
 		if i.Spaces {
 			i.Name += `,"spaces":"any"`
@@ -103,6 +120,9 @@ func (l *loader) textItem(node *yaml.Node, values map[string]*yaml.Node) Item {
 		}
 		if i.IgnoreCase {
 			i.Name += `,"case":"ignore"`
+		}
+		if i.OnlyUnparsable {
+			i.Name += `,"only":"unparsable"`
 		}
 		i.Name += "}"
 	}

@@ -12,56 +12,105 @@ import (
 // keyItem reads an item with a key.
 func (l *loader) keyItem(node *yaml.Node, values map[string]*yaml.Node, list string) Item {
 	required := list == "required_patterns"
-	known := []string{"key", "where", "is", "is_not", "matches", "matches_not", "format"}
+	known := []string{"key", "where", "is", "matches", "format", "quantity"}
 	if required {
-		known = append(known, "each")
+		known = append(known, "each", "at_least", "at_most", "any")
+	} else {
+		known = append(known, "is_not", "matches_not", "below", "above")
+	}
+	if !required || values["each"] != nil {
+		known = append(known, "if")
 	}
 	l.known(node, known...)
 	var k KeyItem
 	var parts []string
 	part := func(key, json string) { parts = append(parts, jsonString(key)+":"+json) }
 	var json string
-	if each := values["each"]; each != nil && required {
+	if each := values["each"]; each != nil {
 		k.Each, json = l.keyPaths(each)
 		part("each", json)
 	}
 	k.Key, json = l.keyPaths(values["key"])
 	part("key", json)
 	if where := values["where"]; where != nil {
-		k.Where, json = l.where(where)
+		k.Where, json = l.conditions(where)
 		part("where", json)
 	}
-	conditions := 0
-	for _, key := range []string{"is", "is_not", "matches", "matches_not"} {
-		value := values[key]
-		if value == nil {
-			continue
+	if conditions := values["if"]; conditions != nil {
+		k.If, json = l.conditions(conditions)
+		part("if", json)
+		if !required && slices.ContainsFunc(k.Key, onlyAnyNumber) {
+			l.wrong(conditions.Line, "if of a value to which no key leads")
 		}
-		if conditions++; conditions > 1 {
-			l.wrong(value.Line, "more than one of is, is_not, matches, matches_not")
+	}
+	quantity := l.option(values["quantity"], "true")
+	for _, form := range []string{"is", "is_not", "matches", "matches_not", "below", "above", "at_least", "at_most"} {
+		if value := values[form]; value != nil {
+			if k.Form != "" {
+				l.wrong(value.Line, "%s and %s", k.Form, form)
+			}
+			k.Question, json = l.question(form, value, quantity)
+			part(form, json)
 		}
-		if required && strings.HasSuffix(key, "_not") {
-			l.wrong(value.Line, "%s in a required item", key)
+	}
+	if quantity {
+		part("quantity", "true")
+		if k.Limit.N == "" {
+			l.wrong(values["quantity"].Line, "quantity without a limit")
 		}
-		switch key {
-		case "is":
-			k.Is, json = l.values(value)
-		case "is_not":
-			k.IsNot, json = l.values(value)
-		case "matches":
-			k.Matches, json = l.expression(value)
-		default:
-			k.NoMatch, json = l.expression(value)
+	}
+	if k.Any = l.option(values["any"], "true"); k.Any {
+		part("any", "true")
+		if k.Form == "" {
+			l.wrong(values["any"].Line, "any without a value")
 		}
-		part(key, json)
 	}
 	if format := values["format"]; format != nil {
-		if k.Format = l.text(format); !slices.Contains([]string{"yaml", "json", "hcl", "toml"}, k.Format) {
+		if k.Format = l.text(format); !slices.Contains([]string{"yaml", "json", "hcl", "toml", dockerFormat}, k.Format) {
 			l.wrong(format.Line, "unknown format")
 		}
 		part("format", jsonString(k.Format))
 	}
 	return Item{Name: "{" + strings.Join(parts, ",") + "}", Key: &k}
+}
+
+// onlyAnyNumber reports whether a path leads to a document, too.
+func onlyAnyNumber(path Path) bool {
+	return !slices.ContainsFunc(path, func(s Segment) bool { return s.Kind != anyNumber })
+}
+
+// question reads what an item or a condition asks of values.
+func (l *loader) question(form string, node *yaml.Node, quantities bool) (q Question, json string) {
+	q.Form = form
+	switch form {
+	case "is", "is_not":
+		q.Values, json = l.values(node)
+	case "matches", "matches_not":
+		q.Matches, json = l.expression(node)
+	case "missing", "present":
+		l.option(node, "true")
+		json = "true"
+	default:
+		q.Limit, json = l.limit(node, quantities)
+	}
+	return q, json
+}
+
+// limit reads a number, or a quantity, with quotes or without.
+func (l *loader) limit(node *yaml.Node, quantities bool) (Limit, string) {
+	if quantities {
+		n, ok := quantity(node.Value)
+		if node.Kind != yaml.ScalarNode || node.Style&yaml.TaggedStyle != 0 || !ok {
+			l.wrong(node.Line, "no quantity")
+		}
+		return Limit{n, true}, jsonString(node.Value)
+	}
+	v, wrong := ruleValue(node)
+	if wrong != "" || v.Kind != numberKind {
+		l.wrong(node.Line, "no number")
+		return Limit{}, ""
+	}
+	return Limit{N: decimal(v.Text)}, v.Text
 }
 
 // expression reads the expression of matches or matches_not, and returns its JSON, too, as all that follow.
@@ -116,10 +165,11 @@ func (l *loader) keyPaths(node *yaml.Node) ([]Path, string) {
 	})
 }
 
-func (l *loader) where(node *yaml.Node) ([]Condition, string) {
+// conditions reads where or if.
+func (l *loader) conditions(node *yaml.Node) ([]Condition, string) {
 	l.mapping(node)
 	if len(node.Content) == 0 {
-		l.wrong(node.Line, "where without a path")
+		l.wrong(node.Line, "no path")
 	}
 	var all []Condition
 	var parts []string
@@ -128,11 +178,27 @@ func (l *loader) where(node *yaml.Node) ([]Condition, string) {
 		if wrong != "" {
 			l.wrong(node.Content[i].Line, "the path %s: %s", node.Content[i].Value, wrong)
 		}
-		list, json := l.values(node.Content[i+1])
-		all = append(all, Condition{path, list})
+		q, json := l.condition(node.Content[i+1])
+		all = append(all, Condition{path, q})
 		parts = append(parts, jsonString(node.Content[i].Value)+":"+json)
 	}
 	return all, "{" + strings.Join(parts, ",") + "}"
+}
+
+// condition reads a condition: what it asks, or values.
+func (l *loader) condition(node *yaml.Node) (Question, string) {
+	if node.Kind != yaml.MappingNode {
+		return l.question("is", node, false)
+	}
+	forms := []string{"is", "is_not", "matches", "matches_not", "below", "above", "missing", "present"}
+	values := l.mapping(node)
+	if l.known(node, forms...); len(values) != 1 || !slices.Contains(forms, node.Content[0].Value) {
+		l.wrong(node.Line, "not exactly one condition")
+		return Question{}, ""
+	}
+	form := node.Content[0].Value
+	q, json := l.question(form, node.Content[1], false)
+	return q, "{" + jsonString(form) + ":" + json + "}"
 }
 
 func (l *loader) values(node *yaml.Node) ([]Value, string) {

@@ -6,7 +6,7 @@
 //
 // It knows texts with their options, regular expressions, keys, required and forbidden files, and the ways to choose
 // files, and allowances (a [Change]). It reads no YAML, JSON, HCL or TOML: whoever writes a file gives its meaning (a
-// [Parsed]).
+// [Parsed]). It reads Dockerfiles, as Docker's documentation describes them, and JSON in a text.
 // It does not know submodules, or links to what is not a regular file of the tree; nor all that a bundle 0.1 refuses
 // (tags, anchors, globs that can never match), since the first program is compared with that elsewhere.
 package naive
@@ -138,15 +138,15 @@ func (r Rule) looksAt(files []File) bool {
 // judgeFile returns the violations of one rule in one file.
 func judgeFile(r Rule, f File, known map[string]*Parsed) []Violation {
 	var found []Violation
-	if r.Selects(f.Path) && f.Kind != FIFO {
+	if has, _ := r.contains(f, known); has && r.Selects(f.Path) && f.Kind != FIFO {
+		passesOver := func(item Item) bool { return item.OnlyUnparsable && !r.isUnparsable(f, known) }
 		for _, item := range append(slices.Clone(r.Forbidden), r.Absent...) {
 			if item.Key != nil {
-				if p, code := parsed(item, f, known); code == "" || p != nil && p.Disputed {
-					found = append(found, broken("key", item, f, p, item.Key.forbiddenIn(p.Documents))...)
-				}
+				places, p, _ := ask(item, false, f, known)
+				found = append(found, broken("key", item, f, p, places)...)
 				continue
 			}
-			if finds := item.Find(f.Content); len(finds) > 0 {
+			if finds := item.Find(f.Content); len(finds) > 0 && !passesOver(item) {
 				v := at(f.Content, evidence(item, f.Content, finds))
 				v.Kind, v.Pattern, v.Occurrences = item.Kind(), item.Name, len(finds)
 				v.Places = places(item, f.Content, finds, v.Offset)
@@ -155,12 +155,11 @@ func judgeFile(r Rule, f File, known map[string]*Parsed) []Violation {
 		}
 		for _, item := range r.Required {
 			if item.Key != nil {
-				if p, code := parsed(item, f, known); code == "" {
-					found = append(found, broken("missing", item, f, p, item.Key.requiredIn(p.Documents))...)
-				}
+				places, p, _ := ask(item, true, f, known)
+				found = append(found, broken("missing", item, f, p, places)...)
 				continue
 			}
-			if f.Kind == Regular && !isPointer(f.Content) && !item.IsIn(f.Content) {
+			if f.Kind == Regular && !isPointer(f.Content) && !item.IsIn(f.Content) && !passesOver(item) {
 				v := missingIn(f.Content)
 				v.Kind, v.Pattern, v.Occurrences = "missing", item.Name, 1
 				found = append(found, v)

@@ -220,8 +220,9 @@ func with[T any](list []T, i int, item T) []T {
 }
 
 // newPair makes the pair of a tape.
-func newPair(t *tape) pair {
-	g := t.generator()
+func newPair(t *tape) pair { return t.generator().pair() }
+
+func (g *generator) pair() pair {
 	g.newer, g.lengthy, g.parsed = true, *pairs >= 5000, map[string]*Parsed{}
 	if g.percent(10) {
 		g.newer = false

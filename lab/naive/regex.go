@@ -357,11 +357,27 @@ func (i Item) inReading(content string, e Encoding, start int) []Find {
 		if i.WithinLines > 0 && n >= i.WithinLines {
 			break
 		}
-		for _, m := range i.Regexp.FindAllStringIndex(line.text, 100) {
+		for _, m := range i.inLine(line.text) {
 			finds = append(finds, Find{line.offsets[m[0]], line.offsets[m[1]], e})
 		}
 	}
 	return finds
+}
+
+// inLine returns the first 100 matches in a line except the excepted ones, or the 101st if all of them are.
+func (i Item) inLine(text string) [][]int {
+	all := i.Regexp.FindAllStringIndex(text, 101)
+	var excepted [][]int
+	if i.Except != nil {
+		excepted = i.Except.FindAllStringIndex(text, 100)
+	}
+	first := slices.DeleteFunc(slices.Clone(all[:min(len(all), 100)]), func(m []int) bool {
+		return slices.ContainsFunc(excepted, func(e []int) bool { return e[0] <= m[0] && m[1] <= e[1] })
+	})
+	if len(first) == 0 && len(all) > 100 {
+		return all[100:]
+	}
+	return first
 }
 
 // A line is its text without its end, and for each byte of the text, and its end, the offset in the content.

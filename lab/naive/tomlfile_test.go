@@ -183,14 +183,14 @@ func (w tomlWriter) escaped(text string, lines bool) {
 func (w tomlWriter) node(want *wish) *Node {
 	n := &Node{At: w.Len()}
 	switch want.kind {
-	case "value":
+	case "value", "json":
 		n.Kind, n.Scalar = ScalarNode, w.scalar(want.value)
 	case "list":
 		n.Kind = ListNode
 		w.put("[")
 		for i, item := range want.items {
 			if item.kind == "null" {
-				item = &wish{kind: "list"}
+				item = &wish{kind: map[bool]string{true: "map", false: "list"}[w.noEmptyLists]}
 			}
 			w.space()
 			n.Items = append(n.Items, w.node(item))

@@ -268,7 +268,7 @@ func (w *yamlWriter) after(want *wish, indent int, item bool) *Node {
 			return n
 		}
 		w.put(pick(w.generator, " ", " ", "  "))
-		if want.kind == "value" && want.value.Kind == textKind && w.percent(25) {
+		if want.value.Kind == textKind && (want.kind == "value" || want.kind == "json") && w.percent(25) {
 			if n := w.blockScalar(want.value.Text, indent); n != nil {
 				return n
 			}
@@ -380,7 +380,7 @@ func (w *yamlWriter) node(want *wish, indent int, flow bool) *Node {
 		w.put(" ")
 	}
 	switch want.kind {
-	case "value":
+	case "value", "json":
 		n.Kind, n.Scalar = ScalarNode, w.scalar(want.value, indent, flow)
 	case "open":
 		tag := pick(w.generator, "!Ref", "!Sub", "!GetAtt", "!vault", "!<tag:example.com,2000:x>")

@@ -23,7 +23,7 @@ type Item struct {
 // Formats returns the names of the formats that an item can name.
 func Formats() []string { return []string{"yaml", "json", "hcl", "toml", "dockerfile"} }
 
-// A Condition is asked of a value.
+// A Condition is a test of a value.
 type Condition struct {
 	Asks     Asks
 	Values   []Value     // of Is and IsNot, at least one

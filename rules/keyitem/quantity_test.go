@@ -65,7 +65,7 @@ func TestQuantities(t *testing.T) {
 	}
 }
 
-// TestOrder: numbers are below and above each other as big.Rat has it. Of two that are too long to be known, each may
+// TestOrder: numbers are below and above each other as those of big.Rat are. Of two that are too long to be known, each may
 // be the lesser.
 func TestOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -150,7 +150,7 @@ func (r *Result) contains(rule int, b *rules.Bundle) bool {
 	return r.Plan.contains(b, rule, r.finds, &r.keys)
 }
 
-// asks reports whether a text or a regex of a rule is asked of the file.
+// asks reports whether a text or a regex of a rule is looked for in the file.
 func (r *Result) asks(rule int, item rules.Item) bool {
 	return item.Kind != rules.Key && (!item.OnlyUnparsable || slices.Contains(r.keys.textual, rule))
 }

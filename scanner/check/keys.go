@@ -32,7 +32,7 @@ type keyResult struct {
 	unjudged []int           // the rules that could not check it
 	unparsed bool            // it cannot be parsed, and a rule allows checking its text alone
 	textual  []int           // the rules with a key pattern that could not parse it
-	perhaps  []int           // those of which it may be a file that they want, by "containing"
+	perhaps  []int           // the rules whose "containing" is unknown for it
 	parsed   []formats.Format
 	textOnly []formats.Format      // the formats in which it cannot be parsed
 	signs    map[string]keys.Signs // required items by name; nil if unused
@@ -200,13 +200,13 @@ func (k *keyChecker) judge(
 		if known {
 			documents, err = parse(f)
 		}
-		if !known || err != nil {
+		if !known || err != nil || keys.Beyond(a.item.Key, documents) != nil {
 			out.perhaps = append(out.perhaps, a.rules...)
 		}
 		if errors.As(err, &limit) {
 			err = k.unread(ctx, x, &out, path, text, f, []*keyPattern{a}, err)
 		} else {
-			err = k.ask(ctx, x, &out, text, []*keyPattern{a}, documents)
+			err = k.ask(ctx, x, &out, path, text, f, []*keyPattern{a}, documents)
 		}
 		if err != nil {
 			return keyResult{}, err
@@ -224,7 +224,7 @@ func (k *keyChecker) judge(
 		} else {
 			out.parsed = append(out.parsed, f)
 		}
-		if err := k.ask(ctx, x, &out, text, items, documents); err != nil {
+		if err := k.ask(ctx, x, &out, path, text, f, items, documents); err != nil {
 			return keyResult{}, err
 		}
 	}
@@ -261,8 +261,8 @@ func (s *Plan) contains(b *rules.Bundle, rule int, finds []*match.Find, k *keyRe
 
 // ask checks items in parsed documents, and adds their matches.
 func (k *keyChecker) ask(
-	ctx context.Context, x *match.Examiner, out *keyResult, text *match.Text, items []*keyPattern,
-	documents []keys.Document,
+	ctx context.Context, x *match.Examiner, out *keyResult, path string, text *match.Text, f formats.Format,
+	items []*keyPattern, documents []keys.Document,
 ) error {
 	type brokenItem struct {
 		*keyPattern
@@ -273,6 +273,13 @@ func (k *keyChecker) ask(
 	for _, a := range items {
 		if err := context.Cause(ctx); err != nil {
 			return err
+		}
+		var beyond *keys.BeyondError
+		if errors.As(keys.Beyond(a.item.Key, documents), &beyond) {
+			limit := &formats.LimitError{Offset: beyond.At.Start, Reason: beyond.Reason}
+			if err := k.unread(ctx, x, out, path, text, f, []*keyPattern{a}, limit); err != nil {
+				return err
+			}
 		}
 		find, reach := keys.Forbidden, keys.ForbiddenReach
 		if a.required {

@@ -48,7 +48,7 @@ func (a *anyOf) in(n *Node, states, into uint64) (found bool) {
 		}
 	}
 	if n.Inside != nil {
-		return a.in(n.Inside, into&^a.steps.end, into&^a.steps.end)
+		return a.in(n.Inside, a.steps.inText(into), a.steps.inText(into))
 	}
 	if n.Kind != Mapping && n.Kind != List || n.Tagged {
 		return false
@@ -65,10 +65,10 @@ func (a *anyOf) in(n *Node, states, into uint64) (found bool) {
 		e := &n.Entries[i]
 		into := a.steps.into(states, e)
 		next := into | a.steps.skipping(states&a.steps.deep)
-		if next == 0 || e.Hidden || e.Unsure {
+		if next == 0 || e.Hidden {
 			continue
 		}
-		has := a.in(e.Value, next, into)
+		has := a.in(e.Value, next, into) && !e.Unsure
 		if before, again := names[e.Name]; again && e.Named && !n.Body {
 			has = has && before
 		} else if again || !e.Named {

@@ -31,9 +31,9 @@ func couldHold(c *keyitem.Condition, n *Node) bool {
 	case keyitem.MatchesNot:
 		return !scalar || !n.Scalar.Certain || !allLines(c.Match, n.Scalar.Texts[0])
 	case keyitem.Below:
-		return scalar && (n.Scalar.infinity() < 0 || slices.ContainsFunc(n.Scalar.numbers(c.Quantity), c.Limit.CouldBeAbove))
+		return scalar && (n.Scalar.infinity(c.Quantity) < 0 || slices.ContainsFunc(n.Scalar.numbers(c.Quantity), c.Limit.CouldBeAbove))
 	case keyitem.Above:
-		return scalar && (n.Scalar.infinity() > 0 || slices.ContainsFunc(n.Scalar.numbers(c.Quantity), c.Limit.CouldBeBelow))
+		return scalar && (n.Scalar.infinity(c.Quantity) > 0 || slices.ContainsFunc(n.Scalar.numbers(c.Quantity), c.Limit.CouldBeBelow))
 	}
 	return true
 }
@@ -62,7 +62,7 @@ func (s *Scalar) numbers(quantity bool) (all []keyitem.Number) {
 		if n, ok := keyitem.ParseQuantity(text); ok && quantity {
 			all = append(all, n)
 		}
-		if !quantity || s.Plain || s.Exact.Type == ExactNumber {
+		if !quantity || s.Plain || s.Exact.Type != ExactText {
 			all = append(all, keyitem.Readings(text)...)
 		}
 	}
@@ -77,17 +77,18 @@ func (s *Scalar) certainly(quantity bool, is func(keyitem.Number) bool) bool {
 		return ok && s.Certain && is(n) && !(s.Plain && slices.ContainsFunc(keyitem.Readings(s.Texts[0]), other))
 	}
 	n, ok := keyitem.Decimal(s.Exact.Text)
-	return ok && s.Exact.Type == ExactNumber && n.Certain() && is(n)
+	return ok && s.Exact.Type == ExactNumber && (!s.Plain || keyitem.OneReading(s.Texts[0])) && n.Certain() && is(n)
 }
 
-// infinity is the sign of a value that a format reads as infinite; 0 of any other.
-func (s *Scalar) infinity() int {
+// infinity is the sign of a value that could be infinite; 0 of any other. A quantity in quotes is not.
+func (s *Scalar) infinity(quantity bool) int {
 	for _, text := range s.Texts {
 		sign, name := 1, strings.TrimPrefix(text, "+")
 		if negative, ok := strings.CutPrefix(text, "-"); ok {
 			sign, name = -1, negative
 		}
-		if slices.Contains([]string{".inf", ".Inf", ".INF"}, name) || name == "inf" && s.Exact.Type == NoType {
+		bare := s.Exact.Type == NoType
+		if (bare || !quantity) && slices.Contains([]string{".inf", ".Inf", ".INF"}, name) || bare && name == "inf" {
 			return sign
 		}
 	}

@@ -60,7 +60,7 @@ func (c *condition) ask(n *Node, states, into uint64) (a answer) {
 	if states == 0 {
 		return a
 	}
-	if n.uncertain() && (n.Inside == nil || n.Inside.Tagged || into == 0 || states&c.steps.end != 0) {
+	if n.Dynamic || n.uncertain() && (n.Inside == nil || n.Inside.Tagged || into == 0 || states&c.steps.end != 0) {
 		return answer{true, true}
 	}
 	at := reachedNode{n, states, into}
@@ -74,7 +74,7 @@ func (c *condition) ask(n *Node, states, into uint64) (a answer) {
 		a = a.or(c.ask(item, states, into))
 	}
 	if n.Inside != nil {
-		a = a.or(c.ask(n.Inside, into&^c.steps.end, into&^c.steps.end))
+		a = a.or(c.ask(n.Inside, c.steps.inText(into), c.steps.inText(into)))
 	}
 	if len(n.Entries) > 0 {
 		a = a.or(c.entries(n, states))
@@ -106,10 +106,10 @@ func (c *condition) entries(n *Node, states uint64) (a answer) {
 		next := into | c.steps.skipping(states&c.steps.deep)
 		var o answer
 		switch {
-		case e.Unsure && (next != 0 || !e.Named):
-			o = answer{true, true}
 		case next == 0:
 			continue
+		case e.Unsure && e.Named: // a dynamic block
+			o = answer{true, true}
 		default:
 			o = c.ask(e.Value, next, into)
 		}

@@ -8,11 +8,11 @@ import (
 // A document is a part of a file that items are checked against separately: a document of the file, an item of its
 // list, or an item of a Kubernetes list.
 type document struct {
-	root    *Node // not null
-	head    Span  // the node that introduces it
-	inside  bool  // it is in a list or mapping with a tag: required values cannot be reached in it
-	anyKind bool  // its kind is unknown, so it meets each where
-	kind    *Node // nil, or the kind given by the list that contains it
+	root    *Node  // not null
+	head    Span   // the node that introduces it
+	inside  bool   // it is in a list or mapping with a tag: required values cannot be reached in it
+	anyKind bool   // its kind is unknown, so it meets each where
+	kind    *Entry // nil, or the kind given by the list that contains it
 }
 
 // A splitter splits a file into documents. Required items get the broad reading, too: a tag hides no document.
@@ -58,7 +58,7 @@ func (s *splitter) add(d document) {
 		n.Parted = n.Parted || list.items != nil
 	}
 	d.kind, d.inside = list.kind, d.inside || n.Tagged
-	d.anyKind = d.anyKind || n.Tagged || list.kind != nil && list.kind.Kind == List
+	d.anyKind = d.anyKind || n.Tagged || list.kind != nil && list.kind.Value.Kind == List
 	for _, items := range list.items {
 		s.items(items, d)
 	}
@@ -73,7 +73,7 @@ func (s *splitter) items(list *Node, of document) {
 // A kubernetesList is a mapping with "kind" and a list "items": kubectl applies its items, whatever the kind.
 type kubernetesList struct {
 	items  []*Node // nil: the mapping is not one
-	kind   *Node   // the default kind of the items, or nil
+	kind   *Entry  // the default kind of the items, or nil
 	itself bool    // it may be a document that happens to have "items"
 	plain  bool    // it is "kind: List", only a container for its items
 }
@@ -83,7 +83,7 @@ func (s *splitter) listOf(n *Node) (list kubernetesList) {
 		return list
 	}
 	list.plain = true
-	var kinds []*Node
+	var kinds []*Entry
 	versioned := false
 	for i := range n.Entries {
 		e := &n.Entries[i]
@@ -95,7 +95,7 @@ func (s *splitter) listOf(n *Node) (list kubernetesList) {
 			versioned = versioned || v.Kind != Null
 		case "kind":
 			if v.isKind() {
-				kinds = append(kinds, v)
+				kinds = append(kinds, e)
 			}
 			isList := v.Kind == ScalarNode && v.Scalar.Exact.Type == ExactText
 			list.itself = list.itself || !isList || !strings.HasSuffix(v.Scalar.Exact.Text, "List")
@@ -123,12 +123,13 @@ func (n *Node) isKind() bool {
 }
 
 // kindOfItems returns the kind of a list without the final "List", for several kinds a list.
-func kindOfItems(kinds []*Node) *Node {
+func kindOfItems(kinds []*Entry) *Entry {
+	given := Entry{Name: "kind", Named: true, At: kinds[0].At, Hidden: true}
 	var all []*Node
 	for _, kind := range kinds {
-		n := &Node{Kind: ScalarNode, At: kind.At, Scalar: kind.Scalar}
+		n := &Node{Kind: ScalarNode, At: kind.Value.At, Scalar: kind.Value.Scalar}
 		n.Scalar.Texts = nil
-		for _, text := range kind.Scalar.Texts {
+		for _, text := range kind.Value.Scalar.Texts {
 			if text = strings.TrimSuffix(text, "List"); text != "" {
 				n.Scalar.Texts = append(n.Scalar.Texts, text)
 			}
@@ -142,21 +143,22 @@ func kindOfItems(kinds []*Node) *Node {
 	case 0:
 		return nil
 	case 1:
-		return all[0]
+		given.Value = all[0]
+	default:
+		given.Value = &Node{Kind: List, At: all[0].At, Items: all, Shared: true}
 	}
-	return &Node{Kind: List, At: kinds[0].At, Items: all, Shared: true}
+	return &given
 }
 
 // ofKind returns a mapping with the kind of its list, if it has no kind itself. Required items ignore that kind, which
 // the mapping does not contain.
-func (n *Node) ofKind(kind *Node) *Node {
+func (n *Node) ofKind(kind *Entry) *Node {
 	says := func(e Entry) bool { return e.Named && e.Name == "kind" && e.Value.isKind() }
 	if kind == nil || n.Kind != Mapping || slices.ContainsFunc(n.Entries, says) {
 		return n
 	}
 	with := *n
 	with.Shared = false
-	given := Entry{Name: "kind", Named: true, At: kind.At, Value: kind, Hidden: true}
-	with.Entries = append(slices.Clip(n.Entries), given)
+	with.Entries = append(slices.Clip(n.Entries), *kind)
 	return &with
 }

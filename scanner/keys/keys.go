@@ -91,7 +91,8 @@ func onlyJoined(item *keyitem.Item, n *Node, had func(n *Node) bool) bool {
 func Required(item *keyitem.Item, file []Document) []Hit {
 	documents := requiredOf(item, file)
 	if len(documents) == 0 {
-		if narrows(item) {
+		isEmpty := len((&splitter{narrow: narrows(item)}).split(file)) == 0
+		if narrows(item) && (len(item.Each) > 0 || !isEmpty || !newConditions(item.Where).hold(&Node{})) {
 			return nil
 		}
 		var head Span

@@ -9,6 +9,7 @@ type Document struct {
 	Head Span  // its first line with content: the place of a missing key at its top
 	// Kubernetes is set if kubectl reads objects in this format, so that the document may be a list of them.
 	Kubernetes bool
+	Beyond     bool // a text in it has Beyond
 }
 
 // A Node is a value of a parsed file. Nodes may be shared: an alias refers to the node of its anchor. There is no
@@ -28,6 +29,8 @@ type Node struct {
 	Parted bool
 	// Header marks the mapping of a block's type or label, whose one entry is the next label or the body: see [Block].
 	Header bool
+	// Dynamic marks the content of an HCL dynamic block, and the mappings in it: to a condition they are uncertain.
+	Dynamic bool
 	// Body marks the mapping of an HCL body: entries of one name are several blocks, not one key twice.
 	Body bool
 
@@ -39,6 +42,8 @@ type Node struct {
 	// Inside is what is in a Scalar: the value of a text that is JSON as a whole, or of the argument of HCL's
 	// jsonencode; nil for any other.
 	Inside *Node
+	// Beyond is why a text that is JSON has no Inside: a limit. A path that would go on in it is a [*BeyondError].
+	Beyond string
 }
 
 type Kind uint8

@@ -122,12 +122,35 @@ func (r *requirement) findEach() {
 func newEach(path keyitem.Path, found func(n *Node, from Span, inside bool)) *walk {
 	w := newWalk(path)
 	w.tagged, w.whole = true, true
-	w.node = func(n *Node, states uint64, from Span, inside bool) {
-		if w.ends(n, states) && (n.Kind != List || n.Tagged) { // an empty list has no node
+	reached := func(n *Node, from Span, inside bool) {
+		if n.Kind != List || n.Tagged { // an empty list has no node
 			found(n, from, inside)
 		}
 	}
+	isName := path[len(path)-1].Kind != keyitem.Deep
+	w.node = func(n *Node, states uint64, from Span, inside bool) {
+		switch {
+		case !w.ends(n, states):
+		case n.Inside != nil && !n.Inside.Tagged && isName: // a key below it is in the text
+			for _, in := range n.Inside.flat(nil) {
+				reached(in, in.At, inside)
+			}
+		default:
+			reached(n, from, inside)
+		}
+	}
 	return w
+}
+
+// flat returns the items of a list, those of lists in it as well, or else the node itself.
+func (n *Node) flat(all []*Node) []*Node {
+	if n.Kind != List || n.Tagged {
+		return append(all, n)
+	}
+	for _, item := range n.Items {
+		all = item.flat(all)
+	}
+	return all
 }
 
 // canHave reports whether a node can have a required key. inside is set in a tagged value.
@@ -190,8 +213,10 @@ func (r *reach) rest(n *Node, taken int) outcome {
 		return outcome{}
 	}
 	deep := r.path[taken].Kind == keyitem.Deep
-	if last := taken+1 == len(r.path); n.Inside != nil && taken > 0 && !(deep && last) {
-		n = n.Inside // the segment before stands for its key
+	if last := taken+1 == len(r.path); n.Inside != nil && !n.Inside.Tagged && taken > 0 && !(deep && last) {
+		var o outcome // the segment before selected the text's key
+		r.child(&o, r.rest(n.Inside, taken), n.Inside.At)
+		return o
 	}
 	if n.Kind != Mapping && n.Kind != List || n.Tagged || n.Kind == List && len(n.Items) == 0 {
 		if deep {

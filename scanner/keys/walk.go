@@ -22,6 +22,8 @@ type walk struct {
 	node  func(n *Node, states uint64, from Span, inside bool)
 	entry func(e *Entry, n *Node)
 	stop  bool
+	// beyond is called with texts that it would look into, and that exceed a limit; or nil.
+	beyond func(n *Node)
 	// owner is the mapping with the key through which node or entry was reached, which is not a block's label; at a
 	// document's root, the root.
 	owner *Node
@@ -35,7 +37,7 @@ type walk struct {
 type seenNode struct {
 	node   *Node
 	inside bool
-	owner  *Node  // of what is in the node, if owned
+	owner  *Node  // of the entries and items, if owned
 	into   uint64 // of a list
 }
 
@@ -73,6 +75,10 @@ func (w *walk) into(states uint64, e *Entry) uint64 {
 	return w.skipping(next)
 }
 
+// inText returns the states in which a walk looks into a text. What is in it is a value at the end of the path only if
+// a "**" leads on to it.
+func (w *walk) inText(into uint64) uint64 { return w.skipping(into &^ w.end) }
+
 // ends reports whether a node is a value at the end of the path. A list represents its items, if it has any; a tagged
 // list is a value as well.
 func (w *walk) ends(n *Node, states uint64) bool {
@@ -98,7 +104,10 @@ func (w *walk) visit(n *Node, states, into uint64, from Span, inside bool) {
 		w.node(n, states, from, inside)
 	}
 	if n.Inside != nil && !w.stop {
-		w.visit(n.Inside, into&^w.end, into&^w.end, from, inside)
+		w.visit(n.Inside, w.inText(into), w.inText(into), from, inside)
+	}
+	if n.Beyond != "" && into&^w.end != 0 && w.beyond != nil {
+		w.beyond(n)
 	}
 	if n.Kind != Mapping && n.Kind != List || w.stop || n.Tagged && !w.tagged {
 		return

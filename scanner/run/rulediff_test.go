@@ -16,8 +16,9 @@ import (
 func TestFieldChangesAreSame(t *testing.T) {
 	whole := rules.Rule{
 		ID: "R", Title: "t", Type: rules.Boundary, Files: []string{"a", "b"}, Exclude: []string{"c"},
-		FileExclude: []string{"d", "e"}, Required: rules.PlainItems("s", "t"), ForbiddenFiles: []string{"f", "g"},
-		RequiredFiles: []string{"h", "i"}, Patterns: rules.PlainItems("p", "q"), Message: "m", Remediation: "r",
+		FileExclude: []string{"d", "e"}, Required: rules.PlainItems("s", "t"), Containing: rules.PlainItems("u", "v"),
+		ForbiddenFiles: []string{"f", "g"},
+		RequiredFiles:  []string{"h", "i"}, Patterns: rules.PlainItems("p", "q"), Message: "m", Remediation: "r",
 		DocsURL: "https://d", Owner: "o",
 		Severity: "low", Tags: []string{"x"},
 		Examples: []rules.Example{{Path: "a"}}, File: "rules/boundaries.yml", Line: 3,

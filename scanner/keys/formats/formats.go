@@ -160,9 +160,7 @@ func Parse(format Format, text []byte, bounds Bounds) ([]keys.Document, error) {
 			continue
 		}
 		documents, err := r.read(m)
-		if inner := m.lookInto(documents, format); inner != nil {
-			return nil, inner
-		}
+		m.lookInto(documents, format)
 		return documents, err
 	}
 	return nil, fmt.Errorf("unknown format %q", string(format))

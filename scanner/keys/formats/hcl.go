@@ -46,7 +46,10 @@ func (h *hclReader) end(e keys.Entry) int {
 	return e.Value.At.End
 }
 
-type hclReader struct{ *meter }
+type hclReader struct {
+	*meter
+	dynamic int // dynamic blocks around
+}
 
 func place(r hcl.Range) keys.Span { return keys.Span{Start: r.Start.Byte, End: r.End.Byte} }
 
@@ -118,6 +121,8 @@ func (h *hclReader) block(block *hclsyntax.Block, level int) ([]keys.Entry, erro
 		contents = []*hclsyntax.Body{{}}
 	}
 	var all []keys.Entry
+	h.dynamic++
+	defer func() { h.dynamic-- }()
 	for _, content := range contents {
 		entry, err := h.labelled(block.Labels[0], labels, header, whole, content, level)
 		if err != nil {
@@ -141,7 +146,7 @@ func (h *hclReader) labelled(
 		return keys.Entry{}, err
 	}
 	entries, err := h.entries(body, level)
-	node := &keys.Node{Kind: keys.Mapping, Body: true, At: whole, Entries: entries}
+	node := &keys.Node{Kind: keys.Mapping, Body: true, Dynamic: h.dynamic > 0, At: whole, Entries: entries}
 	return keys.Block(name, labels, header, node), err
 }
 
@@ -175,7 +180,7 @@ func (h *hclReader) value(expr hclsyntax.Expression) (*keys.Node, error) {
 			node.Items = append(node.Items, item)
 		}
 	case *hclsyntax.ObjectConsExpr:
-		node.Kind = keys.Mapping
+		node.Kind, node.Dynamic = keys.Mapping, h.dynamic > 0
 		for _, item := range e.Items {
 			value, err := h.value(item.ValueExpr)
 			if err != nil {

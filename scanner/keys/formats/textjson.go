@@ -3,6 +3,7 @@ package formats
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -18,86 +19,77 @@ type insideReader struct {
 	*meter
 	format Format
 	seen   map[*keys.Node]bool // shared nodes
+	beyond bool                // of a document
 }
 
-// lookInto sets what is in the texts of documents. A text in more than maxTexts others, or over the bounds, is a
-// [*LimitError].
-func (m *meter) lookInto(documents []keys.Document, format Format) error {
+// lookInto sets what is in the texts of documents.
+func (m *meter) lookInto(documents []keys.Document, format Format) {
 	r := &insideReader{meter: m, format: format, seen: map[*keys.Node]bool{}}
-	for _, d := range documents {
-		if err := r.node(d.Root, 0); err != nil {
-			return err
-		}
+	for i := range documents {
+		r.beyond = false
+		r.node(documents[i].Root, 0)
+		documents[i].Beyond = r.beyond
 	}
-	return nil
 }
 
 // node looks into the texts of a node, which is in a number of texts.
-func (r *insideReader) node(n *keys.Node, texts int) error {
+func (r *insideReader) node(n *keys.Node, texts int) {
 	if n.Shared {
 		if r.seen[n] {
-			return nil
+			return
 		}
 		r.seen[n] = true
 	}
 	for i := range n.Entries {
-		if err := r.node(n.Entries[i].Value, texts); err != nil {
-			return err
-		}
+		r.node(n.Entries[i].Value, texts)
 	}
 	for _, item := range n.Items {
-		if err := r.node(item, texts); err != nil {
-			return err
-		}
+		r.node(item, texts)
 	}
 	if n.Kind != keys.ScalarNode {
-		return nil
+		return
 	}
 	for _, text := range n.Scalar.Texts {
-		if n.Inside != nil {
-			break
-		}
-		var err error
-		if n.Inside, err = r.read(text, n.At); err != nil {
-			return err
+		if n.Inside == nil && n.Beyond == "" {
+			n.Inside, n.Beyond = r.read(text, n.At)
 		}
 	}
-	switch {
-	case n.Inside == nil:
-		return nil
-	case texts == maxTexts:
-		return r.limit(n.At.Start, "JSON in a text, which is in JSON in more than %d texts", maxTexts-1)
+	if n.Inside != nil && texts == maxTexts {
+		n.Inside, n.Beyond = nil, fmt.Sprintf("a path goes on in a text that is in more than %d texts", maxTexts-1)
 	}
-	// An application decides what a tagged text is, and a variable can expand to anything.
-	n.Inside.Tagged = n.Scalar.Variable && (r.format == YAML || r.format == Dockerfile)
-	return r.node(n.Inside, texts+1)
+	r.beyond = r.beyond || n.Beyond != ""
+	if n.Inside != nil {
+		// An application decides what a tagged text is, and a variable can expand to anything.
+		n.Inside.Tagged = n.Scalar.Variable && (r.format == YAML || r.format == Dockerfile)
+		r.node(n.Inside, texts+1)
+	}
 }
 
-// read returns the value of a text that is a JSON object or list; nil if it is none.
-func (r *insideReader) read(text string, at keys.Span) (*keys.Node, error) {
+// read returns the value of a text that is a JSON object or list, or the limit that it exceeds; nil of another text.
+func (r *insideReader) read(text string, at keys.Span) (value *keys.Node, limit string) {
 	text = strings.Trim(text, " \t\r\n")
 	if len(text) < 2 || text[0] != '{' && text[0] != '[' || text[len(text)-1] != '}' && text[len(text)-1] != ']' {
-		return nil, nil
+		return nil, ""
 	}
 	hcl := r.format == HCL || r.format == TerraformJSON
 	if hcl {
 		var ok bool
 		if text, ok = withPlaceholders(text); !ok {
-			return nil, nil
+			return nil, ""
 		}
 	}
 	inner := &jsonReader{meter: &meter{text: []byte(text), bounds: r.bounds, nodes: r.nodes}, strict: true, template: hcl}
 	documents, err := inner.read()
-	var limit *LimitError
+	var over *LimitError
 	switch {
-	case errors.As(err, &limit):
-		return nil, &LimitError{at.Start, limit.Reason + ", in a text"}
+	case errors.As(err, &over):
+		return nil, "a path goes on in a text, of which " + over.Reason
 	case err != nil || len(documents) != 1 || inner.dispute != nil:
-		return nil, nil
+		return nil, ""
 	}
 	r.nodes = inner.nodes
 	r.place(documents[0].Root, at)
-	return documents[0].Root, nil
+	return documents[0].Root, ""
 }
 
 // place gives a node, and all in it, the place of their text.

@@ -1,0 +1,245 @@
+package naive
+
+import (
+	"encoding/json"
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// A dockerLine is an instruction: its lines as one text, and the here-documents behind it.
+type dockerLine struct {
+	at   int // of its first byte
+	text string
+	here []string
+}
+
+// unquote takes quotes and escapes away.
+func (d *dockerfile) unquote(raw string) (string, error) {
+	var b strings.Builder
+	quote := byte(0)
+	for i := 0; i < len(raw); i++ {
+		c := raw[i]
+		switch {
+		case c == d.escape && quote != '\'':
+			if i++; i == len(raw) {
+				break
+			}
+			if quote == '"' && raw[i] != '"' && raw[i] != '$' && raw[i] != d.escape {
+				b.WriteByte(c)
+			}
+			b.WriteByte(raw[i])
+		case quote == 0 && (c == '"' || c == '\''):
+			quote = c
+		case c == quote && quote != 0:
+			quote = 0
+		default:
+			b.WriteByte(c)
+		}
+	}
+	if quote != 0 {
+		return "", errors.New("an open quote")
+	}
+	return b.String(), nil
+}
+
+const dockerBlanks = " \t\v\f\r"
+
+// fields cuts a text at blanks that are neither in quotes nor escaped. Each keeps its quotes.
+func fields(text string, escape byte) (all []string, open bool) {
+	start, quote := -1, byte(0)
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		if quote == 0 && strings.IndexByte(dockerBlanks+"\n", c) >= 0 {
+			if start >= 0 {
+				all, start = append(all, text[start:i]), -1
+			}
+			continue
+		}
+		if start < 0 {
+			start = i
+		}
+		switch {
+		case c == escape && quote != '\'':
+			i++
+		case quote == 0 && (c == '"' || c == '\''):
+			quote = c
+		case c == quote && quote != 0:
+			quote = 0
+		}
+	}
+	if start >= 0 {
+		all = append(all, text[start:])
+	}
+	return all, quote != 0
+}
+
+var directive = regexp.MustCompile(`^#[ \t]*([a-zA-Z][a-zA-Z0-9]*)[ \t]*=[ \t]*(.+?)[ \t]*$`)
+
+// directives reads the comments at the top that say how to read the rest.
+func (d *dockerfile) directives(text string) error {
+	seen := map[string]bool{}
+	for line := range strings.SplitSeq(text, "\n") {
+		parts := directive.FindStringSubmatch(strings.TrimRight(line, "\r"))
+		if parts == nil {
+			return nil
+		}
+		switch key := strings.ToLower(parts[1]); {
+		case key != "escape" && key != "syntax" && key != "check":
+			return nil
+		case seen[key]:
+			return errors.New("a directive twice")
+		case key == "escape" && parts[2] != `\` && parts[2] != "`":
+			return errors.New("another escape than a backslash or a backtick")
+		case key == "escape":
+			d.escape = parts[2][0]
+			fallthrough
+		default:
+			seen[key] = true
+		}
+	}
+	return nil
+}
+
+// lines joins the lines of a text to instructions.
+func (d *dockerfile) lines(text string) (all []dockerLine, err error) {
+	err = d.directives(text)
+	at := 0
+	next := func() (line string, start int, ok bool) {
+		if at >= len(text) {
+			return "", 0, false
+		}
+		line, start = text[at:], at
+		if end := strings.IndexByte(line, '\n'); end >= 0 {
+			line = line[:end+1]
+		}
+		at += len(line)
+		if len(strings.TrimSuffix(line, "\n")) >= 64<<10 {
+			err = errors.Join(err, errors.New("a line of 64 KiB"))
+		}
+		return line, start, true
+	}
+	escape := regexp.QuoteMeta(string(d.escape))
+	continued := regexp.MustCompile(`(^|[^` + escape + `])` + escape + `[ \t]*$`)
+	for {
+		line, start, ok := next()
+		if !ok {
+			return all, err
+		}
+		bare := strings.TrimRight(line, "\r\n")
+		one := strings.TrimLeft(bare, dockerBlanks)
+		if one == "" || one[0] == '#' {
+			continue
+		}
+		l := dockerLine{at: start + len(bare) - len(one)}
+		for {
+			l.text += continued.ReplaceAllString(one, "$1")
+			if !continued.MatchString(one) {
+				break
+			}
+			for ok {
+				if line, _, ok = next(); !ok {
+					break
+				}
+				one = strings.TrimRight(line, "\r\n")
+				if left := strings.TrimLeft(one, dockerBlanks); left != "" && left[0] != '#' {
+					break
+				}
+			}
+			if !ok {
+				break
+			}
+		}
+		if strings.TrimSpace(l.text) == "" {
+			continue
+		}
+		starts, wrong := d.hereDocuments(l.text)
+		if wrong != nil {
+			return nil, wrong
+		}
+		for _, h := range starts {
+			content, ended := "", false
+			for !ended {
+				line, _, ok := next()
+				if !ok {
+					return nil, errors.New("a here-document without end")
+				}
+				bare := strings.TrimRight(line, "\r\n")
+				if h.dash {
+					line, bare = strings.TrimLeft(line, "\t"), strings.TrimLeft(bare, "\t")
+				}
+				if ended = bare == h.end; !ended {
+					content += line
+				}
+			}
+			l.here = append(l.here, content)
+		}
+		all = append(all, l)
+	}
+}
+
+// A here is the start of a here-document: the line that ends it, and whether tabs before its lines are left out.
+type here struct {
+	end  string
+	dash bool
+}
+
+var hereStart = regexp.MustCompile(`^[0-9]*<<(-?)([^<]+)$`)
+
+// A variable that Docker reads.
+var dockerVariable = regexp.MustCompile(`\$\{[A-Za-z0-9_]+(:?[-+?#%/][^}]*)?\}`)
+
+// hereDocuments are the here-documents of an instruction; an error beside a variable that Docker does not read.
+func (d *dockerfile) hereDocuments(text string) (all []here, err error) {
+	name, rest := instructionName(text)
+	if name == "onbuild" {
+		name, rest = instructionName(rest)
+	}
+	_, rest = d.flags(rest)
+	words, open := fields(rest, '\\')
+	if _, isList, _ := jsonForm(rest); open || isList || !slices.Contains([]string{"run", "copy", "add"}, name) {
+		return nil, nil
+	}
+	for _, word := range words {
+		if parts := hereStart.FindStringSubmatch(word); parts != nil {
+			end, _ := (&dockerfile{escape: '\\'}).unquote(parts[2])
+			all = append(all, here{end, parts[1] != ""})
+		}
+	}
+	if len(all) > 0 && strings.Contains(dockerVariable.ReplaceAllString(text, ""), "${") {
+		err = errors.New("a here-document beside a variable that Docker does not read")
+	}
+	return all, err
+}
+
+// instructionName is the first word of a line, in lower case, and the rest.
+func instructionName(text string) (name, rest string) {
+	text = strings.TrimSpace(text)
+	if end := strings.IndexAny(text, dockerBlanks); end >= 0 {
+		text, rest = text[:end], text[end:]
+	}
+	return strings.ToLower(text), strings.TrimSpace(rest)
+}
+
+// jsonForm reads a list of texts. A list with something else is an error.
+func jsonForm(text string) (items []string, ok bool, err error) {
+	var all []any
+	if !strings.HasPrefix(text, "[") || json.Unmarshal([]byte(text), &all) != nil {
+		return nil, false, nil
+	}
+	for _, item := range all {
+		s, isText := item.(string)
+		if !isText {
+			return nil, false, errors.New("a list of something else than texts")
+		}
+		items = append(items, s)
+	}
+	return items, true, nil
+}
+
+// hasTemplate reports whether a text has the mark of a template.
+func hasTemplate(text string) bool {
+	return strings.Contains(strings.ReplaceAll(text, "${{", ""), "{{") || strings.Contains(text, "{%") ||
+		strings.Contains(text, "<%")
+}
