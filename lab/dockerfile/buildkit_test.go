@@ -137,7 +137,7 @@ func (r *oracle) reference(raw string, copying int) (m map[string]any, name stri
 // lex is BuildKit's lexer without any variable set.
 func (r *oracle) lex(text string) (string, bool, error) {
 	result, err := r.lexer.ProcessWordWithMatches(text, noVariables{})
-	return result.Result, len(result.Unmatched) > 0, err
+	return result.Result, strings.Contains(text, "$"), err
 }
 
 type noVariables struct{}
@@ -335,7 +335,7 @@ func (r *oracle) value(node *parser.Node, parsed any, triggered bool) (any, erro
 				return nil, err
 			}
 			for _, word := range result.Words {
-				if len(result.Unmatched) > 0 {
+				if strings.Contains(port, "$") {
 					word = variable(word)
 				}
 				list = append(list, word)

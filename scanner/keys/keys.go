@@ -64,7 +64,8 @@ func reached(item *keyitem.Item, documents []document, had func(n *Node) bool) [
 			w.entry = func(e *Entry, _ *Node) { add(e.At) }
 		} else {
 			w.node = func(n *Node, states uint64, _ Span, _ bool) {
-				if w.ends(n, states) && had(n) || states&w.end != 0 && onlyJoined(item, n, had) {
+				joined := states&w.end != 0 && n.joinedIs(&item.Condition) && !slices.ContainsFunc(n.Items, had)
+				if joined || w.ends(n, states) && had(n) {
 					add(n.At)
 				}
 			}
@@ -78,12 +79,6 @@ func reached(item *keyitem.Item, documents []document, had func(n *Node) bool) [
 		}
 	}
 	return places(hits)
-}
-
-// onlyJoined reports whether a list is a command that an item forbids, of which it forbids no single text.
-func onlyJoined(item *keyitem.Item, n *Node, had func(n *Node) bool) bool {
-	return n.Joined != nil && (item.Asks == keyitem.Is || item.Asks == keyitem.Matches) && had(n.Joined) &&
-		!slices.ContainsFunc(n.Items, had)
 }
 
 // Required returns the places where a file lacks an item's required value, or has another one, by their offsets, each

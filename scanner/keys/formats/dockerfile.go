@@ -1,7 +1,6 @@
 package formats
 
 import (
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -49,21 +48,15 @@ func readDockerfile(m *meter) ([]keys.Document, error) {
 type dockerReader struct {
 	dockerLines
 	head   keys.Span // the first instruction
-	args   keys.Entry
+	args   []keys.Entry
 	stages []*dockerStage
 	names  map[string]*dockerStage // in lower case, of several stages the last
 }
 
-// A dockerStage is a FROM and the instructions after it.
+// A dockerStage is a FROM and the instructions after it, each an entry.
 type dockerStage struct {
 	node *keys.Node
-	// inForce are the instructions of dockerInForce that are, those of a stage that FROM names included.
-	inForce map[string]keys.Entry
-}
-
-// dockerInForce returns the instructions of which only the last one of a stage is in force.
-func dockerInForce() []string {
-	return []string{"user", "workdir", "cmd", "entrypoint", "healthcheck", "shell"}
+	base *dockerStage // the earlier stage that FROM names, or nil
 }
 
 func (d *dockerReader) document() keys.Document {
@@ -71,26 +64,42 @@ func (d *dockerReader) document() keys.Document {
 	for _, s := range d.stages {
 		stages.Items = append(stages.Items, s.node)
 	}
-	stage := d.stages[len(d.stages)-1]
-	final := d.mapping(stage.node.At)
-	for _, e := range stage.node.Entries {
-		if !slices.Contains(dockerInForce(), e.Name) {
-			final.Entries = append(final.Entries, e)
-		}
-	}
-	for _, name := range dockerInForce() {
-		if e, ok := stage.inForce[name]; ok {
-			final.Entries = append(final.Entries, e)
-		}
-	}
-	for _, e := range final.Entries {
-		e.Value.Shared = true
-	}
-	root := d.mapping(keys.Span{Start: d.head.Start, End: len(d.text)}, d.entry("stages", stages), d.entry("final", final))
-	if d.args.Value != nil {
-		root.Entries = append([]keys.Entry{d.args}, root.Entries...)
-	}
+	final := d.final(d.stages[len(d.stages)-1])
+	entries := append(d.args, d.entry("stages", stages), d.entry("final", final))
+	root := d.mapping(keys.Span{Start: d.head.Start, End: len(d.text)}, entries...)
+	root.Body = true
 	return keys.Document{Root: root, Head: d.meter.head(d.head.Start)}
+}
+
+// final is the last stage, with what its bases leave in force. Of some instructions only the last one is. What a base
+// adds to the image, and a CMD that an ENTRYPOINT of a later stage ends, is hidden.
+func (d *dockerReader) final(stage *dockerStage) *keys.Node {
+	final := d.mapping(stage.node.At)
+	final.Body = true
+	set, ended := map[string]bool{}, false
+	for of := stage; of != nil; of = of.base {
+		for _, e := range slices.Backward(of.node.Entries) {
+			switch e.Name {
+			case "user", "workdir", "cmd", "entrypoint", "healthcheck", "shell":
+				if set[e.Name] {
+					continue
+				}
+				set[e.Name] = true
+				e.Hidden = e.Name == "cmd" && ended
+			case "env", "label", "expose", "volume", "stopsignal":
+				e.Hidden = of != stage
+			default:
+				if of != stage {
+					continue
+				}
+			}
+			e.Value.Shared = true
+			final.Entries = append(final.Entries, e)
+		}
+		ended = set["entrypoint"]
+	}
+	slices.Reverse(final.Entries)
+	return final
 }
 
 // read adds an instruction to its stage.
@@ -137,38 +146,13 @@ func (d *dockerReader) add(i *dockerInstruction) error {
 	if err != nil {
 		return err
 	}
-	occurrence := i.entry(i.kind, value)
 	if len(d.stages) == 0 {
-		d.args = i.occurring(d.args, "args", occurrence)
+		d.args = append(d.args, i.entry("args", value))
 		return nil
 	}
-	stage := d.stages[len(d.stages)-1]
-	index := func(kind string) int {
-		return slices.IndexFunc(stage.node.Entries, func(e keys.Entry) bool { return e.Name == kind })
-	}
-	at := index(i.kind)
-	if at < 0 {
-		at = len(stage.node.Entries)
-		stage.node.Entries = append(stage.node.Entries, keys.Entry{})
-	}
-	e := &stage.node.Entries[at]
-	*e = i.occurring(*e, i.kind, occurrence)
-	if slices.Contains(dockerInForce(), i.kind) {
-		stage.inForce[i.kind] = occurrence
-	}
-	if i.kind == "entrypoint" && index("cmd") < 0 {
-		delete(stage.inForce, "cmd") // that of the stage below
-	}
+	stage := d.stages[len(d.stages)-1].node
+	stage.Entries = append(stage.Entries, i.entry(i.kind, value))
 	return nil
-}
-
-// occurring adds an occurrence of an instruction to the entry of all.
-func (i *dockerInstruction) occurring(all keys.Entry, name string, one keys.Entry) keys.Entry {
-	if all.Value == nil {
-		all = keys.Entry{Name: name, Named: true, At: one.At, Value: i.list(i.at)}
-	}
-	all.Value.Items = append(all.Value.Items, one.Value)
-	return all
 }
 
 // from begins a stage.
@@ -191,16 +175,14 @@ func (d *dockerReader) from(i *dockerInstruction) error {
 	if err != nil {
 		return err
 	}
-	stage := &dockerStage{inForce: map[string]keys.Entry{}}
-	if base != nil {
-		maps.Copy(stage.inForce, base.inForce)
-	}
+	stage := &dockerStage{base: base}
 	image.Entries = append(image.Entries, i.flags...)
 	if as != "" {
 		image.Entries = append(image.Entries, i.entry("as", i.scalar(as, false)))
 		d.names[strings.ToLower(as)] = stage
 	}
 	stage.node = i.mapping(i.at, i.entry("from", image))
+	stage.node.Body = true
 	d.stages = append(d.stages, stage)
 	return nil
 }
@@ -216,14 +198,14 @@ func (i *dockerInstruction) reference(raw string) (node *keys.Node, earlier *doc
 	if err != nil {
 		return nil, nil, err
 	}
-	ref := string(l.out)
+	ref, variable := string(l.out), strings.Contains(raw, "$")
 	node = i.mapping(i.at)
 	add := func(name, text string) {
 		if text != "" || name == "image" {
-			node.Entries = append(node.Entries, i.entry(name, i.scalar(text, l.variable)))
+			node.Entries = append(node.Entries, i.entry(name, i.scalar(text, variable)))
 		}
 	}
-	if l.variable {
+	if variable {
 		for _, name := range []string{"image", "tag", "digest", "stage"} {
 			add(name, ref)
 		}

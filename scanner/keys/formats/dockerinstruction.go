@@ -91,7 +91,7 @@ func (i *dockerInstruction) unquoted(text string) (*dockerLexer, error) {
 
 func (i *dockerInstruction) unquotedScalar(text string) (*keys.Node, error) {
 	l, err := i.unquoted(text)
-	return i.scalar(string(l.out), l.variable), err
+	return i.scalar(string(l.out), strings.Contains(text, "$")), err
 }
 
 // parse cuts an instruction into its name, its flags and the rest.
@@ -249,6 +249,8 @@ func (i *dockerInstruction) command(text string) *keys.Node {
 	command := i.scalar(text, false)
 	if i.isJSON {
 		command = i.texts(i.strings)
+	}
+	if len(i.strings) > 0 {
 		command.Joined = i.scalar(strings.Join(i.strings, " "), false)
 	}
 	return i.mapping(i.at, append([]keys.Entry{i.entry("command", command)}, i.flags...)...)
@@ -318,14 +320,14 @@ func (i *dockerInstruction) items() (*keys.Node, error) {
 		if err != nil {
 			return nil, err
 		}
-		words := l.words
+		words, variable := l.words, strings.Contains(item, "$")
 		if i.kind == "volume" {
 			if words = []string{string(l.out)}; strings.TrimSpace(item) == "" {
 				return nil, i.refuse("VOLUME with an empty name")
 			}
 		}
 		for _, word := range words {
-			list.Items = append(list.Items, i.scalar(word, l.variable))
+			list.Items = append(list.Items, i.scalar(word, variable))
 		}
 	}
 	if i.isJSON && len(all) == 0 {
@@ -364,7 +366,8 @@ func (i *dockerInstruction) assignments() (*keys.Node, error) {
 			}
 		}
 		e := i.entry(string(l.out), of)
-		e.Named, e.Unsure = !l.variable, l.variable
+		e.Unsure = strings.Contains(name, "$")
+		e.Named = !e.Unsure
 		node.Entries = append(node.Entries, e)
 	}
 	return node, nil

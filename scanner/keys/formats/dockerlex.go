@@ -17,11 +17,10 @@ type dockerLexer struct {
 	// keepQuotes and keepEscapes leave them in the text.
 	keepQuotes, keepEscapes bool
 
-	out      []byte
-	variable bool // something is expanded
-	words    []string
-	word     []byte
-	inWord   bool
+	out    []byte
+	words  []string
+	word   []byte
+	inWord bool
 }
 
 const endOfText = -1
@@ -182,14 +181,12 @@ func (l *dockerLexer) dollar() error {
 	if l.peek() != '{' {
 		name := l.name()
 		l.out = append(l.out, name...)
-		l.variable = l.variable || name != ""
 		return nil
 	}
 	l.add(l.next())
 	if r := l.peek(); r == '{' || r == '}' || r == ':' {
 		return errors.New("a ${ without a name")
 	}
-	l.variable = true
 	l.out = append(l.out, l.name()...)
 	r := l.next()
 	switch {
