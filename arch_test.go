@@ -589,7 +589,7 @@ internal/late 14 1
 rules 4473 105 conditions, numbers, exceptions, containing
 rules/document 1650 86 keys that are ignored, of claudecube
 rules/glob 1411 36
-rules/keyitem 821 45 conditions, order of numbers, quantities
+rules/keyitem 826 46 conditions, order of numbers, quantities
 rules/regex 1897 22 exceptions
 rules/starter 166 5
 scanner 2260 35 explain of a rule; unused globs
@@ -599,8 +599,8 @@ scanner/baseline 970 11
 scanner/check 2244 64 containing, only: unparsable
 scanner/checkout 1264 25 with attributes and recode, which were 1501 lines
 scanner/fleet 593 11 names below the directory that all share
-scanner/keys 1440 37 conditions, any, numbers, texts that are JSON
-scanner/keys/formats 3025 15 JSON in texts, Dockerfiles
+scanner/keys 1454 37 conditions, any, numbers, texts that are JSON
+scanner/keys/formats 4359 16 JSON in texts, Dockerfiles
 scanner/match 3333 36 the bytes of occurrences
 scanner/needle 1063 13 the search calls nothing for a place: a function that is passed costs 5 % of a scan
 scanner/repo 5617 94 SHA-256, reftable, split index, its own commit-graph

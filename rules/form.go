@@ -200,7 +200,7 @@ func (s shape) keyForms() map[string]string {
 		"at_most":         `at_most: 10`,
 		"quantity":        `"quantity: true"`,
 		"any":             `"any: true"`,
-		"format":          `"format: yaml", "format: json", "format: hcl" or "format: toml"`,
+		"format":          `"format: yaml", "format: json", "format: hcl", "format: toml" or "format: dockerfile"`,
 		"unparsable":      `"unparsable: text"`,
 		neverKey:          `"allowances: never"`,
 		"tags":            `tags: [network]`,

@@ -154,11 +154,7 @@ func (d *dockerfile) lines(text string) (all []dockerLine, err error) {
 		if strings.TrimSpace(l.text) == "" {
 			continue
 		}
-		starts, wrong := d.hereDocuments(l.text)
-		if wrong != nil {
-			return nil, wrong
-		}
-		for _, h := range starts {
+		for _, h := range d.hereDocuments(l.text) {
 			content, ended := "", false
 			for !ended {
 				line, _, ok := next()
@@ -190,8 +186,8 @@ var hereStart = regexp.MustCompile(`^[0-9]*<<(-?)([^<]+)$`)
 // A variable that Docker reads.
 var dockerVariable = regexp.MustCompile(`\$\{[A-Za-z0-9_]+(:?[-+?#%/][^}]*)?\}`)
 
-// hereDocuments are the here-documents of an instruction; an error beside a variable that Docker does not read.
-func (d *dockerfile) hereDocuments(text string) (all []here, err error) {
+// hereDocuments are the here-documents of an instruction; none next to a variable that Docker does not read.
+func (d *dockerfile) hereDocuments(text string) (all []here) {
 	name, rest := instructionName(text)
 	if name == "onbuild" {
 		name, rest = instructionName(rest)
@@ -199,7 +195,7 @@ func (d *dockerfile) hereDocuments(text string) (all []here, err error) {
 	_, rest = d.flags(rest)
 	words, open := fields(rest, '\\')
 	if _, isList, _ := jsonForm(rest); open || isList || !slices.Contains([]string{"run", "copy", "add"}, name) {
-		return nil, nil
+		return nil
 	}
 	for _, word := range words {
 		if parts := hereStart.FindStringSubmatch(word); parts != nil {
@@ -208,9 +204,9 @@ func (d *dockerfile) hereDocuments(text string) (all []here, err error) {
 		}
 	}
 	if len(all) > 0 && strings.Contains(dockerVariable.ReplaceAllString(text, ""), "${") {
-		err = errors.New("a here-document beside a variable that Docker does not read")
+		return nil // so does BuildKit, which then reads no words
 	}
-	return all, err
+	return all
 }
 
 // instructionName is the first word of a line, in lower case, and the rest.

@@ -346,6 +346,7 @@ func dockerFineCases() []formCase {
 		inDocker("NUL is a character like others", "- {key: stages.user, is_not: root}", "FROM a\n①USER ro\x00ot\n"),
 		inDocker("with $, as a tagged text", "- {key: stages.label.a.b, is: 1}\n+ {key: stages.label.a.b, is: 1.0}", "FROM a\n①②LABEL a='{\"b\": 1, \"c\": \"$x\"}'\n"),
 		inDocker("no here-document beside an open quote", "- {key: stages.user}", "FROM a\nRUN echo \"<<E\n①USER x\n"),
+		inDocker("nor next to a variable that Docker does not read", "- {key: stages.user}", "FROM a\nRUN x ${ <<E\n①USER x\n"),
 		inDocker("a byte order mark", "- {key: stages.user}", "\ufeffFROM a\n①USER x\n"),
 		inDocker("a line of less than 64 KiB", "- {key: stages.user}", "FROM a\n①USER x\n#"+strings.Repeat("x", 65534)+"\n"),
 	}
@@ -354,7 +355,7 @@ func dockerFineCases() []formCase {
 		"FROM a\n#" + strings.Repeat("x", 65535) + "\n", "FROM a\nUSER \"x\n", "FROM a\nENV a\n", "FROM a\nENV =b\n", "FROM a b\n", "FROM a AS 1\n", "FROM\n", "FROM a\nCOPY x\n",
 		"FROM a\nHEALTHCHECK x\n", "FROM a\nHEALTHCHECK NONE x\n", "FROM a\nHEALTHCHECK --interval=x CMD y\n", "FROM a\nRUN [1]\n", "FROM a\nONBUILD FROM b\n", "FROM a\nONBUILD ONBUILD RUN x\n",
 		"# escape=x\nFROM a\n", "# escape=`\n# escape=`\nFROM a\n", "FROM a\nCOPY --chown=a --chown=b x y\n", "FROM a\nCOPY --chown x y\n", "FROM a\nCOPY --link=x a b\n",
-		"FROM a\nCOPY a <<E\nE\n", "FROM a\nRUN x ${ <<RUN\nUSER root\nRUN\n", "FROM a\nLABEL a=b c\n", "FROM a\nEXPOSE\n", "FROM a\nVOLUME []\n", "FROM a\nUSER x\n y\n",
+		"FROM a\nCOPY a <<E\nE\n", "FROM a\nLABEL a=b c\n", "FROM a\nEXPOSE\n", "FROM a\nVOLUME []\n", "FROM a\nUSER x\n y\n",
 	} {
 		cases = append(cases, inDocker("what BuildKit refuses", "- {key: stages}", refused).fails("E_PARSE"))
 	}

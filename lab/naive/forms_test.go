@@ -100,15 +100,9 @@ func TestForms(t *testing.T) {
 			t.Errorf("%s\n%s\n%s\nplaces %v %s, not %v %s", c.says, c.rule, c.content, got, code, places, c.code)
 		}
 	}
-	skipped := func(c *formCase) bool { // policyscan does not read them yet
-		return strings.Contains(strings.ToLower(c.path), "file") || strings.Contains(c.rule, "dockerfile")
-	}
 	build.WithProgram(func(program string) int {
 		with := comparer{program, t.TempDir()}
 		for _, c := range formCases() {
-			if skipped(&c) {
-				continue
-			}
 			p, _ := c.pair()
 			if _, err := with.compare(p); err != nil {
 				t.Errorf("%s\n%s\n%s\n%v", c.says, c.rule, c.content, err)

@@ -21,7 +21,7 @@ type Item struct {
 }
 
 // Formats returns the names of the formats that an item can name.
-func Formats() []string { return []string{"yaml", "json", "hcl", "toml"} }
+func Formats() []string { return []string{"yaml", "json", "hcl", "toml", "dockerfile"} }
 
 // A Condition is a test of a value.
 type Condition struct {

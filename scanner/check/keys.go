@@ -356,8 +356,8 @@ func (k *keyChecker) byFormat(
 	if len(nameless) > 0 {
 		out.fail(nameless, "unknown-format", code.Format, path, fmt.Sprintf(
 			"unknown format, but %s has a key pattern; "+
-				"add format: yaml, json, hcl or toml to it, or select only files ending in %s",
-			k.named(nameless), strings.Join(formats.Extensions(), " ")))
+				"add format: yaml, json, hcl, toml or dockerfile to it, or select only files named %s",
+			k.named(nameless), strings.Join(formats.Names(), " ")))
 	}
 	return order, items
 }

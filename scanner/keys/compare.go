@@ -40,6 +40,11 @@ func couldHold(c *keyitem.Condition, n *Node) bool {
 	return true
 }
 
+// joinedIs reports whether a list is a command whose strings, joined, could be as a condition says.
+func (n *Node) joinedIs(c *keyitem.Condition) bool {
+	return n.Joined != nil && (c.Asks == keyitem.Is || c.Asks == keyitem.Matches) && couldHold(c, n.Joined)
+}
+
 // satisfies reports whether a value is certainly as a condition of a required item requires.
 func satisfies(c *keyitem.Condition, n *Node) bool {
 	if n.Kind != ScalarNode {

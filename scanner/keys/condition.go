@@ -94,7 +94,7 @@ func (c *condition) value(n *Node) answer {
 	case keyitem.Missing:
 		return answer{sure: n.Kind != Null && n.Kind != List}
 	}
-	return answer{could: !hasItems && couldHold(&c.is.Condition, n), sure: !hasItems}
+	return answer{could: n.joinedIs(&c.is.Condition) || !hasItems && couldHold(&c.is.Condition, n), sure: !hasItems}
 }
 
 // entries answers for the entries of a mapping.

@@ -64,7 +64,8 @@ func reached(item *keyitem.Item, documents []document, had func(n *Node) bool) [
 			w.entry = func(e *Entry, _ *Node) { add(e.At) }
 		} else {
 			w.node = func(n *Node, states uint64, _ Span, _ bool) {
-				if w.ends(n, states) && had(n) {
+				joined := states&w.end != 0 && n.joinedIs(&item.Condition) && !slices.ContainsFunc(n.Items, had)
+				if joined || w.ends(n, states) && had(n) {
 					add(n.At)
 				}
 			}

@@ -36,7 +36,9 @@ type Node struct {
 
 	Entries []Entry // of a Mapping, in the order of the file; names may occur more than once
 	Items   []*Node // of a List
-	Scalar  Scalar  // of a Scalar
+	// Joined is the text of a List of strings that is a command: forbidden items ask it for is and matches, too.
+	Joined *Node
+	Scalar Scalar // of a Scalar
 	// Inside is what is in a Scalar: the value of a text that is JSON as a whole, or of the argument of HCL's
 	// jsonencode; nil for any other.
 	Inside *Node

@@ -114,6 +114,18 @@ func TestBombs(t *testing.T) {
 		{"labels, a little too deep", HCL, "b " + strings.Repeat("a ", 1000) + "{}\n"},
 		{"labels of blocks in each other", HCL, nested("b "+strings.Repeat("a ", 100)+"{\n", "", "}\n", 10)},
 		{"a large file", HCL, strings.Repeat("#\n", 1049*k)},
+		{"instructions", Dockerfile, "FROM a\n" + strings.Repeat("USER a\n", 200*k)},
+		{"stages that each name the one before", Dockerfile, "FROM a AS s\nUSER a\n" +
+			strings.Repeat("FROM s AS s\nUSER a\n", 100*k)},
+		{"values in an instruction", Dockerfile, "FROM a\nEXPOSE" + strings.Repeat(" 1\\\n", 1000*k)},
+		{"values in a list", Dockerfile, "FROM a\nCMD [\"\"" + strings.Repeat(",\"\"\\\n", 1000*k) + "]"},
+		{"values in one word", Dockerfile, "FROM a\nEXPOSE " + strings.Repeat("1\u00a0\\\n", 1000*k)},
+		{"names in an instruction", Dockerfile, "FROM a\nENV" + strings.Repeat(" a=b\\\n", 1000*k)},
+		{"flags", Dockerfile, "FROM a\nRUN" + strings.Repeat(" --mount=a\\\n", 1000*k) + " b"},
+		{"here-documents in an instruction", Dockerfile, "FROM a\nRUN a" + strings.Repeat(" <<E\\\n", 1000*k) + " b\n" +
+			strings.Repeat("E\n", 1000*k)},
+		{"variables in each other", Dockerfile, "FROM a\nUSER " + strings.Repeat("${a:-\\\n", 100*k) + strings.Repeat("}\\\n", 100*k)},
+		{"variables in each other, in a command", Dockerfile, "FROM a\nRUN <<E " + strings.Repeat("${a:-\\\n", 2*k)},
 	}
 	if *long {
 		bombs = append(bombs, []bomb{
@@ -125,6 +137,7 @@ func TestBombs(t *testing.T) {
 			{"labels of many dynamic blocks", HCL, strings.Repeat(`dynamic "b" {
 				labels = [`+strings.Repeat(`"a",`, 900)+"]\n"+strings.Repeat("content {}\n", k)+"}\n", 12)},
 			{"a large file", YAML, strings.Repeat("#\n", 50_000*k)},
+			{"a large file", Dockerfile, "FROM a\n" + strings.Repeat("#\n", 34_000*k)},
 		}...)
 	}
 	for _, c := range bombs {
@@ -136,6 +149,7 @@ func TestBombs(t *testing.T) {
 	}
 	for format, text := range map[Format]string{
 		YAML: "[a, a, a, a]", JSON: "[0,0,0,0/**/]", HCL: "a = [0,0,0,0]", TOML: "a = [0,0,0,0]",
+		Dockerfile: "FROM a\nEXPOSE 1 2 3 4",
 	} {
 		for _, bounds := range []Bounds{{1 << 20, 1000, 3}, {1 << 20, 0, 1000}, {5, 1000, 1000}} {
 			_, err := Parse(format, []byte(text), bounds)
@@ -226,6 +240,22 @@ func TestHarmless(t *testing.T) {
 		{"binary", JSON, "\x00\x01\x02\xff", false},
 		{"binary", HCL, "\x00\x01\x02\xff", false},
 		{"binary", TOML, "\x00\x01\x02\xff", false},
+		{"NUL", Dockerfile, "FROM \x00\nUSER \"\x00\"\nCMD [\"\\u0000\"]\n", true},
+		{"UTF-16 without a mark", Dockerfile, "F\x00R\x00O\x00M\x00 \x00a\x00\n\x00", false},
+		{"lines of nearly 64 KiB", Dockerfile, strings.Repeat("#"+strings.Repeat("x", 65534)+"\n", 100) + "FROM a", true},
+		{"a comment of 64 KiB", Dockerfile, "FROM a\n#" + strings.Repeat("x", 65535), false},
+		{"a here-document with a line of 64 KiB", Dockerfile, "FROM a\nRUN <<E\n" + strings.Repeat("x", 65536) + "\nE\n", false},
+		{"a here-document without an end", Dockerfile, "FROM a\nRUN <<E\n" + strings.Repeat("x\n", 1000*k), false},
+		{"here-documents without an end", Dockerfile, "FROM a\n" + strings.Repeat("RUN <<E\n", 200*k), false},
+		{"many here-documents", Dockerfile, "FROM a\n" + strings.Repeat("RUN <<E\n\nE\n", 30*k), true},
+		{"a command of many lines", Dockerfile, "FROM a\nRUN a" + strings.Repeat(" \\\n && b", 1000*k), true},
+		{"an instruction that does not end", Dockerfile, "FROM a \\\n" + strings.Repeat("\\\n#\n\n", 1000*k), true},
+		{"brackets in a command", Dockerfile, "FROM a\nRUN " + strings.Repeat("[", 60*k) + "\nCMD " +
+			strings.Repeat("[\\\n", 1000*k), true},
+		{"variables in each other, not too deep", Dockerfile, "FROM a\nUSER " + nested("${a:-\\\n", "", "}\\\n", 1000), true},
+		{"variables without an end", Dockerfile, "FROM a\nUSER " + strings.Repeat("${a}.\\\n", 1000*k) + "${", false},
+		{"stages that each name the one before", Dockerfile, "FROM a AS s\nUSER a\n" +
+			strings.Repeat("FROM s AS s\nCMD a\n", 15*k), true},
 	} {
 		documents, err := Parse(c.format, []byte(c.text), Limits())
 		var parse *ParseError
@@ -261,6 +291,8 @@ func TestErrorsAreBrief(t *testing.T) {
 		{TOML, "\n" + letters + " = 1\n" + letters + " = 1\n"},
 		{TOML, "\n\"" + long + "\" = 1\n[\"" + long + "\"]\n"},
 		{TOML, "\na = " + strings.Repeat("9", 1<<20)},
+		{Dockerfile, "FROM a\nUSER \"" + strings.Repeat("é\\\n", 1<<20)},
+		{Dockerfile, "FROM a\n" + strings.Repeat("é\\\n", 1<<20)},
 		{TOML, "\na = " + strings.Repeat("9", 1<<20) + "e1000000000"},
 	} {
 		_, err := Parse(c.format, []byte(c.text), Limits())

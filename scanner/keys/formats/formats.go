@@ -1,4 +1,4 @@
-// Package formats reads YAML, JSON, HCL and TOML files into the documents that scanner/keys walks.
+// Package formats reads YAML, JSON, HCL, TOML and Dockerfiles into the documents that scanner/keys walks.
 //
 // Each format is a file of this package and a line of its table; the parsers are libraries. A reader evaluates
 // nothing: it returns for each value its kind, its possible readings, and its bytes in the text.
@@ -12,6 +12,7 @@ package formats
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -26,6 +27,8 @@ const (
 	JSON Format = "json"
 	HCL  Format = "hcl"
 	TOML Format = "toml"
+
+	Dockerfile Format = "dockerfile"
 
 	// TerraformJSON is JSON whose strings can be HCL templates.
 	TerraformJSON Format = "terraform json"
@@ -71,10 +74,12 @@ func readers() []reader {
 		{TerraformJSON, []string{".tf.json", ".tofu.json"}, readTerraformJSON},
 		{HCL, []string{".tf", ".tofu", ".tfvars", ".hcl"}, readHCL},
 		{TOML, []string{".toml"}, readTOML},
+		{Dockerfile, []string{".dockerfile", ".containerfile"}, readDockerfile},
 	}
 }
 
-// Of returns the format of a file by its name: the longest matching extension counts.
+// Of returns the format of a file by its name: the longest matching extension counts. A Dockerfile may have any that
+// is not another format's.
 func Of(path string) (Format, bool) {
 	var found Format
 	longest := 0
@@ -85,8 +90,21 @@ func Of(path string) (Format, bool) {
 			}
 		}
 	}
+	if name := path[strings.LastIndexByte(path, '/')+1:]; longest == 0 && isDockerfile(name) {
+		return Dockerfile, true
+	}
 	return found, longest > 0
 }
+
+// isDockerfile reports whether a name is Dockerfile or Containerfile, or begins with one and a point.
+func isDockerfile(name string) bool {
+	return slices.ContainsFunc([]string{"dockerfile", "containerfile"}, func(first string) bool {
+		n := len(first)
+		return len(name) >= n && asciiEqualFold(name[:n], first) && (len(name) == n || name[n] == '.')
+	}) && !(len(name) > len(ignoreFile) && asciiEqualFold(name[len(name)-len(ignoreFile):], ignoreFile))
+}
+
+const ignoreFile = ".dockerignore"
 
 // asciiEqualFold compares s with lower, which has no capitals, without the case of ASCII letters.
 func asciiEqualFold(s, lower string) bool {
@@ -102,13 +120,15 @@ func asciiEqualFold(s, lower string) bool {
 	return true
 }
 
-// Extensions returns the extensions of all formats, for messages.
-func Extensions() []string {
+// Names returns globs for the names of all formats, for messages.
+func Names() []string {
 	var all []string
 	for _, r := range readers() {
-		all = append(all, r.extensions...)
+		for _, ext := range r.extensions {
+			all = append(all, "*"+ext)
+		}
 	}
-	return all
+	return append(all, "Dockerfile", "Dockerfile.*", "Containerfile", "Containerfile.*")
 }
 
 // Parse reads a text: UTF-8 without its byte order mark. All places in the documents and errors are offsets into it.
@@ -126,7 +146,7 @@ func Parse(format Format, text []byte, bounds Bounds) ([]keys.Document, error) {
 			at += n
 		}
 		const reason = "the byte 0x%02X is not UTF-8"
-		if format != JSON && format != TerraformJSON {
+		if format != JSON && format != TerraformJSON && format != Dockerfile {
 			return nil, m.bad(at, reason, text[at])
 		}
 		m.disputed(at, reason, text[at])
@@ -151,6 +171,7 @@ type meter struct {
 	text    []byte
 	bounds  Bounds
 	nodes   int
+	places  int         // numbers given to values that share a place
 	dispute *ParseError // or nil
 }
 

@@ -23,7 +23,7 @@ var (
 // what a value may be compared as.
 func TestRead(t *testing.T) {
 	files, err := filepath.Glob("testdata/read/*.txt")
-	if err != nil || len(files) != 5 {
+	if err != nil || len(files) != 6 {
 		t.Fatal(files, err)
 	}
 	for _, name := range files {
@@ -163,6 +163,7 @@ func TestHead(t *testing.T) {
 		{HCL, "# c\n\n b \"l\" {\n}\na = 1\n", []string{"b \"l\" {"}},
 		{TOML, "# c\n\n [a.b]\nc = 1\n[a]\n", []string{"[a.b]"}},
 		{TOML, "# c\n", []string{""}},
+		{Dockerfile, "# syntax=a\n\n  FROM a \\\n  AS b\n", []string{"FROM a \\"}},
 	} {
 		documents, err := Parse(c.format, []byte(c.text), Limits())
 		var got []string
@@ -223,6 +224,10 @@ func TestOf(t *testing.T) {
 		"a.yaml": YAML, "a/b.YML": YAML, "a.json": JSON, "a.jsonc": JSON, "main.tf": HCL, "MAIN.TF": HCL, "a.tofu": HCL,
 		"a.tfvars": HCL, "a.hcl": HCL, "a.tf.json": TerraformJSON, "a.TF.Json": TerraformJSON,
 		"a.tofu.json": TerraformJSON, "a.tfvars.json": JSON, "a.toml": TOML,
+		"Dockerfile": Dockerfile, "a/CONTAINERFILE": Dockerfile, "Dockerfile.prod": Dockerfile, "dockerfile.": Dockerfile,
+		"app.Dockerfile": Dockerfile, ".containerfile": Dockerfile, "Containerfile.a.b": Dockerfile,
+		"Dockerfile.yml": YAML, "Dockerfile.tf.json": TerraformJSON, "Dockerfile.dockerignore": "",
+		"Dockerfile.a.DockerIgnore": "", "Dockerfiles": "", "Dockerfile-a": "", "aDockerfile": "", "Dockerfile/a": "",
 		".yaml": YAML, "a.toml.bak": "", "yaml": "", "a.tf/b": "", "": "", "a.yaml.j2": "", "Kelvin.\u212aaml": "",
 	} {
 		if got, ok := Of(path); got != want || ok != (want != "") {

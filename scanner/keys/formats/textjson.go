@@ -19,7 +19,6 @@ type insideReader struct {
 	*meter
 	format Format
 	seen   map[*keys.Node]bool // shared nodes
-	count  int                 // of the nodes in texts, which share the place of their text
 	beyond bool                // of a document
 }
 
@@ -60,7 +59,8 @@ func (r *insideReader) node(n *keys.Node, texts int) {
 	}
 	r.beyond = r.beyond || n.Beyond != ""
 	if n.Inside != nil {
-		n.Inside.Tagged = n.Scalar.Variable && r.format == YAML // a program may do anything with the text
+		// An application decides what a tagged text is, and a variable can expand to anything.
+		n.Inside.Tagged = n.Scalar.Variable && (r.format == YAML || r.format == Dockerfile)
 		r.node(n.Inside, texts+1)
 	}
 }
@@ -96,8 +96,8 @@ func (r *insideReader) read(text string, at keys.Span) (value *keys.Node, limit 
 // place gives a node, and all in it, the place of their text.
 func (r *insideReader) place(n *keys.Node, at keys.Span) {
 	next := func() keys.Span {
-		r.count++
-		return keys.Span{Start: at.Start, End: at.End, In: r.count}
+		r.places++
+		return keys.Span{Start: at.Start, End: at.End, In: r.places}
 	}
 	n.At = next()
 	for i := range n.Entries {
