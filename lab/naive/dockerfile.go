@@ -173,7 +173,7 @@ func (d *dockerfile) read(line dockerLine, name, rest string) ([]*Node, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case rest == "":
+	case rest == "" && !slices.Contains([]string{"run", "cmd", "entrypoint"}, name): // which BuildKit reads
 		return nil, errors.New("a missing argument")
 	}
 	n := &Node{Kind: MappingNode, At: line.at, Sub: d.sub(), Entries: entries}
