@@ -87,7 +87,7 @@ var (
 		2:  regexp.MustCompile(`^[-+]?0[bB]([01_]+)$`),
 	}
 	inTen   = regexp.MustCompile(`^[-+]?([0-9][0-9_]*(\.[0-9_]*)?|\.[0-9][0-9_]*)([eE][-+]?[0-9][0-9_]*)?$`)
-	inSixty = regexp.MustCompile(`^[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?$`)
+	inSixty = regexp.MustCompile(`^[-+]?(?:[1-9][0-9_]*(:[0-5]?[0-9])+|[0-9][0-9_]*(:[0-5]?[0-9])+\.[0-9_]*)$`)
 )
 
 // numbers are the numbers that a text is in some format, or in some version of one.

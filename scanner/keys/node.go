@@ -29,7 +29,7 @@ type Node struct {
 	Parted bool
 	// Header marks the mapping of a block's type or label, whose one entry is the next label or the body: see [Block].
 	Header bool
-	// Dynamic marks the content of an HCL dynamic block, and the mappings in it: to a condition they are uncertain.
+	// Dynamic marks the content of an HCL dynamic block, and all values in it: to a condition they are uncertain.
 	Dynamic bool
 	// Body marks the mapping of an HCL body: entries of one name are several blocks, not one key twice.
 	Body bool

@@ -168,7 +168,7 @@ func (h *hclReader) value(expr hclsyntax.Expression) (*keys.Node, error) {
 	if err := h.add(1); err != nil {
 		return nil, err
 	}
-	node := &keys.Node{At: place(expr.Range())}
+	node := &keys.Node{At: place(expr.Range()), Dynamic: h.dynamic > 0}
 	switch e := bare(expr).(type) {
 	case *hclsyntax.TupleConsExpr:
 		node.Kind = keys.List
@@ -180,7 +180,7 @@ func (h *hclReader) value(expr hclsyntax.Expression) (*keys.Node, error) {
 			node.Items = append(node.Items, item)
 		}
 	case *hclsyntax.ObjectConsExpr:
-		node.Kind, node.Dynamic = keys.Mapping, h.dynamic > 0
+		node.Kind = keys.Mapping
 		for _, item := range e.Items {
 			value, err := h.value(item.ValueExpr)
 			if err != nil {

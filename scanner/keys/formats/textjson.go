@@ -51,7 +51,7 @@ func (r *insideReader) node(n *keys.Node, texts int) {
 	}
 	for _, text := range n.Scalar.Texts {
 		if n.Inside == nil && n.Beyond == "" {
-			n.Inside, n.Beyond = r.read(text, n.At)
+			n.Inside, n.Beyond = r.read(text, n.At, n.Scalar.Variable)
 		}
 	}
 	if n.Inside != nil && texts == maxTexts {
@@ -66,20 +66,20 @@ func (r *insideReader) node(n *keys.Node, texts int) {
 }
 
 // read returns the value of a text that is a JSON object or list, or the limit that it exceeds; nil of another text.
-func (r *insideReader) read(text string, at keys.Span) (value *keys.Node, limit string) {
+func (r *insideReader) read(text string, at keys.Span, isVariable bool) (value *keys.Node, limit string) {
 	text = strings.Trim(text, " \t\r\n")
 	if len(text) < 2 || text[0] != '{' && text[0] != '[' || text[len(text)-1] != '}' && text[len(text)-1] != ']' {
 		return nil, ""
 	}
-	hcl := r.format == HCL || r.format == TerraformJSON
-	if hcl {
+	template := isVariable && (r.format == HCL || r.format == TerraformJSON)
+	if template {
 		var ok bool
 		if text, ok = withPlaceholders(text); !ok {
 			return nil, ""
 		}
 	}
 	m := &meter{text: []byte(text), bounds: r.bounds, nodes: r.nodes}
-	inner := &jsonReader{meter: m, strict: true, template: hcl}
+	inner := &jsonReader{meter: m, strict: true, template: template}
 	documents, err := inner.read()
 	var over *LimitError
 	switch {
