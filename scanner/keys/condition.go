@@ -60,7 +60,9 @@ func (c *condition) ask(n *Node, states, into uint64) (a answer) {
 	if states == 0 {
 		return a
 	}
-	if n.Dynamic || n.uncertain() && (n.Inside == nil || n.Inside.Tagged || into == 0 || states&c.steps.end != 0) {
+	// What jsonencode is given is looked into instead, if the path may.
+	encoded := n.Inside != nil && n.Inside.At.In == 0 && states&^into == 0 && states&c.steps.end == 0
+	if n.Dynamic || n.uncertain() && !encoded {
 		return answer{true, true}
 	}
 	at := reachedNode{n, states, into}
@@ -99,7 +101,7 @@ func (c *condition) value(n *Node) answer {
 
 // entries answers for the entries of a mapping.
 func (c *condition) entries(n *Node, states uint64) (a answer) {
-	names := map[string]answer{}
+	names, visible := map[string]answer{}, map[string]bool{}
 	for i := range n.Entries {
 		e := &n.Entries[i]
 		into := c.steps.into(states, e)
@@ -120,8 +122,10 @@ func (c *condition) entries(n *Node, states uint64) (a answer) {
 			continue
 		}
 		names[e.Name] = o
+		visible[e.Name] = visible[e.Name] || !e.Hidden
 	}
-	for _, o := range names {
+	for name, o := range names {
+		o.sure = o.sure && visible[name]
 		a = a.or(o)
 	}
 	return a

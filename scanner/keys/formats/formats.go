@@ -173,6 +173,8 @@ type meter struct {
 	nodes   int
 	places  int         // numbers given to values that share a place
 	dispute *ParseError // or nil
+
+	templates map[*keys.Node]string // texts of HCL templates, with apart in what only looks like one
 }
 
 func (m *meter) add(n int) error {

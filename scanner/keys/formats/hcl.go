@@ -197,6 +197,12 @@ func (h *hclReader) value(expr hclsyntax.Expression) (*keys.Node, error) {
 		}
 	default:
 		node.Kind, node.Scalar = h.scalar(e)
+		if text := h.template(e, apart); node.Scalar.Variable && text != "" {
+			if h.templates == nil {
+				h.templates = map[*keys.Node]string{}
+			}
+			h.templates[node] = text
+		}
 		if argument := encoded(e); argument != nil {
 			inside, err := h.value(argument)
 			node.Inside = inside
@@ -247,7 +253,7 @@ func (h *hclReader) scalar(expr hclsyntax.Expression) (keys.Kind, keys.Scalar) {
 	written := h.written(expr)
 	switch {
 	case !certain:
-		for _, text := range []string{reference(bare(expr)), h.template(bare(expr))} {
+		for _, text := range []string{reference(bare(expr)), h.template(bare(expr), "")} {
 			if text != "" && !slices.Contains(written, text) {
 				written = append(written, text)
 			}

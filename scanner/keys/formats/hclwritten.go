@@ -79,8 +79,9 @@ func isLiteral(expr hclsyntax.Expression) bool {
 }
 
 // template returns the text of a template, or "" if expr is not one. Known parts are read, without escapes and a
-// heredoc's indentation; unknown parts stay as in the source.
-func (h *hclReader) template(expr hclsyntax.Expression) string {
+// heredoc's indentation; unknown parts stay as in the source. between separates the two characters of a "${" or "%{" in
+// a known part.
+func (h *hclReader) template(expr hclsyntax.Expression, between string) string {
 	e, ok := expr.(*hclsyntax.TemplateExpr)
 	if !ok {
 		return ""
@@ -94,7 +95,7 @@ func (h *hclReader) template(expr hclsyntax.Expression) string {
 		source := string(part.Range().SliceBytes(h.text))
 		switch {
 		case known && value.kind != hclNull:
-			text.WriteString(value.text)
+			text.WriteString(strings.NewReplacer("${", "$"+between+"{", "%{", "%"+between+"{").Replace(value.text))
 		case strings.HasPrefix(source, "%{"): // an if or for
 			text.WriteString(source)
 		default:

@@ -49,7 +49,11 @@ func (r *insideReader) node(n *keys.Node, texts int) {
 	if n.Kind != keys.ScalarNode {
 		return
 	}
-	for _, text := range n.Scalar.Texts {
+	all := n.Scalar.Texts
+	if text, ok := r.templates[n]; ok {
+		all = []string{text}
+	}
+	for _, text := range all {
 		if n.Inside == nil && n.Beyond == "" {
 			n.Inside, n.Beyond = r.read(text, n.At, n.Scalar.Variable)
 		}
@@ -148,8 +152,11 @@ func withPlaceholders(text string) (string, bool) {
 		}
 		out = append(out, c)
 	}
-	return string(out), true
+	return strings.ReplaceAll(string(out), apart, ""), true
 }
+
+// apart is between the characters of a "${" or "%{" that is text.
+const apart = "\x02"
 
 // templateEnd returns the offset after the "${…}" at i, in which braces are balanced and strings skipped; -1 without
 // an end.
