@@ -17,7 +17,7 @@ func (e *BeyondError) Error() string { return e.Reason }
 // Beyond returns a [*BeyondError] if a path of an item would look into a text of the file that exceeds a limit. A path
 // of if counts as if it began wherever the item's own paths lead.
 func Beyond(item *keyitem.Item, file []Document) error {
-	if !slices.ContainsFunc(file, func(d Document) bool { return d.Beyond }) {
+	if !slices.ContainsFunc(file, func(d Document) bool { return d.Beyond != nil }) {
 		return nil
 	}
 	paths := slices.Concat(item.Each, item.Paths)
@@ -44,7 +44,13 @@ func Beyond(item *keyitem.Item, file []Document) error {
 		w := newWalk(path)
 		w.hidden, w.tagged = true, true
 		var found *BeyondError
-		w.beyond = func(n *Node) { found = &BeyondError{n.At, n.Beyond} }
+		w.beyond = func(n *Node) {
+			for _, d := range file {
+				if reason := d.Beyond[n]; reason != "" {
+					found = &BeyondError{n.At, reason}
+				}
+			}
+		}
 		for _, d := range (&splitter{forbidden: true}).split(file) {
 			if w.from(d.root, d.head); found != nil {
 				return found

@@ -31,7 +31,7 @@ type reachedNode struct {
 func newConditions(all []keyitem.At) conditions {
 	var c conditions
 	for i := range all {
-		c = append(c, &condition{&all[i], newWalk(all[i].Path), map[reachedNode]answer{}})
+		c = append(c, &condition{&all[i], newWalk(all[i].Path), nil})
 	}
 	return c
 }
@@ -82,6 +82,9 @@ func (c *condition) ask(n *Node, states, into uint64) (a answer) {
 		a = a.or(c.entries(n, states))
 	}
 	if n.Shared || n.Parted {
+		if c.known == nil {
+			c.known = map[reachedNode]answer{}
+		}
 		c.known[at] = a
 	}
 	return a
@@ -101,34 +104,51 @@ func (c *condition) value(n *Node) answer {
 
 // entries answers for the entries of a mapping.
 func (c *condition) entries(n *Node, states uint64) (a answer) {
-	names, visible := map[string]answer{}, map[string]bool{}
+	type named struct {
+		answer
+		name    string
+		visible bool // not only hidden entries have the name
+	}
+	var first named
+	var others map[string]named // the names after the first
 	for i := range n.Entries {
 		e := &n.Entries[i]
 		into := c.steps.into(states, e)
 		next := into | c.steps.skipping(states&c.steps.deep)
-		var o answer
+		o := named{name: e.Name, visible: !e.Hidden}
 		switch {
 		case next == 0:
 			continue
 		case e.Unsure && e.Named: // a dynamic block
-			o = answer{true, true}
+			o.answer = answer{true, true}
 		default:
-			o = c.ask(e.Value, next, into)
+			o.answer = c.ask(e.Value, next, into)
 		}
-		if before, again := names[e.Name]; again && e.Named && !n.Body {
-			o = answer{before.could || o.could, before.sure && o.sure}
-		} else if again || !e.Named {
-			a = a.or(o)
+		if n.Body || !e.Named {
+			a = a.or(o.answer)
 			continue
 		}
-		names[e.Name] = o
-		visible[e.Name] = visible[e.Name] || !e.Hidden
+		before, again := first, first.name == o.name && (first.could || first.sure || first.visible)
+		if !again {
+			before, again = others[o.name]
+		}
+		if again { // one key twice
+			o.could, o.sure, o.visible = before.could || o.could, before.sure && o.sure, before.visible || o.visible
+		}
+		switch {
+		case first == named{} || first.name == o.name:
+			first = o
+		default:
+			if others == nil {
+				others = map[string]named{}
+			}
+			others[o.name] = o
+		}
 	}
-	for name, o := range names {
-		o.sure = o.sure && visible[name]
-		a = a.or(o)
+	for _, o := range others {
+		a = a.or(answer{o.could, o.sure && o.visible})
 	}
-	return a
+	return a.or(answer{first.could, first.sure && first.visible})
 }
 
 func (a answer) or(b answer) answer { return answer{a.could || b.could, a.sure || b.sure} }

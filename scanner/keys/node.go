@@ -9,16 +9,15 @@ type Document struct {
 	Head Span  // its first line with content: the place of a missing key at its top
 	// Kubernetes is set if kubectl reads objects in this format, so that the document may be a list of them.
 	Kubernetes bool
-	Beyond     bool // a text in it has Beyond
+	// Beyond are texts that are JSON and have no Inside, because of a limit: why. A path that would go on in one is a
+	// [*BeyondError].
+	Beyond map[*Node]string
 }
 
 // A Node is a value of a parsed file. Nodes may be shared: an alias refers to the node of its anchor. There is no
 // cycle.
 type Node struct {
 	Kind Kind
-	// At is the node's place: from its first byte, with quotes, anchor and tag (of a block scalar its indicator, of an
-	// HCL value its expression), to its last.
-	At Span
 	// Tagged is set if a list or mapping has a tag itself, or a YAML merge of a tagged value. It is one value that
 	// equals nothing; forbidden items search inside it, required ones do not.
 	Tagged bool
@@ -34,16 +33,18 @@ type Node struct {
 	// Body marks the mapping of an HCL body: entries of one name are several blocks, not one key twice.
 	Body bool
 
+	// At is the node's place: from its first byte, with quotes, anchor and tag (of a block scalar its indicator, of an
+	// HCL value its expression), to its last.
+	At Span
+	// Inside is what is in a Scalar: the value of a text that is JSON as a whole, or of the argument of HCL's
+	// jsonencode; nil for any other.
+	Inside *Node
+
 	Entries []Entry // of a Mapping, in the order of the file; names may occur more than once
 	Items   []*Node // of a List
 	// Joined is the text of a List of strings that is a command: forbidden items ask it for is and matches, too.
 	Joined *Node
 	Scalar Scalar // of a Scalar
-	// Inside is what is in a Scalar: the value of a text that is JSON as a whole, or of the argument of HCL's
-	// jsonencode; nil for any other.
-	Inside *Node
-	// Beyond is why a text that is JSON has no Inside: a limit. A path that would go on in it is a [*BeyondError].
-	Beyond string
 }
 
 type Kind uint8

@@ -22,10 +22,10 @@ type walk struct {
 	node  func(n *Node, states uint64, from Span, inside bool)
 	entry func(e *Entry, n *Node)
 	stop  bool
-	// beyond is called with texts that it would look into, and that exceed a limit; or nil.
+	// beyond is called with nodes that it would look into if they were texts; or nil.
 	beyond func(n *Node)
-	// owner is the mapping with the key through which node or entry was reached, which is not a block's label; at a
-	// document's root, the root.
+	// owner, if owned, is the mapping with the key through which node or entry was reached, which is not a block's
+	// label; at a document's root, the root.
 	owner *Node
 
 	// seen are the states in which the content of a node was visited, for nodes with several ways to them.
@@ -87,26 +87,26 @@ func (w *walk) ends(n *Node, states uint64) bool {
 
 func (w *walk) from(n *Node, introduced Span) {
 	w.owner = n
-	w.visit(n, w.begin, 0, introduced, false)
+	w.visit(n, w.begin, 0, &introduced, false)
 }
 
 func (w *walk) document(d document) {
 	w.owner = d.root
-	w.visit(d.root, w.begin, 0, d.head, d.inside)
+	w.visit(d.root, w.begin, 0, &d.head, d.inside)
 }
 
 // visit visits a node in some states; into are those in which the walk looks into a text.
-func (w *walk) visit(n *Node, states, into uint64, from Span, inside bool) {
+func (w *walk) visit(n *Node, states, into uint64, from *Span, inside bool) {
 	if states == 0 || w.stop {
 		return
 	}
-	if w.node != nil {
-		w.node(n, states, from, inside)
+	if w.node != nil && states&w.end != 0 {
+		w.node(n, states, *from, inside)
 	}
 	if n.Inside != nil && !w.stop {
 		w.visit(n.Inside, w.inText(into), w.inText(into), from, inside)
 	}
-	if n.Beyond != "" && into&^w.end != 0 && w.beyond != nil {
+	if w.beyond != nil && into&^w.end != 0 {
 		w.beyond(n)
 	}
 	if n.Kind != Mapping && n.Kind != List || w.stop || n.Tagged && !w.tagged {
@@ -136,11 +136,11 @@ func (w *walk) visit(n *Node, states, into uint64, from Span, inside bool) {
 		ofItems &^= w.end
 	}
 	for _, item := range n.Items {
-		w.visit(item, ofItems, into, item.At, inside)
+		w.visit(item, ofItems, into, &item.At, inside)
 	}
-	if owner := w.owner; n.Kind == Mapping && !n.Header {
+	owner := w.owner
+	if w.owned && n.Kind == Mapping && !n.Header {
 		w.owner = n
-		defer func() { w.owner = owner }()
 	}
 	for i := range n.Entries {
 		e := &n.Entries[i]
@@ -152,7 +152,10 @@ func (w *walk) visit(n *Node, states, into uint64, from Span, inside bool) {
 		if w.entry != nil && next&w.end != 0 {
 			w.entry(e, n)
 		}
-		w.visit(e.Value, next, into, e.At, inside)
+		w.visit(e.Value, next, into, &e.At, inside)
+	}
+	if w.owned {
+		w.owner = owner
 	}
 	if w.stop && memo { // not all of it was looked at
 		w.seen[key] = before

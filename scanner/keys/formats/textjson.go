@@ -18,15 +18,15 @@ const maxTexts = 3
 type insideReader struct {
 	*meter
 	format Format
-	seen   map[*keys.Node]bool // shared nodes
-	beyond bool                // of a document
+	seen   map[*keys.Node]bool   // shared nodes
+	beyond map[*keys.Node]string // of a document
 }
 
 // lookInto sets what is in the texts of documents.
 func (m *meter) lookInto(documents []keys.Document, format Format) {
 	r := &insideReader{meter: m, format: format, seen: map[*keys.Node]bool{}}
 	for i := range documents {
-		r.beyond = false
+		r.beyond = nil
 		r.node(documents[i].Root, 0)
 		documents[i].Beyond = r.beyond
 	}
@@ -53,15 +53,21 @@ func (r *insideReader) node(n *keys.Node, texts int) {
 	if text, ok := r.templates[n]; ok {
 		all = []string{text}
 	}
+	limit := ""
 	for _, text := range all {
-		if n.Inside == nil && n.Beyond == "" {
-			n.Inside, n.Beyond = r.read(text, n.At, n.Scalar.Variable)
+		if n.Inside == nil && limit == "" {
+			n.Inside, limit = r.read(text, n.At, n.Scalar.Variable)
 		}
 	}
 	if n.Inside != nil && texts == maxTexts {
-		n.Inside, n.Beyond = nil, fmt.Sprintf("a path goes on in a text that is in more than %d texts", maxTexts-1)
+		n.Inside, limit = nil, fmt.Sprintf("a path goes on in a text that is in more than %d texts", maxTexts-1)
 	}
-	r.beyond = r.beyond || n.Beyond != ""
+	if limit != "" {
+		if r.beyond == nil {
+			r.beyond = map[*keys.Node]string{}
+		}
+		r.beyond[n] = limit
+	}
 	if n.Inside != nil {
 		// An application decides what a tagged text is, and a variable can expand to anything.
 		n.Inside.Tagged = n.Scalar.Variable && (r.format == YAML || r.format == Dockerfile)
