@@ -599,7 +599,7 @@ scanner/baseline 970 11
 scanner/check 2244 64 containing, only: unparsable
 scanner/checkout 1264 25 with attributes and recode, which were 1501 lines
 scanner/fleet 593 11 names below the directory that all share
-scanner/keys 1488 37 conditions, any, numbers, texts that are JSON
+scanner/keys 1492 37 conditions, any, numbers, texts that are JSON
 scanner/keys/formats 4381 16 JSON in texts, Dockerfiles
 scanner/match 3333 36 the bytes of occurrences
 scanner/needle 1063 13 the search calls nothing for a place: a function that is passed costs 5 % of a scan

@@ -110,6 +110,7 @@ func (c *condition) entries(n *Node, states uint64) (a answer) {
 		visible bool // not only hidden entries have the name
 	}
 	var first named
+	found := false
 	var others map[string]named // the names after the first
 	for i := range n.Entries {
 		e := &n.Entries[i]
@@ -128,27 +129,30 @@ func (c *condition) entries(n *Node, states uint64) (a answer) {
 			a = a.or(o.answer)
 			continue
 		}
-		before, again := first, first.name == o.name && (first.could || first.sure || first.visible)
-		if !again {
-			before, again = others[o.name]
+		isFirst := !found || first.name == o.name
+		before, again := others[o.name]
+		if isFirst && found {
+			before, again = first, true
 		}
 		if again { // one key twice
 			o.could, o.sure, o.visible = before.could || o.could, before.sure && o.sure, before.visible || o.visible
 		}
 		switch {
-		case first == named{} || first.name == o.name:
-			first = o
+		case isFirst:
+			first, found = o, true
+		case others == nil:
+			others = map[string]named{o.name: o}
 		default:
-			if others == nil {
-				others = map[string]named{}
-			}
 			others[o.name] = o
 		}
+	}
+	if found {
+		a = a.or(answer{first.could, first.sure && first.visible})
 	}
 	for _, o := range others {
 		a = a.or(answer{o.could, o.sure && o.visible})
 	}
-	return a.or(answer{first.could, first.sure && first.visible})
+	return a
 }
 
 func (a answer) or(b answer) answer { return answer{a.could || b.could, a.sure || b.sure} }
