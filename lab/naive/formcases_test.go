@@ -112,9 +112,9 @@ func ifCases() []formCase {
 		inYAML("of several paths each by itself", "- {key: [a.b, d], is: 1, if: {c: 2}}", "a: {b: ①1, c: 2}\nd: 1\n"),
 		inHCL("of a block the body in which its header stands", `- {key: "resource.aws_x", if: {a: 1}}`+"\n"+`- {key: "resource.aws_x.*.k", is: 1, if: {a: 1}}`,
 			"a = 1\n①resource \"aws_x\" \"n\" {\n  k = 1\n}\nresource \"b\" \"n\" {\n}\n"),
-		inHCL("its own keys are asked by a key of it", `- {key: "resource.aws_x.*.k", is: 1, if: {a: 1}}`,
+		inHCL("an item with a key in a resource looks at the keys of the resource", `- {key: "resource.aws_x.*.k", is: 1, if: {a: 1}}`,
 			"resource \"aws_x\" \"n\" {\n  k = ①1\n  a = 1\n}\nresource \"aws_x\" \"m\" {\n  k = 1\n}\n"),
-		inYAML("a value that no key leads to is asked itself", `- {key: ["**.b"], is: 1, if: {b: 1}}`, "b: ①1\n"),
+		inYAML("a value that no key leads to is looked at itself", `- {key: ["**.b"], is: 1, if: {b: 1}}`, "b: ①1\n"),
 		inYAML("each: only nodes for which it holds", "+ {each: a, if: {b: 1}, key: c}", "a:\n- ①b: 1\n- b: 2\n- {b: 1, c: 3}\n"),
 		inYAML("each with where and if", "+ {each: a, if: {b: 1}, key: c, where: {d: 1}}", "①a: {b: 1}\nd: 1\n---\na: {b: 1}\n"),
 		inYAML("a node that is no mapping, with missing", "+ {each: a, if: {b: {missing: true}}, key: c}", "①a: x\n"),
@@ -130,7 +130,7 @@ func anyCases() []formCase {
 		inYAML("at least one must be equal", "+ {key: a, is: x, any: true}", "a: [y, x]\n---\na: [①y, z]\n---\n①b: 1\n"),
 		inYAML("several paths count together", "+ {key: [a, b], is: x, any: true}", "a: y\nb: x\n---\na: ①y\nb: y\n"),
 		inYAML("of each node", "+ {each: n, key: a, is: x, any: true}", "n:\n- a: [x, y]\n- a: ①y\n- ①b: x\n"),
-		inYAML("without each it is asked per document", "+ {key: n.a, is: x, any: true}", "n:\n- a: y\n- a: x\n- b: 1\n"),
+		inYAML("without each every document must have one", "+ {key: n.a, is: x, any: true}", "n:\n- a: y\n- a: x\n- b: 1\n"),
 		inYAML("a branch that lacks the key is no fault", "+ {key: n.a.b, matches: x, any: true}", "n: [{a: {b: x}}, {}, {a: 1}]\n"),
 		inHCL("in a dynamic it counts only if for_each is a literal that is not empty", "+ {key: x.a, is: 1, any: true}",
 			"dynamic \"x\" {\n  for_each = [1]\n  content {\n    a = 1\n  }\n}\n"),
@@ -187,6 +187,8 @@ func textCases() []formCase {
 		inYAML("a text in a list, and one that no key leads to", `- {key: "p.a"}`+"\n"+`- {key: "a"}`, "p: [①'{\"a\": 1}']\n---\n'{\"a\": 1}'\n---\n- '{\"a\": 1}'\n"),
 		inYAML("as a whole", "- {key: p.a}", "p: 'x {\"a\": 1}'\n---\np: '{\"a\": 1} x'\n---\np: '{\"a\": 1},'\n---\np: \"{'a': 1}\"\n---\np: '{a: 1}'\n---\np: ①' {\"a\": 1} '\n"),
 		inYAML("strict RFC 8259", "- {key: p.a}", "p: '{\"a\": 01}'\n---\np: '{\"a\": 1,}'\n---\np: '{\"a\": 1} // x'\n---\np: \"\\uFEFF{\\\"a\\\": 1}\"\n---\np: \"{\\\"a\\\": \\\"\\t\\\"}\"\n"),
+		inYAML("half a surrogate pair, which RFC 8259 allows, hides nothing", "- {key: p.a}\n+ {key: p.b}",
+			`p: ①'{"x": "\ud800", "a": 1, "b": "\udc00"}'`+"\n"),
 		inYAML("a key twice is checked twice", "- {key: p.a, is: 1}", "p: ①①'{\"a\": 1, \"a\": 1, \"a\": 2}'\n"),
 		inYAML("escapes", "- {key: p.a, is: \"x\\né\"}", `p: ①'{"\u0061": "x\né"}'`+"\n"),
 		inYAML("required items, too", "+ {key: p.a, is: 1}", "p: '{\"a\": 1}'\n---\np: ①'{\"a\": \"1\"}'\n---\np: ①'{\"b\": 1}'\n---\n①p: x\n"),
@@ -252,7 +254,7 @@ func searchCases() []formCase {
 
 func containingCases() []formCase {
 	return []formCase{
-		inText("asked only of files in which at least one is found", "- a\ncontaining: [m]", "①a m\n"),
+		inText("only files in which at least one is found are checked", "- a\ncontaining: [m]", "①a m\n"),
 		inText("not of others", "- a\n+ b\ncontaining: [m, n]", "a\n"),
 		inText("one is enough, a required item, too", "- a\n+ b\ncontaining: [m, n]", "②①a n\n"),
 		inText("as a forbidden item would find it", "- a\ncontaining: [{text: m, words: true}, {regex: 'n$'}]", "a mm nn.\n"),

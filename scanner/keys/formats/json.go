@@ -162,7 +162,7 @@ type jsonReader struct {
 	decoder   *jsontext.Decoder
 	terraform bool // the values are those of Terraform
 	strict    bool // there are no comments, and no trailing commas
-	lenient   bool // invalid UTF-8 is U+FFFD
+	lenient   bool // invalid UTF-8, or half a surrogate pair, is U+FFFD
 	template  bool // strings may have placeholders
 }
 

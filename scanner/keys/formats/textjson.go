@@ -89,7 +89,7 @@ func (r *insideReader) read(text string, at keys.Span, isVariable bool) (value *
 		}
 	}
 	m := &meter{text: []byte(text), bounds: r.bounds, nodes: r.nodes}
-	inner := &jsonReader{meter: m, strict: true, template: template}
+	inner := &jsonReader{meter: m, strict: true, lenient: true, template: template}
 	documents, err := inner.read()
 	var over *LimitError
 	switch {
