@@ -71,7 +71,7 @@ type Rule struct {
 	PathCase       bool     // path_case: ignore. Files and ForbiddenFiles match without regard to ASCII case.
 	Patterns       []Item   // forbidden items: forbidden_patterns, then required_absent, in file order
 	Required       []Item   // items required in each selected file: required_patterns
-	Containing     []Item   // the rule's items are asked only of files with one of these; none: of all
+	Containing     []Item   // the rule checks only files with one of these; empty: all files
 	Unparsable     bool     // unparsable: text. For a file that cannot be parsed, only the other items count.
 	ForbiddenFiles []string // globs: each matching file is a violation, whatever its content
 	RequiredFiles  []string // globs: the tree must have a file for each

@@ -77,7 +77,7 @@ type Rule struct {
 	EachCommand, Unseen bool
 
 	Disabled bool      // by its file: it is never the one that decides
-	Priority int       // of PriorityFirst: the higher is asked first
+	Priority int       // of PriorityFirst: rules are tried from the highest down
 	Policy   int       // of DenyOverrides: the index in Set.Policies
 	Certain  Predicate // of DenyOverrides and Ask: only if it holds the rule wins over a default that denies
 	Domain   string    // of MostSpecific: "exec", "fs", "net" or "tool"

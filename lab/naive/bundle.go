@@ -28,7 +28,7 @@ type Rule struct {
 	Files, Exclude, FileExclude []string
 	IgnorePathCase              bool
 	Forbidden, Absent, Required []Item
-	Containing                  []Item // the items are asked only of files in which one of these is found
+	Containing                  []Item // only files in which one of these is found are checked
 	ForbiddenFiles              []string
 	RequiredFiles               []string
 	UnparsableText              bool // what cannot be parsed is judged by the other items alone

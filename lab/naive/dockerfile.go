@@ -65,7 +65,7 @@ func parseDockerfile(text string) *Parsed {
 }
 
 // final is the last stage, where some instructions are the last one alone, and what the stage that it begins from
-// leaves. What that one's other instructions say is hidden: it may be set anew.
+// leaves. What that one's other instructions say is hidden: a later one may set it again.
 func (d *dockerfile) final(s *dockerStage) *Node {
 	n := &Node{Kind: MappingNode, At: s.node.At, Sub: d.sub()}
 	for _, e := range s.node.Entries {

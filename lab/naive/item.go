@@ -19,7 +19,7 @@ type Item struct {
 	WithinLines int
 	// Except is an expression or nil: a match of Regexp within a match of it does not count.
 	Except *regexp.Regexp
-	// OnlyUnparsable says that only files are asked that a key item of the rule could not parse.
+	// OnlyUnparsable says that only files that a key item of the rule could not parse are checked.
 	OnlyUnparsable bool
 }
 

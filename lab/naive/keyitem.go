@@ -29,7 +29,7 @@ func (e *Expression) parts(text string) []string {
 	return linesOf(text)
 }
 
-// A Condition is a path of where or if, and what is asked there.
+// A Condition is a path of where or if, and what must hold there.
 type Condition struct {
 	Path Path
 	Question

@@ -174,7 +174,7 @@ func (r *Result) addMissing(l missingItems, b *rules.Bundle) {
 	}
 	for _, rule := range r.Plan.Rules {
 		for k, item := range b.Rules[rule].Required {
-			if r.contains(rule, b) && r.asks(rule, item) && slices.Contains(l.missing, r.Plan.engine.index[item]) {
+			if r.asks(rule, item) && slices.Contains(l.missing, r.Plan.engine.index[item]) && r.contains(rule, b) {
 				r.Findings = append(r.Findings, Finding{
 					Path: r.File.Path, Rule: rule, Ref: rules.PatternRef{Of: rules.RequiredPattern, Index: k},
 					EOF: l.end, Note: l.note,
