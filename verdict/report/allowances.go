@@ -140,11 +140,8 @@ func (v *view) endings() []string {
 }
 
 func (v *view) endingsNote() string {
-	verb := "end"
-	if len(v.EndingAllowances) == 1 {
-		verb = "ends"
-	}
-	return fmt.Sprintf("%s %s within %d days of %s", count(len(v.EndingAllowances), "allowance"), verb,
+	n := len(v.EndingAllowances)
+	return fmt.Sprintf("%s %s within %d days of %s", count(n, "allowance"), verb(n, "ends", "end"),
 		verdict.EndingDays, verdict.Visible(v.AsOf))
 }
 

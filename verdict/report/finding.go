@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -62,11 +63,11 @@ func findingAt(v *verdict.Violation, name patternName, i int) *finding {
 	if i < 0 {
 		return f
 	}
-	if p := v.Evidence.Places[i]; p.Offset != f.at.Offset || p.EndLine != f.at.EndLine ||
-		p.EndColumn != f.at.EndColumn {
-		f.move(p)
-		f.at.Excerpt, f.at.LineHash = p.Excerpt, p.LineHash
-		f.at.UTF16Column, f.at.UTF16EndColumn, f.exact = f.units()
+	e, p := &f.at, v.Evidence.Places[i]
+	if p.Offset != e.Offset || p.EndLine != e.EndLine || p.EndColumn != e.EndColumn {
+		e.Offset, e.Line, e.Column, e.EndLine, e.EndColumn = p.Offset, p.Line, p.Column, p.EndLine, p.EndColumn
+		e.Excerpt, e.LineHash = p.Excerpt, p.LineHash
+		e.UTF16Column, e.UTF16EndColumn, f.exact = f.units()
 	}
 	return f
 }
@@ -77,11 +78,6 @@ func (f *finding) status() string {
 		return f.Status
 	}
 	return f.Evidence.Places[f.index].Status
-}
-
-func (f *finding) move(p verdict.Place) {
-	e := &f.at
-	e.Offset, e.Line, e.Column, e.EndLine, e.EndColumn = p.Offset, p.Line, p.Column, p.EndLine, p.EndColumn
 }
 
 // units returns the columns of the place in UTF-16 code units; a verdict has only those of the first occurrence. The
@@ -188,14 +184,16 @@ func (f *finding) why() string {
 
 // facts are the facts of a violation other than its place, reason and pattern, each safe to print.
 func (f *finding) facts() []string {
-	return append(with(append(with(nil, f.why()), f.also()...), f.encodingNote()), f.note()...)
+	return slices.Concat(with(nil, f.why()), f.also(), f.remarks())
 }
 
-func (f *finding) note() []string {
-	if f.Note == "" {
-		return nil
+// remarks are the encoding of a match, unless it is UTF-8, and the violation's note.
+func (f *finding) remarks() []string {
+	all := with(nil, f.encodingNote())
+	if f.Note != "" {
+		all = append(all, "note: "+cut(flow(f.Note), 1000))
 	}
-	return []string{"note: " + cut(flow(f.Note), 1000)}
+	return all
 }
 
 // lines describe a place in full: where it is and why, the excerpt, and the facts.
@@ -204,8 +202,7 @@ func (f *finding) lines() []string {
 	if f.inFile() && f.at.Excerpt != "" {
 		lines = append(lines, namedLines("excerpt: ", f.at.Excerpt)...)
 	}
-	lines = with(with(append(lines, f.foundLine()), f.why()), f.encodingNote())
-	return append(lines, f.note()...)
+	return append(with(append(lines, f.foundLine()), f.why()), f.remarks()...)
 }
 
 // leadLine is a place and its status, to begin a line.

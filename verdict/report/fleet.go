@@ -16,8 +16,11 @@ func FleetFormats(f *summary.Fleet) []Format {
 		return func(w io.Writer, _ *verdict.Verdict) error { return write(w, f) }
 	}
 	return []Format{
-		{"text", "for people", of(writePlainFleet), "", ""},
-		{"json", "fleet.json", of(writeFleetJSON), verdict.DocumentHead, "policyscan"},
+		{"text", "for people", of(func(w io.Writer, f *summary.Fleet) error {
+			return WriteFleetText(w, f, TextOptions{Commands: true}) // a CI system may print it
+		}), "", ""},
+		{"json", "fleet.json", of(func(w io.Writer, f *summary.Fleet) error { return verdict.WriteJSON(w, f) }),
+			verdict.DocumentHead, "policyscan"},
 		{"markdown", "GitHub's job summary, or a comment", of(writeFleetMarkdown), "## policyscan fleet ", ""},
 		{"html", "one page to read and to search", of(writeFleetHTML), "<!DOCTYPE html>", "policyscan"},
 	}
@@ -25,20 +28,6 @@ func FleetFormats(f *summary.Fleet) []Format {
 
 // FleetNames are the names of these formats, for display.
 func FleetNames() string { return names(FleetFormats(nil)) }
-
-func writeFleetJSON(w io.Writer, f *summary.Fleet) error {
-	text, err := f.Encode()
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(text)
-	return err
-}
-
-// writePlainFleet writes the text report for a file, which a CI system may print.
-func writePlainFleet(w io.Writer, f *summary.Fleet) error {
-	return WriteFleetText(w, f, TextOptions{Commands: true})
-}
 
 // WriteFleetText writes the report for people: the undecided repositories, those with violations, most first, the
 // violated rules, and in the last line the outcome and the counts. Root is the directory of the results.

@@ -84,7 +84,6 @@ func nameLines(all []tally) string {
 }
 
 func mostFirst(rules []summary.RuleCount) []summary.RuleCount {
-	rules = slices.Clone(rules)
-	slices.SortStableFunc(rules, func(a, b summary.RuleCount) int { return b.Places - a.Places })
-	return rules
+	byPlaces := func(a, b summary.RuleCount) int { return b.Places - a.Places }
+	return slices.SortedStableFunc(slices.Values(rules), byPlaces)
 }

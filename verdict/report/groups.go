@@ -67,25 +67,18 @@ func (n *placeCounts) words(verbs string) string {
 // all is the number of places, in files or missing.
 func (n *placeCounts) all() int { return n.places + n.missing }
 
-// isNew reports whether there is something new.
-func (n *placeCounts) isNew() bool { return n.fresh+n.freshMissing > 0 }
-
-// newBeforeOld compares two numbers: what has something new is first.
-func newBeforeOld(a, b *placeCounts) int {
-	switch {
-	case a.isNew() == b.isNew():
+// order sorts what has something new before other things.
+func (n *placeCounts) order() int {
+	if n.fresh+n.freshMissing > 0 {
 		return 0
-	case a.isNew():
-		return -1
 	}
 	return 1
 }
 
-// severities are those of a bundle, the gravest first.
-func severities() []string { return []string{"critical", "high", "medium", "low"} }
-
 // severityRank orders severities, the gravest first; unknown ones, and none, are last.
-func severityRank(s string) int { return slices.Index(append(severities(), s), s) }
+func severityRank(s string) int {
+	return slices.Index([]string{"critical", "high", "medium", "low", s}, s)
+}
 
 // ruleIndexes returns, for each violation, the index of its rule in v.Rules, or -1.
 //
@@ -178,12 +171,11 @@ func (v *view) groupByRule() {
 	for _, g := range v.groups {
 		slices.SortStableFunc(g.violations, func(a, b *verdict.Violation) int { return newFirst(a) - newFirst(b) })
 		slices.SortStableFunc(g.files, func(a, b *fileGroup) int {
-			return cmp.Or(newBeforeOld(&a.numbers, &b.numbers), Natural(a.path, b.path))
+			return cmp.Or(a.numbers.order()-b.numbers.order(), Natural(a.path, b.path))
 		})
 	}
 	slices.SortStableFunc(v.groups, func(a, b *ruleGroup) int {
-		return cmp.Or(newBeforeOld(&a.numbers, &b.numbers),
-			severityRank(a.rule.Severity)-severityRank(b.rule.Severity))
+		return cmp.Or(a.numbers.order()-b.numbers.order(), severityRank(a.rule.Severity)-severityRank(b.rule.Severity))
 	})
 }
 

@@ -42,7 +42,7 @@ type htmlHead struct {
 // html/template escapes the texts for HTML, and the template's functions for terminals and GitHub's runner, in case
 // the page is printed to a log.
 func writePage(w io.Writer, name string, styles []string, script string, head *htmlHead, page any) error {
-	t, err := template.New(name).Funcs(template.FuncMap{
+	t := template.Must(template.New(name).Funcs(template.FuncMap{
 		"count": count, "number": number, "noun": noun, "bytes": func(n int64) string { return number(int(n)) },
 		"visible": inert, "flow": func(s string) string { return inert(flow(s)) },
 		"lines": textLines, "drawn": drawn, "safe": isSafeURL, "moreErrors": moreErrors, "mostFirst": mostFirst,
@@ -51,22 +51,12 @@ func writePage(w io.Writer, name string, styles []string, script string, head *h
 		"why":      reasonWords,
 		"sentence": func(s string) string { return inert(full(sentence(s))) },
 		"join":     func(all []string) string { return strings.Join(all, ", ") },
-	}).ParseFS(htmlFiles, "html/"+name)
-	if err != nil {
-		return err
-	}
+	}).ParseFS(htmlFiles, "html/"+name))
 	style := ""
 	for _, name := range styles {
-		text, err := htmlFile(name)
-		if err != nil {
-			return err
-		}
-		style += text
+		style += htmlFile(name)
 	}
-	text, err := htmlFile(script)
-	if err != nil {
-		return err
-	}
+	text := htmlFile(script)
 	head.Style, head.StyleHash = template.CSS(style), contentHash(style)
 	head.Script, head.ScriptHash = template.JS(text), contentHash(text)
 	b := bufio.NewWriterSize(w, 64<<10) // a template writes a few bytes at a time
@@ -76,10 +66,10 @@ func writePage(w io.Writer, name string, styles []string, script string, head *h
 	return b.Flush()
 }
 
-// htmlFileGroup returns an embedded file with LF line ends, which a browser hashes, whatever the checkout has.
-func htmlFile(name string) (string, error) {
-	text, err := htmlFiles.ReadFile("html/" + name)
-	return strings.ReplaceAll(string(text), "\r\n", "\n"), err
+// htmlFile returns an embedded file with LF line ends, which a browser hashes, whatever the checkout has.
+func htmlFile(name string) string {
+	text, _ := htmlFiles.ReadFile("html/" + name) // it is embedded
+	return strings.ReplaceAll(string(text), "\r\n", "\n")
 }
 
 // contentHash is how a content security policy names an inline style or script.
@@ -175,7 +165,7 @@ func writeHTML(w io.Writer, document *verdict.Verdict, tree string) error {
 		Verdict: v.Verdict, Tree: tree, Files: cmp.Or(v.scope(), v.modeWords()), Date: dateWords(v.Scope.HeadDate),
 		Places: v.numbers.all(), Rules: v.ruleCount(), ScopeLine: v.scopeLine(), Unparsed: v.unparsed(),
 		Changes: v.policyChanges(), AllowedNote: v.allowedNote(), Endings: v.endings(), EndingsNote: v.endingsNote(),
-		Dirs: byDir(v.Verdict, ""),
+		Dirs: v.byDir(""),
 	}
 	p.htmlHead = htmlHead{Tone: "pass", Outcome: v.Verdict.Verdict, Headline: v.result(), Notes: slices.Concat(
 		with(nil, strings.TrimPrefix(v.looked(), "; ")), v.notes(), v.caveats())}
@@ -190,7 +180,6 @@ func writeHTML(w io.Writer, document *verdict.Verdict, tree string) error {
 	for i := range v.Policy {
 		p.Bundles = append(p.Bundles, v.bundle(i))
 	}
-	sortTallies(p.Dirs)
 	if n := len(p.Dirs) - mostDirs; n > 0 {
 		p.Dirs, p.MoreDirs = p.Dirs[:mostDirs], n
 	}
@@ -265,7 +254,7 @@ func (p *htmlPage) addRules(v *view) {
 		p.Owners = with(p.Owners, flow(g.rule.Owner))
 	}
 	if n := v.numbers; n.compared {
-		if n.isNew() {
+		if n.fresh+n.freshMissing > 0 {
 			p.Statuses = append(p.Statuses, label(verdict.Introduced))
 		}
 		if n.fresh+n.freshMissing < n.all() {
@@ -396,7 +385,7 @@ func newHTMLPlace(f *finding, said []string) htmlPlace {
 		h.Reason = f.Reason
 	}
 	if f.first {
-		h.Notes = append(with(nil, f.encodingNote()), f.note()...)
+		h.Notes = f.remarks()
 	}
 	shown := false
 	if f.inFile() {

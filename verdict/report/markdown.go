@@ -32,7 +32,10 @@ func writeMarkdown(w io.Writer, document *verdict.Verdict) error {
 		page.document = "verdict.json"
 	}
 	head.line("## policyscan " + v.headline())
-	p.errors(inOrder(foldUnparsed(v.Errors, ""), func(e verdict.Error) string { return e.File }))
+	errs := inOrder(foldUnparsed(v.Errors, ""), func(e verdict.Error) string { return e.File })
+	p.list("\n**This could not be decided:**\n", len(errs), markdownLimit/3, func(i int) string {
+		return errorItem("", &errs[i])
+	})
 	errors := p.omitted
 	p.facts(v)
 	p.list(ruleHead, len(v.groups), markdownLimit/2, func(i int) string { return v.ruleRow(v.groups[i]) })
@@ -117,12 +120,6 @@ func (p *markdownPage) end(w io.Writer, version string) error {
 	return err
 }
 
-func (p *markdownPage) errors(all []verdict.Error) {
-	p.list("\n**This could not be decided:**\n", len(all), markdownLimit/3, func(i int) string {
-		return errorItem("", &all[i])
-	})
-}
-
 // errorItem is an error in a list; of is its origin, as Markdown.
 func errorItem(of string, e *verdict.Error) string {
 	s := "* " + codeMarkdown(clip(e.Code, 100))
@@ -175,17 +172,16 @@ func (p *markdownPage) facts(v *view) {
 func omissions(files []verdict.Omission) string {
 	var all []string
 	same := ""
-	files = inOrder(files, func(o verdict.Omission) string { return o.File })
-	for _, o := range files {
+	alike := len(files) > 1 && !slices.ContainsFunc(files, func(o verdict.Omission) bool {
+		return o.Reason != files[0].Reason
+	})
+	for _, o := range inOrder(files, func(o verdict.Omission) string { return o.File }) {
 		why := words(o.Reason, 100)
 		if s := reasonWords(o.Reason); s != "" {
 			why += ": " + prose(s, codeMarkdown)
 		}
-		other := func(x verdict.Omission) bool { return x.Reason != o.Reason }
-		if len(files) > 1 && !slices.ContainsFunc(files, other) {
-			same, why = " (each "+why+")", ""
-		} else {
-			why = " (" + why + ")"
+		if why = " (" + why + ")"; alike {
+			same, why = " (each "+why[2:], ""
 		}
 		all = append(all, codeMarkdown(clip(o.File, 300))+why)
 	}
@@ -265,18 +261,11 @@ func ruleNotes(r *verdict.Rule, reason string) []string {
 	return notes
 }
 
-// factsMarkdown is the pattern and the other facts of a violation.
-func factsMarkdown(f *finding) []string {
-	name, found := f.found(codeMarkdown(f.pattern()))
-	facts := []string{name + ": " + found}
-	for _, fact := range f.facts() {
-		facts = append(facts, prose(fact, codeMarkdown))
-	}
-	return facts
-}
-
 // patternMarkdown is what was looked for.
-func patternMarkdown(f *finding) string { return factsMarkdown(f)[0] }
+func patternMarkdown(f *finding) string {
+	name, found := f.found(codeMarkdown(f.pattern()))
+	return name + ": " + found
+}
 
 // fileMarkdown is a file and its places, except for a reason and a pattern that all places of the rule have. omitted is
 // the number of places for which there is no room.
@@ -339,7 +328,7 @@ func placeMarkdown(f *finding, place, status, reason string, onePattern bool) st
 		facts = append(facts, patternMarkdown(f))
 	}
 	if f.first {
-		for _, fact := range append(with(nil, f.encodingNote()), f.note()...) {
+		for _, fact := range f.remarks() {
 			facts = append(facts, prose(fact, codeMarkdown))
 		}
 	}

@@ -91,11 +91,6 @@ func WriteText(w io.Writer, document *verdict.Verdict, o TextOptions) error {
 	return last()
 }
 
-// writePlainText writes the text report for a file, which a CI system may print.
-func writePlainText(w io.Writer, v *verdict.Verdict) error {
-	return WriteText(w, v, TextOptions{Commands: true})
-}
-
 func (t *textWriter) group(g *ruleGroup) {
 	r, about := g.rule, g.counts()
 	if severity := flow(r.Severity); severity != "" {
@@ -294,24 +289,16 @@ func (t *textWriter) summary(v *view) {
 	for _, file := range inOrder(v.Coverage.Unparsed, func(file string) string { return file }) {
 		unparsed = append(unparsed, t.Prefix+file)
 	}
-	t.files(skipped, "not scanned")
-	switch n := len(unparsed); n {
-	case 0:
-	case 1:
-		t.labelled("note: ", unparsed[0]+": cannot be parsed: only its text was checked")
-	default:
-		t.labelled("note: ", count(n, "file")+" cannot be parsed: only their text was checked: "+firstOf(unparsed, 3))
-	}
-}
-
-// files writes the notes about the first files, and the number of others.
-func (t *textWriter) files(notes []string, more string) {
-	for i, note := range notes {
-		if i == mostFiles {
-			t.labelled("note: ", "and "+count(len(notes)-i, "more file")+" "+more)
-			break
-		}
+	for _, note := range skipped[:min(len(skipped), mostFiles)] {
 		t.labelled("note: ", t.Prefix+note)
+	}
+	if more := len(skipped) - mostFiles; more > 0 {
+		t.labelled("note: ", "and "+count(more, "more file")+" not scanned")
+	}
+	if n := len(unparsed); n == 1 {
+		t.labelled("note: ", unparsed[0]+":"+onlyText(n))
+	} else if n > 1 {
+		t.labelled("note: ", count(n, "file")+onlyText(n)+": "+firstOf(unparsed, 3))
 	}
 }
 
@@ -344,7 +331,7 @@ func (t *textWriter) tallies(v *view) {
 	for _, list := range []struct {
 		label string
 		all   []tally
-	}{{"by rule: ", rules}, {"by directory: ", byDir(v.Verdict, t.Prefix)}} {
+	}{{"by rule: ", rules}, {"by directory: ", v.byDir(t.Prefix)}} {
 		if len(list.all) < 2 {
 			continue
 		}
@@ -392,35 +379,36 @@ func tallyWords(all []tally) []string {
 }
 
 // byDir counts the places of each directory, one level below the common parent.
-func byDir(v *verdict.Verdict, prefix string) []tally {
-	var files []string
-	var places []int
-	for i := range v.Violations {
-		if x := &v.Violations[i]; x.File != "" && x.PlaceCount > 0 {
-			files, places = append(files, prefix+x.File), append(places, int(x.PlaceCount))
+func (v *view) byDir(prefix string) []tally {
+	places := map[string]int{} // by file
+	common := ""
+	for _, g := range v.groups {
+		for _, f := range g.files {
+			if f.path == "" {
+				continue
+			}
+			file := prefix + f.path
+			if len(places) == 0 {
+				common = file[:strings.LastIndexByte(file, '/')+1]
+			}
+			for !strings.HasPrefix(file, common) {
+				common = common[:strings.LastIndexByte(common[:len(common)-1], '/')+1]
+			}
+			places[file] += f.numbers.places
 		}
 	}
-	if len(files) == 0 {
-		return nil
-	}
-	common := files[0][:strings.LastIndexByte(files[0], '/')+1]
-	for _, file := range files {
-		for !strings.HasPrefix(file, common) {
-			common = common[:strings.LastIndexByte(common[:len(common)-1], '/')+1]
-		}
-	}
-	at := map[string]int{}
-	var all []tally
-	for i, file := range files {
+	dirs := map[string]int{}
+	for file, n := range places {
 		dir, _, inside := strings.Cut(file[len(common):], "/")
 		if dir = common + dir + "/"; !inside {
 			dir = cmp.Or(common, "./")
 		}
-		if _, known := at[dir]; !known {
-			at[dir] = len(all)
-			all = append(all, tally{Name: dir})
-		}
-		all[at[dir]].Count += places[i]
+		dirs[dir] += n
 	}
+	var all []tally
+	for dir, n := range dirs {
+		all = append(all, tally{dir, n})
+	}
+	sortTallies(all)
 	return all
 }
