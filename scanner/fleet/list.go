@@ -273,11 +273,11 @@ func (r *reader) add(place, format string, args ...any) {
 	r.wrong = append(r.wrong, verdict.Error{Code: code.List, Message: place + fmt.Sprintf(format, args...)})
 }
 
-// Hash is the identity of a sorted list of entries. Comments and the order of lines do not count.
+// Hash is the [summary.ListHash] of sorted entries.
 func Hash(entries []Entry) string {
-	h := summary.NewListHash()
-	for _, e := range entries {
-		h.Add(e.Name, verdict.Path(e.Path), e.Revision)
+	rows := make([]summary.Repository, len(entries))
+	for i, e := range entries {
+		rows[i].Name, rows[i].Path, rows[i].Revision = e.Name, verdict.Path(e.Path), e.Revision
 	}
-	return h.Sum()
+	return summary.ListHash(rows)
 }

@@ -139,14 +139,15 @@ func ReplaceOld(version string, paths ...string) {
 		if !IsVerdict(path) {
 			continue
 		}
-		if create(path, version, verdict.Scope{Mode: "full"}) != nil {
-			continue // the usage error is reported, and decides
-		}
-		v := verdict.Incomplete(version, verdict.Scope{Mode: "full"}, verdict.Error{
-			Code:    code.Usage,
-			Message: "the last run did not scan: its flags or environment could not be used",
-		})
+		v := verdict.Incomplete(version, verdict.Scope{Mode: "full"}, notScanned())
 		v.Decide()
-		_ = write(path, v) // the marker of create says FAIL as well
+		_ = createAs(path, v) // the usage error is reported, and decides
+	}
+}
+
+// notScanned is the error of a run with invalid flags, in the files of an earlier one.
+func notScanned() verdict.Error {
+	return verdict.Error{
+		Code: code.Usage, Message: "the last run did not scan: its flags or environment could not be used",
 	}
 }

@@ -3,10 +3,8 @@ package summary
 import (
 	"crypto/sha256"
 	_ "embed"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"slices"
 
 	"github.com/policyscan/policyscan/verdict"
@@ -73,10 +71,8 @@ func DecodePart(text []byte) (*Part, error) {
 		return nil, fmt.Errorf("its schema_version is %q; this policyscan reads %q", p.SchemaVersion, PartVersion)
 	}
 	if p.Shard.Count < 1 || p.Shard.Count > shard.MaxCount || p.Shard.Index < 0 || p.Shard.Index >= p.Shard.Count ||
-		p.Fleet.SchemaVersion != SchemaVersion || p.Fleet.Verdict != verdict.Fail {
-		return nil, errors.New("it is not as policyscan writes it")
-	}
-	if !p.Fleet.consistent() || !verdict.IsJSON(text, p) {
+		p.Fleet.SchemaVersion != SchemaVersion || p.Fleet.Verdict != verdict.Fail || !p.Fleet.consistent() ||
+		!verdict.IsJSON(text, p) {
 		return nil, errors.New("it is not as policyscan writes it")
 	}
 	return p, nil
@@ -166,12 +162,11 @@ func Merge(version string, parts []NamedPart) (f *Fleet, wrong []error) {
 			continue
 		}
 		if other, doubled := byIndex[p.Shard.Index]; doubled {
+			fix := "; give each shard once"
 			if p.Sum != other.Part.Sum {
-				fail("%s: shard %s is also in %s, with another result; remove both, and run the shard again",
-					n.Name, p.Shard, other.Name)
-				continue
+				fix = ", with another result; remove both, and run the shard again"
 			}
-			fail("%s: shard %s is also in %s; give each shard once", n.Name, p.Shard, other.Name)
+			fail("%s: shard %s is also in %s%s", n.Name, p.Shard, other.Name, fix)
 			continue
 		}
 		byIndex[p.Shard.Index] = n
@@ -228,28 +223,19 @@ func join(f *Fleet, parts []NamedPart) (*Fleet, []error) {
 		}
 	}
 	f.Decide()
-	h := NewListHash()
-	for i := range f.Repositories {
-		r := &f.Repositories[i]
-		h.Add(r.Name, r.Path, r.Revision)
-	}
-	if len(f.Repositories) != f.List.Repositories || h.Sum() != f.List.SHA256 {
+	if len(f.Repositories) != f.List.Repositories || ListHash(f.Repositories) != f.List.SHA256 {
 		return New(version), []error{fmt.Errorf("the shards have %d repositories, which are not the %d of the list",
 			len(f.Repositories), f.List.Repositories)}
 	}
 	return f, nil
 }
 
-// A ListHash is the identity of a list: the entries by name, without comments or the order of lines.
-type ListHash struct{ h hash.Hash }
-
-// NewListHash returns the hash of an empty list.
-func NewListHash() *ListHash { return &ListHash{sha256.New()} }
-
-// Add adds a repository, in the order of the names. The path is as in [verdict.Path].
-func (l *ListHash) Add(name, path, revision string) {
-	fmt.Fprintf(l.h, "%s\x00%s\x00%s\n", name, path, revision)
+// ListHash is the identity of a list, in hexadecimal: names, paths and revisions of the repositories, by name. Comments
+// and the order of lines do not count.
+func ListHash(list []Repository) string {
+	h := sha256.New()
+	for i := range list {
+		fmt.Fprintf(h, "%s\x00%s\x00%s\n", list[i].Name, list[i].Path, list[i].Revision)
+	}
+	return fmt.Sprintf("%x", h.Sum(nil))
 }
-
-// Sum returns the hash, in hexadecimal.
-func (l *ListHash) Sum() string { return hex.EncodeToString(l.h.Sum(nil)) }

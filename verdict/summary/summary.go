@@ -166,14 +166,8 @@ func Row(v *verdict.Verdict) Repository {
 
 // clip shortens a text to at most [MaxMessage] characters, the last of them an ellipsis.
 func clip(s string) string {
-	n := 0
-	for i := range s {
-		if n++; n == MaxMessage {
-			if rest := []rune(s[i:min(len(s), i+8)]); len(rest) > 1 {
-				return s[:i] + "…"
-			}
-			return s
-		}
+	if runes := []rune(s); len(runes) > MaxMessage {
+		return string(runes[:MaxMessage-1]) + "…"
 	}
 	return s
 }
@@ -286,12 +280,8 @@ func (f *Fleet) Worst() []*Repository {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b *Repository) int {
-		switch {
-		case a.Undecided() != b.Undecided():
-			if a.Undecided() {
-				return -1
-			}
-			return 1
+		if a.Undecided() != b.Undecided() { // then it has no place
+			return cmp.Compare(a.Places, b.Places)
 		}
 		return cmp.Or(cmp.Compare(b.Places, a.Places), cmp.Compare(a.Name, b.Name))
 	})
