@@ -62,7 +62,8 @@ cmd/policyscan: agent/ask agent/call agent/callrules agent/dialect agent/dialect
 internal/cputime: golang.org/x/sys/unix
 internal/disk:
 internal/late:
-rules: rules/document rules/glob rules/keyitem rules/regex verdict golang.org/x/sys/unix golang.org/x/text/unicode/norm
+rules: internal/disk rules/document rules/glob rules/keyitem rules/regex verdict
+    github.com/go-json-experiment/json/jsontext golang.org/x/sys/unix golang.org/x/text/unicode/norm
 rules/document: gopkg.in/yaml.v3
 rules/glob: github.com/bmatcuk/doublestar/v4
 rules/keyitem: rules/regex

@@ -6,8 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
 
+	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/rules/document"
 )
 
@@ -71,7 +71,7 @@ func hiddenBundle(root string) (bool, error) {
 
 func exists(name string) (bool, error) {
 	_, err := os.Lstat(name)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+	if disk.Absent(err) {
 		return false, nil
 	}
 	return err == nil, err

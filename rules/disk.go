@@ -8,8 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
 
+	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/rules/document"
 )
 
@@ -20,7 +20,7 @@ func LoadDir(dir string) (*Bundle, error) {
 	rulesDir := filepath.Join(dir, "rules")
 	stat, err := os.Lstat(rulesDir)
 	switch {
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+	case disk.Absent(err):
 		return nil, noRulesDir(dir)
 	case err != nil:
 		return nil, document.Errors{unreadable("rules", err)}

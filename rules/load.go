@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/rules/document"
 )
 
@@ -305,7 +306,7 @@ var errTooLarge = errors.New("too large")
 func unreadable(name string, err error) *document.Error {
 	e := &document.Error{
 		Code: document.CodeRead, File: name,
-		Found: "cannot be read: " + cause(err), Fix: "make it a readable file",
+		Found: "cannot be read: " + disk.Cause(err).Error(), Fix: "make it a readable file",
 	}
 	var not errNotRegular
 	switch {
@@ -317,15 +318,6 @@ func unreadable(name string, err error) *document.Error {
 		e.Found = fmt.Sprintf("with it, the rule files are larger than %d bytes together", MaxBundleBytes)
 	}
 	return e
-}
-
-// cause returns the reason of err without the path, which the message names already.
-func cause(err error) string {
-	var pathErr *fs.PathError
-	if errors.As(err, &pathErr) {
-		err = pathErr.Err
-	}
-	return err.Error()
 }
 
 // identity returns the SHA256 of a bundle; see [Bundle.SHA256].

@@ -94,7 +94,7 @@ func (f *ruleFile) read02(why string) {
 	f.doc.Reform(f.form())
 }
 
-// noVersion returns the error about a file of a 0.2 bundle that has neither a fixed name nor a version.
+// noVersion is about a file of a 0.2 bundle that has neither a fixed name nor a version.
 func (f *ruleFile) noVersion() *document.Error {
 	return &document.Error{
 		Code: document.CodeValue, File: f.name,
