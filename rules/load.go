@@ -259,11 +259,7 @@ func (l *loader) bundle() *Bundle {
 			if f.holds != t {
 				continue
 			}
-			if lists[t] == nil {
-				lists[t] = slices.Clip(f.rules)
-			} else {
-				lists[t] = append(lists[t], f.rules...)
-			}
+			lists[t] = slices.Concat(lists[t], f.rules)
 			if len(f.exclude) > 0 {
 				excludes = append(excludes, FileExclude{f.name, f.exclude})
 			}

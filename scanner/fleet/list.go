@@ -72,8 +72,13 @@ func Parse(text []byte, dir string) ([]Entry, error) {
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	r := &reader{}
 	for i, line := range strings.Split(string(text), "\n") {
-		if line = strings.TrimSuffix(line, "\r"); line != "" && line[0] != '#' {
-			r.line(i+1, line, dir)
+		if line = strings.TrimSuffix(line, "\r"); line == "" || line[0] == '#' {
+			continue
+		}
+		if e, err := parseLine(line, dir); err != nil {
+			r.add(fmt.Sprintf("line %d of the list: ", i+1), "%v", err)
+		} else {
+			r.entries, r.lines = append(r.entries, e), append(r.lines, i+1)
 		}
 	}
 	line := func(i int) string { return fmt.Sprintf("line %d of the list", r.lines[i]) }
@@ -83,16 +88,6 @@ func Parse(text []byte, dir string) ([]Entry, error) {
 		return nil, r.wrong
 	}
 	return r.entries, nil
-}
-
-// line reads one line with an entry.
-func (r *reader) line(n int, line, dir string) {
-	e, err := parseLine(line, dir)
-	if err != nil {
-		r.add(fmt.Sprintf("line %d of the list: ", n), "%v", err)
-		return
-	}
-	r.entries, r.lines = append(r.entries, e), append(r.lines, n)
 }
 
 func parseLine(line, dir string) (e Entry, err error) {

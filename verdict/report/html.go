@@ -228,9 +228,7 @@ func (p *htmlPage) addAllowed(v *view) {
 func (p *htmlPage) addRules(v *view) {
 	rows := map[*ruleGroup]*htmlRule{}
 	for _, g := range v.byRule {
-		row := &htmlRule{
-			Rule: g.rule, State: "holds", Outcome: v.ruleOutcome(g), Count: g.numbers.all(),
-		}
+		row := &htmlRule{Rule: g.rule, State: "holds", Outcome: v.ruleOutcome(g), Count: g.numbers.all()}
 		switch {
 		case row.Count > 0:
 			row.State = "violated"

@@ -105,17 +105,17 @@ func (t *textWriter) group(g *ruleGroup) {
 		t.line("%s%s", lead, t.paint(bold, part))
 		lead = strings.Repeat(" ", width)
 	}
-	first, reason, hidden, placed := newFinding(g.violations[0]), commonReason(g.violations), true, false
+	first, reason, placed := newFinding(g.violations[0]), commonReason(g.violations), 0
 	for _, x := range g.violations {
-		f := newFinding(x)
-		placed = placed || f.inFile()
-		hidden = hidden && f.inFile() && f.hidesPattern() && x.Evidence.Pattern == first.Evidence.Pattern &&
-			x.Evidence.Kind == first.Evidence.Kind
+		if hasPlace(&x.Evidence) {
+			placed++
+		}
 	}
+	hidden := placed == len(g.violations) && isOnePattern(g.violations) && first.hidesPattern()
 	switch {
 	case r.Message != "" && reason == r.Message:
 		t.say("  ", "", flow(r.Message))
-	case placed: // otherwise the violation's line says the same
+	case placed > 0: // otherwise the violation's line says the same
 		t.say("  ", "", full(sentence(flow(untitled(reason, r.Title)))))
 	}
 	if hidden && !strings.Contains(reason, first.pattern()) {
