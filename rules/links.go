@@ -66,41 +66,38 @@ func (r *Rule) fold(path string) string {
 // selects reports whether the rules need the content that a symlink points to.
 func (c *linkClass) selects(path string) bool { return !c.paths && c.Selects(path) }
 
-// LookingInto appends to into the indices of the rules that select a symlink's path, or could select or forbid a path
-// below it if it is a directory. Each index occurs once, in no particular order.
-func (b *Bundle) LookingInto(link string, into []int) []int {
-	return b.ofClasses(into, func(c *linkClass) bool {
+// LookingInto returns the indices of the rules that select a symlink's path, or could select or forbid a path below it
+// if it is a directory. Each index occurs once, in no particular order.
+func (b *Bundle) LookingInto(link string) []int {
+	return b.ofClasses(func(c *linkClass) bool {
 		return c.selects(link) || !c.files.Below(c.fold(link)).Empty() && !c.exclude.Below(link).All()
 	})
 }
 
-// LosingSight appends to into the indices of the rules that apply to a symlink but not to its target: rules that
-// select the symlink's path and not the target's, and, unless the target is a file, rules that could select or forbid
-// a path below the symlink but perhaps not the same path below the target. target is a path from the tree's root, or
-// "" for the root directory itself. Each index occurs once, in no particular order.
-func (b *Bundle) LosingSight(link, target string, file bool, into []int) []int {
-	return b.ofClasses(into, func(c *linkClass) bool {
+// LosingSight returns the indices of the rules that apply to a symlink but not to its target: rules that select the
+// symlink's path and not the target's, and, unless the target is a file, rules that could select or forbid a path
+// below the symlink but perhaps not the same path below the target. target is a path from the tree's root, or "" for
+// the root directory itself. Each index occurs once, in no particular order.
+func (b *Bundle) LosingSight(link, target string, file bool) []int {
+	return b.ofClasses(func(c *linkClass) bool {
 		return target != "" && c.selects(link) && !c.selects(target) || !file && !c.seesBelow(link, target)
 	})
 }
 
-func (b *Bundle) ofClasses(into []int, wanted func(*linkClass) bool) []int {
-	from := len(into)
+func (b *Bundle) ofClasses(wanted func(*linkClass) bool) (numbers []int) {
 	classes := b.classes()
 	for i := range classes {
-		c := &classes[i]
-		if !wanted(c) {
+		if !wanted(&classes[i]) {
 			continue
 		}
-		for _, number := range c.numbers {
+		for _, number := range classes[i].numbers {
 			r := &b.Rules[number]
-			if twice := len(r.Files) > 0 && len(r.ForbiddenFiles) > 0; twice && slices.Contains(into[from:], number) {
-				continue
+			if twice := len(r.Files) > 0 && len(r.ForbiddenFiles) > 0; !twice || !slices.Contains(numbers, number) {
+				numbers = append(numbers, number)
 			}
-			into = append(into, number)
 		}
 	}
-	return into
+	return numbers
 }
 
 // seesBelow reports whether the rules select below the target every path that they could select below the symlink;

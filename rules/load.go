@@ -253,7 +253,7 @@ func (l *loader) absent(names []string, listed []stray, strays *[]stray) {
 
 func (l *loader) bundle() *Bundle {
 	lists := map[Type][]Rule{}
-	var excludes []FileExclude
+	var excludes []string
 	for _, t := range []Type{Boundary, Invariant, deprecated} {
 		for _, f := range l.files {
 			if f.holds != t {
@@ -261,7 +261,7 @@ func (l *loader) bundle() *Bundle {
 			}
 			lists[t] = slices.Concat(lists[t], f.rules)
 			if len(f.exclude) > 0 {
-				excludes = append(excludes, FileExclude{f.name, f.exclude})
+				excludes = append(excludes, f.name)
 			}
 		}
 	}

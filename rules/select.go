@@ -131,9 +131,9 @@ func (b *Bundle) TakenByFile(path string, into []int) []int {
 
 func (b *Bundle) rulesOfExcludes() [][]*Rule {
 	all := make([][]*Rule, len(b.FileExcludes))
-	for i, e := range b.FileExcludes {
+	for i, file := range b.FileExcludes {
 		for k := range b.Rules {
-			if r := &b.Rules[k]; r.File == e.File {
+			if r := &b.Rules[k]; r.File == file {
 				all[i] = append(all[i], r)
 			}
 		}
