@@ -9,6 +9,7 @@ package summary
 
 import (
 	"cmp"
+	_ "embed"
 	"maps"
 	"slices"
 
@@ -121,6 +122,16 @@ type RuleCount struct {
 	RuleID string `json:"rule_id"`
 	Places int    `json:"places"`
 }
+
+//go:embed schema.json
+var schema string
+
+// Schema returns the JSON Schema (draft 2020-12) of fleet.json.
+func Schema() []byte { return []byte(schema) }
+
+// Encode returns the document's canonical bytes: one JSON object, keys in the order of [Fleet], as in [verdict.JSON].
+// Equal fleets have equal bytes.
+func (f *Fleet) Encode() ([]byte, error) { return verdict.JSON(f) }
 
 // New returns an empty fleet, a FAIL until [Fleet.Decide].
 func New(version string) *Fleet {
