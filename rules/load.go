@@ -98,7 +98,6 @@ func kindOf(mode fs.FileMode) string {
 	return "not a regular file"
 }
 
-// A loader holds the state shared by the files of one bundle.
 type loader struct {
 	batch      document.Batch
 	globs      map[globOf]*document.Error // each distinct glob, with its mistake if it has one

@@ -231,7 +231,6 @@ const (
 	maxRegexFolded = 1000      // of [regex.FoldedRanges]: 4 s to compile
 )
 
-// A compiledRegex is a regex of a bundle, or its mistake.
 type compiledRegex struct {
 	expr    *regex.Expr
 	mistake *document.Error

@@ -154,7 +154,6 @@ func (k *keyReader) values(e document.Entry) ([]keyitem.Value, string) {
 	return values, shown
 }
 
-// itemConditions are the conditions of an item, by their keys.
 func itemConditions() map[string]keyitem.Asks {
 	return map[string]keyitem.Asks{
 		"is": keyitem.Is, "is_not": keyitem.IsNot, "matches": keyitem.Matches, "matches_not": keyitem.MatchesNot,

@@ -94,7 +94,6 @@ func MappingWords(name string) (words string, ok bool) {
 	return strings.Join(append([]string{head + condition}, clauses...), ", "), head != ""
 }
 
-// A member is a key of a JSON object, and its value.
 type member struct {
 	key   string
 	value jsontext.Value

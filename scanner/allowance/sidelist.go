@@ -108,7 +108,6 @@ func (l *SideList) exception(rule, file string) bool {
 	return s != nil && s.exception
 }
 
-// has reports whether the list has an equal entry.
 func (l *SideList) has(e *Entry) bool {
 	s := l.Limit(e.Rule, e.File)
 	return s != nil && slices.ContainsFunc(s.lines, func(i int) bool { return sameEntry(*e, l.entries[i]) })

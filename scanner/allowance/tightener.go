@@ -64,7 +64,6 @@ type entry struct {
 	expected      bool // the scan counted its file, so that it can be lowered
 }
 
-// A tightener is the entries during tightening.
 type tightener struct {
 	file    *File
 	there   map[pair]int64

@@ -33,7 +33,6 @@ const (
 	maxMistakes = 100      // number shown
 )
 
-// mistakes are the mistakes of a list.
 type mistakes []verdict.Error
 
 // Error returns the first mistake. [Mistakes] returns all.
@@ -53,7 +52,6 @@ func Mistakes(err error) []verdict.Error {
 	return m
 }
 
-// A reader reads a list.
 type reader struct {
 	entries []Entry
 	lines   []int // of the entries, from 1

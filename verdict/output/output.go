@@ -213,7 +213,6 @@ func (e *ending) writeFiles() {
 	e.note(e.save())
 }
 
-// writeStdout writes the output to standard output, if any.
 func (e *ending) writeStdout() {
 	e.note(e.print())
 	for _, r := range e.reports {

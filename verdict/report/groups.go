@@ -8,7 +8,6 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// A ruleGroup is a rule and the places that violate it.
 type ruleGroup struct {
 	rule       *verdict.Rule
 	violations []*verdict.Violation // with places to fix: new ones first, else in the verdict's order
@@ -24,7 +23,6 @@ type fileGroup struct {
 	numbers    placeCounts
 }
 
-// placeCounts count what is to fix.
 type placeCounts struct {
 	places, fresh         int // in files; fresh: the new ones
 	files                 int

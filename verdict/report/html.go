@@ -126,7 +126,6 @@ type htmlRule struct {
 	RestNote    string // "" without a rest
 }
 
-// A htmlFileGroup is a file and its places, for one rule.
 type htmlFileGroup struct {
 	Dir, Name string // Dir is "" or ends in "/"
 	Counts    string // "" for a single place
@@ -147,7 +146,6 @@ type htmlPlace struct {
 	Before, Match, After string // the line; without a match only what was looked for
 }
 
-// A htmlAllowed is a file with places that an allowance permits.
 type htmlAllowed struct {
 	File, Rule, Note string
 	Shown            htmlFileGroup
@@ -224,7 +222,6 @@ func (p *htmlPage) addAllowed(v *view) {
 	}
 }
 
-// addRules lists the rules, their places, and the values of the filters.
 func (p *htmlPage) addRules(v *view) {
 	rows := map[*ruleGroup]*htmlRule{}
 	for _, g := range v.byRule {
@@ -303,7 +300,6 @@ func (row *htmlRule) addPlaces(g *ruleGroup, used map[string]int) {
 	}
 }
 
-// isOnePattern reports whether all violations have the same pattern.
 func isOnePattern(all []*verdict.Violation) bool {
 	e := &all[0].Evidence
 	return !slices.ContainsFunc(all, func(x *verdict.Violation) bool {

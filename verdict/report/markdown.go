@@ -247,7 +247,6 @@ func (p *markdownPage) violations(v *view, upto int) (omitted int) {
 	return omitted
 }
 
-// ruleNotes are paragraphs about a violated rule.
 func ruleNotes(r *verdict.Rule, reason string) []string {
 	var notes []string
 	for _, note := range [][2]string{
@@ -261,7 +260,6 @@ func ruleNotes(r *verdict.Rule, reason string) []string {
 	return notes
 }
 
-// patternMarkdown is what was looked for.
 func patternMarkdown(f *finding) string {
 	name, found := f.found(codeMarkdown(f.pattern()))
 	return name + ": " + found

@@ -383,7 +383,6 @@ func (v *view) unparsed() []verdict.Omission {
 	return all
 }
 
-// bundle describes a bundle of the run.
 func (v *view) bundle(i int) string {
 	b := &v.Policy[i]
 	s := count(b.Boundaries, "boundary rule") + ", " + count(b.Invariants, "invariant rule")

@@ -134,7 +134,6 @@ func foldUnparsed(all []verdict.Error, prefix string) []verdict.Error {
 	return folded
 }
 
-// firstOf joins the first words.
 func firstOf(words []string, most int) string {
 	if n := len(words); n > most {
 		return strings.Join(words[:most], ", ") + " and " + number(n-most) + " more"

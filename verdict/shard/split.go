@@ -79,7 +79,6 @@ type engine struct {
 // CountVariable is policyscan's own variable, for engines without one.
 const CountVariable = "POLICYSCAN_SHARDS"
 
-// engines returns the engines of --shard auto.
 func engines() []engine {
 	return []engine{
 		{"Kubernetes", "JOB_COMPLETION_INDEX", CountVariable, 0, nil},

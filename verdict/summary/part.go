@@ -244,7 +244,6 @@ func (p *Part) other(q *Part) string {
 	return ""
 }
 
-// join joins the parts of one run.
 func join(f *Fleet, parts []NamedPart) (*Fleet, []error) {
 	version := f.Tool.Version
 	one := &parts[0].Part.Fleet

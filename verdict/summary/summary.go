@@ -202,7 +202,6 @@ func (f *Fleet) Add(r Repository, enforced []verdict.Rule) {
 	}
 }
 
-// row adds a row, and its numbers to the totals.
 func (f *Fleet) row(r Repository) {
 	f.Repositories = append(f.Repositories, r)
 	t := &f.Totals
