@@ -15,7 +15,7 @@ type linkClass struct {
 	paths          bool           // list is ForbiddenFiles: the target of a symlink does not matter
 	list           []string       // Files or ForbiddenFiles
 	numbers        []int          // in the bundle, ascending
-	files, exclude *glob.Follower // of paths below a directory; files is in lower case if the rule has PathCase
+	files, exclude *glob.Follower // of paths below a directory
 }
 
 // linkClasses returns the classes of a bundle's rules, in the order of their first rules.
@@ -36,7 +36,7 @@ func linkClasses(rules []Rule) []linkClass {
 			known[key] = n
 			classes = append(classes, linkClass{
 				Rule: r, paths: paths, list: list,
-				files: r.follower(list), exclude: glob.NewFollower(r.Excludes()),
+				files: glob.NewFollower(list, r.PathCase), exclude: glob.NewFollower(r.Excludes(), false),
 			})
 		}
 		classes[n].numbers = append(classes[n].numbers, i)
@@ -48,21 +48,6 @@ func linkClasses(rules []Rule) []linkClass {
 	return classes
 }
 
-func (r *Rule) follower(list []string) *glob.Follower {
-	if r.PathCase {
-		list = glob.FoldAll(list)
-	}
-	return glob.NewFollower(list)
-}
-
-// fold returns a path, or a glob of Files or ForbiddenFiles, as the rule compares it.
-func (r *Rule) fold(path string) string {
-	if r.PathCase {
-		return glob.Fold(path)
-	}
-	return path
-}
-
 // selects reports whether the rules need the content that a symlink points to.
 func (c *linkClass) selects(path string) bool { return !c.paths && c.Selects(path) }
 
@@ -70,7 +55,7 @@ func (c *linkClass) selects(path string) bool { return !c.paths && c.Selects(pat
 // if it is a directory. Each index occurs once, in no particular order.
 func (b *Bundle) LookingInto(link string) []int {
 	return b.ofClasses(func(c *linkClass) bool {
-		return c.selects(link) || !c.files.Below(c.fold(link)).Empty() && !c.exclude.Below(link).All()
+		return c.selects(link) || !c.files.Below(link).Empty() && !c.exclude.Below(link).All()
 	})
 }
 
@@ -103,11 +88,11 @@ func (b *Bundle) ofClasses(wanted func(*linkClass) bool) (numbers []int) {
 // seesBelow reports whether the rules select below the target every path that they could select below the symlink;
 // false if in doubt.
 func (c *linkClass) seesBelow(link, target string) bool {
-	files, exclude := c.files.Below(c.fold(link)), c.exclude.Below(link)
+	files, exclude := c.files.Below(link), c.exclude.Below(link)
 	if files.Empty() || exclude.All() {
 		return true
 	}
-	return files.Within(c.files.Below(c.fold(target))) && c.exclude.Below(target).Within(exclude)
+	return files.Within(c.files.Below(target)) && c.exclude.Below(target).Within(exclude)
 }
 
 // LostBy returns the glob because of which a rule of [Bundle.LosingSight] could select different paths below the
@@ -115,16 +100,16 @@ func (c *linkClass) seesBelow(link, target string) bool {
 func (b *Bundle) LostBy(rule int, link, target string) (lost string, excluded bool) {
 	r := &b.Rules[rule]
 	for _, list := range [][]string{r.Files, r.ForbiddenFiles} {
-		files := r.follower(list)
+		files := glob.NewFollower(list, r.PathCase)
 		for _, g := range list {
-			if !r.follower([]string{g}).Below(r.fold(link)).Within(files.Below(r.fold(target))) {
+			if !glob.NewFollower([]string{g}, r.PathCase).Below(link).Within(files.Below(target)) {
 				return g, false
 			}
 		}
 	}
-	exclude := glob.NewFollower(r.Excludes())
+	exclude := glob.NewFollower(r.Excludes(), false)
 	for _, g := range r.Excludes() {
-		if !glob.NewFollower([]string{g}).Below(target).Within(exclude.Below(link)) {
+		if !glob.NewFollower([]string{g}, false).Below(target).Within(exclude.Below(link)) {
 			return g, true
 		}
 	}

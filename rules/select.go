@@ -108,8 +108,8 @@ func (b *Bundle) SelectingBelow(path string, into []int) []int {
 	}
 	for i := range b.Rules {
 		r := &b.Rules[i]
-		globs := r.follower(slices.Concat(r.Files, r.ForbiddenFiles))
-		if r.Selects(path) || !globs.Below(r.fold(dir)).Empty() {
+		globs := glob.NewFollower(slices.Concat(r.Files, r.ForbiddenFiles), r.PathCase)
+		if r.Selects(path) || !globs.Below(dir).Empty() {
 			into = append(into, i)
 		}
 	}

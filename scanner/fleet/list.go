@@ -81,11 +81,7 @@ func Parse(text []byte, dir string) ([]Entry, error) {
 	}
 	line := func(i int) string { return fmt.Sprintf("line %d of the list", r.lines[i]) }
 	r.nameByPath(r.belowShared(), line)
-	r.checkNames(line)
-	if r.wrong != nil {
-		return nil, r.wrong
-	}
-	return r.entries, nil
+	return r.checked(line)
 }
 
 func parseLine(line, dir string) (e Entry, err error) {
@@ -238,9 +234,9 @@ func escapeName(p string) string {
 	return b.String()
 }
 
-// checkNames checks that the names can be directories next to each other, and sorts the entries. place describes an
-// entry's place in the list.
-func (r *reader) checkNames(place func(i int) string) {
+// checked checks that the names can be directories next to each other, and returns the entries by name, or all
+// mistakes. place describes an entry's place in the list.
+func (r *reader) checked(place func(i int) string) ([]Entry, error) {
 	byName := map[string]int{} // folded: some systems ignore case and normal form
 	for i, e := range r.entries {
 		if k, taken := byName[checkout.FoldName(e.Name)]; taken {
@@ -260,6 +256,10 @@ func (r *reader) checkNames(place func(i int) string) {
 		}
 	}
 	slices.SortFunc(r.entries, func(a, b Entry) int { return strings.Compare(a.Name, b.Name) })
+	if r.wrong != nil {
+		return nil, r.wrong
+	}
+	return r.entries, nil
 }
 
 func (r *reader) add(place, format string, args ...any) {

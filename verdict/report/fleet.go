@@ -153,7 +153,7 @@ func ruleTallies(r *summary.Repository) []string {
 // writeFleetMarkdown writes the summary of a fleet as a page of GitHub's Markdown: the outcome, the errors, the
 // violated rules, and the repositories, most places first. The limits of [writeMarkdown] apply.
 func writeFleetMarkdown(w io.Writer, f *summary.Fleet) error {
-	p := markdownPage{document: "fleet.json"}
+	p := markdownPage{document: "fleet.json", omitted: map[string]int{}}
 	p.line("## policyscan fleet " + string(f.Verdict) + ": " + fleetCounts(f))
 	var undecided, rules, broken []string
 	for i := range f.Errors {
@@ -177,7 +177,7 @@ func writeFleetMarkdown(w io.Writer, f *summary.Fleet) error {
 			words(r.Title, 200), r.Repositories, r.Places))
 	}
 	list := func(title, head string, all []string, upto int) {
-		p.list("\n"+title+"\n"+head, len(all), upto, func(i int) string { return all[i] })
+		p.list("", "\n"+title+"\n"+head, len(all), upto, func(i int) string { return all[i] })
 	}
 	list("**This could not be decided:**", "", undecided, markdownLimit/3)
 	list("### Rules", "\n| Rule | Title | Repositories | Places |\n|---|---|---:|---:|", rules, markdownLimit/2)

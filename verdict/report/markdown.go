@@ -26,38 +26,32 @@ const (
 // errors, the coverage, the rules, and the places by rule, folded, and by file. No text of the tree or the policy is
 // markup, a link or a mention: see markdowntext.go. The page has at most 900 KB, and says at its top what it omits.
 func writeMarkdown(w io.Writer, document *verdict.Verdict) error {
-	v := newView(document)
-	var head, p, tail markdownPage
-	for _, page := range []*markdownPage{&head, &p, &tail} {
-		page.document = "verdict.json"
-	}
+	v, omitted := newView(document), map[string]int{}
+	page := func() *markdownPage { return &markdownPage{document: "verdict.json", omitted: omitted} }
+	head, p, tail := page(), page(), page()
 	head.line("## policyscan " + v.headline())
 	errs := inOrder(foldUnparsed(v.Errors, ""), func(e verdict.Error) string { return e.File })
-	p.list("\n**This could not be decided:**\n", len(errs), markdownLimit/3, func(i int) string {
+	p.list("error", "\n**This could not be decided:**\n", len(errs), markdownLimit/3, func(i int) string {
 		return errorItem("", &errs[i])
 	})
-	errors := p.omitted
 	p.facts(v)
-	p.list(ruleHead, len(v.groups), markdownLimit/2, func(i int) string { return v.ruleRow(v.groups[i]) })
-	rules := p.omitted - errors
+	p.list("row", ruleHead, len(v.groups), markdownLimit/2, func(i int) string { return v.ruleRow(v.groups[i]) })
 	tail.allowed(v)
-	allowances := tail.omitted
 	tail.passed(v)
-	rules += tail.omitted - allowances
 	// The rest is for the first and the last lines.
-	places := p.violations(v, markdownLimit-head.b.Len()-tail.b.Len()-2<<10)
+	p.violations(v, markdownLimit-head.b.Len()-tail.b.Len()-2<<10)
 
-	var omitted []string
-	if places > 0 {
-		omitted = append(omitted, number(places)+" of "+count(v.numbers.all(), "place"))
+	var notes []string
+	if n := omitted["place"]; n > 0 {
+		notes = append(notes, number(n)+" of "+count(v.numbers.all(), "place"))
 	}
-	for _, o := range []tally{{"error", errors}, {"row", rules}, {"allowance", allowances}} {
-		if o.Count > 0 {
-			omitted = append(omitted, count(o.Count, o.Name))
+	for _, thing := range []string{"error", "row", "allowance"} {
+		if n := omitted[thing]; n > 0 {
+			notes = append(notes, count(n, thing))
 		}
 	}
-	if len(omitted) > 0 {
-		head.line("\n**Not shown, to keep this page under 900 KB**: " + strings.Join(omitted, ", ") +
+	if len(notes) > 0 {
+		head.line("\n**Not shown, to keep this page under 900 KB**: " + strings.Join(notes, ", ") +
 			". All are in `verdict.json`.")
 	}
 	head.b.Write(p.b.Bytes())
@@ -67,16 +61,16 @@ func writeMarkdown(w io.Writer, document *verdict.Verdict) error {
 
 type markdownPage struct {
 	b        bytes.Buffer
-	document string // the complete one
-	omitted  int    // pieces of lists
+	document string         // the complete one
+	omitted  map[string]int // number of each thing
 }
 
 func (p *markdownPage) line(s string) { p.b.WriteString(s + "\n") }
 
 // list writes n pieces under a head, until the page has upto bytes, and returns the indexes of omitted ones, whose
-// number it writes, too. If the head does not fit it writes nothing.
-func (p *markdownPage) list(head string, n, upto int, piece func(int) string) (omitted []int) {
-	defer func() { p.omitted += len(omitted) }()
+// number it writes, too. If the head does not fit it writes nothing. A piece is a thing that the page counts, or "".
+func (p *markdownPage) list(thing, head string, n, upto int, piece func(int) string) (omitted []int) {
+	defer func() { p.omitted[thing] += len(omitted) }()
 	fits := p.b.Len()+len(head) <= upto
 	if n > 0 && fits {
 		p.line(head)
@@ -101,13 +95,16 @@ func (p *markdownPage) list(head string, n, upto int, piece func(int) string) (o
 }
 
 // fold is [markdownPage.list] in an element that a reader can open.
-func (p *markdownPage) fold(summary string, open bool, head string, n, upto int, piece func(int) string) []int {
+func (p *markdownPage) fold(
+	thing, summary string, open bool, head string, n, upto int, piece func(int) string,
+) []int {
 	attribute := ""
 	if open {
 		attribute = " open"
 	}
 	before := p.b.Len()
-	omitted := p.list(fmt.Sprintf("\n<details%s>\n<summary>%s</summary>\n%s", attribute, summary, head), n, upto, piece)
+	head = fmt.Sprintf("\n<details%s>\n<summary>%s</summary>\n%s", attribute, summary, head)
+	omitted := p.list(thing, head, n, upto, piece)
 	if p.b.Len() > before {
 		p.line("\n</details>")
 	}
@@ -210,15 +207,15 @@ func (p *markdownPage) passed(v *view) {
 			passed = append(passed, g)
 		}
 	}
-	p.fold(count(len(passed), "rule")+" without a violation", false, ruleHead, len(passed), p.b.Len()+markdownLimit/8,
-		func(i int) string { return v.ruleRow(passed[i]) })
+	p.fold("row", count(len(passed), "rule")+" without a violation", false, ruleHead, len(passed),
+		p.b.Len()+markdownLimit/8, func(i int) string { return v.ruleRow(passed[i]) })
 }
 
-// violations lists the places by rule and by file, and returns how many it omits. The rules share the room up to upto,
-// so that one with thousands of places leaves some to the next ones.
-func (p *markdownPage) violations(v *view, upto int) (omitted int) {
+// violations lists the places by rule and by file. The rules share the room up to upto, so that one with thousands of
+// places leaves some to the next ones.
+func (p *markdownPage) violations(v *view, upto int) {
 	const most = 64 // rules that room is kept for
-	before, open := p.omitted, v.numbers.all() <= markdownOpen
+	open := v.numbers.all() <= markdownOpen
 	for i, g := range v.groups {
 		reason, onePattern := commonReason(g.violations), isOnePattern(g.violations)
 		summary := fmt.Sprintf("%s %s: %s", codeHTML(clip(g.rule.ID, 200)), prose(clip(g.rule.Title, 200), codeHTML),
@@ -233,18 +230,16 @@ func (p *markdownPage) violations(v *view, upto int) (omitted int) {
 		}
 		head = strings.TrimSuffix(head, "\n")
 		cut := make([]int, len(g.files)) // places of each file
-		for _, i := range p.fold(summary, open, head, len(g.files), p.b.Len()+share, func(i int) (piece string) {
+		for _, i := range p.fold("", summary, open, head, len(g.files), p.b.Len()+share, func(i int) (piece string) {
 			piece, cut[i] = fileMarkdown(g.files[i], reason, onePattern)
 			return piece
 		}) {
 			cut[i] = g.files[i].numbers.all()
 		}
 		for _, n := range cut {
-			omitted += n
+			p.omitted["place"] += n
 		}
 	}
-	p.omitted = before // counted in places
-	return omitted
 }
 
 func ruleNotes(r *verdict.Rule, reason string) []string {
@@ -359,7 +354,7 @@ func (p *markdownPage) allowed(v *view) {
 	}
 	ending := v.endings()
 	fresh := inOrder(v.newAllowed, func(a *verdict.AllowedViolation) string { return a.File })
-	p.fold(number(len(fresh))+" "+newButAllowed, len(fresh) <= markdownOpen, "", len(fresh), p.b.Len()+most,
+	p.fold("allowance", number(len(fresh))+" "+newButAllowed, len(fresh) <= markdownOpen, "", len(fresh), p.b.Len()+most,
 		func(i int) string {
 			a := fresh[i]
 			f := newFinding(&a.Violation)
@@ -367,6 +362,6 @@ func (p *markdownPage) allowed(v *view) {
 			return placeMarkdown(f, placeOf(f), newButAllowed, a.Reason, false) + "\n\n" +
 				codeMarkdown(clip(a.RuleID, 200)) + ": " + prose(allowanceWords(&a.Allowance), codeMarkdown)
 		})
-	p.fold(prose(v.endingsNote(), codeHTML), len(ending) <= markdownOpen, "", len(ending), p.b.Len()+most,
+	p.fold("allowance", prose(v.endingsNote(), codeHTML), len(ending) <= markdownOpen, "", len(ending), p.b.Len()+most,
 		func(i int) string { return "* " + prose(ending[i], codeMarkdown) })
 }
