@@ -195,7 +195,6 @@ type fleetPage struct {
 	Passing   []*summary.Repository
 	RuleRows  []fleetRule // most violating repositories first
 	Violated  int         // of RuleRows
-	Covered   int         // files
 }
 
 type fleetRule struct {
@@ -205,10 +204,7 @@ type fleetRule struct {
 }
 
 func writeFleetHTML(w io.Writer, f *summary.Fleet) error {
-	p := &fleetPage{
-		Fleet: f, Covered: f.Totals.Governed,
-		htmlHead: htmlHead{Tone: "undecided", Outcome: f.Verdict, Headline: fleetCounts(f)},
-	}
+	p := &fleetPage{Fleet: f, htmlHead: htmlHead{Tone: "undecided", Outcome: f.Verdict, Headline: fleetCounts(f)}}
 	switch {
 	case f.Verdict == verdict.Pass:
 		p.Tone = "pass"
@@ -244,7 +240,7 @@ func writeFleetHTML(w io.Writer, f *summary.Fleet) error {
 			p.RuleRows = append(p.RuleRows, fleetRule{Rule: r})
 		}
 	}
-	return writePage(w, "fleet.html", []string{"style.css", "fleet.css"}, "fleet.js", &p.htmlHead, p)
+	return writePage(w, "fleet.html", []string{"style.css", "fleet.css"}, "fleet.js", &p.htmlHead, p, nil)
 }
 
 // nameLines lists numbers and names, the largest number first.

@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/policyscan/policyscan/verdict"
-	"github.com/policyscan/policyscan/verdict/summary"
 )
 
 // The styles and scripts are copied into the templates page.html and fleet.html.
@@ -41,17 +40,18 @@ type htmlHead struct {
 //
 // html/template escapes the texts for HTML, and the template's functions for terminals and GitHub's runner, in case
 // the page is printed to a log.
-func writePage(w io.Writer, name string, styles []string, script string, head *htmlHead, page any) error {
+func writePage(
+	w io.Writer, name string, styles []string, script string, head *htmlHead, page any, funcs template.FuncMap,
+) error {
 	t := template.Must(template.New(name).Funcs(template.FuncMap{
 		"count": count, "number": number, "noun": noun, "bytes": func(n int64) string { return number(int(n)) },
 		"visible": inert, "flow": func(s string) string { return inert(flow(s)) },
 		"lines": textLines, "drawn": drawn, "safe": isSafeURL, "moreErrors": moreErrors, "mostFirst": mostFirst,
-		"covered":  func(r *summary.Repository) int { return r.Governed },
 		"short":    func(commit string) string { return inert(abbreviated(commit)) },
 		"why":      reasonWords,
 		"sentence": func(s string) string { return inert(full(sentence(s))) },
 		"join":     func(all []string) string { return strings.Join(all, ", ") },
-	}).ParseFS(htmlFiles, "html/"+name))
+	}).Funcs(funcs).ParseFS(htmlFiles, "html/"+name))
 	style := ""
 	for _, name := range styles {
 		style += htmlFile(name)
@@ -83,22 +83,14 @@ type htmlPage struct {
 	htmlHead
 	*verdict.Verdict
 
-	Tree      string // the name of the scanned directory; "" if unknown
-	Files     string // of the scope, in words
-	Date      string // of the head commit, for display
-	Places    int    // to fix, with required files that are missing
-	Rules     int    // ids of them
-	ScopeLine string
-	Bundles   []string
-	Unparsed  []verdict.Omission
-	Changes   []string // to the policy
+	Tree   string // the name of the scanned directory; "" if unknown
+	Files  string // of the scope, in words
+	Places int    // to fix, with required files that are missing
+	Rules  int    // ids of them
 
 	AllowedPlaces int
-	AllowedNote   string
 	AllowedNew    []htmlAllowed
 	Allowances    []htmlAllowed // used ones, by file, then rule
-	EndingsNote   string
-	Endings       []string
 
 	RuleRows   []*htmlRule
 	Groups     []*htmlRule // the RuleRows with places to fix, in the order of all reports
@@ -160,10 +152,8 @@ const (
 func writeHTML(w io.Writer, document *verdict.Verdict, tree string) error {
 	v := newView(document)
 	p := &htmlPage{
-		Verdict: v.Verdict, Tree: tree, Files: cmp.Or(v.scope(), v.modeWords()), Date: dateWords(v.Scope.HeadDate),
-		Places: v.numbers.all(), Rules: v.ruleCount(), ScopeLine: v.scopeLine(), Unparsed: v.unparsed(),
-		Changes: v.policyChanges(), AllowedNote: v.allowedNote(), Endings: v.endings(), EndingsNote: v.endingsNote(),
-		Dirs: v.byDir(""),
+		Verdict: v.Verdict, Tree: tree, Files: cmp.Or(v.scope(), v.modeWords()), Places: v.numbers.all(),
+		Rules: v.ruleCount(), Dirs: v.byDir(""),
 	}
 	p.htmlHead = htmlHead{Tone: "pass", Outcome: v.Verdict.Verdict, Headline: v.result(), Notes: slices.Concat(
 		with(nil, strings.TrimPrefix(v.looked(), "; ")), v.notes(), v.caveats())}
@@ -175,15 +165,15 @@ func writeHTML(w io.Writer, document *verdict.Verdict, tree string) error {
 	case v.scannedNothing():
 		p.Tone, p.Headline = "hollow", "nothing was scanned"
 	}
-	for i := range v.Policy {
-		p.Bundles = append(p.Bundles, v.bundle(i))
-	}
 	if n := len(p.Dirs) - mostDirs; n > 0 {
 		p.Dirs, p.MoreDirs = p.Dirs[:mostDirs], n
 	}
 	p.addAllowed(v)
 	p.addRules(v)
-	return writePage(w, "page.html", []string{"style.css"}, "script.js", &p.htmlHead, p)
+	return writePage(w, "page.html", []string{"style.css"}, "script.js", &p.htmlHead, p, template.FuncMap{
+		"allowedNote": v.allowedNote, "bundle": v.bundle, "changes": v.policyChanges, "date": dateWords,
+		"endings": v.endings, "endingsNote": v.endingsNote, "scopeLine": v.scopeLine, "unparsed": v.unparsed,
+	})
 }
 
 // dateWords shortens a date of a verdict; "" without one.
