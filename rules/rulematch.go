@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -203,11 +202,11 @@ func (l *loader) globMistake(written globOf, text string) *document.Error {
 		return mistake
 	}
 	var found *document.Error
-	var mistake *glob.Mistake
-	switch err := glob.Check(text); {
+	mistake := glob.Check(text)
+	switch {
 	case written.in02 && strings.HasPrefix(text, "/"):
 		mistake = &glob.Mistake{Found: `"//": no path has an empty segment`, Fix: `write a single "/"`}
-	case !errors.As(err, &mistake) && written.in02:
+	case mistake == nil && written.in02:
 		mistake = glob.Ambiguous(written.glob)
 	}
 	if mistake != nil {

@@ -193,21 +193,9 @@ func (p *htmlPage) addAllowed(v *view) {
 			Note: allowedSentence(a), Shown: newHTMLFile(a.File, htmlPlaces(f, nil, []string{a.Reason})),
 		})
 	}
-	type ruleFile struct{ rule, file string }
-	n, last := map[ruleFile]int{}, map[ruleFile]*verdict.AllowedViolation{}
-	var all []ruleFile
-	for i := range v.AllowedViolations {
-		a := &v.AllowedViolations[i]
-		at := ruleFile{a.RuleID, a.File}
-		if last[at] == nil {
-			all = append(all, at)
-		}
-		n[at], last[at] = n[at]+int(a.PlaceCount), a
-	}
-	slices.SortStableFunc(all, func(a, b ruleFile) int { return Natural(a.file, b.file) })
-	for _, at := range all {
+	for _, u := range inOrder(v.usedAllowances(), func(u *usedAllowance) string { return u.file }) {
 		p.Allowances = append(p.Allowances, htmlAllowed{
-			File: at.file, Rule: at.rule, Note: count(n[at], "place") + ", " + allowanceWords(&last[at].Allowance),
+			File: u.file, Rule: u.rule, Note: count(u.places, "place") + ", " + allowanceWords(u.Allowance),
 		})
 	}
 }

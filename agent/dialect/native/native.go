@@ -11,7 +11,6 @@
 package native
 
 import (
-	"errors"
 	"fmt"
 	"path"
 	"regexp"
@@ -232,12 +231,11 @@ func (r *reader) operand(t *callrules.Test, f *fact, op *operator, e document.En
 		}
 	case callrules.Globs:
 		// A glob is about a path from a root; with a leading slash it is about the root of all.
-		var mistake *glob.Mistake
-		err := glob.Check(strings.TrimPrefix(text, "/"))
+		mistake := glob.Check(strings.TrimPrefix(text, "/"))
 		switch {
 		case !f.glob:
 			refuse(fmt.Sprintf("a glob on %s, in which * would stop at each /", f.name), "write matches or contains")
-		case errors.As(err, &mistake):
+		case mistake != nil:
 			r.doc.Fail(document.CodeGlob, e.Value, mistake.Found, mistake.Fix)
 		default:
 			compile := glob.Compile
