@@ -183,16 +183,16 @@ func (d *YAML) fail(code string, at Place, found, fix string) {
 		})
 		return
 	}
-	e := &Error{Code: code, File: d.name, Line: at.Line, Column: at.Column, Rule: d.rule, Found: found, Fix: fix}
-	e.source, e.caret = around(d.line(at.Line), at.Column)
-	d.errs = append(d.errs, e)
+	e := Error{Code: code, File: d.name, Rule: d.rule, Found: found, Fix: fix}
+	d.errs = append(d.errs, d.spot(at).Error(e))
 }
 
 // Spot returns the position of a value, with the text there.
-func (d *YAML) Spot(n *yaml.Node) Spot {
-	s := Spot{Place: d.Place(n)}
-	s.source, s.caret = around(d.line(s.Line), s.Column)
-	return s
+func (d *YAML) Spot(n *yaml.Node) Spot { return d.spot(d.Place(n)) }
+
+func (d *YAML) spot(at Place) Spot {
+	source, caret := around(d.line(at.Line), at.Column)
+	return Spot{at, source, caret}
 }
 
 // Mapping reads the keys of a mapping. It reports unknown and missing keys, and returns nil if n is not a mapping.

@@ -220,9 +220,6 @@ func commonReason(all []*verdict.Violation) string {
 	return all[0].Reason
 }
 
-// counts is the number of places to fix, and how many of them are new, if known.
-func (g *ruleGroup) counts() string { return g.numbers.words("") }
-
 // unchecked explains why a rule without a violation did not pass; "" if it passed.
 func (v *view) unchecked(g *ruleGroup) string {
 	switch {
@@ -240,7 +237,7 @@ func (v *view) ruleOutcome(g *ruleGroup) string {
 	outcome := "no violation"
 	switch why := v.unchecked(g); {
 	case len(g.violations) > 0:
-		outcome = g.counts()
+		outcome = g.numbers.words("")
 	case why != "":
 		return why
 	}

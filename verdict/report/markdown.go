@@ -219,7 +219,7 @@ func (p *markdownPage) violations(v *view, upto int) {
 	for i, g := range v.groups {
 		reason, onePattern := commonReason(g.violations), isOnePattern(g.violations)
 		summary := fmt.Sprintf("%s %s: %s", codeHTML(clip(g.rule.ID, 200)), prose(clip(g.rule.Title, 200), codeHTML),
-			g.counts())
+			g.numbers.words(""))
 		head, share := "", (upto-p.b.Len())/min(len(v.groups)-i, most)
 		for _, note := range ruleNotes(g.rule, reason) {
 			head += "\n" + note + "\n"

@@ -50,21 +50,22 @@ func WriteText(w io.Writer, document *verdict.Verdict, o TextOptions) error {
 		}
 	}
 	t := textWriter{w: bufio.NewWriter(w), TextOptions: o, carets: v.numbers.places <= fewPlaces}
-	last := func() error {
-		outcome, result := v.Verdict.Verdict, v.result()
-		if v.onlyPartial() && len(v.Violations) == 0 {
-			outcome, result = partial, "no violation"
-			if v.ruleCount() == 1 {
-				result += " of " + verdict.Visible(v.Rules[0].ID)
-			}
-			result += v.allowedSuffix() + "; exit status 2 without --allow partial"
+	if !o.Brief || !v.passes() {
+		t.body(v)
+	}
+	outcome, result := v.Verdict.Verdict, v.result()
+	if v.onlyPartial() && len(v.Violations) == 0 {
+		outcome, result = partial, "no violation"
+		if v.ruleCount() == 1 {
+			result += " of " + verdict.Visible(v.Rules[0].ID)
 		}
-		t.last(outcome, result+v.looked(), t.Elapsed)
-		return t.w.Flush() // a bufio.Writer keeps its first error
+		result += v.allowedSuffix() + "; exit status 2 without --allow partial"
 	}
-	if o.Brief && v.passes() {
-		return last()
-	}
+	t.last(outcome, result+v.looked(), t.Elapsed)
+	return t.w.Flush() // a bufio.Writer keeps its first error
+}
+
+func (t *textWriter) body(v *view) {
 	changes := v.policyChanges()
 	for _, change := range changes {
 		t.labelled("policy change: ", change)
@@ -88,11 +89,10 @@ func WriteText(w io.Writer, document *verdict.Verdict, o TextOptions) error {
 	t.gap(len(errs))
 	t.summary(v)
 	t.tallies(v)
-	return last()
 }
 
 func (t *textWriter) group(g *ruleGroup) {
-	r, about := g.rule, g.counts()
+	r, about := g.rule, g.numbers.words("")
 	if severity := flow(r.Severity); severity != "" {
 		about = "severity: " + severity + "; " + about
 	}
