@@ -36,14 +36,12 @@ func notDir(name string, stat fs.FileInfo, fix string) *document.Error {
 	if stat.Mode().IsRegular() {
 		what = "a file"
 	}
-	return &document.Error{Code: document.CodeRead, File: name, Found: "is " + what, Fix: fix}
+	return newError(document.CodeRead, name, "is "+what, fix)
 }
 
 func noRulesDir(dir string) document.Errors {
-	e := &document.Error{
-		Code: document.CodeMissing, File: "rules", Found: "no such directory in the bundle",
-		Fix: `name the directory that holds rules/, or run "policyscan init" for a first one`,
-	}
+	e := newError(document.CodeMissing, "rules", "no such directory in the bundle",
+		`name the directory that holds rules/, or run "policyscan init" for a first one`)
 	if stat, err := os.Stat(dir); err == nil && !stat.IsDir() {
 		e.File, e.Found, e.Fix = "", "a file, not the directory of a bundle", "name the directory that holds rules/"
 	}
@@ -77,10 +75,8 @@ func ReadSource(name, shown string) (*document.Source, error) {
 		return nil, document.Errors{unreadable(shown, err)}
 	}
 	if len(text) > document.MaxFileBytes {
-		return nil, document.Errors{{
-			Code: document.CodeLimit, File: shown,
-			Found: fmt.Sprintf("the file is larger than %d bytes", document.MaxFileBytes), Fix: "split it",
-		}}
+		return nil, document.Errors{newError(document.CodeLimit, shown,
+			fmt.Sprintf("the file is larger than %d bytes", document.MaxFileBytes), "split it")}
 	}
 	return &document.Source{Name: shown, Text: bytes.TrimPrefix(text, []byte("\uFEFF"))}, nil
 }
@@ -106,11 +102,9 @@ func Discover(root string) (string, error) {
 	case plain:
 		return root, nil
 	}
-	return "", &document.Error{
-		Code:  document.CodeMissing,
-		Found: fmt.Sprintf("no bundle: neither .policyscan/rules nor %s is in the root", BoundariesFile),
-		Fix:   `run "policyscan init", name one with --policy DIR, or use --policy builtin:infra`,
-	}
+	return "", newError(document.CodeMissing, "",
+		"no bundle: neither .policyscan/rules nor "+BoundariesFile+" is in the root",
+		`run "policyscan init", name one with --policy DIR, or use --policy builtin:infra`)
 }
 
 // HiddenBundle is the directory in a tree's root where discovery looks first.
@@ -118,11 +112,8 @@ const HiddenBundle = ".policyscan"
 
 // TwoBundles is the error about a tree with a bundle at both places of discovery. where names the tree.
 func TwoBundles(where string) *document.Error {
-	return &document.Error{
-		Code:  document.CodeTwo,
-		Found: fmt.Sprintf("two bundles: %s has both .policyscan/rules and %s", where, BoundariesFile),
-		Fix:   "keep one of them, or choose one with --policy",
-	}
+	return newError(document.CodeTwo, "", "two bundles: "+where+" has both .policyscan/rules and "+BoundariesFile,
+		"keep one of them, or choose one with --policy")
 }
 
 func hiddenBundle(root string) (bool, error) {

@@ -196,7 +196,12 @@ func (l *loader) refuse(e *document.Error, enforced bool) {
 func (f *ruleFile) enforces() bool { return f.holds != deprecated && f.items > 0 }
 
 func noRules(found, fix string) *document.Error {
-	return &document.Error{Code: document.CodeNoRules, File: path.Dir(BoundariesFile), Found: found, Fix: fix}
+	return newError(document.CodeNoRules, path.Dir(BoundariesFile), found, fix)
+}
+
+// newError returns an error without a place in the file, or about the bundle if file is "".
+func newError(code, file, found, fix string) *document.Error {
+	return &document.Error{Code: code, File: file, Found: found, Fix: fix}
 }
 
 // has02 reports whether a file, and so the bundle, is version 0.2, or must be.
@@ -242,10 +247,8 @@ func (l *loader) absent(names []string, listed []stray, strays *[]stray) {
 		case name == BoundariesFile, name == InvariantsFile && !l.has02():
 			l.refuse(l.missing(name, strays), true)
 		case slices.ContainsFunc(listed, func(s stray) bool { return s.kind == namedFile && s.name == name }):
-			l.refuse(&document.Error{
-				Code: document.CodeRead, File: name,
-				Found: "appeared after the bundle was read", Fix: "run it again",
-			}, mayEnforce(name))
+			e := newError(document.CodeRead, name, "appeared after the bundle was read", "run it again")
+			l.refuse(e, mayEnforce(name))
 		}
 	}
 }
@@ -277,10 +280,7 @@ func (l *loader) bundle() *Bundle {
 
 // missing returns the error about a missing rule file, and removes the stray that looks like a misspelling of it.
 func (l *loader) missing(name string, strays *[]stray) *document.Error {
-	e := &document.Error{
-		Code: document.CodeMissing, File: name,
-		Found: "no such file", Fix: `create it, with "rules: []" if it has no rule`,
-	}
+	e := newError(document.CodeMissing, name, "no such file", `create it, with "rules: []" if it has no rule`)
 	if l.has02() {
 		e.Fix = `create it, with bundle: "0.2" and, if it has no rule, "rules: []"`
 	}
@@ -299,10 +299,7 @@ func (l *loader) missing(name string, strays *[]stray) *document.Error {
 var errTooLarge = errors.New("too large")
 
 func unreadable(name string, err error) *document.Error {
-	e := &document.Error{
-		Code: document.CodeRead, File: name,
-		Found: "cannot be read: " + disk.Cause(err).Error(), Fix: "make it a readable file",
-	}
+	e := newError(document.CodeRead, name, "cannot be read: "+disk.Cause(err).Error(), "make it a readable file")
 	var not errNotRegular
 	switch {
 	case errors.As(err, &not):

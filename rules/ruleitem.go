@@ -254,7 +254,7 @@ func (l *loader) regex(s regexSource) compiledRegex {
 
 func (l *loader) compile(s regexSource) compiledRegex {
 	refused := func(code, found, fix string) compiledRegex {
-		return compiledRegex{mistake: &document.Error{Code: code, Found: found, Fix: fix}}
+		return compiledRegex{mistake: newError(code, "", found, fix)}
 	}
 	limit := func(found string) compiledRegex {
 		return refused(document.CodeLimit, found, "write fewer or smaller ones")

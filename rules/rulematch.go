@@ -210,12 +210,10 @@ func (l *loader) globMistake(written globOf, text string) *document.Error {
 		mistake = glob.Ambiguous(written.glob)
 	}
 	if mistake != nil {
-		found = &document.Error{Code: document.CodeGlob, Found: mistake.Found, Fix: mistake.Fix}
+		found = newError(document.CodeGlob, "", mistake.Found, mistake.Fix)
 	} else if l.expansions += glob.Expansions(text); l.expansions > maxExpansions {
-		found = &document.Error{
-			Code: document.CodeLimit, Fix: "write fewer",
-			Found: fmt.Sprintf("more than %d different globs in the bundle, with braces expanded", maxExpansions),
-		}
+		found = newError(document.CodeLimit, "",
+			fmt.Sprintf("more than %d different globs in the bundle, with braces expanded", maxExpansions), "write fewer")
 	}
 	l.globs[written] = found
 	return found
