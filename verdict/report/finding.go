@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -111,20 +112,13 @@ func hasPlace(e *verdict.Evidence) bool {
 	return e.Kind != verdict.KindFile && (e.Kind != verdict.KindMissing || e.Excerpt != "")
 }
 
-// path is the file, safe to print.
-func (f *finding) path() string {
-	if f.File == "" {
-		return theTree
-	}
-	return verdict.Visible(f.File)
-}
-
 // place is where the finding is, safe to print.
 func (f *finding) place() string {
+	path := cmp.Or(verdict.Visible(f.File), theTree)
 	if !f.inFile() {
-		return f.path()
+		return path
 	}
-	return fmt.Sprintf("%s:%d:%d", f.path(), f.at.Line, f.at.Column)
+	return fmt.Sprintf("%s:%d:%d", path, f.at.Line, f.at.Column)
 }
 
 // lastLine is the last line of a match. The exclusive end of a match that ends with a line end is on the next line.
@@ -182,11 +176,6 @@ func (f *finding) why() string {
 	return ""
 }
 
-// facts are the facts of a violation other than its place, reason and pattern, each safe to print.
-func (f *finding) facts() []string {
-	return slices.Concat(with(nil, f.why()), f.also(), f.remarks())
-}
-
 // remarks are the encoding of a match, unless it is UTF-8, and the violation's note.
 func (f *finding) remarks() []string {
 	all := with(nil, f.encodingNote())
@@ -207,10 +196,7 @@ func (f *finding) lines() []string {
 
 // leadLine is a place and its status, to begin a line.
 func (f *finding) leadLine() string {
-	if status := label(f.status()); status != "" {
-		return f.place() + ": " + status + ": "
-	}
-	return f.place() + ": "
+	return strings.Join(with([]string{f.place()}, label(f.status())), ": ") + ": "
 }
 
 // sentence describes a violation in one line, without its place and excerpt, and with the pattern if the reason does
@@ -220,7 +206,7 @@ func (f *finding) sentence() string {
 	if !strings.Contains(f.Reason, f.Evidence.Pattern) && !strings.Contains(f.Reason, f.pattern()) {
 		clauses = append(clauses, f.foundLine())
 	}
-	for _, clause := range append(clauses, f.facts()...) {
+	for _, clause := range slices.Concat(with(clauses, f.why()), f.also(), f.remarks()) {
 		s += " " + full(sentence(clause))
 	}
 	return strings.TrimSpace(s)

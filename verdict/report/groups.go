@@ -212,10 +212,8 @@ func (f *fileGroup) findings(most int) (all []*finding, more, fresh int) {
 
 // commonReason is the reason of all violations; "" if they differ.
 func commonReason(all []*verdict.Violation) string {
-	for _, x := range all {
-		if x.Reason != all[0].Reason {
-			return ""
-		}
+	if slices.ContainsFunc(all, func(x *verdict.Violation) bool { return x.Reason != all[0].Reason }) {
+		return ""
 	}
 	return all[0].Reason
 }

@@ -201,12 +201,7 @@ func (v *view) ruleRow(g *ruleGroup) string {
 }
 
 func (p *markdownPage) passed(v *view) {
-	var passed []*ruleGroup
-	for _, g := range v.byRule {
-		if len(g.violations) == 0 {
-			passed = append(passed, g)
-		}
-	}
+	passed := slices.DeleteFunc(slices.Clone(v.byRule), func(g *ruleGroup) bool { return len(g.violations) > 0 })
 	p.fold("row", count(len(passed), "rule")+" without a violation", false, ruleHead, len(passed),
 		p.b.Len()+markdownLimit/8, func(i int) string { return v.ruleRow(passed[i]) })
 }

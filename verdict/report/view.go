@@ -18,7 +18,7 @@ type view struct {
 	ruleOf     []*ruleGroup                // of each violation
 	undecided  []verdict.Error             // the errors; also one that there is no rule, so that no FAIL looks clean
 	newAllowed []*verdict.AllowedViolation // new, but an allowance permits them
-	unused     []*verdict.Rule             // select no file
+	unused     []string                    // the ids of rules that select no file, safe to print
 	numbers    placeCounts                 // of all rules
 	comparable bool                        // there is a baseline
 }
@@ -36,7 +36,7 @@ func newView(v *verdict.Verdict) *view {
 	}
 	for i := range v.Rules {
 		if r := &v.Rules[i]; w.selectsNothing(r) {
-			w.unused = append(w.unused, r)
+			w.unused = append(w.unused, verdict.Visible(r.ID))
 		}
 	}
 	files := map[string]bool{}
@@ -158,12 +158,8 @@ func (v *view) notes() []string {
 	all := with(nil, v.behindNote())
 	// A glob may be a mistake; but a change or a list need not have a covered file.
 	if n := len(v.unused); n > 0 && v.Scope.Mode == "full" && !v.coversNothing() {
-		var ids []string
-		for _, r := range v.unused {
-			ids = append(ids, verdict.Visible(r.ID))
-		}
 		all = append(all, fmt.Sprintf("%s of %s %s no file: %s", number(n), count(len(v.Rules), "rule"),
-			verb(n, "selects", "select"), firstOf(ids, 5)))
+			verb(n, "selects", "select"), firstOf(v.unused, 5)))
 	}
 	return all
 }
