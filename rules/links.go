@@ -118,10 +118,7 @@ func (b *Bundle) LostBy(rule int, link, target string) (lost string, excluded bo
 
 // Uniform reports whether every rule selects the same paths in every directory.
 func (b *Bundle) Uniform() bool {
-	for _, c := range b.classes() {
-		if !glob.Uniform(c.list) || !glob.Uniform(c.Excludes()) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(b.classes(), func(c linkClass) bool {
+		return !glob.Uniform(c.list) || !glob.Uniform(c.Excludes())
+	})
 }

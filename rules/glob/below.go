@@ -148,13 +148,7 @@ func classMatchesSlashIn(segment string) bool {
 		return false
 	}
 	tokens, mistake := scan(segment)
-	if mistake != nil {
-		return true
-	}
-	for _, t := range tokens {
-		if t.kind == class && classMatchesSlash(t.text) {
-			return true
-		}
-	}
-	return false
+	return mistake != nil || slices.ContainsFunc(tokens, func(t token) bool {
+		return t.kind == class && classMatchesSlash(t.text)
+	})
 }

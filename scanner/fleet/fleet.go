@@ -12,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -54,13 +55,7 @@ func (r *Run) Owned() []Entry {
 	if r.Shard.Count == 0 {
 		return r.Entries
 	}
-	var all []Entry
-	for _, e := range r.Entries {
-		if r.Shard.Owns(e.Name) {
-			all = append(all, e)
-		}
-	}
-	return all
+	return slices.DeleteFunc(slices.Clone(r.Entries), func(e Entry) bool { return !r.Shard.Owns(e.Name) })
 }
 
 // Start returns the summary before the scan, with the fields known by then.
