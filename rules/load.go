@@ -214,15 +214,15 @@ func (l *loader) others(listed []stray) (strays []stray) {
 	files, errs := map[string]*ruleFile{}, map[string]error{}
 	is02 := l.has02()
 	for _, s := range listed {
-		if s.kind == otherFile {
+		if s.isOther() {
 			files[s.name], errs[s.name] = l.file(s.name)
 			is02 = is02 || errs[s.name] == nil && files[s.name].is02
 		}
 	}
 	for _, s := range listed {
 		switch f, err := files[s.name], errs[s.name]; {
-		case s.kind == namedFile:
-		case s.kind == aStray, !is02:
+		case s.isNamed():
+		case !s.isOther(), !is02:
 			strays = append(strays, s)
 		case err != nil:
 			l.refuse(unreadable(s.name, err), true)
@@ -246,7 +246,7 @@ func (l *loader) absent(names []string, listed []stray, strays *[]stray) {
 		switch {
 		case name == BoundariesFile, name == InvariantsFile && !l.has02():
 			l.refuse(l.missing(name, strays), true)
-		case slices.ContainsFunc(listed, func(s stray) bool { return s.kind == namedFile && s.name == name }):
+		case slices.ContainsFunc(listed, func(s stray) bool { return s.isNamed() && s.name == name }):
 			e := newError(document.CodeRead, name, "appeared after the bundle was read", "run it again")
 			l.refuse(e, mayEnforce(name))
 		}

@@ -3,6 +3,7 @@ package glob
 import (
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 )
 
@@ -74,21 +75,12 @@ func dirNote(glob string) string {
 // looksLikeFile reports whether a name is typical of files and rare for directories. Endings of directories such as
 // conf.d and node.js do not count.
 func looksLikeFile(name string) bool {
-	switch name {
-	case "Dockerfile", "Containerfile", "Makefile", "Jenkinsfile", "Vagrantfile", "Procfile", "Gemfile",
-		"Tiltfile", "go.mod", "go.sum":
-		return true
-	}
+	names := []string{"Dockerfile", "Containerfile", "Makefile", "Jenkinsfile", "Vagrantfile", "Procfile", "Gemfile",
+		"Tiltfile", "go.mod", "go.sum"}
+	endings := []string{"tf", "tfvars", "hcl", "yml", "yaml", "json", "toml", "ini", "env", "xml", "tpl", "tmpl", "sh",
+		"py", "go", "rb", "java", "ts", "md", "txt"}
 	dot := strings.LastIndexByte(name, '.')
-	if dot <= 0 {
-		return false
-	}
-	switch name[dot+1:] {
-	case "tf", "tfvars", "hcl", "yml", "yaml", "json", "toml", "ini", "env", "xml", "tpl", "tmpl", "sh", "py", "go",
-		"rb", "java", "ts", "md", "txt":
-		return true
-	}
-	return false
+	return slices.Contains(names, name) || dot > 0 && slices.Contains(endings, name[dot+1:])
 }
 
 // classMatchesSlash reports whether a class that passed Check matches a slash: it is negated or a range spans it.
