@@ -56,6 +56,18 @@ func (n *node) member(name string) *item {
 	return nil
 }
 
+// at returns the value that names of members lead to, or nil.
+func (n *node) at(path []string) *node {
+	for _, name := range path {
+		it := n.member(name)
+		if it == nil {
+			return nil
+		}
+		n = it.value
+	}
+	return n
+}
+
 const spaces = " \t\r\n"
 
 // parse reads JSON by RFC 8259, strictly: one object, no duplicate names, no comma at the end and no comments. The
