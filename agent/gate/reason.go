@@ -35,8 +35,8 @@ func (r *Result) Reason() string {
 	return strings.Join(lines, "\n")
 }
 
-// besides are the notes on every call: existing violations, those that allowances permit, with their owners, and files
-// that no bundle covers.
+// besides are the notes on every call: existing violations, permitted ones with the owners of their allowances, and
+// files that no bundle covers.
 func (r *Result) besides() []string {
 	old := listing("already there before this edit:", "", r.Old, func(v *verdict.Violation) string {
 		return fmt.Sprintf("%s in %s", verdict.Visible(v.RuleID), there(v))
