@@ -320,15 +320,13 @@ func relativeTo(dir, place string) (rel string, ok bool) {
 	if err != nil {
 		return "", false
 	}
-	for at := filepath.Dir(place); ; at = filepath.Dir(at) {
+	for at := range disk.Upwards(filepath.Dir(place)) {
 		if st, err := os.Stat(at); err == nil && os.SameFile(st, is) {
 			rel, err := filepath.Rel(at, place)
 			return rel, err == nil
 		}
-		if at == filepath.Dir(at) {
-			return "", false
-		}
 	}
+	return "", false
 }
 
 // cause is [disk.Cause], worded for display.

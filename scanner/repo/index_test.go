@@ -399,3 +399,12 @@ func BenchmarkIndex(b *testing.B) {
 		return err
 	})
 }
+
+// parseIndex reads an index that is not split.
+func (f format) parseIndex(content string) (*Index, error) {
+	x, err := f.parseIndexFile(content)
+	if err == nil {
+		err = x.settle()
+	}
+	return x, err
+}

@@ -59,7 +59,7 @@ type Repository struct {
 // change could add.
 func Find(dir string) (*Repository, error) {
 	bare := ""
-	for at := range upwards(dir) {
+	for at := range disk.Upwards(dir) {
 		gitDir, err := gitDirOf(at)
 		switch {
 		case err != nil:
@@ -79,7 +79,7 @@ func Find(dir string) (*Repository, error) {
 // BareAround returns the bare repository that is or contains a directory, whose path has no symlinks, if [Find] treats
 // it as files of the work tree of r.
 func (r *Repository) BareAround(dir string) (bare string, found bool) {
-	for at := range upwards(dir) {
+	for at := range disk.Upwards(dir) {
 		if gitDir, err := gitDirOf(at); err != nil || gitDir != "" || disk.Same(at, r.gitDir) {
 			break
 		}
