@@ -76,7 +76,9 @@ func labelOne(
 		if !lines.placed {
 			m.existed[0] = old != nil
 		}
-		and(existed, m.existed)
+		for k := range existed {
+			existed[k] = existed[k] && m.existed[k]
+		}
 		more = more || old == nil || old.Occurrences() < f.Occurrences()
 	}
 	setStatus(ctx, x, r, f, existed)

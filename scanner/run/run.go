@@ -251,9 +251,9 @@ func (r *Run) openDisk(ctx context.Context) (err error) {
 		r.Listed = len(entries)
 		return r.use(tree.OpenListed(r.Place.Root, entries))
 	case r.Paths != nil:
-		return r.use(tree.OpenPart(r.Place.Root, r.paths.fromRoot))
+		return r.use(tree.OpenDir(r.Place.Root, r.paths.fromRoot))
 	}
-	return r.use(tree.OpenDir(r.Place.Root))
+	return r.use(tree.OpenDir(r.Place.Root, nil))
 }
 
 // loadFromDisk loads the bundles on disk, and skips their rule files and the verdict in the scan.

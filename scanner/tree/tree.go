@@ -317,14 +317,9 @@ func (t *singleTree) Files(_ context.Context, n int, q Query) []iter.Seq2[File, 
 	for i := range all {
 		all[i] = func(func(File, error) bool) {}
 	}
-	f, out := q.leftOut(t.path)
-	if !out {
-		f = File{Path: t.path, Source: t}
-		if q.elsewhere(t.path) {
-			f.State = Elsewhere
-		}
+	if f, listed := q.entry(File{Path: t.path, Source: t}); listed {
+		all[0] = func(yield func(File, error) bool) { yield(f, nil) }
 	}
-	all[0] = func(yield func(File, error) bool) { yield(f, nil) }
 	return all
 }
 
