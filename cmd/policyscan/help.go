@@ -52,15 +52,6 @@ func isMistyped(word string) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// mistypedCommand suggests a command for the first of arguments that cannot be parsed; "" if it does not look like
-// one.
-func mistypedCommand(node *kong.Node, args []string) string {
-	if len(args) == 0 || childOf(node, args[0]) != nil || !isMistyped(args[0]) {
-		return ""
-	}
-	return didYouMean(args[0], node)
-}
-
 // withHelpHint adds to an error which help to read; "" is the program's.
 func withHelpHint(err error, command string) error {
 	see := "; see"
