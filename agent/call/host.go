@@ -84,9 +84,8 @@ func cutScheme(text string) (rest string, ok bool) {
 }
 
 // Host normalizes a host like the WHATWG's URL parser: lower case, an international name in its xn-- form, an address
-// in its usual notation ("2130706433" and "0x7f.1" are "127.0.0.1"). In contrast to that parser, an IPv6 address has
-// no brackets and a name no dot at its end. Brackets around an IPv6 address are optional. It is false for an invalid
-// host.
+// in its usual notation ("2130706433" and "0x7f.1" are "127.0.0.1"). In contrast to that parser, an IPv6 address has no
+// brackets and a name no dot at its end. Brackets around an IPv6 address are optional. It is false for an invalid host.
 func Host(text string) (name string, ok bool) {
 	if addr, err := netip.ParseAddr(text); err == nil && addr.Is6() {
 		return parseHost("[" + text + "]")

@@ -24,8 +24,7 @@ import (
 // An Effect is the decision of a rule on a call.
 type Effect string
 
-// The effects, from the strictest to the least: the first two deny, the last three let the call go
-// on.
+// The effects, from the strictest to the least: the first two deny, the last three let the call go on.
 const (
 	Deny   Effect = "deny"
 	Force  Effect = "force" // deny, and name an alternative

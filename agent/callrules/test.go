@@ -55,8 +55,7 @@ type Test struct {
 	Op   Op
 	Not  bool
 
-	// Absent is the test's value when the fact is missing; Not does not invert it (with AsEmpty, Not inverts the
-	// test).
+	// Absent is the test's value when the fact is missing; Not does not invert it (with AsEmpty, Not inverts the test).
 	Absent truth
 
 	// Broken says why the operand cannot be used, such as a pattern that does not compile, or is "". The test is then

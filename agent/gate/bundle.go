@@ -151,8 +151,7 @@ func (g *Gate) judgeFile(ctx context.Context, checker *check.ContentChecker, f *
 }
 
 // undecided adds why rules cannot check a file as the call would leave it. A reason that held before the call is only
-// noted. So is a file that no longer parses, unless it did before: an agent may write a template, and the scan
-// decides.
+// noted. So is a file that no longer parses, unless it did before: an agent may write a template, and the scan decides.
 func (r *Result) undecided(after, before *check.UndecidedError, parsed bool, shown string) {
 	for _, e := range after.Errors {
 		e.File = shown

@@ -166,8 +166,7 @@ func encode(value any) (string, error) {
 	return strings.TrimSuffix(b.String(), "\n"), err
 }
 
-// remove returns the text without an element of the array at a path, and without the empty parents that [insert]
-// added.
+// remove returns the text without an element of the array at a path, and without the empty parents that [insert] added.
 func remove(text []byte, root *node, path []string, index int) []byte {
 	for i := len(path); ; i-- {
 		of := root.at(path[:i])

@@ -12,8 +12,7 @@ import (
 	"github.com/policyscan/policyscan/rules/document"
 )
 
-// maxDepth is how deep lists and objects may be nested. The settings that agents document
-// are under 10 deep.
+// maxDepth is how deep lists and objects may be nested. The settings that agents document are under 10 deep.
 const maxDepth = 200
 
 // A node is a value of a JSON text, by its place.

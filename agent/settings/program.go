@@ -13,8 +13,7 @@ import (
 
 // Program returns the path of the running program for a user's own settings: the one that the PATH finds, since a
 // package manager puts the next version elsewhere; if the PATH finds another program or none, the file itself. A
-// temporary location, such as that of "go run", is an error: the program would vanish, and every call would be
-// denied.
+// temporary location, such as that of "go run", is an error: the program would vanish, and every call would be denied.
 func Program(running, pathVar string) (string, error) {
 	found := running
 	is, err := os.Stat(running)

@@ -208,9 +208,8 @@ func emptyValue(v reflect.Value) bool {
 // main.release=v1.2.3, see .goreleaser.yaml). No code changes it.
 var release string
 
-// version is the program's version: that of the release or of the module (go install
-// MODULE@v1.2.3 says v1.2.3 too), or the commit's as Go writes it (a build in a clone), or
-// devel (go run, a build without version control).
+// version is the program's version: that of the release or of the module (go install MODULE@v1.2.3 says v1.2.3 too), or
+// the commit's as Go writes it (a build in a clone), or devel (go run, a build without version control).
 func version() string {
 	if release != "" {
 		return release

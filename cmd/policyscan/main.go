@@ -1,6 +1,5 @@
-// Command policyscan checks the files of a repository against a team's rules and
-// exits with a status other than 0 if any of them is violated, or if it could not
-// decide. docs/cli.md is its manual.
+// Command policyscan checks the files of a repository against a team's rules and exits with a status other than 0 if
+// any of them is violated, or if it could not decide. docs/cli.md is its manual.
 package main
 
 import (

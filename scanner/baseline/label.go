@@ -76,9 +76,7 @@ func labelOne(
 		if !lines.placed {
 			m.existed[0] = old != nil
 		}
-		for k := range existed {
-			existed[k] = existed[k] && m.existed[k]
-		}
+		and(existed, m.existed)
 		more = more || old == nil || old.Occurrences() < f.Occurrences()
 	}
 	setStatus(ctx, x, r, f, existed)

@@ -46,7 +46,9 @@ func (c *EncodingChanges) Any() (bool, error) {
 		return false, nil
 	}
 	for _, at := range append(slices.Clone(c.bases), c.head) { // whose macros can name the encoding for other files
-		roots, err := at.attributesIn("")
+		at.mu.Lock()
+		roots, err := at.in("")
+		at.mu.Unlock()
 		if err != nil {
 			return false, err
 		}

@@ -97,10 +97,15 @@ func (g *commitGraph) find(h Hash) *commit {
 	row := g.parts[g.row()*i+g.names.format.size():]
 	numbers := [2]uint32{binary.BigEndian.Uint32(row), binary.BigEndian.Uint32(row[4:])}
 	c := &commit{date: int64(binary.BigEndian.Uint64(row[8:]) & (1<<34 - 1))}
-	add := func(number uint32) bool {
-		p, known := g.hash(int(number))
-		c.parents = append(c.parents, p)
-		return known
+	add := func(number uint32) (known bool) {
+		of, k := g, int(number)
+		for of.base != nil && k < of.first {
+			of = of.base
+		}
+		if k -= of.first; k < of.names.count() {
+			c.parents = append(c.parents, of.names.format.at(of.names.hash(k)))
+		}
+		return k < of.names.count()
 	}
 	ok := numbers[0] == none || add(numbers[0])
 	switch second := numbers[1]; {
@@ -123,17 +128,6 @@ func (g *commitGraph) find(h Hash) *commit {
 	return c
 }
 
-// hash returns the commit of a number.
-func (g *commitGraph) hash(number int) (h Hash, known bool) {
-	for g.base != nil && number < g.first {
-		g = g.base
-	}
-	if number -= g.first; number >= g.names.count() {
-		return h, false
-	}
-	return g.names.format.at(g.names.hash(number)), true
-}
-
 // A history returns the parents and dates of commits for searches over many of them, and caches them for repeated
 // searches. After a number of commits it opens the commit-graph (git's gitformat-commit-graph(5)); commits that are
 // missing in the graph are read themselves. A graph with a wrong checksum is not used: the commits have all of its
@@ -148,11 +142,10 @@ type history struct {
 	asked  int
 }
 
-// beforeGraph is how many commits are read before the commit-graph is opened, whose check takes about as long.
-const beforeGraph = 64
-
-// maxKnown is how many commits are cached, about 100 bytes each.
-const maxKnown = 100_000
+const (
+	beforeGraph = 64      // commits that are read before the commit-graph is opened, whose check takes about as long
+	maxKnown    = 100_000 // commits that are cached, about 100 bytes each
+)
 
 // commit returns a commit, whose tree may be missing.
 func (s *history) commit(h Hash) (*commit, error) {
@@ -161,7 +154,18 @@ func (s *history) commit(h Hash) (*commit, error) {
 	if c := s.known[h]; c != nil {
 		return c, nil
 	}
-	c, err := s.find(h)
+	if s.asked++; s.asked > s.repo.beforeGraph && !s.opened {
+		s.opened = true
+		s.graph = s.repo.openGraph()
+	}
+	var c *commit
+	var err error
+	if s.graph != nil {
+		c = s.graph.find(h)
+	}
+	if c == nil {
+		c, err = s.repo.commit(h)
+	}
 	if err == nil {
 		if s.known == nil || len(s.known) == maxKnown {
 			s.known = map[Hash]*commit{}
@@ -169,18 +173,4 @@ func (s *history) commit(h Hash) (*commit, error) {
 		s.known[h] = c
 	}
 	return c, err
-}
-
-func (s *history) find(h Hash) (*commit, error) {
-	s.asked++
-	if s.asked > s.repo.beforeGraph && !s.opened {
-		s.opened = true
-		s.graph = s.repo.openGraph()
-	}
-	if s.graph != nil {
-		if c := s.graph.find(h); c != nil {
-			return c, nil
-		}
-	}
-	return s.repo.commit(h)
 }

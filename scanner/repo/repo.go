@@ -132,8 +132,6 @@ func openNamed(gitDir, workTree string) (*Repository, error) {
 	return r, err
 }
 
-func (r *Repository) is(o *Repository) bool { return disk.Same(r.gitDir, o.gitDir) }
-
 // gitDirOf returns the git directory of the work tree dir: its .git directory, or the target of its .git file; "" if
 // dir is not a work tree.
 func gitDirOf(dir string) (string, error) {

@@ -85,7 +85,7 @@ func (e Environment) open(dir string) (*Repository, error) {
 		return around, nil
 	}
 	named, err := openNamed(e.GitDir, e.WorkTree)
-	if err == nil && !named.is(around) {
+	if err == nil && !disk.Same(named.gitDir, around.gitDir) {
 		err = fmt.Errorf("%w: GIT_DIR is %s, but %s is in another repository or work tree; unset GIT_DIR, "+
 			"or omit the path", ErrNotRepository, e.GitDir, dir)
 	}

@@ -82,7 +82,8 @@ type Walker struct {
 // Walkers returns n walkers that share one walk. Each needs its own goroutine, all at the same time:
 // a walker ends only after all have finished listing.
 func (r *Root) Walkers(n int) []*Walker {
-	queue, listed := newQueue(""), &sync.WaitGroup{}
+	queue, listed := &queue{dirs: []string{""}, seed: maphash.MakeSeed()}, &sync.WaitGroup{}
+	queue.more.L = &queue.mu
 	listed.Add(n)
 	all := make([]*Walker, n)
 	for i := range all {
@@ -155,12 +156,6 @@ type queue struct {
 	dirs []string
 	busy int // directories being listed, which may add more
 	seed maphash.Seed
-}
-
-func newQueue(first string) *queue {
-	q := &queue{dirs: []string{first}, seed: maphash.MakeSeed()}
-	q.more.L = &q.mu
-	return q
 }
 
 func (q *queue) add(dir string) {
@@ -329,8 +324,7 @@ var ErrSeveral = errors.New("takes several reads")
 
 // Open opens a file that was listed as regular. If it no longer is, Open or the first read fails with [ErrChanged].
 //
-// An unwatched file costs one call less, and is limited to one read. [File.Size] and [File.Changed] need a watched
-// one.
+// An unwatched file costs one call less, and is limited to one read. [File.Size] and [File.Changed] need a watched one.
 func (rd *Reader) Open(name string, watched bool) (*File, error) {
 	h, base, err := rd.dirOf(name)
 	if err != nil {

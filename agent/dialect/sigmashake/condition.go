@@ -9,8 +9,7 @@ import (
 	"github.com/policyscan/policyscan/rules/document"
 )
 
-// maxNested is how deep parentheses and NOTs may be nested. The deepest of the public packs
-// is 2.
+// maxNested is how deep parentheses and NOTs may be nested. The deepest of the public packs is 2.
 const maxNested = 50
 
 // operators are what may follow a field.

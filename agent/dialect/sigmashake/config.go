@@ -18,11 +18,10 @@ import (
 	"github.com/policyscan/policyscan/rules/document"
 )
 
-// Dialect is the name of the dialect.
-const Dialect = "sigmashake"
-
-// ConfigFile is where the settings are, from the root of the project.
-const ConfigFile = ".sigmashake/config.toml"
+const (
+	Dialect    = "sigmashake"              // its name
+	ConfigFile = ".sigmashake/config.toml" // where the settings are, from the root of the project
+)
 
 // A Config is the table [hook] of .sigmashake/config.toml.
 type Config struct {
