@@ -94,16 +94,8 @@ func (r *reader) rule(n *yaml.Node) callrules.Rule {
 
 // predicate reads "when", or an item of "all" or "any": one of these lists, or a test.
 func (r *reader) predicate(n *yaml.Node, what string) callrules.Predicate {
-	has := func(key string) bool {
-		for i := 0; n.Kind == yaml.MappingNode && i < len(n.Content); i += 2 {
-			if n.Content[i].Value == key {
-				return true
-			}
-		}
-		return false
-	}
 	for _, key := range []string{"all", "any"} {
-		if !has(key) {
+		if _, has := r.doc.Find(n, key); !has {
 			continue
 		}
 		m := r.doc.Mapping(n, what+` with "`+key+`"`, key+`: and a list of tests`,
