@@ -94,6 +94,8 @@ type ItemExplanation struct {
 	Note      string   `json:"note"`      // why it was not checked; else ""
 	Outcome   Outcome  `json:"result"`    // as of the rule
 
+	Why []check.Reason `json:"reasons"` // why it found nothing, and keys that its paths may mean
+
 	Ref        rules.PatternRef   `json:"-"`
 	WhyNoPlace string             `json:"-"` // of a key pattern that is checked nowhere; else ""
 	Violation  *verdict.Violation `json:"-"` // nil without one
@@ -264,11 +266,12 @@ func (x *Explanation) explainRule(e *RuleExplanation, result *check.Result, b *r
 		if of != rules.ForbiddenFile {
 			s := result.Explain(b, number, item.Ref)
 			item.Encodings, item.Format, item.Note = verdict.OrEmpty(s.Encodings), s.Format, s.Note
-			item.Places, item.WhyNoPlace = s.Places, s.WhyNone
+			item.Places, item.WhyNoPlace, item.Why = s.Places, s.WhyNone, s.Why
 			if s.Undecided {
 				item.Outcome = Undecided
 			}
 		}
+		item.Why = verdict.OrEmpty(item.Why)
 		x.addViolation(e.Rule, &item)
 		e.Items = append(e.Items, item)
 		e.Outcome = max(e.Outcome, item.Outcome)

@@ -1,6 +1,7 @@
 package keys_test
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"testing"
@@ -191,27 +192,25 @@ func TestReach(t *testing.T) {
 		{`{"a": [1, {"b": 2}]}`, `{"key": "a"}`, "1", "1", "[] true"},
 		{`{"a": [1, {"b": 2}]}`, `{"key": "a", "is": 2}`, "2", "1", "[] false"},
 		{`{"kind": "List", "items": 5, "a": 1}`, `{"key": "a"}`, "1", "1", "[] true"},
-		{`{"a": 1}`, `{"key": "b"}`, "no key is at this path", "1", "[] false"},
-		{`{"a": 1}`, `{"key": ["b", "c"], "is": 1}`, "no value is at any of these paths", "1", "[] false"},
+		{`{"a": 1}`, `{"key": "b"}`, "nothing is at its path", "1", "[] false"},
+		{`{"a": 1}`, `{"key": ["b", "c"], "is": 1}`, "nothing is at its path", "1", "[] false"},
 		{`{"a": 1, "kind": "A"}`, `{"key": "a", "where": {"kind": "B"}}`, "not asked: no document meets its where",
 			"not asked: no document meets its where", "[] false"},
 		{`{"a": [{"b": 1}, {}], "c": 5}`, `{"each": ["a", "c", "d"], "key": "b"}`, "", "3", "[true true false] true"},
 		{`{"a": {"$tag": {"b": 1}}}`, `{"each": "a", "key": "b"}`, "", "1", "[true] false"},
-		{`{"a": 1}`, `{"each": "b", "key": "c"}`, "", "not asked: nothing is at this path of each", "[false] false"},
+		{`{"a": 1}`, `{"each": "b", "key": "c"}`, "", "not asked: nothing is at its each", "[false] false"},
 		{`{"x y": {"a": 1}}`, `{"each": "x.**", "key": "a"}`, "", "3", "[true] true"},
 	} {
 		item, text := readItem(t, row.item), file(t, row.tree)
-		show := func(r keys.Reach, required bool) string {
-			if why := r.Nothing(item, required); why != "" {
-				return why
-			}
-			return fmt.Sprint(r.Places)
+		show := func(required bool) string {
+			w := keys.Explain(item, text, required)
+			return cmp.Or(w.NoPlace, fmt.Sprint(w.Places))
 		}
-		if got := show(keys.ForbiddenReach(item, text), false); row.forbidden != "" && got != row.forbidden {
+		if got := show(false); row.forbidden != "" && got != row.forbidden {
 			t.Errorf("%s in %s: forbidden: %s, want %s", row.item, row.tree, got, row.forbidden)
 		}
 		signs := keys.SignsOf(item, text)
-		got, alive := show(keys.RequiredReach(item, text), true), fmt.Sprint(signs.Each, signs.Met)
+		got, alive := show(true), fmt.Sprint(signs.Each, signs.Met)
 		if got != row.required || alive != row.alive {
 			t.Errorf("%s in %s: required: %s, %s; want %s, %s", row.item, row.tree, got, alive, row.required, row.alive)
 		}

@@ -53,7 +53,7 @@ func (e *Engine) candidates(s *seen, keep int) (found candidates) {
 		if p.expr != nil {
 			found.exprs = append(found.exprs, newExprCandidate(i, p, seen[from:to], s, keep))
 		} else {
-			if !e.alone(i) {
+			if !e.Alone(i) {
 				found.add(tally{index: i, kept: kept{most: keep}}, p, seen[from:to], s)
 			}
 			if e.requires(i) {

@@ -1,0 +1,170 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/regex"
+	"github.com/policyscan/policyscan/scanner/keys"
+	"github.com/policyscan/policyscan/scanner/match"
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// A Reason is a reason why an item finds nothing in a file, or a key that a path of it may mean.
+type Reason struct {
+	Line   int64  `json:"line"` // 0: it is about the whole file
+	Column int64  `json:"column"`
+	Text   string `json:"text"`
+}
+
+// explain adds to a result which keys a key pattern may mean and, if that is asked, why it finds nothing.
+func (k *keyChecker) explain(ctx context.Context, x *match.Examiner, out *keyResult, text *match.Text, a *keyPattern,
+	documents []keys.Document, names map[string]keys.Span,
+) (err error) {
+	list := keys.DottedKeys(a.item.Key, documents, names)
+	if k.explains {
+		why := keys.Explain(a.item.Key, documents, a.required)
+		out.reach[a.keyRef], list = why, append(why.Reasons, list...)
+	}
+	out.why[a.keyRef], err = k.reasons(ctx, x, text, a, list)
+	return err
+}
+
+// reasons locates the places of reasons, and shows values as a verdict does.
+func (k *keyChecker) reasons(
+	ctx context.Context, x *match.Examiner, text *match.Text, a *keyPattern, list []keys.Sentence,
+) (all []Reason, err error) {
+	redact := slices.ContainsFunc(k.bundle.Rules, func(r rules.Rule) bool {
+		items := slices.Concat(r.Patterns, r.Required, r.Containing)
+		return r.Redact && slices.ContainsFunc(items, func(i rules.Item) bool { return i.Name == a.name })
+	})
+	var regions [][]match.Region
+	for _, part := range slices.Concat(list...) {
+		if at, ok := part.(keys.Span); ok {
+			regions = append(regions, []match.Region{{Start: at.Start, End: at.End}})
+		}
+	}
+	finds, err := x.Locate(ctx, text, regions)
+	if err != nil {
+		return nil, err
+	}
+	for _, parts := range list {
+		var r Reason
+		for i, part := range parts {
+			switch part := part.(type) {
+			case string:
+				r.Text += part
+			case keys.Failing:
+				r.Text += verdict.Quote(part.Clause + " " + verdict.ConditionWords(a.name, part.Clause)[part.Index])
+			case *keys.Node:
+				r.Text += valueWords(part, text.UTF8, redact)
+			case keys.Span:
+				e := &finds[0].Evidence
+				if finds = finds[1:]; i == 0 {
+					r.Line, r.Column = e.Line, e.Column
+				} else {
+					r.Text += fmt.Sprintf("line %d", e.Line)
+				}
+			}
+		}
+		all = append(all, r)
+	}
+	return all, nil
+}
+
+func valueWords(n *keys.Node, text []byte, redact bool) string {
+	written := string(text[n.At.Start:n.At.End])
+	switch {
+	case n.Kind == keys.Null:
+		return "null"
+	case n.Kind == keys.Mapping:
+		return "a mapping"
+	case n.Kind == keys.List && len(n.Items) == 0:
+		return "an empty list"
+	case n.Kind == keys.List:
+		return "a list"
+	case redact:
+		return "a value that the rule redacts"
+	case n.At.In == 0 && !strings.Contains(written, "\n"):
+		return firstLine(written)
+	}
+	return firstLine(n.Scalar.Texts[0])
+}
+
+// firstLine returns the first line of a value, of the length that a verdict has.
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	line = strings.ToValidUTF8(strings.TrimRight(line, " \t\r{["), "\uFFFD")
+	if runes := []rune(line); len(runes) > verdict.MaxFound {
+		line = string(runes[:verdict.MaxFound-1]) + "…"
+	}
+	return line
+}
+
+// A variant is an item without one of its options, or with a wider one.
+type variant struct {
+	item, pattern rules.Item
+	words         string // what a place is that only the variant finds
+}
+
+func variantsOf(item rules.Item) (all []variant) {
+	add := func(is bool, words string, change func(*rules.Item)) {
+		if v := (variant{item, item, words}); is {
+			change(&v.pattern)
+			all = append(all, v)
+		}
+	}
+	add(item.Except != "", "within a match of except", func(i *rules.Item) { i.Except = "" })
+	add(item.WithinLines > 0, fmt.Sprintf("after line %d", item.WithinLines), func(i *rules.Item) { i.WithinLines = 0 })
+	add(item.Words, "as a part of a word", func(i *rules.Item) { i.Words = false })
+	if item.Kind == rules.Regex {
+		_, err := regex.Compile("(?i)" + item.Text)
+		add(err == nil, "in another letter case", func(i *rules.Item) { i.Text = "(?i)" + i.Text })
+		return all
+	}
+	folds := !item.IgnoreCase && strings.ToLower(item.Text) != strings.ToUpper(item.Text)
+	add(folds, "in another letter case", func(i *rules.Item) { i.IgnoreCase = true })
+	spaced := strings.ContainsAny(item.Text, " \t") && strings.Trim(item.Text, " \t") == item.Text
+	add(!item.Spaces && spaced, "with other spaces", func(i *rules.Item) { i.Spaces = true })
+	return all
+}
+
+// nearly looks in a content for variants of the items that it does not have.
+func (s *Plan) nearly(
+	ctx context.Context, x *match.Examiner, content io.ReadSeeker, rep *match.Report,
+) (map[rules.Item][]Reason, error) {
+	var variants []variant
+	var patterns []*match.Pattern
+	for item, at := range s.engine.index {
+		found := slices.ContainsFunc(rep.Finds, func(f *match.Find) bool { return f.Pattern == at })
+		if !found && (!s.engine.engine.Alone(at) || slices.Contains(rep.Missing, at)) {
+			variants = append(variants, variantsOf(item)...)
+		}
+	}
+	for _, v := range variants {
+		patterns = append(patterns, compile(v.pattern))
+	}
+	if _, err := content.Seek(0, io.SeekStart); err != nil || len(patterns) == 0 {
+		return nil, err
+	}
+	x.Keep = false
+	again, err := x.Examine(ctx, match.NewEngine(patterns), content)
+	if err != nil {
+		return nil, err
+	}
+	rep.Reads += again.Reads
+	all := map[rules.Item][]Reason{}
+	for _, f := range again.Finds {
+		v := variants[f.Pattern]
+		text := "found only " + v.words
+		if n := f.Evidence.Occurrences; n > 1 {
+			text += fmt.Sprintf(", the first of %d places", n)
+		}
+		all[v.item] = append(all[v.item], Reason{f.Evidence.Line, f.Evidence.Column, text})
+	}
+	return all, nil
+}
