@@ -144,6 +144,7 @@ func TestCost(t *testing.T) {
 			`{"key": "a", "where": {"` + stars + `.x": "x"}}`,
 		} {
 			keys.Forbidden(readItem(t, item), file)
+			keys.Explain(readItem(t, item), file, false)
 		}
 		for _, item := range []string{
 			`{"key": "**.c", "is": 2}`, `{"key": "` + stars + `.b"}`, `{"each": "**", "key": "` + stars + `.b"}`,
@@ -151,7 +152,10 @@ func TestCost(t *testing.T) {
 			`{"key": "*.*.*.*.*.*.*.*.*.*"}`,
 		} {
 			keys.Required(readItem(t, item), file)
+			keys.Explain(readItem(t, item), file, true)
+			keys.DottedKeys(readItem(t, item), file, map[string]keys.Span{"a.a": {}, "a.b": {}})
 		}
+		keys.DottedNames(file)
 	}
 }
 
@@ -180,6 +184,7 @@ func TestCostOfLists(t *testing.T) {
 		if got := hits(readItem(t, text), lists); len(got) > 0 {
 			t.Errorf("%s: %v", text, got)
 		}
+		keys.Explain(readItem(t, text), lists, strings.Contains(text, "each"))
 	}
 	if got := keys.Required(readItem(t, `{"key":"**.a"}`), lists); len(got) != 1 { // all places are 0
 		t.Errorf("required: %v", got)

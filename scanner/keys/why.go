@@ -57,14 +57,17 @@ func Explain(item *keyitem.Item, file []Document, required bool) (why Why) {
 			if len(item.Each) == 0 {
 				all = append(all, Hit{At: d.root.At})
 			}
-			for _, path := range item.Each {
-				newEach(path, func(n *Node, from Span, _ bool) {
-					if asked.hold(n) {
-						all = append(all, Hit{At: n.At})
-					} else {
-						objects = append(objects, seen{at: from, owner: n})
-					}
-				}).document(d)
+		}
+		for _, path := range item.Each {
+			w := newEach(path, func(n *Node, from Span, _ bool) {
+				if asked.hold(n) {
+					all = append(all, Hit{At: n.At})
+				} else {
+					objects = append(objects, seen{at: from, owner: n})
+				}
+			})
+			for _, d := range met {
+				w.document(d)
 			}
 		}
 	} else {
@@ -96,6 +99,9 @@ func Explain(item *keyitem.Item, file []Document, required bool) (why Why) {
 	if len(hits) > 0 {
 		return why
 	}
+	if len(met)+len(left) == 0 {
+		why.Reasons = []Sentence{{"the file has no document"}}
+	}
 	fails := func(clause string, of conditions, all []seen, key, more string) {
 		why.add(all, more, func(p seen) Sentence {
 			is := Sentence{p.at, key}
@@ -109,6 +115,7 @@ func Explain(item *keyitem.Item, file []Document, required bool) (why Why) {
 	}
 	fails("where", where, left, "", "documents")
 	fails("if", asked, objects, key, `places where "if" does not hold`)
+	others = different(others)
 	if best := extreme(&item.Condition, others); best != nil {
 		why.Reasons = append(why.Reasons, best)
 	} else {
@@ -142,11 +149,10 @@ func different(all []seen) []seen {
 	return slices.CompactFunc(all, func(a, b seen) bool { return order(a, b) == 0 })
 }
 
-// extreme returns the largest number of the values that are not above a limit, or the smallest of those not below.
+// extreme returns the largest number of the values that are not above a limit, or the smallest of those not below it.
 func extreme(c *keyitem.Condition, others []seen) (best Sentence) {
 	var limit keyitem.Number
 	word := map[keyitem.Asks]string{keyitem.Above: "largest", keyitem.Below: "smallest"}[c.Asks]
-	others = different(others)
 	for _, p := range others {
 		for _, n := range p.node.Scalar.numbers(c.Quantity) {
 			if word != "" && (best == nil || c.Asks == keyitem.Above && limit.CouldBeBelow(n) ||
