@@ -96,10 +96,9 @@ type ItemExplanation struct {
 
 	Why []check.Reason `json:"reasons"` // why it found nothing, and keys that its paths may mean
 
-	Ref        rules.PatternRef   `json:"-"`
-	WhyNoPlace string             `json:"-"` // of a key pattern that is checked nowhere; else ""
-	Violation  *verdict.Violation `json:"-"` // nil without one
-	Allowance  *verdict.Allowance `json:"-"` // of the violation, or nil
+	Ref       rules.PatternRef   `json:"-"`
+	Violation *verdict.Violation `json:"-"` // nil without one
+	Allowance *verdict.Allowance `json:"-"` // of the violation, or nil
 }
 
 // An Outcome is the result of one pattern, mildest first.
@@ -266,7 +265,7 @@ func (x *Explanation) explainRule(e *RuleExplanation, result *check.Result, b *r
 		if of != rules.ForbiddenFile {
 			s := result.Explain(b, number, item.Ref)
 			item.Encodings, item.Format, item.Note = verdict.OrEmpty(s.Encodings), s.Format, s.Note
-			item.Places, item.WhyNoPlace, item.Why = s.Places, s.WhyNone, s.Why
+			item.Places, item.Why = s.Places, s.Why
 			if s.Undecided {
 				item.Outcome = Undecided
 			}

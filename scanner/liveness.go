@@ -119,10 +119,6 @@ func (l *Liveness) count(sources []run.RuleSource, o *usageObserver, files bool)
 			r := &sources[k].Bundle.Rules[i]
 			for _, part := range partsOf(r) {
 				s := o.usages[o.number[r.ID]][part]
-				of := part
-				if of.Kind == rules.EachPath {
-					of = rules.Part{Kind: rules.RequiredItem, Index: part.Index}
-				}
 				if part.Kind == rules.FileExcludeGlob {
 					key := fmt.Sprintf("%s:%d", r.File, part.Index)
 					if at, known := ofFiles[key]; known {
@@ -131,7 +127,7 @@ func (l *Liveness) count(sources []run.RuleSource, o *usageObserver, files bool)
 					}
 					ofFiles[key] = len(parts)
 				}
-				meant := o.meant[o.number[r.ID]][of]
+				meant := o.meant[o.number[r.ID]][part]
 				parts = append(parts, DeadPart{Rule: r, Part: part, triedFiles: files, meant: meant})
 				found = append(found, s)
 			}
@@ -243,12 +239,20 @@ func (o *usageObserver) observe(r *check.Result) {
 		}
 	}
 	r.Present(o.bundle, func(rule int, part rules.Part) { o.add(rule, part, alive) })
-	r.Meant(o.bundle, func(rule int, part rules.Part, key check.Reason) {
-		meant := fmt.Sprintf("%s:%d: %s", verdict.Path(r.File.Path), key.Line, key.Text)
-		if before := o.meant[rule][part]; before == "" || meant < before { // files come in any order
-			o.meant[rule][part] = meant
+	for i := range o.bundle.Rules {
+		rule := &o.bundle.Rules[i]
+		if !r.SelectedBy(i) {
+			continue
 		}
-	})
+		for _, part := range partsOf(rule) {
+			for _, key := range r.Meant(rule, part) {
+				meant := fmt.Sprintf("%s:%d: %s", verdict.Path(r.File.Path), key.Line, key.Text)
+				if before := o.meant[i][part]; before == "" || meant < before { // files come in any order
+					o.meant[i][part] = meant
+				}
+			}
+		}
+	}
 }
 
 // path records the globs that match a path, or the excludes that remove it from their rule.

@@ -377,8 +377,8 @@ func itemText(r *rules.Rule, i *scanner.ItemExplanation) string {
 	case i.Violation != nil:
 		parts = append(parts, violationText(i))
 	case i.Outcome != scanner.Passed || i.Note != "" || i.Ref.Of == rules.ForbiddenFile:
-	case i.Places == 0:
-		parts = append(parts, i.WhyNoPlace)
+	case i.Required && i.Places == 0:
+		parts = append(parts, "not asked")
 	case i.Required:
 		parts = append(parts, "found")
 	default:

@@ -35,7 +35,7 @@ type keyResult struct {
 	parsed   []formats.Format
 	textOnly []formats.Format      // the formats in which it cannot be parsed
 	signs    map[string]keys.Signs // required items by name; nil if unused
-	reach    map[keyRef]keys.Why   // items by name; nil if unused
+	places   map[keyRef]int        // where items are asked; nil if unused
 	why      map[keyRef][]Reason   // why they find nothing, and keys that they may mean; nil if unused
 }
 
@@ -174,7 +174,7 @@ func (a *keyPattern) known(path string) bool {
 func (k *keyChecker) judge(
 	ctx context.Context, x *match.Examiner, s *Plan, path string, content []byte, rep *match.Report,
 ) (keyResult, error) {
-	out := keyResult{finds: map[keyRef]KeyMatch{}, signs: map[string]keys.Signs{}, reach: map[keyRef]keys.Why{},
+	out := keyResult{finds: map[keyRef]KeyMatch{}, signs: map[string]keys.Signs{}, places: map[keyRef]int{},
 		why: map[keyRef][]Reason{}}
 	text, ok := match.Decode(content)
 	type parsedFile struct {

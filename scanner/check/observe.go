@@ -14,7 +14,6 @@ type ItemState struct {
 	Encodings []string // for a literal or a regex: the encodings searched
 	Format    string   // for a key: the format in which the file was parsed; "" if it was not
 	Places    int      // for a key: the number of places checked; -1: the file was not parsed for it
-	WhyNone   string   // for a key without a place; otherwise ""
 	Note      string   // why a key was not checked; otherwise ""
 	Why       []Reason // why it found nothing, and keys that it may mean
 }
@@ -61,8 +60,7 @@ func (r *Result) Explain(b *rules.Bundle, index int, ref rules.PatternRef) (s It
 		switch {
 		case known && slices.Contains(r.keys.parsed, f):
 			ref := keyRef{item.Name, required}
-			reach := r.keys.reach[ref]
-			s.Format, s.Places, s.WhyNone = string(f), reach.Places, reach.NoPlace
+			s.Format, s.Places = string(f), r.keys.places[ref]
 			if _, elsewhere := r.notes[r.keys.finds[ref].find]; !elsewhere {
 				s.Why = r.keys.why[ref]
 			}
@@ -128,20 +126,13 @@ func (r *Result) Present(b *rules.Bundle, found func(rule int, part rules.Part))
 	}
 }
 
-// Meant calls found with the keys that the paths of key patterns may mean. The checker has [Checker.Traces].
-func (r *Result) Meant(b *rules.Bundle, found func(rule int, part rules.Part, key Reason)) {
-	if r.Plan == nil {
-		return
+// Meant returns the keys that a part of a rule that selects the file may mean. The checker has [Checker.Traces].
+func (r *Result) Meant(rule *rules.Rule, part rules.Part) []Reason {
+	switch part.Kind {
+	case rules.PatternItem:
+		return r.keys.why[keyRef{rule.Patterns[part.Index].Name, false}]
+	case rules.RequiredItem, rules.EachPath:
+		return r.keys.why[keyRef{rule.Required[part.Index].Name, true}]
 	}
-	for _, rule := range r.Plan.keyed {
-		for part, items := range map[rules.PartKind][]rules.Item{
-			rules.PatternItem: b.Rules[rule].Patterns, rules.RequiredItem: b.Rules[rule].Required,
-		} {
-			for i, item := range items {
-				for _, key := range r.keys.why[keyRef{item.Name, part == rules.RequiredItem}] {
-					found(rule, rules.Part{Kind: part, Index: i}, key)
-				}
-			}
-		}
-	}
+	return nil
 }

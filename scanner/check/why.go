@@ -21,23 +21,16 @@ type Reason struct {
 	Text   string `json:"text"`
 }
 
-// explain adds to a result which keys a key pattern may mean and, if that is asked, why it finds nothing.
+// explain adds to a result which keys a key pattern may mean and, if that is asked, why it finds nothing. Values are
+// shown as in a verdict.
 func (k *keyChecker) explain(ctx context.Context, x *match.Examiner, out *keyResult, text *match.Text, a *keyPattern,
 	documents []keys.Document, names map[string]keys.Span,
-) (err error) {
+) error {
 	list := keys.DottedKeys(a.item.Key, documents, names)
 	if k.explains {
-		why := keys.Explain(a.item.Key, documents, a.required)
-		out.reach[a.keyRef], list = why, append(why.Reasons, list...)
+		asked, why := keys.Explain(a.item.Key, documents, a.required)
+		out.places[a.keyRef], list = asked, append(why, list...)
 	}
-	out.why[a.keyRef], err = k.reasons(ctx, x, text, a, list)
-	return err
-}
-
-// reasons locates the places of reasons, and shows values as a verdict does.
-func (k *keyChecker) reasons(
-	ctx context.Context, x *match.Examiner, text *match.Text, a *keyPattern, list []keys.Sentence,
-) (all []Reason, err error) {
 	redact := slices.ContainsFunc(k.bundle.Rules, func(r rules.Rule) bool {
 		items := slices.Concat(r.Patterns, r.Required, r.Containing)
 		return r.Redact && slices.ContainsFunc(items, func(i rules.Item) bool { return i.Name == a.name })
@@ -50,7 +43,7 @@ func (k *keyChecker) reasons(
 	}
 	finds, err := x.Locate(ctx, text, regions)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, parts := range list {
 		var r Reason
@@ -71,9 +64,9 @@ func (k *keyChecker) reasons(
 				}
 			}
 		}
-		all = append(all, r)
+		out.why[a.keyRef] = append(out.why[a.keyRef], r)
 	}
-	return all, nil
+	return nil
 }
 
 func valueWords(n *keys.Node, text []byte, redact bool) string {
@@ -148,11 +141,17 @@ func (s *Plan) nearly(
 	for _, v := range variants {
 		patterns = append(patterns, compile(v.pattern))
 	}
+	e := match.NewEngine(patterns)
+	for i, v := range variants {
+		if s.engine.engine.Alone(s.engine.index[v.item]) {
+			e.Require(i, false)
+		}
+	}
 	if _, err := content.Seek(0, io.SeekStart); err != nil || len(patterns) == 0 {
 		return nil, err
 	}
 	x.Keep = false
-	again, err := x.Examine(ctx, match.NewEngine(patterns), content)
+	again, err := x.Examine(ctx, e, content)
 	if err != nil {
 		return nil, err
 	}
@@ -160,6 +159,9 @@ func (s *Plan) nearly(
 	all := map[rules.Item][]Reason{}
 	for _, f := range again.Finds {
 		v := variants[f.Pattern]
+		if slices.Contains(again.Missing, f.Pattern) {
+			continue
+		}
 		text := "found only " + v.words
 		if n := f.Evidence.Occurrences; n > 1 {
 			text += fmt.Sprintf(", the first of %d places", n)

@@ -8,16 +8,6 @@ import (
 	"github.com/policyscan/policyscan/rules/keyitem"
 )
 
-// A Why tells how much of a file an item applies to and, if it finds nothing, why.
-type Why struct {
-	// Places are the different places in documents that meet the item's where: for a forbidden item the values at its
-	// paths, or without a condition their keys; for a required item the nodes at its each, or without each the
-	// documents. An item without a place is never violated.
-	Places  int
-	NoPlace string // why there is no place; "" if there is one
-	Reasons []Sentence
-}
-
 // A Sentence has strings, values, places, and conditions that fail. It is about the place that it begins with; one
 // without is about the whole file.
 type Sentence []any // of string, *Node, Span or Failing
@@ -35,9 +25,12 @@ type seen struct {
 	owner *Node // at which a condition fails
 }
 
-// Explain explains what an item finds in a file.
-func Explain(item *keyitem.Item, file []Document, required bool) (why Why) {
-	where, asked := newConditions(item.Where), newConditions(item.If)
+// Explain returns how much of a file an item applies to and, if it finds nothing, why. asked is the number of different
+// places in documents that meet the item's where: for a forbidden item the values at its paths, or without a condition
+// their keys; for a required item the nodes at its each, or without each the documents. An item that is asked nowhere
+// is never violated.
+func Explain(item *keyitem.Item, file []Document, required bool) (asked int, why []Sentence) {
+	where, ifs := newConditions(item.Where), newConditions(item.If)
 	s := splitter{forbidden: !required, narrow: required && narrows(item)}
 	var met []document
 	var left, objects, others []seen
@@ -60,7 +53,7 @@ func Explain(item *keyitem.Item, file []Document, required bool) (why Why) {
 		}
 		for _, path := range item.Each {
 			w := newEach(path, func(n *Node, from Span, _ bool) {
-				if asked.hold(n) {
+				if ifs.hold(n) {
 					all = append(all, Hit{At: n.At})
 				} else {
 					objects = append(objects, seen{at: from, owner: n})
@@ -83,27 +76,14 @@ func Explain(item *keyitem.Item, file []Document, required bool) (why Why) {
 		every := func(*Node) bool { return true }
 		all = reached(item, met, every, func(Span, *Node) { reaches = true })
 	}
-	why.Places = len(places(all))
-	reaches = reaches || len(all)+len(objects) > 0
-	switch {
-	case why.Places > 0:
-	case len(left) > 0 && len(met) == 0:
-		why.NoPlace = "not asked: no document meets its where"
-	case reaches:
-		why.NoPlace = "not asked: no object at its path meets its if"
-	case required:
-		why.NoPlace = "not asked: nothing is at its each"
-	default:
-		why.NoPlace = "nothing is at its path"
-	}
-	if len(hits) > 0 {
-		return why
+	if asked = len(places(all)); len(hits) > 0 {
+		return asked, nil
 	}
 	if len(met)+len(left) == 0 {
-		why.Reasons = []Sentence{{"the file has no document"}}
+		why = []Sentence{{"the file has no document"}}
 	}
 	fails := func(clause string, of conditions, all []seen, key, more string) {
-		why.add(all, more, func(p seen) Sentence {
+		why = named(why, all, more, func(p seen) Sentence {
 			is := Sentence{p.at, key}
 			if p.node != nil {
 				is = Sentence{p.at, "it is ", p.node, ", but "}
@@ -114,32 +94,33 @@ func Explain(item *keyitem.Item, file []Document, required bool) (why Why) {
 		})
 	}
 	fails("where", where, left, "", "documents")
-	fails("if", asked, objects, key, `places where "if" does not hold`)
+	fails("if", ifs, objects, key, `places where "if" does not hold`)
 	others = different(others)
 	if best := extreme(&item.Condition, others); best != nil {
-		why.Reasons = append(why.Reasons, best)
+		why = append(why, best)
 	} else {
-		why.add(others, "values", func(p seen) Sentence { return Sentence{p.at, "it is ", p.node} })
+		why = named(why, others, "values", func(p seen) Sentence { return Sentence{p.at, "it is ", p.node} })
 	}
-	if len(met) > 0 && !reaches {
+	if len(met) > 0 && len(all)+len(objects) == 0 && !reaches {
 		for _, path := range paths {
-			why.Reasons = append(why.Reasons, follow(path, met))
+			why = append(why, follow(path, met))
 		}
 	}
-	return why
+	return asked, why
 }
 
 const maxNamed = 3
 
-// add adds what is said of the first different places, and how many more there are.
-func (w *Why) add(all []seen, more string, sentence func(seen) Sentence) {
+// named appends what is said of the first different places, and how many more there are.
+func named(why []Sentence, all []seen, more string, sentence func(seen) Sentence) []Sentence {
 	all = different(all)
 	for _, p := range all[:min(len(all), maxNamed)] {
-		w.Reasons = append(w.Reasons, sentence(p))
+		why = append(why, sentence(p))
 	}
 	if n := len(all) - maxNamed; n > 0 {
-		w.Reasons = append(w.Reasons, Sentence{fmt.Sprintf("and %d more %s", n, more)})
+		why = append(why, Sentence{fmt.Sprintf("and %d more %s", n, more)})
 	}
+	return why
 }
 
 // different sorts places, and keeps the first of each place.

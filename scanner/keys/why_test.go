@@ -94,16 +94,17 @@ func TestReasons(t *testing.T) {
 		if required {
 			find = keys.Required
 		}
-		hits, why := find(item, documents), keys.Explain(item, documents, required)
+		hits := find(item, documents)
+		asked, why := keys.Explain(item, documents, required)
 		fail := func(format string, args ...any) {
 			rt.Fatalf("%s in %s: %s\n%v", text, trees, fmt.Sprintf(format, args...), why)
 		}
 		switch {
-		case len(hits) > 0 && len(why.Reasons) > 0:
+		case len(hits) > 0 && len(why) > 0:
 			fail("it finds %v, and has reasons", hits)
 		case len(hits) > 0:
 			return
-		case len(why.Reasons) == 0 && (!required || why.Places == 0):
+		case len(why) == 0 && (!required || asked == 0):
 			fail("no reason")
 		}
 		is := func(change func(*keyitem.Item), at keys.Span) bool { // whether a changed item finds the place
@@ -111,7 +112,7 @@ func TestReasons(t *testing.T) {
 			change(&other)
 			return slices.ContainsFunc(keys.Forbidden(&other, documents), func(h keys.Hit) bool { return h.At == at })
 		}
-		for _, reason := range why.Reasons {
+		for _, reason := range why {
 			at, placed := reason[0].(keys.Span)
 			k := slices.IndexFunc(reason, func(part any) bool { _, is := part.(keys.Failing); return is })
 			switch {
@@ -124,8 +125,8 @@ func TestReasons(t *testing.T) {
 				} else {
 					other.If = item.If[failing.Index : failing.Index+1]
 				}
-				alone := keys.Explain(&other, documents, required)
-				if len(alone.Reasons) > 0 && !fails(alone, at, failing.Clause) || failing.Clause == "if" && !required &&
+				_, alone := keys.Explain(&other, documents, required)
+				if len(alone) > 0 && !fails(alone, at, failing.Clause) || failing.Clause == "if" && !required &&
 					slices.ContainsFunc(keys.Forbidden(&other, documents), func(h keys.Hit) bool { return h.At == at }) {
 					fail("the condition alone does not fail at %v", at)
 				}
@@ -160,9 +161,9 @@ func TestReasons(t *testing.T) {
 }
 
 // fails reports whether a reason says that a condition fails at a place; true if it may be one of those not named.
-func fails(why keys.Why, at keys.Span, clause string) bool {
+func fails(why []keys.Sentence, at keys.Span, clause string) bool {
 	more := false
-	for _, reason := range why.Reasons {
+	for _, reason := range why {
 		if len(reason) > 2 && reason[0] == at && slices.ContainsFunc(reason, func(part any) bool {
 			f, is := part.(keys.Failing)
 			return is && f.Clause == clause
