@@ -127,7 +127,11 @@ func (l *Liveness) count(sources []run.RuleSource, o *usageObserver, files bool)
 					}
 					ofFiles[key] = len(parts)
 				}
-				meant := o.meant[o.number[r.ID]][part]
+				item := part
+				if item.Kind == rules.EachPath {
+					item = rules.Part{Kind: rules.RequiredItem, Index: part.Index}
+				}
+				meant := o.meant[o.number[r.ID]][item]
 				parts = append(parts, DeadPart{Rule: r, Part: part, triedFiles: files, meant: meant})
 				found = append(found, s)
 			}
@@ -239,20 +243,12 @@ func (o *usageObserver) observe(r *check.Result) {
 		}
 	}
 	r.Present(o.bundle, func(rule int, part rules.Part) { o.add(rule, part, alive) })
-	for i := range o.bundle.Rules {
-		rule := &o.bundle.Rules[i]
-		if !r.SelectedBy(i) {
-			continue
+	r.Meant(o.bundle, func(rule int, part rules.Part, key check.Reason) {
+		meant := fmt.Sprintf("%s:%d: %s", verdict.Path(r.File.Path), key.Line, key.Text)
+		if before := o.meant[rule][part]; before == "" || meant < before { // files come in any order
+			o.meant[rule][part] = meant
 		}
-		for _, part := range partsOf(rule) {
-			for _, key := range r.Meant(rule, part) {
-				meant := fmt.Sprintf("%s:%d: %s", verdict.Path(r.File.Path), key.Line, key.Text)
-				if before := o.meant[i][part]; before == "" || meant < before { // files come in any order
-					o.meant[i][part] = meant
-				}
-			}
-		}
-	}
+	})
 }
 
 // path records the globs that match a path, or the excludes that remove it from their rule.

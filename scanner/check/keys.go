@@ -45,7 +45,7 @@ type keyChecker struct {
 	budget   *ParseLimiter // nil: no limit on parallel parsing
 	note     string        // the variant of the file in the contents, for messages; "" for the file itself
 	traced   bool          // collects the signs of required items
-	explains bool          //  collects why items find nothing
+	explains bool          // collects why items find nothing
 }
 
 // A ParseLimiter bounds the contents parsed at the same time: documents need many times the memory of their text. It

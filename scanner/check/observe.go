@@ -126,13 +126,20 @@ func (r *Result) Present(b *rules.Bundle, found func(rule int, part rules.Part))
 	}
 }
 
-// Meant returns the keys that a part of a rule that selects the file may mean. The checker has [Checker.Traces].
-func (r *Result) Meant(rule *rules.Rule, part rules.Part) []Reason {
-	switch part.Kind {
-	case rules.PatternItem:
-		return r.keys.why[keyRef{rule.Patterns[part.Index].Name, false}]
-	case rules.RequiredItem, rules.EachPath:
-		return r.keys.why[keyRef{rule.Required[part.Index].Name, true}]
+// Meant calls found with the keys that key patterns may mean. The checker has [Checker.Traces].
+func (r *Result) Meant(b *rules.Bundle, found func(rule int, part rules.Part, key Reason)) {
+	for ref, list := range r.keys.why {
+		for _, rule := range r.Plan.keyed {
+			kind, items := rules.PatternItem, b.Rules[rule].Patterns
+			if ref.required {
+				kind, items = rules.RequiredItem, b.Rules[rule].Required
+			}
+			i := slices.IndexFunc(items, func(item rules.Item) bool { return item.Kind == rules.Key && item.Name == ref.name })
+			for _, key := range list {
+				if i >= 0 {
+					found(rule, rules.Part{Kind: kind, Index: i}, key)
+				}
+			}
+		}
 	}
-	return nil
 }

@@ -26,6 +26,7 @@ type Reason struct {
 func (k *keyChecker) explain(ctx context.Context, x *match.Examiner, out *keyResult, text *match.Text, a *keyPattern,
 	documents []keys.Document, names map[string]keys.Span,
 ) error {
+	out.why[a.keyRef] = nil // it may be one of "containing", too
 	list := keys.DottedKeys(a.item.Key, documents, names)
 	if k.explains {
 		asked, why := keys.Explain(a.item.Key, documents, a.required)

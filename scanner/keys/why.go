@@ -82,8 +82,8 @@ func Explain(item *keyitem.Item, file []Document, required bool) (asked int, why
 	if len(met)+len(left) == 0 {
 		why = []Sentence{{"the file has no document"}}
 	}
-	fails := func(clause string, of conditions, all []seen, key, more string) {
-		why = named(why, all, more, func(p seen) Sentence {
+	fails := func(clause string, of conditions, all []seen, key string) {
+		why = named(why, all, func(p seen) Sentence {
 			is := Sentence{p.at, key}
 			if p.node != nil {
 				is = Sentence{p.at, "it is ", p.node, ", but "}
@@ -93,13 +93,13 @@ func Explain(item *keyitem.Item, file []Document, required bool) (asked int, why
 			return append(is, follow(of[k].is.Path, []document{{root: p.owner, head: p.at}})...)
 		})
 	}
-	fails("where", where, left, "", "documents")
-	fails("if", ifs, objects, key, `places where "if" does not hold`)
+	fails("where", where, left, "")
+	fails("if", ifs, objects, key)
 	others = different(others)
 	if best := extreme(&item.Condition, others); best != nil {
 		why = append(why, best)
 	} else {
-		why = named(why, others, "values", func(p seen) Sentence { return Sentence{p.at, "it is ", p.node} })
+		why = named(why, others, func(p seen) Sentence { return Sentence{p.at, "it is ", p.node} })
 	}
 	if len(met) > 0 && len(all)+len(objects) == 0 && !reaches {
 		for _, path := range paths {
@@ -112,13 +112,13 @@ func Explain(item *keyitem.Item, file []Document, required bool) (asked int, why
 const maxNamed = 3
 
 // named appends what is said of the first different places, and how many more there are.
-func named(why []Sentence, all []seen, more string, sentence func(seen) Sentence) []Sentence {
+func named(why []Sentence, all []seen, sentence func(seen) Sentence) []Sentence {
 	all = different(all)
 	for _, p := range all[:min(len(all), maxNamed)] {
 		why = append(why, sentence(p))
 	}
 	if n := len(all) - maxNamed; n > 0 {
-		why = append(why, Sentence{fmt.Sprintf("and %d more %s", n, more)})
+		why = append(why, Sentence{fmt.Sprintf("and %d more of these", n)})
 	}
 	return why
 }
@@ -155,7 +155,10 @@ func follow(path keyitem.Path, documents []document) (is Sentence) {
 		if taken < len(path) && path[taken-1].Kind == keyitem.Deep {
 			continue // it is all below the part before
 		}
-		all, before := different(valuesAt(path[:taken], documents)), path[:taken].String()+" is "
+		all, before := different(valuesAt(path[:taken], documents)), "it is "
+		if taken < len(path) {
+			before = path[:taken].String() + " is "
+		}
 		for _, p := range all[:min(len(all), maxNamed)] {
 			is, before, rest = append(is, before, p.node, " (", p.at, ")"), ", ", path[taken:]
 		}
