@@ -261,9 +261,9 @@ func TestReasonsOfTexts(t *testing.T) {
 			try("after line 2", body, func(o map[string]string) { delete(o, "within_lines") })
 			try("as a part of a word", body, func(o map[string]string) { delete(o, "words") })
 			if kind == "regex" {
-				try("in another letter case", "(?i)"+body, none)
+				try("in another case", "(?i)"+body, none)
 			} else {
-				try("in another letter case", body, func(o map[string]string) { o["case"] = "ignore" })
+				try("in another case", body, func(o map[string]string) { o["case"] = "ignore" })
 			}
 			if strings.Contains(body, " ") && kind == "text" {
 				try("with other spaces", body, func(o map[string]string) { o["spaces"] = "any" })

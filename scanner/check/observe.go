@@ -50,8 +50,8 @@ func (r *Result) Explain(b *rules.Bundle, index int, ref rules.PatternRef) (s It
 	case item.Kind != rules.Key:
 		at := r.Plan.engine.index[item]
 		s.Encodings = r.Plan.engine.engine.Encodings(at, r.shape, required)
-		if !slices.ContainsFunc(r.finds, func(f *match.Find) bool { return f.Pattern == at }) { // in a variant of the file
-			s.Why = r.nearly[item]
+		if !slices.ContainsFunc(r.finds, func(f *match.Find) bool { return f.Pattern == at }) {
+			s.Why = r.nearly[item] // nor in a variant of the file
 		}
 	case !r.asksKeys():
 		s.Note = "not asked of links"
@@ -134,11 +134,12 @@ func (r *Result) Meant(b *rules.Bundle, found func(rule int, part rules.Part, ke
 			if ref.required {
 				kind, items = rules.RequiredItem, b.Rules[rule].Required
 			}
-			i := slices.IndexFunc(items, func(item rules.Item) bool { return item.Kind == rules.Key && item.Name == ref.name })
+			i := slices.IndexFunc(items, func(item rules.Item) bool { return isKey(item) && item.Name == ref.name })
+			if i < 0 {
+				continue
+			}
 			for _, key := range list {
-				if i >= 0 {
-					found(rule, rules.Part{Kind: kind, Index: i}, key)
-				}
+				found(rule, rules.Part{Kind: kind, Index: i}, key)
 			}
 		}
 	}

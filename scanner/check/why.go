@@ -73,14 +73,10 @@ func (k *keyChecker) explain(ctx context.Context, x *match.Examiner, out *keyRes
 func valueWords(n *keys.Node, text []byte, redact bool) string {
 	written := string(text[n.At.Start:n.At.End])
 	switch {
-	case n.Kind == keys.Null:
-		return "null"
-	case n.Kind == keys.Mapping:
-		return "a mapping"
 	case n.Kind == keys.List && len(n.Items) == 0:
 		return "an empty list"
-	case n.Kind == keys.List:
-		return "a list"
+	case n.Kind != keys.ScalarNode:
+		return [...]string{keys.Null: "null", keys.Mapping: "a mapping", keys.List: "a list"}[n.Kind]
 	case redact:
 		return "a value that the rule redacts"
 	case n.At.In == 0 && !strings.Contains(written, "\n"):
@@ -99,52 +95,41 @@ func firstLine(text string) string {
 	return line
 }
 
-// A variant is an item without one of its options, or with a wider one.
-type variant struct {
-	item, pattern rules.Item
-	words         string // what a place is that only the variant finds
-}
-
-func variantsOf(item rules.Item) (all []variant) {
-	add := func(is bool, words string, change func(*rules.Item)) {
-		if v := (variant{item, item, words}); is {
-			change(&v.pattern)
-			all = append(all, v)
-		}
-	}
-	add(item.Except != "", "within a match of except", func(i *rules.Item) { i.Except = "" })
-	add(item.WithinLines > 0, fmt.Sprintf("after line %d", item.WithinLines), func(i *rules.Item) { i.WithinLines = 0 })
-	add(item.Words, "as a part of a word", func(i *rules.Item) { i.Words = false })
-	if item.Kind == rules.Regex {
-		_, err := regex.Compile("(?i)" + item.Text)
-		add(err == nil, "in another letter case", func(i *rules.Item) { i.Text = "(?i)" + i.Text })
-		return all
-	}
-	folds := !item.IgnoreCase && strings.ToLower(item.Text) != strings.ToUpper(item.Text)
-	add(folds, "in another letter case", func(i *rules.Item) { i.IgnoreCase = true })
-	spaced := strings.ContainsAny(item.Text, " \t") && strings.Trim(item.Text, " \t") == item.Text
-	add(!item.Spaces && spaced, "with other spaces", func(i *rules.Item) { i.Spaces = true })
-	return all
-}
-
-// nearly looks in a content for variants of the items that it does not have.
+// nearly looks in a content for the items that it does not have, each without one of its options or with a wider one.
 func (s *Plan) nearly(
 	ctx context.Context, x *match.Examiner, content io.ReadSeeker, rep *match.Report,
 ) (map[rules.Item][]Reason, error) {
-	var variants []variant
+	var items []rules.Item
+	var words []string // by item: what a place is that only the changed item finds
 	var patterns []*match.Pattern
 	for item, at := range s.engine.index {
 		found := slices.ContainsFunc(rep.Finds, func(f *match.Find) bool { return f.Pattern == at })
-		if !found && (!s.engine.engine.Alone(at) || slices.Contains(rep.Missing, at)) {
-			variants = append(variants, variantsOf(item)...)
+		if found || s.engine.engine.Alone(at) && !slices.Contains(rep.Missing, at) {
+			continue
 		}
-	}
-	for _, v := range variants {
-		patterns = append(patterns, compile(v.pattern))
+		add := func(can bool, what string, change func(*rules.Item)) {
+			if other := item; can {
+				change(&other)
+				items, words, patterns = append(items, item), append(words, what), append(patterns, compile(other))
+			}
+		}
+		add(item.Except != "", "within a match of except", func(i *rules.Item) { i.Except = "" })
+		after := fmt.Sprintf("after line %d", item.WithinLines)
+		add(item.WithinLines > 0, after, func(i *rules.Item) { i.WithinLines = 0 })
+		add(item.Words, "as a part of a word", func(i *rules.Item) { i.Words = false })
+		if item.Kind == rules.Regex {
+			_, err := regex.Compile("(?i)" + item.Text)
+			add(err == nil, "in another case", func(i *rules.Item) { i.Text = "(?i)" + i.Text })
+			continue
+		}
+		folds := !item.IgnoreCase && strings.ToLower(item.Text) != strings.ToUpper(item.Text)
+		add(folds, "in another case", func(i *rules.Item) { i.IgnoreCase = true })
+		spaced := strings.ContainsAny(item.Text, " \t") && strings.Trim(item.Text, " \t") == item.Text
+		add(!item.Spaces && spaced, "with other spaces", func(i *rules.Item) { i.Spaces = true })
 	}
 	e := match.NewEngine(patterns)
-	for i, v := range variants {
-		if s.engine.engine.Alone(s.engine.index[v.item]) {
+	for i, item := range items {
+		if s.engine.engine.Alone(s.engine.index[item]) {
 			e.Require(i, false)
 		}
 	}
@@ -159,15 +144,13 @@ func (s *Plan) nearly(
 	rep.Reads += again.Reads
 	all := map[rules.Item][]Reason{}
 	for _, f := range again.Finds {
-		v := variants[f.Pattern]
-		if slices.Contains(again.Missing, f.Pattern) {
-			continue
-		}
-		text := "found only " + v.words
+		text := "found only " + words[f.Pattern]
 		if n := f.Evidence.Occurrences; n > 1 {
 			text += fmt.Sprintf(", the first of %d places", n)
 		}
-		all[v.item] = append(all[v.item], Reason{f.Evidence.Line, f.Evidence.Column, text})
+		if item := items[f.Pattern]; !slices.Contains(again.Missing, f.Pattern) {
+			all[item] = append(all[item], Reason{f.Evidence.Line, f.Evidence.Column, text})
+		}
 	}
 	return all, nil
 }

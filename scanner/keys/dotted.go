@@ -23,7 +23,8 @@ func DottedNames(file []Document) map[string]Span {
 	return all
 }
 
-// DottedKeys says, for each path of an item that reaches nothing, which of a file's [DottedNames] it may mean.
+// DottedKeys describes, for each path of an item that reaches nothing, the one of a file's [DottedNames] that it may
+// mean.
 func DottedKeys(item *keyitem.Item, file []Document, names map[string]Span) (all []Sentence) {
 	if len(names) == 0 {
 		return nil
@@ -62,7 +63,7 @@ func pathsOf(item *keyitem.Item, do func(path keyitem.Path, begins []keyitem.Pat
 	}
 }
 
-// dotted says which of some names is segments of a path joined by dots, of several the longest.
+// dotted describes the longest of some names that is segments of a path joined by dots; nil if none is.
 func dotted(path keyitem.Path, names map[string]Span) Sentence {
 	for n := len(path); n > 1; n-- {
 		for i := range len(path) - n + 1 {
@@ -74,8 +75,9 @@ func dotted(path keyitem.Path, names map[string]Span) Sentence {
 			}
 			one := keyitem.Path{{Name: strings.Join(parts, "."), Quoted: true}}
 			if at, known := names[one[0].Name]; known && len(parts) == n {
+				meant := slices.Concat(path[:i], one, path[i+n:])
 				return Sentence{at, "here is a key " + one.String() + ": if it is meant, put it in quotes in the path: " +
-					slices.Concat(path[:i], one, path[i+n:]).String()}
+					meant.String()}
 			}
 		}
 	}

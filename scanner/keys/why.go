@@ -148,7 +148,7 @@ func extreme(c *keyitem.Condition, others []seen) (best Sentence) {
 	return best
 }
 
-// follow says what a path reaches in documents, or else what its longest part does, and which key is missing there.
+// follow describes what a path reaches in documents, or else what its longest part does, and the key missing there.
 func follow(path keyitem.Path, documents []document) (is Sentence) {
 	rest := path
 	for taken := len(path); is == nil && taken > 0; taken-- {
