@@ -187,7 +187,20 @@ func valueWords(v jsontext.Value) string {
 	if v.Kind() != '{' {
 		return list(v, "or", bare)
 	}
-	var all []string
+	return strings.Join(conditionsOf(v), " and ")
+}
+
+// ConditionWords returns the conditions of the where or the if of a pattern, by the name of its mapping, in words.
+func ConditionWords(name, clause string) []string {
+	for _, m := range membersOf(jsontext.Value(name)) {
+		if m.key == clause {
+			return conditionsOf(m.value)
+		}
+	}
+	return nil
+}
+
+func conditionsOf(v jsontext.Value) (all []string) {
 	for _, m := range membersOf(v) {
 		words := Visible(m.key)
 		if m.value.Kind() != '{' {
@@ -202,7 +215,7 @@ func valueWords(v jsontext.Value) string {
 		}
 		all = append(all, words)
 	}
-	return strings.Join(all, " and ")
+	return all
 }
 
 // list joins the values of a list, or shows the single value.

@@ -37,8 +37,11 @@ func newConditions(all []keyitem.At) conditions {
 }
 
 // hold reports whether the conditions could hold at a node, at which their paths begin.
-func (c conditions) hold(n *Node) bool {
-	return !slices.ContainsFunc(c, func(c *condition) bool { return !c.holds(n) })
+func (c conditions) hold(n *Node) bool { return c.failing(n) < 0 }
+
+// failing returns the index of the first condition that cannot hold at a node; -1 if all could.
+func (c conditions) failing(n *Node) int {
+	return slices.IndexFunc(c, func(c *condition) bool { return !c.holds(n) })
 }
 
 // concerned returns the documents for which the conditions could hold.

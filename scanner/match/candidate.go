@@ -60,7 +60,7 @@ func (e *Engine) candidates(s *seen, keep int, exprs []exprCandidate) (found can
 		if p.expr != nil {
 			found.exprs = append(found.exprs, e.newExprCandidate(i, seen[from:to], s, keep))
 		} else {
-			if !e.alone(i) {
+			if !e.Alone(i) {
 				found.add(tally{index: i, kept: kept{most: keep}}, p, seen[from:to], s)
 			}
 			if e.requires(i) {

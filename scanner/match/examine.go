@@ -154,7 +154,7 @@ func (x *Examiner) Examine(ctx context.Context, e *Engine, content io.ReadSeeker
 	if err := x.missing(ctx, e, content, whole, &rep); err != nil {
 		return rep, err
 	}
-	rep.Finds = slices.DeleteFunc(rep.Finds, func(f *Find) bool { return f.required || e.alone(f.Pattern) })
+	rep.Finds = slices.DeleteFunc(rep.Finds, func(f *Find) bool { return f.required || e.Alone(f.Pattern) })
 	slices.SortFunc(rep.Finds, func(a, b *Find) int { return cmp.Compare(a.Pattern, b.Pattern) })
 	for _, f := range rep.Finds {
 		f.Evidence.Pattern = e.patterns[f.Pattern].text
