@@ -212,10 +212,20 @@ func (h *hclReader) value(expr hclsyntax.Expression) (*keys.Node, error) {
 	return node, nil
 }
 
-// encoded returns the object or list that jsonencode is given, as it is written; nil of any other expression.
+// encoded returns the object or list that jsonencode is given, as it is written, with white space around the call or
+// not; nil of any other expression.
 func encoded(expr hclsyntax.Expression) hclsyntax.Expression {
+	if template, ok := expr.(*hclsyntax.TemplateExpr); ok {
+		isSpace := func(part hclsyntax.Expression) bool {
+			text, ok := part.(*hclsyntax.LiteralValueExpr)
+			return ok && text.Val.Type() == cty.String && strings.Trim(text.Val.AsString(), " \t\r\n") == ""
+		}
+		if parts := slices.DeleteFunc(slices.Clone(template.Parts), isSpace); len(parts) == 1 {
+			expr = bare(parts[0])
+		}
+	}
 	call, ok := expr.(*hclsyntax.FunctionCallExpr)
-	if !ok || call.Name != "jsonencode" || len(call.Args) != 1 || call.ExpandFinal {
+	if !ok || strings.TrimPrefix(call.Name, "core::") != "jsonencode" || len(call.Args) != 1 || call.ExpandFinal {
 		return nil
 	}
 	switch bare(call.Args[0]).(type) {

@@ -242,6 +242,10 @@ func (j *jsonReader) collection(isObject bool) (*keys.Node, error) {
 		}
 		if entry.Value = value; isObject {
 			node.Entries = append(node.Entries, entry)
+			if j.terraform && (strings.Contains(entry.Name, "${") || strings.Contains(entry.Name, "%{")) { // in an object
+				entry.Named, entry.Unsure, entry.Hidden, value.Shared = false, true, true, true
+				node.Entries = append(node.Entries, entry)
+			}
 		} else {
 			node.Items = append(node.Items, value)
 		}
