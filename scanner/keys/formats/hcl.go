@@ -239,7 +239,7 @@ func (h *hclReader) key(expr hclsyntax.Expression) (string, bool) {
 	if k, ok := expr.(*hclsyntax.ObjectConsKeyExpr); ok {
 		expr = k.Wrapped
 		if word := hcl.ExprAsKeyword(k.Wrapped); word != "" && !k.ForceNonLiteral {
-			return word, true
+			return cty.NormalizeString(word), true
 		}
 	}
 	value, known := h.constant(expr)
@@ -324,7 +324,7 @@ func (h *hclReader) constant(expr hclsyntax.Expression) (hclValue, bool) {
 			}
 			text.WriteString(value.text)
 		}
-		return hclValue{hclText, text.String()}, true
+		return hclValue{hclText, cty.NormalizeString(text.String())}, true
 	case *hclsyntax.UnaryOpExpr:
 		value, known := h.constant(e.Val)
 		switch {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/zclconf/go-cty/cty"
 
 	"github.com/policyscan/policyscan/scanner/keys"
 )
@@ -264,6 +265,9 @@ func (j *jsonReader) unquote(raw jsontext.Value) (string, error) {
 	text, err := jsontext.AppendUnquote(nil, raw)
 	if err != nil && !j.lenient {
 		return "", fmt.Errorf("%s: %w", raw, err)
+	}
+	if j.terraform {
+		return cty.NormalizeString(string(text)), nil
 	}
 	return string(text), nil
 }

@@ -4,8 +4,12 @@ import (
 	"bytes"
 	"encoding/base64"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/policyscan/policyscan/rules/keyitem"
 )
 
 // Text that YAML parsers read differently is disputed, with its place: a rule checked against one reading proves
@@ -16,22 +20,60 @@ func firstLineEnd(text []byte) int {
 	return bytes.IndexFunc(text, func(r rune) bool { return r == '\u0085' || r == '\u2028' || r == '\u2029' })
 }
 
-// merges reports whether a key is a merge. Programs differ on a quoted "<<" after a "!", a merge for yaml.v2, and so
-// kubectl, and on an alias of "<<", a merge for PyYAML.
-func (y *yamlReader) merges(k *yaml.Node, key *built) bool {
+// merges reports whether a key is a merge, if its value can be one. Programs differ on a quoted "<<", a merge for Ruby
+// and, after a "!", for yaml.v2, and so kubectl; on an alias of "<<" and any other key with the tag !!merge, a merge for
+// PyYAML.
+func (y *yamlReader) merges(k *yaml.Node, key *built, canMerge bool) bool {
 	named := k
 	if k.Kind == yaml.AliasNode {
 		named = k.Alias
 	}
-	merge := named.Kind == yaml.ScalarNode && named.Value == "<<" && named.Tag == "!!merge"
+	if named.Kind != yaml.ScalarNode {
+		return false
+	}
+	merge := named.Value == "<<" && named.Tag == "!!merge"
 	switch {
 	case merge && k != named:
 		y.disputed(key.start, "an alias of the key <<, which some programs take for a merge: write <<")
-	case named.Value == "<<" && named.Style&yaml.TaggedStyle == 0 && !merge && y.isTagged(key.node.At.Start):
-		y.disputed(key.start, "the key << behind a !, which some programs take for a merge: drop the !")
+	case named.Tag == "!!merge" && !merge:
+		y.disputed(key.start, "a key with the tag !!merge, which some programs take for a merge: drop the tag")
+		return true
+	case named.Value == "<<" && named.Style&yaml.TaggedStyle == 0 && !merge &&
+		(canMerge || y.isTagged(key.node.At.Start)):
+		y.disputed(key.start, "the key << in quotes or behind a !, which some programs take for a merge: write <<")
 		return true
 	}
 	return merge
+}
+
+// checkDefault refuses a tagged mapping with the key "=": PyYAML reads the value of that key.
+func (y *yamlReader) checkDefault(n *yaml.Node, start int) {
+	for i := 0; i < len(n.Content); i += 2 {
+		const quoted = yaml.SingleQuotedStyle | yaml.DoubleQuotedStyle
+		if k := n.Content[i]; k.Tag == "!!value" || k.Value == "=" && k.Style&quoted == 0 {
+			y.disputed(start, "a mapping with a tag and the key =, which some programs take for its value; drop the tag")
+		}
+	}
+}
+
+// checkTag refuses a value with a tag of YAML that only some programs can read, as PyYAML does: !!bool tRuE, and !!int
+// " 1 " or with other digits than 0 to 9.
+func (y *yamlReader) checkTag(tag, text string, start int) {
+	bare := strings.ToLower(strings.TrimSpace(text))
+	isLoose := false
+	switch tag {
+	case "!!bool":
+		_, known := keyitem.ReadBool(text)
+		_, loose := keyitem.ReadBool(bare)
+		isLoose = loose && !known
+	case "!!int", "!!float":
+		isDigit := func(r rune) bool { return r >= utf8.RuneSelf && unicode.IsDigit(r) }
+		isLoose = len(bare) < len(text) || strings.ContainsFunc(text, isDigit) ||
+			strings.HasPrefix(unsigned(bare), "inf") || bare == "nan"
+	}
+	if isLoose {
+		y.disputed(start, "a value that does not fit its tag, %s, for all programs; drop the tag", tag)
+	}
 }
 
 // name is the text of a key. Most programs decode a key with a base64 tag.
