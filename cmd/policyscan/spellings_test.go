@@ -2,7 +2,9 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -104,7 +106,12 @@ func TestSpellings(t *testing.T) {
 			b.add(dir, match)
 			continue
 		}
-		for as, text := range s.others() {
+		others := s.others()
+		for k, as := range slices.Sorted(maps.Keys(others)) {
+			if as != "" && k%5 != i%5 && !*long {
+				continue
+			}
+			text := others[as]
 			name := fmt.Sprintf("%s/%d%s/%s", dir, i, as, s.name)
 			writeFile(t, "tree/"+name, text)
 			wants[name] = map[string]string{"": "1", "passes": "", "E_PARSE": "E_PARSE"}[s.want]

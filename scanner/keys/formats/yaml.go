@@ -246,6 +246,10 @@ func (y *yamlReader) mapping(b *built, n *yaml.Node, level int) error {
 			entry.Name, entry.Named = y.name(n.Content[i], key), true
 		}
 		b.node.Entries = append(b.node.Entries, entry)
+		if name, ok := rubySymbol(n.Content[i]); ok && entry.Named {
+			entry.Name, entry.Hidden, value.node.Shared = name, true, true
+			b.node.Entries = append(b.node.Entries, entry)
+		}
 	}
 	if merges != nil {
 		if err := y.addMerged(merges, b.start); err != nil {

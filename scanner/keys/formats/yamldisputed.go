@@ -38,9 +38,12 @@ func (y *yamlReader) merges(k *yaml.Node, key *built, canMerge bool) bool {
 	case named.Tag == "!!merge" && !merge:
 		y.disputed(key.start, "a key with the tag !!merge, which some programs take for a merge: drop the tag")
 		return true
-	case named.Value == "<<" && named.Style&yaml.TaggedStyle == 0 && !merge &&
-		(canMerge || y.isTagged(key.node.At.Start)):
-		y.disputed(key.start, "the key << in quotes or behind a !, which some programs take for a merge: write <<")
+	case merge || named.Value != "<<" || named.Style&yaml.TaggedStyle != 0:
+	case y.isTagged(key.node.At.Start):
+		y.disputed(key.start, "the key << behind a !, which some programs take for a merge: drop the !")
+		return true
+	case canMerge:
+		y.disputed(key.start, `the key << in quotes, which some programs take for a merge: write <<, or !!str "<<"`)
 		return true
 	}
 	return merge
@@ -74,6 +77,12 @@ func (y *yamlReader) checkTag(tag, text string, start int) {
 	if isLoose {
 		y.disputed(start, "a value that does not fit its tag, %s, for all programs; drop the tag", tag)
 	}
+}
+
+// rubySymbol returns the name of a symbol of Ruby, :name, which GitLab reads as that name.
+func rubySymbol(n *yaml.Node) (name string, ok bool) {
+	name, ok = strings.CutPrefix(n.Value, ":")
+	return strings.Trim(name, `"'`), ok && name != "" && n.Kind == yaml.ScalarNode && n.Style == 0
 }
 
 // name is the text of a key. Most programs decode a key with a base64 tag.
