@@ -90,9 +90,9 @@ func (b *spelledBundle) scan(t *testing.T) map[string]string {
 	return said
 }
 
-// TestSpellings: whatever form a rule has, no spelling of what it is against passes, in any encoding and with any line
+// TestFault_188_Spellings: whatever form a rule has, no spelling of what it is against passes, in any encoding and with any line
 // ends; what only looks like it does.
-func TestSpellings(t *testing.T) {
+func TestFault_188_Spellings(t *testing.T) {
 	all, b, wants := spellings(t, "testdata/spellings.txt"), &spelledBundle{}, map[string]string{}
 	t.Chdir(t.TempDir())
 	dir := ""
@@ -149,9 +149,9 @@ func (s spelling) values(no, yes string) (string, bool) {
 	return text, true
 }
 
-// TestUncertain: a value that could be anything meets each condition, of if with both kinds of pattern and of where; a
+// TestFault_189_Uncertain: a value that could be anything meets each condition, of if with both kinds of pattern and of where; a
 // certain one for which the condition does not hold does not.
-func TestUncertain(t *testing.T) {
+func TestFault_189_Uncertain(t *testing.T) {
 	all := spellings(t, "testdata/uncertain.txt")
 	t.Chdir(t.TempDir())
 	b, wants := &spelledBundle{}, map[string]string{}
