@@ -60,7 +60,7 @@ func TestFault_187_Scopes(t *testing.T) {
 		whole := readFile(t, file)
 		for what, damaged := range map[string]string{
 			"missing": "", "cut off": whole[:len(whole)/2],
-			"flipped": whole[:len(whole)/2] + "\xa5" + whole[len(whole)/2+1:],
+			"flipped":  whole[:len(whole)/2] + "\xa5" + whole[len(whole)/2+1:],
 			"of SHA-1": strings.Replace(whole, "MIDX\x01\x02", "MIDX\x01\x01", 1),
 		} {
 			if err := os.RemoveAll(file); err != nil {

@@ -61,7 +61,7 @@ func (s spelling) others() map[string]string {
 // A spelledBundle has a rule for each directory of a tree.
 type spelledBundle struct{ boundaries, invariants string }
 
-// add adds a rule: what its match has besides the files.
+// add adds a rule, by its match without the files.
 func (b *spelledBundle) add(dir, match string) {
 	text := &b.boundaries
 	if strings.Contains(match, "required_patterns") {
@@ -90,8 +90,8 @@ func (b *spelledBundle) scan(t *testing.T) map[string]string {
 	return said
 }
 
-// TestFault_188_Spellings: whatever form a rule has, no spelling of what it is against passes, in any encoding and with any line
-// ends; what only looks like it does.
+// TestFault_188_Spellings: whatever form a rule has, nothing that it is against passes, in any spelling, encoding and with any
+// line ends; what only looks like it does.
 func TestFault_188_Spellings(t *testing.T) {
 	all, b, wants := spellings(t, "testdata/spellings.txt"), &spelledBundle{}, map[string]string{}
 	t.Chdir(t.TempDir())

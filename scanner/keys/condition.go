@@ -112,9 +112,8 @@ func (c *condition) entries(n *Node, states uint64) (a answer) {
 	}
 	var first named
 	found := false
-	var others map[string]named // the names after the first
-	open := answer{sure: true}  // of the keys with variables
-	isOpen := false
+	var others map[string]named               // the names after the first
+	open, isOpen := answer{sure: true}, false // of the keys with variables
 	for i := range n.Entries {
 		e := &n.Entries[i]
 		into := c.steps.into(states, e)

@@ -207,10 +207,14 @@ func (j *jsonReader) value() (*keys.Node, error) {
 func ofTerraform(s keys.Scalar) keys.Scalar {
 	s.OneIsTrue = true
 	text := s.Texts[0]
-	if s.Exact.Type == keys.ExactText && (strings.Contains(text, "${") || strings.Contains(text, "%{")) {
+	if s.Exact.Type == keys.ExactText && isTemplate(text) {
 		s.Certain, s.Variable, s.Exact = false, true, keys.Exact{}
 	}
 	return s
+}
+
+func isTemplate(text string) bool {
+	return strings.Contains(text, "${") || strings.Contains(text, "%{")
 }
 
 // collection reads an object, or an array.
@@ -243,7 +247,7 @@ func (j *jsonReader) collection(isObject bool) (*keys.Node, error) {
 		}
 		if entry.Value = value; isObject {
 			node.Entries = append(node.Entries, entry)
-			if j.terraform && (strings.Contains(entry.Name, "${") || strings.Contains(entry.Name, "%{")) { // in an object
+			if j.terraform && isTemplate(entry.Name) { // in an object
 				entry.Named, entry.Unsure, entry.Hidden, value.Shared = false, true, true, true
 				node.Entries = append(node.Entries, entry)
 			}

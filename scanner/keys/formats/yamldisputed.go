@@ -3,13 +3,12 @@ package formats
 import (
 	"bytes"
 	"encoding/base64"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
-
-	"github.com/policyscan/policyscan/rules/keyitem"
 )
 
 // Text that YAML parsers read differently is disputed, with its place: a rule checked against one reading proves
@@ -21,8 +20,7 @@ func firstLineEnd(text []byte) int {
 }
 
 // merges reports whether a key is a merge, if its value can be one. Programs differ on a quoted "<<", a merge for Ruby
-// and, after a "!", for yaml.v2, and so kubectl; on an alias of "<<" and any other key with the tag !!merge, a merge for
-// PyYAML.
+// and, after a "!", for kubectl's yaml.v2; on an alias of "<<" and another key tagged !!merge, merges for PyYAML.
 func (y *yamlReader) merges(k *yaml.Node, key *built, canMerge bool) bool {
 	named := k
 	if k.Kind == yaml.AliasNode {
@@ -54,7 +52,7 @@ func (y *yamlReader) checkDefault(n *yaml.Node, start int) {
 	for i := 0; i < len(n.Content); i += 2 {
 		const quoted = yaml.SingleQuotedStyle | yaml.DoubleQuotedStyle
 		if k := n.Content[i]; k.Tag == "!!value" || k.Value == "=" && k.Style&quoted == 0 {
-			y.disputed(start, "a mapping with a tag and the key =, which some programs take for its value; drop the tag")
+			y.disputed(start, "a mapping with a tag and the key =, whose value some programs take; drop the tag")
 		}
 	}
 }
@@ -66,9 +64,8 @@ func (y *yamlReader) checkTag(tag, text string, start int) {
 	isLoose := false
 	switch tag {
 	case "!!bool":
-		_, known := keyitem.ReadBool(text)
-		_, loose := keyitem.ReadBool(bare)
-		isLoose = loose && !known
+		words := []string{"true", "false", "yes", "no", "on", "off"}
+		isLoose = slices.Contains(words, bare) && text != strings.ToUpper(bare) && text[1:] != bare[1:]
 	case "!!int", "!!float":
 		isDigit := func(r rune) bool { return r >= utf8.RuneSelf && unicode.IsDigit(r) }
 		isLoose = len(bare) < len(text) || strings.ContainsFunc(text, isDigit) ||
