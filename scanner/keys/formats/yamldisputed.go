@@ -22,13 +22,7 @@ func firstLineEnd(text []byte) int {
 // merges reports whether a key is a merge, if its value can be one. Programs differ on a quoted "<<", a merge for Ruby
 // and, after a "!", for kubectl's yaml.v2; on an alias of "<<" and another key tagged !!merge, merges for PyYAML.
 func (y *yamlReader) merges(k *yaml.Node, key *built, canMerge bool) bool {
-	named := k
-	if k.Kind == yaml.AliasNode {
-		named = k.Alias
-	}
-	if named.Kind != yaml.ScalarNode {
-		return false
-	}
+	named := anchored(k)
 	merge := named.Value == "<<" && named.Tag == "!!merge"
 	switch {
 	case merge && k != named:
@@ -47,11 +41,18 @@ func (y *yamlReader) merges(k *yaml.Node, key *built, canMerge bool) bool {
 	return merge
 }
 
+// anchored returns the node that an alias stands for, or the node itself.
+func anchored(n *yaml.Node) *yaml.Node {
+	if n.Kind == yaml.AliasNode {
+		return n.Alias
+	}
+	return n
+}
+
 // checkDefault refuses a tagged mapping with the key "=": PyYAML reads the value of that key.
 func (y *yamlReader) checkDefault(n *yaml.Node, start int) {
 	for i := 0; i < len(n.Content); i += 2 {
-		const quoted = yaml.SingleQuotedStyle | yaml.DoubleQuotedStyle
-		if k := n.Content[i]; k.Tag == "!!value" || k.Value == "=" && k.Style&quoted == 0 {
+		if k := anchored(n.Content[i]); k.Tag == "!!value" || k.Value == "=" && k.Style == 0 {
 			y.disputed(start, "a mapping with a tag and the key =, whose value some programs take; drop the tag")
 		}
 	}
@@ -60,13 +61,14 @@ func (y *yamlReader) checkDefault(n *yaml.Node, start int) {
 // checkTag refuses a value with a tag of YAML that only some programs can read, as PyYAML does: !!bool tRuE, and !!int
 // " 1 " or with other digits than 0 to 9.
 func (y *yamlReader) checkTag(tag, text string, start int) {
-	bare := strings.ToLower(strings.TrimSpace(text))
 	isLoose := false
 	switch tag {
 	case "!!bool":
+		bare := strings.ToLower(text)
 		words := []string{"true", "false", "yes", "no", "on", "off"}
 		isLoose = slices.Contains(words, bare) && text != strings.ToUpper(bare) && text[1:] != bare[1:]
 	case "!!int", "!!float":
+		bare := strings.ToLower(strings.TrimSpace(text))
 		isDigit := func(r rune) bool { return r >= utf8.RuneSelf && unicode.IsDigit(r) }
 		isLoose = len(bare) < len(text) || strings.ContainsFunc(text, isDigit) ||
 			strings.HasPrefix(unsigned(bare), "inf") || bare == "nan"
@@ -78,16 +80,14 @@ func (y *yamlReader) checkTag(tag, text string, start int) {
 
 // rubySymbol returns the name of a symbol of Ruby, :name, which GitLab reads as that name.
 func rubySymbol(n *yaml.Node) (name string, ok bool) {
+	n = anchored(n)
 	name, ok = strings.CutPrefix(n.Value, ":")
 	return strings.Trim(name, `"'`), ok && name != "" && n.Kind == yaml.ScalarNode && n.Style == 0
 }
 
 // name is the text of a key. Most programs decode a key with a base64 tag.
 func (y *yamlReader) name(k *yaml.Node, key *built) string {
-	if k.Kind == yaml.AliasNode {
-		k = k.Alias
-	}
-	if k.Tag != "!!binary" {
+	if anchored(k).Tag != "!!binary" {
 		return key.text
 	}
 	y.disputed(key.start, "a key with the tag !!binary, which programs read differently")
