@@ -212,10 +212,20 @@ func (h *hclReader) value(expr hclsyntax.Expression) (*keys.Node, error) {
 	return node, nil
 }
 
-// encoded returns the object or list that jsonencode is given, as it is written; nil of any other expression.
+// encoded returns the object or list that jsonencode is given, as it is written, with white space around the call or
+// not; nil of any other expression.
 func encoded(expr hclsyntax.Expression) hclsyntax.Expression {
+	if template, ok := expr.(*hclsyntax.TemplateExpr); ok {
+		isSpace := func(part hclsyntax.Expression) bool {
+			text, ok := part.(*hclsyntax.LiteralValueExpr)
+			return ok && text.Val.Type() == cty.String && strings.Trim(text.Val.AsString(), " \t\r\n") == ""
+		}
+		if parts := slices.DeleteFunc(slices.Clone(template.Parts), isSpace); len(parts) == 1 {
+			expr = bare(parts[0])
+		}
+	}
 	call, ok := expr.(*hclsyntax.FunctionCallExpr)
-	if !ok || call.Name != "jsonencode" || len(call.Args) != 1 || call.ExpandFinal {
+	if !ok || strings.TrimPrefix(call.Name, "core::") != "jsonencode" || len(call.Args) != 1 || call.ExpandFinal {
 		return nil
 	}
 	switch bare(call.Args[0]).(type) {
@@ -229,7 +239,7 @@ func (h *hclReader) key(expr hclsyntax.Expression) (string, bool) {
 	if k, ok := expr.(*hclsyntax.ObjectConsKeyExpr); ok {
 		expr = k.Wrapped
 		if word := hcl.ExprAsKeyword(k.Wrapped); word != "" && !k.ForceNonLiteral {
-			return word, true
+			return cty.NormalizeString(word), true
 		}
 	}
 	value, known := h.constant(expr)
@@ -314,7 +324,7 @@ func (h *hclReader) constant(expr hclsyntax.Expression) (hclValue, bool) {
 			}
 			text.WriteString(value.text)
 		}
-		return hclValue{hclText, text.String()}, true
+		return hclValue{hclText, cty.NormalizeString(text.String())}, true
 	case *hclsyntax.UnaryOpExpr:
 		value, known := h.constant(e.Val)
 		switch {

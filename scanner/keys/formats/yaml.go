@@ -209,7 +209,9 @@ func (y *yamlReader) alias(n *yaml.Node, level, start int) (*built, error) {
 
 func (y *yamlReader) mapping(b *built, n *yaml.Node, level int) error {
 	b.node.Kind = keys.Mapping
-	b.node.Tagged = n.Style&yaml.TaggedStyle != 0 && n.Tag != "!!map"
+	if b.node.Tagged = n.Style&yaml.TaggedStyle != 0 && n.Tag != "!!map"; b.node.Tagged {
+		y.checkDefault(n, b.start)
+	}
 	b.height = 1
 	var merges []merge
 	first, end := b.start, b.start
@@ -232,8 +234,8 @@ func (y *yamlReader) mapping(b *built, n *yaml.Node, level int) error {
 		}
 		end = max(key.end, value.end)
 		b.grow(value)
-		isMerge := y.merges(n.Content[i], key)
-		if from, ok := mergeable(value.node); ok && isMerge {
+		from, canMerge := mergeable(value.node)
+		if isMerge := y.merges(n.Content[i], key, canMerge); isMerge && canMerge {
 			merges = append(merges, merge{len(b.node.Entries), from})
 			tagged := func(n *keys.Node) bool { return n.Tagged }
 			b.node.Tagged = b.node.Tagged || value.node.Tagged || slices.ContainsFunc(from, tagged)
@@ -244,6 +246,10 @@ func (y *yamlReader) mapping(b *built, n *yaml.Node, level int) error {
 			entry.Name, entry.Named = y.name(n.Content[i], key), true
 		}
 		b.node.Entries = append(b.node.Entries, entry)
+		if name, ok := rubySymbol(n.Content[i]); ok && entry.Named {
+			entry.Name, entry.Hidden, value.node.Shared = name, true, true
+			b.node.Entries = append(b.node.Entries, entry)
+		}
 	}
 	if merges != nil {
 		if err := y.addMerged(merges, b.start); err != nil {
