@@ -76,7 +76,7 @@ type Entry struct {
 func Block(name string, labels []string, header Span, body *Node) Entry {
 	for i := len(labels) - 1; i >= 0; i-- {
 		label := Entry{Name: labels[i], Named: true, At: header, Value: body}
-		body = &Node{Kind: Mapping, At: header, Header: true, Entries: []Entry{label}}
+		body = &Node{Kind: Mapping, At: header, Header: true, Dynamic: body.Dynamic, Entries: []Entry{label}}
 	}
 	return Entry{Name: name, Named: true, At: header, Value: body}
 }
