@@ -334,6 +334,8 @@ func dockerFineCases() []formCase {
 		inDocker("the items of a JSON form joined by one space", "- {key: stages.run.command, matches: 'a b'}\n- {key: stages.run.command, is: 'a b'}\n- {key: stages.user, is: z, if: {run.command: 'a b'}}\n"+
 			`- {key: "stages.run.**", matches: 'a b'}`, "FROM x\n①②④RUN [\"a\", \"b\"]\n③USER z\n"),
 		inDocker("values of one instruction count each by itself", "- {key: stages.env.*, is: 1}", "FROM a\n①①ENV A=1 B=1 C=2\n"),
+		inDocker("an occurrence is an item of a list: what it lacks and what it is have one place", `+ {each: "**.*", key: '*', is: x}`,
+			"①①FROM x\n①USER y\n"),
 		inDocker("FROM with variables", "- {key: stages.from.image, is_not: x}\n- {key: stages.from.tag, is: 'x:${y:-z}'}\n- {key: stages.from.digest}\n- {key: stages.run, if: {from.stage: true}}",
 			"①②③FROM x:${y:-z}\n④RUN a\n"),
 		inDocker("what stages from variables leave counts as missing", "+ {key: final.user}", "FROM a AS b\nUSER u\n①FROM $b\n"),

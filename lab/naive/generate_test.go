@@ -198,7 +198,7 @@ func (g *generator) rule(kind string, newer bool) ruleYAML {
 	g.docker = keys && format == dockerFormat
 	named := keys && format != "" && g.percent(30) // by the items, not by the files' names
 	withKey, without := false, false
-	fallback := newer && g.has("only") && g.percent(20)
+	fallback := keys && g.percent(30)
 	items := func(key string) {
 		l := listYAML{key: key}
 		for range 1 + g.IntN(3) {
