@@ -211,6 +211,7 @@ func textCases() []formCase {
 		inYAML("where no path looks into it", "- {key: a, is: 1}", "a: '"+deep(1001)+"'\n"),
 		inYAML("a tagged text is looked into by forbidden items and conditions, never by required ones",
 			"- {key: p.a, is: 1}\n- {key: p, if: {p.b: {is: 9}}}\n+ {key: p.a, is: 1.0}", "②③p: ①!Sub '{\"a\": 1}'\n"),
+		inYAML("and so is what is in it, where an if begins", "- {key: p.a, if: {b: 2}}\n+ {each: p, key: a, if: {b: 2}}", "p: ①②!Sub '{\"a\": 1}'\n"),
 		inHCL("what jsonencode is given, at its own place", "- {key: p.a, is: 1}\n- {key: p, is_not: x}\n+ {key: p.a, is: 2}", "p = ②jsonencode({ a = ①③1 })\n"),
 		inHCL("which is no text", "- {key: p.a.b.c.d, is: 1}\n+ {key: q.a.b, is: 1}", "p = jsonencode({ a = ①"+`"{\"b\": \"{\\\"c\\\": \\\"{\\\\\\\"d\\\\\\\": 1}\\\"}\"}"`+" })\nq = jsonencode({ a = "+`"{\"b\": 1, \"c\": \"${var.x}\"}"`+" })\n"),
 		inHCL("one argument that is an object or list as written", "- {key: p.a, is: 1}", "p = jsonencode(merge({ a = 1 }, {}))\nq = 1\n"),

@@ -16,21 +16,9 @@ type generator struct {
 	ids     int
 	parsed  map[string]*Parsed // of the files for items with keys
 	lengthy bool               // some contents are longer than what the program reads at once
-	ahead   bool               // with the forms that policyscan does not have yet: nothing is compared with it
 	docker  bool               // the rule is about Dockerfiles
-	wrote   bool               // a file for items with keys was made
-	// What no further file may have: policyscan does not read it yet as this package does.
-	noDynamic, noEmptyLists, noKinds bool
+	formats []string           // of the rules with keys, which files for them have mostly: a name, or one behind "."
 }
-
-// newForms are the forms of the page that policyscan does not have yet, or that are not compared with it in generated
-// rules: TestForms alone does.
-func newForms() []string {
-	return nil
-}
-
-// has reports whether the generator makes a form.
-func (g *generator) has(form string) bool { return g.ahead || !slices.Contains(newForms(), form) }
 
 func pick[T any](g *generator, from ...T) T { return from[g.IntN(len(from))] }
 
@@ -105,7 +93,7 @@ func (g *generator) regex() string {
 		return "'" + strings.ReplaceAll(expr, "'", "''") + "'"
 	}
 	item := "{regex: " + expression()
-	if g.has("except") && g.percent(30) {
+	if g.percent(30) {
 		item += ", except: " + expression()
 	}
 	return item + g.withinLines() + "}"
@@ -192,11 +180,14 @@ func (g *generator) rule(kind string, newer bool) ruleYAML {
 	seen := map[string]bool{}
 	keys := newer && g.percent(60)
 	format := pick(g, "yaml", "json", "hcl", "toml", "", "")
-	if g.has("dockerfile") && g.percent(20) {
+	if g.percent(20) {
 		format = dockerFormat
 	}
 	g.docker = keys && format == dockerFormat
 	named := keys && format != "" && g.percent(30) // by the items, not by the files' names
+	if keys && format != "" {
+		g.formats = append(g.formats, map[bool]string{true: "."}[named]+format)
+	}
 	withKey, without := false, false
 	fallback := keys && g.percent(30)
 	items := func(key string) {
@@ -259,7 +250,7 @@ func (g *generator) rule(kind string, newer bool) ruleYAML {
 			r.lists = append(r.lists, listYAML{"files", g.globs()})
 		}
 	}
-	if newer && hasItems && g.has("containing") && g.percent(15) {
+	if newer && hasItems && g.percent(15) {
 		item := g.item()
 		if keys && g.percent(50) {
 			item = g.keyItem("containing", map[bool]string{true: format}[named])

@@ -87,7 +87,7 @@ func (w hclWriter) body(n *Node, want *wish, indent string) {
 func (w hclWriter) block(name string, e wishEntry, indent string) Entry {
 	at := w.Len()
 	body := &Node{Kind: MappingNode, At: at}
-	if len(e.labels) == 0 && !w.noDynamic && w.percent(30) {
+	if len(e.labels) == 0 && w.percent(30) {
 		w.put(pick(w.generator, `dynamic "`+name+`" {`, "dynamic "+name+" {"))
 		w.end()
 		sure := w.percent(60)

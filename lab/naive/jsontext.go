@@ -46,6 +46,7 @@ func inside(n *Node) (inner *Node, tooDeep bool) {
 		return n.At, n.Sub + "/" + strconv.Itoa(offset)
 	}}
 	if inner, ok := r.value(); ok && r.gap() == "" {
+		inner.Tagged = n.Tagged
 		return inner, false
 	}
 	return nil, false

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 )
 
 // A KeyItem is an item with a key.
@@ -65,8 +67,19 @@ type spot struct {
 
 // tidy sorts places, each once, also if a value there is wrong and lacks a key itself.
 func tidy(places []spot) []spot {
-	slices.SortFunc(places, func(a, b spot) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.sub, b.sub)) })
+	slices.SortFunc(places, func(a, b spot) int {
+		return cmp.Or(cmp.Compare(a.at, b.at), slices.Compare(a.numbers(), b.numbers()))
+	})
 	return slices.Compact(places)
+}
+
+// numbers are those in the sub, the offsets in texts within each other.
+func (s spot) numbers() (all []int) {
+	for _, part := range strings.FieldsFunc(s.sub, func(r rune) bool { return r == '/' }) {
+		n, _ := strconv.Atoi(part)
+		all = append(all, n)
+	}
+	return all
 }
 
 func (n *Node) spot() spot { return spot{n.At, n.Sub} }

@@ -87,27 +87,18 @@ func (g *generator) keyItem(list, format string) string {
 	if each {
 		parts = append(parts, "each: "+g.keyPaths(true))
 	}
-	if g.percent(20) && !(g.wrote && !g.has("dynamic")) {
-		g.noDynamic = g.noDynamic || !g.has("dynamic")
+	if g.percent(20) {
 		parts = append(parts, "where: "+g.conditions("kind"))
 	}
-	if (!required || each) && g.has("if") && g.percent(30) {
+	if (!required || each) && g.percent(30) {
 		parts = append(parts, "if: "+g.conditions("a"))
 	}
 	forms := []string{"", "is", "is", "is", "matches"}
-	if !required && !(g.wrote && !g.has("empty lists")) {
+	if !required {
 		forms = append(forms, "is_not", "is_not", "matches_not")
 	}
-	if g.has("limits") {
-		forms = append(forms, map[bool][]string{false: {"below", "above"}, true: {"at_least", "at_most"}}[required]...)
-	}
+	forms = append(forms, map[bool][]string{false: {"below", "above"}, true: {"at_least", "at_most"}}[required]...)
 	form := pick(g, forms...)
-	if form == "" && !g.has("kind of a list") {
-		if g.noKinds = !g.wrote; g.wrote {
-			form = "is"
-		}
-	}
-	g.noEmptyLists = g.noEmptyLists || strings.HasSuffix(form, "_not") && !g.has("empty lists")
 	switch {
 	case form == "":
 	case strings.HasPrefix(form, "at_"), form == "below", form == "above":
@@ -119,7 +110,7 @@ func (g *generator) keyItem(list, format string) string {
 	default:
 		parts = append(parts, form+": "+g.asked(form))
 	}
-	if required && form != "" && g.has("any") && g.percent(30) {
+	if required && form != "" && g.percent(30) {
 		parts = append(parts, "any: true")
 	}
 	if format != "" {
@@ -149,12 +140,12 @@ func (g *generator) conditions(often string) string {
 	if g.percent(50) {
 		paths[0] = often
 	}
-	if other := quote(g.keyPath(true)); g.has("conditions") && g.percent(20) && other != paths[0] {
+	if other := quote(g.keyPath(true)); g.percent(20) && other != paths[0] {
 		paths = append(paths, other)
 	}
 	for i, path := range paths {
 		what := g.keyValues()
-		if g.has("conditions") && g.percent(75) {
+		if g.percent(75) {
 			form := pick(g, "is", "is_not", "is_not", "matches", "matches_not", "below", "above", "missing", "missing", "present")
 			what = "{" + form + ": " + g.asked(form) + "}"
 		}
@@ -168,8 +159,10 @@ func (g *generator) keyGlobs(format string, named bool) []string {
 	switch {
 	case named:
 		return []string{quote("k/*." + format + ".conf")}
-	case format == "" || format == dockerFormat:
+	case format == "":
 		return pick(g, []string{`"k/**"`}, []string{`"k/*.conf"`, `"k/*.tf"`})
+	case format == dockerFormat:
+		return pick(g, []string{`"k/**"`}, []string{`"k/*ocker*"`, `"k/Container*"`})
 	}
 	var all []string
 	for _, end := range extensions(format) {
@@ -183,16 +176,20 @@ func (g *generator) keyGlobs(format string, named bool) []string {
 
 // fileWithKeys is a file that items with keys are about.
 func (g *generator) fileWithKeys() File {
-	format := pick(g, "yaml", "json", "hcl", "toml")
-	end := pick(g, extensions(format)...)
-	if g.percent(15) {
-		end = "." + format + ".conf"
+	format, named := pick(g, "yaml", "json", "hcl", "toml", dockerFormat), g.percent(15)
+	if len(g.formats) > 0 && g.percent(80) {
+		format, named = strings.CutPrefix(pick(g, g.formats...), ".")
 	}
-	path := "k/" + pick(g, "x", "y", "é") + end
-	if g.has("dockerfile") && g.percent(20) {
-		path = "k/" + pick(g, "Dockerfile", "x.dockerfile", "Containerfile.x")
+	name := pick(g, "x", "y", "é")
+	switch {
+	case named:
+		name += "." + format + ".conf"
+	case format == dockerFormat:
+		name = pick(g, "Dockerfile", "x.dockerfile", "Containerfile.x")
+	default:
+		name += pick(g, extensions(format)...)
 	}
-	return File{path, g.keyContent(path), Regular}
+	return File{"k/" + name, g.keyContent("k/" + name), Regular}
 }
 
 // keyContent is a content for a path, and noted.
@@ -276,7 +273,7 @@ func keyWords() []string { return []string{"a", "b", "a", "b", "c", "on", "x.y",
 func names() []string { return []string{"a", "b", "a", "b", "c", "on", "é"} }
 
 func (g *generator) wishValue() *wish {
-	if g.has("limits") && g.percent(5) {
+	if g.percent(5) {
 		text := pick(g, "500m", "1Ki", "4Gi", "2e1", ".inf", "0.5", "22", "1K", "010", "")
 		return &wish{kind: "value", value: Value{textKind, text}}
 	}
@@ -303,12 +300,12 @@ func (g *generator) wish(depth int) *wish {
 	if depth <= 0 || g.percent(35) {
 		return g.wishValue()
 	}
-	if g.has("texts") && g.percent(15) {
+	if g.percent(15) {
 		return g.wishText(depth)
 	}
 	if g.percent(30) {
 		w := &wish{kind: "list"}
-		for range max(g.IntN(4), map[bool]int{true: 1}[g.noEmptyLists]) {
+		for range g.IntN(4) {
 			w.items = append(w.items, g.wish(depth-1))
 		}
 		return w
@@ -481,7 +478,6 @@ func (g *generator) keyFile(format string) keyFile {
 		content := g.dockerContent()
 		return keyFile{format, content, parseDockerfile(content)}
 	}
-	g.wrote = true
 	w := &writer{generator: g, lineEnd: "\n"}
 	if g.percent(15) {
 		w.lineEnd = "\r\n"

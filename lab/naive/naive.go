@@ -141,6 +141,9 @@ func judgeFile(r Rule, f File, known map[string]*Parsed) []Violation {
 	if has, _ := r.contains(f, known); has && r.Selects(f.Path) && f.Kind != FIFO {
 		passesOver := func(item Item) bool { return item.OnlyUnparsable && !r.isUnparsable(f, known) }
 		for _, item := range append(slices.Clone(r.Forbidden), r.Absent...) {
+			if item.Key != nil && r.TextAlone {
+				continue
+			}
 			if item.Key != nil {
 				places, p, _ := ask(item, false, f, known)
 				found = append(found, broken("key", item, f, p, places)...)

@@ -3,6 +3,8 @@
 // It knows no format: scanner/keys/formats reads each into documents of [Node]s. One walk checks them all.
 package keys
 
+import "cmp"
+
 // A Document is a whole file, or one document of a YAML file.
 type Document struct {
 	Root *Node // never nil; the reader drops null documents
@@ -119,3 +121,7 @@ const (
 // A Span is a place: byte offsets in the parsed text, from Start up to, not including, End. Nodes in one text have its
 // place; In, which is 0 outside of texts, tells them apart.
 type Span struct{ Start, End, In int }
+
+func (s Span) compare(other Span) int {
+	return cmp.Or(cmp.Compare(s.Start, other.Start), cmp.Compare(s.In, other.In))
+}
