@@ -169,6 +169,8 @@ func (g *generator) rules(f ruleText, kind string) ruleText {
 	return f
 }
 
+const onlyUnparsable = ", only: unparsable"
+
 func (g *generator) rule(kind string, newer bool) ruleYAML {
 	older := g.newer && !newer
 	if older {
@@ -199,7 +201,7 @@ func (g *generator) rule(kind string, newer bool) ruleYAML {
 				item = g.keyItem(key, map[bool]string{true: format}[named])
 			}
 			if !isKey && fallback && strings.HasPrefix(item, "{") {
-				item = strings.TrimSuffix(item, "}") + ", only: unparsable}"
+				item = strings.TrimSuffix(item, "}") + onlyUnparsable + "}"
 			}
 			name := itemName(item, key, newer)
 			if isKey && name == "" || name != "" && seen[name] {
@@ -257,6 +259,13 @@ func (g *generator) rule(kind string, newer bool) ruleYAML {
 		}
 		if itemName(item, "required_absent", true) != "" {
 			r.lists = append(r.lists, listYAML{"containing", []string{item}})
+		}
+	}
+	if !slices.Contains(r.lines, "unparsable: text") {
+		for _, l := range r.lists {
+			for i, item := range l.items {
+				l.items[i] = strings.Replace(item, onlyUnparsable, "", 1)
+			}
 		}
 	}
 	if g.percent(20) {

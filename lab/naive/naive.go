@@ -97,7 +97,11 @@ func Judge(b *Bundle, s Scan) Outcome {
 			o.Violations = append(o.Violations, missingFiles(r, files)...)
 		}
 		for _, f := range scanned {
-			o.Violations = append(o.Violations, judgeFile(r, f, s.Parsed)...)
+			asked := r
+			if f.Kind == Link && undecided(b, f, files) != nil { // what it has is not known
+				asked.Containing = nil
+			}
+			o.Violations = append(o.Violations, judgeFile(asked, f, s.Parsed)...)
 		}
 	}
 	if len(scanned) == 0 && !s.EmptyIsFine && !s.Allow {
