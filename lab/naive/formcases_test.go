@@ -136,6 +136,8 @@ func anyCases() []formCase {
 		inYAML("a branch that lacks the key is no fault", "+ {key: n.a.b, matches: x, any: true}", "n: [{a: {b: x}}, {}, {a: 1}]\n"),
 		inHCL("in a dynamic it counts only if for_each is a literal that is not empty", "+ {key: x.a, is: 1, any: true}",
 			"dynamic \"x\" {\n  for_each = [1]\n  content {\n    a = 1\n  }\n}\n"),
+		inHCL("of each node", "+ {each: x, key: a, is: 1, any: true}",
+			"dynamic \"x\" {\n  for_each = [1]\n  content {\n    a = 1\n  }\n}\ndynamic \"x\" {\n  for_each = var.y\n  content {\n    a = ①1\n  }\n}\n"),
 		inHCL("else not", "+ {key: x.a, is: 1, any: true}", "dynamic \"x\" {\n  for_each = var.y\n  content {\n    a = ①1\n  }\n}\n"),
 		formCase{"of a key that occurs twice each must have an equal value", "+ {key: a.b, is: 1, any: true}", "a.json",
 			`{"a": {"b": ①1}, "a": {"b": 2}}`, ""},

@@ -13,6 +13,8 @@ type generator struct {
 	*rand.Rand
 	newer   bool     // bundles are 0.2
 	texts   []string // the texts of the bundle, from which contents are made
+	paths   []string // of the bundle's items with keys, and values that they ask for, from which files are made
+	values  []string
 	ids     int
 	parsed  map[string]*Parsed // of the files for items with keys
 	lengthy bool               // some contents are longer than what the program reads at once

@@ -5,11 +5,20 @@ import (
 	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"gopkg.in/yaml.v3"
 )
 
-// keyPath is a path of a key item. Required items have no ** at the end, or before a star: what they ask for is not
-// on the page.
+// keyPath is a path of a key item, and noted.
 func (g *generator) keyPath(broad bool) string {
+	path := g.newKeyPath(broad)
+	g.paths = append(g.paths, path)
+	return path
+}
+
+// newKeyPath is a path of a key item. Required items have no ** at the end, or before a star: what they ask for is not
+// on the page.
+func (g *generator) newKeyPath(broad bool) string {
 	if g.docker && g.percent(70) {
 		instruction := pick(g, "run", "cmd", "entrypoint", "healthcheck", "copy", "add", "env", "user", "from", "label", "expose", "arg")
 		key := pick(g, "command", "command", "a", "sources", "to", "from.image", "from.tag", "image", "tag", "stage", "mount", "link", "as", "*")
@@ -59,13 +68,15 @@ func (g *generator) keyPaths(broad bool) string {
 
 // keyValue is a value of a rule, as YAML.
 func (g *generator) keyValue() string {
-	return pick(g, "true", "true", "false", "True", "FALSE", "22", "22", "22.0", "2.2e1", "0", "1", "90",
+	value := pick(g, "true", "true", "false", "True", "FALSE", "22", "22", "22.0", "2.2e1", "0", "1", "90",
 		"-5", "1.5", "1E3",
 		"x", "x", "private", `"22"`, `"true"`, `'yes'`, `"x\n"`, `""`, `"026"`, `"1.0"`, `"var.x"`, "var.x",
 		`"!false"`, `"a: true"`,
 		`"é\L"`, `'upper("x")'`, `"2001-01-01"`, `"0x16"`, `"null"`, `"~"`, "on-1", "List", "1e999999999",
 		`"a-${var.x}"`,
 		`"x\ny"`, `"${x}"`)
+	g.values = append(g.values, value)
+	return value
 }
 
 func (g *generator) keyValues() string {
@@ -83,15 +94,21 @@ func (g *generator) keyValues() string {
 func (g *generator) keyItem(list, format string) string {
 	required := list == "required_patterns"
 	parts := []string{"key: " + g.keyPaths(!required)}
+	key := g.paths[len(g.paths)-1]
 	each := required && g.percent(60)
 	if each {
 		parts = append(parts, "each: "+g.keyPaths(true))
+		key = g.paths[len(g.paths)-1] + "." + key
+		g.paths = append(g.paths, key)
 	}
 	if g.percent(20) {
 		parts = append(parts, "where: "+g.conditions("kind"))
 	}
 	if (!required || each) && g.percent(30) {
 		parts = append(parts, "if: "+g.conditions("a"))
+		if start := strings.LastIndex(key, "."); start > 0 && !strings.HasSuffix(key, `"`) {
+			g.paths = append(g.paths, key[:start+1]+pick(g, "a", g.paths[len(g.paths)-1]))
+		}
 	}
 	forms := []string{"", "is", "is", "is", "matches"}
 	if !required {
@@ -313,9 +330,50 @@ func (g *generator) wish(depth int) *wish {
 	return g.wishMap(depth)
 }
 
+// along makes what a path leads to, nearly.
+func (g *generator) along(path Path) *wish {
+	if len(path) == 0 {
+		if len(g.values) == 0 || g.percent(50) {
+			return g.wish(1)
+		}
+		var doc yaml.Node
+		if err := yaml.Unmarshal([]byte(pick(g, g.values...)), &doc); err != nil {
+			panic(err)
+		}
+		value, _ := ruleValue(doc.Content[0])
+		if strings.Contains(value.Text, "e999999999") { // parsers have no such numbers
+			value.Kind = textKind
+		}
+		return &wish{kind: "value", value: value}
+	}
+	inner := g.along(path[1:])
+	key := path[0].Text
+	if path[0].Kind == anyNumber && g.percent(50) {
+		return inner
+	} else if path[0].Kind != literal || g.percent(5) {
+		key = pick(g, keyWords()...)
+	}
+	w := &wish{kind: "map", entries: []wishEntry{{key: key, value: inner, block: inner.kind == "map" && g.percent(60)}}}
+	for g.percent(30) {
+		w.entries = append(w.entries, wishEntry{key: pick(g, keyWords()...), value: g.wishValue()})
+	}
+	switch n := g.IntN(20); {
+	case n == 0:
+		return &wish{kind: "json", value: Value{textKind, w.json()}, items: []*wish{w}}
+	case n < 3:
+		return &wish{kind: "list", items: []*wish{w, g.along(path)}}
+	}
+	return w
+}
+
 // wishMap makes a mapping. A key may be twice in it; formats that refuse that leave the second out.
 func (g *generator) wishMap(depth int) *wish {
 	w := &wish{kind: "map"}
+	for len(g.paths) > 0 && depth == 4 && g.percent(50) {
+		if path, wrong := parsePath(pick(g, g.paths...)); wrong == "" {
+			w.entries = append(w.entries, g.along(path).entries...)
+		}
+	}
 	for range g.IntN(5) {
 		e := wishEntry{key: pick(g, keyWords()...), value: g.wish(depth - 1)}
 		if e.value.kind == "map" && g.percent(60) {

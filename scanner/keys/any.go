@@ -43,7 +43,7 @@ func (a *anyOf) in(n *Node, states, into uint64) (found bool) {
 		if a.first == nil || n.At.compare(a.first.At) < 0 {
 			a.first = n
 		}
-		if satisfies(&a.item.Condition, n) {
+		if satisfies(&a.item.Condition, n) && !n.Unsure {
 			return true
 		}
 	}

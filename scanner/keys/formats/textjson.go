@@ -113,7 +113,7 @@ func (r *insideReader) place(n, text *keys.Node) {
 		r.places++
 		return keys.Span{Start: text.At.Start, End: text.At.End, In: r.places}
 	}
-	n.At, n.Dynamic = next(), text.Dynamic
+	n.At, n.Dynamic, n.Unsure = next(), text.Dynamic, text.Unsure
 	for i := range n.Entries {
 		n.Entries[i].At = next()
 		r.place(n.Entries[i].Value, text)
