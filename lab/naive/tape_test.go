@@ -49,7 +49,7 @@ func smallest[T any](from *tape, made func(*tape) T, differs func(T) error, err 
 		}()
 		return errors.As(differs(made(&tape{given: given})), &d) && d.about == first.about
 	}
-	given, end := from.given, time.Now().Add(5*time.Second)
+	given, end := from.given, time.Now().Add(20*time.Second)
 	for size := len(given) / 2; size > 0 && first.about != ""; size /= 2 {
 		for at := 0; at+size <= len(given) && time.Now().Before(end); {
 			if less := slices.Delete(slices.Clone(given), at, at+size); same(less) {

@@ -32,7 +32,8 @@ type Node struct {
 	Header bool
 	// Dynamic marks the content of an HCL dynamic block, and all values in it: to a condition they are uncertain.
 	Dynamic bool
-	// Unsure marks those of them that may not exist: they do not count as one value of several that is as required.
+	// Unsure marks what is in a dynamic block that may bring no block: it does not count as the one value that "any"
+	// requires.
 	Unsure bool
 	// Body marks the mapping of an HCL body: entries of one name are several blocks, not one key twice.
 	Body bool
