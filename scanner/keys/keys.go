@@ -1,7 +1,6 @@
 package keys
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/policyscan/policyscan/rules/keyitem"
@@ -156,7 +155,7 @@ func SignsOf(item *keyitem.Item, file []Document) Signs {
 
 // places sorts hits by place, and keeps the first of each place.
 func places(hits []Hit) []Hit {
-	order := func(a, b Hit) int { return cmp.Or(cmp.Compare(a.At.Start, b.At.Start), cmp.Compare(a.At.In, b.At.In)) }
+	order := func(a, b Hit) int { return a.At.compare(b.At) }
 	slices.SortStableFunc(hits, order)
 	return slices.CompactFunc(hits, func(a, b Hit) bool { return order(a, b) == 0 })
 }

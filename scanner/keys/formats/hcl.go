@@ -48,7 +48,7 @@ func (h *hclReader) end(e keys.Entry) int {
 
 type hclReader struct {
 	*meter
-	dynamic int // dynamic blocks around
+	dynamic, unsure bool // in a dynamic block, in one that may not exist
 }
 
 func place(r hcl.Range) keys.Span { return keys.Span{Start: r.Start.Byte, End: r.End.Byte} }
@@ -111,6 +111,7 @@ func (h *hclReader) block(block *hclsyntax.Block, level int) ([]keys.Entry, erro
 		return []keys.Entry{entry}, err
 	}
 	labels, unsure := h.dynamicLabels(block.Body), !bringsBlocks(block.Body)
+	in := &hclReader{h.meter, true, h.unsure || unsure}
 	var contents []*hclsyntax.Body
 	for _, inner := range block.Body.Blocks {
 		if inner.Type == "content" {
@@ -121,10 +122,8 @@ func (h *hclReader) block(block *hclsyntax.Block, level int) ([]keys.Entry, erro
 		contents = []*hclsyntax.Body{{}}
 	}
 	var all []keys.Entry
-	h.dynamic++
-	defer func() { h.dynamic-- }()
 	for _, content := range contents {
-		entry, err := h.labelled(block.Labels[0], labels, header, whole, content, level)
+		entry, err := in.labelled(block.Labels[0], labels, header, whole, content, level)
 		if err != nil {
 			return nil, err
 		}
@@ -146,7 +145,7 @@ func (h *hclReader) labelled(
 		return keys.Entry{}, err
 	}
 	entries, err := h.entries(body, level)
-	node := &keys.Node{Kind: keys.Mapping, Body: true, Dynamic: h.dynamic > 0, At: whole, Entries: entries}
+	node := &keys.Node{Kind: keys.Mapping, Body: true, Dynamic: h.dynamic, Unsure: h.unsure, At: whole, Entries: entries}
 	return keys.Block(name, labels, header, node), err
 }
 
@@ -168,7 +167,7 @@ func (h *hclReader) value(expr hclsyntax.Expression) (*keys.Node, error) {
 	if err := h.add(1); err != nil {
 		return nil, err
 	}
-	node := &keys.Node{At: place(expr.Range()), Dynamic: h.dynamic > 0}
+	node := &keys.Node{At: place(expr.Range()), Dynamic: h.dynamic, Unsure: h.unsure}
 	switch e := bare(expr).(type) {
 	case *hclsyntax.TupleConsExpr:
 		node.Kind = keys.List
