@@ -277,8 +277,7 @@ func (k *keyChecker) ask(
 		if err := context.Cause(ctx); err != nil {
 			return err
 		}
-		var beyond *keys.BeyondError
-		if errors.As(keys.Beyond(a.item.Key, documents), &beyond) {
+		if beyond := keys.Beyond(a.item.Key, documents); beyond != nil {
 			limit := &formats.LimitError{Offset: beyond.At.Start, Reason: beyond.Reason}
 			if err := k.unread(ctx, x, out, path, text, f, []*keyPattern{a}, limit); err != nil {
 				return err

@@ -24,14 +24,28 @@ type splitter struct {
 	seen      map[document]bool // shared ones
 }
 
-// split returns the documents of a file without empty ones.
+// split returns the documents of a file without empty ones. They are the same for each item, and must not be changed.
 func (s *splitter) split(file []Document) []document {
-	s.seen = map[document]bool{}
-	for _, d := range file {
-		s.lists = d.Kubernetes
-		s.add(document{root: d.Root, head: d.Head})
+	if len(file) == 0 {
+		return nil
 	}
-	return s.all
+	which := 0
+	switch {
+	case s.forbidden:
+		which = 1
+	case s.narrow:
+		which = 2
+	}
+	known := &file[0].parts[which]
+	if *known == nil {
+		s.seen = map[document]bool{}
+		for _, d := range file {
+			s.lists = d.Kubernetes
+			s.add(document{root: d.Root, head: d.Head})
+		}
+		*known = s.all
+	}
+	return *known
 }
 
 // add takes a node as a document, or its parts.
