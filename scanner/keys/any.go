@@ -5,9 +5,9 @@ import "github.com/policyscan/policyscan/rules/keyitem"
 // An anyOf asks whether a path reaches at least one value that is as an item requires. Of a key that occurs twice each
 // value must be so, or lead to one; an HCL block that may not exist has none.
 type anyOf struct {
-	item *keyitem.Item
-	path int
-	steps
+	item  *keyitem.Item
+	path  int
+	steps *walk
 	known map[reachedNode]bool // of nodes with several ways to them
 	first *Node                // the reached value with the lowest offset
 }
@@ -20,7 +20,7 @@ func (r *requirement) checkAny(n *Node) Reason {
 	for _, a := range r.any {
 		a.first = nil
 		clear(a.known)
-		if a.in(n, a.begin, 0) {
+		if a.in(n, a.steps.begin, 0) {
 			return 0
 		}
 		if a.first != nil && (first == nil || a.first.At.Start < first.At.Start) {
@@ -39,7 +39,7 @@ func (a *anyOf) in(n *Node, states, into uint64) (found bool) {
 	if states == 0 {
 		return false
 	}
-	if a.ends(n, states) {
+	if a.steps.ends(n, states) {
 		if a.first == nil || n.At.Start < a.first.At.Start {
 			a.first = n
 		}
@@ -48,7 +48,7 @@ func (a *anyOf) in(n *Node, states, into uint64) (found bool) {
 		}
 	}
 	if n.Inside != nil {
-		return a.in(n.Inside, a.inText(into), a.inText(into))
+		return a.in(n.Inside, a.steps.inText(into), a.steps.inText(into))
 	}
 	if n.Kind != Mapping && n.Kind != List || n.Tagged {
 		return false
@@ -63,8 +63,8 @@ func (a *anyOf) in(n *Node, states, into uint64) (found bool) {
 	names := map[string]bool{}
 	for i := range n.Entries {
 		e := &n.Entries[i]
-		into := a.into(states, e)
-		next := into | a.skipping(states&a.deep)
+		into := a.steps.into(states, e)
+		next := into | a.steps.skipping(states&a.steps.deep)
 		if next == 0 || e.Hidden {
 			continue
 		}

@@ -16,7 +16,7 @@ func (e *BeyondError) Error() string { return e.Reason }
 
 // Beyond returns a [*BeyondError] if a path of an item would look into a text of the file that exceeds a limit. A path
 // of if counts as if it began wherever the item's own paths lead.
-func Beyond(item *keyitem.Item, file []Document) *BeyondError {
+func Beyond(item *keyitem.Item, file []Document) error {
 	if !slices.ContainsFunc(file, func(d Document) bool { return d.Beyond != nil }) {
 		return nil
 	}

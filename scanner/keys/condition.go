@@ -1,15 +1,19 @@
 package keys
 
-import "github.com/policyscan/policyscan/rules/keyitem"
+import (
+	"slices"
+
+	"github.com/policyscan/policyscan/rules/keyitem"
+)
 
 // conditions are those of a where or an if. All must hold.
-type conditions []condition
+type conditions []*condition
 
 // A condition could hold for any value that is uncertain. A key that occurs twice, or that a merge hides, has either
 // value.
 type condition struct {
-	is *keyitem.At
-	steps
+	is    *keyitem.At
+	steps *walk
 	known map[reachedNode]answer // of nodes with several ways to them
 }
 
@@ -25,39 +29,25 @@ type reachedNode struct {
 }
 
 func newConditions(all []keyitem.At) conditions {
-	c := make(conditions, len(all))
+	var c conditions
 	for i := range all {
-		c[i] = condition{&all[i], stepsOf(all[i].Path), nil}
+		c = append(c, &condition{&all[i], newWalk(all[i].Path), nil})
 	}
 	return c
 }
 
 // hold reports whether the conditions could hold at a node, at which their paths begin.
 func (c conditions) hold(n *Node) bool {
-	for i := range c {
-		if !c[i].holds(n) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(c, func(c *condition) bool { return !c.holds(n) })
 }
 
 // concerned returns the documents for which the conditions could hold.
 func (c conditions) concerned(documents []document) []document {
-	if len(c) == 0 {
-		return documents
-	}
-	var met []document
-	for _, d := range documents {
-		if d.anyKind || c.hold(d.root) {
-			met = append(met, d)
-		}
-	}
-	return met
+	return slices.DeleteFunc(documents, func(d document) bool { return !d.anyKind && !c.hold(d.root) })
 }
 
 func (c *condition) holds(n *Node) bool {
-	a := c.ask(n, c.begin, 0)
+	a := c.ask(n, c.steps.begin, 0)
 	switch c.is.Asks {
 	case keyitem.IsNot, keyitem.MatchesNot, keyitem.Missing:
 		return a.could || !a.sure
@@ -71,7 +61,7 @@ func (c *condition) ask(n *Node, states, into uint64) (a answer) {
 		return a
 	}
 	// What jsonencode is given is looked into instead, if the path may.
-	encoded := n.Inside != nil && n.Inside.At.In == 0 && states&^into == 0 && states&c.end == 0
+	encoded := n.Inside != nil && n.Inside.At.In == 0 && states&^into == 0 && states&c.steps.end == 0
 	if n.Dynamic || n.uncertain() && !encoded {
 		return answer{true, true}
 	}
@@ -79,14 +69,14 @@ func (c *condition) ask(n *Node, states, into uint64) (a answer) {
 	if known, ok := c.known[at]; ok {
 		return known
 	}
-	if states&c.end != 0 {
+	if states&c.steps.end != 0 {
 		a = c.value(n)
 	}
 	for _, item := range n.Items {
 		a = a.or(c.ask(item, states, into))
 	}
 	if n.Inside != nil {
-		a = a.or(c.ask(n.Inside, c.inText(into), c.inText(into)))
+		a = a.or(c.ask(n.Inside, c.steps.inText(into), c.steps.inText(into)))
 	}
 	if len(n.Entries) > 0 {
 		a = a.or(c.entries(n, states))
@@ -124,8 +114,8 @@ func (c *condition) entries(n *Node, states uint64) (a answer) {
 	var others map[string]named // the names after the first
 	for i := range n.Entries {
 		e := &n.Entries[i]
-		into := c.into(states, e)
-		next := into | c.skipping(states&c.deep)
+		into := c.steps.into(states, e)
+		next := into | c.steps.skipping(states&c.steps.deep)
 		o := named{name: e.Name, visible: !e.Hidden}
 		switch {
 		case next == 0:

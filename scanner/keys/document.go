@@ -24,28 +24,14 @@ type splitter struct {
 	seen      map[document]bool // shared ones
 }
 
-// split returns the documents of a file without empty ones. They are the same for each item, and must not be changed.
+// split returns the documents of a file without empty ones.
 func (s *splitter) split(file []Document) []document {
-	if len(file) == 0 {
-		return nil
+	s.seen = map[document]bool{}
+	for _, d := range file {
+		s.lists = d.Kubernetes
+		s.add(document{root: d.Root, head: d.Head})
 	}
-	which := 0
-	switch {
-	case s.forbidden:
-		which = 1
-	case s.narrow:
-		which = 2
-	}
-	known := &file[0].parts[which]
-	if *known == nil {
-		s.seen = map[document]bool{}
-		for _, d := range file {
-			s.lists = d.Kubernetes
-			s.add(document{root: d.Root, head: d.Head})
-		}
-		*known = s.all
-	}
-	return *known
+	return s.all
 }
 
 // add takes a node as a document, or its parts.

@@ -49,28 +49,27 @@ func reached(item *keyitem.Item, documents []document, had func(n *Node) bool) [
 	asked := newConditions(item.If)
 	var owner *Node // that was asked last
 	holds := false
-	path := 0
-	w := walk{hidden: true, tagged: true, owned: len(asked) > 0}
-	add := func(at Span) {
-		if w.owned && w.owner != owner {
-			owner, holds = w.owner, asked.hold(w.owner)
-		}
-		if holds || !w.owned {
-			hits = append(hits, Hit{At: at, Path: path})
-		}
-	}
-	if item.Asks == keyitem.Exists {
-		w.entry = func(e *Entry, _ *Node) { add(e.At) }
-	} else {
-		w.node = func(n *Node, states uint64, _ Span, _ bool) {
-			joined := states&w.end != 0 && n.joinedIs(&item.Condition) && !slices.ContainsFunc(n.Items, had)
-			if joined || w.ends(n, states) && had(n) {
-				add(n.At)
+	for i, path := range item.Paths {
+		w := newWalk(path)
+		w.hidden, w.tagged, w.owned = true, true, len(asked) > 0
+		add := func(at Span) {
+			if w.owned && w.owner != owner {
+				owner, holds = w.owner, asked.hold(w.owner)
+			}
+			if holds || !w.owned {
+				hits = append(hits, Hit{At: at, Path: i})
 			}
 		}
-	}
-	for path = range item.Paths {
-		w.steps, w.seen = stepsOf(item.Paths[path]), nil
+		if item.Asks == keyitem.Exists {
+			w.entry = func(e *Entry, _ *Node) { add(e.At) }
+		} else {
+			w.node = func(n *Node, states uint64, _ Span, _ bool) {
+				joined := states&w.end != 0 && n.joinedIs(&item.Condition) && !slices.ContainsFunc(n.Items, had)
+				if joined || w.ends(n, states) && had(n) {
+					add(n.At)
+				}
+			}
+		}
 		for _, d := range documents {
 			if item.Asks == keyitem.Exists && w.begin&w.end != 0 {
 				w.owner = d.root

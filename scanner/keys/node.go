@@ -12,8 +12,6 @@ type Document struct {
 	// Beyond are texts that are JSON and have no Inside, because of a limit: why. A path that would go on in one is a
 	// [*BeyondError].
 	Beyond map[*Node]string
-
-	parts [3][]document // of the whole file, in its first document: see [splitter]
 }
 
 // A Node is a value of a parsed file. Nodes may be shared: an alias refers to the node of its anchor. There is no

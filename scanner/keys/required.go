@@ -17,7 +17,7 @@ func newRequirement(item *keyitem.Item) *requirement {
 	r := &requirement{item: item}
 	for i, path := range item.Paths {
 		if item.AnyValue {
-			r.any = append(r.any, &anyOf{item, i, stepsOf(path), map[reachedNode]bool{}, nil})
+			r.any = append(r.any, &anyOf{item, i, newWalk(path), map[reachedNode]bool{}, nil})
 			continue
 		}
 		w := newWalk(path)

@@ -6,17 +6,12 @@ import (
 	"github.com/policyscan/policyscan/rules/keyitem"
 )
 
-// The steps of a path are its segments as sets of states: a state is a number of segments taken on the way.
-type steps struct {
-	path             keyitem.Path
-	named, any, deep uint64 // the segments of each kind
-	begin, end       uint64 // the states before the first segment, and the one after the last
-}
-
-// A walk visits everything that a path can reach, in one pass. At each node it knows all states that are possible
-// there. So "**" costs no more than another segment.
+// A walk visits everything that a path can reach, in one pass. At each node it knows the set of states: the possible
+// numbers of segments taken on the way. So "**" costs no more than another segment.
 type walk struct {
-	steps
+	names            []string // of the segments that have one
+	named, any, deep uint64   // the segments of each kind
+	begin, end       uint64   // the states before the first segment, and the one after the last
 
 	hidden bool // visit entries overridden in a YAML merge, too
 	tagged bool // visit tagged lists and mappings, too
@@ -46,49 +41,48 @@ type seenNode struct {
 	into   uint64 // of a list
 }
 
-func newWalk(path keyitem.Path) *walk { return &walk{steps: stepsOf(path)} }
-
-func stepsOf(path keyitem.Path) steps {
-	s := steps{path: path, end: 1 << len(path)}
-	for i := range path {
-		switch path[i].Kind {
+func newWalk(path keyitem.Path) *walk {
+	w := &walk{names: make([]string, len(path)), end: 1 << len(path)}
+	for i, s := range path {
+		switch s.Kind {
 		case keyitem.Deep:
-			s.deep |= 1 << i
+			w.deep |= 1 << i
 		case keyitem.Any:
-			s.any |= 1 << i
+			w.any |= 1 << i
 		default:
-			s.named |= 1 << i
+			w.named |= 1 << i
+			w.names[i] = s.Name
 		}
 	}
-	s.begin = s.skipping(1)
-	return s
+	w.begin = w.skipping(1)
+	return w
 }
 
 // skipping adds the states after each "**", which can match nothing. Two are never adjacent.
-func (s *steps) skipping(states uint64) uint64 { return states | states&s.deep<<1 }
+func (w *walk) skipping(states uint64) uint64 { return states | states&w.deep<<1 }
 
 // into returns the states after an entry for which a "*" or a name stands. In those after one for which a "**" stands,
 // which are skipping(states & deep), a walk does not look into a text.
-func (s *steps) into(states uint64, e *Entry) uint64 {
-	next := states & s.any << 1
+func (w *walk) into(states uint64, e *Entry) uint64 {
+	next := states & w.any << 1
 	if e.Named {
-		for named := states & s.named; named != 0; named &= named - 1 {
-			if i := bits.TrailingZeros64(named); s.path[i].Name == e.Name {
+		for named := states & w.named; named != 0; named &= named - 1 {
+			if i := bits.TrailingZeros64(named); w.names[i] == e.Name {
 				next |= 1 << (i + 1)
 			}
 		}
 	}
-	return s.skipping(next)
+	return w.skipping(next)
 }
 
 // inText returns the states in which a walk looks into a text. What is in it is a value at the end of the path only if
 // a "**" leads on to it.
-func (s *steps) inText(into uint64) uint64 { return s.skipping(into &^ s.end) }
+func (w *walk) inText(into uint64) uint64 { return w.skipping(into &^ w.end) }
 
 // ends reports whether a node is a value at the end of the path. A list represents its items, if it has any; a tagged
 // list is a value as well.
-func (s *steps) ends(n *Node, states uint64) bool {
-	return states&s.end != 0 && (n.Kind != List || n.Tagged || len(n.Items) == 0)
+func (w *walk) ends(n *Node, states uint64) bool {
+	return states&w.end != 0 && (n.Kind != List || n.Tagged || len(n.Items) == 0)
 }
 
 func (w *walk) from(n *Node, introduced Span) {
