@@ -326,6 +326,8 @@ func core(text string) coreType {
 		return coreBool
 	}
 	switch {
+	case strings.IndexByte("+-."+decimals, text[0]) < 0: // as most texts
+		return coreText
 	case isCoreInt(text) || isFloat(text):
 		return coreNumber
 	case isInfinite(text):
