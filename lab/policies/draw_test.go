@@ -18,31 +18,6 @@ var clones = flag.String("draw", "", "the directory of the sources' clones: draw
 // each is how many policies of each source are drawn.
 const each = 9
 
-// A population is the policies of a source: the files of its repository whose paths match, named by the first group.
-type population struct {
-	path, not string
-	inside    string // the files' names of policies, if a file has several
-}
-
-var populations = map[string]population{
-	"kube-linter":  {path: `^pkg/builtinchecks/yamls/(.+)\.yaml$`},
-	"polaris":      {path: `^pkg/config/checks/(.+)\.yaml$`},
-	"kyverno":      {path: `^([^.].*)/artifacthub-pkg\.yml$`, not: `^[^/]*-(cel|vpol|mpol|gpol|dpol)/`},
-	"gatekeeper":   {path: `^library/(.+)/template\.yaml$`},
-	"trivy":        {path: `^checks/(.+)\.rego$`, not: `_test\.rego$`},
-	"hadolint":     {path: `^src/Hadolint/Rule/(DL.+)\.hs$`},
-	"zizmor":       {path: `^crates/zizmor/src/audit/(.+)\.rs$`, not: `/mod\.rs$`},
-	"cfn-guard":    {path: `^rules/(.+)\.guard$`},
-	"semgrep":      {path: `^((?:dockerfile|generic|json|terraform|yaml)/.+)\.ya?ml$`, not: `\.(test|fixed)\.`},
-	"ansible-lint": {path: `^src/ansiblelint/rules/([a-z][a-z_]*)\.py$`, not: `/conftest\.py$`},
-	"spectral": {path: `^packages/rulesets/src/(oas|asyncapi|arazzo)/index\.ts$`,
-		inside: `(?m)^    '?([a-z0-9-]+)'?: \{$`},
-	"repolinter": {path: `^rulesets/default\.json()$`, inside: `(?m)^    "([^"]+)": \{$`},
-	"checkov": {path: `^checkov/([^/]+/checks/.+)\.(?:py|ya?ml)$`,
-		not: `^checkov/(cdk|github|gitlab|bitbucket|common|example_runner)/|/(__init__|base_[^/]*|[^/]*registry)\.py$|/utils/`},
-	"tflint": {path: `^rules/(.+)\.go$`, not: `_test\.go$|/preset\.go$`},
-}
-
 // git returns what git prints in a clone.
 func git(t *testing.T, dir string, args ...string) string {
 	t.Helper()
@@ -56,18 +31,18 @@ func git(t *testing.T, dir string, args ...string) string {
 // order returns a source's policies in the order of the draw.
 func order(t *testing.T, s source) []string {
 	t.Helper()
-	p, dir := populations[s.name], filepath.Join(*clones, filepath.Base(s.repository))
-	path, inside := regexp.MustCompile(p.path), regexp.MustCompile(p.inside)
+	dir := filepath.Join(*clones, filepath.Base(s.repository))
+	path, names := regexp.MustCompile(s.expr["path"]), regexp.MustCompile(s.expr["names"])
 	var ids []string
 	for file := range strings.Lines(git(t, dir, "ls-tree", "-r", "--name-only", s.commit)) {
 		file = strings.TrimSuffix(file, "\n")
 		m := path.FindStringSubmatch(file)
 		switch {
-		case m == nil, p.not != "" && regexp.MustCompile(p.not).MatchString(file):
-		case p.inside == "":
+		case m == nil, s.expr["not"] != "" && regexp.MustCompile(s.expr["not"]).MatchString(file):
+		case s.expr["names"] == "":
 			ids = append(ids, m[1])
 		default:
-			for _, name := range inside.FindAllStringSubmatch(git(t, dir, "show", s.commit+":"+file), -1) {
+			for _, name := range names.FindAllStringSubmatch(git(t, dir, "show", s.commit+":"+file), -1) {
 				ids = append(ids, strings.TrimPrefix(m[1]+"/"+name[1], "/"))
 			}
 		}
@@ -89,11 +64,11 @@ func TestDraw(t *testing.T) {
 	for _, s := range sources(t) {
 		drawn := 0
 		for _, p := range s.policies {
-			if p.outside == "" {
+			if !p.outside {
 				drawn++
 			}
 		}
-		if drawn != each || s.policies[len(s.policies)-1].outside != "" {
+		if drawn != each || s.policies[len(s.policies)-1].outside {
 			t.Errorf("%s: %d policies are drawn, not %d, or the last is outside", s.name, drawn, each)
 		}
 		if *clones == "" {
@@ -101,11 +76,9 @@ func TestDraw(t *testing.T) {
 		}
 		all := order(t, s)
 		t.Logf("%s: %d policies", s.name, len(all))
-		for i, id := range all[:min(len(all), max(len(s.policies), 2*each))] {
-			if i >= len(s.policies) {
-				t.Logf("  next: %s", id)
-			} else if s.policies[i].id != id {
-				t.Errorf("%s: number %d is %s, not %s", s.name, i+1, id, s.policies[i].id)
+		for i, p := range s.policies {
+			if all[i] != p.id {
+				t.Errorf("%s: number %d is %s, not %s", s.name, i+1, all[i], p.id)
 			}
 		}
 	}
