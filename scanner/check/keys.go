@@ -227,7 +227,7 @@ func (k *keyChecker) judge(
 		} else {
 			out.parsed = append(out.parsed, f)
 		}
-		if possible := s.filter.Possible(documents); possible != nil && !k.reach {
+		if possible := s.filter.Possible(documents); possible != nil && !k.explains && !k.traced {
 			items = slices.DeleteFunc(items, func(a *keyPattern) bool { return !a.required && !possible[a.inFilter] })
 		}
 		if err := k.ask(ctx, x, &out, path, text, f, items, documents); err != nil {
