@@ -48,12 +48,10 @@ func pathsOf(item *keyitem.Item, do func(path keyitem.Path, begins []keyitem.Pat
 	for _, path := range item.Each {
 		do(path, top)
 	}
-	owners := item.Each
+	owners := slices.Clip(item.Each)
 	for _, path := range item.Paths {
 		do(path, append(top, item.Each...))
-		if len(item.Each) == 0 {
-			owners = append(owners, path[:len(path)-1])
-		}
+		owners = append(owners, path[:len(path)-1])
 	}
 	for _, where := range item.Where {
 		do(where.Path, top)
