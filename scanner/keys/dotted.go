@@ -1,6 +1,7 @@
 package keys
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -74,8 +75,8 @@ func dotted(path keyitem.Path, names map[string]Span) Sentence {
 			one := keyitem.Path{{Name: strings.Join(parts, "."), Quoted: true}}
 			if at, known := names[one[0].Name]; known && len(parts) == n {
 				meant := slices.Concat(path[:i], one, path[i+n:])
-				return Sentence{at, "here is a key " + one.String() + ": if it is meant, put it in quotes in the path: " +
-					meant.String()}
+				const is = "here is a key %s: if it is meant, put it in quotes in the path: %s"
+				return Sentence{at, fmt.Sprintf(is, one, meant)}
 			}
 		}
 	}
