@@ -211,8 +211,7 @@ func (h *hclReader) value(expr hclsyntax.Expression) (*keys.Node, error) {
 	return node, nil
 }
 
-// encoded returns the object or list that jsonencode is given, as it is written, with white space around the call or
-// not; nil of any other expression.
+// encoded returns the object or list that jsonencode is given, perhaps amid white space; nil of any other expression.
 func encoded(expr hclsyntax.Expression) hclsyntax.Expression {
 	if template, ok := expr.(*hclsyntax.TemplateExpr); ok {
 		isSpace := func(part hclsyntax.Expression) bool {
