@@ -110,7 +110,7 @@ func checkMerged(c *comparison) []verdict.Error {
 	case c.commits.Behind > 0:
 		message = fmt.Sprintf("--require-merged: the head does not contain %s of the base; "+
 			"merge the base into the branch, or rebase it",
-			pluralize(c.commits.Behind, "commit", "s"))
+			pluralize(c.commits.Behind, "commit"))
 	case c.whole:
 		message = "--require-merged: the head was not compared with a base; " +
 			"set it for pull and merge requests, not for pushes of new or rewritten branches"
