@@ -64,18 +64,17 @@ func defaultDir(system string, getenv func(string) string) (string, error) {
 // Open opens the directory of that name, or creates it for its owner alone. A symlink, anything but a directory and,
 // on Unix, a directory that belongs to or is writable by another user are errors.
 func Open(dir string) (*Dir, error) {
-	err := os.MkdirAll(dir, 0o700)
-	var info os.FileInfo
-	if err == nil {
-		info, err = os.Lstat(dir)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("the directory of sessions: %w", err)
 	}
-	if err == nil && !info.IsDir() {
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return nil, fmt.Errorf("the directory of sessions: %w", err)
+	}
+	if !info.IsDir() {
 		return nil, fmt.Errorf("%s is a link or not a directory; replace it with a directory", dir)
 	}
-	var root *os.Root
-	if err == nil {
-		root, err = os.OpenRoot(dir)
-	}
+	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, fmt.Errorf("the directory of sessions: %w", err)
 	}

@@ -36,7 +36,8 @@ func (r *rule) when() callrules.Predicate {
 			t := &callrules.Test{Fact: callrules.Fact{Source: callrules.FromExecArgs, Index: len(r.args)},
 				Op: callrules.Each, Shown: ":has"}
 			for i := range r.has {
-				t.Each = append(t.Each, r.has[i].predicate("argument", false, callrules.Fact{Source: callrules.FromItem}))
+				fact := callrules.Fact{Source: callrules.FromItem}
+				t.Each = append(t.Each, r.has[i].predicate("argument", false, fact))
 				t.Shown += " " + r.has[i].shown
 			}
 			all = append(all, callrules.Predicate{Test: t})
