@@ -171,7 +171,16 @@ func (c *compiler) compile() {
 	}
 	c.effect, c.active = callrules.Deny, "main"
 	for _, form := range forms {
-		c.topLevel(form)
+		switch form.head() {
+		case "version":
+			c.readVersion(form)
+		case "default":
+			c.readDefault(form)
+		case "policy":
+			c.readPolicy(form)
+		default:
+			c.unknown(form, "a form of the file", "(version 1), (default EFFECT NAME), (policy NAME ...)")
+		}
 	}
 	if len(forms) == 0 {
 		c.fail(document.CodeEmpty, 0, "no policy in the file", `write (policy "main") at least`)
