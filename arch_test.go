@@ -565,14 +565,14 @@ func changes(file *ast.File) []*ast.Ident {
 // fall as rooms shrink. A commit that raises one gives the reason.
 const budget = `
 agent/ask 169 8
-agent/call 1116 54 the server and the path of a call, for evaluator's and clash's rules
+agent/call 1111 54 the server and the path of a call, for evaluator's and clash's rules
 agent/call/shell 1667 21 the reason "program" of unseen parts; the inner command for clash
 agent/callrules 1707 81 built-in rules, an ask next to a deny, levels
 agent/dialect 477 13 the usual places, levels
-agent/dialect/clash 1850 1 tools, levels, built-in policies, worktrees
+agent/dialect/clash 1843 1 tools, levels, built-in policies, worktrees
 agent/dialect/claudecube 1316 1 globs of micromatch 4, in three readings
 agent/dialect/evaluator 752 1 bundles as its server writes them, MCP servers
-agent/dialect/jsregexp 293 6 halves of characters, what to write for each refusal
+agent/dialect/jsregexp 288 6 halves of characters, what to write for each refusal
 agent/dialect/native 388 1
 agent/dialect/sigmashake 1223 7 notes on rules that fire on every call
 agent/edit 1311 5
@@ -597,13 +597,13 @@ scanner/action 311 6
 scanner/allowance 2358 73 with the editor of allowances.yml, which was 2045 lines
 scanner/baseline 962 11
 scanner/check 2244 64 containing, only: unparsable
-scanner/checkout 1241 25 with attributes and recode, which were 1501 lines
+scanner/checkout 1239 25 with attributes and recode, which were 1501 lines
 scanner/fleet 593 11 names below the directory that all share
 scanner/keys 1492 37 conditions, any, numbers, texts that are JSON
 scanner/keys/formats 4381 16 JSON in texts, Dockerfiles
 scanner/match 3333 36 the bytes of occurrences
 scanner/needle 1063 13 the search calls nothing for a place: a function that is passed costs 5 % of a scan
-scanner/repo 5539 93 SHA-256, reftable, split index, its own commit-graph
+scanner/repo 5529 93 SHA-256, reftable, split index, its own commit-graph
 scanner/reuse 133 8
 scanner/run 3701 63 a sparse checkout without its bundle
 scanner/setup 499 9 whether git ignores the verdict
