@@ -70,14 +70,17 @@ func (p *Prefilter) skip(states stateSet) (some bool) {
 
 // Possible reports for each item whether it may have a hit in a file. It is nil if that is unknown.
 func (p *Prefilter) Possible(file []Document) []bool {
-	f := filtering{Prefilter: p, possible: make([]bool, len(p.items)), seen: map[*Node]stateSet{}}
+	f := filtering{
+		Prefilter: p, possible: make([]bool, len(p.items)), asked: make([]conditions, len(p.items)),
+		seen: map[*Node]stateSet{},
+	}
 	for _, d := range file {
 		if d.Beyond != nil {
 			return nil
 		}
 	}
 	for _, d := range (&splitter{forbidden: true}).split(file) {
-		if !f.visit(d.root, p.begin, 0) {
+		if !f.visit(d.root, d.root, p.begin, 0) {
 			return nil
 		}
 	}
@@ -88,7 +91,8 @@ func (p *Prefilter) Possible(file []Document) []bool {
 type filtering struct {
 	*Prefilter
 	possible []bool
-	levels   []stateSet // the states of each mapping's value on the way
+	asked    []conditions // of if; nil: not yet needed
+	levels   []stateSet   // the states of each mapping's value on the way
 	seen     map[*Node]stateSet
 	again    int // how often a node was visited in further states
 }
@@ -96,9 +100,11 @@ type filtering struct {
 // maxAgain bounds the visits of nodes with several ways to them: each takes time for all paths.
 const maxAgain = 100
 
-// visit visits a node in some states, and what is in it. It returns false if that takes too long.
-func (f *filtering) visit(n *Node, states stateSet, level int) bool {
+// visit visits a node in some states, and what is in it. It returns false if that takes too long. owner is as for a
+// walk, or nil if it differs.
+func (f *filtering) visit(n, owner *Node, states stateSet, level int) bool {
 	if n.Shared || n.Parted {
+		owner = nil
 		if states = f.fresh(n, states); states == nil || f.again > maxAgain {
 			return states == nil
 		}
@@ -106,20 +112,23 @@ func (f *filtering) visit(n *Node, states stateSet, level int) bool {
 	for i, s := range states {
 		for end := s & f.end[i]; end != 0; end &= end - 1 {
 			at := f.itemOf[i*64+bits.TrailingZeros64(end)]
-			f.possible[at] = f.possible[at] || couldForbid(f.items[at], n)
+			f.possible[at] = f.possible[at] || f.couldForbid(at, n, owner)
 		}
 	}
-	if n.Inside != nil && !f.visit(n.Inside, states, level) {
+	if n.Inside != nil && !f.visit(n.Inside, owner, states, level) {
 		return false
 	}
 	for _, item := range n.Items {
-		if !f.visit(item, states, level) {
+		if !f.visit(item, owner, states, level) {
 			return false
 		}
 	}
+	if !n.Header {
+		owner = n
+	}
 	for i := range n.Entries {
 		e := &n.Entries[i]
-		if next, some := f.next(states, e, level); some && !f.visit(e.Value, next, level+1) {
+		if next, some := f.next(states, e, level); some && !f.visit(e.Value, owner, next, level+1) {
 			return false
 		}
 	}
@@ -169,7 +178,16 @@ func (f *filtering) next(states stateSet, e *Entry, level int) (next stateSet, s
 }
 
 // couldForbid reports whether an item may have a hit at a node at the end of its path.
-func couldForbid(item *keyitem.Item, n *Node) bool {
-	isValue := n.Kind != List || n.Tagged || len(n.Items) == 0
-	return item.Asks == keyitem.Exists || n.joinedIs(&item.Condition) || isValue && forbids(item, n)
+func (f *filtering) couldForbid(at int, n, owner *Node) bool {
+	item, isValue := f.items[at], n.Kind != List || n.Tagged || len(n.Items) == 0
+	if item.Asks != keyitem.Exists && !n.joinedIs(&item.Condition) && !(isValue && forbids(item, n)) {
+		return false
+	}
+	if len(item.If) > 0 && owner != nil {
+		if f.asked[at] == nil {
+			f.asked[at] = newConditions(item.If)
+		}
+		return f.asked[at].hold(owner)
+	}
+	return true
 }
