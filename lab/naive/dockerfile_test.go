@@ -20,7 +20,7 @@ func (g *generator) dockerContent() string {
 			w.put("ARG " + pick(g, "a", "a=x", "a=22 b"))
 			w.line()
 		}
-		w.put(pick(g, "FROM", "FROM", "from") + " " + pick(g, "a", "a:x", "a", "b", "x.y:5/a", "a:x@sha256:1", "$a", "a:${x:-y}", "scratch") +
+		w.put(pick(g, "FROM", "FROM", "from") + " " + pick(g, "a", "a:x", "a", "a", "b", "b", "x.y:5/a", "a:x@sha256:1", "$a", "a:${x:-y}", "scratch") +
 			pick(g, "", " AS a", " as b"))
 		w.line()
 		for range g.IntN(5) {
@@ -48,7 +48,13 @@ func (w *writer) dockerLine(escape string) {
 	if w.percent(15) {
 		w.put("ONBUILD ")
 	}
-	switch w.IntN(11) {
+	kind := w.IntN(11)
+	if len(w.instructions) > 0 && w.percent(50) {
+		kinds := map[string]int{"cmd": 2, "entrypoint": 2, "healthcheck": 3, "copy": 4, "add": 4, "from": 5, "env": 6, "label": 6, "arg": 7,
+			"user": 8, "expose": 9}
+		kind = kinds[pick(w.generator, w.instructions...)]
+	}
+	switch kind {
 	case 0, 1:
 		w.put("RUN " + pick(w.generator, "", "", "--mount=type=x ", "--network=none --mount=a --mount=b "))
 		if w.percent(20) {

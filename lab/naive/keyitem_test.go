@@ -22,7 +22,12 @@ func (g *generator) newKeyPath(broad bool) string {
 	if g.docker && g.percent(70) {
 		instruction := pick(g, "run", "cmd", "entrypoint", "healthcheck", "copy", "add", "env", "user", "from", "label", "expose", "arg")
 		key := pick(g, "command", "command", "a", "sources", "to", "from.image", "from.tag", "image", "tag", "stage", "mount", "link", "as", "*")
-		return pick(g, "**", "stages", "stages", "final", "**.onbuild") + "." + instruction + pick(g, "", "."+key, "."+key)
+		root := pick(g, "**", "stages", "stages", "final", "final", "**.onbuild")
+		if root == "final" && g.percent(60) {
+			instruction = pick(g, "cmd", "cmd", "entrypoint", "user", "env", "healthcheck")
+		}
+		g.instructions = append(g.instructions, instruction)
+		return root + "." + instruction + pick(g, "", "."+key, "."+key)
 	}
 	var parts []string
 	if g.percent(35) {
