@@ -11,6 +11,7 @@ func (g *generator) dockerContent() string {
 		w.put("# escape=`")
 		w.line()
 	}
+	named := "" // the stage before
 	for range 1 + g.IntN(3) {
 		for g.percent(20) {
 			w.put("#" + strings.ReplaceAll(g.remark(), "\u2028", ""))
@@ -20,8 +21,14 @@ func (g *generator) dockerContent() string {
 			w.put("ARG " + pick(g, "a", "a=x", "a=22 b"))
 			w.line()
 		}
-		w.put(pick(g, "FROM", "FROM", "from") + " " + pick(g, "a", "a:x", "a", "a", "b", "b", "x.y:5/a", "a:x@sha256:1", "$a", "a:${x:-y}", "scratch") +
-			pick(g, "", " AS a", " as b"))
+		name, image := pick(g, "", "a", "b"), pick(g, "a", "a:x", "a", "a", "b", "b", "x.y:5/a", "a:x@sha256:1", "$a", "a:${x:-y}", "scratch")
+		if named != "" && g.percent(50) {
+			image = named
+		}
+		w.put(pick(g, "FROM", "FROM", "from") + " " + image)
+		if named = name; name != "" {
+			w.put(pick(g, " AS ", " as ") + name)
+		}
 		w.line()
 		for range g.IntN(5) {
 			w.dockerLine(escape)
@@ -63,7 +70,7 @@ func (w *writer) dockerLine(escape string) {
 			w.put(command())
 		}
 	case 2:
-		w.put(pick(w.generator, "CMD ", "cmd ", "ENTRYPOINT ") + command())
+		w.put(pick(w.generator, "CMD ", "cmd ", "ENTRYPOINT ", "entrypoint ") + command())
 	case 3:
 		w.put("HEALTHCHECK " + pick(w.generator, "NONE", "--interval=5m CMD ", "cmd "))
 		if !strings.HasSuffix(w.String(), "NONE") {
