@@ -145,7 +145,8 @@ func (h *hclReader) labelled(
 		return keys.Entry{}, err
 	}
 	entries, err := h.entries(body, level)
-	node := &keys.Node{Kind: keys.Mapping, Body: true, Dynamic: h.dynamic, Unsure: h.unsure, At: whole, Entries: entries}
+	node := &keys.Node{Kind: keys.Mapping, Body: true, At: whole, Entries: entries}
+	node.Dynamic, node.Unsure = h.dynamic, h.unsure
 	return keys.Block(name, labels, header, node), err
 }
 
