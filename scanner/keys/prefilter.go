@@ -6,8 +6,8 @@ import (
 	"github.com/policyscan/policyscan/rules/keyitem"
 )
 
-// A Prefilter finds out which of many forbidden items may have a hit in a file, in one walk that follows all their paths
-// at once. Several goroutines may use it.
+// A Prefilter finds out which of many forbidden items may have a hit in a file, in one walk that follows all their
+// paths at once. Several goroutines may use it.
 type Prefilter struct{ root pathNode }
 
 // A pathNode is where paths with the same first segments are after those.

@@ -240,8 +240,8 @@ func (y *yamlReader) mapping(b *built, n *yaml.Node, level int) error {
 		}
 		end = max(key.end, value.end)
 		b.grow(&value)
-		from, canMerge := mergeable(value.node)
-		if isMerge := y.merges(n.Content[i], &key, canMerge); isMerge && canMerge {
+		isMerge := y.merges(n.Content[i], &key)
+		if from, ok := mergeable(value.node); ok && isMerge {
 			merges = append(merges, merge{len(b.node.Entries), from})
 			tagged := func(n *keys.Node) bool { return n.Tagged }
 			b.node.Tagged = b.node.Tagged || value.node.Tagged || slices.ContainsFunc(from, tagged)

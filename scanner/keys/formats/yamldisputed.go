@@ -19,9 +19,9 @@ func firstLineEnd(text []byte) int {
 	return bytes.IndexFunc(text, func(r rune) bool { return r == '\u0085' || r == '\u2028' || r == '\u2029' })
 }
 
-// merges reports whether a key is a merge, if its value can be one. Programs differ on a quoted "<<", a merge for Ruby
-// and, after a "!", for kubectl's yaml.v2; on an alias of "<<" and another key tagged !!merge, merges for PyYAML.
-func (y *yamlReader) merges(k *yaml.Node, key *built, canMerge bool) bool {
+// merges reports whether a key is a merge, if its value can be one. Programs differ on a "<<" after a "!", a merge for
+// kubectl's yaml.v2; on an alias of "<<" and another key tagged !!merge, merges for PyYAML. In quotes it is an ordinary key.
+func (y *yamlReader) merges(k *yaml.Node, key *built) bool {
 	named := anchored(k)
 	merge := named.Value == "<<" && named.Tag == "!!merge"
 	switch {
@@ -33,9 +33,6 @@ func (y *yamlReader) merges(k *yaml.Node, key *built, canMerge bool) bool {
 	case merge || named.Value != "<<" || named.Style&yaml.TaggedStyle != 0:
 	case y.isTagged(key.node.At.Start):
 		y.disputed(key.start, "the key << behind a !, which some programs take for a merge: drop the !")
-		return true
-	case canMerge:
-		y.disputed(key.start, `the key << in quotes, which some programs take for a merge: write <<, or !!str "<<"`)
 		return true
 	}
 	return merge
