@@ -56,7 +56,7 @@ func compareAll(t interface{ Fatalf(string, ...any) }, e *Expr, text string) int
 	}
 	// A dfa with room for few states drops them, and gives up.
 	for _, limits := range []dfaLimits{
-		{cells: 40, bytes: 1 << 10, states: 1 << 20}, {cells: 1 << 10, bytes: 50, reads: 1 << 20, states: 5},
+		{cells: 40, bytes: 1 << 10, work: 1 << 20}, {cells: 1 << 10, bytes: 1 << 10, work: 20, reads: 1 << 20},
 	} {
 		d := newDFA(e.alone)
 		d.limits = limits
