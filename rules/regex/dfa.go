@@ -223,6 +223,7 @@ func (d *dfa) ask(key string, c rune) int32 {
 	for i, m := range d.matchers {
 		p, base := m.program, d.base[i]
 		m.round++
+		m.next = m.next[:0]
 		matched := c == utf8.RuneError && !p.alike // perhaps
 		for ; len(places) > 0 && places[0] < d.base[i+1]; places = places[1:] {
 			matched = m.follow(thread{pc: places[0] - base}, c, holds) || matched
@@ -236,7 +237,6 @@ func (d *dfa) ask(key string, c rune) int32 {
 		for _, t := range m.next {
 			d.set = append(d.set, base+t.pc)
 		}
-		m.next = m.next[:0]
 	}
 	slices.Sort(d.set)
 	d.encode(last, slices.Compact(d.set))

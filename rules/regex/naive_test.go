@@ -359,3 +359,11 @@ func (r *runes) ReadRune() (rune, int, error) {
 	*r = (*r)[1:]
 	return c, 2, nil
 }
+
+func parsed(t interface{ Fatal(...any) }, source string) *syntax.Regexp {
+	tree, err := syntax.Parse(source, syntax.Perl)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tree
+}

@@ -53,6 +53,9 @@ func newSet(exprs []*Expr) *Set {
 	}
 }
 
+// Exprs returns the regexes. The caller must not change them.
+func (s *Set) Exprs() []*Expr { return s.exprs }
+
 // Lines returns the lines in parts of a text that regexes may match: for each the index of the regex and the line.
 // Those of one regex are in order. Each part consists of whole lines, as in [Expr.Find], which has the matches. Few
 // lines are without a match; several can be returned as one.
