@@ -2,6 +2,7 @@ package regex
 
 import (
 	"encoding/binary"
+	"math"
 	"regexp/syntax"
 	"slices"
 	"unicode/utf8"
@@ -28,7 +29,8 @@ type dfa struct {
 	known map[string]int32 // state numbers by key
 	held  int              // bytes of keys and known
 
-	made   int // number of states
+	worked int // number of places that were followed
+	work   int // those since all states were dropped
 	read   int // number of characters
 	gaveUp bool
 
@@ -47,18 +49,25 @@ const (
 	lookBehind = 2               // number of columns after the classes: wide and end
 )
 
-// dfaLimits says when a dfa drops its states, and when it gives up.
+// dfaLimits says when a dfa drops its states, and when it gives up. It considers that when it drops them, and each
+// time that it did some work, which is to follow a place.
 type dfaLimits struct {
-	cells  int // of the table
-	bytes  int // of the sets of places
-	reads  int // it gives up below this number of characters per state,
-	states int // after this number of states
+	cells int // of the table
+	bytes int // of the sets of places
+	work  int
+	reads float64 // it gives up below this number of characters for each place that it followed
 }
 
-// usualLimits allows a dfa of some 200 KB for a regex, and no more than eight times as much for many.
+// usualLimits allows a dfa of some 200 KB for a regex, and as much for each of up to 32. To follow a place takes ten
+// times as long as to read a character, and nearly as long as the matcher takes for one. So several give up when each
+// alone would take less than twice as long.
 func usualLimits(exprs int) dfaLimits {
-	n := min(exprs, 8)
-	return dfaLimits{cells: n * 16 << 10, bytes: n * 128 << 10, reads: 50, states: 500}
+	n := min(exprs, 32)
+	l := dfaLimits{cells: n * 16 << 10, bytes: n * 128 << 10, work: exprs * 40_000, reads: 20 / float64(exprs)}
+	if exprs == 1 {
+		l.work, l.reads = math.MaxInt, 2
+	}
+	return l
 }
 
 // kinds are characters, each for all that assertions treat alike.
@@ -102,7 +111,6 @@ func (d *dfa) state() int32 {
 	d.keys = append(d.keys, key)
 	d.known[key] = int32(n)
 	d.held += len(key) + stateBytes
-	d.made++
 	return int32(n)
 }
 
@@ -180,39 +188,42 @@ func (d *dfa) leads(state int32, column int, c rune) int32 {
 		to = d.ask(d.keys[int(state)/d.columns], c)
 		d.next[int(state)+column] = to
 	}
-	full := len(d.next) > d.limits.cells || d.held > d.limits.bytes
-	if to >= 0 && !full {
-		return to
-	}
-	key := d.keys[int(max(to, ^to))/d.columns]
 	if to < 0 {
 		to = ^to
-		d.decode(key)
+		d.decode(d.keys[int(to)/d.columns])
 		for _, i := range d.hits {
 			d.match(int(i))
 		}
 	}
-	if !full {
+	full := len(d.next) > d.limits.cells || d.held > d.limits.bytes
+	if !full && d.work <= d.limits.work {
 		return to
 	}
-	if d.gaveUp = d.made >= d.limits.states && d.read < d.limits.reads*d.made; d.gaveUp {
+	d.worked, d.work = d.worked+d.work, 0
+	if d.gaveUp = float64(d.read) < d.limits.reads*float64(d.worked); d.gaveUp {
 		d.next, d.keys, d.known = nil, nil, nil
 		return 0
 	}
-	d.forget()
-	d.key = append(d.key[:0], key...)
-	return d.state()
+	if full {
+		key := d.keys[int(to)/d.columns]
+		d.forget()
+		d.key = append(d.key[:0], key...)
+		to = d.state()
+	}
+	return to
 }
 
 // ask reads c in the state of a key. It returns the next state, or its complement if a regex matched before c.
 func (d *dfa) ask(key string, c rune) int32 {
 	d.decode(key)
+	d.work += 1 + len(d.places)
 	places, before, last := d.places, kinds[key[0]], d.kind(c)
 	holds := between(before, c)
 	d.hits, d.set = d.hits[:0], d.set[:0]
 	for i, m := range d.matchers {
 		p, base := m.program, d.base[i]
 		m.round++
+		m.next = m.next[:0]
 		matched := c == utf8.RuneError && !p.alike // perhaps
 		for ; len(places) > 0 && places[0] < d.base[i+1]; places = places[1:] {
 			matched = m.follow(thread{pc: places[0] - base}, c, holds) || matched
@@ -226,7 +237,6 @@ func (d *dfa) ask(key string, c rune) int32 {
 		for _, t := range m.next {
 			d.set = append(d.set, base+t.pc)
 		}
-		m.next = m.next[:0]
 	}
 	slices.Sort(d.set)
 	d.encode(last, slices.Compact(d.set))
@@ -247,33 +257,39 @@ func (d *dfa) kind(c rune) byte {
 	return 1
 }
 
-// encode sets the key of a state: the last character's kind and, as varints, the number of d.hits, these, and the
-// differences of its places.
+// encode sets the key of a state: the last character's kind and, as varints, the number of d.hits, these, and the runs
+// of its places: the distance from the run before, and the length.
 func (d *dfa) encode(kind byte, places []uint32) {
 	d.key = binary.AppendUvarint(append(d.key[:0], kind), uint64(len(d.hits)))
 	for _, i := range d.hits {
 		d.key = binary.AppendUvarint(d.key, uint64(i))
 	}
-	last := uint32(0)
-	for _, place := range places {
-		d.key = binary.AppendUvarint(d.key, uint64(place-last))
-		last = place
+	for last := uint32(0); len(places) > 0; {
+		n := 1
+		for n < len(places) && places[n] == places[0]+uint32(n) {
+			n++
+		}
+		d.key = binary.AppendUvarint(binary.AppendUvarint(d.key, uint64(places[0]-last)), uint64(n))
+		last, places = places[n-1], places[n:]
 	}
 }
 
 // decode sets d.hits and d.places from a key.
 func (d *dfa) decode(key string) {
 	d.hits, d.places = d.hits[:0], d.places[:0]
-	hits, rest := varint(key[1:])
-	for last := uint32(0); rest != ""; {
-		var n uint32
-		if n, rest = varint(rest); hits > 0 {
-			d.hits = append(d.hits, n)
-			hits--
-			continue
+	n, rest := varint(key[1:])
+	for range n {
+		n, rest = varint(rest)
+		d.hits = append(d.hits, n)
+	}
+	for place := uint32(0); rest != ""; place-- {
+		n, rest = varint(rest)
+		place += n
+		n, rest = varint(rest)
+		for range n {
+			d.places = append(d.places, place)
+			place++
 		}
-		last += n
-		d.places = append(d.places, last)
 	}
 }
 

@@ -236,5 +236,5 @@ func (e *Expr) dfa() *dfa { return e.alone.dfa() }
 
 func (e *Expr) release(d *dfa) {
 	d.matchers[0].reset()
-	e.alone.dfas.Put(d)
+	e.alone.release(d)
 }

@@ -56,7 +56,7 @@ func compareAll(t interface{ Fatalf(string, ...any) }, e *Expr, text string) int
 	}
 	// A dfa with room for few states drops them, and gives up.
 	for _, limits := range []dfaLimits{
-		{cells: 40, bytes: 1 << 10, states: 1 << 20}, {cells: 1 << 10, bytes: 50, reads: 1 << 20, states: 5},
+		{cells: 40, bytes: 1 << 10, work: 1 << 20}, {cells: 1 << 10, bytes: 1 << 10, work: 20, reads: 1 << 20},
 	} {
 		d := newDFA(e.alone)
 		d.limits = limits
@@ -358,4 +358,12 @@ func (r *runes) ReadRune() (rune, int, error) {
 	c := (*r)[0]
 	*r = (*r)[1:]
 	return c, 2, nil
+}
+
+func parsed(t interface{ Fatal(...any) }, source string) *syntax.Regexp {
+	tree, err := syntax.Parse(source, syntax.Perl)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tree
 }

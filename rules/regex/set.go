@@ -7,19 +7,23 @@ import (
 	"regexp/syntax"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"unicode/utf8"
 )
 
 // A Set finds the lines that match any of several regexes: one automaton reads a text once for all of them, so that
 // many cost hardly more than one. It is safe for concurrent use.
 //
-// Where the automaton of all would have too many states, each half of the regexes has its own, and so on.
+// If the automaton of all has too many states, each half of the regexes has its own, and so on.
 type Set struct {
 	exprs    []*Expr
 	alphabet func() *alphabet
 	halves   func() [2]*Set // of a set of several
-	large    bool           // it is searched by halves
-	dfas     sync.Pool      // of *dfa
+	halved   atomic.Bool    // it is searched by halves
+
+	dfas sync.Pool // of *dfa, for one regex
+	mu   sync.Mutex
+	idle []*dfa // for several; the garbage collector would drop a pool's, which took long to make
 }
 
 // maxSetSteps bounds the instructions of the programs of a set that is not searched by halves.
@@ -30,16 +34,18 @@ func NewSet(exprs []*Expr) *Set {
 	if len(exprs) == 1 {
 		return exprs[0].alone
 	}
-	return newSet(exprs)
-}
-
-func newSet(exprs []*Expr) *Set {
+	s := newSet(exprs)
 	total := 0
 	for _, e := range exprs {
 		total += len(e.program.steps)
 	}
+	s.halved.Store(total > maxSetSteps)
+	return s
+}
+
+func newSet(exprs []*Expr) *Set {
 	return &Set{
-		exprs: exprs, large: len(exprs) > 1 && total > maxSetSteps,
+		exprs:    exprs,
 		alphabet: sync.OnceValue(func() *alphabet { return newAlphabet(exprs) }),
 		halves: sync.OnceValue(func() [2]*Set {
 			return [2]*Set{NewSet(exprs[:len(exprs)/2]), NewSet(exprs[len(exprs)/2:])}
@@ -47,47 +53,53 @@ func newSet(exprs []*Expr) *Set {
 	}
 }
 
-// Lines returns the lines of a text, as in [Expr.Find], that regexes may match: for each the index of the regex and the
-// line. Those of one regex are in order. A line without a match is rare; [Expr.Find] has the matches. Several lines can
-// be returned as one.
-func (s *Set) Lines(text []byte) iter.Seq2[int, Match] {
-	return func(yield func(int, Match) bool) { s.lines(text, 0, 0, yield) }
+// Exprs returns the regexes. The caller must not change them.
+func (s *Set) Exprs() []*Expr { return s.exprs }
+
+// Lines returns the lines in parts of a text that regexes may match: for each the index of the regex and the line.
+// Those of one regex are in order. Each part consists of whole lines, as in [Expr.Find], which has the matches. Few
+// lines are without a match; several can be returned as one.
+func (s *Set) Lines(text []byte, parts []Match) iter.Seq2[int, Match] {
+	return func(yield func(int, Match) bool) { s.lines(text, parts, 0, yield) }
 }
 
-// lines yields the lines of a text from a place on, with the indices of the regexes from first on.
-func (s *Set) lines(text []byte, from, first int, yield func(int, Match) bool) bool {
-	if !s.large {
-		d := s.dfa()
-		defer s.dfas.Put(d)
-		for from < len(text) && (!d.gaveUp || len(s.exprs) == 1) {
-			start, end := d.line(text, from)
-			if from = end; d.gaveUp && len(s.exprs) > 1 {
-				from = start
-				break
+// lines is Lines with the indices of the regexes from first on.
+func (s *Set) lines(text []byte, parts []Match, first int, yield func(int, Match) bool) bool {
+	if s.halved.Load() {
+		halves := s.halves()
+		return halves[0].lines(text, parts, first, yield) &&
+			halves[1].lines(text, parts, first+len(halves[0].exprs), yield)
+	}
+	d := s.dfa()
+	defer s.release(d)
+	for k, part := range parts {
+		for from := int(part.Start); from < int(part.End); {
+			start, end := d.line(text[:part.End], from)
+			if d.gaveUp && len(s.exprs) > 1 {
+				s.halve()
+				rest := slices.Clone(parts[k:])
+				rest[0].Start = int64(start)
+				return s.lines(text, rest, first, yield)
 			}
 			for _, i := range d.matched {
 				if !yield(first+i, Match{int64(start), int64(end)}) {
 					return false
 				}
 			}
-		}
-		if from == len(text) {
-			return true
+			from = end
 		}
 	}
-	halves := s.halves()
-	return halves[0].lines(text, from, first, yield) &&
-		halves[1].lines(text, from, first+len(halves[0].exprs), yield)
+	return true
 }
 
 // LinesReader reads r until io.EOF, and returns which regexes may match some line, by their indices. It may stop
 // earlier. See [Expr.FindReader].
 func (s *Set) LinesReader(r io.RuneReader) ([]int, error) {
-	if s.large {
+	if s.halved.Load() {
 		return s.all(), nil
 	}
 	d := s.dfa()
-	defer s.dfas.Put(d)
+	defer s.release(d)
 	d.begin()
 	for state := int32(0); !d.gaveUp && len(d.matched) < len(s.exprs); d.read++ {
 		c, _, err := r.ReadRune()
@@ -106,6 +118,9 @@ func (s *Set) LinesReader(r io.RuneReader) ([]int, error) {
 			state = d.after(state, int(d.classes[c]))
 		}
 	}
+	if d.gaveUp && len(s.exprs) > 1 {
+		s.halve()
+	}
 	return s.all(), nil
 }
 
@@ -117,11 +132,40 @@ func (s *Set) all() []int {
 	return all
 }
 
+func (s *Set) halve() {
+	s.halved.Store(true)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.idle = nil
+}
+
+// dfa returns an automaton that nobody else uses until it is released.
 func (s *Set) dfa() *dfa {
-	if d, ok := s.dfas.Get().(*dfa); ok {
-		return d
+	if len(s.exprs) == 1 {
+		if d, ok := s.dfas.Get().(*dfa); ok {
+			return d
+		}
+		return newDFA(s)
 	}
-	return newDFA(s)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := len(s.idle) - 1
+	if n < 0 {
+		return newDFA(s)
+	}
+	d := s.idle[n]
+	s.idle = s.idle[:n]
+	return d
+}
+
+func (s *Set) release(d *dfa) {
+	if len(s.exprs) == 1 {
+		s.dfas.Put(d)
+	} else if !d.gaveUp {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.idle = append(s.idle, d)
+	}
 }
 
 // An alphabet is the classes of the bytes of a text. Two ASCII characters are in one class if each step of some

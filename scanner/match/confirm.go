@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/policyscan/policyscan/rules/regex"
 	"github.com/policyscan/policyscan/scanner/needle"
 )
 
@@ -21,8 +22,13 @@ type suspect struct {
 	left int  // bytes of a window that may still be compared before the literal counts as one that occurs
 	sure bool // the literal occurs, or a search has to decide
 
-	regexes *exprSet // with this literal
-	tried   match    // the last line searched
+	lines *exprLines // of the regexes with this literal
+}
+
+// exprLines are the lines of a window with a literal of some regexes.
+type exprLines struct {
+	*exprSet
+	lines []regex.Match
 }
 
 type suspects struct {
@@ -31,7 +37,8 @@ type suspects struct {
 	needles []*needle.Needle // the different ones
 	from    []int            // the first suspect of each needle, and the end
 	exprs   []exprCandidate
-	bare    bool // some regexes have no literal
+	lines   []*exprLines
+	bare    *exprLines // nil, or of the regexes without a literal
 }
 
 // confirm drops the candidates whose needles occur only where the pattern does not match, and finds the matches of
@@ -41,7 +48,7 @@ func (x *Examiner) confirm(
 	ctx context.Context, content io.ReadSeeker, only window, e *Engine, c *candidates, reads *int,
 ) error {
 	s := e.suspects(c, only)
-	if len(s.list) == 0 && !s.bare {
+	if len(s.list) == 0 && s.bare == nil {
 		return nil
 	}
 	done, err := true, error(nil)
@@ -85,12 +92,23 @@ func (e *Engine) suspects(c *candidates, only window) *suspects {
 	for _, h := range slices.Concat(c.texts, c.spaced) {
 		text(h.forms, &h.tally)
 	}
+	sets := map[*exprSet]*exprLines{}
+	linesOf := func(pattern int) *exprLines {
+		set := e.setOf[pattern]
+		if sets[set] == nil {
+			sets[set] = &exprLines{exprSet: set}
+			s.lines = append(s.lines, sets[set])
+		}
+		return sets[set]
+	}
 	if slices.ContainsFunc(c.exprs, func(h exprCandidate) bool { return h.inLines }) {
 		for _, l := range c.literals {
 			f := &e.patterns[l.pattern].forms[l.form]
-			s.list = append(s.list, &suspect{needle: f.prepared, form: f, regexes: e.setOf[l.pattern]})
+			s.list = append(s.list, &suspect{needle: f.prepared, form: f, lines: linesOf(l.pattern)})
 		}
-		s.bare = len(e.always) > 1
+		if len(e.always) > 1 {
+			s.bare = linesOf(e.always[0])
+		}
 	}
 	// Several patterns can share a needle.
 	slices.SortStableFunc(s.list, func(a, b *suspect) int {
@@ -157,35 +175,29 @@ func (s *suspects) look(data []byte, at int64) bool {
 	if i := slices.IndexFunc(s.exprs, func(h exprCandidate) bool { return h.inLines }); i >= 0 {
 		from = max(s.exprs[i].readings[0].from-at, 0)
 	}
-	line := match{} // the last line searched
-	all := needle.Places(data, s.needles, func(n, place int) {
+	line := regex.Match{} // the last line with a literal
+	if !needle.Places(data, s.needles, func(n, place int) {
 		for _, one := range s.list[s.from[n]:s.from[n+1]] {
-			if one.text != nil {
+			switch at := int64(place); {
+			case one.lines == nil:
 				one.compare(data, place)
-				continue
-			}
-			if int64(place) < from {
-				continue
-			}
-			if int64(place) < line.start || int64(place) >= line.end {
-				line = lineAround(data, place, int(from))
-			}
-			if one.tried != line {
-				one.tried = line
-				s.try(one.regexes, data, line)
+			case at >= from:
+				if at < line.Start || at >= line.End {
+					line = lineAround(data, place, int(from))
+				}
+				one.lines.add(line)
 			}
 		}
-	})
-	if s.bare {
-		s.try(s.engine.setOf[s.engine.always[0]], data, match{from, int64(len(data))})
+	}) {
+		return false
 	}
-	for i := range s.exprs {
-		s.exprs[i].take(data, at)
+	if s.bare != nil {
+		s.bare.add(regex.Match{Start: from, End: int64(len(data))})
 	}
-	for _, one := range s.list {
-		one.tried = match{}
+	for _, l := range s.lines {
+		s.find(l, data, at)
 	}
-	return all
+	return true
 }
 
 // compare checks for a match of a literal around a place of its needle.
@@ -210,50 +222,43 @@ func (s *suspect) compare(data []byte, place int) {
 	s.sure = f.apart(data, start, end)
 }
 
-func lineAround(data []byte, place, from int) match {
+func lineAround(data []byte, place, from int) regex.Match {
 	start := place
 	for start > from && data[start-1] != '\n' && data[start-1] != '\r' {
 		start--
 	}
-	return match{int64(start), int64(place + utf8Enc.lineEnd(data[place:]))}
+	return regex.Match{Start: int64(start), End: int64(place + utf8Enc.lineEnd(data[place:]))}
 }
 
-// try notes the lines, among some of data, that regexes may match.
-func (s *suspects) try(regexes *exprSet, data []byte, lines match) {
-	for i, l := range regexes.set(s.engine).Lines(data[lines.start:lines.end]) {
-		k, found := slices.BinarySearchFunc(s.exprs, regexes.patterns[i], func(h exprCandidate, index int) int {
-			return cmp.Compare(h.index, index)
-		})
-		if found && s.exprs[k].inLines {
-			h := &s.exprs[k]
-			h.lines = withLine(h.lines, match{lines.start + l.Start, lines.start + l.End})
-		}
-	}
-}
-
-// take adds the matches in the noted lines.
-func (h *exprCandidate) take(data []byte, at int64) {
-	if len(h.lines) == 0 {
+// add adds a line, or lengthens the last one if it is part of it or follows it.
+func (l *exprLines) add(line regex.Match) {
+	if n := len(l.lines) - 1; n >= 0 && line.Start >= l.lines[n].Start &&
+		line.Start <= l.lines[n].End+int64(len("\r\n")) {
+		l.lines[n].End = max(l.lines[n].End, line.End)
 		return
 	}
-	slices.SortFunc(h.lines, match.before)
-	lines := h.lines[:1]
-	for _, l := range h.lines[1:] {
-		lines = withLine(lines, l)
-	}
-	for _, l := range lines {
-		for m := range h.expr.Find(data[l.start:l.end]) {
-			h.add(h.readings[0], match{at + l.start + m.Start, at + l.start + m.End})
-		}
-	}
-	h.lines = h.lines[:0]
+	l.lines = append(l.lines, line)
 }
 
-// withLine adds a line to lines, or to the last of them if it is part of it or directly after it.
-func withLine(lines []match, l match) []match {
-	if n := len(lines) - 1; n >= 0 && l.start >= lines[n].start && l.start <= lines[n].end+int64(len("\r\n")) {
-		lines[n].end = max(lines[n].end, l.end)
-		return lines
+// find adds the matches in some lines of data, and forgets these.
+func (s *suspects) find(l *exprLines, data []byte, at int64) {
+	slices.SortFunc(l.lines, func(a, b regex.Match) int { return cmp.Compare(a.Start, b.Start) })
+	lines := l.lines
+	l.lines = l.lines[:0]
+	for _, line := range lines {
+		l.add(line)
 	}
-	return append(lines, l)
+	for i, line := range l.set(s.engine).Lines(data, l.lines) {
+		k, found := slices.BinarySearchFunc(s.exprs, l.patterns[i], func(h exprCandidate, index int) int {
+			return cmp.Compare(h.index, index)
+		})
+		if !found || !s.exprs[k].inLines {
+			continue
+		}
+		h := &s.exprs[k]
+		for m := range h.expr.Find(data[line.Start:line.End]) {
+			h.add(h.readings[0], match{at + line.Start + m.Start, at + line.Start + m.End})
+		}
+	}
+	l.lines = l.lines[:0]
 }

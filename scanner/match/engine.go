@@ -3,6 +3,7 @@ package match
 import (
 	"bytes"
 	"sync"
+	"sync/atomic"
 
 	"github.com/policyscan/policyscan/rules/regex"
 	"github.com/policyscan/policyscan/scanner/needle"
@@ -26,7 +27,8 @@ type Engine struct {
 	wide    func() *wideForms // the others: only content with a NUL byte can contain them
 	always  []int             // the regexes without a needle
 
-	setOf []*exprSet // by pattern; nil: there is no regex
+	setOf   []*exprSet // by pattern; nil: there is no regex
+	lastSet atomic.Pointer[regex.Set]
 }
 
 type formOf struct {

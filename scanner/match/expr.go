@@ -54,8 +54,7 @@ type exprCandidate struct {
 	until    map[exprReading]int64 // no match that counts begins there or later; nil: no limit
 	inLines  bool                  // confirm finds its matches
 
-	found bool    // its matches were found by confirm
-	lines []match // in which it may match, in the window that is looked at
+	found bool // its matches were found by confirm
 
 	enc    encoding // the first match's start
 	first  match

@@ -50,41 +50,48 @@ const worthOnePass = 4
 func (x *Examiner) ruleOut(
 	ctx context.Context, content io.ReadSeeker, only window, e *Engine, exprs []exprCandidate, reads *int,
 ) error {
-	type pass struct {
-		*exprSet
-		exprReading
-	}
-	passes := map[pass][]*exprCandidate{}
+	byReading := map[exprReading][]*exprCandidate{}
 	for i := range exprs {
 		h := &exprs[i]
 		for _, r := range h.readings {
 			if !h.found && (!only.last || r.enc != utf8Enc) {
-				p := pass{e.setOf[h.index], r}
-				passes[p] = append(passes[p], h)
+				byReading[r] = append(byReading[r], h)
 			}
 		}
 	}
-	for p, candidates := range passes {
+	for r, candidates := range byReading {
 		if len(candidates) < worthOnePass {
 			continue
 		}
-		c := newChars(ctx, content, p.exprReading, x, nil)
-		matched, err := p.set(e).LinesReader(c)
+		c := newChars(ctx, content, r, x, nil)
+		matched, err := e.setFor(candidates).LinesReader(c)
 		*reads += c.windows.reads
 		if err != nil {
 			return err
 		}
-		may := map[int]bool{}
+		may := make([]bool, len(candidates))
 		for _, i := range matched {
-			may[p.patterns[i]] = true
+			may[i] = true
 		}
-		for _, h := range candidates {
-			if !may[h.index] {
-				h.readings = slices.DeleteFunc(slices.Clone(h.readings), func(r exprReading) bool {
-					return r == p.exprReading
-				})
+		for i, h := range candidates {
+			if !may[i] {
+				h.readings = slices.DeleteFunc(slices.Clone(h.readings), func(of exprReading) bool { return of == r })
 			}
 		}
 	}
 	return nil
+}
+
+// setFor returns the regexes of candidates: the last such set if it has the same.
+func (e *Engine) setFor(candidates []*exprCandidate) *regex.Set {
+	exprs := make([]*regex.Expr, len(candidates))
+	for i, h := range candidates {
+		exprs[i] = h.expr
+	}
+	if last := e.lastSet.Load(); last != nil && slices.Equal(last.Exprs(), exprs) {
+		return last
+	}
+	set := regex.NewSet(exprs)
+	e.lastSet.Store(set)
+	return set
 }
