@@ -248,7 +248,7 @@ func (w *world) machine(t *testing.T) []string {
 	first := func(text string) string { line, _, _ := strings.Cut(text, "\n"); return line }
 	return []string{
 		fmt.Sprintf("%d cores of an %s, Linux %s, warm cache", runtime.NumCPU(), processor, shell(t, "", "uname", "-r")),
-		"policyscan built with " + runtime.Version() + "; " + first(shell(t, "", w.rg, "--version")) + "; conftest " + conftest + "; " + shell(t, "", "git", "--version"),
+		"policyscan built with " + runtime.Version() + "; " + first(shell(t, "", w.rg, "--version")) + "; " + shell(t, "", "git", "--version") + "; conftest " + conftest,
 		trees("the Linux source 6.1 of Debian", w.linux),
 		trees("terraform-provider-azurerm", w.azurerm) + "; " + histories("its history", w.azurermGit),
 		histories("the history of rails", w.railsGit),

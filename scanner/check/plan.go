@@ -5,7 +5,6 @@ import (
 	"sync"
 
 	"github.com/policyscan/policyscan/rules"
-	"github.com/policyscan/policyscan/rules/keyitem"
 	"github.com/policyscan/policyscan/rules/regex"
 	"github.com/policyscan/policyscan/scanner/keys"
 	"github.com/policyscan/policyscan/scanner/match"
@@ -97,13 +96,12 @@ func (es *PlanCache) newPlan(selected []int) *Plan {
 	}
 	s.asked = askedBy(es.bundle, s.keyed, false)
 	s.marks = askedBy(es.bundle, s.keyed, true)
-	var forbidden []*keyitem.Item
+	s.filter = keys.NewPrefilter()
 	for _, a := range s.asked {
 		if !a.required {
-			forbidden = append(forbidden, a.item.Key)
+			s.filter.Add(a.item.Key)
 		}
 	}
-	s.filter = keys.NewPrefilter(forbidden)
 	return s
 }
 

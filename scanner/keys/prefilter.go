@@ -7,7 +7,7 @@ import (
 )
 
 // A Prefilter finds out which of many forbidden items may have a hit in a file, in one walk that follows all their
-// paths at once. Several goroutines may use it.
+// paths at once. Several goroutines may use it, after all items were added.
 type Prefilter struct{ root pathNode }
 
 // A pathNode is where paths with the same first segments are after those.
@@ -18,18 +18,17 @@ type pathNode struct {
 	isDeep bool                        // the last segment is "**"
 }
 
-func NewPrefilter(items []*keyitem.Item) *Prefilter {
-	p := &Prefilter{pathNode{named: map[string]*pathNode{}}}
-	for _, item := range items {
-		for _, path := range item.Paths {
-			at := &p.root
-			for _, segment := range path {
-				at = at.after(segment)
-			}
-			at.items = append(at.items, item)
+func NewPrefilter() *Prefilter { return &Prefilter{pathNode{named: map[string]*pathNode{}}} }
+
+// Add adds a forbidden item.
+func (p *Prefilter) Add(item *keyitem.Item) {
+	for _, path := range item.Paths {
+		at := &p.root
+		for _, segment := range path {
+			at = at.after(segment)
 		}
+		at.items = append(at.items, item)
 	}
-	return p
 }
 
 // after returns the node after another segment, which it makes if need be.

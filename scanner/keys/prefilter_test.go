@@ -30,7 +30,7 @@ func TestPrefilter(t *testing.T) {
 			}
 		}
 	}
-	filter := keys.NewPrefilter(items)
+	filter := newPrefilter(items)
 	hits, possible := 0, 0
 	for _, tree := range trees {
 		file := file(t, tree)
@@ -55,6 +55,14 @@ func TestPrefilter(t *testing.T) {
 	}
 }
 
+func newPrefilter(items []*keyitem.Item) *keys.Prefilter {
+	p := keys.NewPrefilter()
+	for _, item := range items {
+		p.Add(item)
+	}
+	return p
+}
+
 // TestPossible: the states of a path may be in two words, and a command is one value.
 func TestPossible(t *testing.T) {
 	tree := file(t, `{"x": {"y": {"b": 1}}, "run": ["a", "b"]}`)
@@ -68,7 +76,7 @@ func TestPossible(t *testing.T) {
 		} {
 			items = append(items, readItem(t, item))
 		}
-		possible := keys.NewPrefilter(items).Possible(tree)
+		possible := newPrefilter(items).Possible(tree)
 		for i, want := range []bool{false, true, true, false, true, false} {
 			if possible[items[i]] != want {
 				t.Errorf("behind %d segments: item %d is possible: %v", n, i, !want)
@@ -83,7 +91,7 @@ func TestUnknownPossible(t *testing.T) {
 	for i := range 200 {
 		items = append(items, readItem(t, fmt.Sprintf(`{"key": "k%d.a"}`, i)))
 	}
-	filter := keys.NewPrefilter(items)
+	filter := newPrefilter(items)
 	beyond := file(t, `{"b": 1}`)
 	beyond[0].Beyond = map[*keys.Node]string{beyond[0].Root: "too long"}
 	if possible := filter.Possible(beyond); possible != nil {
