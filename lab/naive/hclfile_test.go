@@ -195,7 +195,7 @@ func (w hclWriter) encoded(n *Node, want *wish) {
 		w.put(`"`)
 		read := text[:hole+1] + "${var.x}" + text[hole+1:]
 		n.Scalar = Scalar{Texts: []string{w.String()[n.At+1 : w.Len()-1], read}, Open: true, Binary: true}
-		n.Scalar.Template = strings.Replace(read, "${var.x}", holeStart+"${var.x}"+holeEnd, 1)
+		n.Scalar.Template = text[:hole+1] + holeStart + "${var.x}" + holeEnd + text[hole+1:]
 	default:
 		n.Scalar = w.text(text)
 	}
