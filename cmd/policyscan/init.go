@@ -85,7 +85,8 @@ func excluded(packs []setup.Chosen) string {
 			if n > 3 {
 				shown += ", …"
 			}
-			fmt.Fprintf(&all, "%s.yml excludes %s that its rules cannot check: %s\n", p.Name, plural(n, "file"), safe(shown))
+			fmt.Fprintf(&all, "%s.yml excludes %s that its rules cannot check: %s\n",
+				p.Name, plural(n, "file"), safe(shown))
 		}
 	}
 	return all.String()
@@ -116,7 +117,8 @@ func (c *initCmd) update(std streams, root string) error {
 	out.WriteString(excluded(u.Packs))
 	switch todo := len(u.Rules) - kept + len(u.Packs); {
 	case todo == 0 && kept == 0:
-		out.WriteString("the packs in " + slashed(filepath.Join(root, rules.HiddenBundle)) + " are those of this program\n")
+		dir := slashed(filepath.Join(root, rules.HiddenBundle))
+		out.WriteString("the packs in " + dir + " are those of this program\n")
 	case todo == 0:
 	case !c.Write:
 		out.WriteString("nothing was written; to write it, run: policyscan init --update --write\n")

@@ -1,6 +1,6 @@
 // Package starter embeds packs: files of rules for most repositories, each about one kind of file.
 //
-// `policyscan init` writes those that a repository has use for, `--policy builtin:terraform` is one of them, and
+// `policyscan init` writes the packs that a repository has use for, `--policy builtin:terraform` is one of them, and
 // `--policy builtin:infra` is all that are about infrastructure, with those for secrets:
 //
 //	for _, p := range starter.Packs() {
@@ -23,8 +23,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-
-	"github.com/policyscan/policyscan/internal/late"
 )
 
 // HeadBytes is how much of a file's beginning [Pack.Holds] needs, in bytes. A shorter head is fine.
@@ -139,13 +137,11 @@ func isKubernetes(p string, head []byte) bool {
 	return false
 }
 
-var cloudFormationType = late.Regexp(`"?Type"?\s*:\s*["']?AWS::\w+::`)
-
 func isCloudFormation(p string, head []byte) bool {
 	if !isYAML(p) && !strings.EqualFold(path.Ext(p), ".json") {
 		return false
 	}
-	return bytes.Contains(head, []byte("AWSTemplateFormatVersion")) || cloudFormationType().Match(head)
+	return bytes.Contains(head, []byte("AWSTemplateFormatVersion")) || bytes.Contains(head, []byte("AWS::"))
 }
 
 // isAnsible recognizes playbooks by their first lines, and the rest by where it is.

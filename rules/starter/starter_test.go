@@ -44,7 +44,7 @@ func names() []string {
 	return names
 }
 
-// Each pack is a bundle of its own, and all together are one: no id is there twice.
+// Each pack is a bundle, and so are all together: no id is there twice.
 func TestPacks(t *testing.T) {
 	total := 0
 	for _, name := range names() {

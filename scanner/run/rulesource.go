@@ -104,7 +104,8 @@ func SparseBundle(root string, err error) error {
 // Load loads the bundle from disk. Its mistakes have paths from the current directory.
 func (s *RuleSource) Load() (err error) {
 	if s.Dir == "" {
-		s.Bundle, err = rules.Load(rules.Files(starter.Files(starter.Names(strings.TrimPrefix(s.Name, builtinPrefix))...)))
+		packs := starter.Names(strings.TrimPrefix(s.Name, builtinPrefix))
+		s.Bundle, err = rules.Load(rules.Files(starter.Files(packs...)))
 		return err
 	}
 	s.Bundle, err = rules.LoadDir(s.Dir)

@@ -31,7 +31,7 @@ type Bundle struct {
 	Covered    bool   // a rule covers an existing file
 }
 
-// WriteBundle writes the packs for the tree into root, and a file for rules of its own. It fails if root has a bundle,
+// WriteBundle writes the packs for the tree into root, and a file for the user's rules. It fails if root has a bundle,
 // or something like one.
 func WriteBundle(root string) (Bundle, error) {
 	var b Bundle

@@ -145,7 +145,7 @@ func TestUpdate(t *testing.T) {
 	if got := show(); got != "" {
 		t.Errorf("just written: %s", got)
 	}
-	// An older pack: a rule that is gone, one that was other, and one that was not there yet.
+	// An older pack: a rule that is gone, one that was other, and a rule that is new.
 	_, list := splitRules(text)
 	old := map[string]string{}
 	for _, r := range list {
@@ -204,7 +204,7 @@ func TestUpdate(t *testing.T) {
 	if got := show(); got != "keeps DOCKER-ADD-001" {
 		t.Errorf("after the update: %s", got)
 	}
-	// Without the record nobody knows what was changed; and nobody asks about a pack that is gone from the disk.
+	// A pack that a person removed is left alone; without the record it is unknown what was changed.
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}

@@ -44,8 +44,8 @@ func readRecord(dir string) (record, error) {
 	name := filepath.Join(dir, recordFile)
 	text, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s, which policyscan init writes, is not there: "+
-			"without it nobody knows which rules were changed by hand", disk.Shown(name))
+		return nil, fmt.Errorf("%s, which policyscan init writes, is missing: "+
+			"without it, it is unknown which rules were changed by hand", disk.Shown(name))
 	}
 	var r record
 	if err == nil {
@@ -78,7 +78,7 @@ func splitRules(text string) (head string, all []ruleText) {
 	return head, all
 }
 
-// hash is that of a rule's text, without the empty lines at its end and with LF.
+// hash returns the hash of a rule's text, without the empty lines at its end and with LF.
 func (r ruleText) hash() string {
 	sum := sha256.Sum256([]byte(strings.TrimRight(strings.ReplaceAll(r.text, "\r\n", "\n"), "\n")))
 	return hex.EncodeToString(sum[:8])
@@ -128,7 +128,7 @@ func FindUpdate(root string) (*Update, error) {
 	}
 	for _, pack := range slices.Sorted(maps.Keys(u.record)) {
 		if len(starter.Names(pack)) != 1 {
-			return nil, fmt.Errorf("%s has the pack %q, which this program does not have; use the program that wrote it",
+			return nil, fmt.Errorf("%s has the pack %q, which this program does not know; use the one that wrote it",
 				disk.Shown(filepath.Join(u.dir, recordFile)), pack)
 		}
 		text, err := os.ReadFile(filepath.Join(u.dir, filepath.FromSlash(packFile(pack))))
@@ -232,7 +232,8 @@ func (u *Update) Write() (files []string, err error) {
 
 // lineDiff compares two texts line by line, by their longest common subsequence.
 func lineDiff(from, to string) string {
-	a, b := strings.SplitAfter(strings.TrimRight(from, "\r\n"), "\n"), strings.SplitAfter(strings.TrimRight(to, "\n"), "\n")
+	a := strings.SplitAfter(strings.TrimRight(from, "\r\n"), "\n")
+	b := strings.SplitAfter(strings.TrimRight(to, "\n"), "\n")
 	common := make([][]int, len(a)+1) // of a[i:] and b[j:]
 	for i := range common {
 		common[i] = make([]int, len(b)+1)
