@@ -62,7 +62,8 @@ cmd/policyscan: agent/ask agent/call agent/callrules agent/dialect agent/dialect
 internal/cputime: golang.org/x/sys/unix
 internal/disk:
 internal/late:
-rules: rules/document rules/glob rules/keyitem rules/regex verdict golang.org/x/sys/unix golang.org/x/text/unicode/norm
+rules: internal/disk rules/document rules/glob rules/keyitem rules/regex verdict
+    github.com/go-json-experiment/json/jsontext golang.org/x/sys/unix golang.org/x/text/unicode/norm
 rules/document: gopkg.in/yaml.v3
 rules/glob: github.com/bmatcuk/doublestar/v4
 rules/keyitem: rules/regex
@@ -74,7 +75,7 @@ scanner/action: internal/disk scanner/run verdict verdict/output verdict/report
 scanner/allowance: internal/disk rules scanner/repo scanner/run scanner/worktree verdict
 scanner/baseline: rules scanner/allowance scanner/check scanner/match scanner/run scanner/tree scanner/worktree
     verdict
-scanner/check: rules rules/regex scanner/checkout scanner/keys scanner/keys/formats scanner/match scanner/repo
+scanner/check: rules rules/keyitem rules/regex scanner/checkout scanner/keys scanner/keys/formats scanner/match scanner/repo
     scanner/reuse scanner/tree scanner/worktree verdict verdict/code github.com/go-json-experiment/json
 scanner/checkout: scanner/match scanner/repo verdict golang.org/x/text/encoding/charmap golang.org/x/text/transform
     golang.org/x/text/unicode/norm

@@ -42,7 +42,7 @@ var (
 var pages = []string{
 	"../CHANGELOG.md", "../CONTRIBUTING.md", "../README.md", "../SECURITY.md", "../examples/README.md",
 	"../examples/agent/README.md", "../lab/results/comparison.md", "../lab/results/fleets.md", "../lab/results/performance.md",
-	"../lab/results/reliability.md", "../lab/results/sigmashake.md", "README.md", "adopting.md", "agents.md",
+	"../lab/results/policies.md", "../lab/results/reliability.md", "../lab/results/sigmashake.md", "README.md", "adopting.md", "agents.md",
 	"architecture.md", "ci.md", "cli.md", "cookbook.md", "decisions.md",
 	"dialects.md", "editors.md",
 	"fleets.md", "install.md", "keys.md",

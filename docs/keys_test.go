@@ -79,6 +79,20 @@ func TestKeyPaths(t *testing.T) {
 	}
 }
 
+// TestRuleByRule: the patterns for each rule of another tool find what the cookbook says.
+func TestRuleByRule(t *testing.T) {
+	for _, row := range worked(t, "cookbook.md", "rule by rule", 30) {
+		b := keyed(t, strings.Join(spans(row[1]), ", "), strings.HasPrefix(row[1], "required"))
+		for column, want := range []bool{true, false} {
+			for _, text := range spans(row[3+column]) {
+				if finds(t, b, row[2], unquoted(t, text)) != want {
+					t.Errorf("%s in %s: a violation: %v; in the manual: %v", row[0], text, !want, want)
+				}
+			}
+		}
+	}
+}
+
 // TestKeyExamples: the manual's standalone patterns are valid.
 func TestKeyExamples(t *testing.T) {
 	n := 0

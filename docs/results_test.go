@@ -51,6 +51,13 @@ func TestResults(t *testing.T) {
 	if len(shown) != len(missed) {
 		t.Errorf("%d programs are shown, %d were compared", len(shown), len(missed))
 	}
+	totals := record(t, "policies.md", "totals")
+	last := totals[len(totals)-1]
+	for i, row := range worked(t, "results.md", "said", 3) {
+		if want := []string{totals[0][4+i], last[4+i]}; !slices.Equal(row, want) || last[2] != "126" {
+			t.Errorf("%q is said of %s policies, not %q", want, last[2], row)
+		}
+	}
 	rows := record(t, "performance.md", "rows")
 	for _, row := range worked(t, "results.md", "rows", 8) {
 		if !slices.ContainsFunc(rows, func(r []string) bool {

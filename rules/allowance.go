@@ -4,13 +4,11 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
-	"github.com/policyscan/policyscan/internal/late"
 	"github.com/policyscan/policyscan/rules/document"
+	"github.com/policyscan/policyscan/verdict"
 )
 
 // An Allowance is an entry of rules/allowances.yml: the file may keep AtMost occurrences of the rule. Whether the file
@@ -204,7 +202,7 @@ func pathMistake(text string) (found, fix string) {
 		return "an absolute path", form
 	case strings.Contains(text, "\x00"):
 		return "which has a NUL and is no file's path", form
-	case !spelt(text):
+	case verdict.Path(verdict.RawPath(text)) != text:
 		return "which is not how a verdict spells a path", form +
 			`; a backslash in a name is spelt \\, and a byte that is not UTF-8 as \xff`
 	case strings.HasSuffix(text, "/"):
@@ -218,29 +216,3 @@ func pathMistake(text string) (found, fix string) {
 	}
 	return "", ""
 }
-
-// spelt reports whether a path is spelt as verdict.Path spells it: backslashes are doubled, a byte that is not UTF-8
-// is \x and two digits, and nothing else is escaped.
-func spelt(text string) bool {
-	raw := escapes().ReplaceAllStringFunc(text, func(escape string) string {
-		if escape == `\\` {
-			return `\`
-		}
-		n, _ := strconv.ParseUint(escape[2:], 16, 8) // two digits fit into a byte
-		return string([]byte{byte(n)})
-	})
-	var again strings.Builder
-	for i, r := range raw {
-		switch {
-		case r == utf8.RuneError && !strings.HasPrefix(raw[i:], "\uFFFD"):
-			fmt.Fprintf(&again, `\x%02x`, raw[i])
-		case r == '\\':
-			again.WriteString(`\\`)
-		default:
-			again.WriteRune(r)
-		}
-	}
-	return again.String() == text
-}
-
-var escapes = late.Regexp(`\\\\|\\x[0-9a-f]{2}`)

@@ -9,32 +9,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
 
 	"github.com/policyscan/policyscan/verdict"
 )
-
-// TestSpelt: spelt accepts a path if and only if it is in the verdict's spelling.
-func TestSpelt(t *testing.T) {
-	yes, no := 0, 0
-	rapid.Check(t, func(t *rapid.T) {
-		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{
-			`\`, `\`, "x", "f", "c", "3", "a", "9", "A", "F", "é", "/", `\xff`, `\xc3`, `\xa9`, `\\`, "\U0001F600",
-		}), 1, 8).Draw(t, "parts"), "")
-		want := verdict.Path(verdict.RawPath(text)) == text
-		if spelt(text) != want {
-			t.Fatalf("%q: %v, want %v", text, !want, want)
-		}
-		if want {
-			yes++
-		} else {
-			no++
-		}
-	})
-	if yes < 10 || no < 10 {
-		t.Errorf("%d are, %d are not", yes, no)
-	}
-}
 
 // FuzzAllowances: any file is read without a panic and twice with the same result. Valid entries are within the
 // limits, survive writing and reading, and an edit without changes keeps the file.

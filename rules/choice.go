@@ -1,10 +1,9 @@
 package rules
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
-
-	"github.com/policyscan/policyscan/rules/glob"
 )
 
 // A Choice lists the globs of a rule that match a path. It agrees with [Rule.Selects] and [Rule.Forbids], which are
@@ -27,17 +26,12 @@ func (r *Rule) Choose(path string) Choice {
 		}
 		return all
 	}
-	first := func(list []string) string {
-		for _, g := range list {
-			if glob.Compile([]string{g}).Match(path) {
-				return g
-			}
-		}
-		return ""
-	}
 	return Choice{
-		Files: matching(r.Files, r.PathCase), Exclude: first(r.Exclude), FileExclude: first(r.FileExclude),
-		Forbidden: matching(r.ForbiddenFiles, r.PathCase), Required: matching(r.RequiredFiles, false),
+		Files:       matching(r.Files, r.PathCase),
+		Exclude:     cmp.Or(matching(r.Exclude, false)...),
+		FileExclude: cmp.Or(matching(r.FileExclude, false)...),
+		Forbidden:   matching(r.ForbiddenFiles, r.PathCase),
+		Required:    matching(r.RequiredFiles, false),
 	}
 }
 

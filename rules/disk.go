@@ -8,8 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
 
+	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/rules/document"
 )
 
@@ -20,7 +20,7 @@ func LoadDir(dir string) (*Bundle, error) {
 	rulesDir := filepath.Join(dir, "rules")
 	stat, err := os.Lstat(rulesDir)
 	switch {
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+	case disk.Absent(err):
 		return nil, noRulesDir(dir)
 	case err != nil:
 		return nil, document.Errors{unreadable("rules", err)}
@@ -36,14 +36,12 @@ func notDir(name string, stat fs.FileInfo, fix string) *document.Error {
 	if stat.Mode().IsRegular() {
 		what = "a file"
 	}
-	return &document.Error{Code: document.CodeRead, File: name, Found: "is " + what, Fix: fix}
+	return newError(document.CodeRead, name, "is "+what, fix)
 }
 
 func noRulesDir(dir string) document.Errors {
-	e := &document.Error{
-		Code: document.CodeMissing, File: "rules", Found: "no such directory in the bundle",
-		Fix: `name the directory that holds rules/, or run "policyscan init" for a first one`,
-	}
+	e := newError(document.CodeMissing, "rules", "no such directory in the bundle",
+		`name the directory that holds rules/, or run "policyscan init" for a first one`)
 	if stat, err := os.Stat(dir); err == nil && !stat.IsDir() {
 		e.File, e.Found, e.Fix = "", "a file, not the directory of a bundle", "name the directory that holds rules/"
 	}
@@ -77,10 +75,69 @@ func ReadSource(name, shown string) (*document.Source, error) {
 		return nil, document.Errors{unreadable(shown, err)}
 	}
 	if len(text) > document.MaxFileBytes {
-		return nil, document.Errors{{
-			Code: document.CodeLimit, File: shown,
-			Found: fmt.Sprintf("the file is larger than %d bytes", document.MaxFileBytes), Fix: "split it",
-		}}
+		return nil, document.Errors{newError(document.CodeLimit, shown,
+			fmt.Sprintf("the file is larger than %d bytes", document.MaxFileBytes), "split it")}
 	}
 	return &document.Source{Name: shown, Text: bytes.TrimPrefix(text, []byte("\uFEFF"))}, nil
+}
+
+// Discover returns the directory of root's bundle: root/.policyscan if root/.policyscan/rules exists, root if
+// root/rules/boundaries.yml exists. It fails if both exist: adding one of them must not switch the other off. It also
+// fails if .policyscan is a symlink, which could point anywhere, or not a directory. The bundle need not be valid;
+// LoadDir checks it.
+func Discover(root string) (string, error) {
+	hidden, err := hiddenBundle(root)
+	if err != nil {
+		return "", err
+	}
+	plain, err := exists(filepath.Join(root, filepath.FromSlash(BoundariesFile)))
+	if err != nil {
+		return "", unreadable(BoundariesFile, err)
+	}
+	switch {
+	case hidden && plain:
+		return "", TwoBundles("the root")
+	case hidden:
+		return filepath.Join(root, HiddenBundle), nil
+	case plain:
+		return root, nil
+	}
+	return "", newError(document.CodeMissing, "",
+		"no bundle: neither .policyscan/rules nor "+BoundariesFile+" is in the root",
+		`run "policyscan init", name one with --policy DIR, or use --policy builtin:infra`)
+}
+
+// HiddenBundle is the directory in a tree's root where discovery looks first.
+const HiddenBundle = ".policyscan"
+
+// TwoBundles is the error about a tree with a bundle at both places of discovery. where names the tree.
+func TwoBundles(where string) *document.Error {
+	return newError(document.CodeTwo, "", "two bundles: "+where+" has both .policyscan/rules and "+BoundariesFile,
+		"keep one of them, or choose one with --policy")
+}
+
+func hiddenBundle(root string) (bool, error) {
+	hidden := filepath.Join(root, HiddenBundle)
+	stat, err := os.Lstat(hidden)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, nil
+	case err != nil:
+		return false, unreadable(HiddenBundle, err)
+	case !stat.IsDir():
+		return false, notDir(HiddenBundle, stat, "make it a directory, or name the bundle with --policy")
+	}
+	found, err := exists(filepath.Join(hidden, "rules"))
+	if err != nil {
+		return false, unreadable(".policyscan/rules", err)
+	}
+	return found, nil
+}
+
+func exists(name string) (bool, error) {
+	_, err := os.Lstat(name)
+	if disk.Absent(err) {
+		return false, nil
+	}
+	return err == nil, err
 }

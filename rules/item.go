@@ -1,9 +1,10 @@
 package rules
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/policyscan/policyscan/rules/keyitem"
 	"github.com/policyscan/policyscan/verdict"
@@ -120,24 +121,8 @@ func (i Item) Named() Item {
 	return i
 }
 
-// jsonString returns a minimally escaped JSON string.
+// jsonString returns a minimally escaped JSON string of a text, which is UTF-8.
 func jsonString(text string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for _, c := range []byte(text) {
-		switch short := strings.IndexByte("\b\f\n\r\t", c); {
-		case c == '"' || c == '\\':
-			b.WriteByte('\\')
-			b.WriteByte(c)
-		case short >= 0:
-			b.WriteByte('\\')
-			b.WriteByte("bfnrt"[short])
-		case c < ' ':
-			fmt.Fprintf(&b, `\u%04x`, c)
-		default:
-			b.WriteByte(c)
-		}
-	}
-	b.WriteByte('"')
-	return b.String()
+	quoted, _ := jsontext.AppendQuote(nil, text)
+	return string(quoted)
 }

@@ -15,7 +15,7 @@ type linkClass struct {
 	paths          bool           // list is ForbiddenFiles: the target of a symlink does not matter
 	list           []string       // Files or ForbiddenFiles
 	numbers        []int          // in the bundle, ascending
-	files, exclude *glob.Follower // of paths below a directory; files is in lower case if the rule has PathCase
+	files, exclude *glob.Follower // of paths below a directory
 }
 
 // linkClasses returns the classes of a bundle's rules, in the order of their first rules.
@@ -36,7 +36,7 @@ func linkClasses(rules []Rule) []linkClass {
 			known[key] = n
 			classes = append(classes, linkClass{
 				Rule: r, paths: paths, list: list,
-				files: r.follower(list), exclude: glob.NewFollower(r.Excludes()),
+				files: glob.NewFollower(list, r.PathCase), exclude: glob.NewFollower(r.Excludes(), false),
 			})
 		}
 		classes[n].numbers = append(classes[n].numbers, i)
@@ -48,69 +48,51 @@ func linkClasses(rules []Rule) []linkClass {
 	return classes
 }
 
-func (r *Rule) follower(list []string) *glob.Follower {
-	if r.PathCase {
-		list = glob.FoldAll(list)
-	}
-	return glob.NewFollower(list)
-}
-
-// fold returns a path, or a glob of Files or ForbiddenFiles, as the rule compares it.
-func (r *Rule) fold(path string) string {
-	if r.PathCase {
-		return glob.Fold(path)
-	}
-	return path
-}
-
 // selects reports whether the rules need the content that a symlink points to.
 func (c *linkClass) selects(path string) bool { return !c.paths && c.Selects(path) }
 
-// LookingInto appends to into the indices of the rules that select a symlink's path, or could select or forbid a path
-// below it if it is a directory. Each index occurs once, in no particular order.
-func (b *Bundle) LookingInto(link string, into []int) []int {
-	return b.ofClasses(into, func(c *linkClass) bool {
-		return c.selects(link) || !c.files.Below(c.fold(link)).Empty() && !c.exclude.Below(link).All()
+// LookingInto returns the indices of the rules that select a symlink's path, or could select or forbid a path below it
+// if it is a directory. Each index occurs once, in no particular order.
+func (b *Bundle) LookingInto(link string) []int {
+	return b.ofClasses(func(c *linkClass) bool {
+		return c.selects(link) || !c.files.Below(link).Empty() && !c.exclude.Below(link).All()
 	})
 }
 
-// LosingSight appends to into the indices of the rules that apply to a symlink but not to its target: rules that
-// select the symlink's path and not the target's, and, unless the target is a file, rules that could select or forbid
-// a path below the symlink but perhaps not the same path below the target. target is a path from the tree's root, or
-// "" for the root directory itself. Each index occurs once, in no particular order.
-func (b *Bundle) LosingSight(link, target string, file bool, into []int) []int {
-	return b.ofClasses(into, func(c *linkClass) bool {
+// LosingSight returns the indices of the rules that apply to a symlink but not to its target: rules that select the
+// symlink's path and not the target's, and, unless the target is a file, rules that could select or forbid a path
+// below the symlink but perhaps not the same path below the target. target is a path from the tree's root, or "" for
+// the root directory itself. Each index occurs once, in no particular order.
+func (b *Bundle) LosingSight(link, target string, file bool) []int {
+	return b.ofClasses(func(c *linkClass) bool {
 		return target != "" && c.selects(link) && !c.selects(target) || !file && !c.seesBelow(link, target)
 	})
 }
 
-func (b *Bundle) ofClasses(into []int, wanted func(*linkClass) bool) []int {
-	from := len(into)
+func (b *Bundle) ofClasses(wanted func(*linkClass) bool) (numbers []int) {
 	classes := b.classes()
 	for i := range classes {
-		c := &classes[i]
-		if !wanted(c) {
+		if !wanted(&classes[i]) {
 			continue
 		}
-		for _, number := range c.numbers {
+		for _, number := range classes[i].numbers {
 			r := &b.Rules[number]
-			if twice := len(r.Files) > 0 && len(r.ForbiddenFiles) > 0; twice && slices.Contains(into[from:], number) {
-				continue
+			if twice := len(r.Files) > 0 && len(r.ForbiddenFiles) > 0; !twice || !slices.Contains(numbers, number) {
+				numbers = append(numbers, number)
 			}
-			into = append(into, number)
 		}
 	}
-	return into
+	return numbers
 }
 
 // seesBelow reports whether the rules select below the target every path that they could select below the symlink;
 // false if in doubt.
 func (c *linkClass) seesBelow(link, target string) bool {
-	files, exclude := c.files.Below(c.fold(link)), c.exclude.Below(link)
+	files, exclude := c.files.Below(link), c.exclude.Below(link)
 	if files.Empty() || exclude.All() {
 		return true
 	}
-	return files.Within(c.files.Below(c.fold(target))) && c.exclude.Below(target).Within(exclude)
+	return files.Within(c.files.Below(target)) && c.exclude.Below(target).Within(exclude)
 }
 
 // LostBy returns the glob because of which a rule of [Bundle.LosingSight] could select different paths below the
@@ -118,16 +100,16 @@ func (c *linkClass) seesBelow(link, target string) bool {
 func (b *Bundle) LostBy(rule int, link, target string) (lost string, excluded bool) {
 	r := &b.Rules[rule]
 	for _, list := range [][]string{r.Files, r.ForbiddenFiles} {
-		files := r.follower(list)
+		files := glob.NewFollower(list, r.PathCase)
 		for _, g := range list {
-			if !r.follower([]string{g}).Below(r.fold(link)).Within(files.Below(r.fold(target))) {
+			if !glob.NewFollower([]string{g}, r.PathCase).Below(link).Within(files.Below(target)) {
 				return g, false
 			}
 		}
 	}
-	exclude := glob.NewFollower(r.Excludes())
+	exclude := glob.NewFollower(r.Excludes(), false)
 	for _, g := range r.Excludes() {
-		if !glob.NewFollower([]string{g}).Below(target).Within(exclude.Below(link)) {
+		if !glob.NewFollower([]string{g}, false).Below(target).Within(exclude.Below(link)) {
 			return g, true
 		}
 	}
@@ -136,10 +118,7 @@ func (b *Bundle) LostBy(rule int, link, target string) (lost string, excluded bo
 
 // Uniform reports whether every rule selects the same paths in every directory.
 func (b *Bundle) Uniform() bool {
-	for _, c := range b.classes() {
-		if !glob.Uniform(c.list) || !glob.Uniform(c.Excludes()) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(b.classes(), func(c linkClass) bool {
+		return !glob.Uniform(c.list) || !glob.Uniform(c.Excludes())
+	})
 }

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/rules/document"
 )
 
@@ -97,7 +98,6 @@ func kindOf(mode fs.FileMode) string {
 	return "not a regular file"
 }
 
-// A loader holds the state shared by the files of one bundle.
 type loader struct {
 	batch      document.Batch
 	globs      map[globOf]*document.Error // each distinct glob, with its mistake if it has one
@@ -196,7 +196,12 @@ func (l *loader) refuse(e *document.Error, enforced bool) {
 func (f *ruleFile) enforces() bool { return f.holds != deprecated && f.items > 0 }
 
 func noRules(found, fix string) *document.Error {
-	return &document.Error{Code: document.CodeNoRules, File: path.Dir(BoundariesFile), Found: found, Fix: fix}
+	return newError(document.CodeNoRules, path.Dir(BoundariesFile), found, fix)
+}
+
+// newError returns an error without a place in the file, or about the bundle if file is "".
+func newError(code, file, found, fix string) *document.Error {
+	return &document.Error{Code: code, File: file, Found: found, Fix: fix}
 }
 
 // has02 reports whether a file, and so the bundle, is version 0.2, or must be.
@@ -209,15 +214,15 @@ func (l *loader) others(listed []stray) (strays []stray) {
 	files, errs := map[string]*ruleFile{}, map[string]error{}
 	is02 := l.has02()
 	for _, s := range listed {
-		if s.kind == otherFile {
+		if s.isOther() {
 			files[s.name], errs[s.name] = l.file(s.name)
 			is02 = is02 || errs[s.name] == nil && files[s.name].is02
 		}
 	}
 	for _, s := range listed {
 		switch f, err := files[s.name], errs[s.name]; {
-		case s.kind == namedFile:
-		case s.kind == aStray, !is02:
+		case s.isNamed():
+		case !s.isOther(), !is02:
 			strays = append(strays, s)
 		case err != nil:
 			l.refuse(unreadable(s.name, err), true)
@@ -241,30 +246,24 @@ func (l *loader) absent(names []string, listed []stray, strays *[]stray) {
 		switch {
 		case name == BoundariesFile, name == InvariantsFile && !l.has02():
 			l.refuse(l.missing(name, strays), true)
-		case slices.ContainsFunc(listed, func(s stray) bool { return s.kind == namedFile && s.name == name }):
-			l.refuse(&document.Error{
-				Code: document.CodeRead, File: name,
-				Found: "appeared after the bundle was read", Fix: "run it again",
-			}, mayEnforce(name))
+		case slices.ContainsFunc(listed, func(s stray) bool { return s.isNamed() && s.name == name }):
+			e := newError(document.CodeRead, name, "appeared after the bundle was read", "run it again")
+			l.refuse(e, mayEnforce(name))
 		}
 	}
 }
 
 func (l *loader) bundle() *Bundle {
 	lists := map[Type][]Rule{}
-	var excludes []FileExclude
+	var excludes []string
 	for _, t := range []Type{Boundary, Invariant, deprecated} {
 		for _, f := range l.files {
 			if f.holds != t {
 				continue
 			}
-			if lists[t] == nil {
-				lists[t] = slices.Clip(f.rules)
-			} else {
-				lists[t] = append(lists[t], f.rules...)
-			}
+			lists[t] = slices.Concat(lists[t], f.rules)
 			if len(f.exclude) > 0 {
-				excludes = append(excludes, FileExclude{f.name, f.exclude})
+				excludes = append(excludes, f.name)
 			}
 		}
 	}
@@ -281,10 +280,7 @@ func (l *loader) bundle() *Bundle {
 
 // missing returns the error about a missing rule file, and removes the stray that looks like a misspelling of it.
 func (l *loader) missing(name string, strays *[]stray) *document.Error {
-	e := &document.Error{
-		Code: document.CodeMissing, File: name,
-		Found: "no such file", Fix: `create it, with "rules: []" if it has no rule`,
-	}
+	e := newError(document.CodeMissing, name, "no such file", `create it, with "rules: []" if it has no rule`)
 	if l.has02() {
 		e.Fix = `create it, with bundle: "0.2" and, if it has no rule, "rules: []"`
 	}
@@ -303,10 +299,7 @@ func (l *loader) missing(name string, strays *[]stray) *document.Error {
 var errTooLarge = errors.New("too large")
 
 func unreadable(name string, err error) *document.Error {
-	e := &document.Error{
-		Code: document.CodeRead, File: name,
-		Found: "cannot be read: " + cause(err), Fix: "make it a readable file",
-	}
+	e := newError(document.CodeRead, name, "cannot be read: "+disk.Cause(err).Error(), "make it a readable file")
 	var not errNotRegular
 	switch {
 	case errors.As(err, &not):
@@ -317,15 +310,6 @@ func unreadable(name string, err error) *document.Error {
 		e.Found = fmt.Sprintf("with it, the rule files are larger than %d bytes together", MaxBundleBytes)
 	}
 	return e
-}
-
-// cause returns the reason of err without the path, which the message names already.
-func cause(err error) string {
-	var pathErr *fs.PathError
-	if errors.As(err, &pathErr) {
-		err = pathErr.Err
-	}
-	return err.Error()
 }
 
 // identity returns the SHA256 of a bundle; see [Bundle.SHA256].

@@ -14,8 +14,9 @@ import (
 // itemLevel returns the keys of an item that is a mapping. required: it is in required_patterns.
 func itemLevel(required bool) document.Level {
 	l := document.Level{
-		Name:     "a pattern",
-		Optional: slices.Concat(itemKinds, []string{"except", "within_lines", "only"}, textOptions(), keyOptions()),
+		Name: "a pattern",
+		Optional: slices.Concat(itemKinds, []string{"except", "within_lines", "only", "spaces", "words", "case"},
+			keyOptions()),
 	}
 	l.Wrong = map[string]document.Wrong{}
 	alone := `write {key: "…"} alone, which requires the key; in "forbidden_patterns" it forbids it`
@@ -36,9 +37,7 @@ func itemLevel(required bool) document.Level {
 // itemKinds are the keys of which an item needs exactly one.
 var itemKinds = []string{"text", "regex", "key"}
 
-// textOptions and keyOptions are the keys allowed only next to "text" and next to "key".
-func textOptions() []string { return []string{"spaces", "words", "case"} }
-
+// keyOptions are the keys allowed only next to "key".
 func keyOptions() []string {
 	return []string{"each", "where", "if", "is", "is_not", "matches", "matches_not", "below", "above", "at_least",
 		"at_most", "quantity", "any", "format"}
@@ -232,7 +231,6 @@ const (
 	maxRegexFolded = 1000      // of [regex.FoldedRanges]: 4 s to compile
 )
 
-// A compiledRegex is a regex of a bundle, or its mistake.
 type compiledRegex struct {
 	expr    *regex.Expr
 	mistake *document.Error
@@ -256,7 +254,7 @@ func (l *loader) regex(s regexSource) compiledRegex {
 
 func (l *loader) compile(s regexSource) compiledRegex {
 	refused := func(code, found, fix string) compiledRegex {
-		return compiledRegex{mistake: &document.Error{Code: code, Found: found, Fix: fix}}
+		return compiledRegex{mistake: newError(code, "", found, fix)}
 	}
 	limit := func(found string) compiledRegex {
 		return refused(document.CodeLimit, found, "write fewer or smaller ones")

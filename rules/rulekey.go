@@ -49,8 +49,7 @@ func (f *ruleFile) keyItem(key document.Entry, m document.Entries, required bool
 // keyItemName returns the JSON of an item, given the JSON of its keys.
 func keyItemName(json map[string]string) string {
 	var parts []string
-	for _, key := range []string{"each", "key", "where", "if", "is", "is_not", "matches", "matches_not", "below",
-		"above", "at_least", "at_most", "quantity", "any", "format"} {
+	for _, key := range slices.Insert(keyOptions(), 1, "key") {
 		if text, ok := json[key]; ok {
 			parts = append(parts, jsonString(key)+":"+text)
 		}
@@ -155,7 +154,6 @@ func (k *keyReader) values(e document.Entry) ([]keyitem.Value, string) {
 	return values, shown
 }
 
-// itemConditions are the conditions of an item, by their keys.
 func itemConditions() map[string]keyitem.Asks {
 	return map[string]keyitem.Asks{
 		"is": keyitem.Is, "is_not": keyitem.IsNot, "matches": keyitem.Matches, "matches_not": keyitem.MatchesNot,

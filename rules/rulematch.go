@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -203,20 +202,18 @@ func (l *loader) globMistake(written globOf, text string) *document.Error {
 		return mistake
 	}
 	var found *document.Error
-	var mistake *glob.Mistake
-	switch err := glob.Check(text); {
+	mistake := glob.Check(text)
+	switch {
 	case written.in02 && strings.HasPrefix(text, "/"):
 		mistake = &glob.Mistake{Found: `"//": no path has an empty segment`, Fix: `write a single "/"`}
-	case !errors.As(err, &mistake) && written.in02:
+	case mistake == nil && written.in02:
 		mistake = glob.Ambiguous(written.glob)
 	}
 	if mistake != nil {
-		found = &document.Error{Code: document.CodeGlob, Found: mistake.Found, Fix: mistake.Fix}
+		found = newError(document.CodeGlob, "", mistake.Found, mistake.Fix)
 	} else if l.expansions += glob.Expansions(text); l.expansions > maxExpansions {
-		found = &document.Error{
-			Code: document.CodeLimit, Fix: "write fewer",
-			Found: fmt.Sprintf("more than %d different globs in the bundle, with braces expanded", maxExpansions),
-		}
+		found = newError(document.CodeLimit, "",
+			fmt.Sprintf("more than %d different globs in the bundle, with braces expanded", maxExpansions), "write fewer")
 	}
 	l.globs[written] = found
 	return found

@@ -140,9 +140,9 @@ type Bundle struct {
 	Allowances []Allowance
 	// Is02: a file has bundle: "0.2", so each *.yml in rules/ is a rule file. false if made by [New].
 	Is02 bool
-	// FileExcludes are the excludes of rule files, in the order of the rules, deprecated ones last. nil if made by
-	// [New]; the rules have them too.
-	FileExcludes []FileExclude
+	// FileExcludes are the rule files with an exclude, which narrows all of their rules, in the order of the rules,
+	// deprecated ones last. nil if made by [New].
+	FileExcludes []string
 	// SHA256 is the bundle's identity, in lower-case hexadecimal. For each rule file in byte order of its path it
 	// hashes the path, LF, the file's bytes with CRLF as LF, and LF.
 	SHA256 string
@@ -156,12 +156,6 @@ type Bundle struct {
 	notes         []document.Note    // found while loading
 	spots         []allowanceSpots   // of Allowances; nil if made by New
 	joined        bool               // it consists of several bundles
-}
-
-// A FileExclude is the exclude of a rule file, which narrows all of its rules.
-type FileExclude struct {
-	File  string // as in [Rule.File]
-	Globs []string
 }
 
 // Count returns how many enforced rules of type t the bundle has.

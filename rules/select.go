@@ -108,8 +108,8 @@ func (b *Bundle) SelectingBelow(path string, into []int) []int {
 	}
 	for i := range b.Rules {
 		r := &b.Rules[i]
-		globs := r.follower(slices.Concat(r.Files, r.ForbiddenFiles))
-		if r.Selects(path) || !globs.Below(r.fold(dir)).Empty() {
+		globs := glob.NewFollower(slices.Concat(r.Files, r.ForbiddenFiles), r.PathCase)
+		if r.Selects(path) || !globs.Below(dir).Empty() {
 			into = append(into, i)
 		}
 	}
@@ -131,9 +131,9 @@ func (b *Bundle) TakenByFile(path string, into []int) []int {
 
 func (b *Bundle) rulesOfExcludes() [][]*Rule {
 	all := make([][]*Rule, len(b.FileExcludes))
-	for i, e := range b.FileExcludes {
+	for i, file := range b.FileExcludes {
 		for k := range b.Rules {
-			if r := &b.Rules[k]; r.File == e.File {
+			if r := &b.Rules[k]; r.File == file {
 				all[i] = append(all[i], r)
 			}
 		}

@@ -102,7 +102,7 @@ func (s *selector) rules(path string, into []int) []int {
 		if len(s.excludes[i]) > 0 && !looked {
 			m.excluded, looked = s.exclude.Match(path, m.excluded), true
 		}
-		if !anyOf(m.excluded, s.excludes[i]) {
+		if !slices.ContainsFunc(s.excludes[i], m.excluded.Has) {
 			into = append(into, i)
 		}
 	})
@@ -127,16 +127,9 @@ func (s *selector) globs(path string, into []GlobOf) []GlobOf {
 		return into
 	}
 	m.excluded = s.exclude.Match(path, m.excluded)
-	found := slices.DeleteFunc(into[from:], func(g GlobOf) bool { return anyOf(m.excluded, s.excludes[g.Rule]) })
+	found := slices.DeleteFunc(into[from:], func(g GlobOf) bool {
+		return slices.ContainsFunc(s.excludes[g.Rule], m.excluded.Has)
+	})
 	slices.SortFunc(found, func(a, b GlobOf) int { return cmp.Or(a.Rule-b.Rule, a.Glob-b.Glob) })
 	return into[:from+len(found)]
-}
-
-func anyOf(bits glob.Bits, numbers []int) bool {
-	for _, n := range numbers {
-		if bits.Has(n) {
-			return true
-		}
-	}
-	return false
 }

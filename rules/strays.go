@@ -14,18 +14,15 @@ import (
 // A stray is an entry of the rules directory that is a rule file, or could be meant as one but is not read.
 type stray struct {
 	name string // from the bundle's directory
-	kind strayKind
 	what string // its kind; "" for a file
 	err  error  // why it cannot be inspected
 }
 
-type strayKind int
+// isNamed reports whether it has a fixed name, and so is none.
+func (s *stray) isNamed() bool { return s.err == nil && isNamed(s.name) }
 
-const (
-	aStray    strayKind = iota // not read
-	namedFile                  // a rule file with a fixed name
-	otherFile                  // a rule file of a 0.2 bundle, a stray in a 0.1 bundle
-)
+// isOther reports whether it is a rule file of a 0.2 bundle; in a 0.1 bundle, it is a stray.
+func (s *stray) isOther() bool { return s.err == nil && s.what == "" && isOther(s.name) }
 
 const maxListed = 10_000
 
@@ -61,9 +58,7 @@ func straysOf(fsys fs.FS) []stray {
 func strayOf(name string, mode fs.FileMode) (s stray, ok bool) {
 	switch {
 	case isNamed(name):
-		return stray{name: name, kind: namedFile}, true
-	case isOther(name) && mode.IsRegular():
-		return stray{name: name, kind: otherFile}, true
+		return stray{name: name}, true
 	case mode.IsDir() || mode&fs.ModeSymlink == 0 && !LooksLikeRules(name):
 		return stray{}, false
 	case !mode.IsRegular():

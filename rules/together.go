@@ -65,12 +65,11 @@ func distinct(bundles []*Bundle) document.Errors {
 				if !taken {
 					first[id] = i
 				} else if other != i {
-					mistakes = append(mistakes, &document.Error{
-						Code: document.CodeTwo, Rule: id,
-						Found: fmt.Sprintf("two bundles have a rule with this id, number %d and number %d of --policy",
-							other+1, i+1),
-						Fix: "give each rule its own id; a prefix for each bundle helps",
-					})
+					e := newError(document.CodeTwo, "", fmt.Sprintf("two bundles have a rule with this id, "+
+						"number %d and number %d of --policy", other+1, i+1),
+						"give each rule its own id; a prefix for each bundle helps")
+					e.Rule = id
+					mistakes = append(mistakes, e)
 				}
 			}
 		}
@@ -94,10 +93,7 @@ func enforced(bundles []*Bundle) *document.Error {
 			"name the bundle that has the rules with another --policy, or write a rule in "+BoundariesFile+" or "+
 				InvariantsFile)
 	}
-	return &document.Error{
-		Code:  document.CodeNoRules,
-		Found: "no bundle of --policy has an enforced rule", Fix: "write one in one of them",
-	}
+	return newError(document.CodeNoRules, "", "no bundle of --policy has an enforced rule", "write one in one of them")
 }
 
 // CheckAllowances compares the allowances of the bundles of a run with all of their rules. An entry is an error if its

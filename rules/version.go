@@ -81,10 +81,8 @@ func (l *loader) checkBoundaries() {
 	}
 	needs := func(f *ruleFile) bool { return f.is02 && !f.otherVersion || f.holds == allowances }
 	if i := slices.IndexFunc(l.files, needs); i >= 0 {
-		l.batch.Errors = append(l.batch.Errors, &document.Error{
-			Code: document.CodeValue, File: BoundariesFile,
-			Found: `the file does not say bundle: "0.2", which ` + l.files[i].name + " needs", Fix: writeVersion,
-		})
+		l.batch.Errors = append(l.batch.Errors, newError(document.CodeValue, BoundariesFile,
+			`the file does not say bundle: "0.2", which `+l.files[i].name+" needs", writeVersion))
 	}
 }
 
@@ -94,11 +92,8 @@ func (f *ruleFile) read02(why string) {
 	f.doc.Reform(f.form())
 }
 
-// noVersion returns the error about a file of a 0.2 bundle that has neither a fixed name nor a version.
+// noVersion is about a file of a 0.2 bundle that has neither a fixed name nor a version.
 func (f *ruleFile) noVersion() *document.Error {
-	return &document.Error{
-		Code: document.CodeValue, File: f.name,
-		Found: `the file does not say bundle: "0.2" and which rules it holds`,
-		Fix:   `begin it with the lines bundle: "0.2" and "type: boundary" (or invariant, or deprecated)`,
-	}
+	return newError(document.CodeValue, f.name, `the file does not say bundle: "0.2" and which rules it holds`,
+		`begin it with the lines bundle: "0.2" and "type: boundary" (or invariant, or deprecated)`)
 }

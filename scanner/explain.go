@@ -94,10 +94,11 @@ type ItemExplanation struct {
 	Note      string   `json:"note"`      // why it was not checked; else ""
 	Outcome   Outcome  `json:"result"`    // as of the rule
 
-	Ref        rules.PatternRef   `json:"-"`
-	WhyNoPlace string             `json:"-"` // of a key pattern that is checked nowhere; else ""
-	Violation  *verdict.Violation `json:"-"` // nil without one
-	Allowance  *verdict.Allowance `json:"-"` // of the violation, or nil
+	Why []check.Reason `json:"reasons"` // why it found nothing, and keys that its paths may mean
+
+	Ref       rules.PatternRef   `json:"-"`
+	Violation *verdict.Violation `json:"-"` // nil without one
+	Allowance *verdict.Allowance `json:"-"` // of the violation, or nil
 }
 
 // An Outcome is the result of one pattern, mildest first.
@@ -264,11 +265,12 @@ func (x *Explanation) explainRule(e *RuleExplanation, result *check.Result, b *r
 		if of != rules.ForbiddenFile {
 			s := result.Explain(b, number, item.Ref)
 			item.Encodings, item.Format, item.Note = verdict.OrEmpty(s.Encodings), s.Format, s.Note
-			item.Places, item.WhyNoPlace = s.Places, s.WhyNone
+			item.Places, item.Why = s.Places, s.Why
 			if s.Undecided {
 				item.Outcome = Undecided
 			}
 		}
+		item.Why = verdict.OrEmpty(item.Why)
 		x.addViolation(e.Rule, &item)
 		e.Items = append(e.Items, item)
 		e.Outcome = max(e.Outcome, item.Outcome)

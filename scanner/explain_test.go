@@ -1,6 +1,7 @@
 package scanner
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner/check"
 	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/verdict"
 )
@@ -166,6 +168,9 @@ func checkExplained(t *rapid.T, x *Explanation, whole *verdict.Verdict) {
 			if item.Outcome == Passed && !asked && item.Note == "" {
 				t.Fatalf("%s: nothing says why %s of %s passes", x.Path, item.Name, r.Rule.ID)
 			}
+			if item.Format != "" && !item.Required && (item.Outcome == Passed) != (len(item.Why) > 0) {
+				t.Fatalf("%s: %s of %s is %s, with the reasons %v", x.Path, item.Name, r.Rule.ID, item.Outcome, item.Why)
+			}
 		}
 		if n != broken[r.Rule.ID] || m != let[r.Rule.ID] || (n > 0) != (r.Outcome == Violated) {
 			t.Fatalf("%s: %d items of %s are violated, %d violations, result %q", x.Path, n, r.Rule.ID,
@@ -185,5 +190,104 @@ func checkExplained(t *rapid.T, x *Explanation, whole *verdict.Verdict) {
 				}
 			}
 		}
+	}
+}
+
+// TestReasonsOfTexts: of an item that is not found, the explanation says which of its options keeps it from being
+// found, and where it would be, and no other.
+func TestReasonsOfTexts(t *testing.T) {
+	said := map[string]int{}
+	rapid.Check(t, func(rt *rapid.T) {
+		required := rapid.Bool().Draw(rt, "required")
+		is := func(label string) bool { return rapid.Bool().Draw(rt, label) }
+		kind, body, options := "text", rapid.SampledFrom([]string{"ab c", "ab", "a", "é b"}).Draw(rt, "text"),
+			map[string]string{}
+		if is("regex") {
+			kind, body = "regex", rapid.SampledFrom([]string{"ab? ?c", "b", "(?i)a+b", "a|é"}).Draw(rt, "regex")
+			if is("except") {
+				options["except"] = `'ab c\s*ab|b b|éb'`
+			}
+		} else {
+			for _, o := range [][2]string{{"words", "true"}, {"case", "ignore"}, {"spaces", "any"}} {
+				if is(o[0]) && (o[0] != "spaces" || strings.Contains(body, " ")) {
+					options[o[0]] = o[1]
+				}
+			}
+		}
+		if is("within_lines") {
+			options["within_lines"] = "2"
+		}
+		// found returns the places of a pattern with these options in the content, or nil.
+		content := strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"ab c", "AB C", "ab  c", "b", " ", "\n", "\n",
+			"é b", "xab", "ac"}), 1, 9).Draw(rt, "content"), rapid.SampledFrom([]string{"", " "}).Draw(rt, "between"))
+		if is("utf-16") {
+			content = utf16LE(rapid.SampledFrom([]string{"", "\ufeff"}).Draw(rt, "mark") + content)
+		}
+		bundle := func(list, body string, options map[string]string) *rules.Bundle {
+			item := "{" + kind + ": '" + body + "'"
+			for _, option := range slices.Sorted(maps.Keys(options)) {
+				item += ", " + option + ": " + options[option]
+			}
+			return keyBundle(t, "match: {files: ['**'], "+list+": ["+item+"}]}")
+		}
+		list := "required_absent"
+		if required {
+			list = "required_patterns"
+		}
+		found := func(body string, options map[string]string) (place [2]int64, ok bool) {
+			violations, err := check.File(t.Context(), bundle("required_absent", body, options), "a", []byte(content))
+			must(t, err)
+			if ok = len(violations) > 0; ok {
+				place = [2]int64{violations[0].Evidence.Line, violations[0].Evidence.Column}
+			}
+			if required {
+				violations, err = check.File(t.Context(), bundle(list, body, options), "a", []byte(content))
+				must(t, err)
+				ok = len(violations) == 0
+			}
+			return place, ok
+		}
+		want := map[string][2]int64{}
+		try := func(words, body string, change func(map[string]string)) {
+			other := maps.Clone(options)
+			change(other)
+			if place, ok := found(body, other); ok && (body != "" && !maps.Equal(other, options) || kind == "regex") {
+				want[words] = place
+			}
+		}
+		if _, ok := found(body, options); !ok {
+			none := func(map[string]string) {}
+			try("within a match of except", body, func(o map[string]string) { delete(o, "except") })
+			try("after line 2", body, func(o map[string]string) { delete(o, "within_lines") })
+			try("as a part of a word", body, func(o map[string]string) { delete(o, "words") })
+			if kind == "regex" {
+				try("in another case", "(?i)"+body, none)
+			} else {
+				try("in another case", body, func(o map[string]string) { o["case"] = "ignore" })
+			}
+			if strings.Contains(body, " ") && kind == "text" {
+				try("with other spaces", body, func(o map[string]string) { o["spaces"] = "any" })
+			}
+		}
+		inTempDir(t, rt, func(dir string) {
+			if err := os.WriteFile(filepath.Join(dir, "a"), []byte(content), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			b := bundle(list, body, options)
+			x, err := Explain(t.Context(), testOptions{Workers: 1}.run(one(b), tree.Dir(openRoot(t, dir))), "a")
+			must(t, err)
+			got := map[string][2]int64{}
+			for _, why := range x.Rules[0].Items[0].Why {
+				words, _, _ := strings.Cut(strings.TrimPrefix(why.Text, "found only "), ",")
+				got[words] = [2]int64{why.Line, why.Column}
+				said[words]++
+			}
+			if d := cmp.Diff(want, got); d != "" {
+				rt.Fatalf("%s '%s' %v in %q: -changed +explained: %s", kind, body, options, content, d)
+			}
+		})
+	})
+	if len(said) == 0 {
+		t.Error("nothing is said")
 	}
 }

@@ -1,6 +1,7 @@
 package scanner
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -45,8 +46,9 @@ type BundleLiveness struct {
 type DeadPart struct {
 	Rule       *rules.Rule
 	Part       rules.Part
-	Redundant  bool // of an exclude: other excludes remove all of its paths, too
-	triedFiles bool // the rules were tried on files, too
+	Redundant  bool   // of an exclude: other excludes remove all of its paths, too
+	triedFiles bool   // the rules were tried on files, too
+	meant      string // a key that a path of it may mean; or ""
 }
 
 // Alive tries the rules of bundles on their own examples and, unless r is nil, on the tree of the run.
@@ -101,7 +103,7 @@ func (l *Liveness) examples(ctx context.Context, sources []run.RuleSource, o *us
 				found.File.Kind = worktree.Regular
 				own.observe(&found)
 			}
-			o.usages[o.number[r.ID]] = own.usages[0]
+			o.usages[o.number[r.ID]], o.meant[o.number[r.ID]] = own.usages[0], own.meant[0]
 		}
 	}
 	return nil
@@ -125,7 +127,13 @@ func (l *Liveness) count(sources []run.RuleSource, o *usageObserver, files bool)
 					}
 					ofFiles[key] = len(parts)
 				}
-				parts, found = append(parts, DeadPart{Rule: r, Part: part, triedFiles: files}), append(found, s)
+				item := part
+				if item.Kind == rules.EachPath {
+					item = rules.Part{Kind: rules.RequiredItem, Index: part.Index}
+				}
+				meant := o.meant[o.number[r.ID]][item]
+				parts = append(parts, DeadPart{Rule: r, Part: part, triedFiles: files, meant: meant})
+				found = append(found, s)
 			}
 		}
 		of := &l.Bundles[k]
@@ -188,6 +196,7 @@ type usageObserver struct {
 	number   map[string]int // by rule id, unique among rules enforced together
 	excludes [][]exclude    // by rule
 	usages   []map[rules.Part]usage
+	meant    []map[rules.Part]string // the first key that a path of an item may mean
 }
 
 // An exclude is one glob of a rule's excludes.
@@ -210,7 +219,7 @@ func newUsageObserver(list []rules.Rule) *usageObserver {
 		add(rules.FileExcludeGlob, list[i].FileExclude)
 		list[i].Exclude, list[i].FileExclude = nil, nil
 		o.number[list[i].ID] = i
-		o.usages = append(o.usages, map[rules.Part]usage{})
+		o.usages, o.meant = append(o.usages, map[rules.Part]usage{}), append(o.meant, map[rules.Part]string{})
 	}
 	o.bundle = rules.New(list, nil)
 	return o
@@ -234,6 +243,12 @@ func (o *usageObserver) observe(r *check.Result) {
 		}
 	}
 	r.Present(o.bundle, func(rule int, part rules.Part) { o.add(rule, part, alive) })
+	r.Meant(o.bundle, func(rule int, part rules.Part, key check.Reason) {
+		meant := fmt.Sprintf("%s:%d: %s", verdict.Path(r.File.Path), key.Line, key.Text)
+		if before := o.meant[rule][part]; before == "" || meant < before { // files come in any order
+			o.meant[rule][part] = meant
+		}
+	})
 }
 
 // path records the globs that match a path, or the excludes that remove it from their rule.
@@ -273,7 +288,7 @@ func (o *usageObserver) path(path string, kind worktree.Kind) {
 // Mistake describes what is missing for a part to be alive and, if visible, its likely mistake. word is "dead",
 // "unused" or a less certain word.
 func (d *DeadPart) Mistake(word string) *document.Error {
-	return d.Rule.PartMistake(d.Part, word+": "+d.found(), d.Rule.Suspect(d.Part))
+	return d.Rule.PartMistake(d.Part, word+": "+d.found(), cmp.Or(d.meant, d.Rule.Suspect(d.Part)))
 }
 
 func (d *DeadPart) found() string {

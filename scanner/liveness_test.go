@@ -20,7 +20,7 @@ func deadParts(t testing.TB, b *rules.Bundle, dir string) []string {
 	t.Helper()
 	var input *run.Run
 	if dir != "" {
-		opened, done, err := tree.OpenDir(dir)
+		opened, done, err := tree.OpenDir(dir, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

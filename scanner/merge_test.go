@@ -205,7 +205,7 @@ func (s *shardTree) trees(t *testing.T) map[string]tree.Tree {
 	must(t, err)
 	all := map[string]tree.Tree{"rev": tree.Whole(s.repo, s.head, "rev")}
 	var done func()
-	all["full"], done, err = tree.OpenDir(s.dir)
+	all["full"], done, err = tree.OpenDir(s.dir, nil)
 	must(t, err)
 	t.Cleanup(done)
 	all["tracked"], done, err = tree.OpenTracked(s.dir, idx)

@@ -90,7 +90,7 @@ func TestSubmodules(t *testing.T) {
 		for _, sub := range dirs {
 			must(t, os.MkdirAll(filepath.Join(dir, sub), 0o777))
 		}
-		input, done, err := tree.OpenDir(filepath.Join(dir, c.scan))
+		input, done, err := tree.OpenDir(filepath.Join(dir, c.scan), nil)
 		must(t, err)
 		v := scanTree(t, testBundle("key"), input, testOptions{})
 		done()

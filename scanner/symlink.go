@@ -24,7 +24,7 @@ type linkTarget struct {
 // content; else the rules that could check its path but not the target.
 func (w *worker) coverLink(r *check.Result) bool {
 	w.link = linkTarget{}
-	if applying := w.scan.run.Rules.Bundle.LookingInto(r.File.Path, nil); len(applying) > 0 {
+	if applying := w.scan.run.Rules.Bundle.LookingInto(r.File.Path); len(applying) > 0 {
 		target, err := r.File.Target()
 		if err == nil {
 			if w.link.missed, w.link.message, err = w.scan.missedBy(&r.File, target, applying); err != nil {
@@ -89,7 +89,7 @@ func (s *scan) missedBy(f *tree.File, target string, applying []int) (missed []i
 		}
 	default:
 		says.leads = to.Path
-		missed = s.run.Rules.Bundle.LosingSight(f.Path, to.Path, to.IsFile, nil)
+		missed = s.run.Rules.Bundle.LosingSight(f.Path, to.Path, to.IsFile)
 	}
 	if len(missed) == 0 {
 		return nil, "", nil

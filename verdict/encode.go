@@ -16,11 +16,7 @@ import (
 )
 
 // Encode returns the document's canonical bytes, as in [Verdict.Write].
-func (v *Verdict) Encode() ([]byte, error) {
-	var text bytes.Buffer
-	err := v.Write(&text)
-	return text.Bytes(), err
-}
+func (v *Verdict) Encode() ([]byte, error) { return JSON(v) }
 
 // Write writes the document's canonical bytes: one JSON object, keys in the order of [Verdict], as in [JSON]. Equal
 // verdicts have equal bytes.

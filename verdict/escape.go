@@ -11,15 +11,6 @@ import (
 // characters (bidirectional overrides, zero-width and tag characters), line and paragraph separators, private and
 // unassigned characters, invisible characters, and every space except U+0020. Bytes that are not UTF-8 become U+FFFD.
 func Visible(s string) string {
-	return replaceHidden(s, func(b *strings.Builder, r rune) {
-		b.WriteString(`\u{`)
-		b.WriteString(strconv.FormatInt(int64(r), 16))
-		b.WriteByte('}')
-	})
-}
-
-// replaceHidden calls write with each character of s that is not printable.
-func replaceHidden(s string, write func(*strings.Builder, rune)) string {
 	clean := true
 	for i := 0; i < len(s) && clean; i++ {
 		clean = ' ' <= s[i] && s[i] < 0x7f
@@ -32,7 +23,7 @@ func replaceHidden(s string, write func(*strings.Builder, rune)) string {
 		if Shown(r) {
 			b.WriteRune(r)
 		} else {
-			write(&b, r)
+			b.WriteString(`\u{` + strconv.FormatInt(int64(r), 16) + "}")
 		}
 	}
 	return b.String()

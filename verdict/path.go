@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -17,10 +18,7 @@ func Path(raw string) string {
 		r, n := utf8.DecodeRuneInString(raw[i:])
 		switch {
 		case r == utf8.RuneError && n == 1:
-			const hex = "0123456789abcdef"
-			b.WriteString(`\x`)
-			b.WriteByte(hex[raw[i]>>4])
-			b.WriteByte(hex[raw[i]&15])
+			fmt.Fprintf(&b, `\x%02x`, raw[i])
 		case r == '\\':
 			b.WriteString(`\\`)
 		default:

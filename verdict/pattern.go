@@ -94,7 +94,6 @@ func MappingWords(name string) (words string, ok bool) {
 	return strings.Join(append([]string{head + condition}, clauses...), ", "), head != ""
 }
 
-// A member is a key of a JSON object, and its value.
 type member struct {
 	key   string
 	value jsontext.Value
@@ -188,7 +187,20 @@ func valueWords(v jsontext.Value) string {
 	if v.Kind() != '{' {
 		return list(v, "or", bare)
 	}
-	var all []string
+	return strings.Join(conditionsOf(v), " and ")
+}
+
+// ConditionWords returns the conditions of the where or the if of a pattern, by the name of its mapping, in words.
+func ConditionWords(name, clause string) []string {
+	for _, m := range membersOf(jsontext.Value(name)) {
+		if m.key == clause {
+			return conditionsOf(m.value)
+		}
+	}
+	return nil
+}
+
+func conditionsOf(v jsontext.Value) (all []string) {
 	for _, m := range membersOf(v) {
 		words := Visible(m.key)
 		if m.value.Kind() != '{' {
@@ -203,7 +215,7 @@ func valueWords(v jsontext.Value) string {
 		}
 		all = append(all, words)
 	}
-	return strings.Join(all, " and ")
+	return all
 }
 
 // list joins the values of a list, or shows the single value.

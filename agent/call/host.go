@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"net/url"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -83,21 +84,13 @@ func cutScheme(text string) (rest string, ok bool) {
 }
 
 // Host normalizes a host like the WHATWG's URL parser: lower case, an international name in its xn-- form, an address
-// in its usual notation ("2130706433" and "0x7f.1" are "127.0.0.1"). In contrast to that parser, an IPv6 address has
-// no brackets and a name no dot at its end. Brackets around an IPv6 address are optional. It is false for an invalid
-// host.
+// in its usual notation ("2130706433" and "0x7f.1" are "127.0.0.1"). In contrast to that parser, an IPv6 address has no
+// brackets and a name no dot at its end. Brackets around an IPv6 address are optional. It is false for an invalid host.
 func Host(text string) (name string, ok bool) {
 	if addr, err := netip.ParseAddr(text); err == nil && addr.Is6() {
 		return parseHost("[" + text + "]")
 	}
 	return parseHost(text)
-}
-
-// asciiOf is the WHATWG's "domain to ASCII": UTS #46, without its rules for hyphens, for ASCII and for lengths. Its
-// rule for right-to-left letters applies to all labels of such a name, and refuses more of them than node does.
-func asciiOf(domain string) (string, error) {
-	return idna.New(idna.MapForLookup(), idna.BidiRule(), idna.Transitional(false), idna.CheckJoiners(true),
-		idna.CheckHyphens(false), idna.StrictDomainName(false), idna.VerifyDNSLength(false)).ToASCII(domain)
 }
 
 // maxHost is how long a host may be, in bytes as it is spelt. No server has a name of over 253; to encode a long name
@@ -118,21 +111,25 @@ func parseHost(text string) (string, bool) {
 		return "", false
 	}
 	last, _ := utf8.DecodeLastRuneInString(domain)
-	domain, err = asciiOf(domain)
+	// The WHATWG's "domain to ASCII": UTS #46, without its rules for hyphens, for ASCII and for lengths. Its rule for
+	// right-to-left letters applies to all labels of such a name, and refuses more of them than node does.
+	domain, err = idna.New(idna.MapForLookup(), idna.BidiRule(), idna.Transitional(false), idna.CheckJoiners(true),
+		idna.CheckHyphens(false), idna.StrictDomainName(false), idna.VerifyDNSLength(false)).ToASCII(domain)
 	emptied := strings.HasSuffix(domain, ".") && !strings.ContainsRune(".。．｡", last) // a label "xn--", of nothing
 	if err != nil || emptied {
 		return "", false
 	}
 	domain = strings.TrimSuffix(domain, ".")
-	for label := range strings.SplitSeq(domain, ".") {
-		if label == "" { // as in "a..b": a browser requests it, and no server can have such a name
-			return "", false
-		}
-	}
-	if strings.ContainsFunc(domain, forbidden) {
+	if slices.Contains(strings.Split(domain, "."), "") { // as in "a..b": a browser requests it, and no server has it
 		return "", false
 	}
-	if last := domain[strings.LastIndexByte(domain, '.')+1:]; endsInNumber(last) {
+	if strings.ContainsFunc(domain, func(r rune) bool { // the WHATWG's forbidden code points, or not ASCII
+		return r <= ' ' || r >= 0x7f || strings.ContainsRune(`#/:<>?@[\]^|%`, r)
+	}) {
+		return "", false
+	}
+	end := domain[strings.LastIndexByte(domain, '.')+1:]
+	if _, isNumber := number4(end); isNumber || strings.Trim(end, "0123456789") == "" {
 		return address4(domain)
 	}
 	return domain, true
@@ -151,16 +148,6 @@ func whole(text string) string {
 }
 
 func hexadecimal(c byte) bool { return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'f' }
-
-// forbidden reports whether a character is one of the WHATWG's forbidden domain code points, or not ASCII.
-func forbidden(r rune) bool {
-	return r <= ' ' || r >= 0x7f || strings.ContainsRune(`#/:<>?@[\]^|%`, r)
-}
-
-func endsInNumber(label string) bool {
-	_, ok := number4(label)
-	return ok || strings.Trim(label, "0123456789") == ""
-}
 
 // number4 reads a part of an IPv4 address: decimal, octal after a 0, or hexadecimal after 0x. A number too large for
 // an address stays too large.

@@ -195,8 +195,7 @@ func Resolve(dir, name string) (clean string, absolute bool) {
 	return drive + clean, path.IsAbs(rest)
 }
 
-// cutDrive cuts the drive off a path of Windows, and gives the rest slashes. Of any other path there is
-// no drive.
+// cutDrive cuts the drive off a path of Windows, and gives the rest slashes. Of any other path there is no drive.
 func cutDrive(name string) (drive, rest string) {
 	if len(name) < 2 || name[1] != ':' || name[0]|0x20 < 'a' || name[0]|0x20 > 'z' {
 		return "", name

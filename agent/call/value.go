@@ -336,8 +336,7 @@ func (v *Value) order() []int {
 	return all
 }
 
-// appendNumber writes a number as ECMAScript does (Number::toString); encoding/json does so too,
-// except for -0.
+// appendNumber writes a number as ECMAScript does (Number::toString); encoding/json does so too, except for -0.
 func appendNumber(b []byte, n float64) []byte {
 	if n == 0 {
 		return append(b, '0')

@@ -39,14 +39,14 @@ func (s *Set) Decide(c *call.Call, o Options) Outcome {
 	out.Set, out.Decision = s, s.Word(out.Effect)
 	if w.trace != nil {
 		if w.trace.Resolution == "" {
-			w.trace.Resolution = resolution(s, &out)
+			w.trace.Resolution = resolution(&out)
 		}
 		out.Trace = w.trace
 	}
 	return out
 }
 
-func resolution(s *Set, out *Outcome) string {
+func resolution(out *Outcome) string {
 	switch {
 	case out.Code != "":
 		return fmt.Sprintf("%s: %s", out.Decision, out.Code)

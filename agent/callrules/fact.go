@@ -103,7 +103,7 @@ func (f *facts) raw(of *Fact) *call.Value {
 	case FromInput:
 		return f.call.Input.At(of.Path...)
 	case FromRequest:
-		return along(f.call, f.request(), of.Path)
+		return f.along(of.Path)
 	case FromCapability:
 		if c := call.Known(f.call.Tool).Capability; c != "" {
 			return call.Text(string(c))
@@ -162,9 +162,22 @@ func (f *facts) operations() *call.Operations {
 
 // request is the root of dot-paths.
 func (f *facts) request() *call.Value {
+	c := f.call
 	if f.requested == nil {
-		f.requested = requestOf(f.call)
+		f.requested = c.Request
 	}
+	if f.requested != nil {
+		return f.requested
+	}
+	members := []call.Member{{Name: "tool_name", Value: call.Text(c.Tool)}}
+	if c.Agent != "" {
+		members = append(members, call.Member{Name: "agent_id", Value: call.Text(c.Agent)})
+	}
+	members = append(members, call.Member{Name: "input", Value: c.Input})
+	if c.Dir != "" {
+		members = append(members, call.Member{Name: "cwd", Value: call.Text(c.Dir)})
+	}
+	f.requested = call.NewObject(members...)
 	return f.requested
 }
 
@@ -218,31 +231,15 @@ func (f *facts) json(v *call.Value) string {
 	return text
 }
 
-// requestOf returns the root of dot-paths.
-func requestOf(c *call.Call) *call.Value {
-	if c.Request != nil {
-		return c.Request
-	}
-	members := []call.Member{{Name: "tool_name", Value: call.Text(c.Tool)}}
-	if c.Agent != "" {
-		members = append(members, call.Member{Name: "agent_id", Value: call.Text(c.Agent)})
-	}
-	members = append(members, call.Member{Name: "input", Value: c.Input})
-	if c.Dir != "" {
-		members = append(members, call.Member{Name: "cwd", Value: call.Text(c.Dir)})
-	}
-	return call.NewObject(members...)
-}
-
-// along looks up a dot-path in the request of a call. A rule about its input must not miss it because of another name
+// along looks up a dot-path in the request. A rule about its input must not miss it because of another name
 // or form, so without an object "input" in the request, the path continues in the call's input.
-func along(c *call.Call, request *call.Value, path []string) *call.Value {
-	v := request.At(path...)
+func (f *facts) along(path []string) *call.Value {
+	v := f.request().At(path...)
 	if k := v.Kind(); k != call.Absent && k != call.Null || len(path) == 0 || path[0] != "input" {
 		return v
 	}
-	if own := request.Member("input").Kind(); own == call.Object || own == call.List {
+	if own := f.request().Member("input").Kind(); own == call.Object || own == call.List {
 		return v
 	}
-	return c.Input.At(path[1:]...)
+	return f.call.Input.At(path[1:]...)
 }

@@ -82,7 +82,8 @@ func fromValue(v *call.Value, sets []*Set) (*call.Call, error) {
 		}
 	}
 	var err error
-	if c.Input, err = asInput(of, v.Member(of)); err != nil && !(only && mayBeAnything(of)) {
+	// Agents write the other names, and always for the input, but a request may use these two words as it likes.
+	if c.Input, err = asInput(of, v.Member(of)); err != nil && !(only && (of == "input" || of == "arguments")) {
 		return nil, err
 	}
 	switch name {
@@ -93,10 +94,6 @@ func fromValue(v *call.Value, sets []*Set) (*call.Call, error) {
 	}
 	return c, nil
 }
-
-// mayBeAnything reports whether a member of a request may hold any value: agents write the other names, and always for
-// the input, but these are words that a request may use as it likes.
-func mayBeAnything(name string) bool { return name == "input" || name == "arguments" }
 
 // theOne returns the name of an object's only non-null member among some names, the first name if there is no such
 // member. Two of them are an error: nobody can tell which one the agent uses.

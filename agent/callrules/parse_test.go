@@ -15,12 +15,12 @@ func TestParse(t *testing.T) {
 		c.Request != nil {
 		t.Errorf("got %+v, %v", c, err)
 	}
-	if got := requestOf(c).JSON(); got != `{"tool_name":"Bash","agent_id":"a","input":{"command":"ls"},"cwd":"/w"}` {
+	if got := (&facts{call: c}).request().JSON(); got != `{"tool_name":"Bash","agent_id":"a","input":{"command":"ls"},"cwd":"/w"}` {
 		t.Errorf("as a request: %s", got)
 	}
 	c, err = ParseCall([]byte(`{"tool_name":"pay","kwargs":{"amount":5},"agent_id":null}`))
 	if err != nil || c.Tool != "pay" || c.Input != nil || c.Agent != "" ||
-		requestOf(c).At("kwargs", "amount").JSON() != "5" {
+		(&facts{call: c}).request().At("kwargs", "amount").JSON() != "5" {
 		t.Errorf("got %+v, %v", c, err)
 	}
 	for in, want := range map[string]string{
@@ -81,7 +81,7 @@ func TestFault_163_Names(t *testing.T) {
 				continue
 			}
 			if said := got.Input.JSON() + " " +
-				along(got, requestOf(got), []string{"input", "command"}).JSON(); got.Tool != "Bash" || said != c.want {
+				(&facts{call: got}).along([]string{"input", "command"}).JSON(); got.Tool != "Bash" || said != c.want {
 				t.Errorf("%s, %s: %q %s, want %s", c.line, name, got.Tool, said, c.want)
 			}
 		}
@@ -93,7 +93,7 @@ func TestFault_163_Names(t *testing.T) {
 				for name, sets := range all {
 					got, err := ParseCall([]byte(line), sets...)
 					if err != nil || got.Tool != "Bash" || got.Input.JSON() != `{"command":"x"}` ||
-						along(got, requestOf(got), []string{"input", "command"}).Str() != "x" {
+						(&facts{call: got}).along([]string{"input", "command"}).Str() != "x" {
 						t.Errorf("%s, %s: %+v, %v", line, name, got, err)
 					}
 				}
@@ -114,9 +114,9 @@ func TestFault_163_Names(t *testing.T) {
 	const sent = `{"tool_name":"a","tool_input":{"n":1},"input":"{\"n\":2}","tool":{"name":"b"}}`
 	got, err := ParseCall([]byte(sent), evaluator)
 	if err != nil || got.Request.JSON() != sent ||
-		along(got, got.Request, []string{"tool_input", "n"}).JSON() != "1" ||
-		along(got, got.Request, []string{"input"}).Kind() != call.String ||
-		along(got, got.Request, []string{"input", "n"}).JSON() != "2" {
+		(&facts{call: got}).along([]string{"tool_input", "n"}).JSON() != "1" ||
+		(&facts{call: got}).along([]string{"input"}).Kind() != call.String ||
+		(&facts{call: got}).along([]string{"input", "n"}).JSON() != "2" {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
@@ -148,7 +148,7 @@ func TestParseScenario(t *testing.T) {
 	s, err = ParseScenario([]byte(`{"request":{"tool_name":"pay","tool":"x","kwargs":{"amount":5},"agent_id":"a"},
 		"expected_decision":"deny","expected_code":null}`), &Set{Strategy: DenyOverrides})
 	if err != nil || s.Call.Tool != "pay" || s.Call.Agent != "a" ||
-		requestOf(s.Call).At("kwargs", "amount").JSON() != "5" || requestOf(s.Call).At("tool").Str() != "x" ||
+		(&facts{call: s.Call}).request().At("kwargs", "amount").JSON() != "5" || (&facts{call: s.Call}).request().At("tool").Str() != "x" ||
 		s.Code != "" || s.AnyCode {
 		t.Errorf("got %+v, %v", s, err)
 	}

@@ -15,13 +15,16 @@
 // the first.
 package callrules
 
-import "time"
+import (
+	"time"
+
+	"github.com/policyscan/policyscan/agent/call"
+)
 
 // An Effect is the decision of a rule on a call.
 type Effect string
 
-// The effects, from the strictest to the least: the first two deny, the last three let the call go
-// on.
+// The effects, from the strictest to the least: the first two deny, the last three let the call go on.
 const (
 	Deny   Effect = "deny"
 	Force  Effect = "force" // deny, and name an alternative
@@ -84,7 +87,6 @@ type Rule struct {
 	Through  bool      // of MostSpecific: it names a program that is looked through, see call.LookedThrough
 	Score    [2]int    // of MostSpecific: primary, secondary
 	Sandbox  string    // of MostSpecific: the name of the sandbox that the file wants, which nothing enforces; or ""
-	Severity string    // shown, never weighed
 }
 
 // A Policy is one of the policies of a deny-overrides set.
@@ -131,4 +133,14 @@ func (s *Set) Word(e Effect) string {
 		return w
 	}
 	return string(e)
+}
+
+// Respelled returns a copy of the set in which tests of a path at or under a directory also match other spellings of
+// the directory, from symlinks to it. Only tests for a path, with or without the paths under it, are widened; globs
+// and regexes stay unchanged.
+func (s *Set) Respelled(dir string, others []string) *Set {
+	again := *s
+	again.dir, _ = call.Resolve("", dir)
+	again.others = others
+	return &again
 }

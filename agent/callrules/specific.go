@@ -78,7 +78,9 @@ func (w *walk) mostSpecific() Outcome {
 		}
 		said = append(said, by)
 		if len(said) == 1 || effect.Rank() > out.Effect.Rank() {
-			out = Outcome{Effect: effect, Rule: r, asksUser: slices.Contains(askingUser(), tool)}
+			// The use of these tools is a question to the user: to send an allow is to answer it.
+			asks := slices.Contains([]string{"AskUserQuestion", "EnterPlanMode", "ExitPlanMode"}, tool)
+			out = Outcome{Effect: effect, Rule: r, asksUser: asks}
 		}
 	}
 	if len(said) == 0 {
@@ -103,9 +105,6 @@ func ofDomain(all []Rule, domain string) []*Rule {
 	}
 	return rules
 }
-
-// askingUser are the tools whose use is a question to the user: to send an allow is to answer it.
-func askingUser() []string { return []string{"AskUserQuestion", "EnterPlanMode", "ExitPlanMode"} }
 
 // through returns a rule that is stricter than an effect and names a wrapper program, as env in "env git status", or
 // nil. Of the rules that name such a program the most specific decides; an allowing one does not cover the wrapped

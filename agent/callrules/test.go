@@ -27,12 +27,12 @@ const (
 	Each               // the fact is a list that has an item for each of Test.Each, no item for two of them
 )
 
-// A Truth is the value of a test that cannot be made.
-type Truth uint8
+// A truth is the value of a test that cannot be made.
+type truth uint8
 
 // What a test can be held for.
 const (
-	Fails   Truth = iota
+	Fails   truth = iota
 	Holds         //
 	AsEmpty       // of Test.Absent alone: the test is made with an empty text
 )
@@ -55,14 +55,13 @@ type Test struct {
 	Op   Op
 	Not  bool
 
-	// Absent is the test's value when the fact is missing; Not does not invert it (with AsEmpty, Not inverts the
-	// test).
-	Absent Truth
+	// Absent is the test's value when the fact is missing; Not does not invert it (with AsEmpty, Not inverts the test).
+	Absent truth
 
 	// Broken says why the operand cannot be used, such as a pattern that does not compile, or is "". The test is then
 	// IfBroken, whatever the fact; Not does not invert it.
 	Broken   string
-	IfBroken Truth
+	IfBroken truth
 
 	// ByLine tests each line of the text separately, without its // comment, and holds (before Not) if any line
 	// matches.
@@ -82,6 +81,17 @@ type Test struct {
 type Predicate struct {
 	All, Any []Predicate
 	Test     *Test
+}
+
+// Join is all of some predicates, or any.
+func Join(list []Predicate, all bool) Predicate {
+	switch {
+	case len(list) == 1:
+		return list[0]
+	case all:
+		return Predicate{All: list}
+	}
+	return Predicate{Any: list}
 }
 
 // holds reports whether the predicate holds, and otherwise the last failed test (or nil).
@@ -153,6 +163,23 @@ func (t *Test) holds(f *facts) bool {
 		return t.Absent == Holds || f.may || f.strict && f.unsure(&t.Fact) != ""
 	}
 	return is != t.Not
+}
+
+// asksOther makes a test of a path as it is when the directory of the set is spelled as the rules spell it.
+func (t *Test) asksOther(f *facts, path string) bool {
+	if len(f.others) == 0 || t.Fact.Source != FromFSPath || t.Op != Equals && t.Op != Under {
+		return false
+	}
+	if _, within := call.CutDir(t.Text, f.dir); !within {
+		return false
+	}
+	for _, other := range f.others {
+		other, _ = call.Resolve("", other)
+		if rest, ok := call.CutDir(path, other); ok && t.asks(f.dir+rest) {
+			return true
+		}
+	}
+	return false
 }
 
 func (t *Test) asks(text string) bool {

@@ -56,11 +56,10 @@ func (in *input) claudeReplacement() replacement {
 
 const bom = "\xef\xbb\xbf"
 
-// maxCRLF is the number of UTF-16 units in which Claude Code looks for CRLF. A longer first line means LF.
-const maxCRLF = 4096
-
-// maxSteps limits the bytes that the edits of one call search: a second's work at worst.
-const maxSteps = 1 << 30
+const (
+	maxCRLF  = 4096    // the UTF-16 units in which Claude Code looks for CRLF; a longer first line means LF
+	maxSteps = 1 << 30 // bytes that the edits of one call may search: a second's work at worst
+)
 
 func (in *input) claudeEdit(edits []replacement) []Edit {
 	return in.edit(func(before string, exists bool) ([]string, error) {

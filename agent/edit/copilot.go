@@ -18,7 +18,11 @@ func copilotCreates(in *input) []Edit {
 
 // copilotEdits reads edit, which searches the string as it is, then with CRLF and blanks at line ends.
 func copilotEdits(in *input) []Edit {
-	old, repl := in.optional("old_str"), in.text("new_str")
+	old := ""
+	if in.fields["old_str"] != nil {
+		old = in.text("old_str")
+	}
+	repl := in.text("new_str")
 	beginsBlank := strings.HasPrefix(strings.TrimLeft(crlfToLF(old), " \t"), "\n") // and so perhaps in the line before
 	return in.edit(func(before string, exists bool) ([]string, error) {
 		t, err := readExisting(before, exists)

@@ -1,8 +1,7 @@
 // Package edit computes the content of files after an editing tool call of an agent.
 //
-// [Of] recognizes the tools by their names and the fields of their input; [docs/agents.md] has a table and the
-// agents' sources. It reads no file: the caller passes the content to [Edit.After], which does what the agent's own
-// code does.
+// [Of] recognizes the tools by their names and the fields of their input; [docs/agents.md] has a table and the agents'
+// sources. It reads no file: the caller passes the content to [Edit.After], which does what the agent's own code does.
 //
 // # What cannot be determined
 //
@@ -27,11 +26,10 @@ import (
 	"github.com/policyscan/policyscan/agent/call"
 )
 
-// MaxBytes is the limit of a file's size, before and after an edit.
-const MaxBytes = 64 << 20
-
-// maxContents limits the possible contents after one call.
-const maxContents = 16
+const (
+	MaxBytes    = 64 << 20 // of a file, before and after an edit
+	maxContents = 16       // possible ones after one call
+)
 
 // An Edit is the change of a call to one file.
 type Edit struct {

@@ -169,14 +169,6 @@ func (in *input) text(names ...string) string {
 	return ""
 }
 
-// optional returns a string, "" for a missing field.
-func (in *input) optional(name string) string {
-	if in.fields[name] == nil {
-		return ""
-	}
-	return in.text(name)
-}
-
 // flag returns a boolean, false for a missing field.
 func (in *input) flag(name string) bool {
 	v := in.fields[name]

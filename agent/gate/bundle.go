@@ -59,19 +59,14 @@ func (g *Gate) judgeFiles(ctx context.Context, files []file, r *Result) error {
 	return failed
 }
 
-// isRuleFile reports whether a file is one of the bundle's own, or would be.
-func (g *Gate) isRuleFile(place string) bool {
-	dir, name := filepath.Split(place)
-	return slices.Contains(g.RuleFiles, place) ||
-		slices.Contains(g.RuleDirs, filepath.Clean(dir)) && rules.MayBeRead("rules/"+name)
-}
-
 // judgeFile checks a file of a tree as the call would leave it.
 func (g *Gate) judgeFile(ctx context.Context, checker *check.ContentChecker, f *file, place string,
 	in treePath, r *Result) error {
 	path := in.path
-	if path == ".git" || strings.HasPrefix(path, ".git/") || g.isRuleFile(place) {
-		return nil // a scan leaves it out
+	dir, name := filepath.Split(place)
+	if path == ".git" || strings.HasPrefix(path, ".git/") || slices.Contains(g.RuleFiles, place) ||
+		slices.Contains(g.RuleDirs, filepath.Clean(dir)) && rules.MayBeRead("rules/"+name) {
+		return nil // a scan skips git's files and the bundle's own
 	}
 	if len(g.Bundle.Selecting(path, nil)) == 0 && len(g.Bundle.Forbidding(path, nil)) == 0 {
 		return nil // whatever it holds
@@ -156,8 +151,7 @@ func (g *Gate) judgeFile(ctx context.Context, checker *check.ContentChecker, f *
 }
 
 // undecided adds why rules cannot check a file as the call would leave it. A reason that held before the call is only
-// noted. So is a file that no longer parses, unless it did before: an agent may write a template, and the scan
-// decides.
+// noted. So is a file that no longer parses, unless it did before: an agent may write a template, and the scan decides.
 func (r *Result) undecided(after, before *check.UndecidedError, parsed bool, shown string) {
 	for _, e := range after.Errors {
 		e.File = shown

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -59,10 +60,7 @@ func newProposal(c *call.Call) *proposal {
 		paths: sync.OnceValues(func() ([]file, error) { return editedFiles(c, edit.Paths) }),
 		whole: sync.OnceValues(func() ([]file, error) {
 			files, err := editedFiles(c, edit.Of)
-			if err == nil {
-				err = checkDistinct(files)
-			}
-			return files, err
+			return files, cmp.Or(err, checkDistinct(files))
 		}),
 	}
 }
@@ -80,24 +78,18 @@ func editedFiles(c *call.Call, read func(*call.Call) ([]edit.Edit, error)) ([]fi
 	if err != nil {
 		return nil, fmt.Errorf("cannot determine what the call of %s would write: %w", verdict.Visible(c.Tool), err)
 	}
-	return resolveFiles(edits, c.Dir)
-}
-
-// resolveFiles finds the files of edits. dir is the call's working directory.
-func resolveFiles(edits []edit.Edit, dir string) ([]file, error) {
 	files := make([]file, len(edits))
 	for i, e := range edits {
-		f := file{edit: e, named: e.Path}
-		var err error
-		if f.real, f.beside, err = locate(e.Path, dir); err != nil {
+		f := &files[i]
+		f.edit, f.named = e, e.Path
+		if f.real, f.beside, err = locate(e.Path, c.Dir); err != nil {
 			return nil, err
 		}
 		if e.From != "" && e.From != e.Path {
-			if f.from, _, err = locate(e.From, dir); err != nil {
+			if f.from, _, err = locate(e.From, c.Dir); err != nil {
 				return nil, err
 			}
 		}
-		files[i] = f
 	}
 	return files, nil
 }
@@ -328,15 +320,13 @@ func relativeTo(dir, place string) (rel string, ok bool) {
 	if err != nil {
 		return "", false
 	}
-	for at := filepath.Dir(place); ; at = filepath.Dir(at) {
+	for at := range disk.Upwards(filepath.Dir(place)) {
 		if st, err := os.Stat(at); err == nil && os.SameFile(st, is) {
 			rel, err := filepath.Rel(at, place)
 			return rel, err == nil
 		}
-		if at == filepath.Dir(at) {
-			return "", false
-		}
 	}
+	return "", false
 }
 
 // cause is [disk.Cause], worded for display.

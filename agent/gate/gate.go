@@ -121,24 +121,21 @@ func (r *Result) Outcome() callrules.Outcome {
 
 // Outside names the files that were not checked against the bundle because they are outside the root, or is "".
 func (r *Result) Outside() string {
-	switch n := len(r.outside); n {
-	case 0:
+	n, more, are, they := len(r.outside), "", "are", "they were"
+	switch {
+	case n == 0:
 		return ""
-	case 1:
-		return fmt.Sprintf("%s is outside of %s, so it was not checked against the bundle",
-			verdict.Visible(r.outside[0]), verdict.Visible(r.root))
-	default:
-		var names []string
-		for _, name := range r.outside[:min(n, maxShown)] {
-			names = append(names, verdict.Visible(name))
-		}
-		more := ""
-		if n > maxShown {
-			more = fmt.Sprintf(" and %d more", n-maxShown)
-		}
-		return fmt.Sprintf("%s%s are outside of %s, so they were not checked against the bundle",
-			strings.Join(names, ", "), more, verdict.Visible(r.root))
+	case n == 1:
+		are, they = "is", "it was"
+	case n > maxShown:
+		more = fmt.Sprintf(" and %d more", n-maxShown)
 	}
+	var names []string
+	for _, name := range r.outside[:min(n, maxShown)] {
+		names = append(names, verdict.Visible(name))
+	}
+	return fmt.Sprintf("%s%s %s outside of %s, so %s not checked against the bundle", strings.Join(names, ", "), more,
+		are, verdict.Visible(r.root), they)
 }
 
 // Judges are the sets that check a call, for [callrules.ParseCall]; one of them represents the bundle, if any.
@@ -245,7 +242,10 @@ func (r *Result) bundleOutcome(g *Gate, o callrules.Options) callrules.Outcome {
 		out.Rule = r.denying(r.New[0].RuleID)
 	}
 	if len(r.Undecided) > 0 {
-		reasons = append(reasons, r.undecidable())
+		reasons = append(reasons, listing("the edit would leave files that rules cannot judge:", "\n-", r.Undecided,
+			func(e *verdict.Error) string {
+				return fmt.Sprintf("%s: %s [%s]", verdict.Visible(e.File), lines(e.Message), e.Code)
+			}))
 	}
 	if len(reasons) > 0 {
 		out.Effect, out.Decision, out.Reason = callrules.Deny, string(callrules.Deny), strings.Join(reasons, "\n")

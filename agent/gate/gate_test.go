@@ -606,21 +606,20 @@ func TestScenarios(t *testing.T) {
 	} {
 		name := filepath.Join(tempDir(t, map[string]string{"s.jsonl": c.text}), "s.jsonl")
 		var got []string
-		for trial, err := range denying().Scenarios(name) {
-			if err != nil {
-				got = append(got, err.Error())
-				continue
-			}
+		trials, err := denying().Scenarios(name)
+		for _, trial := range trials {
 			got = append(got, fmt.Sprint(trial.Line, ":", trial.Differences()))
+		}
+		if err != nil {
+			got = append(got, err.Error())
 		}
 		if !slices.EqualFunc(got, c.want, strings.Contains) {
 			t.Errorf("%s\ngot  %q\nwant %q", c.text, got, c.want)
 		}
 	}
-	for trial, err := range denying().Scenarios(filepath.Join(t.TempDir(), "none")) {
-		if trial != nil || err == nil || !strings.Contains(err.Error(), "cannot be read: ") {
-			t.Errorf("%v, %v", trial, err)
-		}
+	trials, err := denying().Scenarios(filepath.Join(t.TempDir(), "none"))
+	if trials != nil || err == nil || !strings.Contains(err.Error(), "cannot be read: ") {
+		t.Errorf("%v, %v", trials, err)
 	}
 }
 

@@ -87,8 +87,7 @@ func isIn(dir, p string) bool {
 	return ok && (rest == "" || os.IsPathSeparator(rest[0]) || os.IsPathSeparator(dir[len(dir)-1]))
 }
 
-// foldedWithLinks returns paths and the targets of symlinks in them, all case-folded. Each directory is resolved
-// once.
+// foldedWithLinks returns paths and the targets of symlinks in them, all case-folded. Each directory is resolved once.
 func foldedWithLinks(paths []string) []string {
 	all := make([]string, 0, 2*len(paths))
 	real := map[string]string{}

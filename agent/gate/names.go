@@ -3,7 +3,6 @@ package gate
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 
 	"github.com/policyscan/policyscan/agent/settings"
@@ -55,10 +54,9 @@ func (g *Gate) WithGuards(w Guards) (*Gate, error) {
 	}
 	for _, dir := range dirs {
 		guard(dir, guarding.GuardedNames...)
-		for at := dir; w.Agent == "gemini"; at = filepath.Dir(at) {
-			guard(at, geminiVariables()...)
-			if at == filepath.Dir(at) {
-				break
+		if w.Agent == "gemini" {
+			for at := range disk.Upwards(dir) {
+				guard(at, geminiVariables()...)
 			}
 		}
 	}

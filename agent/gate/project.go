@@ -187,7 +187,7 @@ func uncheckedNotes(files []file, others []otherRepository) []string {
 // need not exist.
 func repositories(dir string, except []string, end bool) ([]string, error) {
 	var roots []string
-	for at := dir; ; at = filepath.Dir(at) {
+	for at := range disk.Upwards(dir) {
 		excepted := slices.ContainsFunc(except, func(root string) bool { return root == at || disk.Same(root, at) })
 		if excepted && end {
 			return roots, nil
@@ -199,10 +199,8 @@ func repositories(dir string, except []string, end bool) ([]string, error) {
 		if is && !excepted {
 			roots = append(roots, at)
 		}
-		if at == filepath.Dir(at) {
-			return roots, nil
-		}
 	}
+	return roots, nil
 }
 
 // rootAround returns the root of the repository around a directory, or the directory itself, without symlinks. The

@@ -1,10 +1,12 @@
 package gate
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/policyscan/policyscan/agent/call"
 	"github.com/policyscan/policyscan/agent/callrules"
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/verdict"
@@ -33,15 +35,18 @@ func (r *Result) Reason() string {
 	return strings.Join(lines, "\n")
 }
 
-// besides are the notes on every call: existing violations, and files that no bundle covers.
+// besides are the notes on every call: existing violations, permitted ones with the owners of their allowances, and
+// files that no bundle covers.
 func (r *Result) besides() []string {
-	var all []string
-	for _, text := range []string{r.before(), r.signed(), r.Outside()} {
-		if text != "" {
-			all = append(all, text)
-		}
-	}
-	return append(all, r.notes...)
+	old := listing("already there before this edit:", "", r.Old, func(v *verdict.Violation) string {
+		return fmt.Sprintf("%s in %s", verdict.Visible(v.RuleID), there(v))
+	})
+	signed := listing("allowed by allowances.yml:", "", r.Signed, func(v *verdict.AllowedViolation) string {
+		return fmt.Sprintf("%s in %s, at most %d, owner %s", verdict.Visible(v.RuleID), there(&v.Violation),
+			v.Allowance.AtMost, verdict.Visible(v.Allowance.Owner))
+	})
+	all := append([]string{old, signed, r.Outside()}, r.notes...)
+	return slices.DeleteFunc(all, func(text string) bool { return text == "" })
 }
 
 // explain names the deciding rule, with its message.
@@ -126,14 +131,6 @@ func listing[T any](head, mark string, all []T, show func(*T) string) string {
 	return b.String()
 }
 
-// undecidable names the files that rules could not check after the call.
-func (r *Result) undecidable() string {
-	return listing("the edit would leave files that rules cannot judge:", "\n-", r.Undecided,
-		func(e *verdict.Error) string {
-			return fmt.Sprintf("%s: %s [%s]", verdict.Visible(e.File), lines(e.Message), e.Code)
-		})
-}
-
 // broken describes a violation.
 func broken(v *verdict.Violation) string {
 	file, pattern := verdict.Visible(v.File), v.Evidence.PatternWords()
@@ -193,22 +190,37 @@ func (r *Result) Note() string {
 	return strings.Join(notes, "\n")
 }
 
-// before names the violations that were there before the call.
-func (r *Result) before() string {
-	return listing("already there before this edit:", "", r.Old, func(v *verdict.Violation) string {
-		return fmt.Sprintf("%s in %s", verdict.Visible(v.RuleID), there(v))
-	})
-}
-
-// signed lists the new violations that allowances permit, with their owners.
-func (r *Result) signed() string {
-	return listing("allowed by allowances.yml:", "", r.Signed, func(v *verdict.AllowedViolation) string {
-		return fmt.Sprintf("%s in %s, at most %d, owner %s", verdict.Visible(v.RuleID), there(&v.Violation),
-			v.Allowance.AtMost, verdict.Visible(v.Allowance.Owner))
-	})
-}
-
 // lines joins the lines of a rule's message.
 func lines(s string) string {
 	return verdict.Visible(strings.Join(strings.Fields(s), " "))
+}
+
+// Explain returns, for display, how the decision on a call came about, in unescaped lines. out is the outcome, which
+// the user may have changed.
+func (r *Result) Explain(c *call.Call, out *callrules.Outcome) []string {
+	all := []string{c.Tool + " " + c.Input.JSON(), "  " + out.Decision}
+	for line := range strings.SplitSeq(cmp.Or(r.Reason(), r.Allowed()+"\n"+r.Note()), "\n") {
+		if line != "" {
+			all = append(all, "  "+line)
+		}
+	}
+	for i := range r.Outcomes {
+		o := &r.Outcomes[i]
+		all = append(all, fmt.Sprintf("  %s (%s, %s): %s", o.Set.Name, o.Set.Dialect, o.Set.Strategy, o.Decision))
+		if o.Trace == nil {
+			continue
+		}
+		for _, s := range o.Trace.Steps {
+			mark, why := "-", s.Reason()
+			if s.Matched {
+				mark = "+"
+			}
+			if why != "" {
+				why = "  " + why
+			}
+			all = append(all, fmt.Sprintf("    %s %s %s%s", mark, o.Set.Word(s.Rule.Effect), s.Rule.ID, why))
+		}
+		all = append(all, "    = "+o.Trace.Resolution)
+	}
+	return all
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"iter"
 	"os"
 
 	"github.com/policyscan/policyscan/agent/call"
@@ -23,41 +22,29 @@ type Trial struct {
 // A Difference is an expected value that the result does not have.
 type Difference struct{ What, Want, Got string }
 
-// Scenarios checks the calls in a file of scenarios. An error is the last thing that it returns; a file without a call
-// is one.
-func (g *Gate) Scenarios(name string) iter.Seq2[*Trial, error] {
-	return func(yield func(*Trial, error) bool) {
-		unread := func(err error) {
-			yield(nil, fmt.Errorf("the scenarios %s cannot be read: %w", name, disk.Cause(err)))
+// Scenarios checks the calls in a file of scenarios, up to the first error. A file without a call is one.
+func (g *Gate) Scenarios(name string) (all []*Trial, err error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("the scenarios %s cannot be read: %w", name, disk.Cause(err))
+	}
+	defer f.Close() // read only: nothing to lose
+	for line := range call.Lines(f) {
+		if line.Err != nil {
+			return all, fmt.Errorf("the scenarios %s cannot be read: %w", name, disk.Cause(line.Err))
 		}
-		f, err := os.Open(name)
+		trial, err := g.try(line)
 		if err != nil {
-			unread(err)
-			return
+			return all, fmt.Errorf("%s:%d: %w", name, line.Number, err)
 		}
-		defer f.Close() // read only: nothing to lose
-		ran := 0
-		for line := range call.Lines(f) {
-			if line.Err != nil {
-				unread(line.Err)
-				return
-			}
-			trial, err := g.try(line)
-			if err != nil {
-				yield(nil, fmt.Errorf("%s:%d: %w", name, line.Number, err))
-				return
-			}
-			if trial == nil {
-				continue
-			}
-			if ran++; !yield(trial, nil) {
-				return
-			}
-		}
-		if ran == 0 {
-			yield(nil, fmt.Errorf("the scenarios %s contain no call, so nothing was tested", name))
+		if trial != nil {
+			all = append(all, trial)
 		}
 	}
+	if all == nil {
+		err = fmt.Errorf("the scenarios %s contain no call, so nothing was tested", name)
+	}
+	return all, err
 }
 
 // try checks the call on a line; nil for a line without one.

@@ -97,16 +97,13 @@ func (h *Hook) once(person context.Context, in io.Reader, out io.Writer) (*proto
 func (h *Hook) Unanswered(ctx context.Context, in io.Reader, why error) error {
 	ctx, cancel := h.limited(ctx)
 	defer cancel()
-	e, err := inTime(ctx, func() (*protocol.Event, error) {
+	e, _ := inTime(ctx, func() (*protocol.Event, error) { // nil, if it cannot be read
 		text, err := allOf(ctx, in)
 		if err != nil {
 			return nil, err
 		}
 		return h.Agent.Read(text)
 	})
-	if err != nil {
-		e = nil
-	}
 	return h.failed(e, why)
 }
 

@@ -13,9 +13,6 @@ import (
 	"github.com/policyscan/policyscan/agent/session"
 )
 
-// breakerEnv switches the circuit breaker on, if it is 1.
-const breakerEnv = "SSG_HOOK_CIRCUIT_BREAKER"
-
 // applySafety applies sigmashake's loop guard and circuit breaker to a result, and returns how its rules ask, if one
 // does. It does nothing if none of its rules checked the call.
 func (h *Hook) applySafety(e *protocol.Event, r *gate.Result, root string) (mode ask.Mode, err error) {
@@ -34,8 +31,9 @@ func (h *Hook) applySafety(e *protocol.Event, r *gate.Result, root string) (mode
 	if err != nil {
 		return "", err
 	}
-	if !duplicateEvent(h.Agent, e) {
-		breaker := config.CircuitBreaker || h.Around.Getenv(breakerEnv) == "1"
+	// Cursor has an event for each kind of tool in addition to the one for all tools, which counts.
+	if h.Agent.Name != "cursor" || e.Name == "preToolUse" {
+		breaker := config.CircuitBreaker || h.Around.Getenv("SSG_HOOK_CIRCUIT_BREAKER") == "1"
 		err = r.Remember(sessions, h.Agent.Name+" "+e.Session, e.Call, breaker, time.Now())
 	}
 	for _, o := range r.Outcomes {
@@ -51,12 +49,6 @@ func (h *Hook) stateDir() (string, error) {
 		return filepath.Abs(h.State)
 	}
 	return session.DefaultDir(h.Around.Getenv)
-}
-
-// duplicateEvent reports whether another event of the agent also reports the call, and counts instead: Cursor has an
-// event for each kind of tool in addition to the one for all tools.
-func duplicateEvent(a *protocol.Agent, e *protocol.Event) bool {
-	return a.Name == "cursor" && e.Name != "preToolUse"
 }
 
 func (h *Hook) sigmashake(root string) (sigmashake.Config, error) {

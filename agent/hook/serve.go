@@ -15,7 +15,25 @@ import (
 // Serve answers the call on each line until there are no more. If the rules are not valid at the start, it ends with
 // an error; if they become invalid later, the old ones stay in force.
 func (h *Hook) Serve(in io.Reader, out io.Writer) error {
-	kept := h.keeping()
+	keepers := map[string]*gate.Keeper{}
+	var one sync.Mutex // a check that timed out may still run; if it hangs, later calls are denied
+	kept := func(root string) (*gate.Gate, error) {
+		one.Lock()
+		defer one.Unlock()
+		k := keepers[root]
+		if k == nil {
+			k = &gate.Keeper{Load: func() (*gate.Gate, error) { return h.gate(root) }, Now: time.Now}
+			keepers[root] = k
+		}
+		g, warning := k.Current()
+		if g == nil {
+			return nil, warning
+		}
+		if warning != nil {
+			h.Warn(fmt.Errorf("the rules changed and are not valid, so the old ones stay in force: %w", warning))
+		}
+		return g, nil
+	}
 	root, err := gate.Root(h.Root)
 	if err != nil {
 		return err
@@ -41,27 +59,4 @@ func (h *Hook) Serve(in io.Reader, out io.Writer) error {
 		}
 	}
 	return nil
-}
-
-// keeping returns a function that loads the gate of a root, and loads it again when its rules change.
-func (h *Hook) keeping() func(root string) (*gate.Gate, error) {
-	keepers := map[string]*gate.Keeper{}
-	var one sync.Mutex // a check that timed out may still run; if it hangs, later calls are denied
-	return func(root string) (*gate.Gate, error) {
-		one.Lock()
-		defer one.Unlock()
-		k := keepers[root]
-		if k == nil {
-			k = &gate.Keeper{Load: func() (*gate.Gate, error) { return h.gate(root) }, Now: time.Now}
-			keepers[root] = k
-		}
-		g, warning := k.Current()
-		if g == nil {
-			return nil, warning
-		}
-		if warning != nil {
-			h.Warn(fmt.Errorf("the rules changed and are not valid, so the old ones stay in force: %w", warning))
-		}
-		return g, nil
-	}
 }

@@ -210,13 +210,18 @@ func TestAnswerIsBounded(t *testing.T) {
 // additionalProperties: false, and so are the inputs of testdata.
 func TestCodexSchema(t *testing.T) {
 	compiled := map[string]*jsonschema.Schema{}
-	for _, way := range []string{"input", "output"} {
-		file := filepath.Join("testdata", "schema", "pre-tool-use.command."+way+".schema.json")
-		s, err := jsonschema.NewCompiler().Compile(file)
+	for _, f := range archive(t, "codexschema").Files {
+		c := jsonschema.NewCompiler()
+		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(f.Data))
+		if err == nil {
+			err = c.AddResource(f.Name, doc)
+		}
+		if err == nil {
+			compiled[f.Name], err = c.Compile(f.Name)
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		compiled[way] = s
 	}
 	valid := func(way string, text []byte) error {
 		v, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))

@@ -2,8 +2,7 @@ package protocol
 
 import "github.com/policyscan/policyscan/agent/call"
 
-// specific is the part of Claude Code's answer that decides, which Codex and Copilot's second spelling
-// took over.
+// specific is the part of Claude Code's answer that decides, which Codex and Copilot's second spelling took over.
 type specific struct {
 	Event    string `json:"hookEventName"`
 	Decision string `json:"permissionDecision"`

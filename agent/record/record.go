@@ -18,6 +18,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 	"unicode"
 	"unicode/utf16"
@@ -106,11 +107,7 @@ func cut(s string) string {
 	if len(s) <= maxText {
 		return s
 	}
-	at := maxText
-	for at > 0 && !utf8.RuneStart(s[at]) {
-		at--
-	}
-	return s[:at]
+	return strings.ToValidUTF8(s[:maxText], "")
 }
 
 // A textForm is a string of an input.

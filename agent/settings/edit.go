@@ -13,13 +13,11 @@ import (
 // list returns the array at a path of names: nil if it does not exist, a positioned error if a value on the path has
 // another type. found is the number of names that exist.
 func list(src *document.Source, root *node, path []string) (array *node, found int, err error) {
-	at := root
-	for i, name := range path {
-		it := at.member(name)
-		if it == nil {
+	var at *node
+	for i := range path {
+		if at = root.at(path[:i+1]); at == nil {
 			return nil, i, nil
 		}
-		at = it.value
 		kind, want := byte('{'), "an object"
 		if i == len(path)-1 {
 			kind, want = '[', "a list"
@@ -44,10 +42,7 @@ func insert(src *document.Source, root *node, path []string, value any) ([]byte,
 	}
 	into := array
 	if into == nil {
-		into = root
-		for _, name := range path[:found] {
-			into = into.member(name).value
-		}
+		into = root.at(path[:found])
 	}
 	at, lead, style := place(src.Text, root, into)
 	text, err := style.show(path[found:], value)
@@ -171,15 +166,10 @@ func encode(value any) (string, error) {
 	return strings.TrimSuffix(b.String(), "\n"), err
 }
 
-// remove returns the text without an element of the array at a path, and without the empty parents that [insert]
-// added.
+// remove returns the text without an element of the array at a path, and without the empty parents that [insert] added.
 func remove(text []byte, root *node, path []string, index int) []byte {
-	chain := []*node{root}
-	for _, name := range path {
-		chain = append(chain, chain[len(chain)-1].member(name).value)
-	}
-	for i := len(chain) - 1; ; i-- {
-		of := chain[i]
+	for i := len(path); ; i-- {
+		of := root.at(path[:i])
 		it := of.items[index]
 		switch {
 		case index < len(of.items)-1:
@@ -189,6 +179,6 @@ func remove(text []byte, root *node, path []string, index int) []byte {
 		case it.start == of.start+1 || i == 0:
 			return splice(text, of.start+1, it.value.end, "")
 		}
-		index = slices.IndexFunc(chain[i-1].items, func(m item) bool { return m.value == of })
+		index = slices.IndexFunc(root.at(path[:i-1]).items, func(m item) bool { return m.value == of })
 	}
 }

@@ -114,19 +114,6 @@ func (f *File) unchanged() error {
 	return nil
 }
 
-// Install returns the new content of the file: see [Target.Install].
-func (f *File) Install(program string, args []string) ([]byte, error) {
-	return f.Target.Install(f.Source, program, args)
-}
-
-// Uninstall returns the new content of the file: see [Target.Uninstall].
-func (f *File) Uninstall() ([]byte, error) {
-	if f.Source == nil {
-		return nil, nil
-	}
-	return f.Target.Uninstall(f.Source)
-}
-
 // Put replaces the file, and keeps its permissions, or with a nil text removes it. It reports whether that is a
 // change. A file that is no longer as it was read is left as it is. It is written whole or not at all: an agent does
 // not run a hook from half a file.

@@ -12,8 +12,7 @@ import (
 	"github.com/policyscan/policyscan/rules/document"
 )
 
-// maxDepth is how deep lists and objects may be nested. The settings that agents document
-// are under 10 deep.
+// maxDepth is how deep lists and objects may be nested. The settings that agents document are under 10 deep.
 const maxDepth = 200
 
 // A node is a value of a JSON text, by its place.
@@ -54,6 +53,18 @@ func (n *node) member(name string) *item {
 		}
 	}
 	return nil
+}
+
+// at returns the value that names of members lead to, or nil.
+func (n *node) at(path []string) *node {
+	for _, name := range path {
+		it := n.member(name)
+		if it == nil {
+			return nil
+		}
+		n = it.value
+	}
+	return n
 }
 
 const spaces = " \t\r\n"

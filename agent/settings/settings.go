@@ -19,6 +19,7 @@ package settings
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -58,7 +59,7 @@ func (t *Target) Install(src *document.Source, program string, args []string) ([
 	case had == nil:
 		return insert(src, root, t.path, entry)
 	case had.args != quoted:
-		found := "the hook is there with other arguments" + shown(had.args)
+		found := "the hook is there with other arguments:" + cmp.Or(had.args, " none")
 		fix := "to change them, first run: policyscan hook uninstall " + t.Agent
 		return nil, src.Error(document.CodeDuplicate, had.at.start, found, fix)
 	case !reflect.DeepEqual(had.entry, entry):
@@ -67,16 +68,12 @@ func (t *Target) Install(src *document.Source, program string, args []string) ([
 	return src.Text, nil
 }
 
-func shown(args string) string {
-	if args == "" {
-		return ": none"
-	}
-	return ":" + args
-}
-
 // Uninstall returns the settings without the hook, whatever its arguments: the same bytes if it is not installed, nil
-// if the file was created by Install and is otherwise empty. A hook that was changed by hand is an error.
+// if the file is missing, or was created by Install and is otherwise empty. A hook that was changed by hand is an error.
 func (t *Target) Uninstall(src *document.Source) ([]byte, error) {
+	if src == nil {
+		return nil, nil
+	}
 	root, err := parse(src)
 	if err != nil {
 		return nil, err
@@ -114,34 +111,23 @@ func (t *Target) fresh(entry hook) ([]byte, error) {
 
 // runs is an error if the agent would not run the hooks of a file.
 func (t *Target) runs(src *document.Source, root *node) error {
-	look := func(path []string) *node {
-		at := root
-		for _, name := range path {
-			it := at.member(name)
-			if it == nil {
-				return nil
-			}
-			at = it.value
-		}
-		return at
-	}
 	text := func(n *node) string { return string(src.Text[n.start:n.end]) }
 	for _, path := range t.off {
-		if n := look(path); n != nil && text(n) != "false" {
+		if n := root.at(path); n != nil && text(n) != "false" {
 			return t.switchedOff(src, n, path)
 		}
 	}
-	if n := look(t.on); t.on != nil && n != nil && text(n) != "true" {
+	if n := root.at(t.on); t.on != nil && n != nil && text(n) != "true" {
 		return t.switchedOff(src, n, t.on)
 	}
-	if n := look(t.names); t.names != nil && n != nil {
+	if n := root.at(t.names); t.names != nil && n != nil {
 		for _, it := range n.items {
 			if text(it.value) == `"policyscan"` {
 				return t.switchedOff(src, it.value, t.names)
 			}
 		}
 	}
-	if n := look([]string{"version"}); t.version && (n == nil || text(n) != "1") {
+	if n := root.at([]string{"version"}); t.version && (n == nil || text(n) != "1") {
 		where := root
 		if n != nil {
 			where = n

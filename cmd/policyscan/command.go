@@ -82,12 +82,13 @@ func dispatch(args []string, std streams, help io.Writer) int {
 	if err != nil {
 		command := commandOf(parser, args)
 		invalidateOutputs(command, args)
-		if command == "scan" {
-			if near := mistypedCommand(parser.Model.Node, args); near != "" {
+		node := parser.Model.Node
+		if command == "scan" && len(args) > 0 && childOf(node, args[0]) == nil && isMistyped(args[0]) {
+			if near := didYouMean(args[0], node); near != "" {
 				command, err = "", fmt.Errorf("%q is neither a path nor a command%s", args[0], near)
 			}
 		}
-		printErrors(std.err, withHelpHint(plainError(err, parser.Model.Node, command), command))
+		printErrors(std.err, withHelpHint(plainError(err, node, command), command))
 		return exitUndecided
 	}
 	return finish(std, ctx.Run(std, parser))
@@ -207,9 +208,8 @@ func emptyValue(v reflect.Value) bool {
 // main.release=v1.2.3, see .goreleaser.yaml). No code changes it.
 var release string
 
-// version is the program's version: that of the release or of the module (go install
-// MODULE@v1.2.3 says v1.2.3 too), or the commit's as Go writes it (a build in a clone), or
-// devel (go run, a build without version control).
+// version is the program's version: that of the release or of the module (go install MODULE@v1.2.3 says v1.2.3 too), or
+// the commit's as Go writes it (a build in a clone), or devel (go run, a build without version control).
 func version() string {
 	if release != "" {
 		return release

@@ -2,7 +2,7 @@ package main
 
 import (
 	"bytes"
-	"embed"
+	_ "embed"
 	"slices"
 	"strings"
 	"text/template"
@@ -18,8 +18,8 @@ type completionCmd struct {
 
 // completions has a template for the script of each shell.
 //
-//go:embed completion
-var completions embed.FS
+//go:embed completion.txt
+var completions string
 
 // Run prints the script, which is made from the model of the command line, without its hidden commands.
 func (c *completionCmd) Run(std streams, parser *kong.Kong) error {
@@ -34,7 +34,7 @@ func (c *completionCmd) Run(std streams, parser *kong.Kong) error {
 		"words":   strings.Fields,
 		"values":  flagValues,
 		"zshFlag": zshFlag,
-	}).ParseFS(completions, "completion/"+c.Shell)
+	}).Parse(sections(completions)[c.Shell] + "\n")
 	if err != nil {
 		return err
 	}

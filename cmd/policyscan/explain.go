@@ -265,6 +265,13 @@ func explanationText(e *scanner.Explanation, rev, policy string) string {
 		slices.SortStableFunc(items, func(a, b scanner.ItemExplanation) int { return int(b.Outcome) - int(a.Outcome) })
 		for i := range items {
 			line("  %s: %s", items[i].Outcome.String(), itemText(r.Rule, &items[i]))
+			for _, why := range items[i].Why {
+				place := ""
+				if why.Line > 0 {
+					place = fmt.Sprintf("line %d, column %d: ", why.Line, why.Column)
+				}
+				line("    %s%s", place, why.Text)
+			}
 		}
 	}
 	if len(others) > 0 {
@@ -370,8 +377,8 @@ func itemText(r *rules.Rule, i *scanner.ItemExplanation) string {
 	case i.Violation != nil:
 		parts = append(parts, violationText(i))
 	case i.Outcome != scanner.Passed || i.Note != "" || i.Ref.Of == rules.ForbiddenFile:
-	case i.Places == 0:
-		parts = append(parts, i.WhyNoPlace)
+	case i.Required && i.Places == 0:
+		parts = append(parts, "not asked")
 	case i.Required:
 		parts = append(parts, "found")
 	default:

@@ -152,7 +152,7 @@ func (w *guardWorld) answers(agent string, payloads []string, flags ...string) [
 // similar to them, on which nothing depends. Missing files end in "?".
 func placesIn(t testing.TB, name string) (all []string) {
 	t.Helper()
-	for line := range strings.Lines(readFile(t, "testdata/guard/"+name)) {
+	for line := range strings.Lines(sections(readFile(t, "testdata/guarded.txt"))[name]) {
 		if !strings.HasPrefix(line, "#") {
 			all = append(all, strings.TrimSpace(line))
 		}
@@ -176,8 +176,8 @@ func TestFault_151_Guarded(t *testing.T) {
 		}
 	}
 	places := map[bool][]string{
-		true:  append(placesIn(t, "guarded.txt"), w.file+"?"),
-		false: placesIn(t, "free.txt"),
+		true:  append(placesIn(t, "guarded"), w.file+"?"),
+		false: placesIn(t, "free"),
 	}
 	for _, name := range slices.Concat(places[true], places[false]) {
 		if strings.HasSuffix(name, "?") || strings.HasPrefix(name, "to-") || strings.Contains(name, "/../") {

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"embed"
+	_ "embed"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -50,15 +50,6 @@ func isMistyped(word string) bool {
 	}
 	_, err := os.Lstat(word)
 	return errors.Is(err, fs.ErrNotExist)
-}
-
-// mistypedCommand suggests a command for the first of arguments that cannot be parsed; "" if it does not look like
-// one.
-func mistypedCommand(node *kong.Node, args []string) string {
-	if len(args) == 0 || childOf(node, args[0]) != nil || !isMistyped(args[0]) {
-		return ""
-	}
-	return didYouMean(args[0], node)
 }
 
 // withHelpHint adds to an error which help to read; "" is the program's.
@@ -122,13 +113,13 @@ func didYouMean(word string, node *kong.Node) string {
 	return ""
 }
 
-// helpFiles has what --help says of the program, what it says of a command below its flags, by the name of the
-// command's type (hookInstallGit.txt), and in flags.txt what does not fit on the line of a flag.
+// helpText has what --help says of the program, what it says of a command below its flags, by the name of the
+// command's type (hookInstallGit), and in "flags" what does not fit on the line of a flag.
 //
-//go:embed help
-var helpFiles embed.FS
+//go:embed help.txt
+var helpText string
 
-// expandHelps sets these texts. A flag with help:"@scan_allow" has the paragraph scan_allow of flags.txt. As kong's
+// expandHelps sets these texts. A flag with help:"@scan_allow" has the paragraph scan_allow of "flags". As kong's
 // variables they would take twice as long as the rest of the model, at every start: kong expands each variable for
 // each flag.
 func expandHelps(k *kong.Kong) error {
@@ -142,21 +133,18 @@ func expandHelps(k *kong.Kong) error {
 		"{fleet formats}", report.FleetNames(),
 		"{dialects}", strings.Join(dialectNames(), ", "),
 	)
-	text := func(name string) string {
-		content, _ := helpFiles.ReadFile("help/" + name + ".txt") // a command may have none
-		return lists.Replace(strings.TrimSuffix(string(content), "\n"))
-	}
+	texts := sections(lists.Replace(helpText))
 	flags := map[string]string{}
-	for paragraph := range strings.SplitSeq(text("flags"), "\n\n") {
+	for paragraph := range strings.SplitSeq(texts["flags"], "\n\n") {
 		name, sentences, _ := strings.Cut(paragraph, "\n")
 		flags[name] = strings.Join(strings.Fields(sentences), " ")
 	}
-	k.Model.Help = text("policyscan")
+	k.Model.Help = texts["policyscan"]
 	return kong.Visit(k.Model, func(node kong.Visitable, next kong.Next) error {
 		switch n := node.(type) {
 		case *kong.Node:
 			name := strings.TrimSuffix(n.Target.Type().Name(), "Cmd")
-			n.Detail = text(name)
+			n.Detail = texts[name] // a command may have none
 			if about := flags[name]; strings.Contains(about, "{agent}") {
 				n.Help = strings.Replace(about, "{agent}", n.Help, 1)
 			}
@@ -169,4 +157,14 @@ func expandHelps(k *kong.Kong) error {
 		}
 		return next(nil)
 	})
+}
+
+// sections returns the texts of a file, each under its line "=== name ===".
+func sections(file string) map[string]string {
+	texts := map[string]string{}
+	for section := range strings.SplitSeq(strings.TrimPrefix(file, "=== "), "\n=== ") {
+		name, text, _ := strings.Cut(section, " ===\n")
+		texts[name] = strings.TrimSuffix(text, "\n")
+	}
+	return texts
 }

@@ -44,7 +44,7 @@ func (c *hookInstallAgentCmd) Run(std streams, ctx *kong.Context) error {
 			return err
 		}
 	}
-	text, err := f.Install(program, c.Args)
+	text, err := f.Target.Install(f.Source, program, c.Args)
 	if err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func (c *hookUninstallAgentCmd) Run(std streams, ctx *kong.Context) error {
 	if err != nil {
 		return err
 	}
-	text, err := f.Uninstall()
+	text, err := f.Target.Uninstall(f.Source)
 	if err != nil {
 		return err
 	}

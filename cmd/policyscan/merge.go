@@ -35,7 +35,11 @@ func (c *mergeCmd) Run(std streams) error {
 		return fmt.Errorf("--wait is %s; give a time such as 2h, or 0 to wait for nothing", c.Wait)
 	}
 	began := time.Now()
-	c.awaitFirst(began)
+	// Until the first shard exists, it is unknown whether the shards are a tree's or a fleet's.
+	c.await(context.Background(), began, func(map[string]shard.Split) bool {
+		_, err := os.Stat(c.Files[0])
+		return err == nil
+	})
 	if st, err := os.Stat(c.Files[0]); err == nil && st.IsDir() {
 		return c.mergeFleet(std, began)
 	}
@@ -130,17 +134,6 @@ func readShardFile(name string) ([]byte, error) {
 
 // waitEvery is the interval at which a waiting merge looks for shards.
 const waitEvery = time.Second
-
-// awaitFirst returns when the first shard file or directory exists, or after the time of --wait. Until then it is
-// unknown whether the shards are a tree's or a fleet's.
-func (c *mergeCmd) awaitFirst(began time.Time) {
-	for time.Since(began) < c.Wait {
-		if _, err := os.Stat(c.Files[0]); err == nil {
-			return
-		}
-		time.Sleep(min(waitEvery, c.Wait-time.Since(began)))
-	}
-}
 
 // await returns when all shards have been written, or after the time of --wait. The merge reports missing or bad
 // shards. allWritten adds to ended the files of runs that have ended, which are not read again.

@@ -64,12 +64,9 @@ func (c *scenariosFlag) judge(std streams, of *bundleArg, bundled bool) (bool, e
 }
 
 func runScenarios(std streams, g *gate.Gate, name string) (bool, error) {
-	ran, wrong := 0, 0
-	for t, err := range g.Scenarios(name) {
-		if err != nil {
-			return false, err
-		}
-		ran++
+	wrong := 0
+	trials, failed := g.Scenarios(name)
+	for _, t := range trials {
 		text := ""
 		for _, d := range t.Differences() {
 			text += fmt.Sprintf("  %-9s expected %s\n            got      %s\n", d.What, safe(d.Want), safe(d.Got))
@@ -92,5 +89,8 @@ func runScenarios(std streams, g *gate.Gate, name string) (bool, error) {
 			return false, err
 		}
 	}
-	return wrong == 0, print(std.out, "%s: %s, %d wrong\n", safe(name), plural(ran, "scenario"), wrong)
+	if failed != nil {
+		return false, failed
+	}
+	return wrong == 0, print(std.out, "%s: %s, %d wrong\n", safe(name), plural(len(trials), "scenario"), wrong)
 }

@@ -27,10 +27,9 @@ func hookRounds(n int) int {
 // of each form, and path globs.
 func hookBundles(t testing.TB) map[string][2]string {
 	t.Helper()
-	all := map[string][2]string{}
+	all, texts := map[string][2]string{}, sections(readFile(t, "testdata/scopes.txt"))
 	for _, version := range []string{"0.1", "0.2"} {
-		dir := "testdata/scopes/" + version + "/rules/"
-		all[version] = [2]string{readFile(t, dir+"boundaries.yml"), readFile(t, dir+"invariants.yml")}
+		all[version] = [2]string{texts[version+"/boundaries.yml"] + "\n", texts[version+"/invariants.yml"] + "\n"}
 	}
 	return all
 }

@@ -53,28 +53,28 @@ hook() {
   "$policyscan" hook "$1" --root "$scratch/shop" --calls .policyscan/calls.yml
 }
 
-# play AGENT CALL WHAT gives a call to the hook, as the agent would. The calls were made in /work/shop.
+# play AGENT N WHAT gives the Nth call in calls/AGENT.jsonl to the hook, as the agent would. They were made in /work/shop.
 play() {
   echo "$1: $3"
-  sed "s|/work/shop|$scratch/shop|g" "$here/calls/$1/$2.json" >"$scratch/call"
+  sed -n "$2{s|/work/shop|$scratch/shop|g;p;}" "$here/calls/$1.jsonl" >"$scratch/call"
   answer=$(hook "$1" <"$scratch/call")
   show "$answer"
 }
 
 echo '== 1. What each agent is told, by the bundle examples/policy and the call rules calls.yml'
 echo
-play claude-code plan 'runs "terraform plan"'
-play claude-code apply 'runs "cd terraform && terraform apply"'
-play claude-code edit 'edits terraform/bastion.tf: SSH from everywhere'
-play claude-code edit-elsewhere 'edits another line of a file that breaks the policy already'
-play codex push 'runs "git push --force"'
-play codex patch 'patches: a new k8s/debug.yaml with a privileged container'
-play gemini write 'writes terraform/site.tf: a public bucket'
-play gemini read 'reads .env'
-play copilot destroy 'runs "terraform destroy"'
-play copilot create 'creates k8s/ops.yaml: a group becomes cluster-admin'
-play cursor apply 'runs "terraform apply" (an ask is a deny there)'
-play cursor hooks 'writes .cursor/hooks.json, where its hooks are set'
+play claude-code 1 'runs "terraform plan"'
+play claude-code 2 'runs "cd terraform && terraform apply"'
+play claude-code 3 'edits terraform/bastion.tf: SSH from everywhere'
+play claude-code 4 'edits another line of a file that breaks the policy already'
+play codex 1 'runs "git push --force"'
+play codex 2 'patches: a new k8s/debug.yaml with a privileged container'
+play gemini 1 'writes terraform/site.tf: a public bucket'
+play gemini 2 'reads .env'
+play copilot 1 'runs "terraform destroy"'
+play copilot 2 'creates k8s/ops.yaml: a group becomes cluster-admin'
+play cursor 1 'runs "terraform apply" (an ask is a deny there)'
+play cursor 2 'writes .cursor/hooks.json, where its hooks are set'
 
 echo 'claude-code: a call that is cut off; whatever goes wrong is a deny'
 answer=$(printf '{"hook_event_name":"PreToolUse","tool_na' | hook claude-code 2>/dev/null)

@@ -81,6 +81,7 @@ func (w *world) ownCommands() []ownCommand {
 		{"texts with options; azurerm", w.full(w.scan, "options", w.azurerm)},
 		{"50 expressions; azurerm", w.full(w.scan, "expressions", w.azurerm)},
 		{"100 rules with keys", w.full(w.scan, "keys", w.manifests)},
+		{"one rule with a key", w.full(w.scan, "parsing", w.manifests)},
 		{"422 MB in one line", w.full(w.scan, "W1-7", w.line)},
 		{"--diff-base HEAD~1; rails", w.diff("W1", w.railsGit, "HEAD~1")},
 		{"--diff-base HEAD~15000; azurerm", w.diff("nothing", w.azurermGit, "HEAD~15000")},

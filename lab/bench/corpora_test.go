@@ -21,9 +21,10 @@ import (
 type world struct {
 	policies map[string]policy
 
-	scan    string // policyscan
-	rg      string // ripgrep
-	measure string // testdata/measure.c
+	scan     string // policyscan
+	rg       string // ripgrep
+	conftest string
+	measure  string // testdata/measure.c
 
 	linux, azurerm, tiny, line string // trees
 	manifests                  string // a tree of YAML
@@ -53,6 +54,10 @@ func prepare(t *testing.T) *world {
 		to := filepath.Join(dir, "ripgrep")
 		mkdir(t, to)
 		shell(t, to, "sh", "-c", "npm pack --silent @vscode/ripgrep-linux-x64@"+ripgrep+" && tar xzf *.tgz")
+	})
+	w.conftest = filepath.Join(dir, "conftest")
+	once(t, w.conftest, func() {
+		shell(t, "", "env", "CGO_ENABLED=0", "GOBIN="+dir, "go", "install", "github.com/open-policy-agent/conftest@"+conftest)
 	})
 	return w
 }
@@ -130,6 +135,8 @@ func writeEdit(t *testing.T, w *world) {
 
 // ripgrep is the version of the peer; it is 15.0.0 itself.
 const ripgrep = "1.18.0"
+
+const conftest = "v0.71.1"
 
 // oneLine writes 422 MB without a line end.
 func oneLine(t *testing.T, name string) {
@@ -241,7 +248,7 @@ func (w *world) machine(t *testing.T) []string {
 	first := func(text string) string { line, _, _ := strings.Cut(text, "\n"); return line }
 	return []string{
 		fmt.Sprintf("%d cores of an %s, Linux %s, warm cache", runtime.NumCPU(), processor, shell(t, "", "uname", "-r")),
-		"policyscan built with " + runtime.Version() + "; " + first(shell(t, "", w.rg, "--version")) + "; " + shell(t, "", "git", "--version"),
+		"policyscan built with " + runtime.Version() + "; " + first(shell(t, "", w.rg, "--version")) + "; conftest " + conftest + "; " + shell(t, "", "git", "--version"),
 		trees("the Linux source 6.1 of Debian", w.linux),
 		trees("terraform-provider-azurerm", w.azurerm) + "; " + histories("its history", w.azurermGit),
 		histories("the history of rails", w.railsGit),

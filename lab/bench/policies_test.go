@@ -199,7 +199,9 @@ func policies(t *testing.T, dir string) map[string]policy {
 		functions = append(functions, fmt.Sprintf(`func\s+[a-z]\w{%d}\(\)`, 20+i))
 	}
 	add("func", functions, expressionRules(functions)...)
-	add("keys", nil, keyRules()...)
+	add("keys", nil, keyRules(false)...)
+	add("keys-if", nil, keyRules(true)...)
+	write(t, filepath.Join(dir, "keys-rego", "main.rego"), regoRules())
 	add("parsing", nil, itemRule(0, "key: no.such.key"))                 // it has each file parsed, and asks next to nothing
 	add("tenth", nil, ruleText(0, []string{"**"}, []string{"password"})) // which many files contain
 	add("allowed", nil, itemRule(0, "text: password"))                   // only 0.2 has allowances
@@ -243,8 +245,8 @@ func writeManifests(t *testing.T, dir string) {
 	}
 }
 
-// keyRules returns 100 rules with a key each, of every condition.
-func keyRules() (rules []string) {
+// keyRules returns 100 rules with a key each, of every condition; with conditions, half of them have an if.
+func keyRules(conditions bool) (rules []string) {
 	for i := range 100 {
 		item := []string{
 			`key: spec.template.spec.hostNetwork, is: true`,
@@ -254,7 +256,33 @@ func keyRules() (rules []string) {
 			fmt.Sprintf(`key: "**.limits.cpu", is: [%d, "x%d"], where: {kind: [Deployment, StatefulSet]}`, i+50, i),
 			fmt.Sprintf(`key: spec.replicas, is_not: [0, 1, 2, 3, 4, %d]`, i+7),
 		}[i%6]
+		if conditions && i/6%2 == 0 {
+			item += []string{
+				`, if: {hostPID: {is_not: false}}`, `, if: {runAsNonRoot: {is_not: true}}`, `, if: {name: {matches_not: "^x"}}`,
+				`, if: {privileged: {is: true}}`, `, if: {memory: {above: 1Gi, quantity: true}}`, `, if: {strategy: {missing: true}}`,
+			}[i%6]
+		}
 		rules = append(rules, itemRule(i, item))
 	}
 	return rules
+}
+
+// regoRules are those of keyRules for conftest. They name the path of the manifests where a key has "**", which is a
+// walk over all values in Rego and takes five times as long.
+func regoRules() string {
+	var b strings.Builder
+	b.WriteString("package main\n\nimport rego.v1\n")
+	const containers = "input.spec.template.spec.containers[_]"
+	for i := range 100 {
+		fmt.Fprintf(&b, "\ndeny contains \"BENCH-%03d\" if {\n\t%s\n}\n", i, []string{
+			"input.spec.template.spec.hostNetwork == true",
+			containers + ".securityContext.privileged == true",
+			fmt.Sprintf("regex.match(`^docker%d`, %s.image)", i, containers),
+			fmt.Sprintf("%s.securityContext.capability%d", containers, i),
+			fmt.Sprintf("input.kind in [\"Deployment\", \"StatefulSet\"]\n\t%s.resources.limits.cpu in [%d, \"x%d\"]",
+				containers, i+50, i),
+			fmt.Sprintf("not input.spec.replicas in [0, 1, 2, 3, 4, %d]\n\tinput.spec.replicas", i+7),
+		}[i%6])
+	}
+	return b.String()
 }

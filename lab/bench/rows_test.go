@@ -4,6 +4,7 @@ package bench
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -45,6 +46,12 @@ func (w *world) full(program, policy, tree string, more ...string) command {
 // ripgrep searches a tree for a policy's patterns.
 func (w *world) ripgrep(policy, tree string, more ...string) command {
 	return command{args: append(append([]string{w.rg, "-F", "-f", w.policies[policy].patterns, "-uuu"}, more...), tree)}
+}
+
+// conftestRun tests a tree with policies in Rego.
+func (w *world) conftestRun(policy, tree string) command {
+	dir := filepath.Join(filepath.Dir(w.policies["keys"].bundle), policy)
+	return command{args: []string{w.conftest, "test", "--policy", dir, "--no-color", "--quiet", tree}}
 }
 
 // expressions has ripgrep search a tree for a policy's expressions, whose classes are ASCII's, as in policyscan.
@@ -113,6 +120,10 @@ func rows(w *world) []row {
 			w.full(w.scan, "func", w.azurerm), w.expressions("func", w.azurerm), target{cpu, 0, 0}),
 		versus("100 rules with keys; 10,000 files of YAML", "one rule that has them parsed, policyscan too",
 			w.full(w.scan, "keys", w.manifests), w.full(w.scan, "parsing", w.manifests), target{cpu, 2.00, 0}, target{peak, 96, 0}),
+		versus("100 rules with keys, half of them with `if`; 10,000 files of YAML", "the same without `if`, policyscan too",
+			w.full(w.scan, "keys-if", w.manifests), w.full(w.scan, "keys", w.manifests), target{cpu, 1.25, 0}),
+		versus("100 rules with keys; 10,000 files of YAML", "`conftest test` with the same 100 policies",
+			w.full(w.scan, "keys", w.manifests), w.conftestRun("keys-rego", w.manifests), target{cpu, 0.20, 0}),
 		versus("422 MB in one line", "`rg -l`",
 			w.full(w.scan, "W1-7", w.line), w.ripgrep("W1-7", w.line, "-l"), target{wall, 0.50, 0}, target{peak, 32, 0}),
 		versus("`--diff-base HEAD~1`; azurerm's history", "`git diff --name-only BASE...HEAD`",

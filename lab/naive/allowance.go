@@ -220,10 +220,7 @@ func (c Change) together(r Rule, group []string, tree []File) (places, matches i
 func (c Change) grew(r Rule, group []string) bool {
 	places, matches := c.together(r, group, c.Head.Tree)
 	asked := r
-	if c.byText(r, group) {
-		asked.Forbidden = slices.DeleteFunc(slices.Clone(r.Forbidden), func(i Item) bool { return i.Key != nil })
-		asked.Absent = slices.DeleteFunc(slices.Clone(r.Absent), func(i Item) bool { return i.Key != nil })
-	}
+	asked.TextAlone = c.byText(r, group)
 	return slices.ContainsFunc(c.references(), func(s State) bool {
 		p, m := c.together(asked, group, s.Tree)
 		return places > p || matches > m

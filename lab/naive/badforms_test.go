@@ -2,7 +2,6 @@ package naive
 
 import (
 	"slices"
-	"strings"
 	"testing"
 )
 
@@ -118,71 +117,4 @@ func TestContainingBefore(t *testing.T) {
 			t.Errorf("%q before: %+v", before, found)
 		}
 	}
-}
-
-// TestAhead makes items and pairs with all forms: each has to be there often, and each form of a key has to be broken in
-// some files and not in others.
-func TestAhead(t *testing.T) {
-	forms := []string{`"if":`, `"missing":`, `"present":`, `"is_not":`, `"below":`, `"above":`, `"at_least":`, `"at_most":`,
-		`"quantity":`, `"any":`, `"stages.`, `"except":`, `"only":`}
-	used, broken, whole := map[string]int{}, map[string]int{}, map[string]int{}
-	count := func(counts map[string]int, name string) {
-		for _, form := range forms {
-			if strings.Contains(name, form) {
-				counts[form]++
-			}
-		}
-	}
-	for n := range 4 * *engines {
-		g := tapeOf(n).generator()
-		g.newer, g.ahead, g.parsed = true, true, map[string]*Parsed{}
-		format, list := pick(g, "yaml", "json", "hcl", "toml", dockerFormat), pick(g, "forbidden_patterns", "required_patterns")
-		g.docker = format == dockerFormat
-		c := formCase{rule: map[string]string{"f": "- ", "r": "+ "}[list[:1]] + g.keyItem(list, format)}
-		p, _ := c.pair()
-		b, mistakes := Load(p.rules())
-		if len(mistakes) > 0 {
-			continue
-		}
-		rule := b.Enforced()[1]
-		item := slices.Concat(rule.Absent, rule.Required)[0]
-		count(used, item.Name)
-		for range 8 {
-			meant := g.keyFile(format).meant
-			if places, limited := item.Key.brokenIn(meant.Documents, list[0] == 'r'); len(places) > 0 {
-				count(broken, item.Name)
-			} else if !limited && meant.Code == "" {
-				count(whole, item.Name)
-			}
-		}
-	}
-	accepted, containing := 0, 0
-	for n := range *pairs {
-		g := tapeOf(n).generator()
-		g.ahead = true
-		p := g.pair()
-		b, mistakes := Load(p.rules())
-		if len(mistakes) > 0 {
-			continue
-		}
-		accepted++
-		Judge(b, Scan{Tree: p.tree, Parsed: p.parsed})
-		for _, r := range b.Enforced() {
-			containing += len(r.Containing)
-			for _, item := range slices.Concat(r.Forbidden, r.Absent) {
-				if item.Key == nil {
-					count(used, item.Name)
-				}
-			}
-		}
-	}
-	for _, form := range forms {
-		if key := form != `"except":` && form != `"only":`; used[form] < 4 || key && (broken[form] < 5 || whole[form] < 20) {
-			t.Errorf("%s is used %d times, and broken in %d files: too few to say anything", form, used[form], broken[form])
-		}
-	}
-	if accepted < *pairs/2 || containing < *pairs/20 {
-		t.Errorf("%d of %d pairs are accepted, %d with containing", accepted, *pairs, containing)
-	}
-	t.Logf("measured: %d pairs, used %v, broken %v, whole %v", accepted, used, broken, whole)
 }

@@ -32,6 +32,7 @@ type Rule struct {
 	ForbiddenFiles              []string
 	RequiredFiles               []string
 	UnparsableText              bool // what cannot be parsed is judged by the other items alone
+	TextAlone                   bool // its items with a key only decide which files the others are checked in
 	NeverAllowed                bool // allowances: never
 }
 

@@ -19,7 +19,7 @@ type ruleLine struct{ id, body string }
 
 // ruleBodies are what rules look for, in files that lines and values are moved between.
 func (g *generator) ruleBodies() []string {
-	all := []string{
+	return []string{
 		`match: {files: ["**/*.tf"], forbidden_patterns: ["alpha", "beta"]}`,
 		`match: {files: ["**/*.tf"], forbidden_patterns: ["alpha"]}`,
 		`match: {files: ["**/*.tf"], exclude: ["b/**"], forbidden_patterns: ["alpha", {text: "beta x", spaces: any}]}`,
@@ -30,23 +30,28 @@ func (g *generator) ruleBodies() []string {
 		`match: {forbidden_files: ["**/k*", "a/**"]}`,
 		`match: {files: ["**/*.tf"], forbidden_files: ["b/*"], forbidden_patterns: ["beta"]}`,
 		`{allowances: never, match: {files: ["**/*.tf"], forbidden_patterns: ["beta"]}}`,
+		`match: {files: ["**"], containing: [alpha, {key: open, is: false}], forbidden_patterns: [beta, leak]}`,
+		`match: {files: ["**/*.tf"], forbidden_patterns: [{regex: 'alpha|beta', except: 'alpha beta'}]}`,
+		`match: {files: ["**/*.json"], forbidden_patterns: [{key: open, is: true}, {text: leak, only: unparsable}], unparsable: text}`,
+		`match: {files: ["**/*.json"], forbidden_patterns: [{key: open, is: true, if: {open: {is_not: true}}}]}`,
+		`match: {files: ["**/*.json"], forbidden_patterns: [{key: open, above: 5, where: {open: {below: 1}}}, {key: open, is: leak}]}`,
+		`match: {files: ["**/*ockerfile"], forbidden_patterns: [{key: "**.user", is: root}, {key: stages.expose}, {text: leak, only: unparsable}], unparsable: text}`,
+		`match: {files: ["**/*ockerfile"], containing: [{key: final.user, is: root}], forbidden_patterns: [{key: stages.expose, above: 22}, leak]}`,
 	}
-	for form, body := range map[string]string{
-		"containing": `match: {files: ["**"], containing: [alpha, {key: open, is: false}], forbidden_patterns: [beta, leak]}`,
-		"except":     `match: {files: ["**/*.tf"], forbidden_patterns: [{regex: 'alpha|beta', except: 'alpha beta'}]}`,
-		"only":       `match: {files: ["**/*.json"], forbidden_patterns: [{key: open, is: true}, {text: leak, only: unparsable}], unparsable: text}`,
-		"if":         `match: {files: ["**/*.json"], forbidden_patterns: [{key: open, is: true, if: {open: {is_not: true}}}]}`,
-	} {
-		if g.has(form) {
-			all = append(all, body)
-		}
-	}
-	slices.Sort(all)
-	return all
 }
 
 func changedPaths() []string {
-	return []string{"a/x.tf", "b/x.tf", "x.tf", "a/k.tf", "y.tf", "a/d.json", "d.json", "b/d.json", "k", `a/q\.tf`}
+	return []string{"a/x.tf", "b/x.tf", "x.tf", "a/k.tf", "y.tf", "a/d.json", "d.json", "b/d.json", "k", `a/q\.tf`, "Dockerfile", "a/x.dockerfile"}
+}
+
+// family is what of a path decides what its lines are.
+func family(path string) string {
+	for _, end := range []string{".json", "ockerfile"} {
+		if strings.HasSuffix(path, end) {
+			return end
+		}
+	}
+	return ""
 }
 
 // line is a line of a file that is not JSON.
@@ -58,10 +63,13 @@ func (g *generator) line() string {
 func (g *generator) body(path string) string {
 	var lines []string
 	for range 1 + g.IntN(4) {
-		if strings.HasSuffix(path, ".json") {
-			lines = append(lines, pick(g, "true", "true", "false", `"leak"`))
-		} else {
+		switch family(path) {
+		case ".json":
+			lines = append(lines, pick(g, "true", "true", "false", `"leak"`, "7", "-1"))
+		case "":
 			lines = append(lines, g.line())
+		default:
+			lines = append(lines, pick(g, "USER root", "USER root", "USER x", "RUN leak", "EXPOSE 22 23", "#", "ENV a=leak"))
 		}
 	}
 	return g.joined(path, lines)
@@ -73,6 +81,9 @@ func (g *generator) joined(path string, lines []string) string {
 	if strings.HasSuffix(path, ".json") && g.percent(6) {
 		content = content[:len(content)-1] + pick(g, "", "{{")
 	}
+	if family(path) == "ockerfile" && g.percent(6) {
+		content += pick(g, "FOO\n", "{{ x }}\n")
+	}
 	return content
 }
 
@@ -81,16 +92,25 @@ func joinedWell(path string, lines []string) string {
 	if strings.HasSuffix(path, ".json") {
 		return jsonHead + strings.Join(lines, ", ") + "]}"
 	}
+	if family(path) == "ockerfile" {
+		lines = slices.Concat([]string{dockerHead}, lines)
+	}
 	return strings.Join(lines, "\n") + "\n"
 }
 
-const jsonHead = `{"open": [`
+const (
+	jsonHead   = `{"open": [`
+	dockerHead = "FROM a"
+)
 
 // linesIn are the lines or values that joined joins.
 func linesIn(path, content string) []string {
 	if strings.HasSuffix(path, ".json") {
 		content = strings.TrimRight(strings.TrimPrefix(content, jsonHead), "]}{")
 		return strings.Split(content, ", ")
+	}
+	if family(path) == "ockerfile" {
+		content = strings.TrimPrefix(content, dockerHead+"\n")
 	}
 	return strings.Split(strings.TrimSuffix(content, "\n"), "\n")
 }
@@ -109,7 +129,7 @@ func meantJSON(content string) *Parsed {
 	for _, value := range values {
 		s := textScalar(strings.Trim(value, `"`))
 		if !strings.HasPrefix(value, `"`) {
-			s = Scalar{Texts: []string{value}, Exact: Value{booleanKind, value}, Asked: value}
+			s = Scalar{Texts: []string{value}, Exact: coreSchema(value), Asked: value}
 		}
 		if value != "" {
 			list.Items = append(list.Items, &Node{Kind: ScalarNode, At: at, Scalar: s})
@@ -118,6 +138,16 @@ func meantJSON(content string) *Parsed {
 	}
 	root := &Node{Kind: MappingNode, Entries: []Entry{{Key: "open", At: 1, Value: list}}}
 	return &Parsed{Documents: []Document{{Root: root}}}
+}
+
+// meantHCL is what the lines mean that are not JSON: comments, and else nothing that can be read.
+func meantHCL(content string) *Parsed {
+	for _, line := range linesIn("", content) {
+		if line = strings.TrimSpace(line); line != "" && line != "#" {
+			return &Parsed{Code: "E_PARSE"}
+		}
+	}
+	return &Parsed{Documents: []Document{{Root: &Node{Kind: MappingNode}, Head: -1}}}
 }
 
 // clone is a version to change.
@@ -190,10 +220,10 @@ func (v version) parsed(known map[string]*Parsed) map[string]*Parsed {
 	if known == nil {
 		known = map[string]*Parsed{}
 	}
-	for path, content := range v.files {
-		if strings.HasSuffix(path, ".json") {
-			known[Meant("json", content)] = meantJSON(content)
-		}
+	for _, f := range v.tree() {
+		known[Meant("json", f.Content)] = meantJSON(f.Content)
+		known[Meant("hcl", f.Content)] = meantHCL(f.Content)
+		known[Meant("yaml", f.Content)] = &Parsed{Documents: []Document{{Root: &Node{Kind: MappingNode}}}} // a rule file, without their keys
 	}
 	return known
 }

@@ -119,7 +119,7 @@ func (a *asking) some(c Condition, s step, path Path) bool {
 			if rest {
 				return a.some(c, s.into(&e, false), path)
 			}
-			return path[0].matches(&e) && a.some(c, s.into(&e, true), path[1:])
+			return (path[0].matches(&e) || e.mayBeAny()) && a.some(c, s.into(&e, true), path[1:])
 		})
 }
 
@@ -161,11 +161,17 @@ func along(ways []way, e *Entry) []way {
 	return next
 }
 
+// mayBeAny reports whether the key has variables: for a condition it may be any.
+func (e *Entry) mayBeAny() bool { return e.Any && e.Unsure }
+
 // groups are the entries of a mapping, those together that are one key: a key that occurs twice, or that a merge hides.
 func groups(n *Node) [][]*Entry {
 	var all [][]*Entry
 	for i := range n.Entries {
 		e := &n.Entries[i]
+		if e.mayBeAny() {
+			continue
+		}
 		same := slices.IndexFunc(all, func(key []*Entry) bool {
 			return key[0].Key == e.Key && !e.Any && !key[0].Any && !e.Block && !key[0].Block
 		})
@@ -221,6 +227,8 @@ func (a *asking) outcomes(c Condition, s step, ways []way) outcomes {
 			o = o.and(a.outcomes(c, s.item(item), more))
 		}
 	}
+	open, isOpen := a.open(c, s, more)
+	every := isOpen && !slices.ContainsFunc(more, func(w way) bool { return w.path[0].Kind == literal })
 	for _, key := range groups(s.node) {
 		var one outcomes
 		for _, e := range key {
@@ -233,9 +241,43 @@ func (a *asking) outcomes(c Condition, s step, ways []way) outcomes {
 		if !slices.ContainsFunc(key, func(e *Entry) bool { return !e.Hidden }) {
 			one |= nothing
 		}
-		o = o.and(one)
+		every = every && one&nothing == 0
+		o = o.and(one | open)
+	}
+	switch {
+	case every:
+		o = o.and(open)
+	case isOpen:
+		o = o.and(open | nothing)
 	}
 	return o
+}
+
+// open are what the keys with variables of a mapping can come to, each of which may be any key, and another one's
+// second value.
+func (a *asking) open(c Condition, s step, ways []way) (o outcomes, isOpen bool) {
+	for i := range s.node.Entries {
+		e := &s.node.Entries[i]
+		if !e.mayBeAny() {
+			continue
+		}
+		isOpen = true
+		var next []way
+		for _, w := range ways {
+			if w.path[0].Kind == anyNumber {
+				next = append(next, way{w.path, false})
+			} else {
+				next = append(next, way{w.path[1:], true})
+			}
+		}
+		if len(ways) != 1 {
+			o |= nothing
+		}
+		if len(ways) > 0 {
+			o |= a.outcomes(c, s.into(e, true), next)
+		}
+	}
+	return o, isOpen
 }
 
 // end is the outcome where the path ends.

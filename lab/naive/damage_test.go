@@ -386,7 +386,7 @@ func (g *generator) edit(v version) {
 func (g *generator) move(v version) version {
 	from, to := g.path(v), pick(g, changedPaths()...)
 	content, there := v.files[from]
-	if !there || from == to || strings.HasSuffix(from, ".json") != strings.HasSuffix(to, ".json") {
+	if !there || from == to || family(from) != family(to) {
 		return v
 	}
 	before := v.counts()

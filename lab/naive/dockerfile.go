@@ -15,7 +15,9 @@ type dockerfile struct {
 	subs   int
 	args   []*Node
 	stages []*dockerStage
-	ats    []int // of the instructions before the first stage
+	// triggered says that an instruction of ONBUILD is read: its stages are those of the build that runs it.
+	triggered bool
+	ats       []int // of the instructions before the first stage
 }
 
 // A dockerStage is what is between two FROM.
@@ -70,8 +72,8 @@ func (d *dockerfile) final(s *dockerStage) *Node {
 	n := &Node{Kind: MappingNode, At: s.node.At, Sub: d.sub()}
 	for _, e := range s.node.Entries {
 		if slices.Contains(inForce(), e.Key) {
-			e.Value = s.last[e.Key]
-			e.At, e.Also = e.Value.At, nil
+			last := s.last[e.Key]
+			e.At, e.Also, e.Value = last.At, nil, d.list(last.At, []*Node{last})
 		}
 		n.Entries = append(n.Entries, e)
 	}
@@ -159,7 +161,7 @@ func (s *dockerStage) add(d *dockerfile, at int, name string, values []*Node) {
 	}
 	i := slices.IndexFunc(s.node.Entries, func(e Entry) bool { return e.Key == name })
 	if i < 0 {
-		s.node.Entries = append(s.node.Entries, Entry{Key: name, At: at, Value: d.list(at, values)})
+		s.node.Entries = append(s.node.Entries, Entry{Key: name, At: at, Sub: d.sub(), Value: d.list(at, values)})
 		return
 	}
 	e := &s.node.Entries[i]
@@ -231,8 +233,9 @@ func (d *dockerfile) read(line dockerLine, name, rest string) ([]*Node, error) {
 		if slices.Contains([]string{"onbuild", "from", "maintainer"}, name) {
 			return nil, errors.New("an instruction that ONBUILD cannot have")
 		}
+		d.triggered = true
 		values, err := d.read(line, name, rest)
-		if err != nil {
+		if d.triggered = false; err != nil {
 			return nil, err
 		}
 		(&dockerStage{node: n}).add(d, line.at, name, values)
@@ -282,10 +285,11 @@ func (d *dockerfile) copied(line dockerLine, n *Node, items []string, key func(s
 	key("to", to)
 	for i := range n.Entries {
 		if e := &n.Entries[i]; e.Key == "from" {
-			text, earlier := e.Value.Scalar.Texts[0], d.stages[:max(len(d.stages)-1, 0)]
+			text, own := e.Value.Scalar.Texts[0], len(d.stages)-1
 			e.Value = d.reference(line.at, text, e.Value.Tagged)
 			number, err := strconv.Atoi(text)
-			if stage(earlier, text) != nil || err == nil && 0 <= number && number < len(earlier) {
+			named := stage(d.stages, text)
+			if !d.triggered && (named != nil && named != d.stages[own] || err == nil && 0 <= number && number < own) {
 				isStage := Entry{Key: "stage", At: line.at, Sub: d.sub(), Value: d.command(line.at, "true")}
 				e.Value.Entries = append(e.Value.Entries, isStage)
 			}

@@ -4,7 +4,6 @@ import "strings"
 
 // dockerContent is a Dockerfile, mostly.
 func (g *generator) dockerContent() string {
-	g.wrote = true
 	w := &writer{generator: g, lineEnd: pick(g, "\n", "\n", "\n", "\r\n")}
 	escape := `\`
 	if g.percent(10) {

@@ -159,7 +159,7 @@ func (s splitting) one(d Document, kinds []Entry) []Document {
 		if text := strings.TrimSuffix(e.Value.Scalar.Texts[0], "List"); text != "" {
 			of := *e.Value
 			of.Scalar.Texts = []string{text}
-			of.Scalar.Exact.Text = text
+			of.Scalar.Exact.Text, of.Scalar.Asked = text, text
 			given = append(given, Entry{Key: "kind", At: e.At, Hidden: true, Value: &of})
 		}
 	}
@@ -305,7 +305,7 @@ func unparsed(b *Bundle, f File, known map[string]*Parsed) []string {
 			codes = append(codes, code)
 		}
 		for _, item := range slices.Concat(r.Forbidden, r.Absent, r.Required) {
-			if item.Key == nil || !has {
+			if item.Key == nil || !has || r.TextAlone {
 				continue
 			}
 			required := slices.ContainsFunc(r.Required, func(i Item) bool { return i.Key == item.Key })

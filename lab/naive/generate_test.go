@@ -13,27 +13,14 @@ type generator struct {
 	*rand.Rand
 	newer   bool     // bundles are 0.2
 	texts   []string // the texts of the bundle, from which contents are made
+	paths   []string // of the bundle's items with keys, and values that they ask for, from which files are made
+	values  []string
 	ids     int
 	parsed  map[string]*Parsed // of the files for items with keys
 	lengthy bool               // some contents are longer than what the program reads at once
-	ahead   bool               // with the forms that policyscan does not have yet: nothing is compared with it
 	docker  bool               // the rule is about Dockerfiles
-	wrote   bool               // a file for items with keys was made
-	// What no further file may have: policyscan does not read it yet as this package does.
-	noDynamic, noEmptyLists, noKinds bool
+	formats []string           // of the rules with keys, which files for them have mostly: a name, or one behind "."
 }
-
-// newForms are the forms of the page that policyscan does not have yet, or that are not compared with it in generated
-// rules: TestForms alone does.
-func newForms() []string {
-	return []string{
-		"conditions", "if", "any", "limits", "empty lists", "texts", "except", "only", "containing", "dockerfile", "dynamic",
-		"kind of a list",
-	}
-}
-
-// has reports whether the generator makes a form.
-func (g *generator) has(form string) bool { return g.ahead || !slices.Contains(newForms(), form) }
 
 func pick[T any](g *generator, from ...T) T { return from[g.IntN(len(from))] }
 
@@ -108,7 +95,7 @@ func (g *generator) regex() string {
 		return "'" + strings.ReplaceAll(expr, "'", "''") + "'"
 	}
 	item := "{regex: " + expression()
-	if g.has("except") && g.percent(30) {
+	if g.percent(30) {
 		item += ", except: " + expression()
 	}
 	return item + g.withinLines() + "}"
@@ -184,6 +171,8 @@ func (g *generator) rules(f ruleText, kind string) ruleText {
 	return f
 }
 
+const onlyUnparsable = ", only: unparsable"
+
 func (g *generator) rule(kind string, newer bool) ruleYAML {
 	older := g.newer && !newer
 	if older {
@@ -195,13 +184,16 @@ func (g *generator) rule(kind string, newer bool) ruleYAML {
 	seen := map[string]bool{}
 	keys := newer && g.percent(60)
 	format := pick(g, "yaml", "json", "hcl", "toml", "", "")
-	if g.has("dockerfile") && g.percent(20) {
+	if g.percent(20) {
 		format = dockerFormat
 	}
 	g.docker = keys && format == dockerFormat
 	named := keys && format != "" && g.percent(30) // by the items, not by the files' names
+	if keys && format != "" {
+		g.formats = append(g.formats, map[bool]string{true: "."}[named]+format)
+	}
 	withKey, without := false, false
-	fallback := newer && g.has("only") && g.percent(20)
+	fallback := keys && g.percent(30)
 	items := func(key string) {
 		l := listYAML{key: key}
 		for range 1 + g.IntN(3) {
@@ -211,7 +203,7 @@ func (g *generator) rule(kind string, newer bool) ruleYAML {
 				item = g.keyItem(key, map[bool]string{true: format}[named])
 			}
 			if !isKey && fallback && strings.HasPrefix(item, "{") {
-				item = strings.TrimSuffix(item, "}") + ", only: unparsable}"
+				item = strings.TrimSuffix(item, "}") + onlyUnparsable + "}"
 			}
 			name := itemName(item, key, newer)
 			if isKey && name == "" || name != "" && seen[name] {
@@ -262,13 +254,20 @@ func (g *generator) rule(kind string, newer bool) ruleYAML {
 			r.lists = append(r.lists, listYAML{"files", g.globs()})
 		}
 	}
-	if newer && hasItems && g.has("containing") && g.percent(15) {
+	if newer && hasItems && g.percent(15) {
 		item := g.item()
 		if keys && g.percent(50) {
 			item = g.keyItem("containing", map[bool]string{true: format}[named])
 		}
 		if itemName(item, "required_absent", true) != "" {
 			r.lists = append(r.lists, listYAML{"containing", []string{item}})
+		}
+	}
+	if !slices.Contains(r.lines, "unparsable: text") {
+		for _, l := range r.lists {
+			for i, item := range l.items {
+				l.items[i] = strings.Replace(item, onlyUnparsable, "", 1)
+			}
 		}
 	}
 	if g.percent(20) {

@@ -62,7 +62,7 @@ func (w hclWriter) body(n *Node, want *wish, indent string) {
 	seen := map[string]bool{}
 	for _, e := range want.entries {
 		name := e.key
-		if !slices.Contains(names(), name) {
+		if !isName.MatchString(name) {
 			name = pick(w.generator, names()...)
 		}
 		if !e.block && seen[name] {
@@ -87,7 +87,7 @@ func (w hclWriter) body(n *Node, want *wish, indent string) {
 func (w hclWriter) block(name string, e wishEntry, indent string) Entry {
 	at := w.Len()
 	body := &Node{Kind: MappingNode, At: at}
-	if len(e.labels) == 0 && !w.noDynamic && w.percent(30) {
+	if len(e.labels) == 0 && w.percent(30) {
 		w.put(pick(w.generator, `dynamic "`+name+`" {`, "dynamic "+name+" {"))
 		w.end()
 		sure := w.percent(60)
@@ -130,6 +130,8 @@ func (w hclWriter) block(name string, e wishEntry, indent string) Entry {
 	}
 	return Entry{Key: name, At: at, Value: node, Block: true}
 }
+
+var isName = regexp.MustCompile("^[a-zé]+$")
 
 // expression writes a value.
 func (w hclWriter) expression(want *wish) *Node {

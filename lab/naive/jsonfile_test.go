@@ -47,9 +47,6 @@ func (g *generator) kindList(first *wish) *wish {
 		items.items = append(items.items, pick(g, g.wishMap(3), g.wishMap(3), &wish{kind: "null"}))
 	}
 	kind := pick(g, "List", "List", "xList", "yList", "x", "List x")
-	if g.noKinds {
-		kind = ""
-	}
 	list := &wish{kind: "map", entries: []wishEntry{
 		{key: "kind", value: &wish{kind: "value", value: Value{textKind, kind}}},
 		{key: "items", value: items},

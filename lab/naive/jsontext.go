@@ -33,7 +33,7 @@ func inside(n *Node) (inner *Node, tooDeep bool) {
 		return nil, false
 	case n.Scalar.Exact.Kind == textKind:
 		text = n.Scalar.Exact.Text
-	case n.Tagged:
+	case n.Tagged && text == "":
 		text = n.Scalar.Texts[0]
 	}
 	if start := strings.TrimLeft(text, " \t\r\n"); start == "" || start[0] != '{' && start[0] != '[' {
@@ -46,6 +46,7 @@ func inside(n *Node) (inner *Node, tooDeep bool) {
 		return n.At, n.Sub + "/" + strconv.Itoa(offset)
 	}}
 	if inner, ok := r.value(); ok && r.gap() == "" {
+		inner.Tagged = n.Tagged
 		return inner, false
 	}
 	return nil, false
@@ -120,7 +121,7 @@ func (r *jsonReader) value() (*Node, bool) {
 		text, open, ok := r.string()
 		n.Scalar = textScalar(text)
 		if open {
-			n.Scalar = openText(text)
+			n.Scalar, n.Tagged = openText(text), true
 		}
 		return n, ok
 	case holeStart:
@@ -178,7 +179,7 @@ func (r *jsonReader) string() (text string, open, ok bool) {
 			return "", false, false
 		case c == holeStart[0]:
 			hole, rest, _ := strings.Cut(r.text[r.at:], holeEnd)
-			b.WriteString(hole)
+			b.WriteString(holeStart + hole + holeEnd)
 			r.at, open = len(r.text)-len(rest), true
 		case c != '\\':
 			b.WriteByte(c)
@@ -219,8 +220,9 @@ func (r *jsonReader) unit() (rune, bool) {
 }
 
 // openText is a text with an expression in it, a lone ${…} also without what is around it.
-func openText(text string) Scalar {
-	s := Scalar{Texts: []string{text}, Open: true}
+func openText(template string) Scalar {
+	text := strings.NewReplacer(holeStart, "", holeEnd, "").Replace(template)
+	s := Scalar{Texts: []string{text}, Open: true, Template: template}
 	if inner, ok := strings.CutPrefix(text, "${"); ok && strings.Count(text, "${") == 1 && strings.HasSuffix(inner, "}") {
 		s.Texts = append(s.Texts, strings.TrimSpace(strings.TrimSuffix(inner, "}")))
 	}

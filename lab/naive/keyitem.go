@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 )
 
 // A KeyItem is an item with a key.
@@ -65,8 +67,19 @@ type spot struct {
 
 // tidy sorts places, each once, also if a value there is wrong and lacks a key itself.
 func tidy(places []spot) []spot {
-	slices.SortFunc(places, func(a, b spot) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.sub, b.sub)) })
+	slices.SortFunc(places, func(a, b spot) int {
+		return cmp.Or(cmp.Compare(a.at, b.at), slices.Compare(a.numbers(), b.numbers()))
+	})
 	return slices.Compact(places)
+}
+
+// numbers are those in the sub, the offsets in texts within each other.
+func (s spot) numbers() (all []int) {
+	for _, part := range strings.FieldsFunc(s.sub, func(r rune) bool { return r == '/' }) {
+		n, _ := strconv.Atoi(part)
+		all = append(all, n)
+	}
+	return all
 }
 
 func (n *Node) spot() spot { return spot{n.At, n.Sub} }
@@ -168,7 +181,7 @@ func (a *asking) requiredIn(documents []Document) []spot {
 func (a *asking) lackedBy(p parent) []spot {
 	var broken, first []spot
 	whole := false
-	p.unsure = p.unsure && a.Any
+	p.unsure = p.absent && a.Any
 	if p.tagged || a.Each != nil && (p.node.Tagged || p.node.Kind != MappingNode) {
 		return []spot{p.place}
 	}
@@ -196,22 +209,23 @@ type parent struct {
 	place  spot
 	tagged bool // it is inside a list or mapping with a tag
 	unsure bool // it is inside what may never exist
+	absent bool // by a dynamic block
 }
 
 // to is the value of an entry as a parent.
 func (p parent) to(e *Entry, named bool) parent {
-	tagged, unsure := p.tagged || p.node.Tagged, p.unsure || e.Unsure
-	return parent{p.into(e, named), spot{e.At, e.Sub}, tagged, unsure}
+	absent := p.absent || e.Dynamic && e.Unsure
+	return parent{p.into(e, named), spot{e.At, e.Sub}, p.tagged || p.node.Tagged, p.unsure || e.Unsure, absent}
 }
 
 // of is an item of a list as a parent.
 func (p parent) of(n *Node) parent {
-	return parent{p.item(n), n.spot(), p.tagged || p.node.Tagged, p.unsure}
+	return parent{p.item(n), n.spot(), p.tagged || p.node.Tagged, p.unsure, p.absent}
 }
 
 // within is what is in a text as a parent. All of it has the place of the text.
 func (p parent) within(s step) parent {
-	return parent{s, s.node.spot(), p.tagged || p.node.Tagged, p.unsure}
+	return parent{s, s.node.spot(), p.tagged || p.node.Tagged, p.unsure, p.absent}
 }
 
 // nodesAt are the nodes of each: those at the path, a list standing for its items if it has no tag. They are looked
@@ -330,13 +344,10 @@ func having(p parent, path Path) []parent {
 
 // anyLackedBy is where a node lacks an equal value of any path: at the first value, else at what introduces the node.
 func (a *asking) anyLackedBy(p parent) []spot {
-	var ways []way
-	for _, path := range a.Key {
-		ways = append(ways, way{path, p.named})
-	}
 	var reached []spot
+	equal := func(path Path) bool { return a.hasEqual(p, []way{{path, p.named}}, &reached) }
 	switch {
-	case a.hasEqual(p, ways, &reached):
+	case slices.ContainsFunc(a.Key, equal):
 		return nil
 	case len(reached) == 0:
 		return []spot{p.place}

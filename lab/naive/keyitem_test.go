@@ -5,11 +5,20 @@ import (
 	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"gopkg.in/yaml.v3"
 )
 
-// keyPath is a path of a key item. Required items have no ** at the end, or before a star: what they ask for is not
-// on the page.
+// keyPath is a path of a key item, and noted.
 func (g *generator) keyPath(broad bool) string {
+	path := g.newKeyPath(broad)
+	g.paths = append(g.paths, path)
+	return path
+}
+
+// newKeyPath is a path of a key item. Required items have no ** at the end, or before a star: what they ask for is not
+// on the page.
+func (g *generator) newKeyPath(broad bool) string {
 	if g.docker && g.percent(70) {
 		instruction := pick(g, "run", "cmd", "entrypoint", "healthcheck", "copy", "add", "env", "user", "from", "label", "expose", "arg")
 		key := pick(g, "command", "command", "a", "sources", "to", "from.image", "from.tag", "image", "tag", "stage", "mount", "link", "as", "*")
@@ -59,13 +68,15 @@ func (g *generator) keyPaths(broad bool) string {
 
 // keyValue is a value of a rule, as YAML.
 func (g *generator) keyValue() string {
-	return pick(g, "true", "true", "false", "True", "FALSE", "22", "22", "22.0", "2.2e1", "0", "1", "90",
+	value := pick(g, "true", "true", "false", "True", "FALSE", "22", "22", "22.0", "2.2e1", "0", "1", "90",
 		"-5", "1.5", "1E3",
 		"x", "x", "private", `"22"`, `"true"`, `'yes'`, `"x\n"`, `""`, `"026"`, `"1.0"`, `"var.x"`, "var.x",
 		`"!false"`, `"a: true"`,
 		`"é\L"`, `'upper("x")'`, `"2001-01-01"`, `"0x16"`, `"null"`, `"~"`, "on-1", "List", "1e999999999",
 		`"a-${var.x}"`,
 		`"x\ny"`, `"${x}"`)
+	g.values = append(g.values, value)
+	return value
 }
 
 func (g *generator) keyValues() string {
@@ -83,31 +94,28 @@ func (g *generator) keyValues() string {
 func (g *generator) keyItem(list, format string) string {
 	required := list == "required_patterns"
 	parts := []string{"key: " + g.keyPaths(!required)}
+	key := g.paths[len(g.paths)-1]
 	each := required && g.percent(60)
 	if each {
 		parts = append(parts, "each: "+g.keyPaths(true))
+		key = g.paths[len(g.paths)-1] + "." + key
+		g.paths = append(g.paths, key)
 	}
-	if g.percent(20) && !(g.wrote && !g.has("dynamic")) {
-		g.noDynamic = g.noDynamic || !g.has("dynamic")
+	if g.percent(20) {
 		parts = append(parts, "where: "+g.conditions("kind"))
 	}
-	if (!required || each) && g.has("if") && g.percent(30) {
+	if (!required || each) && g.percent(30) {
 		parts = append(parts, "if: "+g.conditions("a"))
-	}
-	forms := []string{"", "is", "is", "is", "matches"}
-	if !required && !(g.wrote && !g.has("empty lists")) {
-		forms = append(forms, "is_not", "is_not", "matches_not")
-	}
-	if g.has("limits") {
-		forms = append(forms, map[bool][]string{false: {"below", "above"}, true: {"at_least", "at_most"}}[required]...)
-	}
-	form := pick(g, forms...)
-	if form == "" && !g.has("kind of a list") {
-		if g.noKinds = !g.wrote; g.wrote {
-			form = "is"
+		if start := strings.LastIndex(key, "."); start > 0 && !strings.HasSuffix(key, `"`) {
+			g.paths = append(g.paths, key[:start+1]+pick(g, "a", g.paths[len(g.paths)-1]))
 		}
 	}
-	g.noEmptyLists = g.noEmptyLists || strings.HasSuffix(form, "_not") && !g.has("empty lists")
+	forms := []string{"", "is", "is", "is", "matches"}
+	if !required {
+		forms = append(forms, "is_not", "is_not", "matches_not")
+	}
+	forms = append(forms, map[bool][]string{false: {"below", "above"}, true: {"at_least", "at_most"}}[required]...)
+	form := pick(g, forms...)
 	switch {
 	case form == "":
 	case strings.HasPrefix(form, "at_"), form == "below", form == "above":
@@ -119,7 +127,7 @@ func (g *generator) keyItem(list, format string) string {
 	default:
 		parts = append(parts, form+": "+g.asked(form))
 	}
-	if required && form != "" && g.has("any") && g.percent(30) {
+	if required && form != "" && g.percent(30) {
 		parts = append(parts, "any: true")
 	}
 	if format != "" {
@@ -149,12 +157,12 @@ func (g *generator) conditions(often string) string {
 	if g.percent(50) {
 		paths[0] = often
 	}
-	if other := quote(g.keyPath(true)); g.has("conditions") && g.percent(20) && other != paths[0] {
+	if other := quote(g.keyPath(true)); g.percent(20) && other != paths[0] {
 		paths = append(paths, other)
 	}
 	for i, path := range paths {
 		what := g.keyValues()
-		if g.has("conditions") && g.percent(75) {
+		if g.percent(75) {
 			form := pick(g, "is", "is_not", "is_not", "matches", "matches_not", "below", "above", "missing", "missing", "present")
 			what = "{" + form + ": " + g.asked(form) + "}"
 		}
@@ -168,8 +176,10 @@ func (g *generator) keyGlobs(format string, named bool) []string {
 	switch {
 	case named:
 		return []string{quote("k/*." + format + ".conf")}
-	case format == "" || format == dockerFormat:
+	case format == "":
 		return pick(g, []string{`"k/**"`}, []string{`"k/*.conf"`, `"k/*.tf"`})
+	case format == dockerFormat:
+		return pick(g, []string{`"k/**"`}, []string{`"k/*ocker*"`, `"k/Container*"`})
 	}
 	var all []string
 	for _, end := range extensions(format) {
@@ -183,16 +193,20 @@ func (g *generator) keyGlobs(format string, named bool) []string {
 
 // fileWithKeys is a file that items with keys are about.
 func (g *generator) fileWithKeys() File {
-	format := pick(g, "yaml", "json", "hcl", "toml")
-	end := pick(g, extensions(format)...)
-	if g.percent(15) {
-		end = "." + format + ".conf"
+	format, named := pick(g, "yaml", "json", "hcl", "toml", dockerFormat), g.percent(15)
+	if len(g.formats) > 0 && g.percent(80) {
+		format, named = strings.CutPrefix(pick(g, g.formats...), ".")
 	}
-	path := "k/" + pick(g, "x", "y", "é") + end
-	if g.has("dockerfile") && g.percent(20) {
-		path = "k/" + pick(g, "Dockerfile", "x.dockerfile", "Containerfile.x")
+	name := pick(g, "x", "y", "é")
+	switch {
+	case named:
+		name += "." + format + ".conf"
+	case format == dockerFormat:
+		name = pick(g, "Dockerfile", "x.dockerfile", "Containerfile.x")
+	default:
+		name += pick(g, extensions(format)...)
 	}
-	return File{path, g.keyContent(path), Regular}
+	return File{"k/" + name, g.keyContent("k/" + name), Regular}
 }
 
 // keyContent is a content for a path, and noted.
@@ -276,7 +290,7 @@ func keyWords() []string { return []string{"a", "b", "a", "b", "c", "on", "x.y",
 func names() []string { return []string{"a", "b", "a", "b", "c", "on", "é"} }
 
 func (g *generator) wishValue() *wish {
-	if g.has("limits") && g.percent(5) {
+	if g.percent(5) {
 		text := pick(g, "500m", "1Ki", "4Gi", "2e1", ".inf", "0.5", "22", "1K", "010", "")
 		return &wish{kind: "value", value: Value{textKind, text}}
 	}
@@ -303,12 +317,12 @@ func (g *generator) wish(depth int) *wish {
 	if depth <= 0 || g.percent(35) {
 		return g.wishValue()
 	}
-	if g.has("texts") && g.percent(15) {
+	if g.percent(15) {
 		return g.wishText(depth)
 	}
 	if g.percent(30) {
 		w := &wish{kind: "list"}
-		for range max(g.IntN(4), map[bool]int{true: 1}[g.noEmptyLists]) {
+		for range g.IntN(4) {
 			w.items = append(w.items, g.wish(depth-1))
 		}
 		return w
@@ -316,9 +330,50 @@ func (g *generator) wish(depth int) *wish {
 	return g.wishMap(depth)
 }
 
+// along makes what a path leads to, nearly.
+func (g *generator) along(path Path) *wish {
+	if len(path) == 0 {
+		if len(g.values) == 0 || g.percent(50) {
+			return g.wish(1)
+		}
+		var doc yaml.Node
+		if err := yaml.Unmarshal([]byte(pick(g, g.values...)), &doc); err != nil {
+			panic(err)
+		}
+		value, _ := ruleValue(doc.Content[0])
+		if strings.Contains(value.Text, "e999999999") { // parsers have no such numbers
+			value.Kind = textKind
+		}
+		return &wish{kind: "value", value: value}
+	}
+	inner := g.along(path[1:])
+	key := path[0].Text
+	if path[0].Kind == anyNumber && g.percent(50) {
+		return inner
+	} else if path[0].Kind != literal || g.percent(5) {
+		key = pick(g, keyWords()...)
+	}
+	w := &wish{kind: "map", entries: []wishEntry{{key: key, value: inner, block: inner.kind == "map" && g.percent(60)}}}
+	for g.percent(30) {
+		w.entries = append(w.entries, wishEntry{key: pick(g, keyWords()...), value: g.wishValue()})
+	}
+	switch n := g.IntN(20); {
+	case n == 0:
+		return &wish{kind: "json", value: Value{textKind, w.json()}, items: []*wish{w}}
+	case n < 3:
+		return &wish{kind: "list", items: []*wish{w, g.along(path)}}
+	}
+	return w
+}
+
 // wishMap makes a mapping. A key may be twice in it; formats that refuse that leave the second out.
 func (g *generator) wishMap(depth int) *wish {
 	w := &wish{kind: "map"}
+	for len(g.paths) > 0 && depth == 4 && g.percent(50) {
+		if path, wrong := parsePath(pick(g, g.paths...)); wrong == "" {
+			w.entries = append(w.entries, g.along(path).entries...)
+		}
+	}
 	for range g.IntN(5) {
 		e := wishEntry{key: pick(g, keyWords()...), value: g.wish(depth - 1)}
 		if e.value.kind == "map" && g.percent(60) {
@@ -481,7 +536,6 @@ func (g *generator) keyFile(format string) keyFile {
 		content := g.dockerContent()
 		return keyFile{format, content, parseDockerfile(content)}
 	}
-	g.wrote = true
 	w := &writer{generator: g, lineEnd: "\n"}
 	if g.percent(15) {
 		w.lineEnd = "\r\n"

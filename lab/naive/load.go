@@ -186,6 +186,7 @@ func (l *loader) rule(node *yaml.Node) Rule {
 	r.Files, r.Exclude = globs("files"), globs("exclude")
 	r.ForbiddenFiles, r.RequiredFiles = globs("forbidden_files"), globs("required_files")
 	seen := map[string]string{}
+	var only []int // the lines of items that only files without a reading are checked for
 	items := func(key string) []Item {
 		if values[key] == nil {
 			return nil
@@ -205,7 +206,9 @@ func (l *loader) rule(node *yaml.Node) Rule {
 				l.wrong(0, "the item %s in two lists", item.Name)
 			}
 			seen[item.Name] = key
-			items = append(items, item)
+			if items = append(items, item); item.OnlyUnparsable {
+				only = append(only, node.Line)
+			}
 		}
 		return items
 	}
@@ -235,12 +238,12 @@ func (l *loader) rule(node *yaml.Node) Rule {
 		}
 	}
 	l.whole(values)
-	onlyUnparsable := func(i Item) bool { return i.OnlyUnparsable }
-	if slices.ContainsFunc(r.Containing, onlyUnparsable) {
+	if slices.ContainsFunc(r.Containing, func(i Item) bool { return i.OnlyUnparsable }) {
 		l.wrong(values["containing"].Line, "only in containing")
-	}
-	if values["unparsable"] == nil && slices.ContainsFunc(all, onlyUnparsable) {
-		l.wrong(match.Line, withoutUnparsable)
+	} else if values["unparsable"] == nil {
+		for _, line := range only {
+			l.wrong(line, withoutUnparsable)
+		}
 	}
 	if unparsable := values["unparsable"]; unparsable != nil && l.file.Version == "0.2" {
 		r.UnparsableText = true

@@ -97,7 +97,11 @@ func Judge(b *Bundle, s Scan) Outcome {
 			o.Violations = append(o.Violations, missingFiles(r, files)...)
 		}
 		for _, f := range scanned {
-			o.Violations = append(o.Violations, judgeFile(r, f, s.Parsed)...)
+			asked := r
+			if f.Kind == Link && undecided(b, f, files) != nil { // what it has is not known
+				asked.Containing = nil
+			}
+			o.Violations = append(o.Violations, judgeFile(asked, f, s.Parsed)...)
 		}
 	}
 	if len(scanned) == 0 && !s.EmptyIsFine && !s.Allow {
@@ -141,6 +145,9 @@ func judgeFile(r Rule, f File, known map[string]*Parsed) []Violation {
 	if has, _ := r.contains(f, known); has && r.Selects(f.Path) && f.Kind != FIFO {
 		passesOver := func(item Item) bool { return item.OnlyUnparsable && !r.isUnparsable(f, known) }
 		for _, item := range append(slices.Clone(r.Forbidden), r.Absent...) {
+			if item.Key != nil && r.TextAlone {
+				continue
+			}
 			if item.Key != nil {
 				places, p, _ := ask(item, false, f, known)
 				found = append(found, broken("key", item, f, p, places)...)

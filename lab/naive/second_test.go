@@ -170,6 +170,17 @@ func (c comparer) compare(p pair) (had []string, err error) {
 	had = append(had, p.scope)
 	for _, v := range want.Violations {
 		had = append(had, v.Kind)
+		for _, form := range append(keyForms(), "except:", "only:", "within_lines:") {
+			if name, _ := strings.CutSuffix(form, ":"); strings.Contains(v.Pattern, `"`+name+`":`) {
+				had = append(had, form)
+			}
+		}
+		if slices.ContainsFunc(b.Enforced(), func(r Rule) bool { return r.ID == v.RuleID && r.Containing != nil }) {
+			had = append(had, "containing:")
+		}
+		if formatOf(v.File) == dockerFormat && strings.HasPrefix(v.Pattern, "{\"") {
+			had = append(had, dockerFormat)
+		}
 		if v.Encoding != "" && v.Encoding != "utf-8" {
 			had = append(had, "wide")
 		}

@@ -59,5 +59,5 @@ func smallest[T any](from *tape, made func(*tape) T, differs func(T) error, err 
 			}
 		}
 	}
-	return made(&tape{given: given, random: from.random})
+	return made(&tape{given: given})
 }

@@ -190,7 +190,7 @@ func (w tomlWriter) node(want *wish) *Node {
 		w.put("[")
 		for i, item := range want.items {
 			if item.kind == "null" {
-				item = &wish{kind: map[bool]string{true: "map", false: "list"}[w.noEmptyLists]}
+				item = &wish{kind: "list"}
 			}
 			w.space()
 			n.Items = append(n.Items, w.node(item))

@@ -183,27 +183,23 @@ func (d *YAML) fail(code string, at Place, found, fix string) {
 		})
 		return
 	}
-	e := &Error{Code: code, File: d.name, Line: at.Line, Column: at.Column, Rule: d.rule, Found: found, Fix: fix}
-	e.source, e.caret = around(d.line(at.Line), at.Column)
-	d.errs = append(d.errs, e)
+	e := Error{Code: code, File: d.name, Rule: d.rule, Found: found, Fix: fix}
+	d.errs = append(d.errs, d.spot(at).Error(e))
 }
 
 // Spot returns the position of a value, with the text there.
-func (d *YAML) Spot(n *yaml.Node) Spot {
-	s := Spot{Place: d.Place(n)}
-	s.source, s.caret = around(d.line(s.Line), s.Column)
-	return s
+func (d *YAML) Spot(n *yaml.Node) Spot { return d.spot(d.Place(n)) }
+
+func (d *YAML) spot(at Place) Spot {
+	source, caret := around(d.line(at.Line), at.Column)
+	return Spot{at, source, caret}
 }
 
 // Mapping reads the keys of a mapping. It reports unknown and missing keys, and returns nil if n is not a mapping.
 // Keys that begin with "x-" are ignored, unless the form is closed. what is n's name in messages, with its article;
 // form shows how to write it. They are also the defaults of a level without a name.
 func (d *YAML) Mapping(n *yaml.Node, what, form string, l Level) Entries {
-	if d.bad[n] {
-		return nil
-	}
-	if n.Kind != yaml.MappingNode {
-		d.Misplaced(n, what, form)
+	if !d.is(yaml.MappingNode, n, what, form) {
 		return nil
 	}
 	l.Name = cmp.Or(l.Name, what)
@@ -230,6 +226,14 @@ func (d *YAML) Mapping(n *yaml.Node, what, form string, l Level) Entries {
 		}
 	}
 	return entries
+}
+
+// is reports whether a value is of a kind, and refuses it otherwise.
+func (d *YAML) is(kind yaml.Kind, n *yaml.Node, what, form string) bool {
+	if !d.bad[n] && n.Kind != kind {
+		d.Misplaced(n, what, form)
+	}
+	return !d.bad[n] && n.Kind == kind
 }
 
 // Find returns the entry of a key without reading its mapping; false if it is missing, or n is not a mapping.
@@ -272,11 +276,7 @@ func (d *YAML) FirstKey(is func(key string, depth int) bool) (key string, line i
 // Fields reads a mapping with arbitrary keys, in file order; false if n is not a mapping. what and form are as in
 // Mapping.
 func (d *YAML) Fields(n *yaml.Node, what, form string) ([]Entry, bool) {
-	switch {
-	case d.bad[n]:
-		return nil, false
-	case n.Kind != yaml.MappingNode:
-		d.Misplaced(n, what, form)
+	if !d.is(yaml.MappingNode, n, what, form) {
 		return nil, false
 	}
 	var all []Entry
@@ -290,11 +290,7 @@ func (d *YAML) Fields(n *yaml.Node, what, form string) ([]Entry, bool) {
 
 // Items reads the items of a list, which may be empty; false if it is not a list. what and form are as in Mapping.
 func (d *YAML) Items(e Entry, what, form string) ([]Entry, bool) {
-	switch {
-	case d.bad[e.Value]:
-		return nil, false
-	case e.Value.Kind != yaml.SequenceNode:
-		d.Misplaced(e.Value, what, form)
+	if !d.is(yaml.SequenceNode, e.Value, what, form) {
 		return nil, false
 	}
 	return e.items(), true

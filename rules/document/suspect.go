@@ -112,12 +112,8 @@ func withoutComment(s string) string {
 
 // QuoteYAML returns a string as a YAML scalar, in single quotes if possible, since nothing is special in them.
 func QuoteYAML(s string) string {
-	for _, r := range s {
-		if r == '\'' || r < ' ' || r >= 0x7F {
-			return Quoted(s)
-		}
-	}
-	if len(s) > 2*shownBytes {
+	isSpecial := func(r rune) bool { return r == '\'' || r < ' ' || r >= 0x7F }
+	if len(s) > 2*shownBytes || strings.ContainsFunc(s, isSpecial) {
 		return Quoted(s)
 	}
 	return "'" + s + "'"

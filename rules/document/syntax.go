@@ -22,7 +22,12 @@ func (d *YAML) document(content []byte) *yaml.Node {
 		return nil
 	}
 	d.text = bytes.TrimPrefix(content, []byte(byteOrderMark))
-	d.index()
+	d.lines = []int{0}
+	for i, c := range d.text {
+		if c == '\n' {
+			d.lines = append(d.lines, i+1)
+		}
+	}
 	if !d.checkText() || !d.checkDirectives() {
 		return nil
 	}

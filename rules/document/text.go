@@ -9,15 +9,6 @@ import (
 // byteOrderMark is U+FEFF in UTF-8. It is allowed at the start of a rule file, since Windows editors write it.
 const byteOrderMark = "\uFEFF"
 
-func (d *YAML) index() {
-	d.lines = []int{0}
-	for i, c := range d.text {
-		if c == '\n' {
-			d.lines = append(d.lines, i+1)
-		}
-	}
-}
-
 // line returns a 1-based line without its end, or nothing.
 func (d *YAML) line(n int) []byte {
 	if n < 1 || n > len(d.lines) {

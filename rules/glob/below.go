@@ -10,11 +10,16 @@ import (
 // A Follower finds the globs that apply below a directory. It is safe for concurrent use.
 type Follower struct {
 	globs [][]string // without braces, split into segments
+	folds bool
 }
 
-// NewFollower returns the follower of globs that passed Check.
-func NewFollower(globs []string) *Follower {
-	f := &Follower{}
+// NewFollower returns the follower of globs that passed Check. If it folds, ASCII case does not count, and they passed
+// CheckFolded.
+func NewFollower(globs []string, folds bool) *Follower {
+	f := &Follower{folds: folds}
+	if folds {
+		globs = FoldAll(globs)
+	}
 	for _, g := range globs {
 		for _, e := range expansions(g) {
 			f.globs = append(f.globs, strings.Split(e, "/"))
@@ -35,6 +40,9 @@ type Rest struct {
 // Below returns the rest of the globs below a directory; "" is the root.
 func (f *Follower) Below(dir string) Rest {
 	var r Rest
+	if f.folds {
+		dir = Fold(dir)
+	}
 	for _, g := range f.globs {
 		r.add(g, dir)
 	}
@@ -140,13 +148,7 @@ func classMatchesSlashIn(segment string) bool {
 		return false
 	}
 	tokens, mistake := scan(segment)
-	if mistake != nil {
-		return true
-	}
-	for _, t := range tokens {
-		if t.kind == class && classMatchesSlash(t.text) {
-			return true
-		}
-	}
-	return false
+	return mistake != nil || slices.ContainsFunc(tokens, func(t token) bool {
+		return t.kind == class && classMatchesSlash(t.text)
+	})
 }

@@ -24,13 +24,13 @@ func TestWithin(t *testing.T) {
 		{"*.tf *.yml", "**/*.tf *.yml", true},
 		{"a[!x]*", "a[!x]*", true}, // certain: the remainder of both has the class
 	} {
-		rest := func(globs string) Rest { return NewFollower(strings.Fields(globs)).Below("") }
+		rest := func(globs string) Rest { return NewFollower(strings.Fields(globs), false).Below("") }
 		if got := rest(c.a).Within(rest(c.b)); got != c.want {
 			t.Errorf("%q within %q: %v", c.a, c.b, got)
 		}
 	}
-	unsure := NewFollower([]string{"l[!x]/a"}).Below("l")
-	if unsure.Empty() || unsure.All() || unsure.Within(unsure) || !unsure.Within(NewFollower([]string{"**"}).Below("l")) {
+	unsure := NewFollower([]string{"l[!x]/a"}, false).Below("l")
+	if unsure.Empty() || unsure.All() || unsure.Within(unsure) || !unsure.Within(NewFollower([]string{"**"}, false).Below("l")) {
 		t.Errorf("unsure, and yet: %+v", unsure)
 	}
 }
@@ -50,13 +50,13 @@ func TestUniform(t *testing.T) {
 func checkRest(t testing.TB, glob, path string) (matched bool) {
 	t.Helper()
 	matched = Compile([]string{glob}).Match(path)
-	uniform := NewFollower([]string{glob}).Below("other/directory")
+	uniform := NewFollower([]string{glob}, false).Below("other/directory")
 	for n, c := range path {
 		if c != '/' {
 			continue
 		}
 		dir, suffix := path[:n], path[n+1:]
-		r := NewFollower([]string{glob}).Below(dir)
+		r := NewFollower([]string{glob}, false).Below(dir)
 		left := Compile(r.globs).Match(suffix)
 		if left && !matched {
 			t.Fatalf("of %q below %q there is left %q, which matches %q; %q does not match %q", glob, dir, r.globs, suffix, glob, path)

@@ -18,16 +18,9 @@ type Mistake struct {
 
 func (m *Mistake) Error() string { return m.Found + "; " + m.Fix }
 
-// Check refuses, with a *[Mistake], a glob that is malformed, that can never match what its author meant, or that has
-// an expansion which can never match.
-func Check(glob string) error {
-	if m := check(glob); m != nil {
-		return m
-	}
-	return nil
-}
-
-func check(glob string) *Mistake {
+// Check refuses a glob that is malformed, that can never match what its author meant, or that has an expansion which
+// can never match. It returns nil for others.
+func Check(glob string) *Mistake {
 	if m := checkText(glob); m != nil {
 		return m
 	}
@@ -148,7 +141,7 @@ func backslash(tokens []token, found string) *Mistake {
 		b.WriteString(strings.Replace(t.text, `\`, "/", 1))
 	}
 	m := &Mistake{quote(found) + `: a backslash does not separate directories`, `write "/" between directories`}
-	if slashes := b.String(); check(slashes) == nil {
+	if slashes := b.String(); Check(slashes) == nil {
 		m.Fix = "write " + quote(slashes)
 	}
 	m.Fix += `, or '\\' for a backslash in a name`

@@ -111,6 +111,9 @@ func OneReading(text string) bool {
 
 // AlwaysNumber reports whether YAML 1.1 and YAML 1.2 read a number in an unquoted string, if not always the same one.
 func AlwaysNumber(text string) bool {
+	if areDigits(text) && text[0] != '0' { // as most numbers
+		return true
+	}
 	return yaml11Number().MatchString(text) && yaml12Number().MatchString(text)
 }
 

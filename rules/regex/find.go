@@ -18,15 +18,15 @@ type Match struct {
 // The matches of a line are yielded once its end is read.
 func (e *Expr) Find(text []byte) iter.Seq[Match] {
 	return func(yield func(Match) bool) {
-		m := e.matcher()
-		defer e.release(m)
+		d := e.dfa()
+		defer e.release(d)
 		if e.except == nil {
-			m.findLines(text, yield)
+			d.findLines(text, yield)
 			return
 		}
-		spared := e.except.matcher()
+		spared := e.except.dfa()
 		defer e.except.release(spared)
-		m.findApart(text, spared, yield)
+		d.findApart(text, spared.matchers[0], yield)
 	}
 }
 
@@ -39,13 +39,13 @@ func (e *Expr) Match(text []byte) bool {
 		}
 		return false
 	}
-	m := e.matcher()
-	defer e.release(m)
+	d := e.dfa()
+	defer e.release(d)
 	if e.whole {
-		return m.matchWhole(text)
+		return d.matchers[0].matchWhole(text)
 	}
 	found := false
-	m.findLines(text, func(Match) bool { found = true; return false })
+	d.findLines(text, func(Match) bool { found = true; return false })
 	return found
 }
 
@@ -60,13 +60,13 @@ func (m *matcher) matchWhole(text []byte) bool {
 }
 
 // findLines yields the matches of a text. It reads only the lines that have one.
-func (m *matcher) findLines(text []byte, yield func(Match) bool) {
+func (d *dfa) findLines(text []byte, yield func(Match) bool) {
 	for from := 0; from < len(text); {
-		start, end := m.line(text, from)
+		start, end := d.line(text, from)
 		again := func(match Match) bool {
 			return yield(Match{int64(start) + match.Start, int64(start) + match.End})
 		}
-		if !m.find(text[start:end], again) {
+		if !d.matchers[0].find(text[start:end], again) {
 			return
 		}
 		from = end
@@ -74,16 +74,16 @@ func (m *matcher) findLines(text []byte, yield func(Match) bool) {
 }
 
 // findApart is findLines without the matches that lie within those of another regex.
-func (m *matcher) findApart(text []byte, spared *matcher, yield func(Match) bool) {
+func (d *dfa) findApart(text []byte, spared *matcher, yield func(Match) bool) {
 	all := func(m *matcher, line []byte) (all []Match) {
 		m.find(line, func(match Match) bool { all = append(all, match); return true })
 		return all
 	}
 	for from := 0; from < len(text); {
-		start, end := m.line(text, from)
+		start, end := d.line(text, from)
 		for start < end { // one line, or several
 			line := text[start:lineFrom(text, start)]
-			for _, match := range apart(all(m, line), all(spared, line)) {
+			for _, match := range apart(all(d.matchers[0], line), all(spared, line)) {
 				if !yield(Match{int64(start) + match.Start, int64(start) + match.End}) {
 					return
 				}
@@ -180,13 +180,14 @@ func (m *matcher) skip(text []byte, i int) int {
 // Any other error of r is yielded last, instead of the matches of the current line.
 func (e *Expr) FindReader(r io.RuneReader) iter.Seq2[Match, error] {
 	return func(yield func(Match, error) bool) {
-		m := e.matcher()
-		defer e.release(m)
+		d := e.dfa()
+		defer e.release(d)
+		m := d.matchers[0]
 		all := []*matcher{m}
 		if e.except != nil {
-			spared := e.except.matcher()
+			spared := e.except.dfa()
 			defer e.except.release(spared)
-			all = append(all, spared)
+			all = append(all, spared.matchers[0])
 		}
 		for at := int64(0); ; {
 			c, size, err := r.ReadRune()
@@ -230,18 +231,10 @@ func (m *matcher) step(c rune, at int64) {
 	}
 }
 
-func (e *Expr) matcher() *matcher {
-	if m, ok := e.matchers.Get().(*matcher); ok {
-		return m
-	}
-	m := newMatcher(e.program)
-	if e.except != nil {
-		m.most++ // see [Expr.Except]
-	}
-	return m
-}
+// dfa returns a dfa of the regex alone.
+func (e *Expr) dfa() *dfa { return e.alone.dfa() }
 
-func (e *Expr) release(m *matcher) {
-	m.reset()
-	e.matchers.Put(m)
+func (e *Expr) release(d *dfa) {
+	d.matchers[0].reset()
+	e.alone.dfas.Put(d)
 }

@@ -90,7 +90,7 @@ func TestThreads(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m := newMatcher(e.program)
+		m := newMatcher(e)
 		most, pending := 0, 0
 		for i, c := range strings.Repeat("aaca", 100) {
 			m.read(c, int64(i))

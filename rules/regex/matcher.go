@@ -23,7 +23,6 @@ import (
 // may still be replaced take memory, at most MaxMatches.
 type matcher struct {
 	program *program
-	dfa     *dfa     // finds the lines to read
 	now     []thread // for the next character, in order
 	next    []thread
 	found   []Match  // of the line; one may be replaced while its search has threads
@@ -47,10 +46,12 @@ type thread struct {
 // lineEnd is the character before and after each line.
 const lineEnd rune = -1
 
-func newMatcher(p *program) *matcher {
-	return &matcher{
-		program: p, dfa: newDFA(p), seen: make([]uint64, len(p.steps)), before: lineEnd, most: MaxMatches,
+func newMatcher(e *Expr) *matcher {
+	m := &matcher{program: e.program, seen: make([]uint64, len(e.program.steps)), before: lineEnd, most: MaxMatches}
+	if e.except != nil {
+		m.most++ // see [Expr.Except]
 	}
+	return m
 }
 
 // read reads the character c, or lineEnd, at offset at.

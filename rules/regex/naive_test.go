@@ -58,10 +58,10 @@ func compareAll(t interface{ Fatalf(string, ...any) }, e *Expr, text string) int
 	for _, limits := range []dfaLimits{
 		{cells: 40, bytes: 1 << 10, states: 1 << 20}, {cells: 1 << 10, bytes: 50, reads: 1 << 20, states: 5},
 	} {
-		m := newMatcher(e.program)
-		m.dfa.limits = limits
+		d := newDFA(e.alone)
+		d.limits = limits
 		var got []Match
-		m.findLines([]byte(text), func(match Match) bool { got = append(got, match); return true })
+		d.findLines([]byte(text), func(match Match) bool { got = append(got, match); return true })
 		if !slices.Equal(got, want) {
 			t.Fatalf("%#q in %q with %+v:\n  got  %v\n  want %v", e, text, limits, got, want)
 		}

@@ -1,7 +1,6 @@
 package regex
 
 import (
-	"maps"
 	"regexp/syntax"
 	"slices"
 	"unicode"
@@ -16,17 +15,11 @@ type program struct {
 	atBegin bool // every match begins at a line start
 
 	matchesEmpty bool // if assertions are ignored
+	alike        bool // no step distinguishes non-ASCII characters
 
 	// The first bytes of possible matches, so that an idle matcher skips the rest; all from 0x80 on are treated alike.
 	first      [256]bool
 	firstOrEnd [256]bool // the same and both line ends
-
-	// The classes of bytes. Two ASCII characters are in one class if each step reads both or neither and, for
-	// assertions, both or neither are word characters. After these come the class of all bytes from 0x80 on, and that
-	// of line ends.
-	classes [256]uint8
-	samples []rune // a character of each class
-	alike   bool   // no step distinguishes non-ASCII characters
 }
 
 type step struct {
@@ -50,7 +43,7 @@ const (
 
 // newProgram returns the program for lines, or for whole texts, where a line end is a character.
 func newProgram(code *syntax.Prog, whole bool) *program {
-	p := &program{steps: make([]step, len(code.Inst))}
+	p := &program{steps: make([]step, len(code.Inst)), alike: true}
 	skip := func(pc uint32) uint32 {
 		for code.Inst[pc].Op == syntax.InstNop || code.Inst[pc].Op == syntax.InstCapture {
 			pc = code.Inst[pc].Out
@@ -76,6 +69,7 @@ func newProgram(code *syntax.Prog, whole bool) *program {
 			if narrow(in) {
 				s.wide = nil
 			}
+			p.alike = p.alike && (s.wide == nil || readsAllWide(s.wide))
 		default: // InstFail; no-ops are never reached
 			s.kind = fail
 		}
@@ -84,7 +78,6 @@ func newProgram(code *syntax.Prog, whole bool) *program {
 	begin := &p.steps[p.start]
 	p.atBegin = begin.kind == assert && begin.need&(syntax.EmptyBeginText|syntax.EmptyBeginLine) != 0
 	p.findFirst()
-	p.findClasses()
 	return p
 }
 
@@ -266,45 +259,6 @@ func (p *program) findFirst() {
 	}
 	p.firstOrEnd = p.first
 	p.firstOrEnd['\n'], p.firstOrEnd['\r'] = true, true
-}
-
-// findClasses sets the classes of characters.
-func (p *program) findClasses() {
-	p.alike = true
-	different := map[[2]uint64]bool{}
-	if p.asserts {
-		different[maskOf(syntax.IsWordChar)] = true
-	}
-	for i := range p.steps {
-		if s := &p.steps[i]; s.kind == char {
-			different[s.ascii] = true
-			p.alike = p.alike && (s.wide == nil || readsAllWide(s.wide))
-		}
-	}
-	masks := slices.Collect(maps.Keys(different))
-	classes := map[string]uint8{} // by the set of masks that have its characters
-	for c := range rune(utf8.RuneSelf) {
-		if c == '\n' || c == '\r' {
-			continue
-		}
-		in := make([]byte, len(masks))
-		for i, mask := range masks {
-			in[i] = byte(mask[c/64] >> (c % 64) & 1)
-		}
-		class, known := classes[string(in)]
-		if !known {
-			class = uint8(len(classes))
-			classes[string(in)] = class
-			p.samples = append(p.samples, c)
-		}
-		p.classes[c] = class
-	}
-	count := len(classes)
-	for c := utf8.RuneSelf; c < len(p.classes); c++ {
-		p.classes[c] = uint8(count)
-	}
-	p.classes['\n'], p.classes['\r'] = uint8(count+1), uint8(count+1)
-	p.samples = append(p.samples, utf8.RuneError, lineEnd)
 }
 
 // readsAllWide reports whether an instruction reads all non-ASCII characters.

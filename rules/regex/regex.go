@@ -53,10 +53,7 @@
 // loader adds up their [Expr.Bytes] and [FoldedRanges].
 package regex
 
-import (
-	"regexp/syntax"
-	"sync"
-)
+import "regexp/syntax"
 
 // Limits of a regex.
 const (
@@ -76,8 +73,8 @@ type Expr struct {
 	program  *program
 	literals []Literal
 	bytes    int
-	except   *Expr     // nil, or matches within its matches do not count
-	matchers sync.Pool // of *matcher
+	except   *Expr // nil, or matches within its matches do not count
+	alone    *Set
 }
 
 // Compile returns a regex for the lines of a file, or an [*Error].
@@ -111,6 +108,7 @@ func compile(source string, u use) (*Expr, error) {
 		return nil, parseError(source, err)
 	}
 	e := &Expr{source: source, whole: u == ofText, program: newProgram(code, u == ofText)}
+	e.alone = newSet([]*Expr{e})
 	if err := u.checkMeaning(tree, code, e.program); err != nil {
 		return nil, err
 	}
@@ -134,7 +132,9 @@ const (
 // Of a line's first MaxMatches matches those are dropped. If all of them are and the line has a further one, that one
 // counts.
 func (e *Expr) Except(other *Expr) *Expr {
-	return &Expr{source: e.source, program: e.program, literals: e.literals, bytes: e.bytes, except: other}
+	x := &Expr{source: e.source, program: e.program, literals: e.literals, bytes: e.bytes, except: other}
+	x.alone = newSet([]*Expr{x})
+	return x
 }
 
 // Bytes returns the approximate memory of the regex, never much too low, without its searches.

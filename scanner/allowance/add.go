@@ -114,7 +114,6 @@ func (l *File) at(p entryRef) *Entry {
 	return &l.policies[p.bundle].Bundle.Allowances[p.entry]
 }
 
-// An adder adds entries to a file.
 type adder struct {
 	file    *File
 	options AddOptions
@@ -124,7 +123,6 @@ type adder struct {
 	outcome EditResult
 }
 
-// addAll decides about each rule and file with violations.
 func (a *adder) addAll(v *verdict.Verdict) {
 	there := counts(v)
 	todo := map[pair]bool{}
@@ -146,7 +144,6 @@ func (a *adder) skip(p pair, format string, args ...any) {
 	a.outcome.Skipped = append(a.outcome.Skipped, Skip{p.rule, p.file, fmt.Sprintf(format, args...)})
 }
 
-// add decides about a rule and a file with n occurrences.
 func (a *adder) add(p pair, n int64) {
 	switch {
 	case a.file.rules[p.rule].NeverAllowed:

@@ -36,9 +36,9 @@
 //
 // # Merges in progress, and an agent's edits
 //
-// The caller decides both: a staged file that is as in MERGE_HEAD had its current count, [Comparison.Merged] is true
-// for it, and [Counts.Merging] bounds the count of a group; an agent's edit is compared with the larger count of the
-// disk and HEAD, and has HEAD's entries on both sides.
+// The caller decides both: a staged file that is as in MERGE_HEAD had its current count, [List.Against] is told of it,
+// and [Counts.Merging] bounds the count of a group; an agent's edit is compared with the larger count of the disk and
+// HEAD, and has HEAD's entries on both sides.
 //
 // # The file
 //
@@ -83,9 +83,6 @@ type Comparison struct {
 	MergeBases [][]Entry // by merge base; the base's again if it is one
 	References []Reference
 	Whole      bool // all files are checked and compared with nothing: References is empty, and no growth can be seen
-	// Merged reports whether a file is, during a merge, as in the merged commit: on the base's side the larger number
-	// of both lists counts. nil: no file is.
-	Merged func(file string) bool
 }
 
 // A List is the allowances of a run.
@@ -107,7 +104,6 @@ func Whole(entries []Entry, day string) *List {
 func Compare(c Comparison) *List {
 	b := &List{
 		base: NewSideList(c.Base, c.Day), head: NewSideList(c.Head, c.Day), references: c.References, whole: c.Whole,
-		merged: c.Merged,
 	}
 	for _, entries := range c.MergeBases {
 		b.mergeBases = append(b.mergeBases, NewSideList(entries, c.Day))
@@ -116,7 +112,8 @@ func Compare(c Comparison) *List {
 	return b
 }
 
-// Against returns the list for other references. merged is as in [Comparison].
+// Against returns the list for other references. merged reports whether a file is, during a merge, as in the merged
+// commit: on the base's side the larger number of both lists counts.
 func (b *List) Against(references []Reference, merged func(file string) bool) *List {
 	compared := *b
 	compared.references, compared.merged = references, merged

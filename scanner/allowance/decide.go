@@ -111,7 +111,6 @@ func (b *List) Decide(q Query) Decision {
 	return Decision{Limit: b.head.Limit(q.Rule, q.File)}
 }
 
-// An evaluation is the state of a query.
 type evaluation struct {
 	*List
 	*Query

@@ -84,10 +84,11 @@ func (r *Denial) entries(s *Limit) {
 }
 
 // baseNumbers returns the number of occurrences that the base allows for the file or its group.
-func (c *evaluation) baseNumbers() int {
-	n := 0
+func (c *evaluation) baseNumbers() int { return c.numbers(c.baseNumber) }
+
+func (c *evaluation) numbers(of func(rule, file string) int) (n int) {
 	for _, f := range c.files {
-		n += c.baseNumber(c.Rule, f)
+		n += of(c.Rule, f)
 	}
 	return n
 }
@@ -184,10 +185,6 @@ func (c *evaluation) baseHas(grew []int) bool {
 // lowered reports whether some merge base's numbers are large enough, so that the base has lowered them since.
 func (c *evaluation) lowered() bool {
 	return slices.ContainsFunc(c.mergeBases, func(l *SideList) bool {
-		n := 0
-		for _, f := range c.files {
-			n += l.number(c.Rule, f)
-		}
-		return c.sum.now <= n
+		return c.sum.now <= c.numbers(l.number)
 	})
 }

@@ -99,7 +99,6 @@ func (l *File) edit(change func(i int, was Entry) (now Entry, keep bool), added 
 	return text == nil && l.was != nil, err
 }
 
-// unchanged returns an error if the file has changed since it was read.
 func (l *File) unchanged() error {
 	now := *l
 	return now.read()

@@ -33,7 +33,7 @@ func TestMerging(t *testing.T) {
 	merged := func(f string) bool { return f == "theirs" }
 	entries := []Entry{{Rule: "X", File: "theirs", AtMost: 2}, {Rule: "X", File: "mine", AtMost: 2}}
 	b := Compare(Comparison{
-		Day: today, Head: entries, References: []Reference{{Name: "HEAD", Base: true, MergeBase: true}}, Merged: merged,
+		Day: today, Head: entries, References: []Reference{{Name: "HEAD", Base: true, MergeBase: true}},
 		MergeBases: [][]Entry{nil},
 	})
 	for file, want := range map[string]bool{"theirs": true, "mine": false} {
@@ -72,9 +72,8 @@ func TestOneSide(t *testing.T) {
 			Day: today, Base: []Entry{{Rule: "X", File: "a", AtMost: 3}},
 			Head:       []Entry{{Rule: "X", File: "a", AtMost: 1}},
 			References: []Reference{{Name: "HEAD", Base: true, MergeBase: true}},
-			Merged:     func(string) bool { return merged },
 		})
-		d := b.Decide(Query{Rule: "X", Base: true, File: "a", Count: func(string) Counts {
+		d := b.Against(b.references, func(string) bool { return merged }).Decide(Query{Rule: "X", Base: true, File: "a", Count: func(string) Counts {
 			return Counts{Now: 3, Before: []Count{{Count: 3}}}
 		}})
 		if d.Denial != nil {

@@ -56,11 +56,8 @@ func (c *evaluation) sources() []moveSource {
 			continue
 		}
 		count := c.Count(p.file)
-		least := count.Before[0].Count
-		for _, past := range count.Before {
-			least = min(least, past.Count)
-		}
-		if lost := least - count.Now; lost > 0 && !count.Unknown {
+		least := slices.MinFunc(count.Before, func(a, b Count) int { return cmp.Compare(a.Count, b.Count) })
+		if lost := least.Count - count.Now; lost > 0 && !count.Unknown {
 			all = append(all, moveSource{p.file, lost})
 		}
 	}

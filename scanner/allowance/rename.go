@@ -154,13 +154,11 @@ func groupFiles(contents map[string]string, key func(file, content string) strin
 	return groups
 }
 
-// similarFiles are two similar files.
 type similarFiles struct {
 	from, to string
 	percent  int // percentage of the larger one that is in both
 }
 
-// compareFiles returns the pairs of similar old and new files.
 func compareFiles(from, to []string, olds, news map[string]string) (similar []similarFiles) {
 	chunks := map[string]map[string]int{}
 	for _, file := range to {

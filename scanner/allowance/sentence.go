@@ -113,7 +113,6 @@ func (r *Denial) files() string {
 	return listed(r.Group) + " together"
 }
 
-// listed names the first of some files.
 func listed(files []string) string {
 	const most = 5
 	if n := len(files); n > most {

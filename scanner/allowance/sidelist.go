@@ -108,15 +108,13 @@ func (l *SideList) exception(rule, file string) bool {
 	return s != nil && s.exception
 }
 
-// has reports whether the list has an equal entry.
 func (l *SideList) has(e *Entry) bool {
 	s := l.Limit(e.Rule, e.File)
-	return s != nil && slices.ContainsFunc(s.lines, func(i int) bool { return sameEntry(e, &l.entries[i]) })
+	return s != nil && slices.ContainsFunc(s.lines, func(i int) bool { return sameEntry(*e, l.entries[i]) })
 }
 
-// sameEntry reports whether two entries are equal, except for their positions and the order of "from".
-func sameEntry(a, b *Entry) bool {
-	return a.Rule == b.Rule && a.File == b.File && a.AtMost == b.AtMost && a.Owner == b.Owner && a.Reason == b.Reason &&
-		a.Until == b.Until && a.MayGrow == b.MayGrow && len(a.From) == len(b.From) &&
-		!slices.ContainsFunc(a.From, func(f string) bool { return !slices.Contains(b.From, f) })
+// sameEntry is [rules.Allowance.Same] for any order of "from".
+func sameEntry(a, b Entry) bool {
+	a.From, b.From = slices.Sorted(slices.Values(a.From)), slices.Sorted(slices.Values(b.From))
+	return a.Same(b)
 }

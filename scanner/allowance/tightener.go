@@ -64,7 +64,6 @@ type entry struct {
 	expected      bool // the scan counted its file, so that it can be lowered
 }
 
-// A tightener is the entries during tightening.
 type tightener struct {
 	file    *File
 	there   map[pair]int64
@@ -148,12 +147,13 @@ func (t *tightener) live(p pair) []*entry {
 
 // number returns the number that the entries allow for a file; 0 without entries.
 func (t *tightener) number(p pair) int {
-	live := t.live(p)
-	if len(live) == 0 {
-		return 0
+	n := 0
+	for i, e := range t.live(p) {
+		if i == 0 || e.after.AtMost < n {
+			n = e.after.AtMost
+		}
 	}
-	byNumber := func(a, b *entry) int { return cmp.Compare(a.after.AtMost, b.after.AtMost) }
-	return slices.MinFunc(live, byNumber).after.AtMost
+	return n
 }
 
 // movable reports whether a file can join others: it has no entry that is an exception, or of another bundle.

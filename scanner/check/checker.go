@@ -50,7 +50,7 @@ func (c *Checker) IsRuleFile(f *tree.File) bool {
 func (c *Checker) Excludes(path string) bool { return c.Exclude != nil && c.Exclude(path) }
 
 func (c *Checker) keys() *keyChecker {
-	return &keyChecker{bundle: c.Bundle, budget: c.Limiter, traced: c.Traces, reach: c.Explains}
+	return &keyChecker{bundle: c.Bundle, budget: c.Limiter, traced: c.Traces, explains: c.Explains}
 }
 
 // Check checks the file of a result, which has path and plan, by its content. If ctx ends meanwhile, Reached stays
@@ -209,6 +209,9 @@ func (c *Checker) readOnce(ctx context.Context, x *match.Examiner, r *Result, wa
 	rep, err := x.Examine(ctx, r.Plan.engine.engine, content)
 	if r.keys = (keyResult{}); err == nil && x.Keep && !standsForOther(&rep) {
 		r.keys, err = c.keys().examine(ctx, x, r.Plan, r.File.Path, content, &rep)
+	}
+	if err == nil && c.Explains {
+		r.nearly, err = r.Plan.nearly(ctx, x, content, &rep)
 	}
 	if blob, ok := content.(*repo.Blob); ok && c.Compares && len(rep.Finds)+len(rep.Missing)+len(r.keys.finds) > 0 {
 		blob.Remember() // the file's baseline is read next

@@ -97,12 +97,7 @@ func whyOf(hit *keys.Hit, text []byte) keyReason {
 	if hit.Top {
 		return w
 	}
-	line, _, _ := strings.Cut(string(text[hit.At.Start:hit.At.End]), "\n")
-	line = strings.ToValidUTF8(strings.TrimRight(line, " \t\r{["), "\uFFFD")
-	if runes := []rune(line); len(runes) > verdict.MaxFound {
-		line = string(runes[:verdict.MaxFound-1]) + "…"
-	}
-	w.found = line
+	w.found = firstLine(string(text[hit.At.Start:hit.At.End]))
 	return w
 }
 

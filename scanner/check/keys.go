@@ -35,16 +35,17 @@ type keyResult struct {
 	parsed   []formats.Format
 	textOnly []formats.Format      // the formats in which it cannot be parsed
 	signs    map[string]keys.Signs // required items by name; nil if unused
-	reach    map[keyRef]keys.Reach // items by name; nil if unused
+	places   map[keyRef]int        // where items are asked; nil if unused
+	why      map[keyRef][]Reason   // why they find nothing, and keys that they may mean; nil if unused
 }
 
 // A keyChecker checks contents for key patterns.
 type keyChecker struct {
-	bundle *rules.Bundle
-	budget *ParseLimiter // nil: no limit on parallel parsing
-	note   string        // the variant of the file in the contents, for messages; "" for the file itself
-	traced bool          // collects the signs of required items
-	reach  bool          // collects how much of a content the items apply to
+	bundle   *rules.Bundle
+	budget   *ParseLimiter // nil: no limit on parallel parsing
+	note     string        // the variant of the file in the contents, for messages; "" for the file itself
+	traced   bool          // collects the signs of required items
+	explains bool          // collects why items find nothing
 }
 
 // A ParseLimiter bounds the contents parsed at the same time: documents need many times the memory of their text. It
@@ -123,8 +124,9 @@ func (k *keyChecker) examine(
 
 type keyPattern struct {
 	keyRef
-	item  rules.Item
-	rules []int
+	item     rules.Item
+	rules    []int
+	inFilter int // its index in the plan's filter
 }
 
 // askedBy returns the key patterns of some rules, each once; with marks those of "containing".
@@ -173,7 +175,8 @@ func (a *keyPattern) known(path string) bool {
 func (k *keyChecker) judge(
 	ctx context.Context, x *match.Examiner, s *Plan, path string, content []byte, rep *match.Report,
 ) (keyResult, error) {
-	out := keyResult{finds: map[keyRef]KeyMatch{}, signs: map[string]keys.Signs{}, reach: map[keyRef]keys.Reach{}}
+	out := keyResult{finds: map[keyRef]KeyMatch{}, signs: map[string]keys.Signs{}, places: map[keyRef]int{},
+		why: map[keyRef][]Reason{}}
 	text, ok := match.Decode(content)
 	type parsedFile struct {
 		documents []keys.Document
@@ -224,6 +227,9 @@ func (k *keyChecker) judge(
 		} else {
 			out.parsed = append(out.parsed, f)
 		}
+		if possible := s.filter.Possible(documents); possible != nil && !k.explains && !k.traced {
+			items = slices.DeleteFunc(items, func(a *keyPattern) bool { return !a.required && !possible[a.inFilter] })
+		}
 		if err := k.ask(ctx, x, &out, path, text, f, items, documents); err != nil {
 			return keyResult{}, err
 		}
@@ -240,7 +246,7 @@ func (k *keyChecker) asking(s *Plan, out *keyResult, rep *match.Report) []*keyPa
 	var all []*keyPattern
 	for _, a := range s.asked {
 		if left := slices.DeleteFunc(slices.Clone(a.rules), others); len(left) > 0 {
-			all = append(all, &keyPattern{a.keyRef, a.item, left})
+			all = append(all, &keyPattern{a.keyRef, a.item, left, a.inFilter})
 		}
 	}
 	return all
@@ -273,6 +279,7 @@ func (k *keyChecker) ask(
 	}
 	var broken []brokenItem
 	var regions [][]match.Region
+	var names map[string]keys.Span // keys with dots
 	for _, a := range items {
 		if err := context.Cause(ctx); err != nil {
 			return err
@@ -284,15 +291,20 @@ func (k *keyChecker) ask(
 				return err
 			}
 		}
-		find, reach := keys.Forbidden, keys.ForbiddenReach
+		find := keys.Forbidden
 		if a.required {
-			find, reach = keys.Required, keys.RequiredReach
+			find = keys.Required
 			if k.traced {
 				out.signs[a.name] = keys.SignsOf(a.item.Key, documents)
 			}
 		}
-		if k.reach {
-			out.reach[a.keyRef] = reach(a.item.Key, documents)
+		if k.explains || k.traced {
+			if names == nil {
+				names = keys.DottedNames(documents)
+			}
+			if err := k.explain(ctx, x, out, text, a, documents, names); err != nil {
+				return err
+			}
 		}
 		if found := find(a.item.Key, documents); len(found) > 0 {
 			broken = append(broken, brokenItem{a, found})

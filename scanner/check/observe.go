@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner/match"
 	"github.com/policyscan/policyscan/scanner/worktree"
 )
 
@@ -13,8 +14,8 @@ type ItemState struct {
 	Encodings []string // for a literal or a regex: the encodings searched
 	Format    string   // for a key: the format in which the file was parsed; "" if it was not
 	Places    int      // for a key: the number of places checked; -1: the file was not parsed for it
-	WhyNone   string   // for a key without a place; otherwise ""
 	Note      string   // why a key was not checked; otherwise ""
+	Why       []Reason // why it found nothing, and keys that it may mean
 }
 
 // Examined reports whether the content was read.
@@ -37,26 +38,57 @@ func (r *Result) Explain(b *rules.Bundle, index int, ref rules.PatternRef) (s It
 		s.Note = "not asked of links"
 	case !r.contains(index, b):
 		s.Note = "not asked: the file has none of what the rule's containing lists"
+		s.Why = r.whyNotContaining(rule)
 	case item.OnlyUnparsable && !slices.Contains(r.keys.textual, index):
 		s.Note = "not asked: the file can be parsed"
+		for _, key := range slices.Concat(rule.Patterns, rule.Required) {
+			if f, known := formatOf(key, r.File.Path); isKey(key) && known && slices.Contains(r.keys.parsed, f) {
+				s.Note = "not asked: the file was parsed for " + key.InWords()
+				break
+			}
+		}
 	case item.Kind != rules.Key:
-		s.Encodings = r.Plan.engine.engine.Encodings(r.Plan.engine.index[item], r.shape, required)
+		at := r.Plan.engine.index[item]
+		s.Encodings = r.Plan.engine.engine.Encodings(at, r.shape, required)
+		if !slices.ContainsFunc(r.finds, func(f *match.Find) bool { return f.Pattern == at }) {
+			s.Why = r.nearly[item] // nor in a variant of the file
+		}
 	case !r.asksKeys():
 		s.Note = "not asked of links"
 	default:
 		f, known := formatOf(item, r.File.Path)
 		switch {
 		case known && slices.Contains(r.keys.parsed, f):
-			reach := r.keys.reach[keyRef{ref.Name(rule), required}]
-			s.Format, s.Places, s.WhyNone = string(f), reach.Places, reach.Nothing(item.Key, required)
+			ref := keyRef{item.Name, required}
+			s.Format, s.Places = string(f), r.keys.places[ref]
+			if _, elsewhere := r.notes[r.keys.finds[ref].find]; !elsewhere {
+				s.Why = r.keys.why[ref]
+			}
 		case known && rule.Unparsable && slices.Contains(r.keys.textOnly, f):
 			s.Note = "it cannot be parsed, and the rule says unparsable: text"
 		default:
 			s.Undecided = true
 		}
 	}
-	s.Undecided = s.Undecided || !r.Scanned && !r.OnlyKeysFailed && s.Note == ""
+	if s.Undecided = s.Undecided || !r.Scanned && !r.OnlyKeysFailed && s.Note == ""; s.Undecided {
+		s.Why = nil
+	}
 	return s
+}
+
+// whyNotContaining says of each item of a rule's containing that it is not found.
+func (r *Result) whyNotContaining(rule *rules.Rule) (all []Reason) {
+	for _, item := range rule.Containing {
+		why := slices.Concat(r.nearly[item], r.keys.why[keyRef{item.Name, false}])
+		if len(why) == 0 {
+			why = []Reason{{Text: "not found"}}
+		}
+		for _, reason := range why {
+			reason.Text = "containing " + item.InWords() + ": " + reason.Text
+			all = append(all, reason)
+		}
+	}
+	return all
 }
 
 // Present calls found with each required item, and each path of an "each", that occurs in a regular file read to its
@@ -89,6 +121,25 @@ func (r *Result) Present(b *rules.Bundle, found func(rule int, part rules.Part))
 				if leads {
 					found(rule, rules.Part{Kind: rules.EachPath, Index: i, Path: each})
 				}
+			}
+		}
+	}
+}
+
+// Meant calls found with the keys that key patterns may mean. The checker has [Checker.Traces].
+func (r *Result) Meant(b *rules.Bundle, found func(rule int, part rules.Part, key Reason)) {
+	for ref, list := range r.keys.why {
+		for _, rule := range r.Plan.keyed {
+			kind, items := rules.PatternItem, b.Rules[rule].Patterns
+			if ref.required {
+				kind, items = rules.RequiredItem, b.Rules[rule].Required
+			}
+			i := slices.IndexFunc(items, func(item rules.Item) bool { return isKey(item) && item.Name == ref.name })
+			if i < 0 {
+				continue
+			}
+			for _, key := range list {
+				found(rule, rules.Part{Kind: kind, Index: i}, key)
 			}
 		}
 	}

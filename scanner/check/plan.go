@@ -5,16 +5,19 @@ import (
 	"sync"
 
 	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/keyitem"
 	"github.com/policyscan/policyscan/rules/regex"
+	"github.com/policyscan/policyscan/scanner/keys"
 	"github.com/policyscan/policyscan/scanner/match"
 )
 
 // A Plan is a set of rules that select the same files, and the engine with at least their patterns.
 type Plan struct {
-	Rules  []int         // indices in the bundle, ascending
-	keyed  []int         // the rules with key patterns
-	asked  []*keyPattern // the key patterns, each once
-	marks  []*keyPattern // those of "containing", each once
+	Rules  []int           // indices in the bundle, ascending
+	keyed  []int           // the rules with key patterns
+	asked  []*keyPattern   // the key patterns, each once
+	filter *keys.Prefilter // of the forbidden ones
+	marks  []*keyPattern   // those of "containing", each once
 	engine *patternSet
 }
 
@@ -94,6 +97,14 @@ func (es *PlanCache) newPlan(selected []int) *Plan {
 	}
 	s.asked = askedBy(es.bundle, s.keyed, false)
 	s.marks = askedBy(es.bundle, s.keyed, true)
+	var forbidden []*keyitem.Item
+	for _, a := range s.asked {
+		if !a.required {
+			a.inFilter = len(forbidden)
+			forbidden = append(forbidden, a.item.Key)
+		}
+	}
+	s.filter = keys.NewPrefilter(forbidden)
 	return s
 }
 

@@ -36,7 +36,8 @@ type Result struct {
 	variants map[*match.Find]checkout.Encoding // the variants with these finds
 	most     map[*match.Find]int64             // occurrences in the variant with most; 0: no other variant has more
 	keys     keyResult
-	shape    match.Shape // of the examined content
+	nearly   map[rules.Item][]Reason // what variants of items that are not found find; nil if unused
+	shape    match.Shape             // of the examined content
 	examined bool
 }
 

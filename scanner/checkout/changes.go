@@ -46,7 +46,9 @@ func (c *EncodingChanges) Any() (bool, error) {
 		return false, nil
 	}
 	for _, at := range append(slices.Clone(c.bases), c.head) { // whose macros can name the encoding for other files
-		roots, err := at.attributesIn("")
+		at.mu.Lock()
+		roots, err := at.in("")
+		at.mu.Unlock()
 		if err != nil {
 			return false, err
 		}
@@ -58,21 +60,14 @@ func (c *EncodingChanges) Any() (bool, error) {
 
 // Has reports whether an unchanged file has another encoding.
 func (c *EncodingChanges) Has(path string) bool {
-	if !c.covers(path) {
-		return false
+	for dir, _ := cutLast(FoldName(path)); !c.dirs[dir]; dir, _ = cutLast(dir) {
+		if dir == "" {
+			return false // no attributes file above it differs
+		}
 	}
 	now, err := c.head.Attributes(path)
 	return slices.ContainsFunc(c.bases, func(base *Checkout) bool {
 		before, baseErr := base.Attributes(path)
 		return err != nil || baseErr != nil || !slices.Equal(before.Encodings, now.Encodings)
 	})
-}
-
-// covers reports whether an attributes file above a path differs.
-func (c *EncodingChanges) covers(path string) bool {
-	for dir, _ := cutLast(FoldName(path)); ; dir, _ = cutLast(dir) {
-		if c.dirs[dir] || dir == "" {
-			return c.dirs[dir]
-		}
-	}
 }

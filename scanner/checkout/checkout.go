@@ -5,8 +5,7 @@
 // different ways: then a path has several encodings, and all count. Where versions of git differ in how a line about
 // encodings begins or ends, the encoding is an [UnknownEncoding]. [Encodings] lists how systems read an encoding's
 // name, and a [Reader] writes a text in one of them. [EncodingChanges] finds the files whose encodings a change alters
-// without touching them. A [FilterReport] lists the files whose checkout is unknown because of a filter or git
-// archive.
+// without touching them. A [FilterReport] lists the files whose checkout is unknown because of a filter or git archive.
 //
 // It reads git's objects and no disk, and runs no filter. Configuration outside of the tree (info/attributes,
 // core.attributesFile) does not count.
@@ -297,13 +296,7 @@ func (ch *chain) rewrites(path string, text []byte) (string, error) {
 	return "", err
 }
 
-func (c *Checkout) attributesIn(dir string) ([]attributesFile, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.in(dir)
-}
-
-// in is attributesIn with c locked.
+// in returns the attributes files of a directory. c is locked.
 func (c *Checkout) in(dir string) ([]attributesFile, error) {
 	switch {
 	case c.files != nil:

@@ -24,7 +24,7 @@ func (p *codePage) encode(c rune) (byte, bool) {
 
 // codePageOf returns the encoding of a name in lower case; known is false if it is not a code page. ISO 8859 has a
 // name with and without each dash, and with a year.
-func codePageOf(name string) (_ Encoding, known bool) {
+func codePageOf(name string) (_ []Encoding, known bool) {
 	if number, iso := strings.CutPrefix(strings.NewReplacer("-", "", "_", "").Replace(name), "iso8859"); iso {
 		number, _, _ = strings.Cut(number, ":")
 		name = "iso-8859-" + number
@@ -33,12 +33,12 @@ func codePageOf(name string) (_ Encoding, known bool) {
 		switch {
 		case !slices.Contains(strings.Fields(p.names), name):
 		case p.Charmap == nil:
-			return Encoding{unit: 1, last: 0x7f}, true
+			return []Encoding{{unit: 1, last: 0x7f}}, true
 		default:
-			return Encoding{unit: 1, page: &p}, true
+			return []Encoding{{unit: 1, page: &p}}, true
 		}
 	}
-	return Encoding{}, false
+	return nil, false
 }
 
 // codePages returns the known code pages. ASCII has no charmap.

@@ -31,13 +31,10 @@ func Encodings(value string) (all []Encoding, known bool) {
 	if rest, ok := strings.CutPrefix(name, "utf"); ok { // as git, which reads utf16 as UTF-16
 		name = "utf-" + strings.TrimPrefix(rest, "-")
 	}
-	if all, known := unicodeEncodings(name); known {
-		return all, true
+	if all, known = unicodeEncodings(name); !known {
+		all, known = codePageOf(name)
 	}
-	if enc, known := codePageOf(name); known {
-		return []Encoding{enc}, true
-	}
-	return nil, false
+	return all, known
 }
 
 // unicodeEncodings is [Encodings] for Unicode's names, in lower case. UCS-2 is UTF-16 without surrogates.

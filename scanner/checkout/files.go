@@ -24,15 +24,13 @@ const attributesName = ".gitattributes"
 // isAttributesFile reports whether git reads attributes from a file of this name in some checkout: on a disk that
 // ignores case, .GITATTRIBUTES is .gitattributes, and HFS+ also ignores some characters.
 func isAttributesFile(name string) bool {
-	return len(name) >= len(attributesName) && strings.EqualFold(strings.Map(visible, name), attributesName)
-}
-
-// visible returns -1 for the characters that HFS+ ignores in a name, according to git's utf8.c.
-func visible(r rune) rune {
-	if 0x200c <= r && r <= 0x200f || 0x202a <= r && r <= 0x202e || 0x206a <= r && r <= 0x206f || r == 0xfeff {
-		return -1
+	visible := func(r rune) rune { // -1 for the characters that HFS+ ignores in a name, according to git's utf8.c
+		if 0x200c <= r && r <= 0x200f || 0x202a <= r && r <= 0x202e || 0x206a <= r && r <= 0x206f || r == 0xfeff {
+			return -1
+		}
+		return r
 	}
-	return r
+	return len(name) >= len(attributesName) && strings.EqualFold(strings.Map(visible, name), attributesName)
 }
 
 // An attributesFile is a file that git reads attributes from, in some checkout.

@@ -72,11 +72,8 @@ func Find(root string) (entries []Entry, wrong []verdict.Error, err error) {
 		paths[i] = e.Path
 	}
 	r.nameByPath(paths, place)
-	r.checkNames(place)
-	if r.wrong != nil {
-		return nil, wrong, r.wrong
-	}
-	return r.entries, wrong, nil
+	entries, err = r.checked(place)
+	return entries, wrong, err
 }
 
 // isRepository reports whether a directory is a repository, perhaps damaged: its name ends in .git, it has two of the

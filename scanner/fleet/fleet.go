@@ -12,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -54,13 +55,7 @@ func (r *Run) Owned() []Entry {
 	if r.Shard.Count == 0 {
 		return r.Entries
 	}
-	var all []Entry
-	for _, e := range r.Entries {
-		if r.Shard.Owns(e.Name) {
-			all = append(all, e)
-		}
-	}
-	return all
+	return slices.DeleteFunc(slices.Clone(r.Entries), func(e Entry) bool { return !r.Shard.Owns(e.Name) })
 }
 
 // Start returns the summary before the scan, with the fields known by then.
@@ -116,9 +111,11 @@ func (r *Run) Scan(ctx context.Context, f *summary.Fleet) {
 
 // one scans an entry, unless ctx has ended, and returns its row.
 func (r *Run) one(ctx context.Context, e Entry, workers int) (row summary.Repository, asOf string, _ []verdict.Rule) {
+	var v *verdict.Verdict
 	sum := ""
-	v := r.notReached(ctx)
-	if v == nil {
+	if ctx.Err() != nil {
+		v = run.Verdict(r.Options.Version, (&run.Options{Rev: "HEAD"}).Scope(), context.Cause(ctx))
+	} else {
 		v = r.Verdict(ctx, e, workers)
 		var err error
 		if sum, err = r.Keep(e, v); err != nil {
@@ -137,14 +134,6 @@ func (r *Run) one(ctx context.Context, e Entry, workers int) (row summary.Reposi
 		r.failed.Add(1)
 	}
 	return row, v.AsOf, v.Rules
-}
-
-// notReached is the verdict of a repository that was not reached; nil if ctx has not ended.
-func (r *Run) notReached(ctx context.Context) *verdict.Verdict {
-	if ctx.Err() == nil {
-		return nil
-	}
-	return run.Verdict(r.Options.Version, (&run.Options{Rev: "HEAD"}).Scope(), context.Cause(ctx))
 }
 
 // Verdict scans one repository and returns the verdict of policyscan --rev with the same bundles and flags.

@@ -33,7 +33,6 @@ const (
 	maxMistakes = 100      // number shown
 )
 
-// mistakes are the mistakes of a list.
 type mistakes []verdict.Error
 
 // Error returns the first mistake. [Mistakes] returns all.
@@ -53,7 +52,6 @@ func Mistakes(err error) []verdict.Error {
 	return m
 }
 
-// A reader reads a list.
 type reader struct {
 	entries []Entry
 	lines   []int // of the entries, from 1
@@ -72,27 +70,18 @@ func Parse(text []byte, dir string) ([]Entry, error) {
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	r := &reader{}
 	for i, line := range strings.Split(string(text), "\n") {
-		if line = strings.TrimSuffix(line, "\r"); line != "" && line[0] != '#' {
-			r.line(i+1, line, dir)
+		if line = strings.TrimSuffix(line, "\r"); line == "" || line[0] == '#' {
+			continue
+		}
+		if e, err := parseLine(line, dir); err != nil {
+			r.add(fmt.Sprintf("line %d of the list: ", i+1), "%v", err)
+		} else {
+			r.entries, r.lines = append(r.entries, e), append(r.lines, i+1)
 		}
 	}
 	line := func(i int) string { return fmt.Sprintf("line %d of the list", r.lines[i]) }
 	r.nameByPath(r.belowShared(), line)
-	r.checkNames(line)
-	if r.wrong != nil {
-		return nil, r.wrong
-	}
-	return r.entries, nil
-}
-
-// line reads one line with an entry.
-func (r *reader) line(n int, line, dir string) {
-	e, err := parseLine(line, dir)
-	if err != nil {
-		r.add(fmt.Sprintf("line %d of the list: ", n), "%v", err)
-		return
-	}
-	r.entries, r.lines = append(r.entries, e), append(r.lines, n)
+	return r.checked(line)
 }
 
 func parseLine(line, dir string) (e Entry, err error) {
@@ -245,9 +234,9 @@ func escapeName(p string) string {
 	return b.String()
 }
 
-// checkNames checks that the names can be directories next to each other, and sorts the entries. place describes an
-// entry's place in the list.
-func (r *reader) checkNames(place func(i int) string) {
+// checked checks that the names can be directories next to each other, and returns the entries by name, or all
+// mistakes. place describes an entry's place in the list.
+func (r *reader) checked(place func(i int) string) ([]Entry, error) {
 	byName := map[string]int{} // folded: some systems ignore case and normal form
 	for i, e := range r.entries {
 		if k, taken := byName[checkout.FoldName(e.Name)]; taken {
@@ -267,17 +256,21 @@ func (r *reader) checkNames(place func(i int) string) {
 		}
 	}
 	slices.SortFunc(r.entries, func(a, b Entry) int { return strings.Compare(a.Name, b.Name) })
+	if r.wrong != nil {
+		return nil, r.wrong
+	}
+	return r.entries, nil
 }
 
 func (r *reader) add(place, format string, args ...any) {
 	r.wrong = append(r.wrong, verdict.Error{Code: code.List, Message: place + fmt.Sprintf(format, args...)})
 }
 
-// Hash is the identity of a sorted list of entries. Comments and the order of lines do not count.
+// Hash is the [summary.ListHash] of sorted entries.
 func Hash(entries []Entry) string {
-	h := summary.NewListHash()
-	for _, e := range entries {
-		h.Add(e.Name, verdict.Path(e.Path), e.Revision)
+	rows := make([]summary.Repository, len(entries))
+	for i, e := range entries {
+		rows[i].Name, rows[i].Path, rows[i].Revision = e.Name, verdict.Path(e.Path), e.Revision
 	}
-	return h.Sum()
+	return summary.ListHash(rows)
 }

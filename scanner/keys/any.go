@@ -23,7 +23,7 @@ func (r *requirement) checkAny(n *Node) Reason {
 		if a.in(n, a.steps.begin, 0) {
 			return 0
 		}
-		if a.first != nil && (first == nil || a.first.At.Start < first.At.Start) {
+		if a.first != nil && (first == nil || a.first.At.compare(first.At) < 0) {
 			first, path = a.first, a.path
 		}
 	}
@@ -40,10 +40,10 @@ func (a *anyOf) in(n *Node, states, into uint64) (found bool) {
 		return false
 	}
 	if a.steps.ends(n, states) {
-		if a.first == nil || n.At.Start < a.first.At.Start {
+		if a.first == nil || n.At.compare(a.first.At) < 0 {
 			a.first = n
 		}
-		if satisfies(&a.item.Condition, n) {
+		if satisfies(&a.item.Condition, n) && !n.Unsure {
 			return true
 		}
 	}

@@ -20,23 +20,12 @@ func Beyond(item *keyitem.Item, file []Document) error {
 	if !slices.ContainsFunc(file, func(d Document) bool { return d.Beyond != nil }) {
 		return nil
 	}
-	paths := slices.Concat(item.Each, item.Paths)
-	for _, at := range item.Where {
-		paths = append(paths, at.Path)
-	}
-	for _, each := range item.Each {
-		for _, path := range item.Paths {
-			paths = append(paths, slices.Concat(each, path))
+	var paths []keyitem.Path
+	pathsOf(item, func(path keyitem.Path, begins []keyitem.Path) {
+		for _, begin := range begins {
+			paths = append(paths, slices.Concat(begin, path))
 		}
-	}
-	for _, at := range item.If {
-		for _, each := range item.Each {
-			paths = append(paths, slices.Concat(each, at.Path))
-		}
-		for _, path := range item.Paths {
-			paths = append(paths, slices.Concat(path[:len(path)-1], at.Path))
-		}
-	}
+	})
 	for _, path := range paths {
 		if len(path) > keyitem.MaxSegments { // two together
 			path = keyitem.Path{{Kind: keyitem.Any}, {Kind: keyitem.Deep}}

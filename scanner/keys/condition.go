@@ -37,8 +37,11 @@ func newConditions(all []keyitem.At) conditions {
 }
 
 // hold reports whether the conditions could hold at a node, at which their paths begin.
-func (c conditions) hold(n *Node) bool {
-	return !slices.ContainsFunc(c, func(c *condition) bool { return !c.holds(n) })
+func (c conditions) hold(n *Node) bool { return c.failing(n) < 0 }
+
+// failing returns the index of the first condition that cannot hold at a node; -1 if all could.
+func (c conditions) failing(n *Node) int {
+	return slices.IndexFunc(c, func(c *condition) bool { return !c.holds(n) })
 }
 
 // concerned returns the documents for which the conditions could hold.
@@ -102,7 +105,8 @@ func (c *condition) value(n *Node) answer {
 	return answer{could: n.joinedIs(&c.is.Condition) || !hasItems && couldHold(&c.is.Condition, n), sure: !hasItems}
 }
 
-// entries answers for the entries of a mapping.
+// entries answers for the entries of a mapping. A key with variables may be any, and then be any other one's second
+// value.
 func (c *condition) entries(n *Node, states uint64) (a answer) {
 	type named struct {
 		answer
@@ -111,16 +115,21 @@ func (c *condition) entries(n *Node, states uint64) (a answer) {
 	}
 	var first named
 	found := false
-	var others map[string]named // the names after the first
+	var others map[string]named               // the names after the first
+	open, isOpen := answer{sure: true}, false // of the keys with variables
 	for i := range n.Entries {
 		e := &n.Entries[i]
 		into := c.steps.into(states, e)
 		next := into | c.steps.skipping(states&c.steps.deep)
 		o := named{name: e.Name, visible: !e.Hidden}
 		switch {
+		case e.Unsure && !e.Named:
+			isOpen, o.answer = true, c.anyKey(e.Value, states)
+			open = answer{open.could || o.could, open.sure && o.sure}
+			continue
 		case next == 0:
 			continue
-		case e.Unsure && e.Named: // a dynamic block
+		case e.Unsure: // a dynamic block
 			o.answer = answer{true, true}
 		default:
 			o.answer = c.ask(e.Value, next, into)
@@ -146,12 +155,27 @@ func (c *condition) entries(n *Node, states uint64) (a answer) {
 			others[o.name] = o
 		}
 	}
+	every := isOpen && states&c.steps.named == 0 // all keys are reached, whatever their names
+	add := func(o named) {
+		o.sure = o.sure && o.visible
+		every = every && o.sure
+		a = a.or(answer{o.could, o.sure && open.sure})
+	}
 	if found {
-		a = a.or(answer{first.could, first.sure && first.visible})
+		add(first)
 	}
 	for _, o := range others {
-		a = a.or(answer{o.could, o.sure && o.visible})
+		add(o)
 	}
+	return a.or(answer{open.could, every && open.sure})
+}
+
+// anyKey answers for the value of a key that may be any segment of the path.
+func (c *condition) anyKey(n *Node, states uint64) answer {
+	states &^= c.steps.end
+	into := c.steps.skipping(states &^ c.steps.deep << 1)
+	a := c.ask(n, into|c.steps.skipping(states&c.steps.deep), into)
+	a.sure = a.sure && states&(states-1) == 0 // not only in one of several places
 	return a
 }
 

@@ -1,9 +1,7 @@
 package keys
 
 import (
-	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/policyscan/policyscan/rules/keyitem"
 )
@@ -35,7 +33,7 @@ const (
 
 // Forbidden returns the places of an item's forbidden values in a file, by their offsets, each once.
 func Forbidden(item *keyitem.Item, file []Document) []Hit {
-	return reached(item, forbiddenOf(item, file), func(n *Node) bool { return forbids(item, n) })
+	return reached(item, forbiddenOf(item, file), func(n *Node) bool { return forbids(item, n) }, nil)
 }
 
 func forbiddenOf(item *keyitem.Item, file []Document) []document {
@@ -43,8 +41,10 @@ func forbiddenOf(item *keyitem.Item, file []Document) []document {
 }
 
 // reached returns the places of the known values at a forbidden item's paths; for an item without a condition, of the
-// keys.
-func reached(item *keyitem.Item, documents []document, had func(n *Node) bool) []Hit {
+// keys. left, unless it is nil, is called with the places at whose owners its if does not hold.
+func reached(
+	item *keyitem.Item, documents []document, had func(n *Node) bool, left func(at Span, owner *Node),
+) []Hit {
 	var hits []Hit
 	asked := newConditions(item.If)
 	var owner *Node // that was asked last
@@ -58,6 +58,8 @@ func reached(item *keyitem.Item, documents []document, had func(n *Node) bool) [
 			}
 			if holds || !w.owned {
 				hits = append(hits, Hit{At: at, Path: i})
+			} else if left != nil {
+				left(at, w.owner)
 			}
 		}
 		if item.Asks == keyitem.Exists {
@@ -113,71 +115,6 @@ func requiredOf(item *keyitem.Item, file []Document) []document {
 	return newConditions(item.Where).concerned((&splitter{narrow: narrows(item)}).split(file))
 }
 
-// A Reach tells how much of a file an item applies to. An item that applies to nothing is never violated.
-type Reach struct {
-	Where bool // a document meets the item's where, if it has one
-	Found bool // there are places, if the item's if is left out
-	// Places are the different places in such documents: for a forbidden item the values at its paths, or without a
-	// condition their keys; for a required item the nodes at its each, or without each the documents.
-	Places int
-}
-
-// Nothing explains why the item has no place; "" if it has one.
-func (r Reach) Nothing(item *keyitem.Item, required bool) string {
-	which := func(paths []keyitem.Path, of string) string {
-		if len(paths) == 1 {
-			return of
-		}
-		return strings.Replace(of, "this path", "any of these paths", 1)
-	}
-	switch {
-	case r.Places > 0:
-		return ""
-	case len(item.Where) > 0 && !r.Where:
-		return "not asked: no document meets its where"
-	case r.Found:
-		return "not asked: no object at its path meets its if"
-	case required:
-		return which(item.Each, "not asked: nothing is at this path of each")
-	case item.Asks == keyitem.Exists:
-		return which(item.Paths, "no key is at this path")
-	}
-	return which(item.Paths, "no value is at this path")
-}
-
-// ForbiddenReach returns the Reach of an item that forbids something.
-func ForbiddenReach(item *keyitem.Item, file []Document) Reach {
-	documents := forbiddenOf(item, file)
-	all := *item
-	all.If = nil
-	every := func(*Node) bool { return true }
-	return Reach{
-		len(documents) > 0, len(reached(&all, documents, every)) > 0, len(reached(item, documents, every)),
-	}
-}
-
-// RequiredReach returns the Reach of an item that requires something.
-func RequiredReach(item *keyitem.Item, file []Document) Reach {
-	documents, met, found := requiredOf(item, file), newConditions(item.If), false
-	var asked []Hit
-	for _, d := range documents {
-		if len(item.Each) == 0 {
-			asked = append(asked, Hit{At: d.root.At})
-		}
-	}
-	for _, path := range item.Each {
-		w := newEach(path, func(n *Node, _ Span, _ bool) {
-			if found = true; met.hold(n) {
-				asked = append(asked, Hit{At: n.At})
-			}
-		})
-		for _, d := range documents {
-			w.document(d)
-		}
-	}
-	return Reach{len(documents) > 0, found, len(places(asked))}
-}
-
 // Signs show that a required item is alive in a file.
 type Signs struct {
 	Each []bool // for each path of the item's Each: whether it reaches a node
@@ -218,7 +155,7 @@ func SignsOf(item *keyitem.Item, file []Document) Signs {
 
 // places sorts hits by place, and keeps the first of each place.
 func places(hits []Hit) []Hit {
-	order := func(a, b Hit) int { return cmp.Or(cmp.Compare(a.At.Start, b.At.Start), cmp.Compare(a.At.In, b.At.In)) }
+	order := func(a, b Hit) int { return a.At.compare(b.At) }
 	slices.SortStableFunc(hits, order)
 	return slices.CompactFunc(hits, func(a, b Hit) bool { return order(a, b) == 0 })
 }

@@ -143,6 +143,7 @@ func TestCost(t *testing.T) {
 			`{"key": "a", "where": {"` + stars + `.x": "x"}}`,
 		} {
 			keys.Forbidden(readItem(t, item), file)
+			keys.Explain(readItem(t, item), file, false)
 		}
 		for _, item := range []string{
 			`{"key": "**.c", "is": 2}`, `{"key": "` + stars + `.b"}`, `{"each": "**", "key": "` + stars + `.b"}`,
@@ -150,7 +151,10 @@ func TestCost(t *testing.T) {
 			`{"key": "*.*.*.*.*.*.*.*.*.*"}`,
 		} {
 			keys.Required(readItem(t, item), file)
+			keys.Explain(readItem(t, item), file, true)
+			keys.DottedKeys(readItem(t, item), file, map[string]keys.Span{"a.a": {}, "a.b": {}})
 		}
+		keys.DottedNames(file)
 	}
 }
 
@@ -179,39 +183,38 @@ func TestCostOfLists(t *testing.T) {
 		if got := hits(readItem(t, text), lists); len(got) > 0 {
 			t.Errorf("%s: %v", text, got)
 		}
+		keys.Explain(readItem(t, text), lists, strings.Contains(text, "each"))
 	}
 	if got := keys.Required(readItem(t, `{"key":"**.a"}`), lists); len(got) != 1 { // all places are 0
 		t.Errorf("required: %v", got)
 	}
 }
 
-// TestReach: how many places an item is checked at, why at none, and what shows that a required item is alive.
+// TestReach: how many places an item is checked at, and what shows that a required item is alive.
 func TestReach(t *testing.T) {
 	for _, row := range []struct{ tree, item, forbidden, required, alive string }{
 		{`{"a": [1, {"b": 2}]}`, `{"key": "a"}`, "1", "1", "[] true"},
 		{`{"a": [1, {"b": 2}]}`, `{"key": "a", "is": 2}`, "2", "1", "[] false"},
 		{`{"kind": "List", "items": 5, "a": 1}`, `{"key": "a"}`, "1", "1", "[] true"},
-		{`{"a": 1}`, `{"key": "b"}`, "no key is at this path", "1", "[] false"},
-		{`{"a": 1}`, `{"key": ["b", "c"], "is": 1}`, "no value is at any of these paths", "1", "[] false"},
-		{`{"a": 1, "kind": "A"}`, `{"key": "a", "where": {"kind": "B"}}`, "not asked: no document meets its where",
-			"not asked: no document meets its where", "[] false"},
+		{`{"a": 1}`, `{"key": "b"}`, "0", "1", "[] false"},
+		{`{"a": 1}`, `{"key": ["b", "c"], "is": 1}`, "0", "1", "[] false"},
+		{`{"a": 1, "kind": "A"}`, `{"key": "a", "where": {"kind": "B"}}`, "0",
+			"0", "[] false"},
 		{`{"a": [{"b": 1}, {}], "c": 5}`, `{"each": ["a", "c", "d"], "key": "b"}`, "", "3", "[true true false] true"},
 		{`{"a": {"$tag": {"b": 1}}}`, `{"each": "a", "key": "b"}`, "", "1", "[true] false"},
-		{`{"a": 1}`, `{"each": "b", "key": "c"}`, "", "not asked: nothing is at this path of each", "[false] false"},
+		{`{"a": 1}`, `{"each": "b", "key": "c"}`, "", "0", "[false] false"},
 		{`{"x y": {"a": 1}}`, `{"each": "x.**", "key": "a"}`, "", "3", "[true] true"},
 	} {
 		item, text := readItem(t, row.item), file(t, row.tree)
-		show := func(r keys.Reach, required bool) string {
-			if why := r.Nothing(item, required); why != "" {
-				return why
-			}
-			return fmt.Sprint(r.Places)
+		show := func(required bool) string {
+			asked, _ := keys.Explain(item, text, required)
+			return fmt.Sprint(asked)
 		}
-		if got := show(keys.ForbiddenReach(item, text), false); row.forbidden != "" && got != row.forbidden {
+		if got := show(false); row.forbidden != "" && got != row.forbidden {
 			t.Errorf("%s in %s: forbidden: %s, want %s", row.item, row.tree, got, row.forbidden)
 		}
 		signs := keys.SignsOf(item, text)
-		got, alive := show(keys.RequiredReach(item, text), true), fmt.Sprint(signs.Each, signs.Met)
+		got, alive := show(true), fmt.Sprint(signs.Each, signs.Met)
 		if got != row.required || alive != row.alive {
 			t.Errorf("%s in %s: required: %s, %s; want %s, %s", row.item, row.tree, got, alive, row.required, row.alive)
 		}

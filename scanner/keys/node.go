@@ -3,6 +3,8 @@
 // It knows no format: scanner/keys/formats reads each into documents of [Node]s. One walk checks them all.
 package keys
 
+import "cmp"
+
 // A Document is a whole file, or one document of a YAML file.
 type Document struct {
 	Root *Node // never nil; the reader drops null documents
@@ -30,6 +32,9 @@ type Node struct {
 	Header bool
 	// Dynamic marks the content of an HCL dynamic block, and all values in it: to a condition they are uncertain.
 	Dynamic bool
+	// Unsure marks what is in a dynamic block that may bring no block: it does not count as the one value that "any"
+	// requires.
+	Unsure bool
 	// Body marks the mapping of an HCL body: entries of one name are several blocks, not one key twice.
 	Body bool
 
@@ -76,7 +81,7 @@ type Entry struct {
 func Block(name string, labels []string, header Span, body *Node) Entry {
 	for i := len(labels) - 1; i >= 0; i-- {
 		label := Entry{Name: labels[i], Named: true, At: header, Value: body}
-		body = &Node{Kind: Mapping, At: header, Header: true, Entries: []Entry{label}}
+		body = &Node{Kind: Mapping, At: header, Header: true, Dynamic: body.Dynamic, Entries: []Entry{label}}
 	}
 	return Entry{Name: name, Named: true, At: header, Value: body}
 }
@@ -119,3 +124,7 @@ const (
 // A Span is a place: byte offsets in the parsed text, from Start up to, not including, End. Nodes in one text have its
 // place; In, which is 0 outside of texts, tells them apart.
 type Span struct{ Start, End, In int }
+
+func (s Span) compare(other Span) int {
+	return cmp.Or(cmp.Compare(s.Start, other.Start), cmp.Compare(s.In, other.In))
+}

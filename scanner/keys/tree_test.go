@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -215,8 +217,8 @@ func readItem(t testing.TB, text string) *keyitem.Item {
 		}
 	}
 	conditions := func(value any) (all []keyitem.At) {
-		for path, of := range value.(map[string]any) {
-			at := keyitem.At{Path: parsePath(t, path)}
+		for _, path := range slices.Sorted(maps.Keys(value.(map[string]any))) {
+			of, at := value.(map[string]any)[path], keyitem.At{Path: parsePath(t, path)}
 			long, ok := of.(map[string]any)
 			if !ok {
 				long = map[string]any{"is": of}

@@ -11,19 +11,26 @@ import (
 type candidates struct {
 	texts  []*candidate
 	spaced []*candidate // texts with the option Spaces
-	exprs  []*exprCandidate
+	exprs  []exprCandidate
+
+	literals []formOf // one form of each literal of regexes that occurs in UTF-8
 }
 
 // candidates returns the patterns that may occur, and their forms that count in this content. keep bounds the matches
 // kept of each.
-func (e *Engine) candidates(s *seen, keep int) (found candidates) {
+func (e *Engine) candidates(s *seen, keep int, exprs []exprCandidate) (found candidates) {
+	found.exprs = exprs[:0]
 	marked := false
 	for en := utf16LE; en < encodings; en++ {
 		marked = marked || s.marks[en]
 	}
 	var seen []formOf
 	for _, i := range s.plain.Indices() {
-		seen = append(seen, e.plainOf[i])
+		of := e.plainOf[i]
+		if f := &e.patterns[of.pattern].forms[of.form]; e.setOf != nil && e.setOf[of.pattern] != nil && f.enc == utf8Enc {
+			found.literals = append(found.literals, of)
+		}
+		seen = append(append(seen, of), e.sharing[i]...)
 	}
 	if s.nul {
 		for _, i := range s.wide.Indices() {
@@ -51,9 +58,9 @@ func (e *Engine) candidates(s *seen, keep int) (found candidates) {
 		i := seen[from].pattern
 		p := e.patterns[i]
 		if p.expr != nil {
-			found.exprs = append(found.exprs, newExprCandidate(i, p, seen[from:to], s, keep))
+			found.exprs = append(found.exprs, e.newExprCandidate(i, seen[from:to], s, keep))
 		} else {
-			if !e.alone(i) {
+			if !e.Alone(i) {
 				found.add(tally{index: i, kept: kept{most: keep}}, p, seen[from:to], s)
 			}
 			if e.requires(i) {

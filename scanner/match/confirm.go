@@ -21,23 +21,27 @@ type suspect struct {
 	left int  // bytes of a window that may still be compared before the literal counts as one that occurs
 	sure bool // the literal occurs, or a search has to decide
 
-	expr *exprCandidate
+	regexes *exprSet // with this literal
+	tried   match    // the last line searched
 }
 
 type suspects struct {
+	engine  *Engine
 	list    []*suspect
 	needles []*needle.Needle // the different ones
 	from    []int            // the first suspect of each needle, and the end
+	exprs   []exprCandidate
+	bare    bool // some regexes have no literal
 }
 
 // confirm drops the candidates whose needles occur only where the pattern does not match, and finds the matches of
 // regexes. It skips whatever needs more than a look: other encodings, literals of several lines in content read in
 // several windows, and content with a line longer than a window.
 func (x *Examiner) confirm(
-	ctx context.Context, content io.ReadSeeker, only window, c *candidates, reads *int,
+	ctx context.Context, content io.ReadSeeker, only window, e *Engine, c *candidates, reads *int,
 ) error {
-	s := c.suspects(only)
-	if len(s.list) == 0 {
+	s := e.suspects(c, only)
+	if len(s.list) == 0 && !s.bare {
 		return nil
 	}
 	done, err := true, error(nil)
@@ -51,13 +55,15 @@ func (x *Examiner) confirm(
 	}
 	gone := map[*tally]bool{}
 	for _, one := range s.list {
-		switch {
-		case one.expr != nil && done:
-			one.expr.found = true
-		case one.expr != nil:
-			one.expr.forget()
-		case done && !one.sure:
+		if done && one.text != nil && !one.sure {
 			gone[one.text] = true
+		}
+	}
+	for i := range c.exprs {
+		if h := &c.exprs[i]; h.inLines {
+			if h.found = done; !done {
+				h.forget()
+			}
 		}
 	}
 	c.texts = slices.DeleteFunc(c.texts, func(h *candidate) bool { return gone[&h.tally] })
@@ -66,8 +72,8 @@ func (x *Examiner) confirm(
 }
 
 // suspects returns the suspects among the candidates, in a content or in its lines.
-func (c *candidates) suspects(only window) *suspects {
-	s := &suspects{}
+func (e *Engine) suspects(c *candidates, only window) *suspects {
+	s := &suspects{engine: e, exprs: c.exprs}
 	text := func(forms []*form, t *tally) {
 		if len(forms) != 1 {
 			return
@@ -79,15 +85,14 @@ func (c *candidates) suspects(only window) *suspects {
 	for _, h := range slices.Concat(c.texts, c.spaced) {
 		text(h.forms, &h.tally)
 	}
-	for _, h := range c.exprs {
-		if len(h.readings) == 1 && h.readings[0].enc == utf8Enc && len(h.literals) > 0 &&
-			!slices.ContainsFunc(h.literals, func(f *form) bool { return f.prepared == nil }) {
-			for _, f := range h.literals {
-				s.list = append(s.list, &suspect{needle: f.prepared, form: f, expr: h})
-			}
+	if slices.ContainsFunc(c.exprs, func(h exprCandidate) bool { return h.inLines }) {
+		for _, l := range c.literals {
+			f := &e.patterns[l.pattern].forms[l.form]
+			s.list = append(s.list, &suspect{needle: f.prepared, form: f, regexes: e.setOf[l.pattern]})
 		}
+		s.bare = len(e.always) > 1
 	}
-	// Many regexes share a literal.
+	// Several patterns can share a needle.
 	slices.SortStableFunc(s.list, func(a, b *suspect) int {
 		return cmp.Or(bytes.Compare(a.form.needle, b.form.needle), a.form.folding()-b.form.folding())
 	})
@@ -148,28 +153,37 @@ func (s *suspects) look(data []byte, at int64) bool {
 	for _, one := range s.list {
 		one.left = WindowSize
 	}
+	from := int64(0)
+	if i := slices.IndexFunc(s.exprs, func(h exprCandidate) bool { return h.inLines }); i >= 0 {
+		from = max(s.exprs[i].readings[0].from-at, 0)
+	}
 	line := match{} // the last line searched
 	all := needle.Places(data, s.needles, func(n, place int) {
 		for _, one := range s.list[s.from[n]:s.from[n+1]] {
-			h := one.expr
-			if h == nil {
+			if one.text != nil {
 				one.compare(data, place)
 				continue
 			}
-			from := max(h.readings[0].from-at, 0)
 			if int64(place) < from {
 				continue
 			}
 			if int64(place) < line.start || int64(place) >= line.end {
 				line = lineAround(data, place, int(from))
 			}
-			h.try(data, line)
+			if one.tried != line {
+				one.tried = line
+				s.try(one.regexes, data, line)
+			}
 		}
 	})
+	if s.bare {
+		s.try(s.engine.setOf[s.engine.always[0]], data, match{from, int64(len(data))})
+	}
+	for i := range s.exprs {
+		s.exprs[i].take(data, at)
+	}
 	for _, one := range s.list {
-		if one.expr != nil {
-			one.expr.take(data, at)
-		}
+		one.tried = match{}
 	}
 	return all
 }
@@ -204,26 +218,42 @@ func lineAround(data []byte, place, from int) match {
 	return match{int64(start), int64(place + utf8Enc.lineEnd(data[place:]))}
 }
 
-func (h *exprCandidate) try(data []byte, line match) {
-	if h.tried == line {
-		return
-	}
-	h.tried = line
-	if h.expr.Match(data[line.start:line.end]) {
-		h.lines = append(h.lines, line)
+// try notes the lines, among some of data, that regexes may match.
+func (s *suspects) try(regexes *exprSet, data []byte, lines match) {
+	for i, l := range regexes.set(s.engine).Lines(data[lines.start:lines.end]) {
+		k, found := slices.BinarySearchFunc(s.exprs, regexes.patterns[i], func(h exprCandidate, index int) int {
+			return cmp.Compare(h.index, index)
+		})
+		if found && s.exprs[k].inLines {
+			h := &s.exprs[k]
+			h.lines = withLine(h.lines, match{lines.start + l.Start, lines.start + l.End})
+		}
 	}
 }
 
+// take adds the matches in the noted lines.
 func (h *exprCandidate) take(data []byte, at int64) {
-	for _, l := range inOrder(h.lines) {
+	if len(h.lines) == 0 {
+		return
+	}
+	slices.SortFunc(h.lines, match.before)
+	lines := h.lines[:1]
+	for _, l := range h.lines[1:] {
+		lines = withLine(lines, l)
+	}
+	for _, l := range lines {
 		for m := range h.expr.Find(data[l.start:l.end]) {
 			h.add(h.readings[0], match{at + l.start + m.Start, at + l.start + m.End})
 		}
 	}
-	h.lines, h.tried = h.lines[:0], match{}
+	h.lines = h.lines[:0]
 }
 
-func inOrder(lines []match) []match {
-	slices.SortFunc(lines, func(a, b match) int { return cmp.Compare(a.start, b.start) })
-	return slices.Compact(lines)
+// withLine adds a line to lines, or to the last of them if it is part of it or directly after it.
+func withLine(lines []match, l match) []match {
+	if n := len(lines) - 1; n >= 0 && l.start >= lines[n].start && l.start <= lines[n].end+int64(len("\r\n")) {
+		lines[n].end = max(lines[n].end, l.end)
+		return lines
+	}
+	return append(lines, l)
 }

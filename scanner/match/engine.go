@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"sync"
 
+	"github.com/policyscan/policyscan/rules/regex"
 	"github.com/policyscan/policyscan/scanner/needle"
 )
 
@@ -21,8 +22,11 @@ type Engine struct {
 
 	plain   *needle.Set       // forms whose needle has no NUL byte
 	plainOf []formOf          // the form of each needle
+	sharing map[int][]formOf  // the other regexes with this needle
 	wide    func() *wideForms // the others: only content with a NUL byte can contain them
 	always  []int             // the regexes without a needle
+
+	setOf []*exprSet // by pattern; nil: there is no regex
 }
 
 type formOf struct {
@@ -43,15 +47,23 @@ const lookAhead = 3
 
 // NewEngine returns the engine of patterns. A Find names a pattern by its index here.
 func NewEngine(patterns []*Pattern) *Engine {
-	e := &Engine{patterns: patterns}
+	e := &Engine{patterns: patterns, sharing: map[int][]formOf{}}
 	longest, longestWords := 0, 0
 	var plain []*needle.Needle
+	literals := map[regex.Literal]int{} // their needles
 	for i, p := range patterns {
+		if p.expr != nil {
+			if e.setOf == nil {
+				e.setOf = make([]*exprSet, len(patterns))
+			}
+			e.setOf[i] = &exprSet{patterns: []int{i}}
+		}
 		switch {
 		case p.expr != nil || p.options.Spaces:
 			longest = max(longest, p.longestNeedle())
 			if len(p.forms) == 0 {
 				e.always = append(e.always, i)
+				e.join(i, e.always[0])
 			}
 		case p.options.Words:
 			longestWords = max(longestWords, p.longest())
@@ -59,9 +71,20 @@ func NewEngine(patterns []*Pattern) *Engine {
 			longest = max(longest, p.longest())
 		}
 		for k := range p.forms {
-			if f := &p.forms[k]; !f.nul && !p.byMark(f) {
-				plain, e.plainOf = append(plain, f.prepared), append(e.plainOf, formOf{i, k})
+			f := &p.forms[k]
+			if f.nul || p.byMark(f) {
+				continue
 			}
+			if p.expr != nil && f.enc == utf8Enc { // many regexes share a literal
+				l := regex.Literal{Text: string(f.needle), Fold: f.fold}
+				if n, known := literals[l]; known {
+					e.join(i, e.plainOf[n].pattern)
+					e.sharing[n] = append(e.sharing[n], formOf{i, k})
+					continue
+				}
+				literals[l] = len(plain)
+			}
+			plain, e.plainOf = append(plain, f.prepared), append(e.plainOf, formOf{i, k})
 		}
 	}
 	if longestWords > 0 {
@@ -98,10 +121,11 @@ type seen struct {
 	plain *needle.Seen
 	wide  *needle.Seen // nil until it is needed
 	Shape
+	readings map[[encodings]bool][]exprReading // of regexes that may match in these encodings
 }
 
 func (e *Engine) newSeen() *seen {
-	return &seen{plain: e.plain.NewSeen()}
+	return &seen{plain: e.plain.NewSeen(), readings: map[[encodings]bool][]exprReading{}}
 }
 
 func (s *seen) reset() {
@@ -110,6 +134,7 @@ func (s *seen) reset() {
 		s.wide.Reset()
 	}
 	s.Shape = Shape{}
+	clear(s.readings)
 }
 
 func (s *seen) any() bool {

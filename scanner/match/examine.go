@@ -61,6 +61,7 @@ type Examiner struct {
 	seen  map[*Engine]*seen
 	found map[*Engine]*seen // the results of firstOf
 	lower []byte            // a window in lower case
+	exprs []exprCandidate   // of the last content
 
 	hasher *linehash.Hasher // of one text after another; nil until one is needed
 }
@@ -107,7 +108,8 @@ func (x *Examiner) Examine(ctx context.Context, e *Engine, content io.ReadSeeker
 	if x.Keep && only.last {
 		rep.Content = bytes.Clone(only.data)
 	}
-	candidates := e.candidates(whole, x.Kept())
+	candidates := e.candidates(whole, x.Kept(), x.exprs)
+	x.exprs = candidates.exprs
 	if len(candidates.texts)+len(candidates.spaced)+len(candidates.exprs)+len(e.required) == 0 {
 		return rep, nil
 	}
@@ -118,7 +120,7 @@ func (x *Examiner) Examine(ctx context.Context, e *Engine, content io.ReadSeeker
 	if err := x.limitLines(ctx, e, content, &candidates, &rep.Reads); err != nil {
 		return rep, err
 	}
-	if err := x.confirm(ctx, content, only, &candidates, &rep.Reads); err != nil {
+	if err := x.confirm(ctx, content, only, e, &candidates, &rep.Reads); err != nil {
 		return rep, err
 	}
 	shared := overlap{e.overlap, e.before}
@@ -134,19 +136,25 @@ func (x *Examiner) Examine(ctx context.Context, e *Engine, content io.ReadSeeker
 	for _, h := range slices.Concat(candidates.texts, candidates.spaced) {
 		rep.Finds = h.find(rep.Finds)
 	}
-	for _, h := range candidates.exprs {
-		reads := 0 // an iterator has its address, which would keep all of rep on the heap, for each file
-		err := x.searchExpr(ctx, content, only, h, &reads)
-		rep.Reads += reads
-		if err != nil {
-			return rep, err
+	if err := x.ruleOut(ctx, content, only, e, candidates.exprs, &rep.Reads); err != nil {
+		return rep, err
+	}
+	for i := range candidates.exprs {
+		h := &candidates.exprs[i]
+		if !h.found && len(h.readings) > 0 {
+			reads := 0 // an iterator has its address, which would keep all of rep on the heap, for each file
+			err := x.searchExpr(ctx, content, only, h, &reads)
+			rep.Reads += reads
+			if err != nil {
+				return rep, err
+			}
 		}
 		rep.Finds = h.find(rep.Finds)
 	}
 	if err := x.missing(ctx, e, content, whole, &rep); err != nil {
 		return rep, err
 	}
-	rep.Finds = slices.DeleteFunc(rep.Finds, func(f *Find) bool { return f.required || e.alone(f.Pattern) })
+	rep.Finds = slices.DeleteFunc(rep.Finds, func(f *Find) bool { return f.required || e.Alone(f.Pattern) })
 	slices.SortFunc(rep.Finds, func(a, b *Find) int { return cmp.Compare(a.Pattern, b.Pattern) })
 	for _, f := range rep.Finds {
 		f.Evidence.Pattern = e.patterns[f.Pattern].text

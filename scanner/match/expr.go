@@ -49,14 +49,13 @@ func newLiteralForm(e encoding, l regex.Literal) form {
 type exprCandidate struct {
 	index    int // the pattern's index in the engine
 	expr     *regex.Expr
-	literals []*form // UTF-8 literals that occur; nil: it has no literals
 	readings []exprReading
 	own      exprReading           // the encoding of the content's mark, after it; without a mark all of it as UTF-8
 	until    map[exprReading]int64 // no match that counts begins there or later; nil: no limit
+	inLines  bool                  // confirm finds its matches
 
 	found bool    // its matches were found by confirm
-	lines []match // in which it matches, in the window that is looked at
-	tried match   // the last line searched
+	lines []match // in which it may match, in the window that is looked at
 
 	enc    encoding // the first match's start
 	first  match
@@ -72,30 +71,43 @@ type exprReading struct {
 	from int64
 }
 
-func newExprCandidate(index int, p *Pattern, seen []formOf, s *seen, keep int) *exprCandidate {
-	h := &exprCandidate{index: index, expr: p.expr, own: s.own(), kept: kept{most: keep}}
+func (e *Engine) newExprCandidate(index int, seen []formOf, s *seen, keep int) exprCandidate {
+	p := e.patterns[index]
+	var has [encodings]bool // the regex's possible matches
+	of := p.forms
+	if seen[len(seen)-1].form >= len(of) {
+		of = p.every()
+	}
+	inLines := true
+	for _, s := range seen {
+		if s.form < 0 {
+			has = [encodings]bool{true, true, true, true, true}
+			inLines = len(e.always) > 1 // one is found as fast without
+			continue
+		}
+		f := &of[s.form]
+		has[f.enc] = true
+		inLines = inLines && (f.enc != utf8Enc || !f.nul)
+	}
+	readings := s.exprReadings(p, has)
+	return exprCandidate{
+		index: index, expr: p.expr, own: s.own(), kept: kept{most: keep}, readings: readings,
+		inLines: inLines && len(readings) == 1 && readings[0].enc == utf8Enc,
+	}
+}
+
+// exprReadings returns the readings of a content for a regex that may match in some encodings.
+func (s *seen) exprReadings(p *Pattern, has [encodings]bool) []exprReading {
+	if readings, known := s.readings[has]; known {
+		return readings
+	}
 	starts := []int64{0}
 	for e := range encodings {
 		if s.marks[e] {
 			starts = append(starts, int64(len(e.bom())))
 		}
 	}
-	var has [encodings]bool // the regex's possible matches
-	of := p.forms
-	if seen[len(seen)-1].form >= len(of) {
-		of = p.every()
-	}
-	for _, s := range seen {
-		if s.form < 0 {
-			has = [encodings]bool{true, true, true, true, true}
-			continue
-		}
-		f := &of[s.form]
-		has[f.enc] = true
-		if f.enc == utf8Enc {
-			h.literals = append(h.literals, f)
-		}
-	}
+	var readings []exprReading
 	for e := range encodings {
 		if !has[e] || !p.countsIn(e, s.Shape, false) {
 			continue
@@ -105,12 +117,13 @@ func newExprCandidate(index int, p *Pattern, seen []formOf, s *seen, keep int) *
 			if from == 0 && s.marks[e] {
 				r.from = int64(len(e.bom()))
 			}
-			if (e != utf8Enc || from == 0) && !slices.Contains(h.readings, r) {
-				h.readings = append(h.readings, r)
+			if (e != utf8Enc || from == 0) && !slices.Contains(readings, r) {
+				readings = append(readings, r)
 			}
 		}
 	}
-	return h
+	s.readings[has] = readings
+	return readings
 }
 
 func (h *exprCandidate) find(finds []*Find) []*Find {
@@ -127,9 +140,6 @@ func (h *exprCandidate) find(finds []*Find) []*Find {
 func (x *Examiner) searchExpr(
 	ctx context.Context, content io.ReadSeeker, only window, h *exprCandidate, reads *int,
 ) error {
-	if len(h.readings) == 0 || h.found {
-		return nil
-	}
 	matches := func(r exprReading) iter.Seq2[match, error] {
 		if only.last && r.enc == utf8Enc {
 			return h.inMemory(only.data, r.from)

@@ -34,8 +34,8 @@ func (e *Engine) Require(pattern int, alone bool) {
 
 func (e *Engine) requires(pattern int) bool { return e.needs != nil && e.needs[pattern] != optional }
 
-// alone reports whether a pattern is only required.
-func (e *Engine) alone(pattern int) bool { return e.needs != nil && e.needs[pattern] == onlyRequired }
+// Alone reports whether a pattern is only required.
+func (e *Engine) Alone(pattern int) bool { return e.needs != nil && e.needs[pattern] == onlyRequired }
 
 // missing adds the required patterns that do not occur, and the content's end, to a report with all finds.
 func (x *Examiner) missing(

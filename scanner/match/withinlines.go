@@ -19,7 +19,10 @@ func (x *Examiner) limitLines(
 	known := map[lines]int64{}
 	end := func(index int, r exprReading) (int64, error) {
 		l := lines{r, e.patterns[index].options.WithinLines}
-		if at, ok := known[l]; ok || l.count == 0 {
+		if l.count == 0 {
+			return 0, nil
+		}
+		if at, ok := known[l]; ok {
 			return at, nil
 		}
 		at, err := x.endOfLines(ctx, content, r, l.count, reads)
@@ -39,7 +42,8 @@ func (x *Examiner) limitLines(
 			return err
 		}
 	}
-	for _, h := range c.exprs {
+	for i := range c.exprs {
+		h := &c.exprs[i]
 		for _, r := range h.readings {
 			until, err := end(h.index, r)
 			if err != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"path/filepath"
+	"sync"
 )
 
 // A commitGraph is a file of git's commit-graph (git's gitformat-commit-graph(5)), on top of the older files of its
@@ -96,10 +97,15 @@ func (g *commitGraph) find(h Hash) *commit {
 	row := g.parts[g.row()*i+g.names.format.size():]
 	numbers := [2]uint32{binary.BigEndian.Uint32(row), binary.BigEndian.Uint32(row[4:])}
 	c := &commit{date: int64(binary.BigEndian.Uint64(row[8:]) & (1<<34 - 1))}
-	add := func(number uint32) bool {
-		p, known := g.hash(int(number))
-		c.parents = append(c.parents, p)
-		return known
+	add := func(number uint32) (known bool) {
+		of, k := g, int(number)
+		for of.base != nil && k < of.first {
+			of = of.base
+		}
+		if k -= of.first; k < of.names.count() {
+			c.parents = append(c.parents, of.names.format.at(of.names.hash(k)))
+		}
+		return k < of.names.count()
 	}
 	ok := numbers[0] == none || add(numbers[0])
 	switch second := numbers[1]; {
@@ -122,13 +128,49 @@ func (g *commitGraph) find(h Hash) *commit {
 	return c
 }
 
-// hash returns the commit of a number.
-func (g *commitGraph) hash(number int) (h Hash, known bool) {
-	for g.base != nil && number < g.first {
-		g = g.base
+// A history returns the parents and dates of commits for searches over many of them, and caches them for repeated
+// searches. After a number of commits it opens the commit-graph (git's gitformat-commit-graph(5)); commits that are
+// missing in the graph are read themselves. A graph with a wrong checksum is not used: the commits have all of its
+// data.
+type history struct {
+	repo *Repository
+
+	mu     sync.Mutex // guards the fields below
+	known  map[Hash]*commit
+	graph  *commitGraph // nil: none
+	opened bool
+	asked  int
+}
+
+const (
+	beforeGraph = 64      // commits that are read before the commit-graph is opened, whose check takes about as long
+	maxKnown    = 100_000 // commits that are cached, about 100 bytes each
+)
+
+// commit returns a commit, whose tree may be missing.
+func (s *history) commit(h Hash) (*commit, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c := s.known[h]; c != nil {
+		return c, nil
 	}
-	if number -= g.first; number >= g.names.count() {
-		return h, false
+	if s.asked++; s.asked > s.repo.beforeGraph && !s.opened {
+		s.opened = true
+		s.graph = s.repo.openGraph()
 	}
-	return g.names.format.at(g.names.hash(number)), true
+	var c *commit
+	var err error
+	if s.graph != nil {
+		c = s.graph.find(h)
+	}
+	if c == nil {
+		c, err = s.repo.commit(h)
+	}
+	if err == nil {
+		if s.known == nil || len(s.known) == maxKnown {
+			s.known = map[Hash]*commit{}
+		}
+		s.known[h] = c
+	}
+	return c, err
 }

@@ -83,6 +83,9 @@ func (f format) parseEntry(content []byte) (e treeEntry, rest []byte, err error)
 		return e, nil, fmt.Errorf("%w: it ends within an entry", ErrMalformed)
 	}
 	e.name, e.hash = content[:end:end], f.at(content[end+1:])
+	if bytes.IndexByte(e.name, '/') >= 0 {
+		return e, nil, fmt.Errorf("%w: an entry named %q", ErrMalformed, clip(string(e.name)))
+	}
 	if err := validName(e.name); err != nil {
 		return e, nil, err
 	}
@@ -92,16 +95,8 @@ func (f format) parseEntry(content []byte) (e treeEntry, rest []byte, err error)
 	return e, content[end+1+f.size():], nil
 }
 
-// validName refuses a name that could lead out of its directory.
-func validName(name []byte) error {
-	if bytes.IndexByte(name, '/') >= 0 {
-		return fmt.Errorf("%w: an entry named %q", ErrMalformed, clip(string(name)))
-	}
-	return validPart(name)
-}
-
-// validPart is validName for one without a slash.
-func validPart[text []byte | string](name text) error {
+// validName refuses a name, which has no slash, that could lead out of its directory.
+func validName[text []byte | string](name text) error {
 	switch {
 	case len(name) == 0:
 		return fmt.Errorf("%w: an entry without a name", ErrMalformed)

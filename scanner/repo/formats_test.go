@@ -46,8 +46,8 @@ func TestHash(t *testing.T) {
 	}
 }
 
-// TestFault_116_Mixed: what is of the other format is an error that says so, wherever it is.
-func TestFault_116_Mixed(t *testing.T) { inFormats(t, testMixed) }
+// TestFault_116_187_Mixed: what is of the other format is an error that says so, wherever it is.
+func TestFault_116_187_Mixed(t *testing.T) { inFormats(t, testMixed) }
 
 func testMixed(t *testing.T) {
 	g := newGit(t)
@@ -121,8 +121,8 @@ func TestFault_116_NoFormat(t *testing.T) {
 	}
 }
 
-// TestFault_102_OtherFormat: in a repository of SHA-256, the SHA-1 of an object's content is not its name.
-func TestFault_102_OtherFormat(t *testing.T) {
+// TestFault_102_187_OtherFormat: in a repository of SHA-256, the SHA-1 of an object's content is not its name.
+func TestFault_102_187_OtherFormat(t *testing.T) {
 	g := newGitOf(t, formatSHA256)
 	text := "blob 1\x00x"
 	sum := formatSHA1.new()
@@ -137,8 +137,8 @@ func TestFault_102_OtherFormat(t *testing.T) {
 	}
 }
 
-// TestOtherFormatWithin: a linked work tree has the format of its repository, and a submodule its own.
-func TestOtherFormatWithin(t *testing.T) { inFormats(t, testOtherFormatWithin) }
+// TestFault_187_OtherFormatWithin: a linked work tree has the format of its repository, and a submodule its own.
+func TestFault_187_OtherFormatWithin(t *testing.T) { inFormats(t, testOtherFormatWithin) }
 
 func testOtherFormatWithin(t *testing.T) {
 	g := newGit(t)
@@ -164,8 +164,8 @@ func testOtherFormatWithin(t *testing.T) {
 	}
 }
 
-// TestKindsOfPacks: objects are found in each kind of pack that git leaves, also by an abbreviation.
-func TestKindsOfPacks(t *testing.T) { inFormats(t, testKindsOfPacks) }
+// TestFault_186_KindsOfPacks: objects are found in each kind of pack that git leaves, also by an abbreviation.
+func TestFault_186_KindsOfPacks(t *testing.T) { inFormats(t, testKindsOfPacks) }
 
 func testKindsOfPacks(t *testing.T) {
 	for name, arrange := range map[string]func(g *gitRepo, packs string){
@@ -246,8 +246,8 @@ func (g *gitRepo) has(dir, pattern string) []string {
 	return files
 }
 
-// TestFault_100_MultiPackIndex: any flipped or cut byte of a multi-pack-index finds the same object or is an error.
-func TestFault_100_MultiPackIndex(t *testing.T) { inFormats(t, testMultiPackIndex) }
+// TestFault_100_186_MultiPackIndex: any flipped or cut byte of a multi-pack-index finds the same object or is an error.
+func TestFault_100_186_MultiPackIndex(t *testing.T) { inFormats(t, testMultiPackIndex) }
 
 func testMultiPackIndex(t *testing.T) {
 	g := newGit(t)

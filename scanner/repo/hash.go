@@ -27,13 +27,11 @@ func (h Hash) IsZero() bool { return h == Hash{} }
 
 // String returns the digits of h: 40, or 64 of a SHA-256.
 func (h Hash) String() string {
-	if isSHA1(h) {
+	if [sha256.Size - sha1.Size]byte(h[sha1.Size:]) == [12]byte{} {
 		return hex.EncodeToString(h[:sha1.Size])
 	}
 	return hex.EncodeToString(h[:])
 }
-
-func isSHA1(h Hash) bool { return [sha256.Size - sha1.Size]byte(h[sha1.Size:]) == [12]byte{} }
 
 // Short is the beginning of a hash, for display.
 func Short(h Hash) string { return h.String()[:7] }

@@ -62,19 +62,19 @@ func (t *hashTable) find(h *Hash) (i int, found bool) {
 	return i, i < t.count() && bytes.Equal(t.hash(i), want)
 }
 
-// withPrefix calls visit with the hashes that begin with some digits.
-func (t *hashTable) withPrefix(digits string, visit func(h Hash)) error {
+// withPrefix returns the hashes that begin with some digits.
+func (t *hashTable) withPrefix(digits string) (found []Hash, err error) {
 	first, err := hex.DecodeString(digits + "0"[:len(digits)%2])
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for i := t.from(first); i < t.count(); i++ {
 		if !strings.HasPrefix(hex.EncodeToString(t.hash(i)), digits) {
 			break
 		}
-		visit(t.format.at(t.hash(i)))
+		found = append(found, t.format.at(t.hash(i)))
 	}
-	return nil
+	return found, nil
 }
 
 // chunks returns the parts of a file by their names, from a table of n rows, each with a name and where its part

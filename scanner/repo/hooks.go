@@ -12,20 +12,20 @@ import (
 	"github.com/policyscan/policyscan/internal/disk"
 )
 
-// ErrHooks: the directory of a repository's hooks cannot be determined. Its text tells what to do.
-var ErrHooks = errors.New("cannot determine the directory of the hooks")
+// errHooks: the directory of a repository's hooks cannot be determined. Its text tells what to do.
+var errHooks = errors.New("cannot determine the directory of the hooks")
 
 const hooksPath = "core.hookspath"
 
 // Hooks returns the directory in which git looks for the hooks of a work tree, which may be missing: hooks in the git
 // directory that all work trees share, or core.hooksPath of the repository's config (git-config(1)).
 //
-// A hook in any other directory would never run. So Hooks fails with ErrHooks if core.hooksPath is set in the config
+// A hook in any other directory would never run. So Hooks fails with errHooks if core.hooksPath is set in the config
 // of the user or the machine, or in an included file: that directory serves other repositories too, or depends on
 // conditions. The config of a single command (git -c), and of a machine outside of /etc/gitconfig, is unknown here.
 func (r *Repository) Hooks() (string, error) {
 	if r.WorkTree == "" {
-		return "", fmt.Errorf("%w: a bare repository makes no commits", ErrHooks)
+		return "", fmt.Errorf("%w: a bare repository makes no commits", errHooks)
 	}
 	own := []string{filepath.Join(r.commonDir, "config")}
 	cfg, err := readSettings(own[0])
@@ -48,7 +48,7 @@ func (r *Repository) Hooks() (string, error) {
 	switch dir := *value; {
 	case dir == "" || dir == "true" || dir[0] == '%' || dir[0] == '~' && !strings.HasPrefix(dir, "~/"):
 		return "", fmt.Errorf("%w: core.hooksPath is %q; set it to a directory: git config core.hooksPath DIR",
-			ErrHooks, dir)
+			errHooks, dir)
 	default: // hooks run from here
 		return fromSetting(dir, r.WorkTree), nil
 	}
@@ -66,7 +66,10 @@ func hooksPathIn(files []string, own bool) (value *string, err error) {
 				return fmt.Errorf("%s: %w", at, err)
 			case len(values) == 0:
 			case !own || at != file:
-				return hooksElsewhere(at, cfg.last(hooksPath))
+				return fmt.Errorf("%w: %s sets core.hooksPath to %q, and git ignores this repository's own hooks; "+
+					"call policyscan from the hook there, or give this repository its own: "+
+					`git config core.hooksPath "$(git rev-parse --path-format=absolute --git-common-dir)/hooks"`,
+					errHooks, at, cfg.last(hooksPath))
 			default:
 				value = &values[len(values)-1]
 			}
@@ -163,9 +166,28 @@ func othersSettings() []string {
 	return slices.DeleteFunc(files, func(file string) bool { return file == "" || file == os.DevNull })
 }
 
-func hooksElsewhere(file, value string) error {
-	return fmt.Errorf("%w: %s sets core.hooksPath to %q, and git ignores this repository's own hooks; "+
-		"call policyscan from the hook there, or give this repository its own: "+
-		`git config core.hooksPath "$(git rev-parse --path-format=absolute --git-common-dir)/hooks"`, ErrHooks,
-		file, value)
+// HookPlaces returns the paths that decide which git hooks run in the work tree at root: the directories of
+// core.hooksPath in the config of the repository, of the user and of the machine, and the files that these include, on
+// any condition. Unreadable files are omitted. If root is not a work tree, it returns nil.
+func HookPlaces(root string) []string {
+	gitDirs, err := GitDirs(root)
+	if err != nil || gitDirs == nil {
+		return nil
+	}
+	files := append(othersSettings(), filepath.Join(gitDirs[len(gitDirs)-1], "config"),
+		filepath.Join(gitDirs[0], "config.worktree"))
+	var places []string
+	seen := map[string]bool{}
+	for _, file := range files {
+		_ = walkSettings(file, seen, func(file string, cfg settings, _ error) error { // which never fails
+			for _, dir := range cfg[hooksPath] {
+				if dir != "" {
+					places = append(places, fromSetting(dir, root))
+				}
+			}
+			places = append(places, cfg.included(file)...)
+			return nil
+		})
+	}
+	return places
 }

@@ -19,18 +19,8 @@ const (
 	flagSkipWorktree = 1 << 14
 )
 
-// parseIndex reads an index. The result has a path in conflict once. The entry of a sparse
-// directory has its mode, and a path that ends in a slash.
-func (f format) parseIndex(content string) (*Index, error) {
-	x, err := f.parseIndexFile(content)
-	if err == nil {
-		err = x.settle()
-	}
-	return x, err
-}
-
 // parseIndexFile reads the file of an index, which is a part of it if it has a link. Its entries are neither in order
-// nor distinct.
+// nor distinct; settle is for that. The entry of a sparse directory has its mode, and a path that ends in a slash.
 func (f format) parseIndexFile(content string) (*Index, error) {
 	size := f.size()
 	if len(content) < 12+size || content[:4] != "DIRC" {
@@ -177,10 +167,10 @@ func (p *indexReader) valid(e *Staged, before string) error {
 		name = strings.TrimSuffix(name, "/")
 	}
 	if last, in := strings.CutPrefix(name, p.dir); in && strings.IndexByte(last, '/') < 0 {
-		return validPart(last)
+		return validName(last)
 	}
 	for part := range strings.SplitSeq(name[fresh(name, before):], "/") {
-		if err := validPart(part); err != nil {
+		if err := validName(part); err != nil {
 			return err
 		}
 	}

@@ -29,8 +29,7 @@ type objectDir struct {
 	blind string
 }
 
-// open opens the objects directory dir, then the directories in its info/alternates, and in theirs. git goes
-// six deep.
+// open opens the objects directory dir, then the directories in its info/alternates, and in theirs. git goes six deep.
 func (s *objects) open(dir string) ([]*objectDir, error) {
 	var all []*objectDir
 	seen := map[string]bool{}

@@ -47,7 +47,9 @@ func (p *pack) open() error {
 func (p *pack) openOnce() (err error) {
 	if p.multi != nil {
 		p.names = p.multi.names
-	} else if err := p.openIndex(); err != nil {
+	} else if p.idx, err = mapped(p.stem + ".idx"); err != nil {
+		return fmt.Errorf("%s.idx: %w", p.stem, missingIsCorrupt(err))
+	} else if err := p.checkIndex(); err != nil {
 		return err
 	}
 	if p.file, err = openRegular(p.stem + ".pack"); err != nil {
@@ -78,13 +80,6 @@ func (p *pack) openOnce() (err error) {
 		return fmt.Errorf("%w: %s.pack is not the pack of its index", ErrCorrupt, p.stem)
 	}
 	return nil
-}
-
-func (p *pack) openIndex() (err error) {
-	if p.idx, err = mapped(p.stem + ".idx"); err != nil {
-		return fmt.Errorf("%s.idx: %w", p.stem, missingIsCorrupt(err))
-	}
-	return p.checkIndex()
 }
 
 // checkIndex checks the bounds of the index and counts the objects.
@@ -157,9 +152,7 @@ func (p *pack) withPrefix(prefix string) ([]Hash, error) {
 	if err := p.open(); err != nil {
 		return nil, err
 	}
-	var found []Hash
-	err := p.names.withPrefix(prefix, func(h Hash) { found = append(found, h) }) // of other packs too, by a multiIndex
-	return found, err
+	return p.names.withPrefix(prefix) // of other packs too, by a multiIndex
 }
 
 type entry struct {

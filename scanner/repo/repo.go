@@ -59,7 +59,7 @@ type Repository struct {
 // change could add.
 func Find(dir string) (*Repository, error) {
 	bare := ""
-	for at := range upwards(dir) {
+	for at := range disk.Upwards(dir) {
 		gitDir, err := gitDirOf(at)
 		switch {
 		case err != nil:
@@ -79,7 +79,7 @@ func Find(dir string) (*Repository, error) {
 // BareAround returns the bare repository that is or contains a directory, whose path has no symlinks, if [Find] treats
 // it as files of the work tree of r.
 func (r *Repository) BareAround(dir string) (bare string, found bool) {
-	for at := range upwards(dir) {
+	for at := range disk.Upwards(dir) {
 		if gitDir, err := gitDirOf(at); err != nil || gitDir != "" || disk.Same(at, r.gitDir) {
 			break
 		}
@@ -131,8 +131,6 @@ func openNamed(gitDir, workTree string) (*Repository, error) {
 	}
 	return r, err
 }
-
-func (r *Repository) is(o *Repository) bool { return disk.Same(r.gitDir, o.gitDir) }
 
 // gitDirOf returns the git directory of the work tree dir: its .git directory, or the target of its .git file; "" if
 // dir is not a work tree.

@@ -2,7 +2,6 @@ package repo
 
 import (
 	"fmt"
-	"iter"
 	"os"
 	"path/filepath"
 
@@ -11,7 +10,7 @@ import (
 
 // Root returns the nearest directory at or above dir with a .git, or dir. The path has no symlinks.
 func Root(dir string) (string, error) {
-	for at := range upwards(dir) {
+	for at := range disk.Upwards(dir) {
 		switch is, err := IsRoot(at); {
 		case err != nil:
 			return "", fmt.Errorf("the root of the repository cannot be found: %w", disk.Cause(err))
@@ -20,15 +19,6 @@ func Root(dir string) (string, error) {
 		}
 	}
 	return dir, nil
-}
-
-// upwards returns a directory and those above it, the nearest first.
-func upwards(dir string) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for yield(dir) && dir != filepath.Dir(dir) {
-			dir = filepath.Dir(dir)
-		}
-	}
 }
 
 // IsRoot reports whether a directory has a .git, as a work tree's root does. The directory may be missing.
@@ -95,7 +85,7 @@ func (e Environment) open(dir string) (*Repository, error) {
 		return around, nil
 	}
 	named, err := openNamed(e.GitDir, e.WorkTree)
-	if err == nil && !named.is(around) {
+	if err == nil && !disk.Same(named.gitDir, around.gitDir) {
 		err = fmt.Errorf("%w: GIT_DIR is %s, but %s is in another repository or work tree; unset GIT_DIR, "+
 			"or omit the path", ErrNotRepository, e.GitDir, dir)
 	}
@@ -144,7 +134,7 @@ func (e Environment) tracks(from, path string) (bool, error) {
 			}
 		}
 	}
-	for root := range upwards(from) {
+	for root := range disk.Upwards(from) {
 		switch gitDir, err := gitDirOf(root); {
 		case err != nil:
 			return false, err
@@ -153,4 +143,49 @@ func (e Environment) tracks(from, path string) (bool, error) {
 		}
 	}
 	return false, nil
+}
+
+// Sibling returns the root of the nearest work tree around dir that is another work tree of root's repository, as git
+// worktree makes them; "" if root itself is nearer, or is not a work tree. dir need not exist yet. Other repositories
+// and broken .git files in between are skipped: they belong to the work tree. It fails if root's git directory cannot
+// be read.
+func Sibling(root, dir string) (string, error) {
+	main, err := common(root)
+	if err != nil || main == "" {
+		return "", err
+	}
+	for at := range disk.Upwards(dir) {
+		if disk.Same(at, root) {
+			break
+		}
+		if shared, err := common(at); err == nil && shared != "" && disk.Same(shared, main) {
+			return at, nil
+		}
+	}
+	return "", nil
+}
+
+// GitDirs returns the git directories of the work tree at root: its own and the shared one, if that differs; nil if
+// root is not a work tree.
+func GitDirs(root string) ([]string, error) {
+	gitDir, err := gitDirOf(root)
+	if err != nil || gitDir == "" {
+		return nil, err
+	}
+	shared, err := common(root)
+	if shared == gitDir {
+		return []string{gitDir}, err
+	}
+	return []string{gitDir, shared}, err
+}
+
+// common returns the directory that the work trees of root's repository share; "" if root is not a work tree.
+func common(root string) (string, error) {
+	gitDir, err := gitDirOf(root)
+	if err != nil || gitDir == "" {
+		return "", err
+	}
+	r := &Repository{gitDir: gitDir}
+	err = r.findCommon()
+	return r.commonDir, err
 }

@@ -190,7 +190,7 @@ func TestHooksOfKinds(t *testing.T) {
 	g.git("clone", "-q", "--bare", ".", "bare.git")
 	r, err := openNamed(filepath.Join(g.dir, "bare.git"), "")
 	must(t, err)
-	if dir, err := r.Hooks(); !errors.Is(err, ErrHooks) {
+	if dir, err := r.Hooks(); !errors.Is(err, errHooks) {
 		t.Errorf("a bare repository has hooks in %q: %v", dir, err)
 	}
 }

@@ -146,9 +146,8 @@ func (b *bundleLoader) find(d *side, dir string) ([]RuleSource, error) {
 	return all, nil
 }
 
-// has reports whether a path exists. A link or a submodule on the way is a mistake in the bundle: its content is not
-// in this repository, and to ignore it would let the change's own bundle decide alone. So is a file at the bundle's
-// path.
+// has reports whether a path exists. A link or a submodule on the way is a mistake in the bundle: its content is not in
+// this repository, and to ignore it would let the change's own bundle decide alone. So is a file at the bundle's path.
 func (b *bundleLoader) has(d *side, name, bundle string) (bool, error) {
 	for i, c := range name {
 		if c != '/' {

@@ -27,11 +27,10 @@ type commitRange struct {
 	push     *push // nil if the event is no push
 }
 
-// auto is the base that is chosen from the environment.
-const auto = "auto"
-
-// mergeBase is the strategy for a base that the user names.
-const mergeBase = "merge-base"
+const (
+	auto      = "auto"       // the base that is chosen from the environment
+	mergeBase = "merge-base" // the strategy for a base that the user names
+)
 
 // chooseCommits returns the commits for a base and an optional head that the user names. For the base "auto" they come
 // from the variables of the CI system; a named head replaces theirs. The innermost system wins: pre-commit may run in

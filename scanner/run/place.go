@@ -321,12 +321,9 @@ func (p *Place) finder() (find func(file string) (path string, in bool), err err
 		}
 		if known == "" || at != known && !strings.HasPrefix(at, known+string(filepath.Separator)) {
 			known = ""
-			for dir := at; ; dir = filepath.Dir(dir) {
+			for dir := range disk.Upwards(at) {
 				if st, err := os.Stat(dir); err == nil && os.SameFile(st, root) {
 					known = dir
-				}
-				if dir == filepath.Dir(dir) {
-					break
 				}
 			}
 		}

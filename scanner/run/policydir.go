@@ -95,7 +95,7 @@ func findInRepository(r *repo.Repository, policy string) (dir string, inside boo
 
 // descend returns the path below a directory; ok is false if it has symlinks or is elsewhere.
 func descend(root os.FileInfo, at string) (rel string, ok bool, err error) {
-	for up := at; ; up = filepath.Dir(up) {
+	for up := range disk.Upwards(at) {
 		st, err := os.Stat(up)
 		if err != nil {
 			return "", false, err
@@ -104,10 +104,8 @@ func descend(root os.FileInfo, at string) (rel string, ok bool, err error) {
 			rel, err := filepath.Rel(up, at)
 			return filepath.ToSlash(rel), err == nil, err
 		}
-		if filepath.Dir(up) == up {
-			return "", false, nil
-		}
 	}
+	return "", false, nil
 }
 
 // belongsToRepository reports whether a directory of the work tree is the repository's: not one of another repository

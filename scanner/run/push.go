@@ -138,7 +138,12 @@ func (c *commitRange) comparePushed() (comparison, error) {
 		base, err = c.repo.Commit(c.base)
 	}
 	if errors.Is(err, repo.ErrUnknown) {
-		return comparison{}, c.missingBefore()
+		fix := "; fetch the history (" + c.push.depth + "), or that commit: "
+		if c.push.forced || !c.repo.Shallow() { // no depth would fetch it
+			fix = ": the push was forced, or left it in no branch; fetch it: "
+		}
+		return comparison{}, missingCommit("the commit before the push, %s, is not in this clone, and its rules check "+
+			"the push%s%s", c.base, fix, repo.FetchCommand(c.push.remote, c.base))
 	}
 	if err != nil {
 		return comparison{}, err
@@ -169,14 +174,4 @@ func (c *commitRange) comparePushed() (comparison, error) {
 	commits.Replaces = true
 	const note = "the push was forced: what differs from %s, where the branch was before, was checked too"
 	return comparison{commits: commits, notes: []string{fmt.Sprintf(note, repo.Short(base))}}, nil
-}
-
-// missingBefore is the error for a push whose previous commit is not in this clone.
-func (c *commitRange) missingBefore() error {
-	fix := "; fetch the history (" + c.push.depth + "), or that commit: "
-	if c.push.forced || !c.repo.Shallow() { // no depth would fetch it
-		fix = ": the push was forced, or left it in no branch; fetch it: "
-	}
-	return missingCommit("the commit before the push, %s, is not in this clone, and its rules check the push%s%s",
-		c.base, fix, repo.FetchCommand(c.push.remote, c.base))
 }

@@ -139,8 +139,12 @@ func (b *bundleResolver) loadOutside() error {
 		if p.inside {
 			continue
 		}
+		load := b.run.Load
+		if load == nil {
+			load = func(name string) (RuleSource, error) { return loadRules(name, b.run.Place.Root) }
+		}
 		var err error
-		p.outside, err = b.run.load(p.name)
+		p.outside, err = load(p.name)
 		if err == nil && len(b.named) == 1 {
 			err = RuleSources{p.outside}.CheckCombined() // and not a mistake of the base
 		}

@@ -111,8 +111,8 @@ func (s *RuleSet) Excluding(path string, into []int) []int {
 func (s *RuleSet) Excluded() []verdict.Policy {
 	all := slices.Clone(s.Policies)
 	for i := range s.sources {
-		for _, e := range s.sources[i].Bundle.FileExcludes {
-			all[i].Excluded = append(all[i].Excluded, verdict.Excluded{File: e.File})
+		for _, file := range s.sources[i].Bundle.FileExcludes {
+			all[i].Excluded = append(all[i].Excluded, verdict.Excluded{File: file})
 		}
 	}
 	return all

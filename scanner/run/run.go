@@ -238,7 +238,15 @@ func (r *Run) openDisk(ctx context.Context) (err error) {
 	}
 	switch {
 	case r.Content != nil:
-		r.Tree, err = r.openContent(ctx)
+		content, err := r.Content(ctx)
+		if err != nil {
+			return err
+		}
+		// A file at the path of a rule file is skipped only if it has that file's current content, and is not a new
+		// version of it.
+		sum := sha256.Sum256(content)
+		maps.DeleteFunc(r.Skip, func(file, _ string) bool { return r.ruleSums[file] != sum })
+		r.Tree, err = tree.Single(r.ContentPath, content)
 		return err
 	case r.List != nil:
 		entries, err := r.List(ctx)
@@ -251,9 +259,9 @@ func (r *Run) openDisk(ctx context.Context) (err error) {
 		r.Listed = len(entries)
 		return r.use(tree.OpenListed(r.Place.Root, entries))
 	case r.Paths != nil:
-		return r.use(tree.OpenPart(r.Place.Root, r.paths.fromRoot))
+		return r.use(tree.OpenDir(r.Place.Root, r.paths.fromRoot))
 	}
-	return r.use(tree.OpenDir(r.Place.Root))
+	return r.use(tree.OpenDir(r.Place.Root, nil))
 }
 
 // loadFromDisk loads the bundles on disk, and skips their rule files and the verdict in the scan.
@@ -341,26 +349,6 @@ func isDocument(rd *worktree.Reader, name string) bool {
 
 // discovers reports whether discovery finds the bundle in the tree.
 func (o *Options) discovers() bool { return len(o.Policies) == 1 && o.Policies[0] == "" }
-
-// openContent returns the one file. A file at the path of a rule file is skipped only if it has that file's current
-// content, and is not a new version of it.
-func (r *Run) openContent(ctx context.Context) (tree.Tree, error) {
-	content, err := r.Content(ctx)
-	if err != nil {
-		return nil, err
-	}
-	sum := sha256.Sum256(content)
-	maps.DeleteFunc(r.Skip, func(file, _ string) bool { return r.ruleSums[file] != sum })
-	return tree.Single(r.ContentPath, content)
-}
-
-// load loads a bundle that a commit or a change cannot touch.
-func (r *Run) load(name string) (RuleSource, error) {
-	if r.Load != nil {
-		return r.Load(name)
-	}
-	return loadRules(name, r.Place.Root)
-}
 
 func (r *Run) openRepository() (err error) {
 	if r.Repo == nil {

@@ -19,14 +19,6 @@ type changes struct {
 	fileRemoved bool // a file was removed or is of another kind
 }
 
-func newChanges(head *Snapshot, bases []*Snapshot) *changes {
-	var checkouts []*checkout.Checkout
-	for _, base := range bases {
-		checkouts = append(checkouts, base.checkout)
-	}
-	return &changes{head: head, bases: bases, encodings: checkout.NewEncodingChanges(head.checkout, checkouts)}
-}
-
 // files calls found once with each file that differs from any base, deleted files included, and with the unchanged
 // files that are part of the change.
 func (c *changes) files(ctx context.Context, q *Query, found func(File)) error {

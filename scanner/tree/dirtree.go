@@ -87,7 +87,11 @@ func (t *dirTree) walk(
 			return out
 		},
 		File: func(e worktree.Entry, rd *worktree.Reader) {
-			submodules.checkedOut(e.Path)
+			for at, module := range submodules {
+				if module.noGitDir && strings.HasPrefix(e.Path, at+"/") {
+					module.checkedOut.Store(true)
+				}
+			}
 			source.files = rd // always the same
 			f := File{Path: e.Path, Kind: e.Kind, Key: uint64(e.Kind), Source: source}
 			if q.elsewhere(e.Path) {

@@ -19,10 +19,9 @@ func FileError(path string, err error) verdict.Error {
 	if path == "" {
 		e.File = "."
 	}
-	var absent *missingFileError
 	switch {
-	case errors.As(err, &absent):
-		e.Code, e.Message = code.Unavailable, absent.Error()
+	case errors.Is(err, errMissing), errors.Is(err, errNotCheckedOut):
+		e.Code, e.Message = code.Unavailable, err.Error()
 	case errors.Is(err, errCase):
 		e.Code, e.Message = code.CaseCollision, err.Error()
 	case errors.Is(err, worktree.ErrChanged):
@@ -100,13 +99,9 @@ var ErrSpecial = errors.New("a special file")
 var errCase = errors.New("another tracked file, whose name differs in case or normal form, replaced it on disk; " +
 	"check what is committed with --diff-base or --staged")
 
-type missingFileError struct{ sparse bool }
-
-func (e *missingFileError) Error() string {
-	const found = "git tracks it, but it is not in the work tree"
-	if e.sparse {
-		return fmt.Sprintf("%s (sparse checkout); "+
-			"check it out, or check what is committed with --diff-base or --staged", found)
-	}
-	return fmt.Sprintf("%s; run git restore, or git rm to remove it", found)
-}
+// A file of git is not on disk.
+var (
+	errNotCheckedOut = errors.New("git tracks it, but it is not in the work tree (sparse checkout); " +
+		"check it out, or check what is committed with --diff-base or --staged")
+	errMissing = errors.New("git tracks it, but it is not in the work tree; run git restore, or git rm to remove it")
+)

@@ -135,7 +135,12 @@ func (t *gitTree) list(ctx context.Context, q *Query, found func(File)) error {
 	if len(compared) == 0 {
 		bases = []*Snapshot{t.snapshot(checkout.Snapshot{})}
 	}
-	return newChanges(head, bases).files(ctx, q, found)
+	var checkouts []*checkout.Checkout
+	for _, base := range bases {
+		checkouts = append(checkouts, base.checkout)
+	}
+	c := &changes{head: head, bases: bases, encodings: checkout.NewEncodingChanges(head.checkout, checkouts)}
+	return c.files(ctx, q, found)
 }
 
 func kindOf(m repo.Mode) worktree.Kind {

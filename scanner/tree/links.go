@@ -8,11 +8,11 @@ import (
 // Programs that read a symlink read its target. So the path of the target decides whether the rules for the symlink's
 // name cover it as well. The content is never followed.
 
-// MaxTarget is how many bytes the target of a symlink can have, as on Linux.
-const MaxTarget = 4095
-
-// maxFollowed is the length of a chain of symlinks, the first included, as on Linux.
-const maxFollowed = 40
+// Limits as on Linux.
+const (
+	MaxTarget   = 4095 // bytes of a symlink's target
+	maxFollowed = 40   // symlinks of a chain, the first included
+)
 
 // A PathInfo describes a path of a tree. The zero value means nothing, or a kind not described here: a submodule, a
 // special file.

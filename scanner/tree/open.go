@@ -8,24 +8,20 @@ import (
 	"github.com/policyscan/policyscan/scanner/worktree"
 )
 
-// OpenDir opens a directory and returns the tree of all its files, of scope full. The repository around it tells where
-// submodules are. The returned function closes it; with an error it is nil.
-func OpenDir(dir string) (Tree, func(), error) {
+// OpenDir opens a directory and returns the tree of all its files, of scope full, or, with paths from dir, of those
+// files and the files below them, of scope files: a path that is neither a file nor a directory of the tree is an error
+// of the run. The repository around dir tells where submodules are. The returned function closes it; with an error it
+// is nil.
+func OpenDir(dir string, paths []string) (Tree, func(), error) {
 	roots, err := openRoots(dir)
 	if err != nil {
 		return nil, nil, err
 	}
-	return &dirTree{"full", roots, nil}, roots.close, nil
-}
-
-// OpenPart is [OpenDir] for the files at some paths from dir, and below them, of scope files. A path that is neither a
-// file nor a directory of the tree is an error of the run.
-func OpenPart(dir string, paths []string) (Tree, func(), error) {
-	roots, err := openRoots(dir)
-	if err != nil {
-		return nil, nil, err
+	mode := diskScope("full")
+	if paths != nil {
+		mode = "files"
 	}
-	return &dirTree{"files", roots, paths}, roots.close, nil
+	return &dirTree{mode, roots, paths}, roots.close, nil
 }
 
 // OpenListed is [OpenDir] for the files of a list, as paths from dir; see [List].

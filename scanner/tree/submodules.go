@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"path"
-	"strings"
 	"sync/atomic"
 
 	"github.com/policyscan/policyscan/internal/disk"
@@ -13,11 +12,10 @@ import (
 	"github.com/policyscan/policyscan/scanner/worktree"
 )
 
-// gitModules lists the submodules of a repository, in its root (gitmodules(5)).
-const gitModules = ".gitmodules"
-
-// maxModules is how many bytes of it are read, enough for tens of thousands of submodules.
-const maxModules = 8 << 20
+const (
+	gitModules = ".gitmodules" // lists the submodules of a repository, in its root (gitmodules(5))
+	maxModules = 8 << 20       // bytes of it that are read, enough for tens of thousands of submodules
+)
 
 // A submodule is a directory of the tree. Without a checkout it has no .git, and its files cannot be scanned. In a
 // tree copied without any .git, a file below the submodule proves the checkout.
@@ -27,14 +25,6 @@ type submodule struct {
 }
 
 type submoduleMap map[string]*submodule
-
-func (m submoduleMap) checkedOut(file string) {
-	for at, module := range m {
-		if rest, ok := strings.CutPrefix(file, at); ok && strings.HasPrefix(rest, "/") && module.noGitDir {
-			module.checkedOut.Store(true)
-		}
-	}
-}
 
 // submodules returns the submodules in .gitmodules, recursively. It calls fail for each unreadable file.
 func submodules(root *worktree.Root, fail func(path string, err error)) submoduleMap {

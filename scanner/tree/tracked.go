@@ -148,8 +148,10 @@ func (s *trackedSource) Open(f File, watched bool) (Content, error) {
 	}
 	st, err := s.files.Stat(f.Path)
 	switch {
+	case isNoFile(err) && f.sparse:
+		return nil, errNotCheckedOut
 	case isNoFile(err):
-		return nil, &missingFileError{f.sparse}
+		return nil, errMissing
 	case err != nil:
 		return nil, err
 	case st.Kind == worktree.Special:

@@ -145,11 +145,11 @@ type Query struct {
 // GitDir in the root is git's own and not part of the tree.
 const GitDir = ".git"
 
-// Output is the reason for skipping the verdict's file.
-const Output = "output"
-
-// EarlierOutput is the reason for skipping a file that another run has written.
-const EarlierOutput = "earlier-output"
+// The reasons for skipping the file of the verdict, and one that another run has written.
+const (
+	Output        = "output"
+	EarlierOutput = "earlier-output"
+)
 
 // IsGitPath reports whether a path is git's own.
 func IsGitPath(path string) bool { return path == GitDir || strings.HasPrefix(path, GitDir+"/") }
@@ -317,14 +317,9 @@ func (t *singleTree) Files(_ context.Context, n int, q Query) []iter.Seq2[File, 
 	for i := range all {
 		all[i] = func(func(File, error) bool) {}
 	}
-	f, out := q.leftOut(t.path)
-	if !out {
-		f = File{Path: t.path, Source: t}
-		if q.elsewhere(t.path) {
-			f.State = Elsewhere
-		}
+	if f, listed := q.entry(File{Path: t.path, Source: t}); listed {
+		all[0] = func(yield func(File, error) bool) { yield(f, nil) }
 	}
-	all[0] = func(yield func(File, error) bool) { yield(f, nil) }
 	return all
 }
 

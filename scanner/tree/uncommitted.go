@@ -135,7 +135,12 @@ func (w *WorkTree) leaf(rd *worktree.Reader, f *repo.Staged, written int64) repo
 	blob := diskBlob{f.Path, st, err}
 	var h repo.Hash
 	if err == nil {
-		h, blob.err = w.hash(rd, &blob)
+		var content io.ReadCloser
+		var size int64
+		if content, size, blob.err = blob.read(rd); blob.err == nil {
+			h, blob.err = w.repo.HashBlob(size, content)
+			_ = content.Close() // read only: nothing to lose
+		}
 	}
 	switch {
 	case blob.err != nil:
@@ -148,15 +153,6 @@ func (w *WorkTree) leaf(rd *worktree.Reader, f *repo.Staged, written int64) repo
 	defer w.mu.Unlock()
 	w.onDisk[h] = blob
 	return repo.Leaf{Mode: mode, Hash: h}
-}
-
-func (w *WorkTree) hash(rd *worktree.Reader, b *diskBlob) (repo.Hash, error) {
-	content, size, err := b.read(rd)
-	if err != nil {
-		return repo.Hash{}, err
-	}
-	defer content.Close()
-	return w.repo.HashBlob(size, content)
 }
 
 // maxConverted is the size in bytes of a file whose line ends are compared without regard to CR.

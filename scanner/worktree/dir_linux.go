@@ -8,11 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// noAccessTime leaves the time at which a file was last read as it is.
-const noAccessTime = unix.O_NOATIME
-
-// noAutomount keeps a stat from mounting anything.
-const noAutomount = unix.AT_NO_AUTOMOUNT
+const (
+	noAccessTime = unix.O_NOATIME       // leaves the time at which a file was last read as it is
+	noAutomount  = unix.AT_NO_AUTOMOUNT // keeps a stat from mounting anything
+)
 
 // openUnder opens a directory some levels below another; no path or symlink can lead out of it.
 func openUnder(at int, path string) (int, error) {

@@ -10,11 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// noAccessTime: only Linux can leave the access time of a file unchanged.
-const noAccessTime = 0
-
-// noAutomount exists on Linux only.
-const noAutomount = 0
+// Only Linux has these.
+const noAccessTime, noAutomount = 0, 0
 
 // openUnder is missing on this system: directories are opened one by one.
 func openUnder(int, string) (int, error) { return -1, unix.ENOSYS }

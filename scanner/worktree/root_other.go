@@ -154,16 +154,13 @@ func (*Reader) openFile(h handle, name string, _ bool) (*File, error) {
 	return &File{f, st}, nil
 }
 
-// Close closes the file.
 func (f *File) Close() { _ = f.f.Close() }
 
 // Size is the length in bytes in the file system.
 func (f *File) Size() int64 { return f.stat.Size() }
 
-// Read is io.Reader's.
 func (f *File) Read(p []byte) (int, error) { return f.f.Read(p) }
 
-// Seek is io.Seeker's.
 func (f *File) Seek(offset int64, whence int) (int64, error) { return f.f.Seek(offset, whence) }
 
 // Changed returns [ErrChanged] if the file was written to since it was opened.

@@ -219,8 +219,11 @@ func (rd *Reader) openFile(h handle, name string, watched bool) (*File, error) {
 		fd, err = retry(open)
 		rd.accessTimes = err == nil
 	}
-	if err != nil {
-		return nil, openError(err)
+	switch {
+	case errors.Is(err, unix.ELOOP), errors.Is(err, unix.EMLINK), errors.Is(err, unix.ENXIO), errors.Is(err, unix.ENODEV):
+		return nil, ErrChanged // it was replaced since it was listed
+	case err != nil:
+		return nil, err
 	}
 	f := &File{fd: fd}
 	if watched {
@@ -230,15 +233,6 @@ func (rd *Reader) openFile(h handle, name string, watched bool) (*File, error) {
 		}
 	}
 	return f, nil
-}
-
-// openError describes the entry that has replaced a file since it was listed.
-func openError(err error) error {
-	if errors.Is(err, unix.ELOOP) || errors.Is(err, unix.EMLINK) ||
-		errors.Is(err, unix.ENXIO) || errors.Is(err, unix.ENODEV) {
-		return ErrChanged
-	}
-	return err
 }
 
 // regular returns the file's state; [ErrChanged] if it is not a regular file.
@@ -256,7 +250,6 @@ func (f *File) fstat() (*unix.Stat_t, error) {
 	return st, err
 }
 
-// Close closes the file.
 func (f *File) Close() { _ = unix.Close(f.fd) }
 
 // Size is the length in bytes in the file system, 0 for some special files with content; 0 if the file is not watched.
@@ -267,7 +260,6 @@ func (f *File) Size() int64 {
 	return f.stat.Size
 }
 
-// Read is io.Reader's.
 func (f *File) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
@@ -292,7 +284,6 @@ func (f *File) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Seek is io.Seeker's.
 func (f *File) Seek(offset int64, whence int) (int64, error) {
 	return unix.Seek(f.fd, offset, whence)
 }

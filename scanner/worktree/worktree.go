@@ -17,9 +17,13 @@ import (
 	"hash/maphash"
 	"io/fs"
 	"path"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/policyscan/policyscan/internal/disk"
+	"github.com/policyscan/policyscan/verdict"
 )
 
 // Kind is the kind of file at a path.
@@ -78,7 +82,8 @@ type Walker struct {
 // Walkers returns n walkers that share one walk. Each needs its own goroutine, all at the same time:
 // a walker ends only after all have finished listing.
 func (r *Root) Walkers(n int) []*Walker {
-	queue, listed := newQueue(""), &sync.WaitGroup{}
+	queue, listed := &queue{dirs: []string{""}, seed: maphash.MakeSeed()}, &sync.WaitGroup{}
+	queue.more.L = &queue.mu
 	listed.Add(n)
 	all := make([]*Walker, n)
 	for i := range all {
@@ -151,12 +156,6 @@ type queue struct {
 	dirs []string
 	busy int // directories being listed, which may add more
 	seed maphash.Seed
-}
-
-func newQueue(first string) *queue {
-	q := &queue{dirs: []string{first}, seed: maphash.MakeSeed()}
-	q.more.L = &q.mu
-	return q
 }
 
 func (q *queue) add(dir string) {
@@ -325,8 +324,7 @@ var ErrSeveral = errors.New("takes several reads")
 
 // Open opens a file that was listed as regular. If it no longer is, Open or the first read fails with [ErrChanged].
 //
-// An unwatched file costs one call less, and is limited to one read. [File.Size] and [File.Changed] need a watched
-// one.
+// An unwatched file costs one call less, and is limited to one read. [File.Size] and [File.Changed] need a watched one.
 func (rd *Reader) Open(name string, watched bool) (*File, error) {
 	h, base, err := rd.dirOf(name)
 	if err != nil {
@@ -344,4 +342,28 @@ func (rd *Reader) Readlink(name string) (string, error) {
 	}
 	target, err := h.readlink(base)
 	return target, listed(err)
+}
+
+// NoRoot is the error of a directory to scan that cannot be opened.
+func NoRoot(err error) error {
+	return fmt.Errorf("the directory to scan cannot be opened: %w", disk.Cause(err))
+}
+
+// PathIn returns the path of a file in the tree under root; false if it is not in it. Both are as the system opens
+// them. The file may be missing, and is never a symlink; the directories may be symlinks.
+func PathIn(root, file string) (path string, in bool, err error) {
+	dir, name := filepath.Split(file)
+	dir, err = disk.Real(dir)
+	if err != nil {
+		return "", false, fmt.Errorf(`cannot determine whether "%s" is in the directory to scan: %w`,
+			verdict.Visible(file), disk.Cause(err))
+	}
+	if root, err = disk.Real(root); err != nil {
+		return "", false, NoRoot(err)
+	}
+	rel, err := filepath.Rel(root, filepath.Join(dir, name))
+	if err != nil || !filepath.IsLocal(rel) {
+		return "", false, nil // no relative path: it is not in the tree
+	}
+	return filepath.ToSlash(rel), true, nil
 }

@@ -2,7 +2,6 @@ package output
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -96,9 +95,7 @@ func ReplaceOldFleet(version string, tracks Tracks, dir string, part func(*summa
 // unscanned is the summary of a run with invalid flags.
 func unscanned(version string) *summary.Fleet {
 	f := summary.New(version)
-	f.Errors = []verdict.Error{{
-		Code: code.Usage, Message: "the last run did not scan: its flags or environment could not be used",
-	}}
+	f.Errors = []verdict.Error{notScanned()}
 	f.Decide()
 	return f
 }
@@ -146,11 +143,7 @@ func (o *Fleet) take() error {
 
 // write replaces the summary, whole or not at all.
 func (o *Fleet) write(d Document) error {
-	text, err := d.Encode()
-	if err == nil {
-		err = disk.Replace(o.path(), text)
-	}
-	if err != nil {
+	if err := disk.ReplaceBy(o.path(), func(w io.Writer) error { return writeDocument(w, d) }); err != nil {
 		return fmt.Errorf("%s: the summary cannot be written: %w", verdict.Visible(o.path()), disk.Cause(err))
 	}
 	return nil
@@ -166,55 +159,58 @@ func (o *Fleet) removeOld(dir string, depth int) error {
 	if err == nil && depth > maxDepth {
 		err = fmt.Errorf("%s: the directories are too deep", verdict.Visible(dir))
 	}
-	if err != nil {
-		return fmt.Errorf("the results of an earlier run cannot be removed: %w", err)
-	}
 	for _, d := range inside {
+		if err != nil {
+			break
+		}
 		path := filepath.Join(dir, d.Name())
 		switch {
 		case d.IsDir():
 			if err := o.removeOld(path, depth+1); err != nil {
 				return err
 			}
-			if err := os.Remove(path); err != nil {
-				return fmt.Errorf("the results of an earlier run cannot be removed: %w", err)
-			}
+			err = os.Remove(path)
 		case path == o.path():
 		case depth == 0 && disk.Temporary(d.Name(), o.name()),
 			depth > 0 && d.Type().IsRegular() && (d.Name() == verdictName || disk.Temporary(d.Name(), verdictName)):
-			if err := os.Remove(path); err != nil {
-				return fmt.Errorf("the results of an earlier run cannot be removed: %w", err)
-			}
+			err = os.Remove(path)
 		case depth == 0: // perhaps a report
 		default:
 			return fmt.Errorf("%s: not written by an earlier run; "+
 				"remove it, or choose another directory with --output", verdict.Visible(path))
 		}
 	}
-	return nil
+	if err != nil {
+		err = fmt.Errorf("the results of an earlier run cannot be removed: %w", err)
+	}
+	return err
 }
 
 // Keep writes the directory of a repository, by a temporary directory and a rename, and returns the hash of its
 // verdict.json. Several goroutines may call it at once.
 func (o *Fleet) Keep(name string, v *verdict.Verdict) (sum string, err error) {
 	text, err := v.Encode()
+	if err == nil {
+		err = o.keep(name, text)
+	}
 	if err != nil {
 		return "", err
 	}
-	hash := sha256.Sum256(text)
-	sum = hex.EncodeToString(hash[:])
-	if o.dir == "" {
-		return sum, nil
-	}
-	at := filepath.Join(o.dir, filepath.FromSlash(name))
-	if err := keep(at, text); err != nil {
-		return "", fmt.Errorf("the verdict of %s cannot be written: %w", verdict.Visible(name), disk.Cause(err))
-	}
-	return sum, nil
+	return fmt.Sprintf("%x", sha256.Sum256(text)), nil
 }
 
-// keep makes the directory at a path, with the verdict in it.
-func keep(at string, text []byte) (err error) {
+func (o *Fleet) keep(name string, text []byte) error {
+	if o.dir == "" {
+		return nil
+	}
+	if err := keepAt(filepath.Join(o.dir, filepath.FromSlash(name)), text); err != nil {
+		return fmt.Errorf("the verdict of %s cannot be written: %w", verdict.Visible(name), disk.Cause(err))
+	}
+	return nil
+}
+
+// keepAt makes the directory at a path, with the verdict in it.
+func keepAt(at string, text []byte) (err error) {
 	if err := os.MkdirAll(filepath.Dir(at), 0o777); err != nil {
 		return err
 	}
@@ -251,16 +247,10 @@ func (o *Fleet) Adopt(from, name, sum string) error {
 	if err != nil {
 		return in("cannot be read: %w; run the shard again", disk.Cause(err))
 	}
-	if hash := sha256.Sum256(text); hex.EncodeToString(hash[:]) != sum {
+	if fmt.Sprintf("%x", sha256.Sum256(text)) != sum {
 		return in("is not the one that the shard wrote; run the shard again")
 	}
-	if o.dir == "" {
-		return nil
-	}
-	if err := keep(filepath.Join(o.dir, filepath.FromSlash(name)), text); err != nil {
-		return fmt.Errorf("the verdict of %s cannot be written: %w", verdict.Visible(name), disk.Cause(err))
-	}
-	return nil
+	return o.keep(name, text)
 }
 
 // Void removes all verdicts that were kept.

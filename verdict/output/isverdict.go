@@ -28,7 +28,6 @@ const (
 // maxLook limits the bytes of a file that are searched.
 const maxLook = 16 << 20
 
-// lookAt returns the kind of a regular file.
 func lookAt(path string) (there int, err error) {
 	st, err := os.Lstat(path)
 	if err != nil || !st.Mode().IsRegular() {

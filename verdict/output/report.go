@@ -128,7 +128,6 @@ func (r *Report) telling(file *os.File) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, enough))
 }
 
-// clear removes the report of an earlier run.
 func (r *Report) clear() error {
 	if r.file == "" || r.added {
 		return nil

@@ -34,32 +34,44 @@ func (v *view) allowedNote() string {
 	if n == 0 {
 		return ""
 	}
-	type ruleFile struct{ rule, file string }
-	files, spare := map[string]bool{}, map[ruleFile]int{}
-	for i := range v.AllowedViolations {
-		a := &v.AllowedViolations[i]
-		files[a.File] = true
-		at := ruleFile{a.RuleID, a.File}
-		if _, known := spare[at]; !known {
-			spare[at] = a.Allowance.AtMost
+	files, below := map[string]bool{}, map[string]bool{}
+	for _, u := range v.usedAllowances() {
+		files[u.file] = true
+		if u.AtMost > u.places {
+			below[u.file] = true
 		}
-		spare[at] -= int(a.PlaceCount)
 	}
 	s := "allowed by allowances.yml: " + count(n, "place") + " in " + count(len(files), "file")
 	if v.comparable {
 		return s + newAmong(n, fresh)
-	}
-	below := map[string]bool{}
-	for at, n := range spare {
-		if n > 0 {
-			below[at.file] = true
-		}
 	}
 	if n := len(below); n > 0 {
 		s += "; " + count(n, "file") + " " + verb(n, "has fewer than its", "have fewer than their") +
 			" at_most: only a scan with --diff-base refuses new places there"
 	}
 	return s
+}
+
+// A usedAllowance is an allowance, and how many places of its rule in its file it permits.
+type usedAllowance struct {
+	rule, file string
+	places     int
+	*verdict.Allowance
+}
+
+func (v *view) usedAllowances() (all []*usedAllowance) {
+	type ruleFile struct{ rule, file string }
+	known := map[ruleFile]*usedAllowance{}
+	for i := range v.AllowedViolations {
+		a := &v.AllowedViolations[i]
+		u := known[ruleFile{a.RuleID, a.File}]
+		if u == nil {
+			u = &usedAllowance{rule: a.RuleID, file: a.File}
+			known[ruleFile{a.RuleID, a.File}], all = u, append(all, u)
+		}
+		u.places, u.Allowance = u.places+int(a.PlaceCount), &a.Allowance
+	}
+	return all
 }
 
 // newAmong says how many of n places are new, to follow their number.
@@ -140,11 +152,8 @@ func (v *view) endings() []string {
 }
 
 func (v *view) endingsNote() string {
-	verb := "end"
-	if len(v.EndingAllowances) == 1 {
-		verb = "ends"
-	}
-	return fmt.Sprintf("%s %s within %d days of %s", count(len(v.EndingAllowances), "allowance"), verb,
+	n := len(v.EndingAllowances)
+	return fmt.Sprintf("%s %s within %d days of %s", count(n, "allowance"), verb(n, "ends", "end"),
 		verdict.EndingDays, verdict.Visible(v.AsOf))
 }
 

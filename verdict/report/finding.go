@@ -1,7 +1,9 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -62,11 +64,11 @@ func findingAt(v *verdict.Violation, name patternName, i int) *finding {
 	if i < 0 {
 		return f
 	}
-	if p := v.Evidence.Places[i]; p.Offset != f.at.Offset || p.EndLine != f.at.EndLine ||
-		p.EndColumn != f.at.EndColumn {
-		f.move(p)
-		f.at.Excerpt, f.at.LineHash = p.Excerpt, p.LineHash
-		f.at.UTF16Column, f.at.UTF16EndColumn, f.exact = f.units()
+	e, p := &f.at, v.Evidence.Places[i]
+	if p.Offset != e.Offset || p.EndLine != e.EndLine || p.EndColumn != e.EndColumn {
+		e.Offset, e.Line, e.Column, e.EndLine, e.EndColumn = p.Offset, p.Line, p.Column, p.EndLine, p.EndColumn
+		e.Excerpt, e.LineHash = p.Excerpt, p.LineHash
+		e.UTF16Column, e.UTF16EndColumn, f.exact = f.units()
 	}
 	return f
 }
@@ -77,11 +79,6 @@ func (f *finding) status() string {
 		return f.Status
 	}
 	return f.Evidence.Places[f.index].Status
-}
-
-func (f *finding) move(p verdict.Place) {
-	e := &f.at
-	e.Offset, e.Line, e.Column, e.EndLine, e.EndColumn = p.Offset, p.Line, p.Column, p.EndLine, p.EndColumn
 }
 
 // units returns the columns of the place in UTF-16 code units; a verdict has only those of the first occurrence. The
@@ -115,20 +112,13 @@ func hasPlace(e *verdict.Evidence) bool {
 	return e.Kind != verdict.KindFile && (e.Kind != verdict.KindMissing || e.Excerpt != "")
 }
 
-// path is the file, safe to print.
-func (f *finding) path() string {
-	if f.File == "" {
-		return theTree
-	}
-	return verdict.Visible(f.File)
-}
-
 // place is where the finding is, safe to print.
 func (f *finding) place() string {
+	path := cmp.Or(verdict.Visible(f.File), theTree)
 	if !f.inFile() {
-		return f.path()
+		return path
 	}
-	return fmt.Sprintf("%s:%d:%d", f.path(), f.at.Line, f.at.Column)
+	return fmt.Sprintf("%s:%d:%d", path, f.at.Line, f.at.Column)
 }
 
 // lastLine is the last line of a match. The exclusive end of a match that ends with a line end is on the next line.
@@ -186,16 +176,13 @@ func (f *finding) why() string {
 	return ""
 }
 
-// facts are the facts of a violation other than its place, reason and pattern, each safe to print.
-func (f *finding) facts() []string {
-	return append(with(append(with(nil, f.why()), f.also()...), f.encodingNote()), f.note()...)
-}
-
-func (f *finding) note() []string {
-	if f.Note == "" {
-		return nil
+// remarks are the encoding of a match, unless it is UTF-8, and the violation's note.
+func (f *finding) remarks() []string {
+	all := with(nil, f.encodingNote())
+	if f.Note != "" {
+		all = append(all, "note: "+cut(flow(f.Note), 1000))
 	}
-	return []string{"note: " + cut(flow(f.Note), 1000)}
+	return all
 }
 
 // lines describe a place in full: where it is and why, the excerpt, and the facts.
@@ -204,16 +191,12 @@ func (f *finding) lines() []string {
 	if f.inFile() && f.at.Excerpt != "" {
 		lines = append(lines, namedLines("excerpt: ", f.at.Excerpt)...)
 	}
-	lines = with(with(append(lines, f.foundLine()), f.why()), f.encodingNote())
-	return append(lines, f.note()...)
+	return append(with(append(lines, f.foundLine()), f.why()), f.remarks()...)
 }
 
 // leadLine is a place and its status, to begin a line.
 func (f *finding) leadLine() string {
-	if status := label(f.status()); status != "" {
-		return f.place() + ": " + status + ": "
-	}
-	return f.place() + ": "
+	return strings.Join(with([]string{f.place()}, label(f.status())), ": ") + ": "
 }
 
 // sentence describes a violation in one line, without its place and excerpt, and with the pattern if the reason does
@@ -223,7 +206,7 @@ func (f *finding) sentence() string {
 	if !strings.Contains(f.Reason, f.Evidence.Pattern) && !strings.Contains(f.Reason, f.pattern()) {
 		clauses = append(clauses, f.foundLine())
 	}
-	for _, clause := range append(clauses, f.facts()...) {
+	for _, clause := range slices.Concat(with(clauses, f.why()), f.also(), f.remarks()) {
 		s += " " + full(sentence(clause))
 	}
 	return strings.TrimSpace(s)

@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/policyscan/policyscan/verdict"
@@ -16,8 +18,11 @@ func FleetFormats(f *summary.Fleet) []Format {
 		return func(w io.Writer, _ *verdict.Verdict) error { return write(w, f) }
 	}
 	return []Format{
-		{"text", "for people", of(writePlainFleet), "", ""},
-		{"json", "fleet.json", of(writeFleetJSON), verdict.DocumentHead, "policyscan"},
+		{"text", "for people", of(func(w io.Writer, f *summary.Fleet) error {
+			return WriteFleetText(w, f, TextOptions{Commands: true}) // a CI system may print it
+		}), "", ""},
+		{"json", "fleet.json", of(func(w io.Writer, f *summary.Fleet) error { return verdict.WriteJSON(w, f) }),
+			verdict.DocumentHead, "policyscan"},
 		{"markdown", "GitHub's job summary, or a comment", of(writeFleetMarkdown), "## policyscan fleet ", ""},
 		{"html", "one page to read and to search", of(writeFleetHTML), "<!DOCTYPE html>", "policyscan"},
 	}
@@ -25,20 +30,6 @@ func FleetFormats(f *summary.Fleet) []Format {
 
 // FleetNames are the names of these formats, for display.
 func FleetNames() string { return names(FleetFormats(nil)) }
-
-func writeFleetJSON(w io.Writer, f *summary.Fleet) error {
-	text, err := f.Encode()
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(text)
-	return err
-}
-
-// writePlainFleet writes the text report for a file, which a CI system may print.
-func writePlainFleet(w io.Writer, f *summary.Fleet) error {
-	return WriteFleetText(w, f, TextOptions{Commands: true})
-}
 
 // WriteFleetText writes the report for people: the undecided repositories, those with violations, most first, the
 // violated rules, and in the last line the outcome and the counts. Root is the directory of the results.
@@ -162,7 +153,7 @@ func ruleTallies(r *summary.Repository) []string {
 // writeFleetMarkdown writes the summary of a fleet as a page of GitHub's Markdown: the outcome, the errors, the
 // violated rules, and the repositories, most places first. The limits of [writeMarkdown] apply.
 func writeFleetMarkdown(w io.Writer, f *summary.Fleet) error {
-	p := markdownPage{document: "fleet.json"}
+	p := markdownPage{document: "fleet.json", omitted: map[string]int{}}
 	p.line("## policyscan fleet " + string(f.Verdict) + ": " + fleetCounts(f))
 	var undecided, rules, broken []string
 	for i := range f.Errors {
@@ -186,10 +177,83 @@ func writeFleetMarkdown(w io.Writer, f *summary.Fleet) error {
 			words(r.Title, 200), r.Repositories, r.Places))
 	}
 	list := func(title, head string, all []string, upto int) {
-		p.list("\n"+title+"\n"+head, len(all), upto, func(i int) string { return all[i] })
+		p.list("", "\n"+title+"\n"+head, len(all), upto, func(i int) string { return all[i] })
 	}
 	list("**This could not be decided:**", "", undecided, markdownLimit/3)
 	list("### Rules", "\n| Rule | Title | Repositories | Places |\n|---|---|---:|---:|", rules, markdownLimit/2)
 	list("### Repositories", "\n| Repository | Places | Rules |\n|---|---:|---|", broken, markdownLimit-4<<10)
 	return p.end(w, f.Tool.Version)
+}
+
+// A fleetPage is what fleet.html shows. The template makes the texts of the summary visible.
+type fleetPage struct {
+	htmlHead
+	*summary.Fleet
+
+	Undecided []*summary.Repository // with an error, also those with violations
+	Failing   []*summary.Repository // most places first
+	Passing   []*summary.Repository
+	RuleRows  []fleetRule // most violating repositories first
+	Violated  int         // of RuleRows
+}
+
+type fleetRule struct {
+	*summary.Rule
+	// Names has a line for each repository, most places first. 100,000 elements would take a browser seconds.
+	Names string
+}
+
+func writeFleetHTML(w io.Writer, f *summary.Fleet) error {
+	p := &fleetPage{Fleet: f, htmlHead: htmlHead{Tone: "undecided", Outcome: f.Verdict, Headline: fleetCounts(f)}}
+	switch {
+	case f.Verdict == verdict.Pass:
+		p.Tone = "pass"
+	case f.Complete && f.Totals.Repositories > 0 && f.Totals.Repositories == f.List.Repositories:
+		p.Tone = "fail"
+	}
+	if len(f.Allowed) > 0 {
+		p.Notes = []string{"accepted with --allow: " + strings.Join(f.Allowed, ", ")}
+	}
+	names := map[string][]tally{} // of the repositories that violate a rule
+	for _, r := range f.Worst() {
+		if r.Undecided() || r.ErrorCount > 0 {
+			p.Undecided = append(p.Undecided, r)
+		}
+		if !r.Undecided() {
+			p.Failing = append(p.Failing, r)
+		}
+		for _, c := range r.Rules {
+			names[c.RuleID] = append(names[c.RuleID], tally{inert(r.Name), c.Places})
+		}
+	}
+	for i := range f.Repositories {
+		if r := &f.Repositories[i]; r.Verdict == verdict.Pass {
+			p.Passing = append(p.Passing, r)
+		}
+	}
+	for _, r := range f.Broken() {
+		p.RuleRows = append(p.RuleRows, fleetRule{r, nameLines(names[r.ID])})
+	}
+	p.Violated = len(p.RuleRows)
+	for i := range f.Rules {
+		if r := &f.Rules[i]; r.Places == 0 {
+			p.RuleRows = append(p.RuleRows, fleetRule{Rule: r})
+		}
+	}
+	return writePage(w, "fleet.html", []string{"style.css", "fleet.css"}, "fleet.js", &p.htmlHead, p, nil)
+}
+
+// nameLines lists numbers and names, the largest number first.
+func nameLines(all []tally) string {
+	sortTallies(all)
+	var b strings.Builder
+	for _, x := range all {
+		fmt.Fprintf(&b, "%*d  %s\n", len(strconv.Itoa(all[0].Count)), x.Count, x.Name)
+	}
+	return b.String()
+}
+
+func mostFirst(rules []summary.RuleCount) []summary.RuleCount {
+	byPlaces := func(a, b summary.RuleCount) int { return b.Places - a.Places }
+	return slices.SortedStableFunc(slices.Values(rules), byPlaces)
 }

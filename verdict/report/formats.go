@@ -42,8 +42,11 @@ func (f *Format) Wrote(text string) bool {
 // Formats returns all formats, in the order of the manual.
 func Formats() []Format {
 	return []Format{
-		{"text", "for people, with paths from the tree's root", writePlainText, "", ""},
-		{"json", "verdict.json", WriteJSON, verdict.DocumentHead, "policyscan"},
+		{"text", "for people, with paths from the tree's root", func(w io.Writer, v *verdict.Verdict) error {
+			return WriteText(w, v, TextOptions{Commands: true}) // a CI system may print it
+		}, "", ""},
+		{"json", "verdict.json", func(w io.Writer, v *verdict.Verdict) error { return v.Write(w) },
+			verdict.DocumentHead, "policyscan"},
 		{
 			"sarif", "SARIF 2.1.0, for GitHub's code scanning", writeSARIF,
 			"{\n  \"$schema\": \"https://json.schemastore.org/sarif-", "policyscan",
@@ -54,7 +57,8 @@ func Formats() []Format {
 		{"gitlab", "GitLab's Code Quality", writeGitLab, "[\n  {\n    \"description\"", "\"check_name\""},
 		{"rdjson", "reviewdog, which comments on changes", writeRDJSON,
 			"{\n  \"source\": {\n    \"name\": \"policyscan\"", ""},
-		{"html", "one page to read and to search", writeUnnamedHTML, "<!DOCTYPE html>", "policyscan"},
+		Format{Name: "html", About: "one page to read and to search", begins: "<!DOCTYPE html>", holds: "policyscan"}.
+			Naming(""),
 	}
 }
 
@@ -66,8 +70,6 @@ func (f Format) Naming(tree string) Format {
 	}
 	return f
 }
-
-func writeUnnamedHTML(w io.Writer, v *verdict.Verdict) error { return writeHTML(w, v, "") }
 
 // Named returns the format with a name, or the zero Format.
 func Named(name string) Format {
@@ -89,6 +91,3 @@ func names(formats []Format) string {
 	}
 	return strings.Join(all, ", ")
 }
-
-// WriteJSON writes the document, as [verdict.Verdict.Write] does.
-func WriteJSON(w io.Writer, v *verdict.Verdict) error { return v.Write(w) }

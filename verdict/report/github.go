@@ -68,7 +68,6 @@ func writeGitHub(w io.Writer, document *verdict.Verdict) error {
 	return b.Flush() // a bufio.Writer keeps its first error
 }
 
-// A rulePlace is a place that gets an annotation, and its rule.
 type rulePlace struct {
 	*finding
 	rule *verdict.Rule

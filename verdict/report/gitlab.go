@@ -31,13 +31,10 @@ type gitlabIssue struct {
 // A rule's severity low, medium, high or critical is "minor", "major", "critical" or "blocker"; a rule without one is
 // "major".
 func writeGitLab(w io.Writer, v *verdict.Verdict) error {
-	return verdict.WriteJSON(w, verdict.Each[gitlabIssue](func(yield func(gitlabIssue) bool) {
-		writeIssues(newView(v), yield)
-	}))
+	return verdict.WriteJSON(w, verdict.Each[gitlabIssue](newView(v).gitlabIssues))
 }
 
-// writeIssues calls yield with the entries, until it returns false.
-func writeIssues(v *view, yield func(gitlabIssue) bool) {
+func (v *view) gitlabIssues(yield func(gitlabIssue) bool) {
 	ended := false
 	used := map[string]int{}
 	add := func(description, check, fingerprint, severity, file string, line int64) {
@@ -72,7 +69,7 @@ func writeIssues(v *view, yield func(gitlabIssue) bool) {
 		add(allowedSentence(a), a.RuleID, verdict.Fingerprint("allowed", a.File, a.Fingerprint, nil), "info", a.File,
 			newFinding(&a.Violation).at.Line)
 	}
-	if v.passes() && (v.ofWholeTree() || v.Coverage.Governed > 0) {
+	if v.passes() && (v.Scope.Mode == "full" || v.Scope.Mode == "tracked" || v.Coverage.Governed > 0) {
 		for _, but := range v.caveats() {
 			note(but)
 		}

@@ -8,7 +8,6 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// A ruleGroup is a rule and the places that violate it.
 type ruleGroup struct {
 	rule       *verdict.Rule
 	violations []*verdict.Violation // with places to fix: new ones first, else in the verdict's order
@@ -24,7 +23,6 @@ type fileGroup struct {
 	numbers    placeCounts
 }
 
-// placeCounts count what is to fix.
 type placeCounts struct {
 	places, fresh         int // in files; fresh: the new ones
 	files                 int
@@ -67,25 +65,18 @@ func (n *placeCounts) words(verbs string) string {
 // all is the number of places, in files or missing.
 func (n *placeCounts) all() int { return n.places + n.missing }
 
-// isNew reports whether there is something new.
-func (n *placeCounts) isNew() bool { return n.fresh+n.freshMissing > 0 }
-
-// newBeforeOld compares two numbers: what has something new is first.
-func newBeforeOld(a, b *placeCounts) int {
-	switch {
-	case a.isNew() == b.isNew():
+// order sorts what has something new before other things.
+func (n *placeCounts) order() int {
+	if n.fresh+n.freshMissing > 0 {
 		return 0
-	case a.isNew():
-		return -1
 	}
 	return 1
 }
 
-// severities are those of a bundle, the gravest first.
-func severities() []string { return []string{"critical", "high", "medium", "low"} }
-
 // severityRank orders severities, the gravest first; unknown ones, and none, are last.
-func severityRank(s string) int { return slices.Index(append(severities(), s), s) }
+func severityRank(s string) int {
+	return slices.Index([]string{"critical", "high", "medium", "low", s}, s)
+}
 
 // ruleIndexes returns, for each violation, the index of its rule in v.Rules, or -1.
 //
@@ -178,12 +169,11 @@ func (v *view) groupByRule() {
 	for _, g := range v.groups {
 		slices.SortStableFunc(g.violations, func(a, b *verdict.Violation) int { return newFirst(a) - newFirst(b) })
 		slices.SortStableFunc(g.files, func(a, b *fileGroup) int {
-			return cmp.Or(newBeforeOld(&a.numbers, &b.numbers), Natural(a.path, b.path))
+			return cmp.Or(a.numbers.order()-b.numbers.order(), Natural(a.path, b.path))
 		})
 	}
 	slices.SortStableFunc(v.groups, func(a, b *ruleGroup) int {
-		return cmp.Or(newBeforeOld(&a.numbers, &b.numbers),
-			severityRank(a.rule.Severity)-severityRank(b.rule.Severity))
+		return cmp.Or(a.numbers.order()-b.numbers.order(), severityRank(a.rule.Severity)-severityRank(b.rule.Severity))
 	})
 }
 
@@ -222,16 +212,11 @@ func (f *fileGroup) findings(most int) (all []*finding, more, fresh int) {
 
 // commonReason is the reason of all violations; "" if they differ.
 func commonReason(all []*verdict.Violation) string {
-	for _, x := range all {
-		if x.Reason != all[0].Reason {
-			return ""
-		}
+	if slices.ContainsFunc(all, func(x *verdict.Violation) bool { return x.Reason != all[0].Reason }) {
+		return ""
 	}
 	return all[0].Reason
 }
-
-// counts is the number of places to fix, and how many of them are new, if known.
-func (g *ruleGroup) counts() string { return g.numbers.words("") }
 
 // unchecked explains why a rule without a violation did not pass; "" if it passed.
 func (v *view) unchecked(g *ruleGroup) string {
@@ -250,7 +235,7 @@ func (v *view) ruleOutcome(g *ruleGroup) string {
 	outcome := "no violation"
 	switch why := v.unchecked(g); {
 	case len(g.violations) > 0:
-		outcome = g.counts()
+		outcome = g.numbers.words("")
 	case why != "":
 		return why
 	}

@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/policyscan/policyscan/verdict"
-	"github.com/policyscan/policyscan/verdict/summary"
 )
 
 // The styles and scripts are copied into the templates page.html and fleet.html.
@@ -41,32 +40,23 @@ type htmlHead struct {
 //
 // html/template escapes the texts for HTML, and the template's functions for terminals and GitHub's runner, in case
 // the page is printed to a log.
-func writePage(w io.Writer, name string, styles []string, script string, head *htmlHead, page any) error {
-	t, err := template.New(name).Funcs(template.FuncMap{
+func writePage(
+	w io.Writer, name string, styles []string, script string, head *htmlHead, page any, funcs template.FuncMap,
+) error {
+	t := template.Must(template.New(name).Funcs(template.FuncMap{
 		"count": count, "number": number, "noun": noun, "bytes": func(n int64) string { return number(int(n)) },
 		"visible": inert, "flow": func(s string) string { return inert(flow(s)) },
 		"lines": textLines, "drawn": drawn, "safe": isSafeURL, "moreErrors": moreErrors, "mostFirst": mostFirst,
-		"covered":  func(r *summary.Repository) int { return r.Governed },
 		"short":    func(commit string) string { return inert(abbreviated(commit)) },
 		"why":      reasonWords,
 		"sentence": func(s string) string { return inert(full(sentence(s))) },
 		"join":     func(all []string) string { return strings.Join(all, ", ") },
-	}).ParseFS(htmlFiles, "html/"+name)
-	if err != nil {
-		return err
-	}
+	}).Funcs(funcs).ParseFS(htmlFiles, "html/"+name))
 	style := ""
 	for _, name := range styles {
-		text, err := htmlFile(name)
-		if err != nil {
-			return err
-		}
-		style += text
+		style += htmlFile(name)
 	}
-	text, err := htmlFile(script)
-	if err != nil {
-		return err
-	}
+	text := htmlFile(script)
 	head.Style, head.StyleHash = template.CSS(style), contentHash(style)
 	head.Script, head.ScriptHash = template.JS(text), contentHash(text)
 	b := bufio.NewWriterSize(w, 64<<10) // a template writes a few bytes at a time
@@ -76,10 +66,10 @@ func writePage(w io.Writer, name string, styles []string, script string, head *h
 	return b.Flush()
 }
 
-// htmlFileGroup returns an embedded file with LF line ends, which a browser hashes, whatever the checkout has.
-func htmlFile(name string) (string, error) {
-	text, err := htmlFiles.ReadFile("html/" + name)
-	return strings.ReplaceAll(string(text), "\r\n", "\n"), err
+// htmlFile returns an embedded file with LF line ends, which a browser hashes, whatever the checkout has.
+func htmlFile(name string) string {
+	text, _ := htmlFiles.ReadFile("html/" + name) // it is embedded
+	return strings.ReplaceAll(string(text), "\r\n", "\n")
 }
 
 // contentHash is how a content security policy names an inline style or script.
@@ -93,22 +83,14 @@ type htmlPage struct {
 	htmlHead
 	*verdict.Verdict
 
-	Tree      string // the name of the scanned directory; "" if unknown
-	Files     string // of the scope, in words
-	Date      string // of the head commit, for display
-	Places    int    // to fix, with required files that are missing
-	Rules     int    // ids of them
-	ScopeLine string
-	Bundles   []string
-	Unparsed  []verdict.Omission
-	Changes   []string // to the policy
+	Tree   string // the name of the scanned directory; "" if unknown
+	Files  string // of the scope, in words
+	Places int    // to fix, with required files that are missing
+	Rules  int    // ids of them
 
 	AllowedPlaces int
-	AllowedNote   string
 	AllowedNew    []htmlAllowed
 	Allowances    []htmlAllowed // used ones, by file, then rule
-	EndingsNote   string
-	Endings       []string
 
 	RuleRows   []*htmlRule
 	Groups     []*htmlRule // the RuleRows with places to fix, in the order of all reports
@@ -136,7 +118,6 @@ type htmlRule struct {
 	RestNote    string // "" without a rest
 }
 
-// A htmlFileGroup is a file and its places, for one rule.
 type htmlFileGroup struct {
 	Dir, Name string // Dir is "" or ends in "/"
 	Counts    string // "" for a single place
@@ -157,7 +138,6 @@ type htmlPlace struct {
 	Before, Match, After string // the line; without a match only what was looked for
 }
 
-// A htmlAllowed is a file with places that an allowance permits.
 type htmlAllowed struct {
 	File, Rule, Note string
 	Shown            htmlFileGroup
@@ -172,10 +152,8 @@ const (
 func writeHTML(w io.Writer, document *verdict.Verdict, tree string) error {
 	v := newView(document)
 	p := &htmlPage{
-		Verdict: v.Verdict, Tree: tree, Files: cmp.Or(v.scope(), v.modeWords()), Date: dateWords(v.Scope.HeadDate),
-		Places: v.numbers.all(), Rules: v.ruleCount(), ScopeLine: v.scopeLine(), Unparsed: v.unparsed(),
-		Changes: v.policyChanges(), AllowedNote: v.allowedNote(), Endings: v.endings(), EndingsNote: v.endingsNote(),
-		Dirs: byDir(v.Verdict, ""),
+		Verdict: v.Verdict, Tree: tree, Files: cmp.Or(v.scope(), v.modeWords()), Places: v.numbers.all(),
+		Rules: v.ruleCount(), Dirs: v.byDir(""),
 	}
 	p.htmlHead = htmlHead{Tone: "pass", Outcome: v.Verdict.Verdict, Headline: v.result(), Notes: slices.Concat(
 		with(nil, strings.TrimPrefix(v.looked(), "; ")), v.notes(), v.caveats())}
@@ -187,16 +165,15 @@ func writeHTML(w io.Writer, document *verdict.Verdict, tree string) error {
 	case v.scannedNothing():
 		p.Tone, p.Headline = "hollow", "nothing was scanned"
 	}
-	for i := range v.Policy {
-		p.Bundles = append(p.Bundles, v.bundle(i))
-	}
-	sortTallies(p.Dirs)
 	if n := len(p.Dirs) - mostDirs; n > 0 {
 		p.Dirs, p.MoreDirs = p.Dirs[:mostDirs], n
 	}
 	p.addAllowed(v)
 	p.addRules(v)
-	return writePage(w, "page.html", []string{"style.css"}, "script.js", &p.htmlHead, p)
+	return writePage(w, "page.html", []string{"style.css"}, "script.js", &p.htmlHead, p, template.FuncMap{
+		"allowedNote": v.allowedNote, "bundle": v.bundle, "changes": v.policyChanges, "date": dateWords,
+		"endings": v.endings, "endingsNote": v.endingsNote, "scopeLine": v.scopeLine, "unparsed": v.unparsed,
+	})
 }
 
 // dateWords shortens a date of a verdict; "" without one.
@@ -216,32 +193,17 @@ func (p *htmlPage) addAllowed(v *view) {
 			Note: allowedSentence(a), Shown: newHTMLFile(a.File, htmlPlaces(f, nil, []string{a.Reason})),
 		})
 	}
-	type ruleFile struct{ rule, file string }
-	n, last := map[ruleFile]int{}, map[ruleFile]*verdict.AllowedViolation{}
-	var all []ruleFile
-	for i := range v.AllowedViolations {
-		a := &v.AllowedViolations[i]
-		at := ruleFile{a.RuleID, a.File}
-		if last[at] == nil {
-			all = append(all, at)
-		}
-		n[at], last[at] = n[at]+int(a.PlaceCount), a
-	}
-	slices.SortStableFunc(all, func(a, b ruleFile) int { return Natural(a.file, b.file) })
-	for _, at := range all {
+	for _, u := range inOrder(v.usedAllowances(), func(u *usedAllowance) string { return u.file }) {
 		p.Allowances = append(p.Allowances, htmlAllowed{
-			File: at.file, Rule: at.rule, Note: count(n[at], "place") + ", " + allowanceWords(&last[at].Allowance),
+			File: u.file, Rule: u.rule, Note: count(u.places, "place") + ", " + allowanceWords(u.Allowance),
 		})
 	}
 }
 
-// addRules lists the rules, their places, and the values of the filters.
 func (p *htmlPage) addRules(v *view) {
 	rows := map[*ruleGroup]*htmlRule{}
 	for _, g := range v.byRule {
-		row := &htmlRule{
-			Rule: g.rule, State: "holds", Outcome: v.ruleOutcome(g), Count: g.numbers.all(),
-		}
+		row := &htmlRule{Rule: g.rule, State: "holds", Outcome: v.ruleOutcome(g), Count: g.numbers.all()}
 		switch {
 		case row.Count > 0:
 			row.State = "violated"
@@ -265,7 +227,7 @@ func (p *htmlPage) addRules(v *view) {
 		p.Owners = with(p.Owners, flow(g.rule.Owner))
 	}
 	if n := v.numbers; n.compared {
-		if n.isNew() {
+		if n.fresh+n.freshMissing > 0 {
 			p.Statuses = append(p.Statuses, label(verdict.Introduced))
 		}
 		if n.fresh+n.freshMissing < n.all() {
@@ -316,7 +278,6 @@ func (row *htmlRule) addPlaces(g *ruleGroup, used map[string]int) {
 	}
 }
 
-// isOnePattern reports whether all violations have the same pattern.
 func isOnePattern(all []*verdict.Violation) bool {
 	e := &all[0].Evidence
 	return !slices.ContainsFunc(all, func(x *verdict.Violation) bool {
@@ -396,7 +357,7 @@ func newHTMLPlace(f *finding, said []string) htmlPlace {
 		h.Reason = f.Reason
 	}
 	if f.first {
-		h.Notes = append(with(nil, f.encodingNote()), f.note()...)
+		h.Notes = f.remarks()
 	}
 	shown := false
 	if f.inFile() {

@@ -187,5 +187,5 @@ func junitFailure(g *ruleGroup) *junitResult {
 		lines = append(lines, "and "+count(more, "more place")+"; see verdict.json")
 	}
 	lines = append(lines, ruleLines(g.rule)...)
-	return newJUnitResult(g.counts()+": "+cmp.Or(g.rule.Message, g.rule.Title), g.rule.Type, lines)
+	return newJUnitResult(g.numbers.words("")+": "+cmp.Or(g.rule.Message, g.rule.Title), g.rule.Type, lines)
 }

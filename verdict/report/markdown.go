@@ -26,35 +26,32 @@ const (
 // errors, the coverage, the rules, and the places by rule, folded, and by file. No text of the tree or the policy is
 // markup, a link or a mention: see markdowntext.go. The page has at most 900 KB, and says at its top what it omits.
 func writeMarkdown(w io.Writer, document *verdict.Verdict) error {
-	v := newView(document)
-	var head, p, tail markdownPage
-	for _, page := range []*markdownPage{&head, &p, &tail} {
-		page.document = "verdict.json"
-	}
+	v, omitted := newView(document), map[string]int{}
+	page := func() *markdownPage { return &markdownPage{document: "verdict.json", omitted: omitted} }
+	head, p, tail := page(), page(), page()
 	head.line("## policyscan " + v.headline())
-	p.errors(inOrder(foldUnparsed(v.Errors, ""), func(e verdict.Error) string { return e.File }))
-	errors := p.omitted
+	errs := inOrder(foldUnparsed(v.Errors, ""), func(e verdict.Error) string { return e.File })
+	p.list("error", "\n**This could not be decided:**\n", len(errs), markdownLimit/3, func(i int) string {
+		return errorItem("", &errs[i])
+	})
 	p.facts(v)
-	p.list(ruleHead, len(v.groups), markdownLimit/2, func(i int) string { return v.ruleRow(v.groups[i]) })
-	rules := p.omitted - errors
+	p.list("row", ruleHead, len(v.groups), markdownLimit/2, func(i int) string { return v.ruleRow(v.groups[i]) })
 	tail.allowed(v)
-	allowances := tail.omitted
 	tail.passed(v)
-	rules += tail.omitted - allowances
 	// The rest is for the first and the last lines.
-	places := p.violations(v, markdownLimit-head.b.Len()-tail.b.Len()-2<<10)
+	p.violations(v, markdownLimit-head.b.Len()-tail.b.Len()-2<<10)
 
-	var omitted []string
-	if places > 0 {
-		omitted = append(omitted, number(places)+" of "+count(v.numbers.all(), "place"))
+	var notes []string
+	if n := omitted["place"]; n > 0 {
+		notes = append(notes, number(n)+" of "+count(v.numbers.all(), "place"))
 	}
-	for _, o := range []tally{{"error", errors}, {"row", rules}, {"allowance", allowances}} {
-		if o.Count > 0 {
-			omitted = append(omitted, count(o.Count, o.Name))
+	for _, thing := range []string{"error", "row", "allowance"} {
+		if n := omitted[thing]; n > 0 {
+			notes = append(notes, count(n, thing))
 		}
 	}
-	if len(omitted) > 0 {
-		head.line("\n**Not shown, to keep this page under 900 KB**: " + strings.Join(omitted, ", ") +
+	if len(notes) > 0 {
+		head.line("\n**Not shown, to keep this page under 900 KB**: " + strings.Join(notes, ", ") +
 			". All are in `verdict.json`.")
 	}
 	head.b.Write(p.b.Bytes())
@@ -64,16 +61,16 @@ func writeMarkdown(w io.Writer, document *verdict.Verdict) error {
 
 type markdownPage struct {
 	b        bytes.Buffer
-	document string // the complete one
-	omitted  int    // pieces of lists
+	document string         // the complete one
+	omitted  map[string]int // number of each thing
 }
 
 func (p *markdownPage) line(s string) { p.b.WriteString(s + "\n") }
 
 // list writes n pieces under a head, until the page has upto bytes, and returns the indexes of omitted ones, whose
-// number it writes, too. If the head does not fit it writes nothing.
-func (p *markdownPage) list(head string, n, upto int, piece func(int) string) (omitted []int) {
-	defer func() { p.omitted += len(omitted) }()
+// number it writes, too. If the head does not fit it writes nothing. A piece is a thing that the page counts, or "".
+func (p *markdownPage) list(thing, head string, n, upto int, piece func(int) string) (omitted []int) {
+	defer func() { p.omitted[thing] += len(omitted) }()
 	fits := p.b.Len()+len(head) <= upto
 	if n > 0 && fits {
 		p.line(head)
@@ -98,13 +95,16 @@ func (p *markdownPage) list(head string, n, upto int, piece func(int) string) (o
 }
 
 // fold is [markdownPage.list] in an element that a reader can open.
-func (p *markdownPage) fold(summary string, open bool, head string, n, upto int, piece func(int) string) []int {
+func (p *markdownPage) fold(
+	thing, summary string, open bool, head string, n, upto int, piece func(int) string,
+) []int {
 	attribute := ""
 	if open {
 		attribute = " open"
 	}
 	before := p.b.Len()
-	omitted := p.list(fmt.Sprintf("\n<details%s>\n<summary>%s</summary>\n%s", attribute, summary, head), n, upto, piece)
+	head = fmt.Sprintf("\n<details%s>\n<summary>%s</summary>\n%s", attribute, summary, head)
+	omitted := p.list(thing, head, n, upto, piece)
 	if p.b.Len() > before {
 		p.line("\n</details>")
 	}
@@ -115,12 +115,6 @@ func (p *markdownPage) end(w io.Writer, version string) error {
 	p.line("\npolicyscan " + words(version, 100) + ". All of this, for programs, is in `" + p.document + "`.")
 	_, err := w.Write(p.b.Bytes())
 	return err
-}
-
-func (p *markdownPage) errors(all []verdict.Error) {
-	p.list("\n**This could not be decided:**\n", len(all), markdownLimit/3, func(i int) string {
-		return errorItem("", &all[i])
-	})
 }
 
 // errorItem is an error in a list; of is its origin, as Markdown.
@@ -175,17 +169,16 @@ func (p *markdownPage) facts(v *view) {
 func omissions(files []verdict.Omission) string {
 	var all []string
 	same := ""
-	files = inOrder(files, func(o verdict.Omission) string { return o.File })
-	for _, o := range files {
+	alike := len(files) > 1 && !slices.ContainsFunc(files, func(o verdict.Omission) bool {
+		return o.Reason != files[0].Reason
+	})
+	for _, o := range inOrder(files, func(o verdict.Omission) string { return o.File }) {
 		why := words(o.Reason, 100)
 		if s := reasonWords(o.Reason); s != "" {
 			why += ": " + prose(s, codeMarkdown)
 		}
-		other := func(x verdict.Omission) bool { return x.Reason != o.Reason }
-		if len(files) > 1 && !slices.ContainsFunc(files, other) {
-			same, why = " (each "+why+")", ""
-		} else {
-			why = " (" + why + ")"
+		if why = " (" + why + ")"; alike {
+			same, why = " (each "+why[2:], ""
 		}
 		all = append(all, codeMarkdown(clip(o.File, 300))+why)
 	}
@@ -208,25 +201,20 @@ func (v *view) ruleRow(g *ruleGroup) string {
 }
 
 func (p *markdownPage) passed(v *view) {
-	var passed []*ruleGroup
-	for _, g := range v.byRule {
-		if len(g.violations) == 0 {
-			passed = append(passed, g)
-		}
-	}
-	p.fold(count(len(passed), "rule")+" without a violation", false, ruleHead, len(passed), p.b.Len()+markdownLimit/8,
-		func(i int) string { return v.ruleRow(passed[i]) })
+	passed := slices.DeleteFunc(slices.Clone(v.byRule), func(g *ruleGroup) bool { return len(g.violations) > 0 })
+	p.fold("row", count(len(passed), "rule")+" without a violation", false, ruleHead, len(passed),
+		p.b.Len()+markdownLimit/8, func(i int) string { return v.ruleRow(passed[i]) })
 }
 
-// violations lists the places by rule and by file, and returns how many it omits. The rules share the room up to upto,
-// so that one with thousands of places leaves some to the next ones.
-func (p *markdownPage) violations(v *view, upto int) (omitted int) {
+// violations lists the places by rule and by file. The rules share the room up to upto, so that one with thousands of
+// places leaves some to the next ones.
+func (p *markdownPage) violations(v *view, upto int) {
 	const most = 64 // rules that room is kept for
-	before, open := p.omitted, v.numbers.all() <= markdownOpen
+	open := v.numbers.all() <= markdownOpen
 	for i, g := range v.groups {
 		reason, onePattern := commonReason(g.violations), isOnePattern(g.violations)
 		summary := fmt.Sprintf("%s %s: %s", codeHTML(clip(g.rule.ID, 200)), prose(clip(g.rule.Title, 200), codeHTML),
-			g.counts())
+			g.numbers.words(""))
 		head, share := "", (upto-p.b.Len())/min(len(v.groups)-i, most)
 		for _, note := range ruleNotes(g.rule, reason) {
 			head += "\n" + note + "\n"
@@ -237,21 +225,18 @@ func (p *markdownPage) violations(v *view, upto int) (omitted int) {
 		}
 		head = strings.TrimSuffix(head, "\n")
 		cut := make([]int, len(g.files)) // places of each file
-		for _, i := range p.fold(summary, open, head, len(g.files), p.b.Len()+share, func(i int) (piece string) {
+		for _, i := range p.fold("", summary, open, head, len(g.files), p.b.Len()+share, func(i int) (piece string) {
 			piece, cut[i] = fileMarkdown(g.files[i], reason, onePattern)
 			return piece
 		}) {
 			cut[i] = g.files[i].numbers.all()
 		}
 		for _, n := range cut {
-			omitted += n
+			p.omitted["place"] += n
 		}
 	}
-	p.omitted = before // counted in places
-	return omitted
 }
 
-// ruleNotes are paragraphs about a violated rule.
 func ruleNotes(r *verdict.Rule, reason string) []string {
 	var notes []string
 	for _, note := range [][2]string{
@@ -265,18 +250,10 @@ func ruleNotes(r *verdict.Rule, reason string) []string {
 	return notes
 }
 
-// factsMarkdown is the pattern and the other facts of a violation.
-func factsMarkdown(f *finding) []string {
+func patternMarkdown(f *finding) string {
 	name, found := f.found(codeMarkdown(f.pattern()))
-	facts := []string{name + ": " + found}
-	for _, fact := range f.facts() {
-		facts = append(facts, prose(fact, codeMarkdown))
-	}
-	return facts
+	return name + ": " + found
 }
-
-// patternMarkdown is what was looked for.
-func patternMarkdown(f *finding) string { return factsMarkdown(f)[0] }
 
 // fileMarkdown is a file and its places, except for a reason and a pattern that all places of the rule have. omitted is
 // the number of places for which there is no room.
@@ -339,7 +316,7 @@ func placeMarkdown(f *finding, place, status, reason string, onePattern bool) st
 		facts = append(facts, patternMarkdown(f))
 	}
 	if f.first {
-		for _, fact := range append(with(nil, f.encodingNote()), f.note()...) {
+		for _, fact := range f.remarks() {
 			facts = append(facts, prose(fact, codeMarkdown))
 		}
 	}
@@ -372,7 +349,7 @@ func (p *markdownPage) allowed(v *view) {
 	}
 	ending := v.endings()
 	fresh := inOrder(v.newAllowed, func(a *verdict.AllowedViolation) string { return a.File })
-	p.fold(number(len(fresh))+" "+newButAllowed, len(fresh) <= markdownOpen, "", len(fresh), p.b.Len()+most,
+	p.fold("allowance", number(len(fresh))+" "+newButAllowed, len(fresh) <= markdownOpen, "", len(fresh), p.b.Len()+most,
 		func(i int) string {
 			a := fresh[i]
 			f := newFinding(&a.Violation)
@@ -380,6 +357,6 @@ func (p *markdownPage) allowed(v *view) {
 			return placeMarkdown(f, placeOf(f), newButAllowed, a.Reason, false) + "\n\n" +
 				codeMarkdown(clip(a.RuleID, 200)) + ": " + prose(allowanceWords(&a.Allowance), codeMarkdown)
 		})
-	p.fold(prose(v.endingsNote(), codeHTML), len(ending) <= markdownOpen, "", len(ending), p.b.Len()+most,
+	p.fold("allowance", prose(v.endingsNote(), codeHTML), len(ending) <= markdownOpen, "", len(ending), p.b.Len()+most,
 		func(i int) string { return "* " + prose(ending[i], codeMarkdown) })
 }

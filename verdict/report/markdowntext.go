@@ -137,7 +137,7 @@ func plain(word string) bool {
 	for _, r := range word {
 		letter := unicode.IsLetter(r) || r > unicode.MaxASCII && last != '-' && unicode.In(r, unicode.M, unicode.P)
 		switch {
-		case letter && hexLetter(r):
+		case letter && unicode.Is(unicode.ASCII_Hex_Digit, r):
 			hex++
 		case letter:
 			hex = 0
@@ -165,8 +165,6 @@ func grouped(word string) string {
 	}
 	return number(n)
 }
-
-func hexLetter(r rune) bool { return 'a' <= r && r <= 'f' || 'A' <= r && r <= 'F' }
 
 // link writes a link around text, which is Markdown, or only text if the address is not safe.
 func link(text, address string) string {

@@ -23,7 +23,6 @@ type patternName struct {
 	words string   // of a mapping
 }
 
-// named parses the name of a pattern.
 func named(e *verdict.Evidence) patternName {
 	if plain, ok := e.Literal(); ok {
 		return patternName{plain: plain}
@@ -144,7 +143,6 @@ func (n *patternName) expression() *regexp.Regexp {
 	return re
 }
 
-// endInExcerpt returns the end of the match at start.
 func endInExcerpt(e *verdict.Evidence, start int) int {
 	at, units := start, e.UTF16EndColumn-e.UTF16Column
 	for line := e.Line; line < e.EndLine; line++ {

@@ -341,7 +341,7 @@ func TestTextByDir(t *testing.T) {
 		for _, file := range c.files {
 			v.Violations = append(v.Violations, verdict.Violation{File: file, PlaceCount: 1})
 		}
-		if got := strings.Join(tallyWords(byDir(v, c.prefix)), " "); got != c.want {
+		if got := strings.Join(tallyWords(newView(v).byDir(c.prefix)), " "); got != c.want {
 			t.Errorf("%q: %q, want %q", c.files, got, c.want)
 		}
 	}

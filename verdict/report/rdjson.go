@@ -56,12 +56,11 @@ type (
 func writeRDJSON(w io.Writer, v *verdict.Verdict) error {
 	r := &rdResult{Severity: "ERROR"}
 	r.Source.Name, r.Source.URL = "policyscan", sarifHome
-	r.Diagnostics = func(yield func(rdDiagnostic) bool) { writeDiagnostics(newView(v), yield) }
+	r.Diagnostics = newView(v).diagnostics
 	return verdict.WriteJSON(w, r)
 }
 
-// writeDiagnostics calls yield with the diagnostics, until it returns false.
-func writeDiagnostics(v *view, yield func(rdDiagnostic) bool) {
+func (v *view) diagnostics(yield func(rdDiagnostic) bool) {
 	ended := false
 	add := func(d rdDiagnostic) { ended = ended || !yield(d) }
 	for i := range v.undecided {
@@ -141,7 +140,7 @@ func placeDiagnostic(f *finding, r *verdict.Rule, known map[string]string) rdDia
 	// No text of the file: the pattern is the bundle's.
 	name, found := f.found(codeMarkdown(clip(f.Evidence.Pattern, 1000)))
 	message := append(with([]string{"reason: " + markdown(f.Reason)}, label(f.status())), name+": "+found)
-	for _, fact := range append(with(nil, f.encodingNote()), f.note()...) {
+	for _, fact := range f.remarks() {
 		message = append(message, markdown(fact))
 	}
 	if r.Remediation != "" {

@@ -71,7 +71,6 @@ type sarifWriter struct {
 	run  *sarifRun
 }
 
-// zipped is the size of a text with gzip.
 func zipped(text []byte) int {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)

@@ -50,21 +50,22 @@ func WriteText(w io.Writer, document *verdict.Verdict, o TextOptions) error {
 		}
 	}
 	t := textWriter{w: bufio.NewWriter(w), TextOptions: o, carets: v.numbers.places <= fewPlaces}
-	last := func() error {
-		outcome, result := v.Verdict.Verdict, v.result()
-		if v.onlyPartial() && len(v.Violations) == 0 {
-			outcome, result = partial, "no violation"
-			if v.ruleCount() == 1 {
-				result += " of " + verdict.Visible(v.Rules[0].ID)
-			}
-			result += v.allowedSuffix() + "; exit status 2 without --allow partial"
+	if !o.Brief || !v.passes() {
+		t.body(v)
+	}
+	outcome, result := v.Verdict.Verdict, v.result()
+	if v.onlyPartial() && len(v.Violations) == 0 {
+		outcome, result = partial, "no violation"
+		if v.ruleCount() == 1 {
+			result += " of " + verdict.Visible(v.Rules[0].ID)
 		}
-		t.last(outcome, result+v.looked(), t.Elapsed)
-		return t.w.Flush() // a bufio.Writer keeps its first error
+		result += v.allowedSuffix() + "; exit status 2 without --allow partial"
 	}
-	if o.Brief && v.passes() {
-		return last()
-	}
+	t.last(outcome, result+v.looked(), t.Elapsed)
+	return t.w.Flush() // a bufio.Writer keeps its first error
+}
+
+func (t *textWriter) body(v *view) {
 	changes := v.policyChanges()
 	for _, change := range changes {
 		t.labelled("policy change: ", change)
@@ -88,16 +89,10 @@ func WriteText(w io.Writer, document *verdict.Verdict, o TextOptions) error {
 	t.gap(len(errs))
 	t.summary(v)
 	t.tallies(v)
-	return last()
-}
-
-// writePlainText writes the text report for a file, which a CI system may print.
-func writePlainText(w io.Writer, v *verdict.Verdict) error {
-	return WriteText(w, v, TextOptions{Commands: true})
 }
 
 func (t *textWriter) group(g *ruleGroup) {
-	r, about := g.rule, g.counts()
+	r, about := g.rule, g.numbers.words("")
 	if severity := flow(r.Severity); severity != "" {
 		about = "severity: " + severity + "; " + about
 	}
@@ -110,17 +105,17 @@ func (t *textWriter) group(g *ruleGroup) {
 		t.line("%s%s", lead, t.paint(bold, part))
 		lead = strings.Repeat(" ", width)
 	}
-	first, reason, hidden, placed := newFinding(g.violations[0]), commonReason(g.violations), true, false
+	first, reason, placed := newFinding(g.violations[0]), commonReason(g.violations), 0
 	for _, x := range g.violations {
-		f := newFinding(x)
-		placed = placed || f.inFile()
-		hidden = hidden && f.inFile() && f.hidesPattern() && x.Evidence.Pattern == first.Evidence.Pattern &&
-			x.Evidence.Kind == first.Evidence.Kind
+		if hasPlace(&x.Evidence) {
+			placed++
+		}
 	}
+	hidden := placed == len(g.violations) && isOnePattern(g.violations) && first.hidesPattern()
 	switch {
 	case r.Message != "" && reason == r.Message:
 		t.say("  ", "", flow(r.Message))
-	case placed: // otherwise the violation's line says the same
+	case placed > 0: // otherwise the violation's line says the same
 		t.say("  ", "", full(sentence(flow(untitled(reason, r.Title)))))
 	}
 	if hidden && !strings.Contains(reason, first.pattern()) {
@@ -294,24 +289,16 @@ func (t *textWriter) summary(v *view) {
 	for _, file := range inOrder(v.Coverage.Unparsed, func(file string) string { return file }) {
 		unparsed = append(unparsed, t.Prefix+file)
 	}
-	t.files(skipped, "not scanned")
-	switch n := len(unparsed); n {
-	case 0:
-	case 1:
-		t.labelled("note: ", unparsed[0]+": cannot be parsed: only its text was checked")
-	default:
-		t.labelled("note: ", count(n, "file")+" cannot be parsed: only their text was checked: "+firstOf(unparsed, 3))
-	}
-}
-
-// files writes the notes about the first files, and the number of others.
-func (t *textWriter) files(notes []string, more string) {
-	for i, note := range notes {
-		if i == mostFiles {
-			t.labelled("note: ", "and "+count(len(notes)-i, "more file")+" "+more)
-			break
-		}
+	for _, note := range skipped[:min(len(skipped), mostFiles)] {
 		t.labelled("note: ", t.Prefix+note)
+	}
+	if more := len(skipped) - mostFiles; more > 0 {
+		t.labelled("note: ", "and "+count(more, "more file")+" not scanned")
+	}
+	if n := len(unparsed); n == 1 {
+		t.labelled("note: ", unparsed[0]+":"+onlyText(n))
+	} else if n > 1 {
+		t.labelled("note: ", count(n, "file")+onlyText(n)+": "+firstOf(unparsed, 3))
 	}
 }
 
@@ -344,7 +331,7 @@ func (t *textWriter) tallies(v *view) {
 	for _, list := range []struct {
 		label string
 		all   []tally
-	}{{"by rule: ", rules}, {"by directory: ", byDir(v.Verdict, t.Prefix)}} {
+	}{{"by rule: ", rules}, {"by directory: ", v.byDir(t.Prefix)}} {
 		if len(list.all) < 2 {
 			continue
 		}
@@ -392,35 +379,36 @@ func tallyWords(all []tally) []string {
 }
 
 // byDir counts the places of each directory, one level below the common parent.
-func byDir(v *verdict.Verdict, prefix string) []tally {
-	var files []string
-	var places []int
-	for i := range v.Violations {
-		if x := &v.Violations[i]; x.File != "" && x.PlaceCount > 0 {
-			files, places = append(files, prefix+x.File), append(places, int(x.PlaceCount))
+func (v *view) byDir(prefix string) []tally {
+	places := map[string]int{} // by file
+	common := ""
+	for _, g := range v.groups {
+		for _, f := range g.files {
+			if f.path == "" {
+				continue
+			}
+			file := prefix + f.path
+			if len(places) == 0 {
+				common = file[:strings.LastIndexByte(file, '/')+1]
+			}
+			for !strings.HasPrefix(file, common) {
+				common = common[:strings.LastIndexByte(common[:len(common)-1], '/')+1]
+			}
+			places[file] += f.numbers.places
 		}
 	}
-	if len(files) == 0 {
-		return nil
-	}
-	common := files[0][:strings.LastIndexByte(files[0], '/')+1]
-	for _, file := range files {
-		for !strings.HasPrefix(file, common) {
-			common = common[:strings.LastIndexByte(common[:len(common)-1], '/')+1]
-		}
-	}
-	at := map[string]int{}
-	var all []tally
-	for i, file := range files {
+	dirs := map[string]int{}
+	for file, n := range places {
 		dir, _, inside := strings.Cut(file[len(common):], "/")
 		if dir = common + dir + "/"; !inside {
 			dir = cmp.Or(common, "./")
 		}
-		if _, known := at[dir]; !known {
-			at[dir] = len(all)
-			all = append(all, tally{Name: dir})
-		}
-		all[at[dir]].Count += places[i]
+		dirs[dir] += n
 	}
+	var all []tally
+	for dir, n := range dirs {
+		all = append(all, tally{dir, n})
+	}
+	sortTallies(all)
 	return all
 }

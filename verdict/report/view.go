@@ -18,7 +18,7 @@ type view struct {
 	ruleOf     []*ruleGroup                // of each violation
 	undecided  []verdict.Error             // the errors; also one that there is no rule, so that no FAIL looks clean
 	newAllowed []*verdict.AllowedViolation // new, but an allowance permits them
-	unused     []*verdict.Rule             // select no file
+	unused     []string                    // the ids of rules that select no file, safe to print
 	numbers    placeCounts                 // of all rules
 	comparable bool                        // there is a baseline
 }
@@ -36,7 +36,7 @@ func newView(v *verdict.Verdict) *view {
 	}
 	for i := range v.Rules {
 		if r := &v.Rules[i]; w.selectsNothing(r) {
-			w.unused = append(w.unused, r)
+			w.unused = append(w.unused, verdict.Visible(r.ID))
 		}
 	}
 	files := map[string]bool{}
@@ -148,9 +148,6 @@ func (v *view) onlyPaths() bool {
 // scannedNothing reports whether no covered file was scanned.
 func (v *view) scannedNothing() bool { return v.Coverage.Scanned == 0 && !v.onlyPaths() }
 
-// ofWholeTree reports whether the run had all files of a tree. In other modes a rule may well select no file.
-func (v *view) ofWholeTree() bool { return v.Scope.Mode == "full" || v.Scope.Mode == "tracked" }
-
 // ofCommit reports whether the run had all files of a known commit (--rev).
 func (v *view) ofCommit() bool {
 	return v.Scope.Mode == "full" && v.Scope.Strategy == "rev" && v.Scope.HeadCommit != ""
@@ -161,16 +158,8 @@ func (v *view) notes() []string {
 	all := with(nil, v.behindNote())
 	// A glob may be a mistake; but a change or a list need not have a covered file.
 	if n := len(v.unused); n > 0 && v.Scope.Mode == "full" && !v.coversNothing() {
-		var ids []string
-		for _, r := range v.unused {
-			ids = append(ids, verdict.Visible(r.ID))
-		}
-		verb := "select"
-		if n == 1 {
-			verb = "selects"
-		}
-		all = append(all, fmt.Sprintf("%s of %s %s no file: %s", number(n), count(len(v.Rules), "rule"), verb,
-			firstOf(ids, 5)))
+		all = append(all, fmt.Sprintf("%s of %s %s no file: %s", number(n), count(len(v.Rules), "rule"),
+			verb(n, "selects", "select"), firstOf(v.unused, 5)))
 	}
 	return all
 }
@@ -207,14 +196,15 @@ func (v *view) caveats() []string {
 		}
 		all = append(all, but)
 	}
-	switch n := len(v.Coverage.Unparsed); n {
-	case 0:
-	case 1:
-		all = append(all, "1 file cannot be parsed: only its text was checked")
-	default:
-		all = append(all, count(n, "file")+" cannot be parsed: only their text was checked")
+	if n := len(v.Coverage.Unparsed); n > 0 {
+		all = append(all, count(n, "file")+onlyText(n))
 	}
 	return all
+}
+
+// onlyText says of n files that they cannot be parsed.
+func onlyText(n int) string {
+	return " cannot be parsed: only " + verb(n, "its", "their") + " text was checked"
 }
 
 // requiredNote names the required files that were not looked for; "" without one.
@@ -234,17 +224,15 @@ func (v *view) requiredNote() string {
 
 // behindNote says that the base of a change has commits that the head does not contain; "" otherwise.
 func (v *view) behindNote() string {
-	n, verb := v.Scope.Behind, "are"
+	n := v.Scope.Behind
 	switch {
 	case v.Scope.Mode != "diff" || n == 0:
 		return ""
 	case n < 0:
 		return "this clone does not show whether the head contains all commits of " + v.Scope.Base
-	case n == 1:
-		verb = "is"
 	}
 	return fmt.Sprintf("%s of %s %s not in the head: what both do together was not checked", count(n, "commit"),
-		v.Scope.Base, verb)
+		v.Scope.Base, verb(n, "is", "are"))
 }
 
 // scopeLine is the mode, and the scope in words.
@@ -391,7 +379,6 @@ func (v *view) unparsed() []verdict.Omission {
 	return all
 }
 
-// bundle describes a bundle of the run.
 func (v *view) bundle(i int) string {
 	b := &v.Policy[i]
 	s := count(b.Boundaries, "boundary rule") + ", " + count(b.Invariants, "invariant rule")

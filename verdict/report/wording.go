@@ -42,9 +42,7 @@ func verb(n int, one, more string) string {
 
 // inOrder is a list in the natural order of its paths.
 func inOrder[T any](list []T, path func(T) string) []T {
-	list = slices.Clone(list)
-	slices.SortStableFunc(list, func(a, b T) int { return Natural(path(a), path(b)) })
-	return list
+	return slices.SortedStableFunc(slices.Values(list), func(a, b T) int { return Natural(path(a), path(b)) })
 }
 
 // Natural compares paths in natural order: "pkg2" is before "pkg10".
@@ -136,7 +134,6 @@ func foldUnparsed(all []verdict.Error, prefix string) []verdict.Error {
 	return folded
 }
 
-// firstOf joins the first words.
 func firstOf(words []string, most int) string {
 	if n := len(words); n > most {
 		return strings.Join(words[:most], ", ") + " and " + number(n-most) + " more"
@@ -227,6 +224,7 @@ func runeColumns(r rune) int {
 // flow joins lines to one. Spaces within a line stay: they may be a pattern's.
 func flow(s string) string {
 	var lines []string
+	isLineEnd := func(r rune) bool { return '\n' <= r && r <= '\r' || r == 0x85 || r == 0x2028 || r == 0x2029 }
 	for line := range strings.FieldsFuncSeq(s, isLineEnd) {
 		if line = strings.TrimSpace(line); line != "" {
 			lines = append(lines, line)
@@ -234,9 +232,6 @@ func flow(s string) string {
 	}
 	return verdict.Visible(strings.ReplaceAll(strings.Join(lines, " "), "\t", " "))
 }
-
-// isLineEnd reports whether Unicode ends a line at a character.
-func isLineEnd(r rune) bool { return '\n' <= r && r <= '\r' || r == 0x85 || r == 0x2028 || r == 0x2029 }
 
 // drawn is [verdict.Visible] with tabs as spaces.
 func drawn(s string) string {
@@ -246,22 +241,17 @@ func drawn(s string) string {
 // textLines returns the lines of a text, each safe to print, without blank ones at the start and the end; at least
 // one.
 func textLines(s string) []string {
-	var all []string
-	last := 0 // the number of lines up to the last one that is not blank
-	for more := true; more; {
-		var line string
-		line, s, more = cutLine(s)
-		if line = strings.TrimRight(drawn(line), " "); line != "" || len(all) > 0 {
-			all = append(all, line)
-		}
-		if line != "" {
-			last = len(all)
-		}
+	all := strings.Split(strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n"), "\n")
+	for i, line := range all {
+		all[i] = strings.TrimRight(drawn(line), " ")
 	}
-	if last == 0 {
-		return []string{""}
+	for len(all) > 1 && all[len(all)-1] == "" {
+		all = all[:len(all)-1]
 	}
-	return all[:last]
+	for len(all) > 1 && all[0] == "" {
+		all = all[1:]
+	}
+	return all
 }
 
 // with appends a text, unless it is empty or in the list.

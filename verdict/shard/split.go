@@ -38,9 +38,9 @@ func Parse(value string, getenv func(string) string) (Split, error) {
 		return auto(getenv)
 	}
 	index, count, cut := strings.Cut(value, "/")
-	i, errI := number(index)
-	n, errN := number(count)
-	if !cut || errI != nil || errN != nil {
+	i, okI := number(index)
+	n, okN := number(count)
+	if !cut || !okI || !okN {
 		return Split{}, fmt.Errorf("--shard is %q; write I/N, such as 0/8 for the first of eight shards, or auto",
 			value)
 	}
@@ -62,15 +62,10 @@ func (s Split) wrong() string {
 	return ""
 }
 
-// errNumber is for a text that is not a number in an engine's syntax: digits only, without a sign or a leading zero.
-var errNumber = errors.New("not a number")
-
-func number(text string) (int, error) {
+// number reads a number in an engine's syntax: digits only, without a sign or a leading zero.
+func number(text string) (n int, ok bool) {
 	n, err := strconv.Atoi(text)
-	if err != nil || n < 0 || strconv.Itoa(n) != text {
-		return 0, errNumber
-	}
-	return n, nil
+	return n, err == nil && n >= 0 && strconv.Itoa(n) == text
 }
 
 // An engine is a program that starts tasks, with their index and count in variables.
@@ -84,7 +79,6 @@ type engine struct {
 // CountVariable is policyscan's own variable, for engines without one.
 const CountVariable = "POLICYSCAN_SHARDS"
 
-// engines returns the engines of --shard auto.
 func engines() []engine {
 	return []engine{
 		{"Kubernetes", "JOB_COMPLETION_INDEX", CountVariable, 0, nil},
@@ -154,8 +148,8 @@ func (e *engine) split(getenv func(string) string) (Split, error) {
 			return Split{}, fmt.Errorf("--shard auto: %s is set, and %s is not; set both, or give --shard I/N",
 				e.set(getenv), name)
 		}
-		n, err := number(value)
-		if err != nil {
+		n, ok := number(value)
+		if !ok {
 			return Split{}, fmt.Errorf("--shard auto: %s is %q, which is not a number; give --shard I/N", name, value)
 		}
 		read[k] = n
@@ -169,9 +163,7 @@ func (e *engine) split(getenv func(string) string) (Split, error) {
 		return Split{}, fmt.Errorf("--shard auto: %s is %d, and with %s %d it must be from %d to %d",
 			e.index, read[0], e.count, s.Count, e.first, e.first+s.Count-1)
 	case e.check != nil:
-		if err := e.check(getenv, s); err != nil {
-			return Split{}, err
-		}
+		return s, e.check(getenv, s)
 	}
 	return s, nil
 }

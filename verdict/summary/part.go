@@ -3,10 +3,8 @@ package summary
 import (
 	"crypto/sha256"
 	_ "embed"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"slices"
 
 	"github.com/policyscan/policyscan/verdict"
@@ -73,13 +71,46 @@ func DecodePart(text []byte) (*Part, error) {
 		return nil, fmt.Errorf("its schema_version is %q; this policyscan reads %q", p.SchemaVersion, PartVersion)
 	}
 	if p.Shard.Count < 1 || p.Shard.Count > shard.MaxCount || p.Shard.Index < 0 || p.Shard.Index >= p.Shard.Count ||
-		p.Fleet.SchemaVersion != SchemaVersion || p.Fleet.Verdict != verdict.Fail {
-		return nil, errors.New("it is not as policyscan writes it")
-	}
-	if !p.Fleet.consistent() || !verdict.IsJSON(text, p) {
+		p.Fleet.SchemaVersion != SchemaVersion || p.Fleet.Verdict != verdict.Fail || !p.Fleet.consistent() ||
+		!verdict.IsJSON(text, p) {
 		return nil, errors.New("it is not as policyscan writes it")
 	}
 	return p, nil
+}
+
+// consistent reports whether a part's fleet follows from its repositories. A part never says PASS.
+func (f *Fleet) consistent() bool {
+	again := &Fleet{Errors: f.Errors, List: f.List}
+	for i := range f.Repositories {
+		r := &f.Repositories[i]
+		sum := 0
+		for _, c := range r.Rules {
+			sum += c.Places
+		}
+		if i > 0 && f.Repositories[i-1].Name >= r.Name || sum != r.Places ||
+			r.Complete != (r.ErrorCount == 0) || len(r.Errors) != min(r.ErrorCount, MaxErrors) ||
+			r.Verdict == verdict.Pass && (r.Places > 0 || !r.Complete || r.SHA256 == "") {
+			return false
+		}
+		again.Add(*r, nil)
+	}
+	again.Decide()
+	if again.Totals != f.Totals || again.Complete != f.Complete {
+		return false
+	}
+	broken := again.Rules
+	for i := range f.Rules {
+		r := &f.Rules[i]
+		var want Rule
+		if len(broken) > 0 && broken[0].ID == r.ID {
+			want, broken = broken[0], broken[1:]
+		}
+		if i > 0 && f.Rules[i-1].ID >= r.ID || r.Repositories != want.Repositories ||
+			r.Places != want.Places || r.Enforced < r.Repositories || r.Enforced > f.Totals.Repositories {
+			return false
+		}
+	}
+	return len(broken) == 0
 }
 
 // A NamedPart is a shard file for a merge, or the error of reading it.
@@ -166,12 +197,11 @@ func Merge(version string, parts []NamedPart) (f *Fleet, wrong []error) {
 			continue
 		}
 		if other, doubled := byIndex[p.Shard.Index]; doubled {
+			fix := "; give each shard once"
 			if p.Sum != other.Part.Sum {
-				fail("%s: shard %s is also in %s, with another result; remove both, and run the shard again",
-					n.Name, p.Shard, other.Name)
-				continue
+				fix = ", with another result; remove both, and run the shard again"
 			}
-			fail("%s: shard %s is also in %s; give each shard once", n.Name, p.Shard, other.Name)
+			fail("%s: shard %s is also in %s%s", n.Name, p.Shard, other.Name, fix)
 			continue
 		}
 		byIndex[p.Shard.Index] = n
@@ -214,7 +244,6 @@ func (p *Part) other(q *Part) string {
 	return ""
 }
 
-// join joins the parts of one run.
 func join(f *Fleet, parts []NamedPart) (*Fleet, []error) {
 	version := f.Tool.Version
 	one := &parts[0].Part.Fleet
@@ -228,28 +257,19 @@ func join(f *Fleet, parts []NamedPart) (*Fleet, []error) {
 		}
 	}
 	f.Decide()
-	h := NewListHash()
-	for i := range f.Repositories {
-		r := &f.Repositories[i]
-		h.Add(r.Name, r.Path, r.Revision)
-	}
-	if len(f.Repositories) != f.List.Repositories || h.Sum() != f.List.SHA256 {
+	if len(f.Repositories) != f.List.Repositories || ListHash(f.Repositories) != f.List.SHA256 {
 		return New(version), []error{fmt.Errorf("the shards have %d repositories, which are not the %d of the list",
 			len(f.Repositories), f.List.Repositories)}
 	}
 	return f, nil
 }
 
-// A ListHash is the identity of a list: the entries by name, without comments or the order of lines.
-type ListHash struct{ h hash.Hash }
-
-// NewListHash returns the hash of an empty list.
-func NewListHash() *ListHash { return &ListHash{sha256.New()} }
-
-// Add adds a repository, in the order of the names. The path is as in [verdict.Path].
-func (l *ListHash) Add(name, path, revision string) {
-	fmt.Fprintf(l.h, "%s\x00%s\x00%s\n", name, path, revision)
+// ListHash is the identity of a list, in hexadecimal: names, paths and revisions of the repositories, by name. Comments
+// and the order of lines do not count.
+func ListHash(list []Repository) string {
+	h := sha256.New()
+	for i := range list {
+		fmt.Fprintf(h, "%s\x00%s\x00%s\n", list[i].Name, list[i].Path, list[i].Revision)
+	}
+	return fmt.Sprintf("%x", h.Sum(nil))
 }
-
-// Sum returns the hash, in hexadecimal.
-func (l *ListHash) Sum() string { return hex.EncodeToString(l.h.Sum(nil)) }

@@ -19,13 +19,13 @@ import (
 // divided returns the document of a whole run over generated repositories, and the documents of its shards.
 func divided(t *testing.T, r *rand.Rand, count int) (whole []byte, parts []*Part) {
 	all := generate(r, r.IntN(12))
-	list := NewListHash()
+	var list []Repository
 	for _, g := range all {
-		list.Add(g.row.Name, g.row.Path, g.row.Revision)
+		list = append(list, g.row)
 	}
 	begin := func() *Fleet {
 		f := New("v1")
-		f.List = List{list.Sum(), len(all)}
+		f.List = List{ListHash(list), len(all)}
 		f.Policy = []Policy{{From: "disk", SHA256: strings.Repeat("1", 64)}}
 		return f
 	}

@@ -9,6 +9,7 @@ package summary
 
 import (
 	"cmp"
+	_ "embed"
 	"maps"
 	"slices"
 
@@ -122,6 +123,16 @@ type RuleCount struct {
 	Places int    `json:"places"`
 }
 
+//go:embed schema.json
+var schema string
+
+// Schema returns the JSON Schema (draft 2020-12) of fleet.json.
+func Schema() []byte { return []byte(schema) }
+
+// Encode returns the document's canonical bytes: one JSON object, keys in the order of [Fleet], as in [verdict.JSON].
+// Equal fleets have equal bytes.
+func (f *Fleet) Encode() ([]byte, error) { return verdict.JSON(f) }
+
 // New returns an empty fleet, a FAIL until [Fleet.Decide].
 func New(version string) *Fleet {
 	return &Fleet{
@@ -166,14 +177,8 @@ func Row(v *verdict.Verdict) Repository {
 
 // clip shortens a text to at most [MaxMessage] characters, the last of them an ellipsis.
 func clip(s string) string {
-	n := 0
-	for i := range s {
-		if n++; n == MaxMessage {
-			if rest := []rune(s[i:min(len(s), i+8)]); len(rest) > 1 {
-				return s[:i] + "…"
-			}
-			return s
-		}
+	if runes := []rune(s); len(runes) > MaxMessage {
+		return string(runes[:MaxMessage-1]) + "…"
 	}
 	return s
 }
@@ -197,7 +202,6 @@ func (f *Fleet) Add(r Repository, enforced []verdict.Rule) {
 	}
 }
 
-// row adds a row, and its numbers to the totals.
 func (f *Fleet) row(r Repository) {
 	f.Repositories = append(f.Repositories, r)
 	t := &f.Totals
@@ -286,12 +290,8 @@ func (f *Fleet) Worst() []*Repository {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b *Repository) int {
-		switch {
-		case a.Undecided() != b.Undecided():
-			if a.Undecided() {
-				return -1
-			}
-			return 1
+		if a.Undecided() != b.Undecided() { // then it has no place
+			return cmp.Compare(a.Places, b.Places)
 		}
 		return cmp.Or(cmp.Compare(b.Places, a.Places), cmp.Compare(a.Name, b.Name))
 	})

@@ -57,9 +57,8 @@ func (r *reader) shells(src string, n syntax.Node) {
 	}
 }
 
-// backquotes reads a substitution in backquotes with backslashes, as a shell does: it removes them, and reads the
-// rest as a script. The parser keeps some consecutive ones. It is false for any other substitution, which the tree
-// has.
+// backquotes reads a substitution in backquotes with backslashes, as a shell does: it removes them, and reads the rest
+// as a script. The parser keeps some consecutive ones. It is false for any other substitution, which the tree has.
 func (r *reader) backquotes(src string, n *syntax.CmdSubst) bool {
 	script := text(src, n)
 	if !n.Backquotes || len(script) < 2 || !strings.Contains(script, `\`) {

@@ -8,9 +8,8 @@ type Token struct {
 	Operator bool // not quoted: one of ; & | ( ) < >, or several
 }
 
-// Tokens splits a command line as a shell does: at spaces and operators that are not quoted, the quotes
-// then removed. Nothing is expanded, "$(" stays in its word, and a quote without an end goes to the end of
-// the text.
+// Tokens splits a command line as a shell does: at spaces and operators that are not quoted, the quotes then removed.
+// Nothing is expanded, "$(" stays in its word, and a quote without an end goes to the end of the text.
 func Tokens(line string) []Token {
 	var all []Token
 	var word strings.Builder

@@ -63,8 +63,7 @@ func (p *piece) word() word {
 	return word{text: string(p.text), whole: p.whole, gone: !p.fixed && !p.whole}
 }
 
-// times appends parts to each piece. A braced list of words multiplies them. ok is false for {1..9}, and for too
-// many.
+// times appends parts to each piece. A braced list of words multiplies them. ok is false for {1..9}, and for too many.
 func (r *reader) times(src string, all []piece, parts []syntax.WordPart) (product []piece, ok bool) {
 	for _, part := range parts {
 		braces, list := part.(*syntax.BraceExp)

@@ -110,7 +110,9 @@ func (r *reader) within(at int, name string, rest []word, in *input) string {
 		}
 		return Script
 	case name == "su":
-		if !slices.ContainsFunc(rest, namesCommand) {
+		if !slices.ContainsFunc(rest, func(w word) bool {
+			return strings.HasPrefix(w.text, "-c") || strings.Contains(w.text, "command")
+		}) {
 			return r.shell("sh", nil, in)
 		}
 		return r.option(rest, "c", "command", "session-command")
@@ -334,8 +336,4 @@ func (w *wrapper) option(words []word) (o option, ok bool) {
 	}
 	o.rest = rest
 	return o, true
-}
-
-func namesCommand(w word) bool {
-	return strings.HasPrefix(w.text, "-c") || strings.Contains(w.text, "command")
 }

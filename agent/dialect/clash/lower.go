@@ -32,7 +32,14 @@ func (r *rule) when() callrules.Predicate {
 			add(&r.args[i], callrules.Fact{Source: callrules.FromExecArg, Index: i}, fmt.Sprintf("argument %d", i+1))
 		}
 		if len(r.has) > 0 {
-			all = append(all, r.members())
+			// The arguments without a position.
+			t := &callrules.Test{Fact: callrules.Fact{Source: callrules.FromExecArgs, Index: len(r.args)},
+				Op: callrules.Each, Shown: ":has"}
+			for i := range r.has {
+				t.Each = append(t.Each, r.has[i].predicate("argument", false, callrules.Fact{Source: callrules.FromItem}))
+				t.Shown += " " + r.has[i].shown
+			}
+			all = append(all, callrules.Predicate{Test: t})
 		}
 	case "fs":
 		if r.ops != nil {
@@ -70,17 +77,6 @@ func (r *rule) toolName() callrules.Predicate {
 	}}
 }
 
-// members are the tests of :has, for the arguments without a position.
-func (r *rule) members() callrules.Predicate {
-	t := &callrules.Test{Fact: callrules.Fact{Source: callrules.FromExecArgs, Index: len(r.args)},
-		Op: callrules.Each, Shown: ":has"}
-	for i := range r.has {
-		t.Each = append(t.Each, r.has[i].predicate("argument", false, callrules.Fact{Source: callrules.FromItem}))
-		t.Shown += " " + r.has[i].shown
-	}
-	return callrules.Predicate{Test: t}
-}
-
 // predicate returns a pattern as tests of a fact, or of any of several. A (not ...) is pushed down into them, so that
 // a missing fact, or a missing argument, fails all tests, negated or not.
 func (p *pattern) predicate(name string, not bool, facts ...callrules.Fact) callrules.Predicate {
@@ -104,7 +100,7 @@ func (p *pattern) predicate(name string, not bool, facts ...callrules.Fact) call
 		for i := range p.members {
 			list[i] = p.members[i].predicate(name, not, facts...)
 		}
-		return join(list, not)
+		return callrules.Join(list, not)
 	}
 	list := make([]callrules.Predicate, len(facts))
 	for i, fact := range facts {
@@ -112,18 +108,7 @@ func (p *pattern) predicate(name string, not bool, facts ...callrules.Fact) call
 		one.Fact = fact
 		list[i].Test = &one
 	}
-	return join(list, not)
-}
-
-// join is any of some predicates, or, of negated ones, all.
-func join(list []callrules.Predicate, not bool) callrules.Predicate {
-	switch {
-	case len(list) == 1:
-		return list[0]
-	case not:
-		return callrules.Predicate{All: list}
-	}
-	return callrules.Predicate{Any: list}
+	return callrules.Join(list, not)
 }
 
 // namesLookedThrough reports whether the pattern names a wrapper program. Patterns for any program, such as * and

@@ -300,8 +300,7 @@ func (c *compiler) addGitDirs(p *pattern, stricter bool) {
 	}
 }
 
-// readOps reads the operations of (fs ...), and reports whether the node is about them: a path may
-// be alone.
+// readOps reads the operations of (fs ...), and reports whether the node is about them: a path may be alone.
 func (c *compiler) readOps(r *rule, n *node, within bool) bool {
 	known := []string{"read", "write", "create", "delete"}
 	switch {

@@ -144,13 +144,12 @@ func (c *compiler) suspectStars(r *rule, all []*rule, budget *int) {
 			compare(s.score, without) < 0 || !r.canMeet(s) {
 			continue
 		}
+		otherwise := "that rule would decide first"
 		if compare(s.score, without) == 0 && len(s.has) == 0 && len(s.args) == len(r.args)-r.stars() {
-			c.note(r.at, "the rule decides before %s of %s only because of its *, which requires nothing: "+
-				"without it they would be a conflict", s.id, c.place(s))
-		} else {
-			c.note(r.at, "the rule decides before %s of %s only because of its *, which requires nothing: "+
-				"without it that rule would decide first", s.id, c.place(s))
+			otherwise = "they would be a conflict"
 		}
+		c.note(r.at, "the rule decides before %s of %s only because of its *, which requires nothing: "+
+			"without it %s", s.id, c.place(s), otherwise)
 		return
 	}
 }

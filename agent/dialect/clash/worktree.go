@@ -23,7 +23,7 @@ const maxPointer = 4096
 // An agent may have written the .git file, so the file must agree with what git keeps where it points: the git
 // directory is the repository's worktrees/NAME, and its gitdir file names this .git file. No symlink is followed.
 func gitDirs(dir string) ([]string, error) {
-	for at := filepath.FromSlash(dir); ; at = filepath.Dir(at) {
+	for at := range disk.Upwards(filepath.FromSlash(dir)) {
 		dot := filepath.Join(at, ".git")
 		switch st, err := os.Lstat(dot); {
 		case err == nil && st.IsDir():
@@ -32,10 +32,9 @@ func gitDirs(dir string) ([]string, error) {
 			return linked(dot)
 		case !disk.Absent(err):
 			return nil, fmt.Errorf("%s cannot be read: %w", dot, disk.Cause(err))
-		case at == filepath.Dir(at):
-			return nil, nil
 		}
 	}
+	return nil, nil
 }
 
 func linked(dot string) ([]string, error) {

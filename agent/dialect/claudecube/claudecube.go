@@ -203,7 +203,12 @@ func (r *reader) oneRule(n *yaml.Node) {
 		at: n, name: r.words(keys.At("name")), effect: r.effect(keys.At("action")), tools: r.tools(keys.At("tool")),
 	}
 	read.stricter = r.stricter(read.effect)
-	when := []callrules.Predicate{toolIs(read.tools)}
+	tool := &callrules.Test{Fact: callrules.Fact{Source: callrules.FromTool}, Op: callrules.OneOf,
+		Shown: "tool: " + strings.Join(read.tools, "|")}
+	for _, name := range read.tools {
+		tool.Values = append(tool.Values, call.Text(name))
+	}
+	when := []callrules.Predicate{{Test: tool}}
 	if at := keys.At("match").Value; at != nil {
 		when = append(when, callrules.Predicate{Any: r.match(at, &read)})
 	}
@@ -212,15 +217,6 @@ func (r *reader) oneRule(n *yaml.Node) {
 		ID: read.name, Effect: read.effect, Reason: r.words(keys.At("reason")), When: callrules.Predicate{All: when},
 		Origin: callrules.Origin{File: r.name, Line: n.Line},
 	})
-}
-
-func toolIs(names []string) callrules.Predicate {
-	t := &callrules.Test{Fact: callrules.Fact{Source: callrules.FromTool}, Op: callrules.OneOf,
-		Shown: "tool: " + strings.Join(names, "|")}
-	for _, name := range names {
-		t.Values = append(t.Values, call.Text(name))
-	}
-	return callrules.Predicate{Test: t}
 }
 
 // tools splits the names of tools. They are compared exactly, so a name that no tool can have is a mistake.

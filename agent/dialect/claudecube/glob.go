@@ -107,8 +107,8 @@ func expression(text string, read reading) (string, error) {
 	if body := shortcut(t.text); body != "" && read == exact && strings.ContainsAny(text[:1], ".*") {
 		return read.whole(body), nil
 	}
-	if isSimple(t.text) {
-		t.runs()
+	if t.text != "" && !strings.ContainsAny(t.text[:1], "*!") && !strings.ContainsAny(t.text, `/()[]{}"`) {
+		t.runs() // as micromatch reads such a glob
 	} else {
 		t.parse()
 	}
@@ -207,11 +207,6 @@ func (t *translator) runs() {
 }
 
 func isWord(c rune) bool { return c == '_' || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z' }
-
-// isSimple reports whether micromatch reads a glob in runs.
-func isSimple(text string) bool {
-	return text != "" && !strings.ContainsAny(text[:1], "*!") && !strings.ContainsAny(text, `/()[]{}"`)
-}
 
 // collapsed replaces each run of backslashes by one, if it is odd, or by two.
 func collapsed(text string) string {

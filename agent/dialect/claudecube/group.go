@@ -87,7 +87,8 @@ func (t *translator) negation(g *group, rest string) string {
 	if wild != g.outer.star || strings.Trim(rest, ")") == "" {
 		out = ")$))" + wild
 	}
-	if strings.Contains(g.inner, "*") && isExtension(rest) {
+	name, isExtension := strings.CutPrefix(rest, ".")
+	if strings.Contains(g.inner, "*") && isExtension && name != "" && !strings.ContainsAny(name, `\/.`) {
 		after := &translator{text: rest, read: t.read, tokens: []token{{}}}
 		if after.parse(); after.err != nil {
 			t.err = after.err
@@ -154,10 +155,4 @@ func (t *translator) closeBrace() {
 		t.fail("braces without a comma, or across a parenthesis", `write "{a,b}", or a backslash before each brace`)
 	}
 	t.groups = t.groups[:len(t.groups)-1]
-}
-
-// isExtension reports whether a text is a dot and other characters.
-func isExtension(text string) bool {
-	rest, ok := strings.CutPrefix(text, ".")
-	return ok && rest != "" && !strings.ContainsAny(rest, `\/.`)
 }

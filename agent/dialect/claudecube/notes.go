@@ -136,7 +136,7 @@ func suspectPattern(rule *readRule, field string, p *pattern) string {
 			return "the command with one more space is not denied; write a regex"
 		}
 	case p.kind == "regex" && paths && len(p.text) > 1 && p.text[0] == '^' &&
-		(p.text[1] == '_' || isLetter(p.text[1])):
+		(p.text[1] == '_' || 'a' <= p.text[1]|0x20 && p.text[1]|0x20 <= 'z'):
 		return "agents give absolute paths, which begin differently; write (^|/) for ^"
 	case p.kind == "regex" && field == "command" && allows && !strings.HasPrefix(p.text, "^"):
 		return "it is found anywhere in a command, so whatever comes before it is allowed too; begin it with ^"
@@ -146,8 +146,6 @@ func suspectPattern(rule *readRule, field string, p *pattern) string {
 	}
 	return ""
 }
-
-func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
 // relative is "; ..." about a path that is not absolute, or "".
 func relative(paths bool, text string) string {
@@ -162,15 +160,9 @@ func relative(paths bool, text string) string {
 }
 
 func looksLikeExpression(text string) bool {
-	if strings.HasPrefix(text, "^") || strings.HasSuffix(text, "$") {
-		return true
-	}
-	for _, part := range []string{".*", ".+", `\s`, `\.`, `\b`, `\d`, `\w`, "**", "*.", "/*", "(?:"} {
-		if strings.Contains(text, part) {
-			return true
-		}
-	}
-	return false
+	parts := []string{".*", ".+", `\s`, `\.`, `\b`, `\d`, `\w`, "**", "*.", "/*", "(?:"}
+	return strings.HasPrefix(text, "^") || strings.HasSuffix(text, "$") ||
+		slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(text, part) })
 }
 
 // unreached notes rules before which another one decides about all of their tools.

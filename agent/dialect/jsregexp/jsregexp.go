@@ -63,7 +63,15 @@ func Compile(pattern string) (Regexp, *Mistake) {
 func compile(units string) (*regexp2.Regexp, *Mistake) {
 	engine, err := regexp2.Compile(units, regexp2.ECMAScript, regexp2.OptionMaxBacktrackingStackSize(maxStack))
 	if err != nil {
-		return nil, mistakeOf(err)
+		problem := new(syntax.Error)
+		switch {
+		case !errors.As(err, &problem):
+			return nil, &Mistake{err.Error(), "write it another way"}
+		case problem.Code == syntax.ErrCaptureGroupOutOfRange:
+			return nil, &Mistake{"a number over 2147483647", "write a lower one"}
+		}
+		return nil, &Mistake{fmt.Sprintf("JavaScript refuses it: "+problem.Code.String(), problem.Args...),
+			cmp.Or(fixes()[problem.Code], "write it another way")}
 	}
 	seen := map[string]bool{}
 	for _, name := range engine.GetGroupNames() {
@@ -94,18 +102,6 @@ func fixes() map[syntax.ErrorCode]string {
 	}
 }
 
-func mistakeOf(err error) *Mistake {
-	problem := new(syntax.Error)
-	if !errors.As(err, &problem) {
-		return &Mistake{err.Error(), "write it another way"}
-	}
-	if problem.Code == syntax.ErrCaptureGroupOutOfRange {
-		return &Mistake{"a number over 2147483647", "write a lower one"}
-	}
-	return &Mistake{fmt.Sprintf("JavaScript refuses it: "+problem.Code.String(), problem.Args...),
-		cmp.Or(fixes()[problem.Code], "write it another way")}
-}
-
 // MatchString reports whether a text has a match, anywhere.
 func (r Regexp) MatchString(text string) bool {
 	matches, err := r.match(text)
@@ -131,20 +127,10 @@ func (r Regexp) MatchAny(texts iter.Seq[string]) bool {
 }
 
 func (r Regexp) match(text string) (bool, error) {
-	if hasPairs(text) {
+	if strings.ContainsFunc(text, func(c rune) bool { return c > lastUnit }) {
 		return r.engine.MatchRunes(unitsOf(text))
 	}
 	return r.engine.MatchString(text)
-}
-
-// hasPairs reports whether a text has a character beyond U+FFFF, which begins with a byte that no other has.
-func hasPairs(text string) bool {
-	for i := range len(text) {
-		if text[i] >= 0xF0 {
-			return true
-		}
-	}
-	return false
 }
 
 // A half is a UTF-16 code unit that is half a character beyond U+FFFF. Strings of Go cannot hold it, and the engine

@@ -48,14 +48,6 @@ func facts() []fact {
 	}
 }
 
-func factNames() []string {
-	var names []string
-	for _, f := range facts() {
-		names = append(names, f.name)
-	}
-	return append(names, "input.NAME")
-}
-
 // fact finds the fact of a test.
 func (r *reader) fact(e document.Entry) (*fact, bool) {
 	name, ok := r.doc.Text(e)
@@ -69,8 +61,12 @@ func (r *reader) fact(e document.Entry) (*fact, bool) {
 	rest, ok := strings.CutPrefix(name, "input.")
 	parts := strings.Split(rest, ".")
 	if !ok || slices.Contains(parts, "") {
+		known := ""
+		for _, f := range all {
+			known += f.name + ", "
+		}
 		r.doc.Fail(document.CodeValue, e.Value, fmt.Sprintf("there is no fact %q", name),
-			"write one of "+strings.Join(factNames(), ", "))
+			"write one of "+known+"input.NAME")
 		return nil, false
 	}
 	return &fact{name: name, fact: callrules.Fact{Source: callrules.FromInput, Path: parts, JSON: true},

@@ -11,7 +11,6 @@
 package native
 
 import (
-	"errors"
 	"fmt"
 	"path"
 	"regexp"
@@ -95,16 +94,8 @@ func (r *reader) rule(n *yaml.Node) callrules.Rule {
 
 // predicate reads "when", or an item of "all" or "any": one of these lists, or a test.
 func (r *reader) predicate(n *yaml.Node, what string) callrules.Predicate {
-	has := func(key string) bool {
-		for i := 0; n.Kind == yaml.MappingNode && i < len(n.Content); i += 2 {
-			if n.Content[i].Value == key {
-				return true
-			}
-		}
-		return false
-	}
 	for _, key := range []string{"all", "any"} {
-		if !has(key) {
+		if _, has := r.doc.Find(n, key); !has {
 			continue
 		}
 		m := r.doc.Mapping(n, what+` with "`+key+`"`, key+`: and a list of tests`,
@@ -232,12 +223,11 @@ func (r *reader) operand(t *callrules.Test, f *fact, op *operator, e document.En
 		}
 	case callrules.Globs:
 		// A glob is about a path from a root; with a leading slash it is about the root of all.
-		var mistake *glob.Mistake
-		err := glob.Check(strings.TrimPrefix(text, "/"))
+		mistake := glob.Check(strings.TrimPrefix(text, "/"))
 		switch {
 		case !f.glob:
 			refuse(fmt.Sprintf("a glob on %s, in which * would stop at each /", f.name), "write matches or contains")
-		case errors.As(err, &mistake):
+		case mistake != nil:
 			r.doc.Fail(document.CodeGlob, e.Value, mistake.Found, mistake.Fix)
 		default:
 			compile := glob.Compile

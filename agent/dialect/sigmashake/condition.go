@@ -9,8 +9,7 @@ import (
 	"github.com/policyscan/policyscan/rules/document"
 )
 
-// maxNested is how deep parentheses and NOTs may be nested. The deepest of the public packs
-// is 2.
+// maxNested is how deep parentheses and NOTs may be nested. The deepest of the public packs is 2.
 const maxNested = 50
 
 // operators are what may follow a field.
@@ -19,11 +18,6 @@ const operators = "CONTAINS, EQUALS, STARTS_WITH, ENDS_WITH, GLOB, REGEX, WORD, 
 
 // fields are what may come before an operator.
 const fields = "command, path, content, tool and input.<key>"
-
-func (p *parser) condition() (callrules.Predicate, bool) {
-	p.nested = 0
-	return p.groups(false)
-}
 
 // groups reads conditions separated by OR. With not it reads their negation: NOT is carried down to the tests (De
 // Morgan), so that an unusable pattern is on the safe side on either side of a NOT.
@@ -36,7 +30,7 @@ func (p *parser) groups(not bool) (callrules.Predicate, bool) {
 		}
 		all = append(all, group)
 		if !p.peek().is("OR") {
-			return join(all, not), true
+			return callrules.Join(all, not), true
 		}
 		p.take()
 	}
@@ -55,7 +49,7 @@ func (p *parser) group(not bool) (callrules.Predicate, bool) {
 		case t.is("AND"):
 			p.take()
 		case !p.continues(t):
-			return join(all, !not), true
+			return callrules.Join(all, !not), true
 		case !bytes.Contains(p.src.Text[p.tokens[p.next-1].to:t.at], []byte("\n")):
 			p.fail(t, document.CodeSyntax, fmt.Sprintf("%s after a condition, on the same line", t.shown()),
 				"write AND or OR between them")
@@ -92,16 +86,6 @@ func (p *parser) one(not bool) (callrules.Predicate, bool) {
 		return c, ok
 	}
 	return p.test(not)
-}
-
-func join(all []callrules.Predicate, and bool) callrules.Predicate {
-	switch {
-	case len(all) == 1:
-		return all[0]
-	case and:
-		return callrules.Predicate{All: all}
-	}
-	return callrules.Predicate{Any: all}
 }
 
 func (p *parser) test(not bool) (callrules.Predicate, bool) {

@@ -18,11 +18,10 @@ import (
 	"github.com/policyscan/policyscan/rules/document"
 )
 
-// Dialect is the name of the dialect.
-const Dialect = "sigmashake"
-
-// ConfigFile is where the settings are, from the root of the project.
-const ConfigFile = ".sigmashake/config.toml"
+const (
+	Dialect    = "sigmashake"              // its name
+	ConfigFile = ".sigmashake/config.toml" // where the settings are, from the root of the project
+)
 
 // A Config is the table [hook] of .sigmashake/config.toml.
 type Config struct {
@@ -37,15 +36,6 @@ func (c Config) Check(shown string) error {
 		return fmt.Errorf("%s: %w", shown, err)
 	}
 	return nil
-}
-
-// parseMode reads a mode, as the file and the flag --ask_mode have it.
-func parseMode(s string) (ask.Mode, error) {
-	switch m := ask.Mode(s); m {
-	case ask.TTY, ask.Agent, ask.Dashboard:
-		return m, nil
-	}
-	return "", fmt.Errorf("the ask mode %q; write tty or agent", s)
 }
 
 // LoadConfig reads the settings of the project in root. Messages call the file shown. Without the file, the settings
@@ -72,13 +62,13 @@ func ReadConfig(src *document.Source) (Config, error) {
 	}
 	var file map[string]any
 	if err := toml.Unmarshal(src.Text, &file); err != nil {
+		row, column := 0, 0
 		var at *toml.DecodeError
 		if errors.As(err, &at) {
-			row, column := at.Position()
-			return Config{}, document.Errors{src.ErrorAt(document.CodeSyntax, row, column,
-				"it is not TOML: "+at.Error(), "write it as TOML")}
+			row, column = at.Position()
+			err = at
 		}
-		return Config{}, document.Errors{src.ErrorAt(document.CodeSyntax, 0, 0,
+		return Config{}, document.Errors{src.ErrorAt(document.CodeSyntax, row, column,
 			"it is not TOML: "+err.Error(), "write it as TOML")}
 	}
 	value, there := file["hook"]
@@ -99,15 +89,12 @@ func ReadConfig(src *document.Source) (Config, error) {
 		switch value := hook[key]; key {
 		case "ask_mode":
 			text, ok := value.(string)
+			c.AskMode = ask.Mode(text)
 			if !ok {
 				fail(document.CodeType, "ask_mode is not a string", "write \"tty\" or \"agent\"")
-				break
-			}
-			mode, err := parseMode(text)
-			if err != nil {
+			} else if !slices.Contains([]ask.Mode{ask.TTY, ask.Agent, ask.Dashboard}, c.AskMode) {
 				fail(document.CodeValue, fmt.Sprintf("ask_mode = %q", text), "write \"tty\" or \"agent\"")
 			}
-			c.AskMode = mode
 		case "circuit_breaker":
 			if c.CircuitBreaker, ok = value.(bool); !ok {
 				fail(document.CodeType, "circuit_breaker is not true or false", "write true or false, without quotes")

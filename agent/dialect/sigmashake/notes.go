@@ -104,7 +104,8 @@ func hidden(all []*rule) []callrules.Note {
 		}
 		for _, key := range []string{"", canonical(&r.condition)} {
 			i := slices.IndexFunc(by[key], func(over *rule) bool {
-				return over.callRule.Priority > r.callRule.Priority && covers(over.target, r.target)
+				return over.callRule.Priority > r.callRule.Priority && (over.target == r.target || over.target == "any" ||
+					over.target == "write" && r.target == "edit")
 			})
 			if i < 0 {
 				continue
@@ -123,10 +124,6 @@ func hidden(all []*rule) []callrules.Note {
 		}
 	}
 	return more(list, pairs, last, "rules that never fire because of one of higher priority")
-}
-
-func covers(target, other string) bool {
-	return target == other || target == "any" || target == "write" && other == "edit"
 }
 
 // always reports whether a condition holds for every call.

@@ -25,12 +25,6 @@ var targets = map[string]call.Capability{
 	"agent": call.Agent, "network": call.Network,
 }
 
-// The defaults of the keys that a rule may omit.
-const (
-	defaultPriority = 50
-	defaultSeverity = "warning"
-)
-
 // maxMistakes is how many mistakes of a file are reported: each is looked up in the text.
 const maxMistakes = 200
 
@@ -132,7 +126,7 @@ func (p *parser) begins() bool {
 // body reads a rule from after its { to its }, and reports missing parts.
 func (p *parser) body(id token) {
 	r := p.rule
-	r.callRule.Priority, r.callRule.Severity = defaultPriority, defaultSeverity
+	r.callRule.Priority = 50 // by default
 	p.seen = map[string]token{}
 	mistakes := len(p.errs)
 	var message, context string
@@ -146,7 +140,9 @@ func (p *parser) body(id token) {
 			return
 		}
 		if !p.key(&message, &context) {
-			p.skip()
+			for p.peek().kind != end && !p.peek().is("}") && !p.begins() && !isKey(p.peek()) {
+				p.take()
+			}
 		}
 	}
 	p.take()
@@ -230,12 +226,6 @@ func (p *parser) note(format string, args ...any) {
 		})
 }
 
-func (p *parser) skip() {
-	for p.peek().kind != end && !p.peek().is("}") && !p.begins() && !isKey(p.peek()) {
-		p.take()
-	}
-}
-
 func isKey(t token) bool {
 	others := []string{"enabled", "priority", "severity", "IF", "MESSAGE", "PROMPT", "SUBSTITUTE", "CONTEXT"}
 	return t.kind == word && (decisions[t.text] != "" || refused[t.text] != nil || slices.Contains(others, t.text))
@@ -296,15 +286,20 @@ func (p *parser) key(message, context *string) bool {
 		})
 	case name == "severity":
 		return p.value(t, "error, warning or info", func(v string) bool {
-			p.rule.callRule.Severity = v
 			return v == "error" || v == "warning" || v == "info"
 		})
 	case name == "IF":
-		c, ok := p.condition()
-		p.rule.condition = c
+		var ok bool
+		p.nested = 0
+		p.rule.condition, ok = p.groups(false)
 		return ok
 	case texts[name] != nil:
-		return p.said(t, texts[name])
+		v, ok := p.text(t)
+		if ok && strings.TrimSpace(v.text) == "" {
+			p.fail(v, document.CodeValue, name+" is empty", "write a string, or remove the key")
+		}
+		*texts[name] = v.text
+		return ok
 	case refused[name] != nil:
 		p.fail(t, document.CodeKey, name+refused[name][0], refused[name][1])
 		return false
@@ -333,15 +328,6 @@ func (p *parser) value(key token, want string, valid func(string) bool) bool {
 		p.fail(v, document.CodeValue, fmt.Sprintf("%s %s", key.text, v.text), "write "+want)
 	}
 	return true
-}
-
-func (p *parser) said(key token, to *string) bool {
-	v, ok := p.text(key)
-	if ok && strings.TrimSpace(v.text) == "" {
-		p.fail(v, document.CodeValue, key.text+" is empty", "write a string, or remove the key")
-	}
-	*to = v.text
-	return ok
 }
 
 func (p *parser) text(after token) (token, bool) {

@@ -248,13 +248,11 @@ rule full {
   MESSAGE "m"
 }`)
 	for i, want := range []callrules.Rule{
-		{ID: "bare", Priority: 50, Severity: "warning", Origin: callrules.Origin{File: "a.rules", Line: 1}},
-		{ID: "full", Priority: 7, Severity: "error", Disabled: true,
-			Origin: callrules.Origin{File: "a.rules", Line: 2}},
+		{ID: "bare", Priority: 50, Origin: callrules.Origin{File: "a.rules", Line: 1}},
+		{ID: "full", Priority: 7, Disabled: true, Origin: callrules.Origin{File: "a.rules", Line: 2}},
 	} {
 		got := s.Rules[i]
-		if got.ID != want.ID || got.Priority != want.Priority || got.Severity != want.Severity ||
-			got.Disabled != want.Disabled || got.Origin != want.Origin {
+		if got.ID != want.ID || got.Priority != want.Priority || got.Disabled != want.Disabled || got.Origin != want.Origin {
 			t.Errorf("%+v", got)
 		}
 	}

@@ -15,8 +15,11 @@ import (
 	"github.com/policyscan/policyscan/verdict/report"
 )
 
-// TestJUnit checks the JUnit report against both schemas with xmllint (Debian:
-// libxml2-utils).
+// TestJUnit checks the JUnit report against both schemas with xmllint (Debian: libxml2-utils). The schemas of testdata are
+// unchanged files of other projects: junit-ant.xsd is JUnit.xsd of github.com/windyroad/JUnit-Schema at
+// cfa434d4b8e102a8f55b8727b552a0063ee9044e (Apache-2.0: that repository's LICENSE); junit-jenkins.xsd is
+// src/main/resources/org/jenkinsci/plugins/xunit/types/model/xsd/junit-10.xsd of github.com/jenkinsci/xunit-plugin at
+// 8c515de2804b3fd591a3b0f1ff8908a1b1a41887 (MIT: at its beginning).
 func TestJUnit(t *testing.T) {
 	asked(t)
 	t.Parallel()

@@ -147,12 +147,17 @@ func (d *dockerReader) add(i *dockerInstruction) error {
 		return err
 	}
 	if len(d.stages) == 0 {
-		d.args = append(d.args, i.entry("args", value))
+		d.args = append(d.args, occurrence("args", value))
 		return nil
 	}
 	stage := d.stages[len(d.stages)-1].node
-	stage.Entries = append(stage.Entries, i.entry(i.kind, value))
+	stage.Entries = append(stage.Entries, occurrence(i.kind, value))
 	return nil
+}
+
+// occurrence is one of the list of an instruction's occurrences: key and value are one place.
+func occurrence(name string, value *keys.Node) keys.Entry {
+	return keys.Entry{Name: name, Named: true, At: value.At, Value: value}
 }
 
 // from begins a stage.

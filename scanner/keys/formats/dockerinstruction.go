@@ -210,7 +210,7 @@ func (i *dockerInstruction) value() (*keys.Node, error) {
 		if err != nil {
 			return nil, err
 		}
-		return i.mapping(i.at, i.entry(i.inner.kind, value)), nil
+		return i.mapping(i.at, occurrence(i.inner.kind, value)), nil
 	case "healthcheck":
 		return i.healthcheck()
 	case "arg", "stopsignal":

@@ -67,15 +67,13 @@ type reader struct {
 	read       func(*meter) ([]keys.Document, error)
 }
 
-func readers() []reader {
-	return []reader{
-		{YAML, []string{".yaml", ".yml"}, readYAML},
-		{JSON, []string{".json", ".jsonc"}, readJSON},
-		{TerraformJSON, []string{".tf.json", ".tofu.json"}, readTerraformJSON},
-		{HCL, []string{".tf", ".tofu", ".tfvars", ".hcl"}, readHCL},
-		{TOML, []string{".toml"}, readTOML},
-		{Dockerfile, []string{".dockerfile", ".containerfile"}, readDockerfile},
-	}
+var readers = []reader{
+	{YAML, []string{".yaml", ".yml"}, readYAML},
+	{JSON, []string{".json", ".jsonc"}, readJSON},
+	{TerraformJSON, []string{".tf.json", ".tofu.json"}, readTerraformJSON},
+	{HCL, []string{".tf", ".tofu", ".tfvars", ".hcl"}, readHCL},
+	{TOML, []string{".toml"}, readTOML},
+	{Dockerfile, []string{".dockerfile", ".containerfile"}, readDockerfile},
 }
 
 // Of returns the format of a file by its name: the longest matching extension counts. A Dockerfile may have any that
@@ -83,7 +81,7 @@ func readers() []reader {
 func Of(path string) (Format, bool) {
 	var found Format
 	longest := 0
-	for _, r := range readers() {
+	for _, r := range readers {
 		for _, ext := range r.extensions {
 			if len(ext) > longest && len(path) >= len(ext) && asciiEqualFold(path[len(path)-len(ext):], ext) {
 				found, longest = r.format, len(ext)
@@ -123,7 +121,7 @@ func asciiEqualFold(s, lower string) bool {
 // Names returns globs for the names of all formats, for messages.
 func Names() []string {
 	var all []string
-	for _, r := range readers() {
+	for _, r := range readers {
 		for _, ext := range r.extensions {
 			all = append(all, "*"+ext)
 		}
@@ -155,7 +153,7 @@ func Parse(format Format, text []byte, bounds Bounds) ([]keys.Document, error) {
 		m.disputed(0, "a second byte order mark")
 		return m.settled(nil)
 	}
-	for _, r := range readers() {
+	for _, r := range readers {
 		if r.format != format {
 			continue
 		}

@@ -48,7 +48,7 @@ func (h *hclReader) end(e keys.Entry) int {
 
 type hclReader struct {
 	*meter
-	dynamic int // dynamic blocks around
+	dynamic, unsure bool // in a dynamic block, in one that may not exist
 }
 
 func place(r hcl.Range) keys.Span { return keys.Span{Start: r.Start.Byte, End: r.End.Byte} }
@@ -111,6 +111,7 @@ func (h *hclReader) block(block *hclsyntax.Block, level int) ([]keys.Entry, erro
 		return []keys.Entry{entry}, err
 	}
 	labels, unsure := h.dynamicLabels(block.Body), !bringsBlocks(block.Body)
+	in := &hclReader{h.meter, true, h.unsure || unsure}
 	var contents []*hclsyntax.Body
 	for _, inner := range block.Body.Blocks {
 		if inner.Type == "content" {
@@ -121,10 +122,8 @@ func (h *hclReader) block(block *hclsyntax.Block, level int) ([]keys.Entry, erro
 		contents = []*hclsyntax.Body{{}}
 	}
 	var all []keys.Entry
-	h.dynamic++
-	defer func() { h.dynamic-- }()
 	for _, content := range contents {
-		entry, err := h.labelled(block.Labels[0], labels, header, whole, content, level)
+		entry, err := in.labelled(block.Labels[0], labels, header, whole, content, level)
 		if err != nil {
 			return nil, err
 		}
@@ -146,7 +145,7 @@ func (h *hclReader) labelled(
 		return keys.Entry{}, err
 	}
 	entries, err := h.entries(body, level)
-	node := &keys.Node{Kind: keys.Mapping, Body: true, Dynamic: h.dynamic > 0, At: whole, Entries: entries}
+	node := &keys.Node{Kind: keys.Mapping, Body: true, Dynamic: h.dynamic, Unsure: h.unsure, At: whole, Entries: entries}
 	return keys.Block(name, labels, header, node), err
 }
 
@@ -168,7 +167,7 @@ func (h *hclReader) value(expr hclsyntax.Expression) (*keys.Node, error) {
 	if err := h.add(1); err != nil {
 		return nil, err
 	}
-	node := &keys.Node{At: place(expr.Range()), Dynamic: h.dynamic > 0}
+	node := &keys.Node{At: place(expr.Range()), Dynamic: h.dynamic, Unsure: h.unsure}
 	switch e := bare(expr).(type) {
 	case *hclsyntax.TupleConsExpr:
 		node.Kind = keys.List
@@ -212,10 +211,20 @@ func (h *hclReader) value(expr hclsyntax.Expression) (*keys.Node, error) {
 	return node, nil
 }
 
-// encoded returns the object or list that jsonencode is given, as it is written; nil of any other expression.
+// encoded returns the object or list that jsonencode is given, as it is written, with white space around the call or
+// not; nil of any other expression.
 func encoded(expr hclsyntax.Expression) hclsyntax.Expression {
+	if template, ok := expr.(*hclsyntax.TemplateExpr); ok {
+		isSpace := func(part hclsyntax.Expression) bool {
+			text, ok := part.(*hclsyntax.LiteralValueExpr)
+			return ok && text.Val.Type() == cty.String && strings.Trim(text.Val.AsString(), " \t\r\n") == ""
+		}
+		if parts := slices.DeleteFunc(slices.Clone(template.Parts), isSpace); len(parts) == 1 {
+			expr = bare(parts[0])
+		}
+	}
 	call, ok := expr.(*hclsyntax.FunctionCallExpr)
-	if !ok || call.Name != "jsonencode" || len(call.Args) != 1 || call.ExpandFinal {
+	if !ok || strings.TrimPrefix(call.Name, "core::") != "jsonencode" || len(call.Args) != 1 || call.ExpandFinal {
 		return nil
 	}
 	switch bare(call.Args[0]).(type) {
@@ -229,7 +238,7 @@ func (h *hclReader) key(expr hclsyntax.Expression) (string, bool) {
 	if k, ok := expr.(*hclsyntax.ObjectConsKeyExpr); ok {
 		expr = k.Wrapped
 		if word := hcl.ExprAsKeyword(k.Wrapped); word != "" && !k.ForceNonLiteral {
-			return word, true
+			return cty.NormalizeString(word), true
 		}
 	}
 	value, known := h.constant(expr)
@@ -314,7 +323,7 @@ func (h *hclReader) constant(expr hclsyntax.Expression) (hclValue, bool) {
 			}
 			text.WriteString(value.text)
 		}
-		return hclValue{hclText, text.String()}, true
+		return hclValue{hclText, cty.NormalizeString(text.String())}, true
 	case *hclsyntax.UnaryOpExpr:
 		value, known := h.constant(e.Val)
 		switch {

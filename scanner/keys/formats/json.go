@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/zclconf/go-cty/cty"
 
 	"github.com/policyscan/policyscan/scanner/keys"
 )
@@ -206,10 +207,14 @@ func (j *jsonReader) value() (*keys.Node, error) {
 func ofTerraform(s keys.Scalar) keys.Scalar {
 	s.OneIsTrue = true
 	text := s.Texts[0]
-	if s.Exact.Type == keys.ExactText && (strings.Contains(text, "${") || strings.Contains(text, "%{")) {
+	if s.Exact.Type == keys.ExactText && isTemplate(text) {
 		s.Certain, s.Variable, s.Exact = false, true, keys.Exact{}
 	}
 	return s
+}
+
+func isTemplate(text string) bool {
+	return strings.Contains(text, "${") || strings.Contains(text, "%{")
 }
 
 // collection reads an object, or an array.
@@ -242,6 +247,10 @@ func (j *jsonReader) collection(isObject bool) (*keys.Node, error) {
 		}
 		if entry.Value = value; isObject {
 			node.Entries = append(node.Entries, entry)
+			if j.terraform && isTemplate(entry.Name) { // in an object
+				entry.Named, entry.Unsure, entry.Hidden, value.Shared = false, true, true, true
+				node.Entries = append(node.Entries, entry)
+			}
 		} else {
 			node.Items = append(node.Items, value)
 		}
@@ -260,6 +269,9 @@ func (j *jsonReader) unquote(raw jsontext.Value) (string, error) {
 	text, err := jsontext.AppendUnquote(nil, raw)
 	if err != nil && !j.lenient {
 		return "", fmt.Errorf("%s: %w", raw, err)
+	}
+	if j.terraform {
+		return cty.NormalizeString(string(text)), nil
 	}
 	return string(text), nil
 }

@@ -46,7 +46,10 @@ func (r *insideReader) node(n *keys.Node, texts int) {
 	for _, item := range n.Items {
 		r.node(item, texts)
 	}
-	if n.Kind != keys.ScalarNode {
+	if n.Inside != nil { // of jsonencode, which is no text
+		r.node(n.Inside, texts)
+	}
+	if n.Kind != keys.ScalarNode || n.Inside != nil {
 		return
 	}
 	all := n.Scalar.Texts
@@ -56,7 +59,7 @@ func (r *insideReader) node(n *keys.Node, texts int) {
 	limit := ""
 	for _, text := range all {
 		if n.Inside == nil && limit == "" {
-			n.Inside, limit = r.read(text, n.At, n.Scalar.Variable)
+			n.Inside, limit = r.read(text, n)
 		}
 	}
 	if n.Inside != nil && texts == maxTexts {
@@ -69,19 +72,20 @@ func (r *insideReader) node(n *keys.Node, texts int) {
 		r.beyond[n] = limit
 	}
 	if n.Inside != nil {
-		// An application decides what a tagged text is, and a variable can expand to anything.
-		n.Inside.Tagged = n.Scalar.Variable && (r.format == YAML || r.format == Dockerfile)
+		// An application decides what a tagged text is, and a variable can expand to anything, also in a text of a text.
+		n.Inside.Tagged = n.Scalar.Variable && (r.format == YAML || r.format == Dockerfile || texts > 0)
 		r.node(n.Inside, texts+1)
 	}
 }
 
-// read returns the value of a text that is a JSON object or list, or the limit that it exceeds; nil of another text.
-func (r *insideReader) read(text string, at keys.Span, isVariable bool) (value *keys.Node, limit string) {
+// read returns the value of a node's text that is a JSON object or list, or the limit that it exceeds; nil of another
+// text.
+func (r *insideReader) read(text string, of *keys.Node) (value *keys.Node, limit string) {
 	text = strings.Trim(text, " \t\r\n")
 	if len(text) < 2 || text[0] != '{' && text[0] != '[' || text[len(text)-1] != '}' && text[len(text)-1] != ']' {
 		return nil, ""
 	}
-	template := isVariable && (r.format == HCL || r.format == TerraformJSON)
+	template := of.Scalar.Variable && (r.format == HCL || r.format == TerraformJSON)
 	if template {
 		var ok bool
 		if text, ok = withPlaceholders(text); !ok {
@@ -99,23 +103,23 @@ func (r *insideReader) read(text string, at keys.Span, isVariable bool) (value *
 		return nil, ""
 	}
 	r.nodes = inner.nodes
-	r.place(documents[0].Root, at)
+	r.place(documents[0].Root, of)
 	return documents[0].Root, ""
 }
 
 // place gives a node, and all in it, the place of their text.
-func (r *insideReader) place(n *keys.Node, at keys.Span) {
+func (r *insideReader) place(n, text *keys.Node) {
 	next := func() keys.Span {
 		r.places++
-		return keys.Span{Start: at.Start, End: at.End, In: r.places}
+		return keys.Span{Start: text.At.Start, End: text.At.End, In: r.places}
 	}
-	n.At = next()
+	n.At, n.Dynamic, n.Unsure = next(), text.Dynamic, text.Unsure
 	for i := range n.Entries {
 		n.Entries[i].At = next()
-		r.place(n.Entries[i].Value, at)
+		r.place(n.Entries[i].Value, text)
 	}
 	for _, item := range n.Items {
-		r.place(item, at)
+		r.place(item, text)
 	}
 }
 

@@ -78,7 +78,7 @@ func (y *yamlReader) all() ([]keys.Document, error) {
 func (y *yamlReader) documents() (documents []keys.Document, err error) {
 	text := y.hideSlashes(y.text)
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
-	y.anchors, y.within = map[*yaml.Node]*built{}, map[string]int{}
+	y.anchors, y.within = map[*yaml.Node]built{}, map[string]int{}
 	for ; ; y.document++ {
 		document, err := nextYAML(decoder)
 		switch {
@@ -125,11 +125,13 @@ type yamlReader struct {
 	*meter
 	slash    string       // "", or what hides "\/"
 	tabs     map[int]bool // where a tab is hidden, and has not been put back
-	anchors  map[*yaml.Node]*built
+	anchors  map[*yaml.Node]built
 	within   map[string]int // by anchor, the number of its nodes being read
 	document int
-	begin    int // the earliest start of this document's root
-	merged   int // entries from merges, in all documents
+	begin    int         // the earliest start of this document's root
+	merged   int         // entries from merges, in all documents
+	block    []keys.Node // the next nodes, made together
+	unused   *keys.Node  // of a key, or nil
 	cursor   cursor
 	space    keys.Span // the last long one that was skipped
 }
@@ -147,7 +149,7 @@ type built struct {
 }
 
 // read reads a node at a level; after is the end of the text before it.
-func (y *yamlReader) read(n *yaml.Node, level, after int) (b *built, err error) {
+func (y *yamlReader) read(n *yaml.Node, level, after int) (b built, err error) {
 	start := y.offset(n)
 	if n.Kind == yaml.AliasNode {
 		return y.alias(n, level, start)
@@ -156,61 +158,79 @@ func (y *yamlReader) read(n *yaml.Node, level, after int) (b *built, err error) 
 		level-- // not a node itself
 	}
 	if err := y.node(level, start); err != nil {
-		return nil, err
+		return built{}, err
 	}
-	b = &built{node: &keys.Node{At: keys.Span{Start: start}}, start: start, size: 1, in: y.document}
+	b = built{node: y.newNode(), start: start, size: 1, in: y.document}
+	b.node.At.Start = start
 	if n.Anchor != "" || n.Style&yaml.TaggedStyle != 0 {
 		y.checkProperties(start)
 	}
 	if n.Anchor != "" {
-		b.open = true
-		y.anchors[n] = b
+		y.anchors[n] = built{open: true, in: y.document}
 		if y.within[n.Anchor]++; y.within[n.Anchor] > 1 {
 			y.disputed(start, "the anchor &%s is within what it names: an alias stands for the one or the other; "+
 				"use another name", n.Anchor)
 		}
-		defer func() { y.within[n.Anchor]-- }()
+		defer func() {
+			y.anchors[n] = b
+			y.within[n.Anchor]--
+		}()
 	}
 	switch n.Kind {
 	case yaml.MappingNode:
-		err = y.mapping(b, n, level)
+		err = y.mapping(&b, n, level)
 	case yaml.SequenceNode:
-		err = y.sequence(b, n, level)
+		err = y.sequence(&b, n, level)
 	default:
-		y.scalar(b, n, after)
+		y.scalar(&b, n, after)
 	}
-	b.open = false
 	b.node.At.End = b.end
 	return b, err
 }
 
-func (y *yamlReader) alias(n *yaml.Node, level, start int) (*built, error) {
-	b := y.anchors[n.Alias]
-	if b == nil || b.in != y.document {
+// newNode returns an empty node.
+func (y *yamlReader) newNode() *keys.Node {
+	if n := y.unused; n != nil {
+		y.unused, *n = nil, keys.Node{}
+		return n
+	}
+	if len(y.block) == 0 {
+		y.block = make([]keys.Node, 32)
+	}
+	n := &y.block[0]
+	y.block = y.block[1:]
+	return n
+}
+
+func (y *yamlReader) alias(n *yaml.Node, level, start int) (built, error) {
+	b, known := y.anchors[n.Alias]
+	if !known || b.in != y.document {
 		y.disputed(start, "the alias *%s has no anchor in its document", n.Value)
 	}
-	if b == nil {
-		return nil, y.dispute
+	if !known {
+		return built{}, y.dispute
 	}
 	if b.open {
-		return nil, y.limit(start, "the alias *%s is within what it stands for", n.Value)
+		return built{}, y.limit(start, "the alias *%s is within what it stands for", n.Value)
 	}
 	if err := y.add(b.size); err != nil {
-		return nil, err
+		return built{}, err
 	}
 	if err := y.deeper(level+b.height-1, start); err != nil {
-		return nil, err
+		return built{}, err
 	}
 	b.node.Shared = true
-	alias := *b
-	alias.start, alias.end = start, start+1+len(n.Value)
-	return &alias, nil
+	b.start, b.end = start, start+1+len(n.Value)
+	return b, nil
 }
 
 func (y *yamlReader) mapping(b *built, n *yaml.Node, level int) error {
 	b.node.Kind = keys.Mapping
-	b.node.Tagged = n.Style&yaml.TaggedStyle != 0 && n.Tag != "!!map"
+	if b.node.Tagged = n.Style&yaml.TaggedStyle != 0 && n.Tag != "!!map"; b.node.Tagged {
+		y.checkDefault(n, b.start)
+	}
 	b.height = 1
+	b.node.Entries = slices.Grow(b.node.Entries, len(n.Content)/2)
 	var merges []merge
 	first, end := b.start, b.start
 	for i := 0; i+1 < len(n.Content); i += 2 {
@@ -218,7 +238,7 @@ func (y *yamlReader) mapping(b *built, n *yaml.Node, level int) error {
 		if err != nil {
 			return err
 		}
-		y.checkMarks(n.Content[i], key, end)
+		y.checkMarks(n.Content[i], &key, end)
 		if i == 0 {
 			first = key.start
 		}
@@ -231,9 +251,9 @@ func (y *yamlReader) mapping(b *built, n *yaml.Node, level int) error {
 			return err
 		}
 		end = max(key.end, value.end)
-		b.grow(value)
-		isMerge := y.merges(n.Content[i], key)
-		if from, ok := mergeable(value.node); ok && isMerge {
+		b.grow(&value)
+		from, canMerge := mergeable(value.node)
+		if isMerge := y.merges(n.Content[i], &key, canMerge); isMerge && canMerge {
 			merges = append(merges, merge{len(b.node.Entries), from})
 			tagged := func(n *keys.Node) bool { return n.Tagged }
 			b.node.Tagged = b.node.Tagged || value.node.Tagged || slices.ContainsFunc(from, tagged)
@@ -241,9 +261,16 @@ func (y *yamlReader) mapping(b *built, n *yaml.Node, level int) error {
 		}
 		entry := keys.Entry{At: keys.Span{Start: key.start, End: key.end}, Value: value.node}
 		if key.node.Kind != keys.List {
-			entry.Name, entry.Named = y.name(n.Content[i], key), true
+			entry.Name, entry.Named = y.name(n.Content[i], &key), true
 		}
 		b.node.Entries = append(b.node.Entries, entry)
+		if name, ok := rubySymbol(n.Content[i]); ok && entry.Named {
+			entry.Name, entry.Hidden, value.node.Shared = name, true, true
+			b.node.Entries = append(b.node.Entries, entry)
+		}
+		if n.Content[i].Kind == yaml.ScalarNode && n.Content[i].Anchor == "" {
+			y.unused = key.node
+		}
 	}
 	if merges != nil {
 		if err := y.addMerged(merges, b.start); err != nil {
@@ -340,6 +367,7 @@ func (y *yamlReader) sequence(b *built, n *yaml.Node, level int) error {
 	b.node.Kind = keys.List
 	b.node.Tagged = n.Style&yaml.TaggedStyle != 0 && n.Tag != "!!seq"
 	b.height = 1
+	b.node.Items = slices.Grow(b.node.Items, len(n.Content))
 	end, _ := y.skipProperties(b.start)
 	for _, child := range n.Content {
 		item, err := y.read(child, level+1, end)
@@ -347,7 +375,7 @@ func (y *yamlReader) sequence(b *built, n *yaml.Node, level int) error {
 			return err
 		}
 		end = max(end, item.end)
-		b.grow(item)
+		b.grow(&item)
 		b.node.Items = append(b.node.Items, item.node)
 	}
 	b.end = y.closed(n, b.start, -1, end, '[', ']')

@@ -3,7 +3,10 @@ package formats
 import (
 	"bytes"
 	"encoding/base64"
+	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
 )
@@ -16,30 +19,75 @@ func firstLineEnd(text []byte) int {
 	return bytes.IndexFunc(text, func(r rune) bool { return r == '\u0085' || r == '\u2028' || r == '\u2029' })
 }
 
-// merges reports whether a key is a merge. Programs differ on a quoted "<<" after a "!", a merge for yaml.v2, and so
-// kubectl, and on an alias of "<<", a merge for PyYAML.
-func (y *yamlReader) merges(k *yaml.Node, key *built) bool {
-	named := k
-	if k.Kind == yaml.AliasNode {
-		named = k.Alias
-	}
-	merge := named.Kind == yaml.ScalarNode && named.Value == "<<" && named.Tag == "!!merge"
+// merges reports whether a key is a merge, if its value can be one. Programs differ on a quoted "<<", a merge for Ruby
+// and, after a "!", for kubectl's yaml.v2; on an alias of "<<" and another key tagged !!merge, merges for PyYAML.
+func (y *yamlReader) merges(k *yaml.Node, key *built, canMerge bool) bool {
+	named := anchored(k)
+	merge := named.Value == "<<" && named.Tag == "!!merge"
 	switch {
 	case merge && k != named:
 		y.disputed(key.start, "an alias of the key <<, which some programs take for a merge: write <<")
-	case named.Value == "<<" && named.Style&yaml.TaggedStyle == 0 && !merge && y.isTagged(key.node.At.Start):
+	case named.Tag == "!!merge" && !merge:
+		y.disputed(key.start, "a key with the tag !!merge, which some programs take for a merge: drop the tag")
+		return true
+	case merge || named.Value != "<<" || named.Style&yaml.TaggedStyle != 0:
+	case y.isTagged(key.node.At.Start):
 		y.disputed(key.start, "the key << behind a !, which some programs take for a merge: drop the !")
+		return true
+	case canMerge:
+		y.disputed(key.start, `the key << in quotes, which some programs take for a merge: write <<, or !!str "<<"`)
 		return true
 	}
 	return merge
 }
 
+// anchored returns the node that an alias stands for, or the node itself.
+func anchored(n *yaml.Node) *yaml.Node {
+	if n.Kind == yaml.AliasNode {
+		return n.Alias
+	}
+	return n
+}
+
+// checkDefault refuses a tagged mapping with the key "=": PyYAML reads the value of that key.
+func (y *yamlReader) checkDefault(n *yaml.Node, start int) {
+	for i := 0; i < len(n.Content); i += 2 {
+		if k := anchored(n.Content[i]); k.Tag == "!!value" || k.Value == "=" && k.Style == 0 {
+			y.disputed(start, "a mapping with a tag and the key =, whose value some programs take; drop the tag")
+		}
+	}
+}
+
+// checkTag refuses a value with a tag of YAML that only some programs can read, as PyYAML does: !!bool tRuE, and !!int
+// " 1 " or with other digits than 0 to 9.
+func (y *yamlReader) checkTag(tag, text string, start int) {
+	isLoose := false
+	switch tag {
+	case "!!bool":
+		bare := strings.ToLower(text)
+		words := []string{"true", "false", "yes", "no", "on", "off"}
+		isLoose = slices.Contains(words, bare) && text != strings.ToUpper(bare) && text[1:] != bare[1:]
+	case "!!int", "!!float":
+		bare := strings.ToLower(strings.TrimSpace(text))
+		isDigit := func(r rune) bool { return r >= utf8.RuneSelf && unicode.IsDigit(r) }
+		isLoose = len(bare) < len(text) || strings.ContainsFunc(text, isDigit) ||
+			strings.HasPrefix(unsigned(bare), "inf") || bare == "nan"
+	}
+	if isLoose {
+		y.disputed(start, "a value that does not fit its tag, %s, for all programs; drop the tag", tag)
+	}
+}
+
+// rubySymbol returns the name of a symbol of Ruby, :name, which GitLab reads as that name.
+func rubySymbol(n *yaml.Node) (name string, ok bool) {
+	n = anchored(n)
+	name, ok = strings.CutPrefix(n.Value, ":")
+	return strings.Trim(name, `"'`), ok && name != "" && n.Kind == yaml.ScalarNode && n.Style == 0
+}
+
 // name is the text of a key. Most programs decode a key with a base64 tag.
 func (y *yamlReader) name(k *yaml.Node, key *built) string {
-	if k.Kind == yaml.AliasNode {
-		k = k.Alias
-	}
-	if k.Tag != "!!binary" {
+	if anchored(k).Tag != "!!binary" {
 		return key.text
 	}
 	y.disputed(key.start, "a key with the tag !!binary, which programs read differently")

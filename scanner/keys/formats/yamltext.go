@@ -74,6 +74,10 @@ func (y *yamlReader) scalar(b *built, n *yaml.Node, after int) {
 		y.disputed(b.start, "the text of this value is not where yaml.v3 says it is")
 	}
 	b.node.Kind, b.node.Scalar = yamlScalar(tag, value)
+	y.checkTag(tag, value, b.start)
+	if symbol, ok := rubySymbol(n); ok {
+		b.node.Scalar.Texts = append(b.node.Scalar.Texts, symbol)
+	}
 	if tag == "!!binary" && len(b.node.Scalar.Texts) == 1 {
 		y.disputed(b.start, "a value with the tag !!binary that is not base64, which programs read differently")
 	}
@@ -322,6 +326,8 @@ func core(text string) coreType {
 		return coreBool
 	}
 	switch {
+	case strings.IndexByte("+-."+decimals, text[0]) < 0: // as most texts
+		return coreText
 	case isCoreInt(text) || isFloat(text):
 		return coreNumber
 	case isInfinite(text):

@@ -1,0 +1,98 @@
+package keys_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/policyscan/policyscan/rules/keyitem"
+	"github.com/policyscan/policyscan/scanner/keys"
+)
+
+// TestPrefilter: all forbidden items of testdata/rows.txtar at once, in each of its trees. An item with a hit is
+// possible; one without is not, unless that takes a look at its conditions or at a path in a text.
+func TestPrefilter(t *testing.T) {
+	archive, err := txtar.ParseFile("testdata/rows.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var trees, texts []string
+	var items []*keyitem.Item
+	for _, list := range archive.Files {
+		for line := range strings.Lines(string(list.Data)) {
+			if parts := strings.Split(strings.TrimSuffix(line, "\n"), "\t"); !strings.HasPrefix(line, "#") {
+				trees = append(trees, parts[0])
+				if list.Name == "forbidden" {
+					texts, items = append(texts, parts[1]), append(items, readItem(t, parts[1]))
+				}
+			}
+		}
+	}
+	filter := keys.NewPrefilter(items)
+	hits, possible := 0, 0
+	for _, tree := range trees {
+		file := file(t, tree)
+		for i, is := range filter.Possible(file) {
+			found := len(keys.Forbidden(items[i], file)) > 0
+			isExact := items[i].Where == nil && items[i].If == nil && !strings.Contains(tree, "$text")
+			if found && !is || isExact && is && !found {
+				t.Errorf("%s in %s: possible %v, found %v", texts[i], tree, is, found)
+			}
+			if found {
+				hits++
+			}
+			if is {
+				possible++
+			}
+		}
+	}
+	if all := len(items) * len(trees); hits == 0 || possible < hits || possible > all/2 {
+		t.Errorf("%d items and trees, %d possible, %d with hits", all, possible, hits)
+	}
+}
+
+// TestPossible: the states of a path may be in two words, and a command is one value.
+func TestPossible(t *testing.T) {
+	tree := file(t, `{"x": {"y": {"b": 1}}, "run": ["a", "b"]}`)
+	run := tree[0].Root.Entries[1].Value
+	run.Joined = &keys.Node{Kind: keys.ScalarNode, Scalar: keys.Scalar{Texts: []string{"a b"}}}
+	for n := 1; n <= keyitem.MaxSegments; n++ {
+		var items []*keyitem.Item
+		for _, item := range []string{
+			`{"key": "` + strings.Repeat("z.", n-1) + `z"}`, `{"key": "**.b"}`, `{"key": "*.*.b", "is": 1}`, `{"key": "*.b"}`,
+			`{"key": "run", "matches": "^a b$"}`, `{"key": "run", "matches": "^a c$"}`,
+		} {
+			items = append(items, readItem(t, item))
+		}
+		if got := fmt.Sprint(keys.NewPrefilter(items).Possible(tree)); got != "[false true true false true false]" {
+			t.Errorf("behind %d segments: %s", n, got)
+		}
+	}
+}
+
+// TestUnknownPossible: the filter gives up at a text beyond a limit, and at many ways to the same nodes.
+func TestUnknownPossible(t *testing.T) {
+	var items []*keyitem.Item
+	for i := range 200 {
+		items = append(items, readItem(t, fmt.Sprintf(`{"key": "k%d.a"}`, i)))
+	}
+	filter := keys.NewPrefilter(items)
+	beyond := file(t, `{"b": 1}`)
+	beyond[0].Beyond = map[*keys.Node]string{beyond[0].Root: "too long"}
+	if possible := filter.Possible(beyond); possible != nil {
+		t.Error("beyond a limit: ", possible)
+	}
+	shared := &keys.Node{Kind: keys.Mapping, Shared: true}
+	for names, known := range map[int]bool{2: true, 100: true, 200: false} {
+		root := &keys.Node{Kind: keys.Mapping}
+		for i := range 300 { // each name leads to the node in another state
+			name := fmt.Sprint("k", i%names)
+			root.Entries = append(root.Entries, keys.Entry{Name: name, Named: true, Value: shared})
+		}
+		if possible := filter.Possible([]keys.Document{{Root: root}}); possible != nil != known {
+			t.Errorf("%d ways: %v", names, possible)
+		}
+	}
+}
