@@ -111,7 +111,12 @@ func (f *ruleFile) allowance(item document.Entry) {
 		a.MayGrow = f.doc.Only(e, "true")
 	}
 	if e := m.At("at_most"); a.AtMost == 0 && e.Value != nil && e.Value.Value == "0" {
-		f.checkWithdrawn(m)
+		for _, name := range []string{"may_grow", "from"} {
+			if e := m.At(name); e.Key != nil {
+				found := fmt.Sprintf("%q in an entry with at_most: 0, which allows nothing", name)
+				f.doc.Fail(document.CodeValue, e.Key, found, "remove it")
+			}
+		}
 	}
 	if f.doc.Mistakes() > 0 {
 		return // a bundle with a mistake is dropped
@@ -121,15 +126,6 @@ func (f *ruleFile) allowance(item document.Entry) {
 		spots.from = f.doc.Place(m.At("from").Value)
 	}
 	f.loader.allowances, f.loader.spots = append(f.loader.allowances, a), append(f.loader.spots, spots)
-}
-
-func (f *ruleFile) checkWithdrawn(m document.Entries) {
-	for _, name := range []string{"may_grow", "from"} {
-		if e := m.At(name); e.Key != nil {
-			found := fmt.Sprintf("%q in an entry with at_most: 0, which allows nothing", name)
-			f.doc.Fail(document.CodeValue, e.Key, found, "remove it")
-		}
-	}
 }
 
 // day reads an ISO 8601 day, quoted or not; "" if it is invalid or missing.

@@ -63,17 +63,13 @@ func (c *Choice) Reasons(r *Rule) []string {
 		key   string
 		globs []string
 	}{{"files", c.Files}, {"forbidden_files", c.Forbidden}, {"required_files", c.Required}} {
-		if len(list.globs) > 0 {
-			all = append(all, list.key+": "+quotedGlobs(list.globs))
+		var quoted []string
+		for _, g := range list.globs {
+			quoted = append(quoted, fmt.Sprintf("%q", g))
+		}
+		if len(quoted) > 0 {
+			all = append(all, list.key+": "+strings.Join(quoted, ", "))
 		}
 	}
 	return all
-}
-
-func quotedGlobs(globs []string) string {
-	var all []string
-	for _, g := range globs {
-		all = append(all, fmt.Sprintf("%q", g))
-	}
-	return strings.Join(all, ", ")
 }

@@ -233,7 +233,9 @@ func (l *loader) others(listed []stray) (strays []stray) {
 			l.read(f)
 		default:
 			l.batch.Add(f.doc)
-			l.refuse(f.noVersion(), true)
+			const found = `the file does not say bundle: "0.2" and which rules it holds`
+			l.refuse(newError(document.CodeValue, s.name, found,
+				`begin it with the lines bundle: "0.2" and "type: boundary" (or invariant, or deprecated)`), true)
 		}
 	}
 	return strays

@@ -33,7 +33,10 @@ func (f *ruleFile) keyItem(key document.Entry, m document.Entries, required bool
 	}
 	k.item.Paths, _ = k.paths(key)
 	k.item.Where, k.item.If = k.conditions(m.At("where")), k.conditions(m.At("if"))
-	condition := k.condition(m, &k.item.Condition, itemConditions(), k.json)
+	condition := k.condition(m, &k.item.Condition, map[string]keyitem.Asks{
+		"is": keyitem.Is, "is_not": keyitem.IsNot, "matches": keyitem.Matches, "matches_not": keyitem.MatchesNot,
+		"below": keyitem.Below, "above": keyitem.Above, "at_least": keyitem.AtLeast, "at_most": keyitem.AtMost,
+	}, k.json)
 	k.fitting(m, condition, required)
 	if format := m.At("format"); format.Key != nil {
 		k.item.Format = f.doc.Word(format, keyitem.Formats()...)
@@ -152,13 +155,6 @@ func (k *keyReader) values(e document.Entry) ([]keyitem.Value, string) {
 	}
 	values, _, shown := listOf(k, e, "value", read)
 	return values, shown
-}
-
-func itemConditions() map[string]keyitem.Asks {
-	return map[string]keyitem.Asks{
-		"is": keyitem.Is, "is_not": keyitem.IsNot, "matches": keyitem.Matches, "matches_not": keyitem.MatchesNot,
-		"below": keyitem.Below, "above": keyitem.Above, "at_least": keyitem.AtLeast, "at_most": keyitem.AtMost,
-	}
 }
 
 // pathConditions are the conditions of where and if, by their keys.

@@ -212,8 +212,8 @@ func (l *loader) globMistake(written globOf, text string) *document.Error {
 	if mistake != nil {
 		found = newError(document.CodeGlob, "", mistake.Found, mistake.Fix)
 	} else if l.expansions += glob.Expansions(text); l.expansions > maxExpansions {
-		found = newError(document.CodeLimit, "",
-			fmt.Sprintf("more than %d different globs in the bundle, with braces expanded", maxExpansions), "write fewer")
+		const what = "more than %d different globs in the bundle, with braces expanded"
+		found = newError(document.CodeLimit, "", fmt.Sprintf(what, maxExpansions), "write fewer")
 	}
 	l.globs[written] = found
 	return found

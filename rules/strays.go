@@ -18,7 +18,7 @@ type stray struct {
 	err  error  // why it cannot be inspected
 }
 
-// isNamed reports whether it has a fixed name, and so is none.
+// isNamed reports whether it is no stray, but a rule file with a fixed name.
 func (s *stray) isNamed() bool { return s.err == nil && isNamed(s.name) }
 
 // isOther reports whether it is a rule file of a 0.2 bundle; in a 0.1 bundle, it is a stray.

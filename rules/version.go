@@ -91,9 +91,3 @@ func (f *ruleFile) read02(why string) {
 	f.is02, f.unversioned = true, why
 	f.doc.Reform(f.form())
 }
-
-// noVersion is about a file of a 0.2 bundle that has neither a fixed name nor a version.
-func (f *ruleFile) noVersion() *document.Error {
-	return newError(document.CodeValue, f.name, `the file does not say bundle: "0.2" and which rules it holds`,
-		`begin it with the lines bundle: "0.2" and "type: boundary" (or invariant, or deprecated)`)
-}

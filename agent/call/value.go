@@ -296,8 +296,15 @@ func (v *Value) appendJSON(b []byte) []byte {
 		return append(b, "null"...)
 	case Bool:
 		return strconv.AppendBool(b, v.truth)
-	case Number:
-		return appendNumber(b, v.num)
+	case Number: // as ECMAScript writes it (Number::toString); encoding/json does so too, except for -0
+		text, err := json.Marshal(v.num)
+		switch {
+		case v.num == 0:
+			return append(b, '0')
+		case err != nil: // NaN and infinities, which JSON cannot hold
+			return append(b, "null"...)
+		}
+		return append(b, text...)
 	case String:
 		return appendString(b, v.text)
 	case List:
@@ -334,18 +341,6 @@ func (v *Value) order() []int {
 	}
 	slices.SortStableFunc(all, func(a, b int) int { return cmp.Compare(indexes[a], indexes[b]) })
 	return all
-}
-
-// appendNumber writes a number as ECMAScript does (Number::toString); encoding/json does so too, except for -0.
-func appendNumber(b []byte, n float64) []byte {
-	if n == 0 {
-		return append(b, '0')
-	}
-	text, err := json.Marshal(n)
-	if err != nil { // NaN and infinities, which JSON cannot hold
-		return append(b, "null"...)
-	}
-	return append(b, text...)
 }
 
 // appendString quotes a string as JSON.stringify does, without the escapes for HTML or JavaScript.

@@ -74,61 +74,47 @@ func (a *Around) from(name string) []string {
 // lefthook and, for the whole machine, agents.
 func (a *Around) starts() []string {
 	var all []string
+	add := func(dir string, names ...string) {
+		if dir != "" {
+			for _, at := range a.from(dir) {
+				all = append(all, under(at, names)...)
+			}
+		}
+	}
 	// Claude Code and Codex run the entry in the user's shell, which may be outside PATH.
 	for _, name := range []string{"SHELL", "BASH_ENV", "ENV", "LEFTHOOK_CONFIG",
 		"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"} {
-		if file := a.Getenv(name); file != "" {
-			all = append(all, a.from(file)...)
-		}
+		add(a.Getenv(name), ".")
 	}
 	if a.Exts == nil {
-		all = append(all, under("/etc", []string{
-			"profile", "profile.d", "bashrc", "bash.bashrc", "bash.bash_logout", "zsh", "zshenv", "zprofile",
+		add("/etc", "profile", "profile.d", "bashrc", "bash.bashrc", "bash.bash_logout", "zsh", "zshenv", "zprofile",
 			"zshrc", "zlogin", "zlogout", "fish",
 			"csh.cshrc", "csh.login", "ksh.kshrc", "mkshrc", "environment", "gitconfig", "ld.so.preload",
-			"claude-code", "codex", "cursor", "gemini-cli",
-		})...)
-		all = append(all, under("/Library/Application Support", []string{"ClaudeCode", "Cursor", "GeminiCli"})...)
+			"claude-code", "codex", "cursor", "gemini-cli")
+		add("/Library/Application Support", "ClaudeCode", "Cursor", "GeminiCli")
 		all = append(all, "/usr/share/fish", "/usr/local/share/fish")
 	}
 	zsh := []string{".zshenv", ".zprofile", ".zshrc", ".zlogin", ".zlogout"}
 	for _, name := range slices.Clone(zsh) {
 		zsh = append(zsh, name+".zwc") // the compiled one, which zsh takes if it is newer
 	}
-	if dir := a.Getenv("ZDOTDIR"); dir != "" {
-		for _, at := range a.from(dir) {
-			all = append(all, under(at, zsh)...)
-		}
+	add(a.Getenv("ZDOTDIR"), zsh...)
+	// fish takes a function of these for a program, so one called sh would run in place of the entry.
+	for _, dir := range append(filepath.SplitList(a.Getenv("XDG_DATA_DIRS")), a.Getenv("XDG_DATA_HOME")) {
+		add(dir, "fish")
 	}
 	// Whole directories: fish reads conf.d, functions and its variables, too, and husky's hooks begin with init.sh.
 	inConfig := []string{"fish", "powershell", "nushell", "git", "husky", "environment.d"}
-	// fish takes a function of these for a program, so one called sh would run in place of the entry.
-	for _, dir := range append(filepath.SplitList(a.Getenv("XDG_DATA_DIRS")), a.Getenv("XDG_DATA_HOME")) {
-		if dir != "" {
-			for _, at := range a.from(dir) {
-				all = append(all, filepath.Join(at, "fish"))
-			}
-		}
-	}
-	if dir := a.Getenv("XDG_CONFIG_HOME"); dir != "" {
-		for _, at := range a.from(dir) {
-			all = append(all, under(at, inConfig)...)
-		}
-	}
+	add(a.Getenv("XDG_CONFIG_HOME"), inConfig...)
 	if a.Home == "" {
 		return all
 	}
-	for _, home := range a.from(a.Home) {
-		all = append(all, under(filepath.Join(home, ".config"), inConfig)...)
-		all = append(all, filepath.Join(home, ".local", "share", "fish"))
-		all = append(all, under(home, zsh)...)
-		all = append(all, under(home, []string{
-			".profile", ".bash_profile", ".bash_login", ".bash_logout", ".bashrc", ".kshrc", ".mkshrc",
-			".cshrc", ".tcshrc", ".login",
-			".pam_environment", ".gitconfig", ".huskyrc",
-			"Documents/PowerShell", "Documents/WindowsPowerShell",
-		})...)
-	}
+	add(filepath.Join(a.Home, ".config"), inConfig...)
+	add(a.Home, zsh...)
+	add(a.Home, ".profile", ".bash_profile", ".bash_login", ".bash_logout", ".bashrc", ".kshrc", ".mkshrc",
+		".cshrc", ".tcshrc", ".login",
+		".pam_environment", ".gitconfig", ".huskyrc",
+		".local/share/fish", "Documents/PowerShell", "Documents/WindowsPowerShell")
 	return all
 }
 

@@ -57,7 +57,13 @@ func (p *Project) Judge(ctx context.Context, c *call.Call, o callrules.Options) 
 		add(nil, err)
 		for i := range others {
 			other := &others[i]
-			r, err := p.judgeOther(ctx, proposed, o, other)
+			var r *Result
+			g, err := p.Other(other.root, other.within)
+			if other.bundled = err != nil || g != nil && g.Bundle != nil; err == nil && g != nil {
+				at := *g
+				at.Sets, at.elsewhere = nil, other.places
+				r, err = at.judge(ctx, proposed, o)
+			}
 			if err != nil {
 				err = fmt.Errorf("%s is in the repository %s: %w",
 					verdict.Visible(other.files[0]), verdict.Visible(other.root), err)
@@ -136,18 +142,6 @@ func (p *Project) own(place string) (roots []string, within bool, err error) {
 		roots = append(roots, root)
 	}
 	return roots, false, nil
-}
-
-func (p *Project) judgeOther(
-	ctx context.Context, proposed *proposal, o callrules.Options, other *otherRepository,
-) (*Result, error) {
-	g, err := p.Other(other.root, other.within)
-	if other.bundled = err != nil || g != nil && g.Bundle != nil; err != nil || g == nil {
-		return nil, err
-	}
-	at := *g
-	at.Sets, at.elsewhere = nil, other.places
-	return at.judge(ctx, proposed, o)
 }
 
 // uncheckedNotes names the files that no bundle checked, because their repositories have none: a line for each

@@ -150,7 +150,15 @@ func (w *inputWriter) value(v *call.Value) {
 	}
 	switch v.Kind() {
 	case call.String:
-		w.b = append(w.b, w.text(v.Str())...)
+		f, begin := form(v.Str()), cut(v.Str())
+		if w.texts {
+			f.Text = &begin
+		}
+		if w.texts && begin == v.Str() {
+			w.b = append(w.b, marshal(begin)...)
+		} else {
+			w.b = append(w.b, marshal(f)...)
+		}
 	case call.List:
 		w.b = append(w.b, '[')
 		for i, item := range v.Items() {
@@ -177,18 +185,6 @@ func (w *inputWriter) value(v *call.Value) {
 	default:
 		w.b = append(w.b, v.JSON()...)
 	}
-}
-
-func (w *inputWriter) text(s string) []byte {
-	f := form(s)
-	if w.texts {
-		begin := cut(s)
-		if begin == s {
-			return marshal(s)
-		}
-		f.Text = &begin
-	}
-	return marshal(f)
 }
 
 // marshal is JSON with < > & as they are.

@@ -73,13 +73,6 @@ func orExit2(agent, program, args string) string {
 		`case "$*" in "{"*"}") printf "%s\n" "$*" && exit;; esac; echo "` + unchecked + `" >&2; exit 2'`
 }
 
-func inPowerShell(program string) string {
-	if program == byName {
-		return program
-	}
-	return "& " + program
-}
-
 // Targets returns the settings of the known agents, in the order of the documentation.
 func Targets() []*Target {
 	return []*Target{
@@ -143,12 +136,16 @@ func Targets() []*Target {
 			version: true,
 			off:     [][]string{{"disableAllHooks"}},
 			entry: func(program, args string) hook {
+				call := program
+				if program != byName {
+					call = "& " + program
+				}
 				return hook{
 					Type: "command",
 					Bash: `set -- "$(` + program + " hook copilot" + args + ` || echo x)"; ` +
 						`case "$*" in "{"*"}") printf '%s\n' "$*";; ` +
 						`*) printf '%s\n' '` + denies(unchecked) + "';; esac",
-					PowerShell: "$out = " + inPowerShell(program) + " hook copilot" + args +
+					PowerShell: "$out = " + call + " hook copilot" + args +
 						`; if ($LASTEXITCODE -eq 0 -and "$out" -like '{*}') { $out } else { '` +
 						denies(unchecked) + "' }",
 					TimeoutSec: seconds,

@@ -122,7 +122,13 @@ func (f *File) Put(text []byte) (changed bool, err error) {
 	case text == nil && f.Source == nil, text != nil && f.Source != nil && bytes.Equal(text, f.Source.Text):
 		return false, nil
 	case text == nil:
-		return true, f.remove()
+		if err := f.unchanged(); err != nil {
+			return true, err
+		}
+		if err := os.Remove(f.path); err != nil {
+			return true, fmt.Errorf("the settings cannot be removed: %w", err)
+		}
+		return true, nil
 	}
 	err = os.MkdirAll(filepath.Dir(f.path), 0o777)
 	if err == nil {
@@ -132,14 +138,4 @@ func (f *File) Put(text []byte) (changed bool, err error) {
 		return true, fmt.Errorf("%s cannot be written: %w", f.Shown, disk.Cause(err))
 	}
 	return true, nil
-}
-
-func (f *File) remove() error {
-	if err := f.unchanged(); err != nil {
-		return err
-	}
-	if err := os.Remove(f.path); err != nil {
-		return fmt.Errorf("the settings cannot be removed: %w", err)
-	}
-	return nil
 }

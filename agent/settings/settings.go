@@ -69,7 +69,7 @@ func (t *Target) Install(src *document.Source, program string, args []string) ([
 }
 
 // Uninstall returns the settings without the hook, whatever its arguments: the same bytes if it is not installed, nil
-// if the file is missing, or was created by Install and is otherwise empty. A hook that was changed by hand is an error.
+// if the file is missing, or created by Install and otherwise empty. A hook that was changed by hand is an error.
 func (t *Target) Uninstall(src *document.Source) ([]byte, error) {
 	if src == nil {
 		return nil, nil

@@ -71,7 +71,7 @@ func TestFault_185_Dockerfiles(t *testing.T) {
 		t.Errorf("64 MiB and a byte: %q", saysOf(v, "Dockerfile"))
 	}
 	if *long {
-		text := "FROM a\n" + repeat("#"+repeat("b", 65_000)+"\n", 1024)
+		text := "FROM a\n" + repeat("#"+repeat("b", 65_000)+"\n", 1040)
 		checkDockerfile(t, "64 MiB", text[:64<<20], found)
 	}
 }

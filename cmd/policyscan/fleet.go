@@ -125,16 +125,12 @@ func (r *fleetRun) scan(ctx context.Context) {
 		return fmt.Sprintf("scanning: %d of %d repositories, %d failed, %d undecided", done, own, failed, undecided)
 	})()
 	defer closeReuse(r.reuse)
-	boundMemory(len(f.Entries))
-	f.Scan(ctx, r.summary)
-}
-
-// boundMemory collects garbage sooner when memory exceeds the needs of a fleet of n repositories: 64 MiB, and 4 KiB
-// per row of the summary. Large YAML files would double it otherwise. GOMEMLIMIT takes precedence.
-func boundMemory(repositories int) {
+	// Collect garbage sooner when memory exceeds the needs of a fleet: 64 MiB, and 4 KiB per row of the summary. Large
+	// YAML files would double it otherwise. GOMEMLIMIT takes precedence.
 	if debug.SetMemoryLimit(-1) == math.MaxInt64 {
-		debug.SetMemoryLimit(64<<20 + 4<<10*int64(repositories))
+		debug.SetMemoryLimit(64<<20 + 4<<10*int64(len(f.Entries)))
 	}
+	f.Scan(ctx, r.summary)
 }
 
 // prepare applies the flags. wrong are missing settings without which the run can go on.

@@ -49,7 +49,11 @@ func (c *hookInstallAgentCmd) Run(std streams, ctx *kong.Context) error {
 		return err
 	}
 	if c.Print {
-		return print(std.out, "%s\n%s", safe(f.Shown), shownLines(text))
+		var shown strings.Builder
+		for line := range strings.Lines(string(text)) {
+			shown.WriteString(safe(strings.TrimRight(line, "\r\n")) + "\n")
+		}
+		return print(std.out, "%s\n%s", safe(f.Shown), &shown)
 	}
 	changed, err := f.Put(text)
 	if err != nil {
@@ -149,12 +153,4 @@ func openSettings(agent string, user bool) (*settings.File, error) {
 		return nil, err
 	}
 	return of.OpenProject(p.Root, p.Prefix)
-}
-
-func shownLines(text []byte) string {
-	var b strings.Builder
-	for line := range strings.Lines(string(text)) {
-		b.WriteString(safe(strings.TrimRight(line, "\r\n")) + "\n")
-	}
-	return b.String()
 }

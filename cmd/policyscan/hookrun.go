@@ -63,19 +63,16 @@ func (c *agentHookCmd) check() error {
 	case c.Log == "-":
 		return errors.New("--log is -, but standard output is for the answer; name a file, such as ./-")
 	}
+	names := eachLine(c.Policy)
+	bundles := max(len(names), 1) // the one in the root
+	if slices.Contains(names, hook.NoPolicy) {
+		bundles = 0
+	}
 	var err error
-	if c.pinned, err = c.pins(c.bundles()); err != nil {
+	if c.pinned, err = c.pins(bundles); err != nil {
 		return err
 	}
 	return ask.CheckMode(ask.Mode(c.AskMode))
-}
-
-func (c *agentHookCmd) bundles() int {
-	names := eachLine(c.Policy)
-	if slices.Contains(names, hook.NoPolicy) {
-		return 0
-	}
-	return max(len(names), 1) // the one in the root
 }
 
 // Run answers one call, or with --serve all calls.

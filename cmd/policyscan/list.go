@@ -69,11 +69,7 @@ func (c *listCmd) list(std streams) error {
 		rows := [][]string{{"ID", "TYPE", "BUNDLE", "WHY"}}
 		for _, r := range all {
 			for _, a := range r.Allowed {
-				until := ""
-				if a.Until != "" {
-					until = " until " + a.Until
-				}
-				r.why = append(r.why, fmt.Sprintf("allowed at most %s%s", grouped(a.AtMost), until))
+				r.why = append(r.why, "allowed "+a.limit())
 			}
 			rows = append(rows, []string{safe(r.ID), r.Type, safe(r.Bundle), safe(strings.Join(r.why, "; "))})
 		}
@@ -215,6 +211,15 @@ type listedAllowance struct {
 	MayGrow bool     `json:"may_grow"`
 	Bundle  string   `json:"bundle"` // the owner of the entry
 	Line    int      `json:"line"`   // 1-based
+}
+
+// limit is the number of an entry, and its end.
+func (a *listedAllowance) limit() string {
+	text := "at most " + grouped(a.AtMost)
+	if a.Until != "" {
+		text += " until " + a.Until
+	}
+	return text
 }
 
 // listing returns the rules of the loaded bundles in order of evaluation, deprecated ones last. With a path: the
@@ -372,12 +377,7 @@ func ruleText(r *listedRule, files []string) string {
 	var allowed []string
 	slices.SortStableFunc(r.Allowed, func(a, b listedAllowance) int { return report.Natural(a.File, b.File) })
 	for _, a := range r.Allowed {
-		until := ""
-		if a.Until != "" {
-			until = " until " + a.Until
-		}
-		allowed = append(allowed, fmt.Sprintf("%s: at most %s%s, by %s (%s)", a.File, grouped(a.AtMost), until, a.Owner,
-			a.Reason))
+		allowed = append(allowed, fmt.Sprintf("%s: %s, by %s (%s)", a.File, a.limit(), a.Owner, a.Reason))
 	}
 	if r.Allowances != "" {
 		allowed = []string{"never"}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -94,17 +93,6 @@ func (r *reporter) begin(begun output.Document) error {
 		Tracks: tracks, Stdout: r.std.out, Show: r.show, Begun: begun,
 	}
 	return r.outputs.Begin()
-}
-
-// undecided returns the verdict of a run that failed before the scan. Each mistake in a
-// bundle becomes one of its errors.
-func (r *reporter) undecided(err error) *verdict.Verdict {
-	r.about.Mistakes = run.Mistakes(err)
-	var a *run.AdvisedError
-	if errors.As(err, &a) {
-		r.advice = a.Advice
-	}
-	return r.about.Undecided(err)
 }
 
 func (r *reporter) show(v *verdict.Verdict) error {

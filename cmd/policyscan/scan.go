@@ -107,7 +107,12 @@ func (c *scanCmd) run(std streams) (*verdict.Verdict, error) {
 // scan returns the verdict, or a shard's document. They include the error that prevented a scan.
 func (c *scanCmd) scan(ctx context.Context, r *reporter, of shard.Split) (*verdict.Verdict, *shard.Document) {
 	if err := c.open(ctx, r); err != nil {
-		v := r.undecided(err)
+		r.about.Mistakes = run.Mistakes(err) // each becomes an error of the verdict
+		var advised *run.AdvisedError
+		if errors.As(err, &advised) {
+			r.advice = advised.Advice
+		}
+		v := r.about.Undecided(err)
 		if of.Count > 0 {
 			return nil, scanner.ShardStopped(v, of)
 		}

@@ -245,7 +245,8 @@ func writeManifests(t *testing.T, dir string) {
 	}
 }
 
-// keyRules returns 100 rules with a key each, of every condition; with conditions, half of them have an if.
+// keyRules returns 100 rules with a key each, of every condition. With conditions, half of them refuse values that are
+// there, but for their if, which no object meets.
 func keyRules(conditions bool) (rules []string) {
 	for i := range 100 {
 		item := []string{
@@ -257,9 +258,13 @@ func keyRules(conditions bool) (rules []string) {
 			fmt.Sprintf(`key: spec.replicas, is_not: [0, 1, 2, 3, 4, %d]`, i+7),
 		}[i%6]
 		if conditions && i/6%2 == 0 {
-			item += []string{
-				`, if: {hostPID: {is_not: false}}`, `, if: {runAsNonRoot: {is_not: true}}`, `, if: {name: {matches_not: "^x"}}`,
-				`, if: {privileged: {is: true}}`, `, if: {memory: {above: 1Gi, quantity: true}}`, `, if: {strategy: {missing: true}}`,
+			item = []string{
+				`key: spec.template.spec.hostNetwork, is: false, if: {hostPID: true}`,
+				`key: "**.securityContext.privileged", is: false, if: {runAsNonRoot: false}`,
+				fmt.Sprintf(`key: "**.containers.image", matches: "^registry", if: {name: {matches: "^docker%d"}}`, i),
+				fmt.Sprintf(`key: spec.template.spec.containers.securityContext, if: {capability%d: {present: true}}`, i),
+				`key: "**.limits.cpu", is: "1", if: {memory: {matches: "Gi$"}}, where: {kind: [Deployment, StatefulSet]}`,
+				fmt.Sprintf(`key: spec.replicas, is_not: %d, if: {paused: true}`, i+7),
 			}[i%6]
 		}
 		rules = append(rules, itemRule(i, item))

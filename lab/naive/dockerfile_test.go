@@ -11,6 +11,7 @@ func (g *generator) dockerContent() string {
 		w.put("# escape=`")
 		w.line()
 	}
+	named := "" // the stage before
 	for range 1 + g.IntN(3) {
 		for g.percent(20) {
 			w.put("#" + strings.ReplaceAll(g.remark(), "\u2028", ""))
@@ -20,8 +21,14 @@ func (g *generator) dockerContent() string {
 			w.put("ARG " + pick(g, "a", "a=x", "a=22 b"))
 			w.line()
 		}
-		w.put(pick(g, "FROM", "FROM", "from") + " " + pick(g, "a", "a:x", "a", "b", "x.y:5/a", "a:x@sha256:1", "$a", "a:${x:-y}", "scratch") +
-			pick(g, "", " AS a", " as b"))
+		name, image := pick(g, "", "a", "b"), pick(g, "a", "a:x", "a", "a", "b", "b", "x.y:5/a", "a:x@sha256:1", "$a", "a:${x:-y}", "scratch")
+		if named != "" && g.percent(50) {
+			image = named
+		}
+		w.put(pick(g, "FROM", "FROM", "from") + " " + image)
+		if named = name; name != "" {
+			w.put(pick(g, " AS ", " as ") + name)
+		}
 		w.line()
 		for range g.IntN(5) {
 			w.dockerLine(escape)
@@ -48,7 +55,13 @@ func (w *writer) dockerLine(escape string) {
 	if w.percent(15) {
 		w.put("ONBUILD ")
 	}
-	switch w.IntN(11) {
+	kind := w.IntN(11)
+	if len(w.instructions) > 0 && w.percent(50) {
+		kinds := map[string]int{"cmd": 2, "entrypoint": 2, "healthcheck": 3, "copy": 4, "add": 4, "from": 5, "env": 6, "label": 6, "arg": 7,
+			"user": 8, "expose": 9}
+		kind = kinds[pick(w.generator, w.instructions...)]
+	}
+	switch kind {
 	case 0, 1:
 		w.put("RUN " + pick(w.generator, "", "", "--mount=type=x ", "--network=none --mount=a --mount=b "))
 		if w.percent(20) {
@@ -57,7 +70,7 @@ func (w *writer) dockerLine(escape string) {
 			w.put(command())
 		}
 	case 2:
-		w.put(pick(w.generator, "CMD ", "cmd ", "ENTRYPOINT ") + command())
+		w.put(pick(w.generator, "CMD ", "cmd ", "ENTRYPOINT ", "entrypoint ") + command())
 	case 3:
 		w.put("HEALTHCHECK " + pick(w.generator, "NONE", "--interval=5m CMD ", "cmd "))
 		if !strings.HasSuffix(w.String(), "NONE") {

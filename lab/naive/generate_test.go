@@ -11,15 +11,14 @@ import (
 // A generator makes pairs in which almost everything nearly matches.
 type generator struct {
 	*rand.Rand
-	newer   bool     // bundles are 0.2
-	texts   []string // the texts of the bundle, from which contents are made
-	paths   []string // of the bundle's items with keys, and values that they ask for, from which files are made
-	values  []string
-	ids     int
-	parsed  map[string]*Parsed // of the files for items with keys
-	lengthy bool               // some contents are longer than what the program reads at once
-	docker  bool               // the rule is about Dockerfiles
-	formats []string           // of the rules with keys, which files for them have mostly: a name, or one behind "."
+	newer bool // bundles are 0.2
+	// The texts of the bundle, and the paths, instructions and values of its items with keys, from which files are made.
+	texts, paths, instructions, values []string
+	ids                                int
+	parsed                             map[string]*Parsed // of the files for items with keys
+	lengthy                            bool               // some contents are longer than what the program reads at once
+	docker                             bool               // the rule is about Dockerfiles
+	formats                            []string           // of the rules with keys, which files for them have mostly: a name, or one behind "."
 }
 
 func pick[T any](g *generator, from ...T) T { return from[g.IntN(len(from))] }

@@ -285,8 +285,9 @@ func (n *need) ask(p parent, path Path) {
 		}
 	case path[0].Kind == anyNumber:
 		before, sure := len(n.gaps), false
+		p.unsure = false // what is above does not matter
 		for _, q := range having(p, path[1:]) {
-			sure = sure || q.unsure == p.unsure
+			sure = sure || !q.unsure
 			n.ask(q, path[1:])
 		}
 		if !sure && len(n.gaps) == before {

@@ -22,7 +22,12 @@ func (g *generator) newKeyPath(broad bool) string {
 	if g.docker && g.percent(70) {
 		instruction := pick(g, "run", "cmd", "entrypoint", "healthcheck", "copy", "add", "env", "user", "from", "label", "expose", "arg")
 		key := pick(g, "command", "command", "a", "sources", "to", "from.image", "from.tag", "image", "tag", "stage", "mount", "link", "as", "*")
-		return pick(g, "**", "stages", "stages", "final", "**.onbuild") + "." + instruction + pick(g, "", "."+key, "."+key)
+		root := pick(g, "**", "stages", "stages", "final", "final", "**.onbuild")
+		if root == "final" && g.percent(60) {
+			instruction = pick(g, "cmd", "cmd", "entrypoint", "user", "env", "healthcheck")
+		}
+		g.instructions = append(g.instructions, instruction)
+		return root + "." + instruction + pick(g, "", "."+key, "."+key)
 	}
 	var parts []string
 	if g.percent(35) {
@@ -120,7 +125,8 @@ func (g *generator) keyItem(list, format string) string {
 	case form == "":
 	case strings.HasPrefix(form, "at_"), form == "below", form == "above":
 		if g.percent(40) {
-			parts = append(parts, "quantity: true", form+": "+pick(g, "22", `"22"`, "500m", "1Ki", "1.5", "1E3", "2e1", "-5"))
+			g.values = append(g.values, pick(g, "22", `"22"`, "500m", "1Ki", "1.5", "1E3", "2e1", "-5"))
+			parts = append(parts, "quantity: true", form+": "+g.values[len(g.values)-1])
 			break
 		}
 		fallthrough
@@ -148,7 +154,9 @@ func (g *generator) asked(form string) string {
 		return pick(g, "x", "'^x$'", "'^[a-z]+$'", "'2'", "'^(true|false)$'",
 			`'\.'`, `'\S'`, "'^.y'", "'(?s)x.y'", `'(?s)^x\s'`, "'(?s)^x$'", `'(?is)^X(?:\r?\n|$)'`, `'(?s)\n$'`, "'(?s)y'")
 	}
-	return pick(g, "22", "22.0", "0", "1", "-5", "1e3", "1.5", "90")
+	limit := pick(g, "22", "22.0", "0", "1", "-5", "1e3", "1.5", "90")
+	g.values = append(g.values, limit, pick(g, "21", "23", "-1", "1e4"))
+	return limit
 }
 
 // conditions are one or two conditions: of a key that occurs often, or of others.
@@ -557,6 +565,9 @@ func (g *generator) keyFile(format string) keyFile {
 			meant.Documents = append(meant.Documents, disputedYAML(w))
 		} else {
 			meant = &Parsed{Code: damageText(w, format)}
+			if meant.Code == "E_PARSE" { // with what other items look for
+				w.put(strings.ReplaceAll(g.passage(), `"`, ""))
+			}
 			meant.Template = meant.Code == "E_PARSE" && hasTemplate(w.String())
 		}
 	}

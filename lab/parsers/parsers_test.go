@@ -194,6 +194,11 @@ func others(t *testing.T) (commands [][]string) {
 	} else if t.Logf("without PyYAML: python3 -c 'import yaml': %v", err); *npm != "" {
 		t.FailNow()
 	}
+	if err := exec.Command("ruby", "-ryaml", "-e", "").Run(); err == nil {
+		commands = append(commands, []string{"ruby", "read.rb"})
+	} else {
+		t.Logf("without Ruby: %v", err)
+	}
 	if *npm == "" {
 		t.Log("without npm's yaml and js-yaml: name a directory to install them in with -npm")
 		return commands

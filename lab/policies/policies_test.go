@@ -148,11 +148,11 @@ func TestPolicies(t *testing.T) {
 	if err := build.Program(program); err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.Command(program, "test", ".").CombinedOutput()
-	if err != nil {
-		t.Errorf("policyscan test: %v", err)
+	for _, args := range [][]string{{"test", "."}, {"validate", "--alive", "--examples-only", "."}} {
+		if out, err := exec.Command(program, args...).CombinedOutput(); err != nil {
+			t.Errorf("policyscan %s: %v\n%s", args[0], err, out)
+		}
 	}
-	t.Logf("%s", out)
 	all, list, drawn := bundle(t), sources(t), 0
 	for _, s := range list {
 		for _, p := range s.policies {

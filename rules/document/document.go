@@ -31,6 +31,7 @@ package document
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"gopkg.in/yaml.v3"
 )
@@ -206,10 +207,10 @@ func (d *YAML) Mapping(n *yaml.Node, what, form string, l Level) Entries {
 	entries := make(Entries, 0, len(n.Content)/2)
 	for i := 0; i < len(n.Content) && !d.batch.full; i += 2 {
 		key := n.Content[i]
-		known, required := l.has(key.Value)
+		required := slices.Contains(l.Required, key.Value)
 		switch {
 		case d.bad[key] || d.isOwn(key.Value):
-		case known:
+		case required, slices.Contains(l.Optional, key.Value):
 			entries = append(entries, Entry{Key: key, Value: n.Content[i+1], Required: required})
 		default:
 			found, fix := d.unknownKey(key.Value, l)

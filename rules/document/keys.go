@@ -28,12 +28,6 @@ type Wrong struct {
 
 func (l Level) keys() []string { return append(slices.Clone(l.Required), l.Optional...) }
 
-// has reports whether the level has a key, and whether it is required.
-func (l Level) has(key string) (is, required bool) {
-	required = slices.Contains(l.Required, key)
-	return required || slices.Contains(l.Optional, key), required
-}
-
 // Misplaced refuses a value of the wrong kind. what and form are as in Mapping.
 func (d *YAML) Misplaced(n *yaml.Node, what, form string) {
 	code, found := CodeType, what+" is "+kindName(n)

@@ -15,7 +15,9 @@ func (d *YAML) suspect(number int, alias string) (found bool) {
 		d.fail(CodeSyntax, at(rest), "a tab in the indentation", "indent with spaces")
 		return true
 	}
-	rest = afterDashes(rest)
+	for strings.HasPrefix(rest, "- ") {
+		rest = strings.TrimLeft(rest[2:], " ")
+	}
 	if value, ok := afterKey(rest); ok {
 		rest = value
 	}
@@ -31,13 +33,6 @@ func (d *YAML) suspect(number int, alias string) (found bool) {
 		}
 	}
 	return false
-}
-
-func afterDashes(s string) string {
-	for strings.HasPrefix(s, "- ") {
-		s = strings.TrimLeft(s[2:], " ")
-	}
-	return s
 }
 
 // afterKey returns the value of "key: value" if the key is an unquoted word.

@@ -61,7 +61,7 @@ func usualLimits(exprs int) dfaLimits {
 	return dfaLimits{cells: n * 16 << 10, bytes: n * 128 << 10, reads: 50, states: 500}
 }
 
-// kinds are characters of which each stands for those that assertions treat alike.
+// kinds are characters, each for all that assertions treat alike.
 var kinds = [...]rune{lineEnd, ' ', 'a'}
 
 func newDFA(s *Set) *dfa {

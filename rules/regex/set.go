@@ -25,7 +25,7 @@ type Set struct {
 // maxSetSteps bounds the instructions of the programs of a set that is not searched by halves.
 const maxSetSteps = 16 << 10
 
-// NewSet returns the set of regexes for the lines of a file: one or more, none of them [Expr.Whole].
+// NewSet returns the set of regexes for the lines of a file: one or more, not [Expr.Whole].
 func NewSet(exprs []*Expr) *Set {
 	if len(exprs) == 1 {
 		return exprs[0].alone
@@ -124,8 +124,8 @@ func (s *Set) dfa() *dfa {
 	return newDFA(s)
 }
 
-// An alphabet is the classes of the bytes of a text. Two ASCII characters are in one class if each step of some programs
-// reads both or neither and, for assertions, both or neither are word characters. After these come the class of all
+// An alphabet is the classes of the bytes of a text. Two ASCII characters are in one class if each step of some
+// programs reads both or neither and, for assertions, both or neither are word characters. After these come the class of all
 // bytes from 0x80 on, and that of line ends.
 type alphabet struct {
 	classes [256]uint8

@@ -63,7 +63,9 @@ func (l *File) Add(v *verdict.Verdict, options AddOptions) (EditResult, error) {
 		return a.outcome, nil
 	}
 	if !l.bundle().Is02 {
-		return EditResult{}, l.errIs01()
+		return EditResult{}, fmt.Errorf(`%s: version 0.1 has no allowances; add the line bundle: "0.2" before its `+
+			"first key, scan again, and use the new verdict",
+			l.policies[l.own].PathPrefix()+rules.BoundariesFile)
 	}
 	_, err := l.edit(func(i int, was Entry) (Entry, bool) {
 		if now, raised := a.raised[i]; raised {

@@ -79,13 +79,6 @@ func (l *File) bundle() *rules.Bundle { return l.policies[l.own].Bundle }
 // Entries returns the entries of the file.
 func (l *File) Entries() []rules.Allowance { return l.bundle().Allowances }
 
-// errIs01 is the error that the bundle is of 0.1, which has no allowances.
-func (l *File) errIs01() error {
-	return fmt.Errorf(`%s: version 0.1 has no allowances; add the line bundle: "0.2" before its first key, `+
-		`scan again, and use the new verdict`,
-		l.policies[l.own].PathPrefix()+rules.BoundariesFile)
-}
-
 // edit changes and adds entries: change is called for each by its index. A file without an entry is deleted.
 func (l *File) edit(change func(i int, was Entry) (now Entry, keep bool), added []Entry) (deleted bool, err error) {
 	i := -1

@@ -124,9 +124,8 @@ func (k *keyChecker) examine(
 
 type keyPattern struct {
 	keyRef
-	item     rules.Item
-	rules    []int
-	inFilter int // its index in the plan's filter
+	item  rules.Item
+	rules []int
 }
 
 // askedBy returns the key patterns of some rules, each once; with marks those of "containing".
@@ -228,7 +227,7 @@ func (k *keyChecker) judge(
 			out.parsed = append(out.parsed, f)
 		}
 		if possible := s.filter.Possible(documents); possible != nil && !k.explains && !k.traced {
-			items = slices.DeleteFunc(items, func(a *keyPattern) bool { return !a.required && !possible[a.inFilter] })
+			items = slices.DeleteFunc(items, func(a *keyPattern) bool { return !a.required && !possible[a.item.Key] })
 		}
 		if err := k.ask(ctx, x, &out, path, text, f, items, documents); err != nil {
 			return keyResult{}, err
@@ -246,7 +245,7 @@ func (k *keyChecker) asking(s *Plan, out *keyResult, rep *match.Report) []*keyPa
 	var all []*keyPattern
 	for _, a := range s.asked {
 		if left := slices.DeleteFunc(slices.Clone(a.rules), others); len(left) > 0 {
-			all = append(all, &keyPattern{a.keyRef, a.item, left, a.inFilter})
+			all = append(all, &keyPattern{a.keyRef, a.item, left})
 		}
 	}
 	return all

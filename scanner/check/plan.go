@@ -100,7 +100,6 @@ func (es *PlanCache) newPlan(selected []int) *Plan {
 	var forbidden []*keyitem.Item
 	for _, a := range s.asked {
 		if !a.required {
-			a.inFilter = len(forbidden)
 			forbidden = append(forbidden, a.item.Key)
 		}
 	}

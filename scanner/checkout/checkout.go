@@ -258,17 +258,15 @@ func (ch *chain) lines(text []byte, isRoot, optional bool) ([]line, error) {
 		if l.pattern == nil {
 			continue
 		}
-		l.settings = slices.DeleteFunc(l.settings, func(s setting) bool { return !ch.counts(s.name) })
+		l.settings = slices.DeleteFunc(l.settings, func(s setting) bool {
+			_, isMacro := ch.macros[s.name]
+			return !isMacro && !slices.Contains([]string{encodingName, identName, filterName, exportSubstName}, s.name)
+		})
 		if len(l.settings) > 0 {
 			counting = append(counting, l)
 		}
 	}
 	return counting, nil
-}
-
-func (ch *chain) counts(name string) bool {
-	_, isMacro := ch.macros[name]
-	return isMacro || slices.Contains([]string{encodingName, identName, filterName, exportSubstName}, name)
 }
 
 // concerns reports whether a line could set the encoding in any reading.

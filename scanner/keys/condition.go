@@ -105,8 +105,7 @@ func (c *condition) value(n *Node) answer {
 	return answer{could: n.joinedIs(&c.is.Condition) || !hasItems && couldHold(&c.is.Condition, n), sure: !hasItems}
 }
 
-// entries answers for the entries of a mapping. A key with variables may be any, and then be any other one's second
-// value.
+// entries answers for the entries of a mapping. A key with variables may be any, and any other one a second time.
 func (c *condition) entries(n *Node, states uint64) (a answer) {
 	type named struct {
 		answer

@@ -1,6 +1,7 @@
 package keys
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -48,12 +49,10 @@ func pathsOf(item *keyitem.Item, do func(path keyitem.Path, begins []keyitem.Pat
 	for _, path := range item.Each {
 		do(path, top)
 	}
-	owners := item.Each
+	owners := slices.Clip(item.Each)
 	for _, path := range item.Paths {
 		do(path, append(top, item.Each...))
-		if len(item.Each) == 0 {
-			owners = append(owners, path[:len(path)-1])
-		}
+		owners = append(owners, path[:len(path)-1])
 	}
 	for _, where := range item.Where {
 		do(where.Path, top)
@@ -76,8 +75,8 @@ func dotted(path keyitem.Path, names map[string]Span) Sentence {
 			one := keyitem.Path{{Name: strings.Join(parts, "."), Quoted: true}}
 			if at, known := names[one[0].Name]; known && len(parts) == n {
 				meant := slices.Concat(path[:i], one, path[i+n:])
-				return Sentence{at, "here is a key " + one.String() + ": if it is meant, put it in quotes in the path: " +
-					meant.String()}
+				const is = "here is a key %s: if it is meant, put it in quotes in the path: %s"
+				return Sentence{at, fmt.Sprintf(is, one, meant)}
 			}
 		}
 	}

@@ -1,175 +1,128 @@
 package keys
 
 import (
-	"math/bits"
 	"slices"
 
 	"github.com/policyscan/policyscan/rules/keyitem"
 )
 
-// A Prefilter finds out which of many forbidden items may have a hit in a file, in one walk. It follows all their paths
-// at once, as a [walk] follows one: each state of each path has a bit. Several goroutines may use it.
-type Prefilter struct {
-	items     []*keyitem.Item
-	itemOf    []int            // by state
-	named     map[string][]int // the states before a segment with this name
-	any, deep stateSet         // those before the other segments
-	begin     stateSet
-	end       stateSet // the last state of each path
+// A Prefilter finds out which of many forbidden items may have a hit in a file, in one walk that follows all their
+// paths at once. Several goroutines may use it.
+type Prefilter struct{ root pathNode }
+
+// A pathNode is where paths with the same first segments are after those.
+type pathNode struct {
+	items  []*keyitem.Item // those with a path that ends here
+	named  map[string]*pathNode
+	other  [keyitem.Deep + 1]*pathNode // after a "*" or "**"
+	isDeep bool                        // the last segment is "**"
 }
 
-type stateSet []uint64
-
-func (s stateSet) add(state int)      { s[state/64] |= 1 << (state % 64) }
-func (s stateSet) has(state int) bool { return s[state/64]&(1<<(state%64)) != 0 }
-
 func NewPrefilter(items []*keyitem.Item) *Prefilter {
-	p := &Prefilter{items: items, named: map[string][]int{}}
-	for i, item := range items {
-		for _, path := range item.Paths {
-			p.itemOf = append(p.itemOf, slices.Repeat([]int{i}, len(path)+1)...)
-		}
-	}
-	for _, s := range []*stateSet{&p.any, &p.deep, &p.begin, &p.end} {
-		*s = make(stateSet, len(p.itemOf)/64+1)
-	}
-	state := 0
+	p := &Prefilter{pathNode{named: map[string]*pathNode{}}}
 	for _, item := range items {
 		for _, path := range item.Paths {
-			p.begin.add(state)
+			at := &p.root
 			for _, segment := range path {
-				switch segment.Kind {
-				case keyitem.Deep:
-					p.deep.add(state)
-				case keyitem.Any:
-					p.any.add(state)
-				default:
-					p.named[segment.Name] = append(p.named[segment.Name], state)
-				}
-				state++
+				at = at.after(segment)
 			}
-			p.end.add(state)
-			state++
+			at.items = append(at.items, item)
 		}
 	}
-	p.skip(p.begin)
 	return p
 }
 
-// skip adds the states after each "**", and reports whether there are any states.
-func (p *Prefilter) skip(states stateSet) (some bool) {
-	carry := uint64(0)
-	for i, s := range states {
-		deep := s & p.deep[i]
-		states[i] |= deep<<1 | carry
-		carry = deep >> 63
-		some = some || states[i] != 0
+// after returns the node after another segment, which it makes if need be.
+func (p *pathNode) after(segment keyitem.Segment) *pathNode {
+	known := p.other[segment.Kind]
+	if segment.Kind == keyitem.Name {
+		known = p.named[segment.Name]
 	}
-	return some
+	if known != nil {
+		return known
+	}
+	next := &pathNode{named: map[string]*pathNode{}, isDeep: segment.Kind == keyitem.Deep}
+	if segment.Kind == keyitem.Name {
+		p.named[segment.Name] = next
+	} else {
+		p.other[segment.Kind] = next
+	}
+	return next
 }
 
-// Possible reports for each item whether it may have a hit in a file. It is nil if that is unknown.
-func (p *Prefilter) Possible(file []Document) []bool {
-	f := filtering{Prefilter: p, possible: make([]bool, len(p.items)), seen: map[*Node]stateSet{}}
-	for _, d := range file {
-		if d.Beyond != nil {
-			return nil
-		}
-	}
+// Possible returns the items that may have a hit in a file. It is nil if they are unknown.
+func (p *Prefilter) Possible(file []Document) map[*keyitem.Item]bool {
+	f := filtering{possible: map[*keyitem.Item]bool{}}
+	f.reach(0, &p.root)
 	for _, d := range (&splitter{forbidden: true}).split(file) {
-		if !f.visit(d.root, p.begin, 0) {
-			return nil
-		}
+		f.visit(d.root, d.root, f.stack)
+	}
+	if f.ways > maxWays || slices.ContainsFunc(file, func(d Document) bool { return d.Beyond != nil }) {
+		return nil
 	}
 	return f.possible
 }
 
-// A filtering is a walk over a file.
+// A filtering is a walk of a filter over a file. It visits a node on each way to it, and gives up if they are many.
 type filtering struct {
-	*Prefilter
-	possible []bool
-	levels   []stateSet // the states of each mapping's value on the way
-	seen     map[*Node]stateSet
-	again    int // how often a node was visited in further states
+	possible map[*keyitem.Item]bool
+	stack    []*pathNode // that were reached, of each value on the way
+	ways     int         // to nodes that may have several
 }
 
-// maxAgain bounds the visits of nodes with several ways to them: each takes time for all paths.
-const maxAgain = 100
+const maxWays = 200
 
-// visit visits a node in some states, and what is in it. It returns false if that takes too long.
-func (f *filtering) visit(n *Node, states stateSet, level int) bool {
+// reach adds a node, if it is one, to those from an index of the stack on. Behind it, a "**" can match nothing.
+func (f *filtering) reach(from int, p *pathNode) {
+	for ; p != nil && !slices.Contains(f.stack[from:], p); p = p.other[keyitem.Deep] {
+		f.stack = append(f.stack, p)
+	}
+}
+
+// visit visits a node, and what is in it, where paths have reached some nodes. owner is as for a walk.
+func (f *filtering) visit(n, owner *Node, reached []*pathNode) {
 	if n.Shared || n.Parted {
-		if states = f.fresh(n, states); states == nil || f.again > maxAgain {
-			return states == nil
+		f.ways++
+	}
+	if len(reached) == 0 || f.ways > maxWays {
+		return
+	}
+	for _, p := range reached {
+		for _, item := range p.items {
+			f.value(item, n, owner)
 		}
 	}
-	for i, s := range states {
-		for end := s & f.end[i]; end != 0; end &= end - 1 {
-			at := f.itemOf[i*64+bits.TrailingZeros64(end)]
-			f.possible[at] = f.possible[at] || couldForbid(f.items[at], n)
-		}
-	}
-	if n.Inside != nil && !f.visit(n.Inside, states, level) {
-		return false
+	if n.Inside != nil {
+		f.visit(n.Inside, owner, reached)
 	}
 	for _, item := range n.Items {
-		if !f.visit(item, states, level) {
-			return false
-		}
+		f.visit(item, owner, reached)
 	}
+	if !n.Header {
+		owner = n
+	}
+	top := len(f.stack)
 	for i := range n.Entries {
 		e := &n.Entries[i]
-		if next, some := f.next(states, e, level); some && !f.visit(e.Value, next, level+1) {
-			return false
-		}
-	}
-	return true
-}
-
-// fresh returns those of some states in which a node was not visited; nil if there are none.
-func (f *filtering) fresh(n *Node, states stateSet) stateSet {
-	before, known := f.seen[n]
-	if !known {
-		f.seen[n] = slices.Clone(states)
-		return states
-	}
-	fresh, some := make(stateSet, len(states)), false
-	for i, s := range states {
-		fresh[i] = s &^ before[i]
-		before[i] |= s
-		some = some || fresh[i] != 0
-	}
-	if !some {
-		return nil
-	}
-	f.again++
-	return fresh
-}
-
-// next returns the states after an entry.
-func (f *filtering) next(states stateSet, e *Entry, level int) (next stateSet, some bool) {
-	if level == len(f.levels) {
-		f.levels = append(f.levels, make(stateSet, len(states)))
-	}
-	next = f.levels[level]
-	carry := uint64(0)
-	for i, s := range states {
-		step := s & f.any[i]
-		next[i] = step<<1 | carry | s&f.deep[i]
-		carry = step >> 63
-	}
-	if e.Named {
-		for _, state := range f.named[e.Name] {
-			if states.has(state) {
-				next.add(state + 1)
+		for _, p := range reached {
+			if p.isDeep {
+				f.reach(top, p)
 			}
+			if e.Named {
+				f.reach(top, p.named[e.Name])
+			}
+			f.reach(top, p.other[keyitem.Any])
 		}
+		f.visit(e.Value, owner, f.stack[top:])
+		f.stack = f.stack[:top]
 	}
-	return next, f.skip(next)
 }
 
-// couldForbid reports whether an item may have a hit at a node at the end of its path.
-func couldForbid(item *keyitem.Item, n *Node) bool {
+// value notes whether an item may have a hit at a node at the end of its path.
+func (f *filtering) value(item *keyitem.Item, n, owner *Node) {
 	isValue := n.Kind != List || n.Tagged || len(n.Items) == 0
-	return item.Asks == keyitem.Exists || n.joinedIs(&item.Condition) || isValue && forbids(item, n)
+	could := item.Asks == keyitem.Exists || n.joinedIs(&item.Condition) || isValue && forbids(item, n)
+	if could && !f.possible[item] && newConditions(item.If).hold(owner) {
+		f.possible[item] = true
+	}
 }

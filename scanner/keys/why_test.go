@@ -199,3 +199,32 @@ func shift(d *keys.Document, by int) {
 	all(d.Root)
 	move(&d.Head)
 }
+
+// TestDottedKeys: of a path that reaches nothing, the longest key that is segments of it joined by dots.
+func TestDottedKeys(t *testing.T) {
+	for _, row := range []struct{ tree, item, meant string }{
+		{`{"a.b":1}`, `{"key":"a.b"}`, `"a.b"`},
+		{`{"a.b":{"c":1},"a.b.c":1}`, `{"key":"x.a.b.c.d"}`, `x."a.b.c".d`},
+		{`{"x":[{"y":{"a.b":1}}]}`, `{"key":"**.a.b","is":1}`, `**."a.b"`},
+		{`{"x":{"$text":{"a.b":1}}}`, `{"key":"x.a.b"}`, `x."a.b"`},
+		{`{"b.c.d":1}`, `{"key":"a.\"b.c\".d"}`, `a."b.c.d"`},
+		{`{"a.b":1,"a":{"b":2}}`, `{"key":"a.b"}`, ``},
+		{`{"a.b":1}`, `{"key":"a.*.b"}`, ``},
+		{`{"a.b":1}`, `{"key":["c","a.b"]}`, `"a.b"`},
+		{`{"a.b":1}`, `{"key":"c","where":{"a.b":1}}`, `"a.b"`},
+		{`{"e":[{"a.b":1}]}`, `{"each":"e","key":"a.b"}`, `"a.b"`},
+		{`{"e":[{"a":{"b":1},"a.b":1}]}`, `{"each":"e","key":"a.b"}`, ``},
+		{`{"a.b":1}`, `{"each":"a.b","key":"c"}`, `"a.b"`},
+		{`{"c":[{"d":1,"a.b":1}]}`, `{"key":"c.d","if":{"a.b":1}}`, `"a.b"`},
+		{`{"c":[{"d":1,"a":{"b":2},"a.b":1}]}`, `{"key":"c.d","if":{"a.b":1}}`, ``},
+	} {
+		documents := file(t, row.tree)
+		got := ""
+		for _, is := range keys.DottedKeys(readItem(t, row.item), documents, keys.DottedNames(documents)) {
+			got = strings.TrimSpace(is[1].(string)[strings.LastIndex(is[1].(string), ":")+1:])
+		}
+		if got != row.meant {
+			t.Errorf("%s in %s: %s, want %s", row.item, row.tree, got, row.meant)
+		}
+	}
+}

@@ -27,7 +27,8 @@ func (e *Engine) candidates(s *seen, keep int, exprs []exprCandidate) (found can
 	var seen []formOf
 	for _, i := range s.plain.Indices() {
 		of := e.plainOf[i]
-		if f := &e.patterns[of.pattern].forms[of.form]; e.setOf != nil && e.setOf[of.pattern] != nil && f.enc == utf8Enc {
+		f := &e.patterns[of.pattern].forms[of.form]
+		if e.setOf != nil && e.setOf[of.pattern] != nil && f.enc == utf8Enc {
 			found.literals = append(found.literals, of)
 		}
 		seen = append(append(seen, of), e.sharing[i]...)

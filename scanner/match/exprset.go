@@ -9,7 +9,7 @@ import (
 	"github.com/policyscan/policyscan/rules/regex"
 )
 
-// An exprSet has regexes of an engine, which are matched together: those that share literals, or all without one.
+// An exprSet has regexes of an engine, which are matched together: the ones that share literals, or all without one.
 type exprSet struct {
 	patterns []int // indices in the engine
 	compile  sync.Once

@@ -63,7 +63,11 @@ func (f format) parseCommit(content []byte) (*commit, error) {
 				c.parents = append(c.parents, h)
 			}
 		case key == committer:
-			c.date = dateOf(value)
+			// "name <email> seconds zone". Old programs wrote odd dates; in a search they only decide its order, not
+			// its result.
+			if fields := bytes.Fields(value[bytes.LastIndexByte(value, '>')+1:]); len(fields) > 0 {
+				c.date, _ = strconv.ParseInt(string(fields[0]), 10, 64)
+			}
 		}
 		last = key
 	}
@@ -75,15 +79,6 @@ func (f format) parseCommit(content []byte) (*commit, error) {
 
 // maxDate is the last second of the year 9999.
 const maxDate = 253402300799
-
-// dateOf returns the date of "name <email> seconds zone". Old programs wrote odd dates; in a search they only
-// decide its order, not its result.
-func dateOf(committer []byte) (seconds int64) {
-	if fields := bytes.Fields(committer[bytes.LastIndexByte(committer, '>')+1:]); len(fields) > 0 {
-		seconds, _ = strconv.ParseInt(string(fields[0]), 10, 64)
-	}
-	return seconds
-}
 
 func (r *Repository) tagged(h Hash) (Hash, error) {
 	content, err := r.objects.read(h, plumbing.TagObject)

@@ -125,8 +125,12 @@ func (s *search) common(a, b Hash) ([]Hash, error) {
 
 // next takes the newest commit and passes its marks to its parents.
 func (s *search) next() error {
-	c := s.pop()
-	marks := s.marks[c.hash]
+	c := heap.Pop(&s.queue).(waiting)
+	marks := s.marks[c.hash] &^ queued
+	s.marks[c.hash] = marks
+	if marks&stale == 0 {
+		s.fresh--
+	}
 	pass := marks & (ofA | ofB | stale)
 	if pass == ofA {
 		s.oldest = min(s.oldest, c.date)
@@ -263,15 +267,6 @@ func (s *search) push(h Hash, marks int) error {
 		s.fresh++
 	}
 	return nil
-}
-
-func (s *search) pop() waiting {
-	c := heap.Pop(&s.queue).(waiting)
-	s.marks[c.hash] &^= queued
-	if s.marks[c.hash]&stale == 0 {
-		s.fresh--
-	}
-	return c
 }
 
 // dated is a heap of commits, the newest first, then by hash.

@@ -220,7 +220,7 @@ func behindRemote(r *repo.Repository, base string) (string, error) {
 		case err == nil && compared.Behind == 0:
 			continue
 		case err == nil && compared.Behind > 0:
-			lacks = "lacks " + pluralize(compared.Behind, "commit", "s") + " of"
+			lacks = "lacks " + pluralize(compared.Behind, "commit") + " of"
 		}
 		return fmt.Sprintf("the local branch %[1]s %[2]s %[3]s/%[1]s; compare with that: --diff-base %[3]s/%[1]s",
 			verdict.Visible(branch), lacks, remote), nil

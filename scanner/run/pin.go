@@ -42,16 +42,16 @@ func ParsePins(values []string, bundles int) (Pins, error) {
 		return nil, nil
 	case n != bundles:
 		return nil, fmt.Errorf("--policy-sha256 is given %s, but the run has %s; give it once for each --policy, "+
-			"in the same order", pluralize(n, "time", "s"), pluralize(bundles, "bundle", "s"))
+			"in the same order", pluralize(n, "time"), pluralize(bundles, "bundle"))
 	case !slices.ContainsFunc(pins, func(pin string) bool { return pin != "" }):
 		return nil, errors.New("--policy-sha256 pins no bundle; give the hash of one, or remove it")
 	}
 	return pins, nil
 }
 
-func pluralize(n int, thing, plural string) string {
+func pluralize(n int, thing string) string {
 	if n != 1 {
-		thing += plural
+		thing += "s"
 	}
 	return fmt.Sprintf("%d %s", n, thing)
 }

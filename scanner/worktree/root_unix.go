@@ -220,7 +220,8 @@ func (rd *Reader) openFile(h handle, name string, watched bool) (*File, error) {
 		rd.accessTimes = err == nil
 	}
 	switch {
-	case errors.Is(err, unix.ELOOP), errors.Is(err, unix.EMLINK), errors.Is(err, unix.ENXIO), errors.Is(err, unix.ENODEV):
+	case errors.Is(err, unix.ELOOP), errors.Is(err, unix.EMLINK),
+		errors.Is(err, unix.ENXIO), errors.Is(err, unix.ENODEV):
 		return nil, ErrChanged // it was replaced since it was listed
 	case err != nil:
 		return nil, err

@@ -241,17 +241,12 @@ func (f *finding) also() []string {
 			others[isNew] = append(others[isNew], x)
 		}
 	}
-	var clauses []string
-	fresh := int(f.NewPlaceCount)
+	fresh, lead := int(f.NewPlaceCount), "also"
 	if f.status() == verdict.Introduced {
-		fresh--
+		fresh, lead = fresh-1, "was there before"
 	}
 	old := int(f.PlaceCount) - 1 - fresh
-	clauses = with(clauses, f.where("also new", others[true], fresh))
-	if f.status() == verdict.Introduced {
-		return with(clauses, f.where("was there before", others[false], old))
-	}
-	return with(clauses, f.where("also", others[false], old))
+	return with(with(nil, f.where("also new", others[true], fresh)), f.where(lead, others[false], old))
 }
 
 // where lists the lines of n other places after a lead: "also at lines 79, 83 and 4 more"; "" without one.
@@ -271,24 +266,24 @@ func (f *finding) where(lead string, listed []*finding, n int) string {
 			lines = append(lines, strconv.FormatInt(last, 10))
 		}
 	}
-	more, where := n-len(listed), ""
-	switch n := len(lines); {
-	case n == 0 && more > 0:
+	more, where := n-len(listed), "at "+noun(len(lines), "line")+" "
+	if more > 0 && len(lines) > 0 {
+		lines = append(lines, number(more)+" more")
+	}
+	switch last := len(lines) - 1; {
+	case last > 0:
+		where += strings.Join(lines[:last], ", ") + " and " + lines[last]
+	case last == 0:
+		where += lines[0]
+	case more > 0:
 		where = "in " + count(more, "more place")
-	case n > 0 && more > 0:
-		where = fmt.Sprintf("at %s %s and %s more", noun(n, "line"), strings.Join(lines, ", "), number(more))
-	case n == 1:
-		where = "at line " + lines[0]
-	case n > 1:
-		where = "at lines " + strings.Join(lines[:n-1], ", ") + " and " + lines[n-1]
+	default:
+		where = ""
 	}
-	if here != "" && where != "" {
-		here += " and "
+	if clauses := with(with(nil, here), where); len(clauses) > 0 {
+		return lead + " " + strings.Join(clauses, " and ")
 	}
-	if where = here + where; where == "" {
-		return ""
-	}
-	return lead + " " + where
+	return ""
 }
 
 // aboutFile reports whether an error is about a file other than the tree's root.

@@ -195,6 +195,7 @@ type fleetPage struct {
 	Passing   []*summary.Repository
 	RuleRows  []fleetRule // most violating repositories first
 	Violated  int         // of RuleRows
+	Covered   int         // files
 }
 
 type fleetRule struct {
@@ -204,7 +205,8 @@ type fleetRule struct {
 }
 
 func writeFleetHTML(w io.Writer, f *summary.Fleet) error {
-	p := &fleetPage{Fleet: f, htmlHead: htmlHead{Tone: "undecided", Outcome: f.Verdict, Headline: fleetCounts(f)}}
+	p := &fleetPage{Fleet: f, Covered: f.Totals.Governed}
+	p.htmlHead = htmlHead{Tone: "undecided", Outcome: f.Verdict, Headline: fleetCounts(f)}
 	switch {
 	case f.Verdict == verdict.Pass:
 		p.Tone = "pass"

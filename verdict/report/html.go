@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/summary"
 )
 
 // The styles and scripts are copied into the templates page.html and fleet.html.
@@ -47,6 +48,7 @@ func writePage(
 		"count": count, "number": number, "noun": noun, "bytes": func(n int64) string { return number(int(n)) },
 		"visible": inert, "flow": func(s string) string { return inert(flow(s)) },
 		"lines": textLines, "drawn": drawn, "safe": isSafeURL, "moreErrors": moreErrors, "mostFirst": mostFirst,
+		"covered":  func(r *summary.Repository) int { return r.Governed },
 		"short":    func(commit string) string { return inert(abbreviated(commit)) },
 		"why":      reasonWords,
 		"sentence": func(s string) string { return inert(full(sentence(s))) },

@@ -349,8 +349,8 @@ func (p *markdownPage) allowed(v *view) {
 	}
 	ending := v.endings()
 	fresh := inOrder(v.newAllowed, func(a *verdict.AllowedViolation) string { return a.File })
-	p.fold("allowance", number(len(fresh))+" "+newButAllowed, len(fresh) <= markdownOpen, "", len(fresh), p.b.Len()+most,
-		func(i int) string {
+	p.fold("allowance", number(len(fresh))+" "+newButAllowed, len(fresh) <= markdownOpen, "", len(fresh),
+		p.b.Len()+most, func(i int) string {
 			a := fresh[i]
 			f := newFinding(&a.Violation)
 			f.first = true

@@ -131,7 +131,8 @@ func beginsEmoji(s string) bool {
 // "www.x" an address, "_x_" emphasis.
 func plain(word string) bool {
 	if strings.Trim(word, "0123456789,") == "" {
-		return len(word) < 7 && !strings.Contains(word, ",") || word == grouped(word)
+		n, err := strconv.Atoi(strings.ReplaceAll(word, ",", ""))
+		return len(word) < 7 && !strings.Contains(word, ",") || err == nil && word == number(n)
 	}
 	hex, single, last := 0, true, '-' // single: no two letters are next to each other
 	for _, r := range word {
@@ -155,15 +156,6 @@ func plain(word string) bool {
 		last = r
 	}
 	return last > '.' && (single || !strings.Contains(word, "."))
-}
-
-// grouped is a number with its thousands apart; "" for another word.
-func grouped(word string) string {
-	n, err := strconv.Atoi(strings.ReplaceAll(word, ",", ""))
-	if err != nil {
-		return ""
-	}
-	return number(n)
 }
 
 // link writes a link around text, which is Markdown, or only text if the address is not safe.

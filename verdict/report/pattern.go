@@ -29,21 +29,16 @@ func named(e *verdict.Evidence) patternName {
 	}
 	n := patternName{words: e.PatternWords()}
 	_ = json.Unmarshal([]byte(e.Pattern), &n) // it is a mapping
-	n.paths = keyPaths(n.Key)
+	var path string
+	if json.Unmarshal(n.Key, &path) == nil {
+		n.paths = []string{path}
+	} else {
+		_ = json.Unmarshal(n.Key, &n.paths) // nil for another value
+	}
 	return n
 }
 
 func (n *patternName) isMapping() bool { return n.Text != "" || n.Regex != "" || len(n.paths) > 0 }
-
-func keyPaths(key json.RawMessage) []string {
-	var path string
-	var paths []string
-	if json.Unmarshal(key, &path) == nil {
-		return []string{path}
-	}
-	_ = json.Unmarshal(key, &paths) // nil for another value
-	return paths
-}
 
 // matchInExcerpt returns the byte range of the match, or of its beginning, in the excerpt.
 func matchInExcerpt(e *verdict.Evidence) (start, end int) {

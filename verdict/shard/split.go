@@ -79,15 +79,6 @@ type engine struct {
 // CountVariable is policyscan's own variable, for engines without one.
 const CountVariable = "POLICYSCAN_SHARDS"
 
-func engines() []engine {
-	return []engine{
-		{"Kubernetes", "JOB_COMPLETION_INDEX", CountVariable, 0, nil},
-		{"GitLab", "CI_NODE_INDEX", "CI_NODE_TOTAL", 1, nil},
-		{"Buildkite", "BUILDKITE_PARALLEL_JOB", "BUILDKITE_PARALLEL_JOB_COUNT", 0, nil},
-		{"Slurm", "SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_COUNT", 0, checkArray},
-	}
-}
-
 // checkArray refuses an array of Slurm's whose indices are not 0 to N-1.
 func checkArray(getenv func(string) string, s Split) error {
 	for _, v := range []struct {
@@ -114,7 +105,12 @@ func checkArray(getenv func(string) string, s Split) error {
 func auto(getenv func(string) string) (Split, error) {
 	var found []engine
 	var names []string
-	for _, e := range engines() {
+	for _, e := range []engine{
+		{"Kubernetes", "JOB_COMPLETION_INDEX", CountVariable, 0, nil},
+		{"GitLab", "CI_NODE_INDEX", "CI_NODE_TOTAL", 1, nil},
+		{"Buildkite", "BUILDKITE_PARALLEL_JOB", "BUILDKITE_PARALLEL_JOB_COUNT", 0, nil},
+		{"Slurm", "SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_COUNT", 0, checkArray},
+	} {
 		if getenv(e.index) != "" || getenv(e.count) != "" {
 			found = append(found, e)
 		}

@@ -171,7 +171,16 @@ func (c *compiler) compile() {
 	}
 	c.effect, c.active = callrules.Deny, "main"
 	for _, form := range forms {
-		c.topLevel(form)
+		switch form.head() {
+		case "version":
+			c.readVersion(form)
+		case "default":
+			c.readDefault(form)
+		case "policy":
+			c.readPolicy(form)
+		default:
+			c.unknown(form, "a form of the file", "(version 1), (default EFFECT NAME), (policy NAME ...)")
+		}
 	}
 	if len(forms) == 0 {
 		c.fail(document.CodeEmpty, 0, "no policy in the file", `write (policy "main") at least`)
@@ -231,9 +240,12 @@ func (c *compiler) flatten() []*rule {
 					fmt.Sprintf("(include %q): there is no policy of that name", i.include),
 					"define it in this file, or leave the include out")
 			case above >= 0:
-				loop := append(slices.Clone(path[above:]), next.name)
+				var loop []string
+				for _, name := range append(slices.Clone(path[above:]), next.name) {
+					loop = append(loop, fmt.Sprintf("%q (line %d)", name, c.line(c.policies[name].at)))
+				}
 				c.fail(document.CodeValue, i.at,
-					fmt.Sprintf("(include %q) is circular: %s", i.include, c.places(loop)),
+					fmt.Sprintf("(include %q) is circular: %s", i.include, strings.Join(loop, " includes ")),
 					"leave one of the includes out")
 			case !done[next.name]:
 				walk(next, path)
@@ -293,14 +305,6 @@ func (c *compiler) collect(from ...*policy) []*rule {
 		}
 	}
 	return all
-}
-
-func (c *compiler) places(names []string) string {
-	var all []string
-	for _, name := range names {
-		all = append(all, fmt.Sprintf("%q (line %d)", name, c.line(c.policies[name].at)))
-	}
-	return strings.Join(all, " includes ")
 }
 
 // checkSandboxes: each named sandbox is a policy.

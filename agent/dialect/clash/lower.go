@@ -36,7 +36,8 @@ func (r *rule) when() callrules.Predicate {
 			t := &callrules.Test{Fact: callrules.Fact{Source: callrules.FromExecArgs, Index: len(r.args)},
 				Op: callrules.Each, Shown: ":has"}
 			for i := range r.has {
-				t.Each = append(t.Each, r.has[i].predicate("argument", false, callrules.Fact{Source: callrules.FromItem}))
+				fact := callrules.Fact{Source: callrules.FromItem}
+				t.Each = append(t.Each, r.has[i].predicate("argument", false, fact))
 				t.Shown += " " + r.has[i].shown
 			}
 			all = append(all, callrules.Predicate{Test: t})
@@ -58,23 +59,20 @@ func (r *rule) when() callrules.Predicate {
 			add(&r.args[i], callrules.Fact{Source: callrules.FromNetPath}, "path of the URL")
 		}
 	case "tool":
-		if r.first.form != anything {
-			all = append(all, r.toolName())
+		// A tool has two names, the agent's and Claude Code's for a tool of its meaning. A rule that allows all tools
+		// except some is not met by a tool with an excepted name; another rule is met by either name.
+		names := []callrules.Fact{{Source: callrules.FromTool}, {Source: callrules.FromSameTool}}
+		switch {
+		case r.first.form == anything:
+		case r.effect == callrules.Allow:
+			all = append(all, r.first.predicate("tool", false, names...))
+		default:
+			all = append(all, callrules.Predicate{Any: []callrules.Predicate{
+				r.first.predicate("tool", false, names[0]), r.first.predicate("tool", false, names[1]),
+			}})
 		}
 	}
 	return callrules.Predicate{All: all}
-}
-
-// toolName is the test of a tool's two names, the agent's and Claude Code's for a tool of its meaning. A rule that
-// allows all tools except some is not met by a tool with an excepted name; another rule is met by either name.
-func (r *rule) toolName() callrules.Predicate {
-	names := []callrules.Fact{{Source: callrules.FromTool}, {Source: callrules.FromSameTool}}
-	if r.effect == callrules.Allow {
-		return r.first.predicate("tool", false, names...)
-	}
-	return callrules.Predicate{Any: []callrules.Predicate{
-		r.first.predicate("tool", false, names[0]), r.first.predicate("tool", false, names[1]),
-	}}
 }
 
 // predicate returns a pattern as tests of a fact, or of any of several. A (not ...) is pushed down into them, so that

@@ -30,19 +30,6 @@ type rule struct {
 	inline    []*rule // nil if the sandbox is named
 }
 
-func (c *compiler) topLevel(n *node) {
-	switch n.head() {
-	case "version":
-		c.readVersion(n)
-	case "default":
-		c.readDefault(n)
-	case "policy":
-		c.readPolicy(n)
-	default:
-		c.unknown(n, "a form of the file", "(version 1), (default EFFECT NAME), (policy NAME ...)")
-	}
-}
-
 // unknown refuses a node that is not one of the forms allowed in its place.
 func (c *compiler) unknown(n *node, what, forms string) {
 	found := n.kind.String()
@@ -166,20 +153,17 @@ func (c *compiler) readRule(n *node, within bool) *rule {
 		return nil
 	}
 	m := n.items[1]
-	switch m.head() {
+	switch r.domain = m.head(); r.domain {
 	case "exec":
-		r.domain = "exec"
 		c.readExec(r, m)
 	case "fs":
-		r.domain = "fs"
 		c.readFS(r, m, within)
 	case "net":
-		r.domain = "net"
 		c.readNet(r, m)
 	case "tool":
-		r.domain = "tool"
 		c.readTool(r, m)
 	default:
+		r.domain = ""
 		c.unknown(m, "what a rule can be about", "(exec ...), (fs ...), (net ...), (tool ...)")
 	}
 	if rest := n.items[2:]; len(rest) > 0 {

@@ -50,8 +50,15 @@ func (c *compiler) pattern(n *node, domain string) pattern {
 		c.fail(document.CodeType, n.at, fmt.Sprintf("the word %s where a pattern belongs", n.text),
 			fmt.Sprintf("write a string in quotes, as in %q", n.text))
 	case n.kind == text:
-		p.form = literal
-		p.text = c.literal(n, domain)
+		p.form, p.text = literal, n.text
+		switch domain {
+		case "fs":
+			p.text = c.path(n.at, n.text)
+		case "net":
+			p.text = c.host(n)
+		case "url":
+			p.text = c.urlPath(n.at, n.text)
+		}
 	case n.kind == regex:
 		p.form = regular
 		p.regexp = c.regexp(n, domain)
@@ -95,18 +102,6 @@ func (p *pattern) all() bool {
 		return slices.ContainsFunc(p.members, func(m pattern) bool { return m.all() })
 	}
 	return false
-}
-
-func (c *compiler) literal(n *node, domain string) string {
-	switch domain {
-	case "fs":
-		return c.path(n.at, n.text)
-	case "net":
-		return c.host(n)
-	case "url":
-		return c.urlPath(n.at, n.text)
-	}
-	return n.text
 }
 
 // urlPath returns the path of a URL in the form of those of calls.

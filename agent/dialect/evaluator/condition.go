@@ -101,7 +101,11 @@ func narrow(p callrules.Predicate) callrules.Predicate {
 
 // pattern compiles a pattern. One that does not compile breaks the policy.
 func (r *reader) pattern(test *callrules.Test, value *call.Value, at int, rule *callrules.Rule) {
-	cause := fmt.Sprintf("the pattern %s of the rule %s is not a string", cut(value.JSON()), rule.ID)
+	shown := value.JSON()
+	if len(shown) > 160 {
+		shown = strings.ToValidUTF8(shown[:160], "") + "…"
+	}
+	cause := fmt.Sprintf("the pattern %s of the rule %s is not a string", shown, rule.ID)
 	if value.Kind() == call.String {
 		var err error
 		if test.Regexp, err = regexp.Compile(value.Str()); err == nil {

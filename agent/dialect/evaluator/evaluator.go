@@ -367,11 +367,3 @@ func (r *reader) word(n *node, what string, words ...string) string {
 func (r *reader) effect(n *node, what string) callrules.Effect {
 	return callrules.Effect(r.word(n, what, string(callrules.Allow), string(callrules.Deny), string(callrules.Ask)))
 }
-
-func cut(text string) string {
-	const most = 160
-	if len(text) > most {
-		return strings.ToValidUTF8(text[:most], "") + "…"
-	}
-	return text
-}

@@ -128,7 +128,15 @@ func (r Regexp) MatchAny(texts iter.Seq[string]) bool {
 
 func (r Regexp) match(text string) (bool, error) {
 	if strings.ContainsFunc(text, func(c rune) bool { return c > lastUnit }) {
-		return r.engine.MatchRunes(unitsOf(text))
+		units := make([]rune, 0, len(text)) // each as the engine takes it
+		for _, unit := range utf16.Encode([]rune(text)) {
+			c := rune(unit)
+			if isHalf(c) {
+				c = moved(c)
+			}
+			units = append(units, c)
+		}
+		return r.engine.MatchRunes(units)
 	}
 	return r.engine.MatchString(text)
 }
@@ -141,19 +149,6 @@ func isHalf(c rune) bool { return firstHalf <= c && c <= lastHalf }
 func moved(half rune) rune { return half + 0x100000 }
 
 const firstHalf, lastHalf rune = 0xD800, 0xDFFF
-
-// unitsOf returns the UTF-16 code units of a text, each as the engine takes it.
-func unitsOf(text string) []rune {
-	units := make([]rune, 0, len(text))
-	for _, unit := range utf16.Encode([]rune(text)) {
-		c := rune(unit)
-		if isHalf(c) {
-			c = moved(c)
-		}
-		units = append(units, c)
-	}
-	return units
-}
 
 // tokens are the parts of a pattern that inUnits tells apart.
 var tokens = late.Regexp(`(?s)\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|\\c\w|\\[0-3][0-7]{0,2}|\\[4-7][0-7]?|` +

@@ -104,8 +104,8 @@ func hidden(all []*rule) []callrules.Note {
 		}
 		for _, key := range []string{"", canonical(&r.condition)} {
 			i := slices.IndexFunc(by[key], func(over *rule) bool {
-				return over.callRule.Priority > r.callRule.Priority && (over.target == r.target || over.target == "any" ||
-					over.target == "write" && r.target == "edit")
+				return over.callRule.Priority > r.callRule.Priority && (over.target == r.target ||
+					over.target == "any" || over.target == "write" && r.target == "edit")
 			})
 			if i < 0 {
 				continue

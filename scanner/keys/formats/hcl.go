@@ -145,7 +145,8 @@ func (h *hclReader) labelled(
 		return keys.Entry{}, err
 	}
 	entries, err := h.entries(body, level)
-	node := &keys.Node{Kind: keys.Mapping, Body: true, Dynamic: h.dynamic, Unsure: h.unsure, At: whole, Entries: entries}
+	node := &keys.Node{Kind: keys.Mapping, Body: true, At: whole, Entries: entries}
+	node.Dynamic, node.Unsure = h.dynamic, h.unsure
 	return keys.Block(name, labels, header, node), err
 }
 
@@ -211,8 +212,7 @@ func (h *hclReader) value(expr hclsyntax.Expression) (*keys.Node, error) {
 	return node, nil
 }
 
-// encoded returns the object or list that jsonencode is given, as it is written, with white space around the call or
-// not; nil of any other expression.
+// encoded returns the object or list that jsonencode is given, perhaps amid white space; nil of any other expression.
 func encoded(expr hclsyntax.Expression) hclsyntax.Expression {
 	if template, ok := expr.(*hclsyntax.TemplateExpr); ok {
 		isSpace := func(part hclsyntax.Expression) bool {

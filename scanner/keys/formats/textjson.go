@@ -72,7 +72,7 @@ func (r *insideReader) node(n *keys.Node, texts int) {
 		r.beyond[n] = limit
 	}
 	if n.Inside != nil {
-		// An application decides what a tagged text is, and a variable can expand to anything, also in a text of a text.
+		// An application decides what a tagged text is, and a variable can expand to anything, so in a text of a text.
 		n.Inside.Tagged = n.Scalar.Variable && (r.format == YAML || r.format == Dockerfile || texts > 0)
 		r.node(n.Inside, texts+1)
 	}

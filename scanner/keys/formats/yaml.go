@@ -131,7 +131,6 @@ type yamlReader struct {
 	begin    int         // the earliest start of this document's root
 	merged   int         // entries from merges, in all documents
 	block    []keys.Node // the next nodes, made together
-	unused   *keys.Node  // of a key, or nil
 	cursor   cursor
 	space    keys.Span // the last long one that was skipped
 }
@@ -160,8 +159,11 @@ func (y *yamlReader) read(n *yaml.Node, level, after int) (b built, err error) {
 	if err := y.node(level, start); err != nil {
 		return built{}, err
 	}
-	b = built{node: y.newNode(), start: start, size: 1, in: y.document}
-	b.node.At.Start = start
+	if len(y.block) == 0 {
+		y.block = make([]keys.Node, 32)
+	}
+	b = built{node: &y.block[0], start: start, size: 1, in: y.document}
+	b.node.At.Start, y.block = start, y.block[1:]
 	if n.Anchor != "" || n.Style&yaml.TaggedStyle != 0 {
 		y.checkProperties(start)
 	}
@@ -186,20 +188,6 @@ func (y *yamlReader) read(n *yaml.Node, level, after int) (b built, err error) {
 	}
 	b.node.At.End = b.end
 	return b, err
-}
-
-// newNode returns an empty node.
-func (y *yamlReader) newNode() *keys.Node {
-	if n := y.unused; n != nil {
-		y.unused, *n = nil, keys.Node{}
-		return n
-	}
-	if len(y.block) == 0 {
-		y.block = make([]keys.Node, 32)
-	}
-	n := &y.block[0]
-	y.block = y.block[1:]
-	return n
 }
 
 func (y *yamlReader) alias(n *yaml.Node, level, start int) (built, error) {
@@ -252,8 +240,8 @@ func (y *yamlReader) mapping(b *built, n *yaml.Node, level int) error {
 		}
 		end = max(key.end, value.end)
 		b.grow(&value)
-		from, canMerge := mergeable(value.node)
-		if isMerge := y.merges(n.Content[i], &key, canMerge); isMerge && canMerge {
+		isMerge := y.merges(n.Content[i], &key)
+		if from, ok := mergeable(value.node); ok && isMerge {
 			merges = append(merges, merge{len(b.node.Entries), from})
 			tagged := func(n *keys.Node) bool { return n.Tagged }
 			b.node.Tagged = b.node.Tagged || value.node.Tagged || slices.ContainsFunc(from, tagged)
@@ -267,9 +255,6 @@ func (y *yamlReader) mapping(b *built, n *yaml.Node, level int) error {
 		if name, ok := rubySymbol(n.Content[i]); ok && entry.Named {
 			entry.Name, entry.Hidden, value.node.Shared = name, true, true
 			b.node.Entries = append(b.node.Entries, entry)
-		}
-		if n.Content[i].Kind == yaml.ScalarNode && n.Content[i].Anchor == "" {
-			y.unused = key.node
 		}
 	}
 	if merges != nil {
@@ -367,7 +352,6 @@ func (y *yamlReader) sequence(b *built, n *yaml.Node, level int) error {
 	b.node.Kind = keys.List
 	b.node.Tagged = n.Style&yaml.TaggedStyle != 0 && n.Tag != "!!seq"
 	b.height = 1
-	b.node.Items = slices.Grow(b.node.Items, len(n.Content))
 	end, _ := y.skipProperties(b.start)
 	for _, child := range n.Content {
 		item, err := y.read(child, level+1, end)

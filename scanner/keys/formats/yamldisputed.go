@@ -19,9 +19,9 @@ func firstLineEnd(text []byte) int {
 	return bytes.IndexFunc(text, func(r rune) bool { return r == '\u0085' || r == '\u2028' || r == '\u2029' })
 }
 
-// merges reports whether a key is a merge, if its value can be one. Programs differ on a quoted "<<", a merge for Ruby
-// and, after a "!", for kubectl's yaml.v2; on an alias of "<<" and another key tagged !!merge, merges for PyYAML.
-func (y *yamlReader) merges(k *yaml.Node, key *built, canMerge bool) bool {
+// merges reports whether a key is a merge, if its value can be one. Programs differ on a "<<" after a "!", a merge for
+// kubectl's yaml.v2; on an alias of "<<" and another key tagged !!merge, merges for PyYAML. In quotes it is an ordinary key.
+func (y *yamlReader) merges(k *yaml.Node, key *built) bool {
 	named := anchored(k)
 	merge := named.Value == "<<" && named.Tag == "!!merge"
 	switch {
@@ -33,9 +33,6 @@ func (y *yamlReader) merges(k *yaml.Node, key *built, canMerge bool) bool {
 	case merge || named.Value != "<<" || named.Style&yaml.TaggedStyle != 0:
 	case y.isTagged(key.node.At.Start):
 		y.disputed(key.start, "the key << behind a !, which some programs take for a merge: drop the !")
-		return true
-	case canMerge:
-		y.disputed(key.start, `the key << in quotes, which some programs take for a merge: write <<, or !!str "<<"`)
 		return true
 	}
 	return merge
@@ -58,31 +55,30 @@ func (y *yamlReader) checkDefault(n *yaml.Node, start int) {
 	}
 }
 
-// checkTag refuses a value with a tag of YAML that only some programs can read, as PyYAML does: !!bool tRuE, and !!int
-// " 1 " or with other digits than 0 to 9.
-func (y *yamlReader) checkTag(tag, text string, start int) {
-	isLoose := false
+// isLoose reports whether only some programs can read a value with a tag of YAML, as PyYAML does: !!bool tRuE, and
+// !!int " 1 " or with other digits than 0 to 9.
+func isLoose(tag, text string) bool {
 	switch tag {
 	case "!!bool":
-		bare := strings.ToLower(text)
-		words := []string{"true", "false", "yes", "no", "on", "off"}
-		isLoose = slices.Contains(words, bare) && text != strings.ToUpper(bare) && text[1:] != bare[1:]
+		bare, words := strings.ToLower(text), []string{"true", "false", "yes", "no", "on", "off"}
+		return slices.Contains(words, bare) && text != strings.ToUpper(bare) && text[1:] != bare[1:]
 	case "!!int", "!!float":
 		bare := strings.ToLower(strings.TrimSpace(text))
 		isDigit := func(r rune) bool { return r >= utf8.RuneSelf && unicode.IsDigit(r) }
-		isLoose = len(bare) < len(text) || strings.ContainsFunc(text, isDigit) ||
+		return len(bare) < len(text) || strings.ContainsFunc(text, isDigit) ||
 			strings.HasPrefix(unsigned(bare), "inf") || bare == "nan"
 	}
-	if isLoose {
-		y.disputed(start, "a value that does not fit its tag, %s, for all programs; drop the tag", tag)
-	}
+	return false
 }
 
 // rubySymbol returns the name of a symbol of Ruby, :name, which GitLab reads as that name.
 func rubySymbol(n *yaml.Node) (name string, ok bool) {
 	n = anchored(n)
 	name, ok = strings.CutPrefix(n.Value, ":")
-	return strings.Trim(name, `"'`), ok && name != "" && n.Kind == yaml.ScalarNode && n.Style == 0
+	if strings.IndexAny(name, `"'`) == 0 {
+		name = strings.Trim(name, `"'`)
+	}
+	return name, ok && name != "" && n.Kind == yaml.ScalarNode && n.Style == 0
 }
 
 // name is the text of a key. Most programs decode a key with a base64 tag.

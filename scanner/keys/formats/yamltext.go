@@ -74,7 +74,9 @@ func (y *yamlReader) scalar(b *built, n *yaml.Node, after int) {
 		y.disputed(b.start, "the text of this value is not where yaml.v3 says it is")
 	}
 	b.node.Kind, b.node.Scalar = yamlScalar(tag, value)
-	y.checkTag(tag, value, b.start)
+	if isLoose(tag, value) {
+		y.disputed(b.start, "a value that does not fit its tag, %s, for all programs; drop the tag", tag)
+	}
 	if symbol, ok := rubySymbol(n); ok {
 		b.node.Scalar.Texts = append(b.node.Scalar.Texts, symbol)
 	}
