@@ -140,7 +140,7 @@ func (h *Hook) bundleGate(root string) (*gate.Gate, error) {
 		names = slices.Clone(h.Policy)
 	}
 	for i, name := range names {
-		if name != "" && name != run.Builtin {
+		if name != "" && !run.IsBuiltin(name) {
 			names[i] = disk.Under(root, name)
 		}
 	}

@@ -66,7 +66,7 @@ func denied(t *testing.T, root, file, content string, flags ...string) bool {
 // TestFault_166_LineEnds: a line end of YAML 1.1 is refused with its place, whatever stands around it, in every
 // scope, by the bundle that init writes; its escape is not.
 func TestFault_166_LineEnds(t *testing.T) {
-	const fine = "kind: Pod\nspec:\n  hostNetwork: false\n"
+	const fine = "apiVersion: v1\nkind: Pod\nspec:\n  hostNetwork: false\n"
 	var refused []string
 	for line := range strings.Lines(readFile(t, "testdata/lineends.txt")) {
 		if text, err := strconv.Unquote(strings.TrimSuffix(line, "\n")); err == nil { // else it is a comment

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner"
 	"github.com/policyscan/policyscan/scanner/run"
+	"github.com/policyscan/policyscan/scanner/setup"
 	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/report"
@@ -20,6 +22,7 @@ type listCmd struct {
 	bundleArg `embed:""`
 	For       string `placeholder:"PATH" help:"@list_for"`
 	JSON      bool   `name:"json" help:"Print JSON, with every field of each rule."`
+	Packs     bool   `help:"Print the packs of rules in the program: with --policy builtin:NAME their rules."`
 	IDs       bool   `name:"ids" hidden:"" help:"Print the ids of the enforced rules, for completions."`
 }
 
@@ -33,6 +36,9 @@ func (c *listCmd) Run(std streams) error {
 }
 
 func (c *listCmd) list(std streams) error {
+	if c.Packs {
+		return c.packs(std)
+	}
 	policies, err := c.load()
 	if err != nil {
 		return err
@@ -79,6 +85,22 @@ func (c *listCmd) list(std streams) error {
 		return err
 	}
 	return printAllowances(std, policies)
+}
+
+// packs prints the packs in the program.
+func (c *listCmd) packs(std streams) error {
+	all, err := setup.Packs()
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return printJSON(std, all)
+	}
+	rows := [][]string{{"PACK", "RULES", "ABOUT"}}
+	for _, p := range all {
+		rows = append(rows, []string{p.Name, strconv.Itoa(p.Rules), p.About})
+	}
+	return printTable(std, rows)
 }
 
 // mostListed is the number of files, or of allowances, that list and explain show of a longer list.

@@ -154,7 +154,7 @@ func (c *validateCmd) alive(std streams) error {
 	o.Policies, o.Allow = policyNames(c.Policy), c.Allow
 	if !c.ExamplesOnly {
 		const argument = "with --alive the argument is the tree to try the rules on"
-		if name := c.Dir; name == run.Builtin || filepath.Base(name) == rules.HiddenBundle {
+		if name := c.Dir; run.IsBuiltin(name) || filepath.Base(name) == rules.HiddenBundle {
 			return fmt.Errorf("%s is a bundle, and %s; write --policy %s, or add --examples-only",
 				safe(name), argument, safe(name))
 		}

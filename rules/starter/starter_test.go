@@ -5,8 +5,6 @@ import (
 	"flag"
 	"maps"
 	"os"
-	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,13 +19,12 @@ import (
 	"github.com/policyscan/policyscan/scanner/run"
 )
 
-// load loads the bundle of these topics as strictly as the program does.
-func load(t *testing.T, topics ...string) *rules.Bundle {
+// load loads the bundle of these packs as strictly as the program does.
+func load(t *testing.T, packs ...string) *rules.Bundle {
 	t.Helper()
-	files := starter.Files(topics...)
-	names := slices.Sorted(maps.Keys(files))
-	if want := []string{rules.BoundariesFile, rules.InvariantsFile}; !slices.Equal(names, want) {
-		t.Fatalf("files %q, want %q", names, want)
+	files := starter.Files(packs...)
+	if _, ok := files[rules.BoundariesFile]; !ok || len(files) != len(packs)+1 {
+		t.Fatalf("files %q", slices.Sorted(maps.Keys(files)))
 	}
 	bundle, err := rules.Load(rules.Files(files))
 	if err != nil {
@@ -39,67 +36,40 @@ func load(t *testing.T, topics ...string) *rules.Bundle {
 	return bundle
 }
 
-func ids(bundle *rules.Bundle) []string {
-	var ids []string
-	for i := range bundle.Rules {
-		ids = append(ids, bundle.Rules[i].ID)
-	}
-	slices.Sort(ids)
-	return ids
-}
-
-func topicNames() []string {
+func names() []string {
 	var names []string
-	for _, topic := range starter.Topics() {
-		names = append(names, topic.Name)
+	for _, p := range starter.Packs() {
+		names = append(names, p.Name)
 	}
 	return names
 }
 
-func TestTopics(t *testing.T) {
-	want := []string{"terraform", "kubernetes", "dockerfile", "github"}
-	if got := topicNames(); !slices.Equal(got, want) {
-		t.Errorf("topics %q, want %q", got, want)
-	}
-}
-
-// Every combination of topics is a valid bundle: the whole bundle without the rules of the other topics.
-func TestEveryCombination(t *testing.T) {
-	all := topicNames()
-	of := map[string][]string{} // topic to ids
-	for _, name := range all {
-		of[name] = ids(load(t, name))
-		if n := len(of[name]); n < 6 || n > 16 {
-			t.Errorf("%s: %d rules, want 6 to 16", name, n)
+// Each pack is a bundle, and so are all together: no id is there twice.
+func TestPacks(t *testing.T) {
+	total := 0
+	for _, name := range names() {
+		n := len(load(t, name).Rules)
+		if total += n; n < 4 || n > 16 {
+			t.Errorf("%s: %d rules, want 4 to 16", name, n)
+		}
+		if got := starter.Names(name); !slices.Equal(got, []string{name}) {
+			t.Errorf("builtin:%s is %q", name, got)
 		}
 	}
-	for mask := 1; mask < 1<<len(all); mask++ {
-		var names, want []string
-		for i, name := range all {
-			if mask&(1<<i) != 0 {
-				names = append(names, name)
-				want = append(want, of[name]...)
-			}
-		}
-		slices.Sort(want)
-		t.Run(strings.Join(names, "+"), func(t *testing.T) {
-			if got := ids(load(t, names...)); !slices.Equal(got, want) {
-				t.Errorf("rules %q, want %q", got, want)
-			}
-			backwards := slices.Clone(names)
-			slices.Reverse(backwards)
-			if !maps.EqualFunc(starter.Files(names...), starter.Files(append(backwards, names...)...), bytes.Equal) {
-				t.Error("the bytes depend on the order or the number of the names")
-			}
-		})
+	if n := len(load(t, names()...).Rules); n != total {
+		t.Errorf("%d rules in all, %d in the packs", n, total)
 	}
-	if !maps.EqualFunc(starter.Files(), starter.Files(all...), bytes.Equal) {
-		t.Error("no topic and all topics give different bytes")
+	want := []string{"terraform", "kubernetes", "docker", "github-actions", "gitlab-ci", "cloudformation", "ansible", "secrets"}
+	if got := starter.Names("infra"); !slices.Equal(got, want) {
+		t.Errorf("builtin:infra is %q, want %q", got, want)
+	}
+	if got := starter.Names("boundaries"); got != nil {
+		t.Errorf("builtin:boundaries is %q", got)
 	}
 }
 
 func TestBytes(t *testing.T) {
-	for name, text := range starter.Files() {
+	for name, text := range starter.Files(names()...) {
 		switch {
 		case bytes.ContainsAny(text, "\r\t"):
 			t.Errorf("%s: a CR or a tab", name)
@@ -116,18 +86,18 @@ func TestBytes(t *testing.T) {
 	}
 }
 
-func TestUnknownTopic(t *testing.T) {
+func TestUnknownPack(t *testing.T) {
 	defer func() {
 		if recover() == nil {
-			t.Error("Files took a name that is no topic's")
+			t.Error("Files took a name that is no pack's")
 		}
 	}()
-	starter.Files("terraform", "ansible")
+	starter.Files("terraform", "bash")
 }
 
 func TestRules(t *testing.T) {
-	for _, topic := range starter.Topics() {
-		bundle := load(t, topic.Name)
+	for _, pack := range starter.Packs() {
+		bundle := load(t, pack.Name)
 		for i := range bundle.Rules {
 			r := &bundle.Rules[i]
 			t.Run(r.ID, func(t *testing.T) {
@@ -137,45 +107,34 @@ func TestRules(t *testing.T) {
 				if !strings.HasPrefix(r.DocsURL, "https://") {
 					t.Errorf("docs_url %q", r.DocsURL)
 				}
-				globs := append(slices.Clone(r.Files), r.Exclude...)
+				globs := slices.Concat(r.Files, r.Exclude, r.ForbiddenFiles)
 				for i, glob := range globs {
-					if !strings.HasPrefix(glob, "**/") {
+					if !strings.HasPrefix(glob, "**") {
 						t.Errorf("glob %q depends on which directory is the root", glob)
 					}
 					if slices.Contains(globs[:i], glob) {
 						t.Errorf("glob %q is there twice", glob)
 					}
 				}
-				checkExamples(t, topic, r)
+				violating, other := 0, 0
+				for _, e := range r.Examples {
+					if e.Violates {
+						violating++
+					} else {
+						other++
+					}
+				}
+				if violating < 2 || other < 2 {
+					t.Errorf("%d examples violate, %d do not; want two of each", violating, other)
+				}
 			})
 		}
 	}
 }
 
-// A violating example counts only if its path is selected; TestExamples runs `policyscan test`.
-func checkExamples(t *testing.T, topic starter.Topic, r *rules.Rule) {
-	manifest := []byte("apiVersion: v1\nkind: Pod\n")
-	head := map[string][]byte{".yaml": manifest, ".yml": manifest, ".YAML": manifest, ".json": []byte(`{"apiVersion": "v1", "kind": "Pod"}`)}
-	aside := regexp.MustCompile(`\.tfstate|\.tftpl$|action\.yml$`)
-	seen := map[bool]int{}
-	for i, e := range r.Examples {
-		seen[e.Violates]++
-		if e.Violates && !r.Selects(e.Path) {
-			t.Errorf("example %d: %s is not selected", i, e.Path)
-		}
-		// Some files show no topic, but never occur alone.
-		if r.Selects(e.Path) && !topic.Holds(e.Path, head[path.Ext(e.Path)]) && !aside.MatchString(e.Path) {
-			t.Errorf("example %d: %s is not a file of the topic %s", i, e.Path, topic.Name)
-		}
-	}
-	if seen[true] == 0 || seen[false] == 0 {
-		t.Errorf("%d examples violate, %d do not; want both", seen[true], seen[false])
-	}
-}
-
 // Every example is right, and every rule has a violating and a passing one.
 func TestExamples(t *testing.T) {
-	tally, err := scanner.RunExamples(load(t), true)
+	tally, err := scanner.RunExamples(load(t, names()...), true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +145,7 @@ func TestExamples(t *testing.T) {
 
 // The examples alone prove that every rule, pattern, glob, exclude and each is alive.
 func TestAlive(t *testing.T) {
-	by := []run.RuleSource{{From: "builtin", Bundle: load(t)}}
+	by := []run.RuleSource{{From: "builtin", Bundle: load(t, names()...)}}
 	life, err := scanner.Alive(t.Context(), by, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -195,13 +154,13 @@ func TestAlive(t *testing.T) {
 		t.Fatalf("nothing was tried: %+v", life)
 	}
 	for _, dead := range slices.Concat(life.Bundles[0].Dead, life.Bundles[0].Unused) {
-		t.Errorf("not alive: %+v", dead)
+		t.Errorf("%s is not alive: %+v", dead.Rule.ID, dead.Part)
 	}
 }
 
 var update = flag.Bool("update", false, "write the answers of testdata/files.txt again")
 
-// TestFiles: testdata/files.txt has files, a path and a quoted content each, and below it the topics that it shows and
+// TestFiles: testdata/files.txt has files, a path and a quoted content each, and below it the packs that it shows and
 // the rules that it violates. Careful configuration violates none; the others are what rules of 0.1 missed.
 func TestFiles(t *testing.T) {
 	const name = "testdata/files.txt"
@@ -209,7 +168,7 @@ func TestFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bundle := load(t)
+	bundle := load(t, names()...)
 	var got strings.Builder
 	for line := range strings.Lines(string(want)) {
 		if line[0] == '\t' {
@@ -225,9 +184,9 @@ func TestFiles(t *testing.T) {
 		if err != nil {
 			said = append(said, "undecided")
 		}
-		for _, topic := range starter.Topics() {
-			if topic.Holds(file, []byte(content)) {
-				said = append(said, topic.Name)
+		for _, p := range starter.Packs() {
+			if !p.Everywhere() && p.Holds(file, []byte(content)) {
+				said = append(said, p.Name)
 			}
 		}
 		for i := range found {

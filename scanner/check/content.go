@@ -58,6 +58,11 @@ func NewContentChecker(b *rules.Bundle) *ContentChecker {
 	return &ContentChecker{bundle: b, plans: NewPlanCache(b)}
 }
 
+// Selects reports whether a rule is about the content or the name of a file at path.
+func (c *ContentChecker) Selects(path string) bool {
+	return len(c.bundle.Selecting(path, nil)) > 0 || len(c.bundle.Forbidding(path, nil)) > 0
+}
+
 // Check is [File] with the checker's bundle.
 func (c *ContentChecker) Check(ctx context.Context, path string, content []byte) ([]verdict.Violation, error) {
 	var err error

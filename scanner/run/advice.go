@@ -119,7 +119,7 @@ func (r *Run) UncoveredHints(v *verdict.Verdict) []string {
 		globs[most] = "…"
 	}
 	next := `to cover the files of this tree, edit the globs under "files:" in the bundle`
-	if r.Policy == Builtin {
+	if IsBuiltin(r.Policy) {
 		next = "to cover the files of this tree, run policyscan init: it writes a bundle whose globs you can edit"
 	}
 	notes := []string{next + "; the rules select " + strings.Join(globs, ", ")}

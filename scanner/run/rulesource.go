@@ -18,8 +18,13 @@ import (
 	"github.com/policyscan/policyscan/scanner/repo"
 )
 
-// Builtin is the name of the embedded starter bundle.
-const Builtin = "builtin:infra"
+// Builtin is the bundle of the embedded packs about infrastructure.
+const Builtin = builtinPrefix + "infra"
+
+const builtinPrefix = "builtin:"
+
+// IsBuiltin reports whether a --policy names a bundle in the program.
+func IsBuiltin(name string) bool { return strings.HasPrefix(name, builtinPrefix) }
 
 // Where a bundle came from, as in verdict.Policy.
 const (
@@ -36,8 +41,8 @@ const (
 type RuleSource struct {
 	From   string // as in verdict.Policy
 	Commit string // the hash; "" if it is not from a commit
-	Name   string // for display: a directory, builtin:infra, or in git's syntax, such as 1234567:.policyscan
-	Dir    string // on disk; in git's trees from the root, "." for the root; "" for the builtin bundle
+	Name   string // for display: a directory, builtin:NAME, or in git's syntax, such as 1234567:.policyscan
+	Dir    string // on disk; in git's trees from the root, "." for the root; "" for a builtin bundle
 	Bundle *rules.Bundle
 
 	files []check.RuleFile // in git's trees
@@ -47,15 +52,19 @@ type RuleSource struct {
 func FindRules(name, root string) (RuleSource, error) {
 	dir := ""
 	switch {
-	case name == Builtin:
-		return RuleSource{Name: Builtin, From: fromBuiltin}, nil
+	case len(starter.Names(strings.TrimPrefix(name, builtinPrefix))) > 0 && IsBuiltin(name):
+		return RuleSource{Name: name, From: fromBuiltin}, nil
 	case name == "":
 		var err error
 		if dir, err = rules.Discover(root); err != nil {
 			return RuleSource{}, cmp.Or(SparseBundle(root, err), err)
 		}
-	case strings.HasPrefix(name, "builtin:"):
-		return RuleSource{}, fmt.Errorf("--policy is %q; choose one of %s", name, Builtin)
+	case IsBuiltin(name):
+		all := Builtin
+		for _, p := range starter.Packs() {
+			all += ", " + builtinPrefix + p.Name
+		}
+		return RuleSource{}, fmt.Errorf("--policy is %q; choose one of %s", name, all)
 	default:
 		dir = disk.Physical(name)
 	}
@@ -95,7 +104,8 @@ func SparseBundle(root string, err error) error {
 // Load loads the bundle from disk. Its mistakes have paths from the current directory.
 func (s *RuleSource) Load() (err error) {
 	if s.Dir == "" {
-		s.Bundle, err = rules.Load(rules.Files(starter.Files()))
+		packs := starter.Names(strings.TrimPrefix(s.Name, builtinPrefix))
+		s.Bundle, err = rules.Load(rules.Files(starter.Files(packs...)))
 		return err
 	}
 	s.Bundle, err = rules.LoadDir(s.Dir)

@@ -1,20 +1,22 @@
 package setup
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/rules/document"
 	"github.com/policyscan/policyscan/rules/starter"
 	"github.com/policyscan/policyscan/scanner/run"
+	"github.com/policyscan/policyscan/scanner/worktree"
 )
 
 // schemaComment is the first line of a rule file: YAML editors read the schema offline by it.
@@ -22,40 +24,54 @@ const schemaComment = "# yaml-language-server: $schema=../" + rules.SchemaFile +
 
 // A Bundle is the first bundle as written.
 type Bundle struct {
-	Files      []string // files written, also before an error
-	Schema     string   // the schema for editors; "" if not written
-	KeptSchema bool     // the schema existed, and may be outdated
-	Topics     []string // titles of the topics with rules; nil: all topics, as none was found
-	Covered    bool     // a rule covers an existing file
+	Files      []string // files written, also before an error: the user's rules, then one for each of Packs
+	Packs      []Chosen
+	Schema     string // the schema for editors; "" if not written
+	KeptSchema bool   // the schema existed, and may be outdated
+	Covered    bool   // a rule covers an existing file
 }
 
-// WriteBundle writes the starter bundle's rules for the topics of the tree into root. It fails if root has a bundle,
+// WriteBundle writes the packs for the tree into root, and a file for the user's rules. It fails if root has a bundle,
 // or something like one.
 func WriteBundle(root string) (Bundle, error) {
 	var b Bundle
 	if err := noBundleYet(root); err != nil {
 		return b, err
 	}
-	topics, covered, err := detect(root)
+	tree, err := worktree.Open(root)
 	if err != nil {
 		return b, err
 	}
-	b.Covered = covered
-	var names []string
-	for _, t := range topics {
-		names, b.Topics = append(names, t.Name), append(b.Topics, t.Title)
+	defer tree.Close()
+	if b.Packs, err = choose(tree); err != nil {
+		return b, err
 	}
-	files := starter.Files(names...)
 	dir := filepath.Join(root, rules.HiddenBundle)
 	if err := os.MkdirAll(filepath.Join(dir, "rules"), 0o777); err != nil {
 		return b, fmt.Errorf("the bundle's directory cannot be created: %w", err)
 	}
-	for _, name := range slices.Sorted(maps.Keys(files)) {
+	written := record{}
+	writeFile := func(name string, text []byte) error {
 		file := filepath.Join(dir, filepath.FromSlash(name))
-		if err := writeNew(file, append([]byte(schemaComment), files[name]...), 0o666); err != nil {
+		err := writeNew(file, append([]byte(schemaComment), text...), 0o666)
+		if err == nil {
+			b.Files = append(b.Files, file)
+		}
+		return err
+	}
+	if err := writeFile(rules.BoundariesFile, starter.Files()[rules.BoundariesFile]); err != nil {
+		return b, err
+	}
+	for _, c := range b.Packs {
+		b.Covered = b.Covered || c.selects
+		text := starter.Files(c.Name)[packFile(c.Name)]
+		written[c.Name] = hashes(text)
+		if err := writeFile(packFile(c.Name), withExcludes(text, c.Excluded)); err != nil {
 			return b, err
 		}
-		b.Files = append(b.Files, file)
+	}
+	if err := written.write(dir); err != nil {
+		return b, err
 	}
 	file := filepath.Join(dir, rules.SchemaFile)
 	err = writeNew(file, rules.Schema(), 0o666)
@@ -63,6 +79,59 @@ func WriteBundle(root string) (Bundle, error) {
 		b.Schema, err = file, nil
 	}
 	return b, err
+}
+
+// A Pack is a file of rules in the program.
+type Pack struct {
+	Name  string `json:"name"` // builtin:infra, or builtin: and the name of its file
+	Rules int    `json:"rules"`
+	About string `json:"about"`
+}
+
+// Packs returns the packs in the program, and builtin:infra, which is several of them.
+func Packs() ([]Pack, error) {
+	var all []Pack
+	var infra []string
+	add := func(name, about string) error {
+		bundle, err := rules.Load(rules.Files(starter.Files(starter.Names(name)...)))
+		if err == nil {
+			all = append(all, Pack{"builtin:" + name, len(bundle.Rules), about})
+		}
+		return err
+	}
+	for _, p := range starter.Packs() {
+		if err := add(p.Name, p.About); err != nil {
+			return nil, err
+		}
+		if slices.Contains(starter.Names("infra"), p.Name) {
+			infra = append(infra, p.Name)
+		}
+	}
+	err := add("infra", strings.Join(infra, ", "))
+	return all, err
+}
+
+func packFile(name string) string { return "rules/" + name + ".yml" }
+
+// withExcludes adds paths to the exclude of a pack's file, as globs.
+func withExcludes(text []byte, paths []string) []byte {
+	const own = `exclude: ["**/.policyscan/**"] # this bundle itself` + "\n"
+	if len(paths) == 0 {
+		return text
+	}
+	var list strings.Builder
+	list.WriteString("exclude:\n  - \"**/.policyscan/**\" # this bundle itself\n" +
+		"  # Cannot be parsed, or are links to what these rules are not about: nothing of them is checked here.\n")
+	for _, p := range slices.Sorted(slices.Values(paths)) {
+		glob := strings.Map(func(r rune) rune {
+			if strings.ContainsRune(`*?[]{}\\`, r) {
+				return '?' // any one character
+			}
+			return r
+		}, p)
+		list.WriteString("  - " + document.QuoteYAML("/"+glob) + "\n")
+	}
+	return bytes.Replace(text, []byte(own), []byte(list.String()), 1)
 }
 
 // noBundleYet fails if a scan would find a bundle in root, since a second one would replace it. It also fails for a

@@ -34,27 +34,38 @@ func read(t testing.TB, file string) string {
 	return string(text)
 }
 
-// TestWriteBundle: the bundle has the rules for what is there, it loads, and a second one is not written over it.
+// TestWriteBundle: the bundle has the packs for what is there, and says why; it loads, and a second one is not written
+// over it.
 func TestWriteBundle(t *testing.T) {
 	for _, c := range []struct {
 		files   map[string]string
-		topics  []string
+		packs   string // before those for every repository
 		covered bool
 	}{
-		{nil, nil, false},
-		{map[string]string{"notes.txt": ""}, nil, false},
-		{map[string]string{"a/main.tf": "", ".git/x.dockerfile": ""}, []string{"Terraform"}, true},
-		{map[string]string{"k.yaml": "apiVersion: v1\nkind: Pod\n"}, []string{"Kubernetes"}, true},
-		{map[string]string{"k.yaml": "a: b\n"}, nil, true}, // by the rules for all topics
+		{nil, "", false},
+		{map[string]string{"notes.txt": ""}, "", true},
+		{map[string]string{"a/main.tf": "", "b/main.tf": "", ".git/x.dockerfile": ""}, "terraform:a/main.tf", true},
+		{map[string]string{"k.yaml": "apiVersion: v1\nkind: Pod\n"}, "kubernetes:k.yaml", true},
+		{map[string]string{"k.yaml": "a: b\n", "a/package.json": "{}"}, "supply-chain:a/package.json", true},
+		{map[string]string{"t.json": `{"Resources": {"A": {"Type": "AWS::S3::Bucket"}}}`}, "cloudformation:t.json", true},
+		{map[string]string{"site.yml": "---\n- hosts: all\n"}, "ansible:site.yml", true},
+		{map[string]string{"roles/a/tasks/main.yml": ""}, "ansible:roles/a/tasks/main.yml", true},
+		{map[string]string{".gitlab-ci.yml": ""}, "gitlab-ci:.gitlab-ci.yml supply-chain:.gitlab-ci.yml", true},
 	} {
 		dir := t.TempDir()
 		for name, text := range c.files {
 			write(t, dir, name, text)
 		}
 		b, err := WriteBundle(dir)
-		if err != nil || !slices.Equal(b.Topics, c.topics) || b.Covered != c.covered || len(b.Files) != 2 ||
-			b.KeptSchema {
-			t.Errorf("%v: %v, %+v", c.files, err, b)
+		var packs []string
+		for _, p := range b.Packs {
+			if p.Because != "" {
+				packs = append(packs, p.Name+":"+p.Because)
+			}
+		}
+		if got := strings.Join(packs, " "); err != nil || got != c.packs || b.Covered != c.covered ||
+			len(b.Files) != len(packs)+3 || b.KeptSchema {
+			t.Errorf("%v: %v, %q, %+v", c.files, err, got, b)
 			continue
 		}
 		if text := read(t, b.Files[0]); !strings.HasPrefix(text, schemaComment) {
@@ -71,6 +82,143 @@ func TestWriteBundle(t *testing.T) {
 			len(again.Files) != 0 || again.Schema != "" {
 			t.Errorf("the second time: %v, %+v", err, again)
 		}
+	}
+}
+
+// TestExcluded: what the rules cannot judge is excluded, so that the bundle can be used as it is.
+func TestExcluded(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "k8s/a.yaml", "apiVersion: v1\nkind: Pod\n")
+	write(t, dir, "it's/[b]*.yaml", "a: [")
+	write(t, dir, "chart/templates/a.yaml", "{{ if .x }}\na: 1\n{{ end }}\n")
+	write(t, dir, "notes.txt", "")
+	for name, target := range map[string]string{"k8s/notes.yaml": "../notes.txt", "k8s/b.yaml": "a.yaml"} {
+		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
+			t.Skip(err)
+		}
+	}
+	b, err := WriteBundle(dir)
+	if err != nil || b.Packs[0].Name != "kubernetes" {
+		t.Fatalf("%v, %+v", err, b)
+	}
+	if want := []string{"it's/[b]*.yaml", "k8s/notes.yaml"}; !slices.Equal(slices.Sorted(slices.Values(b.Packs[0].Excluded)), want) {
+		t.Errorf("excluded %q, want %q", b.Packs[0].Excluded, want)
+	}
+	bundle, err := rules.LoadDir(filepath.Join(dir, rules.HiddenBundle))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range bundle.Rules {
+		if r := &bundle.Rules[i]; r.ID == "K8S-POD-001" &&
+			(r.Selects("it's/[b]*.yaml") || r.Selects("k8s/notes.yaml") || !r.Selects("k8s/a.yaml")) {
+			t.Errorf("excludes %q", r.FileExclude)
+		}
+	}
+}
+
+// TestUpdate: a rule as init wrote it follows its pack; one that a person changed or removed stays so.
+func TestUpdate(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "Dockerfile", "FROM scratch\n")
+	b, err := WriteBundle(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bundle := filepath.Join(dir, rules.HiddenBundle)
+	file := filepath.Join(bundle, "rules/docker.yml")
+	text := read(t, file)
+	show := func() string {
+		t.Helper()
+		u, err := FindUpdate(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all []string
+		for _, r := range u.Rules {
+			all = append(all, r.Does+" "+r.ID)
+		}
+		for _, p := range u.Packs {
+			all = append(all, "pack "+p.Name)
+		}
+		return strings.Join(all, ", ")
+	}
+	if got := show(); got != "" {
+		t.Errorf("just written: %s", got)
+	}
+	// An older pack: a rule that is gone, one that was other, and a rule that is new.
+	_, list := splitRules(text)
+	old := map[string]string{}
+	for _, r := range list {
+		old[r.id] = r.hash()
+	}
+	gone := ruleText{"DOCKER-OLD-001", strings.ReplaceAll(list[1].text, list[1].id, "DOCKER-OLD-001")}
+	other := ruleText{list[0].id, strings.Replace(list[0].text, "severity: high", "severity: low", 1)}
+	delete(old, list[4].id)
+	old[gone.id], old[other.id] = gone.hash(), other.hash()
+	// A person has changed rule 2, which the pack changed as well, and rule 3, which it did not; and removed rule 5.
+	mine := strings.Replace(list[2].text, "severity: medium", "severity: low", 1)
+	old[list[2].id] = "another"
+	own := strings.Replace(list[3].text, "severity: critical", "severity: low", 1)
+	edited := text
+	edited = strings.Replace(edited, list[0].text, other.text+gone.text, 1)
+	edited = strings.Replace(edited, list[2].text, mine, 1)
+	edited = strings.Replace(edited, list[3].text, own, 1)
+	edited = strings.Replace(edited, list[4].text, "", 1)
+	edited = strings.Replace(edited, list[5].text, "", 1)
+	write(t, bundle, "rules/docker.yml", edited)
+	r := record{"docker": old}
+	if err := r.write(bundle); err != nil {
+		t.Fatal(err)
+	}
+	want := "changes DOCKER-RUN-001, removes DOCKER-OLD-001, keeps DOCKER-ADD-001, adds DOCKER-USER-001, " +
+		"pack supply-chain, pack secrets, pack hygiene"
+	if got := show(); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	for _, name := range []string{"supply-chain", "secrets", "hygiene"} {
+		if err := os.Remove(filepath.Join(bundle, "rules", name+".yml")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	u, err := FindUpdate(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range u.Rules {
+		if r.Does == Changes && (!strings.Contains(r.Diff, "-    severity: low\n+    severity: high\n") ||
+			!strings.Contains(r.Diff, "\n     title:")) {
+			t.Errorf("the difference is\n%s", r.Diff)
+		}
+	}
+	if files, err := u.Write(); err != nil || len(files) != 4 {
+		t.Fatal(files, err)
+	}
+	if _, err := rules.LoadDir(bundle); err != nil {
+		t.Error(err)
+	}
+	after := read(t, file)
+	if strings.Contains(after, gone.id) || strings.Contains(after, list[5].id) || !strings.Contains(after, mine) ||
+		!strings.Contains(after, own) || !strings.Contains(after, list[0].text) || !strings.Contains(after, list[4].id) {
+		t.Errorf("written:\n%s", after)
+	}
+	if got := show(); got != "keeps DOCKER-ADD-001" {
+		t.Errorf("after the update: %s", got)
+	}
+	// A pack that a person removed is left alone; without the record it is unknown what was changed.
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	if got := show(); got != "" {
+		t.Errorf("without the file: %s", got)
+	}
+	if err := os.Remove(filepath.Join(bundle, recordFile)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := FindUpdate(dir); err == nil || !strings.Contains(err.Error(), "packs.json, which policyscan init writes") {
+		t.Error(err)
+	}
+	if len(b.Files) != 5 {
+		t.Errorf("init wrote %q", b.Files)
 	}
 }
 
