@@ -75,7 +75,7 @@ scanner/action: internal/disk scanner/run verdict verdict/output verdict/report
 scanner/allowance: internal/disk rules scanner/repo scanner/run scanner/worktree verdict
 scanner/baseline: rules scanner/allowance scanner/check scanner/match scanner/run scanner/tree scanner/worktree
     verdict
-scanner/check: rules rules/keyitem rules/regex scanner/checkout scanner/keys scanner/keys/formats scanner/match scanner/repo
+scanner/check: rules rules/regex scanner/checkout scanner/keys scanner/keys/formats scanner/match scanner/repo
     scanner/reuse scanner/tree scanner/worktree verdict verdict/code github.com/go-json-experiment/json
 scanner/checkout: scanner/match scanner/repo verdict golang.org/x/text/encoding/charmap golang.org/x/text/transform
     golang.org/x/text/unicode/norm
@@ -583,34 +583,34 @@ agent/protocol 636 15
 agent/record 325 5
 agent/session 385 9
 agent/settings 995 12
-cmd/policyscan 4877 0 --levels, --calls auto, sparse checkouts
+cmd/policyscan 4981 0 --levels, --calls auto, sparse checkouts, packs
 internal/cputime 61 3
 internal/disk 265 15 the walk up from a directory, which six rooms had
 internal/late 14 1
 rules 4307 104 conditions, numbers, exceptions, containing
 rules/document 1628 86 keys that are ignored, of claudecube
 rules/glob 1392 36
-rules/keyitem 826 46 conditions, order of numbers, quantities
-rules/regex 1897 22 exceptions
-rules/starter 166 5
-scanner 2260 35 explain of a rule; unused globs
+rules/keyitem 829 46 conditions, order of numbers, quantities
+rules/regex 2181 27 the automaton of many regexes
+rules/starter 180 7 packs, ten of them
+scanner 2277 35 why an item finds nothing; explain of a rule
 scanner/action 311 6
 scanner/allowance 2358 73 with the editor of allowances.yml, which was 2045 lines
 scanner/baseline 962 11
-scanner/check 2244 64 containing, only: unparsable
+scanner/check 2474 67 containing, only: unparsable; why an item finds nothing
 scanner/checkout 1239 25 with attributes and recode, which were 1501 lines
 scanner/fleet 593 11 names below the directory that all share
-scanner/keys 1492 37 conditions, any, numbers, texts that are JSON
-scanner/keys/formats 4381 16 JSON in texts, Dockerfiles
-scanner/match 3333 36 the bytes of occurrences
+scanner/keys 1858 42 conditions, any, numbers, texts that are JSON; one walk for all forbidden items; why nothing is found
+scanner/keys/formats 4473 16 JSON in texts, Dockerfiles; YAML and HCL that programs read differently
+scanner/match 3521 37 the bytes of occurrences; regexes that are matched together
 scanner/needle 1063 13 the search calls nothing for a place: a function that is passed costs 5 % of a scan
 scanner/repo 5529 93 SHA-256, reftable, split index, its own commit-graph
 scanner/reuse 133 8
-scanner/run 3701 63 a sparse checkout without its bundle
-scanner/setup 499 9 whether git ignores the verdict
+scanner/run 3711 64 a sparse checkout without its bundle; packs by name
+scanner/setup 903 20 packs by what is there, and their updates
 scanner/tree 2147 55 errors of repositories are named here; --uncommitted
 scanner/worktree 1123 47
-verdict 1015 74 patterns in words; why a place is one; Azure's commands
+verdict 1012 75 patterns and conditions in words; why a place is one; Azure's commands
 verdict/code 60 36
 verdict/linehash 334 11
 verdict/output 1127 30 a report names the field of its format

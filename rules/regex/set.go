@@ -169,8 +169,8 @@ func (s *Set) release(d *dfa) {
 }
 
 // An alphabet is the classes of the bytes of a text. Two ASCII characters are in one class if each step of some
-// programs reads both or neither and, for assertions, both or neither are word characters. After these come the class of all
-// bytes from 0x80 on, and that of line ends.
+// programs reads both or neither and, for assertions, both or neither are word characters. After these come the
+// class of all bytes from 0x80 on, and that of line ends.
 type alphabet struct {
 	classes [256]uint8
 	samples []rune // a character of each class

@@ -20,7 +20,7 @@ func firstLineEnd(text []byte) int {
 }
 
 // merges reports whether a key is a merge, if its value can be one. Programs differ on a "<<" after a "!", a merge for
-// kubectl's yaml.v2; on an alias of "<<" and another key tagged !!merge, merges for PyYAML. In quotes it is an ordinary key.
+// kubectl's yaml.v2; on an alias of "<<" and another key tagged !!merge, merges for PyYAML.
 func (y *yamlReader) merges(k *yaml.Node, key *built) bool {
 	named := anchored(k)
 	merge := named.Value == "<<" && named.Tag == "!!merge"
