@@ -105,7 +105,7 @@ func isDockerfile(p string, _ []byte) bool {
 	for _, name := range []string{"dockerfile", "containerfile"} {
 		if rest, ok := strings.CutPrefix(base, name); ok && (rest == "" || rest[0] == '.' || rest[0] == '-') {
 			// dockerfile.go is about Dockerfiles.
-			return !hasSuffix(rest, ".go", ".md", ".py", ".js", ".ts", ".rb", ".sh")
+			return !hasSuffix(rest, ".go", ".md", ".py", ".js", ".ts", ".rb", ".sh", ".yaml", ".yml", ".json")
 		}
 	}
 	return false
