@@ -169,9 +169,6 @@ func groups(n *Node) [][]*Entry {
 	var all [][]*Entry
 	for i := range n.Entries {
 		e := &n.Entries[i]
-		if e.mayBeAny() {
-			continue
-		}
 		same := slices.IndexFunc(all, func(key []*Entry) bool {
 			return key[0].Key == e.Key && !e.Any && !key[0].Any && !e.Block && !key[0].Block
 		})
@@ -230,6 +227,9 @@ func (a *asking) outcomes(c Condition, s step, ways []way) outcomes {
 	open, isOpen := a.open(c, s, more)
 	every := isOpen && !slices.ContainsFunc(more, func(w way) bool { return w.path[0].Kind == literal })
 	for _, key := range groups(s.node) {
+		if key[0].mayBeAny() {
+			continue
+		}
 		var one outcomes
 		for _, e := range key {
 			if next := along(more, e); len(next) == 0 {

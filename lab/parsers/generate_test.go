@@ -7,7 +7,7 @@ import (
 
 // Tokens are separated by blanks; in them ~ is a blank, and ⏎ a line end.
 const (
-	keys    = `a b c kind a b 'a' "b" "\x61" a~b a#b !!str~c &k~a 'a~b' "a\tb" a::b c/d "<<" !!merge~a = :a`
+	keys    = `a b c kind a b 'a' "b" "\x61" a~b a#b !!str~c &k~a 'a~b' "a\tb" a::b c/d !!merge~a = :a`
 	tags    = `!t~ !!str~ !!int~ !!bool~ !!map~ !~ !!seq~ ! !!float~ !!binary~ !!null~ !!timestamp~ !!set~ !!omap~`
 	plain   = `true yes on False n null 1 010 0x1F 0o14 1_0 1:30 0b11 +1 1.50 1e3 a~b no .5 a'b a"b http://x = -a ?a :x !!bool~tRuE`
 	single  = `'true' 'a~b' 'it''s' 'a~#~no' 'a⏎~~~~~~~~b' 'a⏎⏎~~~~~~~~b~' '' 'a: 1' '#'`
@@ -19,7 +19,7 @@ const (
 	// wild are put where they do not belong.
 	wild = "\u0085 \u2028 \u2029 \u0085 \u2028 \u2029 \ufeff \u00a0 \t \r \f ~ ⏎ ⏎~~ ~~ # ~# ~#~no : :~ - -~ ? ?~ , [ ] { } | > " +
 		"|⏎ >-⏎ &x~ *x !t~ !!str~ !!binary~ !!null~ !<x>~ ' \" % @ ` \\ \\⏎ --- ... ⏎---⏎ ⏎...⏎ ⏎---~ ⏎---\ufeff⏎ " +
-		"⏎---⏎\ufeff ⏎...⏎\ufeff ⏎%YAML~1.1⏎---⏎ ⏎%YAML~1.2⏎ ⏎%TAG~!~tag:x,2000:⏎---⏎ <<:~ \"<<\":~ !!merge~ =:~ :a a:~ b:~true = :: ! & * -~-~ " +
+		"⏎---⏎\ufeff ⏎...⏎\ufeff ⏎%YAML~1.1⏎---⏎ ⏎%YAML~1.2⏎ ⏎%TAG~!~tag:x,2000:⏎---⏎ <<:~ !!merge~ =:~ :a a:~ b:~true = :: ! & * -~-~ " +
 		"[a:~1] {a,~b:~2} ⏎⏎ true ⏎\t |2⏎ >+1⏎ \r⏎ {\"a\":~1} {\"a\":~1}⏎{\"b\":~2} {\"a\":\"b\"} ---# ⏎---\u00a0⏎ {{ é \"b\u2028c\""
 )
 
