@@ -51,7 +51,7 @@ func (p *pathNode) after(segment keyitem.Segment) *pathNode {
 
 // Possible returns the items that may have a hit in a file. It is nil if they are unknown.
 func (p *Prefilter) Possible(file []Document) map[*keyitem.Item]bool {
-	f := filtering{possible: map[*keyitem.Item]bool{}}
+	f := filtering{possible: map[*keyitem.Item]bool{}, refused: map[itemOf]bool{}}
 	f.reach(0, &p.root)
 	for _, d := range (&splitter{forbidden: true}).split(file) {
 		f.visit(d.root, d.root, f.stack)
@@ -65,11 +65,18 @@ func (p *Prefilter) Possible(file []Document) map[*keyitem.Item]bool {
 // A filtering is a walk of a filter over a file. It visits a node on each way to it, and gives up if they are many.
 type filtering struct {
 	possible map[*keyitem.Item]bool
-	stack    []*pathNode // that were reached, of each value on the way
-	ways     int         // to nodes that may have several
+	refused  map[itemOf]bool // whose if does not hold
+	stack    []*pathNode     // that were reached, of each value on the way
+	shared   int             // nodes on the way that may have several ways
+	ways     int             // visits of such nodes and of what is in them
 }
 
-const maxWays = 200
+const maxWays = 5000
+
+type itemOf struct {
+	item  *keyitem.Item
+	owner *Node
+}
 
 // reach adds a node, if it is one, to those from an index of the stack on. Behind it, a "**" can match nothing.
 func (f *filtering) reach(from int, p *pathNode) {
@@ -81,6 +88,10 @@ func (f *filtering) reach(from int, p *pathNode) {
 // visit visits a node, and what is in it, where paths have reached some nodes. owner is as for a walk.
 func (f *filtering) visit(n, owner *Node, reached []*pathNode) {
 	if n.Shared || n.Parted {
+		f.shared++
+		defer f.leave()
+	}
+	if f.shared > 0 {
 		f.ways++
 	}
 	if len(reached) == 0 || f.ways > maxWays {
@@ -117,11 +128,20 @@ func (f *filtering) visit(n, owner *Node, reached []*pathNode) {
 	}
 }
 
+func (f *filtering) leave() { f.shared-- }
+
 // value notes whether an item may have a hit at a node at the end of its path.
 func (f *filtering) value(item *keyitem.Item, n, owner *Node) {
+	if f.possible[item] || len(item.If) > 0 && f.refused[itemOf{item, owner}] {
+		return
+	}
 	isValue := n.Kind != List || n.Tagged || len(n.Items) == 0
-	could := item.Asks == keyitem.Exists || n.joinedIs(&item.Condition) || isValue && forbids(item, n)
-	if could && !f.possible[item] && newConditions(item.If).hold(owner) {
+	if item.Asks != keyitem.Exists && !n.joinedIs(&item.Condition) && (!isValue || !forbids(item, n)) {
+		return
+	}
+	if newConditions(item.If).hold(owner) {
 		f.possible[item] = true
+	} else {
+		f.refused[itemOf{item, owner}] = true
 	}
 }

@@ -98,7 +98,7 @@ func TestUnknownPossible(t *testing.T) {
 		t.Error("beyond a limit: ", possible)
 	}
 	shared := &keys.Node{Kind: keys.Mapping, Shared: true}
-	for ways, known := range map[int]bool{200: true, 201: false} {
+	for ways, known := range map[int]bool{5000: true, 5001: false} {
 		root := &keys.Node{Kind: keys.Mapping}
 		for i := range ways {
 			name := fmt.Sprint("k", i%len(items))
@@ -107,5 +107,25 @@ func TestUnknownPossible(t *testing.T) {
 		if possible := filter.Possible([]keys.Document{{Root: root}}); possible != nil != known {
 			t.Errorf("%d ways: %v", ways, possible)
 		}
+	}
+}
+
+// TestPrefilterCost: an if is asked once for each object, whatever its values are, and what many aliases share is not
+// walked for each of them.
+func TestPrefilterCost(t *testing.T) {
+	item := readItem(t, `{"key": "**.a", "is": 1, "if": {"a": 2}}`)
+	filter := newPrefilter([]*keyitem.Item{item})
+	list := file(t, `{"a": [`+strings.TrimSuffix(strings.Repeat("1,", 2000), ",")+`]}`)
+	if n := testing.AllocsPerRun(3, func() { filter.Possible(list) }); n > 5000 || len(filter.Possible(list)) > 0 {
+		t.Errorf("%.0f allocations for one object: %v", n, filter.Possible(list))
+	}
+	shared := list[0].Root
+	shared.Shared = true
+	root := &keys.Node{Kind: keys.Mapping}
+	for i := range 100 {
+		root.Entries = append(root.Entries, keys.Entry{Name: fmt.Sprint("k", i), Named: true, Value: shared})
+	}
+	if possible := filter.Possible([]keys.Document{{Root: root}}); possible != nil {
+		t.Error("a hundred aliases of two thousand values were walked: ", possible)
 	}
 }
