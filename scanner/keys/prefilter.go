@@ -68,7 +68,7 @@ type filtering struct {
 	refused  map[itemOf]bool // whose if does not hold
 	stack    []*pathNode     // that were reached, of each value on the way
 	shared   int             // nodes on the way that may have several ways
-	ways     int             // visits of such nodes and of what is in them
+	ways     int             // visits of such nodes and of the nodes in them
 }
 
 const maxWays = 5000

@@ -110,7 +110,7 @@ func TestUnknownPossible(t *testing.T) {
 	}
 }
 
-// TestPrefilterCost: an if is asked once for each object, whatever its values are, and what many aliases share is not
+// TestPrefilterCost: an if is checked once for each object, whatever its values are, and what many aliases share is not
 // walked for each of them.
 func TestPrefilterCost(t *testing.T) {
 	item := readItem(t, `{"key": "**.a", "is": 1, "if": {"a": 2}}`)
