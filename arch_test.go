@@ -607,7 +607,7 @@ scanner/needle 1063 13 the search calls nothing for a place: a function that is 
 scanner/repo 5529 93 SHA-256, reftable, split index, its own commit-graph
 scanner/reuse 133 8
 scanner/run 3711 64 a sparse checkout without its bundle; packs by name
-scanner/setup 903 20 packs by what is there, and their updates
+scanner/setup 954 20 packs by what is there, and their updates, which overwrite nothing that changed meanwhile
 scanner/tree 2147 55 errors of repositories are named here; --uncommitted
 scanner/worktree 1123 47
 verdict 1012 75 patterns and conditions in words; why a place is one; Azure's commands

@@ -14,7 +14,7 @@ import (
 type initCmd struct {
 	Path   string `arg:"" optional:"" help:"@init_path"`
 	Update bool   `help:"@init_update"`
-	Write  bool   `help:"With --update, write what it shows, but for rules that were changed by hand."`
+	Write  bool   `help:"With --update, write what it shows, except rules that were changed by hand."`
 }
 
 // Run writes a bundle with the packs that the repository has use for, or shows what newer packs change in it.

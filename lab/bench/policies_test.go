@@ -246,7 +246,7 @@ func writeManifests(t *testing.T, dir string) {
 }
 
 // keyRules returns 100 rules with a key each, of every condition. With conditions, half of them refuse values that are
-// there, but for their if, which no object meets.
+// there, except for their if, which no object meets.
 func keyRules(conditions bool) (rules []string) {
 	for i := range 100 {
 		item := []string{

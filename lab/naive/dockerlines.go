@@ -178,8 +178,8 @@ func (d *dockerfile) lines(text string) (all []dockerLine, err error) {
 	}
 }
 
-// A here is the start of a here-document: the line that ends it, and whether tabs before its lines are left out.
-type here struct {
+// A hereDocument is the start of a here-document: the line that ends it, and whether tabs before its lines are left out.
+type hereDocument struct {
 	end  string
 	dash bool
 }
@@ -190,7 +190,7 @@ var hereStart = regexp.MustCompile(`^[0-9]*<<(-?)([^<]+)$`)
 var dockerVariable = regexp.MustCompile(`\$\{[A-Za-z0-9_]+(:?[-+?#%/][^}]*)?\}`)
 
 // hereDocuments are the here-documents of an instruction; none next to a variable that Docker does not read.
-func (d *dockerfile) hereDocuments(text string) (all []here) {
+func (d *dockerfile) hereDocuments(text string) (all []hereDocument) {
 	name, rest := instructionName(text)
 	if name == "onbuild" {
 		name, rest = instructionName(rest)
@@ -203,7 +203,7 @@ func (d *dockerfile) hereDocuments(text string) (all []here) {
 	for _, word := range words {
 		if parts := hereStart.FindStringSubmatch(word); parts != nil {
 			end, _ := (&dockerfile{escape: '\\'}).unquote(parts[2])
-			all = append(all, here{end, parts[1] != ""})
+			all = append(all, hereDocument{end, parts[1] != ""})
 		}
 	}
 	if len(all) > 0 && strings.Contains(dockerVariable.ReplaceAllString(text, ""), "${") {

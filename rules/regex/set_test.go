@@ -88,7 +88,7 @@ func TestSet(t *testing.T) {
 }
 
 // TestSetThrashes: where nearly each character makes a new state, an automaton stops after bounded work, its halves
-// are asked, and nothing is missed.
+// are searched, and nothing is missed.
 func TestSetThrashes(t *testing.T) {
 	var exprs []*Expr
 	for i := range 8 {

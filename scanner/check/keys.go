@@ -35,7 +35,7 @@ type keyResult struct {
 	parsed   []formats.Format
 	textOnly []formats.Format      // the formats in which it cannot be parsed
 	signs    map[string]keys.Signs // required items by name; nil if unused
-	places   map[keyRef]int        // where items are asked; nil if unused
+	places   map[keyRef]int        // where items are checked; nil if unused
 	why      map[keyRef][]Reason   // why they find nothing, and keys that they may mean; nil if unused
 }
 

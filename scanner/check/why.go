@@ -21,7 +21,7 @@ type Reason struct {
 	Text   string `json:"text"`
 }
 
-// explain adds to a result which keys a key pattern may mean and, if that is asked, why it finds nothing. Values are
+// explain adds to a result which keys a key pattern may mean and, if that is wanted, why it finds nothing. Values are
 // shown as in a verdict.
 func (k *keyChecker) explain(ctx context.Context, x *match.Examiner, out *keyResult, text *match.Text, a *keyPattern,
 	documents []keys.Document, names map[string]keys.Span,

@@ -2,9 +2,9 @@ package keys
 
 import "github.com/policyscan/policyscan/rules/keyitem"
 
-// An anyOf asks whether a path reaches at least one value that is as an item requires. Of a key that occurs twice each
-// value must be so, or lead to one; an HCL block that may not exist has none.
-type anyOf struct {
+// An anyCheck finds out whether a path reaches at least one value that is as an item requires. Of a key that occurs
+// twice each value must be so, or lead to one; an HCL block that may not exist has none.
+type anyCheck struct {
 	item  *keyitem.Item
 	path  int
 	steps *walk
@@ -35,7 +35,7 @@ func (r *requirement) checkAny(n *Node) Reason {
 }
 
 // in looks for the value in a node that the path reaches in some states, as [walk.visit] does.
-func (a *anyOf) in(n *Node, states, into uint64) (found bool) {
+func (a *anyCheck) in(n *Node, states, into uint64) (found bool) {
 	if states == 0 {
 		return false
 	}

@@ -51,7 +51,7 @@ func (p *pathNode) after(segment keyitem.Segment) *pathNode {
 
 // Possible returns the items that may have a hit in a file. It is nil if they are unknown.
 func (p *Prefilter) Possible(file []Document) map[*keyitem.Item]bool {
-	f := filtering{possible: map[*keyitem.Item]bool{}, refused: map[itemOf]bool{}}
+	f := prefilterWalk{possible: map[*keyitem.Item]bool{}, refused: map[itemAndOwner]bool{}}
 	f.reach(0, &p.root)
 	for _, d := range (&splitter{forbidden: true}).split(file) {
 		f.visit(d.root, d.root, f.stack)
@@ -62,31 +62,31 @@ func (p *Prefilter) Possible(file []Document) map[*keyitem.Item]bool {
 	return f.possible
 }
 
-// A filtering is a walk of a filter over a file. It visits a node on each way to it, and gives up if they are many.
-type filtering struct {
+// A prefilterWalk is a walk of a filter over a file. It visits a node on each way to it, and gives up if they are many.
+type prefilterWalk struct {
 	possible map[*keyitem.Item]bool
-	refused  map[itemOf]bool // whose if does not hold
-	stack    []*pathNode     // that were reached, of each value on the way
-	shared   int             // nodes on the way that may have several ways
-	ways     int             // visits of such nodes and of the nodes in them
+	refused  map[itemAndOwner]bool // whose if does not hold
+	stack    []*pathNode           // that were reached, of each value on the way
+	shared   int                   // nodes on the way that may have several ways
+	ways     int                   // visits of such nodes and of the nodes in them
 }
 
 const maxWays = 5000
 
-type itemOf struct {
+type itemAndOwner struct {
 	item  *keyitem.Item
 	owner *Node
 }
 
 // reach adds a node, if it is one, to those from an index of the stack on. Behind it, a "**" can match nothing.
-func (f *filtering) reach(from int, p *pathNode) {
+func (f *prefilterWalk) reach(from int, p *pathNode) {
 	for ; p != nil && !slices.Contains(f.stack[from:], p); p = p.other[keyitem.Deep] {
 		f.stack = append(f.stack, p)
 	}
 }
 
 // visit visits a node, and what is in it, where paths have reached some nodes. owner is as for a walk.
-func (f *filtering) visit(n, owner *Node, reached []*pathNode) {
+func (f *prefilterWalk) visit(n, owner *Node, reached []*pathNode) {
 	if n.Shared || n.Parted {
 		f.shared++
 		defer f.leave()
@@ -128,11 +128,11 @@ func (f *filtering) visit(n, owner *Node, reached []*pathNode) {
 	}
 }
 
-func (f *filtering) leave() { f.shared-- }
+func (f *prefilterWalk) leave() { f.shared-- }
 
 // value notes whether an item may have a hit at a node at the end of its path.
-func (f *filtering) value(item *keyitem.Item, n, owner *Node) {
-	if f.possible[item] || len(item.If) > 0 && f.refused[itemOf{item, owner}] {
+func (f *prefilterWalk) value(item *keyitem.Item, n, owner *Node) {
+	if f.possible[item] || len(item.If) > 0 && f.refused[itemAndOwner{item, owner}] {
 		return
 	}
 	isValue := n.Kind != List || n.Tagged || len(n.Items) == 0
@@ -142,6 +142,6 @@ func (f *filtering) value(item *keyitem.Item, n, owner *Node) {
 	if newConditions(item.If).hold(owner) {
 		f.possible[item] = true
 	} else {
-		f.refused[itemOf{item, owner}] = true
+		f.refused[itemAndOwner{item, owner}] = true
 	}
 }

@@ -6,18 +6,18 @@ type requirement struct {
 	item *keyitem.Item
 	hits []Hit
 
-	each   []*walk  // to the nodes that must have the key, if the item names them
-	values []*walk  // for each path, to find reached values that are not as required
-	tries  []*reach // for each path: whether it reaches all required values
-	report *reach   // for the first path: where it does not
-	any    []*anyOf // for each path, if one value as required is enough
+	each   []*walk     // to the nodes that must have the key, if the item names them
+	values []*walk     // for each path, to find reached values that are not as required
+	tries  []*reach    // for each path: whether it reaches all required values
+	report *reach      // for the first path: where it does not
+	any    []*anyCheck // for each path, if one value as required is enough
 }
 
 func newRequirement(item *keyitem.Item) *requirement {
 	r := &requirement{item: item}
 	for i, path := range item.Paths {
 		if item.AnyValue {
-			r.any = append(r.any, &anyOf{item, i, newWalk(path), map[reachedNode]bool{}, nil})
+			r.any = append(r.any, &anyCheck{item, i, newWalk(path), map[reachedNode]bool{}, nil})
 			continue
 		}
 		w := newWalk(path)

@@ -27,7 +27,7 @@ type seen struct {
 
 // Explain returns how much of a file an item applies to and, if it finds nothing, why. asked is the number of different
 // places in documents that meet the item's where: for a forbidden item the values at its paths, or without a condition
-// their keys; for a required item the nodes at its each, or without each the documents. An item that is asked nowhere
+// their keys; for a required item the nodes at its each, or without each the documents. An item that is checked nowhere
 // is never violated.
 func Explain(item *keyitem.Item, file []Document, required bool) (asked int, why []Sentence) {
 	where, ifs := newConditions(item.Where), newConditions(item.If)

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/rules"
@@ -122,16 +124,25 @@ func withExcludes(text []byte, paths []string) []byte {
 	var list strings.Builder
 	list.WriteString("exclude:\n  - \"**/.policyscan/**\" # this bundle itself\n" +
 		"  # Cannot be parsed, or are links to what these rules are not about: nothing of them is checked here.\n")
-	for _, p := range slices.Sorted(slices.Values(paths)) {
-		glob := strings.Map(func(r rune) rune {
-			if strings.ContainsRune(`*?[]{}\\`, r) {
-				return '?' // any one character
-			}
-			return r
-		}, p)
-		list.WriteString("  - " + document.QuoteYAML("/"+glob) + "\n")
+	var globs []string
+	for _, p := range paths {
+		globs = append(globs, globOf(p))
+	}
+	slices.Sort(globs)
+	for _, glob := range slices.Compact(globs) {
+		fmt.Fprintf(&list, "  - '%s'\n", glob)
 	}
 	return bytes.Replace(text, []byte(own), []byte(list.String()), 1)
+}
+
+// globOf returns the glob of a path, in which ? is a placeholder for what globs or YAML's quotes could read otherwise.
+func globOf(name string) string {
+	return "/" + strings.Map(func(r rune) rune {
+		if r == utf8.RuneError || !unicode.IsPrint(r) || strings.ContainsRune(`*?[]{}\'!`, r) {
+			return '?'
+		}
+		return r
+	}, name)
 }
 
 // noBundleYet fails if a scan would find a bundle in root, since a second one would replace it. It also fails for a

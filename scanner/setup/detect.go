@@ -71,6 +71,9 @@ func choose(root *worktree.Root) ([]Chosen, error) {
 	return chosen, excludeUnreadable(root, chosen)
 }
 
+// longestExclude is the length in bytes of a path up to which it can be excluded: a glob has at most 1,024.
+const longestExclude = 1000
+
 // mostRead is the size of a file in bytes up to which it is tried. A larger one is over the limit of keys.
 const mostRead = 64 << 20
 
@@ -92,6 +95,9 @@ func excludeUnreadable(root *worktree.Root, chosen []Chosen) error {
 			c.selects = c.selects || selected
 			if !selected || c.Because == "" { // a pack for every repository has no keys
 				continue
+			}
+			if len(name) > longestExclude {
+				continue // a glob has a limit; the scan will report the file
 			}
 			if target != "" { // a rule that selects the link must select its target
 				if !c.checker.Selects(target) {

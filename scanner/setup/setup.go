@@ -1,8 +1,8 @@
 // Package setup writes what a repository needs before its first scan: a bundle ([WriteBundle]), the line of its
 // .gitignore that keeps the verdict out of commits ([IgnoreVerdict]), and git's pre-commit hook ([Hook]).
 //
-// It overwrites nothing and follows no symlink: an existing file either has the content already, or is an error that
-// tells what to do by hand. Text for display is not escaped.
+// It follows no symlink, and overwrites nothing except the rules that an [Update] replaces: an existing file either has
+// the content already, or is an error that tells what to do by hand. Text for display is not escaped.
 package setup
 
 import (

@@ -90,6 +90,12 @@ func TestExcluded(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "k8s/a.yaml", "apiVersion: v1\nkind: Pod\n")
 	write(t, dir, "it's/[b]*.yaml", "a: [")
+	long := strings.Repeat(strings.Repeat("d", 200)+"/", 4) + "x.yaml"
+	tooLong := strings.Repeat(strings.Repeat("e", 200)+"/", 5) + "x.yaml"
+	odd := []string{"\"q\" 'q'.yaml", "!a.yaml", "#a.yaml", "a\nb.yaml", "a\u2028b.yaml", "a\xffb.yaml", "é.yaml"}
+	for _, name := range append(odd, long, tooLong) {
+		write(t, dir, name, "a: [")
+	}
 	write(t, dir, "chart/templates/a.yaml", "{{ if .x }}\na: 1\n{{ end }}\n")
 	write(t, dir, "notes.txt", "")
 	for name, target := range map[string]string{"k8s/notes.yaml": "../notes.txt", "k8s/b.yaml": "a.yaml"} {
@@ -101,8 +107,9 @@ func TestExcluded(t *testing.T) {
 	if err != nil || b.Packs[0].Name != "kubernetes" {
 		t.Fatalf("%v, %+v", err, b)
 	}
-	if want := []string{"it's/[b]*.yaml", "k8s/notes.yaml"}; !slices.Equal(slices.Sorted(slices.Values(b.Packs[0].Excluded)), want) {
-		t.Errorf("excluded %q, want %q", b.Packs[0].Excluded, want)
+	want := slices.Sorted(slices.Values(append(odd, long, "it's/[b]*.yaml", "k8s/notes.yaml")))
+	if got := slices.Sorted(slices.Values(b.Packs[0].Excluded)); !slices.Equal(got, want) {
+		t.Errorf("excluded %q, want %q", got, want)
 	}
 	bundle, err := rules.LoadDir(filepath.Join(dir, rules.HiddenBundle))
 	if err != nil {
@@ -110,7 +117,7 @@ func TestExcluded(t *testing.T) {
 	}
 	for i := range bundle.Rules {
 		if r := &bundle.Rules[i]; r.ID == "K8S-POD-001" &&
-			(r.Selects("it's/[b]*.yaml") || r.Selects("k8s/notes.yaml") || !r.Selects("k8s/a.yaml")) {
+			(slices.ContainsFunc(want, r.Selects) || !r.Selects("k8s/a.yaml") || !r.Selects(tooLong)) {
 			t.Errorf("excludes %q", r.FileExclude)
 		}
 	}
@@ -170,15 +177,18 @@ func TestUpdate(t *testing.T) {
 	if err := r.write(bundle); err != nil {
 		t.Fatal(err)
 	}
-	want := "changes DOCKER-RUN-001, removes DOCKER-OLD-001, keeps DOCKER-ADD-001, adds DOCKER-USER-001, " +
-		"pack supply-chain, pack secrets, pack hygiene"
-	if got := show(); got != want {
+	want := "changes DOCKER-RUN-001, removes DOCKER-OLD-001, keeps DOCKER-ADD-001, adds DOCKER-USER-001"
+	if got := show(); got != want { // a file that init did not write is the user's
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	for _, name := range []string{"supply-chain", "secrets", "hygiene"} {
 		if err := os.Remove(filepath.Join(bundle, "rules", name+".yml")); err != nil {
 			t.Fatal(err)
 		}
+	}
+	want += ", pack supply-chain, pack secrets, pack hygiene"
+	if got := show(); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	u, err := FindUpdate(dir)
 	if err != nil {
@@ -189,6 +199,14 @@ func TestUpdate(t *testing.T) {
 			!strings.Contains(r.Diff, "\n     title:")) {
 			t.Errorf("the difference is\n%s", r.Diff)
 		}
+	}
+	write(t, bundle, "rules/docker.yml", edited+"# changed meanwhile\n")
+	if files, err := u.Write(); err == nil || !strings.Contains(err.Error(), "changed meanwhile") || files != nil {
+		t.Error(files, err)
+	}
+	write(t, bundle, "rules/docker.yml", edited)
+	if u, err = FindUpdate(dir); err != nil {
+		t.Fatal(err)
 	}
 	if files, err := u.Write(); err != nil || len(files) != 4 {
 		t.Fatal(files, err)
@@ -203,6 +221,13 @@ func TestUpdate(t *testing.T) {
 	}
 	if got := show(); got != "keeps DOCKER-ADD-001" {
 		t.Errorf("after the update: %s", got)
+	}
+	// A record without hashes: each rule in the file is the user's.
+	write(t, bundle, recordFile, `{"docker": null}`)
+	if u, err := FindUpdate(dir); err != nil {
+		t.Error(err)
+	} else if _, err := u.Write(); err != nil {
+		t.Error(err)
 	}
 	// A pack that a person removed is left alone; without the record it is unknown what was changed.
 	if err := os.Remove(file); err != nil {

@@ -37,7 +37,19 @@ func (r record) write(dir string) error {
 	} else if err != nil {
 		return err
 	}
-	return disk.ReplaceIf(name, append(text, '\n'), before, func() error { return nil })
+	return replace(name, append(text, '\n'), before)
+}
+
+// replace replaces a file that is still as it was.
+func replace(name string, text []byte, before fs.FileInfo) error {
+	return disk.ReplaceIf(name, text, before, func() error {
+		now, err := os.Lstat(name)
+		if err == nil && os.SameFile(now, before) && now.ModTime().Equal(before.ModTime()) &&
+			now.Size() == before.Size() {
+			return nil
+		}
+		return errors.Join(fmt.Errorf("%s changed meanwhile; run the command again", disk.Shown(name)), err)
+	})
 }
 
 func readRecord(dir string) (record, error) {
@@ -53,6 +65,14 @@ func readRecord(dir string) (record, error) {
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s cannot be read: %w", disk.Shown(name), disk.Cause(err))
+	}
+	if r == nil {
+		r = record{}
+	}
+	for pack, rules := range r {
+		if rules == nil {
+			r[pack] = map[string]string{}
+		}
 	}
 	return r, nil
 }
@@ -115,13 +135,18 @@ type Update struct {
 
 	dir    string
 	record record
-	files  map[string]string // the new text of each file that changes, by pack
+	files  map[string]changedFile // by pack
+}
+
+type changedFile struct {
+	before fs.FileInfo // when it was read
+	text   string      // the new one
 }
 
 // FindUpdate compares the packs in the bundle of root with those of this program, rule by rule. A rule that a person
 // changed, and one that a person removed, stay so.
 func FindUpdate(root string) (*Update, error) {
-	u := &Update{dir: filepath.Join(root, rules.HiddenBundle), files: map[string]string{}}
+	u := &Update{dir: filepath.Join(root, rules.HiddenBundle), files: map[string]changedFile{}}
 	var err error
 	if u.record, err = readRecord(u.dir); err != nil {
 		return nil, err
@@ -131,14 +156,24 @@ func FindUpdate(root string) (*Update, error) {
 			return nil, fmt.Errorf("%s has the pack %q, which this program does not know; use the one that wrote it",
 				disk.Shown(filepath.Join(u.dir, recordFile)), pack)
 		}
-		text, err := os.ReadFile(filepath.Join(u.dir, filepath.FromSlash(packFile(pack))))
+		name := u.file(pack)
+		before, err := os.Lstat(name)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // a person removed the pack
+		}
+		if err == nil && !before.Mode().IsRegular() {
+			err = fmt.Errorf("%s is not a regular file; replace it with one", disk.Shown(name))
+		}
+		var text []byte
+		if err == nil {
+			text, err = os.ReadFile(name)
 		}
 		if err != nil {
 			return nil, err
 		}
-		u.compare(pack, string(text))
+		if after := u.compare(pack, string(text)); after != string(text) {
+			u.files[pack] = changedFile{before, after}
+		}
 	}
 	tree, err := worktree.Open(root)
 	if err != nil {
@@ -147,16 +182,21 @@ func FindUpdate(root string) (*Update, error) {
 	defer tree.Close()
 	chosen, err := choose(tree)
 	for _, c := range chosen {
-		if _, ok := u.record[c.Name]; !ok {
+		_, written := u.record[c.Name]
+		if _, err := os.Lstat(u.file(c.Name)); !written && errors.Is(err, fs.ErrNotExist) { // else it is the user's
 			u.Packs = append(u.Packs, c)
 		}
 	}
 	return u, err
 }
 
-// compare finds what a pack changes in the text of its file.
-func (u *Update) compare(pack, text string) {
-	before, written := text, u.record[pack]
+func (u *Update) file(pack string) string {
+	return filepath.Join(u.dir, filepath.FromSlash(packFile(pack)))
+}
+
+// compare finds what a pack changes in the text of its file, and returns the new text.
+func (u *Update) compare(pack, text string) string {
+	written := u.record[pack]
 	head, list := splitRules(text)
 	_, newest := splitRules(string(starter.Files(pack)[packFile(pack)]))
 	add := func(id, does, from, to string) {
@@ -193,20 +233,14 @@ func (u *Update) compare(pack, text string) {
 	for _, r := range list {
 		text += r.text
 	}
-	if text = strings.TrimRight(text, "\n") + "\n"; text != before {
-		u.files[pack] = text
-	}
+	return strings.TrimRight(text, "\n") + "\n"
 }
 
-// Write writes what the update changes, but for rules that it keeps, and returns the files.
+// Write writes what the update changes, except rules that it keeps, and returns the files.
 func (u *Update) Write() (files []string, err error) {
 	for _, pack := range slices.Sorted(maps.Keys(u.files)) {
-		name := filepath.Join(u.dir, filepath.FromSlash(packFile(pack)))
-		before, err := os.Lstat(name)
-		if err == nil {
-			err = disk.ReplaceIf(name, []byte(u.files[pack]), before, func() error { return nil })
-		}
-		if err != nil {
+		name, changed := u.file(pack), u.files[pack]
+		if err := replace(name, []byte(changed.text), changed.before); err != nil {
 			return files, err
 		}
 		files = append(files, name)
@@ -220,7 +254,7 @@ func (u *Update) Write() (files []string, err error) {
 		}
 	}
 	for _, c := range u.Packs {
-		name := filepath.Join(u.dir, filepath.FromSlash(packFile(c.Name)))
+		name := u.file(c.Name)
 		text := starter.Files(c.Name)[packFile(c.Name)]
 		if err := writeNew(name, append([]byte(schemaComment), withExcludes(text, c.Excluded)...), 0o666); err != nil {
 			return files, err
