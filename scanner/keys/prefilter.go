@@ -18,6 +18,7 @@ type pathNode struct {
 	isDeep bool                        // the last segment is "**"
 }
 
+// NewPrefilter returns a filter without items.
 func NewPrefilter() *Prefilter { return &Prefilter{pathNode{named: map[string]*pathNode{}}} }
 
 // Add adds a forbidden item.
