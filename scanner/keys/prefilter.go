@@ -90,7 +90,7 @@ func (f *prefilterWalk) reach(from int, p *pathNode) {
 func (f *prefilterWalk) visit(n, owner *Node, reached []*pathNode) {
 	if n.Shared || n.Parted {
 		f.shared++
-		defer f.leave()
+		defer func() { f.shared-- }()
 	}
 	if f.shared > 0 {
 		f.ways++
@@ -128,8 +128,6 @@ func (f *prefilterWalk) visit(n, owner *Node, reached []*pathNode) {
 		f.stack = f.stack[:top]
 	}
 }
-
-func (f *prefilterWalk) leave() { f.shared-- }
 
 // value notes whether an item may have a hit at a node at the end of its path.
 func (f *prefilterWalk) value(item *keyitem.Item, n, owner *Node) {
