@@ -21,8 +21,8 @@ func Replay(o Options, v *verdict.Verdict, policies []string) (Options, error) {
 	s, isChange := &v.Scope, v.Scope.Mode == "diff"
 	switch {
 	case (!isChange || s.Strategy == verdict.Uncommitted) && s.Strategy != strategyRev:
-		return o, fmt.Errorf("its scope (%s) has files that no commit records; scan with --rev, or --diff-base and a "+
-			"committed head", strings.TrimSuffix(verdict.Visible(s.Mode+", "+s.Strategy), ", "))
+		return o, fmt.Errorf("its scope (%s) is not made of recorded commits alone, as with --rev, or with "+
+			"--diff-base and a committed head", strings.TrimSuffix(verdict.Visible(s.Mode+", "+s.Strategy), ", "))
 	case v.Partial:
 		return o, errors.New("it is partial, and does not record what narrowed its run (--rule, --exclude, --as-of)")
 	case s.HeadCommit == "" || isChange && s.BaseCommit == "":
@@ -67,8 +67,8 @@ var namesBase = late.Regexp(`^(?:(?:merge-base|pre-commit) .+|(?:github|gitlab)-
 	`(?:github-(?:pull-request|merge-group|push)|gitlab-(?:merge-request|push)) refs/remotes/origin/.+|` +
 	`(?:prow|github-(?:pull-request|merge-group|push)|gitlab-(?:merge-request|push)) [0-9a-f]{4,64})$`)
 
-// neverMoves matches names of commits that always name the same: the head and its ancestors, and hashes.
-var neverMoves = late.Regexp(`^(?:HEAD(?:[~^].*)?|[0-9a-f]{4,64})$`)
+// neverMoves matches names of commits that always name the same: ancestors of the head, and hashes.
+var neverMoves = late.Regexp(`^(?:HEAD[~^].*|[0-9a-f]{4,64})$`)
 
 // recordedCommits returns the commits of a recorded scope, if the name of the base still fits.
 func recordedCommits(r *repo.Repository, s *verdict.Scope) (*commitRange, error) {
