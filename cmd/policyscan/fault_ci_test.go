@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -85,7 +86,26 @@ func (c *ciRepo) auto(dir string, env []string, status int, saying string, texts
 			c.t.Errorf("%q: %q is not in\n%s", env, text, e.out)
 		}
 	}
+	c.verify(dir)
 	return e.out
+}
+
+// verify makes the run of the last verdict again, outside of CI: it is the same, unless only CI knows the base.
+func (c *ciRepo) verify(dir string) {
+	c.t.Helper()
+	v, want := c.verdict(), exitPass
+	if s := &v.Scope; s.Mode != "diff" || s.HeadCommit == "" ||
+		s.Strategy == "pre-commit" && !slices.Contains(s.MergeBases, s.BaseCommit) {
+		want = exitUndecided
+	}
+	p := c.program
+	p.dir = filepath.Join(c.dir, dir)
+	if e := p.run("verify", filepath.Join(c.dir, "verdict.json")); e.status != want {
+		// What pre-commit did is clear if it makes no difference.
+		if e.status != exitPass || v.Scope.Strategy != "pre-commit" {
+			c.t.Errorf("%+v: status %d, want %d\n%s%s", v.Scope, e.status, want, e.out, e.err)
+		}
+	}
 }
 
 // advised is the last git fetch of a message.
