@@ -15,11 +15,11 @@ import (
 
 // Verify makes the run of a verdict again, with o and policies as in [run.Replay], and compares the bytes. It returns
 // what is the same, or the first difference. An error says why the run cannot be made again, or not with certainty:
-// then other bytes are not a difference. All texts are safe to print.
+// then other bytes are not a difference.
 func Verify(ctx context.Context, o run.Options, text []byte, policies []string) (same, difference string, err error) {
 	v, err := verdict.Parse(text)
 	if err == nil && v.Tool.Version != o.Version {
-		err = fmt.Errorf("policyscan %s wrote it, and this is %s", verdict.Visible(v.Tool.Version), o.Version)
+		err = fmt.Errorf("policyscan %s wrote it, and this is %s", v.Tool.Version, o.Version)
 	}
 	if err == nil {
 		o, err = run.Replay(o, v, policies)
@@ -40,12 +40,9 @@ func Verify(ctx context.Context, o run.Options, text []byte, policies []string) 
 	case err != nil:
 		return "", "", err
 	case bytes.Equal(text, want):
-		commits := v.Scope.HeadCommit
-		if v.Scope.BaseCommit != "" {
-			commits = fmt.Sprintf("%s (%s) to %s", v.Scope.Base, v.Scope.BaseCommit, commits)
-		}
-		same = fmt.Sprintf("%s, violations: %d, errors: %d, %s", v.Verdict, len(v.Violations), len(v.Errors), commits)
-		return verdict.Visible(strings.Join(append([]string{same}, r.Notes...), "; ")), "", nil
+		same = fmt.Sprintf("%s, violations: %d, errors: %d, head: %s", v.Verdict, len(v.Violations), len(v.Errors),
+			v.Scope.HeadCommit)
+		return strings.Join(append([]string{same}, r.Notes...), "; "), "", nil
 	}
 	if err := uncertain(v, again); err != nil {
 		return "", "", err
@@ -63,13 +60,13 @@ var repeats = map[string]bool{
 func uncertain(was, now *verdict.Verdict) error {
 	for _, e := range slices.Concat(now.Errors, was.Errors) {
 		if !repeats[e.Code] && !(slices.Contains(now.Errors, e) && slices.Contains(was.Errors, e)) {
-			return fmt.Errorf("%s [%s]", verdict.Visible(e.Error()), verdict.Visible(e.Code))
+			return fmt.Errorf("%s [%s]", e.Error(), e.Code)
 		}
 	}
 	bundles := func(v *verdict.Verdict) string {
 		var all []string
 		for _, p := range v.Policy {
-			all = append(all, fmt.Sprintf("%.12s (%s)", verdict.Visible(p.SHA256), verdict.Visible(p.From)))
+			all = append(all, fmt.Sprintf("%.12s (%s)", p.SHA256, p.From))
 		}
 		return strings.Join(all, ", ")
 	}
@@ -77,8 +74,8 @@ func uncertain(was, now *verdict.Verdict) error {
 	s := &was.Scope
 	switch {
 	case bundles(was) != bundles(now):
-		return fmt.Errorf("its bundles are %s, and here they are %s; name each --policy of the run, in the same order",
-			bundles(was), bundles(now))
+		return fmt.Errorf("its bundles are %s, and here %s; name each --policy of the run, in order", bundles(was),
+			bundles(now))
 	case slices.ContainsFunc(was.Policy, isDisk) && !slices.Equal(was.Coverage.LeftOut, now.Coverage.LeftOut):
 		return errors.New("the bundle of --policy was elsewhere in the work tree; put it there")
 	case (s.Behind < 0) != (now.Scope.Behind < 0):
@@ -89,8 +86,7 @@ func uncertain(was, now *verdict.Verdict) error {
 	before := filesWithExisting(now)
 	for file, existing := range filesWithExisting(was) {
 		if now, known := before[file]; known && now != existing {
-			return fmt.Errorf("what is new in %s is not certain: one of the clones may lack the file's earlier version",
-				verdict.Visible(file))
+			return fmt.Errorf("what is new in %s depends on a clone that may lack earlier files", file)
 		}
 	}
 	return nil

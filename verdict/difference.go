@@ -9,7 +9,7 @@ import (
 )
 
 // Difference describes the first difference of a text from other bytes of a verdict: its place in the text, and both
-// values. It is safe to print.
+// values.
 func Difference(text, want []byte) string {
 	lenient := []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)}
 	got, wanted := jsontext.NewDecoder(bytes.NewReader(text), lenient...), jsontext.NewDecoder(bytes.NewReader(want))
@@ -35,8 +35,8 @@ func Difference(text, want []byte) string {
 			member += name
 		}
 		line := 1 + bytes.Count(text[:got.InputOffset()], []byte("\n"))
-		return fmt.Sprintf("%s (line %d) is %s, and %s when it is made again", Visible(member), line,
-			tokenWords(is), tokenWords(should))
+		return fmt.Sprintf("%s (line %d) is %s, and %s when it is made again", member, line, tokenWords(is),
+			tokenWords(should))
 	}
 	return "every value is the same, but not written as policyscan writes it"
 }
@@ -44,7 +44,7 @@ func Difference(text, want []byte) string {
 func tokenWords(t jsontext.Token) string {
 	switch t.Kind() {
 	case '"':
-		return `"` + Visible(fmt.Sprintf("%.120s", t.String())) + `"`
+		return fmt.Sprintf(`"%.250s"`, t.String())
 	case '{', '[':
 		return "there"
 	case '}', ']':

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/policyscan/policyscan/scanner"
 )
@@ -28,9 +27,6 @@ func (c *verifyCmd) Run(std streams) error {
 		status, said = exitUndecided, "cannot be made again: "+err.Error()
 	case difference != "":
 		status, said = exitViolation, "not the same: "+difference
-		if v := version(); v == "devel" || strings.HasSuffix(v, "+dirty") {
-			said += "; two programs of the version " + v + " can differ"
-		}
 	}
 	if err := print(std.out, "%s\n", safe(said)); err != nil {
 		return err

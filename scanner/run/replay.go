@@ -21,8 +21,8 @@ func Replay(o Options, v *verdict.Verdict, policies []string) (Options, error) {
 	s, isChange := &v.Scope, v.Scope.Mode == "diff"
 	switch {
 	case (!isChange || s.Strategy == verdict.Uncommitted) && s.Strategy != strategyRev:
-		return o, fmt.Errorf("its scope (%s) is not made of recorded commits alone, as with --rev, or with "+
-			"--diff-base and a committed head", strings.TrimSuffix(verdict.Visible(s.Mode+", "+s.Strategy), ", "))
+		scope := strings.TrimSuffix(s.Mode+", "+s.Strategy, ", ")
+		return o, fmt.Errorf("its scope (%s) is more than recorded commits, which --rev and --diff-base read", scope)
 	case v.Partial:
 		return o, errors.New("it is partial, and does not record what narrowed its run (--rule, --exclude, --as-of)")
 	case s.HeadCommit == "" || isChange && s.BaseCommit == "":
@@ -44,8 +44,7 @@ func Replay(o Options, v *verdict.Verdict, policies []string) (Options, error) {
 	for _, p := range v.Policy {
 		switch {
 		case discovers && (p.From == fromDisk || p.From == fromBuiltin):
-			return o, fmt.Errorf("its bundle with the sha256 %s is not in the commits; "+
-				"name each --policy of the run, in the same order", verdict.Visible(p.SHA256))
+			return o, fmt.Errorf("the commits lack the bundle %.12s; name each --policy of the run, in order", p.SHA256)
 		case p.From == fromCommit && isChange:
 			o.PolicyRef = p.Commit
 		case p.From == fromCommit: // of a fleet (--own-policy), after the others
@@ -64,8 +63,8 @@ func Replay(o Options, v *verdict.Verdict, policies []string) (Options, error) {
 
 // namesBase matches a strategy and the name of a base that it records, as in docs/scopes.md.
 var namesBase = late.Regexp(`^(?:(?:merge-base|pre-commit) .+|(?:github|gitlab)-merge-commit HEAD\^1|` +
-	`(?:github-(?:pull-request|merge-group|push)|gitlab-(?:merge-request|push)) refs/remotes/origin/.+|` +
-	`(?:prow|github-(?:pull-request|merge-group|push)|gitlab-(?:merge-request|push)) [0-9a-f]{4,64})$`)
+	`prow [0-9a-f]{4,64}|git(?:hub-(?:pull-request|merge-group|push)|lab-(?:merge-request|push)) ` +
+	`(?:refs/remotes/origin/.+|[0-9a-f]{4,64}))$`)
 
 // neverMoves matches names of commits that always name the same: ancestors of the head, and hashes.
 var neverMoves = late.Regexp(`^(?:HEAD[~^].*|[0-9a-f]{4,64})$`)
@@ -73,11 +72,12 @@ var neverMoves = late.Regexp(`^(?:HEAD[~^].*|[0-9a-f]{4,64})$`)
 // recordedCommits returns the commits of a recorded scope, if the name of the base still fits.
 func recordedCommits(r *repo.Repository, s *verdict.Scope) (*commitRange, error) {
 	c := &commitRange{repo: r, strategy: s.Strategy, base: s.Base, head: s.HeadCommit}
+	c.notes = []string{"base: " + s.Base + ", " + s.BaseCommit}
 	name, fixed := s.Base, neverMoves().MatchString(s.Base)
 	if rest, ofHead := strings.CutPrefix(name, "HEAD"); ofHead && fixed {
 		name = s.HeadCommit + rest
 	} else if s.Strategy != mergeBase {
-		c.notes = []string{s.Strategy + " chose the base and the head, which cannot be checked here"}
+		c.notes = append(c.notes, s.Strategy+" chose them, which cannot be checked here")
 	}
 	// A push has a hash as base, except of a new branch.
 	c.replaces = (strings.HasSuffix(s.Strategy, "-push") || s.Strategy == "pre-commit") && fixed &&
@@ -87,8 +87,8 @@ func recordedCommits(r *repo.Repository, s *verdict.Scope) (*commitRange, error)
 	case err != nil && !errors.Is(err, repo.ErrUnknown) && !errors.Is(err, repo.ErrNoMergeBase):
 		return nil, tree.RepoError(err)
 	case err != nil || since.MergeBases[0] != c.tip || since.Base != c.tip && fixed:
-		return nil, fmt.Errorf("the base %s names neither %s in this clone nor a commit that contains it; fetch both, "+
-			"or create the branch at that commit", quoted(s.Base), quoted(s.BaseCommit))
+		return nil, fmt.Errorf("the base %s names neither %s in this clone nor a commit that contains it; "+
+			"fetch both, or create the branch at that commit", quoted(s.Base), quoted(s.BaseCommit))
 	case since.Base != c.tip:
 		c.notes = append(c.notes, name+" is "+repo.Short(since.Base)+" by now")
 	}
