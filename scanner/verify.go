@@ -50,16 +50,16 @@ func Verify(ctx context.Context, o run.Options, text []byte, policies []string) 
 	return "", verdict.Difference(text, want), nil
 }
 
-// repeats are the codes of errors that the commits, the bundles and the recorded flags decide.
-var repeats = map[string]bool{
-	code.Unavailable: true, code.Encoding: true, code.Link: true, code.Parse: true, code.Format: true,
-	code.TreeMalformed: true, code.Empty: true, code.NoGoverned: true,
+// repeats reports whether the commits, the bundles and the recorded flags alone decide an error.
+func repeats(e verdict.Error) bool {
+	return slices.Contains([]string{code.Unavailable, code.Encoding, code.Link, code.Parse, code.Format,
+		code.TreeMalformed, code.Empty, code.NoGoverned}, e.Code)
 }
 
 // uncertain returns why two verdicts can be of different runs, as their differences show; nil for none.
 func uncertain(was, now *verdict.Verdict) error {
 	for _, e := range slices.Concat(now.Errors, was.Errors) {
-		if !repeats[e.Code] && !(slices.Contains(now.Errors, e) && slices.Contains(was.Errors, e)) {
+		if !repeats(e) && !(slices.Contains(now.Errors, e) && slices.Contains(was.Errors, e)) {
 			return fmt.Errorf("%s [%s]", e.Error(), e.Code)
 		}
 	}
@@ -74,8 +74,7 @@ func uncertain(was, now *verdict.Verdict) error {
 	s := &was.Scope
 	switch {
 	case bundles(was) != bundles(now):
-		return fmt.Errorf("its bundles are %s, and here %s; name each --policy of the run, in order", bundles(was),
-			bundles(now))
+		return fmt.Errorf("its bundles are %s, here %s; name each --policy of the run, in order", bundles(was), bundles(now))
 	case slices.ContainsFunc(was.Policy, isDisk) && !slices.Equal(was.Coverage.LeftOut, now.Coverage.LeftOut):
 		return errors.New("the bundle of --policy was elsewhere in the work tree; put it there")
 	case (s.Behind < 0) != (now.Scope.Behind < 0):

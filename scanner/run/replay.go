@@ -3,11 +3,11 @@ package run
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/policyscan/policyscan/internal/late"
 	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/verdict"
@@ -27,7 +27,7 @@ func Replay(o Options, v *verdict.Verdict, policies []string) (Options, error) {
 		return o, errors.New("it is partial, and does not record what narrowed its run (--rule, --exclude, --as-of)")
 	case s.HeadCommit == "" || isChange && s.BaseCommit == "":
 		return o, errors.New("the run ended before it knew its commits")
-	case isChange && !namesBase().MatchString(s.Strategy+" "+s.Base):
+	case isChange && !namesBase(s.Strategy, s.Base):
 		return o, fmt.Errorf("no run of the strategy %s names a base %s", quoted(s.Strategy), quoted(s.Base))
 	case isChange:
 		o.Base, o.Recorded = s.Base, s
@@ -61,21 +61,20 @@ func Replay(o Options, v *verdict.Verdict, policies []string) (Options, error) {
 	return o, err
 }
 
-// namesBase matches a strategy and the name of a base that it records, as in docs/scopes.md.
-var namesBase = late.Regexp(`^(?:(?:merge-base|pre-commit) .+|(?:github|gitlab)-merge-commit HEAD\^1|` +
-	`prow [0-9a-f]{4,64}|git(?:hub-(?:pull-request|merge-group|push)|lab-(?:merge-request|push)) ` +
-	`(?:refs/remotes/origin/.+|[0-9a-f]{4,64}))$`)
-
-// neverMoves matches names of commits that always name the same: ancestors of the head, and hashes.
-var neverMoves = late.Regexp(`^(?:HEAD[~^].*|[0-9a-f]{4,64})$`)
+// namesBase reports whether a strategy records this name of a base, as in docs/scopes.md.
+func namesBase(strategy, base string) bool {
+	return regexp.MustCompile(`^(?:(?:merge-base|pre-commit) .+|(?:github|gitlab)-merge-commit HEAD\^1|` +
+		`prow [0-9a-f]{4,64}|git(?:hub-(?:pull-request|merge-group|push)|lab-(?:merge-request|push)) ` +
+		`(?:refs/remotes/origin/.+|[0-9a-f]{4,64}))$`).MatchString(strategy + " " + base)
+}
 
 // recordedCommits returns the commits of a recorded scope, if the name of the base still fits.
 func recordedCommits(r *repo.Repository, s *verdict.Scope) (*commitRange, error) {
 	c := &commitRange{repo: r, strategy: s.Strategy, base: s.Base, head: s.HeadCommit}
 	c.notes = []string{"base: " + s.Base + ", " + s.BaseCommit}
-	name, fixed := s.Base, neverMoves().MatchString(s.Base)
-	if rest, ofHead := strings.CutPrefix(name, "HEAD"); ofHead && fixed {
-		name = s.HeadCommit + rest
+	name, fixed := s.Base, len(s.Base) >= 4 && strings.Trim(s.Base, "0123456789abcdef") == ""
+	if strings.HasPrefix(name, "HEAD~") || strings.HasPrefix(name, "HEAD^") {
+		name, fixed = s.HeadCommit+name[len("HEAD"):], true
 	} else if s.Strategy != mergeBase {
 		c.notes = append(c.notes, s.Strategy+" chose them, which cannot be checked here")
 	}
