@@ -74,7 +74,7 @@ func uncertain(was, now *verdict.Verdict) error {
 	s := &was.Scope
 	switch {
 	case bundles(was) != bundles(now):
-		return fmt.Errorf("its bundles are %s, here %s; name each --policy of the run, in order", bundles(was), bundles(now))
+		return fmt.Errorf("the bundles are %s, here %s; name each --policy in order", bundles(was), bundles(now))
 	case slices.ContainsFunc(was.Policy, isDisk) && !slices.Equal(was.Coverage.LeftOut, now.Coverage.LeftOut):
 		return errors.New("the bundle of --policy was elsewhere in the work tree; put it there")
 	case (s.Behind < 0) != (now.Scope.Behind < 0):
