@@ -11,13 +11,9 @@ import (
 // Decode reads the bytes of [Verdict.Encode]. It refuses a document whose outcome contradicts its contents. A
 // consistent edit is not noticed: a verdict has no signature.
 func Decode(text []byte) (*Verdict, error) {
-	v := &Verdict{}
-	err := json.Unmarshal(text, v)
-	switch {
-	case v.SchemaVersion != SchemaVersion && (err == nil || v.SchemaVersion != ""): // first: types may differ
-		return nil, fmt.Errorf("its schema_version is %q; this policyscan reads %q", v.SchemaVersion, SchemaVersion)
-	case err != nil:
-		return nil, fmt.Errorf("it is not a verdict: %w", err)
+	v, err := Parse(text)
+	if err != nil {
+		return nil, err
 	}
 	decided := *v
 	decided.Decide()
@@ -48,4 +44,17 @@ func (v *Verdict) allows(reason string) bool {
 	return slices.ContainsFunc(v.Allowed, func(a string) bool {
 		return a == reason || reason == "symlink" && strings.HasPrefix(a, "symlink=")
 	})
+}
+
+// Parse reads a document without checking that it is as [Verdict.Encode] writes it, and that it is consistent.
+func Parse(text []byte) (*Verdict, error) {
+	v := &Verdict{}
+	err := json.Unmarshal(text, v)
+	switch {
+	case v.SchemaVersion != SchemaVersion && (err == nil || v.SchemaVersion != ""): // first: types may differ
+		return nil, fmt.Errorf("its schema_version is %q; this policyscan reads %q", v.SchemaVersion, SchemaVersion)
+	case err != nil:
+		return nil, fmt.Errorf("it is not a verdict: %w", err)
+	}
+	return v, nil
 }

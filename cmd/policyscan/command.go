@@ -20,6 +20,7 @@ type commands struct {
 	Fleet       fleetCmd    `cmd:"" help:"Scan many repositories, each at a commit."`
 	Report      reportCmd   `cmd:"" help:"Write reports of a verdict.json."`
 	Merge       mergeCmd    `cmd:"" help:"Make one verdict of the shard files of a scan."`
+	Verify      verifyCmd   `cmd:"" help:"Make the run of a verdict.json again, and compare."`
 	Validate    validateCmd `cmd:"" help:"Check a bundle, and show every mistake in it."`
 	Test        testCmd     `cmd:"" help:"Run the examples in a bundle's rules."`
 	evalCommand `embed:""`

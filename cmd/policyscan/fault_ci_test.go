@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -85,7 +86,23 @@ func (c *ciRepo) auto(dir string, env []string, status int, saying string, texts
 			c.t.Errorf("%q: %q is not in\n%s", env, text, e.out)
 		}
 	}
+	c.verify(dir)
 	return e.out
+}
+
+// verify makes the run of the last verdict again, outside of CI: it is the same, unless only CI knows the base, or what
+// it lacks.
+func (c *ciRepo) verify(dir string) {
+	c.t.Helper()
+	p, v := c.program, c.verdict()
+	p.dir = filepath.Join(c.dir, dir)
+	e := p.run("verify", filepath.Join(c.dir, "verdict.json"))
+	s := &v.Scope
+	forced := s.Strategy == "pre-commit" && !slices.Contains(s.MergeBases, s.BaseCommit)
+	same := e.status == exitPass || e.status == exitUndecided && (s.Mode != "diff" || !v.Complete || forced)
+	if !same || e.err != "" {
+		c.t.Errorf("%+v: status %d\n%s%s", *s, e.status, e.out, e.err)
+	}
 }
 
 // advised is the last git fetch of a message.

@@ -195,6 +195,7 @@ func putBack(t *testing.T, file, text string, heads [][]int, stories []string) {
 //	                         the violations (RULE@FILE) and error codes (E_…) that follow
 //	examples DIR             copy the repository's examples
 //	write NAME CONTENT       write a file; both are Go strings without their quotes
+//	edit FILE NEW OLD TEXT   write a file with the first OLD in FILE replaced by TEXT
 //	fifo NAME                make a FIFO
 //	sum VARIABLE BUNDLE      set a variable to a bundle's hash
 func TestScripts(t *testing.T) {
@@ -233,6 +234,7 @@ func TestScripts(t *testing.T) {
 			"places":   placesCommand,
 			"examples": examplesCommand,
 			"write":    writeCommand,
+			"edit":     editCommand,
 			"fifo":     fifoCommand,
 			"hash":     hashCommand,
 			"here":     hereCommand,
@@ -322,6 +324,13 @@ func verdictCommand(ts *testscript.TestScript, neg bool, args []string) {
 	usage(ts, neg, len(args) >= 2, "verdict FILE PASS|FAIL|UNDECIDED [RULE@FILE | E_CODE]…")
 	v, err := readVerdict([]byte(ts.ReadFile(args[0])))
 	ts.Check(err)
+	if *long { // whatever the scan did, and without its flags: the same, or it cannot be made again
+		verify := exec.Command("policyscan", "verify", ts.MkAbs(args[0]))
+		verify.Dir = ts.MkAbs(".")
+		if out, err := verify.Output(); exitOf(err) == exitViolation {
+			ts.Fatalf("%s", out)
+		}
+	}
 	if got := summaryOf(v); !slices.Equal(got, args[1:]) {
 		ts.Fatalf("the verdict is %q, want %q; its errors: %+v", got, args[1:], v.Errors)
 	}
@@ -341,6 +350,15 @@ func writeCommand(ts *testscript.TestScript, neg bool, args []string) {
 	file := ts.MkAbs(name)
 	ts.Check(os.MkdirAll(filepath.Dir(file), 0o777))
 	ts.Check(os.WriteFile(file, []byte(content), 0o666))
+}
+
+func editCommand(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg, len(args) == 4, "edit FILE NEW OLD TEXT")
+	before, after, found := strings.Cut(ts.ReadFile(args[0]), args[2])
+	if !found {
+		ts.Fatalf("%q is not in %s", args[2], args[0])
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(before+args[3]+after), 0o666))
 }
 
 func fifoCommand(ts *testscript.TestScript, neg bool, args []string) {

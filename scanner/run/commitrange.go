@@ -20,6 +20,8 @@ type commitRange struct {
 	base     string    // "" without one
 	tip      repo.Hash // of base, if already known
 	head     string
+	replaces bool     // of a recorded scope
+	notes    []string // for the report
 	// stale is why the base may be older than its branch; "" if it is not.
 	stale string
 	// required are the commits of the event. A head without them does not contain the change.
@@ -132,6 +134,7 @@ func (c *commitRange) compare() (compared comparison, err error) {
 		compared.commits, err = c.compareMerging()
 	case !c.tip.IsZero():
 		compared.commits, err = c.relate(c.tip)
+		compared.commits.Replaces, compared.notes = c.replaces, c.notes
 	default:
 		compared.commits, err = c.repo.Compare(c.base, c.head)
 		var shallow *repo.ShallowError
@@ -140,7 +143,8 @@ func (c *commitRange) compare() (compared comparison, err error) {
 			err = &verdict.Error{Code: code.Shallow, Message: fmt.Sprintf("%v; %s", err, fix)}
 		}
 	}
-	if compared.stale = c.stale; err == nil && (c.strategy == mergeBase || c.strategy == verdict.Uncommitted) {
+	named := c.strategy == mergeBase || c.strategy == verdict.Uncommitted
+	if compared.stale = c.stale; err == nil && named && c.tip.IsZero() {
 		compared.stale, err = behindRemote(c.repo, c.base)
 	}
 	return compared, err

@@ -29,6 +29,9 @@ func (r *Run) openChange(ctx context.Context) error {
 		return errors.New("--uncommitted reads the work tree, and a bare repository has none; leave it out")
 	}
 	commits, err := chooseCommits(r.Repo, r.Getenv, r.Base, r.Head)
+	if r.Recorded != nil {
+		commits, err = recordedCommits(r.Repo, r.Recorded)
+	}
 	if err != nil {
 		return err
 	}

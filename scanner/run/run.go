@@ -42,8 +42,9 @@ type Options struct {
 	Pins     Pins
 	RuleIDs  []string // the enforced rules; none: all
 
-	Rev        string // the commit to scan, read from git's objects
-	Base, Head string // the commits to compare, or "auto"; an empty Head is HEAD
+	Rev        string         // the commit to scan, read from git's objects
+	Base, Head string         // the commits to compare, or "auto"; an empty Head is HEAD
+	Recorded   *verdict.Scope // the commits to compare, whose base has the name Base; see [Replay]
 	// Uncommitted compares Base with the tracked files on disk, instead of a Head.
 	Uncommitted bool
 	PolicyRef   string // the commit whose bundle alone checks a change; "": both sides
