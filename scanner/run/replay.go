@@ -30,7 +30,7 @@ func Replay(o Options, v *verdict.Verdict, policies []string) (Options, error) {
 	case isChange && !namesBase(s.Strategy, s.Base):
 		return o, fmt.Errorf("no run of the strategy %s names a base %s", quoted(s.Strategy), quoted(s.Base))
 	case isChange:
-		o.Base, o.Recorded = s.Base, s
+		o.Base, o.Recorded, o.EachCommit = s.Base, s, s.EachCommit
 	default:
 		o.Rev = s.HeadCommit
 	}
