@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -103,6 +104,108 @@ func (r *Repository) readRef(name string) (h Hash, target string, err error) {
 		}
 	}
 	return h, target, err
+}
+
+// A Ref is the full name of a ref, and its object.
+type Ref struct {
+	Name string
+	Hash Hash
+}
+
+// Refs returns all refs below refs/ in order of their names, as git for-each-ref does: those of all work trees, and
+// those of this one. Symbolic refs are followed, and those to unborn branches omitted. A ref that cannot be read is an
+// error.
+func (r *Repository) Refs() ([]Ref, error) {
+	found := map[string]Hash{}
+	list := r.looseRefs
+	if r.refs.tables {
+		list = r.tableRefs
+	}
+	err := list(found)
+	if err == nil {
+		err = r.refs.unfinished()
+	}
+	if err != nil {
+		return nil, err
+	}
+	all := make([]Ref, 0, len(found))
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		all = append(all, Ref{name, found[name]})
+	}
+	return all, nil
+}
+
+// looseRefs finds the refs in files. Git packs a ref before it removes its file, so packed-refs is read last.
+func (r *Repository) looseRefs(found map[string]Hash) error {
+	for _, dir := range slices.Compact([]string{r.refs.shared, r.refs.own}) {
+		err := filepath.WalkDir(filepath.Join(dir, "refs"), func(file string, e fs.DirEntry, err error) error {
+			name, _ := filepath.Rel(dir, file) // below dir
+			name = filepath.ToSlash(name)
+			switch {
+			case disk.Absent(err): // git removes empty directories
+				return nil
+			case err != nil:
+				return fmt.Errorf("the refs in %s cannot be read: %w", name, disk.Cause(err))
+			case e.IsDir() || !validRef(name) || ofWorkTree(name) && dir != r.refs.own ||
+				!ofWorkTree(name) && dir != r.refs.shared:
+				return nil
+			}
+			return r.addRef(found, name)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if _, err := r.packedRef("refs"); !errors.Is(err, errNoRef) {
+		return err
+	}
+	for line := range bytes.Lines(r.refs.packed) {
+		hash, name, _ := strings.Cut(strings.TrimSuffix(string(line), "\n"), " ")
+		if strings.HasPrefix(hash, "#") || strings.HasPrefix(hash, "^") {
+			continue
+		}
+		h, err := r.objects.format.parse(hash)
+		if err != nil || !strings.HasPrefix(name, "refs/") {
+			return fmt.Errorf("packed-refs has the line %q, which is not that of a ref", clip(string(line)))
+		}
+		if _, is := found[name]; !is {
+			found[name] = h
+		}
+	}
+	return nil
+}
+
+// addRef adds a ref that was listed, unless it has been removed since, or leads to an unborn branch.
+func (r *Repository) addRef(found map[string]Hash, name string) error {
+	h, err := r.ref(name)
+	if errors.Is(err, errNoRef) {
+		return nil
+	}
+	found[name] = h
+	return err
+}
+
+// tableRefs finds the refs in reftables.
+func (r *Repository) tableRefs(found map[string]Hash) error {
+	for _, stack := range slices.Compact([]*refStack{r.refs.sharedTables, r.refs.ownTables}) {
+		refs, err := stack.all(r.objects.format.size())
+		if err != nil {
+			return err
+		}
+		for name, ref := range refs {
+			mine := r.refs.sharedTables
+			if ofWorkTree(name) {
+				mine = r.refs.ownTables
+			}
+			if !strings.HasPrefix(name, "refs/") || stack != mine || ref.hash == nil && ref.target == "" {
+				continue
+			}
+			if err := r.addRef(found, name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // unfinished fails if git is changing the format of refs in files, or has been interrupted. It removes loose refs

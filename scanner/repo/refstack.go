@@ -57,6 +57,19 @@ func (s *refStack) ref(name string, hashSize int) (tableRef, error) {
 	return tableRef{}, errNoRef
 }
 
+// all returns the last record of each name, also of deleted refs.
+func (s *refStack) all(hashSize int) (map[string]tableRef, error) {
+	s.once.Do(func() { s.err = s.open(hashSize) })
+	found := map[string]tableRef{}
+	for i, t := range s.tables {
+		err := t.each(func(rec tableRecord) { found[rec.name] = rec.tableRef })
+		if err != nil {
+			return nil, s.failed(s.names[i], err)
+		}
+	}
+	return found, s.err
+}
+
 func (s *refStack) failed(file string, err error) error {
 	return fmt.Errorf("%s: %w", filepath.Join(s.dir, file), err)
 }
