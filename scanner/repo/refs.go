@@ -238,7 +238,7 @@ func (r *Repository) tableRef(name string) (h Hash, target string, err error) {
 	switch {
 	case errors.Is(err, errNoRef) && name == "HEAD":
 		err = stack.failed("", errors.New("its tables have no HEAD"))
-	case ref.target != "" && !validTarget(ref.target):
+	case ref.target != "" && !IsRef(ref.target):
 		err = fmt.Errorf("the ref %s leads to %q, which is not a ref", name, clip(ref.target))
 	}
 	if err != nil || ref.target != "" {
@@ -278,13 +278,14 @@ func (f format) parseRef(text string) (h Hash, target string, err error) {
 		return h, "", err
 	}
 	// git treats no other characters as spaces, so a branch can end in U+00A0.
-	if target = strings.TrimLeft(target, " \t\r\n"); !validTarget(target) {
+	if target = strings.TrimLeft(target, " \t\r\n"); !IsRef(target) {
 		return h, "", fmt.Errorf("leads to %q, which is not a ref", clip(target))
 	}
 	return h, target, nil
 }
 
-func validTarget(name string) bool { return strings.HasPrefix(name, "refs/") && validRef(name) }
+// IsRef reports whether a text can be the full name of a ref below refs/.
+func IsRef(name string) bool { return strings.HasPrefix(name, "refs/") && validRef(name) }
 
 // packedRef looks a ref up in packed-refs, which is read once. After a header, the file has a line for each ref, its
 // hash and its name; a line that begins with ^ is the target of a tag. The text is searched unparsed, as a repository

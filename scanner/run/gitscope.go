@@ -28,16 +28,21 @@ func (r *Run) openChange(ctx context.Context) error {
 	if r.Uncommitted && r.Place.Bare {
 		return errors.New("--uncommitted reads the work tree, and a bare repository has none; leave it out")
 	}
-	commits, err := chooseCommits(r.Repo, r.Getenv, r.Base, r.Head)
-	if err != nil {
-		return err
-	}
-	if r.Uncommitted {
-		commits.strategy = verdict.Uncommitted
-	}
-	compared, err := commits.compare()
-	if err != nil {
-		return tree.RepoError(err)
+	commits := &commitRange{strategy: preReceive, base: r.Base, head: r.Head}
+	var compared comparison
+	if r.Related != nil {
+		compared = comparison{commits: *r.Related, whole: r.Related.Base.IsZero()}
+	} else {
+		var err error
+		if commits, err = chooseCommits(r.Repo, r.Getenv, r.Base, r.Head); err != nil {
+			return err
+		}
+		if r.Uncommitted {
+			commits.strategy = verdict.Uncommitted
+		}
+		if compared, err = commits.compare(); err != nil {
+			return tree.RepoError(err)
+		}
 	}
 	r.Notes = compared.notes
 	switch {
@@ -52,6 +57,7 @@ func (r *Run) openChange(ctx context.Context) error {
 	head := side{name: "the head", commit: compared.commits.Head}
 	switch {
 	case r.Uncommitted:
+		var err error
 		if head, err = r.openWorkTree(ctx, compared.commits, commits.base); err != nil {
 			return err
 		}

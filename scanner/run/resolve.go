@@ -341,7 +341,7 @@ func (b *bundleResolver) checkCombined(of func(*policyBundles) []RuleSource) err
 
 // addSources adds the found bundles to the result, and names them.
 func (b *bundleResolver) addSources() {
-	bootstrap := b.base != nil && !b.baseHas
+	bootstrap := !b.baseHas && (b.base != nil || b.run.Related != nil && b.run.PolicyRef == "") // an empty server
 	if bootstrap {
 		b.head.from = fromBootstrap
 	}
