@@ -14,8 +14,13 @@ import (
 // file is as in [Path]. line is the bytes of the match's first line without its line end: at most 2,048 before the
 // first byte of the match and 2,048 from there on. A violation without a place has no line: see [NoLine].
 func Fingerprint(ruleID, file, pattern string, line []byte) string {
+	return netstrings(ruleID, file, pattern, string(line))
+}
+
+// netstrings returns the sum of texts. No two lists have the same.
+func netstrings(texts ...string) string {
 	h := sha256.New()
-	for _, text := range []string{ruleID, file, pattern, string(line)} {
+	for _, text := range texts {
 		_, _ = io.WriteString(h, strconv.Itoa(len(text))+":"+text) // a hash never fails
 	}
 	return hex.EncodeToString(h.Sum(nil))

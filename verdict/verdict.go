@@ -170,12 +170,25 @@ type Violation struct {
 	Reason      string   `json:"reason"`
 	Note        string   `json:"note"` // a remark on this violation, in a sentence; mostly ""
 	Evidence    Evidence `json:"evidence"`
-	Fingerprint string   `json:"fingerprint"` // see [Fingerprint]
+	Fingerprint string   `json:"fingerprint"` // see [Fingerprint] and [Violation.BroughtBy]
+	Commit      string   `json:"commit"`      // the commit that brings it, if the checked files do not have it; else ""
 	Status      string   `json:"status"`      // "introduced" or "pre_existing"; "" outside diff and staged scope
 	// PlaceCount is the number of places to fix: the occurrences, except those at a place that a key pattern of the
 	// rule finds as well (see [Place.SameAsKey]). It is 1 without a place in the file.
 	PlaceCount    int64 `json:"place_count"`
 	NewPlaceCount int64 `json:"new_place_count"` // of these, the introduced ones; 0 outside diff and staged scope
+}
+
+// BroughtBy makes it a violation of what a commit brings and the checked files no longer have. Its fingerprint is that
+// of two texts, as in [Fingerprint]: the fingerprint of the same violation without a commit, and the commit. So one that
+// is still there and one that is only in history are never taken for each other. There is no line hash: the line is not
+// in the checked files.
+func (v *Violation) BroughtBy(commit string) {
+	v.Commit, v.Fingerprint = commit, netstrings(v.Fingerprint, commit)
+	v.Evidence.LineHash = ""
+	for i := range v.Evidence.Places {
+		v.Evidence.Places[i].LineHash = ""
+	}
 }
 
 // The values of [Violation.Status] and [Place.Status] in diff and staged scope.

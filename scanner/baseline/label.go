@@ -155,16 +155,8 @@ func (b *Baseline) LabelRest(findings []check.Finding) {
 	b.labelRequired(findings)
 	b.labelGroups(findings)
 	for i := range findings {
-		f := &findings[i]
-		if f.Status != "" {
-			continue
-		}
-		f.Status, f.NewPlaces = verdict.Introduced, f.PlaceCount()
-		if f.Match != nil && f.Places == nil {
-			f.Places = slices.Clone(f.Match.Evidence.Places)
-		}
-		for k := range f.Places {
-			f.Places[k].Status = verdict.Introduced
+		if f := &findings[i]; f.Status == "" {
+			f.LabelNew()
 		}
 	}
 }

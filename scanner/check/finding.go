@@ -71,6 +71,17 @@ func (br *Finding) ShowPlace(p *verdict.Place, occurrence int) {
 	}
 }
 
+// LabelNew labels a finding and all its places as new.
+func (br *Finding) LabelNew() {
+	br.Status, br.NewPlaces = verdict.Introduced, br.PlaceCount()
+	if br.Match != nil && br.Places == nil {
+		br.Places = slices.Clone(br.Match.Evidence.Places)
+	}
+	for k := range br.Places {
+		br.Places[k].Status = verdict.Introduced
+	}
+}
+
 // A KeyMatch is a match of a key pattern. Its evidence shows the first place.
 type KeyMatch struct {
 	find  *match.Find

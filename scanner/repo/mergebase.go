@@ -185,13 +185,8 @@ func (s *search) behind(a Hash) int {
 	if s.cut() != nil {
 		return Unknown
 	}
-	for taken := 0; len(s.queue) > 0; taken++ {
-		if taken >= beyond || s.queue[0].date < s.oldest && taken >= slop {
-			break
-		}
-		if s.next() != nil {
-			return Unknown
-		}
+	if s.settle() != nil {
+		return Unknown
 	}
 	n := 0
 	for _, marks := range s.marks {
@@ -200,6 +195,19 @@ func (s *search) behind(a Hash) int {
 		}
 	}
 	return n
+}
+
+// settle searches on for commits that are taken for those of only one history because clocks are wrong.
+func (s *search) settle() error {
+	for taken := 0; len(s.queue) > 0; taken++ {
+		if taken >= beyond || s.queue[0].date < s.oldest && taken >= slop {
+			break
+		}
+		if err := s.next(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (past *history) independent(commits []Hash) ([]Hash, error) {

@@ -156,6 +156,11 @@ func kindOf(m repo.Mode) worktree.Kind {
 // keyOf is the [File.Key] of a leaf of git's.
 func keyOf(leaf repo.Leaf) uint64 { return binary.BigEndian.Uint64(leaf.Hash[:8]) + uint64(leaf.Mode) }
 
+// BlobFile returns a file of git's objects that is in no certain tree: only its content can be read.
+func BlobFile(r *repo.Repository, path string, leaf repo.Leaf) File {
+	return (&Snapshot{repo: r}).File(path, leaf)
+}
+
 // A blobSource reads git's blobs. Several goroutines may use it.
 type blobSource struct{ snapshot *Snapshot }
 

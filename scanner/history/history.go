@@ -1,0 +1,236 @@
+// Package history checks the files that commits bring, whatever later commits make of them.
+//
+//	repo.Repository.Between --States--> each file that the commits bring, once --Checker.Check--> Report
+//
+// A commit brings a file if its mode or blob differs from that in every parent; a commit without parents brings all its
+// files. So a merge brings only what none of its parents has, and a deletion brings nothing. A [State] is such a file:
+// a path, a mode and a blob, with the first commit that brings it.
+//
+// States are asked for what rules forbid: texts, expressions, keys and paths. What rules require is a question about
+// the final files, so it is not asked; nor are the targets of symlinks, submodules, and other encodings in which git
+// would check a blob out. A state that cannot be parsed is checked for texts and expressions alone.
+//
+// The caller chooses the commits, and which of their states are not checked otherwise. The package knows neither git's
+// formats nor how a rule is decided: it reads commits by scanner/repo, and checks contents by scanner/check.
+package history
+
+import (
+	"context"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner/check"
+	"github.com/policyscan/policyscan/scanner/match"
+	"github.com/policyscan/policyscan/scanner/repo"
+	"github.com/policyscan/policyscan/scanner/tree"
+	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/code"
+)
+
+// A State is a file that a commit brings.
+type State struct {
+	Commit repo.Hash // the first one that brings it
+	Step   int       // the number of the commit, from 1
+	Path   string
+	Leaf   repo.Leaf
+}
+
+// States calls visit with the states of commits, by commit and then in tree order. Each path, mode and blob comes once.
+func States(ctx context.Context, r *repo.Repository, commits []repo.Hash, visit func(State) error) error {
+	type file struct {
+		path string
+		leaf repo.Leaf
+	}
+	seen := map[file]struct{}{}
+	for i, commit := range commits {
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		err := r.Brought(commit, func(path string, leaf repo.Leaf) error {
+			if _, known := seen[file{path, leaf}]; known {
+				return nil
+			}
+			seen[file{path, leaf}] = struct{}{}
+			return visit(State{commit, i + 1, path, leaf})
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A Checker checks states by the rules of a run.
+type Checker struct {
+	Repo    *repo.Repository
+	Check   *check.Checker // of the run
+	Workers int            // states checked at a time; 0: number of processors
+	// Allowed returns how many occurrences of a rule, by its index in the bundle, a state at a path may have. nil: none.
+	Allowed func(ctx context.Context, rule int, path string) (int64, error)
+}
+
+// A Report is what the states of some commits break. All lists are in the order of the states.
+type Report struct {
+	Covered    int // states that a rule covers
+	Bytes      int64
+	Findings   []Finding
+	Unparsed   []string           // see [At]; only their text was checked
+	NotScanned []verdict.Omission // see [At]
+	Errors     []verdict.Error
+}
+
+// A Finding is a violation in a state.
+type Finding struct {
+	check.Finding
+	State State
+}
+
+// Violation returns the verdict's violation for a finding.
+func (f *Finding) Violation(b *rules.Bundle) verdict.Violation {
+	v := f.Finding.Violation(b)
+	v.BroughtBy(f.State.Commit.String())
+	return v
+}
+
+// At names a state in lists of files.
+func (s State) At() string { return verdict.Path(s.Path) + "@" + s.Commit.String() }
+
+// Report checks states. If ctx ends, the rest is missing in the report. It fails if the allowances are unknown.
+func (c *Checker) Report(ctx context.Context, states []State) (*Report, error) {
+	of := *c.Check
+	of.Compares, of.FilterReport, of.Cache = false, nil, nil
+	results := make([]*result, len(states))
+	var next atomic.Int64
+	var done sync.WaitGroup
+	workers := c.Workers
+	if workers == 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	for range min(workers, len(states)) {
+		done.Go(func() {
+			x := match.Examiner{Limit: of.MaxFileBytes}
+			for ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= len(states) {
+					return
+				}
+				results[i] = c.check(ctx, &of, &x, states[i])
+			}
+		})
+	}
+	done.Wait()
+	report := &Report{}
+	for i, r := range results {
+		if r == nil {
+			continue
+		}
+		report.Covered++
+		report.add(states[i], r)
+		if err := c.addFindings(ctx, report, states[i], r); err != nil {
+			return nil, err
+		}
+	}
+	return report, nil
+}
+
+// A result is what is kept of a state that a rule covers.
+type result struct {
+	bytes    int64
+	findings []check.Finding
+	errors   []verdict.Error
+	reason   string // why it was not scanned
+	unparsed bool
+}
+
+// check checks a state; nil if no rule covers it.
+func (c *Checker) check(ctx context.Context, of *check.Checker, x *match.Examiner, s State) (kept *result) {
+	defer func() {
+		if p := recover(); p != nil {
+			kept = &result{reason: "internal", errors: []verdict.Error{tree.PanicError(s.Path, p)}}
+		}
+	}()
+	if of.Excludes(s.Path) {
+		return nil
+	}
+	r := check.Result{File: tree.BlobFile(c.Repo, s.Path, s.Leaf), Forbidden: of.Bundle.Forbidding(s.Path, nil)}
+	if r.File.IsRegular() {
+		if selected := of.Bundle.Selecting(s.Path, nil); len(selected) > 0 {
+			r.Plan = of.Plans.Plan(selected)
+		}
+	}
+	switch {
+	case r.Plan != nil:
+		of.Check(ctx, x, &r)
+	case len(r.Forbidden) == 0:
+		return nil
+	default:
+		r.Reached, r.Scanned = true, true
+	}
+	r.Settle(of.Bundle)
+	kept = &result{bytes: r.Bytes, unparsed: r.TextAlone()}
+	for i := range r.Findings {
+		if of := r.Findings[i].Ref.Of; of == rules.ForbiddenPattern || of == rules.ForbiddenFile {
+			kept.findings = append(kept.findings, r.Findings[i])
+		}
+	}
+	if r.Err != nil {
+		kept.errors = append(kept.errors, *r.Err)
+	}
+	for _, e := range r.KeyErrors() {
+		if e.Code == code.Parse {
+			kept.unparsed = true
+		} else {
+			kept.errors = append(kept.errors, e)
+		}
+	}
+	switch {
+	case !r.Reached:
+		kept.reason = "not-reached" // the error is the cause of the end
+	case !r.Scanned && !(r.OnlyKeysFailed && len(kept.errors) == 0):
+		kept.reason = r.Reason
+	}
+	return kept
+}
+
+func (report *Report) add(s State, r *result) {
+	report.Bytes += r.bytes
+	if r.unparsed {
+		report.Unparsed = append(report.Unparsed, s.At())
+	}
+	if r.reason != "" {
+		report.NotScanned = append(report.NotScanned, verdict.Omission{File: s.At(), Reason: r.reason})
+	}
+	for _, e := range r.errors {
+		// The place is in the commit's file, and a reader would look for it in the head's.
+		e.Message, e.Line, e.Column, e.UTF16Column = "in commit "+repo.Short(s.Commit)+": "+e.Message, 0, 0, 0
+		report.Errors = append(report.Errors, e)
+	}
+}
+
+// addFindings adds the findings in a state, without those of rules that have no more than allowed.
+func (c *Checker) addFindings(ctx context.Context, report *Report, s State, r *result) error {
+	counts := map[int]int64{} // by rule
+	for i := range r.findings {
+		if c.Allowed != nil {
+			counts[r.findings[i].Rule] += r.findings[i].PlaceCount()
+		}
+	}
+	for rule, n := range counts {
+		allowed, err := c.Allowed(ctx, rule, s.Path)
+		if err != nil {
+			return err
+		}
+		if n <= allowed {
+			r.findings = slices.DeleteFunc(r.findings, func(f check.Finding) bool { return f.Rule == rule })
+		}
+	}
+	check.SortFindings(r.findings)
+	for _, f := range r.findings {
+		f.LabelNew()
+		report.Findings = append(report.Findings, Finding{f, s})
+	}
+	return nil
+}
