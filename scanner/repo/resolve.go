@@ -181,7 +181,9 @@ type KindError struct {
 	Kind string // tree or blob
 }
 
-func (e *KindError) Error() string { return fmt.Sprintf("object %s is a %s; name a commit", e.Hash, e.Kind) }
+func (e *KindError) Error() string {
+	return fmt.Sprintf("object %s is a %s; name a commit", e.Hash, e.Kind)
+}
 
 // Peel returns the commit of an object: that itself, or the one of a tag, or of a tag's tag. Anything else is a
 // [KindError].
