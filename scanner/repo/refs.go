@@ -86,6 +86,12 @@ func (r *Repository) ref(name string) (Hash, error) {
 	return Hash{}, fmt.Errorf("the symbolic ref %s leads to itself, or through too many others", name)
 }
 
+// DefaultBranch returns the full name of HEAD's branch, which may be unborn; "" if HEAD is a commit.
+func (r *Repository) DefaultBranch() (string, error) {
+	_, target, err := r.readRef("HEAD")
+	return target, err
+}
+
 // readRef returns a ref's hash, or the target of a symbolic ref. All refs are read here.
 func (r *Repository) readRef(name string) (h Hash, target string, err error) {
 	if r.refs.tables {

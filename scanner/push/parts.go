@@ -1,0 +1,175 @@
+package push
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/policyscan/policyscan/scanner/repo"
+	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/code"
+)
+
+// A server is a repository before a push.
+type server struct {
+	repo          *repo.Repository
+	refs          map[string]repo.Hash // their objects, by name
+	reached       []repo.Hash          // the commits of all refs
+	defaultBranch string               // its full name; "" if HEAD is no branch
+	head          repo.Hash            // its commit; zero without one
+	// before is the head, or what replaces it where there is none: the default branch that the push creates, or its first
+	// branch.
+	before repo.Hash
+}
+
+func stateOf(r *repo.Repository) (*server, error) {
+	s := &server{repo: r, refs: map[string]repo.Hash{}}
+	all, err := r.Refs()
+	if err != nil {
+		return nil, err
+	}
+	known := map[repo.Hash]bool{}
+	for _, ref := range all {
+		s.refs[ref.Name] = ref.Hash
+		if known[ref.Hash] {
+			continue
+		}
+		known[ref.Hash] = true
+		commit, err := r.Peel(ref.Hash)
+		var other *repo.KindError
+		switch {
+		case errors.As(err, &other):
+		case err != nil:
+			return nil, fmt.Errorf("the ref %s: %w", ref.Name, err)
+		default:
+			s.reached = append(s.reached, commit)
+		}
+	}
+	if s.defaultBranch, err = r.DefaultBranch(); err == nil {
+		s.head, err = r.Commit("HEAD")
+	}
+	if errors.Is(err, repo.ErrUnborn) {
+		err = nil
+	}
+	return s, err
+}
+
+// A part of a push is checked as one run.
+type part struct {
+	ref      string          // the branch, or what the others are called
+	compared repo.Comparison // without a base, all files of the head are checked
+	commits  []repo.Hash     // the new ones, of which no other part has any
+}
+
+// others names the refs that are no branches.
+const others = "refs"
+
+// parts returns a part for each branch, and one for the commits that only other refs bring. There is at least one, so
+// that rules are enforced.
+func (s *server) parts(updates []update) ([]part, error) {
+	var parts []part
+	var tips []repo.Hash // of refs that are no branches
+	s.before = s.head
+	for _, u := range updates {
+		if s.refs[u.ref] != u.old {
+			return nil, refused(code.Changed, "%s is not at %s, from where it is pushed; fetch, and push again",
+				u.ref, u.old)
+		}
+		tip, err := s.tip(u)
+		switch {
+		case err != nil:
+			return nil, err
+		case tip.IsZero():
+			continue
+		case !strings.HasPrefix(u.ref, "refs/heads/"):
+			tips = append(tips, tip)
+			continue
+		}
+		p := part{ref: u.ref}
+		if p.compared, err = s.compare(u, tip); err != nil {
+			return nil, err
+		}
+		if p.commits, err = s.bring(tip); err != nil {
+			return nil, err
+		}
+		if s.before.IsZero() || s.head.IsZero() && u.ref == s.defaultBranch {
+			s.before = tip
+		}
+		parts = append(parts, p)
+	}
+	commits, err := s.bring(tips...)
+	if err != nil || len(commits) == 0 && len(parts) > 0 {
+		return parts, err
+	}
+	if s.before.IsZero() { // there is no branch, neither before the push nor in it
+		for _, u := range updates {
+			if old, err := s.repo.Peel(u.old); err == nil {
+				s.before = old
+			}
+		}
+	}
+	p := part{ref: others, commits: commits, compared: same(s.before)}
+	if s.before.IsZero() {
+		if len(tips) == 0 {
+			return nil, refused(code.Empty, "the push brings no commit, and the repository has none: there is nothing to check")
+		}
+		s.before = tips[0]
+		p.compared = repo.Comparison{Head: tips[0]}
+	}
+	return append(parts, p), nil
+}
+
+func refused(code, format string, args ...any) error {
+	return &verdict.Error{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// tip returns the commit of an update's new value; zero of a deletion.
+func (s *server) tip(u update) (repo.Hash, error) {
+	if u.new.IsZero() {
+		return u.new, nil
+	}
+	tip, err := s.repo.Peel(u.new)
+	var other *repo.KindError
+	if errors.As(err, &other) {
+		err = refused(code.RevSyntax, "%s points to a %s (%s), whose path no rule can select; push a commit, or a tag of one",
+			u.ref, other.Kind, repo.Short(other.Hash))
+	}
+	return tip, err
+}
+
+// bring returns the commits that are new with these, and notes that they are reached from then on.
+func (s *server) bring(tips ...repo.Hash) ([]repo.Hash, error) {
+	commits, err := s.repo.Between(tips, s.reached)
+	s.reached = append(s.reached, tips...)
+	return commits, err
+}
+
+// compare relates the new tip of a branch to its old one, or that of a new branch to the default branch. Without either
+// there is no base.
+func (s *server) compare(u update, tip repo.Hash) (repo.Comparison, error) {
+	base, isNew := u.old, u.old.IsZero()
+	if isNew {
+		base = s.head
+	}
+	if base.IsZero() {
+		return repo.Comparison{Head: tip}, nil
+	}
+	c, err := s.repo.Relate(base, tip)
+	switch {
+	case errors.Is(err, repo.ErrNoMergeBase):
+		c.MergeBases, c.Behind, err = []repo.Hash{base}, repo.Unknown, nil
+	case err != nil || c.MergeBases[0] == base:
+	case c.MergeBases[0] == tip && isNew: // it adds no commit
+		c.Replaces = true
+	case c.MergeBases[0] == tip: // it goes back to an older commit
+		c.MergeBases = []repo.Hash{base}
+	default:
+		c.Replaces = !isNew
+	}
+	return c, err
+}
+
+// same compares a commit with itself: no file differs.
+func same(h repo.Hash) repo.Comparison {
+	return repo.Comparison{Base: h, Head: h, MergeBases: []repo.Hash{h}, Replaces: true}
+}
