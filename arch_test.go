@@ -69,8 +69,8 @@ rules/glob: github.com/bmatcuk/doublestar/v4
 rules/keyitem: rules/regex
 rules/regex:
 rules/starter:
-scanner: rules rules/document rules/glob scanner/allowance scanner/baseline scanner/check scanner/match scanner/run
-    scanner/tree scanner/worktree verdict verdict/code verdict/shard
+scanner: rules rules/document rules/glob scanner/allowance scanner/baseline scanner/check scanner/history scanner/match
+    scanner/run scanner/tree scanner/worktree verdict verdict/code verdict/shard
 scanner/action: internal/disk scanner/run verdict verdict/output verdict/report
 scanner/allowance: internal/disk rules scanner/repo scanner/run scanner/worktree verdict
 scanner/baseline: rules scanner/allowance scanner/check scanner/match scanner/run scanner/tree scanner/worktree

@@ -63,7 +63,7 @@ func assemble(about *shard.Run, f *shard.Findings) *verdict.Verdict {
 }
 
 func byRuleAndFile(a, b shard.Violation) int {
-	return cmp.Or(cmp.Compare(a.Rule, b.Rule),
+	return cmp.Or(cmp.Compare(a.Step, b.Step), cmp.Compare(a.Rule, b.Rule),
 		cmp.Compare(verdict.RawPath(a.Violation.File), verdict.RawPath(b.Violation.File)),
 		cmp.Compare(a.Part, b.Part), cmp.Compare(a.Index, b.Index))
 }

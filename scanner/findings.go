@@ -7,6 +7,8 @@ import (
 	"github.com/policyscan/policyscan/scanner/allowance"
 	"github.com/policyscan/policyscan/scanner/baseline"
 	"github.com/policyscan/policyscan/scanner/check"
+	"github.com/policyscan/policyscan/scanner/history"
+	"github.com/policyscan/policyscan/scanner/run"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/shard"
 )
@@ -74,7 +76,26 @@ func (s *scan) collect() (*shard.Run, *shard.Findings) {
 		}
 		f.Violations = append(f.Violations, one)
 	}
+	if c := s.commits; c != nil {
+		addCommits(f, s.run, c)
+	}
 	return about, f
+}
+
+// addCommits adds what only commits of the change bring.
+func addCommits(f *shard.Findings, r *run.Run, c *history.Report) {
+	f.Coverage.Commits, f.Coverage.States = len(r.Commits), c.Covered
+	f.Coverage.NotScanned = append(f.Coverage.NotScanned, c.NotScanned...)
+	f.Coverage.Unparsed = append(f.Coverage.Unparsed, c.Unparsed...)
+	f.FileErrors = append(f.FileErrors, c.Errors...)
+	for i := range c.Findings {
+		step, found := c.Findings[i].State.Step, &c.Findings[i].In
+		v := c.Findings[i].Violation(r.Rules.Bundle)
+		v.Note = joinNotes(v.Note, r.Rules.Note(found.Rule, found.Ref, found.Path))
+		f.Violations = append(f.Violations, shard.Violation{
+			Rule: found.Rule, Part: int(found.Ref.Of), Index: found.Ref.Index, Violation: v, Step: step,
+		})
+	}
 }
 
 func (s *scan) describeRun() *shard.Run {
@@ -88,6 +109,7 @@ func (s *scan) describeRun() *shard.Run {
 		},
 		Policy: set.Excluded(), PolicyChanges: set.Changes(), NotLookedFor: s.notLookedFor(),
 	}
+	about.Scope.EachCommit = s.run.EachCommit
 	if set.IsCompared() {
 		about.PolicyChanges = append(about.PolicyChanges, allowance.PolicyChanges(set.OwnAllowances())...)
 	}

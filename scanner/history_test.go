@@ -11,8 +11,8 @@ import (
 	"github.com/policyscan/policyscan/scanner/repo"
 )
 
-// A history is commits of a test repository: mark 1 has no parent.
-type history []historyCommit
+// A testHistory is commits of a test repository: mark 1 has no parent.
+type testHistory []historyCommit
 
 type historyCommit struct {
 	parents []int
@@ -20,7 +20,7 @@ type historyCommit struct {
 }
 
 // write makes the commits in a new repository and returns it, with the hashes of the commits.
-func (h history) write(t testing.TB) (*repo.Repository, []repo.Hash) {
+func (h testHistory) write(t testing.TB) (*repo.Repository, []repo.Hash) {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip(err)

@@ -88,7 +88,7 @@ func naiveMerged(file string, head, index map[string]int, merged []map[string]in
 // TestMergedIsNaive: during a merge, a scan of the index allows exactly as in the manual, for any HEAD, index, merged
 // commits and lists of both sides.
 func TestMergedIsNaive(t *testing.T) {
-	var all history
+	var all testHistory
 	var counts []map[string]int
 	var add func(files map[string]int)
 	add = func(files map[string]int) {

@@ -11,6 +11,7 @@ import (
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner/baseline"
 	"github.com/policyscan/policyscan/scanner/check"
+	"github.com/policyscan/policyscan/scanner/history"
 	"github.com/policyscan/policyscan/scanner/match"
 	"github.com/policyscan/policyscan/scanner/run"
 	"github.com/policyscan/policyscan/scanner/tree"
@@ -40,6 +41,7 @@ type scan struct {
 	sums          []*sum
 	coverage      verdict.Coverage
 	errors        []verdict.Error
+	commits       *history.Report // nil: not asked for, or not yet known
 }
 
 func newScan(r *run.Run) *scan {
@@ -109,13 +111,53 @@ func (s *scan) checkFiles(ctx context.Context) {
 		s.listed = true
 		s.mu.Unlock()
 	}
-	if s.allowances == nil {
-		return
+	var err error
+	if s.allowances != nil {
+		findings, incomplete := s.findings()
+		err = s.allowances.Decide(ctx, s.base, findings, incomplete)
 	}
-	findings, incomplete := s.findings()
-	if err := s.allowances.Decide(ctx, s.base, findings, incomplete); err != nil && ctx.Err() == nil {
+	if err == nil {
+		err = s.checkCommits(ctx)
+	}
+	if err != nil && ctx.Err() == nil {
 		s.failAll(tree.RepoError(err))
 	}
+}
+
+// checkCommits checks what the commits of the change bring, and the head does not have.
+func (s *scan) checkCommits(ctx context.Context) error {
+	if len(s.run.Commits) == 0 {
+		return nil
+	}
+	snapshots, err := s.run.Tree.History()
+	if err != nil {
+		return err
+	}
+	var states []history.State
+	err = history.States(ctx, s.run.Repo, s.run.Commits, func(state history.State) error {
+		leaf, _, err := snapshots.Now.Leaf(state.Path)
+		if err != nil || leaf == state.Leaf {
+			return err
+		}
+		used, err := s.run.IsRuleFileAt(state.Commit, check.RuleFile{Path: state.Path, Blob: state.Leaf.Hash})
+		if used {
+			s.leftOut(state.At(), "rules")
+		} else {
+			states = append(states, state)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	c := history.Checker{
+		Repo: s.run.Repo, Check: s.checker, Workers: s.run.Workers, Allowed: s.allowances.InHistory,
+	}
+	report, err := c.Report(ctx, states)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.commits = report
+	return err
 }
 
 // searchRequired searches the whole commit or index of the tree for required files, in any scope. Other trees are

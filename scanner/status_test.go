@@ -55,7 +55,7 @@ func TestStatus(t *testing.T) {
 		{"alone/a", "ab 1\n", "ab 1\n", "-\n", ""},
 		{"alone/b", "-\n", "-\n", "ab 1\n", "introduced 1:1+"},
 	}
-	commits := history{{}, {parents: []int{1}}, {parents: []int{1}}, {parents: []int{2, 3}}, {parents: []int{3, 2}}}
+	commits := testHistory{{}, {parents: []int{1}}, {parents: []int{1}}, {parents: []int{2, 3}}, {parents: []int{3, 2}}}
 	for i := range commits {
 		commits[i].files = map[string]string{"z": fmt.Sprint(i)}
 	}
@@ -112,7 +112,7 @@ func TestStatus(t *testing.T) {
 // places and labels; it may not take more.
 func BenchmarkStatus(b *testing.B) {
 	rnd := rand.New(rand.NewPCG(32, 3))
-	commits := history{{files: map[string]string{}}, {parents: []int{1}, files: map[string]string{}}}
+	commits := testHistory{{files: map[string]string{}}, {parents: []int{1}, files: map[string]string{}}}
 	for i := range 4000 {
 		var lines []string
 		for range 150 {

@@ -41,8 +41,9 @@ type Verdict struct {
 	Scope         Scope          `json:"scope"`
 	Coverage      Coverage       `json:"coverage"`
 	Allowed       []string       `json:"allowed"` // reasons of --allow, sorted
-	// Violations are ordered: boundaries, then invariants; within each the order of the rule file; then path in byte
-	// order; then the order of the patterns.
+	// Violations are ordered: those of the checked files, then those that only commits bring, by commit; within
+	// each boundaries, then invariants; within each the order of the rule file; then path in byte order; then the
+	// order of the patterns.
 	Violations        []Violation        `json:"violations"`
 	AllowedViolations []AllowedViolation `json:"allowed_violations"` // in the same order
 	// EndingAllowances are the ones that count on the day AsOf and end within [EndingDays] days of it, used or not. By
@@ -138,6 +139,8 @@ type Scope struct {
 	// Behind is, in a diff, the number of commits of the base that the head does not contain. -1: the clone does not
 	// show it.
 	Behind int `json:"behind"`
+	// EachCommit: what the commits of the change bring was checked as well; see Coverage.Commits.
+	EachCommit bool `json:"each_commit"`
 }
 
 // Uncommitted is the strategy of a change whose head is the work tree: the tracked files on disk.
@@ -153,6 +156,10 @@ type Coverage struct {
 	LeftOut    []Omission `json:"left_out"`    // by path; not part of the tree
 	NotScanned []Omission `json:"not_scanned"` // covered, by path
 	Unparsed   []string   `json:"unparsed"`    // files that cannot be parsed, so that only their text was checked
+	// Commits is the number of commits whose files were checked, and States that of the files, covered by a rule, that
+	// they bring and the head does not have. Such a file is PATH@COMMIT in the lists above.
+	Commits int `json:"commits"`
+	States  int `json:"states"`
 }
 
 // An Omission is a file that was not scanned, and why.
@@ -171,7 +178,7 @@ type Violation struct {
 	Note        string   `json:"note"` // a remark on this violation, in a sentence; mostly ""
 	Evidence    Evidence `json:"evidence"`
 	Fingerprint string   `json:"fingerprint"` // see [Fingerprint] and [Violation.BroughtBy]
-	Commit      string   `json:"commit"`      // the commit that brings it, if the checked files do not have it; else ""
+	Commit      string   `json:"commit"`      // the first that brings it, if the head does not have it; else ""
 	Status      string   `json:"status"`      // "introduced" or "pre_existing"; "" outside diff and staged scope
 	// PlaceCount is the number of places to fix: the occurrences, except those at a place that a key pattern of the
 	// rule finds as well (see [Place.SameAsKey]). It is 1 without a place in the file.

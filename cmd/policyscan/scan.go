@@ -24,17 +24,18 @@ type scanCmd struct {
 	Path []string `arg:"" optional:"" help:"@scan_path"`
 
 	policyFlag
-	Rev       string `placeholder:"REV" help:"@scan_rev"`
-	DiffBase  string `placeholder:"REF" help:"@scan_diff_base"`
-	Head      string `placeholder:"REF" help:"With --diff-base: the commit to check, instead of HEAD."`
-	WorkTree  bool   `name:"uncommitted" help:"@scan_uncommitted"`
-	PolicyRef string `placeholder:"REF" help:"With --diff-base or --staged: use only the bundle of this commit."`
-	Staged    bool   `help:"Scan only what the next commit would change, as staged. For hooks."`
-	Tracked   bool   `help:"Scan only the files that git tracks, as they are on disk."`
-	Files     bool   `help:"@scan_files"`
-	FilesFrom string `placeholder:"FILE" help:"@scan_files_from"`
-	Stdin     bool   `help:"Scan standard input as one file, whose path --stdin-path gives."`
-	StdinPath string `placeholder:"PATH" help:"Path, from the root, of the file on standard input."`
+	Rev        string `placeholder:"REV" help:"@scan_rev"`
+	DiffBase   string `placeholder:"REF" help:"@scan_diff_base"`
+	Head       string `placeholder:"REF" help:"With --diff-base: the commit to check, instead of HEAD."`
+	WorkTree   bool   `name:"uncommitted" help:"@scan_uncommitted"`
+	EachCommit bool   `help:"@scan_each_commit"`
+	PolicyRef  string `placeholder:"REF" help:"With --diff-base or --staged: use only the bundle of this commit."`
+	Staged     bool   `help:"Scan only what the next commit would change, as staged. For hooks."`
+	Tracked    bool   `help:"Scan only the files that git tracks, as they are on disk."`
+	Files      bool   `help:"@scan_files"`
+	FilesFrom  string `placeholder:"FILE" help:"@scan_files_from"`
+	Stdin      bool   `help:"Scan standard input as one file, whose path --stdin-path gives."`
+	StdinPath  string `placeholder:"PATH" help:"Path, from the root, of the file on standard input."`
 
 	Output string `placeholder:"FILE" help:"@scan_output"`
 	reportFlag
@@ -181,7 +182,7 @@ func (c *scanCmd) options(std streams) run.Options {
 	o.Policies, o.RuleIDs, o.Exclude = policyNames(c.Policy), c.Rule, c.Exclude
 	o.Rev, o.Base, o.Head, o.PolicyRef, o.RequireMerged = c.Rev, c.DiffBase, c.Head, c.PolicyRef, c.RequireMerged
 	o.Staged, o.Tracked, o.ContentPath, o.NoteUncommitted = c.Staged, c.Tracked, c.StdinPath, isTerminal
-	o.Uncommitted = c.WorkTree
+	o.Uncommitted, o.EachCommit = c.WorkTree, c.EachCommit
 	o.Allow, o.AsOf, o.RequireGoverned, o.MaxFileBytes = c.Allow, c.AsOf, c.RequireGoverned, c.MaxFileBytes
 	if c.FilesFrom != "" {
 		o.List = func(ctx context.Context) ([]string, error) { return readList(ctx, c.FilesFrom, std.in) }
@@ -216,6 +217,10 @@ func (c *scanCmd) check(isPart bool) error {
 		return errors.New("--head and --uncommitted are both given; choose one")
 	case c.WorkTree && c.DiffBase == "auto":
 		return errors.New("--uncommitted needs a base that you name, such as --diff-base origin/main")
+	case c.DiffBase == "" && c.EachCommit:
+		return errors.New("--each-commit is given without --diff-base, which says where the commits begin")
+	case c.WorkTree && c.EachCommit:
+		return errors.New("--uncommitted and --each-commit are both given; --each-commit checks commits, so choose one")
 	case c.DiffBase == "" && !c.Staged && c.PolicyRef != "":
 		return errors.New("--policy-ref is given without --diff-base or --staged")
 	case c.DiffBase == "" && c.RequireMerged:

@@ -23,8 +23,12 @@ type ruleFile struct {
 type Allowances struct {
 	set     *run.RuleSet
 	list    *allowance.List
-	base    *Baseline       // nil: nothing is compared
-	rules   map[string]bool // with an entry, by id
+	starts  []*allowance.SideList // of the merge bases, in the order of the baseline
+	ofBase  *allowance.SideList
+	ofHead  *allowance.SideList
+	base    *Baseline                    // nil: nothing is compared
+	rules   map[string]bool              // with an entry, by id
+	found   map[ruleFile]allowance.Count // of rules with an entry
 	decided map[ruleFile]allowance.Decision
 	failed  error // why the baseline is unknown
 }
@@ -37,7 +41,13 @@ func NewAllowances(r *run.Run, changes bool) *Allowances {
 	if len(slices.Concat(slices.Concat(starts...), base, head)) == 0 {
 		return nil
 	}
-	a := &Allowances{set: r.Rules, rules: map[string]bool{}, decided: map[ruleFile]allowance.Decision{}}
+	a := &Allowances{
+		set: r.Rules, rules: map[string]bool{}, decided: map[ruleFile]allowance.Decision{},
+		ofBase: allowance.NewSideList(base, r.Day), ofHead: allowance.NewSideList(head, r.Day),
+	}
+	for _, entries := range starts {
+		a.starts = append(a.starts, allowance.NewSideList(entries, r.Day))
+	}
 	for _, e := range slices.Concat(base, head) {
 		a.rules[e.Rule] = true
 	}
@@ -127,9 +137,47 @@ func (a *Allowances) Decide(
 	}
 	if ctx.Err() == nil {
 		a.denyTogether(decided)
-		a.decided = decided
+		a.decided, a.found = decided, counts
 	}
 	return nil
+}
+
+// InHistory returns how many occurrences of a rule, by its index, an intermediate state of a file may have: as many as
+// the file has, allowed, where the change starts or ends, the larger number. It is called after Decide.
+func (a *Allowances) InHistory(ctx context.Context, rule int, path string) (int64, error) {
+	if a == nil || a.failed != nil || a.set.Bundle.Rules[rule].NeverAllowed {
+		return 0, nil
+	}
+	most := 0
+	count := func(list *allowance.SideList, n allowance.Count) {
+		limit := list.Limit(a.set.Bundle.Rules[rule].ID, verdict.Path(path))
+		if limit != nil && !limit.Expired && n.Reason == allowance.Counted && n.Count <= limit.AtMost {
+			most = max(most, n.Count)
+		}
+	}
+	if d, known := a.decided[ruleFile{rule, path}]; !known || d.Denial == nil {
+		now, err := a.found[ruleFile{rule, path}], error(nil)
+		if !known && a.base != nil { // the change may not touch the file
+			now, err = a.base.countNow(ctx, rule, path)
+		}
+		if err != nil {
+			return 0, err
+		}
+		count(a.ofHead, now)
+	}
+	if a.base == nil {
+		return int64(most), nil
+	}
+	for i, s := range a.base.before {
+		n := a.base.countsIn(ctx, []*tree.Snapshot{s}, rule, path)[0]
+		if s.IsBase {
+			count(a.ofBase, n)
+		}
+		if s.IsMergeBase && i < len(a.starts) {
+			count(a.starts[i], n)
+		}
+	}
+	return int64(most), ctx.Err()
 }
 
 func (a *Allowances) compare() {

@@ -68,7 +68,7 @@ type Checker struct {
 	Repo    *repo.Repository
 	Check   *check.Checker // of the run
 	Workers int            // states checked at a time; 0: number of processors
-	// Allowed returns how many occurrences of a rule, by its index in the bundle, a state at a path may have. nil: none.
+	// Allowed returns how many occurrences of a rule, by its index, a state at a path may have. nil: none.
 	Allowed func(ctx context.Context, rule int, path string) (int64, error)
 }
 
@@ -84,13 +84,13 @@ type Report struct {
 
 // A Finding is a violation in a state.
 type Finding struct {
-	check.Finding
 	State State
+	In    check.Finding // in the state's file
 }
 
 // Violation returns the verdict's violation for a finding.
 func (f *Finding) Violation(b *rules.Bundle) verdict.Violation {
-	v := f.Finding.Violation(b)
+	v := f.In.Violation(b)
 	v.BroughtBy(f.State.Commit.String())
 	return v
 }
@@ -230,7 +230,7 @@ func (c *Checker) addFindings(ctx context.Context, report *Report, s State, r *r
 	check.SortFindings(r.findings)
 	for _, f := range r.findings {
 		f.LabelNew()
-		report.Findings = append(report.Findings, Finding{f, s})
+		report.Findings = append(report.Findings, Finding{s, f})
 	}
 	return nil
 }

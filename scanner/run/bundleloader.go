@@ -107,6 +107,32 @@ func AllowancesIn(r *repo.Repository, commit repo.Hash, dir string) ([]rules.All
 	return found[0].Bundle.Allowances, nil
 }
 
+// IsRuleFileAt reports whether a file of a commit is a rule file of a bundle that the commit has where the enforced
+// ones are: at the commit it was in use, if the bundle loads.
+func (r *Run) IsRuleFileAt(commit repo.Hash, f check.RuleFile) (bool, error) {
+	if r.loader == nil {
+		r.loader = newBundleLoader(r.Repo)
+	}
+	if slices.Contains(r.RuleFiles, f) {
+		return true, nil
+	}
+	for _, dir := range r.bundleDirs {
+		if r.PolicyRef != "" || !strings.HasPrefix(f.Path, path.Join(dir, path.Dir(rules.BoundariesFile))+"/") {
+			continue
+		}
+		found, err := r.loader.find(&side{commit: commit}, dir)
+		var mistakes document.Errors
+		switch {
+		case errors.Is(err, errNoBundle), errors.As(err, &mistakes):
+		case err != nil:
+			return false, err
+		case slices.Contains(found[0].files, f):
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
 // find loads the bundle in dir of a side; with dir "" those in .policyscan and in the root. A side without any is
 // [errNoBundle]. A bundle with mistakes is [document.Errors], with paths from the root; then only the directory of
 // each source is known.

@@ -67,6 +67,9 @@ func (r *Run) openChange(ctx context.Context) error {
 		r.Tree = tree.Changes(r.Repo, compared.commits, commits.base, commits.strategy)
 	}
 	c := change{head: head, starts: compared.commits.MergeBases}
+	if r.EachCommit {
+		r.listCommits(&compared)
+	}
 	if compared.commits.Replaces {
 		c.starts = append(slices.Clone(c.starts), compared.commits.Base)
 	}
@@ -75,6 +78,18 @@ func (r *Run) openChange(ctx context.Context) error {
 		c.base = &side{name: "the base", commit: compared.commits.Base, hint: hint, from: fromBase}
 	}
 	return r.loadBundles(c)
+}
+
+// listCommits lists the commits of a change. Those that this clone does not have are an error of the run.
+func (r *Run) listCommits(c *comparison) {
+	ends := c.commits.MergeBases
+	if c.whole && !c.commits.Base.IsZero() {
+		ends = []repo.Hash{c.commits.Base}
+	}
+	var err error
+	if r.Commits, err = r.Repo.Between([]repo.Hash{c.commits.Head}, ends); err != nil {
+		r.Errors = append(r.Errors, Errors(tree.RepoError(fmt.Errorf("--each-commit: %w", err)))...)
+	}
 }
 
 // openWorkTree opens the files on disk as the head of a change.
@@ -209,9 +224,9 @@ func (r *Run) openTracked() error {
 // openPreCommit opens a run of pre-commit without commits to compare: the staged files, or, if nothing is staged, as
 // in "pre-commit run --all-files" in CI, the tracked files.
 func (r *Run) openPreCommit() error {
-	if r.Head != "" || r.PolicyRef != "" || r.RequireMerged {
-		return errors.New("this pre-commit run has no commits to compare, as --head, " +
-			"--policy-ref and --require-merged need; run pre-commit with --from-ref and --to-ref")
+	if r.Head != "" || r.PolicyRef != "" || r.RequireMerged || r.EachCommit {
+		return errors.New("this pre-commit run has no commits to compare, as --head, --policy-ref, " +
+			"--require-merged and --each-commit need; run pre-commit with --from-ref and --to-ref")
 	}
 	if err := r.openRepository(); err != nil {
 		return err

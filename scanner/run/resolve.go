@@ -377,6 +377,9 @@ func (b *bundleResolver) add(d *side, s RuleSource) {
 		s.Commit = d.commit.String()
 	}
 	b.run.RuleFiles = append(b.run.RuleFiles, s.files...)
+	if !slices.Contains(b.run.bundleDirs, s.Dir) {
+		b.run.bundleDirs = append(b.run.bundleDirs, s.Dir)
+	}
 	b.run.Sources = append(b.run.Sources, s)
 }
 

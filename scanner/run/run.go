@@ -52,10 +52,12 @@ type Options struct {
 	PolicyRef string // the commit whose bundle alone checks a change; "": both sides
 	// RequireMerged makes it an error of the run if the head does not contain all commits of the Base.
 	RequireMerged bool
-	Staged        bool
-	Tracked       bool
-	List          func(context.Context) ([]string, error) // reads the files, from the root or absolute
-	Content       func(context.Context) ([]byte, error)   // reads the one file, at ContentPath
+	// EachCommit also checks what the commits of the change bring, though the head no longer has it.
+	EachCommit bool
+	Staged     bool
+	Tracked    bool
+	List       func(context.Context) ([]string, error) // reads the files, from the root or absolute
+	Content    func(context.Context) ([]byte, error)   // reads the one file, at ContentPath
 	// ContentPath is a path from the root.
 	ContentPath string
 
@@ -93,6 +95,8 @@ type Run struct {
 	Limiter *check.ParseLimiter
 	Tree    tree.Tree
 	Listed  int // number of files, if it is known before the scan; else 0
+	// Commits are those of the change, in order, if each is checked.
+	Commits []repo.Hash
 	// BaselineAllowances are the bundles' allowances at each commit that a change starts from.
 	BaselineAllowances [][]rules.Allowance
 
@@ -117,8 +121,10 @@ type Run struct {
 	FilterReport *checkout.FilterReport // of filters; may be nil
 	Reuse        *check.Reuse           // may be nil: every file is read
 
-	closeTree func()                       // nil: nothing is open
-	ruleSums  map[string][sha256.Size]byte // the rule files on disk that are skipped, by path
+	bundleDirs []string // of the bundles in git's trees
+	loader     *bundleLoader
+	closeTree  func()                       // nil: nothing is open
+	ruleSums   map[string][sha256.Size]byte // the rule files on disk that are skipped, by path
 }
 
 // Scope returns the scope that is known before the tree is opened.
@@ -129,7 +135,7 @@ func (o *Options) Scope() verdict.Scope {
 	case o.Rev != "":
 		return verdict.Scope{Mode: "full", Strategy: strategyRev}
 	case o.Base != "":
-		scope := verdict.Scope{Mode: "diff", Base: o.Base}
+		scope := verdict.Scope{Mode: "diff", Base: o.Base, EachCommit: o.EachCommit}
 		if o.Uncommitted {
 			scope.Strategy = verdict.Uncommitted
 		}

@@ -128,6 +128,7 @@ type Violation struct {
 	Index     int                `json:"index"`
 	Violation verdict.Violation  `json:"violation"`
 	Allowance *verdict.Allowance `json:"allowance"` // null without one
+	Step      int                `json:"-"`         // the number of the commit that brings it; 0: in the checked files
 }
 
 //go:embed schema.json
