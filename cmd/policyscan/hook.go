@@ -15,12 +15,16 @@ import (
 type hookCmd struct {
 	agentHooks `embed:""`
 
-	Install   hookInstallCmd   `cmd:"" help:"Install git's pre-commit hook, or the hook of an agent."`
+	PreReceive hookPreReceiveCmd `cmd:"" help:"Run as git's pre-receive hook: check what a push brings."`
+
+	Install   hookInstallCmd   `cmd:"" help:"Install a hook of git, or the hook of an agent."`
 	Uninstall hookUninstallCmd `cmd:"" help:"Remove git's pre-commit hook, or the hook of an agent."`
 }
 
 type hookInstallCmd struct {
 	Git hookInstallGitCmd `cmd:"" help:"Write git's pre-commit hook, which checks what is staged."`
+
+	PreReceive hookInstallPreReceiveCmd `cmd:"" help:"Write the pre-receive hook of a server's repository."`
 
 	agentInstalls `embed:""`
 }

@@ -8,11 +8,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/policyscan/policyscan/internal/disk"
-	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner/push"
 	"github.com/policyscan/policyscan/scanner/run"
 	"github.com/policyscan/policyscan/scanner/setup"
@@ -105,7 +103,7 @@ func showPush(std streams, v *verdict.Verdict) error {
 	o.Width, o.Most, o.Brief = pushColumns, 20, true
 	var text bytes.Buffer
 	err := report.WriteText(&text, v, o)
-	todo := "rejected: this could not be checked; ask who runs the server"
+	todo := "rejected: fix what the errors name, or ask who runs the server"
 	switch {
 	case v.Verdict == verdict.Pass:
 		todo = ""
@@ -132,12 +130,13 @@ func (c *hookInstallPreReceiveCmd) Run(std streams) error {
 		return fmt.Errorf("the program that runs cannot be found: %w", err)
 	}
 	words := []string{program, "hook", "pre-receive"}
-	for _, name := range eachLine(c.Policy) {
+	names := eachLine(c.Policy)
+	if _, err := run.LoadRules(names, ""); len(names) > 0 && err != nil {
+		return err
+	}
+	for _, name := range names {
 		if !run.IsBuiltin(name) {
-			if name, err = filepath.Abs(name); err == nil {
-				_, err = rules.Load(name)
-			}
-			if err != nil {
+			if name, err = filepath.Abs(name); err != nil {
 				return err
 			}
 		}
@@ -161,5 +160,3 @@ func (c *hookInstallPreReceiveCmd) Run(std streams) error {
 	return print(std.out, "%s %s\ngit runs it for each push, and rejects the push if it fails\n",
 		done, safe(disk.Shown(hook.File)))
 }
-
-var _ = strings.TrimSpace

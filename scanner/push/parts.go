@@ -1,6 +1,7 @@
 package push
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -56,13 +57,11 @@ func stateOf(r *repo.Repository) (*server, error) {
 
 // A part of a push is checked as one run.
 type part struct {
-	ref      string          // the branch, or what the others are called
+	ref      string          // the branch; "" for what the other refs bring
+	base     string          // what it is compared with, for display
 	compared repo.Comparison // without a base, all files of the head are checked
 	commits  []repo.Hash     // the new ones, of which no other part has any
 }
-
-// others names the refs that are no branches.
-const others = "refs"
 
 // parts returns a part for each branch, and one for the commits that only other refs bring. There is at least one, so
 // that rules are enforced.
@@ -85,7 +84,10 @@ func (s *server) parts(updates []update) ([]part, error) {
 			tips = append(tips, tip)
 			continue
 		}
-		p := part{ref: u.ref}
+		p := part{ref: u.ref, base: u.ref}
+		if u.old.IsZero() && !s.head.IsZero() {
+			p.base = cmp.Or(s.defaultBranch, "HEAD")
+		}
 		if p.compared, err = s.compare(u, tip); err != nil {
 			return nil, err
 		}
@@ -108,7 +110,7 @@ func (s *server) parts(updates []update) ([]part, error) {
 			}
 		}
 	}
-	p := part{ref: others, commits: commits, compared: same(s.before)}
+	p := part{base: cmp.Or(s.defaultBranch, "HEAD"), commits: commits, compared: same(s.before)}
 	if s.before.IsZero() {
 		if len(tips) == 0 {
 			return nil, refused(code.Empty, "the push brings no commit, and the repository has none: there is nothing to check")
@@ -157,10 +159,13 @@ func (s *server) compare(u update, tip repo.Hash) (repo.Comparison, error) {
 	c, err := s.repo.Relate(base, tip)
 	switch {
 	case errors.Is(err, repo.ErrNoMergeBase):
-		c.MergeBases, c.Behind, err = []repo.Hash{base}, repo.Unknown, nil
-	case err != nil || c.MergeBases[0] == base:
-	case c.MergeBases[0] == tip && isNew: // it adds no commit
+		var lacks []repo.Hash
+		lacks, err = s.repo.Between([]repo.Hash{base}, []repo.Hash{tip})
+		c.MergeBases, c.Behind = []repo.Hash{base}, len(lacks)
+	case err != nil:
+	case c.MergeBases[0] == tip && (isNew || base == tip): // it adds no commit
 		c.Replaces = true
+	case c.MergeBases[0] == base:
 	case c.MergeBases[0] == tip: // it goes back to an older commit
 		c.MergeBases = []repo.Hash{base}
 	default:

@@ -119,7 +119,7 @@ func (p *Push) scan(ctx context.Context, s *server, part part) *verdict.Verdict 
 func (p *Push) open(ctx context.Context, s *server, part part) (*run.Run, error) {
 	o := p.Options
 	o.OpenedRepository, o.Related, o.EachCommit = s.repo, &part.compared, true
-	o.Base, o.Head = part.ref, part.compared.Head.String()
+	o.Base, o.Head = part.base, part.compared.Head.String()
 	own := p.Own && (!s.head.IsZero() || len(o.Policies) == 0)
 	if own {
 		with := o

@@ -67,7 +67,7 @@ func (r *Run) openChange(ctx context.Context) error {
 		r.Tree = tree.Changes(r.Repo, compared.commits, commits.base, commits.strategy)
 	}
 	c := change{head: head, starts: compared.commits.MergeBases}
-	if r.EachCommit {
+	if r.EachCommit && r.Related == nil { // else the push has listed its commits
 		r.listCommits(&compared)
 	}
 	if compared.commits.Replaces {

@@ -299,3 +299,29 @@ func fill(words []string, room int) []string {
 	}
 	return lines
 }
+
+// Fold breaks the lines of a report that are wider than a terminal of that many columns, at a space if there is one.
+// The rest of a line is indented as its beginning is, and by two more.
+func Fold(text []byte, room int) []byte {
+	var out []byte
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSuffix(line, "\n")
+		indent := line[:min(len(line)-len(strings.TrimLeft(line, " ")), room/2)] + "  "
+		for columns(line) > room {
+			end, used := 0, 0
+			for i, r := range line {
+				if used += runeColumns(r); used > room {
+					end = i
+					break
+				}
+			}
+			if space := strings.LastIndexByte(line[:end], ' '); strings.Trim(line[:max(space, 0)], " ") != "" {
+				end = space
+			}
+			out = append(append(out, strings.TrimRight(line[:end], " ")...), '\n')
+			line = indent + strings.TrimLeft(line[end:], " ")
+		}
+		out = append(append(out, line...), '\n')
+	}
+	return out
+}
