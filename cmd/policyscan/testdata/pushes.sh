@@ -7,7 +7,7 @@ set -eu
 cd "$1"
 all=${2:-} date=1800000000
 git() { command "${GIT:-git}" "$@"; }
-policyscan() { "${POLICYSCAN:-policyscan}" "$@"; }
+policyscan() { command "${POLICYSCAN:-policyscan}" "$@"; }
 
 # commit adds everything and commits it, each commit a minute after the last.
 commit() {
