@@ -208,5 +208,3 @@ sed 's,line 1700 of many,0.0.0.0/0,' large.tf >../large && cp ../large large.tf
 commit 'break a line'
 push no 'a violation in a delta to an old object' main
 git reset -q --hard HEAD~1
-
-push no 'a push to a ref that has moved' --force-with-lease=main:HEAD~1 HEAD~1:main
