@@ -111,7 +111,7 @@ func (p *Push) scan(ctx context.Context, s *server, part part) *verdict.Verdict 
 		return one.Undecided(err)
 	}
 	defer one.Close()
-	one.Commits = part.commits
+	one.Commits, one.EveryState = part.commits, true
 	return scanner.Scan(ctx, one, nil)
 }
 

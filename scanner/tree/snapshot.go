@@ -20,6 +20,21 @@ type History struct {
 	Merging func() ([]*Snapshot, error)
 }
 
+// IsChange reports whether a file of the checked snapshot differs from those that it is compared with.
+func (h *History) IsChange(path string, now repo.Leaf) (bool, error) {
+	before, err := h.Before()
+	for _, s := range before {
+		if !s.Differs || err != nil {
+			continue
+		}
+		var was repo.Leaf
+		if was, _, err = s.Leaf(path); was == now {
+			return false, err
+		}
+	}
+	return true, err
+}
+
 // A Snapshot is the files of a commit or of the index. Several goroutines may use it.
 type Snapshot struct {
 	Name        string    // for messages
