@@ -188,14 +188,9 @@ type Violation struct {
 
 // BroughtBy makes it a violation of what a commit brings and the checked files no longer have. Its fingerprint is that
 // of two texts, as in [Fingerprint]: the fingerprint of the same violation without a commit, and the commit. So one that
-// is still there and one that is only in history are never taken for each other. There is no line hash: the line is not
-// in the checked files.
+// is still there and one that is only in history are never taken for each other.
 func (v *Violation) BroughtBy(commit string) {
 	v.Commit, v.Fingerprint = commit, netstrings(v.Fingerprint, commit)
-	v.Evidence.LineHash = ""
-	for i := range v.Evidence.Places {
-		v.Evidence.Places[i].LineHash = ""
-	}
 }
 
 // The values of [Violation.Status] and [Place.Status] in diff and staged scope.

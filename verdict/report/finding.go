@@ -106,6 +106,32 @@ func (f *finding) units() (column, end int64, exact bool) {
 // hasSource reports whether the verdict has the line of the place: it has that of the first and of the first new one.
 func (f *finding) hasSource() bool { return f.index <= 0 || f.at.Excerpt != "" }
 
+// pathOf is a violation's file, as in [verdict.Path]; in a commit in git's syntax, such as 1234567:FILE.
+func pathOf(v *verdict.Violation) string {
+	if v.Commit == "" {
+		return v.File
+	}
+	return abbreviated(v.Commit) + ":" + v.File
+}
+
+// hasLine reports whether the place is in a file that a reader has: the head need not have a commit's line.
+func (f *finding) hasLine() bool { return f.inFile() && f.Commit == "" }
+
+// rewrite is the advice for a violation that only a commit has.
+const rewrite = "rewrite it (git rebase) so that it never has this, and revoke a secret"
+
+// remedies are the fixes of a rule's violations: in the head, in commits, or both.
+func remedies(r *verdict.Rule, all ...*verdict.Violation) (fixes []string) {
+	for _, x := range all {
+		fix := r.Remediation
+		if x.Commit != "" {
+			fix = "where a commit is named, " + rewrite
+		}
+		fixes = with(fixes, fix)
+	}
+	return fixes
+}
+
 func (f *finding) inFile() bool { return hasPlace(&f.Evidence) }
 
 func hasPlace(e *verdict.Evidence) bool {
@@ -114,7 +140,7 @@ func hasPlace(e *verdict.Evidence) bool {
 
 // place is where the finding is, safe to print.
 func (f *finding) place() string {
-	path := cmp.Or(verdict.Visible(f.File), theTree)
+	path := cmp.Or(verdict.Visible(pathOf(f.Violation)), theTree)
 	if !f.inFile() {
 		return path
 	}
@@ -206,17 +232,25 @@ func (f *finding) sentence() string {
 	if !strings.Contains(f.Reason, f.Evidence.Pattern) && !strings.Contains(f.Reason, f.pattern()) {
 		clauses = append(clauses, f.foundLine())
 	}
+	if f.Commit != "" {
+		clauses = append(clauses, "it is at "+f.place()+", in that commit alone: "+rewrite)
+	}
 	for _, clause := range slices.Concat(with(clauses, f.why()), f.also(), f.remarks()) {
 		s += " " + full(sentence(clause))
 	}
 	return strings.TrimSpace(s)
 }
 
-// ruleLines are the facts of a violated rule, each safe to print.
-func ruleLines(r *verdict.Rule) []string {
+// ruleLines are the fixes and facts of a violated rule, each safe to print.
+func ruleLines(r *verdict.Rule, fixes []string) []string {
 	var lines []string
+	for _, fix := range fixes {
+		if strings.TrimSpace(fix) != "" {
+			lines = append(lines, namedLines("fix: ", fix)...)
+		}
+	}
 	for _, note := range [][2]string{
-		{"fix: ", r.Remediation}, {"docs: ", r.DocsURL}, {"owner: ", r.Owner}, {"severity: ", r.Severity},
+		{"docs: ", r.DocsURL}, {"owner: ", r.Owner}, {"severity: ", r.Severity},
 	} {
 		if strings.TrimSpace(note[1]) != "" {
 			lines = append(lines, namedLines(note[0], note[1])...)

@@ -128,13 +128,13 @@ func errorAnnotation(e *verdict.Error) annotation {
 
 func placeAnnotation(f rulePlace) annotation {
 	a := annotation{file: f.File, title: "policyscan " + f.RuleID + ": " + f.Title}
-	if f.inFile() {
+	if f.hasLine() {
 		a.line, a.end = f.at.Line, lastLine(&f.at)
 		if f.at.EndLine == f.at.Line && f.exact {
 			a.col, a.endCol = f.at.UTF16Column, f.at.UTF16EndColumn
 		}
 	}
-	for _, line := range append(f.lines(), ruleLines(f.rule)...) {
+	for _, line := range append(f.lines(), ruleLines(f.rule, remedies(f.rule, f.Violation))...) {
 		a.lines = append(a.lines, cut(line, annotationMessage/4)) // so that the limit of all takes nothing else
 	}
 	return a

@@ -59,7 +59,11 @@ func (v *view) gitlabIssues(yield func(gitlabIssue) bool) {
 		f, severity := newFinding(&v.Violations[i]), v.ruleOf[i].rule.Severity
 		words := map[string]string{"low": "minor", "high": "critical", "critical": "blocker"}
 		severity = cmp.Or(words[severity], "major")
-		add(f.sentence(), f.RuleID, f.Fingerprint, severity, f.File, f.at.Line)
+		line := f.at.Line
+		if !f.hasLine() {
+			line = 1
+		}
+		add(f.sentence(), f.RuleID, f.Fingerprint, severity, f.File, line)
 	}
 	if text := v.allowedNote(); text != "" {
 		note(text)

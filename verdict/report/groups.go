@@ -18,10 +18,13 @@ type ruleGroup struct {
 
 // A fileGroup is a file that violates a rule, or the tree ("") that lacks required files.
 type fileGroup struct {
-	path       string               // as in [verdict.Path]
+	path       string               // as in pathOf
 	violations []*verdict.Violation // of the rule, in the verdict's order
 	numbers    placeCounts
 }
+
+// inCommit is 0 for a file of the head and 1 for one of a commit.
+func (f *fileGroup) inCommit() int { return min(len(f.violations[0].Commit), 1) }
 
 type placeCounts struct {
 	places, fresh         int // in files; fresh: the new ones
@@ -97,6 +100,11 @@ func ruleIndexes(v *verdict.Verdict) []int {
 	at := 0
 	for i := range v.Violations {
 		x := &v.Violations[i]
+		if i > 0 && x.Commit != v.Violations[i-1].Commit { // the rules begin again
+			at = 0
+			clear(taken)
+			clear(last)
+		}
 		file, e, fits := verdict.RawPath(x.File), &x.Evidence, -1
 		for _, r := range byID[x.RuleID] {
 			if !fitsRule(x, &v.Rules[r]) {
@@ -153,8 +161,8 @@ func (v *view) groupByRule() {
 			v.groups = append(v.groups, g)
 		}
 		// Violations of a rule are in the order of their paths.
-		if n := len(g.files); n == 0 || g.files[n-1].path != x.File {
-			g.files = append(g.files, &fileGroup{path: x.File})
+		if n := len(g.files); n == 0 || g.files[n-1].path != pathOf(x) {
+			g.files = append(g.files, &fileGroup{path: pathOf(x)})
 			if x.File != "" {
 				g.numbers.files++
 			}
@@ -169,6 +177,9 @@ func (v *view) groupByRule() {
 	for _, g := range v.groups {
 		slices.SortStableFunc(g.violations, func(a, b *verdict.Violation) int { return newFirst(a) - newFirst(b) })
 		slices.SortStableFunc(g.files, func(a, b *fileGroup) int {
+			if a.inCommit()+b.inCommit() > 0 { // in the verdict's order
+				return a.inCommit() - b.inCommit()
+			}
 			return cmp.Or(a.numbers.order()-b.numbers.order(), Natural(a.path, b.path))
 		})
 	}

@@ -111,6 +111,7 @@ type htmlRule struct {
 	Outcome string
 	Count   int    // of places
 	Group   string // the id of its section, or ""
+	Fixes   []string
 	Reason  string // of all places, if the rule has no message; "" if they differ
 	Found   string // of all places; "" if they differ, or if Reason names it
 
@@ -246,6 +247,7 @@ func (p *htmlPage) addRules(v *view) {
 // addPlaces lists the places of a rule by file. used has the ids of the page.
 func (row *htmlRule) addPlaces(g *ruleGroup, used map[string]int) {
 	said := []string{g.rule.Message}
+	row.Fixes = remedies(g.rule, g.violations...)
 	if reason := commonReason(g.violations); g.rule.Message == "" && reason != "" {
 		said = append(said, reason)
 		row.Reason = untitled(reason, g.rule.Title)

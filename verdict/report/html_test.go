@@ -171,7 +171,7 @@ func wantAll(t *testing.T, root element, v *verdict.Verdict) {
 		shown[place]++
 	}
 	for _, f := range shownFindings(v) {
-		place := cmp.Or(inert(f.File), "the tree")
+		place := cmp.Or(inert(pathOf(f.Violation)), "the tree")
 		if f.inFile() {
 			place += fmt.Sprintf(":%d:%d", f.at.Line, f.at.Column)
 		}

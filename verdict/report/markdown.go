@@ -216,7 +216,7 @@ func (p *markdownPage) violations(v *view, upto int) {
 		summary := fmt.Sprintf("%s %s: %s", codeHTML(clip(g.rule.ID, 200)), prose(clip(g.rule.Title, 200), codeHTML),
 			g.numbers.words(""))
 		head, share := "", (upto-p.b.Len())/min(len(v.groups)-i, most)
-		for _, note := range ruleNotes(g.rule, reason) {
+		for _, note := range ruleNotes(g.rule, reason, remedies(g.rule, g.violations...)) {
 			head += "\n" + note + "\n"
 		}
 		first := newFinding(g.violations[0])
@@ -237,12 +237,13 @@ func (p *markdownPage) violations(v *view, upto int) {
 	}
 }
 
-func ruleNotes(r *verdict.Rule, reason string) []string {
+func ruleNotes(r *verdict.Rule, reason string, fixes []string) []string {
+	all := [][2]string{{"Why", words(reason, 1000)}}
+	for _, fix := range fixes {
+		all = append(all, [2]string{"Fix", lines(clip(fix, 2000))})
+	}
 	var notes []string
-	for _, note := range [][2]string{
-		{"Why", words(reason, 1000)}, {"Fix", lines(clip(r.Remediation, 2000))},
-		{"Docs", link(codeMarkdown(clip(r.DocsURL, 2000)), r.DocsURL)},
-	} {
+	for _, note := range append(all, [2]string{"Docs", link(codeMarkdown(clip(r.DocsURL, 2000)), r.DocsURL)}) {
 		if note[1] != "" {
 			notes = append(notes, "**"+note[0]+"**: "+note[1])
 		}
@@ -297,9 +298,9 @@ func placeOf(f *finding) string {
 	case f.File == "":
 		return theTree
 	case f.inFile():
-		return codeMarkdown(fmt.Sprintf("%s:%d:%d", f.File, f.at.Line, f.at.Column))
+		return codeMarkdown(fmt.Sprintf("%s:%d:%d", pathOf(f.Violation), f.at.Line, f.at.Column))
 	}
-	return codeMarkdown(f.File)
+	return codeMarkdown(pathOf(f.Violation))
 }
 
 // placeMarkdown is a place, its status and facts, and its line, if the verdict has it.

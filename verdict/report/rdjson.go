@@ -101,7 +101,7 @@ func rdLocationOf(f *finding) rdLocation {
 	if f.File != "" {
 		l.Path = realPath(f.File)
 	}
-	if f.inFile() {
+	if f.hasLine() {
 		l.Range = rdRangeOf(&f.at)
 	}
 	return l
@@ -143,8 +143,8 @@ func placeDiagnostic(f *finding, r *verdict.Rule, known map[string]string) rdDia
 	for _, fact := range f.remarks() {
 		message = append(message, markdown(fact))
 	}
-	if r.Remediation != "" {
-		message = append(message, "fix: "+markdown(r.Remediation))
+	for _, fix := range remedies(r, f.Violation) {
+		message = append(message, "fix: "+markdown(fix))
 	}
 	d := rdDiagnostic{
 		Message: strings.Join(message, "\n"), Location: rdLocationOf(f), Severity: "ERROR",

@@ -98,7 +98,11 @@ func wantRDJSON(t *testing.T, v *verdict.Verdict) {
 			t.Errorf("a violation of %q in %q is %+v", x.RuleID, x.File, d)
 		}
 		e := x.at
-		if e.EndColumn > 1 && e.Line > 0 && e.EndLine >= e.Line && e.EndLine <= math.MaxInt32 && e.Column > 0 &&
+		if x.Commit != "" {
+			if *d.Location.Range != *rdFirstLine() {
+				t.Errorf("a commit's range is %+v", *d.Location.Range)
+			}
+		} else if e.EndColumn > 1 && e.Line > 0 && e.EndLine >= e.Line && e.EndLine <= math.MaxInt32 && e.Column > 0 &&
 			e.Column <= math.MaxInt32 && e.EndColumn <= math.MaxInt32 {
 			if want := (rdRange{rdPosition{e.Line, e.Column}, rdPosition{e.EndLine,
 				e.EndColumn}}); *d.Location.Range != want {

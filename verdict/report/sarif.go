@@ -212,7 +212,7 @@ func (s *sarifWriter) newest(most int) []int {
 
 func (s *sarifWriter) result(f *finding, id string, index int) sarifResult {
 	fingerprints := map[string]string{sarifFingerprint: f.Fingerprint}
-	if f.at.LineHash != "" {
+	if f.at.LineHash != "" && f.hasLine() {
 		fingerprints["primaryLocationLineHash"] = f.at.LineHash
 	}
 	r := sarifResult{
@@ -221,7 +221,7 @@ func (s *sarifWriter) result(f *finding, id string, index int) sarifResult {
 		PartialFingerprints: fingerprints, Properties: &sarifResultProperties{f.at.Occurrences, f.at.Encoding},
 		BaselineState: map[string]string{verdict.Introduced: "new", verdict.PreExisting: "unchanged"}[f.Status],
 	}
-	if !f.inFile() {
+	if !f.hasLine() {
 		return r
 	}
 	// The other places, as whole lines: a verdict has only their columns in bytes.

@@ -34,11 +34,11 @@ func sarifRuleOfCode(code string) sarifRule {
 func sarifRuleOf(r *verdict.Rule, id string) sarifRule {
 	// GitHub refuses an empty description. Every rule of a bundle has a title.
 	short := cmp.Or(sarifPlain(full(flow(r.Title)), sarifMostDescribed), "A rule without a title.")
-	lines := append(namedLines("rule: ", r.Title), ruleLines(r)...)
+	lines := append(namedLines("rule: ", r.Title), ruleLines(r, []string{r.Remediation})...)
 	help := sarifText{
 		Text: sarifEscape(strings.Join(lines, "\n")), Markdown: "**" + prose(r.Title, codeMarkdown) + "**\n",
 	}
-	for _, note := range ruleNotes(r, r.Message) {
+	for _, note := range ruleNotes(r, r.Message, []string{r.Remediation}) {
 		help.Markdown += "\n" + note + "\n"
 	}
 	d := sarifRule{
@@ -104,7 +104,7 @@ func isAlphanumeric(c byte) bool {
 func sarifPlaceOf(f *finding) sarifPlace {
 	place := sarifPlace{ArtifactLocation: artifact(cmp.Or(f.File, noFile)), Region: sarifStart()}
 	switch {
-	case !f.inFile():
+	case !f.hasLine():
 	case !f.exact:
 		place.Region = wholeLines(f.at.Line, lastLine(&f.at))
 	default:

@@ -122,7 +122,9 @@ func (t *textWriter) group(g *ruleGroup) {
 		name, value := first.found(first.pattern())
 		t.say("  ", name, value)
 	}
-	t.say("  ", "fix", r.Remediation)
+	for _, fix := range remedies(r, g.violations...) {
+		t.say("  ", "fix", fix)
+	}
 	t.say("  ", "docs", r.DocsURL)
 	said := map[string]bool{} // in this group
 	t.places(g, func(f *finding) { t.facts(f, reason == "", !hidden, said) })
@@ -141,7 +143,11 @@ func (t *textWriter) places(g *ruleGroup, facts func(*finding)) {
 		all, more, fresh := file.findings(room)
 		var notes []string // about the file
 		for _, f := range all {
-			t.place(f, placeLabel(f.status()), faint, "["+verdict.Visible(f.RuleID)+"]")
+			tag := "[" + verdict.Visible(f.RuleID) + "]"
+			if f.Commit != "" { // problem matchers ignore it: the head need not have the line
+				tag = "(" + verdict.Visible(f.RuleID) + ")"
+			}
+			t.place(f, placeLabel(f.status()), faint, tag)
 			if f.first {
 				facts(f)
 			}
@@ -196,6 +202,9 @@ func (t *textWriter) place(f *finding, status, color, tag string) {
 	at := theTree
 	if f.File != "" { // editors and problem matchers need a place, even if it is only the start of the file
 		path := verdict.Visible(t.Prefix + f.File)
+		if f.Commit != "" {
+			path = verdict.Visible(pathOf(f.Violation)) // for git, from the root
+		}
 		if t.Commands {
 			path = verdict.Defuse(path)
 		}
@@ -387,7 +396,7 @@ func (v *view) byDir(prefix string) []tally {
 			if f.path == "" {
 				continue
 			}
-			file := prefix + f.path
+			file := prefix + f.violations[0].File
 			if len(places) == 0 {
 				common = file[:strings.LastIndexByte(file, '/')+1]
 			}

@@ -102,6 +102,9 @@ func (v *view) looked() string {
 	if c.Scanned < c.Governed {
 		checked, scanned = "", ", "+number(c.Scanned)+" of these scanned"
 	}
+	if v.Scope.EachCommit {
+		scanned += fmt.Sprintf(", %s checked (%s only there)", count(c.Commits, "commit"), count(c.States, "covered file"))
+	}
 	return fmt.Sprintf("; %s%s, %s covered by a rule%s, %s", count(c.Files, "file"), checked, number(c.Governed),
 		scanned, count(v.ruleCount(), "rule"))
 }
@@ -168,7 +171,7 @@ func (v *view) notes() []string {
 func (v *view) limits() []string {
 	var all []string
 	switch c := &v.Coverage; {
-	case c.Files == 0 && v.passes():
+	case c.Files+c.States == 0 && v.passes():
 		all = append(all, "there was nothing to scan")
 	case c.Files > 0 && v.coversNothing():
 		all = append(all, "no file is covered by a rule: nothing was checked")
