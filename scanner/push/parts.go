@@ -164,7 +164,7 @@ func (s *server) compare(u update, tip repo.Hash) (repo.Comparison, error) {
 		c.MergeBases, c.Behind = []repo.Hash{base}, len(lacks)
 	case err != nil:
 	case c.MergeBases[0] == tip && (isNew || base == tip): // it adds no commit
-		c.Replaces = true
+		return same(tip), nil
 	case c.MergeBases[0] == base:
 	case c.MergeBases[0] == tip: // it goes back to an older commit
 		c.MergeBases = []repo.Hash{base}

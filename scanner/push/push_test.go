@@ -381,10 +381,10 @@ func naive(all []node, refs, pushed map[string]int) map[string]bool {
 		case len(compared) == 0, !isNew && slices.Contains(compared, tip):
 			compared = []int{base}
 		case !isNew:
-			compared = append(compared, base)
+			compared = append(compared, base) // the forced push also replaces it
 		}
 		for path, text := range all[tip].files {
-			if !slices.ContainsFunc(compared, func(c int) bool { return all[c].files[path] == text }) {
+			if slices.ContainsFunc(compared, func(c int) bool { return all[c].files[path] != text }) {
 				note(path, text)
 			}
 		}

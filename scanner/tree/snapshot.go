@@ -20,19 +20,18 @@ type History struct {
 	Merging func() ([]*Snapshot, error)
 }
 
-// IsChange reports whether a file of the checked snapshot differs from those that it is compared with.
+// IsChange reports whether a file of the checked snapshot differs from one that it is compared with.
 func (h *History) IsChange(path string, now repo.Leaf) (bool, error) {
 	before, err := h.Before()
 	for _, s := range before {
-		if !s.Differs || err != nil {
+		if !s.Differs {
 			continue
 		}
-		var was repo.Leaf
-		if was, _, err = s.Leaf(path); was == now {
-			return false, err
+		if was, _, err := s.Leaf(path); err != nil || was != now {
+			return true, err
 		}
 	}
-	return true, err
+	return len(before) == 0, err
 }
 
 // A Snapshot is the files of a commit or of the index. Several goroutines may use it.
