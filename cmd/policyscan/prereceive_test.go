@@ -20,7 +20,7 @@ var shortHash = regexp.MustCompile(`\b[0-9a-f]{7}\b`)
 func TestPushes(t *testing.T) {
 	t.Parallel()
 	cmd := exec.Command("sh", "testdata/pushes.sh", t.TempDir())
-	cmd.Env = slices.Concat(inherited(), gitEnv())
+	cmd.Env = slices.Concat(os.Environ(), gitEnv())
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)

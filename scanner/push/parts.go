@@ -106,18 +106,15 @@ func (s *server) parts(updates []update) ([]part, error) {
 	if s.before.IsZero() { // there is no branch, neither before the push nor in it
 		for _, u := range updates {
 			if old, err := s.repo.Peel(u.old); err == nil {
-				s.before = old
+				tips = append(tips, old)
 			}
 		}
-	}
-	p := part{base: cmp.Or(s.defaultBranch, "HEAD"), commits: commits, compared: same(s.before)}
-	if s.before.IsZero() {
 		if len(tips) == 0 {
 			return nil, refused(code.Empty, "the push brings no commit, and the repository has none: there is nothing to check")
 		}
 		s.before = tips[0]
-		p.compared = repo.Comparison{Head: tips[0]}
 	}
+	p := part{base: cmp.Or(s.defaultBranch, "HEAD"), commits: commits, compared: same(s.before)}
 	return append(parts, p), nil
 }
 

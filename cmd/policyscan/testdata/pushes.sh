@@ -1,8 +1,9 @@
 #!/bin/sh
 # Pushes to a server with the hook that policyscan hook install pre-receive writes, and what the pusher sees of each.
 # pushes.sh DIR does a dozen in the directory DIR, pushes.sh DIR all does all of them. POLICYSCAN names the program, GIT
-# git, and INIT has arguments of git init, such as --object-format=sha256. A push that should be accepted and is not, or
-# the other way round, is a line that begins with WRONG.
+# git, and INIT has arguments of git init, such as --object-format=sha256. REMOTE is the transport, file:// unless given,
+# and AFTER is run in the server's repository after each push. A push that should be accepted and is not, or the other
+# way round, is a line that begins with WRONG.
 set -eu
 cd "$1"
 all=${2:-} date=1800000000
@@ -28,6 +29,7 @@ push() {
 	if [ $should$status != yes0 ] && [ $should$status != no1 ]; then
 		echo "WRONG: should be accepted: $should; status $status"
 	fi
+	(cd ../server.git && eval "${AFTER:-}")
 }
 bad='cidr = "0.0.0.0/0"' good='cidr = "10.0.0.0/8"'
 
@@ -35,7 +37,7 @@ git init -q --bare -b main ${INIT:-} server.git
 policyscan hook install pre-receive server.git >/dev/null
 git init -q -b main ${INIT:-} work
 cd work
-git remote add origin "file://$PWD/../server.git"
+git remote add origin "${REMOTE:-file://}$PWD/../server.git"
 
 mkdir -p .policyscan/rules
 cat >.policyscan/rules/boundaries.yml <<'.'
