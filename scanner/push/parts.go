@@ -16,10 +16,9 @@ type server struct {
 	repo          *repo.Repository
 	refs          map[string]repo.Hash // their objects, by name
 	reached       []repo.Hash          // the commits of all refs
-	defaultBranch string               // its full name; "" if HEAD is no branch
+	defaultBranch string               // its full name; "" if HEAD is a commit
 	head          repo.Hash            // its commit; zero without one
-	// before is the head, or what replaces it where there is none: the default branch that the push creates, or its first
-	// branch.
+	// before is the head. Without one it is the default branch that the push creates, or else its first branch.
 	before repo.Hash
 }
 
@@ -59,7 +58,7 @@ func stateOf(r *repo.Repository) (*server, error) {
 type part struct {
 	ref      string          // the branch; "" for what the other refs bring
 	base     string          // what it is compared with, for display
-	compared repo.Comparison // without a base, all files of the head are checked
+	compared repo.Comparison // without a base, all files of the head are new
 	commits  []repo.Hash     // the new ones, of which no other part has any
 }
 

@@ -81,7 +81,7 @@ func (p *Push) check(ctx context.Context) (*verdict.Verdict, error) {
 	if err != nil {
 		return nil, tree.RepoError(err)
 	}
-	r.WorkTree = "" // a bundle in it is none of the push
+	r.WorkTree = "" // a bundle in it does not count
 	updates, err := read(r, string(p.Lines))
 	if err != nil {
 		return nil, err
@@ -149,7 +149,7 @@ func (p *Push) open(ctx context.Context, s *server, part part) (*run.Run, error)
 
 // An update moves a ref, creates or deletes it.
 type update struct {
-	old, new repo.Hash // zero: there is none
+	old, new repo.Hash // zero: the ref does not exist
 	ref      string
 }
 

@@ -251,7 +251,7 @@ func TestTimeout(t *testing.T) {
 	g := newGitDir(t)
 	one := g.commit(1, map[string]string{"a.tf": "good"})
 	ctx, cancel := context.WithCancelCause(context.Background())
-	cancel(&run.InterruptedError{Code: code.Timeout, Message: "too late"})
+	cancel(&run.InterruptedError{Code: code.Timeout, Message: "it took too long"})
 	p := &Push{Lines: []byte(line(none, one, "refs/heads/main"))}
 	p.Options = run.Options{Policies: []string{g.policy}, Git: repo.Environment{GitDir: g.dir}, Getenv: os.Getenv}
 	if v := p.Check(ctx); summary(v) != "FAIL "+code.Timeout {

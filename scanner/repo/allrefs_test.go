@@ -109,7 +109,7 @@ func TestFault_116_Refs(t *testing.T) {
 	must(t, os.Remove(filepath.Join(g.dir, ".git/refs/heads/main")))
 	must(t, os.Symlink("loop", filepath.Join(g.dir, ".git/refs/heads/loop")))
 	if all, err := g.open().Refs(); err == nil {
-		t.Errorf("a link that leads nowhere: %v", all)
+		t.Errorf("a broken link: %v", all)
 	}
 }
 

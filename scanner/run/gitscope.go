@@ -31,7 +31,7 @@ func (r *Run) openChange(ctx context.Context) error {
 	commits := &commitRange{strategy: preReceive, base: r.Base, head: r.Head}
 	var compared comparison
 	if r.Related != nil {
-		compared = comparison{commits: *r.Related, whole: r.Related.Base.IsZero()}
+		compared.commits = *r.Related
 	} else {
 		var err error
 		if commits, err = chooseCommits(r.Repo, r.Getenv, r.Base, r.Head); err != nil {
