@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/policyscan/policyscan/scanner/repo"
-	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/code"
 )
 
@@ -28,21 +27,14 @@ func stateOf(r *repo.Repository) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	known := map[repo.Hash]bool{}
 	for _, ref := range all {
 		s.refs[ref.Name] = ref.Hash
-		if known[ref.Hash] {
-			continue
-		}
-		known[ref.Hash] = true
 		commit, err := r.Peel(ref.Hash)
 		var other *repo.KindError
-		switch {
-		case errors.As(err, &other):
-		case err != nil:
-			return nil, fmt.Errorf("the ref %s: %w", ref.Name, err)
-		default:
+		if err == nil {
 			s.reached = append(s.reached, commit)
+		} else if !errors.As(err, &other) {
+			return nil, fmt.Errorf("the ref %s: %w", ref.Name, err)
 		}
 	}
 	if s.defaultBranch, err = r.DefaultBranch(); err == nil {
@@ -51,6 +43,7 @@ func stateOf(r *repo.Repository) (*server, error) {
 	if errors.Is(err, repo.ErrUnborn) {
 		err = nil
 	}
+	s.before = s.head
 	return s, err
 }
 
@@ -66,19 +59,25 @@ type part struct {
 // that rules are enforced.
 func (s *server) parts(updates []update) ([]part, error) {
 	var parts []part
-	var tips []repo.Hash // of refs that are no branches
-	s.before = s.head
+	var tips, old []repo.Hash // of refs that are no branches; of all that were there before
 	for _, u := range updates {
 		if s.refs[u.ref] != u.old {
-			return nil, refused(code.Changed, "%s is not at %s, from where it is pushed; fetch, and push again",
-				u.ref, u.old)
+			return nil, refused(code.Changed, "%s is no longer at %s; fetch, and push again", u.ref, u.old)
 		}
-		tip, err := s.tip(u)
+		if was, err := s.repo.Peel(u.old); err == nil {
+			old = append(old, was)
+		}
+		if u.new.IsZero() {
+			continue
+		}
+		tip, err := s.repo.Peel(u.new)
+		var other *repo.KindError
 		switch {
+		case errors.As(err, &other):
+			return nil, refused(code.RevSyntax, "%s points to a %s (%s), whose path no rule can select; "+
+				"push a commit, or a tag of one", u.ref, other.Kind, repo.Short(other.Hash))
 		case err != nil:
 			return nil, err
-		case tip.IsZero():
-			continue
 		case !strings.HasPrefix(u.ref, "refs/heads/"):
 			tips = append(tips, tip)
 			continue
@@ -87,10 +86,10 @@ func (s *server) parts(updates []update) ([]part, error) {
 		if u.old.IsZero() && !s.head.IsZero() {
 			p.base = cmp.Or(s.defaultBranch, "HEAD")
 		}
-		if p.compared, err = s.compare(u, tip); err != nil {
-			return nil, err
+		if p.compared, err = s.compare(u, tip); err == nil {
+			p.commits, err = s.bring(tip)
 		}
-		if p.commits, err = s.bring(tip); err != nil {
+		if err != nil {
 			return nil, err
 		}
 		if s.before.IsZero() || s.head.IsZero() && u.ref == s.defaultBranch {
@@ -103,36 +102,13 @@ func (s *server) parts(updates []update) ([]part, error) {
 		return parts, err
 	}
 	if s.before.IsZero() { // there is no branch, neither before the push nor in it
-		for _, u := range updates {
-			if old, err := s.repo.Peel(u.old); err == nil {
-				tips = append(tips, old)
-			}
-		}
-		if len(tips) == 0 {
+		if tips = append(tips, old...); len(tips) == 0 {
 			return nil, refused(code.Empty, "the push brings no commit, and the repository has none: there is nothing to check")
 		}
 		s.before = tips[0]
 	}
 	p := part{base: cmp.Or(s.defaultBranch, "HEAD"), commits: commits, compared: same(s.before)}
 	return append(parts, p), nil
-}
-
-func refused(code, format string, args ...any) error {
-	return &verdict.Error{Code: code, Message: fmt.Sprintf(format, args...)}
-}
-
-// tip returns the commit of an update's new value; zero of a deletion.
-func (s *server) tip(u update) (repo.Hash, error) {
-	if u.new.IsZero() {
-		return u.new, nil
-	}
-	tip, err := s.repo.Peel(u.new)
-	var other *repo.KindError
-	if errors.As(err, &other) {
-		err = refused(code.RevSyntax, "%s points to a %s (%s), whose path no rule can select; push a commit, or a tag of one",
-			u.ref, other.Kind, repo.Short(other.Hash))
-	}
-	return tip, err
 }
 
 // bring returns the commits that are new with these, and notes that they are reached from then on.
@@ -160,11 +136,10 @@ func (s *server) compare(u update, tip repo.Hash) (repo.Comparison, error) {
 		c.MergeBases, c.Behind = []repo.Hash{base}, len(lacks)
 	case err != nil:
 	case c.MergeBases[0] == tip && (isNew || base == tip): // it adds no commit
-		return same(tip), nil
-	case c.MergeBases[0] == base:
+		c = same(tip)
 	case c.MergeBases[0] == tip: // it goes back to an older commit
 		c.MergeBases = []repo.Hash{base}
-	default:
+	case c.MergeBases[0] != base:
 		c.Replaces = !isNew
 	}
 	return c, err

@@ -1,18 +1,14 @@
 // Package push checks what a push brings to a server, before git updates its refs (the pre-receive hook).
 //
-//	lines of "OLD NEW REF" --read--> updates --Push.parts--> runs, each with its commits --scanner.Scan--> one verdict
+//	OLD NEW REF --read--> updates --server.parts--> runs, each with its commits --scanner.Scan--> one verdict
 //
-// A push brings the commits that its new values reach, and that no ref of the repository reached before it. Each file
-// that they bring is checked, as --each-commit does. The new tip of a branch is also compared with its old one, or, of
-// a new branch, with the default branch, as --diff-base does. A deletion brings nothing.
+// A push brings the commits that its new values reach, and that no ref reached before it. Each file that they bring is
+// checked, as --each-commit does. The new tip of a branch is also compared with its old one, or, of a new branch, with
+// the default branch, as --diff-base does.
 //
 // The rules are those of named bundles outside the repository, and of the bundle that the default branch had before the
-// push. A push that updates the default branch is also checked by its own bundle there, so that no broken bundle comes
-// to rule the next push. A repository without a commit on its default branch has no bundle yet: without a named one, the
-// push is checked by the bundle that it brings.
-//
-// What cannot be decided is an error of the verdict, and so is a push that no rule checks: nothing else makes a PASS
-// than [scanner.Scan]. The package writes nothing, and knows neither flags nor exit statuses.
+// push. A new one there must be valid, so that it can check the next push. What cannot be decided, and a push that no
+// rule checks, is an error of the verdict. The package writes nothing.
 package push
 
 import (
@@ -33,95 +29,61 @@ import (
 
 // A Push is what git tells its pre-receive hook.
 type Push struct {
-	Lines   []byte      // of standard input: OLD SP NEW SP REF LF
+	Lines   string      // of standard input
 	Options run.Options // of each run; Git names the repository
 	Own     bool        // the bundle of the default branch is enforced, too
 }
 
 // Scope is the scope of a push of several refs, or of one that is not yet known.
-func Scope() verdict.Scope {
-	return (&run.Options{Base: "HEAD", Related: &repo.Comparison{}, EachCommit: true}).Scope()
-}
+func Scope() verdict.Scope { return (&run.Options{Base: "HEAD", EachCommit: true}).Scope() }
 
-// Check returns the verdict of a push. It waits no longer than ctx.
+// Check returns the verdict of a push.
 func (p *Push) Check(ctx context.Context) *verdict.Verdict {
-	done := make(chan *verdict.Verdict, 1)
-	go func() {
-		defer func() {
-			if r := recover(); r != nil {
-				e := tree.PanicError("", r)
-				done <- p.undecided(&e)
-			}
-		}()
-		v, err := p.check(ctx)
-		if err != nil {
-			v = p.undecided(err)
+	var all []*verdict.Verdict
+	s, parts, err := p.parts()
+	for i := range parts {
+		if err == nil {
+			all = append(all, p.scan(ctx, s, &parts[i]))
+			err = context.Cause(ctx)
 		}
-		done <- v
-	}()
-	select {
-	case v := <-done:
-		if ctx.Err() == nil || v.Verdict != verdict.Pass {
-			return v
-		}
-	case <-ctx.Done():
 	}
-	return p.undecided(context.Cause(ctx))
+	if err != nil {
+		return run.Verdict(p.Options.Version, Scope(), err)
+	}
+	return together(all, parts)
 }
 
-func (p *Push) undecided(err error) *verdict.Verdict {
-	return run.Verdict(p.Options.Version, Scope(), err)
-}
-
-func (p *Push) check(ctx context.Context) (*verdict.Verdict, error) {
+func (p *Push) parts() (*server, []part, error) {
 	r, err := p.Options.Git.Open("")
 	if err == nil {
 		err = r.AddPushed()
 	}
 	if err != nil {
-		return nil, tree.RepoError(err)
+		return nil, nil, tree.RepoError(err)
 	}
 	r.WorkTree = "" // a bundle in it does not count
-	updates, err := read(r, string(p.Lines))
+	updates, err := read(r, p.Lines)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	server, err := stateOf(r)
+	s, err := stateOf(r)
+	var parts []part
+	if err == nil {
+		parts, err = s.parts(updates)
+	}
 	if err != nil {
-		return nil, tree.RepoError(err)
+		err = tree.RepoError(err)
 	}
-	parts, err := server.parts(updates)
-	if err != nil {
-		return nil, tree.RepoError(err)
-	}
-	var all []*verdict.Verdict
-	for _, part := range parts {
-		if err := context.Cause(ctx); err != nil {
-			return nil, err
-		}
-		all = append(all, p.scan(ctx, server, part))
-	}
-	return together(all, parts), nil
+	return s, parts, err
 }
 
-// scan checks a part of the push.
-func (p *Push) scan(ctx context.Context, s *server, part part) *verdict.Verdict {
-	one, err := p.open(ctx, s, part)
-	if err != nil {
-		return one.Undecided(err)
-	}
-	defer one.Close()
-	one.Commits, one.EveryState = part.commits, true
-	return scanner.Scan(ctx, one, nil)
-}
-
-// open opens the run of a part. The bundle of the default branch may be missing, if another one is named.
-func (p *Push) open(ctx context.Context, s *server, part part) (*run.Run, error) {
+// scan checks a part of the push. The bundle of the default branch may be missing if another one is named.
+func (p *Push) scan(ctx context.Context, s *server, part *part) *verdict.Verdict {
 	o := p.Options
 	o.OpenedRepository, o.Related, o.EachCommit = s.repo, &part.compared, true
 	o.Base, o.Head = part.base, part.compared.Head.String()
-	own := p.Own && (!s.head.IsZero() || len(o.Policies) == 0)
-	if own {
+	one, err := (*run.Run)(nil), error(&document.Error{Code: document.CodeMissing})
+	if p.Own && (!s.head.IsZero() || len(o.Policies) == 0) {
 		with := o
 		with.Policies = append(slices.Clip(o.Policies), "")
 		if o.Pins != nil {
@@ -130,21 +92,23 @@ func (p *Push) open(ctx context.Context, s *server, part part) (*run.Run, error)
 		if part.ref != s.defaultBranch && part.compared.Head != s.before {
 			with.PolicyRef = s.before.String()
 		}
-		one, err := run.Open(ctx, with)
-		var missing *document.Error
-		if !errors.As(err, &missing) || missing.Code != document.CodeMissing {
-			return one, err
-		}
+		one, err = run.Open(ctx, with)
 	}
-	if len(o.Policies) == 0 {
-		branch := s.defaultBranch
-		if branch == "" {
-			branch = "its branch"
-		}
-		return &run.Run{Options: o}, &verdict.Error{Code: code.NoRules, Message: "no rules check this push: the default " +
-			"branch has no bundle, and the hook has no --policy; push a bundle to " + branch + " first, or add --policy DIR"}
+	var missing *document.Error
+	switch {
+	case !errors.As(err, &missing) || missing.Code != document.CodeMissing:
+	case len(o.Policies) > 0:
+		one, err = run.Open(ctx, o)
+	default:
+		one, err = &run.Run{Options: o}, &verdict.Error{Code: code.NoRules, Message: "no rules check this push: the " +
+			"default branch has no bundle, and the hook has no --policy; push a bundle to the default branch first"}
 	}
-	return run.Open(ctx, o)
+	if err != nil {
+		return one.Undecided(err)
+	}
+	defer one.Close()
+	one.Commits, one.EveryState = part.commits, true
+	return scanner.Scan(ctx, one, nil)
 }
 
 // An update moves a ref, creates or deletes it.
@@ -153,35 +117,31 @@ type update struct {
 	ref      string
 }
 
-// read reads the lines of standard input.
-func read(r *repo.Repository, text string) ([]update, error) {
-	wrong := func(what string, args ...any) error {
-		return fmt.Errorf("standard input "+what+"; git gives its pre-receive hook a line OLD NEW REF for each ref", args...)
-	}
-	if text == "" {
-		return nil, wrong("is empty")
-	}
-	var all []update
+// read reads the lines of standard input, OLD SP NEW SP REF LF.
+func read(r *repo.Repository, text string) (all []update, err error) {
 	seen := map[string]bool{}
 	for line := range strings.Lines(text) {
-		whole := strings.HasSuffix(line, "\n")
-		fields := strings.Split(strings.TrimSuffix(line, "\n"), " ")
-		if len(fields) != 3 || !whole || !repo.IsRef(fields[2]) {
-			return nil, wrong("has the line %q", line)
+		fields := strings.Split(line, " ")
+		if len(fields) == 3 {
+			ref, whole := strings.CutSuffix(fields[2], "\n")
+			u := update{ref: ref}
+			if u.old, err = r.Hash(fields[0]); err == nil {
+				u.new, err = r.Hash(fields[1])
+			}
+			if err == nil && whole && repo.IsRef(ref) && !seen[ref] {
+				seen[ref], all = true, append(all, u)
+				continue
+			}
 		}
-		u := update{ref: fields[2]}
-		var err error
-		if u.old, err = r.Hash(fields[0]); err == nil {
-			u.new, err = r.Hash(fields[1])
-		}
-		if err != nil {
-			return nil, wrong("has for %s %v", u.ref, err)
-		}
-		if seen[u.ref] {
-			return nil, wrong("has %s twice", u.ref)
-		}
-		seen[u.ref] = true
-		all = append(all, u)
+		all = nil
+		break
 	}
-	return all, nil
+	if len(all) == 0 {
+		err = errors.New("standard input is not a line OLD NEW REF for each ref, once, as git gives it to its pre-receive hook")
+	}
+	return all, err
+}
+
+func refused(code, format string, args ...any) error {
+	return &verdict.Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }

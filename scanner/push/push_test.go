@@ -104,7 +104,7 @@ func (g *gitDir) commit(second int, files map[string]string, parents ...string) 
 
 // push returns the verdict of a push of lines.
 func (g *gitDir) push(own bool, policies []string, lines ...string) *verdict.Verdict {
-	p := &Push{Lines: []byte(strings.Join(lines, "")), Own: own}
+	p := &Push{Lines: strings.Join(lines, ""), Own: own}
 	p.Options = run.Options{
 		Version: "test", Policies: policies, Git: repo.Environment{GitDir: g.dir}, Getenv: func(string) string { return "" },
 	}
@@ -252,7 +252,7 @@ func TestTimeout(t *testing.T) {
 	one := g.commit(1, map[string]string{"a.tf": "good"})
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(&run.InterruptedError{Code: code.Timeout, Message: "it took too long"})
-	p := &Push{Lines: []byte(line(none, one, "refs/heads/main"))}
+	p := &Push{Lines: line(none, one, "refs/heads/main")}
 	p.Options = run.Options{Policies: []string{g.policy}, Git: repo.Environment{GitDir: g.dir}, Getenv: os.Getenv}
 	if v := p.Check(ctx); summary(v) != "FAIL "+code.Timeout {
 		t.Error(summary(v), v.Errors)

@@ -123,92 +123,71 @@ type Ref struct {
 // error.
 func (r *Repository) Refs() ([]Ref, error) {
 	found := map[string]Hash{}
-	list := r.looseRefs
-	if r.refs.tables {
-		list = r.tableRefs
+	linked := r.gitDir != r.commonDir
+	add := func(name string, own bool) error {
+		if !IsRef(name) || linked && ofWorkTree(name) != own {
+			return nil
+		}
+		h, err := r.ref(name)
+		if errors.Is(err, errNoRef) { // it was removed since it was listed, or leads to an unborn branch
+			return nil
+		}
+		found[name] = h
+		return err
 	}
-	err := list(found)
-	if err == nil {
-		err = r.refs.unfinished()
+	list := func(dir string, tables *refStack, own bool) error {
+		if !r.refs.tables {
+			return looseRefs(dir, func(name string) error { return add(name, own) })
+		}
+		names, err := tables.all(r.objects.format.size())
+		for name := range names {
+			err = cmp.Or(err, add(name, own))
+		}
+		return err
 	}
-	if err != nil {
-		return nil, err
+	err := list(r.refs.shared, r.refs.sharedTables, false)
+	if linked {
+		err = cmp.Or(err, list(r.refs.own, r.refs.ownTables, true))
+	}
+	if !r.refs.tables { // read last: git packs a ref before it removes its file
+		err = cmp.Or(err, r.packedRefs(found))
 	}
 	all := make([]Ref, 0, len(found))
 	for _, name := range slices.Sorted(maps.Keys(found)) {
 		all = append(all, Ref{name, found[name]})
 	}
-	return all, nil
+	return all, cmp.Or(err, r.refs.unfinished())
 }
 
-// looseRefs finds the refs in files. Git packs a ref before it removes its file, so packed-refs is read last.
-func (r *Repository) looseRefs(found map[string]Hash) error {
-	for _, dir := range slices.Compact([]string{r.refs.shared, r.refs.own}) {
-		err := filepath.WalkDir(filepath.Join(dir, "refs"), func(file string, e fs.DirEntry, err error) error {
-			name, _ := filepath.Rel(dir, file) // below dir
-			name = filepath.ToSlash(name)
-			switch {
-			case disk.Absent(err): // git removes empty directories
-				return nil
-			case err != nil:
-				return fmt.Errorf("the refs in %s cannot be read: %w", name, disk.Cause(err))
-			case e.IsDir() || !validRef(name) || ofWorkTree(name) && dir != r.refs.own ||
-				!ofWorkTree(name) && dir != r.refs.shared:
-				return nil
+func looseRefs(dir string, add func(name string) error) error {
+	return filepath.WalkDir(filepath.Join(dir, "refs"), func(file string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			if disk.Absent(err) { // git removes empty directories
+				err = nil
 			}
-			return r.addRef(found, name)
-		})
-		if err != nil {
 			return err
 		}
-	}
+		name, err := filepath.Rel(dir, file)
+		return cmp.Or(err, add(filepath.ToSlash(name)))
+	})
+}
+
+// packedRefs adds the refs of packed-refs that are not loose.
+func (r *Repository) packedRefs(found map[string]Hash) error {
 	if _, err := r.packedRef("refs"); !errors.Is(err, errNoRef) {
 		return err
 	}
-	for line := range bytes.Lines(r.refs.packed) {
-		hash, name, _ := strings.Cut(strings.TrimSuffix(string(line), "\n"), " ")
-		if strings.HasPrefix(hash, "#") || strings.HasPrefix(hash, "^") {
+	for line := range strings.Lines(string(r.refs.packed)) {
+		hash, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		if strings.HasPrefix(line, "#") || strings.HasPrefix(line, "^") {
 			continue
 		}
 		h, err := r.objects.format.parse(hash)
 		if err != nil || !strings.HasPrefix(name, "refs/") {
-			return fmt.Errorf("packed-refs has the line %q, which is not that of a ref", clip(string(line)))
+			return fmt.Errorf("packed-refs has the line %q, which is not that of a ref", clip(line))
 		}
 		if _, is := found[name]; !is {
 			found[name] = h
-		}
-	}
-	return nil
-}
-
-// addRef adds a ref that was listed, unless it has been removed since, or leads to an unborn branch.
-func (r *Repository) addRef(found map[string]Hash, name string) error {
-	h, err := r.ref(name)
-	if errors.Is(err, errNoRef) {
-		return nil
-	}
-	found[name] = h
-	return err
-}
-
-// tableRefs finds the refs in reftables.
-func (r *Repository) tableRefs(found map[string]Hash) error {
-	for _, stack := range slices.Compact([]*refStack{r.refs.sharedTables, r.refs.ownTables}) {
-		refs, err := stack.all(r.objects.format.size())
-		if err != nil {
-			return err
-		}
-		for name, ref := range refs {
-			mine := r.refs.sharedTables
-			if ofWorkTree(name) {
-				mine = r.refs.ownTables
-			}
-			if !strings.HasPrefix(name, "refs/") || stack != mine || ref.hash == nil && ref.target == "" {
-				continue
-			}
-			if err := r.addRef(found, name); err != nil {
-				return err
-			}
 		}
 	}
 	return nil

@@ -57,13 +57,12 @@ func (s *refStack) ref(name string, hashSize int) (tableRef, error) {
 	return tableRef{}, errNoRef
 }
 
-// all returns the last record of each name, also of deleted refs.
-func (s *refStack) all(hashSize int) (map[string]tableRef, error) {
+// all returns the names of all refs, also of deleted ones.
+func (s *refStack) all(hashSize int) (map[string]bool, error) {
 	s.once.Do(func() { s.err = s.open(hashSize) })
-	found := map[string]tableRef{}
+	found := map[string]bool{}
 	for i, t := range s.tables {
-		err := t.each(func(rec tableRecord) { found[rec.name] = rec.tableRef })
-		if err != nil {
+		if err := t.each(func(rec tableRecord) { found[rec.name] = true }); err != nil {
 			return nil, s.failed(s.names[i], err)
 		}
 	}

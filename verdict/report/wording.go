@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -300,14 +301,12 @@ func fill(words []string, room int) []string {
 	return lines
 }
 
-// Fold breaks the lines of a report that are wider than a terminal of that many columns, at a space if there is one.
-// The rest of a line is indented as its beginning is, and by two more.
+// Fold breaks the lines of a report that are wider than room columns, at a space if there is one. The rest of a line is
+// indented by two spaces.
 func Fold(text []byte, room int) []byte {
-	var out []byte
+	var out bytes.Buffer
 	for line := range strings.Lines(string(text)) {
-		line = strings.TrimSuffix(line, "\n")
-		indent := line[:min(len(line)-len(strings.TrimLeft(line, " ")), room/2)] + "  "
-		for columns(line) > room {
+		for columns(line) > room+1 { // with its end
 			end, used := 0, 0
 			for i, r := range line {
 				if used += runeColumns(r); used > room {
@@ -315,13 +314,13 @@ func Fold(text []byte, room int) []byte {
 					break
 				}
 			}
-			if space := strings.LastIndexByte(line[:end], ' '); strings.Trim(line[:max(space, 0)], " ") != "" {
+			if space := strings.LastIndexByte(line[:end], ' '); space > room/2 {
 				end = space
 			}
-			out = append(append(out, strings.TrimRight(line[:end], " ")...), '\n')
-			line = indent + strings.TrimLeft(line[end:], " ")
+			out.WriteString(line[:end] + "\n")
+			line = "  " + strings.TrimLeft(line[end:], " ")
 		}
-		out = append(append(out, line...), '\n')
+		out.WriteString(line)
 	}
-	return out
+	return out.Bytes()
 }
