@@ -41,8 +41,8 @@ type Verdict struct {
 	Scope         Scope          `json:"scope"`
 	Coverage      Coverage       `json:"coverage"`
 	Allowed       []string       `json:"allowed"` // reasons of --allow, sorted
-	// Violations are ordered: those of the checked files, then those that only commits bring, by commit; within
-	// each boundaries, then invariants; within each the order of the rule file; then path in byte order; then the
+	// Violations are ordered: first in the checked files, then in each commit that brings others; within each
+	// boundaries, then invariants; within each the order of the rule file; then path in byte order; then the
 	// order of the patterns.
 	Violations        []Violation        `json:"violations"`
 	AllowedViolations []AllowedViolation `json:"allowed_violations"` // in the same order
@@ -186,9 +186,9 @@ type Violation struct {
 	NewPlaceCount int64 `json:"new_place_count"` // of these, the introduced ones; 0 outside diff and staged scope
 }
 
-// BroughtBy makes it a violation of what a commit brings and the checked files no longer have. Its fingerprint is that
-// of two texts, as in [Fingerprint]: the fingerprint of the same violation without a commit, and the commit. So one that
-// is still there and one that is only in history are never taken for each other.
+// BroughtBy makes it a violation in a file that a commit brings and the head no longer has. The fingerprint is made as
+// in [Fingerprint], of two texts: the one without a commit, and the commit. So the same line in the head and in a
+// commit has two fingerprints.
 func (v *Violation) BroughtBy(commit string) {
 	v.Commit, v.Fingerprint = commit, netstrings(v.Fingerprint, commit)
 }

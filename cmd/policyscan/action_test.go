@@ -18,6 +18,9 @@ func TestFault_135_ActionScopes(t *testing.T) {
 	g.git("checkout", "-q", "--detach", "main")
 	g.git("merge", "-q", "--no-ff", "--no-edit", "work")
 	merged := g.git("rev-parse", "HEAD")
+	g.git("checkout", "-q", "--detach", head)
+	g.put("bad.tf", "")
+	fixed := g.commit("fixed")
 	pull := fmt.Sprintf(`{"pull_request": {"base": {"sha": %q}, "head": {"sha": %q}}}`, base, head)
 	for _, c := range []struct {
 		name, event, payload, at string
@@ -42,6 +45,8 @@ func TestFault_135_ActionScopes(t *testing.T) {
 			2, "UNDECIDED E_BEHIND", "diff", head},
 		{"a new branch, merged", "push", fmt.Sprintf(`{"before": %q, "after": %q}`, zeros, base), base,
 			"require-merged=true", 2, "UNDECIDED E_BEHIND", "full", ""},
+		{"each commit", "push", fmt.Sprintf(`{"before": %q, "after": %q}`, base, fixed), fixed, "each-commit=true", 1,
+			"FAIL NET-1@bad.tf", "diff", base},
 		{"another bundle", "pull_request", pull, merged, "policy-sha256=" + zeros + zeros[:24], 2,
 			"UNDECIDED E_POLICY_PIN", "diff", ""},
 		{"the base is checked out", "pull_request_target", pull, base, "", 2, "UNDECIDED E_BASE_MISSING", "diff", ""},
@@ -141,6 +146,8 @@ func TestFault_135_ActionRefuses(t *testing.T) {
 		{"a commit in args", "--rev is not for args", []string{"scope=full", "args=--rev=main"}, ""},
 		{"merged, with all files", `the input require-merged needs scope: auto or diff, but scope is "full"`,
 			[]string{"require-merged=true"}, ""},
+		{"each commit, with all files", `the input each-commit needs scope: auto or diff, but scope is "full"`,
+			[]string{"each-commit=true"}, ""},
 		{"a hash by the variable", "POLICYSCAN_POLICY_SHA256 is set; use the input of the action", nil,
 			"POLICYSCAN_POLICY_SHA256=" + zeros},
 		{"a report without a file", `the input reports has the line "json"; write each as FORMAT=FILE`,

@@ -18,8 +18,8 @@ import (
 // args.
 func ActionFlags() []string {
 	return []string{
-		"policy", "policy-sha256", "policy-ref", "rev", "diff-base", "staged", "require-merged", "output", "report",
-		"shard", "defer", "help", "version",
+		"policy", "policy-sha256", "policy-ref", "rev", "diff-base", "staged", "require-merged", "each-commit",
+		"output", "report", "shard", "defer", "help", "version",
 	}
 }
 
@@ -96,13 +96,15 @@ func (s *Step) args() (args []string, err error) {
 	default:
 		args = append(args, "--rev="+rev)
 	}
-	switch merged := s.input("require-merged"); {
-	case merged == "true" && (scope == "auto" || scope == "diff"):
-		args = append(args, "--require-merged")
-	case merged == "true":
-		wrong("the input require-merged needs scope: auto or diff, but scope is %q", scope)
-	case merged != "false":
-		wrong("the input require-merged is %q; choose one of true, false", merged)
+	for _, name := range []string{"require-merged", "each-commit"} {
+		switch value := s.input(name); {
+		case value == "true" && (scope == "auto" || scope == "diff"):
+			args = append(args, "--"+name)
+		case value == "true":
+			wrong("the input %s needs scope: auto or diff, but scope is %q", name, scope)
+		case value != "false":
+			wrong("the input %s is %q; choose one of true, false", name, value)
+		}
 	}
 	for line := range strings.Lines(s.input("reports")) {
 		line = strings.TrimSpace(line)

@@ -145,36 +145,37 @@ func (a *Allowances) Decide(
 // InHistory returns how many occurrences of a rule, by its index, an intermediate state of a file may have: as many as
 // the file has, allowed, where the change starts or ends, the larger number. It is called after Decide.
 func (a *Allowances) InHistory(ctx context.Context, rule int, path string) (int64, error) {
-	if a == nil || a.failed != nil || a.set.Bundle.Rules[rule].NeverAllowed {
+	if a == nil || a.set.Bundle.Rules[rule].NeverAllowed {
 		return 0, nil
 	}
 	most := 0
-	count := func(list *allowance.SideList, n allowance.Count) {
+	add := func(list *allowance.SideList, count func() allowance.Count) {
 		limit := list.Limit(a.set.Bundle.Rules[rule].ID, verdict.Path(path))
-		if limit != nil && !limit.Expired && n.Reason == allowance.Counted && n.Count <= limit.AtMost {
+		if limit == nil || limit.Expired {
+			return
+		}
+		if n := count(); n.Reason == allowance.Counted && n.Count <= limit.AtMost {
 			most = max(most, n.Count)
 		}
 	}
-	if d, known := a.decided[ruleFile{rule, path}]; !known || d.Denial == nil {
-		now, err := a.found[ruleFile{rule, path}], error(nil)
-		if !known && a.base != nil { // the change may not touch the file
-			now, err = a.base.countNow(ctx, rule, path)
-		}
-		if err != nil {
-			return 0, err
-		}
-		count(a.ofHead, now)
+	at := ruleFile{rule, path}
+	if d, known := a.decided[at]; !known || d.Denial == nil {
+		add(a.ofHead, func() allowance.Count {
+			if known || a.base == nil {
+				return a.found[at]
+			}
+			return a.base.countsAt(ctx, a.base.history.Now, path).of(rule) // the change need not touch the file
+		})
 	}
-	if a.base == nil {
-		return int64(most), nil
-	}
-	for i, s := range a.base.before {
-		n := a.base.countsIn(ctx, []*tree.Snapshot{s}, rule, path)[0]
-		if s.IsBase {
-			count(a.ofBase, n)
-		}
-		if s.IsMergeBase && i < len(a.starts) {
-			count(a.starts[i], n)
+	if a.base != nil {
+		for i, s := range a.base.before {
+			count := func() allowance.Count { return a.base.countsIn(ctx, []*tree.Snapshot{s}, rule, path)[0] }
+			if s.IsBase {
+				add(a.ofBase, count)
+			}
+			if i < len(a.starts) {
+				add(a.starts[i], count)
+			}
 		}
 	}
 	return int64(most), ctx.Err()

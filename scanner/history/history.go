@@ -1,4 +1,4 @@
-// Package history checks the files that commits bring, whatever later commits make of them.
+// Package history checks the files that commits bring, even if later commits change or remove them.
 //
 //	repo.Repository.Between --States--> each file that the commits bring, once --Checker.Check--> Report
 //
@@ -6,9 +6,9 @@
 // files. So a merge brings only what none of its parents has, and a deletion brings nothing. A [State] is such a file:
 // a path, a mode and a blob, with the first commit that brings it.
 //
-// States are asked for what rules forbid: texts, expressions, keys and paths. What rules require is a question about
-// the final files, so it is not asked; nor are the targets of symlinks, submodules, and other encodings in which git
-// would check a blob out. A state that cannot be parsed is checked for texts and expressions alone.
+// States are checked for what rules forbid: texts, expressions, keys and paths. What rules require is a question about
+// the final files, and not checked; nor is what a symlink leads to, what a submodule has, or what git would write in
+// another encoding: the blob counts. A state that cannot be parsed is checked for texts and expressions alone.
 //
 // The caller chooses the commits, and which of their states are not checked otherwise. The package knows neither git's
 // formats nor how a rule is decided: it reads commits by scanner/repo, and checks contents by scanner/check.
@@ -156,7 +156,7 @@ func (c *Checker) check(ctx context.Context, of *check.Checker, x *match.Examine
 		return nil
 	}
 	r := check.Result{File: tree.BlobFile(c.Repo, s.Path, s.Leaf), Forbidden: of.Bundle.Forbidding(s.Path, nil)}
-	if r.File.IsRegular() {
+	if s.Leaf.Mode != repo.Submodule {
 		if selected := of.Bundle.Selecting(s.Path, nil); len(selected) > 0 {
 			r.Plan = of.Plans.Plan(selected)
 		}

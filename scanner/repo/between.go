@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// Between returns the commits that tips reach and ends do not, parents before children; among those that are ready the
-// older committer date comes first, then the smaller hash. If the clocks of many commits are wrong, there can be more
-// commits, never fewer. A history that a shallow clone cuts off is a [ShallowError].
+// Between returns the commits that tips reach and ends do not, parents before children; of several that are ready, the
+// one with the older committer date comes first, then the one with the smaller hash. If the clocks of many commits are
+// wrong, there can be more commits, never fewer. A history that a shallow clone cuts off is a [ShallowError].
 //
 // The search goes on to commits as old as the oldest result, and a little further; it does not depend on the number of
 // commits before that.
@@ -83,8 +83,8 @@ func (r ready) Less(i, j int) bool {
 	return a.date < b.date || a.date == b.date && bytes.Compare(a.hash[:], b.hash[:]) < 0
 }
 
-// Brought calls visit with each leaf of a commit that differs from that of every parent at its path; of a commit
-// without parents with all. They are in tree order. Nothing is known of the parents at a shallow clone's boundary.
+// Brought calls visit with each leaf of a commit that every parent lacks at its path; of a commit without parents with
+// all. They are in tree order. Nothing is known of the parents at a shallow clone's boundary.
 func (r *Repository) Brought(commit Hash, visit func(path string, leaf Leaf) error) error {
 	c, err := r.commit(commit)
 	if err != nil {

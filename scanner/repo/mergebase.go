@@ -197,7 +197,7 @@ func (s *search) behind(a Hash) int {
 	return n
 }
 
-// settle searches on for commits that are taken for those of only one history because clocks are wrong.
+// settle searches on: with wrong clocks, a commit can seem to be only in one history.
 func (s *search) settle() error {
 	for taken := 0; len(s.queue) > 0; taken++ {
 		if taken >= beyond || s.queue[0].date < s.oldest && taken >= slop {

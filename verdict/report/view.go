@@ -103,7 +103,8 @@ func (v *view) looked() string {
 		checked, scanned = "", ", "+number(c.Scanned)+" of these scanned"
 	}
 	if v.Scope.EachCommit {
-		scanned += fmt.Sprintf(", %s checked (%s only there)", count(c.Commits, "commit"), count(c.States, "covered file"))
+		scanned += fmt.Sprintf(", %s checked (%s only there)", count(c.Commits, "commit"),
+			count(c.States, "covered file"))
 	}
 	return fmt.Sprintf("; %s%s, %s covered by a rule%s, %s", count(c.Files, "file"), checked, number(c.Governed),
 		scanned, count(v.ruleCount(), "rule"))
