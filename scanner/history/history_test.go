@@ -350,3 +350,57 @@ func hashes(t testing.TB, r *repo.Repository, c commit) []repo.Hash {
 	must(t, err)
 	return []repo.Hash{h}
 }
+
+// TestUndecided: what cannot be read or decided in a commit is an error, as in the head, and never a state without
+// findings; what cannot be parsed is not. An error has no line: a reader would look for it in the head.
+func TestUndecided(t *testing.T) {
+	const pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:" +
+		"4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393\nsize 12345\n"
+	h := []commit{{date: 1_700_000_000, files: map[string]string{
+		"a.yml": "100644 a: [\n", "b.yml": "100644 " + pointer, "c.yml": "100644 " + strings.Repeat("c", 200),
+		"x.conf": "100644 secret\n",
+	}}}
+	r := write(t, [][]commit{h})
+	b, err := rules.Load(rules.Files{rules.BoundariesFile: []byte(boundaries + `
+  - id: CONF
+    title: T
+    enforcement: {mode: fail}
+    match: {files: ["**/*.conf"], forbidden_patterns: [{key: open, is: true}]}
+`)})
+	must(t, err)
+	checker := &check.Checker{
+		Bundle: b, Plans: check.NewPlanCache(b), Limiter: check.NewParseLimiter(), MaxFileBytes: 180,
+	}
+	var states []State
+	must(t, States(t.Context(), r, hashes(t, r, h[0]), func(s State) error {
+		states = append(states, s)
+		return nil
+	}))
+	report, err := (&Checker{Repo: r, Check: checker}).Report(t.Context(), states)
+	must(t, err)
+	var got []string
+	for _, e := range report.Errors {
+		if got = append(got, e.File+" "+e.Code); e.Line != 0 || !strings.HasPrefix(e.Message, "in commit "+h[0].hash[:7]+": ") {
+			t.Errorf("%+v", e)
+		}
+	}
+	for _, o := range report.NotScanned {
+		got = append(got, strings.TrimSuffix(o.File, h[0].hash)+" "+o.Reason)
+	}
+	for _, u := range report.Unparsed {
+		got = append(got, strings.TrimSuffix(u, h[0].hash))
+	}
+	for i := range report.Findings {
+		got = append(got, report.Findings[i].Violation(b).RuleID)
+	}
+	want := []string{"b.yml E_UNAVAILABLE", "c.yml E_LIMIT", "x.conf E_FORMAT", "b.yml@ lfs-pointer",
+		"c.yml@ limit", "x.conf@ unknown-format", "a.yml@", "TEXT"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := States(ctx, r, hashes(t, r, h[0]), nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("after the end: %v", err)
+	}
+}

@@ -386,3 +386,18 @@ func TestView(t *testing.T) {
 		t.Errorf("the first of %d groups is %+v", len(w.groups), first)
 	}
 }
+
+// TestRuleIndexesOfCommits: the rules of base and head have one id and the same texts, and begin again in each commit.
+func TestRuleIndexesOfCommits(t *testing.T) {
+	rule := verdict.Rule{ID: "R", Type: "boundary", Title: "T"}
+	v := &verdict.Verdict{Rules: []verdict.Rule{rule, rule}}
+	for _, commit := range []string{"", "1", "2"} {
+		for range v.Rules {
+			v.Violations = append(v.Violations, verdict.Violation{RuleID: "R", RuleType: "boundary", Title: "T", Reason: "T",
+				File: "a", Commit: commit})
+		}
+	}
+	if got := ruleIndexes(v); !slices.Equal(got, []int{0, 1, 0, 1, 0, 1}) {
+		t.Error(got)
+	}
+}
