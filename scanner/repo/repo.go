@@ -218,7 +218,8 @@ func (r *Repository) quarantine() error {
 func (r *Repository) AddPushed() error {
 	dirs := filepath.SplitList(os.Getenv("GIT_ALTERNATE_OBJECT_DIRECTORIES"))
 	for i, dir := range append([]string{os.Getenv("GIT_OBJECT_DIRECTORY")}, dirs...) {
-		if dir == "" || slices.ContainsFunc(r.objects.dirs, func(d *objectDir) bool { return disk.Same(d.dir, dir) }) {
+		known := func(d *objectDir) bool { return disk.Same(d.dir, dir) }
+		if dir == "" || slices.ContainsFunc(r.objects.dirs, known) {
 			continue
 		}
 		more, err := r.objects.open(dir)

@@ -53,9 +53,10 @@ func PreReceive(words []string) Hook {
 		command += " '" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 	}
 	return Hook{
-		Text: "#!/bin/sh\n# Checks what a push brings. Written by: policyscan hook install pre-receive\n" + command + "\n",
-		advice: "if it runs the files of a directory pre-receive.d, as those of Gitea and Forgejo do, write this hook " +
-			"into a file there with --print; otherwise have it run both, each with all of its standard input",
+		Text: "#!/bin/sh\n# Checks what a push brings. Written by: policyscan hook install pre-receive\n" +
+			command + "\n",
+		advice: "if it runs the files of a directory pre-receive.d, as those of Gitea and Forgejo do, write this " +
+			"hook into a file there with --print; otherwise have it run both, each with all of its standard input",
 	}
 }
 
