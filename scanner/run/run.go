@@ -97,7 +97,7 @@ type Run struct {
 	Listed  int // number of files, if it is known before the scan; else 0
 	// Commits are those of the change, in order, if each is checked.
 	Commits []repo.Hash
-	// EveryState also checks what the commits bring and the head has, but what is not part of the change: a base has it.
+	// EveryState also checks what the commits bring and the head has, but not as part of the change: a base has it.
 	EveryState bool
 	// BaselineAllowances are the bundles' allowances at each commit that a change starts from.
 	BaselineAllowances [][]rules.Allowance
