@@ -64,7 +64,7 @@ func TestPreReceiveRefuses(t *testing.T) {
 		status           int
 		says             string
 	}{
-		{"", "", zeros + " " + zeros + " refs/heads/x\n", 1, "there is nothing to check [E_EMPTY]"},
+		{"", "", zeros + " " + zeros + " refs/heads/x\n", 1, "has a commit; push one [E_EMPTY]"},
 		{"", "", "", 1, "OLD NEW REF"},
 		{"--policy codex", "", "x\n", 1, "OLD NEW REF"}, // the name of an agent, whose hook ends with 0
 		{"--policy pre-receive", "", "x\n", 1, "OLD NEW REF"},

@@ -103,7 +103,7 @@ func (s *server) parts(updates []update) ([]part, error) {
 	}
 	if s.before.IsZero() { // there is no branch, neither before the push nor in it
 		if tips = append(tips, old...); len(tips) == 0 {
-			return nil, refused(code.Empty, "neither the push nor the repository has a commit: there is nothing to check")
+			return nil, refused(code.Empty, "neither the push nor the repository has a commit; push one")
 		}
 		s.before = tips[0]
 	}

@@ -137,7 +137,7 @@ func read(r *repo.Repository, text string) (all []update, err error) {
 		break
 	}
 	if len(all) == 0 {
-		err = errors.New("standard input is not a line OLD NEW REF for each ref, as git gives it to its pre-receive hook")
+		err = errors.New("standard input is not a line OLD NEW REF for each ref, as git gives it to this hook")
 	}
 	return all, err
 }

@@ -213,8 +213,8 @@ func (r *Repository) quarantine() error {
 }
 
 // AddPushed adds the directories of objects that git's variables name: in a pre-receive hook those of the push. Servers
-// that run the hook themselves, such as GitLab, do not set GIT_QUARANTINE_PATH. Like git it omits alternates that cannot
-// be opened: an object that is only there is missing then.
+// that run the hook themselves, such as GitLab, do not set GIT_QUARANTINE_PATH. Like git it omits alternates that do
+// not exist: an object that is only there is missing then.
 func (r *Repository) AddPushed() error {
 	dirs := filepath.SplitList(os.Getenv("GIT_ALTERNATE_OBJECT_DIRECTORIES"))
 	for i, dir := range append([]string{os.Getenv("GIT_OBJECT_DIRECTORY")}, dirs...) {
