@@ -51,7 +51,7 @@ func stateOf(r *repo.Repository) (*server, error) {
 type part struct {
 	ref      string          // the branch; "" for what the other refs bring
 	base     string          // what it is compared with, for display
-	compared repo.Comparison // without a base, all files of the head are new
+	compared repo.Comparison // without a base, all files of the head are checked
 	commits  []repo.Hash     // the new ones, of which no other part has any
 }
 

@@ -412,3 +412,42 @@ func mergeBases(all []node, a, b int) (best []int) {
 	}
 	return best
 }
+
+// TestAllowances: what the default branch allows is allowed in each state, and no push raises it.
+func TestAllowances(t *testing.T) {
+	g := newGitDir(t)
+	second := 0
+	with := func(places, most int, parents ...string) string {
+		files := map[string]string{"a.tf": strings.Repeat("BAD\n", places) + fmt.Sprint(second)}
+		for name, text := range bundle() {
+			files[name] = "bundle: \"0.2\"\n" + text
+		}
+		files["rules/allowances.yml"] = fmt.Sprintf("bundle: \"0.2\"\nallowances:\n"+
+			"  - {rule: BAD-1, file: a.tf, at_most: %d, owner: o, reason: r}\n", most)
+		second++
+		return g.commit(second, files, parents...)
+	}
+	main, topic, tag := "refs/heads/main", "refs/heads/topic", "refs/tags/t"
+	check := func(what, want string, lines ...string) {
+		t.Helper()
+		if v := g.push(true, nil, lines...); summary(v) != want {
+			t.Errorf("%s: %s, want %s; %v", what, summary(v), want, v.Errors)
+		}
+	}
+	first := with(2, 2)
+	check("the first push", "PASS", line(none, first, main))
+	check("a tag first", "PASS", line(none, first, tag))
+	check("with too many", "FAIL a.tf", line(none, with(3, 2), main))
+	g.git("", "update-ref", main, first)
+	again := with(2, 2, with(2, 2, first))
+	more := with(3, 2, again)
+	check("the same, twice", "PASS", line(none, again, topic), line(first, again, main))
+	check("more", "FAIL a.tf", line(none, more, tag))
+	check("more, and less again", "FAIL a.tf", line(first, with(2, 2, more), main))
+	check("a raised number", "FAIL a.tf", line(first, with(3, 3, first), main))
+	check("on another branch", "FAIL a.tf", line(none, with(3, 3, first), topic))
+	rules := map[string]string{}
+	maps.Copy(rules, bundle())
+	g.git("", "update-ref", "-d", main)
+	check("rules alone", "PASS", line(none, g.commit(90, rules), main))
+}

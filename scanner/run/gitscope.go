@@ -28,10 +28,10 @@ func (r *Run) openChange(ctx context.Context) error {
 	if r.Uncommitted && r.Place.Bare {
 		return errors.New("--uncommitted reads the work tree, and a bare repository has none; leave it out")
 	}
-	commits := &commitRange{strategy: preReceive, base: r.Base, head: r.Head}
+	commits := &commitRange{strategy: PreReceive, base: r.Base, head: r.Head}
 	var compared comparison
 	if r.Related != nil {
-		compared.commits = *r.Related
+		compared = comparison{commits: *r.Related, whole: r.Related.Base.IsZero()}
 	} else {
 		var err error
 		if commits, err = chooseCommits(r.Repo, r.Getenv, r.Base, r.Head); err != nil {

@@ -47,7 +47,7 @@ type Options struct {
 	// Uncommitted compares Base with the tracked files on disk, instead of a Head.
 	Uncommitted bool
 	// Related are the commits of a push to a server, which Base and Head only name for display. Without a base commit
-	// all files of the head are new.
+	// all files of the head are checked.
 	Related   *repo.Comparison
 	PolicyRef string // the commit whose bundle alone checks a change; "": both sides
 	// RequireMerged makes it an error of the run if the head does not contain all commits of the Base.

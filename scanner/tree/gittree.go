@@ -16,17 +16,15 @@ import (
 
 // Changes returns the tree of what a comparison's head adds, modifies or renames against each of the merge bases (and
 // the base that it replaces), of scope diff. Contents are the head's blobs. base is the base as the user named it,
-// strategy how base and head were found; see [verdict.Scope]. A zero Base means the empty tree.
+// strategy how base and head were found; see [verdict.Scope].
 func Changes(r *repo.Repository, c repo.Comparison, base, strategy string) Tree {
 	return changesOf(r, c, base, strategy)
 }
 
 func changesOf(r *repo.Repository, c repo.Comparison, base, strategy string) *gitTree {
 	scope := verdict.Scope{
-		Mode: "diff", Base: base, HeadCommit: c.Head.String(), Strategy: strategy, Behind: c.Behind,
-	}
-	if !c.Base.IsZero() {
-		scope.BaseCommit = c.Base.String()
+		Mode: "diff", Base: base, BaseCommit: c.Base.String(), HeadCommit: c.Head.String(), Strategy: strategy,
+		Behind: c.Behind,
 	}
 	scope.HeadDate, _ = r.Date(c.Head) // the listing reports a commit that cannot be read
 	for _, h := range c.MergeBases {

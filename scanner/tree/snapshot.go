@@ -64,11 +64,6 @@ func (t *gitTree) commit(h repo.Hash) (*Snapshot, error) {
 }
 
 func (t *gitTree) comparedWith(c repo.Comparison) (all []*Snapshot, err error) {
-	if c.Base.IsZero() {
-		none := t.snapshot(checkout.Snapshot{})
-		none.Name, none.IsBase, none.IsMergeBase, none.Differs = "the empty tree", true, true, true
-		return []*Snapshot{none}, nil
-	}
 	for _, h := range append(slices.Clone(c.MergeBases), c.Base) {
 		if slices.ContainsFunc(all, func(known *Snapshot) bool { return known.Commit == h }) {
 			continue // the base is a merge base
