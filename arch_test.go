@@ -602,7 +602,7 @@ scanner/baseline 962 11
 scanner/check 2474 67 containing, only: unparsable; why an item finds nothing
 scanner/checkout 1239 25 with attributes and recode, which were 1501 lines
 scanner/fleet 593 11 names below the directory that all share
-scanner/history 236 8 what commits bring, though the head no longer has it
+scanner/history 233 8 what commits bring, though the head no longer has it
 scanner/keys 1878 42 conditions, any, numbers, texts that are JSON; one walk for all forbidden items; why nothing is found
 scanner/keys/formats 4473 16 JSON in texts, Dockerfiles; YAML and HCL that programs read differently
 scanner/match 3521 37 the bytes of occurrences; regexes that are matched together

@@ -89,7 +89,7 @@ func addCommits(f *shard.Findings, r *run.Run, c *history.Report) {
 	f.Coverage.Unparsed = append(f.Coverage.Unparsed, c.Unparsed...)
 	f.FileErrors = append(f.FileErrors, c.Errors...)
 	for i := range c.Findings {
-		step, found := c.Findings[i].State.Step, &c.Findings[i].In
+		step, found := c.Findings[i].State.Step, &c.Findings[i].Found
 		v := c.Findings[i].Violation(r.Rules.Bundle)
 		v.Note = joinNotes(v.Note, r.Rules.Note(found.Rule, found.Ref, found.Path))
 		f.Violations = append(f.Violations, shard.Violation{

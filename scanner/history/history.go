@@ -75,22 +75,21 @@ type Checker struct {
 // A Report is what the states of some commits break. All lists are in the order of the states.
 type Report struct {
 	Covered    int // states that a rule covers
-	Bytes      int64
 	Findings   []Finding
-	Unparsed   []string           // see [At]; only their text was checked
-	NotScanned []verdict.Omission // see [At]
+	Unparsed   []string           // see [State.At]; only their text was checked
+	NotScanned []verdict.Omission // see [State.At]
 	Errors     []verdict.Error
 }
 
 // A Finding is a violation in a state.
 type Finding struct {
 	State State
-	In    check.Finding // in the state's file
+	Found check.Finding // in the state's file
 }
 
 // Violation returns the verdict's violation for a finding.
 func (f *Finding) Violation(b *rules.Bundle) verdict.Violation {
-	v := f.In.Violation(b)
+	v := f.Found.Violation(b)
 	v.BroughtBy(f.State.Commit.String())
 	return v
 }
@@ -138,7 +137,6 @@ func (c *Checker) Report(ctx context.Context, states []State) (*Report, error) {
 
 // A result is what is kept of a state that a rule covers.
 type result struct {
-	bytes    int64
 	findings []check.Finding
 	errors   []verdict.Error
 	reason   string // why it was not scanned
@@ -170,7 +168,7 @@ func (c *Checker) check(ctx context.Context, of *check.Checker, x *match.Examine
 		r.Reached, r.Scanned = true, true
 	}
 	r.Settle(of.Bundle)
-	kept = &result{bytes: r.Bytes, unparsed: r.TextAlone()}
+	kept = &result{unparsed: r.TextAlone()}
 	for i := range r.Findings {
 		if of := r.Findings[i].Ref.Of; of == rules.ForbiddenPattern || of == rules.ForbiddenFile {
 			kept.findings = append(kept.findings, r.Findings[i])
@@ -196,7 +194,6 @@ func (c *Checker) check(ctx context.Context, of *check.Checker, x *match.Examine
 }
 
 func (report *Report) add(s State, r *result) {
-	report.Bytes += r.bytes
 	if r.unparsed {
 		report.Unparsed = append(report.Unparsed, s.At())
 	}

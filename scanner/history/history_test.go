@@ -404,3 +404,29 @@ func TestUndecided(t *testing.T) {
 		t.Errorf("after the end: %v", err)
 	}
 }
+
+// BenchmarkReport is 2,000 states of 20 KB, checked by one worker and by two.
+func BenchmarkReport(b *testing.B) {
+	h := []commit{{date: 1_700_000_000, files: map[string]string{}}}
+	for i := range 2000 {
+		h[0].files[fmt.Sprintf("d/%d.txt", i)] = fmt.Sprint("100644 ", i, strings.Repeat("a line of text\n", 1400))
+	}
+	r := write(b, [][]commit{h})
+	bundle, _ := loadBundles(b)
+	checker := &check.Checker{Bundle: bundle, Plans: check.NewPlanCache(bundle), Limiter: check.NewParseLimiter()}
+	var states []State
+	must(b, States(b.Context(), r, hashes(b, r, h[0]), func(s State) error {
+		states = append(states, s)
+		return nil
+	}))
+	for _, workers := range []int{1, 2} {
+		b.Run(fmt.Sprint(workers), func(b *testing.B) {
+			for range b.N {
+				report, err := (&Checker{Repo: r, Check: checker, Workers: workers}).Report(b.Context(), states)
+				if err != nil || report.Covered != len(states) {
+					b.Fatal(report, err)
+				}
+			}
+		})
+	}
+}

@@ -87,6 +87,9 @@ func annotatedPlaces(v *view) []rulePlace {
 			all, _, _ := file.findings(math.MaxInt)
 			for i, f := range all {
 				worth, at := 0, lineOf{f.File, f.at.Line}
+				if f.Commit != "" {
+					at.line = 0 // its annotation is at the file
+				}
 				if lines[at] {
 					worth += 4
 				}
