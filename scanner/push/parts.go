@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/policyscan/policyscan/scanner/repo"
@@ -17,6 +18,8 @@ type server struct {
 	reached       []repo.Hash          // the commits of all refs
 	defaultBranch string               // its full name; "" if HEAD is a commit
 	head          repo.Hash            // its commit; zero without one
+	order         []repo.Hash          // the commits that the push brings
+	places        map[repo.Hash]int    // in the order, of those that are in no part yet
 	// before is the head. Without one it is the default branch that the push creates, or else its first branch.
 	before repo.Hash
 }
@@ -57,71 +60,107 @@ type part struct {
 
 // parts returns a part for each branch, and one for the commits that only other refs bring. There is at least one, so
 // that rules are enforced.
-func (s *server) parts(updates []update) ([]part, error) {
-	var parts []part
+func (s *server) parts(updates []update) (parts []part, err error) {
+	if err := s.findTips(updates); err != nil {
+		return nil, err
+	}
 	var tips, old []repo.Hash // of refs that are no branches; of all that were there before
 	for _, u := range updates {
-		if s.refs[u.ref] != u.old {
-			return nil, refused(code.Changed, "%s is no longer at %s; fetch, and push again", u.ref, u.old)
-		}
 		if was, err := s.repo.Peel(u.old); err == nil {
 			old = append(old, was)
 		}
-		if u.new.IsZero() {
-			continue
-		}
-		tip, err := s.repo.Peel(u.new)
-		var other *repo.KindError
-		switch {
-		case errors.As(err, &other):
-			return nil, refused(code.RevSyntax, "%s points to a %s (%s), whose path no rule can select; "+
-				"push a commit, or a tag of one", u.ref, other.Kind, repo.Short(other.Hash))
-		case err != nil:
-			return nil, err
-		case !strings.HasPrefix(u.ref, "refs/heads/"):
-			tips = append(tips, tip)
+		if !strings.HasPrefix(u.ref, "refs/heads/") || u.tip.IsZero() {
+			tips = append(tips, u.tip)
 			continue
 		}
 		p := part{ref: u.ref, base: u.ref}
 		if u.old.IsZero() && !s.head.IsZero() {
 			p.base = cmp.Or(s.defaultBranch, "HEAD")
 		}
-		if p.compared, err = s.compare(u, tip); err == nil {
-			p.commits, err = s.bring(tip)
+		if p.compared, err = s.compare(u); err == nil {
+			p.commits, err = s.take(u.tip)
 		}
 		if err != nil {
 			return nil, err
 		}
 		if s.before.IsZero() || s.head.IsZero() && u.ref == s.defaultBranch {
-			s.before = tip
+			s.before = u.tip
 		}
 		parts = append(parts, p)
 	}
-	commits, err := s.bring(tips...)
+	commits, err := s.take(tips...)
 	if err != nil || len(commits) == 0 && len(parts) > 0 {
 		return parts, err
 	}
-	if s.before.IsZero() { // there is no branch, neither before the push nor in it
-		if tips = append(tips, old...); len(tips) == 0 {
-			return nil, refused(code.Empty, "neither the push nor the repository has a commit; push one")
-		}
-		s.before = tips[0]
+	// Without a branch, neither before the push nor in it, nothing is compared.
+	for _, h := range append(tips, old...) {
+		s.before = cmp.Or(s.before, h)
+	}
+	if s.before.IsZero() {
+		return nil, refused(code.Empty, "neither the push nor the repository has a commit; push one")
 	}
 	p := part{base: cmp.Or(s.defaultBranch, "HEAD"), commits: commits, compared: same(s.before)}
 	return append(parts, p), nil
 }
 
-// bring returns the commits that are new with these, and notes that they are reached from then on.
-func (s *server) bring(tips ...repo.Hash) ([]repo.Hash, error) {
-	commits, err := s.repo.Between(tips, s.reached)
-	s.reached = append(s.reached, tips...)
-	return commits, err
+// findTips finds the commits of the updates' new values, and those that they bring.
+func (s *server) findTips(updates []update) (err error) {
+	var tips []repo.Hash
+	for i := range updates {
+		u := &updates[i]
+		if s.refs[u.ref] != u.old {
+			return refused(code.Changed, "%s is no longer at %s; fetch, and push again", u.ref, u.old)
+		}
+		if u.new.IsZero() {
+			continue
+		}
+		var other *repo.KindError
+		if u.tip, err = s.repo.Peel(u.new); errors.As(err, &other) {
+			return refused(code.RevSyntax, "%s points to a %s (%s), whose path no rule can select; "+
+				"push a commit, or a tag of one", u.ref, other.Kind, repo.Short(other.Hash))
+		} else if err != nil {
+			return err
+		}
+		tips = append(tips, u.tip)
+	}
+	s.order, err = s.repo.Between(tips, s.reached)
+	s.places = map[repo.Hash]int{}
+	for i, h := range s.order {
+		s.places[h] = i
+	}
+	return err
+}
+
+// take returns the commits that the push brings with these and that are in no part yet, in order.
+func (s *server) take(tips ...repo.Hash) ([]repo.Hash, error) {
+	var taken []int
+	for next := slices.Clone(tips); len(next) > 0; {
+		h := next[len(next)-1]
+		next = next[:len(next)-1]
+		at, is := s.places[h]
+		if !is {
+			continue
+		}
+		delete(s.places, h)
+		taken = append(taken, at)
+		parents, err := s.repo.Parents(h)
+		if err != nil {
+			return nil, err
+		}
+		next = append(next, parents...)
+	}
+	slices.Sort(taken)
+	commits := make([]repo.Hash, len(taken))
+	for i, at := range taken {
+		commits[i] = s.order[at]
+	}
+	return commits, nil
 }
 
 // compare relates the new tip of a branch to its old one, or that of a new branch to the default branch. Without either
 // there is no base.
-func (s *server) compare(u update, tip repo.Hash) (repo.Comparison, error) {
-	base, isNew := u.old, u.old.IsZero()
+func (s *server) compare(u update) (repo.Comparison, error) {
+	base, tip, isNew := u.old, u.tip, u.old.IsZero()
 	if isNew {
 		base = s.head
 	}

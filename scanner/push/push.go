@@ -40,6 +40,7 @@ func Scope() verdict.Scope { return (&run.Options{Base: "HEAD", EachCommit: true
 // Check returns the verdict of a push.
 func (p *Push) Check(ctx context.Context) *verdict.Verdict {
 	var all []*verdict.Verdict
+	p.Options.Cache = &run.Cache{}
 	s, parts, err := p.parts()
 	for i := range parts {
 		if err == nil {
@@ -114,6 +115,7 @@ func (p *Push) scan(ctx context.Context, s *server, part *part) *verdict.Verdict
 // An update moves a ref, creates or deletes it.
 type update struct {
 	old, new repo.Hash // zero: the ref does not exist
+	tip      repo.Hash // the commit of the new value
 	ref      string
 }
 

@@ -272,7 +272,7 @@ func TestNaive(t *testing.T) {
 	g := newGitDir(t)
 	trials := 60
 	if *long {
-		trials = 3000
+		trials = 1500
 	}
 	passed := 0
 	for trial := range trials {

@@ -53,6 +53,12 @@ func (p *policyBundles) ofHead() []RuleSource { return p.head }
 // loadBundles loads the bundles that check a change into the run. On an error, the run keeps the bundles loaded so far.
 func (r *Run) loadBundles(c change) error {
 	b := &bundleResolver{change: c, run: r, loader: newBundleLoader(r.Repo)}
+	if r.Related != nil && r.Cache != nil {
+		if r.Cache.bundles == nil {
+			r.Cache.bundles = b.loader.loaded
+		}
+		b.loader.loaded = r.Cache.bundles
+	}
 	b.head.from = fromHead
 	switch {
 	case c.head.below != nil:
