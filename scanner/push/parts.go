@@ -19,7 +19,7 @@ type server struct {
 	defaultBranch string               // its full name; "" if HEAD is a commit
 	head          repo.Hash            // its commit; zero without one
 	order         []repo.Hash          // the commits that the push brings
-	places        map[repo.Hash]int    // in the order, of those that are in no part yet
+	places        map[repo.Hash]int    // of each in the order, until a part has it
 	// before is the head. Without one it is the default branch that the push creates, or else its first branch.
 	before repo.Hash
 }
@@ -103,7 +103,7 @@ func (s *server) parts(updates []update) (parts []part, err error) {
 	return append(parts, p), nil
 }
 
-// findTips finds the commits of the updates' new values, and those that they bring.
+// findTips finds the commits of the updates' new values, and all commits that the push brings.
 func (s *server) findTips(updates []update) (err error) {
 	var tips []repo.Hash
 	for i := range updates {
